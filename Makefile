@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# make help lists the targets. Everything that is made lands in build/.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS   += --no-print-directory
+
+GO       ?= go
+BUILD    ?= build
+INCFORGE := $(BUILD)/incforge
+
+# Program and the Debian 12 package that brings it. zlib's header is what Verilator's FST waves need.
+TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tshark:tshark g++:g++ make:make \
+         /usr/include/zlib.h:zlib1g-dev
+
+.PHONY: help tools build demo test check fmt-check vet staticcheck lint twice bench clean
+
+help: ## List the targets
+	@echo "IncForge: parameters in, in-switch AllReduce engine out."
+	@echo
+	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+tools: ## Install the foreign tools that are missing (Debian 12, apt)
+	@missing=""; \
+	for t in $(TOOLS); do \
+	    prog=$${t%%:*}; pkg=$${t##*:}; \
+	    command -v "$$prog" >/dev/null 2>&1 || [ -e "$$prog" ] || missing="$$missing $$pkg"; \
+	done; \
+	command -v $(GO) >/dev/null 2>&1 || { echo "tools: Go is missing; go.mod says which release (https://go.dev/dl)" >&2; exit 3; }; \
+	[ -n "$$missing" ] || { echo "tools: all present"; exit 0; }; \
+	command -v apt-get >/dev/null 2>&1 || { echo "tools: missing$$missing, and there is no apt-get to install them with" >&2; exit 3; }; \
+	as_root=""; [ "$$(id -u)" = 0 ] || as_root=sudo; \
+	echo "tools: installing$$missing"; \
+	$$as_root apt-get update -q </dev/null; \
+	$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing </dev/null
+
+build: ## Compile the program into build/incforge
+	@mkdir -p $(BUILD)
+	@$(GO) build -o $(INCFORGE) ./cmd/incforge
+	@echo "$(INCFORGE)"
+
+test: ## Run all tests
+	$(GO) test -timeout 15m ./...
+
+check: fmt-check vet staticcheck lint twice test ## Everything a change must pass
+
+fmt-check: ## gofmt has nothing to say
+	@bad="$$(gofmt -l $$(git ls-files '*.go'))"; [ -z "$$bad" ] || { echo "gofmt: $$bad" >&2; exit 1; }
+
+vet: ## go vet
+	$(GO) vet ./...
+
+staticcheck: ## staticcheck, at the release that go.mod names
+	$(GO) run honnef.co/go/tools/cmd/staticcheck ./...
+
+lint: tools build ## Verilator, Icarus and Yosys over every preset and every file in configs/
+	@for c in $$($(INCFORGE) config list --names) $(wildcard configs/*.yaml); do $(INCFORGE) lint "$$c"; done
+
+twice: build ## Generate every configuration twice; the bytes must be the same
+	@for c in $$($(INCFORGE) config list --names) $(wildcard configs/*.yaml); do \
+	    rm -rf $(BUILD)/twice; \
+	    $(INCFORGE) gen "$$c" -o $(BUILD)/twice/a >/dev/null; $(INCFORGE) gen "$$c" -o $(BUILD)/twice/b >/dev/null; \
+	    diff -r $(BUILD)/twice/a $(BUILD)/twice/b; echo "twice: $$c: same bytes"; \
+	done
+
+bench: tools build ## Latency, throughput, simulator speed: build/bench.json
+	$(INCFORGE) bench --json $(BUILD)/bench.json
+
+demo: tools build ## Generate, verify and price two engines; ends with a table and build/report.html
+	@for c in mini fpga100g; do \
+	    $(INCFORGE) gen "$$c" -o "$(BUILD)/$$c"; \
+	    $(INCFORGE) verify "$$c" --json "$(BUILD)/$$c/results.json"; \
+	done
+	$(INCFORGE) synth mini --json $(BUILD)/mini/synth.json
+	$(INCFORGE) bench latency --json $(BUILD)/fpga100g/latency.json
+	$(INCFORGE) report $(BUILD)/mini $(BUILD)/fpga100g -o $(BUILD)/report.html
+
+clean: ## Remove build/
+	rm -rf $(BUILD)
