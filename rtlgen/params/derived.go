@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package params
+
+import "math/bits"
+
+// Widths that the protocol fixes, in bits (IBTA volume 1: BTH and AETH; RFC 791 for the IPv4 total length).
+const (
+	PSNBits    = 24 // packet sequence number, BTH
+	MSNBits    = 24 // message sequence number, AETH
+	QPNBits    = 24 // queue pair number, BTH
+	LenBits    = 16 // byte counts of IP and UDP length fields
+	Log2NBits  = 5  // GROUP_SLOTS.log2_n, docs/engine.md section 6
+	LaneBits   = 32 // one INT32 element
+	maxFrameOv = 62 // Ethernet 14, IPv4 20, UDP 8, BTH 12, ImmDt 4, ICRC 4: bytes round the payload of the longest data frame
+)
+
+// Derived is every number that follows from Params. All widths are in bits, all depths in entries of the thing named.
+// Nothing else in the project computes a width from parameters.
+type Derived struct {
+	// BusBits is the width of tdata: 8·bus_bytes.
+	BusBits int `json:"bus_bits"`
+	// KeepBits is the width of tkeep: bus_bytes.
+	KeepBits int `json:"keep_bits"`
+	// BusShift is log2(bus_bytes): bytes to beats.
+	BusShift int `json:"bus_shift"`
+	// BeatBytesBits holds a count of valid bytes in a beat, 0…bus_bytes: BusShift + 1.
+	BeatBytesBits int `json:"beat_bytes_bits"`
+	// Lanes is the number of adders; LaneBits is the width of each.
+	Lanes    int `json:"lanes"`
+	LaneBits int `json:"lane_bits"`
+
+	// EPs is the number of endpoint places a group has in the tables: 2^ceil(log2(members+1)).
+	EPs int `json:"eps"`
+	// EPBits is the width of an endpoint number within its group: log2(EPs), at least 1 since members ≥ 1.
+	EPBits int `json:"ep_bits"`
+	// MaskBits is the width of an endpoint mask: members+1. Endpoint numbers from MaskBits to EPs−1 do not exist.
+	MaskBits int `json:"mask_bits"`
+	// GroupsPow2 is the number of group places in the tables: groups rounded up to a power of two.
+	GroupsPow2 int `json:"groups_pow2"`
+	// GroupIndexBits is the part of an endpoint index that names the group: log2(GroupsPow2). 0 for one group.
+	GroupIndexBits int `json:"group_index_bits"`
+	// GroupBits is the width of a group number on a port or in a sideband: GroupIndexBits, but at least 1, because Verilog
+	// has no vectors of width 0. For one group the bit is always 0 and is not part of ei.
+	GroupBits int `json:"group_bits"`
+	// EIs is the number of records of the endpoint table: GroupsPow2·EPs.
+	EIs int `json:"eis"`
+	// EIBits is the width of an endpoint index ei = group·EPs + e: GroupIndexBits + EPBits. ei is the low EIBits of the QPN.
+	EIBits int `json:"ei_bits"`
+
+	// Slots is the number of slots: buffer_bytes / mtu_bytes. It need not be a power of two.
+	Slots int `json:"slots"`
+	// SlotBits is the width of a slot number 0…Slots−1: ceil(log2(Slots)).
+	SlotBits int `json:"slot_bits"`
+	// MaxLog2N is the largest legal GROUP_SLOTS.log2_n: floor(log2(Slots)).
+	MaxLog2N int `json:"max_log2_n"`
+	// GroupSlots is the number of slots a group needs for the configured window: 2·window_packets.
+	GroupSlots int `json:"group_slots"`
+	// GroupLog2N is GROUP_SLOTS.log2_n for GroupSlots: log2(2·window_packets).
+	GroupLog2N int `json:"group_log2_n"`
+	// Log2NBits is the width of GROUP_SLOTS.log2_n: 5, whatever the size of the buffer.
+	Log2NBits int `json:"log2_n_bits"`
+	// WindowBits is the width of a packet count 0…window_packets.
+	WindowBits int `json:"window_bits"`
+
+	// PortBits is the width of a port number: ceil(log2(ports)), at least 1.
+	PortBits int `json:"port_bits"`
+	// TUserBits is the width of the core's tuser, {port, err}: PortBits + 1.
+	TUserBits int `json:"tuser_bits"`
+
+	// MTUWords is the number of beats of a full payload: mtu_bytes / bus_bytes.
+	MTUWords int `json:"mtu_words"`
+	// WordBits is the width of a beat number within a slot, 0…MTUWords−1: log2(MTUWords).
+	WordBits int `json:"word_bits"`
+	// WordCountBits is the width of a beat count 0…MTUWords: WordBits + 1.
+	WordCountBits int `json:"word_count_bits"`
+	// PayloadWords is the depth of the payload memory in beats: Slots·MTUWords.
+	PayloadWords int `json:"payload_words"`
+	// PayloadAddrBits is the width of its address, {slot, word}: SlotBits + WordBits.
+	PayloadAddrBits int `json:"payload_addr_bits"`
+	// PayloadLenBits is the width of a payload length in bytes, 0…mtu_bytes: log2(mtu_bytes) + 1.
+	PayloadLenBits int `json:"payload_len_bits"`
+	// LenBits is the width of IP and UDP lengths: 16.
+	LenBits int `json:"len_bits"`
+
+	// PSNBits, MSNBits and QPNBits are 24.
+	PSNBits int `json:"psn_bits"`
+	MSNBits int `json:"msn_bits"`
+	QPNBits int `json:"qpn_bits"`
+
+	// FrameBytes is the longest frame the engine makes or takes as its own, in bytes without FCS: mtu_bytes + 62
+	// (Ethernet 14, IPv4 20, UDP 8, BTH 12, ImmDt 4, ICRC 4).
+	FrameBytes int `json:"frame_bytes"`
+	// FrameWords is the same in beats: ceil(FrameBytes / bus_bytes).
+	FrameWords int `json:"frame_words"`
+	// PacketWords is the depth of the packet buffer in beats: the next power of two from 4·MTUWords, at least 16.
+	// It holds at least two frames of FrameWords.
+	PacketWords int `json:"packet_words"`
+	// PacketAddrBits is log2(PacketWords).
+	PacketAddrBits int `json:"packet_addr_bits"`
+	// ReplayWords is the depth of the replay buffer in beats: the next power of two from 4·MTUWords, at least 8.
+	ReplayWords int `json:"replay_words"`
+	// ReplayAddrBits is log2(ReplayWords).
+	ReplayAddrBits int `json:"replay_addr_bits"`
+	// HeaderEntries is the depth of the FIFOs that hold one entry a packet (parsed headers, results, replies).
+	HeaderEntries int `json:"header_entries"`
+	// HeaderAddrBits is log2(HeaderEntries).
+	HeaderAddrBits int `json:"header_addr_bits"`
+}
+
+// headerEntries is the depth of per-packet FIFOs: four full packets fill the packet buffer, and behind each of them a few
+// acknowledgements, which take no payload words, should fit without stopping the input.
+const headerEntries = 16
+
+// Derived computes every width. p must have passed Validate; for parameters that it refuses the zero Derived is returned.
+func (p Params) Derived() Derived {
+	if len(p.check(nil)) > 0 {
+		return Derived{}
+	}
+	eps := 1 << clog2(p.Members+1)
+	groups := 1 << clog2(p.Groups)
+	slots := p.BufferBytes / p.MTUBytes
+	words := p.MTUBytes / p.BusBytes
+	frame := p.MTUBytes + maxFrameOv
+	packetWords := 1 << clog2(max(4*words, 16))
+	replayWords := 1 << clog2(max(4*words, 8))
+	portBits := max(clog2(p.Ports), 1)
+	return Derived{
+		BusBits:       8 * p.BusBytes,
+		KeepBits:      p.BusBytes,
+		BusShift:      clog2(p.BusBytes),
+		BeatBytesBits: clog2(p.BusBytes) + 1,
+		Lanes:         p.Lanes,
+		LaneBits:      LaneBits,
+
+		EPs:            eps,
+		EPBits:         clog2(eps),
+		MaskBits:       p.Members + 1,
+		GroupsPow2:     groups,
+		GroupIndexBits: clog2(groups),
+		GroupBits:      max(clog2(groups), 1),
+		EIs:            groups * eps,
+		EIBits:         clog2(groups) + clog2(eps),
+
+		Slots:      slots,
+		SlotBits:   clog2(slots),
+		MaxLog2N:   bits.Len(uint(slots)) - 1,
+		GroupSlots: 2 * p.WindowPackets,
+		GroupLog2N: clog2(2 * p.WindowPackets),
+		Log2NBits:  Log2NBits,
+		WindowBits: clog2(p.WindowPackets) + 1,
+
+		PortBits:  portBits,
+		TUserBits: portBits + 1,
+
+		MTUWords:        words,
+		WordBits:        clog2(words),
+		WordCountBits:   clog2(words) + 1,
+		PayloadWords:    slots * words,
+		PayloadAddrBits: clog2(slots) + clog2(words),
+		PayloadLenBits:  clog2(p.MTUBytes) + 1,
+		LenBits:         LenBits,
+
+		PSNBits: PSNBits,
+		MSNBits: MSNBits,
+		QPNBits: QPNBits,
+
+		FrameBytes:     frame,
+		FrameWords:     (frame + p.BusBytes - 1) / p.BusBytes,
+		PacketWords:    packetWords,
+		PacketAddrBits: clog2(packetWords),
+		ReplayWords:    replayWords,
+		ReplayAddrBits: clog2(replayWords),
+		HeaderEntries:  headerEntries,
+		HeaderAddrBits: clog2(headerEntries),
+	}
+}
+
+// clog2 returns ceil(log2(n)): the width of an index below n. clog2(1) is 0, and so is clog2 of anything less.
+func clog2(n int) int {
+	if n <= 1 {
+		return 0
+	}
+	return bits.Len(uint(n - 1))
+}

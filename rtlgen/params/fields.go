@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package params
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// kind is the type of a key's value.
+type kind int
+
+const (
+	kindInt kind = iota
+	kindBool
+	kindString
+	kindList
+)
+
+// String names the kind as messages do.
+func (k kind) String() string {
+	switch k {
+	case kindInt:
+		return "an integer"
+	case kindBool:
+		return "true or false"
+	case kindString:
+		return "a string"
+	case kindList:
+		return "a list of names"
+	default:
+		return fmt.Sprintf("kind(%d)", int(k))
+	}
+}
+
+// Limits of the present generator. Where a limit is more than a field's width, the field's reason says what it comes from.
+const (
+	minBusBytes  = 8
+	maxBusBytes  = 64
+	maxGroups    = 64
+	maxMembers   = 16
+	maxPorts     = 32
+	maxWindow    = 1024
+	maxClockMHz  = 2000
+	maxSlots     = 65536
+	maxRegBuffer = 65536
+	maxNameLen   = 48
+)
+
+// field is one key: its type, its limits and its words. The decoder, --set, Validate, the schema and the canonical YAML all
+// read this one table.
+type field struct {
+	key  string
+	kind kind
+	doc  string
+	// req marks a key that a file must have; the others have a default, def, in YAML.
+	req bool
+	def string
+
+	// Integers: the range, and whether only powers of two (lo is one) are meant.
+	lo, hi int
+	pow2   bool
+	// Strings: the values, or a pattern and its words.
+	words   []string
+	pattern string
+	// allowed overrides the words made from the limits.
+	allowed string
+	// reason says why the limit is there; the refused value may change it.
+	reason func(v string) string
+
+	get     func(*Params) string
+	setInt  func(*Params, int)
+	setBool func(*Params, bool)
+	setStr  func(*Params, string)
+	setList func(*Params, []string)
+}
+
+// because makes a reason that does not depend on the value.
+func because(s string) func(string) string { return func(string) string { return s } }
+
+// namePattern keeps names safe in Verilog, C, Go, file systems and Verilator's symbol names, where __ is an escape.
+const namePattern = `^[A-Za-z](_?[A-Za-z0-9])*$`
+
+// fields returns the keys in their documented order.
+func fields() []field {
+	integer := func(get func(*Params) *int, f field) field {
+		f.kind = kindInt
+		f.get = func(p *Params) string { return strconv.Itoa(*get(p)) }
+		f.setInt = func(p *Params, v int) { *get(p) = v }
+		return f
+	}
+	return []field{
+		{
+			key: "name", kind: kindString, req: true,
+			doc:     "Prefix of the generated modules and files: letters, digits and single underscores, beginning with a letter, no Verilog keyword, not inc or inc_*.",
+			pattern: namePattern,
+			allowed: fmt.Sprintf("letters, digits and single underscores, beginning with a letter, at most %d characters, no Verilog keyword", maxNameLen),
+			reason:  nameReason,
+			get:     func(p *Params) string { return scalar(p.Name) },
+			setStr:  func(p *Params, v string) { p.Name = v },
+		},
+		integer(func(p *Params) *int { return &p.Mode }, field{
+			key: "mode", def: "2", lo: 2, hi: 2,
+			doc:    "EPIC's mode: 1 connection terminated, 2 connection translated, 3 connection augmented.",
+			reason: because("this generator builds Mode II"),
+		}),
+		integer(func(p *Params) *int { return &p.BusBytes }, field{
+			key: "bus_bytes", req: true, lo: minBusBytes, hi: maxBusBytes, pow2: true,
+			doc: "Width of the datapath in bytes a beat.",
+			reason: func(v string) string {
+				if n, err := strconv.Atoi(v); err == nil && n > maxBusBytes {
+					return "wider buses are not generated yet"
+				}
+				return "a payload must be a whole number of beats and a beat a whole number of elements"
+			},
+		}),
+		integer(func(p *Params) *int { return &p.Lanes }, field{
+			key: "lanes", lo: minBusBytes / 4, hi: maxBusBytes / 4, pow2: true,
+			doc:    "Number of 32-bit adders side by side. Left out, it follows bus_bytes: one for every 4 bytes.",
+			reason: because("there is one adder for every 4 bytes of bus; leave the key out and it follows bus_bytes"),
+		}),
+		{
+			key: "dtypes", kind: kindList, def: "[INT32]", words: []string{string(INT32)},
+			doc:     "Element types built in.",
+			allowed: "[INT32]",
+			reason:  because("this generator builds INT32 adders only"),
+			get:     func(p *Params) string { return list(p.DTypes) },
+			setList: func(p *Params, v []string) { p.DTypes = named[DType](v) },
+		},
+		{
+			key: "ops", kind: kindList, def: "[SUM]", words: []string{string(SUM)},
+			doc:     "Reductions built in.",
+			allowed: "[SUM]",
+			reason:  because("this generator builds sums only"),
+			get:     func(p *Params) string { return list(p.Ops) },
+			setList: func(p *Params, v []string) { p.Ops = named[Op](v) },
+		},
+		{
+			key: "accumulate", kind: kindString, def: string(InPlace), words: []string{string(InPlace)},
+			doc:    "Order of addition: in_place adds in the order of acceptance.",
+			reason: because("this generator adds in the order in which packets are accepted"),
+			get:    func(p *Params) string { return scalar(string(p.Accumulate)) },
+			setStr: func(p *Params, v string) { p.Accumulate = Accumulate(v) },
+		},
+		integer(func(p *Params) *int { return &p.BufferBytes }, field{
+			key: "buffer_bytes", req: true, lo: 2 * 256, hi: maxSlots * 4096,
+			doc:    "Payload memory in bytes: a multiple of mtu_bytes, room for at least 2·window_packets packets and at most 65536.",
+			reason: because("a slot is one MTU of payload, and a group needs two slots for each packet of the window"),
+		}),
+		integer(func(p *Params) *int { return &p.Groups }, field{
+			key: "groups", req: true, lo: 1, hi: maxGroups,
+			doc:    "Number of groups.",
+			reason: because("the register map has room for 64 groups"),
+		}),
+		integer(func(p *Params) *int { return &p.Members }, field{
+			key: "members", req: true, lo: 1, hi: maxMembers,
+			doc:    "Number of children a group may have; endpoints run from 0 to members.",
+			reason: because("the endpoint mask of a slot has at most 17 bits"),
+		}),
+		integer(func(p *Params) *int { return &p.Ports }, field{
+			key: "ports", req: true, lo: 1, hi: maxPorts,
+			doc:    "Number of Ethernet ports; it need not match the number of endpoints.",
+			reason: because("the arbiter in front of the core takes at most 32 streams"),
+		}),
+		integer(func(p *Params) *int { return &p.MTUBytes }, field{
+			key: "mtu_bytes", req: true, lo: 256, hi: 4096, pow2: true,
+			doc:    "Largest payload of a packet in bytes, the path MTU of the queue pairs.",
+			reason: because("these are the path MTUs of InfiniBand and RoCE"),
+		}),
+		integer(func(p *Params) *int { return &p.WindowPackets }, field{
+			key: "window_packets", req: true, lo: 1, hi: maxWindow, pow2: true,
+			doc:    "MW, the window in packets that a sender is expected to keep; a group takes 2·MW slots.",
+			reason: because("a slot's number is the PSN modulo 2·window_packets"),
+		}),
+		integer(func(p *Params) *int { return &p.ClockMHz }, field{
+			key: "clock_mhz", req: true, lo: 1, hi: maxClockMHz,
+			doc:    "Clock the engine is meant for, in MHz; it goes to the timing constraints and changes no logic.",
+			reason: because("constraints and reports are made for clocks in this range"),
+		}),
+		{
+			key: "icrc_check", kind: kindBool, def: "true",
+			doc:     "Whether packets with a wrong invariant CRC are dropped. Emitted packets always carry a right one.",
+			get:     func(p *Params) string { return strconv.FormatBool(p.ICRCCheck) },
+			setBool: func(p *Params, v bool) { p.ICRCCheck = v },
+		},
+		{
+			key: "memory", kind: kindString, def: string(MemoryAuto),
+			words:  []string{string(MemoryAuto), string(MemoryRAM), string(MemoryRegisters)},
+			doc:    "How arrays are built: auto leaves it to the generator and the tools, ram asks for RAM, registers for flip-flops.",
+			reason: because("these are the ways to build an array"),
+			get:    func(p *Params) string { return scalar(string(p.Memory)) },
+			setStr: func(p *Params, v string) { p.Memory = Memory(v) },
+		},
+	}
+}
+
+// must returns the words for the legal values.
+func (f field) must() string {
+	switch {
+	case f.allowed != "":
+		return f.allowed
+	case len(f.words) > 0:
+		return or(f.words)
+	case f.kind != kindInt:
+		return f.kind.String()
+	case f.lo == f.hi:
+		return strconv.Itoa(f.lo)
+	case f.pow2:
+		return fmt.Sprintf("a power of two from %d to %d", f.lo, f.hi)
+	default:
+		return fmt.Sprintf("from %d to %d", f.lo, f.hi)
+	}
+}
+
+// accepts tells whether p's value of this key is legal by itself.
+func (f field) accepts(p *Params) bool {
+	switch v := f.get(p); f.key {
+	case "dtypes":
+		return slices.Equal(p.DTypes, []DType{INT32})
+	case "ops":
+		return slices.Equal(p.Ops, []Op{SUM})
+	case "name":
+		return nameProblem(p.Name) == ""
+	default:
+		if f.kind == kindInt {
+			n, err := strconv.Atoi(v)
+			return err == nil && n >= f.lo && n <= f.hi && (!f.pow2 || n&(n-1) == 0)
+		}
+		return f.kind == kindBool || slices.Contains(f.words, v)
+	}
+}
+
+// nameProblem returns why a name is refused, or "".
+func nameProblem(name string) string {
+	switch {
+	case len(name) > maxNameLen:
+		return "file and symbol names grow from it"
+	case !regexp.MustCompile(namePattern).MatchString(name):
+		return "it becomes part of module, file and symbol names"
+	case slices.Contains(keywords(), name):
+		return "this is a keyword of Verilog or SystemVerilog"
+	case name == "inc" || strings.HasPrefix(name, "inc_"):
+		return "names beginning with inc_ belong to the module library"
+	default:
+		return ""
+	}
+}
+
+// nameReason is nameProblem of a value as YAML prints it.
+func nameReason(v string) string { return nameProblem(strings.Trim(v, `"`)) }
+
+// or joins words as prose does.
+func or(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// named turns strings into names of type T.
+func named[T ~string](v []string) []T {
+	out := make([]T, len(v))
+	for i, s := range v {
+		out[i] = T(s)
+	}
+	return out
+}

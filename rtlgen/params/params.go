@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package params holds what a user says about an engine: a typed struct, the YAML it is read from, the presets, the limits,
+// and every width that follows from it, computed once.
+//
+// A parameter set is made by Load (preset name or file, with --set overrides), Parse (YAML text) or Preset. All three refuse
+// illegal input with every problem at once, each with its key, value, allowed range, reason and place in the file.
+// The package knows nothing about graphs, Verilog or registers.
+package params
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// DType is an element type of the reduction.
+type DType string
+
+// The element types of the project. The present generator builds INT32 alone; Validate says so.
+const (
+	FP32  DType = "FP32"
+	FP16  DType = "FP16"
+	BF16  DType = "BF16"
+	INT32 DType = "INT32"
+)
+
+// String returns the name used in parameter files.
+func (t DType) String() string { return string(t) }
+
+// Op is a reduction.
+type Op string
+
+// The reductions of the project. The present generator builds SUM alone; Validate says so.
+const (
+	SUM Op = "SUM"
+	MIN Op = "MIN"
+	MAX Op = "MAX"
+)
+
+// String returns the name used in parameter files.
+func (o Op) String() string { return string(o) }
+
+// Accumulate says in which order contributions are added.
+type Accumulate string
+
+const (
+	// InPlace adds in the order in which packets are accepted.
+	InPlace Accumulate = "in_place"
+	// Reproducible adds by a fixed tree over the endpoints, whatever the order of arrival.
+	Reproducible Accumulate = "reproducible"
+)
+
+// String returns the name used in parameter files.
+func (a Accumulate) String() string { return string(a) }
+
+// Memory says how arrays are built.
+type Memory string
+
+const (
+	// MemoryAuto leaves the choice to the generator and the synthesis tool.
+	MemoryAuto Memory = "auto"
+	// MemoryRAM asks for RAM macros or block RAM.
+	MemoryRAM Memory = "ram"
+	// MemoryRegisters asks for flip-flops.
+	MemoryRegisters Memory = "registers"
+)
+
+// String returns the name used in parameter files.
+func (m Memory) String() string { return string(m) }
+
+// Params is one engine's parameters, as resolved: every key has a value. Only values that Validate accepts mean anything
+// to the rest of the generator.
+type Params struct {
+	// Name is the prefix of the generated modules and files: a Verilog identifier.
+	Name string `yaml:"name" json:"name"`
+	// Mode is EPIC's mode: 1 connection terminated, 2 translated, 3 augmented.
+	Mode int `yaml:"mode" json:"mode"`
+	// BusBytes is the width of the datapath in bytes a beat.
+	BusBytes int `yaml:"bus_bytes" json:"bus_bytes"`
+	// Lanes is the number of 32-bit adders side by side.
+	Lanes int `yaml:"lanes" json:"lanes"`
+	// DTypes are the element types built in.
+	DTypes []DType `yaml:"dtypes" json:"dtypes"`
+	// Ops are the reductions built in.
+	Ops []Op `yaml:"ops" json:"ops"`
+	// Accumulate is the order of addition.
+	Accumulate Accumulate `yaml:"accumulate" json:"accumulate"`
+	// BufferBytes is the payload memory in bytes: Slots times MTUBytes.
+	BufferBytes int `yaml:"buffer_bytes" json:"buffer_bytes"`
+	// Groups is the number of groups.
+	Groups int `yaml:"groups" json:"groups"`
+	// Members is the number of children a group may have; endpoints run from 0 to Members.
+	Members int `yaml:"members" json:"members"`
+	// Ports is the number of Ethernet ports.
+	Ports int `yaml:"ports" json:"ports"`
+	// MTUBytes is the largest payload of a packet in bytes.
+	MTUBytes int `yaml:"mtu_bytes" json:"mtu_bytes"`
+	// WindowPackets is MW, the window in packets that a sender is expected to keep; a group then takes 2·MW slots.
+	WindowPackets int `yaml:"window_packets" json:"window_packets"`
+	// ClockMHz is the clock the engine is meant for, in MHz.
+	ClockMHz int `yaml:"clock_mhz" json:"clock_mhz"`
+	// ICRCCheck says whether packets with a wrong invariant CRC are dropped.
+	ICRCCheck bool `yaml:"icrc_check" json:"icrc_check"`
+	// Memory says how arrays are built.
+	Memory Memory `yaml:"memory" json:"memory"`
+}
+
+// YAML returns the canonical text of p: every key, in the order of the documentation, LF line ends. Parsing it gives p again.
+func (p Params) YAML() []byte {
+	var b bytes.Buffer
+	for _, f := range fields() {
+		fmt.Fprintf(&b, "%s: %s\n", f.key, f.get(&p))
+	}
+	return b.Bytes()
+}
+
+// Digest returns the SHA-256 of the canonical YAML in lower-case hexadecimal. Two files that say the same have the same digest.
+func (p Params) Digest() string {
+	sum := sha256.Sum256(p.YAML())
+	return hex.EncodeToString(sum[:])
+}
+
+// list prints a slice as a YAML flow sequence.
+func list[T ~string](v []T) string {
+	s := make([]string, len(v))
+	for i, x := range v {
+		s[i] = string(x)
+	}
+	return "[" + strings.Join(s, ", ") + "]"
+}
