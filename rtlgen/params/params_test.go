@@ -1,0 +1,616 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package params
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// base is a complete legal file; the tests spoil one line or another of it.
+const base = `name: mini
+mode: 2
+bus_bytes: 8
+lanes: 2
+dtypes: [INT32]
+ops: [SUM]
+accumulate: in_place
+buffer_bytes: 16384
+groups: 2
+members: 4
+ports: 4
+mtu_bytes: 1024
+window_packets: 4
+clock_mhz: 250
+icrc_check: true
+memory: auto
+`
+
+// spoil replaces the line of the key, keeping its number; an empty line removes the key.
+func spoil(t testing.TB, text string, lines ...string) string {
+	t.Helper()
+	for _, l := range lines {
+		key, _, found := strings.Cut(l, ":")
+		require.True(t, found, l)
+		all := strings.Split(text, "\n")
+		hit := false
+		for i := range all {
+			if strings.HasPrefix(all[i], key+":") {
+				all[i], hit = l, true
+			}
+		}
+		require.True(t, hit, "no line for %q", key)
+		text = strings.Join(all, "\n")
+	}
+	return text
+}
+
+// oneKey are the spoilt lines that are illegal by themselves, with the message. at is the column.
+func oneKey() []struct{ line, want string } {
+	const name = "letters, digits and single underscores, beginning with a letter, at most 48 characters, no Verilog keyword"
+	return []struct{ line, want string }{
+		{`name: always_ff`, `1:7: name: always_ff: must be ` + name + `: this is a keyword of Verilog or SystemVerilog`},
+		{`name: inc_x`, `1:7: name: inc_x: must be ` + name + `: names beginning with inc_ belong to the module library`},
+		{`name: inc`, `1:7: name: inc: must be ` + name + `: names beginning with inc_ belong to the module library`},
+		{`name: 4x`, `1:7: name: 4x: must be ` + name + `: it becomes part of module, file and symbol names`},
+		{`name: a__b`, `1:7: name: a__b: must be ` + name + `: it becomes part of module, file and symbol names`},
+		{`name: "a b"`, `1:7: name: a b: must be ` + name + `: it becomes part of module, file and symbol names`},
+		{`name: ../x`, `1:7: name: ../x: must be ` + name + `: it becomes part of module, file and symbol names`},
+		{`name: ""`, `1:7: name: "": must be ` + name + `: it becomes part of module, file and symbol names`},
+		{`name: n234567890123456789012345678901234567890123456789`, `1:7: name: n234567890123456789012345678901234567890123456789: must be ` + name + `: file and symbol names grow from it`},
+		{`name: 7`, `1:7: name: 7: must be a string: this is an integer`},
+		{`name: true`, `1:7: name: true: must be a string: this is true or false`},
+		{`name:`, `1:1: name: must be a string: this is nothing`},
+		{`mode: 1`, `2:7: mode: 1: must be 2: this generator builds Mode II`},
+		{`mode: 3`, `2:7: mode: 3: must be 2: this generator builds Mode II`},
+		{`mode: II`, `2:7: mode: II: must be an integer: this is a string`},
+		{`mode: 2.0`, `2:7: mode: 2.0: must be an integer: this is a number with a fraction`},
+		{`mode: 02`, `2:7: mode: 02: must be an integer: a leading zero makes it octal for some readers and decimal for others`},
+		{`mode: "2"`, `2:7: mode: "2": must be an integer: this is a string`},
+		{`mode: !!int "2"`, `2:7: mode: !!int "2": must be an integer: this is a YAML feature that parameter files do not use`},
+		{`bus_bytes: 4`, `3:12: bus_bytes: 4: must be a power of two from 8 to 64: a payload must be a whole number of beats and a beat a whole number of elements`},
+		{`bus_bytes: 24`, `3:12: bus_bytes: 24: must be a power of two from 8 to 64: a payload must be a whole number of beats and a beat a whole number of elements`},
+		{`bus_bytes: 0`, `3:12: bus_bytes: 0: must be a power of two from 8 to 64: a payload must be a whole number of beats and a beat a whole number of elements`},
+		{`bus_bytes: -8`, `3:12: bus_bytes: -8: must be a power of two from 8 to 64: a payload must be a whole number of beats and a beat a whole number of elements`},
+		{`bus_bytes: 128`, `3:12: bus_bytes: 128: must be a power of two from 8 to 64: wider buses are not generated yet`},
+		{`bus_bytes: 1024`, `3:12: bus_bytes: 1024: must be a power of two from 8 to 64: wider buses are not generated yet`},
+		{`lanes: 3`, `4:8: lanes: 3: must be a power of two from 2 to 16: there is one adder for every 4 bytes of bus; leave the key out and it follows bus_bytes`},
+		{`dtypes: [FP32, INT32]`, `5:9: dtypes: [FP32, INT32]: must be [INT32]: this generator builds INT32 adders only`},
+		{`dtypes: []`, `5:9: dtypes: []: must be [INT32]: this generator builds INT32 adders only`},
+		{`dtypes: INT32`, `5:9: dtypes: INT32: must be a list of names: this is a string`},
+		{`dtypes: [INT32, 3]`, `5:9: dtypes: [INT32, 3]: must be a list of names: one entry is an integer`},
+		{`ops: [SUM, MAX]`, `6:6: ops: [SUM, MAX]: must be [SUM]: this generator builds sums only`},
+		{`ops: [SUM, SUM]`, `6:6: ops: [SUM, SUM]: must be [SUM]: this generator builds sums only`},
+		{`ops: {SUM: 1}`, `6:6: ops: {SUM: 1}: must be a list of names: this is a mapping`},
+		{`accumulate: reproducible`, `7:13: accumulate: reproducible: must be in_place: this generator adds in the order in which packets are accepted`},
+		{`accumulate: inplace`, `7:13: accumulate: inplace: must be in_place: this generator adds in the order in which packets are accepted; did you mean "in_place"?`},
+		{`buffer_bytes: 0`, `8:15: buffer_bytes: 0: must be from 512 to 268435456: a slot is one MTU of payload, and a group needs two slots for each packet of the window`},
+		{`buffer_bytes: 16 KB`, `8:15: buffer_bytes: 16 KB: must be an integer: this is a string`},
+		{`buffer_bytes: 99999999999999999999`, `8:15: buffer_bytes: 99999999999999999999: must be an integer: this is a string`},
+		{`buffer_bytes: 18446744073709551615`, `8:15: buffer_bytes: 18446744073709551615: must be from 512 to 268435456: a slot is one MTU of payload, and a group needs two slots for each packet of the window`},
+		{`buffer_bytes: -9223372036854775808`, `8:15: buffer_bytes: -9223372036854775808: must be from 512 to 268435456: a slot is one MTU of payload, and a group needs two slots for each packet of the window`},
+		{`groups: 0`, `9:9: groups: 0: must be from 1 to 64: the register map has room for 64 groups`},
+		{`groups: 65`, `9:9: groups: 65: must be from 1 to 64: the register map has room for 64 groups`},
+		{`members: 0`, `10:10: members: 0: must be from 1 to 16: the endpoint mask of a slot has at most 17 bits`},
+		{`members: 17`, `10:10: members: 17: must be from 1 to 16: the endpoint mask of a slot has at most 17 bits`},
+		{`ports: 0`, `11:8: ports: 0: must be from 1 to 32: the arbiter in front of the core takes at most 32 streams`},
+		{`ports: 33`, `11:8: ports: 33: must be from 1 to 32: the arbiter in front of the core takes at most 32 streams`},
+		{`mtu_bytes: 128`, `12:12: mtu_bytes: 128: must be a power of two from 256 to 4096: these are the path MTUs of InfiniBand and RoCE`},
+		{`mtu_bytes: 1500`, `12:12: mtu_bytes: 1500: must be a power of two from 256 to 4096: these are the path MTUs of InfiniBand and RoCE`},
+		{`mtu_bytes: 8192`, `12:12: mtu_bytes: 8192: must be a power of two from 256 to 4096: these are the path MTUs of InfiniBand and RoCE`},
+		{`window_packets: 0`, `13:17: window_packets: 0: must be a power of two from 1 to 1024: a slot's number is the PSN modulo 2·window_packets`},
+		{`window_packets: 3`, `13:17: window_packets: 3: must be a power of two from 1 to 1024: a slot's number is the PSN modulo 2·window_packets`},
+		{`window_packets: 2048`, `13:17: window_packets: 2048: must be a power of two from 1 to 1024: a slot's number is the PSN modulo 2·window_packets`},
+		{`clock_mhz: 0`, `14:12: clock_mhz: 0: must be from 1 to 2000: constraints and reports are made for clocks in this range`},
+		{`clock_mhz: 2001`, `14:12: clock_mhz: 2001: must be from 1 to 2000: constraints and reports are made for clocks in this range`},
+		{`clock_mhz: .inf`, `14:12: clock_mhz: .inf: must be an integer: this is a number with a fraction`},
+		{`icrc_check: yes`, `15:13: icrc_check: yes: must be true or false: this is a string`},
+		{`icrc_check: 1`, `15:13: icrc_check: 1: must be true or false: this is an integer`},
+		{`icrc_check: # later`, `15:1: icrc_check: must be true or false: this is nothing`},
+		{`memory: rams`, `16:9: memory: rams: must be auto, ram or registers: these are the ways to build an array; did you mean "ram"?`},
+		{`memory: [ram]`, `16:9: memory: [ram]: must be a string: this is a list`},
+		{`memory: *m`, `16:9: memory: *m: must be a string: this is a YAML feature that parameter files do not use`},
+	}
+}
+
+func TestOneBadKey(t *testing.T) {
+	t.Parallel()
+	schema := compileSchema(t)
+	for _, c := range oneKey() {
+		t.Run(c.line, func(t *testing.T) {
+			t.Parallel()
+			text := spoil(t, base, c.line)
+			p, err := Parse("x.yaml", []byte(text))
+			problems := asProblems(t, err)
+			require.Len(t, problems, 1, err.Error())
+			assert.Equal(t, "x.yaml:"+c.want, problems[0].Error())
+			assert.Equal(t, c.line, problems[0].Source)
+			assert.Zero(t, p)
+
+			// The schema refuses it too, where it can: keywords, lengths, anchors and YAML's spelling of numbers are beyond it.
+			beyond := []string{"name: always", "name: inc", "name: n23", "mode: 02", "mode: 2.0", "mode: !!int", "clock_mhz: .inf", "memory: *m"}
+			for _, b := range beyond {
+				if strings.HasPrefix(c.line, b) {
+					return
+				}
+			}
+			require.Error(t, schema.Validate(generic(t, []byte(text))), "the schema accepts what Validate refuses")
+		})
+	}
+}
+
+func TestBadInput(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name, text string
+		sets       []string
+		want       string
+	}{
+		{"lanes that do not fit the bus", spoil(t, base, "lanes: 4"), nil,
+			`x.yaml:4:8: lanes: 4: must be 2 for bus_bytes 8: there is one adder for every 4 bytes of bus; leave the key out and it follows bus_bytes
+    4 | lanes: 4
+      |        ^`},
+		{"buffer that is no whole number of packets", spoil(t, base, "buffer_bytes: 16000"), nil,
+			`x.yaml:8:15: buffer_bytes: 16000: must be a multiple of mtu_bytes (1024): a slot is one MTU of payload
+    8 | buffer_bytes: 16000
+      |               ^`},
+		{"buffer too small for one group", spoil(t, base, "buffer_bytes: 7168"), nil,
+			`x.yaml:8:15: buffer_bytes: 7168: must be at least 8192, 2 · window_packets (4) · mtu_bytes (1024): not one group would fit
+    8 | buffer_bytes: 7168
+      |               ^`},
+		{"more slots than slot numbers", spoil(t, base, "buffer_bytes: 33554432", "mtu_bytes: 256"), nil,
+			`x.yaml:8:15: buffer_bytes: 33554432: must be at most 16777216, 65536 slots of mtu_bytes (256): slot numbers have at most 16 bits
+    8 | buffer_bytes: 33554432
+      |               ^`},
+		{"a big buffer of flip-flops", spoil(t, base, "buffer_bytes: 131072", "memory: registers"), nil,
+			`x.yaml:8:15: buffer_bytes: 131072: must be at most 65536 with memory: registers: tools do not finish on more flip-flops; use memory: ram
+    8 | buffer_bytes: 131072
+      |               ^`},
+		{"misspelt key", strings.Replace(base, "bus_bytes", "bus_byte", 1), nil,
+			`x.yaml:3:1: bus_byte: there is no such parameter; did you mean "bus_bytes"?
+    3 | bus_byte: 8
+      | ^
+x.yaml: bus_bytes: must be a power of two from 8 to 64: the key is missing`},
+		{"unknown key", base + "colour: red\n", nil,
+			`x.yaml:17:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, clock_mhz, icrc_check, memory
+   17 | colour: red
+      | ^`},
+		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
+			`x.yaml:16:1: Memory: there is no such parameter; did you mean "memory"?
+   16 | Memory: auto
+      | ^`},
+		{"key twice", base + "groups: 3\n", nil,
+			`x.yaml:17:1: groups: the key is given twice, first in line 9
+   17 | groups: 3
+      | ^`},
+		{"key twice is no matter of values", base + "groups: 3\n", []string{"groups=4"},
+			`x.yaml:17:1: groups: the key is given twice, first in line 9
+   17 | groups: 3
+      | ^`},
+		{"merge key", base + "<<: {groups: 3}\n", nil,
+			`x.yaml:17:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, clock_mhz, icrc_check, memory
+   17 | <<: {groups: 3}
+      | ^`},
+		{"several at once, in the order of the file", spoil(t, base, "mode: 3", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
+			`x.yaml:2:7: mode: 3: must be 2: this generator builds Mode II
+    2 | mode: 3
+      |       ^
+x.yaml:8:15: buffer_bytes: 100000: must be a multiple of mtu_bytes (1024): a slot is one MTU of payload
+    8 | buffer_bytes: 100000
+      |               ^
+x.yaml:9:9: groups: 0: must be from 1 to 64: the register map has room for 64 groups
+    9 | groups: 0
+      |         ^
+x.yaml:16:9: memory: disk: must be auto, ram or registers: these are the ways to build an array
+   16 | memory: disk
+      |         ^
+--set ports=99: ports: 99: must be from 1 to 32: the arbiter in front of the core takes at most 32 streams`},
+		{"one mistake, one message", spoil(t, base, "mtu_bytes: 1000"), nil,
+			`x.yaml:12:12: mtu_bytes: 1000: must be a power of two from 256 to 4096: these are the path MTUs of InfiniBand and RoCE
+   12 | mtu_bytes: 1000
+      |            ^`},
+		{"bus refused, lanes left out", strings.Replace(spoil(t, base, "bus_bytes: 48"), "lanes: 2\n", "", 1), nil,
+			`x.yaml:3:12: bus_bytes: 48: must be a power of two from 8 to 64: a payload must be a whole number of beats and a beat a whole number of elements
+    3 | bus_bytes: 48
+      |            ^`},
+		{"missing keys", "name: x\n", nil,
+			`x.yaml: bus_bytes: must be a power of two from 8 to 64: the key is missing
+x.yaml: buffer_bytes: must be from 512 to 268435456: the key is missing
+x.yaml: groups: must be from 1 to 64: the key is missing
+x.yaml: members: must be from 1 to 16: the key is missing
+x.yaml: ports: must be from 1 to 32: the key is missing
+x.yaml: mtu_bytes: must be a power of two from 256 to 4096: the key is missing
+x.yaml: window_packets: must be a power of two from 1 to 1024: the key is missing
+x.yaml: clock_mhz: must be from 1 to 2000: the key is missing`},
+		{"empty file", "", nil, `x.yaml: the file is empty: a list of key: value lines was expected`},
+		{"only comments", "# nothing\n", nil, `x.yaml: the file is empty: a list of key: value lines was expected`},
+		{"a list", "- a\n- b\n", nil,
+			`x.yaml:1:1: the file is a list: a list of key: value lines was expected
+    1 | - a
+      | ^`},
+		{"a word", "mini\n", nil,
+			`x.yaml:1:1: the file is a string: a list of key: value lines was expected
+    1 | mini
+      | ^`},
+		{"two documents", base + "---\nname: other\n", nil,
+			`x.yaml:18:5: a second document: a parameter file holds one
+   18 | name: other
+      |     ^`},
+		{"a tab", base + "\tgroups: 2\n", nil,
+			`x.yaml:17:1: not YAML: found character '	' that cannot start any token
+   17 | 	groups: 2
+      | ^`},
+		{"an open bracket", "name: [\nmode: 2\n", nil,
+			`x.yaml:1:7: not YAML: sequence end token ']' not found
+    1 | name: [
+      |       ^`},
+		{"CRLF line ends", strings.ReplaceAll(spoil(t, base, "groups: 99"), "\n", "\r\n"), nil,
+			`x.yaml:9:9: groups: 99: must be from 1 to 64: the register map has room for 64 groups
+    9 | groups: 99
+      |         ^`},
+		{"set of nothing", base, []string{"groups"}, `--set groups: groups: must be key=value: there is no value`},
+		{"set of no key", base, []string{"=3"}, `--set =3: must be key=value: there is no value`},
+		{"set of an empty value", base, []string{"groups="}, `--set groups=: groups: must be an integer: it is empty`},
+		{"set of an unknown key", base, []string{"group=3"}, `--set group=3: group: there is no such parameter; did you mean "groups"?`},
+		{"set of the wrong type", base, []string{"icrc_check=no"}, `--set icrc_check=no: icrc_check: no: must be true or false: this is a string`},
+		{"set of a list", base, []string{"ops=SUM,MAX"}, `--set ops=SUM,MAX: ops: [SUM, MAX]: must be [SUM]: this generator builds sums only`},
+		{"set of no YAML", base, []string{"ops=[SUM"}, `--set ops=[SUM: not YAML: sequence end token ']' not found`},
+		{"set makes the file's value illegal", base, []string{"bus_bytes=16"},
+			`x.yaml:4:8: lanes: 2: must be 4 for bus_bytes 16: there is one adder for every 4 bytes of bus; leave the key out and it follows bus_bytes
+    4 | lanes: 2
+      |        ^`},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			p, err := Parse("x.yaml", []byte(c.text), c.sets...)
+			require.Error(t, err)
+			if d := cmp.Diff(c.want, err.Error()); d != "" {
+				t.Errorf("message (-want +got):\n%s", d)
+			}
+			assert.Zero(t, p)
+		})
+	}
+}
+
+func asProblems(t testing.TB, err error) Problems {
+	t.Helper()
+	var p Problems
+	require.True(t, errors.As(err, &p), "error %v is no Problems", err)
+	return p
+}
+
+func TestGoodInput(t *testing.T) {
+	t.Parallel()
+	mini := Params{Name: "mini", Mode: 2, BusBytes: 8, Lanes: 2, DTypes: []DType{INT32}, Ops: []Op{SUM}, Accumulate: InPlace,
+		BufferBytes: 16384, Groups: 2, Members: 4, Ports: 4, MTUBytes: 1024, WindowPackets: 4, ClockMHz: 250, ICRCCheck: true, Memory: MemoryAuto}
+	with := func(change func(*Params)) Params {
+		p := mini
+		change(&p)
+		return p
+	}
+	short := "name: mini\nbus_bytes: 8\nbuffer_bytes: 16384\ngroups: 2\nmembers: 4\nports: 4\nmtu_bytes: 1024\nwindow_packets: 4\nclock_mhz: 250\n"
+	cases := []struct {
+		name, text string
+		sets       []string
+		want       Params
+	}{
+		{"every key", base, nil, mini},
+		{"defaults", short, nil, mini},
+		{"byte order mark", "\ufeff" + base, nil, mini},
+		{"flow style", "{" + strings.ReplaceAll(strings.TrimSpace(short), "\n", ", ") + "}", nil, mini},
+		{"document marks", "---\n" + base + "...\n", nil, mini},
+		{"quoted key and value", strings.Replace(base, "name: mini", `"name": 'mini'`, 1), nil, mini},
+		{"hexadecimal", spoil(t, base, "buffer_bytes: 0x4000"), nil, mini},
+		{"block list", strings.Replace(base, "ops: [SUM]", "ops:\n  - SUM", 1), nil, mini},
+		{"name that YAML would read as a number", spoil(t, base, `name: "e1"`), nil, with(func(p *Params) { p.Name = "e1" })},
+		{"lanes follow a set bus", short, []string{"bus_bytes=64"}, with(func(p *Params) { p.BusBytes, p.Lanes = 64, 16 })},
+		{"the last set wins", base, []string{"groups=0", "groups=two", "groups= 3 "}, with(func(p *Params) { p.Groups = 3 })},
+		{"set repairs a bad line", spoil(t, base, "groups: two"), []string{"groups=3"}, with(func(p *Params) { p.Groups = 3 })},
+		{"set repairs a missing key", strings.Replace(base, "groups: 2\n", "", 1), []string{"groups=2"}, mini},
+		{"set of lists", base, []string{"ops=SUM", "dtypes=[INT32]"}, mini},
+		{"set of words and truths", base, []string{"memory=ram", "icrc_check=false", "name=other"},
+			with(func(p *Params) { p.Memory, p.ICRCCheck, p.Name = MemoryRAM, false, "other" })},
+		{"slots that are no power of two", spoil(t, base, "buffer_bytes: 11264"), nil, with(func(p *Params) { p.BufferBytes = 11264 })},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Parse("x.yaml", []byte(c.text), c.sets...)
+			require.NoError(t, err)
+			if d := cmp.Diff(c.want, got); d != "" {
+				t.Errorf("parameters (-want +got):\n%s", d)
+			}
+		})
+	}
+}
+
+func TestApplySet(t *testing.T) {
+	t.Parallel()
+	p, err := Preset("mini")
+	require.NoError(t, err)
+
+	q, err := p.ApplySet([]string{"bus_bytes=32", "groups=1"})
+	require.NoError(t, err)
+	assert.Equal(t, []int{32, 8, 1}, []int{q.BusBytes, q.Lanes, q.Groups})
+	assert.Equal(t, 8, p.BusBytes, "the receiver stays as it was")
+
+	_, err = p.ApplySet([]string{"bus_bytes=32", "lanes=2"})
+	require.EqualError(t, err, "--set lanes=2: lanes: 2: must be 8 for bus_bytes 32: there is one adder for every 4 bytes of bus; leave the key out and it follows bus_bytes")
+
+	_, err = p.ApplySet([]string{"mtu_bytes=4096"})
+	require.EqualError(t, err, "buffer_bytes: 16384: must be at least 32768, 2 · window_packets (4) · mtu_bytes (4096): not one group would fit")
+}
+
+func TestPresets(t *testing.T) {
+	t.Parallel()
+	names, err := Presets()
+	require.NoError(t, err)
+	require.Subset(t, names, []string{"mini", "fpga100g", "agilex8m"})
+	schema := compileSchema(t)
+	for _, n := range names {
+		t.Run(n, func(t *testing.T) {
+			t.Parallel()
+			src, err := PresetSource(n)
+			require.NoError(t, err)
+			require.NoError(t, schema.Validate(generic(t, src)))
+
+			p, err := Preset(n)
+			require.NoError(t, err)
+			assert.Equal(t, n, p.Name, "a preset's name is its file's")
+
+			again, err := Parse("again.yaml", p.YAML())
+			require.NoError(t, err)
+			assert.Empty(t, cmp.Diff(p, again))
+			assert.Equal(t, p.Digest(), again.Digest())
+			require.NoError(t, schema.Validate(generic(t, p.YAML())))
+		})
+	}
+}
+
+// TestPresetTable holds the presets to the table in the project's design.
+func TestPresetTable(t *testing.T) {
+	t.Parallel()
+	type row struct{ Bus, Lanes, Buffer, Groups, Members, Ports, MTU, Window, Clock int }
+	for name, want := range map[string]row{
+		"mini":     {8, 2, 16 << 10, 2, 4, 4, 1024, 4, 250},
+		"fpga100g": {64, 16, 1 << 20, 4, 8, 8, 4096, 32, 250},
+		"agilex8m": {64, 16, 8 << 20, 2, 16, 16, 4096, 512, 250},
+	} {
+		p, err := Preset(name)
+		require.NoError(t, err)
+		assert.Equal(t, want, row{p.BusBytes, p.Lanes, p.BufferBytes, p.Groups, p.Members, p.Ports, p.MTUBytes, p.WindowPackets, p.ClockMHz}, name)
+	}
+}
+
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "mine.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(base), 0o600))
+
+	p, err := Load(file, "groups=7")
+	require.NoError(t, err)
+	assert.Equal(t, 7, p.Groups)
+
+	p, err = Load("fpga100g", "groups=3")
+	require.NoError(t, err)
+	assert.Equal(t, 3, p.Groups)
+
+	_, err = Load("mnii")
+	require.ErrorContains(t, err, `find the parameters: no preset "mnii"; there are agilex8m, `)
+	require.ErrorContains(t, err, `; did you mean "mini"?`)
+
+	_, err = Load(filepath.Join(t.TempDir(), "none.yaml"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// TestCanonicalYAML freezes the text that digests are made of.
+func TestCanonicalYAML(t *testing.T) {
+	t.Parallel()
+	p, err := Preset("mini")
+	require.NoError(t, err)
+	assert.Equal(t, base, string(p.YAML()))
+	assert.Equal(t, "5aa5c1f14f898dc72aebfcd8a00f21205fd29e10b9f4c8029297d86011153cbb", p.Digest(), "sha256sum of the text above")
+}
+
+// TestKeysMatchStruct keeps the table of keys, the YAML names and the JSON names of the struct together.
+func TestKeysMatchStruct(t *testing.T) {
+	t.Parallel()
+	var fromStruct, fromTable []string
+	typ := reflect.TypeFor[Params]()
+	for i := range typ.NumField() {
+		tag := typ.Field(i).Tag
+		require.Equal(t, tag.Get("yaml"), tag.Get("json"))
+		fromStruct = append(fromStruct, tag.Get("yaml"))
+	}
+	for _, f := range fields() {
+		fromTable = append(fromTable, f.key)
+	}
+	assert.Equal(t, fromStruct, fromTable)
+}
+
+func compileSchema(t testing.TB) *jsonschema.Schema {
+	t.Helper()
+	raw, err := Schema()
+	require.NoError(t, err)
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(raw)))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	require.NoError(t, c.AddResource("params.json", doc))
+	s, err := c.Compile("params.json")
+	require.NoError(t, err)
+	return s
+}
+
+// generic reads YAML as an editor with a schema would: into plain JSON values, by the library's own decoder.
+func generic(t testing.TB, src []byte) any {
+	t.Helper()
+	j, err := yaml.YAMLToJSON(src)
+	require.NoError(t, err)
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(string(j)))
+	require.NoError(t, err)
+	return v
+}
+
+func TestSchemaIsStrict(t *testing.T) {
+	t.Parallel()
+	s := compileSchema(t)
+	require.Error(t, s.Validate(generic(t, []byte(base+"colour: red\n"))))
+	require.Error(t, s.Validate(generic(t, []byte("name: x\n"))))
+	require.NoError(t, s.Validate(generic(t, []byte(base))))
+
+	raw, err := Schema()
+	require.NoError(t, err)
+	var doc struct {
+		Properties map[string]struct{ Description string }
+		Required   []string
+	}
+	require.NoError(t, json.Unmarshal(raw, &doc))
+	for _, f := range fields() {
+		assert.NotEmpty(t, doc.Properties[f.key].Description, f.key)
+	}
+	assert.Equal(t, []string{"name", "bus_bytes", "buffer_bytes", "groups", "members", "ports", "mtu_bytes", "window_packets", "clock_mhz"}, doc.Required)
+}
+
+// drawn makes parameters round the edges of what is legal; about half are.
+func drawn(t *rapid.T) Params {
+	mtu := rapid.SampledFrom([]int{256, 512, 1024, 2048, 4096, 300, 0}).Draw(t, "mtu")
+	bus := rapid.SampledFrom([]int{8, 16, 32, 64, 4, 128}).Draw(t, "bus")
+	window := rapid.SampledFrom([]int{1, 2, 4, 8, 64, 512, 1024, 3, 0}).Draw(t, "window")
+	slots := 2*window + rapid.IntRange(-1, 20).Draw(t, "slots")
+	return Params{Name: "x", Mode: 2, BusBytes: bus, Lanes: bus / 4, DTypes: []DType{INT32}, Ops: []Op{SUM}, Accumulate: InPlace,
+		BufferBytes: mtu*slots + rapid.SampledFrom([]int{0, 0, 0, 0, 4}).Draw(t, "odd"), Groups: rapid.IntRange(0, 65).Draw(t, "groups"),
+		Members: rapid.IntRange(0, 17).Draw(t, "members"), Ports: rapid.IntRange(0, 33).Draw(t, "ports"), MTUBytes: mtu,
+		WindowPackets: window, ClockMHz: 100, ICRCCheck: true,
+		Memory: rapid.SampledFrom([]Memory{MemoryAuto, MemoryRAM, MemoryRegisters}).Draw(t, "memory")}
+}
+
+// TestDerivedRelations checks each derived number by what it must do, not by its formula.
+func TestDerivedRelations(t *testing.T) {
+	t.Parallel()
+	legal := 0
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawn(t)
+		d := p.Derived()
+		if p.Validate() != nil {
+			require.Zero(t, d)
+			return
+		}
+		legal++
+		// holds: n values fit in b bits, and b−1 bits would not do; b is at least atLeast.
+		holds := func(what string, n, b, atLeast int) {
+			require.GreaterOrEqual(t, b, atLeast, what)
+			require.LessOrEqual(t, n, 1<<b, what)
+			if b > atLeast {
+				require.Greater(t, n, 1<<(b-1), what)
+			}
+		}
+		require.Equal(t, p.BusBytes*8, d.BusBits)
+		require.Equal(t, p.BusBytes, d.KeepBits)
+		require.Equal(t, p.BusBytes, 1<<d.BusShift)
+		require.Equal(t, d.BusBits, d.Lanes*d.LaneBits)
+		holds("bytes of a beat", p.BusBytes+1, d.BeatBytesBits, 0)
+		holds("endpoints", p.Members+1, d.EPBits, 1)
+		require.Equal(t, d.EPs, 1<<d.EPBits)
+		require.Equal(t, p.Members+1, d.MaskBits)
+		holds("groups", p.Groups, d.GroupBits, 1)
+		holds("group part of ei", p.Groups, d.GroupIndexBits, 0)
+		require.Equal(t, d.GroupsPow2, 1<<d.GroupIndexBits)
+		require.Equal(t, d.EIs, 1<<d.EIBits)
+		require.Less(t, (p.Groups-1)*d.EPs+p.Members, d.EIs)
+		require.Equal(t, p.BufferBytes, d.Slots*p.MTUBytes)
+		holds("slots", d.Slots, d.SlotBits, 1)
+		require.LessOrEqual(t, 1<<d.MaxLog2N, d.Slots)
+		require.Greater(t, 2<<d.MaxLog2N, d.Slots)
+		require.Less(t, d.MaxLog2N, 1<<d.Log2NBits)
+		require.Equal(t, d.GroupSlots, 1<<d.GroupLog2N)
+		require.LessOrEqual(t, d.GroupSlots, d.Slots)
+		require.Equal(t, 2*p.WindowPackets, d.GroupSlots)
+		holds("window", p.WindowPackets+1, d.WindowBits, 0)
+		holds("ports", p.Ports, d.PortBits, 1)
+		require.Equal(t, d.PortBits+1, d.TUserBits)
+		require.Equal(t, p.MTUBytes, d.MTUWords*p.BusBytes)
+		require.Equal(t, d.MTUWords, 1<<d.WordBits)
+		holds("beat count", d.MTUWords+1, d.WordCountBits, 0)
+		require.Equal(t, p.BufferBytes, d.PayloadWords*p.BusBytes)
+		holds("payload words", d.PayloadWords, d.PayloadAddrBits, 0)
+		require.Equal(t, d.SlotBits+d.WordBits, d.PayloadAddrBits)
+		holds("payload length", p.MTUBytes+1, d.PayloadLenBits, 0)
+		require.Equal(t, p.MTUBytes+14+20+8+12+4+4, d.FrameBytes)
+		require.GreaterOrEqual(t, d.FrameWords*p.BusBytes, d.FrameBytes)
+		require.Less(t, (d.FrameWords-1)*p.BusBytes, d.FrameBytes)
+		require.Equal(t, d.PacketWords, 1<<d.PacketAddrBits)
+		require.GreaterOrEqual(t, d.PacketWords, max(4*d.MTUWords, 16))
+		require.GreaterOrEqual(t, d.PacketWords, 2*d.FrameWords)
+		require.Equal(t, d.ReplayWords, 1<<d.ReplayAddrBits)
+		require.GreaterOrEqual(t, d.ReplayWords, max(4*d.MTUWords, 8))
+		require.Equal(t, d.HeaderEntries, 1<<d.HeaderAddrBits)
+		require.Equal(t, []int{24, 24, 24, 16, 5}, []int{d.PSNBits, d.MSNBits, d.QPNBits, d.LenBits, d.Log2NBits})
+	})
+	require.NotZero(t, legal, "no legal parameters were drawn")
+}
+
+// TestValidateVerdict compares Validate with the limits as the documentation words them.
+func TestValidateVerdict(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawn(t)
+		oneOf := func(v int, set ...int) bool {
+			for _, s := range set {
+				if v == s {
+					return true
+				}
+			}
+			return false
+		}
+		ok := oneOf(p.BusBytes, 8, 16, 32, 64) && oneOf(p.MTUBytes, 256, 512, 1024, 2048, 4096) &&
+			oneOf(p.WindowPackets, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) &&
+			p.Groups >= 1 && p.Groups <= 64 && p.Members >= 1 && p.Members <= 16 && p.Ports >= 1 && p.Ports <= 32
+		ok = ok && p.BufferBytes%p.MTUBytes == 0 && p.BufferBytes >= 2*p.WindowPackets*p.MTUBytes &&
+			(p.Memory != MemoryRegisters || p.BufferBytes <= 65536)
+		err := p.Validate()
+		require.Equal(t, ok, err == nil, "%+v: %v", p, err)
+		if ok {
+			again, err := Parse("again.yaml", p.YAML())
+			require.NoError(t, err)
+			require.Equal(t, p, again)
+		}
+	})
+}
+
+// FuzzParse looks for text that crashes the reader, for places outside the text, and for accepted text that does not survive
+// being printed and read again.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(base), "groups=3")
+	f.Add([]byte("{name: x, ? [a] : b}"), "=")
+	f.Add([]byte("&a name: *a\n<<: *a\n"), "ops=[")
+	f.Add([]byte("name: |\n  x\n--- \n- : -\n"), "name=\"\\x\"")
+	for _, c := range oneKey() {
+		f.Add([]byte(c.line), c.line)
+	}
+	f.Fuzz(func(t *testing.T, text []byte, set string) {
+		p, err := Parse("f.yaml", text, set)
+		if err == nil {
+			again, err := Parse("g.yaml", p.YAML())
+			require.NoError(t, err)
+			require.Equal(t, p, again)
+			return
+		}
+		for _, q := range asProblems(t, err) {
+			require.NotEmpty(t, q.Error())
+			require.LessOrEqual(t, q.Pos.Line, strings.Count(string(text), "\n")+strings.Count(string(text), "\r")+1)
+		}
+	})
+}
