@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inc
+
+import "incforge/roce"
+
+// arrival is what CheckDuplicate makes of a contribution.
+type arrival uint8
+
+const (
+	inOrder       arrival = iota // the next one from this child, and its slot is free for it
+	ahead                        // something before it is missing
+	retransmitted                // seen before, and its result is in the buffer
+	stale                        // seen before, and its result is not in the buffer, not yet or no longer
+	overrun                      // the next one from this child, but its slot still serves an older PSN
+)
+
+// checkDuplicate compares a contribution's PSN with what is expected of its child and with the tag of slot s, the PSN's
+// slot: the case distinction on d in docs/engine.md section 3, rule 5. It changes nothing.
+//
+// Both comparisons are needed (A4). Without ePSN a late duplicate would be added to a slot that was recycled for another
+// PSN. Without the tag a late duplicate would be answered with a younger result under the old PSN. The difference is
+// serial, so that PSN 0 follows PSN 0xFFFFFF (A18).
+func (e *Engine) checkDuplicate(at place, s int, psn roce.PSN) arrival {
+	child, slot := &e.groups[at.group].ends[at.member], &e.slots[s]
+	switch d := psn.Diff(child.ePSN); {
+	case d > 0:
+		return ahead
+	case d < 0 && slot.complete && slot.tag == psn:
+		return retransmitted
+	case d < 0:
+		return stale
+	case slot.tag != psn:
+		return overrun
+	}
+	return inOrder
+}

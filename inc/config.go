@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inc
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"incforge/roce"
+)
+
+// Values of Group.Collective, Group.Op and Group.DType that Mode II takes today (docs/engine.md section 6,
+// GROUP_COLLECTIVE).
+const (
+	CollectiveAllReduce = 0
+	CollectiveBarrier   = 3
+	OpSum               = 0
+	DTypeINT32          = 3
+)
+
+// Limits of Params. They are those of the register fields and of the 24-bit PSN, not of this implementation.
+const (
+	// MaxMembers is the largest number of members of a group: the masks have 32 bits and the parent has one of them.
+	MaxMembers = 31
+	// MaxPorts is the largest number of ports: EP_CTRL.port has eight bits.
+	MaxPorts = 256
+	// MaxGroups is the largest number of groups; with MaxMembers it leaves the QPN's upper bits to the control plane.
+	MaxGroups = 4096
+	// MaxMTU is the largest RoCE path MTU, in bytes.
+	MaxMTU = 4096
+	// MaxSlots keeps a group's window far below half the PSN space, so that serial comparison stays unambiguous
+	// (protocol.md section 1; A18).
+	MaxSlots = 1 << 22
+)
+
+// Errors that the configuration methods wrap.
+var (
+	// ErrRange means that an index or a value lies outside what Params allows.
+	ErrRange = errors.New("out of range")
+	// ErrEnabled means that a group's settings were written while the group was enabled.
+	ErrEnabled = errors.New("group is enabled")
+	// ErrIllegalGroup means that a group was not enabled because its settings are illegal.
+	ErrIllegalGroup = errors.New("illegal group settings")
+)
+
+// Params is what is fixed when an engine is made, as the generator fixes it in hardware. Only what changes behaviour
+// is here; bus width, lanes and clock change timing alone.
+type Params struct {
+	// Groups is the number of groups, 1 to MaxGroups.
+	Groups int
+	// Members is the number of members of a group, 1 to MaxMembers. Endpoints are 0 to Members.
+	Members int
+	// Ports is the number of ports, 1 to MaxPorts.
+	Ports int
+	// MTU is the largest payload of a packet and the size of a slot in bytes, 4 to MaxMTU, a multiple of 4.
+	MTU int
+	// Slots is the size of the buffer in slots, 2 to MaxSlots.
+	Slots int
+	// ICRCCheck drops packets whose ICRC is wrong.
+	ICRCCheck bool
+}
+
+// EPS is the number of table records a group takes: Members+1 rounded up to a power of two (docs/engine.md section 1).
+func (p Params) EPS() int { return ceilPow2(p.Members + 1) }
+
+// TableSize is the number of endpoint records, GROUPS rounded up to a power of two times EPS. The low bits of a local
+// QPN, QPN mod TableSize, are the index of its record.
+func (p Params) TableSize() int { return ceilPow2(p.Groups) * p.EPS() }
+
+// EndpointIndex is the table index ei of endpoint e of group g.
+func (p Params) EndpointIndex(g, e int) int { return g*p.EPS() + e }
+
+// Validate reports every parameter outside its range, all of them at once.
+func (p Params) Validate() error {
+	var errs []error
+	check := func(name string, value, low, high int) {
+		if value < low || value > high {
+			errs = append(errs, fmt.Errorf("%s is %d, allowed are %d to %d: %w", name, value, low, high, ErrRange))
+		}
+	}
+	check("Groups", p.Groups, 1, MaxGroups)
+	check("Members", p.Members, 1, MaxMembers)
+	check("Ports", p.Ports, 1, MaxPorts)
+	check("MTU", p.MTU, 4, MaxMTU)
+	check("Slots", p.Slots, 2, MaxSlots)
+	if p.MTU%4 != 0 {
+		errs = append(errs, fmt.Errorf("MTU is %d, not a multiple of the element size 4: %w", p.MTU, ErrRange))
+	}
+	return errors.Join(errs...)
+}
+
+// Endpoint is one end of an IncTree edge on this switch: the record EP_* (docs/engine.md section 6).
+type Endpoint struct {
+	// Valid lets packets in by this record. What the engine sends to an endpoint does not depend on it.
+	Valid bool
+	// Host tells that a NIC is at the other end, not another switch.
+	Host bool
+	// Port is the port this endpoint is reached by, 0 to Params.Ports−1.
+	Port int
+	// LocalQPN (24 bits) must equal the record's own index in its low bits, or no packet finds it.
+	LocalQPN, RemoteQPN uint32
+	LocalIP, RemoteIP   roce.IP4
+	LocalMAC, RemoteMAC roce.MAC
+	// UDPSourcePort is what the engine sends from; what it receives from is not looked at.
+	UDPSourcePort uint16
+	// TTL and TOS go into the IPv4 header; the low two bits of TOS are the ECN field of packets without congestion.
+	TTL, TOS uint8
+}
+
+// Group holds a group's settings, the registers GROUP_* (docs/engine.md section 6).
+type Group struct {
+	// Start is the first PSN, in both directions, of every connection of the group.
+	Start roce.PSN
+	// SlotBase is the first of the group's N = 2^Log2N slots.
+	SlotBase int
+	// Log2N is at least 1: N is twice the window MW in packets, and MW is at least one.
+	Log2N int
+	// InMask, OutMask and AckMask hold one bit an endpoint: whose data is Up data, who gets results, whose ACKs count.
+	InMask, OutMask, AckMask uint32
+	// Parent is the endpoint toward the root of the tree; it counts only if HasParent is set.
+	Parent    int
+	HasParent bool
+	// Collective, Op and DType take the constants of this package.
+	Collective, Op, DType uint8
+	// BigEndian is the byte order of the elements; GPUs send little-endian.
+	BigEndian bool
+}
+
+// window is MW, the largest number of packets a host keeps in flight.
+func (g *Group) window() int { return 1 << g.Log2N >> 1 }
+
+// legal reports why settings may not be enabled: docs/engine.md section 6, last line.
+func (g *Group) legal(p Params) error {
+	switch {
+	case g.Collective != CollectiveAllReduce && g.Collective != CollectiveBarrier:
+		return fmt.Errorf("collective %d is neither AllReduce (0) nor Barrier (3): %w", g.Collective, ErrIllegalGroup)
+	case g.Op != OpSum:
+		return fmt.Errorf("op %d is not SUM (0): %w", g.Op, ErrIllegalGroup)
+	case g.DType != DTypeINT32:
+		return fmt.Errorf("dtype %d is not INT32 (3): %w", g.DType, ErrIllegalGroup)
+	case g.Log2N < 1 || g.Log2N > bits.Len(MaxSlots)-1:
+		return fmt.Errorf("log2_n is %d, allowed are 1 to %d: %w", g.Log2N, bits.Len(MaxSlots)-1, ErrIllegalGroup)
+	case g.SlotBase < 0 || g.SlotBase > p.Slots-1<<g.Log2N:
+		return fmt.Errorf("slots %d to %d do not fit a buffer of %d: %w",
+			g.SlotBase, g.SlotBase+1<<g.Log2N-1, p.Slots, ErrIllegalGroup)
+	case g.HasParent && (g.Parent < 0 || g.Parent > p.Members):
+		return fmt.Errorf("parent is endpoint %d, endpoints are 0 to %d: %w", g.Parent, p.Members, ErrIllegalGroup)
+	}
+	return nil
+}
+
+// SetEndpoint writes the record of table index ei (see Params.EndpointIndex). The endpoint's group must be disabled.
+// Values wider than their register fields are refused with ErrRange.
+func (e *Engine) SetEndpoint(ei int, ep Endpoint) error {
+	group, member := ei/e.params.EPS(), ei%e.params.EPS()
+	switch {
+	case ei < 0 || group >= e.params.Groups || member > e.params.Members:
+		return fmt.Errorf("endpoint index %d: no endpoint has it: %w", ei, ErrRange)
+	case e.groups[group].enabled:
+		return fmt.Errorf("endpoint index %d: group %d: %w", ei, group, ErrEnabled)
+	case ep.Port < 0 || ep.Port >= e.params.Ports:
+		return fmt.Errorf("endpoint index %d: port %d, ports are 0 to %d: %w", ei, ep.Port, e.params.Ports-1, ErrRange)
+	case ep.LocalQPN >= 1<<24 || ep.RemoteQPN >= 1<<24:
+		return fmt.Errorf("endpoint index %d: a QPN has 24 bits, local is %#x, remote is %#x: %w",
+			ei, ep.LocalQPN, ep.RemoteQPN, ErrRange)
+	}
+	e.table[ei] = ep
+	return nil
+}
+
+// SetGroup writes the settings of group g, which must be disabled. Mask bits of endpoints that do not exist are
+// dropped, as the registers have no such bits. Illegal settings are taken; it is Enable that refuses them.
+func (e *Engine) SetGroup(g int, settings Group) error {
+	if err := e.checkGroup(g); err != nil {
+		return err
+	}
+	if e.groups[g].enabled {
+		return fmt.Errorf("group %d: %w", g, ErrEnabled)
+	}
+	if settings.Start > roce.PSNMask {
+		return fmt.Errorf("group %d: start %#x has more than 24 bits: %w", g, settings.Start, ErrRange)
+	}
+	implemented := uint32(1)<<(e.params.Members+1) - 1
+	settings.InMask &= implemented
+	settings.OutMask &= implemented
+	settings.AckMask &= implemented
+	e.groups[g].Group = settings
+	return nil
+}
+
+// Enable starts group g if it was disabled and does nothing if it is enabled already, as a write of GROUP_CTRL.enable.
+// Illegal settings are refused with an error and the group stays disabled.
+func (e *Engine) Enable(g int) error {
+	if err := e.checkGroup(g); err != nil {
+		return err
+	}
+	if e.groups[g].enabled {
+		return nil
+	}
+	if err := e.groups[g].legal(e.params); err != nil {
+		return fmt.Errorf("group %d: %w", g, err)
+	}
+	e.groups[g].enabled = true
+	e.start(g)
+	return nil
+}
+
+// Disable stops group g: from now on its packets are dropped. What was accepted has been sent already.
+func (e *Engine) Disable(g int) error {
+	if err := e.checkGroup(g); err != nil {
+		return err
+	}
+	e.groups[g].enabled = false
+	return nil
+}
+
+// Reset starts group g again, as a write of GROUP_CTRL.reset with enable kept: everything the group held is forgotten
+// and no other group is touched. A disabled group stays disabled; Enable will start it anyway.
+func (e *Engine) Reset(g int) error {
+	if err := e.checkGroup(g); err != nil {
+		return err
+	}
+	if e.groups[g].enabled {
+		e.start(g)
+	}
+	return nil
+}
+
+// Enabled tells whether group g is enabled, GROUP_STATUS.enabled. It is false for a group that does not exist.
+func (e *Engine) Enabled(g int) bool { return g >= 0 && g < len(e.groups) && e.groups[g].enabled }
+
+// SetBypassPort makes frames that are not ours and enter by port in leave by port out. Before that, in = out.
+func (e *Engine) SetBypassPort(in, out int) error {
+	if in < 0 || in >= e.params.Ports || out < 0 || out >= e.params.Ports {
+		return fmt.Errorf("bypass from port %d to port %d, ports are 0 to %d: %w", in, out, e.params.Ports-1, ErrRange)
+	}
+	e.bypassPort[in] = out
+	return nil
+}
+
+// SetIPID sets the IPv4 identification of the frames the engine makes; 0x1111 before that.
+func (e *Engine) SetIPID(id uint16) { e.ipID = id }
+
+// SetGapNAK switches CTRL.gap_nak, the one NAK that Mode II makes itself (protocol.md section 4); on before that.
+func (e *Engine) SetGapNAK(on bool) { e.gapNAK = on }
+
+// SetForeignBypass switches CTRL.foreign_bypass: frames for a known QPN from someone else leave by the bypass port
+// instead of being dropped; off before that.
+func (e *Engine) SetForeignBypass(on bool) { e.foreignBypass = on }
+
+// checkGroup refuses a group number that does not exist.
+func (e *Engine) checkGroup(g int) error {
+	if g < 0 || g >= len(e.groups) {
+		return fmt.Errorf("group %d, groups are 0 to %d: %w", g, len(e.groups)-1, ErrRange)
+	}
+	return nil
+}
+
+// ceilPow2 is the smallest power of two that is at least n, for n at least 1.
+func ceilPow2(n int) int { return 1 << bits.Len(uint(n-1)) }

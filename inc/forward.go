@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inc
+
+import (
+	"slices"
+
+	"incforge/roce"
+)
+
+// bypassFrame lets a frame that is not ours leave unchanged, its ICRC and its error bit included.
+func (e *Engine) bypassFrame(port int, frame []byte, rxErr bool) []Out {
+	e.count(Bypass)
+	return []Out{{Port: e.bypassPort[port], Frame: frame, Err: rxErr, Bypass: true}}
+}
+
+// bypassPacket is bypassFrame for a decoded packet.
+func (e *Engine) bypassPacket(port int, p *roce.Packet) []Out {
+	e.count(Bypass)
+	return []Out{{Port: e.bypassPort[port], Bypass: true, Packet: *p}}
+}
+
+// serialise writes the frames of packets the engine made and lets the packets' payloads point into them, so that nothing
+// returned refers to a slot or to the caller's frame. The copies of one call share one allocation but no byte of it.
+func serialise(outs []Out) []Out {
+	size := 0
+	for i := range outs {
+		size += outs[i].Packet.FrameLen()
+	}
+	memory := make([]byte, 0, size)
+	for i := range outs {
+		p, start := &outs[i].Packet, len(memory)
+		memory = p.AppendFrame(memory)
+		frame := memory[start:len(memory):len(memory)]
+		at := extAt
+		if p.Op != roce.CNP { // a CNP's reserved bytes are its payload
+			at += extBytes(p.Op)
+		}
+		end := at + len(p.Payload)
+		outs[i].Frame, p.Payload = frame, frame[at:end:end]
+	}
+	return outs
+}
+
+// detach gives the packets of one call, which all carry the same payload, a copy of their own.
+func detach(outs []Out) []Out {
+	if len(outs) == 0 {
+		return outs
+	}
+	payload := slices.Clone(outs[0].Packet.Payload)
+	for i := range outs {
+		outs[i].Packet.Payload = payload
+	}
+	return outs
+}

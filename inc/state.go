@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inc
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"incforge/roce"
+)
+
+// ErrState means that bytes given to Restore are no state of an engine with this configuration.
+var ErrState = errors.New("not a state of this engine")
+
+// group is a group's settings and its state apart from the slots.
+type group struct {
+	Group
+	enabled bool
+	ends    []endpointState // one an endpoint, 0 to Members
+}
+
+// endpointState is what the engine remembers of an endpoint.
+type endpointState struct {
+	ePSN    roce.PSN // the next contribution expected
+	acked   roce.PSN // the last PSN reflected as acknowledged
+	nakSent bool     // a gap was answered and there was no progress since
+	msn     uint32   // messages completed by this endpoint, 24 bits
+}
+
+// shape is what the contributions to a slot have in common.
+type shape struct {
+	op     roce.Opcode
+	length uint16 // of the payload in bytes, without pad
+	pad    uint8
+}
+
+// slot is a slot's state word. Everything but the tag means something only while mask is not 0.
+type slot struct {
+	tag      roce.PSN // the PSN this slot is for
+	mask     uint32   // who has contributed
+	complete bool     // all have; the payload is a result until the slot is recycled
+	ce       bool     // a contribution had congestion experienced
+	se       bool
+	imm      uint32
+	shape    shape
+}
+
+// slotOf is the slot of a PSN: base + psn mod N. N is a power of two, so the ring runs on across the wrap (A18).
+func (g *group) slotOf(psn roce.PSN) int { return g.SlotBase + int(psn)&(1<<g.Log2N-1) }
+
+// slotPayload is slot s's memory.
+func (e *Engine) slotPayload(s int) []byte {
+	return e.payload[s*e.params.MTU : (s+1)*e.params.MTU]
+}
+
+// start brings a group to where docs/engine.md section 5 says a start leaves it: everything expected from START on,
+// everything before acknowledged, and each slot tagged with the one PSN in [START, START+N) that is its own. In this
+// engine it takes no time, so STATUS.busy is never seen.
+func (e *Engine) start(number int) {
+	g := &e.groups[number]
+	for i := range g.ends {
+		g.ends[i] = endpointState{ePSN: g.Start, acked: g.Start.Prev()}
+	}
+	for i := range 1 << g.Log2N {
+		psn := g.Start.Add(i)
+		e.slots[g.slotOf(psn)] = slot{tag: psn}
+	}
+}
+
+// Flags of a slot in AppendState.
+const (
+	flagComplete = 1 << iota
+	flagCE
+	flagSE
+	flagUsed // mask is not 0: mask, shape, immediate and payload follow
+)
+
+// AppendState appends the engine's whole state to b, group after group. Configuration and counters are not in it. It is
+// canonical: engines of equal configuration that will behave alike from now on because their groups hold the same have
+// equal bytes, whatever their slots held before. A disabled group is one byte.
+func (e *Engine) AppendState(b []byte) []byte {
+	for g := range e.groups {
+		b = e.AppendGroupState(b, g)
+	}
+	return b
+}
+
+// AppendGroupState appends the part of AppendState that belongs to group g, which must exist.
+//
+// The form is: enabled (1 byte, nothing follows a 0); for each endpoint ePSN, acked, msn (3 bytes each) and nakSent (1);
+// for each slot its tag (3), flags (1) and, if flagUsed is among them, mask (4), opcode (1), length (2), pad (1),
+// immediate (4) and payload. Numbers are big-endian.
+func (e *Engine) AppendGroupState(b []byte, number int) []byte {
+	be := binary.BigEndian
+	g := &e.groups[number]
+	if !g.enabled {
+		return append(b, 0)
+	}
+	b = append(b, 1)
+	for _, end := range g.ends {
+		b = append24(b, uint32(end.ePSN))
+		b = append24(b, uint32(end.acked))
+		b = append24(b, end.msn)
+		b = append(b, flag(end.nakSent, 1))
+	}
+	for i := range 1 << g.Log2N {
+		index := g.SlotBase + i
+		s := &e.slots[index]
+		b = append24(b, uint32(s.tag))
+		if s.mask == 0 {
+			b = append(b, 0)
+			continue
+		}
+		b = append(b, flagUsed|flag(s.complete, flagComplete)|flag(s.ce, flagCE)|flag(s.se, flagSE))
+		b = be.AppendUint32(b, s.mask)
+		b = append(b, byte(s.shape.op))
+		b = be.AppendUint16(b, s.shape.length)
+		b = append(b, s.shape.pad)
+		b = be.AppendUint32(b, s.imm)
+		b = append(b, e.slotPayload(index)[:s.shape.length]...)
+	}
+	return b
+}
+
+// Restore puts the engine into a state that AppendState gave, of this engine or of another one with the same
+// configuration. Counters stay as they are. Bytes that are no such state are refused with ErrState and the engine stays
+// as it was.
+func (e *Engine) Restore(b []byte) error {
+	for _, apply := range []bool{false, true} {
+		r := reader{rest: b}
+		for g := range e.groups {
+			if err := e.restoreGroup(&r, g, apply); err != nil {
+				return fmt.Errorf("group %d: %w", g, err)
+			}
+		}
+		if len(r.rest) != 0 {
+			return fmt.Errorf("%d bytes left over: %w", len(r.rest), ErrState)
+		}
+	}
+	return nil
+}
+
+// restoreGroup reads what AppendGroupState wrote. It checks everything and changes the engine only if apply is set.
+func (e *Engine) restoreGroup(r *reader, number int, apply bool) error {
+	g := &e.groups[number]
+	enabled := r.flags(1) != 0
+	if enabled {
+		if err := g.legal(e.params); err != nil {
+			return fmt.Errorf("%w: %w", ErrState, err)
+		}
+	}
+	if apply {
+		g.enabled = enabled
+	}
+	if !enabled {
+		return r.err
+	}
+	for i := range g.ends {
+		end := endpointState{ePSN: roce.PSN(r.uint(3)), acked: roce.PSN(r.uint(3)), msn: r.uint(3), nakSent: r.flags(1) != 0}
+		if apply {
+			g.ends[i] = end
+		}
+	}
+	for i := range 1 << g.Log2N {
+		s := slot{tag: roce.PSN(r.uint(3))}
+		var payload []byte
+		if flags := r.flags(flagComplete | flagCE | flagSE | flagUsed); flags != 0 {
+			s.complete, s.ce, s.se = flags&flagComplete != 0, flags&flagCE != 0, flags&flagSE != 0
+			s.mask = r.uint(4)
+			s.shape = shape{op: roce.Opcode(r.uint(1)), length: uint16(r.uint(2)), pad: uint8(r.uint(1))}
+			s.imm = r.uint(4)
+			payload = r.bytes(int(s.shape.length))
+			// What cannot be, because no packet that gets here could have brought it about.
+			r.require(flags&flagUsed != 0 && s.mask != 0 && s.mask&^g.InMask == 0)
+			r.require(s.complete == (s.mask == g.InMask))
+			r.require(s.shape.op.IsSend() && s.shape.pad <= 3 && (s.shape.op.HasImm() || s.imm == 0))
+			r.require(int(s.shape.length) <= e.params.MTU && s.shape.length%elementBytes == 0)
+		}
+		index := g.SlotBase + i
+		r.require(g.slotOf(s.tag) == index)
+		if r.err != nil {
+			return r.err
+		}
+		if apply {
+			e.slots[index] = s
+			copy(e.slotPayload(index), payload)
+		}
+	}
+	return nil
+}
+
+// reader takes bytes apart and remembers the first thing that was wrong.
+type reader struct {
+	rest []byte
+	err  error
+}
+
+// bytes takes n bytes; nil once something was wrong.
+func (r *reader) bytes(n int) []byte {
+	r.require(n <= len(r.rest))
+	if r.err != nil {
+		return nil
+	}
+	head := r.rest[:n]
+	r.rest = r.rest[n:]
+	return head
+}
+
+// uint takes a big-endian number of n bytes.
+func (r *reader) uint(n int) uint32 {
+	var v uint32
+	for _, b := range r.bytes(n) {
+		v = v<<8 | uint32(b)
+	}
+	return v
+}
+
+// flags takes a byte in which no bit outside allowed may be set.
+func (r *reader) flags(allowed uint32) uint32 {
+	v := r.uint(1)
+	r.require(v&^allowed == 0)
+	return v
+}
+
+// require notes an error unless ok.
+func (r *reader) require(ok bool) {
+	if !ok && r.err == nil {
+		r.err = fmt.Errorf("%d bytes before the end: %w", len(r.rest), ErrState)
+	}
+}
+
+// append24 appends a number of 24 bits, most significant byte first.
+func append24(b []byte, v uint32) []byte { return append(b, byte(v>>16), byte(v>>8), byte(v)) }
+
+// flag is bit if v is set and 0 otherwise.
+func flag(v bool, bit byte) byte {
+	if v {
+		return bit
+	}
+	return 0
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inc
+
+import "incforge/roce"
+
+// dataPacket is what a data packet carries from one connection to another; all else is the out endpoint's.
+type dataPacket struct {
+	op      roce.Opcode
+	psn     roce.PSN
+	pad     uint8
+	se, ce  bool
+	imm     uint32
+	payload []byte
+}
+
+// translate begins a packet that leaves by the endpoint of table index ei, with everything that depends on the endpoint
+// alone (docs/engine.md section 4), and counts it. ce marks congestion experienced; without it the packet carries the
+// endpoint's ECN bits. Whether the record is valid does not matter: that is about what comes in.
+func (e *Engine) translate(ei int, ce bool) Out {
+	e.count(TxFrames)
+	to := &e.table[ei]
+	tos := to.TOS
+	if ce {
+		tos |= roce.ECNCE
+	}
+	return Out{Port: to.Port, Packet: roce.Packet{
+		DstMAC: to.RemoteMAC, SrcMAC: to.LocalMAC,
+		TOS: tos, TTL: to.TTL, IPID: e.ipID, DF: true,
+		SrcIP: to.LocalIP, DstIP: to.RemoteIP, SrcPort: to.UDPSourcePort,
+		PKey: roce.DefaultPKey, DestQP: to.RemoteQPN,
+	}}
+}
+
+// dataTo is a data packet on its way to the endpoint of table index ei. AckReq is always set: the hosts' ACKs of results
+// are what Mode II lives by (A12).
+func (e *Engine) dataTo(ei int, d dataPacket) Out {
+	out := e.translate(ei, d.ce)
+	p := &out.Packet
+	p.Op, p.PSN, p.Pad, p.SE, p.AckReq, p.Payload = d.op, d.psn, d.pad, d.se, true, d.payload
+	if d.op.HasImm() {
+		p.Imm = d.imm
+	}
+	return out
+}
