@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lint has three independent readers look at a generated folder: Verilator with every warning on, Icarus Verilog and
+// Yosys (hierarchy, drivers, latches). It reads the folder's manifest for files and tops and knows nothing else about the
+// generator. There are no waivers: whatever a reader says is a finding.
+package lint
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"incforge/internal/tool"
+)
+
+// Finding is one complaint of one reader.
+type Finding struct {
+	Tool string `json:"tool"`           // verilator, iverilog or yosys
+	Top  string `json:"top"`            // the top module that was being read
+	Code string `json:"code"`           // the reader's class: WIDTH, LATCH, error, …
+	File string `json:"file,omitempty"` // relative to the generated folder; empty if the reader named none
+	Line int    `json:"line,omitempty"` // from 1; 0 if the reader named none
+	Text string `json:"text"`
+}
+
+// String returns file:line: text [tool code], the form editors jump to.
+func (f Finding) String() string {
+	place := f.File
+	switch {
+	case place == "":
+		place = f.Top
+	case f.Line > 0:
+		place = fmt.Sprintf("%s:%d", f.File, f.Line)
+	}
+	return fmt.Sprintf("%s: %s [%s %s]", place, f.Text, f.Tool, f.Code)
+}
+
+// Run is one reader over one top.
+type Run struct {
+	Tool    string  `json:"tool"`
+	Version string  `json:"version"` // as the program prints it
+	Top     string  `json:"top"`
+	Files   int     `json:"files"`   // Verilog files read
+	Seconds float64 `json:"seconds"` // wall time
+}
+
+// Report is what all readers said about one folder.
+type Report struct {
+	Name     string    `json:"name"`
+	Digest   string    `json:"digest"` // of parameters and Verilog, from the manifest
+	Runs     []Run     `json:"runs"`
+	Findings []Finding `json:"findings"`
+}
+
+// Clean reports whether no reader complained.
+func (r Report) Clean() bool { return len(r.Findings) == 0 }
+
+// manifest is the part of docs/engine.md section 8 that linting needs.
+type manifest struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"`
+	Tops   map[string]struct {
+		Module string `json:"module"`
+	} `json:"tops"`
+	Files []string `json:"files"`
+}
+
+func readManifest(dir string) (manifest, error) {
+	path := filepath.Join(dir, "manifest.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return manifest{}, fmt.Errorf("read the manifest: %w", err)
+	}
+	var m manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return manifest{}, fmt.Errorf("read the manifest: %s: %w", path, err)
+	}
+	if len(m.Tops) == 0 || len(m.Files) == 0 {
+		return manifest{}, fmt.Errorf("read the manifest: %s names no top or no file", path)
+	}
+	return m, nil
+}
+
+// reader is one program and how to understand it.
+type reader struct {
+	name    string
+	version []string // arguments that print the version
+	args    func(top string, files []string) []string
+	parse   func(output string) []Finding
+}
+
+func readers() []reader {
+	return []reader{
+		{"verilator", []string{"--version"}, verilatorArgs, parseVerilator},
+		{"iverilog", []string{"-V"}, icarusArgs, parseIcarus},
+		{"yosys", []string{"-V"}, yosysArgs, parseYosys},
+	}
+}
+
+// limit bounds one reader over one top. The largest preset takes Yosys well under a minute.
+const limit = 5 * time.Minute
+
+// Dir reads every top of the generated folder dir with every reader, two at a time. The error is about linting itself (no
+// manifest, a missing program); what the readers found is in the Report.
+func Dir(ctx context.Context, dir string) (Report, error) {
+	m, err := readManifest(dir)
+	if err != nil {
+		return Report{}, err
+	}
+	rep := Report{Name: m.Name, Digest: m.Digest}
+	var tops []string
+	for _, t := range m.Tops {
+		tops = append(tops, t.Module)
+	}
+	sort.Strings(tops)
+
+	type job struct {
+		rd       reader
+		top      string
+		run      Run
+		findings []Finding
+	}
+	var jobs []*job
+	for _, rd := range readers() {
+		version, err := tool.Version(ctx, rd.name, rd.version...)
+		if err != nil {
+			return Report{}, fmt.Errorf("lint %s: %w", dir, err)
+		}
+		for _, top := range tops {
+			jobs = append(jobs, &job{rd: rd, top: top, run: Run{Tool: rd.name, Version: version, Top: top, Files: len(m.Files)}})
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(2)
+	for _, j := range jobs {
+		g.Go(func() error {
+			out, err := tool.Run(ctx, tool.Command{Name: j.rd.name, Args: j.rd.args(j.top, m.Files), Dir: dir, Timeout: limit})
+			j.run.Seconds = out.Elapsed.Seconds()
+			var failed *tool.ExitError
+			if err != nil && !errors.As(err, &failed) {
+				return fmt.Errorf("lint %s: %w", dir, err)
+			}
+			j.findings = j.rd.parse(string(out.Output))
+			if failed != nil && len(j.findings) == 0 { // it failed and we did not understand why
+				j.findings = []Finding{{Code: "failed", Text: failed.Error()}}
+			}
+			for i := range j.findings {
+				j.findings[i].Tool, j.findings[i].Top = j.rd.name, j.top
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return Report{}, err
+	}
+	seen := map[string]bool{} // the two tops share their modules: say each thing once
+	for _, j := range jobs {
+		rep.Runs = append(rep.Runs, j.run)
+		for _, f := range j.findings {
+			key := f.String()
+			if !seen[key] {
+				seen[key] = true
+				rep.Findings = append(rep.Findings, f)
+			}
+		}
+	}
+	return rep, nil
+}
