@@ -120,9 +120,11 @@ func (h *BTH) SerializeTo(b gopacket.SerializeBuffer, opts gopacket.SerializeOpt
 	be.PutUint32(bytes[8:], uint32(h.PSN)&PSNMask|uint32(bit(h.AckReq, 7)|h.ReservedPSN&0x7F)<<24)
 
 	if opts.ComputeChecksums {
-		if h.ICRC, err = h.computeICRC(b.Bytes(), opts.FixLengths); err != nil {
+		icrc, err := h.computeICRC(b.Bytes(), opts.FixLengths)
+		if err != nil {
 			return err
 		}
+		h.ICRC = icrc
 	}
 	all := b.Bytes()
 	binary.LittleEndian.PutUint32(all[len(all)-icrcLen:], h.ICRC)
