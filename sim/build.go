@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Dir is the direction of a port, seen from the model.
+type Dir int
+
+// Directions of ports.
+const (
+	In Dir = iota
+	Out
+)
+
+func (d Dir) String() string {
+	if d == In {
+		return "in"
+	}
+	return "out"
+}
+
+// PortSpec is what a bench or a manifest expects of a port.
+type PortSpec struct {
+	Name  string
+	Dir   Dir
+	Width int // bits
+}
+
+func (p PortSpec) String() string { return fmt.Sprintf("%s %s, %d bits", p.Dir, p.Name, p.Width) }
+
+// Build says what to compile. Everything down to Trace, and the contents of the
+// files, determines the cached library; the rest does not.
+type Build struct {
+	Top         string            // name of the top module; required
+	Files       []string          // Verilog or SystemVerilog sources, in order; required
+	IncludeDirs []string          // folders whose files `include finds (not their sub-folders)
+	Defines     map[string]string // `define NAME VALUE
+	Params      map[string]string // parameters of the top module, as Verilog literals
+	Flags       []string          // further Verilator arguments
+	Trace       bool              // build a model that can write waves; slower
+
+	Ports    []PortSpec // when not nil: the ports the model must have, no more and no less
+	Clock    string     // clock input; "" means "clk" if there is one, "-" means none
+	Reset    string     // active-high synchronous reset input; "" means "rst" if there is one, "-" means none
+	PeriodNS float64    // clock period in ns, for waves, $time and timers; 0 means 10
+	CacheDir string     // "" means $INCFORGE_CACHE, else incforge/models in the user's cache folder
+	Jobs     int        // C++ compilers at a time; 0 means one a processor
+	Log      io.Writer  // receives what Verilator and the compiler say; may be nil
+}
+
+// manifest is the part of a generated design's manifest.json that a simulation needs.
+type manifest struct {
+	Schema int    `json:"schema"`
+	Name   string `json:"name"`
+	Clock  struct {
+		Port  string  `json:"port"`
+		Reset string  `json:"reset"`
+		MHz   float64 `json:"mhz"`
+	} `json:"clock"`
+	Tops map[string]struct {
+		Module string `json:"module"`
+		Ports  []struct {
+			Name  string `json:"name"`
+			Dir   string `json:"dir"`
+			Width int    `json:"width"`
+		} `json:"ports"`
+	} `json:"tops"`
+	Files []string `json:"files"`
+}
+
+// manifestSchema is the one layout of manifest.json understood here.
+const manifestSchema = 1
+
+// FromManifest returns the build of a generated design: path is its manifest.json or
+// the folder that holds it, top the key ("core", "switch") or the module name of one
+// of its tops. Ports, clock, reset and clock period come from the manifest, and
+// Compile checks the model against them.
+func FromManifest(path, top string) (Build, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		path = filepath.Join(path, "manifest.json")
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Build{}, fmt.Errorf("reading manifest: %w", err)
+	}
+	var m manifest
+	if err := json.Unmarshal(text, &m); err != nil {
+		return Build{}, fmt.Errorf("manifest %s: %w", path, err)
+	}
+	if m.Schema != manifestSchema {
+		return Build{}, fmt.Errorf("manifest %s: schema %d; this program reads schema %d", path, m.Schema, manifestSchema)
+	}
+	if len(m.Files) == 0 {
+		return Build{}, fmt.Errorf("manifest %s: lists no files", path)
+	}
+	dir := filepath.Dir(path)
+	var names []string
+	for key, t := range m.Tops {
+		names = append(names, key)
+		if key != top && t.Module != top {
+			continue
+		}
+		b := Build{Top: t.Module, Clock: m.Clock.Port, Reset: m.Clock.Reset}
+		if m.Clock.MHz > 0 {
+			b.PeriodNS = 1000 / m.Clock.MHz
+		}
+		for _, f := range m.Files {
+			b.Files = append(b.Files, filepath.Join(dir, filepath.FromSlash(f)))
+		}
+		for _, p := range t.Ports {
+			spec := PortSpec{Name: p.Name, Width: p.Width}
+			switch p.Dir {
+			case "in":
+			case "out":
+				spec.Dir = Out
+			default:
+				return Build{}, fmt.Errorf("manifest %s: port %s has direction %q, want in or out", path, p.Name, p.Dir)
+			}
+			b.Ports = append(b.Ports, spec)
+		}
+		return b, nil
+	}
+	slices.Sort(names)
+	return Build{}, fmt.Errorf("manifest %s: no top %q; it has %s", path, top, strings.Join(names, ", "))
+}
+
+// FromFileList returns the build of a plain file list (files.f): one path a line,
+// relative to the list's folder, with +incdir+DIR, +define+NAME=VALUE and // or #
+// comments. Other options are refused, because guessing at them would build
+// something else than the list says.
+func FromFileList(path, top string) (Build, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Build{}, fmt.Errorf("reading file list: %w", err)
+	}
+	dir := filepath.Dir(path)
+	at := func(p string) string {
+		if filepath.IsAbs(p) {
+			return p
+		}
+		return filepath.Join(dir, filepath.FromSlash(p))
+	}
+	b := Build{Top: top}
+	for n, line := range strings.Split(string(text), "\n") {
+		line, _, _ = strings.Cut(line, "//")
+		line, _, _ = strings.Cut(line, "#")
+		for _, word := range strings.Fields(line) {
+			switch {
+			case strings.HasPrefix(word, "+incdir+"):
+				for _, d := range strings.Split(strings.TrimPrefix(word, "+incdir+"), "+") {
+					b.IncludeDirs = append(b.IncludeDirs, at(d))
+				}
+			case strings.HasPrefix(word, "+define+"):
+				for _, d := range strings.Split(strings.TrimPrefix(word, "+define+"), "+") {
+					if b.Defines == nil {
+						b.Defines = map[string]string{}
+					}
+					name, value, _ := strings.Cut(d, "=")
+					b.Defines[name] = value
+				}
+			case strings.HasPrefix(word, "+") || strings.HasPrefix(word, "-"):
+				return Build{}, fmt.Errorf("%s:%d: option %s is not understood in a file list", path, n+1, word)
+			default:
+				b.Files = append(b.Files, at(word))
+			}
+		}
+	}
+	if len(b.Files) == 0 {
+		return Build{}, fmt.Errorf("file list %s names no files", path)
+	}
+	return b, nil
+}
+
+func (b *Build) validate() error {
+	var errs []error
+	if b.Top == "" {
+		errs = append(errs, errors.New("build has no Top module"))
+	}
+	if len(b.Files) == 0 {
+		errs = append(errs, errors.New("build has no Files"))
+	}
+	if b.PeriodNS != 0 && !(b.PeriodNS >= minPeriodNS && b.PeriodNS <= maxPeriodNS) {
+		errs = append(errs, fmt.Errorf("build has PeriodNS %v, want %v to %v", b.PeriodNS, minPeriodNS, float64(maxPeriodNS)))
+	}
+	return errors.Join(errs...)
+}
+
+// Limits of a clock period in ns: a period must be two steps of the 1 ps resolution
+// at least, and simulated picoseconds must fit 64 bits over any run.
+const (
+	minPeriodNS     = 0.002
+	maxPeriodNS     = 1e6
+	defaultPeriodNS = 10
+)

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// cacheEnv overrides the folder of compiled models.
+const cacheEnv = "INCFORGE_CACHE"
+
+// store is a folder of finished builds, one sub-folder a digest. Any number of
+// processes may use it: a build happens in a folder of its own and appears under its
+// digest by one rename, so a digest's folder is always complete. The lock only keeps
+// two processes from doing the same work twice.
+type store struct{ dir string }
+
+func openStore(dir string) (store, error) {
+	if dir == "" {
+		dir = os.Getenv(cacheEnv)
+	}
+	if dir == "" {
+		base, err := os.UserCacheDir()
+		if err != nil {
+			return store{}, fmt.Errorf("no folder for compiled models (set %s): %w", cacheEnv, err)
+		}
+		dir = filepath.Join(base, "incforge", "models")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return store{}, fmt.Errorf("folder of compiled models: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return store{}, fmt.Errorf("folder of compiled models: %w", err)
+	}
+	return store{dir: dir}, nil
+}
+
+// get returns the folder of a digest, calling make to fill an empty one if it is not
+// there yet, and whether it was.
+func (s store) get(ctx context.Context, digest string, make func(dir string) error) (path string, hit bool, err error) {
+	path = filepath.Join(s.dir, digest)
+	if isDir(path) {
+		return path, true, nil
+	}
+	unlock, err := s.lock(ctx, digest)
+	if err != nil {
+		return "", false, err
+	}
+	defer unlock()
+	if isDir(path) { // somebody else made it while this process waited
+		return path, true, nil
+	}
+	tmp, err := os.MkdirTemp(s.dir, "tmp-")
+	if err != nil {
+		return "", false, fmt.Errorf("making a build folder: %w", err)
+	}
+	defer os.RemoveAll(tmp)
+	if err := make(tmp); err != nil {
+		return "", false, err
+	}
+	if err := os.Rename(tmp, path); err != nil && !isDir(path) {
+		return "", false, fmt.Errorf("keeping a compiled model: %w", err)
+	}
+	return path, false, nil
+}
+
+// lock takes the digest's lock, which the kernel drops when the process dies.
+func (s store) lock(ctx context.Context, digest string) (unlock func(), err error) {
+	f, err := os.OpenFile(filepath.Join(s.dir, digest+".lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("locking a build: %w", err)
+	}
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { f.Close() }, nil
+		}
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			f.Close()
+			return nil, fmt.Errorf("locking a build: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, fmt.Errorf("waiting for another process that builds the same model: %w", ctx.Err())
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// keyHash digests a list of strings; every string is preceded by its length, so two
+// different lists never give the same bytes.
+type keyHash struct{ h hash.Hash }
+
+func newKey() keyHash { return keyHash{sha256.New()} }
+
+func (k keyHash) add(parts ...string) {
+	var n [8]byte
+	for _, p := range parts {
+		binary.LittleEndian.PutUint64(n[:], uint64(len(p)))
+		k.h.Write(n[:])
+		k.h.Write([]byte(p))
+	}
+}
+
+// addFS adds all files of a file system, names and contents, in order of name.
+func (k keyHash) addFS(files fs.FS) error {
+	return fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(files, path)
+		if err != nil {
+			return err
+		}
+		k.add(path, string(text))
+		return nil
+	})
+}
+
+func (k keyHash) sum() string { return hex.EncodeToString(k.h.Sum(nil))[:32] }
