@@ -137,7 +137,7 @@ func (c *Composite) joinBroadcast(pos string) {
 	}
 }
 
-// sinksAndSources calls f for every port of every instance and of the composite.
+// eachPort calls f for every port of every instance and of the composite.
 func (c *Composite) eachPort(f func(inst *Instance, p Port, sink bool)) {
 	for _, inst := range c.instances {
 		for _, p := range inst.Module.Ports {
@@ -267,8 +267,11 @@ func (c *Composite) domain(memo map[portKey]string, inst *Instance, p Port, visi
 	}
 	if _, ok := inst.Module.Port(p.clock()); ok {
 		segs := c.sinks[portKey{inst, p.clock()}]
-		if len(segs) == 0 || segs[0].src == nil {
+		if len(segs) == 0 || len(segs[0].src) == 0 || segs[0].src[0].IsConst() {
 			return ""
+		}
+		if src := segs[0].src[0]; src.Inst == nil {
+			return src.Port
 		}
 		return segs[0].from
 	}

@@ -58,6 +58,12 @@ type Describer interface {
 	Module() (*Module, error)
 }
 
+// DescriberFunc makes a function a Describer.
+type DescriberFunc func() (*Module, error)
+
+// Module calls the function.
+func (f DescriberFunc) Module() (*Module, error) { return f() }
+
 type portKey struct {
 	inst *Instance // nil: a port of the composite
 	port string
