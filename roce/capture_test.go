@@ -59,11 +59,11 @@ func TestCaptures(t *testing.T) {
 				}
 				scratch = p.AppendFrame(scratch[:0])
 				if !bytes.Equal(c.Frame, scratch) {
-					t.Fatalf("frame %d, %v, by AppendFrame:\n%s", i+1, &p, cmp.Diff(c.Frame, scratch))
+					t.Fatalf("frame %d, %v, by AppendFrame:\n%s", i+1, p, cmp.Diff(c.Frame, scratch))
 				}
 				require.NoError(t, p.SerializeLayers(buf))
 				if !bytes.Equal(c.Frame, buf.Bytes()) {
-					t.Fatalf("frame %d, %v, by SerializeLayers:\n%s", i+1, &p, cmp.Diff(c.Frame, buf.Bytes()))
+					t.Fatalf("frame %d, %v, by SerializeLayers:\n%s", i+1, p, cmp.Diff(c.Frame, buf.Bytes()))
 				}
 				require.Empty(t, cmp.Diff(p, fromLayers(t, c.Frame)), "frame %d by gopacket", i+1)
 			}

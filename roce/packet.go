@@ -93,7 +93,7 @@ type Packet struct {
 func (p *Packet) CE() bool { return p.TOS&ECNMask == ECNCE }
 
 // String is one line for logs and failing tests.
-func (p *Packet) String() string {
+func (p Packet) String() string {
 	s := fmt.Sprintf("%v:%d > %v qp 0x%06x %v psn %v", p.SrcIP, p.SrcPort, p.DstIP, p.DestQP, p.Op, p.PSN)
 	if p.Op.HasAETH() {
 		s += fmt.Sprintf(" %v 0x%02x msn %d", SyndromeKindOf(p.Syndrome), p.Syndrome, p.MSN)
