@@ -48,7 +48,7 @@ type Counter int
 const (
 `, m.DriverPackage(), m.Name, m.DriverPackage())
 	for i, c := range m.Counters {
-		fmt.Fprintf(&b, "// Counter%s is %s\nCounter%s Counter = %d\n", goName(c.Name), lowerFirst(c.Doc), goName(c.Name), i)
+		fmt.Fprintf(&b, "// Counter%s is %s. %s\nCounter%s Counter = %d\n", goName(c.Name), c.Name, c.Doc, goName(c.Name), i)
 	}
 	fmt.Fprintf(&b, ")\n\n// String returns the counter's name in capitals.\nfunc (c Counter) String() string {\nswitch c {\n")
 	for _, c := range m.Counters {
@@ -129,7 +129,7 @@ func driverRegister(b *bytes.Buffer, r Register) {
 			typ = "bool"
 		}
 		doc := f.Doc
-		if f.Width > 1 {
+		if f.Width > 1 && f.Width < 32 {
 			doc += fmt.Sprintf(" At most %d.", f.most())
 		}
 		fmt.Fprintf(b, "// %s\n%s %s\n", doc, goName(f.Name), typ)
@@ -234,12 +234,4 @@ func goName(s string) string {
 		out.WriteString(w[:1] + strings.ToLower(w[1:]))
 	}
 	return out.String()
-}
-
-// lowerFirst makes a sentence fit behind "is".
-func lowerFirst(s string) string {
-	if len(s) > 1 && s[1] >= 'A' && s[1] <= 'Z' {
-		return s
-	}
-	return strings.ToLower(s[:1]) + s[1:]
 }

@@ -281,6 +281,40 @@ func TestCHeader(t *testing.T) {
 	}
 }
 
+// TestSystemRDL has an independent compiler read the SystemRDL and compares every bit of every register.
+func TestSystemRDL(t *testing.T) {
+	t.Parallel()
+	if err := exec.Command("python3", "-c", "import systemrdl").Run(); err != nil {
+		t.Skip("the Python package systemrdl-compiler is not installed")
+	}
+	for _, m := range []Model{model(t, "mini"), model(t, "quint"), model(t, "lone")} {
+		file := filepath.Join(t.TempDir(), "regs.rdl")
+		require.NoError(t, os.WriteFile(file, m.SystemRDL(), 0o600))
+		cmd := exec.Command("python3", filepath.Join("testdata", "read_rdl.py"), file)
+		var errs strings.Builder
+		cmd.Stderr = &errs
+		out, err := cmd.Output()
+		require.NoError(t, err, errs.String())
+		require.Empty(t, errs.String(), "warnings")
+		var want []string
+		for _, r := range m.Registers {
+			for i := range r.Count {
+				for _, f := range r.Fields {
+					reset, access := fmt.Sprint(r.ResetOf(i)>>f.LSB&(f.Mask()>>f.LSB)), map[Access]string{RO: "r", RW: "rw"}[r.Access]
+					if r.NoReset {
+						reset = "None"
+					}
+					if f.SelfClearing {
+						access = "w"
+					}
+					want = append(want, fmt.Sprintf("%#x %d %d %s %s", r.Offset+uint32(i)*r.Stride, f.LSB, f.Width, reset, access))
+				}
+			}
+		}
+		assert.ElementsMatch(t, want, strings.Split(strings.TrimSpace(string(out)), "\n"))
+	}
+}
+
 // TestGoDriver vets the drivers of all presets and runs the test in testdata against mini's.
 func TestGoDriver(t *testing.T) {
 	t.Parallel()

@@ -112,7 +112,13 @@ func (m Model) SystemRDL() []byte {
 
 // rdlRegister prints one register instance; at is what follows its name.
 func (m Model) rdlRegister(b *bytes.Buffer, in string, r Register, name, at string) {
-	fmt.Fprintf(b, "\n%sreg {\n%s    desc = %q;\n", in, in, r.Doc)
+	// Copies of different reset values are instances of a type with the value as its parameter: SystemRDL compilers refuse
+	// assignments to elements of an array.
+	kind := "reg"
+	if r.ResetStep != 0 {
+		kind = fmt.Sprintf("reg %s_t #(longint unsigned RESET = 0)", strings.ToLower(r.Name))
+	}
+	fmt.Fprintf(b, "\n%s%s {\n%s    desc = %q;\n", in, kind, in, r.Doc)
 	for _, f := range r.Fields {
 		var props []string
 		switch {
@@ -130,17 +136,22 @@ func (m Model) rdlRegister(b *bytes.Buffer, in string, r Register, name, at stri
 		if len(f.Values) > 0 {
 			props = append(props, fmt.Sprintf("encode = %s_%s_e", m.Name, f.Name))
 		}
-		reset := ""
-		if !r.NoReset && r.ResetStep == 0 {
-			reset = fmt.Sprintf(" = %d'h%X", f.Width, f.Reset)
+		reset := fmt.Sprintf(" = %d'h%X", f.Width, f.Reset)
+		switch {
+		case r.NoReset:
+			reset = ""
+		case r.ResetStep != 0:
+			reset = " = RESET"
 		}
 		fmt.Fprintf(b, "%s    field { desc = %q; %s; } %s[%d:%d]%s;\n", in, f.Doc, strings.Join(props, "; "), f.Name, f.LSB+f.Width-1, f.LSB, reset)
 	}
-	fmt.Fprintf(b, "%s} %s%s;\n", in, name, at)
-	if r.ResetStep != 0 {
-		for i := range r.Count {
-			fmt.Fprintf(b, "%s%s[%d].%s -> reset = %d;\n", in, name, i, r.Fields[0].Name, r.ResetOf(i))
-		}
+	if r.ResetStep == 0 {
+		fmt.Fprintf(b, "%s} %s%s;\n", in, name, at)
+		return
+	}
+	fmt.Fprintf(b, "%s};\n", in)
+	for i := range r.Count {
+		fmt.Fprintf(b, "%s%s_t #(.RESET(%d)) %s_%d @ 0x%05X;\n", in, strings.ToLower(r.Name), r.ResetOf(i), name, i, r.Offset+uint32(i)*r.Stride)
 	}
 }
 
