@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/roce"
+)
+
+func TestParams(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(p *Params)
+		names  []string // what the error must name
+	}{
+		{"no groups", func(p *Params) { p.Groups = 0 }, []string{"Groups is 0"}},
+		{"no members", func(p *Params) { p.Members = 0 }, []string{"Members is 0"}},
+		{"members", func(p *Params) { p.Members = 32 }, []string{"Members is 32, allowed are 1 to 31"}},
+		{"no ports", func(p *Params) { p.Ports = 0 }, []string{"Ports is 0"}},
+		{"ports", func(p *Params) { p.Ports = 257 }, []string{"Ports is 257"}},
+		{"no MTU", func(p *Params) { p.MTU = 0 }, []string{"MTU is 0"}},
+		{"odd MTU", func(p *Params) { p.MTU = 1022 }, []string{"MTU is 1022, not a multiple"}},
+		{"MTU", func(p *Params) { p.MTU = 8192 }, []string{"MTU is 8192"}},
+		{"one slot", func(p *Params) { p.Slots = 1 }, []string{"Slots is 1"}},
+		{"all at once", func(p *Params) { *p = Params{Groups: -1} }, []string{"Groups", "Members", "Ports", "MTU", "Slots"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := smallParams()
+			tt.change(&p)
+			_, err := New(p)
+			require.ErrorIs(t, err, ErrRange)
+			for _, name := range tt.names {
+				assert.ErrorContains(t, err, name)
+			}
+		})
+	}
+}
+
+func TestIndices(t *testing.T) {
+	tests := []struct{ groups, members, eps, table int }{
+		{1, 1, 2, 2}, {1, 3, 4, 4}, {2, 4, 8, 16}, {3, 7, 8, 32}, {4, 8, 16, 64}, {64, 16, 32, 2048}, {5, 31, 32, 256},
+	}
+	for _, tt := range tests {
+		p := Params{Groups: tt.groups, Members: tt.members, Ports: 1, MTU: 4, Slots: 2}
+		assert.Equal(t, tt.eps, p.EPS())
+		assert.Equal(t, tt.table, p.TableSize())
+		assert.Equal(t, (tt.groups-1)*tt.eps+tt.members, p.EndpointIndex(tt.groups-1, tt.members))
+		e, err := New(p)
+		require.NoError(t, err)
+		assert.Equal(t, p, e.Params())
+		// The record with the highest index is found, and no record beyond it is there to be written.
+		ep := Endpoint{Valid: true, LocalQPN: uint32(p.EndpointIndex(tt.groups-1, tt.members)) + uint32(tt.table)}
+		require.NoError(t, e.SetEndpoint(int(ep.LocalQPN)-tt.table, ep))
+		require.ErrorIs(t, e.SetEndpoint(tt.table, ep), ErrRange)
+		require.ErrorIs(t, e.SetEndpoint(-1, ep), ErrRange)
+		e.Step(0, 0, roce.Packet{DestQP: ep.LocalQPN, PKey: 0xFFFF})
+		assert.Equal(t, Counters{RxFrames: 1, DropGroupDisabled: 1}, e.Counters())
+	}
+}
+
+func TestEndpointSettings(t *testing.T) {
+	w := newWorld(t, smallParams(), starGroup(0, 0))
+	good := endpointAt(w.e.params, 1, 0)
+	assert.NoError(t, w.e.SetEndpoint(8, good))
+	assert.ErrorIs(t, w.e.SetEndpoint(0, good), ErrEnabled)
+	assert.ErrorIs(t, w.e.SetEndpoint(8+5, good), ErrRange, "there is no endpoint 5, only a hole in the table")
+	for _, change := range []func(ep *Endpoint){
+		func(ep *Endpoint) { ep.Port = 5 }, func(ep *Endpoint) { ep.Port = -1 },
+		func(ep *Endpoint) { ep.LocalQPN = 1 << 24 }, func(ep *Endpoint) { ep.RemoteQPN = 1 << 24 },
+	} {
+		bad := good
+		change(&bad)
+		assert.ErrorIs(t, w.e.SetEndpoint(8, bad), ErrRange)
+		assert.Equal(t, good, w.e.table[8])
+	}
+	assert.ErrorIs(t, w.e.SetBypassPort(5, 0), ErrRange)
+	assert.ErrorIs(t, w.e.SetBypassPort(0, -1), ErrRange)
+}
+
+func TestIllegalGroupsStayDisabled(t *testing.T) {
+	tests := []struct {
+		name   string
+		change func(g *Group)
+		legal  bool
+	}{
+		{"AllReduce", func(*Group) {}, true},
+		{"Barrier", func(g *Group) { g.Collective = 3 }, true},
+		{"Reduce", func(g *Group) { g.Collective = 1 }, false},
+		{"Broadcast", func(g *Group) { g.Collective = 2 }, false},
+		{"collective 7", func(g *Group) { g.Collective = 7 }, false},
+		{"MIN", func(g *Group) { g.Op = 1 }, false},
+		{"FP32", func(g *Group) { g.DType = 0 }, false},
+		{"the whole buffer", func(g *Group) { g.SlotBase, g.Log2N = 0, 4 }, true},
+		{"the last two slots", func(g *Group) { g.SlotBase, g.Log2N = 14, 1 }, true},
+		{"an odd base", func(g *Group) { g.SlotBase, g.Log2N = 3, 3 }, true},
+		{"one slot beyond the buffer", func(g *Group) { g.SlotBase, g.Log2N = 15, 1 }, false},
+		{"twice the buffer", func(g *Group) { g.SlotBase, g.Log2N = 0, 5 }, false},
+		{"a base far away", func(g *Group) { g.SlotBase = 0xFFFFFF }, false},
+		{"a base below 0", func(g *Group) { g.SlotBase = -1 }, false},
+		{"one slot, no window", func(g *Group) { g.Log2N = 0 }, false},
+		{"log2_n 31", func(g *Group) { g.Log2N = 31 }, false},
+		{"log2_n below 0", func(g *Group) { g.Log2N = -1 }, false},
+		{"parent 5", func(g *Group) { g.Parent, g.HasParent = 5, true }, false},
+		{"parent 5, but none", func(g *Group) { g.Parent = 5 }, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			e, err := New(smallParams())
+			require.NoError(t, err)
+			g := starGroup(1, 0xFFFFF9)
+			tt.change(&g)
+			require.NoError(t, e.SetGroup(1, g))
+			if tt.legal {
+				require.NoError(t, e.Enable(1))
+			} else {
+				require.ErrorIs(t, e.Enable(1), ErrIllegalGroup)
+			}
+			assert.Equal(t, tt.legal, e.Enabled(1))
+			assert.False(t, e.Enabled(0))
+		})
+	}
+}
+
+func TestGroupControl(t *testing.T) {
+	w := newStar(t)
+	for _, g := range []int{-1, 2} {
+		assert.ErrorIs(t, w.e.SetGroup(g, starGroup(0, 0)), ErrRange)
+		assert.ErrorIs(t, w.e.Enable(g), ErrRange)
+		assert.ErrorIs(t, w.e.Disable(g), ErrRange)
+		assert.ErrorIs(t, w.e.Reset(g), ErrRange)
+		assert.False(t, w.e.Enabled(g))
+	}
+	assert.ErrorIs(t, w.e.SetGroup(0, starGroup(0, 0)), ErrEnabled)
+	fresh := w.e.AppendState(nil)
+
+	w.round(0, 0, 1, 2, 3)
+	w.round(1, 0, 2)
+	w.round(3, 1)
+	w.send(w.ack(0, 2, 0, 0x1F))
+	used := w.e.AppendState(nil)
+	w.configure(func(e *Engine) error { return e.Enable(0) })
+	assert.Equal(t, used, w.e.AppendState(nil), "enabling what is enabled does not start it again")
+	w.configure(func(e *Engine) error { return e.Reset(0) })
+	assert.Equal(t, fresh, w.e.AppendState(nil), "a reset leaves nothing behind")
+	w.result(w.round(0, 2, 3, 0, 1), 0, 0, 1, 2, 3)
+
+	w.configure(func(e *Engine) error { return e.Disable(0) })
+	w.configure(func(e *Engine) error { return e.Reset(0) })
+	assert.False(t, w.e.Enabled(0), "a reset enables nothing")
+	w.configure(func(e *Engine) error { return e.SetGroup(0, starGroup(0, 0x123456)) })
+	w.configure(func(e *Engine) error { return e.Enable(0) })
+	for _, end := range w.e.groups[0].ends {
+		assert.Equal(t, endpointState{ePSN: 0x123456, acked: 0x123455}, end)
+	}
+	for i := range 8 {
+		assert.Equal(t, slot{tag: roce.PSN(0x123456).Add((i - 0x56 + 0x100) % 8)}, w.e.slots[i], "slot %d", i)
+	}
+	w.result(w.round(0x123456, 3, 2, 0, 1), 0x123456, 0, 1, 2, 3)
+
+	g := starGroup(0, 1<<24)
+	w.configure(func(e *Engine) error { return e.Disable(0) })
+	assert.ErrorIs(t, w.e.SetGroup(0, g), ErrRange)
+	g = starGroup(0, 0)
+	g.InMask = 0xFFFFFFFF
+	require.NoError(t, w.e.SetGroup(0, g))
+	assert.Equal(t, uint32(0x1F), w.e.groups[0].InMask, "there are five endpoints")
+}
