@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package dut is what a scenario knows of an engine: frames go in at ports and times, frames come out of ports with times,
+// there are registers, and the engine tells in which order it accepted frames. The Verilated RTL, the synthesised netlist and
+// the reference engine all are one.
+//
+// Times are clock cycles since the engine was made. Nothing happens between two calls of StepTo; what a call did is
+// collected with Accepted and Out. A DUT is used by one goroutine.
+package dut
+
+// Frame is an Ethernet frame without FCS, offered to a port.
+type Frame struct {
+	// Data is the frame. It belongs to the DUT from Offer on.
+	Data []byte
+	// Err sets tuser's error bit on the last beat: whoever received the frame found it damaged.
+	Err bool
+	// At is the first cycle in which the frame may begin. A cycle that has passed means at once.
+	At uint64
+}
+
+// Accepted tells that the engine took a frame. The order of these is the order in which the engine handled the frames.
+type Accepted struct {
+	Port int
+	// At is the cycle in which the last beat entered the core.
+	At   uint64
+	Data []byte
+	Err  bool
+}
+
+// Out is a frame that left.
+type Out struct {
+	Port int
+	// First and Last are the cycles of its first and last beat.
+	First, Last uint64
+	Data        []byte
+	Err         bool
+}
+
+// Pauses makes interfaces hesitate, each by its own seeded coin. The zero value never hesitates.
+type Pauses struct {
+	// Seed makes the pattern repeatable.
+	Seed uint64
+	// In is the probability, a cycle, that a source begins a pause between beats; Ready that a sink withdraws tready;
+	// Registers that the register bus hesitates. 0 to 1.
+	In, Ready, Registers float64
+	// Burst is the longest pause in cycles; 0 means 1.
+	Burst int
+}
+
+// DUT is an engine under test.
+type DUT interface {
+	// Ports is the number of ports.
+	Ports() int
+	// Now is the current cycle.
+	Now() uint64
+	// Offer queues a frame at a port. Frames of a port go in in the order of Offer.
+	Offer(port int, f Frame)
+	// StepTo runs until Now is at least cycle. An error means that the engine or a protocol checker failed; no further
+	// call will do anything useful.
+	StepTo(cycle uint64) error
+	// SkipTo sets Now forward without running; for engines that are Idle.
+	SkipTo(cycle uint64)
+	// Idle reports that nothing offered is waiting and nothing has moved at any port for a while.
+	Idle() bool
+	// Waiting is the number of offered frames not yet accepted.
+	Waiting() int
+	// Accepted returns, once, what was accepted since the last call.
+	Accepted() []Accepted
+	// Out returns, once, what left since the last call, ordered by Last, then port.
+	Out() []Out
+	// Read and Write use the register bus; time passes meanwhile. A bus error is an error.
+	Read(addr uint32) (uint32, error)
+	Write(addr, value uint32) error
+	// SetPauses changes the hesitation of all interfaces.
+	SetPauses(p Pauses)
+	// Reset holds the reset for some cycles. Frames waiting or half inside are lost.
+	Reset() error
+	// Close frees the model and returns what its checkers found last.
+	Close() error
+}

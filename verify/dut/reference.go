@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dut
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/manifest"
+)
+
+// Values that the reference's registers have whatever the design: the identity (docs/engine.md section 6).
+const identity = 0x494E4331
+
+// referenceLatency is the reference's delay in cycles from a frame's last beat in to the first beat out. Any number would do.
+const referenceLatency = 20
+
+// Reference is the engine of package inc behind the DUT contract: one frame at a time goes through at the width of the
+// bus, its effects are immediate, what it makes leaves a fixed delay later.
+type Reference struct {
+	man  *manifest.Manifest
+	eng  *inc.Engine
+	regs map[uint32]uint32
+
+	now, free uint64
+	turn      int
+	in        [][]Frame
+	portFree  []uint64
+	leaving   []Out
+	accepted  []Accepted
+	out       []Out
+}
+
+// NewReference makes a reference engine with the parameters and registers of m, as after reset.
+func NewReference(m *manifest.Manifest) (*Reference, error) {
+	r := &Reference{man: m, in: make([][]Frame, m.Params.Ports), portFree: make([]uint64, m.Params.Ports)}
+	if err := r.Reset(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Engine is the engine inside.
+func (r *Reference) Engine() *inc.Engine { return r.eng }
+
+// Handle gives the engine a frame outside of all time and returns what leaves because of it.
+func (r *Reference) Handle(port int, frame []byte, rxErr bool) []inc.Out {
+	return r.eng.Handle(0, port, frame, rxErr)
+}
+
+// Ports is the number of ports.
+func (r *Reference) Ports() int { return r.man.Params.Ports }
+
+// Now is the current cycle.
+func (r *Reference) Now() uint64 { return r.now }
+
+// Offer queues a frame at a port.
+func (r *Reference) Offer(port int, f Frame) { r.in[port] = append(r.in[port], f) }
+
+// StepTo handles every frame whose last beat is in by cycle.
+func (r *Reference) StepTo(cycle uint64) error {
+	for {
+		best, at := -1, uint64(0)
+		for i := range r.in {
+			p := (r.turn + i) % len(r.in)
+			if len(r.in[p]) == 0 {
+				continue
+			}
+			if t := max(r.in[p][0].At, r.free); best < 0 || t < at {
+				best, at = p, t
+			}
+		}
+		if best < 0 {
+			break
+		}
+		f := r.in[best][0]
+		end := at + r.beats(f.Data)
+		if end > cycle {
+			break
+		}
+		r.in[best] = r.in[best][1:]
+		r.turn = best + 1
+		r.free = end
+		r.accepted = append(r.accepted, Accepted{Port: best, At: end, Data: f.Data, Err: f.Err})
+		for _, made := range r.Handle(best, f.Data, f.Err) {
+			o := Out{Port: made.Port, Data: made.Frame, Err: made.Err}
+			o.First = max(end+referenceLatency, r.portFree[o.Port])
+			o.Last = o.First + r.beats(o.Data)
+			r.portFree[o.Port] = o.Last
+			r.leaving = append(r.leaving, o)
+		}
+	}
+	r.now = max(r.now, cycle)
+	slices.SortStableFunc(r.leaving, func(a, b Out) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
+	k := 0
+	for k < len(r.leaving) && r.leaving[k].Last <= r.now {
+		k++
+	}
+	r.out = append(r.out, r.leaving[:k]...)
+	r.leaving = r.leaving[k:]
+	return nil
+}
+
+func (r *Reference) beats(data []byte) uint64 {
+	return uint64((len(data) + r.man.Params.BusBytes - 1) / r.man.Params.BusBytes)
+}
+
+// SkipTo sets the time.
+func (r *Reference) SkipTo(cycle uint64) { r.now = max(r.now, cycle) }
+
+// Idle reports that nothing is inside.
+func (r *Reference) Idle() bool { return r.Waiting() == 0 && len(r.leaving) == 0 && len(r.out) == 0 }
+
+// Waiting is the number of frames not yet handled.
+func (r *Reference) Waiting() int {
+	n := 0
+	for _, q := range r.in {
+		n += len(q)
+	}
+	return n
+}
+
+// Accepted returns what was handled since the last call.
+func (r *Reference) Accepted() []Accepted {
+	a := r.accepted
+	r.accepted = nil
+	return a
+}
+
+// Out returns what left since the last call.
+func (r *Reference) Out() []Out {
+	o := r.out
+	r.out = nil
+	return o
+}
+
+// SetPauses does nothing: the reference has no interfaces that could hesitate.
+func (r *Reference) SetPauses(Pauses) {}
+
+// Close does nothing.
+func (r *Reference) Close() error { return nil }
+
+// Reset makes a new engine and puts every register to its reset value.
+func (r *Reference) Reset() error {
+	p := r.man.Params
+	eng, err := inc.New(inc.Params{Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTU: p.MTUBytes, Slots: p.Slots(),
+		ICRCCheck: p.ICRCCheck})
+	if err != nil {
+		return fmt.Errorf("reference: %w", err)
+	}
+	r.eng = eng
+	r.regs = map[uint32]uint32{}
+	for i := range r.man.Registers {
+		reg := &r.man.Registers[i]
+		if reg.Access != "rw" {
+			continue
+		}
+		for k := range reg.Size() {
+			r.regs[reg.Offset+uint32(k)*reg.Stride] = reg.ResetValue(k)
+		}
+	}
+	for i := range r.in {
+		r.in[i] = nil
+	}
+	r.leaving, r.accepted, r.out = nil, nil, nil
+	return nil
+}
+
+// Read is a register as software sees it.
+func (r *Reference) Read(addr uint32) (uint32, error) {
+	reg, i, ok := r.man.Find(addr)
+	if !ok {
+		return 0, fmt.Errorf("reference: %w at address %#x", manifest.ErrUnknownRegister, addr)
+	}
+	switch reg.Name {
+	case "ID":
+		return identity, nil
+	case "COUNTER":
+		return r.counter(i)
+	case "GROUP_STATUS":
+		if r.eng.Enabled(i) {
+			return 2, nil
+		}
+		return 0, nil
+	case "GROUP_CTRL":
+		if r.eng.Enabled(i) {
+			return 1, nil
+		}
+		return 0, nil
+	}
+	if v, ok := r.param(reg.Name); ok {
+		return v, nil
+	}
+	if v, ok := r.regs[addr]; ok {
+		return v, nil
+	}
+	return reg.ResetValue(i), nil
+}
+
+// param is what a PARAM_* register must say by the manifest's parameters, not by its own reset value.
+func (r *Reference) param(name string) (uint32, bool) {
+	p := r.man.Params
+	v, ok := map[string]int{
+		"PARAM_MODE": p.Mode, "PARAM_BUS_BYTES": p.BusBytes, "PARAM_LANES": p.Lanes, "PARAM_GROUPS": p.Groups,
+		"PARAM_MEMBERS": p.Members, "PARAM_PORTS": p.Ports, "PARAM_MTU_BYTES": p.MTUBytes, "PARAM_SLOTS": p.Slots(),
+		"PARAM_WINDOW_PACKETS": p.WindowPackets,
+	}[name]
+	return uint32(v), ok
+}
+
+func (r *Reference) counter(i int) (uint32, error) {
+	if i >= len(r.man.Counters) {
+		return 0, fmt.Errorf("reference: counter %d, the manifest names %d", i, len(r.man.Counters))
+	}
+	for c := range inc.NumCounters {
+		if c.String() == r.man.Counters[i] {
+			return r.eng.Counters()[c], nil
+		}
+	}
+	return 0, fmt.Errorf("reference: no counter has the name %q", r.man.Counters[i])
+}
+
+// Write is a register write by software. Writing what must not be written while a group is enabled is an error: no two
+// engines need agree on what it does.
+func (r *Reference) Write(addr, value uint32) error {
+	reg, i, ok := r.man.Find(addr)
+	if !ok {
+		return fmt.Errorf("reference: %w at address %#x", manifest.ErrUnknownRegister, addr)
+	}
+	if reg.Access != "rw" {
+		return nil
+	}
+	v := value & reg.Mask()
+	if reg.Name == "GROUP_CTRL" {
+		return r.groupCtrl(i, v)
+	}
+	r.regs[addr] = v
+	switch reg.Name {
+	case "CTRL":
+		r.eng.SetGapNAK(v&1 != 0)
+		r.eng.SetForeignBypass(v&2 != 0)
+		return nil
+	case "IP_ID":
+		r.eng.SetIPID(uint16(v))
+		return nil
+	case "BYPASS_PORT":
+		return r.eng.SetBypassPort(i, int(v))
+	}
+	if len(reg.Name) > 3 && reg.Name[:3] == "EP_" {
+		err := r.eng.SetEndpoint(i, r.endpoint(i))
+		if errors.Is(err, inc.ErrRange) {
+			return nil // a record that no endpoint has: the table's size is a power of two
+		}
+		return err
+	}
+	if len(reg.Name) > 6 && reg.Name[:6] == "GROUP_" {
+		return r.eng.SetGroup(i, r.group(i))
+	}
+	return nil
+}
+
+func (r *Reference) groupCtrl(g int, v uint32) error {
+	enable, reset := v&1 != 0, v&2 != 0
+	switch {
+	case !enable:
+		return r.eng.Disable(g)
+	case reset && r.eng.Enabled(g):
+		return r.eng.Reset(g)
+	}
+	err := r.eng.Enable(g)
+	if errors.Is(err, inc.ErrIllegalGroup) {
+		return nil // enable does not stick
+	}
+	return err
+}
+
+// reg is the stored value of a register element; 0 if the manifest lacks it.
+func (r *Reference) reg(name string, i int) uint32 {
+	a, err := r.man.Addr(name, i)
+	if err != nil {
+		return 0
+	}
+	return r.regs[a]
+}
+
+func (r *Reference) endpoint(ei int) inc.Endpoint {
+	mac := func(name string) roce.MAC {
+		return roce.MACFromUint64(uint64(r.reg(name+"_HI", ei))<<32 | uint64(r.reg(name+"_LO", ei)))
+	}
+	c, h := r.reg("EP_CTRL", ei), r.reg("EP_HEADER", ei)
+	return inc.Endpoint{
+		Valid: c&1 != 0, Host: c&2 != 0, Port: int(c >> 8 & 0xFF),
+		LocalQPN: r.reg("EP_LOCAL_QPN", ei), RemoteQPN: r.reg("EP_REMOTE_QPN", ei),
+		LocalIP: roce.IP4FromUint32(r.reg("EP_LOCAL_IP", ei)), RemoteIP: roce.IP4FromUint32(r.reg("EP_REMOTE_IP", ei)),
+		LocalMAC: mac("EP_LOCAL_MAC"), RemoteMAC: mac("EP_REMOTE_MAC"),
+		UDPSourcePort: uint16(h), TTL: uint8(h >> 16), TOS: uint8(h >> 24),
+	}
+}
+
+func (r *Reference) group(g int) inc.Group {
+	slots, parent, coll := r.reg("GROUP_SLOTS", g), r.reg("GROUP_PARENT", g), r.reg("GROUP_COLLECTIVE", g)
+	return inc.Group{
+		Start: roce.PSN(r.reg("GROUP_START", g)), SlotBase: int(slots & 0xFFFFFF), Log2N: int(slots >> 24 & 31),
+		InMask: r.reg("GROUP_IN_MASK", g), OutMask: r.reg("GROUP_OUT_MASK", g), AckMask: r.reg("GROUP_ACK_MASK", g),
+		Parent: int(parent & 0xFF), HasParent: parent>>31 != 0,
+		Collective: uint8(coll & 7), Op: uint8(coll >> 8 & 3), DType: uint8(coll >> 16 & 3), BigEndian: coll>>24&1 != 0,
+	}
+}

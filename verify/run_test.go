@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"incforge/verify/internal/synthetic"
+	"incforge/verify/result"
+)
+
+func TestReferencePassesEveryScenario(t *testing.T) {
+	for _, s := range Scenarios() {
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(synthetic.Mini()), DUT: KindReference, Scenario: s.Name, Seed: 1})
+			for _, r := range rep.Tests {
+				require.NotEqual(t, result.Fail, r.Verdict, "%s", r.Message)
+			}
+			require.NoError(t, err)
+		})
+	}
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"fmt"
+	"path"
+
+	"incforge/verify/manifest"
+)
+
+// Scenario is a test by name. It adapts to the configuration; Needs says what it cannot do without.
+type Scenario struct {
+	// Name is what --scenario's pattern is matched with.
+	Name string
+	// Doc is one sentence: stimulus and expectation.
+	Doc string
+	// Needs returns why a configuration cannot hold the scenario, or nothing. May be nil.
+	Needs func(p manifest.Params) string
+	run   func(t *T) error
+}
+
+func needMembers(n int) func(p manifest.Params) string {
+	return func(p manifest.Params) string {
+		if p.Members < n {
+			return fmt.Sprintf("needs %d members, the configuration has %d", n, p.Members)
+		}
+		return ""
+	}
+}
+
+func needGroups(n int) func(p manifest.Params) string {
+	return func(p manifest.Params) string {
+		switch {
+		case p.Groups < n:
+			return fmt.Sprintf("needs %d groups, the configuration has %d", n, p.Groups)
+		case p.Slots() < 2*n:
+			return fmt.Sprintf("needs %d slots, the configuration has %d", 2*n, p.Slots())
+		}
+		return ""
+	}
+}
+
+// Scenarios lists every scenario in the order in which Run takes them.
+func Scenarios() []Scenario {
+	return []Scenario{
+		{"parse-icrc", "golden frames, and every bit of a frame flipped: damage is dropped under its name, the fields that ICRC leaves out do no harm", nil, scenParse},
+		{"allreduce-1psn", "one PSN: nothing before the last rank, then one sum a rank", nil, scenOnePSN},
+		{"barrier", "zero-length AllReduce, padded releases", nil, scenBarrier},
+		{"ack-reflect", "ACK, NAK, RNR NAK and cumulative ACKs come back to their sender as they are", nil, scenReflect},
+		{"duplicate-before", "a contribution sent twice counts once", nil, scenDuplicateBefore},
+		{"duplicate-after", "a retransmission of a complete PSN gets the result again, though others are a window ahead", nil, scenDuplicateAfter},
+		{"no-double-recycle", "a retransmission does not recycle the slot half a ring ahead", nil, scenNoDoubleRecycle},
+		{"slot-reuse", "ten rings of slots, ranks interleaved at random", nil, scenSlotReuse},
+		{"stale-alias", "old PSNs that share a slot with younger ones, and window overruns, are dropped", nil, scenStaleAlias},
+		{"psn-wrap", "streams over the wrap of the PSN and over half its range", nil, scenWrap},
+		{"gap-nak", "one NAK a gap, claiming nothing untrue; switched off and on", nil, scenGapNAK},
+		{"big-endian", "both byte orders, carries through every lane", nil, scenBigEndian},
+		{"lengths", "payload lengths and opcodes, padding and trailing bytes", nil, scenLengths},
+		{"acks-simultaneous", "ACKs on all ports in the same cycles under back-pressure", nil, scenSimultaneousAcks},
+		{"checksum-carry", "IP headers whose checksum folds twice, in and out", nil, scenChecksumCarry},
+		{"ecn-cnp", "congestion marks, CNPs, immediates that differ", nil, scenECN},
+		{"inner-node", "a node with a parent: results up, copies down", nil, scenInner},
+	}
+}
+
+// Select returns the scenarios whose names match the pattern (path.Match; empty for all). A pattern that matches nothing is an
+// error.
+func Select(pattern string) ([]Scenario, error) {
+	if pattern == "" {
+		pattern = "*"
+	}
+	var out []Scenario
+	for _, s := range Scenarios() {
+		ok, err := path.Match(pattern, s.Name)
+		if err != nil {
+			return nil, fmt.Errorf("scenario pattern %q: %w", pattern, err)
+		}
+		if ok {
+			out = append(out, s)
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("no scenario matches %q", pattern)
+	}
+	return out, nil
+}

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package score compares an engine with the reference while it runs. A Board stands between a scenario and an engine and
+// is itself a DUT: every register write goes to both, the reference is fed the frames that the engine accepted, in that
+// order, and every frame that leaves must be the next one the reference expects: engine-made frames in order on each port,
+// bypassed frames in order on each port, the two kinds interleaved in any way.
+package score
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/cover"
+	"incforge/verify/dut"
+	"incforge/verify/manifest"
+)
+
+// ErrMismatch is what every difference between engine and reference wraps.
+var ErrMismatch = errors.New("engine and reference differ")
+
+// Recorded is one frame in a Board's log.
+type Recorded struct {
+	Port int
+	At   uint64
+	Data []byte
+	Out  bool
+}
+
+// want is a frame that must leave.
+type want struct {
+	data []byte
+	err  bool
+}
+
+// place is a hypothesis on how far the two queues of a port have been seen: frames that look alike in both can only be told
+// apart by what follows.
+type place struct{ made, passed int }
+
+// port holds what must still leave by one port.
+type port struct {
+	made, passed         []want
+	madeBase, passedBase int
+	places               []place
+}
+
+// slotKey names a slot of a group, slotState what the Board knows of it, for coverage only.
+type slotKey struct {
+	group int
+	index uint32
+}
+
+type slotState struct {
+	tag   roce.PSN
+	state string
+}
+
+// Board is the scoreboard of one engine.
+type Board struct {
+	dut.DUT
+	ref   *dut.Reference
+	man   *manifest.Manifest
+	ports []port
+	slots map[slotKey]slotState
+
+	// Cover collects what was seen. It may be shared by the Boards of one test.
+	Cover cover.Map
+	// OnAccept, if not nil, sees every accepted frame with the counters it changed in the reference.
+	OnAccept func(a dut.Accepted, changed []inc.Counter) error
+
+	frames  uint64
+	outs    []dut.Out
+	err     error
+	log     []Recorded
+	logSize int
+}
+
+// logBytes bounds a Board's log of frames; older ones are forgotten first.
+const logBytes = 16 << 20
+
+// New puts a board in front of d, which must be as after reset.
+func New(d dut.DUT, m *manifest.Manifest) (*Board, error) {
+	ref, err := dut.NewReference(m)
+	if err != nil {
+		return nil, err
+	}
+	b := &Board{DUT: d, ref: ref, man: m, Cover: cover.Map{}}
+	b.forget()
+	return b, nil
+}
+
+func (b *Board) forget() {
+	b.ports = make([]port, b.man.Params.Ports)
+	for i := range b.ports {
+		b.ports[i].places = []place{{}}
+	}
+	b.slots = map[slotKey]slotState{}
+}
+
+// Reference is the engine that predicts.
+func (b *Board) Reference() *dut.Reference { return b.ref }
+
+// Frames is the number of frames the engine accepted.
+func (b *Board) Frames() uint64 { return b.frames }
+
+// Log returns the frames that went in and out last, in the order in which they were seen.
+func (b *Board) Log() []Recorded { return b.log }
+
+// Accepted returns nothing: the Board is the one who needs to know. OnAccept shows the frames.
+func (b *Board) Accepted() []dut.Accepted { return nil }
+
+// Out returns what left since the last call, all of it as expected.
+func (b *Board) Out() []dut.Out {
+	o := b.outs
+	b.outs = nil
+	return o
+}
+
+// Idle is the engine's, and that nothing waits for the scenario.
+func (b *Board) Idle() bool { return len(b.outs) == 0 && b.DUT.Idle() }
+
+// StepTo runs the engine and compares. The first difference is returned from then on.
+func (b *Board) StepTo(cycle uint64) error {
+	if b.err != nil {
+		return b.err
+	}
+	if err := b.DUT.StepTo(cycle); err != nil {
+		b.err = err
+		return err
+	}
+	return b.collect()
+}
+
+// collect feeds the reference and compares.
+func (b *Board) collect() error {
+	if b.err != nil {
+		return b.err
+	}
+	for _, a := range b.DUT.Accepted() {
+		if err := b.accept(a); err != nil {
+			b.err = err
+			return err
+		}
+	}
+	for _, o := range b.DUT.Out() {
+		b.record(Recorded{Port: o.Port, At: o.Last, Data: o.Data, Out: true})
+		if err := b.check(o); err != nil {
+			b.err = err
+			return err
+		}
+		b.outs = append(b.outs, o)
+	}
+	return nil
+}
+
+func (b *Board) record(r Recorded) {
+	b.log = append(b.log, r)
+	for b.logSize += len(r.Data); b.logSize > logBytes; {
+		b.logSize -= len(b.log[0].Data)
+		b.log = b.log[1:]
+	}
+}
+
+func (b *Board) accept(a dut.Accepted) error {
+	b.frames++
+	b.record(Recorded{Port: a.Port, At: a.At, Data: a.Data})
+	before := b.ref.Engine().Counters()
+	for _, o := range b.ref.Handle(a.Port, a.Data, a.Err) {
+		p := &b.ports[o.Port]
+		if w := (want{data: o.Frame, err: o.Err}); o.Bypass {
+			p.passed = append(p.passed, w)
+		} else {
+			p.made = append(p.made, w)
+		}
+	}
+	after := b.ref.Engine().Counters()
+	var changed []inc.Counter
+	for c := range inc.NumCounters {
+		if after[c] != before[c] {
+			changed = append(changed, c)
+		}
+	}
+	b.cover(a, changed)
+	if b.OnAccept != nil {
+		return b.OnAccept(a, changed)
+	}
+	return nil
+}
+
+// check finds a frame that left among those expected.
+func (b *Board) check(o dut.Out) error {
+	p := &b.ports[o.Port]
+	var next []place
+	add := func(x place) {
+		if !slices.Contains(next, x) {
+			next = append(next, x)
+		}
+	}
+	is := func(q []want, i int) bool {
+		return i < len(q) && q[i].err == o.Err && bytes.Equal(q[i].data, o.Data)
+	}
+	for _, x := range p.places {
+		if is(p.made, x.made-p.madeBase) {
+			add(place{x.made + 1, x.passed})
+		}
+		if is(p.passed, x.passed-p.passedBase) {
+			add(place{x.made, x.passed + 1})
+		}
+	}
+	if len(next) == 0 {
+		return b.mismatch(o)
+	}
+	p.places = next
+	made, passed := next[0].made, next[0].passed
+	for _, x := range next[1:] {
+		made, passed = min(made, x.made), min(passed, x.passed)
+	}
+	p.made, p.madeBase = p.made[made-p.madeBase:], made
+	p.passed, p.passedBase = p.passed[passed-p.passedBase:], passed
+	return nil
+}
+
+func (b *Board) mismatch(o dut.Out) error {
+	p := &b.ports[o.Port]
+	var s strings.Builder
+	fmt.Fprintf(&s, "port %d, cycle %d: unexpected frame %s", o.Port, o.Last, describe(o.Data, o.Err))
+	x := p.places[0]
+	if i := x.made - p.madeBase; i < len(p.made) {
+		fmt.Fprintf(&s, "\nnext engine-made frame expected %s%s", describe(p.made[i].data, p.made[i].err), diff(p.made[i].data, o.Data))
+	} else {
+		s.WriteString("\nno engine-made frame expected")
+	}
+	if i := x.passed - p.passedBase; i < len(p.passed) {
+		fmt.Fprintf(&s, "\nnext bypassed frame expected %s%s", describe(p.passed[i].data, p.passed[i].err), diff(p.passed[i].data, o.Data))
+	} else {
+		s.WriteString("\nno bypassed frame expected")
+	}
+	return fmt.Errorf("%w: %s", ErrMismatch, s.String())
+}
+
+// describe shows a frame in words and its first bytes.
+func describe(data []byte, rxErr bool) string {
+	head := hex.EncodeToString(data[:min(len(data), 80)])
+	text := fmt.Sprintf("(%d bytes, err %v)", len(data), rxErr)
+	if p, err := roce.Decode(data); err == nil {
+		text += " " + p.String()
+	}
+	return text + "\n  " + head
+}
+
+// diff says where two frames part.
+func diff(a, b []byte) string {
+	n := min(len(a), len(b))
+	for i := range n {
+		if a[i] != b[i] {
+			return fmt.Sprintf("\n  first difference at byte %d: expected %#02x, got %#02x", i, a[i], b[i])
+		}
+	}
+	if len(a) != len(b) {
+		return fmt.Sprintf("\n  same up to byte %d; expected %d bytes, got %d", n, len(a), len(b))
+	}
+	return ""
+}
+
+// Read reads a register of the engine; what the reference knows for sure is compared: all but STATUS.busy and counters, which
+// lag while frames are inside.
+func (b *Board) Read(addr uint32) (uint32, error) {
+	v, err := b.DUT.Read(addr)
+	if err != nil {
+		return 0, err
+	}
+	if err := b.collect(); err != nil {
+		return 0, err
+	}
+	reg, i, ok := b.man.Find(addr)
+	if !ok || reg.Name == "COUNTER" || reg.Name == "VERSION" {
+		return v, nil
+	}
+	w, err := b.ref.Read(addr)
+	if err != nil {
+		return 0, err
+	}
+	mask := ^uint32(0)
+	switch {
+	case reg.Name == "GROUP_STATUS" && v&1 != 0:
+		return v, nil
+	case reg.Name == "GROUP_CTRL":
+		mask = 1 // reset clears itself in its own time
+	}
+	if v&mask != w&mask {
+		b.err = fmt.Errorf("%w: register %s[%d] reads %#x, expected %#x", ErrMismatch, reg.Name, i, v, w)
+		return 0, b.err
+	}
+	return v, nil
+}
+
+// Write writes a register of both. What the engine accepted before counts as before.
+func (b *Board) Write(addr, value uint32) error {
+	if err := b.collect(); err != nil {
+		return err
+	}
+	if err := b.DUT.Write(addr, value); err != nil {
+		return err
+	}
+	if err := b.ref.Write(addr, value); err != nil {
+		return err
+	}
+	if reg, g, ok := b.man.Find(addr); ok && reg.Name == "GROUP_CTRL" && value != 0 {
+		for k := range b.slots {
+			if k.group == g {
+				delete(b.slots, k)
+			}
+		}
+	}
+	return b.collect()
+}
+
+// Reset resets both and forgets what was expected.
+func (b *Board) Reset() error {
+	if err := b.collect(); err != nil {
+		return err
+	}
+	if err := b.DUT.Reset(); err != nil {
+		return err
+	}
+	b.DUT.Accepted()
+	b.DUT.Out()
+	b.outs = nil
+	b.forget()
+	return b.ref.Reset()
+}
+
+// settleCycles is how long Settle lets an engine work at most before it calls it stuck.
+const settleCycles = 400000
+
+// Settle runs until the engine is idle and everything expected has left; what left is still to be had by Out.
+func (b *Board) Settle() error {
+	var outs []dut.Out
+	for limit := b.Now() + settleCycles; ; {
+		if err := b.StepTo(b.Now() + 64); err != nil {
+			return err
+		}
+		outs = append(outs, b.Out()...)
+		if b.DUT.Idle() {
+			break
+		}
+		if b.Now() > limit {
+			return fmt.Errorf("%w: not idle after %d cycles; %d frames wait at its inputs", ErrMismatch, settleCycles, b.Waiting())
+		}
+	}
+	b.outs = outs
+	return b.Missing()
+}
+
+// Missing reports frames that the reference sent and an idle engine did not.
+func (b *Board) Missing() error {
+	if b.err != nil {
+		return b.err
+	}
+	for i := range b.ports {
+		p := &b.ports[i]
+		done := slices.ContainsFunc(p.places, func(x place) bool {
+			return x.made-p.madeBase == len(p.made) && x.passed-p.passedBase == len(p.passed)
+		})
+		if done {
+			continue
+		}
+		x := p.places[0]
+		made, passed := p.made[x.made-p.madeBase:], p.passed[x.passed-p.passedBase:]
+		var first string
+		if len(made) > 0 {
+			first += "\nengine-made: " + describe(made[0].data, made[0].err)
+		}
+		if len(passed) > 0 {
+			first += "\nbypassed: " + describe(passed[0].data, passed[0].err)
+		}
+		b.err = fmt.Errorf("%w: port %d: %d engine-made and %d bypassed frames never left; the first:%s", ErrMismatch, i,
+			len(made), len(passed), first)
+		return b.err
+	}
+	return nil
+}
+
+// Finish settles, compares every counter with the reference's and checks the identities of docs/engine.md section 7.
+func (b *Board) Finish() (map[string]uint64, error) {
+	outs := b.outs
+	if err := b.Settle(); err != nil {
+		return nil, err
+	}
+	b.outs = append(outs, b.outs...)
+	all := map[string]uint64{}
+	expect := b.ref.Engine().Counters()
+	names := map[string]uint32{}
+	for c := range inc.NumCounters {
+		names[c.String()] = expect[c]
+	}
+	var wrong []string
+	for i, name := range b.man.Counters {
+		a, err := b.man.Addr("COUNTER", i)
+		if err != nil {
+			return nil, err
+		}
+		v, err := b.DUT.Read(a)
+		if err != nil {
+			return nil, fmt.Errorf("read counter %s: %w", name, err)
+		}
+		all[name] = uint64(v)
+		if want, ok := names[name]; !ok || v != want {
+			wrong = append(wrong, fmt.Sprintf("%s is %d, expected %d", name, v, want))
+		}
+		delete(names, name)
+	}
+	for name := range names {
+		wrong = append(wrong, "the manifest has no counter "+name)
+	}
+	if len(wrong) > 0 {
+		slices.Sort(wrong)
+		b.err = fmt.Errorf("%w: counters: %s", ErrMismatch, strings.Join(wrong, "; "))
+		return all, b.err
+	}
+	if err := identities(all); err != nil {
+		b.err = fmt.Errorf("%w: %w", ErrMismatch, err)
+		return all, b.err
+	}
+	return all, nil
+}
+
+// identities checks the equations that hold for any run, by the names of the engine's own counters. TX_RESULT is part of
+// TX_FRAMES only on a node with a parent, which a switch may be in one group and not in another: the sum lies between.
+func identities(c map[string]uint64) error {
+	sum := func(names ...string) uint64 {
+		var s uint64
+		for _, n := range names {
+			s += c[n]
+		}
+		return s
+	}
+	upDrops := sum("DROP_GAP", "DROP_STALE", "DROP_WINDOW", "DROP_SHAPE")
+	var drops uint64
+	for name, v := range c {
+		if strings.HasPrefix(name, "DROP_") {
+			drops += v
+		}
+	}
+	for _, e := range []struct {
+		name        string
+		left, right uint64
+	}{
+		{"RX_FRAMES", c["RX_FRAMES"], sum("BYPASS", "UP_DATA", "DOWN_DATA", "RX_ACK", "RX_NAK", "RX_RNR", "RX_CNP") + drops - upDrops},
+		{"UP_DATA", c["UP_DATA"], sum("AGG", "TX_RESEND") + upDrops},
+		{"AGG", c["AGG"], sum("BUFFERED", "TX_RESULT")},
+		{"TX_RESULT", c["TX_RESULT"], c["WIPE"]},
+	} {
+		if e.left != e.right {
+			return fmt.Errorf("counter identity of %s fails: %d is not %d", e.name, e.left, e.right)
+		}
+	}
+	low := sum("TX_FANOUT", "TX_RESEND", "TX_REFLECT", "TX_GAP_NAK", "TX_CNP")
+	if c["TX_FRAMES"] < low || c["TX_FRAMES"] > low+c["TX_RESULT"] {
+		return fmt.Errorf("counter identity of TX_FRAMES fails: %d is not within %d to %d", c["TX_FRAMES"], low, low+c["TX_RESULT"])
+	}
+	return nil
+}

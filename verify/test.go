@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math/bits"
+	"math/rand/v2"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/cover"
+	"incforge/verify/ctrl"
+	"incforge/verify/dut"
+	"incforge/verify/manifest"
+	"incforge/verify/score"
+)
+
+// T is one running test: a scenario, a seed, and the engines made for it.
+type T struct {
+	ctx  context.Context
+	man  *manifest.Manifest
+	p    manifest.Params
+	rng  *rand.Rand
+	seed uint64
+	long bool
+	open func(seed uint64, n int) (dut.DUT, error)
+
+	engines []*engine
+	cover   cover.Map
+	values  map[string]uint64
+}
+
+func newT(ctx context.Context, m *manifest.Manifest, name string, seed uint64, open func(seed uint64, n int) (dut.DUT, error)) *T {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return &T{ctx: ctx, man: m, p: m.Params, rng: rand.New(rand.NewPCG(seed, h.Sum64())), seed: seed, open: open,
+		cover: cover.Map{}, values: map[string]uint64{}}
+}
+
+// engine is a DUT with its scoreboard and its control plane.
+type engine struct {
+	*score.Board
+	drv *ctrl.Driver
+	t   *T
+}
+
+// newEngine makes one more engine.
+func (t *T) newEngine() (*engine, error) {
+	d, err := t.open(t.seed, len(t.engines))
+	if err != nil {
+		return nil, err
+	}
+	b, err := score.New(d, t.man)
+	if err != nil {
+		return nil, err
+	}
+	b.Cover = t.cover
+	e := &engine{Board: b, drv: ctrl.New(b, t.man), t: t}
+	t.engines = append(t.engines, e)
+	return e, nil
+}
+
+// beats is the number of beats of a frame of n bytes.
+func (t *T) beats(n int) int { return (n + t.p.BusBytes - 1) / t.p.BusBytes }
+
+// mtuBeats is the number of beats of the longest frame.
+func (t *T) mtuBeats() int { return t.beats(t.p.MTUBytes + 62) }
+
+// settle runs an engine until it is idle and returns what left.
+func (e *engine) settle() ([]dut.Out, error) {
+	if err := e.t.ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := e.Settle(); err != nil {
+		return nil, err
+	}
+	return e.Out(), nil
+}
+
+// send offers a frame at once.
+func (e *engine) send(port int, data []byte) { e.Offer(port, dut.Frame{Data: data}) }
+
+// exchange sends frames one after the other, each settled before the next, and returns what left.
+func (e *engine) exchange(frames ...portFrame) ([]dut.Out, error) {
+	var all []dut.Out
+	for _, f := range frames {
+		e.send(f.port, f.data)
+		outs, err := e.settle()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, outs...)
+	}
+	return all, nil
+}
+
+type portFrame struct {
+	port int
+	data []byte
+}
+
+// address is one end of an edge.
+type address struct {
+	mac roce.MAC
+	ip  roce.IP4
+	qpn uint32
+}
+
+// newAddress makes an address nobody has yet; low fixes the QPN's bits below mod, a power of two (1 for none).
+func (t *T) newAddress(low, mod uint32) address {
+	var a address
+	binary.BigEndian.PutUint32(a.ip[:], t.rng.Uint32())
+	if t.rng.IntN(4) == 0 { // octets of 255 make checksums carry
+		a.ip[t.rng.IntN(4)], a.ip[2] = 0xFF, 0xFF
+	}
+	a.mac = roce.MACFromUint64(t.rng.Uint64())
+	a.mac[0] = a.mac[0]&^1 | 2
+	a.qpn = t.rng.Uint32()&0xFFFFFF&^(mod-1) | low
+	return a
+}
+
+// group is a programmed group seen from the engine: its settings and who is at the other end of each endpoint.
+type group struct {
+	t      *T
+	e      *engine
+	index  int
+	set    inc.Group
+	ends   []inc.Endpoint // by endpoint; not Valid where there is none
+	parent int            // −1: root
+}
+
+// mw is the window that the group's slots allow.
+func (g *group) mw() int { return 1 << g.set.Log2N >> 1 }
+
+// members are the endpoints in in_mask, ascending.
+func (g *group) members() []int {
+	var m []int
+	for i := range g.ends {
+		if g.set.InMask>>i&1 != 0 {
+			m = append(m, i)
+		}
+	}
+	return m
+}
+
+// groupOption changes a group before it is programmed.
+type groupOption func(*group)
+
+func withStart(psn roce.PSN) groupOption { return func(g *group) { g.set.Start = psn } }
+func withBarrier() groupOption           { return func(g *group) { g.set.Collective = inc.CollectiveBarrier } }
+func withBigEndian() groupOption         { return func(g *group) { g.set.BigEndian = true } }
+func withLog2N(n int) groupOption {
+	return func(g *group) {
+		g.set.Log2N = min(n, g.set.Log2N)
+	}
+}
+
+// maxLog2N is the largest log2_n that lets every one of n groups have its slots, no more than the window asks for.
+func (t *T) maxLog2N(groups int) int {
+	per := max(t.p.Slots()/groups, 2)
+	return min(bits.Len(uint(per))-1, bits.Len(uint(t.p.GroupSlots()))-1)
+}
+
+// newGroup programs group index as a root over members endpoints, or under a parent (endpoint number members) if parent is
+// set, and enables it. Groups share the buffer evenly if groups of them are wanted.
+func (e *engine) newGroup(index, groups, members int, parent bool, opts ...groupOption) (*group, error) {
+	t := e.t
+	n := t.maxLog2N(groups)
+	g := &group{t: t, e: e, index: index, parent: -1}
+	g.set = inc.Group{Start: roce.PSN(t.rng.Uint32() & 0xFFFFFF), Log2N: n, SlotBase: index % groups * max(t.p.Slots()/groups, 2),
+		InMask: 1<<members - 1, DType: inc.DTypeINT32}
+	count := members
+	if parent {
+		g.parent, g.set.Parent, g.set.HasParent = members, members, true
+		count++
+	}
+	g.set.OutMask, g.set.AckMask = g.set.InMask, g.set.InMask
+	for i := range count {
+		ei := uint32(index*t.p.EPS() + i)
+		local, remote := t.newAddress(ei, uint32(t.p.Records())), t.newAddress(0, 1)
+		g.ends = append(g.ends, inc.Endpoint{Valid: true, Host: i != g.parent, Port: i % t.p.Ports,
+			LocalQPN: local.qpn, RemoteQPN: remote.qpn, LocalIP: local.ip, RemoteIP: remote.ip,
+			LocalMAC: local.mac, RemoteMAC: remote.mac, UDPSourcePort: uint16(t.rng.Uint32()) | 0xC000,
+			TTL: uint8(1 + t.rng.IntN(255)), TOS: uint8(t.rng.IntN(256)) &^ 3})
+	}
+	for _, o := range opts {
+		o(g)
+	}
+	return g, g.program()
+}
+
+// program writes everything and enables the group.
+func (g *group) program() error {
+	if err := g.e.drv.Disable(g.index); err != nil {
+		return err
+	}
+	for i, ep := range g.ends {
+		if err := g.e.drv.SetEndpoint(g.index*g.t.p.EPS()+i, ep); err != nil {
+			return err
+		}
+	}
+	if err := g.e.drv.SetGroup(g.index, g.set); err != nil {
+		return err
+	}
+	ok, err := g.e.drv.Enable(g.index)
+	if err == nil && !ok {
+		err = fmt.Errorf("group %d does not enable", g.index)
+	}
+	return err
+}
+
+// packet is a packet from the far end of endpoint c.
+func (g *group) packet(c int, op roce.Opcode, psn roce.PSN) roce.Packet {
+	ep := g.ends[c]
+	return roce.Packet{DstMAC: ep.LocalMAC, SrcMAC: ep.RemoteMAC, TTL: 64, IPID: uint16(g.t.rng.Uint32()), DF: true,
+		SrcIP: ep.RemoteIP, DstIP: ep.LocalIP, SrcPort: uint16(g.t.rng.Uint32()), Op: op, PKey: roce.DefaultPKey,
+		DestQP: ep.LocalQPN, PSN: psn}
+}
+
+// data is SEND ONLY from endpoint c; opts change it before it becomes a frame.
+func (g *group) data(c int, psn roce.PSN, payload []byte, opts ...func(*roce.Packet)) portFrame {
+	p := g.packet(c, roce.SendOnly, psn)
+	p.AckReq, p.Payload = true, payload
+	p.Pad = uint8(-len(payload) & 3)
+	for _, o := range opts {
+		o(&p)
+	}
+	return portFrame{g.ends[c].Port, p.AppendFrame(nil)}
+}
+
+// aeth is an ACK, NAK or RNR NAK from endpoint c.
+func (g *group) aeth(c int, psn roce.PSN, syndrome uint8) portFrame {
+	p := g.packet(c, roce.Acknowledge, psn)
+	p.Syndrome, p.MSN = syndrome, g.t.rng.Uint32()&0xFFFFFF
+	return portFrame{g.ends[c].Port, p.AppendFrame(nil)}
+}
+
+// words is a payload of n random words.
+func (t *T) words(n int) []byte {
+	b := make([]byte, 4*n)
+	for i := range b {
+		b[i] = byte(t.rng.Uint32())
+	}
+	return b
+}
+
+// sum adds payloads as INT32 with wrap-around: plain arithmetic, apart from the reference.
+func sum(bigEndian bool, payloads ...[]byte) []byte {
+	var order binary.ByteOrder = binary.LittleEndian
+	if bigEndian {
+		order = binary.BigEndian
+	}
+	out := make([]byte, len(payloads[0]))
+	for i := 0; i+4 <= len(out); i += 4 {
+		var s int32
+		for _, p := range payloads {
+			s += int32(order.Uint32(p[i:]))
+		}
+		order.PutUint32(out[i:], uint32(s))
+	}
+	return out
+}
+
+// counters reads all counters of a settled engine.
+func (e *engine) counters() (map[string]uint32, error) { return e.drv.Counters() }
+
+// failf makes an error of a scenario's own expectation.
+func failf(format string, args ...any) error { return fmt.Errorf(format, args...) }
