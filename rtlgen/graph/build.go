@@ -45,7 +45,7 @@ func (c *Composite) Build() (*Module, error) {
 	if why := CheckName(c.name); why != "" {
 		c.failAt(pos, "composite: %s", why)
 	}
-	if len(c.instances) == 0 {
+	if len(c.instances) == 0 && !c.refused {
 		c.failAt(pos, "build %s: no instances", c.name)
 	}
 	for _, s := range c.streams {
@@ -205,7 +205,7 @@ func (c *Composite) checkRead(build string) {
 		}
 	}
 	c.eachPort(func(inst *Instance, p Port, sink bool) {
-		if sink {
+		if sink || c.refused && inst == nil && slices.Contains(c.broadcast, p.Name) {
 			return
 		}
 		key := portKey{inst, p.Name}
@@ -271,6 +271,9 @@ func (c *Composite) domain(memo map[portKey]string, inst *Instance, p Port, visi
 			return ""
 		}
 		if src := segs[0].src[0]; src.Inst == nil {
+			if !c.clocks[src.Port] {
+				return "" // reported where it is connected
+			}
 			return src.Port
 		}
 		return segs[0].from

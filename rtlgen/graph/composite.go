@@ -31,6 +31,7 @@ type Composite struct {
 	bundles       []Bundle
 	errs          Errors
 	built         bool
+	refused       bool // an instance was refused; what only it would read is not reported
 }
 
 // Instance is one use of a module inside a composite.
@@ -213,6 +214,7 @@ func (c *Composite) Add(name string, d Describer) *Instance {
 
 func (c *Composite) badInstance(inst *Instance) *Instance {
 	inst.bad = true
+	c.refused = true
 	if inst.Module == nil {
 		inst.Module = &Module{Name: "?"}
 	}

@@ -243,7 +243,7 @@ func (m *Module) Check() error {
 
 func (m *Module) checkStream(s Stream, bad func(string, ...any)) {
 	ports := m.StreamPorts(s.Name)
-	valid := false
+	valid, mixed := false, false
 	for _, p := range ports {
 		want := s.Dir
 		if p.Name == s.Name+"_tready" {
@@ -255,7 +255,8 @@ func (m *Module) checkStream(s Stream, bad func(string, ...any)) {
 		if p.Dir != want {
 			bad("stream %s: port %s is an %sput, must be an %sput", s.Name, p.Name, p.Dir, want)
 		}
-		if p.clock() != ports[0].clock() {
+		if !mixed && p.clock() != ports[0].clock() {
+			mixed = true
 			bad("stream %s: ports %s and %s have different clocks (%s and %s)",
 				s.Name, ports[0].Name, p.Name, ports[0].clock(), p.clock())
 		}
