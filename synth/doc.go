@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package synth prices a generated engine as an ASIC: Yosys and ABC map the
+// Verilog beside a manifest onto a cell library, memories become SRAM macros,
+// OpenSTA times the result, and Run returns areas, timing and what they are
+// worth as a METRICS2.1-style record.
+//
+// The default library is the project's own predictive 28 nm-class one (package
+// liberty). Nothing is placed or routed: wires are a load a sink, and every
+// absolute figure carries an error bar in the output.
+package synth

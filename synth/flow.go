@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package synth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"incforge/internal/tool"
+	"incforge/synth/design"
+	"incforge/synth/liberty"
+	"incforge/synth/yosys"
+)
+
+// Derate is applied to late delays: the library averages rise and fall, which
+// real planar libraries do not, and is 12-22 % optimistic against them.
+const Derate = 1.15
+
+// Scripts for ABC, see abcScript.
+const (
+	ScriptAuto    = ""    // m17, and m14 for modules that are mostly exclusive or
+	ScriptArea    = "def" // smallest; ignores the clock
+	ScriptXOR     = "m14" // parity trees: a fifth smaller
+	ScriptDefault = "m17" // obeys the clock
+	ScriptFast    = "m20"
+	ScriptFastest = "m10" // a quarter to a half more area
+)
+
+// Options say how to synthesise.
+type Options struct {
+	// Top is "core", "switch" or a module name; "" is the core.
+	Top string
+	// Tech is "generic28" (also ""), "osu018", or the path of a .lib or .lib.gz file.
+	Tech string
+	// Corner of generic28: "typical" (also "") or "slow".
+	Corner string
+	// ClockMHz is the target; 0 is the manifest's.
+	ClockMHz float64
+	// BitCell is "dense" or "high-current"; "" takes the dense cell up to 700 MHz.
+	BitCell string
+	// Flatten dissolves the hierarchy: a little smaller, slower to run, no area by module.
+	Flatten bool
+	// Script is one of the Script constants.
+	Script string
+	// WorkDir keeps the tools' files; "" uses a temporary folder that is removed.
+	WorkDir string
+	// Timeout bounds each run of a tool; 0 is two hours.
+	Timeout time.Duration
+}
+
+// flow is one synthesis under way.
+type flow struct {
+	o        Options
+	d        *design.Design
+	top      string
+	t        *technology
+	ram      *design.RAMSource
+	memories []memory
+	dir      string
+	log      *logrus.Entry
+}
+
+// Run synthesises the design beside the manifest in dir and measures it. A
+// missing program or library is a *tool.NotFoundError; cells without an area are
+// an error, because leaving them out would make the result too small.
+func Run(ctx context.Context, dir string, o Options) (*Metrics, error) {
+	f, done, err := start(ctx, dir, o)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	began := time.Now()
+	stat, err := f.synthesise(ctx)
+	if err != nil {
+		return nil, err
+	}
+	timing, err := f.time(ctx)
+	if err != nil {
+		return nil, err
+	}
+	m, err := f.measure(stat, timing)
+	if err != nil {
+		return nil, err
+	}
+	if m.Tools, err = versions(ctx); err != nil {
+		return nil, err
+	}
+	f.log.WithField("seconds", int(time.Since(began).Seconds())).Info("synthesised")
+	return m, nil
+}
+
+func versions(ctx context.Context) (map[string]string, error) {
+	y, err := yosys.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s, err := tool.Version(ctx, "sta", "-version")
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"yosys": tool.Number(y), "opensta": tool.Number(s)}, nil
+}
+
+// start reads the manifest, makes the working folder and the libraries.
+func start(ctx context.Context, dir string, o Options) (*flow, func(), error) {
+	d, err := design.Load(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	top, err := d.Top(o.Top)
+	if err != nil {
+		return nil, nil, err
+	}
+	if o.ClockMHz == 0 {
+		o.ClockMHz = d.Clock.MHz
+	}
+	if o.ClockMHz <= 0 {
+		return nil, nil, fmt.Errorf("synth: clock of %g MHz", o.ClockMHz)
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 2 * time.Hour
+	}
+	if _, err := abcScript(o.Script, false); o.Script != ScriptAuto && err != nil {
+		return nil, nil, err
+	}
+	f := &flow{o: o, d: d, top: top.Module, dir: o.WorkDir, log: logrus.WithFields(logrus.Fields{"design": d.Name, "top": top.Module})}
+	done := func() {}
+	if f.dir == "" {
+		if f.dir, err = os.MkdirTemp("", "incforge-synth-"); err != nil {
+			return nil, nil, fmt.Errorf("synth: %w", err)
+		}
+		done = func() {
+			if err := os.RemoveAll(f.dir); err != nil {
+				f.log.WithError(err).Warn("working folder stays")
+			}
+		}
+	} else if f.dir, err = filepath.Abs(f.dir); err != nil {
+		return nil, nil, fmt.Errorf("synth: %w", err)
+	} else if err := os.MkdirAll(f.dir, 0o755); err != nil {
+		return nil, nil, fmt.Errorf("synth: %w", err)
+	}
+	if err := f.prepare(ctx); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return f, done, nil
+}
+
+func (f *flow) prepare(ctx context.Context) error {
+	var err error
+	if f.t, err = loadTechnology(ctx, f.dir, f.o.Tech, f.o.Corner); err != nil {
+		return err
+	}
+	if f.ram, err = f.d.RAM(); err != nil {
+		return err
+	}
+	if f.memories, err = planMemories(f.d, f.t, f.o); err != nil {
+		return err
+	}
+	var macros []liberty.SRAM
+	for _, m := range f.memories {
+		if m.macro != nil {
+			macros = append(macros, *m.macro)
+		}
+	}
+	files := map[string][]byte{
+		"cells.lib": f.t.text,
+		"sram.lib":  liberty.GenerateSRAM(f.t.sram, macros),
+		// ABC takes the driving cell by name and the load in fF.
+		"abc.constr": fmt.Appendf(nil, "set_driving_cell %s\nset_load %.4f\n", f.t.driver.Name, f.t.loadFF),
+	}
+	if f.ram != nil {
+		files["ram.v"] = []byte(ramVerilog(f.ram, f.memories))
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(f.dir, name), text, 0o644); err != nil {
+			return fmt.Errorf("synth: %w", err)
+		}
+	}
+	return nil
+}
+
+// abcScript returns the ABC script of a name as Yosys wants it: a plus, commas
+// for blanks. {D} becomes "-D <ps>" with the flag, so it stands alone. Other
+// things learnt the hard way: Yosys's own script maps with &nf, which does not
+// look at -D at all; there is no abc.rc, so no aliases such as resyn2; ABC counts
+// the library's wire load only in the commands that are given -c.
+func abcScript(name string, wires bool) (string, error) {
+	front := map[string]string{
+		ScriptXOR:     "strash;&get,-n;&b;&dch,-f;&nf;&put;",
+		ScriptDefault: "strash;balance;resub;rewrite;balance;dch;map,-B,0.7,{D};",
+		ScriptFast:    "strash;ifraig;if,-g;strash;resub;rewrite;balance;dch;map,-B,0.9,{D};",
+		// The second strash is needed: dch after a mapped network fails.
+		ScriptFastest: "strash;dch;if,-g,-K,6,-C,8;strash;dch;if,-g,-K,6;strash;dch;map,-B,0.9,{D};",
+	}
+	if name == ScriptArea {
+		return "", nil
+	}
+	script, ok := front[name]
+	if !ok {
+		return "", fmt.Errorf("synth: unknown ABC script %q (def, m14, m17, m20, m10)", name)
+	}
+	c := ""
+	if wires {
+		c = ",-c"
+	}
+	return "+" + script + "topo;buffer,-c,-N,16;topo;upsize" + c + ",{D};dnsize" + c + ",{D};stime" + c + ",-p", nil
+}
+
+// A module whose gates are mostly exclusive or is a parity tree (CRC, ECC).
+const (
+	xorShare = 0.5
+	xorGates = 100
+)
+
+func mostlyXOR(cells map[string]int) bool {
+	gates, xors := 0, 0
+	for cell, n := range cells {
+		if !strings.HasPrefix(cell, "$_") || strings.Contains(cell, "DFF") {
+			continue
+		}
+		gates += n
+		if cell == "$_XOR_" || cell == "$_XNOR_" {
+			xors += n
+		}
+	}
+	return gates >= xorGates && float64(xors) >= xorShare*float64(gates)
+}
+
+// ffFO4 is what a clock period loses to the flops: clock to output with a load,
+// and setup. ABC sees only what lies between.
+const ffFO4 = 6
+
+// synthesise writes net.v and returns the mapped design's statistics.
+func (f *flow) synthesise(ctx context.Context) (*yosys.Stat, error) {
+	gates, err := f.elaborate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// Smaller than one gate the budget means nothing to ABC.
+	budget := max(1e6/f.o.ClockMHz/Derate-ffFO4*f.t.fo4, f.t.fo4)
+	classes := map[string][]string{}
+	for module, cells := range gates.Modules {
+		script := f.o.Script
+		if script == ScriptAuto {
+			if script = ScriptDefault; mostlyXOR(cells) {
+				script = ScriptXOR
+			}
+		}
+		classes[script] = append(classes[script], module)
+	}
+	script := []string{
+		"read_rtlil gates.il",
+		// One library only: dfflibmap and abc take no second one. Enables and
+		// synchronous resets become logic in front of D, so plain flops suffice.
+		"dfflibmap -liberty cells.lib",
+		// Never opt -full from here on: it would run opt_share and leave $mux
+		// cells, which abc skips and whose area is then missing.
+		"opt",
+	}
+	for _, name := range []string{ScriptArea, ScriptXOR, ScriptDefault, ScriptFast, ScriptFastest} {
+		modules := classes[name]
+		if len(modules) == 0 {
+			continue
+		}
+		slices.Sort(modules)
+		s, err := abcScript(name, f.t.hasWire)
+		if err != nil {
+			return nil, err
+		}
+		if s != "" {
+			s = " -script " + s
+		}
+		script = append(script, "select -none")
+		for _, m := range modules {
+			script = append(script, "select -add "+m)
+		}
+		script = append(script, fmt.Sprintf("abc -liberty cells.lib -constr abc.constr -D %.0f%s", budget, s), "select -clear")
+	}
+	script = append(script,
+		// OpenSTA reads no concatenation on the left of an assign.
+		"splitnets", "setundef -zero", "opt_clean -purge",
+		// Flops are called after the register they hold, so that paths can be read.
+		"rename -wire",
+		"tee -q -o mapped.json stat -json",
+		"write_verilog -simple-lhs -noattr -noexpr -nohex -nodec net.v",
+	)
+	if err := yosys.Run(ctx, f.dir, "map", script, f.o.Timeout); err != nil {
+		return nil, err
+	}
+	return yosys.ReadStat(filepath.Join(f.dir, "mapped.json"))
+}
+
+// elaborate turns the sources into generic gates, gates.il, whose derived
+// modules have readable names.
+func (f *flow) elaborate(ctx context.Context) (*yosys.Stat, error) {
+	var script []string
+	for _, s := range f.d.Sources() {
+		if f.ram != nil && s == f.ram.File {
+			s = "ram.v"
+		}
+		script = append(script, "read_verilog -sv "+s)
+	}
+	flatten := ""
+	if f.o.Flatten {
+		flatten = " -flatten"
+	}
+	script = append(script, "synth -top "+f.top+flatten, "opt_clean -purge",
+		"tee -q -o elaborated.json stat -json", "write_rtlil elaborated.il")
+	if err := yosys.Run(ctx, f.dir, "elaborate", script, f.o.Timeout); err != nil {
+		return nil, err
+	}
+	stat, err := yosys.ReadStat(filepath.Join(f.dir, "elaborated.json"))
+	if err != nil {
+		return nil, err
+	}
+	modules := make([]string, 0, len(stat.Modules))
+	for m := range stat.Modules {
+		modules = append(modules, m)
+	}
+	names := yosys.ReadableNames(modules)
+	rtlil, err := os.ReadFile(filepath.Join(f.dir, "elaborated.il"))
+	if err != nil {
+		return nil, fmt.Errorf("synth: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(f.dir, "gates.il"), yosys.Rename(rtlil, names), 0o644); err != nil {
+		return nil, fmt.Errorf("synth: %w", err)
+	}
+	renamed := &yosys.Stat{Modules: map[string]map[string]int{}}
+	for m, cells := range stat.Modules {
+		if n, ok := names[m]; ok {
+			m = n
+		}
+		renamed.Modules[m] = cells
+	}
+	if len(renamed.Modules) == 0 {
+		return nil, errors.New("synth: Yosys left no module")
+	}
+	return renamed, nil
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package synth
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"incforge/synth/liberty"
+	"incforge/synth/yosys"
+)
+
+// Factors from synthesis to layout: standard cells grow by 8 % (median over the
+// published results of OpenROAD's flow) and are placed at 75 % density, macros
+// lose 5 % to channels and halos.
+const (
+	cellGrowth   = 1.08
+	cellDensity  = 0.75
+	macroDensity = 0.95
+)
+
+// PaperArea is the one published figure, in mm2: an engine of 512 FP32 and 512
+// UINT ALUs, 1 MB of payload, 3.2 Tb/s in 28 nm (EPIC, SIGCOMM '26, evaluation of
+// the chip). Its basis is not stated; most likely cells and macros as synthesised.
+const PaperArea = 4.89
+
+// Metrics is the record of one synthesis. The keys of Metrics follow METRICS2.1
+// (stage__category__quantity): areas in um2, times in ns, frequencies in MHz.
+type Metrics struct {
+	Bench        string             `json:"bench"` // "synth"
+	Config       string             `json:"config"`
+	Digest       string             `json:"digest"` // of the design, from its manifest
+	Top          string             `json:"top"`
+	Tech         string             `json:"tech"`
+	Corner       string             `json:"corner"`
+	Basis        string             `json:"basis"`
+	Metrics      map[string]float64 `json:"metrics"`
+	Estimates    []Estimate         `json:"estimates"`
+	Modules      []ModuleArea       `json:"modules"`
+	Memories     []MemoryArea       `json:"memories"`
+	CriticalPath Path               `json:"critical_path"`
+	Paper        Comparison         `json:"paper"`
+	Warnings     []string           `json:"warnings,omitempty"`
+	Tools        map[string]string  `json:"tools"`
+}
+
+// Estimate is a figure with what it rests on and its error bar, about one sigma.
+type Estimate struct {
+	Key   string  `json:"key"` // in Metrics
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
+	Basis string  `json:"basis"`
+}
+
+// ModuleArea is the area of one module; areas are in um2 for one instance.
+type ModuleArea struct {
+	Module    string  `json:"module"`
+	Source    string  `json:"source"` // name in the Verilog
+	Instances int     `json:"instances"`
+	Own       float64 `json:"own_area"`   // without submodules
+	Area      float64 `json:"area"`       // with everything below
+	Total     float64 `json:"total_area"` // of all instances
+	Flops     int     `json:"flops"`      // with everything below
+}
+
+// MemoryArea is one size of memory.
+type MemoryArea struct {
+	Words     int     `json:"words"`
+	Bits      int     `json:"bits"`
+	Instances int     `json:"instances"` // in the netlist
+	Listed    int     `json:"listed"`    // in the manifest
+	Storage   string  `json:"storage"`   // "macro" or "flops"
+	Shape     string  `json:"shape,omitempty"`
+	Area      float64 `json:"area,omitempty"` // um2 of one, macros only
+	AccessNS  float64 `json:"access_ns,omitempty"`
+	CycleNS   float64 `json:"cycle_ns,omitempty"`
+}
+
+// Comparison sets the result beside the paper's area, or says why it cannot be.
+type Comparison struct {
+	AreaMM2    float64  `json:"area_mm2"`
+	Comparable bool     `json:"comparable"`
+	Ratio      float64  `json:"ratio,omitempty"` // ours over the paper's
+	Because    []string `json:"because,omitempty"`
+}
+
+// WriteJSON writes the record, indented.
+func (m *Metrics) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	if err := e.Encode(m); err != nil {
+		return fmt.Errorf("synth: %w", err)
+	}
+	return nil
+}
+
+// measure turns statistics and timing into the record.
+func (f *flow) measure(stat *yosys.Stat, t *timing) (*Metrics, error) {
+	totals, err := stat.Hierarchy(f.top)
+	if err != nil {
+		return nil, err
+	}
+	areas := f.t.lib.Areas()
+	flops := map[string]bool{}
+	for _, c := range f.t.lib.Cells {
+		flops[c.Name] = c.Sequential
+	}
+	macros := map[string]bool{}
+	for _, m := range f.memories {
+		if m.macro != nil {
+			areas[m.macro.Name()] = m.macro.Area + m.macro.BankMuxArea
+			macros[m.macro.Name()] = true
+		}
+	}
+	m := &Metrics{Bench: "synth", Config: f.d.Name, Digest: f.d.Digest, Top: f.top, Tech: f.t.name, Corner: f.t.corner, Basis: f.t.basis}
+	if err := m.addModules(totals, areas, flops); err != nil {
+		return nil, err
+	}
+	var cells, macroArea float64
+	var cellCount, macroCount, flopCount int
+	for cell, n := range totals[f.top].All {
+		switch {
+		case macros[cell]:
+			macroArea += float64(n) * areas[cell]
+			macroCount += n
+			continue
+		case flops[cell]:
+			flopCount += n
+		}
+		cells += float64(n) * areas[cell]
+		cellCount += n
+	}
+	minCycle := m.addMemories(f, totals[f.top].All)
+	period := 1e3 / f.o.ClockMHz
+	slack := t.slack / 1e3
+	// A macro's cycle time is a bound of its own that no path shows.
+	shortest := max(period-slack, minCycle)
+	if minCycle > period {
+		m.Warnings = append(m.Warnings, fmt.Sprintf("an SRAM macro needs %.3f ns a cycle, the clock has %.3f ns", minCycle, period))
+	}
+	raw, placed := cells+macroArea, cells*cellGrowth/cellDensity+macroArea/macroDensity
+	m.Metrics = map[string]float64{
+		"synth__design__instance__area":             raw,
+		"synth__design__instance__area__stdcell":    cells,
+		"synth__design__instance__area__macros":     macroArea,
+		"synth__design__instance__area__placed":     placed,
+		"synth__design__nand2_equivalents":          cells / f.t.nand2,
+		"synth__design__nand2_equivalents__total":   raw / f.t.nand2,
+		"synth__design__nand2__area":                f.t.nand2,
+		"synth__design__instance__count":            float64(cellCount + macroCount),
+		"synth__design__instance__count__stdcell":   float64(cellCount),
+		"synth__design__instance__count__macros":    float64(macroCount),
+		"synth__design__instance__count__flops":     float64(flopCount),
+		"synth__memory__bits":                       float64(f.d.MemoryBits()),
+		"synth__memory__instances":                  float64(len(f.d.Memories)),
+		"synth__timing__clock__period":              period,
+		"synth__timing__clock__mhz":                 f.o.ClockMHz,
+		"synth__timing__setup__ws":                  slack,
+		"synth__timing__setup__tns":                 t.tns / 1e3,
+		"synth__timing__fmax__mhz":                  1e3 / shortest,
+		"synth__timing__sram__min_period":           minCycle,
+		"synth__timing__late_derate":                Derate,
+		"synth__timing__fo4":                        f.t.fo4 / 1e3,
+		"synth__timing__critical_path__fo4":         t.path.DelayPS / f.t.fo4,
+		"synth__timing__critical_path__gate_stages": float64(t.path.Stages),
+	}
+	if t.hasReg {
+		m.Metrics["synth__timing__setup__ws__reg2reg"] = t.regSlack / 1e3
+	}
+	if p := f.d.PayloadBits(); p > 0 {
+		m.Metrics["synth__memory__bits_per_payload_bit"] = float64(f.d.MemoryBits()) / float64(p)
+	}
+	for k, v := range m.Metrics {
+		m.Metrics[k] = math.Round(v*1e6) / 1e6
+	}
+	m.CriticalPath = t.path
+	m.addEstimates(f)
+	m.compare(f)
+	return m, nil
+}
+
+// addModules fills in the areas by module. A cell that no library gives an area
+// would silently shrink the result, so it is an error.
+func (m *Metrics) addModules(totals map[string]*yosys.Total, areas map[string]float64, flops map[string]bool) error {
+	var missing []string
+	sum := func(module string, cells map[string]int) (area float64, ff int) {
+		for cell, n := range cells {
+			a, ok := areas[cell]
+			if !ok {
+				missing = append(missing, cell+" in "+module)
+			}
+			area += float64(n) * a
+			if flops[cell] {
+				ff += n
+			}
+		}
+		return area, ff
+	}
+	for name, t := range totals {
+		own, _ := sum(name, t.Own)
+		all, ff := sum(name, t.All)
+		source, _, _ := strings.Cut(name, "__")
+		m.Modules = append(m.Modules, ModuleArea{Module: name, Source: source, Instances: t.Instances,
+			Own: own, Area: all, Total: all * float64(t.Instances), Flops: ff})
+	}
+	if len(missing) > 0 {
+		slices.Sort(missing)
+		missing = slices.Compact(missing)
+		return fmt.Errorf("synth: cells without an area, the total would be too small: %s", strings.Join(missing, ", "))
+	}
+	slices.SortFunc(m.Modules, func(a, b ModuleArea) int {
+		switch {
+		case a.Total > b.Total:
+			return -1
+		case a.Total < b.Total:
+			return 1
+		}
+		return strings.Compare(a.Module, b.Module)
+	})
+	return nil
+}
+
+// addMemories fills in the memories and returns the longest macro cycle in ns.
+func (m *Metrics) addMemories(f *flow, cells map[string]int) float64 {
+	longest := 0.0
+	for _, k := range f.memories {
+		a := MemoryArea{Words: k.Words, Bits: k.Bits, Listed: k.count, Instances: k.count, Storage: "flops"}
+		if s := k.macro; s != nil {
+			a.Storage, a.Instances = "macro", cells[s.Name()]
+			a.Shape = fmt.Sprintf("%d x %d macros %dx%d mux %d, %s", s.Banks, s.Slices, s.Macro.Words, s.Macro.Bits, s.Macro.Mux, s.Cell.Name)
+			a.Area, a.AccessNS, a.CycleNS = s.Area+s.BankMuxArea, s.Access/1e3, s.Cycle/1e3
+			if a.Instances > 0 {
+				longest = max(longest, a.CycleNS)
+			}
+			if a.Instances != a.Listed {
+				m.Warnings = append(m.Warnings, fmt.Sprintf("memory %dx%d: %d in the manifest, %d in the netlist of %s", k.Words, k.Bits, a.Listed, a.Instances, f.top))
+			}
+		}
+		m.Memories = append(m.Memories, a)
+	}
+	return longest
+}
+
+// Error bars, about one sigma, from predicting three real libraries out of the
+// others and from the spread of the published 28 nm figures.
+const (
+	logicLow, logicHigh = 0.20, 0.30 // NAND2 area 0.316-0.49 um2 and the flow
+	sramLow, sramHigh   = 0.20, 0.40 // bit cell, macro efficiency, ports, self test
+	gateError           = 0.10       // gate counts of this flow between libraries
+	delayError          = 0.30       // FO4 25 %, method 10 %, wires 10 %
+)
+
+func (m *Metrics) addEstimates(f *flow) {
+	add := func(key, unit string, low, high float64, basis string) {
+		v, ok := m.Metrics[key]
+		if !ok {
+			return
+		}
+		m.Estimates = append(m.Estimates, Estimate{Key: key, Value: v, Unit: unit, Low: v * (1 - low), High: v * (1 + high), Basis: basis})
+	}
+	low, high := logicLow, logicHigh
+	if !f.t.node28 {
+		// Areas of a real library are what they are: only the mapping is uncertain.
+		low, high = gateError, gateError
+	}
+	cells, macros := m.Metrics["synth__design__instance__area__stdcell"], m.Metrics["synth__design__instance__area__macros"]
+	bothLow, bothHigh := low, high
+	if sum := cells + macros; sum > 0 {
+		bothLow = (low*cells + sramLow*macros) / sum
+		bothHigh = (high*cells + sramHigh*macros) / sum
+	}
+	add("synth__design__instance__area", "um2", bothLow, bothHigh, "raw: cells and macros as synthesised; "+f.t.basis)
+	add("synth__design__instance__area__stdcell", "um2", low, high, "standard cells as synthesised")
+	add("synth__design__instance__area__macros", "um2", sramLow, sramHigh, "SRAM geometry model, "+f.cellBasis())
+	add("synth__design__instance__area__placed", "um2", bothLow, bothHigh,
+		fmt.Sprintf("not placed: cells x %g / %g + macros / %g", cellGrowth, cellDensity, macroDensity))
+	add("synth__design__nand2_equivalents", "NAND2", gateError, gateError, "standard cells over the area of the smallest NAND2; carries over between libraries")
+	wires := "wires " + f.t.wires
+	add("synth__timing__fmax__mhz", "MHz", 1-1/(1+delayError), 1/(1-delayError)-1, fmt.Sprintf("OpenSTA, %s corner, %s, late derate %g, ideal clock and reset", f.t.corner, wires, Derate))
+}
+
+func (f *flow) cellBasis() string {
+	for _, m := range f.memories {
+		if s := m.macro; s != nil {
+			return fmt.Sprintf("%s cell %.3f um2, 8T factor for the second port", s.Cell.Name, s.Cell.Area)
+		}
+	}
+	return "no macro in the design"
+}
+
+// compare decides whether the paper's figure may stand beside ours: only for
+// the same lanes, buffer, throughput and node.
+func (m *Metrics) compare(f *flow) {
+	p := f.d.Params
+	c := &m.Paper
+	c.AreaMM2 = PaperArea
+	has := func(types ...string) bool {
+		return slices.ContainsFunc(p.DTypes, func(d string) bool {
+			return slices.ContainsFunc(types, func(t string) bool { return strings.EqualFold(d, t) })
+		})
+	}
+	differ := func(format string, args ...any) { c.Because = append(c.Because, fmt.Sprintf(format, args...)) }
+	if !f.t.node28 {
+		differ("technology %s, the paper's is 28 nm", f.t.name)
+	}
+	if p.Lanes != 512 {
+		differ("%d lanes, the paper has 512 FP32 and 512 UINT", p.Lanes)
+	}
+	if !has("FP32") || !has("INT32", "UINT32") {
+		differ("types %s, the paper has FP32 and UINT", strings.Join(p.DTypes, ", "))
+	}
+	if p.BufferBytes != 1<<20 {
+		differ("%d KiB of payload, the paper has 1 MB", p.BufferBytes>>10)
+	}
+	if gbps := float64(p.BusBytes) * 8 * f.o.ClockMHz / 1e3; gbps < 3200 {
+		differ("%.0f Gb/s, the paper has 3,200", gbps)
+	}
+	if f.t.corner != liberty.Typical().Name && f.t.node28 {
+		differ("%s corner", f.t.corner)
+	}
+	if m.Metrics["synth__timing__fmax__mhz"] < f.o.ClockMHz {
+		differ("the clock of %g MHz is not met", f.o.ClockMHz)
+	}
+	if c.Comparable = len(c.Because) == 0; c.Comparable {
+		c.Ratio = m.Metrics["synth__design__instance__area"] / 1e6 / PaperArea
+	}
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package yosys runs Yosys scripts and reads its statistics.
+package yosys
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"incforge/internal/tool"
+)
+
+// Run writes the script to dir/name.ys, runs it in dir and leaves dir/name.log.
+func Run(ctx context.Context, dir, name string, script []string, timeout time.Duration) error {
+	file := filepath.Join(dir, name+".ys")
+	if err := os.WriteFile(file, []byte(strings.Join(script, "\n")+"\n"), 0o644); err != nil {
+		return fmt.Errorf("yosys: %w", err)
+	}
+	_, err := tool.Run(ctx, tool.Command{Name: "yosys", Args: []string{"-q", "-l", name + ".log", "-s", file}, Dir: dir, Timeout: timeout})
+	if err != nil {
+		return fmt.Errorf("yosys: step %s: %w", name, err)
+	}
+	return nil
+}
+
+// Version returns what `yosys -V` prints, without the commit.
+func Version(ctx context.Context) (string, error) {
+	v, err := tool.Version(ctx, "yosys", "-V")
+	if err != nil {
+		return "", err
+	}
+	v, _, _ = strings.Cut(v, " (")
+	return v, nil
+}
+
+// Stat is what `stat -json` prints: for each module the number of its own cells
+// by type, a submodule counting as a cell.
+type Stat struct {
+	Modules map[string]map[string]int
+}
+
+// ReadStat reads a file written by `tee -o FILE stat -json`.
+func ReadStat(file string) (*Stat, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("yosys: %w", err)
+	}
+	var raw struct {
+		Modules map[string]struct {
+			Cells map[string]int `json:"num_cells_by_type"`
+		} `json:"modules"`
+	}
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return nil, fmt.Errorf("yosys: statistics %s: %w", filepath.Base(file), err)
+	}
+	s := &Stat{Modules: map[string]map[string]int{}}
+	for name, m := range raw.Modules {
+		cells := make(map[string]int, len(m.Cells))
+		for t, n := range m.Cells {
+			cells[Plain(t)] = n
+		}
+		s.Modules[Plain(name)] = cells
+	}
+	return s, nil
+}
+
+// Plain drops the backslash that marks a public name in Yosys.
+func Plain(name string) string { return strings.TrimPrefix(name, `\`) }
+
+// Total is a module's cells with everything below it.
+type Total struct {
+	Instances int            // how often the module occurs below the top
+	Own       map[string]int // leaf cells in one instance, submodules not entered
+	All       map[string]int // leaf cells in one instance and everything below
+}
+
+// Hierarchy counts instances and cells of every module below top. Cells that
+// are no module of the design are leaves.
+func (s *Stat) Hierarchy(top string) (map[string]*Total, error) {
+	if _, ok := s.Modules[top]; !ok {
+		return nil, fmt.Errorf("yosys: no module %s in the statistics", top)
+	}
+	totals := map[string]*Total{}
+	// order holds every module after all its submodules.
+	var order []string
+	open := map[string]bool{}
+	var visit func(name string) (*Total, error)
+	visit = func(name string) (*Total, error) {
+		if t := totals[name]; t != nil {
+			return t, nil
+		}
+		if open[name] {
+			return nil, fmt.Errorf("yosys: module %s contains itself", name)
+		}
+		open[name] = true
+		t := &Total{Own: map[string]int{}, All: map[string]int{}}
+		for cell, n := range s.Modules[name] {
+			if _, isModule := s.Modules[cell]; !isModule {
+				t.Own[cell] += n
+				t.All[cell] += n
+				continue
+			}
+			sub, err := visit(cell)
+			if err != nil {
+				return nil, err
+			}
+			for leaf, k := range sub.All {
+				t.All[leaf] += n * k
+			}
+		}
+		totals[name] = t
+		order = append(order, name)
+		return t, nil
+	}
+	if _, err := visit(top); err != nil {
+		return nil, err
+	}
+	totals[top].Instances = 1
+	slices.Reverse(order)
+	for _, name := range order {
+		for cell, n := range s.Modules[name] {
+			if t := totals[cell]; t != nil {
+				t.Instances += n * totals[name].Instances
+			}
+		}
+	}
+	return totals, nil
+}
+
+var derived = regexp.MustCompile(`^\$paramod(?:\$[0-9a-f]+)?\\([^\\]+)`)
+
+// BaseName returns the name in the source of a module that Yosys derived with
+// parameters ("$paramod$<hash>\name", "$paramod\name\W=..."), else the name.
+func BaseName(module string) string {
+	if m := derived.FindStringSubmatch(module); m != nil {
+		return m[1]
+	}
+	return module
+}
+
+// ReadableNames gives every derived module a name made of its base name and,
+// if there is more than one, a number: tools and people stumble over "$paramod".
+func ReadableNames(modules []string) map[string]string {
+	taken := map[string]bool{}
+	bases := map[string][]string{}
+	for _, m := range modules {
+		if base := BaseName(m); base != m {
+			bases[base] = append(bases[base], m)
+		} else {
+			taken[m] = true
+		}
+	}
+	names := map[string]string{}
+	keys := make([]string, 0, len(bases))
+	for b := range bases {
+		keys = append(keys, b)
+	}
+	slices.Sort(keys)
+	for _, b := range keys {
+		slices.Sort(bases[b])
+		for i, m := range bases[b] {
+			name := b
+			if len(bases[b]) > 1 {
+				name = fmt.Sprintf("%s__%d", b, i+1)
+			}
+			for taken[name] {
+				name += "_"
+			}
+			taken[name] = true
+			names[m] = name
+		}
+	}
+	return names
+}
+
+// Rename replaces module names in an RTLIL text. Yosys's own rename changes a
+// module but not the cells that refer to it.
+func Rename(rtlil []byte, names map[string]string) []byte {
+	keys := make([]string, 0, len(names))
+	for k := range names {
+		keys = append(keys, k)
+	}
+	// One name may begin like another: the longest goes first.
+	slices.SortFunc(keys, func(a, b string) int {
+		if len(a) != len(b) {
+			return len(b) - len(a)
+		}
+		return strings.Compare(a, b)
+	})
+	pairs := make([]string, 0, 2*len(keys))
+	for _, k := range keys {
+		pairs = append(pairs, k, `\`+names[k])
+	}
+	return []byte(strings.NewReplacer(pairs...).Replace(string(rtlil)))
+}
