@@ -106,11 +106,16 @@ type Derived struct {
 	HeaderEntries int `json:"header_entries"`
 	// HeaderAddrBits is log2(HeaderEntries).
 	HeaderAddrBits int `json:"header_addr_bits"`
+	// ForwardBeats is the depth of the queue in which frames wait for their bypass decision, and bypassed ones for their turn:
+	// the next power of two from FrameWords + 16, at least 32.
+	ForwardBeats int `json:"forward_beats"`
+	// ForwardAddrBits is log2(ForwardBeats).
+	ForwardAddrBits int `json:"forward_addr_bits"`
 }
 
 // headerEntries is the depth of per-packet FIFOs: four full packets fill the packet buffer, and behind each of them a few
 // acknowledgements, which take no payload words, should fit without stopping the input.
-const headerEntries = 16
+const headerEntries = 32
 
 // Derived computes every width. p must have passed Validate; for parameters that it refuses the zero Derived is returned.
 func (p Params) Derived() Derived {
@@ -124,6 +129,8 @@ func (p Params) Derived() Derived {
 	frame := p.MTUBytes + maxFrameOv
 	packetWords := 1 << clog2(max(4*words, 16))
 	replayWords := 1 << clog2(max(4*words, 8))
+	frameWords := (frame + p.BusBytes - 1) / p.BusBytes
+	forwardBeats := 1 << clog2(max(frameWords+16, 32))
 	portBits := max(clog2(p.Ports), 1)
 	return Derived{
 		BusBits:       8 * p.BusBytes,
@@ -166,13 +173,16 @@ func (p Params) Derived() Derived {
 		QPNBits: QPNBits,
 
 		FrameBytes:     frame,
-		FrameWords:     (frame + p.BusBytes - 1) / p.BusBytes,
+		FrameWords:     frameWords,
 		PacketWords:    packetWords,
 		PacketAddrBits: clog2(packetWords),
 		ReplayWords:    replayWords,
 		ReplayAddrBits: clog2(replayWords),
 		HeaderEntries:  headerEntries,
 		HeaderAddrBits: clog2(headerEntries),
+
+		ForwardBeats:    forwardBeats,
+		ForwardAddrBits: clog2(forwardBeats),
 	}
 }
 

@@ -39,6 +39,8 @@ const (
 	Magic        = 0x494E4331 // "INC1"
 	VersionMajor = 1
 	VersionMinor = 0
+	// DefaultIPID is the reset value of IP_ID.
+	DefaultIPID = 0x1111
 )
 
 // Value is a named value of a field.
@@ -158,7 +160,7 @@ func New(p params.Params) (Model, error) {
 		{Name: "foreign_bypass", LSB: 1, Width: 1, Doc: "Bypass frames with a known QPN and a foreign address instead of dropping them."},
 	}})
 	global(Register{Name: "IP_ID", Access: RW, Doc: "Identification of the IPv4 headers that the engine makes.", Fields: []Field{
-		{Name: "value", LSB: 0, Width: 16, Reset: 0x1111, Doc: "IPv4 identification."},
+		{Name: "value", LSB: 0, Width: 16, Reset: DefaultIPID, Doc: "IPv4 identification."},
 	}})
 
 	port := maximum(p.Ports - 1)

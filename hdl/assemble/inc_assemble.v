@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_assemble: joins a header and its payload words to the beats of a frame, with zeros where the ICRC will be.
+//
+// Contract
+//   latency     1 cycle from header (and first word, if the first beat needs it) to the first beat
+//   throughput  1 beat per cycle, no bubbles between frames while headers and words are there
+//   beats       tkeep full but on the last; bytes after the payload are zero
+//   stall       m_ready low holds everything; headers and words wait for each other
+//   reset       between frames
+`default_nettype none
+
+module inc_assemble #(
+    // bytes of a beat; a power of two, 8 to 256
+    parameter BYTES   = 8,
+    // bits of a port number
+    parameter PORT_W  = 2,
+    // bits of a payload length
+    parameter LEN_W   = 11,
+    // bits of a payload's number of words
+    parameter WORDS_W = 8
+) (
+    input  wire               clk,
+    input  wire               rst,
+
+    input  wire               hdr_valid,
+    output wire               hdr_pop,
+    input  wire [PORT_W-1:0]  hdr_port,
+    input  wire [8*58-1:0]    hdr_bytes,
+    input  wire               hdr_long,
+    input  wire [LEN_W-1:0]   hdr_plen,
+    input  wire [WORDS_W-1:0] hdr_words,
+    input  wire [15:0]        hdr_covered,
+    input  wire [15:0]        hdr_total,
+
+    input  wire               word_valid,
+    output wire               word_ready,
+    input  wire [8*BYTES-1:0] word_data,
+
+    output wire               m_valid,
+    input  wire               m_ready,
+    output wire [8*BYTES-1:0] m_data,
+    output wire [BYTES-1:0]   m_keep,
+    output wire               m_first,
+    output wire               m_last,
+    output wire [PORT_W-1:0]  m_port,
+    // index of the beat in its frame; stays at 15
+    output wire [3:0]         m_index,
+    // bytes that the ICRC covers, counted from this beat's first byte; signed
+    output wire [16:0]        m_left
+);
+
+    localparam LANE_W  = $clog2(BYTES);
+    localparam BEATS   = (58 + BYTES - 1) / BYTES;
+    localparam BEAT_A  = 54 / BYTES;
+    localparam BEAT_B  = 58 / BYTES;
+    localparam LANE_A  = 54 % BYTES;
+    localparam LANE_B  = 58 % BYTES;
+    localparam [4:0] PAY_BEAT_A = BEAT_A[4:0];
+    localparam [4:0] PAY_BEAT_B = BEAT_B[4:0];
+    localparam [16:0] BEAT_BYTES = BYTES[16:0];
+    // bits to count payload bytes down in, a word more than there are
+    localparam LEFT_W  = LEN_W + 1;
+    localparam [LEFT_W:0] WORD_BYTES = BYTES[LEFT_W:0];
+
+`ifndef __ICARUS__
+    generate
+        if (BYTES < 8 || BYTES > 256 || (1 << LANE_W) != BYTES) begin : gen_bad_bytes
+            $error("inc_assemble: BYTES must be a power of two, 8 to 256");
+        end
+        if (LEN_W < 1 || LEN_W > 15 || LEN_W < LANE_W) begin : gen_bad_len
+            $error("inc_assemble: LEN_W must be 1 to 15");
+        end
+    endgenerate
+`endif
+
+    reg  [3:0]         index_reg;
+    reg                begun_reg;
+    reg  [16:0]        left_reg;      // covered bytes from this beat on, signed
+    reg  [16:0]        rest_reg;      // frame bytes from this beat on
+    reg  [WORDS_W-1:0] words_reg;     // words still to come
+    reg  [LEFT_W:0]    pay_reg;       // payload bytes from the next word on, signed
+    reg  [8*BYTES-1:0] carry_reg;     // the word before, its tail not sent yet
+
+    reg                o_valid, o_first, o_last;
+    reg  [8*BYTES-1:0] o_data;
+    reg  [BYTES-1:0]   o_keep;
+    reg  [PORT_W-1:0]  o_port;
+    reg  [3:0]         o_index;
+    reg  [16:0]        o_left;
+
+    wire [4:0]         count  = {1'b0, index_reg} + 5'd1;
+    wire [4:0]         pay_beat = hdr_long ? PAY_BEAT_B : PAY_BEAT_A;
+    wire [16:0]        left   = begun_reg ? left_reg : {1'b0, hdr_covered};
+    wire [16:0]        rest   = begun_reg ? rest_reg : {1'b0, hdr_total};
+    wire [WORDS_W-1:0] words  = begun_reg ? words_reg : hdr_words;
+    wire [LEFT_W:0]    pay    = begun_reg ? pay_reg : {2'b00, hdr_plen};
+
+    wire needs = count > pay_beat && words != {WORDS_W{1'b0}};
+    wire go    = hdr_valid && (!needs || word_valid) && (!o_valid || m_ready);
+    wire last  = rest <= BEAT_BYTES;
+
+    assign word_ready = go && needs;
+    assign hdr_pop    = go && last;
+
+    // the word with zeros after the payload's end
+    wire [8*BYTES-1:0] word;
+    wire [BYTES-1:0]   keep;
+    // 58 is no multiple of BYTES
+    wire [8*BYTES*BEATS-1:0] header = {{(8*(BYTES*BEATS-58)){1'b0}}, hdr_bytes};
+
+    genvar b;
+    generate
+        for (b = 0; b < BYTES; b = b + 1) begin : gen_byte
+            localparam [16:0]     LANE = b;
+            localparam [LEFT_W:0] PAY  = b;
+            wire in_payload = !pay[LEFT_W] && pay > PAY;
+            assign word[8*b +: 8] = in_payload && needs ? word_data[8*b +: 8] : 8'h00;
+            assign keep[b]        = rest > LANE;
+        end
+    endgenerate
+
+    reg [8*BYTES-1:0] slice;
+    integer k;
+    always @* begin
+        slice = {(8*BYTES){1'b0}};
+        for (k = 0; k < BEATS; k = k + 1) begin
+            if (index_reg == k[3:0]) begin
+                slice = header[8*BYTES*k +: 8*BYTES];
+            end
+        end
+    end
+
+    wire [8*BYTES-1:0] body_a = {word[8*(BYTES-LANE_A)-1:0], carry_reg[8*BYTES-1:8*(BYTES-LANE_A)]};
+    wire [8*BYTES-1:0] body_b = {word[8*(BYTES-LANE_B)-1:0], carry_reg[8*BYTES-1:8*(BYTES-LANE_B)]};
+
+    always @(posedge clk) begin
+        if (go) begin
+            o_data  <= slice | (hdr_long ? body_b : body_a);
+            o_keep  <= keep;
+            o_first <= !begun_reg;
+            o_last  <= last;
+            o_port  <= hdr_port;
+            o_index <= index_reg;
+            o_left  <= left;
+            if (last) begin
+                begun_reg <= 1'b0;
+                index_reg <= 4'd0;
+                carry_reg <= {(8*BYTES){1'b0}};
+            end else begin
+                begun_reg <= 1'b1;
+                index_reg <= index_reg == 4'd15 ? 4'd15 : index_reg + 4'd1;
+                carry_reg <= word;
+            end
+            left_reg  <= left - BEAT_BYTES;
+            rest_reg  <= rest - BEAT_BYTES;
+            words_reg <= needs ? words - {{(WORDS_W-1){1'b0}}, 1'b1} : words;
+            pay_reg   <= needs ? pay - WORD_BYTES : pay;
+        end
+        o_valid <= go || (o_valid && !m_ready);
+        if (rst) begin
+            o_valid   <= 1'b0;
+            begun_reg <= 1'b0;
+            index_reg <= 4'd0;
+            carry_reg <= {(8*BYTES){1'b0}};
+        end
+    end
+
+    wire unused_bits = &{1'b0, carry_reg};
+
+    assign m_valid = o_valid;
+    assign m_data  = o_data;
+    assign m_keep  = o_keep;
+    assign m_first = o_first;
+    assign m_last  = o_last;
+    assign m_port  = o_port;
+    assign m_index = o_index;
+    assign m_left  = o_left;
+
+endmodule
+
+`default_nettype wire

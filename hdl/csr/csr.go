@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package csr
+
+import (
+	"fmt"
+
+	"incforge/hdl/leaf"
+	"incforge/hdl/ram"
+	"incforge/rtlgen/graph"
+)
+
+// CSR is inc_csr: the registers behind an AXI4-Lite slave. Its contract is the head of inc_csr.v.
+type CSR struct {
+	// AxilW: bits of a byte address, 16 to 18.
+	AxilW int
+	// ID: read-only parameters.
+	ID       int
+	Version  int
+	Mode     int
+	Bytes    int
+	Lanes    int
+	Groups   int
+	Members  int
+	Ports    int
+	MTUBytes int
+	Slots    int
+	Window   int
+	IPID     int
+	// PortW: widths.
+	PortW    int
+	EPW      int
+	EIW      int
+	MaskW    int
+	Counters int
+}
+
+// Module describes it, or says every reason why the parameters are illegal.
+func (p CSR) Module() (*graph.Module, error) {
+	groupBits := max(p.EIW-p.EPW, 1)
+	rules := leaf.NewRules("inc_csr")
+	rules.Refuse(p.AxilW < 16 || p.AxilW > 18, "AXIL_W must be 16 to 18")
+	rules.Refuse(p.Groups < 1 || p.Groups > 64 || p.EIW < p.EPW || p.Groups > leaf.Pow2((p.EIW-p.EPW)), "GROUPS must be 1 to 64 and fit EI_W - EP_W bits")
+	rules.Refuse(p.EPW < 1 || p.EPW > 5 || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "EP_W must be 1 to 5 and MASK_W at most 2**EP_W")
+	rules.Refuse(p.PortW < 1 || p.PortW > 8 || p.Ports < 1 || p.Ports > 32 || p.Ports > leaf.Pow2(p.PortW), "PORTS must be 1 to 32 and fit PORT_W bits")
+	rules.Refuse(p.Counters < 18 || p.Counters > 64, "COUNTERS must be 18 to 64")
+	if err := rules.Err(); err != nil {
+		return nil, err
+	}
+	source, err := leaf.Source(files, "inc_csr")
+	if err != nil {
+		return nil, err
+	}
+	memory, err := ram.RAM{Words: leaf.Pow2((p.EIW + 4)), Bits: 32, AddrW: p.EIW + 4}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_csr: %w", err)
+	}
+	return &graph.Module{
+		Name: "inc_csr", Block: "Registers", Source: source, Latency: "3 cycles to read, 1 to write",
+		Purpose: "the registers behind an AXI4-Lite slave",
+		Params: []graph.Param{
+			{Name: "AXIL_W", Value: p.AxilW},
+			{Name: "ID", Value: p.ID},
+			{Name: "VERSION", Value: p.Version},
+			{Name: "MODE", Value: p.Mode},
+			{Name: "BYTES", Value: p.Bytes},
+			{Name: "LANES", Value: p.Lanes},
+			{Name: "GROUPS", Value: p.Groups},
+			{Name: "MEMBERS", Value: p.Members},
+			{Name: "PORTS", Value: p.Ports},
+			{Name: "MTU_BYTES", Value: p.MTUBytes},
+			{Name: "SLOTS", Value: p.Slots},
+			{Name: "WINDOW", Value: p.Window},
+			{Name: "IP_ID", Value: p.IPID},
+			{Name: "PORT_W", Value: p.PortW},
+			{Name: "EP_W", Value: p.EPW},
+			{Name: "EI_W", Value: p.EIW},
+			{Name: "MASK_W", Value: p.MaskW},
+			{Name: "COUNTERS", Value: p.Counters},
+		},
+		Ports: []graph.Port{
+			leaf.In("clk", 1),
+			leaf.In("rst", 1),
+			leaf.In("s_axil_awaddr", p.AxilW),
+			leaf.In("s_axil_awvalid", 1),
+			leaf.Out("s_axil_awready", 1),
+			leaf.In("s_axil_wdata", 32),
+			leaf.In("s_axil_wstrb", 4),
+			leaf.In("s_axil_wvalid", 1),
+			leaf.Out("s_axil_wready", 1),
+			leaf.Out("s_axil_bresp", 2),
+			leaf.Out("s_axil_bvalid", 1),
+			leaf.In("s_axil_bready", 1),
+			leaf.In("s_axil_araddr", p.AxilW),
+			leaf.In("s_axil_arvalid", 1),
+			leaf.Out("s_axil_arready", 1),
+			leaf.Out("s_axil_rdata", 32),
+			leaf.Out("s_axil_rresp", 2),
+			leaf.Out("s_axil_rvalid", 1),
+			leaf.In("s_axil_rready", 1),
+			leaf.Out("ready", 1),
+			leaf.Out("cfg_gap_nak", 1),
+			leaf.Out("cfg_foreign_bypass", 1),
+			leaf.Out("cfg_ip_id", 16),
+			leaf.Out("cfg_bypass_port", p.Ports*p.PortW),
+			leaf.Out("tbl_ep_we", 1),
+			leaf.Out("tbl_grp_we", 1),
+			leaf.Out("tbl_index", p.EIW),
+			leaf.Out("tbl_word", 4),
+			leaf.Out("tbl_data", 32),
+			leaf.Out("grp_enable", p.Groups),
+			leaf.Out("grp_start", p.Groups),
+			leaf.In("grp_busy", p.Groups),
+			leaf.In("grp_live", p.Groups),
+			leaf.In("grp_refused", p.Groups),
+			leaf.In("count", p.Counters),
+			leaf.In("count_fanout", 1),
+			leaf.In("count_frame", 1),
+		},
+		Memories: []graph.Memory{
+			{Path: "u_endpoint_copy", Words: leaf.Pow2((p.EIW + 4)), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_group_copy", Words: leaf.Pow2((groupBits + 4)), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+		},
+		Submodules: []*graph.Module{memory},
+	}, nil
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_csr: the registers of the engine behind an AXI4-Lite slave.
+//
+// Contract
+//   access      32 bits at a time: a write with any strobe low, and any access outside the map, is answered SLVERR and does nothing
+//   latency     write response 1 cycle after address and data are both there; read data 3 cycles after the address
+//   tables      endpoint and group words go out on tbl_* one cycle after they were written, and read back from a copy here
+//   counters    step by one for every cycle in which their bit of `count` is high, and wrap
+//   reset       all registers take their reset values; then every table word is cleared, one a cycle: `ready` is low and accesses
+//               wait until that is done
+//   not done    no byte writes
+`default_nettype none
+
+module inc_csr #(
+    // bits of a byte address, 16 to 18
+    parameter AXIL_W   = 16,
+    // read-only parameters
+    parameter [31:0] ID      = 32'd0,
+    parameter [31:0] VERSION = 32'd0,
+    parameter MODE     = 2,
+    parameter BYTES    = 8,
+    parameter LANES    = 2,
+    parameter GROUPS   = 2,
+    parameter MEMBERS  = 4,
+    parameter PORTS    = 4,
+    parameter MTU_BYTES = 1024,
+    parameter SLOTS    = 16,
+    parameter WINDOW   = 4,
+    parameter [15:0] IP_ID = 16'd0,
+    // widths
+    parameter PORT_W   = 2,
+    parameter EP_W     = 3,
+    parameter EI_W     = 4,
+    parameter MASK_W   = 5,
+    parameter COUNTERS = 35
+) (
+    input  wire                    clk,
+    input  wire                    rst,
+
+    input  wire [AXIL_W-1:0]       s_axil_awaddr,
+    input  wire                    s_axil_awvalid,
+    output wire                    s_axil_awready,
+    input  wire [31:0]             s_axil_wdata,
+    input  wire [3:0]              s_axil_wstrb,
+    input  wire                    s_axil_wvalid,
+    output wire                    s_axil_wready,
+    output wire [1:0]              s_axil_bresp,
+    output wire                    s_axil_bvalid,
+    input  wire                    s_axil_bready,
+    input  wire [AXIL_W-1:0]       s_axil_araddr,
+    input  wire                    s_axil_arvalid,
+    output wire                    s_axil_arready,
+    output wire [31:0]             s_axil_rdata,
+    output wire [1:0]              s_axil_rresp,
+    output wire                    s_axil_rvalid,
+    input  wire                    s_axil_rready,
+
+    // the tables are cleared
+    output wire                    ready,
+    output wire                    cfg_gap_nak,
+    output wire                    cfg_foreign_bypass,
+    output wire [15:0]             cfg_ip_id,
+    output wire [PORTS*PORT_W-1:0] cfg_bypass_port,
+
+    output reg                     tbl_ep_we,
+    output reg                     tbl_grp_we,
+    output reg  [EI_W-1:0]         tbl_index,
+    output reg  [3:0]              tbl_word,
+    output reg  [31:0]             tbl_data,
+
+    output wire [GROUPS-1:0]       grp_enable,
+    output reg  [GROUPS-1:0]       grp_start,
+    input  wire [GROUPS-1:0]       grp_busy,
+    input  wire [GROUPS-1:0]       grp_live,
+    input  wire [GROUPS-1:0]       grp_refused,
+
+    input  wire [COUNTERS-1:0]     count,
+    input  wire                    count_fanout,
+    input  wire                    count_frame
+);
+
+    localparam GRP_W     = EI_W > EP_W ? EI_W - EP_W : 1;
+    localparam ENDPOINTS = GROUPS * (1 << EP_W);
+
+`ifndef __ICARUS__
+    generate
+        if (AXIL_W < 16 || AXIL_W > 18) begin : gen_bad_axil
+            $error("inc_csr: AXIL_W must be 16 to 18");
+        end
+        if (GROUPS < 1 || GROUPS > 64 || EI_W < EP_W || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
+            $error("inc_csr: GROUPS must be 1 to 64 and fit EI_W - EP_W bits");
+        end
+        if (EP_W < 1 || EP_W > 5 || MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_mask
+            $error("inc_csr: EP_W must be 1 to 5 and MASK_W at most 2**EP_W");
+        end
+        if (PORT_W < 1 || PORT_W > 8 || PORTS < 1 || PORTS > 32 || PORTS > (1 << PORT_W)) begin : gen_bad_ports
+            $error("inc_csr: PORTS must be 1 to 32 and fit PORT_W bits");
+        end
+        if (COUNTERS < 18 || COUNTERS > 64) begin : gen_bad_counters
+            $error("inc_csr: COUNTERS must be 18 to 64");
+        end
+    endgenerate
+`endif
+
+    localparam [1:0] OKAY = 2'b00, SLVERR = 2'b10;
+
+    // ---- where an address leads ----
+
+    // byte address / 4, as wide as the widest map
+    wire [15:0] waddr_wide = {{(18-AXIL_W){1'b0}}, s_axil_awaddr[AXIL_W-1:2]};
+    wire [15:0] raddr_wide = {{(18-AXIL_W){1'b0}}, s_axil_araddr[AXIL_W-1:2]};
+
+    localparam [15:0] AT_BYPASS = 16'h0100, AT_COUNTER = 16'h0200, AT_GROUP = 16'h0400, AT_ENDPOINT = 16'h2000;
+    localparam [15:0] N_GLOBAL = 16'd13, N_BYPASS = PORTS, N_COUNTER = COUNTERS, N_GROUP = GROUPS, N_ENDPOINT = ENDPOINTS;
+    localparam [3:0]  N_GROUP_WORDS = 4'd9, N_ENDPOINT_WORDS = 4'd10;
+
+    // {endpoint, group, counter, bypass, global}, at most one set
+    function [4:0] target(input [15:0] a);
+        reg [15:0] past_bypass, past_counter, past_group, past_endpoint;
+        begin
+            past_bypass   = a - AT_BYPASS;
+            past_counter  = a - AT_COUNTER;
+            past_group    = a - AT_GROUP;
+            past_endpoint = a - AT_ENDPOINT;
+            target[0] = a < N_GLOBAL;
+            target[1] = a >= AT_BYPASS && past_bypass < N_BYPASS;
+            target[2] = a >= AT_COUNTER && past_counter < N_COUNTER;
+            target[3] = a >= AT_GROUP && {4'd0, past_group[15:4]} < N_GROUP && past_group[3:0] < N_GROUP_WORDS;
+            target[4] = a >= AT_ENDPOINT && {4'd0, past_endpoint[15:4]} < N_ENDPOINT && past_endpoint[3:0] < N_ENDPOINT_WORDS;
+        end
+    endfunction
+
+    // bits that exist in a table word
+    localparam [31:0] MASK_BITS = 32'hFFFF_FFFF >> (32 - MASK_W);
+    function [31:0] group_bits(input [3:0] word);
+        case (word)
+            4'd2: group_bits = 32'h00FF_FFFF;
+            4'd3: group_bits = 32'h1FFF_FFFF;
+            4'd4, 4'd5, 4'd6: group_bits = MASK_BITS;
+            4'd7: group_bits = 32'h8000_00FF;
+            4'd8: group_bits = 32'h0103_0307;
+            default: group_bits = 32'd0;
+        endcase
+    endfunction
+    function [31:0] endpoint_bits(input [3:0] word);
+        case (word)
+            4'd0: endpoint_bits = 32'h0000_FF03;
+            4'd1, 4'd2: endpoint_bits = 32'h00FF_FFFF;
+            4'd6, 4'd8: endpoint_bits = 32'h0000_FFFF;
+            default: endpoint_bits = 32'hFFFF_FFFF;
+        endcase
+    endfunction
+
+    // ---- write ----
+
+    reg              clear_reg;                 // clearing the tables
+    reg [EI_W+3:0]   clear_index_reg;
+    reg              bvalid_reg;
+    reg [1:0]        bresp_reg;
+    reg              gap_nak_reg, foreign_bypass_reg;
+    reg [15:0]       ip_id_reg;
+    reg [8*PORTS-1:0] bypass_port_reg;
+    reg [GROUPS-1:0] enable_reg;
+
+    wire        wr_go   = s_axil_awvalid && s_axil_wvalid && !bvalid_reg && !clear_reg;
+    wire [4:0]  wr_to   = target(waddr_wide);
+    wire        wr_ok   = wr_to != 5'd0 && s_axil_wstrb == 4'hF;
+    wire [15:0] wr_endpoint = waddr_wide - AT_ENDPOINT;
+    wire [15:0] wr_group    = waddr_wide - AT_GROUP;
+    wire        wr_ctrl     = wr_go && wr_ok && wr_to[3] && wr_group[3:0] == 4'd0;
+
+    assign s_axil_awready = wr_go;
+    assign s_axil_wready  = wr_go;
+    assign s_axil_bvalid  = bvalid_reg;
+    assign s_axil_bresp   = bresp_reg;
+    assign ready          = !clear_reg;
+
+    assign cfg_gap_nak        = gap_nak_reg;
+    assign cfg_foreign_bypass = foreign_bypass_reg;
+    assign cfg_ip_id          = ip_id_reg;
+    assign grp_enable         = enable_reg;
+
+    genvar p, g;
+    generate
+        for (p = 0; p < PORTS; p = p + 1) begin : gen_bypass
+            localparam [15:0] AT = AT_BYPASS + p;
+            localparam [7:0]  P  = p;
+            assign cfg_bypass_port[p*PORT_W +: PORT_W] = bypass_port_reg[8*p +: PORT_W];
+            always @(posedge clk) begin
+                if (wr_go && wr_ok && waddr_wide == AT) begin
+                    bypass_port_reg[8*p +: 8] <= s_axil_wdata[7:0];
+                end
+                if (rst) begin
+                    bypass_port_reg[8*p +: 8] <= P;
+                end
+            end
+        end
+        for (g = 0; g < GROUPS; g = g + 1) begin : gen_group
+            localparam [11:0] G = g;
+            wire here = wr_ctrl && wr_group[15:4] == G;
+            always @(posedge clk) begin
+                grp_start[g] <= here && (s_axil_wdata[1] || (s_axil_wdata[0] && !enable_reg[g]));
+                if (here) begin
+                    enable_reg[g] <= s_axil_wdata[0];
+                end else if (grp_refused[g]) begin
+                    enable_reg[g] <= 1'b0;
+                end
+                if (rst) begin
+                    grp_start[g]  <= 1'b0;
+                    enable_reg[g] <= 1'b0;
+                end
+            end
+        end
+    endgenerate
+
+    always @(posedge clk) begin
+        if (wr_go) begin
+            bvalid_reg <= 1'b1;
+            bresp_reg  <= wr_ok ? OKAY : SLVERR;
+        end else if (s_axil_bready) begin
+            bvalid_reg <= 1'b0;
+        end
+        if (wr_go && wr_ok && waddr_wide == 16'd11) begin
+            gap_nak_reg        <= s_axil_wdata[0];
+            foreign_bypass_reg <= s_axil_wdata[1];
+        end
+        if (wr_go && wr_ok && waddr_wide == 16'd12) begin
+            ip_id_reg <= s_axil_wdata[15:0];
+        end
+
+        tbl_ep_we  <= clear_reg || (wr_go && wr_ok && wr_to[4]);
+        tbl_grp_we <= clear_reg || (wr_go && wr_ok && wr_to[3]);
+        tbl_index  <= clear_reg ? clear_index_reg[EI_W+3:4] : wr_to[4] ? wr_endpoint[4 +: EI_W] : wr_group[4 +: EI_W];
+        tbl_word   <= clear_reg ? clear_index_reg[3:0] : wr_to[4] ? wr_endpoint[3:0] : wr_group[3:0];
+        tbl_data   <= clear_reg ? 32'd0
+                    : s_axil_wdata & (wr_to[4] ? endpoint_bits(wr_endpoint[3:0]) : group_bits(wr_group[3:0]));
+        clear_index_reg <= clear_index_reg + {{(EI_W+3){1'b0}}, 1'b1};
+        if (clear_index_reg == {(EI_W+4){1'b1}}) begin
+            clear_reg <= 1'b0;
+        end
+
+        if (rst) begin
+            clear_reg          <= 1'b1;
+            clear_index_reg    <= {(EI_W+4){1'b0}};
+            bvalid_reg         <= 1'b0;
+            gap_nak_reg        <= 1'b1;
+            foreign_bypass_reg <= 1'b0;
+            ip_id_reg          <= IP_ID;
+            tbl_ep_we          <= 1'b0;
+            tbl_grp_we         <= 1'b0;
+        end
+    end
+
+    // ---- counters ----
+
+    localparam C_TX_FANOUT = 7, C_TX_FRAMES = 17;
+
+    reg  [32*COUNTERS-1:0] counter_reg;
+    wire [COUNTERS-1:0]    step;
+    genvar c;
+    generate
+        for (c = 0; c < COUNTERS; c = c + 1) begin : gen_counter
+            if (c == C_TX_FANOUT) begin : gen_fanout
+                assign step[c] = count[c] || count_fanout;
+            end else if (c == C_TX_FRAMES) begin : gen_frames
+                assign step[c] = count[c] || count_frame;
+            end else begin : gen_plain
+                assign step[c] = count[c];
+            end
+            always @(posedge clk) begin
+                if (rst) begin
+                    counter_reg[32*c +: 32] <= 32'd0;
+                end else if (step[c]) begin
+                    counter_reg[32*c +: 32] <= counter_reg[32*c +: 32] + 32'd1;
+                end
+            end
+        end
+    endgenerate
+
+    // ---- read: address, table word, answer ----
+
+    reg         a_valid, b_valid, rvalid_reg;
+    reg [15:0]  a_addr;
+    reg [4:0]   a_to, b_to;
+    reg [31:0]  b_value;                        // of what is not in a table
+    reg [31:0]  rdata_reg;
+    reg [1:0]   rresp_reg;
+    wire [31:0] endpoint_word, group_word;
+
+    wire        rd_go       = s_axil_arvalid && !a_valid && !b_valid && !rvalid_reg && !clear_reg;
+    wire [15:0] rd_endpoint = a_addr - AT_ENDPOINT;
+    wire [15:0] rd_group    = a_addr - AT_GROUP;
+    wire [15:0] rd_counter  = a_addr - AT_COUNTER;
+    wire [15:0] rd_bypass   = a_addr - AT_BYPASS;
+
+    assign s_axil_arready = rd_go;
+    assign s_axil_rvalid  = rvalid_reg;
+    assign s_axil_rdata   = rdata_reg;
+    assign s_axil_rresp   = rresp_reg;
+
+    wire [GRP_W+3:0] rd_group_index, wr_group_index;
+    generate
+        if (EI_W > EP_W) begin : gen_group_index
+            assign rd_group_index = rd_group[GRP_W+3:0];
+            assign wr_group_index = {tbl_index[GRP_W-1:0], tbl_word};
+        end else begin : gen_one_group_index
+            assign rd_group_index = {1'b0, rd_group[3:0]};
+            assign wr_group_index = {1'b0, tbl_word};
+        end
+    endgenerate
+
+    inc_ram_1r1w #(.WORDS(1 << (EI_W + 4)), .BITS(32), .ADDR_W(EI_W + 4)) u_endpoint_copy (
+        .clk   (clk),
+        .we    (tbl_ep_we),
+        .waddr ({tbl_index, tbl_word}),
+        .wdata (tbl_data),
+        .re    (a_valid),
+        .raddr (rd_endpoint[EI_W+3:0]),
+        .rdata (endpoint_word)
+    );
+    inc_ram_1r1w #(.WORDS(1 << (GRP_W + 4)), .BITS(32), .ADDR_W(GRP_W + 4)) u_group_copy (
+        .clk   (clk),
+        .we    (tbl_grp_we),
+        .waddr (wr_group_index),
+        .wdata (tbl_data),
+        .re    (a_valid),
+        .raddr (rd_group_index),
+        .rdata (group_word)
+    );
+
+    reg [31:0] value;
+    integer k;
+    always @* begin
+        value = 32'd0;
+        if (a_to[0]) begin
+            case (a_addr[3:0])
+                4'd0:  value = ID;
+                4'd1:  value = VERSION;
+                4'd2:  value = MODE;
+                4'd3:  value = BYTES;
+                4'd4:  value = LANES;
+                4'd5:  value = GROUPS;
+                4'd6:  value = MEMBERS;
+                4'd7:  value = PORTS;
+                4'd8:  value = MTU_BYTES;
+                4'd9:  value = SLOTS;
+                4'd10: value = WINDOW;
+                4'd11: value = {30'd0, foreign_bypass_reg, gap_nak_reg};
+                default: value = {16'd0, ip_id_reg};
+            endcase
+        end
+        for (k = 0; k < PORTS; k = k + 1) begin
+            if (a_to[1] && rd_bypass == k[15:0]) begin
+                value = {24'd0, bypass_port_reg[8*k +: 8]};
+            end
+        end
+        for (k = 0; k < COUNTERS; k = k + 1) begin
+            if (a_to[2] && rd_counter == k[15:0]) begin
+                value = counter_reg[32*k +: 32];
+            end
+        end
+        for (k = 0; k < GROUPS; k = k + 1) begin
+            if (a_to[3] && rd_group[15:4] == k[11:0]) begin
+                value = rd_group[3:0] == 4'd0 ? {31'd0, enable_reg[k]}
+                      : rd_group[3:0] == 4'd1 ? {30'd0, grp_live[k], grp_busy[k]} : 32'd0;
+            end
+        end
+    end
+
+    always @(posedge clk) begin
+        a_valid <= rd_go;
+        if (rd_go) begin
+            a_addr <= raddr_wide;
+            a_to   <= target(raddr_wide);
+        end
+        b_valid <= a_valid;
+        if (a_valid) begin
+            b_to    <= a_to;
+            b_value <= value;
+        end
+        if (b_valid) begin
+            rvalid_reg <= 1'b1;
+            rdata_reg  <= b_value | (b_to[4] ? endpoint_word : 32'd0) | (b_to[3] ? group_word : 32'd0);
+            rresp_reg  <= b_to == 5'd0 ? SLVERR : OKAY;
+        end else if (s_axil_rready) begin
+            rvalid_reg <= 1'b0;
+        end
+        if (rst) begin
+            a_valid    <= 1'b0;
+            b_valid    <= 1'b0;
+            rvalid_reg <= 1'b0;
+        end
+    end
+
+    wire unused_bits = &{1'b0, s_axil_awaddr[1:0], s_axil_araddr[1:0], wr_endpoint, wr_group, rd_endpoint};
+
+endmodule
+
+`default_nettype wire

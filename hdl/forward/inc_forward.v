@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_forward: holds a frame's beats until LookupTable has decided, sends the bypassed ones on unchanged, and shares the
+// output between them and the engine's own frames.
+//
+// Contract
+//   latency     bypass: 3 cycles from raw_valid to m_axis when the decision is there; engine: 0 cycles from eng_* to m_axis
+//   throughput  1 beat per cycle, no bubbles
+//   fairness    frame by frame in turn while both wait
+//   stall       m_axis_tready low stops both one cycle later; the writer watches `room`: true while more than 8 beats and
+//               8 decisions are free
+//   reset       empty
+`default_nettype none
+
+module inc_forward #(
+    // bytes of a beat
+    parameter BYTES   = 8,
+    // bits of a port number
+    parameter PORT_W  = 2,
+    // log2 of the number of beats that may wait, 4 to 16
+    parameter BEATS_W = 8,
+    // log2 of the number of decisions that may wait, 4 to 10
+    parameter DEPTH_W = 5
+) (
+    input  wire               clk,
+    input  wire               rst,
+
+    output wire               room,
+    input  wire               raw_valid,
+    input  wire [8*BYTES-1:0] raw_data,
+    input  wire [BYTES-1:0]   raw_keep,
+    input  wire               raw_last,
+    input  wire               raw_err,
+
+    // one a frame, in order
+    input  wire               fwd_valid,
+    input  wire               fwd_bypass,
+    input  wire [PORT_W-1:0]  fwd_port,
+
+    // frames that the engine made
+    input  wire               eng_valid,
+    output wire               eng_ready,
+    input  wire [8*BYTES-1:0] eng_data,
+    input  wire [BYTES-1:0]   eng_keep,
+    input  wire               eng_last,
+    input  wire [PORT_W-1:0]  eng_port,
+
+    output wire [8*BYTES-1:0] m_axis_tdata,
+    output wire [BYTES-1:0]   m_axis_tkeep,
+    output wire               m_axis_tvalid,
+    input  wire               m_axis_tready,
+    output wire               m_axis_tlast,
+    output wire [PORT_W:0]    m_axis_tuser
+);
+
+`ifndef __ICARUS__
+    generate
+        if (BYTES < 1 || PORT_W < 1) begin : gen_bad_bytes
+            $error("inc_forward: BYTES and PORT_W must be at least 1");
+        end
+        if (BEATS_W < 4 || BEATS_W > 16) begin : gen_bad_beats
+            $error("inc_forward: BEATS_W must be 4 to 16");
+        end
+        if (DEPTH_W < 4 || DEPTH_W > 10) begin : gen_bad_depth
+            $error("inc_forward: DEPTH_W must be 4 to 10");
+        end
+    endgenerate
+`endif
+
+    // ---- beats and decisions wait for each other ----
+
+    wire               beat_room, beat_valid, beat_pop, beat_last, beat_err;
+    wire [8*BYTES-1:0] beat_data;
+    wire [BYTES-1:0]   beat_keep;
+    wire               way_room, way_valid, way_bypass;
+    wire [PORT_W-1:0]  way_port;
+
+    assign room = beat_room && way_room;
+
+    inc_stream_fifo #(.WIDTH(9*BYTES + 2), .DEPTH_W(BEATS_W), .MARGIN(8)) u_beats (
+        .clk       (clk),
+        .rst       (rst),
+        .push      (raw_valid),
+        .push_data ({raw_err, raw_last, raw_keep, raw_data}),
+        .room      (beat_room),
+        .valid     (beat_valid),
+        .data      ({beat_err, beat_last, beat_keep, beat_data}),
+        .pop       (beat_pop)
+    );
+
+    inc_fifo #(.WIDTH(PORT_W + 1), .DEPTH_W(DEPTH_W), .MARGIN(8)) u_ways (
+        .clk       (clk),
+        .rst       (rst),
+        .push      (fwd_valid),
+        .push_data ({fwd_bypass, fwd_port}),
+        .room      (way_room),
+        .valid     (way_valid),
+        .data      ({way_bypass, way_port}),
+        .pop       (beat_pop && beat_last)
+    );
+
+    wire byp_valid = beat_valid && way_valid && way_bypass;
+    wire byp_ready;
+    assign beat_pop = beat_valid && way_valid && (!way_bypass || byp_ready);
+
+    // ---- share the output ----
+
+    reg  busy_reg;         // inside a frame
+    reg  owner_reg;        // whose: 1 bypass, 0 engine; between frames: who went last
+    wire owner   = busy_reg ? owner_reg : (byp_valid && (!eng_valid || !owner_reg));
+    wire o_ready;
+    wire o_valid = owner ? byp_valid : eng_valid;
+    wire o_last  = owner ? beat_last : eng_last;
+
+    assign byp_ready = owner && o_ready;
+    assign eng_ready = !owner && o_ready;
+
+    always @(posedge clk) begin
+        if (o_valid && o_ready) begin
+            busy_reg  <= !o_last;
+            owner_reg <= owner;
+        end
+        if (rst) begin
+            busy_reg  <= 1'b0;
+            owner_reg <= 1'b0;
+        end
+    end
+
+    inc_skid #(.WIDTH(9*BYTES + PORT_W + 2)) u_out (
+        .clk     (clk),
+        .rst     (rst),
+        .s_data  (owner ? {beat_last && beat_err, way_port, beat_last, beat_keep, beat_data}
+                        : {1'b0, eng_port, eng_last, eng_keep, eng_data}),
+        .s_valid (o_valid),
+        .s_ready (o_ready),
+        .m_data  ({m_axis_tuser[0], m_axis_tuser[PORT_W:1], m_axis_tlast, m_axis_tkeep, m_axis_tdata}),
+        .m_valid (m_axis_tvalid),
+        .m_ready (m_axis_tready)
+    );
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package leaf has what the Go descriptions of all leaf modules share: port lists, rules, sources.
+package leaf
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"incforge/rtlgen/graph"
+)
+
+// In is an input of that many bits.
+func In(name string, width int) graph.Port { return graph.Port{Name: name, Width: width} }
+
+// Out is an output of that many bits.
+func Out(name string, width int) graph.Port {
+	return graph.Port{Name: name, Dir: graph.Out, Width: width}
+}
+
+// Clog2 is Verilog's $clog2: the bits of an index below n.
+func Clog2(n int) int {
+	if n <= 1 {
+		return 0
+	}
+	return bits.Len(uint(n - 1))
+}
+
+// Pow2 is 1 << n, and 0 where that has no meaning or no room.
+func Pow2(n int) int {
+	if n < 0 || n > 62 {
+		return 0
+	}
+	return 1 << n
+}
+
+// Rules collects the reasons why a module's parameters are illegal. The wording of a rule is that of the module's own $error.
+type Rules struct {
+	module string
+	errs   []error
+}
+
+// NewRules starts with none, for the module of that name.
+func NewRules(module string) *Rules { return &Rules{module: module} }
+
+// Refuse adds the rule if bad holds.
+func (r *Rules) Refuse(bad bool, rule string) {
+	if bad {
+		r.errs = append(r.errs, fmt.Errorf("%s: %s", r.module, rule))
+	}
+}
+
+// Err is nil, or all rules that were broken.
+func (r *Rules) Err() error { return errors.Join(r.errs...) }
+
+// Source is the text of a module embedded beside its description, in the file of the module's name.
+func Source(files embed.FS, module string) ([]byte, error) {
+	text, err := files.ReadFile(module + ".v")
+	if err != nil {
+		return nil, fmt.Errorf("source of %s: %w", module, err)
+	}
+	return text, nil
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_lookup_table: finds the endpoint and group that a frame belongs to, by its destination QPN.
+//
+// Contract
+//   search      none: the QPN's low bits are the endpoint's index; the record read there is compared in full
+//   latency     hdr_valid in cycle 0, fwd_valid in cycle 1, the entry at the head of an empty queue in cycle 2
+//   throughput  1 header per cycle; entries leave in the order of the headers
+//   stall       the writer of headers watches `room`, true while more than 8 entries are free
+//   tables      written word by word through tbl_*, at any time; read by the headers that come later
+//   reset       queue empty; the tables' contents are unknown until written
+`default_nettype none
+
+module inc_lookup_table #(
+    // bits of a port number, at least 1
+    parameter PORT_W     = 2,
+    // bits of a payload length
+    parameter LEN_W      = 11,
+    // bits of a payload's number of words
+    parameter WORDS_W    = 8,
+    // bits of an endpoint's index in its group, at least 1
+    parameter EP_W       = 3,
+    // bits of an endpoint's index in the table; EP_W or more, at most 23
+    parameter EI_W       = 4,
+    // bits of an endpoint mask; at most 2**EP_W and 32
+    parameter MASK_W     = 5,
+    // bits of a slot's number, at least 1
+    parameter SLOT_W     = 4,
+    // number of ports
+    parameter PORTS      = 4,
+    // log2 of the number of entries in the queue, 4 to 10
+    parameter DEPTH_W    = 5
+) (
+    input  wire                    clk,
+    input  wire                    rst,
+
+    // control plane
+    input  wire                    cfg_foreign_bypass,
+    input  wire [PORTS*PORT_W-1:0] cfg_bypass_port,
+    input  wire                    tbl_ep_we,
+    input  wire                    tbl_grp_we,
+    input  wire [EI_W-1:0]         tbl_index,
+    input  wire [3:0]              tbl_word,
+    input  wire [31:0]             tbl_data,
+
+    // header fields, from the parser
+    output wire                    room,
+    input  wire                    hdr_valid,
+    input  wire [PORT_W-1:0]       hdr_port,
+    input  wire                    hdr_rocev2,
+    input  wire [23:0]             hdr_qpn,
+    input  wire [31:0]             hdr_src_ip,
+    input  wire [31:0]             hdr_dst_ip,
+    input  wire                    hdr_pkey_ok,
+    input  wire                    hdr_ce,
+    input  wire                    hdr_sum_ok,
+    input  wire                    hdr_len_ok,
+    input  wire                    hdr_tver_ok,
+    input  wire [7:0]              hdr_opcode,
+    input  wire                    hdr_se,
+    input  wire [1:0]              hdr_pad,
+    input  wire [23:0]             hdr_psn,
+    input  wire [31:0]             hdr_ext,
+    input  wire                    hdr_too_long,
+    input  wire [LEN_W-1:0]        hdr_plen,
+    input  wire [WORDS_W-1:0]      hdr_words,
+
+    // for Forward: whether the frame is bypassed, and where to
+    output wire                    fwd_valid,
+    output wire                    fwd_bypass,
+    output wire [PORT_W-1:0]       fwd_port,
+
+    // for CheckDuplicate: the frame's context
+    output wire                    ent_valid,
+    input  wire                    ent_pop,
+    output wire                    ent_bypass,
+    output wire                    ent_foreign,
+    output wire [EI_W-1:0]         ent_ei,
+    output wire                    ent_host,
+    output wire                    ent_up,
+    output wire                    ent_down,
+    output wire                    ent_ackable,
+    output wire                    ent_sum_ok,
+    output wire                    ent_len_ok,
+    output wire                    ent_tver_ok,
+    output wire                    ent_too_long,
+    output wire                    ent_whole,
+    output wire [7:0]              ent_opcode,
+    output wire                    ent_se,
+    output wire [1:0]              ent_pad,
+    output wire                    ent_ce,
+    output wire [23:0]             ent_psn,
+    output wire [31:0]             ent_ext,
+    output wire [LEN_W-1:0]        ent_plen,
+    output wire [WORDS_W-1:0]      ent_words,
+    output wire [SLOT_W-1:0]       ent_base,
+    output wire [4:0]              ent_log2_n,
+    output wire [MASK_W-1:0]       ent_in_mask,
+    output wire [MASK_W-1:0]       ent_out_mask,
+    output wire [MASK_W-1:0]       ent_parent_mask,
+    output wire                    ent_big_endian
+);
+
+`ifndef __ICARUS__
+    generate
+        if (PORT_W < 1 || PORTS < 1 || PORTS > (1 << PORT_W)) begin : gen_bad_ports
+            $error("inc_lookup_table: PORTS must be 1 to 2**PORT_W");
+        end
+        if (EP_W < 1 || EI_W < EP_W || EI_W > 23) begin : gen_bad_index
+            $error("inc_lookup_table: EI_W must be EP_W to 23");
+        end
+        if (MASK_W < 1 || MASK_W > (1 << EP_W) || MASK_W > 32) begin : gen_bad_mask
+            $error("inc_lookup_table: MASK_W must be at most 2**EP_W and 32");
+        end
+        if (SLOT_W < 1 || SLOT_W > 24) begin : gen_bad_slot
+            $error("inc_lookup_table: SLOT_W must be 1 to 24");
+        end
+        if (DEPTH_W < 4 || DEPTH_W > 10) begin : gen_bad_depth
+            $error("inc_lookup_table: DEPTH_W must be 4 to 10");
+        end
+    endgenerate
+`endif
+
+    localparam ENDPOINTS = 1 << EI_W;
+    localparam GRP_W     = EI_W > EP_W ? EI_W - EP_W : 1;
+
+    // words of an endpoint's record and of a group's, as the register map numbers them
+    localparam [3:0] EP_CTRL = 4'd0, EP_LOCAL_QPN = 4'd1, EP_LOCAL_IP = 4'd3, EP_REMOTE_IP = 4'd4;
+    localparam [3:0] GRP_SLOTS = 4'd3, GRP_IN_MASK = 4'd4, GRP_OUT_MASK = 4'd5, GRP_ACK_MASK = 4'd6, GRP_PARENT = 4'd7,
+                     GRP_COLLECTIVE = 4'd8;
+
+    wire [EI_W-1:0]  ei = hdr_qpn[EI_W-1:0];
+    wire [GRP_W-1:0] group;
+    wire [GRP_W-1:0] tbl_group;
+    generate
+        if (EI_W > EP_W) begin : gen_groups
+            assign group     = ei[EI_W-1:EP_W];
+            assign tbl_group = tbl_index[GRP_W-1:0];
+        end else begin : gen_one_group
+            assign group     = 1'b0;
+            assign tbl_group = 1'b0;
+        end
+    endgenerate
+
+    // ---- tables ----
+
+    wire [7+2:0]  ep_ctrl;          // port, host, valid
+    wire [23:0]   ep_local_qpn;
+    wire [31:0]   ep_local_ip;
+    wire [31:0]   ep_remote_ip;
+    wire [SLOT_W+4:0] grp_slots;    // log2_n, base
+    wire [MASK_W-1:0] grp_in_mask;
+    wire [MASK_W-1:0] grp_out_mask;
+    wire [MASK_W-1:0] grp_ack_mask;
+    wire [8:0]    grp_parent;       // valid, endpoint
+    wire [3:0]    grp_collective;   // big_endian, collective
+
+    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(10), .ADDR_W(EI_W)) u_ep_ctrl (
+        .clk(clk), .we(tbl_ep_we && tbl_word == EP_CTRL), .waddr(tbl_index), .wdata({tbl_data[15:8], tbl_data[1:0]}),
+        .re(hdr_valid), .raddr(ei), .rdata(ep_ctrl));
+    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(24), .ADDR_W(EI_W)) u_ep_local_qpn (
+        .clk(clk), .we(tbl_ep_we && tbl_word == EP_LOCAL_QPN), .waddr(tbl_index), .wdata(tbl_data[23:0]),
+        .re(hdr_valid), .raddr(ei), .rdata(ep_local_qpn));
+    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_ep_local_ip (
+        .clk(clk), .we(tbl_ep_we && tbl_word == EP_LOCAL_IP), .waddr(tbl_index), .wdata(tbl_data),
+        .re(hdr_valid), .raddr(ei), .rdata(ep_local_ip));
+    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_ep_remote_ip (
+        .clk(clk), .we(tbl_ep_we && tbl_word == EP_REMOTE_IP), .waddr(tbl_index), .wdata(tbl_data),
+        .re(hdr_valid), .raddr(ei), .rdata(ep_remote_ip));
+
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 5), .ADDR_W(GRP_W)) u_grp_slots (
+        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_SLOTS), .waddr(tbl_group), .wdata({tbl_data[28:24], tbl_data[SLOT_W-1:0]}),
+        .re(hdr_valid), .raddr(group), .rdata(grp_slots));
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W)) u_grp_in_mask (
+        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_IN_MASK), .waddr(tbl_group), .wdata(tbl_data[MASK_W-1:0]),
+        .re(hdr_valid), .raddr(group), .rdata(grp_in_mask));
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W)) u_grp_out_mask (
+        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_OUT_MASK), .waddr(tbl_group), .wdata(tbl_data[MASK_W-1:0]),
+        .re(hdr_valid), .raddr(group), .rdata(grp_out_mask));
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W)) u_grp_ack_mask (
+        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_ACK_MASK), .waddr(tbl_group), .wdata(tbl_data[MASK_W-1:0]),
+        .re(hdr_valid), .raddr(group), .rdata(grp_ack_mask));
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(9), .ADDR_W(GRP_W)) u_grp_parent (
+        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_PARENT), .waddr(tbl_group), .wdata({tbl_data[31], tbl_data[7:0]}),
+        .re(hdr_valid), .raddr(group), .rdata(grp_parent));
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(4), .ADDR_W(GRP_W)) u_grp_collective (
+        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_COLLECTIVE), .waddr(tbl_group), .wdata({tbl_data[24], tbl_data[2:0]}),
+        .re(hdr_valid), .raddr(group), .rdata(grp_collective));
+
+    // ---- the header waits a cycle for its records ----
+
+    reg               q_valid;
+    reg               q_rocev2, q_pkey_ok, q_ce, q_sum_ok, q_len_ok, q_tver_ok, q_se, q_too_long;
+    reg [PORT_W-1:0]  q_port;
+    reg [23:0]        q_qpn;
+    reg [31:0]        q_src_ip, q_dst_ip, q_ext;
+    reg [7:0]         q_opcode;
+    reg [1:0]         q_pad;
+    reg [23:0]        q_psn;
+    reg [LEN_W-1:0]   q_plen;
+    reg [WORDS_W-1:0] q_words;
+
+    always @(posedge clk) begin
+        q_valid    <= hdr_valid;
+        q_rocev2   <= hdr_rocev2;
+        q_pkey_ok  <= hdr_pkey_ok;
+        q_ce       <= hdr_ce;
+        q_sum_ok   <= hdr_sum_ok;
+        q_len_ok   <= hdr_len_ok;
+        q_tver_ok  <= hdr_tver_ok;
+        q_se       <= hdr_se;
+        q_too_long <= hdr_too_long;
+        q_port     <= hdr_port;
+        q_qpn      <= hdr_qpn;
+        q_src_ip   <= hdr_src_ip;
+        q_dst_ip   <= hdr_dst_ip;
+        q_ext      <= hdr_ext;
+        q_opcode   <= hdr_opcode;
+        q_pad      <= hdr_pad;
+        q_psn      <= hdr_psn;
+        q_plen     <= hdr_plen;
+        q_words    <= hdr_words;
+        if (rst) begin
+            q_valid <= 1'b0;
+        end
+    end
+
+    // ---- decide ----
+
+    localparam [8:0] PORT_FILL = 9'd0;
+    wire [7:0] q_port_byte = PORT_FILL[7:0] | {{(8-PORT_W){1'b0}}, q_port};
+
+    wire known   = q_rocev2 && ep_ctrl[0] && ep_local_qpn == q_qpn;
+    wire foreign = q_src_ip != ep_remote_ip || q_dst_ip != ep_local_ip || ep_ctrl[9:2] != q_port_byte || !q_pkey_ok;
+    wire bypass  = !known || (foreign && cfg_foreign_bypass);
+
+    assign fwd_valid  = q_valid;
+    assign fwd_bypass = bypass;
+    assign fwd_port   = cfg_bypass_port[q_port*PORT_W +: PORT_W];
+
+    // one bit an endpoint; an index without a bit has no role
+    wire [MASK_W-1:0] one_hot;
+    wire [MASK_W-1:0] parent_hot;
+    genvar e;
+    generate
+        for (e = 0; e < MASK_W; e = e + 1) begin : gen_mask
+            localparam [7:0] E = e;
+            assign one_hot[e]    = q_qpn[EP_W-1:0] == E[EP_W-1:0];
+            assign parent_hot[e] = grp_parent[8] && grp_parent[7:0] == E;
+        end
+    endgenerate
+
+    wire up      = |(one_hot & grp_in_mask);
+    wire down    = !up && |(one_hot & parent_hot);
+    wire ackable = ep_ctrl[1] && |(one_hot & grp_ack_mask);
+    // a Barrier carries nothing, an AllReduce whole 32-bit elements
+    wire whole   = grp_collective[2:0] == 3'd3 ? q_plen == {LEN_W{1'b0}} : q_plen[1:0] == 2'd0;
+
+    localparam ENTRY_W = 1 + 1 + EI_W + 1 + 3 + 5 + 8 + 1 + 2 + 1 + 24 + 32 + LEN_W + WORDS_W + SLOT_W + 5 + 3*MASK_W + 1;
+
+    wire [ENTRY_W-1:0] entry_in = {
+        bypass, foreign, q_qpn[EI_W-1:0], ep_ctrl[1], up, down, ackable,
+        q_sum_ok, q_len_ok, q_tver_ok, q_too_long, whole,
+        q_opcode, q_se, q_pad, q_ce, q_psn, q_ext, q_plen, q_words,
+        grp_slots, grp_in_mask, grp_out_mask, parent_hot, grp_collective[3]};
+    wire [ENTRY_W-1:0] entry;
+
+    inc_fifo #(.WIDTH(ENTRY_W), .DEPTH_W(DEPTH_W), .MARGIN(8)) u_entries (
+        .clk       (clk),
+        .rst       (rst),
+        .push      (q_valid),
+        .push_data (entry_in),
+        .room      (room),
+        .valid     (ent_valid),
+        .data      (entry),
+        .pop       (ent_pop)
+    );
+
+    assign {ent_bypass, ent_foreign, ent_ei, ent_host, ent_up, ent_down, ent_ackable,
+            ent_sum_ok, ent_len_ok, ent_tver_ok, ent_too_long, ent_whole,
+            ent_opcode, ent_se, ent_pad, ent_ce, ent_psn, ent_ext, ent_plen, ent_words,
+            ent_log2_n, ent_base, ent_in_mask, ent_out_mask, ent_parent_mask, ent_big_endian} = entry;
+
+endmodule
+
+`default_nettype wire

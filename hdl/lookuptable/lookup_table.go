@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lookuptable
+
+import (
+	"fmt"
+
+	"incforge/hdl/leaf"
+	"incforge/hdl/ram"
+	"incforge/hdl/stream"
+	"incforge/rtlgen/graph"
+)
+
+// LookupTable is inc_lookup_table: finds the endpoint and group of a frame by its destination QPN. Its contract is the head of inc_lookup_table.v.
+type LookupTable struct {
+	// PortW: bits of a port number, at least 1.
+	PortW int
+	// LenW: bits of a payload length.
+	LenW int
+	// WordsW: bits of a payload's number of words.
+	WordsW int
+	// EPW: bits of an endpoint's index in its group, at least 1.
+	EPW int
+	// EIW: bits of an endpoint's index in the table; EP_W or more, at most 23.
+	EIW int
+	// MaskW: bits of an endpoint mask; at most 2**EP_W and 32.
+	MaskW int
+	// SlotW: bits of a slot's number, at least 1.
+	SlotW int
+	// Ports: number of ports.
+	Ports int
+	// DepthW: log2 of the number of entries in the queue, 4 to 10.
+	DepthW int
+}
+
+// Module describes it, or says every reason why the parameters are illegal.
+func (p LookupTable) Module() (*graph.Module, error) {
+	groupBits := max(p.EIW-p.EPW, 1)
+	rules := leaf.NewRules("inc_lookup_table")
+	rules.Refuse(p.PortW < 1 || p.Ports < 1 || p.Ports > leaf.Pow2(p.PortW), "PORTS must be 1 to 2**PORT_W")
+	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.EIW > 23, "EI_W must be EP_W to 23")
+	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW) || p.MaskW > 32, "MASK_W must be at most 2**EP_W and 32")
+	rules.Refuse(p.SlotW < 1 || p.SlotW > 24, "SLOT_W must be 1 to 24")
+	rules.Refuse(p.DepthW < 4 || p.DepthW > 10, "DEPTH_W must be 4 to 10")
+	if err := rules.Err(); err != nil {
+		return nil, err
+	}
+	source, err := leaf.Source(files, "inc_lookup_table")
+	if err != nil {
+		return nil, err
+	}
+	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW), Bits: 10, AddrW: p.EIW}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_lookup_table: %w", err)
+	}
+	fifo, err := stream.FIFO{Width: (1 + 1 + p.EIW + 1 + 3 + 5 + 8 + 1 + 2 + 1 + 24 + 32 + p.LenW + p.WordsW + p.SlotW + 5 + 3*p.MaskW + 1), DepthW: p.DepthW, Margin: 8}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_lookup_table: %w", err)
+	}
+	return &graph.Module{
+		Name: "inc_lookup_table", Block: "LookupTable", Source: source, Latency: "2 cycles",
+		Purpose: "finds the endpoint and group of a frame by its destination QPN",
+		Params: []graph.Param{
+			{Name: "PORT_W", Value: p.PortW},
+			{Name: "LEN_W", Value: p.LenW},
+			{Name: "WORDS_W", Value: p.WordsW},
+			{Name: "EP_W", Value: p.EPW},
+			{Name: "EI_W", Value: p.EIW},
+			{Name: "MASK_W", Value: p.MaskW},
+			{Name: "SLOT_W", Value: p.SlotW},
+			{Name: "PORTS", Value: p.Ports},
+			{Name: "DEPTH_W", Value: p.DepthW},
+		},
+		Ports: []graph.Port{
+			leaf.In("clk", 1),
+			leaf.In("rst", 1),
+			leaf.In("cfg_foreign_bypass", 1),
+			leaf.In("cfg_bypass_port", p.Ports*p.PortW),
+			leaf.In("tbl_ep_we", 1),
+			leaf.In("tbl_grp_we", 1),
+			leaf.In("tbl_index", p.EIW),
+			leaf.In("tbl_word", 4),
+			leaf.In("tbl_data", 32),
+			leaf.Out("room", 1),
+			leaf.In("hdr_valid", 1),
+			leaf.In("hdr_port", p.PortW),
+			leaf.In("hdr_rocev2", 1),
+			leaf.In("hdr_qpn", 24),
+			leaf.In("hdr_src_ip", 32),
+			leaf.In("hdr_dst_ip", 32),
+			leaf.In("hdr_pkey_ok", 1),
+			leaf.In("hdr_ce", 1),
+			leaf.In("hdr_sum_ok", 1),
+			leaf.In("hdr_len_ok", 1),
+			leaf.In("hdr_tver_ok", 1),
+			leaf.In("hdr_opcode", 8),
+			leaf.In("hdr_se", 1),
+			leaf.In("hdr_pad", 2),
+			leaf.In("hdr_psn", 24),
+			leaf.In("hdr_ext", 32),
+			leaf.In("hdr_too_long", 1),
+			leaf.In("hdr_plen", p.LenW),
+			leaf.In("hdr_words", p.WordsW),
+			leaf.Out("fwd_valid", 1),
+			leaf.Out("fwd_bypass", 1),
+			leaf.Out("fwd_port", p.PortW),
+			leaf.Out("ent_valid", 1),
+			leaf.In("ent_pop", 1),
+			leaf.Out("ent_bypass", 1),
+			leaf.Out("ent_foreign", 1),
+			leaf.Out("ent_ei", p.EIW),
+			leaf.Out("ent_host", 1),
+			leaf.Out("ent_up", 1),
+			leaf.Out("ent_down", 1),
+			leaf.Out("ent_ackable", 1),
+			leaf.Out("ent_sum_ok", 1),
+			leaf.Out("ent_len_ok", 1),
+			leaf.Out("ent_tver_ok", 1),
+			leaf.Out("ent_too_long", 1),
+			leaf.Out("ent_whole", 1),
+			leaf.Out("ent_opcode", 8),
+			leaf.Out("ent_se", 1),
+			leaf.Out("ent_pad", 2),
+			leaf.Out("ent_ce", 1),
+			leaf.Out("ent_psn", 24),
+			leaf.Out("ent_ext", 32),
+			leaf.Out("ent_plen", p.LenW),
+			leaf.Out("ent_words", p.WordsW),
+			leaf.Out("ent_base", p.SlotW),
+			leaf.Out("ent_log2_n", 5),
+			leaf.Out("ent_in_mask", p.MaskW),
+			leaf.Out("ent_out_mask", p.MaskW),
+			leaf.Out("ent_parent_mask", p.MaskW),
+			leaf.Out("ent_big_endian", 1),
+		},
+		Memories: []graph.Memory{
+			{Path: "u_ep_ctrl", Words: leaf.Pow2(p.EIW), Bits: 10, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_ep_local_qpn", Words: leaf.Pow2(p.EIW), Bits: 24, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_ep_local_ip", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_ep_remote_ip", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_grp_slots", Words: leaf.Pow2(groupBits), Bits: p.SlotW + 5, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_grp_in_mask", Words: leaf.Pow2(groupBits), Bits: p.MaskW, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_grp_out_mask", Words: leaf.Pow2(groupBits), Bits: p.MaskW, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_grp_ack_mask", Words: leaf.Pow2(groupBits), Bits: p.MaskW, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_grp_parent", Words: leaf.Pow2(groupBits), Bits: 9, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_grp_collective", Words: leaf.Pow2(groupBits), Bits: 4, Role: "table", Module: "inc_ram_1r1w"},
+		},
+		Submodules: []*graph.Module{memory, fifo},
+	}, nil
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package packetbuffer
+
+import (
+	"fmt"
+
+	"incforge/hdl/leaf"
+	"incforge/hdl/ram"
+	"incforge/hdl/stream"
+	"incforge/rtlgen/graph"
+)
+
+// PacketBuffer is inc_packet_buffer: keeps a frame's payload until its ICRC is known. Its contract is the head of inc_packet_buffer.v.
+type PacketBuffer struct {
+	// Bytes: bytes of a word.
+	Bytes int
+	// AddrW: log2 of the number of words, 5 to 20.
+	AddrW int
+	// DepthW: log2 of the number of verdicts, 4 to 10.
+	DepthW int
+}
+
+// Module describes it, or says every reason why the parameters are illegal.
+func (p PacketBuffer) Module() (*graph.Module, error) {
+	rules := leaf.NewRules("inc_packet_buffer")
+	rules.Refuse(p.Bytes < 1, "BYTES must be at least 1")
+	rules.Refuse(p.AddrW < 5 || p.AddrW > 20, "ADDR_W must be 5 to 20")
+	rules.Refuse(p.DepthW < 4 || p.DepthW > 10, "DEPTH_W must be 4 to 10")
+	if err := rules.Err(); err != nil {
+		return nil, err
+	}
+	source, err := leaf.Source(files, "inc_packet_buffer")
+	if err != nil {
+		return nil, err
+	}
+	memory, err := ram.RAM{Words: leaf.Pow2(p.AddrW), Bits: 8 * p.Bytes, AddrW: p.AddrW}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_packet_buffer: %w", err)
+	}
+	fifo, err := stream.FIFO{Width: p.AddrW + 3, DepthW: p.DepthW, Margin: 8}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_packet_buffer: %w", err)
+	}
+	return &graph.Module{
+		Name: "inc_packet_buffer", Block: "PacketBuffer", Source: source, Latency: "2 cycles",
+		Purpose: "keeps a frame's payload until its ICRC is known",
+		Params: []graph.Param{
+			{Name: "BYTES", Value: p.Bytes},
+			{Name: "ADDR_W", Value: p.AddrW},
+			{Name: "DEPTH_W", Value: p.DepthW},
+		},
+		Ports: []graph.Port{
+			leaf.In("clk", 1),
+			leaf.In("rst", 1),
+			leaf.Out("room", 1),
+			leaf.In("pay_valid", 1),
+			leaf.In("pay_data", 8*p.Bytes),
+			leaf.In("eof_valid", 1),
+			leaf.In("eof_err", 1),
+			leaf.In("eof_len_ok", 1),
+			leaf.In("eof_icrc_ok", 1),
+			leaf.Out("vrd_valid", 1),
+			leaf.In("vrd_pop", 1),
+			leaf.Out("vrd_err", 1),
+			leaf.Out("vrd_len_ok", 1),
+			leaf.Out("vrd_icrc_ok", 1),
+			leaf.Out("vrd_end", p.AddrW),
+			leaf.Out("newest", p.AddrW),
+			leaf.In("oldest", p.AddrW),
+			leaf.In("rd_en", 1),
+			leaf.In("rd_addr", p.AddrW),
+			leaf.Out("rd_data", 8*p.Bytes),
+		},
+		Memories: []graph.Memory{
+			{Path: "u_words", Words: leaf.Pow2(p.AddrW), Bits: 8 * p.Bytes, Role: "packet", Module: "inc_ram_1r1w"},
+		},
+		Submodules: []*graph.Module{memory, fifo},
+	}, nil
+}

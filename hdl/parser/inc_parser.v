@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_parser: takes frames in, finds the RoCEv2 fields, and cuts the payload into words of the bus's width.
+//
+// Contract
+//   latency     a beat taken in cycle 0 leaves on raw_*, crc_* and (as payload words) pay_* in cycle 1;
+//               hdr_* is valid in the cycle after raw_* carried byte 57 or, in a shorter frame, the last byte;
+//               eof_* is valid in the cycle after raw_last
+//   throughput  1 beat per cycle, no bubbles; each frame yields one hdr_valid and then, at the same time or later,
+//               one eof_valid, in the order of the frames
+//   stall       s_axis_tready is high while `room` is; consumers lower `room` with space for 8 more beats
+//   payload     words of a send packet's payload only, never more than MTU_BYTES; the bytes after its end are not zeroed
+//   reset       between frames; s_axis_tready low while rst is high
+//   not done    decides nothing: a frame that is too short or is not RoCEv2 yields hdr_rocev2 = 0 and fields without meaning
+`default_nettype none
+
+module inc_parser #(
+    // bytes of a beat; a power of two, 8 to 256
+    parameter BYTES     = 8,
+    // bits of a port number, at least 1
+    parameter PORT_W    = 2,
+    // largest payload in bytes; a multiple of BYTES, 16 to 16384
+    parameter MTU_BYTES = 1024,
+    // bits that hold 0 to MTU_BYTES
+    parameter LEN_W     = 11,
+    // bits that hold 0 to MTU_BYTES / BYTES
+    parameter WORDS_W   = 8
+) (
+    input  wire               clk,
+    input  wire               rst,
+
+    // every consumer has space for 8 more beats
+    input  wire               room,
+
+    input  wire [8*BYTES-1:0] s_axis_tdata,
+    input  wire [BYTES-1:0]   s_axis_tkeep,
+    input  wire               s_axis_tvalid,
+    output wire               s_axis_tready,
+    input  wire               s_axis_tlast,
+    input  wire [PORT_W:0]    s_axis_tuser,
+
+    // the frame as it came, for Forward
+    output wire               raw_valid,
+    output wire [8*BYTES-1:0] raw_data,
+    output wire [BYTES-1:0]   raw_keep,
+    output wire               raw_last,
+    output wire               raw_err,
+
+    // the bytes that the ICRC covers, masked; first marks the first beat of a frame
+    output wire               crc_valid,
+    output wire               crc_first,
+    output wire [8*BYTES-1:0] crc_data,
+    // bytes from the end of the IP datagram to the end of its last beat; valid with eof_valid
+    output wire [$clog2(BYTES)-1:0] crc_tail,
+
+    // payload words, in order
+    output wire               pay_valid,
+    output wire [8*BYTES-1:0] pay_data,
+
+    // the header
+    output reg                hdr_valid,
+    output reg  [PORT_W-1:0]  hdr_port,
+    output reg                hdr_rocev2,
+    output reg  [23:0]        hdr_qpn,
+    output reg  [31:0]        hdr_src_ip,
+    output reg  [31:0]        hdr_dst_ip,
+    output reg                hdr_pkey_ok,
+    output reg                hdr_ce,
+    output reg                hdr_sum_ok,
+    output reg                hdr_len_ok,
+    output reg                hdr_tver_ok,
+    output reg  [7:0]         hdr_opcode,
+    output reg                hdr_se,
+    output reg  [1:0]         hdr_pad,
+    output reg  [23:0]        hdr_psn,
+    // AETH or immediate, first byte in [31:24]
+    output reg  [31:0]        hdr_ext,
+    output reg                hdr_too_long,
+    // payload bytes; no meaning when hdr_too_long
+    output reg  [LEN_W-1:0]   hdr_plen,
+    // payload words
+    output reg  [WORDS_W-1:0] hdr_words,
+
+    // the end of a frame
+    output reg                eof_valid,
+    output reg                eof_err,
+    output reg                eof_len_ok
+);
+
+    localparam LANE_W    = $clog2(BYTES);
+    // Ethernet, IPv4, UDP, BTH, and AETH or immediate
+    localparam HDR_BYTES = 58;
+    localparam HDR_BEATS = (HDR_BYTES + BYTES - 1) / BYTES;
+    // where the payload starts, without and with an immediate
+    localparam START_A   = 54;
+    localparam START_B   = 58;
+    localparam BEAT_A    = START_A / BYTES;
+    localparam BEAT_B    = START_B / BYTES;
+    localparam LANE_A    = START_A % BYTES;
+    localparam LANE_B    = START_B % BYTES;
+    localparam [4:0] HEADER_BEATS  = HDR_BEATS[4:0];
+    localparam [4:0] PAY_BEAT_A    = BEAT_A[4:0];
+    localparam [4:0] PAY_BEAT_B    = BEAT_B[4:0];
+    localparam [17:0] BEAT_BYTES   = BYTES[17:0];
+    localparam [17:0] MTU          = MTU_BYTES[17:0];
+    localparam MTU_WORDS_I         = MTU_BYTES / BYTES;
+    localparam [WORDS_W-1:0] MTU_WORDS = MTU_WORDS_I[WORDS_W-1:0];
+
+`ifndef __ICARUS__
+    generate
+        if (BYTES < 8 || BYTES > 256 || (1 << LANE_W) != BYTES) begin : gen_bad_bytes
+            $error("inc_parser: BYTES must be a power of two, 8 to 256");
+        end
+        if (PORT_W < 1) begin : gen_bad_port_w
+            $error("inc_parser: PORT_W must be at least 1");
+        end
+        if (MTU_BYTES < 16 || MTU_BYTES > 16384 || MTU_BYTES % BYTES != 0) begin : gen_bad_mtu
+            $error("inc_parser: MTU_BYTES must be a multiple of BYTES, 16 to 16384");
+        end
+        if (LEN_W != $clog2(MTU_BYTES + 1)) begin : gen_bad_len_w
+            $error("inc_parser: LEN_W must hold 0 to MTU_BYTES");
+        end
+        if (WORDS_W != $clog2(MTU_BYTES / BYTES + 1)) begin : gen_bad_words_w
+            $error("inc_parser: WORDS_W must hold 0 to MTU_BYTES / BYTES");
+        end
+    endgenerate
+`endif
+
+    // ---- the beat under way, the one before it, and the header bytes seen so far ----
+
+    reg                ready_reg;
+    reg                r_valid;
+    reg                r_last;
+    reg                r_err;
+    reg [PORT_W-1:0]   r_port;
+    reg [8*BYTES-1:0]  r_data;
+    reg [8*BYTES-1:0]  p_data;
+    reg [BYTES-1:0]    r_keep;
+    reg [3:0]          r_idx;        // beat index in the frame; stays at 15
+    reg [17:0]         r_base;       // index of the beat's first byte; stays at 2**17
+    reg [3:0]          next_idx;
+    reg [17:0]         next_base;
+    reg [8*HDR_BYTES-1:0] h;         // byte i of the frame at [8*i +: 8]
+
+    // beats of the frame up to and with this one
+    wire [4:0] r_count = {1'b0, r_idx} + 5'd1;
+
+    wire take = s_axis_tvalid && ready_reg;
+
+    assign s_axis_tready = ready_reg;
+
+    always @(posedge clk) begin
+        ready_reg <= room;
+        r_valid   <= take;
+        if (take) begin
+            r_data <= s_axis_tdata;
+            p_data <= r_data;
+            r_keep <= s_axis_tkeep;
+            r_last <= s_axis_tlast;
+            r_err  <= s_axis_tuser[0];
+            r_port <= s_axis_tuser[PORT_W:1];
+            r_idx  <= next_idx;
+            r_base <= next_base;
+            if (s_axis_tlast) begin
+                next_idx  <= 4'd0;
+                next_base <= 18'd0;
+            end else begin
+                next_idx  <= next_idx == 4'd15 ? 4'd15 : next_idx + 4'd1;
+                next_base <= next_base[17] ? next_base : next_base + BEAT_BYTES;
+            end
+        end
+        if (rst) begin
+            ready_reg <= 1'b0;
+            r_valid   <= 1'b0;
+            next_idx  <= 4'd0;
+            next_base <= 18'd0;
+        end
+    end
+
+    genvar b;
+    generate
+        for (b = 0; b < HDR_BYTES; b = b + 1) begin : gen_header_byte
+            localparam AT_I = b / BYTES;
+            localparam [3:0] AT = AT_I[3:0];
+            always @(posedge clk) begin
+                if (take && next_idx == AT) begin
+                    h[8*b +: 8] <= s_axis_tdata[8*(b % BYTES) +: 8];
+                end
+            end
+        end
+    endgenerate
+
+    // ---- header fields, big-endian on the wire ----
+
+    wire [15:0] f_ethertype = {h[8*12 +: 8], h[8*13 +: 8]};
+    wire [7:0]  f_ver_ihl   = h[8*14 +: 8];
+    wire [15:0] f_total_len = {h[8*16 +: 8], h[8*17 +: 8]};
+    wire [15:0] f_fragment  = {h[8*20 +: 8], h[8*21 +: 8]};
+    wire [7:0]  f_protocol  = h[8*23 +: 8];
+    wire [15:0] f_udp_dst   = {h[8*36 +: 8], h[8*37 +: 8]};
+    wire [15:0] f_udp_len   = {h[8*38 +: 8], h[8*39 +: 8]};
+    wire [7:0]  f_opcode    = h[8*42 +: 8];
+    wire [7:0]  f_flags     = h[8*43 +: 8];
+    wire [15:0] f_pkey      = {h[8*44 +: 8], h[8*45 +: 8]};
+
+    wire is_send   = f_opcode <= 8'h05;
+    wire has_imm   = f_opcode == 8'h03 || f_opcode == 8'h05;
+    wire is_ack    = f_opcode == 8'h11;
+    wire is_cnp    = f_opcode == 8'h81;
+    wire [1:0] pad = f_flags[5:4];
+
+    // Lengths. ext is what lies between BTH and payload; a CNP's 16 reserved bytes count as such.
+    wire [17:0] udp_len   = {2'd0, f_udp_len};
+    wire [17:0] min_len   = is_cnp ? 18'd40 : (has_imm || is_ack) ? 18'd28 : 18'd24;
+    wire [17:0] body      = udp_len - min_len;          // negative when too short
+    wire [17:0] plen      = body - {16'd0, pad};
+    wire        short_udp = body[17];
+    wire        plen_neg  = plen[17];
+    wire        long_pay  = !plen_neg && plen > MTU;
+    wire        stores    = is_send && !plen_neg;
+    wire [17:0] ip_end    = {2'd0, f_total_len} + 18'd14;
+    wire        len_ok    = {2'd0, f_total_len} == udp_len + 18'd20 && !short_udp
+                            && (!(is_ack || is_cnp) || body == 18'd0)
+                            && (!is_send || (body[1:0] == 2'd0 && !plen_neg));
+    // plen is at most MTU where this counts, so plen + BYTES - 1 has room
+    wire [17:0]        words_wide = (plen + BEAT_BYTES - 18'd1) >> LANE_W;
+    wire [WORDS_W-1:0] words      = !stores ? {WORDS_W{1'b0}} : long_pay ? MTU_WORDS : words_wide[WORDS_W-1:0];
+
+    wire at_header = r_valid && (r_count == HEADER_BEATS || (r_last && r_count < HEADER_BEATS));
+
+    // bytes in the last beat: one more than the index of tkeep's highest one
+    reg [LANE_W:0] kept;
+    integer k;
+    always @* begin
+        kept = {(LANE_W+1){1'b0}};
+        for (k = 0; k < BYTES; k = k + 1) begin
+            kept = kept + {{LANE_W{1'b0}}, r_keep[k]};
+        end
+    end
+    wire [17:0] frame_len = r_base + {{(17-LANE_W){1'b0}}, kept};
+
+    // one's complement sum of the IP header: 0xFFFF (folded) when right
+    wire [19:0] ip_sum = {4'd0, h[8*14 +: 8], h[8*15 +: 8]} + {4'd0, h[8*16 +: 8], h[8*17 +: 8]}
+                       + {4'd0, h[8*18 +: 8], h[8*19 +: 8]} + {4'd0, h[8*20 +: 8], h[8*21 +: 8]}
+                       + {4'd0, h[8*22 +: 8], h[8*23 +: 8]} + {4'd0, h[8*24 +: 8], h[8*25 +: 8]}
+                       + {4'd0, h[8*26 +: 8], h[8*27 +: 8]} + {4'd0, h[8*28 +: 8], h[8*29 +: 8]}
+                       + {4'd0, h[8*30 +: 8], h[8*31 +: 8]} + {4'd0, h[8*32 +: 8], h[8*33 +: 8]};
+    wire [16:0] ip_fold = {1'b0, ip_sum[15:0]} + {13'd0, ip_sum[19:16]};
+    wire [15:0] ip_sum_folded = ip_fold[15:0] + {15'd0, ip_fold[16]};
+
+    always @(posedge clk) begin
+        hdr_valid <= at_header;
+        if (at_header) begin
+            hdr_port     <= r_port;
+            hdr_rocev2   <= !(r_last && frame_len < 18'd54)
+                            && f_ethertype == 16'h0800 && f_ver_ihl == 8'h45 && f_protocol == 8'd17
+                            && f_fragment[13:0] == 14'd0 && f_udp_dst == 16'd4791;
+            hdr_qpn      <= {h[8*47 +: 8], h[8*48 +: 8], h[8*49 +: 8]};
+            hdr_src_ip   <= {h[8*26 +: 8], h[8*27 +: 8], h[8*28 +: 8], h[8*29 +: 8]};
+            hdr_dst_ip   <= {h[8*30 +: 8], h[8*31 +: 8], h[8*32 +: 8], h[8*33 +: 8]};
+            hdr_pkey_ok  <= f_pkey == 16'hFFFF;
+            hdr_ce       <= h[8*15 +: 2] == 2'd3;
+            hdr_sum_ok   <= ip_sum_folded == 16'hFFFF;
+            hdr_len_ok   <= len_ok;
+            hdr_tver_ok  <= f_flags[3:0] == 4'd0;
+            hdr_opcode   <= f_opcode;
+            hdr_se       <= f_flags[7];
+            hdr_pad      <= pad;
+            hdr_psn      <= {h[8*51 +: 8], h[8*52 +: 8], h[8*53 +: 8]};
+            hdr_ext      <= {h[8*54 +: 8], h[8*55 +: 8], h[8*56 +: 8], h[8*57 +: 8]};
+            hdr_too_long <= is_send && long_pay;
+            hdr_plen     <= plen[LEN_W-1:0];
+            hdr_words    <= words;
+        end
+        eof_valid <= r_valid && r_last;
+        if (r_valid && r_last) begin
+            eof_err    <= r_err;
+            eof_len_ok <= frame_len >= ip_end;
+        end
+        if (rst) begin
+            hdr_valid <= 1'b0;
+            eof_valid <= 1'b0;
+        end
+    end
+
+    // what the engine does not look at: MAC addresses, IP ID, UDP source port and checksum, reserved bits
+    wire unused_bits = &{1'b0, h, f_fragment, f_flags, words_wide, p_data};
+
+    // ---- raw beats ----
+
+    assign raw_valid = r_valid;
+    assign raw_data  = r_data;
+    assign raw_keep  = r_keep;
+    assign raw_last  = r_last;
+    assign raw_err   = r_err;
+
+    // ---- ICRC: from the IP header to the end of the datagram; what routers may change counts as ones ----
+
+    // Bytes of the datagram from this beat's first byte on. Bytes before 54 count whatever the lengths say: until
+    // those are in view, and in a datagram so short that it is refused for its lengths, the value is not used.
+    wire [17:0] left       = ip_end - r_base;
+    wire        left_some  = !left[17] && left != 18'd0;
+    wire        left_beat  = !left[17] && left >= BEAT_BYTES;
+    wire        early_beat = r_count <= PAY_BEAT_A;
+
+    assign crc_valid = r_valid && (early_beat || left_some);
+    assign crc_first = r_idx == 4'd0;
+
+    // One bit a byte of the header: Ethernet's, which the ICRC leaves out, and those that routers may change:
+    // ToS, TTL, IP checksum, UDP checksum, first byte of the QP word.
+    localparam [63:0] ETHERNET = 64'h0000_0000_0000_3FFF;
+    localparam [63:0] VARIABLE = 64'h0000_4300_0340_8000;
+
+    genvar n;
+    generate
+        for (b = 0; b < BYTES; b = b + 1) begin : gen_crc_byte
+            localparam [17:0] LANE = b;
+            localparam        ALWAYS = b < LANE_A;
+            wire [15:0] ethernet, variable;       // by beat
+            for (n = 0; n < 16; n = n + 1) begin : gen_beat
+                if (n * BYTES + b < 64) begin : gen_header
+                    assign ethernet[n] = ETHERNET[n * BYTES + b];
+                    assign variable[n] = VARIABLE[n * BYTES + b];
+                end else begin : gen_payload
+                    assign ethernet[n] = 1'b0;
+                    assign variable[n] = 1'b0;
+                end
+            end
+            wire covered = left_beat || early_beat || (ALWAYS && r_count == PAY_BEAT_A + 5'd1) || (left_some && left > LANE);
+            assign crc_data[8*b +: 8] = (!covered || ethernet[r_idx]) ? 8'h00 : variable[r_idx] ? 8'hFF : r_data[8*b +: 8];
+        end
+    endgenerate
+
+    reg [LANE_W-1:0] tail_reg;
+    assign crc_tail = tail_reg;
+    always @(posedge clk) begin
+        if (r_valid && r_last) begin
+            tail_reg <= {LANE_W{1'b0}} - ip_end[LANE_W-1:0];
+        end
+    end
+
+    // ---- payload words: a beat's lower lanes close a word that the beat before it began ----
+
+    reg [WORDS_W-1:0]  limit_reg;    // words of this frame's payload; right from the beat after opcode, lengths and pad count
+    reg [WORDS_W-1:0]  count_reg;
+    reg                flush_valid;
+    reg [8*BYTES-1:0]  flush_data;
+
+    wire [8*BYTES-1:0] word_a = {r_data[8*LANE_A-1:0], p_data[8*BYTES-1:8*LANE_A]};
+    wire [8*BYTES-1:0] word_b = {r_data[8*LANE_B-1:0], p_data[8*BYTES-1:8*LANE_B]};
+    wire               closes = r_valid && r_count > (has_imm ? PAY_BEAT_B : PAY_BEAT_A) + 5'd1;
+    wire               wanted = count_reg < limit_reg;
+
+    assign pay_valid = (closes || flush_valid) && wanted;
+    assign pay_data  = flush_valid ? flush_data : has_imm ? word_b : word_a;
+
+    always @(posedge clk) begin
+        // A frame's last word may end before its last lane does: it goes out one cycle after the last beat,
+        // when the next frame's first beat has no word to offer.
+        flush_valid <= r_valid && r_last && r_count > (has_imm ? PAY_BEAT_B : PAY_BEAT_A);
+        flush_data  <= has_imm ? {{(8*LANE_B){1'b0}}, r_data[8*BYTES-1:8*LANE_B]}
+                               : {{(8*LANE_A){1'b0}}, r_data[8*BYTES-1:8*LANE_A]};
+        if (r_valid && r_count <= HEADER_BEATS) begin
+            limit_reg <= words;
+        end
+        if (r_valid && r_idx == 4'd0) begin
+            count_reg <= {WORDS_W{1'b0}};
+        end else if (pay_valid) begin
+            count_reg <= count_reg + {{(WORDS_W-1){1'b0}}, 1'b1};
+        end
+        if (rst) begin
+            flush_valid <= 1'b0;
+        end
+    end
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_ram_1r1w: the one memory of the engine, one write port and one read port on one clock.
+//
+// Contract
+//   latency     1 cycle from re and raddr to rdata
+//   throughput  one write and one read per cycle
+//   stall       rdata holds while re is low
+//   collision   a read of the address being written returns the old word
+//   reset       none; the contents are unknown until written
+//   not done    no byte enables, no error correction; to use a foundry macro, replace this file
+`default_nettype none
+
+module inc_ram_1r1w #(
+    // number of words, at least 2
+    parameter WORDS  = 16,
+    // bits of a word, at least 1
+    parameter BITS   = 8,
+    // bits of an address; 2**ADDR_W >= WORDS
+    parameter ADDR_W = 4
+) (
+    input  wire              clk,
+
+    input  wire              we,
+    input  wire [ADDR_W-1:0] waddr,
+    input  wire [BITS-1:0]   wdata,
+
+    input  wire              re,
+    input  wire [ADDR_W-1:0] raddr,
+    output wire [BITS-1:0]   rdata
+);
+
+`ifndef __ICARUS__
+    generate
+        if (WORDS < 2) begin : gen_bad_words
+            $error("inc_ram_1r1w: WORDS must be at least 2");
+        end
+        if (BITS < 1) begin : gen_bad_bits
+            $error("inc_ram_1r1w: BITS must be at least 1");
+        end
+        if (ADDR_W < 1 || ADDR_W > 30 || (1 << ADDR_W) < WORDS) begin : gen_bad_addr_w
+            $error("inc_ram_1r1w: 2**ADDR_W must be at least WORDS");
+        end
+    endgenerate
+`endif
+
+    reg [BITS-1:0] mem [0:WORDS-1];
+    reg [BITS-1:0] rdata_reg;
+
+    assign rdata = rdata_reg;
+
+    always @(posedge clk) begin
+        if (we) begin
+            mem[waddr] <= wdata;
+        end
+        if (re) begin
+            rdata_reg <= mem[raddr];
+        end
+    end
+
+endmodule
+
+`default_nettype wire

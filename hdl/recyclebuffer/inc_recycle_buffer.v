@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_recycle_buffer: the state words of all slots, and the machine that starts a group.
+//
+// Contract
+//   latency     rd_en in cycle 0, the slot's word on slot_* in cycle 1, held until the next rd_en
+//   throughput  one read and one write per cycle; a read of the slot being written returns the old word
+//   start       grp_start[g] makes grp_busy[g] high until every slot of the group holds its first tag and no data, and
+//               every endpoint's state was offered on init_*; it waits until the frames that were looked up before are gone,
+//               takes the write port only in cycles without wr_en, and disturbs no other group;
+//               a group whose registers make no sense is refused (grp_refused) and stays dead
+//   live        grp_live[g]: enabled, started, not busy
+//   reset       no group live; slot words unknown until their group starts
+`default_nettype none
+
+module inc_recycle_buffer #(
+    // number of slots, at least 2
+    parameter SLOTS   = 16,
+    // bits of a slot's number
+    parameter SLOT_W  = 4,
+    // number of groups
+    parameter GROUPS  = 2,
+    // bits of an endpoint's index in its group, at least 1
+    parameter EP_W    = 3,
+    // bits of an endpoint's index in the table
+    parameter EI_W    = 4,
+    // bits of an endpoint mask
+    parameter MASK_W  = 5,
+    // bits of a payload length
+    parameter LEN_W   = 11,
+    // frames that may have been looked up and not yet decided
+    parameter PENDING = 48
+) (
+    input  wire               clk,
+    input  wire               rst,
+
+    // control plane
+    input  wire [GROUPS-1:0]  grp_enable,
+    input  wire [GROUPS-1:0]  grp_start,
+    output wire [GROUPS-1:0]  grp_busy,
+    output wire [GROUPS-1:0]  grp_live,
+    output reg  [GROUPS-1:0]  grp_refused,
+    input  wire               tbl_grp_we,
+    input  wire [EI_W-1:0]    tbl_index,
+    input  wire [3:0]         tbl_word,
+    input  wire [31:0]        tbl_data,
+
+    // the flow of frames, to know when those of before a start are gone
+    input  wire               ent_valid,
+    input  wire               ent_pop,
+
+    // state of the endpoints, to be set when a group starts
+    output wire               init_valid,
+    input  wire               init_take,
+    output wire [EI_W-1:0]    init_ei,
+    output wire [23:0]        init_psn,
+
+    // slot words
+    input  wire               rd_en,
+    input  wire [SLOT_W-1:0]  rd_slot,
+    output wire [23:0]        slot_tag,
+    output wire [MASK_W-1:0]  slot_mask,
+    output wire               slot_complete,
+    output wire [7:0]         slot_opcode,
+    output wire [LEN_W-1:0]   slot_plen,
+    output wire [1:0]         slot_pad,
+    output wire               slot_se,
+    output wire [31:0]        slot_ext,
+    output wire               slot_ce,
+
+    input  wire               wr_en,
+    input  wire [SLOT_W-1:0]  wr_slot,
+    input  wire [23:0]        wr_tag,
+    input  wire [MASK_W-1:0]  wr_mask,
+    input  wire               wr_complete,
+    input  wire [7:0]         wr_opcode,
+    input  wire [LEN_W-1:0]   wr_plen,
+    input  wire [1:0]         wr_pad,
+    input  wire               wr_se,
+    input  wire [31:0]        wr_ext,
+    input  wire               wr_ce
+);
+
+    localparam GRP_W  = EI_W > EP_W ? EI_W - EP_W : 1;
+    localparam [24:0] SLOT_COUNT = SLOTS[24:0];
+    localparam [7:0]  WAIT_POPS  = PENDING[7:0];
+
+`ifndef __ICARUS__
+    generate
+        if (SLOT_W < 1 || SLOT_W > 23 || SLOTS < 2 || SLOTS > (1 << SLOT_W)) begin : gen_bad_slots
+            $error("inc_recycle_buffer: SLOTS must be 2 to 2**SLOT_W");
+        end
+        if (EP_W < 1 || EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
+            $error("inc_recycle_buffer: GROUPS must be 1 to 2**(EI_W - EP_W)");
+        end
+        if (PENDING < 1 || PENDING > 255) begin : gen_bad_pending
+            $error("inc_recycle_buffer: PENDING must be 1 to 255");
+        end
+    endgenerate
+`endif
+
+    // ---- start machine ----
+
+    localparam [2:0] W_IDLE = 3'd0, W_FENCE = 3'd1, W_READ = 3'd2, W_CHECK = 3'd3, W_EP = 3'd4, W_SLOT = 3'd5;
+    localparam [3:0] GRP_START = 4'd2, GRP_SLOTS = 4'd3, GRP_COLLECTIVE = 4'd8;
+
+    reg [2:0]        state_reg;
+    reg [GROUPS-1:0] pending_reg;
+    reg [GROUPS-1:0] current_reg;     // one bit: the group being started
+    reg [GROUPS-1:0] started_reg;
+    reg [GRP_W-1:0]  group_reg;
+    reg [7:0]        pops_reg;
+    reg [3:0]        quiet_reg;
+    reg [SLOT_W-1:0] base_reg;
+    reg [SLOT_W-1:0] last_reg;        // N - 1
+    reg [23:0]       start_reg;
+    reg [SLOT_W-1:0] index_reg;
+    reg [EP_W-1:0]   ep_reg;
+
+    wire [GRP_W-1:0] tbl_group;
+    generate
+        if (EI_W > EP_W) begin : gen_groups
+            assign tbl_group = tbl_index[GRP_W-1:0];
+            assign init_ei   = {group_reg, ep_reg};
+        end else begin : gen_one_group
+            assign tbl_group = 1'b0;
+            assign init_ei   = ep_reg;
+        end
+    endgenerate
+
+    wire [23:0] cfg_start;
+    wire [28:0] cfg_slots;
+    wire [6:0]  cfg_collective;
+    wire        cfg_read = state_reg == W_READ;
+
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(24), .ADDR_W(GRP_W)) u_cfg_start (
+        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_START), .waddr(tbl_group), .wdata(tbl_data[23:0]),
+        .re(cfg_read), .raddr(group_reg), .rdata(cfg_start));
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(29), .ADDR_W(GRP_W)) u_cfg_slots (
+        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_SLOTS), .waddr(tbl_group), .wdata(tbl_data[28:0]),
+        .re(cfg_read), .raddr(group_reg), .rdata(cfg_slots));
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(7), .ADDR_W(GRP_W)) u_cfg_collective (
+        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_COLLECTIVE), .waddr(tbl_group),
+        .wdata({tbl_data[17:16], tbl_data[9:8], tbl_data[2:0]}),
+        .re(cfg_read), .raddr(group_reg), .rdata(cfg_collective));
+
+    // AllReduce or Barrier, SUM, INT32; the slots exist and are 2 or more
+    wire [24:0] cfg_n     = 25'd1 << cfg_slots[28:24];
+    wire        cfg_legal = (cfg_collective[2:0] == 3'd0 || cfg_collective[2:0] == 3'd3)
+                            && cfg_collective[4:3] == 2'd0 && cfg_collective[6:5] == 2'd3
+                            && cfg_slots[28:24] >= 5'd1 && cfg_slots[28:24] <= 5'd23
+                            && {1'b0, cfg_slots[23:0]} + cfg_n <= SLOT_COUNT;
+    wire [24:0] cfg_last  = cfg_n - 25'd1;
+
+    // the lowest group that waits
+    wire [GROUPS:0]   above  = {1'b0, ~pending_reg} + {{GROUPS{1'b0}}, 1'b1};
+    wire [GROUPS-1:0] lowest = pending_reg & above[GROUPS-1:0];
+    reg  [GRP_W-1:0]  lowest_index;
+    integer g;
+    always @* begin
+        lowest_index = {GRP_W{1'b0}};
+        for (g = 0; g < GROUPS; g = g + 1) begin
+            if (lowest[g]) begin
+                lowest_index = g[GRP_W-1:0];
+            end
+        end
+    end
+
+    wire fence_open = pops_reg == WAIT_POPS || quiet_reg == 4'd15;
+
+    assign grp_busy   = pending_reg | (state_reg == W_IDLE ? {GROUPS{1'b0}} : current_reg);
+    assign grp_live   = grp_enable & started_reg & ~grp_busy;
+    assign init_valid = state_reg == W_EP;
+    assign init_psn   = start_reg;
+
+    wire walk_slot = state_reg == W_SLOT && !wr_en;
+    // the one PSN in [START, START+N) that maps to this slot
+    wire [23:0] walk_off = ({{(24-SLOT_W){1'b0}}, index_reg} - start_reg) & {{(24-SLOT_W){1'b0}}, last_reg};
+    wire [23:0] walk_tag = start_reg + walk_off;
+
+    always @(posedge clk) begin
+        pending_reg <= pending_reg | grp_start;
+        started_reg <= started_reg & ~grp_start;
+        grp_refused <= {GROUPS{1'b0}};
+        case (state_reg)
+            W_IDLE: begin
+                current_reg <= lowest;
+                group_reg   <= lowest_index;
+                pops_reg    <= 8'd0;
+                quiet_reg   <= 4'd0;
+                if (pending_reg != {GROUPS{1'b0}}) begin
+                    pending_reg <= (pending_reg & ~lowest) | grp_start;
+                    state_reg   <= W_FENCE;
+                end
+            end
+            W_FENCE: begin
+                pops_reg  <= pops_reg + {7'd0, ent_pop};
+                quiet_reg <= ent_valid ? 4'd0 : quiet_reg + 4'd1;
+                if (fence_open) begin
+                    state_reg <= W_READ;
+                end
+            end
+            W_READ: begin
+                state_reg <= W_CHECK;
+            end
+            W_CHECK: begin
+                base_reg  <= cfg_slots[SLOT_W-1:0];
+                last_reg  <= cfg_last[SLOT_W-1:0];
+                start_reg <= cfg_start;
+                index_reg <= {SLOT_W{1'b0}};
+                ep_reg    <= {EP_W{1'b0}};
+                if (cfg_legal) begin
+                    state_reg <= W_EP;
+                end else begin
+                    grp_refused <= current_reg;
+                    state_reg   <= W_IDLE;
+                end
+            end
+            W_EP: begin
+                if (init_take) begin
+                    ep_reg <= ep_reg + {{(EP_W-1){1'b0}}, 1'b1};
+                    if (ep_reg == {EP_W{1'b1}}) begin
+                        state_reg <= W_SLOT;
+                    end
+                end
+            end
+            default: begin
+                if (walk_slot) begin
+                    index_reg <= index_reg + {{(SLOT_W-1){1'b0}}, 1'b1};
+                    if (index_reg == last_reg) begin
+                        started_reg <= (started_reg | current_reg) & ~grp_start;
+                        state_reg   <= W_IDLE;
+                    end
+                end
+            end
+        endcase
+
+        if (rst) begin
+            state_reg   <= W_IDLE;
+            pending_reg <= {GROUPS{1'b0}};
+            current_reg <= {GROUPS{1'b0}};
+            started_reg <= {GROUPS{1'b0}};
+            grp_refused <= {GROUPS{1'b0}};
+        end
+    end
+
+    // ---- slot words ----
+
+    localparam WORD_W = 24 + MASK_W + 1 + 8 + LEN_W + 2 + 1 + 32 + 1;
+
+    wire [WORD_W-1:0] word_out;
+    wire [WORD_W-1:0] word_in = wr_en
+        ? {wr_ce, wr_ext, wr_se, wr_pad, wr_plen, wr_opcode, wr_complete, wr_mask, wr_tag}
+        : {{(WORD_W-24){1'b0}}, walk_tag};
+
+    inc_ram_1r1w #(.WORDS(SLOTS), .BITS(WORD_W), .ADDR_W(SLOT_W)) u_slots (
+        .clk   (clk),
+        .we    (wr_en || walk_slot),
+        .waddr (wr_en ? wr_slot : base_reg + index_reg),
+        .wdata (word_in),
+        .re    (rd_en),
+        .raddr (rd_slot),
+        .rdata (word_out)
+    );
+
+    assign {slot_ce, slot_ext, slot_se, slot_pad, slot_plen, slot_opcode, slot_complete, slot_mask, slot_tag} = word_out;
+
+    wire unused_bits = &{1'b0, tbl_index, tbl_data, cfg_last, above};
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recyclebuffer
+
+import (
+	"fmt"
+
+	"incforge/hdl/leaf"
+	"incforge/hdl/ram"
+	"incforge/rtlgen/graph"
+)
+
+// RecycleBuffer is inc_recycle_buffer: state words of all slots, and the start of a group. Its contract is the head of inc_recycle_buffer.v.
+type RecycleBuffer struct {
+	// Slots: number of slots, at least 2.
+	Slots int
+	// SlotW: bits of a slot's number.
+	SlotW int
+	// Groups: number of groups.
+	Groups int
+	// EPW: bits of an endpoint's index in its group, at least 1.
+	EPW int
+	// EIW: bits of an endpoint's index in the table.
+	EIW int
+	// MaskW: bits of an endpoint mask.
+	MaskW int
+	// LenW: bits of a payload length.
+	LenW int
+	// Pending: frames that may have been looked up and not yet decided.
+	Pending int
+}
+
+// Module describes it, or says every reason why the parameters are illegal.
+func (p RecycleBuffer) Module() (*graph.Module, error) {
+	groupBits := max(p.EIW-p.EPW, 1)
+	rules := leaf.NewRules("inc_recycle_buffer")
+	rules.Refuse(p.SlotW < 1 || p.SlotW > 23 || p.Slots < 2 || p.Slots > leaf.Pow2(p.SlotW), "SLOTS must be 2 to 2**SLOT_W")
+	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2((p.EIW-p.EPW)), "GROUPS must be 1 to 2**(EI_W - EP_W)")
+	rules.Refuse(p.Pending < 1 || p.Pending > 255, "PENDING must be 1 to 255")
+	if err := rules.Err(); err != nil {
+		return nil, err
+	}
+	source, err := leaf.Source(files, "inc_recycle_buffer")
+	if err != nil {
+		return nil, err
+	}
+	memory, err := ram.RAM{Words: leaf.Pow2(groupBits), Bits: 24, AddrW: groupBits}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_recycle_buffer: %w", err)
+	}
+	return &graph.Module{
+		Name: "inc_recycle_buffer", Block: "RecycleBuffer", Source: source, Latency: "1 cycle",
+		Purpose: "state words of all slots, and the start of a group",
+		Params: []graph.Param{
+			{Name: "SLOTS", Value: p.Slots},
+			{Name: "SLOT_W", Value: p.SlotW},
+			{Name: "GROUPS", Value: p.Groups},
+			{Name: "EP_W", Value: p.EPW},
+			{Name: "EI_W", Value: p.EIW},
+			{Name: "MASK_W", Value: p.MaskW},
+			{Name: "LEN_W", Value: p.LenW},
+			{Name: "PENDING", Value: p.Pending},
+		},
+		Ports: []graph.Port{
+			leaf.In("clk", 1),
+			leaf.In("rst", 1),
+			leaf.In("grp_enable", p.Groups),
+			leaf.In("grp_start", p.Groups),
+			leaf.Out("grp_busy", p.Groups),
+			leaf.Out("grp_live", p.Groups),
+			leaf.Out("grp_refused", p.Groups),
+			leaf.In("tbl_grp_we", 1),
+			leaf.In("tbl_index", p.EIW),
+			leaf.In("tbl_word", 4),
+			leaf.In("tbl_data", 32),
+			leaf.In("ent_valid", 1),
+			leaf.In("ent_pop", 1),
+			leaf.Out("init_valid", 1),
+			leaf.In("init_take", 1),
+			leaf.Out("init_ei", p.EIW),
+			leaf.Out("init_psn", 24),
+			leaf.In("rd_en", 1),
+			leaf.In("rd_slot", p.SlotW),
+			leaf.Out("slot_tag", 24),
+			leaf.Out("slot_mask", p.MaskW),
+			leaf.Out("slot_complete", 1),
+			leaf.Out("slot_opcode", 8),
+			leaf.Out("slot_plen", p.LenW),
+			leaf.Out("slot_pad", 2),
+			leaf.Out("slot_se", 1),
+			leaf.Out("slot_ext", 32),
+			leaf.Out("slot_ce", 1),
+			leaf.In("wr_en", 1),
+			leaf.In("wr_slot", p.SlotW),
+			leaf.In("wr_tag", 24),
+			leaf.In("wr_mask", p.MaskW),
+			leaf.In("wr_complete", 1),
+			leaf.In("wr_opcode", 8),
+			leaf.In("wr_plen", p.LenW),
+			leaf.In("wr_pad", 2),
+			leaf.In("wr_se", 1),
+			leaf.In("wr_ext", 32),
+			leaf.In("wr_ce", 1),
+		},
+		Memories: []graph.Memory{
+			{Path: "u_cfg_start", Words: leaf.Pow2(groupBits), Bits: 24, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_cfg_slots", Words: leaf.Pow2(groupBits), Bits: 29, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_cfg_collective", Words: leaf.Pow2(groupBits), Bits: 7, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_slots", Words: p.Slots, Bits: (24 + p.MaskW + 1 + 8 + p.LenW + 2 + 1 + 32 + 1), Role: "state", Module: "inc_ram_1r1w"},
+		},
+		Submodules: []*graph.Module{memory},
+	}, nil
+}

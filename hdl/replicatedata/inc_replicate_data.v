@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_replicate_data: turns one decision into one frame per endpoint, and offers the payload once for each.
+//
+// Contract
+//   order       decisions first in, first out; the copies of one in ascending order of endpoint
+//   latency     a decision pushed in cycle 0 is asked of TranslateHeader (req_*) in cycle 1;
+//               a word offered on emit_* in cycle 0 is on word_* in cycle 2
+//   throughput  one copy and one word per cycle
+//   payload     kept from its first word until the last copy's last word is fetched; 2**ADDR_W - 1 words in all
+//   stall       tx_room and emit_room; req_ready and word_ready
+//   reset       empty
+`default_nettype none
+
+module inc_replicate_data #(
+    // bytes of a word
+    parameter BYTES   = 8,
+    // bits of a payload length
+    parameter LEN_W   = 11,
+    // bits of a payload's number of words
+    parameter WORDS_W = 8,
+    // bits of an endpoint's index in its group, at least 1
+    parameter EP_W    = 3,
+    // bits of an endpoint's index in the table
+    parameter EI_W    = 4,
+    // bits of an endpoint mask; at most 2**EP_W
+    parameter MASK_W  = 5,
+    // log2 of the number of payload words kept; more than WORDS_W - 1
+    parameter ADDR_W  = 9,
+    // log2 of the number of decisions that may wait, 1 to 10
+    parameter DEPTH_W = 5
+) (
+    input  wire               clk,
+    input  wire               rst,
+
+    output wire               tx_room,
+    input  wire               tx_valid,
+    input  wire               tx_fanout,
+    input  wire [EI_W-1:0]    tx_ei,
+    input  wire [MASK_W-1:0]  tx_mask,
+    input  wire [7:0]         tx_opcode,
+    input  wire               tx_se,
+    input  wire [1:0]         tx_pad,
+    input  wire               tx_ce,
+    input  wire [23:0]        tx_psn,
+    input  wire [31:0]        tx_ext,
+    input  wire [LEN_W-1:0]   tx_plen,
+    input  wire [WORDS_W-1:0] tx_words,
+
+    output wire               emit_room,
+    input  wire               emit_valid,
+    input  wire [8*BYTES-1:0] emit_data,
+
+    // headers to be made, one a copy
+    input  wire               req_ready,
+    output wire               req_valid,
+    output wire [EI_W-1:0]    req_ei,
+    output wire [7:0]         req_opcode,
+    output wire               req_se,
+    output wire [1:0]         req_pad,
+    output wire               req_ce,
+    output wire [23:0]        req_psn,
+    output wire [31:0]        req_ext,
+    output wire [LEN_W-1:0]   req_plen,
+    output wire [WORDS_W-1:0] req_words,
+
+    // the payload words of all copies, one copy after the other
+    output wire               word_valid,
+    input  wire               word_ready,
+    output wire [8*BYTES-1:0] word_data,
+
+    output wire               count_fanout,
+    output wire               count_frame
+);
+
+`ifndef __ICARUS__
+    generate
+        if (EP_W < 1 || EI_W < EP_W || MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_index
+            $error("inc_replicate_data: MASK_W must be at most 2**EP_W, EP_W at most EI_W");
+        end
+        if (ADDR_W < WORDS_W || ADDR_W > 20) begin : gen_bad_addr
+            $error("inc_replicate_data: ADDR_W must be WORDS_W to 20");
+        end
+    endgenerate
+`endif
+
+    localparam DESC_W = 1 + EI_W + MASK_W + 8 + 1 + 2 + 1 + 24 + 32 + LEN_W + WORDS_W;
+
+    // ---- decisions ----
+
+    wire              desc_valid, desc_pop;
+    wire              desc_fanout;
+    wire [EI_W-1:0]   desc_ei;
+    wire [MASK_W-1:0] desc_mask;
+
+    inc_fifo #(.WIDTH(DESC_W), .DEPTH_W(DEPTH_W), .MARGIN(0)) u_decisions (
+        .clk       (clk),
+        .rst       (rst),
+        .push      (tx_valid),
+        .push_data ({tx_fanout, tx_ei, tx_mask, tx_opcode, tx_se, tx_pad, tx_ce, tx_psn, tx_ext, tx_plen, tx_words}),
+        .room      (tx_room),
+        .valid     (desc_valid),
+        .data      ({desc_fanout, desc_ei, desc_mask, req_opcode, req_se, req_pad, req_ce, req_psn, req_ext, req_plen, req_words}),
+        .pop       (desc_pop)
+    );
+
+    // ---- one copy per endpoint of the mask ----
+
+    reg               partly_reg;
+    reg  [MASK_W-1:0] left_reg;
+    wire [MASK_W-1:0] mask    = partly_reg ? left_reg : desc_mask;
+    wire [MASK_W-1:0] rest    = mask & (mask - {{(MASK_W-1){1'b0}}, 1'b1});
+    wire [MASK_W-1:0] lowest  = mask & ~rest;
+    wire              is_last = rest == {MASK_W{1'b0}};
+    wire              has_words = req_words != {WORDS_W{1'b0}};
+    wire              job_room;
+    wire              issue   = req_valid && req_ready;
+
+    reg [EP_W-1:0] endpoint;
+    integer i;
+    always @* begin
+        endpoint = {EP_W{1'b0}};
+        for (i = 0; i < MASK_W; i = i + 1) begin
+            if (lowest[i]) begin
+                endpoint = i[EP_W-1:0];
+            end
+        end
+    end
+    generate
+        if (EI_W > EP_W) begin : gen_groups
+            assign req_ei = {desc_ei[EI_W-1:EP_W], endpoint};
+        end else begin : gen_one_group
+            assign req_ei = endpoint;
+        end
+    endgenerate
+    wire unused_bits = &{1'b0, desc_ei};
+
+    assign req_valid    = desc_valid && (job_room || !has_words);
+    assign desc_pop     = issue && is_last;
+    assign count_frame  = issue;
+    assign count_fanout = issue && desc_fanout;
+
+    always @(posedge clk) begin
+        if (issue) begin
+            partly_reg <= !is_last;
+            left_reg   <= rest;
+        end
+        if (rst) begin
+            partly_reg <= 1'b0;
+        end
+    end
+
+    // ---- payload: written once, read once a copy ----
+
+    wire               job_valid, job_pop, job_last;
+    wire [WORDS_W-1:0] job_words;
+
+    inc_fifo #(.WIDTH(WORDS_W + 1), .DEPTH_W(3), .MARGIN(0)) u_jobs (
+        .clk       (clk),
+        .rst       (rst),
+        .push      (issue && has_words),
+        .push_data ({is_last, req_words}),
+        .room      (job_room),
+        .valid     (job_valid),
+        .data      ({job_last, job_words}),
+        .pop       (job_pop)
+    );
+
+    reg  [ADDR_W-1:0]  tail_reg;       // behind the newest word
+    reg  [ADDR_W-1:0]  base_reg;       // first word of the payload being copied
+    reg  [WORDS_W-1:0] index_reg;
+    reg                ram_valid_reg, kept_valid_reg;
+    reg  [8*BYTES-1:0] kept_reg;
+    wire [8*BYTES-1:0] ram_data;
+
+    wire [ADDR_W-1:0] used      = tail_reg - base_reg;
+    wire [ADDR_W-1:0] word_addr = base_reg + {{(ADDR_W-WORDS_W){1'b0}}, index_reg};
+    wire [ADDR_W-1:0] word_next = word_addr + {{(ADDR_W-1){1'b0}}, 1'b1};
+    wire              word_pop  = word_valid && word_ready;
+    wire              fetch     = job_valid && word_addr != tail_reg && (word_pop || !(kept_valid_reg && ram_valid_reg));
+    wire              keep      = fetch && ram_valid_reg && !(word_pop && !kept_valid_reg);
+    wire              job_end   = index_reg + {{(WORDS_W-1){1'b0}}, 1'b1} == job_words;
+
+    assign emit_room  = used != {ADDR_W{1'b1}};
+    assign word_valid = kept_valid_reg || ram_valid_reg;
+    assign word_data  = kept_valid_reg ? kept_reg : ram_data;
+    assign job_pop    = fetch && job_end;
+
+    inc_ram_1r1w #(.WORDS(1 << ADDR_W), .BITS(8*BYTES), .ADDR_W(ADDR_W)) u_payload (
+        .clk   (clk),
+        .we    (emit_valid),
+        .waddr (tail_reg),
+        .wdata (emit_data),
+        .re    (fetch),
+        .raddr (word_addr),
+        .rdata (ram_data)
+    );
+
+    always @(posedge clk) begin
+        if (emit_valid) begin
+            tail_reg <= tail_reg + {{(ADDR_W-1){1'b0}}, 1'b1};
+        end
+        if (fetch) begin
+            index_reg <= job_end ? {WORDS_W{1'b0}} : index_reg + {{(WORDS_W-1){1'b0}}, 1'b1};
+            if (job_end && job_last) begin
+                base_reg <= word_next;
+            end
+        end
+        if (keep) begin
+            kept_reg       <= ram_data;
+            kept_valid_reg <= 1'b1;
+        end else if (word_pop) begin
+            kept_valid_reg <= 1'b0;
+        end
+        if (fetch) begin
+            ram_valid_reg <= 1'b1;
+        end else if (word_pop && !kept_valid_reg) begin
+            ram_valid_reg <= 1'b0;
+        end
+        if (rst) begin
+            tail_reg       <= {ADDR_W{1'b0}};
+            base_reg       <= {ADDR_W{1'b0}};
+            index_reg      <= {WORDS_W{1'b0}};
+            ram_valid_reg  <= 1'b0;
+            kept_valid_reg <= 1'b0;
+        end
+    end
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replicatedata
+
+import (
+	"fmt"
+
+	"incforge/hdl/leaf"
+	"incforge/hdl/ram"
+	"incforge/hdl/stream"
+	"incforge/rtlgen/graph"
+)
+
+// ReplicateData is inc_replicate_data: makes one frame per endpoint of each decision. Its contract is the head of inc_replicate_data.v.
+type ReplicateData struct {
+	// Bytes: bytes of a word.
+	Bytes int
+	// LenW: bits of a payload length.
+	LenW int
+	// WordsW: bits of a payload's number of words.
+	WordsW int
+	// EPW: bits of an endpoint's index in its group, at least 1.
+	EPW int
+	// EIW: bits of an endpoint's index in the table.
+	EIW int
+	// MaskW: bits of an endpoint mask; at most 2**EP_W.
+	MaskW int
+	// AddrW: log2 of the number of payload words kept; more than WORDS_W - 1.
+	AddrW int
+	// DepthW: log2 of the number of decisions that may wait, 1 to 10.
+	DepthW int
+}
+
+// Module describes it, or says every reason why the parameters are illegal.
+func (p ReplicateData) Module() (*graph.Module, error) {
+	rules := leaf.NewRules("inc_replicate_data")
+	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W, EP_W at most EI_W")
+	rules.Refuse(p.AddrW < p.WordsW || p.AddrW > 20, "ADDR_W must be WORDS_W to 20")
+	if err := rules.Err(); err != nil {
+		return nil, err
+	}
+	source, err := leaf.Source(files, "inc_replicate_data")
+	if err != nil {
+		return nil, err
+	}
+	fifo, err := stream.FIFO{Width: (1 + p.EIW + p.MaskW + 8 + 1 + 2 + 1 + 24 + 32 + p.LenW + p.WordsW), DepthW: p.DepthW, Margin: 0}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_replicate_data: %w", err)
+	}
+	memory, err := ram.RAM{Words: leaf.Pow2(p.AddrW), Bits: 8 * p.Bytes, AddrW: p.AddrW}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_replicate_data: %w", err)
+	}
+	return &graph.Module{
+		Name: "inc_replicate_data", Block: "ReplicateData", Source: source, Latency: "1 cycle to the header request, 2 to the payload",
+		Purpose: "makes one frame per endpoint of each decision",
+		Params: []graph.Param{
+			{Name: "BYTES", Value: p.Bytes},
+			{Name: "LEN_W", Value: p.LenW},
+			{Name: "WORDS_W", Value: p.WordsW},
+			{Name: "EP_W", Value: p.EPW},
+			{Name: "EI_W", Value: p.EIW},
+			{Name: "MASK_W", Value: p.MaskW},
+			{Name: "ADDR_W", Value: p.AddrW},
+			{Name: "DEPTH_W", Value: p.DepthW},
+		},
+		Ports: []graph.Port{
+			leaf.In("clk", 1),
+			leaf.In("rst", 1),
+			leaf.Out("tx_room", 1),
+			leaf.In("tx_valid", 1),
+			leaf.In("tx_fanout", 1),
+			leaf.In("tx_ei", p.EIW),
+			leaf.In("tx_mask", p.MaskW),
+			leaf.In("tx_opcode", 8),
+			leaf.In("tx_se", 1),
+			leaf.In("tx_pad", 2),
+			leaf.In("tx_ce", 1),
+			leaf.In("tx_psn", 24),
+			leaf.In("tx_ext", 32),
+			leaf.In("tx_plen", p.LenW),
+			leaf.In("tx_words", p.WordsW),
+			leaf.Out("emit_room", 1),
+			leaf.In("emit_valid", 1),
+			leaf.In("emit_data", 8*p.Bytes),
+			leaf.In("req_ready", 1),
+			leaf.Out("req_valid", 1),
+			leaf.Out("req_ei", p.EIW),
+			leaf.Out("req_opcode", 8),
+			leaf.Out("req_se", 1),
+			leaf.Out("req_pad", 2),
+			leaf.Out("req_ce", 1),
+			leaf.Out("req_psn", 24),
+			leaf.Out("req_ext", 32),
+			leaf.Out("req_plen", p.LenW),
+			leaf.Out("req_words", p.WordsW),
+			leaf.Out("word_valid", 1),
+			leaf.In("word_ready", 1),
+			leaf.Out("word_data", 8*p.Bytes),
+			leaf.Out("count_fanout", 1),
+			leaf.Out("count_frame", 1),
+		},
+		Memories: []graph.Memory{
+			{Path: "u_payload", Words: leaf.Pow2(p.AddrW), Bits: 8 * p.Bytes, Role: "replay", Module: "inc_ram_1r1w"},
+		},
+		Submodules: []*graph.Module{fifo, memory},
+	}, nil
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_fifo: a small first-in first-out queue whose head is always in view.
+//
+// Contract
+//   latency     1 cycle from a push to the head of an empty queue
+//   throughput  one push and one pop per cycle
+//   stall       a push while full is lost: the writer watches `room`, true while more than MARGIN entries are free
+//   reset       empty
+//   not done    meant for shallow queues: storage is read without a clock
+`default_nettype none
+
+module inc_fifo #(
+    // bits of an entry, at least 1
+    parameter WIDTH   = 8,
+    // log2 of the number of entries, 1 to 10
+    parameter DEPTH_W = 4,
+    // entries kept free for pushes already under way; 0 to 2**DEPTH_W - 1
+    parameter MARGIN  = 0
+) (
+    input  wire             clk,
+    input  wire             rst,
+
+    input  wire             push,
+    input  wire [WIDTH-1:0] push_data,
+    output wire             room,
+
+    output wire             valid,
+    output wire [WIDTH-1:0] data,
+    input  wire             pop
+);
+
+`ifndef __ICARUS__
+    generate
+        if (WIDTH < 1) begin : gen_bad_width
+            $error("inc_fifo: WIDTH must be at least 1");
+        end
+        if (DEPTH_W < 1 || DEPTH_W > 10) begin : gen_bad_depth
+            $error("inc_fifo: DEPTH_W must be 1 to 10");
+        end
+        if (MARGIN < 0 || MARGIN >= (1 << DEPTH_W)) begin : gen_bad_margin
+            $error("inc_fifo: MARGIN must be less than 2**DEPTH_W");
+        end
+    endgenerate
+`endif
+
+    localparam LIMIT = (1 << DEPTH_W) - MARGIN;
+    localparam [DEPTH_W:0] LIMIT_COUNT = LIMIT[DEPTH_W:0];
+
+    reg [WIDTH-1:0]   mem [0:(1 << DEPTH_W)-1];
+    reg [DEPTH_W-1:0] head_reg;
+    reg [DEPTH_W-1:0] tail_reg;
+    reg [DEPTH_W:0]   count_reg;
+
+    assign valid = count_reg != {(DEPTH_W+1){1'b0}};
+    assign room  = count_reg < LIMIT_COUNT;
+    assign data  = mem[head_reg];
+
+    always @(posedge clk) begin
+        if (push) begin
+            mem[tail_reg] <= push_data;
+            tail_reg      <= tail_reg + {{(DEPTH_W-1){1'b0}}, 1'b1};
+        end
+        if (pop) begin
+            head_reg <= head_reg + {{(DEPTH_W-1){1'b0}}, 1'b1};
+        end
+        if (push && !pop) begin
+            count_reg <= count_reg + {{DEPTH_W{1'b0}}, 1'b1};
+        end else if (pop && !push) begin
+            count_reg <= count_reg - {{DEPTH_W{1'b0}}, 1'b1};
+        end
+
+        if (rst) begin
+            head_reg  <= {DEPTH_W{1'b0}};
+            tail_reg  <= {DEPTH_W{1'b0}};
+            count_reg <= {(DEPTH_W+1){1'b0}};
+        end
+    end
+
+endmodule
+
+`default_nettype wire

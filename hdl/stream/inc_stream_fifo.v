@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_stream_fifo: a deep queue of beats in RAM.
+//
+// Contract
+//   latency     2 cycles from a push to the head of an empty queue
+//   throughput  one push and one pop per cycle, no bubbles
+//   stall       a push while full is lost: the writer watches `room`, true while more than MARGIN entries are free
+//   reset       empty
+`default_nettype none
+
+module inc_stream_fifo #(
+    // bits of a beat with all its sidebands, at least 1
+    parameter WIDTH   = 8,
+    // log2 of the number of entries, 2 to 16
+    parameter DEPTH_W = 4,
+    // entries kept free for pushes already under way; 0 to 2**DEPTH_W - 1
+    parameter MARGIN  = 0
+) (
+    input  wire             clk,
+    input  wire             rst,
+
+    input  wire             push,
+    input  wire [WIDTH-1:0] push_data,
+    output wire             room,
+
+    output wire             valid,
+    output wire [WIDTH-1:0] data,
+    input  wire             pop
+);
+
+`ifndef __ICARUS__
+    generate
+        if (WIDTH < 1) begin : gen_bad_width
+            $error("inc_stream_fifo: WIDTH must be at least 1");
+        end
+        if (DEPTH_W < 2 || DEPTH_W > 16) begin : gen_bad_depth
+            $error("inc_stream_fifo: DEPTH_W must be 2 to 16");
+        end
+        if (MARGIN < 0 || MARGIN >= (1 << DEPTH_W)) begin : gen_bad_margin
+            $error("inc_stream_fifo: MARGIN must be less than 2**DEPTH_W");
+        end
+    endgenerate
+`endif
+
+    localparam LIMIT = (1 << DEPTH_W) - MARGIN;
+    localparam [DEPTH_W:0] LIMIT_COUNT = LIMIT[DEPTH_W:0];
+
+    // used_reg counts beats from push to pop, wait_reg those still in the RAM. A read beat sits at the RAM's
+    // output, or in kept_reg when the next one had to be fetched behind it to keep the flow without bubbles.
+    reg [DEPTH_W-1:0] tail_reg;
+    reg [DEPTH_W-1:0] head_reg;
+    reg [DEPTH_W:0]   used_reg;
+    reg [DEPTH_W:0]   wait_reg;
+    reg               ram_valid_reg;
+    reg               kept_valid_reg;
+    reg [WIDTH-1:0]   kept_reg;
+    wire [WIDTH-1:0]  ram_data;
+
+    assign valid = kept_valid_reg || ram_valid_reg;
+    assign data  = kept_valid_reg ? kept_reg : ram_data;
+    assign room  = used_reg < LIMIT_COUNT;
+
+    wire fetch = wait_reg != {(DEPTH_W+1){1'b0}} && (pop || !(kept_valid_reg && ram_valid_reg));
+    wire keep  = fetch && ram_valid_reg && !(pop && !kept_valid_reg);
+
+    inc_ram_1r1w #(.WORDS(1 << DEPTH_W), .BITS(WIDTH), .ADDR_W(DEPTH_W)) u_ram (
+        .clk   (clk),
+        .we    (push),
+        .waddr (tail_reg),
+        .wdata (push_data),
+        .re    (fetch),
+        .raddr (head_reg),
+        .rdata (ram_data)
+    );
+
+    always @(posedge clk) begin
+        if (push) begin
+            tail_reg <= tail_reg + {{(DEPTH_W-1){1'b0}}, 1'b1};
+        end
+        if (fetch) begin
+            head_reg <= head_reg + {{(DEPTH_W-1){1'b0}}, 1'b1};
+        end
+        if (push && !pop) begin
+            used_reg <= used_reg + {{DEPTH_W{1'b0}}, 1'b1};
+        end else if (pop && !push) begin
+            used_reg <= used_reg - {{DEPTH_W{1'b0}}, 1'b1};
+        end
+        if (push && !fetch) begin
+            wait_reg <= wait_reg + {{DEPTH_W{1'b0}}, 1'b1};
+        end else if (fetch && !push) begin
+            wait_reg <= wait_reg - {{DEPTH_W{1'b0}}, 1'b1};
+        end
+
+        if (keep) begin
+            kept_reg <= ram_data;
+        end
+        if (keep) begin
+            kept_valid_reg <= 1'b1;
+        end else if (pop) begin
+            kept_valid_reg <= 1'b0;
+        end
+        if (fetch) begin
+            ram_valid_reg <= 1'b1;
+        end else if (pop && !kept_valid_reg) begin
+            ram_valid_reg <= 1'b0;
+        end
+
+        if (rst) begin
+            tail_reg       <= {DEPTH_W{1'b0}};
+            head_reg       <= {DEPTH_W{1'b0}};
+            used_reg       <= {(DEPTH_W+1){1'b0}};
+            wait_reg       <= {(DEPTH_W+1){1'b0}};
+            ram_valid_reg  <= 1'b0;
+            kept_valid_reg <= 1'b0;
+        end
+    end
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_translate_header: writes the header of a frame that the engine makes, from the out endpoint's record.
+//
+// Contract
+//   latency     req_valid in cycle 0, the header at the head of an empty queue in cycle 2
+//   throughput  1 header per cycle
+//   header      Ethernet, IPv4 with its checksum, UDP (checksum 0), BTH, and AETH or immediate: byte i at hdr_bytes[8*i +: 8]
+//   stall       req_ready low; hdr_pop
+//   table       written word by word through tbl_*
+//   reset       queue empty; the table's contents are unknown until written
+`default_nettype none
+
+module inc_translate_header #(
+    // bits of a port number, 1 to 8
+    parameter PORT_W  = 2,
+    // bits of a payload length, at most 15
+    parameter LEN_W   = 11,
+    // bits of a payload's number of words
+    parameter WORDS_W = 8,
+    // bits of an endpoint's index in the table
+    parameter EI_W    = 4
+) (
+    input  wire               clk,
+    input  wire               rst,
+
+    // control plane
+    input  wire [15:0]        cfg_ip_id,
+    input  wire               tbl_ep_we,
+    input  wire [EI_W-1:0]    tbl_index,
+    input  wire [3:0]         tbl_word,
+    input  wire [31:0]        tbl_data,
+
+    output wire               req_ready,
+    input  wire               req_valid,
+    input  wire [EI_W-1:0]    req_ei,
+    input  wire [7:0]         req_opcode,
+    input  wire               req_se,
+    input  wire [1:0]         req_pad,
+    input  wire               req_ce,
+    input  wire [23:0]        req_psn,
+    input  wire [31:0]        req_ext,
+    input  wire [LEN_W-1:0]   req_plen,
+    input  wire [WORDS_W-1:0] req_words,
+
+    output wire               hdr_valid,
+    input  wire               hdr_pop,
+    output wire [PORT_W-1:0]  hdr_port,
+    output wire [8*58-1:0]    hdr_bytes,
+    // AETH or immediate present: the payload starts at byte 58, not 54
+    output wire               hdr_long,
+    // payload bytes and words
+    output wire [LEN_W-1:0]   hdr_plen,
+    output wire [WORDS_W-1:0] hdr_words,
+    // bytes of the frame before its ICRC
+    output wire [15:0]        hdr_covered,
+    // bytes of the whole frame, padding included
+    output wire [15:0]        hdr_total
+);
+
+`ifndef __ICARUS__
+    generate
+        if (PORT_W < 1 || PORT_W > 8) begin : gen_bad_port
+            $error("inc_translate_header: PORT_W must be 1 to 8");
+        end
+        if (LEN_W < 1 || LEN_W > 15) begin : gen_bad_len
+            $error("inc_translate_header: LEN_W must be 1 to 15");
+        end
+    endgenerate
+`endif
+
+    localparam ENDPOINTS = 1 << EI_W;
+    localparam [3:0] EP_CTRL = 4'd0, EP_REMOTE_QPN = 4'd2, EP_LOCAL_IP = 4'd3, EP_REMOTE_IP = 4'd4, EP_LOCAL_MAC_LO = 4'd5,
+                     EP_LOCAL_MAC_HI = 4'd6, EP_REMOTE_MAC_LO = 4'd7, EP_REMOTE_MAC_HI = 4'd8, EP_HEADER = 4'd9;
+
+    wire take = req_valid && req_ready;
+
+    // ---- table ----
+
+    wire [PORT_W-1:0] ep_port;
+    wire [23:0] ep_remote_qpn;
+    wire [31:0] ep_local_ip, ep_remote_ip, ep_local_mac_lo, ep_remote_mac_lo, ep_header;
+    wire [15:0] ep_local_mac_hi, ep_remote_mac_hi;
+
+    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(PORT_W), .ADDR_W(EI_W)) u_port (
+        .clk(clk), .we(tbl_ep_we && tbl_word == EP_CTRL), .waddr(tbl_index), .wdata(tbl_data[8 +: PORT_W]),
+        .re(take), .raddr(req_ei), .rdata(ep_port));
+    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(24), .ADDR_W(EI_W)) u_remote_qpn (
+        .clk(clk), .we(tbl_ep_we && tbl_word == EP_REMOTE_QPN), .waddr(tbl_index), .wdata(tbl_data[23:0]),
+        .re(take), .raddr(req_ei), .rdata(ep_remote_qpn));
+    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_local_ip (
+        .clk(clk), .we(tbl_ep_we && tbl_word == EP_LOCAL_IP), .waddr(tbl_index), .wdata(tbl_data),
+        .re(take), .raddr(req_ei), .rdata(ep_local_ip));
+    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_remote_ip (
+        .clk(clk), .we(tbl_ep_we && tbl_word == EP_REMOTE_IP), .waddr(tbl_index), .wdata(tbl_data),
+        .re(take), .raddr(req_ei), .rdata(ep_remote_ip));
+    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_local_mac_lo (
+        .clk(clk), .we(tbl_ep_we && tbl_word == EP_LOCAL_MAC_LO), .waddr(tbl_index), .wdata(tbl_data),
+        .re(take), .raddr(req_ei), .rdata(ep_local_mac_lo));
+    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(16), .ADDR_W(EI_W)) u_local_mac_hi (
+        .clk(clk), .we(tbl_ep_we && tbl_word == EP_LOCAL_MAC_HI), .waddr(tbl_index), .wdata(tbl_data[15:0]),
+        .re(take), .raddr(req_ei), .rdata(ep_local_mac_hi));
+    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_remote_mac_lo (
+        .clk(clk), .we(tbl_ep_we && tbl_word == EP_REMOTE_MAC_LO), .waddr(tbl_index), .wdata(tbl_data),
+        .re(take), .raddr(req_ei), .rdata(ep_remote_mac_lo));
+    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(16), .ADDR_W(EI_W)) u_remote_mac_hi (
+        .clk(clk), .we(tbl_ep_we && tbl_word == EP_REMOTE_MAC_HI), .waddr(tbl_index), .wdata(tbl_data[15:0]),
+        .re(take), .raddr(req_ei), .rdata(ep_remote_mac_hi));
+    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_header (
+        .clk(clk), .we(tbl_ep_we && tbl_word == EP_HEADER), .waddr(tbl_index), .wdata(tbl_data),
+        .re(take), .raddr(req_ei), .rdata(ep_header));
+
+    // ---- the request waits a cycle for its record ----
+
+    reg               q_valid, q_se, q_ce;
+    reg [7:0]         q_opcode;
+    reg [1:0]         q_pad;
+    reg [23:0]        q_psn;
+    reg [31:0]        q_ext;
+    reg [LEN_W-1:0]   q_plen;
+    reg [WORDS_W-1:0] q_words;
+
+    always @(posedge clk) begin
+        q_valid  <= take;
+        q_se     <= req_se;
+        q_ce     <= req_ce;
+        q_opcode <= req_opcode;
+        q_pad    <= req_pad;
+        q_psn    <= req_psn;
+        q_ext    <= req_ext;
+        q_plen   <= req_plen;
+        q_words  <= req_words;
+        if (rst) begin
+            q_valid <= 1'b0;
+        end
+    end
+
+    // ---- write ----
+
+    wire is_ack  = q_opcode == 8'h11;
+    wire is_cnp  = q_opcode == 8'h81;
+    wire is_data = !is_ack && !is_cnp;
+    wire is_long = is_ack || q_opcode == 8'h03 || q_opcode == 8'h05;
+
+    // AETH or immediate, a CNP's reserved bytes (zero, like absent payload), payload, pad bytes
+    wire [15:0] after_bth = (is_cnp ? 16'd16 : is_long ? 16'd4 : 16'd0) + {{(16-LEN_W){1'b0}}, q_plen} + {14'd0, q_pad};
+    wire [15:0] covered   = after_bth + 16'd54;
+    wire [15:0] unpadded  = after_bth + 16'd58;
+    wire [15:0] total     = unpadded < 16'd60 ? 16'd60 : unpadded;
+    wire [15:0] total_len = after_bth + 16'd44;
+    wire [15:0] udp_len   = after_bth + 16'd24;
+
+    wire [7:0]  tos = q_ce ? {ep_header[31:26], 2'b11} : ep_header[31:24];
+    wire [7:0]  ttl = ep_header[23:16];
+    wire [15:0] udp_src = ep_header[15:0];
+
+    // version and IHL, ToS | total length | ID | DF | TTL, UDP | addresses
+    wire [19:0] sum = {4'd0, 8'h45, tos} + {4'd0, total_len} + {4'd0, cfg_ip_id} + 20'h04000
+                    + {4'd0, ttl, 8'd17} + {4'd0, ep_local_ip[31:16]} + {4'd0, ep_local_ip[15:0]}
+                    + {4'd0, ep_remote_ip[31:16]} + {4'd0, ep_remote_ip[15:0]};
+    wire [16:0] fold     = {1'b0, sum[15:0]} + {13'd0, sum[19:16]};
+    wire [15:0] checksum = ~(fold[15:0] + {15'd0, fold[16]});
+
+    wire [31:0] ext = is_long ? q_ext : 32'd0;
+
+    // first byte of the frame in the most significant place
+    wire [8*58-1:0] wire_order = {
+        ep_remote_mac_hi, ep_remote_mac_lo, ep_local_mac_hi, ep_local_mac_lo, 16'h0800,
+        8'h45, tos, total_len, cfg_ip_id, 16'h4000, ttl, 8'd17, checksum, ep_local_ip, ep_remote_ip,
+        udp_src, 16'd4791, udp_len, 16'd0,
+        q_opcode, q_se, 1'b0, q_pad, 4'd0, 16'hFFFF, 1'b0, is_cnp, 6'd0, ep_remote_qpn, is_data, 7'd0, q_psn,
+        ext};
+    wire [8*58-1:0] lane_order;
+    genvar b;
+    generate
+        for (b = 0; b < 58; b = b + 1) begin : gen_byte
+            assign lane_order[8*b +: 8] = wire_order[8*(57-b) +: 8];
+        end
+    endgenerate
+
+    inc_fifo #(.WIDTH(PORT_W + 8*58 + 1 + LEN_W + WORDS_W + 32), .DEPTH_W(2), .MARGIN(1)) u_headers (
+        .clk       (clk),
+        .rst       (rst),
+        .push      (q_valid),
+        .push_data ({ep_port, lane_order, is_long, q_plen, q_words, covered, total}),
+        .room      (req_ready),
+        .valid     (hdr_valid),
+        .data      ({hdr_port, hdr_bytes, hdr_long, hdr_plen, hdr_words, hdr_covered, hdr_total}),
+        .pop       (hdr_pop)
+    );
+
+endmodule
+
+`default_nettype wire

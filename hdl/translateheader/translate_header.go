@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package translateheader
+
+import (
+	"fmt"
+
+	"incforge/hdl/leaf"
+	"incforge/hdl/ram"
+	"incforge/hdl/stream"
+	"incforge/rtlgen/graph"
+)
+
+// TranslateHeader is inc_translate_header: writes the header of a frame from the out endpoint's record. Its contract is the head of inc_translate_header.v.
+type TranslateHeader struct {
+	// PortW: bits of a port number, 1 to 8.
+	PortW int
+	// LenW: bits of a payload length, at most 15.
+	LenW int
+	// WordsW: bits of a payload's number of words.
+	WordsW int
+	// EIW: bits of an endpoint's index in the table.
+	EIW int
+}
+
+// Module describes it, or says every reason why the parameters are illegal.
+func (p TranslateHeader) Module() (*graph.Module, error) {
+	rules := leaf.NewRules("inc_translate_header")
+	rules.Refuse(p.PortW < 1 || p.PortW > 8, "PORT_W must be 1 to 8")
+	rules.Refuse(p.LenW < 1 || p.LenW > 15, "LEN_W must be 1 to 15")
+	if err := rules.Err(); err != nil {
+		return nil, err
+	}
+	source, err := leaf.Source(files, "inc_translate_header")
+	if err != nil {
+		return nil, err
+	}
+	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW), Bits: p.PortW, AddrW: p.EIW}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_translate_header: %w", err)
+	}
+	fifo, err := stream.FIFO{Width: p.PortW + 8*58 + 1 + p.LenW + p.WordsW + 32, DepthW: 2, Margin: 1}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_translate_header: %w", err)
+	}
+	return &graph.Module{
+		Name: "inc_translate_header", Block: "TranslateHeader", Source: source, Latency: "2 cycles",
+		Purpose: "writes the header of a frame from the out endpoint's record",
+		Params: []graph.Param{
+			{Name: "PORT_W", Value: p.PortW},
+			{Name: "LEN_W", Value: p.LenW},
+			{Name: "WORDS_W", Value: p.WordsW},
+			{Name: "EI_W", Value: p.EIW},
+		},
+		Ports: []graph.Port{
+			leaf.In("clk", 1),
+			leaf.In("rst", 1),
+			leaf.In("cfg_ip_id", 16),
+			leaf.In("tbl_ep_we", 1),
+			leaf.In("tbl_index", p.EIW),
+			leaf.In("tbl_word", 4),
+			leaf.In("tbl_data", 32),
+			leaf.Out("req_ready", 1),
+			leaf.In("req_valid", 1),
+			leaf.In("req_ei", p.EIW),
+			leaf.In("req_opcode", 8),
+			leaf.In("req_se", 1),
+			leaf.In("req_pad", 2),
+			leaf.In("req_ce", 1),
+			leaf.In("req_psn", 24),
+			leaf.In("req_ext", 32),
+			leaf.In("req_plen", p.LenW),
+			leaf.In("req_words", p.WordsW),
+			leaf.Out("hdr_valid", 1),
+			leaf.In("hdr_pop", 1),
+			leaf.Out("hdr_port", p.PortW),
+			leaf.Out("hdr_bytes", 8*58),
+			leaf.Out("hdr_long", 1),
+			leaf.Out("hdr_plen", p.LenW),
+			leaf.Out("hdr_words", p.WordsW),
+			leaf.Out("hdr_covered", 16),
+			leaf.Out("hdr_total", 16),
+		},
+		Memories: []graph.Memory{
+			{Path: "u_port", Words: leaf.Pow2(p.EIW), Bits: p.PortW, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_remote_qpn", Words: leaf.Pow2(p.EIW), Bits: 24, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_local_ip", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_remote_ip", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_local_mac_lo", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_local_mac_hi", Words: leaf.Pow2(p.EIW), Bits: 16, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_remote_mac_lo", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_remote_mac_hi", Words: leaf.Pow2(p.EIW), Bits: 16, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_header", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+		},
+		Submodules: []*graph.Module{memory, fifo},
+	}, nil
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtlgen
+
+import (
+	"incforge/hdl/aggregatedata"
+	"incforge/hdl/assemble"
+	"incforge/hdl/checkduplicate"
+	"incforge/hdl/csr"
+	"incforge/hdl/forward"
+	"incforge/hdl/icrc"
+	"incforge/hdl/lookuptable"
+	"incforge/hdl/packetbuffer"
+	"incforge/hdl/parser"
+	"incforge/hdl/recyclebuffer"
+	"incforge/hdl/replicatedata"
+	"incforge/hdl/translateheader"
+	"incforge/rtlgen/graph"
+	"incforge/rtlgen/params"
+	"incforge/rtlgen/regs"
+)
+
+// axil are the signals of an AXI4-Lite slave, by direction seen from it, with their width; 0 stands for the address's.
+var axil = [...]struct {
+	name string
+	out  bool
+	bits int
+}{
+	{"awaddr", false, 0}, {"awvalid", false, 1}, {"awready", true, 1},
+	{"wdata", false, 32}, {"wstrb", false, 4}, {"wvalid", false, 1}, {"wready", true, 1},
+	{"bresp", true, 2}, {"bvalid", true, 1}, {"bready", false, 1},
+	{"araddr", false, 0}, {"arvalid", false, 1}, {"arready", true, 1},
+	{"rdata", true, 32}, {"rresp", true, 2}, {"rvalid", true, 1}, {"rready", false, 1},
+}
+
+// control declares the ports every top has: clock, reset and the register bus.
+func control(c *graph.Composite, addrBits int) {
+	c.Clock("clk", graph.Doc("clock"))
+	c.Reset("rst", graph.Doc("synchronous reset, active high"))
+	for _, s := range axil {
+		bits := s.bits
+		if bits == 0 {
+			bits = addrBits
+		}
+		if s.out {
+			c.Output("s_axil_"+s.name, bits, graph.Doc("AXI4-Lite "+s.name))
+		} else {
+			c.Input("s_axil_"+s.name, bits, graph.Doc("AXI4-Lite "+s.name))
+		}
+	}
+}
+
+// pending is how many frames can lie between LookupTable's tables and CheckDuplicate's decision: the queue and what is on its way.
+func pending(d params.Derived) int { return d.HeaderEntries + 16 }
+
+// modeII is the core of a Mode II engine: one stream in, one stream out (protocol.md section 4).
+func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
+	d := p.Derived()
+	version, _ := model.Register("VERSION")
+	c := graph.NewComposite(p.Name+"_core", "Mode II engine: one AXI4-Stream in, one out, tuser = {port, err}")
+	control(c, model.AddrBits)
+	beat := graph.Shape{Data: d.BusBits, Keep: d.KeepBits, Last: true, User: d.TUserBits}
+	in := c.InputStream("s_axis", beat, graph.Doc("frames in"))
+	out := c.OutputStream("m_axis", beat, graph.Doc("frames out"))
+
+	check := 0
+	if p.ICRCCheck {
+		check = 1
+	}
+	// a 32-bit pattern as the signed integer that Verilog's plain parameters are
+	init := int(int32(icrc.Init()))
+
+	parse := c.Add("u_parser", parser.Parser{Bytes: p.BusBytes, PortW: d.PortBits, MTUBytes: p.MTUBytes, LenW: d.PayloadLenBits,
+		WordsW: d.WordCountBits})
+	icrcCheck := c.Add("u_icrc_check", icrc.Check{Bytes: p.BusBytes, Init: init})
+	rxStep := c.Add("u_crc_rx", icrc.Step{Bytes: p.BusBytes})
+	rxResidue := c.Add("u_residue", icrc.Residue{Bytes: p.BusBytes})
+	lookup := c.Add("u_lookup", lookuptable.LookupTable{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits})
+	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits})
+	decide := c.Add("u_check", checkduplicate.CheckDuplicate{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes,
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Groups: p.Groups, PktW: d.PacketAddrBits,
+		ICRC: check, Counters: len(model.Counters)})
+	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
+		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, Pending: pending(d)})
+	aggregate := c.Add("u_aggregate", aggregatedata.AggregateData{Bytes: p.BusBytes, Slots: d.Slots, SlotW: d.SlotBits,
+		MTUWords: d.MTUWords, WordsW: d.WordCountBits, PktW: d.PacketAddrBits})
+	replicate := c.Add("u_replicate", replicatedata.ReplicateData{Bytes: p.BusBytes, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, AddrW: d.ReplayAddrBits, DepthW: d.HeaderAddrBits})
+	translate := c.Add("u_translate", translateheader.TranslateHeader{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
+		EIW: d.EIBits})
+	join := c.Add("u_assemble", assemble.Assemble{Bytes: p.BusBytes, PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits})
+	icrcInsert := c.Add("u_icrc_insert", icrc.Insert{Bytes: p.BusBytes, PortW: d.PortBits, Init: init})
+	txStep := c.Add("u_crc_tx", icrc.Step{Bytes: p.BusBytes})
+	txTail := c.Add("u_tail", icrc.Tail{Bytes: p.BusBytes})
+	send := c.Add("u_forward", forward.Forward{Bytes: p.BusBytes, PortW: d.PortBits, BeatsW: d.ForwardAddrBits, DepthW: d.HeaderAddrBits})
+	gate := c.Add("u_gate", parser.Gate{Width: 4})
+	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: regs.Magic, Version: int(version.Reset), Mode: p.Mode, Bytes: p.BusBytes,
+		Lanes: p.Lanes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes, Slots: d.Slots,
+		Window: p.WindowPackets, IPID: regs.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
+		Counters: len(model.Counters)})
+
+	// in: beats to all who need them, as long as all have room
+	c.ConnectStream(in, parse.Stream("s_axis"))
+	c.Connect(graph.Concat(csrs.Pin("ready"), send.Pin("room"), packets.Pin("room"), lookup.Pin("room")), gate.Pin("each"))
+	c.Connect(gate.Pin("all"), parse.Pin("room"))
+	c.Link(parse, send, "raw_")
+	c.Link(parse, icrcCheck, "crc_")
+	c.Link(parse, packets, "pay_")
+	c.Link(parse, packets, "eof_")
+	c.Link(parse, lookup, "hdr_")
+	c.LinkAs(icrcCheck, "step_", rxStep, "")
+	c.Connect(rxStep.Pin("next"), icrcCheck.Pin("step_next"))
+	c.Connect(icrcCheck.Pin("residue_tail"), rxResidue.Pin("tail"))
+	c.Connect(rxResidue.Pin("residue"), icrcCheck.Pin("residue"))
+	c.Connect(icrcCheck.Pin("icrc_ok"), packets.Pin("eof_icrc_ok"))
+
+	// decide
+	c.Link(lookup, send, "fwd_")
+	c.Link(lookup, decide, "ent_")
+	c.Link(decide, lookup, "ent_")
+	c.Connect(lookup.Pin("ent_valid"), slots.Pin("ent_valid"))
+	c.Connect(decide.Pin("ent_pop"), slots.Pin("ent_pop"))
+	c.Link(packets, decide, "vrd_")
+	c.Link(decide, packets, "vrd_")
+	c.Link(decide, slots, "rd_")
+	c.Link(decide, slots, "wr_")
+	c.Link(slots, decide, "slot_")
+	c.Link(slots, decide, "init_")
+	c.Link(decide, slots, "init_")
+	c.Connect(slots.Pin("grp_live"), decide.Pin("grp_live"), csrs.Pin("grp_live"))
+
+	// add
+	c.Link(decide, aggregate, "op_")
+	c.Link(aggregate, decide, "op_")
+	c.Connect(decide.Pin("pkt_start"), aggregate.Pin("pkt_start"))
+	c.Connect(packets.Pin("newest"), aggregate.Pin("newest"))
+	c.Connect(aggregate.Pin("oldest"), packets.Pin("oldest"))
+	c.Link(aggregate, packets, "rd_")
+	c.Link(packets, aggregate, "rd_")
+
+	// send
+	c.Link(decide, replicate, "tx_")
+	c.Link(replicate, decide, "tx_")
+	c.Link(aggregate, replicate, "emit_")
+	c.Link(replicate, aggregate, "emit_")
+	c.Link(replicate, translate, "req_")
+	c.Link(translate, replicate, "req_")
+	c.Link(translate, join, "hdr_")
+	c.Link(join, translate, "hdr_")
+	c.Link(replicate, join, "word_")
+	c.Link(join, replicate, "word_")
+	c.LinkAs(join, "m_", icrcInsert, "s_")
+	c.LinkAs(icrcInsert, "s_", join, "m_")
+	c.LinkAs(icrcInsert, "step_", txStep, "")
+	c.Connect(txStep.Pin("next"), icrcInsert.Pin("step_next"))
+	c.LinkAs(icrcInsert, "tail_", txTail, "")
+	c.Connect(txTail.Pin("crc"), icrcInsert.Pin("tail_crc"))
+	c.LinkAs(icrcInsert, "m_", send, "eng_")
+	c.LinkAs(send, "eng_", icrcInsert, "m_")
+	c.ConnectStream(send.Stream("m_axis"), out)
+
+	// control
+	c.Link(c, csrs, "s_axil_")
+	c.Link(csrs, c, "s_axil_")
+	c.Connect(csrs.Pin("cfg_gap_nak"), decide.Pin("cfg_gap_nak"))
+	c.Connect(csrs.Pin("cfg_foreign_bypass"), lookup.Pin("cfg_foreign_bypass"))
+	c.Connect(csrs.Pin("cfg_bypass_port"), lookup.Pin("cfg_bypass_port"))
+	c.Connect(csrs.Pin("cfg_ip_id"), translate.Pin("cfg_ip_id"))
+	for _, name := range []string{"tbl_index", "tbl_word", "tbl_data"} {
+		c.Connect(csrs.Pin(name), lookup.Pin(name), slots.Pin(name), translate.Pin(name))
+	}
+	c.Connect(csrs.Pin("tbl_ep_we"), lookup.Pin("tbl_ep_we"), translate.Pin("tbl_ep_we"))
+	c.Connect(csrs.Pin("tbl_grp_we"), lookup.Pin("tbl_grp_we"), slots.Pin("tbl_grp_we"))
+	c.Connect(csrs.Pin("grp_enable"), slots.Pin("grp_enable"))
+	c.Connect(csrs.Pin("grp_start"), slots.Pin("grp_start"))
+	c.Connect(slots.Pin("grp_busy"), csrs.Pin("grp_busy"))
+	c.Connect(slots.Pin("grp_refused"), csrs.Pin("grp_refused"))
+	c.Connect(decide.Pin("count"), csrs.Pin("count"))
+	c.Link(replicate, csrs, "count_")
+	return c.Build()
+}
