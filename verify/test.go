@@ -165,9 +165,15 @@ func (t *T) maxLog2N(groups int) int {
 	return min(bits.Len(uint(per))-1, bits.Len(uint(t.p.GroupSlots()))-1)
 }
 
-// newGroup programs group index as a root over members endpoints, or under a parent (endpoint number members) if parent is
-// set, and enables it. Groups share the buffer evenly if groups of them are wanted.
+// newGroup makes a group and programs it.
 func (e *engine) newGroup(index, groups, members int, parent bool, opts ...groupOption) (*group, error) {
+	g := e.makeGroup(index, groups, members, parent, opts...)
+	return g, g.program()
+}
+
+// makeGroup makes group index as a root over members endpoints, or under a parent (endpoint number members) if parent is set.
+// Groups share the buffer evenly if groups of them are wanted. Nothing is written yet.
+func (e *engine) makeGroup(index, groups, members int, parent bool, opts ...groupOption) *group {
 	t := e.t
 	n := t.maxLog2N(groups)
 	g := &group{t: t, e: e, index: index, parent: -1}
@@ -190,7 +196,7 @@ func (e *engine) newGroup(index, groups, members int, parent bool, opts ...group
 	for _, o := range opts {
 		o(g)
 	}
-	return g, g.program()
+	return g
 }
 
 // program writes everything and enables the group.

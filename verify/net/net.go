@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"incforge/roce"
 	"incforge/verify/dut"
@@ -56,10 +57,12 @@ type arrival struct {
 
 type arrivals []arrival
 
-func (a arrivals) Len() int           { return len(a) }
-func (a arrivals) Less(i, j int) bool { return a[i].at < a[j].at || a[i].at == a[j].at && a[i].seq < a[j].seq }
-func (a arrivals) Swap(i, j int)      { a[i], a[j] = a[j], a[i] }
-func (a *arrivals) Push(x any)        { *a = append(*a, x.(arrival)) }
+func (a arrivals) Len() int { return len(a) }
+func (a arrivals) Less(i, j int) bool {
+	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].seq < a[j].seq
+}
+func (a arrivals) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
+func (a *arrivals) Push(x any)   { *a = append(*a, x.(arrival)) }
 func (a *arrivals) Pop() any {
 	old := *a
 	x := old[len(old)-1]
@@ -83,7 +86,7 @@ type pipe struct {
 
 type hostNode struct {
 	*host.Host
-	out  *pipe
+	out *pipe
 }
 
 // Net is a network. Make it with New, add nodes, join them, run it.
@@ -211,7 +214,7 @@ func (n *Net) out(sw, port int, data []byte) *pipe {
 		return nil
 	}
 	if len(data) >= 6 {
-		for _, p := range pipes {
+		for _, p := range slices.Backward(pipes) { // the one joined last, should an address have moved
 			if p.mac == roce.MAC(data[:6]) {
 				return p
 			}

@@ -25,7 +25,9 @@ func Manifest(p manifest.Params) *manifest.Manifest {
 			Reset: manifest.Reset{reset}, Fields: fields})
 		next += uint32(count)*12 + 4
 	}
-	f := func(name string, lsb, width int) manifest.Field { return manifest.Field{Name: name, LSB: lsb, Width: width} }
+	f := func(name string, lsb, width int) manifest.Field {
+		return manifest.Field{Name: name, LSB: lsb, Width: width}
+	}
 	word := f("value", 0, 32)
 	add("ID", "ro", 1, 0x494E4331, word)
 	add("VERSION", "ro", 1, 1, word)
