@@ -93,7 +93,7 @@ module inc_aggregate_data #(
     reg [ADDR_W-1:0]  s_addr;
     reg [8*BYTES-1:0] s_data;
 
-    wire s_go    = s_valid && (!s_spec || op_commit) && (!s_emit || emit_room);
+    wire s_go    = s_valid && !s_spec && (!s_emit || emit_room);
     wire s_free  = !s_valid || s_go;
     wire d_free  = !d_valid || s_free;
 
