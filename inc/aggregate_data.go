@@ -32,11 +32,7 @@ func (e *Engine) aggregate(at place, s int, p *roce.Packet) {
 		if slot.se != p.SE || slot.imm != immediateOf(p) {
 			e.count(ImmMismatch) // not worth losing the data over; the first one's stay
 		}
-		if g.BigEndian {
-			addInt32(binary.BigEndian, sum, p.Payload)
-		} else {
-			addInt32(binary.LittleEndian, sum, p.Payload)
-		}
+		addInt32(sum, p.Payload, g.BigEndian)
 	}
 	slot.mask |= at.bit()
 	slot.ce = slot.ce || p.CE() // congestion on any way in is congestion of the result
@@ -50,10 +46,18 @@ func (e *Engine) aggregate(at place, s int, p *roce.Packet) {
 }
 
 // addInt32 adds addend to sum, element by element: two's complement, wrapping (protocol.md section 3). Both have the same
-// length, a multiple of four.
-func addInt32[O binary.ByteOrder](order O, sum, addend []byte) {
-	for i := 0; i+elementBytes <= len(sum); i += elementBytes {
-		order.PutUint32(sum[i:], order.Uint32(sum[i:])+order.Uint32(addend[i:]))
+// length, a multiple of four. The byte order decides which way carries run, so it is the group's and not the machine's.
+func addInt32(sum, addend []byte, bigEndian bool) {
+	if bigEndian {
+		for order := binary.BigEndian; len(sum) >= elementBytes && len(addend) >= elementBytes; {
+			order.PutUint32(sum, order.Uint32(sum)+order.Uint32(addend))
+			sum, addend = sum[elementBytes:], addend[elementBytes:]
+		}
+		return
+	}
+	for order := binary.LittleEndian; len(sum) >= elementBytes && len(addend) >= elementBytes; {
+		order.PutUint32(sum, order.Uint32(sum)+order.Uint32(addend))
+		sum, addend = sum[elementBytes:], addend[elementBytes:]
 	}
 }
 

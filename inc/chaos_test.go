@@ -48,7 +48,7 @@ type network struct {
 	hosts    []*host
 	near     []attachment // by host: its switch and endpoint
 	links    [][]transit  // queues: into endpoint e of node n at 5n+e, into the hosts behind those
-	loss     int // one frame in so many
+	loss     int          // one frame in so many
 	shuffle  bool
 	words    int
 	sentBack int // contributions sent more than once

@@ -112,7 +112,7 @@ type Counters [NumCounters]uint32
 // CheckIdentities verifies the equations of docs/engine.md section 7 that hold for every run, lossless or not.
 // hasParent tells whether every group of the engine has a valid parent (true) or none has (false): only on a node with
 // a parent is a result one frame of its own. It returns an error that names the first equation that fails.
-func (c *Counters) CheckIdentities(hasParent bool) error {
+func (c Counters) CheckIdentities(hasParent bool) error {
 	var drops uint32
 	for i := DropForeign; i <= DropShape; i++ {
 		drops += c[i]

@@ -79,6 +79,21 @@ func TestNotOurs(t *testing.T) {
 	})
 }
 
+// TestStepBypasses: a decoded packet for a QPN that is not ours, or from someone else if so configured, comes back as it is.
+func TestStepBypasses(t *testing.T) {
+	w := newStar(t)
+	w.configure(func(e *Engine) error { e.SetForeignBypass(true); return e.SetBypassPort(1, 4) })
+	stranger, foreign := w.data(0, 1, 0, le(1)), w.data(0, 1, 0, le(1))
+	stranger.DestQP, foreign.PKey = 0xAC0001, 0x7FFF
+	for i, p := range []roce.Packet{stranger, foreign} {
+		assert.Equal(t, []Out{{Port: 4, Bypass: true, Packet: p}}, w.e.Step(0, 1, p))
+		assert.Equal(t, Counters{RxFrames: uint32(i + 1), Bypass: uint32(i + 1)}, w.e.Counters())
+	}
+	assert.Empty(t, w.e.Step(0, -1, w.data(0, 1, 0, le(1))))
+	assert.Empty(t, w.e.Step(0, 5, w.data(0, 1, 0, le(1))))
+	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "BYPASS": 1}, w.counted(func() { w.frame(1, bytesOf(foreign), false) }))
+}
+
 // TestDrops reaches every DROP counter, each in several ways, and each drop by itself changes nothing.
 func TestDrops(t *testing.T) {
 	good := func(w *world) roce.Packet { return w.data(0, 1, 0, le(1, 2, 3, 4)) }
@@ -404,7 +419,7 @@ func TestImmediateMismatch(t *testing.T) {
 		imm        uint32
 		se         bool
 		mismatches uint32
-	}{{7, false, 0}, {7, false, 0}, {8, false, 1}, {7, true, 1}} {
+	}{{7, false, 0}, {7, false, 0}, {8, false, 1}, {8, true, 1}} {
 		p := w.data(0, r, 0, nil)
 		p.Op, p.Imm, p.SE = roce.SendOnlyImm, contribution.imm, contribution.se
 		counted := w.counted(func() { outs = w.send(p) })
