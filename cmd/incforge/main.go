@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command incforge generates, verifies and prices in-network-collective engines. It parses flags and calls packages; what the
+// commands do is in rtlgen, verify, synth, fpga and report.
+//
+// Exit status: 0 success, 1 a check failed, 2 bad usage or parameters, 3 a needed tool is missing.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/spf13/cobra"
+
+	"incforge/internal/tool"
+	"incforge/rtlgen/params"
+)
+
+// Exit statuses; scripts depend on them.
+const (
+	exitOK      = 0
+	exitFailed  = 1
+	exitUsage   = 2
+	exitMissing = 3
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run executes one command line and returns the exit status.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	log := logrus.New()
+	log.SetOutput(stderr)
+	log.SetFormatter(&logrus.TextFormatter{DisableTimestamp: true, DisableColors: true})
+	a := &app{log: log, out: stdout}
+	root := a.root()
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if text := err.Error(); text != "" {
+		fmt.Fprintln(stderr, "incforge:", text)
+	}
+	return a.status(err)
+}
+
+// app is what all commands share.
+type app struct {
+	log     *logrus.Logger
+	out     io.Writer
+	started bool // a command's own code was reached, so an error is no longer about the command line
+	verbose bool
+	quiet   bool
+}
+
+// errFailed says that a check failed whose findings are already on stdout.
+var errFailed = errors.New("a check failed")
+
+// usageError marks an error in what the user asked for.
+type usageError struct{ error }
+
+func (u usageError) Unwrap() error { return u.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// status maps an error to the exit status.
+func (a *app) status(err error) int {
+	var (
+		usage    usageError
+		problems params.Problems
+		absent   *tool.NotFoundError
+	)
+	switch {
+	case errors.As(err, &absent):
+		return exitMissing
+	case !a.started, errors.As(err, &usage), errors.As(err, &problems):
+		return exitUsage
+	}
+	return exitFailed
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "incforge",
+		Short: "Generate, verify and price in-network-collective engines",
+		Long: `IncForge turns parameters into the Verilog of an IncEngine (an in-switch AllReduce engine for RoCEv2, EPIC, SIGCOMM '26),
+proves it against an independent model, and prices it.
+
+CONFIG is the name of a preset (incforge config list) or a YAML file.
+Exit status: 0 success, 1 a check failed, 2 bad usage or parameters, 3 a needed tool is missing.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			switch {
+			case a.verbose && a.quiet:
+				return errors.New("--verbose and --quiet exclude each other")
+			case a.verbose:
+				a.log.SetLevel(logrus.DebugLevel)
+			case a.quiet:
+				a.log.SetLevel(logrus.ErrorLevel)
+			}
+			a.started = true
+			return nil
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "log more, to stderr")
+	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "log errors only")
+	root.AddCommand(a.gen(), a.lint(), a.verify(), a.synth(), a.config(), a.report(), a.doctor())
+	return root
+}
+
+// working logs that something still runs, first after two seconds and then ever more rarely, until the returned function is called.
+func (a *app) working(format string, args ...any) (stop func()) {
+	what, done := fmt.Sprintf(format, args...), make(chan struct{})
+	go func() {
+		start, wait := time.Now(), 2*time.Second
+		for {
+			select {
+			case <-done:
+				return
+			case <-time.After(wait):
+				a.log.Infof("%s: %d s", what, int(time.Since(start).Seconds()))
+				wait = min(2*wait, 30*time.Second)
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+// write writes a result file, making its folder.
+func write(path string, text []byte) error {
+	if i := strings.LastIndexByte(path, '/'); i > 0 {
+		if err := os.MkdirAll(path[:i], 0o755); err != nil {
+			return fmt.Errorf("write %s: %w", path, err)
+		}
+	}
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}

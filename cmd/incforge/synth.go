@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"incforge/synth"
+)
+
+func (a *app) synth() *cobra.Command {
+	var (
+		flags    configFlags
+		opt      synth.Options
+		jsonFile string
+	)
+	cmd := &cobra.Command{Use: "synth CONFIG|DIR", Short: "Estimate area and timing as an ASIC, with Yosys and OpenSTA", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if opt.Tech != synth.Generic28 && opt.Tech != synth.OSU018 {
+				if _, err := os.Stat(opt.Tech); err != nil {
+					return usagef("--tech %s: must be %s, %s or a Liberty file: %w", opt.Tech, synth.Generic28, synth.OSU018, err)
+				}
+			}
+			if opt.ClockMHz < 0 {
+				return usagef("--clock-mhz %g: must be above 0", opt.ClockMHz)
+			}
+			dir, done, err := a.generated(args[0], &flags)
+			if err != nil {
+				return err
+			}
+			defer done()
+			defer a.working("synthesis of %s", args[0])()
+			m, err := synth.Run(cmd.Context(), dir, opt)
+			if err != nil {
+				return err
+			}
+			fmt.Fprint(a.out, m.Table())
+			if jsonFile == "" {
+				return nil
+			}
+			var text bytes.Buffer
+			if err := m.WriteJSON(&text); err != nil {
+				return err
+			}
+			return write(jsonFile, text.Bytes())
+		}}
+	flags.bind(cmd)
+	bindJSON(cmd, &jsonFile)
+	f := cmd.Flags()
+	f.StringVar(&opt.Tech, "tech", synth.Generic28, "cell library: "+synth.Generic28+" (built in), "+synth.OSU018+" (Debian), or a Liberty file")
+	f.Float64Var(&opt.ClockMHz, "clock-mhz", 0, "clock to aim at (default: the configuration's)")
+	f.StringVar(&opt.Top, "top", "core", "core, switch, or a module")
+	f.StringVar(&opt.Corner, "corner", "", "of "+synth.Generic28+": typical (default) or slow")
+	f.StringVar(&opt.WorkDir, "work", "", "keep the tools' scripts, logs and netlist in this folder")
+	return cmd
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"incforge/verify"
+	"incforge/verify/result"
+)
+
+func (a *app) verify() *cobra.Command {
+	var (
+		flags               configFlags
+		opt                 verify.Options
+		kind, rtl           string
+		junitFile, jsonFile string
+		kinds               []string
+		failures            = filepath.Join(buildDir, "failures")
+	)
+	for _, k := range verify.Kinds() {
+		kinds = append(kinds, string(k))
+	}
+	cmd := &cobra.Command{Use: "verify CONFIG", Short: "Run the scenarios against the engine and judge it by the reference engine",
+		Long: `Run the scenarios against the engine, judged frame by frame and counter by counter by the reference engine, and end to end by
+plain arithmetic. A failure prints the command that repeats it and leaves its frames as pcapng.`,
+		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(kinds, kind) {
+				return usagef("--dut %s: must be one of %s", kind, strings.Join(kinds, ", "))
+			}
+			if _, err := verify.Select(opt.Scenario); err != nil {
+				return usageError{err}
+			}
+			if opt.Jobs < 1 || opt.Seeds < 1 {
+				return usagef("--jobs and --seeds must be at least 1")
+			}
+			source := args[0]
+			if rtl != "" {
+				if _, err := flags.load(source); err != nil {
+					return err
+				}
+				source, flags.sets = rtl, nil
+				opt.ReplayFlags += " --rtl " + rtl
+			}
+			for _, s := range flags.sets {
+				opt.ReplayFlags += " --set " + s
+			}
+			dir, done, err := a.generated(source, &flags)
+			if err != nil {
+				return err
+			}
+			defer done()
+			var lines bytes.Buffer
+			opt.ManifestDir, opt.Config, opt.DUT = dir, args[0], verify.Kind(kind)
+			opt.FailDir, opt.Results, opt.Log = failures, &lines, a.log
+			if !a.quiet {
+				opt.Progress = a.log.Out
+			}
+			rep, runErr := verify.Run(cmd.Context(), opt)
+			if len(rep.Tests) == 0 && runErr != nil {
+				return runErr
+			}
+			a.printTests(rep.Tests)
+			if jsonFile != "" {
+				if err := write(jsonFile, lines.Bytes()); err != nil {
+					return err
+				}
+			}
+			if junitFile != "" {
+				var xml bytes.Buffer
+				if err := result.WriteJUnit(&xml, rep.Tests); err != nil {
+					return err
+				}
+				if err := write(junitFile, xml.Bytes()); err != nil {
+					return err
+				}
+			}
+			return runErr
+		}}
+	flags.bind(cmd)
+	f := cmd.Flags()
+	f.StringVar(&kind, "dut", string(verify.KindRTL), "what to verify: "+strings.Join(kinds, ", "))
+	f.StringVar(&rtl, "rtl", "", "verify the Verilog in this generated folder as it lies there, edited or not")
+	f.StringVar(&opt.Scenario, "scenario", "*", "pattern of scenario names")
+	f.Uint64Var(&opt.Seed, "seed", 1, "first seed")
+	f.IntVar(&opt.Seeds, "seeds", 1, "number of seeds of each scenario")
+	f.IntVarP(&opt.Jobs, "jobs", "j", runtime.NumCPU(), "tests to run at once")
+	f.BoolVar(&opt.Long, "long", false, "the long forms: 200,000 mutated frames, every length")
+	f.StringVar(&opt.WavesDir, "waves", "", "run failed tests once more and leave their waves (FST) in this folder")
+	f.StringVar(&junitFile, "junit", "", "write the results to this file as JUnit XML")
+	f.StringVar(&jsonFile, "json", "", "write the results to this file, one JSON line a test")
+	return cmd
+}
+
+// printTests prints a line a test, what failed in words, and the sum.
+func (a *app) printTests(tests []result.Test) {
+	t := newTable("scenario", "seed", "verdict", "frames", "cycles", "s")
+	var failed []result.Test
+	passed, skipped := 0, 0
+	for _, r := range tests {
+		switch r.Verdict {
+		case result.Pass:
+			passed++
+		case result.NotApplicable:
+			skipped++
+		default:
+			failed = append(failed, r)
+		}
+		t.AppendRow(table.Row{r.Scenario, r.Seed, r.Verdict, r.Frames, r.Cycles, fmt.Sprintf("%.2f", r.WallSeconds)})
+	}
+	fmt.Fprintln(a.out, t.Render())
+	for _, r := range failed {
+		first, _, _ := strings.Cut(r.Message, "\n")
+		fmt.Fprintf(a.out, "FAIL %s seed %d: %s\n", r.Scenario, r.Seed, first)
+		for _, file := range []string{r.Capture, r.Waves} {
+			if file != "" {
+				fmt.Fprintln(a.out, "  left behind:", file)
+			}
+		}
+		fmt.Fprintln(a.out, "  replay:", r.Replay)
+	}
+	fmt.Fprintf(a.out, "%d passed, %d failed, %d not applicable\n", passed, len(failed), skipped)
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"incforge/synth"
+)
+
+// priceView is one synthesis.
+type priceView struct {
+	Title     string
+	Basis     string
+	Estimates []estimateView
+	Facts     [][2]string
+	Modules   []barView
+	Memories  []memoryPriceView
+	Path      string // one line
+	Trace     string // the tool's own report
+	Paper     string
+	Warnings  []string
+}
+
+// estimateView is a figure and its error bar, as positions 0…100 on a scale of its own that begins at zero.
+type estimateView struct {
+	Label, Value, Range, Basis string
+	Low, At, High              float64
+}
+
+type memoryPriceView struct{ Shape, Storage, Macro, Area, Access string }
+
+// maxModules bounds the plot of areas; the rest are one bar.
+const maxModules = 14
+
+func prices(d *Design) []priceView {
+	var all []priceView
+	for _, m := range d.Synth {
+		all = append(all, price(m))
+	}
+	return all
+}
+
+func price(m *synth.Metrics) priceView {
+	v := priceView{Title: strings.TrimSpace(m.Top + " in " + m.Tech + " " + m.Corner), Basis: m.Basis, Warnings: m.Warnings}
+	for _, e := range m.Estimates {
+		value, low, high, unit := e.Value, e.Low, e.High, e.Unit
+		if unit == "um2" {
+			value, low, high, unit = value/1e6, low/1e6, high/1e6, "mm²"
+		}
+		ev := estimateView{Label: estimateLabel(e.Key), Value: figure(value, unit), Range: figure(low, "") + " – " + figure(high, unit), Basis: e.Basis}
+		if full := high * 1.05; full > 0 {
+			ev.Low, ev.At, ev.High = 100*low/full, 100*value/full, 100*high/full
+		}
+		v.Estimates = append(v.Estimates, ev)
+	}
+	for _, f := range []struct{ key, label, unit string }{
+		{"synth__timing__clock__mhz", "clock asked for", "MHz"},
+		{"synth__timing__setup__ws", "worst slack", "ns"},
+		{"synth__timing__setup__ws__reg2reg", "worst slack, register to register", "ns"},
+		{"synth__timing__fmax__mhz", "highest clock", "MHz"},
+		{"synth__timing__critical_path__fo4", "critical path", "FO4"},
+		{"synth__design__instance__count__stdcell", "standard cells", ""},
+		{"synth__design__instance__count__flops", "flip-flops", ""},
+		{"synth__design__instance__count__macros", "SRAM macros", ""},
+		{"synth__memory__bits", "memory bits", ""},
+		{"synth__memory__bits_per_payload_bit", "memory bits per payload bit", ""},
+	} {
+		if x, ok := m.Metrics[f.key]; ok {
+			v.Facts = append(v.Facts, [2]string{f.label, figure(x, f.unit)})
+		}
+	}
+	var own []float64
+	rest, restArea := 0, 0.0
+	for _, a := range m.Modules {
+		area := a.Own * float64(a.Instances)
+		if len(own) == maxModules {
+			rest, restArea = rest+1, restArea+area
+			continue
+		}
+		label := a.Source
+		if a.Instances > 1 {
+			label += " ×" + strconv.Itoa(a.Instances)
+		}
+		v.Modules = append(v.Modules, barView{Label: label, Value: figure(area, "µm²"), Class: "ours"})
+		own = append(own, area)
+	}
+	if rest > 0 {
+		v.Modules = append(v.Modules, barView{Label: fmt.Sprintf("%d more modules", rest), Value: figure(restArea, "µm²"), Class: "paper"})
+		own = append(own, restArea)
+	}
+	scale(v.Modules, func(i int) float64 { return own[i] })
+	for _, a := range m.Memories {
+		mv := memoryPriceView{Shape: fmt.Sprintf("%d × %d, %d times", a.Words, a.Bits, a.Instances), Storage: a.Storage, Macro: a.Shape}
+		if a.Area > 0 {
+			mv.Area, mv.Access = figure(a.Area, "µm²"), figure(a.AccessNS, "ns")
+		}
+		v.Memories = append(v.Memories, mv)
+	}
+	if p := m.CriticalPath; p.Start != "" {
+		v.Path = fmt.Sprintf("%s → %s, %s in %d stages", p.Start, p.End, figure(p.DelayPS/1e3, "ns"), p.Stages)
+		v.Trace = p.Trace
+	}
+	if m.Paper.AreaMM2 > 0 {
+		v.Paper = fmt.Sprintf("The paper's %s is not the same configuration: %s.", figure(m.Paper.AreaMM2, "mm²"), strings.Join(m.Paper.Because, "; "))
+		if m.Paper.Comparable {
+			v.Paper = fmt.Sprintf("%s of the paper's %s (28 nm, basis unstated).", figure(m.Paper.Ratio, ""), figure(m.Paper.AreaMM2, "mm²"))
+		}
+	}
+	return v
+}
+
+func estimateLabel(key string) string {
+	switch key {
+	case "synth__design__instance__area":
+		return "area, cells and macros"
+	case "synth__design__instance__area__stdcell":
+		return "of it cells"
+	case "synth__design__instance__area__macros":
+		return "of it macros"
+	case "synth__design__instance__area__placed":
+		return "area, as if placed"
+	case "synth__design__nand2_equivalents":
+		return "gates (NAND2)"
+	case "synth__timing__fmax__mhz":
+		return "highest clock"
+	}
+	return key
+}
+
+func priceTiles(d *Design) []tile {
+	var all []tile
+	for _, m := range d.Synth {
+		class := "good"
+		if m.Metrics["synth__timing__setup__ws"] < 0 {
+			class = "bad"
+		}
+		all = append(all, tile{figure(m.Metrics["synth__design__instance__area"]/1e6, "mm²"), "estimated, " + m.Tech, ""},
+			tile{figure(m.Metrics["synth__timing__fmax__mhz"], "MHz"), "estimated, asked for " + figure(m.Metrics["synth__timing__clock__mhz"], "MHz"), class})
+	}
+	return all
+}

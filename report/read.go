@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"incforge/synth"
+	"incforge/verify/result"
+)
+
+// Report is everything that was found, by design.
+type Report struct {
+	Designs []*Design // ordered by name
+}
+
+// Design is what is known of one configuration.
+type Design struct {
+	Name     string
+	Manifest *Manifest     // nil if no manifest was among the inputs
+	Tests    []result.Test // in the order of the files
+	Benches  []Bench
+	Synth    []*synth.Metrics
+	Diagram  []byte // SVG, nil if there is none
+}
+
+// Manifest is the part of a generated folder's manifest (docs/engine.md section 8) that is shown.
+type Manifest struct {
+	Name     string                     `json:"name"`
+	Digest   string                     `json:"digest"`
+	Params   map[string]json.RawMessage `json:"params"`
+	Clock    Clock                      `json:"clock"`
+	Files    []string                   `json:"files"`
+	Counters []string                   `json:"counters"`
+	Memories []Memory                   `json:"memories"`
+}
+
+// Clock is the clock the design is meant for.
+type Clock struct {
+	MHz float64 `json:"mhz"`
+}
+
+// Memory is one instance of a memory.
+type Memory struct {
+	Path  string `json:"path"`
+	Words int    `json:"words"`
+	Bits  int    `json:"bits"`
+	Role  string `json:"role"`
+}
+
+// Bench is one benchmark's figures.
+type Bench struct {
+	Bench   string             `json:"bench"`
+	Config  string             `json:"config"`
+	Metrics map[string]float64 `json:"metrics"`
+}
+
+// ErrNothing says that the folders hold nothing to report on.
+var ErrNothing = errors.New("nothing to report on: no manifest.json, results, metrics or benchmarks")
+
+// Read gathers all .json, .jsonl and .svg files below the folders. A JSON document counts as what its keys say it is, wherever
+// it lies; documents of other kinds (a generated folder may hold a schema, a tool its own log) are passed over. A file that
+// names itself JSON and is none is an error.
+func Read(dirs ...string) (*Report, error) {
+	r := &Report{}
+	for _, dir := range dirs {
+		diagrams := map[string][]byte{} // by folder
+		owners := map[string]*Design{}  // design whose manifest lies in the folder
+		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			ext := filepath.Ext(path)
+			if ext != ".json" && ext != ".jsonl" && ext != ".svg" {
+				return nil
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			if ext == ".svg" {
+				if diagrams[filepath.Dir(path)] == nil {
+					diagrams[filepath.Dir(path)] = text
+				}
+				return nil
+			}
+			owner, err := r.add(text)
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			if owner != nil {
+				owners[filepath.Dir(path)] = owner
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", dir, err)
+		}
+		for at, owner := range owners {
+			for _, below := range sorted(diagrams) {
+				if owner.Diagram == nil && (below == at || strings.HasPrefix(below, at+string(filepath.Separator))) {
+					owner.Diagram = diagrams[below]
+				}
+			}
+		}
+	}
+	if len(r.Designs) == 0 {
+		return nil, fmt.Errorf("%w in %s", ErrNothing, strings.Join(dirs, ", "))
+	}
+	slices.SortFunc(r.Designs, func(a, b *Design) int { return strings.Compare(a.Name, b.Name) })
+	return r, nil
+}
+
+// design returns the design of that name, new if need be.
+func (r *Report) design(name string) *Design {
+	for _, d := range r.Designs {
+		if d.Name == name {
+			return d
+		}
+	}
+	d := &Design{Name: name}
+	r.Designs = append(r.Designs, d)
+	return d
+}
+
+// add takes one file's documents and returns the design whose manifest was among them.
+func (r *Report) add(text []byte) (*Design, error) {
+	var owner *Design
+	for dec := json.NewDecoder(bytes.NewReader(text)); ; {
+		var doc json.RawMessage
+		if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
+			return owner, nil
+		} else if err != nil {
+			return nil, err
+		}
+		parts := []json.RawMessage{doc}
+		if doc[0] == '[' {
+			if err := json.Unmarshal(doc, &parts); err != nil {
+				return nil, err
+			}
+		}
+		for _, p := range parts {
+			d, err := r.addOne(p)
+			if err != nil {
+				return nil, err
+			}
+			if d != nil {
+				owner = d
+			}
+		}
+	}
+}
+
+func (r *Report) addOne(doc json.RawMessage) (*Design, error) {
+	var keys map[string]json.RawMessage
+	if doc[0] != '{' {
+		return nil, nil
+	}
+	if err := json.Unmarshal(doc, &keys); err != nil {
+		return nil, err
+	}
+	has := func(names ...string) bool {
+		for _, n := range names {
+			if _, ok := keys[n]; !ok {
+				return false
+			}
+		}
+		return true
+	}
+	switch {
+	case has("name", "tops", "files", "registers"):
+		var m Manifest
+		if err := json.Unmarshal(doc, &m); err != nil {
+			return nil, fmt.Errorf("manifest: %w", err)
+		}
+		d := r.design(m.Name)
+		d.Manifest = &m
+		return d, nil
+	case has("config", "scenario", "verdict"):
+		var t result.Test
+		if err := json.Unmarshal(doc, &t); err != nil {
+			return nil, fmt.Errorf("result: %w", err)
+		}
+		d := r.design(t.Config)
+		d.Tests = append(d.Tests, t)
+	case has("bench", "config", "metrics", "estimates", "modules"):
+		m := &synth.Metrics{}
+		if err := json.Unmarshal(doc, m); err != nil {
+			return nil, fmt.Errorf("synthesis: %w", err)
+		}
+		d := r.design(m.Config)
+		d.Synth = append(d.Synth, m)
+	case has("bench", "config", "metrics"):
+		var b Bench
+		if err := json.Unmarshal(doc, &b); err != nil {
+			return nil, fmt.Errorf("benchmark: %w", err)
+		}
+		d := r.design(b.Config)
+		d.Benches = append(d.Benches, b)
+	}
+	return nil, nil
+}
+
+// sorted returns a map's keys in order.
+func sorted[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
