@@ -3,8 +3,8 @@
 package synth
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,7 +26,7 @@ const Derate = 1.15
 
 // Scripts for ABC, see abcScript.
 const (
-	ScriptAuto    = ""    // m17, and m14 for modules that are mostly exclusive or
+	ScriptAuto    = ""    // m17, and m14 for modules that are mostly exclusive or; harder where paths fail
 	ScriptArea    = "def" // smallest; ignores the clock
 	ScriptXOR     = "m14" // parity trees: a fifth smaller
 	ScriptDefault = "m17" // obeys the clock
@@ -65,6 +65,7 @@ type flow struct {
 	ram      *design.RAMSource
 	memories []memory
 	dir      string
+	tree     yosys.Tree
 	log      *logrus.Entry
 }
 
@@ -78,11 +79,7 @@ func Run(ctx context.Context, dir string, o Options) (*Metrics, error) {
 	}
 	defer done()
 	began := time.Now()
-	stat, err := f.synthesise(ctx)
-	if err != nil {
-		return nil, err
-	}
-	timing, err := f.time(ctx)
+	stat, timing, err := f.close(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -239,24 +236,87 @@ func mostlyXOR(cells map[string]int) bool {
 // and setup. ABC sees only what lies between.
 const ffFO4 = 6
 
-// synthesise writes net.v and returns the mapped design's statistics.
-func (f *flow) synthesise(ctx context.Context) (*yosys.Stat, error) {
+// effort is how hard ABC tries on a module: its script and the part of the
+// clock period it is given.
+type effort struct {
+	script string
+	part   float64
+}
+
+// efforts returns the ladder that a module climbs while paths through it fail.
+func efforts(script string, xor bool) []effort {
+	if script != ScriptAuto {
+		return []effort{{script, 1}}
+	}
+	ladder := []effort{{ScriptDefault, 1}, {ScriptDefault, 0.8}, {ScriptFast, 0.7}, {ScriptFastest, 0.6}}
+	if xor {
+		ladder = append([]effort{{ScriptXOR, 1}}, ladder...)
+	}
+	return ladder
+}
+
+// maxRounds bounds how often the design is mapped.
+const maxRounds = 5
+
+// close maps and times the design. While it misses its clock, the modules on
+// failing paths are mapped again with more effort: ABC sees one module at a
+// time, so only the whole design's timing tells which of them must be fast. The
+// files and figures left are those of the best round.
+func (f *flow) close(ctx context.Context) (*yosys.Stat, *timing, error) {
 	gates, err := f.elaborate(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	// Smaller than one gate the budget means nothing to ABC.
-	budget := max(1e6/f.o.ClockMHz/Derate-ffFO4*f.t.fo4, f.t.fo4)
-	classes := map[string][]string{}
+	ladders := map[string][]effort{}
 	for module, cells := range gates.Modules {
-		script := f.o.Script
-		if script == ScriptAuto {
-			if script = ScriptDefault; mostlyXOR(cells) {
-				script = ScriptXOR
+		ladders[module] = efforts(f.o.Script, mostlyXOR(cells))
+	}
+	var bestStat *yosys.Stat
+	var best *timing
+	for round := range maxRounds {
+		stat, err := f.synthesise(ctx, ladders)
+		if err != nil {
+			return nil, nil, err
+		}
+		t, err := f.time(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		f.log.WithFields(logrus.Fields{"round": round + 1, "slack_ps": int(t.slack), "failing_modules": len(t.failing)}).Info("mapped")
+		if best == nil || t.slack > best.slack {
+			bestStat, best = stat, t
+			if err := os.Rename(filepath.Join(f.dir, "map.v"), filepath.Join(f.dir, "net.v")); err != nil {
+				return nil, nil, fmt.Errorf("synth: %w", err)
 			}
 		}
-		classes[script] = append(classes[script], module)
+		climbed := false
+		for _, module := range t.failing {
+			if l := ladders[module]; len(l) > 1 {
+				ladders[module] = l[1:]
+				climbed = true
+			}
+		}
+		if !climbed {
+			break
+		}
 	}
+	return bestStat, best, nil
+}
+
+// synthesise writes map.v with each module mapped by the first step of its
+// ladder, and returns the mapped design's statistics.
+func (f *flow) synthesise(ctx context.Context, ladders map[string][]effort) (*yosys.Stat, error) {
+	classes := map[effort][]string{}
+	for module, l := range ladders {
+		classes[l[0]] = append(classes[l[0]], module)
+	}
+	order := make([]effort, 0, len(classes))
+	for e := range classes {
+		order = append(order, e)
+	}
+	slices.SortFunc(order, func(a, b effort) int {
+		return cmp.Or(strings.Compare(a.script, b.script), cmp.Compare(b.part, a.part))
+	})
 	script := []string{
 		"read_rtlil gates.il",
 		// One library only: dfflibmap and abc take no second one. Enables and
@@ -266,13 +326,9 @@ func (f *flow) synthesise(ctx context.Context) (*yosys.Stat, error) {
 		// cells, which abc skips and whose area is then missing.
 		"opt",
 	}
-	for _, name := range []string{ScriptArea, ScriptXOR, ScriptDefault, ScriptFast, ScriptFastest} {
-		modules := classes[name]
-		if len(modules) == 0 {
-			continue
-		}
-		slices.Sort(modules)
-		s, err := abcScript(name, f.t.hasWire)
+	for _, e := range order {
+		slices.Sort(classes[e])
+		s, err := abcScript(e.script, f.t.hasWire)
 		if err != nil {
 			return nil, err
 		}
@@ -280,18 +336,21 @@ func (f *flow) synthesise(ctx context.Context) (*yosys.Stat, error) {
 			s = " -script " + s
 		}
 		script = append(script, "select -none")
-		for _, m := range modules {
+		for _, m := range classes[e] {
 			script = append(script, "select -add "+m)
 		}
+		// Smaller than one gate the budget means nothing to ABC.
+		budget := max(1e6/f.o.ClockMHz/Derate-ffFO4*f.t.fo4, f.t.fo4) * e.part
 		script = append(script, fmt.Sprintf("abc -liberty cells.lib -constr abc.constr -D %.0f%s", budget, s), "select -clear")
 	}
 	script = append(script,
 		// OpenSTA reads no concatenation on the left of an assign.
 		"splitnets", "setundef -zero", "opt_clean -purge",
-		// Flops are called after the register they hold, so that paths can be read.
-		"rename -wire",
+		// Flops are called after the register they hold, so that paths can be read;
+		// Yosys must know the cells' outputs for that.
+		"read_liberty -lib -ignore_miss_func cells.lib", "rename -wire -suffix _reg",
 		"tee -q -o mapped.json stat -json",
-		"write_verilog -simple-lhs -noattr -noexpr -nohex -nodec net.v",
+		"write_verilog -simple-lhs -noattr -noexpr -nohex -nodec map.v",
 	)
 	if err := yosys.Run(ctx, f.dir, "map", script, f.o.Timeout); err != nil {
 		return nil, err
@@ -302,37 +361,50 @@ func (f *flow) synthesise(ctx context.Context) (*yosys.Stat, error) {
 // elaborate turns the sources into generic gates, gates.il, whose derived
 // modules have readable names.
 func (f *flow) elaborate(ctx context.Context) (*yosys.Stat, error) {
+	ram := ""
+	if f.ram != nil {
+		ram = "ram.v"
+	}
+	stat, tree, err := elaborate(ctx, f.dir, f.d, f.ram, ram, f.top, f.o.Flatten, f.o.Timeout)
+	f.tree = tree
+	return stat, err
+}
+
+// elaborate reads the sources, with the file ram in place of the RAM leaf's,
+// runs generic synthesis and writes gates.il in dir.
+func elaborate(ctx context.Context, dir string, d *design.Design, leaf *design.RAMSource, ram, top string, flat bool, limit time.Duration) (*yosys.Stat, yosys.Tree, error) {
 	var script []string
-	for _, s := range f.d.Sources() {
-		if f.ram != nil && s == f.ram.File {
-			s = "ram.v"
+	for _, s := range d.Sources() {
+		if leaf != nil && s == leaf.File {
+			s = ram
 		}
 		script = append(script, "read_verilog -sv "+s)
 	}
 	flatten := ""
-	if f.o.Flatten {
+	if flat {
 		flatten = " -flatten"
 	}
-	script = append(script, "synth -top "+f.top+flatten, "opt_clean -purge",
+	script = append(script, "synth -top "+top+flatten, "opt_clean -purge",
 		"tee -q -o elaborated.json stat -json", "write_rtlil elaborated.il")
-	if err := yosys.Run(ctx, f.dir, "elaborate", script, f.o.Timeout); err != nil {
-		return nil, err
+	if err := yosys.Run(ctx, dir, "elaborate", script, limit); err != nil {
+		return nil, nil, err
 	}
-	stat, err := yosys.ReadStat(filepath.Join(f.dir, "elaborated.json"))
+	stat, err := yosys.ReadStat(filepath.Join(dir, "elaborated.json"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	modules := make([]string, 0, len(stat.Modules))
 	for m := range stat.Modules {
 		modules = append(modules, m)
 	}
 	names := yosys.ReadableNames(modules)
-	rtlil, err := os.ReadFile(filepath.Join(f.dir, "elaborated.il"))
+	rtlil, err := os.ReadFile(filepath.Join(dir, "elaborated.il"))
 	if err != nil {
-		return nil, fmt.Errorf("synth: %w", err)
+		return nil, nil, fmt.Errorf("synth: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(f.dir, "gates.il"), yosys.Rename(rtlil, names), 0o644); err != nil {
-		return nil, fmt.Errorf("synth: %w", err)
+	rtlil = yosys.Rename(rtlil, names)
+	if err := os.WriteFile(filepath.Join(dir, "gates.il"), rtlil, 0o644); err != nil {
+		return nil, nil, fmt.Errorf("synth: %w", err)
 	}
 	renamed := &yosys.Stat{Modules: map[string]map[string]int{}}
 	for m, cells := range stat.Modules {
@@ -341,8 +413,5 @@ func (f *flow) elaborate(ctx context.Context) (*yosys.Stat, error) {
 		}
 		renamed.Modules[m] = cells
 	}
-	if len(renamed.Modules) == 0 {
-		return nil, errors.New("synth: Yosys left no module")
-	}
-	return renamed, nil
+	return renamed, yosys.Instances(rtlil), nil
 }

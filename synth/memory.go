@@ -18,6 +18,7 @@ const (
 	denseBelowMHz = 700
 
 	flopRAM  = design.RAM + "_flops"
+	modelRAM = design.RAM + "_model"
 	unlisted = design.RAM + "_not_listed_in_manifest"
 )
 
@@ -107,7 +108,8 @@ func ramVerilog(src *design.RAMSource, memories []memory) string {
 	return b.String()
 }
 
-// macroModels returns simulation models of the macros: the RAM leaf itself.
+// macroModels returns simulation models of the macros: the RAM leaf itself,
+// under another name because the netlist holds modules called like the leaf.
 func macroModels(src *design.RAMSource, memories []memory) string {
 	var b strings.Builder
 	used := false
@@ -127,10 +129,10 @@ func macroModels(src *design.RAMSource, memories []memory) string {
 		fmt.Fprintf(&b, "module %s (input wire clk, input wire we, input wire [%d:0] waddr, input wire [%d:0] wdata,"+
 			" input wire re, input wire [%d:0] raddr, output wire [%d:0] rdata);\n"+
 			"  %s #(%s) u_ram (.clk(clk), .we(we), .waddr(waddr), .wdata(wdata), .re(re), .raddr(raddr), .rdata(rdata));\nendmodule\n",
-			m.macro.Name(), a, d, a, d, design.RAM, params)
+			m.macro.Name(), a, d, a, d, modelRAM, params)
 	}
 	if used {
-		b.WriteString(src.Text)
+		b.WriteString(src.Renamed(modelRAM))
 	}
 	return b.String()
 }

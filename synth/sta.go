@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,7 @@ type timing struct {
 	regSlack float64 // ps, worst between registers
 	hasReg   bool
 	path     Path
+	failing  []string // modules that paths with negative slack run through
 }
 
 // Path is one timing path.
@@ -34,12 +36,12 @@ type Path struct {
 	Trace string `json:"trace,omitempty"`
 }
 
-// time runs OpenSTA on net.v. Units in the script are those of the first
+// time runs OpenSTA on map.v. Units in the script are those of the first
 // library read, which is the cells'.
 func (f *flow) time(ctx context.Context) (*timing, error) {
 	period := 1e6 / f.o.ClockMHz / f.t.timePS
 	script := []string{
-		"read_liberty cells.lib", "read_liberty sram.lib", "read_verilog net.v", "link_design " + f.top,
+		"read_liberty cells.lib", "read_liberty sram.lib", "read_verilog map.v", "link_design " + f.top,
 		fmt.Sprintf("create_clock -name clk -period %.6f [get_ports %s]", period, f.d.Clock.Port),
 		// all_inputs -no_clocks does not exist in 2.0.17. The reset is left out: it is a
 		// tree that layout builds, and unbuffered it would be the worst path of any design.
@@ -54,6 +56,7 @@ func (f *flow) time(ctx context.Context) (*timing, error) {
 		`puts "== all"`, "report_checks -path_delay max -format full -digits 5",
 		`puts "== tns"`, "report_tns -digits 5",
 		`puts "== reg"`, "report_checks -path_delay max -from [all_registers -clock_pins] -to [all_registers -data_pins] -format full -digits 5",
+		`puts "== failing"`, fmt.Sprintf("report_checks -path_delay max -slack_max 0 -group_count %d -format full", maxFailing),
 	}
 	if err := os.WriteFile(filepath.Join(f.dir, "sta.tcl"), []byte(strings.Join(script, "\n")+"\n"), 0o644); err != nil {
 		return nil, fmt.Errorf("synth: %w", err)
@@ -74,7 +77,8 @@ func (f *flow) time(ctx context.Context) (*timing, error) {
 	t := &timing{}
 	_, rest, _ := strings.Cut(out, "== all\n")
 	all, rest, _ := strings.Cut(rest, "== tns\n")
-	tns, reg, _ := strings.Cut(rest, "== reg\n")
+	tns, rest, _ := strings.Cut(rest, "== reg\n")
+	reg, failing, _ := strings.Cut(rest, "== failing\n")
 	path, ok := readPath(all, f.t.timePS)
 	if !ok {
 		return nil, fmt.Errorf("synth: OpenSTA reported no path:\n%s", tool.Tail(res.Output))
@@ -85,6 +89,9 @@ func (f *flow) time(ctx context.Context) (*timing, error) {
 			return nil, fmt.Errorf("synth: OpenSTA: %w", err)
 		}
 		t.tns *= f.t.timePS
+	}
+	if t.slack < 0 {
+		t.failing = f.modulesOn(failing)
 	}
 	if p, ok := readPath(reg, f.t.timePS); ok {
 		t.regSlack, t.hasReg = p.SlackPS, true
@@ -114,6 +121,26 @@ func readPath(report string, unit float64) (Path, bool) {
 	}
 	return Path{Start: clean(start[1]), End: clean(end[1]), SlackPS: s * unit, DelayPS: a * unit,
 		Stages: len(pathCell.FindAllString(report, -1)), Trace: strings.TrimSpace(report)}, true
+}
+
+// maxFailing bounds the failing endpoints looked at in one round.
+const maxFailing = 1000
+
+var pathPin = regexp.MustCompile(`(?m)^\s*[0-9.]+\s+[0-9.]+ [v^] (\S+)/[^/\s]+ \(\S+\)`)
+
+// modulesOn returns the modules, in order, that hold a cell of a reported path.
+func (f *flow) modulesOn(report string) []string {
+	found := map[string]bool{}
+	for _, m := range pathPin.FindAllStringSubmatch(report, -1) {
+		path := strings.Split(clean(m[1]), "/")
+		found[f.tree.Module(f.top, path[:len(path)-1])] = true
+	}
+	modules := make([]string, 0, len(found))
+	for m := range found {
+		modules = append(modules, m)
+	}
+	slices.Sort(modules)
+	return modules
 }
 
 // clean drops the backslashes of escaped Verilog names.

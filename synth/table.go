@@ -85,6 +85,8 @@ func newTable(header ...any) table.Writer {
 	for i := 1; i < len(header); i++ {
 		if h := header[i]; h != "basis" && h != "shape" && h != "stored in" {
 			right = append(right, table.ColumnConfig{Number: i + 1, Align: text.AlignRight})
+		} else if h == "basis" {
+			right = append(right, table.ColumnConfig{Number: i + 1, WidthMax: 72, WidthMaxEnforcer: text.WrapSoft})
 		}
 	}
 	t.SetColumnConfigs(right)

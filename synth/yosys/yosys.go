@@ -4,9 +4,11 @@
 package yosys
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -57,7 +59,15 @@ func ReadStat(file string) (*Stat, error) {
 			Cells map[string]int `json:"num_cells_by_type"`
 		} `json:"modules"`
 	}
-	if err := json.Unmarshal(text, &raw); err != nil {
+	// Yosys 0.23 prints the tree of a design with a top module into the middle of
+	// its JSON: lines that begin with neither a quote nor a brace.
+	var clean []byte
+	for _, line := range bytes.Split(text, []byte("\n")) {
+		if t := bytes.TrimSpace(line); len(t) > 0 && bytes.IndexByte([]byte("\"{}"), t[0]) >= 0 {
+			clean = append(append(clean, line...), '\n')
+		}
+	}
+	if err := json.Unmarshal(clean, &raw); err != nil {
 		return nil, fmt.Errorf("yosys: statistics %s: %w", filepath.Base(file), err)
 	}
 	s := &Stat{Modules: map[string]map[string]int{}}
@@ -158,12 +168,7 @@ func ReadableNames(modules []string) map[string]string {
 		}
 	}
 	names := map[string]string{}
-	keys := make([]string, 0, len(bases))
-	for b := range bases {
-		keys = append(keys, b)
-	}
-	slices.Sort(keys)
-	for _, b := range keys {
+	for _, b := range slices.Sorted(maps.Keys(bases)) {
 		slices.Sort(bases[b])
 		for i, m := range bases[b] {
 			name := b
@@ -183,10 +188,7 @@ func ReadableNames(modules []string) map[string]string {
 // Rename replaces module names in an RTLIL text. Yosys's own rename changes a
 // module but not the cells that refer to it.
 func Rename(rtlil []byte, names map[string]string) []byte {
-	keys := make([]string, 0, len(names))
-	for k := range names {
-		keys = append(keys, k)
-	}
+	keys := slices.Collect(maps.Keys(names))
 	// One name may begin like another: the longest goes first.
 	slices.SortFunc(keys, func(a, b string) int {
 		if len(a) != len(b) {
@@ -199,4 +201,45 @@ func Rename(rtlil []byte, names map[string]string) []byte {
 		pairs = append(pairs, k, `\`+names[k])
 	}
 	return []byte(strings.NewReplacer(pairs...).Replace(string(rtlil)))
+}
+
+// Tree holds, for each module, the module of each instance in it.
+type Tree map[string]map[string]string
+
+// Instances reads the tree from an RTLIL text; cells that are no module of the
+// text are left out.
+func Instances(rtlil []byte) Tree {
+	t := Tree{}
+	module := ""
+	for line := range bytes.Lines(rtlil) {
+		words := bytes.Fields(line)
+		switch {
+		case len(words) == 2 && string(words[0]) == "module":
+			module = Plain(string(words[1]))
+			t[module] = map[string]string{}
+		case len(words) == 3 && string(words[0]) == "cell":
+			t[module][Plain(string(words[2]))] = Plain(string(words[1]))
+		}
+	}
+	for _, cells := range t {
+		for name, m := range cells {
+			if _, ok := t[m]; !ok {
+				delete(cells, name)
+			}
+		}
+	}
+	return t
+}
+
+// Module follows instance names from a module and returns where they lead; it
+// stops at a name that is no instance.
+func (t Tree) Module(from string, path []string) string {
+	for _, name := range path {
+		next, ok := t[from][name]
+		if !ok {
+			break
+		}
+		from = next
+	}
+	return from
 }

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package synth
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"incforge/synth/design"
+	"incforge/synth/yosys"
+)
+
+// NetlistOptions say what netlist to make.
+type NetlistOptions struct {
+	// Top is "core", "switch" or a module name; "" is the core.
+	Top string
+	// Mapped maps onto the cells of Tech and appends their models; without it the
+	// netlist is made of Verilog's own operators on single bits.
+	Mapped bool
+	// Tech as in Options, for a mapped netlist.
+	Tech string
+	// OutDir receives the file; "" is the folder netlist beside the manifest.
+	OutDir string
+	// Timeout bounds each run of Yosys; 0 is two hours.
+	Timeout time.Duration
+}
+
+// netlistFormat is part of a netlist's key: it changes with what this file writes.
+const netlistFormat = "incforge netlist 1"
+
+// Netlist synthesises the design beside the manifest in dir and returns the path
+// of one self-contained Verilog file with the same top module and ports, fit for
+// a simulator: gates, the memories as behavioural models, and the models of the
+// cells if it is mapped. A file that was made from the same sources with the
+// same options is used again.
+func Netlist(ctx context.Context, dir string, o NetlistOptions) (string, error) {
+	d, err := design.Load(dir)
+	if err != nil {
+		return "", err
+	}
+	top, err := d.Top(o.Top)
+	if err != nil {
+		return "", err
+	}
+	if o.OutDir == "" {
+		o.OutDir = filepath.Join(d.Dir, "netlist")
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 2 * time.Hour
+	}
+	kind := "generic"
+	if o.Mapped {
+		kind = "mapped"
+	}
+	key, err := netlistKey(ctx, d, top.Module, o)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(o.OutDir, top.Module+"."+kind+".v")
+	head := []byte("// " + netlistFormat + " " + key + "\n")
+	if old, err := os.ReadFile(path); err == nil && bytes.HasPrefix(old, head) {
+		return path, nil
+	}
+	var body []byte
+	if o.Mapped {
+		body, err = mappedNetlist(ctx, dir, o)
+	} else {
+		body, err = genericNetlist(ctx, d, top.Module, o)
+	}
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(o.OutDir, 0o755); err != nil {
+		return "", fmt.Errorf("synth: %w", err)
+	}
+	// A netlist is full of what lint rightly dislikes in hand-written code.
+	text := bytes.Join([][]byte{head, []byte("/* verilator lint_off WIDTH */\n/* verilator lint_off UNUSED */\n/* verilator lint_off UNDRIVEN */\n" +
+		"/* verilator lint_off UNOPTFLAT */\n/* verilator lint_off DECLFILENAME */\n/* verilator lint_off PINMISSING */\n" +
+		"/* verilator lint_off PINCONNECTEMPTY */\n/* verilator lint_off MULTITOP */\n/* verilator lint_off LATCH */\n/* verilator lint_off COMBDLY */\n`timescale 1ns/1ps\n"), body}, nil)
+	// Others may read the path while it is written.
+	temp := path + ".new"
+	if err := os.WriteFile(temp, text, 0o644); err != nil {
+		return "", fmt.Errorf("synth: %w", err)
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return "", fmt.Errorf("synth: %w", err)
+	}
+	return path, nil
+}
+
+// netlistKey digests all that the netlist depends on.
+func netlistKey(ctx context.Context, d *design.Design, top string, o NetlistOptions) (string, error) {
+	version, err := yosys.Version(ctx)
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	fmt.Fprintln(h, netlistFormat, version, top, o.Mapped, o.Tech)
+	for _, f := range d.Sources() {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return "", fmt.Errorf("synth: %w", err)
+		}
+		fmt.Fprintln(h, filepath.Base(f), len(text))
+		h.Write(text)
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+func genericNetlist(ctx context.Context, d *design.Design, top string, o NetlistOptions) ([]byte, error) {
+	ram, err := d.RAM()
+	if err != nil {
+		return nil, err
+	}
+	work, err := os.MkdirTemp("", "incforge-netlist-")
+	if err != nil {
+		return nil, fmt.Errorf("synth: %w", err)
+	}
+	defer os.RemoveAll(work)
+	if ram != nil {
+		// As a black box the leaf keeps its name and its parameters.
+		stub := "(* blackbox *)\n" + ram.Header + "\nendmodule\n"
+		if err := os.WriteFile(filepath.Join(work, "ram.v"), []byte(stub), 0o644); err != nil {
+			return nil, fmt.Errorf("synth: %w", err)
+		}
+	}
+	if _, _, err := elaborate(ctx, work, d, ram, "ram.v", top, false, o.Timeout); err != nil {
+		return nil, err
+	}
+	if err := yosys.Run(ctx, work, "write", []string{"read_rtlil gates.il", "setundef -zero", "opt_clean", "write_verilog -noattr gates.v"}, o.Timeout); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(work, "gates.v"))
+	if err != nil {
+		return nil, fmt.Errorf("synth: %w", err)
+	}
+	if ram != nil {
+		text = append(append(text, '\n'), ram.Text...)
+	}
+	return text, nil
+}
+
+func mappedNetlist(ctx context.Context, dir string, o NetlistOptions) ([]byte, error) {
+	f, done, err := start(ctx, dir, Options{Top: o.Top, Tech: o.Tech, Timeout: o.Timeout})
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	gates, err := f.elaborate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ladders := map[string][]effort{}
+	for module, cells := range gates.Modules {
+		ladders[module] = efforts(ScriptAuto, mostlyXOR(cells))
+	}
+	stat, err := f.synthesise(ctx, ladders)
+	if err != nil {
+		return nil, err
+	}
+	totals, err := stat.Hierarchy(f.top)
+	if err != nil {
+		return nil, err
+	}
+	cells := map[string]bool{}
+	for cell := range totals[f.top].All {
+		cells[cell] = true
+	}
+	models, err := f.t.lib.Models(cells)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(f.dir, "map.v"))
+	if err != nil {
+		return nil, fmt.Errorf("synth: %w", err)
+	}
+	text = append(append(text, '\n'), models...)
+	if f.ram != nil {
+		text = append(text, macroModels(f.ram, f.memories)...)
+	}
+	return text, nil
+}
