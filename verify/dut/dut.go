@@ -16,6 +16,8 @@ type Frame struct {
 	Err bool
 	// At is the first cycle in which the frame may begin. A cycle that has passed means at once.
 	At uint64
+
+	port int // where it was offered
 }
 
 // Accepted tells that the engine took a frame. The order of these is the order in which the engine handled the frames.
@@ -58,10 +60,11 @@ type DUT interface {
 	// StepTo runs until Now is at least cycle. An error means that the engine or a protocol checker failed; no further
 	// call will do anything useful.
 	StepTo(cycle uint64) error
-	// SkipTo sets Now forward without running; for engines that are Idle.
+	// SkipTo sets Now forward without running; for engines that are idle.
 	SkipTo(cycle uint64)
-	// Idle reports that nothing offered is waiting and nothing has moved at any port for a while.
-	Idle() bool
+	// Still is the number of cycles since a frame was offered or a beat moved at any port; 0 while a frame waits to go in
+	// or out.
+	Still() uint64
 	// Waiting is the number of offered frames not yet accepted.
 	Waiting() int
 	// Accepted returns, once, what was accepted since the last call.
@@ -73,7 +76,7 @@ type DUT interface {
 	Write(addr, value uint32) error
 	// SetPauses changes the hesitation of all interfaces.
 	SetPauses(p Pauses)
-	// Reset holds the reset for some cycles. Frames waiting or half inside are lost.
+	// Reset holds the reset for some cycles. Frames inside are lost; frames waiting to go in may be lost or stay.
 	Reset() error
 	// Close frees the model and returns what its checkers found last.
 	Close() error

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"incforge/inc"
@@ -112,8 +113,13 @@ func (r *Reference) beats(data []byte) uint64 {
 // SkipTo sets the time.
 func (r *Reference) SkipTo(cycle uint64) { r.now = max(r.now, cycle) }
 
-// Idle reports that nothing is inside.
-func (r *Reference) Idle() bool { return r.Waiting() == 0 && len(r.leaving) == 0 && len(r.out) == 0 }
+// Still is without end as soon as nothing is inside: the reference does nothing behind anyone's back.
+func (r *Reference) Still() uint64 {
+	if r.Waiting() > 0 || len(r.leaving) > 0 || len(r.out) > 0 {
+		return 0
+	}
+	return math.MaxUint64
+}
 
 // Waiting is the number of frames not yet handled.
 func (r *Reference) Waiting() int {
@@ -156,7 +162,7 @@ func (r *Reference) Reset() error {
 	r.regs = map[uint32]uint32{}
 	for i := range r.man.Registers {
 		reg := &r.man.Registers[i]
-		if reg.Access != "rw" {
+		if reg.Access != "rw" || reg.NoReset {
 			continue
 		}
 		for k := range reg.Size() {
@@ -199,6 +205,16 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 		return v, nil
 	}
 	return reg.ResetValue(i), nil
+}
+
+// Known reports whether a register has a value that every engine must agree on: not if it has none after reset and was not written.
+func (r *Reference) Known(addr uint32) bool {
+	reg, _, ok := r.man.Find(addr)
+	if !ok || !reg.NoReset {
+		return ok
+	}
+	_, written := r.regs[addr]
+	return written
 }
 
 // param is what a PARAM_* register must say by the manifest's parameters, not by its own reset value.

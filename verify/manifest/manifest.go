@@ -80,46 +80,22 @@ func (f Field) Mask() uint32 {
 
 // Register is one register, or an array of Count of them Stride bytes apart.
 type Register struct {
-	Name   string  `json:"name"`
-	Offset uint32  `json:"offset"`
-	Count  int     `json:"count"`
-	Stride uint32  `json:"stride"`
-	Access string  `json:"access"`
-	Reset  Reset   `json:"reset"`
-	Doc    string  `json:"doc"`
-	Fields []Field `json:"fields"`
+	Name   string `json:"name"`
+	Offset uint32 `json:"offset"`
+	Count  int    `json:"count"`
+	Stride uint32 `json:"stride"`
+	Access string `json:"access"`
+	// Reset is the value after reset of the first element, ResetStep what each further one has more.
+	Reset     uint32 `json:"reset"`
+	ResetStep uint32 `json:"reset_step"`
+	// NoReset marks registers whose value after reset is undefined.
+	NoReset bool    `json:"no_reset"`
+	Doc     string  `json:"doc"`
+	Fields  []Field `json:"fields"`
 }
 
-// Reset is a register's value after reset: one number, or one for each element of an array.
-type Reset []uint32
-
-// UnmarshalJSON takes a number or a list of numbers.
-func (r *Reset) UnmarshalJSON(b []byte) error {
-	var one uint32
-	if err := json.Unmarshal(b, &one); err == nil {
-		*r = Reset{one}
-		return nil
-	}
-	var many []uint32
-	if err := json.Unmarshal(b, &many); err != nil {
-		return fmt.Errorf("reset is neither a number nor a list of numbers: %w", err)
-	}
-	*r = many
-	return nil
-}
-
-// ResetValue is the value of element i after reset. BYPASS_PORT, whose reset value is its own index, may be given by one 0.
-func (r *Register) ResetValue(i int) uint32 {
-	switch {
-	case len(r.Reset) > 1 && i < len(r.Reset):
-		return r.Reset[i]
-	case r.Name == "BYPASS_PORT":
-		return uint32(i)
-	case len(r.Reset) > 0:
-		return r.Reset[0]
-	}
-	return 0
-}
+// ResetValue is the value of element i after reset; it means nothing if NoReset is set.
+func (r *Register) ResetValue(i int) uint32 { return r.Reset + uint32(i)*r.ResetStep }
 
 // Size is the number of elements, 1 for a register that is no array.
 func (r *Register) Size() int { return max(r.Count, 1) }

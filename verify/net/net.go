@@ -92,7 +92,7 @@ type hostNode struct {
 // Net is a network. Make it with New, add nodes, join them, run it.
 type Net struct {
 	rng   *rand.Rand
-	duts  []dut.DUT
+	duts  []Switch
 	ports []map[int][]*pipe // per switch and port
 	hosts []*hostNode
 
@@ -111,8 +111,15 @@ func New(seed uint64) *Net {
 	return &Net{rng: rand.New(rand.NewPCG(seed, 0x6e6574)), quantum: 64}
 }
 
+// Switch is an engine that knows when it is idle; a scoreboard is one.
+type Switch interface {
+	dut.DUT
+	// Idle reports that stopping the engine's clock would change nothing.
+	Idle() bool
+}
+
 // AddSwitch adds an engine and returns its number.
-func (n *Net) AddSwitch(d dut.DUT) int {
+func (n *Net) AddSwitch(d Switch) int {
 	n.duts = append(n.duts, d)
 	n.ports = append(n.ports, map[int][]*pipe{})
 	n.now = max(n.now, d.Now())

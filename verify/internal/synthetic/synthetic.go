@@ -22,7 +22,7 @@ func Manifest(p manifest.Params) *manifest.Manifest {
 	next := uint32(0x40)
 	add := func(name, access string, count int, reset uint32, fields ...manifest.Field) {
 		m.Registers = append(m.Registers, manifest.Register{Name: name, Offset: next, Count: count, Stride: 12, Access: access,
-			Reset: manifest.Reset{reset}, Fields: fields})
+			Reset: reset, Fields: fields})
 		next += uint32(count)*12 + 4
 	}
 	f := func(name string, lsb, width int) manifest.Field {
@@ -41,6 +41,7 @@ func Manifest(p manifest.Params) *manifest.Manifest {
 	add("CTRL", "rw", 1, 1, f("gap_nak", 0, 1), f("foreign_bypass", 1, 1))
 	add("IP_ID", "rw", 1, 0x1111, f("value", 0, 16))
 	add("BYPASS_PORT", "rw", p.Ports, 0, f("port", 0, 8))
+	m.Registers[len(m.Registers)-1].ResetStep = 1
 	add("COUNTER", "ro", int(inc.NumCounters), 0, word)
 	add("GROUP_CTRL", "rw", p.Groups, 0, f("enable", 0, 1), f("reset", 1, 1))
 	add("GROUP_STATUS", "ro", p.Groups, 0, f("busy", 0, 1), f("enabled", 1, 1))

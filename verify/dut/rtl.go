@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dut
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"incforge/sim"
+	"incforge/sim/axil"
+	"incforge/sim/axis"
+	"incforge/verify/manifest"
+)
+
+// resetCycles is how long a reset lasts.
+const resetCycles = 4
+
+// RTL is a Verilated engine: the top with a stream a port, or the one with a single stream. A netlist is one too.
+type RTL struct {
+	man    *manifest.Manifest
+	model  *sim.Model
+	bus    *axil.Master
+	srcs   []*axis.Source // one a port, or one in all
+	sinks  []*axis.Sink
+	tvalid []*sim.Port // of the outputs
+	rst    *sim.Port
+	core   bool
+
+	mon struct {
+		Valid *sim.Port `port:"mon_valid,out,1"`
+		Port  *sim.Port `port:"mon_port,out"`
+	}
+
+	offset   uint64 // Now − the model's cycles: time skipped
+	queued   [][]Frame
+	sent     []int // of queued, how many the source got rid of
+	moved    uint64
+	accepted []Accepted
+	out      []Out
+	err      error
+}
+
+// NewRTL makes an instance of a compiled top and resets it. core says which top it is.
+func NewRTL(lib *sim.Lib, m *manifest.Manifest, core bool, o sim.Options) (*RTL, error) {
+	model, err := lib.New(o)
+	if err != nil {
+		return nil, fmt.Errorf("rtl: %w", err)
+	}
+	d := &RTL{man: m, model: model, core: core}
+	if err := d.attach(); err != nil {
+		model.Close()
+		return nil, fmt.Errorf("rtl: %w", err)
+	}
+	if err := d.Reset(); err != nil {
+		model.Close()
+		return nil, fmt.Errorf("rtl: reset: %w", err)
+	}
+	return d, nil
+}
+
+// attach binds sources, sinks, the register bus and the monitor.
+func (d *RTL) attach() error {
+	n := d.man.Params.Ports
+	names := []string{""}
+	if !d.core {
+		names = nil
+		for p := range n {
+			names = append(names, "_p"+strconv.Itoa(p))
+		}
+		if err := d.model.Bind(&d.mon); err != nil {
+			return err
+		}
+	}
+	d.queued, d.sent = make([][]Frame, len(names)), make([]int, len(names))
+	var err error
+	if d.rst, err = d.model.Port(d.man.Clock.Reset); err != nil {
+		return err
+	}
+	for i, name := range names {
+		src, err := axis.NewSource(d.model, "s_axis"+name)
+		if err != nil {
+			return err
+		}
+		src.OnSent(func(*axis.Frame) { d.onSent(i) })
+		sink, err := axis.NewSink(d.model, "m_axis"+name)
+		if err != nil {
+			return err
+		}
+		sink.OnFrame(func(f *axis.Frame) { d.onFrame(i, f) })
+		v, err := d.model.Port("m_axis" + name + "_tvalid")
+		if err != nil {
+			return err
+		}
+		d.srcs, d.sinks, d.tvalid = append(d.srcs, src), append(d.sinks, sink), append(d.tvalid, v)
+	}
+	if !d.core {
+		d.model.OnReact(d.onMonitor) // after every source has said what it got rid of
+	}
+	d.bus, err = axil.New(d.model, "s_axil")
+	return err
+}
+
+// Model is the model inside, for benchmarks.
+func (d *RTL) Model() *sim.Model { return d.model }
+
+// Ports is the number of ports.
+func (d *RTL) Ports() int { return d.man.Params.Ports }
+
+// Now is the current cycle.
+func (d *RTL) Now() uint64 { return d.model.Now() + d.offset }
+
+// user puts port and error bit where the core's tuser has them.
+func (d *RTL) user(port int, err bool) (first, last uint64) {
+	if d.core {
+		first = uint64(port) << 1
+	}
+	last = first
+	if err {
+		last |= 1
+	}
+	return first, last
+}
+
+// Offer queues a frame at a port.
+func (d *RTL) Offer(port int, f Frame) {
+	i := 0
+	if !d.core {
+		i = port
+	}
+	first, last := d.user(port, f.Err)
+	a := axis.Frame{Data: f.Data, User: last, FirstUser: first}
+	if f.At > d.offset {
+		a.NotBefore = f.At - d.offset
+	}
+	if err := d.srcs[i].Send(a); err != nil && d.err == nil {
+		d.err = err
+		return
+	}
+	f.port = port
+	d.queued[i] = append(d.queued[i], f)
+	d.moved = d.model.Now()
+}
+
+// onSent notes that a source got rid of a frame. On the single stream that is acceptance.
+func (d *RTL) onSent(i int) {
+	d.moved = d.model.Now()
+	d.sent[i]++
+	if d.core {
+		d.accept(0)
+	}
+}
+
+// onMonitor notes that the core took a frame's last beat.
+func (d *RTL) onMonitor() {
+	if !d.mon.Valid.Bool() || d.rst.Bool() {
+		return
+	}
+	d.moved = d.model.Now()
+	p := int(d.mon.Port.Uint64())
+	if p >= len(d.queued) || d.sent[p] == 0 {
+		d.fail(fmt.Errorf("mon_port names port %d in cycle %d, which has no frame on its way to the core", p, d.Now()))
+		return
+	}
+	d.accept(p)
+}
+
+func (d *RTL) accept(i int) {
+	f := d.queued[i][0]
+	d.queued[i] = d.queued[i][1:]
+	d.sent[i]--
+	d.accepted = append(d.accepted, Accepted{Port: f.port, At: d.Now(), Data: f.Data, Err: f.Err})
+}
+
+func (d *RTL) onFrame(i int, f *axis.Frame) {
+	d.moved = d.model.Now()
+	o := Out{Port: i, First: f.First + d.offset, Last: f.Last + d.offset, Data: slices.Clone(f.Data), Err: f.User&1 != 0}
+	if d.core {
+		o.Port = int(f.User >> 1)
+		if f.FirstUser>>1 != f.User>>1 && len(f.Data) > d.man.Params.BusBytes {
+			d.fail(fmt.Errorf("tuser names port %d on the first beat and %d on the last, frame of cycle %d", f.FirstUser>>1, f.User>>1, d.Now()))
+		}
+	}
+	d.out = append(d.out, o)
+}
+
+func (d *RTL) fail(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// StepTo runs until Now is cycle.
+func (d *RTL) StepTo(cycle uint64) error {
+	for d.err == nil && d.Now() < cycle {
+		d.err = d.model.Tick()
+	}
+	return d.err
+}
+
+// SkipTo sets the time forward.
+func (d *RTL) SkipTo(cycle uint64) {
+	if now := d.Now(); cycle > now {
+		d.offset += cycle - now
+	}
+}
+
+// Still is the number of cycles since anything moved at a port; 0 while a frame waits on either side.
+func (d *RTL) Still() uint64 {
+	if d.Waiting() > 0 {
+		return 0
+	}
+	for i, s := range d.sinks {
+		if s.InFrame() || d.tvalid[i].Bool() {
+			return 0
+		}
+	}
+	return d.model.Now() - d.moved
+}
+
+// Waiting is the number of frames offered and not accepted.
+func (d *RTL) Waiting() int {
+	n := 0
+	for _, q := range d.queued {
+		n += len(q)
+	}
+	return n
+}
+
+// Accepted returns what was accepted since the last call.
+func (d *RTL) Accepted() []Accepted {
+	a := d.accepted
+	d.accepted = nil
+	return a
+}
+
+// Out returns what left since the last call.
+func (d *RTL) Out() []Out {
+	o := d.out
+	d.out = nil
+	slices.SortStableFunc(o, func(a, b Out) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
+	return o
+}
+
+// Read reads a register over AXI4-Lite.
+func (d *RTL) Read(addr uint32) (uint32, error) {
+	if d.err != nil {
+		return 0, d.err
+	}
+	return d.bus.ReadReg(uint64(addr))
+}
+
+// Write writes a register over AXI4-Lite.
+func (d *RTL) Write(addr, value uint32) error {
+	if d.err != nil {
+		return d.err
+	}
+	return d.bus.WriteReg(uint64(addr), value)
+}
+
+// SetPauses gives every interface its own coin.
+func (d *RTL) SetPauses(p Pauses) {
+	coin := func(which int, prob float64) axis.Pause {
+		if prob <= 0 {
+			return nil
+		}
+		r, left := rand.New(rand.NewPCG(p.Seed, uint64(which))), 0
+		return func() bool {
+			if left > 0 {
+				left--
+				return true
+			}
+			if r.Float64() < prob {
+				left = r.IntN(max(p.Burst, 1))
+				return true
+			}
+			return false
+		}
+	}
+	for i := range d.srcs {
+		d.srcs[i].SetPause(coin(2*i, p.In))
+		d.sinks[i].SetPause(coin(2*i+1, p.Ready))
+	}
+	d.bus.SetPause(coin(2*len(d.srcs), p.Registers))
+}
+
+// Reset holds the reset. Frames inside are lost; those that a source had not wholly sent it begins again.
+func (d *RTL) Reset() error {
+	if d.err != nil {
+		return d.err
+	}
+	d.err = d.model.ResetFor(resetCycles)
+	for i := range d.queued {
+		d.queued[i] = d.queued[i][d.sent[i]:]
+		d.sent[i] = 0
+	}
+	d.accepted, d.out = nil, nil
+	d.moved = d.model.Now()
+	return d.err
+}
+
+// Close ends the model.
+func (d *RTL) Close() error {
+	d.model.Close()
+	return nil
+}
