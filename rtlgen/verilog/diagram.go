@@ -3,6 +3,7 @@
 package verilog
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,10 +56,10 @@ type box struct {
 type edge struct {
 	from, to *box
 	stream   bool
-	both     bool // there are wires in both directions
 	label    string
 	signals  []string
-	bits     int
+	bits     int // of an edge of wires, from from to to
+	backBits int // and the other way
 
 	back bool // drawn against the direction of the layout, to break a cycle
 	path []*segmentEdge
@@ -205,17 +206,10 @@ func (d *diagram) connect() {
 	s := d.m.Composed()
 	inStream := map[net]bool{}
 	for _, l := range s.Links {
-		bits := l.Shape.Data
-		if bits == 0 {
-			bits = l.Shape.Side
-		}
-		label := fmt.Sprintf("%d b", bits)
-		if bits == 0 {
-			label = ""
-		}
 		e := &edge{
 			from: d.boxOf(l.From, l.FromStream+"_tvalid"), to: d.boxOf(l.To, l.ToStream+"_tvalid"),
-			stream: true, label: label, bits: bits, signals: []string{"stream " + l.FromStream + " to " + l.ToStream + ": " + shape(l.Shape)},
+			stream: true, label: dataLabel(max(l.Shape.Data, l.Shape.Side)),
+			signals: []string{l.FromStream + " to " + l.ToStream + ": " + shape(l.Shape)},
 		}
 		d.edges = append(d.edges, e)
 		for _, p := range streamSinks(l) {
@@ -223,6 +217,12 @@ func (d *diagram) connect() {
 		}
 	}
 	wires := map[[2]*box]*edge{}
+	pair := func(from, to *box) *edge {
+		if e := wires[[2]*box{from, to}]; e != nil {
+			return e
+		}
+		return wires[[2]*box{to, from}]
+	}
 	add := func(inst *graph.Instance, p graph.Port) {
 		if inStream[net{inst, p.Name}] {
 			return
@@ -233,20 +233,19 @@ func (d *diagram) connect() {
 			if part.IsConst() || from == nil || to == nil || from == to {
 				continue
 			}
-			e := wires[[2]*box{from, to}]
+			e := pair(from, to)
 			if e == nil {
-				if back := wires[[2]*box{to, from}]; back != nil {
-					e = back
-					e.both = true
-				} else {
-					e = &edge{from: from, to: to}
-					d.edges = append(d.edges, e)
-				}
+				e = &edge{from: from, to: to}
 				wires[[2]*box{from, to}] = e
+				d.edges = append(d.edges, e)
 			}
-			e.bits += part.Width()
-			if name := part.Port; !slices.Contains(e.signals, name) {
-				e.signals = append(e.signals, name)
+			if e.from == from {
+				e.bits += part.Width()
+			} else {
+				e.backBits += part.Width()
+			}
+			if !slices.Contains(e.signals, part.Port) {
+				e.signals = append(e.signals, part.Port)
 			}
 		}
 	}
@@ -262,17 +261,72 @@ func (d *diagram) connect() {
 			add(nil, p)
 		}
 	}
-	for _, b := range s.Bundles {
+	for _, e := range d.edges {
+		if !e.stream && e.backBits > e.bits {
+			e.turn()
+		}
+	}
+	d.nameBundles(pair)
+	d.ownStreams()
+}
+
+// turn makes the edge run the other way.
+func (e *edge) turn() {
+	e.from, e.to = e.to, e.from
+	e.bits, e.backBits = e.backBits, e.bits
+}
+
+func dataLabel(bits int) string {
+	if bits == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d b", bits)
+}
+
+// nameBundles labels the edges of wires with the prefixes that were linked. A
+// bundle that carries beats, PREFIXdata with PREFIXvalid, is drawn as a stream.
+func (d *diagram) nameBundles(pair func(from, to *box) *edge) {
+	names := map[*edge][]string{}
+	for _, b := range d.m.Composed().Bundles {
 		from, to := d.byInst[b.From], d.byInst[b.To]
 		if from == nil || to == nil {
 			continue
 		}
-		if e := wires[[2]*box{from, to}]; e != nil {
-			name := strings.TrimSuffix(b.Prefix, "_")
-			if e.label != "" {
-				name = e.label + ", " + name
+		e := pair(from, to)
+		if e == nil {
+			continue
+		}
+		data, _ := b.From.Module.Port(b.Prefix + "data")
+		if valid, ok := b.From.Module.Port(b.Prefix + "valid"); ok && valid.Dir == graph.Out && data.Width > 1 && data.Dir == graph.Out && !e.stream {
+			if e.from != from {
+				e.turn()
 			}
-			e.label = name
+			e.stream, e.label = true, dataLabel(data.Width)
+		}
+		if name := strings.TrimSuffix(b.Prefix, "_"); !slices.Contains(names[e], name) {
+			names[e] = append(names[e], name)
+		}
+	}
+	for _, e := range d.edges {
+		if !e.stream {
+			e.label = strings.Join(names[e], ", ")
+		}
+	}
+}
+
+// ownStreams draws a stream of the composite as one even where its signals are
+// connected one by one.
+func (d *diagram) ownStreams() {
+	for _, s := range d.m.Streams {
+		b := d.byPort[s.Name+"_tvalid"]
+		for _, e := range d.edges {
+			if e.stream || e.from != b && e.to != b {
+				continue
+			}
+			if (s.Dir == graph.In) != (e.from == b) {
+				e.turn()
+			}
+			e.stream, e.label = true, dataLabel(d.m.ShapeOf(s.Name).Data)
 		}
 	}
 }
@@ -309,7 +363,9 @@ func (d *diagram) rank() {
 		return false
 	}
 	byWeight := slices.Clone(d.edges)
-	slices.SortStableFunc(byWeight, func(a, b *edge) int { return weight(b) - weight(a) })
+	slices.SortStableFunc(byWeight, func(a, b *edge) int {
+		return cmp.Or(weight(b)-weight(a), b.bits-a.bits)
+	})
 	for _, e := range byWeight {
 		if reaches(e.to, e.from) {
 			e.back = true
@@ -353,6 +409,8 @@ func (d *diagram) rank() {
 
 func weight(e *edge) int {
 	switch {
+	case e.from.io && !e.from.last || e.to.io && e.to.last:
+		return 3 // what enters stands left, what leaves stands right
 	case e.stream:
 		return 2
 	case e.label != "":
@@ -472,16 +530,7 @@ func sortByMean(column []*box, neighbours func(*box) []float64) {
 			key[b] = mean(n)
 		}
 	}
-	slices.SortStableFunc(column, func(a, b *box) int {
-		switch {
-		case key[a] < key[b]:
-			return -1
-		case key[a] > key[b]:
-			return 1
-		default:
-			return 0
-		}
-	})
+	slices.SortStableFunc(column, func(a, b *box) int { return cmp.Compare(key[a], key[b]) })
 	for i, b := range column {
 		b.index = i
 	}
@@ -612,16 +661,7 @@ func gap(a, b *box) float64 {
 // their other ends.
 func spread(b *box, segs []*segmentEdge, other func(*segmentEdge) float64, set func(*segmentEdge, float64)) {
 	sorted := slices.Clone(segs)
-	slices.SortStableFunc(sorted, func(s, t *segmentEdge) int {
-		switch {
-		case other(s) < other(t):
-			return -1
-		case other(s) > other(t):
-			return 1
-		default:
-			return 0
-		}
-	})
+	slices.SortStableFunc(sorted, func(s, t *segmentEdge) int { return cmp.Compare(other(s), other(t)) })
 	for i, s := range sorted {
 		set(s, b.y+b.h*float64(i+1)/float64(len(sorted)+1))
 	}

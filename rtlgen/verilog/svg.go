@@ -175,10 +175,12 @@ func (e *edge) line() svgGroup {
 	case e.label != "":
 		path.Class = "bundle"
 	}
-	if !e.back || e.both {
+	// One bit back is the ready of a handshake and no arrow's worth.
+	both := !e.stream && e.backBits > 1
+	if !e.back || both {
 		path.End = head
 	}
-	if e.back || e.both {
+	if e.back || both {
 		path.Start = head
 	}
 	return svgGroup{Class: "edge", Title: e.hover(), Items: []any{path}}
@@ -188,7 +190,7 @@ func (e *edge) hover() string {
 	if e.stream {
 		return strings.Join(e.signals, "\n")
 	}
-	return fmt.Sprintf("%d bits: %s", e.bits, strings.Join(e.signals, " "))
+	return fmt.Sprintf("%d bits, %d back: %s", e.bits, e.backBits, strings.Join(e.signals, " "))
 }
 
 // text puts the label into the first gap between columns, above the line.
