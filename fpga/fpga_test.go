@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fpga
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/synth/design"
+)
+
+const standin = "../synth/testdata/standin"
+
+func TestRun(t *testing.T) {
+	for _, k := range []struct {
+		family Family
+		bram   float64 // the 256 x 64 memory
+		lutram bool    // the 16 x 8 one
+	}{
+		{XCUP, 1, true},        // one RAMB36 of 512 x 72
+		{ECP5, 1, true},        // two 18 Kbit blocks of 36 bits
+		{ICE40, 5. / 9, false}, // four blocks of 256 x 16 and one for the small memory
+	} {
+		t.Run(string(k.family), func(t *testing.T) {
+			m, err := Run(context.Background(), standin, k.family, Options{})
+			require.NoError(t, err)
+			r := m.Resources
+			assert.InDelta(t, k.bram, r.BRAM36, 1e-9)
+			assert.Equal(t, k.lutram, r.LUTRAM > 0)
+			// Two 32-bit and one 8-bit sum, a CRC and multiplexers; 179 registers in the source.
+			assert.Greater(t, r.LUT, 150.0)
+			assert.Less(t, r.LUT, 600.0)
+			assert.GreaterOrEqual(t, r.FF, 179.0)
+			assert.Less(t, r.FF, 360.0)
+			assert.Positive(t, r.Carry)
+			assert.Zero(t, r.DSP)
+			assert.Zero(t, r.Latch)
+			assert.Nil(t, m.Paper)
+			assert.Contains(t, m.NotPaper, "2 KiB of payload, the paper's rows have 1 MB")
+			assert.NotEmpty(t, m.Tools["yosys"])
+			assert.Contains(t, m.Table(), "before placement, +/-15 %")
+
+			var b bytes.Buffer
+			require.NoError(t, m.WriteJSON(&b))
+			var back Metrics
+			require.NoError(t, json.Unmarshal(b.Bytes(), &back))
+			assert.Equal(t, *m, back)
+			assert.InDelta(t, r.LUT*0.85, back.Metrics["fpga__lut__low"], 1e-6)
+		})
+	}
+}
+
+func TestCount(t *testing.T) {
+	r, err := Count(XCUP, map[string]int{"LUT6": 10, "LUT2": 5, "RAM64M8": 2, "SRL16E": 3, "FDRE": 7, "FDSE": 1, "RAMB18E2": 3, "RAMB36E2": 2, "URAM288": 4, "CARRY8": 6})
+	require.NoError(t, err)
+	assert.Equal(t, Resources{LUT: 34, LUTRAM: 19, FF: 8, BRAM36: 3.5, URAM: 4, Carry: 6}, r)
+	_, err = Count(XCUP, map[string]int{"LUT6": 1, "MYSTERY": 2, "$mux": 1})
+	assert.ErrorContains(t, err, "does not know: $mux, MYSTERY")
+	_, err = Count("max10", nil)
+	assert.ErrorIs(t, err, ErrFamily)
+}
+
+func TestPublished(t *testing.T) {
+	same := design.Params{Mode: 2, BusBytes: 64, ClockMHz: 250, BufferBytes: 1 << 20, DTypes: []string{"FP32", "INT32"}}
+	row, why := published(XCUP, same)
+	require.Empty(t, why)
+	assert.Equal(t, 987308.0, row.LUT)
+	same.DTypes = []string{"INT32"}
+	row, why = published(XCUP, same)
+	require.Empty(t, why)
+	assert.Equal(t, 867479.0, row.LUT)
+	m := &Metrics{Config: "c", Family: XCUP, Resources: Resources{LUT: 86747.9}, Paper: row}
+	assert.Contains(t, m.Table(), "x 0.100")
+	row, why = published(ECP5, design.Params{Mode: 3, BusBytes: 8, ClockMHz: 250, DTypes: []string{"FP16"}})
+	assert.Nil(t, row)
+	assert.Len(t, why, 5)
+}
+
+func TestErrors(t *testing.T) {
+	_, err := Run(context.Background(), standin, "max10", Options{})
+	assert.ErrorIs(t, err, ErrFamily)
+	_, err = Run(context.Background(), t.TempDir(), XCUP, Options{})
+	assert.ErrorContains(t, err, "manifest.json")
+	_, err = Run(context.Background(), standin, XCUP, Options{Top: "nothing"})
+	assert.ErrorContains(t, err, `no top "nothing"`)
+}
