@@ -97,6 +97,27 @@ func (d *Design) print() error {
 		d.Files = append(d.Files, verilog.File{Path: path, Data: data})
 	}
 	add("files.f", verilog.FileList(rtl))
+	constraints := d.Params.Name + ".sdc"
+	sdc, err := verilog.SDC(d.Switch, verilog.Clock{Port: "clk", MHz: float64(d.Params.ClockMHz)})
+	if err != nil {
+		return err
+	}
+	add(constraints, sdc)
+	core, err := verilog.FuseSoC(verilog.Core{
+		Name: d.Params.Name, Version: fmt.Sprintf("%d.%d.0", regs.VersionMajor, regs.VersionMinor), Description: d.Switch.Purpose, Toplevel: d.Switch.Name,
+		Files: rtl.Paths(), Constraints: []string{constraints},
+	})
+	if err != nil {
+		return err
+	}
+	add(d.Params.Name+".core", core)
+	for _, m := range []*graph.Module{d.Core, d.Switch} {
+		svg, err := verilog.Diagram(m)
+		if err != nil {
+			return err
+		}
+		add("docs/"+m.Name+".svg", svg)
+	}
 	add("params.yaml", d.Params.YAML())
 
 	add("regs/"+d.Params.Name+"_regs.h", d.Registers.CHeader())

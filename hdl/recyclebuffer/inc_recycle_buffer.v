@@ -84,6 +84,7 @@ module inc_recycle_buffer #(
     localparam GRP_W  = EI_W > EP_W ? EI_W - EP_W : 1;
     localparam [24:0] SLOT_COUNT = SLOTS[24:0];
     localparam [7:0]  WAIT_POPS  = PENDING[7:0];
+    localparam [7:0]  MASK_COUNT = MASK_W[7:0];
 
 `ifndef __ICARUS__
     generate
@@ -102,7 +103,7 @@ module inc_recycle_buffer #(
     // ---- start machine ----
 
     localparam [2:0] W_IDLE = 3'd0, W_FENCE = 3'd1, W_READ = 3'd2, W_CHECK = 3'd3, W_EP = 3'd4, W_SLOT = 3'd5;
-    localparam [3:0] GRP_START = 4'd2, GRP_SLOTS = 4'd3, GRP_COLLECTIVE = 4'd8;
+    localparam [3:0] GRP_START = 4'd2, GRP_SLOTS = 4'd3, GRP_PARENT = 4'd7, GRP_COLLECTIVE = 4'd8;
 
     reg [2:0]        state_reg;
     reg [GROUPS-1:0] pending_reg;
@@ -130,6 +131,7 @@ module inc_recycle_buffer #(
 
     wire [23:0] cfg_start;
     wire [28:0] cfg_slots;
+    wire [8:0]  cfg_parent;
     wire [6:0]  cfg_collective;
     wire        cfg_read = state_reg == W_READ;
 
@@ -139,17 +141,21 @@ module inc_recycle_buffer #(
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(29), .ADDR_W(GRP_W)) u_cfg_slots (
         .clk(clk), .we(tbl_grp_we && tbl_word == GRP_SLOTS), .waddr(tbl_group), .wdata(tbl_data[28:0]),
         .re(cfg_read), .raddr(group_reg), .rdata(cfg_slots));
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(9), .ADDR_W(GRP_W)) u_cfg_parent (
+        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_PARENT), .waddr(tbl_group), .wdata({tbl_data[31], tbl_data[7:0]}),
+        .re(cfg_read), .raddr(group_reg), .rdata(cfg_parent));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(7), .ADDR_W(GRP_W)) u_cfg_collective (
         .clk(clk), .we(tbl_grp_we && tbl_word == GRP_COLLECTIVE), .waddr(tbl_group),
         .wdata({tbl_data[17:16], tbl_data[9:8], tbl_data[2:0]}),
         .re(cfg_read), .raddr(group_reg), .rdata(cfg_collective));
 
-    // AllReduce or Barrier, SUM, INT32; the slots exist and are 2 or more
+    // AllReduce or Barrier, SUM, INT32; the slots exist and are 2 or more; the parent is an endpoint
     wire [24:0] cfg_n     = 25'd1 << cfg_slots[28:24];
     wire        cfg_legal = (cfg_collective[2:0] == 3'd0 || cfg_collective[2:0] == 3'd3)
                             && cfg_collective[4:3] == 2'd0 && cfg_collective[6:5] == 2'd3
                             && cfg_slots[28:24] >= 5'd1 && cfg_slots[28:24] <= 5'd23
-                            && {1'b0, cfg_slots[23:0]} + cfg_n <= SLOT_COUNT;
+                            && {1'b0, cfg_slots[23:0]} + cfg_n <= SLOT_COUNT
+                            && !(cfg_parent[8] && cfg_parent[7:0] >= MASK_COUNT);
     wire [24:0] cfg_last  = cfg_n - 25'd1;
 
     // the lowest group that waits

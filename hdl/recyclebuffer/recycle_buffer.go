@@ -105,6 +105,7 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 		Memories: []graph.Memory{
 			{Path: "u_cfg_start", Words: leaf.Pow2(groupBits), Bits: 24, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_cfg_slots", Words: leaf.Pow2(groupBits), Bits: 29, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_cfg_parent", Words: leaf.Pow2(groupBits), Bits: 9, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_cfg_collective", Words: leaf.Pow2(groupBits), Bits: 7, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_slots", Words: p.Slots, Bits: (24 + p.MaskW + 1 + 8 + p.LenW + 2 + 1 + 32 + 1), Role: "state", Module: "inc_ram_1r1w"},
 		},

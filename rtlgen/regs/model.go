@@ -82,8 +82,6 @@ type Register struct {
 	// Reset is the value after reset of the first; the i-th has Reset + i·ResetStep.
 	Reset     uint32 `json:"reset"`
 	ResetStep uint32 `json:"reset_step,omitempty"`
-	// NoReset marks registers that lie in RAM: their value after reset is whatever the memory holds.
-	NoReset bool `json:"no_reset,omitempty"`
 	// Volatile marks registers that the hardware changes.
 	Volatile bool `json:"volatile,omitempty"`
 	// Index names the index of an array: port, i, g (group) or ei (endpoint). Empty for a register that is no array.
@@ -100,7 +98,7 @@ func (r Register) Addr(i int) (uint32, error) {
 	return r.Offset + uint32(i)*r.Stride, nil
 }
 
-// ResetOf returns the value of the i-th register after reset; it means nothing if NoReset is set.
+// ResetOf returns the value of the i-th register after reset.
 func (r Register) ResetOf(i int) uint32 { return r.Reset + uint32(i)*r.ResetStep }
 
 // Mask returns the bits of the register that are in some field.
@@ -214,7 +212,6 @@ func New(p params.Params) (Model, error) {
 	off = EndpointBase
 	endpoint := func(r Register) {
 		r.Offset, r.Count, r.Stride, r.Index, r.Access = off, p.Groups*d.EPs, EndpointStep, "ei", RW
-		r.NoReset = r.Name != "EP_CTRL"
 		off += 4
 		m.add(r)
 	}

@@ -253,7 +253,6 @@ func TestCHeader(t *testing.T) {
 				}
 				print(pre+"_"+r.Name+index, a)
 				switch {
-				case r.NoReset:
 				case r.ResetStep != 0:
 					print(pre+"_"+r.Name+"_RESET"+index, r.ResetOf(i))
 				default:
@@ -301,9 +300,6 @@ func TestSystemRDL(t *testing.T) {
 			for i := range r.Count {
 				for _, f := range r.Fields {
 					reset, access := fmt.Sprint(r.ResetOf(i)>>f.LSB&(f.Mask()>>f.LSB)), map[Access]string{RO: "r", RW: "rw"}[r.Access]
-					if r.NoReset {
-						reset = "None"
-					}
 					if f.SelfClearing {
 						access = "w"
 					}

@@ -40,11 +40,9 @@ func (m Model) CHeader() []byte {
 			fmt.Fprintf(&b, "#define %s(%s) (0x%05Xu + 0x%02Xu * (%s))\n", name, r.Index, r.Offset, r.Stride, r.Index)
 			fmt.Fprintf(&b, "#define %s_COUNT %d\n", name, r.Count)
 		}
-		switch {
-		case r.NoReset:
-		case r.ResetStep != 0:
+		if r.ResetStep != 0 {
 			fmt.Fprintf(&b, "#define %s_RESET(%s) (0x%08Xu + 0x%Xu * (%s))\n", name, r.Index, r.Reset, r.ResetStep, r.Index)
-		default:
+		} else {
 			fmt.Fprintf(&b, "#define %s_RESET 0x%08Xu\n", name, r.Reset)
 		}
 		for _, f := range r.Fields {
@@ -137,10 +135,7 @@ func (m Model) rdlRegister(b *bytes.Buffer, in string, r Register, name, at stri
 			props = append(props, fmt.Sprintf("encode = %s_%s_e", m.Name, f.Name))
 		}
 		reset := fmt.Sprintf(" = %d'h%X", f.Width, f.Reset)
-		switch {
-		case r.NoReset:
-			reset = ""
-		case r.ResetStep != 0:
+		if r.ResetStep != 0 {
 			reset = " = RESET"
 		}
 		fmt.Fprintf(b, "%s    field { desc = %q; %s; } %s[%d:%d]%s;\n", in, f.Doc, strings.Join(props, "; "), f.Name, f.LSB+f.Width-1, f.LSB, reset)
@@ -206,8 +201,6 @@ func (r Register) address() string {
 // resetText prints a register's value after reset.
 func (r Register) resetText() string {
 	switch {
-	case r.NoReset:
-		return "undefined"
 	case r.ResetStep == 1 && r.Reset == 0:
 		return r.Index
 	case r.ResetStep != 0:

@@ -205,54 +205,63 @@
 /* EP_LOCAL_QPN (rw) Queue pair number of this end; its low bits are ei. */
 #define MINI_EP_LOCAL_QPN(ei) (0x08004u + 0x40u * (ei))
 #define MINI_EP_LOCAL_QPN_COUNT 16
+#define MINI_EP_LOCAL_QPN_RESET 0x00000000u
 #define MINI_EP_LOCAL_QPN_QPN_LSB 0
 #define MINI_EP_LOCAL_QPN_QPN_MASK 0x00FFFFFFu
 
 /* EP_REMOTE_QPN (rw) Queue pair number of the other end. */
 #define MINI_EP_REMOTE_QPN(ei) (0x08008u + 0x40u * (ei))
 #define MINI_EP_REMOTE_QPN_COUNT 16
+#define MINI_EP_REMOTE_QPN_RESET 0x00000000u
 #define MINI_EP_REMOTE_QPN_QPN_LSB 0
 #define MINI_EP_REMOTE_QPN_QPN_MASK 0x00FFFFFFu
 
 /* EP_LOCAL_IP (rw) IPv4 address of this end, first octet in the highest byte. */
 #define MINI_EP_LOCAL_IP(ei) (0x0800Cu + 0x40u * (ei))
 #define MINI_EP_LOCAL_IP_COUNT 16
+#define MINI_EP_LOCAL_IP_RESET 0x00000000u
 #define MINI_EP_LOCAL_IP_ADDRESS_LSB 0
 #define MINI_EP_LOCAL_IP_ADDRESS_MASK 0xFFFFFFFFu
 
 /* EP_REMOTE_IP (rw) IPv4 address of the other end, first octet in the highest byte. */
 #define MINI_EP_REMOTE_IP(ei) (0x08010u + 0x40u * (ei))
 #define MINI_EP_REMOTE_IP_COUNT 16
+#define MINI_EP_REMOTE_IP_RESET 0x00000000u
 #define MINI_EP_REMOTE_IP_ADDRESS_LSB 0
 #define MINI_EP_REMOTE_IP_ADDRESS_MASK 0xFFFFFFFFu
 
 /* EP_LOCAL_MAC_LO (rw) Last four octets of this end's MAC address, the earliest in the highest byte. */
 #define MINI_EP_LOCAL_MAC_LO(ei) (0x08014u + 0x40u * (ei))
 #define MINI_EP_LOCAL_MAC_LO_COUNT 16
+#define MINI_EP_LOCAL_MAC_LO_RESET 0x00000000u
 #define MINI_EP_LOCAL_MAC_LO_OCTETS_LSB 0
 #define MINI_EP_LOCAL_MAC_LO_OCTETS_MASK 0xFFFFFFFFu
 
 /* EP_LOCAL_MAC_HI (rw) First two octets of this end's MAC address. */
 #define MINI_EP_LOCAL_MAC_HI(ei) (0x08018u + 0x40u * (ei))
 #define MINI_EP_LOCAL_MAC_HI_COUNT 16
+#define MINI_EP_LOCAL_MAC_HI_RESET 0x00000000u
 #define MINI_EP_LOCAL_MAC_HI_OCTETS_LSB 0
 #define MINI_EP_LOCAL_MAC_HI_OCTETS_MASK 0x0000FFFFu
 
 /* EP_REMOTE_MAC_LO (rw) Last four octets of the other end's MAC address, the earliest in the highest byte. */
 #define MINI_EP_REMOTE_MAC_LO(ei) (0x0801Cu + 0x40u * (ei))
 #define MINI_EP_REMOTE_MAC_LO_COUNT 16
+#define MINI_EP_REMOTE_MAC_LO_RESET 0x00000000u
 #define MINI_EP_REMOTE_MAC_LO_OCTETS_LSB 0
 #define MINI_EP_REMOTE_MAC_LO_OCTETS_MASK 0xFFFFFFFFu
 
 /* EP_REMOTE_MAC_HI (rw) First two octets of the other end's MAC address. */
 #define MINI_EP_REMOTE_MAC_HI(ei) (0x08020u + 0x40u * (ei))
 #define MINI_EP_REMOTE_MAC_HI_COUNT 16
+#define MINI_EP_REMOTE_MAC_HI_RESET 0x00000000u
 #define MINI_EP_REMOTE_MAC_HI_OCTETS_LSB 0
 #define MINI_EP_REMOTE_MAC_HI_OCTETS_MASK 0x0000FFFFu
 
 /* EP_HEADER (rw) Header fields of frames sent to the endpoint. */
 #define MINI_EP_HEADER(ei) (0x08024u + 0x40u * (ei))
 #define MINI_EP_HEADER_COUNT 16
+#define MINI_EP_HEADER_RESET 0x00000000u
 #define MINI_EP_HEADER_UDP_SOURCE_PORT_LSB 0
 #define MINI_EP_HEADER_UDP_SOURCE_PORT_MASK 0x0000FFFFu
 #define MINI_EP_HEADER_TTL_LSB 16
