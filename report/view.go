@@ -90,18 +90,12 @@ type barView struct {
 }
 
 type benchView struct {
-	Name  string
-	Rows  []benchRow
-	Plots []plotView
+	Name string
+	Rows []benchRow
+	Plot []barView // figures that the paper gives too, on one scale
 }
 
 type benchRow struct{ Key, Label, Ours, Paper, Basis, Goal, Verdict, Class string }
-
-// plotView compares one measured figure with the published one.
-type plotView struct {
-	Title string
-	Bars  []barView
-}
 
 func (r *Report) view() page {
 	p := page{Style: template.CSS(style)} // our own file, embedded
@@ -266,13 +260,18 @@ func coverage(d *Design) *coverageView {
 	}
 	// A cross is named opcode/class/end/slot/outcome (verify/cover).
 	opcodes, slots := map[[2]string]uint64{}, map[[2]string]uint64{}
+	aims := map[string]bool{} // outcomes of packets that aim at a slot
 	for name, n := range crosses {
 		if f := strings.Split(name, "/"); len(f) == 5 {
-			opcodes[[2]string{f[4], f[0]}] += n
-			slots[[2]string{f[4], f[3]}] += n
+			opcodes[[2]string{f[4], opcodeColumn(f[0])}] += n
+			if f[3] != "-" {
+				slots[[2]string{f[4], f[3]}] += n
+				aims[f[4]] = true
+			}
 		}
 	}
-	v.Opcodes, v.Slots = heat(names, opcodes), heat(names, slots)
+	v.Opcodes = heat(names, opcodes)
+	v.Slots = heat(slices.DeleteFunc(slices.Clone(names), func(n string) bool { return !aims[n] }), slots)
 	keys := sorted(ends)
 	slices.SortStableFunc(keys, func(a, b string) int { return cmp.Compare(leading(a), leading(b)) })
 	for _, k := range keys {
@@ -280,6 +279,17 @@ func coverage(d *Design) *coverageView {
 	}
 	scaleLog(v.Ends, func(i int) float64 { return float64(ends[keys[i]]) })
 	return v
+}
+
+// opcodeColumn puts the opcodes that have no name, all of them dropped or passed by, into one column.
+func opcodeColumn(name string) string {
+	switch {
+	case strings.HasPrefix(name, "opcode "):
+		return "no known opcode"
+	case name == "-":
+		return "none"
+	}
+	return name
 }
 
 // leading is the number a key is, or a large one, so that names come last.
@@ -321,6 +331,7 @@ func heat(rows []string, counts map[[2]string]uint64) matrix {
 func bench(b Bench) benchView {
 	v := benchView{Name: b.Bench}
 	done := map[string]bool{}
+	var plotted []float64
 	for _, ref := range references() {
 		ours, ok := b.Metrics[ref.key]
 		if ref.bench != b.Bench || !ok {
@@ -330,12 +341,10 @@ func bench(b Bench) benchView {
 		row := benchRow{Key: ref.key, Label: ref.label, Ours: figure(ours, ref.unit), Basis: ref.basis}
 		if ref.paper > 0 {
 			row.Paper = figure(ref.paper, ref.unit)
-			plot := plotView{Title: ref.label, Bars: []barView{
-				{Label: "IncForge", Value: row.Ours, Class: "ours"},
-				{Label: "paper", Value: row.Paper, Class: "paper"}}}
-			values := []float64{ours, ref.paper}
-			scale(plot.Bars, func(i int) float64 { return values[i] })
-			v.Plots = append(v.Plots, plot)
+			name := strings.TrimSuffix(ref.key, "_"+ref.unit)
+			v.Plot = append(v.Plot, barView{Label: name + ", IncForge", Value: row.Ours, Class: "ours"},
+				barView{Label: name + ", paper", Value: row.Paper, Class: "paper"})
+			plotted = append(plotted, ours, ref.paper)
 		}
 		if ref.goal > 0 {
 			sign, met := "≤ ", ours <= ref.goal
@@ -354,6 +363,7 @@ func bench(b Bench) benchView {
 			v.Rows = append(v.Rows, benchRow{Key: k, Ours: figure(b.Metrics[k], "")})
 		}
 	}
+	scale(v.Plot, func(i int) float64 { return plotted[i] })
 	return v
 }
 
@@ -379,12 +389,18 @@ func scaleLog(bars []barView, value func(i int) float64) {
 func (d *Design) tiles() []tile {
 	var all []tile
 	if len(d.Tests) > 0 {
-		o := count(d.Tests)
-		class := "good"
-		if o.fail > 0 || o.pass == 0 {
-			class = "bad"
+		byDUT := map[string][]result.Test{}
+		for _, t := range d.Tests {
+			byDUT[t.DUT] = append(byDUT[t.DUT], t)
 		}
-		all = append(all, tile{strconv.Itoa(o.pass) + " of " + strconv.Itoa(o.pass+o.fail), "tests passed", class})
+		for _, dut := range sorted(byDUT) {
+			o := count(byDUT[dut])
+			class := "good"
+			if o.fail > 0 || o.pass == 0 {
+				class = "bad"
+			}
+			all = append(all, tile{strconv.Itoa(o.pass) + " of " + strconv.Itoa(o.pass+o.fail), "tests passed, " + dut, class})
+		}
 		var frames, cycles uint64
 		for _, t := range d.Tests {
 			frames, cycles = frames+t.Frames, cycles+t.Cycles
