@@ -29,6 +29,10 @@ var shimFiles embed.FS
 
 const libName = "model.so"
 
+// scheme names the way this file puts a library together; it changes whenever the same
+// inputs would give another library.
+const scheme = "2"
+
 // verilatorFlags are what every model is built with: assertions live, unknowns are
 // random per instance, # delays are ignored (the bench owns the clock), and warnings
 // do not stop (linting is another command's business).
@@ -117,7 +121,7 @@ func (b Build) compile(ctx context.Context) (*Lib, error) {
 	if err := key.addFS(shimFiles); err != nil {
 		return nil, err
 	}
-	key.add(fastOpt, slowOpt)
+	key.add(scheme, fastOpt, slowOpt)
 	key.add(commonFlags(b.Trace)...)
 	key.add(args...)
 	for _, s := range append(slices.Clone(sources), includes...) {
@@ -206,7 +210,7 @@ func probeTools(ctx context.Context) (toolset, error) {
 	var t toolset
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		t.verilator, err = tool.Version(ctx, "verilator")
+		t.verilator, err = verilatorVersion(ctx)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -222,6 +226,20 @@ func probeTools(ctx context.Context) (toolset, error) {
 	}
 	t.cpu = cpuIdentity(info)
 	return t, nil
+}
+
+// verilatorVersion asks the program itself where it can: the usual `verilator` is a
+// Perl script that takes ten times as long to answer.
+func verilatorVersion(ctx context.Context) (string, error) {
+	if _, err := tool.Find("verilator"); err != nil {
+		return "", err
+	}
+	if os.Getenv("VERILATOR_ROOT") == "" && os.Getenv("VERILATOR_BIN") == "" {
+		if line, err := tool.Version(ctx, "verilator_bin"); err == nil {
+			return line, nil
+		}
+	}
+	return tool.Version(ctx, "verilator")
 }
 
 // cpuIdentity returns the lines of /proc/cpuinfo that determine -march=native.
@@ -308,24 +326,30 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 	}
 	g, ctx := errgroup.WithContext(c.ctx)
 	g.SetLimit(jobs)
-	var objects []string
-	compile := func(name, opt string) {
-		objects = append(objects, "obj/"+name+".o")
-		g.Go(func() error { return c.cxx(ctx, "obj/"+name+".cpp", "obj/"+name+".o", opt) })
-	}
 	var runtimeDir string
 	runtimeNames := append(lists["VM_GLOBAL_FAST"], lists["VM_GLOBAL_SLOW"]...)
+	var objects []string
+	for _, part := range []struct {
+		name, opt string
+		files     []string
+	}{
+		{"fast", fastOpt, slices.Concat([]string{"shim"}, lists["VM_CLASSES_FAST"], lists["VM_SUPPORT_FAST"])},
+		{"slow", slowOpt, slices.Concat(lists["VM_CLASSES_SLOW"], lists["VM_SUPPORT_SLOW"])},
+	} {
+		units, err := bundle(obj, part.name, part.files)
+		if err != nil {
+			return err
+		}
+		for _, unit := range units {
+			from, to := "obj/"+unit+".cpp", "obj/"+unit+".o"
+			objects = append(objects, to)
+			g.Go(func() error { return c.cxx(ctx, from, to, part.opt) })
+		}
+	}
 	g.Go(func() (err error) {
 		runtimeDir, err = c.runtime(ctx, runtimeNames)
 		return err
 	})
-	compile("shim", fastOpt)
-	for _, name := range append(lists["VM_CLASSES_FAST"], lists["VM_SUPPORT_FAST"]...) {
-		compile(name, fastOpt)
-	}
-	for _, name := range append(lists["VM_CLASSES_SLOW"], lists["VM_SUPPORT_SLOW"]...) {
-		compile(name, slowOpt)
-	}
 	if err := g.Wait(); err != nil {
 		return err
 	}
@@ -345,6 +369,46 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 		return err
 	}
 	return os.RemoveAll(obj)
+}
+
+// unitBytes is how much generated code goes into one compilation. Verilator's files
+// are small and share large headers: most models are compiled fastest, and run
+// fastest, as one unit; big ones are divided so that several processors can help and
+// the compiler's memory stays bounded.
+const unitBytes = 1 << 20
+
+// bundle writes units that include the given files (names without ending) and returns
+// the units' names.
+func bundle(obj, unit string, files []string) ([]string, error) {
+	var units []string
+	var text strings.Builder
+	size := int64(0)
+	flush := func() error {
+		if text.Len() == 0 {
+			return nil
+		}
+		name := fmt.Sprintf("%s%d", unit, len(units))
+		units = append(units, name)
+		err := os.WriteFile(filepath.Join(obj, name+".cpp"), []byte(text.String()), 0o644)
+		text.Reset()
+		size = 0
+		return err
+	}
+	for _, f := range files {
+		info, err := os.Stat(filepath.Join(obj, f+".cpp"))
+		if err != nil {
+			return nil, fmt.Errorf("reading what Verilator made: %w", err)
+		}
+		if size > 0 && size+info.Size() > unitBytes {
+			if err := flush(); err != nil {
+				return nil, err
+			}
+		}
+		size += info.Size()
+		fmt.Fprintf(&text, "#include \"%s.cpp\"\n", f)
+	}
+	err := flush()
+	return units, err
 }
 
 // call runs a tool in the build folder.

@@ -19,13 +19,19 @@ type Recording struct {
 // Cycles returns the length of the recording.
 func (r *Recording) Cycles() uint64 { return r.cycles }
 
-// Record begins to record the inputs of every cycle and to digest the outputs. Only
-// whole cycles are recorded: inputs that a task drives at a falling edge or a timer
-// are not. Recording costs time; do not measure while it is on.
-func (m *Model) Record() {
-	if !m.closed {
-		m.inst.record(true)
+// Record begins to record the inputs of every cycle and to digest the outputs; it must
+// be called before the first. Only whole cycles are recorded: inputs that a task
+// drives at a falling edge or a timer are not. Recording costs time; do not measure
+// while it is on.
+func (m *Model) Record() error {
+	switch {
+	case m.err != nil:
+		return m.err
+	case m.now != 0:
+		return fmt.Errorf("recording must begin before the first cycle, this is cycle %d", m.now)
 	}
+	m.inst.record(true)
+	return nil
 }
 
 // Recorded ends recording and returns what was recorded.
