@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package synth
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/internal/tool"
+	"incforge/synth/design"
+	"incforge/synth/liberty"
+)
+
+const standin = "testdata/standin"
+
+func TestRunGeneric28(t *testing.T) {
+	work := t.TempDir()
+	m, err := Run(context.Background(), standin, Options{WorkDir: work})
+	require.NoError(t, err)
+	v := m.Metrics
+	assert.Equal(t, "synth", m.Bench)
+	assert.Equal(t, "standin", m.Config)
+	assert.Equal(t, "standin_core", m.Top)
+
+	// One macro of the model, dense because 700 MHz is its limit; the small memory is flops.
+	macro, err := liberty.CompileSRAM(256, 64, liberty.SRAMOptions{Ports: liberty.OneR1W, Cell: liberty.DenseCell(), Corner: liberty.Typical(), MaxCycle: 1e6 / 700})
+	require.NoError(t, err)
+	assert.InDelta(t, macro.Area, v["synth__design__instance__area__macros"], 1e-3)
+	assert.Equal(t, 1.0, v["synth__design__instance__count__macros"])
+	// 2 + 72 + 32 + 73 registers, 16 x 8 bits and their output register.
+	assert.Equal(t, 315.0, v["synth__design__instance__count__flops"])
+	assert.Equal(t, 256.0*64+16*8, v["synth__memory__bits"])
+	assert.InDelta(t, (256.0*64+16*8)/(2048*8), v["synth__memory__bits_per_payload_bit"], 1e-6)
+
+	// The three areas and their relation.
+	cells, macros := v["synth__design__instance__area__stdcell"], v["synth__design__instance__area__macros"]
+	assert.InDelta(t, cells+macros, v["synth__design__instance__area"], 1e-3)
+	assert.InDelta(t, cells*1.08/0.75+macros/0.95, v["synth__design__instance__area__placed"], 1e-3)
+	assert.InDelta(t, cells/0.378, v["synth__design__nand2_equivalents"], 0.01)
+	// 315 flops of 5.33 and at least a gate for each.
+	assert.Greater(t, v["synth__design__nand2_equivalents"], 315*(5.33+1))
+	assert.Less(t, v["synth__design__nand2_equivalents"], 8000.0)
+
+	assert.GreaterOrEqual(t, v["synth__timing__setup__ws"], 0.0, "700 MHz is met")
+	assert.GreaterOrEqual(t, v["synth__timing__fmax__mhz"], 700.0)
+	assert.Zero(t, v["synth__timing__setup__tns"])
+	// The critical path holds at least the macro's access with the derate.
+	assert.Greater(t, m.CriticalPath.DelayPS, macro.Access*Derate)
+	assert.Contains(t, m.CriticalPath.Start, "u_payload")
+	assert.Greater(t, m.CriticalPath.Stages, 5)
+
+	area := map[string]ModuleArea{}
+	for _, a := range m.Modules {
+		area[a.Module] = a
+		assert.InDelta(t, a.Area*float64(a.Instances), a.Total, 1e-6)
+	}
+	assert.InDelta(t, v["synth__design__instance__area"], area["standin_core"].Area, 1e-3)
+	own := 0.0
+	for _, a := range m.Modules {
+		own += a.Own * float64(a.Instances)
+	}
+	assert.InDelta(t, v["synth__design__instance__area"], own, 1e-3, "the modules' own areas add up")
+	assert.Equal(t, 4, strings.Count(strings.Join(modules(m), " "), "standin_reg__"))
+
+	assert.Equal(t, []MemoryArea{
+		{Words: 16, Bits: 8, Listed: 1, Instances: 1, Storage: "flops"},
+		{Words: 256, Bits: 64, Listed: 1, Instances: 1, Storage: "macro", Shape: "1 x 1 macros 256x64 mux 2, dense",
+			Area: macro.Area, AccessNS: macro.Access / 1e3, CycleNS: macro.Cycle / 1e3},
+	}, m.Memories)
+	assert.Empty(t, m.Warnings)
+	for _, e := range m.Estimates {
+		assert.Less(t, e.Low, e.Value, e.Key)
+		assert.Greater(t, e.High, e.Value, e.Key)
+		assert.NotEmpty(t, e.Basis)
+	}
+	assert.False(t, m.Paper.Comparable)
+	assert.NotEmpty(t, m.Tools["yosys"])
+	assert.NotEmpty(t, m.Tools["opensta"])
+
+	var b bytes.Buffer
+	require.NoError(t, m.WriteJSON(&b))
+	var back Metrics
+	require.NoError(t, json.Unmarshal(b.Bytes(), &back))
+	assert.Empty(t, cmp.Diff(*m, back))
+	table := m.Table()
+	assert.Contains(t, table, "is not the same configuration: 2 lanes")
+	assert.Contains(t, table, "256 x 64")
+	assert.FileExists(t, filepath.Join(work, "net.v"))
+}
+
+func modules(m *Metrics) []string {
+	var names []string
+	for _, a := range m.Modules {
+		names = append(names, a.Module)
+	}
+	return names
+}
+
+// The slow corner is slower by the FO4's ratio, within what another mapping
+// does; an impossible clock is reported, not hidden.
+func TestRunSlowMissesTheClock(t *testing.T) {
+	m, err := Run(context.Background(), standin, Options{Corner: "slow", ClockMHz: 2500, Script: ScriptDefault, BitCell: "high-current", Flatten: true})
+	require.NoError(t, err)
+	assert.Equal(t, "slow", m.Corner)
+	assert.Less(t, m.Metrics["synth__timing__setup__ws"], 0.0)
+	assert.Less(t, m.Metrics["synth__timing__setup__tns"], m.Metrics["synth__timing__setup__ws"]+1e-9)
+	assert.Less(t, m.Metrics["synth__timing__fmax__mhz"], 900.0)
+	assert.Contains(t, strings.Join(m.Warnings, "\n"), "an SRAM macro needs")
+	assert.Contains(t, m.Paper.Because, "the clock of 2500 MHz is not met")
+	// Flat: one module and what is in it.
+	assert.Equal(t, []string{"standin_core"}, modules(m))
+	assert.Contains(t, m.Memories[1].Shape, "high-current")
+}
+
+// The built-in library, written to a file and compressed, is a library like any
+// other: its FO4 is measured, its wire load is left out.
+func TestRunLibertyFile(t *testing.T) {
+	text, err := liberty.Generate(liberty.Options{Corner: liberty.Slow(), WireLoad: liberty.WireLoad})
+	require.NoError(t, err)
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	_, err = w.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	file := filepath.Join(t.TempDir(), "cells.lib.gz")
+	require.NoError(t, os.WriteFile(file, z.Bytes(), 0o644))
+	work := t.TempDir()
+	m, err := Run(context.Background(), standin, Options{Tech: file, ClockMHz: 200, Script: ScriptArea, WorkDir: work})
+	require.NoError(t, err)
+	assert.InEpsilon(t, 0.027, m.Metrics["synth__timing__fo4"], 0.02)
+	assert.Equal(t, 315.0, m.Metrics["synth__design__instance__count__flops"])
+	assert.Contains(t, m.Basis, "wire-free")
+	assert.Contains(t, m.Paper.Because, "technology "+file+", the paper's is 28 nm")
+	cells, err := os.ReadFile(filepath.Join(work, "cells.lib"))
+	require.NoError(t, err)
+	assert.NotContains(t, string(cells), "default_wire_load :")
+}
+
+func TestRunOSU018(t *testing.T) {
+	m, err := Run(context.Background(), standin, Options{Tech: OSU018, ClockMHz: 50})
+	var missing *tool.NotFoundError
+	if _, statErr := os.Stat(osu018File); statErr != nil {
+		require.ErrorAs(t, err, &missing)
+		assert.Contains(t, err.Error(), "qflow-tech-osu018")
+		return
+	}
+	require.NoError(t, err)
+	assert.InDelta(t, 24, m.Metrics["synth__design__nand2__area"], 1e-6)
+	assert.InEpsilon(t, 0.0992, m.Metrics["synth__timing__fo4"], 0.03)
+}
+
+// A cell whose area is unknown must not vanish from the sum.
+func TestCellsWithoutAreaAreAnError(t *testing.T) {
+	f, done, err := start(context.Background(), standin, Options{})
+	require.NoError(t, err)
+	defer done()
+	gates, err := f.elaborate(context.Background())
+	require.NoError(t, err)
+	_, err = f.measure(gates, &timing{})
+	assert.ErrorContains(t, err, "cells without an area")
+	assert.ErrorContains(t, err, "$_XOR_ in standin_parity")
+}
+
+// A memory that the manifest does not list must stop the flow, not become flops.
+func TestUnlistedMemoryIsAnError(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS(standin)))
+	file := filepath.Join(dir, "manifest.json")
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(file, bytes.Replace(text, []byte(`"words": 256`), []byte(`"words": 512`), 1), 0o644))
+	_, err = Run(context.Background(), dir, Options{})
+	assert.ErrorContains(t, err, unlisted)
+}
+
+func TestBadOptions(t *testing.T) {
+	for want, o := range map[string]Options{
+		"unknown corner":       {Corner: "fast"},
+		"a library file is":    {Corner: "slow", Tech: "x.lib"},
+		"generic28, osu018 or": {Tech: "x.lib"},
+		"unknown ABC script":   {Script: "m99"},
+		"unknown memory cell":  {BitCell: "tiny"},
+		`no top "nothing"`:     {Top: "nothing"},
+		"clock of -1 MHz":      {ClockMHz: -1},
+	} {
+		_, err := Run(context.Background(), standin, o)
+		assert.ErrorContains(t, err, want)
+	}
+	_, err := Run(context.Background(), t.TempDir(), Options{})
+	assert.ErrorContains(t, err, "manifest.json")
+}
+
+func TestComparable(t *testing.T) {
+	tech, err := builtIn("")
+	require.NoError(t, err)
+	f := &flow{o: Options{ClockMHz: 1000}, t: tech, d: &design.Design{Params: design.Params{
+		Lanes: 512, DTypes: []string{"FP32", "INT32"}, BufferBytes: 1 << 20, BusBytes: 1024}}}
+	m := &Metrics{Metrics: map[string]float64{"synth__design__instance__area": 3.1e6, "synth__timing__fmax__mhz": 1010}}
+	m.compare(f)
+	require.Empty(t, m.Paper.Because)
+	assert.InDelta(t, 3.1/4.89, m.Paper.Ratio, 1e-9)
+	assert.Contains(t, m.Table(), "paper: 4.89 mm2 (28 nm, basis unstated); raw here 3.10 mm2, 0.63 of it")
+	f.d.Params.Lanes = 128
+	m.Paper = Comparison{}
+	m.compare(f)
+	assert.Equal(t, []string{"128 lanes, the paper has 512 FP32 and 512 UINT"}, m.Paper.Because)
+}
+
+func TestMostlyXOR(t *testing.T) {
+	assert.True(t, mostlyXOR(map[string]int{"$_XOR_": 60, "$_AND_": 50, "$_XNOR_": 20, "$_DFF_P_": 900}))
+	assert.False(t, mostlyXOR(map[string]int{"$_XOR_": 60, "$_AND_": 90, "$_MUX_": 10}))
+	assert.False(t, mostlyXOR(map[string]int{"$_XOR_": 60}), "too small to matter")
+}
+
+const bench = `
+module bench;
+  reg clk = 0, rst = 1, v = 0, first = 0; reg [7:0] slot = 0; reg [63:0] data = 0;
+  wire ov; wire [63:0] od; wire [7:0] oc; wire [31:0] crc;
+  standin_core dut (.clk(clk), .rst(rst), .in_valid(v), .in_first(first), .in_slot(slot), .in_data(data),
+                    .out_valid(ov), .out_data(od), .out_count(oc), .out_crc(crc));
+  always #5 clk = ~clk;
+  integer i, seed = 7;
+  initial begin
+    repeat (3) @(negedge clk);
+    rst = 0;
+    // Every slot is written before it is added to.
+    for (i = 0; i < 1200; i = i + 1) begin
+      v = i < 256 || $random(seed) % 4 != 0;
+      first = i < 256 || $random(seed) % 8 == 0;
+      slot = i < 256 ? i : $random(seed);
+      data = {$random(seed), $random(seed)};
+      @(negedge clk);
+      $display("%b %h %h %h", ov, ov ? od : 64'h0, ov ? oc : 8'h0, crc);
+    end
+    $finish;
+  end
+endmodule
+`
+
+// The netlists do what the RTL does, cycle by cycle, and Verilator takes them.
+func TestNetlistsBehaveAsTheRTL(t *testing.T) {
+	dir := t.TempDir()
+	tb := filepath.Join(dir, "bench.v")
+	require.NoError(t, os.WriteFile(tb, []byte(bench), 0o644))
+	simulate := func(files ...string) string {
+		exe := filepath.Join(dir, "sim.vvp")
+		_, err := tool.Run(context.Background(), tool.Command{Name: "iverilog", Args: append([]string{"-g2012", "-s", "bench", "-o", exe, tb}, files...), Timeout: time.Minute})
+		require.NoError(t, err)
+		res, err := tool.Run(context.Background(), tool.Command{Name: "vvp", Args: []string{"-n", exe}, Timeout: time.Minute})
+		require.NoError(t, err)
+		return string(res.Stdout)
+	}
+	d, err := design.Load(standin)
+	require.NoError(t, err)
+	want := simulate(d.Sources()...)
+	require.Equal(t, 1200, strings.Count(want, "\n"))
+	require.NotContains(t, want, "x")
+	for _, mapped := range []bool{false, true} {
+		o := NetlistOptions{Mapped: mapped, OutDir: dir}
+		file, err := Netlist(context.Background(), standin, o)
+		require.NoError(t, err)
+		assert.Empty(t, cmp.Diff(strings.Split(want, "\n"), strings.Split(simulate(file), "\n")), "mapped %v", mapped)
+		_, err = tool.Run(context.Background(), tool.Command{Name: "verilator", Args: []string{"--lint-only", "--top-module", "standin_core", file}, Timeout: time.Minute})
+		assert.NoError(t, err)
+
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Regexp(t, regexp.MustCompile(`(?m)^module standin_core\(`), string(text))
+		assert.Equal(t, mapped, bytes.Contains(text, []byte("NAND2_X1")))
+		// The second call takes the file as it is.
+		before, err := os.Stat(file)
+		require.NoError(t, err)
+		again, err := Netlist(context.Background(), standin, o)
+		require.NoError(t, err)
+		after, err := os.Stat(again)
+		require.NoError(t, err)
+		assert.True(t, os.SameFile(before, after))
+	}
+}
