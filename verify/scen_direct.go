@@ -385,10 +385,18 @@ func scenStaleAlias(t *T) error {
 			return err
 		}
 	}
+	// Every bit of the tag counts: complete slots, asked for by PSNs that differ in one bit above the slot's number.
+	end := 2*n + 2
+	for j := g.set.Log2N; j < 23; j++ {
+		for _, c := range m {
+			if err := silence("a stale duplicate from long ago", g.data(c, at(end-1).Add(-1<<j), t.words(4))); err != nil {
+				return err
+			}
+		}
+	}
 	if len(m) == 1 {
 		return nil
 	}
-	end := 2*n + 2
 	for k := range mw { // rank 0 alone fills its window, then one packet more
 		if _, err := g.e.exchange(g.data(m[0], at(end+k), t.words(4))); err != nil {
 			return err
