@@ -557,9 +557,12 @@ func restorePaths(err error, sources, includes []source) error {
 	return err
 }
 
+// givenPaths replaces files of the build folder by the user's: Verilator names the
+// path ("src/a.v:3"), what $error prints only the file ("%Error: a.v:3").
 func givenPaths(text string, sources []source) string {
 	for _, s := range sources {
 		text = strings.ReplaceAll(text, s.local+":", s.given+":")
+		text = strings.ReplaceAll(text, "%Error: "+filepath.Base(s.local)+":", "%Error: "+s.given+":")
 	}
 	return text
 }
