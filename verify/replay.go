@@ -69,11 +69,7 @@ func Replay(ctx context.Context, o ReplayOptions) (ReplayReport, error) {
 	if err != nil {
 		return rep, err
 	}
-	defer func() {
-		for _, e := range t.engines {
-			_ = e.Close() // whatever it has to say the scoreboard has said
-		}
-	}()
+	defer t.close()
 	e, err := t.newEngine()
 	if err != nil {
 		return rep, err

@@ -17,16 +17,17 @@ type Frame struct {
 	// At is the first cycle in which the frame may begin. A cycle that has passed means at once.
 	At uint64
 
-	port int // where it was offered
+	port  int    // where it was offered
+	first uint64 // when it went in
 }
 
 // Accepted tells that the engine took a frame. The order of these is the order in which the engine handled the frames.
 type Accepted struct {
 	Port int
-	// At is the cycle in which the last beat entered the core.
-	At   uint64
-	Data []byte
-	Err  bool
+	// First is the cycle in which the first beat went in at the port, At that in which the last beat entered the core.
+	First, At uint64
+	Data      []byte
+	Err       bool
 }
 
 // Out is a frame that left.

@@ -86,7 +86,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 		r.in[best] = r.in[best][1:]
 		r.turn = best + 1
 		r.free = end
-		r.accepted = append(r.accepted, Accepted{Port: best, At: end, Data: f.Data, Err: f.Err})
+		r.accepted = append(r.accepted, Accepted{Port: best, First: at, At: end, Data: f.Data, Err: f.Err})
 		for _, made := range r.Handle(best, f.Data, f.Err) {
 			o := Out{Port: made.Port, Data: made.Frame, Err: made.Err}
 			o.First = max(end+referenceLatency, r.portFree[o.Port])

@@ -44,10 +44,17 @@ type RTL struct {
 }
 
 // NewRTL makes an instance of a compiled top and resets it. core says which top it is.
-func NewRTL(lib *sim.Lib, m *manifest.Manifest, core bool, o sim.Options) (*RTL, error) {
+// before, if given, gets the model before its first cycle.
+func NewRTL(lib *sim.Lib, m *manifest.Manifest, core bool, o sim.Options, before ...func(*sim.Model) error) (*RTL, error) {
 	model, err := lib.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("rtl: %w", err)
+	}
+	for _, f := range before {
+		if err := f(model); err != nil {
+			model.Close()
+			return nil, fmt.Errorf("rtl: %w", err)
+		}
 	}
 	d := &RTL{man: m, model: model, core: core}
 	if err := d.attach(); err != nil {
@@ -84,7 +91,7 @@ func (d *RTL) attach() error {
 		if err != nil {
 			return err
 		}
-		src.OnSent(func(*axis.Frame) { d.onSent(i) })
+		src.OnSent(func(f *axis.Frame) { d.onSent(i, f.First) })
 		sink, err := axis.NewSink(d.model, "m_axis"+name)
 		if err != nil {
 			return err
@@ -145,8 +152,9 @@ func (d *RTL) Offer(port int, f Frame) {
 }
 
 // onSent notes that a source got rid of a frame. On the single stream that is acceptance.
-func (d *RTL) onSent(i int) {
+func (d *RTL) onSent(i int, first uint64) {
 	d.moved = d.model.Now()
+	d.queued[i][d.sent[i]].first = first + d.offset
 	d.sent[i]++
 	if d.core {
 		d.accept(0)
@@ -171,7 +179,7 @@ func (d *RTL) accept(i int) {
 	f := d.queued[i][0]
 	d.queued[i] = d.queued[i][1:]
 	d.sent[i]--
-	d.accepted = append(d.accepted, Accepted{Port: f.port, At: d.Now(), Data: f.Data, Err: f.Err})
+	d.accepted = append(d.accepted, Accepted{Port: f.port, First: f.first, At: d.Now(), Data: f.Data, Err: f.Err})
 }
 
 func (d *RTL) onFrame(i int, f *axis.Frame) {

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/sim"
+	"incforge/verify/dut"
+	"incforge/verify/manifest"
+)
+
+// BenchOptions say what a benchmark measures.
+type BenchOptions struct {
+	// ManifestDir is the generated folder.
+	ManifestDir string
+	// NoICRCDir is the same configuration with icrc_check false, for Latency's result_min_cycles; may be empty.
+	NoICRCDir string
+	// BuildDir is where models are cached; empty means the simulator's default.
+	BuildDir string
+	// Seed is of the model's random initial state.
+	Seed uint64
+}
+
+// Bench is what a benchmark measured.
+type Bench struct {
+	Bench   string             `json:"bench"`
+	Config  string             `json:"config"`
+	Metrics map[string]float64 `json:"metrics"`
+}
+
+// What the paper prints for its FPGA engine (EPIC, SIGCOMM '26), in ns. Their basis is unstated.
+const (
+	paperResultNS  = 244 // last contribution in to result out, VU13P, FP32
+	paperForwardNS = 96  // a packet that is only forwarded
+)
+
+// benchPayload is the payload of latency figures in bytes.
+const benchPayload = 1024
+
+func (b *Bench) cycles(name string, cycles uint64, mhz int) {
+	b.Metrics[name+"_cycles"] = float64(cycles)
+	b.Metrics[name+"_ns"] = float64(cycles) * 1000 / float64(max(mhz, 1))
+}
+
+// BenchLatency measures, on the core with its single stream and an idle output, with payloads of 1,024 bytes and up to eight
+// members, first copy:
+//
+//	result_cycles             last contribution's first beat in to result's first beat out
+//	result_after_last_cycles  last contribution's last beat in to result's first beat out
+//	result_total_cycles       last contribution's first beat in to result's last beat out
+//	forward_cycles            bypassed frame's first beat in to first beat out
+//	result_min_cycles         result_cycles of the configuration without ICRC check
+//
+// each also in ns, and the paper's figures. Several runs must agree to the cycle; the worst counts.
+func BenchLatency(ctx context.Context, o BenchOptions) (Bench, error) {
+	m, err := manifest.Load(o.ManifestDir)
+	if err != nil {
+		return Bench{}, err
+	}
+	b := Bench{Bench: "latency", Config: m.Name, Metrics: map[string]float64{"paper_result_ns": paperResultNS,
+		"paper_forward_ns": paperForwardNS, "clock_mhz": float64(m.Params.ClockMHz)}}
+	l, err := latency(ctx, o, o.ManifestDir)
+	if err != nil {
+		return b, err
+	}
+	b.Metrics["members"], b.Metrics["payload_bytes"] = float64(l.members), float64(l.payload)
+	b.cycles("result", l.result, m.Params.ClockMHz)
+	b.cycles("result_after_last", l.afterLast, m.Params.ClockMHz)
+	b.cycles("result_total", l.total, m.Params.ClockMHz)
+	b.cycles("forward", l.forward, m.Params.ClockMHz)
+	if o.NoICRCDir != "" {
+		n, err := latency(ctx, o, o.NoICRCDir)
+		if err != nil {
+			return b, err
+		}
+		b.cycles("result_min", n.result, m.Params.ClockMHz)
+	}
+	return b, nil
+}
+
+type latencies struct {
+	result, afterLast, total, forward uint64
+	members, payload                  int
+}
+
+func latency(ctx context.Context, o BenchOptions, dir string) (latencies, error) {
+	var l latencies
+	t, err := single(ctx, Options{ManifestDir: dir, DUT: KindCore, BuildDir: o.BuildDir}, "bench", o.Seed)
+	if err != nil {
+		return l, err
+	}
+	defer t.close()
+	e, err := t.newEngine()
+	if err != nil {
+		return l, err
+	}
+	l.members, l.payload = min(t.p.Members, 8), min(benchPayload, t.p.MTUBytes)
+	g, err := e.newGroup(0, 1, l.members, false)
+	if err != nil {
+		return l, err
+	}
+	var in dut.Accepted
+	e.OnAccept = func(a dut.Accepted, _ []inc.Counter) error {
+		in = a
+		return nil
+	}
+	for k := range 3 * g.mw() {
+		var outs []dut.Out
+		for _, c := range g.members() {
+			if outs, err = e.exchange(g.data(c, g.set.Start.Add(k), t.words(l.payload/4))); err != nil {
+				return l, err
+			}
+		}
+		if len(outs) != l.members {
+			return l, failf("%d results instead of %d", len(outs), l.members)
+		}
+		l.result = max(l.result, outs[0].First-in.First)
+		l.afterLast = max(l.afterLast, outs[0].First-min(in.At, outs[0].First))
+		l.total = max(l.total, outs[0].Last-in.First)
+	}
+	for range 8 {
+		f := g.data(0, 0, t.words(l.payload/4), func(p *roce.Packet) { p.DestQP ^= 0x800000 })
+		outs, err := e.exchange(f)
+		if err != nil {
+			return l, err
+		}
+		if len(outs) != 1 {
+			return l, failf("a stranger left %d times", len(outs))
+		}
+		l.forward = max(l.forward, outs[0].First-in.First)
+	}
+	return l, nil
+}
+
+// throughputRounds is how many packets each member sends in a measurement: a multiple of every window.
+const throughputRounds = 96
+
+// BenchThroughput measures how many input beats a cycle the core accepts while its input never rests and its output is never
+// held up: AllReduce over up to eight members, payloads from 64 bytes to the MTU. The keys are
+// beats_per_cycle_SIZE_ORDER[_acks]: ORDER is worst (all members' packets of one slot back to back) or best (each member's
+// packets of a window back to back); with acks every result of a window before is acknowledged by every member between the
+// data. ingress_gbps and egress_gbps are raw, at the largest payload up to 1,024 bytes in the worst order.
+func BenchThroughput(ctx context.Context, o BenchOptions) (Bench, error) {
+	t, err := single(ctx, Options{ManifestDir: o.ManifestDir, DUT: KindCore, BuildDir: o.BuildDir}, "bench", o.Seed)
+	if err != nil {
+		return Bench{}, err
+	}
+	defer t.close()
+	b := Bench{Bench: "throughput", Config: t.man.Name, Metrics: map[string]float64{"clock_mhz": float64(t.p.ClockMHz)}}
+	gbps := float64(t.p.BusBytes*8*t.p.ClockMHz) / 1000
+	for size := 64; size <= t.p.MTUBytes; size *= 2 {
+		for _, worst := range []bool{false, true} {
+			for _, acks := range []bool{false, true} {
+				in, out, err := t.throughput(size, worst, acks)
+				name := strconv.Itoa(size) + map[bool]string{false: "_best", true: "_worst"}[worst] + map[bool]string{true: "_acks"}[acks]
+				if err != nil {
+					return b, fmt.Errorf("throughput %s: %w", name, err)
+				}
+				b.Metrics["beats_per_cycle_"+name] = in
+				if worst && !acks && size <= 1024 {
+					b.Metrics["ingress_gbps"], b.Metrics["egress_gbps"] = in*gbps, out*gbps
+				}
+			}
+		}
+	}
+	return b, nil
+}
+
+// throughput runs one measurement and returns input and output beats a cycle.
+func (t *T) throughput(size int, worst, acks bool) (in, out float64, err error) {
+	e, err := t.newEngine()
+	if err != nil {
+		return 0, 0, err
+	}
+	members := min(t.p.Members, 8)
+	g, err := e.newGroup(0, 1, members, false)
+	if err != nil {
+		return 0, 0, err
+	}
+	rounds := max(throughputRounds/g.mw(), 3) * g.mw()
+	data := func(c, k int) {
+		f := g.data(c, g.set.Start.Add(k), t.words(size/4))
+		e.send(f.port, f.data)
+		if acks && k >= g.mw() {
+			a := g.aeth(c, g.set.Start.Add(k-g.mw()), roce.AckSyndrome)
+			e.send(a.port, a.data)
+		}
+	}
+	for k := 0; k < rounds; k += g.mw() {
+		for i := range g.mw() * members {
+			if worst {
+				data(i%members, k+i/members)
+			} else {
+				data(i/g.mw(), k+i%g.mw())
+			}
+		}
+	}
+	// The first and the last window are left out: the pipe fills and empties.
+	skip := members * g.mw()
+	total := e.Waiting()
+	n, beats := 0, 0
+	var first, last uint64
+	e.OnAccept = func(a dut.Accepted, _ []inc.Counter) error {
+		if n++; n == skip {
+			first = a.At
+		} else if n > skip && n <= total-skip {
+			beats += t.beats(len(a.Data))
+			last = a.At
+		}
+		return nil
+	}
+	outs, err := e.settle()
+	if err != nil {
+		return 0, 0, err
+	}
+	if last <= first {
+		return 0, 0, errors.New("nothing was measured")
+	}
+	outBeats := 0
+	for _, o := range outs {
+		if o.Last > first && o.Last <= last {
+			outBeats += t.beats(len(o.Data))
+		}
+	}
+	if _, err := e.Finish(); err != nil {
+		return 0, 0, err
+	}
+	cycles := float64(last - first)
+	return float64(beats) / cycles, float64(outBeats) / cycles, nil
+}
+
+// simRuns is how often each side of BenchSim is timed; the fastest counts, for the machine is shared.
+const simRuns = 5
+
+// BenchSim compares the harness with a C++ loop that drives the same inputs into the same model: the switch top, all sources,
+// sinks and checkers attached, full packets from all members in worst-case order and an ACK for each result.
+//
+//	go_over_cpp   time a cycle of the Go harness over that of the C++ loop
+//	cycles_per_s, frames_per_s   of the Go harness; frames in and out
+func BenchSim(ctx context.Context, o BenchOptions) (Bench, error) {
+	m, err := manifest.Load(o.ManifestDir)
+	if err != nil {
+		return Bench{}, err
+	}
+	b := Bench{Bench: "sim", Config: m.Name, Metrics: map[string]float64{}}
+	r := &runner{opt: Options{DUT: KindRTL, BuildDir: o.BuildDir}, man: m}
+	build, err := r.build(false)
+	if err != nil {
+		return b, err
+	}
+	lib, err := build.Compile(ctx)
+	if err != nil {
+		return b, err
+	}
+	so := sim.Options{Random: true, Seed: o.Seed}
+	goTime, cppTime := math.Inf(1), math.Inf(1)
+	var cycles uint64
+	var frames int
+	for range simRuns {
+		if err := ctx.Err(); err != nil {
+			return b, err
+		}
+		l, err := newLoad(ctx, lib, m, so, false)
+		if err != nil {
+			return b, err
+		}
+		start := time.Now()
+		frames, err = l.run()
+		goTime = min(goTime, time.Since(start).Seconds())
+		cycles = l.measured
+		l.close()
+		if err != nil {
+			return b, err
+		}
+	}
+	l, err := newLoad(ctx, lib, m, so, true)
+	if err != nil {
+		return b, err
+	}
+	defer l.close()
+	if _, err := l.run(); err != nil {
+		return b, err
+	}
+	rec, err := l.d.Model().Recorded()
+	if err != nil {
+		return b, err
+	}
+	for i := range simRuns + 1 {
+		raw, err := lib.New(so)
+		if err != nil {
+			return b, err
+		}
+		took, err := raw.RawLoop(rec, i == 0) // the first run proves that it is the same run
+		raw.Close()
+		if err != nil {
+			return b, err
+		}
+		if i > 0 {
+			cppTime = min(cppTime, took.Seconds())
+		}
+	}
+	perGo, perCPP := goTime/float64(cycles), cppTime/float64(rec.Cycles())
+	b.Metrics["go_over_cpp"] = perGo / perCPP
+	b.Metrics["cycles_per_s"], b.Metrics["cpp_cycles_per_s"] = 1/perGo, 1/perCPP
+	b.Metrics["frames_per_s"] = float64(frames) / goTime
+	b.Metrics["cycles"], b.Metrics["frames"] = float64(cycles), float64(frames)
+	return b, nil
+}
+
+// load is the stimulus of BenchSim on one model.
+type load struct {
+	t        *T
+	d        *dut.RTL
+	measured uint64
+}
+
+// simPackets is how many packets each member sends in BenchSim.
+const simPackets = 256
+
+func newLoad(ctx context.Context, lib *sim.Lib, m *manifest.Manifest, so sim.Options, record bool) (*load, error) {
+	d, err := dut.NewRTL(lib, m, false, so, func(model *sim.Model) error {
+		if record {
+			return model.Record()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	l := &load{d: d}
+	l.t = newT(ctx, m, "bench", 1, func(uint64, int) (dut.DUT, error) { return d, nil })
+	e, err := l.t.newEngine()
+	if err == nil {
+		err = l.offer(e)
+	}
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// offer programs the engine and queues everything; from here on only the bare DUT is run, without scoreboard.
+func (l *load) offer(e *engine) error {
+	g, err := e.newGroup(0, 1, l.t.p.Members, false)
+	if err != nil {
+		return err
+	}
+	for k := range simPackets {
+		for _, c := range g.members() {
+			f := g.data(c, g.set.Start.Add(k), l.t.words(l.t.p.MTUBytes/4))
+			l.d.Offer(f.port, dut.Frame{Data: f.data})
+			if k >= g.mw() {
+				a := g.aeth(c, g.set.Start.Add(k-g.mw()), roce.AckSyndrome)
+				l.d.Offer(a.port, dut.Frame{Data: a.data})
+			}
+		}
+	}
+	return nil
+}
+
+// run runs until everything is in and returns the number of frames that went in and out.
+func (l *load) run() (int, error) {
+	start := l.d.Now()
+	frames := 0
+	for l.d.Waiting() > 0 {
+		if err := l.d.StepTo(l.d.Now() + 1024); err != nil {
+			return 0, err
+		}
+		frames += len(l.d.Accepted()) + len(l.d.Out())
+	}
+	l.measured = l.d.Now() - start
+	return frames, nil
+}
+
+func (l *load) close() { _ = l.d.Close() }
+
+// close ends all engines of a T that is not run by Run.
+func (t *T) close() {
+	for _, e := range t.engines {
+		_ = e.Close() // the figures are taken
+	}
+}
