@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/fpga"
 	"incforge/synth"
 	"incforge/verify/result"
 )
@@ -30,7 +31,14 @@ type Design struct {
 	Tests    []result.Test // in the order of the files
 	Benches  []Bench
 	Synth    []*synth.Metrics
-	Diagram  []byte // SVG, nil if there is none
+	FPGA     []*fpga.Metrics
+	Diagrams []Diagram // in the order of their names
+}
+
+// Diagram is a drawing that lies in the generated folder.
+type Diagram struct {
+	Name string // of the file, without .svg
+	SVG  []byte
 }
 
 // Manifest is the part of a generated folder's manifest (docs/engine.md section 8) that is shown.
@@ -73,8 +81,8 @@ var ErrNothing = errors.New("nothing to report on: no manifest.json, results, me
 func Read(dirs ...string) (*Report, error) {
 	r := &Report{}
 	for _, dir := range dirs {
-		diagrams := map[string][]byte{} // by folder
-		owners := map[string]*Design{}  // design whose manifest lies in the folder
+		diagrams := map[string][]byte{} // by path
+		owners  := map[string]*Design{}  // design whose manifest lies in the folder
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
@@ -88,9 +96,7 @@ func Read(dirs ...string) (*Report, error) {
 				return err
 			}
 			if ext == ".svg" {
-				if diagrams[filepath.Dir(path)] == nil {
-					diagrams[filepath.Dir(path)] = text
-				}
+				diagrams[path] = text
 				return nil
 			}
 			owner, err := r.add(text)
@@ -106,9 +112,10 @@ func Read(dirs ...string) (*Report, error) {
 			return nil, fmt.Errorf("read %s: %w", dir, err)
 		}
 		for at, owner := range owners {
-			for _, below := range sorted(diagrams) {
-				if owner.Diagram == nil && (below == at || strings.HasPrefix(below, at+string(filepath.Separator))) {
-					owner.Diagram = diagrams[below]
+			for _, path := range sorted(diagrams) {
+				if strings.HasPrefix(path, at+string(filepath.Separator)) {
+					name := strings.TrimSuffix(filepath.Base(path), ".svg")
+					owner.Diagrams = append(owner.Diagrams, Diagram{name, diagrams[path]})
 				}
 			}
 		}
@@ -199,6 +206,13 @@ func (r *Report) addOne(doc json.RawMessage) (*Design, error) {
 		}
 		d := r.design(m.Config)
 		d.Synth = append(d.Synth, m)
+	case has("bench", "config", "metrics", "family", "resources"):
+		m := &fpga.Metrics{}
+		if err := json.Unmarshal(doc, m); err != nil {
+			return nil, fmt.Errorf("FPGA resources: %w", err)
+		}
+		d := r.design(m.Config)
+		d.FPGA = append(d.FPGA, m)
 	case has("bench", "config", "metrics"):
 		var b Bench
 		if err := json.Unmarshal(doc, &b); err != nil {

@@ -26,7 +26,7 @@ type designView struct {
 	Tiles        []tile
 	Params       [][2]string
 	Memories     []memoryView
-	Diagram      template.URL
+	Diagrams     []diagramView
 	Scenarios    []scenarioView
 	DUTs         []string
 	Failures     []failureView
@@ -34,6 +34,12 @@ type designView struct {
 	Coverage     *coverageView
 	Benches      []benchView
 	Prices       []priceView
+	FPGAs        []fpgaView
+}
+
+type diagramView struct {
+	Name string
+	URL  template.URL
 }
 
 type tile struct{ Value, Label, Class string }
@@ -117,9 +123,10 @@ func (d *Design) view() designView {
 				thousands(float64(mem.Words) * float64(mem.Bits))})
 		}
 	}
-	if d.Diagram != nil {
+	for _, g := range d.Diagrams {
 		// As an image the drawing can run nothing and load nothing, whoever wrote it.
-		v.Diagram = template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(d.Diagram))
+		url := template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(g.SVG))
+		v.Diagrams = append(v.Diagrams, diagramView{g.Name, url})
 	}
 	sc := scenarios(d.Tests)
 	v.Scenarios, v.DUTs, v.Failures, v.Skipped = sc.rows, sc.duts, sc.failures, sc.skipped
@@ -128,6 +135,9 @@ func (d *Design) view() designView {
 		v.Benches = append(v.Benches, bench(b))
 	}
 	v.Prices = prices(d)
+	for _, m := range d.FPGA {
+		v.FPGAs = append(v.FPGAs, fpgaResources(m))
+	}
 	return v
 }
 

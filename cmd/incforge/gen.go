@@ -3,14 +3,17 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"incforge/rtlgen"
+	"incforge/rtlgen/params"
 )
 
 // buildDir is where outputs go unless the user says otherwise.
@@ -53,8 +56,14 @@ func (a *app) generated(arg string, flags *configFlags) (dir string, done func()
 		if len(flags.sets) > 0 {
 			return "", nil, usagef("--set changes parameters, and %s is already generated", arg)
 		}
-		dir, err = manifestDir(arg)
-		return dir, func() {}, err
+		text, dir, err := manifestText(arg)
+		if err != nil {
+			return "", nil, err
+		}
+		if text == nil {
+			return "", nil, usagef("%s has no %s, so it is no generated folder", arg, rtlgen.ManifestFile)
+		}
+		return dir, func() {}, nil
 	}
 	p, err := flags.load(arg)
 	if err != nil {
@@ -64,8 +73,58 @@ func (a *app) generated(arg string, flags *configFlags) (dir string, done func()
 	if err != nil {
 		return "", nil, err
 	}
-	if dir, err = os.MkdirTemp("", "incforge-"+p.Name+"-"); err != nil {
-		return "", nil, fmt.Errorf("make a folder for %s: %w", p.Name, err)
+	return a.temporary(design)
+}
+
+// edited returns a generated folder with the Verilog of dir: dir itself (or its parent) if a manifest lies there, and otherwise a
+// temporary one, generated from p, whose Verilog is replaced by dir's files of the same names.
+func (a *app) edited(p params.Params, dir string) (string, func(), error) {
+	text, at, err := manifestText(dir)
+	if err != nil {
+		return "", nil, err
+	}
+	if text == nil {
+		return a.overlaid(p, dir)
+	}
+	var m struct {
+		Params params.Params `json:"params"`
+	}
+	if err := json.Unmarshal(text, &m); err != nil {
+		return "", nil, fmt.Errorf("read the manifest of %s: %w", dir, err)
+	}
+	if m.Params.Digest() != p.Digest() {
+		return "", nil, usagef("--rtl %s was generated from other parameters (%s there, %s here); give the same CONFIG and --set", dir, m.Params.Name, p.Name)
+	}
+	return at, func() {}, nil
+}
+
+// overlaid generates p and puts the Verilog files of dir in the place of its own. Every one must be there, or an edit could be missed.
+func (a *app) overlaid(p params.Params, dir string) (string, func(), error) {
+	design, err := rtlgen.Generate(p)
+	if err != nil {
+		return "", nil, err
+	}
+	for i, f := range design.Files {
+		if !slices.Contains(design.Manifest.Files, f.Path) {
+			continue
+		}
+		name := filepath.Join(dir, filepath.Base(f.Path))
+		text, err := os.ReadFile(name)
+		if errors.Is(err, os.ErrNotExist) {
+			return "", nil, usagef("--rtl %s has neither a %s nor %s of %s", dir, rtlgen.ManifestFile, filepath.Base(f.Path), p.Name)
+		}
+		if err != nil {
+			return "", nil, fmt.Errorf("read the Verilog of %s: %w", dir, err)
+		}
+		design.Files[i].Data = text
+	}
+	return a.temporary(design)
+}
+
+// temporary writes a design to a folder of its own, which done removes.
+func (a *app) temporary(design *rtlgen.Design) (dir string, done func(), err error) {
+	if dir, err = os.MkdirTemp("", "incforge-"+design.Params.Name+"-"); err != nil {
+		return "", nil, fmt.Errorf("make a folder for %s: %w", design.Params.Name, err)
 	}
 	done = func() {
 		if err := os.RemoveAll(dir); err != nil {
@@ -79,15 +138,16 @@ func (a *app) generated(arg string, flags *configFlags) (dir string, done func()
 	return dir, done, nil
 }
 
-// manifestDir returns the folder with the manifest: dir, or its parent when dir is the folder of the Verilog files.
-func manifestDir(dir string) (string, error) {
-	for _, d := range []string{dir, filepath.Dir(filepath.Clean(dir))} {
-		switch _, err := os.Stat(filepath.Join(d, rtlgen.ManifestFile)); {
+// manifestText finds the manifest in dir, or beside it when dir is the folder of the Verilog files. No manifest is no text.
+func manifestText(dir string) (text []byte, at string, err error) {
+	for _, at := range []string{dir, filepath.Dir(filepath.Clean(dir))} {
+		text, err := os.ReadFile(filepath.Join(at, rtlgen.ManifestFile))
+		switch {
 		case err == nil:
-			return d, nil
+			return text, at, nil
 		case !errors.Is(err, os.ErrNotExist):
-			return "", fmt.Errorf("look for the manifest: %w", err)
+			return nil, "", fmt.Errorf("read the manifest: %w", err)
 		}
 	}
-	return "", usagef("%s has no %s, so it is no generated folder", dir, rtlgen.ManifestFile)
+	return nil, "", nil
 }

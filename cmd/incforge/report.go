@@ -36,8 +36,6 @@ func (a *app) report() *cobra.Command {
 			return nil
 		}}
 	cmd.Flags().StringVarP(&file, "output", "o", "", "HTML file to write")
-	if err := cmd.MarkFlagRequired("output"); err != nil {
-		panic(err) // the flag is defined on the line above
-	}
+	required(cmd, "output")
 	return cmd
 }

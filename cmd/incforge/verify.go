@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -20,51 +19,41 @@ import (
 func (a *app) verify() *cobra.Command {
 	var (
 		flags               configFlags
+		dut                 dutFlags
 		opt                 verify.Options
-		kind, rtl           string
 		junitFile, jsonFile string
-		kinds               []string
 		failures            = filepath.Join(buildDir, "failures")
 	)
-	for _, k := range verify.Kinds() {
-		kinds = append(kinds, string(k))
-	}
 	cmd := &cobra.Command{Use: "verify CONFIG", Short: "Run the scenarios against the engine and judge it by the reference engine",
 		Long: `Run the scenarios against the engine, judged frame by frame and counter by counter by the reference engine, and end to end by
 plain arithmetic. A failure prints the command that repeats it and leaves its frames as pcapng.`,
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(kinds, kind) {
-				return usagef("--dut %s: must be one of %s", kind, strings.Join(kinds, ", "))
-			}
 			if _, err := verify.Select(opt.Scenario); err != nil {
 				return usageError{err}
 			}
 			if opt.Jobs < 1 || opt.Seeds < 1 {
 				return usagef("--jobs and --seeds must be at least 1")
 			}
-			source := args[0]
-			if rtl != "" {
-				if _, err := flags.load(source); err != nil {
-					return err
-				}
-				source, flags.sets = rtl, nil
-				opt.ReplayFlags += " --rtl " + rtl
+			if dut.rtl != "" {
+				opt.ReplayFlags += " --rtl " + dut.rtl
 			}
-			for _, s := range flags.sets {
-				opt.ReplayFlags += " --set " + s
+			for _, set := range flags.sets {
+				opt.ReplayFlags += " --set " + set
 			}
-			dir, done, err := a.generated(source, &flags)
+			dir, done, err := dut.open(cmd, a, args[0], &flags)
 			if err != nil {
 				return err
 			}
 			defer done()
 			var lines bytes.Buffer
-			opt.ManifestDir, opt.Config, opt.DUT = dir, args[0], verify.Kind(kind)
-			opt.FailDir, opt.Results, opt.Log = failures, &lines, a.log
+			opt.ManifestDir, opt.Config, opt.DUT = dir, args[0], verify.Kind(dut.kind)
+			opt.Sources, opt.FailDir, opt.Results, opt.Log = dut.sources, failures, &lines, a.log
 			if !a.quiet {
 				opt.Progress = a.log.Out
 			}
+			stop := a.working("build and verify %s", args[0])
 			rep, runErr := verify.Run(cmd.Context(), opt)
+			stop()
 			if len(rep.Tests) == 0 && runErr != nil {
 				return runErr
 			}
@@ -86,9 +75,8 @@ plain arithmetic. A failure prints the command that repeats it and leaves its fr
 			return runErr
 		}}
 	flags.bind(cmd)
+	dut.bind(cmd)
 	f := cmd.Flags()
-	f.StringVar(&kind, "dut", string(verify.KindRTL), "what to verify: "+strings.Join(kinds, ", "))
-	f.StringVar(&rtl, "rtl", "", "verify the Verilog in this generated folder as it lies there, edited or not")
 	f.StringVar(&opt.Scenario, "scenario", "*", "pattern of scenario names")
 	f.Uint64Var(&opt.Seed, "seed", 1, "first seed")
 	f.IntVar(&opt.Seeds, "seeds", 1, "number of seeds of each scenario")

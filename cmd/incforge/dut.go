@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"incforge/synth"
+	"incforge/verify"
+)
+
+var errNotExist = fs.ErrNotExist
+
+// dutFlags say which implementation of the engine a command works on.
+type dutFlags struct {
+	kind, rtl string
+	sources   []string // of a netlist
+}
+
+func (d *dutFlags) bind(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&d.kind, "dut", string(verify.KindRTL), "implementation: "+strings.Join(kinds(), ", "))
+	cmd.Flags().StringVar(&d.rtl, "rtl", "", "take the Verilog in this generated folder as it lies there, edited or not")
+}
+
+func kinds() []string {
+	var all []string
+	for _, k := range verify.Kinds() {
+		all = append(all, string(k))
+	}
+	return all
+}
+
+// open returns the generated folder of the DUT; a netlist is synthesised from it.
+func (d *dutFlags) open(cmd *cobra.Command, a *app, config string, flags *configFlags) (dir string, done func(), err error) {
+	if !slices.Contains(kinds(), d.kind) {
+		return "", nil, usagef("--dut %s: must be one of %s", d.kind, strings.Join(kinds(), ", "))
+	}
+	if d.rtl != "" {
+		p, err := flags.load(config)
+		if err != nil {
+			return "", nil, err
+		}
+		if dir, done, err = a.edited(p, d.rtl); err != nil {
+			return "", nil, err
+		}
+	} else if dir, done, err = a.generated(config, flags); err != nil {
+		return "", nil, err
+	}
+	if verify.Kind(d.kind) == verify.KindNetlist {
+		stop := a.working("netlist of %s", config)
+		file, err := synth.Netlist(cmd.Context(), dir, synth.NetlistOptions{Top: "switch", Mapped: true, OutDir: filepath.Join(buildDir, "netlist")})
+		stop()
+		if err != nil {
+			done()
+			return "", nil, err
+		}
+		d.sources = []string{file}
+	}
+	return dir, done, nil
+}
+
+// sortedKeys returns a map's keys in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"incforge/fpga"
+)
+
+func (a *app) fpga() *cobra.Command {
+	var (
+		flags    configFlags
+		opt      fpga.Options
+		family   string
+		jsonFile string
+	)
+	cmd := &cobra.Command{Use: "fpga CONFIG|DIR", Short: "Estimate the resources on an FPGA family, with Yosys", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(fpga.Families(), fpga.Family(family)) {
+				return usagef("--family %s: must be one of %v", family, fpga.Families())
+			}
+			dir, done, err := a.generated(args[0], &flags)
+			if err != nil {
+				return err
+			}
+			defer done()
+			defer a.working("synthesis of %s for %s", args[0], family)()
+			m, err := fpga.Run(cmd.Context(), dir, fpga.Family(family), opt)
+			if err != nil {
+				return err
+			}
+			fmt.Fprint(a.out, m.Table())
+			if jsonFile == "" {
+				return nil
+			}
+			var text bytes.Buffer
+			if err := m.WriteJSON(&text); err != nil {
+				return err
+			}
+			return write(jsonFile, text.Bytes())
+		}}
+	flags.bind(cmd)
+	bindJSON(cmd, &jsonFile)
+	f := cmd.Flags()
+	f.StringVar(&family, "family", "", fmt.Sprintf("FPGA family: %v", fpga.Families()))
+	f.StringVar(&opt.Top, "top", "core", "core, switch, or a module")
+	f.StringVar(&opt.WorkDir, "work", "", "keep the tool's files in this folder")
+	required(cmd, "family")
+	return cmd
+}
+
+// required marks a flag that was just defined.
+func required(cmd *cobra.Command, flag string) {
+	if err := cmd.MarkFlagRequired(flag); err != nil {
+		panic(err) // the flag does not exist: a mistake in this program
+	}
+}

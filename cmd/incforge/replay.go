@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"incforge/verify"
+)
+
+func (a *app) replay() *cobra.Command {
+	var (
+		flags    configFlags
+		dut      dutFlags
+		opt      verify.ReplayOptions
+		jsonFile string
+	)
+	cmd := &cobra.Command{Use: "replay CONFIG FILE", Short: "Feed a capture (pcap or pcapng) through the engine",
+		Long: `Feed a capture through the engine, frame by frame; what leaves is judged by the reference engine and written as pcapng with one
+interface a port. Without --ranks the frames go in as they are, the interface id being the port, into an engine without groups.
+With --ranks N each request is offered once a rank, re-addressed to the endpoints of a group that starts with the first request's
+PSN, and each answer of the capture becomes that rank's answer.`,
+		Args: cobra.ExactArgs(2), RunE: func(cmd *cobra.Command, args []string) error {
+			dir, done, err := dut.open(cmd, a, args[0], &flags)
+			if err != nil {
+				return err
+			}
+			defer done()
+			opt.ManifestDir, opt.DUT, opt.Sources, opt.Input = dir, verify.Kind(dut.kind), dut.sources, args[1]
+			stop := a.working("replay %s", args[1])
+			rep, runErr := verify.Replay(cmd.Context(), opt)
+			stop()
+			if runErr != nil && !errors.Is(runErr, verify.ErrFailed) {
+				if errors.Is(runErr, verify.ErrCapture) || errors.Is(runErr, errNotExist) {
+					return usageError{runErr}
+				}
+				return runErr
+			}
+			if err := writeJSON(jsonFile, rep); err != nil {
+				return err
+			}
+			t := newTable("counter", "engine", "predicted")
+			for _, name := range sortedKeys(rep.Counters) {
+				predicted, has := rep.Predicted[name]
+				if rep.Counters[name] == 0 && predicted == 0 {
+					continue
+				}
+				row := table.Row{name, rep.Counters[name], ""}
+				if has {
+					row[2] = predicted
+				}
+				t.AppendRow(row)
+			}
+			fmt.Fprintln(a.out, t.Render())
+			fmt.Fprintf(a.out, "%d frames read, %d requests, %d answers; %d offered, %d left, %d results checked by plain arithmetic, %d cycles\n",
+				rep.FramesRead, rep.Requests, rep.Answers, rep.Offered, rep.Left, rep.Sums, rep.Cycles)
+			return runErr
+		}}
+	flags.bind(cmd)
+	dut.bind(cmd)
+	bindJSON(cmd, &jsonFile)
+	f := cmd.Flags()
+	f.StringVarP(&opt.Output, "output", "o", "", "pcapng file for what left, one interface a port")
+	f.IntVar(&opt.Ranks, "ranks", 0, "offer the requests once a rank to a group of so many members")
+	f.Uint64Var(&opt.Seed, "seed", 1, "of the engine's random initial state and the addresses")
+	return cmd
+}
