@@ -176,6 +176,7 @@ func (f *flow) prepare(ctx context.Context) error {
 	}
 	if f.ram != nil {
 		files["ram.v"] = []byte(ramVerilog(f.ram, f.memories))
+		files["macros.v"] = []byte(macroOutlines(f.memories))
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(f.dir, name), text, 0o644); err != nil {
@@ -361,24 +362,23 @@ func (f *flow) synthesise(ctx context.Context, ladders map[string][]effort) (*yo
 // elaborate turns the sources into generic gates, gates.il, whose derived
 // modules have readable names.
 func (f *flow) elaborate(ctx context.Context) (*yosys.Stat, error) {
-	ram := ""
-	if f.ram != nil {
-		ram = "ram.v"
-	}
-	stat, tree, err := elaborate(ctx, f.dir, f.d, f.ram, ram, f.top, f.o.Flatten, f.o.Timeout)
+	stat, tree, err := elaborate(ctx, f.dir, f.d, f.ram, []string{"read_verilog macros.v", "read_verilog -sv -defer ram.v"}, f.top, f.o.Flatten, f.o.Timeout)
 	f.tree = tree
 	return stat, err
 }
 
-// elaborate reads the sources, with the file ram in place of the RAM leaf's,
+// elaborate reads the sources, with the commands ram in place of the RAM leaf's file,
 // runs generic synthesis and writes gates.il in dir.
-func elaborate(ctx context.Context, dir string, d *design.Design, leaf *design.RAMSource, ram, top string, flat bool, limit time.Duration) (*yosys.Stat, yosys.Tree, error) {
+func elaborate(ctx context.Context, dir string, d *design.Design, leaf *design.RAMSource, ram []string, top string, flat bool, limit time.Duration) (*yosys.Stat, yosys.Tree, error) {
 	var script []string
 	for _, s := range d.Sources() {
 		if leaf != nil && s == leaf.File {
-			s = ram
+			script = append(script, ram...)
+			continue
 		}
-		script = append(script, "read_verilog -sv "+s)
+		// Deferred, or Yosys would also elaborate every module with its default
+		// parameters, and with it memories of sizes that nobody uses.
+		script = append(script, "read_verilog -sv -defer "+s)
 	}
 	flatten := ""
 	if flat {

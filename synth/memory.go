@@ -71,41 +71,54 @@ func bitCell(o Options) (liberty.BitCell, error) {
 }
 
 // ramVerilog returns what replaces the RAM leaf's file: the leaf under another
-// name for flop memories, the leaf's own header round a choice of macros, and
-// the macros' outlines. The macros have no parameters because OpenSTA 2.0.17
-// reads no parametrised cells. A size that the manifest does not list ends in a
-// module that does not exist, so that Yosys stops instead of making a megabyte
-// of flops.
+// name for flop memories and the leaf's own header round a choice of macros. A
+// size that the manifest does not list ends in a module that does not exist, so
+// that Yosys stops instead of making a megabyte of flops.
 func ramVerilog(src *design.RAMSource, memories []memory) string {
 	var b strings.Builder
 	b.WriteString(src.Renamed(flopRAM))
 	b.WriteString("\n`default_nettype wire\n")
 	b.WriteString(src.Header)
 	b.WriteString("\ngenerate\n")
-	ports := ".clk(clk), .we(we), .waddr(waddr%[1]s), .wdata(wdata), .re(re), .raddr(raddr%[1]s), .rdata(rdata)"
-	for _, m := range memories {
-		fmt.Fprintf(&b, "if (WORDS == %d && BITS == %d) begin : gen_%dx%d\n", m.Words, m.Bits, m.Words, m.Bits)
-		if m.macro != nil {
-			fmt.Fprintf(&b, "  %s u_macro ("+fmt.Sprintf(ports, fmt.Sprintf("[%d:0]", liberty.AddressBits(m.Words)-1))+");\n", m.macro.Name())
-		} else {
-			params := make([]string, len(src.Parameters))
-			for i, p := range src.Parameters {
-				params[i] = fmt.Sprintf(".%[1]s(%[1]s)", p)
-			}
-			fmt.Fprintf(&b, "  %s #(%s) u_flops ("+fmt.Sprintf(ports, "")+");\n", flopRAM, strings.Join(params, ", "))
-		}
-		b.WriteString("end else ")
+	ports := func(slice string) string {
+		return fmt.Sprintf(".clk(clk), .we(we), .waddr(waddr%[1]s), .wdata(wdata), .re(re), .raddr(raddr%[1]s), .rdata(rdata)", slice)
 	}
-	fmt.Fprintf(&b, "begin : gen_unlisted\n  %s u_unlisted ();\nend\nendgenerate\nendmodule\n", unlisted)
+	params := make([]string, len(src.Parameters))
+	for i, p := range src.Parameters {
+		params[i] = fmt.Sprintf(".%[1]s(%[1]s)", p)
+	}
+	listed := []string{"0"}
 	for _, m := range memories {
-		if m.macro == nil {
-			continue
+		condition := fmt.Sprintf("WORDS == %d && BITS == %d", m.Words, m.Bits)
+		listed = append(listed, condition)
+		fmt.Fprintf(&b, "if (%s) begin : gen_%dx%d\n", condition, m.Words, m.Bits)
+		if m.macro != nil {
+			fmt.Fprintf(&b, "  %s u_macro (%s);\n", m.macro.Name(), ports(fmt.Sprintf("[%d:0]", liberty.AddressBits(m.Words)-1)))
+		} else {
+			fmt.Fprintf(&b, "  %s #(%s) u_flops (%s);\n", flopRAM, strings.Join(params, ", "), ports(""))
 		}
-		a, d := liberty.AddressBits(m.Words)-1, m.Bits-1
-		fmt.Fprintf(&b, "(* blackbox *) module %s (input wire clk, input wire we, input wire [%d:0] waddr, input wire [%d:0] wdata,"+
-			" input wire re, input wire [%d:0] raddr, output wire [%d:0] rdata);\nendmodule\n", m.macro.Name(), a, d, a, d)
+		b.WriteString("end\n")
+	}
+	fmt.Fprintf(&b, "if (!(%s)) begin : gen_unlisted\n  %s u_unlisted ();\nend\nendgenerate\nendmodule\n", strings.Join(listed, " || "), unlisted)
+	return b.String()
+}
+
+// macroOutlines returns the macros as black boxes. They have no parameters
+// because OpenSTA 2.0.17 reads no parametrised cells.
+func macroOutlines(memories []memory) string {
+	var b strings.Builder
+	for _, m := range memories {
+		if m.macro != nil {
+			fmt.Fprintf(&b, "(* blackbox *) %sendmodule\n", macroHeader(m))
+		}
 	}
 	return b.String()
+}
+
+func macroHeader(m memory) string {
+	a, d := liberty.AddressBits(m.Words)-1, m.Bits-1
+	return fmt.Sprintf("module %s (input wire clk, input wire we, input wire [%d:0] waddr, input wire [%d:0] wdata,"+
+		" input wire re, input wire [%d:0] raddr, output wire [%d:0] rdata);\n", m.macro.Name(), a, d, a, d)
 }
 
 // macroModels returns simulation models of the macros: the RAM leaf itself,
@@ -118,18 +131,15 @@ func macroModels(src *design.RAMSource, memories []memory) string {
 			continue
 		}
 		used = true
-		a, d := liberty.AddressBits(m.Words)-1, m.Bits-1
 		params := fmt.Sprintf(".WORDS(%d), .BITS(%d)", m.Words, m.Bits)
 		for _, p := range src.Parameters {
 			// The leaf's third parameter is the address width; it is the macro's own here.
 			if p == "ADDR_W" {
-				params += fmt.Sprintf(", .ADDR_W(%d)", a+1)
+				params += fmt.Sprintf(", .ADDR_W(%d)", liberty.AddressBits(m.Words))
 			}
 		}
-		fmt.Fprintf(&b, "module %s (input wire clk, input wire we, input wire [%d:0] waddr, input wire [%d:0] wdata,"+
-			" input wire re, input wire [%d:0] raddr, output wire [%d:0] rdata);\n"+
-			"  %s #(%s) u_ram (.clk(clk), .we(we), .waddr(waddr), .wdata(wdata), .re(re), .raddr(raddr), .rdata(rdata));\nendmodule\n",
-			m.macro.Name(), a, d, a, d, modelRAM, params)
+		fmt.Fprintf(&b, "%s  %s #(%s) u_ram (.clk(clk), .we(we), .waddr(waddr), .wdata(wdata), .re(re), .raddr(raddr), .rdata(rdata));\nendmodule\n",
+			macroHeader(m), modelRAM, params)
 	}
 	if used {
 		b.WriteString(src.Renamed(modelRAM))

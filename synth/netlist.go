@@ -130,7 +130,7 @@ func genericNetlist(ctx context.Context, d *design.Design, top string, o Netlist
 			return nil, fmt.Errorf("synth: %w", err)
 		}
 	}
-	if _, _, err := elaborate(ctx, work, d, ram, "ram.v", top, false, o.Timeout); err != nil {
+	if _, _, err := elaborate(ctx, work, d, ram, []string{"read_verilog -sv ram.v"}, top, false, o.Timeout); err != nil {
 		return nil, err
 	}
 	if err := yosys.Run(ctx, work, "write", []string{"read_rtlil gates.il", "setundef -zero", "opt_clean", "write_verilog -noattr gates.v"}, o.Timeout); err != nil {
