@@ -69,6 +69,7 @@ const buildTimeout = 15 * time.Minute
 const (
 	fastOpt = "-O3"
 	slowOpt = "-O1" // constructors, initial blocks, trace set-up: run once
+	libOpt  = "-O2" // Verilator's run-time library: printing, waves, nothing a clock needs
 )
 
 // source is a file of the design as the build sees it.
@@ -121,7 +122,7 @@ func (b Build) compile(ctx context.Context) (*Lib, error) {
 	if err := key.addFS(shimFiles); err != nil {
 		return nil, err
 	}
-	key.add(scheme, fastOpt, slowOpt)
+	key.add(scheme, fastOpt, slowOpt, libOpt)
 	key.add(commonFlags(b.Trace)...)
 	key.add(args...)
 	for _, s := range append(slices.Clone(sources), includes...) {
@@ -433,7 +434,7 @@ func (c *compiler) runtime(ctx context.Context, names []string) (string, error) 
 	}
 	key := newKey()
 	c.tools.addTo(key)
-	key.add(string(hooks), fastOpt)
+	key.add(string(hooks), libOpt)
 	key.add(commonFlags(c.b.Trace)...)
 	key.add(names...)
 	dir, _, err := c.store.get(ctx, "runtime-"+key.sum(), func(dir string) error {
@@ -446,7 +447,7 @@ func (c *compiler) runtime(ctx context.Context, names []string) (string, error) 
 			return err
 		}
 		for _, name := range names {
-			if err := rc.cxx(ctx, filepath.Join(c.root, "include", name+".cpp"), name+".o", fastOpt); err != nil {
+			if err := rc.cxx(ctx, filepath.Join(c.root, "include", name+".cpp"), name+".o", libOpt); err != nil {
 				return err
 			}
 		}
