@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtlgen_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/internal/lint"
+	"incforge/rtlgen"
+	"incforge/rtlgen/params"
+)
+
+func preset(t testing.TB, name string) params.Params {
+	t.Helper()
+	p, err := params.Preset(name)
+	require.NoError(t, err)
+	return p
+}
+
+func presets(t testing.TB) []string {
+	t.Helper()
+	names, err := params.Presets()
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	return names
+}
+
+// TestSameBytesTwice: a design depends on its parameters and on nothing else.
+func TestSameBytesTwice(t *testing.T) {
+	t.Parallel()
+	for _, name := range presets(t) {
+		first, err := rtlgen.Generate(preset(t, name))
+		require.NoError(t, err)
+		second, err := rtlgen.Generate(preset(t, name))
+		require.NoError(t, err)
+		assert.Empty(t, cmp.Diff(first.Files, second.Files), name)
+	}
+}
+
+// TestManifest: what the manifest says is there, and what is there is said.
+func TestManifest(t *testing.T) {
+	t.Parallel()
+	for _, name := range presets(t) {
+		d, err := rtlgen.Generate(preset(t, name))
+		require.NoError(t, err)
+		files := d.Files.Map()
+		var got rtlgen.Manifest
+		require.NoError(t, json.Unmarshal(files[rtlgen.ManifestFile], &got))
+		again, err := json.MarshalIndent(got, "", "  ")
+		require.NoError(t, err)
+		assert.Equal(t, string(files[rtlgen.ManifestFile]), string(again)+"\n", "%s: nothing in the file that the type does not know", name)
+
+		var verilog []string
+		for _, f := range d.Files {
+			if strings.HasSuffix(f.Path, ".v") {
+				verilog = append(verilog, f.Path)
+				module := strings.TrimSuffix(f.Path[strings.LastIndex(f.Path, "/")+1:], ".v")
+				assert.Equal(t, 1, strings.Count(string(f.Data), "\nmodule "+module+" "), "%s: one module a file", f.Path)
+			}
+		}
+		assert.Equal(t, verilog, got.Files, name)
+		assert.Equal(t, strings.Join(verilog, "\n")+"\n", string(files["files.f"]), name)
+		assert.Equal(t, name+"_core", got.Tops["core"].Module)
+		assert.Equal(t, name+"_switch", got.Tops["switch"].Module)
+
+		var payload, others int
+		for _, m := range got.Memories {
+			if m.Role == "payload" {
+				payload += m.Words * m.Bits
+			} else {
+				others += m.Words * m.Bits
+			}
+		}
+		assert.Equal(t, 8*d.Params.BufferBytes, payload, "%s: the payload memory is the buffer", name)
+		assert.NotZero(t, others)
+	}
+}
+
+// TestDigest: every parameter changes it.
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, set := range []string{"name=mini2", "members=3", "ports=5", "window_packets=2", "icrc_check=false", "clock_mhz=200", "mtu_bytes=512",
+		"groups=1", "buffer_bytes=32768", "bus_bytes=16", "memory=ram"} {
+		p, err := params.Preset("mini", set)
+		require.NoError(t, err)
+		d, err := rtlgen.Generate(p)
+		require.NoError(t, err)
+		assert.Empty(t, seen[d.Manifest.Digest], set)
+		seen[d.Manifest.Digest] = set
+	}
+}
+
+// TestRefusedBeforeAnything: all problems at once, no design.
+func TestRefusedBeforeAnything(t *testing.T) {
+	t.Parallel()
+	p := preset(t, "mini")
+	p.BusBytes, p.Members = 12, 99
+	d, err := rtlgen.Generate(p)
+	assert.Nil(t, d)
+	var problems params.Problems
+	require.ErrorAs(t, err, &problems)
+	assert.GreaterOrEqual(t, len(problems), 2)
+}
+
+// shape draws legal parameters from the whole range, the corners more often than the middle.
+func shape(rng *rand.Rand, i int) params.Params {
+	pick := func(from ...int) int { return from[rng.IntN(len(from))] }
+	p := params.Params{
+		Name: fmt.Sprintf("shape%d", i), Mode: 2, BusBytes: pick(8, 16, 32, 64), DTypes: []params.DType{params.INT32}, Ops: []params.Op{params.SUM},
+		Accumulate: params.InPlace, Groups: pick(1, 2, 3, 5, 64), Members: pick(1, 2, 3, 4, 7, 8, 15, 16), Ports: pick(1, 2, 3, 4, 17, 32),
+		MTUBytes: pick(256, 512, 1024, 2048, 4096), WindowPackets: pick(1, 2, 4, 16), ClockMHz: pick(1, 250, 2000),
+		ICRCCheck: rng.IntN(4) != 0, Memory: params.MemoryAuto,
+	}
+	p.Lanes = p.BusBytes / 4
+	p.BufferBytes = p.MTUBytes * (2*p.WindowPackets + pick(0, 0, 1, 3, 32))
+	return p
+}
+
+// TestAnyShapeLints: whatever is not refused is clean under Verilator -Wall, Icarus and Yosys.
+func TestAnyShapeLints(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 6 {
+		p := shape(rng, i)
+		t.Run(strings.ReplaceAll(strings.TrimSpace(string(p.YAML())), "\n", " "), func(t *testing.T) {
+			t.Parallel()
+			d, err := rtlgen.Generate(p)
+			require.NoError(t, err)
+			dir := t.TempDir()
+			require.NoError(t, d.Write(dir))
+			report, err := lint.Dir(t.Context(), dir)
+			require.NoError(t, err)
+			assert.NotEmpty(t, report.Runs)
+			assert.Empty(t, report.Findings)
+		})
+	}
+}
+
+// BenchmarkGenerate is the time to make all files of a preset, in memory.
+func BenchmarkGenerate(b *testing.B) {
+	for _, name := range presets(b) {
+		b.Run(name, func(b *testing.B) {
+			p := preset(b, name)
+			for b.Loop() {
+				if _, err := rtlgen.Generate(p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
