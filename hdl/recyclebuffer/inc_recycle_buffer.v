@@ -10,7 +10,9 @@
 //               takes the write port only in cycles without wr_en, and disturbs no other group;
 //               a group whose registers make no sense is refused (grp_refused) and stays dead
 //   live        grp_live[g]: enabled, started, not busy
+//   stall       none for reads and writes; a start waits for both
 //   reset       no group live; slot words unknown until their group starts
+//   not done    groups whose slots overlap are not found out
 `default_nettype none
 
 module inc_recycle_buffer #(
@@ -234,7 +236,8 @@ module inc_recycle_buffer #(
                 if (walk_slot) begin
                     index_reg <= index_reg + {{(SLOT_W-1){1'b0}}, 1'b1};
                     if (index_reg == last_reg) begin
-                        started_reg <= (started_reg | current_reg) & ~grp_start;
+                        // not if it was told to start again meanwhile
+                        started_reg <= (started_reg | current_reg) & ~pending_reg & ~grp_start;
                         state_reg   <= W_IDLE;
                     end
                 end
