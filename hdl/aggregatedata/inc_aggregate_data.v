@@ -7,11 +7,12 @@
 //   latency     3 cycles from op_valid to the first word on emit_*; 2 from a word's read to its write
 //   throughput  1 word per cycle
 //   hazard      a word is not read while an older one of the same address is on its way to the RAM: works on one slot that are
-//               shorter than 2 words wait, at most 2 cycles each
+//               shorter than 3 words take 3 cycles each
 //   speculation a work given with op_spec goes as far as the sum of its first word and waits there, unwritten, for op_commit or
 //               op_kill; op_kill leaves no trace
 //   stall       emit_room low holds the words of works that emit
 //   reset       idle; payload unknown until written
+//   not done    one work at most may be speculative, the youngest; slots and lengths are not checked
 `default_nettype none
 
 module inc_aggregate_data #(

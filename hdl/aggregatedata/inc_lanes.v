@@ -5,6 +5,9 @@
 // Contract
 //   arithmetic  INT32 SUM, two's complement, wraps; bytes of an element are reversed on the way in and out when big_endian is set
 //   latency     0 cycles: combinational from a and b to sum
+//   throughput  1 sum per cycle
+//   stall       none
+//   reset       none
 //   not done    no other type or operation yet; dtype and op are the caller's to check
 `default_nettype none
 

@@ -8,6 +8,7 @@
 //   beats       tkeep full but on the last; bytes after the payload are zero
 //   stall       m_ready low holds everything; headers and words wait for each other
 //   reset       between frames
+//   not done    the ICRC; hdr_* must hold still until hdr_pop
 `default_nettype none
 
 module inc_assemble #(

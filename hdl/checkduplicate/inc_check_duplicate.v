@@ -6,10 +6,12 @@
 //   order       frames are decided one after the other, in the order of their entries
 //   latency     2 cycles a frame when its verdict is there (1 for a bypassed frame), 3 when it completes a slot;
 //               otherwise it waits for the verdict, having sent the work on the payload ahead as speculative
+//   throughput  1 frame in as many cycles as that: 1, 2 or 3
 //   commit      in the cycle of the verdict: state is written, tx_* pushed, counters stepped, or nothing of it and op_kill
 //   stall       waits while tx_room or op_ready is low and needed
 //   state       per endpoint {ePSN, acked, msn, nakSent}; set by init_* while no frame is being written
 //   reset       idle
+//   not done    payload, copies and headers: it says what is to be done with them
 `default_nettype none
 
 module inc_check_duplicate #(

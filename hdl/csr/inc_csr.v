@@ -5,6 +5,8 @@
 // Contract
 //   access      32 bits at a time: a write with any strobe low, and any access outside the map, is answered SLVERR and does nothing
 //   latency     write response 1 cycle after address and data are both there; read data 3 cycles after the address
+//   throughput  a write in 2 cycles and a read in 4, independent of each other
+//   stall       an answer waits for bready or rready; no further access of its kind is taken meanwhile
 //   tables      endpoint and group words go out on tbl_* one cycle after they were written, and read back from a copy here
 //   counters    step by one for every cycle in which their bit of `count` is high, and wrap
 //   reset       all registers take their reset values; then every table word is cleared, one a cycle: `ready` is low and accesses
@@ -112,7 +114,8 @@ module inc_csr #(
     wire [15:0] raddr_wide = {{(18-AXIL_W){1'b0}}, s_axil_araddr[AXIL_W-1:2]};
 
     localparam [15:0] AT_BYPASS = 16'h0100, AT_COUNTER = 16'h0200, AT_GROUP = 16'h0400, AT_ENDPOINT = 16'h2000;
-    localparam [15:0] N_GLOBAL = 16'd13, N_BYPASS = PORTS, N_COUNTER = COUNTERS, N_GROUP = GROUPS, N_ENDPOINT = ENDPOINTS;
+    localparam [15:0] N_GLOBAL = 16'd13, N_BYPASS = PORTS[15:0], N_COUNTER = COUNTERS[15:0], N_GROUP = GROUPS[15:0],
+                      N_ENDPOINT = ENDPOINTS[15:0];
     localparam [3:0]  N_GROUP_WORDS = 4'd9, N_ENDPOINT_WORDS = 4'd10;
 
     // {endpoint, group, counter, bypass, global}, at most one set

@@ -10,6 +10,7 @@
 //   stall       m_axis_tready low stops both one cycle later; the writer watches `room`: true while more than 8 beats and
 //               8 decisions are free
 //   reset       empty
+//   not done    nothing of a frame is changed or checked
 `default_nettype none
 
 module inc_forward #(

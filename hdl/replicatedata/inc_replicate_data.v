@@ -10,6 +10,7 @@
 //   payload     kept from its first word until the last copy's last word is fetched; 2**ADDR_W - 1 words in all
 //   stall       tx_room and emit_room; req_ready and word_ready
 //   reset       empty
+//   not done    a decision without an endpoint: it would be taken for one to endpoint 0
 `default_nettype none
 
 module inc_replicate_data #(

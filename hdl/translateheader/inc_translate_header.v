@@ -9,6 +9,7 @@
 //   stall       req_ready low; hdr_pop
 //   table       written word by word through tbl_*
 //   reset       queue empty; the table's contents are unknown until written
+//   not done    the ICRC; lengths are not checked
 `default_nettype none
 
 module inc_translate_header #(
