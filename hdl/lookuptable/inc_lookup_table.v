@@ -9,6 +9,7 @@
 //   stall       the writer of headers watches `room`, true while more than 8 entries are free
 //   tables      written word by word through tbl_*, at any time; read by the headers that come later
 //   reset       queue empty; the tables' contents are unknown until written
+//   not done    drops nothing and counts nothing: it says what the frame is and whose, CheckDuplicate judges
 `default_nettype none
 
 module inc_lookup_table #(
@@ -227,11 +228,11 @@ module inc_lookup_table #(
 
     // ---- decide ----
 
-    localparam [8:0] PORT_FILL = 9'd0;
-    wire [7:0] q_port_byte = PORT_FILL[7:0] | {{(8-PORT_W){1'b0}}, q_port};
+    // the record's port has 8 bits, the frame's PORT_W: either may be the wider
+    wire other_port = {{PORT_W{1'b0}}, ep_ctrl[9:2]} != {8'd0, q_port};
 
     wire known   = q_rocev2 && ep_ctrl[0] && ep_local_qpn == q_qpn;
-    wire foreign = q_src_ip != ep_remote_ip || q_dst_ip != ep_local_ip || ep_ctrl[9:2] != q_port_byte || !q_pkey_ok;
+    wire foreign = q_src_ip != ep_remote_ip || q_dst_ip != ep_local_ip || other_port || !q_pkey_ok;
     wire bypass  = !known || (foreign && cfg_foreign_bypass);
 
     assign fwd_valid  = q_valid;
@@ -244,9 +245,9 @@ module inc_lookup_table #(
     genvar e;
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_mask
-            localparam [7:0] E = e;
+            localparam [23:0] E = e;
             assign one_hot[e]    = q_qpn[EP_W-1:0] == E[EP_W-1:0];
-            assign parent_hot[e] = grp_parent[8] && grp_parent[7:0] == E;
+            assign parent_hot[e] = grp_parent[8] && grp_parent[7:0] == E[7:0];
         end
     endgenerate
 
