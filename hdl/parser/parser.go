@@ -25,6 +25,9 @@ type Parser struct {
 func (p Parser) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_parser")
 	rules.Refuse(p.Bytes < 8 || p.Bytes > 256 || (1<<(leaf.Clog2(p.Bytes))) != p.Bytes, "BYTES must be a power of two, 8 to 256")
+	if err := rules.Err(); err != nil {
+		return nil, err // the rules below divide by it
+	}
 	rules.Refuse(p.PortW < 1, "PORT_W must be at least 1")
 	rules.Refuse(p.MTUBytes < 16 || p.MTUBytes > 16384 || p.MTUBytes%p.Bytes != 0, "MTU_BYTES must be a multiple of BYTES, 16 to 16384")
 	rules.Refuse(p.LenW != leaf.Clog2(p.MTUBytes+1), "LEN_W must hold 0 to MTU_BYTES")
