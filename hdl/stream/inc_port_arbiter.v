@@ -7,7 +7,8 @@
 //   throughput  1 beat per cycle, no bubbles between frames
 //   fairness    round robin: a port that waits is served after at most one frame of each other port
 //   stall       m_axis_tready low, or another port's turn, stops a port one cycle later
-//   reset       empty
+//   reset       between frames, empty; port 0 counts as the one served last
+//   not done    no weights and no limit on a frame's length: a port that pauses inside a frame keeps the others waiting
 `default_nettype none
 
 module inc_port_arbiter #(
@@ -98,15 +99,17 @@ module inc_port_arbiter #(
     end
 
     wire [WIDTH-1:0] chosen = beat[choice*WIDTH +: WIDTH];
+    wire [PORTS-1:0] at;          // the chosen port, one bit
 
     generate
         for (p = 0; p < PORTS; p = p + 1) begin : gen_ready
             localparam [PORT_W-1:0] P = p;
-            assign ready[p] = m_axis_tready && choice == P;
+            assign at[p]    = choice == P;
+            assign ready[p] = m_axis_tready && at[p];
         end
     endgenerate
 
-    assign m_axis_tvalid = valid[choice];
+    assign m_axis_tvalid = |(valid & at);
     assign m_axis_tdata  = chosen[8*BYTES-1:0];
     assign m_axis_tkeep  = chosen[8*BYTES +: BYTES];
     assign m_axis_tlast  = chosen[9*BYTES];

@@ -8,6 +8,7 @@
 //   stall       a port that does not take its beat stops the stream one beat later; the other ports' beats then wait behind it
 //   bad port    a frame for a port that does not exist is swallowed
 //   reset       empty
+//   not done    tuser must name the same port on every beat of a frame
 `default_nettype none
 
 module inc_port_demux #(

@@ -7,6 +7,7 @@
 //   throughput  one push and one pop per cycle, no bubbles
 //   stall       a push while full is lost: the writer watches `room`, true while more than MARGIN entries are free
 //   reset       empty
+//   not done    knows nothing of frames; a pop while empty is not caught
 `default_nettype none
 
 module inc_stream_fifo #(
