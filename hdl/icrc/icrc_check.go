@@ -9,7 +9,7 @@ import (
 
 // Check is inc_icrc_check: checks the ICRC of frames that come in. Its contract is the head of inc_icrc_check.v.
 type Check struct {
-	// Bytes: bytes of a beat.
+	// Bytes: bytes of a beat; a power of two, 8 to 256.
 	Bytes int
 	// Init: CRC register before the Ethernet header's 14 zeroed bytes, so that behind them it is what eight 0xFF bytes leave.
 	Init int
@@ -17,6 +17,11 @@ type Check struct {
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p Check) Module() (*graph.Module, error) {
+	rules := leaf.NewRules("inc_icrc_check")
+	rules.Refuse(p.Bytes < 8 || p.Bytes > 256 || leaf.Pow2(leaf.Clog2(p.Bytes)) != p.Bytes, "BYTES must be a power of two, 8 to 256")
+	if err := rules.Err(); err != nil {
+		return nil, err
+	}
 	source, err := leaf.Source(files, "inc_icrc_check")
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@
 //   stall       m_ready low holds everything
 //   tables      the CRC step and the removal of trailing zeros are in inc_crc32_BYTES and inc_crc32_tail_BYTES
 //   reset       empty
+//   not done    no FCS, no padding: the frame's length and tkeep pass as they are
 `default_nettype none
 
 module inc_icrc_insert #(

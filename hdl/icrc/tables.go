@@ -104,8 +104,11 @@ const head = `// SPDX-License-Identifier: Apache-2.0
 //
 // Contract
 //   latency     0 cycles: combinational
+//   throughput  follows its inputs
+//   stall       never
 //   bits        reflected CRC-32, polynomial 0xEDB88320: bit 0 of byte 0 first; one row of ones and zeros an output bit
 //   reset       none
+//   not done    nothing is kept: the register is outside
 ` + "`default_nettype none\n\n"
 
 const tail = "\nendmodule\n\n`default_nettype wire\n"

@@ -10,7 +10,8 @@
 //   stall       writers watch `room`: true while more than 8 words and 8 verdicts are free; space is given back by moving
 //               `oldest`, the address of the oldest word still wanted
 //   rewind      none is needed: the reader skips a frame by starting the next one at vrd_end
-//   reset       empty
+//   reset       empty; the words' contents are unknown until written
+//   not done    does not guard what it keeps: whoever writes without `room` overwrites
 `default_nettype none
 
 module inc_packet_buffer #(

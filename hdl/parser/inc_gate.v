@@ -4,7 +4,10 @@
 //
 // Contract
 //   latency     0 cycles: combinational
+//   throughput  follows its inputs
+//   stall       never
 //   reset       none
+//   not done    nothing is kept: an input that falls lowers the output at once
 `default_nettype none
 
 module inc_gate #(
