@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package packetbuffer_test
+
+import (
+	"testing"
+
+	"incforge/hdl/hdltest"
+	"incforge/hdl/packetbuffer"
+	"incforge/rtlgen/graph"
+)
+
+func param(name string, v int) []graph.Param { return []graph.Param{{Name: name, Value: v}} }
+
+func TestDescription(t *testing.T) {
+	t.Parallel()
+	type pb = packetbuffer.PacketBuffer
+	hdltest.Check(t, []graph.Describer{
+		pb{Bytes: 8, AddrW: 5, DepthW: 4}, pb{Bytes: 1, AddrW: 6, DepthW: 5}, pb{Bytes: 16, AddrW: 9, DepthW: 5}, pb{Bytes: 32, AddrW: 7, DepthW: 4},
+		pb{Bytes: 64, AddrW: 9, DepthW: 10}, pb{Bytes: 128, AddrW: 8, DepthW: 5}, pb{Bytes: 256, AddrW: 8, DepthW: 5}, pb{Bytes: 3, AddrW: 20, DepthW: 4},
+	}, []hdltest.Refused{
+		{Leaf: pb{Bytes: 0, AddrW: 5, DepthW: 4}, Params: param("BYTES", 0), Rule: "BYTES must be at least 1"},
+		{Leaf: pb{Bytes: 8, AddrW: 4, DepthW: 4}, Params: param("ADDR_W", 4), Rule: "ADDR_W must be 5 to 20"},
+		{Leaf: pb{Bytes: 8, AddrW: 21, DepthW: 4}, Params: param("ADDR_W", 21), Rule: "ADDR_W must be 5 to 20"},
+		{Leaf: pb{Bytes: 8, AddrW: 5, DepthW: 3}, Params: param("DEPTH_W", 3), Rule: "DEPTH_W must be 4 to 10"},
+		{Leaf: pb{Bytes: 8, AddrW: 5, DepthW: 11}, Params: param("DEPTH_W", 11), Rule: "DEPTH_W must be 4 to 10"},
+	})
+}
