@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -51,15 +52,16 @@ func openStore(dir string) (store, error) {
 // there yet, and whether it was.
 func (s store) get(ctx context.Context, digest string, make func(dir string) error) (path string, hit bool, err error) {
 	path = filepath.Join(s.dir, digest)
-	if isDir(path) {
+	if s.found(path) {
 		return path, true, nil
 	}
+	s.prune()
 	unlock, err := s.lock(ctx, digest)
 	if err != nil {
 		return "", false, err
 	}
 	defer unlock()
-	if isDir(path) { // somebody else made it while this process waited
+	if s.found(path) { // somebody else made it while this process waited
 		return path, true, nil
 	}
 	tmp, err := os.MkdirTemp(s.dir, "tmp-")
@@ -96,6 +98,48 @@ func (s store) lock(ctx context.Context, digest string) (unlock func(), err erro
 			f.Close()
 			return nil, fmt.Errorf("waiting for another process that builds the same model: %w", ctx.Err())
 		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// found reports whether a build is there, and notes that it was used.
+func (s store) found(path string) bool {
+	if !isDir(path) {
+		return false
+	}
+	now := time.Now()
+	// Failing to note it makes the build look older than it is, and no more.
+	_ = os.Chtimes(path, now, now)
+	return true
+}
+
+// keepUnused is how long a build stays that nobody asks for; keepBroken how long the
+// folder of a build that was interrupted.
+const (
+	keepUnused = 14 * 24 * time.Hour
+	keepBroken = 24 * time.Hour
+)
+
+// prune removes what has not been used for long. It is called before a build, which
+// takes far longer, and is in nobody's way: a library in use stays usable after its
+// file is gone.
+func (s store) prune() {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !e.IsDir() {
+			continue
+		}
+		keep := keepUnused
+		if strings.HasPrefix(e.Name(), "tmp-") {
+			keep = keepBroken
+		}
+		if time.Since(info.ModTime()) > keep {
+			os.RemoveAll(filepath.Join(s.dir, e.Name()))
+			os.Remove(filepath.Join(s.dir, e.Name()+".lock"))
 		}
 	}
 }

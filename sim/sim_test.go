@@ -54,13 +54,15 @@ type pins struct {
 	WideOut  *sim.Port `port:"wide_out,out,100"`
 	OddOut   *sim.Port `port:"odd_out"`
 	Stale    *sim.Port `port:"stale,out,32"`
-	ignored  int
+	other    int       // no tag: none of Bind's business
 }
 
 func bind(t testing.TB, m *sim.Model) *pins {
 	t.Helper()
 	var p pins
+	p.other = 7
 	require.NoError(t, m.Bind(&p))
+	require.Equal(t, 7, p.other)
 	return &p
 }
 

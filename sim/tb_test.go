@@ -338,8 +338,7 @@ func TestModelFailureEndsTasks(t *testing.T) {
 
 func TestForeignTask(t *testing.T) {
 	tb, _ := newTB(t)
-	var first *sim.Task
-	first = tb.Start("first", func(k *sim.Task) { k.ClockCycles(3) })
+	first := tb.Start("first", func(k *sim.Task) { k.ClockCycles(3) })
 	tb.Start("second", func(k *sim.Task) { k.RisingEdge(); first.RisingEdge() })
 	assert.ErrorContains(t, tb.Run(10), "task second: tb_test.go:")
 	assert.ErrorContains(t, tb.Model().Err(), "task first was used outside its own code")
