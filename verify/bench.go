@@ -145,8 +145,8 @@ const throughputRounds = 96
 
 // BenchThroughput measures how many input beats a cycle the core accepts while its input never rests and its output is never
 // held up: AllReduce over up to eight members, payloads from 64 bytes to the MTU. The keys are
-// beats_per_cycle_SIZE_ORDER[_acks]: ORDER is worst (all members' packets of one slot back to back) or best (each member's
-// packets of a window back to back); with acks every result of a window before is acknowledged by every member between the
+// beats_per_cycle_SIZE_ORDER[_acks]: ORDER is worst (all members' packets of one slot back to back) or best (in turn, but each
+// member at a slot of its own); with acks every result of a window before is acknowledged by every member between the
 // data. ingress_gbps and egress_gbps are raw, at the largest payload up to 1,024 bytes in the worst order.
 func BenchThroughput(ctx context.Context, o BenchOptions) (Bench, error) {
 	t, err := single(ctx, Options{ManifestDir: o.ManifestDir, DUT: KindCore, BuildDir: o.BuildDir}, "bench", o.Seed)
@@ -194,12 +194,14 @@ func (t *T) throughput(size int, worst, acks bool) (in, out float64, err error) 
 			e.send(a.port, a.data)
 		}
 	}
-	for k := 0; k < rounds; k += g.mw() {
-		for i := range g.mw() * members {
-			if worst {
-				data(i%members, k+i/members)
-			} else {
-				data(i/g.mw(), k+i%g.mw())
+	for k := range rounds + g.mw() {
+		for c := range members {
+			ahead := 0 // in the best order every member works on a slot of its own, as far apart as the window lets it
+			if !worst {
+				ahead = c * g.mw() / members
+			}
+			if p := k - ahead; p >= 0 && p < rounds {
+				data(c, p)
 			}
 		}
 	}

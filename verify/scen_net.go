@@ -98,7 +98,11 @@ func scenBarrierNet(t *T) error {
 
 // chaos is a set of link faults of every kind.
 func (t *T) chaos(rate float64) net.Faults {
-	return net.Faults{Loss: rate, Duplicate: rate, Reorder: rate, Corrupt: rate, Jitter: 60, ReorderDelay: 1500, FlagErrors: 0.3}
+	f := net.Faults{Loss: rate, Duplicate: rate, Reorder: rate, Corrupt: rate, Jitter: 60, ReorderDelay: 1500, FlagErrors: 0.3}
+	if !t.p.ICRCCheck { // then the Ethernet FCS must find all of it
+		f.FlagErrors = 1
+	}
+	return f
 }
 
 // pauses makes all interfaces of all engines hesitate, more on some than on others.
@@ -278,6 +282,28 @@ func (c *comm) restart(reset bool) error {
 	return nil
 }
 
+// quiesce waits, after kill, until nothing for the comm is on a link, in front of an engine, or inside one.
+func (c *comm) quiesce() error {
+	n := c.n
+	if err := n.idle(uint64(2*n.link.Latency) + 2*uint64(n.t.mtuBeats())); err != nil {
+		return err
+	}
+	err := n.net.Run(n.t.ctx, progressLimit, func() bool {
+		for i, nd := range n.nodes {
+			for _, ep := range c.groups[i].ends {
+				if nd.e.WaitingFor(ep.LocalQPN) > 0 {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return err
+	}
+	return n.idle(uint64(32 * n.t.p.Members * n.t.mtuBeats())) // a pipeline full of frames, each with a copy for every member
+}
+
 func (c *comm) kill() {
 	for _, h := range c.hosts {
 		h.Kill()
@@ -349,12 +375,12 @@ func scenGroupReset(t *T) error {
 	}
 	for round := range 4 {
 		a.postRandom(8)
-		b.postRandom(12)
+		b.postRandom(30)
 		if err := n.idle(uint64(300 + t.rng.IntN(4000))); err != nil {
 			return err
 		}
 		a.kill()
-		if err := n.idle(3000); err != nil { // what is on the way to group 0 must have arrived
+		if err := a.quiesce(); err != nil {
 			return err
 		}
 		if err := a.restart(round%2 == 0); err != nil {

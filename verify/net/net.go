@@ -76,7 +76,7 @@ type end struct{ node, port int }
 // pipe is one direction of a link.
 type pipe struct {
 	to      end
-	mac     roce.MAC // frames for this address go here; the first pipe of a port takes the rest
+	mac     roce.MAC // frames for this address go here; the only pipe of a port takes all
 	latency uint64
 	rate    float64
 	faults  *Faults
@@ -134,8 +134,8 @@ func (n *Net) AddHost(sw, port int, h *host.Host, l *Link) int {
 	return i
 }
 
-// Join joins a port of one switch to a port of another. Frames for macB, and those for nobody known, go to switch b;
-// likewise macA the other way, so that a port may have several neighbours.
+// Join joins a port of one switch to a port of another. Frames for macB go to switch b, frames for macA to switch a; a port
+// with one neighbour sends it everything.
 func (n *Net) Join(a, portA int, macA roce.MAC, b, portB int, macB roce.MAC, l *Link) {
 	n.ports[b][portB] = append(n.ports[b][portB], n.pipe(end{a, portA}, l, &l.Up, macA))
 	n.ports[a][portA] = append(n.ports[a][portA], n.pipe(end{b, portB}, l, &l.Down, macB))
@@ -226,6 +226,9 @@ func (n *Net) out(sw, port int, data []byte) *pipe {
 				return p
 			}
 		}
+	}
+	if len(pipes) > 1 {
+		return nil // on a shared segment nobody listens to an address that is nobody's
 	}
 	return pipes[0]
 }

@@ -43,7 +43,9 @@ func (b *Board) cover(a dut.Accepted, changed []inc.Counter) {
 		pt.Class = "cnp"
 	}
 	if p, err := roce.Decode(a.Data); err == nil {
-		pt.Opcode = p.Op.String()
+		if pt.Opcode = p.Op.String(); strings.HasPrefix(pt.Opcode, "opcode") {
+			pt.Opcode = "other"
+		}
 		if p.Op.IsSend() && len(p.Payload) > 0 {
 			end := bthEnd + len(p.Payload)
 			if p.Op.HasImm() {

@@ -73,6 +73,8 @@ type Board struct {
 	// OnAccept, if not nil, sees every accepted frame with the counters it changed in the reference.
 	OnAccept func(a dut.Accepted, changed []inc.Counter) error
 
+	waiting map[uint32]int // offered and not accepted, by destination QPN
+	moved   uint64         // when a frame was last taken or left, or nothing waited
 	frames  uint64
 	outs    []dut.Out
 	err     error
@@ -89,7 +91,7 @@ func New(d dut.DUT, m *manifest.Manifest) (*Board, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Board{DUT: d, ref: ref, man: m, Cover: cover.Map{}}
+	b := &Board{DUT: d, ref: ref, man: m, Cover: cover.Map{}, waiting: map[uint32]int{}}
 	b.forget()
 	return b, nil
 }
@@ -111,6 +113,23 @@ func (b *Board) Frames() uint64 { return b.frames }
 // Log returns the frames that went in and out last, in the order in which they were seen.
 func (b *Board) Log() []Recorded { return b.log }
 
+// Offer queues a frame at a port of the engine.
+func (b *Board) Offer(port int, f dut.Frame) {
+	b.waiting[destination(f.Data)]++
+	b.DUT.Offer(port, f)
+}
+
+// WaitingFor is the number of frames offered and not yet accepted that have this destination QPN.
+func (b *Board) WaitingFor(qpn uint32) int { return b.waiting[qpn] }
+
+// destination is what lies where a RoCEv2 frame has its destination QPN.
+func destination(frame []byte) uint32 {
+	if len(frame) < bthEnd {
+		return 0
+	}
+	return uint32(frame[47])<<16 | uint32(frame[48])<<8 | uint32(frame[49])
+}
+
 // Accepted returns nothing: the Board is the one who needs to know. OnAccept shows the frames.
 func (b *Board) Accepted() []dut.Accepted { return nil }
 
@@ -129,7 +148,7 @@ func (b *Board) Idle() bool {
 	}
 	words := uint64(b.man.Params.MTUBytes / b.man.Params.BusBytes)
 	still := b.DUT.Still()
-	return still >= words+quietCycles && (still >= 4*words+stuckCycles || b.complete())
+	return still >= words+quietCycles && (still >= b.patience() || b.complete())
 }
 
 // Bounds on how long a still engine may work on something inside: quietCycles covers what it does with frames that nothing
@@ -165,7 +184,29 @@ func (b *Board) StepTo(cycle uint64) error {
 		b.err = err
 		return err
 	}
-	return b.collect()
+	if err := b.collect(); err != nil {
+		return err
+	}
+	return b.alive()
+}
+
+// alive reports an engine that owes frames and is still, or has frames waiting and takes none.
+func (b *Board) alive() error {
+	switch still := b.DUT.Still(); {
+	case b.Waiting() == 0:
+		b.moved = b.Now()
+		if still >= b.patience() {
+			return b.Missing()
+		}
+	case b.Now()-b.moved > settleCycles:
+		b.err = fmt.Errorf("%w: %d frames wait at the inputs and nothing has moved for %d cycles", ErrMismatch, b.Waiting(), settleCycles)
+	}
+	return b.err
+}
+
+// patience is how many still cycles prove that nothing more will leave.
+func (b *Board) patience() uint64 {
+	return uint64(4*b.man.Params.MTUBytes/b.man.Params.BusBytes) + stuckCycles
 }
 
 // collect feeds the reference and compares.
@@ -174,12 +215,14 @@ func (b *Board) collect() error {
 		return b.err
 	}
 	for _, a := range b.DUT.Accepted() {
+		b.moved = b.Now()
 		if err := b.accept(a); err != nil {
 			b.err = err
 			return err
 		}
 	}
 	for _, o := range b.DUT.Out() {
+		b.moved = b.Now()
 		b.record(Recorded{Port: o.Port, At: o.Last, Data: o.Data, Out: true})
 		if err := b.check(o); err != nil {
 			b.err = err
@@ -200,6 +243,7 @@ func (b *Board) record(r Recorded) {
 
 func (b *Board) accept(a dut.Accepted) error {
 	b.frames++
+	b.waiting[destination(a.Data)]--
 	b.record(Recorded{Port: a.Port, At: a.At, Data: a.Data})
 	before := b.ref.Engine().Counters()
 	for _, o := range b.ref.Handle(a.Port, a.Data, a.Err) {

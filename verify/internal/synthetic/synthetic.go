@@ -69,3 +69,6 @@ func Manifest(p manifest.Params) *manifest.Manifest {
 	}
 	return m
 }
+
+// Params are the parameters of a manifest.
+type Params = manifest.Params

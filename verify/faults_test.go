@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/roce"
+	"incforge/verify/dut"
+	"incforge/verify/internal/synthetic"
+	"incforge/verify/result"
+)
+
+// faulty is a reference engine with a fault planted between it and the scoreboard.
+type faulty struct {
+	*dut.Reference
+	out   func(n int, o dut.Out) []dut.Out // the n-th frame that leaves
+	read  func(addr, v uint32) uint32
+	write func(addr, v uint32) uint32
+	n     int
+}
+
+func (f *faulty) Out() []dut.Out {
+	var all []dut.Out
+	for _, o := range f.Reference.Out() {
+		f.n++
+		if f.out == nil {
+			all = append(all, o)
+			continue
+		}
+		o.Data = slices.Clone(o.Data)
+		all = append(all, f.out(f.n, o)...)
+	}
+	return all
+}
+
+func (f *faulty) Read(addr uint32) (uint32, error) {
+	v, err := f.Reference.Read(addr)
+	if f.read != nil {
+		v = f.read(addr, v)
+	}
+	return v, err
+}
+
+func (f *faulty) Write(addr, v uint32) error {
+	if f.write != nil {
+		v = f.write(addr, v)
+	}
+	return f.Reference.Write(addr, v)
+}
+
+// edit changes a frame that is an ACK, or data, and makes its checksums good again: only the scoreboard can tell.
+func edit(when func(p *roce.Packet) bool, change func(p *roce.Packet)) func(int, dut.Out) []dut.Out {
+	return func(n int, o dut.Out) []dut.Out {
+		if p, err := roce.Decode(o.Data); err == nil && n%7 == 0 && when(&p) {
+			change(&p)
+			o.Data = p.AppendFrame(nil)
+		}
+		return []dut.Out{o}
+	}
+}
+
+func isAck(p *roce.Packet) bool  { return p.Op == roce.Acknowledge }
+func isSend(p *roce.Packet) bool { return p.Op.IsSend() && len(p.Payload) > 0 }
+
+func TestPlantedFaultsAreCaught(t *testing.T) {
+	man := synthetic.Manifest(synthetic.Mini())
+	addr := func(name string, i int) uint32 {
+		a, err := man.Addr(name, i)
+		require.NoError(t, err)
+		return a
+	}
+	for _, c := range []struct {
+		name, scenario string
+		plant          func(f *faulty)
+		says           string
+	}{
+		{"an ACK is lost", "ack-reflect", func(f *faulty) {
+			f.out = func(n int, o dut.Out) []dut.Out {
+				if p, _ := roce.Decode(o.Data); n == 30 && isAck(&p) {
+					return nil
+				}
+				return []dut.Out{o}
+			}
+		}, "never left"},
+		{"NAK becomes ACK", "random", func(f *faulty) {
+			f.out = edit(func(p *roce.Packet) bool { return isAck(p) && p.Syndrome == roce.NAKSequence }, func(p *roce.Packet) { p.Syndrome = roce.AckSyndrome })
+		}, "first difference at byte 54"},
+		{"a result twice", "messages", func(f *faulty) {
+			f.out = func(n int, o dut.Out) []dut.Out {
+				if n == 9 {
+					return []dut.Out{o, o}
+				}
+				return []dut.Out{o}
+			}
+		}, "unexpected frame"},
+		{"one bit of a sum", "chaos-tree", func(f *faulty) {
+			f.out = edit(isSend, func(p *roce.Packet) { p.Payload[len(p.Payload)-1] ^= 0x80 })
+		}, "engine and reference differ"},
+		{"two frames of a port swapped", "line-rate", func(f *faulty) {
+			var held *dut.Out
+			f.out = func(n int, o dut.Out) []dut.Out {
+				switch {
+				case n == 20:
+					held = &o
+					return nil
+				case held != nil && held.Port == o.Port:
+					h := *held
+					held = nil
+					return []dut.Out{o, h}
+				}
+				return []dut.Out{o}
+			}
+		}, "unexpected frame"},
+		{"the wrong port", "bypass", func(f *faulty) {
+			f.out = func(n int, o dut.Out) []dut.Out {
+				if n == 50 {
+					o.Port = (o.Port + 1) % 4
+				}
+				return []dut.Out{o}
+			}
+		}, "unexpected frame"},
+		{"the error bit of a bypassed frame", "bypass", func(f *faulty) {
+			f.out = func(_ int, o dut.Out) []dut.Out {
+				o.Err = false
+				return []dut.Out{o}
+			}
+		}, "err false"},
+		{"ICRC not recomputed", "messages", func(f *faulty) {
+			f.out = func(_ int, o dut.Out) []dut.Out {
+				o.Data[len(o.Data)-1] ^= 1
+				return []dut.Out{o}
+			}
+		}, "engine and reference differ"},
+		{"padding left out", "barrier", func(f *faulty) {
+			f.out = func(_ int, o dut.Out) []dut.Out {
+				o.Data = o.Data[:58]
+				return []dut.Out{o}
+			}
+		}, "expected 60 bytes, got 58"},
+		{"a counter is off by one", "allreduce-1psn", func(f *faulty) {
+			a := addr("COUNTER", slices.Index(man.Counters, "BUFFERED"))
+			f.read = func(at, v uint32) uint32 {
+				if at == a {
+					v++
+				}
+				return v
+			}
+		}, "counters: BUFFERED is 4, expected 3"},
+		{"a register without reset", "registers", func(f *faulty) {
+			a := addr("IP_ID", 0)
+			f.read = func(at, v uint32) uint32 {
+				if at == a && v == 0x1111 {
+					return 0x1234
+				}
+				return v
+			}
+		}, "register IP_ID[0] reads 0x1234"},
+		{"an illegal group is enabled", "control", func(f *faulty) {
+			a := addr("GROUP_COLLECTIVE", 0)
+			f.write = func(at, v uint32) uint32 {
+				if at == a {
+					return v &^ 7
+				}
+				return v
+			}
+		}, "engine and reference differ"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			rep, err := Run(context.Background(), Options{Manifest: man, DUT: KindReference, Scenario: c.scenario, Seed: 3, FailDir: dir,
+				wrap: func(d dut.DUT) dut.DUT {
+					f := &faulty{Reference: d.(*dut.Reference)}
+					c.plant(f)
+					return f
+				}})
+			require.ErrorIs(t, err, ErrFailed)
+			require.Len(t, rep.Tests, 1)
+			assert.Contains(t, rep.Tests[0].Message, c.says)
+			assert.Equal(t, "incforge verify synthetic --dut reference --scenario "+c.scenario+" --seed 3", rep.Tests[0].Replay)
+			frames, ports, err := roce.ReadCapture(rep.Tests[0].Capture)
+			if rep.Tests[0].Frames > 0 {
+				require.NoError(t, err)
+				assert.NotEmpty(t, frames)
+				assert.Equal(t, "engine0.p0.in", ports[0])
+			}
+		})
+	}
+}
+
+func TestRunOfNothingFails(t *testing.T) {
+	man := synthetic.Manifest(synthetic.Mini())
+	_, err := Run(context.Background(), Options{Manifest: man, DUT: KindReference, Scenario: "no-such-*"})
+	require.ErrorContains(t, err, "no scenario matches")
+	man.Params.Members = 1
+	_, err = Run(context.Background(), Options{Manifest: man, DUT: KindReference, Scenario: "host-death"})
+	require.ErrorIs(t, err, ErrNothingRan)
+	_, err = Run(context.Background(), Options{Manifest: man, DUT: "paper"})
+	require.ErrorContains(t, err, "unknown kind")
+}
+
+func TestSameSeedSameRun(t *testing.T) {
+	run := func(seed uint64) result.Test {
+		rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(synthetic.Mini()), DUT: KindReference, Scenario: "chaos-tree", Seed: seed})
+		require.NoError(t, err)
+		r := rep.Tests[0]
+		r.WallSeconds = 0
+		return r
+	}
+	a, b, c := run(7), run(7), run(8)
+	assert.Equal(t, a, b)
+	assert.NotEqual(t, a.Cycles, c.Cycles)
+	assert.Positive(t, a.Values["link_lost"])
+	assert.Positive(t, a.Values["host_resent"])
+}
+
+func TestOddConfigurations(t *testing.T) {
+	for name, change := range map[string]func(*synthetic.Params){
+		"one member":              func(p *synthetic.Params) { p.Members = 1 },
+		"three members, one port": func(p *synthetic.Params) { p.Members, p.Ports = 3, 1 },
+		"one group, no window":    func(p *synthetic.Params) { p.Groups, p.WindowPackets = 1, 1 },
+		"more members than ports": func(p *synthetic.Params) { p.Members, p.Ports = 15, 3 },
+		"three groups, few slots": func(p *synthetic.Params) { p.Groups, p.BufferBytes = 3, 6*1024 },
+		"two slots":               func(p *synthetic.Params) { p.Groups, p.BufferBytes, p.WindowPackets = 1, 2*1024, 1 },
+		"wide bus, MTU 4096":      func(p *synthetic.Params) { p.BusBytes, p.MTUBytes, p.BufferBytes = 64, 4096, 65536 },
+		"MTU 256, no ICRC":        func(p *synthetic.Params) { p.MTUBytes, p.ICRCCheck = 256, false },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := synthetic.Mini()
+			change(&p)
+			rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(p), DUT: KindReference, Seed: 5})
+			for _, r := range rep.Tests {
+				assert.NotEqual(t, result.Fail, r.Verdict, "%s: %s", r.Scenario, r.Message)
+			}
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestResultsAndJUnit(t *testing.T) {
+	var lines bytes.Buffer
+	rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(synthetic.Mini()), DUT: KindReference, Scenario: "*a*", Jobs: 3, Results: &lines})
+	require.NoError(t, err)
+	read, err := result.Read(&lines)
+	require.NoError(t, err)
+	assert.Len(t, read, len(rep.Tests))
+	for _, r := range read {
+		assert.NotEmpty(t, r.Replay)
+		assert.NotNil(t, r.Coverage)
+	}
+	file := filepath.Join(t.TempDir(), "junit.xml")
+	f, err := os.Create(file)
+	require.NoError(t, err)
+	require.NoError(t, result.WriteJUnit(f, rep.Tests))
+	require.NoError(t, f.Close())
+	b, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NoError(t, xml.Unmarshal(b, new(struct{})))
+	assert.Equal(t, len(rep.Tests), strings.Count(string(b), "<testcase "))
+	assert.Contains(t, string(b), `<property name="seed" value="0">`)
+}
+
+// TestCoverage asks that the scenarios together meet every action, every drop reason, every opcode and every slot state.
+func TestCoverage(t *testing.T) {
+	rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(synthetic.Mini()), DUT: KindReference, Jobs: 2, Seed: 1})
+	require.NoError(t, err)
+	s := rep.Coverage.Summary()
+	for _, want := range []string{"BYPASS", "BUFFERED", "TX_RESULT", "TX_RESEND", "DOWN_DATA", "TX_REFLECT", "TX_CNP"} {
+		assert.Positive(t, s.Outcomes[want], want)
+	}
+	for _, name := range synthetic.Manifest(synthetic.Mini()).Counters {
+		if strings.HasPrefix(name, "DROP_") {
+			assert.Positive(t, s.Outcomes[name], name)
+		}
+	}
+	for op := roce.SendFirst; op <= roce.SendOnlyImm; op++ {
+		assert.Positive(t, s.Opcodes[op.String()], op.String())
+	}
+	for _, slot := range []string{"empty", "partial", "complete", "other"} {
+		assert.Positive(t, s.Slots[slot], slot)
+	}
+	for _, end := range []string{"2", "6"} { // words behind 54 or 58 bytes, on a bus of eight
+		assert.Positive(t, s.Ends[end], end)
+	}
+}
