@@ -14,7 +14,7 @@ type reference struct {
 }
 
 // references lists the figures of EPIC (SIGCOMM '26, the hardware section) and the project's goals beside them. The paper gives times
-// alone; cycles are ours.
+// alone; cycles are ours. Where a benchmark's own record carries the paper's figure, as paper_KEY, that one is shown.
 func references() []reference {
 	const vu13p = "VU13P, FP32, 1 KB; start and end of the interval unstated"
 	return []reference{

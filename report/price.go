@@ -3,7 +3,9 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -72,25 +74,7 @@ func price(m *synth.Metrics) priceView {
 			v.Facts = append(v.Facts, [2]string{f.label, figure(x, f.unit)})
 		}
 	}
-	var own []float64
-	rest, restArea := 0, 0.0
-	for _, a := range m.Modules {
-		area := a.Own * float64(a.Instances)
-		if len(own) == maxModules {
-			rest, restArea = rest+1, restArea+area
-			continue
-		}
-		label := a.Source
-		if a.Instances > 1 {
-			label += " ×" + strconv.Itoa(a.Instances)
-		}
-		v.Modules = append(v.Modules, barView{Label: label, Value: figure(area, "µm²"), Class: "ours"})
-		own = append(own, area)
-	}
-	if rest > 0 {
-		v.Modules = append(v.Modules, barView{Label: fmt.Sprintf("%d more modules", rest), Value: figure(restArea, "µm²"), Class: "paper"})
-		own = append(own, restArea)
-	}
+	own := v.modules(m.Modules)
 	scale(v.Modules, func(i int) float64 { return own[i] })
 	for _, a := range m.Memories {
 		mv := memoryPriceView{Shape: fmt.Sprintf("%d × %d, %d times", a.Words, a.Bits, a.Instances), Storage: a.Storage, Macro: a.Shape}
@@ -110,6 +94,37 @@ func price(m *synth.Metrics) priceView {
 		}
 	}
 	return v
+}
+
+// modules fills in the plot of areas: the own area of all instances of a module, whatever their parameters, largest first. It
+// returns the areas in the order of the bars.
+func (v *priceView) modules(all []synth.ModuleArea) []float64 {
+	areas, instances := map[string]float64{}, map[string]int{}
+	for _, a := range all {
+		areas[a.Source] += a.Own * float64(a.Instances)
+		instances[a.Source] += a.Instances
+	}
+	names := sorted(areas)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(areas[b], areas[a]) })
+	var own []float64
+	rest := 0.0
+	for i, n := range names {
+		if i >= maxModules {
+			rest += areas[n]
+			continue
+		}
+		label := n
+		if instances[n] > 1 {
+			label += " ×" + strconv.Itoa(instances[n])
+		}
+		v.Modules = append(v.Modules, barView{Label: label, Value: figure(areas[n], "µm²"), Class: "ours"})
+		own = append(own, areas[n])
+	}
+	if more := len(names) - maxModules; more > 0 {
+		v.Modules = append(v.Modules, barView{Label: fmt.Sprintf("%d more modules", more), Value: figure(rest, "µm²"), Class: "paper"})
+		own = append(own, rest)
+	}
+	return own
 }
 
 func estimateLabel(key string) string {

@@ -82,7 +82,7 @@ func Read(dirs ...string) (*Report, error) {
 	r := &Report{}
 	for _, dir := range dirs {
 		diagrams := map[string][]byte{} // by path
-		owners  := map[string]*Design{}  // design whose manifest lies in the folder
+		owners := map[string]*Design{}  // design whose manifest lies in the folder
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

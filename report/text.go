@@ -10,13 +10,32 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// Table returns the headline figures for the terminal: a row a figure, a column a design.
-func (r *Report) Table() string {
+// BenchTable returns one benchmark's figures for the terminal, the published ones and the goals beside them.
+func BenchTable(b Bench) string {
+	v := bench(b)
+	t := newTable(b.Bench+" of "+b.Config, "here", "paper", "goal", "", "what it measures")
+	for _, r := range v.Rows {
+		what := r.Label
+		if r.Basis != "" {
+			what += " (paper: " + r.Basis + ")"
+		}
+		t.AppendRow(table.Row{r.Key, r.Ours, r.Paper, r.Goal, r.Verdict, what})
+	}
+	return t.Render() + "\n"
+}
+
+func newTable(columns ...any) table.Writer {
 	t := table.NewWriter()
 	style := table.StyleLight
 	style.Format.Header = text.FormatDefault
 	t.SetStyle(style)
-	header := table.Row{""}
+	t.AppendHeader(columns)
+	return t
+}
+
+// Table returns the headline figures for the terminal: a row a figure, a column a design.
+func (r *Report) Table() string {
+	header := []any{""}
 	var labels []string
 	values := map[string][]string{}
 	for i, d := range r.Designs {
@@ -32,7 +51,7 @@ func (r *Report) Table() string {
 			}
 		}
 	}
-	t.AppendHeader(header)
+	t := newTable(header...)
 	for _, l := range labels {
 		row := table.Row{l}
 		for _, v := range values[l] {
@@ -43,6 +62,11 @@ func (r *Report) Table() string {
 	var b strings.Builder
 	b.WriteString(t.Render() + "\n")
 	for _, d := range r.Designs {
+		if d.Manifest != nil {
+			for _, kind := range d.stale() {
+				fmt.Fprintf(&b, "%s: the results of %s are of another version of the design than the manifest\n", d.Name, kind)
+			}
+		}
 		for _, c := range scenarios(d.Tests).failures {
 			fmt.Fprintf(&b, "%s: %s on %s failed; run it again: %s\n", d.Name, c.Scenario, c.DUT, c.Replay)
 		}

@@ -5,6 +5,7 @@ package report
 import (
 	"cmp"
 	"encoding/base64"
+	"encoding/json"
 	"html/template"
 	"math"
 	"slices"
@@ -23,6 +24,7 @@ type page struct {
 
 type designView struct {
 	Name, Digest string
+	Stale        []string // what was measured on another version of the design
 	Tiles        []tile
 	Params       [][2]string
 	Memories     []memoryView
@@ -115,8 +117,9 @@ func (d *Design) view() designView {
 	v := designView{Name: d.Name, Tiles: d.tiles()}
 	if m := d.Manifest; m != nil {
 		v.Digest = m.Digest
+		v.Stale = d.stale()
 		for _, k := range sorted(m.Params) {
-			v.Params = append(v.Params, [2]string{k, strings.ReplaceAll(strings.Trim(string(m.Params[k]), `"`), `"`, "")})
+			v.Params = append(v.Params, [2]string{k, plain(m.Params[k])})
 		}
 		for _, mem := range m.Memories {
 			v.Memories = append(v.Memories, memoryView{mem.Path, mem.Role, strconv.Itoa(mem.Words) + " × " + strconv.Itoa(mem.Bits),
@@ -139,6 +142,26 @@ func (d *Design) view() designView {
 		v.FPGAs = append(v.FPGAs, fpgaResources(m))
 	}
 	return v
+}
+
+// stale names the results whose design is not the one of the manifest.
+func (d *Design) stale() []string {
+	of := map[string]string{} // digest by kind of result
+	for _, t := range d.Tests {
+		of["verification ("+t.DUT+")"] = t.Digest
+	}
+	for _, m := range d.Synth {
+		of["synthesis ("+m.Tech+")"] = m.Digest
+	}
+	for _, m := range d.FPGA {
+		of["FPGA ("+string(m.Family)+")"] = m.Digest
+	}
+	return slices.DeleteFunc(sorted(of), func(kind string) bool { return of[kind] == d.Manifest.Digest })
+}
+
+// plain prints a parameter's JSON without quotes and on one line.
+func plain(value json.RawMessage) string {
+	return strings.NewReplacer(`"`, "", "\n", "", " ", "", ",", ", ").Replace(string(value))
 }
 
 // outcome counts tests.
@@ -347,7 +370,10 @@ func bench(b Bench) benchView {
 		if ref.bench != b.Bench || !ok {
 			continue
 		}
-		done[ref.key] = true
+		done[ref.key], done["paper_"+ref.key] = true, true
+		if x, ok := b.Metrics["paper_"+ref.key]; ok {
+			ref.paper = x
+		}
 		row := benchRow{Key: ref.key, Label: ref.label, Ours: figure(ours, ref.unit), Basis: ref.basis}
 		if ref.paper > 0 {
 			row.Paper = figure(ref.paper, ref.unit)

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"incforge/report"
+	"incforge/rtlgen"
+	"incforge/rtlgen/params"
+	"incforge/verify"
+)
+
+// benchmark is one of the names that `incforge bench` takes.
+type benchmark struct {
+	name, doc string
+	run       func(ctx context.Context, o verify.BenchOptions) (verify.Bench, error)
+}
+
+func benchmarks() []benchmark {
+	return []benchmark{
+		{"gen", "time to generate every preset", func(context.Context, verify.BenchOptions) (verify.Bench, error) { return benchGen() }},
+		{"latency", "cycles from contribution to result, beside the paper's figures", verify.BenchLatency},
+		{"throughput", "input beats a cycle, by payload size, best and worst order of arrival", verify.BenchThroughput},
+		{"sim", "the Go harness against a raw C++ loop on the same model", verify.BenchSim},
+	}
+}
+
+func (a *app) bench() *cobra.Command {
+	var (
+		flags            configFlags
+		config, jsonFile string
+		seed             uint64
+		names            []string
+		doc              strings.Builder
+	)
+	for _, b := range benchmarks() {
+		names = append(names, b.name)
+		fmt.Fprintf(&doc, "\n  %-11s %s", b.name, b.doc)
+	}
+	cmd := &cobra.Command{Use: "bench [NAME...]", Short: "Measure latency, throughput, simulator and generator",
+		Long: "Measure on the RTL in the simulator. Without a name all of:\n" + doc.String(), ValidArgs: names,
+		Args: cobra.OnlyValidArgs, RunE: func(cmd *cobra.Command, args []string) error {
+			o := verify.BenchOptions{Seed: seed}
+			dir, done, err := a.generated(config, &flags)
+			if err != nil {
+				return err
+			}
+			defer done()
+			o.ManifestDir = dir
+			if len(args) == 0 || slices.Contains(args, "latency") {
+				unchecked := configFlags{sets: append(slices.Clone(flags.sets), "icrc_check=false")}
+				dir, done, err := a.generated(config, &unchecked)
+				if err != nil {
+					return err
+				}
+				defer done()
+				o.NoICRCDir = dir
+			}
+			var lines bytes.Buffer
+			for _, b := range benchmarks() {
+				if len(args) > 0 && !slices.Contains(args, b.name) {
+					continue
+				}
+				stop := a.working("bench %s", b.name)
+				got, err := b.run(cmd.Context(), o)
+				stop()
+				if err != nil {
+					return err
+				}
+				fmt.Fprint(a.out, report.BenchTable(report.Bench(got)))
+				text, err := json.Marshal(got)
+				if err != nil {
+					return err
+				}
+				lines.Write(append(text, '\n'))
+			}
+			if jsonFile == "" {
+				return nil
+			}
+			return write(jsonFile, lines.Bytes())
+		}}
+	flags.bind(cmd)
+	bindJSON(cmd, &jsonFile)
+	cmd.Flags().StringVar(&config, "config", "fpga100g", "configuration to measure: a preset, or a YAML file")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "of the model's random initial state")
+	return cmd
+}
+
+// benchGen times the generator; files are not written.
+func benchGen() (verify.Bench, error) {
+	b := verify.Bench{Bench: "gen", Config: "presets", Metrics: map[string]float64{}}
+	names, err := params.Presets()
+	if err != nil {
+		return b, err
+	}
+	for _, n := range names {
+		start := time.Now()
+		p, err := params.Load(n)
+		if err != nil {
+			return b, err
+		}
+		if _, err := rtlgen.Generate(p); err != nil {
+			return b, err
+		}
+		b.Metrics[n+"_s"] = time.Since(start).Seconds()
+	}
+	return b, nil
+}
