@@ -26,6 +26,7 @@ import (
 const standin = "testdata/standin"
 
 func TestRunGeneric28(t *testing.T) {
+	t.Parallel()
 	work := t.TempDir()
 	m, err := Run(context.Background(), standin, Options{WorkDir: work})
 	require.NoError(t, err)
@@ -111,6 +112,7 @@ func modules(m *Metrics) []string {
 // The slow corner is slower by the FO4's ratio, within what another mapping
 // does; an impossible clock is reported, not hidden.
 func TestRunSlowMissesTheClock(t *testing.T) {
+	t.Parallel()
 	m, err := Run(context.Background(), standin, Options{Corner: "slow", ClockMHz: 2500, Script: ScriptDefault, BitCell: "high-current", Flatten: true})
 	require.NoError(t, err)
 	assert.Equal(t, "slow", m.Corner)
@@ -127,6 +129,7 @@ func TestRunSlowMissesTheClock(t *testing.T) {
 // The built-in library, written to a file and compressed, is a library like any
 // other: its FO4 is measured, its wire load is left out.
 func TestRunLibertyFile(t *testing.T) {
+	t.Parallel()
 	text, err := liberty.Generate(liberty.Options{Corner: liberty.Slow(), WireLoad: liberty.WireLoad})
 	require.NoError(t, err)
 	var z bytes.Buffer
@@ -163,6 +166,7 @@ func TestRunOSU018(t *testing.T) {
 
 // A cell whose area is unknown must not vanish from the sum.
 func TestCellsWithoutAreaAreAnError(t *testing.T) {
+	t.Parallel()
 	f, done, err := start(context.Background(), standin, Options{})
 	require.NoError(t, err)
 	defer done()
@@ -251,6 +255,7 @@ endmodule
 
 // The netlists do what the RTL does, cycle by cycle, and Verilator takes them.
 func TestNetlistsBehaveAsTheRTL(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	tb := filepath.Join(dir, "bench.v")
 	require.NoError(t, os.WriteFile(tb, []byte(bench), 0o644))
