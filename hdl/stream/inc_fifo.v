@@ -5,9 +5,10 @@
 // Contract
 //   latency     1 cycle from a push to the head of an empty queue
 //   throughput  one push and one pop per cycle
-//   stall       a push while full is lost: the writer watches `room`, true while more than MARGIN entries are free
+//   stall       the writer watches `room`, true while more than MARGIN entries are free; a push while full spoils the queue,
+//               unless a pop makes space in the same cycle
 //   reset       empty
-//   not done    meant for shallow queues: storage is read without a clock
+//   not done    meant for shallow queues: storage is read without a clock; a pop while empty is not caught
 `default_nettype none
 
 module inc_fifo #(

@@ -5,7 +5,8 @@
 // Contract
 //   latency     2 cycles from a push to the head of an empty queue
 //   throughput  one push and one pop per cycle, no bubbles
-//   stall       a push while full is lost: the writer watches `room`, true while more than MARGIN entries are free
+//   stall       the writer watches `room`, true while more than MARGIN entries are free; a push while full spoils the queue,
+//               unless a pop makes space in the same cycle
 //   reset       empty
 //   not done    knows nothing of frames; a pop while empty is not caught
 `default_nettype none
