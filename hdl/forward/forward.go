@@ -48,7 +48,7 @@ func (p Forward) Module() (*graph.Module, error) {
 		return nil, fmt.Errorf("inc_forward: %w", err)
 	}
 	return &graph.Module{
-		Name: "inc_forward", Block: "Forward", Source: source, Latency: "3 cycles for a bypassed frame, 0 for the engine's",
+		Name: "inc_forward", Block: "Forward", Source: source, Latency: "2 cycles for a bypassed frame, 0 for the engine's",
 		Purpose: "bypasses frames that are not the engine's and shares the output",
 		Params: []graph.Param{
 			{Name: "BYTES", Value: p.Bytes},

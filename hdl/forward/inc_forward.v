@@ -4,7 +4,7 @@
 // output between them and the engine's own frames.
 //
 // Contract
-//   latency     bypass: 3 cycles from raw_valid to m_axis when the decision is there; engine: 0 cycles from eng_* to m_axis
+//   latency     bypass: 2 cycles from raw_valid to m_axis when the decision is there; engine: 0 cycles from eng_* to m_axis
 //   throughput  1 beat per cycle, no bubbles
 //   fairness    frame by frame in turn while both wait
 //   stall       m_axis_tready low stops both one cycle later; the writer watches `room`: true while more than 8 beats and

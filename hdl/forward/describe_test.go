@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package forward_test
+
+import (
+	"testing"
+
+	"incforge/hdl/forward"
+	"incforge/hdl/hdltest"
+	"incforge/rtlgen/graph"
+)
+
+func TestDescription(t *testing.T) {
+	t.Parallel()
+	type fw = forward.Forward
+	with := func(change func(*fw)) fw {
+		p := mini()
+		change(&p)
+		return p
+	}
+	legal := []graph.Describer{
+		mini(),
+		fw{Bytes: 1, PortW: 1, BeatsW: 4, DepthW: 4},
+		fw{Bytes: 2, PortW: 2, BeatsW: 5, DepthW: 5},
+		fw{Bytes: 3, PortW: 3, BeatsW: 7, DepthW: 6},
+		fw{Bytes: 16, PortW: 4, BeatsW: 8, DepthW: 7},
+		fw{Bytes: 32, PortW: 5, BeatsW: 9, DepthW: 10},
+		fw{Bytes: 64, PortW: 8, BeatsW: 10, DepthW: 5},
+		fw{Bytes: 256, PortW: 4, BeatsW: 4, DepthW: 4},
+	}
+	bytes, beats, depth := "BYTES and PORT_W must be at least 1", "BEATS_W must be 4 to 16", "DEPTH_W must be 4 to 10"
+	hdltest.Check(t, legal, []hdltest.Refused{
+		{Leaf: with(func(p *fw) { p.Bytes = 0 }), Params: []graph.Param{{Name: "BYTES", Value: 0}}, Rule: bytes},
+		{Leaf: with(func(p *fw) { p.BeatsW = 3 }), Params: []graph.Param{{Name: "BEATS_W", Value: 3}}, Rule: beats},
+		{Leaf: with(func(p *fw) { p.BeatsW = 17 }), Params: []graph.Param{{Name: "BEATS_W", Value: 17}}, Rule: beats},
+		{Leaf: with(func(p *fw) { p.DepthW = 3 }), Params: []graph.Param{{Name: "DEPTH_W", Value: 3}}, Rule: depth},
+		{Leaf: with(func(p *fw) { p.DepthW = 11 }), Params: []graph.Param{{Name: "DEPTH_W", Value: 11}}, Rule: depth},
+	})
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package translateheader_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"incforge/hdl/hdltest/rig"
+	"incforge/hdl/translateheader"
+	"incforge/roce"
+	"incforge/sim"
+)
+
+func mini() translateheader.TranslateHeader {
+	return translateheader.TranslateHeader{PortW: 2, LenW: 13, WordsW: 11, EIW: 3}
+}
+
+// record is an endpoint's words as the register map numbers them.
+type record [10]uint32
+
+const (
+	epCtrl = iota
+	epLocalQPN
+	epRemoteQPN
+	epLocalIP
+	epRemoteIP
+	epLocalMACLo
+	epLocalMACHi
+	epRemoteMACLo
+	epRemoteMACHi
+	epHeader
+)
+
+// request is a header to be made.
+type request struct {
+	ei      int
+	opcode  roce.Opcode
+	se, ce  bool
+	pad     uint8
+	psn     uint32
+	ext     uint32
+	payload int
+}
+
+// header is what came out.
+type header struct {
+	port, plen, words, covered, total uint64
+	long                              bool
+	bytes                             []byte // 54, or 58 if long
+}
+
+// want is the header that roce writes for the request.
+func want(r record, q request, ipID uint16) header {
+	data := q.opcode.IsSend()
+	p := roce.Packet{
+		DstMAC: roce.MACFromUint64(uint64(r[epRemoteMACHi]&0xFFFF)<<32 | uint64(r[epRemoteMACLo])),
+		SrcMAC: roce.MACFromUint64(uint64(r[epLocalMACHi]&0xFFFF)<<32 | uint64(r[epLocalMACLo])),
+		TOS:    uint8(r[epHeader] >> 24), TTL: uint8(r[epHeader] >> 16), IPID: ipID, DF: true,
+		SrcIP: roce.IP4FromUint32(r[epLocalIP]), DstIP: roce.IP4FromUint32(r[epRemoteIP]), SrcPort: uint16(r[epHeader]),
+		Op: q.opcode, SE: q.se, Pad: q.pad, PKey: roce.DefaultPKey, BECN: q.opcode == roce.CNP, DestQP: r[epRemoteQPN] & 0xFFFFFF,
+		AckReq: data, PSN: roce.PSN(q.psn), Syndrome: uint8(q.ext >> 24), MSN: q.ext & 0xFFFFFF, Imm: q.ext,
+		Payload: make([]byte, q.payload),
+	}
+	if q.ce {
+		p.TOS |= roce.ECNCE
+	}
+	if q.opcode == roce.CNP {
+		p.Payload = make([]byte, 16)
+	}
+	frame := p.AppendFrame(nil)
+	ipLength := uint64(frame[16])<<8 | uint64(frame[17])
+	h := header{port: uint64(r[epCtrl]>>8) & 3, plen: uint64(q.payload), words: words(q.payload), covered: 14 + ipLength - 4,
+		total: uint64(len(frame)), long: q.opcode.HasAETH() || q.opcode.HasImm()}
+	h.bytes = frame[:54]
+	if h.long {
+		h.bytes = frame[:58]
+	}
+	return h
+}
+
+func words(bytes int) uint64 { return uint64(bytes+7) / 8 }
+
+type bench struct {
+	*rig.Rig
+	rng      *rand.Rand
+	ipID     uint16
+	table    []record
+	requests []request
+	next     int
+	ask, pop func() bool
+	change   func() bool // the control plane writes a word
+	want     []header
+	got      []header
+	askedAt  []uint64
+	gotAt    []uint64
+}
+
+func newBench(t *testing.T, lib *sim.Lib, p translateheader.TranslateHeader, seed uint64) *bench {
+	yes, no := func() bool { return true }, func() bool { return false }
+	b := &bench{Rig: rig.New(t, lib, seed), rng: rand.New(rand.NewPCG(seed, 1)), ask: yes, pop: yes, change: no, table: make([]record, 1<<p.EIW)}
+	b.ipID = []uint16{0x1111, 0, 0xFFFF}[seed%3]
+	b.Set("cfg_ip_id", uint64(b.ipID))
+	for ei := range b.table {
+		for w := range b.table[ei] {
+			b.write(ei, w, b.rng.Uint32())
+			b.Clock()
+		}
+	}
+	b.Set("tbl_ep_we", 0)
+	return b
+}
+
+func (b *bench) write(ei, w int, v uint32) {
+	b.Set("tbl_ep_we", 1)
+	b.Set("tbl_index", uint64(ei))
+	b.Set("tbl_word", uint64(w))
+	b.Set("tbl_data", uint64(v))
+	b.table[ei][w] = v
+}
+
+func (b *bench) cycle() {
+	asks := b.next < len(b.requests) && b.ask()
+	b.SetBool("req_valid", asks)
+	if asks {
+		q := b.requests[b.next]
+		b.Set("req_ei", uint64(q.ei))
+		b.Set("req_opcode", uint64(q.opcode))
+		b.SetBool("req_se", q.se)
+		b.SetBool("req_ce", q.ce)
+		b.Set("req_pad", uint64(q.pad))
+		b.Set("req_psn", uint64(q.psn))
+		b.Set("req_ext", uint64(q.ext))
+		b.Set("req_plen", uint64(q.payload))
+		b.Set("req_words", words(q.payload))
+	}
+	b.Set("hdr_pop", 0)
+	b.Settle()
+	if asks && b.Is("req_ready") { // a record that is written in this cycle is the old one
+		q := b.requests[b.next]
+		b.want = append(b.want, want(b.table[q.ei], q, b.ipID))
+		b.askedAt = append(b.askedAt, b.Now()+1)
+		b.next++
+	}
+	pops := b.Is("hdr_valid") && b.pop()
+	b.SetBool("hdr_pop", pops)
+	b.Set("tbl_ep_we", 0)
+	if b.change() {
+		b.write(b.rng.IntN(len(b.table)), b.rng.IntN(10), b.rng.Uint32())
+	}
+	b.Clock()
+	if pops {
+		h := header{port: b.Get("hdr_port"), plen: b.Get("hdr_plen"), words: b.Get("hdr_words"), covered: b.Get("hdr_covered"),
+			total: b.Get("hdr_total"), long: b.Is("hdr_long"), bytes: b.Bytes("hdr_bytes")}
+		if !h.long {
+			h.bytes = h.bytes[:54]
+		}
+		b.got = append(b.got, h)
+		b.gotAt = append(b.gotAt, b.Now())
+	}
+}
+
+func (b *bench) run(t *testing.T) {
+	t.Helper()
+	for n := 0; len(b.got) < len(b.requests); n++ {
+		require.Less(t, n, 100000, "%d headers of %d", len(b.got), len(b.requests))
+		b.cycle()
+	}
+	for i := range b.want {
+		require.Equal(t, b.want[i], b.got[i], "request %d: %+v", i, b.requests[i])
+	}
+	for range 10 {
+		b.cycle()
+	}
+	require.Len(t, b.got, len(b.requests))
+}
+
+func (b *bench) some() request {
+	ops := []roce.Opcode{0, 1, 2, 3, 4, 5, roce.Acknowledge, roce.CNP}
+	q := request{ei: b.rng.IntN(len(b.table)), opcode: ops[b.rng.IntN(len(ops))], ce: b.rng.IntN(3) == 0, psn: b.rng.Uint32N(1 << 24), ext: b.rng.Uint32()}
+	if q.opcode.IsSend() {
+		q.se = b.rng.IntN(2) == 0
+		q.payload = 4 * b.rng.IntN(2048)
+		if b.rng.IntN(4) == 0 {
+			q.payload = 4 * b.rng.IntN(4)
+		}
+		q.pad = uint8(b.rng.IntN(4))
+	}
+	return q
+}
+
+// TestAgainstRoce: headers of all kinds at any pace, endpoints' records changing meanwhile.
+func TestAgainstRoce(t *testing.T) {
+	t.Parallel()
+	p := mini()
+	lib := rig.Lib(t, p)
+	for seed := range uint64(6) {
+		b := newBench(t, lib, p, seed)
+		pace := func() func() bool {
+			percent := []int{100, 60, 25}[b.rng.IntN(3)]
+			return func() bool { return b.rng.IntN(100) < percent }
+		}
+		b.ask, b.pop = pace(), pace()
+		if seed%2 == 1 {
+			b.change = func() bool { return b.rng.IntN(3) == 0 }
+		}
+		for range 500 {
+			b.requests = append(b.requests, b.some())
+		}
+		b.run(t)
+	}
+}
+
+// TestChecksumCarries: IP headers whose sum folds into one that must be folded again, and their neighbours.
+func TestChecksumCarries(t *testing.T) {
+	t.Parallel()
+	lib := rig.Lib(t, mini())
+	b := newBench(t, lib, mini(), 2)
+	twice := 0
+	for n := range 400 {
+		q := b.some()
+		q.ei = 5
+		r := &b.table[q.ei]
+		for w := range r {
+			b.write(q.ei, w, b.rng.Uint32())
+			if n%2 == 0 && w != epRemoteIP {
+				b.write(q.ei, w, 0xFFFFFFFF)
+			}
+			b.Clock()
+		}
+		// the last 16 bits are chosen so that the sum's own end in `low`
+		r[epRemoteIP] &= 0xFFFF0000
+		low := uint32(0x10003-n%8) & 0xFFFF
+		ip := want(*r, q, b.ipID).bytes[14:34]
+		sum := uint32(0)
+		for i := 0; i < 20; i += 2 {
+			if i != 10 {
+				sum += uint32(ip[i])<<8 | uint32(ip[i+1])
+			}
+		}
+		r[epRemoteIP] |= (low - sum) & 0xFFFF
+		b.write(q.ei, epRemoteIP, r[epRemoteIP])
+		b.Clock()
+		sum += (low - sum) & 0xFFFF
+		if sum&0xFFFF+sum>>16 > 0xFFFF {
+			twice++
+		}
+		b.requests = append(b.requests, q)
+		b.run(t)
+	}
+	require.Greater(t, twice, 100)
+}
+
+// TestTiming: the cycles that the head of the file states.
+func TestTiming(t *testing.T) {
+	t.Parallel()
+	lib := rig.Lib(t, mini())
+	b := newBench(t, lib, mini(), 3)
+	for range 40 {
+		b.requests = append(b.requests, b.some())
+	}
+	b.run(t)
+	require.Equal(t, b.askedAt[0]+2, b.gotAt[0])
+	require.Equal(t, uint64(39), b.gotAt[39]-b.gotAt[0], "bubbles")
+
+	// nobody takes headers: four wait, and a request is not lost
+	b = newBench(t, lib, mini(), 4)
+	b.pop = func() bool { return false }
+	for range 6 {
+		b.requests = append(b.requests, b.some())
+	}
+	for range 20 {
+		b.cycle()
+	}
+	require.Less(t, b.next, 5)
+	b.pop = func() bool { return true }
+	b.run(t)
+}
