@@ -50,7 +50,7 @@ func scenMutate(t *T) error {
 		state, next = next, state
 		return nil
 	}
-	n := 6000
+	n := 30000
 	if t.long {
 		n = 200000
 	}
@@ -671,7 +671,7 @@ func scenRandom(t *T) error {
 		return err
 	}
 	pos := make([]int, len(g.ends))
-	rounds := 60
+	rounds := 200
 	if t.long {
 		rounds = 1000
 	}

@@ -136,7 +136,7 @@ func (t *T) runChaos(levels, degree int, opts ...groupOption) error {
 		}
 		return nil
 	}
-	rounds := 30
+	rounds := 80
 	if t.long {
 		rounds = 400
 	}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dut_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/internal/tool"
+	"incforge/sim"
+	"incforge/verify/dut"
+	"incforge/verify/manifest"
+)
+
+func loop(t *testing.T, seed uint64, waves string) *dut.RTL {
+	t.Helper()
+	lib, err := sim.Build{Top: "loop_switch", Files: []string{filepath.Join("testdata", "loop_switch.v")}, Trace: waves != ""}.Compile(context.Background())
+	var absent *tool.NotFoundError
+	if errors.As(err, &absent) {
+		t.Skipf("%v", err)
+	}
+	require.NoError(t, err)
+	m := &manifest.Manifest{Params: manifest.Params{Ports: 2, BusBytes: 4, MTUBytes: 256}, Clock: manifest.Clock{Port: "clk", Reset: "rst", MHz: 250}}
+	d, err := dut.NewRTL(lib, m, false, sim.Options{Random: true, Seed: seed, WavePath: waves})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, d.Close()) })
+	return d
+}
+
+func TestRTLPassesFramesInTheOrderItTells(t *testing.T) {
+	d := loop(t, 1, "")
+	r := rand.New(rand.NewPCG(1, 2))
+	var want [2][]dut.Frame
+	for _, p := range []dut.Pauses{{}, {Seed: 5, In: 0.3, Ready: 0.5, Registers: 0.3, Burst: 4}} {
+		d.SetPauses(p)
+		for range 50 {
+			port := r.IntN(2)
+			f := dut.Frame{Data: make([]byte, 1+r.IntN(40)), Err: r.IntN(4) == 0, At: d.Now() + uint64(r.IntN(300))}
+			for i := range f.Data {
+				f.Data[i] = byte(r.Uint32())
+			}
+			want[port] = append(want[port], f)
+			d.Offer(port, f)
+		}
+		assert.Equal(t, 50, d.Waiting())
+		assert.Zero(t, d.Still())
+		var accepted []dut.Accepted
+		var outs []dut.Out
+		for d.Still() < 50 {
+			require.NoError(t, d.StepTo(d.Now()+10))
+			accepted = append(accepted, d.Accepted()...)
+			outs = append(outs, d.Out()...)
+		}
+		require.Len(t, accepted, 50)
+		require.Len(t, outs, 50)
+		var in, out [2]int
+		for i, a := range accepted {
+			w := want[a.Port][in[a.Port]]
+			in[a.Port]++
+			assert.True(t, bytes.Equal(w.Data, a.Data) && w.Err == a.Err)
+			assert.GreaterOrEqual(t, a.First, w.At)
+			assert.GreaterOrEqual(t, a.At, a.First)
+			if i > 0 {
+				assert.Greater(t, a.At, accepted[i-1].At)
+			}
+		}
+		for _, o := range outs {
+			w := want[o.Port][out[o.Port]]
+			out[o.Port]++
+			assert.True(t, bytes.Equal(w.Data, o.Data) && w.Err == o.Err)
+		}
+		want = [2][]dut.Frame{}
+	}
+	n, err := d.Read(8)
+	require.NoError(t, err)
+	assert.EqualValues(t, 100, n)
+}
+
+func TestRTLRegistersResetAndSkippedTime(t *testing.T) {
+	d := loop(t, 2, "")
+	require.NoError(t, d.Write(0, 0xCAFE))
+	v, err := d.Read(0)
+	require.NoError(t, err)
+	assert.EqualValues(t, 0xCAFE, v)
+	_, err = d.Read(0x40)
+	require.Error(t, err)
+	require.Error(t, d.Write(0x40, 1))
+
+	now := d.Now()
+	d.SkipTo(now + 5000)
+	assert.Equal(t, now+5000, d.Now())
+	d.Offer(1, dut.Frame{Data: make([]byte, 400), At: d.Now() + 20})
+	require.NoError(t, d.StepTo(now+5060))
+	require.NoError(t, d.Reset(), "in the middle of the frame")
+	assert.Empty(t, d.Out())
+	assert.Equal(t, 1, d.Waiting(), "the source begins the frame again")
+	require.NoError(t, d.StepTo(d.Now()+200))
+	outs := d.Out()
+	require.Len(t, outs, 1)
+	assert.Len(t, outs[0].Data, 400)
+	assert.Greater(t, outs[0].First, now+5060)
+	v, err = d.Read(0)
+	require.NoError(t, err)
+	assert.EqualValues(t, 0x1111, v)
+}
+
+func TestRTLWaves(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "loop.fst")
+	d := loop(t, 3, file)
+	d.Offer(0, dut.Frame{Data: make([]byte, 8)})
+	require.NoError(t, d.StepTo(d.Now()+50))
+	require.NoError(t, d.Close())
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	assert.Positive(t, info.Size())
+}
