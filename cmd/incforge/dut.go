@@ -3,7 +3,6 @@
 package main
 
 import (
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -14,8 +13,6 @@ import (
 	"incforge/synth"
 	"incforge/verify"
 )
-
-var errNotExist = fs.ErrNotExist
 
 // dutFlags say which implementation of the engine a command works on.
 type dutFlags struct {

@@ -104,7 +104,10 @@ CONFIG is the name of a preset (incforge config list) or a YAML file.
 Exit status: 0 success, 1 a check failed, 2 bad usage or parameters, 3 a needed tool is missing.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := cmd.ValidateRequiredFlags(); err != nil { // cobra looks only after this function
+				return err
+			}
 			switch {
 			case a.verbose && a.quiet:
 				return errors.New("--verbose and --quiet exclude each other")

@@ -9,6 +9,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"incforge/roce"
 	"incforge/verify"
 )
 
@@ -25,6 +26,10 @@ interface a port. Without --ranks the frames go in as they are, the interface id
 With --ranks N each request is offered once a rank, re-addressed to the endpoints of a group that starts with the first request's
 PSN, and each answer of the capture becomes that rank's answer.`,
 		Args: cobra.ExactArgs(2), RunE: func(cmd *cobra.Command, args []string) error {
+			// A file that is no capture is said before a model is built.
+			if _, _, err := roce.ReadCapture(args[1]); err != nil {
+				return usageError{err}
+			}
 			dir, done, err := dut.open(cmd, a, args[0], &flags)
 			if err != nil {
 				return err
@@ -35,7 +40,7 @@ PSN, and each answer of the capture becomes that rank's answer.`,
 			rep, runErr := verify.Replay(cmd.Context(), opt)
 			stop()
 			if runErr != nil && !errors.Is(runErr, verify.ErrFailed) {
-				if errors.Is(runErr, verify.ErrCapture) || errors.Is(runErr, errNotExist) {
+				if errors.Is(runErr, verify.ErrCapture) {
 					return usageError{runErr}
 				}
 				return runErr

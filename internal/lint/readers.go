@@ -64,7 +64,7 @@ func parseIcarus(output string) []Finding {
 		}
 		if code == "note" { // explains the finding before it
 			if n := len(found); n > 0 {
-				found[n-1].Text += "; " + strings.TrimSpace(m[4])
+				found[n-1].Text += "; " + strings.TrimLeft(m[4], " :")
 			}
 			continue
 		}
