@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/fpga"
+	"incforge/synth"
+	"incforge/verify/cover"
+	"incforge/verify/result"
+)
+
+const manifestText = `{"schema":1,"name":"mini","digest":"d1","params":{"bus_bytes":8,"dtypes":["INT32"]},"clock":{"mhz":250},
+"tops":{},"files":["rtl/a.v"],"registers":[],"counters":["AGG","DROP_ICRC","DROP_GAP"],
+"memories":[{"path":"u_a.u_m","words":1024,"bits":64,"role":"payload"}]}`
+
+// folder writes files and returns their folder.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	return dir
+}
+
+func marshal(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(text) + "\n"
+}
+
+// sample is a folder with one of everything, the markup in it to be escaped.
+func sample(t *testing.T) string {
+	covered := &cover.Summary{Outcomes: map[string]uint64{"AGG": 1500, "DROP_ICRC": 3}, Ends: map[string]uint64{"4": 9, "12": 1},
+		Crosses: []cover.Cross{{Name: "SEND_ONLY/up/8/partial/AGG", Count: 1500}, {Name: "opcode 0x13/invalid/0/-/DROP_ICRC", Count: 3}}}
+	tests := marshal(t, result.Test{Config: "mini", Digest: "d1", DUT: "rtl", Scenario: "star", Seed: 1, Frames: 1503, Cycles: 98765,
+		Verdict: result.Pass, Coverage: covered}) +
+		marshal(t, result.Test{Config: "mini", Digest: "d1", DUT: "rtl", Scenario: "tree", Seed: 7, Verdict: result.Fail,
+			Message: "sum is <wrong>", Replay: "incforge verify mini --scenario tree --seed 7", Capture: "tree.pcapng"}) +
+		marshal(t, result.Test{Config: "mini", Digest: "d1", DUT: "rtl", Scenario: "groups", Verdict: result.NotApplicable, Message: "one group"})
+	price := marshal(t, synth.Metrics{Bench: "synth", Config: "mini", Digest: "d0", Top: "mini_core", Tech: "generic28", Basis: "predictive",
+		Metrics: map[string]float64{"synth__design__instance__area": 150000, "synth__timing__fmax__mhz": 200, "synth__timing__clock__mhz": 250,
+			"synth__timing__setup__ws": -1},
+		Estimates: []synth.Estimate{{Key: "synth__design__instance__area", Value: 150000, Unit: "um2", Low: 120000, High: 200000, Basis: "cells"}},
+		Modules: []synth.ModuleArea{{Module: "inc_fifo__1", Source: "inc_fifo", Instances: 2, Own: 10},
+			{Module: "inc_fifo__2", Source: "inc_fifo", Instances: 1, Own: 5}, {Module: "inc_csr", Source: "inc_csr", Instances: 1, Own: 30}},
+		Memories:     []synth.MemoryArea{{Words: 1024, Bits: 64, Instances: 1, Storage: "macro", Shape: "1 x 1", Area: 5000, AccessNS: 0.5}},
+		CriticalPath: synth.Path{Start: "u_a/x", End: "u_b/y", DelayPS: 5000, Stages: 12, Trace: "the trace"},
+		Paper:        synth.Comparison{AreaMM2: 4.89, Because: []string{"2 lanes"}}})
+	board := marshal(t, fpga.Metrics{Bench: "fpga", Config: "mini", Digest: "d1", Top: "mini_core", Family: fpga.XCUP, Basis: "before placement",
+		Metrics: map[string]float64{}, Resources: fpga.Resources{LUT: 6310, FF: 4021}, NotPaper: []string{"16 KiB of payload"}})
+	bench := marshal(t, Bench{Bench: "latency", Config: "mini", Metrics: map[string]float64{"result_ns": 92, "paper_result_ns": 244, "forward_ns": 48, "extra": 7.25}})
+	return folder(t, map[string]string{"manifest.json": manifestText, "docs/mini_core.svg": "<svg><script>alert(1)</script></svg>",
+		"results.json": tests, "synth.json": price, "sub/fpga.json": board, "bench.json": bench, "schema.json": `{"$schema":"x"}`, "list.json": `[1, "a"]`})
+}
+
+func TestHTML(t *testing.T) {
+	t.Parallel()
+	dir := sample(t)
+	draw := func() string {
+		r, err := Read(dir)
+		require.NoError(t, err)
+		require.Len(t, r.Designs, 1)
+		var b bytes.Buffer
+		require.NoError(t, r.WriteHTML(&b))
+		return b.String()
+	}
+	page := draw()
+	assert.Empty(t, cmp.Diff(page, draw()), "the same inputs give the same bytes")
+
+	for _, want := range []string{
+		"1 of 1 failed", "sum is &lt;wrong&gt;", "incforge verify mini --scenario tree --seed 7", "tree.pcapng", // a failure, escaped
+		"1 not applicable to this configuration", "one group",
+		"1 of 2", "GAP<b>never</b>", "ICRC<b>3</b>", "no known opcode", // coverage
+		"244 ns", "≤ 100 ns", ">met<", ">missed<", "<code>extra</code>", // the paper beside us
+		"0.1500 mm²", "0.1200 – 0.2000 mm²", "inc_fifo ×3", "the trace", "2 lanes", // synthesis
+		"6310", "16 KiB of payload", // FPGA
+		"The results of synthesis (generic28) are of another version", "1024 × 64", "data:image/svg&#43;xml;base64,",
+	} {
+		assert.True(t, strings.Contains(page, want), "%q is missing", want)
+	}
+	assert.NotContains(t, page, "ZgotmplZ", "html/template refused a value")
+	assert.NotRegexp(t, regexp.MustCompile(`(?i)<script|https?://|src="[^d]|@import`), page, "the page is offline and runs nothing")
+	for _, tag := range []string{"section", "table", "tr", "td", "svg", "div", "details"} {
+		opened := len(regexp.MustCompile(`<`+tag+`[\s>]`).FindAllString(page, -1))
+		assert.Equal(t, opened, strings.Count(page, "</"+tag+">"), "every <%s> is closed", tag)
+	}
+}
+
+func TestTable(t *testing.T) {
+	t.Parallel()
+	r, err := Read(sample(t))
+	require.NoError(t, err)
+	text := r.Table()
+	for _, want := range []string{`tests passed, rtl .* 1 of 2 !`, `drop reasons reached .* 1 of 2`, `result \(paper 244 ns\) .* 92 ns`, `200 MHz !`,
+		`mini: tree on rtl failed; run it again: incforge verify mini --scenario tree --seed 7`,
+		`mini: the results of synthesis \(generic28\) are of another version of the design than the manifest`} {
+		assert.Regexp(t, want, text)
+	}
+	bench := BenchTable(r.Designs[0].Benches[0])
+	assert.Regexp(t, `forward_ns .* 48 ns .* 96 ns .* ≤ 40 ns .* missed`, bench)
+	assert.NotContains(t, bench, "paper_result_ns", "the paper's figure has its column")
+}
+
+func TestReadErrors(t *testing.T) {
+	t.Parallel()
+	_, err := Read(filepath.Join(t.TempDir(), "nowhere"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = Read(folder(t, map[string]string{"notes.txt": "no JSON", "a.json": "{}"}))
+	require.ErrorIs(t, err, ErrNothing)
+	_, err = Read(folder(t, map[string]string{"sub/broken.json": `{"name":`}))
+	require.ErrorContains(t, err, "broken.json: unexpected EOF")
+	_, err = Read(folder(t, map[string]string{"r.jsonl": `{"config":"a","scenario":"b","verdict":7}`}))
+	require.ErrorContains(t, err, "r.jsonl: result: ")
+}
+
+func TestNumbers(t *testing.T) {
+	t.Parallel()
+	for x, want := range map[float64]string{0: "0", 0.12345: "0.1235", 1.5: "1.500", 23.46: "23.5", 1234: "1234", 1234.5: "1234", 12345.6: "12,346", -1234567: "-1,234,567"} {
+		assert.Equal(t, want, figure(x, ""))
+	}
+	assert.Equal(t, "92 ns", figure(92, "ns"))
+	for n, want := range map[uint64]string{0: "0", 999: "999", 1000: "1.0k", 1299: "1.2k", 34567: "34k", 999999: "999k", 5600000: "5.6M", 7e12: "7T"} {
+		assert.Equal(t, want, short(n))
+	}
+}
