@@ -3,32 +3,111 @@
 package ram_test
 
 import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
 	"testing"
 
-	"incforge/hdl/hdltest"
-	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
+	"github.com/stretchr/testify/require"
+
+	"incforge/hdl/hdltest/rig"
+	"incforge/sim"
 )
 
-func TestDescription(t *testing.T) {
-	t.Parallel()
-	var legal []graph.Describer
-	for _, p := range []ram.RAM{
-		{Words: 2, Bits: 1, AddrW: 1}, {Words: 3, Bits: 2, AddrW: 2}, {Words: 7, Bits: 3, AddrW: 3},
-		{Words: 8, Bits: 64, AddrW: 3}, {Words: 9, Bits: 65, AddrW: 4}, {Words: 1024, Bits: 8192, AddrW: 10},
-	} {
-		legal = append(legal, p)
+// memory is the plain model of one instance of t_ram.
+type memory struct {
+	name        string
+	words, bits int
+	data        map[int][]byte
+	out         []byte // what rdata must be; nil: unknown
+}
+
+func (m *memory) random(r *rand.Rand) []byte {
+	b := make([]byte, (m.bits+7)/8)
+	for i := range b {
+		b[i] = byte(r.Uint32())
 	}
-	param := func(name string, v int) []graph.Param { return []graph.Param{{Name: name, Value: v}} }
-	base := ram.RAM{Words: 2, Bits: 1, AddrW: 1}
-	words, bits, addr := base, base, base
-	words.Words, bits.Bits = 1, 0
-	addr.Words = 3
-	hdltest.Check(t, legal, []hdltest.Refused{
-		{Leaf: words, Params: param("WORDS", 1), Rule: "WORDS must be at least 2"},
-		{Leaf: bits, Params: param("BITS", 0), Rule: "BITS must be at least 1"},
-		{Leaf: addr, Params: param("WORDS", 3), Rule: "2**ADDR_W must be at least WORDS"},
-		{Leaf: ram.RAM{Words: 2, Bits: 1, AddrW: 0}, Params: param("ADDR_W", 0), Rule: "2**ADDR_W must be at least WORDS"},
-		{Leaf: ram.RAM{Words: 2, Bits: 1, AddrW: 31}, Params: param("ADDR_W", 31), Rule: "2**ADDR_W must be at least WORDS"},
-	})
+	if rest := m.bits % 8; rest != 0 {
+		b[len(b)-1] &= 1<<rest - 1
+	}
+	return b
+}
+
+// run writes and reads at random and compares; with newWord, a wrong model expects a collision to return the new word.
+func run(dut *rig.Rig, seed uint64, newWord bool) (collisions, holds int, err error) {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var mems []*memory
+	for _, m := range []memory{{name: "a", words: 2, bits: 1}, {name: "b", words: 3, bits: 7}, {name: "c", words: 9, bits: 64}, {name: "d", words: 16, bits: 130}} {
+		m.data = map[int][]byte{}
+		mems = append(mems, &m)
+	}
+	for range 1000 {
+		we, re := r.IntN(2) == 0, r.IntN(2) == 0
+		dut.SetBool("we", we)
+		dut.SetBool("re", re)
+		for _, m := range mems {
+			w, a, v := r.IntN(m.words), r.IntN(m.words), m.random(r)
+			dut.Set("waddr_"+m.name, uint64(w))
+			dut.Set("raddr_"+m.name, uint64(a))
+			dut.SetBytes("wdata_"+m.name, v)
+			if we && newWord {
+				m.data[w] = v
+			}
+			if re {
+				m.out = m.data[a]
+			} else {
+				holds++
+			}
+			if we && re && a == w {
+				collisions++
+			}
+			if we {
+				m.data[w] = v
+			}
+		}
+		dut.Clock()
+		dut.SetBool("we", false)
+		dut.SetBool("re", false)
+		dut.Clock() // rdata is what this cycle shows
+		for _, m := range mems {
+			if got := dut.Bytes("rdata_" + m.name); m.out != nil && !bytes.Equal(got, m.out) {
+				return collisions, holds, fmt.Errorf("cycle %d, memory %s: rdata is %x, want %x", dut.Now(), m.name, got, m.out)
+			}
+		}
+	}
+	return collisions, holds, nil
+}
+
+func TestAgainstModel(t *testing.T) {
+	t.Parallel()
+	lib, err := sim.Build{Top: "t_ram", Files: []string{"testdata/t_ram.v", "inc_ram_1r1w.v"}}.Compile(t.Context())
+	require.NoError(t, err)
+	for seed := range uint64(3) {
+		collisions, holds, err := run(rig.New(t, lib, seed), seed, false)
+		require.NoError(t, err)
+		require.Greater(t, collisions, 100)
+		require.Greater(t, holds, 100)
+	}
+	_, _, err = run(rig.New(t, lib, 0), 0, true)
+	require.ErrorContains(t, err, "rdata is", "a model that returns the new word must be told apart")
+}
+
+// TestLatencyAndThroughput streams through a memory, a write and a read a cycle, and sees each word exactly one cycle after
+// its read.
+func TestLatencyAndThroughput(t *testing.T) {
+	t.Parallel()
+	lib, err := sim.Build{Top: "t_ram", Files: []string{"testdata/t_ram.v", "inc_ram_1r1w.v"}}.Compile(t.Context())
+	require.NoError(t, err)
+	dut := rig.New(t, lib, 7)
+	dut.Set("we", 1)
+	for n := range uint64(40) {
+		dut.Set("waddr_c", n%9)
+		dut.Set("wdata_c", n*0x0101010101010101)
+		dut.SetBool("re", n >= 1)
+		dut.Set("raddr_c", (n+8)%9) // the word written in the cycle before
+		dut.Clock()
+		if n >= 2 {
+			require.Equal(t, (n-2)*0x0101010101010101, dut.Get("rdata_c"), "the word read in the cycle before")
+		}
+	}
 }
