@@ -288,7 +288,7 @@ func (r *runner) attempt(ctx context.Context, j job, maker maker, waves string) 
 		if waves != "" && n > 0 {
 			file = strings.TrimSuffix(waves, ".fst") + fmt.Sprintf("-%d.fst", n)
 		}
-		d, err := maker(seed+uint64(n)*7919, file)
+		d, err := maker(seed, file)
 		if err == nil && r.opt.wrap != nil {
 			d = r.opt.wrap(d)
 		}

@@ -50,7 +50,7 @@ type engine struct {
 
 // newEngine makes one more engine.
 func (t *T) newEngine() (*engine, error) {
-	d, err := t.open(t.seed, len(t.engines))
+	d, err := t.open(t.rng.Uint64(), len(t.engines)) // another random initial state for each engine of each scenario
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package net
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/roce"
+	"incforge/verify/dut"
+	"incforge/verify/host"
+	"incforge/verify/internal/synthetic"
+)
+
+// mirror is an engine without groups: every frame leaves by the port it came in by, or by the other one.
+type mirror struct {
+	*dut.Reference
+	seen []dut.Accepted
+}
+
+func (m *mirror) Idle() bool { return m.Still() > 0 }
+
+func (m *mirror) Accepted() []dut.Accepted { return nil }
+
+func (m *mirror) StepTo(c uint64) error {
+	err := m.Reference.StepTo(c)
+	m.seen = append(m.seen, m.Reference.Accepted()...)
+	return err
+}
+
+func newMirror(t *testing.T) *mirror {
+	t.Helper()
+	ref, err := dut.NewReference(synthetic.Manifest(synthetic.Mini()))
+	require.NoError(t, err)
+	return &mirror{Reference: ref}
+}
+
+func newHost(t *testing.T, n byte) *host.Host {
+	t.Helper()
+	h, err := host.New(host.Config{MAC: roce.MAC{2, n}, PeerMAC: roce.MAC{2, 99}, IP: roce.IP4{10, 0, 0, n}, PeerIP: roce.IP4{10, 0, 0, 99},
+		QPN: uint32(n), PeerQPN: 99, PathMTU: 256, Window: 64, Timeout: 1 << 40, CyclesPerMicrosecond: 250})
+	require.NoError(t, err)
+	return h
+}
+
+// run sends 60 packets of one host to an engine and returns when they got there.
+func run(t *testing.T, seed uint64, f Faults) ([]dut.Accepted, Stats) {
+	t.Helper()
+	m, n := newMirror(t), New(seed)
+	sw := n.AddSwitch(m)
+	h := newHost(t, 1)
+	n.AddHost(sw, 0, h, &Link{Latency: 50, BytesPerCycle: 8, Up: f, Down: Faults{Loss: 1}})
+	for range 60 {
+		h.Post(host.Message{Payload: make([]byte, 100)})
+	}
+	require.ErrorIs(t, n.Run(context.Background(), 40000, func() bool { return false }), ErrTimeout)
+	return m.seen, n.Stats
+}
+
+func TestLinkHasLatencyAndBandwidth(t *testing.T) {
+	seen, _ := run(t, 1, Faults{})
+	require.Len(t, seen, 60)
+	// 158 bytes and 24 of preamble, FCS and gap at 8 a cycle
+	assert.InDelta(t, 50+23, float64(seen[0].First), 4)
+	for i := 1; i < len(seen); i++ {
+		assert.InDelta(t, 23, float64(seen[i].First-seen[i-1].First), 2)
+	}
+}
+
+func TestFaultsAreSeeded(t *testing.T) {
+	f := Faults{Loss: 0.1, Duplicate: 0.1, Reorder: 0.1, Corrupt: 0.1, Jitter: 20}
+	a, as := run(t, 7, f)
+	b, bs := run(t, 7, f)
+	_, cs := run(t, 8, f)
+	assert.Equal(t, a, b)
+	assert.Equal(t, as, bs)
+	assert.NotEqual(t, as, cs)
+	assert.Positive(t, as.Lost)
+	assert.Positive(t, as.Duplicated)
+	assert.Positive(t, as.Reordered)
+	assert.Positive(t, as.Corrupted)
+	// the mirror's answers are all lost on the way back
+	assert.Equal(t, 60+as.Duplicated-(as.Lost-len(a)), len(a))
+}
+
+func TestDropDecides(t *testing.T) {
+	n := 0
+	seen, _ := run(t, 1, Faults{Drop: func([]byte) bool { n++; return n == 5 }})
+	assert.Len(t, seen, 59)
+}
+
+// TestSharedPort: on a port with several hosts a frame goes to the one it is for, and to nobody if it is for nobody.
+func TestSharedPort(t *testing.T) {
+	m, n := newMirror(t), New(1)
+	sw := n.AddSwitch(m)
+	a, b := newHost(t, 1), newHost(t, 2)
+	l := &Link{Latency: 10}
+	n.AddHost(sw, 0, a, l)
+	n.AddHost(sw, 0, b, l)
+	for _, n := range []byte{2, 1, 3} {
+		p := roce.Packet{DstMAC: roce.MAC{2, n}, SrcIP: roce.IP4{10, 0, 0, 99}, DstIP: roce.IP4{10, 0, 0, n}, Op: roce.SendOnly, PKey: 0xFFFF, DestQP: uint32(n), AckReq: true}
+		m.Offer(0, dut.Frame{Data: p.AppendFrame(nil)})
+	}
+	require.ErrorIs(t, n.Run(context.Background(), 5000, func() bool { return false }), ErrTimeout)
+	assert.Len(t, a.Received(), 1)
+	assert.Len(t, b.Received(), 1)
+	assert.True(t, n.Quiet())
+}
+
+// TestClockJumps: with nothing to do but a timer far away, a run takes no time.
+func TestClockJumps(t *testing.T) {
+	m, n := newMirror(t), New(1)
+	sw := n.AddSwitch(m)
+	h := newHost(t, 1)
+	n.AddHost(sw, 0, h, &Link{Latency: 10, Up: Faults{Drop: func([]byte) bool { return true }}})
+	h.Post(host.Message{})
+	steps := 0
+	n.OnQuantum = func(uint64) error { steps++; return nil }
+	require.NoError(t, n.Run(context.Background(), 1<<41, func() bool { return h.Stats.Timeouts > 0 }))
+	assert.GreaterOrEqual(t, n.Now(), uint64(1<<40))
+	assert.Less(t, steps, 100)
+	assert.Equal(t, n.Now(), m.Now())
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package score
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/verify/dut"
+	"incforge/verify/internal/synthetic"
+)
+
+// scripted is an engine that accepts and emits what a test says.
+type scripted struct {
+	*dut.Reference
+	accepted []dut.Accepted
+	out      []dut.Out
+}
+
+func (s *scripted) StepTo(uint64) error      { return nil }
+func (s *scripted) Accepted() []dut.Accepted { a := s.accepted; s.accepted = nil; return a }
+func (s *scripted) Out() []dut.Out           { o := s.out; s.out = nil; return o }
+
+func newScripted(t *testing.T) (*Board, *scripted) {
+	t.Helper()
+	m := synthetic.Manifest(synthetic.Mini())
+	ref, err := dut.NewReference(m)
+	require.NoError(t, err)
+	s := &scripted{Reference: ref}
+	b, err := New(s, m)
+	require.NoError(t, err)
+	return b, s
+}
+
+func frame(n byte) []byte { return append(make([]byte, 20), n) }
+
+// TestOrder: bypassed frames of a port keep their order; of different ports they need not.
+func TestOrder(t *testing.T) {
+	b, s := newScripted(t)
+	s.accepted = []dut.Accepted{{Port: 0, Data: frame(1)}, {Port: 1, Data: frame(2)}, {Port: 0, Data: frame(3)}}
+	s.out = []dut.Out{{Port: 1, Data: frame(2)}, {Port: 0, Data: frame(1)}}
+	require.ErrorContains(t, b.StepTo(1), "1 bypassed frames never left", "the engine is still and owes a frame")
+
+	b, s = newScripted(t)
+	s.accepted = []dut.Accepted{{Port: 0, Data: frame(1)}, {Port: 0, Data: frame(3)}}
+	s.out = []dut.Out{{Port: 0, Data: frame(3)}}
+	require.ErrorContains(t, b.StepTo(1), "first difference at byte 20: expected 0x01, got 0x03")
+	require.ErrorIs(t, b.StepTo(2), ErrMismatch, "the first difference stays")
+}
+
+// TestLookalikes: the same bytes are expected from both queues of a port, and only what follows tells which it was.
+func TestLookalikes(t *testing.T) {
+	for _, order := range [][]byte{{1, 2, 1, 3}, {1, 3, 1, 2}, {1, 1, 2, 3}, {1, 1, 3, 2}} {
+		b, s := newScripted(t)
+		b.ports[0].made = []want{{data: frame(1)}, {data: frame(2)}}
+		b.ports[0].passed = []want{{data: frame(1)}, {data: frame(3)}}
+		for _, n := range order {
+			s.out = append(s.out, dut.Out{Port: 0, Data: frame(n)})
+		}
+		require.NoError(t, b.StepTo(1), "%v", order)
+		require.NoError(t, b.Missing(), "%v", order)
+	}
+	b, s := newScripted(t)
+	b.ports[0].made = []want{{data: frame(1)}, {data: frame(2)}}
+	b.ports[0].passed = []want{{data: frame(1)}, {data: frame(3)}}
+	s.out = []dut.Out{{Data: frame(1)}, {Data: frame(2)}, {Data: frame(3)}}
+	require.Error(t, b.StepTo(1), "3 cannot leave before the bypassed 1")
+}
+
+func TestErrorBitCounts(t *testing.T) {
+	b, s := newScripted(t)
+	s.accepted = []dut.Accepted{{Port: 2, Data: frame(1), Err: true}}
+	s.out = []dut.Out{{Port: 2, Data: frame(1)}}
+	require.ErrorContains(t, b.StepTo(1), "err true")
+}
+
+func TestIdentities(t *testing.T) {
+	good := map[string]uint64{"RX_FRAMES": 10, "BYPASS": 1, "UP_DATA": 6, "AGG": 4, "BUFFERED": 3, "TX_RESULT": 1, "WIPE": 1, "TX_RESEND": 1,
+		"DROP_GAP": 1, "DROP_ICRC": 2, "RX_ACK": 1, "TX_REFLECT": 1, "TX_FANOUT": 4, "TX_FRAMES": 6}
+	require.NoError(t, identities(good))
+	for name := range good {
+		bad := map[string]uint64{}
+		for k, v := range good {
+			bad[k] = v
+		}
+		bad[name] += 2
+		assert.Error(t, identities(bad), name)
+	}
+}
