@@ -26,8 +26,9 @@ static void incsim_destroy(const incsim_table* t, void* m) { t->destroy(m); }
 static void* incsim_port_memory(const incsim_table* t, void* m, uint32_t index) { return t->port(m, index); }
 
 // The hot ones take the function itself, which Go keeps beside the instance.
+// Numbers instead of pointers spare cgo its search for Go memory behind them.
 typedef uint32_t (*incsim_step)(void*);
-static uint32_t incsim_cycle(void* step, void* m) { return ((incsim_step)step)(m); }
+static uint32_t incsim_cycle(uintptr_t step, uintptr_t m) { return ((incsim_step)step)((void*)m); }
 static uint32_t incsim_cycles(const incsim_table* t, void* m, uint64_t n) { return t->cycles(m, n); }
 static uint32_t incsim_fall(const incsim_table* t, void* m) { return t->fall(m); }
 static uint32_t incsim_settle(const incsim_table* t, void* m, uint64_t at) { return t->settle(m, at); }
@@ -47,7 +48,7 @@ static uint64_t incsim_replay(const incsim_table* t, void* m, const uint8_t* sti
                               uint64_t* digest) {
 	return t->replay(m, stimulus, cycles, digest);
 }
-static void* incsim_cycle_function(const incsim_table* t) { return (void*)t->cycle; }
+static uintptr_t incsim_cycle_function(const incsim_table* t) { return (uintptr_t)t->cycle; }
 */
 import "C"
 
@@ -60,7 +61,7 @@ import (
 // per-thread data that must outlive it.
 type library struct {
 	table *C.incsim_table
-	cycle unsafe.Pointer
+	cycle C.uintptr_t // address of the table's function
 	ports []portInfo
 }
 
@@ -104,7 +105,8 @@ func (l *library) traced() bool { return l.table.traced != 0 }
 type instance struct {
 	lib *library
 	m   unsafe.Pointer
-	fn  unsafe.Pointer // the library's cycle function
+	fn  C.uintptr_t // the library's cycle function
+	at  C.uintptr_t // m as a number
 }
 
 func (l *library) create(seed uint32, random bool, clock int, periodPS uint64) (instance, error) {
@@ -117,7 +119,7 @@ func (l *library) create(seed uint32, random bool, clock int, periodPS uint64) (
 	if m == nil {
 		return instance{}, fmt.Errorf("starting the model: %s", C.GoString(&why[0]))
 	}
-	return instance{lib: l, m: m, fn: l.cycle}, nil
+	return instance{lib: l, m: m, fn: l.cycle, at: C.uintptr_t(uintptr(m))}, nil
 }
 
 func (i instance) destroy() { C.incsim_destroy(i.lib.table, i.m) }
@@ -126,7 +128,7 @@ func (i instance) port(index int) unsafe.Pointer {
 	return C.incsim_port_memory(i.lib.table, i.m, C.uint32_t(index))
 }
 
-func (i instance) cycle() uint32 { return uint32(C.incsim_cycle(i.fn, i.m)) }
+func (i *instance) cycle() uint32 { return uint32(C.incsim_cycle(i.fn, i.at)) }
 func (i instance) cycles(n uint64) uint32 {
 	return uint32(C.incsim_cycles(i.lib.table, i.m, C.uint64_t(n)))
 }

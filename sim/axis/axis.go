@@ -51,6 +51,7 @@ type bus struct {
 	data   []byte
 	keep   *sim.Port // nil: all bytes count
 	user   *sim.Port // nil: none
+	keeps  []byte    // tkeep's memory
 	full   []byte    // keep of a full beat
 }
 
@@ -106,6 +107,9 @@ func bind(m *sim.Model, prefix string, forward, backward sim.Dir) (bus, error) {
 			}
 			return ""
 		})
+		if b.keep != nil {
+			b.keeps = b.keep.Bytes()
+		}
 		b.full = make([]byte, (len(b.data)+7)/8)
 		for i := range len(b.data) {
 			b.full[i/8] |= 1 << (i % 8)
@@ -168,7 +172,7 @@ func (b *bus) kept() (n int, contiguous bool) {
 	}
 	contiguous = true
 	ended := false
-	for _, k := range b.keep.Bytes() {
+	for _, k := range b.keeps {
 		n += bits.OnesCount8(k)
 		if ended && k != 0 || k&(k+1) != 0 {
 			contiguous = false
@@ -179,4 +183,4 @@ func (b *bus) kept() (n int, contiguous bool) {
 }
 
 // keptFull reports whether all bytes of the beat count.
-func (b *bus) keptFull() bool { return b.keep == nil || bytes.Equal(b.keep.Bytes(), b.full) }
+func (b *bus) keptFull() bool { return b.keep == nil || bytes.Equal(b.keeps, b.full) }

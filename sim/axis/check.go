@@ -68,6 +68,7 @@ type checker struct {
 	bus
 	report func(*Violation) // nil: Model.Fail
 
+	own       bool // the payload is a Source's, which makes tkeep itself
 	armed     bool // a reset was seen, or there is none
 	wasReset  bool // the cycle before had reset
 	holding   bool // a beat waited in the cycle before
@@ -110,6 +111,12 @@ func (c *checker) broken(r Rule, detail string) {
 	c.m.Fail(v)
 }
 
+// straight reports the commonest case of all, in which no rule about waiting or reset
+// can break: a beat was offered and taken in this very cycle.
+func (c *checker) straight() bool {
+	return *c.valid != 0 && *c.ready != 0 && !c.holding && !c.wasReset && c.armed && (c.rst == nil || *c.rst == 0)
+}
+
 // check applies the rules to the cycle just sampled and reports whether a beat was
 // taken. In a cycle with reset none is, and inReset is true.
 func (c *checker) check() (beat, inReset bool) {
@@ -137,7 +144,7 @@ func (c *checker) check() (beat, inReset bool) {
 	}
 	if c.holding {
 		c.compare()
-	} else {
+	} else if !c.own {
 		c.checkKeep()
 	}
 	if *c.ready != 0 {
@@ -160,7 +167,7 @@ func (c *checker) hold() {
 	copy(c.heldData, c.data)
 	c.heldLast, c.heldUser = c.isLast(), c.userValue()
 	if c.keep != nil {
-		copy(c.heldKeep, c.keep.Bytes())
+		copy(c.heldKeep, c.keeps)
 	}
 	if c.stall == 1 {
 		c.broken(RuleStall, "1 cycle")
@@ -181,8 +188,8 @@ func (c *checker) compare() {
 		detail = fmt.Sprintf("tlast was %t, is %t", c.heldLast, c.isLast())
 	case c.heldUser != c.userValue():
 		detail = fmt.Sprintf("tuser was %#x, is %#x", c.heldUser, c.userValue())
-	case c.keep != nil && !bytes.Equal(c.heldKeep, c.keep.Bytes()):
-		detail = fmt.Sprintf("tkeep bytes were %x, are %x", c.heldKeep, c.keep.Bytes())
+	case c.keep != nil && !bytes.Equal(c.heldKeep, c.keeps):
+		detail = fmt.Sprintf("tkeep bytes were %x, are %x", c.heldKeep, c.keeps)
 	default:
 		return
 	}

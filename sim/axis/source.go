@@ -38,6 +38,7 @@ func NewSource(m *sim.Model, prefix string) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{checker: newChecker(b), queue: make([]Frame, 16), idle: sim.NewEvent(prefix + " idle")}
+	s.own = true
 	s.idle.Set()
 	*s.valid = 0
 	m.OnSample(s.sample)
@@ -109,6 +110,11 @@ func (s *Source) Restarts() uint64 { return s.again }
 
 // sample learns whether the offered beat was taken.
 func (s *Source) sample() {
+	if s.straight() {
+		s.hold = false
+		s.taken()
+		return
+	}
 	beat, inReset := s.check()
 	s.hold = inReset
 	if beat {
@@ -197,7 +203,7 @@ func (s *Source) drive() {
 
 func (s *Source) driveKeep(n int) {
 	s.keepN = n
-	mem := s.keep.Bytes()
+	mem := s.keeps
 	for i := range mem {
 		switch have := n - 8*i; {
 		case have >= 8:
