@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package csr_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"incforge/hdl/csr"
+	"incforge/hdl/hdltest/rig"
+	"incforge/sim"
+	"incforge/sim/axil"
+	"incforge/sim/axis"
+)
+
+// mini has three groups of up to five endpoints in tables of four groups of eight, and three ports.
+func mini() csr.CSR {
+	return csr.CSR{AxilW: 16, ID: 0x494E4331, Version: 0x10002, Mode: 2, Bytes: 8, Lanes: 2, Groups: 3, Members: 4, Ports: 3, MTUBytes: 1024,
+		Slots: 16, Window: 4, IPID: 0x1111, PortW: 2, EPW: 3, EIW: 5, MaskW: 5, Counters: 35}
+}
+
+// Places of docs/engine.md section 6, in bytes.
+const (
+	atCtrl     = 0x2C
+	atIPID     = 0x30
+	atBypass   = 0x400
+	atCounter  = 0x800
+	atGroup    = 0x1000
+	atEndpoint = 0x8000
+	stride     = 64
+)
+
+// What steps besides `count`.
+const txFanout, txFrames = 7, 17
+
+// bits that exist in the words of a group and of an endpoint; GROUP_CTRL and GROUP_STATUS are not table words
+var (
+	groupBits    = []uint32{0, 0, 0xFFFFFF, 0x1FFFFFFF, 0x1F, 0x1F, 0x1F, 0x800000FF, 0x01030307}
+	endpointBits = []uint32{0xFF03, 0xFFFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFF, 0xFFFFFFFF}
+)
+
+// tableWrite is a word that went out.
+type tableWrite struct {
+	cycle       uint64
+	index, word int
+	data        uint32
+	endpoint    bool
+	group       bool
+}
+
+type bench struct {
+	*rig.Rig
+	p       csr.CSR
+	rng     *rand.Rand
+	master  *axil.Master
+	regs    map[uint64]uint32 // what each register reads, but for the status; every address of the map is there
+	counts  []uint32
+	outs    []tableWrite // after the clearing
+	cleared map[int]int  // index<<4|word
+	starts  []uint64     // group masks that were started, one a pulse
+	taken   []uint64     // cycles in which a write was taken
+	busy    bool         // counters step
+}
+
+func newBench(t *testing.T, lib *sim.Lib, p csr.CSR, seed uint64) *bench {
+	b := &bench{Rig: rig.New(t, lib, seed), p: p, rng: rand.New(rand.NewPCG(seed, 1)), regs: map[uint64]uint32{}, counts: make([]uint32, p.Counters),
+		cleared: map[int]int{}}
+	var err error
+	b.master, err = axil.New(b.Model, "s_axil")
+	require.NoError(t, err)
+	for i, v := range []int{p.ID, p.Version, p.Mode, p.Bytes, p.Lanes, p.Groups, p.Members, p.Ports, p.MTUBytes, p.Slots, p.Window, 1, p.IPID} {
+		b.regs[uint64(4*i)] = uint32(v)
+	}
+	for i := range p.Ports {
+		b.regs[atBypass+uint64(4*i)] = uint32(i)
+	}
+	for i := range p.Counters {
+		b.regs[atCounter+uint64(4*i)] = 0
+	}
+	for g := range p.Groups {
+		for w := range groupBits {
+			b.regs[uint64(atGroup+g*stride+4*w)] = 0
+		}
+	}
+	for e := range p.Groups << p.EPW {
+		for w := range endpointBits {
+			b.regs[uint64(atEndpoint+e*stride+4*w)] = 0
+		}
+	}
+	b.OnSample(b.sample)
+	b.OnDrive(b.count)
+	require.NoError(t, b.ResetFor(2)) // which the master must see
+	return b
+}
+
+func (b *bench) sample() {
+	if b.Is("rst") {
+		return
+	}
+	if ep, grp := b.Is("tbl_ep_we"), b.Is("tbl_grp_we"); ep || grp {
+		w := tableWrite{b.Now(), int(b.Get("tbl_index")), int(b.Get("tbl_word")), uint32(b.Get("tbl_data")), ep, grp}
+		if ep && grp {
+			if w.data == 0 {
+				b.cleared[w.index<<4|w.word]++
+			}
+		} else {
+			b.outs = append(b.outs, w)
+		}
+	}
+	if s := b.Get("grp_start"); s != 0 {
+		b.starts = append(b.starts, s)
+	}
+	if b.Is("s_axil_awvalid") && b.Is("s_axil_awready") {
+		b.taken = append(b.taken, b.Now())
+	}
+	for i := range b.counts {
+		if b.Get("count")>>i&1 != 0 || i == txFanout && b.Is("count_fanout") || i == txFrames && b.Is("count_frame") {
+			b.counts[i]++
+		}
+	}
+}
+
+func (b *bench) count() {
+	steps := uint64(0)
+	if b.busy {
+		steps = b.rng.Uint64() & b.rng.Uint64() & (1<<b.p.Counters - 1)
+	}
+	// CheckDuplicate never steps ReplicateData's two
+	b.Set("count", steps&^(1<<txFanout|1<<txFrames))
+	b.SetBool("count_fanout", b.busy && b.rng.IntN(2) == 0)
+	b.SetBool("count_frame", b.busy && b.rng.IntN(2) == 0)
+}
+
+// write does what a write means, and says whether it is answered OKAY.
+func (b *bench) write(addr uint64, v uint32, strobe uint8) bool {
+	word := addr &^ 3
+	if _, ok := b.regs[word]; !ok || strobe != 0xF {
+		return false
+	}
+	switch {
+	case word == atCtrl:
+		b.regs[word] = v & 3
+	case word == atIPID:
+		b.regs[word] = v & 0xFFFF
+	case word >= atBypass && word < atCounter:
+		b.regs[word] = v & 0xFF
+	case word >= atEndpoint:
+		b.regs[word] = v & endpointBits[(word-atEndpoint)%stride/4]
+	case word >= atGroup && (word-atGroup)%stride == 0:
+		b.regs[word] = v & 1
+	case word >= atGroup:
+		b.regs[word] = v & groupBits[(word-atGroup)%stride/4]
+	}
+	return true
+}
+
+func (b *bench) read(addr uint64) (uint32, bool) {
+	v, ok := b.regs[addr&^3]
+	if word := addr &^ 3; ok && word >= atGroup && word < atEndpoint && (word-atGroup)%stride == 4 {
+		g := (word - atGroup) / stride
+		v = uint32(b.Get("grp_busy")>>g&1 | b.Get("grp_live")>>g&1<<1)
+	}
+	return v, ok
+}
+
+// address draws one that is in the map, near its edges, or anywhere.
+func (b *bench) address() uint64 {
+	switch b.rng.IntN(8) {
+	case 0:
+		return b.rng.Uint64N(1 << b.p.AxilW)
+	case 1:
+		return uint64(4 * b.rng.IntN(16))
+	case 2:
+		return atBypass + uint64(4*b.rng.IntN(5))
+	case 3:
+		return atCounter + uint64(4*b.rng.IntN(40))
+	case 4, 5:
+		return atGroup + uint64(b.rng.IntN(4*stride))
+	}
+	return atEndpoint + uint64(b.rng.IntN(b.p.Groups<<b.p.EPW*stride+2*stride))
+}
+
+func okay(t *sim.Task, ok bool, err error, what string) {
+	var refused *axil.ResponseError
+	if ok {
+		require.NoError(t, err, what)
+	} else {
+		require.True(t, errors.As(err, &refused) && refused.Response == axil.SLVERR, "%s: want SLVERR, got %v", what, err)
+	}
+}
+
+// TestResetValues: every register of the map, from any state of the flip-flops and memories, and every table word goes out cleared.
+func TestResetValues(t *testing.T) {
+	t.Parallel()
+	p := mini()
+	lib := rig.Lib(t, p)
+	for seed := range uint64(3) {
+		b := newBench(t, lib, p, seed)
+		tb := sim.NewTB(b.Model)
+		tb.Start("read all", func(t *sim.Task) {
+			for addr, want := range b.regs {
+				got, err := b.master.Read(t, addr)
+				require.NoError(t, err)
+				require.Equal(t, want, got, "register %#x", addr)
+			}
+		})
+		require.NoError(t, tb.Run(20000))
+		require.Len(t, b.cleared, 16<<p.EIW, "table words cleared")
+		require.Empty(t, b.outs)
+		require.Empty(t, b.starts)
+		require.Equal(t, uint64(1), b.Get("cfg_gap_nak"))
+		require.Zero(t, b.Get("cfg_foreign_bypass"))
+		require.Equal(t, uint64(p.IPID), b.Get("cfg_ip_id"))
+		require.Equal(t, uint64(0b100100), b.Get("cfg_bypass_port"))
+		require.Zero(t, b.Get("grp_enable"))
+	}
+}
+
+// TestRandom: reads and writes anywhere, with and without all strobes, against the register map; what goes out on the tables.
+func TestRandom(t *testing.T) {
+	t.Parallel()
+	p := mini()
+	lib := rig.Lib(t, p)
+	for seed := range uint64(5) {
+		b := newBench(t, lib, p, seed)
+		if seed > 1 {
+			b.master.SetPause(axis.Probability(seed, 0.4))
+		}
+		refused := 0
+		tb := sim.NewTB(b.Model)
+		tb.Start("accesses", func(t *sim.Task) {
+			require.NoError(t, t.Until(2000, "ready", func() bool { return b.Is("ready") }))
+			for range 1200 {
+				addr, v, strobe := b.address(), b.rng.Uint32(), uint8(0xF)
+				if b.rng.IntN(8) == 0 {
+					strobe = uint8(b.rng.IntN(16))
+				}
+				what := fmt.Sprintf("address %#x, data %#x, strobe %#x", addr, v, strobe)
+				if b.rng.IntN(2) == 0 {
+					b.Set("grp_busy", b.rng.Uint64N(8))
+					b.Set("grp_live", b.rng.Uint64N(8))
+					want, ok := b.read(addr)
+					got, err := b.master.Read(t, addr)
+					okay(t, ok, err, "read: "+what)
+					if ok {
+						require.Equal(t, want, got, "read: "+what)
+					} else {
+						refused++
+					}
+					continue
+				}
+				enabled := b.Get("grp_enable")
+				outs, starts, taken := len(b.outs), len(b.starts), len(b.taken)
+				ok := b.write(addr, v, strobe)
+				okay(t, ok, b.master.WriteStrobe(t, addr, v, strobe), "write: "+what)
+				t.ClockCycles(2)
+				b.checkOut(t, what, addr, v, ok, enabled, b.outs[outs:], b.starts[starts:], b.taken[taken:])
+				if !ok {
+					refused++
+				}
+			}
+		})
+		require.NoError(t, tb.Run(200000))
+		require.Greater(t, refused, 100)
+		require.Greater(t, len(b.outs), 100)
+	}
+}
+
+// checkOut: what the write of v to addr sent to the tables and groups, and how the configuration stands.
+func (b *bench) checkOut(t *sim.Task, what string, addr uint64, v uint32, ok bool, enabled uint64, outs []tableWrite, starts, taken []uint64) {
+	word := addr &^ 3
+	require.Len(t, taken, 1)
+	if !ok || word < atGroup {
+		require.Empty(t, outs, what)
+		require.Empty(t, starts, what)
+	} else {
+		want := tableWrite{cycle: taken[0] + 1, group: word < atEndpoint, endpoint: word >= atEndpoint, index: int(word&0xFFF) / stride, word: int(word % stride / 4)}
+		if want.endpoint {
+			want.index, want.data = int(word-atEndpoint)/stride, v&endpointBits[want.word]
+		} else {
+			want.index, want.data = int(word-atGroup)/stride, v&groupBits[want.word]
+		}
+		require.Equal(t, []tableWrite{want}, outs, what)
+		if want.group && want.word == 0 {
+			g := want.index
+			if v&2 != 0 || v&1 != 0 && enabled>>g&1 == 0 {
+				require.Equal(t, []uint64{1 << g}, starts, what)
+			} else {
+				require.Empty(t, starts, what)
+			}
+		} else {
+			require.Empty(t, starts, what)
+		}
+	}
+	for g := range b.p.Groups {
+		require.Equal(t, b.regs[uint64(atGroup+g*stride)], uint32(b.Get("grp_enable")>>g&1), "enable of group %d: %s", g, what)
+	}
+	require.Equal(t, b.regs[atCtrl], uint32(b.Get("cfg_gap_nak")|b.Get("cfg_foreign_bypass")<<1), what)
+	require.Equal(t, b.regs[atIPID], uint32(b.Get("cfg_ip_id")), what)
+	for i := range b.p.Ports {
+		require.Equal(t, b.regs[atBypass+uint64(4*i)]&3, uint32(b.Get("cfg_bypass_port")>>(2*i)&3), what)
+	}
+}
+
+// TestRefusedGroup: enable does not stick.
+func TestRefusedGroup(t *testing.T) {
+	t.Parallel()
+	p := mini()
+	lib := rig.Lib(t, p)
+	b := newBench(t, lib, p, 1)
+	require.NoError(t, b.master.WriteReg(atGroup, 1))
+	require.NoError(t, b.master.WriteReg(atGroup+2*stride, 1))
+	require.Equal(t, uint64(0b101), b.Get("grp_enable"))
+	b.Set("grp_refused", 0b100)
+	b.Clock()
+	b.Set("grp_refused", 0)
+	b.Clock()
+	require.Equal(t, uint64(0b001), b.Get("grp_enable"))
+	v, err := b.master.ReadReg(atGroup + 2*stride)
+	require.NoError(t, err)
+	require.Zero(t, v)
+	require.NoError(t, b.master.WriteReg(atGroup+2*stride, 1))
+	b.Clock()
+	require.Equal(t, []uint64{1, 4, 4}, b.starts, "it can be started again")
+}
+
+// TestCounters: steps in every cycle, of any of them at once.
+func TestCounters(t *testing.T) {
+	t.Parallel()
+	p := mini()
+	lib := rig.Lib(t, p)
+	b := newBench(t, lib, p, 1)
+	for range 3 {
+		b.busy = true
+		for range 500 {
+			b.Clock()
+		}
+		b.busy = false
+		b.Clock()
+		b.Clock()
+		for i, want := range b.counts {
+			require.NoError(t, b.master.WriteReg(atCounter+uint64(4*i), 0)) // read only: nothing happens
+			got, err := b.master.ReadReg(atCounter + uint64(4*i))
+			require.NoError(t, err)
+			require.Equal(t, want, got, "counter %d", i)
+			require.Greater(t, want, uint32(50))
+		}
+	}
+}
+
+// TestTiming: the cycles that the head of the file states, reads and writes at the same time.
+func TestTiming(t *testing.T) {
+	t.Parallel()
+	p := mini()
+	lib := rig.Lib(t, p)
+	r := rig.New(t, lib, 2)
+	begun := r.Now()
+	for !r.Is("ready") {
+		require.False(t, r.Is("s_axil_awready") || r.Is("s_axil_arready"), "an access is taken before the tables are cleared")
+		r.Set("s_axil_awvalid", 1)
+		r.Set("s_axil_wvalid", 1)
+		r.Set("s_axil_arvalid", 1)
+		r.Clock()
+	}
+	require.Equal(t, uint64(16<<p.EIW+1), r.Now()-begun, "one word a cycle")
+	r.Set("s_axil_awaddr", atIPID)
+	r.Set("s_axil_araddr", atEndpoint+stride+4)
+	r.Set("s_axil_wstrb", 0xF)
+	r.Set("s_axil_bready", 1)
+	r.Set("s_axil_rready", 1)
+	for range 8 {
+		r.Clock()
+	}
+	var aw, bv, ar, rv []uint64
+	for range 40 {
+		r.Clock()
+		for name, list := range map[string]*[]uint64{"s_axil_awready": &aw, "s_axil_bvalid": &bv, "s_axil_arready": &ar, "s_axil_rvalid": &rv} {
+			if r.Is(name) {
+				*list = append(*list, r.Now())
+			}
+		}
+	}
+	after := func(list []uint64, at uint64) uint64 {
+		for _, c := range list {
+			if c > at {
+				return c - at
+			}
+		}
+		return 0
+	}
+	for i := range 4 {
+		require.Equal(t, uint64(1), after(bv, aw[i]), "write response")
+		require.Equal(t, uint64(2), aw[i+1]-aw[i], "writes")
+		require.Equal(t, uint64(3), after(rv, ar[i]), "read data")
+		require.Equal(t, uint64(4), ar[i+1]-ar[i], "reads")
+	}
+}
