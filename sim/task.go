@@ -218,6 +218,15 @@ func (t *Task) Join(other *Task) {
 	}
 }
 
+// Kill ends another task where it waits, or the calling task itself; deferred functions
+// run. A task that has ended stays ended.
+func (t *Task) Kill() {
+	if t.tb.current == t {
+		panic(killed{})
+	}
+	t.kill()
+}
+
 // Await waits for a trigger.
 func (t *Task) Await(trigger Trigger) {
 	t.mine()

@@ -123,6 +123,30 @@ func TestStartJoin(t *testing.T) {
 	assert.EqualValues(t, 7, tb.Model().Now())
 }
 
+func TestKill(t *testing.T) {
+	tb, _ := newTB(t)
+	var order []string
+	victim := tb.Start("victim", func(k *sim.Task) {
+		defer func() { order = append(order, fmt.Sprintf("victim ends at %d", k.Now())) }()
+		k.ClockCycles(1000)
+		k.Fatalf("not reached")
+	})
+	tb.Start("waits", func(k *sim.Task) {
+		k.Join(victim)
+		order = append(order, "joined")
+		k.Kill()
+		k.Fatalf("not reached")
+	})
+	tb.Start("kills", func(k *sim.Task) {
+		k.ClockCycles(3)
+		victim.Kill()
+		victim.Kill()
+		k.RisingEdge()
+	})
+	require.NoError(t, tb.Run(100))
+	assert.Equal(t, []string{"victim ends at 3", "joined"}, order)
+}
+
 func TestEventsAndQueues(t *testing.T) {
 	tb, _ := newTB(t)
 	ev := sim.NewEvent("go")
