@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// t_parser: a parser of each width side by side, so that one compiled model tests them all. Ports carry the width: p8_room.
+`default_nettype none
+
+`define PORTS(N, WORDS_W) \
+    input  wire           p``N``_room, \
+    input  wire [8*N-1:0] p``N``_s_axis_tdata, \
+    input  wire [N-1:0]   p``N``_s_axis_tkeep, \
+    input  wire           p``N``_s_axis_tvalid, \
+    output wire           p``N``_s_axis_tready, \
+    input  wire           p``N``_s_axis_tlast, \
+    input  wire [3:0]     p``N``_s_axis_tuser, \
+    output wire           p``N``_raw_valid, \
+    output wire [8*N-1:0] p``N``_raw_data, \
+    output wire [N-1:0]   p``N``_raw_keep, \
+    output wire           p``N``_raw_last, \
+    output wire           p``N``_raw_err, \
+    output wire           p``N``_crc_valid, \
+    output wire           p``N``_crc_first, \
+    output wire [8*N-1:0] p``N``_crc_data, \
+    output wire [$clog2(N)-1:0] p``N``_crc_tail, \
+    output wire           p``N``_pay_valid, \
+    output wire [8*N-1:0] p``N``_pay_data, \
+    output wire           p``N``_hdr_valid, \
+    output wire [2:0]     p``N``_hdr_port, \
+    output wire           p``N``_hdr_rocev2, \
+    output wire [23:0]    p``N``_hdr_qpn, \
+    output wire [31:0]    p``N``_hdr_src_ip, \
+    output wire [31:0]    p``N``_hdr_dst_ip, \
+    output wire           p``N``_hdr_pkey_ok, \
+    output wire           p``N``_hdr_ce, \
+    output wire           p``N``_hdr_sum_ok, \
+    output wire           p``N``_hdr_len_ok, \
+    output wire           p``N``_hdr_tver_ok, \
+    output wire [7:0]     p``N``_hdr_opcode, \
+    output wire           p``N``_hdr_se, \
+    output wire [1:0]     p``N``_hdr_pad, \
+    output wire [23:0]    p``N``_hdr_psn, \
+    output wire [31:0]    p``N``_hdr_ext, \
+    output wire           p``N``_hdr_too_long, \
+    output wire [8:0]     p``N``_hdr_plen, \
+    output wire [WORDS_W-1:0] p``N``_hdr_words, \
+    output wire           p``N``_eof_valid, \
+    output wire           p``N``_eof_err, \
+    output wire           p``N``_eof_len_ok
+
+`define PARSER(N, W) \
+    inc_parser #(.BYTES(N), .PORT_W(3), .MTU_BYTES(256), .LEN_W(9), .WORDS_W(W)) u_``N ( \
+        .clk(clk), .rst(rst), .room(p``N``_room), \
+        .s_axis_tdata(p``N``_s_axis_tdata), .s_axis_tkeep(p``N``_s_axis_tkeep), .s_axis_tvalid(p``N``_s_axis_tvalid), \
+        .s_axis_tready(p``N``_s_axis_tready), .s_axis_tlast(p``N``_s_axis_tlast), .s_axis_tuser(p``N``_s_axis_tuser), \
+        .raw_valid(p``N``_raw_valid), .raw_data(p``N``_raw_data), .raw_keep(p``N``_raw_keep), .raw_last(p``N``_raw_last), .raw_err(p``N``_raw_err), \
+        .crc_valid(p``N``_crc_valid), .crc_first(p``N``_crc_first), .crc_data(p``N``_crc_data), .crc_tail(p``N``_crc_tail), \
+        .pay_valid(p``N``_pay_valid), .pay_data(p``N``_pay_data), \
+        .hdr_valid(p``N``_hdr_valid), .hdr_port(p``N``_hdr_port), .hdr_rocev2(p``N``_hdr_rocev2), .hdr_qpn(p``N``_hdr_qpn), \
+        .hdr_src_ip(p``N``_hdr_src_ip), .hdr_dst_ip(p``N``_hdr_dst_ip), .hdr_pkey_ok(p``N``_hdr_pkey_ok), .hdr_ce(p``N``_hdr_ce), \
+        .hdr_sum_ok(p``N``_hdr_sum_ok), .hdr_len_ok(p``N``_hdr_len_ok), .hdr_tver_ok(p``N``_hdr_tver_ok), .hdr_opcode(p``N``_hdr_opcode), \
+        .hdr_se(p``N``_hdr_se), .hdr_pad(p``N``_hdr_pad), .hdr_psn(p``N``_hdr_psn), .hdr_ext(p``N``_hdr_ext), \
+        .hdr_too_long(p``N``_hdr_too_long), .hdr_plen(p``N``_hdr_plen), .hdr_words(p``N``_hdr_words), \
+        .eof_valid(p``N``_eof_valid), .eof_err(p``N``_eof_err), .eof_len_ok(p``N``_eof_len_ok));
+
+module t_parser (
+    input wire clk,
+    input wire rst,
+    `PORTS(8, 6),
+    `PORTS(16, 5),
+    `PORTS(32, 4),
+    `PORTS(64, 3),
+    `PORTS(128, 2),
+    `PORTS(256, 1)
+);
+
+    `PARSER(8, 6)
+    `PARSER(16, 5)
+    `PARSER(32, 4)
+    `PARSER(64, 3)
+    `PARSER(128, 2)
+    `PARSER(256, 1)
+
+endmodule
+
+`default_nettype wire
