@@ -9,7 +9,8 @@
 //   throughput  1 frame in as many cycles as that: 1, 2 or 3
 //   commit      in the cycle of the verdict: state is written, tx_* pushed, counters stepped, or nothing of it and op_kill
 //   stall       waits while tx_room or op_ready is low and needed
-//   state       per endpoint {ePSN, acked, msn, nakSent}; set by init_* while no frame is being written
+//   state       per endpoint {ePSN, acked, msn, nakSent}; set by init_* while no frame is being written;
+//               a frame that was looked at before its group was live is dropped, however late its verdict
 //   reset       idle
 //   not done    payload, copies and headers: it says what is to be done with them
 `default_nettype none
@@ -189,6 +190,7 @@ module inc_check_duplicate #(
 
     reg [1:0]       state_reg;
     reg             sent_reg;          // the payload's work is under way, speculative
+    reg             live_reg;          // the group was live when the frame's state was read
     reg [PKT_W-1:0] start_reg;         // where the frame at the head has its first word
 
     // ---- slot of the frame's PSN, and the one that is recycled when it completes ----
@@ -236,7 +238,9 @@ module inc_check_duplicate #(
         end
     endgenerate
     wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
-    wire                  live      = live_wide[{1'b0, group}];
+    wire                  live_now  = live_wide[{1'b0, group}];
+    // state that was read while the group was starting is not the group's
+    wire                  live      = live_now && live_reg;
 
     wire [MASK_W-1:0] self;
     genvar e;
@@ -383,6 +387,9 @@ module inc_check_duplicate #(
     assign wr_ce       = !recycles && new_ce;
 
     always @(posedge clk) begin
+        if (rd_en) begin
+            live_reg <= live_now;
+        end
         if (done) begin
             start_reg <= vrd_end;
         end

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package checkduplicate_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"incforge/hdl/checkduplicate"
+	"incforge/hdl/hdltest/rig"
+	"incforge/sim"
+)
+
+// oneGroup has a single group, wide words, and no ICRC check.
+func oneGroup() checkduplicate.CheckDuplicate {
+	return checkduplicate.CheckDuplicate{LenW: 8, WordsW: 3, Bytes: 32, EPW: 2, EIW: 2, MaskW: 3, SlotW: 3, Groups: 1, PktW: 5, Counters: 35}
+}
+
+// bench is everything around the module: queues, slot words, and who takes work and frames.
+type bench struct {
+	*rig.Rig
+	t     *testing.T
+	p     checkduplicate.CheckDuplicate
+	rng   *rand.Rand
+	m     *model
+	mem   map[int]word // the slots as the module wrote them
+	next  func() *frame
+	cur   *frame
+	ready func() bool // work is taken
+	room  func() bool // a frame to be made is taken
+
+	start    int // of the head frame's payload in the packet buffer
+	reads    int
+	readSlot int // in the cycle before, or -1
+	spec     *work
+	dual     bool // a recycled slot is written in this cycle
+	initing  *group
+	counts   map[string]int
+	popAt    []uint64
+	specAt   []uint64
+	verdicts []uint64 // cycle in which each frame's verdict came
+	done     int
+}
+
+func newBench(t *testing.T, lib *sim.Lib, p checkduplicate.CheckDuplicate, seed uint64) *bench {
+	yes := func() bool { return true }
+	b := &bench{Rig: rig.New(t, lib, seed), t: t, p: p, rng: rand.New(rand.NewPCG(seed, 1)), mem: map[int]word{}, ready: yes, room: yes,
+		readSlot: -1, counts: map[string]int{}}
+	b.m = &model{bytes: uint64(p.Bytes), epW: p.EPW, icrc: p.ICRC != 0, gapNAK: true, ep: map[int]*endpoint{}, slots: map[int]word{}}
+	for g := range p.Groups {
+		for e := range 1 << p.EPW {
+			b.m.ep[g<<p.EPW|e] = &endpoint{}
+		}
+		b.m.groups = append(b.m.groups, &group{parent: -1})
+	}
+	return b
+}
+
+// configure gives group g random settings and slots of its own, and starts it.
+func (b *bench) configure(g int) {
+	n := b.m.groups[g]
+	all := uint64(1)<<b.p.MaskW - 1
+	slots := uint64(1) << b.p.SlotW / uint64(b.p.Groups)
+	*n = group{in: 1 + b.rng.Uint64N(all), out: b.rng.Uint64N(all + 1), ack: b.rng.Uint64() & all, parent: b.rng.IntN(b.p.MaskW+2) - 2,
+		bigEndian: b.rng.IntN(2) == 0, salt: b.rng.Uint64(), starting: true}
+	if n.parent < 0 {
+		n.parent = -1
+	}
+	if b.rng.IntN(2) == 0 { // an ordinary star
+		n.out, n.ack = n.in, all
+	}
+	for n.log2 = 1 + b.rng.Uint64N(3); n.n() > slots; n.log2-- {
+	}
+	n.base = uint64(g)*slots + b.rng.Uint64N(slots-n.n()+1)
+	n.start = []uint64{b.rng.Uint64N(1 << 24), mask24 - b.rng.Uint64N(40), 0, 1<<23 - b.rng.Uint64N(10)}[b.rng.IntN(4)]
+}
+
+func bit(v bool) uint64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// driveFrame shows the head frame's entry and verdict, or nonsense where there is none.
+func (b *bench) driveFrame() (verdict bool) {
+	f := b.cur
+	entry := f != nil && f.entered >= f.entryWait
+	verdict = f != nil && f.ended >= f.verdictWait
+	b.SetBool("ent_valid", entry)
+	b.SetBool("vrd_valid", verdict)
+	show := func(name string, v uint64) {
+		p := b.Pin(name)
+		if !entry {
+			v = b.rng.Uint64()
+		}
+		p.SetUint64(v & (1<<p.Width() - 1))
+	}
+	if f == nil {
+		f = &frame{}
+	}
+	g := b.m.groups[f.group]
+	self := uint64(1) << f.endpoint
+	for _, s := range []struct {
+		name string
+		v    uint64
+	}{
+		{"bypass", bit(f.bypass)}, {"foreign", bit(f.foreign)}, {"ei", uint64(f.group<<b.p.EPW | f.endpoint)}, {"host", bit(f.host)},
+		{"up", bit(g.in&self != 0)}, {"down", bit(g.in&self == 0 && g.parent == f.endpoint)}, {"ackable", bit(f.ackable)},
+		{"sum_ok", bit(f.sumOK)}, {"len_ok", bit(f.lenOK)}, {"tver_ok", bit(f.tverOK)}, {"too_long", bit(f.tooLong)}, {"whole", bit(f.whole)},
+		{"opcode", f.opcode}, {"se", bit(f.se)}, {"pad", f.pad}, {"ce", bit(f.ce)}, {"psn", f.psn}, {"ext", f.ext}, {"plen", f.plen},
+		{"words", b.m.words(f.plen)}, {"base", g.base}, {"log2_n", g.log2}, {"in_mask", g.in}, {"out_mask", g.out},
+		{"parent_mask", g.parentMask()}, {"big_endian", bit(g.bigEndian)},
+	} {
+		show("ent_"+s.name, s.v)
+	}
+	if verdict {
+		b.SetBool("vrd_err", f.err)
+		b.SetBool("vrd_len_ok", f.bodyOK)
+		b.SetBool("vrd_icrc_ok", f.icrcOK)
+		b.Set("vrd_end", uint64(b.end()))
+	} else {
+		b.Set("vrd_err", b.rng.Uint64N(2))
+		b.Set("vrd_len_ok", b.rng.Uint64N(2))
+		b.Set("vrd_icrc_ok", b.rng.Uint64N(2))
+		b.Set("vrd_end", b.rng.Uint64N(1<<b.p.PktW))
+	}
+	return verdict
+}
+
+// end is where the head frame's payload ends. Frames that carry no payload, and what is bypassed, leave words or not: any number will do.
+func (b *bench) end() int {
+	return (b.start + int(b.m.words(b.cur.plen))) % (1 << b.p.PktW)
+}
+
+// cycle passes a clock and compares all that the module does in it.
+func (b *bench) cycle() {
+	t := b.t
+	if b.cur == nil {
+		if b.cur = b.next(); b.cur != nil {
+			b.cur.start = uint64(b.start)
+		}
+	}
+	verdict := b.driveFrame()
+	if b.readSlot >= 0 {
+		w := b.mem[b.readSlot]
+		for _, s := range []struct {
+			name string
+			v    uint64
+		}{{"tag", w.tag}, {"mask", w.mask}, {"complete", bit(w.complete)}, {"opcode", w.opcode}, {"plen", w.plen}, {"pad", w.pad},
+			{"se", bit(w.se)}, {"ext", w.ext}, {"ce", bit(w.ce)}} {
+			b.Set("slot_"+s.name, s.v)
+		}
+		b.readSlot = -1
+	}
+	opReady, txRoom := b.ready(), b.room()
+	b.SetBool("op_ready", opReady)
+	b.SetBool("tx_room", txRoom)
+	b.SetBool("cfg_gap_nak", b.m.gapNAK)
+	initEI := b.driveInit()
+	live := uint64(0)
+	for i, g := range b.m.groups {
+		live |= bit(g.live) << i
+	}
+	b.Set("grp_live", live)
+	b.Clock()
+
+	f := b.cur
+	pop := b.Is("ent_pop")
+	require.Equal(t, pop, b.Is("vrd_pop"))
+	require.Equal(t, uint64(b.start), b.Get("pkt_start"))
+	if b.Is("rd_en") {
+		require.NotNil(t, f)
+		b.reads++
+		b.readSlot = int(b.Get("rd_slot"))
+		f.looked = b.m.groups[f.group].live
+		if !f.bypass {
+			require.Equal(t, b.m.groups[f.group].slot(f.psn), b.readSlot)
+		}
+	}
+	if b.Is("wr_en") {
+		require.True(t, pop || b.dual, "a slot is written in a cycle without a decision")
+		b.mem[int(b.Get("wr_slot"))] = word{tag: b.Get("wr_tag"), mask: b.Get("wr_mask"), opcode: b.Get("wr_opcode"), plen: b.Get("wr_plen"),
+			pad: b.Get("wr_pad"), ext: b.Get("wr_ext"), complete: b.Is("wr_complete"), se: b.Is("wr_se"), ce: b.Is("wr_ce")}
+	}
+	b.dual = false
+	if b.Is("init_valid") && b.Is("init_take") {
+		psn := b.Get("init_psn")
+		*b.m.ep[initEI] = endpoint{psn: psn, acked: (psn - 1) & mask24}
+		b.initing.inited++
+	}
+	var given *work
+	if b.Is("op_valid") {
+		require.True(t, opReady, "work while op_ready is low")
+		given = &work{b.Get("op_start"), b.Get("op_words"), b.Get("op_slot"), b.Is("op_read"), b.Is("op_take"), b.Is("op_write"), b.Is("op_emit"),
+			b.Is("op_big_endian")}
+		require.Equal(t, !pop, b.Is("op_spec"))
+	}
+	if !pop {
+		require.Zero(t, b.Get("count"), "counters step without a decision")
+		require.False(t, b.Is("tx_valid") || b.Is("op_commit") || b.Is("op_kill"), "a frame, commit or kill without a decision")
+		if given != nil {
+			require.Nil(t, b.spec, "work for one frame twice")
+			require.False(t, verdict, "speculative although the verdict is there")
+			b.spec = given
+			b.specAt = append(b.specAt, b.Now())
+		}
+		if f != nil {
+			f.entered++
+			f.ended++
+		}
+		return
+	}
+	f.live = b.m.groups[f.group].live
+	b.decided(f, given, txRoom)
+	b.cur, b.spec, b.reads = nil, nil, 0
+}
+
+// driveInit offers the next endpoint state of a group that starts, and returns its index.
+func (b *bench) driveInit() int {
+	eps := 1 << b.p.EPW
+	if b.initing == nil {
+		for _, g := range b.m.groups {
+			if g.starting && g.fenced && b.initing == nil {
+				b.initing = g
+			}
+		}
+	}
+	if g := b.initing; g != nil && g.inited == eps {
+		b.m.begin(g)
+		for i := range g.n() {
+			b.mem[int(g.base+i)] = b.m.slots[int(g.base+i)]
+		}
+		g.live, g.starting = true, false
+		b.initing = nil
+	}
+	b.SetBool("init_valid", b.initing != nil)
+	if b.initing == nil {
+		return -1
+	}
+	ei := b.initing.inited
+	for i, g := range b.m.groups {
+		if g == b.initing {
+			ei |= i << b.p.EPW
+		}
+	}
+	b.Set("init_ei", uint64(ei))
+	b.Set("init_psn", b.initing.start)
+	return ei
+}
+
+// decided compares a decision with the model's.
+func (b *bench) decided(f *frame, given *work, txRoom bool) {
+	t := b.t
+	what := fmt.Sprintf("frame %d in cycle %d: %+v", b.done, b.Now(), *f)
+	b.done++
+	b.popAt = append(b.popAt, b.Now())
+	require.Equal(t, 1, b.reads, "state read once a frame")
+	before := len(b.m.slots)
+	want := b.m.decide(f)
+	require.Len(t, b.m.slots, before)
+	b.dual = want.counts&(count("WIPE")&^1) != 0
+	got := b.Get("count")
+	require.Equal(t, want.counts, got, "counters want %v, got %v: %s", names(want.counts), names(got), what)
+	for _, n := range names(got) {
+		b.counts[n]++
+	}
+
+	require.Equal(t, want.send != nil, b.Is("tx_valid"), "a frame to be made: %s", what)
+	if w := want.send; w != nil {
+		require.True(t, txRoom)
+		s := send{b.Is("tx_fanout"), b.Get("tx_ei"), b.Get("tx_mask"), b.Get("tx_opcode"), b.Get("tx_pad"), b.Get("tx_psn"), b.Get("tx_ext"),
+			b.Get("tx_plen"), b.Get("tx_words"), b.Is("tx_se"), b.Is("tx_ce")}
+		if w.opcode == 0x81 {
+			s.ext = 0 // a CNP has no AETH
+		}
+		require.Equal(t, *w, s, what)
+	}
+
+	switch {
+	case want.work == nil:
+		require.Nil(t, given, "work for a frame that wants none: %s", what)
+		require.False(t, b.Is("op_commit"), what)
+		require.Equal(t, b.spec != nil, b.Is("op_kill"), "kill: %s", what)
+		if b.spec != nil {
+			b.counts["killed"]++
+		}
+	case b.spec != nil:
+		require.Nil(t, given, what)
+		require.True(t, b.Is("op_commit"), what)
+		require.False(t, b.Is("op_kill"), what)
+		require.Equal(t, *want.work, *b.spec, what)
+		b.counts["committed"]++
+	default:
+		require.NotNil(t, given, "no work: %s", what)
+		require.False(t, b.Is("op_commit") || b.Is("op_kill"), what)
+		require.Equal(t, *want.work, *given, what)
+		b.counts["at once"]++
+	}
+
+	// All writes of the frames before are there; this one's first is too.
+	for s, w := range b.m.slots {
+		if b.dual && s == b.m.groups[f.group].slot(f.psn+b.m.groups[f.group].n()/2) {
+			continue // comes a cycle later
+		}
+		require.Equal(t, w.seen(), b.mem[s].seen(), "slot %d after %s", s, what)
+	}
+	b.start = b.end()
+	for _, g := range b.m.groups {
+		g.fenced = g.starting
+	}
+}
+
+func names(set uint64) (out []string) {
+	for i, n := range counterNames {
+		if set>>i&1 != 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// good is a frame with nothing wrong with it but what the caller sets.
+func (b *bench) good(g, e int) *frame {
+	return &frame{group: g, endpoint: e, host: true, ackable: b.m.groups[g].ack>>e&1 != 0, sumOK: true, lenOK: true, tverOK: true, whole: true,
+		bodyOK: true, icrcOK: true}
+}
+
+// shape fills in what all contributions to a PSN agree on.
+func (b *bench) shape(f *frame) {
+	r := rand.New(rand.NewPCG(b.m.groups[f.group].salt, f.psn))
+	f.opcode = r.Uint64N(6)
+	longest := min(1<<b.p.LenW-4, b.p.Bytes*(1<<b.p.WordsW-1))
+	f.plen = 4 * r.Uint64N(uint64(longest/4)+1)
+	if r.IntN(4) == 0 {
+		f.plen = 0
+	}
+	f.pad, f.ext, f.se = r.Uint64N(4), uint64(r.Uint32()), r.IntN(2) == 0
+}
+
+// random draws a frame that fits the state of its group, mostly.
+func (b *bench) random() *frame {
+	rng := b.rng
+	gi := rng.IntN(len(b.m.groups))
+	g := b.m.groups[gi]
+	roll := rng.IntN(100)
+	e := rng.IntN(b.p.MaskW)
+	switch {
+	case roll < 65: // a child, more often one that lags behind
+		children := members(g.in)
+		e = children[rng.IntN(len(children))]
+		for _, c := range children {
+			if rng.IntN(2) == 0 && serial(b.m.ep[gi<<b.p.EPW|c].psn, b.m.ep[gi<<b.p.EPW|e].psn) < 0 {
+				e = c
+			}
+		}
+	case roll < 75 && g.parent >= 0:
+		e = g.parent
+	}
+	f := b.good(gi, e)
+	f.host = rng.IntN(5) > 0
+	f.ackable = f.ackable && f.host
+	ep := b.m.ep[gi<<b.p.EPW|e]
+	f.psn = ep.psn
+	if rng.IntN(4) == 0 {
+		f.psn = (ep.psn + uint64(rng.IntN(12)) - 8) & mask24
+	}
+	if rng.IntN(60) == 0 {
+		f.psn = (ep.psn + 1<<23 - uint64(rng.IntN(3))) & mask24
+	}
+	b.shape(f)
+	if roll >= 75 {
+		f.ext = []uint64{0x00, 0x1F, 0x20, 0x3F, 0x40, 0x5F, 0x60, 0x61, 0x63, 0x64, 0x80, 0xFF}[rng.IntN(12)]<<24 | rng.Uint64N(1<<24)
+		f.opcode = []uint64{0x11, 0x11, 0x11, 0x11, 0x81, 0x06, 0x10, 0x12, 0x80, 0xFF}[rng.IntN(10)]
+		f.plen, f.pad = 0, 0
+	}
+	f.ce = rng.IntN(5) == 0
+	rare := func() bool { return rng.IntN(40) == 0 }
+	spoil := func(flag *bool) {
+		if rare() {
+			*flag = !*flag
+		}
+	}
+	for _, flag := range []*bool{&f.bypass, &f.foreign, &f.sumOK, &f.lenOK, &f.tverOK, &f.err, &f.bodyOK, &f.icrcOK, &f.se} {
+		spoil(flag)
+	}
+	if f.opcode <= 5 {
+		spoil(&f.tooLong)
+		spoil(&f.whole)
+		if rare() {
+			f.opcode = rng.Uint64N(6)
+		}
+		if rare() {
+			f.ext ^= 1
+		}
+		if rare() {
+			f.pad ^= 1
+		}
+		if rare() && f.plen >= 4 {
+			f.plen -= 4
+		}
+	}
+	if rng.IntN(3) == 0 {
+		f.entryWait = rng.IntN(6)
+	}
+	if rng.IntN(2) == 0 {
+		f.verdictWait = rng.IntN(12)
+	}
+	return f
+}
+
+// TestAgainstModel: thousands of frames of every kind against the rules of docs/engine.md, frame by frame: counters, frames to be made, work,
+// speculation, slot words; groups start again meanwhile.
+func TestAgainstModel(t *testing.T) {
+	t.Parallel()
+	for _, p := range []checkduplicate.CheckDuplicate{mini(), oneGroup()} {
+		t.Run(fmt.Sprintf("%d groups", p.Groups), func(t *testing.T) {
+			t.Parallel()
+			lib := rig.Lib(t, p)
+			total := map[string]int{}
+			for seed := range uint64(6) {
+				b := newBench(t, lib, p, seed)
+				b.m.gapNAK = seed%3 != 2
+				pace := func(percent int) func() bool { return func() bool { return b.rng.IntN(100) < percent } }
+				b.ready, b.room = pace([]int{100, 70, 30}[b.rng.IntN(3)]), pace([]int{100, 70, 30}[b.rng.IntN(3)])
+				b.next = b.random
+				for g := range p.Groups {
+					b.configure(g)
+				}
+				for b.done < 2500 {
+					// A group stops between frames or while one waits for its verdict; its settings change when that one is gone.
+					if b.rng.IntN(300) == 0 {
+						g := b.rng.IntN(p.Groups)
+						if n := b.m.groups[g]; n.live {
+							n.live = false
+							for b.cur != nil {
+								b.cycle()
+							}
+							b.configure(g)
+						}
+					}
+					b.cycle()
+				}
+				for n, c := range b.counts {
+					total[n] += c
+				}
+			}
+			for _, n := range append(counterNames, "killed", "committed", "at once") {
+				switch {
+				case n == "TX_FANOUT" || n == "TX_FRAMES": // ReplicateData's
+					require.Zero(t, total[n], n)
+				case n == "DROP_ICRC" && p.ICRC == 0:
+					require.Zero(t, total[n], n)
+				default:
+					require.Greater(t, total[n], 10, n)
+				}
+			}
+		})
+	}
+}
+
+// quiet starts all groups with endpoints 0 and 1 as children, no parent, two slots, and returns when they are live.
+func quiet(t *testing.T, lib *sim.Lib, seed uint64) *bench {
+	b := newBench(t, lib, mini(), seed)
+	for i, g := range b.m.groups {
+		*g = group{base: uint64(16 * i), log2: 2, in: 3, out: 3, ack: 3, parent: -1, start: 0xFFFFFE, starting: true, fenced: true, salt: 1}
+	}
+	b.next = func() *frame { return nil }
+	for range 40 {
+		b.cycle()
+	}
+	require.True(t, b.m.groups[0].live && b.m.groups[1].live)
+	return b
+}
+
+// data is the next contribution of endpoint e.
+func (b *bench) data(e int) *frame {
+	f := b.good(0, e)
+	f.psn = b.m.ep[e].psn
+	f.opcode, f.plen = 4, 32
+	return f
+}
+
+// play passes the frames one after the other, each made when it is its turn, and returns the cycles between their decisions.
+func (b *bench) play(frames ...func() *frame) []uint64 {
+	n := 0
+	b.next = func() *frame {
+		if n == len(frames) {
+			return nil
+		}
+		n++
+		return frames[n-1]()
+	}
+	b.popAt = nil
+	for len(b.popAt) < len(frames) {
+		require.Less(b.t, b.Now(), uint64(10000), "not decided")
+		b.cycle()
+	}
+	gaps := make([]uint64, len(frames)-1)
+	for i := range gaps {
+		gaps[i] = b.popAt[i+1] - b.popAt[i]
+	}
+	return gaps
+}
+
+// TestTiming: the cycles that the head of the file states.
+func TestTiming(t *testing.T) {
+	t.Parallel()
+	lib := rig.Lib(t, mini())
+	child := func(b *bench, e int) func() *frame { return func() *frame { return b.data(e) } }
+	bypassed := func(b *bench) func() *frame {
+		return func() *frame { f := b.good(0, 0); f.bypass = true; return f }
+	}
+	bad := func(b *bench) func() *frame {
+		return func() *frame { f := b.data(0); f.icrcOK = false; return f }
+	}
+	ack := func(b *bench) func() *frame {
+		return func() *frame { f := b.good(0, 0); f.opcode = 0x11; return f }
+	}
+
+	t.Run("frames", func(t *testing.T) {
+		b := quiet(t, lib, 1)
+		// slot PSN, slot PSN+1, then both completed: a frame takes 2 cycles, one behind a completion 3, a bypassed one 1
+		gaps := b.play(child(b, 0), child(b, 0), child(b, 1), child(b, 1), ack(b), bad(b), bypassed(b), bypassed(b), bypassed(b), ack(b))
+		require.Equal(t, []uint64{2, 2, 3, 3, 2, 1, 1, 1, 2}, gaps)
+	})
+
+	t.Run("full rate", func(t *testing.T) {
+		b := quiet(t, lib, 2)
+		var frames []func() *frame
+		for n := range 40 { // two children in turn, over the wrap of the PSN
+			frames = append(frames, child(b, n%2))
+		}
+		for i, gap := range b.play(frames...) {
+			require.Equal(t, uint64(2+i%2), gap)
+		}
+		require.Equal(t, 20, b.counts["WIPE"])
+		require.Equal(t, uint64(0xFFFFFE+20)&mask24, b.m.ep[0].psn)
+	})
+
+	t.Run("late verdict", func(t *testing.T) {
+		for wait := range 8 {
+			for _, good := range []bool{true, false} {
+				b := quiet(t, lib, 3)
+				begun := b.Now()
+				b.play(func() *frame { f := b.data(0); f.verdictWait, f.icrcOK = wait, good; return f })
+				// looked at in the first cycle, decided in the second or in the very cycle of the verdict
+				require.Equal(t, begun+1+uint64(max(wait, 1)), b.popAt[0])
+				if wait < 2 {
+					require.Empty(t, b.specAt)
+				} else {
+					require.Equal(t, []uint64{begun + 2}, b.specAt, "speculative work")
+				}
+			}
+		}
+	})
+
+	t.Run("stall", func(t *testing.T) {
+		// neither room for frames nor for work: what needs neither goes on
+		b := quiet(t, lib, 4)
+		no := func() bool { return false }
+		b.ready, b.room = no, no
+		require.Equal(t, []uint64{2, 1, 2}, b.play(bad(b), bad(b), bypassed(b), bad(b)))
+		opened := b.Now() + 20
+		open := func() bool { return b.Now()+1 >= opened }
+		b.ready = open
+		b.play(child(b, 0))
+		require.Equal(t, opened, b.popAt[0], "waits for op_ready")
+		b.ready = func() bool { return true }
+		opened = b.Now() + 20
+		b.room = open
+		b.play(ack(b))
+		require.Equal(t, opened, b.popAt[0], "waits for tx_room")
+	})
+}
+
+// TestStartedUnderAFrame: a frame whose state was read while its group was starting is dropped, even if the group is live when the
+// verdict comes.
+func TestStartedUnderAFrame(t *testing.T) {
+	t.Parallel()
+	lib := rig.Lib(t, mini())
+	b := quiet(t, lib, 1)
+	b.play(func() *frame { return b.data(0) }) // endpoint 0 is one further than at the start
+	g := b.m.groups[0]
+	g.live = false
+	b.play(func() *frame { return b.data(0) }) // dropped
+	before := b.m.ep[0].psn
+	b.play(func() *frame {
+		g.starting, g.fenced, g.inited = true, true, 0
+		f := b.data(0)
+		f.psn, f.verdictWait = before, 60
+		return f
+	}, func() *frame { return b.data(0) })
+	require.True(t, g.live)
+	require.Equal(t, 2, b.counts["DROP_GROUP_DISABLED"])
+	require.Equal(t, 2, b.counts["AGG"], "the next frame finds the state of the start")
+}
