@@ -12,6 +12,7 @@ package sim
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <time.h>
 #include "abi.h"
 
 static void* incsim_open(const char* path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
@@ -48,12 +49,18 @@ static uint64_t incsim_replay(const incsim_table* t, void* m, const uint8_t* sti
                               uint64_t* digest) {
 	return t->replay(m, stimulus, cycles, digest);
 }
+static int64_t incsim_cpu_time(void) {
+	struct timespec t;
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t) != 0) return 0;
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
 static uintptr_t incsim_cycle_function(const incsim_table* t) { return (uintptr_t)t->cycle; }
 */
 import "C"
 
 import (
 	"fmt"
+	"time"
 	"unsafe"
 )
 
@@ -184,6 +191,11 @@ func (i instance) recorded() (stimulus unsafe.Pointer, cycles, digest uint64) {
 func (i instance) replay(stimulus unsafe.Pointer, cycles uint64, digest *uint64) (ns uint64) {
 	return uint64(C.incsim_replay(i.lib.table, i.m, (*C.uint8_t)(stimulus), C.uint64_t(cycles), (*C.uint64_t)(unsafe.Pointer(digest))))
 }
+
+// CPUTime returns the processor time that the process has used, over all its threads.
+// Differences of it compare two pieces of code on a machine that has other work, where
+// the wall clock also counts the waiting.
+func CPUTime() time.Duration { return time.Duration(C.incsim_cpu_time()) }
 
 // flag bits of a status.
 const (

@@ -49,7 +49,7 @@ func (m *Model) Recorded() (*Recording, error) {
 
 // RawLoop drives the recording into this model in a plain C++ loop compiled with the
 // model (drive inputs, clock low, evaluate, clock high, evaluate) and returns the time
-// it took: the bound that a harness is measured against. The model must be fresh, of
+// it took on the wall clock (see CPUTime for machines with other users): the bound that a harness is measured against. The model must be fresh, of
 // the same library, seed and options as the recorded one. With verify, every output of
 // every cycle is folded into a digest, which costs time, and a difference from the
 // recorded run is an error.

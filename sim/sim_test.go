@@ -654,6 +654,16 @@ func TestRawLoop(t *testing.T) {
 	assert.ErrorContains(t, err, "nothing was recorded")
 }
 
+func TestCPUTime(t *testing.T) {
+	m := start(t, compile(t, counter()), sim.Options{})
+	begin := sim.CPUTime()
+	time.Sleep(20 * time.Millisecond)
+	slept := sim.CPUTime() - begin
+	require.NoError(t, m.Cycles(1_000_000))
+	assert.Greater(t, sim.CPUTime()-begin-slept, time.Millisecond, "work counts")
+	assert.Less(t, slept, 20*time.Millisecond, "sleep does not")
+}
+
 func TestRunLimit(t *testing.T) {
 	m := start(t, compile(t, counter()), sim.Options{})
 	require.NoError(t, m.Run(10, func() bool { return m.Now() == 5 }))
