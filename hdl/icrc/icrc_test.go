@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package icrc_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"incforge/hdl/hdltest/rig"
+	"incforge/hdl/icrc"
+	"incforge/roce"
+	"incforge/rtlgen/graph"
+	"incforge/sim"
+)
+
+const mtu = 1024
+
+func widths() []int { return []int{8, 16, 32, 64} }
+
+func compile(t *testing.T) *sim.Lib {
+	t.Helper()
+	b := sim.Build{
+		Top: "t_icrc", Files: []string{"testdata/t_icrc.sv", "inc_icrc_check.v", "inc_icrc_insert.v"},
+		Params: map[string]string{"INIT": fmt.Sprintf("32'h%08x", icrc.Init())},
+	}
+	dir := t.TempDir()
+	for _, w := range widths() {
+		for _, d := range []graph.Describer{icrc.Step{Bytes: w}, icrc.Residue{Bytes: w}, icrc.Tail{Bytes: w}} {
+			m, err := d.Module()
+			require.NoError(t, err)
+			name := filepath.Join(dir, m.Name+".v")
+			require.NoError(t, os.WriteFile(name, m.Source, 0o644))
+			b.Files = append(b.Files, name)
+		}
+	}
+	lib, err := b.Compile(t.Context())
+	require.NoError(t, err)
+	return lib
+}
+
+func packet(r *rand.Rand, op roce.Opcode, payload int) *roce.Packet {
+	p := &roce.Packet{
+		DstMAC: roce.MACFromUint64(r.Uint64()), SrcMAC: roce.MACFromUint64(r.Uint64()), TOS: uint8(r.Uint32()), TTL: uint8(r.Uint32()),
+		IPID: uint16(r.Uint32()), DF: true, SrcIP: roce.IP4FromUint32(r.Uint32()), DstIP: roce.IP4FromUint32(r.Uint32()),
+		SrcPort: uint16(r.Uint32()), Op: op, SE: r.IntN(2) == 0, PKey: 0xFFFF, BECN: r.IntN(2) == 0, DestQP: r.Uint32() >> 8,
+		AckReq: r.IntN(2) == 0, PSN: roce.PSN(r.Uint32() >> 8), Syndrome: uint8(r.Uint32()), MSN: r.Uint32() >> 8, Imm: r.Uint32(),
+	}
+	if op.IsSend() {
+		p.Payload = random(r, payload)
+		p.Pad = uint8(-payload & 3)
+	}
+	return p
+}
+
+// traffic is a frame of every payload length in steps of four, without and with immediate, odd ones with pad bytes, and ACKs
+// and CNPs; short ones are padded to 60 bytes, or not.
+func traffic(r *rand.Rand) [][]byte {
+	var out [][]byte
+	bare := roce.GoodFrame()
+	bare.MinFrame = 0
+	for n := 0; n <= mtu; n += 4 {
+		out = append(out, packet(r, roce.SendMiddle, n).AppendFrame(nil), packet(r, roce.SendLastImm, n).AppendFrame(nil))
+		if n < 100 {
+			out = append(out, packet(r, roce.SendOnly, n+1+r.IntN(3)).AppendFrame(nil), packet(r, roce.SendOnly, n).AppendFrameWith(nil, bare))
+			out = append(out, packet(r, roce.Acknowledge, 0).AppendFrame(nil), packet(r, roce.CNP, 0).AppendFrame(nil))
+		}
+	}
+	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	return out
+}
+
+// end is where the frame's IP datagram ends.
+func end(f []byte) int { return 14 + int(binary.BigEndian.Uint16(f[16:])) }
+
+// mask is the datagram as the parser hands it to the check: zeros for the Ethernet header, ones for what may change.
+func mask(f []byte) []byte {
+	m := bytes.Clone(f[:end(f)])
+	clear(m[:14])
+	for _, i := range []int{15, 22, 24, 25, 40, 41, 46} {
+		m[i] = 0xFF
+	}
+	return m
+}
+
+func part(b []byte, from, n int) []byte {
+	out := make([]byte, n)
+	if from < len(b) {
+		copy(out, b[from:])
+	}
+	return out
+}
+
+func TestCheckAgainstRoCE(t *testing.T) {
+	t.Parallel()
+	lib := compile(t)
+	for _, w := range widths() {
+		t.Run(fmt.Sprint(w), func(t *testing.T) {
+			t.Parallel()
+			dut := rig.New(t, lib, uint64(w))
+			pin := func(name string) string { return fmt.Sprintf("n%d_%s", w, name) }
+			r := rand.New(rand.NewPCG(uint64(w), 2))
+			good, bad := 0, 0
+			for n, f := range traffic(r) {
+				switch r.IntN(4) {
+				case 0: // a bit anywhere in the datagram, which may be one that does not count, or one of the ICRC; not in
+					// the lengths, which are the parser's business
+					bit := 8*18 + r.IntN(8*(end(f)-18))
+					f[bit/8] ^= 1 << (bit % 8)
+				case 1: // what routers may change
+					f[[]int{15, 22, 24, 25, 40, 41, 46}[r.IntN(7)]] ^= byte(1 + r.IntN(255))
+				}
+				want := roce.CheckICRC(f)
+				covered := mask(f)
+				idle := n%2 == 1
+				for at := 0; at < len(covered); at += w {
+					for idle && r.IntN(2) == 0 { // a cycle without crc_valid changes nothing
+						dut.Set(pin("crc_valid"), 0)
+						dut.SetBool(pin("crc_first"), r.IntN(2) == 0)
+						dut.SetBytes(pin("crc_data"), random(r, w))
+						dut.Clock()
+					}
+					dut.Set(pin("crc_valid"), 1)
+					dut.SetBool(pin("crc_first"), at == 0)
+					dut.SetBytes(pin("crc_data"), part(covered, at, w))
+					dut.Clock()
+				}
+				// one cycle after the last covered beat; every second time the next frame's first beat is there already
+				dut.Set(pin("crc_tail"), uint64(-len(covered)&(w-1)))
+				dut.SetBool(pin("crc_valid"), n%4 >= 2)
+				dut.SetBool(pin("crc_first"), true)
+				dut.SetBytes(pin("crc_data"), random(r, w))
+				dut.Clock()
+				require.Equal(t, want, dut.Is(pin("icrc_ok")), "%d bytes wide, frame %x", w, f)
+				if want {
+					good++
+				} else {
+					bad++
+				}
+			}
+			require.Greater(t, good, 100)
+			require.Greater(t, bad, 50)
+		})
+	}
+}
+
+// TestInsertAgainstRoCE sends frames without an ICRC and gets what package roce makes, two cycles later and without bubbles
+// while nothing presses back, and beats that hold while something does.
+func TestInsertAgainstRoCE(t *testing.T) {
+	t.Parallel()
+	lib := compile(t)
+	for _, w := range widths() {
+		for name, c := range map[string]struct{ idle, pressure int }{"back to back": {}, "pressure": {0, 40}, "idle": {40, 0}, "both": {30, 50}} {
+			t.Run(fmt.Sprintf("%d, %s", w, name), func(t *testing.T) {
+				t.Parallel()
+				frames := traffic(rand.New(rand.NewPCG(uint64(w), 3)))
+				if name != "back to back" {
+					frames = frames[:200]
+				}
+				require.NoError(t, insert(rig.New(t, lib, uint64(w+c.idle)), w, frames, c.idle, c.pressure, 2))
+			})
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	require.ErrorContains(t, insert(rig.New(t, lib, 1), 8, traffic(r)[:9], 0, 0, 3), "want it in cycle", "a latency one too long must be found")
+	f := packet(r, roce.SendOnly, 40).AppendFrame(nil)
+	f[len(f)-2] ^= 1
+	require.ErrorContains(t, insert(rig.New(t, lib, 1), 8, [][]byte{f}, 0, 0, 2), "want", "a wrong ICRC must be found")
+}
+
+// insert sends the frames with their ICRCs taken out and compares what comes. Percentages say how often the sender idles and
+// the receiver presses back; with no pressure every beat must take latency cycles.
+func insert(dut *rig.Rig, w int, frames [][]byte, idle, pressure int, latency uint64) error {
+	pin := func(name string) string { return fmt.Sprintf("n%d_%s", w, name) }
+	r := rand.New(rand.NewPCG(uint64(w), uint64(idle*100+pressure)))
+	type beat struct {
+		data, keep []byte
+		last       bool
+		port       uint64
+		taken      uint64
+	}
+	var want []beat // sent, not come out
+	offered := false
+	first, last := uint64(0), uint64(0)
+	beats, out := 0, 0
+	var held []byte // what m showed while it was not taken
+	for n, at := 0, 0; n < len(frames) || len(want) > 0; {
+		var next beat
+		if n < len(frames) {
+			f := frames[n]
+			stop := end(f) - 4 // where the ICRC lies
+			bare := bytes.Clone(f)
+			clear(bare[stop:])
+			size := min(w, len(f)-at)
+			next = beat{data: part(f, at, w), keep: make([]byte, (w+7)/8), last: at+w >= len(f), port: uint64(n % 8)}
+			for i := range size {
+				next.keep[i/8] |= 1 << (i % 8)
+			}
+			offered = offered || r.IntN(100) >= idle
+			dut.SetBool(pin("s_valid"), offered)
+			dut.SetBytes(pin("s_data"), part(bare, at, w))
+			dut.SetBytes(pin("s_keep"), next.keep)
+			dut.SetBool(pin("s_first"), at == 0)
+			dut.SetBool(pin("s_last"), next.last)
+			dut.Set(pin("s_port"), next.port)
+			dut.Set(pin("s_index"), uint64(min(at/w, 15)))
+			dut.Set(pin("s_left"), uint64(stop-at)&0x1FFFF)
+		} else {
+			dut.Set(pin("s_valid"), 0)
+		}
+		dut.SetBool(pin("m_ready"), r.IntN(100) >= pressure)
+		dut.Clock()
+
+		now := dut.Now()
+		if dut.Is(pin("m_valid")) {
+			got := append(dut.Bytes(pin("m_data")), dut.Bytes(pin("m_keep"))...)
+			got = append(got, byte(dut.Get(pin("m_port"))), byte(dut.Get(pin("m_last"))))
+			if held != nil && !bytes.Equal(held, got) {
+				return fmt.Errorf("cycle %d: a beat changed while it waited", now)
+			}
+			held = got
+			if dut.Is(pin("m_ready")) {
+				held = nil
+				if len(want) == 0 {
+					return fmt.Errorf("cycle %d: a beat that nobody sent", now)
+				}
+				e := want[0]
+				want = want[1:]
+				full := append(append(bytes.Clone(e.data), e.keep...), byte(e.port), byte(b2i(e.last)))
+				if !bytes.Equal(full, got) {
+					return fmt.Errorf("cycle %d, %d bytes wide: got beat\n%x, want\n%x", now, w, got, full)
+				}
+				if pressure == 0 && now != e.taken+latency {
+					return fmt.Errorf("cycle %d: a beat taken in cycle %d, want it in cycle %d", now, e.taken, e.taken+latency)
+				}
+				out++
+				last = now
+			}
+		} else if held != nil {
+			return fmt.Errorf("cycle %d: a beat vanished while it waited", now)
+		}
+		if n < len(frames) && offered && dut.Is(pin("s_ready")) {
+			next.taken = now
+			want = append(want, next)
+			offered = false
+			if beats++; beats == 1 {
+				first = now
+			}
+			if at += w; next.last {
+				n, at = n+1, 0
+			}
+		}
+		if now > 500000 {
+			return fmt.Errorf("stuck: %d of %d frames sent", n, len(frames))
+		}
+	}
+	if idle == 0 && pressure == 0 && last-first+1 != uint64(out)+latency {
+		return fmt.Errorf("%d beats took %d cycles: there were bubbles", out, last-first+1-latency)
+	}
+	return nil
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
