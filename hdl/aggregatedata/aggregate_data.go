@@ -31,7 +31,7 @@ func (p AggregateData) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_aggregate_data")
 	rules.Refuse(p.Bytes < 4 || p.Bytes%4 != 0, "BYTES must be a multiple of 4")
 	rules.Refuse(p.SlotW < 1 || p.Slots < 2 || p.Slots > leaf.Pow2(p.SlotW), "SLOTS must be 2 to 2**SLOT_W")
-	rules.Refuse(p.MTUWords < 2 || p.MTUWords != leaf.Pow2((p.WordsW-1)), "MTU_WORDS must be a power of two of WORDS_W - 1 bits, at least 2")
+	rules.Refuse(p.MTUWords < 2 || p.MTUWords != leaf.Pow2(p.WordsW-1), "MTU_WORDS must be a power of two of WORDS_W - 1 bits, at least 2")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -39,11 +39,11 @@ func (p AggregateData) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory, err := ram.RAM{Words: p.Slots * p.MTUWords, Bits: 8 * p.Bytes, AddrW: (p.SlotW + (p.WordsW - 1))}.Module()
+	memory, err := ram.RAM{Words: p.Slots * p.MTUWords, Bits: 8 * p.Bytes, AddrW: p.SlotW + p.WordsW - 1}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_aggregate_data: %w", err)
 	}
-	lanes, err := Lanes{Lanes: (p.Bytes / 4)}.Module()
+	lanes, err := Lanes{Lanes: p.Bytes / 4}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_aggregate_data: %w", err)
 	}

@@ -22,8 +22,8 @@ type Assemble struct {
 // Module describes it, or says every reason why the parameters are illegal.
 func (p Assemble) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_assemble")
-	rules.Refuse(p.Bytes < 8 || p.Bytes > 256 || (1<<(leaf.Clog2(p.Bytes))) != p.Bytes, "BYTES must be a power of two, 8 to 256")
-	rules.Refuse(p.LenW < 1 || p.LenW > 15 || p.LenW < (leaf.Clog2(p.Bytes)), "LEN_W must be 1 to 15")
+	rules.Refuse(p.Bytes < 8 || p.Bytes > 256 || 1<<leaf.Clog2(p.Bytes) != p.Bytes, "BYTES must be a power of two, 8 to 256")
+	rules.Refuse(p.LenW < 1 || p.LenW > 15 || p.LenW < leaf.Clog2(p.Bytes), "LEN_W must be 1 to 15")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}

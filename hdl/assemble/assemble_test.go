@@ -73,7 +73,6 @@ type bench struct {
 	shown   bool // a header, likewise
 
 	got    [][]byte
-	port   uint64
 	part   []byte
 	beats  int
 	beatAt []uint64

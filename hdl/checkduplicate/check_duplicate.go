@@ -22,17 +22,17 @@ type CheckDuplicate struct {
 	EPW int
 	// EIW: bits of an endpoint's index in the table.
 	EIW int
-	// MaskW: bits of an endpoint mask.
+	// MaskW: bits of an endpoint mask; at most 2**EPW.
 	MaskW int
-	// SlotW: bits of a slot's number.
+	// SlotW: bits of a slot's number, 1 to 23.
 	SlotW int
-	// Groups: number of groups.
+	// Groups: number of groups; at most 2**(EIW-EPW).
 	Groups int
 	// PktW: bits of a word's address in the packet buffer.
 	PktW int
-	// ICRC: 1: a wrong ICRC drops the frame.
+	// ICRC: 1 if a wrong ICRC drops the frame, else 0.
 	ICRC int
-	// Counters: number of counters.
+	// Counters: number of counters, 35.
 	Counters int
 }
 
@@ -40,10 +40,10 @@ type CheckDuplicate struct {
 func (p CheckDuplicate) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_check_duplicate")
 	rules.Refuse(p.Counters != 35, "COUNTERS must be 35")
-	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2((p.EIW-p.EPW)), "GROUPS must be 1 to 2**(EI_W - EP_W)")
+	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
 	rules.Refuse(p.SlotW < 1 || p.SlotW > 23, "SLOT_W must be 1 to 23")
-	rules.Refuse((1<<(leaf.Clog2(p.Bytes))) != p.Bytes || p.LenW < (leaf.Clog2(p.Bytes)), "BYTES must be a power of two of at most LEN_W bits")
+	rules.Refuse(1<<leaf.Clog2(p.Bytes) != p.Bytes || p.LenW < leaf.Clog2(p.Bytes), "BYTES must be a power of two of at most LEN_W bits")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,6 @@ type bench struct {
 	counts   map[string]int
 	popAt    []uint64
 	specAt   []uint64
-	verdicts []uint64 // cycle in which each frame's verdict came
 	done     int
 }
 

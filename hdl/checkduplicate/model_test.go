@@ -37,15 +37,15 @@ type frame struct {
 
 // group is a group's configuration; a frame's entry carries it.
 type group struct {
-	base, log2         uint64
-	in, out, ack       uint64
-	parent             int // -1: none
-	bigEndian          bool
-	start              uint64
-	live               bool
-	toInit, inited     int // endpoints, of a start under way
-	starting, fenced   bool
-	opcode, plen, salt uint64
+	base, log2       uint64
+	in, out, ack     uint64
+	parent           int // -1: none
+	bigEndian        bool
+	start            uint64
+	live             bool
+	inited           int // endpoints that have their state, of a start under way
+	starting, fenced bool
+	salt             uint64 // of the shape of each PSN's payload
 }
 
 func (g *group) n() uint64 { return 1 << g.log2 }

@@ -14,24 +14,21 @@ import (
 type CSR struct {
 	// AxilW: bits of a byte address, 16 to 18.
 	AxilW int
-	// ID: read-only parameters.
-	ID       int
-	Version  int
-	Mode     int
-	Bytes    int
-	Lanes    int
-	Groups   int
-	Members  int
-	Ports    int
-	MTUBytes int
-	Slots    int
-	Window   int
-	IPID     int
-	// PortW: widths.
-	PortW    int
-	EPW      int
-	EIW      int
-	MaskW    int
+	// ID and Version: values of the registers of these names.
+	ID, Version int
+	// Mode to Window: values of PARAM_MODE to PARAM_WINDOW_PACKETS; Groups and Ports are also how many there are.
+	Mode, Bytes, Lanes, Groups, Members, Ports, MTUBytes, Slots, Window int
+	// IPID: reset value of IP_ID, 16 bits.
+	IPID int
+	// PortW: bits of a port number, 1 to 8.
+	PortW int
+	// EPW: bits of an endpoint's index in its group, 1 to 5.
+	EPW int
+	// EIW: bits of an endpoint's index in the table.
+	EIW int
+	// MaskW: bits of an endpoint mask; at most 2**EPW.
+	MaskW int
+	// Counters: number of counters, 18 to 64.
 	Counters int
 }
 
@@ -40,7 +37,7 @@ func (p CSR) Module() (*graph.Module, error) {
 	groupBits := max(p.EIW-p.EPW, 1)
 	rules := leaf.NewRules("inc_csr")
 	rules.Refuse(p.AxilW < 16 || p.AxilW > 18, "AXIL_W must be 16 to 18")
-	rules.Refuse(p.Groups < 1 || p.Groups > 64 || p.EIW < p.EPW || p.Groups > leaf.Pow2((p.EIW-p.EPW)), "GROUPS must be 1 to 64 and fit EI_W - EP_W bits")
+	rules.Refuse(p.Groups < 1 || p.Groups > 64 || p.EIW < p.EPW || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 64 and fit EI_W - EP_W bits")
 	rules.Refuse(p.EPW < 1 || p.EPW > 5 || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "EP_W must be 1 to 5 and MASK_W at most 2**EP_W")
 	rules.Refuse(p.PortW < 1 || p.PortW > 8 || p.Ports < 1 || p.Ports > 32 || p.Ports > leaf.Pow2(p.PortW), "PORTS must be 1 to 32 and fit PORT_W bits")
 	rules.Refuse(p.Counters < 18 || p.Counters > 64, "COUNTERS must be 18 to 64")
@@ -51,7 +48,7 @@ func (p CSR) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory, err := ram.RAM{Words: leaf.Pow2((p.EIW + 4)), Bits: 32, AddrW: p.EIW + 4}.Module()
+	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW + 4), Bits: 32, AddrW: p.EIW + 4}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_csr: %w", err)
 	}
@@ -118,8 +115,8 @@ func (p CSR) Module() (*graph.Module, error) {
 			leaf.In("count_frame", 1),
 		},
 		Memories: []graph.Memory{
-			{Path: "u_endpoint_copy", Words: leaf.Pow2((p.EIW + 4)), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_group_copy", Words: leaf.Pow2((groupBits + 4)), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_endpoint_copy", Words: leaf.Pow2(p.EIW + 4), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_group_copy", Words: leaf.Pow2(groupBits + 4), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
 		},
 		Submodules: []*graph.Module{memory},
 	}, nil

@@ -29,7 +29,7 @@ module inc_csr #(
     parameter MTU_BYTES = 1024,
     parameter SLOTS    = 16,
     parameter WINDOW   = 4,
-    parameter [15:0] IP_ID = 16'd0,
+    parameter IP_ID    = 0,
     // widths
     parameter PORT_W   = 2,
     parameter EP_W     = 3,
@@ -249,7 +249,7 @@ module inc_csr #(
             bvalid_reg         <= 1'b0;
             gap_nak_reg        <= 1'b1;
             foreign_bypass_reg <= 1'b0;
-            ip_id_reg          <= IP_ID;
+            ip_id_reg          <= IP_ID[15:0];
             tbl_ep_we          <= 1'b0;
             tbl_grp_we         <= 1'b0;
         end

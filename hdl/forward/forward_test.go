@@ -23,7 +23,6 @@ type frame struct {
 	port   uint64
 	err    bool
 	bypass bool
-	engine bool
 }
 
 func (f frame) beats() int { return (len(f.data) + 7) / 8 }
@@ -48,7 +47,6 @@ type bench struct {
 	offered bool
 	rawAt   []uint64
 	engAt   []uint64
-	waits   []bool // at the start of each frame out: both waited
 }
 
 func newBench(t *testing.T, lib *sim.Lib, seed uint64) *bench {

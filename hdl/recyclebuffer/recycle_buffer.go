@@ -35,7 +35,7 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 	groupBits := max(p.EIW-p.EPW, 1)
 	rules := leaf.NewRules("inc_recycle_buffer")
 	rules.Refuse(p.SlotW < 1 || p.SlotW > 23 || p.Slots < 2 || p.Slots > leaf.Pow2(p.SlotW), "SLOTS must be 2 to 2**SLOT_W")
-	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2((p.EIW-p.EPW)), "GROUPS must be 1 to 2**(EI_W - EP_W)")
+	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
 	rules.Refuse(p.Pending < 1 || p.Pending > 255, "PENDING must be 1 to 255")
 	if err := rules.Err(); err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 			{Path: "u_cfg_slots", Words: leaf.Pow2(groupBits), Bits: 29, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_cfg_parent", Words: leaf.Pow2(groupBits), Bits: 9, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_cfg_collective", Words: leaf.Pow2(groupBits), Bits: 7, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_slots", Words: p.Slots, Bits: (24 + p.MaskW + 1 + 8 + p.LenW + 2 + 1 + 32 + 1), Role: "state", Module: "inc_ram_1r1w"},
+			{Path: "u_slots", Words: p.Slots, Bits: 24 + p.MaskW + 1 + 8 + p.LenW + 2 + 1 + 32 + 1, Role: "state", Module: "inc_ram_1r1w"},
 		},
 		Submodules: []*graph.Module{memory},
 	}, nil

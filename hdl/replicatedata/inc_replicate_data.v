@@ -26,7 +26,7 @@ module inc_replicate_data #(
     parameter EI_W    = 4,
     // bits of an endpoint mask; at most 2**EP_W
     parameter MASK_W  = 5,
-    // log2 of the number of payload words kept; more than WORDS_W - 1
+    // log2 of the number of payload words kept; WORDS_W to 20
     parameter ADDR_W  = 9,
     // log2 of the number of decisions that may wait, 1 to 10
     parameter DEPTH_W = 5

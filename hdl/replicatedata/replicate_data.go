@@ -25,7 +25,7 @@ type ReplicateData struct {
 	EIW int
 	// MaskW: bits of an endpoint mask; at most 2**EP_W.
 	MaskW int
-	// AddrW: log2 of the number of payload words kept; more than WORDS_W - 1.
+	// AddrW: log2 of the number of payload words kept; WordsW to 20.
 	AddrW int
 	// DepthW: log2 of the number of decisions that may wait, 1 to 10.
 	DepthW int
@@ -43,7 +43,7 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	fifo, err := stream.FIFO{Width: (1 + p.EIW + p.MaskW + 8 + 1 + 2 + 1 + 24 + 32 + p.LenW + p.WordsW), DepthW: p.DepthW, Margin: 0}.Module()
+	fifo, err := stream.FIFO{Width: 1 + p.EIW + p.MaskW + 8 + 1 + 2 + 1 + 24 + 32 + p.LenW + p.WordsW, DepthW: p.DepthW, Margin: 0}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_replicate_data: %w", err)
 	}
