@@ -768,6 +768,34 @@ func scenSimultaneousAcks(t *T) error {
 			}
 		}
 	}
+	return g.ackStorm()
+}
+
+// ackStorm lets every queue inside fill up: more ACKs than any holds, with retransmissions among them, while all sinks stand still
+// most of the time.
+func (g *group) ackStorm() error {
+	t := g.t
+	for _, pauses := range []dut.Pauses{{Ready: 0.97, Burst: 900}, {Ready: 0.8, Burst: 30}} {
+		pauses.Seed = t.rng.Uint64()
+		g.e.SetPauses(pauses)
+		for k := range 120 {
+			for _, c := range g.members() {
+				f := g.aeth(c, g.set.Start, roce.AckSyndrome)
+				if k%20 == 19 {
+					f = g.data(c, g.set.Start, t.words(4))
+				}
+				g.e.send(f.port, f.data)
+			}
+		}
+		outs, err := g.e.settle()
+		if err != nil {
+			return err
+		}
+		if want := 120 * len(g.members()); len(outs) != want {
+			return failf("%d answers to %d frames", len(outs), want)
+		}
+	}
+	g.e.SetPauses(dut.Pauses{})
 	return nil
 }
 
