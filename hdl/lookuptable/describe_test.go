@@ -27,8 +27,12 @@ func TestDescription(t *testing.T) {
 		base,
 		change(func(p *lookuptable.LookupTable) { p.EIW, p.MaskW, p.LenW, p.WordsW = 2, 1, 2, 1 }),
 		change(func(p *lookuptable.LookupTable) { p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.SlotW = 3, 2, 2, 4, 3, 3 }),
-		change(func(p *lookuptable.LookupTable) { p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.DepthW = 4, 2, 3, 4, 5, 10 }),
-		change(func(p *lookuptable.LookupTable) { p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.LenW, p.WordsW, p.SlotW = 16, 4, 5, 10, 17, 13, 10, 24 }),
+		change(func(p *lookuptable.LookupTable) {
+			p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.DepthW = 4, 2, 3, 4, 5, 10
+		}),
+		change(func(p *lookuptable.LookupTable) {
+			p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.LenW, p.WordsW, p.SlotW = 16, 4, 5, 10, 17, 13, 10, 24
+		}),
 		change(func(p *lookuptable.LookupTable) { p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW = 5, 7, 5, 5, 32 }),
 		change(func(p *lookuptable.LookupTable) { p.PortW, p.EPW, p.EIW = 8, 8, 9 }),
 		change(func(p *lookuptable.LookupTable) { p.PortW, p.EPW, p.EIW = 9, 9, 10 }),

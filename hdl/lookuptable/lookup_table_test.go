@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lookuptable_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"incforge/hdl/hdltest/rig"
+	"incforge/hdl/lookuptable"
+	"incforge/sim"
+)
+
+// small has groups that are not a power of two of members, ports that are none of the mask's bits, and short words.
+func small() lookuptable.LookupTable {
+	return lookuptable.LookupTable{PortW: 2, LenW: 11, WordsW: 8, EPW: 3, EIW: 5, MaskW: 6, SlotW: 7, Ports: 3, DepthW: 4}
+}
+
+// single has one group and as many bits as an index can tell apart.
+func single() lookuptable.LookupTable {
+	return lookuptable.LookupTable{PortW: 9, LenW: 4, WordsW: 1, EPW: 2, EIW: 2, MaskW: 4, SlotW: 1, Ports: 2, DepthW: 4}
+}
+
+// tables is what the control plane wrote, register by register (docs/engine.md section 6).
+type tables struct {
+	ep, grp map[[2]int]uint32 // by index and word
+}
+
+const (
+	epCtrl, epLocalQPN, epLocalIP, epRemoteIP                         = 0, 1, 3, 4
+	grpSlots, grpInMask, grpOutMask, grpAckMask, grpParent, grpCollct = 3, 4, 5, 6, 7, 8
+)
+
+// frame is a header as the parser gives it.
+type frame struct {
+	Port                           uint64
+	RoCEv2, PKeyOK, CE, SumOK      bool
+	LenOK, TVerOK, SE, TooLong     bool
+	QPN, SrcIP, DstIP, Opcode, Pad uint64
+	PSN, Ext, PLen, Words          uint64
+}
+
+// entry is what CheckDuplicate must be told. Of a frame that is not ours, only Bypass has a meaning.
+type entry struct {
+	Bypass, Foreign, Host, Up, Down, Ackable bool
+	SumOK, LenOK, TVerOK, TooLong, Whole     bool
+	SE, CE, BigEndian                        bool
+	EI, Opcode, Pad, PSN, Ext, PLen, Words   uint64
+	Base, Log2N, InMask, OutMask, ParentMask uint64
+}
+
+// decide is the plain model: rules 1 and 2 of docs/engine.md section 3, and the roles of rule 4.
+func decide(p lookuptable.LookupTable, tb tables, foreignBypass bool, f frame) entry {
+	ei := int(f.QPN) % (1 << p.EIW)
+	e, g := ei%(1<<p.EPW), ei>>p.EPW
+	ep := func(word int) uint64 { return uint64(tb.ep[[2]int{ei, word}]) }
+	grp := func(word int) uint64 { return uint64(tb.grp[[2]int{g, word}]) }
+	known := f.RoCEv2 && ep(epCtrl)&1 != 0 && ep(epLocalQPN)&0xFFFFFF == f.QPN
+	foreign := f.SrcIP != ep(epRemoteIP) || f.DstIP != ep(epLocalIP) || f.Port != ep(epCtrl)>>8&0xFF || !f.PKeyOK
+	if !known || (foreign && foreignBypass) {
+		return entry{Bypass: true}
+	}
+	all := uint64(1)<<p.MaskW - 1
+	bit := uint64(1) << e & all
+	parent := uint64(0)
+	if grp(grpParent)>>31 != 0 {
+		if n := grp(grpParent) & 0xFF; n < 64 {
+			parent = 1 << n & all
+		}
+	}
+	up := bit&grp(grpInMask) != 0
+	whole := f.PLen%4 == 0
+	if grp(grpCollct)&7 == 3 { // Barrier
+		whole = f.PLen == 0
+	}
+	host := ep(epCtrl)&2 != 0
+	return entry{
+		Foreign: foreign, Host: host, Up: up, Down: !up && bit&parent != 0, Ackable: host && bit&grp(grpAckMask) != 0,
+		SumOK: f.SumOK, LenOK: f.LenOK, TVerOK: f.TVerOK, TooLong: f.TooLong, Whole: whole,
+		SE: f.SE, CE: f.CE, BigEndian: grp(grpCollct)>>24&1 != 0,
+		EI: uint64(ei), Opcode: f.Opcode, Pad: f.Pad, PSN: f.PSN, Ext: f.Ext, PLen: f.PLen, Words: f.Words,
+		Base: grp(grpSlots) & (1<<p.SlotW - 1), Log2N: grp(grpSlots) >> 24 & 31,
+		InMask: grp(grpInMask) & all, OutMask: grp(grpOutMask) & all, ParentMask: parent,
+	}
+}
+
+func seen(d *rig.Rig) entry {
+	e := entry{
+		Bypass: d.Is("ent_bypass"), Foreign: d.Is("ent_foreign"), Host: d.Is("ent_host"), Up: d.Is("ent_up"), Down: d.Is("ent_down"),
+		Ackable: d.Is("ent_ackable"), SumOK: d.Is("ent_sum_ok"), LenOK: d.Is("ent_len_ok"), TVerOK: d.Is("ent_tver_ok"),
+		TooLong: d.Is("ent_too_long"), Whole: d.Is("ent_whole"), SE: d.Is("ent_se"), CE: d.Is("ent_ce"), BigEndian: d.Is("ent_big_endian"),
+		EI: d.Get("ent_ei"), Opcode: d.Get("ent_opcode"), Pad: d.Get("ent_pad"), PSN: d.Get("ent_psn"), Ext: d.Get("ent_ext"),
+		PLen: d.Get("ent_plen"), Words: d.Get("ent_words"), Base: d.Get("ent_base"), Log2N: d.Get("ent_log2_n"),
+		InMask: d.Get("ent_in_mask"), OutMask: d.Get("ent_out_mask"), ParentMask: d.Get("ent_parent_mask"),
+	}
+	if e.Bypass {
+		return entry{Bypass: true}
+	}
+	return e
+}
+
+// bench holds a table against the plain model, cycle by cycle.
+type bench struct {
+	p       lookuptable.LookupTable
+	d       *rig.Rig
+	r       *rand.Rand
+	tb      tables
+	latency uint64 // from hdr_valid to the head of the queue; 2
+
+	foreignBypass bool
+	bypassPort    []uint64
+	waiting       []pending // headers given, entries not taken
+	last          *pending  // the header of the cycle before: fwd_* is due
+	met           map[string]int
+}
+
+type pending struct {
+	at   uint64
+	port uint64
+	want entry
+}
+
+func newBench(t *testing.T, lib *sim.Lib, p lookuptable.LookupTable, seed uint64) *bench {
+	t.Helper()
+	b := &bench{p: p, d: rig.New(t, lib, seed), r: rand.New(rand.NewPCG(seed, 1)), latency: 2, met: map[string]int{},
+		tb: tables{ep: map[[2]int]uint32{}, grp: map[[2]int]uint32{}}}
+	b.bypassPort = make([]uint64, p.Ports)
+	for i := range b.bypassPort {
+		b.bypassPort[i] = b.r.Uint64N(1 << p.PortW)
+		b.d.Pin("cfg_bypass_port").SetBits(i*p.PortW, p.PortW, b.bypassPort[i])
+	}
+	for ei := range 1 << p.EIW {
+		for word := range 16 {
+			b.write(true, ei, word)
+		}
+	}
+	for g := range 1 << (p.EIW - p.EPW) {
+		for word := range 16 {
+			b.write(false, g, word)
+		}
+	}
+	return b
+}
+
+// write sets a word to something likely to be looked up: few addresses, mostly valid records.
+func (b *bench) write(ep bool, index, word int) {
+	v := b.r.Uint32()
+	if ep {
+		switch word {
+		case epCtrl:
+			v = v&^0xFF01 | uint32(b.r.IntN(b.p.Ports))<<8
+			if b.r.IntN(8) != 0 {
+				v |= 1
+			}
+		case epLocalQPN:
+			if b.r.IntN(8) != 0 {
+				v = v&0xFF000000 | uint32(b.r.IntN(3))<<b.p.EIW&0xFFFFFF | uint32(index)
+			}
+		case epLocalIP, epRemoteIP:
+			v = uint32(b.r.IntN(2)) << 31
+		}
+		b.tb.ep[[2]int{index, word}] = v
+	} else {
+		switch word {
+		case grpInMask:
+			v &= b.r.Uint32()
+		case grpParent:
+			v = v&^0xFF | 1<<31 | uint32(b.r.IntN(1<<b.p.EPW))
+			if b.r.IntN(4) == 0 {
+				v &^= 1 << 31
+			}
+			if b.r.IntN(16) == 0 {
+				v |= 0x80 // far beyond the mask
+			}
+		case grpCollct:
+			v = v&^7 | []uint32{0, 3, uint32(b.r.IntN(8))}[b.r.IntN(3)]
+		}
+		b.tb.grp[[2]int{index, word}] = v
+	}
+	b.d.SetBool("tbl_ep_we", ep)
+	b.d.SetBool("tbl_grp_we", !ep)
+	b.d.Set("tbl_index", uint64(index))
+	b.d.Set("tbl_word", uint64(word))
+	b.d.Set("tbl_data", uint64(v))
+	b.d.Clock()
+	b.d.Set("tbl_ep_we", 0)
+	b.d.Set("tbl_grp_we", 0)
+}
+
+func (b *bench) header() frame {
+	r, p := b.r, b.p
+	coin := func() bool { return r.IntN(2) == 0 }
+	f := frame{
+		Port: uint64(r.IntN(p.Ports)), RoCEv2: r.IntN(8) != 0, PKeyOK: r.IntN(8) != 0, CE: coin(), SumOK: coin(), LenOK: coin(), TVerOK: coin(),
+		SE: coin(), TooLong: coin(), SrcIP: uint64(r.IntN(2)) << 31, DstIP: uint64(r.IntN(2)) << 31, Opcode: r.Uint64N(256), Pad: r.Uint64N(4),
+		PSN: r.Uint64N(1 << 24), Ext: r.Uint64N(1 << 32), PLen: r.Uint64N(1 << p.LenW), Words: r.Uint64N(1 << p.WordsW),
+	}
+	if r.IntN(3) == 0 {
+		f.PLen = 0
+	}
+	f.QPN = uint64(r.IntN(3)<<p.EIW | r.IntN(1<<p.EIW))
+	if r.IntN(2) == 0 { // a frame that finds everything right
+		ei := int(f.QPN) % (1 << p.EIW)
+		f.QPN = uint64(b.tb.ep[[2]int{ei, epLocalQPN}] & 0xFFFFFF)
+		ei = int(f.QPN) % (1 << p.EIW)
+		f.RoCEv2, f.PKeyOK = true, true
+		f.SrcIP, f.DstIP = uint64(b.tb.ep[[2]int{ei, epRemoteIP}]), uint64(b.tb.ep[[2]int{ei, epLocalIP}])
+		f.Port = uint64(b.tb.ep[[2]int{ei, epCtrl}] >> 8 & 0xFF)
+	}
+	return f
+}
+
+func (b *bench) drive(f frame) {
+	d := b.d
+	for name, v := range map[string]bool{
+		"rocev2": f.RoCEv2, "pkey_ok": f.PKeyOK, "ce": f.CE, "sum_ok": f.SumOK, "len_ok": f.LenOK, "tver_ok": f.TVerOK, "se": f.SE, "too_long": f.TooLong,
+	} {
+		d.SetBool("hdr_"+name, v)
+	}
+	for name, v := range map[string]uint64{
+		"port": f.Port, "qpn": f.QPN, "src_ip": f.SrcIP, "dst_ip": f.DstIP, "opcode": f.Opcode, "pad": f.Pad, "psn": f.PSN, "ext": f.Ext,
+		"plen": f.PLen, "words": f.Words,
+	} {
+		d.Set("hdr_"+name, v)
+	}
+}
+
+// cycle gives a header and takes an entry with the given chances in percent.
+func (b *bench) cycle(give, take int) error {
+	now := b.d.Now() + 1
+	depth := 1 << b.p.DepthW
+	queued := 0 // pushed a cycle ago or earlier
+	for _, w := range b.waiting {
+		if w.at+2 <= now {
+			queued++
+		}
+	}
+	room := queued < depth-8
+	f := b.header()
+	given := len(b.waiting) < depth && b.r.IntN(100) < give
+	b.drive(f)
+	b.d.SetBool("hdr_valid", given)
+	valid := len(b.waiting) > 0 && b.waiting[0].at+b.latency <= now
+	pop := valid && b.r.IntN(100) < take
+	b.d.SetBool("ent_pop", pop)
+	b.d.SetBool("cfg_foreign_bypass", b.foreignBypass)
+	b.d.Clock()
+
+	if b.d.Is("fwd_valid") != (b.last != nil) {
+		return fmt.Errorf("cycle %d: fwd_valid is %t", now, b.d.Is("fwd_valid"))
+	}
+	if b.last != nil {
+		if got := b.d.Is("fwd_bypass"); got != b.last.want.Bypass {
+			return fmt.Errorf("cycle %d: fwd_bypass is %t", now, got)
+		}
+		if got := b.d.Get("fwd_port"); got != b.bypassPort[b.last.port] {
+			return fmt.Errorf("cycle %d: fwd_port is %d, want %d", now, got, b.bypassPort[b.last.port])
+		}
+	}
+	if b.d.Is("room") != room {
+		return fmt.Errorf("cycle %d: room is %t with %d entries", now, b.d.Is("room"), queued)
+	}
+	if b.d.Is("ent_valid") != valid {
+		return fmt.Errorf("cycle %d: ent_valid is %t, want %t", now, b.d.Is("ent_valid"), valid)
+	}
+	if valid {
+		if d := cmp.Diff(b.waiting[0].want, seen(b.d)); d != "" {
+			return fmt.Errorf("cycle %d: entry (-want +got):\n%s", now, d)
+		}
+	}
+	if pop {
+		b.waiting = b.waiting[1:]
+	}
+	b.last = nil
+	if given {
+		w := pending{now, f.Port, decide(b.p, b.tb, b.foreignBypass, f)}
+		b.last = &w
+		b.waiting = append(b.waiting, w)
+		for name, is := range map[string]bool{
+			"bypass": w.want.Bypass, "ours": !w.want.Bypass && !w.want.Foreign, "foreign": w.want.Foreign, "up": w.want.Up, "down": w.want.Down,
+			"ackable": w.want.Ackable, "no role": !w.want.Bypass && !w.want.Up && !w.want.Down, "not whole": !w.want.Bypass && !w.want.Whole,
+		} {
+			if is {
+				b.met[name]++
+			}
+		}
+	}
+	if !room {
+		b.met["no room"]++
+	}
+	return nil
+}
+
+// run alternates traffic with changes to the tables: at quiet times, as the contract of the control plane has it.
+func (b *bench) run(rounds int) error {
+	for range rounds {
+		b.foreignBypass = b.r.IntN(3) == 0
+		for _, chance := range [][2]int{{100, 100}, {50, 50}, {100, 10}, {10, 100}, {100, 0}, {0, 100}} {
+			for range 40 {
+				if err := b.cycle(chance[0], chance[1]); err != nil {
+					return err
+				}
+			}
+		}
+		for range 20 {
+			b.write(true, b.r.IntN(1<<b.p.EIW), b.r.IntN(16))
+			b.write(false, b.r.IntN(1<<(b.p.EIW-b.p.EPW)), b.r.IntN(16))
+		}
+	}
+	return nil
+}
+
+func TestAgainstModel(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]lookuptable.LookupTable{"small": small(), "single": single()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lib := rig.Lib(t, p)
+			met := map[string]int{}
+			for seed := range uint64(3) {
+				b := newBench(t, lib, p, seed)
+				require.NoError(t, b.run(25))
+				for k, n := range b.met {
+					met[k] += n
+				}
+			}
+			for _, k := range []string{"bypass", "ours", "foreign", "up", "down", "ackable", "no role", "not whole", "no room"} {
+				require.Greater(t, met[k], 20, k)
+			}
+			b := newBench(t, lib, p, 0)
+			b.latency = 3
+			require.ErrorContains(t, b.run(1), "ent_valid is true, want false", "a latency one too long must be found")
+		})
+	}
+}
+
+// TestEveryField changes one thing at a time and sees what it changes; a frame that finds its record is the starting point.
+func TestEveryField(t *testing.T) {
+	t.Parallel()
+	p := small()
+	lib := rig.Lib(t, p)
+	right := frame{Port: 1, RoCEv2: true, PKeyOK: true, SumOK: true, LenOK: true, TVerOK: true, QPN: 0xABC00 | 1<<3 | 2, SrcIP: 0x0A000001, DstIP: 0x0A000002, Opcode: 4, PLen: 8, Words: 1}
+	cases := map[string]struct {
+		frame   func(f *frame)
+		ep, grp map[int]uint32
+		foreign bool // CTRL.foreign_bypass
+		want    func(e *entry)
+	}{
+		"right":                {want: func(*entry) {}},
+		"not RoCEv2":           {frame: func(f *frame) { f.RoCEv2 = false }, want: func(e *entry) { *e = entry{Bypass: true} }},
+		"no record":            {ep: map[int]uint32{epCtrl: 0x102}, want: func(e *entry) { *e = entry{Bypass: true} }},
+		"another QPN's high":   {frame: func(f *frame) { f.QPN ^= 1 << 23 }, want: func(e *entry) { *e = entry{Bypass: true} }},
+		"source":               {frame: func(f *frame) { f.SrcIP ^= 1 }, want: func(e *entry) { e.Foreign = true }},
+		"destination":          {frame: func(f *frame) { f.DstIP ^= 1 << 31 }, want: func(e *entry) { e.Foreign = true }},
+		"port":                 {frame: func(f *frame) { f.Port = 2 }, want: func(e *entry) { e.Foreign = true }},
+		"port beyond all":      {ep: map[int]uint32{epCtrl: 0x8103}, want: func(e *entry) { e.Foreign = true }},
+		"P_Key":                {frame: func(f *frame) { f.PKeyOK = false }, want: func(e *entry) { e.Foreign = true }},
+		"foreign and bypassed": {frame: func(f *frame) { f.SrcIP ^= 2 }, foreign: true, want: func(e *entry) { *e = entry{Bypass: true} }},
+		"right and bypassing":  {foreign: true, want: func(*entry) {}},
+		"not a host":           {ep: map[int]uint32{epCtrl: 0x101}, want: func(e *entry) { e.Host, e.Ackable = false, false }},
+		"not in ack_mask":      {grp: map[int]uint32{grpAckMask: 0x3B}, want: func(e *entry) { e.Ackable = false }},
+		"child and parent":     {grp: map[int]uint32{grpParent: 1<<31 | 2}, want: func(e *entry) { e.ParentMask = 4 }},
+		"parent":               {grp: map[int]uint32{grpParent: 1<<31 | 2, grpInMask: 0x3B}, want: func(e *entry) { e.ParentMask, e.InMask, e.Up, e.Down = 4, 0x3B, false, true }},
+		"parent not valid":     {grp: map[int]uint32{grpParent: 2, grpInMask: 0x3B}, want: func(e *entry) { e.InMask, e.Up = 0x3B, false }},
+		"parent 66":            {grp: map[int]uint32{grpParent: 1<<31 | 0x42, grpInMask: 0x3B}, want: func(e *entry) { e.InMask, e.Up = 0x3B, false }},
+		"odd length":           {frame: func(f *frame) { f.PLen = 6 }, want: func(e *entry) { e.PLen, e.Whole = 6, false }},
+		"Barrier":              {grp: map[int]uint32{grpCollct: 3}, want: func(e *entry) { e.Whole = false }},
+		"empty Barrier":        {frame: func(f *frame) { f.PLen = 0 }, grp: map[int]uint32{grpCollct: 3}, want: func(e *entry) { e.PLen = 0 }},
+		"big endian":           {grp: map[int]uint32{grpCollct: 1 << 24}, want: func(e *entry) { e.BigEndian = true }},
+		"out_mask":             {grp: map[int]uint32{grpOutMask: 0xFFFFFFD5}, want: func(e *entry) { e.OutMask = 0x15 }},
+		"slots":                {grp: map[int]uint32{grpSlots: 0xFFFFFFA5}, want: func(e *entry) { e.Base, e.Log2N = 0x25, 31 }},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := rig.New(t, lib, 3)
+			b := &bench{p: p, d: d}
+			ep := map[int]uint32{epCtrl: 0x103, epLocalQPN: uint32(right.QPN), epLocalIP: uint32(right.DstIP), epRemoteIP: uint32(right.SrcIP)}
+			grp := map[int]uint32{grpSlots: 0x03000010, grpInMask: 0x3F, grpOutMask: 0x1E, grpAckMask: 0x3F, grpParent: 0, grpCollct: 0}
+			for _, m := range []struct {
+				we, index      string
+				base, override map[int]uint32
+			}{{"tbl_ep_we", "10", ep, c.ep}, {"tbl_grp_we", "1", grp, c.grp}} {
+				index := uint64(10) // endpoint 2 of group 1
+				if m.we == "tbl_grp_we" {
+					index = 1
+				}
+				for word, v := range m.base {
+					if o, ok := m.override[word]; ok {
+						v = o
+					}
+					d.Set(m.we, 1)
+					d.Set("tbl_index", index)
+					d.Set("tbl_word", uint64(word))
+					d.Set("tbl_data", uint64(v))
+					d.Clock()
+				}
+				d.Set(m.we, 0)
+			}
+			f := right
+			if c.frame != nil {
+				c.frame(&f)
+			}
+			want := entry{
+				Host: true, Up: true, Ackable: true, SumOK: true, LenOK: true, TVerOK: true, Whole: true,
+				EI: 10, Opcode: 4, PLen: 8, Words: 1, Base: 0x10, Log2N: 3, InMask: 0x3F, OutMask: 0x1E,
+			}
+			c.want(&want)
+			d.SetBool("cfg_foreign_bypass", c.foreign)
+			b.drive(f)
+			d.Set("hdr_valid", 1)
+			d.Clock()
+			d.Set("hdr_valid", 0)
+			d.Clock()
+			require.True(t, d.Is("fwd_valid"))
+			require.Equal(t, want.Bypass, d.Is("fwd_bypass"))
+			d.Clock()
+			require.True(t, d.Is("ent_valid"))
+			require.Empty(t, cmp.Diff(want, seen(d)))
+		})
+	}
+}
