@@ -169,7 +169,9 @@ func (b *bench) read(addr uint64) (uint32, bool) {
 
 // address draws one that is in the map, near its edges, or anywhere.
 func (b *bench) address() uint64 {
-	switch b.rng.IntN(8) {
+	switch b.rng.IntN(9) {
+	case 8:
+		return atGroup + uint64(b.rng.IntN(b.p.Groups)*stride) // GROUP_CTRL
 	case 0:
 		return b.rng.Uint64N(1 << b.p.AxilW)
 	case 1:
