@@ -42,7 +42,7 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	log := logrus.New()
 	log.SetOutput(stderr)
-	log.SetFormatter(&logrus.TextFormatter{DisableTimestamp: true, DisableColors: true})
+	log.SetFormatter(&logrus.TextFormatter{DisableTimestamp: true, DisableColors: true, DisableQuote: true})
 	a := &app{log: log, out: stdout}
 	root := a.root()
 	root.SetArgs(args)
