@@ -4,6 +4,7 @@ package verify
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"math/rand/v2"
 	"slices"
@@ -400,6 +401,67 @@ func (t *T) bypassFairness(e *engine, g *group) error {
 		return failf("of %d frames that came in in turns, %d left, the longest run of one kind has %d", 2*each, len(outs), longest)
 	}
 	e.SetPauses(dut.Pauses{})
+	return t.bypassAmongCopies(e, g)
+}
+
+// bypassAmongCopies has a few strangers arrive behind contributions whose results are many more frames than came in: they must
+// leave among the copies, not behind them all.
+func (t *T) bypassAmongCopies(e *engine, g *group) error {
+	const strangers = 3
+	window, last := g.mw(), len(g.ends)-1
+	backlog := window * (len(g.ends) - 1) // copies that wait when the strangers arrive
+	if backlog < 4*strangers {
+		return nil
+	}
+	for k := range window {
+		for c := range last {
+			f := g.data(c, g.set.Start.Add(k), t.words(1))
+			e.send(f.port, f.data)
+		}
+	}
+	if _, err := e.settle(); err != nil {
+		return err
+	}
+	for k := range window {
+		f := g.data(last, g.set.Start.Add(k), t.words(1))
+		e.send(f.port, f.data)
+	}
+	isStranger := func(b []byte) bool { return b[12] == 0x08 && b[13] == 0x06 }
+	var arrived uint64 // the last stranger
+	e.OnAccept = func(a dut.Accepted, _ []inc.Counter) error {
+		if isStranger(a.Data) {
+			arrived = a.At
+		}
+		return nil
+	}
+	port := g.ends[last].Port
+	for range strangers {
+		b := t.words(16)[:62]
+		b[12], b[13] = 0x08, 0x06
+		e.send(port, b)
+	}
+	outs, err := e.settle()
+	if err != nil {
+		return err
+	}
+	if want := window*len(g.ends) + strangers; len(outs) != want {
+		return failf("%d frames left, expected %d", len(outs), want)
+	}
+	slices.SortStableFunc(outs, func(a, b dut.Out) int { return cmp.Compare(a.First, b.First) })
+	waiting, behind := 0, 0 // copies that left after the last stranger had come in, and after it had left
+	for _, o := range outs {
+		switch {
+		case isStranger(o.Data):
+			behind = 0
+		case o.First > arrived:
+			waiting++
+			behind++
+		}
+	}
+	t.values["bypass_copies_behind"] = uint64(behind)
+	if waiting > strangers+1 && behind == 0 {
+		return failf("the last of %d strangers left behind all of the %d copies that waited when it came in", strangers, waiting)
+	}
 	return nil
 }
 
