@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package endtoend_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/internal/tool"
+	"incforge/rtlgen"
+	"incforge/rtlgen/params"
+	"incforge/synth"
+	"incforge/verify"
+)
+
+// named is a preset.
+func named(t *testing.T, preset string, sets ...string) params.Params {
+	t.Helper()
+	p, err := params.Preset(preset, sets...)
+	require.NoError(t, err)
+	return p
+}
+
+// generate writes a design to a folder of the test's own.
+func generate(t *testing.T, p params.Params) string {
+	t.Helper()
+	d, err := rtlgen.Generate(p)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, d.Write(dir))
+	return dir
+}
+
+// run runs scenarios; a failed one is the caller's to judge.
+func run(t *testing.T, o verify.Options) verify.Report {
+	t.Helper()
+	report, err := verify.Run(t.Context(), o)
+	if !errors.Is(err, verify.ErrFailed) {
+		require.NoError(t, err)
+	}
+	return report
+}
+
+// passes runs all scenarios that match and says which failed, with the line that repeats it.
+func passes(t *testing.T, o verify.Options) {
+	t.Helper()
+	report := run(t, o)
+	for _, r := range report.Tests {
+		assert.NotEqual(t, "fail", string(r.Verdict), "%s seed %d: %s\n%s", r.Scenario, r.Seed, r.Message, r.Replay)
+	}
+	assert.Positive(t, report.Passed())
+}
+
+// TestPresetsPass: all scenarios on the Verilog of every preset but the largest, whose shape fpga100g has too.
+func TestPresetsPass(t *testing.T) {
+	t.Parallel()
+	for _, preset := range []string{"mini", "trio", "quint", "wide16", "lone", "fpga100g"} {
+		t.Run(preset, func(t *testing.T) {
+			t.Parallel()
+			passes(t, verify.Options{ManifestDir: generate(t, named(t, preset)), Config: preset, Seed: 11})
+		})
+	}
+}
+
+// TestCorePasses: the same scenarios on the top without ports of its own.
+func TestCorePasses(t *testing.T) {
+	t.Parallel()
+	passes(t, verify.Options{ManifestDir: generate(t, named(t, "mini")), Config: "mini", DUT: verify.KindCore, Seed: 12})
+}
+
+// TestShapesPass: so does what is drawn from the whole range of parameters.
+func TestShapesPass(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	pick := func(from ...int) int { return from[rng.IntN(len(from))] }
+	for i := range 3 {
+		bus, mtu, window := pick(8, 16, 32), pick(256, 512, 2048, 4096), pick(1, 2, 8)
+		p := named(t, "mini", fmt.Sprintf("name=shape%d", i), fmt.Sprintf("bus_bytes=%d", bus), fmt.Sprintf("mtu_bytes=%d", mtu),
+			fmt.Sprintf("window_packets=%d", window), fmt.Sprintf("buffer_bytes=%d", mtu*(2*window*pick(1, 3)+pick(0, 1, 3))),
+			fmt.Sprintf("groups=%d", pick(1, 3, 5)), fmt.Sprintf("members=%d", pick(2, 3, 7, 16)), fmt.Sprintf("ports=%d", pick(1, 2, 3, 7)))
+		t.Run(strings.ReplaceAll(strings.TrimSpace(string(p.YAML())), "\n", " "), func(t *testing.T) {
+			t.Parallel()
+			passes(t, verify.Options{ManifestDir: generate(t, p), Config: p.Name, Seed: 13})
+		})
+	}
+}
+
+// TestNetlistPasses: what synthesis makes of mini, mapped to library cells, behaves like its source.
+func TestNetlistPasses(t *testing.T) {
+	t.Parallel()
+	dir := generate(t, named(t, "mini"))
+	netlist, err := synth.Netlist(t.Context(), dir, synth.NetlistOptions{Top: "switch", Mapped: true, OutDir: t.TempDir()})
+	require.NoError(t, err)
+	passes(t, verify.Options{ManifestDir: dir, Config: "mini", DUT: verify.KindNetlist, Sources: []string{netlist}, Seed: 14,
+		Scenario: "[!c]*"}) // chaos takes long at gate level, and adds nothing to what its source passed
+}
+
+// TestCapturesReplay: frames that two Linux hosts exchanged go through the Verilog as four ranks.
+func TestCapturesReplay(t *testing.T) {
+	t.Parallel()
+	dir := generate(t, named(t, "mini"))
+	for name, want := range map[string]struct {
+		sums  bool
+		drops []string // the reasons for which frames may be dropped, each with at least one
+	}{
+		"send-64k":         {sums: true},
+		"send-64b":         {sums: true},
+		"send-imm-1packet": {sums: true},
+		"loss-delivered":   {sums: true, drops: []string{"DROP_GAP"}},
+		"send-imm-3packet": {sums: true, drops: []string{"DROP_BAD_LENGTH", "DROP_GAP"}},
+		"write-64k":        {drops: []string{"DROP_OPCODE"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inputs, err := filepath.Glob("../../roce/testdata/" + name + ".pcap*")
+			require.NoError(t, err)
+			require.Len(t, inputs, 1)
+			out := filepath.Join(t.TempDir(), name+".pcapng")
+			report, err := verify.Replay(t.Context(), verify.ReplayOptions{ManifestDir: dir, Input: inputs[0], Output: out, Ranks: 4, Seed: 1})
+			require.NoError(t, err)
+			assert.Equal(t, want.sums, report.Sums > 0)
+			require.NotEmpty(t, report.Predicted)
+			for counter, n := range report.Predicted {
+				assert.Equal(t, n, report.Counters[counter], counter)
+			}
+			for _, reason := range want.drops {
+				assert.Positive(t, report.Counters[reason], reason)
+			}
+			dissected(t, out)
+		})
+	}
+}
+
+// dissected has tshark read a capture: nothing malformed. Its RPC-over-RDMA heuristic takes any SEND for RPC and is left out.
+func dissected(t *testing.T, file string) {
+	t.Helper()
+	if _, err := tool.Find("tshark"); err != nil {
+		t.Skip("tshark is not installed: nobody else reads the capture")
+	}
+	result, err := tool.Run(t.Context(), tool.Command{Name: "tshark",
+		Args: []string{"-r", file, "--disable-protocol", "rpcordma", "-Y", "_ws.malformed || _ws.expert.severity == error", "-T", "fields", "-e", "frame.number"}})
+	require.NoError(t, err)
+	assert.Empty(t, strings.TrimSpace(string(result.Stdout)), "frames that tshark calls malformed")
+}
