@@ -9,7 +9,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path"
 
+	"incforge/hdl/ram"
 	"incforge/rtlgen/graph"
 	"incforge/rtlgen/params"
 	"incforge/rtlgen/regs"
@@ -92,9 +94,12 @@ func (d *Design) print() error {
 	if err != nil {
 		return err
 	}
+	if err := style(rtl, d.Params.Memory); err != nil {
+		return err
+	}
 	d.Files = append(d.Files, rtl...)
-	add := func(path string, data []byte) {
-		d.Files = append(d.Files, verilog.File{Path: path, Data: data})
+	add := func(name string, data []byte) {
+		d.Files = append(d.Files, verilog.File{Path: name, Data: data})
 	}
 	add("files.f", verilog.FileList(rtl))
 	constraints := d.Params.Name + ".sdc"
@@ -145,6 +150,22 @@ func (d *Design) print() error {
 		return fmt.Errorf("manifest: %w", err)
 	}
 	add(ManifestFile, append(text, '\n'))
+	return nil
+}
+
+// style makes the design's memories be built as the parameter memory says.
+func style(rtl verilog.Files, memory params.Memory) error {
+	styles := map[params.Memory]int{params.MemoryAuto: 0, params.MemoryRAM: 1, params.MemoryRegisters: 2}
+	for i, f := range rtl {
+		if path.Base(f.Path) != "inc_ram_1r1w.v" {
+			continue
+		}
+		text, err := ram.Default(f.Data, styles[memory])
+		if err != nil {
+			return err
+		}
+		rtl[i].Data = text
+	}
 	return nil
 }
 

@@ -4,6 +4,7 @@ package synth
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"incforge/synth/design"
@@ -37,9 +38,16 @@ func planMemories(d *design.Design, t *technology, o Options) ([]memory, error) 
 	}
 	sizes, count := d.Sizes()
 	memories := make([]memory, 0, len(sizes))
+	least := minMacroBits
+	switch d.Params.Memory { // the parameter of that name; a manifest without it means auto
+	case "ram":
+		least = 1
+	case "registers":
+		least = math.MaxInt
+	}
 	for _, s := range sizes {
 		m := memory{Size: s, count: count[s]}
-		if s.Words*s.Bits >= minMacroBits {
+		if s.Words*s.Bits >= least {
 			macro, err := liberty.CompileSRAM(s.Words, s.Bits, liberty.SRAMOptions{
 				Ports: liberty.OneR1W, Cell: cell, Corner: t.sram, MaxCycle: 1e6 / o.ClockMHz})
 			if err != nil {

@@ -16,6 +16,7 @@ func TestDescription(t *testing.T) {
 	for _, p := range []ram.RAM{
 		{Words: 2, Bits: 1, AddrW: 1}, {Words: 3, Bits: 2, AddrW: 2}, {Words: 7, Bits: 3, AddrW: 3},
 		{Words: 8, Bits: 64, AddrW: 3}, {Words: 9, Bits: 65, AddrW: 4}, {Words: 1024, Bits: 8192, AddrW: 10},
+		{Words: 65, Bits: 3, AddrW: 7, Style: 1}, {Words: 64, Bits: 3, AddrW: 6, Style: 2},
 	} {
 		legal = append(legal, p)
 	}
@@ -29,6 +30,7 @@ func TestDescription(t *testing.T) {
 		{Leaf: bits, Params: param("BITS", 0), Rule: "BITS must be at least 1"},
 		{Leaf: addr, Params: param("WORDS", 3), Rule: "2**ADDR_W must be at least WORDS"},
 		{Leaf: ram.RAM{Words: 2, Bits: 1, AddrW: 0}, Params: param("ADDR_W", 0), Rule: "2**ADDR_W must be at least WORDS"},
+		{Leaf: ram.RAM{Words: 2, Bits: 1, AddrW: 1, Style: 3}, Params: param("STYLE", 3), Rule: "STYLE must be 0, 1 or 2"},
 		{Leaf: ram.RAM{Words: 2, Bits: 1, AddrW: 31}, Params: param("ADDR_W", 31), Rule: "2**ADDR_W must be at least WORDS"},
 	})
 }

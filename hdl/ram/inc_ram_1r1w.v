@@ -17,7 +17,9 @@ module inc_ram_1r1w #(
     // bits of a word, at least 1
     parameter BITS   = 8,
     // bits of an address; 2**ADDR_W >= WORDS
-    parameter ADDR_W = 4
+    parameter ADDR_W = 4,
+    // how the array is built: 0 as the tool chooses, but tables of up to 64 words from distributed RAM; 1 block RAM; 2 registers
+    parameter STYLE  = 0
 ) (
     input  wire              clk,
 
@@ -38,25 +40,66 @@ module inc_ram_1r1w #(
         if (BITS < 1) begin : gen_bad_bits
             $error("inc_ram_1r1w: BITS must be at least 1");
         end
+        if (STYLE < 0 || STYLE > 2) begin : gen_bad_style
+            $error("inc_ram_1r1w: STYLE must be 0, 1 or 2");
+        end
         if (ADDR_W < 1 || ADDR_W > 30 || (1 << ADDR_W) < WORDS) begin : gen_bad_addr_w
             $error("inc_ram_1r1w: 2**ADDR_W must be at least WORDS");
         end
     endgenerate
 `endif
 
-    reg [BITS-1:0] mem [0:WORDS-1];
     reg [BITS-1:0] rdata_reg;
 
     assign rdata = rdata_reg;
 
-    always @(posedge clk) begin
-        if (we) begin
-            mem[waddr] <= wdata;
+    // The same memory each time: an attribute cannot be chosen otherwise.
+    generate
+        if (STYLE == 2) begin : gen_registers
+            (* ram_style = "registers" *)
+            reg [BITS-1:0] mem [0:WORDS-1];
+            always @(posedge clk) begin
+                if (we) begin
+                    mem[waddr] <= wdata;
+                end
+                if (re) begin
+                    rdata_reg <= mem[raddr];
+                end
+            end
+        end else if (STYLE == 1) begin : gen_block
+            (* ram_style = "block" *)
+            reg [BITS-1:0] mem [0:WORDS-1];
+            always @(posedge clk) begin
+                if (we) begin
+                    mem[waddr] <= wdata;
+                end
+                if (re) begin
+                    rdata_reg <= mem[raddr];
+                end
+            end
+        end else if (WORDS <= 64) begin : gen_table
+            (* ram_style = "distributed" *)
+            reg [BITS-1:0] mem [0:WORDS-1];
+            always @(posedge clk) begin
+                if (we) begin
+                    mem[waddr] <= wdata;
+                end
+                if (re) begin
+                    rdata_reg <= mem[raddr];
+                end
+            end
+        end else begin : gen_array
+            reg [BITS-1:0] mem [0:WORDS-1];
+            always @(posedge clk) begin
+                if (we) begin
+                    mem[waddr] <= wdata;
+                end
+                if (re) begin
+                    rdata_reg <= mem[raddr];
+                end
+            end
         end
-        if (re) begin
-            rdata_reg <= mem[raddr];
-        end
-    end
+    endgenerate
 
 endmodule
 

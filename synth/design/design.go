@@ -43,6 +43,7 @@ type Params struct {
 	DTypes      []string `json:"dtypes"`
 	Ops         []string `json:"ops"`
 	Accumulate  string   `json:"accumulate"`
+	Memory      string   `json:"memory"`
 	BufferBytes int      `json:"buffer_bytes"`
 	Groups      int      `json:"groups"`
 	Members     int      `json:"members"`
