@@ -8,7 +8,7 @@
 //   throughput  a write in 2 cycles and a read in 4, independent of each other
 //   stall       an answer waits for bready or rready; no further access of its kind is taken meanwhile
 //   tables      endpoint and group words go out on tbl_* one cycle after they were written, and read back from a copy here
-//   counters    step by one for every cycle in which their bit of `count` is high, and wrap
+//   counters    step by one for every cycle in which their bit of `count` is high, two cycles later, and wrap
 //   reset       all registers take their reset values; then every table word is cleared, one a cycle: `ready` is low and accesses
 //               wait until that is done
 //   not done    no byte writes
@@ -260,21 +260,22 @@ module inc_csr #(
     localparam C_TX_FANOUT = 7, C_TX_FRAMES = 17;
 
     reg  [32*COUNTERS-1:0] counter_reg;
-    wire [COUNTERS-1:0]    step;
+    // what is to be counted is known late in a cycle, and every counter hangs on it: it waits for the next one
+    reg  [COUNTERS-1:0]    step_reg;
     genvar c;
     generate
         for (c = 0; c < COUNTERS; c = c + 1) begin : gen_counter
             if (c == C_TX_FANOUT) begin : gen_fanout
-                assign step[c] = count[c] || count_fanout;
+                always @(posedge clk) step_reg[c] <= !rst && (count[c] || count_fanout);
             end else if (c == C_TX_FRAMES) begin : gen_frames
-                assign step[c] = count[c] || count_frame;
+                always @(posedge clk) step_reg[c] <= !rst && (count[c] || count_frame);
             end else begin : gen_plain
-                assign step[c] = count[c];
+                always @(posedge clk) step_reg[c] <= !rst && count[c];
             end
             always @(posedge clk) begin
                 if (rst) begin
                     counter_reg[32*c +: 32] <= 32'd0;
-                end else if (step[c]) begin
+                end else if (step_reg[c]) begin
                     counter_reg[32*c +: 32] <= counter_reg[32*c +: 32] + 32'd1;
                 end
             end

@@ -158,7 +158,7 @@ func Faults() []Fault {
 		{"a counter starts at one", csr,
 			"counter_reg[32*c +: 32] <= 32'd0;", "counter_reg[32*c +: 32] <= c == 3 ? 32'd1 : 32'd0;", false},
 		{"a counter misses one in two", csr,
-			"end else if (step[c]) begin", "end else if (step[c] && (c != 6 || counter_reg[32*c])) begin", true},
+			"end else if (step_reg[c]) begin", "end else if (step_reg[c] && (c != 6 || counter_reg[32*c])) begin", true},
 		{"a control register is not reset", csr,
 			"gap_nak_reg        <= 1'b1;\n", "", false},
 		{"the state machine is not reset", check,
