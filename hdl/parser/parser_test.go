@@ -473,7 +473,7 @@ func TestAgainstModel(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(m.Close)
 			var benches []*bench
-			for _, w := range []int{8, 16, 32, 64, 256} {
+			for _, w := range []int{8, 16, 32, 64, 128} {
 				b := newBench(t, m, w, c.idle(seed+uint64(w)), c.full(seed+uint64(w)+1))
 				benches = append(benches, b)
 				for _, f := range frames {

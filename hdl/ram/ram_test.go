@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/hdl/hdltest/rig"
+	"incforge/hdl/ram"
 	"incforge/sim"
 )
 
@@ -37,7 +38,7 @@ func (m *memory) random(r *rand.Rand) []byte {
 func run(dut *rig.Rig, seed uint64, newWord bool) (collisions, holds int, err error) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var mems []*memory
-	for _, m := range []memory{{name: "a", words: 2, bits: 1}, {name: "b", words: 3, bits: 7}, {name: "c", words: 9, bits: 64}, {name: "d", words: 16, bits: 130}} {
+	for _, m := range []memory{{name: "a", words: 2, bits: 1}, {name: "b", words: 3, bits: 7}, {name: "c", words: 9, bits: 64}, {name: "d", words: 65, bits: 130}} {
 		m.data = map[int][]byte{}
 		mems = append(mems, &m)
 	}
@@ -90,6 +91,20 @@ func TestAgainstModel(t *testing.T) {
 	}
 	_, _, err = run(rig.New(t, lib, 0), 0, true)
 	require.ErrorContains(t, err, "rdata is", "a model that returns the new word must be told apart")
+}
+
+func TestDefault(t *testing.T) {
+	t.Parallel()
+	m, err := ram.RAM{Words: 2, Bits: 1, AddrW: 1}.Module()
+	require.NoError(t, err)
+	for style := range 3 {
+		text, err := ram.Default(m.Source, style)
+		require.NoError(t, err)
+		require.Contains(t, string(text), fmt.Sprintf("parameter STYLE  = %d\n", style))
+		require.Len(t, text, len(m.Source), "nothing else changes")
+	}
+	_, err = ram.Default([]byte("module other;"), 1)
+	require.ErrorContains(t, err, "does not hold")
 }
 
 // TestLatencyAndThroughput streams through a memory, a write and a read a cycle, and sees each word exactly one cycle after

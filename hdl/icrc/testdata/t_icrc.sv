@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // t_icrc: check and insertion of several widths with their tables, so that one compiled model tests them all. Ports carry
-// the width: n8_m_valid.
+// the width: n8_m_valid. The tables of other widths are compared by evaluating their text, which costs no compile time.
 `default_nettype none
 
 `define PORTS(N) \
@@ -28,22 +28,21 @@
 
 `define PAIR(N) \
     generate if (1) begin : gen_``N \
-        wire [31:0] c_state, c_next, i_state, i_next, residue, t_state, t_crc; \
+        wire [31:0] c_state, i_state, next, residue, t_state, t_crc; \
         wire [8*N-1:0] c_data, i_data; \
         wire [$clog2(N)-1:0] tail; \
         wire [$clog2(N)-3:0] index; \
         inc_icrc_check #(.BYTES(N), .INIT(INIT)) u_check (.clk(clk), \
             .crc_valid(n``N``_crc_valid), .crc_first(n``N``_crc_first), .crc_data(n``N``_crc_data), .crc_tail(n``N``_crc_tail), \
-            .step_state(c_state), .step_data(c_data), .step_next(c_next), .residue_tail(tail), .residue(residue), .icrc_ok(n``N``_icrc_ok)); \
-        inc_crc32_``N u_check_step (.state(c_state), .data(c_data), .next(c_next)); \
+            .step_state(c_state), .step_data(c_data), .step_next(next), .residue_tail(tail), .residue(residue), .icrc_ok(n``N``_icrc_ok)); \
+        inc_crc32_``N u_step (.state(checking ? c_state : i_state), .data(checking ? c_data : i_data), .next(next)); \
         inc_crc32_residue_``N u_residue (.tail(tail), .residue(residue)); \
         inc_icrc_insert #(.BYTES(N), .PORT_W(3), .INIT(INIT)) u_insert (.clk(clk), .rst(rst), \
             .s_valid(n``N``_s_valid), .s_ready(n``N``_s_ready), .s_data(n``N``_s_data), .s_keep(n``N``_s_keep), .s_first(n``N``_s_first), \
             .s_last(n``N``_s_last), .s_port(n``N``_s_port), .s_index(n``N``_s_index), .s_left(n``N``_s_left), \
-            .step_state(i_state), .step_data(i_data), .step_next(i_next), .tail_state(t_state), .tail_index(index), .tail_crc(t_crc), \
+            .step_state(i_state), .step_data(i_data), .step_next(next), .tail_state(t_state), .tail_index(index), .tail_crc(t_crc), \
             .m_valid(n``N``_m_valid), .m_ready(n``N``_m_ready), .m_data(n``N``_m_data), .m_keep(n``N``_m_keep), .m_last(n``N``_m_last), \
             .m_port(n``N``_m_port)); \
-        inc_crc32_``N u_insert_step (.state(i_state), .data(i_data), .next(i_next)); \
         inc_crc32_tail_``N u_tail (.state(t_state), .index(index), .crc(t_crc)); \
     end endgenerate
 
@@ -52,15 +51,15 @@ module t_icrc #(
 ) (
     input wire clk,
     input wire rst,
+    // which of the two has the step: one serves both, to save compile time
+    input wire checking,
     `PORTS(8),
     `PORTS(16),
-    `PORTS(32),
     `PORTS(64)
 );
 
     `PAIR(8)
     `PAIR(16)
-    `PAIR(32)
     `PAIR(64)
 
 endmodule

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // t_parser: parsers of several widths side by side, so that one compiled model tests them all. Ports carry the width: p8_room.
-// 128 is left out to save compile time: between 64 and 256 nothing new happens.
+// 256 is left out to save compile time: behind 64 nothing new happens.
 `default_nettype none
 
 `define PORTS(N, WORDS_W) \
@@ -68,14 +68,14 @@ module t_parser (
     `PORTS(16, 5),
     `PORTS(32, 4),
     `PORTS(64, 3),
-    `PORTS(256, 1)
+    `PORTS(128, 2)
 );
 
     `PARSER(8, 6)
     `PARSER(16, 5)
     `PARSER(32, 4)
     `PARSER(64, 3)
-    `PARSER(256, 1)
+    `PARSER(128, 2)
 
 endmodule
 

@@ -1,5 +1,5 @@
-// What is proved of inc_stream_fifo. The test puts this text before the module's endmodule, and a second read port into
-// the RAM: f_at, f_word.
+// What is proved of inc_stream_fifo. The test puts this text before the module's endmodule, and ram.v in the place of the
+// RAM, which has a second read port: f_at, f_word.
 reg f_past = 1'b0;
 always @(posedge clk) f_past <= 1'b1;
 always @* if (!f_past) assume (rst);
