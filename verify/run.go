@@ -294,7 +294,7 @@ func (r *runner) attempt(ctx context.Context, j job, maker maker, waves string) 
 		}
 		return d, err
 	})
-	t.long = r.opt.Long
+	t.long, t.oneQueue = r.opt.Long, r.opt.DUT == KindReference
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the scenario panicked: %v\n%s", p, debug.Stack())

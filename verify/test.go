@@ -27,7 +27,9 @@ type T struct {
 	rng  *rand.Rand
 	seed uint64
 	long bool
-	open func(seed uint64, n int) (dut.DUT, error)
+	// oneQueue: what the engine sends leaves in one order, as the reference's does; nothing can overtake.
+	oneQueue bool
+	open     func(seed uint64, n int) (dut.DUT, error)
 
 	engines []*engine
 	cover   cover.Map

@@ -8,7 +8,8 @@
 //               eof_* is valid in the cycle after raw_last
 //   throughput  1 beat per cycle, no bubbles; each frame yields one hdr_valid and then, at the same time or later,
 //               one eof_valid, in the order of the frames
-//   stall       s_axis_tready is high while `room` is; consumers lower `room` with space for 8 more beats
+//   stall       s_axis_tready is high while `room` is, and in a frame that is known to be bypassed while `room_raw` is; consumers
+//               lower them with space for 8 more beats
 //   payload     words of a send packet's payload only, never more than MTU_BYTES; the bytes after its end are not zeroed
 //   reset       between frames; s_axis_tready low while rst is high
 //   not done    decides nothing: a frame that is too short or is not RoCEv2 yields hdr_rocev2 = 0 and fields without meaning
@@ -29,8 +30,12 @@ module inc_parser #(
     input  wire               clk,
     input  wire               rst,
 
-    // every consumer has space for 8 more beats
+    // every consumer has space for 8 more beats; and Forward alone, which is all that a bypassed frame needs
     input  wire               room,
+    input  wire               room_raw,
+    // LookupTable's decision, 1 cycle after hdr_valid
+    input  wire               fwd_valid,
+    input  wire               fwd_bypass,
 
     input  wire [8*BYTES-1:0] s_axis_tdata,
     input  wire [BYTES-1:0]   s_axis_tkeep,
@@ -129,6 +134,9 @@ module inc_parser #(
     // ---- the beat under way, the one before it, and the header bytes seen so far ----
 
     reg                ready_reg;
+    reg                skip_reg;     // the frame that is coming in is bypassed
+    reg [2:0]          ended_reg;    // a frame's last beat was taken 1, 2, 3 cycles ago
+    reg                r_skip;
     reg                r_valid;
     reg                r_last;
     reg                r_err;
@@ -149,10 +157,19 @@ module inc_parser #(
 
     assign s_axis_tready = ready_reg;
 
+    // A bypassed frame may already be leaving while it comes in. It must not wait for room that only frames behind it on
+    // the output can make, so it takes none: its words are not kept, and only Forward can stop it. The decision belongs to
+    // the frame whose header was taken 3 cycles ago, if that one has not ended since.
+    wire take_last = take && s_axis_tlast;
+    wire skip      = skip_reg || (fwd_valid && fwd_bypass && ended_reg == 3'd0);
+
     always @(posedge clk) begin
-        ready_reg <= room;
+        ready_reg <= room || (room_raw && skip && !take_last);
+        skip_reg  <= skip && !take_last;
+        ended_reg <= {ended_reg[1:0], take_last};
         r_valid   <= take;
         if (take) begin
+            r_skip <= skip;
             r_data <= s_axis_tdata;
             p_data <= r_data;
             r_keep <= s_axis_tkeep;
@@ -171,6 +188,8 @@ module inc_parser #(
         end
         if (rst) begin
             ready_reg <= 1'b0;
+            skip_reg  <= 1'b0;
+            ended_reg <= 3'd0;
             r_valid   <= 1'b0;
             next_idx  <= 4'd0;
             next_base <= 18'd0;
@@ -348,7 +367,7 @@ module inc_parser #(
 
     wire [8*BYTES-1:0] word_a = {r_data[8*LANE_A-1:0], p_data[8*BYTES-1:8*LANE_A]};
     wire [8*BYTES-1:0] word_b = {r_data[8*LANE_B-1:0], p_data[8*BYTES-1:8*LANE_B]};
-    wire               closes = r_valid && r_count > (has_imm ? PAY_BEAT_B : PAY_BEAT_A) + 5'd1;
+    wire               closes = r_valid && !r_skip && r_count > (has_imm ? PAY_BEAT_B : PAY_BEAT_A) + 5'd1;
     wire               wanted = count_reg < limit_reg;
 
     assign pay_valid = (closes || flush_valid) && wanted;
@@ -357,7 +376,7 @@ module inc_parser #(
     always @(posedge clk) begin
         // A frame's last word may end before its last lane does: it goes out one cycle after the last beat,
         // when the next frame's first beat has no word to offer.
-        flush_valid <= r_valid && r_last && r_count > (has_imm ? PAY_BEAT_B : PAY_BEAT_A);
+        flush_valid <= r_valid && !r_skip && r_last && r_count > (has_imm ? PAY_BEAT_B : PAY_BEAT_A);
         flush_data  <= has_imm ? {{(8*LANE_B){1'b0}}, r_data[8*BYTES-1:8*LANE_B]}
                                : {{(8*LANE_A){1'b0}}, r_data[8*BYTES-1:8*LANE_A]};
         if (r_valid && r_count <= HEADER_BEATS) begin

@@ -92,11 +92,11 @@ func TestShapesPass(t *testing.T) {
 	}
 }
 
-// TestNetlistPasses: what synthesis makes of mini, mapped to library cells, behaves like its source.
+// TestNetlistPasses: what synthesis makes of mini, down to gates and flip-flops, behaves like its source.
 func TestNetlistPasses(t *testing.T) {
 	t.Parallel()
 	dir := generate(t, named(t, "mini"))
-	netlist, err := synth.Netlist(t.Context(), dir, synth.NetlistOptions{Top: "switch", Mapped: true, OutDir: t.TempDir()})
+	netlist, err := synth.Netlist(t.Context(), dir, synth.NetlistOptions{Top: "switch", OutDir: t.TempDir()})
 	require.NoError(t, err)
 	passes(t, verify.Options{ManifestDir: dir, Config: "mini", DUT: verify.KindNetlist, Sources: []string{netlist}, Seed: 14,
 		Scenario: "[!c]*"}) // chaos takes long at gate level, and adds nothing to what its source passed

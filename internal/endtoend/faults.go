@@ -145,6 +145,8 @@ func Faults() []Fault {
 			"(byp_valid && (!eng_valid || !owner_reg));", "(byp_valid && !eng_valid);", true},
 		{"err is lost on a bypassed frame", forward,
 			"{beat_last && beat_err, way_port,", "{beat_last && beat_err && 1'b0, way_port,", true},
+		{"a bypassed frame waits for room that only frames behind it can make", parse,
+			"wire skip      = skip_reg ||", "wire skip      = 1'b0 && skip_reg &&", true},
 		// classification
 		{"a foreign source is taken", lookup,
 			"wire foreign = q_src_ip != ep_remote_ip ||", "wire foreign = (q_src_ip != ep_remote_ip && 1'b0) ||", true},

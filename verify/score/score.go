@@ -190,6 +190,14 @@ func (b *Board) StepTo(cycle uint64) error {
 	return b.alive()
 }
 
+// SkipTo sets the time forward. What is skipped is no time in which the engine stood still.
+func (b *Board) SkipTo(cycle uint64) {
+	if now := b.Now(); cycle > now {
+		b.moved += cycle - now
+	}
+	b.DUT.SkipTo(cycle)
+}
+
 // alive reports an engine that owes frames and is still, or has frames waiting and takes none.
 func (b *Board) alive() error {
 	switch still := b.DUT.Still(); {

@@ -48,7 +48,7 @@
 
 `define PARSER(N, W) \
     inc_parser #(.BYTES(N), .PORT_W(3), .MTU_BYTES(256), .LEN_W(9), .WORDS_W(W)) u_``N ( \
-        .clk(clk), .rst(rst), .room(p``N``_room), \
+        .clk(clk), .rst(rst), .room(p``N``_room), .room_raw(1'b0), .fwd_valid(1'b0), .fwd_bypass(1'b0), \
         .s_axis_tdata(p``N``_s_axis_tdata), .s_axis_tkeep(p``N``_s_axis_tkeep), .s_axis_tvalid(p``N``_s_axis_tvalid), \
         .s_axis_tready(p``N``_s_axis_tready), .s_axis_tlast(p``N``_s_axis_tlast), .s_axis_tuser(p``N``_s_axis_tuser), \
         .raw_valid(p``N``_raw_valid), .raw_data(p``N``_raw_data), .raw_keep(p``N``_raw_keep), .raw_last(p``N``_raw_last), .raw_err(p``N``_raw_err), \
