@@ -51,7 +51,7 @@ func (d *dutFlags) open(cmd *cobra.Command, a *app, config string, flags *config
 	}
 	if verify.Kind(d.kind) == verify.KindNetlist {
 		stop := a.working("netlist of %s", config)
-		// Single-bit gates, not library cells: the same logic, and a third of the time to compile.
+		// Single-bit gates, not library cells: the same logic, and a C++ compiler finishes with it in minutes.
 		file, err := synth.Netlist(cmd.Context(), dir, synth.NetlistOptions{Top: "switch", OutDir: filepath.Join(buildDir, "netlist")})
 		stop()
 		if err != nil {
