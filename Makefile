@@ -11,9 +11,10 @@ GO       ?= go
 BUILD    ?= build
 INCFORGE := $(BUILD)/incforge
 
-# Program and the Debian 12 package that brings it. zlib's header is what Verilator's FST waves need.
+# Program or file, and the Debian 12 package that brings it. zlib's header is what Verilator's FST waves need; scapy is a second
+# opinion on frames.
 TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tshark:tshark g++:g++ make:make \
-         /usr/include/zlib.h:zlib1g-dev
+         /usr/include/zlib.h:zlib1g-dev /usr/lib/python3/dist-packages/scapy/contrib/roce.py:python3-scapy
 
 .PHONY: help tools build demo test check fmt-check vet staticcheck lint twice bench clean
 
