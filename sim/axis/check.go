@@ -111,6 +111,11 @@ func (c *checker) broken(r Rule, detail string) {
 	c.m.Fail(v)
 }
 
+// idle is the case in which there is nothing to check: no beat, none owed.
+func (c *checker) idle() bool {
+	return *c.valid == 0 && !c.holding && !c.wasReset && (c.rst == nil || *c.rst == 0)
+}
+
 // straight reports the commonest case of all, in which no rule about waiting or reset
 // can break: a beat was offered and taken in this very cycle.
 func (c *checker) straight() bool {
@@ -143,7 +148,9 @@ func (c *checker) check() (beat, inReset bool) {
 		c.broken(RuleReset, "")
 	}
 	if c.holding {
-		c.compare()
+		if !c.own { // a source's payload is its own, and it touches none that waits
+			c.compare()
+		}
 	} else if !c.own {
 		c.checkKeep()
 	}

@@ -58,6 +58,9 @@ func (r *receiver) Cut() uint64 { return r.cut }
 func (r *receiver) InFrame() bool { return r.frame != nil }
 
 func (r *receiver) sample() {
+	if r.idle() {
+		return
+	}
 	if r.straight() && r.keptFull() && r.frame != nil && !r.isLast() && r.maxFrame == 0 {
 		r.beats++ // the middle of a frame at full speed: nothing else can be wrong
 		r.frame.Data = append(r.frame.Data, r.data...)
