@@ -16,7 +16,7 @@ INCFORGE := $(BUILD)/incforge
 TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tshark:tshark g++:g++ make:make \
          /usr/include/zlib.h:zlib1g-dev /usr/lib/python3/dist-packages/scapy/contrib/roce.py:python3-scapy
 
-.PHONY: help tools build demo test check fmt-check vet staticcheck lint twice bench clean
+.PHONY: help tools build demo test faults check fmt-check vet staticcheck lint twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, in-switch AllReduce engine out."
@@ -44,6 +44,9 @@ build: ## Compile the program into build/incforge
 
 test: ## Run all tests
 	$(GO) test -timeout 15m ./...
+
+faults: tools ## Plant every fault we know of in the Verilog; each must be caught (make test plants the classic ones)
+	$(GO) test -timeout 60m ./internal/endtoend -run TestFaultsAreCaught -every-fault
 
 check: fmt-check vet staticcheck lint twice test ## Everything a change must pass
 
