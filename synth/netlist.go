@@ -125,8 +125,8 @@ func genericNetlist(ctx context.Context, d *design.Design, top string, o Netlist
 	defer os.RemoveAll(work)
 	if ram != nil {
 		// As a black box the leaf keeps its name and its parameters.
-		stub := "(* blackbox *)\n" + ram.Header + "\nendmodule\n"
-		if err := os.WriteFile(filepath.Join(work, "ram.v"), []byte(stub), 0o644); err != nil {
+		blackbox := "(* blackbox *)\n" + ram.Header + "\nendmodule\n"
+		if err := os.WriteFile(filepath.Join(work, "ram.v"), []byte(blackbox), 0o644); err != nil {
 			return nil, fmt.Errorf("synth: %w", err)
 		}
 	}

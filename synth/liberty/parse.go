@@ -126,7 +126,7 @@ func Open(path string) (*Library, error) {
 // Parse reads the first library of a Liberty text. Tables are skipped.
 func Parse(text []byte) (*Library, error) {
 	p := &parser{s: text}
-	g, err := p.library()
+	g, err := p.topGroup()
 	if err != nil {
 		line := 1 + bytes.Count(text[:min(p.pos, len(text))], []byte("\n"))
 		return nil, fmt.Errorf("liberty: line %d: %w", line, err)
@@ -350,7 +350,7 @@ type parser struct {
 	pos int
 }
 
-func (p *parser) library() (*group, error) {
+func (p *parser) topGroup() (*group, error) {
 	for {
 		name := p.token()
 		switch name {
