@@ -162,7 +162,7 @@ func (r *Reference) Reset() error {
 	r.regs = map[uint32]uint32{}
 	for i := range r.man.Registers {
 		reg := &r.man.Registers[i]
-		if reg.Access != "rw" || reg.NoReset {
+		if reg.Access != "rw" {
 			continue
 		}
 		for k := range reg.Size() {
@@ -207,14 +207,10 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 	return reg.ResetValue(i), nil
 }
 
-// Known reports whether a register has a value that every engine must agree on: not if it has none after reset and was not written.
+// Known reports whether there is a register at that address; every engine must agree on its value.
 func (r *Reference) Known(addr uint32) bool {
-	reg, _, ok := r.man.Find(addr)
-	if !ok || !reg.NoReset {
-		return ok
-	}
-	_, written := r.regs[addr]
-	return written
+	_, _, ok := r.man.Find(addr)
+	return ok
 }
 
 // param is what a PARAM_* register must say by the manifest's parameters, not by its own reset value.

@@ -86,15 +86,13 @@ type Register struct {
 	Stride uint32 `json:"stride"`
 	Access string `json:"access"`
 	// Reset is the value after reset of the first element, ResetStep what each further one has more.
-	Reset     uint32 `json:"reset"`
-	ResetStep uint32 `json:"reset_step"`
-	// NoReset marks registers whose value after reset is undefined.
-	NoReset bool    `json:"no_reset"`
-	Doc     string  `json:"doc"`
-	Fields  []Field `json:"fields"`
+	Reset     uint32  `json:"reset"`
+	ResetStep uint32  `json:"reset_step"`
+	Doc       string  `json:"doc"`
+	Fields    []Field `json:"fields"`
 }
 
-// ResetValue is the value of element i after reset; it means nothing if NoReset is set.
+// ResetValue is the value of element i after reset.
 func (r *Register) ResetValue(i int) uint32 { return r.Reset + uint32(i)*r.ResetStep }
 
 // Size is the number of elements, 1 for a register that is no array.
