@@ -11,6 +11,7 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // FileName is the manifest's name in a generated folder.
@@ -32,7 +33,45 @@ type Params struct {
 	WindowPackets int    `json:"window_packets"`
 	ClockMHz      int    `json:"clock_mhz"`
 	ICRCCheck     bool   `json:"icrc_check"`
-	Accumulate    string `json:"accumulate"`
+	// DTypes are the element types included, of FP32, FP16, BF16, INT32; Ops the operations, of SUM, MIN, MAX.
+	DTypes []string `json:"dtypes"`
+	Ops    []string `json:"ops"`
+	// Accumulate is in_place or reproducible.
+	Accumulate string `json:"accumulate"`
+	// ECC tells that the payload memory corrects single errors.
+	ECC bool `json:"ecc"`
+}
+
+// Names of element types and operations; the index is the code in GROUP_COLLECTIVE.
+func dtypeNames() []string { return []string{"FP32", "FP16", "BF16", "INT32"} }
+func opNames() []string    { return []string{"SUM", "MIN", "MAX"} }
+
+// mask has bit i set if names[i] is in list.
+func mask(list, names []string) uint32 {
+	var m uint32
+	for i, n := range names {
+		if slices.Contains(list, n) {
+			m |= 1 << i
+		}
+	}
+	return m
+}
+
+// DTypeMask has bit i set if the element type of code i is included, OpMask likewise for operations.
+func (p Params) DTypeMask() uint32 { return mask(p.DTypes, dtypeNames()) }
+
+// OpMask has bit i set if the operation of code i is included.
+func (p Params) OpMask() uint32 { return mask(p.Ops, opNames()) }
+
+// Reproducible tells that sums do not depend on the order of arrival.
+func (p Params) Reproducible() bool { return p.Accumulate == "reproducible" }
+
+// Planes is how many payloads a slot holds: one, or one for every pair of members where sums are reproducible.
+func (p Params) Planes() int {
+	if p.Reproducible() {
+		return (p.Members + 1) / 2
+	}
+	return 1
 }
 
 // EPS is the number of endpoint records of a group: MEMBERS+1 rounded up to a power of two.
@@ -42,9 +81,9 @@ func (p Params) EPS() int { return ceilPow2(p.Members + 1) }
 func (p Params) Records() int { return ceilPow2(p.Groups) * p.EPS() }
 
 // Slots is the number of slots in the buffer.
-func (p Params) Slots() int { return p.BufferBytes / p.MTUBytes }
+func (p Params) Slots() int { return p.BufferBytes / p.MTUBytes / p.Planes() }
 
-// GroupSlots is the number of slots a group needs for its window: 2·window_packets.
+// GroupSlots is the number of slots a group needs for its window: 2·window_packets. A group of a 16-bit type takes twice as many.
 func (p Params) GroupSlots() int { return 2 * p.WindowPackets }
 
 func ceilPow2(n int) int { return 1 << bits.Len(uint(n-1)) }
@@ -178,6 +217,9 @@ func Parse(b []byte) (*Manifest, error) {
 		if v.value < 1 {
 			return nil, fmt.Errorf("manifest: params.%s is %d, it must be at least 1", v.name, v.value)
 		}
+	}
+	if p.DTypeMask() == 0 || p.OpMask() == 0 || bits.OnesCount32(p.DTypeMask()) != len(p.DTypes) || bits.OnesCount32(p.OpMask()) != len(p.Ops) {
+		return nil, fmt.Errorf("manifest: params.dtypes is %v and params.ops %v, known are %v and %v", p.DTypes, p.Ops, dtypeNames(), opNames())
 	}
 	if len(m.Registers) == 0 || len(m.Counters) == 0 {
 		return nil, errors.New("manifest: no registers or no counters")

@@ -12,7 +12,7 @@ import (
 // Mini are the parameters of a small engine: 8-byte bus, two groups of four members, four ports.
 func Mini() manifest.Params {
 	return manifest.Params{Mode: 2, BusBytes: 8, Lanes: 2, BufferBytes: 16384, Groups: 2, Members: 4, Ports: 4, MTUBytes: 1024,
-		WindowPackets: 4, ClockMHz: 250, ICRCCheck: true, Accumulate: "in_place"}
+		WindowPackets: 4, ClockMHz: 250, ICRCCheck: true, DTypes: []string{"INT32"}, Ops: []string{"SUM"}, Accumulate: "in_place"}
 }
 
 // Manifest describes an engine with these parameters: every register of docs/engine.md section 6, no files.
