@@ -22,17 +22,17 @@ var ErrUnknownRegister = errors.New("unknown register")
 
 // Params are the parameters of the design as the generator resolved them, as far as verification needs them.
 type Params struct {
-	Mode          int    `json:"mode"`
-	BusBytes      int    `json:"bus_bytes"`
-	Lanes         int    `json:"lanes"`
-	BufferBytes   int    `json:"buffer_bytes"`
-	Groups        int    `json:"groups"`
-	Members       int    `json:"members"`
-	Ports         int    `json:"ports"`
-	MTUBytes      int    `json:"mtu_bytes"`
-	WindowPackets int    `json:"window_packets"`
-	ClockMHz      int    `json:"clock_mhz"`
-	ICRCCheck     bool   `json:"icrc_check"`
+	Mode          int  `json:"mode"`
+	BusBytes      int  `json:"bus_bytes"`
+	Lanes         int  `json:"lanes"`
+	BufferBytes   int  `json:"buffer_bytes"`
+	Groups        int  `json:"groups"`
+	Members       int  `json:"members"`
+	Ports         int  `json:"ports"`
+	MTUBytes      int  `json:"mtu_bytes"`
+	WindowPackets int  `json:"window_packets"`
+	ClockMHz      int  `json:"clock_mhz"`
+	ICRCCheck     bool `json:"icrc_check"`
 	// DTypes are the element types included, of FP32, FP16, BF16, INT32; Ops the operations, of SUM, MIN, MAX.
 	DTypes []string `json:"dtypes"`
 	Ops    []string `json:"ops"`
