@@ -35,12 +35,12 @@ func Parse(file string, text []byte, sets ...string) (Params, error) {
 }
 
 // ApplySet returns p with the overrides applied, each key=value with the value in YAML; a list may be written without
-// brackets. Later ones win. lanes follows bus_bytes unless it is set too. The error is a Problems.
+// brackets. Later ones win. lanes follows bus_bytes and accumulate unless it is set too. The error is a Problems.
 func (p Params) ApplySet(sets []string) (Params, error) {
 	d := newDraft("", nil)
 	d.p = p
 	for _, f := range fields() {
-		if f.key == "lanes" && p.Lanes == p.BusBytes/4 {
+		if f.key == "lanes" && p.Lanes == p.defaultLanes() {
 			continue
 		}
 		d.at[f.key] = Pos{}
@@ -72,11 +72,15 @@ func (d *draft) finish(sets []string) (Params, error) {
 		case f.req:
 			d.add(Problem{Pos: Pos{File: d.file}, Key: f.key, Allowed: f.must(), Reason: "the key is missing"})
 			d.bad[f.key] = true
-		case f.key == "lanes":
-			d.p.Lanes = d.p.BusBytes / 4
-			d.bad["lanes"] = d.bad["bus_bytes"] || !fieldOf("bus_bytes").accepts(&d.p)
+		case f.key == "lanes": // follows other keys, below
 		default:
 			d.value(f, f.def, Pos{})
+		}
+	}
+	if _, given := d.at["lanes"]; !given && !broken && !d.bad["lanes"] {
+		d.p.Lanes = d.p.defaultLanes()
+		for _, key := range []string{"bus_bytes", "accumulate"} {
+			d.bad["lanes"] = d.bad["lanes"] || d.bad[key] || !fieldOf(key).accepts(&d.p)
 		}
 	}
 	if !broken {

@@ -2,7 +2,10 @@
 
 package params
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Widths that the protocol fixes, in bits (IBTA volume 1: BTH and AETH; RFC 791 for the IPv4 total length).
 const (
@@ -11,7 +14,7 @@ const (
 	QPNBits    = 24 // queue pair number, BTH
 	LenBits    = 16 // byte counts of IP and UDP length fields
 	Log2NBits  = 5  // GROUP_SLOTS.log2_n, docs/engine.md section 6
-	LaneBits   = 32 // one INT32 element
+	LaneBits   = 32 // one element of FP32 or INT32; those of 16 bits are widened
 	maxFrameOv = 62 // Ethernet 14, IPv4 20, UDP 8, BTH 12, ImmDt 4, ICRC 4: bytes round the payload of the longest data frame
 )
 
@@ -29,6 +32,16 @@ type Derived struct {
 	// Lanes is the number of adders; LaneBits is the width of each.
 	Lanes    int `json:"lanes"`
 	LaneBits int `json:"lane_bits"`
+	// AdderStages is the number of pipeline stages of an adder, as given or as chosen: 1 to 6. The register that ecc adds is
+	// not among them.
+	AdderStages int `json:"adder_stages"`
+	// DTypeMask has bit i set if the element type of code i is built in, OpMask likewise for reductions.
+	DTypeMask int `json:"dtype_mask"`
+	OpMask    int `json:"op_mask"`
+	// HasFP, HasWide and HasInt tell that a floating-point type, a 16-bit type, INT32 is built in.
+	HasFP   bool `json:"has_fp"`
+	HasWide bool `json:"has_wide"`
+	HasInt  bool `json:"has_int"`
 
 	// EPs is the number of endpoint places a group has in the tables: 2^ceil(log2(members+1)).
 	EPs int `json:"eps"`
@@ -48,16 +61,26 @@ type Derived struct {
 	// EIBits is the width of an endpoint index ei = group·EPs + e: GroupIndexBits + EPBits. ei is the low EIBits of the QPN.
 	EIBits int `json:"ei_bits"`
 
-	// Slots is the number of slots: buffer_bytes / mtu_bytes. It need not be a power of two.
+	// Places is the number of payloads in the buffer: buffer_bytes / mtu_bytes.
+	Places int `json:"places"`
+	// Planes is the number of payloads of a slot: 1 in place, ceil(members/2) if reproducible. Plane i holds the sum of
+	// endpoints 2i and 2i+1.
+	Planes int `json:"planes"`
+	// TreeLevels is the number of levels of the tree above the planes: ceil(log2(Planes)).
+	TreeLevels int `json:"tree_levels"`
+	// Slots is the number of slots: floor(Places / Planes). It need not be a power of two; places left over are not built.
 	Slots int `json:"slots"`
 	// SlotBits is the width of a slot number 0…Slots−1: ceil(log2(Slots)).
 	SlotBits int `json:"slot_bits"`
-	// MaxLog2N is the largest legal GROUP_SLOTS.log2_n: floor(log2(Slots)).
+	// MaxLog2N is the largest legal GROUP_SLOTS.log2_n: floor(log2(Slots)), one less where only 16-bit types are built in.
 	MaxLog2N int `json:"max_log2_n"`
-	// GroupSlots is the number of slots a group needs for the configured window: 2·window_packets.
+	// GroupSlots is the number of slots a group of a 32-bit type needs for the configured window: 2·window_packets.
 	GroupSlots int `json:"group_slots"`
 	// GroupLog2N is GROUP_SLOTS.log2_n for GroupSlots: log2(2·window_packets).
 	GroupLog2N int `json:"group_log2_n"`
+	// WideGroupSlots is the number of slots a group of a 16-bit type needs for the configured window: 2·GroupSlots. Its log2_n
+	// is GroupLog2N too: each of its packets takes two slots of payload.
+	WideGroupSlots int `json:"wide_group_slots"`
 	// Log2NBits is the width of GROUP_SLOTS.log2_n: 5, whatever the size of the buffer.
 	Log2NBits int `json:"log2_n_bits"`
 	// WindowBits is the width of a packet count 0…window_packets.
@@ -74,9 +97,16 @@ type Derived struct {
 	WordBits int `json:"word_bits"`
 	// WordCountBits is the width of a beat count 0…MTUWords: WordBits + 1.
 	WordCountBits int `json:"word_count_bits"`
-	// PayloadWords is the depth of the payload memory in beats: Slots·MTUWords.
-	PayloadWords int `json:"payload_words"`
-	// PayloadAddrBits is the width of its address, {slot, word}: SlotBits + WordBits.
+	// RowBytes is the width of the payload memory, a row, in data bytes: what the lanes take in a cycle of 32-bit elements,
+	// min(4·lanes, bus_bytes) in place and 2·lanes if reproducible. It divides bus_bytes.
+	RowBytes int `json:"row_bytes"`
+	// LaneBanks is 2 if a 16-bit beat, two rows of FP32, is added in one cycle, else 1: 2 iff in place with 4·lanes = 2·bus_bytes.
+	LaneBanks int `json:"lane_banks"`
+	// MTURows is the number of rows of a full payload: mtu_bytes / RowBytes.
+	MTURows int `json:"mtu_rows"`
+	// PayloadRows is the depth of the payload memory in rows: Slots·Planes·MTURows.
+	PayloadRows int `json:"payload_rows"`
+	// PayloadAddrBits is the width of a row's address: ceil(log2(PayloadRows)), the low log2(MTURows) of them within a payload.
 	PayloadAddrBits int `json:"payload_addr_bits"`
 	// PayloadLenBits is the width of a payload length in bytes, 0…mtu_bytes: log2(mtu_bytes) + 1.
 	PayloadLenBits int `json:"payload_len_bits"`
@@ -94,7 +124,7 @@ type Derived struct {
 	// FrameWords is the same in beats: ceil(FrameBytes / bus_bytes).
 	FrameWords int `json:"frame_words"`
 	// PacketWords is the depth of the packet buffer in beats: the next power of two from 4·MTUWords, at least 16.
-	// It holds at least two frames of FrameWords.
+	// It holds at least four full payloads and two frames of FrameWords.
 	PacketWords int `json:"packet_words"`
 	// PacketAddrBits is log2(PacketWords).
 	PacketAddrBits int `json:"packet_addr_bits"`
@@ -124,7 +154,26 @@ func (p Params) Derived() Derived {
 	}
 	eps := 1 << clog2(p.Members+1)
 	groups := 1 << clog2(p.Groups)
-	slots := p.BufferBytes / p.MTUBytes
+	places, planes := p.BufferBytes/p.MTUBytes, p.planes()
+	slots := places / planes
+	maxLog2N := bits.Len(uint(slots)) - 1
+	if !p.hasNarrow() {
+		maxLog2N--
+	}
+	row := p.rowBytes()
+	banks := 1
+	if p.Accumulate == InPlace && 4*p.Lanes > p.BusBytes {
+		banks = 2
+	}
+	payloadRows := p.payloadRows()
+	stages, _ := p.resolveStages() // check has refused what has none
+	dtypes, ops := 0, 0
+	for _, t := range p.DTypes {
+		dtypes |= 1 << t.Code()
+	}
+	for _, o := range p.Ops {
+		ops |= 1 << o.Code()
+	}
 	words := p.MTUBytes / p.BusBytes
 	frame := p.MTUBytes + maxFrameOv
 	packetWords := 1 << clog2(max(4*words, 16))
@@ -139,6 +188,12 @@ func (p Params) Derived() Derived {
 		BeatBytesBits: clog2(p.BusBytes) + 1,
 		Lanes:         p.Lanes,
 		LaneBits:      LaneBits,
+		AdderStages:   stages,
+		DTypeMask:     dtypes,
+		OpMask:        ops,
+		HasFP:         p.hasFloat(),
+		HasWide:       p.hasWide(),
+		HasInt:        slices.Contains(p.DTypes, INT32),
 
 		EPs:            eps,
 		EPBits:         clog2(eps),
@@ -149,13 +204,17 @@ func (p Params) Derived() Derived {
 		EIs:            groups * eps,
 		EIBits:         clog2(groups) + clog2(eps),
 
-		Slots:      slots,
-		SlotBits:   clog2(slots),
-		MaxLog2N:   bits.Len(uint(slots)) - 1,
-		GroupSlots: 2 * p.WindowPackets,
-		GroupLog2N: clog2(2 * p.WindowPackets),
-		Log2NBits:  Log2NBits,
-		WindowBits: clog2(p.WindowPackets) + 1,
+		Places:         places,
+		Planes:         planes,
+		TreeLevels:     clog2(planes),
+		Slots:          slots,
+		SlotBits:       clog2(slots),
+		MaxLog2N:       maxLog2N,
+		GroupSlots:     2 * p.WindowPackets,
+		GroupLog2N:     clog2(2 * p.WindowPackets),
+		WideGroupSlots: 4 * p.WindowPackets,
+		Log2NBits:      Log2NBits,
+		WindowBits:     clog2(p.WindowPackets) + 1,
 
 		PortBits:  portBits,
 		TUserBits: portBits + 1,
@@ -163,8 +222,11 @@ func (p Params) Derived() Derived {
 		MTUWords:        words,
 		WordBits:        clog2(words),
 		WordCountBits:   clog2(words) + 1,
-		PayloadWords:    slots * words,
-		PayloadAddrBits: clog2(slots) + clog2(words),
+		RowBytes:        row,
+		LaneBanks:       banks,
+		MTURows:         p.MTUBytes / row,
+		PayloadRows:     payloadRows,
+		PayloadAddrBits: clog2(payloadRows),
 		PayloadLenBits:  clog2(p.MTUBytes) + 1,
 		LenBits:         LenBits,
 
@@ -184,6 +246,28 @@ func (p Params) Derived() Derived {
 		ForwardBeats:    forwardBeats,
 		ForwardAddrBits: clog2(forwardBeats),
 	}
+}
+
+// planes returns the payloads of a slot.
+func (p Params) planes() int {
+	if p.Accumulate == Reproducible {
+		return (p.Members + 1) / 2
+	}
+	return 1
+}
+
+// rowBytes returns the data bytes of a row of the payload memory.
+func (p Params) rowBytes() int {
+	if p.Accumulate == Reproducible {
+		return 2 * p.Lanes
+	}
+	return min(4*p.Lanes, p.BusBytes)
+}
+
+// payloadRows returns the rows of the payload memory; places that make no whole slot are not built.
+func (p Params) payloadRows() int {
+	slots := p.BufferBytes / p.MTUBytes / p.planes()
+	return slots * p.planes() * (p.MTUBytes / p.rowBytes())
 }
 
 // clog2 returns ceil(log2(n)): the width of an index below n. clog2(1) is 0, and so is clog2 of anything less.

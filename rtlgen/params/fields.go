@@ -36,15 +36,19 @@ func (k kind) String() string {
 	}
 }
 
-// Limits of the present generator. Where a limit is more than a field's width, the field's reason says what it comes from.
+// Limits of the generator. Where a limit is more than a field's width, the field's reason says what it comes from.
 const (
 	minBusBytes  = 8
-	maxBusBytes  = 64
+	maxBusBytes  = 2048
+	minLanes     = 2
+	maxLanes     = 512
 	maxGroups    = 64
 	maxMembers   = 16
 	maxPorts     = 32
 	maxWindow    = 1024
 	maxClockMHz  = 2000
+	maxStages    = 6
+	maxBanks     = 16
 	maxSlots     = 65536
 	maxRegBuffer = 65536
 	maxNameLen   = 48
@@ -112,42 +116,44 @@ func fields() []field {
 			doc: "Width of the datapath in bytes a beat.",
 			reason: func(v string) string {
 				if n, err := strconv.Atoi(v); err == nil && n > maxBusBytes {
-					return "wider buses are not generated yet"
+					return "the largest payload, 4096 bytes, is two beats of 2048"
 				}
 				return "a payload must be a whole number of beats and a beat a whole number of elements"
 			},
 		}),
 		integer(func(p *Params) *int { return &p.Lanes }, field{
-			key: "lanes", lo: minBusBytes / 4, hi: maxBusBytes / 4, pow2: true,
-			doc:    "Number of 32-bit adders side by side. Left out, it follows bus_bytes: one for every 4 bytes.",
-			reason: because("there is one adder for every 4 bytes of bus; leave the key out and it follows bus_bytes"),
+			key: "lanes", lo: minLanes, hi: maxLanes, pow2: true,
+			doc: "Number of 32-bit adders side by side. Left out, it follows bus_bytes and accumulate: one for every 4 bytes in place, " +
+				"one for every 2 bytes if reproducible (half of them add pairs, half reduce the tree), at most 512. Fewer take several cycles a beat; " +
+				"one for every 2 bytes in place, with a 16-bit type, takes a beat of it in one cycle.",
+			reason: because("a beat is split evenly among them, and more than 512 are not built"),
 		}),
 		{
-			key: "dtypes", kind: kindList, def: "[INT32]", words: []string{string(INT32)},
-			doc:     "Element types built in.",
-			allowed: "[INT32]",
-			reason:  because("this generator builds INT32 adders only"),
+			key: "dtypes", kind: kindList, def: "[INT32]", words: words(DTypes()),
+			doc:     "Element types built in; a group uses one of them. Two of them, FP16 and BF16, are kept and added as FP32.",
+			reason:  listReason(words(DTypes()), "an engine without an element type computes nothing"),
 			get:     func(p *Params) string { return list(p.DTypes) },
-			setList: func(p *Params, v []string) { p.DTypes = named[DType](v) },
+			setList: func(p *Params, v []string) { p.DTypes = ordered[DType](v, words(DTypes())) },
 		},
 		{
-			key: "ops", kind: kindList, def: "[SUM]", words: []string{string(SUM)},
-			doc:     "Reductions built in.",
-			allowed: "[SUM]",
-			reason:  because("this generator builds sums only"),
+			key: "ops", kind: kindList, def: "[SUM]", words: words(Ops()),
+			doc:     "Reductions built in; a group uses one of them.",
+			reason:  listReason(words(Ops()), "an engine without a reduction computes nothing"),
 			get:     func(p *Params) string { return list(p.Ops) },
-			setList: func(p *Params, v []string) { p.Ops = named[Op](v) },
+			setList: func(p *Params, v []string) { p.Ops = ordered[Op](v, words(Ops())) },
 		},
 		{
-			key: "accumulate", kind: kindString, def: string(InPlace), words: []string{string(InPlace)},
-			doc:    "Order of addition: in_place adds in the order of acceptance.",
-			reason: because("this generator adds in the order in which packets are accepted"),
+			key: "accumulate", kind: kindString, def: string(InPlace), words: []string{string(InPlace), string(Reproducible)},
+			doc: "Order of addition: in_place adds in the order of acceptance; reproducible by a fixed tree over the endpoints, whatever " +
+				"the order of arrival, and keeps a payload for every pair of members.",
+			reason: because("these are the orders of addition"),
 			get:    func(p *Params) string { return scalar(string(p.Accumulate)) },
 			setStr: func(p *Params, v string) { p.Accumulate = Accumulate(v) },
 		},
 		integer(func(p *Params) *int { return &p.BufferBytes }, field{
 			key: "buffer_bytes", req: true, lo: 2 * 256, hi: maxSlots * 4096,
-			doc:    "Payload memory in bytes: a multiple of mtu_bytes, room for at least 2·window_packets packets and at most 65536.",
+			doc: "Payload memory in bytes, without check bits: a multiple of mtu_bytes, room for one group at the full window and at most 65536 slots. " +
+				"A slot is one payload in place, one for every pair of members if reproducible; a 16-bit type takes two slots for each packet.",
 			reason: because("a slot is one MTU of payload, and a group needs two slots for each packet of the window"),
 		}),
 		integer(func(p *Params) *int { return &p.Groups }, field{
@@ -172,12 +178,12 @@ func fields() []field {
 		}),
 		integer(func(p *Params) *int { return &p.WindowPackets }, field{
 			key: "window_packets", req: true, lo: 1, hi: maxWindow, pow2: true,
-			doc:    "MW, the window in packets that a sender is expected to keep; a group takes 2·MW slots.",
+			doc:    "MW, the window in packets that a sender is expected to keep; a group takes 2·MW slots, 4·MW for a 16-bit type.",
 			reason: because("a slot's number is the PSN modulo 2·window_packets"),
 		}),
 		integer(func(p *Params) *int { return &p.ClockMHz }, field{
 			key: "clock_mhz", req: true, lo: 1, hi: maxClockMHz,
-			doc:    "Clock the engine is meant for, in MHz; it goes to the timing constraints and changes no logic.",
+			doc:    "Clock the engine is meant for, in MHz; it goes to the timing constraints, and with adder_stages 0 it chooses the adders' depth.",
 			reason: because("constraints and reports are made for clocks in this range"),
 		}),
 		{
@@ -194,6 +200,29 @@ func fields() []field {
 			get:    func(p *Params) string { return scalar(string(p.Memory)) },
 			setStr: func(p *Params, v string) { p.Memory = Memory(v) },
 		},
+		{
+			key: "technology", kind: kindString, def: string(FPGA), words: []string{string(FPGA), string(ASIC)},
+			doc:    "What the engine is meant to be built in: fpga for programmable logic, asic for standard cells of a 28 nm class.",
+			reason: because("the adders' depth is known for these"),
+			get:    func(p *Params) string { return scalar(string(p.Technology)) },
+			setStr: func(p *Params, v string) { p.Technology = Technology(v) },
+		},
+		integer(func(p *Params) *int { return &p.AdderStages }, field{
+			key: "adder_stages", def: "0", lo: 0, hi: maxStages,
+			doc:    "Pipeline stages of an adder, 1 to 6; 0 takes the fewest that technology and clock_mhz need.",
+			reason: because("a floating-point addition has 6 steps that a register can part; 0 leaves the choice to clock_mhz"),
+		}),
+		{
+			key: "ecc", kind: kindBool, def: "false",
+			doc:     "Whether the payload memory has check bits: single errors are corrected, double errors never leave in a frame that passes its ICRC.",
+			get:     func(p *Params) string { return strconv.FormatBool(p.ECC) },
+			setBool: func(p *Params, v bool) { p.ECC = v },
+		},
+		integer(func(p *Params) *int { return &p.PayloadBanks }, field{
+			key: "payload_banks", def: "1", lo: 1, hi: maxBanks, pow2: true,
+			doc:    "1 builds the payload memory with a read and a write port, more build that many memories of one port each, rows interleaved.",
+			reason: because("the lowest bits of a row's address choose the bank"),
+		}),
 	}
 }
 
@@ -202,6 +231,8 @@ func (f field) must() string {
 	switch {
 	case f.allowed != "":
 		return f.allowed
+	case f.kind == kindList:
+		return "a list of one or more of " + strings.Join(f.words, ", ")
 	case len(f.words) > 0:
 		return or(f.words)
 	case f.kind != kindInt:
@@ -219,9 +250,9 @@ func (f field) must() string {
 func (f field) accepts(p *Params) bool {
 	switch v := f.get(p); f.key {
 	case "dtypes":
-		return slices.Equal(p.DTypes, []DType{INT32})
+		return subset(words(p.DTypes), f.words)
 	case "ops":
-		return slices.Equal(p.Ops, []Op{SUM})
+		return subset(words(p.Ops), f.words)
 	case "name":
 		return nameProblem(p.Name) == ""
 	default:
@@ -260,11 +291,74 @@ func or(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// named turns strings into names of type T.
-func named[T ~string](v []string) []T {
+// words turns names of type T into strings.
+func words[T ~string](v []T) []string {
+	out := make([]string, len(v))
+	for i, x := range v {
+		out[i] = string(x)
+	}
+	return out
+}
+
+// subset tells that v is one or more of all, each once and in the order of all.
+func subset(v, all []string) bool {
+	last := -1
+	for _, x := range v {
+		i := slices.Index(all, x)
+		if i <= last {
+			return false
+		}
+		last = i
+	}
+	return last >= 0
+}
+
+// ordered turns strings into names of type T, in the order of all. A list with a name that is not of all stays as it was
+// written, for the message that refuses it.
+func ordered[T ~string](v, all []string) []T {
 	out := make([]T, len(v))
 	for i, s := range v {
 		out[i] = T(s)
 	}
+	if !slices.ContainsFunc(v, func(s string) bool { return !slices.Contains(all, s) }) {
+		slices.SortStableFunc(out, func(a, b T) int { return slices.Index(all, string(a)) - slices.Index(all, string(b)) })
+	}
 	return out
+}
+
+// entries splits a list as YAML prints it.
+func entries(v string) []string {
+	return strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune("[], ", r) })
+}
+
+// listReason makes the reason of a list of names out of all.
+func listReason(all []string, empty string) func(string) string {
+	return func(v string) string {
+		names := entries(v)
+		if len(names) == 0 {
+			return empty
+		}
+		for i, n := range names {
+			switch {
+			case !slices.Contains(all, n):
+				return "there is no " + n
+			case slices.Contains(names[:i], n):
+				return n + " is there twice"
+			}
+		}
+		return "they are kept in the order of their codes"
+	}
+}
+
+// hint returns a word that may have been meant by the refused value v.
+func (f field) hint(v string) string {
+	if f.kind == kindList {
+		for _, n := range entries(v) {
+			if !slices.Contains(f.words, n) {
+				return nearest(n, f.words)
+			}
+		}
+		return ""
+	}
+	return nearest(v, f.words)
 }

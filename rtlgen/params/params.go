@@ -13,13 +13,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 // DType is an element type of the reduction.
 type DType string
 
-// The element types of the project. The present generator builds INT32 alone; Validate says so.
+// The element types.
 const (
 	FP32  DType = "FP32"
 	FP16  DType = "FP16"
@@ -27,18 +28,33 @@ const (
 	INT32 DType = "INT32"
 )
 
+// DTypes returns all element types in the order of their codes.
+func DTypes() []DType { return []DType{FP32, FP16, BF16, INT32} }
+
+// Code returns the type's number in GROUP_COLLECTIVE.dtype, -1 for none.
+func (t DType) Code() int { return slices.Index(DTypes(), t) }
+
+// Wide tells that elements are widened to FP32 and kept and added as such: 2 bits of buffer a payload bit.
+func (t DType) Wide() bool { return t == FP16 || t == BF16 }
+
 // String returns the name used in parameter files.
 func (t DType) String() string { return string(t) }
 
 // Op is a reduction.
 type Op string
 
-// The reductions of the project. The present generator builds SUM alone; Validate says so.
+// The reductions.
 const (
 	SUM Op = "SUM"
 	MIN Op = "MIN"
 	MAX Op = "MAX"
 )
+
+// Ops returns all reductions in the order of their codes.
+func Ops() []Op { return []Op{SUM, MIN, MAX} }
+
+// Code returns the reduction's number in GROUP_COLLECTIVE.op, -1 for none.
+func (o Op) Code() int { return slices.Index(Ops(), o) }
 
 // String returns the name used in parameter files.
 func (o Op) String() string { return string(o) }
@@ -71,6 +87,19 @@ const (
 // String returns the name used in parameter files.
 func (m Memory) String() string { return string(m) }
 
+// Technology says what the engine is meant to be built in.
+type Technology string
+
+const (
+	// FPGA is programmable logic.
+	FPGA Technology = "fpga"
+	// ASIC is standard cells of a 28 nm-class process.
+	ASIC Technology = "asic"
+)
+
+// String returns the name used in parameter files.
+func (t Technology) String() string { return string(t) }
+
 // Params is one engine's parameters, as resolved: every key has a value. Only values that Validate accepts mean anything
 // to the rest of the generator.
 type Params struct {
@@ -80,15 +109,15 @@ type Params struct {
 	Mode int `yaml:"mode" json:"mode"`
 	// BusBytes is the width of the datapath in bytes a beat.
 	BusBytes int `yaml:"bus_bytes" json:"bus_bytes"`
-	// Lanes is the number of 32-bit adders side by side.
+	// Lanes is the number of 32-bit adders side by side; with Reproducible half of them add pairs and half reduce the tree.
 	Lanes int `yaml:"lanes" json:"lanes"`
-	// DTypes are the element types built in.
+	// DTypes are the element types built in, in the order of their codes.
 	DTypes []DType `yaml:"dtypes" json:"dtypes"`
-	// Ops are the reductions built in.
+	// Ops are the reductions built in, in the order of their codes.
 	Ops []Op `yaml:"ops" json:"ops"`
 	// Accumulate is the order of addition.
 	Accumulate Accumulate `yaml:"accumulate" json:"accumulate"`
-	// BufferBytes is the payload memory in bytes: Slots times MTUBytes.
+	// BufferBytes is the payload memory in bytes, without check bits: a whole number of MTUBytes, Derived.Planes of which make a slot.
 	BufferBytes int `yaml:"buffer_bytes" json:"buffer_bytes"`
 	// Groups is the number of groups.
 	Groups int `yaml:"groups" json:"groups"`
@@ -98,7 +127,8 @@ type Params struct {
 	Ports int `yaml:"ports" json:"ports"`
 	// MTUBytes is the largest payload of a packet in bytes.
 	MTUBytes int `yaml:"mtu_bytes" json:"mtu_bytes"`
-	// WindowPackets is MW, the window in packets that a sender is expected to keep; a group then takes 2·MW slots.
+	// WindowPackets is MW, the window in packets that a sender is expected to keep; a group then takes 2·MW slots, twice as many
+	// for a 16-bit type.
 	WindowPackets int `yaml:"window_packets" json:"window_packets"`
 	// ClockMHz is the clock the engine is meant for, in MHz.
 	ClockMHz int `yaml:"clock_mhz" json:"clock_mhz"`
@@ -106,6 +136,23 @@ type Params struct {
 	ICRCCheck bool `yaml:"icrc_check" json:"icrc_check"`
 	// Memory says how arrays are built.
 	Memory Memory `yaml:"memory" json:"memory"`
+	// Technology is what the engine is meant to be built in.
+	Technology Technology `yaml:"technology" json:"technology"`
+	// AdderStages is the number of pipeline registers in an adder; 0 leaves the choice to Technology and ClockMHz, and
+	// Derived.AdderStages has what was chosen.
+	AdderStages int `yaml:"adder_stages" json:"adder_stages"`
+	// ECC says whether the payload memory corrects single and detects double errors.
+	ECC bool `yaml:"ecc" json:"ecc"`
+	// PayloadBanks is 1 for a payload memory with a read and a write port, more for that many memories of a single port each.
+	PayloadBanks int `yaml:"payload_banks" json:"payload_banks"`
+}
+
+// defaultLanes is the number of lanes that keeps up with the bus on 32-bit elements.
+func (p Params) defaultLanes() int {
+	if p.Accumulate == Reproducible {
+		return min(p.BusBytes/2, maxLanes)
+	}
+	return p.BusBytes / 4
 }
 
 // YAML returns the canonical text of p: every key, in the order of the documentation, LF line ends. Parsing it gives p again.

@@ -11,7 +11,7 @@ import (
 )
 
 // Schema returns the JSON Schema (draft 2020-12) of a parameter file, for editors. It has every rule about one key by itself;
-// rules between keys (lanes and bus_bytes, buffer_bytes and the MTU), the length of a name and the words it may not be are left to Validate.
+// rules between keys (lanes and bus_bytes, buffer_bytes and the MTU, the adders and the clock), the length of a name and the words it may not be are left to Validate.
 func Schema() ([]byte, error) {
 	r := jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, DoNotReference: true}
 	s := r.Reflect(Params{})
@@ -61,8 +61,8 @@ func (f field) limit(s *jsonschema.Schema) error {
 		}
 	case kindList:
 		one := uint64(1)
-		s.Items.Enum, s.Default = anys(f.words), f.words
-		s.MinItems, s.MaxItems = &one, &one
+		s.Items.Enum, s.Default = anys(f.words), entries(f.def)
+		s.MinItems, s.UniqueItems = &one, true
 	default:
 		return fmt.Errorf("describe parameter %s: unknown kind %d", f.key, f.kind)
 	}

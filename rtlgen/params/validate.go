@@ -42,38 +42,73 @@ func (p Params) check(bad map[string]bool) Problems {
 		if f.reason != nil {
 			reason = f.reason(v)
 		}
-		out = append(out, Problem{Key: f.key, Value: v, Allowed: f.must(), Reason: reason, Hint: nearest(v, f.words)})
+		out = append(out, Problem{Key: f.key, Value: v, Allowed: f.must(), Reason: reason, Hint: f.hint(v)})
 		wrong[f.key] = true
 	}
 
-	if ok("bus_bytes", "lanes") && p.Lanes != p.BusBytes/4 {
-		refuse("lanes", strconv.Itoa(p.Lanes), fmt.Sprintf("%d for bus_bytes %d", p.BusBytes/4, p.BusBytes), laneReason())
+	if ok("bus_bytes", "mtu_bytes") && p.BusBytes > p.MTUBytes/2 {
+		refuse("bus_bytes", strconv.Itoa(p.BusBytes), fmt.Sprintf("at most %d, half of mtu_bytes (%d)", p.MTUBytes/2, p.MTUBytes),
+			"a payload of the MTU is two beats at least: the number of a beat within it has a bit or more")
+	}
+	if ok("bus_bytes", "lanes", "accumulate", "dtypes") {
+		if most, reason := p.mostLanes(); p.Lanes > most {
+			refuse("lanes", strconv.Itoa(p.Lanes), fmt.Sprintf("at most %d for bus_bytes %d and accumulate %s", most, p.BusBytes, p.Accumulate), reason)
+		}
 	}
 	if ok("buffer_bytes", "mtu_bytes") && p.BufferBytes%p.MTUBytes != 0 {
 		refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("a multiple of mtu_bytes (%d)", p.MTUBytes),
-			"a slot is one MTU of payload")
+			"it is made of places for one MTU of payload")
 	}
-	if ok("buffer_bytes", "mtu_bytes") && p.BufferBytes/p.MTUBytes > maxSlots {
-		refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("at most %d, %d slots of mtu_bytes (%d)",
-			maxSlots*p.MTUBytes, maxSlots, p.MTUBytes), "slot numbers have at most 16 bits")
-	}
-	if ok("buffer_bytes", "mtu_bytes", "window_packets") && p.BufferBytes/p.MTUBytes < 2*p.WindowPackets {
-		refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("at least %d, 2 · window_packets (%d) · mtu_bytes (%d)",
-			2*p.WindowPackets*p.MTUBytes, p.WindowPackets, p.MTUBytes), "not one group would fit")
+	if ok("buffer_bytes", "mtu_bytes", "members", "accumulate") {
+		slot, of := p.planes()*p.MTUBytes, fmt.Sprintf("mtu_bytes (%d)", p.MTUBytes)
+		if p.Accumulate == Reproducible {
+			of += fmt.Sprintf(" · %d payloads, one for every pair of members (%d)", p.planes(), p.Members)
+		}
+		if p.BufferBytes/slot > maxSlots {
+			refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("at most %d, %d slots of %s", maxSlots*slot+slot-p.MTUBytes, maxSlots, of),
+				"slot numbers have at most 16 bits")
+		}
+		need, factors := 2*p.WindowPackets, fmt.Sprintf("2 · window_packets (%d)", p.WindowPackets)
+		if !p.hasNarrow() {
+			need, factors = 2*need, "2 slots of FP32 a packet of a 16-bit type · "+factors
+		}
+		if ok("buffer_bytes", "window_packets", "dtypes") && p.BufferBytes/slot < need {
+			refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("at least %d, %s · %s", need*slot, factors, of), "not one group would fit")
+		}
 	}
 	if ok("buffer_bytes", "memory") && p.Memory == MemoryRegisters && p.BufferBytes > maxRegBuffer {
 		refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("at most %d with memory: registers", maxRegBuffer),
 			"tools do not finish on more flip-flops; use memory: ram")
 	}
+	if ok("payload_banks", "memory") && p.Memory == MemoryRegisters && p.PayloadBanks > 1 {
+		refuse("payload_banks", strconv.Itoa(p.PayloadBanks), "1 with memory: registers",
+			"banks make up for memories of a single port, and flip-flops have as many ports as they are given")
+	}
+	if ok("payload_banks", "buffer_bytes", "bus_bytes", "lanes", "accumulate", "mtu_bytes", "members") {
+		if rows := p.payloadRows(); p.PayloadBanks > rows/2 {
+			refuse("payload_banks", strconv.Itoa(p.PayloadBanks), fmt.Sprintf("at most half of the %d rows of the payload memory", rows),
+				"a bank is a memory of two rows or more")
+		}
+	}
+	if _, found := p.resolveStages(); !found && ok("clock_mhz", "technology", "adder_stages", "dtypes") {
+		all := stageMHz(p.Technology, p.hasFloat())
+		refuse("clock_mhz", strconv.Itoa(p.ClockMHz), fmt.Sprintf("at most %d with technology: %s and adder_stages: 0", all[len(all)-1], p.Technology),
+			fmt.Sprintf("a floating-point adder of %d stages, the most there are, reaches no more; adder_stages from 1 to %d is taken at any clock", len(all), maxStages))
+	}
 	return out
 }
 
-// laneReason is the reason of the table for lanes, which the rule shares.
-func laneReason() string {
-	for _, f := range fields() {
-		if f.key == "lanes" {
-			return f.reason("")
-		}
+// mostLanes returns the largest number of lanes that have work in every cycle of some element type, and why more would not.
+func (p Params) mostLanes() (most int, reason string) {
+	switch {
+	case p.Accumulate == Reproducible:
+		most = p.BusBytes / 2
+		return most, fmt.Sprintf("half of %d lanes add pairs and half reduce the tree, and a beat of 32-bit elements takes 1 cycle: more would stand idle", most)
+	case p.hasWide():
+		most = p.BusBytes / 2
+		return most, fmt.Sprintf("with %d lanes a beat of 16-bit elements takes 1 cycle: more would stand idle", most)
+	default:
+		most = p.BusBytes / 4
+		return most, fmt.Sprintf("with %d lanes a beat of 32-bit elements takes 1 cycle: more would stand idle, and there is no 16-bit type to use them", most)
 	}
-	return ""
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package params
+
+import "slices"
+
+// stageMHz returns the highest clock in MHz that an adder keeps at 1, 2, … stages. hdl/lanes/README.md holds the measurement
+// that the figures come from, and this is the only place that has them. An adder of INT32 alone needs no third stage: with two
+// it is faster than any clock that clock_mhz takes.
+func stageMHz(t Technology, float bool) []int {
+	switch {
+	case t == ASIC && float:
+		return []int{330, 560, 1000, 1150, 1400, 1500}
+	case t == ASIC:
+		return []int{1000, maxClockMHz}
+	case float:
+		return []int{90, 150, 200, 280, 330, 400}
+	default:
+		return []int{350, maxClockMHz}
+	}
+}
+
+// resolveStages returns the number of stages of an adder: as given, or the fewest that keep the clock. ok is false when none do.
+func (p Params) resolveStages() (stages int, ok bool) {
+	if p.AdderStages > 0 {
+		return p.AdderStages, true
+	}
+	i := slices.IndexFunc(stageMHz(p.Technology, p.hasFloat()), func(mhz int) bool { return mhz >= p.ClockMHz })
+	return i + 1, i >= 0
+}
+
+// hasFloat tells that a floating-point type is built in, hasWide a 16-bit one, hasNarrow a 32-bit one.
+func (p Params) hasFloat() bool {
+	return slices.ContainsFunc(p.DTypes, func(t DType) bool { return t != INT32 })
+}
+
+func (p Params) hasWide() bool { return slices.ContainsFunc(p.DTypes, DType.Wide) }
+
+func (p Params) hasNarrow() bool {
+	return slices.ContainsFunc(p.DTypes, func(t DType) bool { return !t.Wide() })
+}
