@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,10 @@ window_packets: 4
 clock_mhz: 250
 icrc_check: true
 memory: auto
+technology: fpga
+adder_stages: 0
+ecc: false
+payload_banks: 1
 `
 
 // spoil replaces the line of the key, keeping its number; an empty line removes the key.
@@ -80,22 +85,25 @@ func oneKey() []struct{ line, want string } {
 		{`mode: 02`, `2:7: mode: 02: must be an integer: a leading zero makes it octal for some readers and decimal for others`},
 		{`mode: "2"`, `2:7: mode: "2": must be an integer: this is a string`},
 		{`mode: !!int "2"`, `2:7: mode: !!int "2": must be an integer: this is a YAML feature that parameter files do not use`},
-		{`bus_bytes: 4`, `3:12: bus_bytes: 4: must be a power of two from 8 to 64: a payload must be a whole number of beats and a beat a whole number of elements`},
-		{`bus_bytes: 24`, `3:12: bus_bytes: 24: must be a power of two from 8 to 64: a payload must be a whole number of beats and a beat a whole number of elements`},
-		{`bus_bytes: 0`, `3:12: bus_bytes: 0: must be a power of two from 8 to 64: a payload must be a whole number of beats and a beat a whole number of elements`},
-		{`bus_bytes: -8`, `3:12: bus_bytes: -8: must be a power of two from 8 to 64: a payload must be a whole number of beats and a beat a whole number of elements`},
-		{`bus_bytes: 128`, `3:12: bus_bytes: 128: must be a power of two from 8 to 64: wider buses are not generated yet`},
-		{`bus_bytes: 1024`, `3:12: bus_bytes: 1024: must be a power of two from 8 to 64: wider buses are not generated yet`},
-		{`lanes: 3`, `4:8: lanes: 3: must be a power of two from 2 to 16: there is one adder for every 4 bytes of bus; leave the key out and it follows bus_bytes`},
-		{`dtypes: [FP32, INT32]`, `5:9: dtypes: [FP32, INT32]: must be [INT32]: this generator builds INT32 adders only`},
-		{`dtypes: []`, `5:9: dtypes: []: must be [INT32]: this generator builds INT32 adders only`},
+		{`bus_bytes: 4`, `3:12: bus_bytes: 4: must be a power of two from 8 to 2048: a payload must be a whole number of beats and a beat a whole number of elements`},
+		{`bus_bytes: 24`, `3:12: bus_bytes: 24: must be a power of two from 8 to 2048: a payload must be a whole number of beats and a beat a whole number of elements`},
+		{`bus_bytes: 0`, `3:12: bus_bytes: 0: must be a power of two from 8 to 2048: a payload must be a whole number of beats and a beat a whole number of elements`},
+		{`bus_bytes: -8`, `3:12: bus_bytes: -8: must be a power of two from 8 to 2048: a payload must be a whole number of beats and a beat a whole number of elements`},
+		{`bus_bytes: 4096`, `3:12: bus_bytes: 4096: must be a power of two from 8 to 2048: the largest payload, 4096 bytes, is two beats of 2048`},
+		{`lanes: 3`, `4:8: lanes: 3: must be a power of two from 2 to 512: a beat is split evenly among them, and more than 512 are not built`},
+		{`lanes: 1`, `4:8: lanes: 1: must be a power of two from 2 to 512: a beat is split evenly among them, and more than 512 are not built`},
+		{`lanes: 1024`, `4:8: lanes: 1024: must be a power of two from 2 to 512: a beat is split evenly among them, and more than 512 are not built`},
+		{`dtypes: [FP32, FP64]`, `5:9: dtypes: [FP32, FP64]: must be a list of one or more of FP32, FP16, BF16, INT32: there is no FP64; did you mean "FP32"?`},
+		{`dtypes: [INT32, FP32, INT32]`, `5:9: dtypes: [FP32, INT32, INT32]: must be a list of one or more of FP32, FP16, BF16, INT32: INT32 is there twice`},
+		{`dtypes: []`, `5:9: dtypes: []: must be a list of one or more of FP32, FP16, BF16, INT32: an engine without an element type computes nothing`},
 		{`dtypes: INT32`, `5:9: dtypes: INT32: must be a list of names: this is a string`},
 		{`dtypes: [INT32, 3]`, `5:9: dtypes: [INT32, 3]: must be a list of names: one entry is an integer`},
-		{`ops: [SUM, MAX]`, `6:6: ops: [SUM, MAX]: must be [SUM]: this generator builds sums only`},
-		{`ops: [SUM, SUM]`, `6:6: ops: [SUM, SUM]: must be [SUM]: this generator builds sums only`},
+		{`ops: [SUM, PROD]`, `6:6: ops: [SUM, PROD]: must be a list of one or more of SUM, MIN, MAX: there is no PROD`},
+		{`ops: [sum]`, `6:6: ops: [sum]: must be a list of one or more of SUM, MIN, MAX: there is no sum; did you mean "SUM"?`},
+		{`ops: [SUM, SUM]`, `6:6: ops: [SUM, SUM]: must be a list of one or more of SUM, MIN, MAX: SUM is there twice`},
+		{`ops: []`, `6:6: ops: []: must be a list of one or more of SUM, MIN, MAX: an engine without a reduction computes nothing`},
 		{`ops: {SUM: 1}`, `6:6: ops: {SUM: 1}: must be a list of names: this is a mapping`},
-		{`accumulate: reproducible`, `7:13: accumulate: reproducible: must be in_place: this generator adds in the order in which packets are accepted`},
-		{`accumulate: inplace`, `7:13: accumulate: inplace: must be in_place: this generator adds in the order in which packets are accepted; did you mean "in_place"?`},
+		{`accumulate: inplace`, `7:13: accumulate: inplace: must be in_place or reproducible: these are the orders of addition; did you mean "in_place"?`},
 		{`buffer_bytes: 0`, `8:15: buffer_bytes: 0: must be from 512 to 268435456: a slot is one MTU of payload, and a group needs two slots for each packet of the window`},
 		{`buffer_bytes: 16 KB`, `8:15: buffer_bytes: 16 KB: must be an integer: this is a string`},
 		{`buffer_bytes: 99999999999999999999`, `8:15: buffer_bytes: 99999999999999999999: must be an integer: this is a string`},
@@ -122,6 +130,14 @@ func oneKey() []struct{ line, want string } {
 		{`memory: rams`, `16:9: memory: rams: must be auto, ram or registers: these are the ways to build an array; did you mean "ram"?`},
 		{`memory: [ram]`, `16:9: memory: [ram]: must be a string: this is a list`},
 		{`memory: *m`, `16:9: memory: *m: must be a string: this is a YAML feature that parameter files do not use`},
+		{`technology: cpld`, `17:13: technology: cpld: must be fpga or asic: the adders' depth is known for these`},
+		{`adder_stages: 7`, `18:15: adder_stages: 7: must be from 0 to 6: a floating-point addition has 6 steps that a register can part; 0 leaves the choice to clock_mhz`},
+		{`adder_stages: -1`, `18:15: adder_stages: -1: must be from 0 to 6: a floating-point addition has 6 steps that a register can part; 0 leaves the choice to clock_mhz`},
+		{`adder_stages: auto`, `18:15: adder_stages: auto: must be an integer: this is a string`},
+		{`ecc: secded`, `19:6: ecc: secded: must be true or false: this is a string`},
+		{`payload_banks: 0`, `20:16: payload_banks: 0: must be a power of two from 1 to 16: the lowest bits of a row's address choose the bank`},
+		{`payload_banks: 3`, `20:16: payload_banks: 3: must be a power of two from 1 to 16: the lowest bits of a row's address choose the bank`},
+		{`payload_banks: 32`, `20:16: payload_banks: 32: must be a power of two from 1 to 16: the lowest bits of a row's address choose the bank`},
 	}
 }
 
@@ -158,18 +174,60 @@ func TestBadInput(t *testing.T) {
 		sets       []string
 		want       string
 	}{
-		{"lanes that do not fit the bus", spoil(t, base, "lanes: 4"), nil,
-			`x.yaml:4:8: lanes: 4: must be 2 for bus_bytes 8: there is one adder for every 4 bytes of bus; leave the key out and it follows bus_bytes
+		{"lanes without work", spoil(t, base, "lanes: 4"), nil,
+			`x.yaml:4:8: lanes: 4: must be at most 2 for bus_bytes 8 and accumulate in_place: with 2 lanes a beat of 32-bit elements takes 1 cycle: more would stand idle, and there is no 16-bit type to use them
     4 | lanes: 4
       |        ^`},
+		{"lanes without work, 16-bit types", spoil(t, base, "lanes: 8", "dtypes: [FP32, BF16]"), nil,
+			`x.yaml:4:8: lanes: 8: must be at most 4 for bus_bytes 8 and accumulate in_place: with 4 lanes a beat of 16-bit elements takes 1 cycle: more would stand idle
+    4 | lanes: 8
+      |        ^`},
+		{"lanes without work, reproducible", spoil(t, base, "lanes: 8", "dtypes: [FP32, BF16]", "accumulate: reproducible"), nil,
+			`x.yaml:4:8: lanes: 8: must be at most 4 for bus_bytes 8 and accumulate reproducible: half of 4 lanes add pairs and half reduce the tree, and a beat of 32-bit elements takes 1 cycle: more would stand idle
+    4 | lanes: 8
+      |        ^`},
+		{"a bus wider than half a payload", base, []string{"mtu_bytes=256", "bus_bytes=256"},
+			`--set bus_bytes=256: bus_bytes: 256: must be at most 128, half of mtu_bytes (256): a payload of the MTU is two beats at least: the number of a beat within it has a bit or more`},
 		{"buffer that is no whole number of packets", spoil(t, base, "buffer_bytes: 16000"), nil,
-			`x.yaml:8:15: buffer_bytes: 16000: must be a multiple of mtu_bytes (1024): a slot is one MTU of payload
+			`x.yaml:8:15: buffer_bytes: 16000: must be a multiple of mtu_bytes (1024): it is made of places for one MTU of payload
     8 | buffer_bytes: 16000
       |               ^`},
 		{"buffer too small for one group", spoil(t, base, "buffer_bytes: 7168"), nil,
 			`x.yaml:8:15: buffer_bytes: 7168: must be at least 8192, 2 · window_packets (4) · mtu_bytes (1024): not one group would fit
     8 | buffer_bytes: 7168
       |               ^`},
+		{"buffer too small for one group of a 16-bit type", spoil(t, base, "buffer_bytes: 15360", "dtypes: [FP16, BF16]"), nil,
+			`x.yaml:8:15: buffer_bytes: 15360: must be at least 16384, 2 slots of FP32 a packet of a 16-bit type · 2 · window_packets (4) · mtu_bytes (1024): not one group would fit
+    8 | buffer_bytes: 15360
+      |               ^`},
+		{"buffer too small for one reproducible group", spoil(t, base, "buffer_bytes: 23552", "members: 5", "accumulate: reproducible"), nil,
+			`x.yaml:8:15: buffer_bytes: 23552: must be at least 24576, 2 · window_packets (4) · mtu_bytes (1024) · 3 payloads, one for every pair of members (5): not one group would fit
+    8 | buffer_bytes: 23552
+      |               ^`},
+		{"buffer too small for anything", spoil(t, base, "buffer_bytes: 23552", "dtypes: [BF16]", "accumulate: reproducible"), nil,
+			`x.yaml:8:15: buffer_bytes: 23552: must be at least 32768, 2 slots of FP32 a packet of a 16-bit type · 2 · window_packets (4) · mtu_bytes (1024) · 2 payloads, one for every pair of members (4): not one group would fit
+    8 | buffer_bytes: 23552
+      |               ^`},
+		{"more reproducible slots than slot numbers", spoil(t, base, "buffer_bytes: 67108864", "mtu_bytes: 256", "members: 5", "accumulate: reproducible"), nil,
+			`x.yaml:8:15: buffer_bytes: 67108864: must be at most 50332160, 65536 slots of mtu_bytes (256) · 3 payloads, one for every pair of members (5): slot numbers have at most 16 bits
+    8 | buffer_bytes: 67108864
+      |               ^`},
+		{"banks of flip-flops", spoil(t, base, "memory: registers", "payload_banks: 4"), nil,
+			`x.yaml:20:16: payload_banks: 4: must be 1 with memory: registers: banks make up for memories of a single port, and flip-flops have as many ports as they are given
+   20 | payload_banks: 4
+      |                ^`},
+		{"banks of one row", spoil(t, base, "bus_bytes: 128", "lanes: 32", "mtu_bytes: 256", "buffer_bytes: 768", "window_packets: 1", "payload_banks: 4"), nil,
+			`x.yaml:20:16: payload_banks: 4: must be at most half of the 6 rows of the payload memory: a bank is a memory of two rows or more
+   20 | payload_banks: 4
+      |                ^`},
+		{"a clock that no adder keeps", spoil(t, base, "dtypes: [FP32, INT32]", "clock_mhz: 401"), nil,
+			`x.yaml:14:12: clock_mhz: 401: must be at most 400 with technology: fpga and adder_stages: 0: a floating-point adder of 6 stages, the most there are, reaches no more; adder_stages from 1 to 6 is taken at any clock
+   14 | clock_mhz: 401
+      |            ^`},
+		{"a clock that no adder keeps in silicon", spoil(t, base, "dtypes: [BF16]", "clock_mhz: 1501", "technology: asic"), nil,
+			`x.yaml:14:12: clock_mhz: 1501: must be at most 1500 with technology: asic and adder_stages: 0: a floating-point adder of 6 stages, the most there are, reaches no more; adder_stages from 1 to 6 is taken at any clock
+   14 | clock_mhz: 1501
+      |            ^`},
 		{"more slots than slot numbers", spoil(t, base, "buffer_bytes: 33554432", "mtu_bytes: 256"), nil,
 			`x.yaml:8:15: buffer_bytes: 33554432: must be at most 16777216, 65536 slots of mtu_bytes (256): slot numbers have at most 16 bits
     8 | buffer_bytes: 33554432
@@ -182,32 +240,32 @@ func TestBadInput(t *testing.T) {
 			`x.yaml:3:1: bus_byte: there is no such parameter; did you mean "bus_bytes"?
     3 | bus_byte: 8
       | ^
-x.yaml: bus_bytes: must be a power of two from 8 to 64: the key is missing`},
+x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:17:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, clock_mhz, icrc_check, memory
-   17 | colour: red
+			`x.yaml:21:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks
+   21 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
 			`x.yaml:16:1: Memory: there is no such parameter; did you mean "memory"?
    16 | Memory: auto
       | ^`},
 		{"key twice", base + "groups: 3\n", nil,
-			`x.yaml:17:1: groups: the key is given twice, first in line 9
-   17 | groups: 3
+			`x.yaml:21:1: groups: the key is given twice, first in line 9
+   21 | groups: 3
       | ^`},
 		{"key twice is no matter of values", base + "groups: 3\n", []string{"groups=4"},
-			`x.yaml:17:1: groups: the key is given twice, first in line 9
-   17 | groups: 3
+			`x.yaml:21:1: groups: the key is given twice, first in line 9
+   21 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:17:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, clock_mhz, icrc_check, memory
-   17 | <<: {groups: 3}
+			`x.yaml:21:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks
+   21 | <<: {groups: 3}
       | ^`},
 		{"several at once, in the order of the file", spoil(t, base, "mode: 3", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
 			`x.yaml:2:7: mode: 3: must be 2: this generator builds Mode II
     2 | mode: 3
       |       ^
-x.yaml:8:15: buffer_bytes: 100000: must be a multiple of mtu_bytes (1024): a slot is one MTU of payload
+x.yaml:8:15: buffer_bytes: 100000: must be a multiple of mtu_bytes (1024): it is made of places for one MTU of payload
     8 | buffer_bytes: 100000
       |               ^
 x.yaml:9:9: groups: 0: must be from 1 to 64: the register map has room for 64 groups
@@ -222,11 +280,11 @@ x.yaml:16:9: memory: disk: must be auto, ram or registers: these are the ways to
    12 | mtu_bytes: 1000
       |            ^`},
 		{"bus refused, lanes left out", strings.Replace(spoil(t, base, "bus_bytes: 48"), "lanes: 2\n", "", 1), nil,
-			`x.yaml:3:12: bus_bytes: 48: must be a power of two from 8 to 64: a payload must be a whole number of beats and a beat a whole number of elements
+			`x.yaml:3:12: bus_bytes: 48: must be a power of two from 8 to 2048: a payload must be a whole number of beats and a beat a whole number of elements
     3 | bus_bytes: 48
       |            ^`},
 		{"missing keys", "name: x\n", nil,
-			`x.yaml: bus_bytes: must be a power of two from 8 to 64: the key is missing
+			`x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing
 x.yaml: buffer_bytes: must be from 512 to 268435456: the key is missing
 x.yaml: groups: must be from 1 to 64: the key is missing
 x.yaml: members: must be from 1 to 16: the key is missing
@@ -245,12 +303,12 @@ x.yaml: clock_mhz: must be from 1 to 2000: the key is missing`},
     1 | mini
       | ^`},
 		{"two documents", base + "---\nname: other\n", nil,
-			`x.yaml:18:5: a second document: a parameter file holds one
-   18 | name: other
+			`x.yaml:22:5: a second document: a parameter file holds one
+   22 | name: other
       |     ^`},
 		{"a tab", base + "\tgroups: 2\n", nil,
-			`x.yaml:17:1: not YAML: found character '	' that cannot start any token
-   17 | 	groups: 2
+			`x.yaml:21:1: not YAML: found character '	' that cannot start any token
+   21 | 	groups: 2
       | ^`},
 		{"an open bracket", "name: [\nmode: 2\n", nil,
 			`x.yaml:1:7: not YAML: sequence end token ']' not found
@@ -265,12 +323,16 @@ x.yaml: clock_mhz: must be from 1 to 2000: the key is missing`},
 		{"set of an empty value", base, []string{"groups="}, `--set groups=: groups: must be an integer: it is empty`},
 		{"set of an unknown key", base, []string{"group=3"}, `--set group=3: group: there is no such parameter; did you mean "groups"?`},
 		{"set of the wrong type", base, []string{"icrc_check=no"}, `--set icrc_check=no: icrc_check: no: must be true or false: this is a string`},
-		{"set of a list", base, []string{"ops=SUM,MAX"}, `--set ops=SUM,MAX: ops: [SUM, MAX]: must be [SUM]: this generator builds sums only`},
+		{"set of a list", base, []string{"ops=SUM,AVG"}, `--set ops=SUM,AVG: ops: [SUM, AVG]: must be a list of one or more of SUM, MIN, MAX: there is no AVG`},
 		{"set of no YAML", base, []string{"ops=[SUM"}, `--set ops=[SUM: not YAML: sequence end token ']' not found`},
-		{"set makes the file's value illegal", base, []string{"bus_bytes=16"},
-			`x.yaml:4:8: lanes: 2: must be 4 for bus_bytes 16: there is one adder for every 4 bytes of bus; leave the key out and it follows bus_bytes
-    4 | lanes: 2
-      |        ^`},
+		{"set makes the file's value illegal", base, []string{"bus_bytes=64", "lanes=32", "accumulate=reproducible", "mtu_bytes=4096"},
+			`x.yaml:8:15: buffer_bytes: 16384: must be at least 65536, 2 · window_packets (4) · mtu_bytes (4096) · 2 payloads, one for every pair of members (4): not one group would fit
+    8 | buffer_bytes: 16384
+      |               ^`},
+		{"accumulate refused, lanes left out", strings.Replace(spoil(t, base, "accumulate: any"), "lanes: 2\n", "", 1), nil,
+			`x.yaml:6:13: accumulate: any: must be in_place or reproducible: these are the orders of addition
+    6 | accumulate: any
+      |             ^`},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -295,7 +357,8 @@ func asProblems(t testing.TB, err error) Problems {
 func TestGoodInput(t *testing.T) {
 	t.Parallel()
 	mini := Params{Name: "mini", Mode: 2, BusBytes: 8, Lanes: 2, DTypes: []DType{INT32}, Ops: []Op{SUM}, Accumulate: InPlace,
-		BufferBytes: 16384, Groups: 2, Members: 4, Ports: 4, MTUBytes: 1024, WindowPackets: 4, ClockMHz: 250, ICRCCheck: true, Memory: MemoryAuto}
+		BufferBytes: 16384, Groups: 2, Members: 4, Ports: 4, MTUBytes: 1024, WindowPackets: 4, ClockMHz: 250, ICRCCheck: true, Memory: MemoryAuto,
+		Technology: FPGA, PayloadBanks: 1}
 	with := func(change func(*Params)) Params {
 		p := mini
 		change(&p)
@@ -321,6 +384,23 @@ func TestGoodInput(t *testing.T) {
 		{"set repairs a bad line", spoil(t, base, "groups: two"), []string{"groups=3"}, with(func(p *Params) { p.Groups = 3 })},
 		{"set repairs a missing key", strings.Replace(base, "groups: 2\n", "", 1), []string{"groups=2"}, mini},
 		{"set of lists", base, []string{"ops=SUM", "dtypes=[INT32]"}, mini},
+		{"types and operations in any order", base, []string{"dtypes=INT32,BF16,FP32", "ops=[MAX, SUM]"},
+			with(func(p *Params) { p.DTypes, p.Ops = []DType{FP32, BF16, INT32}, []Op{SUM, MAX} })},
+		{"lanes follow reproducible", short, []string{"accumulate=reproducible"}, with(func(p *Params) { p.Accumulate, p.Lanes = Reproducible, 4 })},
+		{"lanes follow a wide bus", short, []string{"bus_bytes=1024", "mtu_bytes=2048"},
+			with(func(p *Params) { p.BusBytes, p.Lanes, p.MTUBytes = 1024, 256, 2048 })},
+		{"lanes follow the widest bus, reproducible", short, []string{"bus_bytes=2048", "mtu_bytes=4096", "buffer_bytes=65536", "accumulate=reproducible"},
+			with(func(p *Params) {
+				p.BusBytes, p.Lanes, p.MTUBytes, p.BufferBytes, p.Accumulate = 2048, 512, 4096, 65536, Reproducible
+			})},
+		{"lanes for a 16-bit beat in one cycle", base, []string{"lanes=4", "dtypes=FP16"}, with(func(p *Params) { p.Lanes, p.DTypes = 4, []DType{FP16} })},
+		{"fewer lanes than the bus", base, []string{"bus_bytes=64", "lanes=2"}, with(func(p *Params) { p.BusBytes = 64 })},
+		{"a clock above the table with the stages given", base, []string{"dtypes=FP32", "clock_mhz=2000", "adder_stages=1"},
+			with(func(p *Params) { p.DTypes, p.ClockMHz, p.AdderStages = []DType{FP32}, 2000, 1 })},
+		{"silicon", base, []string{"technology=asic", "ecc=true", "payload_banks=16"},
+			with(func(p *Params) { p.Technology, p.ECC, p.PayloadBanks = ASIC, true, 16 })},
+		{"places that make no whole slot", base, []string{"members=5", "accumulate=reproducible", "buffer_bytes=25600", "lanes=4"},
+			with(func(p *Params) { p.Members, p.Accumulate, p.BufferBytes, p.Lanes = 5, Reproducible, 25600, 4 })},
 		{"set of words and truths", base, []string{"memory=ram", "icrc_check=false", "name=other"},
 			with(func(p *Params) { p.Memory, p.ICRCCheck, p.Name = MemoryRAM, false, "other" })},
 		{"slots that are no power of two", spoil(t, base, "buffer_bytes: 11264"), nil, with(func(p *Params) { p.BufferBytes = 11264 })},
@@ -347,8 +427,17 @@ func TestApplySet(t *testing.T) {
 	assert.Equal(t, []int{32, 8, 1}, []int{q.BusBytes, q.Lanes, q.Groups})
 	assert.Equal(t, 8, p.BusBytes, "the receiver stays as it was")
 
-	_, err = p.ApplySet([]string{"bus_bytes=32", "lanes=2"})
-	require.EqualError(t, err, "--set lanes=2: lanes: 2: must be 8 for bus_bytes 32: there is one adder for every 4 bytes of bus; leave the key out and it follows bus_bytes")
+	q, err = q.ApplySet([]string{"accumulate=reproducible"})
+	require.NoError(t, err)
+	assert.Equal(t, 16, q.Lanes, "lanes that follow go on following")
+	q, err = q.ApplySet([]string{"lanes=4"})
+	require.NoError(t, err)
+	q, err = q.ApplySet([]string{"bus_bytes=64"})
+	require.NoError(t, err)
+	assert.Equal(t, 4, q.Lanes, "lanes that were set stay")
+
+	_, err = p.ApplySet([]string{"bus_bytes=32", "lanes=16"})
+	require.EqualError(t, err, "--set lanes=16: lanes: 16: must be at most 8 for bus_bytes 32 and accumulate in_place: with 8 lanes a beat of 32-bit elements takes 1 cycle: more would stand idle, and there is no 16-bit type to use them")
 
 	_, err = p.ApplySet([]string{"mtu_bytes=4096"})
 	require.EqualError(t, err, "buffer_bytes: 16384: must be at least 32768, 2 · window_packets (4) · mtu_bytes (4096): not one group would fit")
@@ -422,7 +511,7 @@ func TestCanonicalYAML(t *testing.T) {
 	p, err := Preset("mini")
 	require.NoError(t, err)
 	assert.Equal(t, base, string(p.YAML()))
-	assert.Equal(t, "5aa5c1f14f898dc72aebfcd8a00f21205fd29e10b9f4c8029297d86011153cbb", p.Digest(), "sha256sum of the text above")
+	assert.Equal(t, "6714f246d1b9b99378f55967c7f75d0b0ec2e6fdabdf43e7de0765234fc039f6", p.Digest(), "sha256sum of the text above")
 }
 
 // TestKeysMatchStruct keeps the table of keys, the YAML names and the JSON names of the struct together.
@@ -484,17 +573,39 @@ func TestSchemaIsStrict(t *testing.T) {
 	assert.Equal(t, []string{"name", "bus_bytes", "buffer_bytes", "groups", "members", "ports", "mtu_bytes", "window_packets", "clock_mhz"}, doc.Required)
 }
 
-// drawn makes parameters round the edges of what is legal; about half are.
+// drawn makes parameters round the edges of what is legal; about one in five are.
 func drawn(t *rapid.T) Params {
-	mtu := rapid.SampledFrom([]int{256, 512, 1024, 2048, 4096, 300, 0}).Draw(t, "mtu")
-	bus := rapid.SampledFrom([]int{8, 16, 32, 64, 4, 128}).Draw(t, "bus")
-	window := rapid.SampledFrom([]int{1, 2, 4, 8, 64, 512, 1024, 3, 0}).Draw(t, "window")
-	slots := 2*window + rapid.IntRange(-1, 20).Draw(t, "slots")
-	return Params{Name: "x", Mode: 2, BusBytes: bus, Lanes: bus / 4, DTypes: []DType{INT32}, Ops: []Op{SUM}, Accumulate: InPlace,
-		BufferBytes: mtu*slots + rapid.SampledFrom([]int{0, 0, 0, 0, 4}).Draw(t, "odd"), Groups: rapid.IntRange(0, 65).Draw(t, "groups"),
-		Members: rapid.IntRange(0, 17).Draw(t, "members"), Ports: rapid.IntRange(0, 33).Draw(t, "ports"), MTUBytes: mtu,
-		WindowPackets: window, ClockMHz: 100, ICRCCheck: true,
-		Memory: rapid.SampledFrom([]Memory{MemoryAuto, MemoryRAM, MemoryRegisters}).Draw(t, "memory")}
+	p := Params{Name: "x", Mode: 2, ICRCCheck: true}
+	p.MTUBytes = rapid.SampledFrom([]int{256, 512, 1024, 2048, 4096, 4096, 4096, 300, 0}).Draw(t, "mtu")
+	p.BusBytes = rapid.SampledFrom([]int{8, 16, 32, 64, 128, 256, 1024, 2048, 4, 4096}).Draw(t, "bus")
+	p.Lanes = rapid.SampledFrom([]int{2, 4, 16, 128, 512, p.BusBytes / 4, p.BusBytes / 4, p.BusBytes / 2, p.BusBytes, 3}).Draw(t, "lanes")
+	for i, all := 0, rapid.SampledFrom([]int{8, 9, 15, 6, 2, 1, 0}).Draw(t, "dtypes"); i < 4; i++ {
+		if all>>i&1 == 1 {
+			p.DTypes = append(p.DTypes, DTypes()[i])
+		}
+	}
+	for i, all := 0, rapid.SampledFrom([]int{1, 7, 6, 2, 7, 5, 0}).Draw(t, "ops"); i < 3; i++ {
+		if all>>i&1 == 1 {
+			p.Ops = append(p.Ops, Ops()[i])
+		}
+	}
+	p.Accumulate = rapid.SampledFrom([]Accumulate{InPlace, Reproducible}).Draw(t, "accumulate")
+	p.Groups = rapid.IntRange(0, 65).Draw(t, "groups")
+	p.Members = rapid.IntRange(0, 17).Draw(t, "members")
+	p.Ports = rapid.IntRange(0, 33).Draw(t, "ports")
+	p.WindowPackets = rapid.SampledFrom([]int{1, 2, 4, 8, 64, 512, 1024, 3, 0}).Draw(t, "window")
+	slots := rapid.SampledFrom([]int{2, 4}).Draw(t, "wide")*p.WindowPackets + rapid.IntRange(-1, 20).Draw(t, "slots")
+	if p.Accumulate == Reproducible {
+		slots *= (p.Members + 1) / 2
+	}
+	p.BufferBytes = p.MTUBytes*(slots+rapid.IntRange(0, 3).Draw(t, "more")) + rapid.SampledFrom([]int{0, 0, 0, 0, 4}).Draw(t, "odd")
+	p.ClockMHz = rapid.SampledFrom([]int{100, 90, 91, 250, 400, 401, 1000, 1500, 1501, 2000}).Draw(t, "clock")
+	p.Technology = rapid.SampledFrom([]Technology{FPGA, ASIC}).Draw(t, "technology")
+	p.AdderStages = rapid.IntRange(0, 6).Draw(t, "stages") * rapid.IntRange(0, 1).Draw(t, "given")
+	p.Memory = rapid.SampledFrom([]Memory{MemoryAuto, MemoryRAM, MemoryRegisters}).Draw(t, "memory")
+	p.ECC = rapid.Bool().Draw(t, "ecc")
+	p.PayloadBanks = rapid.SampledFrom([]int{1, 1, 1, 2, 4, 16, 3}).Draw(t, "banks")
+	return p
 }
 
 // TestDerivedRelations checks each derived number by what it must do, not by its formula.
@@ -520,7 +631,29 @@ func TestDerivedRelations(t *testing.T) {
 		require.Equal(t, p.BusBytes*8, d.BusBits)
 		require.Equal(t, p.BusBytes, d.KeepBits)
 		require.Equal(t, p.BusBytes, 1<<d.BusShift)
-		require.Equal(t, d.BusBits, d.Lanes*d.LaneBits)
+		require.Equal(t, []int{p.Lanes, 32}, []int{d.Lanes, d.LaneBits})
+		var dtypes, ops int
+		for i, name := range []DType{"FP32", "FP16", "BF16", "INT32"} {
+			if slices.Contains(p.DTypes, name) {
+				dtypes += 1 << i
+			}
+		}
+		for i, name := range []Op{"SUM", "MIN", "MAX"} {
+			if slices.Contains(p.Ops, name) {
+				ops += 1 << i
+			}
+		}
+		require.Equal(t, []int{dtypes, ops}, []int{d.DTypeMask, d.OpMask})
+		require.Equal(t, []bool{dtypes&7 != 0, dtypes&6 != 0, dtypes&8 != 0}, []bool{d.HasFP, d.HasWide, d.HasInt})
+		if require.Positive(t, d.AdderStages); p.AdderStages != 0 {
+			require.Equal(t, p.AdderStages, d.AdderStages)
+		} else {
+			mhz := stageMHz(p.Technology, d.HasFP)
+			require.GreaterOrEqual(t, mhz[d.AdderStages-1], p.ClockMHz)
+			if d.AdderStages > 1 {
+				require.Less(t, mhz[d.AdderStages-2], p.ClockMHz)
+			}
+		}
 		holds("bytes of a beat", p.BusBytes+1, d.BeatBytesBits, 0)
 		holds("endpoints", p.Members+1, d.EPBits, 1)
 		require.Equal(t, d.EPs, 1<<d.EPBits)
@@ -530,23 +663,50 @@ func TestDerivedRelations(t *testing.T) {
 		require.Equal(t, d.GroupsPow2, 1<<d.GroupIndexBits)
 		require.Equal(t, d.EIs, 1<<d.EIBits)
 		require.Less(t, (p.Groups-1)*d.EPs+p.Members, d.EIs)
-		require.Equal(t, p.BufferBytes, d.Slots*p.MTUBytes)
+		require.Equal(t, p.BufferBytes, d.Places*p.MTUBytes)
+		require.LessOrEqual(t, d.Slots*d.Planes, d.Places)
+		require.Greater(t, (d.Slots+1)*d.Planes, d.Places)
+		if p.Accumulate == InPlace {
+			require.Equal(t, 1, d.Planes)
+		} else {
+			require.LessOrEqual(t, p.Members, 2*d.Planes)
+			require.Greater(t, p.Members, 2*(d.Planes-1))
+		}
+		holds("tree", d.Planes, d.TreeLevels, 0)
 		holds("slots", d.Slots, d.SlotBits, 1)
-		require.LessOrEqual(t, 1<<d.MaxLog2N, d.Slots)
-		require.Greater(t, 2<<d.MaxLog2N, d.Slots)
+		a32 := dtypes&9 != 0 // a slot holds a packet
+		packets := d.Slots
+		if !a32 {
+			packets /= 2
+		}
+		require.LessOrEqual(t, 1<<d.MaxLog2N, packets)
+		require.Greater(t, 2<<d.MaxLog2N, packets)
+		require.LessOrEqual(t, d.GroupLog2N, d.MaxLog2N)
 		require.Less(t, d.MaxLog2N, 1<<d.Log2NBits)
 		require.Equal(t, d.GroupSlots, 1<<d.GroupLog2N)
-		require.LessOrEqual(t, d.GroupSlots, d.Slots)
 		require.Equal(t, 2*p.WindowPackets, d.GroupSlots)
+		require.Equal(t, 2*d.GroupSlots, d.WideGroupSlots)
+		require.LessOrEqual(t, d.GroupSlots, d.Slots)
+		require.True(t, a32 || d.WideGroupSlots <= d.Slots)
 		holds("window", p.WindowPackets+1, d.WindowBits, 0)
 		holds("ports", p.Ports, d.PortBits, 1)
 		require.Equal(t, d.PortBits+1, d.TUserBits)
 		require.Equal(t, p.MTUBytes, d.MTUWords*p.BusBytes)
 		require.Equal(t, d.MTUWords, 1<<d.WordBits)
 		holds("beat count", d.MTUWords+1, d.WordCountBits, 0)
-		require.Equal(t, p.BufferBytes, d.PayloadRows*d.RowBytes)
+		require.GreaterOrEqual(t, d.MTUWords, 2)
+		require.Equal(t, d.Slots*d.Planes*p.MTUBytes, d.PayloadRows*d.RowBytes)
 		holds("payload rows", d.PayloadRows, d.PayloadAddrBits, 0)
-		require.Equal(t, d.SlotBits+d.WordBits, d.PayloadAddrBits)
+		require.GreaterOrEqual(t, d.PayloadRows, 2*p.PayloadBanks)
+		require.Zero(t, p.BusBytes%d.RowBytes)
+		require.Equal(t, p.MTUBytes, d.MTURows*d.RowBytes)
+		// The lanes that add to rows: all of them in place, half of them if reproducible.
+		adders := p.Lanes
+		if p.Accumulate == Reproducible {
+			adders /= 2
+		}
+		require.Equal(t, 4*adders, d.RowBytes*d.LaneBanks)
+		require.True(t, d.LaneBanks == 1 || d.LaneBanks == 2 && d.HasWide && d.RowBytes == p.BusBytes)
 		holds("payload length", p.MTUBytes+1, d.PayloadLenBits, 0)
 		require.Equal(t, p.MTUBytes+14+20+8+12+4+4, d.FrameBytes)
 		require.GreaterOrEqual(t, d.FrameWords*p.BusBytes, d.FrameBytes)
@@ -554,6 +714,7 @@ func TestDerivedRelations(t *testing.T) {
 		require.Equal(t, d.PacketWords, 1<<d.PacketAddrBits)
 		require.GreaterOrEqual(t, d.PacketWords, max(4*d.MTUWords, 16))
 		require.GreaterOrEqual(t, d.PacketWords, 2*d.FrameWords)
+		require.GreaterOrEqual(t, d.PacketWords*p.BusBytes, 4*p.MTUBytes)
 		require.Equal(t, d.ReplayWords, 1<<d.ReplayAddrBits)
 		require.GreaterOrEqual(t, d.ReplayWords, max(4*d.MTUWords, 8))
 		require.Equal(t, d.HeaderEntries, 1<<d.HeaderAddrBits)
@@ -565,6 +726,7 @@ func TestDerivedRelations(t *testing.T) {
 // TestValidateVerdict compares Validate with the limits as the documentation words them.
 func TestValidateVerdict(t *testing.T) {
 	t.Parallel()
+	verdicts := map[bool]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawn(t)
 		oneOf := func(v int, set ...int) bool {
@@ -575,12 +737,31 @@ func TestValidateVerdict(t *testing.T) {
 			}
 			return false
 		}
-		ok := oneOf(p.BusBytes, 8, 16, 32, 64) && oneOf(p.MTUBytes, 256, 512, 1024, 2048, 4096) &&
-			oneOf(p.WindowPackets, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) &&
-			p.Groups >= 1 && p.Groups <= 64 && p.Members >= 1 && p.Members <= 16 && p.Ports >= 1 && p.Ports <= 32
-		ok = ok && p.BufferBytes%p.MTUBytes == 0 && p.BufferBytes >= 2*p.WindowPackets*p.MTUBytes &&
-			(p.Memory != MemoryRegisters || p.BufferBytes <= 65536)
+		ok := oneOf(p.BusBytes, 8, 16, 32, 64, 128, 256, 512, 1024, 2048) && oneOf(p.MTUBytes, 256, 512, 1024, 2048, 4096) &&
+			oneOf(p.WindowPackets, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) && oneOf(p.Lanes, 2, 4, 8, 16, 32, 64, 128, 256, 512) &&
+			p.Groups >= 1 && p.Groups <= 64 && p.Members >= 1 && p.Members <= 16 && p.Ports >= 1 && p.Ports <= 32 &&
+			len(p.DTypes) > 0 && len(p.Ops) > 0 && p.PayloadBanks != 3 && 2*p.BusBytes <= p.MTUBytes
+		has := func(types ...DType) bool {
+			return slices.ContainsFunc(types, func(d DType) bool { return slices.Contains(p.DTypes, d) })
+		}
+		if ok {
+			planes, row := 1, 2*p.Lanes
+			if p.Accumulate == Reproducible {
+				planes = (p.Members + 1) / 2
+				ok = 2*p.Lanes <= p.BusBytes
+			} else {
+				row = min(4*p.Lanes, p.BusBytes)
+				ok = 4*p.Lanes <= p.BusBytes || 4*p.Lanes == 2*p.BusBytes && has(FP16, BF16)
+			}
+			slots := p.BufferBytes / p.MTUBytes / planes
+			ok = ok && p.BufferBytes%p.MTUBytes == 0 && slots <= 65536 &&
+				(has(FP32, INT32) && slots >= 2*p.WindowPackets || slots >= 4*p.WindowPackets) &&
+				(p.Memory != MemoryRegisters || p.BufferBytes <= 65536 && p.PayloadBanks == 1) &&
+				slots*planes*(p.MTUBytes/row) >= 2*p.PayloadBanks &&
+				(p.AdderStages > 0 || !has(FP32, FP16, BF16) || p.ClockMHz <= map[Technology]int{FPGA: 400, ASIC: 1500}[p.Technology])
+		}
 		err := p.Validate()
+		verdicts[ok]++
 		require.Equal(t, ok, err == nil, "%+v: %v", p, err)
 		if ok {
 			again, err := Parse("again.yaml", p.YAML())
@@ -588,6 +769,48 @@ func TestValidateVerdict(t *testing.T) {
 			require.Equal(t, p, again)
 		}
 	})
+	require.NotZero(t, verdicts[true], "no legal parameters were drawn")
+}
+
+// TestOrderOfLists: only the reader puts lists in order; a struct has one spelling, and so one digest.
+func TestOrderOfLists(t *testing.T) {
+	t.Parallel()
+	p, err := Parse("x.yaml", []byte(base))
+	require.NoError(t, err)
+	p.DTypes = []DType{INT32, FP32}
+	require.EqualError(t, p.Validate(), "dtypes: [INT32, FP32]: must be a list of one or more of FP32, FP16, BF16, INT32: they are kept in the order of their codes")
+	assert.Zero(t, p.Derived())
+}
+
+// TestDerivedExamples works a few configurations out by hand.
+func TestDerivedExamples(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		Lanes, RowBytes, LaneBanks, Planes, TreeLevels, Places, Slots, PayloadRows, PayloadAddrBits, AdderStages, DTypeMask, OpMask, MaxLog2N int
+	}
+	for _, c := range []struct {
+		name string
+		sets []string
+		want row
+	}{
+		{"INT32 sums", nil, row{2, 8, 1, 1, 0, 16, 16, 2048, 11, 1, 8, 1, 4}},
+		{"the published chip", []string{"bus_bytes=1024", "dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "accumulate=reproducible",
+			"buffer_bytes=1048576", "groups=64", "members=16", "mtu_bytes=4096", "window_packets=16", "clock_mhz=1000", "technology=asic", "payload_banks=4"},
+			row{512, 1024, 1, 8, 3, 256, 32, 1024, 10, 3, 15, 7, 5}},
+		{"odd members, few lanes", []string{"accumulate=reproducible", "members=5", "buffer_bytes=25600", "lanes=2", "dtypes=[FP32]", "ops=[MAX]"},
+			row{2, 4, 1, 3, 2, 25, 8, 6144, 13, 4, 1, 4, 3}},
+		{"a pair needs no tree", []string{"accumulate=reproducible", "members=2"}, row{4, 8, 1, 1, 0, 16, 16, 2048, 11, 1, 8, 1, 4}},
+		{"16-bit types alone, lanes doubled", []string{"lanes=4", "dtypes=[FP16, BF16]", "clock_mhz=200"}, row{4, 8, 2, 1, 0, 16, 16, 2048, 11, 3, 6, 1, 3}},
+		{"a quarter of the bus", []string{"bus_bytes=64", "lanes=4", "adder_stages=6"}, row{4, 16, 1, 1, 0, 16, 16, 1024, 10, 6, 8, 1, 4}},
+		{"INT32 at a high clock", []string{"clock_mhz=351"}, row{2, 8, 1, 1, 0, 16, 16, 2048, 11, 2, 8, 1, 4}},
+		{"INT32 in silicon", []string{"clock_mhz=1000", "technology=asic"}, row{2, 8, 1, 1, 0, 16, 16, 2048, 11, 1, 8, 1, 4}},
+	} {
+		p, err := Parse("x.yaml", []byte(strings.Replace(base, "lanes: 2\n", "", 1)), c.sets...)
+		require.NoError(t, err, c.name)
+		d := p.Derived()
+		assert.Equal(t, c.want, row{d.Lanes, d.RowBytes, d.LaneBanks, d.Planes, d.TreeLevels, d.Places, d.Slots, d.PayloadRows, d.PayloadAddrBits,
+			d.AdderStages, d.DTypeMask, d.OpMask, d.MaxLog2N}, c.name)
+	}
 }
 
 // FuzzParse looks for text that crashes the reader, for places outside the text, and for accepted text that does not survive
