@@ -2,14 +2,7 @@
 
 package inc
 
-import (
-	"encoding/binary"
-
-	"incforge/roce"
-)
-
-// elementBytes is the size of an INT32.
-const elementBytes = 4
+import "incforge/roce"
 
 // fits tells whether a contribution has the shape that slot s took from its first one (A17). The result can only be one
 // packet, and receivers break a connection over an opcode out of turn, so ranks that disagree about message boundaries
@@ -21,18 +14,25 @@ func (e *Engine) fits(s int, p *roce.Packet) bool {
 
 // aggregate takes an in-order contribution into slot s: the accepting half of docs/engine.md section 3, rule 5. The first
 // contribution overwrites whatever the slot held, which is why recycling need not clear it.
+//
+// In place, each contribution is added to the sum of those accepted before it. A reproducible engine keeps them apart
+// until the slot is complete (see resultIn): then the order in which they came cannot matter.
 func (e *Engine) aggregate(at place, s int, p *roce.Packet) {
 	e.count(Agg)
 	g, slot := &e.groups[at.group], &e.slots[s]
-	sum := e.slotPayload(s)[:len(p.Payload)]
-	if slot.mask == 0 {
+	first := slot.mask == 0
+	if first {
 		slot.shape, slot.se, slot.imm = shapeOf(p), p.SE, immediateOf(p)
-		copy(sum, p.Payload)
+	} else if slot.se != p.SE || slot.imm != immediateOf(p) {
+		e.count(ImmMismatch) // not worth losing the data over; the first one's stay
+	}
+	a, kept := g.arithmetic(), e.kept(&g.Group, s, at.member)
+	if first || e.params.Reproducible {
+		a.decode(kept, p.Payload)
 	} else {
-		if slot.se != p.SE || slot.imm != immediateOf(p) {
-			e.count(ImmMismatch) // not worth losing the data over; the first one's stay
-		}
-		addInt32(sum, p.Payload, g.BigEndian)
+		addend := e.addend[:len(kept)]
+		a.decode(addend, p.Payload)
+		a.add(kept, addend)
 	}
 	slot.mask |= at.bit()
 	slot.ce = slot.ce || p.CE() // congestion on any way in is congestion of the result
@@ -42,22 +42,6 @@ func (e *Engine) aggregate(at place, s int, p *roce.Packet) {
 	child.nakSent = false
 	if p.Op.EndsMessage() {
 		child.msn = (child.msn + 1) & roce.PSNMask
-	}
-}
-
-// addInt32 adds addend to sum, element by element: two's complement, wrapping (protocol.md section 3). Both have the same
-// length, a multiple of four. The byte order decides which way carries run, so it is the group's and not the machine's.
-func addInt32(sum, addend []byte, bigEndian bool) {
-	if bigEndian {
-		for order := binary.BigEndian; len(sum) >= elementBytes && len(addend) >= elementBytes; {
-			order.PutUint32(sum, order.Uint32(sum)+order.Uint32(addend))
-			sum, addend = sum[elementBytes:], addend[elementBytes:]
-		}
-		return
-	}
-	for order := binary.LittleEndian; len(sum) >= elementBytes && len(addend) >= elementBytes; {
-		order.PutUint32(sum, order.Uint32(sum)+order.Uint32(addend))
-		sum, addend = sum[elementBytes:], addend[elementBytes:]
 	}
 }
 

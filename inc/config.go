@@ -6,18 +6,29 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"strings"
 
 	"incforge/roce"
 )
 
-// Values of Group.Collective, Group.Op and Group.DType that Mode II takes today (docs/engine.md section 6,
-// GROUP_COLLECTIVE).
+// Values of Group.Collective, Group.Op and Group.DType that Mode II takes (docs/engine.md section 6, GROUP_COLLECTIVE).
 const (
 	CollectiveAllReduce = 0
 	CollectiveBarrier   = 3
-	OpSum               = 0
-	DTypeINT32          = 3
+
+	OpSum = 0
+	OpMin = 1
+	OpMax = 2
+
+	DTypeFP32  = 0
+	DTypeFP16  = 1
+	DTypeBF16  = 2
+	DTypeINT32 = 3
 )
+
+// The names of operations and types, in the order of their values.
+func opNames() []string    { return []string{"SUM", "MIN", "MAX"} }
+func dtypeNames() []string { return []string{"FP32", "FP16", "BF16", "INT32"} }
 
 // Limits of Params. They are those of the register fields and of the 24-bit PSN, not of this implementation.
 const (
@@ -55,8 +66,13 @@ type Params struct {
 	Ports int
 	// MTU is the largest payload of a packet and the size of a slot in bytes, 4 to MaxMTU, a multiple of 4.
 	MTU int
-	// Slots is the size of the buffer in slots, 2 to MaxSlots.
+	// Slots is the size of the buffer in slots, 2 to MaxSlots. A packet of a 16-bit type takes two of them.
 	Slots int
+	// DTypes and Ops are the types and operations the engine has: bit i is the one with value i. Neither may be empty.
+	DTypes, Ops uint8
+	// Reproducible makes results independent of the order in which contributions arrive: they are reduced by a fixed tree
+	// over the endpoints. Otherwise each is added to its slot at once.
+	Reproducible bool
 	// ICRCCheck drops packets whose ICRC is wrong.
 	ICRCCheck bool
 }
@@ -87,6 +103,8 @@ func (p Params) Validate() error {
 	if p.MTU%4 != 0 {
 		errs = append(errs, fmt.Errorf("MTU is %d, not a multiple of the element size 4: %w", p.MTU, ErrRange))
 	}
+	check("DTypes", int(p.DTypes), 1, 1<<len(dtypeNames())-1)
+	check("Ops", int(p.Ops), 1, 1<<len(opNames())-1)
 	return errors.Join(errs...)
 }
 
@@ -112,7 +130,7 @@ type Endpoint struct {
 type Group struct {
 	// Start is the first PSN, in both directions, of every connection of the group.
 	Start roce.PSN
-	// SlotBase is the first of the group's N = 2^Log2N slots.
+	// SlotBase is the first of the group's slots. It has N = 2^Log2N of them, of a 16-bit type twice as many.
 	SlotBase int
 	// Log2N is at least 1: N is twice the window MW in packets, and MW is at least one.
 	Log2N int
@@ -130,24 +148,59 @@ type Group struct {
 // window is MW, the largest number of packets a host keeps in flight.
 func (g *Group) window() int { return 1 << g.Log2N >> 1 }
 
-// legal reports why settings may not be enabled: docs/engine.md section 6, last line.
+// packetSlots is the number of slots that a packet takes.
+func (g *Group) packetSlots() int {
+	if Wide(g.DType) {
+		return 2
+	}
+	return 1
+}
+
+// arithmetic is what the group does to elements; its settings must be legal.
+func (g *Group) arithmetic() arithmetic { return arithmeticOf(g.DType, g.Op, g.BigEndian) }
+
+// legal reports why settings may not be enabled (docs/engine.md section 6).
 func (g *Group) legal(p Params) error {
 	switch {
 	case g.Collective != CollectiveAllReduce && g.Collective != CollectiveBarrier:
 		return fmt.Errorf("collective %d is neither AllReduce (0) nor Barrier (3): %w", g.Collective, ErrIllegalGroup)
-	case g.Op != OpSum:
-		return fmt.Errorf("op %d is not SUM (0): %w", g.Op, ErrIllegalGroup)
-	case g.DType != DTypeINT32:
-		return fmt.Errorf("dtype %d is not INT32 (3): %w", g.DType, ErrIllegalGroup)
+	case p.Ops>>g.Op&1 == 0:
+		return fmt.Errorf("op %s: this engine has %s: %w", named(g.Op, opNames()), listed(p.Ops, opNames()), ErrIllegalGroup)
+	case p.DTypes>>g.DType&1 == 0:
+		return fmt.Errorf("dtype %s: this engine has %s: %w", named(g.DType, dtypeNames()), listed(p.DTypes, dtypeNames()),
+			ErrIllegalGroup)
 	case g.Log2N < 1 || g.Log2N > bits.Len(MaxSlots)-1:
 		return fmt.Errorf("log2_n is %d, allowed are 1 to %d: %w", g.Log2N, bits.Len(MaxSlots)-1, ErrIllegalGroup)
-	case g.SlotBase < 0 || g.SlotBase > p.Slots-1<<g.Log2N:
-		return fmt.Errorf("slots %d to %d do not fit a buffer of %d: %w",
-			g.SlotBase, g.SlotBase+1<<g.Log2N-1, p.Slots, ErrIllegalGroup)
+	case g.SlotBase < 0 || g.SlotBase > p.Slots-g.packetSlots()<<g.Log2N:
+		return fmt.Errorf("slots %d to %d, %d for a packet of %s, do not fit a buffer of %d: %w",
+			g.SlotBase, g.SlotBase+g.packetSlots()<<g.Log2N-1, g.packetSlots(), named(g.DType, dtypeNames()), p.Slots, ErrIllegalGroup)
 	case g.HasParent && (g.Parent < 0 || g.Parent > p.Members):
 		return fmt.Errorf("parent is endpoint %d, endpoints are 0 to %d: %w", g.Parent, p.Members, ErrIllegalGroup)
+	case p.Reproducible && p.Members%2 == 0 && g.InMask>>p.Members&1 != 0:
+		// A reproducible buffer has room for pairs of members; with an even number of them the last endpoint is in none.
+		return fmt.Errorf("in_mask %#x has endpoint %d: a reproducible engine of %d members takes contributions of endpoints 0 to %d: %w",
+			g.InMask, p.Members, p.Members, p.Members-1, ErrIllegalGroup)
 	}
 	return nil
+}
+
+// named is the name of a value and the value, for messages.
+func named(value uint8, names []string) string {
+	if int(value) < len(names) {
+		return fmt.Sprintf("%d (%s)", value, names[value])
+	}
+	return fmt.Sprint(value)
+}
+
+// listed is the values of a set, by name, for messages.
+func listed(set uint8, names []string) string {
+	var in []string
+	for i := range names {
+		if set>>i&1 != 0 {
+			in = append(in, named(uint8(i), names))
+		}
+	}
+	return strings.Join(in, ", ")
 }
 
 // SetEndpoint writes the record of table index ei (see Params.EndpointIndex). The endpoint's group must be disabled.

@@ -26,7 +26,7 @@ func TestParams(t *testing.T) {
 		{"odd MTU", func(p *Params) { p.MTU = 1022 }, []string{"MTU is 1022, not a multiple"}},
 		{"MTU", func(p *Params) { p.MTU = 8192 }, []string{"MTU is 8192"}},
 		{"one slot", func(p *Params) { p.Slots = 1 }, []string{"Slots is 1"}},
-		{"all at once", func(p *Params) { *p = Params{Groups: -1} }, []string{"Groups", "Members", "Ports", "MTU", "Slots"}},
+		{"all at once", func(p *Params) { *p = Params{Groups: -1} }, []string{"Groups", "Members", "Ports", "MTU", "Slots", "DTypes", "Ops"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestIndices(t *testing.T) {
 		{1, 1, 2, 2}, {1, 3, 4, 4}, {2, 4, 8, 16}, {3, 7, 8, 32}, {4, 8, 16, 64}, {64, 16, 32, 2048}, {5, 31, 32, 256},
 	}
 	for _, tt := range tests {
-		p := Params{Groups: tt.groups, Members: tt.members, Ports: 1, MTU: 4, Slots: 2}
+		p := Params{Groups: tt.groups, Members: tt.members, Ports: 1, MTU: 4, Slots: 2, DTypes: 8, Ops: 1}
 		assert.Equal(t, tt.eps, p.EPS())
 		assert.Equal(t, tt.table, p.TableSize())
 		assert.Equal(t, (tt.groups-1)*tt.eps+tt.members, p.EndpointIndex(tt.groups-1, tt.members))

@@ -80,6 +80,10 @@ const (
 	DropWindow
 	// DropShape counts in-order data packets whose opcode, length or pad count differ from the slot's.
 	DropShape
+	// EccCorrected counts single errors that the payload memory corrected. The reference's memory has none.
+	EccCorrected
+	// EccDouble counts frames that left with their ICRC inverted because of a double error. The reference's memory has none.
+	EccDouble
 
 	// NumCounters is the number of counters.
 	NumCounters
@@ -99,6 +103,7 @@ func (c Counter) String() string {
 		DropTVer: "DROP_TVER", DropOpcode: "DROP_OPCODE", DropTooLong: "DROP_TOO_LONG",
 		DropBadLength: "DROP_BAD_LENGTH", DropWrongRole: "DROP_WRONG_ROLE", DropSyndrome: "DROP_SYNDROME",
 		DropGap: "DROP_GAP", DropStale: "DROP_STALE", DropWindow: "DROP_WINDOW", DropShape: "DROP_SHAPE",
+		EccCorrected: "ECC_CORRECTED", EccDouble: "ECC_DOUBLE",
 	}
 	if c >= NumCounters {
 		return fmt.Sprintf("Counter(%d)", uint8(c))

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inc is the reference IncEngine in plain Go: Mode II (connection translated), AllReduce and Barrier, INT32
-// SUM. It is written from docs/engine.md, which section of it a function implements is said there, and shares no code
-// with the generator: it may import roce and nothing else of this module.
+// Package inc is the reference IncEngine in plain Go: Mode II (connection translated), AllReduce and Barrier; SUM, MIN and
+// MAX of FP32, FP16, BF16 and INT32, in place or reproducible. It is written from docs/engine.md, which section of it a
+// function implements is said there, and shares no code with the generator: it may import roce and nothing else of this
+// module.
 //
 // It is a software switch (Handle takes a frame and a port and returns frames and ports), an executable specification
 // (one file per module as the paper names them) and the subject of model checking (Step takes decoded packets;
@@ -14,6 +15,7 @@
 //	lookup_table.go      QPN to endpoint record; foreign senders; which class the packet is of
 //	check_duplicate.go   a child's ePSN and the slot's tag: new, retransmitted, ahead, overrun
 //	aggregate_data.go    adding a contribution to its slot
+//	arithmetic.go        what adding is, for every type and operation
 //	recycle_buffer.go    the slot half a ring ahead is emptied when a slot completes
 //	replicate_data.go    who gets a result, a copy of parent data, or a result once more
 //	reflect.go           ACK, NAK, RNR NAK and CNP go back to their host; the gap NAK
@@ -60,9 +62,14 @@ type Engine struct {
 	foreignBypass bool
 
 	// State; group also holds the group's settings.
-	groups  []group
-	slots   []slot
-	payload []byte // slot i has bytes i·MTU to (i+1)·MTU
+	groups []group
+	slots  []slot
+	words  []uint32 // the elements in the slots, slot after slot, Params.slotWords each
+
+	// What one call needs only while it lasts, here so that it need not be allocated each time.
+	addend []uint32 // a contribution to be added
+	result []byte   // a payload to be sent
+	tree   []uint32 // the contributions while they are reduced to a result
 
 	counters Counters
 }
@@ -82,7 +89,10 @@ func New(p Params) (*Engine, error) {
 		gapNAK:     true,
 		groups:     make([]group, p.Groups),
 		slots:      make([]slot, p.Slots),
-		payload:    make([]byte, p.Slots*p.MTU),
+		words:      make([]uint32, p.Slots*p.slotWords()),
+		addend:     make([]uint32, p.MTU/2),
+		result:     make([]byte, p.MTU),
+		tree:       make([]uint32, p.contributions()*p.MTU/2),
 	}
 	for i := range e.bypassPort {
 		e.bypassPort[i] = i

@@ -69,7 +69,7 @@ func (e *Engine) checkPacket(at place, p *roce.Packet) (reason Counter, bad bool
 		return DropOpcode, true
 	case len(p.Payload) > e.params.MTU:
 		return DropTooLong, true
-	case len(p.Payload)%elementBytes != 0, g.Collective == CollectiveBarrier && len(p.Payload) != 0:
+	case len(p.Payload)%ElementBytes(g.DType) != 0, g.Collective == CollectiveBarrier && len(p.Payload) != 0:
 		return DropBadLength, true
 	case g.InMask&at.bit() == 0 && !(g.HasParent && g.Parent == at.member):
 		return DropWrongRole, true

@@ -281,7 +281,7 @@ func FuzzRestore(f *testing.F) {
 // benchmarkTraffic is rounds of an AllReduce of 1 KB packets by eight members, as packets.
 func benchmarkTraffic(b *testing.B) (*Engine, []roce.Packet) {
 	b.Helper()
-	p := Params{Groups: 1, Members: 8, Ports: 8, MTU: 1024, Slots: 64, ICRCCheck: true}
+	p := Params{Groups: 1, Members: 8, Ports: 8, MTU: 1024, Slots: 64, ICRCCheck: true, DTypes: 1 << DTypeINT32, Ops: 1 << OpSum}
 	e, err := New(p)
 	require.NoError(b, err)
 	for m := range 8 {

@@ -12,7 +12,7 @@ import (
 // out_mask (docs/engine.md section 3, rule 5). TX_RESULT counts it once.
 func (e *Engine) sendResult(g *group, number, s int, psn roce.PSN) []Out {
 	e.count(TxResult)
-	result := e.resultIn(s, psn)
+	result := e.resultIn(g, s, psn)
 	if g.HasParent {
 		return []Out{e.dataTo(e.params.EndpointIndex(number, g.Parent), result)}
 	}
@@ -23,11 +23,11 @@ func (e *Engine) sendResult(g *group, number, s int, psn roce.PSN) []Out {
 // only its own part of the sum, so the retransmission must climb to the root (A6); the root answers the child that asked.
 // Nothing is recycled and nothing added (A3).
 func (e *Engine) resend(at place, s int, psn roce.PSN) []Out {
-	to := at.ei
-	if g := &e.groups[at.group]; g.HasParent {
+	to, g := at.ei, &e.groups[at.group]
+	if g.HasParent {
 		to = e.params.EndpointIndex(at.group, g.Parent)
 	}
-	return []Out{e.dataTo(to, e.resultIn(s, psn))}
+	return []Out{e.dataTo(to, e.resultIn(g, s, psn))}
 }
 
 // replicate makes one copy for each endpoint of the group's out_mask, in ascending order.
@@ -44,12 +44,28 @@ func (e *Engine) replicate(number int, d dataPacket) []Out {
 	return outs
 }
 
-// resultIn is the content of slot s as a packet, of the shape the ranks used at that PSN (A17). Its payload is the
-// slot's memory.
-func (e *Engine) resultIn(s int, psn roce.PSN) dataPacket {
+// resultIn is the result in slot s, complete, as a packet of the shape the ranks used at that PSN (A17). Asked again, it
+// is the same bits: what the slot keeps of the contributions is not touched. Its payload is the engine's memory, and holds
+// until the next result is asked for.
+func (e *Engine) resultIn(g *group, s int, psn roce.PSN) dataPacket {
 	slot := &e.slots[s]
+	payload := e.result[:slot.shape.length]
+	a := g.arithmetic()
+	if e.params.Reproducible {
+		nodes, memory := make([][]uint32, e.params.Members+1), e.tree
+		for member := range nodes {
+			if slot.mask>>member&1 != 0 {
+				kept := e.kept(&g.Group, s, member)
+				nodes[member], memory = memory[:len(kept)], memory[len(kept):]
+				copy(nodes[member], kept)
+			}
+		}
+		a.encode(payload, a.tree(nodes))
+	} else {
+		a.encode(payload, e.kept(&g.Group, s, 0))
+	}
 	return dataPacket{
 		op: slot.shape.op, psn: psn, pad: slot.shape.pad, se: slot.se, imm: slot.imm, ce: slot.ce,
-		payload: e.slotPayload(s)[:slot.shape.length],
+		payload: payload,
 	}
 }

@@ -55,7 +55,7 @@ func TestScenario01GoldenFrames(t *testing.T) {
 	w := goldenWorld(t, 5)
 	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "AGG": 1, "TX_RESULT": 1, "WIPE": 1},
 		w.counted(func() { w.nothing(w.frame(1, golden(t, goldenWords), false)) }))
-	assert.Equal(t, words(binary.BigEndian, 1, 2, 3, 4), w.e.slotPayload(5)[:16])
+	assert.Equal(t, []uint32{1, 2, 3, 4}, w.e.kept(&w.e.groups[0].Group, 5, 0))
 	assert.Equal(t, uint32(1), w.counted(func() { w.frame(1, golden(t, goldenAck), false) })["RX_ACK"])
 
 	w = goldenWorld(t, 0xFFFFFF)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"incforge/roce"
 )
@@ -49,9 +50,38 @@ type slot struct {
 // slotOf is the slot of a PSN: base + psn mod N. N is a power of two, so the ring runs on across the wrap (A18).
 func (g *group) slotOf(psn roce.PSN) int { return g.SlotBase + int(psn)&(1<<g.Log2N-1) }
 
-// slotPayload is slot s's memory.
-func (e *Engine) slotPayload(s int) []byte {
-	return e.payload[s*e.params.MTU : (s+1)*e.params.MTU]
+// contributions is the number of payloads that are kept apart in a slot: one, the sum of those accepted so far, or one for
+// each endpoint.
+func (p Params) contributions() int {
+	if p.Reproducible {
+		return p.Members + 1
+	}
+	return 1
+}
+
+// slotWords is the size of a slot in words of 32 bits.
+func (p Params) slotWords() int { return p.contributions() * p.MTU / 4 }
+
+// kept is what slot s of group g, in use, keeps: the sum of the contributions so far, or in a reproducible engine the
+// contribution of endpoint member.
+//
+// The packet's state word is number s of all, but its elements take packetSlots slots, so they are as many times as far
+// from the group's first slot.
+func (e *Engine) kept(g *Group, s, member int) []uint32 {
+	first := g.SlotBase + (s-g.SlotBase)*g.packetSlots()
+	at := first * e.params.slotWords()
+	if e.params.Reproducible {
+		at += member * g.packetSlots() * e.params.MTU / 4
+	}
+	return e.words[at:][:int(e.slots[s].shape.length)/ElementBytes(g.DType)]
+}
+
+// keepers are the members under whose number a slot with this mask keeps something, one bit each.
+func (p Params) keepers(mask uint32) uint32 {
+	if p.Reproducible {
+		return mask
+	}
+	return 1
 }
 
 // start brings a group to where docs/engine.md section 5 says a start leaves it: everything expected from START on,
@@ -90,7 +120,8 @@ func (e *Engine) AppendState(b []byte) []byte {
 //
 // The form is: enabled (1 byte, nothing follows a 0); for each endpoint ePSN, acked, msn (3 bytes each) and nakSent (1);
 // for each slot its tag (3), flags (1) and, if flagUsed is among them, mask (4), opcode (1), length (2), pad (1),
-// immediate (4) and payload. Numbers are big-endian.
+// immediate (4) and what it keeps: the elements of the sum so far, or in a reproducible engine those of each endpoint in
+// the mask, in ascending order, 4 bytes each, 16-bit types as FP32. Numbers are big-endian.
 func (e *Engine) AppendGroupState(b []byte, number int) []byte {
 	be := binary.BigEndian
 	g := &e.groups[number]
@@ -118,7 +149,11 @@ func (e *Engine) AppendGroupState(b []byte, number int) []byte {
 		b = be.AppendUint16(b, s.shape.length)
 		b = append(b, s.shape.pad)
 		b = be.AppendUint32(b, s.imm)
-		b = append(b, e.slotPayload(index)[:s.shape.length]...)
+		for members := e.params.keepers(s.mask); members != 0; members &= members - 1 {
+			for _, w := range e.kept(&g.Group, index, bits.TrailingZeros32(members)) {
+				b = be.AppendUint32(b, w)
+			}
+		}
 	}
 	return b
 }
@@ -164,18 +199,17 @@ func (e *Engine) restoreGroup(r *reader, number int, apply bool) error {
 	}
 	for i := range 1 << g.Log2N {
 		s := slot{tag: roce.PSN(r.uint(3))}
-		var payload []byte
 		if flags := r.flags(flagComplete | flagCE | flagSE | flagUsed); flags != 0 {
 			s.complete, s.ce, s.se = flags&flagComplete != 0, flags&flagCE != 0, flags&flagSE != 0
 			s.mask = r.uint(4)
 			s.shape = shape{op: roce.Opcode(r.uint(1)), length: uint16(r.uint(2)), pad: uint8(r.uint(1))}
 			s.imm = r.uint(4)
-			payload = r.bytes(int(s.shape.length))
 			// What cannot be, because no packet that gets here could have brought it about.
 			r.require(flags&flagUsed != 0 && s.mask != 0 && s.mask&^g.InMask == 0)
 			r.require(s.complete == (s.mask == g.InMask))
 			r.require(s.shape.op.IsSend() && s.shape.pad <= 3 && (s.shape.op.HasImm() || s.imm == 0))
-			r.require(int(s.shape.length) <= e.params.MTU && s.shape.length%elementBytes == 0)
+			r.require(int(s.shape.length) <= e.params.MTU && int(s.shape.length)%ElementBytes(g.DType) == 0)
+			r.require(g.Collective != CollectiveBarrier || s.shape.length == 0)
 		}
 		index := g.SlotBase + i
 		r.require(g.slotOf(s.tag) == index)
@@ -184,10 +218,34 @@ func (e *Engine) restoreGroup(r *reader, number int, apply bool) error {
 		}
 		if apply {
 			e.slots[index] = s
-			copy(e.slotPayload(index), payload)
+		}
+		e.restoreWords(r, &g.Group, index, s, apply)
+	}
+	return r.err
+}
+
+// restoreWords reads what slot s, number index, of group g keeps. It refuses words that so many contributions cannot have
+// left: an operation makes no NaN but the canonical one, and elements of a 16-bit type are still of that type as long as
+// nothing was added to them.
+func (e *Engine) restoreWords(r *reader, g *Group, index int, s slot, apply bool) {
+	if s.mask == 0 {
+		return
+	}
+	a := g.arithmetic()
+	operated := !e.params.Reproducible && s.mask&(s.mask-1) != 0
+	for members := e.params.keepers(s.mask); members != 0; members &= members - 1 {
+		for i := range a.elements(int(s.shape.length)) {
+			w := r.uint(4)
+			r.require(g.DType == DTypeINT32 || !operated || !isNaN(w) || w == canonicalNaN)
+			r.require(a.widen == nil || operated && g.Op == OpSum || a.widen(a.narrow(w)) == w)
+			if r.err != nil {
+				return
+			}
+			if apply {
+				e.kept(g, index, bits.TrailingZeros32(members))[i] = w
+			}
 		}
 	}
-	return nil
 }
 
 // reader takes bytes apart and remembers the first thing that was wrong.

@@ -20,9 +20,9 @@ type world struct {
 	parents bool
 }
 
-// smallParams is two groups of four members, 16 slots of 64 bytes.
+// smallParams is two groups of four members, 16 slots of 64 bytes, INT32 sums in place.
 func smallParams() Params {
-	return Params{Groups: 2, Members: 4, Ports: 5, MTU: 64, Slots: 16, ICRCCheck: true}
+	return Params{Groups: 2, Members: 4, Ports: 5, MTU: 64, Slots: 16, ICRCCheck: true, DTypes: 1 << DTypeINT32, Ops: 1 << OpSum}
 }
 
 // starGroup is the root of a star with hosts at endpoints 0 to 3, a window of 4 packets and 8 slots.

@@ -154,7 +154,8 @@ func (r *Reference) Close() error { return nil }
 func (r *Reference) Reset() error {
 	p := r.man.Params
 	eng, err := inc.New(inc.Params{Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTU: p.MTUBytes, Slots: p.Slots(),
-		ICRCCheck: p.ICRCCheck})
+		ICRCCheck: p.ICRCCheck, DTypes: cmp.Or(uint8(p.DTypeMask()), 1<<inc.DTypeINT32), Ops: cmp.Or(uint8(p.OpMask()), 1<<inc.OpSum),
+		Reproducible: p.Reproducible()})
 	if err != nil {
 		return fmt.Errorf("reference: %w", err)
 	}
