@@ -573,18 +573,18 @@ func TestSchemaIsStrict(t *testing.T) {
 	assert.Equal(t, []string{"name", "bus_bytes", "buffer_bytes", "groups", "members", "ports", "mtu_bytes", "window_packets", "clock_mhz"}, doc.Required)
 }
 
-// drawn makes parameters round the edges of what is legal; about one in five are.
+// drawn makes parameters round the edges of what is legal; about one in eight are.
 func drawn(t *rapid.T) Params {
 	p := Params{Name: "x", Mode: 2, ICRCCheck: true}
-	p.MTUBytes = rapid.SampledFrom([]int{256, 512, 1024, 2048, 4096, 4096, 4096, 300, 0}).Draw(t, "mtu")
-	p.BusBytes = rapid.SampledFrom([]int{8, 16, 32, 64, 128, 256, 1024, 2048, 4, 4096}).Draw(t, "bus")
-	p.Lanes = rapid.SampledFrom([]int{2, 4, 16, 128, 512, p.BusBytes / 4, p.BusBytes / 4, p.BusBytes / 2, p.BusBytes, 3}).Draw(t, "lanes")
-	for i, all := 0, rapid.SampledFrom([]int{8, 9, 15, 6, 2, 1, 0}).Draw(t, "dtypes"); i < 4; i++ {
+	p.MTUBytes = rapid.SampledFrom([]int{256, 512, 1024, 2048, 4096, 256, 512, 1024, 2048, 4096, 4096, 4096, 300, 0}).Draw(t, "mtu")
+	p.BusBytes = rapid.SampledFrom([]int{8, 16, 32, 64, 8, 16, 32, 64, p.MTUBytes / 2, p.MTUBytes / 2, p.MTUBytes / 4, p.MTUBytes, 4, 4096}).Draw(t, "bus")
+	p.Lanes = rapid.SampledFrom([]int{2, 2, p.BusBytes / 4, p.BusBytes / 4, p.BusBytes / 4, p.BusBytes / 4, p.BusBytes / 2, p.BusBytes / 2, p.BusBytes / 8, 512, p.BusBytes, 3}).Draw(t, "lanes")
+	for i, all := 0, rapid.SampledFrom([]int{8, 9, 15, 6, 2, 1, 8, 9, 15, 6, 4, 12, 0}).Draw(t, "dtypes"); i < 4; i++ {
 		if all>>i&1 == 1 {
 			p.DTypes = append(p.DTypes, DTypes()[i])
 		}
 	}
-	for i, all := 0, rapid.SampledFrom([]int{1, 7, 6, 2, 7, 5, 0}).Draw(t, "ops"); i < 3; i++ {
+	for i, all := 0, rapid.SampledFrom([]int{1, 7, 6, 2, 7, 5, 1, 7, 3, 4, 7, 0}).Draw(t, "ops"); i < 3; i++ {
 		if all>>i&1 == 1 {
 			p.Ops = append(p.Ops, Ops()[i])
 		}
@@ -593,18 +593,18 @@ func drawn(t *rapid.T) Params {
 	p.Groups = rapid.IntRange(0, 65).Draw(t, "groups")
 	p.Members = rapid.IntRange(0, 17).Draw(t, "members")
 	p.Ports = rapid.IntRange(0, 33).Draw(t, "ports")
-	p.WindowPackets = rapid.SampledFrom([]int{1, 2, 4, 8, 64, 512, 1024, 3, 0}).Draw(t, "window")
-	slots := rapid.SampledFrom([]int{2, 4}).Draw(t, "wide")*p.WindowPackets + rapid.IntRange(-1, 20).Draw(t, "slots")
+	p.WindowPackets = rapid.SampledFrom([]int{1, 2, 4, 8, 64, 512, 1024, 1, 2, 4, 8, 3, 0}).Draw(t, "window")
+	slots := rapid.SampledFrom([]int{2, 4}).Draw(t, "wide")*p.WindowPackets + rapid.IntRange(-1, 40).Draw(t, "slots")
 	if p.Accumulate == Reproducible {
 		slots *= (p.Members + 1) / 2
 	}
-	p.BufferBytes = p.MTUBytes*(slots+rapid.IntRange(0, 3).Draw(t, "more")) + rapid.SampledFrom([]int{0, 0, 0, 0, 4}).Draw(t, "odd")
-	p.ClockMHz = rapid.SampledFrom([]int{100, 90, 91, 250, 400, 401, 1000, 1500, 1501, 2000}).Draw(t, "clock")
+	p.BufferBytes = p.MTUBytes*(slots+rapid.IntRange(0, 3).Draw(t, "more")) + rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 0, 0, 0, 4}).Draw(t, "odd")
+	p.ClockMHz = rapid.SampledFrom([]int{100, 90, 91, 250, 331, 400, 401, 1000, 1500, 1501, 2000}).Draw(t, "clock")
 	p.Technology = rapid.SampledFrom([]Technology{FPGA, ASIC}).Draw(t, "technology")
 	p.AdderStages = rapid.IntRange(0, 6).Draw(t, "stages") * rapid.IntRange(0, 1).Draw(t, "given")
-	p.Memory = rapid.SampledFrom([]Memory{MemoryAuto, MemoryRAM, MemoryRegisters}).Draw(t, "memory")
+	p.Memory = rapid.SampledFrom([]Memory{MemoryAuto, MemoryAuto, MemoryRAM, MemoryRAM, MemoryRegisters}).Draw(t, "memory")
 	p.ECC = rapid.Bool().Draw(t, "ecc")
-	p.PayloadBanks = rapid.SampledFrom([]int{1, 1, 1, 2, 4, 16, 3}).Draw(t, "banks")
+	p.PayloadBanks = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 2, 2, 4, 4, 16, 3}).Draw(t, "banks")
 	return p
 }
 
