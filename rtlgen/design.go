@@ -10,6 +10,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"path"
+	"slices"
+	"strings"
 
 	"incforge/hdl/ram"
 	"incforge/rtlgen/graph"
@@ -157,12 +159,12 @@ func (d *Design) print() error {
 func style(rtl verilog.Files, memory params.Memory) error {
 	styles := map[params.Memory]int{params.MemoryAuto: 0, params.MemoryRAM: 1, params.MemoryRegisters: 2}
 	for i, f := range rtl {
-		if path.Base(f.Path) != "inc_ram_1r1w.v" {
+		if !slices.Contains(ram.Styled(), strings.TrimSuffix(path.Base(f.Path), ".v")) {
 			continue
 		}
 		text, err := ram.Default(f.Data, styles[memory])
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", f.Path, err)
 		}
 		rtl[i].Data = text
 	}

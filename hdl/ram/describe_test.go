@@ -5,32 +5,113 @@ package ram_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"incforge/hdl/hdltest"
 	"incforge/hdl/ram"
 	"incforge/rtlgen/graph"
 )
 
+// param is one parameter with a value.
+func param(name string, v int) []graph.Param { return []graph.Param{{Name: name, Value: v}} }
+
 func TestDescription(t *testing.T) {
 	t.Parallel()
-	var legal []graph.Describer
+	var two, one []graph.Describer
 	for _, p := range []ram.RAM{
 		{Words: 2, Bits: 1, AddrW: 1}, {Words: 3, Bits: 2, AddrW: 2}, {Words: 7, Bits: 3, AddrW: 3},
 		{Words: 8, Bits: 64, AddrW: 3}, {Words: 9, Bits: 65, AddrW: 4}, {Words: 1024, Bits: 8192, AddrW: 10},
 		{Words: 65, Bits: 3, AddrW: 7, Style: 1}, {Words: 64, Bits: 3, AddrW: 6, Style: 2},
 	} {
-		legal = append(legal, p)
+		two = append(two, p)
+		one = append(one, ram.OnePort(p))
 	}
-	param := func(name string, v int) []graph.Param { return []graph.Param{{Name: name, Value: v}} }
 	base := ram.RAM{Words: 2, Bits: 1, AddrW: 1}
 	words, bits, addr := base, base, base
 	words.Words, bits.Bits = 1, 0
 	addr.Words = 3
-	hdltest.Check(t, legal, []hdltest.Refused{
+	refused := []hdltest.Refused{
 		{Leaf: words, Params: param("WORDS", 1), Rule: "WORDS must be at least 2"},
 		{Leaf: bits, Params: param("BITS", 0), Rule: "BITS must be at least 1"},
 		{Leaf: addr, Params: param("WORDS", 3), Rule: "2**ADDR_W must be at least WORDS"},
 		{Leaf: ram.RAM{Words: 2, Bits: 1, AddrW: 0}, Params: param("ADDR_W", 0), Rule: "2**ADDR_W must be at least WORDS"},
 		{Leaf: ram.RAM{Words: 2, Bits: 1, AddrW: 1, Style: 3}, Params: param("STYLE", 3), Rule: "STYLE must be 0, 1 or 2"},
 		{Leaf: ram.RAM{Words: 2, Bits: 1, AddrW: 31}, Params: param("ADDR_W", 31), Rule: "2**ADDR_W must be at least WORDS"},
+	}
+	hdltest.Check(t, two, refused)
+	for i, r := range refused {
+		refused[i].Leaf = ram.OnePort(r.Leaf.(ram.RAM))
+	}
+	hdltest.Check(t, one, refused)
+}
+
+// TestWrappers: the rules of a wrapper are those of the memory inside.
+func TestWrappers(t *testing.T) {
+	t.Parallel()
+	require.Len(t, ram.Wrappers(), 6)
+	for _, name := range ram.Wrappers() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var legal []graph.Describer
+			for _, m := range []ram.Memory{{Words: 2, Bits: 1, AddrW: 1}, {Words: 3, Bits: 7, AddrW: 2}, {Words: 65, Bits: 137, AddrW: 7}, {Words: 1024, Bits: 64, AddrW: 10}} {
+				m.Name = name
+				legal = append(legal, m)
+			}
+			hdltest.Check(t, legal, nil)
+			_, err := ram.Memory{Name: name, Words: 3, Bits: 1, AddrW: 1}.Module()
+			require.ErrorContains(t, err, name+": inc_ram_1r")
+			require.ErrorContains(t, err, "2**ADDR_W must be at least WORDS")
+		})
+	}
+	_, err := ram.Memory{Name: "inc_mem_x", Words: 2, Bits: 1, AddrW: 1}.Module()
+	require.EqualError(t, err, `there is no wrapper "inc_mem_x"`)
+}
+
+func TestPayloadDescription(t *testing.T) {
+	t.Parallel()
+	var legal []graph.Describer
+	for _, p := range []ram.Payload{
+		{Rows: 2, Bits: 32, AddrW: 1, Banks: 1}, {Rows: 3, Bits: 32, AddrW: 2, Banks: 1, ECC: 1}, {Rows: 16, Bits: 64, AddrW: 4, Banks: 1, ECC: 1},
+		{Rows: 9, Bits: 128, AddrW: 4, Banks: 1, ECC: 1}, {Rows: 1024, Bits: 16384, AddrW: 10, Banks: 1, ECC: 1}, {Rows: 7, Bits: 96, AddrW: 3, Banks: 1, Style: 2},
+		{Rows: 4, Bits: 32, AddrW: 2, Banks: 2}, {Rows: 5, Bits: 64, AddrW: 3, Banks: 2, ECC: 1, Style: 1}, {Rows: 8, Bits: 160, AddrW: 3, Banks: 4},
+		{Rows: 31, Bits: 256, AddrW: 5, Banks: 8, ECC: 1}, {Rows: 32, Bits: 32, AddrW: 5, Banks: 16}, {Rows: 4095, Bits: 1024, AddrW: 12, Banks: 16, ECC: 1},
+	} {
+		legal = append(legal, p)
+	}
+	base := ram.Payload{Rows: 2, Bits: 32, AddrW: 1, Banks: 1}
+	with := func(f func(p *ram.Payload)) ram.Payload {
+		p := base
+		f(&p)
+		return p
+	}
+	const rows, bits, banks = "ROWS must be at least 2 * BANKS", "BITS must be a multiple of 32", "BANKS must be 1, 2, 4, 8 or 16"
+	hdltest.Check(t, legal, []hdltest.Refused{
+		{Leaf: with(func(p *ram.Payload) { p.Rows = 1 }), Params: param("ROWS", 1), Rule: rows},
+		{Leaf: with(func(p *ram.Payload) { p.Banks = 2 }), Params: param("BANKS", 2), Rule: rows},
+		{Leaf: with(func(p *ram.Payload) { p.Banks = 0 }), Params: param("BANKS", 0), Rule: banks},
+		{Leaf: with(func(p *ram.Payload) { p.Banks = 3 }), Params: param("BANKS", 3), Rule: banks},
+		{Leaf: with(func(p *ram.Payload) { p.Banks = 32 }), Params: param("BANKS", 32), Rule: banks},
+		{Leaf: with(func(p *ram.Payload) { p.Bits = 0 }), Params: param("BITS", 0), Rule: bits},
+		{Leaf: with(func(p *ram.Payload) { p.Bits = 48 }), Params: param("BITS", 48), Rule: bits},
+		{Leaf: with(func(p *ram.Payload) { p.Bits, p.ECC = 96, 1 }), Params: []graph.Param{{Name: "BITS", Value: 96}, {Name: "ECC", Value: 1}},
+			Rule: "with ECC, BITS must be 32, 64 or a multiple of 128"},
+		{Leaf: with(func(p *ram.Payload) { p.ECC = 2 }), Params: param("ECC", 2), Rule: "ECC must be 0 or 1"},
+		{Leaf: with(func(p *ram.Payload) { p.AddrW = 0 }), Params: param("ADDR_W", 0), Rule: "2**ADDR_W must be at least ROWS"},
+		{Leaf: with(func(p *ram.Payload) { p.Rows = 3 }), Params: param("ROWS", 3), Rule: "2**ADDR_W must be at least ROWS"},
+		{Leaf: with(func(p *ram.Payload) { p.AddrW = 31 }), Params: param("ADDR_W", 31), Rule: "2**ADDR_W must be at least ROWS"},
+		{Leaf: with(func(p *ram.Payload) { p.Style = 3 }), Params: param("STYLE", 3), Rule: "STYLE must be 0, 1 or 2"},
 	})
+}
+
+func TestCodecDescription(t *testing.T) {
+	t.Parallel()
+	for _, data := range []int{32, 64, 128} {
+		for _, d := range []graph.Describer{ram.Encode{Data: data}, ram.Decode{Data: data}} {
+			hdltest.Check(t, []graph.Describer{d}, nil)
+		}
+	}
+	for _, d := range []graph.Describer{ram.Encode{}, ram.Encode{Data: 96}, ram.Decode{Data: 256}} {
+		_, err := d.Module()
+		require.ErrorContains(t, err, "a codeword has 32, 64 or 128 data bits")
+	}
 }

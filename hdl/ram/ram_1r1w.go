@@ -23,47 +23,85 @@ type RAM struct {
 	Style int
 }
 
-// Default returns the module's source with another default of STYLE, for a whole design at once.
-func Default(source []byte, style int) ([]byte, error) {
-	const line = "parameter STYLE  = 0"
-	if bytes.Count(source, []byte(line)) != 1 {
-		return nil, fmt.Errorf("inc_ram_1r1w: its source does not hold %q once", line)
-	}
-	return bytes.Replace(source, []byte(line), fmt.Appendf(nil, "parameter STYLE  = %d", style), 1), nil
+// Module describes it, or says every reason why the parameters are illegal.
+func (p RAM) Module() (*graph.Module, error) {
+	return ramModule("inc_ram_1r1w", p.Words, p.Bits, p.AddrW, p.Style)
+}
+
+// OnePort is inc_ram_1rw: memory with one port that reads or writes. Its contract is the head of inc_ram_1rw.v.
+type OnePort struct {
+	// Words: number of words, at least 2.
+	Words int
+	// Bits: bits of a word, at least 1.
+	Bits int
+	// AddrW: bits of an address; 2**ADDR_W >= WORDS.
+	AddrW int
+	// Style as in RAM.
+	Style int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
-func (p RAM) Module() (*graph.Module, error) {
-	rules := leaf.NewRules("inc_ram_1r1w")
-	rules.Refuse(p.Words < 2, "WORDS must be at least 2")
-	rules.Refuse(p.Bits < 1, "BITS must be at least 1")
-	rules.Refuse(p.AddrW < 1 || p.AddrW > 30 || leaf.Pow2(p.AddrW) < p.Words, "2**ADDR_W must be at least WORDS")
-	rules.Refuse(p.Style < 0 || p.Style > 2, "STYLE must be 0, 1 or 2")
+func (p OnePort) Module() (*graph.Module, error) {
+	return ramModule("inc_ram_1rw", p.Words, p.Bits, p.AddrW, p.Style)
+}
+
+// ramModule describes the memory of that name.
+func ramModule(name string, words, bits, addrW, style int) (*graph.Module, error) {
+	rules := leaf.NewRules(name)
+	rules.Refuse(words < 2, "WORDS must be at least 2")
+	rules.Refuse(bits < 1, "BITS must be at least 1")
+	rules.Refuse(addrW < 1 || addrW > 30 || leaf.Pow2(addrW) < words, "2**ADDR_W must be at least WORDS")
+	rules.Refuse(style < 0 || style > 2, "STYLE must be 0, 1 or 2")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_ram_1r1w")
+	source, err := leaf.Source(files, name)
 	if err != nil {
 		return nil, err
 	}
-	return &graph.Module{
-		Name: "inc_ram_1r1w", Block: "", Source: source, Latency: "1 cycle",
-		Purpose: "memory with one write and one read port",
+	m := &graph.Module{
+		Name: name, Block: "", Source: source, Latency: "1 cycle",
 		Params: []graph.Param{
-			{Name: "WORDS", Value: p.Words},
-			{Name: "BITS", Value: p.Bits},
-			{Name: "ADDR_W", Value: p.AddrW},
-			{Name: "STYLE", Value: p.Style},
+			{Name: "WORDS", Value: words},
+			{Name: "BITS", Value: bits},
+			{Name: "ADDR_W", Value: addrW},
+			{Name: "STYLE", Value: style},
 		},
-		Ports: []graph.Port{
+	}
+	if name == "inc_ram_1rw" {
+		m.Purpose = "memory with one port that reads or writes"
+		m.Ports = []graph.Port{
+			leaf.In("clk", 1),
+			leaf.In("en", 1),
+			leaf.In("we", 1),
+			leaf.In("addr", addrW),
+			leaf.In("wdata", bits),
+			leaf.Out("rdata", bits),
+		}
+	} else {
+		m.Purpose = "memory with one write and one read port"
+		m.Ports = []graph.Port{
 			leaf.In("clk", 1),
 			leaf.In("we", 1),
-			leaf.In("waddr", p.AddrW),
-			leaf.In("wdata", p.Bits),
+			leaf.In("waddr", addrW),
+			leaf.In("wdata", bits),
 			leaf.In("re", 1),
-			leaf.In("raddr", p.AddrW),
-			leaf.Out("rdata", p.Bits),
-		},
-		Memories: []graph.Memory{{Words: p.Words, Bits: p.Bits, Role: "memory"}},
-	}, nil
+			leaf.In("raddr", addrW),
+			leaf.Out("rdata", bits),
+		}
+	}
+	m.Memories = []graph.Memory{{Words: words, Bits: bits, Role: "memory", OnePort: name == "inc_ram_1rw"}}
+	return m, nil
+}
+
+// Styled are the modules whose parameter STYLE a whole design sets at once, with Default.
+func Styled() []string { return []string{"inc_ram_1r1w", "inc_ram_1rw", "inc_payload_memory"} }
+
+// Default returns the source of one of Styled with another default of STYLE.
+func Default(source []byte, style int) ([]byte, error) {
+	const line = "parameter STYLE  = 0"
+	if bytes.Count(source, []byte(line)) != 1 {
+		return nil, fmt.Errorf("a memory's source does not hold %q once", line)
+	}
+	return bytes.Replace(source, []byte(line), fmt.Appendf(nil, "parameter STYLE  = %d", style), 1), nil
 }

@@ -74,6 +74,8 @@ type Memory struct {
 	Bits   int    // bits a word
 	Role   string // what it holds: "payload", "state", ...
 	Module string // module of the RAM; may be empty when Path is empty or only one submodule is a RAM
+	// OnePort: it reads or writes in a cycle; otherwise it has a read and a write port.
+	OnePort bool
 }
 
 // Module describes one module: a leaf (Source holds its Verilog) or a composite

@@ -124,13 +124,18 @@ type MemoryInfo struct {
 	Words  int    `json:"words"`
 	Bits   int    `json:"bits"`
 	Role   string `json:"role"`
+	Ports  int    `json:"ports"` // 1: it reads or writes in a cycle; 2: a read and a write port
 }
 
 // Memories returns every RAM below a module for manifest.json, in instance order.
 func Memories(m *graph.Module) []MemoryInfo {
 	out := []MemoryInfo{}
 	for _, mem := range m.AllMemories() {
-		out = append(out, MemoryInfo{Module: mem.Module, Path: mem.Path, Words: mem.Words, Bits: mem.Bits, Role: mem.Role})
+		ports := 2
+		if mem.OnePort {
+			ports = 1
+		}
+		out = append(out, MemoryInfo{Module: mem.Module, Path: mem.Path, Words: mem.Words, Bits: mem.Bits, Role: mem.Role, Ports: ports})
 	}
 	return out
 }

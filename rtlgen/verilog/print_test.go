@@ -148,8 +148,8 @@ func TestManifestParts(t *testing.T) {
 	m := top(t)
 	require.Equal(t, verilog.PortInfo{Name: "seen", Dir: "out", Width: 32}, verilog.Ports(m)[len(m.Ports)-1])
 	require.Equal(t, []verilog.MemoryInfo{
-		{Module: "t_ram", Path: "u_first.u_table.u_counts", Words: 16, Bits: 32, Role: "counts"},
-		{Module: "t_ram", Path: "u_second.u_table.u_counts", Words: 16, Bits: 32, Role: "counts"},
+		{Module: "t_ram", Path: "u_first.u_table.u_counts", Words: 16, Bits: 32, Role: "counts", Ports: 2},
+		{Module: "t_ram", Path: "u_second.u_table.u_counts", Words: 16, Bits: 32, Role: "counts", Ports: 2},
 	}, verilog.Memories(m))
 	require.NotNil(t, verilog.Memories(regModule(t, 8)), "an empty list is [] in JSON")
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ram
+
+import (
+	"fmt"
+	"slices"
+
+	"incforge/hdl/leaf"
+	"incforge/rtlgen/graph"
+)
+
+// Memory is one of the wrappers inc_mem_*: a big memory of the engine in a module of its own, so that one file is replaced to
+// build it from a foundry's macros. Its contract is the head of its file; docs/memories.md lists them.
+type Memory struct {
+	// Name of the wrapper: one of Wrappers.
+	Name string
+	// Words: number of words, at least 2.
+	Words int
+	// Bits of a word, at least 1.
+	Bits int
+	// AddrW: bits of an address; 2**ADDR_W >= WORDS.
+	AddrW int
+	// Style as in RAM; only the payload's wrappers have the parameter.
+	Style int
+}
+
+// wrapper says what a wrapper is for.
+type wrapper struct {
+	name, purpose   string
+	onePort, styled bool
+}
+
+func wrappers() []wrapper {
+	return []wrapper{
+		{name: "inc_mem_payload_2p", purpose: "the payload rows of all slots, in one memory", styled: true},
+		{name: "inc_mem_payload_1p", purpose: "one bank of the payload rows of all slots", styled: true, onePort: true},
+		{name: "inc_mem_packets", purpose: "payload words of frames that wait for their ICRC"},
+		{name: "inc_mem_replay", purpose: "payload words of results, until their last copy has left"},
+		{name: "inc_mem_bypass", purpose: "beats of frames that pass through unchanged"},
+		{name: "inc_mem_slots", purpose: "the state words of all slots"},
+	}
+}
+
+// Wrappers are the names of all wrappers.
+func Wrappers() []string {
+	var names []string
+	for _, w := range wrappers() {
+		names = append(names, w.name)
+	}
+	return names
+}
+
+func (p Memory) wrapper() (wrapper, bool) {
+	all := wrappers()
+	i := slices.IndexFunc(all, func(w wrapper) bool { return w.name == p.Name })
+	if i < 0 {
+		return wrapper{}, false
+	}
+	return all[i], true
+}
+
+// leaf is the memory inside.
+func (w wrapper) leaf() string {
+	if w.onePort {
+		return "inc_ram_1rw"
+	}
+	return "inc_ram_1r1w"
+}
+
+// At is how a module describes that it holds this memory: path is the wrapper's instance in it.
+func (p Memory) At(path, role string) graph.Memory {
+	w, _ := p.wrapper()
+	return graph.Memory{Path: path + ".u_ram", Words: p.Words, Bits: p.Bits, Role: role, Module: w.leaf(), OnePort: w.onePort}
+}
+
+// Module describes it, or says every reason why the parameters are illegal.
+func (p Memory) Module() (*graph.Module, error) {
+	w, ok := p.wrapper()
+	if !ok {
+		return nil, fmt.Errorf("there is no wrapper %q", p.Name)
+	}
+	inside, err := ramModule(w.leaf(), p.Words, p.Bits, p.AddrW, p.Style)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", w.name, err)
+	}
+	source, err := leaf.Source(files, w.name)
+	if err != nil {
+		return nil, err
+	}
+	params := inside.Params[:3]
+	if w.styled {
+		params = inside.Params
+	}
+	return &graph.Module{
+		Name: w.name, Block: "", Source: source, Latency: inside.Latency, Purpose: w.purpose,
+		Params: slices.Clone(params), Ports: inside.Ports,
+		Memories:   []graph.Memory{{Path: "u_ram", Words: p.Words, Bits: p.Bits, Role: "memory", Module: inside.Name, OnePort: w.onePort}},
+		Submodules: []*graph.Module{inside},
+	}, nil
+}
