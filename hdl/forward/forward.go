@@ -83,7 +83,7 @@ func (p Forward) Module() (*graph.Module, error) {
 		},
 		Streams: []graph.Stream{{Name: "m_axis", Dir: graph.Out}},
 		Memories: []graph.Memory{
-			{Path: "u_beats.u_ram", Words: leaf.Pow2(p.BeatsW), Bits: 9*p.Bytes + 2, Role: "queue", Module: "inc_ram_1r1w"},
+			{Path: "u_beats.u_mem.u_ram", Words: leaf.Pow2(p.BeatsW), Bits: 9*p.Bytes + 2, Role: "queue", Module: "inc_ram_1r1w"},
 		},
 		Submodules: []*graph.Module{streamFIFO, fifo, skid},
 	}, nil

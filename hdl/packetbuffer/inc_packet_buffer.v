@@ -81,7 +81,7 @@ module inc_packet_buffer #(
         end
     end
 
-    inc_ram_1r1w #(.WORDS(1 << ADDR_W), .BITS(8*BYTES), .ADDR_W(ADDR_W)) u_words (
+    inc_mem_packets #(.WORDS(1 << ADDR_W), .BITS(8*BYTES), .ADDR_W(ADDR_W)) u_words (
         .clk   (clk),
         .we    (pay_valid),
         .waddr (tail_reg),

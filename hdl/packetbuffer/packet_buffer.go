@@ -34,7 +34,8 @@ func (p PacketBuffer) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory, err := ram.RAM{Words: leaf.Pow2(p.AddrW), Bits: 8 * p.Bytes, AddrW: p.AddrW}.Module()
+	words := ram.Memory{Name: "inc_mem_packets", Words: leaf.Pow2(p.AddrW), Bits: 8 * p.Bytes, AddrW: p.AddrW}
+	memory, err := words.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_packet_buffer: %w", err)
 	}
@@ -72,9 +73,7 @@ func (p PacketBuffer) Module() (*graph.Module, error) {
 			leaf.In("rd_addr", p.AddrW),
 			leaf.Out("rd_data", 8*p.Bytes),
 		},
-		Memories: []graph.Memory{
-			{Path: "u_words", Words: leaf.Pow2(p.AddrW), Bits: 8 * p.Bytes, Role: "packet", Module: "inc_ram_1r1w"},
-		},
+		Memories:   []graph.Memory{words.At("u_words", "packet")},
 		Submodules: []*graph.Module{memory, fifo},
 	}, nil
 }

@@ -187,7 +187,7 @@ module inc_replicate_data #(
     assign word_data  = kept_valid_reg ? kept_reg : ram_data;
     assign job_pop    = fetch && job_end;
 
-    inc_ram_1r1w #(.WORDS(1 << ADDR_W), .BITS(8*BYTES), .ADDR_W(ADDR_W)) u_payload (
+    inc_mem_replay #(.WORDS(1 << ADDR_W), .BITS(8*BYTES), .ADDR_W(ADDR_W)) u_payload (
         .clk   (clk),
         .we    (emit_valid),
         .waddr (tail_reg),

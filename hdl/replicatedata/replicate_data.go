@@ -47,7 +47,8 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_replicate_data: %w", err)
 	}
-	memory, err := ram.RAM{Words: leaf.Pow2(p.AddrW), Bits: 8 * p.Bytes, AddrW: p.AddrW}.Module()
+	words := ram.Memory{Name: "inc_mem_replay", Words: leaf.Pow2(p.AddrW), Bits: 8 * p.Bytes, AddrW: p.AddrW}
+	memory, err := words.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_replicate_data: %w", err)
 	}
@@ -100,9 +101,7 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 			leaf.Out("count_fanout", 1),
 			leaf.Out("count_frame", 1),
 		},
-		Memories: []graph.Memory{
-			{Path: "u_payload", Words: leaf.Pow2(p.AddrW), Bits: 8 * p.Bytes, Role: "replay", Module: "inc_ram_1r1w"},
-		},
+		Memories:   []graph.Memory{words.At("u_payload", "replay")},
 		Submodules: []*graph.Module{fifo, memory},
 	}, nil
 }

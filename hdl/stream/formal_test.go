@@ -32,7 +32,7 @@ type proof struct {
 func proofs() map[string]proof {
 	watch := []string{
 		".rdata (ram_data)", ".rdata (ram_data), .f_at (f_at), .f_word (f_word)",
-		"    inc_ram_1r1w #(", "    wire [DEPTH_W-1:0] f_at; wire [WIDTH-1:0] f_word;\n    inc_ram_1r1w #(",
+		"    inc_mem_bypass #(", "    wire [DEPTH_W-1:0] f_at; wire [WIDTH-1:0] f_word;\n    inc_mem_bypass #(",
 	}
 	return map[string]proof{
 		"skid":        {stream.Skid{Width: 2}, "skid.vh", nil, 10, []string{"end else if (m_ready) begin", "end else if (m_ready || s_valid) begin"}},
@@ -58,7 +58,7 @@ func (p proof) smt2(t *testing.T, more ...string) string {
 	text := ""
 	for _, f := range files {
 		source := string(f.Data)
-		if strings.Contains(source, "\nmodule inc_ram_1r1w ") {
+		if strings.Contains(source, "\nmodule inc_mem_bypass ") {
 			ram, err := os.ReadFile("testdata/ram.v")
 			require.NoError(t, err)
 			source = string(ram)

@@ -66,7 +66,7 @@ module inc_stream_fifo #(
     wire fetch = wait_reg != {(DEPTH_W+1){1'b0}} && (pop || !(kept_valid_reg && ram_valid_reg));
     wire keep  = fetch && ram_valid_reg && !(pop && !kept_valid_reg);
 
-    inc_ram_1r1w #(.WORDS(1 << DEPTH_W), .BITS(WIDTH), .ADDR_W(DEPTH_W)) u_ram (
+    inc_mem_bypass #(.WORDS(1 << DEPTH_W), .BITS(WIDTH), .ADDR_W(DEPTH_W)) u_mem (
         .clk   (clk),
         .we    (push),
         .waddr (tail_reg),

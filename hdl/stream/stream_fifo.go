@@ -33,7 +33,8 @@ func (p StreamFIFO) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory, err := ram.RAM{Words: leaf.Pow2(p.DepthW), Bits: p.Width, AddrW: p.DepthW}.Module()
+	entries := ram.Memory{Name: "inc_mem_bypass", Words: leaf.Pow2(p.DepthW), Bits: p.Width, AddrW: p.DepthW}
+	memory, err := entries.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_stream_fifo: %w", err)
 	}
@@ -55,9 +56,7 @@ func (p StreamFIFO) Module() (*graph.Module, error) {
 			leaf.Out("data", p.Width),
 			leaf.In("pop", 1),
 		},
-		Memories: []graph.Memory{
-			{Path: "u_ram", Words: leaf.Pow2(p.DepthW), Bits: p.Width, Role: "queue", Module: "inc_ram_1r1w"},
-		},
+		Memories:   []graph.Memory{entries.At("u_mem", "queue")},
 		Submodules: []*graph.Module{memory},
 	}, nil
 }

@@ -21,7 +21,7 @@ func compile(t *testing.T) *sim.Lib {
 	t.Helper()
 	files, err := filepath.Glob("*.v")
 	require.NoError(t, err)
-	files = append(files, "../ram/inc_ram_1r1w.v", "testdata/t_stream.v")
+	files = append(files, "../ram/inc_mem_bypass.v", "../ram/inc_ram_1r1w.v", "testdata/t_stream.v")
 	lib, err := sim.Build{Top: "t_stream", Files: files}.Compile(t.Context())
 	require.NoError(t, err)
 	return lib

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// inc_ram_1r1w as its contract says, with a second read port for the proofs. That the real one keeps the contract is tested
+// inc_mem_bypass as its contract says, with a second read port for the proofs. That the real one keeps the contract is tested
 // in its own folder.
-module inc_ram_1r1w #(
+module inc_mem_bypass #(
     parameter WORDS  = 16,
     parameter BITS   = 8,
     parameter ADDR_W = 4
