@@ -116,7 +116,7 @@ func latency(ctx context.Context, o BenchOptions, dir string) (latencies, error)
 	for k := range 3 * g.mw() {
 		var outs []dut.Out
 		for _, c := range g.members() {
-			if outs, err = e.exchange(g.data(c, g.set.Start.Add(k), t.words(l.payload/4))); err != nil {
+			if outs, err = e.exchange(g.data(c, g.set.Start.Add(k), g.noise(l.payload))); err != nil {
 				return l, err
 			}
 		}
@@ -128,7 +128,7 @@ func latency(ctx context.Context, o BenchOptions, dir string) (latencies, error)
 		l.total = max(l.total, outs[0].Last-in.First)
 	}
 	for range 8 {
-		f := g.data(0, 0, t.words(l.payload/4), func(p *roce.Packet) { p.DestQP ^= 0x800000 })
+		f := g.data(0, 0, g.noise(l.payload), func(p *roce.Packet) { p.DestQP ^= 0x800000 })
 		outs, err := e.exchange(f)
 		if err != nil {
 			return l, err
@@ -188,7 +188,7 @@ func (t *T) throughput(size int, worst, acks bool) (in, out float64, err error) 
 	}
 	rounds := max(throughputRounds/g.mw(), 3) * g.mw()
 	data := func(c, k int) {
-		f := g.data(c, g.set.Start.Add(k), t.words(size/4))
+		f := g.data(c, g.set.Start.Add(k), g.noise(size))
 		e.send(f.port, f.data)
 		if acks && k >= g.mw() {
 			a := g.aeth(c, g.set.Start.Add(k-g.mw()), roce.AckSyndrome)
@@ -370,7 +370,7 @@ func (l *load) offer(e *engine) error {
 	}
 	for k := range simPackets {
 		for _, c := range g.members() {
-			f := g.data(c, g.set.Start.Add(k), l.t.words(l.t.p.MTUBytes/4))
+			f := g.data(c, g.set.Start.Add(k), g.noise(l.t.p.MTUBytes))
 			l.d.Offer(f.port, dut.Frame{Data: f.data})
 			if k >= g.mw() {
 				a := g.aeth(c, g.set.Start.Add(k-g.mw()), roce.AckSyndrome)

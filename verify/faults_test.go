@@ -235,6 +235,26 @@ func TestOddConfigurations(t *testing.T) {
 		"two slots":               func(p *synthetic.Params) { p.Groups, p.BufferBytes, p.WindowPackets = 1, 2*1024, 1 },
 		"wide bus, MTU 4096":      func(p *synthetic.Params) { p.BusBytes, p.MTUBytes, p.BufferBytes = 64, 4096, 65536 },
 		"MTU 256, no ICRC":        func(p *synthetic.Params) { p.MTUBytes, p.ICRCCheck = 256, false },
+		"16-bit types, wide bus": func(p *synthetic.Params) {
+			*p = synthetic.Full()
+			p.DTypes, p.BusBytes, p.MTUBytes, p.BufferBytes = []string{"FP16", "BF16"}, 256, 2048, 131072
+		},
+		"all types, few slots": func(p *synthetic.Params) {
+			*p = synthetic.Full()
+			p.BufferBytes, p.WindowPackets, p.Members = 5*1024, 8, 7
+		},
+		"FP32 MAX, reproducible, one member": func(p *synthetic.Params) {
+			*p = synthetic.Reproducible()
+			p.DTypes, p.Ops, p.Members = []string{"FP32"}, []string{"MAX"}, 1
+		},
+		"reproducible, even members, odd slots": func(p *synthetic.Params) {
+			*p = synthetic.Reproducible()
+			p.Members, p.BufferBytes = 6, 3*1024*9
+		},
+		"reproducible, two members": func(p *synthetic.Params) {
+			*p = synthetic.Reproducible()
+			p.Members, p.DTypes, p.BufferBytes, p.WindowPackets, p.Groups = 2, []string{"BF16", "INT32"}, 4*1024, 1, 1
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -58,8 +58,8 @@ func (m *mutator) next() mutant {
 		// Shape and length of a PSN are the same for every endpoint.
 		shape := rand.New(rand.NewPCG(uint64(k), 1))
 		op := roce.Opcode(shape.IntN(6))
-		words := shape.IntN(min(m.t.p.MTUBytes/4, 24) + 1)
-		f = g.data(c, g.set.Start.Add(k), m.t.words(words), func(p *roce.Packet) {
+		bytes := g.size() * shape.IntN(min(m.t.p.MTUBytes/g.size(), 24)+1)
+		f = g.data(c, g.set.Start.Add(k), g.noise(bytes), func(p *roce.Packet) {
 			p.Op, p.Imm, p.SE = op, shape.Uint32(), shape.IntN(4) == 0
 			p.TOS = uint8(r.IntN(256))
 			p.AckReq = r.IntN(2) == 0

@@ -9,6 +9,7 @@ import (
 
 	"incforge/inc"
 	"incforge/roce"
+	"incforge/verify/arith"
 	"incforge/verify/dut"
 	"incforge/verify/host"
 	"incforge/verify/net"
@@ -41,9 +42,18 @@ type comm struct {
 	groups   []*group // by node
 	hosts    []*host.Host
 	barrier  bool
-	big      bool
-	expected []host.Message
+	expected []expectation
 }
+
+// expectation is a message that every rank must receive. Where parts is not nil its payload is no more than close to the sum of
+// these; all ranks must receive the same all the same.
+type expectation struct {
+	host.Message
+	parts [][]byte
+}
+
+// kind is what the comm computes, on all switches alike.
+func (c *comm) kind() arith.Kind { return c.groups[0].kind() }
 
 // defaultLink is a link of the network's speed without faults.
 func (t *T) defaultLink() *net.Link {
@@ -100,13 +110,20 @@ func (n *network) addComm(index, groups int, opts ...groupOption) (*comm, error)
 	case 1:
 		start = 0
 	}
+	// All switches of a comm compute the same, and no sum of it is to depend on where it is rounded.
+	ranks := 0
+	for _, nd := range n.nodes {
+		if len(nd.children) == 0 {
+			ranks += nd.degree
+		}
+	}
+	all := append([]groupOption{withStart(start), withKind(t.nextKind(groups)), withRanks(ranks, t.rng.Uint64())}, opts...)
 	byNode := map[*node]*group{}
 	for _, nd := range n.nodes {
-		g := n.nodeGroup(nd, index, groups, start, opts)
+		g := n.nodeGroup(nd, index, groups, all)
 		byNode[nd] = g
 		c.groups = append(c.groups, g)
 		c.barrier = g.set.Collective == inc.CollectiveBarrier
-		c.big = g.set.BigEndian
 	}
 	for _, nd := range n.nodes {
 		g := byNode[nd]
@@ -144,9 +161,8 @@ func (n *network) addComm(index, groups int, opts ...groupOption) (*comm, error)
 }
 
 // nodeGroup prepares a node's group without programming it.
-func (n *network) nodeGroup(nd *node, index, groups int, start roce.PSN, opts []groupOption) *group {
-	all := append([]groupOption{withStart(start), withLog2N(n.t.maxLog2N(groups))}, opts...)
-	g := nd.e.makeGroup(index, groups, nd.degree, nd.parent != nil, all...)
+func (n *network) nodeGroup(nd *node, index, groups int, opts []groupOption) *group {
+	g := nd.e.makeGroup(index, groups, nd.degree, nd.parent != nil, opts...)
 	if len(nd.children) > 0 { // its children are switches: their ACKs mean nothing to it
 		g.set.AckMask = 0
 	}
@@ -169,19 +185,29 @@ func (g *group) host(i int, timeout uint64) (*host.Host, error) {
 		PathMTU: g.t.p.MTUBytes, Window: g.mw(), Timeout: timeout, RNRCode: 1, CyclesPerMicrosecond: uint64(max(g.t.p.ClockMHz, 1))})
 }
 
-// post gives every rank one message of that many words, zero for a barrier, and notes what all must receive.
-func (c *comm) post(words int, imm, se bool) {
+// post gives every rank one message of that many bytes, none for a barrier, and notes what all must receive. Now and then the sum
+// of floats is no exact one.
+func (c *comm) post(bytes int, imm, se bool) {
+	t, g := c.n.t, c.groups[0]
 	if c.barrier {
-		words = 0
+		bytes = 0
 	}
-	m := host.Message{HasImm: imm, Imm: c.n.t.rng.Uint32(), SE: se}
+	k := c.kind()
+	smooth := k.Op == arith.Sum && k.DType.Float() && bytes > 0 && len(c.hosts) > 1 && t.rng.IntN(4) == 0
+	m := expectation{Message: host.Message{HasImm: imm, Imm: t.rng.Uint32(), SE: se}}
 	var all [][]byte
 	for _, h := range c.hosts {
-		m.Payload = c.n.t.words(words)
+		if m.Payload = g.values(bytes); smooth {
+			m.Payload = k.Smooth(t.rng, g.whole(bytes))
+		}
 		all = append(all, m.Payload)
-		h.Post(m)
+		h.Post(m.Message)
 	}
-	m.Payload = sum(c.big, all...)
+	if smooth {
+		m.parts = all
+	} else {
+		m.Payload = exact(k, all)
+	}
 	c.expected = append(c.expected, m)
 }
 
@@ -190,7 +216,10 @@ func (c *comm) postRandom(count int) {
 	t := c.n.t
 	mtu := t.p.MTUBytes / 4
 	for range count {
-		n := []int{t.rng.IntN(17), 1 + t.rng.IntN(mtu), mtu, mtu + 1 + t.rng.IntN(2*mtu-1)}[t.rng.IntN(4)]
+		n := 4 * []int{t.rng.IntN(17), 1 + t.rng.IntN(mtu), mtu, mtu + 1 + t.rng.IntN(2*mtu-1)}[t.rng.IntN(4)]
+		if n > 0 && t.rng.IntN(4) == 0 {
+			n -= 2 // half a word less, if elements are that small
+		}
 		c.post(n, t.rng.IntN(4) == 0, t.rng.IntN(8) == 0)
 	}
 }
@@ -212,13 +241,28 @@ func (c *comm) check() error {
 		if len(got) != len(c.expected) {
 			return failf("group %d rank %d received %d messages, expected %d", c.index, r, len(got), len(c.expected))
 		}
-		for i, w := range c.expected {
-			if !bytes.Equal(got[i].Payload, w.Payload) || got[i].HasImm != w.HasImm || w.HasImm && got[i].Imm != w.Imm || got[i].SE != w.SE {
-				return failf("group %d rank %d message %d: received %d bytes, immediate %v %#x, SE %v; expected %d, %v %#x, %v: %s", c.index, r, i,
-					len(got[i].Payload), got[i].HasImm, got[i].Imm, got[i].SE, len(w.Payload), w.HasImm, w.Imm, w.SE,
-					firstDifference(got[i].Payload, w.Payload))
+		for i := range c.expected {
+			if err := c.right(r, i); err != nil {
+				return err
 			}
 		}
+	}
+	return nil
+}
+
+// right checks message i as rank r received it.
+func (c *comm) right(r, i int) error {
+	got, w := c.hosts[r].Received()[i], &c.expected[i]
+	if w.parts != nil {
+		if err := c.kind().Near(got.Payload, w.parts...); err != nil {
+			return failf("group %d rank %d message %d: %w", c.index, r, i, err)
+		}
+		w.Payload, w.parts = got.Payload, nil // the others must have the same bits
+	}
+	if !bytes.Equal(got.Payload, w.Payload) || got.HasImm != w.HasImm || w.HasImm && got.Imm != w.Imm || got.SE != w.SE {
+		return failf("group %d rank %d message %d of %s: received %d bytes, immediate %v %#x, SE %v; expected %d, %v %#x, %v: %s", c.index, r, i,
+			c.kind(), len(got.Payload), got.HasImm, got.Imm, got.SE, len(w.Payload), w.HasImm, w.Imm, w.SE,
+			firstDifference(got.Payload, w.Payload))
 	}
 	return nil
 }
@@ -272,7 +316,7 @@ func (n *network) finish() error {
 		nd.e.SetPauses(dut.Pauses{})
 	}
 	for _, c := range n.comms {
-		c.post(4, false, false)
+		c.post(16, false, false)
 	}
 	if err := n.run(); err != nil {
 		return fmt.Errorf("the collective after the run: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	"incforge/inc"
 	"incforge/roce"
+	"incforge/verify/arith"
 	"incforge/verify/dut"
 	"incforge/verify/manifest"
 )
@@ -192,11 +193,11 @@ func (r *replayer) ranks(frames []roce.Captured, n int) error {
 		return fmt.Errorf("%w: no frame of it is a SEND or WRITE request", ErrCapture)
 	}
 	who, qp := packets[first].SrcIP, packets[first].DestQP
-	g, err := r.e.newGroup(0, 1, n, false, withStart(packets[first].PSN))
+	g, err := r.e.newGroup(0, 1, n, false, withStart(packets[first].PSN), withKind(t.replayed()))
 	if err != nil {
 		return err
 	}
-	pr := newPrediction(t.p, n, g.set.Start, g.mw())
+	pr := newPrediction(t.p, n, g.kind(), g.set.Start, g.mw())
 	for i := range packets {
 		p := packets[i]
 		switch {
@@ -282,9 +283,19 @@ func (r *replayer) write(file string) error {
 	return roce.WriteCapture(file, ports, frames)
 }
 
+// replayed is what a group computes whose ranks all send the payload of a capture: little-endian INT32 SUM, or what comes first.
+func (t *T) replayed() arith.Kind {
+	if k := (arith.Kind{DType: arith.INT32}); slices.Contains(t.kinds(), k) {
+		return k
+	}
+	return t.kinds()[0]
+}
+
 // prediction counts what docs/engine.md section 3 makes of one requester's packets if every rank sends each of them in turn. It
 // knows only one PSN, since the ranks go in step, and shares nothing with the reference engine.
 type prediction struct {
+	kind    arith.Kind
+	tree    bool // sums are reproducible
 	ranks   int
 	mtu     int
 	mw      int
@@ -294,8 +305,8 @@ type prediction struct {
 	results map[roce.PSN]roce.Packet
 }
 
-func newPrediction(p manifest.Params, ranks int, start roce.PSN, mw int) *prediction {
-	return &prediction{ranks: ranks, mtu: p.MTUBytes, mw: mw, next: start, count: map[string]uint64{}, results: map[roce.PSN]roce.Packet{}}
+func newPrediction(p manifest.Params, ranks int, kind arith.Kind, start roce.PSN, mw int) *prediction {
+	return &prediction{kind: kind, tree: p.Reproducible(), ranks: ranks, mtu: p.MTUBytes, mw: mw, next: start, count: map[string]uint64{}, results: map[roce.PSN]roce.Packet{}}
 }
 
 func (p *prediction) add(names ...string) {
@@ -319,7 +330,7 @@ func (p *prediction) packet(k *roce.Packet) {
 		p.add("DROP_SYNDROME")
 	case len(k.Payload) > p.mtu:
 		p.add("DROP_TOO_LONG")
-	case len(k.Payload)%4 != 0:
+	case len(k.Payload)%p.kind.DType.Size() != 0:
 		p.add("DROP_BAD_LENGTH")
 	default:
 		p.data(k)
@@ -352,7 +363,9 @@ func (p *prediction) data(k *roce.Packet) {
 		for i := range copies {
 			copies[i] = k.Payload
 		}
-		res.Payload = sum(false, copies...)
+		if res.Payload = p.kind.InOrder(copies...); p.tree {
+			res.Payload = p.kind.Tree(copies)
+		}
 		p.results[k.PSN] = res
 	}
 }

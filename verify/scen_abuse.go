@@ -23,7 +23,7 @@ func scenMutate(t *T) error {
 		return err
 	}
 	var muts []*mutator
-	count := min(t.p.Groups, t.p.Slots()/2, 2)
+	count := min(maxGroups(t.p), 2)
 	for i := range count {
 		members := t.p.Members
 		parent := i == 1
@@ -125,7 +125,7 @@ func scenDrops(t *T) error {
 		return nil
 	}
 	start, c := g.set.Start, 0
-	good := func() portFrame { return g.data(c, start, t.words(4)) }
+	good := func() portFrame { return g.data(c, start, g.noise(16)) }
 	edit := func(change func(b []byte), seal bool) portFrame {
 		f := good()
 		change(f.data)
@@ -134,7 +134,7 @@ func scenDrops(t *T) error {
 		}
 		return f
 	}
-	packet := func(change func(p *roce.Packet)) portFrame { return g.data(c, start, t.words(4), change) }
+	packet := func(change func(p *roce.Packet)) portFrame { return g.data(c, start, g.noise(16), change) }
 	set16 := func(at int, v uint16) func(b []byte) { return func(b []byte) { binary.BigEndian.PutUint16(b[at:], v) } }
 	type try1 struct {
 		what string
@@ -161,11 +161,12 @@ func scenDrops(t *T) error {
 		}(), false},
 		{"TVer", inc.DropTVer, packet(func(p *roce.Packet) { p.TVer = 1 }), false},
 		{"opcode", inc.DropOpcode, packet(func(p *roce.Packet) { p.Op = roce.WriteMiddle }), false},
-		{"half an element", inc.DropBadLength, g.data(c, start, t.words(2)[:6]), false},
+		{"half an element", inc.DropBadLength, g.data(c, start, t.words(2)[:4+g.size()/2]), false},
+		{"an element and a byte", inc.DropBadLength, g.data(c, start, t.words(2)[:g.size()+1]), false},
 		{"a reserved syndrome", inc.DropSyndrome, g.aeth(c, start, 0x40), false},
 		{"a syndrome between", inc.DropSyndrome, g.aeth(c, start, 0x64), false},
-		{"a gap", inc.DropGap, g.data(c, start.Add(1), t.words(4)), false},
-		{"before START", inc.DropStale, g.data(c, start.Prev(), t.words(4)), false},
+		{"a gap", inc.DropGap, g.data(c, start.Add(1), g.noise(16)), false},
+		{"before START", inc.DropStale, g.data(c, start.Prev(), g.noise(16)), false},
 	}
 	short := good()
 	short.data = short.data[:len(short.data)-1]
@@ -176,7 +177,7 @@ func scenDrops(t *T) error {
 			try1{"payload", inc.DropICRC, edit(func(b []byte) { b[60] ^= 1 }, false), false})
 	}
 	if t.p.MTUBytes <= 4096 {
-		list = append(list, try1{"payload above the MTU", inc.DropTooLong, g.data(c, start, t.words(t.p.MTUBytes/4+1)), false})
+		list = append(list, try1{"payload above the MTU", inc.DropTooLong, g.data(c, start, g.noise(4*(t.p.MTUBytes/4+1))), false})
 	}
 	if t.p.Ports > 1 {
 		f := good()
@@ -215,27 +216,27 @@ func scenDrops(t *T) error {
 	}
 	// Shape: the slot's first contribution decides.
 	if t.p.Members > 1 {
-		if _, err := e.exchange(g.data(0, start, t.words(4))); err != nil {
+		if _, err := e.exchange(g.data(0, start, g.noise(16))); err != nil {
 			return err
 		}
 		c = 1
 		for what, f := range map[string]portFrame{
 			"another opcode": packet(func(p *roce.Packet) { p.Op = roce.SendFirst }),
-			"another length": g.data(c, start, t.words(5)),
+			"another length": g.data(c, start, g.noise(20)),
 		} {
 			if err := try(what, inc.DropShape, f, false); err != nil {
 				return err
 			}
 		}
 		for k := range 2*g.mw() - 1 { // at the start the whole ring is free
-			if _, err := e.exchange(g.data(0, start.Add(1+k), t.words(4))); err != nil {
+			if _, err := e.exchange(g.data(0, start.Add(1+k), g.noise(16))); err != nil {
 				return err
 			}
 		}
-		if err := try("window", inc.DropWindow, g.data(0, start.Add(2*g.mw()), t.words(4)), false); err != nil {
+		if err := try("window", inc.DropWindow, g.data(0, start.Add(2*g.mw()), g.noise(16)), false); err != nil {
 			return err
 		}
-		if err := try("stale, slot partial", inc.DropStale, g.data(0, start, t.words(4)), false); err != nil {
+		if err := try("stale, slot partial", inc.DropStale, g.data(0, start, g.noise(16)), false); err != nil {
 			return err
 		}
 	}
@@ -349,7 +350,7 @@ func scenBypass(t *T) error {
 	if err := e.drv.Write("CTRL", 0, 3); err != nil {
 		return err
 	}
-	f := g.data(0, g.set.Start, t.words(4), func(p *roce.Packet) { p.SrcIP[3] ^= 1 })
+	f := g.data(0, g.set.Start, g.noise(16), func(p *roce.Packet) { p.SrcIP[3] ^= 1 })
 	offer(f.port, f.data, false)
 	if _, err := e.settle(); err != nil {
 		return err
@@ -417,10 +418,10 @@ func (t *T) bypassBehindPayload(e *engine) error {
 	}
 	e.SetPauses(dut.Pauses{Seed: t.rng.Uint64(), Ready: 0.3, Burst: 8})
 	for k := range packets {
-		f := g.data(g.parent, g.set.Start.Add(k), t.words(t.p.MTUBytes/4))
+		f := g.data(g.parent, g.set.Start.Add(k), g.noise(t.p.MTUBytes))
 		e.send(f.port, f.data)
 		// RDMA of somebody else's: to the engine it looks like its own until its QPN is looked up
-		b := g.data(g.parent, g.set.Start, t.words(t.p.MTUBytes/4), func(p *roce.Packet) { p.DestQP ^= 0x800000 })
+		b := g.data(g.parent, g.set.Start, g.noise(t.p.MTUBytes), func(p *roce.Packet) { p.DestQP ^= 0x800000 })
 		e.send((f.port+k)%t.p.Ports, b.data)
 	}
 	outs, err := e.settle()
@@ -445,7 +446,7 @@ func (t *T) bypassAmongCopies(e *engine, g *group) error {
 	}
 	for k := range window {
 		for c := range last {
-			f := g.data(c, g.set.Start.Add(k), t.words(1))
+			f := g.data(c, g.set.Start.Add(k), g.noise(4))
 			e.send(f.port, f.data)
 		}
 	}
@@ -453,7 +454,7 @@ func (t *T) bypassAmongCopies(e *engine, g *group) error {
 		return err
 	}
 	for k := range window {
-		f := g.data(last, g.set.Start.Add(k), t.words(1))
+		f := g.data(last, g.set.Start.Add(k), g.noise(4))
 		e.send(f.port, f.data)
 	}
 	isStranger := func(b []byte) bool { return b[12] == 0x08 && b[13] == 0x06 }
@@ -497,7 +498,7 @@ func (t *T) bypassAmongCopies(e *engine, g *group) error {
 
 // strangers are frames that are not the engine's, one of each kind that docs/engine.md section 3 names.
 func (t *T) strangers(g *group) [][]byte {
-	good := func() []byte { return g.data(0, g.set.Start, t.words(4)).data }
+	good := func() []byte { return g.data(0, g.set.Start, g.noise(16)).data }
 	with := func(change func(b []byte)) []byte {
 		b := good()
 		change(b)
@@ -531,7 +532,7 @@ func scenControl(t *T) error {
 	if err != nil {
 		return err
 	}
-	count := min(t.p.Groups, t.p.Slots()/2, 4)
+	count := min(maxGroups(t.p), 4)
 	groups := make([]*group, count)
 	for i := range groups {
 		if groups[i], err = e.newGroup(i, count, t.p.Members, false); err != nil {
@@ -554,7 +555,7 @@ func scenControl(t *T) error {
 		if ok {
 			return failf("illegal settings were enabled: %+v", bad)
 		}
-		if outs, err := e.exchange(groups[0].data(0, legal.Start, t.words(2))); err != nil || len(outs) > 0 {
+		if outs, err := e.exchange(groups[0].data(0, legal.Start, groups[0].noise(8))); err != nil || len(outs) > 0 {
 			return failf("a group with illegal settings answered with %d frames (%v)", len(outs), err)
 		}
 	}
@@ -568,7 +569,7 @@ func scenControl(t *T) error {
 			o := groups[(i+1)%count]
 			k := (i + 1) % count
 			for _, c := range o.members() {
-				f := o.data(c, o.set.Start.Add(progress[k]), t.words(4))
+				f := o.data(c, o.set.Start.Add(progress[k]), o.noise(16))
 				e.send(f.port, f.data)
 			}
 			progress[k]++
@@ -583,10 +584,14 @@ func scenControl(t *T) error {
 			g.set.InMask = uint32(1+t.rng.IntN(1<<t.p.Members-1)) & (1<<t.p.Members - 1)
 			g.set.OutMask, g.set.AckMask = g.set.InMask, g.set.InMask
 			g.set.Start = roce.PSN(t.rng.Uint32() & 0xFFFFFF)
-			room := max(t.p.Slots()/count, 2)
-			g.set.Log2N = 1 + t.rng.IntN(t.maxLog2N(count))
-			g.set.SlotBase = i*room + t.rng.IntN(room-1<<g.set.Log2N+1)
-			g.set.BigEndian = t.rng.IntN(2) == 0
+			g.setKind(t.nextKind(count))
+			room, wide := max(t.room(count), 2), g.kind().DType.Wide()
+			g.set.Log2N = 1 + t.rng.IntN(t.maxLog2N(count, wide))
+			units := 1 << g.set.Log2N
+			if wide {
+				units *= 2
+			}
+			g.set.SlotBase = i*room + t.rng.IntN(room-units+1)
 			if err := g.program(); err != nil {
 				return err
 			}
@@ -690,7 +695,7 @@ func scenRegisters(t *T) error {
 		}
 		for k := range 2 * g.mw() {
 			for _, c := range g.members() {
-				f := g.data(c, g.set.Start.Add(k), t.words(t.rng.IntN(t.p.MTUBytes/4)))
+				f := g.data(c, g.set.Start.Add(k), g.noise(4*(t.rng.IntN(t.p.MTUBytes/4))))
 				e.send(f.port, f.data)
 			}
 			e.send(0, t.words(20))
@@ -806,6 +811,6 @@ func scenRandom(t *T) error {
 // shaped is packet k of endpoint c, its shape a function of k.
 func (g *group) shaped(c, k int) portFrame {
 	r := rand.New(rand.NewPCG(uint64(int64(k)), g.t.seed))
-	op, words := roce.Opcode(r.IntN(6)), r.IntN(min(g.t.p.MTUBytes/4, 2*g.t.p.BusBytes)+1)
-	return g.data(c, g.set.Start.Add(k), g.t.words(words), func(p *roce.Packet) { p.Op = op })
+	op, elements := roce.Opcode(r.IntN(6)), r.IntN(min(g.t.p.MTUBytes/g.size(), 2*g.t.p.BusBytes)+1)
+	return g.data(c, g.set.Start.Add(k), g.noise(elements*g.size()), func(p *roce.Packet) { p.Op = op })
 }

@@ -5,9 +5,11 @@ package verify
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 
 	"incforge/inc"
 	"incforge/roce"
+	"incforge/verify/arith"
 	"incforge/verify/dut"
 )
 
@@ -76,46 +78,48 @@ func (g *group) complete(psn roce.PSN) error {
 	data := map[int][]byte{}
 	var all [][]byte
 	for _, c := range m {
-		data[c] = g.t.words(4)
+		data[c] = g.values(16)
 		all = append(all, data[c])
 	}
 	outs, err := g.contribute(m, psn, func(c int) []byte { return data[c] })
 	if err != nil {
 		return err
 	}
-	return g.expectTo(outs, m, roce.SendOnly, psn, sum(g.set.BigEndian, all...))
+	return g.expectTo(outs, m, roce.SendOnly, psn, g.reduce(all...))
 }
 
-// scenOnePSN is scenario 2: word i = i·(r+1), nothing until the last rank, then one sum a rank.
+// scenOnePSN is scenario 2: element i = i·(r+1), nothing until the last rank, then one result a rank, worked out by hand.
 func scenOnePSN(t *T) error {
-	g, err := t.star(withBigEndian())
+	g, err := t.star()
 	if err != nil {
 		return err
 	}
-	n := min(t.p.MTUBytes/4, 64)
-	pattern := func(c int) []byte {
-		b := make([]byte, 4*n)
-		for i := range n {
-			binary.BigEndian.PutUint32(b[4*i:], uint32(i*(c+1)))
+	k, m := g.kind(), g.members()
+	period := 64
+	if k.DType == arith.BF16 {
+		period = 8 // it has no more than 256 whole numbers in a row
+	}
+	n := min(g.whole(t.p.MTUBytes), 256)
+	pattern := func(times int) []byte {
+		b := make([]byte, n)
+		for i := range k.Elements(n) {
+			k.Set(b, i, float64(i%period*times))
 		}
 		return b
 	}
-	m := g.members()
-	outs, err := g.contribute(m[:len(m)-1], g.set.Start, pattern)
+	contribution := func(c int) []byte { return pattern(c + 1) }
+	outs, err := g.contribute(m[:len(m)-1], g.set.Start, contribution)
 	if err != nil {
 		return err
 	}
 	if len(outs) != 0 {
 		return failf("%d frames left before the last rank contributed", len(outs))
 	}
-	if outs, err = g.contribute(m[len(m)-1:], g.set.Start, pattern); err != nil {
+	if outs, err = g.contribute(m[len(m)-1:], g.set.Start, contribution); err != nil {
 		return err
 	}
-	want := make([]byte, 4*n)
-	for i := range n {
-		binary.BigEndian.PutUint32(want[4*i:], uint32(i*len(m)*(len(m)+1)/2))
-	}
-	return g.expectTo(outs, m, roce.SendOnly, g.set.Start, want)
+	times := map[arith.Op]int{arith.Sum: len(m) * (len(m) + 1) / 2, arith.Min: 1, arith.Max: len(m)}[k.Op]
+	return g.expectTo(outs, m, roce.SendOnly, g.set.Start, pattern(times))
 }
 
 // scenBarrier is scenario 3: zero-length releases, padded to 60 bytes; the next barrier takes the next PSN.
@@ -140,7 +144,7 @@ func scenBarrier(t *T) error {
 			}
 		}
 	}
-	outs, err := g.e.exchange(g.data(0, g.set.Start.Add(2*g.mw()+2), t.words(1)))
+	outs, err := g.e.exchange(g.data(0, g.set.Start.Add(2*g.mw()+2), g.values(4)))
 	if err != nil {
 		return err
 	}
@@ -199,7 +203,7 @@ func scenDuplicateBefore(t *T) error {
 		data := map[int][]byte{}
 		var all [][]byte
 		for _, c := range m {
-			data[c] = t.words(8)
+			data[c] = g.values(32)
 			all = append(all, data[c])
 		}
 		who := append([]int(nil), m...)
@@ -210,7 +214,7 @@ func scenDuplicateBefore(t *T) error {
 		if err != nil {
 			return err
 		}
-		if err := g.expectTo(outs, m, roce.SendOnly, psn, sum(false, all...)); err != nil {
+		if err := g.expectTo(outs, m, roce.SendOnly, psn, g.reduce(all...)); err != nil {
 			return err
 		}
 	}
@@ -230,7 +234,7 @@ func scenDuplicateAfter(t *T) error {
 	round := func(k int, who []int) ([]dut.Out, error) {
 		return g.contribute(who, g.set.Start.Add(k), func(c int) []byte {
 			if data[[2]int{k, c}] == nil {
-				data[[2]int{k, c}] = t.words(4)
+				data[[2]int{k, c}] = g.values(16)
 			}
 			return data[[2]int{k, c}]
 		})
@@ -240,7 +244,7 @@ func scenDuplicateAfter(t *T) error {
 		for _, c := range m {
 			all = append(all, data[[2]int{k, c}])
 		}
-		results[k] = sum(false, all...)
+		results[k] = g.reduce(all...)
 	}
 	for k := range mw {
 		if _, err := round(k, m); err != nil {
@@ -304,7 +308,7 @@ func scenNoDoubleRecycle(t *T) error {
 		data := map[int][]byte{}
 		var all [][]byte
 		for _, c := range m {
-			data[c] = t.words(6)
+			data[c] = g.values(24)
 			all = append(all, data[c])
 		}
 		if _, err := g.contribute(m[:1], psn, func(c int) []byte { return data[c] }); err != nil {
@@ -313,7 +317,7 @@ func scenNoDoubleRecycle(t *T) error {
 		if len(m) == 1 {
 			continue
 		}
-		outs, err := g.contribute(m[1:2], psn.Add(-mw), func(int) []byte { return t.words(6) })
+		outs, err := g.contribute(m[1:2], psn.Add(-mw), func(int) []byte { return g.values(24) })
 		if err != nil {
 			return err
 		}
@@ -324,7 +328,7 @@ func scenNoDoubleRecycle(t *T) error {
 		if err != nil {
 			return err
 		}
-		if err := g.expectTo(outs, m, roce.SendOnly, psn, sum(false, all...)); err != nil {
+		if err := g.expectTo(outs, m, roce.SendOnly, psn, g.reduce(all...)); err != nil {
 			return err
 		}
 	}
@@ -358,18 +362,18 @@ func scenStaleAlias(t *T) error {
 		data := map[int][]byte{}
 		var all [][]byte
 		for _, c := range m {
-			data[c] = t.words(4)
+			data[c] = g.values(16)
 			all = append(all, data[c])
 		}
 		alias := at(k) // same slot as psn
-		if err := silence("a stale duplicate of an empty slot", g.data(m[0], alias, t.words(4))); err != nil {
+		if err := silence("a stale duplicate of an empty slot", g.data(m[0], alias, g.values(16))); err != nil {
 			return err
 		}
 		for i, c := range m[:len(m)-1] {
 			if _, err := g.e.exchange(g.data(c, psn, data[c])); err != nil {
 				return err
 			}
-			if err := silence("a stale duplicate", g.data(m[i], alias, t.words(4))); err != nil {
+			if err := silence("a stale duplicate", g.data(m[i], alias, g.values(16))); err != nil {
 				return err
 			}
 		}
@@ -378,10 +382,10 @@ func scenStaleAlias(t *T) error {
 		if err != nil {
 			return err
 		}
-		if err := g.expectTo(outs, m, roce.SendOnly, psn, sum(false, all...)); err != nil {
+		if err := g.expectTo(outs, m, roce.SendOnly, psn, g.reduce(all...)); err != nil {
 			return err
 		}
-		if err := silence("a stale duplicate of a complete slot", g.data(m[0], alias, t.words(4))); err != nil {
+		if err := silence("a stale duplicate of a complete slot", g.data(m[0], alias, g.values(16))); err != nil {
 			return err
 		}
 	}
@@ -389,7 +393,7 @@ func scenStaleAlias(t *T) error {
 	end := 2*n + 2
 	for j := g.set.Log2N; j < 23; j++ {
 		for _, c := range m {
-			if err := silence("a stale duplicate from long ago", g.data(c, at(end-1).Add(-1<<j), t.words(4))); err != nil {
+			if err := silence("a stale duplicate from long ago", g.data(c, at(end-1).Add(-1<<j), g.values(16))); err != nil {
 				return err
 			}
 		}
@@ -398,11 +402,11 @@ func scenStaleAlias(t *T) error {
 		return nil
 	}
 	for k := range mw { // rank 0 alone fills its window, then one packet more
-		if _, err := g.e.exchange(g.data(m[0], at(end+k), t.words(4))); err != nil {
+		if _, err := g.e.exchange(g.data(m[0], at(end+k), g.values(16))); err != nil {
 			return err
 		}
 	}
-	if err := silence("a window overrun", g.data(m[0], at(end+mw), t.words(4))); err != nil {
+	if err := silence("a window overrun", g.data(m[0], at(end+mw), g.values(16))); err != nil {
 		return err
 	}
 	c, err := g.e.counters()
@@ -421,7 +425,7 @@ func scenSlotReuse(t *T) error {
 	if err != nil {
 		return err
 	}
-	return g.stream(10*2*g.mw(), func() []byte { return t.words(1 + t.rng.IntN(8)) })
+	return g.stream(10*2*g.mw(), func() int { return 4 * (1 + t.rng.IntN(8)) })
 }
 
 // scenWrap is scenario 18: the PSN passes 2^24 with a slot ring, duplicates and gaps on the way.
@@ -435,7 +439,7 @@ func scenWrap(t *T) error {
 		if err != nil {
 			return err
 		}
-		if err := g.stream(64, func() []byte { return t.words(2) }); err != nil {
+		if err := g.stream(64, func() int { return 8 }); err != nil {
 			return err
 		}
 		for _, c := range g.members() { // ACK 0xFFFFFF, then 0, then an old one: the gap NAK must follow the newest
@@ -445,7 +449,7 @@ func scenWrap(t *T) error {
 					return err
 				}
 			}
-			outs, err := g.e.exchange(g.data(c, start.Add(64+2), t.words(2)))
+			outs, err := g.e.exchange(g.data(c, start.Add(64+2), g.values(8)))
 			if err != nil {
 				return err
 			}
@@ -459,14 +463,13 @@ func scenWrap(t *T) error {
 
 // stream sends count PSNs from Start on, every rank in order, at most mw behind the slowest, random turns, now and then a
 // duplicate or a gap; frames go in back to back. Sums are checked by plain arithmetic.
-func (g *group) stream(count int, payload func() []byte) error {
+func (g *group) stream(count int, size func() int) error {
 	t, m := g.t, g.members()
 	data := make([][][]byte, len(m))
-	for k := range count {
-		like := payload()
+	for range count {
+		n := size()
 		for i := range m {
-			data[i] = append(data[i], t.words(len(like)/4))
-			_ = k
+			data[i] = append(data[i], g.values(n))
 		}
 	}
 	pos := make([]int, len(m))
@@ -520,8 +523,9 @@ func (g *group) stream(count int, payload func() []byte) error {
 			all = append(all, data[i][k])
 		}
 		psn := g.set.Start.Add(k)
-		if got, ok := results[psn]; !ok || !bytes.Equal(got, sum(g.set.BigEndian, all...)) {
-			return failf("PSN %v (number %d): result %x, expected %x", psn, k, got, sum(g.set.BigEndian, all...))
+		want := g.reduce(all...)
+		if got, ok := results[psn]; !ok || !bytes.Equal(got, want) {
+			return failf("PSN %v (number %d) of %s: result %x, expected %x", psn, k, g.kind(), got, want)
 		}
 	}
 	return nil
@@ -538,7 +542,7 @@ func scenGapNAK(t *T) error {
 	expect := func(c int, psn roce.PSN, send ...roce.PSN) error {
 		var outs []dut.Out
 		for _, s := range send {
-			o, err := g.e.exchange(g.data(c, s, t.words(2)))
+			o, err := g.e.exchange(g.data(c, s, g.values(8)))
 			if err != nil {
 				return err
 			}
@@ -589,7 +593,7 @@ func scenGapNAK(t *T) error {
 		return err
 	}
 	for _, c := range m {
-		if outs, err := g.e.exchange(g.data(c, start.Add(9), t.words(2))); err != nil || len(outs) != 0 {
+		if outs, err := g.e.exchange(g.data(c, start.Add(9), g.values(8))); err != nil || len(outs) != 0 {
 			return failf("gap_nak is off, %d frames left (%v)", len(outs), err)
 		}
 	}
@@ -605,32 +609,27 @@ func scenGapNAK(t *T) error {
 	if err := g.program(); err != nil {
 		return err
 	}
-	if outs, err := g.e.exchange(g.data(m[0], start.Add(1), t.words(2))); err != nil || len(outs) != 0 {
+	if outs, err := g.e.exchange(g.data(m[0], start.Add(1), g.values(8))); err != nil || len(outs) != 0 {
 		return failf("a gap on a link between switches was answered by %d frames (%v)", len(outs), err)
 	}
 	return nil
 }
 
-// scenBigEndian: the same words in both byte orders, with carries out of every byte.
+// scenBigEndian: every type and operation in both byte orders, full packets; integers with carries out of every byte.
 func scenBigEndian(t *T) error {
-	for _, big := range []bool{false, true} {
-		var opts []groupOption
-		if big {
-			opts = append(opts, withBigEndian())
-		}
-		g, err := t.star(opts...)
+	for range t.kinds() {
+		g, err := t.star()
 		if err != nil {
 			return err
 		}
 		m := g.members()
-		n := t.p.MTUBytes / 4
-		for k := range 6 {
+		for k := range 4 {
 			data := map[int][]byte{}
 			var all [][]byte
 			for _, c := range m {
-				b := t.words(n)
-				if k < 4 { // words of ones and small numbers: the carry runs through the whole word, in every lane
-					for i := range n {
+				b := g.values(t.p.MTUBytes)
+				if g.kind().DType == arith.INT32 { // ones and small numbers: the carry runs through the whole word, in every lane
+					for i := range t.p.MTUBytes / 4 {
 						word := []uint32{0xFFFFFFFF, 1, 0x00FFFFFF, 0x01, 0x7FFFFFFF, 0x80000000, 0x0000FFFF, 0xFF}[t.rng.IntN(8)]
 						binary.BigEndian.PutUint32(b[4*i:], word)
 						if t.rng.IntN(2) == 0 {
@@ -646,15 +645,15 @@ func scenBigEndian(t *T) error {
 			if err != nil {
 				return err
 			}
-			if err := g.expectTo(outs, m, roce.SendOnly, psn, sum(big, all...)); err != nil {
-				return err
+			if err := g.expectTo(outs, m, roce.SendOnly, psn, g.reduce(all...)); err != nil {
+				return failf("%s: %w", g.kind(), err)
 			}
 		}
 	}
 	return nil
 }
 
-// scenLengths sends every payload length from 0 to the MTU (in whole words; a sample of long ones unless long), with and
+// scenLengths sends every payload length from 0 to the MTU (in whole elements; a sample of long ones unless long), with and
 // without immediate, Ethernet padding and trailing bytes, and all data opcodes in messages of several packets.
 func scenLengths(t *T) error {
 	g, err := t.star()
@@ -670,7 +669,7 @@ func scenLengths(t *T) error {
 		psn := g.set.Start.Add(k)
 		k++
 		for _, c := range m {
-			data[c] = t.words(length / 4)
+			data[c] = g.values(length)
 			all = append(all, data[c])
 			f := g.data(c, psn, data[c], func(p *roce.Packet) {
 				p.Op, p.Imm, p.SE = op, imm, se
@@ -689,7 +688,7 @@ func scenLengths(t *T) error {
 			}
 			outs = append(outs, o...)
 		}
-		if err := g.expectTo(outs, m, op, psn, sum(false, all...)); err != nil {
+		if err := g.expectTo(outs, m, op, psn, g.reduce(all...)); err != nil {
 			return failf("payload of %d bytes, %d bytes behind it: %w", length, trail, err)
 		}
 		for _, o := range outs {
@@ -700,7 +699,7 @@ func scenLengths(t *T) error {
 		return nil
 	}
 	full := 4 * t.p.BusBytes
-	for length := 0; length <= t.p.MTUBytes; length += 4 {
+	for length := 0; length <= t.p.MTUBytes; length += g.size() {
 		if !t.long && length > full && length < t.p.MTUBytes-full && t.rng.IntN(16) != 0 {
 			continue
 		}
@@ -718,7 +717,7 @@ func scenLengths(t *T) error {
 		}
 	}
 	for _, op := range []roce.Opcode{roce.SendFirst, roce.SendMiddle, roce.SendLast, roce.SendFirst, roce.SendLastImm, roce.SendOnlyImm} {
-		for _, length := range []int{t.p.MTUBytes, t.p.MTUBytes, 4 * (1 + t.rng.IntN(t.p.MTUBytes/4))} {
+		for _, length := range []int{t.p.MTUBytes, t.p.MTUBytes, g.size() * (1 + t.rng.IntN(t.p.MTUBytes/g.size()))} {
 			if err := one(length, op, 0); err != nil {
 				return err
 			}
@@ -781,7 +780,7 @@ func (g *group) ackStorm() error {
 			for _, c := range g.members() {
 				f := g.aeth(c, g.set.Start, roce.AckSyndrome)
 				if k%20 == 19 {
-					f = g.data(c, g.set.Start, t.words(4))
+					f = g.data(c, g.set.Start, g.values(16))
 				}
 				g.e.send(f.port, f.data)
 			}
@@ -834,7 +833,7 @@ func scenChecksumCarry(t *T) error {
 		var all [][]byte
 		var frames []portFrame
 		for _, c := range m {
-			data[c] = t.words(length / 4)
+			data[c] = g.values(length)
 			all = append(all, data[c])
 			frames = append(frames, g.data(c, g.set.Start, data[c], func(p *roce.Packet) {
 				base := headerSum(p.TOS, 44+length, 0, p.TTL, p.SrcIP, p.DstIP)
@@ -845,7 +844,7 @@ func scenChecksumCarry(t *T) error {
 		if err != nil {
 			return err
 		}
-		if err := g.expectTo(outs, m, roce.SendOnly, g.set.Start, sum(false, all...)); err != nil {
+		if err := g.expectTo(outs, m, roce.SendOnly, g.set.Start, g.reduce(all...)); err != nil {
 			return err
 		}
 		var acks []portFrame
@@ -897,7 +896,7 @@ func scenECN(t *T) error {
 		marked := t.rng.IntN(len(m) + 1)
 		var all [][]byte
 		for i, c := range m {
-			b := t.words(3)
+			b := g.values(12)
 			all = append(all, b)
 			frames = append(frames, g.data(c, psn, b, func(p *roce.Packet) {
 				p.Op, p.Imm, p.SE = roce.SendOnlyImm, uint32(i), i%2 == 0
@@ -910,7 +909,7 @@ func scenECN(t *T) error {
 		if err != nil {
 			return err
 		}
-		if err := g.expectTo(outs, m, roce.SendOnlyImm, psn, sum(false, all...)); err != nil {
+		if err := g.expectTo(outs, m, roce.SendOnlyImm, psn, g.reduce(all...)); err != nil {
 			return err
 		}
 		for _, o := range outs {
@@ -973,7 +972,7 @@ func scenInner(t *T) error {
 		var all [][]byte
 		var frames []portFrame
 		for _, c := range m {
-			b := t.words(5)
+			b := g.values(20)
 			all = append(all, b)
 			frames = append(frames, g.data(c, psn, b))
 		}
@@ -981,18 +980,18 @@ func scenInner(t *T) error {
 		if err != nil {
 			return err
 		}
-		total := sum(false, all...)
+		total := g.reduce(all...)
 		if err := g.expectTo(outs, []int{g.parent}, roce.SendOnly, psn, total); err != nil {
 			return err
 		}
-		again, err := e.exchange(g.data(m[k%len(m)], psn, t.words(5)))
+		again, err := e.exchange(g.data(m[k%len(m)], psn, g.values(20)))
 		if err != nil {
 			return err
 		}
 		if err := g.expectTo(again, []int{g.parent}, roce.SendOnly, psn, total); err != nil {
 			return err
 		}
-		final := t.words(5)
+		final := g.values(20)
 		for range 1 + k%2 {
 			down, err := e.exchange(g.data(g.parent, psn, final))
 			if err != nil {
@@ -1009,12 +1008,15 @@ func scenInner(t *T) error {
 	if t.p.Members < 2 {
 		return nil
 	}
+	if t.p.Reproducible() && g.parent == t.p.Members && g.parent%2 == 0 {
+		return nil // the buffer has no room for its contributions
+	}
 	// A member that is child and parent at once is a child.
 	g.set.InMask |= 1 << g.parent
 	if err := g.program(); err != nil {
 		return err
 	}
-	outs, err := e.exchange(g.data(g.parent, g.set.Start, t.words(5)))
+	outs, err := e.exchange(g.data(g.parent, g.set.Start, g.values(20)))
 	if err != nil {
 		return err
 	}
@@ -1024,31 +1026,39 @@ func scenInner(t *T) error {
 	return nil
 }
 
-// collectiveNames keeps the values of GROUP_COLLECTIVE that are illegal today.
+// illegalGroups are settings that must not be enabled, each one step away from legal ones.
 func illegalGroups(t *T, legal inc.Group) []inc.Group {
 	var all []inc.Group
+	change := func(f func(g *inc.Group)) {
+		g := legal
+		f(&g)
+		all = append(all, g)
+	}
 	for c := range uint8(8) {
 		if c != inc.CollectiveAllReduce && c != inc.CollectiveBarrier {
-			g := legal
-			g.Collective = c
-			all = append(all, g)
+			change(func(g *inc.Group) { g.Collective = c })
 		}
 	}
-	for v := uint8(1); v < 4; v++ {
-		g := legal
-		g.Op = v
-		all = append(all, g)
-		g = legal
-		g.DType = inc.DTypeINT32 - v
-		all = append(all, g)
+	for v := range uint8(4) {
+		if t.p.OpMask()>>v&1 == 0 {
+			change(func(g *inc.Group) { g.Op = v })
+		}
+		if t.p.DTypeMask()>>v&1 == 0 {
+			change(func(g *inc.Group) { g.DType = v })
+		}
 	}
-	g := legal
-	g.SlotBase = t.p.Slots()
-	all = append(all, g)
-	g = legal
-	g.SlotBase = t.p.Slots() - 1<<legal.Log2N + 1
-	all = append(all, g)
-	g = legal
-	g.SlotBase, g.Log2N = 0, 31
-	return append(all, g)
+	units := 1 << legal.Log2N
+	if arith.DType(legal.DType).Wide() {
+		units *= 2
+	}
+	change(func(g *inc.Group) { g.SlotBase = t.p.Slots() })
+	change(func(g *inc.Group) { g.SlotBase = t.p.Slots() - units + 1 })
+	change(func(g *inc.Group) { g.SlotBase, g.Log2N = 0, 31 })
+	change(func(g *inc.Group) { g.SlotBase, g.Log2N = 0, bits.Len(uint(t.p.Slots())) })
+	change(func(g *inc.Group) { g.Log2N = 0 })
+	change(func(g *inc.Group) { g.Parent, g.HasParent = t.p.Members+1, true })
+	if t.p.Reproducible() && t.p.Members%2 == 0 { // the endpoint without a partner in the pairs of the buffer
+		change(func(g *inc.Group) { g.InMask |= 1 << t.p.Members })
+	}
+	return all
 }

@@ -73,7 +73,7 @@ func scenLineRate(t *T) error {
 		return err
 	}
 	for range 10 {
-		c.post(t.p.MTUBytes/4*4, false, false)
+		c.post(4*t.p.MTUBytes, false, false)
 	}
 	if err := n.run(); err != nil {
 		return err
@@ -196,7 +196,7 @@ func scenWrapNet(t *T) error {
 		return err
 	}
 	for range 64 {
-		c.post(1+t.rng.IntN(8), false, false)
+		c.post(4+4*t.rng.IntN(8), false, false)
 	}
 	if err := n.run(); err != nil {
 		return err
@@ -331,8 +331,8 @@ func scenHostDeath(t *T) error {
 	for r, h := range c.hosts {
 		got := h.Received()
 		for i := range min(len(got), len(c.expected)) {
-			if !bytes.Equal(got[i].Payload, c.expected[i].Payload) {
-				return failf("rank %d message %d is wrong after rank %d died", r, i, dead)
+			if err := c.right(r, i); err != nil {
+				return failf("after rank %d died: %w", dead, err)
 			}
 		}
 		if r != dead && len(c.hosts[dead].Received()) < total && h.Completed() > total {
@@ -369,7 +369,7 @@ func scenGroupReset(t *T) error {
 	if err != nil {
 		return err
 	}
-	b, err := n.addComm(1, 2, withBigEndian())
+	b, err := n.addComm(1, 2)
 	if err != nil {
 		return err
 	}
@@ -466,13 +466,10 @@ func scenGroups(t *T) error {
 	if err != nil {
 		return err
 	}
-	count := min(t.p.Groups, t.p.Slots()/2, 8)
+	count := min(maxGroups(t.p), 8)
 	for i := range count {
 		var opts []groupOption
-		switch i % 3 {
-		case 1:
-			opts = append(opts, withBigEndian())
-		case 2:
+		if i%3 == 2 {
 			opts = append(opts, withBarrier())
 		}
 		c, err := n.addComm(i, count, opts...)

@@ -86,7 +86,7 @@ func scenParse(t *T) error {
 	// Every bit of an ACK, and of a data frame with immediate and pad bytes.
 	for _, f := range []portFrame{
 		g.aeth(0, g.set.Start, 0x1F),
-		g.data(0, g.set.Start, t.words(3), func(p *roce.Packet) { p.Op, p.Imm = roce.SendOnlyImm, 0x12345678 }),
+		g.data(0, g.set.Start, g.noise(12), func(p *roce.Packet) { p.Op, p.Imm = roce.SendOnlyImm, 0x12345678 }),
 	} {
 		for bit := range 8 * len(f.data) {
 			bad := portFrame{f.port, slices.Clone(f.data)}

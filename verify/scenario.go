@@ -34,8 +34,8 @@ func needGroups(n int) func(p manifest.Params) string {
 		switch {
 		case p.Groups < n:
 			return fmt.Sprintf("needs %d groups, the configuration has %d", n, p.Groups)
-		case p.Slots() < 2*n:
-			return fmt.Sprintf("needs %d slots, the configuration has %d", 2*n, p.Slots())
+		case maxGroups(p) < n:
+			return fmt.Sprintf("needs slots for %d groups, the configuration has %d", n, p.Slots())
 		}
 		return ""
 	}
@@ -56,6 +56,13 @@ func Scenarios() []Scenario {
 		{"psn-wrap", "streams over the wrap of the PSN and over half its range", nil, scenWrap},
 		{"gap-nak", "one NAK a gap, claiming nothing untrue; switched off and on", nil, scenGapNAK},
 		{"big-endian", "both byte orders, carries through every lane", nil, scenBigEndian},
+		{"arith-types", "every type, operation and byte order: hard values, several packets, all endpoints", nil, scenArithTypes},
+		{"arith-single", "what one endpoint alone contributes leaves bit for bit", nil, scenArithSingle},
+		{"arith-order", "the same contributions in many orders: the fixed tree's bits, or the sum in the order of acceptance", nil, scenArithOrder},
+		{"arith-hazard", "contributions as close as they can be, to one slot, slots in turn, two slots again and again; nothing lost or added twice", nil, scenArithHazard},
+		{"arith-length", "odd numbers of elements, beats used in part, pad", nil, scenArithLength},
+		{"arith-groups", "groups that compute different things, interleaved packet by packet", needGroups(2), scenArithGroups},
+		{"arith-illegal", "settings that are not included or do not fit stay disabled, others stay exact", nil, scenArithIllegal},
 		{"lengths", "payload lengths and opcodes, padding and trailing bytes", nil, scenLengths},
 		{"acks-simultaneous", "ACKs on all ports in the same cycles under back-pressure", nil, scenSimultaneousAcks},
 		{"checksum-carry", "IP headers whose checksum folds twice, in and out", nil, scenChecksumCarry},

@@ -12,6 +12,7 @@ import (
 
 	"incforge/inc"
 	"incforge/roce"
+	"incforge/verify/arith"
 	"incforge/verify/cover"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
@@ -34,13 +35,19 @@ type T struct {
 	engines []*engine
 	cover   cover.Map
 	values  map[string]uint64
+	// turn is which of the included types, operations and byte orders the next group takes.
+	turn int
 }
 
 func newT(ctx context.Context, m *manifest.Manifest, name string, seed uint64, open func(seed uint64, n int) (dut.DUT, error)) *T {
 	h := fnv.New64a()
 	h.Write([]byte(name))
-	return &T{ctx: ctx, man: m, p: m.Params, rng: rand.New(rand.NewPCG(seed, h.Sum64())), seed: seed, open: open,
-		cover: cover.Map{}, values: map[string]uint64{}}
+	t := &T{ctx: ctx, man: m, p: m.Params, rng: rand.New(rand.NewPCG(seed, h.Sum64())), seed: seed, open: open,
+		cover: cover.Map{}, values: map[string]uint64{}, turn: int((h.Sum64() + seed) % 1024)}
+	for _, k := range t.kinds() {
+		t.cover.Expect(cover.Arith{Kind: k.String(), Accumulate: m.Params.Accumulate})
+	}
+	return t
 }
 
 // engine is a DUT with its scoreboard and its control plane.
@@ -133,6 +140,11 @@ type group struct {
 	set    inc.Group
 	ends   []inc.Endpoint // by endpoint; not Valid where there is none
 	parent int            // −1: root
+	// groups is how many share the buffer, capLog2N the most that log2_n may be, or 0.
+	groups, capLog2N int
+	// ranks is how many contributions a result has at most, over all switches; salt makes their sums exact together.
+	ranks int
+	salt  uint64
 }
 
 // mw is the window that the group's slots allow.
@@ -149,21 +161,92 @@ func (g *group) members() []int {
 	return m
 }
 
+// kind is what the group computes.
+func (g *group) kind() arith.Kind {
+	return arith.Kind{DType: arith.DType(g.set.DType), Op: arith.Op(g.set.Op), BigEndian: g.set.BigEndian}
+}
+
+// size is the number of bytes of an element.
+func (g *group) size() int { return g.kind().DType.Size() }
+
+// setKind changes what the group computes, and nothing else: slots may not suffice then.
+func (g *group) setKind(k arith.Kind) {
+	g.set.DType, g.set.Op, g.set.BigEndian = uint8(k.DType), uint8(k.Op), k.BigEndian
+}
+
+// whole is the largest number of bytes not above n that is a whole number of elements.
+func (g *group) whole(n int) int { return n - n%g.size() }
+
+// values is a payload of n bytes whose reduction with the others' is known without the reference: arith.Kind.Values.
+func (g *group) values(n int) []byte { return g.kind().Values(g.t.rng, g.salt, g.ranks, g.whole(n)) }
+
+// noise is a payload of n bytes of everything that is hard; only an engine that adds in the same order gets the same sums.
+func (g *group) noise(n int) []byte { return g.kind().Noise(g.t.rng, g.whole(n)) }
+
+// reduce is the result of contributions made by values.
+func (g *group) reduce(payloads ...[]byte) []byte { return exact(g.kind(), payloads) }
+
+// exact panics if the payloads were not made by values: a mistake of the scenario, which Run reports as its failure.
+func exact(k arith.Kind, payloads [][]byte) []byte {
+	r, err := k.Exact(payloads...)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
 // groupOption changes a group before it is programmed.
 type groupOption func(*group)
 
 func withStart(psn roce.PSN) groupOption { return func(g *group) { g.set.Start = psn } }
 func withBarrier() groupOption           { return func(g *group) { g.set.Collective = inc.CollectiveBarrier } }
-func withBigEndian() groupOption         { return func(g *group) { g.set.BigEndian = true } }
-func withLog2N(n int) groupOption {
-	return func(g *group) {
-		g.set.Log2N = min(n, g.set.Log2N)
+func withKind(k arith.Kind) groupOption  { return func(g *group) { g.setKind(k) } }
+func withBigEndian(big bool) groupOption { return func(g *group) { g.set.BigEndian = big } }
+func withLog2N(n int) groupOption        { return func(g *group) { g.capLog2N = n } }
+func withRanks(n int, salt uint64) groupOption {
+	return func(g *group) { g.ranks, g.salt = n, salt }
+}
+
+// kinds are the included types and operations in both byte orders.
+func (t *T) kinds() []arith.Kind { return arith.Kinds(t.p.DTypeMask(), t.p.OpMask()) }
+
+// room is how many slots of the buffer each of n groups has.
+func (t *T) room(n int) int { return t.p.Slots() / n }
+
+// maxGroups is how many groups there can be at once, each with a window of at least one packet, and of whatever type if there are
+// slots for more than one of that kind.
+func maxGroups(p manifest.Params) int {
+	wide := p.DTypeMask()&wideTypes != 0
+	if wide && (p.Slots() >= 2*wideSlots || p.DTypeMask()&^wideTypes == 0) {
+		return min(p.Groups, p.Slots()/wideSlots)
 	}
+	return min(p.Groups, p.Slots()/2)
+}
+
+const (
+	wideTypes = 1<<arith.FP16 | 1<<arith.BF16
+	wideSlots = 4 // the least a group of a 16-bit type needs
+)
+
+// nextKind is the kind of the next of n groups: all that fit are taken in turn.
+func (t *T) nextKind(n int) arith.Kind {
+	all := t.kinds()
+	for range all {
+		k := all[t.turn%len(all)]
+		t.turn++
+		if !k.DType.Wide() || t.room(n) >= wideSlots {
+			return k
+		}
+	}
+	return all[0]
 }
 
 // maxLog2N is the largest log2_n that lets every one of n groups have its slots, no more than the window asks for.
-func (t *T) maxLog2N(groups int) int {
-	per := max(t.p.Slots()/groups, 2)
+func (t *T) maxLog2N(groups int, wide bool) int {
+	per := max(t.room(groups), 2)
+	if wide {
+		per = max(per/2, 2)
+	}
 	return min(bits.Len(uint(per))-1, bits.Len(uint(t.p.GroupSlots()))-1)
 }
 
@@ -177,10 +260,9 @@ func (e *engine) newGroup(index, groups, members int, parent bool, opts ...group
 // Groups share the buffer evenly if groups of them are wanted. Nothing is written yet.
 func (e *engine) makeGroup(index, groups, members int, parent bool, opts ...groupOption) *group {
 	t := e.t
-	n := t.maxLog2N(groups)
-	g := &group{t: t, e: e, index: index, parent: -1}
-	g.set = inc.Group{Start: roce.PSN(t.rng.Uint32() & 0xFFFFFF), Log2N: n, SlotBase: index % groups * max(t.p.Slots()/groups, 2),
-		InMask: 1<<members - 1, DType: inc.DTypeINT32}
+	g := &group{t: t, e: e, index: index, parent: -1, groups: groups, ranks: members, salt: t.rng.Uint64()}
+	g.set = inc.Group{Start: roce.PSN(t.rng.Uint32() & 0xFFFFFF), SlotBase: index % groups * max(t.room(groups), 2), InMask: 1<<members - 1}
+	g.setKind(t.nextKind(groups))
 	count := members
 	if parent {
 		g.parent, g.set.Parent, g.set.HasParent = members, members, true
@@ -197,6 +279,9 @@ func (e *engine) makeGroup(index, groups, members int, parent bool, opts ...grou
 	}
 	for _, o := range opts {
 		o(g)
+	}
+	if g.set.Log2N = t.maxLog2N(groups, g.kind().DType.Wide()); g.capLog2N > 0 {
+		g.set.Log2N = min(g.set.Log2N, g.capLog2N)
 	}
 	return g
 }
@@ -254,23 +339,6 @@ func (t *T) words(n int) []byte {
 		b[i] = byte(t.rng.Uint32())
 	}
 	return b
-}
-
-// sum adds payloads as INT32 with wrap-around: plain arithmetic, apart from the reference.
-func sum(bigEndian bool, payloads ...[]byte) []byte {
-	var order binary.ByteOrder = binary.LittleEndian
-	if bigEndian {
-		order = binary.BigEndian
-	}
-	out := make([]byte, len(payloads[0]))
-	for i := 0; i+4 <= len(out); i += 4 {
-		var s int32
-		for _, p := range payloads {
-			s += int32(order.Uint32(p[i:]))
-		}
-		order.PutUint32(out[i:], uint32(s))
-	}
-	return out
 }
 
 // counters reads all counters of a settled engine.

@@ -22,13 +22,25 @@ type Point struct {
 	Slot string
 	// Outcome is the counter of the action or of the reason to drop.
 	Outcome string
+	// Arith is set in points of its own, which have nothing else: one for each slot with payload that was completed.
+	Arith Arith
 }
+
+// Arith is what was computed: element type, operation and byte order as arith.Kind has them, and how contributions accumulate.
+type Arith struct {
+	Kind, Accumulate string
+}
+
+func (a Arith) name() string { return a.Kind + "/" + a.Accumulate }
 
 // Map counts points. It is not safe for concurrent use; merge one per test.
 type Map map[Point]uint64
 
 // Add counts p once.
 func (m Map) Add(p Point) { m[p]++ }
+
+// Expect notes that the configuration can compute this: if it never does, that is a hole.
+func (m Map) Expect(a Arith) { m[Point{Arith: a}] += 0 }
 
 // Merge adds all of o.
 func (m Map) Merge(o Map) {
@@ -47,6 +59,9 @@ type Summary struct {
 	Slots    map[string]uint64 `json:"slots"`
 	// Ends counts frames by where in a beat the payload ended.
 	Ends map[string]uint64 `json:"ends"`
+	// Arith counts completed slots by type/operation/byte order/accumulate; those that the configuration includes and nothing
+	// computed are there with 0.
+	Arith map[string]uint64 `json:"arith,omitempty"`
 	// Crosses counts frames by opcode/class/end/slot/outcome, ordered by that name.
 	Crosses []Cross `json:"crosses"`
 }
@@ -59,9 +74,14 @@ type Cross struct {
 
 // Summary reduces the map.
 func (m Map) Summary() Summary {
-	s := Summary{Points: len(m), Outcomes: map[string]uint64{}, Opcodes: map[string]uint64{}, Slots: map[string]uint64{},
+	s := Summary{Arith: map[string]uint64{}, Outcomes: map[string]uint64{}, Opcodes: map[string]uint64{}, Slots: map[string]uint64{},
 		Ends: map[string]uint64{}}
 	for p, n := range m {
+		if p.Arith != (Arith{}) {
+			s.Arith[p.Arith.name()] += n
+			continue
+		}
+		s.Points++
 		s.Outcomes[p.Outcome] += n
 		s.Opcodes[p.Opcode] += n
 		s.Slots[p.Slot] += n
@@ -71,4 +91,16 @@ func (m Map) Summary() Summary {
 	}
 	slices.SortFunc(s.Crosses, func(a, b Cross) int { return cmp.Compare(a.Name, b.Name) })
 	return s
+}
+
+// Holes are the arithmetic that the configuration includes and no completed slot had, in order.
+func (s *Summary) Holes() []string {
+	var all []string
+	for name, n := range s.Arith {
+		if n == 0 {
+			all = append(all, name)
+		}
+	}
+	slices.Sort(all)
+	return all
 }

@@ -7,6 +7,7 @@ import (
 
 	"incforge/inc"
 	"incforge/roce"
+	"incforge/verify/arith"
 	"incforge/verify/cover"
 	"incforge/verify/dut"
 )
@@ -82,10 +83,26 @@ func (b *Board) follow(p *roce.Packet, has map[inc.Counter]bool, pt *cover.Point
 	}
 	switch {
 	case has[inc.TxResult]:
+		if len(p.Payload) > 0 {
+			b.Cover.Add(cover.Point{Arith: cover.Arith{Kind: b.kind(g).String(), Accumulate: b.man.Params.Accumulate}})
+		}
 		b.slots[key(p.PSN)] = slotState{p.PSN, "complete"}
 		ahead := p.PSN.Add(int(n / 2))
 		b.slots[key(ahead)] = slotState{ahead, "empty"}
 	case has[inc.Buffered]:
 		b.slots[key(p.PSN)] = slotState{p.PSN, "partial"}
 	}
+}
+
+// kind is what a group computes, by its register.
+func (b *Board) kind(g int) arith.Kind {
+	a, err := b.man.Addr("GROUP_COLLECTIVE", g)
+	if err != nil {
+		return arith.Kind{}
+	}
+	v, err := b.ref.Read(a)
+	if err != nil {
+		return arith.Kind{}
+	}
+	return arith.Kind{DType: arith.DType(v >> 16 & 3), Op: arith.Op(v >> 8 & 3), BigEndian: v>>24&1 != 0}
 }

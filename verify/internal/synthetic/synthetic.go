@@ -15,6 +15,20 @@ func Mini() manifest.Params {
 		WindowPackets: 4, ClockMHz: 250, ICRCCheck: true, DTypes: []string{"INT32"}, Ops: []string{"SUM"}, Accumulate: "in_place"}
 }
 
+// Full is Mini with every type and operation.
+func Full() manifest.Params {
+	p := Mini()
+	p.DTypes, p.Ops, p.BufferBytes = []string{"FP32", "FP16", "BF16", "INT32"}, []string{"SUM", "MIN", "MAX"}, 32768
+	return p
+}
+
+// Reproducible is Full with sums that do not depend on the order of arrival; five members in three pairs.
+func Reproducible() manifest.Params {
+	p := Full()
+	p.Accumulate, p.Members, p.BufferBytes = "reproducible", 5, 3*16384
+	return p
+}
+
 // Manifest describes an engine with these parameters: every register of docs/engine.md section 6, no files.
 func Manifest(p manifest.Params) *manifest.Manifest {
 	m := &manifest.Manifest{Schema: 1, Name: "synthetic", Digest: "synthetic", Params: p,
