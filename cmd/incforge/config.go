@@ -3,7 +3,9 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -41,17 +43,33 @@ func (a *app) config() *cobra.Command {
 		}
 		return nil
 	}}
-	var flags configFlags
-	show := &cobra.Command{Use: "show CONFIG", Short: "Print every parameter as resolved, as YAML", Args: cobra.ExactArgs(1),
+	var (
+		flags    configFlags
+		jsonFile string
+	)
+	show := &cobra.Command{Use: "show CONFIG", Short: "Print every parameter as resolved, as YAML, and what the numbers come to", Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			p, err := flags.load(args[0])
 			if err != nil {
 				return err
 			}
-			_, err = a.out.Write(p.YAML())
-			return err
+			// The explanation is comments, so that what is printed stays a parameter file.
+			fmt.Fprintf(a.out, "%s\n# %s\n", p.YAML(), strings.ReplaceAll(strings.TrimSpace(p.Explain().Text()), "\n", "\n# "))
+			if jsonFile == "" {
+				return nil
+			}
+			text, err := json.MarshalIndent(struct {
+				Params    params.Params      `json:"params"`
+				Derived   params.Derived     `json:"derived"`
+				Explained params.Explanation `json:"explained"`
+			}{p, p.Derived(), p.Explain()}, "", "  ")
+			if err != nil {
+				return fmt.Errorf("print the numbers as JSON: %w", err)
+			}
+			return write(jsonFile, append(text, '\n'))
 		}}
 	flags.bind(show)
+	bindJSON(show, &jsonFile)
 	schema := &cobra.Command{Use: "schema", Short: "Print the JSON schema of a parameter file", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			text, err := params.Schema()
