@@ -262,7 +262,7 @@ module inc_recycle_buffer #(
         ? {wr_ce, wr_ext, wr_se, wr_pad, wr_plen, wr_opcode, wr_complete, wr_mask, wr_tag}
         : {{(WORD_W-24){1'b0}}, walk_tag};
 
-    inc_ram_1r1w #(.WORDS(SLOTS), .BITS(WORD_W), .ADDR_W(SLOT_W)) u_slots (
+    inc_mem_slots #(.WORDS(SLOTS), .BITS(WORD_W), .ADDR_W(SLOT_W)) u_slots (
         .clk   (clk),
         .we    (wr_en || walk_slot),
         .waddr (wr_en ? wr_slot : base_reg + index_reg),

@@ -48,6 +48,11 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_recycle_buffer: %w", err)
 	}
+	words := ram.Memory{Name: "inc_mem_slots", Words: p.Slots, Bits: 24 + p.MaskW + 1 + 8 + p.LenW + 2 + 1 + 32 + 1, AddrW: p.SlotW}
+	slots, err := words.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_recycle_buffer: %w", err)
+	}
 	return &graph.Module{
 		Name: "inc_recycle_buffer", Block: "RecycleBuffer", Source: source, Latency: "1 cycle",
 		Purpose: "state words of all slots, and the start of a group",
@@ -107,8 +112,8 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 			{Path: "u_cfg_slots", Words: leaf.Pow2(groupBits), Bits: 29, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_cfg_parent", Words: leaf.Pow2(groupBits), Bits: 9, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_cfg_collective", Words: leaf.Pow2(groupBits), Bits: 7, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_slots", Words: p.Slots, Bits: 24 + p.MaskW + 1 + 8 + p.LenW + 2 + 1 + 32 + 1, Role: "state", Module: "inc_ram_1r1w"},
+			words.At("u_slots", "state"),
 		},
-		Submodules: []*graph.Module{memory},
+		Submodules: []*graph.Module{memory, slots},
 	}, nil
 }
