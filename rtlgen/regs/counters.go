@@ -46,6 +46,8 @@ func Counters() []Counter {
 		{"DROP_STALE", "Dropped: behind the expected PSN, and its slot has no result to resend."},
 		{"DROP_WINDOW", "Dropped: its slot is still in use, the sender overran its window."},
 		{"DROP_SHAPE", "Dropped: opcode, length or padding differ from the slot's."},
+		{"ECC_CORRECTED", "Rows of the payload memory read with a single error, which was corrected."},
+		{"ECC_DOUBLE", "Rows of the payload memory read with a double error; a frame made of one leaves with a wrong ICRC."},
 	}
 }
 

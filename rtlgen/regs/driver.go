@@ -222,7 +222,7 @@ func (f Field) most() uint32 {
 
 // goName turns SNAKE or snake case into a Go name: GROUP_IN_MASK is GroupInMask, EP_LOCAL_QPN is EPLocalQPN.
 func goName(s string) string {
-	initialisms := map[string]bool{"ACK": true, "CNP": true, "EP": true, "ICRC": true, "ID": true,
+	initialisms := map[string]bool{"ACK": true, "CNP": true, "ECC": true, "EP": true, "ICRC": true, "ID": true,
 		"IP": true, "MAC": true, "MTU": true, "NAK": true, "PSN": true, "QPN": true, "RNR": true, "RX": true, "TOS": true,
 		"TTL": true, "TX": true, "UDP": true}
 	var out strings.Builder

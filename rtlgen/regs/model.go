@@ -9,6 +9,8 @@ package regs
 import (
 	"fmt"
 	"math/bits"
+	"slices"
+	"strings"
 
 	"incforge/rtlgen/params"
 )
@@ -38,7 +40,7 @@ const (
 const (
 	Magic        = 0x494E4331 // "INC1"
 	VersionMajor = 1
-	VersionMinor = 0
+	VersionMinor = 1
 	// DefaultIPID is the reset value of IP_ID.
 	DefaultIPID = 0x1111
 )
@@ -61,7 +63,7 @@ type Field struct {
 	Reset uint32 `json:"-"`
 	// Max is the largest value that means something; nil if all that fit do.
 	Max *uint32 `json:"max,omitempty"`
-	// SelfClearing marks a bit that starts something when written 1 and always reads 0.
+	// SelfClearing marks bits that start something when written and always read 0.
 	SelfClearing bool `json:"self_clearing,omitempty"`
 	// Values are the named values, if the field is an enumeration; no other is legal.
 	Values []Value `json:"values,omitempty"`
@@ -141,8 +143,8 @@ func New(p params.Params) (Model, error) {
 	}
 	constant("ID", `Identity: "INC1".`, Magic)
 	global(Register{Name: "VERSION", Access: RO, Doc: "Version of this register map.", Fields: []Field{
-		{Name: "minor", LSB: 0, Width: 16, Reset: VersionMinor, Doc: "Raised when registers are added."},
-		{Name: "major", LSB: 16, Width: 16, Reset: VersionMajor, Doc: "Raised when registers move or change their meaning."},
+		{Name: "minor", LSB: 0, Width: 16, Reset: VersionMinor, Doc: "Raised when registers or fields are added; single registers behind an added one move."},
+		{Name: "major", LSB: 16, Width: 16, Reset: VersionMajor, Doc: "Raised when registers change their meaning, or arrays move."},
 	}})
 	constant("PARAM_MODE", "Parameter mode.", p.Mode)
 	constant("PARAM_BUS_BYTES", "Parameter bus_bytes.", p.BusBytes)
@@ -151,14 +153,25 @@ func New(p params.Params) (Model, error) {
 	constant("PARAM_MEMBERS", "Parameter members.", p.Members)
 	constant("PARAM_PORTS", "Parameter ports.", p.Ports)
 	constant("PARAM_MTU_BYTES", "Parameter mtu_bytes.", p.MTUBytes)
-	constant("PARAM_SLOTS", "Number of slots: buffer_bytes / mtu_bytes.", d.Slots)
+	constant("PARAM_SLOTS", "Number of slots: buffer_bytes / mtu_bytes / PARAM_ARITH.planes.", d.Slots)
 	constant("PARAM_WINDOW_PACKETS", "Parameter window_packets.", p.WindowPackets)
+	global(Register{Name: "PARAM_ARITH", Access: RO, Doc: "What the engine computes with.", Fields: []Field{
+		{Name: "dtypes", LSB: 0, Width: 4, Reset: uint32(d.DTypeMask), Doc: "Parameter dtypes, one bit a type: FP32, FP16, BF16, INT32 from bit 0."},
+		{Name: "ops", LSB: 8, Width: 3, Reset: uint32(d.OpMask), Doc: "Parameter ops, one bit an operation: SUM, MIN, MAX from bit 0."},
+		{Name: "reproducible", LSB: 16, Width: 1, Reset: asBit(p.Accumulate == params.Reproducible), Doc: "Sums do not depend on the order of arrival."},
+		{Name: "ecc", LSB: 17, Width: 1, Reset: asBit(p.ECC), Doc: "The payload memory has check bits."},
+		{Name: "planes", LSB: 24, Width: 8, Reset: uint32(d.Planes), Doc: "Payloads of a slot: 1, or one for every pair of members if reproducible."},
+	}})
 	global(Register{Name: "CTRL", Access: RW, Doc: "Options of the whole engine.", Fields: []Field{
 		{Name: "gap_nak", LSB: 0, Width: 1, Reset: 1, Doc: "Answer a gap in a host's data with one NAK."},
 		{Name: "foreign_bypass", LSB: 1, Width: 1, Doc: "Bypass frames with a known QPN and a foreign address instead of dropping them."},
 	}})
 	global(Register{Name: "IP_ID", Access: RW, Doc: "Identification of the IPv4 headers that the engine makes.", Fields: []Field{
 		{Name: "value", LSB: 0, Width: 16, Reset: DefaultIPID, Doc: "IPv4 identification."},
+	}})
+	global(Register{Name: "ECC_INJECT", Access: RW, Volatile: true, Doc: "Makes errors in the payload memory, to see them corrected; without check bits it does nothing.", Fields: []Field{
+		{Name: "flips", LSB: 0, Width: 2, Max: maximum(2), SelfClearing: true,
+			Doc: "The next row written to the payload memory has so many of its lowest stored bits inverted."},
 	}})
 
 	port := maximum(p.Ports - 1)
@@ -190,9 +203,9 @@ func New(p params.Params) (Model, error) {
 	group(Register{Name: "GROUP_START", Access: RW, Doc: "First PSN of both directions of every queue pair of a group.", Fields: []Field{
 		{Name: "psn", LSB: 0, Width: d.PSNBits, Doc: "START."},
 	}})
-	group(Register{Name: "GROUP_SLOTS", Access: RW, Doc: "The slots of a group: base to base + 2^log2_n - 1, all below PARAM_SLOTS.", Fields: []Field{
+	group(Register{Name: "GROUP_SLOTS", Access: RW, Doc: slotsDoc(p), Fields: []Field{
 		{Name: "base", LSB: 0, Width: 24, Max: maximum(d.Slots - 1), Doc: "First slot."},
-		{Name: "log2_n", LSB: 24, Width: d.Log2NBits, Max: maximum(d.MaxLog2N), Doc: "Logarithm of the number of slots, twice the senders' window."},
+		{Name: "log2_n", LSB: 24, Width: d.Log2NBits, Max: maximum(d.MaxLog2N), Doc: "Logarithm of the number of packets kept, twice the senders' window."},
 	}})
 	mask("GROUP_IN_MASK", "Endpoints whose data is up data.")
 	mask("GROUP_OUT_MASK", "Endpoints that get results or copies of down data.")
@@ -204,8 +217,8 @@ func New(p params.Params) (Model, error) {
 	group(Register{Name: "GROUP_COLLECTIVE", Access: RW, Doc: "What a group computes.", Fields: []Field{
 		{Name: "collective", LSB: 0, Width: 3, Doc: "Collective operation.", Values: []Value{
 			{"allreduce", 0, "AllReduce."}, {"barrier", 3, "Barrier: packets without payload."}}},
-		{Name: "op", LSB: 8, Width: 2, Doc: "Reduction.", Values: []Value{{"sum", 0, "Sum."}}},
-		{Name: "dtype", LSB: 16, Width: 2, Doc: "Element type.", Values: []Value{{"int32", 3, "32-bit integers, two's complement; sums wrap."}}},
+		{Name: "op", LSB: 8, Width: 2, Doc: "Reduction.", Values: opValues(p.Ops)},
+		{Name: "dtype", LSB: 16, Width: 2, Doc: "Element type.", Values: dtypeValues(p.DTypes)},
 		{Name: "big_endian", LSB: 24, Width: 1, Doc: "Elements have their most significant byte first."},
 	}})
 
@@ -238,6 +251,57 @@ func New(p params.Params) (Model, error) {
 		{Name: "tos", LSB: 24, Width: 8, Doc: "IPv4 type of service: DSCP and, in the low two bits, ECN."},
 	}})
 	return m, nil
+}
+
+// slotsDoc says which slots a group has, for the types built in.
+func slotsDoc(p params.Params) string {
+	const narrow, wide = "base to base + 2^log2_n - 1", "base to base + 2^(log2_n+1) - 1: elements are kept as FP32"
+	isWide := func(t params.DType) bool { return t.Wide() }
+	switch {
+	case !slices.ContainsFunc(p.DTypes, isWide):
+		return "The slots of a group: " + narrow + ", all below PARAM_SLOTS."
+	case slices.IndexFunc(p.DTypes, func(t params.DType) bool { return !isWide(t) }) < 0:
+		return "The slots of a group: " + wide + ". All are below PARAM_SLOTS."
+	default:
+		return "The slots of a group: " + narrow + "; of a 16-bit type " + wide + ". All are below PARAM_SLOTS."
+	}
+}
+
+// opValues are the values of GROUP_COLLECTIVE.op for the reductions built in.
+func opValues(ops []params.Op) []Value {
+	docs := map[params.Op]string{
+		params.SUM: "Sum.",
+		params.MIN: "Smallest; of floating-point numbers IEEE 754-2019 minimum.",
+		params.MAX: "Largest; of floating-point numbers IEEE 754-2019 maximum.",
+	}
+	var out []Value
+	for _, o := range ops {
+		out = append(out, Value{strings.ToLower(o.String()), uint32(o.Code()), docs[o]})
+	}
+	return out
+}
+
+// dtypeValues are the values of GROUP_COLLECTIVE.dtype for the element types built in.
+func dtypeValues(types []params.DType) []Value {
+	docs := map[params.DType]string{
+		params.FP32:  "IEEE 754 binary32.",
+		params.FP16:  "IEEE 754 binary16, added as binary32 and rounded once.",
+		params.BF16:  "The upper half of binary32, added as binary32 and rounded once.",
+		params.INT32: "32-bit integers, two's complement; sums wrap.",
+	}
+	var out []Value
+	for _, t := range types {
+		out = append(out, Value{strings.ToLower(t.String()), uint32(t.Code()), docs[t]})
+	}
+	return out
+}
+
+// asBit is a truth as a number.
+func asBit(v bool) uint32 {
+	if v {
+		return 1
+	}
+	return 0
 }
 
 // maximum makes a Max.

@@ -152,8 +152,9 @@ func TestAddresses(t *testing.T) {
 		i    int
 		addr uint32
 	}{
-		{"ID", 0, 0x0000}, {"VERSION", 0, 0x0004}, {"PARAM_MODE", 0, 0x0008}, {"PARAM_WINDOW_PACKETS", 0, 0x0028}, {"CTRL", 0, 0x002C}, {"IP_ID", 0, 0x0030},
-		{"BYPASS_PORT", 0, 0x0400}, {"BYPASS_PORT", 7, 0x041C}, {"COUNTER", 0, 0x0800}, {"COUNTER", 34, 0x0888},
+		{"ID", 0, 0x0000}, {"VERSION", 0, 0x0004}, {"PARAM_MODE", 0, 0x0008}, {"PARAM_WINDOW_PACKETS", 0, 0x0028}, {"PARAM_ARITH", 0, 0x002C}, {"CTRL", 0, 0x0030},
+		{"IP_ID", 0, 0x0034}, {"ECC_INJECT", 0, 0x0038},
+		{"BYPASS_PORT", 0, 0x0400}, {"BYPASS_PORT", 7, 0x041C}, {"COUNTER", 0, 0x0800}, {"COUNTER", 36, 0x0890},
 		{"GROUP_CTRL", 0, 0x1000}, {"GROUP_STATUS", 1, 0x1044}, {"GROUP_START", 2, 0x1088}, {"GROUP_SLOTS", 3, 0x10CC}, {"GROUP_IN_MASK", 0, 0x1010},
 		{"GROUP_OUT_MASK", 0, 0x1014}, {"GROUP_ACK_MASK", 0, 0x1018}, {"GROUP_PARENT", 0, 0x101C}, {"GROUP_COLLECTIVE", 0, 0x1020},
 		{"EP_CTRL", 0, 0x8000}, {"EP_LOCAL_QPN", 1, 0x8044}, {"EP_REMOTE_QPN", 63, 0x8FC8}, {"EP_LOCAL_IP", 0, 0x800C}, {"EP_REMOTE_IP", 0, 0x8010},
@@ -165,9 +166,9 @@ func TestAddresses(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.addr, a, "%s[%d]", c.name, c.i)
 	}
-	for name, want := range map[string]uint32{"ID": 0x494E4331, "VERSION": 0x00010000, "PARAM_MODE": 2, "PARAM_BUS_BYTES": 64, "PARAM_LANES": 16,
+	for name, want := range map[string]uint32{"ID": 0x494E4331, "VERSION": 0x00010001, "PARAM_MODE": 2, "PARAM_BUS_BYTES": 64, "PARAM_LANES": 16,
 		"PARAM_GROUPS": 4, "PARAM_MEMBERS": 8, "PARAM_PORTS": 8, "PARAM_MTU_BYTES": 4096, "PARAM_SLOTS": 256, "PARAM_WINDOW_PACKETS": 32,
-		"CTRL": 1, "IP_ID": 0x1111, "GROUP_CTRL": 0} {
+		"CTRL": 1, "IP_ID": 0x1111, "ECC_INJECT": 0, "GROUP_CTRL": 0} {
 		r, ok := m.Register(name)
 		require.True(t, ok, name)
 		assert.Equal(t, want, r.Reset, name)
@@ -178,6 +179,43 @@ func TestAddresses(t *testing.T) {
 	assert.Equal(t, uint32(0x1FF), in.Mask(), "one bit an endpoint")
 	_, ok := m.Register("NO_SUCH")
 	assert.False(t, ok)
+}
+
+// TestArithmetic: what the parameters build in is what the map offers.
+func TestArithmetic(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		sets   []string
+		arith  uint32
+		slots  string
+		ops    string
+		dtypes string
+	}{
+		{[]string{"dtypes=INT32", "ops=SUM", "accumulate=in_place"}, 0x01000108, "base to base + 2^log2_n - 1, all below PARAM_SLOTS.", "0 sum", "3 int32"},
+		{[]string{"dtypes=INT32,FP32", "ops=MIN,MAX", "ecc=true"}, 0x01020609, "base to base + 2^log2_n - 1, all below PARAM_SLOTS.",
+			"1 min, 2 max", "0 fp32, 3 int32"},
+		{[]string{"dtypes=BF16", "ops=SUM"}, 0x01000104, "base to base + 2^(log2_n+1) - 1: elements are kept as FP32. All are below PARAM_SLOTS.", "0 sum", "2 bf16"},
+		{[]string{"dtypes=FP32,FP16,BF16,INT32", "ops=MAX,MIN,SUM", "accumulate=reproducible", "members=5", "ecc=true"}, 0x0303070F,
+			"base to base + 2^log2_n - 1; of a 16-bit type base to base + 2^(log2_n+1) - 1: elements are kept as FP32. All are below PARAM_SLOTS.",
+			"0 sum, 1 min, 2 max", "0 fp32, 1 fp16, 2 bf16, 3 int32"},
+	} {
+		m := model(t, "mini", append(c.sets, "buffer_bytes=49152")...)
+		values := func(f Field) string {
+			var out []string
+			for _, v := range f.Values {
+				require.NotEmpty(t, v.Doc)
+				out = append(out, fmt.Sprint(v.Value, " ", v.Name))
+			}
+			return strings.Join(out, ", ")
+		}
+		arith, _ := m.Register("PARAM_ARITH")
+		assert.Equal(t, c.arith, arith.Reset, c.sets)
+		slots, _ := m.Register("GROUP_SLOTS")
+		assert.Equal(t, "The slots of a group: "+c.slots, slots.Doc, c.sets)
+		collective, _ := m.Register("GROUP_COLLECTIVE")
+		assert.Equal(t, c.ops, values(collective.Fields[1]), c.sets)
+		assert.Equal(t, c.dtypes, values(collective.Fields[2]), c.sets)
+	}
 }
 
 func TestIllegalParametersAreRefused(t *testing.T) {
@@ -286,7 +324,7 @@ func TestSystemRDL(t *testing.T) {
 	if err := exec.Command("python3", "-c", "import systemrdl").Run(); err != nil {
 		t.Skip("the Python package systemrdl-compiler is not installed")
 	}
-	for _, m := range []Model{model(t, "mini"), model(t, "quint"), model(t, "lone")} {
+	for _, m := range []Model{model(t, "mini"), model(t, "quint"), model(t, "lone"), model(t, "mini", "dtypes=FP32,FP16,BF16,INT32", "ops=SUM,MIN,MAX", "ecc=true")} {
 		file := filepath.Join(t.TempDir(), "regs.rdl")
 		require.NoError(t, os.WriteFile(file, m.SystemRDL(), 0o600))
 		cmd := exec.Command("python3", filepath.Join("testdata", "read_rdl.py"), file)
@@ -343,7 +381,7 @@ func TestGoDriver(t *testing.T) {
 
 func TestGoName(t *testing.T) {
 	t.Parallel()
-	for in, want := range map[string]string{"GROUP_IN_MASK": "GroupInMask", "EP_LOCAL_QPN": "EPLocalQPN", "log2_n": "Log2N", "IP_ID": "IPID", "DROP_ICRC": "DropICRC"} {
+	for in, want := range map[string]string{"ECC_INJECT": "ECCInject", "GROUP_IN_MASK": "GroupInMask", "EP_LOCAL_QPN": "EPLocalQPN", "log2_n": "Log2N", "IP_ID": "IPID", "DROP_ICRC": "DropICRC"} {
 		assert.Equal(t, want, goName(in))
 	}
 }

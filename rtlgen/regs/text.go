@@ -121,7 +121,12 @@ func (m Model) rdlRegister(b *bytes.Buffer, in string, r Register, name, at stri
 		var props []string
 		switch {
 		case f.SelfClearing:
-			props = append(props, "sw = w", "hw = r", "singlepulse")
+			props = append(props, "sw = w", "hw = r")
+			if f.Width == 1 {
+				props = append(props, "singlepulse") // SystemRDL allows it on single bits alone
+			} else {
+				props = append(props, "swmod")
+			}
 		case r.Access == RO && r.Volatile:
 			props = append(props, "sw = r", "hw = w")
 		case r.Access == RO:

@@ -17,7 +17,7 @@
 
 /* VERSION (ro) Version of this register map. */
 #define MINI_VERSION 0x00004u
-#define MINI_VERSION_RESET 0x00010000u
+#define MINI_VERSION_RESET 0x00010001u
 #define MINI_VERSION_MINOR_LSB 0
 #define MINI_VERSION_MINOR_MASK 0x0000FFFFu
 #define MINI_VERSION_MAJOR_LSB 16
@@ -65,7 +65,7 @@
 #define MINI_PARAM_MTU_BYTES_VALUE_LSB 0
 #define MINI_PARAM_MTU_BYTES_VALUE_MASK 0xFFFFFFFFu
 
-/* PARAM_SLOTS (ro) Number of slots: buffer_bytes / mtu_bytes. */
+/* PARAM_SLOTS (ro) Number of slots: buffer_bytes / mtu_bytes / PARAM_ARITH.planes. */
 #define MINI_PARAM_SLOTS 0x00024u
 #define MINI_PARAM_SLOTS_RESET 0x00000010u
 #define MINI_PARAM_SLOTS_VALUE_LSB 0
@@ -77,8 +77,22 @@
 #define MINI_PARAM_WINDOW_PACKETS_VALUE_LSB 0
 #define MINI_PARAM_WINDOW_PACKETS_VALUE_MASK 0xFFFFFFFFu
 
+/* PARAM_ARITH (ro) What the engine computes with. */
+#define MINI_PARAM_ARITH 0x0002Cu
+#define MINI_PARAM_ARITH_RESET 0x01000108u
+#define MINI_PARAM_ARITH_DTYPES_LSB 0
+#define MINI_PARAM_ARITH_DTYPES_MASK 0x0000000Fu
+#define MINI_PARAM_ARITH_OPS_LSB 8
+#define MINI_PARAM_ARITH_OPS_MASK 0x00000700u
+#define MINI_PARAM_ARITH_REPRODUCIBLE_LSB 16
+#define MINI_PARAM_ARITH_REPRODUCIBLE_MASK 0x00010000u
+#define MINI_PARAM_ARITH_ECC_LSB 17
+#define MINI_PARAM_ARITH_ECC_MASK 0x00020000u
+#define MINI_PARAM_ARITH_PLANES_LSB 24
+#define MINI_PARAM_ARITH_PLANES_MASK 0xFF000000u
+
 /* CTRL (rw) Options of the whole engine. */
-#define MINI_CTRL 0x0002Cu
+#define MINI_CTRL 0x00030u
 #define MINI_CTRL_RESET 0x00000001u
 #define MINI_CTRL_GAP_NAK_LSB 0
 #define MINI_CTRL_GAP_NAK_MASK 0x00000001u
@@ -86,10 +100,17 @@
 #define MINI_CTRL_FOREIGN_BYPASS_MASK 0x00000002u
 
 /* IP_ID (rw) Identification of the IPv4 headers that the engine makes. */
-#define MINI_IP_ID 0x00030u
+#define MINI_IP_ID 0x00034u
 #define MINI_IP_ID_RESET 0x00001111u
 #define MINI_IP_ID_VALUE_LSB 0
 #define MINI_IP_ID_VALUE_MASK 0x0000FFFFu
+
+/* ECC_INJECT (rw) Makes errors in the payload memory, to see them corrected; without check bits it does nothing. */
+#define MINI_ECC_INJECT 0x00038u
+#define MINI_ECC_INJECT_RESET 0x00000000u
+#define MINI_ECC_INJECT_FLIPS_LSB 0
+#define MINI_ECC_INJECT_FLIPS_MASK 0x00000003u
+#define MINI_ECC_INJECT_FLIPS_MAX 2u
 
 /* BYPASS_PORT (rw) Port by which frames that are not the engine's leave, by the port they came in on. */
 #define MINI_BYPASS_PORT(port) (0x00400u + 0x04u * (port))
@@ -101,7 +122,7 @@
 
 /* COUNTER (ro) Event counters; they wrap. */
 #define MINI_COUNTER(i) (0x00800u + 0x04u * (i))
-#define MINI_COUNTER_COUNT 35
+#define MINI_COUNTER_COUNT 37
 #define MINI_COUNTER_RESET 0x00000000u
 #define MINI_COUNTER_COUNT_LSB 0
 #define MINI_COUNTER_COUNT_MASK 0xFFFFFFFFu
@@ -305,5 +326,7 @@
 #define MINI_COUNTER_INDEX_DROP_STALE 32 /* Dropped: behind the expected PSN, and its slot has no result to resend. */
 #define MINI_COUNTER_INDEX_DROP_WINDOW 33 /* Dropped: its slot is still in use, the sender overran its window. */
 #define MINI_COUNTER_INDEX_DROP_SHAPE 34 /* Dropped: opcode, length or padding differ from the slot's. */
+#define MINI_COUNTER_INDEX_ECC_CORRECTED 35 /* Rows of the payload memory read with a single error, which was corrected. */
+#define MINI_COUNTER_INDEX_ECC_DOUBLE 36 /* Rows of the payload memory read with a double error; a frame made of one leaves with a wrong ICRC. */
 
 #endif /* MINI_REGS_H */
