@@ -50,8 +50,10 @@ type network struct {
 	links    [][]transit  // queues: into endpoint e of node n at 5n+e, into the hosts behind those
 	loss     int          // one frame in so many
 	shuffle  bool
-	words    int
 	sentBack int // contributions sent more than once
+
+	contribute func(rank int, psn roce.PSN) []byte
+	want       func(psn roce.PSN) []byte
 }
 
 // push puts a packet on the link that leads to a place, or loses or doubles it. Every place has one link into it.
@@ -91,7 +93,7 @@ func (n *network) send(h *host) bool {
 	}
 	at := n.near[h.rank]
 	psn := n.start.Add(h.next)
-	p := n.nodes[at.node].data(0, at.end, psn, contribution(h.rank, psn, n.words))
+	p := n.nodes[at.node].data(0, at.end, psn, n.contribute(h.rank, psn))
 	switch h.next % 3 { // messages of three packets
 	case 0:
 		p.Op = roce.SendFirst
@@ -137,7 +139,7 @@ func (n *network) receive(h *host, p roce.Packet) {
 	case n.loss > 0 && n.r.IntN(20) == 0: // no receive posted
 		n.toSwitch(h, w.ack(0, at.end, psn, roce.RNRSyndrome|1))
 	default:
-		require.Equal(n.t, sumOf(len(n.hosts), psn, n.words), p.Payload, "rank %d, result %d", h.rank, h.started)
+		require.Equal(n.t, n.want(psn), p.Payload, "rank %d, result %d", h.rank, h.started)
 		want := []roce.Opcode{roce.SendFirst, roce.SendMiddle, roce.SendLast}[h.started%3]
 		require.Equal(n.t, want, p.Op, "rank %d, result %d", h.rank, h.started)
 		h.started++
@@ -201,7 +203,9 @@ func (n *network) run(timeouts int) {
 
 // star is one switch with four hosts; tree is Tree-3-2, a root and two switches with two hosts each.
 func newNetwork(t testing.TB, seed uint64, start roce.PSN, tree bool, count int) *network {
-	n := &network{t: t, r: rand.New(rand.NewPCG(seed, 20)), start: start, words: 4}
+	n := &network{t: t, r: rand.New(rand.NewPCG(seed, 20)), start: start}
+	n.contribute = func(rank int, psn roce.PSN) []byte { return contribution(rank, psn, 4) }
+	n.want = func(psn roce.PSN) []byte { return sumOf(len(n.hosts), psn, 4) }
 	for rank := range 4 {
 		n.hosts = append(n.hosts, &host{rank: rank, window: 4, count: count})
 	}

@@ -26,6 +26,10 @@ func TestParams(t *testing.T) {
 		{"odd MTU", func(p *Params) { p.MTU = 1022 }, []string{"MTU is 1022, not a multiple"}},
 		{"MTU", func(p *Params) { p.MTU = 8192 }, []string{"MTU is 8192"}},
 		{"one slot", func(p *Params) { p.Slots = 1 }, []string{"Slots is 1"}},
+		{"no types", func(p *Params) { p.DTypes = 0 }, []string{"DTypes is 0, allowed are 1 to 15"}},
+		{"a fifth type", func(p *Params) { p.DTypes = 0x10 }, []string{"DTypes is 16"}},
+		{"no operations", func(p *Params) { p.Ops = 0 }, []string{"Ops is 0, allowed are 1 to 7"}},
+		{"a fourth operation", func(p *Params) { p.Ops = 9 }, []string{"Ops is 9"}},
 		{"all at once", func(p *Params) { *p = Params{Groups: -1} }, []string{"Groups", "Members", "Ports", "MTU", "Slots", "DTypes", "Ops"}},
 	}
 	for _, tt := range tests {
@@ -93,8 +97,11 @@ func TestIllegalGroupsStayDisabled(t *testing.T) {
 		{"Reduce", func(g *Group) { g.Collective = 1 }, false},
 		{"Broadcast", func(g *Group) { g.Collective = 2 }, false},
 		{"collective 7", func(g *Group) { g.Collective = 7 }, false},
-		{"MIN", func(g *Group) { g.Op = 1 }, false},
-		{"FP32", func(g *Group) { g.DType = 0 }, false},
+		{"MIN", func(g *Group) { g.Op = OpMin }, false},
+		{"op 3", func(g *Group) { g.Op = 3 }, false},
+		{"op 8", func(g *Group) { g.Op = 8 }, false},
+		{"FP32", func(g *Group) { g.DType = DTypeFP32 }, false},
+		{"dtype 11", func(g *Group) { g.DType = 11 }, false},
 		{"the whole buffer", func(g *Group) { g.SlotBase, g.Log2N = 0, 4 }, true},
 		{"the last two slots", func(g *Group) { g.SlotBase, g.Log2N = 14, 1 }, true},
 		{"an odd base", func(g *Group) { g.SlotBase, g.Log2N = 3, 3 }, true},
@@ -122,6 +129,65 @@ func TestIllegalGroupsStayDisabled(t *testing.T) {
 			}
 			assert.Equal(t, tt.legal, e.Enabled(1))
 			assert.False(t, e.Enabled(0))
+		})
+	}
+}
+
+// TestLegalTypes is about groups whose settings are legal in some engines only.
+func TestLegalTypes(t *testing.T) {
+	group := func(change func(g *Group)) Group {
+		g := typedGroup(0, 0, DTypeINT32, OpSum)
+		change(&g)
+		return g
+	}
+	tests := []struct {
+		name    string
+		members int
+		change  func(p *Params)
+		group   Group
+		err     []string // what the error must name; none: legal
+	}{
+		{"an op that is there", 4, func(p *Params) { p.Ops = 1<<OpMin | 1<<OpMax }, group(func(g *Group) { g.Op = OpMax }), nil},
+		{"an op that is not", 4, func(p *Params) { p.Ops = 1<<OpMin | 1<<OpMax }, group(func(*Group) {}),
+			[]string{"op 0 (SUM)", "1 (MIN), 2 (MAX)"}},
+		{"an op that nobody has", 4, func(*Params) {}, group(func(g *Group) { g.Op = 3 }), []string{"op 3: "}},
+		{"a type that is there", 4, func(p *Params) { p.DTypes = 1 << DTypeBF16 }, group(func(g *Group) { g.DType = DTypeBF16 }), nil},
+		{"a type that is not", 4, func(p *Params) { p.DTypes = 1<<DTypeBF16 | 1<<DTypeFP32 }, group(func(g *Group) { g.DType = DTypeFP16 }),
+			[]string{"dtype 1 (FP16)", "0 (FP32), 2 (BF16)"}},
+		{"a barrier of a type that is not", 4, func(p *Params) { p.DTypes = 1 }, group(func(g *Group) { g.Collective = CollectiveBarrier }),
+			[]string{"dtype 3 (INT32)"}},
+		{"the whole buffer for 32 bits", 4, func(*Params) {}, group(func(g *Group) { g.Log2N = 5 }), nil},
+		{"the whole buffer for 16 bits", 4, func(*Params) {}, group(func(g *Group) { g.DType, g.Log2N = DTypeFP16, 4 }), nil},
+		{"twice the buffer for 16 bits", 4, func(*Params) {}, group(func(g *Group) { g.DType, g.Log2N = DTypeFP16, 5 }),
+			[]string{"slots 0 to 63, 2 for a packet of 1 (FP16)", "a buffer of 32"}},
+		{"the last slots for 16 bits", 4, func(*Params) {}, group(func(g *Group) { g.DType, g.SlotBase = DTypeBF16, 16 }), nil},
+		{"one beyond for 16 bits", 4, func(*Params) {}, group(func(g *Group) { g.DType, g.SlotBase = DTypeBF16, 17 }),
+			[]string{"slots 17 to 32"}},
+		{"one beyond for 32 bits", 4, func(*Params) {}, group(func(g *Group) { g.SlotBase = 25 }), []string{"slots 25 to 32, 1 for"}},
+		{"every endpoint, in place", 4, func(*Params) {}, group(func(g *Group) { g.InMask = 0x1F }), nil},
+		{"the odd one out, reproducible", 4, func(p *Params) { p.Reproducible = true }, group(func(g *Group) { g.InMask = 0x1F }),
+			[]string{"in_mask 0x1f has endpoint 4", "4 members", "endpoints 0 to 3"}},
+		{"all but the odd one out, reproducible", 4, func(p *Params) { p.Reproducible = true }, group(func(*Group) {}), nil},
+		{"no odd one out, reproducible", 3, func(p *Params) { p.Reproducible = true }, group(func(g *Group) { g.InMask = 0xF }), nil},
+		{"no pair but one, reproducible", 1, func(p *Params) { p.Reproducible = true }, group(func(g *Group) { g.InMask = 3 }), nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := typedParams(tt.members, false)
+			tt.change(&p)
+			e, err := New(p)
+			require.NoError(t, err)
+			require.NoError(t, e.SetGroup(0, tt.group))
+			err = e.Enable(0)
+			assert.Equal(t, tt.err == nil, e.Enabled(0))
+			if tt.err == nil {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorIs(t, err, ErrIllegalGroup)
+			for _, part := range tt.err {
+				assert.ErrorContains(t, err, part)
+			}
 		})
 	}
 }

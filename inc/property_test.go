@@ -26,7 +26,9 @@ func (w *world) randomPacket(r *rand.Rand, g int) roce.Packet {
 		p.Op, p.PSN, p.BECN = roce.CNP, near, true
 		return p
 	}
-	p := w.data(g, e, near, contribution(e, near, []int{4, 4, 4, 4, 4, 4, 16, 0, 17}[r.IntN(9)]))
+	n := []int{16, 16, 16, 16, 16, 16, 16, 64, 0, 68, 14}[r.IntN(11)]
+	p := w.data(g, e, near, contribution(e, near, 17)[:n])
+	p.Pad = uint8(-n & 3)
 	p.TOS = uint8(r.IntN(4))
 	p.SE = r.IntN(8) == 0
 	if r.IntN(8) == 0 {
@@ -146,8 +148,14 @@ func TestIsolation(t *testing.T) {
 // restored is the same bytes again.
 func TestStateRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		groups := []Group{starGroup(0, roce.PSN(rapid.Uint32Range(0, 1<<24-1).Draw(rt, "start"))), childGroup(1, 0xFFFFFE)}
-		w := newWorld(t, smallParams(), groups...)
+		kind := func(name string, most uint8) uint8 { return rapid.Uint8Range(0, most).Draw(rt, name) }
+		groups := []Group{
+			typedGroup(0, roce.PSN(rapid.Uint32Range(0, 1<<24-1).Draw(rt, "start")), kind("dtype 0", 3), kind("op 0", 2)),
+			typedGroup(1, 0xFFFFFE, kind("dtype 1", 3), kind("op 1", 2)),
+		}
+		groups[1].Parent, groups[1].HasParent = 4, true
+		params := typedParams(4, rapid.Bool().Draw(rt, "reproducible"))
+		w := newWorld(t, params, groups...)
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		run := func(e *Engine, p roce.Packet) []Out {
 			port := e.table[int(p.DestQP)%len(e.table)].Port
@@ -161,7 +169,7 @@ func TestStateRoundTrip(t *testing.T) {
 		}
 		state := w.e.AppendState(nil)
 
-		other := newWorld(t, smallParams(), groups...)
+		other := newWorld(t, params, groups...)
 		for range 50 { // it held something else
 			run(other.e, other.randomPacket(r, r.IntN(2)))
 		}
@@ -236,21 +244,28 @@ func TestRestoreRefuses(t *testing.T) {
 }
 
 // FuzzHandle feeds arbitrary frames, one after the other, cut from the input: a byte for the port and the error bit,
-// one for the length.
+// one for the length. The first byte of all is the kind of the engine.
 func FuzzHandle(f *testing.F) {
 	seed := newStar(f)
 	var all []byte
 	for _, p := range []roce.Packet{seed.data(0, 0, 0, le(1, 2)), seed.ack(0, 1, 0, 0x60), seed.data(1, 2, 1, nil)} {
 		frame := bytesOf(p)
-		one := append([]byte{byte(seed.e.table[int(p.DestQP)%16].Port), byte(len(frame))}, frame...)
-		f.Add(one)
-		all = append(all, one...)
+		all = append(all, byte(seed.e.table[int(p.DestQP)%16].Port), byte(len(frame)))
+		all = append(all, frame...)
+		for kind := range 256 {
+			f.Add(append([]byte{byte(kind)}, all...))
+		}
 	}
-	f.Add(all)
 	f.Fuzz(func(t *testing.T, input []byte) {
-		params := smallParams()
+		var kind byte
+		if len(input) > 0 {
+			kind, input = input[0], input[1:]
+		}
+		params := typedParams(4, kind&1 != 0)
 		params.ICRCCheck = false // a fuzzer finds no CRCs
-		w := newWorld(t, params, starGroup(0, 0), childGroup(1, 0xFFFFFF))
+		child := typedGroup(1, 0xFFFFFF, kind>>1&3, kind>>3&3%3)
+		child.Parent, child.HasParent = 4, true
+		w := newWorld(t, params, typedGroup(0, 0, kind>>5&3, kind>>6&1), child)
 		for len(input) >= 2 {
 			n := min(int(input[1]), len(input)-2)
 			w.e.Handle(0, int(input[0]&0x7F), append([]byte(nil), input[2:2+n]...), input[0]&0x80 != 0)
@@ -264,14 +279,19 @@ func FuzzHandle(f *testing.F) {
 
 // FuzzRestore: no bytes break Restore, and what it takes it gives back.
 func FuzzRestore(f *testing.F) {
-	w := newStar(f)
-	f.Add(w.e.AppendState(nil))
-	w.round(0, 0, 1, 2, 3)
-	w.round(1, 0)
-	f.Add(w.e.AppendState(nil))
-	f.Add([]byte{0, 0})
-	f.Fuzz(func(t *testing.T, input []byte) {
-		w := newStar(t)
+	kinds := func(t testing.TB, kind byte) *world {
+		return newWorld(t, typedParams(4, kind&1 != 0), typedGroup(0, 0, kind>>1&3, kind>>3&1), typedGroup(1, 0, kind>>4&3, kind>>6&1))
+	}
+	for kind := range 256 {
+		w := kinds(f, byte(kind))
+		f.Add(byte(kind), w.e.AppendState(nil))
+		w.round(0, 0, 1, 2, 3)
+		w.round(1, 0)
+		f.Add(byte(kind), w.e.AppendState(nil))
+		f.Add(byte(kind), []byte{0, 0})
+	}
+	f.Fuzz(func(t *testing.T, kind byte, input []byte) {
+		w := kinds(t, kind)
 		if w.e.Restore(input) == nil {
 			require.Equal(t, input, w.e.AppendState(nil))
 		}

@@ -37,6 +37,20 @@ func childGroup(g int, start roce.PSN) Group {
 	return s
 }
 
+// typedParams is two groups of members members, with every type and operation and room for two groups of 8 packets.
+func typedParams(members int, reproducible bool) Params {
+	return Params{Groups: 2, Members: members, Ports: members + 1, MTU: 64, Slots: 32, ICRCCheck: true,
+		DTypes: 0xF, Ops: 7, Reproducible: reproducible}
+}
+
+// typedGroup is the root of a star with hosts at endpoints 0 to 3, whose slots end where the next group's begin if they
+// are those of a 16-bit type.
+func typedGroup(g int, start roce.PSN, dtype, op uint8) Group {
+	s := starGroup(g, start)
+	s.SlotBase, s.DType, s.Op = 16*g, dtype, op
+	return s
+}
+
 // endpointAt is the record the tests use for endpoint e of group g: every field different from every other record's,
 // endpoint e on port e, endpoint 4 a switch and all others hosts.
 func endpointAt(p Params, g, e int) Endpoint {
@@ -164,7 +178,7 @@ func (w *world) checkFrame(out Out) {
 		DstMAC: to.RemoteMAC, SrcMAC: to.LocalMAC, TOS: to.TOS&^3 | ecn, TTL: to.TTL, IPID: 0x1111, DF: true,
 		SrcIP: to.LocalIP, DstIP: to.RemoteIP, SrcPort: to.UDPSourcePort, PKey: 0xFFFF, DestQP: to.RemoteQPN,
 		AckReq: p.Op.IsSend(), BECN: p.Op == roce.CNP,
-		Op: p.Op, SE: p.SE && p.Op.IsSend(), PSN: p.PSN, Syndrome: p.Syndrome, MSN: p.MSN, Imm: p.Imm, Payload: p.Payload,
+		Op: p.Op, Pad: uint8(-len(p.Payload) & 3), SE: p.SE && p.Op.IsSend(), PSN: p.PSN, Syndrome: p.Syndrome, MSN: p.MSN, Imm: p.Imm, Payload: p.Payload,
 	}
 	require.Equal(w.t, want, p)
 	require.Equal(w.t, to.Port, out.Port)
