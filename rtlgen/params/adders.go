@@ -4,9 +4,9 @@ package params
 
 import "slices"
 
-// stageMHz returns the highest clock in MHz that an adder keeps at 1, 2, … stages. hdl/lanes/README.md holds the measurement
-// that the figures come from, and this is the only place that has them. An adder of INT32 alone needs no third stage: with two
-// it is faster than any clock that clock_mhz takes.
+// stageMHz returns the highest clock in MHz that an adder keeps at 1, 2, … stages. This is the only place that has the figures.
+// Measurements belong in hdl/lanes/README.md and replace them, rounded down; a figure that is not there is an estimate.
+// An adder of INT32 alone needs no third stage: with two it is faster than any clock that clock_mhz takes.
 func stageMHz(t Technology, float bool) []int {
 	switch {
 	case t == ASIC && float:
