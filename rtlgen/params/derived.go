@@ -123,7 +123,8 @@ type Derived struct {
 	FrameBytes int `json:"frame_bytes"`
 	// FrameWords is the same in beats: ceil(FrameBytes / bus_bytes).
 	FrameWords int `json:"frame_words"`
-	// PacketWords is the depth of the packet buffer in beats: the next power of two from 4·MTUWords, at least 16.
+	// PacketWords is the depth of the packet buffer in beats: the next power of two from 4·MTUWords, at least 32:
+	// words stay until their frame's verdict is known and they are added, which on a wide bus is longer than the frame.
 	// It holds at least four full payloads and two frames of FrameWords.
 	PacketWords int `json:"packet_words"`
 	// PacketAddrBits is log2(PacketWords).
@@ -176,7 +177,7 @@ func (p Params) Derived() Derived {
 	}
 	words := p.MTUBytes / p.BusBytes
 	frame := p.MTUBytes + maxFrameOv
-	packetWords := 1 << clog2(max(4*words, 16))
+	packetWords := 1 << clog2(max(4*words, 32))
 	replayWords := 1 << clog2(max(4*words, 8))
 	frameWords := (frame + p.BusBytes - 1) / p.BusBytes
 	forwardBeats := 1 << clog2(max(frameWords+16, 32))

@@ -712,7 +712,7 @@ func TestDerivedRelations(t *testing.T) {
 		require.GreaterOrEqual(t, d.FrameWords*p.BusBytes, d.FrameBytes)
 		require.Less(t, (d.FrameWords-1)*p.BusBytes, d.FrameBytes)
 		require.Equal(t, d.PacketWords, 1<<d.PacketAddrBits)
-		require.GreaterOrEqual(t, d.PacketWords, max(4*d.MTUWords, 16))
+		require.GreaterOrEqual(t, d.PacketWords, max(4*d.MTUWords, 32))
 		require.GreaterOrEqual(t, d.PacketWords, 2*d.FrameWords)
 		require.GreaterOrEqual(t, d.PacketWords*p.BusBytes, 4*p.MTUBytes)
 		require.Equal(t, d.ReplayWords, 1<<d.ReplayAddrBits)
