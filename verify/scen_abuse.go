@@ -670,6 +670,8 @@ func scenRegisters(t *T) error {
 				switch r.Name {
 				case "BYPASS_PORT":
 					v = uint32(t.rng.IntN(t.p.Ports))
+				case "ECC_INJECT":
+					v = 0 // anything else is the business of scenario ecc
 				case "EP_CTRL":
 					v = v&3 | uint32(t.rng.IntN(t.p.Ports))<<8
 				}

@@ -41,6 +41,13 @@ func needGroups(n int) func(p manifest.Params) string {
 	}
 }
 
+func needECC(p manifest.Params) string {
+	if !p.ECC {
+		return "needs ecc"
+	}
+	return needMembers(2)(p)
+}
+
 // Scenarios lists every scenario in the order in which Run takes them.
 func Scenarios() []Scenario {
 	return []Scenario{
@@ -63,6 +70,7 @@ func Scenarios() []Scenario {
 		{"arith-length", "odd numbers of elements, beats used in part, pad", nil, scenArithLength},
 		{"arith-groups", "groups that compute different things, interleaved packet by packet", needGroups(2), scenArithGroups},
 		{"arith-illegal", "settings that are not included or do not fit stay disabled, others stay exact", nil, scenArithIllegal},
+		{"ecc", "errors written into the payload memory: single ones are corrected, a double one spoils its own slot until that is recycled", needECC, scenECC},
 		{"lengths", "payload lengths and opcodes, padding and trailing bytes", nil, scenLengths},
 		{"acks-simultaneous", "ACKs on all ports in the same cycles under back-pressure", nil, scenSimultaneousAcks},
 		{"checksum-carry", "IP headers whose checksum folds twice, in and out", nil, scenChecksumCarry},

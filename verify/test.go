@@ -37,6 +37,8 @@ type T struct {
 	values  map[string]uint64
 	// turn is which of the included types, operations and byte orders the next group takes.
 	turn int
+	// doubled: two bits of a row were inverted on purpose since the engine was made.
+	doubled bool
 }
 
 func newT(ctx context.Context, m *manifest.Manifest, name string, seed uint64, open func(seed uint64, n int) (dut.DUT, error)) *T {

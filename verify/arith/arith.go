@@ -266,37 +266,43 @@ func (k Kind) InOrder(payloads ...[]byte) []byte {
 // Tree reduces the payloads by the fixed tree over the endpoints: node (2i, 2i+1) at each level, and whoever is alone passes.
 // parts[e] is endpoint e's payload, nil for an endpoint that has none.
 func (k Kind) Tree(parts [][]byte) []byte {
-	var there []int
 	var payloads [][]byte
+	index := make([]int, len(parts)) // of endpoint e's element among those there are, −1: none
 	for e, p := range parts {
-		if p != nil {
-			there = append(there, e)
+		if index[e] = -1; p != nil {
+			index[e] = len(payloads)
 			payloads = append(payloads, p)
 		}
 	}
+	width := 1
+	for width < len(parts) {
+		width *= 2
+	}
 	return k.reduce(payloads, func(v []uint32) uint32 {
-		level := make(map[int]uint32, len(v))
-		for i, e := range there {
-			level[e] = v[i]
-		}
-		for width := len(parts); width > 1; width = (width + 1) / 2 {
-			next := make(map[int]uint32, len(level))
-			for i := range (width + 1) / 2 {
-				a, left := level[2*i]
-				b, right := level[2*i+1]
-				switch {
-				case left && right:
-					next[i] = k.apply(a, b)
-				case left:
-					next[i] = a
-				case right:
-					next[i] = b
-				}
-			}
-			level = next
-		}
-		return level[0]
+		r, _ := k.node(v, index, 0, width)
+		return r
 	})
+}
+
+// node is the tree's node over endpoints first to first+width−1, false if none of them is there.
+func (k Kind) node(v []uint32, index []int, first, width int) (uint32, bool) {
+	switch {
+	case first >= len(index):
+		return 0, false
+	case width == 1 && index[first] < 0:
+		return 0, false
+	case width == 1:
+		return v[index[first]], true
+	}
+	a, left := k.node(v, index, first, width/2)
+	b, right := k.node(v, index, first+width/2, width/2)
+	switch {
+	case left && right:
+		return k.apply(a, b), true
+	case left:
+		return a, true
+	}
+	return b, right
 }
 
 func (k Kind) reduce(payloads [][]byte, join func(v []uint32) uint32) []byte {

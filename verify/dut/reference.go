@@ -217,10 +217,17 @@ func (r *Reference) Known(addr uint32) bool {
 // param is what a PARAM_* register must say by the manifest's parameters, not by its own reset value.
 func (r *Reference) param(name string) (uint32, bool) {
 	p := r.man.Params
+	arithmetic := int(p.DTypeMask()|p.OpMask()<<8) | p.Planes()<<24
+	if p.Reproducible() {
+		arithmetic |= 1 << 16
+	}
+	if p.ECC {
+		arithmetic |= 1 << 17
+	}
 	v, ok := map[string]int{
 		"PARAM_MODE": p.Mode, "PARAM_BUS_BYTES": p.BusBytes, "PARAM_LANES": p.Lanes, "PARAM_GROUPS": p.Groups,
 		"PARAM_MEMBERS": p.Members, "PARAM_PORTS": p.Ports, "PARAM_MTU_BYTES": p.MTUBytes, "PARAM_SLOTS": p.Slots(),
-		"PARAM_WINDOW_PACKETS": p.WindowPackets,
+		"PARAM_WINDOW_PACKETS": p.WindowPackets, "PARAM_ARITH": arithmetic,
 	}[name]
 	return uint32(v), ok
 }

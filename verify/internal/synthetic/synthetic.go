@@ -52,8 +52,10 @@ func Manifest(p manifest.Params) *manifest.Manifest {
 		{"PORTS", p.Ports}, {"MTU_BYTES", p.MTUBytes}, {"SLOTS", p.Slots()}, {"WINDOW_PACKETS", p.WindowPackets}} {
 		add("PARAM_"+v.name, "ro", 1, uint32(v.value), word)
 	}
+	add("PARAM_ARITH", "ro", 1, 0, f("dtypes", 0, 4), f("ops", 8, 3), f("reproducible", 16, 1), f("ecc", 17, 1), f("planes", 24, 8))
 	add("CTRL", "rw", 1, 1, f("gap_nak", 0, 1), f("foreign_bypass", 1, 1))
 	add("IP_ID", "rw", 1, 0x1111, f("value", 0, 16))
+	add("ECC_INJECT", "rw", 1, 0, f("flips", 0, 2))
 	add("BYPASS_PORT", "rw", p.Ports, 0, f("port", 0, 8))
 	m.Registers[len(m.Registers)-1].ResetStep = 1
 	add("COUNTER", "ro", int(inc.NumCounters), 0, word)
