@@ -3,12 +3,15 @@
 package rtlgen
 
 import (
+	"slices"
+
 	"incforge/hdl/aggregatedata"
 	"incforge/hdl/assemble"
 	"incforge/hdl/checkduplicate"
 	"incforge/hdl/csr"
 	"incforge/hdl/forward"
 	"incforge/hdl/icrc"
+	"incforge/hdl/leaf"
 	"incforge/hdl/lookuptable"
 	"incforge/hdl/packetbuffer"
 	"incforge/hdl/parser"
@@ -63,10 +66,8 @@ func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
 	in := c.InputStream("s_axis", beat, graph.Doc("frames in"))
 	out := c.OutputStream("m_axis", beat, graph.Doc("frames out"))
 
-	check := 0
-	if p.ICRCCheck {
-		check = 1
-	}
+	check, tree := leaf.Bit(p.ICRCCheck), leaf.Bit(p.Accumulate == params.Reproducible)
+	arith, _ := model.Register("PARAM_ARITH")
 	// a 32-bit pattern as the signed integer that Verilog's plain parameters are
 	init := int(int32(icrc.Init()))
 
@@ -79,12 +80,15 @@ func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits})
 	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits})
 	decide := c.Add("u_check", checkduplicate.CheckDuplicate{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Groups: p.Groups, PktW: d.PacketAddrBits,
-		ICRC: check, Counters: len(model.Counters)})
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Planes: d.Planes, Tree: tree, Halves: leaf.Bit(d.HasWide),
+		Groups: p.Groups, PktW: d.PacketAddrBits, ICRC: check, Counters: len(model.Counters)})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
-		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, Pending: pending(d)})
-	aggregate := c.Add("u_aggregate", aggregatedata.AggregateData{Bytes: p.BusBytes, Slots: d.Slots, SlotW: d.SlotBits,
-		MTUWords: d.MTUWords, WordsW: d.WordCountBits, PktW: d.PacketAddrBits})
+		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, Pending: pending(d)})
+	aggregate := c.Add("u_aggregate", aggregatedata.AggregateData{Bytes: p.BusBytes, Row: d.RowBytes, Double: d.LaneBanks - 1,
+		Slots: d.Slots, SlotW: d.SlotBits, Planes: d.Planes, MTUWords: d.MTUWords, WordsW: d.WordCountBits, PktW: d.PacketAddrBits,
+		Tree: tree, Stages: d.AdderStages, ECC: leaf.Bit(p.ECC), Banks: p.PayloadBanks,
+		F32: slices.Contains(p.DTypes, params.FP32), F16: slices.Contains(p.DTypes, params.FP16), B16: slices.Contains(p.DTypes, params.BF16),
+		Sum: slices.Contains(p.Ops, params.SUM), Min: slices.Contains(p.Ops, params.MIN), Max: slices.Contains(p.Ops, params.MAX)})
 	replicate := c.Add("u_replicate", replicatedata.ReplicateData{Bytes: p.BusBytes, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, AddrW: d.ReplayAddrBits, DepthW: d.HeaderAddrBits})
 	translate := c.Add("u_translate", translateheader.TranslateHeader{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
@@ -97,7 +101,7 @@ func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
 	gate := c.Add("u_gate", parser.Gate{Width: 4})
 	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: regs.Magic, Version: int(version.Reset), Mode: p.Mode, Bytes: p.BusBytes,
 		Lanes: p.Lanes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes, Slots: d.Slots,
-		Window: p.WindowPackets, IPID: regs.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
+		Window: p.WindowPackets, Arith: int(int32(arith.Reset)), IPID: regs.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
 		Counters: len(model.Counters)})
 
 	// in: beats to all who need them, as long as all have room
@@ -181,5 +185,7 @@ func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
 	c.Connect(slots.Pin("grp_refused"), csrs.Pin("grp_refused"))
 	c.Connect(decide.Pin("count"), csrs.Pin("count"))
 	c.Link(replicate, csrs, "count_")
+	c.Link(aggregate, csrs, "count_")
+	c.Link(csrs, aggregate, "inject_")
 	return c.Build()
 }

@@ -3,7 +3,6 @@
 package aggregatedata_test
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -12,32 +11,87 @@ import (
 
 	"incforge/hdl/aggregatedata"
 	"incforge/hdl/hdltest/rig"
+	"incforge/inc"
 	"incforge/sim"
 )
 
+// narrow adds INT32 on an 8-byte bus, a row a word.
 func narrow() aggregatedata.AggregateData {
-	return aggregatedata.AggregateData{Bytes: 8, Slots: 4, SlotW: 2, MTUWords: 8, WordsW: 4, PktW: 6}
+	return aggregatedata.AggregateData{Bytes: 8, Row: 8, Slots: 4, SlotW: 2, Planes: 1, MTUWords: 8, WordsW: 4, PktW: 6,
+		Stages: 1, Banks: 1, Sum: true}
 }
 
 // wide has a slot of two words, and three slots of the four that SLOT_W could name.
 func wide() aggregatedata.AggregateData {
-	return aggregatedata.AggregateData{Bytes: 64, Slots: 3, SlotW: 2, MTUWords: 2, WordsW: 2, PktW: 5}
+	p := narrow()
+	p.Bytes, p.Row, p.Slots, p.MTUWords, p.WordsW, p.PktW = 64, 64, 3, 2, 2, 5
+	return p
+}
+
+// all is narrow with every type and operation, and a deeper adder.
+func all(stages int) aggregatedata.AggregateData {
+	p := narrow()
+	p.Stages = stages
+	p.F32, p.F16, p.B16, p.Min, p.Max = true, true, true, true, true
+	return p
+}
+
+// with is p changed.
+func with(p aggregatedata.AggregateData, change func(*aggregatedata.AggregateData)) aggregatedata.AggregateData {
+	change(&p)
+	return p
+}
+
+// tree keeps pairs of endpoints.
+func tree(p aggregatedata.AggregateData, planes int) aggregatedata.AggregateData {
+	p.Tree, p.Planes = 1, planes
+	return p
+}
+
+// shapes are the ways to build it that the tests go through.
+func shapes() map[string]aggregatedata.AggregateData {
+	type ad = aggregatedata.AggregateData
+	return map[string]ad{
+		"INT32":             narrow(),
+		"INT32, 64 bytes":   wide(),
+		"all types":         all(3),
+		"fewer lanes":       with(all(2), func(p *ad) { p.Bytes, p.Row, p.PktW = 16, 4, 5 }),
+		"twice the lanes":   with(all(4), func(p *ad) { p.Double = 1 }),
+		"MIN and MAX":       with(all(3), func(p *ad) { p.Sum = false }),
+		"error correction":  with(all(3), func(p *ad) { p.ECC = 1 }),
+		"banks":             with(all(3), func(p *ad) { p.Banks = 4 }),
+		"tree":              tree(all(3), 4),
+		"tree of one pair":  tree(all(2), 1),
+		"tree, three pairs": tree(with(all(1), func(p *ad) { p.Slots, p.Bytes = 3, 16 }), 3),
+		"tree, all options": tree(with(all(4), func(p *ad) { p.ECC, p.Banks = 1, 2 }), 8),
+	}
 }
 
 // frame is a frame's payload in the packet buffer and the work that is done with it.
 type frame struct {
-	start     int // of its own words, counted from the run's first
-	data      [][]byte
-	words     int // of the work; 0: no work
-	slot      int
-	read      bool
-	take      bool
-	write     bool
-	emit      bool
+	start  int // of its own words, counted from the run's first
+	data   [][]byte
+	words  int // of the work; 0: no work
+	slot   *slot
+	read   bool
+	take   bool
+	write  bool
+	emit   bool
+	spec   bool // given before it is decided
+	commit bool // else killed; only with spec
+	wait   int  // cycles from all words there (and the work given, with spec) to the decision
+
+	// in a tree
+	endpoint int
+	reduce   bool
+	pairs    uint64
+}
+
+// slot is what the works on one slot have in common.
+type slot struct {
+	unit      int
+	dtype, op uint8
 	bigEndian bool
-	spec      bool // given before it is decided
-	commit    bool // else killed; only with spec
-	wait      int  // cycles from all words there (and the work given, with spec) to the decision
 }
 
 // bench is everything around the module: the packet buffer, and who decides.
@@ -45,22 +99,56 @@ type bench struct {
 	*rig.Rig
 	p       aggregatedata.AggregateData
 	rng     *rand.Rand
+	slots   []*slot
 	frames  []frame
 	stream  [][]byte // all words, in the order of arrival
 	arrived int
 	arrive  func() bool // a word may arrive in this cycle
 	room    func() bool
-	head    int // frame being decided
+	inject  map[int]uint64 // bits to invert, by frame, in the first row that it writes
+	head    int            // frame being decided
 	given   bool
 	waited  int
 	emitted [][]byte
+	bad     []bool
+	// corrected and double count what the module counts.
+	corrected, double int
 	// cycle of each event, for timing
 	opAt, readAt, emitAt, decideAt []uint64
 }
 
 func newBench(t *testing.T, lib *sim.Lib, p aggregatedata.AggregateData, seed uint64) *bench {
 	always := func() bool { return true }
-	return &bench{Rig: rig.New(t, lib, seed), p: p, rng: rand.New(rand.NewPCG(seed, 1)), arrive: always, room: always}
+	b := &bench{Rig: rig.New(t, lib, seed), p: p, rng: rand.New(rand.NewPCG(seed, 1)), arrive: always, room: always}
+	b.Set("inject_valid", 0)
+	for unit := 0; unit < p.Slots; {
+		s := b.someSlot(unit)
+		if inc.Wide(s.dtype) && unit+1 == p.Slots {
+			s.dtype = inc.DTypeINT32
+		}
+		b.slots = append(b.slots, s)
+		unit++
+		if inc.Wide(s.dtype) {
+			unit++
+		}
+	}
+	return b
+}
+
+// someSlot draws a slot of any type and operation that there is.
+func (b *bench) someSlot(unit int) *slot {
+	dtypes, ops := []uint8{inc.DTypeINT32}, []uint8{}
+	for dtype, there := range map[uint8]bool{inc.DTypeFP32: b.p.F32, inc.DTypeFP16: b.p.F16, inc.DTypeBF16: b.p.B16} {
+		if there {
+			dtypes = append(dtypes, dtype)
+		}
+	}
+	for op, there := range []bool{b.p.Sum, b.p.Min, b.p.Max} {
+		if there {
+			ops = append(ops, uint8(op))
+		}
+	}
+	return &slot{unit: unit, dtype: dtypes[b.rng.IntN(len(dtypes))], op: ops[b.rng.IntN(len(ops))], bigEndian: b.rng.IntN(3) == 0}
 }
 
 func (b *bench) add(f frame) {
@@ -73,7 +161,7 @@ func (b *bench) word() []byte {
 	w := make([]byte, b.p.Bytes)
 	for i := range w {
 		w[i] = byte(b.rng.Uint32())
-		if b.rng.IntN(3) == 0 { // carries that run through an element
+		if b.rng.IntN(3) == 0 { // carries that run through an element, and not-a-number
 			w[i] = 0xFF
 		}
 	}
@@ -99,7 +187,7 @@ func (b *bench) cycle() {
 	b.Set("newest", uint64(b.arrived%size))
 	b.Set("pkt_start", uint64(start%size))
 	b.SetBool("emit_room", b.room())
-	for _, name := range []string{"op_valid", "op_commit", "op_kill"} {
+	for _, name := range []string{"op_valid", "op_commit", "op_kill", "inject_valid"} {
 		b.Set(name, 0)
 	}
 	b.Settle()
@@ -119,8 +207,8 @@ func (b *bench) cycle() {
 		case there && b.waited < f.wait:
 			b.waited++
 		case there && f.spec:
-			b.Set("op_commit", bit(f.commit))
-			b.Set("op_kill", bit(!f.commit))
+			b.SetBool("op_commit", f.commit)
+			b.SetBool("op_kill", !f.commit)
 			decided = true
 		case there && ready:
 			b.give(f, false)
@@ -146,6 +234,13 @@ func (b *bench) cycle() {
 	if b.Is("emit_valid") {
 		b.emitAt = append(b.emitAt, b.Now())
 		b.emitted = append(b.emitted, b.Bytes("emit_data"))
+		b.bad = append(b.bad, b.Is("emit_bad"))
+	}
+	if b.Is("count_corrected") {
+		b.corrected++
+	}
+	if b.Is("count_double") {
+		b.double++
 	}
 	if decided {
 		b.decideAt = append(b.decideAt, b.Now())
@@ -158,97 +253,146 @@ func (b *bench) cycle() {
 	}
 }
 
-func bit(v bool) uint64 {
-	if v {
-		return 1
-	}
-	return 0
-}
-
 func (b *bench) give(f *frame, spec bool) {
 	b.opAt = append(b.opAt, b.Now()+1)
 	b.Set("op_valid", 1)
-	b.Set("op_spec", bit(spec))
+	b.SetBool("op_spec", spec)
 	b.Set("op_start", uint64(f.start%(1<<b.p.PktW)))
 	b.Set("op_words", uint64(f.words))
-	b.Set("op_slot", uint64(f.slot))
-	b.Set("op_read", bit(f.read))
-	b.Set("op_take", bit(f.take))
-	b.Set("op_write", bit(f.write))
-	b.Set("op_emit", bit(f.emit))
-	b.Set("op_big_endian", bit(f.bigEndian))
+	b.Set("op_slot", uint64(f.slot.unit))
+	b.Set("op_pair", uint64(f.endpoint/2))
+	b.SetBool("op_read", f.read)
+	b.SetBool("op_take", f.take)
+	b.SetBool("op_write", f.write)
+	b.SetBool("op_emit", f.emit)
+	b.SetBool("op_reduce", f.reduce)
+	b.Set("op_pairs", f.pairs)
+	b.Set("op_function", uint64(f.slot.op))
+	b.Set("op_dtype", uint64(f.slot.dtype))
+	b.SetBool("op_big_endian", f.slot.bigEndian)
+	if flips, ok := b.inject[b.head]; ok {
+		b.Set("inject_valid", 1)
+		b.Set("inject_flips", flips)
+	}
 }
 
-// run passes cycles until all frames are decided and all their words written.
+// run passes cycles until all frames are decided and all their words written, reduced and sent.
 func (b *bench) run(t *testing.T) {
 	t.Helper()
 	for n := 0; b.head < len(b.frames); n++ {
-		require.Less(t, n, 100000, "frame %d of %d is never decided", b.head, len(b.frames))
+		require.Less(t, n, 200000, "frame %d of %d is never decided", b.head, len(b.frames))
 		b.cycle()
 	}
 	b.room = func() bool { return true }
-	for range 4 + b.p.MTUWords {
+	rows := 2 * b.p.Bytes / b.p.Row * b.p.MTUWords
+	for range 50 + rows*(2+3*b.p.Planes) {
 		b.cycle()
 	}
 }
 
 // model is what the works mean, one after the other.
 type model struct {
-	slots   map[[2]int][]byte // slot, word
+	planes  int
+	words   map[place][][]byte // contributions, in order; in a tree by endpoint
 	emitted [][]byte
+}
+
+type place struct{ unit, word int }
+
+func newModel(p aggregatedata.AggregateData) *model {
+	return &model{planes: p.Planes, words: map[place][][]byte{}}
 }
 
 func (m *model) apply(f frame) {
 	if f.words == 0 || f.spec && !f.commit {
 		return
 	}
-	var order binary.ByteOrder = binary.LittleEndian
-	if f.bigEndian {
-		order = binary.BigEndian
-	}
+	s := f.slot
 	for i := range f.words {
-		at := [2]int{f.slot, i}
-		var out []byte
+		at := place{s.unit, i}
+		parts := m.words[at]
 		switch {
-		case f.read && f.take:
-			out = make([]byte, len(f.data[i]))
-			for e := 0; e < len(out); e += 4 {
-				order.PutUint32(out[e:], order.Uint32(m.slots[at][e:])+order.Uint32(f.data[i][e:]))
-			}
+		case !f.take:
 		case f.read:
-			out = m.slots[at]
+			parts = append(parts[:len(parts):len(parts)], f.data[i])
 		default:
-			out = f.data[i]
+			parts = [][]byte{f.data[i]}
 		}
 		if f.write {
-			m.slots[at] = out
+			m.words[at] = parts
 		}
 		if f.emit {
-			m.emitted = append(m.emitted, out)
+			m.emitted = append(m.emitted, inc.Reduce(s.dtype, s.op, s.bigEndian, parts))
+		}
+	}
+}
+
+// applyTree is apply for pairs of endpoints.
+func (m *model) applyTree(f frame) {
+	if f.words == 0 || f.spec && !f.commit {
+		return
+	}
+	s := f.slot
+	for i := range f.words {
+		at := place{s.unit, i}
+		if f.write {
+			if m.words[at] == nil {
+				m.words[at] = make([][]byte, 2*m.planes)
+			}
+			if !f.read {
+				m.words[at][f.endpoint^1] = nil
+			}
+			m.words[at][f.endpoint] = f.data[i]
+		}
+		if f.emit {
+			m.emitted = append(m.emitted, f.data[i])
+		}
+		if f.reduce {
+			parts := make([][]byte, 2*m.planes)
+			for e, part := range m.words[at] {
+				if f.pairs>>(e/2)&1 != 0 {
+					parts[e] = part
+				}
+			}
+			m.emitted = append(m.emitted, inc.ReduceTree(s.dtype, s.op, s.bigEndian, parts))
 		}
 	}
 }
 
 // fill writes every word of every slot, and dump sends it.
 func (b *bench) fill() {
-	for s := range b.p.Slots {
+	for _, s := range b.slots {
 		b.add(frame{data: b.payload(b.p.MTUWords), words: b.p.MTUWords, slot: s, take: true, write: true})
 	}
 }
 
 func (b *bench) dump() {
-	for s := range b.p.Slots {
+	for _, s := range b.slots {
 		b.add(frame{words: b.p.MTUWords, slot: s, read: true, emit: true})
 	}
 }
 
-// some draws a frame of any kind that CheckDuplicate gives work for.
-func (b *bench) some(slots int) frame {
-	n := 1 + b.rng.IntN(min(4, b.p.MTUWords))
+// length draws a payload's number of words: mostly short ones, which meet each other in the adder.
+func (b *bench) length() int {
 	if b.rng.IntN(8) == 0 {
-		n = b.p.MTUWords
+		return b.p.MTUWords
 	}
-	f := frame{data: b.payload(n), words: n, slot: b.rng.IntN(slots), take: true, bigEndian: b.rng.IntN(4) == 0, commit: true}
+	return 1 + b.rng.IntN(min(4, b.p.MTUWords))
+}
+
+// hurry draws how the frame is decided.
+func (b *bench) hurry(f frame) frame {
+	f.spec = b.rng.IntN(2) == 0
+	if b.rng.IntN(2) == 0 {
+		f.wait = b.rng.IntN(9)
+	}
+	return f
+}
+
+// some draws a frame of any kind that CheckDuplicate gives work for in place.
+func (b *bench) some(slots int) frame {
+	n := b.length()
+	f := frame{data: b.payload(n), words: n, slot: b.slots[b.rng.IntN(slots)], take: true, commit: b.rng.IntN(3) != 0}
 	switch b.rng.IntN(10) {
 	case 0, 1, 2, 3, 4:
 		f.read, f.write, f.emit = true, true, b.rng.IntN(3) == 0
@@ -262,43 +406,96 @@ func (b *bench) some(slots int) frame {
 	case 9:
 		f.words = 0
 	}
-	f.spec = b.rng.IntN(2) == 0
-	f.commit = b.rng.IntN(3) != 0
-	if b.rng.IntN(2) == 0 {
-		f.wait = b.rng.IntN(7)
+	return b.hurry(f)
+}
+
+// addTree adds rounds of contributions to slots, interleaved, with copies and resent results between.
+func (b *bench) addTree(rounds int) {
+	type round struct {
+		slot  *slot
+		words int
+		left  []int
+		seen  uint64
 	}
-	return f
+	under := map[*slot]*round{}
+	for rounds > 0 || len(under) > 0 {
+		s := b.slots[b.rng.IntN(len(b.slots))]
+		r := under[s]
+		switch {
+		case b.rng.IntN(12) == 0:
+			n := b.length()
+			b.add(b.hurry(frame{data: b.payload(n), words: n, slot: s, take: true, emit: true, commit: b.rng.IntN(4) != 0}))
+			continue
+		case r == nil && rounds == 0:
+			continue
+		case r == nil:
+			rounds--
+			r = &round{slot: s, words: b.length(), left: b.rng.Perm(2 * b.p.Planes)}
+			if b.rng.IntN(3) == 0 {
+				r.left = r.left[:1+b.rng.IntN(len(r.left))]
+			}
+			under[s] = r
+		}
+		e := r.left[0]
+		f := b.hurry(frame{data: b.payload(r.words), words: r.words, slot: s, take: true, write: true, endpoint: e,
+			read: r.seen>>(e^1)&1 != 0, commit: b.rng.IntN(5) != 0})
+		if f.commit || !f.spec {
+			r.left = r.left[1:]
+			r.seen |= 1 << e
+		}
+		f.reduce = len(r.left) == 0
+		for p := range b.p.Planes {
+			if r.seen>>(2*p)&3 != 0 {
+				f.pairs |= 1 << p
+			}
+		}
+		b.add(f)
+		if f.reduce {
+			for b.rng.IntN(3) == 0 {
+				b.add(b.hurry(frame{words: r.words, slot: s, reduce: true, pairs: f.pairs, commit: true}))
+			}
+			delete(under, s)
+		}
+	}
 }
 
 func often(r *rand.Rand, percent int) func() bool {
 	return func() bool { return r.IntN(100) < percent }
 }
 
-// TestAgainstModel: any works, any arrival of words, any room behind, against adding them up one after the other.
+// TestAgainstModel: any works, any arrival of words, any room behind, against the reference's arithmetic.
 func TestAgainstModel(t *testing.T) {
 	t.Parallel()
-	for _, p := range []aggregatedata.AggregateData{narrow(), wide()} {
-		t.Run(fmt.Sprintf("%d bytes", p.Bytes), func(t *testing.T) {
+	for name, p := range shapes() {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lib := rig.Lib(t, p)
 			for seed := range uint64(6) {
 				b := newBench(t, lib, p, seed)
 				b.arrive = often(b.rng, []int{100, 50, 90}[seed%3])
 				b.room = often(b.rng, []int{100, 100, 60, 30, 90, 50}[seed])
-				b.fill()
-				for range 600 {
-					b.add(b.some(1 + int(seed)%p.Slots))
+				m := newModel(p)
+				apply := m.apply
+				if p.Tree == 1 {
+					apply = m.applyTree
+					b.addTree(60)
+				} else {
+					b.fill()
+					for range 400 {
+						b.add(b.some(1 + int(seed)%len(b.slots)))
+					}
+					b.dump()
 				}
-				b.dump()
 				b.run(t)
-				m := model{slots: map[[2]int][]byte{}}
 				for _, f := range b.frames {
-					m.apply(f)
+					apply(f)
 				}
 				require.Equal(t, len(m.emitted), len(b.emitted), "seed %d: words sent", seed)
 				for i := range m.emitted {
 					require.Equal(t, m.emitted[i], b.emitted[i], "seed %d: word %d sent", seed, i)
+					require.False(t, b.bad[i], "seed %d: word %d is marked", seed, i)
 				}
+				require.Zero(t, b.corrected+b.double)
 			}
 		})
 	}
@@ -307,16 +504,28 @@ func TestAgainstModel(t *testing.T) {
 // TestTiming: the cycles that the head of the file states.
 func TestTiming(t *testing.T) {
 	t.Parallel()
-	p := narrow()
+	for _, stages := range []int{1, 3} {
+		for ecc := range 2 {
+			t.Run(fmt.Sprintf("%d stages, ECC %d", stages, ecc), func(t *testing.T) {
+				t.Parallel()
+				p := narrow()
+				p.Stages, p.ECC = stages, ecc
+				timing(t, p, uint64(stages+ecc))
+			})
+		}
+	}
+}
+
+func timing(t *testing.T, p aggregatedata.AggregateData, depth uint64) {
 	lib := rig.Lib(t, p)
 
 	t.Run("latency", func(t *testing.T) {
 		b := newBench(t, lib, p, 1)
-		b.add(frame{data: b.payload(5), words: 5, slot: 2, take: true, write: true, emit: true})
+		b.add(frame{data: b.payload(5), words: 5, slot: b.slots[2], take: true, write: true, emit: true})
 		b.run(t)
 		require.Equal(t, b.opAt[0]+1, b.readAt[0])
 		for i, at := range b.emitAt {
-			require.Equal(t, b.opAt[0]+3+uint64(i), at, "word %d", i)
+			require.Equal(t, b.opAt[0]+2+depth+uint64(i), at, "word %d", i)
 		}
 		require.Len(t, b.emitAt, 5)
 	})
@@ -326,7 +535,7 @@ func TestTiming(t *testing.T) {
 		total := 0
 		for i := range 16 {
 			n := 1 + i%3
-			b.add(frame{data: b.payload(n), words: n, slot: i % 4, take: true, write: true, emit: true})
+			b.add(frame{data: b.payload(n), words: n, slot: b.slots[i%4], take: true, write: true, emit: true})
 			total += n
 		}
 		b.arrived = min(len(b.stream), 40) // all words are there before their work
@@ -336,45 +545,48 @@ func TestTiming(t *testing.T) {
 	})
 
 	t.Run("hazard", func(t *testing.T) {
-		for words, each := range map[int]uint64{1: 3, 2: 3, 3: 3, 4: 4} {
+		for words := uint64(1); words <= depth+2; words++ {
 			b := newBench(t, lib, p, 3)
-			b.add(frame{data: b.payload(words), words: words, slot: 1, take: true, write: true})
 			const works = 8
-			for range works {
-				b.add(frame{data: b.payload(words), words: words, slot: 1, read: true, take: true, write: true})
+			for i := range 1 + works {
+				b.add(frame{data: b.payload(int(words)), words: int(words), slot: b.slots[1], read: i > 0, take: true, write: true, emit: true})
 			}
 			b.arrived = len(b.stream)
 			b.run(t)
-			first := b.readAt[words] // the first work reads no slot
-			last := b.readAt[works*words]
-			require.Equal(t, (works-1)*each, last-first, "%d works of %d words on one slot", works, words)
+			first := b.emitAt[2*words]
+			last := b.emitAt[works*words]
+			each := max(words, depth)
+			if words == depth+1 || depth == 1 && words == 1 {
+				each++
+			}
+			require.Equal(t, (works-2)*each, last-first, "%d works of %d words on one slot", works, words)
 		}
 	})
 
 	t.Run("commit", func(t *testing.T) {
 		for wait := range 7 {
 			b := newBench(t, lib, p, 4)
-			b.add(frame{data: b.payload(2), words: 2, slot: 1, take: true, write: true, emit: true, spec: true, commit: true, wait: wait})
+			b.add(frame{data: b.payload(2), words: 2, slot: b.slots[1], take: true, write: true, emit: true, spec: true, commit: true, wait: wait})
 			b.arrived = 2
 			b.run(t)
-			// given, then decided a cycle later at the earliest; the sum is there 3 cycles after the work
+			// given, then decided a cycle later at the earliest
 			require.Equal(t, b.opAt[0]+1+uint64(wait), b.decideAt[0])
-			require.Equal(t, max(b.opAt[0]+3, b.decideAt[0]+1), b.emitAt[0], "decided after %d cycles", wait+1)
+			require.Equal(t, max(b.opAt[0]+2+depth, b.decideAt[0]+1), b.emitAt[0], "decided after %d cycles", wait+1)
 			require.Equal(t, b.emitAt[0]+1, b.emitAt[1])
 		}
 	})
 
 	t.Run("kill", func(t *testing.T) {
-		for wait := range 7 {
+		for wait := range 9 {
 			b := newBench(t, lib, p, 5)
 			b.fill()
-			b.add(frame{data: b.payload(4), words: 4, slot: 1, read: true, take: true, write: true, emit: true, spec: true, wait: wait})
+			s := b.slots[1]
+			b.add(frame{data: b.payload(4), words: 4, slot: s, read: true, take: true, write: true, emit: true, spec: true, wait: wait})
 			// the next work is on the same words, and may be given a cycle after the kill
-			b.add(frame{data: b.payload(4), words: 4, slot: 1, read: true, take: true, write: true, emit: true})
-			b.arrive = func() bool { return true }
+			b.add(frame{data: b.payload(4), words: 4, slot: s, read: true, take: true, write: true, emit: true})
 			b.dump()
 			b.run(t)
-			m := model{slots: map[[2]int][]byte{}}
+			m := newModel(p)
 			for _, f := range b.frames {
 				m.apply(f)
 			}
@@ -383,34 +595,83 @@ func TestTiming(t *testing.T) {
 	})
 }
 
-// TestLanes: INT32 sums of both byte orders, against Go's.
-func TestLanes(t *testing.T) {
+// TestTreeTiming: a row of S pairs takes S cycles, and its result is there log2(S) adders after the last pair was read.
+func TestTreeTiming(t *testing.T) {
 	t.Parallel()
-	lib := rig.Lib(t, aggregatedata.Lanes{Lanes: 3})
-	r := rig.New(t, lib, 1)
-	rng := rand.New(rand.NewPCG(1, 2))
-	edges := []uint32{0, 1, 0xFF, 0x100, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 0x00FFFFFF, 0xFF000000}
-	value := func() uint32 {
-		if rng.IntN(2) == 0 {
-			return edges[rng.IntN(len(edges))]
-		}
-		return rng.Uint32()
+	for _, stages := range []int{1, 2, 3, 5} {
+		t.Run(fmt.Sprint(stages), func(t *testing.T) {
+			t.Parallel()
+			p := tree(narrow(), 8)
+			p.Stages, p.PktW = stages, 8
+			lib := rig.Lib(t, p)
+			for levels := range 4 {
+				b := newBench(t, lib, p, 1)
+				span := 1 << levels
+				const words = 8
+				for e := range span {
+					b.add(frame{data: b.payload(words), words: words, slot: b.slots[0], endpoint: 2 * e, take: true, write: true,
+						reduce: e == span-1, pairs: 1<<span - 1})
+				}
+				b.arrived = len(b.stream)
+				b.run(t)
+				require.Len(t, b.emitAt, words, "%d pairs", span)
+				each := span + max(span/2-1, 0)
+				require.LessOrEqual(t, b.emitAt[words-1]-b.emitAt[0], uint64((words-1)*each), "%d pairs", span)
+				// the last work is given, its words are written, the job is taken, its first row read and reduced
+				given := b.opAt[len(b.opAt)-1]
+				written := given + 2 + uint64(stages) + words - 1
+				reduced := written + uint64(span+1+stages*max(levels, 1))
+				require.GreaterOrEqual(t, reduced+1, b.emitAt[0], "%d pairs", span)
+				require.LessOrEqual(t, reduced-1, b.emitAt[0], "%d pairs", span)
+			}
+		})
 	}
-	for range 2000 {
-		big := rng.IntN(2) == 1
-		var order binary.AppendByteOrder = binary.LittleEndian
-		if big {
-			order = binary.BigEndian
-		}
-		var a, b, want []byte
-		for range 3 {
-			x, y := value(), value()
-			a, b, want = order.AppendUint32(a, x), order.AppendUint32(b, y), order.AppendUint32(want, x+y)
-		}
-		r.SetBool("big_endian", big)
-		r.SetBytes("a", a)
-		r.SetBytes("b", b)
-		require.NoError(t, r.Eval())
-		require.Equal(t, want, r.Bytes("sum"), "%x + %x, big endian %t", a, b, big)
+}
+
+// TestPoison: a single error is corrected, a double one marks every word that was made with it, and nothing else.
+func TestPoison(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]aggregatedata.AggregateData{
+		"in place": with(all(3), func(p *aggregatedata.AggregateData) { p.ECC = 1 }),
+		"halves":   with(all(3), func(p *aggregatedata.AggregateData) { p.ECC, p.Bytes, p.Row = 1, 16, 8 }),
+		"doubled":  with(all(3), func(p *aggregatedata.AggregateData) { p.ECC, p.Double = 1, 1 }),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lib := rig.Lib(t, p)
+			for flips := range uint64(3) {
+				b := newBench(t, lib, p, flips)
+				s := b.slots[0]
+				b.inject = map[int]uint64{0: flips}
+				const words = 4
+				// works on another slot between, so that sums come from the memory
+				apart := func() {
+					b.add(frame{data: b.payload(p.MTUWords), words: p.MTUWords, slot: b.slots[1], take: true, write: true})
+				}
+				for i := range 3 {
+					b.add(frame{data: b.payload(words), words: words, slot: s, read: i > 0, take: true, write: true, emit: i == 2})
+					apart()
+				}
+				b.add(frame{words: words, slot: s, read: true, emit: true})
+				apart()
+				b.add(frame{data: b.payload(words), words: words, slot: s, take: true, write: true})
+				b.add(frame{words: words, slot: s, read: true, emit: true})
+				b.run(t)
+				m := newModel(p)
+				for _, f := range b.frames {
+					m.apply(f)
+				}
+				require.Len(t, b.emitted, 3*words)
+				for i := range b.emitted {
+					poisoned := flips == 2 && i%words == 0 && i < 2*words
+					require.Equal(t, poisoned, b.bad[i], "%d flips, word %d", flips, i)
+					if !poisoned {
+						require.Equal(t, m.emitted[i], b.emitted[i], "%d flips, word %d", flips, i)
+					}
+				}
+				require.Equal(t, flips == 1, b.corrected > 0, "corrected %d", b.corrected)
+				require.Equal(t, flips == 2, b.double > 0, "double %d", b.double)
+			}
+		})
 	}
 }

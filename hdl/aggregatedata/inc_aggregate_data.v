@@ -3,31 +3,61 @@
 // inc_aggregate_data: reads a frame's words and its slot's, adds them, writes them back, and passes results on.
 //
 // Contract
+//   rows        a payload word is worked on in rows of ROW bytes, 16-bit elements as FP32: BYTES/ROW rows a word of 32-bit elements, twice
+//               as many of 16-bit ones; with DOUBLE set (in place, ROW = BYTES) one row of either
 //   order       works are done in the order in which they were given, their words in order
-//   latency     3 cycles from op_valid to the first word on emit_*; 2 from a word's read to its write
-//   throughput  1 word per cycle
-//   hazard      a word is not read while an older one of the same address is on its way to the RAM: works on one slot that are
-//               shorter than 3 words take 3 cycles each
-//   speculation a work given with op_spec goes as far as the sum of its first word and waits there, unwritten, for op_commit or
+//   latency     L = STAGES + ECC. From op_valid to the first row's sum, and on emit_* if it is a word of its own: 2 + L cycles; from a
+//               packet word at the packet buffer's write port to the sum: 2 + L
+//   throughput  1 row per cycle
+//   hazard      a row waits, with its operands read, until the sum it builds on is at the adder's output, and takes it from there. Works
+//               on one slot, one after the other, take a cycle a row, and L cycles if they are shorter; a cycle more if they are of
+//               exactly L + 1 rows, or of 1 row with L = 1: then a row would be read in the cycle in which it is written
+//   speculation a work given with op_spec goes as far as the sum of its first row and waits there, unwritten, for op_commit or
 //               op_kill; op_kill leaves no trace
-//   stall       emit_room low holds the words of works that emit
+//   tree        with TREE set contributions of two neighbouring endpoints are added, and inc_reduce_tree reduces the pairs of a slot
+//               when it is complete (op_reduce): nothing else is emitted meanwhile; writes to a slot wait until it was reduced
+//   poison      a row that the memory could not correct, and every sum with it, is written back as such and emitted with emit_bad
+//   stall       emit_room low holds the rows of works that emit
 //   reset       idle; payload unknown until written
 //   not done    one work at most may be speculative, the youngest; slots and lengths are not checked
 `default_nettype none
 
 module inc_aggregate_data #(
-    // bytes of a word, a multiple of 4
-    parameter BYTES   = 8,
-    // number of slots
-    parameter SLOTS   = 16,
-    // bits of a slot's number
-    parameter SLOT_W  = 4,
-    // words of a slot, a power of two, at least 2
+    // bytes of a word, a power of two
+    parameter BYTES     = 8,
+    // bytes of a row, a power of two, 4 to BYTES
+    parameter ROW       = 8,
+    // 1: two rows side by side, the second for the other half of 16-bit words
+    parameter DOUBLE    = 0,
+    // number of slot units
+    parameter SLOTS     = 16,
+    // bits of a unit's number
+    parameter SLOT_W    = 4,
+    // payloads a unit: 1, or the pairs of endpoints
+    parameter PLANES    = 1,
+    // bits of a pair's number, at least 1
+    parameter PAIR_W    = 1,
+    // words of a payload of mtu_bytes, a power of two, at least 2
     parameter MTU_WORDS = 128,
     // bits that hold 0 to MTU_WORDS
-    parameter WORDS_W = 8,
+    parameter WORDS_W   = 8,
     // bits of a word's address in the packet buffer
-    parameter PKT_W   = 9
+    parameter PKT_W     = 9,
+    // 1: reproducible
+    parameter TREE      = 0,
+    // register stages of an adder
+    parameter STAGES    = 1,
+    // 1: the payload memory corrects single errors
+    parameter ECC       = 0,
+    // single-port banks of the payload memory; 1: one memory with two ports
+    parameter BANKS     = 1,
+    // element types and operations that there are; INT32's adder is always there, it passes what is not added
+    parameter F32       = 0,
+    parameter F16       = 0,
+    parameter B16       = 0,
+    parameter SUM       = 1,
+    parameter MIN       = 0,
+    parameter MAX       = 0
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -40,10 +70,16 @@ module inc_aggregate_data #(
     input  wire [PKT_W-1:0]   op_start,
     input  wire [WORDS_W-1:0] op_words,
     input  wire [SLOT_W-1:0]  op_slot,
+    input  wire [PAIR_W-1:0]  op_pair,
     input  wire               op_read,
     input  wire               op_take,
     input  wire               op_write,
     input  wire               op_emit,
+    // TREE: when this work is done, reduce these pairs of its slot and emit the result
+    input  wire               op_reduce,
+    input  wire [PLANES-1:0]  op_pairs,
+    input  wire [1:0]         op_function,
+    input  wire [1:0]         op_dtype,
     input  wire               op_big_endian,
 
     // packet buffer
@@ -57,121 +93,149 @@ module inc_aggregate_data #(
     // results
     input  wire               emit_room,
     output wire               emit_valid,
-    output wire [8*BYTES-1:0] emit_data
+    output wire               emit_bad,
+    output wire [8*BYTES-1:0] emit_data,
+
+    // bits to invert in the next row written
+    input  wire               inject_valid,
+    input  wire [1:0]         inject_flips,
+    output wire               count_corrected,
+    output wire               count_double
 );
 
-    localparam OFFSET_W  = WORDS_W - 1;                   // MTU_WORDS is a power of two
-    localparam ADDR_W    = SLOT_W + OFFSET_W;
-    localparam LANES     = BYTES / 4;
+    localparam [1:0] D_FP16 = 2'd1, D_BF16 = 2'd2, D_INT32 = 2'd3;
+
+    localparam PARTS   = BYTES / ROW;                     // rows of a word of 32-bit elements
+    localparam PARTS_W = $clog2(PARTS);
+    localparam SUB_W   = PARTS_W + 1;                     // rows of a word of 16-bit elements
+    localparam WIDTH   = 8 * ROW * (1 + DOUBLE);
+    localparam LANES   = ROW / 4;
+    localparam FP      = (F32 != 0 || F16 != 0 || B16 != 0) ? 1 : 0;
+    localparam HALVES  = (F16 != 0 || B16 != 0) ? 1 : 0;
+    localparam DEPTH   = STAGES + ECC;                    // stages from the operands to the sum
+    // rows of a payload of mtu_bytes in each memory, and of all
+    localparam PAYLOAD_ROWS = MTU_WORDS * PARTS / (1 + DOUBLE);
+    localparam ROWS_W  = WORDS_W - 1 + PARTS_W - DOUBLE;  // MTU_WORDS is a power of two
+    localparam ROWS    = SLOTS * PLANES * PAYLOAD_ROWS;
+    localparam ADDR_W  = $clog2(ROWS);
+    localparam ROW_W   = ROWS_W + 2;
 
 `ifndef __ICARUS__
     generate
-        if (BYTES < 4 || BYTES % 4 != 0) begin : gen_bad_bytes
-            $error("inc_aggregate_data: BYTES must be a multiple of 4");
+        if (BYTES < 4 || (1 << $clog2(BYTES)) != BYTES) begin : gen_bad_bytes
+            $error("inc_aggregate_data: BYTES must be a power of two of at least 4");
+        end
+        if (ROW < 4 || ROW > BYTES || (1 << $clog2(ROW)) != ROW) begin : gen_bad_row
+            $error("inc_aggregate_data: ROW must be a power of two, 4 to BYTES");
+        end
+        if (DOUBLE < 0 || DOUBLE > 1 || (DOUBLE == 1 && (ROW != BYTES || TREE == 1))) begin : gen_bad_double
+            $error("inc_aggregate_data: DOUBLE must be 0, or 1 in place with ROW equal to BYTES");
         end
         if (SLOT_W < 1 || SLOTS < 2 || SLOTS > (1 << SLOT_W)) begin : gen_bad_slots
             $error("inc_aggregate_data: SLOTS must be 2 to 2**SLOT_W");
         end
-        if (MTU_WORDS < 2 || MTU_WORDS != (1 << OFFSET_W)) begin : gen_bad_words
+        if (PLANES < 1 || (TREE == 0 && PLANES != 1) || PAIR_W != ($clog2(PLANES) < 1 ? 1 : $clog2(PLANES))) begin : gen_bad_planes
+            $error("inc_aggregate_data: PLANES must be 1 in place, and PAIR_W hold 0 to PLANES - 1");
+        end
+        if (MTU_WORDS < 2 || MTU_WORDS != (1 << (WORDS_W - 1))) begin : gen_bad_words
             $error("inc_aggregate_data: MTU_WORDS must be a power of two of WORDS_W - 1 bits, at least 2");
+        end
+        if (STAGES < 1 || ECC < 0 || ECC > 1) begin : gen_bad_stages
+            $error("inc_aggregate_data: STAGES must be at least 1 and ECC 0 or 1");
         end
     endgenerate
 `endif
 
-    // ---- stage G: which word to read ----
+    genvar i;
 
-    reg               g_valid, g_spec, g_read, g_take, g_write, g_emit, g_big_endian;
+    // ---- stage G: which row to read ----
+
+    reg               g_valid, g_spec, g_read, g_take, g_write, g_emit, g_reduce, g_big_endian;
+    reg [1:0]         g_function, g_dtype;
+    reg [PKT_W-1:0]   g_packet;       // the word's address; of the first one in g_start
     reg [PKT_W-1:0]   g_start;
     reg [WORDS_W-1:0] g_words;
+    reg [WORDS_W-1:0] g_left;         // words still to read
     reg [SLOT_W-1:0]  g_slot;
-    reg [WORDS_W-1:0] g_index;
+    reg [PLANES-1:0]  g_pairs;
+    reg [SUB_W-1:0]   g_sub;          // row of the word
+    reg [ADDR_W-1:0]  g_addr;
+    reg               g_upper;        // DOUBLE and 32-bit elements: the half that the word lies in
 
-    // ---- stages D (words at the RAMs' outputs) and S (their sum) ----
+    wire g_wide  = HALVES != 0 && (g_dtype == D_FP16 || g_dtype == D_BF16);
+    wire op_wide = HALVES != 0 && (op_dtype == D_FP16 || op_dtype == D_BF16);
 
-    reg               d_valid, d_spec, d_read, d_take, d_write, d_emit, d_big_endian;
-    reg [ADDR_W-1:0]  d_addr;
-    reg               s_valid, s_spec, s_write, s_emit;
-    reg [ADDR_W-1:0]  s_addr;
-    reg [8*BYTES-1:0] s_data;
+    // the payload's place: unit * PLANES + pair, twice as far for 16-bit elements
+    localparam PLACE_W = SLOT_W + PAIR_W + 2;
+    localparam [PLACE_W-1:0] PLANE_COUNT = PLANES[PLACE_W-1:0];
+    wire [PLACE_W-1:0] place = {{(PLACE_W-SLOT_W){1'b0}}, op_slot} * PLANE_COUNT
+                             + (op_wide ? {{(PLACE_W-PAIR_W-1){1'b0}}, op_pair, 1'b0} : {{(PLACE_W-PAIR_W){1'b0}}, op_pair});
+    wire [PLACE_W+ROWS_W:0] place_addr = {{(ROWS_W+1){1'b0}}, place} << ROWS_W;
 
-    wire s_go    = s_valid && !s_spec && (!s_emit || emit_room);
-    wire s_free  = !s_valid || s_go;
-    wire d_free  = !d_valid || s_free;
+    // ---- stages X (operands read) and 1 to DEPTH (adding); the last is S, the sum ----
 
-    wire [ADDR_W-1:0] g_addr   = {g_slot, g_index[OFFSET_W-1:0]};
-    wire [PKT_W-1:0]  g_packet = g_start + {{(PKT_W-WORDS_W){1'b0}}, g_index};
-    wire              g_there  = !g_take || g_packet != newest;
-    wire              g_hazard = g_read && ((d_valid && d_write && d_addr == g_addr) || (s_valid && s_write && s_addr == g_addr));
-    wire              g_go     = g_valid && g_there && !g_hazard && d_free;
-    wire              g_last   = g_index + {{(WORDS_W-1){1'b0}}, 1'b1} == g_words;
+    reg                      x_valid, x_spec, x_read;
+    wire                     s_valid, s_spec, s_write, s_emit, s_reduce;
+    wire [ADDR_W-1:0]        s_addr;
+    wire [WIDTH-1:0]         s_data;
+
+    wire s_go   = s_valid && !s_spec && (!s_emit || emit_room);
+    wire move   = !s_valid || s_go;
+    wire x_wait;                     // the sum it builds on is not there yet
+    wire x_go   = x_valid && move && !x_wait;
+    wire x_free = !x_valid || x_go;
+
+    wire tree_hold, g_ordered;
+    wire mem_ready;
+    wire g_done  = g_reduce && !g_take;                    // nothing to read: a result to be made again
+    wire g_there = !g_take || g_packet != newest;
+    // what is written in this cycle is neither on its way nor in the memory
+    wire g_late  = g_read && s_go && s_write && s_addr == g_addr;
+    wire g_asks  = g_valid && g_there && x_free && !g_late && g_ordered && !(g_read && tree_hold);
+    wire g_go    = g_asks && (!g_read || mem_ready);
+
+    wire [SUB_W-1:0] sub_top = g_wide && DOUBLE == 0 ? {SUB_W{1'b1}} : {SUB_W{1'b1}} >> 1;
+    wire             g_word  = g_done || g_sub == sub_top;  // the word's last row
+    wire             g_last  = g_word && (g_done || g_left == {{(WORDS_W-1){1'b0}}, 1'b1});
 
     assign op_ready = !g_valid || (g_go && g_last);
     assign oldest   = g_valid ? g_start : pkt_start;
-    assign rd_en    = g_go;
+    assign rd_en    = g_go && g_take && g_sub == {SUB_W{1'b0}};
     assign rd_addr  = g_packet;
 
-    wire [8*BYTES-1:0] slot_data, sum;
-
-    inc_ram_1r1w #(.WORDS(SLOTS * MTU_WORDS), .BITS(8*BYTES), .ADDR_W(ADDR_W)) u_payload (
-        .clk   (clk),
-        .we    (s_go && s_write),
-        .waddr (s_addr),
-        .wdata (s_data),
-        .re    (g_go),
-        .raddr (g_addr),
-        .rdata (slot_data)
-    );
-
-    inc_lanes #(.LANES(LANES)) u_lanes (
-        .big_endian (d_big_endian),
-        .a          (slot_data),
-        .b          (rd_data),
-        .sum        (sum)
-    );
-
-    assign emit_valid = s_go && s_emit;
-    assign emit_data  = s_data;
-
     always @(posedge clk) begin
-        // G
         if (op_valid) begin
             g_valid      <= 1'b1;
             g_read       <= op_read;
             g_take       <= op_take;
             g_write      <= op_write;
             g_emit       <= op_emit;
+            g_reduce     <= op_reduce;
+            g_function   <= op_function;
+            g_dtype      <= op_dtype;
             g_big_endian <= op_big_endian;
             g_start      <= op_start;
+            g_packet     <= op_start;
             g_words      <= op_words;
+            g_left       <= op_words;
             g_slot       <= op_slot;
-            g_index      <= {WORDS_W{1'b0}};
+            g_pairs      <= op_pairs;
+            g_sub        <= {SUB_W{1'b0}};
+            g_addr       <= place_addr[ADDR_W-1:0];
+            g_upper      <= 1'b0;
         end else if (g_go) begin
-            g_index <= g_index + {{(WORDS_W-1){1'b0}}, 1'b1};
+            g_sub <= g_word ? {SUB_W{1'b0}} : g_sub + {{(SUB_W-1){1'b0}}, 1'b1};
+            if (g_word) begin
+                g_packet <= g_packet + {{(PKT_W-1){1'b0}}, 1'b1};
+                g_left   <= g_left - {{(WORDS_W-1){1'b0}}, 1'b1};
+            end
+            if (DOUBLE == 0 || g_wide || g_upper) begin
+                g_addr <= g_addr + {{(ADDR_W-1){1'b0}}, 1'b1};
+            end
+            g_upper <= DOUBLE != 0 && !g_wide && !g_upper;
             if (g_last) begin
                 g_valid <= 1'b0;
             end
-        end
-        // D
-        if (g_go) begin
-            d_valid      <= 1'b1;
-            d_read       <= g_read;
-            d_take       <= g_take;
-            d_write      <= g_write;
-            d_emit       <= g_emit;
-            d_big_endian <= g_big_endian;
-            d_addr       <= g_addr;
-        end else if (s_free) begin
-            d_valid <= 1'b0;
-        end
-        // S
-        if (d_valid && s_free) begin
-            s_valid <= 1'b1;
-            s_write <= d_write;
-            s_emit  <= d_emit;
-            s_addr  <= d_addr;
-            s_data  <= !d_read ? rd_data : !d_take ? slot_data : sum;
-        end else if (s_go) begin
-            s_valid <= 1'b0;
         end
         // Only the youngest work can be speculative, so one answer concerns all that is marked.
         if (op_valid) begin
@@ -179,36 +243,406 @@ module inc_aggregate_data #(
         end else if (op_commit) begin
             g_spec <= 1'b0;
         end
-        if (g_go) begin
-            d_spec <= g_spec && !op_commit;
-        end else if (op_commit) begin
-            d_spec <= 1'b0;
-        end
-        if (d_valid && s_free) begin
-            s_spec <= d_spec && !op_commit;
-        end else if (op_commit) begin
-            s_spec <= 1'b0;
-        end
-        if (op_kill) begin
-            if (g_spec) begin
-                g_valid <= 1'b0;
-            end
-            if (g_go ? g_spec : d_spec && !s_free) begin
-                d_valid <= 1'b0;
-            end
-            if ((d_valid && s_free) ? d_spec : s_spec) begin
-                s_valid <= 1'b0;
-            end
+        if (op_kill && g_spec) begin
+            g_valid <= 1'b0;
         end
         if (rst) begin
             g_valid <= 1'b0;
-            d_valid <= 1'b0;
-            s_valid <= 1'b0;
             g_spec  <= 1'b0;
-            d_spec  <= 1'b0;
-            s_spec  <= 1'b0;
         end
     end
+
+    // ---- X ----
+
+    // what a row carries with it to S
+    localparam JOB_W = SLOT_W + ROW_W + PLANES + 2 + 1;
+    localparam TAG_W = 1 + 1 + 1 + ADDR_W + 1 + 1 + 1 + 1 + 1 + 1 + 1 + (TREE != 0 ? JOB_W : 0);
+    wire [ROW_W-1:0]  g_rows = {{(ROW_W-WORDS_W){1'b0}}, g_words} << (PARTS_W + (g_wide ? 1 : 0));
+    wire [TAG_W-1:0]  g_tag;
+    reg  [TAG_W-1:0]  x_tag;
+    reg  [SUB_W-1:0]  x_sub;
+    reg               x_take;
+    reg  [1:0]        x_function, x_dtype;
+    wire              x_write, x_emit, x_reduce, x_upper, x_word, x_wide, x_bf16, x_big_endian;
+    wire [ADDR_W-1:0] x_addr;
+
+    wire g_lower_en = DOUBLE == 0 || g_wide || !g_upper;
+    wire g_upper_en = DOUBLE != 0 && (g_wide || g_upper);
+    wire x_lower_en, x_upper_en;
+    generate
+        if (TREE != 0) begin : gen_job_tag
+            assign g_tag = {g_slot, g_rows, g_pairs, g_function, g_dtype == D_INT32,
+                            g_write, g_emit, g_reduce && g_last, g_addr, g_lower_en, g_upper_en, g_upper, g_word, g_wide,
+                            g_dtype == D_BF16, g_big_endian};
+        end else begin : gen_tag
+            assign g_tag = {g_write, g_emit, g_reduce && g_last, g_addr, g_lower_en, g_upper_en, g_upper, g_word, g_wide,
+                            g_dtype == D_BF16, g_big_endian};
+            wire unused_bits = &{1'b0, g_slot, g_pairs, g_words, g_rows};
+        end
+    endgenerate
+    localparam FLAG_W = 10 + ADDR_W;
+    assign {x_write, x_emit, x_reduce, x_addr, x_lower_en, x_upper_en, x_upper, x_word, x_wide, x_bf16, x_big_endian}
+        = x_tag[FLAG_W-1:0];
+
+    always @(posedge clk) begin
+        if (g_go) begin
+            x_tag      <= g_tag;
+            x_sub      <= g_sub;
+            x_read     <= g_read;
+            x_take     <= g_take;
+            x_function <= g_function;
+            x_dtype    <= g_dtype;
+        end
+        if (x_free) begin
+            x_valid <= g_go && !(op_kill && g_spec);
+        end else if (op_kill && x_spec) begin
+            x_valid <= 1'b0;
+        end
+        if (g_go) begin
+            x_spec <= g_spec && !op_commit;
+        end else if (op_commit) begin
+            x_spec <= 1'b0;
+        end
+        if (rst) begin
+            x_valid <= 1'b0;
+            x_spec  <= 1'b0;
+        end
+    end
+
+    // ---- 1 to DEPTH ----
+
+    reg  [DEPTH-1:0]       v_reg, spec_reg;
+    reg  [DEPTH*TAG_W-1:0] tag_reg;
+    reg  [DEPTH-1:0]       bad_reg;
+    wire                   x_bad;
+    // a killed row goes no further; a committed one is no longer marked
+    wire [DEPTH-1:0] v_kept    = v_reg & ~({DEPTH{op_kill}} & spec_reg);
+    wire [DEPTH-1:0] spec_kept = spec_reg & ~{DEPTH{op_commit}};
+    wire [DEPTH:0]   v_chain    = {v_kept, x_go && !(op_kill && x_spec)};
+    wire [DEPTH:0]   spec_chain = {spec_kept, x_spec && !op_commit};
+    wire [DEPTH:0]   bad_chain  = {bad_reg, x_bad};
+    wire [(DEPTH+1)*TAG_W-1:0] tag_chain = {tag_reg, x_tag};
+
+    always @(posedge clk) begin
+        if (move) begin
+            v_reg    <= v_chain[DEPTH-1:0];
+            spec_reg <= spec_chain[DEPTH-1:0];
+            bad_reg  <= bad_chain[DEPTH-1:0];
+            tag_reg  <= tag_chain[DEPTH*TAG_W-1:0];
+        end else begin
+            v_reg    <= v_kept;
+            spec_reg <= spec_kept;
+        end
+        if (rst) begin
+            v_reg    <= {DEPTH{1'b0}};
+            spec_reg <= {DEPTH{1'b0}};
+        end
+    end
+
+    wire s_lower_en, s_upper_en, s_upper, s_word, s_wide, s_bf16, s_big_endian;
+    wire [TAG_W-1:0] s_tag = tag_reg[DEPTH*TAG_W-1 -: TAG_W];
+    assign s_valid = v_reg[DEPTH-1];
+    assign s_spec  = spec_reg[DEPTH-1];
+    assign {s_write, s_emit, s_reduce, s_addr, s_lower_en, s_upper_en, s_upper, s_word, s_wide, s_bf16, s_big_endian}
+        = s_tag[FLAG_W-1:0];
+
+    // rows under way that write where X reads: those before S make it wait, S gives it the sum
+    wire [DEPTH-1:0] same;
+    generate
+        for (i = 0; i < DEPTH; i = i + 1) begin : gen_same
+            wire [FLAG_W-1:0] flags = tag_reg[i*TAG_W +: FLAG_W];
+            wire same_half = (flags[6] && x_lower_en) || (flags[5] && x_upper_en);
+            assign same[i] = v_reg[i] && flags[FLAG_W-1] && flags[7 +: ADDR_W] == x_addr && (DOUBLE == 0 || same_half);
+            wire unused_flags = &{1'b0, flags};
+        end
+        if (DEPTH > 1) begin : gen_wait
+            assign x_wait = x_read && same[DEPTH-2:0] != {(DEPTH-1){1'b0}};
+        end else begin : gen_no_wait
+            assign x_wait = 1'b0;
+        end
+    endgenerate
+    wire x_take_sum = same[DEPTH-1];
+
+    // ---- memory ----
+
+    wire              s_we = s_go && s_write;
+    wire [WIDTH-1:0]  slot_data;
+    wire              slot_corrected, slot_bad;
+    wire              mem_re;
+    wire [ADDR_W-1:0] mem_addr;
+    wire              mem_lower_re, mem_upper_re;
+
+    reg [1:0] inject_reg;
+    always @(posedge clk) begin
+        if (inject_valid) begin
+            inject_reg <= inject_flips;
+        end else if (s_we) begin
+            inject_reg <= 2'd0;
+        end
+        if (rst) begin
+            inject_reg <= 2'd0;
+        end
+    end
+
+    wire lower_ready, lower_corrected, lower_bad;
+    inc_payload_memory #(.ROWS(ROWS), .BITS(8*ROW), .ADDR_W(ADDR_W), .BANKS(BANKS), .ECC(ECC)) u_payload (
+        .clk         (clk),
+        .we          (s_we && s_lower_en),
+        .waddr       (s_addr),
+        .wdata       (s_data[8*ROW-1:0]),
+        .wpoison     (bad_reg[DEPTH-1]),
+        .re          (mem_lower_re),
+        .raddr       (mem_addr),
+        .re_ready    (lower_ready),
+        .rdata       (slot_data[8*ROW-1:0]),
+        .r_corrected (lower_corrected),
+        .r_poison    (lower_bad),
+        .inject      (inject_reg)
+    );
+    generate
+        if (DOUBLE != 0) begin : gen_double
+            wire upper_ready, upper_corrected, upper_bad;
+            inc_payload_memory #(.ROWS(ROWS), .BITS(8*ROW), .ADDR_W(ADDR_W), .BANKS(BANKS), .ECC(ECC)) u_payload_upper (
+                .clk         (clk),
+                .we          (s_we && s_upper_en),
+                .waddr       (s_addr),
+                .wdata       (s_data[WIDTH-1:8*ROW]),
+                .wpoison     (bad_reg[DEPTH-1]),
+                .re          (mem_upper_re),
+                .raddr       (mem_addr),
+                .re_ready    (upper_ready),
+                .rdata       (slot_data[WIDTH-1:8*ROW]),
+                .r_corrected (upper_corrected),
+                .r_poison    (upper_bad),
+                .inject      (inject_reg)
+            );
+            assign mem_ready      = lower_ready && upper_ready;
+            assign slot_corrected = (x_lower_en && lower_corrected) || (x_upper_en && upper_corrected);
+            assign slot_bad       = (x_lower_en && lower_bad) || (x_upper_en && upper_bad);
+        end else begin : gen_single
+            assign mem_ready      = lower_ready;
+            assign slot_corrected = lower_corrected;
+            assign slot_bad       = lower_bad;
+            wire unused_bits = &{1'b0, mem_upper_re, s_upper_en, x_lower_en, x_upper_en};
+        end
+    endgenerate
+    // errors count where what was read is used
+    wire   tree_uses;
+    wire   x_uses          = x_go && x_read && !x_take_sum;
+    assign count_corrected = (x_uses || tree_uses) && slot_corrected;
+    assign count_double    = (x_uses || tree_uses) && slot_bad;
+
+    // ---- operands ----
+
+    wire [WIDTH-1:0] packet_row;
+    inc_take_row #(.BYTES(BYTES), .ROW(ROW), .DOUBLE(DOUBLE), .F16(F16), .B16(B16), .SUB_W(SUB_W)) u_take (
+        .word       (rd_data),
+        .sub        (x_sub),
+        .wide       (x_wide),
+        .bf16       (x_bf16),
+        .big_endian (x_big_endian),
+        .row        (packet_row)
+    );
+
+    wire [WIDTH-1:0] x_a   = x_take_sum ? s_data : slot_data;
+    wire [WIDTH-1:0] x_b   = x_take ? packet_row : x_a;
+    // What is not added passes the adder as an integer, which keeps every bit: 0 + b, or the lesser of b and b.
+    wire             x_pass = !(x_read && x_take);
+    wire [WIDTH-1:0] x_l    = !x_pass ? x_a : SUM != 0 ? {WIDTH{1'b0}} : x_b;
+    wire [1:0]       x_op   = x_pass ? 2'd0 : x_function;
+    wire             x_int  = x_pass || x_dtype == D_INT32;
+    assign x_bad = x_read && (x_take_sum ? bad_reg[DEPTH-1] : slot_bad);
+
+    wire [WIDTH-1:0] lane_a, lane_b;
+    wire [1:0]       lane_op;
+    wire             lane_int;
+    generate
+        if (ECC != 0) begin : gen_operands
+            reg [WIDTH-1:0] a_reg, b_reg;
+            reg [1:0]       op_reg;
+            reg             int_reg;
+            always @(posedge clk) begin
+                if (move) begin
+                    a_reg   <= x_l;
+                    b_reg   <= x_b;
+                    op_reg  <= x_op;
+                    int_reg <= x_int;
+                end
+            end
+            assign lane_a   = a_reg;
+            assign lane_b   = b_reg;
+            assign lane_op  = op_reg;
+            assign lane_int = int_reg;
+        end else begin : gen_no_operands
+            assign lane_a   = x_l;
+            assign lane_b   = x_b;
+            assign lane_op  = x_op;
+            assign lane_int = x_int;
+        end
+    endgenerate
+
+    inc_lanes #(.LANES(LANES * (1 + DOUBLE)), .STAGES(STAGES), .FP(FP), .INT(1), .SUM(SUM), .MIN(MIN), .MAX(MAX)) u_lanes (
+        .clk    (clk),
+        .en     (move),
+        .op     (lane_op),
+        .is_int (lane_int),
+        .a      (lane_a),
+        .b      (lane_b),
+        .y      (s_data)
+    );
+
+    // ---- results ----
+
+    wire             row_valid, row_last, row_upper, row_wide, row_bf16, row_big_endian, row_bad;
+    wire [WIDTH-1:0] row;
+
+    generate
+        if (TREE != 0) begin : gen_tree
+            wire              job_ready, tree_re, tree_valid, tree_busy, tree_chk;
+            // contributions read first; what X has read is overwritten by the next read
+            wire              tree_taken = tree_re && !(g_asks && g_read) && !(x_valid && x_read && !x_go) && mem_ready;
+            wire [ADDR_W-1:0] tree_addr;
+            wire              tree_wide, tree_bf16, tree_big_endian, tree_bad;
+            wire [8*ROW-1:0]  tree_row;
+            wire [SLOT_W-1:0] s_unit;
+            wire [ROW_W-1:0]  s_rows;
+            wire [PLANES-1:0] s_pairs;
+            wire [1:0]        s_function;
+            wire              s_int;
+            assign {s_unit, s_rows, s_pairs, s_function, s_int} = s_tag[TAG_W-1:FLAG_W];
+
+            inc_reduce_tree #(.ROW(ROW), .PLANES(PLANES), .PAIR_W(PAIR_W), .UNIT_W(SLOT_W), .ROWS_W(ROWS_W), .ADDR_W(ADDR_W),
+                .STAGES(STAGES), .ECC(ECC), .FP(FP), .SUM(SUM), .MIN(MIN), .MAX(MAX)) u_tree (
+                .clk            (clk),
+                .rst            (rst),
+                .job_ready      (job_ready),
+                .job_valid      (s_go && s_reduce),
+                .job_unit       (s_unit),
+                .job_rows       (s_rows),
+                .job_pairs      (s_pairs),
+                .job_op         (s_function),
+                .job_int        (s_int),
+                .job_wide       (s_wide),
+                .job_bf16       (s_bf16),
+                .job_big_endian (s_big_endian),
+                .chk_unit       (g_slot),
+                .chk_busy       (tree_chk),
+                .busy           (tree_busy),
+                .mem_re         (tree_re),
+                .mem_addr       (tree_addr),
+                .mem_taken      (tree_taken),
+                .mem_data       (slot_data),
+                .mem_bad        (slot_bad),
+                .hold           (tree_hold),
+                .out_room       (emit_room),
+                .out_valid      (tree_valid),
+                .out_wide       (tree_wide),
+                .out_bf16       (tree_bf16),
+                .out_big_endian (tree_big_endian),
+                .out_bad        (tree_bad),
+                .out_row        (tree_row)
+            );
+
+            reg read_reg;
+            assign tree_uses = read_reg;
+            always @(posedge clk) begin
+                read_reg <= tree_taken;
+                if (rst) begin
+                    read_reg <= 1'b0;
+                end
+            end
+
+            // slots that will be reduced and are not yet known to the tree
+            wire [DEPTH:0] coming, coming_here;
+            assign coming[DEPTH]      = x_valid && x_reduce;
+            assign coming_here[DEPTH] = coming[DEPTH] && x_tag[TAG_W-1 -: SLOT_W] == g_slot;
+            for (i = 0; i < DEPTH; i = i + 1) begin : gen_coming
+                wire [TAG_W-1:0] tag = tag_reg[i*TAG_W +: TAG_W];
+                assign coming[i]      = v_reg[i] && tag[FLAG_W-3];
+                assign coming_here[i] = coming[i] && tag[TAG_W-1 -: SLOT_W] == g_slot;
+                wire unused_tag = &{1'b0, tag};
+            end
+            // While X holds what it has read, the tree cannot read: so a speculative work fills the adder and no more, and a work
+            // does not begin before the tree has a place for its job.
+            reg  [3:0] ahead_reg;
+            always @(posedge clk) begin
+                if (op_valid) begin
+                    ahead_reg <= 4'd0;
+                end else if (g_go && ahead_reg != DEPTH[3:0]) begin
+                    ahead_reg <= ahead_reg + 4'd1;
+                end
+            end
+            wire none_coming = coming == {(DEPTH+1){1'b0}};
+            assign g_ordered = (!g_write || !(tree_chk || coming_here != {(DEPTH+1){1'b0}}))
+                               && (!g_emit || (!tree_busy && none_coming))
+                               && (!g_reduce || (job_ready && none_coming))
+                               && (!g_spec || ahead_reg != DEPTH[3:0]);
+
+            assign mem_re       = (g_go && g_read) || tree_taken;
+            assign mem_addr     = g_asks && g_read ? g_addr : tree_addr;
+            assign mem_lower_re = mem_re;
+            assign mem_upper_re = 1'b0;
+
+            // the tree counts a word's rows itself
+            reg  [SUB_W-1:0] part_reg;
+            wire [SUB_W-1:0] part_top = tree_wide ? {SUB_W{1'b1}} : {SUB_W{1'b1}} >> 1;
+            wire             part_end = part_reg == part_top;
+            always @(posedge clk) begin
+                if (tree_valid) begin
+                    part_reg <= part_end ? {SUB_W{1'b0}} : part_reg + {{(SUB_W-1){1'b0}}, 1'b1};
+                end
+                if (rst) begin
+                    part_reg <= {SUB_W{1'b0}};
+                end
+            end
+
+            assign row_valid      = tree_valid || (s_go && s_emit);
+            assign row            = tree_valid ? tree_row : s_data;
+            assign row_last       = tree_valid ? part_end : s_word;
+            assign row_upper      = 1'b0;
+            assign row_wide       = tree_valid ? tree_wide : s_wide;
+            assign row_bf16       = tree_valid ? tree_bf16 : s_bf16;
+            assign row_big_endian = tree_valid ? tree_big_endian : s_big_endian;
+            assign row_bad        = tree_valid ? tree_bad : bad_reg[DEPTH-1];
+            wire unused_bits = &{1'b0, s_lower_en, s_upper};
+        end else begin : gen_in_place
+            assign tree_hold    = 1'b0;
+            assign g_ordered    = 1'b1;
+            assign tree_uses    = 1'b0;
+            assign mem_re       = g_go && g_read;
+            assign mem_addr     = g_addr;
+            assign mem_lower_re = mem_re && g_lower_en;
+            assign mem_upper_re = mem_re && g_upper_en;
+
+            assign row_valid      = s_go && s_emit;
+            assign row            = s_data;
+            assign row_last       = s_word;
+            assign row_upper      = s_upper;
+            assign row_wide       = s_wide;
+            assign row_bf16       = s_bf16;
+            assign row_big_endian = s_big_endian;
+            assign row_bad        = bad_reg[DEPTH-1];
+        end
+    endgenerate
+
+    inc_emit_word #(.BYTES(BYTES), .ROW(ROW), .DOUBLE(DOUBLE), .F16(F16), .B16(B16)) u_emit (
+        .clk            (clk),
+        .rst            (rst),
+        .row_valid      (row_valid),
+        .row_last       (row_last),
+        .row_upper      (row_upper),
+        .row_wide       (row_wide),
+        .row_bf16       (row_bf16),
+        .row_big_endian (row_big_endian),
+        .row_bad        (row_bad),
+        .row            (row),
+        .word_valid     (emit_valid),
+        .word_bad       (emit_bad),
+        .word           (emit_data)
+    );
+
+    wire unused_wires = &{1'b0, place_addr, v_chain[DEPTH], spec_chain[DEPTH], bad_chain[DEPTH],
+                          tag_chain[(DEPTH+1)*TAG_W-1 -: TAG_W], x_write, x_emit, x_reduce, x_upper, x_word};
 
 endmodule
 

@@ -26,22 +26,30 @@ type CheckDuplicate struct {
 	MaskW int
 	// SlotW: bits of a slot's number, 1 to 23.
 	SlotW int
+	// Planes: payloads a slot unit holds: 1, or the pairs of endpoints.
+	Planes int
+	// Tree: 1 if contributions are kept by pairs and reduced when the slot is complete, else 0.
+	Tree int
+	// Halves: 1 if there are element types of 16 bits, else 0.
+	Halves int
 	// Groups: number of groups; at most 2**(EIW-EPW).
 	Groups int
 	// PktW: bits of a word's address in the packet buffer.
 	PktW int
 	// ICRC: 1 if a wrong ICRC drops the frame, else 0.
 	ICRC int
-	// Counters: number of counters, 35.
+	// Counters: number of counters, 37.
 	Counters int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p CheckDuplicate) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_check_duplicate")
-	rules.Refuse(p.Counters != 35, "COUNTERS must be 35")
+	rules.Refuse(p.Counters != 37, "COUNTERS must be 37")
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
+	rules.Refuse(p.Planes < 1 || p.Tree == 0 && p.Planes != 1 || p.Tree == 1 && 2*p.Planes+1 < p.MaskW,
+		"PLANES must be 1 in place, pairs for all endpoints but the last in a tree, PAIR_W hold them")
 	rules.Refuse(p.SlotW < 1 || p.SlotW > 23, "SLOT_W must be 1 to 23")
 	rules.Refuse(1<<leaf.Clog2(p.Bytes) != p.Bytes || p.LenW < leaf.Clog2(p.Bytes), "BYTES must be a power of two of at most LEN_W bits")
 	if err := rules.Err(); err != nil {
@@ -51,6 +59,7 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
+	pairW := max(leaf.Clog2(p.Planes), 1)
 	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW), Bits: 73, AddrW: p.EIW}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_duplicate: %w", err)
@@ -66,6 +75,10 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 			{Name: "EI_W", Value: p.EIW},
 			{Name: "MASK_W", Value: p.MaskW},
 			{Name: "SLOT_W", Value: p.SlotW},
+			{Name: "PLANES", Value: p.Planes},
+			{Name: "PAIR_W", Value: pairW},
+			{Name: "TREE", Value: p.Tree},
+			{Name: "HALVES", Value: p.Halves},
 			{Name: "GROUPS", Value: p.Groups},
 			{Name: "PKT_W", Value: p.PktW},
 			{Name: "ICRC", Value: p.ICRC},
@@ -103,6 +116,8 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 			leaf.In("ent_in_mask", p.MaskW),
 			leaf.In("ent_out_mask", p.MaskW),
 			leaf.In("ent_parent_mask", p.MaskW),
+			leaf.In("ent_function", 2),
+			leaf.In("ent_dtype", 2),
 			leaf.In("ent_big_endian", 1),
 			leaf.In("vrd_valid", 1),
 			leaf.Out("vrd_pop", 1),
@@ -144,10 +159,15 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 			leaf.Out("op_start", p.PktW),
 			leaf.Out("op_words", p.WordsW),
 			leaf.Out("op_slot", p.SlotW),
+			leaf.Out("op_pair", pairW),
 			leaf.Out("op_read", 1),
 			leaf.Out("op_take", 1),
 			leaf.Out("op_write", 1),
 			leaf.Out("op_emit", 1),
+			leaf.Out("op_reduce", 1),
+			leaf.Out("op_pairs", p.Planes),
+			leaf.Out("op_function", 2),
+			leaf.Out("op_dtype", 2),
 			leaf.Out("op_big_endian", 1),
 			leaf.Out("pkt_start", p.PktW),
 			leaf.In("tx_room", 1),

@@ -30,6 +30,14 @@ module inc_check_duplicate #(
     parameter MASK_W   = 5,
     // bits of a slot's number
     parameter SLOT_W   = 4,
+    // payloads a slot unit holds: 1, or the pairs of endpoints
+    parameter PLANES   = 1,
+    // bits of a pair's number, at least 1
+    parameter PAIR_W   = 1,
+    // 1: contributions are kept by pairs of endpoints and reduced when the slot is complete
+    parameter TREE     = 0,
+    // 1: there are element types of 16 bits; their slots are two units
+    parameter HALVES   = 0,
     // number of groups
     parameter GROUPS   = 2,
     // bits of a word's address in the packet buffer
@@ -37,7 +45,7 @@ module inc_check_duplicate #(
     // 1: a wrong ICRC drops the frame
     parameter ICRC     = 1,
     // number of counters
-    parameter COUNTERS = 35
+    parameter COUNTERS = 37
 ) (
     input  wire                clk,
     input  wire                rst,
@@ -73,6 +81,8 @@ module inc_check_duplicate #(
     input  wire [MASK_W-1:0]   ent_in_mask,
     input  wire [MASK_W-1:0]   ent_out_mask,
     input  wire [MASK_W-1:0]   ent_parent_mask,
+    input  wire [1:0]          ent_function,
+    input  wire [1:0]          ent_dtype,
     input  wire                ent_big_endian,
 
     // its verdict, from the packet buffer
@@ -122,13 +132,20 @@ module inc_check_duplicate #(
     output wire                op_kill,
     output wire [PKT_W-1:0]    op_start,
     output wire [WORDS_W-1:0]  op_words,
+    // unit of the slot's payload, and pair of the endpoint
     output wire [SLOT_W-1:0]   op_slot,
+    output wire [PAIR_W-1:0]   op_pair,
     // add to the slot's words, or send them unchanged
     output wire                op_read,
     // take the frame's words
     output wire                op_take,
     output wire                op_write,
     output wire                op_emit,
+    // TREE: reduce these pairs and send the result
+    output wire                op_reduce,
+    output wire [PLANES-1:0]   op_pairs,
+    output wire [1:0]          op_function,
+    output wire [1:0]          op_dtype,
     output wire                op_big_endian,
     // the oldest word that a frame not yet decided may want
     output wire [PKT_W-1:0]    pkt_start,
@@ -162,18 +179,22 @@ module inc_check_duplicate #(
                C_DROP_FOREIGN = 19, C_DROP_GROUP_DISABLED = 20, C_DROP_RX_ERROR = 21, C_DROP_IP_CHECKSUM = 22,
                C_DROP_LENGTH_MISMATCH = 23, C_DROP_ICRC = 24, C_DROP_TVER = 25, C_DROP_OPCODE = 26, C_DROP_TOO_LONG = 27,
                C_DROP_BAD_LENGTH = 28, C_DROP_WRONG_ROLE = 29, C_DROP_SYNDROME = 30, C_DROP_GAP = 31, C_DROP_STALE = 32,
-               C_DROP_WINDOW = 33, C_DROP_SHAPE = 34;
+               C_DROP_WINDOW = 33, C_DROP_SHAPE = 34, C_ECC_CORRECTED = 35, C_ECC_DOUBLE = 36;
 
 `ifndef __ICARUS__
     generate
-        if (COUNTERS != C_DROP_SHAPE + 1) begin : gen_bad_counters
-            $error("inc_check_duplicate: COUNTERS must be 35");
+        if (COUNTERS != C_ECC_DOUBLE + 1) begin : gen_bad_counters
+            $error("inc_check_duplicate: COUNTERS must be 37");
         end
         if (EP_W < 1 || EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
             $error("inc_check_duplicate: GROUPS must be 1 to 2**(EI_W - EP_W)");
         end
         if (MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_mask
             $error("inc_check_duplicate: MASK_W must be at most 2**EP_W");
+        end
+        if (PLANES < 1 || PAIR_W != ($clog2(PLANES) < 1 ? 1 : $clog2(PLANES)) || (TREE == 0 && PLANES != 1)
+            || (TREE == 1 && 2 * PLANES + 1 < MASK_W)) begin : gen_bad_planes
+            $error("inc_check_duplicate: PLANES must be 1 in place, pairs for all endpoints but the last in a tree, PAIR_W hold them");
         end
         if (SLOT_W < 1 || SLOT_W > 23) begin : gen_bad_slot
             $error("inc_check_duplicate: SLOT_W must be 1 to 23");
@@ -202,6 +223,10 @@ module inc_check_duplicate #(
     wire [SLOT_W-1:0] slot      = ent_base + index;
     wire [SLOT_W-1:0] dual_slot = ent_base + (index ^ half[SLOT_W-1:0]);
     wire [23:0]       dual_tag  = ent_psn + half;
+
+    // where its payload lies: 16-bit elements are kept as FP32, in two units a slot
+    wire              wide      = HALVES != 0 && ent_dtype[1] != ent_dtype[0];
+    wire [SLOT_W:0]   unit      = {1'b0, ent_base} + (wide ? {index, 1'b0} : {1'b0, index});
 
     // ---- endpoint state ----
 
@@ -248,6 +273,18 @@ module inc_check_duplicate #(
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
             localparam [EP_W-1:0] E = e;
             assign self[e] = ent_ei[EP_W-1:0] == E;
+        end
+    endgenerate
+
+    // the other endpoint of its pair
+    wire [MASK_W-1:0] sibling;
+    generate
+        for (e = 0; e < MASK_W; e = e + 1) begin : gen_sibling
+            if ((e ^ 1) < MASK_W) begin : gen_two
+                assign sibling[e] = self[e ^ 1];
+            end else begin : gen_single
+                assign sibling[e] = 1'b0;
+            end
         end
     endgenerate
 
@@ -327,16 +364,33 @@ module inc_check_duplicate #(
     // ---- work on the payload ----
 
     wire [WORDS_W-1:0] op_words_all = resend ? slot_words : (accept || down) ? ent_words : {WORDS_W{1'b0}};
-    wire               has_work     = op_words_all != {WORDS_W{1'b0}} && (accept || op_emit);
+    wire               has_work     = op_words_all != {WORDS_W{1'b0}} && (accept || op_emit || op_reduce);
 
     assign op_start      = start_reg;
     assign op_words      = op_words_all;
-    assign op_slot       = slot;
-    assign op_read       = resend || (accept && !first);
+    assign op_slot       = unit[SLOT_W-1:0];
+    assign op_read       = TREE != 0 ? accept && (slot_mask & sibling) != {MASK_W{1'b0}} : resend || (accept && !first);
     assign op_take       = !resend;
     assign op_write      = accept;
-    assign op_emit       = (completes || resend || down) && sends;
+    assign op_emit       = (down || (TREE == 0 && (completes || resend))) && sends;
+    assign op_reduce     = TREE != 0 && (completes || resend) && sends;
+    assign op_function   = ent_function;
+    assign op_dtype      = ent_dtype;
     assign op_big_endian = ent_big_endian;
+    generate
+        for (e = 0; e < PLANES; e = e + 1) begin : gen_pairs
+            if (2 * e + 1 < MASK_W) begin : gen_two
+                assign op_pairs[e] = |mask_next[2*e +: 2];
+            end else begin : gen_single
+                assign op_pairs[e] = mask_next[2*e];
+            end
+        end
+        if (EP_W > PAIR_W) begin : gen_pair
+            assign op_pair = ent_ei[1 +: PAIR_W];
+        end else begin : gen_no_pair
+            assign op_pair = {PAIR_W{1'b0}};
+        end
+    endgenerate
 
     // ---- commit ----
 
@@ -472,8 +526,10 @@ module inc_check_duplicate #(
     assign count[C_DROP_STALE]           = apply && up && behind && !resend;
     assign count[C_DROP_WINDOW]          = apply && up && in_order && !tag_ok;
     assign count[C_DROP_SHAPE]           = apply && up && in_order && tag_ok && !accept;
+    assign count[C_ECC_CORRECTED]        = 1'b0;                   // AggregateData's
+    assign count[C_ECC_DOUBLE]           = 1'b0;                   // AggregateData's
 
-    wire unused_bits = &{1'b0, last_wide, slot_bytes, n_wide, syndrome, ack_step};
+    wire unused_bits = &{1'b0, last_wide, slot_bytes, n_wide, syndrome, ack_step, unit, sibling};
 
 endmodule
 

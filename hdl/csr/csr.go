@@ -18,6 +18,8 @@ type CSR struct {
 	ID, Version int
 	// Mode to Window: values of PARAM_MODE to PARAM_WINDOW_PACKETS; Groups and Ports are also how many there are.
 	Mode, Bytes, Lanes, Groups, Members, Ports, MTUBytes, Slots, Window int
+	// Arith: value of PARAM_ARITH.
+	Arith int
 	// IPID: reset value of IP_ID, 16 bits.
 	IPID int
 	// PortW: bits of a port number, 1 to 8.
@@ -28,7 +30,7 @@ type CSR struct {
 	EIW int
 	// MaskW: bits of an endpoint mask; at most 2**EPW.
 	MaskW int
-	// Counters: number of counters, 18 to 64.
+	// Counters: number of counters, 37 to 64.
 	Counters int
 }
 
@@ -40,7 +42,7 @@ func (p CSR) Module() (*graph.Module, error) {
 	rules.Refuse(p.Groups < 1 || p.Groups > 64 || p.EIW < p.EPW || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 64 and fit EI_W - EP_W bits")
 	rules.Refuse(p.EPW < 1 || p.EPW > 5 || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "EP_W must be 1 to 5 and MASK_W at most 2**EP_W")
 	rules.Refuse(p.PortW < 1 || p.PortW > 8 || p.Ports < 1 || p.Ports > 32 || p.Ports > leaf.Pow2(p.PortW), "PORTS must be 1 to 32 and fit PORT_W bits")
-	rules.Refuse(p.Counters < 18 || p.Counters > 64, "COUNTERS must be 18 to 64")
+	rules.Refuse(p.Counters < 37 || p.Counters > 64, "COUNTERS must be 37 to 64")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -68,6 +70,7 @@ func (p CSR) Module() (*graph.Module, error) {
 			{Name: "MTU_BYTES", Value: p.MTUBytes},
 			{Name: "SLOTS", Value: p.Slots},
 			{Name: "WINDOW", Value: p.Window},
+			{Name: "ARITH", Value: p.Arith},
 			{Name: "IP_ID", Value: p.IPID},
 			{Name: "PORT_W", Value: p.PortW},
 			{Name: "EP_W", Value: p.EPW},
@@ -100,6 +103,8 @@ func (p CSR) Module() (*graph.Module, error) {
 			leaf.Out("cfg_foreign_bypass", 1),
 			leaf.Out("cfg_ip_id", 16),
 			leaf.Out("cfg_bypass_port", p.Ports*p.PortW),
+			leaf.Out("inject_valid", 1),
+			leaf.Out("inject_flips", 2),
 			leaf.Out("tbl_ep_we", 1),
 			leaf.Out("tbl_grp_we", 1),
 			leaf.Out("tbl_index", p.EIW),
@@ -113,6 +118,8 @@ func (p CSR) Module() (*graph.Module, error) {
 			leaf.In("count", p.Counters),
 			leaf.In("count_fanout", 1),
 			leaf.In("count_frame", 1),
+			leaf.In("count_corrected", 1),
+			leaf.In("count_double", 1),
 		},
 		Memories: []graph.Memory{
 			{Path: "u_endpoint_copy", Words: leaf.Pow2(p.EIW + 4), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},

@@ -29,13 +29,14 @@ module inc_csr #(
     parameter MTU_BYTES = 1024,
     parameter SLOTS    = 16,
     parameter WINDOW   = 4,
+    parameter [31:0] ARITH = 32'h0000_0108,
     parameter IP_ID    = 0,
     // widths
     parameter PORT_W   = 2,
     parameter EP_W     = 3,
     parameter EI_W     = 4,
     parameter MASK_W   = 5,
-    parameter COUNTERS = 35
+    parameter COUNTERS = 37
 ) (
     input  wire                    clk,
     input  wire                    rst,
@@ -64,6 +65,9 @@ module inc_csr #(
     output wire                    cfg_foreign_bypass,
     output wire [15:0]             cfg_ip_id,
     output wire [PORTS*PORT_W-1:0] cfg_bypass_port,
+    // bits to invert in the next row written to the payload memory, high for one cycle
+    output reg                     inject_valid,
+    output reg  [1:0]              inject_flips,
 
     output reg                     tbl_ep_we,
     output reg                     tbl_grp_we,
@@ -79,7 +83,9 @@ module inc_csr #(
 
     input  wire [COUNTERS-1:0]     count,
     input  wire                    count_fanout,
-    input  wire                    count_frame
+    input  wire                    count_frame,
+    input  wire                    count_corrected,
+    input  wire                    count_double
 );
 
     localparam GRP_W     = EI_W > EP_W ? EI_W - EP_W : 1;
@@ -99,8 +105,8 @@ module inc_csr #(
         if (PORT_W < 1 || PORT_W > 8 || PORTS < 1 || PORTS > 32 || PORTS > (1 << PORT_W)) begin : gen_bad_ports
             $error("inc_csr: PORTS must be 1 to 32 and fit PORT_W bits");
         end
-        if (COUNTERS < 18 || COUNTERS > 64) begin : gen_bad_counters
-            $error("inc_csr: COUNTERS must be 18 to 64");
+        if (COUNTERS < 37 || COUNTERS > 64) begin : gen_bad_counters
+            $error("inc_csr: COUNTERS must be 37 to 64");
         end
     endgenerate
 `endif
@@ -114,7 +120,7 @@ module inc_csr #(
     wire [15:0] raddr_wide = {{(18-AXIL_W){1'b0}}, s_axil_araddr[AXIL_W-1:2]};
 
     localparam [15:0] AT_BYPASS = 16'h0100, AT_COUNTER = 16'h0200, AT_GROUP = 16'h0400, AT_ENDPOINT = 16'h2000;
-    localparam [15:0] N_GLOBAL = 16'd13, N_BYPASS = PORTS[15:0], N_COUNTER = COUNTERS[15:0], N_GROUP = GROUPS[15:0],
+    localparam [15:0] N_GLOBAL = 16'd15, N_BYPASS = PORTS[15:0], N_COUNTER = COUNTERS[15:0], N_GROUP = GROUPS[15:0],
                       N_ENDPOINT = ENDPOINTS[15:0];
     localparam [3:0]  N_GROUP_WORDS = 4'd9, N_ENDPOINT_WORDS = 4'd10;
 
@@ -224,13 +230,15 @@ module inc_csr #(
         end else if (s_axil_bready) begin
             bvalid_reg <= 1'b0;
         end
-        if (wr_go && wr_ok && waddr_wide == 16'd11) begin
+        if (wr_go && wr_ok && waddr_wide == 16'd12) begin
             gap_nak_reg        <= s_axil_wdata[0];
             foreign_bypass_reg <= s_axil_wdata[1];
         end
-        if (wr_go && wr_ok && waddr_wide == 16'd12) begin
+        if (wr_go && wr_ok && waddr_wide == 16'd13) begin
             ip_id_reg <= s_axil_wdata[15:0];
         end
+        inject_valid <= wr_go && wr_ok && waddr_wide == 16'd14;
+        inject_flips <= s_axil_wdata[1:0];
 
         tbl_ep_we  <= clear_reg || (wr_go && wr_ok && wr_to[4]);
         tbl_grp_we <= clear_reg || (wr_go && wr_ok && wr_to[3]);
@@ -252,12 +260,13 @@ module inc_csr #(
             ip_id_reg          <= IP_ID[15:0];
             tbl_ep_we          <= 1'b0;
             tbl_grp_we         <= 1'b0;
+            inject_valid       <= 1'b0;
         end
     end
 
     // ---- counters ----
 
-    localparam C_TX_FANOUT = 7, C_TX_FRAMES = 17;
+    localparam C_TX_FANOUT = 7, C_TX_FRAMES = 17, C_ECC_CORRECTED = 35, C_ECC_DOUBLE = 36;
 
     reg  [32*COUNTERS-1:0] counter_reg;
     // what is to be counted is known late in a cycle, and every counter hangs on it: it waits for the next one
@@ -269,6 +278,10 @@ module inc_csr #(
                 always @(posedge clk) step_reg[c] <= !rst && (count[c] || count_fanout);
             end else if (c == C_TX_FRAMES) begin : gen_frames
                 always @(posedge clk) step_reg[c] <= !rst && (count[c] || count_frame);
+            end else if (c == C_ECC_CORRECTED) begin : gen_corrected
+                always @(posedge clk) step_reg[c] <= !rst && (count[c] || count_corrected);
+            end else if (c == C_ECC_DOUBLE) begin : gen_double
+                always @(posedge clk) step_reg[c] <= !rst && (count[c] || count_double);
             end else begin : gen_plain
                 always @(posedge clk) step_reg[c] <= !rst && count[c];
             end
@@ -350,8 +363,10 @@ module inc_csr #(
                 4'd8:  value = MTU_BYTES;
                 4'd9:  value = SLOTS;
                 4'd10: value = WINDOW;
-                4'd11: value = {30'd0, foreign_bypass_reg, gap_nak_reg};
-                default: value = {16'd0, ip_id_reg};
+                4'd11: value = ARITH;
+                4'd12: value = {30'd0, foreign_bypass_reg, gap_nak_reg};
+                4'd13: value = {16'd0, ip_id_reg};
+                default: value = 32'd0;                        // ECC_INJECT clears itself
             endcase
         end
         for (k = 0; k < PORTS; k = k + 1) begin

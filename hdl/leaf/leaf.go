@@ -63,3 +63,11 @@ func Source(files embed.FS, module string) ([]byte, error) {
 	}
 	return text, nil
 }
+
+// Bit is v as the value of a parameter: 1 or 0.
+func Bit(v bool) int {
+	if v {
+		return 1
+	}
+	return 0
+}

@@ -99,6 +99,8 @@ module inc_lookup_table #(
     output wire [MASK_W-1:0]       ent_in_mask,
     output wire [MASK_W-1:0]       ent_out_mask,
     output wire [MASK_W-1:0]       ent_parent_mask,
+    output wire [1:0]              ent_function,
+    output wire [1:0]              ent_dtype,
     output wire                    ent_big_endian
 );
 
@@ -154,7 +156,7 @@ module inc_lookup_table #(
     wire [MASK_W-1:0] grp_out_mask;
     wire [MASK_W-1:0] grp_ack_mask;
     wire [8:0]    grp_parent;       // valid, endpoint
-    wire [3:0]    grp_collective;   // big_endian, collective
+    wire [7:0]    grp_collective;   // big_endian, dtype, op, collective
 
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(10), .ADDR_W(EI_W)) u_ep_ctrl (
         .clk(clk), .we(tbl_ep_we && tbl_word == EP_CTRL), .waddr(tbl_index), .wdata({tbl_data[15:8], tbl_data[1:0]}),
@@ -184,8 +186,9 @@ module inc_lookup_table #(
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(9), .ADDR_W(GRP_W)) u_grp_parent (
         .clk(clk), .we(tbl_grp_we && tbl_word == GRP_PARENT), .waddr(tbl_group), .wdata({tbl_data[31], tbl_data[7:0]}),
         .re(hdr_valid), .raddr(group), .rdata(grp_parent));
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(4), .ADDR_W(GRP_W)) u_grp_collective (
-        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_COLLECTIVE), .waddr(tbl_group), .wdata({tbl_data[24], tbl_data[2:0]}),
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(8), .ADDR_W(GRP_W)) u_grp_collective (
+        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_COLLECTIVE), .waddr(tbl_group),
+        .wdata({tbl_data[24], tbl_data[17:16], tbl_data[9:8], tbl_data[2:0]}),
         .re(hdr_valid), .raddr(group), .rdata(grp_collective));
 
     // ---- the header waits a cycle for its records ----
@@ -254,16 +257,17 @@ module inc_lookup_table #(
     wire up      = |(one_hot & grp_in_mask);
     wire down    = !up && |(one_hot & parent_hot);
     wire ackable = ep_ctrl[1] && |(one_hot & grp_ack_mask);
-    // a Barrier carries nothing, an AllReduce whole 32-bit elements
-    wire whole   = grp_collective[2:0] == 3'd3 ? q_plen == {LEN_W{1'b0}} : q_plen[1:0] == 2'd0;
+    // a Barrier carries nothing, an AllReduce whole elements: FP16 and BF16 have two bytes, FP32 and INT32 four
+    wire halves  = grp_collective[6] != grp_collective[5];
+    wire whole   = grp_collective[2:0] == 3'd3 ? q_plen == {LEN_W{1'b0}} : !q_plen[0] && (halves || !q_plen[1]);
 
-    localparam ENTRY_W = 1 + 1 + EI_W + 1 + 3 + 5 + 8 + 1 + 2 + 1 + 24 + 32 + LEN_W + WORDS_W + SLOT_W + 5 + 3*MASK_W + 1;
+    localparam ENTRY_W = 1 + 1 + EI_W + 1 + 3 + 5 + 8 + 1 + 2 + 1 + 24 + 32 + LEN_W + WORDS_W + SLOT_W + 5 + 3*MASK_W + 5;
 
     wire [ENTRY_W-1:0] entry_in = {
         bypass, foreign, q_qpn[EI_W-1:0], ep_ctrl[1], up, down, ackable,
         q_sum_ok, q_len_ok, q_tver_ok, q_too_long, whole,
         q_opcode, q_se, q_pad, q_ce, q_psn, q_ext, q_plen, q_words,
-        grp_slots, grp_in_mask, grp_out_mask, parent_hot, grp_collective[3]};
+        grp_slots, grp_in_mask, grp_out_mask, parent_hot, grp_collective[4:3], grp_collective[6:5], grp_collective[7]};
     wire [ENTRY_W-1:0] entry;
 
     inc_fifo #(.WIDTH(ENTRY_W), .DEPTH_W(DEPTH_W), .MARGIN(8)) u_entries (
@@ -280,7 +284,7 @@ module inc_lookup_table #(
     assign {ent_bypass, ent_foreign, ent_ei, ent_host, ent_up, ent_down, ent_ackable,
             ent_sum_ok, ent_len_ok, ent_tver_ok, ent_too_long, ent_whole,
             ent_opcode, ent_se, ent_pad, ent_ce, ent_psn, ent_ext, ent_plen, ent_words,
-            ent_log2_n, ent_base, ent_in_mask, ent_out_mask, ent_parent_mask, ent_big_endian} = entry;
+            ent_log2_n, ent_base, ent_in_mask, ent_out_mask, ent_parent_mask, ent_function, ent_dtype, ent_big_endian} = entry;
 
 endmodule
 

@@ -131,6 +131,8 @@ func (p LookupTable) Module() (*graph.Module, error) {
 			leaf.Out("ent_in_mask", p.MaskW),
 			leaf.Out("ent_out_mask", p.MaskW),
 			leaf.Out("ent_parent_mask", p.MaskW),
+			leaf.Out("ent_function", 2),
+			leaf.Out("ent_dtype", 2),
 			leaf.Out("ent_big_endian", 1),
 		},
 		Memories: []graph.Memory{

@@ -30,6 +30,11 @@ module inc_recycle_buffer #(
     parameter MASK_W  = 5,
     // bits of a payload length
     parameter LEN_W   = 11,
+    // element types and operations that there are, bit i for code i
+    parameter DTYPES  = 8,
+    parameter OPS     = 1,
+    // 1: contributions are kept by pairs of endpoints, and an odd last endpoint has no pair
+    parameter TREE    = 0,
     // frames that may have been looked up and not yet decided
     parameter PENDING = 48
 ) (
@@ -96,6 +101,9 @@ module inc_recycle_buffer #(
         if (EP_W < 1 || EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
             $error("inc_recycle_buffer: GROUPS must be 1 to 2**(EI_W - EP_W)");
         end
+        if (DTYPES < 1 || DTYPES > 15 || OPS < 1 || OPS > 7) begin : gen_bad_arithmetic
+            $error("inc_recycle_buffer: DTYPES must be 1 to 15 and OPS 1 to 7");
+        end
         if (PENDING < 1 || PENDING > 255) begin : gen_bad_pending
             $error("inc_recycle_buffer: PENDING must be 1 to 255");
         end
@@ -105,7 +113,7 @@ module inc_recycle_buffer #(
     // ---- start machine ----
 
     localparam [2:0] W_IDLE = 3'd0, W_FENCE = 3'd1, W_READ = 3'd2, W_CHECK = 3'd3, W_EP = 3'd4, W_SLOT = 3'd5;
-    localparam [3:0] GRP_START = 4'd2, GRP_SLOTS = 4'd3, GRP_PARENT = 4'd7, GRP_COLLECTIVE = 4'd8;
+    localparam [3:0] GRP_START = 4'd2, GRP_SLOTS = 4'd3, GRP_IN_MASK = 4'd4, GRP_PARENT = 4'd7, GRP_COLLECTIVE = 4'd8;
 
     reg [2:0]        state_reg;
     reg [GROUPS-1:0] pending_reg;
@@ -151,12 +159,32 @@ module inc_recycle_buffer #(
         .wdata({tbl_data[17:16], tbl_data[9:8], tbl_data[2:0]}),
         .re(cfg_read), .raddr(group_reg), .rdata(cfg_collective));
 
-    // AllReduce or Barrier, SUM, INT32; the slots exist and are 2 or more; the parent is an endpoint
+    // In a tree an odd number of endpoints leaves the last one without a pair, and without a place for its contribution.
+    localparam LONE = (TREE != 0 && MASK_W % 2 == 1) ? 1 : 0;
+    wire cfg_lone;
+    generate
+        if (LONE != 0) begin : gen_lone
+            wire lone_in;
+            inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(1), .ADDR_W(GRP_W)) u_cfg_lone (
+                .clk(clk), .we(tbl_grp_we && tbl_word == GRP_IN_MASK), .waddr(tbl_group), .wdata(tbl_data[MASK_W-1]),
+                .re(cfg_read), .raddr(group_reg), .rdata(lone_in));
+            assign cfg_lone = lone_in;
+        end else begin : gen_no_lone
+            assign cfg_lone = 1'b0;
+        end
+    endgenerate
+
+    // AllReduce or Barrier; a type and an operation that there are; the slots exist and are 2 or more, those of 16-bit types two
+    // units each; the parent is an endpoint
+    localparam [3:0] HAS_DTYPE = DTYPES[3:0];
+    localparam [3:0] HAS_OP    = OPS[3:0];
+    wire        cfg_wide  = cfg_collective[6] != cfg_collective[5];
     wire [24:0] cfg_n     = 25'd1 << cfg_slots[28:24];
+    wire [24:0] cfg_units = cfg_wide ? {cfg_n[23:0], 1'b0} : cfg_n;
     wire        cfg_legal = (cfg_collective[2:0] == 3'd0 || cfg_collective[2:0] == 3'd3)
-                            && cfg_collective[4:3] == 2'd0 && cfg_collective[6:5] == 2'd3
+                            && HAS_OP[cfg_collective[4:3]] && HAS_DTYPE[cfg_collective[6:5]] && !cfg_lone
                             && cfg_slots[28:24] >= 5'd1 && cfg_slots[28:24] <= 5'd23
-                            && {1'b0, cfg_slots[23:0]} + cfg_n <= SLOT_COUNT
+                            && {1'b0, cfg_slots[23:0]} + cfg_units <= SLOT_COUNT
                             && !(cfg_parent[8] && cfg_parent[7:0] >= MASK_COUNT);
     wire [24:0] cfg_last  = cfg_n - 25'd1;
 

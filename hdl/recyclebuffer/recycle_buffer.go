@@ -26,6 +26,10 @@ type RecycleBuffer struct {
 	MaskW int
 	// LenW: bits of a payload length.
 	LenW int
+	// DTypes and Ops: element types and operations that there are, bit i for code i.
+	DTypes, Ops int
+	// Tree: 1 if contributions are kept by pairs of endpoints, else 0.
+	Tree int
 	// Pending: frames that may have been looked up and not yet decided.
 	Pending int
 }
@@ -36,6 +40,7 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_recycle_buffer")
 	rules.Refuse(p.SlotW < 1 || p.SlotW > 23 || p.Slots < 2 || p.Slots > leaf.Pow2(p.SlotW), "SLOTS must be 2 to 2**SLOT_W")
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
+	rules.Refuse(p.DTypes < 1 || p.DTypes > 15 || p.Ops < 1 || p.Ops > 7, "DTYPES must be 1 to 15 and OPS 1 to 7")
 	rules.Refuse(p.Pending < 1 || p.Pending > 255, "PENDING must be 1 to 255")
 	if err := rules.Err(); err != nil {
 		return nil, err
@@ -64,6 +69,9 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 			{Name: "EI_W", Value: p.EIW},
 			{Name: "MASK_W", Value: p.MaskW},
 			{Name: "LEN_W", Value: p.LenW},
+			{Name: "DTYPES", Value: p.DTypes},
+			{Name: "OPS", Value: p.Ops},
+			{Name: "TREE", Value: p.Tree},
 			{Name: "PENDING", Value: p.Pending},
 		},
 		Ports: []graph.Port{
