@@ -41,6 +41,7 @@ type Bench struct {
 const (
 	paperResultNS  = 244 // last contribution in to result out, VU13P, FP32
 	paperForwardNS = 96  // a packet that is only forwarded
+	paperCoreNS    = 53  // the aggregation core alone, Agilex, 8 ranks
 )
 
 // benchPayload is the payload of latency figures in bytes.
@@ -59,6 +60,7 @@ func (b *Bench) cycles(name string, cycles uint64, mhz int) {
 //	result_total_cycles       last contribution's first beat in to result's last beat out
 //	forward_cycles            bypassed frame's first beat in to first beat out
 //	result_min_cycles         result_cycles of the configuration without ICRC check
+//	core_cycles               the aggregator alone, last contribution's payload word in to sum out; core_CLASS_cycles by element type
 //
 // each also in ns, and the paper's figures. Several runs must agree to the cycle; the worst counts.
 func BenchLatency(ctx context.Context, o BenchOptions) (Bench, error) {
@@ -84,7 +86,8 @@ func BenchLatency(ctx context.Context, o BenchOptions) (Bench, error) {
 		}
 		b.cycles("result_min", n.result, m.Params.ClockMHz)
 	}
-	return b, nil
+	t := newT(ctx, m, "bench", o.Seed, nil)
+	return b, t.core(ctx, o.BuildDir, &b)
 }
 
 type latencies struct {

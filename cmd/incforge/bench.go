@@ -23,14 +23,18 @@ import (
 type benchmark struct {
 	name, doc string
 	run       func(ctx context.Context, o verify.BenchOptions) (verify.Bench, error)
+	// also are presets it runs for, before the configuration to measure, unless one is named.
+	also []string
 }
 
 func benchmarks() []benchmark {
 	return []benchmark{
-		{"gen", "time to generate every preset", func(context.Context, verify.BenchOptions) (verify.Bench, error) { return benchGen() }},
-		{"latency", "cycles from contribution to result, beside the paper's figures", verify.BenchLatency},
-		{"throughput", "input beats a cycle, by payload size, best and worst order of arrival", verify.BenchThroughput},
-		{"sim", "the Go harness against a raw C++ loop on the same model", verify.BenchSim},
+		{"gen", "time to generate every preset", func(context.Context, verify.BenchOptions) (verify.Bench, error) { return benchGen() }, nil},
+		{"latency", "cycles from contribution to result, beside the paper's figures", verify.BenchLatency, nil},
+		{"throughput", "input beats a cycle, by payload size, best and worst order of arrival", verify.BenchThroughput, nil},
+		{"aggregate", "the shortest payloads, all members' for one slot back to back and in turn; the aggregator alone; mini too",
+			verify.BenchAggregate, []string{"mini"}},
+		{"sim", "the Go harness against a raw C++ loop on the same model", verify.BenchSim, nil},
 	}
 }
 
@@ -70,18 +74,22 @@ func (a *app) bench() *cobra.Command {
 				if len(args) > 0 && !slices.Contains(args, b.name) {
 					continue
 				}
-				stop := a.working("bench %s", b.name)
-				got, err := b.run(cmd.Context(), o)
-				stop()
-				if err != nil {
-					return err
+				configs := []string{config}
+				if !cmd.Flags().Changed("config") {
+					configs = append(slices.Clone(b.also), config)
 				}
-				fmt.Fprint(a.out, report.BenchTable(report.Bench(got)))
-				text, err := json.Marshal(got)
-				if err != nil {
-					return err
+				for _, c := range configs {
+					got, err := a.measure(cmd.Context(), b, c, config, &flags, o)
+					if err != nil {
+						return err
+					}
+					fmt.Fprint(a.out, report.BenchTable(report.Bench(got)))
+					text, err := json.Marshal(got)
+					if err != nil {
+						return err
+					}
+					lines.Write(append(text, '\n'))
 				}
-				lines.Write(append(text, '\n'))
 			}
 			if jsonFile == "" {
 				return nil
@@ -93,6 +101,21 @@ func (a *app) bench() *cobra.Command {
 	cmd.Flags().StringVar(&config, "config", "fpga100g", "configuration to measure: a preset, or a YAML file")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "of the model's random initial state")
 	return cmd
+}
+
+// measure runs a benchmark for configuration c; o is for the configuration named main.
+func (a *app) measure(ctx context.Context, b benchmark, c, main string, flags *configFlags, o verify.BenchOptions) (verify.Bench, error) {
+	if c != main {
+		dir, done, err := a.generated(c, flags)
+		if err != nil {
+			return verify.Bench{}, err
+		}
+		defer done()
+		o.ManifestDir, o.NoICRCDir = dir, ""
+	}
+	stop := a.working("bench %s %s", b.name, c)
+	defer stop()
+	return b.run(ctx, o)
 }
 
 // benchGen times the generator; files are not written.
