@@ -19,6 +19,9 @@
 //   INT32 SUM adds in the significands' adder, which is 32 bits wide for it, with shifts that leave all bits where the
 //   result wants them.
 // Without FP32 SUM there is no such path, only a comparator, an adder, or both.
+//
+// The comments for Verilator have it make one function for all lanes of a design. A lane left whole is not enough: while a
+// and b may be replaced by what drives them, each lane's function is another.
 module inc_lane #(
     // registers from input to output, the last one at y; 1 to 6
     parameter STAGES = 3,
@@ -36,10 +39,10 @@ module inc_lane #(
     input  wire [1:0]  op,
     // INT32, else FP32
     input  wire        is_int,
-    input  wire [31:0] a,
-    input  wire [31:0] b,
+    input  wire [31:0] a /* verilator public_flat_rd */,
+    input  wire [31:0] b /* verilator public_flat_rd */,
     output wire [31:0] y
-);
+); /* verilator no_inline_module */
 
 `ifndef __ICARUS__
     generate
