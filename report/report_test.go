@@ -47,6 +47,7 @@ func marshal(t *testing.T, v any) string {
 // sample is a folder with one of everything, the markup in it to be escaped.
 func sample(t *testing.T) string {
 	covered := &cover.Summary{Outcomes: map[string]uint64{"AGG": 1500, "DROP_ICRC": 3}, Ends: map[string]uint64{"4": 9, "12": 1},
+		Arith:   map[string]uint64{"FP32/SUM/little/in_place": 12, "BF16/MAX/big/in_place": 0},
 		Crosses: []cover.Cross{{Name: "SEND_ONLY/up/8/partial/AGG", Count: 1500}, {Name: "opcode 0x13/invalid/0/-/DROP_ICRC", Count: 3}}}
 	tests := marshal(t, result.Test{Config: "mini", Digest: "d1", DUT: "rtl", Scenario: "star", Seed: 1, Frames: 1503, Cycles: 98765,
 		Verdict: result.Pass, Coverage: covered}) +
@@ -86,7 +87,7 @@ func TestHTML(t *testing.T) {
 	for _, want := range []string{
 		"1 of 1 failed", "sum is &lt;wrong&gt;", "incforge verify mini --scenario tree --seed 7", "tree.pcapng", // a failure, escaped
 		"1 not applicable to this configuration", "one group",
-		"1 of 2", "GAP<b>never</b>", "ICRC<b>3</b>", "no known opcode", // coverage
+		"1 of 2", "GAP<b>never</b>", "FP32/SUM/little/in_place<b>12</b>", "BF16/MAX/big/in_place<b>never</b>", "ICRC<b>3</b>", "no known opcode", // coverage
 		"244 ns", "≤ 100 ns", ">met<", ">missed<", "<code>extra</code>", // the paper beside us
 		"0.1500 mm²", "0.1200 – 0.2000 mm²", "inc_fifo ×3", "the trace", "2 lanes", // synthesis
 		"6310", "16 KiB of payload", // FPGA

@@ -64,6 +64,7 @@ type coverageView struct {
 	Points  int
 	Drops   []chip
 	Others  []chip
+	Arith   []chip // type, operation, byte order and accumulate, of slots that were completed
 	Opcodes matrix
 	Slots   matrix
 	Ends    []barView
@@ -249,7 +250,7 @@ const dropPrefix = "DROP_"
 
 // coverage merges the coverage of a design's tests; nil if none carries any.
 func coverage(d *Design) *coverageView {
-	outcomes, ends := map[string]uint64{}, map[string]uint64{}
+	outcomes, ends, arith := map[string]uint64{}, map[string]uint64{}, map[string]uint64{}
 	crosses := map[string]uint64{}
 	for _, t := range d.Tests {
 		if t.Coverage == nil {
@@ -260,6 +261,9 @@ func coverage(d *Design) *coverageView {
 		}
 		for k, n := range t.Coverage.Ends {
 			ends[k] += n
+		}
+		for k, n := range t.Coverage.Arith {
+			arith[k] += n
 		}
 		for _, c := range t.Coverage.Crosses {
 			crosses[c.Name] += c.Count
@@ -290,6 +294,9 @@ func coverage(d *Design) *coverageView {
 		} else {
 			v.Others = append(v.Others, c)
 		}
+	}
+	for _, n := range sorted(arith) { // what the configuration includes and nothing computed is there with 0
+		v.Arith = append(v.Arith, chip{n, thousands(float64(arith[n])), arith[n] > 0})
 	}
 	// A cross is named opcode/class/end/slot/outcome (verify/cover).
 	opcodes, slots := map[[2]string]uint64{}, map[[2]string]uint64{}

@@ -311,7 +311,24 @@ func TestCoverage(t *testing.T) {
 	for _, slot := range []string{"empty", "partial", "complete", "other"} {
 		assert.Positive(t, s.Slots[slot], slot)
 	}
+	assert.Empty(t, s.Holes())
+	assert.Len(t, s.Arith, 2, "INT32 SUM in both byte orders")
 	for _, end := range []string{"2", "6"} { // words behind 54 or 58 bytes, on a bus of eight
 		assert.Positive(t, s.Ends[end], end)
+	}
+}
+
+// TestArithmeticCoverage: every type, operation and byte order is met, in place and reproducible, by the scenarios of arithmetic alone.
+func TestArithmeticCoverage(t *testing.T) {
+	for _, p := range []synthetic.Params{synthetic.Full(), synthetic.Reproducible()} {
+		rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(p), DUT: KindReference, Scenario: "arith-*", Seed: 1})
+		require.NoError(t, err)
+		s := rep.Coverage.Summary()
+		assert.Empty(t, s.Holes())
+		assert.Len(t, s.Arith, 24)
+		rep, err = Run(context.Background(), Options{Manifest: synthetic.Manifest(p), DUT: KindReference, Scenario: "barrier", Seed: 1})
+		require.NoError(t, err)
+		s = rep.Coverage.Summary()
+		assert.Len(t, s.Holes(), 24, "barriers compute nothing")
 	}
 }
