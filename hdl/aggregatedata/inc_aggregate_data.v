@@ -622,6 +622,7 @@ module inc_aggregate_data #(
             assign row_bf16       = s_bf16;
             assign row_big_endian = s_big_endian;
             assign row_bad        = bad_reg[DEPTH-1];
+            wire unused_bits = &{1'b0, s_reduce};
         end
     endgenerate
 

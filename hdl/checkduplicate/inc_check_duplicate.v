@@ -385,7 +385,7 @@ module inc_check_duplicate #(
                 assign op_pairs[e] = mask_next[2*e];
             end
         end
-        if (EP_W > PAIR_W) begin : gen_pair
+        if (TREE != 0 && EP_W > PAIR_W) begin : gen_pair
             assign op_pair = ent_ei[1 +: PAIR_W];
         end else begin : gen_no_pair
             assign op_pair = {PAIR_W{1'b0}};
