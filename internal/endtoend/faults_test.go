@@ -25,7 +25,7 @@ func TestFaultsAreCaught(t *testing.T) {
 		}
 		t.Run(fault.Name, func(t *testing.T) {
 			t.Parallel()
-			dir := generate(t, named(t, preset))
+			dir := generate(t, named(t, preset, fault.Sets...))
 			require.NoError(t, fault.Plant(dir, preset))
 			report := run(t, verify.Options{ManifestDir: dir, Seed: 1})
 			assert.NotZero(t, report.Failed(), "the fault went unnoticed")
@@ -38,7 +38,7 @@ func TestFaultsStillFit(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
 	for _, fault := range endtoend.Faults() {
-		assert.NoError(t, fault.Plant(generate(t, named(t, "mini")), "mini"))
+		assert.NoError(t, fault.Plant(generate(t, named(t, "mini", fault.Sets...)), "mini"))
 		assert.False(t, names[fault.Name], "two faults are called %q", fault.Name)
 		names[fault.Name] = true
 	}
