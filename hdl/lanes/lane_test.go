@@ -5,12 +5,19 @@ package lanes_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/lanes"
+	"incforge/internal/tool"
+	"incforge/rtlgen/verilog"
+	"incforge/sim"
+	"incforge/synth/yosys"
 )
 
 // work is what a word of lanes was asked in one cycle.
@@ -91,6 +98,18 @@ func (b *bench) drain() {
 	}
 }
 
+// stall is a cycle in which nothing may move, whatever the inputs.
+func (b *bench) stall(r *rand.Rand) {
+	b.Set("op", uint64(r.IntN(4)))
+	b.SetBool("is_int", r.IntN(2) == 0)
+	for i := range b.n {
+		b.Pin("a").Words()[i], b.Pin("b").Words()[i] = pair(r)
+	}
+	b.SetBool("en", false)
+	b.Clock()
+	b.look()
+}
+
 func eachStages(t *testing.T, f func(t *testing.T, stages int)) {
 	t.Parallel()
 	for stages := 1; stages <= lanes.MaxStages; stages++ {
@@ -156,4 +175,117 @@ func TestRandom(t *testing.T) {
 		require.GreaterOrEqual(t, b.pairs, 1_000_000)
 		require.Zero(t, b.wrong)
 	})
+}
+
+// TestStall: cycles without en are as if they had not been.
+func TestStall(t *testing.T) {
+	eachStages(t, func(t *testing.T, stages int) {
+		b := newBench(t, lanes.Lanes{Lanes: 64, Stages: stages, Include: all()}, 3)
+		r := rand.New(rand.NewPCG(uint64(stages), 8))
+		for range 500 {
+			for range r.IntN(4) {
+				b.stall(r)
+			}
+			b.random(64*r.IntN(4), r)
+		}
+		require.GreaterOrEqual(t, b.pairs, 64*500)
+	})
+}
+
+// TestLong adds 10^8 pairs at every number of stages. Its log is testdata/long.log.
+func TestLong(t *testing.T) {
+	if os.Getenv("INCFORGE_LONG") == "" {
+		t.Skip("takes minutes: set INCFORGE_LONG=1")
+	}
+	const pairs, part = 100_000_000, 10_000_000
+	for stages := 1; stages <= lanes.MaxStages; stages++ {
+		b := newBench(t, lanes.Lanes{Lanes: 64, Stages: stages, Include: all()}, 4)
+		r := rand.New(rand.NewPCG(uint64(stages), 9))
+		for b.pairs < pairs {
+			for goal := b.pairs + part; b.pairs < goal; {
+				w := b.next()
+				w.op, w.isInt = sum, false
+				for i := range w.a {
+					w.a[i], w.b[i] = pair(r)
+				}
+				b.give(w)
+			}
+			fmt.Fprintf(os.Stderr, "%d stages: %d pairs added, %d wrong\n", stages, b.pairs, b.wrong)
+		}
+		require.Zero(t, b.wrong)
+	}
+}
+
+// TestChoices: every choice of types and operations does what it includes, and the adder alone adds.
+func TestChoices(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*.v")
+	require.NoError(t, err)
+	lib, err := sim.Build{Top: "t_lanes", Files: append(files, "testdata/t_lanes.v")}.Compile(t.Context())
+	require.NoError(t, err)
+	r := rig.New(t, lib, 5)
+	rng := rand.New(rand.NewPCG(5, 5))
+	choices := includes()
+	has := func(p lanes.Include, op int, isInt bool) bool {
+		return (isInt && p.Int || !isInt && p.FP) && []bool{p.Sum, p.Min, p.Max}[op]
+	}
+	var flight []work
+	checked := make([]int, len(choices))
+	r.SetBool("en", true)
+	for n := range 60_000 {
+		w := work{op: rng.IntN(3), isInt: rng.IntN(2) == 0, a: make([]uint32, 1), b: make([]uint32, 1)}
+		w.a[0], w.b[0] = pair(rng)
+		r.Set("op", uint64(w.op))
+		r.SetBool("is_int", w.isInt)
+		r.Set("a", uint64(w.a[0]))
+		r.Set("b", uint64(w.b[0]))
+		r.Clock()
+		at := func(stages int) work { return flight[n-stages] }
+		for k, p := range choices {
+			if stages := 1 + k%6; n >= stages && has(p, at(stages).op, at(stages).isInt) {
+				was := at(stages)
+				checked[k]++
+				require.Equal(t, want(was.op, was.isInt, was.a[0], was.b[0]), r.Pin("y_lane").Words()[k], "%+v: %+v", p, was)
+			}
+		}
+		for stages := 1; stages <= min(n, lanes.MaxStages); stages++ {
+			was := at(stages)
+			require.Equal(t, want(sum, false, was.a[0], was.b[0]), r.Pin("y_add").Words()[stages-1], "adder: %+v", was)
+		}
+		flight = append(flight, w)
+	}
+	require.Greater(t, slices.Min(checked), 5_000)
+}
+
+// TestExcluded: what is not included has no hardware.
+func TestExcluded(t *testing.T) {
+	t.Parallel()
+	cells := func(p lanes.Include, stages int) map[string]int {
+		m, err := lanes.Lane{Stages: stages, Include: p}.Module()
+		require.NoError(t, err)
+		sources, err := verilog.Collect(m)
+		require.NoError(t, err)
+		dir := t.TempDir()
+		require.NoError(t, sources.Write(dir))
+		script := []string{"read_verilog -defer"}
+		for _, f := range sources.Paths() {
+			script[0] += " " + f
+		}
+		hierarchy := "hierarchy -check -top inc_lane"
+		for _, q := range m.Params {
+			hierarchy += fmt.Sprintf(" -chparam %s %d", q.Name, q.Value)
+		}
+		script = append(script, hierarchy, "proc", "flatten", "opt", "wreduce", "opt_clean -purge", "splitcells", "opt_clean -purge",
+			"tee -q -o stat.json stat -json", "synth -run fine", "tee -q -o gates.json stat -json")
+		_ = tool.Run
+		require.NoError(t, yosys.Run(t.Context(), dir, "cells", script, 0))
+		stat, err := yosys.ReadStat(filepath.Join(dir, "stat.json"))
+		require.NoError(t, err)
+		return stat.Modules["inc_lane"]
+	}
+	t.Log(cells(lanes.Include{Int: true, Sum: true}, 3))
+	t.Log(cells(lanes.Include{Int: true, Sum: true, Min: true, Max: true}, 3))
+	t.Log(cells(lanes.Include{FP: true, Min: true, Max: true}, 3))
+	t.Log(cells(lanes.Include{FP: true, Sum: true}, 3))
+	t.Log(cells(all(), 3))
 }
