@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ram_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"incforge/hdl/hdltest/rig"
+	"incforge/hdl/ram"
+)
+
+// row is what the model knows of a row: nothing before it is written.
+type row struct {
+	data      []byte
+	poison    bool // all codewords spoilt
+	injected  int  // of the lowest bits
+	corrected bool // what a read must say
+	bad       bool
+}
+
+// payloadRun writes and reads p at random for some cycles and compares with the plain model, every cycle. How often things
+// happened is in seen.
+func payloadRun(dut *rig.Rig, p ram.Payload, seed uint64, seen map[string]int) error {
+	r := rand.New(rand.NewPCG(seed, 3))
+	rows := make([]*row, p.Rows)
+	var out *row // at the outputs; nil: unknown
+	word := min(p.Bits, 128) / 8
+	for range 4000 {
+		we, re := r.IntN(4) != 0, r.IntN(4) != 0
+		w, a := r.IntN(p.Rows), r.IntN(p.Rows)
+		if r.IntN(4) == 0 {
+			a = w
+		}
+		next := &row{data: make([]byte, p.Bits/8)}
+		for i := range next.data {
+			next.data[i] = byte(r.Uint32())
+		}
+		inject := 0
+		if r.IntN(2) == 0 {
+			inject = r.IntN(4)
+		}
+		next.poison, next.injected = r.IntN(6) == 0, min(inject, 2)
+		if p.ECC == 1 {
+			next.bad = next.poison || next.injected == 2
+			next.corrected = next.injected == 1 && !next.bad
+		}
+		dut.SetBool("we", we)
+		dut.Set("waddr", uint64(w))
+		dut.SetBytes("wdata", next.data)
+		dut.SetBool("wpoison", next.poison)
+		dut.Set("inject", uint64(inject))
+		dut.SetBool("re", re)
+		dut.Set("raddr", uint64(a))
+		dut.Clock()
+
+		ready := p.Banks == 1 || !we || w%p.Banks != a%p.Banks
+		if got := dut.Is("re_ready"); got != ready {
+			return fmt.Errorf("cycle %d: re_ready is %t, want %t: write %t %d, read %t %d", dut.Now(), got, ready, we, w, re, a)
+		}
+		if out != nil {
+			corrected, bad := dut.Is("r_corrected"), dut.Is("r_poison")
+			if corrected != out.corrected || bad != out.bad {
+				return fmt.Errorf("cycle %d: corrected %t, poison %t, want %t, %t", dut.Now(), corrected, bad, out.corrected, out.bad)
+			}
+			from := 0
+			switch {
+			case p.ECC == 0:
+			case out.poison:
+				from = len(out.data)
+			case out.bad:
+				from = word // only the lowest codeword is spoilt
+			}
+			if got := dut.Bytes("rdata"); !bytes.Equal(got[from:], out.data[from:]) {
+				return fmt.Errorf("cycle %d: rdata is %x, want %x from byte %d", dut.Now(), got, out.data, from)
+			}
+			switch {
+			case out.poison && out.injected != 0:
+				seen["poison and inject"]++
+			case out.poison:
+				seen["poison"]++
+			default:
+				seen[fmt.Sprint("inject ", out.injected)]++
+			}
+			if re && !ready {
+				seen["not taken"]++
+			}
+			if !re && we {
+				seen["hold"]++
+			}
+		}
+		if re && ready {
+			out = rows[a]
+			if we && a == w && out != nil {
+				seen["collision"]++
+			}
+			if we {
+				seen["write and read"]++
+			}
+		}
+		if we {
+			rows[w] = next
+		}
+	}
+	return nil
+}
+
+func TestPayload(t *testing.T) {
+	t.Parallel()
+	for _, p := range []ram.Payload{
+		{Rows: 16, Bits: 64, AddrW: 4, Banks: 1},
+		{Rows: 9, Bits: 64, AddrW: 4, Banks: 1, ECC: 1, Style: 1},
+		{Rows: 16, Bits: 256, AddrW: 4, Banks: 1, ECC: 1, Style: 2},
+		{Rows: 11, Bits: 160, AddrW: 4, Banks: 2},
+		{Rows: 8, Bits: 32, AddrW: 3, Banks: 2, ECC: 1, Style: 1},
+		{Rows: 16, Bits: 96, AddrW: 4, Banks: 4, Style: 2},
+		{Rows: 300, Bits: 384, AddrW: 9, Banks: 4, ECC: 1},
+		{Rows: 33, Bits: 128, AddrW: 6, Banks: 16, ECC: 1},
+	} {
+		t.Run(fmt.Sprintf("%+v", p), func(t *testing.T) {
+			t.Parallel()
+			lib := rig.Lib(t, p)
+			seen := map[string]int{}
+			for seed := range uint64(3) {
+				require.NoError(t, payloadRun(rig.New(t, lib, seed), p, seed, seen))
+			}
+			want := []string{"hold", "write and read", "inject 0", "inject 1", "inject 2", "poison", "poison and inject"}
+			if p.Banks == 1 {
+				want = append(want, "collision")
+			} else {
+				want = append(want, "not taken")
+			}
+			for _, what := range want {
+				require.Greater(t, seen[what], 50, what)
+			}
+			require.Equal(t, len(want), len(seen), "%v", seen)
+		})
+	}
+}
+
+// TestOnePort writes and reads inc_ram_1rw at random and compares with a plain model, every cycle.
+func TestOnePort(t *testing.T) {
+	t.Parallel()
+	for _, p := range []ram.OnePort{
+		{Words: 2, Bits: 1, AddrW: 1}, {Words: 9, Bits: 64, AddrW: 4, Style: 1}, {Words: 7, Bits: 7, AddrW: 3, Style: 2}, {Words: 65, Bits: 137, AddrW: 7},
+	} {
+		t.Run(fmt.Sprintf("%+v", p), func(t *testing.T) {
+			t.Parallel()
+			dut := rig.New(t, rig.Lib(t, p), 5)
+			r := rand.New(rand.NewPCG(5, 4))
+			m := memory{bits: p.Bits, data: map[int][]byte{}}
+			var idle, writes int // with a known word at the output
+			for range 3000 {
+				en, we, a, v := r.IntN(4) != 0, r.IntN(2) == 0, r.IntN(p.Words), m.random(r)
+				dut.SetBool("en", en)
+				dut.SetBool("we", we)
+				dut.Set("addr", uint64(a))
+				dut.SetBytes("wdata", v)
+				dut.Clock()
+				if m.out != nil {
+					require.Equal(t, m.out, dut.Bytes("rdata"), "cycle %d", dut.Now())
+					if !en {
+						idle++
+					} else if we {
+						writes++
+					}
+				}
+				switch {
+				case en && we:
+					m.data[a] = v
+				case en:
+					m.out = m.data[a]
+				}
+			}
+			require.Greater(t, idle, 100)
+			require.Greater(t, writes, 100)
+		})
+	}
+}
