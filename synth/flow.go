@@ -62,7 +62,7 @@ type flow struct {
 	d        *design.Design
 	top      string
 	t        *technology
-	ram      *design.RAMSource
+	rams     []*design.RAMSource
 	memories []memory
 	dir      string
 	tree     yosys.Tree
@@ -156,7 +156,7 @@ func (f *flow) prepare(ctx context.Context) error {
 	if f.t, err = loadTechnology(ctx, f.dir, f.o.Tech, f.o.Corner); err != nil {
 		return err
 	}
-	if f.ram, err = f.d.RAM(); err != nil {
+	if f.rams, err = f.d.RAMs(); err != nil {
 		return err
 	}
 	if f.memories, err = planMemories(f.d, f.t, f.o); err != nil {
@@ -174,8 +174,8 @@ func (f *flow) prepare(ctx context.Context) error {
 		// ABC takes the driving cell by name and the load in fF.
 		"abc.constr": fmt.Appendf(nil, "set_driving_cell %s\nset_load %.4f\n", f.t.driver.Name, f.t.loadFF),
 	}
-	if f.ram != nil {
-		files["ram.v"] = []byte(ramVerilog(f.ram, f.memories))
+	if len(f.rams) > 0 {
+		files["ram.v"] = []byte(ramVerilog(f.rams, f.memories))
 		files["macros.v"] = []byte(macroOutlines(f.memories))
 	}
 	for name, text := range files {
@@ -362,18 +362,20 @@ func (f *flow) synthesise(ctx context.Context, ladders map[string][]effort) (*yo
 // elaborate turns the sources into generic gates, gates.il, whose derived
 // modules have readable names.
 func (f *flow) elaborate(ctx context.Context) (*yosys.Stat, error) {
-	stat, tree, err := elaborate(ctx, f.dir, f.d, f.ram, []string{"read_verilog macros.v", "read_verilog -sv -defer ram.v"}, f.top, f.o.Flatten, f.o.Timeout)
+	stat, tree, err := elaborate(ctx, f.dir, f.d, f.rams, []string{"read_verilog macros.v", "read_verilog -sv -defer ram.v"}, f.top, f.o.Flatten, f.o.Timeout)
 	f.tree = tree
 	return stat, err
 }
 
-// elaborate reads the sources, with the commands ram in place of the RAM leaf's file,
+// elaborate reads the sources, with the commands ram in place of the RAM leaves' files,
 // runs generic synthesis and writes gates.il in dir.
-func elaborate(ctx context.Context, dir string, d *design.Design, leaf *design.RAMSource, ram []string, top string, flat bool, limit time.Duration) (*yosys.Stat, yosys.Tree, error) {
+func elaborate(ctx context.Context, dir string, d *design.Design, leaves []*design.RAMSource, ram []string, top string, flat bool, limit time.Duration) (*yosys.Stat, yosys.Tree, error) {
 	var script []string
 	for _, s := range d.Sources() {
-		if leaf != nil && s == leaf.File {
-			script = append(script, ram...)
+		if i := slices.IndexFunc(leaves, func(r *design.RAMSource) bool { return r.File == s }); i >= 0 {
+			if i == 0 {
+				script = append(script, ram...)
+			}
 			continue
 		}
 		// Deferred, or Yosys would also elaborate every module with its default

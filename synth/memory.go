@@ -17,17 +17,36 @@ const (
 	minMacroBits = 1024
 	// denseBelowMHz is the clock up to which the dense memory cell is believed.
 	denseBelowMHz = 700
-
-	flopRAM  = design.RAM + "_flops"
-	modelRAM = design.RAM + "_model"
-	unlisted = design.RAM + "_not_listed_in_manifest"
 )
 
-// memory is one parameter set of the RAM leaf.
+// Names made of a leaf's: the leaf itself as flops, a macro's model, and a module that does not exist.
+const (
+	asFlops  = "_flops"
+	asModel  = "_model"
+	unlisted = "_not_listed_in_manifest"
+)
+
+// memory is one parameter set of a RAM leaf.
 type memory struct {
 	design.Size
 	count int // instances by the manifest
 	macro *liberty.SRAM
+}
+
+// ports are those of the memory's leaf.
+func (m memory) ports() liberty.SRAMPorts {
+	if m.Module == design.OnePortRAM {
+		return liberty.OneRW
+	}
+	return liberty.OneR1W
+}
+
+// connections names the ports of a leaf and of its macros, which are the same; slice cuts addresses.
+func connections(module, slice string) string {
+	if module == design.OnePortRAM {
+		return fmt.Sprintf(".clk(clk), .en(en), .we(we), .addr(addr%s), .wdata(wdata), .rdata(rdata)", slice)
+	}
+	return fmt.Sprintf(".clk(clk), .we(we), .waddr(waddr%[1]s), .wdata(wdata), .re(re), .raddr(raddr%[1]s), .rdata(rdata)", slice)
 }
 
 // planMemories decides for every parameter set whether it is a macro or flops.
@@ -49,7 +68,7 @@ func planMemories(d *design.Design, t *technology, o Options) ([]memory, error) 
 		m := memory{Size: s, count: count[s]}
 		if s.Words*s.Bits >= least {
 			macro, err := liberty.CompileSRAM(s.Words, s.Bits, liberty.SRAMOptions{
-				Ports: liberty.OneR1W, Cell: cell, Corner: t.sram, MaxCycle: 1e6 / o.ClockMHz})
+				Ports: m.ports(), Cell: cell, Corner: t.sram, MaxCycle: 1e6 / o.ClockMHz})
 			if err != nil {
 				return nil, err
 			}
@@ -78,36 +97,38 @@ func bitCell(o Options) (liberty.BitCell, error) {
 	return liberty.BitCell{}, fmt.Errorf("synth: unknown memory cell %q (dense, high-current)", o.BitCell)
 }
 
-// ramVerilog returns what replaces the RAM leaf's file: the leaf under another
+// ramVerilog returns what replaces the RAM leaves' files: each leaf under another
 // name for flop memories and the leaf's own header round a choice of macros. A
 // size that the manifest does not list ends in a module that does not exist, so
 // that Yosys stops instead of making a megabyte of flops.
-func ramVerilog(src *design.RAMSource, memories []memory) string {
+func ramVerilog(leaves []*design.RAMSource, memories []memory) string {
 	var b strings.Builder
-	b.WriteString(src.Renamed(flopRAM))
-	b.WriteString("\n`default_nettype wire\n")
-	b.WriteString(src.Header)
-	b.WriteString("\ngenerate\n")
-	ports := func(slice string) string {
-		return fmt.Sprintf(".clk(clk), .we(we), .waddr(waddr%[1]s), .wdata(wdata), .re(re), .raddr(raddr%[1]s), .rdata(rdata)", slice)
-	}
-	params := make([]string, len(src.Parameters))
-	for i, p := range src.Parameters {
-		params[i] = fmt.Sprintf(".%[1]s(%[1]s)", p)
-	}
-	listed := []string{"0"}
-	for _, m := range memories {
-		condition := fmt.Sprintf("WORDS == %d && BITS == %d", m.Words, m.Bits)
-		listed = append(listed, condition)
-		fmt.Fprintf(&b, "if (%s) begin : gen_%dx%d\n", condition, m.Words, m.Bits)
-		if m.macro != nil {
-			fmt.Fprintf(&b, "  %s u_macro (%s);\n", m.macro.Name(), ports(fmt.Sprintf("[%d:0]", liberty.AddressBits(m.Words)-1)))
-		} else {
-			fmt.Fprintf(&b, "  %s #(%s) u_flops (%s);\n", flopRAM, strings.Join(params, ", "), ports(""))
+	for _, src := range leaves {
+		b.WriteString(src.Renamed(src.Module + asFlops))
+		b.WriteString("\n`default_nettype wire\n")
+		b.WriteString(src.Header)
+		b.WriteString("\ngenerate\n")
+		params := make([]string, len(src.Parameters))
+		for i, p := range src.Parameters {
+			params[i] = fmt.Sprintf(".%[1]s(%[1]s)", p)
 		}
-		b.WriteString("end\n")
+		listed := []string{"0"}
+		for _, m := range memories {
+			if m.Module != src.Module {
+				continue
+			}
+			condition := fmt.Sprintf("WORDS == %d && BITS == %d", m.Words, m.Bits)
+			listed = append(listed, condition)
+			fmt.Fprintf(&b, "if (%s) begin : gen_%dx%d\n", condition, m.Words, m.Bits)
+			if m.macro != nil {
+				fmt.Fprintf(&b, "  %s u_macro (%s);\n", m.macro.Name(), connections(m.Module, fmt.Sprintf("[%d:0]", liberty.AddressBits(m.Words)-1)))
+			} else {
+				fmt.Fprintf(&b, "  %s #(%s) u_flops (%s);\n", src.Module+asFlops, strings.Join(params, ", "), connections(m.Module, ""))
+			}
+			b.WriteString("end\n")
+		}
+		fmt.Fprintf(&b, "if (!(%s)) begin : gen_unlisted\n  %s u_unlisted ();\nend\nendgenerate\nendmodule\n", strings.Join(listed, " || "), src.Module+unlisted)
 	}
-	fmt.Fprintf(&b, "if (!(%s)) begin : gen_unlisted\n  %s u_unlisted ();\nend\nendgenerate\nendmodule\n", strings.Join(listed, " || "), unlisted)
 	return b.String()
 }
 
@@ -125,32 +146,37 @@ func macroOutlines(memories []memory) string {
 
 func macroHeader(m memory) string {
 	a, d := liberty.AddressBits(m.Words)-1, m.Bits-1
+	if m.ports() == liberty.OneRW {
+		return fmt.Sprintf("module %s (input wire clk, input wire en, input wire we, input wire [%d:0] addr, input wire [%d:0] wdata,"+
+			" output wire [%d:0] rdata);\n", m.macro.Name(), a, d, d)
+	}
 	return fmt.Sprintf("module %s (input wire clk, input wire we, input wire [%d:0] waddr, input wire [%d:0] wdata,"+
 		" input wire re, input wire [%d:0] raddr, output wire [%d:0] rdata);\n", m.macro.Name(), a, d, a, d)
 }
 
-// macroModels returns simulation models of the macros: the RAM leaf itself,
-// under another name because the netlist holds modules called like the leaf.
-func macroModels(src *design.RAMSource, memories []memory) string {
+// macroModels returns simulation models of the macros: the RAM leaves themselves,
+// under other names because the netlist holds modules called like the leaves.
+func macroModels(leaves []*design.RAMSource, memories []memory) string {
 	var b strings.Builder
-	used := false
-	for _, m := range memories {
-		if m.macro == nil {
-			continue
-		}
-		used = true
-		params := fmt.Sprintf(".WORDS(%d), .BITS(%d)", m.Words, m.Bits)
-		for _, p := range src.Parameters {
-			// The leaf's third parameter is the address width; it is the macro's own here.
-			if p == "ADDR_W" {
-				params += fmt.Sprintf(", .ADDR_W(%d)", liberty.AddressBits(m.Words))
+	for _, src := range leaves {
+		used := false
+		for _, m := range memories {
+			if m.macro == nil || m.Module != src.Module {
+				continue
 			}
+			used = true
+			params := fmt.Sprintf(".WORDS(%d), .BITS(%d)", m.Words, m.Bits)
+			for _, p := range src.Parameters {
+				// The leaf's third parameter is the address width; it is the macro's own here.
+				if p == "ADDR_W" {
+					params += fmt.Sprintf(", .ADDR_W(%d)", liberty.AddressBits(m.Words))
+				}
+			}
+			fmt.Fprintf(&b, "%s  %s #(%s) u_ram (%s);\nendmodule\n", macroHeader(m), src.Module+asModel, params, connections(m.Module, ""))
 		}
-		fmt.Fprintf(&b, "%s  %s #(%s) u_ram (.clk(clk), .we(we), .waddr(waddr), .wdata(wdata), .re(re), .raddr(raddr), .rdata(rdata));\nendmodule\n",
-			macroHeader(m), modelRAM, params)
-	}
-	if used {
-		b.WriteString(src.Renamed(modelRAM))
+		if used {
+			b.WriteString(src.Renamed(src.Module + asModel))
+		}
 	}
 	return b.String()
 }

@@ -73,6 +73,7 @@ type ModuleArea struct {
 type MemoryArea struct {
 	Words     int     `json:"words"`
 	Bits      int     `json:"bits"`
+	Ports     string  `json:"ports"`     // "1r1w": a read and a write port; "1rw": one for both
 	Instances int     `json:"instances"` // in the netlist
 	Listed    int     `json:"listed"`    // in the manifest
 	Storage   string  `json:"storage"`   // "macro" or "flops"
@@ -230,7 +231,7 @@ func (m *Metrics) addModules(totals map[string]*yosys.Total, areas map[string]fl
 func (m *Metrics) addMemories(f *flow, cells map[string]int) float64 {
 	longest := 0.0
 	for _, k := range f.memories {
-		a := MemoryArea{Words: k.Words, Bits: k.Bits, Listed: k.count, Instances: k.count, Storage: "flops"}
+		a := MemoryArea{Words: k.Words, Bits: k.Bits, Ports: k.ports().String(), Listed: k.count, Instances: k.count, Storage: "flops"}
 		if s := k.macro; s != nil {
 			a.Storage, a.Instances = "macro", cells[s.Name()]
 			a.Shape = fmt.Sprintf("%d x %d macros %dx%d mux %d, %s", s.Banks, s.Slices, s.Macro.Words, s.Macro.Bits, s.Macro.Mux, s.Cell.Name)

@@ -114,7 +114,7 @@ func netlistKey(ctx context.Context, d *design.Design, top string, o NetlistOpti
 }
 
 func genericNetlist(ctx context.Context, d *design.Design, top string, o NetlistOptions) ([]byte, error) {
-	ram, err := d.RAM()
+	rams, err := d.RAMs()
 	if err != nil {
 		return nil, err
 	}
@@ -123,14 +123,15 @@ func genericNetlist(ctx context.Context, d *design.Design, top string, o Netlist
 		return nil, fmt.Errorf("synth: %w", err)
 	}
 	defer os.RemoveAll(work)
-	if ram != nil {
-		// As a black box the leaf keeps its name and its parameters.
-		blackbox := "(* blackbox *)\n" + ram.Header + "\nendmodule\n"
-		if err := os.WriteFile(filepath.Join(work, "ram.v"), []byte(blackbox), 0o644); err != nil {
-			return nil, fmt.Errorf("synth: %w", err)
-		}
+	// As a black box a leaf keeps its name and its parameters.
+	var boxes bytes.Buffer
+	for _, r := range rams {
+		boxes.WriteString("(* blackbox *)\n" + r.Header + "\nendmodule\n")
 	}
-	if _, _, err := elaborate(ctx, work, d, ram, []string{"read_verilog -sv ram.v"}, top, false, o.Timeout); err != nil {
+	if err := os.WriteFile(filepath.Join(work, "ram.v"), boxes.Bytes(), 0o644); err != nil {
+		return nil, fmt.Errorf("synth: %w", err)
+	}
+	if _, _, err := elaborate(ctx, work, d, rams, []string{"read_verilog -sv ram.v"}, top, false, o.Timeout); err != nil {
 		return nil, err
 	}
 	if err := yosys.Run(ctx, work, "write", []string{"read_rtlil gates.il", "setundef -zero", "opt_clean", "write_verilog -noattr gates.v"}, o.Timeout); err != nil {
@@ -140,8 +141,8 @@ func genericNetlist(ctx context.Context, d *design.Design, top string, o Netlist
 	if err != nil {
 		return nil, fmt.Errorf("synth: %w", err)
 	}
-	if ram != nil {
-		text = append(append(text, '\n'), ram.Text...)
+	for _, r := range rams {
+		text = append(append(text, '\n'), r.Text...)
 	}
 	return text, nil
 }
@@ -181,8 +182,6 @@ func mappedNetlist(ctx context.Context, dir string, o NetlistOptions) ([]byte, e
 		return nil, fmt.Errorf("synth: %w", err)
 	}
 	text = append(append(text, '\n'), models...)
-	if f.ram != nil {
-		text = append(text, macroModels(f.ram, f.memories)...)
-	}
+	text = append(text, macroModels(f.rams, f.memories)...)
 	return text, nil
 }

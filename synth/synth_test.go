@@ -76,8 +76,8 @@ func TestRunGeneric28(t *testing.T) {
 	assert.Equal(t, 4, strings.Count(strings.Join(modules(m), " "), "standin_reg__"))
 
 	assert.Equal(t, []MemoryArea{
-		{Words: 16, Bits: 8, Listed: 1, Instances: 1, Storage: "flops"},
-		{Words: 256, Bits: 64, Listed: 1, Instances: 1, Storage: "macro", Shape: "1 x 1 macros 256x64 mux 2, dense",
+		{Words: 16, Bits: 8, Ports: "1r1w", Listed: 1, Instances: 1, Storage: "flops"},
+		{Words: 256, Bits: 64, Ports: "1r1w", Listed: 1, Instances: 1, Storage: "macro", Shape: "1 x 1 macros 256x64 mux 2, dense",
 			Area: macro.Area, AccessNS: macro.Access / 1e3, CycleNS: macro.Cycle / 1e3},
 	}, m.Memories)
 	assert.Empty(t, m.Warnings)
@@ -186,7 +186,82 @@ func TestUnlistedMemoryIsAnError(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file, bytes.Replace(text, []byte(`"words": 256`), []byte(`"words": 512`), 1), 0o644))
 	_, err = Run(context.Background(), dir, Options{})
-	assert.ErrorContains(t, err, unlisted)
+	assert.ErrorContains(t, err, design.RAM+unlisted)
+}
+
+// onePort is a design of two memories of one size, u_one with one port and u_two with two.
+func onePort(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"manifest.json": `{"schema": 1, "name": "ports", "clock": {"port": "clk", "reset": "rst", "mhz": 500},
+			"params": {"memory": "auto"}, "tops": {"core": {"module": "ports_core", "ports": []}},
+			"files": ["inc_ram_1r1w.v", "inc_ram_1rw.v", "ports_core.v"], "memories": [
+			{"module": "inc_ram_1rw", "path": "u_one", "words": 512, "bits": 64, "role": "payload", "ports": 1},
+			{"module": "inc_ram_1r1w", "path": "u_two", "words": 512, "bits": 64, "role": "replay", "ports": 2}]}`,
+		"ports_core.v": `module ports_core (input wire clk, input wire en, input wire we, input wire [8:0] addr, input wire [63:0] wdata,
+				output wire [63:0] one, output wire [63:0] two);
+			inc_ram_1rw #(.WORDS(512), .BITS(64), .ADDR_W(9)) u_one (.clk(clk), .en(en), .we(we), .addr(addr), .wdata(wdata), .rdata(one));
+			inc_ram_1r1w #(.WORDS(512), .BITS(64), .ADDR_W(9)) u_two (.clk(clk), .we(en && we), .waddr(addr), .wdata(wdata),
+				.re(en && !we), .raddr(addr), .rdata(two));
+			endmodule`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	for _, name := range []string{"inc_ram_1r1w.v", "inc_ram_1rw.v"} {
+		text, err := os.ReadFile("../hdl/ram/" + name)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
+	}
+	return dir
+}
+
+// TestOnePort: a memory with one port costs less than one of the same size with two, and a netlist has both.
+func TestOnePort(t *testing.T) {
+	t.Parallel()
+	dir := onePort(t)
+	m, err := Run(context.Background(), dir, Options{})
+	require.NoError(t, err)
+	require.Empty(t, m.Warnings)
+	require.Len(t, m.Memories, 2)
+	for i, ports := range []liberty.SRAMPorts{liberty.OneR1W, liberty.OneRW} {
+		macro, err := liberty.CompileSRAM(512, 64, liberty.SRAMOptions{Ports: ports, Cell: liberty.DenseCell(), Corner: liberty.Typical(), MaxCycle: 2000})
+		require.NoError(t, err)
+		assert.Equal(t, ports.String(), m.Memories[i].Ports)
+		assert.Equal(t, 1, m.Memories[i].Instances)
+		assert.InDelta(t, macro.Area+macro.BankMuxArea, m.Memories[i].Area, 1e-3)
+	}
+	assert.Less(t, m.Memories[1].Area, 0.7*m.Memories[0].Area)
+	assert.InDelta(t, m.Memories[0].Area+m.Memories[1].Area, m.Metrics["synth__design__instance__area__macros"], 1e-3)
+
+	const bench = `module bench;
+		reg clk = 0, en = 0, we = 0; reg [8:0] addr = 0; reg [63:0] wdata = 0; wire [63:0] one, two;
+		ports_core dut (.clk(clk), .en(en), .we(we), .addr(addr), .wdata(wdata), .one(one), .two(two));
+		always #5 clk = ~clk;
+		integer i, same = 0, seed = 7;
+		initial begin
+			for (i = 0; i < 2000; i = i + 1) begin
+				en = $random(seed); we = i < 32 || $random(seed) % 2 == 0; addr = i < 32 ? i : $random(seed) & 31; wdata = {$random(seed), $random(seed)};
+				en = en || i < 32;
+				@(negedge clk);
+				if (i > 40 && one === two && ^one !== 1'bx) same = same + 1;
+			end
+			$display("same %0d", same);
+			$finish;
+		end
+		endmodule`
+	for _, mapped := range []bool{false, true} {
+		out := t.TempDir()
+		file, err := Netlist(context.Background(), dir, NetlistOptions{Mapped: mapped, OutDir: out})
+		require.NoError(t, err)
+		tb, exe := filepath.Join(out, "bench.v"), filepath.Join(out, "sim.vvp")
+		require.NoError(t, os.WriteFile(tb, []byte(bench), 0o644))
+		_, err = tool.Run(context.Background(), tool.Command{Name: "iverilog", Args: []string{"-g2012", "-s", "bench", "-o", exe, tb, file}, Timeout: time.Minute})
+		require.NoError(t, err)
+		res, err := tool.Run(context.Background(), tool.Command{Name: "vvp", Args: []string{"-n", exe}, Timeout: time.Minute})
+		require.NoError(t, err)
+		assert.Contains(t, string(res.Stdout), "same 1959\n", "mapped %v", mapped)
+	}
 }
 
 func TestBadOptions(t *testing.T) {

@@ -55,11 +55,11 @@ func (m *Metrics) Table() string {
 	b.WriteString(t.Render() + "\n")
 
 	if len(m.Memories) > 0 {
-		t = newTable("memory", "instances", "stored in", "shape", "um2 each", "access ns", "cycle ns")
+		t = newTable("memory", "ports", "instances", "stored in", "shape", "um2 each", "access ns", "cycle ns")
 		for _, a := range m.Memories {
-			row := table.Row{fmt.Sprintf("%d x %d", a.Words, a.Bits), a.Instances, a.Storage, a.Shape, "", "", ""}
+			row := table.Row{fmt.Sprintf("%d x %d", a.Words, a.Bits), a.Ports, a.Instances, a.Storage, a.Shape, "", "", ""}
 			if a.Area > 0 {
-				row[4], row[5], row[6] = fmt.Sprintf("%.1f", a.Area), fmt.Sprintf("%.3f", a.AccessNS), fmt.Sprintf("%.3f", a.CycleNS)
+				row[5], row[6], row[7] = fmt.Sprintf("%.1f", a.Area), fmt.Sprintf("%.3f", a.AccessNS), fmt.Sprintf("%.3f", a.CycleNS)
 			}
 			t.AppendRow(row)
 		}

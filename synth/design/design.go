@@ -5,6 +5,7 @@
 package design
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,8 +16,12 @@ import (
 	"strings"
 )
 
-// RAM is the name of the leaf module that every memory of an engine is an instance of.
-const RAM = "inc_ram_1r1w"
+// Every memory of an engine is an instance of one of two leaf modules: RAM has a write and a read port, OnePortRAM a port that
+// reads or writes.
+const (
+	RAM        = "inc_ram_1r1w"
+	OnePortRAM = "inc_ram_1rw"
+)
 
 // Design is a manifest and the folder it lies in.
 type Design struct {
@@ -70,7 +75,7 @@ type Port struct {
 	Width int    `json:"width"`
 }
 
-// Memory is one instance of the RAM leaf.
+// Memory is one instance of a RAM leaf.
 type Memory struct {
 	Module string `json:"module"`
 	Path   string `json:"path"`
@@ -117,8 +122,8 @@ func (d *Design) check() error {
 		return errors.New("no clock port")
 	}
 	for _, m := range d.Memories {
-		if m.Module != RAM {
-			return fmt.Errorf("memory %s is a %s; only %s is known", m.Path, m.Module, RAM)
+		if m.Module != RAM && m.Module != OnePortRAM {
+			return fmt.Errorf("memory %s is a %s; only %s and %s are known", m.Path, m.Module, RAM, OnePortRAM)
 		}
 		if m.Words < 1 || m.Bits < 1 {
 			return fmt.Errorf("memory %s has %d words of %d bits", m.Path, m.Words, m.Bits)
@@ -180,74 +185,77 @@ func (d *Design) MemoryBits() int {
 // PayloadBits is the size of the payload buffer as its parameter states it.
 func (d *Design) PayloadBits() int { return 8 * d.Params.BufferBytes }
 
-// Size is a memory's parameter set.
-type Size struct{ Words, Bits int }
+// Size is a memory's leaf module and parameter set.
+type Size struct {
+	Words, Bits int
+	Module      string
+}
 
 // Sizes returns the parameter sets of the memories and how often each occurs,
 // in ascending order.
 func (d *Design) Sizes() ([]Size, map[Size]int) {
 	count := map[Size]int{}
 	for _, m := range d.Memories {
-		count[Size{m.Words, m.Bits}]++
+		count[Size{m.Words, m.Bits, m.Module}]++
 	}
 	sizes := make([]Size, 0, len(count))
 	for s := range count {
 		sizes = append(sizes, s)
 	}
 	slices.SortFunc(sizes, func(a, b Size) int {
-		if a.Words != b.Words {
-			return a.Words - b.Words
-		}
-		return a.Bits - b.Bits
+		return cmp.Or(cmp.Compare(a.Words, b.Words), cmp.Compare(a.Bits, b.Bits), cmp.Compare(a.Module, b.Module))
 	})
 	return sizes, count
 }
 
-// RAMSource is the file that defines the RAM leaf, taken apart.
+// RAMSource is the file that defines a RAM leaf, taken apart.
 type RAMSource struct {
+	Module     string   // RAM or OnePortRAM
 	File       string   // path
 	Text       string   // whole file
-	Header     string   // "module inc_ram_1r1w ... );"
+	Header     string   // "module inc_ram_... );"
 	Parameters []string // names
 }
 
 var (
-	ramHeader    = regexp.MustCompile(`(?s)\bmodule\s+` + RAM + `\b.*?\)\s*;`)
+	ramHeader    = regexp.MustCompile(`(?s)\bmodule\s+(` + RAM + `|` + OnePortRAM + `)\b.*?\)\s*;`)
 	ramParameter = regexp.MustCompile(`\bparameter\s+(?:(?:integer|int|signed|unsigned)\s+)*(?:\[[^\]]*\]\s*)?(\w+)`)
 	lineComment  = regexp.MustCompile(`//[^\n]*`)
 )
 
-// RAM finds the definition of the RAM leaf among the sources; nil if the design
-// has none and lists no memories.
-func (d *Design) RAM() (*RAMSource, error) {
+// RAMs finds the definitions of the RAM leaves among the sources. Each leaf that the manifest lists a memory of must be there.
+func (d *Design) RAMs() ([]*RAMSource, error) {
+	var found []*RAMSource
 	for _, f := range d.Sources() {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			return nil, fmt.Errorf("design: %w", err)
 		}
 		// Comments may hold brackets and semicolons.
-		header := ramHeader.FindString(lineComment.ReplaceAllString(string(text), ""))
-		if header == "" {
+		header := ramHeader.FindStringSubmatch(lineComment.ReplaceAllString(string(text), ""))
+		if header == nil {
 			continue
 		}
-		r := &RAMSource{File: f, Text: string(text), Header: header}
-		for _, m := range ramParameter.FindAllStringSubmatch(header, -1) {
+		r := &RAMSource{Module: header[1], File: f, Text: string(text), Header: header[0]}
+		for _, m := range ramParameter.FindAllStringSubmatch(r.Header, -1) {
 			r.Parameters = append(r.Parameters, m[1])
 		}
 		for _, p := range []string{"WORDS", "BITS"} {
 			if !slices.Contains(r.Parameters, p) {
-				return nil, fmt.Errorf("design: %s: module %s has no parameter %s", f, RAM, p)
+				return nil, fmt.Errorf("design: %s: module %s has no parameter %s", f, r.Module, p)
 			}
 		}
-		return r, nil
+		found = append(found, r)
 	}
-	if len(d.Memories) > 0 {
-		return nil, fmt.Errorf("design: the manifest lists memories, but no file defines %s", RAM)
+	for _, m := range d.Memories {
+		if !slices.ContainsFunc(found, func(r *RAMSource) bool { return r.Module == m.Module }) {
+			return nil, fmt.Errorf("design: the manifest lists memories, but no file defines %s", m.Module)
+		}
 	}
-	return nil, nil
+	return found, nil
 }
 
 // Renamed returns the source with the module under another name.
 func (r *RAMSource) Renamed(name string) string {
-	return regexp.MustCompile(`\bmodule\s+`+RAM+`\b`).ReplaceAllString(r.Text, "module "+name)
+	return regexp.MustCompile(`\bmodule\s+`+r.Module+`\b`).ReplaceAllString(r.Text, "module "+name)
 }
