@@ -415,7 +415,7 @@ func scenArithIllegal(t *T) error {
 		}
 	}
 	for _, k := range t.fitting(count) {
-		g := e.makeGroup(0, count, t.p.Members, false, withKind(k))
+		g := e.makeGroup(0, count, t.p.Members, false, withKind(k), withLog2N(3))
 		legal := g.set
 		for _, bad := range illegalGroups(t, legal) {
 			g.set = bad
@@ -469,7 +469,7 @@ func (g *group) refused() error {
 	if ok {
 		return failf("illegal settings were enabled: %+v", g.set)
 	}
-	before, err := g.e.counters()
+	before, err := g.e.counter("DROP_GROUP_DISABLED")
 	if err != nil {
 		return err
 	}
@@ -477,13 +477,13 @@ func (g *group) refused() error {
 	if err != nil {
 		return err
 	}
-	after, err := g.e.counters()
+	after, err := g.e.counter("DROP_GROUP_DISABLED")
 	if err != nil {
 		return err
 	}
-	if len(outs) > 0 || after["DROP_GROUP_DISABLED"] != before["DROP_GROUP_DISABLED"]+1 {
+	if len(outs) > 0 || after != before+1 {
 		return failf("a group with illegal settings answered with %d frames, DROP_GROUP_DISABLED went from %d to %d: %+v", len(outs),
-			before["DROP_GROUP_DISABLED"], after["DROP_GROUP_DISABLED"], g.set)
+			before, after, g.set)
 	}
 	return nil
 }

@@ -52,19 +52,13 @@ func scenECC(t *T) error {
 // inject has the next row written to the payload memory stored with so many bits inverted.
 func (e *engine) inject(flips uint32) error { return e.drv.Write("ECC_INJECT", 0, flips) }
 
-// eccCount reads one of the two counters.
-func (e *engine) eccCount(name string) (uint32, error) {
-	all, err := e.counters()
-	return all[name], err
-}
-
 // single: before each contribution in turn, one bit. Results and what is sent again are exact.
 func (g *group) single(others func() error) error {
 	e, m := g.e, g.members()
 	for n := range min(2*len(m), 4*g.mw()) {
 		psn := g.set.Start.Add(n)
 		size := g.whole([]int{4, g.t.p.BusBytes, g.t.p.MTUBytes}[n%3])
-		before, err := e.eccCount("ECC_CORRECTED")
+		before, err := e.counter("ECC_CORRECTED")
 		if err != nil {
 			return err
 		}
@@ -93,7 +87,7 @@ func (g *group) single(others func() error) error {
 				return failf("sent again: %w", err)
 			}
 		}
-		after, err := e.eccCount("ECC_CORRECTED")
+		after, err := e.counter("ECC_CORRECTED")
 		if err != nil {
 			return err
 		}
@@ -104,7 +98,7 @@ func (g *group) single(others func() error) error {
 			return err
 		}
 	}
-	if n, err := e.eccCount("ECC_DOUBLE"); err != nil || n != 0 && !g.t.doubled {
+	if n, err := e.counter("ECC_DOUBLE"); err != nil || n != 0 && !g.t.doubled {
 		return failf("single errors alone, and ECC_DOUBLE is %d (%v)", n, err)
 	}
 	return nil
@@ -122,7 +116,7 @@ func (g *group) double(others func() error) error {
 			return err
 		}
 	}
-	before, err := e.eccCount("ECC_DOUBLE")
+	before, err := e.counter("ECC_DOUBLE")
 	if err != nil {
 		return err
 	}
@@ -162,7 +156,7 @@ func (g *group) double(others func() error) error {
 	if err := again(); err != nil {
 		return err
 	}
-	after, err := e.eccCount("ECC_DOUBLE")
+	after, err := e.counter("ECC_DOUBLE")
 	if err != nil {
 		return err
 	}
@@ -174,7 +168,7 @@ func (g *group) double(others func() error) error {
 			return failf("PSN %v behind the bad one: %w", at(k), err)
 		}
 	}
-	clean, err := e.eccCount("ECC_DOUBLE")
+	clean, err := e.counter("ECC_DOUBLE")
 	if err != nil {
 		return err
 	}
@@ -220,7 +214,7 @@ func (t *T) eccHosts() error {
 		return err
 	}
 	n.net.OnQuantum = nil
-	corrected, err := e.eccCount("ECC_CORRECTED")
+	corrected, err := e.counter("ECC_CORRECTED")
 	if err != nil {
 		return err
 	}

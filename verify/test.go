@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 
 	"incforge/inc"
 	"incforge/roce"
@@ -345,6 +346,11 @@ func (t *T) words(n int) []byte {
 
 // counters reads all counters of a settled engine.
 func (e *engine) counters() (map[string]uint32, error) { return e.drv.Counters() }
+
+// counter reads one counter of a settled engine.
+func (e *engine) counter(name string) (uint32, error) {
+	return e.drv.Read("COUNTER", slices.Index(e.t.man.Counters, name)) // −1 is refused
+}
 
 // failf makes an error of a scenario's own expectation.
 func failf(format string, args ...any) error { return fmt.Errorf(format, args...) }
