@@ -67,8 +67,9 @@ func (t *T) newTree(levels, degree int, link *net.Link) (*network, error) {
 		return nil, err
 	}
 	// A window of the longest packets of all hosts through one switch, several links there and back, at the pace of
-	// the slower of link and switch.
-	perPacket := uint64(float64(t.p.MTUBytes+90)/min(link.BytesPerCycle, float64(t.p.BusBytes))) + 30
+	// the slowest of link, bus and adders.
+	pace := min(link.BytesPerCycle, float64(t.p.BusBytes)/float64(t.p.CyclesPerBeat()))
+	perPacket := uint64(float64(t.p.MTUBytes+90)/pace) + 30
 	n.timeout = uint64(levels)*4*uint64(link.Latency+200) + perPacket*uint64(t.p.GroupSlots()*(t.p.Members+1))*2 +
 		2*uint64(max(link.Up.Jitter, link.Down.Jitter))
 	n.net.OnQuantum = func(uint64) error { return t.ctx.Err() }

@@ -74,6 +74,23 @@ func (p Params) Planes() int {
 	return 1
 }
 
+// CyclesPerBeat is how many cycles a beat of payload keeps the adders busy at most, the reduction of a result that is sent
+// again included.
+func (p Params) CyclesPerBeat() int {
+	row := min(4*p.Lanes, p.BusBytes)
+	if p.Reproducible() {
+		row = min(2*p.Lanes, p.BusBytes)
+	}
+	cycles := max(p.BusBytes/max(row, 1), 1)
+	if p.DTypeMask()&0b0110 != 0 && 4*p.Lanes <= p.BusBytes {
+		cycles *= 2 // 16-bit elements are worked on as FP32
+	}
+	if p.Reproducible() {
+		cycles += cycles * 3 * ceilPow2(p.Planes()) / 2
+	}
+	return cycles
+}
+
 // EPS is the number of endpoint records of a group: MEMBERS+1 rounded up to a power of two.
 func (p Params) EPS() int { return ceilPow2(p.Members + 1) }
 
