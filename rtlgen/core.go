@@ -72,13 +72,14 @@ func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
 	init := int(int32(icrc.Init()))
 
 	parse := c.Add("u_parser", parser.Parser{Bytes: p.BusBytes, PortW: d.PortBits, MTUBytes: p.MTUBytes, LenW: d.PayloadLenBits,
-		WordsW: d.WordCountBits})
+		WordsW: d.WordCountBits, EOFDelay: icrc.CheckDelay(p.BusBytes)})
 	icrcCheck := c.Add("u_icrc_check", icrc.Check{Bytes: p.BusBytes, Init: init})
 	rxStep := c.Add("u_crc_rx", icrc.Step{Bytes: p.BusBytes})
 	rxResidue := c.Add("u_residue", icrc.Residue{Bytes: p.BusBytes})
 	lookup := c.Add("u_lookup", lookuptable.LookupTable{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits})
-	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits})
+	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
+		EOFDelay: icrc.CheckDelay(p.BusBytes)})
 	decide := c.Add("u_check", checkduplicate.CheckDuplicate{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes,
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Planes: d.Planes, Tree: tree, Halves: leaf.Bit(d.HasWide),
 		Groups: p.Groups, PktW: d.PacketAddrBits, ICRC: check, Counters: len(model.Counters)})

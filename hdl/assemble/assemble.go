@@ -9,7 +9,7 @@ import (
 
 // Assemble is inc_assemble: joins header and payload to the beats of a frame. Its contract is the head of inc_assemble.v.
 type Assemble struct {
-	// Bytes: bytes of a beat; a power of two, 8 to 256.
+	// Bytes: bytes of a beat; a power of two, 8 to 2048.
 	Bytes int
 	// PortW: bits of a port number.
 	PortW int
@@ -22,7 +22,7 @@ type Assemble struct {
 // Module describes it, or says every reason why the parameters are illegal.
 func (p Assemble) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_assemble")
-	rules.Refuse(p.Bytes < 8 || p.Bytes > 256 || 1<<leaf.Clog2(p.Bytes) != p.Bytes, "BYTES must be a power of two, 8 to 256")
+	rules.Refuse(p.Bytes < 8 || p.Bytes > 2048 || 1<<leaf.Clog2(p.Bytes) != p.Bytes, "BYTES must be a power of two, 8 to 2048")
 	rules.Refuse(p.LenW < 1 || p.LenW > 15 || p.LenW < leaf.Clog2(p.Bytes), "LEN_W must be 1 to 15")
 	if err := rules.Err(); err != nil {
 		return nil, err
@@ -55,6 +55,7 @@ func (p Assemble) Module() (*graph.Module, error) {
 			leaf.In("word_valid", 1),
 			leaf.Out("word_ready", 1),
 			leaf.In("word_data", 8*p.Bytes),
+			leaf.In("word_bad", 1),
 			leaf.Out("m_valid", 1),
 			leaf.In("m_ready", 1),
 			leaf.Out("m_data", 8*p.Bytes),
@@ -64,6 +65,7 @@ func (p Assemble) Module() (*graph.Module, error) {
 			leaf.Out("m_port", p.PortW),
 			leaf.Out("m_index", 4),
 			leaf.Out("m_left", 17),
+			leaf.Out("m_bad", 1),
 		},
 	}, nil
 }

@@ -11,20 +11,31 @@ import (
 
 	"incforge/hdl/assemble"
 	"incforge/hdl/hdltest/rig"
+	"incforge/hdl/leaf"
 	"incforge/roce"
 	"incforge/sim"
 )
 
-// mtu is the longest payload tested, in bytes.
-const mtu = 320
+// longest is the longest payload tested, in bytes.
+func longest(bytes int) int { return max(320, 3*bytes) }
 
 func of(bytes int) assemble.Assemble {
-	p := assemble.Assemble{Bytes: bytes, PortW: 2, LenW: 9}
-	for mtu/bytes+1 > 1<<p.WordsW {
-		p.WordsW++
-	}
-	return p
+	n := longest(bytes)
+	return assemble.Assemble{Bytes: bytes, PortW: 2, LenW: leaf.Clog2(n + 1), WordsW: leaf.Clog2(n/bytes + 1)}
 }
+
+// lengths are all payload lengths, and for wide beats those about the beats' ends and some between.
+func lengths(bytes int) []int {
+	var out []int
+	for n := range longest(bytes) + 1 {
+		if at := (n + 72) % bytes; bytes <= 64 || at < 24 || n < 12 || n%(bytes/8+1) == 0 { // headers and ICRC are 58 or 62 bytes
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func widths() []int { return []int{8, 16, 32, 64, 128, 512, 1024, 2048} }
 
 // frame is what goes in and what must come out.
 type frame struct {
@@ -34,13 +45,14 @@ type frame struct {
 	payload []byte
 	want    []byte // with zeros for the ICRC
 	covered int
+	bad     int // which payload word, -1 for none
 }
 
 func newFrame(rng *rand.Rand, op roce.Opcode, length int, pad uint8) frame {
 	p := roce.Packet{DstMAC: roce.MACFromUint64(rng.Uint64()), SrcMAC: roce.MACFromUint64(rng.Uint64()), TOS: uint8(rng.Uint32()), TTL: 64,
 		SrcIP: roce.IP4FromUint32(rng.Uint32()), DstIP: roce.IP4FromUint32(rng.Uint32()), SrcPort: uint16(rng.Uint32()), Op: op, Pad: pad,
 		PKey: roce.DefaultPKey, DestQP: rng.Uint32N(1 << 24), PSN: roce.PSN(rng.Uint32N(1 << 24)), Imm: rng.Uint32(), MSN: rng.Uint32N(1 << 24)}
-	f := frame{port: rng.Uint64N(4), long: op.HasImm() || op.HasAETH()}
+	f := frame{port: rng.Uint64N(4), long: op.HasImm() || op.HasAETH(), bad: -1}
 	if op.IsSend() {
 		f.payload = make([]byte, length)
 		for i := range f.payload {
@@ -110,6 +122,9 @@ func (b *bench) cycle(t *testing.T) {
 			w[i] = 0xDB
 		}
 		b.SetBytes("word_data", w)
+		b.SetBool("word_bad", at == b.frames[frame].bad)
+	} else {
+		b.SetBool("word_bad", true) // of no word
 	}
 	b.SetBool("m_ready", b.ready())
 	b.Clock()
@@ -146,12 +161,22 @@ func (b *bench) beat(t *testing.T) {
 	require.Equal(t, uint64(min(b.beats, 15)), b.Get("m_index"), "index")
 	require.Equal(t, uint64(f.covered-at)&0x1FFFF, b.Get("m_left"), "left")
 	require.Equal(t, f.port, b.Get("m_port"), "port")
+	header := 54
+	if f.long {
+		header = 58
+	}
+	require.Equal(t, f.bad >= 0 && b.beats >= header/b.bytes+f.bad, b.Is("m_bad"), "bad in beat %d, word %d was", b.beats, f.bad)
+	if f.bad >= 0 && at+b.bytes > f.covered {
+		require.True(t, b.Is("m_bad"), "known where the ICRC begins")
+	}
 	kept := min(b.bytes, len(f.want)-at)
 	data, keep := b.Bytes("m_data"), b.Bytes("m_keep")
 	for i := range data {
-		require.Equal(t, i < kept, keep[i/8]>>(i%8)&1 != 0, "keep %d", i)
-		if i >= kept {
-			require.Zero(t, data[i], "byte %d, which is not kept", i)
+		if i < kept != (keep[i/8]>>(i%8)&1 != 0) {
+			require.Fail(t, "keep", "%d of %d", i, kept)
+		}
+		if i >= kept && data[i] != 0 {
+			require.Fail(t, "data", "byte %d, which is not kept", i)
 		}
 	}
 	b.part = append(b.part, data[:kept]...)
@@ -179,11 +204,15 @@ func (b *bench) run(t *testing.T) {
 // TestFrames: every payload length, in both header forms, at any pace of headers, words and output, against roce's bytes.
 func TestFrames(t *testing.T) {
 	t.Parallel()
-	for _, bytes := range []int{8, 64} {
+	for _, bytes := range widths() {
 		t.Run(fmt.Sprintf("%d bytes", bytes), func(t *testing.T) {
 			t.Parallel()
 			lib := rig.Lib(t, of(bytes))
-			for seed := range uint64(4) {
+			seeds := uint64(4)
+			if bytes > 64 {
+				seeds = 2
+			}
+			for seed := range seeds {
 				b := newBench(t, lib, bytes, seed)
 				pace := func() func() bool {
 					percent := []int{100, 100, 60, 25}[b.rng.IntN(4)]
@@ -192,10 +221,13 @@ func TestFrames(t *testing.T) {
 				if seed > 0 {
 					b.header, b.words, b.ready = pace(), pace(), pace()
 				}
-				for length := 0; length <= mtu; length++ {
+				for _, length := range lengths(bytes) {
 					// all lengths, multiples of 4 with pad bytes or without: body bytes are a multiple of 4
 					pad := uint8(-length & 3)
 					b.frames = append(b.frames, newFrame(b.rng, roce.SendOnly, length, pad), newFrame(b.rng, roce.SendLastImm, length, pad))
+					if n := len(b.frames) - 1; length > 0 && b.rng.IntN(3) == 0 {
+						b.frames[n].bad = b.rng.IntN((length + bytes - 1) / bytes)
+					}
 					if length%16 == 0 {
 						b.frames = append(b.frames, newFrame(b.rng, roce.Acknowledge, 0, 0), newFrame(b.rng, roce.CNP, 0, 0))
 					}

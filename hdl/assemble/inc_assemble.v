@@ -6,13 +6,15 @@
 //   latency     1 cycle from header (and first word, if the first beat needs it) to the first beat
 //   throughput  1 beat per cycle, no bubbles between frames while headers and words are there
 //   beats       tkeep full but on the last; bytes after the payload are zero
+//   bad         m_bad is high once a word of the frame, whole or in part in this beat or one before, was bad: complete in the
+//               beats behind the payload's last byte, and in the last
 //   stall       m_ready low holds everything; headers and words wait for each other
 //   reset       between frames
 //   not done    the ICRC; hdr_* must hold still until hdr_pop
 `default_nettype none
 
 module inc_assemble #(
-    // bytes of a beat; a power of two, 8 to 256
+    // bytes of a beat; a power of two, 8 to 2048
     parameter BYTES   = 8,
     // bits of a port number
     parameter PORT_W  = 2,
@@ -37,6 +39,7 @@ module inc_assemble #(
     input  wire               word_valid,
     output wire               word_ready,
     input  wire [8*BYTES-1:0] word_data,
+    input  wire               word_bad,
 
     output wire               m_valid,
     input  wire               m_ready,
@@ -48,7 +51,8 @@ module inc_assemble #(
     // index of the beat in its frame; stays at 15
     output wire [3:0]         m_index,
     // bytes that the ICRC covers, counted from this beat's first byte; signed
-    output wire [16:0]        m_left
+    output wire [16:0]        m_left,
+    output wire               m_bad
 );
 
     localparam LANE_W  = $clog2(BYTES);
@@ -66,8 +70,8 @@ module inc_assemble #(
 
 `ifndef __ICARUS__
     generate
-        if (BYTES < 8 || BYTES > 256 || (1 << LANE_W) != BYTES) begin : gen_bad_bytes
-            $error("inc_assemble: BYTES must be a power of two, 8 to 256");
+        if (BYTES < 8 || BYTES > 2048 || (1 << LANE_W) != BYTES) begin : gen_bad_bytes
+            $error("inc_assemble: BYTES must be a power of two, 8 to 2048");
         end
         if (LEN_W < 1 || LEN_W > 15 || LEN_W < LANE_W) begin : gen_bad_len
             $error("inc_assemble: LEN_W must be 1 to 15");
@@ -83,12 +87,15 @@ module inc_assemble #(
     reg  [LEFT_W:0]    pay_reg;       // payload bytes from the next word on, signed
     reg  [8*BYTES-1:0] carry_reg;     // the word before, its tail not sent yet
 
+    reg                bad_reg;       // a word of the frame was bad
+
     reg                o_valid, o_first, o_last;
     reg  [8*BYTES-1:0] o_data;
     reg  [BYTES-1:0]   o_keep;
     reg  [PORT_W-1:0]  o_port;
     reg  [3:0]         o_index;
     reg  [16:0]        o_left;
+    reg                o_bad;
 
     wire [4:0]         count  = {1'b0, index_reg} + 5'd1;
     wire [4:0]         pay_beat = hdr_long ? PAY_BEAT_B : PAY_BEAT_A;
@@ -100,6 +107,7 @@ module inc_assemble #(
     wire needs = count > pay_beat && words != {WORDS_W{1'b0}};
     wire go    = hdr_valid && (!needs || word_valid) && (!o_valid || m_ready);
     wire last  = rest <= BEAT_BYTES;
+    wire bad   = (begun_reg && bad_reg) || (needs && word_bad);
 
     assign word_ready = go && needs;
     assign hdr_pop    = go && last;
@@ -110,14 +118,38 @@ module inc_assemble #(
     // 58 is no multiple of BYTES
     wire [8*BYTES*BEATS-1:0] header = {{(8*(BYTES*BEATS-58)){1'b0}}, hdr_bytes};
 
+    // Lanes below a number, in two steps: whole blocks of lanes, and lanes of the block in which it lies. For the payload and
+    // for the frame.
+    localparam FINE_W = LANE_W / 2;
+    localparam BLOCKS = BYTES >> FINE_W;
+    localparam FINE   = 1 << FINE_W;
+    wire pay_past  = !pay[LEFT_W] && pay[LEFT_W-1:LANE_W] != {(LEFT_W-LANE_W){1'b0}};
+    wire rest_past = rest[16:LANE_W] != {(17-LANE_W){1'b0}};
+    wire [LANE_W-FINE_W:0] pay_block  = {pay_past, pay[LANE_W-1:FINE_W]};
+    wire [LANE_W-FINE_W:0] rest_block = {rest_past, rest[LANE_W-1:FINE_W]};
+    wire [FINE_W:0]        pay_lane   = {1'b0, pay[FINE_W-1:0]};
+    wire [FINE_W:0]        rest_lane  = {1'b0, rest[FINE_W-1:0]};
+    wire [BLOCKS:0]        pay_blocks, rest_blocks;    // bit i + 1: block i lies below; bit 0: there may be any
+    wire [FINE-1:0]        pay_lanes, rest_lanes;
+    assign pay_blocks[0]  = needs && !pay[LEFT_W];
+    assign rest_blocks[0] = 1'b1;
+
     genvar b;
     generate
+        for (b = 0; b < BLOCKS; b = b + 1) begin : gen_block
+            localparam [LANE_W-FINE_W:0] BLOCK = b;
+            assign pay_blocks[b+1]  = needs && !pay[LEFT_W] && pay_block > BLOCK;
+            assign rest_blocks[b+1] = rest_block > BLOCK;
+        end
+        for (b = 0; b < FINE; b = b + 1) begin : gen_lane
+            localparam [FINE_W:0] LANE = b;
+            assign pay_lanes[b]  = pay_lane > LANE;
+            assign rest_lanes[b] = rest_lane > LANE;
+        end
         for (b = 0; b < BYTES; b = b + 1) begin : gen_byte
-            localparam [16:0]     LANE = b;
-            localparam [LEFT_W:0] PAY  = b;
-            wire in_payload = !pay[LEFT_W] && pay > PAY;
-            assign word[8*b +: 8] = in_payload && needs ? word_data[8*b +: 8] : 8'h00;
-            assign keep[b]        = rest > LANE;
+            wire in_payload = pay_blocks[b/FINE+1] || (pay_blocks[b/FINE] && pay_lanes[b%FINE]);
+            assign word[8*b +: 8] = in_payload ? word_data[8*b +: 8] : 8'h00;
+            assign keep[b]        = rest_blocks[b/FINE+1] || (rest_blocks[b/FINE] && rest_lanes[b%FINE]);
         end
     endgenerate
 
@@ -144,6 +176,8 @@ module inc_assemble #(
             o_port  <= hdr_port;
             o_index <= index_reg;
             o_left  <= left;
+            o_bad   <= bad;
+            bad_reg <= bad;
             if (last) begin
                 begun_reg <= 1'b0;
                 index_reg <= 4'd0;
@@ -177,6 +211,7 @@ module inc_assemble #(
     assign m_port  = o_port;
     assign m_index = o_index;
     assign m_left  = o_left;
+    assign m_bad   = o_bad;
 
 endmodule
 

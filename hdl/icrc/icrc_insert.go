@@ -9,7 +9,7 @@ import (
 
 // Insert is inc_icrc_insert: computes the ICRC of frames that the engine makes. Its contract is the head of inc_icrc_insert.v.
 type Insert struct {
-	// Bytes: bytes of a beat; a power of two, 8 to 256.
+	// Bytes: bytes of a beat; a power of two, 8 to 2048.
 	Bytes int
 	// PortW: bits of a port number.
 	PortW int
@@ -20,7 +20,7 @@ type Insert struct {
 // Module describes it, or says every reason why the parameters are illegal.
 func (p Insert) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_icrc_insert")
-	rules.Refuse(p.Bytes < 8 || p.Bytes > 256 || (1<<(leaf.Clog2(p.Bytes))) != p.Bytes, "BYTES must be a power of two, 8 to 256")
+	rules.Refuse(p.Bytes < 8 || p.Bytes > 2048 || leaf.Pow2(leaf.Clog2(p.Bytes)) != p.Bytes, bytesRule)
 	rules.Refuse(p.PortW < 1, "PORT_W must be at least 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (p Insert) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	return &graph.Module{
-		Name: "inc_icrc_insert", Block: "Forward (ICRC)", Source: source, Latency: "2 cycles",
+		Name: "inc_icrc_insert", Block: "Forward (ICRC)", Source: source, Latency: latency("2 cycles", "3 cycles", p.Bytes),
 		Purpose: "computes the ICRC of frames that the engine makes",
 		Params: []graph.Param{
 			{Name: "BYTES", Value: p.Bytes},
@@ -49,11 +49,14 @@ func (p Insert) Module() (*graph.Module, error) {
 			leaf.In("s_port", p.PortW),
 			leaf.In("s_index", 4),
 			leaf.In("s_left", 17),
-			leaf.Out("step_state", 32),
+			leaf.In("s_bad", 1),
+			leaf.Out("step_en", 1),
 			leaf.Out("step_data", 8*p.Bytes),
+			leaf.Out("step_state", 32),
 			leaf.In("step_next", 32),
-			leaf.Out("tail_state", 32),
+			leaf.Out("tail_en", 1),
 			leaf.Out("tail_index", leaf.Clog2(p.Bytes)-2),
+			leaf.Out("tail_state", 32),
 			leaf.In("tail_crc", 32),
 			leaf.Out("m_valid", 1),
 			leaf.In("m_ready", 1),

@@ -22,16 +22,22 @@ import (
 
 const mtu = 1024
 
-func widths() []int { return []int{8, 16, 64} }
+func widths() []int { return []int{8, 16, 32, 64, 128, 512, 1024, 2048} }
 
-func compile(t *testing.T) *sim.Lib {
-	t.Helper()
-	b := sim.Build{
-		Top: "t_icrc", Files: []string{"testdata/t_icrc.sv", "inc_icrc_check.v", "inc_icrc_insert.v"},
-		Params: map[string]string{"INIT": fmt.Sprintf("32'h%08x", icrc.Init())},
+// late is how many cycles more check and insertion take at that width.
+func late(w int) int {
+	if w > 64 {
+		return 1
 	}
+	return 0
+}
+
+// compile builds a top of testdata with the tables of these widths.
+func compile(t *testing.T, top string, widths []int, params map[string]string) *sim.Lib {
+	t.Helper()
+	b := sim.Build{Top: top, Files: []string{"testdata/" + top + ".sv", "inc_icrc_check.v", "inc_icrc_insert.v"}, Params: params}
 	dir := t.TempDir()
-	for _, w := range widths() {
+	for _, w := range widths {
 		for _, d := range []graph.Describer{icrc.Step{Bytes: w}, icrc.Residue{Bytes: w}, icrc.Tail{Bytes: w}} {
 			m, err := d.Module()
 			require.NoError(t, err)
@@ -43,6 +49,12 @@ func compile(t *testing.T) *sim.Lib {
 	lib, err := b.Compile(t.Context())
 	require.NoError(t, err)
 	return lib
+}
+
+// pair builds check and insertion of all widths.
+func pair(t *testing.T) *sim.Lib {
+	t.Helper()
+	return compile(t, "t_icrc", widths(), map[string]string{"INIT": fmt.Sprintf("32'h%08x", icrc.Init())})
 }
 
 func packet(r *rand.Rand, op roce.Opcode, payload int) *roce.Packet {
@@ -59,17 +71,35 @@ func packet(r *rand.Rand, op roce.Opcode, payload int) *roce.Packet {
 	return p
 }
 
-// traffic is a frame of every payload length in steps of four, without and with immediate, odd ones with pad bytes, and ACKs
-// and CNPs; short ones are padded to 60 bytes, or not.
-func traffic(r *rand.Rand) [][]byte {
+// traffic is frames of every payload length in steps of four, without and with immediate, odd ones with pad bytes, and ACKs
+// and CNPs; short ones are padded to 60 bytes, or not. For wide beats it is the lengths about the ends of the first few beats,
+// and some between.
+func traffic(r *rand.Rand, w int) [][]byte {
 	var out [][]byte
 	bare := roce.GoodFrame()
 	bare.MinFrame = 0
-	for n := 0; n <= mtu; n += 4 {
+	add := func(n int) {
 		out = append(out, packet(r, roce.SendMiddle, n).AppendFrame(nil), packet(r, roce.SendLastImm, n).AppendFrame(nil))
 		if n < 100 {
 			out = append(out, packet(r, roce.SendOnly, n+1+r.IntN(3)).AppendFrame(nil), packet(r, roce.SendOnly, n).AppendFrameWith(nil, bare))
 			out = append(out, packet(r, roce.Acknowledge, 0).AppendFrame(nil), packet(r, roce.CNP, 0).AppendFrame(nil))
+		}
+	}
+	if w <= 64 {
+		for n := 0; n <= mtu; n += 4 {
+			add(n)
+		}
+	} else {
+		for n := 0; n < 100; n += 8 {
+			add(n)
+		}
+		for beat := w; beat <= 3*w; beat += w {
+			for n := beat - 80; n < beat-40; n += 4 { // 54 or 58 bytes of headers, 4 of ICRC
+				add(n)
+			}
+			for range 10 {
+				add(beat - 4 - 4*r.IntN(w/4))
+			}
 		}
 	}
 	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
@@ -97,9 +127,10 @@ func part(b []byte, from, n int) []byte {
 	return out
 }
 
+// TestCheckAgainstRoCE sends frames back to back, and with cycles between beats in which nothing is valid.
 func TestCheckAgainstRoCE(t *testing.T) {
 	t.Parallel()
-	lib := compile(t)
+	lib := pair(t)
 	for _, w := range widths() {
 		t.Run(fmt.Sprint(w), func(t *testing.T) {
 			t.Parallel()
@@ -108,7 +139,28 @@ func TestCheckAgainstRoCE(t *testing.T) {
 			pin := func(name string) string { return fmt.Sprintf("n%d_%s", w, name) }
 			r := rand.New(rand.NewPCG(uint64(w), 2))
 			good, bad := 0, 0
-			for n, f := range traffic(r) {
+			tail := r.Uint64N(uint64(w)) // of the frame that ended in the cycle before, and until the next one ends
+			type verdict struct {
+				cycle uint64
+				ok    bool
+				frame []byte
+			}
+			var due []verdict
+			clock := func() {
+				dut.Set(pin("crc_tail"), tail)
+				dut.Clock()
+				for len(due) > 0 && due[0].cycle == dut.Now() {
+					require.Equal(t, due[0].ok, dut.Is(pin("icrc_ok")), "%d bytes wide, frame %x", w, due[0].frame)
+					due = due[1:]
+				}
+			}
+			idle := func() { // a cycle without crc_valid changes nothing
+				dut.Set(pin("crc_valid"), 0)
+				dut.SetBool(pin("crc_first"), r.IntN(2) == 0)
+				dut.SetBytes(pin("crc_data"), random(r, w))
+				clock()
+			}
+			for n, f := range traffic(r, w) {
 				switch r.IntN(4) {
 				case 0: // a bit anywhere in the datagram, which may be one that does not count, or one of the ICRC; not in
 					// the lengths, which are the parser's business
@@ -119,34 +171,29 @@ func TestCheckAgainstRoCE(t *testing.T) {
 				}
 				want := roce.CheckICRC(f)
 				covered := mask(f)
-				idle := n%2 == 1
 				for at := 0; at < len(covered); at += w {
-					for idle && r.IntN(2) == 0 { // a cycle without crc_valid changes nothing
-						dut.Set(pin("crc_valid"), 0)
-						dut.SetBool(pin("crc_first"), r.IntN(2) == 0)
-						dut.SetBytes(pin("crc_data"), random(r, w))
-						dut.Clock()
+					for n/20%2 == 1 && r.IntN(2) == 0 {
+						idle()
 					}
 					dut.Set(pin("crc_valid"), 1)
 					dut.SetBool(pin("crc_first"), at == 0)
 					dut.SetBytes(pin("crc_data"), part(covered, at, w))
-					dut.Clock()
+					clock()
 				}
-				// one cycle after the last covered beat; every second time the next frame's first beat is there already
-				dut.Set(pin("crc_tail"), uint64(-len(covered)&(w-1)))
-				dut.SetBool(pin("crc_valid"), n%4 >= 2)
-				dut.SetBool(pin("crc_first"), true)
-				dut.SetBytes(pin("crc_data"), random(r, w))
-				dut.Clock()
-				require.Equal(t, want, dut.Is(pin("icrc_ok")), "%d bytes wide, frame %x", w, f)
+				tail = uint64(-len(covered) & (w - 1))
+				due = append(due, verdict{dut.Now() + 1 + uint64(late(w)), want, f})
 				if want {
 					good++
 				} else {
 					bad++
 				}
 			}
-			require.Greater(t, good, 100)
-			require.Greater(t, bad, 50)
+			for range 3 {
+				idle()
+			}
+			require.Empty(t, due)
+			require.Greater(t, good, 60)
+			require.Greater(t, bad, 20)
 		})
 	}
 }
@@ -155,21 +202,21 @@ func TestCheckAgainstRoCE(t *testing.T) {
 // while nothing presses back, and beats that hold while something does.
 func TestInsertAgainstRoCE(t *testing.T) {
 	t.Parallel()
-	lib := compile(t)
+	lib := pair(t)
 	for _, w := range widths() {
 		for name, c := range map[string]struct{ idle, pressure int }{"back to back": {}, "pressure": {0, 40}, "idle": {40, 0}, "both": {30, 50}} {
 			t.Run(fmt.Sprintf("%d, %s", w, name), func(t *testing.T) {
 				t.Parallel()
-				frames := traffic(rand.New(rand.NewPCG(uint64(w), 3)))
+				frames := traffic(rand.New(rand.NewPCG(uint64(w), 3)), w)
 				if name != "back to back" {
-					frames = frames[:200]
+					frames = frames[:min(200, len(frames))]
 				}
-				require.NoError(t, insert(rig.New(t, lib, uint64(w+c.idle)), w, frames, c.idle, c.pressure, 2))
+				require.NoError(t, insert(rig.New(t, lib, uint64(w+c.idle)), w, frames, c.idle, c.pressure, uint64(2+late(w))))
 			})
 		}
 	}
 	r := rand.New(rand.NewPCG(1, 1))
-	require.ErrorContains(t, insert(rig.New(t, lib, 1), 8, traffic(r)[:9], 0, 0, 3), "want it in cycle", "a latency one too long must be found")
+	require.ErrorContains(t, insert(rig.New(t, lib, 1), 8, traffic(r, 8)[:9], 0, 0, 3), "want it in cycle", "a latency one too long must be found")
 	f := packet(r, roce.SendOnly, 40).AppendFrame(nil)
 	f[len(f)-2] ^= 1
 	require.ErrorContains(t, insert(rig.New(t, lib, 1), 8, [][]byte{f}, 0, 0, 2), "want", "a wrong ICRC must be found")
@@ -190,7 +237,8 @@ func insert(dut *rig.Rig, w int, frames [][]byte, idle, pressure int, latency ui
 	offered := false
 	first, last := uint64(0), uint64(0)
 	beats, out := 0, 0
-	var held []byte // what m showed while it was not taken
+	bad := r.IntN(2) == 0 // the frame that is being sent
+	var held []byte       // what m showed while it was not taken
 	for n, at := 0, 0; n < len(frames) || len(want) > 0; {
 		var next beat
 		if n < len(frames) {
@@ -198,6 +246,12 @@ func insert(dut *rig.Rig, w int, frames [][]byte, idle, pressure int, latency ui
 			stop := end(f) - 4 // where the ICRC lies
 			bare := bytes.Clone(f)
 			clear(bare[stop:])
+			if bad {
+				f = bytes.Clone(f)
+				for i := range 4 {
+					f[stop+i] ^= 0xFF
+				}
+			}
 			size := min(w, len(f)-at)
 			next = beat{data: part(f, at, w), keep: make([]byte, (w+7)/8), last: at+w >= len(f), port: uint64(n % 8)}
 			for i := range size {
@@ -212,6 +266,8 @@ func insert(dut *rig.Rig, w int, frames [][]byte, idle, pressure int, latency ui
 			dut.Set(pin("s_port"), next.port)
 			dut.Set(pin("s_index"), uint64(min(at/w, 15)))
 			dut.Set(pin("s_left"), uint64(stop-at)&0x1FFFF)
+			// Before the first byte of the ICRC nobody looks.
+			dut.SetBool(pin("s_bad"), bad || (stop-at >= w && r.IntN(2) == 0))
 		} else {
 			dut.Set(pin("s_valid"), 0)
 		}
@@ -254,7 +310,7 @@ func insert(dut *rig.Rig, w int, frames [][]byte, idle, pressure int, latency ui
 				first = now
 			}
 			if at += w; next.last {
-				n, at = n+1, 0
+				n, at, bad = n+1, 0, r.IntN(3) == 0
 			}
 		}
 		if now > 500000 {

@@ -3,18 +3,20 @@
 // inc_icrc_insert: computes the ICRC of frames that the engine made and writes it into them.
 //
 // Contract
-//   latency     2 cycles
+//   latency     2 cycles, 3 where BYTES is above 64
 //   throughput  1 beat per cycle, no bubbles
 //   input       the frame's bytes, zero from the ICRC's place on; s_left says how many covered bytes come from this beat on,
 //               and is 2 more than a multiple of 4, as header lengths make it
+//   bad         a frame whose s_bad is high with the beats where its ICRC lies leaves with all bits of the ICRC inverted
 //   stall       m_ready low holds everything
-//   tables      the CRC step and the removal of trailing zeros are in inc_crc32_BYTES and inc_crc32_tail_BYTES
+//   tables      the CRC step and the removal of trailing zeros are in inc_crc32_BYTES and inc_crc32_tail_BYTES, wired to step_*
+//               and tail_*; where BYTES is above 64 the step has a register behind step_data
 //   reset       empty
 //   not done    no FCS, no padding: the frame's length and tkeep pass as they are
 `default_nettype none
 
 module inc_icrc_insert #(
-    // bytes of a beat; a power of two, 8 to 256
+    // bytes of a beat; a power of two, 8 to 2048
     parameter BYTES  = 8,
     // bits of a port number
     parameter PORT_W = 2,
@@ -33,12 +35,15 @@ module inc_icrc_insert #(
     input  wire [PORT_W-1:0]  s_port,
     input  wire [3:0]         s_index,
     input  wire [16:0]        s_left,
+    input  wire               s_bad,
 
-    output wire [31:0]        step_state,
+    output wire               step_en,
     output wire [8*BYTES-1:0] step_data,
+    output wire [31:0]        step_state,
     input  wire [31:0]        step_next,
-    output wire [31:0]        tail_state,
+    output wire               tail_en,
     output wire [$clog2(BYTES)-3:0] tail_index,
+    output wire [31:0]        tail_state,
     input  wire [31:0]        tail_crc,
 
     output wire               m_valid,
@@ -56,8 +61,8 @@ module inc_icrc_insert #(
 
 `ifndef __ICARUS__
     generate
-        if (BYTES < 8 || BYTES > 256 || (1 << LANE_W) != BYTES) begin : gen_bad_bytes
-            $error("inc_icrc_insert: BYTES must be a power of two, 8 to 256");
+        if (BYTES < 8 || BYTES > 2048 || (1 << LANE_W) != BYTES) begin : gen_bad_bytes
+            $error("inc_icrc_insert: BYTES must be a power of two, 8 to 2048");
         end
         if (PORT_W < 1) begin : gen_bad_port
             $error("inc_icrc_insert: PORT_W must be at least 1");
@@ -65,67 +70,129 @@ module inc_icrc_insert #(
     endgenerate
 `endif
 
-    // stage C: the beat whose bytes are in the CRC; stage O: with the ICRC
-    reg               c_valid, c_last;
-    reg [8*BYTES-1:0] c_data;
-    reg [BYTES-1:0]   c_keep;
-    reg [PORT_W-1:0]  c_port;
-    reg [16:0]        c_left;
-    reg [31:0]        state_reg;
-    reg               o_valid, o_last;
-    reg [8*BYTES-1:0] o_data;
-    reg [BYTES-1:0]   o_keep;
-    reg [PORT_W-1:0]  o_port;
+    // stage F: the beat whose bytes are in the step's register, which only wide beats have; stage C: those in the CRC;
+    // stage O: with the ICRC
+    wire               f_valid, f_first, f_last, f_bad;
+    wire [8*BYTES-1:0] f_data;
+    wire [BYTES-1:0]   f_keep;
+    wire [PORT_W-1:0]  f_port;
+    wire [16:0]        f_left;
+    reg                c_valid, c_last, c_bad;
+    reg  [8*BYTES-1:0] c_data;
+    reg  [BYTES-1:0]   c_keep;
+    reg  [PORT_W-1:0]  c_port;
+    reg  [BYTES/4:0]   c_place;
+    reg  [31:0]        state_reg;
+    reg                o_valid, o_last;
+    reg  [8*BYTES-1:0] o_data;
+    reg  [BYTES-1:0]   o_keep;
+    reg  [PORT_W-1:0]  o_port;
 
     wire o_free = !o_valid || m_ready;
     wire c_free = !c_valid || o_free;
-    wire take   = s_valid && c_free;
+    wire f_take = f_valid && c_free;
 
-    assign s_ready = c_free;
+    generate
+        if (BYTES > 64) begin : gen_wide
+            reg               valid_reg, first_reg, last_reg, bad_reg;
+            reg [8*BYTES-1:0] data_reg;
+            reg [BYTES-1:0]   keep_reg;
+            reg [PORT_W-1:0]  port_reg;
+            reg [16:0]        left_reg;
+            wire              free = !valid_reg || c_free;
+            assign s_ready = free;
+            always @(posedge clk) begin
+                if (s_valid && free) begin
+                    data_reg  <= s_data;
+                    keep_reg  <= s_keep;
+                    first_reg <= s_first;
+                    last_reg  <= s_last;
+                    port_reg  <= s_port;
+                    left_reg  <= s_left;
+                    bad_reg   <= s_bad;
+                end
+                valid_reg <= (s_valid && free) || (valid_reg && !c_free);
+                if (rst) begin
+                    valid_reg <= 1'b0;
+                end
+            end
+            assign f_valid = valid_reg;
+            assign f_first = first_reg;
+            assign f_last  = last_reg;
+            assign f_bad   = bad_reg;
+            assign f_data  = data_reg;
+            assign f_keep  = keep_reg;
+            assign f_port  = port_reg;
+            assign f_left  = left_reg;
+        end else begin : gen_narrow
+            assign s_ready = c_free;
+            assign f_valid = s_valid;
+            assign f_first = s_first;
+            assign f_last  = s_last;
+            assign f_bad   = s_bad;
+            assign f_data  = s_data;
+            assign f_keep  = s_keep;
+            assign f_port  = s_port;
+            assign f_left  = s_left;
+        end
+    endgenerate
 
-    wire covers = !s_left[16] && s_left != 17'd0;
+    wire covers = !f_left[16] && f_left != 17'd0;
 
-    assign step_state = s_first ? INIT : state_reg;
+    assign step_en    = s_valid && s_ready;
+    assign step_state = f_first ? INIT : state_reg;
 
     genvar b, n;
     generate
         for (b = 0; b < BYTES; b = b + 1) begin : gen_crc_byte
-            wire [15:0] ethernet, variable;       // by beat
-            for (n = 0; n < 16; n = n + 1) begin : gen_beat
-                if (n * BYTES + b < 64) begin : gen_header
-                    assign ethernet[n] = ETHERNET[n * BYTES + b];
-                    assign variable[n] = VARIABLE[n * BYTES + b];
-                end else begin : gen_payload
-                    assign ethernet[n] = 1'b0;
-                    assign variable[n] = 1'b0;
+            if (b < 64) begin : gen_header
+                wire [15:0] ethernet, variable;       // by beat
+                for (n = 0; n < 16; n = n + 1) begin : gen_beat
+                    if (n * BYTES + b < 64) begin : gen_inside
+                        assign ethernet[n] = ETHERNET[n * BYTES + b];
+                        assign variable[n] = VARIABLE[n * BYTES + b];
+                    end else begin : gen_behind
+                        assign ethernet[n] = 1'b0;
+                        assign variable[n] = 1'b0;
+                    end
                 end
+                assign step_data[8*b +: 8] = ethernet[s_index] ? 8'h00 : variable[s_index] ? 8'hFF : s_data[8*b +: 8];
+            end else begin : gen_payload
+                assign step_data[8*b +: 8] = s_data[8*b +: 8];
             end
-            assign step_data[8*b +: 8] = ethernet[s_index] ? 8'h00 : variable[s_index] ? 8'hFF : s_data[8*b +: 8];
         end
     endgenerate
 
     // Zeros behind the last covered byte in its beat: -left modulo BYTES, 2 more than a multiple of 4.
-    wire [LANE_W-1:0] zeros = {LANE_W{1'b0}} - c_left[LANE_W-1:0];
-    assign tail_state = state_reg;
+    wire [LANE_W-1:0] zeros = {LANE_W{1'b0}} - f_left[LANE_W-1:0];
+    assign tail_en    = f_take;
     assign tail_index = zeros[LANE_W-1:2];
+    assign tail_state = state_reg;
 
-    // The ICRC's first byte lies in lane `left`, so a lane can only hold one of its bytes.
+    // The ICRC's first byte lies in lane `left`: in one of lanes 2, 6, 10, …, or -2 when its first half lay in the beat before.
+    // So a lane can only hold one of its bytes. Place i is lane 4 * i - 2.
+    wire [BYTES/4:0]   place;
+    wire [31:0]        crc = tail_crc ^ {32{c_bad}};
     wire [8*BYTES-1:0] placed;
     generate
-        for (b = 0; b < BYTES; b = b + 1) begin : gen_place
-            localparam        BYTE  = (b + 2) % 4;           // byte of the ICRC: (b - 2) modulo 4
-            localparam [16:0] FIRST = b - ((b + 2) % 4);     // lane of its first byte, -2 in lanes 0 and 1
-            assign placed[8*b +: 8] = c_left == FIRST ? tail_crc[8*BYTE +: 8] : 8'h00;
+        for (b = 0; b <= BYTES / 4; b = b + 1) begin : gen_place
+            localparam [16:0] FIRST = 4 * b - 2;
+            assign place[b] = f_left == FIRST;
+        end
+        for (b = 0; b < BYTES; b = b + 1) begin : gen_placed
+            localparam BYTE = (b + 2) % 4;           // byte of the ICRC: (b - 2) modulo 4
+            assign placed[8*b +: 8] = crc[8*BYTE +: 8] & {8{c_place[(b+2)/4]}};
         end
     endgenerate
 
     always @(posedge clk) begin
-        if (take) begin
-            c_data <= s_data;
-            c_keep <= s_keep;
-            c_last <= s_last;
-            c_port <= s_port;
-            c_left <= s_left;
+        if (f_take) begin
+            c_data  <= f_data;
+            c_keep  <= f_keep;
+            c_last  <= f_last;
+            c_port  <= f_port;
+            c_place <= place;
+            c_bad   <= f_bad;
             if (covers) begin
                 state_reg <= step_next;
             end
@@ -136,7 +203,7 @@ module inc_icrc_insert #(
             o_last <= c_last;
             o_port <= c_port;
         end
-        c_valid <= take || (c_valid && !o_free);
+        c_valid <= f_take || (c_valid && !o_free);
         o_valid <= (c_valid && o_free) || (o_valid && !m_ready);
         if (rst) begin
             c_valid <= 1'b0;

@@ -5,6 +5,8 @@ package icrc
 import (
 	"bytes"
 	"fmt"
+	"math/big"
+	"math/bits"
 	"strings"
 	"text/template"
 
@@ -103,23 +105,23 @@ const head = `// SPDX-License-Identifier: Apache-2.0
 // {{.Name}}: {{.Purpose}}
 //
 // Contract
-//   latency     0 cycles: combinational
-//   throughput  follows its inputs
-//   stall       never
-//   bits        reflected CRC-32, polynomial 0xEDB88320: bit 0 of byte 0 first; one row of ones and zeros an output bit
+//   latency     {{.Latency}}
+//   throughput  one a cycle
+//   stall       {{.Stall}}
+//   bits        reflected CRC-32, polynomial 0xEDB88320: bit 0 of byte 0 first
 //   reset       none
-//   not done    nothing is kept: the register is outside
+//   not done    the CRC register is outside
 ` + "`default_nettype none\n\n"
 
 const tail = "\nendmodule\n\n`default_nettype wire\n"
 
-func render(name, purpose, body string) ([]byte, error) {
+func render(name, purpose, latency, stall, body string) ([]byte, error) {
 	t, err := template.New(name).Parse(head + "{{.Body}}" + tail)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	var b bytes.Buffer
-	if err := t.Execute(&b, struct{ Name, Purpose, Body string }{name, purpose, body}); err != nil {
+	if err := t.Execute(&b, struct{ Name, Purpose, Latency, Stall, Body string }{name, purpose, latency, stall, body}); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return b.Bytes(), nil
@@ -127,13 +129,87 @@ func render(name, purpose, body string) ([]byte, error) {
 
 func refuseBytes(name string, bytes int) error {
 	rules := leaf.NewRules(name)
-	rules.Refuse(bytes < 8 || bytes > 256 || leaf.Pow2(leaf.Clog2(bytes)) != bytes, "BYTES must be a power of two, 8 to 256")
+	rules.Refuse(bytes < 8 || bytes > 2048 || leaf.Pow2(leaf.Clog2(bytes)) != bytes, bytesRule)
 	return rules.Err()
 }
 
+const bytesRule = "BYTES must be a power of two, 8 to 2048"
+
+// wide says that a beat is too wide for its bytes to reach the CRC register in one cycle.
+func wide(bytes int) bool { return bytes > 64 }
+
+// latency is the first up to 64 bytes a beat and the second above.
+func latency(narrow, broad string, bytes int) string {
+	if wide(bytes) {
+		return broad
+	}
+	return narrow
+}
+
+// CheckDelay is how many cycles later icrc_ok is valid at that bus width than in the cycle after the beat with the datagram's
+// last byte: EOF_DELAY of the parser. One cycle is the parser's, which masks wide beats in a second cycle; one is the step's.
+func CheckDelay(bytes int) int {
+	if wide(bytes) {
+		return 2
+	}
+	return 0
+}
+
+// foldTo is how many bits a wide beat is folded to before the register in its step.
+const foldTo = 600
+
+// folds are multiples of the polynomial with four or five terms, as exponents, for folding a wide beat with three or four gates
+// a bit; a table of all its bits takes three times as many. There are no trinomials of a useful degree: those were found by
+// looking through all of four terms below 12,000 and all of five below 3,000, and have a large gap behind the first exponent,
+// so that few levels of gates are needed. The polynomial divides each of them, which a test sees.
+func folds() [][]int {
+	return [][]int{
+		{9001, 968, 531, 0},
+		{5807, 2567, 1101, 0},
+		{4018, 2091, 1837, 0},
+		{2246, 396, 128, 48, 0},
+		{1123, 198, 64, 24, 0},
+		{852, 317, 108, 56, 0},
+		{515, 234, 230, 171, 0},
+	}
+}
+
+// fold writes the wires that fold n bits of data, the highest power first, and returns the last one's name and width.
+func fold(b *strings.Builder, n int) (string, int) {
+	from := "data"
+	for _, terms := range folds() {
+		for n > foldTo && n > terms[0] {
+			// Bits of power n-1 down to n-cut are replaced by bits of lower powers, none of which is among them.
+			cut := min(n-terms[0], terms[0]-terms[1])
+			n -= cut
+			to := fmt.Sprintf("fold%d", n)
+			fmt.Fprintf(b, "    wire [%d:0] %s = %s[%d:%d]", n-1, to, from, n+cut-1, cut)
+			for _, e := range terms[1:] {
+				low := terms[0] - e - cut
+				b.WriteString("\n        ^ {")
+				if high := n - low - cut; high > 0 {
+					fmt.Fprintf(b, "{%d{1'b0}}, ", high)
+				}
+				fmt.Fprintf(b, "%s[%d:0]", from, cut-1)
+				if low > 0 {
+					fmt.Fprintf(b, ", {%d{1'b0}}", low)
+				}
+				b.WriteString("}")
+			}
+			b.WriteString(";\n")
+			from = to
+		}
+	}
+	return from, n
+}
+
+// sparse is how many low bits of a wide beat's tail move the residue on by one zero byte and by two, which takes few gates,
+// instead of making its table larger. At 1,024 bytes the table alone has twice the area of both; at 64 it is faster.
+const sparse = 2
+
 // Step is inc_crc32_BYTES: the CRC register after BYTES more bytes.
 type Step struct {
-	// Bytes of a beat; a power of two, 8 to 256.
+	// Bytes of a beat; a power of two, 8 to 2048.
 	Bytes int
 }
 
@@ -145,41 +221,42 @@ func (p Step) Module() (*graph.Module, error) {
 	}
 	width := 8 * p.Bytes
 	var b strings.Builder
-	fmt.Fprintf(&b, "module %s (\n    input  wire [31:0]  state,\n    input  wire [%d:0] data,\n    output wire [31:0]  next\n);\n\n", name, width-1)
+	fmt.Fprintf(&b, "module %s (\n    input  wire clk,\n    input  wire en,\n    input  wire [%d:0] data,\n    input  wire [31:0] state,\n    output wire [31:0] next\n);\n\n", name, width-1)
+	from, n := "data", width
+	if wide(p.Bytes) {
+		from, n = fold(&b, width)
+		fmt.Fprintf(&b, "\n    reg [%d:0] data_reg;\n    always @(posedge clk) begin\n        if (en) begin\n            data_reg <= %s;\n        end\n    end\n\n", n-1, from)
+		from = "data_reg"
+	} else {
+		b.WriteString("    // a beat of this width needs no register\n    wire unused_bits = &{1'b0, clk, en};\n\n")
+	}
 	past := advance(p.Bytes)
-	// Bit k of byte j is still in the register for the bytes behind j, as bit k would be before j+1 … : feeding a byte adds it
-	// to the register's low byte and then moves on by one byte of zeros.
-	columns := make([]uint32, width)
-	for j := range p.Bytes {
-		from := advance(p.Bytes - j)
-		for k := range 8 {
-			columns[8*j+k] = from.times(1 << k)
-		}
+	columns := make([]uint32, n)
+	// Bit i of data is followed by n-i-1 others.
+	for i, v := n-1, zeroBit(1); i >= 0; i, v = i-1, zeroBit(v) {
+		columns[i] = v
 	}
 	for i := range 32 {
-		var row strings.Builder
-		for digit := width/4 - 1; digit >= 0; digit-- {
-			v := 0
-			for k := range 4 {
-				v |= int(columns[4*digit+k]>>i&1) << k
-			}
-			fmt.Fprintf(&row, "%x", v)
+		mask := new(big.Int)
+		for k, column := range columns {
+			mask.SetBit(mask, k, uint(column>>i&1))
 		}
-		fmt.Fprintf(&b, "    assign next[%d] = ^(state & 32'h%08x)\n        ^ ^(data & %d'h%s);\n", i, past.row(i), width, row.String())
+		fmt.Fprintf(&b, "    assign next[%d] = ^(state & 32'h%08x)\n        ^ ^(%s & %d'h%0*x);\n", i, past.row(i), from, n, (n+3)/4, mask)
 	}
 	purpose := fmt.Sprintf("the CRC register after %d more bytes.", p.Bytes)
-	source, err := render(name, purpose, b.String())
+	delay := latency("0 cycles", "1 cycle from data, 0 from state", p.Bytes)
+	source, err := render(name, purpose, delay, "en low holds the data in the register of wide beats", b.String())
 	if err != nil {
 		return nil, err
 	}
-	return &graph.Module{Name: name, Purpose: purpose, Source: source, Latency: "0 cycles", Ports: []graph.Port{
-		leaf.In("state", 32), leaf.In("data", width), leaf.Out("next", 32),
+	return &graph.Module{Name: name, Purpose: purpose, Source: source, Latency: delay, Ports: []graph.Port{
+		leaf.In("clk", 1), leaf.In("en", 1), leaf.In("data", width), leaf.In("state", 32), leaf.Out("next", 32),
 	}}, nil
 }
 
 // Residue is inc_crc32_residue_BYTES: the register behind a datagram whose ICRC is right and a number of zero bytes.
 type Residue struct {
-	// Bytes of a beat; a power of two, 8 to 256.
+	// Bytes of a beat; a power of two, 8 to 2048.
 	Bytes int
 }
 
@@ -189,20 +266,32 @@ func (p Residue) Module() (*graph.Module, error) {
 	if err := refuseBytes(name, p.Bytes); err != nil {
 		return nil, err
 	}
-	w := leaf.Clog2(p.Bytes)
+	w, doublings := leaf.Clog2(p.Bytes), 0
+	if wide(p.Bytes) {
+		doublings = sparse
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "module %s (\n    // zero bytes behind the datagram\n    input  wire [%d:0] tail,\n    output reg  [31:0] residue\n);\n\n", name, w-1)
-	b.WriteString("    always @* begin\n        case (tail)\n")
-	for n := range p.Bytes {
-		label := fmt.Sprintf("%d'd%d", w, n)
-		if n == p.Bytes-1 {
+	fmt.Fprintf(&b, "module %s (\n    // zero bytes behind the datagram\n    input  wire [%d:0] tail,\n    output wire [31:0] residue\n);\n\n", name, w-1)
+	fmt.Fprintf(&b, "    reg [31:0] by%d;\n    always @* begin\n        case (tail[%d:%d])\n", 1<<doublings, w-1, doublings)
+	for n := range p.Bytes >> doublings {
+		label := fmt.Sprintf("%d'd%d", w-doublings, n)
+		if n == p.Bytes>>doublings-1 {
 			label = "default"
 		}
-		fmt.Fprintf(&b, "            %s: residue = 32'h%08x;\n", label, remainder(n))
+		fmt.Fprintf(&b, "            %s: by%d = 32'h%08x;\n", label, 1<<doublings, remainder(n<<doublings))
 	}
 	b.WriteString("        endcase\n    end\n")
+	for k := doublings - 1; k >= 0; k-- {
+		n := 1 << k
+		past := advance(n)
+		fmt.Fprintf(&b, "\n    wire [31:0] past%d, by%d;\n    assign by%d = tail[%d] ? past%d : by%d;\n", n, n, n, k, n, 2*n)
+		for i := range 32 {
+			fmt.Fprintf(&b, "    assign past%d[%d] = ^(by%d & 32'h%08x);\n", n, i, 2*n, past.row(i))
+		}
+	}
+	b.WriteString("\n    assign residue = by1;\n")
 	purpose := "the CRC register behind a datagram whose ICRC is right, and so many zero bytes."
-	source, err := render(name, purpose, b.String())
+	source, err := render(name, purpose, "0 cycles", "never", b.String())
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +302,7 @@ func (p Residue) Module() (*graph.Module, error) {
 
 // Tail is inc_crc32_tail_BYTES: takes 4·index + 2 trailing zero bytes back out of the register and inverts it, which makes the ICRC.
 type Tail struct {
-	// Bytes of a beat; a power of two, 8 to 256.
+	// Bytes of a beat; a power of two, 8 to 2048.
 	Bytes int
 }
 
@@ -225,27 +314,51 @@ func (p Tail) Module() (*graph.Module, error) {
 	}
 	w := leaf.Clog2(p.Bytes) - 2
 	var b strings.Builder
-	fmt.Fprintf(&b, "module %s (\n    input  wire [31:0] state,\n    // the register saw 4 * index + 2 zero bytes behind the last covered one\n    input  wire [%d:0] index,\n    output reg  [31:0] crc\n);\n\n", name, w-1)
-	b.WriteString("    always @* begin\n        case (index)\n")
+	fmt.Fprintf(&b, `module %s (
+    input  wire clk,
+    input  wire en,
+    // the register will have seen 4 * index + 2 zero bytes behind the last covered one
+    input  wire [%d:0] index,
+    // a cycle later than index
+    input  wire [31:0] state,
+    output wire [31:0] crc
+);
+
+    // x to the power of minus 8 * (4 * index + 2): bit i is the coefficient of x to the power of i
+    reg [31:0] power, power_reg;
+    always @* begin
+        case (index)
+`, name, w-1)
 	for n := range p.Bytes / 4 {
 		label := fmt.Sprintf("%d'd%d", w, n)
 		if n == p.Bytes/4-1 {
 			label = "default"
 		}
-		back := advance(-(4*n + 2))
-		fmt.Fprintf(&b, "            %s: begin\n", label)
-		for i := range 32 {
-			fmt.Fprintf(&b, "                crc[%d] = ~^(state & 32'h%08x);\n", i, back.row(i))
-		}
-		b.WriteString("            end\n")
+		one := uint32(1) << 31
+		fmt.Fprintf(&b, "            %s: power = 32'h%08x;\n", label, bits.Reverse32(advance(-(4*n + 2)).times(one)))
 	}
-	b.WriteString("        endcase\n    end\n")
+	b.WriteString("        endcase\n    end\n    always @(posedge clk) begin\n        if (en) begin\n            power_reg <= power;\n        end\n    end\n\n")
+	// The register holds the highest power in bit 0, so bits of equal distance belong to one power of the product.
+	b.WriteString("    // their product, then its remainder\n    wire [62:0] product;\n")
+	for k := range 63 {
+		low, high := max(0, 31-k), min(31, 62-k)
+		fmt.Fprintf(&b, "    assign product[%d] = ^(state[%d:%d] & power_reg[%d:%d]);\n", k, high, low, high+k-31, low+k-31)
+	}
+	for i := range 32 {
+		mask, v := uint32(0), uint32(1) // bit 0 is x to the power of 31
+		for k := range 31 {
+			v = zeroBit(v)
+			mask |= v >> i & 1 << k
+		}
+		fmt.Fprintf(&b, "    assign crc[%d] = ~(product[%d] ^ ^(product[62:32] & 31'h%08x));\n", i, 31-i, mask)
+	}
 	purpose := "the ICRC, from a CRC register that also saw zeros behind the covered bytes."
-	source, err := render(name, purpose, b.String())
+	delay := "1 cycle from index, 0 from state"
+	source, err := render(name, purpose, delay, "en low holds what index said", b.String())
 	if err != nil {
 		return nil, err
 	}
-	return &graph.Module{Name: name, Purpose: purpose, Source: source, Latency: "0 cycles", Ports: []graph.Port{
-		leaf.In("state", 32), leaf.In("index", w), leaf.Out("crc", 32),
+	return &graph.Module{Name: name, Purpose: purpose, Source: source, Latency: delay, Ports: []graph.Port{
+		leaf.In("clk", 1), leaf.In("en", 1), leaf.In("index", w), leaf.In("state", 32), leaf.Out("crc", 32),
 	}}, nil
 }

@@ -4,7 +4,8 @@
 //
 // Contract
 //   latency     a word offered in cycle 0 can be addressed by rd_en in cycle 1 and is on rd_data in cycle 2;
-//               a frame's verdict (eof_valid in cycle 0) is on vrd_* in cycle 1
+//               a frame's verdict (eof_valid in cycle 0) is on vrd_* in cycle 1. The frame's words came until EOF_DELAY cycles before
+//               eof_valid; later ones are the next frame's
 //   throughput  one word in and one word out per cycle
 //   order       words lie in the order of their frames; a verdict's vrd_end is the address behind the frame's last word
 //   stall       writers watch `room`: true while more than 8 words and 8 verdicts are free; space is given back by moving
@@ -20,7 +21,9 @@ module inc_packet_buffer #(
     // log2 of the number of words, 5 to 20
     parameter ADDR_W  = 9,
     // log2 of the number of verdicts, 4 to 10
-    parameter DEPTH_W = 5
+    parameter DEPTH_W = 5,
+    // EOF_DELAY of the parser, 0 to 15: how long before eof_valid the frame's words had all come
+    parameter EOF_DELAY = 0
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -60,6 +63,9 @@ module inc_packet_buffer #(
         if (DEPTH_W < 4 || DEPTH_W > 10) begin : gen_bad_depth
             $error("inc_packet_buffer: DEPTH_W must be 4 to 10");
         end
+        if (EOF_DELAY < 0 || EOF_DELAY > 15) begin : gen_bad_eof_delay
+            $error("inc_packet_buffer: EOF_DELAY must be 0 to 15");
+        end
     endgenerate
 `endif
 
@@ -91,11 +97,26 @@ module inc_packet_buffer #(
         .rdata (rd_data)
     );
 
+    // The address behind the frame's last word. Words of the frames behind it may have come since.
+    wire [ADDR_W-1:0] end_addr;
+    generate
+        if (EOF_DELAY == 0) begin : gen_end_now
+            assign end_addr = tail_next;
+        end else begin : gen_end_late
+            reg [ADDR_W*EOF_DELAY-1:0] tails_reg;
+            wire [ADDR_W*(EOF_DELAY+1)-1:0] tails = {tails_reg, tail_next};
+            always @(posedge clk) begin
+                tails_reg <= tails[ADDR_W*EOF_DELAY-1:0];
+            end
+            assign end_addr = tails[ADDR_W*EOF_DELAY +: ADDR_W];
+        end
+    endgenerate
+
     inc_fifo #(.WIDTH(ADDR_W + 3), .DEPTH_W(DEPTH_W), .MARGIN(8)) u_verdicts (
         .clk       (clk),
         .rst       (rst),
         .push      (eof_valid),
-        .push_data ({tail_next, eof_err, eof_len_ok, eof_icrc_ok}),
+        .push_data ({end_addr, eof_err, eof_len_ok, eof_icrc_ok}),
         .room      (verdict_room),
         .valid     (vrd_valid),
         .data      ({vrd_end, vrd_err, vrd_len_ok, vrd_icrc_ok}),

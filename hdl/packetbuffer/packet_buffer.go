@@ -19,6 +19,8 @@ type PacketBuffer struct {
 	AddrW int
 	// DepthW: log2 of the number of verdicts, 4 to 10.
 	DepthW int
+	// EOFDelay: EOFDelay of the parser, 0 to 15: how long before eof_valid the frame's words had all come.
+	EOFDelay int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -27,6 +29,7 @@ func (p PacketBuffer) Module() (*graph.Module, error) {
 	rules.Refuse(p.Bytes < 1, "BYTES must be at least 1")
 	rules.Refuse(p.AddrW < 5 || p.AddrW > 20, "ADDR_W must be 5 to 20")
 	rules.Refuse(p.DepthW < 4 || p.DepthW > 10, "DEPTH_W must be 4 to 10")
+	rules.Refuse(p.EOFDelay < 0 || p.EOFDelay > 15, "EOF_DELAY must be 0 to 15")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -50,6 +53,7 @@ func (p PacketBuffer) Module() (*graph.Module, error) {
 			{Name: "BYTES", Value: p.Bytes},
 			{Name: "ADDR_W", Value: p.AddrW},
 			{Name: "DEPTH_W", Value: p.DepthW},
+			{Name: "EOF_DELAY", Value: p.EOFDelay},
 		},
 		Ports: []graph.Port{
 			leaf.In("clk", 1),

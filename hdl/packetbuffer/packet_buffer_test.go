@@ -21,12 +21,12 @@ const (
 	width    = 8
 )
 
-func compile(t *testing.T) *sim.Lib {
+func compile(t *testing.T, delay int) *sim.Lib {
 	t.Helper()
 	lib, err := sim.Build{
 		Top:    "inc_packet_buffer",
 		Files:  []string{"inc_packet_buffer.v", "../ram/inc_mem_packets.v", "../ram/inc_ram_1r1w.v", "../stream/inc_fifo.v"},
-		Params: map[string]string{"BYTES": "8", "ADDR_W": "5", "DEPTH_W": "4"},
+		Params: map[string]string{"BYTES": "8", "ADDR_W": "5", "DEPTH_W": "4", "EOF_DELAY": fmt.Sprint(delay)},
 	}.Compile(t.Context())
 	require.NoError(t, err)
 	return lib
@@ -187,7 +187,7 @@ func run(t *testing.T, lib *sim.Lib, seed, latency uint64) (*bench, error) {
 
 func TestAgainstModel(t *testing.T) {
 	t.Parallel()
-	lib := compile(t)
+	lib := compile(t, 0)
 	for seed := range uint64(4) {
 		b, err := run(t, lib, seed, 1)
 		require.NoError(t, err)
@@ -203,7 +203,7 @@ func TestAgainstModel(t *testing.T) {
 // TestFlow: a word a cycle in and out, each read in the cycle after it was written and there one cycle later.
 func TestFlow(t *testing.T) {
 	t.Parallel()
-	dut := rig.New(t, compile(t), 9)
+	dut := rig.New(t, compile(t, 0), 9)
 	for n := range uint64(100) {
 		dut.Set("pay_valid", 1)
 		dut.Set("pay_data", n+1)
@@ -215,5 +215,40 @@ func TestFlow(t *testing.T) {
 			require.Equal(t, n-1, dut.Get("rd_data"), "offered in cycle 0, on rd_data in cycle 2")
 		}
 		require.True(t, dut.Is("room"))
+	}
+}
+
+// TestLateVerdicts: frames of no, one or two words without a gap, their verdicts EOF_DELAY cycles behind their last words. A
+// frame ends where it did, though words of others have come since.
+func TestLateVerdicts(t *testing.T) {
+	t.Parallel()
+	for _, delay := range []int{0, 1, 2, 5} {
+		r := rand.New(rand.NewPCG(uint64(delay), 7))
+		dut := rig.New(t, compile(t, delay), 3)
+		tail, got := 0, 0
+		ends, due := []int{}, map[int]bool{}
+		left := r.IntN(3)
+		for cycle := range 300 {
+			pay := left > 0
+			if pay {
+				left--
+				tail++
+			}
+			if left == 0 { // the frame ends with this cycle
+				ends, due[cycle+delay] = append(ends, tail), true
+				left = r.IntN(3)
+			}
+			dut.SetBool("pay_valid", pay)
+			dut.SetBool("eof_valid", due[cycle])
+			dut.Settle()
+			there := dut.Is("vrd_valid")
+			dut.SetBool("vrd_pop", there)
+			dut.Clock()
+			if there {
+				require.Equal(t, uint64(ends[got]%size), dut.Get("vrd_end"), "delay %d, frame %d", delay, got)
+				got++
+			}
+		}
+		require.Greater(t, got, 150)
 	}
 }

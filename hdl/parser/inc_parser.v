@@ -3,9 +3,10 @@
 // inc_parser: takes frames in, finds the RoCEv2 fields, and cuts the payload into words of the bus's width.
 //
 // Contract
-//   latency     a beat taken in cycle 0 leaves on raw_*, crc_* and (as payload words) pay_* in cycle 1;
+//   latency     a beat taken in cycle 0 leaves on raw_* and (as payload words) pay_* in cycle 1, and on crc_* in cycle 1, or in
+//               cycle 2 where BYTES is above 64; crc_tail follows the last beat by a cycle;
 //               hdr_* is valid in the cycle after raw_* carried byte 57 or, in a shorter frame, the last byte;
-//               eof_* is valid in the cycle after raw_last
+//               eof_* is valid 1 + EOF_DELAY cycles after raw_last, when a check of the ICRC that takes so long has its answer
 //   throughput  1 beat per cycle, no bubbles; each frame yields one hdr_valid and then, at the same time or later,
 //               one eof_valid, in the order of the frames
 //   stall       s_axis_tready is high while `room` is, and in a frame that is known to be bypassed while `room_raw` is; consumers
@@ -16,7 +17,7 @@
 `default_nettype none
 
 module inc_parser #(
-    // bytes of a beat; a power of two, 8 to 256
+    // bytes of a beat; a power of two, 8 to 2048
     parameter BYTES     = 8,
     // bits of a port number, at least 1
     parameter PORT_W    = 2,
@@ -25,7 +26,9 @@ module inc_parser #(
     // bits that hold 0 to MTU_BYTES
     parameter LEN_W     = 11,
     // bits that hold 0 to MTU_BYTES / BYTES
-    parameter WORDS_W   = 8
+    parameter WORDS_W   = 8,
+    // cycles by which eof_* waits for the ICRC, 0 to 15; at least 1 where BYTES is above 64
+    parameter EOF_DELAY = 0
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -55,7 +58,8 @@ module inc_parser #(
     output wire               crc_valid,
     output wire               crc_first,
     output wire [8*BYTES-1:0] crc_data,
-    // bytes from the end of the IP datagram to the end of its last beat; valid with eof_valid
+    // bytes from the end of the IP datagram to the end of its last beat; valid from the cycle after the frame's last beat was or
+    // could have been on crc_* until the next frame's
     output wire [$clog2(BYTES)-1:0] crc_tail,
 
     // payload words, in order
@@ -87,9 +91,9 @@ module inc_parser #(
     output reg  [WORDS_W-1:0] hdr_words,
 
     // the end of a frame
-    output reg                eof_valid,
-    output reg                eof_err,
-    output reg                eof_len_ok
+    output wire               eof_valid,
+    output wire               eof_err,
+    output wire               eof_len_ok
 );
 
     localparam LANE_W    = $clog2(BYTES);
@@ -113,8 +117,8 @@ module inc_parser #(
 
 `ifndef __ICARUS__
     generate
-        if (BYTES < 8 || BYTES > 256 || (1 << LANE_W) != BYTES) begin : gen_bad_bytes
-            $error("inc_parser: BYTES must be a power of two, 8 to 256");
+        if (BYTES < 8 || BYTES > 2048 || (1 << LANE_W) != BYTES) begin : gen_bad_bytes
+            $error("inc_parser: BYTES must be a power of two, 8 to 2048");
         end
         if (PORT_W < 1) begin : gen_bad_port_w
             $error("inc_parser: PORT_W must be at least 1");
@@ -127,6 +131,9 @@ module inc_parser #(
         end
         if (WORDS_W != $clog2(MTU_BYTES / BYTES + 1)) begin : gen_bad_words_w
             $error("inc_parser: WORDS_W must hold 0 to MTU_BYTES / BYTES");
+        end
+        if (EOF_DELAY < (BYTES > 64 ? 1 : 0) || EOF_DELAY > 15) begin : gen_bad_eof_delay
+            $error("inc_parser: EOF_DELAY must be 0 to 15, and at least 1 where BYTES is above 64");
         end
     endgenerate
 `endif
@@ -142,7 +149,7 @@ module inc_parser #(
     reg                r_err;
     reg [PORT_W-1:0]   r_port;
     reg [8*BYTES-1:0]  r_data;
-    reg [8*BYTES-1:0]  p_data;
+    reg [8*BYTES-1:0]  p_data;       // the beat that was in r_data when it was last valid, from the next cycle on
     reg [BYTES-1:0]    r_keep;
     reg [3:0]          r_idx;        // beat index in the frame; stays at 15
     reg [17:0]         r_base;       // index of the beat's first byte; stays at 2**17
@@ -168,10 +175,12 @@ module inc_parser #(
         skip_reg  <= skip && !take_last;
         ended_reg <= {ended_reg[1:0], take_last};
         r_valid   <= take;
+        if (r_valid) begin
+            p_data <= r_data;
+        end
         if (take) begin
             r_skip <= skip;
             r_data <= s_axis_tdata;
-            p_data <= r_data;
             r_keep <= s_axis_tkeep;
             r_last <= s_axis_tlast;
             r_err  <= s_axis_tuser[0];
@@ -196,14 +205,14 @@ module inc_parser #(
         end
     end
 
-    genvar b;
+    genvar g;
     generate
-        for (b = 0; b < HDR_BYTES; b = b + 1) begin : gen_header_byte
-            localparam AT_I = b / BYTES;
+        for (g = 0; g < HDR_BYTES; g = g + 1) begin : gen_header_byte
+            localparam AT_I = g / BYTES;
             localparam [3:0] AT = AT_I[3:0];
             always @(posedge clk) begin
                 if (take && next_idx == AT) begin
-                    h[8*b +: 8] <= s_axis_tdata[8*(b % BYTES) +: 8];
+                    h[8*g +: 8] <= s_axis_tdata[8*(g % BYTES) +: 8];
                 end
             end
         end
@@ -247,16 +256,25 @@ module inc_parser #(
 
     wire at_header = r_valid && (r_count == HEADER_BEATS || (r_last && r_count < HEADER_BEATS));
 
-    // bytes in the last beat: one more than the index of tkeep's highest one
-    reg [LANE_W:0] kept;
-    integer k;
-    always @* begin
-        kept = {(LANE_W+1){1'b0}};
-        for (k = 0; k < BYTES; k = k + 1) begin
-            kept = kept + {{LANE_W{1'b0}}, r_keep[k]};
+    // bytes in the beat: tkeep is contiguous, so bit i of their number is set where tkeep ends between an odd multiple of 2**i
+    // and the next even one
+    wire [LANE_W:0] kept;
+    assign kept[LANE_W] = r_keep[BYTES-1];
+    genvar b, n;
+    generate
+        for (n = 0; n < LANE_W; n = n + 1) begin : gen_kept
+            wire [(BYTES>>(n+1))-1:0] ends;
+            for (b = 0; b < (BYTES >> (n + 1)); b = b + 1) begin : gen_end
+                assign ends[b] = r_keep[((2*b+1)<<n)-1] && !r_keep[((2*b+2)<<n)-1];
+            end
+            assign kept[n] = |ends;
         end
-    end
-    wire [17:0] frame_len = r_base + {{(17-LANE_W){1'b0}}, kept};
+    endgenerate
+
+    // the frame ends before byte 54
+    localparam BEAT_53_I = 53 / BYTES;
+    localparam [3:0] BEAT_53 = BEAT_53_I[3:0];
+    wire short_frame = r_last && (r_count <= {1'b0, BEAT_53} || (r_idx == BEAT_53 && !r_keep[53%BYTES]));
 
     // one's complement sum of the IP header: 0xFFFF (folded) when right
     wire [19:0] ip_sum = {4'd0, h[8*14 +: 8], h[8*15 +: 8]} + {4'd0, h[8*16 +: 8], h[8*17 +: 8]}
@@ -271,7 +289,7 @@ module inc_parser #(
         hdr_valid <= at_header;
         if (at_header) begin
             hdr_port     <= r_port;
-            hdr_rocev2   <= !(r_last && frame_len < 18'd54)
+            hdr_rocev2   <= !short_frame
                             && f_ethertype == 16'h0800 && f_ver_ihl == 8'h45 && f_protocol == 8'd17
                             && f_fragment[13:0] == 14'd0 && f_udp_dst == 16'd4791;
             hdr_qpn      <= {h[8*47 +: 8], h[8*48 +: 8], h[8*49 +: 8]};
@@ -291,19 +309,13 @@ module inc_parser #(
             hdr_plen     <= plen[LEN_W-1:0];
             hdr_words    <= words;
         end
-        eof_valid <= r_valid && r_last;
-        if (r_valid && r_last) begin
-            eof_err    <= r_err;
-            eof_len_ok <= frame_len >= ip_end;
-        end
         if (rst) begin
             hdr_valid <= 1'b0;
-            eof_valid <= 1'b0;
         end
     end
 
     // what the engine does not look at: MAC addresses, IP ID, UDP source port and checksum, reserved bits
-    wire unused_bits = &{1'b0, h, f_fragment, f_flags, words_wide, p_data};
+    wire unused_bits = &{1'b0, h, f_fragment, f_flags, words_wide, p_data, left};
 
     // ---- raw beats ----
 
@@ -315,46 +327,141 @@ module inc_parser #(
 
     // ---- ICRC: from the IP header to the end of the datagram; what routers may change counts as ones ----
 
-    // Bytes of the datagram from this beat's first byte on. Bytes before 54 count whatever the lengths say: until
+    // Bytes of the datagram from this beat's first byte on. Beats before byte 54 count whatever the lengths say: until
     // those are in view, and in a datagram so short that it is refused for its lengths, the value is not used.
     wire [17:0] left       = ip_end - r_base;
     wire        left_some  = !left[17] && left != 18'd0;
-    wire        left_beat  = !left[17] && left >= BEAT_BYTES;
     wire        early_beat = r_count <= PAY_BEAT_A;
-
-    assign crc_valid = r_valid && (early_beat || left_some);
-    assign crc_first = r_idx == 4'd0;
+    // The lanes that it covers, in two steps: whole blocks of lanes, and lanes of the block in which it ends.
+    localparam FINE_W = LANE_W / 2;
+    localparam BLOCKS = BYTES >> FINE_W;
+    localparam FINE   = 1 << FINE_W;
+    wire                     left_past = early_beat || (!left[17] && left[16:LANE_W] != {(17-LANE_W){1'b0}});
+    wire [LANE_W-FINE_W:0]   left_blocks = {left_past, left[LANE_W-1:FINE_W]};
+    wire [FINE_W:0]          left_lanes  = {1'b0, left[FINE_W-1:0]};
+    wire [BLOCKS:0]          r_blocks;           // bit i + 1: block i is covered; bit 0 is set
+    wire [FINE-1:0]          r_lanes;
+    assign r_blocks[0] = left_some || early_beat;
+    generate
+        for (b = 0; b < BLOCKS; b = b + 1) begin : gen_block
+            localparam [LANE_W-FINE_W:0] BLOCK = b;
+            assign r_blocks[b+1] = (left_some || early_beat) && left_blocks > BLOCK;
+        end
+        for (b = 0; b < FINE; b = b + 1) begin : gen_lane
+            localparam [FINE_W:0] LANE = b;
+            assign r_lanes[b] = left_lanes > LANE;
+        end
+    endgenerate
 
     // One bit a byte of the header: Ethernet's, which the ICRC leaves out, and those that routers may change:
     // ToS, TTL, IP checksum, UDP checksum, first byte of the QP word.
     localparam [63:0] ETHERNET = 64'h0000_0000_0000_3FFF;
     localparam [63:0] VARIABLE = 64'h0000_4300_0340_8000;
 
-    genvar n;
-    generate
-        for (b = 0; b < BYTES; b = b + 1) begin : gen_crc_byte
-            localparam [17:0] LANE = b;
-            localparam        ALWAYS = b < LANE_A;
-            wire [15:0] ethernet, variable;       // by beat
-            for (n = 0; n < 16; n = n + 1) begin : gen_beat
-                if (n * BYTES + b < 64) begin : gen_header
-                    assign ethernet[n] = ETHERNET[n * BYTES + b];
-                    assign variable[n] = VARIABLE[n * BYTES + b];
-                end else begin : gen_payload
-                    assign ethernet[n] = 1'b0;
-                    assign variable[n] = 1'b0;
-                end
-            end
-            wire covered = left_beat || early_beat || (ALWAYS && r_count == PAY_BEAT_A + 5'd1) || (left_some && left > LANE);
-            assign crc_data[8*b +: 8] = (!covered || ethernet[r_idx]) ? 8'h00 : variable[r_idx] ? 8'hFF : r_data[8*b +: 8];
-        end
-    endgenerate
-
-    reg [LANE_W-1:0] tail_reg;
-    assign crc_tail = tail_reg;
+    // Wide beats are masked in the cycle after raw_*, from p_data.
+    wire [BLOCKS:0]    x_blocks;
+    wire [FINE-1:0]    x_lanes;
+    wire [3:0]         x_idx;
+    wire [8*BYTES-1:0] x_data;
+    reg  [LANE_W-1:0]  tail_reg;
     always @(posedge clk) begin
         if (r_valid && r_last) begin
             tail_reg <= {LANE_W{1'b0}} - ip_end[LANE_W-1:0];
+        end
+    end
+    generate
+        if (BYTES > 64) begin : gen_late
+            reg [BLOCKS:0]   blocks_reg;
+            reg [FINE-1:0]   lanes_reg;
+            reg [3:0]        idx_reg;
+            reg              covers_reg;
+            reg [LANE_W-1:0] tail_late_reg;
+            always @(posedge clk) begin
+                blocks_reg    <= r_blocks;
+                lanes_reg     <= r_lanes;
+                idx_reg       <= r_idx;
+                covers_reg    <= r_valid && r_blocks[0];
+                tail_late_reg <= tail_reg;
+            end
+            assign x_blocks  = blocks_reg;
+            assign x_lanes   = lanes_reg;
+            assign x_idx     = idx_reg;
+            assign x_data    = p_data;
+            assign crc_valid = covers_reg;
+            assign crc_tail  = tail_late_reg;
+        end else begin : gen_now
+            assign x_blocks  = r_blocks;
+            assign x_lanes   = r_lanes;
+            assign x_idx     = r_idx;
+            assign x_data    = r_data;
+            assign crc_valid = r_valid && r_blocks[0];
+            assign crc_tail  = tail_reg;
+        end
+    endgenerate
+    assign crc_first = x_idx == 4'd0;
+
+    generate
+        for (b = 0; b < BYTES; b = b + 1) begin : gen_crc_byte
+            wire covered = x_blocks[b/FINE+1] || (x_blocks[b/FINE] && x_lanes[b%FINE]);
+            if (b < 64) begin : gen_header
+                wire [15:0] ethernet, variable;       // by beat
+                for (n = 0; n < 16; n = n + 1) begin : gen_beat
+                    if (n * BYTES + b < 64) begin : gen_inside
+                        assign ethernet[n] = ETHERNET[n * BYTES + b];
+                        assign variable[n] = VARIABLE[n * BYTES + b];
+                    end else begin : gen_behind
+                        assign ethernet[n] = 1'b0;
+                        assign variable[n] = 1'b0;
+                    end
+                end
+                assign crc_data[8*b +: 8] = (!covered || ethernet[x_idx]) ? 8'h00 : variable[x_idx] ? 8'hFF : x_data[8*b +: 8];
+            end else begin : gen_payload
+                assign crc_data[8*b +: 8] = covered ? x_data[8*b +: 8] : 8'h00;
+            end
+        end
+    endgenerate
+
+    // ---- the end of a frame ----
+
+    wire end_valid, end_err, end_len_ok;
+    generate
+        if (EOF_DELAY == 0) begin : gen_end_now
+            assign end_valid  = r_valid && r_last;
+            assign end_err    = r_err;
+            assign end_len_ok = left[17] || left <= {{(17-LANE_W){1'b0}}, kept};
+        end else begin : gen_end_late
+            reg            valid_reg, err_reg;
+            reg [17:0]     left_reg;
+            reg [LANE_W:0] kept_reg;
+            always @(posedge clk) begin
+                valid_reg <= r_valid && r_last && !rst;
+                err_reg   <= r_err;
+                left_reg  <= left;
+                kept_reg  <= kept;
+            end
+            assign end_valid  = valid_reg;
+            assign end_err    = err_reg;
+            assign end_len_ok = left_reg[17] || left_reg <= {{(17-LANE_W){1'b0}}, kept_reg};
+        end
+    endgenerate
+
+    localparam END_STEPS = EOF_DELAY == 0 ? 1 : EOF_DELAY;
+    reg [END_STEPS-1:0] end_valid_reg, end_err_reg, end_len_ok_reg;
+    assign eof_valid  = end_valid_reg[END_STEPS-1];
+    assign eof_err    = end_err_reg[END_STEPS-1];
+    assign eof_len_ok = end_len_ok_reg[END_STEPS-1];
+    integer k;
+    always @(posedge clk) begin
+        end_valid_reg[0]  <= end_valid;
+        end_err_reg[0]    <= end_err;
+        end_len_ok_reg[0] <= end_len_ok;
+        for (k = 1; k < END_STEPS; k = k + 1) begin
+            end_valid_reg[k]  <= end_valid_reg[k-1];
+            end_err_reg[k]    <= end_err_reg[k-1];
+            end_len_ok_reg[k] <= end_len_ok_reg[k-1];
+        end
+        if (rst) begin
+            end_valid_reg <= {END_STEPS{1'b0}};
         end
     end
 

@@ -9,7 +9,7 @@ import (
 
 // Parser is inc_parser: finds the RoCEv2 fields and cuts the payload into words. Its contract is the head of inc_parser.v.
 type Parser struct {
-	// Bytes: bytes of a beat; a power of two, 8 to 256.
+	// Bytes: bytes of a beat; a power of two, 8 to 2048.
 	Bytes int
 	// PortW: bits of a port number, at least 1.
 	PortW int
@@ -19,12 +19,14 @@ type Parser struct {
 	LenW int
 	// WordsW: bits that hold 0 to MTU_BYTES / BYTES.
 	WordsW int
+	// EOFDelay: cycles by which eof_* waits for the ICRC, 0 to 15; at least 1 where BYTES is above 64. icrc.CheckDelay knows it.
+	EOFDelay int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p Parser) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_parser")
-	rules.Refuse(p.Bytes < 8 || p.Bytes > 256 || (1<<(leaf.Clog2(p.Bytes))) != p.Bytes, "BYTES must be a power of two, 8 to 256")
+	rules.Refuse(p.Bytes < 8 || p.Bytes > 2048 || (1<<(leaf.Clog2(p.Bytes))) != p.Bytes, "BYTES must be a power of two, 8 to 2048")
 	if err := rules.Err(); err != nil {
 		return nil, err // the rules below divide by it
 	}
@@ -32,6 +34,7 @@ func (p Parser) Module() (*graph.Module, error) {
 	rules.Refuse(p.MTUBytes < 16 || p.MTUBytes > 16384 || p.MTUBytes%p.Bytes != 0, "MTU_BYTES must be a multiple of BYTES, 16 to 16384")
 	rules.Refuse(p.LenW != leaf.Clog2(p.MTUBytes+1), "LEN_W must hold 0 to MTU_BYTES")
 	rules.Refuse(p.WordsW != leaf.Clog2(p.MTUBytes/p.Bytes+1), "WORDS_W must hold 0 to MTU_BYTES / BYTES")
+	rules.Refuse(p.EOFDelay < 0 || p.EOFDelay > 15 || (p.EOFDelay == 0 && p.Bytes > 64), "EOF_DELAY must be 0 to 15, and at least 1 where BYTES is above 64")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -48,6 +51,7 @@ func (p Parser) Module() (*graph.Module, error) {
 			{Name: "MTU_BYTES", Value: p.MTUBytes},
 			{Name: "LEN_W", Value: p.LenW},
 			{Name: "WORDS_W", Value: p.WordsW},
+			{Name: "EOF_DELAY", Value: p.EOFDelay},
 		},
 		Ports: []graph.Port{
 			leaf.In("clk", 1),

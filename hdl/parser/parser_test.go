@@ -18,8 +18,22 @@ import (
 	"incforge/sim/axis"
 )
 
-// mtu is MTU_BYTES of every parser in t_parser.
-const mtu = 256
+// shape is a parser of t_parser: its width, its MTU_BYTES and its EOF_DELAY.
+type shape struct{ width, mtu, delay int }
+
+func narrow() []shape {
+	return []shape{{8, 256, 0}, {16, 256, 3}, {32, 256, 0}, {64, 256, 0}, {128, 256, 2}}
+}
+
+func wide() []shape { return []shape{{128, 4096, 1}, {512, 4096, 2}, {1024, 4096, 2}, {2048, 4096, 5}} }
+
+// covered is the cycle of a covered beat after that of the beat on raw_*.
+func (s shape) covered() uint64 {
+	if s.width > 64 {
+		return 1
+	}
+	return 0
+}
 
 // header is what the parser must say of a frame. Fields without meaning (not RoCEv2, too long) are zero.
 type header struct {
@@ -45,7 +59,8 @@ type model struct {
 	complete bool // a good frame: its payload must come out
 }
 
-func modelOf(f []byte, port uint64, width int) model {
+func modelOf(f []byte, port uint64, s shape) model {
+	width, mtu := s.width, s.mtu
 	var m model
 	m.Port = port
 	be := binary.BigEndian
@@ -103,17 +118,18 @@ func modelOf(f []byte, port uint64, width int) model {
 
 // bench is one parser of t_parser and all that it said, with the cycle in which it did.
 type bench struct {
-	width int
-	m     *sim.Model
-	port  map[string]*sim.Port
-	src   *axis.Source
-	mon   *axis.Monitor
+	shape
+	m    *sim.Model
+	port map[string]*sim.Port
+	src  *axis.Source
+	mon  *axis.Monitor
 
 	taken    []uint64 // cycle of every beat
 	raw, crc []beat
 	pay      []beat
 	hdr      []said[header]
 	eof      []said[ending]
+	tails    map[uint64]uint64 // crc_tail by cycle
 	lastRoom bool
 	stalls   int
 }
@@ -132,13 +148,12 @@ type said[T any] struct {
 
 type ending struct {
 	Err, LenOK bool
-	Tail       uint64
 }
 
-func newBench(t *testing.T, m *sim.Model, width int, idle axis.Pause, full axis.Pause) *bench {
+func newBench(t *testing.T, m *sim.Model, s shape, idle axis.Pause, full axis.Pause) *bench {
 	t.Helper()
-	b := &bench{width: width, m: m, port: map[string]*sim.Port{}}
-	prefix := fmt.Sprintf("p%d_", width)
+	b := &bench{shape: s, tails: map[uint64]uint64{}, m: m, port: map[string]*sim.Port{}}
+	prefix := fmt.Sprintf("p%d_", s.width)
 	for _, p := range m.Lib().Ports() {
 		if len(p.Name) > len(prefix) && p.Name[:len(prefix)] == prefix {
 			port, err := m.Port(p.Name)
@@ -202,8 +217,9 @@ func (b *bench) sample() {
 		}})
 	}
 	if b.is("eof_valid") {
-		b.eof = append(b.eof, said[ending]{now, ending{Err: b.is("eof_err"), LenOK: b.is("eof_len_ok"), Tail: b.get("crc_tail")}})
+		b.eof = append(b.eof, said[ending]{now, ending{Err: b.is("eof_err"), LenOK: b.is("eof_len_ok")}})
 	}
+	b.tails[now] = b.get("crc_tail")
 }
 
 // check holds all that was said against the model, to the cycle. The faults of a wrong latency are planted by late.
@@ -217,7 +233,7 @@ func (b *bench) check(frames []axis.Frame, late uint64) error {
 		n := (len(f.Data) + w - 1) / w
 		taken, raw := b.taken[at:at+n], b.raw[at:at+n]
 		at += n
-		want := modelOf(f.Data, f.User>>1, w)
+		want := modelOf(f.Data, f.User>>1, b.shape)
 		bad := func(format string, args ...any) error {
 			return fmt.Errorf("%d bytes wide, frame %d of %d bytes %x: %s", w, i, len(f.Data), f.Data[:min(len(f.Data), 60)], fmt.Sprintf(format, args...))
 		}
@@ -249,8 +265,8 @@ func (b *bench) check(frames []axis.Frame, late uint64) error {
 		}
 
 		end := b.eof[i]
-		if end.cycle != taken[n-1]+2 || end.v.Err != (f.User&1 != 0) {
-			return bad("end %+v, want it in cycle %d", end, taken[n-1]+2)
+		if c := taken[n-1] + 2 + uint64(b.delay); end.cycle != c || end.v.Err != (f.User&1 != 0) {
+			return bad("end %+v, want it in cycle %d", end, c)
 		}
 		if want.RoCEv2 && end.v.LenOK != want.whole {
 			return bad("eof_len_ok is %t", end.v.LenOK)
@@ -259,23 +275,23 @@ func (b *bench) check(frames []axis.Frame, late uint64) error {
 		// what covers the CRC: of frames whose lengths are good
 		first, last := taken[0]+1, taken[n-1]+1
 		var crc []beat
-		for len(b.crc) > 0 && b.crc[0].cycle <= last {
-			if b.crc[0].cycle < first || b.crc[0].first != (b.crc[0].cycle == first) {
+		for len(b.crc) > 0 && b.crc[0].cycle <= last+b.covered() {
+			if c := b.crc[0].cycle - b.covered(); c < first || b.crc[0].first != (c == first) {
 				return bad("covered beat %+v", b.crc[0])
 			}
 			crc, b.crc = append(crc, b.crc[0]), b.crc[1:]
 		}
 		if want.RoCEv2 && want.complete {
-			if int(end.v.Tail) != (w-want.end%w)%w {
-				return bad("crc_tail is %d, the datagram ends at %d", end.v.Tail, want.end)
+			if tail := b.tails[last+b.covered()+1]; int(tail) != (w-want.end%w)%w {
+				return bad("crc_tail is %d, the datagram ends at %d", tail, want.end)
 			}
 			masked := mask(f.Data[:want.end])
 			if len(crc) != (want.end+w-1)/w {
 				return bad("%d covered beats, the datagram ends at %d", len(crc), want.end)
 			}
 			for j, c := range crc {
-				if part := padded(masked, j*w, w); c.cycle != taken[j]+1 || !bytes.Equal(c.data, part) {
-					return bad("covered beat %d in cycle %d is\n%x, want in cycle %d\n%x", j, c.cycle, c.data, taken[j]+1, part)
+				if part := padded(masked, j*w, w); c.cycle != taken[j]+1+b.covered() || !bytes.Equal(c.data, part) {
+					return bad("covered beat %d in cycle %d is\n%x, want in cycle %d\n%x", j, c.cycle, c.data, taken[j]+1+b.covered(), part)
 				}
 			}
 		}
@@ -284,7 +300,7 @@ func (b *bench) check(frames []axis.Frame, late uint64) error {
 		for len(b.pay) > 0 && b.pay[0].cycle <= last+1 {
 			words, b.pay = append(words, b.pay[0]), b.pay[1:]
 		}
-		if len(words) > mtu/w {
+		if len(words) > b.mtu/w {
 			return bad("%d payload words", len(words))
 		}
 		if !want.RoCEv2 || !want.complete {
@@ -377,14 +393,25 @@ func packet(r *rand.Rand, op roce.Opcode, payload int) *roce.Packet {
 	return p
 }
 
-// traffic is every payload length and opcode, every frame length, and frames with faults in all places.
-func traffic(r *rand.Rand) []axis.Frame {
+// traffic is every payload length and opcode, every frame length, and frames with faults in all places. With an MTU above 256
+// it is the lengths about the ends of beats, and a sample of the rest.
+func traffic(r *rand.Rand, mtu int) []axis.Frame {
+	few := mtu > 256
+	share := func(n int) int {
+		if few {
+			return n / 4
+		}
+		return n
+	}
 	sends := []roce.Opcode{roce.SendFirst, roce.SendMiddle, roce.SendLast, roce.SendLastImm, roce.SendOnly, roce.SendOnlyImm}
 	var out [][]byte
 	add := func(p *roce.Packet, o roce.FrameOptions) { out = append(out, p.AppendFrameWith(nil, o)) }
 	good, bare := roce.GoodFrame(), roce.GoodFrame()
 	bare.MinFrame = 0
 	for n := range mtu + 20 { // also too long
+		if at := (n + 64) % 128; few && (at < 4 || at >= 16) && n%37 != 0 { // headers and ICRC are 58 or 62 bytes
+			continue
+		}
 		add(packet(r, sends[n%len(sends)], n), good)
 		if n%4 == 0 {
 			add(packet(r, roce.SendOnlyImm, n), bare)
@@ -403,7 +430,7 @@ func traffic(r *rand.Rand) []axis.Frame {
 			out = append(out, append(f, random(r, n-len(f))...))
 		}
 	}
-	for range 400 { // lengths that lie, alone or together
+	for range share(400) { // lengths that lie, alone or together
 		p := packet(r, sends[r.IntN(6)], r.IntN(80))
 		if r.IntN(4) == 0 {
 			p = packet(r, []roce.Opcode{roce.Acknowledge, roce.CNP, 0x0A}[r.IntN(3)], 20)
@@ -430,13 +457,18 @@ func traffic(r *rand.Rand) []axis.Frame {
 		}
 		out = append(out, f)
 	}
-	for range 600 { // one bit of the headers
+	for range share(600) { // one bit of the headers
 		f := packet(r, sends[r.IntN(6)], r.IntN(40)).AppendFrame(nil)
 		bit := 8*12 + r.IntN(8*(54-12))
 		f[bit/8] ^= 1 << (bit % 8)
 		out = append(out, f)
 	}
 	r.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	if few { // bypassed frames, or too long
+		for _, n := range []int{8940, 9000, 9001} {
+			add(packet(r, roce.SendOnly, n), good)
+		}
+	}
 	// Jumbo frames: as long as IP allows, and far longer than that.
 	add(packet(r, roce.SendOnly, 60000), good)
 	out = append(out, append(packet(r, roce.SendOnly, 16).AppendFrame(nil), random(r, 140000)...), packet(r, roce.SendOnly, 16).AppendFrame(nil))
@@ -453,7 +485,12 @@ func traffic(r *rand.Rand) []axis.Frame {
 
 func TestAgainstModel(t *testing.T) {
 	t.Parallel()
-	lib, err := sim.Build{Top: "t_parser", Files: []string{"testdata/t_parser.sv", "inc_parser.v"}}.Compile(t.Context())
+	t.Run("narrow", func(t *testing.T) { t.Parallel(); againstModel(t, narrow(), nil) })
+	t.Run("wide", func(t *testing.T) { t.Parallel(); againstModel(t, wide(), map[string]string{"WIDE": ""}) })
+}
+
+func againstModel(t *testing.T, shapes []shape, defines map[string]string) {
+	lib, err := sim.Build{Top: "t_parser", Files: []string{"testdata/t_parser.sv", "inc_parser.v"}, Defines: defines}.Compile(t.Context())
 	require.NoError(t, err)
 	none := func(uint64) axis.Pause { return nil }
 	half := func(s uint64) axis.Pause { return axis.Probability(s, 0.5) }
@@ -465,7 +502,7 @@ func TestAgainstModel(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			seed := uint64(i)
-			frames := traffic(rand.New(rand.NewPCG(seed, 4)))
+			frames := traffic(rand.New(rand.NewPCG(seed, 4)), shapes[0].mtu)
 			if i > 1 {
 				frames = frames[:len(frames)/2] // without the jumbo frames
 			}
@@ -473,8 +510,9 @@ func TestAgainstModel(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(m.Close)
 			var benches []*bench
-			for _, w := range []int{8, 16, 32, 64, 128} {
-				b := newBench(t, m, w, c.idle(seed+uint64(w)), c.full(seed+uint64(w)+1))
+			for _, s := range shapes {
+				w := uint64(s.width)
+				b := newBench(t, m, s, c.idle(seed+w), c.full(seed+w+1))
 				benches = append(benches, b)
 				for _, f := range frames {
 					require.NoError(t, b.src.Send(f))
@@ -482,7 +520,7 @@ func TestAgainstModel(t *testing.T) {
 			}
 			require.NoError(t, m.ResetFor(2))
 			require.NoError(t, m.Run(1000000, func() bool { return benches[0].src.Pending() == 0 }))
-			for range 5 {
+			for range 10 {
 				require.NoError(t, m.Tick())
 			}
 			for _, b := range benches {
@@ -515,8 +553,8 @@ func TestAgainstModel(t *testing.T) {
 func TestModelAgreesWithRoCE(t *testing.T) {
 	t.Parallel()
 	good, notOurs := 0, 0
-	for _, f := range traffic(rand.New(rand.NewPCG(1, 1))) {
-		m := modelOf(f.Data, 0, 8)
+	for _, f := range traffic(rand.New(rand.NewPCG(1, 1)), 256) {
+		m := modelOf(f.Data, 0, shape{width: 8, mtu: 256})
 		p, err := roce.Decode(f.Data)
 		reason := roce.ReasonOf(err)
 		require.Equal(t, !m.RoCEv2, reason.NotRoCE(), "%v", err)

@@ -51,6 +51,8 @@ module inc_replicate_data #(
     output wire               emit_room,
     input  wire               emit_valid,
     input  wire [8*BYTES-1:0] emit_data,
+    // the word is wrong, and known to be
+    input  wire               emit_bad,
 
     // headers to be made, one a copy
     input  wire               req_ready,
@@ -69,6 +71,7 @@ module inc_replicate_data #(
     output wire               word_valid,
     input  wire               word_ready,
     output wire [8*BYTES-1:0] word_data,
+    output wire               word_bad,
 
     output wire               count_fanout,
     output wire               count_frame
@@ -171,8 +174,8 @@ module inc_replicate_data #(
     reg  [ADDR_W-1:0]  base_reg;       // first word of the payload being copied
     reg  [WORDS_W-1:0] index_reg;
     reg                ram_valid_reg, kept_valid_reg;
-    reg  [8*BYTES-1:0] kept_reg;
-    wire [8*BYTES-1:0] ram_data;
+    reg  [8*BYTES:0]   kept_reg;       // with its emit_bad on top
+    wire [8*BYTES:0]   ram_data;
 
     wire [ADDR_W-1:0] used      = tail_reg - base_reg;
     wire [ADDR_W-1:0] word_addr = base_reg + {{(ADDR_W-WORDS_W){1'b0}}, index_reg};
@@ -184,14 +187,14 @@ module inc_replicate_data #(
 
     assign emit_room  = used != {ADDR_W{1'b1}};
     assign word_valid = kept_valid_reg || ram_valid_reg;
-    assign word_data  = kept_valid_reg ? kept_reg : ram_data;
+    assign {word_bad, word_data} = kept_valid_reg ? kept_reg : ram_data;
     assign job_pop    = fetch && job_end;
 
-    inc_mem_replay #(.WORDS(1 << ADDR_W), .BITS(8*BYTES), .ADDR_W(ADDR_W)) u_payload (
+    inc_mem_replay #(.WORDS(1 << ADDR_W), .BITS(8*BYTES + 1), .ADDR_W(ADDR_W)) u_payload (
         .clk   (clk),
         .we    (emit_valid),
         .waddr (tail_reg),
-        .wdata (emit_data),
+        .wdata ({emit_bad, emit_data}),
         .re    (fetch),
         .raddr (word_addr),
         .rdata (ram_data)

@@ -47,7 +47,7 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_replicate_data: %w", err)
 	}
-	words := ram.Memory{Name: "inc_mem_replay", Words: leaf.Pow2(p.AddrW), Bits: 8 * p.Bytes, AddrW: p.AddrW}
+	words := ram.Memory{Name: "inc_mem_replay", Words: leaf.Pow2(p.AddrW), Bits: 8*p.Bytes + 1, AddrW: p.AddrW}
 	memory, err := words.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_replicate_data: %w", err)
@@ -84,6 +84,7 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 			leaf.Out("emit_room", 1),
 			leaf.In("emit_valid", 1),
 			leaf.In("emit_data", 8*p.Bytes),
+			leaf.In("emit_bad", 1),
 			leaf.In("req_ready", 1),
 			leaf.Out("req_valid", 1),
 			leaf.Out("req_ei", p.EIW),
@@ -98,6 +99,7 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 			leaf.Out("word_valid", 1),
 			leaf.In("word_ready", 1),
 			leaf.Out("word_data", 8*p.Bytes),
+			leaf.Out("word_bad", 1),
 			leaf.Out("count_fanout", 1),
 			leaf.Out("count_frame", 1),
 		},

@@ -43,6 +43,7 @@ type bench struct {
 	drain     func() bool // words
 	requests  []request
 	copies    []uint64 // payload words, in order
+	lost      int      // words whose word_bad was wrong
 	fanout    int
 	frames    int
 	reqAt     []uint64
@@ -86,6 +87,7 @@ func (b *bench) cycle() {
 	if emits {
 		b.Set("emit_valid", 1)
 		b.Set("emit_data", b.words[b.emitted])
+		b.SetBool("emit_bad", bad(b.words[b.emitted]))
 	}
 	b.Clock()
 	if pushes {
@@ -104,6 +106,9 @@ func (b *bench) cycle() {
 	if b.Is("word_valid") && b.Is("word_ready") {
 		b.wordAt = append(b.wordAt, b.Now())
 		b.copies = append(b.copies, b.Get("word_data"))
+		if b.Is("word_bad") != bad(b.Get("word_data")) {
+			b.lost++
+		}
 	}
 	if b.Is("count_fanout") {
 		b.fanout++
@@ -142,9 +147,13 @@ func (b *bench) run(t *testing.T, epW int) {
 	}
 	require.Equal(t, requests, b.requests)
 	require.Equal(t, copies, b.copies)
+	require.Zero(t, b.lost, "words that are bad where they were not, or the other way round")
 	require.Equal(t, fanout, b.fanout)
 	require.Equal(t, len(requests), b.frames)
 }
+
+// bad is what the bench says with a word: one in four is bad.
+func bad(word uint64) bool { return word%4 == 0 }
 
 func payload(rng *rand.Rand, n int) []uint64 {
 	words := make([]uint64, n)

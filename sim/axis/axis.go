@@ -6,7 +6,7 @@
 // An interface is bound by its prefix: "s_axis" finds s_axis_tvalid, s_axis_tready and
 // s_axis_tdata, and, where the model has them, s_axis_tkeep, s_axis_tlast and
 // s_axis_tuser. Without tkeep every byte counts; without tlast every beat is a frame.
-// Byte i of a beat is tdata[8i+7:8i]. Widths: tdata 1 to 256 bytes, tuser up to 64
+// Byte i of a beat is tdata[8i+7:8i]. Widths: tdata 1 to 2048 bytes, tuser up to 64
 // bits. If the model has a reset (sim.Build.Reset), frames cut off by it are dropped
 // by receivers and begun again by sources, and nothing is checked before its first
 // assertion.
@@ -26,7 +26,7 @@ import (
 
 // Limits of an interface.
 const (
-	MaxBytes    = 256 // of tdata
+	MaxBytes    = 2048 // of tdata
 	MaxUserBits = 64
 )
 

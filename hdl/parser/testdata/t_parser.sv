@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // t_parser: parsers of several widths side by side, so that one compiled model tests them all. Ports carry the width: p8_room.
-// 256 is left out to save compile time: behind 64 nothing new happens.
+// WIDE has
+// the wide ones with a larger MTU.
 `default_nettype none
 
-`define PORTS(N, WORDS_W) \
+`define PORTS(N, LEN_W, WORDS_W) \
     input  wire           p``N``_room, \
     input  wire [8*N-1:0] p``N``_s_axis_tdata, \
     input  wire [N-1:0]   p``N``_s_axis_tkeep, \
@@ -40,14 +41,14 @@
     output wire [23:0]    p``N``_hdr_psn, \
     output wire [31:0]    p``N``_hdr_ext, \
     output wire           p``N``_hdr_too_long, \
-    output wire [8:0]     p``N``_hdr_plen, \
+    output wire [LEN_W-1:0] p``N``_hdr_plen, \
     output wire [WORDS_W-1:0] p``N``_hdr_words, \
     output wire           p``N``_eof_valid, \
     output wire           p``N``_eof_err, \
     output wire           p``N``_eof_len_ok
 
-`define PARSER(N, W) \
-    inc_parser #(.BYTES(N), .PORT_W(3), .MTU_BYTES(256), .LEN_W(9), .WORDS_W(W)) u_``N ( \
+`define PARSER(N, MTU, L, W, DELAY) \
+    inc_parser #(.BYTES(N), .PORT_W(3), .MTU_BYTES(MTU), .LEN_W(L), .WORDS_W(W), .EOF_DELAY(DELAY)) u_``N ( \
         .clk(clk), .rst(rst), .room(p``N``_room), .room_raw(1'b0), .fwd_valid(1'b0), .fwd_bypass(1'b0), \
         .s_axis_tdata(p``N``_s_axis_tdata), .s_axis_tkeep(p``N``_s_axis_tkeep), .s_axis_tvalid(p``N``_s_axis_tvalid), \
         .s_axis_tready(p``N``_s_axis_tready), .s_axis_tlast(p``N``_s_axis_tlast), .s_axis_tuser(p``N``_s_axis_tuser), \
@@ -61,22 +62,40 @@
         .hdr_too_long(p``N``_hdr_too_long), .hdr_plen(p``N``_hdr_plen), .hdr_words(p``N``_hdr_words), \
         .eof_valid(p``N``_eof_valid), .eof_err(p``N``_eof_err), .eof_len_ok(p``N``_eof_len_ok));
 
+`ifdef WIDE
 module t_parser (
     input wire clk,
     input wire rst,
-    `PORTS(8, 6),
-    `PORTS(16, 5),
-    `PORTS(32, 4),
-    `PORTS(64, 3),
-    `PORTS(128, 2)
+    `PORTS(128, 13, 6),
+    `PORTS(512, 13, 4),
+    `PORTS(1024, 13, 3),
+    `PORTS(2048, 13, 2)
 );
 
-    `PARSER(8, 6)
-    `PARSER(16, 5)
-    `PARSER(32, 4)
-    `PARSER(64, 3)
-    `PARSER(128, 2)
+    `PARSER(128, 4096, 13, 6, 1)
+    `PARSER(512, 4096, 13, 4, 2)
+    `PARSER(1024, 4096, 13, 3, 2)
+    `PARSER(2048, 4096, 13, 2, 5)
 
 endmodule
+`else
+module t_parser (
+    input wire clk,
+    input wire rst,
+    `PORTS(8, 9, 6),
+    `PORTS(16, 9, 5),
+    `PORTS(32, 9, 4),
+    `PORTS(64, 9, 3),
+    `PORTS(128, 9, 2)
+);
+
+    `PARSER(8, 256, 9, 6, 0)
+    `PARSER(16, 256, 9, 5, 3)
+    `PARSER(32, 256, 9, 4, 0)
+    `PARSER(64, 256, 9, 3, 0)
+    `PARSER(128, 256, 9, 2, 2)
+
+endmodule
+`endif
 
 `default_nettype wire
