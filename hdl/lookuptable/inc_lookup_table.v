@@ -9,7 +9,10 @@
 //   stall       the writer of headers watches `room`, true while more than 8 entries are free
 //   tables      written word by word through tbl_*, at any time; read by the headers that come later
 //   reset       queue empty; the tables' contents are unknown until written
-//   not done    drops nothing and counts nothing: it says what the frame is and whose, CheckDuplicate judges
+//   entry       the header's fields, roles and settings of the group; ent_whole: whole elements of the group's type, two bytes (FP16,
+//               BF16) or four
+//   not done    drops nothing and counts nothing: it says what the frame is and whose, CheckDuplicate judges; operations and types that
+//               are not built in are passed on as they stand
 `default_nettype none
 
 module inc_lookup_table #(

@@ -53,7 +53,7 @@ func (p LookupTable) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_lookup_table: %w", err)
 	}
-	fifo, err := stream.FIFO{Width: (1 + 1 + p.EIW + 1 + 3 + 5 + 8 + 1 + 2 + 1 + 24 + 32 + p.LenW + p.WordsW + p.SlotW + 5 + 3*p.MaskW + 1), DepthW: p.DepthW, Margin: 8}.Module()
+	fifo, err := stream.FIFO{Width: (1 + 1 + p.EIW + 1 + 3 + 5 + 8 + 1 + 2 + 1 + 24 + 32 + p.LenW + p.WordsW + p.SlotW + 5 + 3*p.MaskW + 5), DepthW: p.DepthW, Margin: 8}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_lookup_table: %w", err)
 	}
@@ -145,7 +145,7 @@ func (p LookupTable) Module() (*graph.Module, error) {
 			{Path: "u_grp_out_mask", Words: leaf.Pow2(groupBits), Bits: p.MaskW, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_grp_ack_mask", Words: leaf.Pow2(groupBits), Bits: p.MaskW, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_grp_parent", Words: leaf.Pow2(groupBits), Bits: 9, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_grp_collective", Words: leaf.Pow2(groupBits), Bits: 4, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_grp_collective", Words: leaf.Pow2(groupBits), Bits: 8, Role: "table", Module: "inc_ram_1r1w"},
 		},
 		Submodules: []*graph.Module{memory, fifo},
 	}, nil

@@ -51,6 +51,7 @@ type entry struct {
 	SE, CE, BigEndian                        bool
 	EI, Opcode, Pad, PSN, Ext, PLen, Words   uint64
 	Base, Log2N, InMask, OutMask, ParentMask uint64
+	Function, DType                          uint64
 }
 
 // decide is the plain model: rules 1 and 2 of docs/engine.md section 3, and the roles of rule 4.
@@ -73,8 +74,9 @@ func decide(p lookuptable.LookupTable, tb tables, foreignBypass bool, f frame) e
 		}
 	}
 	up := bit&grp(grpInMask) != 0
-	whole := f.PLen%4 == 0
-	if grp(grpCollct)&7 == 3 { // Barrier
+	dtype := grp(grpCollct) >> 16 & 3
+	whole := f.PLen%[]uint64{4, 2, 2, 4}[dtype] == 0 // FP32, FP16, BF16, INT32
+	if grp(grpCollct)&7 == 3 {                       // Barrier
 		whole = f.PLen == 0
 	}
 	host := ep(epCtrl)&2 != 0
@@ -85,6 +87,7 @@ func decide(p lookuptable.LookupTable, tb tables, foreignBypass bool, f frame) e
 		EI: uint64(ei), Opcode: f.Opcode, Pad: f.Pad, PSN: f.PSN, Ext: f.Ext, PLen: f.PLen, Words: f.Words,
 		Base: grp(grpSlots) & (1<<p.SlotW - 1), Log2N: grp(grpSlots) >> 24 & 31,
 		InMask: grp(grpInMask) & all, OutMask: grp(grpOutMask) & all, ParentMask: parent,
+		Function: grp(grpCollct) >> 8 & 3, DType: dtype,
 	}
 }
 
@@ -96,6 +99,7 @@ func seen(d *rig.Rig) entry {
 		EI: d.Get("ent_ei"), Opcode: d.Get("ent_opcode"), Pad: d.Get("ent_pad"), PSN: d.Get("ent_psn"), Ext: d.Get("ent_ext"),
 		PLen: d.Get("ent_plen"), Words: d.Get("ent_words"), Base: d.Get("ent_base"), Log2N: d.Get("ent_log2_n"),
 		InMask: d.Get("ent_in_mask"), OutMask: d.Get("ent_out_mask"), ParentMask: d.Get("ent_parent_mask"),
+		Function: d.Get("ent_function"), DType: d.Get("ent_dtype"),
 	}
 	if e.Bypass {
 		return entry{Bypass: true}
@@ -283,6 +287,7 @@ func (b *bench) cycle(give, take int) error {
 		for name, is := range map[string]bool{
 			"bypass": w.want.Bypass, "ours": !w.want.Bypass && !w.want.Foreign, "foreign": w.want.Foreign, "up": w.want.Up, "down": w.want.Down,
 			"ackable": w.want.Ackable, "no role": !w.want.Bypass && !w.want.Up && !w.want.Down, "not whole": !w.want.Bypass && !w.want.Whole,
+			"an odd number of halves": w.want.Whole && w.want.PLen%4 == 2,
 		} {
 			if is {
 				b.met[name]++
@@ -328,7 +333,7 @@ func TestAgainstModel(t *testing.T) {
 					met[k] += n
 				}
 			}
-			for _, k := range []string{"bypass", "ours", "foreign", "up", "down", "ackable", "no role", "not whole", "no room"} {
+			for _, k := range []string{"bypass", "ours", "foreign", "up", "down", "ackable", "no role", "not whole", "an odd number of halves", "no room"} {
 				require.Greater(t, met[k], 20, k)
 			}
 			b := newBench(t, lib, p, 0)
@@ -367,10 +372,18 @@ func TestEveryField(t *testing.T) {
 		"parent":               {grp: map[int]uint32{grpParent: 1<<31 | 2, grpInMask: 0x3B}, want: func(e *entry) { e.ParentMask, e.InMask, e.Up, e.Down = 4, 0x3B, false, true }},
 		"parent not valid":     {grp: map[int]uint32{grpParent: 2, grpInMask: 0x3B}, want: func(e *entry) { e.InMask, e.Up = 0x3B, false }},
 		"parent 66":            {grp: map[int]uint32{grpParent: 1<<31 | 0x42, grpInMask: 0x3B}, want: func(e *entry) { e.InMask, e.Up = 0x3B, false }},
-		"odd length":           {frame: func(f *frame) { f.PLen = 6 }, want: func(e *entry) { e.PLen, e.Whole = 6, false }},
-		"Barrier":              {grp: map[int]uint32{grpCollct: 3}, want: func(e *entry) { e.Whole = false }},
-		"empty Barrier":        {frame: func(f *frame) { f.PLen = 0 }, grp: map[int]uint32{grpCollct: 3}, want: func(e *entry) { e.PLen = 0 }},
-		"big endian":           {grp: map[int]uint32{grpCollct: 1 << 24}, want: func(e *entry) { e.BigEndian = true }},
+		"half a word, INT32":   {frame: func(f *frame) { f.PLen = 6 }, want: func(e *entry) { e.PLen, e.Whole = 6, false }},
+		"half a word, FP32":    {frame: func(f *frame) { f.PLen = 6 }, grp: map[int]uint32{grpCollct: 0}, want: func(e *entry) { e.PLen, e.DType, e.Whole = 6, 0, false }},
+		"half a word, FP16":    {frame: func(f *frame) { f.PLen = 6 }, grp: map[int]uint32{grpCollct: 1 << 16}, want: func(e *entry) { e.PLen, e.DType = 6, 1 }},
+		"half a word, BF16":    {frame: func(f *frame) { f.PLen = 6 }, grp: map[int]uint32{grpCollct: 2 << 16}, want: func(e *entry) { e.PLen, e.DType = 6, 2 }},
+		"odd length, FP16":     {frame: func(f *frame) { f.PLen = 7 }, grp: map[int]uint32{grpCollct: 1 << 16}, want: func(e *entry) { e.PLen, e.DType, e.Whole = 7, 1, false }},
+		"odd length, BF16":     {frame: func(f *frame) { f.PLen = 9 }, grp: map[int]uint32{grpCollct: 2 << 16}, want: func(e *entry) { e.PLen, e.DType, e.Whole = 9, 2, false }},
+		"FP16 in a Barrier":    {frame: func(f *frame) { f.PLen = 2 }, grp: map[int]uint32{grpCollct: 1<<16 | 3}, want: func(e *entry) { e.PLen, e.DType, e.Whole = 2, 1, false }},
+		"MIN":                  {grp: map[int]uint32{grpCollct: 3<<16 | 1<<8}, want: func(e *entry) { e.Function = 1 }},
+		"MAX":                  {grp: map[int]uint32{grpCollct: 3<<16 | 2<<8}, want: func(e *entry) { e.Function = 2 }},
+		"Barrier":              {grp: map[int]uint32{grpCollct: 3<<16 | 3}, want: func(e *entry) { e.Whole = false }},
+		"empty Barrier":        {frame: func(f *frame) { f.PLen = 0 }, grp: map[int]uint32{grpCollct: 3<<16 | 3}, want: func(e *entry) { e.PLen = 0 }},
+		"big endian":           {grp: map[int]uint32{grpCollct: 3<<16 | 1<<24}, want: func(e *entry) { e.BigEndian = true }},
 		"out_mask":             {grp: map[int]uint32{grpOutMask: 0xFFFFFFD5}, want: func(e *entry) { e.OutMask = 0x15 }},
 		"slots":                {grp: map[int]uint32{grpSlots: 0xFFFFFFA5}, want: func(e *entry) { e.Base, e.Log2N = 0x25, 31 }},
 	}
@@ -380,7 +393,7 @@ func TestEveryField(t *testing.T) {
 			d := rig.New(t, lib, 3)
 			b := &bench{p: p, d: d}
 			ep := map[int]uint32{epCtrl: 0x103, epLocalQPN: uint32(right.QPN), epLocalIP: uint32(right.DstIP), epRemoteIP: uint32(right.SrcIP)}
-			grp := map[int]uint32{grpSlots: 0x03000010, grpInMask: 0x3F, grpOutMask: 0x1E, grpAckMask: 0x3F, grpParent: 0, grpCollct: 0}
+			grp := map[int]uint32{grpSlots: 0x03000010, grpInMask: 0x3F, grpOutMask: 0x1E, grpAckMask: 0x3F, grpParent: 0, grpCollct: 3 << 16}
 			for _, m := range []struct {
 				we, index      string
 				base, override map[int]uint32
@@ -407,7 +420,7 @@ func TestEveryField(t *testing.T) {
 			}
 			want := entry{
 				Host: true, Up: true, Ackable: true, SumOK: true, LenOK: true, TVerOK: true, Whole: true,
-				EI: 10, Opcode: 4, PLen: 8, Words: 1, Base: 0x10, Log2N: 3, InMask: 0x3F, OutMask: 0x1E,
+				EI: 10, Opcode: 4, PLen: 8, Words: 1, Base: 0x10, Log2N: 3, InMask: 0x3F, OutMask: 0x1E, DType: 3,
 			}
 			c.want(&want)
 			d.SetBool("cfg_foreign_bypass", c.foreign)
