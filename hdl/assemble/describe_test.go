@@ -21,7 +21,6 @@ func TestDescription(t *testing.T) {
 		as{Bytes: 128, PortW: 7, LenW: 13, WordsW: 6},
 		as{Bytes: 256, PortW: 8, LenW: 15, WordsW: 8},
 		as{Bytes: 512, PortW: 2, LenW: 9, WordsW: 2},
-		as{Bytes: 1024, PortW: 2, LenW: 13, WordsW: 3},
 		as{Bytes: 2048, PortW: 4, LenW: 13, WordsW: 2},
 	}
 	bytes, length := "BYTES must be a power of two, 8 to 2048", "LEN_W must be 1 to 15"

@@ -56,11 +56,15 @@ module inc_assemble #(
 );
 
     localparam LANE_W  = $clog2(BYTES);
-    localparam BEATS   = (58 + BYTES - 1) / BYTES;
     localparam BEAT_A  = 54 / BYTES;
     localparam BEAT_B  = 58 / BYTES;
     localparam LANE_A  = 54 % BYTES;
     localparam LANE_B  = 58 % BYTES;
+    // bytes of a word that wait for the next beat: those behind the longer shift
+    localparam CARRY   = LANE_A > LANE_B ? LANE_A : LANE_B;
+    // bytes of a beat that may be header's, and beats with such
+    localparam HEADER  = BYTES > 64 ? 64 : BYTES;
+    localparam BEATS   = 64 / HEADER;
     localparam [4:0] PAY_BEAT_A = BEAT_A[4:0];
     localparam [4:0] PAY_BEAT_B = BEAT_B[4:0];
     localparam [16:0] BEAT_BYTES = BYTES[16:0];
@@ -85,7 +89,7 @@ module inc_assemble #(
     reg  [16:0]        rest_reg;      // frame bytes from this beat on
     reg  [WORDS_W-1:0] words_reg;     // words still to come
     reg  [LEFT_W:0]    pay_reg;       // payload bytes from the next word on, signed
-    reg  [8*BYTES-1:0] carry_reg;     // the word before, its tail not sent yet
+    reg  [8*CARRY-1:0] carry_reg;     // the last bytes of the word before, not sent yet
 
     reg                bad_reg;       // a word of the frame was bad
 
@@ -115,8 +119,8 @@ module inc_assemble #(
     // the word with zeros after the payload's end
     wire [8*BYTES-1:0] word;
     wire [BYTES-1:0]   keep;
-    // 58 is no multiple of BYTES
-    wire [8*BYTES*BEATS-1:0] header = {{(8*(BYTES*BEATS-58)){1'b0}}, hdr_bytes};
+    wire [8*64-1:0]     header = {48'd0, hdr_bytes};
+    wire [8*BYTES-1:0]  front;        // this beat's part of it
 
     // Lanes below a number, in two steps: whole blocks of lanes, and lanes of the block in which it lies. For the payload and
     // for the frame.
@@ -153,23 +157,32 @@ module inc_assemble #(
         end
     endgenerate
 
-    reg [8*BYTES-1:0] slice;
+    reg [8*HEADER-1:0] slice;
     integer k;
     always @* begin
-        slice = {(8*BYTES){1'b0}};
+        slice = {(8*HEADER){1'b0}};
         for (k = 0; k < BEATS; k = k + 1) begin
             if (index_reg == k[3:0]) begin
-                slice = header[8*BYTES*k +: 8*BYTES];
+                slice = header[8*HEADER*k +: 8*HEADER];
             end
         end
     end
+    generate
+        for (b = 0; b < BYTES; b = b + 1) begin : gen_front
+            if (b < HEADER) begin : gen_header
+                assign front[8*b +: 8] = slice[8*b +: 8];
+            end else begin : gen_payload
+                assign front[8*b +: 8] = 8'h00;
+            end
+        end
+    endgenerate
 
-    wire [8*BYTES-1:0] body_a = {word[8*(BYTES-LANE_A)-1:0], carry_reg[8*BYTES-1:8*(BYTES-LANE_A)]};
-    wire [8*BYTES-1:0] body_b = {word[8*(BYTES-LANE_B)-1:0], carry_reg[8*BYTES-1:8*(BYTES-LANE_B)]};
+    wire [8*BYTES-1:0] body_a = {word[8*(BYTES-LANE_A)-1:0], carry_reg[8*CARRY-1:8*(CARRY-LANE_A)]};
+    wire [8*BYTES-1:0] body_b = {word[8*(BYTES-LANE_B)-1:0], carry_reg[8*CARRY-1:8*(CARRY-LANE_B)]};
 
     always @(posedge clk) begin
         if (go) begin
-            o_data  <= slice | (hdr_long ? body_b : body_a);
+            o_data  <= front | (hdr_long ? body_b : body_a);
             o_keep  <= keep;
             o_first <= !begun_reg;
             o_last  <= last;
@@ -181,11 +194,11 @@ module inc_assemble #(
             if (last) begin
                 begun_reg <= 1'b0;
                 index_reg <= 4'd0;
-                carry_reg <= {(8*BYTES){1'b0}};
+                carry_reg <= {(8*CARRY){1'b0}};
             end else begin
                 begun_reg <= 1'b1;
                 index_reg <= index_reg == 4'd15 ? 4'd15 : index_reg + 4'd1;
-                carry_reg <= word;
+                carry_reg <= word[8*BYTES-1:8*(BYTES-CARRY)];
             end
             left_reg  <= left - BEAT_BYTES;
             rest_reg  <= rest - BEAT_BYTES;
@@ -197,11 +210,9 @@ module inc_assemble #(
             o_valid   <= 1'b0;
             begun_reg <= 1'b0;
             index_reg <= 4'd0;
-            carry_reg <= {(8*BYTES){1'b0}};
+            carry_reg <= {(8*CARRY){1'b0}};
         end
     end
-
-    wire unused_bits = &{1'b0, carry_reg};
 
     assign m_valid = o_valid;
     assign m_data  = o_data;
