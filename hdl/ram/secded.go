@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -98,6 +99,23 @@ func (c *code) row(i int) string {
 			v |= c.column[4*digit+k] >> i & 1 << k
 		}
 		fmt.Fprintf(&b, "%x", v)
+	}
+	return b.String()
+}
+
+// singles is a bit for each syndrome, set if it is that of a single error, as a Verilog number's hexadecimal digits.
+func (c *code) singles() string {
+	set := make([]uint, 1<<c.check/4)
+	mark := func(v uint) { set[v/4] |= 1 << (v % 4) }
+	for i := range c.check {
+		mark(1 << i)
+	}
+	for _, v := range c.column {
+		mark(v)
+	}
+	var b strings.Builder
+	for _, digit := range slices.Backward(set) {
+		fmt.Fprintf(&b, "%x", digit)
 	}
 	return b.String()
 }
@@ -200,10 +218,10 @@ func (p Decode) Module() (*graph.Module, error) {
 	for i, v := range c.column {
 		fmt.Fprintf(&b, "    assign wrong[%d] = syndrome == %d'b%0*b;\n", i, c.check, c.check, v)
 	}
-	b.WriteString("\n    // an even number of ones is a double error, and so is an odd one that is no bit's\n")
-	fmt.Fprintf(&b, "    wire check_wrong = syndrome != %d'd0 && (syndrome & (syndrome - %d'd1)) == %d'd0;\n", c.check, c.check, c.check)
+	// A table of the syndromes maps to less logic than asking whether any bit was found wrong.
+	fmt.Fprintf(&b, "\n    // the syndromes of single errors; the others but 0 are those of more\n    wire [%d:0] single = %d'h%s;\n", 1<<c.check-1, 1<<c.check, c.singles())
 	b.WriteString("    assign data      = seen ^ wrong;\n")
-	fmt.Fprintf(&b, "    assign corrected = check_wrong || wrong != %d'd0;\n", c.data)
+	b.WriteString("    assign corrected = single[syndrome];\n")
 	fmt.Fprintf(&b, "    assign poison    = syndrome != %d'd0 && !corrected;\n", c.check)
 	purpose := fmt.Sprintf("corrects one error in %d data bits and their %d check bits, finds two", c.data, c.check)
 	source, err := c.render(name, purpose, "three errors and more may look like one", b.String())
