@@ -8,7 +8,9 @@
 //   start       grp_start[g] makes grp_busy[g] high until every slot of the group holds its first tag and no data, and
 //               every endpoint's state was offered on init_*; it waits until the frames that were looked up before are gone,
 //               takes the write port only in cycles without wr_en, and disturbs no other group;
-//               a group whose registers make no sense is refused (grp_refused) and stays dead
+//               a group whose registers make no sense is refused (grp_refused) and stays dead: collective, operation or type that is
+//               not there, fewer than 2 slots, units beyond SLOTS (N of them, 2N of 16-bit types), a parent that is no endpoint,
+//               in a tree with an odd number of endpoints a contribution of the last one
 //   live        grp_live[g]: enabled, started, not busy
 //   stall       none for reads and writes; a start waits for both
 //   reset       no group live; slot words unknown until their group starts
@@ -103,6 +105,9 @@ module inc_recycle_buffer #(
         end
         if (DTYPES < 1 || DTYPES > 15 || OPS < 1 || OPS > 7) begin : gen_bad_arithmetic
             $error("inc_recycle_buffer: DTYPES must be 1 to 15 and OPS 1 to 7");
+        end
+        if (TREE < 0 || TREE > 1) begin : gen_bad_tree
+            $error("inc_recycle_buffer: TREE must be 0 or 1");
         end
         if (PENDING < 1 || PENDING > 255) begin : gen_bad_pending
             $error("inc_recycle_buffer: PENDING must be 1 to 255");

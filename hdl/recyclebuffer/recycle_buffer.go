@@ -28,7 +28,7 @@ type RecycleBuffer struct {
 	LenW int
 	// DTypes and Ops: element types and operations that there are, bit i for code i.
 	DTypes, Ops int
-	// Tree: 1 if contributions are kept by pairs of endpoints, else 0.
+	// Tree: 1 if contributions are kept by pairs of endpoints, else 0; then an odd last endpoint may not contribute.
 	Tree int
 	// Pending: frames that may have been looked up and not yet decided.
 	Pending int
@@ -41,6 +41,7 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 	rules.Refuse(p.SlotW < 1 || p.SlotW > 23 || p.Slots < 2 || p.Slots > leaf.Pow2(p.SlotW), "SLOTS must be 2 to 2**SLOT_W")
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
 	rules.Refuse(p.DTypes < 1 || p.DTypes > 15 || p.Ops < 1 || p.Ops > 7, "DTYPES must be 1 to 15 and OPS 1 to 7")
+	rules.Refuse(p.Tree < 0 || p.Tree > 1, "TREE must be 0 or 1")
 	rules.Refuse(p.Pending < 1 || p.Pending > 255, "PENDING must be 1 to 255")
 	if err := rules.Err(); err != nil {
 		return nil, err
@@ -58,7 +59,7 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_recycle_buffer: %w", err)
 	}
-	return &graph.Module{
+	module := &graph.Module{
 		Name: "inc_recycle_buffer", Block: "RecycleBuffer", Source: source, Latency: "1 cycle",
 		Purpose: "state words of all slots, and the start of a group",
 		Params: []graph.Param{
@@ -123,5 +124,10 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 			words.At("u_slots", "state"),
 		},
 		Submodules: []*graph.Module{memory, slots},
-	}, nil
+	}
+	if p.Tree != 0 && p.MaskW%2 != 0 { // whether the endpoint without a pair contributes
+		module.Memories = append(module.Memories,
+			graph.Memory{Path: "gen_lone.u_cfg_lone", Words: leaf.Pow2(groupBits), Bits: 1, Role: "table", Module: "inc_ram_1r1w"})
+	}
+	return module, nil
 }

@@ -3,6 +3,8 @@
 package recyclebuffer_test
 
 import (
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -15,21 +17,70 @@ import (
 )
 
 func mini() recyclebuffer.RecycleBuffer {
-	return recyclebuffer.RecycleBuffer{Slots: 29, SlotW: 5, Groups: 3, EPW: 2, EIW: 4, MaskW: 3, LenW: 7, Pending: 5}
+	return recyclebuffer.RecycleBuffer{Slots: 29, SlotW: 5, Groups: 3, EPW: 2, EIW: 4, MaskW: 3, LenW: 7, DTypes: 8, Ops: 1, Pending: 5}
+}
+
+func with(change func(*recyclebuffer.RecycleBuffer)) recyclebuffer.RecycleBuffer {
+	p := mini()
+	change(&p)
+	return p
+}
+
+// all has every type and operation, tree keeps pairs of endpoints besides: the last of three has none.
+func all() recyclebuffer.RecycleBuffer {
+	return with(func(p *recyclebuffer.RecycleBuffer) { p.DTypes, p.Ops = 15, 7 })
+}
+
+func tree() recyclebuffer.RecycleBuffer {
+	return with(func(p *recyclebuffer.RecycleBuffer) { p.DTypes, p.Ops, p.Tree = 15, 7, 1 })
 }
 
 // Words of a group's record, as the register map numbers them.
 const (
 	wordStart      = 2
 	wordSlots      = 3
+	wordInMask     = 4
 	wordParent     = 7
 	wordCollective = 8
 )
 
-// allReduce is GROUP_COLLECTIVE of an INT32 SUM AllReduce.
-const allReduce = 3 << 16
+// Values of GROUP_COLLECTIVE's fields: allReduce is an INT32 SUM AllReduce.
+const (
+	allReduce     = int32s
+	barrier       = 3
+	mins, maxs    = 1 << 8, 2 << 8
+	fp32s, fp16s  = 0 << 16, 1 << 16
+	bf16s, int32s = 2 << 16, 3 << 16
+	bigEndian     = 1 << 24
+	validParent   = 1 << 31
+)
 
-type group struct{ start, base, log2, parent, collective uint64 }
+type group struct{ start, base, log2, in, parent, collective uint64 }
+
+// units is how many payloads the group's slots take, each of them two with elements of 16 bits.
+func (g group) units() uint64 {
+	if dtype := g.collective & (3 << 16); dtype == fp16s || dtype == bf16s {
+		return 2 << g.log2
+	}
+	return 1 << g.log2
+}
+
+// legal is docs/engine.md section 6: which settings a group can be started with.
+func (g group) legal(p recyclebuffer.RecycleBuffer) bool {
+	collective, op, dtype := g.collective&7, g.collective>>8&3, g.collective>>16&3
+	switch {
+	case collective != 0 && collective != barrier:
+		return false
+	case p.Ops>>op&1 == 0 || p.DTypes>>dtype&1 == 0:
+		return false
+	case g.log2 == 0 || g.log2 > 23 || g.base+g.units() > uint64(p.Slots):
+		return false
+	case g.parent&validParent != 0 && g.parent&0xFF >= uint64(p.MaskW):
+		return false
+	}
+	lone := p.Tree != 0 && p.MaskW%2 == 1
+	return !lone || g.in>>(p.MaskW-1)&1 == 0
+}
 
 func (g group) slots() int { return 1 << g.log2 }
 
@@ -95,6 +146,7 @@ func (b *bench) table(g int, w, v uint64) {
 func (b *bench) configure(g int, c group) {
 	b.table(g, wordStart, c.start)
 	b.table(g, wordSlots, c.base|c.log2<<24)
+	b.table(g, wordInMask, c.in)
 	b.table(g, wordParent, c.parent)
 	b.table(g, wordCollective, c.collective)
 	b.groups[g] = c
@@ -249,64 +301,165 @@ func TestTags(t *testing.T) {
 	}
 }
 
+// startThird starts group 2 with these settings while group 0 lives, and sees whether it is refused and leaves all else alone.
+func startThird(t *testing.T, lib *sim.Lib, p recyclebuffer.RecycleBuffer, g group, seed uint64) (refused bool) {
+	b := newBench(t, lib, p, seed)
+	there := uint64(0) // a type that there is
+	for p.DTypes>>there&1 == 0 {
+		there++
+	}
+	op := uint64(0)
+	for p.Ops>>op&1 == 0 {
+		op++
+	}
+	b.configure(0, group{start: 5, log2: 1, collective: there<<16 | op<<8})
+	b.enable = 1
+	b.cycle(1)
+	b.untilIdle(100)
+	require.Zero(t, b.refused)
+	before := maps.Clone(b.slots)
+	b.configure(2, g)
+	b.enable |= 4
+	b.cycle(4)
+	b.untilIdle(100)
+	b.cycle(0)
+	if b.refused == 0 {
+		require.Equal(t, uint64(5), b.Get("grp_live"))
+		return false
+	}
+	require.Equal(t, uint64(4), b.refused)
+	require.Equal(t, uint64(1), b.Get("grp_live"))
+	require.Empty(t, b.taken, "a refused start touched endpoints")
+	b.slots = before
+	b.readAll()
+	return true
+}
+
 // TestRefusal: settings without meaning, and their legal neighbours.
 func TestRefusal(t *testing.T) {
 	t.Parallel()
-	p := mini()
-	lib := rig.Lib(t, p)
-	cases := []struct {
+	type rb = recyclebuffer.RecycleBuffer
+	type settings struct {
 		name  string
 		g     group
 		legal bool
-	}{
-		{"AllReduce", group{log2: 3, collective: allReduce}, true},
-		{"Barrier", group{log2: 3, collective: allReduce | 3}, true},
-		{"big endian", group{log2: 3, collective: allReduce | 1<<24}, true},
-		{"collective 1", group{log2: 3, collective: allReduce | 1}, false},
-		{"collective 2", group{log2: 3, collective: allReduce | 2}, false},
-		{"collective 4", group{log2: 3, collective: allReduce | 4}, false},
-		{"collective 7", group{log2: 3, collective: allReduce | 7}, false},
-		{"op 1", group{log2: 3, collective: allReduce | 1<<8}, false},
-		{"op 2", group{log2: 3, collective: allReduce | 2<<8}, false},
-		{"dtype 0", group{log2: 3}, false},
-		{"dtype 2", group{log2: 3, collective: 2 << 16}, false},
-		{"one slot", group{log2: 0, collective: allReduce}, false},
-		{"two slots", group{log2: 1, collective: allReduce}, true},
-		{"log2_n 5", group{log2: 5, collective: allReduce}, false},
-		{"log2_n 24", group{log2: 24, collective: allReduce}, false},
-		{"log2_n 31", group{log2: 31, collective: allReduce}, false},
-		{"up to the end", group{base: 21, log2: 3, collective: allReduce}, true},
-		{"beyond the end", group{base: 22, log2: 3, collective: allReduce}, false},
-		{"base behind the end", group{base: 29, log2: 1, collective: allReduce}, false},
-		{"base as far as it goes", group{base: 0xFFFFFE, log2: 1, collective: allReduce}, false},
-		{"base that wraps", group{base: 0xFFFFFF, log2: 23, collective: allReduce}, false},
-		{"last endpoint the parent", group{log2: 3, collective: allReduce, parent: 1<<31 | 2}, true},
-		{"parent above MEMBERS", group{log2: 3, collective: allReduce, parent: 1<<31 | 3}, false},
-		{"parent far above", group{log2: 3, collective: allReduce, parent: 1<<31 | 0x80}, false},
-		{"no parent", group{log2: 3, collective: allReduce, parent: 0xFF}, true},
 	}
-	for _, tc := range cases {
-		t.Run(tc.name, func(t *testing.T) {
-			b := newBench(t, lib, p, 7)
-			// another group lives beside it
-			b.configure(0, group{start: 5, base: 0, log2: 1, collective: allReduce})
-			b.enable = 1
-			b.cycle(1)
-			b.untilIdle(100)
-			b.configure(2, tc.g)
-			b.enable |= 4
-			b.cycle(4)
-			b.untilIdle(100)
-			b.cycle(0)
-			if tc.legal {
-				require.Zero(t, b.refused)
-				require.Equal(t, uint64(5), b.Get("grp_live"))
-			} else {
-				require.Equal(t, uint64(4), b.refused)
-				require.Equal(t, uint64(1), b.Get("grp_live"))
-				require.Empty(t, b.taken, "a refused start touched endpoints")
-				b.readAll()
+	collectives := func(word ...uint64) (out []settings) {
+		for code := range uint64(16) {
+			c := code>>2<<8 | code&3<<16
+			out = append(out, settings{fmt.Sprintf("op %d, dtype %d", code>>2, code&3), group{log2: 3, collective: c}, slices.Contains(word, c)})
+		}
+		return out
+	}
+	engines := []struct {
+		name  string
+		p     rb
+		cases []settings
+	}{
+		{"INT32 SUM", mini(), append(collectives(int32s),
+			settings{"Barrier", group{log2: 3, collective: allReduce | barrier}, true},
+			settings{"big endian", group{log2: 3, collective: allReduce | bigEndian}, true},
+			settings{"collective 1", group{log2: 3, collective: allReduce | 1}, false},
+			settings{"collective 2", group{log2: 3, collective: allReduce | 2}, false},
+			settings{"collective 4", group{log2: 3, collective: allReduce | 4}, false},
+			settings{"collective 7", group{log2: 3, collective: allReduce | 7}, false},
+			settings{"one slot", group{log2: 0, collective: allReduce}, false},
+			settings{"two slots", group{log2: 1, collective: allReduce}, true},
+			settings{"log2_n 5", group{log2: 5, collective: allReduce}, false},
+			settings{"log2_n 24", group{log2: 24, collective: allReduce}, false},
+			settings{"log2_n 31", group{log2: 31, collective: allReduce}, false},
+			settings{"up to the end", group{base: 21, log2: 3, collective: allReduce}, true},
+			settings{"beyond the end", group{base: 22, log2: 3, collective: allReduce}, false},
+			settings{"base behind the end", group{base: 29, log2: 1, collective: allReduce}, false},
+			settings{"base as far as it goes", group{base: 0xFFFFFE, log2: 1, collective: allReduce}, false},
+			settings{"base that wraps", group{base: 0xFFFFFF, log2: 23, collective: allReduce}, false},
+			settings{"last endpoint the parent", group{log2: 3, collective: allReduce, parent: validParent | 2}, true},
+			settings{"parent above MEMBERS", group{log2: 3, collective: allReduce, parent: validParent | 3}, false},
+			settings{"parent far above", group{log2: 3, collective: allReduce, parent: validParent | 0x80}, false},
+			settings{"no parent", group{log2: 3, collective: allReduce, parent: 0xFF}, true},
+			settings{"last endpoint a child", group{log2: 3, collective: allReduce, in: 7}, true},
+		)},
+		{"all", all(), append(collectives(fp32s, fp16s, bf16s, int32s, mins|fp32s, mins|fp16s, mins|bf16s, mins|int32s,
+			maxs|fp32s, maxs|fp16s, maxs|bf16s, maxs|int32s),
+			settings{"FP32 up to the end", group{base: 21, log2: 3, collective: fp32s}, true},
+			settings{"FP32 beyond the end", group{base: 22, log2: 3, collective: fp32s}, false},
+			settings{"FP16 up to the end", group{base: 13, log2: 3, collective: fp16s}, true},
+			settings{"FP16 beyond the end", group{base: 14, log2: 3, collective: fp16s}, false},
+			settings{"BF16 MIN up to the end", group{base: 25, log2: 1, collective: bf16s | mins}, true},
+			settings{"BF16 MIN beyond the end", group{base: 26, log2: 1, collective: bf16s | mins}, false},
+			settings{"FP32, 16 slots", group{log2: 4, collective: fp32s}, true},
+			settings{"FP16, 16 slots", group{log2: 4, collective: fp16s}, false},
+			settings{"FP16 Barrier beyond the end", group{base: 14, log2: 3, collective: fp16s | barrier}, false},
+			settings{"BF16, one slot", group{log2: 0, collective: bf16s}, false},
+			settings{"FP16, log2_n 23", group{log2: 23, collective: fp16s}, false},
+			settings{"FP16, log2_n 24", group{log2: 24, collective: fp16s}, false},
+			settings{"FP16, base that wraps", group{base: 0xFFFFFF, log2: 23, collective: fp16s}, false},
+			settings{"last endpoint a child", group{log2: 3, collective: fp32s, in: 7}, true},
+		)},
+		{"FP16 MAX", with(func(p *rb) { p.DTypes, p.Ops = 2, 4 }), collectives(fp16s | maxs)},
+		{"FP32 and BF16, SUM and MIN", with(func(p *rb) { p.DTypes, p.Ops = 5, 3 }), collectives(fp32s, bf16s, mins|fp32s, mins|bf16s)},
+		{"tree of three endpoints", tree(), []settings{
+			{"the pairs contribute", group{log2: 3, in: 3, collective: fp32s}, true},
+			{"the last endpoint the parent", group{log2: 3, in: 3, parent: validParent | 2, collective: fp32s}, true},
+			{"the last endpoint a child", group{log2: 3, in: 7, collective: fp32s}, false},
+			{"the last endpoint the only child", group{log2: 3, in: 4, collective: int32s | maxs}, false},
+			{"bits that are no endpoints", group{log2: 3, in: 0xFFFFFFFB, collective: fp32s}, true},
+			{"FP16 up to the end", group{base: 13, log2: 3, in: 3, collective: fp16s}, true},
+			{"FP16 beyond the end", group{base: 14, log2: 3, in: 3, collective: fp16s}, false},
+		}},
+		{"tree of four endpoints", with(func(p *rb) { p.DTypes, p.Ops, p.Tree, p.MaskW = 15, 7, 1, 4 }), []settings{
+			{"all contribute", group{log2: 3, in: 15, collective: fp32s}, true},
+			{"the last endpoint the only child", group{log2: 3, in: 8, collective: bf16s}, true},
+		}},
+	}
+	for _, engine := range engines {
+		t.Run(engine.name, func(t *testing.T) {
+			t.Parallel()
+			lib := rig.Lib(t, engine.p)
+			for _, tc := range engine.cases {
+				t.Run(tc.name, func(t *testing.T) {
+					require.Equal(t, tc.legal, tc.g.legal(engine.p), "the model")
+					require.Equal(t, tc.legal, !startThird(t, lib, engine.p, tc.g, 7))
+				})
 			}
+		})
+	}
+}
+
+// TestLegality: settings drawn near the borders of what is legal, against the rules in plain Go, one engine for each set of types and operations.
+func TestLegality(t *testing.T) {
+	t.Parallel()
+	for _, p := range []recyclebuffer.RecycleBuffer{all(), tree(), with(func(p *recyclebuffer.RecycleBuffer) { p.DTypes, p.Ops, p.Tree, p.MaskW = 6, 5, 1, 4 })} {
+		t.Run(fmt.Sprintf("types %d, tree %d, endpoints %d", p.DTypes, p.Tree, p.MaskW), func(t *testing.T) {
+			t.Parallel()
+			lib := rig.Lib(t, p)
+			rng := rand.New(rand.NewPCG(uint64(p.DTypes), uint64(p.Tree)))
+			met := map[bool]int{}
+			for n := range uint64(400) {
+				op, dtype := rng.IntN(3), rng.IntN(4)
+				for rng.IntN(4) > 0 && (p.Ops>>op&1 == 0 || p.DTypes>>dtype&1 == 0) { // mostly what there is
+					op, dtype = rng.IntN(3), rng.IntN(4)
+				}
+				g := group{start: uint64(rng.Uint32N(1 << 24)), log2: uint64(1 + rng.IntN(4)), in: uint64(rng.Uint32()),
+					collective: uint64(op<<8|dtype<<16) | rng.Uint64N(2)<<24}
+				if rng.IntN(2) == 0 {
+					g.in &= 3
+				}
+				if rng.IntN(4) == 0 {
+					g.collective |= barrier
+				}
+				if rng.IntN(4) == 0 {
+					g.parent = validParent | rng.Uint64N(5)
+				}
+				if room := p.Slots - int(g.units()); room >= 0 { // below, at and above the last base that fits
+					g.base = uint64(room + rng.IntN(4) - min(room, 2))
+				}
+				refused := startThird(t, lib, p, g, n)
+				require.Equal(t, !g.legal(p), refused, "%+v", g)
+				met[refused]++
+			}
+			require.Greater(t, met[true], 100)
+			require.Greater(t, met[false], 100)
 		})
 	}
 }
@@ -364,7 +517,15 @@ func TestRestartRefused(t *testing.T) {
 // TestRandom: starts of several groups at once, reads and writes of the others meanwhile, against a list of words.
 func TestRandom(t *testing.T) {
 	t.Parallel()
-	p := mini()
+	for name, p := range map[string]recyclebuffer.RecycleBuffer{"INT32 SUM": mini(), "all": all(), "tree": tree()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			startAndUse(t, p)
+		})
+	}
+}
+
+func startAndUse(t *testing.T, p recyclebuffer.RecycleBuffer) {
 	lib := rig.Lib(t, p)
 	for seed := range uint64(8) {
 		b := newBench(t, lib, p, seed)
@@ -381,9 +542,15 @@ func TestRandom(t *testing.T) {
 				base := uint64(rng.IntN(4))
 				for _, g := range rng.Perm(p.Groups) {
 					b.forget(g)
-					log2 := 1 + uint64(rng.IntN(3))
-					b.configure(g, group{start: uint64(rng.Uint32N(1 << 24)), base: base, log2: log2, collective: allReduce, parent: uint64(rng.IntN(4))})
-					base += 1 << log2
+					c := group{start: uint64(rng.Uint32N(1 << 24)), base: base, log2: 1 + uint64(rng.IntN(3)), collective: allReduce, parent: uint64(rng.IntN(4))}
+					if p.DTypes == 15 {
+						c.collective = rng.Uint64N(4)<<16 | rng.Uint64N(3)<<8
+					}
+					if c.units() > 8 {
+						c.log2--
+					}
+					b.configure(g, c)
+					base += c.units()
 				}
 				clear(b.slots)
 			}
