@@ -6,12 +6,15 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/ram"
+	"incforge/rtlgen/graph"
 )
 
 // row is what the model knows of a row: nothing before it is written.
@@ -27,12 +30,15 @@ type row struct {
 // happened is in seen.
 func payloadRun(dut *rig.Rig, p ram.Payload, seed uint64, seen map[string]int) error {
 	r := rand.New(rand.NewPCG(seed, 3))
+	// Some rows of all, the first and the last among them, so that each is used often.
+	some := min(p.Rows, 48)
+	pick := func() int { return r.IntN(some) * (p.Rows - 1) / (some - 1) }
 	rows := make([]*row, p.Rows)
 	var out *row // at the outputs; nil: unknown
 	word := min(p.Bits, 128) / 8
 	for range 4000 {
 		we, re := r.IntN(4) != 0, r.IntN(4) != 0
-		w, a := r.IntN(p.Rows), r.IntN(p.Rows)
+		w, a := pick(), pick()
 		if r.IntN(4) == 0 {
 			a = w
 		}
@@ -107,6 +113,44 @@ func payloadRun(dut *rig.Rig, p ram.Payload, seed uint64, seen map[string]int) e
 		}
 	}
 	return nil
+}
+
+// swapped is a payload memory with the wrapper of its banks taken from docs/memories.md.
+type swapped struct {
+	ram.Payload
+	wrapper, macro []byte
+}
+
+func (s swapped) Module() (*graph.Module, error) {
+	m, err := s.Payload.Module()
+	if err != nil {
+		return nil, err
+	}
+	macro := &graph.Module{Name: "sram_1rw_1024x137", Source: s.macro}
+	for i, sub := range m.Submodules {
+		if sub.Name == "inc_mem_payload_1p" {
+			other := *sub
+			other.Source, other.Submodules = s.wrapper, []*graph.Module{macro}
+			m.Submodules[i] = &other
+		}
+	}
+	return m, nil
+}
+
+// TestMacros runs the example of docs/memories.md, macros two wide and three deep, in the place of the wrapper.
+func TestMacros(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/memories.md")
+	require.NoError(t, err)
+	blocks := regexp.MustCompile("(?s)```verilog\n(.*?)```").FindAllSubmatch(page, -1)
+	require.Len(t, blocks, 2)
+	p := ram.Payload{Rows: 4500, Bits: 256, AddrW: 13, Banks: 2, ECC: 1}
+	lib := rig.Lib(t, swapped{p, blocks[0][1], blocks[1][1]})
+	seen := map[string]int{}
+	for seed := range uint64(3) {
+		require.NoError(t, payloadRun(rig.New(t, lib, seed), p, seed, seen))
+	}
+	require.Greater(t, seen["hold"], 500)
 }
 
 func TestPayload(t *testing.T) {
