@@ -20,13 +20,14 @@ import (
 // mini has three groups of up to five endpoints in tables of four groups of eight, and three ports.
 func mini() csr.CSR {
 	return csr.CSR{AxilW: 16, ID: 0x494E4331, Version: 0x10002, Mode: 2, Bytes: 8, Lanes: 2, Groups: 3, Members: 4, Ports: 3, MTUBytes: 1024,
-		Slots: 16, Window: 4, IPID: 0x1111, PortW: 2, EPW: 3, EIW: 5, MaskW: 5, Counters: 35}
+		Slots: 16, Window: 4, Arith: 0x0203070F, IPID: 0x1111, PortW: 2, EPW: 3, EIW: 5, MaskW: 5, Counters: 37}
 }
 
 // Places of docs/engine.md section 6, in bytes.
 const (
-	atCtrl     = 0x2C
-	atIPID     = 0x30
+	atCtrl     = 0x30
+	atIPID     = 0x34
+	atInject   = 0x38
 	atBypass   = 0x400
 	atCounter  = 0x800
 	atGroup    = 0x1000
@@ -35,7 +36,7 @@ const (
 )
 
 // What steps besides `count`.
-const txFanout, txFrames = 7, 17
+const txFanout, txFrames, eccCorrected, eccDouble = 7, 17, 35, 36
 
 // bits that exist in the words of a group and of an endpoint; GROUP_CTRL and GROUP_STATUS are not table words
 var (
@@ -52,6 +53,12 @@ type tableWrite struct {
 	group       bool
 }
 
+// injection is a cycle in which inject_valid was high.
+type injection struct {
+	cycle uint64
+	flips uint32
+}
+
 type bench struct {
 	*rig.Rig
 	p       csr.CSR
@@ -63,6 +70,7 @@ type bench struct {
 	cleared map[int]int  // index<<4|word
 	starts  []uint64     // group masks that were started, one a pulse
 	taken   []uint64     // cycles in which a write was taken
+	injects []injection  // every cycle of inject_valid
 	busy    bool         // counters step
 }
 
@@ -72,7 +80,7 @@ func newBench(t *testing.T, lib *sim.Lib, p csr.CSR, seed uint64) *bench {
 	var err error
 	b.master, err = axil.New(b.Model, "s_axil")
 	require.NoError(t, err)
-	for i, v := range []int{p.ID, p.Version, p.Mode, p.Bytes, p.Lanes, p.Groups, p.Members, p.Ports, p.MTUBytes, p.Slots, p.Window, 1, p.IPID} {
+	for i, v := range []int{p.ID, p.Version, p.Mode, p.Bytes, p.Lanes, p.Groups, p.Members, p.Ports, p.MTUBytes, p.Slots, p.Window, p.Arith, 1, p.IPID, 0} {
 		b.regs[uint64(4*i)] = uint32(v)
 	}
 	for i := range p.Ports {
@@ -114,11 +122,15 @@ func (b *bench) sample() {
 	if s := b.Get("grp_start"); s != 0 {
 		b.starts = append(b.starts, s)
 	}
+	if b.Is("inject_valid") {
+		b.injects = append(b.injects, injection{b.Now(), uint32(b.Get("inject_flips"))})
+	}
 	if b.Is("s_axil_awvalid") && b.Is("s_axil_awready") {
 		b.taken = append(b.taken, b.Now())
 	}
 	for i := range b.counts {
-		if b.Get("count")>>i&1 != 0 || i == txFanout && b.Is("count_fanout") || i == txFrames && b.Is("count_frame") {
+		if b.Get("count")>>i&1 != 0 || i == txFanout && b.Is("count_fanout") || i == txFrames && b.Is("count_frame") ||
+			i == eccCorrected && b.Is("count_corrected") || i == eccDouble && b.Is("count_double") {
 			b.counts[i]++
 		}
 	}
@@ -129,10 +141,12 @@ func (b *bench) count() {
 	if b.busy {
 		steps = b.rng.Uint64() & b.rng.Uint64() & (1<<b.p.Counters - 1)
 	}
-	// CheckDuplicate never steps ReplicateData's two
-	b.Set("count", steps&^(1<<txFanout|1<<txFrames))
+	// CheckDuplicate never steps ReplicateData's two and AggregateData's two
+	b.Set("count", steps&^(1<<txFanout|1<<txFrames|1<<eccCorrected|1<<eccDouble))
 	b.SetBool("count_fanout", b.busy && b.rng.IntN(2) == 0)
 	b.SetBool("count_frame", b.busy && b.rng.IntN(2) == 0)
+	b.SetBool("count_corrected", b.busy && b.rng.IntN(3) == 0)
+	b.SetBool("count_double", b.busy && b.rng.IntN(4) == 0)
 }
 
 // write does what a write means, and says whether it is answered OKAY.
@@ -169,7 +183,9 @@ func (b *bench) read(addr uint64) (uint32, bool) {
 
 // address draws one that is in the map, near its edges, or anywhere.
 func (b *bench) address() uint64 {
-	switch b.rng.IntN(9) {
+	switch b.rng.IntN(10) {
+	case 9:
+		return atInject
 	case 8:
 		return atGroup + uint64(b.rng.IntN(b.p.Groups)*stride) // GROUP_CTRL
 	case 0:
@@ -214,6 +230,7 @@ func TestResetValues(t *testing.T) {
 		require.Len(t, b.cleared, 16<<p.EIW, "table words cleared")
 		require.Empty(t, b.outs)
 		require.Empty(t, b.starts)
+		require.Empty(t, b.injects)
 		require.Equal(t, uint64(1), b.Get("cfg_gap_nak"))
 		require.Zero(t, b.Get("cfg_foreign_bypass"))
 		require.Equal(t, uint64(p.IPID), b.Get("cfg_ip_id"))
@@ -232,7 +249,7 @@ func TestRandom(t *testing.T) {
 		if seed > 1 {
 			b.master.SetPause(axis.Probability(seed, 0.4))
 		}
-		refused := 0
+		refused, injected := 0, 0
 		tb := sim.NewTB(b.Model)
 		tb.Start("accesses", func(t *sim.Task) {
 			require.NoError(t, t.Until(2000, "ready", func() bool { return b.Is("ready") }))
@@ -256,11 +273,17 @@ func TestRandom(t *testing.T) {
 					continue
 				}
 				enabled := b.Get("grp_enable")
-				outs, starts, taken := len(b.outs), len(b.starts), len(b.taken)
+				outs, starts, taken, injects := len(b.outs), len(b.starts), len(b.taken), len(b.injects)
 				ok := b.write(addr, v, strobe)
 				okay(t, ok, b.master.WriteStrobe(t, addr, v, strobe), "write: "+what)
 				t.ClockCycles(2)
 				b.checkOut(t, what, addr, v, ok, enabled, b.outs[outs:], b.starts[starts:], b.taken[taken:])
+				if ok && addr&^3 == atInject {
+					injected++
+					require.Equal(t, []injection{{b.taken[taken] + 1, v & 3}}, b.injects[injects:], what)
+				} else {
+					require.Len(t, b.injects, injects, what)
+				}
 				if !ok {
 					refused++
 				}
@@ -269,6 +292,8 @@ func TestRandom(t *testing.T) {
 		require.NoError(t, tb.Run(200000))
 		require.Greater(t, refused, 100)
 		require.Greater(t, len(b.outs), 100)
+		require.Greater(t, injected, 20)
+		require.Len(t, b.injects, injected, "once a write, never between writes")
 	}
 }
 
@@ -328,6 +353,48 @@ func TestRefusedGroup(t *testing.T) {
 	require.NoError(t, b.master.WriteReg(atGroup+2*stride, 1))
 	b.Clock()
 	require.Equal(t, []uint64{1, 4, 4}, b.starts, "it can be started again")
+}
+
+// TestInject: writes of ECC_INJECT one after the other, as fast as they are taken: a pulse each, with its own number of bits.
+func TestInject(t *testing.T) {
+	t.Parallel()
+	p := mini()
+	lib := rig.Lib(t, p)
+	r := rig.New(t, lib, 2)
+	for !r.Is("ready") {
+		r.Clock()
+	}
+	var want, got []injection
+	see := func() {
+		r.Clock()
+		if r.Is("inject_valid") {
+			got = append(got, injection{r.Now(), uint32(r.Get("inject_flips"))})
+		}
+	}
+	r.Set("s_axil_awaddr", atInject)
+	r.Set("s_axil_wstrb", 0xF)
+	r.Set("s_axil_bready", 1)
+	for n := range 12 {
+		v := []uint32{1, 2, 0, 1, 0xFFFFFFFE, 0xFFFFFFFD}[n%6]
+		r.Set("s_axil_awvalid", 1)
+		r.Set("s_axil_wvalid", 1)
+		r.Set("s_axil_wdata", uint64(v))
+		for see(); !r.Is("s_axil_awready"); see() {
+		}
+		want = append(want, injection{r.Now() + 1, v & 3})
+		if n > 6 { // with pauses
+			r.Set("s_axil_awvalid", 0)
+			r.Set("s_axil_wdata", uint64(^v))
+			for range n {
+				see()
+			}
+		}
+	}
+	for range 10 {
+		see()
+	}
+	require.Equal(t, want, got)
+	require.Equal(t, uint64(12), got[6].cycle-got[0].cycle, "a write in 2 cycles")
 }
 
 // TestCounters: steps in every cycle, of any of them at once.

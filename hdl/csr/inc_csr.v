@@ -8,7 +8,8 @@
 //   throughput  a write in 2 cycles and a read in 4, independent of each other
 //   stall       an answer waits for bready or rready; no further access of its kind is taken meanwhile
 //   tables      endpoint and group words go out on tbl_* one cycle after they were written, and read back from a copy here
-//   counters    step by one for every cycle in which their bit of `count` is high, two cycles later, and wrap
+//   inject      a write of ECC_INJECT is inject_valid, high for one cycle, one cycle after it was taken; the register reads 0
+//   counters    step by one for every cycle in which their bit of `count` or their own count_* is high, two cycles later, and wrap
 //   reset       all registers take their reset values; then every table word is cleared, one a cycle: `ready` is low and accesses
 //               wait until that is done
 //   not done    no byte writes
