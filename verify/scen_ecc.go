@@ -20,7 +20,7 @@ func scenECC(t *T) error {
 	var other *group
 	done := 0
 	if count == 2 {
-		if other, err = e.newGroup(1, count, t.p.Members, false); err != nil {
+		if other, err = e.newGroup(1, count, t.p.Members, false, withLog2N(3)); err != nil {
 			return err
 		}
 	}
@@ -32,14 +32,14 @@ func scenECC(t *T) error {
 		return other.complete(other.set.Start.Add(done - 1))
 	}
 	for _, k := range t.fitting(count) {
-		g, err := e.newGroup(0, count, t.p.Members, false, withKind(k))
+		g, err := e.newGroup(0, count, t.p.Members, false, withKind(k), withLog2N(3))
 		if err != nil {
 			return err
 		}
 		if err := g.single(others); err != nil {
 			return failf("one bit, %s: %w", k, err)
 		}
-		if g, err = e.newGroup(0, count, t.p.Members, false, withKind(k)); err != nil {
+		if g, err = e.newGroup(0, count, t.p.Members, false, withKind(k), withLog2N(3)); err != nil {
 			return err
 		}
 		if err := g.double(others); err != nil {
