@@ -417,7 +417,7 @@ func TestPlantedArithmeticIsCaught(t *testing.T) {
 			w.write = func(w *warped, name string, i int, v uint32) uint32 {
 				base, n := int(v&0xFFFFFF), 1<<(v>>24&31)
 				if name == "GROUP_SLOTS" && base+n <= w.man.Params.Slots() && base+2*n > w.man.Params.Slots() {
-					return v&^0xFFFFFF | 0
+					return v &^ 0xFFFFFF
 				}
 				return v
 			}

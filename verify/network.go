@@ -76,19 +76,6 @@ func (t *T) newTree(levels, degree int, link *net.Link) (*network, error) {
 	return n, nil
 }
 
-// rowsPerBeat is how many cycles the engine may take to add a beat's elements: it has fewer lanes than the bus has elements, keeps
-// 16-bit elements in twice as many bits, and reads a slot's payloads once more where sums are reproducible.
-func (t *T) rowsPerBeat() int {
-	rows := max(t.p.BusBytes/max(4*t.p.Lanes, 4), 1)
-	if t.p.DTypeMask()&wideTypes != 0 {
-		rows *= 2
-	}
-	if t.p.Reproducible() {
-		rows *= 4
-	}
-	return rows
-}
-
 // grow makes a switch and, below it, the rest of the tree.
 func (n *network) grow(parent *node, slot, levels, degree int) (*node, error) {
 	e, err := n.t.newEngine()

@@ -204,7 +204,6 @@ type groupOption func(*group)
 func withStart(psn roce.PSN) groupOption { return func(g *group) { g.set.Start = psn } }
 func withBarrier() groupOption           { return func(g *group) { g.set.Collective = inc.CollectiveBarrier } }
 func withKind(k arith.Kind) groupOption  { return func(g *group) { g.setKind(k) } }
-func withBigEndian(big bool) groupOption { return func(g *group) { g.set.BigEndian = big } }
 func withLog2N(n int) groupOption        { return func(g *group) { g.capLog2N = n } }
 func withRanks(n int, salt uint64) groupOption {
 	return func(g *group) { g.ranks, g.salt = n, salt }
