@@ -48,7 +48,8 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 	rules.Refuse(p.Counters != 37, "COUNTERS must be 37")
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
-	rules.Refuse(p.Planes < 1 || p.Tree == 0 && p.Planes != 1 || p.Tree == 1 && 2*p.Planes+1 < p.MaskW,
+	rules.Refuse(p.Tree < 0 || p.Tree > 1 || p.Halves < 0 || p.Halves > 1, "TREE and HALVES must be 0 or 1")
+	rules.Refuse(p.Planes < 1 || p.Tree == 0 && p.Planes != 1 || p.Tree == 1 && (2*p.Planes+1 < p.MaskW || p.Planes > 1 && 2*p.Planes > p.MaskW+1),
 		"PLANES must be 1 in place, pairs for all endpoints but the last in a tree, PAIR_W hold them")
 	rules.Refuse(p.SlotW < 1 || p.SlotW > 23, "SLOT_W must be 1 to 23")
 	rules.Refuse(1<<leaf.Clog2(p.Bytes) != p.Bytes || p.LenW < leaf.Clog2(p.Bytes), "BYTES must be a power of two of at most LEN_W bits")

@@ -5,6 +5,8 @@ package checkduplicate_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,9 +16,26 @@ import (
 	"incforge/sim"
 )
 
-// oneGroup has a single group, wide words, and no ICRC check.
+// oneGroup has a single group, wide words, 32-bit elements alone, and no ICRC check.
 func oneGroup() checkduplicate.CheckDuplicate {
-	return checkduplicate.CheckDuplicate{LenW: 8, WordsW: 3, Bytes: 32, EPW: 2, EIW: 2, MaskW: 3, SlotW: 3, Groups: 1, PktW: 5, Counters: 35}
+	return checkduplicate.CheckDuplicate{LenW: 8, WordsW: 3, Bytes: 32, EPW: 2, EIW: 2, MaskW: 3, SlotW: 3, Planes: 1, Groups: 1, PktW: 5, Counters: 37}
+}
+
+// tree keeps contributions by pairs; the last of its five endpoints has none.
+func tree() checkduplicate.CheckDuplicate {
+	return with(func(p *checkduplicate.CheckDuplicate) { p.Planes, p.Tree = 2, 1 })
+}
+
+// wideTree is one group of six endpoints in three pairs.
+func wideTree() checkduplicate.CheckDuplicate {
+	return checkduplicate.CheckDuplicate{LenW: 8, WordsW: 3, Bytes: 32, EPW: 3, EIW: 3, MaskW: 6, SlotW: 4, Planes: 3, Tree: 1, Halves: 1, Groups: 1, PktW: 5,
+		ICRC: 1, Counters: 37}
+}
+
+// couple is one pair, of 32-bit elements, and a third endpoint for the parent.
+func couple() checkduplicate.CheckDuplicate {
+	return checkduplicate.CheckDuplicate{LenW: 8, WordsW: 6, Bytes: 4, EPW: 2, EIW: 3, MaskW: 3, SlotW: 5, Planes: 1, Tree: 1, Groups: 2, PktW: 7, ICRC: 1,
+		Counters: 37}
 }
 
 // bench is everything around the module: queues, slot words, and who takes work and frames.
@@ -41,6 +60,7 @@ type bench struct {
 	counts   map[string]int
 	popAt    []uint64
 	specAt   []uint64
+	works    []work // that were committed
 	done     int
 }
 
@@ -48,7 +68,7 @@ func newBench(t *testing.T, lib *sim.Lib, p checkduplicate.CheckDuplicate, seed 
 	yes := func() bool { return true }
 	b := &bench{Rig: rig.New(t, lib, seed), t: t, p: p, rng: rand.New(rand.NewPCG(seed, 1)), mem: map[int]word{}, ready: yes, room: yes,
 		readSlot: -1, counts: map[string]int{}}
-	b.m = &model{bytes: uint64(p.Bytes), epW: p.EPW, icrc: p.ICRC != 0, gapNAK: true, ep: map[int]*endpoint{}, slots: map[int]word{}}
+	b.m = &model{bytes: uint64(p.Bytes), epW: p.EPW, icrc: p.ICRC != 0, tree: p.Tree != 0, gapNAK: true, ep: map[int]*endpoint{}, slots: map[int]word{}}
 	for g := range p.Groups {
 		for e := range 1 << p.EPW {
 			b.m.ep[g<<p.EPW|e] = &endpoint{}
@@ -63,17 +83,24 @@ func (b *bench) configure(g int) {
 	n := b.m.groups[g]
 	all := uint64(1)<<b.p.MaskW - 1
 	slots := uint64(1) << b.p.SlotW / uint64(b.p.Groups)
-	*n = group{in: 1 + b.rng.Uint64N(all), out: b.rng.Uint64N(all + 1), ack: b.rng.Uint64() & all, parent: b.rng.IntN(b.p.MaskW+2) - 2,
-		bigEndian: b.rng.IntN(2) == 0, salt: b.rng.Uint64(), starting: true}
+	children := all
+	if b.p.Tree != 0 && b.p.MaskW%2 != 0 { // the last one has no pair: RecycleBuffer refuses it
+		children >>= 1
+	}
+	*n = group{in: 1 + b.rng.Uint64N(children), out: b.rng.Uint64N(all + 1), ack: b.rng.Uint64() & all, parent: b.rng.IntN(b.p.MaskW+2) - 2,
+		function: b.rng.Uint64N(3), dtype: 3 * b.rng.Uint64N(2), bigEndian: b.rng.IntN(2) == 0, salt: b.rng.Uint64(), starting: true}
+	if b.p.Halves != 0 {
+		n.dtype = b.rng.Uint64N(4)
+	}
 	if n.parent < 0 {
 		n.parent = -1
 	}
 	if b.rng.IntN(2) == 0 { // an ordinary star
 		n.out, n.ack = n.in, all
 	}
-	for n.log2 = 1 + b.rng.Uint64N(3); n.n() > slots; n.log2-- {
+	for n.log2 = 1 + b.rng.Uint64N(3); n.units() > slots; n.log2-- {
 	}
-	n.base = uint64(g)*slots + b.rng.Uint64N(slots-n.n()+1)
+	n.base = uint64(g)*slots + b.rng.Uint64N(slots-n.units()+1)
 	n.start = []uint64{b.rng.Uint64N(1 << 24), mask24 - b.rng.Uint64N(40), 0, 1<<23 - b.rng.Uint64N(10)}[b.rng.IntN(4)]
 }
 
@@ -112,7 +139,7 @@ func (b *bench) driveFrame() (verdict bool) {
 		{"sum_ok", bit(f.sumOK)}, {"len_ok", bit(f.lenOK)}, {"tver_ok", bit(f.tverOK)}, {"too_long", bit(f.tooLong)}, {"whole", bit(f.whole)},
 		{"opcode", f.opcode}, {"se", bit(f.se)}, {"pad", f.pad}, {"ce", bit(f.ce)}, {"psn", f.psn}, {"ext", f.ext}, {"plen", f.plen},
 		{"words", b.m.words(f.plen)}, {"base", g.base}, {"log2_n", g.log2}, {"in_mask", g.in}, {"out_mask", g.out},
-		{"parent_mask", g.parentMask()}, {"big_endian", bit(g.bigEndian)},
+		{"parent_mask", g.parentMask()}, {"function", g.function}, {"dtype", g.dtype}, {"big_endian", bit(g.bigEndian)},
 	} {
 		show("ent_"+s.name, s.v)
 	}
@@ -194,8 +221,10 @@ func (b *bench) cycle() {
 	var given *work
 	if b.Is("op_valid") {
 		require.True(t, opReady, "work while op_ready is low")
-		given = &work{b.Get("op_start"), b.Get("op_words"), b.Get("op_slot"), b.Is("op_read"), b.Is("op_take"), b.Is("op_write"), b.Is("op_emit"),
-			b.Is("op_big_endian")}
+		given = &work{start: b.Get("op_start"), words: b.Get("op_words"), slot: b.Get("op_slot"), function: b.Get("op_function"), dtype: b.Get("op_dtype"),
+			read: b.Is("op_read"), take: b.Is("op_take"), write: b.Is("op_write"), emit: b.Is("op_emit"), reduce: b.Is("op_reduce"),
+			bigEndian: b.Is("op_big_endian"), pair: b.Get("op_pair"), pairs: b.Get("op_pairs")}
+		*given = given.seen(b.p.Tree != 0)
 		require.Equal(t, !pop, b.Is("op_spec"))
 	}
 	if !pop {
@@ -279,6 +308,10 @@ func (b *bench) decided(f *frame, given *work, txRoom bool) {
 		require.Equal(t, *w, s, what)
 	}
 
+	if want.work != nil {
+		*want.work = want.work.seen(b.p.Tree != 0)
+		b.meet(f, want.work)
+	}
 	switch {
 	case want.work == nil:
 		require.Nil(t, given, "work for a frame that wants none: %s", what)
@@ -292,11 +325,13 @@ func (b *bench) decided(f *frame, given *work, txRoom bool) {
 		require.True(t, b.Is("op_commit"), what)
 		require.False(t, b.Is("op_kill"), what)
 		require.Equal(t, *want.work, *b.spec, what)
+		b.works = append(b.works, *b.spec)
 		b.counts["committed"]++
 	default:
 		require.NotNil(t, given, "no work: %s", what)
 		require.False(t, b.Is("op_commit") || b.Is("op_kill"), what)
 		require.Equal(t, *want.work, *given, what)
+		b.works = append(b.works, *given)
 		b.counts["at once"]++
 	}
 
@@ -310,6 +345,26 @@ func (b *bench) decided(f *frame, given *work, txRoom bool) {
 	b.start = b.end()
 	for _, g := range b.m.groups {
 		g.fenced = g.starting
+	}
+}
+
+// meet counts the kinds of work, so that the test can see that all came.
+func (b *bench) meet(f *frame, w *work) {
+	resent := !w.take
+	for kind, is := range map[string]bool{
+		"wide":                     b.m.groups[f.group].wide(),
+		"builds on a contribution": w.read && w.write,
+		"first of its unit":        !w.read && w.write,
+		"reduces":                  w.reduce,
+		"reduces some pairs":       w.reduce && w.pairs != 1<<b.p.Planes-1,
+		"reduces again":            w.reduce && resent,
+		"emits a result":           w.emit && w.write,
+		"emits again":              w.emit && resent,
+		"emits down data":          w.emit && w.take && !w.write,
+	} {
+		if is {
+			b.counts[kind]++
+		}
 	}
 }
 
@@ -415,8 +470,9 @@ func (b *bench) random() *frame {
 // speculation, slot words; groups start again meanwhile.
 func TestAgainstModel(t *testing.T) {
 	t.Parallel()
-	for _, p := range []checkduplicate.CheckDuplicate{mini(), oneGroup()} {
-		t.Run(fmt.Sprintf("%d groups", p.Groups), func(t *testing.T) {
+	for name, p := range map[string]checkduplicate.CheckDuplicate{"in place": mini(), "in place, one group": oneGroup(), "tree": tree(), "tree, one group": wideTree(),
+		"tree of one pair": couple()} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lib := rig.Lib(t, p)
 			total := map[string]int{}
@@ -447,9 +503,16 @@ func TestAgainstModel(t *testing.T) {
 					total[n] += c
 				}
 			}
-			for _, n := range append(counterNames, "killed", "committed", "at once") {
+			names := append(slices.Clone(counterNames), "killed", "committed", "at once", "wide", "builds on a contribution", "first of its unit")
+			for _, n := range append(names, "reduces", "reduces some pairs", "reduces again", "emits a result", "emits again", "emits down data") {
 				switch {
 				case n == "TX_FANOUT" || n == "TX_FRAMES": // ReplicateData's
+					require.Zero(t, total[n], n)
+				case n == "ECC_CORRECTED" || n == "ECC_DOUBLE": // AggregateData's
+					require.Zero(t, total[n], n)
+				case n == "wide" && p.Halves == 0, strings.HasPrefix(n, "reduces") && p.Tree == 0, n == "reduces some pairs" && p.Planes == 1:
+					require.Zero(t, total[n], n)
+				case (n == "emits a result" || n == "emits again") && p.Tree != 0:
 					require.Zero(t, total[n], n)
 				case n == "DROP_ICRC" && p.ICRC == 0:
 					require.Zero(t, total[n], n)
@@ -461,11 +524,11 @@ func TestAgainstModel(t *testing.T) {
 	}
 }
 
-// quiet starts all groups with endpoints 0 and 1 as children, no parent, two slots, and returns when they are live.
-func quiet(t *testing.T, lib *sim.Lib, seed uint64) *bench {
-	b := newBench(t, lib, mini(), seed)
+// quiet starts all groups with endpoints 0 and 1 as children, no parent, four slots of BF16, and returns when they are live.
+func quiet(t *testing.T, lib *sim.Lib, p checkduplicate.CheckDuplicate, seed uint64) *bench {
+	b := newBench(t, lib, p, seed)
 	for i, g := range b.m.groups {
-		*g = group{base: uint64(16 * i), log2: 2, in: 3, out: 3, ack: 3, parent: -1, start: 0xFFFFFE, starting: true, fenced: true, salt: 1}
+		*g = group{base: uint64(16 * i), log2: 2, in: 3, out: 3, ack: 3, parent: -1, dtype: 2, start: 0xFFFFFE, starting: true, fenced: true, salt: 1}
 	}
 	b.next = func() *frame { return nil }
 	for range 40 {
@@ -505,10 +568,19 @@ func (b *bench) play(frames ...func() *frame) []uint64 {
 	return gaps
 }
 
-// TestTiming: the cycles that the head of the file states.
+// TestTiming: the cycles that the head of the file states, in place and as a tree.
 func TestTiming(t *testing.T) {
 	t.Parallel()
-	lib := rig.Lib(t, mini())
+	for name, p := range map[string]checkduplicate.CheckDuplicate{"in place": mini(), "tree": tree()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			timing(t, p)
+		})
+	}
+}
+
+func timing(t *testing.T, p checkduplicate.CheckDuplicate) {
+	lib := rig.Lib(t, p)
 	child := func(b *bench, e int) func() *frame { return func() *frame { return b.data(e) } }
 	bypassed := func(b *bench) func() *frame {
 		return func() *frame { f := b.good(0, 0); f.bypass = true; return f }
@@ -521,14 +593,14 @@ func TestTiming(t *testing.T) {
 	}
 
 	t.Run("frames", func(t *testing.T) {
-		b := quiet(t, lib, 1)
+		b := quiet(t, lib, p, 1)
 		// slot PSN, slot PSN+1, then both completed: a frame takes 2 cycles, one behind a completion 3, a bypassed one 1
 		gaps := b.play(child(b, 0), child(b, 0), child(b, 1), child(b, 1), ack(b), bad(b), bypassed(b), bypassed(b), bypassed(b), ack(b))
 		require.Equal(t, []uint64{2, 2, 3, 3, 2, 1, 1, 1, 2}, gaps)
 	})
 
 	t.Run("full rate", func(t *testing.T) {
-		b := quiet(t, lib, 2)
+		b := quiet(t, lib, p, 2)
 		var frames []func() *frame
 		for n := range 40 { // two children in turn, over the wrap of the PSN
 			frames = append(frames, child(b, n%2))
@@ -543,7 +615,7 @@ func TestTiming(t *testing.T) {
 	t.Run("late verdict", func(t *testing.T) {
 		for wait := range 8 {
 			for _, good := range []bool{true, false} {
-				b := quiet(t, lib, 3)
+				b := quiet(t, lib, p, 3)
 				begun := b.Now()
 				b.play(func() *frame { f := b.data(0); f.verdictWait, f.icrcOK = wait, good; return f })
 				// looked at in the first cycle, decided in the second or in the very cycle of the verdict
@@ -559,7 +631,7 @@ func TestTiming(t *testing.T) {
 
 	t.Run("stall", func(t *testing.T) {
 		// neither room for frames nor for work: what needs neither goes on
-		b := quiet(t, lib, 4)
+		b := quiet(t, lib, p, 4)
 		no := func() bool { return false }
 		b.ready, b.room = no, no
 		require.Equal(t, []uint64{2, 1, 2}, b.play(bad(b), bad(b), bypassed(b), bad(b)))
@@ -576,12 +648,58 @@ func TestTiming(t *testing.T) {
 	})
 }
 
+// TestUnitsAndPairs: the work that contributions, a resend and down data give, written out: children 0, 1 and 3, the parent 4 (MEMBERS).
+func TestUnitsAndPairs(t *testing.T) {
+	t.Parallel()
+	const words = 4 // 32 bytes
+	cases := []struct {
+		name  string
+		p     checkduplicate.CheckDuplicate
+		dtype uint64
+		unit  uint64 // of PSN 6 in slots 8 to 11: slot 10
+		want  []work // of endpoints 0, 3, 1, of 3 again, and of the parent's copy
+	}{
+		{"in place, FP32", mini(), 0, 10, []work{
+			{take: true, write: true}, {take: true, write: true, read: true}, {take: true, write: true, read: true, emit: true},
+			{read: true, emit: true}, {take: true, emit: true}}},
+		{"in place, FP16", mini(), 1, 12, []work{
+			{take: true, write: true}, {take: true, write: true, read: true}, {take: true, write: true, read: true, emit: true},
+			{read: true, emit: true}, {take: true, emit: true}}},
+		{"tree, INT32", tree(), 3, 10, []work{
+			{take: true, write: true}, {take: true, write: true, pair: 1}, {take: true, write: true, read: true, reduce: true, pairs: 0b11},
+			{reduce: true, pairs: 0b11}, {take: true, emit: true}}},
+		{"tree, BF16", tree(), 2, 12, []work{
+			{take: true, write: true}, {take: true, write: true, pair: 1}, {take: true, write: true, read: true, reduce: true, pairs: 0b11},
+			{reduce: true, pairs: 0b11}, {take: true, emit: true}}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, rig.Lib(t, c.p), c.p, 1)
+			g := b.m.groups[0]
+			*g = group{base: 8, log2: 2, in: 0b01011, out: 0b01011, parent: 4, function: 1, dtype: c.dtype, start: 6, starting: true, fenced: true}
+			b.next = func() *frame { return nil }
+			for !g.live {
+				b.cycle()
+			}
+			at := func(e int) func() *frame {
+				return func() *frame { f := b.data(e); f.psn = 6; return f }
+			}
+			b.play(at(0), at(3), at(1), at(3), at(4))
+			require.Len(t, b.works, len(c.want))
+			for i, w := range c.want {
+				w.words, w.slot, w.function, w.dtype, w.start = words, c.unit, 1, c.dtype, b.works[i].start
+				require.Equal(t, w, b.works[i], "work %d", i)
+			}
+		})
+	}
+}
+
 // TestStartedUnderAFrame: a frame whose state was read while its group was starting is dropped, even if the group is live when the
 // verdict comes.
 func TestStartedUnderAFrame(t *testing.T) {
 	t.Parallel()
 	lib := rig.Lib(t, mini())
-	b := quiet(t, lib, 1)
+	b := quiet(t, lib, mini(), 1)
 	b.play(func() *frame { return b.data(0) }) // endpoint 0 is one further than at the start
 	g := b.m.groups[0]
 	g.live = false

@@ -9,6 +9,10 @@
 //   throughput  1 frame in as many cycles as that: 1, 2 or 3
 //   commit      in the cycle of the verdict: state is written, tx_* pushed, counters stepped, or nothing of it and op_kill
 //   stall       waits while tx_room or op_ready is low and needed
+//   payload     op_slot is the unit base + index of the slot, with 16-bit elements base + 2 * index. In place op_read adds to what lies
+//               there, or sends it again, and op_emit sends. In a tree op_pair is the pair of the endpoint, op_read says that the other
+//               of the pair has contributed, and op_reduce instead of op_emit that op_pairs, those with a contribution, make the
+//               result; only down data is still op_emit
 //   state       per endpoint {ePSN, acked, msn, nakSent}; set by init_* while no frame is being written;
 //               a frame that was looked at before its group was live is dropped, however late its verdict
 //   reset       idle
@@ -135,7 +139,7 @@ module inc_check_duplicate #(
     // unit of the slot's payload, and pair of the endpoint
     output wire [SLOT_W-1:0]   op_slot,
     output wire [PAIR_W-1:0]   op_pair,
-    // add to the slot's words, or send them unchanged
+    // add to the slot's words, in a tree to those of the pair, or send them unchanged
     output wire                op_read,
     // take the frame's words
     output wire                op_take,
@@ -192,8 +196,11 @@ module inc_check_duplicate #(
         if (MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_mask
             $error("inc_check_duplicate: MASK_W must be at most 2**EP_W");
         end
+        if (TREE < 0 || TREE > 1 || HALVES < 0 || HALVES > 1) begin : gen_bad_tree
+            $error("inc_check_duplicate: TREE and HALVES must be 0 or 1");
+        end
         if (PLANES < 1 || PAIR_W != ($clog2(PLANES) < 1 ? 1 : $clog2(PLANES)) || (TREE == 0 && PLANES != 1)
-            || (TREE == 1 && 2 * PLANES + 1 < MASK_W)) begin : gen_bad_planes
+            || (TREE == 1 && (2 * PLANES + 1 < MASK_W || (PLANES > 1 && 2 * PLANES > MASK_W + 1)))) begin : gen_bad_planes
             $error("inc_check_duplicate: PLANES must be 1 in place, pairs for all endpoints but the last in a tree, PAIR_W hold them");
         end
         if (SLOT_W < 1 || SLOT_W > 23) begin : gen_bad_slot

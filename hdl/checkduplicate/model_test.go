@@ -8,7 +8,8 @@ import "math/bits"
 var counterNames = []string{"RX_FRAMES", "BYPASS", "UP_DATA", "AGG", "BUFFERED", "WIPE", "TX_RESULT", "TX_FANOUT", "TX_RESEND", "DOWN_DATA",
 	"RX_ACK", "RX_NAK", "RX_RNR", "RX_CNP", "TX_REFLECT", "TX_GAP_NAK", "TX_CNP", "TX_FRAMES", "IMM_MISMATCH", "DROP_FOREIGN",
 	"DROP_GROUP_DISABLED", "DROP_RX_ERROR", "DROP_IP_CHECKSUM", "DROP_LENGTH_MISMATCH", "DROP_ICRC", "DROP_TVER", "DROP_OPCODE",
-	"DROP_TOO_LONG", "DROP_BAD_LENGTH", "DROP_WRONG_ROLE", "DROP_SYNDROME", "DROP_GAP", "DROP_STALE", "DROP_WINDOW", "DROP_SHAPE"}
+	"DROP_TOO_LONG", "DROP_BAD_LENGTH", "DROP_WRONG_ROLE", "DROP_SYNDROME", "DROP_GAP", "DROP_STALE", "DROP_WINDOW", "DROP_SHAPE",
+	"ECC_CORRECTED", "ECC_DOUBLE"}
 
 func count(names ...string) uint64 {
 	set := uint64(0)
@@ -40,6 +41,7 @@ type group struct {
 	base, log2       uint64
 	in, out, ack     uint64
 	parent           int // -1: none
+	function, dtype  uint64
 	bigEndian        bool
 	start            uint64
 	live             bool
@@ -51,6 +53,25 @@ type group struct {
 func (g *group) n() uint64 { return 1 << g.log2 }
 
 func (g *group) slot(psn uint64) int { return int(g.base + psn%g.n()) }
+
+// wide: elements of 16 bits, FP16 and BF16, kept as FP32 in twice the room.
+func (g *group) wide() bool { return g.dtype == 1 || g.dtype == 2 }
+
+// units is how many units of payload the group's slots take.
+func (g *group) units() uint64 {
+	if g.wide() {
+		return 2 * g.n()
+	}
+	return g.n()
+}
+
+// unit is where the payload of a PSN's slot begins.
+func (g *group) unit(psn uint64) uint64 {
+	if g.wide() {
+		return g.base + 2*(psn%g.n())
+	}
+	return g.base + psn%g.n()
+}
 
 func (g *group) parentMask() uint64 {
 	if g.parent < 0 {
@@ -81,8 +102,29 @@ func (w word) seen() word {
 
 // work is what is to be done with payload.
 type work struct {
-	start, words, slot                 uint64
-	read, take, write, emit, bigEndian bool
+	start, words, slot, function, dtype        uint64
+	read, take, write, emit, reduce, bigEndian bool
+	pair                                       uint64 // that is read and written
+	pairs                                      uint64 // that are reduced
+}
+
+// seen drops what has no meaning: the pair of a work that touches no memory, pairs of one that reduces none, and both in place.
+func (w work) seen(tree bool) work {
+	if !tree || !w.read && !w.write {
+		w.pair = 0
+	}
+	if !w.reduce {
+		w.pairs = 0
+	}
+	return w
+}
+
+// pairsOf has a bit for each pair of endpoints of which one is in the mask.
+func pairsOf(mask uint64) (out uint64) {
+	for _, e := range members(mask) {
+		out |= 1 << (e / 2)
+	}
+	return out
 }
 
 // send is a decision for ReplicateData.
@@ -104,6 +146,7 @@ type model struct {
 	bytes  uint64 // of a payload word
 	epW    int
 	icrc   bool
+	tree   bool // contributions are kept by pairs
 	gapNAK bool
 	groups []*group
 	ep     map[int]*endpoint // by index in the table
@@ -177,7 +220,8 @@ func (m *model) decide(f *frame) verdict {
 			v.send = &send{fanout: true, ei: uint64(ei), mask: g.out, opcode: f.opcode, pad: f.pad, psn: f.psn, ext: f.ext, plen: f.plen,
 				words: m.words(f.plen), se: f.se, ce: f.ce}
 			if f.plen > 0 {
-				v.work = &work{start: f.start, words: m.words(f.plen), slot: uint64(g.slot(f.psn)), take: true, emit: true, bigEndian: g.bigEndian}
+				v.work = &work{start: f.start, words: m.words(f.plen), slot: g.unit(f.psn), take: true, emit: true, function: g.function, dtype: g.dtype,
+					bigEndian: g.bigEndian}
 			}
 		}
 		return v
@@ -208,7 +252,12 @@ func (m *model) up(f *frame, g *group, ep *endpoint, ei int, self uint64) verdic
 		v := verdict{counts: count("UP_DATA", "TX_RESEND"), send: &send{ei: uint64(ei), mask: to, opcode: s.opcode, pad: s.pad, psn: f.psn,
 			ext: s.ext, plen: s.plen, words: m.words(s.plen), se: s.se, ce: s.ce}}
 		if s.plen > 0 {
-			v.work = &work{start: f.start, words: m.words(s.plen), slot: uint64(at), read: true, emit: true, bigEndian: g.bigEndian}
+			v.work = &work{start: f.start, words: m.words(s.plen), slot: g.unit(f.psn), function: g.function, dtype: g.dtype, bigEndian: g.bigEndian}
+			if m.tree {
+				v.work.reduce, v.work.pairs = true, pairsOf(s.mask)
+			} else {
+				v.work.read, v.work.emit = true, true
+			}
 		}
 		return v
 	case s.tag != f.psn:
@@ -218,6 +267,10 @@ func (m *model) up(f *frame, g *group, ep *endpoint, ei int, self uint64) verdic
 	}
 	counts := count("UP_DATA", "AGG")
 	first := s.mask == 0
+	builds := !first // on what lies in the slot already
+	if m.tree {
+		builds = s.mask>>(f.endpoint^1)&1 != 0
+	}
 	if first {
 		s = word{tag: s.tag, opcode: f.opcode, plen: f.plen, pad: f.pad, ext: f.ext, se: f.se}
 	} else if s.se != f.se || (f.opcode == 3 || f.opcode == 5) && s.ext != f.ext {
@@ -234,7 +287,8 @@ func (m *model) up(f *frame, g *group, ep *endpoint, ei int, self uint64) verdic
 	m.slots[at] = s
 	v := verdict{counts: counts | count("BUFFERED")}
 	if f.plen > 0 {
-		v.work = &work{start: f.start, words: m.words(f.plen), slot: uint64(at), read: !first, take: true, write: true, bigEndian: g.bigEndian}
+		v.work = &work{start: f.start, words: m.words(f.plen), slot: g.unit(f.psn), read: builds, take: true, write: true, function: g.function,
+			dtype: g.dtype, pair: uint64(f.endpoint / 2), bigEndian: g.bigEndian}
 	}
 	if !s.complete {
 		return v
@@ -249,7 +303,11 @@ func (m *model) up(f *frame, g *group, ep *endpoint, ei int, self uint64) verdic
 	if to != 0 {
 		v.send = &send{fanout: g.parent < 0, ei: uint64(ei), mask: to, opcode: s.opcode, pad: s.pad, psn: f.psn, ext: s.ext, plen: s.plen,
 			words: m.words(s.plen), se: s.se, ce: s.ce}
-		if v.work != nil {
+		switch {
+		case v.work == nil:
+		case m.tree:
+			v.work.reduce, v.work.pairs = true, pairsOf(s.mask)
+		default:
 			v.work.emit = true
 		}
 	}
