@@ -115,9 +115,10 @@ func payloadRun(dut *rig.Rig, p ram.Payload, seed uint64, seen map[string]int) e
 	return nil
 }
 
-// swapped is a payload memory with the wrapper of its banks taken from docs/memories.md.
+// swapped is a payload memory with the wrapper of that name replaced, and a macro in it if there is one.
 type swapped struct {
 	ram.Payload
+	name           string
 	wrapper, macro []byte
 }
 
@@ -126,11 +127,13 @@ func (s swapped) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	macro := &graph.Module{Name: "sram_1rw_1024x137", Source: s.macro}
 	for i, sub := range m.Submodules {
-		if sub.Name == "inc_mem_payload_1p" {
+		if sub.Name == s.name {
 			other := *sub
-			other.Source, other.Submodules = s.wrapper, []*graph.Module{macro}
+			other.Source, other.Submodules = s.wrapper, nil
+			if s.macro != nil {
+				other.Submodules = []*graph.Module{{Name: "sram_1rw_1024x137", Source: s.macro}}
+			}
 			m.Submodules[i] = &other
 		}
 	}
@@ -145,12 +148,41 @@ func TestMacros(t *testing.T) {
 	blocks := regexp.MustCompile("(?s)```verilog\n(.*?)```").FindAllSubmatch(page, -1)
 	require.Len(t, blocks, 2)
 	p := ram.Payload{Rows: 4500, Bits: 256, AddrW: 13, Banks: 2, ECC: 1}
-	lib := rig.Lib(t, swapped{p, blocks[0][1], blocks[1][1]})
+	lib := rig.Lib(t, swapped{p, "inc_mem_payload_1p", blocks[0][1], blocks[1][1]})
 	seen := map[string]int{}
 	for seed := range uint64(3) {
 		require.NoError(t, payloadRun(rig.New(t, lib, seed), p, seed, seen))
 	}
 	require.Greater(t, seen["hold"], 500)
+}
+
+// TestAnyCodeword: errors in any codeword of a row are corrected or told, not only in the lowest, where errors can be injected.
+func TestAnyCodeword(t *testing.T) {
+	t.Parallel()
+	wrapper, err := os.ReadFile("testdata/faulty.v")
+	require.NoError(t, err)
+	p := ram.Payload{Rows: 256, Bits: 512, AddrW: 8, Banks: 1, ECC: 1}
+	dut := rig.New(t, rig.Lib(t, swapped{p, "inc_mem_payload_2p", wrapper, nil}), 9)
+	m := memory{bits: p.Bits}
+	r := rand.New(rand.NewPCG(9, 5))
+	for a := range p.Rows {
+		want := m.random(r)
+		dut.Set("waddr", uint64(a))
+		dut.SetBytes("wdata", want)
+		dut.Set("we", 1)
+		dut.Clock()
+		dut.Set("we", 0)
+		dut.Set("re", 1)
+		dut.Set("raddr", uint64(a))
+		dut.Clock()
+		dut.Set("re", 0)
+		dut.Clock()
+		require.Equal(t, a%2 == 1, dut.Is("r_corrected"), "row %d", a)
+		require.Equal(t, a%4 == 2, dut.Is("r_poison"), "row %d", a)
+		if a%4 != 2 {
+			require.Equal(t, want, dut.Bytes("rdata"), "row %d", a)
+		}
+	}
 }
 
 func TestPayload(t *testing.T) {
