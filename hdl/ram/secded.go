@@ -171,7 +171,7 @@ func (p Encode) Module() (*graph.Module, error) {
 	}
 	c := newCode(p.Data)
 	var b strings.Builder
-	fmt.Fprintf(&b, "module %s (\n    input  wire [%d:0] data,\n    // spoils the codeword: it decodes as a double error\n    input  wire%*s poison,\n    output wire [%d:0] code\n);\n\n",
+	fmt.Fprintf(&b, "module %s (\n    input  wire [%d:0] data,\n    // spoils the codeword: it decodes as a double error\n    input  wire%*s poison,\n    output wire [%d:0] code\n); /* verilator no_inline_module */\n\n",
 		name, c.data-1, 4+len(fmt.Sprint(c.data-1)), "", c.data+c.check-1)
 	fmt.Fprintf(&b, "    wire [%d:0] check;\n\n", c.check-1)
 	for i := range c.check {
@@ -209,7 +209,7 @@ func (p Decode) Module() (*graph.Module, error) {
 	pad := 4 + len(fmt.Sprint(c.data-1))
 	fmt.Fprintf(&b, "module %s (\n    input  wire [%d:0] code,\n    output wire [%d:0] data,\n", name, c.data+c.check-1, c.data-1)
 	fmt.Fprintf(&b, "    // one bit was wrong, of data or of the check bits\n    output wire%*s corrected,\n", pad, "")
-	fmt.Fprintf(&b, "    // more than one bit was wrong: data means nothing\n    output wire%*s poison\n);\n\n", pad, "")
+	fmt.Fprintf(&b, "    // more than one bit was wrong: data means nothing\n    output wire%*s poison\n); /* verilator no_inline_module */\n\n", pad, "")
 	fmt.Fprintf(&b, "    wire [%d:0] seen = code[%d:0];\n    wire [%d:0] syndrome;\n    wire [%d:0] wrong;\n\n", c.data-1, c.data-1, c.check-1, c.data-1)
 	for i := range c.check {
 		fmt.Fprintf(&b, "    assign syndrome[%d] = code[%d] ^ ^(seen & %d'h%s);\n", i, c.data+i, c.data, c.row(i))

@@ -107,8 +107,16 @@ func (d *RTL) attach() error {
 		d.model.OnReact(d.onMonitor) // after every source has said what it got rid of
 	}
 	d.bus, err = axil.New(d.model, "s_axil")
-	return err
+	if err != nil {
+		return err
+	}
+	d.bus.SetTimeout(axil.DefaultTimeout + clearCycles)
+	return nil
 }
+
+// clearCycles is how long the first access may wait after reset: the largest tables, of 64 groups with 32 endpoints of 16 words,
+// are cleared a word a cycle.
+const clearCycles = 64 * 32 * 16
 
 // Model is the model inside, for benchmarks.
 func (d *RTL) Model() *sim.Model { return d.model }
