@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/endtoend"
 	"incforge/internal/tool"
 	"incforge/rtlgen"
 	"incforge/rtlgen/params"
@@ -58,10 +59,11 @@ func passes(t *testing.T, o verify.Options) {
 	assert.Positive(t, report.Passed())
 }
 
-// TestPresetsPass: all scenarios on the Verilog of every preset but the largest, whose shape fpga100g has too.
+// TestPresetsPass: all scenarios on the Verilog of every preset but agilex8m, whose shape fpga100g has too, and chip28, which takes
+// a compiler minutes (make chip28).
 func TestPresetsPass(t *testing.T) {
 	t.Parallel()
-	for _, preset := range []string{"mini", "trio", "quint", "wide16", "lone", "fpga100g"} {
+	for _, preset := range []string{"mini", "trio", "quint", "wide16", "lone", "minmax", "fpga100g"} {
 		t.Run(preset, func(t *testing.T) {
 			t.Parallel()
 			passes(t, verify.Options{ManifestDir: generate(t, named(t, preset)), Config: preset, Seed: 11})
@@ -75,16 +77,46 @@ func TestCorePasses(t *testing.T) {
 	passes(t, verify.Options{ManifestDir: generate(t, named(t, "mini")), Config: "mini", DUT: verify.KindCore, Seed: 12})
 }
 
+// TestArithmeticPasses: and on all element types and operations, in place, reproducible, and with errors in the payload memory; on a bus
+// of the same width as the lanes, on more beats than lanes, and with twice the lanes.
+func TestArithmeticPasses(t *testing.T) {
+	t.Parallel()
+	for name, sets := range map[string][]string{
+		"every":        endtoend.Every(),
+		"reproducible": append(endtoend.Reproducible(), "ecc=true", "payload_banks=2"),
+		"protected":    endtoend.Protected(),
+		"few lanes":    append(endtoend.Every(), "bus_bytes=32", "lanes=2"),
+		"many lanes":   append(endtoend.Every(), "bus_bytes=16", "lanes=8", "payload_banks=4"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := named(t, "mini", sets...)
+			passes(t, verify.Options{ManifestDir: generate(t, p), Config: "mini", Seed: 15})
+		})
+	}
+}
+
 // TestShapesPass: so does what is drawn from the whole range of parameters.
 func TestShapesPass(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
 	pick := func(from ...int) int { return from[rng.IntN(len(from))] }
-	for i := range 3 {
-		bus, mtu, window := pick(8, 16, 32), pick(256, 512, 2048, 4096), pick(1, 2, 8)
+	word := func(from ...string) string { return from[rng.IntN(len(from))] }
+	for i := range 4 {
+		bus, mtu, window, members := pick(8, 16, 32, 128), pick(256, 512, 2048, 4096), pick(1, 2, 8), pick(2, 3, 7, 16)
+		dtypes := word("[FP32]", "[FP16, BF16]", "[FP32, INT32]", "[FP32, BF16]", "[FP32, FP16, BF16, INT32]")
+		accumulate, lanes, payloads := "in_place", bus/4, 2*window*pick(1, 3)+pick(0, 1, 3)
+		if i%2 == 1 {
+			accumulate, lanes, payloads = "reproducible", bus/2, payloads*((members+1)/2)
+		}
+		if strings.Contains(dtypes, "16") {
+			payloads *= 2
+		}
 		p := named(t, "mini", fmt.Sprintf("name=shape%d", i), fmt.Sprintf("bus_bytes=%d", bus), fmt.Sprintf("mtu_bytes=%d", mtu),
-			fmt.Sprintf("window_packets=%d", window), fmt.Sprintf("buffer_bytes=%d", mtu*(2*window*pick(1, 3)+pick(0, 1, 3))),
-			fmt.Sprintf("groups=%d", pick(1, 3, 5)), fmt.Sprintf("members=%d", pick(2, 3, 7, 16)), fmt.Sprintf("ports=%d", pick(1, 2, 3, 7)))
+			fmt.Sprintf("window_packets=%d", window), fmt.Sprintf("buffer_bytes=%d", mtu*payloads), fmt.Sprintf("groups=%d", pick(1, 3, 5)),
+			fmt.Sprintf("members=%d", members), fmt.Sprintf("ports=%d", pick(1, 2, 3, 7)), "dtypes="+dtypes,
+			"ops="+word("[SUM]", "[SUM, MIN, MAX]"), "accumulate="+accumulate, fmt.Sprintf("lanes=%d", max(lanes/pick(1, 2, 4), 2)),
+			fmt.Sprintf("adder_stages=%d", pick(1, 2, 3, 5)), "ecc="+word("true", "false"), fmt.Sprintf("payload_banks=%d", pick(1, 2, 4)))
 		t.Run(strings.ReplaceAll(strings.TrimSpace(string(p.YAML())), "\n", " "), func(t *testing.T) {
 			t.Parallel()
 			passes(t, verify.Options{ManifestDir: generate(t, p), Config: p.Name, Seed: 13})

@@ -26,15 +26,18 @@ type Fault struct {
 	Sets []string
 }
 
-// every has all element types and operations, reproducible sums that do not depend on the order of arrival, and protected corrects
-// errors of the payload memory.
-func every() []string {
+// Every is what makes mini an engine of all element types and operations.
+func Every() []string {
 	return []string{"dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "buffer_bytes=32768", "adder_stages=3"}
 }
-func reproducible() []string {
-	return append(every(), "accumulate=reproducible", "members=5", "ports=5", "buffer_bytes=49152", "lanes=4")
+
+// Reproducible is Every with sums that do not depend on the order of arrival, and an odd number of members.
+func Reproducible() []string {
+	return append(Every(), "accumulate=reproducible", "members=5", "ports=5", "buffer_bytes=49152", "lanes=4")
 }
-func protected() []string { return append(every(), "ecc=true") }
+
+// Protected is Every with a payload memory that corrects errors.
+func Protected() []string { return append(Every(), "ecc=true") }
 
 // Plant changes the file below dir, the generated folder of the configuration of that name.
 func (f Fault) Plant(dir, config string) error {
@@ -138,47 +141,47 @@ func Faults() []Fault {
 		{"big-endian elements are added as they lie", take,
 			"assign full_host[32*i +: 32] = big_endian ?", "assign full_host[32*i +: 32] = big_endian && 1'b0 ?", true, nil},
 		{"an adder's result is used before it is there", aggregate,
-			"assign x_wait = x_read && same", "assign x_wait = 1'b0 && x_read && same", false, every()},
+			"assign x_wait = x_read && same", "assign x_wait = 1'b0 && x_read && same", false, Every()},
 		{"a tie is rounded up", lane,
-			"wire        up        = round_r && (sticky_r || frac_r[0]);", "wire        up        = round_r && (sticky_r || frac_r[0] || 1'b1);", false, every()},
+			"wire        up        = round_r && (sticky_r || frac_r[0]);", "wire        up        = round_r && (sticky_r || frac_r[0] || 1'b1);", false, Every()},
 		{"what falls out below does not count", lane,
-			"align16, lost && !pass_b};", "align16, lost && !pass_b && 1'b0};", true, every()},
+			"align16, lost && !pass_b};", "align16, lost && !pass_b && 1'b0};", true, Every()},
 		{"a NaN does not make a NaN", lane,
-			"exp_s | {8{nan_s}}, norm[27], norm[26] || nan_s,", "exp_s | {8{nan_s}}, norm[27], norm[26],", true, every()},
+			"exp_s | {8{nan_s}}, norm[27], norm[26] || nan_s,", "exp_s | {8{nan_s}}, norm[27], norm[26],", true, Every()},
 		{"infinity less infinity is infinity", lane,
-			"|| (sub_a && a_ones && b_ones));", "|| (sub_a && a_ones && b_ones && 1'b0));", true, every()},
+			"|| (sub_a && a_ones && b_ones));", "|| (sub_a && a_ones && b_ones && 1'b0));", true, Every()},
 		{"x less x is minus zero", lane,
-			"wire       sign_l  = sign_c && !nan_l && !(sub_l && sum_l == 28'd0);", "wire       sign_l  = sign_c && !nan_l && !(sub_l && sum_l == 28'd1);", true, every()},
-		{"MIN and MAX confused", lane, "assign max_op = op[1];", "assign max_op = !op[1];", false, every()},
+			"wire       sign_l  = sign_c && !nan_l && !(sub_l && sum_l == 28'd0);", "wire       sign_l  = sign_c && !nan_l && !(sub_l && sum_l == 28'd1);", true, Every()},
+		{"MIN and MAX confused", lane, "assign max_op = op[1];", "assign max_op = !op[1];", false, Every()},
 		{"INT32 MIN compares as floats do", lane,
-			"wire flip    = !sum_op && !((a[31] && !int_op) ^ max_op);", "wire flip    = !sum_op && !(a[31] ^ max_op);", true, every()},
+			"wire flip    = !sum_op && !((a[31] && !int_op) ^ max_op);", "wire flip    = !sum_op && !(a[31] ^ max_op);", true, Every()},
 		{"negative floats are compared as integers are", lane,
-			"wire flip    = !sum_op && !((a[31] && !int_op) ^ max_op);", "wire flip    = !sum_op && !max_op;", true, every()},
+			"wire flip    = !sum_op && !((a[31] && !int_op) ^ max_op);", "wire flip    = !sum_op && !max_op;", true, Every()},
 		{"FP16 ties are rounded up", narrow,
-			"wire        h_up  = !big && moved[12] && (moved[13] || |moved[11:0] || lost);", "wire        h_up  = !big && moved[12];", false, every()},
-		{"BF16 is cut off", narrow, "wire        b_up  = !nan && w[15]", "wire        b_up  = 1'b0 && !nan && w[15]", true, every()},
+			"wire        h_up  = !big && moved[12] && (moved[13] || |moved[11:0] || lost);", "wire        h_up  = !big && moved[12];", false, Every()},
+		{"BF16 is cut off", narrow, "wire        b_up  = !nan && w[15]", "wire        b_up  = 1'b0 && !nan && w[15]", true, Every()},
 		{"a NaN loses its payload on the way out", narrow,
-			"nan ? {w[22] || w[21:13] == 9'd0, w[21:13]} : 10'd0", "nan ? 10'h200 : 10'd0", false, every()},
-		{"FP16 subnormals are twice as large", widen, "wire [7:0] exp_sub    = 8'd112", "wire [7:0] exp_sub    = 8'd113", true, every()},
+			"nan ? {w[22] || w[21:13] == 9'd0, w[21:13]} : 10'd0", "nan ? 10'h200 : 10'd0", false, Every()},
+		{"FP16 subnormals are twice as large", widen, "wire [7:0] exp_sub    = 8'd112", "wire [7:0] exp_sub    = 8'd113", true, Every()},
 		{"16-bit elements lie the wrong way round", take,
-			"assign half_host[16*i +: 16] = big_endian ?", "assign half_host[16*i +: 16] = big_endian && 1'b0 ?", true, every()},
+			"assign half_host[16*i +: 16] = big_endian ?", "assign half_host[16*i +: 16] = big_endian && 1'b0 ?", true, Every()},
 		{"16-bit elements leave the wrong way round", emit,
-			"assign half_wire[16*i +: 16] = row_big_endian ?", "assign half_wire[16*i +: 16] = row_big_endian && 1'b0 ?", true, every()},
+			"assign half_wire[16*i +: 16] = row_big_endian ?", "assign half_wire[16*i +: 16] = row_big_endian && 1'b0 ?", true, Every()},
 		{"slots of 16-bit types overlap", check,
-			"(wide ? {index, 1'b0} : {1'b0, index});", "(wide && 1'b0 ? {index, 1'b0} : {1'b0, index});", false, every()},
+			"(wide ? {index, 1'b0} : {1'b0, index});", "(wide && 1'b0 ? {index, 1'b0} : {1'b0, index});", false, Every()},
 		{"a type that there is not is enabled", recycle, "HAS_DTYPE[cfg_collective[6:5]]", "(HAS_DTYPE[cfg_collective[6:5]] || 1'b1)", true, nil},
 		{"an operation that there is not is enabled", recycle, "HAS_OP[cfg_collective[4:3]]", "(HAS_OP[cfg_collective[4:3]] || 1'b1)", true, nil},
 		{"16-bit groups run over the end of the buffer", recycle,
-			"wire        cfg_wide  = cfg_collective[6] != cfg_collective[5];", "wire        cfg_wide  = cfg_collective[6] != cfg_collective[5] && 1'b0;", false, every()},
+			"wire        cfg_wide  = cfg_collective[6] != cfg_collective[5];", "wire        cfg_wide  = cfg_collective[6] != cfg_collective[5] && 1'b0;", false, Every()},
 		// reproducible sums
-		{"the tree adds an absent sibling as zero", tree, "wire             joins   = left_here && right_here;", "wire             joins   = left_here || right_here;", true, reproducible()},
-		{"the tree takes a pair that nobody wrote", check, "assign op_pairs[e] = |mask_next[2*e +: 2];", "assign op_pairs[e] = 1'b1 || (|mask_next[2*e +: 2]);", true, reproducible()},
+		{"the tree adds an absent sibling as zero", tree, "wire             joins   = left_here && right_here;", "wire             joins   = left_here || right_here;", true, Reproducible()},
+		{"the tree takes a pair that nobody wrote", check, "assign op_pairs[e] = |mask_next[2*e +: 2];", "assign op_pairs[e] = 1'b1 || (|mask_next[2*e +: 2]);", true, Reproducible()},
 		{"the sibling's contribution is overwritten", check,
-			"accept && (slot_mask & sibling) != {MASK_W{1'b0}} :", "accept && (slot_mask & sibling & {MASK_W{1'b0}}) != {MASK_W{1'b0}} :", false, reproducible()},
+			"accept && (slot_mask & sibling) != {MASK_W{1'b0}} :", "accept && (slot_mask & sibling & {MASK_W{1'b0}}) != {MASK_W{1'b0}} :", false, Reproducible()},
 		// errors of the payload memory
-		{"a frame with a poisoned word leaves as good", insert, "wire [31:0]        crc = tail_crc ^ {32{c_bad}};", "wire [31:0]        crc = tail_crc ^ {32{c_bad && 1'b0}};", false, protected()},
-		{"poison is not written back", aggregate, ".wpoison     (bad_reg[DEPTH-1]),\n        .re          (mem_lower_re),", ".wpoison     (bad_reg[DEPTH-1] && 1'b0),\n        .re          (mem_lower_re),", true, protected()},
-		{"corrections are not counted", memory, "assign r_corrected = corrected != {WORDS{1'b0}};", "assign r_corrected = 1'b0 && corrected != {WORDS{1'b0}};", true, protected()},
+		{"a frame with a poisoned word leaves as good", insert, "wire [31:0]        crc = tail_crc ^ {32{c_bad}};", "wire [31:0]        crc = tail_crc ^ {32{c_bad && 1'b0}};", false, Protected()},
+		{"poison is not written back", aggregate, ".wpoison     (bad_reg[DEPTH-1]),\n        .re          (mem_lower_re),", ".wpoison     (bad_reg[DEPTH-1] && 1'b0),\n        .re          (mem_lower_re),", true, Protected()},
+		{"corrections are not counted", memory, "assign r_corrected = corrected != {WORDS{1'b0}};", "assign r_corrected = 1'b0 && corrected != {WORDS{1'b0}};", true, Protected()},
 		// frames out
 		{"the ICRC is not recomputed", insert,
 			"assign placed[8*b +: 8] = crc[8*BYTE +: 8] &", "assign placed[8*b +: 8] = crc[8*BYTE +: 8] & 8'h00 &", false, nil},
