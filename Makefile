@@ -16,7 +16,7 @@ INCFORGE := $(BUILD)/incforge
 TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tshark:tshark g++:g++ make:make \
          /usr/include/zlib.h:zlib1g-dev /usr/lib/python3/dist-packages/scapy/contrib/roce.py:python3-scapy
 
-.PHONY: help tools build demo test faults check fmt-check vet staticcheck lint twice bench clean
+.PHONY: help tools build demo test faults long chip28 check fmt-check vet staticcheck lint twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, in-switch AllReduce engine out."
@@ -43,10 +43,16 @@ build: ## Compile the program into build/incforge
 	@echo "$(INCFORGE)"
 
 test: ## Run all tests
-	$(GO) test -timeout 15m ./...
+	$(GO) test -timeout 25m ./...
 
 faults: tools ## Plant every fault we know of in the Verilog; each must be caught (make test plants the classic ones)
 	$(GO) test -timeout 60m ./internal/endtoend -run TestFaultsAreCaught -every-fault
+
+long: tools ## Ten to the eighth random pairs through the adder of every depth
+	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/lanes -run Long -v
+
+chip28: tools build ## All scenarios on the widest preset; the model alone takes a compiler minutes
+	$(INCFORGE) verify chip28 --json $(BUILD)/chip28/results.json
 
 check: fmt-check vet staticcheck lint twice test ## Everything a change must pass
 

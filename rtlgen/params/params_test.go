@@ -447,7 +447,7 @@ func TestPresets(t *testing.T) {
 	t.Parallel()
 	names, err := Presets()
 	require.NoError(t, err)
-	require.Subset(t, names, []string{"mini", "fpga100g", "agilex8m"})
+	require.Subset(t, names, []string{"mini", "fpga100g", "agilex8m", "chip28"})
 	schema := compileSchema(t)
 	for _, n := range names {
 		t.Run(n, func(t *testing.T) {
@@ -472,15 +472,61 @@ func TestPresets(t *testing.T) {
 // TestPresetTable holds the presets to the table in the project's design.
 func TestPresetTable(t *testing.T) {
 	t.Parallel()
-	type row struct{ Bus, Lanes, Buffer, Groups, Members, Ports, MTU, Window, Clock int }
+	type row struct {
+		Bus, Lanes int
+		DTypes     []DType
+		Ops        []Op
+		Accumulate Accumulate
+
+		Buffer, Groups, Members, Ports, MTU, Window, Clock int
+	}
 	for name, want := range map[string]row{
-		"mini":     {8, 2, 16 << 10, 2, 4, 4, 1024, 4, 250},
-		"fpga100g": {64, 16, 1 << 20, 4, 8, 8, 4096, 32, 250},
-		"agilex8m": {64, 16, 8 << 20, 2, 16, 16, 4096, 512, 250},
+		"mini":     {8, 2, []DType{INT32}, []Op{SUM}, InPlace, 16 << 10, 2, 4, 4, 1024, 4, 250},
+		"fpga100g": {64, 16, []DType{FP32, INT32}, Ops(), InPlace, 1 << 20, 4, 8, 8, 4096, 32, 250},
+		"agilex8m": {64, 16, []DType{FP32}, Ops(), InPlace, 8 << 20, 2, 16, 16, 4096, 512, 250},
+		"chip28":   {1024, 512, DTypes(), Ops(), Reproducible, 1 << 20, 64, 16, 16, 4096, 16, 1000},
 	} {
 		p, err := Preset(name)
 		require.NoError(t, err)
-		assert.Equal(t, want, row{p.BusBytes, p.Lanes, p.BufferBytes, p.Groups, p.Members, p.Ports, p.MTUBytes, p.WindowPackets, p.ClockMHz}, name)
+		assert.Equal(t, want, row{p.BusBytes, p.Lanes, p.DTypes, p.Ops, p.Accumulate,
+			p.BufferBytes, p.Groups, p.Members, p.Ports, p.MTUBytes, p.WindowPackets, p.ClockMHz}, name)
+	}
+}
+
+// TestPresetsCover: whatever runs on all presets meets every kind of engine.
+func TestPresetsCover(t *testing.T) {
+	t.Parallel()
+	names, err := Presets()
+	require.NoError(t, err)
+	seen := map[string]bool{}
+	for _, n := range names {
+		p, err := Preset(n)
+		require.NoError(t, err)
+		d := p.Derived()
+		for kind, has := range map[string]bool{
+			"16-bit beat in a cycle":         d.LaneBanks == 2,
+			"16-bit types alone":             d.HasWide && !p.hasNarrow(),
+			"fewer lanes than the bus":       d.RowBytes < p.BusBytes && p.Accumulate == InPlace,
+			"reproducible, odd, few lanes":   d.RowBytes < p.BusBytes && p.Accumulate == Reproducible && p.Members%2 == 1 && d.TreeLevels > 0,
+			"reproducible without a tree":    p.Accumulate == Reproducible && d.TreeLevels == 0,
+			"places that make no slot":       d.Places%d.Planes != 0,
+			"no sums":                        !slices.Contains(p.Ops, SUM),
+			"everything on the smallest bus": p.BusBytes == minBusBytes && len(p.DTypes) == len(DTypes()) && len(p.Ops) == len(Ops()),
+			"a bus above 64 bytes":           p.BusBytes > 64,
+			"check bits in place":            p.ECC && p.Accumulate == InPlace,
+			"check bits, reproducible":       p.ECC && p.Accumulate == Reproducible,
+			"banks":                          p.PayloadBanks > 1,
+			"flip-flops":                     p.Memory == MemoryRegisters,
+			"no ICRC check":                  !p.ICRCCheck,
+			"silicon":                        p.Technology == ASIC,
+			"one stage of FP":                d.HasFP && d.AdderStages == 1,
+			"the most stages":                d.AdderStages == maxStages,
+		} {
+			seen[kind] = seen[kind] || has
+		}
+	}
+	for kind, found := range seen {
+		assert.True(t, found, "no preset has: %s", kind)
 	}
 }
 
