@@ -22,7 +22,12 @@ import (
 
 const mtu = 1024
 
-func widths() []int { return []int{8, 16, 32, 64, 128, 512, 1024, 2048} }
+func widths(wide bool) []int {
+	if wide {
+		return []int{128, 512, 1024, 2048}
+	}
+	return []int{8, 16, 32, 64}
+}
 
 // late is how many cycles more check and insertion take at that width.
 func late(w int) int {
@@ -33,9 +38,9 @@ func late(w int) int {
 }
 
 // compile builds a top of testdata with the tables of these widths.
-func compile(t *testing.T, top string, widths []int, params map[string]string) *sim.Lib {
+func compile(t *testing.T, top string, widths []int, params, defines map[string]string) *sim.Lib {
 	t.Helper()
-	b := sim.Build{Top: top, Files: []string{"testdata/" + top + ".sv", "inc_icrc_check.v", "inc_icrc_insert.v"}, Params: params}
+	b := sim.Build{Top: top, Files: []string{"testdata/" + top + ".sv", "inc_icrc_check.v", "inc_icrc_insert.v"}, Params: params, Defines: defines}
 	dir := t.TempDir()
 	for _, w := range widths {
 		for _, d := range []graph.Describer{icrc.Step{Bytes: w}, icrc.Residue{Bytes: w}, icrc.Tail{Bytes: w}} {
@@ -51,10 +56,28 @@ func compile(t *testing.T, top string, widths []int, params map[string]string) *
 	return lib
 }
 
-// pair builds check and insertion of all widths.
-func pair(t *testing.T) *sim.Lib {
+// pair builds check and insertion of the narrow or the wide widths.
+func pair(t *testing.T, wide bool) *sim.Lib {
 	t.Helper()
-	return compile(t, "t_icrc", widths(), map[string]string{"INIT": fmt.Sprintf("32'h%08x", icrc.Init())})
+	var defines map[string]string
+	if wide {
+		defines = map[string]string{"WIDE": ""}
+	}
+	return compile(t, "t_icrc", widths(wide), map[string]string{"INIT": fmt.Sprintf("32'h%08x", icrc.Init())}, defines)
+}
+
+// each runs f for every width, with the model that has it.
+func each(t *testing.T, f func(t *testing.T, lib *sim.Lib, w int)) {
+	t.Helper()
+	for _, wide := range []bool{false, true} {
+		lib := pair(t, wide)
+		for _, w := range widths(wide) {
+			t.Run(fmt.Sprint(w), func(t *testing.T) {
+				t.Parallel()
+				f(t, lib, w)
+			})
+		}
+	}
 }
 
 func packet(r *rand.Rand, op roce.Opcode, payload int) *roce.Packet {
@@ -130,82 +153,77 @@ func part(b []byte, from, n int) []byte {
 // TestCheckAgainstRoCE sends frames back to back, and with cycles between beats in which nothing is valid.
 func TestCheckAgainstRoCE(t *testing.T) {
 	t.Parallel()
-	lib := pair(t)
-	for _, w := range widths() {
-		t.Run(fmt.Sprint(w), func(t *testing.T) {
-			t.Parallel()
-			dut := rig.New(t, lib, uint64(w))
-			dut.Set("checking", 1)
-			pin := func(name string) string { return fmt.Sprintf("n%d_%s", w, name) }
-			r := rand.New(rand.NewPCG(uint64(w), 2))
-			good, bad := 0, 0
-			tail := r.Uint64N(uint64(w)) // of the frame that ended in the cycle before, and until the next one ends
-			type verdict struct {
-				cycle uint64
-				ok    bool
-				frame []byte
+	each(t, func(t *testing.T, lib *sim.Lib, w int) {
+		dut := rig.New(t, lib, uint64(w))
+		dut.Set("checking", 1)
+		pin := func(name string) string { return fmt.Sprintf("n%d_%s", w, name) }
+		r := rand.New(rand.NewPCG(uint64(w), 2))
+		good, bad := 0, 0
+		tail := r.Uint64N(uint64(w)) // of the frame that ended in the cycle before, and until the next one ends
+		type verdict struct {
+			cycle uint64
+			ok    bool
+			frame []byte
+		}
+		var due []verdict
+		clock := func() {
+			dut.Set(pin("crc_tail"), tail)
+			dut.Clock()
+			for len(due) > 0 && due[0].cycle == dut.Now() {
+				require.Equal(t, due[0].ok, dut.Is(pin("icrc_ok")), "%d bytes wide, frame %x", w, due[0].frame)
+				due = due[1:]
 			}
-			var due []verdict
-			clock := func() {
-				dut.Set(pin("crc_tail"), tail)
-				dut.Clock()
-				for len(due) > 0 && due[0].cycle == dut.Now() {
-					require.Equal(t, due[0].ok, dut.Is(pin("icrc_ok")), "%d bytes wide, frame %x", w, due[0].frame)
-					due = due[1:]
+		}
+		idle := func() { // a cycle without crc_valid changes nothing
+			dut.Set(pin("crc_valid"), 0)
+			dut.SetBool(pin("crc_first"), r.IntN(2) == 0)
+			dut.SetBytes(pin("crc_data"), random(r, w))
+			clock()
+		}
+		for n, f := range traffic(r, w) {
+			switch r.IntN(4) {
+			case 0: // a bit anywhere in the datagram, which may be one that does not count, or one of the ICRC; not in
+				// the lengths, which are the parser's business
+				bit := 8*18 + r.IntN(8*(end(f)-18))
+				f[bit/8] ^= 1 << (bit % 8)
+			case 1: // what routers may change
+				f[[]int{15, 22, 24, 25, 40, 41, 46}[r.IntN(7)]] ^= byte(1 + r.IntN(255))
+			}
+			want := roce.CheckICRC(f)
+			covered := mask(f)
+			for at := 0; at < len(covered); at += w {
+				for n/20%2 == 1 && r.IntN(2) == 0 {
+					idle()
 				}
-			}
-			idle := func() { // a cycle without crc_valid changes nothing
-				dut.Set(pin("crc_valid"), 0)
-				dut.SetBool(pin("crc_first"), r.IntN(2) == 0)
-				dut.SetBytes(pin("crc_data"), random(r, w))
+				dut.Set(pin("crc_valid"), 1)
+				dut.SetBool(pin("crc_first"), at == 0)
+				dut.SetBytes(pin("crc_data"), part(covered, at, w))
 				clock()
 			}
-			for n, f := range traffic(r, w) {
-				switch r.IntN(4) {
-				case 0: // a bit anywhere in the datagram, which may be one that does not count, or one of the ICRC; not in
-					// the lengths, which are the parser's business
-					bit := 8*18 + r.IntN(8*(end(f)-18))
-					f[bit/8] ^= 1 << (bit % 8)
-				case 1: // what routers may change
-					f[[]int{15, 22, 24, 25, 40, 41, 46}[r.IntN(7)]] ^= byte(1 + r.IntN(255))
-				}
-				want := roce.CheckICRC(f)
-				covered := mask(f)
-				for at := 0; at < len(covered); at += w {
-					for n/20%2 == 1 && r.IntN(2) == 0 {
-						idle()
-					}
-					dut.Set(pin("crc_valid"), 1)
-					dut.SetBool(pin("crc_first"), at == 0)
-					dut.SetBytes(pin("crc_data"), part(covered, at, w))
-					clock()
-				}
-				tail = uint64(-len(covered) & (w - 1))
-				due = append(due, verdict{dut.Now() + 1 + uint64(late(w)), want, f})
-				if want {
-					good++
-				} else {
-					bad++
-				}
+			tail = uint64(-len(covered) & (w - 1))
+			due = append(due, verdict{dut.Now() + 1 + uint64(late(w)), want, f})
+			if want {
+				good++
+			} else {
+				bad++
 			}
-			for range 3 {
-				idle()
-			}
-			require.Empty(t, due)
-			require.Greater(t, good, 60)
-			require.Greater(t, bad, 20)
-		})
-	}
+		}
+		for range 3 {
+			idle()
+		}
+		require.Empty(t, due)
+		require.Greater(t, good, 60)
+		require.Greater(t, bad, 20)
+	})
 }
 
 // TestInsertAgainstRoCE sends frames without an ICRC and gets what package roce makes, two cycles later and without bubbles
 // while nothing presses back, and beats that hold while something does.
 func TestInsertAgainstRoCE(t *testing.T) {
 	t.Parallel()
-	lib := pair(t)
-	for _, w := range widths() {
+	each(t, func(t *testing.T, lib *sim.Lib, w int) {
 		for name, c := range map[string]struct{ idle, pressure int }{"back to back": {}, "pressure": {0, 40}, "idle": {40, 0}, "both": {30, 50}} {
-			t.Run(fmt.Sprintf("%d, %s", w, name), func(t *testing.T) {
+			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				frames := traffic(rand.New(rand.NewPCG(uint64(w), 3)), w)
 				if name != "back to back" {
@@ -214,7 +232,8 @@ func TestInsertAgainstRoCE(t *testing.T) {
 				require.NoError(t, insert(rig.New(t, lib, uint64(w+c.idle)), w, frames, c.idle, c.pressure, uint64(2+late(w))))
 			})
 		}
-	}
+	})
+	lib := pair(t, false)
 	r := rand.New(rand.NewPCG(1, 1))
 	require.ErrorContains(t, insert(rig.New(t, lib, 1), 8, traffic(r, 8)[:9], 0, 0, 3), "want it in cycle", "a latency one too long must be found")
 	f := packet(r, roce.SendOnly, 40).AppendFrame(nil)

@@ -31,7 +31,7 @@ func random(r *rand.Rand, n int) []byte {
 func TestTablesAgree(t *testing.T) {
 	t.Parallel()
 	all := []int{8, 16, 32, 64, 128, 256, 512, 1024, 2048}
-	dut := rig.New(t, compile(t, "t_tables", all, nil), 1)
+	dut := rig.New(t, compile(t, "t_tables", all, nil, nil), 1)
 	r := rand.New(rand.NewPCG(1, 1))
 	type held struct { // what the registers have: the values of the last cycle with en
 		data  []byte

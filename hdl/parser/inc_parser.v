@@ -175,13 +175,14 @@ module inc_parser #(
         skip_reg  <= skip && !take_last;
         ended_reg <= {ended_reg[1:0], take_last};
         r_valid   <= take;
+        // Nobody looks at them without r_valid, so they need not hold.
+        r_data    <= s_axis_tdata;
+        r_keep    <= s_axis_tkeep;
         if (r_valid) begin
             p_data <= r_data;
         end
         if (take) begin
             r_skip <= skip;
-            r_data <= s_axis_tdata;
-            r_keep <= s_axis_tkeep;
             r_last <= s_axis_tlast;
             r_err  <= s_axis_tuser[0];
             r_port <= s_axis_tuser[PORT_W:1];
@@ -470,7 +471,7 @@ module inc_parser #(
     reg [WORDS_W-1:0]  limit_reg;    // words of this frame's payload; right from the beat after opcode, lengths and pad count
     reg [WORDS_W-1:0]  count_reg;
     reg                flush_valid;
-    reg [8*BYTES-1:0]  flush_data;
+    reg                flush_imm;
 
     wire [8*BYTES-1:0] word_a = {r_data[8*LANE_A-1:0], p_data[8*BYTES-1:8*LANE_A]};
     wire [8*BYTES-1:0] word_b = {r_data[8*LANE_B-1:0], p_data[8*BYTES-1:8*LANE_B]};
@@ -478,14 +479,13 @@ module inc_parser #(
     wire               wanted = count_reg < limit_reg;
 
     assign pay_valid = (closes || flush_valid) && wanted;
-    assign pay_data  = flush_valid ? flush_data : has_imm ? word_b : word_a;
+    assign pay_data  = (flush_valid ? flush_imm : has_imm) ? word_b : word_a;
 
     always @(posedge clk) begin
-        // A frame's last word may end before its last lane does: it goes out one cycle after the last beat,
-        // when the next frame's first beat has no word to offer.
+        // A frame's last word may end before its last lane does: it goes out one cycle after the last beat, from p_data,
+        // when the next frame's first beat has no word to offer but its header may have come.
         flush_valid <= r_valid && !r_skip && r_last && r_count > (has_imm ? PAY_BEAT_B : PAY_BEAT_A);
-        flush_data  <= has_imm ? {{(8*LANE_B){1'b0}}, r_data[8*BYTES-1:8*LANE_B]}
-                               : {{(8*LANE_A){1'b0}}, r_data[8*BYTES-1:8*LANE_A]};
+        flush_imm   <= has_imm;
         if (r_valid && r_count <= HEADER_BEATS) begin
             limit_reg <= words;
         end
