@@ -395,6 +395,22 @@ func TestInject(t *testing.T) {
 	}
 	require.Equal(t, want, got)
 	require.Equal(t, uint64(12), got[6].cycle-got[0].cycle, "a write in 2 cycles")
+
+	for !r.Is("s_axil_awready") { // a write goes on under a reset of one cycle
+		r.Set("s_axil_awvalid", 1)
+		r.Set("s_axil_wvalid", 1)
+		r.Clock()
+	}
+	r.Clock()
+	got = nil
+	r.Set("rst", 1)
+	r.Clock()
+	require.True(t, r.Is("s_axil_awready"))
+	r.Set("rst", 0)
+	for range 4 {
+		see()
+	}
+	require.Empty(t, got, "an injection out of a reset")
 }
 
 // TestCounters: steps in every cycle, of any of them at once.
