@@ -8,13 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/lanes"
-	"incforge/internal/tool"
 	"incforge/rtlgen/verilog"
 	"incforge/sim"
 	"incforge/synth/yosys"
@@ -260,32 +260,83 @@ func TestChoices(t *testing.T) {
 // TestExcluded: what is not included has no hardware.
 func TestExcluded(t *testing.T) {
 	t.Parallel()
-	cells := func(p lanes.Include, stages int) map[string]int {
-		m, err := lanes.Lane{Stages: stages, Include: p}.Module()
-		require.NoError(t, err)
-		sources, err := verilog.Collect(m)
-		require.NoError(t, err)
-		dir := t.TempDir()
-		require.NoError(t, sources.Write(dir))
-		script := []string{"read_verilog -defer"}
-		for _, f := range sources.Paths() {
-			script[0] += " " + f
-		}
-		hierarchy := "hierarchy -check -top inc_lane"
-		for _, q := range m.Params {
-			hierarchy += fmt.Sprintf(" -chparam %s %d", q.Name, q.Value)
-		}
-		script = append(script, hierarchy, "proc", "flatten", "opt", "wreduce", "opt_clean -purge", "splitcells", "opt_clean -purge",
-			"tee -q -o stat.json stat -json", "synth -run fine", "tee -q -o gates.json stat -json")
-		_ = tool.Run
-		require.NoError(t, yosys.Run(t.Context(), dir, "cells", script, 0))
-		stat, err := yosys.ReadStat(filepath.Join(dir, "stat.json"))
-		require.NoError(t, err)
-		return stat.Modules["inc_lane"]
+	const stages = 3
+	full := elaborate(t, all(), stages)
+	shifts := []string{"$shl", "$shr", "$sshl", "$shiftx", "$sub", "$eq"}
+	for name, c := range map[string]struct {
+		p      lanes.Include
+		count  map[string]int // cells of these types
+		absent []string
+		unread []string // ports
+		flops  int      // registers' bits at most
+	}{
+		"all":           {all(), map[string]int{"$lt": 1, "$shl": 1}, nil, nil, 32 + 44 + 71},
+		"INT32 SUM":     {lanes.Include{Int: true, Sum: true}, map[string]int{"$add": 1}, append(shifts, "$lt", "$gt", "$mux", "$xor"), []string{"op", "is_int"}, 32 * stages},
+		"INT32 MIN":     {lanes.Include{Int: true, Min: true}, map[string]int{"$lt": 1}, append(shifts, "$add", "$gt"), []string{"op", "is_int"}, 32 * stages},
+		"INT32":         {lanes.Include{Int: true, Sum: true, Min: true, Max: true}, map[string]int{"$add": 1, "$lt": 1}, append(shifts, "$gt"), []string{"is_int"}, 32 * stages},
+		"FP32 SUM":      {lanes.Include{FP: true, Sum: true}, map[string]int{"$lt": 1, "$shl": 1}, nil, []string{"op", "is_int"}, full.flops - 9},
+		"FP32 MIN, MAX": {lanes.Include{FP: true, Min: true, Max: true}, map[string]int{"$lt": 1}, append(shifts, "$add"), []string{"is_int"}, 32 * stages},
+		"all of FP32":   {lanes.Include{FP: true, Sum: true, Min: true, Max: true}, map[string]int{"$lt": 1, "$shl": 1}, nil, []string{"is_int"}, full.flops - 9},
+		"SUM of both":   {lanes.Include{FP: true, Int: true, Sum: true}, map[string]int{"$lt": 1, "$shl": 1}, nil, []string{"op"}, full.flops},
+		"MAX of both":   {lanes.Include{FP: true, Int: true, Max: true}, map[string]int{"$lt": 1}, append(shifts, "$add"), []string{"op"}, 32 * stages},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := elaborate(t, c.p, stages)
+			for typ, n := range c.count {
+				require.Equal(t, n, got.cells[typ], "%s: %v", typ, got.cells)
+			}
+			for _, typ := range c.absent {
+				require.Zero(t, got.cells[typ], "%s: %v", typ, got.cells)
+			}
+			require.LessOrEqual(t, got.flops, c.flops)
+			for _, port := range []string{"op", "is_int"} {
+				require.Equal(t, !slices.Contains(c.unread, port), got.read[port], "port %s is read", port)
+			}
+		})
 	}
-	t.Log(cells(lanes.Include{Int: true, Sum: true}, 3))
-	t.Log(cells(lanes.Include{Int: true, Sum: true, Min: true, Max: true}, 3))
-	t.Log(cells(lanes.Include{FP: true, Min: true, Max: true}, 3))
-	t.Log(cells(lanes.Include{FP: true, Sum: true}, 3))
-	t.Log(cells(all(), 3))
+}
+
+// hardware is what Yosys makes of a lane.
+type hardware struct {
+	cells map[string]int  // word-level cells by type
+	read  map[string]bool // inputs that something depends on
+	flops int             // bits of registers
+}
+
+func elaborate(t *testing.T, p lanes.Include, stages int) hardware {
+	t.Helper()
+	m, err := lanes.Lane{Stages: stages, Include: p}.Module()
+	require.NoError(t, err)
+	sources, err := verilog.Collect(m)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, sources.Write(dir))
+	top := "hierarchy -check -top inc_lane"
+	for _, q := range m.Params {
+		top += fmt.Sprintf(" -chparam %s %d", q.Name, q.Value)
+	}
+	script := []string{
+		"read_verilog -defer " + strings.Join(sources.Paths(), " "), top, "proc", "flatten", "opt", "wreduce", "opt", "opt_clean -purge",
+		"tee -q -o stat.json stat -json", "tee -q -o op.txt select -list i:op %co1 t:* %i", "tee -q -o is_int.txt select -list i:is_int %co1 t:* %i",
+		"simplemap", "opt", "opt_clean -purge", "tee -q -o gates.json stat -json",
+	}
+	require.NoError(t, yosys.Run(t.Context(), dir, "cells", script, 0))
+	h := hardware{read: map[string]bool{}}
+	stat, err := yosys.ReadStat(filepath.Join(dir, "stat.json"))
+	require.NoError(t, err)
+	h.cells = stat.Modules["inc_lane"]
+	gates, err := yosys.ReadStat(filepath.Join(dir, "gates.json"))
+	require.NoError(t, err)
+	for typ, n := range gates.Modules["inc_lane"] {
+		if strings.Contains(typ, "DFF") {
+			h.flops += n
+		}
+	}
+	for _, port := range []string{"op", "is_int"} {
+		list, err := os.ReadFile(filepath.Join(dir, port+".txt"))
+		require.NoError(t, err)
+		h.read[port] = len(strings.TrimSpace(string(list))) > 0
+	}
+	return h
 }
