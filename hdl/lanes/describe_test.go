@@ -29,13 +29,14 @@ func includes() []lanes.Include {
 	return out
 }
 
-// none is a choice without types, or without operations, and what makes the Verilog so.
+// noTypes is a choice without types, and the parameters that make it.
 func noTypes() (lanes.Include, []graph.Param) {
 	p := all()
 	p.FP, p.Int = false, false
 	return p, []graph.Param{{Name: "FP", Value: 0}, {Name: "INT", Value: 0}}
 }
 
+// noOps is a choice without operations, and the parameters that make it.
 func noOps() (lanes.Include, []graph.Param) {
 	p := all()
 	p.Sum, p.Min, p.Max = false, false, false

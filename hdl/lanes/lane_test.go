@@ -152,27 +152,27 @@ func TestSpecial(t *testing.T) {
 	})
 }
 
-// random gives at least n pairs, each word with an operation and type of its own.
-func (b *bench) random(n int, r *rand.Rand) {
-	for left := n; left > 0; left -= b.n {
-		w := b.next()
-		w.op, w.isInt = r.IntN(3), r.IntN(4) == 0
-		if r.IntN(2) == 0 {
-			w.op = sum
-		}
-		for i := range w.a {
-			w.a[i], w.b[i] = pair(r)
-		}
-		b.give(w)
+// draw is a word of random pairs with an operation and type of its own.
+func (b *bench) draw(r *rand.Rand) work {
+	w := b.next()
+	w.op, w.isInt = r.IntN(3), r.IntN(4) == 0
+	if r.IntN(2) == 0 {
+		w.op = sum
 	}
-	b.drain()
+	for i := range w.a {
+		w.a[i], w.b[i] = pair(r)
+	}
+	return w
 }
 
 func TestRandom(t *testing.T) {
 	eachStages(t, func(t *testing.T, stages int) {
 		b := newBench(t, lanes.Lanes{Lanes: 64, Stages: stages, Include: all()}, 2)
-		b.random(1_000_000, rand.New(rand.NewPCG(uint64(stages), 7)))
-		require.GreaterOrEqual(t, b.pairs, 1_000_000)
+		r := rand.New(rand.NewPCG(uint64(stages), 7))
+		for b.pairs < 1_000_000 {
+			b.give(b.draw(r))
+		}
+		b.drain()
 		require.Zero(t, b.wrong)
 	})
 }
@@ -182,13 +182,14 @@ func TestStall(t *testing.T) {
 	eachStages(t, func(t *testing.T, stages int) {
 		b := newBench(t, lanes.Lanes{Lanes: 64, Stages: stages, Include: all()}, 3)
 		r := rand.New(rand.NewPCG(uint64(stages), 8))
-		for range 500 {
+		for range 1000 {
+			b.give(b.draw(r))
 			for range r.IntN(4) {
 				b.stall(r)
 			}
-			b.random(64*r.IntN(4), r)
 		}
-		require.GreaterOrEqual(t, b.pairs, 64*500)
+		b.drain()
+		require.GreaterOrEqual(t, b.pairs, 64*1000)
 	})
 }
 
@@ -203,11 +204,8 @@ func TestLong(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(stages), 9))
 		for b.pairs < pairs {
 			for goal := b.pairs + part; b.pairs < goal; {
-				w := b.next()
+				w := b.draw(r)
 				w.op, w.isInt = sum, false
-				for i := range w.a {
-					w.a[i], w.b[i] = pair(r)
-				}
 				b.give(w)
 			}
 			fmt.Fprintf(os.Stderr, "%d stages: %d pairs added, %d wrong\n", stages, b.pairs, b.wrong)

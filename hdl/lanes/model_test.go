@@ -95,7 +95,7 @@ func pair(r *rand.Rand) (a, b uint32) {
 		b |= 0x7E << 24
 	case 8:
 		s := special()
-		a, b = s[int(a)%len(s)], b^0
+		a = s[int(a)%len(s)]
 		if k>>8&1 != 0 {
 			b = s[int(b)%len(s)]
 		}
