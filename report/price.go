@@ -49,7 +49,7 @@ func price(m *synth.Metrics) priceView {
 	v := priceView{Title: strings.TrimSpace(m.Top + " in " + m.Tech + " " + m.Corner), Basis: m.Basis, Warnings: m.Warnings}
 	for _, e := range m.Estimates {
 		value, low, high, unit := e.Value, e.Low, e.High, e.Unit
-		if unit == "um2" {
+		if unit == "um2" && e.Key != "synth__lane__area" {
 			value, low, high, unit = value/1e6, low/1e6, high/1e6, "mm²"
 		}
 		ev := estimateView{Label: estimateLabel(e.Key), Value: figure(value, unit), Range: figure(low, "") + " – " + figure(high, unit), Basis: e.Basis}
@@ -64,6 +64,9 @@ func price(m *synth.Metrics) priceView {
 		{"synth__timing__setup__ws__reg2reg", "worst slack, register to register", "ns"},
 		{"synth__timing__fmax__mhz", "highest clock", "MHz"},
 		{"synth__timing__critical_path__fo4", "critical path", "FO4"},
+		{"synth__lane__count", "lanes", ""},
+		{"synth__lane__nand2", "gates of one lane", "NAND2"},
+		{"synth__lane__cells__share", "lanes' part of the cells' area", ""},
 		{"synth__design__instance__count__stdcell", "standard cells", ""},
 		{"synth__design__instance__count__flops", "flip-flops", ""},
 		{"synth__design__instance__count__macros", "SRAM macros", ""},
@@ -139,6 +142,8 @@ func estimateLabel(key string) string {
 		return "area, as if placed"
 	case "synth__design__nand2_equivalents":
 		return "gates (NAND2)"
+	case "synth__lane__area":
+		return "area of one lane"
 	case "synth__timing__fmax__mhz":
 		return "highest clock"
 	}

@@ -274,8 +274,9 @@ func (f *flow) close(ctx context.Context) (*yosys.Stat, *timing, error) {
 	}
 	var bestStat *yosys.Stat
 	var best *timing
+	var again []string // modules to map again; at first all
 	for round := range maxRounds {
-		stat, err := f.synthesise(ctx, ladders)
+		stat, err := f.synthesise(ctx, ladders, again)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -290,14 +291,14 @@ func (f *flow) close(ctx context.Context) (*yosys.Stat, *timing, error) {
 				return nil, nil, fmt.Errorf("synth: %w", err)
 			}
 		}
-		climbed := false
+		again = nil
 		for _, module := range t.failing {
 			if l := ladders[module]; len(l) > 1 {
 				ladders[module] = l[1:]
-				climbed = true
+				again = append(again, module)
 			}
 		}
-		if !climbed {
+		if len(again) == 0 {
 			break
 		}
 	}
@@ -305,11 +306,14 @@ func (f *flow) close(ctx context.Context) (*yosys.Stat, *timing, error) {
 }
 
 // synthesise writes map.v with each module mapped by the first step of its
-// ladder, and returns the mapped design's statistics.
-func (f *flow) synthesise(ctx context.Context, ladders map[string][]effort) (*yosys.Stat, error) {
+// ladder, and returns the mapped design's statistics. If again is not empty, only
+// those modules are mapped, the others are as the last call left them.
+func (f *flow) synthesise(ctx context.Context, ladders map[string][]effort, again []string) (*yosys.Stat, error) {
 	classes := map[effort][]string{}
 	for module, l := range ladders {
-		classes[l[0]] = append(classes[l[0]], module)
+		if len(again) == 0 || slices.Contains(again, module) {
+			classes[l[0]] = append(classes[l[0]], module)
+		}
 	}
 	order := make([]effort, 0, len(classes))
 	for e := range classes {
@@ -318,15 +322,25 @@ func (f *flow) synthesise(ctx context.Context, ladders map[string][]effort) (*yo
 	slices.SortFunc(order, func(a, b effort) int {
 		return cmp.Or(strings.Compare(a.script, b.script), cmp.Compare(b.part, a.part))
 	})
-	script := []string{
-		"read_rtlil gates.il",
+	script := []string{"read_rtlil gates.il"}
+	if len(again) > 0 {
+		text, err := os.ReadFile(filepath.Join(f.dir, "gates.il"))
+		if err != nil {
+			return nil, fmt.Errorf("synth: %w", err)
+		}
+		if err := os.WriteFile(filepath.Join(f.dir, "again.il"), yosys.Extract(text, again), 0o644); err != nil {
+			return nil, fmt.Errorf("synth: %w", err)
+		}
+		script = []string{"read_rtlil map.il", "delete " + strings.Join(again, " "), "read_rtlil again.il"}
+	}
+	script = append(script,
 		// One library only: dfflibmap and abc take no second one. Enables and
 		// synchronous resets become logic in front of D, so plain flops suffice.
 		"dfflibmap -liberty cells.lib",
 		// Never opt -full from here on: it would run opt_share and leave $mux
 		// cells, which abc skips and whose area is then missing.
 		"opt",
-	}
+	)
 	for _, e := range order {
 		slices.Sort(classes[e])
 		s, err := abcScript(e.script, f.t.hasWire)
@@ -351,7 +365,7 @@ func (f *flow) synthesise(ctx context.Context, ladders map[string][]effort) (*yo
 		// Yosys must know the cells' outputs for that.
 		"read_liberty -lib -ignore_miss_func cells.lib", "rename -wire -suffix _reg",
 		"tee -q -o mapped.json stat -json",
-		"write_verilog -simple-lhs -noattr -noexpr -nohex -nodec map.v",
+		"write_rtlil map.il", "write_verilog -simple-lhs -noattr -noexpr -nohex -nodec map.v",
 	)
 	if err := yosys.Run(ctx, f.dir, "map", script, f.o.Timeout); err != nil {
 		return nil, err
@@ -362,14 +376,19 @@ func (f *flow) synthesise(ctx context.Context, ladders map[string][]effort) (*yo
 // elaborate turns the sources into generic gates, gates.il, whose derived
 // modules have readable names.
 func (f *flow) elaborate(ctx context.Context) (*yosys.Stat, error) {
-	stat, tree, err := elaborate(ctx, f.dir, f.d, f.rams, []string{"read_verilog macros.v", "read_verilog -sv -defer ram.v"}, f.top, f.o.Flatten, f.o.Timeout)
+	stat, tree, err := elaborate(ctx, f.dir, f.d, f.rams, []string{"read_verilog macros.v", "read_verilog -sv -defer ram.v"}, f.top, f.o.Flatten, true, f.o.Timeout)
 	f.tree = tree
 	return stat, err
 }
 
+// pipelineCut is a place for registers inside a lane, which may be wires. Paths run through those, and ABC, which sees one module at
+// a time, would give a whole period to the logic on either side; so the module is dissolved into the lane.
+const pipelineCut = "inc_lane_cut"
+
 // elaborate reads the sources, with the commands ram in place of the RAM leaves' files,
-// runs generic synthesis and writes gates.il in dir.
-func elaborate(ctx context.Context, dir string, d *design.Design, leaves []*design.RAMSource, ram []string, top string, flat bool, limit time.Duration) (*yosys.Stat, yosys.Tree, error) {
+// runs generic synthesis and writes gates.il in dir. raw leaves out ABC's pass over the generic gates, half of the time of a wide
+// design, which mapping does again.
+func elaborate(ctx context.Context, dir string, d *design.Design, leaves []*design.RAMSource, ram []string, top string, flat, raw bool, limit time.Duration) (*yosys.Stat, yosys.Tree, error) {
 	var script []string
 	for _, s := range d.Sources() {
 		if i := slices.IndexFunc(leaves, func(r *design.RAMSource) bool { return r.File == s }); i >= 0 {
@@ -382,11 +401,15 @@ func elaborate(ctx context.Context, dir string, d *design.Design, leaves []*desi
 		// parameters, and with it memories of sizes that nobody uses.
 		script = append(script, "read_verilog -sv -defer "+s)
 	}
-	flatten := ""
+	options := ""
 	if flat {
-		flatten = " -flatten"
+		options += " -flatten"
 	}
-	script = append(script, "synth -top "+top+flatten, "opt_clean -purge",
+	if raw {
+		options += " -noabc"
+	}
+	script = append(script, "hierarchy -check -top "+top, "proc", "flatten t:*"+pipelineCut+"*",
+		"synth -top "+top+options, "opt_clean -purge",
 		"tee -q -o elaborated.json stat -json", "write_rtlil elaborated.il")
 	if err := yosys.Run(ctx, dir, "elaborate", script, limit); err != nil {
 		return nil, nil, err

@@ -131,7 +131,7 @@ func genericNetlist(ctx context.Context, d *design.Design, top string, o Netlist
 	if err := os.WriteFile(filepath.Join(work, "ram.v"), boxes.Bytes(), 0o644); err != nil {
 		return nil, fmt.Errorf("synth: %w", err)
 	}
-	if _, _, err := elaborate(ctx, work, d, rams, []string{"read_verilog -sv ram.v"}, top, false, o.Timeout); err != nil {
+	if _, _, err := elaborate(ctx, work, d, rams, []string{"read_verilog -sv ram.v"}, top, false, false, o.Timeout); err != nil {
 		return nil, err
 	}
 	if err := yosys.Run(ctx, work, "write", []string{"read_rtlil gates.il", "setundef -zero", "opt_clean", "write_verilog -noattr gates.v"}, o.Timeout); err != nil {
@@ -161,7 +161,7 @@ func mappedNetlist(ctx context.Context, dir string, o NetlistOptions) ([]byte, e
 	for module, cells := range gates.Modules {
 		ladders[module] = efforts(ScriptAuto, mostlyXOR(cells))
 	}
-	stat, err := f.synthesise(ctx, ladders)
+	stat, err := f.synthesise(ctx, ladders, nil)
 	if err != nil {
 		return nil, err
 	}

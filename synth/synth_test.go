@@ -96,7 +96,9 @@ func TestRunGeneric28(t *testing.T) {
 	require.NoError(t, json.Unmarshal(b.Bytes(), &back))
 	assert.Empty(t, cmp.Diff(*m, back))
 	table := m.Table()
-	assert.Contains(t, table, "is not the same configuration: 2 lanes")
+	assert.Contains(t, table, "not the same configuration: 2 lanes")
+	assert.Nil(t, m.Lanes)
+	assert.NotContains(t, m.Metrics, "synth__lane__area")
 	assert.Contains(t, table, "256 x 64")
 	assert.FileExists(t, filepath.Join(work, "net.v"))
 }
@@ -284,17 +286,50 @@ func TestBadOptions(t *testing.T) {
 func TestComparable(t *testing.T) {
 	tech, err := builtIn("")
 	require.NoError(t, err)
-	f := &flow{o: Options{ClockMHz: 1000}, t: tech, d: &design.Design{Params: design.Params{
-		Lanes: 512, DTypes: []string{"FP32", "INT32"}, BufferBytes: 1 << 20, BusBytes: 1024}}}
-	m := &Metrics{Metrics: map[string]float64{"synth__design__instance__area": 3.1e6, "synth__timing__fmax__mhz": 1010}}
+	slow, err := builtIn("slow")
+	require.NoError(t, err)
+	same := func() (*flow, *Metrics) {
+		return &flow{o: Options{ClockMHz: 1000}, t: tech, top: "c", d: &design.Design{Tops: map[string]design.Top{"core": {Module: "c"}}, Params: design.Params{
+				Lanes: 512, DTypes: []string{"FP32", "INT32"}, Ops: []string{"SUM"}, Accumulate: "reproducible", BufferBytes: 1 << 20, BusBytes: 1024, ECC: true}}},
+			&Metrics{Metrics: map[string]float64{"synth__design__instance__area": 3.1e6, "synth__timing__fmax__mhz": 1010}}
+	}
+	f, m := same()
 	m.compare(f)
 	require.Empty(t, m.Paper.Because)
 	assert.InDelta(t, 3.1/4.89, m.Paper.Ratio, 1e-9)
-	assert.Contains(t, m.Table(), "paper: 4.89 mm2 (28 nm, basis unstated); raw here 3.10 mm2, 0.63 of it")
-	f.d.Params.Lanes = 128
-	m.Paper = Comparison{}
-	m.compare(f)
-	assert.Equal(t, []string{"128 lanes, the paper has 512 FP32 and 512 UINT"}, m.Paper.Because)
+	assert.Contains(t, m.Table(), "(28 nm, basis unstated); raw here 3.10 mm2, 0.63 of it")
+
+	for _, c := range []struct {
+		name   string
+		change func(f *flow)
+		want   []string
+	}{
+		{"more types, operations and bus are more hardware", func(f *flow) {
+			f.d.Params.DTypes, f.d.Params.Ops = []string{"FP32", "FP16", "BF16", "INT32"}, []string{"SUM", "MIN", "MAX"}
+		}, nil},
+		{"256 lanes in place on a bus that a beat crosses in two cycles", func(f *flow) {
+			f.d.Params.Lanes, f.d.Params.Accumulate = 256, "in_place"
+		}, []string{"256 lanes, the paper has 512 FP32 and 512 UINT"}},
+		{"few pairs a cycle", func(f *flow) {
+			f.d.Params.Lanes = 128
+		}, []string{"128 lanes, the paper has 512 FP32 and 512 UINT", "2048 Gb/s, the paper has 3,200"}},
+		{"narrow bus", func(f *flow) { f.d.Params.BusBytes = 256 }, []string{"2048 Gb/s, the paper has 3,200"}},
+		{"slow clock", func(f *flow) { f.o.ClockMHz = 300 }, []string{"2458 Gb/s, the paper has 3,200"}},
+		{"no integers", func(f *flow) { f.d.Params.DTypes = []string{"FP32", "FP16"} }, []string{"no INT32 (types FP32, FP16), the paper has FP32 and UINT"}},
+		{"no FP32", func(f *flow) { f.d.Params.DTypes = []string{"INT32"} }, []string{"no FP32 (types INT32), the paper has FP32 and UINT"}},
+		{"no sums", func(f *flow) { f.d.Params.Ops = []string{"MIN"} }, []string{"no SUM (operations MIN)"}},
+		{"small buffer", func(f *flow) { f.d.Params.BufferBytes = 1 << 19 }, []string{"512 KiB of payload, the paper has 1 MB"}},
+		{"no ecc", func(f *flow) { f.d.Params.ECC = false }, []string{"no ecc; the paper does not say, a chip's buffer has it"}},
+		{"clock missed", func(f *flow) { f.o.ClockMHz = 1020 }, []string{"the clock of 1020 MHz is not met"}},
+		{"slow corner", func(f *flow) { f.t = slow }, []string{"slow corner"}},
+		{"a part", func(f *flow) { f.top = "inc_lane" }, []string{"inc_lane is not the core"}},
+	} {
+		f, m := same()
+		c.change(f)
+		m.compare(f)
+		assert.Equal(t, c.want, m.Paper.Because, c.name)
+		assert.Equal(t, c.want == nil, m.Paper.Comparable, c.name)
+	}
 }
 
 func TestMostlyXOR(t *testing.T) {

@@ -22,7 +22,7 @@ func (m *Metrics) Table() string {
 	t := newTable("figure", "value", "error bar", "basis")
 	for _, e := range m.Estimates {
 		value, low, high, unit := e.Value, e.Low, e.High, e.Unit
-		if unit == "um2" {
+		if unit == "um2" && e.Key != "synth__lane__area" {
 			value, low, high, unit = value/1e6, low/1e6, high/1e6, "mm2"
 		}
 		t.AppendRow(table.Row{label(e.Key), quantity(value, unit), quantity(low, "") + " - " + quantity(high, ""), e.Basis})
@@ -68,10 +68,14 @@ func (m *Metrics) Table() string {
 	for _, w := range m.Warnings {
 		b.WriteString("warning: " + w + "\n")
 	}
+	if l := m.Lanes; l != nil {
+		fmt.Fprintf(&b, "lanes: %d of %.0f um2, %.0f NAND2 each; %.1f %% of the cells\n", l.Count, l.Area, v["synth__lane__nand2"], 100*l.Share)
+	}
+	paper := fmt.Sprintf("paper: %.2f mm2 for 512 FP32 and 512 UINT ALUs, 1 MB, 3.2 Tb/s (28 nm, basis unstated)", m.Paper.AreaMM2)
 	if m.Paper.Comparable {
-		fmt.Fprintf(&b, "paper: %.2f mm2 (28 nm, basis unstated); raw here %.2f mm2, %.2f of it\n", m.Paper.AreaMM2, v["synth__design__instance__area"]/1e6, m.Paper.Ratio)
+		fmt.Fprintf(&b, "%s; raw here %.2f mm2, %.2f of it\n", paper, v["synth__design__instance__area"]/1e6, m.Paper.Ratio)
 	} else {
-		fmt.Fprintf(&b, "paper: %.2f mm2 is not the same configuration: %s\n", m.Paper.AreaMM2, strings.Join(m.Paper.Because, "; "))
+		fmt.Fprintf(&b, "%s; not the same configuration: %s\n", paper, strings.Join(m.Paper.Because, "; "))
 	}
 	return b.String()
 }
@@ -106,6 +110,8 @@ func label(key string) string {
 		return "area, placed"
 	case "synth__design__nand2_equivalents":
 		return "gates (cells)"
+	case "synth__lane__area":
+		return "area a lane"
 	case "synth__timing__fmax__mhz":
 		return "fmax"
 	}

@@ -53,6 +53,7 @@ type Params struct {
 	Groups      int      `json:"groups"`
 	Members     int      `json:"members"`
 	ClockMHz    int      `json:"clock_mhz"`
+	ECC         bool     `json:"ecc"`
 }
 
 // Clock names clock and reset; MHz is the frequency the design is meant for.
