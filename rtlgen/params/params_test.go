@@ -220,13 +220,13 @@ func TestBadInput(t *testing.T) {
 			`x.yaml:20:16: payload_banks: 4: must be at most half of the 6 rows of the payload memory: a bank is a memory of two rows or more
    20 | payload_banks: 4
       |                ^`},
-		{"a clock that no adder keeps", spoil(t, base, "dtypes: [FP32, INT32]", "clock_mhz: 401"), nil,
-			`x.yaml:14:12: clock_mhz: 401: must be at most 400 with technology: fpga and adder_stages: 0: a floating-point adder of 6 stages, the most there are, reaches no more; adder_stages from 1 to 6 is taken at any clock
-   14 | clock_mhz: 401
+		{"a clock that no adder keeps", spoil(t, base, "dtypes: [FP32, INT32]", "clock_mhz: 271"), nil,
+			`x.yaml:14:12: clock_mhz: 271: must be at most 270 with technology: fpga and adder_stages: 0: a floating-point adder of 6 stages, the most there are, reaches no more; adder_stages from 1 to 6 is taken at any clock
+   14 | clock_mhz: 271
       |            ^`},
-		{"a clock that no adder keeps in silicon", spoil(t, base, "dtypes: [BF16]", "clock_mhz: 1501", "technology: asic"), nil,
-			`x.yaml:14:12: clock_mhz: 1501: must be at most 1500 with technology: asic and adder_stages: 0: a floating-point adder of 6 stages, the most there are, reaches no more; adder_stages from 1 to 6 is taken at any clock
-   14 | clock_mhz: 1501
+		{"a clock that no adder keeps in silicon", spoil(t, base, "dtypes: [BF16]", "clock_mhz: 1791", "technology: asic"), nil,
+			`x.yaml:14:12: clock_mhz: 1791: must be at most 1790 with technology: asic and adder_stages: 0: a floating-point adder of 6 stages, the most there are, reaches no more; adder_stages from 1 to 6 is taken at any clock
+   14 | clock_mhz: 1791
       |            ^`},
 		{"more slots than slot numbers", spoil(t, base, "buffer_bytes: 33554432", "mtu_bytes: 256"), nil,
 			`x.yaml:8:15: buffer_bytes: 33554432: must be at most 16777216, 65536 slots of mtu_bytes (256): slot numbers have at most 16 bits
@@ -804,7 +804,7 @@ func TestValidateVerdict(t *testing.T) {
 				(has(FP32, INT32) && slots >= 2*p.WindowPackets || slots >= 4*p.WindowPackets) &&
 				(p.Memory != MemoryRegisters || p.BufferBytes <= 65536 && p.PayloadBanks == 1) &&
 				slots*planes*(p.MTUBytes/row) >= 2*p.PayloadBanks &&
-				(p.AdderStages > 0 || !has(FP32, FP16, BF16) || p.ClockMHz <= map[Technology]int{FPGA: 400, ASIC: 1500}[p.Technology])
+				(p.AdderStages > 0 || !has(FP32, FP16, BF16) || p.ClockMHz <= map[Technology]int{FPGA: 270, ASIC: 1790}[p.Technology])
 		}
 		err := p.Validate()
 		verdicts[ok]++
