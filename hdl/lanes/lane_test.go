@@ -152,15 +152,21 @@ func TestSpecial(t *testing.T) {
 	})
 }
 
+// operands is a word of random pairs.
+func (b *bench) operands(r *rand.Rand) work {
+	w := b.next()
+	for i := range w.a {
+		w.a[i], w.b[i] = pair(r)
+	}
+	return w
+}
+
 // draw is a word of random pairs with an operation and type of its own.
 func (b *bench) draw(r *rand.Rand) work {
-	w := b.next()
+	w := b.operands(r)
 	w.op, w.isInt = r.IntN(3), r.IntN(4) == 0
 	if r.IntN(2) == 0 {
 		w.op = sum
-	}
-	for i := range w.a {
-		w.a[i], w.b[i] = pair(r)
 	}
 	return w
 }
@@ -204,7 +210,7 @@ func TestLong(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(stages), 9))
 		for b.pairs < pairs {
 			for goal := b.pairs + part; b.pairs < goal; {
-				w := b.draw(r)
+				w := b.operands(r)
 				w.op, w.isInt = sum, false
 				b.give(w)
 			}
