@@ -49,7 +49,10 @@ func price(m *synth.Metrics) priceView {
 	v := priceView{Title: strings.TrimSpace(m.Top + " in " + m.Tech + " " + m.Corner), Basis: m.Basis, Warnings: m.Warnings}
 	for _, e := range m.Estimates {
 		value, low, high, unit := e.Value, e.Low, e.High, e.Unit
-		if unit == "um2" && e.Key != "synth__lane__area" {
+		switch {
+		case e.Key == "synth__lane__area":
+			unit = "µm²"
+		case unit == "um2":
 			value, low, high, unit = value/1e6, low/1e6, high/1e6, "mm²"
 		}
 		ev := estimateView{Label: estimateLabel(e.Key), Value: figure(value, unit), Range: figure(low, "") + " – " + figure(high, unit), Basis: e.Basis}

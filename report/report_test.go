@@ -56,8 +56,9 @@ func sample(t *testing.T) string {
 		marshal(t, result.Test{Config: "mini", Digest: "d1", DUT: "rtl", Scenario: "groups", Verdict: result.NotApplicable, Message: "one group"})
 	price := marshal(t, synth.Metrics{Bench: "synth", Config: "mini", Digest: "d0", Top: "mini_core", Tech: "generic28", Basis: "predictive",
 		Metrics: map[string]float64{"synth__design__instance__area": 150000, "synth__timing__fmax__mhz": 200, "synth__timing__clock__mhz": 250,
-			"synth__timing__setup__ws": -1},
-		Estimates: []synth.Estimate{{Key: "synth__design__instance__area", Value: 150000, Unit: "um2", Low: 120000, High: 200000, Basis: "cells"}},
+			"synth__timing__setup__ws": -1, "synth__lane__count": 2},
+		Estimates: []synth.Estimate{{Key: "synth__design__instance__area", Value: 150000, Unit: "um2", Low: 120000, High: 200000, Basis: "cells"},
+			{Key: "synth__lane__area", Value: 211.6, Unit: "um2", Low: 169.3, High: 275.1, Basis: "one lane"}},
 		Modules: []synth.ModuleArea{{Module: "inc_fifo__1", Source: "inc_fifo", Instances: 2, Own: 10},
 			{Module: "inc_fifo__2", Source: "inc_fifo", Instances: 1, Own: 5}, {Module: "inc_csr", Source: "inc_csr", Instances: 1, Own: 30}},
 		Memories:     []synth.MemoryArea{{Words: 1024, Bits: 64, Instances: 1, Storage: "macro", Shape: "1 x 1", Area: 5000, AccessNS: 0.5}},
@@ -89,7 +90,7 @@ func TestHTML(t *testing.T) {
 		"1 not applicable to this configuration", "one group",
 		"1 of 2", "GAP<b>never</b>", "FP32/SUM/little/in_place<b>12</b>", "BF16/MAX/big/in_place<b>never</b>", "ICRC<b>3</b>", "no known opcode", // coverage
 		"244 ns", "≤ 100 ns", ">met<", ">missed<", "<code>extra</code>", // the paper beside us
-		"0.1500 mm²", "0.1200 – 0.2000 mm²", "inc_fifo ×3", "the trace", "2 lanes", // synthesis
+		"0.1500 mm²", "0.1200 – 0.2000 mm²", "area of one lane", "211.6 µm²", "inc_fifo ×3", "the trace", "2 lanes", // synthesis
 		"6310", "16 KiB of payload", // FPGA
 		"The results of synthesis (generic28) are of another version", "1024 × 64", "data:image/svg&#43;xml;base64,",
 	} {
