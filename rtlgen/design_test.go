@@ -79,7 +79,13 @@ func TestManifest(t *testing.T) {
 				others += m.Words * m.Bits
 			}
 		}
-		assert.Equal(t, 8*d.Params.BufferBytes, payload, "%s: the payload memory is the buffer", name)
+		derived := d.Params.Derived()
+		want := 8 * derived.Slots * derived.Planes * d.Params.MTUBytes
+		if d.Params.ECC {
+			word := min(8*derived.RowBytes, 128)
+			want += want / word * map[int]int{32: 7, 64: 8, 128: 9}[word]
+		}
+		assert.Equal(t, want, payload, "%s: the payload memory is the buffer, as far as it makes whole slots, and its check bits", name)
 		assert.NotZero(t, others)
 	}
 }

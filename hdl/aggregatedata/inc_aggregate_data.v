@@ -448,7 +448,12 @@ module inc_aggregate_data #(
     wire [WIDTH-1:0] x_b   = x_take ? packet_row : x_a;
     // What is not added passes the adder as an integer, which keeps every bit: 0 + b, or the lesser of b and b.
     wire             x_pass = !(x_read && x_take);
-    wire [WIDTH-1:0] x_l    = !x_pass ? x_a : SUM != 0 ? {WIDTH{1'b0}} : x_b;
+    wire [WIDTH-1:0] x_l;
+    generate
+        for (i = 0; i < WIDTH / 32; i = i + 1) begin : gen_left
+            assign x_l[32*i +: 32] = !x_pass ? x_a[32*i +: 32] : SUM != 0 ? 32'd0 : x_b[32*i +: 32];
+        end
+    endgenerate
     wire [1:0]       x_op   = x_pass ? 2'd0 : x_function;
     wire             x_int  = x_pass || x_dtype == D_INT32;
     assign x_bad = x_read && (x_take_sum ? bad_reg[DEPTH-1] : slot_bad);
