@@ -401,7 +401,8 @@ func elaborate(ctx context.Context, dir string, d *design.Design, leaves []*desi
 		// parameters, and with it memories of sizes that nobody uses.
 		script = append(script, "read_verilog -sv -defer "+s)
 	}
-	options := ""
+	// Sharing is decided by a SAT solver, which takes an hour over a wide bus's equal slices and finds nothing in them.
+	options := " -noshare"
 	if flat {
 		options += " -flatten"
 	}
