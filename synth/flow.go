@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -385,9 +386,17 @@ func (f *flow) elaborate(ctx context.Context) (*yosys.Stat, error) {
 // a time, would give a whole period to the logic on either side; so the module is dissolved into the lane.
 const pipelineCut = "inc_lane_cut"
 
+// genericSteps are those of Yosys's own synth, which runs each over all modules until none of them changes any more. A module at a
+// time they take a fraction of that. Left out is share, which finds nothing here, and tries every pair of a word's shifters to say so.
+func genericSteps() []string {
+	return []string{
+		"opt_expr", "opt_clean", "check", "opt -nodffe -nosdff", "fsm", "opt", "wreduce", "peepopt", "opt_clean", "alumacc", "opt", "memory -nomap", "opt_clean",
+		"opt -fast -full", "memory_map", "opt -full", "techmap", "opt -fast",
+	}
+}
+
 // elaborate reads the sources, with the commands ram in place of the RAM leaves' files,
-// runs generic synthesis and writes gates.il in dir. raw leaves out ABC's pass over the generic gates, half of the time of a wide
-// design, which mapping does again.
+// runs generic synthesis and writes gates.il in dir. raw leaves out ABC's pass over the generic gates, which mapping does again.
 func elaborate(ctx context.Context, dir string, d *design.Design, leaves []*design.RAMSource, ram []string, top string, flat, raw bool, limit time.Duration) (*yosys.Stat, yosys.Tree, error) {
 	var script []string
 	for _, s := range d.Sources() {
@@ -401,43 +410,47 @@ func elaborate(ctx context.Context, dir string, d *design.Design, leaves []*desi
 		// parameters, and with it memories of sizes that nobody uses.
 		script = append(script, "read_verilog -sv -defer "+s)
 	}
-	// Sharing is decided by a SAT solver, which takes an hour over a wide bus's equal slices and finds nothing in them.
-	options := " -noshare"
+	script = append(script, "hierarchy -check -top "+top, "proc", "flatten t:*"+pipelineCut+"*")
 	if flat {
-		options += " -flatten"
+		script = append(script, "flatten")
 	}
-	if raw {
-		options += " -noabc"
-	}
-	script = append(script, "hierarchy -check -top "+top, "proc", "flatten t:*"+pipelineCut+"*",
-		"synth -top "+top+options, "opt_clean -purge",
-		"tee -q -o elaborated.json stat -json", "write_rtlil elaborated.il")
-	if err := yosys.Run(ctx, dir, "elaborate", script, limit); err != nil {
+	script = append(script, "hierarchy -check -top "+top, "tee -q -o read.json stat -json", "write_rtlil read.il")
+	if err := yosys.Run(ctx, dir, "read", script, limit); err != nil {
 		return nil, nil, err
 	}
-	stat, err := yosys.ReadStat(filepath.Join(dir, "elaborated.json"))
+	stat, err := yosys.ReadStat(filepath.Join(dir, "read.json"))
 	if err != nil {
 		return nil, nil, err
 	}
-	modules := make([]string, 0, len(stat.Modules))
-	for m := range stat.Modules {
-		modules = append(modules, m)
-	}
+	modules := slices.Sorted(maps.Keys(stat.Modules))
 	names := yosys.ReadableNames(modules)
-	rtlil, err := os.ReadFile(filepath.Join(dir, "elaborated.il"))
+	rtlil, err := os.ReadFile(filepath.Join(dir, "read.il"))
 	if err != nil {
 		return nil, nil, fmt.Errorf("synth: %w", err)
 	}
-	rtlil = yosys.Rename(rtlil, names)
-	if err := os.WriteFile(filepath.Join(dir, "gates.il"), rtlil, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "named.il"), yosys.Rename(rtlil, names), 0o644); err != nil {
 		return nil, nil, fmt.Errorf("synth: %w", err)
 	}
-	renamed := &yosys.Stat{Modules: map[string]map[string]int{}}
-	for m, cells := range stat.Modules {
+	script = []string{"read_rtlil named.il"}
+	for _, m := range modules {
 		if n, ok := names[m]; ok {
 			m = n
 		}
-		renamed.Modules[m] = cells
+		script = append(append(script, "select "+m), genericSteps()...)
+		if !raw {
+			script = append(script, "abc -fast", "opt -fast")
+		}
+		script = append(script, "select -clear")
 	}
-	return renamed, yosys.Instances(rtlil), nil
+	script = append(script, "hierarchy -check -top "+top, "check", "opt_clean -purge", "tee -q -o elaborated.json stat -json", "write_rtlil gates.il")
+	if err := yosys.Run(ctx, dir, "elaborate", script, limit); err != nil {
+		return nil, nil, err
+	}
+	if stat, err = yosys.ReadStat(filepath.Join(dir, "elaborated.json")); err != nil {
+		return nil, nil, err
+	}
+	if rtlil, err = os.ReadFile(filepath.Join(dir, "gates.il")); err != nil {
+		return nil, nil, fmt.Errorf("synth: %w", err)
+	}
+	return stat, yosys.Instances(rtlil), nil
 }
