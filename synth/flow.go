@@ -323,7 +323,9 @@ func (f *flow) synthesise(ctx context.Context, ladders map[string][]effort, agai
 	slices.SortFunc(order, func(a, b effort) int {
 		return cmp.Or(strings.Compare(a.script, b.script), cmp.Compare(b.part, a.part))
 	})
-	script := []string{"read_rtlil gates.il"}
+	// The cells' ports must be known: there are buffers between modules already.
+	cells := "read_liberty -lib -ignore_miss_func cells.lib"
+	script := []string{cells, "read_rtlil gates.il"}
 	if len(again) > 0 {
 		text, err := os.ReadFile(filepath.Join(f.dir, "gates.il"))
 		if err != nil {
@@ -332,7 +334,7 @@ func (f *flow) synthesise(ctx context.Context, ladders map[string][]effort, agai
 		if err := os.WriteFile(filepath.Join(f.dir, "again.il"), yosys.Extract(text, again), 0o644); err != nil {
 			return nil, fmt.Errorf("synth: %w", err)
 		}
-		script = []string{"read_rtlil map.il", "delete " + strings.Join(again, " "), "read_rtlil again.il"}
+		script = []string{cells, "read_rtlil -overwrite map.il", "delete " + strings.Join(again, " "), "read_rtlil again.il"}
 	}
 	script = append(script,
 		// One library only: dfflibmap and abc take no second one. Enables and
@@ -362,9 +364,8 @@ func (f *flow) synthesise(ctx context.Context, ladders map[string][]effort, agai
 	script = append(script,
 		// OpenSTA reads no concatenation on the left of an assign.
 		"splitnets", "setundef -zero", "opt_clean -purge",
-		// Flops are called after the register they hold, so that paths can be read;
-		// Yosys must know the cells' outputs for that.
-		"read_liberty -lib -ignore_miss_func cells.lib", "rename -wire -suffix _reg",
+		// Flops are called after the register they hold, so that paths can be read.
+		"rename -wire -suffix _reg",
 		"tee -q -o mapped.json stat -json",
 		"write_rtlil map.il", "write_verilog -simple-lhs -noattr -noexpr -nohex -nodec map.v",
 	)
@@ -378,8 +379,20 @@ func (f *flow) synthesise(ctx context.Context, ladders map[string][]effort, agai
 // modules have readable names.
 func (f *flow) elaborate(ctx context.Context) (*yosys.Stat, error) {
 	stat, tree, err := elaborate(ctx, f.dir, f.d, f.rams, []string{"read_verilog macros.v", "read_verilog -sv -defer ram.v"}, f.top, f.o.Flatten, true, f.o.Timeout)
+	if err != nil {
+		return nil, err
+	}
 	f.tree = tree
-	return stat, err
+	file := filepath.Join(f.dir, "gates.il")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("synth: %w", err)
+	}
+	text = fanout(text, f.t.fanout.Name, pin(f.t.fanout, "input"), pin(f.t.fanout, "output"), f.d.Clock.Port, f.d.Clock.Reset)
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		return nil, fmt.Errorf("synth: %w", err)
+	}
+	return stat, nil
 }
 
 // pipelineCut is a place for registers inside a lane, which may be wires. Paths run through those, and ABC, which sees one module at

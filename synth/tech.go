@@ -39,6 +39,7 @@ type technology struct {
 	sram    liberty.Corner
 	sramUp  float64 // macro area over the 28 nm-class macro's
 	driver  liberty.Cell
+	fanout  liberty.Cell // of trees between modules
 	loadFF  float64
 	timePS  float64 // one library time unit in ps
 	capFF   float64 // one library capacitance unit in fF
@@ -114,6 +115,10 @@ func (t *technology) gates() error {
 	}
 	if x2, ok := t.lib.Cell("BUF_X2"); ok && t.node28 {
 		t.driver = x2
+	}
+	t.fanout = t.driver
+	if x8, ok := t.lib.Cell("BUF_X8"); ok && t.node28 {
+		t.fanout = x8
 	}
 	t.nand2 = nand.Area
 	t.timePS, t.capFF = t.lib.TimeUnit*1e12, t.lib.CapUnit*1e15
