@@ -399,13 +399,14 @@ func (f *flow) elaborate(ctx context.Context) (*yosys.Stat, error) {
 // a time, would give a whole period to the logic on either side; so the module is dissolved into the lane.
 const pipelineCut = "inc_lane_cut"
 
-// genericSteps are those of Yosys's own synth, which runs each over all modules until none of them changes any more. A module at a
-// time they take a fraction of that. Left out is share, which finds nothing here, and tries every pair of a word's shifters to say so.
-func genericSteps() []string {
+// genericSteps are those of Yosys's own synth before and after techmap, which synth runs over all modules until none of them changes
+// any more; here each module is done when it does not change. Left out is share: it asks a SAT solver about every pair of a word's
+// shifters, and finds nothing.
+func genericSteps() (before, after []string) {
 	return []string{
 		"opt_expr", "opt_clean", "check", "opt -nodffe -nosdff", "fsm", "opt", "wreduce", "peepopt", "opt_clean", "alumacc", "opt", "memory -nomap", "opt_clean",
-		"opt -fast -full", "memory_map", "opt -full", "techmap", "opt -fast",
-	}
+		"opt -fast -full", "memory_map", "opt -full",
+	}, []string{"opt -fast"}
 }
 
 // elaborate reads the sources, with the commands ram in place of the RAM leaves' files,
@@ -445,16 +446,22 @@ func elaborate(ctx context.Context, dir string, d *design.Design, leaves []*desi
 		return nil, nil, fmt.Errorf("synth: %w", err)
 	}
 	script = []string{"read_rtlil named.il"}
-	for _, m := range modules {
-		if n, ok := names[m]; ok {
-			m = n
+	each := func(steps []string) {
+		for _, m := range modules {
+			if n, ok := names[m]; ok {
+				m = n
+			}
+			script = append(append(append(script, "select "+m), steps...), "select -clear")
 		}
-		script = append(append(script, "select "+m), genericSteps()...)
-		if !raw {
-			script = append(script, "abc -fast", "opt -fast")
-		}
-		script = append(script, "select -clear")
 	}
+	before, after := genericSteps()
+	if !raw {
+		after = append(after, "abc -fast", "opt -fast")
+	}
+	each(before)
+	// For all at once: it works out its own modules for every width again in each call.
+	script = append(script, "techmap")
+	each(after)
 	script = append(script, "hierarchy -check -top "+top, "check", "opt_clean -purge", "tee -q -o elaborated.json stat -json", "write_rtlil gates.il")
 	if err := yosys.Run(ctx, dir, "elaborate", script, limit); err != nil {
 		return nil, nil, err

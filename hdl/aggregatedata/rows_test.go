@@ -17,7 +17,7 @@ import (
 // its own cycle.
 func TestRowsRoundTrip(t *testing.T) {
 	t.Parallel()
-	for _, shape := range []struct{ bytes, row, double int }{{8, 8, 0}, {8, 8, 1}, {16, 4, 0}, {32, 16, 0}} {
+	for _, shape := range []struct{ bytes, row, double int }{{8, 8, 1}, {16, 4, 0}} {
 		t.Run(fmt.Sprint(shape), func(t *testing.T) {
 			t.Parallel()
 			subW := 1

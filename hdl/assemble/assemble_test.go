@@ -35,7 +35,7 @@ func lengths(bytes int) []int {
 	return out
 }
 
-func widths() []int { return []int{8, 16, 32, 64, 128, 512, 1024, 2048} }
+func widths() []int { return []int{8, 16, 32, 64, 128, 512, 2048} }
 
 // frame is what goes in and what must come out.
 type frame struct {

@@ -24,7 +24,7 @@ const mtu = 1024
 
 func widths(wide bool) []int {
 	if wide {
-		return []int{128, 512, 1024, 2048}
+		return []int{128, 512, 2048}
 	}
 	return []int{8, 16, 32, 64}
 }

@@ -25,7 +25,7 @@ func narrow() []shape {
 	return []shape{{8, 256, 0}, {16, 256, 3}, {32, 256, 0}, {64, 256, 0}, {128, 256, 2}}
 }
 
-func wide() []shape { return []shape{{128, 4096, 1}, {512, 4096, 2}, {1024, 4096, 2}, {2048, 4096, 5}} }
+func wide() []shape { return []shape{{128, 4096, 1}, {512, 4096, 2}, {2048, 4096, 5}} }
 
 // covered is the cycle of a covered beat after that of the beat on raw_*.
 func (s shape) covered() uint64 {

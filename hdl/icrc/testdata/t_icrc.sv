@@ -59,13 +59,11 @@ module t_icrc #(
 `ifdef WIDE
     `PORTS(128),
     `PORTS(512),
-    `PORTS(1024),
     `PORTS(2048)
 );
 
     `PAIR(128)
     `PAIR(512)
-    `PAIR(1024)
     `PAIR(2048)
 
 endmodule

@@ -68,13 +68,11 @@ module t_parser (
     input wire rst,
     `PORTS(128, 13, 6),
     `PORTS(512, 13, 4),
-    `PORTS(1024, 13, 3),
     `PORTS(2048, 13, 2)
 );
 
     `PARSER(128, 4096, 13, 6, 1)
     `PARSER(512, 4096, 13, 4, 2)
-    `PARSER(1024, 4096, 13, 3, 2)
     `PARSER(2048, 4096, 13, 2, 5)
 
 endmodule
