@@ -632,8 +632,8 @@ func TestTreeTiming(t *testing.T) {
 func TestPoison(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]aggregatedata.AggregateData{
-		"halves":   with(all(3), func(p *aggregatedata.AggregateData) { p.ECC, p.Bytes, p.Row = 1, 16, 8 }),
-		"doubled":  with(all(3), func(p *aggregatedata.AggregateData) { p.ECC, p.Double = 1, 1 }),
+		"halves":  with(all(3), func(p *aggregatedata.AggregateData) { p.ECC, p.Bytes, p.Row = 1, 16, 8 }),
+		"doubled": with(all(3), func(p *aggregatedata.AggregateData) { p.ECC, p.Double = 1, 1 }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
