@@ -451,7 +451,8 @@ func elaborate(ctx context.Context, dir string, d *design.Design, leaves []*desi
 			if n, ok := names[m]; ok {
 				m = n
 			}
-			script = append(append(append(script, "select "+m), steps...), "select -clear")
+			// One line, because Yosys checks the whole design after each line of a script.
+			script = append(script, "select "+m+"; "+strings.Join(steps, "; ")+"; select -clear")
 		}
 	}
 	before, after := genericSteps()
