@@ -72,7 +72,7 @@ func (p AggregateData) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairW := pairBits(p.Planes)
+	pairW := leaf.IndexBits(p.Planes)
 	addrW := leaf.Clog2(p.rows())
 	rowsW := leaf.Clog2(p.MTUWords * (p.Bytes / p.Row) / (1 + p.Double))
 	m := &graph.Module{

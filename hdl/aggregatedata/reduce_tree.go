@@ -35,14 +35,11 @@ type ReduceTree struct {
 	Sum, Min, Max bool
 }
 
-// pairBits is the width of a pair's number among planes.
-func pairBits(planes int) int { return max(leaf.Clog2(planes), 1) }
-
 // Module describes it, or says every reason why the parameters are illegal.
 func (p ReduceTree) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_reduce_tree")
 	rules.Refuse(p.Row < 4 || p.Row%4 != 0, "ROW must be a multiple of 4")
-	rules.Refuse(p.Planes < 1 || p.PairW != pairBits(p.Planes), "PAIR_W must hold 0 to PLANES - 1")
+	rules.Refuse(p.Planes < 1 || p.PairW != leaf.IndexBits(p.Planes), "PAIR_W must hold 0 to PLANES - 1")
 	rules.Refuse(p.UnitW < 1 || p.RowsW < 1 || p.AddrW < p.RowsW+1 || p.AddrW > p.UnitW+p.PairW+p.RowsW,
 		"ADDR_W must hold the rows of all payloads")
 	rules.Refuse(p.Stages < 1, "STAGES must be at least 1")

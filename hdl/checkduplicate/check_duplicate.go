@@ -60,7 +60,7 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairW := max(leaf.Clog2(p.Planes), 1)
+	pairW := leaf.IndexBits(p.Planes)
 	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW), Bits: 73, AddrW: p.EIW}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_duplicate: %w", err)

@@ -47,8 +47,8 @@ func (p Convert) module(name, purpose string, from, to int) (*graph.Module, erro
 		Purpose: purpose,
 		Params: []graph.Param{
 			{Name: "HALVES", Value: p.Halves},
-			{Name: "F16", Value: bit(p.F16)},
-			{Name: "B16", Value: bit(p.B16)},
+			{Name: "F16", Value: leaf.Bit(p.F16)},
+			{Name: "B16", Value: leaf.Bit(p.B16)},
 		},
 		Ports: []graph.Port{
 			leaf.In("is_bf16", 1),

@@ -28,19 +28,12 @@ func (p Include) check(r *leaf.Rules) {
 
 func (p Include) params() []graph.Param {
 	return []graph.Param{
-		{Name: "FP", Value: bit(p.FP)},
-		{Name: "INT", Value: bit(p.Int)},
-		{Name: "SUM", Value: bit(p.Sum)},
-		{Name: "MIN", Value: bit(p.Min)},
-		{Name: "MAX", Value: bit(p.Max)},
+		{Name: "FP", Value: leaf.Bit(p.FP)},
+		{Name: "INT", Value: leaf.Bit(p.Int)},
+		{Name: "SUM", Value: leaf.Bit(p.Sum)},
+		{Name: "MIN", Value: leaf.Bit(p.Min)},
+		{Name: "MAX", Value: leaf.Bit(p.Max)},
 	}
-}
-
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func checkStages(r *leaf.Rules, stages int) {
@@ -186,9 +179,9 @@ func (p Cut) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	return &graph.Module{
-		Name: "inc_lane_cut", Block: "", Source: source, Latency: cycles(bit(p.Registers)),
+		Name: "inc_lane_cut", Block: "", Source: source, Latency: cycles(leaf.Bit(p.Registers)),
 		Purpose: "a place in a pipeline where registers may stand",
-		Params:  []graph.Param{{Name: "WIDTH", Value: p.Width}, {Name: "CUT", Value: bit(p.Registers)}},
+		Params:  []graph.Param{{Name: "WIDTH", Value: p.Width}, {Name: "CUT", Value: leaf.Bit(p.Registers)}},
 		Ports: []graph.Port{
 			leaf.In("clk", 1),
 			leaf.In("en", 1),

@@ -28,6 +28,9 @@ func Clog2(n int) int {
 	return bits.Len(uint(n - 1))
 }
 
+// IndexBits is the width of an index below n, at least 1, because Verilog has no vectors of width 0.
+func IndexBits(n int) int { return max(Clog2(n), 1) }
+
 // Pow2 is 1 << n, and 0 where that has no meaning or no room.
 func Pow2(n int) int {
 	if n < 0 || n > 62 {
