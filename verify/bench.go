@@ -243,8 +243,13 @@ func (t *T) throughput(size int, worst, acks bool) (in, out float64, err error) 
 	return float64(beats) / cycles, float64(outBeats) / cycles, nil
 }
 
-// simRuns is how many turns each side of BenchSim has.
-const simRuns = 15
+// simRuns is how many turns each side of BenchSim has at most, leastSimRuns at least: a model that takes long gets no more than
+// fit in simBudget of processor time.
+const (
+	simRuns      = 15
+	leastSimRuns = 3
+	simBudget    = 2 * time.Minute
+)
 
 // BenchSim compares the harness with a C++ loop that drives the same inputs into the same model: the switch top, all sources,
 // sinks and checkers attached, full packets from all members in worst-case order and an ACK for each result.
@@ -273,9 +278,11 @@ func BenchSim(ctx context.Context, o BenchOptions) (Bench, error) {
 		return b, err
 	}
 	defer recorded.close()
+	before := sim.CPUTime()
 	if _, err := recorded.run(); err != nil {
 		return b, err
 	}
+	turns := min(max(int(simBudget/(2*(sim.CPUTime()-before)+1)), leastSimRuns), simRuns)
 	rec, err := recorded.d.Model().Recorded()
 	if err != nil {
 		return b, err
@@ -299,7 +306,7 @@ func BenchSim(ctx context.Context, o BenchOptions) (Bench, error) {
 	var ratios []float64
 	var cycles uint64
 	var frames int
-	for range simRuns {
+	for range turns {
 		if err := ctx.Err(); err != nil {
 			return b, err
 		}
@@ -328,7 +335,7 @@ func BenchSim(ctx context.Context, o BenchOptions) (Bench, error) {
 	b.Metrics["go_over_cpp"] = ratios[len(ratios)/2]
 	b.Metrics["cycles_per_s"], b.Metrics["cpp_cycles_per_s"] = 1/perGo, 1/perCPP
 	b.Metrics["frames_per_s"] = float64(frames) / goTime
-	b.Metrics["cycles"], b.Metrics["frames"] = float64(cycles), float64(frames)
+	b.Metrics["cycles"], b.Metrics["frames"], b.Metrics["turns"] = float64(cycles), float64(frames), float64(turns)
 	return b, nil
 }
 
