@@ -37,8 +37,10 @@ tools: ## Install the foreign tools that are missing (Debian 12, apt)
 	$$as_root apt-get update -q </dev/null; \
 	$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing </dev/null
 
+# build/ is a module of its own, so that ./... leaves out the drivers generated into it.
 build: ## Compile the program into build/incforge
 	@mkdir -p $(BUILD)
+	@[ -e $(BUILD)/go.mod ] || echo "module build" > $(BUILD)/go.mod
 	@$(GO) build -o $(INCFORGE) ./cmd/incforge
 	@echo "$(INCFORGE)"
 
