@@ -36,6 +36,8 @@ type BufferUse struct {
 	ECC      bool `json:"ecc"`
 	// Groups has an entry for the 32-bit types built in and one for the 16-bit types.
 	Groups []GroupUse `json:"groups"`
+	// InBand is what an in-band group takes, where that is more than a fixed one of a 32-bit type: its ranges may be of any type.
+	InBand *GroupUse `json:"in_band,omitempty"`
 }
 
 // GroupUse is what a group takes of the buffer.
@@ -119,6 +121,11 @@ func (p Params) Explain() Explanation {
 		e.Buffer.Groups = append(e.Buffer.Groups, g)
 		e.Lanes.Beats = append(e.Lanes.Beats, b)
 	}
+	if groups := e.Buffer.Groups; p.InBand && len(groups) == 2 {
+		g := groups[1]
+		g.DTypes = p.DTypes
+		e.Buffer.InBand = &g
+	}
 	return e
 }
 
@@ -138,7 +145,14 @@ func (e Explanation) Text() string {
 	}
 	s.WriteString("\n")
 	for _, g := range u.Groups {
-		fmt.Fprintf(&s, "  %s: %s\n", names(g.DTypes, ", "), g.text())
+		memory := ""
+		if g.Wide {
+			memory = "partials are FP32, twice the memory: "
+		}
+		fmt.Fprintf(&s, "  %s: %s%s; memory bits per payload bit: %d.0\n", names(g.DTypes, ", "), memory, g.text(), g.MemoryBits)
+	}
+	if u.InBand != nil {
+		fmt.Fprintf(&s, "  in-band, any type: %s\n", u.InBand.text())
 	}
 	ports := "a read and a write port"
 	if u.Banks > 1 {
@@ -154,9 +168,6 @@ func (e Explanation) Text() string {
 
 func (g GroupUse) text() string {
 	var s strings.Builder
-	if g.Wide {
-		s.WriteString("partials are FP32, twice the memory: ")
-	}
 	fmt.Fprintf(&s, "a group at window %s takes %s: ", commas(g.Window), count(g.Slots, "slot"))
 	switch {
 	case g.AtOnce > 0:
@@ -166,7 +177,6 @@ func (g GroupUse) text() string {
 	default:
 		s.WriteString("none fits at any window")
 	}
-	fmt.Fprintf(&s, "; memory bits per payload bit: %d.0", g.MemoryBits)
 	return s.String()
 }
 

@@ -34,6 +34,7 @@ adders: 1 stage, the fewest for 250 MHz on fpga (1 reaches 350 MHz)
 		{"the published chip", chip(), `buffer: 1 MB / 4 KB = 256 places; reproducible with 16 members keeps 8 payloads a slot, one for every pair: 32 slots
   FP32, INT32: a group at window 16 takes 32 slots: 1 of 64 groups at a time; memory bits per payload bit: 8.0
   FP16, BF16: partials are FP32, twice the memory: a group at window 16 takes 64 slots: none fits, one does at window 8; memory bits per payload bit: 16.0
+  in-band, any type: a group at window 16 takes 64 slots: none fits, one does at window 8
   1,024 rows of 1,024 bytes, 4 banks of one port, check bits besides
 lanes: 512: 256 add pairs, 256 reduce the tree; a 1,024-byte beat of FP32 or INT32 takes 1 cycle, of FP16 or BF16 2
 adders: 3 stages, the fewest for 1,000 MHz on asic (2 reach 970 MHz, 3 reach 1,090 MHz); ecc adds a register beside them
@@ -55,6 +56,7 @@ adders: 1 stage, the fewest for 250 MHz on fpga (1 reaches 350 MHz)
 			`buffer: 768 B / 256 B = 3 places; in_place keeps 1 payload a slot: 3 slots
   FP32: a group at window 1 takes 2 slots: 1 of 2 groups at a time; memory bits per payload bit: 1.0
   FP16: partials are FP32, twice the memory: a group at window 1 takes 4 slots: none fits at any window; memory bits per payload bit: 2.0
+  in-band, any type: a group at window 1 takes 4 slots: none fits at any window
   12 rows of 64 bytes, a read and a write port
 lanes: 32 add to the slot; a 64-byte beat of FP32 takes 1 cycle and 16 of the lanes, of FP16 1
 adders: 1 stage, the fewest for 90 MHz on fpga (1 reaches 100 MHz)

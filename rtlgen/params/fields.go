@@ -223,6 +223,13 @@ func fields() []field {
 			doc:    "1 builds the payload memory with a read and a write port, more build that many memories of one port each, rows interleaved.",
 			reason: because("the lowest bits of a row's address choose the bank"),
 		}),
+		{
+			key: "in_band", kind: kindBool, def: "true",
+			doc: "Whether the ranks of a group may choose its collective, operation, type and root while it runs, by control messages among their " +
+				"packets. Without, each group is fixed to one collective by its registers.",
+			get:     func(p *Params) string { return strconv.FormatBool(p.InBand) },
+			setBool: func(p *Params, v bool) { p.InBand = v },
+		},
 	}
 }
 

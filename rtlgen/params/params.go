@@ -145,6 +145,8 @@ type Params struct {
 	ECC bool `yaml:"ecc" json:"ecc"`
 	// PayloadBanks is 1 for a payload memory with a read and a write port, more for that many memories of a single port each.
 	PayloadBanks int `yaml:"payload_banks" json:"payload_banks"`
+	// InBand says whether a group's ranks may choose its collectives, by control messages among their packets.
+	InBand bool `yaml:"in_band" json:"in_band"`
 }
 
 // defaultLanes is the number of lanes that keeps up with the bus on 32-bit elements.

@@ -41,6 +41,7 @@ technology: fpga
 adder_stages: 0
 ecc: false
 payload_banks: 1
+in_band: true
 `
 
 // spoil replaces the line of the key, keeping its number; an empty line removes the key.
@@ -137,6 +138,7 @@ func oneKey() []struct{ line, want string } {
 		{`ecc: secded`, `19:6: ecc: secded: must be true or false: this is a string`},
 		{`payload_banks: 0`, `20:16: payload_banks: 0: must be a power of two from 1 to 16: the lowest bits of a row's address choose the bank`},
 		{`payload_banks: 3`, `20:16: payload_banks: 3: must be a power of two from 1 to 16: the lowest bits of a row's address choose the bank`},
+		{`in_band: on`, `21:10: in_band: on: must be true or false: this is a string`},
 		{`payload_banks: 32`, `20:16: payload_banks: 32: must be a power of two from 1 to 16: the lowest bits of a row's address choose the bank`},
 	}
 }
@@ -242,24 +244,24 @@ func TestBadInput(t *testing.T) {
       | ^
 x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:21:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks
-   21 | colour: red
+			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band
+   22 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
 			`x.yaml:16:1: Memory: there is no such parameter; did you mean "memory"?
    16 | Memory: auto
       | ^`},
 		{"key twice", base + "groups: 3\n", nil,
-			`x.yaml:21:1: groups: the key is given twice, first in line 9
-   21 | groups: 3
+			`x.yaml:22:1: groups: the key is given twice, first in line 9
+   22 | groups: 3
       | ^`},
 		{"key twice is no matter of values", base + "groups: 3\n", []string{"groups=4"},
-			`x.yaml:21:1: groups: the key is given twice, first in line 9
-   21 | groups: 3
+			`x.yaml:22:1: groups: the key is given twice, first in line 9
+   22 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:21:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks
-   21 | <<: {groups: 3}
+			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band
+   22 | <<: {groups: 3}
       | ^`},
 		{"several at once, in the order of the file", spoil(t, base, "mode: 3", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
 			`x.yaml:2:7: mode: 3: must be 2: this generator builds Mode II
@@ -303,12 +305,12 @@ x.yaml: clock_mhz: must be from 1 to 2000: the key is missing`},
     1 | mini
       | ^`},
 		{"two documents", base + "---\nname: other\n", nil,
-			`x.yaml:22:5: a second document: a parameter file holds one
-   22 | name: other
+			`x.yaml:23:5: a second document: a parameter file holds one
+   23 | name: other
       |     ^`},
 		{"a tab", base + "\tgroups: 2\n", nil,
-			`x.yaml:21:1: not YAML: found character '	' that cannot start any token
-   21 | 	groups: 2
+			`x.yaml:22:1: not YAML: found character '	' that cannot start any token
+   22 | 	groups: 2
       | ^`},
 		{"an open bracket", "name: [\nmode: 2\n", nil,
 			`x.yaml:1:7: not YAML: sequence end token ']' not found
@@ -358,7 +360,7 @@ func TestGoodInput(t *testing.T) {
 	t.Parallel()
 	mini := Params{Name: "mini", Mode: 2, BusBytes: 8, Lanes: 2, DTypes: []DType{INT32}, Ops: []Op{SUM}, Accumulate: InPlace,
 		BufferBytes: 16384, Groups: 2, Members: 4, Ports: 4, MTUBytes: 1024, WindowPackets: 4, ClockMHz: 250, ICRCCheck: true, Memory: MemoryAuto,
-		Technology: FPGA, PayloadBanks: 1}
+		Technology: FPGA, PayloadBanks: 1, InBand: true}
 	with := func(change func(*Params)) Params {
 		p := mini
 		change(&p)
@@ -397,8 +399,8 @@ func TestGoodInput(t *testing.T) {
 		{"fewer lanes than the bus", base, []string{"bus_bytes=64", "lanes=2"}, with(func(p *Params) { p.BusBytes = 64 })},
 		{"a clock above the table with the stages given", base, []string{"dtypes=FP32", "clock_mhz=2000", "adder_stages=1"},
 			with(func(p *Params) { p.DTypes, p.ClockMHz, p.AdderStages = []DType{FP32}, 2000, 1 })},
-		{"silicon", base, []string{"technology=asic", "ecc=true", "payload_banks=16"},
-			with(func(p *Params) { p.Technology, p.ECC, p.PayloadBanks = ASIC, true, 16 })},
+		{"silicon", base, []string{"technology=asic", "ecc=true", "payload_banks=16", "in_band=false"},
+			with(func(p *Params) { p.Technology, p.ECC, p.PayloadBanks, p.InBand = ASIC, true, 16, false })},
 		{"places that make no whole slot", base, []string{"members=5", "accumulate=reproducible", "buffer_bytes=25600", "lanes=4"},
 			with(func(p *Params) { p.Members, p.Accumulate, p.BufferBytes, p.Lanes = 5, Reproducible, 25600, 4 })},
 		{"set of words and truths", base, []string{"memory=ram", "icrc_check=false", "name=other"},
@@ -516,6 +518,7 @@ func TestPresetsCover(t *testing.T) {
 			"check bits in place":            p.ECC && p.Accumulate == InPlace,
 			"check bits, reproducible":       p.ECC && p.Accumulate == Reproducible,
 			"banks":                          p.PayloadBanks > 1,
+			"groups fixed by registers":      !p.InBand,
 			"flip-flops":                     p.Memory == MemoryRegisters,
 			"no ICRC check":                  !p.ICRCCheck,
 			"silicon":                        p.Technology == ASIC,
@@ -557,7 +560,7 @@ func TestCanonicalYAML(t *testing.T) {
 	p, err := Preset("mini")
 	require.NoError(t, err)
 	assert.Equal(t, base, string(p.YAML()))
-	assert.Equal(t, "6714f246d1b9b99378f55967c7f75d0b0ec2e6fdabdf43e7de0765234fc039f6", p.Digest(), "sha256sum of the text above")
+	assert.Equal(t, "fbfaf44ef19d6ba44048e2f26de7791b306ed2ced59c92c85eec1cab7a021c32", p.Digest(), "sha256sum of the text above")
 }
 
 // TestKeysMatchStruct keeps the table of keys, the YAML names and the JSON names of the struct together.
@@ -650,6 +653,7 @@ func drawn(t *rapid.T) Params {
 	p.AdderStages = rapid.IntRange(0, 6).Draw(t, "stages") * rapid.IntRange(0, 1).Draw(t, "given")
 	p.Memory = rapid.SampledFrom([]Memory{MemoryAuto, MemoryAuto, MemoryRAM, MemoryRAM, MemoryRegisters}).Draw(t, "memory")
 	p.ECC = rapid.Bool().Draw(t, "ecc")
+	p.InBand = rapid.Bool().Draw(t, "in_band")
 	p.PayloadBanks = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 2, 2, 4, 4, 16, 3}).Draw(t, "banks")
 	return p
 }

@@ -48,6 +48,14 @@ func Counters() []Counter {
 		{"DROP_SHAPE", "Dropped: opcode, length or padding differ from the slot's."},
 		{"ECC_CORRECTED", "Rows of the payload memory read with a single error, which was corrected."},
 		{"ECC_DOUBLE", "Rows of the payload memory read with a double error; a frame made of one leaves with a wrong ICRC."},
+		{"RANGE_OPEN", "Ranges opened by a control."},
+		{"TX_ACK_COPY", "Copies of acknowledgements and congestion notifications to the children of a reduce."},
+		{"TX_ACK_UP", "Acknowledgements sent to the parent of a broadcast."},
+		{"TX_REACK", "Answers to data of the range before that everybody has."},
+		{"DROP_RANGE", "Dropped: data of no range."},
+		{"DROP_BAD_CONTROL", "Dropped: a control that asks for what there is not."},
+		{"DROP_CONTROL", "Dropped: a control that contradicts its range or is not at its beginning, or no control where one must be."},
+		{"DROP_STALE_ACK", "Dropped: an acknowledgement of no range."},
 	}
 }
 

@@ -36,11 +36,18 @@ const (
 	EndpointStep = 64
 )
 
+// Roots is the number of ranks that can be the root of a Reduce or Broadcast in an in-band group; a register GROUP_ROUTE has
+// RoutesPerWord of them.
+const (
+	Roots         = 32
+	RoutesPerWord = 5
+)
+
 // Identity of the engine, as read from registers ID and VERSION.
 const (
 	Magic        = 0x494E4331 // "INC1"
 	VersionMajor = 1
-	VersionMinor = 1
+	VersionMinor = 2
 	// DefaultIPID is the reset value of IP_ID.
 	DefaultIPID = 0x1111
 )
@@ -216,11 +223,26 @@ func New(p params.Params) (Model, error) {
 	}})
 	group(Register{Name: "GROUP_COLLECTIVE", Access: RW, Doc: "What a group computes.", Fields: []Field{
 		{Name: "collective", LSB: 0, Width: 3, Doc: "Collective operation.", Values: []Value{
-			{"allreduce", 0, "AllReduce."}, {"barrier", 3, "Barrier: packets without payload."}}},
+			{"allreduce", 0, "AllReduce; the only one of an in-band group."}, {"reduce", 1, "Reduce: the result goes to the parent alone."},
+			{"broadcast", 2, "Broadcast: data from the parent goes to all others."}, {"barrier", 3, "Barrier: packets without payload."}}},
 		{Name: "op", LSB: 8, Width: 2, Doc: "Reduction.", Values: opValues(p.Ops)},
 		{Name: "dtype", LSB: 16, Width: 2, Doc: "Element type.", Values: dtypeValues(p.DTypes)},
 		{Name: "big_endian", LSB: 24, Width: 1, Doc: "Elements have their most significant byte first."},
+		{Name: "in_band", LSB: 25, Width: 1, Doc: "Ranks say by controls what comes next. Legal with parameter in_band alone."},
+		{Name: "root_sends", LSB: 26, Width: 1, Doc: "In-band: the root rank of a Reduce sends its contribution too."},
 	}})
+	for i := 0; i*RoutesPerWord < Roots; i++ {
+		first := i * RoutesPerWord
+		last := min(first+RoutesPerWord, Roots) - 1
+		r := Register{Name: fmt.Sprintf("GROUP_ROUTE_%d", i), Access: RW,
+			Doc: fmt.Sprintf("In-band: where ranks %d to %d are, as roots of a Reduce or Broadcast.", first, last)}
+		for j := range last - first + 1 {
+			r.Fields = append(r.Fields,
+				Field{Name: fmt.Sprintf("endpoint_%d", j), LSB: 6 * j, Width: 5, Max: maximum(p.Members), Doc: fmt.Sprintf("Endpoint toward rank %d.", first+j)},
+				Field{Name: fmt.Sprintf("valid_%d", j), LSB: 6*j + 5, Width: 1, Doc: fmt.Sprintf("There is a way to rank %d.", first+j)})
+		}
+		group(r)
+	}
 
 	off = EndpointBase
 	endpoint := func(r Register) {
@@ -256,6 +278,10 @@ func New(p params.Params) (Model, error) {
 // slotsDoc says which slots a group has, for the types built in.
 func slotsDoc(p params.Params) string {
 	const narrow, wide = "base to base + 2^log2_n - 1", "base to base + 2^(log2_n+1) - 1: elements are kept as FP32"
+	inBand := ""
+	if p.InBand {
+		inBand = ", and in-band whatever the type,"
+	}
 	isWide := func(t params.DType) bool { return t.Wide() }
 	switch {
 	case !slices.ContainsFunc(p.DTypes, isWide):
@@ -263,7 +289,7 @@ func slotsDoc(p params.Params) string {
 	case slices.IndexFunc(p.DTypes, func(t params.DType) bool { return !isWide(t) }) < 0:
 		return "The slots of a group: " + wide + ". All are below PARAM_SLOTS."
 	default:
-		return "The slots of a group: " + narrow + "; of a 16-bit type " + wide + ". All are below PARAM_SLOTS."
+		return "The slots of a group: " + narrow + "; of a 16-bit type" + inBand + " " + wide + ". All are below PARAM_SLOTS."
 	}
 }
 

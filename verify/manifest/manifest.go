@@ -40,6 +40,8 @@ type Params struct {
 	Accumulate string `json:"accumulate"`
 	// ECC tells that the payload memory corrects single errors.
 	ECC bool `json:"ecc"`
+	// InBand tells that groups may be told by their ranks what to do next.
+	InBand bool `json:"in_band"`
 }
 
 // Names of element types and operations; the index is the code in GROUP_COLLECTIVE.
