@@ -4,13 +4,15 @@
 // requester and an in-order responder. Only the window is not the NIC's: EPIC's host software keeps MW packets in flight
 // (protocol.md section 1).
 //
-// A Host is a state machine: Receive takes a frame, Next gives the next frame to send, Tick runs its timers. It uses
-// package roce for bytes and nothing of the engine or its reference.
+// A Host is a state machine: Receive takes a frame, Next gives the next frame to send, Tick runs its timers. Software posts sends and
+// receives at any time, and hears of their completions by OnCompletion, in the order in which they were posted. The package uses package
+// roce for bytes and nothing of the engine or its reference.
 package host
 
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"incforge/roce"
 )
@@ -53,7 +55,32 @@ type Message struct {
 	SE      bool
 }
 
-// Stats counts what a host did and saw.
+// CompletionKind is what has been completed.
+type CompletionKind uint8
+
+// The kinds of completions.
+const (
+	// Sent: every packet of a message is acknowledged.
+	Sent CompletionKind = iota
+	// Received: a message is there as a whole.
+	Received
+)
+
+// String is a word for messages.
+func (k CompletionKind) String() string { return [...]string{"sent", "received"}[k&1] }
+
+// Completion is the end of a send or of a receive.
+type Completion struct {
+	Kind CompletionKind
+	// Index counts sends, or receives, of this connection from 0.
+	Index int
+	// At is the cycle of the frame that completed it.
+	At uint64
+	// Message is what was sent, or came.
+	Message Message
+}
+
+// Stats counts what a host did and saw, over all its connections.
 type Stats struct {
 	Sent, Resent, Timeouts, NAKsObeyed, RNRsObeyed           int
 	AcksSent, NAKsSent, RNRsSent, DupSeen, Accepted, Ignored int
@@ -70,13 +97,26 @@ type piece struct {
 type Host struct {
 	cfg   Config
 	Stats Stats
-	err   error
-	dead  bool
+	// OnCompletion, if not nil, is told of every completion once the frame that made it has been dealt with; it may post. Messages told
+	// of are forgotten, so Received stays empty.
+	OnCompletion func(c Completion)
 
-	// requester; indices count packets from Config.Start
+	connection
+	dead bool
+	ipID uint16
+}
+
+// connection is the state of one connection.
+type connection struct {
+	err         error
+	completions []Completion // not yet told
+
+	// requester; indices count packets from Config.Start and messages from 0, the slices begin with the first one kept
 	msgs     []Message
 	pieces   []piece
 	msgEnd   []int // index after the last packet of each message
+	keptMsg  int   // number of the first message kept
+	kept     int   // index of the first packet kept
 	una      int   // oldest unacknowledged
 	next     int   // to be sent next
 	maxSent  int   // one past the highest ever sent
@@ -85,10 +125,12 @@ type Host struct {
 	retrying bool  // a NAK was obeyed and no ACK has come since
 	timer    uint64
 	rnrUntil uint64 // waiting for a receiver; Never if not
-	ipID     uint16
 
 	// responder
-	recvs    int // receives posted; negative: endless
+	endless  bool  // receives need not be posted
+	buffers  []int // sizes of the receives posted, negative: any
+	room     int   // of the receive that the message in progress takes, negative: no limit
+	arrived  int   // messages
 	expect   roce.PSN
 	nakSent  bool
 	msn      uint32
@@ -106,7 +148,21 @@ func New(cfg Config) (*Host, error) {
 	if cfg.Window > NICWindow {
 		cfg.Window = NICWindow
 	}
-	return &Host{cfg: cfg, timer: Never, rnrUntil: Never, recvs: -1, expect: cfg.Start}, nil
+	h := &Host{cfg: cfg}
+	h.connect(true)
+	return h, nil
+}
+
+func (h *Host) connect(endless bool) {
+	h.connection = connection{timer: Never, rnrUntil: Never, endless: endless, expect: h.cfg.Start}
+}
+
+// Reconnect gives the host, dead or not, a fresh connection: other QPNs, another first PSN, everything that was posted forgotten. Where
+// receives were counted none is posted then. The other end must have forgotten the old connection as well.
+func (h *Host) Reconnect(qpn, peerQPN uint32, start roce.PSN) {
+	h.cfg.QPN, h.cfg.PeerQPN, h.cfg.Start = qpn, peerQPN, start
+	h.dead = false
+	h.connect(h.endless)
 }
 
 // Config returns what the host was made with.
@@ -114,7 +170,7 @@ func (h *Host) Config() Config { return h.cfg }
 
 // Post queues a message to be sent.
 func (h *Host) Post(m Message) {
-	n := len(h.msgs)
+	n := h.Posted()
 	h.msgs = append(h.msgs, m)
 	rest := m.Payload
 	for first := true; ; first = false {
@@ -126,7 +182,7 @@ func (h *Host) Post(m Message) {
 			break
 		}
 	}
-	h.msgEnd = append(h.msgEnd, len(h.pieces))
+	h.msgEnd = append(h.msgEnd, h.kept+len(h.pieces))
 }
 
 func sendOpcode(first, last, imm bool) roce.Opcode {
@@ -145,29 +201,53 @@ func sendOpcode(first, last, imm bool) roce.Opcode {
 	return roce.SendMiddle
 }
 
-// SetReceives sets how many receives are posted; negative means endless.
-func (h *Host) SetReceives(n int) { h.recvs = n }
+// SetReceives sets how many receives are posted, all of them for messages of any length; negative means endless.
+func (h *Host) SetReceives(n int) {
+	h.endless, h.buffers = n < 0, nil
+	h.AddReceives(n)
+}
 
-// AddReceives posts n more.
+// AddReceives posts n more for messages of any length. Endless receives stay endless.
 func (h *Host) AddReceives(n int) {
-	if h.recvs >= 0 {
-		h.recvs += n
+	for range n {
+		h.PostReceive(-1)
+	}
+}
+
+// PostReceive posts one more with a buffer of size bytes, negative for any length. A longer message ends the connection, as on a NIC.
+// Endless receives stay endless.
+func (h *Host) PostReceive(size int) {
+	if !h.endless {
+		h.buffers = append(h.buffers, size)
 	}
 }
 
 // Receives is the number of receives posted, negative for endless.
-func (h *Host) Receives() int { return h.recvs }
+func (h *Host) Receives() int {
+	if h.endless {
+		return -1
+	}
+	return len(h.buffers)
+}
 
-// Kill makes the host fall silent for ever.
+// Kill makes the host fall silent until Reconnect.
 func (h *Host) Kill() { h.dead, h.timer, h.rnrUntil = true, Never, Never }
+
+// Dead reports that the host was killed.
+func (h *Host) Dead() bool { return h.dead }
 
 // Completed is the number of messages the peer acknowledged; Posted that of messages posted.
 func (h *Host) Completed() int { return h.done }
 
 // Posted is the number of messages given to Post.
-func (h *Host) Posted() int { return len(h.msgs) }
+func (h *Host) Posted() int { return h.keptMsg + len(h.msgs) }
 
-// Received returns the messages that came, in order.
+// Drained reports that nothing is left to do: all that was posted is acknowledged, no answer waits, no message is half there.
+func (h *Host) Drained() bool {
+	return h.done == h.Posted() && len(h.answers) == 0 && !h.inMsg
+}
+
+// Received returns the messages that came, in order, unless they were told to OnCompletion.
 func (h *Host) Received() []Message { return h.received }
 
 // Unacknowledged is the number of packets sent and not acknowledged.
@@ -181,6 +261,7 @@ func (h *Host) Err() error { return h.err }
 
 func (h *Host) fail(format string, args ...any) {
 	if h.err == nil {
+		h.timer, h.rnrUntil = Never, Never
 		h.err = fmt.Errorf("host %v QP %#x: %s", h.cfg.IP, h.cfg.QPN, fmt.Sprintf(format, args...))
 	}
 }
@@ -218,14 +299,11 @@ func (h *Host) arm(now uint64) {
 
 // Ready reports whether Next has a frame.
 func (h *Host) Ready() bool {
-	if h.dead || h.err != nil {
-		return false
-	}
-	return len(h.answers) > 0 || h.mayRequest()
+	return !h.dead && (len(h.answers) > 0 || h.mayRequest())
 }
 
 func (h *Host) mayRequest() bool {
-	return h.rnrUntil == Never && h.next < len(h.pieces) && h.next < h.una+h.cfg.Window
+	return h.err == nil && h.rnrUntil == Never && h.next < h.kept+len(h.pieces) && h.next < h.una+h.cfg.Window
 }
 
 // Next returns the next frame to go out, nil if there is none: answers first, then requests within the window.
@@ -238,12 +316,12 @@ func (h *Host) Next(now uint64) []byte {
 		h.answers = h.answers[1:]
 		return p.AppendFrame(nil)
 	}
-	pc := h.pieces[h.next]
-	m := h.msgs[pc.msg]
+	pc := h.pieces[h.next-h.kept]
+	m := h.msgs[pc.msg-h.keptMsg]
 	p := h.header()
 	p.Op, p.PSN, p.Payload = pc.op, h.cfg.Start.Add(h.next), pc.payload
 	p.Pad = uint8(-len(pc.payload) & 3)
-	last := h.next+1 == h.msgEnd[pc.msg]
+	last := h.next+1 == h.msgEnd[pc.msg-h.keptMsg]
 	p.SE = m.SE && last
 	if pc.op.HasImm() {
 		p.Imm = m.Imm
@@ -287,7 +365,7 @@ func (h *Host) Receive(now uint64, frame []byte) bool {
 	}
 	switch {
 	case p.Op.IsSend():
-		h.respond(&p)
+		h.respond(now, &p)
 	case p.Op == roce.Acknowledge:
 		h.answered(now, &p)
 	case p.Op == roce.CNP:
@@ -296,7 +374,19 @@ func (h *Host) Receive(now uint64, frame []byte) bool {
 		h.Stats.Ignored++
 		return false
 	}
+	for len(h.completions) > 0 { // telling of one may make others
+		c := h.completions[0]
+		h.completions = h.completions[1:]
+		h.OnCompletion(c)
+	}
 	return true
+}
+
+// complete keeps a completion to be told, if anybody wants to know.
+func (h *Host) complete(c Completion) {
+	if h.OnCompletion != nil {
+		h.completions = append(h.completions, c)
+	}
 }
 
 // answered is the requester's side of an AETH.
@@ -342,16 +432,31 @@ func (h *Host) acknowledge(now uint64, end int) {
 	h.una = max(h.una, end)
 	h.next = max(h.next, h.una)
 	before := h.done
-	for h.done < len(h.msgEnd) && h.msgEnd[h.done] <= h.una {
+	for h.done < h.Posted() && h.msgEnd[h.done-h.keptMsg] <= h.una {
+		h.complete(Completion{Sent, h.done, now, h.msgs[h.done-h.keptMsg]})
 		h.done++
 	}
+	h.forget()
 	if h.done != before || h.una == h.maxSent {
 		h.arm(now)
 	}
 }
 
+// forgetAt is how many completed messages are kept at most.
+const forgetAt = 64
+
+// forget drops completed messages; they are not sent again.
+func (h *Host) forget() {
+	if n := h.done - h.keptMsg; n >= forgetAt {
+		end := h.msgEnd[n-1]
+		h.pieces = slices.Delete(h.pieces, 0, end-h.kept)
+		h.msgs, h.msgEnd = slices.Delete(h.msgs, 0, n), slices.Delete(h.msgEnd, 0, n)
+		h.kept, h.keptMsg = end, h.done
+	}
+}
+
 // respond is the responder's side of a SEND.
-func (h *Host) respond(p *roce.Packet) {
+func (h *Host) respond(now uint64, p *roce.Packet) {
 	switch d := p.PSN.Diff(h.expect); {
 	case d > 0:
 		if !h.nakSent {
@@ -367,19 +472,23 @@ func (h *Host) respond(p *roce.Packet) {
 		return
 	}
 	if p.Op.StartsMessage() == h.inMsg {
+		h.answer(p.PSN, roce.NAKInvalidRequest)
 		h.fail("%v at PSN %v, a message %s open", p.Op, p.PSN, map[bool]string{true: "is", false: "is not"}[h.inMsg])
 		return
 	}
 	if p.Op.StartsMessage() {
-		if h.recvs == 0 {
+		if !h.endless && len(h.buffers) == 0 {
 			h.Stats.RNRsSent++
 			h.answer(p.PSN, roce.RNRSyndrome|h.cfg.RNRCode)
 			return
 		}
-		if h.recvs > 0 {
-			h.recvs--
-		}
+		h.takeReceive()
 		h.partial = nil
+	}
+	if h.room >= 0 && len(h.partial)+len(p.Payload) > h.room {
+		h.answer(p.PSN, roce.NAKRemoteOperational)
+		h.fail("the message that PSN %v belongs to is longer than the %d bytes of its receive", p.PSN, h.room)
+		return
 	}
 	h.nakSent = false
 	h.Stats.Accepted++
@@ -390,7 +499,11 @@ func (h *Host) respond(p *roce.Packet) {
 		if p.Op.HasImm() {
 			m.HasImm, m.Imm = true, p.Imm
 		}
-		h.received = append(h.received, m)
+		if h.OnCompletion == nil {
+			h.received = append(h.received, m)
+		}
+		h.complete(Completion{Received, h.arrived, now, m})
+		h.arrived++
 		h.partial = nil
 		h.msn = (h.msn + 1) & roce.PSNMask
 	}
@@ -398,6 +511,15 @@ func (h *Host) respond(p *roce.Packet) {
 	if p.AckReq {
 		h.Stats.AcksSent++
 		h.answer(p.PSN, roce.AckSyndrome)
+	}
+}
+
+// takeReceive takes the oldest receive for a message that begins.
+func (h *Host) takeReceive() {
+	h.room = -1
+	if len(h.buffers) > 0 {
+		h.room = h.buffers[0]
+		h.buffers = h.buffers[1:]
 	}
 }
 

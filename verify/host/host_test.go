@@ -225,3 +225,96 @@ func TestKilledHostIsSilent(t *testing.T) {
 	assert.False(t, h.Receive(0, peer(roce.SendOnly, start)))
 	assert.EqualValues(t, uint64(Never), h.Deadline())
 }
+
+// TestCompletions: sends and receives are told of in the order of posting, messages told of are not kept, and whoever is told may post.
+func TestCompletions(t *testing.T) {
+	h := newHost(t, 8)
+	h.SetReceives(0)
+	var got []Completion
+	h.OnCompletion = func(c Completion) {
+		got = append(got, c)
+		if c.Kind == Sent && c.Index == 0 {
+			h.PostReceive(8)
+			h.Post(Message{Payload: []byte{9, 9, 9, 9}})
+		}
+	}
+	post(h, 2)
+	assert.Equal(t, []int{0, 1}, psns(sent(t, h, 0)))
+	h.Receive(5, aeth(start.Add(1), roce.AckSyndrome))
+	assert.Equal(t, []Completion{{Sent, 0, 5, Message{Payload: []byte{0, 0, 0, 0}}}, {Sent, 1, 5, Message{Payload: []byte{1, 0, 0, 0}}}}, got)
+	assert.Equal(t, []int{2}, psns(sent(t, h, 6)))
+	assert.False(t, h.Drained())
+	got = nil
+	data := func(psn int) []byte {
+		return peer(roce.SendOnly, start.Add(psn), func(p *roce.Packet) { p.Payload = []byte{1, 2, 3, 4} })
+	}
+	h.Receive(7, data(0))
+	assert.Equal(t, []Completion{{Received, 0, 7, Message{Payload: []byte{1, 2, 3, 4}}}}, got)
+	assert.Empty(t, h.Received())
+	h.Receive(8, data(1))
+	all := sent(t, h, 8)
+	require.Len(t, all, 2)
+	assert.Equal(t, roce.RNRSyndrome|12, all[1].Syndrome, "the one receive is used up")
+	h.Receive(9, aeth(start.Add(2), roce.AckSyndrome))
+	assert.True(t, h.Drained())
+}
+
+// TestManyMessages: completed messages are forgotten, and counts and PSNs go on.
+func TestManyMessages(t *testing.T) {
+	h := newHost(t, 16)
+	for i := range 50 {
+		post(h, 10)
+		all := sent(t, h, uint64(i))
+		require.Equal(t, 10*i, all[0].PSN.Diff(start))
+		require.Len(t, all, 10)
+		h.Receive(uint64(i), aeth(start.Add(10*i+9), roce.AckSyndrome))
+		require.Equal(t, 10*i+10, h.Completed())
+		require.Equal(t, 10*i+10, h.Posted())
+	}
+	assert.Less(t, len(h.msgs), 2*forgetAt)
+	assert.Len(t, h.pieces, len(h.msgs))
+}
+
+// TestReceiveBuffers: a message longer than its receive ends the connection with NAK 0x63.
+func TestReceiveBuffers(t *testing.T) {
+	h := newHost(t, 8)
+	h.SetReceives(1)
+	h.PostReceive(8)
+	h.PostReceive(8)
+	data := func(psn int, op roce.Opcode, n int) {
+		h.Receive(0, peer(op, start.Add(psn), func(p *roce.Packet) { p.Payload = make([]byte, n) }))
+	}
+	data(0, roce.SendOnly, 100)
+	data(1, roce.SendOnly, 8)
+	require.NoError(t, h.Err())
+	data(2, roce.SendFirst, 4)
+	data(3, roce.SendLast, 8)
+	require.Error(t, h.Err())
+	all := sent(t, h, 0)
+	assert.Equal(t, roce.NAKRemoteOperational, all[len(all)-1].Syndrome)
+	assert.EqualValues(t, uint64(Never), h.Deadline())
+}
+
+// TestReconnect: a host that died comes back with nothing of what was, at other numbers.
+func TestReconnect(t *testing.T) {
+	h := newHost(t, 4)
+	h.SetReceives(3)
+	post(h, 6)
+	sent(t, h, 0)
+	h.Kill()
+	require.True(t, h.Dead())
+	h.Reconnect(18, 0xEE0002, 100)
+	assert.False(t, h.Dead())
+	assert.Zero(t, h.Posted())
+	assert.Zero(t, h.Receives())
+	assert.Empty(t, sent(t, h, 10))
+	assert.False(t, h.Receive(10, peer(roce.SendOnly, start)), "the old QPN is gone")
+	post(h, 1)
+	all := sent(t, h, 10)
+	require.Len(t, all, 1)
+	assert.Equal(t, roce.PSN(100), all[0].PSN)
+	assert.EqualValues(t, 0xEE0002, all[0].DestQP)
+	h.PostReceive(-1)
+	assert.True(t, h.Receive(11, peer(roce.SendOnly, 100, func(p *roce.Packet) { p.DestQP = 18 })))
+	assert.Len(t, h.Received(), 1)
+}
