@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package control
+
+import (
+	"fmt"
+
+	"incforge/hdl/leaf"
+	"incforge/hdl/ram"
+	"incforge/rtlgen/graph"
+)
+
+// Control is inc_control: the ranges of in-band groups. Its contract is the head of inc_control.v.
+type Control struct {
+	// EPW: bits of an endpoint's index in its group, at least 1.
+	EPW int
+	// EIW: bits of an endpoint's index in the table.
+	EIW int
+	// MaskW: bits of an endpoint mask; at most 2**EPW.
+	MaskW int
+	// Groups: number of groups; at most 2**(EIW-EPW).
+	Groups int
+	// DTypes and Ops: element types and operations that there are, bit i for code i.
+	DTypes, Ops int
+}
+
+// Module describes it, or says every reason why the parameters are illegal.
+func (p Control) Module() (*graph.Module, error) {
+	rules := leaf.NewRules("inc_control")
+	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
+	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
+	rules.Refuse(p.DTypes < 1 || p.DTypes > 15 || p.Ops < 1 || p.Ops > 7, "DTYPES must be 1 to 15 and OPS 1 to 7")
+	if err := rules.Err(); err != nil {
+		return nil, err
+	}
+	source, err := leaf.Source(files, "inc_control")
+	if err != nil {
+		return nil, err
+	}
+	groupBits := max(p.EIW-p.EPW, 1)
+	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW), Bits: 96, AddrW: p.EIW}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_control: %w", err)
+	}
+	return &graph.Module{
+		Name: "inc_control", Block: "Control", Source: source, Latency: "2 cycles, opening a range MASK_W + 2",
+		Purpose: "ranges of in-band groups: roles, offsets, what opens the next",
+		Params: []graph.Param{
+			{Name: "EP_W", Value: p.EPW},
+			{Name: "EI_W", Value: p.EIW},
+			{Name: "MASK_W", Value: p.MaskW},
+			{Name: "GROUPS", Value: p.Groups},
+			{Name: "DTYPES", Value: p.DTypes},
+			{Name: "OPS", Value: p.Ops},
+		},
+		Ports: []graph.Port{
+			leaf.In("clk", 1),
+			leaf.In("rst", 1),
+			leaf.In("init_valid", 1),
+			leaf.Out("init_take", 1),
+			leaf.In("init_ei", p.EIW),
+			leaf.In("init_psn", 24),
+			leaf.In("ctl_rd", 1),
+			leaf.In("ent_ei", p.EIW),
+			leaf.In("ent_psn", 24),
+			leaf.In("ent_opcode", 8),
+			leaf.In("ent_empty", 1),
+			leaf.In("ent_ext", 32),
+			leaf.In("ent_in_mask", p.MaskW),
+			leaf.In("ent_out_mask", p.MaskW),
+			leaf.In("ent_ack_mask", p.MaskW),
+			leaf.In("ent_parent_mask", p.MaskW),
+			leaf.In("ent_route_valid", 1),
+			leaf.In("ent_route_mask", p.MaskW),
+			leaf.In("ent_root_sends", 1),
+			leaf.Out("map_current", 1),
+			leaf.Out("map_previous", 1),
+			leaf.Out("map_opens", 1),
+			leaf.Out("map_opens_up", 1),
+			leaf.Out("map_bad_control", 1),
+			leaf.Out("map_wrong_role", 1),
+			leaf.Out("map_contradicts", 1),
+			leaf.Out("map_base", 24),
+			leaf.Out("map_psn", 24),
+			leaf.Out("map_first", 1),
+			leaf.Out("map_last", 1),
+			leaf.Out("map_rng", 2),
+			leaf.Out("map_up", 1),
+			leaf.Out("map_down", 1),
+			leaf.Out("map_ackable_any", 1),
+			leaf.Out("map_needs_host", 1),
+			leaf.Out("map_collective", 3),
+			leaf.Out("map_function", 2),
+			leaf.Out("map_dtype", 2),
+			leaf.Out("map_in_mask", p.MaskW),
+			leaf.Out("map_out_mask", p.MaskW),
+			leaf.Out("map_ack_mask", p.MaskW),
+			leaf.Out("map_parent_mask", p.MaskW),
+			leaf.In("ctl_open", 1),
+			leaf.Out("ctl_busy", 1),
+			leaf.Out("off_we", 1),
+			leaf.Out("off_ei", p.EIW),
+			leaf.Out("off_rng", 2),
+			leaf.Out("off_in", 24),
+			leaf.Out("off_out", 24),
+		},
+		Memories: []graph.Memory{
+			{Path: "u_ranges", Words: leaf.Pow2(groupBits), Bits: 2 + 2*(p.MaskW+32+24+1), Role: "state", Module: "inc_ram_1r1w"},
+			{Path: "u_offsets", Words: leaf.Pow2(p.EIW), Bits: 96, Role: "state", Module: "inc_ram_1r1w"},
+		},
+		Submodules: []*graph.Module{memory},
+	}, nil
+}

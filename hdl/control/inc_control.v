@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_control: the ranges of in-band groups: which one a packet belongs to, its roles there, its group PSN, and what opens the next.
+//
+// Contract
+//   order       one frame at a time: ctl_rd, the answer, ctl_open if the frame opens a range, then ctl_rd again for the same frame
+//   latency     ctl_rd in cycle 0, map_* from cycle 2 on, held until the cycle after the next ctl_rd; ent_* stand still in cycle 1 and from
+//               there to the end of an open
+//   open        ctl_open in cycle 0, ctl_busy in cycles 1 to MASK_W + 1, the new range from a ctl_rd in cycle MASK_W + 2 on; off_* tell
+//               the new range's offsets, one endpoint a cycle in cycles 2 to MASK_W + 1
+//   start       every endpoint of a group offered on init_* gets offsets 0 (told on off_* for range 0), its group no range; the first range
+//               begins at init_psn; taken in every cycle without ctl_busy
+//   throughput  a ctl_rd in 2 cycles
+//   stall       none; init waits while ctl_busy is high
+//   range       map_current: belongs to the current range, map_previous: to the one before, neither: outside, and then only map_base,
+//               map_opens, map_opens_up, map_bad_control and map_wrong_role mean anything; a CNP belongs to the current range, and before the
+//               first one has the registers' roles of an AllReduce, map_first, map_last and map_rng then mean nothing;
+//               map_rng is the number of the range modulo 4, range 0 being the first since the start
+//   roles       in of a Broadcast and out of a Reduce are empty; map_up: the endpoint is in in; map_down: it is the parent, not in in, and the
+//               collective is not Reduce
+//   reset       idle; no state of a group is known until its start
+//   not done    does not know ePSN: whether a control that opens comes in order (map_opens_up) is CheckDuplicate's; opens what it is told to
+`default_nettype none
+
+module inc_control #(
+    // bits of an endpoint's index in its group, at least 1
+    parameter EP_W   = 3,
+    // bits of an endpoint's index in the table
+    parameter EI_W   = 4,
+    // bits of an endpoint mask; at most 2**EP_W
+    parameter MASK_W = 5,
+    // number of groups
+    parameter GROUPS = 2,
+    // element types and operations that there are, bit i for code i
+    parameter DTYPES = 8,
+    parameter OPS    = 1
+) (
+    input  wire              clk,
+    input  wire              rst,
+
+    // start of a group, an endpoint at a time
+    input  wire              init_valid,
+    output wire              init_take,
+    input  wire [EI_W-1:0]   init_ei,
+    input  wire [23:0]       init_psn,
+
+    // the frame's context, from LookupTable
+    input  wire              ctl_rd,
+    input  wire [EI_W-1:0]   ent_ei,
+    input  wire [23:0]       ent_psn,
+    input  wire [7:0]        ent_opcode,
+    input  wire              ent_empty,
+    input  wire [31:0]       ent_ext,
+    // the group's registers; the parent one-hot, 0 if there is none
+    input  wire [MASK_W-1:0] ent_in_mask,
+    input  wire [MASK_W-1:0] ent_out_mask,
+    input  wire [MASK_W-1:0] ent_ack_mask,
+    input  wire [MASK_W-1:0] ent_parent_mask,
+    // GROUP_ROUTE of the root in ent_ext, one-hot
+    input  wire              ent_route_valid,
+    input  wire [MASK_W-1:0] ent_route_mask,
+    input  wire              ent_root_sends,
+
+    // where the frame belongs
+    output reg               map_current,
+    output reg               map_previous,
+    // a control at the endpoint's base: legal from one that sends, and in is in in; illegal; legal from one that does not send
+    output reg               map_opens,
+    output reg               map_opens_up,
+    output reg               map_bad_control,
+    output reg               map_wrong_role,
+    // not what the range has at this PSN: DROP_CONTROL
+    output reg               map_contradicts,
+    // wire PSN at which the next range begins for the endpoint
+    output reg  [23:0]       map_base,
+    // group PSN, whether it is the range's first or last, the range's number
+    output reg  [23:0]       map_psn,
+    output reg               map_first,
+    output reg               map_last,
+    output reg  [1:0]        map_rng,
+    // roles of the endpoint in the range
+    output reg               map_up,
+    output reg               map_down,
+    output reg               map_ackable_any,
+    // only the ACKs of hosts count: AllReduce, Barrier
+    output reg               map_needs_host,
+    output reg  [2:0]        map_collective,
+    output reg  [1:0]        map_function,
+    output reg  [1:0]        map_dtype,
+    output reg  [MASK_W-1:0] map_in_mask,
+    output reg  [MASK_W-1:0] map_out_mask,
+    output reg  [MASK_W-1:0] map_ack_mask,
+    output reg  [MASK_W-1:0] map_parent_mask,
+
+    // opens the range of the control that ent_* describe
+    input  wire              ctl_open,
+    output wire              ctl_busy,
+
+    // offsets, for TranslateHeader
+    output wire              off_we,
+    output wire [EI_W-1:0]   off_ei,
+    output wire [1:0]        off_rng,
+    output wire [23:0]       off_in,
+    output wire [23:0]       off_out
+);
+
+    localparam GRP_W = EI_W > EP_W ? EI_W - EP_W : 1;
+
+`ifndef __ICARUS__
+    generate
+        if (EP_W < 1 || EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
+            $error("inc_control: GROUPS must be 1 to 2**(EI_W - EP_W)");
+        end
+        if (MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_mask
+            $error("inc_control: MASK_W must be at most 2**EP_W");
+        end
+        if (DTYPES < 1 || DTYPES > 15 || OPS < 1 || OPS > 7) begin : gen_bad_arithmetic
+            $error("inc_control: DTYPES must be 1 to 15 and OPS 1 to 7");
+        end
+    endgenerate
+`endif
+
+    localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2;
+    localparam [7:0] OP_CONTROL = 8'h05, OP_ACK = 8'h11, OP_CNP = 8'h81;
+    localparam [3:0] HAS_DTYPE = DTYPES[3:0];
+    localparam [3:0] HAS_OP    = OPS[3:0];
+
+    // ---- indices ----
+
+    wire [GRP_W-1:0] group;
+    wire [GRP_W-1:0] init_group;
+    wire [EI_W-1:0]  walk_ei;          // endpoint whose offsets are read by an open
+    wire [EI_W-1:0]  at_ei;            // endpoint whose offsets the RAM shows
+    reg  [EP_W-1:0]  walk_reg;
+    reg  [EP_W-1:0]  at_reg;
+    generate
+        if (EI_W > EP_W) begin : gen_groups
+            assign group      = ent_ei[EI_W-1:EP_W];
+            assign init_group = init_ei[EI_W-1:EP_W];
+            assign walk_ei    = {group, walk_reg};
+            assign at_ei      = {group, at_reg};
+        end else begin : gen_one_group
+            assign group      = 1'b0;
+            assign init_group = 1'b0;
+            assign walk_ei    = walk_reg;
+            assign at_ei      = at_reg;
+        end
+    endgenerate
+
+    // the frame's endpoint, and the one whose offsets an open writes
+    wire [MASK_W-1:0] self;
+    wire [MASK_W-1:0] at;
+    genvar e;
+    generate
+        for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
+            localparam [EP_W-1:0] E = e;
+            assign self[e] = ent_ei[EP_W-1:0] == E;
+            assign at[e]   = at_reg == E;
+        end
+    endgenerate
+
+    // ---- state: a word a group {number, previous and current range: route, control's immediate, first group PSN, valid} and a word an endpoint:
+    // offsets {previous out, previous in, current out, current in} ----
+
+    localparam RANGE_W = MASK_W + 32 + 24 + 1;
+    localparam WORD_W  = 2 + 2 * RANGE_W;
+
+    wire              cur_valid, prev_valid;
+    wire [23:0]       cur_first, prev_first;
+    wire [31:0]       cur_imm, prev_imm;
+    wire [MASK_W-1:0] cur_route, prev_route;
+    wire [1:0]        cur_rng;
+    wire [23:0]       cur_in, cur_out, prev_in, prev_out;
+
+    reg  busy_reg;                     // an open is under way
+    reg  begin_reg;                    // its first cycle
+    reg  walking_reg;                  // walk_reg is read
+    reg  at_valid_reg;                 // at_reg is shown, and written
+
+    wire [RANGE_W-1:0] cur_word   = {cur_route, cur_imm, cur_first, cur_valid};
+    wire [23:0]        cur_span   = {4'd0, cur_imm[19:0]} + 24'd1;
+    wire [1:0]         next_rng   = cur_rng + {1'b0, cur_valid};
+    wire [23:0]        next_first = cur_first + cur_span;
+    wire [23:0]        next_in;
+    wire [23:0]        next_out;
+    wire               init       = init_valid && !busy_reg;
+
+    // With no range the word is that of a range of one PSN before the first: what comes next is then computed as ever.
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(WORD_W), .ADDR_W(GRP_W)) u_ranges (
+        .clk   (clk),
+        .we    (begin_reg || init),
+        .waddr (begin_reg ? group : init_group),
+        .wdata (begin_reg ? {next_rng, cur_word, ent_route_mask, ent_ext, next_first, 1'b1}
+                          : {2'd0, {RANGE_W{1'b0}}, {MASK_W{1'b0}}, 32'd0, init_psn - 24'd1, 1'b0}),
+        .re    (ctl_rd),
+        .raddr (group),
+        .rdata ({cur_rng, prev_route, prev_imm, prev_first, prev_valid, cur_route, cur_imm, cur_first, cur_valid})
+    );
+
+    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(96), .ADDR_W(EI_W)) u_offsets (
+        .clk   (clk),
+        .we    (off_we),
+        .waddr (off_ei),
+        .wdata (at_valid_reg ? {cur_out, cur_in, next_out, next_in} : 96'd0),
+        .re    (ctl_rd || walking_reg),
+        .raddr (walking_reg ? walk_ei : ent_ei),
+        .rdata ({prev_out, prev_in, cur_out, cur_in})
+    );
+
+    // ---- roles of a range: {ack, out, in, parent} ----
+
+    function [4*MASK_W-1:0] roles(
+        input [2:0] collective, input [MASK_W-1:0] route, input root_sends,
+        input [MASK_W-1:0] in_mask, input [MASK_W-1:0] out_mask, input [MASK_W-1:0] ack_mask, input [MASK_W-1:0] parent_mask);
+        reg [MASK_W-1:0] others;
+        begin
+            others = (in_mask | out_mask | parent_mask) & ~route;
+            case (collective)
+                REDUCE:    roles = {route, {MASK_W{1'b0}}, others | (root_sends ? route & ack_mask : {MASK_W{1'b0}}), route};
+                BROADCAST: roles = {others, others, {MASK_W{1'b0}}, route};
+                default:   roles = {ack_mask, out_mask, in_mask, parent_mask};
+            endcase
+        end
+    endfunction
+
+    wire [MASK_W-1:0] cur_r_ack, cur_r_out, cur_r_in, cur_r_parent;
+    wire [MASK_W-1:0] prev_r_ack, prev_r_out, prev_r_in, prev_r_parent;
+    wire [MASK_W-1:0] new_r_ack, new_r_out, new_r_in, new_r_parent;
+    wire [2:0]        cur_collective  = cur_imm[31:29];
+    wire [2:0]        prev_collective = prev_imm[31:29];
+    wire [2:0]        new_collective  = ent_ext[31:29];
+
+    assign {cur_r_ack, cur_r_out, cur_r_in, cur_r_parent}
+        = roles(cur_collective, cur_route, ent_root_sends, ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask);
+    assign {prev_r_ack, prev_r_out, prev_r_in, prev_r_parent}
+        = roles(prev_collective, prev_route, ent_root_sends, ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask);
+    assign {new_r_ack, new_r_out, new_r_in, new_r_parent}
+        = roles(new_collective, ent_route_mask, ent_root_sends, ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask);
+
+    // who sends and who hears
+    localparam [MASK_W-1:0] NOBODY = {MASK_W{1'b0}};
+    wire [MASK_W-1:0] cur_sends  = cur_r_in | (cur_collective != REDUCE ? cur_r_parent : NOBODY);
+    wire [MASK_W-1:0] cur_hears  = cur_r_out | (cur_collective != BROADCAST ? cur_r_parent : NOBODY);
+    wire [MASK_W-1:0] prev_sends = prev_r_in | (prev_collective != REDUCE ? prev_r_parent : NOBODY);
+    wire [MASK_W-1:0] prev_hears = prev_r_out | (prev_collective != BROADCAST ? prev_r_parent : NOBODY);
+    wire [MASK_W-1:0] new_sends  = new_r_in | (new_collective != REDUCE ? new_r_parent : NOBODY);
+
+    // ---- which range ----
+
+    wire is_data    = ent_opcode <= OP_CONTROL;
+    wire is_ack     = ent_opcode == OP_ACK;
+    wire is_cnp     = ent_opcode == OP_CNP;
+    wire is_control = ent_opcode == OP_CONTROL && ent_empty;
+
+    wire [23:0] cur_psn  = ent_psn - (is_ack ? cur_out : cur_in);
+    wire [23:0] prev_psn = ent_psn - (is_ack ? prev_out : prev_in);
+    wire [23:0] cur_rel  = cur_psn - cur_first;
+    wire [23:0] prev_rel = prev_psn - prev_first;
+    wire        cur_self_sends = !cur_valid || (cur_sends & self) != NOBODY;
+    wire        cur_takes  = is_ack ? (cur_hears & self) != NOBODY : cur_self_sends;
+    wire        prev_takes = ((is_ack ? prev_hears : prev_sends) & self) != NOBODY;
+    wire        ranged     = is_data || is_ack;
+    wire        in_cur     = ranged && cur_valid && cur_takes && cur_rel <= {4'd0, cur_imm[19:0]};
+    wire        in_prev    = ranged && prev_valid && prev_takes && prev_rel <= {4'd0, prev_imm[19:0]} && !in_cur;
+
+    wire [23:0] rel   = in_prev ? prev_rel : cur_rel;
+    wire [31:0] imm   = in_prev ? prev_imm : cur_imm;
+    wire        first = rel == 24'd0;
+
+    wire [MASK_W-1:0] r_in     = in_prev ? prev_r_in : cur_r_in;
+    wire [MASK_W-1:0] r_out    = in_prev ? prev_r_out : cur_r_out;
+    wire [MASK_W-1:0] r_ack    = in_prev ? prev_r_ack : cur_r_ack;
+    wire [MASK_W-1:0] r_parent = in_prev ? prev_r_parent : cur_r_parent;
+
+    // ---- a control at the endpoint's base: who sent in this range goes on behind it, the others where it began ----
+
+    wire [23:0] gone     = cur_self_sends ? cur_span : 24'd0;
+    wire        at_base  = is_control && cur_rel == gone && !in_cur && !in_prev;
+    wire        rerooted = new_collective == REDUCE || new_collective == BROADCAST;
+    wire        legal    = !new_collective[2] && HAS_OP[ent_ext[28:27]] && HAS_DTYPE[ent_ext[26:25]] && (!rerooted || ent_route_valid)
+                           && !(new_collective == BROADCAST && ent_ext[19:0] == 20'd0);
+    wire        would    = (new_sends & self) != NOBODY;
+
+    reg map_reg;                       // the RAMs show what ctl_rd asked for
+
+    always @(posedge clk) begin
+        map_reg <= ctl_rd && !rst;
+        if (map_reg) begin
+            map_current     <= in_cur || is_cnp;
+            map_previous    <= in_prev;
+            map_opens       <= at_base && legal && would;
+            map_opens_up    <= at_base && legal && (new_r_in & self) != NOBODY;
+            map_bad_control <= at_base && !legal;
+            map_wrong_role  <= at_base && legal && !would;
+            map_contradicts <= is_data && (in_cur || in_prev) && (first != is_control || (first && ent_ext != imm));
+            map_base        <= cur_first + cur_in + gone;
+            map_psn         <= is_cnp ? ent_psn : in_prev ? prev_psn : cur_psn;
+            map_first       <= first;
+            map_last        <= rel == {4'd0, imm[19:0]};
+            map_rng         <= cur_rng - {1'b0, in_prev};
+            map_up          <= (r_in & self) != NOBODY;
+            map_down        <= (r_parent & ~r_in & self) != NOBODY && imm[31:29] != REDUCE;
+            map_ackable_any <= (r_ack & self) != NOBODY;
+            map_needs_host  <= imm[31:29] != REDUCE && imm[31:29] != BROADCAST;
+            map_collective  <= imm[31:29];
+            map_function    <= imm[28:27];
+            map_dtype       <= imm[26:25];
+            map_in_mask     <= r_in;
+            map_out_mask    <= r_out;
+            map_ack_mask    <= r_ack;
+            map_parent_mask <= r_parent;
+        end
+    end
+
+    // ---- open: the group's word first, then endpoint by endpoint ----
+
+    localparam integer LAST = MASK_W - 1;
+    wire walk_last = walk_reg == LAST[EP_W-1:0];
+
+    always @(posedge clk) begin
+        begin_reg    <= ctl_open;
+        at_reg       <= walk_reg;
+        at_valid_reg <= walking_reg;
+        if (ctl_open) begin
+            busy_reg    <= 1'b1;
+            walking_reg <= 1'b1;
+            walk_reg    <= {EP_W{1'b0}};
+        end else begin
+            if (walking_reg) begin
+                walk_reg    <= walk_reg + {{(EP_W-1){1'b0}}, 1'b1};
+                walking_reg <= !walk_last;
+            end else begin
+                busy_reg    <= 1'b0;
+            end
+        end
+        if (rst) begin
+            begin_reg    <= 1'b0;
+            busy_reg     <= 1'b0;
+            walking_reg  <= 1'b0;
+            at_valid_reg <= 1'b0;
+        end
+    end
+
+    wire at_sent  = !cur_valid || (cur_sends & at) != NOBODY;
+    wire at_heard = !cur_valid || (cur_hears & at) != NOBODY;
+    assign next_in  = cur_in - (at_sent ? 24'd0 : cur_span);
+    assign next_out = cur_out - (at_heard ? 24'd0 : cur_span);
+
+    assign ctl_busy  = busy_reg;
+    assign init_take = init;
+    assign off_we    = at_valid_reg || init;
+    assign off_ei    = at_valid_reg ? at_ei : init_ei;
+    assign off_rng   = at_valid_reg ? next_rng : 2'd0;
+    assign off_in    = at_valid_reg ? next_in : 24'd0;
+    assign off_out   = at_valid_reg ? next_out : 24'd0;
+
+    wire unused_bits = &{1'b0, init_ei, new_r_ack, new_r_out};
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_receive_ack: what every endpoint of every group has acknowledged, the MSN beside it, and the minimum over a mask.
+//
+// Contract
+//   order       one frame at a time: ack_rd, ack_we or not, ack_rd of the next; ack_group, ack_self, ack_mask, ack_pick stand still from ack_rd
+//               to ack_we or until the answer was used
+//   latency     ack_rd in cycle 0, ack_picked* and ack_own* from cycle 1 on, ack_rest* and ack_ready from cycle STAGES + 1 on; held
+//               through the cycle of the next ack_rd; a write is seen by an ack_rd in the cycle after it
+//   throughput  a read, or a write of what was read, in a cycle
+//   stall       none; init waits while ack_we is high
+//   serial      all compared numbers of a group lie within half the number range of each other; of equals the lowest endpoint is the minimum
+//   commit      ack[self] = serial maximum of itself and ack_psn, at a distance of 2**23 itself; where it does not fall, its MSN is ack_msn
+//   reset       ack_ready low; no state of a group is known until its start
+//   not done    knows no collectives: whose minimum, and whether an ACK counts, is for who asks; ack_picked* and ack_own* of nobody are 0,
+//               ack_rest* of nobody (ack_rest_any low) mean nothing
+`default_nettype none
+
+module inc_receive_ack #(
+    // bits of an endpoint's index in its group, at least 1
+    parameter EP_W   = 3,
+    // bits of an endpoint's index in the table
+    parameter EI_W   = 4,
+    // bits of an endpoint mask; at most 2**EP_W
+    parameter MASK_W = 5,
+    // number of groups
+    parameter GROUPS = 2,
+    // register stages of the minimum's tree, 1 to 3
+    parameter STAGES = 2
+) (
+    input  wire                                   clk,
+    input  wire                                   rst,
+
+    // start of a group: all its endpoints at init_psn - 1, MSN 0
+    input  wire                                   init_valid,
+    output wire                                   init_take,
+    input  wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] init_group,
+    input  wire [23:0]                            init_psn,
+
+    // look
+    input  wire                                   ack_rd,
+    input  wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] ack_group,
+    // the endpoint the frame came from, one-hot
+    input  wire [MASK_W-1:0]                      ack_self,
+    // over which the minimum is
+    input  wire [MASK_W-1:0]                      ack_mask,
+    // one more endpoint to be shown, one-hot
+    input  wire [MASK_W-1:0]                      ack_pick,
+    output wire                                   ack_ready,
+    output wire [23:0]                            ack_picked,
+    output wire [23:0]                            ack_picked_msn,
+    // minimum over ack_mask without ack_self
+    output wire [23:0]                            ack_rest,
+    output wire [23:0]                            ack_rest_msn,
+    output wire                                   ack_rest_any,
+    output wire [EP_W-1:0]                        ack_rest_ep,
+    output wire [23:0]                            ack_own,
+    output wire [23:0]                            ack_own_msn,
+
+    // commit, for ack_self
+    input  wire                                   ack_we,
+    input  wire [23:0]                            ack_psn,
+    input  wire [23:0]                            ack_msn
+);
+
+    localparam GRP_W = EI_W > EP_W ? EI_W - EP_W : 1;
+
+`ifndef __ICARUS__
+    generate
+        if (EP_W < 1 || EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
+            $error("inc_receive_ack: GROUPS must be 1 to 2**(EI_W - EP_W)");
+        end
+        if (MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_mask
+            $error("inc_receive_ack: MASK_W must be at most 2**EP_W");
+        end
+        if (STAGES < 1 || STAGES > 3) begin : gen_bad_stages
+            $error("inc_receive_ack: STAGES must be 1 to 3");
+        end
+    endgenerate
+`endif
+
+    // ---- state: a word a group, {MSN, ack} of each endpoint ----
+
+    wire [48*MASK_W-1:0] word;
+    wire [48*MASK_W-1:0] word_next;
+
+    assign init_take = init_valid && !ack_we;
+
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(48 * MASK_W), .ADDR_W(GRP_W)) u_acks (
+        .clk   (clk),
+        .we    (ack_we || init_valid),
+        .waddr (ack_we ? ack_group : init_group),
+        .wdata (ack_we ? word_next : {MASK_W{24'd0, init_psn - 24'd1}}),
+        .re    (ack_rd),
+        .raddr (ack_group),
+        .rdata (word)
+    );
+
+    // ---- one endpoint of the word ----
+
+    function [47:0] pick(input [48*MASK_W-1:0] words, input [MASK_W-1:0] who);
+        integer i;
+        begin
+            pick = 48'd0;
+            for (i = 0; i < MASK_W; i = i + 1) begin
+                pick = pick | (words[48*i +: 48] & {48{who[i]}});
+            end
+        end
+    endfunction
+
+    assign {ack_picked_msn, ack_picked} = pick(word, ack_pick);
+    assign {ack_own_msn, ack_own}       = pick(word, ack_self);
+
+    // ---- commit ----
+
+    wire [23:0] step      = ack_psn - ack_own;
+    wire        rises     = !step[23];
+    wire [47:0] self_next = rises ? {ack_msn, ack_psn} : {ack_own_msn, ack_own};
+
+    genvar e;
+    generate
+        for (e = 0; e < MASK_W; e = e + 1) begin : gen_next
+            assign word_next[48*e +: 48] = ack_self[e] ? self_next : word[48*e +: 48];
+        end
+    endgenerate
+
+    // ---- minimum: a tree over pairs, STAGES of its levels end in registers, the last one too ----
+
+    localparam FAN    = $clog2(MASK_W);
+    localparam LEVELS = FAN > STAGES ? FAN : STAGES;
+    localparam LEAVES = 1 << LEVELS;
+    localparam NODE_W = 1 + EP_W + 48;  // {any, endpoint, MSN, ack}
+
+    genvar l;
+    genvar n;
+    generate
+        for (l = 0; l <= LEVELS; l = l + 1) begin : gen_level
+            localparam NODES = LEAVES >> l;
+            wire [NODES*NODE_W-1:0] node;
+            if (l == 0) begin : gen_leaves
+                for (n = 0; n < NODES; n = n + 1) begin : gen_leaf
+                    if (n < MASK_W) begin : gen_endpoint
+                        localparam [EP_W-1:0] N = n;
+                        assign node[n*NODE_W +: NODE_W] = {ack_mask[n] && !ack_self[n], N, word[48*n +: 48]};
+                    end else begin : gen_none
+                        assign node[n*NODE_W +: NODE_W] = {NODE_W{1'b0}};
+                    end
+                end
+            end else begin : gen_joins
+                wire [NODES*NODE_W-1:0] least;
+                for (n = 0; n < NODES; n = n + 1) begin : gen_join
+                    wire [NODE_W-1:0] low  = gen_level[l-1].node[(2*n)*NODE_W +: NODE_W];
+                    wire [NODE_W-1:0] high = gen_level[l-1].node[(2*n+1)*NODE_W +: NODE_W];
+                    wire [23:0]       diff = high[23:0] - low[23:0];
+                    assign least[n*NODE_W +: NODE_W] = high[NODE_W-1] && (!low[NODE_W-1] || diff[23]) ? high : low;
+                    wire unused_diff = &{1'b0, diff};
+                end
+                if (l * STAGES / LEVELS != (l - 1) * STAGES / LEVELS) begin : gen_cut
+                    reg [NODES*NODE_W-1:0] node_reg;
+                    always @(posedge clk) begin
+                        node_reg <= least;
+                    end
+                    assign node = node_reg;
+                end else begin : gen_through
+                    assign node = least;
+                end
+            end
+        end
+    endgenerate
+
+    assign {ack_rest_any, ack_rest_ep, ack_rest_msn, ack_rest} = gen_level[LEVELS].node;
+
+    // ---- ready: a bit that walks with the read, and stays at the end ----
+
+    localparam [STAGES:0] START = {{STAGES{1'b0}}, 1'b1};
+    reg [STAGES:0] age_reg;
+
+    always @(posedge clk) begin
+        age_reg <= ack_rd ? START : {age_reg[STAGES] || age_reg[STAGES-1], age_reg[STAGES-1:0] << 1};
+        if (rst) begin
+            age_reg <= {(STAGES+1){1'b0}};
+        end
+    end
+    assign ack_ready = age_reg[STAGES];
+
+    wire unused_bits = &{1'b0, step};
+
+endmodule
+
+`default_nettype wire
