@@ -3,112 +3,87 @@
 // Package net joins engines and hosts by links with a bandwidth, a delay and seeded faults, and runs them on one clock.
 //
 // The scheduler advances in quanta no longer than the smallest link delay: within a quantum nothing that one node sends
-// can reach another, so the order in which nodes are run does not matter and the same seed gives the same run.
+// can reach another, so the order in which nodes are run does not matter. What they sent is put on the links afterwards, in the
+// order of the nodes, by one goroutine. So the same seed gives the same run, with any number of workers.
+//
+// Each direction of each link has its own coins, which follow from the net's seed, the link's number, the direction and the
+// number of the frame: a fault that is added, or a frame more on one link, moves no coin of another.
 package net
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
+	"sync"
+	"sync/atomic"
 
 	"incforge/roce"
 	"incforge/verify/dut"
 	"incforge/verify/host"
 )
 
-// Faults are what one direction of a link does to frames. Probabilities are per frame, 0 to 1.
-type Faults struct {
-	Loss, Duplicate, Reorder, Corrupt float64
-	// Jitter is the largest extra delay of any frame in cycles; it does not change the order.
-	Jitter int
-	// ReorderDelay is how far behind a reordered or duplicated frame may come, in cycles; 0 means 1000.
-	ReorderDelay int
-	// FlagErrors delivers corrupted frames to engines with the error bit set, as a MAC with an FCS check would.
-	FlagErrors float64
-	// Drop, if not nil, decides on a frame before the coins do; true loses it.
-	Drop func(frame []byte) bool
-}
-
-// Link is what a link looks like in both directions. Up goes towards the switch named first in Join.
-type Link struct {
-	// Latency is the time from a frame's last byte out to its first byte in, in cycles, at least 1.
-	Latency int
-	// BytesPerCycle is the bandwidth; 0 means 8.
-	BytesPerCycle float64
-	Up, Down      Faults
-}
-
-// Stats counts what the links did.
-type Stats struct {
-	Frames, Lost, Duplicated, Reordered, Corrupted int
-}
-
-// arrival is a frame on its way.
-type arrival struct {
-	at   uint64
-	seq  uint64
-	to   end
-	data []byte
-	err  bool
-}
-
-type arrivals []arrival
-
-func (a arrivals) Len() int { return len(a) }
-func (a arrivals) Less(i, j int) bool {
-	return a[i].at < a[j].at || a[i].at == a[j].at && a[i].seq < a[j].seq
-}
-func (a arrivals) Swap(i, j int) { a[i], a[j] = a[j], a[i] }
-func (a *arrivals) Push(x any)   { *a = append(*a, x.(arrival)) }
-func (a *arrivals) Pop() any {
-	old := *a
-	x := old[len(old)-1]
-	*a = old[:len(old)-1]
-	return x
-}
-
-// end is a port of a switch, or a host (port −1).
-type end struct{ node, port int }
-
-// pipe is one direction of a link.
-type pipe struct {
-	to      end
-	mac     roce.MAC // frames for this address go here; the only pipe of a port takes all
-	latency uint64
-	rate    float64
-	faults  *Faults
-	free    uint64 // the transmitter is free again
-	last    uint64 // latest arrival so far, to keep the order
-}
-
 type hostNode struct {
 	*host.Host
-	out *pipe
+	out, in *pipe
+	inbox   []arrival
+	outbox  []sent
+}
+
+// switchNode is an engine. While a quantum runs it belongs to one goroutine.
+type switchNode struct {
+	Switch
+	ports  map[int][]*pipe
+	outbox []sent
+	err    error
 }
 
 // Net is a network. Make it with New, add nodes, join them, run it.
 type Net struct {
-	rng   *rand.Rand
-	duts  []Switch
-	ports []map[int][]*pipe // per switch and port
-	hosts []*hostNode
+	seed     uint64
+	switches []*switchNode
+	hosts    []*hostNode
+	links    [][2]*pipe // up, down
+	joined   map[[2]end]int
+	script   map[pipeKey]map[uint64][]Event
+	workers  int
+	busy     []*switchNode // those with something to do in this quantum
 
 	now     uint64
 	quantum uint64
 	seq     uint64
 	flight  arrivals
 	calm    bool
-	Stats   Stats
+	hooks   []hook
+
+	Stats Stats
 	// OnQuantum, if not nil, is called after every quantum; an error ends the run.
 	OnQuantum func(now uint64) error
+	// OnFault, if not nil, is told of every fault that happens to a frame, in order; not of jitter, cut links and MTUs.
+	OnFault func(Event)
+	// OnDeliver, if not nil, sees every frame that is given to a switch (port ≥ 0) or a host (port −1) with its time, in order.
+	// It must not change the frame.
+	OnDeliver func(at uint64, node, port int, frame []byte, err bool)
 }
+
+// pipeKey names a direction of a link.
+type pipeKey struct {
+	link int
+	down bool
+}
+
+// hook is something to do at a time.
+type hook struct {
+	at uint64
+	do func() error
+}
+
+// maxQuantum bounds a quantum where links are slow, so that OnQuantum comes often enough.
+const maxQuantum = 64
 
 // New makes an empty network whose faults follow from seed.
 func New(seed uint64) *Net {
-	return &Net{rng: rand.New(rand.NewPCG(seed, 0x6e6574)), quantum: 64}
+	return &Net{seed: seed, quantum: maxQuantum, workers: 1, joined: map[[2]end]int{}}
 }
 
 // Switch is an engine that knows when it is idle; a scoreboard is one.
@@ -118,37 +93,128 @@ type Switch interface {
 	Idle() bool
 }
 
-// AddSwitch adds an engine and returns its number.
-func (n *Net) AddSwitch(d Switch) int {
-	n.duts = append(n.duts, d)
-	n.ports = append(n.ports, map[int][]*pipe{})
-	n.now = max(n.now, d.Now())
-	return len(n.duts) - 1
+// SetWorkers says how many goroutines advance engines at once; 1, the default, is the caller's own. With more, all hosts still run
+// in one goroutine, but at the same time as engines: engines must share nothing that they write, and what a host's functions do
+// must not touch an engine. Hooks, OnQuantum, OnFault, OnDeliver and Drop run while nothing else does.
+func (n *Net) SetWorkers(k int) { n.workers = max(k, 1) }
+
+// SetQuantum sets the longest quantum, 64 cycles by default; the smallest delay of a link bounds it. A long quantum costs less and
+// lets more workers share, but OnQuantum comes more rarely, and hooks as late as the quantum is long.
+func (n *Net) SetQuantum(cycles uint64) {
+	n.quantum = max(cycles, 1)
+	for _, l := range n.links {
+		n.quantum = min(n.quantum, l[0].latency)
+	}
 }
 
-// AddHost joins a host to a port and returns its number. Several hosts may share a port.
+// AddSwitch adds an engine and returns its number.
+func (n *Net) AddSwitch(d Switch) int {
+	n.switches = append(n.switches, &switchNode{Switch: d, ports: map[int][]*pipe{}})
+	n.now = max(n.now, d.Now())
+	return len(n.switches) - 1
+}
+
+// AddHost joins a host to a port by a new link and returns the host's number. Several hosts may share a port.
 func (n *Net) AddHost(sw, port int, h *host.Host, l *Link) int {
 	i := len(n.hosts)
-	n.ports[sw][port] = append(n.ports[sw][port], n.pipe(end{i, -1}, l, &l.Down, h.Config().MAC))
-	n.hosts = append(n.hosts, &hostNode{Host: h, out: n.pipe(end{sw, port}, l, &l.Up, roce.MAC{})})
+	up, down := n.newLink(end{sw, port}, end{i, -1}, l)
+	down.macs = []roce.MAC{h.Config().MAC}
+	n.switches[sw].ports[port] = append(n.switches[sw].ports[port], down)
+	n.hosts = append(n.hosts, &hostNode{Host: h, out: up, in: down})
 	return i
 }
 
-// Join joins a port of one switch to a port of another. Frames for macB go to switch b, frames for macA to switch a; a port
-// with one neighbour sends it everything.
-func (n *Net) Join(a, portA int, macA roce.MAC, b, portB int, macB roce.MAC, l *Link) {
-	n.ports[b][portB] = append(n.ports[b][portB], n.pipe(end{a, portA}, l, &l.Up, macA))
-	n.ports[a][portA] = append(n.ports[a][portA], n.pipe(end{b, portB}, l, &l.Down, macB))
+// HostLink is the number of a host's link.
+func (n *Net) HostLink(i int) int { return n.hosts[i].out.link }
+
+// ReplaceHost puts another host in the place of one, on the same link: the machine came back with a new connection. What is on its
+// way to the old one reaches the new one.
+func (n *Net) ReplaceHost(i int, h *host.Host) {
+	n.hosts[i].Host = h
+	n.hosts[i].in.macs = []roce.MAC{h.Config().MAC}
 }
 
-func (n *Net) pipe(to end, l *Link, f *Faults, mac roce.MAC) *pipe {
+// Join joins a port of one switch to a port of another and returns the link's number. Frames for macB go to switch b, frames for
+// macA to switch a; a port with one neighbour sends it everything. Two ports that are joined already share the wire: it carries one
+// more pair of addresses, and l is not looked at.
+func (n *Net) Join(a, portA int, macA roce.MAC, b, portB int, macB roce.MAC, l *Link) int {
+	ends := [2]end{{a, portA}, {b, portB}}
+	i, ok := n.joined[ends]
+	if !ok {
+		up, down := n.newLink(ends[0], ends[1], l)
+		i = up.link
+		n.joined[ends] = i
+		n.switches[b].ports[portB] = append(n.switches[b].ports[portB], up)
+		n.switches[a].ports[portA] = append(n.switches[a].ports[portA], down)
+	}
+	n.links[i][0].macs = append(n.links[i][0].macs, macA)
+	n.links[i][1].macs = append(n.links[i][1].macs, macB)
+	return i
+}
+
+func (n *Net) newLink(top, bottom end, l *Link) (up, down *pipe) {
 	rate := l.BytesPerCycle
 	if rate <= 0 {
 		rate = 8
 	}
 	lat := uint64(max(l.Latency, 1))
 	n.quantum = min(n.quantum, lat)
-	return &pipe{to: to, mac: mac, latency: lat, rate: rate, faults: f}
+	i := len(n.links)
+	make := func(to end, f *Faults, isDown bool) *pipe {
+		key := pipeKey{i, isDown}
+		return &pipe{link: i, down: isDown, to: to, latency: lat, rate: rate, mtu: l.MTU, faults: f, seed: key.seed(n.seed), script: n.script[key]}
+	}
+	up, down = make(top, &l.Up, false), make(bottom, &l.Down, true)
+	n.links = append(n.links, [2]*pipe{up, down})
+	return up, down
+}
+
+// seed spreads a direction's seed over all bits, so that neighbours have nothing in common (splitmix64).
+func (k pipeKey) seed(seed uint64) uint64 {
+	x := seed + 0x9E3779B97F4A7C15*uint64(2*k.link+1)
+	if k.down {
+		x += 0x9E3779B97F4A7C15
+	}
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
+// Links is the number of links.
+func (n *Net) Links() int { return len(n.links) }
+
+// Cut loses every frame on a link in both directions, or lets them pass again. Frames that are on their way arrive.
+func (n *Net) Cut(link int, cut bool) {
+	for _, p := range n.links[link] {
+		p.cut = cut
+	}
+}
+
+// Script adds faults to those that the probabilities make. It may be called before or after links are made.
+func (n *Net) Script(events []Event) {
+	n.script = map[pipeKey]map[uint64][]Event{}
+	for _, e := range events {
+		k := pipeKey{e.Link, e.Down}
+		if n.script[k] == nil {
+			n.script[k] = map[uint64][]Event{}
+		}
+		n.script[k][e.Frame] = append(n.script[k][e.Frame], e)
+	}
+	for _, l := range n.links {
+		for _, p := range l {
+			p.script = n.script[pipeKey{p.link, p.down}]
+		}
+	}
+}
+
+// At calls f once, before the quantum that holds the cycle or at once if that has passed; an error ends the run. f may do what no
+// frame can: reset a group, kill or replace a host, cut a link, change faults.
+func (n *Net) At(cycle uint64, f func() error) {
+	i := len(n.hooks)
+	for i > 0 && n.hooks[i-1].at > cycle {
+		i--
+	}
+	n.hooks = slices.Insert(n.hooks, i, hook{cycle, f})
 }
 
 // Now is the time in cycles.
@@ -160,69 +226,15 @@ func (n *Net) Calm() { n.calm = true }
 // InFlight is the number of frames on links.
 func (n *Net) InFlight() int { return len(n.flight) }
 
-// send puts a frame on a pipe; ready is the earliest cycle at which it can start.
-func (n *Net) send(p *pipe, ready uint64, data []byte, err bool) {
-	start := max(ready, p.free)
-	p.free = start + uint64(float64(len(data)+24)/p.rate) + 1 // 24: preamble, FCS, gap
-	at := p.free + p.latency
-	n.Stats.Frames++
-	f := p.faults
-	if n.calm {
-		f = &Faults{}
-	}
-	coin := func(prob float64) bool { return prob > 0 && n.rng.Float64() < prob }
-	late := func() uint64 {
-		d := f.ReorderDelay
-		if d <= 0 {
-			d = 1000
-		}
-		return 1 + n.rng.Uint64N(uint64(d))
-	}
-	if f.Drop != nil && f.Drop(data) || coin(f.Loss) {
-		n.Stats.Lost++
-		return
-	}
-	if f.Jitter > 0 {
-		at += n.rng.Uint64N(uint64(f.Jitter) + 1)
-	}
-	if coin(f.Duplicate) {
-		n.Stats.Duplicated++
-		n.push(arrival{at: at + late(), to: p.to, data: append([]byte(nil), data...), err: err})
-	}
-	if coin(f.Corrupt) {
-		n.Stats.Corrupted++
-		data = append([]byte(nil), data...)
-		for k := 1 + n.rng.IntN(3); k > 0; k-- { // CRC-32 finds up to three flips in any frame of this length
-			bit := n.rng.IntN(8 * len(data))
-			data[bit/8] ^= 1 << (bit % 8)
-		}
-		err = err || coin(f.FlagErrors)
-	}
-	if coin(f.Reorder) {
-		n.Stats.Reordered++
-		at += late()
-	} else {
-		at = max(at, p.last)
-		p.last = at
-	}
-	n.push(arrival{at: at, to: p.to, data: data, err: err})
-}
-
-func (n *Net) push(a arrival) {
-	n.seq++
-	a.seq = n.seq
-	heap.Push(&n.flight, a)
-}
-
 // out picks the pipe of a switch's port by destination address.
-func (n *Net) out(sw, port int, data []byte) *pipe {
-	pipes := n.ports[sw][port]
+func (s *switchNode) out(port int, data []byte) *pipe {
+	pipes := s.ports[port]
 	if len(pipes) == 0 {
 		return nil
 	}
 	if len(data) >= 6 {
 		for _, p := range slices.Backward(pipes) { // the one joined last, should an address have moved
-			if p.mac == roce.MAC(data[:6]) {
+			if slices.Contains(p.macs, roce.MAC(data[:6])) {
 				return p
 			}
 		}
@@ -236,33 +248,34 @@ func (n *Net) out(sw, port int, data []byte) *pipe {
 // Step advances by one quantum.
 func (n *Net) Step() error {
 	end := n.now + n.quantum
-	inbox := make([][]arrival, len(n.hosts))
-	for len(n.flight) > 0 && n.flight[0].at < end {
-		a := heap.Pop(&n.flight).(arrival)
-		if a.to.port < 0 {
-			inbox[a.to.node] = append(inbox[a.to.node], a)
-			continue
-		}
-		n.duts[a.to.node].Offer(a.to.port, dut.Frame{Data: a.data, Err: a.err, At: a.at})
-	}
-	for i, d := range n.duts {
-		if d.Idle() {
-			d.SkipTo(end)
-			continue
-		}
-		if err := d.StepTo(end); err != nil {
-			return fmt.Errorf("switch %d: %w", i, err)
-		}
-		for _, o := range d.Out() {
-			if p := n.out(i, o.Port, o.Data); p != nil {
-				n.send(p, o.Last, o.Data, o.Err)
-			}
-		}
-	}
-	for i, h := range n.hosts {
-		if err := n.runHost(h, inbox[i], end); err != nil {
+	for len(n.hooks) > 0 && n.hooks[0].at < end {
+		do := n.hooks[0].do
+		n.hooks = n.hooks[1:]
+		if err := do(); err != nil {
 			return err
 		}
+	}
+	n.deliver(end)
+	n.busy = n.busy[:0]
+	for _, s := range n.switches {
+		if s.Idle() {
+			s.SkipTo(end)
+			continue
+		}
+		n.busy = append(n.busy, s)
+	}
+	err := n.advance(end)
+	for i, s := range n.switches {
+		if s.err != nil {
+			return fmt.Errorf("switch %d: %w", i, s.err)
+		}
+		n.merge(&s.outbox)
+	}
+	if err != nil {
+		return err
+	}
+	for _, h := range n.hosts {
+		n.merge(&h.outbox)
 	}
 	n.now = end
 	if n.OnQuantum != nil {
@@ -271,9 +284,80 @@ func (n *Net) Step() error {
 	return nil
 }
 
+// deliver hands out the frames that arrive before end.
+func (n *Net) deliver(end uint64) {
+	for len(n.flight) > 0 && n.flight[0].at < end {
+		a := n.flight.pop()
+		if n.OnDeliver != nil {
+			n.OnDeliver(a.at, a.to.node, a.to.port, a.data, a.err)
+		}
+		if a.to.port < 0 {
+			n.hosts[a.to.node].inbox = append(n.hosts[a.to.node].inbox, a)
+			continue
+		}
+		n.switches[a.to.node].Offer(a.to.port, dut.Frame{Data: a.data, Err: a.err, At: a.at})
+	}
+}
+
+// advance runs the busy engines and all hosts to time end.
+func (n *Net) advance(end uint64) error {
+	if helpers := min(n.workers-1, len(n.busy)); helpers > 0 {
+		var (
+			next atomic.Int64
+			wg   sync.WaitGroup
+		)
+		take := func() {
+			for i := int(next.Add(1)) - 1; i < len(n.busy); i = int(next.Add(1)) - 1 {
+				n.busy[i].run(end)
+			}
+		}
+		for range helpers {
+			wg.Go(take)
+		}
+		err := n.runHosts(end)
+		take()
+		wg.Wait()
+		return err
+	}
+	for _, s := range n.busy {
+		s.run(end)
+	}
+	return n.runHosts(end)
+}
+
+// run brings an engine to time end and collects what it sent.
+func (s *switchNode) run(end uint64) {
+	if s.err = s.StepTo(end); s.err != nil {
+		return
+	}
+	for _, o := range s.Out() {
+		if p := s.out(o.Port, o.Data); p != nil {
+			s.outbox = append(s.outbox, sent{p, p.transmit(o.Last, len(o.Data)), o.Data, o.Err})
+		}
+	}
+}
+
+func (n *Net) runHosts(end uint64) error {
+	for _, h := range n.hosts {
+		if err := n.runHost(h, end); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge puts what a node sent on the links.
+func (n *Net) merge(box *[]sent) {
+	for i := range *box {
+		n.carry((*box)[i])
+		(*box)[i] = sent{}
+	}
+	*box = (*box)[:0]
+}
+
 // runHost brings a host to time end: arrivals, timers and transmissions in the order of their times.
-func (n *Net) runHost(h *hostNode, in []arrival, end uint64) error {
-	t := n.now
+func (n *Net) runHost(h *hostNode, end uint64) error {
+	t, in := n.now, h.inbox
 	for {
 		next, what := end, 0
 		if len(in) > 0 && max(in[0].at, t) < next {
@@ -289,6 +373,7 @@ func (n *Net) runHost(h *hostNode, in []arrival, end uint64) error {
 		}
 		switch what {
 		case 0:
+			h.inbox = h.inbox[:0]
 			return h.Err()
 		case 1:
 			if !in[0].err {
@@ -298,7 +383,8 @@ func (n *Net) runHost(h *hostNode, in []arrival, end uint64) error {
 		case 2:
 			h.Tick(next)
 		case 3:
-			n.send(h.out, next, h.Next(next), false)
+			data := h.Next(next)
+			h.outbox = append(h.outbox, sent{h.out, h.out.transmit(next, len(data)), data, false})
 		}
 		t = next
 	}
@@ -308,7 +394,7 @@ func (n *Net) runHost(h *hostNode, in []arrival, end uint64) error {
 var ErrTimeout = errors.New("not done in time")
 
 // Run steps until done reports true. After limit cycles it gives up with ErrTimeout. While nothing at all can happen before
-// a timer, the clock jumps to it.
+// a timer or a hook, the clock jumps to it.
 func (n *Net) Run(ctx context.Context, limit uint64, done func() bool) error {
 	stop := n.now + limit
 	for i := 0; !done(); i++ {
@@ -334,6 +420,12 @@ func (n *Net) jump(stop uint64) {
 	if len(n.flight) > 0 {
 		next = min(next, n.flight[0].at)
 	}
+	if len(n.hooks) > 0 {
+		next = min(next, n.hooks[0].at)
+	}
+	if next < n.now+2*n.quantum {
+		return
+	}
 	for _, h := range n.hosts {
 		if h.Ready() {
 			next = min(next, h.out.free)
@@ -343,14 +435,14 @@ func (n *Net) jump(stop uint64) {
 	if next < n.now+2*n.quantum {
 		return
 	}
-	for _, d := range n.duts {
-		if !d.Idle() {
+	for _, s := range n.switches {
+		if !s.Idle() {
 			return
 		}
 	}
 	n.now = next
-	for _, d := range n.duts {
-		d.SkipTo(next)
+	for _, s := range n.switches {
+		s.SkipTo(next)
 	}
 }
 
@@ -359,8 +451,8 @@ func (n *Net) Quiet() bool {
 	if len(n.flight) > 0 {
 		return false
 	}
-	for _, d := range n.duts {
-		if !d.Idle() {
+	for _, s := range n.switches {
+		if !s.Idle() {
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ package net
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,18 +47,57 @@ func newHost(t *testing.T, n byte) *host.Host {
 	return h
 }
 
+// bench is an engine without groups and hosts that send to it; its answers are all lost.
+type bench struct {
+	*Net
+	m      *mirror
+	events []Event
+}
+
+// newBench joins a host a link, each with messages of 100 bytes to send.
+func newBench(t *testing.T, seed uint64, messages int, links ...*Link) *bench {
+	t.Helper()
+	b := &bench{Net: New(seed), m: newMirror(t)}
+	b.OnFault = func(e Event) {
+		if !e.Down {
+			b.events = append(b.events, e)
+		}
+	}
+	sw := b.AddSwitch(b.m)
+	for i, l := range links {
+		l.Down = Faults{Loss: 1}
+		h := newHost(t, byte(i+1))
+		b.AddHost(sw, i, h, l)
+		for range messages {
+			h.Post(host.Message{Payload: make([]byte, 100)})
+		}
+	}
+	return b
+}
+
+// run runs until everything is where it goes to.
+func (b *bench) run(t *testing.T) {
+	t.Helper()
+	require.ErrorIs(t, b.Run(context.Background(), 100000, func() bool { return false }), ErrTimeout)
+}
+
+// of are the events of a link and of some kinds.
+func (b *bench) of(link int, kinds ...Kind) []Event {
+	var out []Event
+	for _, e := range b.events {
+		if e.Link == link && slices.Contains(kinds, e.Kind) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
 // run sends 60 packets of one host to an engine and returns when they got there.
 func run(t *testing.T, seed uint64, f Faults) ([]dut.Accepted, Stats) {
 	t.Helper()
-	m, n := newMirror(t), New(seed)
-	sw := n.AddSwitch(m)
-	h := newHost(t, 1)
-	n.AddHost(sw, 0, h, &Link{Latency: 50, BytesPerCycle: 8, Up: f, Down: Faults{Loss: 1}})
-	for range 60 {
-		h.Post(host.Message{Payload: make([]byte, 100)})
-	}
-	require.ErrorIs(t, n.Run(context.Background(), 40000, func() bool { return false }), ErrTimeout)
-	return m.seen, n.Stats
+	b := newBench(t, seed, 60, &Link{Latency: 50, BytesPerCycle: 8, Up: f})
+	b.run(t)
+	return b.m.seen, b.Stats
 }
 
 func TestLinkHasLatencyAndBandwidth(t *testing.T) {
