@@ -85,6 +85,8 @@ func (p Control) Module() (*graph.Module, error) {
 			leaf.Out("map_first", 1),
 			leaf.Out("map_last", 1),
 			leaf.Out("map_rng", 2),
+			leaf.Out("map_begin", 24),
+			leaf.Out("map_end", 24),
 			leaf.Out("map_up", 1),
 			leaf.Out("map_down", 1),
 			leaf.Out("map_ackable_any", 1),

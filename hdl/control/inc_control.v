@@ -78,6 +78,9 @@ module inc_control #(
     output reg               map_first,
     output reg               map_last,
     output reg  [1:0]        map_rng,
+    // first and last group PSN of the range
+    output reg  [23:0]       map_begin,
+    output reg  [23:0]       map_end,
     // roles of the endpoint in the range
     output reg               map_up,
     output reg               map_down,
@@ -266,6 +269,7 @@ module inc_control #(
     wire [23:0] rel   = in_prev ? prev_rel : cur_rel;
     wire [31:0] imm   = in_prev ? prev_imm : cur_imm;
     wire        first = rel == 24'd0;
+    wire [23:0] begins = in_prev ? prev_first : cur_first;
 
     wire [MASK_W-1:0] r_in     = in_prev ? prev_r_in : cur_r_in;
     wire [MASK_W-1:0] r_out    = in_prev ? prev_r_out : cur_r_out;
@@ -298,6 +302,8 @@ module inc_control #(
             map_first       <= first;
             map_last        <= rel == {4'd0, imm[19:0]};
             map_rng         <= cur_rng - {1'b0, in_prev};
+            map_begin       <= begins;
+            map_end         <= begins + {4'd0, imm[19:0]};
             map_up          <= (r_in & self) != NOBODY;
             map_down        <= (r_parent & ~r_in & self) != NOBODY && imm[31:29] != REDUCE;
             map_ackable_any <= (r_ack & self) != NOBODY;
