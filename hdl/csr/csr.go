@@ -30,7 +30,7 @@ type CSR struct {
 	EIW int
 	// MaskW: bits of an endpoint mask; at most 2**EPW.
 	MaskW int
-	// Counters: number of counters, 37 to 64.
+	// Counters: number of counters, 45 to 64.
 	Counters int
 }
 
@@ -42,7 +42,7 @@ func (p CSR) Module() (*graph.Module, error) {
 	rules.Refuse(p.Groups < 1 || p.Groups > 64 || p.EIW < p.EPW || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 64 and fit EI_W - EP_W bits")
 	rules.Refuse(p.EPW < 1 || p.EPW > 5 || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "EP_W must be 1 to 5 and MASK_W at most 2**EP_W")
 	rules.Refuse(p.PortW < 1 || p.PortW > 8 || p.Ports < 1 || p.Ports > 32 || p.Ports > leaf.Pow2(p.PortW), "PORTS must be 1 to 32 and fit PORT_W bits")
-	rules.Refuse(p.Counters < 37 || p.Counters > 64, "COUNTERS must be 37 to 64")
+	rules.Refuse(p.Counters < 45 || p.Counters > 64, "COUNTERS must be 45 to 64")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -117,6 +117,7 @@ func (p CSR) Module() (*graph.Module, error) {
 			leaf.In("grp_refused", p.Groups),
 			leaf.In("count", p.Counters),
 			leaf.In("count_fanout", 1),
+			leaf.In("count_ack_copy", 1),
 			leaf.In("count_frame", 1),
 			leaf.In("count_corrected", 1),
 			leaf.In("count_double", 1),

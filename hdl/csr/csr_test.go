@@ -20,7 +20,7 @@ import (
 // mini has three groups of up to five endpoints in tables of four groups of eight, and three ports.
 func mini() csr.CSR {
 	return csr.CSR{AxilW: 16, ID: 0x494E4331, Version: 0x10002, Mode: 2, Bytes: 8, Lanes: 2, Groups: 3, Members: 4, Ports: 3, MTUBytes: 1024,
-		Slots: 16, Window: 4, Arith: 0x0203070F, IPID: 0x1111, PortW: 2, EPW: 3, EIW: 5, MaskW: 5, Counters: 37}
+		Slots: 16, Window: 4, Arith: 0x0203070F, IPID: 0x1111, PortW: 2, EPW: 3, EIW: 5, MaskW: 5, Counters: 45}
 }
 
 // Places of docs/engine.md section 6, in bytes.
@@ -36,11 +36,12 @@ const (
 )
 
 // What steps besides `count`.
-const txFanout, txFrames, eccCorrected, eccDouble = 7, 17, 35, 36
+const txFanout, txFrames, eccCorrected, eccDouble, txAckCopy = 7, 17, 35, 36, 38
 
 // bits that exist in the words of a group and of an endpoint; GROUP_CTRL and GROUP_STATUS are not table words
 var (
-	groupBits    = []uint32{0, 0, 0xFFFFFF, 0x1FFFFFFF, 0x1F, 0x1F, 0x1F, 0x800000FF, 0x01030307}
+	groupBits = []uint32{0, 0, 0xFFFFFF, 0x1FFFFFFF, 0x1F, 0x1F, 0x1F, 0x800000FF, 0x07030307,
+		0x3FFFFFFF, 0x3FFFFFFF, 0x3FFFFFFF, 0x3FFFFFFF, 0x3FFFFFFF, 0x3FFFFFFF, 0xFFF}
 	endpointBits = []uint32{0xFF03, 0xFFFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFF, 0xFFFFFFFF}
 )
 
@@ -130,7 +131,7 @@ func (b *bench) sample() {
 	}
 	for i := range b.counts {
 		if b.Get("count")>>i&1 != 0 || i == txFanout && b.Is("count_fanout") || i == txFrames && b.Is("count_frame") ||
-			i == eccCorrected && b.Is("count_corrected") || i == eccDouble && b.Is("count_double") {
+			i == eccCorrected && b.Is("count_corrected") || i == eccDouble && b.Is("count_double") || i == txAckCopy && b.Is("count_ack_copy") {
 			b.counts[i]++
 		}
 	}
@@ -141,9 +142,10 @@ func (b *bench) count() {
 	if b.busy {
 		steps = b.rng.Uint64() & b.rng.Uint64() & (1<<b.p.Counters - 1)
 	}
-	// CheckDuplicate never steps ReplicateData's two and AggregateData's two
-	b.Set("count", steps&^(1<<txFanout|1<<txFrames|1<<eccCorrected|1<<eccDouble))
+	// CheckDuplicate never steps ReplicateData's three and AggregateData's two
+	b.Set("count", steps&^(1<<txFanout|1<<txFrames|1<<eccCorrected|1<<eccDouble|1<<txAckCopy))
 	b.SetBool("count_fanout", b.busy && b.rng.IntN(2) == 0)
+	b.SetBool("count_ack_copy", b.busy && b.rng.IntN(2) == 0)
 	b.SetBool("count_frame", b.busy && b.rng.IntN(2) == 0)
 	b.SetBool("count_corrected", b.busy && b.rng.IntN(3) == 0)
 	b.SetBool("count_double", b.busy && b.rng.IntN(4) == 0)
@@ -195,7 +197,7 @@ func (b *bench) address() uint64 {
 	case 2:
 		return atBypass + uint64(4*b.rng.IntN(5))
 	case 3:
-		return atCounter + uint64(4*b.rng.IntN(40))
+		return atCounter + uint64(4*b.rng.IntN(48))
 	case 4, 5:
 		return atGroup + uint64(b.rng.IntN(4*stride))
 	}

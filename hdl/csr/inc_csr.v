@@ -37,7 +37,7 @@ module inc_csr #(
     parameter EP_W     = 3,
     parameter EI_W     = 4,
     parameter MASK_W   = 5,
-    parameter COUNTERS = 37
+    parameter COUNTERS = 45
 ) (
     input  wire                    clk,
     input  wire                    rst,
@@ -84,6 +84,7 @@ module inc_csr #(
 
     input  wire [COUNTERS-1:0]     count,
     input  wire                    count_fanout,
+    input  wire                    count_ack_copy,
     input  wire                    count_frame,
     input  wire                    count_corrected,
     input  wire                    count_double
@@ -106,8 +107,8 @@ module inc_csr #(
         if (PORT_W < 1 || PORT_W > 8 || PORTS < 1 || PORTS > 32 || PORTS > (1 << PORT_W)) begin : gen_bad_ports
             $error("inc_csr: PORTS must be 1 to 32 and fit PORT_W bits");
         end
-        if (COUNTERS < 37 || COUNTERS > 64) begin : gen_bad_counters
-            $error("inc_csr: COUNTERS must be 37 to 64");
+        if (COUNTERS < 45 || COUNTERS > 64) begin : gen_bad_counters
+            $error("inc_csr: COUNTERS must be 45 to 64");
         end
     endgenerate
 `endif
@@ -123,20 +124,20 @@ module inc_csr #(
     localparam [15:0] AT_BYPASS = 16'h0100, AT_COUNTER = 16'h0200, AT_GROUP = 16'h0400, AT_ENDPOINT = 16'h2000;
     localparam [15:0] N_GLOBAL = 16'd15, N_BYPASS = PORTS[15:0], N_COUNTER = COUNTERS[15:0], N_GROUP = GROUPS[15:0],
                       N_ENDPOINT = ENDPOINTS[15:0];
-    localparam [3:0]  N_GROUP_WORDS = 4'd9, N_ENDPOINT_WORDS = 4'd10;
+    localparam [3:0]  N_ENDPOINT_WORDS = 4'd10;            // of 16; a group has all of them
 
     // {endpoint, group, counter, bypass, global}, at most one set
     function [4:0] target(input [15:0] a);
-        reg [15:0] past_bypass, past_counter, past_group, past_endpoint;
+        reg [15:0] past_bypass, past_counter, past_group, past_endpoint; // past_group counts groups, the others words
         begin
             past_bypass   = a - AT_BYPASS;
             past_counter  = a - AT_COUNTER;
-            past_group    = a - AT_GROUP;
+            past_group    = (a - AT_GROUP) >> 4;
             past_endpoint = a - AT_ENDPOINT;
             target[0] = a < N_GLOBAL;
             target[1] = a >= AT_BYPASS && past_bypass < N_BYPASS;
             target[2] = a >= AT_COUNTER && past_counter < N_COUNTER;
-            target[3] = a >= AT_GROUP && {4'd0, past_group[15:4]} < N_GROUP && past_group[3:0] < N_GROUP_WORDS;
+            target[3] = a >= AT_GROUP && past_group < N_GROUP;
             target[4] = a >= AT_ENDPOINT && {4'd0, past_endpoint[15:4]} < N_ENDPOINT && past_endpoint[3:0] < N_ENDPOINT_WORDS;
         end
     endfunction
@@ -149,7 +150,9 @@ module inc_csr #(
             4'd3: group_bits = 32'h1FFF_FFFF;
             4'd4, 4'd5, 4'd6: group_bits = MASK_BITS;
             4'd7: group_bits = 32'h8000_00FF;
-            4'd8: group_bits = 32'h0103_0307;
+            4'd8: group_bits = 32'h0703_0307;
+            4'd9, 4'd10, 4'd11, 4'd12, 4'd13, 4'd14: group_bits = 32'h3FFF_FFFF;
+            4'd15: group_bits = 32'h0000_0FFF;
             default: group_bits = 32'd0;
         endcase
     endfunction
@@ -267,7 +270,7 @@ module inc_csr #(
 
     // ---- counters ----
 
-    localparam C_TX_FANOUT = 7, C_TX_FRAMES = 17, C_ECC_CORRECTED = 35, C_ECC_DOUBLE = 36;
+    localparam C_TX_FANOUT = 7, C_TX_FRAMES = 17, C_ECC_CORRECTED = 35, C_ECC_DOUBLE = 36, C_TX_ACK_COPY = 38;
 
     reg  [32*COUNTERS-1:0] counter_reg;
     // what is to be counted is known late in a cycle, and every counter hangs on it: it waits for the next one
@@ -283,6 +286,8 @@ module inc_csr #(
                 always @(posedge clk) step_reg[c] <= !rst && (count[c] || count_corrected);
             end else if (c == C_ECC_DOUBLE) begin : gen_double
                 always @(posedge clk) step_reg[c] <= !rst && (count[c] || count_double);
+            end else if (c == C_TX_ACK_COPY) begin : gen_ack_copy
+                always @(posedge clk) step_reg[c] <= !rst && (count[c] || count_ack_copy);
             end else begin : gen_plain
                 always @(posedge clk) step_reg[c] <= !rst && count[c];
             end
