@@ -2,8 +2,6 @@
 
 package inc
 
-import "incforge/roce"
-
 // arrival is what CheckDuplicate makes of a contribution.
 type arrival uint8
 
@@ -12,25 +10,25 @@ const (
 	ahead                        // something before it is missing
 	retransmitted                // seen before, and its result is in the buffer
 	stale                        // seen before, and its result is not in the buffer, not yet or no longer
-	overrun                      // the next one from this child, but its slot still serves an older PSN
+	overrun                      // the next one from this child, but its slot may still be wanted for an older PSN
 )
 
-// checkDuplicate compares a contribution's PSN with what is expected of its child and with the tag of slot s, the PSN's
-// slot: the case distinction on d in docs/engine.md section 3, rule 5. It changes nothing.
+// checkDuplicate compares a contribution's PSN with what is expected of its child, with the tag of slot s, the PSN's slot,
+// and with what is complete: the case distinction on d in docs/engine.md section 3, rule 5. It changes nothing.
 //
-// Both comparisons are needed (A4). Without ePSN a late duplicate would be added to a slot that was recycled for another
-// PSN. Without the tag a late duplicate would be answered with a younger result under the old PSN. The difference is
-// serial, so that PSN 0 follows PSN 0xFFFFFF (A18).
-func (e *Engine) checkDuplicate(at place, s int, psn roce.PSN) arrival {
-	child, slot := &e.groups[at.group].ends[at.member], &e.slots[s]
-	switch d := psn.Diff(child.ePSN); {
+// ePSN counts on the wire, slots by group PSN. Both comparisons are needed (A4). Without ePSN a late duplicate would be added
+// to a slot that was recycled for another PSN. Without the tag a late duplicate would be answered with a younger result under
+// the old PSN. The difference is serial, so that PSN 0 follows PSN 0xFFFFFF (A18).
+func (e *Engine) checkDuplicate(in *incoming, s int) arrival {
+	g, slot := &e.groups[in.group], &e.slots[s]
+	switch d := in.PSN.Diff(g.ends[in.member].ePSN); {
 	case d > 0:
 		return ahead
-	case d < 0 && slot.complete && slot.tag == psn:
+	case d < 0 && slot.complete && slot.tag == in.psn:
 		return retransmitted
 	case d < 0:
 		return stale
-	case slot.tag != psn:
+	case in.psn.Diff(g.done) > g.window():
 		return overrun
 	}
 	return inOrder

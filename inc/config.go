@@ -11,9 +11,11 @@ import (
 	"incforge/roce"
 )
 
-// Values of Group.Collective, Group.Op and Group.DType that Mode II takes (docs/engine.md section 6, GROUP_COLLECTIVE).
+// Values of Group.Collective, Group.Op and Group.DType, and of the fields of a control (docs/engine.md sections 6 and 3.3).
 const (
 	CollectiveAllReduce = 0
+	CollectiveReduce    = 1
+	CollectiveBroadcast = 2
 	CollectiveBarrier   = 3
 
 	OpSum = 0
@@ -40,6 +42,8 @@ const (
 	MaxGroups = 4096
 	// MaxMTU is the largest RoCE path MTU, in bytes.
 	MaxMTU = 4096
+	// Roots is the number of ranks that can be the root of a Reduce or Broadcast: a control has five bits for it.
+	Roots = 32
 	// MaxSlots keeps a group's window far below half the PSN space, so that serial comparison stays unambiguous
 	// (protocol.md section 1; A18).
 	MaxSlots = 1 << 22
@@ -75,6 +79,8 @@ type Params struct {
 	Reproducible bool
 	// ICRCCheck drops packets whose ICRC is wrong.
 	ICRCCheck bool
+	// InBand allows groups whose ranks say by control messages what comes next.
+	InBand bool
 }
 
 // EPS is the number of table records a group takes: Members+1 rounded up to a power of two (docs/engine.md section 1).
@@ -126,11 +132,23 @@ type Endpoint struct {
 	TTL, TOS uint8
 }
 
+// wide tells whether the engine has a type of 16 bits.
+func (p Params) wide() bool { return p.DTypes&(1<<DTypeFP16|1<<DTypeBF16) != 0 }
+
+// Route says where a root rank is: a field of GROUP_ROUTE_i.
+type Route struct {
+	// Valid tells that the rank exists.
+	Valid bool
+	// Endpoint is the one toward it, 0 to Params.Members; with any other the route counts as not valid.
+	Endpoint uint8
+}
+
 // Group holds a group's settings, the registers GROUP_* (docs/engine.md section 6).
 type Group struct {
 	// Start is the first PSN, in both directions, of every connection of the group.
 	Start roce.PSN
-	// SlotBase is the first of the group's slots. It has N = 2^Log2N of them, of a 16-bit type twice as many.
+	// SlotBase is the first of the group's slots. It has N = 2^Log2N of them, of a 16-bit type twice as many, and so has an
+	// in-band group of an engine that has such a type.
 	SlotBase int
 	// Log2N is at least 1: N is twice the window MW in packets, and MW is at least one.
 	Log2N int
@@ -143,27 +161,52 @@ type Group struct {
 	Collective, Op, DType uint8
 	// BigEndian is the byte order of the elements; GPUs send little-endian.
 	BigEndian bool
+	// InBand lets the ranks' control messages say collective, operation, type and root. Collective must be AllReduce then.
+	InBand bool
+	// RootSends makes the root rank of an in-band Reduce one of those whose data is added up (A14).
+	RootSends bool
+	// Route is the way to each root rank, for in-band groups.
+	Route [Roots]Route
 }
 
 // window is MW, the largest number of packets a host keeps in flight.
 func (g *Group) window() int { return 1 << g.Log2N >> 1 }
 
-// packetSlots is the number of slots that a packet takes.
-func (g *Group) packetSlots() int {
-	if Wide(g.DType) {
+// packetSlots is the number of slots that a packet takes. In an in-band group nobody knows what the next range will need.
+func (g *Group) packetSlots(p Params) int {
+	if Wide(g.DType) || g.InBand && p.wide() {
 		return 2
 	}
 	return 1
 }
 
-// arithmetic is what the group does to elements; its settings must be legal.
-func (g *Group) arithmetic() arithmetic { return arithmeticOf(g.DType, g.Op, g.BigEndian) }
+// contributors are the endpoints whose data may have to be added, one bit each: in an in-band group all, sooner or later.
+func (g *Group) contributors() uint32 {
+	if g.InBand {
+		return g.tree()
+	}
+	return g.InMask
+}
+
+// tree is every endpoint that the registers give a part in the group, one bit each.
+func (g *Group) tree() uint32 {
+	t := g.InMask | g.OutMask
+	if g.HasParent {
+		t |= 1 << g.Parent
+	}
+	return t
+}
 
 // legal reports why settings may not be enabled (docs/engine.md section 6).
 func (g *Group) legal(p Params) error {
+	units := g.packetSlots(p)
 	switch {
-	case g.Collective != CollectiveAllReduce && g.Collective != CollectiveBarrier:
-		return fmt.Errorf("collective %d is neither AllReduce (0) nor Barrier (3): %w", g.Collective, ErrIllegalGroup)
+	case g.Collective > CollectiveBarrier:
+		return fmt.Errorf("collective %d is none of AllReduce (0), Reduce (1), Broadcast (2) and Barrier (3): %w", g.Collective, ErrIllegalGroup)
+	case g.InBand && !p.InBand:
+		return fmt.Errorf("in_band: this engine has no in-band groups: %w", ErrIllegalGroup)
+	case g.InBand && g.Collective != CollectiveAllReduce:
+		return fmt.Errorf("in_band with collective %d: it must be AllReduce (0): %w", g.Collective, ErrIllegalGroup)
 	case p.Ops>>g.Op&1 == 0:
 		return fmt.Errorf("op %s: this engine has %s: %w", named(g.Op, opNames()), listed(p.Ops, opNames()), ErrIllegalGroup)
 	case p.DTypes>>g.DType&1 == 0:
@@ -171,15 +214,17 @@ func (g *Group) legal(p Params) error {
 			ErrIllegalGroup)
 	case g.Log2N < 1 || g.Log2N > bits.Len(MaxSlots)-1:
 		return fmt.Errorf("log2_n is %d, allowed are 1 to %d: %w", g.Log2N, bits.Len(MaxSlots)-1, ErrIllegalGroup)
-	case g.SlotBase < 0 || g.SlotBase > p.Slots-g.packetSlots()<<g.Log2N:
+	case g.SlotBase < 0 || g.SlotBase > p.Slots-units<<g.Log2N:
 		return fmt.Errorf("slots %d to %d, %d for a packet of %s, do not fit a buffer of %d: %w",
-			g.SlotBase, g.SlotBase+g.packetSlots()<<g.Log2N-1, g.packetSlots(), named(g.DType, dtypeNames()), p.Slots, ErrIllegalGroup)
+			g.SlotBase, g.SlotBase+units<<g.Log2N-1, units, named(g.DType, dtypeNames()), p.Slots, ErrIllegalGroup)
 	case g.HasParent && (g.Parent < 0 || g.Parent > p.Members):
 		return fmt.Errorf("parent is endpoint %d, endpoints are 0 to %d: %w", g.Parent, p.Members, ErrIllegalGroup)
-	case p.Reproducible && p.Members%2 == 0 && g.InMask>>p.Members&1 != 0:
+	case !g.HasParent && (g.Collective == CollectiveReduce || g.Collective == CollectiveBroadcast):
+		return fmt.Errorf("collective %d without a parent, which is the way to the root rank: %w", g.Collective, ErrIllegalGroup)
+	case p.Reproducible && p.Members%2 == 0 && g.contributors()>>p.Members&1 != 0:
 		// A reproducible buffer has room for pairs of members; with an even number of them the last endpoint is in none.
-		return fmt.Errorf("in_mask %#x has endpoint %d: a reproducible engine of %d members takes contributions of endpoints 0 to %d: %w",
-			g.InMask, p.Members, p.Members, p.Members-1, ErrIllegalGroup)
+		return fmt.Errorf("contributors %#x have endpoint %d among them: a reproducible engine of %d members takes endpoints 0 to %d: %w",
+			g.contributors(), p.Members, p.Members, p.Members-1, ErrIllegalGroup)
 	}
 	return nil
 }

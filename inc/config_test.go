@@ -94,8 +94,14 @@ func TestIllegalGroupsStayDisabled(t *testing.T) {
 	}{
 		{"AllReduce", func(*Group) {}, true},
 		{"Barrier", func(g *Group) { g.Collective = 3 }, true},
-		{"Reduce", func(g *Group) { g.Collective = 1 }, false},
-		{"Broadcast", func(g *Group) { g.Collective = 2 }, false},
+		{"Reduce without a parent", func(g *Group) { g.Collective = 1 }, false},
+		{"Reduce", func(g *Group) { g.Collective, g.Parent, g.HasParent = 1, 2, true }, true},
+		{"Broadcast without a parent", func(g *Group) { g.Collective = 2 }, false},
+		{"Broadcast", func(g *Group) { g.Collective, g.HasParent = 2, true }, true},
+		{"Reduce with parent 5", func(g *Group) { g.Collective, g.Parent, g.HasParent = 1, 5, true }, false},
+		{"collective 4", func(g *Group) { g.Collective = 4 }, false},
+		{"in-band in an engine without", func(g *Group) { g.InBand = true }, false},
+		{"a parent below 0", func(g *Group) { g.Parent, g.HasParent = -1, true }, false},
 		{"collective 7", func(g *Group) { g.Collective = 7 }, false},
 		{"MIN", func(g *Group) { g.Op = OpMin }, false},
 		{"op 3", func(g *Group) { g.Op = 3 }, false},
@@ -166,7 +172,7 @@ func TestLegalTypes(t *testing.T) {
 		{"one beyond for 32 bits", 4, func(*Params) {}, group(func(g *Group) { g.SlotBase = 25 }), []string{"slots 25 to 32, 1 for"}},
 		{"every endpoint, in place", 4, func(*Params) {}, group(func(g *Group) { g.InMask = 0x1F }), nil},
 		{"the odd one out, reproducible", 4, func(p *Params) { p.Reproducible = true }, group(func(g *Group) { g.InMask = 0x1F }),
-			[]string{"in_mask 0x1f has endpoint 4", "4 members", "endpoints 0 to 3"}},
+			[]string{"contributors 0x1f have endpoint 4", "4 members", "endpoints 0 to 3"}},
 		{"all but the odd one out, reproducible", 4, func(p *Params) { p.Reproducible = true }, group(func(*Group) {}), nil},
 		{"no odd one out, reproducible", 3, func(p *Params) { p.Reproducible = true }, group(func(g *Group) { g.InMask = 0xF }), nil},
 		{"no pair but one, reproducible", 1, func(p *Params) { p.Reproducible = true }, group(func(g *Group) { g.InMask = 3 }), nil},
@@ -224,7 +230,7 @@ func TestGroupControl(t *testing.T) {
 		assert.Equal(t, endpointState{ePSN: 0x123456, acked: 0x123455}, end)
 	}
 	for i := range 8 {
-		assert.Equal(t, slot{tag: roce.PSN(0x123456).Add((i - 0x56 + 0x100) % 8)}, w.e.slots[i], "slot %d", i)
+		assert.Equal(t, emptySlot(), w.e.slots[i], "slot %d", i)
 	}
 	w.result(w.round(0x123456, 3, 2, 0, 1), 0x123456, 0, 1, 2, 3)
 

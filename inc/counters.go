@@ -24,25 +24,25 @@ const (
 	Wipe
 	// TxResult counts completed slots whose result was sent, once a slot however many copies.
 	TxResult
-	// TxFanout counts copies sent to members of out_mask: results at the root, copied parent data elsewhere.
+	// TxFanout counts copies sent to members of out_mask: results at the root, copied parent data elsewhere, and in a Broadcast.
 	TxFanout
 	// TxResend counts stored results sent again because a child retransmitted.
 	TxResend
 	// DownData counts data packets from the parent.
 	DownData
-	// RxAck counts ACKs from hosts.
+	// RxAck counts ACKs.
 	RxAck
-	// RxNak counts NAKs (syndromes 0x60 to 0x63) from hosts.
+	// RxNak counts NAKs, syndromes 0x60 to 0x63.
 	RxNak
-	// RxRnr counts RNR NAKs from hosts.
+	// RxRnr counts RNR NAKs.
 	RxRnr
-	// RxCnp counts congestion notifications from hosts.
+	// RxCnp counts congestion notifications.
 	RxCnp
 	// TxReflect counts ACKs, NAKs and RNR NAKs returned to the host they came from.
 	TxReflect
 	// TxGapNak counts NAKs the engine made because a host left a gap.
 	TxGapNak
-	// TxCnp counts congestion notifications returned to the host they came from.
+	// TxCnp counts congestion notifications returned to the host they came from, and in a Broadcast those sent on to the parent.
 	TxCnp
 	// TxFrames counts every frame the engine made; bypassed frames are not among them.
 	TxFrames
@@ -76,7 +76,7 @@ const (
 	DropGap
 	// DropStale counts retransmissions whose result is not, or no longer, in the buffer.
 	DropStale
-	// DropWindow counts in-order data packets whose slot still belongs to an older PSN: the host overran its window.
+	// DropWindow counts in-order data packets more than a window after the last PSN that is complete: the host overran its window.
 	DropWindow
 	// DropShape counts in-order data packets whose opcode, length or pad count differ from the slot's.
 	DropShape
@@ -84,6 +84,23 @@ const (
 	EccCorrected
 	// EccDouble counts frames that left with their ICRC inverted because of a double error. The reference's memory has none.
 	EccDouble
+	// RangeOpen counts controls that opened a range.
+	RangeOpen
+	// TxAckCopy counts copies of a Reduce's ACKs, NAKs, RNR NAKs and CNPs to those who contribute.
+	TxAckCopy
+	// TxAckUp counts the ACKs and NAKs that a Broadcast sends to the parent.
+	TxAckUp
+	// TxReack counts data of the range before the current one that was answered with an ACK of that whole range, since everybody
+	// has it. Such data counts in no other counter but RxFrames.
+	TxReack
+	// DropRange counts data that is in neither range and opens none.
+	DropRange
+	// DropBadControl counts controls that would open a range and say something illegal.
+	DropBadControl
+	// DropControl counts controls that contradict the range they are in, or stand inside it, and data in the place of a control.
+	DropControl
+	// DropStaleAck counts ACKs, NAKs and RNR NAKs whose number is in neither range.
+	DropStaleAck
 
 	// NumCounters is the number of counters.
 	NumCounters
@@ -104,6 +121,8 @@ func (c Counter) String() string {
 		DropBadLength: "DROP_BAD_LENGTH", DropWrongRole: "DROP_WRONG_ROLE", DropSyndrome: "DROP_SYNDROME",
 		DropGap: "DROP_GAP", DropStale: "DROP_STALE", DropWindow: "DROP_WINDOW", DropShape: "DROP_SHAPE",
 		EccCorrected: "ECC_CORRECTED", EccDouble: "ECC_DOUBLE",
+		RangeOpen: "RANGE_OPEN", TxAckCopy: "TX_ACK_COPY", TxAckUp: "TX_ACK_UP", TxReack: "TX_REACK",
+		DropRange: "DROP_RANGE", DropBadControl: "DROP_BAD_CONTROL", DropControl: "DROP_CONTROL", DropStaleAck: "DROP_STALE_ACK",
 	}
 	if c >= NumCounters {
 		return fmt.Sprintf("Counter(%d)", uint8(c))
@@ -114,36 +133,48 @@ func (c Counter) String() string {
 // Counters holds the value of every counter; each is 32 bits wide and wraps, as the registers do.
 type Counters [NumCounters]uint32
 
-// CheckIdentities verifies the equations of docs/engine.md section 7 that hold for every run, lossless or not.
-// hasParent tells whether every group of the engine has a valid parent (true) or none has (false): only on a node with
-// a parent is a result one frame of its own. It returns an error that names the first equation that fails.
-func (c Counters) CheckIdentities(hasParent bool) error {
+// CheckIdentities verifies the equations of docs/engine.md section 7 that hold for every run, lossless or not. up and down
+// tell where results may have gone: up to a parent, as one frame each, or down to out_mask as copies that are counted for
+// themselves. With only one of them the number of frames sent follows exactly, else it lies between two bounds. It returns
+// an error that names the first equation that fails.
+func (c Counters) CheckIdentities(up, down bool) error {
 	var drops uint32
-	for i := DropForeign; i <= DropShape; i++ {
-		drops += c[i]
+	for i := range NumCounters {
+		if i.drops() {
+			drops += c[i]
+		}
 	}
 	upDrops := c[DropGap] + c[DropStale] + c[DropWindow] + c[DropShape]
-	txFrames := c[TxFanout] + c[TxResend] + c[TxReflect] + c[TxGapNak] + c[TxCnp]
-	if hasParent {
-		txFrames += c[TxResult]
-	}
 	equations := []struct {
 		name        string
 		left, right uint32
 	}{
 		{"RX_FRAMES = BYPASS + accepted classes + drops before them", c[RxFrames],
-			c[Bypass] + c[UpData] + c[DownData] + c[RxAck] + c[RxNak] + c[RxRnr] + c[RxCnp] + drops - upDrops},
+			c[Bypass] + c[UpData] + c[DownData] + c[RxAck] + c[RxNak] + c[RxRnr] + c[RxCnp] + c[TxReack] + drops - upDrops},
 		{"UP_DATA = AGG + TX_RESEND + drops of up data", c[UpData], c[Agg] + c[TxResend] + upDrops},
 		{"AGG = BUFFERED + TX_RESULT", c[Agg], c[Buffered] + c[TxResult]},
 		{"TX_RESULT = WIPE", c[TxResult], c[Wipe]},
-		{"TX_REFLECT = RX_ACK + RX_NAK + RX_RNR", c[TxReflect], c[RxAck] + c[RxNak] + c[RxRnr]},
-		{"TX_CNP = RX_CNP", c[TxCnp], c[RxCnp]},
-		{"TX_FRAMES = sum of what is sent", c[TxFrames], txFrames},
 	}
 	for _, e := range equations {
 		if e.left != e.right {
 			return fmt.Errorf("counter identity %q fails: %d is not %d", e.name, e.left, e.right)
 		}
 	}
+	low := c[TxFanout] + c[TxResend] + c[TxReflect] + c[TxGapNak] + c[TxCnp] + c[TxAckCopy] + c[TxAckUp] + c[TxReack]
+	high := low
+	if up {
+		high += c[TxResult]
+	}
+	if !down {
+		low = high
+	}
+	if sent := c[TxFrames]; sent-low > high-low {
+		return fmt.Errorf("counter identity \"TX_FRAMES = sum of what is sent\" fails: %d is not within %d to %d", sent, low, high)
+	}
 	return nil
+}
+
+// drops tells whether c counts frames that are dropped.
+func (c Counter) drops() bool {
+	return c >= DropForeign && c <= DropShape || c >= DropRange && c <= DropStaleAck
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inc is the reference IncEngine in plain Go: Mode II (connection translated), AllReduce and Barrier; SUM, MIN and
-// MAX of FP32, FP16, BF16 and INT32, in place or reproducible. It is written from docs/engine.md, which section of it a
+// Package inc is the reference IncEngine in plain Go: Mode II (connection translated), AllReduce, Reduce, Broadcast and
+// Barrier, fixed by configuration or told in-band by the ranks; SUM, MIN and MAX of FP32, FP16, BF16 and INT32, in place or
+// reproducible. It is written from docs/engine.md, which section of it a
 // function implements is said there, and shares no code with the generator: it may import roce and nothing else of this
 // module.
 //
@@ -12,13 +13,15 @@
 // A frame passes the files in this order:
 //
 //	parser.go            which bytes are what; frames that are wrong in themselves
-//	lookup_table.go      QPN to endpoint record; foreign senders; which class the packet is of
+//	lookup_table.go      QPN to endpoint record; foreign senders; what may come from an endpoint
+//	control.go           ranges: which collective a packet belongs to, who has what part in it, whose PSNs are whose
 //	check_duplicate.go   a child's ePSN and the slot's tag: new, retransmitted, ahead, overrun
 //	aggregate_data.go    adding a contribution to its slot
 //	arithmetic.go        what adding is, for every type and operation
-//	recycle_buffer.go    the slot half a ring ahead is emptied when a slot completes
+//	recycle_buffer.go    when a slot is used again
 //	replicate_data.go    who gets a result, a copy of parent data, or a result once more
-//	reflect.go           ACK, NAK, RNR NAK and CNP go back to their host; the gap NAK
+//	receive_ack.go       who has what: ACKs of Reduce and Broadcast, and data that everybody has
+//	reflect.go           ACKs of AllReduce and Barrier go back to their host; CNPs; the gap NAK
 //	translate_header.go  the headers of what leaves by an endpoint
 //	forward.go           bypass; serialising and counting what leaves
 //
@@ -164,38 +167,65 @@ func (e *Engine) NextDeadline() (Time, bool) { return 0, false }
 // Tick lets timers expire that are due at now and returns what leaves because of it: in Mode II nothing, ever.
 func (e *Engine) Tick(_ Time) []Out { return nil }
 
+// incoming is a packet of ours and what it belongs to.
+type incoming struct {
+	*roce.Packet // its PSN is the wire's
+	place
+	span *span    // the range, in a fixed group all there is
+	psn  roce.PSN // the group's
+}
+
 // process handles a packet of ours, whole and undamaged, for an enabled group: the packet's own checks of rule 4, then
 // rules 5 to 8.
 func (e *Engine) process(at place, p *roce.Packet) []Out {
-	if reason, bad := e.checkPacket(at, p); bad {
+	if reason, bad := e.checkPacket(p); bad {
+		e.count(reason)
+		return nil
+	}
+	g := &e.groups[at.group]
+	in := incoming{Packet: p, place: at, span: &g.current, psn: p.PSN}
+	if g.InBand && p.Op != roce.CNP {
+		s, outs := e.findSpan(at, p)
+		if s == nil {
+			return outs
+		}
+		in.span, in.psn = s, p.PSN.Add(-s.offsets[at.member].in)
+		if p.Op == roce.Acknowledge {
+			in.psn = p.PSN.Add(-s.offsets[at.member].out)
+		}
+	}
+	if reason, bad := e.checkRole(&in); bad {
 		e.count(reason)
 		return nil
 	}
 	switch {
 	case p.Op == roce.Acknowledge:
-		return e.reflectAck(at, p)
+		return e.receiveAck(&in)
 	case p.Op == roce.CNP:
-		return e.reflectCNP(at, p)
-	case e.groups[at.group].InMask&at.bit() != 0: // a child, even if it is the parent as well
-		return e.upData(at, p)
-	default: // checkPacket let nothing else through
-		return e.downData(at, p)
+		return e.receiveCNP(&in)
 	}
+	if outs, ok := e.reack(&in); ok {
+		return outs
+	}
+	if in.span.in&at.bit() != 0 { // a child, even if it is the parent as well
+		return e.upData(&in)
+	}
+	return e.downData(&in) // checkRole let nothing else through
 }
 
-// upData is rule 5: a contribution of child at.member, told apart by CheckDuplicate, added by AggregateData, and sent
-// on by ReplicateData if it was the last one missing.
-func (e *Engine) upData(at place, p *roce.Packet) []Out {
+// upData is rule 5: a contribution of a child, told apart by CheckDuplicate, added by AggregateData, and sent on by
+// ReplicateData if it was the last one missing.
+func (e *Engine) upData(in *incoming) []Out {
 	e.count(UpData)
-	g := &e.groups[at.group]
-	s := g.slotOf(p.PSN)
-	switch e.checkDuplicate(at, s, p.PSN) {
+	g := &e.groups[in.group]
+	s := g.slotOf(in.psn)
+	switch e.checkDuplicate(in, s) {
 	case ahead:
 		e.count(DropGap)
-		return e.gapNak(at)
+		return e.gapNak(in)
 	case retransmitted:
 		e.count(TxResend)
-		return e.resend(at, s, p.PSN)
+		return e.resend(in, s)
 	case stale:
 		e.count(DropStale)
 		return nil
@@ -203,26 +233,34 @@ func (e *Engine) upData(at place, p *roce.Packet) []Out {
 		e.count(DropWindow)
 		return nil
 	}
-	if !e.fits(s, p) {
+	if !e.fits(s, in) {
 		e.count(DropShape)
 		return nil
 	}
-	e.aggregate(at, s, p)
-	if e.slots[s].mask&g.InMask != g.InMask {
+	e.aggregate(in, s)
+	if e.slots[s].mask&in.span.in != in.span.in {
 		e.count(Buffered)
 		return nil
 	}
-	e.slots[s].complete = true
-	e.recycle(g, p.PSN)
-	return e.sendResult(g, at.group, s, p.PSN)
+	e.complete(g, s, in.psn)
+	return e.sendResult(in, s)
 }
 
-// downData is rule 6: what the parent sends goes to all of out_mask. Nothing is remembered and nothing filtered; a
-// duplicate reaches the hosts, who acknowledge it again.
-func (e *Engine) downData(at place, p *roce.Packet) []Out {
+// downData is rule 6: what the parent sends goes to all of the out mask. Nothing is filtered; a duplicate reaches the hosts,
+// who acknowledge it again. An in-band group follows the parent's PSN, as the parent may be a child in the next range, and
+// keeps done and the slots up with a Broadcast, in which nothing completes.
+func (e *Engine) downData(in *incoming) []Out {
 	e.count(DownData)
-	return e.replicate(at.group, dataPacket{
-		op: p.Op, psn: p.PSN, pad: p.Pad, se: p.SE, imm: p.Imm, ce: p.CE(), payload: p.Payload,
+	g := &e.groups[in.group]
+	if end := &g.ends[in.member]; g.InBand && in.PSN.Next().Diff(end.ePSN) > 0 {
+		end.ePSN = in.PSN.Next()
+		if in.span.collective == CollectiveBroadcast {
+			g.done = g.done.Max(in.psn)
+			e.slots[g.slotOf(in.psn)] = emptySlot()
+		}
+	}
+	return e.replicate(in, dataPacket{
+		op: in.Op, psn: in.psn, pad: in.Pad, se: in.SE, imm: in.Imm, ce: in.CE(), payload: in.Payload,
 	})
 }
 

@@ -49,29 +49,40 @@ func (e *Engine) lookup(port int, p *roce.Packet) (place, fate) {
 	return at, fateOurs
 }
 
-// checkPacket is the second half of rule 4: what can be wrong with a packet that arrived whole. The order is that of
-// docs/engine.md, so that each packet is counted under one reason and every engine picks the same.
-func (e *Engine) checkPacket(at place, p *roce.Packet) (reason Counter, bad bool) {
-	g := &e.groups[at.group]
+// checkPacket is the second part of rule 4: what can be wrong with a packet that arrived whole, whatever it belongs to. The
+// order is that of docs/engine.md, so that each packet is counted under one reason and every engine picks the same.
+func (e *Engine) checkPacket(p *roce.Packet) (reason Counter, bad bool) {
 	switch {
 	case p.TVer != 0:
 		return DropTVer, true
 	case p.Op == roce.Acknowledge || p.Op == roce.CNP:
-		// In AllReduce an ACK from another switch means nothing: only a host's ACK answers this switch's results.
-		if !e.table[at.ei].Host || g.AckMask&at.bit() == 0 {
-			return DropWrongRole, true
-		}
-		// Taking every syndrome for an ACK loses data for good (A11), so those without a meaning are not passed on.
-		if p.Op == roce.Acknowledge && roce.SyndromeKindOf(p.Syndrome) == roce.SyndromeReserved {
-			return DropSyndrome, true
-		}
+		return 0, false
 	case !p.Op.IsSend():
 		return DropOpcode, true
 	case len(p.Payload) > e.params.MTU:
 		return DropTooLong, true
-	case len(p.Payload)%ElementBytes(g.DType) != 0, g.Collective == CollectiveBarrier && len(p.Payload) != 0:
+	}
+	return 0, false
+}
+
+// checkRole is the last part of rule 4: whether a packet has a place in what it belongs to.
+func (e *Engine) checkRole(in *incoming) (reason Counter, bad bool) {
+	s := in.span
+	if in.Op == roce.Acknowledge || in.Op == roce.CNP {
+		// In AllReduce an ACK from another switch means nothing: only a host's ACK answers this switch's results.
+		if s.ack&in.bit() == 0 || s.reflects() && !e.table[in.ei].Host {
+			return DropWrongRole, true
+		}
+		// Taking every syndrome for an ACK loses data for good (A11), so those without a meaning are not passed on.
+		if in.Op == roce.Acknowledge && roce.SyndromeKindOf(in.Syndrome) == roce.SyndromeReserved {
+			return DropSyndrome, true
+		}
+		return 0, false
+	}
+	switch {
+	case len(in.Payload)%ElementBytes(s.dtype) != 0, s.collective == CollectiveBarrier && len(in.Payload) != 0:
 		return DropBadLength, true
-	case g.InMask&at.bit() == 0 && !(g.HasParent && g.Parent == at.member):
+	case s.senders()&in.bit() == 0:
 		return DropWrongRole, true
 	}
 	return 0, false

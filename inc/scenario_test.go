@@ -55,7 +55,7 @@ func TestScenario01GoldenFrames(t *testing.T) {
 	w := goldenWorld(t, 5)
 	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "AGG": 1, "TX_RESULT": 1, "WIPE": 1},
 		w.counted(func() { w.nothing(w.frame(1, golden(t, goldenWords), false)) }))
-	assert.Equal(t, []uint32{1, 2, 3, 4}, w.e.kept(&w.e.groups[0].Group, 5, 0))
+	assert.Equal(t, []uint32{1, 2, 3, 4}, w.e.kept(&w.e.groups[0].Group, 5, 0, DTypeINT32))
 	assert.Equal(t, uint32(1), w.counted(func() { w.frame(1, golden(t, goldenAck), false) })["RX_ACK"])
 
 	w = goldenWorld(t, 0xFFFFFF)
@@ -279,9 +279,13 @@ func TestScenario07DuplicateAfterCompletion(t *testing.T) {
 		w.nothing(w.round(psn, 0))
 		w.result(w.round(3, 3), 3, 3)
 	}
-	// As soon as PSN 7 = 3+MW completes, nobody needs slot 3 any more.
+	// When PSN 7 = 3+MW is complete, nobody needs slot 3 any more. It is used again when somebody sends PSN 11.
 	for psn := roce.PSN(4); psn < 8; psn++ {
 		w.result(w.round(psn, 1, 2, 3), psn, 0, 1, 2, 3)
+	}
+	for psn := roce.PSN(8); psn < 12; psn++ {
+		w.result(w.round(3, 3), 3, 3)
+		w.nothing(w.round(psn, 0))
 	}
 	assert.Equal(t, uint32(1), w.counted(func() { w.nothing(w.round(3, 3)) })["DROP_STALE"])
 }
@@ -330,9 +334,11 @@ func TestScenario10StaleAlias(t *testing.T) {
 	}
 	state := w.e.AppendState(nil)
 	drop := map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_STALE": 1}
-	assert.Equal(t, drop, w.counted(func() { w.nothing(w.round(0, 0)) }))
+	w.result(w.round(0, 0), 0, 0) // nobody has used its slot again
 	assert.Equal(t, state, w.e.AppendState(nil))
-	w.nothing(w.round(2*mw, 1, 2))
+	w.nothing(w.round(2*mw, 1))
+	assert.Equal(t, drop, w.counted(func() { w.nothing(w.round(0, 0)) }))
+	w.nothing(w.round(2*mw, 2))
 	assert.Equal(t, drop, w.counted(func() { w.nothing(w.round(0, 0)) }), "nor is it added to the slot's new PSN")
 	w.result(w.round(2*mw, 0, 3), 2*mw, 0, 1, 2, 3)
 	assert.Equal(t, drop, w.counted(func() { w.nothing(w.round(0, 0)) }), "nor answered with the slot's new result (A4)")

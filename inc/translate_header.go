@@ -7,7 +7,7 @@ import "incforge/roce"
 // dataPacket is what a data packet carries from one connection to another; all else is the out endpoint's.
 type dataPacket struct {
 	op      roce.Opcode
-	psn     roce.PSN
+	psn     roce.PSN // the group's
 	pad     uint8
 	se, ce  bool
 	imm     uint32
@@ -32,14 +32,23 @@ func (e *Engine) translate(ei int, ce bool) Out {
 	}}
 }
 
-// dataTo is a data packet on its way to the endpoint of table index ei. AckReq is always set: the hosts' ACKs of results
-// are what Mode II lives by (A12).
-func (e *Engine) dataTo(ei int, d dataPacket) Out {
-	out := e.translate(ei, d.ce)
+// dataTo is a data packet of in's range on its way to an endpoint of in's group. AckReq is always set: the receivers' ACKs are
+// what Mode II lives by (A12).
+func (e *Engine) dataTo(in *incoming, to int, d dataPacket) Out {
+	out := e.translate(e.params.EndpointIndex(in.group, to), d.ce)
 	p := &out.Packet
-	p.Op, p.PSN, p.Pad, p.SE, p.AckReq, p.Payload = d.op, d.psn, d.pad, d.se, true, d.payload
+	p.Op, p.Pad, p.SE, p.AckReq, p.Payload = d.op, d.pad, d.se, true, d.payload
+	p.PSN = d.psn.Add(in.span.offsets[to].out)
 	if d.op.HasImm() {
 		p.Imm = d.imm
 	}
+	return out
+}
+
+// aeth is an ACK, NAK or RNR NAK on its way to the endpoint of table index ei; its number is the wire's already.
+func (e *Engine) aeth(ei int, wire roce.PSN, syndrome uint8, msn uint32, ce bool) Out {
+	out := e.translate(ei, ce)
+	out.Packet.Op, out.Packet.PSN = roce.Acknowledge, wire
+	out.Packet.Syndrome, out.Packet.MSN = syndrome, msn
 	return out
 }

@@ -243,7 +243,7 @@ func TestBarrierOfWideType(t *testing.T) {
 
 // TestRestoreRefusesSums: words that no contributions can have left in a slot.
 func TestRestoreRefusesSums(t *testing.T) {
-	const word = 1 + 5*10 + 3 + 1 + 4 + 1 + 2 + 1 + 4 // where the first word of the first slot begins
+	const word = 1 + 3 + 5*13 + 1 + 3 + 4 + 1 + 2 + 1 + 4 // where the first word of the first slot begins
 	const plenty = 0x40490FDB                         // π, which is of no 16-bit type
 	tests := []struct {
 		name         string
