@@ -5,8 +5,8 @@
 // Contract
 //   order       one frame at a time: ack_rd, ack_we or not, ack_rd of the next; ack_group, ack_self, ack_mask, ack_pick stand still from ack_rd
 //               to ack_we or until the answer was used
-//   latency     ack_rd in cycle 0, ack_picked* and ack_own* from cycle 1 on, ack_rest* and ack_ready from cycle STAGES + 1 on; held
-//               through the cycle of the next ack_rd; a write is seen by an ack_rd in the cycle after it
+//   latency     ack_rd in cycle 0, ack_picked* and ack_own* from cycle 1 on, ack_rest* and ack_ready from cycle STAGES + 1 on, all
+//               until the next ack_rd, whatever is written; a write is seen by an ack_rd in the cycle after it
 //   throughput  a read, or a write of what was read, in a cycle
 //   stall       none; init waits while ack_we is high
 //   serial      all compared numbers of a group lie within half the number range of each other; of equals the lowest endpoint is the minimum
@@ -124,7 +124,7 @@ module inc_receive_ack #(
         end
     endgenerate
 
-    // ---- minimum: a tree over pairs, STAGES of its levels end in registers, the last one too ----
+    // ---- minimum: a tree over pairs; STAGES of its levels end in registers, the last one too ----
 
     localparam FAN    = $clog2(MASK_W);
     localparam LEVELS = FAN > STAGES ? FAN : STAGES;
