@@ -244,7 +244,7 @@ func TestBarrierOfWideType(t *testing.T) {
 // TestRestoreRefusesSums: words that no contributions can have left in a slot.
 func TestRestoreRefusesSums(t *testing.T) {
 	const word = 1 + 3 + 5*13 + 1 + 3 + 4 + 1 + 2 + 1 + 4 // where the first word of the first slot begins
-	const plenty = 0x40490FDB                         // π, which is of no 16-bit type
+	const plenty = 0x40490FDB                             // π, which is of no 16-bit type
 	tests := []struct {
 		name         string
 		reproducible bool

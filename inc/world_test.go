@@ -15,8 +15,8 @@ import (
 // what must hold always: what leaves is a frame that an independent decoder accepts with the right headers, Handle and
 // Step agree, and the counters add up.
 type world struct {
-	t       testing.TB
-	e, twin *Engine
+	t        testing.TB
+	e, twin  *Engine
 	up, down bool // results may go to a parent, or to out_mask
 }
 

@@ -91,11 +91,33 @@ func (d *Driver) SetGroup(g int, s inc.Group) error {
 	if s.BigEndian {
 		coll |= 1 << 24
 	}
-	return d.writeAll(g, []value{
+	if s.InBand {
+		coll |= 1 << 25
+	}
+	if s.RootSends {
+		coll |= 1 << 26
+	}
+	list := []value{
 		{"GROUP_START", uint32(s.Start)}, {"GROUP_SLOTS", uint32(s.SlotBase) | uint32(s.Log2N)<<24},
 		{"GROUP_IN_MASK", s.InMask}, {"GROUP_OUT_MASK", s.OutMask}, {"GROUP_ACK_MASK", s.AckMask},
 		{"GROUP_PARENT", parent}, {"GROUP_COLLECTIVE", coll},
-	})
+	}
+	if !s.InBand {
+		return d.writeAll(g, list) // it does not ask where the root ranks are
+	}
+	const perRegister, bits = 5, 6 // routes in a register GROUP_ROUTE_i; each is endpoint and valid
+	var routes [(inc.Roots + perRegister - 1) / perRegister]uint32
+	for root, to := range s.Route {
+		v := uint32(to.Endpoint)
+		if to.Valid {
+			v |= 1 << 5
+		}
+		routes[root/perRegister] |= v << (root % perRegister * bits)
+	}
+	for i, v := range routes {
+		list = append(list, value{fmt.Sprintf("GROUP_ROUTE_%d", i), v})
+	}
+	return d.writeAll(g, list)
 }
 
 // busyReads bounds the wait for a group's start; a start visits every slot once, so buffers of any size fit.

@@ -17,6 +17,12 @@ import (
 // Values that the reference's registers have whatever the design: the identity (docs/engine.md section 6).
 const identity = 0x494E4331
 
+// A register GROUP_ROUTE_i holds the routes to so many root ranks, of so many bits each: valid, endpoint.
+const (
+	routesPerRegister = 5
+	routeBits         = 6
+)
+
 // referenceLatency is the reference's delay in cycles from a frame's last beat in to the first beat out. Any number would do.
 const referenceLatency = 20
 
@@ -155,7 +161,7 @@ func (r *Reference) Reset() error {
 	p := r.man.Params
 	eng, err := inc.New(inc.Params{Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTU: p.MTUBytes, Slots: p.Slots(),
 		ICRCCheck: p.ICRCCheck, DTypes: cmp.Or(uint8(p.DTypeMask()), 1<<inc.DTypeINT32), Ops: cmp.Or(uint8(p.OpMask()), 1<<inc.OpSum),
-		Reproducible: p.Reproducible()})
+		Reproducible: p.Reproducible(), InBand: p.InBand})
 	if err != nil {
 		return fmt.Errorf("reference: %w", err)
 	}
@@ -323,10 +329,23 @@ func (r *Reference) endpoint(ei int) inc.Endpoint {
 
 func (r *Reference) group(g int) inc.Group {
 	slots, parent, coll := r.reg("GROUP_SLOTS", g), r.reg("GROUP_PARENT", g), r.reg("GROUP_COLLECTIVE", g)
-	return inc.Group{
+	set := inc.Group{
 		Start: roce.PSN(r.reg("GROUP_START", g)), SlotBase: int(slots & 0xFFFFFF), Log2N: int(slots >> 24 & 31),
 		InMask: r.reg("GROUP_IN_MASK", g), OutMask: r.reg("GROUP_OUT_MASK", g), AckMask: r.reg("GROUP_ACK_MASK", g),
 		Parent: int(parent & 0xFF), HasParent: parent>>31 != 0,
 		Collective: uint8(coll & 7), Op: uint8(coll >> 8 & 3), DType: uint8(coll >> 16 & 3), BigEndian: coll>>24&1 != 0,
+		InBand: coll>>25&1 != 0, RootSends: coll>>26&1 != 0,
 	}
+	if !set.InBand {
+		return set // where the root ranks are is nothing to it
+	}
+	var v uint32
+	for root := range set.Route {
+		if root%routesPerRegister == 0 {
+			v = r.reg(fmt.Sprintf("GROUP_ROUTE_%d", root/routesPerRegister), g)
+		}
+		set.Route[root] = inc.Route{Valid: v>>5&1 != 0, Endpoint: uint8(v & 31)}
+		v >>= routeBits
+	}
+	return set
 }
