@@ -5,6 +5,8 @@
 package synthetic
 
 import (
+	"fmt"
+
 	"incforge/inc"
 	"incforge/verify/manifest"
 )
@@ -12,7 +14,7 @@ import (
 // Mini are the parameters of a small engine: 8-byte bus, two groups of four members, four ports.
 func Mini() manifest.Params {
 	return manifest.Params{Mode: 2, BusBytes: 8, Lanes: 2, BufferBytes: 16384, Groups: 2, Members: 4, Ports: 4, MTUBytes: 1024,
-		WindowPackets: 4, ClockMHz: 250, ICRCCheck: true, DTypes: []string{"INT32"}, Ops: []string{"SUM"}, Accumulate: "in_place"}
+		WindowPackets: 4, ClockMHz: 250, ICRCCheck: true, DTypes: []string{"INT32"}, Ops: []string{"SUM"}, Accumulate: "in_place", InBand: true}
 }
 
 // Full is Mini with every type and operation.
@@ -67,7 +69,11 @@ func Manifest(p manifest.Params) *manifest.Manifest {
 		add("GROUP_"+n+"_MASK", "rw", p.Groups, 0, f("mask", 0, p.Members+1))
 	}
 	add("GROUP_PARENT", "rw", p.Groups, 0, f("endpoint", 0, 8), f("valid", 31, 1))
-	add("GROUP_COLLECTIVE", "rw", p.Groups, 0, f("collective", 0, 3), f("op", 8, 2), f("dtype", 16, 2), f("big_endian", 24, 1))
+	add("GROUP_COLLECTIVE", "rw", p.Groups, 0, f("collective", 0, 3), f("op", 8, 2), f("dtype", 16, 2), f("big_endian", 24, 1),
+		f("in_band", 25, 1), f("root_sends", 26, 1))
+	for i := range 7 {
+		add(fmt.Sprintf("GROUP_ROUTE_%d", i), "rw", p.Groups, 0, f("routes", 0, 30))
+	}
 	n := p.Records()
 	add("EP_CTRL", "rw", n, 0, f("valid", 0, 1), f("host", 1, 1), f("port", 8, 8))
 	for _, name := range []string{"LOCAL_QPN", "REMOTE_QPN"} {
