@@ -6,16 +6,17 @@
 //   order       one frame at a time: ctl_rd, the answer, ctl_open if the frame opens a range, then ctl_rd again for the same frame
 //   latency     ctl_rd in cycle 0, map_* from cycle 2 on, held until the cycle after the next ctl_rd; ent_* stand still in cycle 1 and from
 //               there to the end of an open
-//   open        ctl_open in cycle 0, ctl_busy in cycles 1 to MASK_W + 1, the new range from a ctl_rd in cycle MASK_W + 2 on; off_* tell
-//               the new range's offsets, one endpoint a cycle in cycles 2 to MASK_W + 1
+//   open        ctl_open in cycle 0, ctl_busy in cycles 1 to 2**EP_W + 1, the new range from a ctl_rd in cycle 2**EP_W + 2 on; off_*
+//               tell the new range's offsets, one endpoint a cycle in cycles 2 to 2**EP_W + 1
 //   start       every endpoint of a group offered on init_* gets offsets 0 (told on off_* for range 0), its group no range; the first range
 //               begins at init_psn; taken in every cycle without ctl_busy
 //   throughput  a ctl_rd in 2 cycles
 //   stall       none; init waits while ctl_busy is high
 //   range       map_current: belongs to the current range, map_previous: to the one before, neither: outside, and then only map_base,
-//               map_opens, map_opens_up, map_bad_control and map_wrong_role mean anything; a CNP belongs to the current range, and before the
-//               first one has the registers' roles of an AllReduce, map_first, map_last and map_rng then mean nothing;
-//               map_rng is the number of the range modulo 4, range 0 being the first since the start
+//               map_opens, map_opens_up, map_bad_control and map_wrong_role mean anything (the last four and map_contradicts are low where
+//               they do not apply); map_rng is the number of the range modulo 4, range 0 being the first since the start
+//   CNP         belongs to the current range, its PSN to none: map_psn is ent_psn, map_first and map_last mean nothing; before the first
+//               range it has the registers' roles of an AllReduce, number 0, and map_begin and map_end mean nothing
 //   roles       in of a Broadcast and out of a Reduce are empty; map_up: the endpoint is in in; map_down: it is the parent, not in in, and the
 //               collective is not Reduce
 //   reset       idle; no state of a group is known until its start
@@ -269,7 +270,7 @@ module inc_control #(
     wire [23:0] rel   = in_prev ? prev_rel : cur_rel;
     wire [31:0] imm   = in_prev ? prev_imm : cur_imm;
     wire        first = rel == 24'd0;
-    wire [23:0] begins = in_prev ? prev_first : cur_first;
+    wire [23:0] start = in_prev ? prev_first : cur_first;
 
     wire [MASK_W-1:0] r_in     = in_prev ? prev_r_in : cur_r_in;
     wire [MASK_W-1:0] r_out    = in_prev ? prev_r_out : cur_r_out;
@@ -302,8 +303,8 @@ module inc_control #(
             map_first       <= first;
             map_last        <= rel == {4'd0, imm[19:0]};
             map_rng         <= cur_rng - {1'b0, in_prev};
-            map_begin       <= begins;
-            map_end         <= begins + {4'd0, imm[19:0]};
+            map_begin       <= start;
+            map_end         <= start + {4'd0, imm[19:0]};
             map_up          <= (r_in & self) != NOBODY;
             map_down        <= (r_parent & ~r_in & self) != NOBODY && imm[31:29] != REDUCE;
             map_ackable_any <= (r_ack & self) != NOBODY;
@@ -320,8 +321,7 @@ module inc_control #(
 
     // ---- open: the group's word first, then endpoint by endpoint ----
 
-    localparam integer LAST = MASK_W - 1;
-    wire walk_last = walk_reg == LAST[EP_W-1:0];
+    wire walk_last = walk_reg == {EP_W{1'b1}};
 
     always @(posedge clk) begin
         begin_reg    <= ctl_open;
