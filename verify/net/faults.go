@@ -95,29 +95,40 @@ func (c *Class) UnmarshalText(text []byte) error {
 
 // Faults are what one direction of a link does to frames. Probabilities are per frame, 0 to 1.
 type Faults struct {
-	Loss, Duplicate, Reorder, Corrupt float64
+	Loss      float64 `yaml:"loss,omitempty" json:"loss,omitempty"`
+	Duplicate float64 `yaml:"duplicate,omitempty" json:"duplicate,omitempty"`
+	Reorder   float64 `yaml:"reorder,omitempty" json:"reorder,omitempty"`
+	Corrupt   float64 `yaml:"corrupt,omitempty" json:"corrupt,omitempty"`
 	// Burst loses frames in runs.
-	Burst Burst
+	Burst Burst `yaml:"burst,omitempty" json:"burst,omitzero"`
 	// Jitter is the largest extra delay of any frame in cycles; it does not change the order.
-	Jitter int
+	Jitter int `yaml:"jitter,omitempty" json:"jitter,omitempty"`
 	// ReorderDelay is how far behind a reordered or duplicated frame may come, in cycles; 0 means 1000.
-	ReorderDelay int
+	ReorderDelay int `yaml:"reorder_delay,omitempty" json:"reorder_delay,omitempty"`
 	// FlagErrors delivers corrupted frames to engines with the error bit set, as a MAC with an FCS check would.
-	FlagErrors float64
+	FlagErrors float64 `yaml:"flag_errors,omitempty" json:"flag_errors,omitempty"`
 	// Only restricts faults to classes of frames.
-	Only Only
+	Only Only `yaml:"only,omitempty" json:"only,omitzero"`
 	// Drop, if not nil, decides on a frame before the coins do; true loses it. It is called where nothing else runs.
-	Drop func(frame []byte) bool
+	Drop func(frame []byte) bool `yaml:"-" json:"-"`
 }
 
 // Burst is Gilbert's channel: in its bad state it loses every frame, in the good one none. Both zero: never bad.
 type Burst struct {
 	// Enter and Leave are the probabilities, a frame, that the channel turns bad, and good again.
-	Enter, Leave float64
+	Enter float64 `yaml:"enter,omitempty" json:"enter,omitempty"`
+	Leave float64 `yaml:"leave,omitempty" json:"leave,omitempty"`
 }
 
 // Only says which frames a kind of fault may hit; the zero value hits all.
-type Only struct{ Loss, Burst, Duplicate, Reorder, Corrupt, Jitter Class }
+type Only struct {
+	Loss      Class `yaml:"loss,omitempty" json:"loss,omitempty"`
+	Burst     Class `yaml:"burst,omitempty" json:"burst,omitempty"`
+	Duplicate Class `yaml:"duplicate,omitempty" json:"duplicate,omitempty"`
+	Reorder   Class `yaml:"reorder,omitempty" json:"reorder,omitempty"`
+	Corrupt   Class `yaml:"corrupt,omitempty" json:"corrupt,omitempty"`
+	Jitter    Class `yaml:"jitter,omitempty" json:"jitter,omitempty"`
+}
 
 // Kind is what was done to one frame.
 type Kind uint8
