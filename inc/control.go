@@ -200,32 +200,45 @@ func (e *Engine) open(g *group, r roles, immediate uint32) {
 	}
 }
 
-// findSpan gives the range that a packet of an in-band group belongs to, opening it if the packet is the control that does
-// (docs/engine.md section 3.3). It is nil if the packet is dropped, which is counted; outs is what leaves then.
-func (e *Engine) findSpan(at place, p *roce.Packet) (s *span, outs []Out) {
-	g := &e.groups[at.group]
-	both := [...]*span{&g.current, &g.previous}
-	if p.Op == roce.Acknowledge {
-		for _, s := range both {
-			if s.hearers()&at.bit() != 0 && s.has(p.PSN.Add(-s.offsets[at.member].out)) {
-				return s, nil
-			}
+// sent gives the range in which an endpoint sends a PSN on its wire, and which one of the group's that is; nil if there is none.
+func (g *group) sent(member int, wire roce.PSN) (*span, roce.PSN) {
+	return g.find(member, func(s *span) uint32 { return s.senders() }, func(o offsets) roce.PSN { return wire.Add(-o.in) })
+}
+
+// heard is sent for what the endpoint hears.
+func (g *group) heard(member int, wire roce.PSN) (*span, roce.PSN) {
+	return g.find(member, func(s *span) uint32 { return s.hearers() }, func(o offsets) roce.PSN { return wire.Add(-o.out) })
+}
+
+// find asks the current range first, then the one before.
+func (g *group) find(member int, part func(*span) uint32, translate func(offsets) roce.PSN) (*span, roce.PSN) {
+	for _, s := range [...]*span{&g.current, &g.previous} {
+		if psn := translate(s.offsets[member]); part(s)>>member&1 != 0 && s.has(psn) {
+			return s, psn
 		}
-		e.count(DropStaleAck)
-		return nil, nil
+	}
+	return nil, 0
+}
+
+// findSpan gives the range that a packet of an in-band group belongs to, opening it if the packet is the control that does
+// (docs/engine.md section 3.3), and its PSN in the group. The range is nil if the packet is dropped, which is counted; outs is
+// what leaves then.
+func (e *Engine) findSpan(at place, p *roce.Packet) (s *span, psn roce.PSN, outs []Out) {
+	g := &e.groups[at.group]
+	if p.Op == roce.Acknowledge {
+		if s, psn = g.heard(at.member, p.PSN); s == nil {
+			e.count(DropStaleAck)
+		}
+		return s, psn, nil
 	}
 
 	control := isControl(p)
-	for _, s := range both {
-		psn := p.PSN.Add(-s.offsets[at.member].in)
-		if s.senders()&at.bit() == 0 || !s.has(psn) {
-			continue
-		}
+	if s, psn = g.sent(at.member, p.PSN); s != nil {
 		if control != (psn == s.first) || control && p.Imm != s.immediate {
 			e.count(DropControl)
-			return nil, nil
+			return nil, 0, nil
 		}
-		return s, nil
+		return s, psn, nil
 	}
 
 	base, end := g.base(at.member), &g.ends[at.member]
@@ -234,18 +247,18 @@ func (e *Engine) findSpan(at place, p *roce.Packet) (s *span, outs []Out) {
 		switch {
 		case !legal:
 			e.count(DropBadControl)
-			return nil, nil
+			return nil, 0, nil
 		case r.senders()&at.bit() == 0:
 			e.count(DropWrongRole)
-			return nil, nil
+			return nil, 0, nil
 		case r.in&at.bit() == 0 || end.ePSN == base:
 			e.open(g, r, p.Imm)
-			return &g.current, nil
+			return &g.current, g.current.first, nil
 		}
 	}
 	e.count(DropRange)
 	if p.PSN.Diff(end.ePSN) > 0 && end.ePSN == base { // the control that would have opened its range is lost
-		return nil, e.nak(at, base)
+		outs = e.nak(at, base)
 	}
-	return nil, nil
+	return nil, 0, outs
 }

@@ -185,13 +185,9 @@ func (e *Engine) process(at place, p *roce.Packet) []Out {
 	g := &e.groups[at.group]
 	in := incoming{Packet: p, place: at, span: &g.current, psn: p.PSN}
 	if g.InBand && p.Op != roce.CNP {
-		s, outs := e.findSpan(at, p)
-		if s == nil {
+		var outs []Out
+		if in.span, in.psn, outs = e.findSpan(at, p); in.span == nil {
 			return outs
-		}
-		in.span, in.psn = s, p.PSN.Add(-s.offsets[at.member].in)
-		if p.Op == roce.Acknowledge {
-			in.psn = p.PSN.Add(-s.offsets[at.member].out)
 		}
 	}
 	if reason, bad := e.checkRole(&in); bad {

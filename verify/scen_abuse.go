@@ -228,12 +228,12 @@ func scenDrops(t *T) error {
 				return err
 			}
 		}
-		for k := range 2*g.mw() - 1 { // at the start the whole ring is free
+		for k := range g.mw() - 1 {
 			if _, err := e.exchange(g.data(0, start.Add(1+k), g.noise(16))); err != nil {
 				return err
 			}
 		}
-		if err := try("window", inc.DropWindow, g.data(0, start.Add(2*g.mw()), g.noise(16)), false); err != nil {
+		if err := try("window", inc.DropWindow, g.data(0, start.Add(g.mw()), g.noise(16)), false); err != nil {
 			return err
 		}
 		if err := try("stale, slot partial", inc.DropStale, g.data(0, start, g.noise(16)), false); err != nil {

@@ -74,6 +74,12 @@ func (g *group) contribute(who []int, psn roce.PSN, payload func(c int) []byte) 
 
 // complete has all members contribute random words and checks the result.
 func (g *group) complete(psn roce.PSN) error {
+	_, err := g.completed(psn)
+	return err
+}
+
+// completed is complete, and gives the result.
+func (g *group) completed(psn roce.PSN) ([]byte, error) {
 	m := g.members()
 	data := map[int][]byte{}
 	var all [][]byte
@@ -83,9 +89,10 @@ func (g *group) complete(psn roce.PSN) error {
 	}
 	outs, err := g.contribute(m, psn, func(c int) []byte { return data[c] })
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return g.expectTo(outs, m, roce.SendOnly, psn, g.reduce(all...))
+	result := g.reduce(all...)
+	return result, g.expectTo(outs, m, roce.SendOnly, psn, result)
 }
 
 // scenOnePSN is scenario 2: element i = i·(r+1), nothing until the last rank, then one result a rank, worked out by hand.
@@ -335,8 +342,9 @@ func scenNoDoubleRecycle(t *T) error {
 	return nil
 }
 
-// scenStaleAlias is scenario 10: a very late duplicate of a PSN that shares its slot with a younger one neither gets the
-// younger result nor disturbs its sum; and a host that overruns its window is not let into a slot that is in use.
+// scenStaleAlias is scenario 10: a very late duplicate of a PSN gets its own result as long as nobody uses its slot again; from
+// then on it neither gets the younger result nor disturbs its sum. And a host that overruns its window is not let into a slot
+// whose result may still be wanted, at the start as little as later.
 func scenStaleAlias(t *T) error {
 	g, err := t.star()
 	if err != nil {
@@ -345,10 +353,13 @@ func scenStaleAlias(t *T) error {
 	m, mw := g.members(), g.mw()
 	n := 2 * mw
 	at := func(k int) roce.PSN { return g.set.Start.Add(k) }
+	var results [][]byte
 	for k := range n {
-		if err := g.complete(at(k)); err != nil {
+		result, err := g.completed(at(k))
+		if err != nil {
 			return err
 		}
+		results = append(results, result)
 	}
 	silence := func(what string, f portFrame) error {
 		outs, err := g.e.exchange(f)
@@ -366,7 +377,11 @@ func scenStaleAlias(t *T) error {
 			all = append(all, data[c])
 		}
 		alias := at(k) // same slot as psn
-		if err := silence("a stale duplicate of an empty slot", g.data(m[0], alias, g.values(16))); err != nil {
+		outs, err := g.e.exchange(g.data(m[0], alias, g.values(16)))
+		if err != nil {
+			return err
+		}
+		if err := g.expectTo(outs, m[:1], roce.SendOnly, alias, results[k]); err != nil {
 			return err
 		}
 		for i, c := range m[:len(m)-1] {
@@ -378,11 +393,11 @@ func scenStaleAlias(t *T) error {
 			}
 		}
 		last := m[len(m)-1]
-		outs, err := g.e.exchange(g.data(last, psn, data[last]))
-		if err != nil {
+		if outs, err = g.e.exchange(g.data(last, psn, data[last])); err != nil {
 			return err
 		}
-		if err := g.expectTo(outs, m, roce.SendOnly, psn, g.reduce(all...)); err != nil {
+		results = append(results, g.reduce(all...))
+		if err := g.expectTo(outs, m, roce.SendOnly, psn, results[n+k]); err != nil {
 			return err
 		}
 		if err := silence("a stale duplicate of a complete slot", g.data(m[0], alias, g.values(16))); err != nil {
@@ -401,20 +416,29 @@ func scenStaleAlias(t *T) error {
 	if len(m) == 1 {
 		return nil
 	}
-	for k := range mw { // rank 0 alone fills its window, then one packet more
-		if _, err := g.e.exchange(g.data(m[0], at(end+k), g.values(16))); err != nil {
-			return err
+	overrun := func(from int) error { // rank 0 alone fills its window, then one packet more
+		for k := range mw {
+			if _, err := g.e.exchange(g.data(m[0], at(from+k), g.values(16))); err != nil {
+				return err
+			}
 		}
+		return silence("a window overrun", g.data(m[0], at(from+mw), g.values(16)))
 	}
-	if err := silence("a window overrun", g.data(m[0], at(end+mw), g.values(16))); err != nil {
+	if err := overrun(end); err != nil {
+		return err
+	}
+	if err := g.e.drv.ResetGroup(g.index); err != nil {
+		return err
+	}
+	if err := overrun(0); err != nil {
 		return err
 	}
 	c, err := g.e.counters()
 	if err != nil {
 		return err
 	}
-	if c["DROP_WINDOW"] != 1 || c["DROP_STALE"] == 0 {
-		return failf("DROP_WINDOW is %d and DROP_STALE %d, expected 1 and more than 0", c["DROP_WINDOW"], c["DROP_STALE"])
+	if c["DROP_WINDOW"] != 2 || c["DROP_STALE"] == 0 {
+		return failf("DROP_WINDOW is %d and DROP_STALE %d, expected 2 and more than 0", c["DROP_WINDOW"], c["DROP_STALE"])
 	}
 	return nil
 }
@@ -1035,9 +1059,18 @@ func illegalGroups(t *T, legal inc.Group) []inc.Group {
 		all = append(all, g)
 	}
 	for c := range uint8(8) {
-		if c != inc.CollectiveAllReduce && c != inc.CollectiveBarrier {
+		switch {
+		case c > inc.CollectiveBarrier:
 			change(func(g *inc.Group) { g.Collective = c })
+		case c == inc.CollectiveReduce, c == inc.CollectiveBroadcast: // without the way to the root rank
+			change(func(g *inc.Group) { g.Collective, g.HasParent = c, false })
 		}
+		if c != inc.CollectiveAllReduce {
+			change(func(g *inc.Group) { g.Collective, g.HasParent, g.InBand = c, true, true })
+		}
+	}
+	if !t.p.InBand {
+		change(func(g *inc.Group) { g.Collective, g.InBand = inc.CollectiveAllReduce, true })
 	}
 	for v := range uint8(4) {
 		if t.p.OpMask()>>v&1 == 0 {
@@ -1058,7 +1091,17 @@ func illegalGroups(t *T, legal inc.Group) []inc.Group {
 	change(func(g *inc.Group) { g.Log2N = 0 })
 	change(func(g *inc.Group) { g.Parent, g.HasParent = t.p.Members+1, true })
 	if t.p.Reproducible() && t.p.Members%2 == 0 { // the endpoint without a partner in the pairs of the buffer
-		change(func(g *inc.Group) { g.InMask |= 1 << t.p.Members })
+		last := uint32(1) << t.p.Members
+		change(func(g *inc.Group) { g.InMask |= last })
+		change(func(g *inc.Group) { g.OutMask, g.InBand, g.Collective = g.OutMask|last, true, inc.CollectiveAllReduce })
+		change(func(g *inc.Group) {
+			g.Parent, g.HasParent, g.InBand, g.Collective = t.p.Members, true, true, inc.CollectiveAllReduce
+		})
+	}
+	if t.p.InBand && t.p.DTypeMask()&wideTypes != 0 { // in-band, a packet takes two units whatever the type
+		change(func(g *inc.Group) {
+			g.InBand, g.Collective, g.SlotBase = true, inc.CollectiveAllReduce, t.p.Slots()-2<<g.Log2N+1
+		})
 	}
 	return all
 }

@@ -14,7 +14,7 @@ import (
 type Point struct {
 	// Opcode is the BTH opcode's name; "-" for frames that have none.
 	Opcode string
-	// Class is bypass, up, down, ack, nak, rnr, cnp or invalid.
+	// Class is bypass, up, down, up-reduce, down-broadcast, old (data of a range that everybody has), ack, nak, rnr, cnp or invalid.
 	Class string
 	// End is the number of valid bytes in the beat that holds the payload's last byte, 0 if there is no payload.
 	End int

@@ -49,24 +49,12 @@ type port struct {
 	places               []place
 }
 
-// slotKey names a slot of a group, slotState what the Board knows of it, for coverage only.
-type slotKey struct {
-	group int
-	index uint32
-}
-
-type slotState struct {
-	tag   roce.PSN
-	state string
-}
-
 // Board is the scoreboard of one engine.
 type Board struct {
 	dut.DUT
 	ref   *dut.Reference
 	man   *manifest.Manifest
 	ports []port
-	slots map[slotKey]slotState
 
 	// Cover collects what was seen. It may be shared by the Boards of one test.
 	Cover cover.Map
@@ -103,7 +91,6 @@ func (b *Board) forget() {
 	for i := range b.ports {
 		b.ports[i].places = []place{{}}
 	}
-	b.slots = map[slotKey]slotState{}
 }
 
 // Reference is the engine that predicts.
@@ -255,6 +242,11 @@ func (b *Board) accept(a dut.Accepted) error {
 	b.frames++
 	b.waiting[destination(a.Data)]--
 	b.record(Recorded{Port: a.Port, At: a.At, Data: a.Data})
+	var packet *roce.Packet
+	var saw *inc.Sight
+	if p, err := roce.Decode(a.Data); err == nil {
+		packet, saw = &p, b.sight(&p)
+	}
 	before := b.ref.Engine().Counters()
 	for _, o := range b.ref.Handle(a.Port, a.Data, a.Err) {
 		p := &b.ports[o.Port]
@@ -271,7 +263,7 @@ func (b *Board) accept(a dut.Accepted) error {
 			changed = append(changed, c)
 		}
 	}
-	b.cover(a, changed)
+	b.cover(packet, changed, saw)
 	if b.OnAccept != nil {
 		return b.OnAccept(a, changed)
 	}
@@ -441,16 +433,7 @@ func (b *Board) Write(addr, value uint32) error {
 	if err := b.ref.Write(addr, value); err != nil {
 		return err
 	}
-	reg, g, _ := b.man.Find(addr)
-	switch {
-	case reg == nil:
-	case reg.Name == "GROUP_CTRL" && value != 0:
-		for k := range b.slots {
-			if k.group == g {
-				delete(b.slots, k)
-			}
-		}
-	case reg.Name == "ECC_INJECT" && b.man.Params.ECC:
+	if reg, _, ok := b.man.Find(addr); ok && reg.Name == "ECC_INJECT" && b.man.Params.ECC {
 		b.injected = b.injected || value != 0
 		b.doubled = b.doubled || value > 1
 	}
@@ -589,7 +572,7 @@ func identities(c map[string]uint64) error {
 		name        string
 		left, right uint64
 	}{
-		{"RX_FRAMES", c["RX_FRAMES"], sum("BYPASS", "UP_DATA", "DOWN_DATA", "RX_ACK", "RX_NAK", "RX_RNR", "RX_CNP") + drops - upDrops},
+		{"RX_FRAMES", c["RX_FRAMES"], sum("BYPASS", "UP_DATA", "DOWN_DATA", "RX_ACK", "RX_NAK", "RX_RNR", "RX_CNP", "TX_REACK") + drops - upDrops},
 		{"UP_DATA", c["UP_DATA"], sum("AGG", "TX_RESEND") + upDrops},
 		{"AGG", c["AGG"], sum("BUFFERED", "TX_RESULT")},
 		{"TX_RESULT", c["TX_RESULT"], c["WIPE"]},
@@ -598,7 +581,7 @@ func identities(c map[string]uint64) error {
 			return fmt.Errorf("counter identity of %s fails: %d is not %d", e.name, e.left, e.right)
 		}
 	}
-	low := sum("TX_FANOUT", "TX_RESEND", "TX_REFLECT", "TX_GAP_NAK", "TX_CNP")
+	low := sum("TX_FANOUT", "TX_RESEND", "TX_REFLECT", "TX_GAP_NAK", "TX_CNP", "TX_ACK_COPY", "TX_ACK_UP", "TX_REACK")
 	if c["TX_FRAMES"] < low || c["TX_FRAMES"] > low+c["TX_RESULT"] {
 		return fmt.Errorf("counter identity of TX_FRAMES fails: %d is not within %d to %d", c["TX_FRAMES"], low, low+c["TX_RESULT"])
 	}
