@@ -1,0 +1,462 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/token"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/ctrl"
+	"incforge/verify/manifest"
+)
+
+// Setup is what a groups file says, with defaults filled in and checked against a design. README.md describes the file.
+type Setup struct {
+	// ARP makes requests for an endpoint's local IP answered on its port with its local MAC.
+	ARP bool
+	// GapNAK and ForeignBypass are register CTRL, IPID is IP_ID.
+	GapNAK, ForeignBypass bool
+	IPID                  uint16
+	// Bypass is BYPASS_PORT by port. What is not in it is returned by the engine to its own port, and ends there.
+	Bypass map[int]int
+	// Groups are in the order of the file.
+	Groups []Group
+
+	eps int // records of the endpoint table that a group takes
+}
+
+// Group is a group with its endpoints.
+type Group struct {
+	Index int
+	Set   inc.Group
+	// Ends are by endpoint number.
+	Ends map[int]inc.Endpoint
+
+	pos *token.Position
+}
+
+type (
+	fileSetup struct {
+		ARP           at[bool]     `yaml:"arp"`
+		GapNAK        at[bool]     `yaml:"gap_nak"`
+		ForeignBypass at[bool]     `yaml:"foreign_bypass"`
+		IPID          at[int]      `yaml:"ip_id"`
+		Bypass        []fileBypass `yaml:"bypass"`
+		Groups        []fileGroup  `yaml:"groups"`
+	}
+	fileBypass struct {
+		From at[int] `yaml:"from"`
+		To   at[int] `yaml:"to"`
+	}
+	fileGroup struct {
+		Group      at[int]        `yaml:"group"`
+		Collective at[string]     `yaml:"collective"`
+		DType      at[string]     `yaml:"dtype"`
+		Op         at[string]     `yaml:"op"`
+		BigEndian  at[bool]       `yaml:"big_endian"`
+		InBand     at[bool]       `yaml:"in_band"`
+		RootSends  at[bool]       `yaml:"root_sends"`
+		Start      at[int]        `yaml:"start"`
+		Window     at[int]        `yaml:"window"`
+		SlotBase   at[int]        `yaml:"slot_base"`
+		Parent     at[int]        `yaml:"parent"`
+		In         at[[]int]      `yaml:"in"`
+		Out        at[[]int]      `yaml:"out"`
+		Ack        at[[]int]      `yaml:"ack"`
+		Routes     at[[]int]      `yaml:"routes"`
+		Endpoints  []fileEndpoint `yaml:"endpoints"`
+	}
+	fileEndpoint struct {
+		Endpoint      at[int]  `yaml:"endpoint"`
+		Port          at[int]  `yaml:"port"`
+		Host          at[bool] `yaml:"host"`
+		UDPSourcePort at[int]  `yaml:"udp_source_port"`
+		TTL           at[int]  `yaml:"ttl"`
+		TOS           at[int]  `yaml:"tos"`
+		Local         fileEnd  `yaml:"local"`
+		Remote        fileEnd  `yaml:"remote"`
+	}
+	fileEnd struct {
+		MAC at[roce.MAC] `yaml:"mac"`
+		IP  at[roce.IP4] `yaml:"ip"`
+		QPN at[int]      `yaml:"qpn"`
+	}
+)
+
+// The words of a file, in the order of their codes.
+func collectives() []string { return []string{"allreduce", "reduce", "broadcast", "barrier"} }
+func dtypes() []string      { return []string{"FP32", "FP16", "BF16", "INT32"} }
+func ops() []string         { return []string{"SUM", "MIN", "MAX"} }
+
+// What endpoints have unless the file says otherwise.
+const (
+	defaultSourcePort = 49152
+	defaultTTL        = 64
+	defaultQPN        = 0x100000         // plus the endpoint's table index
+	defaultMAC        = 0x0249_4E43_0000 // locally administered; plus the port
+)
+
+// ReadSetup reads a groups file for the design that m describes. The error wraps ErrSetup and tells everything that is wrong,
+// each with its line.
+func ReadSetup(path string, m *manifest.Manifest) (*Setup, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSetup, err)
+	}
+	return ParseSetup(path, text, m)
+}
+
+// ParseSetup is ReadSetup of a text; file names it in messages.
+func ParseSetup(file string, text []byte, m *manifest.Manifest) (*Setup, error) {
+	r := &resolver{mistakes: mistakes{file: file}, p: m.Params}
+	var f fileSetup
+	r.decode(text, &f)
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	s := r.setup(&f)
+	return s, r.err()
+}
+
+// resolver fills in defaults and checks.
+type resolver struct {
+	mistakes
+	p     manifest.Params
+	units int // of the buffer, taken by the groups so far
+}
+
+// bound checks that a number is in low … high.
+func (r *resolver) bound(what string, a *at[int], low, high int) {
+	if a.given && (a.v < low || a.v > high) {
+		r.addf(a.pos, "%s is %d, allowed are %d to %d", what, a.v, low, high)
+	}
+}
+
+// code is the place of a word among names.
+func (r *resolver) code(what string, a *at[string], names []string, def int) uint8 {
+	if !a.given {
+		return uint8(def)
+	}
+	i := slices.Index(names, a.v)
+	if i < 0 {
+		r.addf(a.pos, "%s is %q, allowed are %s", what, a.v, strings.Join(names, ", "))
+		return uint8(def)
+	}
+	return uint8(i)
+}
+
+// included is code, of a type or operation that the design must have; the default is its first.
+func (r *resolver) included(what string, a *at[string], names []string, mask uint32) uint8 {
+	c := r.code(what, a, names, bits.TrailingZeros32(mask))
+	if a.given && slices.Contains(names, a.v) && mask>>c&1 == 0 {
+		r.addf(a.pos, "%s %s is not built into this design", what, a.v)
+	}
+	return c
+}
+
+func (r *resolver) setup(f *fileSetup) *Setup {
+	r.bound("ip_id", &f.IPID, 0, 0xFFFF)
+	s := &Setup{eps: r.p.EPS(), ARP: f.ARP.or(false), GapNAK: f.GapNAK.or(true), ForeignBypass: f.ForeignBypass.or(false),
+		IPID: uint16(f.IPID.or(0x1111)), Bypass: map[int]int{}}
+	for i := range f.Bypass {
+		b := &f.Bypass[i]
+		if !b.From.given || !b.To.given {
+			r.addf(cmp.Or(b.From.pos, b.To.pos), "bypass %d needs from and to", i)
+			continue
+		}
+		r.bound("from", &b.From, 0, r.p.Ports-1)
+		r.bound("to", &b.To, 0, r.p.Ports-1)
+		if _, twice := s.Bypass[b.From.v]; twice {
+			r.addf(b.From.pos, "port %d has a bypass already", b.From.v)
+		}
+		s.Bypass[b.From.v] = b.To.v
+	}
+	for i := range f.Bypass {
+		if b := &f.Bypass[i]; b.To.given {
+			if _, ok := s.Bypass[b.To.v]; !ok {
+				r.addf(b.To.pos, "port %d must have a bypass of its own: without one, what is bypassed ends there", b.To.v)
+			}
+		}
+	}
+	if len(f.Groups) == 0 {
+		r.addf(nil, "there are no groups")
+	}
+	seen := map[int]bool{}
+	for i := range f.Groups {
+		g := r.group(i, &f.Groups[i])
+		if seen[g.Index] {
+			r.addf(g.pos, "group %d is there already", g.Index)
+		}
+		seen[g.Index] = true
+		s.Groups = append(s.Groups, g)
+	}
+	if s.ARP {
+		r.addresses(s)
+	}
+	return s
+}
+
+func (r *resolver) group(i int, f *fileGroup) Group {
+	r.bound("group", &f.Group, 0, r.p.Groups-1)
+	r.bound("start", &f.Start, 0, roce.PSNMask)
+	r.bound("parent", &f.Parent, 0, r.p.Members)
+	g := Group{Index: f.Group.or(i), Ends: map[int]inc.Endpoint{}, pos: f.Group.pos}
+	if g.pos == nil && len(f.Endpoints) > 0 {
+		g.pos = f.Endpoints[0].Remote.IP.pos
+	}
+	if g.Index >= r.p.Groups && !f.Group.given {
+		r.addf(g.pos, "group %d: this design has %d groups", g.Index, r.p.Groups)
+	}
+	set := &g.Set
+	set.Collective = r.code("collective", &f.Collective, collectives(), inc.CollectiveAllReduce)
+	set.DType = r.included("dtype", &f.DType, dtypes(), r.p.DTypeMask())
+	set.Op = r.included("op", &f.Op, ops(), r.p.OpMask())
+	set.BigEndian, set.Start = f.BigEndian.or(false), roce.PSN(f.Start.or(0))
+	set.Parent, set.HasParent = f.Parent.v, f.Parent.given
+	set.InBand, set.RootSends = f.InBand.or(false), f.RootSends.or(false)
+	switch {
+	case set.InBand && !r.p.InBand:
+		r.addf(f.InBand.pos, "in_band is not built into this design")
+	case set.InBand && set.Collective != inc.CollectiveAllReduce:
+		r.addf(f.Collective.pos, "collective %s: an in-band group's ranks say what they do, so its registers say allreduce", f.Collective.v)
+	}
+	r.roles(&g, f)
+	r.slots(&g, f)
+	return g
+}
+
+// roles fills in endpoints and masks.
+func (r *resolver) roles(g *Group, f *fileGroup) {
+	set := &g.Set
+	oneWay := set.Collective == inc.CollectiveReduce || set.Collective == inc.CollectiveBroadcast
+	if oneWay && !set.HasParent {
+		r.addf(cmp.Or(f.Collective.pos, g.pos), "a %s needs a parent: the endpoint toward the root", f.Collective.v)
+	}
+	if len(f.Endpoints) == 0 {
+		r.addf(g.pos, "group %d has no endpoints", g.Index)
+	}
+	var tree, hosts uint32
+	for i := range f.Endpoints {
+		// In an AllReduce the parent is a switch; in the others whoever is the root.
+		e, ep := r.endpoint(g.Index, i, &f.Endpoints[i], func(e int) bool { return !set.HasParent || e != set.Parent || oneWay })
+		if _, twice := g.Ends[e]; twice {
+			r.addf(f.Endpoints[i].Endpoint.pos, "endpoint %d is there already", e)
+		}
+		g.Ends[e] = ep
+		if e > r.p.Members {
+			continue
+		}
+		tree |= 1 << e
+		if ep.Host {
+			hosts |= 1 << e
+		}
+	}
+	parent := uint32(0)
+	if set.HasParent && set.Parent <= r.p.Members {
+		if parent = 1 << set.Parent; tree&parent == 0 {
+			r.addf(f.Parent.pos, "parent %d is not among the endpoints", set.Parent)
+		}
+	}
+	children := tree &^ parent
+	set.InMask, set.OutMask, set.AckMask = children, children, hosts&children
+	switch set.Collective {
+	case inc.CollectiveReduce:
+		set.AckMask = parent
+	case inc.CollectiveBroadcast:
+		set.AckMask = children
+	}
+	r.mask("in", &f.In, tree, &set.InMask)
+	r.mask("out", &f.Out, tree, &set.OutMask)
+	r.mask("ack", &f.Ack, tree, &set.AckMask)
+	r.routes(g, f, tree)
+	sends := set.InMask
+	if set.InBand {
+		sends = tree
+	}
+	if r.p.Reproducible() && r.p.Members%2 == 0 && sends>>r.p.Members&1 != 0 {
+		r.addf(cmp.Or(f.In.pos, g.pos), "a reproducible engine of %d members takes contributions of endpoints 0 to %d", r.p.Members, r.p.Members-1)
+	}
+}
+
+// routes says where the root ranks of an in-band group are: as listed, or, without a parent, rank by rank the endpoints ascending.
+func (r *resolver) routes(g *Group, f *fileGroup, tree uint32) {
+	to := f.Routes.v
+	switch {
+	case f.Routes.given && !g.Set.InBand:
+		r.addf(f.Routes.pos, "routes are for in-band groups")
+		return
+	case len(to) > inc.Roots:
+		r.addf(f.Routes.pos, "there are %d routes, allowed are %d", len(to), inc.Roots)
+		return
+	case !f.Routes.given && g.Set.InBand && !g.Set.HasParent:
+		to = sortedKeys(g.Ends)
+	}
+	for rank, e := range to {
+		if e > r.p.Members || tree>>e&1 == 0 {
+			r.addf(f.Routes.pos, "routes: rank %d is at endpoint %d, which is not among the group's", rank, e)
+			continue
+		}
+		g.Set.Route[rank] = inc.Route{Valid: true, Endpoint: uint8(e)}
+	}
+}
+
+// mask takes a list of endpoints in the place of a default.
+func (r *resolver) mask(what string, a *at[[]int], tree uint32, m *uint32) {
+	if !a.given {
+		return
+	}
+	*m = 0
+	for _, e := range a.v {
+		if e > r.p.Members || tree>>e&1 == 0 {
+			r.addf(a.pos, "%s: endpoint %d is not among the group's", what, e)
+			continue
+		}
+		*m |= 1 << e
+	}
+}
+
+func (r *resolver) endpoint(group, i int, f *fileEndpoint, host func(e int) bool) (int, inc.Endpoint) {
+	where := cmp.Or(f.Endpoint.pos, f.Remote.IP.pos, f.Local.IP.pos, f.Remote.MAC.pos, f.Remote.QPN.pos)
+	e := f.Endpoint.or(i)
+	if e > r.p.Members {
+		r.addf(where, "endpoint is %d, allowed are 0 to %d", e, r.p.Members)
+	}
+	r.bound("port", &f.Port, 0, r.p.Ports-1)
+	r.bound("udp_source_port", &f.UDPSourcePort, 0, 0xFFFF)
+	r.bound("ttl", &f.TTL, 1, 255)
+	r.bound("tos", &f.TOS, 0, 255)
+	r.bound("local qpn", &f.Local.QPN, 0, roce.PSNMask)
+	r.bound("remote qpn", &f.Remote.QPN, 0, roce.PSNMask)
+	for _, must := range []struct {
+		what  string
+		given bool
+	}{{"local ip", f.Local.IP.given}, {"remote ip", f.Remote.IP.given}, {"remote mac", f.Remote.MAC.given}, {"remote qpn", f.Remote.QPN.given}} {
+		if !must.given {
+			r.addf(where, "group %d, endpoint %d has no %s", group, e, must.what)
+		}
+	}
+	ei := group*r.p.EPS() + e
+	if q := &f.Local.QPN; q.given && q.v%r.p.Records() != ei {
+		r.addf(q.pos, "local qpn %#x: the engine finds endpoint %d of group %d only if the low %d bits are %#x, as in %#x", q.v, e, group,
+			bits.Len(uint(r.p.Records()-1)), ei, q.v-q.v%r.p.Records()+ei)
+	}
+	port := f.Port.or(e % r.p.Ports)
+	return e, inc.Endpoint{Valid: true, Host: f.Host.or(host(e)), Port: port,
+		LocalQPN: uint32(f.Local.QPN.or(defaultQPN + ei)), RemoteQPN: uint32(f.Remote.QPN.v),
+		LocalIP: f.Local.IP.v, RemoteIP: f.Remote.IP.v,
+		LocalMAC: f.Local.MAC.or(roce.MACFromUint64(defaultMAC + uint64(port))), RemoteMAC: f.Remote.MAC.v,
+		UDPSourcePort: uint16(f.UDPSourcePort.or(defaultSourcePort)), TTL: uint8(f.TTL.or(defaultTTL)), TOS: uint8(f.TOS.or(0))}
+}
+
+// slots gives the group its part of the buffer: the design's window behind the groups before, less if there is no room.
+func (r *resolver) slots(g *Group, f *fileGroup) {
+	set, per := &g.Set, 1
+	if inc.Wide(set.DType) || set.InBand && r.p.DTypeMask()&(1<<inc.DTypeFP16|1<<inc.DTypeBF16) != 0 {
+		per = 2
+	}
+	set.SlotBase = f.SlotBase.or(r.units)
+	room := (r.p.Slots() - set.SlotBase) / per
+	window := r.p.WindowPackets
+	if f.Window.given {
+		if window = f.Window.v; window < 1 || window&(window-1) != 0 {
+			r.addf(f.Window.pos, "window is %d, it must be a power of two", window)
+			return
+		}
+	} else {
+		for window > 1 && 2*window > room {
+			window /= 2
+		}
+	}
+	set.Log2N = bits.Len(uint(window)) // 2·window slots
+	if 2*window > room {
+		r.addf(cmp.Or(f.Window.pos, f.SlotBase.pos, g.pos), "group %d: a window of %d packets takes %d units from %d on, the buffer has %d", g.Index, window,
+			2*window*per, set.SlotBase, r.p.Slots())
+	}
+	if set.SlotBase < r.units {
+		r.addf(f.SlotBase.pos, "slot_base is %d: the groups before take up to %d", set.SlotBase, r.units-1)
+	}
+	r.units = max(r.units, set.SlotBase+2*window*per)
+}
+
+// addresses checks that an IP means one MAC on each port.
+func (r *resolver) addresses(s *Setup) {
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		for _, e := range sortedKeys(g.Ends) {
+			ep := g.Ends[e]
+			if mac := s.arp(ep.Port)[ep.LocalIP]; mac != ep.LocalMAC {
+				r.addf(g.pos, "group %d, endpoint %d: with arp, %v on port %d can have one MAC only; it has %v and %v", g.Index, e, ep.LocalIP, ep.Port,
+					mac, ep.LocalMAC)
+			}
+		}
+	}
+}
+
+// arp is the addresses that are answered for on a port; the first endpoint of an IP decides.
+func (s *Setup) arp(port int) map[roce.IP4]roce.MAC {
+	all := map[roce.IP4]roce.MAC{}
+	if !s.ARP {
+		return all
+	}
+	for _, g := range s.Groups {
+		for _, e := range sortedKeys(g.Ends) {
+			ep := g.Ends[e]
+			if _, has := all[ep.LocalIP]; ep.Port == port && !has {
+				all[ep.LocalIP] = ep.LocalMAC
+			}
+		}
+	}
+	return all
+}
+
+// Program writes everything into an engine and enables the groups.
+func (s *Setup) Program(d *ctrl.Driver) error {
+	control := uint32(0)
+	if s.GapNAK {
+		control |= 1
+	}
+	if s.ForeignBypass {
+		control |= 2
+	}
+	if err := d.Write("CTRL", 0, control); err != nil {
+		return err
+	}
+	if err := d.Write("IP_ID", 0, uint32(s.IPID)); err != nil {
+		return err
+	}
+	for _, from := range sortedKeys(s.Bypass) {
+		if err := d.Write("BYPASS_PORT", from, uint32(s.Bypass[from])); err != nil {
+			return err
+		}
+	}
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		if err := d.Disable(g.Index); err != nil {
+			return err
+		}
+		for _, e := range sortedKeys(g.Ends) {
+			if err := d.SetEndpoint(g.Index*s.eps+e, g.Ends[e]); err != nil {
+				return err
+			}
+		}
+		if err := d.SetGroup(g.Index, g.Set); err != nil {
+			return err
+		}
+		ok, err := d.Enable(g.Index)
+		if err == nil && !ok {
+			err = fmt.Errorf("group %d: the engine refuses it (docs/engine.md section 6 says why it may)", g.Index)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Bounds of a frame without FCS, in bytes: addresses and type, and what jumbo frames are usually bounded by.
+const (
+	MinFrame = 14
+	MaxFrame = 9216
+)
+
+// Socket is a unix datagram socket that is bound to a path. Send and Receive may run at the same time; each is used by one goroutine.
+type Socket struct {
+	conn *net.UnixConn
+	raw  syscall.RawConn
+	path string
+	file fs.FileInfo
+}
+
+// Errors of Listen and Send.
+var (
+	// ErrTaken means that the path is a file that is no socket, or a socket that somebody listens on.
+	ErrTaken = errors.New("path is taken")
+	// ErrNobody means that nobody is bound to the peer's path now.
+	ErrNobody = errors.New("nobody listens")
+	// ErrFull means that the peer has not read for a while and its queue is full.
+	ErrFull = errors.New("the peer does not read")
+)
+
+// Listen binds a socket to a path. A socket file that nobody listens on any more is replaced; any other file is refused.
+func Listen(path string) (*Socket, error) {
+	if len(path) >= len(syscall.RawSockaddrUnix{}.Path) {
+		return nil, fmt.Errorf("socket %s: the path has %d bytes, the system allows %d", path, len(path), len(syscall.RawSockaddrUnix{}.Path)-1)
+	}
+	addr := &net.UnixAddr{Name: path, Net: "unixgram"}
+	if info, err := os.Lstat(path); err == nil {
+		if info.Mode()&fs.ModeSocket == 0 {
+			return nil, fmt.Errorf("socket %s: %w: the file is no socket", path, ErrTaken)
+		}
+		probe, err := net.DialUnix("unixgram", nil, addr)
+		if err == nil {
+			err = probe.Close()
+		}
+		if !errors.Is(err, syscall.ECONNREFUSED) {
+			return nil, fmt.Errorf("socket %s: %w: somebody listens on it", path, ErrTaken)
+		}
+		if err := os.Remove(path); err != nil {
+			return nil, fmt.Errorf("replace stale socket: %w", err)
+		}
+	}
+	conn, err := net.ListenUnixgram("unixgram", addr)
+	if err != nil {
+		return nil, fmt.Errorf("bind socket: %w", err)
+	}
+	s := &Socket{conn: conn, path: path}
+	if s.file, err = os.Lstat(path); err == nil {
+		s.raw, err = conn.SyscallConn()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("socket %s: %w", path, err), conn.Close())
+	}
+	return s, nil
+}
+
+// Close closes the socket, which ends Receive, and removes its file unless another has taken the place.
+func (s *Socket) Close() error {
+	err := s.conn.Close()
+	if info, serr := os.Lstat(s.path); serr == nil && os.SameFile(info, s.file) {
+		err = errors.Join(err, os.Remove(s.path))
+	}
+	return err
+}
+
+// SetReceiveDeadline makes Receive give up with os.ErrDeadlineExceeded at time t; the zero time never.
+func (s *Socket) SetReceiveDeadline(t time.Time) error { return s.conn.SetReadDeadline(t) }
+
+// Receive waits for a datagram and returns how many bytes of it are in buf; a longer one is cut, so buf is made larger by one byte
+// than what is wanted. net.ErrClosed after Close.
+func (s *Socket) Receive(buf []byte) (int, error) {
+	n, _, err := s.conn.ReadFromUnix(buf)
+	return n, err
+}
+
+// patience is how long Send waits for room in the peer's queue, and pause how long between two attempts at most.
+const (
+	patience = 100 * time.Millisecond
+	pause    = time.Millisecond
+)
+
+// Send sends a datagram to whoever is bound to path now: ErrNobody if there is none, ErrFull if its queue stays full.
+func (s *Socket) Send(path string, data []byte) error {
+	to := &syscall.SockaddrUnix{Name: path}
+	start, wait := time.Now(), 20*time.Microsecond
+	for {
+		var err error
+		// The poller wakes up for room in the own queue, not in the peer's; so it is asked again and again.
+		if cerr := s.raw.Write(func(fd uintptr) bool {
+			err = syscall.Sendto(int(fd), data, syscall.MSG_DONTWAIT, to)
+			return true
+		}); cerr != nil {
+			return cerr
+		}
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, syscall.EINTR):
+		case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
+			return ErrNobody
+		case !errors.Is(err, syscall.EAGAIN):
+			return fmt.Errorf("send to %s: %w", path, err)
+		case time.Since(start) > patience:
+			return ErrFull
+		default:
+			time.Sleep(wait)
+			wait = min(2*wait, pause)
+		}
+	}
+}
