@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
-	"slices"
 
 	"incforge/inc"
 	"incforge/roce"
@@ -414,5 +413,5 @@ func (g *Group) Do(ctx context.Context, r Request) ([][]byte, error) {
 	if err := g.w.Run(ctx); err != nil {
 		return nil, err
 	}
-	return slices.Clip(c.Out), c.Err
+	return c.Out, c.Err
 }
