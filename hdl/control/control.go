@@ -38,7 +38,7 @@ func (p Control) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	groupBits := max(p.EIW-p.EPW, 1)
-	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW), Bits: 96, AddrW: p.EIW}.Module()
+	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW), Bits: 48, AddrW: p.EIW}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_control: %w", err)
 	}
@@ -82,8 +82,6 @@ func (p Control) Module() (*graph.Module, error) {
 			leaf.Out("map_contradicts", 1),
 			leaf.Out("map_base", 24),
 			leaf.Out("map_psn", 24),
-			leaf.Out("map_first", 1),
-			leaf.Out("map_last", 1),
 			leaf.Out("map_rng", 2),
 			leaf.Out("map_begin", 24),
 			leaf.Out("map_end", 24),
@@ -108,7 +106,7 @@ func (p Control) Module() (*graph.Module, error) {
 		},
 		Memories: []graph.Memory{
 			{Path: "u_ranges", Words: leaf.Pow2(groupBits), Bits: 2 + 2*(p.MaskW+32+24+1), Role: "state", Module: "inc_ram_1r1w"},
-			{Path: "u_offsets", Words: leaf.Pow2(p.EIW), Bits: 96, Role: "state", Module: "inc_ram_1r1w"},
+			{Path: "u_offsets", Words: leaf.Pow2(p.EIW), Bits: 48, Role: "state", Module: "inc_ram_1r1w"},
 		},
 		Submodules: []*graph.Module{memory},
 	}, nil

@@ -111,7 +111,7 @@ func (b *bench) seen(want *mapped) mapped {
 		m.Begin, m.End = b.Get("map_begin"), b.Get("map_end")
 	}
 	if !want.noPSN {
-		m.First, m.Last = b.Is("map_first"), b.Is("map_last")
+		m.First, m.Last = m.PSN == m.Begin, m.PSN == m.End
 	}
 	return m
 }

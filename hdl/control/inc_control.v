@@ -15,7 +15,7 @@
 //   range       map_current: belongs to the current range, map_previous: to the one before, neither: outside, and then only map_base,
 //               map_opens, map_opens_up, map_bad_control and map_wrong_role mean anything (the last four and map_contradicts are low where
 //               they do not apply); map_rng is the number of the range modulo 4, range 0 being the first since the start
-//   CNP         belongs to the current range, its PSN to none: map_psn is ent_psn, map_first and map_last mean nothing; before the first
+//   CNP         belongs to the current range, its PSN to none: map_psn is ent_psn; before the first
 //               range it has the registers' roles of an AllReduce, number 0, and map_begin and map_end mean nothing
 //   roles       in of a Broadcast and out of a Reduce are empty; map_up: the endpoint is in in; map_down: it is the parent, not in in, and the
 //               collective is not Reduce
@@ -74,10 +74,8 @@ module inc_control #(
     output reg               map_contradicts,
     // wire PSN at which the next range begins for the endpoint
     output reg  [23:0]       map_base,
-    // group PSN, whether it is the range's first or last, the range's number
+    // group PSN, the range's number
     output reg  [23:0]       map_psn,
-    output reg               map_first,
-    output reg               map_last,
     output reg  [1:0]        map_rng,
     // first and last group PSN of the range
     output reg  [23:0]       map_begin,
@@ -164,7 +162,7 @@ module inc_control #(
     endgenerate
 
     // ---- state: a word a group {number, previous and current range: route, control's immediate, first group PSN, valid} and a word an endpoint:
-    // offsets {previous out, previous in, current out, current in} ----
+    // the current range's offsets {out, in}. They do for the range before too: who sent (heard) there has the same in (out) offset now ----
 
     localparam RANGE_W = MASK_W + 32 + 24 + 1;
     localparam WORD_W  = 2 + 2 * RANGE_W;
@@ -174,7 +172,7 @@ module inc_control #(
     wire [31:0]       cur_imm, prev_imm;
     wire [MASK_W-1:0] cur_route, prev_route;
     wire [1:0]        cur_rng;
-    wire [23:0]       cur_in, cur_out, prev_in, prev_out;
+    wire [23:0]       cur_in, cur_out;
 
     reg  busy_reg;                     // an open is under way
     reg  begin_reg;                    // its first cycle
@@ -201,14 +199,14 @@ module inc_control #(
         .rdata ({cur_rng, prev_route, prev_imm, prev_first, prev_valid, cur_route, cur_imm, cur_first, cur_valid})
     );
 
-    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(96), .ADDR_W(EI_W)) u_offsets (
+    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(48), .ADDR_W(EI_W)) u_offsets (
         .clk   (clk),
         .we    (off_we),
         .waddr (off_ei),
-        .wdata (at_valid_reg ? {cur_out, cur_in, next_out, next_in} : 96'd0),
+        .wdata ({off_out, off_in}),
         .re    (ctl_rd || walking_reg),
         .raddr (walking_reg ? walk_ei : ent_ei),
-        .rdata ({prev_out, prev_in, cur_out, cur_in})
+        .rdata ({cur_out, cur_in})
     );
 
     // ---- roles of a range: {ack, out, in, parent} ----
@@ -249,23 +247,22 @@ module inc_control #(
     wire [MASK_W-1:0] prev_hears = prev_r_out | (prev_collective != BROADCAST ? prev_r_parent : NOBODY);
     wire [MASK_W-1:0] new_sends  = new_r_in | (new_collective != REDUCE ? new_r_parent : NOBODY);
 
-    // ---- which range ----
+    // ---- which range: never both, as the PSNs on a wire go on from one to the next, and so the base lies in neither ----
 
     wire is_data    = ent_opcode <= OP_CONTROL;
     wire is_ack     = ent_opcode == OP_ACK;
     wire is_cnp     = ent_opcode == OP_CNP;
     wire is_control = ent_opcode == OP_CONTROL && ent_empty;
 
-    wire [23:0] cur_psn  = ent_psn - (is_ack ? cur_out : cur_in);
-    wire [23:0] prev_psn = ent_psn - (is_ack ? prev_out : prev_in);
-    wire [23:0] cur_rel  = cur_psn - cur_first;
-    wire [23:0] prev_rel = prev_psn - prev_first;
+    wire [23:0] psn      = ent_psn - (is_ack ? cur_out : cur_in);
+    wire [23:0] cur_rel  = psn - cur_first;
+    wire [23:0] prev_rel = psn - prev_first;
     wire        cur_self_sends = !cur_valid || (cur_sends & self) != NOBODY;
     wire        cur_takes  = is_ack ? (cur_hears & self) != NOBODY : cur_self_sends;
     wire        prev_takes = ((is_ack ? prev_hears : prev_sends) & self) != NOBODY;
     wire        ranged     = is_data || is_ack;
     wire        in_cur     = ranged && cur_valid && cur_takes && cur_rel <= {4'd0, cur_imm[19:0]};
-    wire        in_prev    = ranged && prev_valid && prev_takes && prev_rel <= {4'd0, prev_imm[19:0]} && !in_cur;
+    wire        in_prev    = ranged && prev_valid && prev_takes && prev_rel <= {4'd0, prev_imm[19:0]};
 
     wire [23:0] rel   = in_prev ? prev_rel : cur_rel;
     wire [31:0] imm   = in_prev ? prev_imm : cur_imm;
@@ -280,7 +277,7 @@ module inc_control #(
     // ---- a control at the endpoint's base: who sent in this range goes on behind it, the others where it began ----
 
     wire [23:0] gone     = cur_self_sends ? cur_span : 24'd0;
-    wire        at_base  = is_control && cur_rel == gone && !in_cur && !in_prev;
+    wire        at_base  = is_control && cur_rel == gone;
     wire        rerooted = new_collective == REDUCE || new_collective == BROADCAST;
     wire        legal    = !new_collective[2] && HAS_OP[ent_ext[28:27]] && HAS_DTYPE[ent_ext[26:25]] && (!rerooted || ent_route_valid)
                            && !(new_collective == BROADCAST && ent_ext[19:0] == 20'd0);
@@ -299,9 +296,7 @@ module inc_control #(
             map_wrong_role  <= at_base && legal && !would;
             map_contradicts <= is_data && (in_cur || in_prev) && (first != is_control || (first && ent_ext != imm));
             map_base        <= cur_first + cur_in + gone;
-            map_psn         <= is_cnp ? ent_psn : in_prev ? prev_psn : cur_psn;
-            map_first       <= first;
-            map_last        <= rel == {4'd0, imm[19:0]};
+            map_psn         <= is_cnp ? ent_psn : psn;
             map_rng         <= cur_rng - {1'b0, in_prev};
             map_begin       <= start;
             map_end         <= start + {4'd0, imm[19:0]};

@@ -7,6 +7,7 @@
 //   latency     a decision pushed in cycle 0 is asked of TranslateHeader (req_*) in cycle 1;
 //               a word offered on emit_* in cycle 0 is on word_* in cycle 2
 //   throughput  one copy and one word per cycle
+//   in-band     with IN_BAND the fields that choose an offset of the PSN (in_band, rng, dir) go from decision to request, else they are 0
 //   payload     kept from its first word until the last copy's last word is fetched; 2**ADDR_W - 1 words in all
 //   stall       tx_room and emit_room; req_ready and word_ready
 //   reset       empty
@@ -29,14 +30,17 @@ module inc_replicate_data #(
     // log2 of the number of payload words kept; WORDS_W to 20
     parameter ADDR_W  = 9,
     // log2 of the number of decisions that may wait, 1 to 10
-    parameter DEPTH_W = 5
+    parameter DEPTH_W = 5,
+    // 1: frames may be of in-band groups
+    parameter IN_BAND = 0
 ) (
     input  wire               clk,
     input  wire               rst,
 
     output wire               tx_room,
     input  wire               tx_valid,
-    input  wire               tx_fanout,
+    // what its frames are counted as: 0 nothing, 1 copies of data, 2 copies of acknowledgements
+    input  wire [1:0]         tx_kind,
     input  wire [EI_W-1:0]    tx_ei,
     input  wire [MASK_W-1:0]  tx_mask,
     input  wire [7:0]         tx_opcode,
@@ -44,6 +48,10 @@ module inc_replicate_data #(
     input  wire [1:0]         tx_pad,
     input  wire               tx_ce,
     input  wire [23:0]        tx_psn,
+    // the PSN is a group's: add the endpoint's offset of range tx_rng, of direction in (1) or out (0)
+    input  wire               tx_in_band,
+    input  wire [1:0]         tx_rng,
+    input  wire               tx_dir,
     input  wire [31:0]        tx_ext,
     input  wire [LEN_W-1:0]   tx_plen,
     input  wire [WORDS_W-1:0] tx_words,
@@ -63,6 +71,9 @@ module inc_replicate_data #(
     output wire [1:0]         req_pad,
     output wire               req_ce,
     output wire [23:0]        req_psn,
+    output wire               req_in_band,
+    output wire [1:0]         req_rng,
+    output wire               req_dir,
     output wire [31:0]        req_ext,
     output wire [LEN_W-1:0]   req_plen,
     output wire [WORDS_W-1:0] req_words,
@@ -74,6 +85,7 @@ module inc_replicate_data #(
     output wire               word_bad,
 
     output wire               count_fanout,
+    output wire               count_ack_copy,
     output wire               count_frame
 );
 
@@ -85,26 +97,43 @@ module inc_replicate_data #(
         if (ADDR_W < WORDS_W || ADDR_W > 20) begin : gen_bad_addr
             $error("inc_replicate_data: ADDR_W must be WORDS_W to 20");
         end
+        if (IN_BAND < 0 || IN_BAND > 1) begin : gen_bad_in_band
+            $error("inc_replicate_data: IN_BAND must be 0 or 1");
+        end
     endgenerate
 `endif
 
-    localparam DESC_W = 1 + EI_W + MASK_W + 8 + 1 + 2 + 1 + 24 + 32 + LEN_W + WORDS_W;
+    localparam FIXED_W = 2 + EI_W + MASK_W + 8 + 1 + 2 + 1 + 24 + 32 + LEN_W + WORDS_W;
+    localparam DESC_W  = FIXED_W + (IN_BAND != 0 ? 4 : 0);
 
     // ---- decisions ----
 
     wire              desc_valid, desc_pop;
-    wire              desc_fanout;
+    wire [1:0]        desc_kind;
     wire [EI_W-1:0]   desc_ei;
     wire [MASK_W-1:0] desc_mask;
+
+    wire [DESC_W-1:0] desc_in, desc_out;
+    generate
+        if (IN_BAND != 0) begin : gen_in_band
+            assign desc_in[DESC_W-1 -: 4] = {tx_in_band, tx_rng, tx_dir};
+            assign {req_in_band, req_rng, req_dir} = desc_out[DESC_W-1 -: 4];
+        end else begin : gen_fixed
+            assign {req_in_band, req_rng, req_dir} = 4'd0;
+            wire unused_offset = &{1'b0, tx_in_band, tx_rng, tx_dir};
+        end
+    endgenerate
+    assign desc_in[FIXED_W-1:0] = {tx_kind, tx_ei, tx_mask, tx_opcode, tx_se, tx_pad, tx_ce, tx_psn, tx_ext, tx_plen, tx_words};
+    assign {desc_kind, desc_ei, desc_mask, req_opcode, req_se, req_pad, req_ce, req_psn, req_ext, req_plen, req_words} = desc_out[FIXED_W-1:0];
 
     inc_fifo #(.WIDTH(DESC_W), .DEPTH_W(DEPTH_W), .MARGIN(0)) u_decisions (
         .clk       (clk),
         .rst       (rst),
         .push      (tx_valid),
-        .push_data ({tx_fanout, tx_ei, tx_mask, tx_opcode, tx_se, tx_pad, tx_ce, tx_psn, tx_ext, tx_plen, tx_words}),
+        .push_data (desc_in),
         .room      (tx_room),
         .valid     (desc_valid),
-        .data      ({desc_fanout, desc_ei, desc_mask, req_opcode, req_se, req_pad, req_ce, req_psn, req_ext, req_plen, req_words}),
+        .data      (desc_out),
         .pop       (desc_pop)
     );
 
@@ -141,8 +170,9 @@ module inc_replicate_data #(
 
     assign req_valid    = desc_valid && (job_room || !has_words);
     assign desc_pop     = issue && is_last;
-    assign count_frame  = issue;
-    assign count_fanout = issue && desc_fanout;
+    assign count_frame    = issue;
+    assign count_fanout   = issue && desc_kind[0];
+    assign count_ack_copy = issue && desc_kind[1];
 
     always @(posedge clk) begin
         if (issue) begin

@@ -29,6 +29,8 @@ type ReplicateData struct {
 	AddrW int
 	// DepthW: log2 of the number of decisions that may wait, 1 to 10.
 	DepthW int
+	// InBand: 1 if frames may be of in-band groups, else 0.
+	InBand int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -36,6 +38,7 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_replicate_data")
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W, EP_W at most EI_W")
 	rules.Refuse(p.AddrW < p.WordsW || p.AddrW > 20, "ADDR_W must be WORDS_W to 20")
+	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -43,7 +46,7 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	fifo, err := stream.FIFO{Width: 1 + p.EIW + p.MaskW + 8 + 1 + 2 + 1 + 24 + 32 + p.LenW + p.WordsW, DepthW: p.DepthW, Margin: 0}.Module()
+	fifo, err := stream.FIFO{Width: 2 + p.EIW + p.MaskW + 8 + 1 + 2 + 1 + 24 + 32 + p.LenW + p.WordsW + 4*p.InBand, DepthW: p.DepthW, Margin: 0}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_replicate_data: %w", err)
 	}
@@ -64,13 +67,14 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 			{Name: "MASK_W", Value: p.MaskW},
 			{Name: "ADDR_W", Value: p.AddrW},
 			{Name: "DEPTH_W", Value: p.DepthW},
+			{Name: "IN_BAND", Value: p.InBand},
 		},
 		Ports: []graph.Port{
 			leaf.In("clk", 1),
 			leaf.In("rst", 1),
 			leaf.Out("tx_room", 1),
 			leaf.In("tx_valid", 1),
-			leaf.In("tx_fanout", 1),
+			leaf.In("tx_kind", 2),
 			leaf.In("tx_ei", p.EIW),
 			leaf.In("tx_mask", p.MaskW),
 			leaf.In("tx_opcode", 8),
@@ -78,6 +82,9 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 			leaf.In("tx_pad", 2),
 			leaf.In("tx_ce", 1),
 			leaf.In("tx_psn", 24),
+			leaf.In("tx_in_band", 1),
+			leaf.In("tx_rng", 2),
+			leaf.In("tx_dir", 1),
 			leaf.In("tx_ext", 32),
 			leaf.In("tx_plen", p.LenW),
 			leaf.In("tx_words", p.WordsW),
@@ -93,6 +100,9 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 			leaf.Out("req_pad", 2),
 			leaf.Out("req_ce", 1),
 			leaf.Out("req_psn", 24),
+			leaf.Out("req_in_band", 1),
+			leaf.Out("req_rng", 2),
+			leaf.Out("req_dir", 1),
 			leaf.Out("req_ext", 32),
 			leaf.Out("req_plen", p.LenW),
 			leaf.Out("req_words", p.WordsW),
@@ -101,6 +111,7 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 			leaf.Out("word_data", 8*p.Bytes),
 			leaf.Out("word_bad", 1),
 			leaf.Out("count_fanout", 1),
+			leaf.Out("count_ack_copy", 1),
 			leaf.Out("count_frame", 1),
 		},
 		Memories:   []graph.Memory{words.At("u_payload", "replay")},

@@ -15,20 +15,28 @@ import (
 )
 
 func mini() replicatedata.ReplicateData {
-	return replicatedata.ReplicateData{Bytes: 8, LenW: 7, WordsW: 4, EPW: 3, EIW: 4, MaskW: 5, AddrW: 5, DepthW: 3}
+	return replicatedata.ReplicateData{Bytes: 8, LenW: 7, WordsW: 4, EPW: 3, EIW: 4, MaskW: 5, AddrW: 5, DepthW: 3, InBand: 1}
+}
+
+// fixed has no in-band groups.
+func fixed() replicatedata.ReplicateData {
+	p := mini()
+	p.InBand = 0
+	return p
 }
 
 // decision is what CheckDuplicate pushes; words are its payload, which AggregateData sends.
 type decision struct {
-	fanout                        bool
+	kind                          uint64 // 0 plain, 1 copies of data, 2 copies of acknowledgements
 	ei, mask, opcode, se, pad, ce uint64
-	psn, ext, plen                uint64
+	psn, inBand, rng, dir         uint64
+	ext, plen                     uint64
 	words                         []uint64
 }
 
 // request is one header to be made.
 type request struct {
-	ei, opcode, se, pad, ce, psn, ext, plen, words uint64
+	ei, opcode, se, pad, ce, psn, inBand, rng, dir, ext, plen, words uint64
 }
 
 type bench struct {
@@ -45,6 +53,7 @@ type bench struct {
 	copies    []uint64 // payload words, in order
 	lost      int      // words whose word_bad was wrong
 	fanout    int
+	acks      int
 	frames    int
 	reqAt     []uint64
 	emitAt    []uint64
@@ -78,8 +87,7 @@ func (b *bench) cycle() {
 	if pushes {
 		d := b.decisions[b.pushed]
 		b.Set("tx_valid", 1)
-		b.SetBool("tx_fanout", d.fanout)
-		for name, v := range map[string]uint64{"ei": d.ei, "mask": d.mask, "opcode": d.opcode, "se": d.se, "pad": d.pad, "ce": d.ce,
+		for name, v := range map[string]uint64{"kind": d.kind, "in_band": d.inBand, "rng": d.rng, "dir": d.dir, "ei": d.ei, "mask": d.mask, "opcode": d.opcode, "se": d.se, "pad": d.pad, "ce": d.ce,
 			"psn": d.psn, "ext": d.ext, "plen": d.plen, "words": uint64(len(d.words))} {
 			b.Set("tx_"+name, v)
 		}
@@ -101,7 +109,7 @@ func (b *bench) cycle() {
 	if b.Is("req_valid") && b.Is("req_ready") {
 		b.reqAt = append(b.reqAt, b.Now())
 		b.requests = append(b.requests, request{b.Get("req_ei"), b.Get("req_opcode"), b.Get("req_se"), b.Get("req_pad"), b.Get("req_ce"),
-			b.Get("req_psn"), b.Get("req_ext"), b.Get("req_plen"), b.Get("req_words")})
+			b.Get("req_psn"), b.Get("req_in_band"), b.Get("req_rng"), b.Get("req_dir"), b.Get("req_ext"), b.Get("req_plen"), b.Get("req_words")})
 	}
 	if b.Is("word_valid") && b.Is("word_ready") {
 		b.wordAt = append(b.wordAt, b.Now())
@@ -113,31 +121,41 @@ func (b *bench) cycle() {
 	if b.Is("count_fanout") {
 		b.fanout++
 	}
+	if b.Is("count_ack_copy") {
+		b.acks++
+	}
 	if b.Is("count_frame") {
 		b.frames++
 	}
 }
 
 // expect is what must come out: for each decision a copy to every endpoint of its mask, in ascending order.
-func (b *bench) expect(epW int) (requests []request, copies []uint64, fanout int) {
+func (b *bench) expect(p replicatedata.ReplicateData) (requests []request, copies []uint64, fanout, acks int) {
 	for _, d := range b.decisions {
+		if p.InBand == 0 {
+			d.inBand, d.rng, d.dir = 0, 0, 0
+		}
 		for e := range uint64(64) {
 			if d.mask>>e&1 == 0 {
 				continue
 			}
-			requests = append(requests, request{d.ei>>epW<<epW | e, d.opcode, d.se, d.pad, d.ce, d.psn, d.ext, d.plen, uint64(len(d.words))})
+			requests = append(requests, request{d.ei>>p.EPW<<p.EPW | e, d.opcode, d.se, d.pad, d.ce, d.psn, d.inBand, d.rng, d.dir, d.ext, d.plen,
+				uint64(len(d.words))})
 			copies = append(copies, d.words...)
-			if d.fanout {
+			switch d.kind {
+			case 1:
 				fanout++
+			case 2:
+				acks++
 			}
 		}
 	}
-	return requests, copies, fanout
+	return requests, copies, fanout, acks
 }
 
-func (b *bench) run(t *testing.T, epW int) {
+func (b *bench) run(t *testing.T, p replicatedata.ReplicateData) {
 	t.Helper()
-	requests, copies, fanout := b.expect(epW)
+	requests, copies, fanout, acks := b.expect(p)
 	for n := 0; len(b.requests) < len(requests) || len(b.copies) < len(copies); n++ {
 		require.Less(t, n, 200000, "%d of %d headers, %d of %d words", len(b.requests), len(requests), len(b.copies), len(copies))
 		b.cycle()
@@ -149,6 +167,7 @@ func (b *bench) run(t *testing.T, epW int) {
 	require.Equal(t, copies, b.copies)
 	require.Zero(t, b.lost, "words that are bad where they were not, or the other way round")
 	require.Equal(t, fanout, b.fanout)
+	require.Equal(t, acks, b.acks)
 	require.Equal(t, len(requests), b.frames)
 }
 
@@ -164,7 +183,7 @@ func payload(rng *rand.Rand, n int) []uint64 {
 }
 
 func some(rng *rand.Rand, p replicatedata.ReplicateData) decision {
-	d := decision{fanout: rng.IntN(2) == 0, ei: uint64(rng.IntN(1 << p.EIW)), mask: 1 + uint64(rng.IntN(1<<p.MaskW-1)), opcode: uint64(rng.IntN(256)),
+	d := decision{kind: uint64(rng.IntN(3)), inBand: uint64(rng.IntN(2)), rng: uint64(rng.IntN(4)), dir: uint64(rng.IntN(2)), ei: uint64(rng.IntN(1 << p.EIW)), mask: 1 + uint64(rng.IntN(1<<p.MaskW-1)), opcode: uint64(rng.IntN(256)),
 		se: uint64(rng.IntN(2)), pad: uint64(rng.IntN(4)), ce: uint64(rng.IntN(2)), psn: uint64(rng.Uint32N(1 << 24)), ext: uint64(rng.Uint32()),
 		plen: uint64(rng.IntN(1 << p.LenW))}
 	switch rng.IntN(4) {
@@ -183,7 +202,15 @@ func some(rng *rand.Rand, p replicatedata.ReplicateData) decision {
 // TestAgainstModel: any decisions, any pace at the four sides.
 func TestAgainstModel(t *testing.T) {
 	t.Parallel()
-	p := mini()
+	for name, p := range map[string]replicatedata.ReplicateData{"in-band": mini(), "fixed": fixed()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			anything(t, p)
+		})
+	}
+}
+
+func anything(t *testing.T, p replicatedata.ReplicateData) {
 	lib := rig.Lib(t, p)
 	paces := []int{100, 100, 70, 40, 20}
 	for seed := range uint64(10) {
@@ -197,7 +224,7 @@ func TestAgainstModel(t *testing.T) {
 		for range 150 {
 			b.add(some(rng, p))
 		}
-		b.run(t, p.EPW)
+		b.run(t, p)
 	}
 }
 
@@ -211,7 +238,7 @@ func TestTiming(t *testing.T) {
 	t.Run("latency", func(t *testing.T) {
 		b := newBench(t, lib, 1)
 		b.add(decision{mask: 4, words: payload(rng, 1)})
-		b.run(t, p.EPW)
+		b.run(t, p)
 		require.Equal(t, b.pushAt[0]+1, b.reqAt[0])
 		require.Equal(t, b.emitAt[0]+2, b.wordAt[0])
 	})
@@ -223,7 +250,7 @@ func TestTiming(t *testing.T) {
 			b.add(decision{mask: mask})
 			copies += bits.OnesCount64(mask)
 		}
-		b.run(t, p.EPW)
+		b.run(t, p)
 		require.Equal(t, uint64(copies-1), b.reqAt[copies-1]-b.reqAt[0], "bubbles")
 	})
 
@@ -235,7 +262,7 @@ func TestTiming(t *testing.T) {
 			b.add(decision{mask: mask, words: payload(rng, n)})
 			words += n * bits.OnesCount64(mask)
 		}
-		b.run(t, p.EPW)
+		b.run(t, p)
 		require.Len(t, b.wordAt, words)
 		require.Equal(t, uint64(words-1), b.wordAt[words-1]-b.wordAt[0], "bubbles")
 	})
@@ -252,6 +279,6 @@ func TestTiming(t *testing.T) {
 		}
 		require.Equal(t, 1<<p.AddrW-1, b.emitted)
 		b.drain = func() bool { return true }
-		b.run(t, p.EPW)
+		b.run(t, p)
 	})
 }

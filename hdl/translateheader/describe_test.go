@@ -20,15 +20,17 @@ func TestDescription(t *testing.T) {
 	}
 	legal := []graph.Describer{
 		mini(),
+		fixed(),
 		th{PortW: 1, LenW: 1, WordsW: 1, EIW: 1},
 		th{PortW: 2, LenW: 9, WordsW: 6, EIW: 2},
 		th{PortW: 3, LenW: 11, WordsW: 7, EIW: 3},
 		th{PortW: 7, LenW: 13, WordsW: 3, EIW: 7},
-		th{PortW: 8, LenW: 15, WordsW: 12, EIW: 11},
+		th{PortW: 8, LenW: 15, WordsW: 12, EIW: 11, InBand: 1},
 	}
 	port, length := "PORT_W must be 1 to 8", "LEN_W must be 1 to 15"
 	hdltest.Check(t, legal, []hdltest.Refused{
 		{Leaf: with(func(p *th) { p.PortW = 9 }), Params: []graph.Param{{Name: "PORT_W", Value: 9}}, Rule: port},
+		{Leaf: with(func(p *th) { p.InBand = -1 }), Params: []graph.Param{{Name: "IN_BAND", Value: -1}}, Rule: "IN_BAND must be 0 or 1"},
 		{Leaf: with(func(p *th) { p.LenW = 16 }), Params: []graph.Param{{Name: "LEN_W", Value: 16}}, Rule: length},
 	})
 }

@@ -8,6 +8,8 @@
 //   header      Ethernet, IPv4 with its checksum, UDP (checksum 0), BTH, and AETH or immediate: byte i at hdr_bytes[8*i +: 8]
 //   stall       req_ready low; hdr_pop
 //   table       written word by word through tbl_*
+//   PSN         as requested; with req_in_band the endpoint's offset of range req_rng is added, that of what it sends (req_dir 1) or
+//               hears (0); offsets come on off_* before the first request that needs them, and go for a range when the fourth after it opens
 //   reset       queue empty; the table's contents are unknown until written
 //   not done    the ICRC; lengths are not checked
 `default_nettype none
@@ -20,7 +22,9 @@ module inc_translate_header #(
     // bits of a payload's number of words
     parameter WORDS_W = 8,
     // bits of an endpoint's index in the table
-    parameter EI_W    = 4
+    parameter EI_W    = 4,
+    // 1: there are in-band groups, and offsets
+    parameter IN_BAND = 0
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -32,6 +36,13 @@ module inc_translate_header #(
     input  wire [3:0]         tbl_word,
     input  wire [31:0]        tbl_data,
 
+    // offsets of an endpoint in a range, from Control
+    input  wire               off_we,
+    input  wire [EI_W-1:0]    off_ei,
+    input  wire [1:0]         off_rng,
+    input  wire [23:0]        off_in,
+    input  wire [23:0]        off_out,
+
     output wire               req_ready,
     input  wire               req_valid,
     input  wire [EI_W-1:0]    req_ei,
@@ -40,6 +51,9 @@ module inc_translate_header #(
     input  wire [1:0]         req_pad,
     input  wire               req_ce,
     input  wire [23:0]        req_psn,
+    input  wire               req_in_band,
+    input  wire [1:0]         req_rng,
+    input  wire               req_dir,
     input  wire [31:0]        req_ext,
     input  wire [LEN_W-1:0]   req_plen,
     input  wire [WORDS_W-1:0] req_words,
@@ -66,6 +80,9 @@ module inc_translate_header #(
         end
         if (LEN_W < 1 || LEN_W > 15) begin : gen_bad_len
             $error("inc_translate_header: LEN_W must be 1 to 15");
+        end
+        if (IN_BAND < 0 || IN_BAND > 1) begin : gen_bad_in_band
+            $error("inc_translate_header: IN_BAND must be 0 or 1");
         end
     endgenerate
 `endif
@@ -136,6 +153,27 @@ module inc_translate_header #(
         end
     end
 
+    // ---- the PSN on this endpoint's wire ----
+
+    wire [23:0] wire_psn;
+    generate
+        if (IN_BAND != 0) begin : gen_in_band
+            wire [23:0] q_in, q_out;
+            reg         q_in_band, q_dir;
+            inc_ram_1r1w #(.WORDS(4 * ENDPOINTS), .BITS(48), .ADDR_W(EI_W + 2)) u_offsets (
+                .clk(clk), .we(off_we), .waddr({off_ei, off_rng}), .wdata({off_in, off_out}),
+                .re(take), .raddr({req_ei, req_rng}), .rdata({q_in, q_out}));
+            always @(posedge clk) begin
+                q_in_band <= req_in_band;
+                q_dir     <= req_dir;
+            end
+            assign wire_psn = q_psn + ((q_dir ? q_in : q_out) & {24{q_in_band}});
+        end else begin : gen_fixed
+            assign wire_psn = q_psn;
+            wire unused_offset = &{1'b0, off_we, off_ei, off_rng, off_in, off_out, req_in_band, req_rng, req_dir};
+        end
+    endgenerate
+
     // ---- write ----
 
     wire is_ack  = q_opcode == 8'h11;
@@ -169,7 +207,7 @@ module inc_translate_header #(
         ep_remote_mac_hi, ep_remote_mac_lo, ep_local_mac_hi, ep_local_mac_lo, 16'h0800,
         8'h45, tos, total_len, cfg_ip_id, 16'h4000, ttl, 8'd17, checksum, ep_local_ip, ep_remote_ip,
         udp_src, 16'd4791, udp_len, 16'd0,
-        q_opcode, q_se, 1'b0, q_pad, 4'd0, 16'hFFFF, 1'b0, is_cnp, 6'd0, ep_remote_qpn, is_data, 7'd0, q_psn,
+        q_opcode, q_se, 1'b0, q_pad, 4'd0, 16'hFFFF, 1'b0, is_cnp, 6'd0, ep_remote_qpn, is_data, 7'd0, wire_psn,
         ext};
     wire [8*58-1:0] lane_order;
     genvar b;

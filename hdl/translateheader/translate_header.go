@@ -21,6 +21,8 @@ type TranslateHeader struct {
 	WordsW int
 	// EIW: bits of an endpoint's index in the table.
 	EIW int
+	// InBand: 1 if there are in-band groups, and offsets, else 0.
+	InBand int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -28,6 +30,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_translate_header")
 	rules.Refuse(p.PortW < 1 || p.PortW > 8, "PORT_W must be 1 to 8")
 	rules.Refuse(p.LenW < 1 || p.LenW > 15, "LEN_W must be 1 to 15")
+	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -43,7 +46,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_translate_header: %w", err)
 	}
-	return &graph.Module{
+	module := &graph.Module{
 		Name: "inc_translate_header", Block: "TranslateHeader", Source: source, Latency: "2 cycles",
 		Purpose: "writes the header of a frame from the out endpoint's record",
 		Params: []graph.Param{
@@ -51,6 +54,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 			{Name: "LEN_W", Value: p.LenW},
 			{Name: "WORDS_W", Value: p.WordsW},
 			{Name: "EI_W", Value: p.EIW},
+			{Name: "IN_BAND", Value: p.InBand},
 		},
 		Ports: []graph.Port{
 			leaf.In("clk", 1),
@@ -60,6 +64,11 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 			leaf.In("tbl_index", p.EIW),
 			leaf.In("tbl_word", 4),
 			leaf.In("tbl_data", 32),
+			leaf.In("off_we", 1),
+			leaf.In("off_ei", p.EIW),
+			leaf.In("off_rng", 2),
+			leaf.In("off_in", 24),
+			leaf.In("off_out", 24),
 			leaf.Out("req_ready", 1),
 			leaf.In("req_valid", 1),
 			leaf.In("req_ei", p.EIW),
@@ -68,6 +77,9 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 			leaf.In("req_pad", 2),
 			leaf.In("req_ce", 1),
 			leaf.In("req_psn", 24),
+			leaf.In("req_in_band", 1),
+			leaf.In("req_rng", 2),
+			leaf.In("req_dir", 1),
 			leaf.In("req_ext", 32),
 			leaf.In("req_plen", p.LenW),
 			leaf.In("req_words", p.WordsW),
@@ -93,5 +105,10 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 			{Path: "u_header", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
 		},
 		Submodules: []*graph.Module{memory, fifo},
-	}, nil
+	}
+	if p.InBand != 0 {
+		module.Memories = append(module.Memories,
+			graph.Memory{Path: "gen_in_band.u_offsets", Words: leaf.Pow2(p.EIW + 2), Bits: 48, Role: "state", Module: "inc_ram_1r1w"})
+	}
+	return module, nil
 }

@@ -15,7 +15,14 @@ import (
 )
 
 func mini() translateheader.TranslateHeader {
-	return translateheader.TranslateHeader{PortW: 2, LenW: 13, WordsW: 11, EIW: 3}
+	return translateheader.TranslateHeader{PortW: 2, LenW: 13, WordsW: 11, EIW: 3, InBand: 1}
+}
+
+// fixed has no in-band groups.
+func fixed() translateheader.TranslateHeader {
+	p := mini()
+	p.InBand = 0
+	return p
 }
 
 // record is an endpoint's words as the register map numbers them.
@@ -41,6 +48,9 @@ type request struct {
 	se, ce  bool
 	pad     uint8
 	psn     uint32
+	inBand  bool
+	rng     int
+	dir     int // 1: the offset of what the endpoint sends
 	ext     uint32
 	payload int
 }
@@ -52,8 +62,14 @@ type header struct {
 	bytes                             []byte // 54, or 58 if long
 }
 
-// want is the header that roce writes for the request.
-func want(r record, q request, ipID uint16) header {
+// offset is an endpoint's in a range: of what it hears and of what it sends.
+type offset [2]uint32
+
+// want is the header that roce writes for the request, with the offset of the endpoint in its range.
+func want(r record, q request, ipID uint16, o offset) header {
+	if q.inBand {
+		q.psn = (q.psn + o[q.dir]) & 0xFFFFFF
+	}
 	data := q.opcode.IsSend()
 	p := roce.Packet{
 		DstMAC: roce.MACFromUint64(uint64(r[epRemoteMACHi]&0xFFFF)<<32 | uint64(r[epRemoteMACLo])),
@@ -87,7 +103,9 @@ type bench struct {
 	*rig.Rig
 	rng      *rand.Rand
 	ipID     uint16
+	p        translateheader.TranslateHeader
 	table    []record
+	offsets  [][4]offset // by endpoint and range
 	requests []request
 	next     int
 	ask, pop func() bool
@@ -100,7 +118,8 @@ type bench struct {
 
 func newBench(t *testing.T, lib *sim.Lib, p translateheader.TranslateHeader, seed uint64) *bench {
 	yes, no := func() bool { return true }, func() bool { return false }
-	b := &bench{Rig: rig.New(t, lib, seed), rng: rand.New(rand.NewPCG(seed, 1)), ask: yes, pop: yes, change: no, table: make([]record, 1<<p.EIW)}
+	b := &bench{Rig: rig.New(t, lib, seed), rng: rand.New(rand.NewPCG(seed, 1)), ask: yes, pop: yes, change: no, p: p,
+		table: make([]record, 1<<p.EIW), offsets: make([][4]offset, 1<<p.EIW)}
 	b.ipID = []uint16{0x1111, 0, 0xFFFF}[seed%3]
 	b.Set("cfg_ip_id", uint64(b.ipID))
 	for ei := range b.table {
@@ -110,6 +129,13 @@ func newBench(t *testing.T, lib *sim.Lib, p translateheader.TranslateHeader, see
 		}
 	}
 	b.Set("tbl_ep_we", 0)
+	for ei := range b.offsets {
+		for rng := range 4 {
+			b.move(ei, rng)
+			b.Clock()
+		}
+	}
+	b.Set("off_we", 0)
 	return b
 }
 
@@ -119,6 +145,19 @@ func (b *bench) write(ei, w int, v uint32) {
 	b.Set("tbl_word", uint64(w))
 	b.Set("tbl_data", uint64(v))
 	b.table[ei][w] = v
+}
+
+// move gives an endpoint new offsets in a range.
+func (b *bench) move(ei, rng int) {
+	o := offset{b.rng.Uint32N(1 << 24), b.rng.Uint32N(1 << 24)}
+	b.Set("off_we", 1)
+	b.Set("off_ei", uint64(ei))
+	b.Set("off_rng", uint64(rng))
+	b.Set("off_out", uint64(o[0]))
+	b.Set("off_in", uint64(o[1]))
+	if b.p.InBand != 0 {
+		b.offsets[ei][rng] = o
+	}
 }
 
 func (b *bench) cycle() {
@@ -132,6 +171,9 @@ func (b *bench) cycle() {
 		b.SetBool("req_ce", q.ce)
 		b.Set("req_pad", uint64(q.pad))
 		b.Set("req_psn", uint64(q.psn))
+		b.SetBool("req_in_band", q.inBand)
+		b.Set("req_rng", uint64(q.rng))
+		b.Set("req_dir", uint64(q.dir))
 		b.Set("req_ext", uint64(q.ext))
 		b.Set("req_plen", uint64(q.payload))
 		b.Set("req_words", words(q.payload))
@@ -140,14 +182,16 @@ func (b *bench) cycle() {
 	b.Settle()
 	if asks && b.Is("req_ready") { // a record that is written in this cycle is the old one
 		q := b.requests[b.next]
-		b.want = append(b.want, want(b.table[q.ei], q, b.ipID))
+		b.want = append(b.want, want(b.table[q.ei], q, b.ipID, b.offsets[q.ei][q.rng]))
 		b.askedAt = append(b.askedAt, b.Now()+1)
 		b.next++
 	}
 	pops := b.Is("hdr_valid") && b.pop()
 	b.SetBool("hdr_pop", pops)
 	b.Set("tbl_ep_we", 0)
+	b.Set("off_we", 0)
 	if b.change() {
+		b.move(b.rng.IntN(len(b.table)), b.rng.IntN(4))
 		b.write(b.rng.IntN(len(b.table)), b.rng.IntN(10), b.rng.Uint32())
 	}
 	b.Clock()
@@ -179,7 +223,8 @@ func (b *bench) run(t *testing.T) {
 
 func (b *bench) some() request {
 	ops := []roce.Opcode{0, 1, 2, 3, 4, 5, roce.Acknowledge, roce.CNP}
-	q := request{ei: b.rng.IntN(len(b.table)), opcode: ops[b.rng.IntN(len(ops))], ce: b.rng.IntN(3) == 0, psn: b.rng.Uint32N(1 << 24), ext: b.rng.Uint32()}
+	q := request{ei: b.rng.IntN(len(b.table)), opcode: ops[b.rng.IntN(len(ops))], ce: b.rng.IntN(3) == 0, psn: b.rng.Uint32N(1 << 24), ext: b.rng.Uint32(),
+		inBand: b.rng.IntN(2) == 0, rng: b.rng.IntN(4), dir: b.rng.IntN(2)}
 	if q.opcode.IsSend() {
 		q.se = b.rng.IntN(2) == 0
 		q.payload = 4 * b.rng.IntN(2048)
@@ -191,10 +236,18 @@ func (b *bench) some() request {
 	return q
 }
 
-// TestAgainstRoce: headers of all kinds at any pace, endpoints' records changing meanwhile.
+// TestAgainstRoce: headers of all kinds at any pace, endpoints' records and offsets changing meanwhile.
 func TestAgainstRoce(t *testing.T) {
 	t.Parallel()
-	p := mini()
+	for name, p := range map[string]translateheader.TranslateHeader{"in-band": mini(), "fixed": fixed()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			anything(t, p)
+		})
+	}
+}
+
+func anything(t *testing.T, p translateheader.TranslateHeader) {
 	lib := rig.Lib(t, p)
 	for seed := range uint64(6) {
 		b := newBench(t, lib, p, seed)
@@ -233,7 +286,7 @@ func TestChecksumCarries(t *testing.T) {
 		// the last 16 bits are chosen so that the sum's own end in `low`
 		r[epRemoteIP] &= 0xFFFF0000
 		low := uint32(0x10003-n%8) & 0xFFFF
-		ip := want(*r, q, b.ipID).bytes[14:34]
+		ip := want(*r, q, b.ipID, offset{}).bytes[14:34]
 		sum := uint32(0)
 		for i := 0; i < 20; i += 2 {
 			if i != 10 {
