@@ -45,7 +45,9 @@ func TestReduce(t *testing.T) {
 		assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "AGG": 1, "TX_RESULT": 1, "WIPE": 1, "TX_FRAMES": 1}, counted)
 	}
 	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "TX_RESEND": 1, "TX_FRAMES": 1},
-		w.counted(func() { assert.Equal(t, uint32(0x1103), w.one(w.round(0, 2)).DestQP, "a retransmission goes to the parent (A7)") }))
+		w.counted(func() {
+			assert.Equal(t, uint32(0x1103), w.one(w.round(0, 2)).DestQP, "a retransmission goes to the parent (A7)")
+		}))
 
 	slots := append([]slot(nil), w.e.slots...)
 	for syndrome, counter := range map[uint8]string{0x1F: "RX_ACK", 0x60: "RX_NAK", 0x2C: "RX_RNR", 0x63: "RX_NAK"} {
