@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/sirupsen/logrus"
+	"github.com/spf13/cobra"
+
+	"incforge/verify/chaos"
+	"incforge/verify/manifest"
+)
+
+// chaosFlags are the command line of incforge chaos.
+type chaosFlags struct {
+	sets                                []string
+	seeds, kind, caseFile, json, failed string
+	jobs, shrink, workers               int
+}
+
+func (a *app) chaos() *cobra.Command {
+	var f chaosFlags
+	cmd := &cobra.Command{Use: "chaos [CONFIG...]", Short: "Draw collectives, trees and link faults from seeds; run, judge and shrink them",
+		Long: `Each seed is a case: an engine of those given, a tree of switches, groups with sequences of collectives, and links that lose, repeat,
+reorder, delay and damage frames. Every result must be exact, every connection whole and every buffer empty at the end. With
+--dut rtl every engine is also compared with the reference frame by frame.
+
+Without CONFIG a list of small engines is taken: all types and operations, both ways of adding, narrow and wide buses.
+
+A failure prints the command that repeats it, and is shrunk to a small case that fails in the same way, as YAML for --case.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.jobs < 1 || f.workers < 1 || f.shrink < 0 {
+				return usagef("--jobs and --workers must be at least 1, --shrink must not be negative")
+			}
+			if f.caseFile != "" {
+				if len(args) > 0 || cmd.Flags().Changed("seeds") || len(f.sets) > 0 {
+					return usagef("--case says everything about a run: no CONFIG, --set or --seeds beside it")
+				}
+				kind := ""
+				if cmd.Flags().Changed("dut") {
+					kind = f.kind
+				}
+				return a.chaosCase(cmd.Context(), &f, kind)
+			}
+			return a.chaosCampaign(cmd.Context(), &f, args)
+		}}
+	fl := cmd.Flags()
+	fl.StringVar(&f.seeds, "seeds", "1:200", "first and last seed, FROM:TO, or one")
+	fl.StringVar(&f.kind, "dut", chaos.Reference, "implementation: reference, rtl")
+	fl.StringArrayVar(&f.sets, "set", nil, "override a parameter of every CONFIG, KEY=VALUE; may be given more than once")
+	fl.StringVar(&f.caseFile, "case", "", "run the case in this YAML file")
+	fl.StringVar(&f.failed, "failures", filepath.Join(buildDir, "failures"), "folder for shrunk cases")
+	fl.IntVar(&f.shrink, "shrink", 500, "runs that may be spent on shrinking a failure; the first of a campaign is shrunk; 0 for none")
+	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "cases to run at once")
+	fl.IntVar(&f.workers, "workers", 1, "goroutines that advance the switches of one case; results do not depend on it")
+	bindJSON(cmd, &f.json)
+	return cmd
+}
+
+// chaosCampaign runs a range of seeds.
+func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) error {
+	from, to, err := seedRange(f.seeds)
+	if err != nil {
+		return err
+	}
+	var configs [][]string
+	for _, name := range args {
+		configs = append(configs, append([]string{name}, f.sets...))
+	}
+	switch {
+	case len(args) == 0 && len(f.sets) > 0:
+		return usagef("--set needs a CONFIG to change")
+	case len(args) == 0:
+		configs = chaos.Standard(f.kind)
+	}
+	r, done, err := a.chaosRunner(ctx, f, f.kind, configs)
+	if err != nil {
+		return err
+	}
+	defer done()
+	p := chaos.Campaign{From: from, To: to, Jobs: f.jobs, Failed: func(x chaos.Failure) {
+		fmt.Fprintf(a.out, "FAIL seed %d: %s: %s\n  replay: %s\n", x.Seed, x.Kind, firstLine(x.Message), replayChaos(f, args, x.Seed))
+	}}
+	if !a.quiet {
+		p.Progress = func(s chaos.Summary) {
+			a.log.Infof("chaos: %d of %d cases, %d failed, %.0f s, %.0f packets/s", s.Cases, to-from+1, len(s.Failures), s.WallSeconds,
+				s.PacketsPerSecond)
+		}
+	}
+	sum, err := r.Campaign(ctx, p)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "%d cases, %d failed; %d calls, %d packets, %d lost, %d duplicated, %d reordered, %d corrupted, %d sent again\n%.1f s, %.1f cases/s, %.0f packets/s\n",
+		sum.Cases, len(sum.Failures), sum.Calls, sum.Packets, sum.Lost, sum.Duplicated, sum.Reordered, sum.Corrupted, sum.Resent, sum.WallSeconds,
+		sum.CasesPerSecond, sum.PacketsPerSecond)
+	if f.json != "" {
+		text, err := json.MarshalIndent(struct {
+			Kind    string     `json:"kind"`
+			DUT     string     `json:"dut"`
+			Configs [][]string `json:"configs"`
+			From    uint64     `json:"from"`
+			To      uint64     `json:"to"`
+			Jobs    int        `json:"jobs"`
+			chaos.Summary
+		}{"chaos", f.kind, configs, from, to, f.jobs, sum}, "", "  ")
+		if err != nil {
+			return fmt.Errorf("results as JSON: %w", err)
+		}
+		if err := write(f.json, append(text, '\n')); err != nil {
+			return err
+		}
+	}
+	if len(sum.Failures) == 0 {
+		return nil
+	}
+	if err := a.shrinkChaos(ctx, r, sum.Failures[0].Case, f); err != nil {
+		return err
+	}
+	return errFailed
+}
+
+// chaosCase runs one case from a file; kind, if not empty, is the implementation instead of the file's.
+func (a *app) chaosCase(ctx context.Context, f *chaosFlags, kind string) error {
+	text, err := os.ReadFile(f.caseFile)
+	if err != nil {
+		return usageError{fmt.Errorf("case: %w", err)}
+	}
+	c, err := chaos.Parse(text)
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w", f.caseFile, err)}
+	}
+	if kind != "" {
+		c.DUT = kind
+	}
+	r, done, err := a.chaosRunner(ctx, f, c.DUT, [][]string{append([]string{c.Config}, c.Set...)})
+	if err != nil {
+		return err
+	}
+	defer done()
+	o, err := r.Run(ctx, c)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "%s\n%d calls, %d cycles, %d packets, %d faults, %d sent again\n", c.String(), o.Calls, o.Cycles, o.Links.Frames, len(o.Events), o.Resent)
+	if f.json != "" {
+		text, err := json.MarshalIndent(struct {
+			Failure string `json:"failure"`
+			chaos.Outcome
+		}{fmt.Sprint(o.Err), o}, "", "  ")
+		if err != nil {
+			return fmt.Errorf("result as JSON: %w", err)
+		}
+		if err := write(f.json, append(text, '\n')); err != nil {
+			return err
+		}
+	}
+	if o.Kind == chaos.Passed {
+		fmt.Fprintln(a.out, "passed")
+		return nil
+	}
+	fmt.Fprintf(a.out, "FAIL %s: %v\n", o.Kind, o.Err)
+	return errFailed
+}
+
+// shrinkChaos reduces a failing case, prints it, and leaves it as a file.
+func (a *app) shrinkChaos(ctx context.Context, r *chaos.Runner, c chaos.Case, f *chaosFlags) error {
+	if f.shrink == 0 {
+		return nil
+	}
+	stop := a.working("shrink seed %d", c.Seed)
+	defer stop()
+	o, err := r.Run(ctx, c)
+	if err != nil {
+		return err
+	}
+	s := r.Shrink(ctx, c, o, f.shrink)
+	text, err := s.Case.YAML()
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(f.failed, fmt.Sprintf("chaos-%s-%d.yaml", c.DUT, c.Seed))
+	head := fmt.Sprintf("# %s: %s\n# incforge chaos --case %s\n", s.Outcome.Kind, firstLine(s.Outcome.Err.Error()), file)
+	fmt.Fprintf(a.out, "seed %d, shrunk in %d runs:\n%s%s", c.Seed, s.Runs, head, text)
+	return write(file, append([]byte(head), text...))
+}
+
+// chaosRunner generates the configurations, and compiles them for RTL.
+func (a *app) chaosRunner(ctx context.Context, f *chaosFlags, kind string, configs [][]string) (r *chaos.Runner, done func(), err error) {
+	if kind != chaos.Reference && kind != chaos.RTL {
+		return nil, nil, usagef("--dut %s: must be %s or %s", kind, chaos.Reference, chaos.RTL)
+	}
+	var folders []func()
+	clean := func() {
+		for _, f := range folders {
+			f()
+		}
+	}
+	defer func() {
+		if err != nil {
+			clean()
+		}
+	}()
+	r = &chaos.Runner{DUT: kind, Workers: f.workers}
+	for _, c := range configs {
+		dir, remove, err := a.generated(c[0], &configFlags{sets: c[1:]})
+		if err != nil {
+			return nil, nil, err
+		}
+		folders = append(folders, remove)
+		m, err := manifest.Load(dir)
+		if err != nil {
+			return nil, nil, err
+		}
+		e := chaos.Engine{Config: c[0], Set: c[1:], Manifest: m, Open: chaos.OpenReference(m)}
+		if kind == chaos.RTL {
+			stop := a.working("build the model of %s", strings.Join(c, " "))
+			e.Open, err = chaos.OpenRTL(ctx, m, debugWriter{a.log})
+			stop()
+			if err != nil {
+				return nil, nil, err
+			}
+		}
+		r.Engines = append(r.Engines, e)
+	}
+	return r, clean, nil
+}
+
+// debugWriter hands what tools print to the log, a write at a time.
+type debugWriter struct{ log *logrus.Logger }
+
+func (w debugWriter) Write(b []byte) (int, error) {
+	w.log.Debug(strings.TrimRight(string(b), "\n"))
+	return len(b), nil
+}
+
+// replayChaos is the command that runs one seed again.
+func replayChaos(f *chaosFlags, args []string, seed uint64) string {
+	s := append([]string{"incforge chaos"}, args...)
+	for _, set := range f.sets {
+		s = append(s, "--set '"+set+"'")
+	}
+	return strings.Join(append(s, "--dut", f.kind, "--seeds", strconv.FormatUint(seed, 10)), " ")
+}
+
+// seedRange reads FROM:TO, or one number.
+func seedRange(s string) (from, to uint64, err error) {
+	a, b, two := strings.Cut(s, ":")
+	if !two {
+		b = a
+	}
+	from, err1 := strconv.ParseUint(a, 10, 64)
+	to, err2 := strconv.ParseUint(b, 10, 64)
+	if err := errors.Join(err1, err2); err != nil || to < from || to == math.MaxUint64 {
+		return 0, 0, usagef("--seeds %s: must be FROM:TO, two numbers, the first not above the second", s)
+	}
+	return from, to, nil
+}
+
+func firstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}

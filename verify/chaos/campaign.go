@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chaos
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Failure is a seed whose case failed.
+type Failure struct {
+	Seed    uint64 `json:"seed"`
+	Kind    Kind   `json:"kind"`
+	Message string `json:"message"`
+	Case    Case   `json:"-"`
+}
+
+// Summary is what a campaign came to.
+type Summary struct {
+	// Cases that were run, and of these how many calls.
+	Cases int `json:"cases"`
+	Calls int `json:"calls"`
+	// Packets are the frames given to links, Lost and so on what happened to them, Resent what NICs sent again.
+	Packets    uint64 `json:"packets"`
+	Lost       uint64 `json:"lost"`
+	Duplicated uint64 `json:"duplicated"`
+	Reordered  uint64 `json:"reordered"`
+	Corrupted  uint64 `json:"corrupted"`
+	Resent     uint64 `json:"resent"`
+	// Cycles is the sum of all cases' times.
+	Cycles   uint64    `json:"cycles"`
+	Failures []Failure `json:"failures"`
+	// Wall time, and the rates that follow from it.
+	WallSeconds      float64 `json:"wall_seconds"`
+	CasesPerSecond   float64 `json:"cases_per_second"`
+	PacketsPerSecond float64 `json:"packets_per_second"`
+}
+
+func (s *Summary) add(seed uint64, c *Case, o *Outcome) {
+	s.Cases++
+	s.Calls += o.Calls
+	s.Packets += uint64(o.Links.Frames)
+	s.Lost += uint64(o.Links.Lost)
+	s.Duplicated += uint64(o.Links.Duplicated)
+	s.Reordered += uint64(o.Links.Reordered)
+	s.Corrupted += uint64(o.Links.Corrupted)
+	s.Resent += o.Resent
+	s.Cycles += o.Cycles
+	if o.Kind != Passed {
+		s.Failures = append(s.Failures, Failure{Seed: seed, Kind: o.Kind, Message: o.Err.Error(), Case: *c})
+	}
+}
+
+func (s *Summary) time(since time.Time) {
+	s.WallSeconds = time.Since(since).Seconds()
+	s.CasesPerSecond = float64(s.Cases) / s.WallSeconds
+	s.PacketsPerSecond = float64(s.Packets) / s.WallSeconds
+}
+
+// Campaign says which seeds to run and who hears of it.
+type Campaign struct {
+	// From and To are the first seed and the last.
+	From, To uint64
+	// Jobs is how many cases run at once; 0 means one.
+	Jobs int
+	// Progress, if not nil, is called now and then with what there is so far.
+	Progress func(s Summary)
+	// Failed, if not nil, is called with each failure as it is found.
+	Failed func(f Failure)
+}
+
+// progressEvery is how often Progress is called.
+const progressEvery = 2 * time.Second
+
+// Campaign runs the cases of all seeds. Failures are ordered by seed. An error means that it did not come to the end.
+func (r *Runner) Campaign(ctx context.Context, p Campaign) (Summary, error) {
+	var (
+		mu   sync.Mutex
+		wg   sync.WaitGroup
+		sum  Summary
+		next = p.From
+		told = time.Now()
+	)
+	start := told
+	take := func() (uint64, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		seed := next
+		if seed > p.To || next < p.From || ctx.Err() != nil { // below From: it wrapped
+			return 0, false
+		}
+		next++
+		return seed, true
+	}
+	work := func() {
+		for seed, ok := take(); ok; seed, ok = take() {
+			c := Draw(seed, r.Engines, r.DUT)
+			o, err := r.Run(ctx, c)
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			sum.add(seed, &c, &o)
+			if o.Kind != Passed && p.Failed != nil {
+				p.Failed(sum.Failures[len(sum.Failures)-1])
+			}
+			if p.Progress != nil && time.Since(told) >= progressEvery {
+				told = time.Now()
+				sum.time(start)
+				p.Progress(sum)
+			}
+			mu.Unlock()
+		}
+	}
+	for range max(p.Jobs, 1) {
+		wg.Go(work)
+	}
+	wg.Wait()
+	sum.time(start)
+	slices.SortFunc(sum.Failures, func(a, b Failure) int {
+		if a.Seed < b.Seed {
+			return -1
+		}
+		return 1
+	})
+	return sum, ctx.Err()
+}
