@@ -97,7 +97,7 @@ func (b *bench) drive() {
 // seen is what map_* show, without what has no meaning where that is wanted.
 func (b *bench) seen(want *mapped) mapped {
 	m := mapped{
-		noPSN: want.noPSN, noRange: want.noRange,
+		first: want.first, last: want.last, noRange: want.noRange,
 		Current: b.Is("map_current"), Previous: b.Is("map_previous"), Opens: b.Is("map_opens"), OpensUp: b.Is("map_opens_up"),
 		BadControl: b.Is("map_bad_control"), WrongRole: b.Is("map_wrong_role"), Contradicts: b.Is("map_contradicts"), Base: b.Get("map_base"),
 	}
@@ -109,9 +109,6 @@ func (b *bench) seen(want *mapped) mapped {
 	m.In, m.Out, m.Ack, m.Parent = b.Get("map_in_mask"), b.Get("map_out_mask"), b.Get("map_ack_mask"), b.Get("map_parent_mask")
 	if !want.noRange {
 		m.Begin, m.End = b.Get("map_begin"), b.Get("map_end")
-	}
-	if !want.noPSN {
-		m.First, m.Last = m.PSN == m.Begin, m.PSN == m.End
 	}
 	return m
 }
@@ -299,12 +296,12 @@ func (b *bench) meet(f *frame, m *mapped) {
 		"no such type":                  m.BadControl && c.collective <= barrier && b.a.ops>>c.op&1 != 0 && b.a.dtypes>>c.dtype&1 == 0,
 		"no route":                      m.BadControl && !g.routes[c.root].valid,
 		"Broadcast of nothing":          m.BadControl && c.collective == broadcast && c.packets == 0,
-		"contradicts, another control":  m.Contradicts && m.First && f.control(),
-		"contradicts, data first":       m.Contradicts && m.First && !f.control(),
-		"contradicts, control inside":   m.Contradicts && !m.First,
-		"control again":                 f.control() && m.First && !m.Contradicts,
-		"first and last":                m.First && m.Last,
-		"last":                          !m.First && m.Last,
+		"contradicts, another control":  m.Contradicts && m.first && f.control(),
+		"contradicts, data first":       m.Contradicts && m.first && !f.control(),
+		"contradicts, control inside":   m.Contradicts && !m.first,
+		"control again":                 f.control() && m.first && !m.Contradicts,
+		"first and last":                m.first && m.last,
+		"last":                          !m.first && m.last,
 		"across the wrap":               !outside && !m.noRange && m.Begin > m.End,
 		"wire and group PSN differ":     !outside && f.psn != m.PSN,
 		"down in AllReduce":             m.Down && m.Collective == allReduce,
@@ -397,7 +394,7 @@ func (b *bench) run(frames int) error {
 			if err := b.open(); err != nil {
 				return err
 			}
-			if !b.shown.Current || !b.shown.First || b.shown.Contradicts {
+			if !b.shown.Current || !b.shown.first || b.shown.Contradicts {
 				return fmt.Errorf("the control of the range that it opened is %+v", *b.shown)
 			}
 		}

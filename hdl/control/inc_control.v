@@ -15,8 +15,8 @@
 //   range       map_current: belongs to the current range, map_previous: to the one before, neither: outside, and then only map_base,
 //               map_opens, map_opens_up, map_bad_control and map_wrong_role mean anything (the last four and map_contradicts are low where
 //               they do not apply); map_rng is the number of the range modulo 4, range 0 being the first since the start
-//   CNP         belongs to the current range, its PSN to none: map_psn is ent_psn; before the first
-//               range it has the registers' roles of an AllReduce, number 0, and map_begin and map_end mean nothing
+//   CNP         belongs to the current range, its PSN to none: map_psn is ent_psn; before the first range it has the registers' roles of an
+//               AllReduce, number 0, and map_begin and map_end mean nothing
 //   roles       in of a Broadcast and out of a Reduce are empty; map_up: the endpoint is in in; map_down: it is the parent, not in in, and the
 //               collective is not Reduce
 //   reset       idle; no state of a group is known until its start
@@ -264,9 +264,8 @@ module inc_control #(
     wire        in_cur     = ranged && cur_valid && cur_takes && cur_rel <= {4'd0, cur_imm[19:0]};
     wire        in_prev    = ranged && prev_valid && prev_takes && prev_rel <= {4'd0, prev_imm[19:0]};
 
-    wire [23:0] rel   = in_prev ? prev_rel : cur_rel;
     wire [31:0] imm   = in_prev ? prev_imm : cur_imm;
-    wire        first = rel == 24'd0;
+    wire        first = (in_prev ? prev_rel : cur_rel) == 24'd0;
     wire [23:0] start = in_prev ? prev_first : cur_first;
 
     wire [MASK_W-1:0] r_in     = in_prev ? prev_r_in : cur_r_in;

@@ -136,13 +136,13 @@ func (f *frame) control() bool { return f.opcode == 5 && f.empty }
 type mapped struct {
 	Current, Previous                           bool
 	Opens, OpensUp, BadControl, WrongRole       bool
-	Contradicts, First, Last                    bool
+	Contradicts                                 bool
 	Up, Down, Ackable, NeedsHost                bool
 	Base, PSN, RNG, Collective, Function, DType uint64
 	Begin, End                                  uint64
 	In, Out, Ack, Parent                        uint64
-	// a CNP: First and Last have no meaning; before the first range: Begin and End neither
-	noPSN, noRange bool
+	// what follows is the model's alone: the packet is the first, the last of its range; there is no range: Begin and End have no meaning
+	first, last, noRange bool
 }
 
 // arith are the types and operations that there are, a bit each.
@@ -173,7 +173,7 @@ func (a arith) place(g *group, f *frame, endpoints int) mapped {
 		m.NeedsHost = r.collective == allReduce || r.collective == barrier
 	}
 	if f.opcode == 0x81 {
-		m.Current, m.PSN, m.noPSN, m.noRange = true, f.psn, true, newest < 0
+		m.Current, m.PSN, m.noRange = true, f.psn, newest < 0
 		if m.noRange {
 			of(&interval{}, 0)
 		} else {
@@ -199,12 +199,12 @@ func (a arith) place(g *group, f *frame, endpoints int) mapped {
 		}
 		of(r, k)
 		m.Begin, m.End = r.first, r.last()
-		m.Current, m.Previous, m.PSN, m.First, m.Last = k == newest, k != newest, psn, psn == r.first, psn == r.last()
+		m.Current, m.Previous, m.PSN, m.first, m.last = k == newest, k != newest, psn, psn == r.first, psn == r.last()
 		if f.data() {
 			switch {
-			case f.control() && m.First:
+			case f.control() && m.first:
 				m.Contradicts = f.ext != r.immediate()
-			case f.control() || m.First:
+			case f.control() || m.first:
 				m.Contradicts = true
 			}
 		}
