@@ -94,22 +94,11 @@ func Replay(ctx context.Context, o ReplayOptions) (ReplayReport, error) {
 
 // single is a T with one engine's maker, outside of Run.
 func single(ctx context.Context, opt Options, name string, seed uint64) (*T, error) {
-	r := &runner{opt: opt, man: opt.Manifest}
-	if r.opt.DUT == "" {
-		r.opt.DUT = KindRTL
-	}
-	if r.man == nil {
-		m, err := manifest.Load(opt.ManifestDir)
-		if err != nil {
-			return nil, err
-		}
-		r.man = m
-	}
-	mk, err := r.maker(ctx)
+	man, open, err := Open(ctx, opt)
 	if err != nil {
 		return nil, err
 	}
-	return newT(ctx, r.man, name, seed, func(seed uint64, _ int) (dut.DUT, error) { return mk(seed, "") }), nil
+	return newT(ctx, man, name, seed, func(seed uint64, _ int) (dut.DUT, error) { return open(seed) }), nil
 }
 
 type replayer struct {
