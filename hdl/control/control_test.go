@@ -71,7 +71,8 @@ func (b *bench) endpoints() int { return 1 << b.p.EPW }
 
 // drive shows the frame's context, or nonsense where there is none.
 func (b *bench) drive() {
-	for _, name := range []string{"ei", "psn", "opcode", "empty", "ext", "in_mask", "out_mask", "ack_mask", "parent_mask", "route_valid", "route_mask", "root_sends"} {
+	for _, name := range []string{"ei", "psn", "opcode", "empty", "ext", "in_mask", "out_mask", "ack_mask", "parent_mask", "route_valid", "route_mask",
+		"root_sends"} {
 		b.Set("ent_"+name, b.rng.Uint64()&(1<<b.Pin("ent_"+name).Width()-1))
 	}
 	f := b.cur
@@ -104,7 +105,8 @@ func (b *bench) seen(want *mapped) mapped {
 	if !want.Current && !want.Previous {
 		return m
 	}
-	m.PSN, m.RNG, m.Collective, m.Function, m.DType = b.Get("map_psn"), b.Get("map_rng"), b.Get("map_collective"), b.Get("map_function"), b.Get("map_dtype")
+	m.PSN, m.RNG = b.Get("map_psn"), b.Get("map_rng")
+	m.Collective, m.Function, m.DType = b.Get("map_collective"), b.Get("map_function"), b.Get("map_dtype")
 	m.Up, m.Down, m.Ackable, m.NeedsHost = b.Is("map_up"), b.Is("map_down"), b.Is("map_ackable_any"), b.Is("map_needs_host")
 	m.In, m.Out, m.Ack, m.Parent = b.Get("map_in_mask"), b.Get("map_out_mask"), b.Get("map_ack_mask"), b.Get("map_parent_mask")
 	if !want.noRange {
