@@ -175,3 +175,50 @@ func (g *Group) inTree(k arith.Kind, parts [][]byte, root int) []byte {
 	}
 	return v
 }
+
+// Deviation is the largest difference of any element that was reduced from a float64 reduction, and the largest one in units in the last place;
+// 0 where nothing was reduced. Elements without a finite result do not count: Check judges them.
+func (c *Call) Deviation() (abs, ulp float64) {
+	if !c.done || c.Err != nil || !c.Collective.Reduces() {
+		return 0, 0
+	}
+	k := c.kind()
+	var got []byte
+	switch c.Collective {
+	case AllReduce:
+		got = c.Out[0]
+	case Reduce:
+		got = c.Out[c.Root]
+	default:
+		got = bytes.Join(c.Out, nil)
+	}
+	for i := range k.Elements(len(got)) {
+		x, want := k.Number(got, i), reduceIn64(k, c.In, i)
+		d := math.Abs(x - want)
+		if math.IsNaN(d) || math.IsInf(d, 0) {
+			continue
+		}
+		abs, ulp = max(abs, d), max(ulp, d/k.DType.Ulp(want))
+	}
+	return abs, ulp
+}
+
+// reduceIn64 reduces element i in float64; sums of INT32 wrap as on the wire.
+func reduceIn64(k arith.Kind, parts [][]byte, i int) float64 {
+	v := k.Number(parts[0], i)
+	for _, p := range parts[1:] {
+		x := k.Number(p, i)
+		switch k.Op {
+		case arith.Sum:
+			v += x
+		case arith.Min:
+			v = min(v, x)
+		case arith.Max:
+			v = max(v, x)
+		}
+	}
+	if k.DType == arith.INT32 {
+		return float64(int32(int64(v)))
+	}
+	return v
+}

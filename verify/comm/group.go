@@ -309,6 +309,9 @@ func (g *Group) settings(s int) inc.Group {
 // Index is the group's number on the switches.
 func (g *Group) Index() int { return g.index }
 
+// World is where the group is.
+func (g *Group) World() *World { return g.w }
+
 // Config is the configuration with nothing left out.
 func (g *Group) Config() GroupConfig { return g.cfg }
 

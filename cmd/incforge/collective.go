@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"incforge/sim"
+	"incforge/verify"
+	"incforge/verify/arith"
+	"incforge/verify/comm"
+	"incforge/verify/comm/tensors"
+	"incforge/verify/dut"
+	"incforge/verify/manifest"
+	"incforge/verify/net"
+	"incforge/verify/score"
+)
+
+// collectiveFlags are what `incforge collective` takes.
+type collectiveFlags struct {
+	tree, call, op, dtype, dut, one string
+	check, fixed                    bool
+	seed                            uint64
+	loss, rate                      float64
+	latency                         int
+	group                           comm.GroupConfig
+	opt                             tensors.Options
+}
+
+func (a *app) collective() *cobra.Command {
+	var (
+		flags    configFlags
+		f        collectiveFlags
+		jsonFile string
+	)
+	cmd := &cobra.Command{Use: "collective CONFIG", Short: "Run a collective on tensors from files over a tree of engines",
+		Long: `Run a collective on real tensors: one model host a rank, a tree of engines, every packet on the way. Inputs are safetensors files, or
+raw little-endian elements of --dtype under any other name; one file a rank, in the order given and sorted within a pattern, or one file for
+all, see --one. A call is made for each tensor. Results are checked: bit for bit where they do not depend on the order of addition, and
+otherwise by the bound on float rounding; the differences from float64 are printed in any case.`,
+		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+			tree, err := f.parse()
+			if err != nil {
+				return usageError{err}
+			}
+			dir, done, err := a.generated(args[0], &flags)
+			if err != nil {
+				return err
+			}
+			defer done()
+			m, err := manifest.Load(dir)
+			if err != nil {
+				return err
+			}
+			stop := a.working("%s on %s", f.call, tree)
+			rep, err := f.run(cmd.Context(), m, tree)
+			stop()
+			if err != nil {
+				return err
+			}
+			a.printCollective(&rep)
+			if err := writeJSON(jsonFile, rep); err != nil {
+				return err
+			}
+			if !rep.Passed() {
+				return errFailed
+			}
+			return nil
+		}}
+	flags.bind(cmd)
+	bindJSON(cmd, &jsonFile)
+	p := cmd.Flags()
+	p.StringVar(&f.tree, "tree", "2-4", "LEVELS-DEGREE, levels with the hosts: 3-2 is a root, two leaves and four ranks")
+	p.StringVar(&f.call, "call", comm.AllReduce.String(), "allreduce, reduce, broadcast, barrier, reducescatter, allgather")
+	p.StringVar(&f.op, "op", "sum", "sum, min, max")
+	p.IntVar(&f.opt.Root, "root", 0, "root rank of reduce and broadcast")
+	p.StringVar(&f.dut, "dut", string(verify.KindRTL), "implementation of the switches: rtl, reference")
+	p.BoolVar(&f.check, "check", false, "compare every frame and counter of every switch with the reference")
+	p.StringArrayVar(&f.opt.Inputs, "input", nil, "file or pattern of files; may be given more than once")
+	p.StringVar(&f.dtype, "dtype", "fp32", "element type of raw files: fp32, fp16, bf16, int32")
+	p.StringVar(&f.one, "one", string(tensors.Perturb),
+		"one file for all ranks: perturb (each rank's elements are up to 1 % off, rank 0's not), cut (each rank gets a part), same")
+	p.StringVar(&f.opt.Tensor, "tensor", "", "pattern of the names of the tensors to take")
+	p.StringVarP(&f.opt.Output, "output", "o", "", "folder for each rank's result")
+	p.IntVar(&f.group.Message, "message", 1, "packets of a message")
+	p.IntVar(&f.group.Window, "window", 0, "messages under way (default: the configuration's window)")
+	p.BoolVar(&f.fixed, "fixed", false, "a group fixed to the call by registers instead of an in-band one; not for reducescatter and allgather")
+	p.BoolVar(&f.group.RootLocal, "root-local", false, "the root of a reduce adds its own part itself")
+	p.IntVar(&f.latency, "latency", 40, "latency of each link in cycles")
+	p.Float64Var(&f.rate, "rate", 0, "bandwidth of each link in bytes a cycle (default: the bus)")
+	p.Float64Var(&f.loss, "loss", 0, "probability that a link loses a frame, 0 to 1")
+	p.Uint64Var(&f.seed, "seed", 1, "of losses, first PSNs, --one perturb, and the models' initial state")
+	return cmd
+}
+
+// parse reads the flags that are words.
+func (f *collectiveFlags) parse() (comm.Tree, error) {
+	tree, err := comm.ParseTree(f.tree)
+	if err != nil {
+		return tree, err
+	}
+	if f.opt.Call, err = comm.ParseCollective(f.call); err != nil {
+		return tree, err
+	}
+	op, err := index("--op", f.op, arith.Sum.String(), arith.Min.String(), arith.Max.String())
+	if err != nil {
+		return tree, err
+	}
+	raw, err := index("--dtype", f.dtype, arith.FP32.String(), arith.FP16.String(), arith.BF16.String(), arith.INT32.String())
+	if err != nil {
+		return tree, err
+	}
+	if _, err := index("--one", f.one, string(tensors.Perturb), string(tensors.Cut), string(tensors.Same)); err != nil {
+		return tree, err
+	}
+	f.opt.Op, f.opt.Raw, f.opt.One, f.opt.Seed = arith.Op(op), arith.DType(raw), tensors.One(f.one), f.seed
+	switch {
+	case f.dut != string(verify.KindRTL) && f.dut != string(verify.KindReference):
+		return tree, fmt.Errorf("--dut %s: must be rtl or reference", f.dut)
+	case f.loss < 0 || f.loss > 1:
+		return tree, fmt.Errorf("--loss %g: must be 0 to 1", f.loss)
+	case f.latency < 1:
+		return tree, fmt.Errorf("--latency %d: must be at least 1", f.latency)
+	case f.rate < 0:
+		return tree, fmt.Errorf("--rate %g: must be positive", f.rate)
+	}
+	return tree, nil
+}
+
+// index is the place of a word among others, whatever the case.
+func index(flag, word string, words ...string) (int, error) {
+	for i, w := range words {
+		if strings.EqualFold(w, word) {
+			return i, nil
+		}
+	}
+	return 0, fmt.Errorf("%s %s: must be one of %s", flag, word, strings.ToLower(strings.Join(words, ", ")))
+}
+
+// run makes the world and runs the call on it.
+func (f *collectiveFlags) run(ctx context.Context, m *manifest.Manifest, tree comm.Tree) (rep tensors.Report, err error) {
+	in, err := tensors.Load(f.opt, tree.Ranks())
+	if err != nil {
+		return rep, usageError{err}
+	}
+	open, err := f.engines(ctx, m)
+	if err != nil {
+		return rep, err
+	}
+	link := net.Link{Latency: f.latency, BytesPerCycle: f.rate, Up: net.Faults{Loss: f.loss}, Down: net.Faults{Loss: f.loss}}
+	if f.rate == 0 {
+		link.BytesPerCycle = float64(m.Params.BusBytes)
+	}
+	w, err := comm.New(comm.Config{Manifest: m, Tree: tree, Seed: f.seed, Switch: open,
+		Link: func(comm.Edge) *net.Link { l := link; return &l }})
+	if err != nil {
+		return rep, usageError{err}
+	}
+	defer func() {
+		if e := w.Close(); err == nil {
+			err = e
+		}
+	}()
+	f.opt.MHz = m.Clock.MHz
+	if f.fixed {
+		dtype, err := in.DType()
+		if err != nil {
+			return rep, usageError{err}
+		}
+		f.group.Fixed = &comm.Fixed{Collective: f.opt.Call, Root: f.opt.Root, DType: dtype, Op: f.opt.Op}
+	}
+	g, err := w.NewGroup(f.group)
+	if err != nil {
+		return rep, usageError{err}
+	}
+	return tensors.Run(ctx, w, g, in, f.opt)
+}
+
+// engines makes switches, each with the reference beside it if asked for.
+func (f *collectiveFlags) engines(ctx context.Context, m *manifest.Manifest) (func(int) (dut.DUT, error), error) {
+	if f.dut == string(verify.KindReference) {
+		return func(int) (dut.DUT, error) { return dut.NewReference(m) }, nil
+	}
+	b, err := sim.FromManifest(m.Dir, "switch")
+	if err != nil {
+		return nil, err
+	}
+	lib, err := b.Compile(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("build the model: %w", err)
+	}
+	return func(n int) (dut.DUT, error) {
+		d, err := dut.NewRTL(lib, m, false, sim.Options{Random: true, Seed: f.seed + uint64(n)})
+		if err != nil || !f.check {
+			return d, err
+		}
+		return score.New(d, m)
+	}, nil
+}
+
+// printCollective prints a line a tensor and the sum.
+func (a *app) printCollective(r *tensors.Report) {
+	t := newTable("tensor", "type", "elements", "cycles", "µs", "Gbit/s", "packets", "resent", "max abs", "max ulp", "verdict")
+	row := func(x tensors.Row) {
+		t.AppendRow(table.Row{x.Tensor, x.DType, x.Elements, x.Cycles, fmt.Sprintf("%.2f", x.NS/1000), fmt.Sprintf("%.2f", x.Gbps), x.Packets, x.Resent,
+			fmt.Sprintf("%.3g", x.MaxAbs), fmt.Sprintf("%.3g", x.MaxULP), x.Verdict})
+	}
+	for _, x := range r.Rows {
+		row(x)
+	}
+	if len(r.Rows) > 1 {
+		row(r.Total)
+	}
+	fmt.Fprintln(a.out, t.Render())
+	for _, x := range r.Rows {
+		if x.Message != "" {
+			fmt.Fprintf(a.out, "FAIL %s: %s\n", x.Tensor, x.Message)
+		}
+	}
+	what := r.Call
+	if r.Op != "" {
+		what += " " + r.Op
+	}
+	if r.Root != nil {
+		what += fmt.Sprintf(" root %d", *r.Root)
+	}
+	fmt.Fprintf(a.out, "%s on %s, %d ranks, window %d messages of %d packets of %d bytes, %d MHz\n", what, r.Tree, r.Ranks, r.Window, r.Message, r.PathMTU,
+		r.MHz)
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package tensors runs collectives on tensors out of files: it reads and writes safetensors and raw files, gives each rank its data, runs a
+// call a tensor on a world of package comm, and reports times and errors.
+package tensors
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"incforge/verify/arith"
+)
+
+// Tensor is one tensor as it lies in a file, elements little-endian.
+type Tensor struct {
+	Name string
+	// Type is the format's name: F32, F16, BF16, I32, and others that no engine computes with.
+	Type  string
+	Shape []int
+	Data  []byte
+}
+
+// File is the content of a tensor file.
+type File struct {
+	// Tensors are in the order of their data.
+	Tensors []Tensor
+	// Metadata is the free text of a safetensors file, may be nil.
+	Metadata map[string]string
+}
+
+// types are the element types that engines know, by their code.
+func types() []string { return []string{"F32", "F16", "BF16", "I32"} }
+
+// typeBytes are the element sizes of all types of the format that are whole bytes.
+func typeBytes(name string) (int, bool) {
+	n, ok := map[string]int{"BOOL": 1, "U8": 1, "I8": 1, "F8_E5M2": 1, "F8_E4M3": 1, "F8_E8M0": 1, "I16": 2, "U16": 2, "F16": 2, "BF16": 2,
+		"I32": 4, "U32": 4, "F32": 4, "C64": 8, "F64": 8, "I64": 8, "U64": 8}[name]
+	return n, ok
+}
+
+// DType is the element type as engines have it, false if they have not.
+func (t *Tensor) DType() (arith.DType, bool) {
+	i := slices.Index(types(), t.Type)
+	return arith.DType(max(i, 0)), i >= 0
+}
+
+// typeName is the format's name of an engine's type.
+func typeName(d arith.DType) string { return types()[d] }
+
+// ErrFormat means that a file is no safetensors file.
+var ErrFormat = errors.New("not a safetensors file")
+
+// The format: 8 bytes of header length, little-endian; the header, a JSON object; the data, all of which belongs to one tensor each.
+const (
+	lengthBytes = 8
+	maxHeader   = 100_000_000
+	metadataKey = "__metadata__"
+)
+
+// entry is a tensor in the header.
+type entry struct {
+	DType   string `json:"dtype"`
+	Shape   []int  `json:"shape"`
+	Offsets [2]int `json:"data_offsets"`
+}
+
+// Parse reads a safetensors file. The tensors' data lies in b.
+func Parse(b []byte) (File, error) {
+	if len(b) < lengthBytes {
+		return File{}, fmt.Errorf("%w: %d bytes", ErrFormat, len(b))
+	}
+	n := binary.LittleEndian.Uint64(b)
+	if n > maxHeader || n > uint64(len(b)-lengthBytes) {
+		return File{}, fmt.Errorf("%w: a header of %d bytes in a file of %d", ErrFormat, n, len(b))
+	}
+	var header map[string]json.RawMessage
+	if err := json.Unmarshal(b[lengthBytes:lengthBytes+n], &header); err != nil {
+		return File{}, fmt.Errorf("%w: the header: %w", ErrFormat, err)
+	}
+	data := b[lengthBytes+n:]
+	var f File
+	at := map[string]int{}
+	for name, text := range header {
+		if name == metadataKey {
+			if err := json.Unmarshal(text, &f.Metadata); err != nil {
+				return File{}, fmt.Errorf("%w: %s: %w", ErrFormat, metadataKey, err)
+			}
+			continue
+		}
+		t, from, err := parseEntry(name, text, data)
+		if err != nil {
+			return File{}, fmt.Errorf("%w: tensor %q: %w", ErrFormat, name, err)
+		}
+		f.Tensors = append(f.Tensors, t)
+		at[name] = from
+	}
+	slices.SortFunc(f.Tensors, func(a, b Tensor) int {
+		return cmp.Or(cmp.Compare(at[a.Name], at[b.Name]), cmp.Compare(len(a.Data), len(b.Data)), cmp.Compare(a.Name, b.Name))
+	})
+	next := 0
+	for _, t := range f.Tensors {
+		if at[t.Name] != next {
+			return File{}, fmt.Errorf("%w: tensor %q begins at %d, the one before it ends at %d", ErrFormat, t.Name, at[t.Name], next)
+		}
+		next += len(t.Data)
+	}
+	if next != len(data) {
+		return File{}, fmt.Errorf("%w: %d bytes of data, the tensors have %d", ErrFormat, len(data), next)
+	}
+	return f, nil
+}
+
+func parseEntry(name string, text json.RawMessage, data []byte) (Tensor, int, error) {
+	var e entry
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&e); err != nil {
+		return Tensor{}, 0, err
+	}
+	size, ok := typeBytes(e.DType)
+	if !ok {
+		return Tensor{}, 0, fmt.Errorf("unknown type %q", e.DType)
+	}
+	from, to := e.Offsets[0], e.Offsets[1]
+	if from < 0 || to < from || to > len(data) {
+		return Tensor{}, 0, fmt.Errorf("offsets %d to %d in %d bytes of data", from, to, len(data))
+	}
+	bytes := size
+	for _, n := range e.Shape {
+		if n < 0 || n > 0 && bytes > math.MaxInt/n {
+			return Tensor{}, 0, fmt.Errorf("shape %v", e.Shape)
+		}
+		bytes *= n
+	}
+	if bytes != to-from {
+		return Tensor{}, 0, fmt.Errorf("%d bytes, %v of %s are %d", to-from, e.Shape, e.DType, bytes)
+	}
+	return Tensor{Name: name, Type: e.DType, Shape: e.Shape, Data: data[from:to:to]}, from, nil
+}
+
+// Append is the file as safetensors, appended to b: header in the order of the data, padded with spaces to a multiple of 8 bytes.
+func (f *File) Append(b []byte) ([]byte, error) {
+	var head bytes.Buffer
+	head.WriteByte('{')
+	put := func(key string, v any) error {
+		k, err := json.Marshal(key)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		if head.Len() > 1 {
+			head.WriteByte(',')
+		}
+		head.Write(k)
+		head.WriteByte(':')
+		head.Write(text)
+		return nil
+	}
+	if f.Metadata != nil {
+		if err := put(metadataKey, f.Metadata); err != nil {
+			return nil, err
+		}
+	}
+	at := 0
+	for _, t := range f.Tensors {
+		shape := t.Shape
+		if shape == nil {
+			shape = []int{}
+		}
+		if err := put(t.Name, entry{t.Type, shape, [2]int{at, at + len(t.Data)}}); err != nil {
+			return nil, err
+		}
+		at += len(t.Data)
+	}
+	head.WriteByte('}')
+	for head.Len()%8 != 0 {
+		head.WriteByte(' ')
+	}
+	b = binary.LittleEndian.AppendUint64(b, uint64(head.Len()))
+	b = append(b, head.Bytes()...)
+	for _, t := range f.Tensors {
+		b = append(b, t.Data...)
+	}
+	return b, nil
+}
+
+// extension is that of safetensors files; all others are raw.
+const extension = ".safetensors"
+
+// Read reads a file: safetensors by its name, otherwise raw elements of type raw, one tensor of one dimension with the name of the file.
+func Read(path string, raw arith.DType) (File, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return File{}, fmt.Errorf("read tensors: %w", err)
+	}
+	if strings.HasSuffix(path, extension) {
+		f, err := Parse(b)
+		if err != nil {
+			return File{}, fmt.Errorf("%s: %w", path, err)
+		}
+		return f, nil
+	}
+	if len(b)%raw.Size() != 0 {
+		return File{}, fmt.Errorf("%s: %d bytes are no whole elements of %s", path, len(b), raw)
+	}
+	name := filepath.Base(path)
+	name = strings.TrimSuffix(name, filepath.Ext(name))
+	return File{Tensors: []Tensor{{Name: name, Type: typeName(raw), Shape: []int{len(b) / raw.Size()}, Data: b}}}, nil
+}
