@@ -4,10 +4,12 @@ package rtlgen
 
 import (
 	"slices"
+	"strings"
 
 	"incforge/hdl/aggregatedata"
 	"incforge/hdl/assemble"
 	"incforge/hdl/checkduplicate"
+	"incforge/hdl/control"
 	"incforge/hdl/csr"
 	"incforge/hdl/forward"
 	"incforge/hdl/icrc"
@@ -15,6 +17,7 @@ import (
 	"incforge/hdl/lookuptable"
 	"incforge/hdl/packetbuffer"
 	"incforge/hdl/parser"
+	"incforge/hdl/receiveack"
 	"incforge/hdl/recyclebuffer"
 	"incforge/hdl/replicatedata"
 	"incforge/hdl/translateheader"
@@ -36,8 +39,8 @@ var axil = [...]struct {
 	{"rdata", true, 32}, {"rresp", true, 2}, {"rvalid", true, 1}, {"rready", false, 1},
 }
 
-// control declares the ports every top has: clock, reset and the register bus.
-func control(c *graph.Composite, addrBits int) {
+// ports declares the ports every top has: clock, reset and the register bus.
+func ports(c *graph.Composite, addrBits int) {
 	c.Clock("clk", graph.Doc("clock"))
 	c.Reset("rst", graph.Doc("synchronous reset, active high"))
 	for _, s := range axil {
@@ -56,17 +59,56 @@ func control(c *graph.Composite, addrBits int) {
 // pending is how many frames can lie between LookupTable's tables and CheckDuplicate's decision: the queue and what is on its way.
 func pending(d params.Derived) int { return d.HeaderEntries + 16 }
 
+// ackStages are the register stages of the minimum over acknowledgements: one more is a cycle more for the acknowledgements of a Broadcast.
+const ackStages = 2
+
+// ranges adds the block that knows the ranges of in-band groups, or ties off what it would drive.
+func ranges(c *graph.Composite, p params.Params, d params.Derived, lookup, decide, slots, translate *graph.Instance) {
+	if !p.InBand {
+		for _, name := range []string{"route_valid", "route_mask", "root_sends"} {
+			c.Open(lookup.Pin(name), "no in-band groups")
+		}
+		c.Open(slots.Pin("ranges_valid"), "no in-band groups")
+		c.Tie(slots.Pin("ranges_take"), 0)
+		for _, name := range []string{"ctl_rd", "ctl_open"} {
+			c.Open(decide.Pin(name), "no in-band groups")
+		}
+		for _, to := range []*graph.Instance{decide, translate} {
+			for _, port := range to.Module.Ports {
+				if port.Dir == graph.In && (port.Name == "ctl_busy" || strings.HasPrefix(port.Name, "map_") || strings.HasPrefix(port.Name, "off_")) {
+					c.Tie(to.Pin(port.Name), 0)
+				}
+			}
+		}
+		return
+	}
+	ctl := c.Add("u_control", control.Control{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, DTypes: d.DTypeMask, Ops: d.OpMask})
+	for _, name := range []string{"ei", "psn", "opcode", "empty", "ext", "in_mask", "out_mask", "ack_mask", "parent_mask"} {
+		c.Connect(lookup.Pin("ent_"+name), ctl.Pin("ent_"+name))
+	}
+	c.LinkAs(lookup, "route_", ctl, "ent_route_")
+	c.Connect(lookup.Pin("root_sends"), ctl.Pin("ent_root_sends"))
+	c.Link(decide, ctl, "ctl_")
+	c.Link(ctl, decide, "ctl_")
+	c.Link(ctl, decide, "map_")
+	c.Link(ctl, translate, "off_")
+	c.LinkAs(slots, "ranges_", ctl, "init_")
+	c.Connect(slots.Pin("init_ei"), ctl.Pin("init_ei"))
+	c.Connect(slots.Pin("init_psn"), ctl.Pin("init_psn"))
+	c.Connect(ctl.Pin("init_take"), slots.Pin("ranges_take"))
+}
+
 // modeII is the core of a Mode II engine: one stream in, one stream out (protocol.md section 4).
 func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
 	d := p.Derived()
 	version, _ := model.Register("VERSION")
 	c := graph.NewComposite(p.Name+"_core", "Mode II engine: one AXI4-Stream in, one out, tuser = {port, err}")
-	control(c, model.AddrBits)
+	ports(c, model.AddrBits)
 	beat := graph.Shape{Data: d.BusBits, Keep: d.KeepBits, Last: true, User: d.TUserBits}
 	in := c.InputStream("s_axis", beat, graph.Doc("frames in"))
 	out := c.OutputStream("m_axis", beat, graph.Doc("frames out"))
 
-	check, tree := leaf.Bit(p.ICRCCheck), leaf.Bit(p.Accumulate == params.Reproducible)
+	check, tree, inBand := leaf.Bit(p.ICRCCheck), leaf.Bit(p.Accumulate == params.Reproducible), leaf.Bit(p.InBand)
 	arith, _ := model.Register("PARAM_ARITH")
 	// a 32-bit pattern as the signed integer that Verilog's plain parameters are
 	init := int(int32(icrc.Init()))
@@ -77,23 +119,24 @@ func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
 	rxStep := c.Add("u_crc_rx", icrc.Step{Bytes: p.BusBytes})
 	rxResidue := c.Add("u_residue", icrc.Residue{Bytes: p.BusBytes})
 	lookup := c.Add("u_lookup", lookuptable.LookupTable{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits})
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits, InBand: inBand})
 	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
 		EOFDelay: icrc.CheckDelay(p.BusBytes)})
 	decide := c.Add("u_check", checkduplicate.CheckDuplicate{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes,
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Planes: d.Planes, Tree: tree, Halves: leaf.Bit(d.HasWide),
-		Groups: p.Groups, PktW: d.PacketAddrBits, ICRC: check, Counters: len(model.Counters)})
+		Groups: p.Groups, PktW: d.PacketAddrBits, ICRC: check, InBand: inBand, Counters: len(model.Counters)})
+	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
-		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, Pending: pending(d)})
+		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d)})
 	aggregate := c.Add("u_aggregate", aggregatedata.AggregateData{Bytes: p.BusBytes, Row: d.RowBytes, Double: d.LaneBanks - 1,
 		Slots: d.Slots, SlotW: d.SlotBits, Planes: d.Planes, MTUWords: d.MTUWords, WordsW: d.WordCountBits, PktW: d.PacketAddrBits,
 		Tree: tree, Stages: d.AdderStages, ECC: leaf.Bit(p.ECC), Banks: p.PayloadBanks,
 		F32: slices.Contains(p.DTypes, params.FP32), F16: slices.Contains(p.DTypes, params.FP16), B16: slices.Contains(p.DTypes, params.BF16),
 		Sum: slices.Contains(p.Ops, params.SUM), Min: slices.Contains(p.Ops, params.MIN), Max: slices.Contains(p.Ops, params.MAX)})
 	replicate := c.Add("u_replicate", replicatedata.ReplicateData{Bytes: p.BusBytes, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, AddrW: d.ReplayAddrBits, DepthW: d.HeaderAddrBits})
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, AddrW: d.ReplayAddrBits, DepthW: d.HeaderAddrBits, InBand: inBand})
 	translate := c.Add("u_translate", translateheader.TranslateHeader{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
-		EIW: d.EIBits})
+		EIW: d.EIBits, InBand: inBand})
 	join := c.Add("u_assemble", assemble.Assemble{Bytes: p.BusBytes, PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits})
 	icrcInsert := c.Add("u_icrc_insert", icrc.Insert{Bytes: p.BusBytes, PortW: d.PortBits, Init: init})
 	txStep := c.Add("u_crc_tx", icrc.Step{Bytes: p.BusBytes})
@@ -136,6 +179,12 @@ func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
 	c.Link(slots, decide, "slot_")
 	c.Link(slots, decide, "init_")
 	c.Link(decide, slots, "init_")
+	c.Link(decide, acks, "ack_")
+	c.Link(acks, decide, "ack_")
+	c.LinkAs(slots, "acks_", acks, "init_")
+	c.Connect(slots.Pin("init_psn"), acks.Pin("init_psn"))
+	c.Connect(acks.Pin("init_take"), slots.Pin("acks_take"))
+	ranges(c, p, d, lookup, decide, slots, translate)
 	c.Connect(slots.Pin("grp_live"), decide.Pin("grp_live"), csrs.Pin("grp_live"))
 
 	// add

@@ -15,7 +15,7 @@ import (
 func withPorts(p params.Params, model regs.Model, core *graph.Module) (*graph.Module, error) {
 	d := p.Derived()
 	c := graph.NewComposite(p.Name+"_switch", fmt.Sprintf("%s with one pair of AXI4-Streams for each of %d ports", core.Name, p.Ports))
-	control(c, model.AddrBits)
+	ports(c, model.AddrBits)
 	beat := graph.Shape{Data: d.BusBits, Keep: d.KeepBits, Last: true, User: 1}
 	engine := c.Instance("u_core", core)
 	arbiter := c.Add("u_arbiter", stream.PortArbiter{Ports: p.Ports, PortW: d.PortBits, Bytes: p.BusBytes})

@@ -38,17 +38,19 @@ type CheckDuplicate struct {
 	PktW int
 	// ICRC: 1 if a wrong ICRC drops the frame, else 0.
 	ICRC int
-	// Counters: number of counters, 37.
+	// InBand: 1 if there are in-band groups, else 0.
+	InBand int
+	// Counters: number of counters, 45.
 	Counters int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p CheckDuplicate) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_check_duplicate")
-	rules.Refuse(p.Counters != 37, "COUNTERS must be 37")
+	rules.Refuse(p.Counters != 45, "COUNTERS must be 45")
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
-	rules.Refuse(p.Tree < 0 || p.Tree > 1 || p.Halves < 0 || p.Halves > 1, "TREE and HALVES must be 0 or 1")
+	rules.Refuse(p.Tree < 0 || p.Tree > 1 || p.Halves < 0 || p.Halves > 1 || p.InBand < 0 || p.InBand > 1, "TREE, HALVES and IN_BAND must be 0 or 1")
 	rules.Refuse(p.Planes < 1 || p.Tree == 0 && p.Planes != 1 || p.Tree == 1 && (2*p.Planes+1 < p.MaskW || p.Planes > 1 && 2*p.Planes > p.MaskW+1),
 		"PLANES must be 1 in place, pairs for all endpoints but the last in a tree, PAIR_W hold them")
 	rules.Refuse(p.SlotW < 1 || p.SlotW > 23, "SLOT_W must be 1 to 23")
@@ -60,13 +62,13 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	pairW := leaf.IndexBits(p.Planes)
-	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW), Bits: 73, AddrW: p.EIW}.Module()
+	pairW, groupBits := leaf.IndexBits(p.Planes), max(p.EIW-p.EPW, 1)
+	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW), Bits: 49, AddrW: p.EIW}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_duplicate: %w", err)
 	}
 	return &graph.Module{
-		Name: "inc_check_duplicate", Block: "CheckDuplicate", Source: source, Latency: "2 cycles a frame",
+		Name: "inc_check_duplicate", Block: "CheckDuplicate", Source: source, Latency: "2 cycles a frame, in-band 4",
 		Purpose: "decides what every frame does",
 		Params: []graph.Param{
 			{Name: "LEN_W", Value: p.LenW},
@@ -83,6 +85,7 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 			{Name: "GROUPS", Value: p.Groups},
 			{Name: "PKT_W", Value: p.PktW},
 			{Name: "ICRC", Value: p.ICRC},
+			{Name: "IN_BAND", Value: p.InBand},
 			{Name: "COUNTERS", Value: p.Counters},
 		},
 		Ports: []graph.Port{
@@ -104,6 +107,7 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 			leaf.In("ent_tver_ok", 1),
 			leaf.In("ent_too_long", 1),
 			leaf.In("ent_whole", 1),
+			leaf.In("ent_empty", 1),
 			leaf.In("ent_opcode", 8),
 			leaf.In("ent_se", 1),
 			leaf.In("ent_pad", 2),
@@ -116,10 +120,56 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 			leaf.In("ent_log2_n", 5),
 			leaf.In("ent_in_mask", p.MaskW),
 			leaf.In("ent_out_mask", p.MaskW),
+			leaf.In("ent_ack_mask", p.MaskW),
 			leaf.In("ent_parent_mask", p.MaskW),
+			leaf.In("ent_collective", 3),
 			leaf.In("ent_function", 2),
 			leaf.In("ent_dtype", 2),
 			leaf.In("ent_big_endian", 1),
+			leaf.In("ent_in_band", 1),
+			leaf.Out("ctl_rd", 1),
+			leaf.Out("ctl_open", 1),
+			leaf.In("ctl_busy", 1),
+			leaf.In("map_current", 1),
+			leaf.In("map_previous", 1),
+			leaf.In("map_opens", 1),
+			leaf.In("map_opens_up", 1),
+			leaf.In("map_bad_control", 1),
+			leaf.In("map_wrong_role", 1),
+			leaf.In("map_contradicts", 1),
+			leaf.In("map_base", 24),
+			leaf.In("map_psn", 24),
+			leaf.In("map_rng", 2),
+			leaf.In("map_begin", 24),
+			leaf.In("map_end", 24),
+			leaf.In("map_up", 1),
+			leaf.In("map_down", 1),
+			leaf.In("map_ackable_any", 1),
+			leaf.In("map_needs_host", 1),
+			leaf.In("map_collective", 3),
+			leaf.In("map_function", 2),
+			leaf.In("map_dtype", 2),
+			leaf.In("map_in_mask", p.MaskW),
+			leaf.In("map_out_mask", p.MaskW),
+			leaf.In("map_ack_mask", p.MaskW),
+			leaf.In("map_parent_mask", p.MaskW),
+			leaf.Out("ack_rd", 1),
+			leaf.Out("ack_group", groupBits),
+			leaf.Out("ack_self", p.MaskW),
+			leaf.Out("ack_mask", p.MaskW),
+			leaf.Out("ack_pick", p.MaskW),
+			leaf.In("ack_ready", 1),
+			leaf.In("ack_picked", 24),
+			leaf.In("ack_picked_msn", 24),
+			leaf.In("ack_rest", 24),
+			leaf.In("ack_rest_msn", 24),
+			leaf.In("ack_rest_any", 1),
+			leaf.In("ack_rest_ep", p.EPW),
+			leaf.In("ack_own", 24),
+			leaf.In("ack_own_msn", 24),
+			leaf.Out("ack_we", 1),
+			leaf.Out("ack_psn", 24),
+			leaf.Out("ack_msn", 24),
 			leaf.In("vrd_valid", 1),
 			leaf.Out("vrd_pop", 1),
 			leaf.In("vrd_err", 1),
@@ -173,7 +223,7 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 			leaf.Out("pkt_start", p.PktW),
 			leaf.In("tx_room", 1),
 			leaf.Out("tx_valid", 1),
-			leaf.Out("tx_fanout", 1),
+			leaf.Out("tx_kind", 2),
 			leaf.Out("tx_ei", p.EIW),
 			leaf.Out("tx_mask", p.MaskW),
 			leaf.Out("tx_opcode", 8),
@@ -181,13 +231,17 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 			leaf.Out("tx_pad", 2),
 			leaf.Out("tx_ce", 1),
 			leaf.Out("tx_psn", 24),
+			leaf.Out("tx_in_band", 1),
+			leaf.Out("tx_rng", 2),
+			leaf.Out("tx_dir", 1),
 			leaf.Out("tx_ext", 32),
 			leaf.Out("tx_plen", p.LenW),
 			leaf.Out("tx_words", p.WordsW),
 			leaf.Out("count", p.Counters),
 		},
 		Memories: []graph.Memory{
-			{Path: "u_endpoints", Words: leaf.Pow2(p.EIW), Bits: 73, Role: "state", Module: "inc_ram_1r1w"},
+			{Path: "u_endpoints", Words: leaf.Pow2(p.EIW), Bits: 49, Role: "state", Module: "inc_ram_1r1w"},
+			{Path: "u_done", Words: leaf.Pow2(groupBits), Bits: 24, Role: "state", Module: "inc_ram_1r1w"},
 		},
 		Submodules: []*graph.Module{memory},
 	}, nil

@@ -31,9 +31,11 @@ func TestDescription(t *testing.T) {
 			p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.DepthW = 4, 2, 3, 4, 5, 10
 		}),
 		change(func(p *lookuptable.LookupTable) {
-			p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.LenW, p.WordsW, p.SlotW = 16, 4, 5, 10, 17, 13, 10, 24
+			p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.LenW, p.WordsW, p.SlotW, p.InBand = 16, 4, 5, 10, 17, 13, 10, 24, 1
 		}),
-		change(func(p *lookuptable.LookupTable) { p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW = 5, 7, 5, 5, 32 }),
+		change(func(p *lookuptable.LookupTable) {
+			p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.InBand = 5, 7, 5, 5, 32, 1
+		}),
 		change(func(p *lookuptable.LookupTable) { p.PortW, p.EPW, p.EIW = 8, 8, 9 }),
 		change(func(p *lookuptable.LookupTable) { p.PortW, p.EPW, p.EIW = 9, 9, 10 }),
 	}, []hdltest.Refused{
@@ -50,6 +52,7 @@ func TestDescription(t *testing.T) {
 		{Leaf: change(func(p *lookuptable.LookupTable) { p.SlotW = 0 }), Params: param("SLOT_W", 0), Rule: slot},
 		{Leaf: change(func(p *lookuptable.LookupTable) { p.SlotW = 25 }), Params: param("SLOT_W", 25), Rule: slot},
 		{Leaf: change(func(p *lookuptable.LookupTable) { p.DepthW = 3 }), Params: param("DEPTH_W", 3), Rule: depth},
+		{Leaf: change(func(p *lookuptable.LookupTable) { p.InBand = 2 }), Params: param("IN_BAND", 2), Rule: "IN_BAND must be 0 or 1"},
 		{Leaf: change(func(p *lookuptable.LookupTable) { p.DepthW = 11 }), Params: param("DEPTH_W", 11), Rule: depth},
 	})
 }

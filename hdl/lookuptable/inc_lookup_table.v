@@ -9,8 +9,9 @@
 //   stall       the writer of headers watches `room`, true while more than 8 entries are free
 //   tables      written word by word through tbl_*, at any time; read by the headers that come later
 //   reset       queue empty; the tables' contents are unknown until written
-//   entry       the header's fields, roles and settings of the group; ent_whole: whole elements of the group's type, two bytes (FP16,
-//               BF16) or four
+//   entry       the header's fields, roles and settings of the group; ent_up, ent_down, ent_ackable: roles in the collective of a fixed group;
+//               ent_whole: whole elements of the group's type, two bytes (FP16, BF16) or four; ent_empty: no payload;
+//               with IN_BAND, beside the entry at the head, where the root is that its immediate, taken for a control, names: route_*
 //   not done    drops nothing and counts nothing: it says what the frame is and whose, CheckDuplicate judges; operations and types that
 //               are not built in are passed on as they stand
 `default_nettype none
@@ -33,7 +34,9 @@ module inc_lookup_table #(
     // number of ports
     parameter PORTS      = 4,
     // log2 of the number of entries in the queue, 4 to 10
-    parameter DEPTH_W    = 5
+    parameter DEPTH_W    = 5,
+    // 1: there are in-band groups, and routes
+    parameter IN_BAND    = 0
 ) (
     input  wire                    clk,
     input  wire                    rst,
@@ -89,6 +92,7 @@ module inc_lookup_table #(
     output wire                    ent_tver_ok,
     output wire                    ent_too_long,
     output wire                    ent_whole,
+    output wire                    ent_empty,
     output wire [7:0]              ent_opcode,
     output wire                    ent_se,
     output wire [1:0]              ent_pad,
@@ -101,10 +105,18 @@ module inc_lookup_table #(
     output wire [4:0]              ent_log2_n,
     output wire [MASK_W-1:0]       ent_in_mask,
     output wire [MASK_W-1:0]       ent_out_mask,
+    output wire [MASK_W-1:0]       ent_ack_mask,
     output wire [MASK_W-1:0]       ent_parent_mask,
+    output wire [2:0]              ent_collective,
     output wire [1:0]              ent_function,
     output wire [1:0]              ent_dtype,
-    output wire                    ent_big_endian
+    output wire                    ent_big_endian,
+    output wire                    ent_in_band,
+
+    // for Control: the endpoint toward the root, one-hot, whether there is one, and GROUP_COLLECTIVE.root_sends; stand with the entry
+    output wire                    route_valid,
+    output wire [MASK_W-1:0]       route_mask,
+    output wire                    root_sends
 );
 
 `ifndef __ICARUS__
@@ -124,6 +136,9 @@ module inc_lookup_table #(
         if (DEPTH_W < 4 || DEPTH_W > 10) begin : gen_bad_depth
             $error("inc_lookup_table: DEPTH_W must be 4 to 10");
         end
+        if (IN_BAND < 0 || IN_BAND > 1) begin : gen_bad_in_band
+            $error("inc_lookup_table: IN_BAND must be 0 or 1");
+        end
     endgenerate
 `endif
 
@@ -134,6 +149,7 @@ module inc_lookup_table #(
     localparam [3:0] EP_CTRL = 4'd0, EP_LOCAL_QPN = 4'd1, EP_LOCAL_IP = 4'd3, EP_REMOTE_IP = 4'd4;
     localparam [3:0] GRP_SLOTS = 4'd3, GRP_IN_MASK = 4'd4, GRP_OUT_MASK = 4'd5, GRP_ACK_MASK = 4'd6, GRP_PARENT = 4'd7,
                      GRP_COLLECTIVE = 4'd8;
+    localparam COL_W = IN_BAND != 0 ? 10 : 8;
 
     wire [EI_W-1:0]  ei = hdr_qpn[EI_W-1:0];
     wire [GRP_W-1:0] group;
@@ -159,7 +175,8 @@ module inc_lookup_table #(
     wire [MASK_W-1:0] grp_out_mask;
     wire [MASK_W-1:0] grp_ack_mask;
     wire [8:0]    grp_parent;       // valid, endpoint
-    wire [7:0]    grp_collective;   // big_endian, dtype, op, collective
+    wire [9:0]    tbl_collective = {tbl_data[26:24], tbl_data[17:16], tbl_data[9:8], tbl_data[2:0]};
+    wire [COL_W-1:0] grp_collective; // root_sends, in_band, big_endian, dtype, op, collective
 
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(10), .ADDR_W(EI_W)) u_ep_ctrl (
         .clk(clk), .we(tbl_ep_we && tbl_word == EP_CTRL), .waddr(tbl_index), .wdata({tbl_data[15:8], tbl_data[1:0]}),
@@ -189,9 +206,9 @@ module inc_lookup_table #(
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(9), .ADDR_W(GRP_W)) u_grp_parent (
         .clk(clk), .we(tbl_grp_we && tbl_word == GRP_PARENT), .waddr(tbl_group), .wdata({tbl_data[31], tbl_data[7:0]}),
         .re(hdr_valid), .raddr(group), .rdata(grp_parent));
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(8), .ADDR_W(GRP_W)) u_grp_collective (
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(COL_W), .ADDR_W(GRP_W)) u_grp_collective (
         .clk(clk), .we(tbl_grp_we && tbl_word == GRP_COLLECTIVE), .waddr(tbl_group),
-        .wdata({tbl_data[24], tbl_data[17:16], tbl_data[9:8], tbl_data[2:0]}),
+        .wdata(tbl_collective[COL_W-1:0]),
         .re(hdr_valid), .raddr(group), .rdata(grp_collective));
 
     // ---- the header waits a cycle for its records ----
@@ -257,21 +274,77 @@ module inc_lookup_table #(
         end
     endgenerate
 
-    wire up      = |(one_hot & grp_in_mask);
-    wire down    = !up && |(one_hot & parent_hot);
-    wire ackable = ep_ctrl[1] && |(one_hot & grp_ack_mask);
-    // a Barrier carries nothing, an AllReduce whole elements: FP16 and BF16 have two bytes, FP32 and INT32 four
+    // a Reduce has no data from the parent, a Broadcast no other; AllReduce and Barrier take acknowledgements from hosts alone
+    wire reduces = grp_collective[2:0] == 3'd1;
+    wire spreads = grp_collective[2:0] == 3'd2;
+    wire up      = |(one_hot & grp_in_mask) && !spreads;
+    wire down    = !up && !reduces && |(one_hot & parent_hot);
+    wire ackable = (ep_ctrl[1] || reduces || spreads) && |(one_hot & grp_ack_mask);
+    // a Barrier carries nothing, the others whole elements: FP16 and BF16 have two bytes, FP32 and INT32 four
+    wire empty   = q_plen == {LEN_W{1'b0}};
     wire halves  = grp_collective[6] != grp_collective[5];
-    wire whole   = grp_collective[2:0] == 3'd3 ? q_plen == {LEN_W{1'b0}} : !q_plen[0] && (halves || !q_plen[1]);
+    wire whole   = grp_collective[2:0] == 3'd3 ? empty : !q_plen[0] && (halves || !q_plen[1]);
 
-    localparam ENTRY_W = 1 + 1 + EI_W + 1 + 3 + 5 + 8 + 1 + 2 + 1 + 24 + 32 + LEN_W + WORDS_W + SLOT_W + 5 + 3*MASK_W + 5;
+    // ---- in-band groups: where the root of a control is ----
 
-    wire [ENTRY_W-1:0] entry_in = {
-        bypass, foreign, q_qpn[EI_W-1:0], ep_ctrl[1], up, down, ackable,
-        q_sum_ok, q_len_ok, q_tver_ok, q_too_long, whole,
-        q_opcode, q_se, q_pad, q_ce, q_psn, q_ext, q_plen, q_words,
-        grp_slots, grp_in_mask, grp_out_mask, parent_hot, grp_collective[4:3], grp_collective[6:5], grp_collective[7]};
+    localparam FIXED_W = 1 + 1 + EI_W + 1 + 3 + 6 + 8 + 1 + 2 + 1 + 24 + 32 + LEN_W + WORDS_W + SLOT_W + 5 + 4*MASK_W + 8;
+    localparam ENTRY_W = FIXED_W + (IN_BAND != 0 ? MASK_W + 2 : 0);
+
+    wire [ENTRY_W-1:0] entry_in;
     wire [ENTRY_W-1:0] entry;
+    generate
+        if (IN_BAND != 0) begin : gen_in_band
+            // a word of the register map has five roots, which are read together
+            localparam [3:0] GRP_ROUTE = 4'd9;
+            wire [4:0]  root   = hdr_ext[24:20];
+            wire [9:0]  scaled = {5'd0, root} * 10'd13;
+            wire [2:0]  fifth  = scaled[8:6];                  // root / 5, of 0 to 31
+            wire [4:0]  rest   = root - {fifth, 2'b00} - {2'b00, fifth};
+            wire [3:0]  word   = tbl_word - GRP_ROUTE;
+            wire [29:0] routes;
+            reg  [2:0]  rest_reg;
+
+            inc_ram_1r1w #(.WORDS(8 << GRP_W), .BITS(30), .ADDR_W(GRP_W + 3)) u_grp_route (
+                .clk(clk), .we(tbl_grp_we && tbl_word >= GRP_ROUTE), .waddr({tbl_group, word[2:0]}), .wdata(tbl_data[29:0]),
+                .re(hdr_valid), .raddr({group, fifth}), .rdata(routes));
+            always @(posedge clk) begin
+                rest_reg <= rest[2:0];
+            end
+
+            reg [5:0] route;       // valid, endpoint
+            always @* begin
+                case (rest_reg)
+                    3'd0:    route = routes[5:0];
+                    3'd1:    route = routes[11:6];
+                    3'd2:    route = routes[17:12];
+                    3'd3:    route = routes[23:18];
+                    default: route = routes[29:24];
+                endcase
+            end
+            wire [MASK_W-1:0] route_hot;
+            for (e = 0; e < MASK_W; e = e + 1) begin : gen_route
+                localparam [4:0] E = e;
+                assign route_hot[e] = route[5] && route[4:0] == E;
+            end
+            assign entry_in[ENTRY_W-1:FIXED_W] = {grp_collective[9:8], route_hot};
+            assign {root_sends, ent_in_band, route_mask} = entry[ENTRY_W-1:FIXED_W];
+
+            wire unused_in_band = &{1'b0, scaled, rest, word};
+        end else begin : gen_fixed
+            assign {root_sends, ent_in_band} = 2'b00;
+            assign route_mask = {MASK_W{1'b0}};
+            wire unused_in_band = &{1'b0, tbl_collective, tbl_data};
+        end
+    endgenerate
+    assign route_valid = |route_mask;
+
+    // ---- queue ----
+
+    assign entry_in[FIXED_W-1:0] = {
+        bypass, foreign, q_qpn[EI_W-1:0], ep_ctrl[1], up, down, ackable,
+        q_sum_ok, q_len_ok, q_tver_ok, q_too_long, whole, empty,
+        q_opcode, q_se, q_pad, q_ce, q_psn, q_ext, q_plen, q_words,
+        grp_slots, grp_in_mask, grp_out_mask, grp_ack_mask, parent_hot, grp_collective[7:0]};
 
     inc_fifo #(.WIDTH(ENTRY_W), .DEPTH_W(DEPTH_W), .MARGIN(8)) u_entries (
         .clk       (clk),
@@ -285,9 +358,10 @@ module inc_lookup_table #(
     );
 
     assign {ent_bypass, ent_foreign, ent_ei, ent_host, ent_up, ent_down, ent_ackable,
-            ent_sum_ok, ent_len_ok, ent_tver_ok, ent_too_long, ent_whole,
+            ent_sum_ok, ent_len_ok, ent_tver_ok, ent_too_long, ent_whole, ent_empty,
             ent_opcode, ent_se, ent_pad, ent_ce, ent_psn, ent_ext, ent_plen, ent_words,
-            ent_log2_n, ent_base, ent_in_mask, ent_out_mask, ent_parent_mask, ent_function, ent_dtype, ent_big_endian} = entry;
+            ent_log2_n, ent_base, ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask,
+            ent_big_endian, ent_dtype, ent_function, ent_collective} = entry[FIXED_W-1:0];
 
 endmodule
 

@@ -31,6 +31,8 @@ type LookupTable struct {
 	Ports int
 	// DepthW: log2 of the number of entries in the queue, 4 to 10.
 	DepthW int
+	// InBand: 1 if there are in-band groups, and routes, else 0.
+	InBand int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -42,6 +44,7 @@ func (p LookupTable) Module() (*graph.Module, error) {
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW) || p.MaskW > 32, "MASK_W must be at most 2**EP_W and 32")
 	rules.Refuse(p.SlotW < 1 || p.SlotW > 24, "SLOT_W must be 1 to 24")
 	rules.Refuse(p.DepthW < 4 || p.DepthW > 10, "DEPTH_W must be 4 to 10")
+	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -53,11 +56,12 @@ func (p LookupTable) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_lookup_table: %w", err)
 	}
-	fifo, err := stream.FIFO{Width: (1 + 1 + p.EIW + 1 + 3 + 5 + 8 + 1 + 2 + 1 + 24 + 32 + p.LenW + p.WordsW + p.SlotW + 5 + 3*p.MaskW + 5), DepthW: p.DepthW, Margin: 8}.Module()
+	width := 1 + 1 + p.EIW + 1 + 3 + 6 + 8 + 1 + 2 + 1 + 24 + 32 + p.LenW + p.WordsW + p.SlotW + 5 + 4*p.MaskW + 8 + p.InBand*(p.MaskW+2)
+	fifo, err := stream.FIFO{Width: width, DepthW: p.DepthW, Margin: 8}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_lookup_table: %w", err)
 	}
-	return &graph.Module{
+	module := &graph.Module{
 		Name: "inc_lookup_table", Block: "LookupTable", Source: source, Latency: "2 cycles",
 		Purpose: "finds the endpoint and group of a frame by its destination QPN",
 		Params: []graph.Param{
@@ -70,6 +74,7 @@ func (p LookupTable) Module() (*graph.Module, error) {
 			{Name: "SLOT_W", Value: p.SlotW},
 			{Name: "PORTS", Value: p.Ports},
 			{Name: "DEPTH_W", Value: p.DepthW},
+			{Name: "IN_BAND", Value: p.InBand},
 		},
 		Ports: []graph.Port{
 			leaf.In("clk", 1),
@@ -118,6 +123,7 @@ func (p LookupTable) Module() (*graph.Module, error) {
 			leaf.Out("ent_tver_ok", 1),
 			leaf.Out("ent_too_long", 1),
 			leaf.Out("ent_whole", 1),
+			leaf.Out("ent_empty", 1),
 			leaf.Out("ent_opcode", 8),
 			leaf.Out("ent_se", 1),
 			leaf.Out("ent_pad", 2),
@@ -130,10 +136,16 @@ func (p LookupTable) Module() (*graph.Module, error) {
 			leaf.Out("ent_log2_n", 5),
 			leaf.Out("ent_in_mask", p.MaskW),
 			leaf.Out("ent_out_mask", p.MaskW),
+			leaf.Out("ent_ack_mask", p.MaskW),
 			leaf.Out("ent_parent_mask", p.MaskW),
+			leaf.Out("ent_collective", 3),
 			leaf.Out("ent_function", 2),
 			leaf.Out("ent_dtype", 2),
 			leaf.Out("ent_big_endian", 1),
+			leaf.Out("ent_in_band", 1),
+			leaf.Out("route_valid", 1),
+			leaf.Out("route_mask", p.MaskW),
+			leaf.Out("root_sends", 1),
 		},
 		Memories: []graph.Memory{
 			{Path: "u_ep_ctrl", Words: leaf.Pow2(p.EIW), Bits: 10, Role: "table", Module: "inc_ram_1r1w"},
@@ -145,8 +157,13 @@ func (p LookupTable) Module() (*graph.Module, error) {
 			{Path: "u_grp_out_mask", Words: leaf.Pow2(groupBits), Bits: p.MaskW, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_grp_ack_mask", Words: leaf.Pow2(groupBits), Bits: p.MaskW, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_grp_parent", Words: leaf.Pow2(groupBits), Bits: 9, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_grp_collective", Words: leaf.Pow2(groupBits), Bits: 8, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_grp_collective", Words: leaf.Pow2(groupBits), Bits: 8 + 2*p.InBand, Role: "table", Module: "inc_ram_1r1w"},
 		},
 		Submodules: []*graph.Module{memory, fifo},
-	}, nil
+	}
+	if p.InBand != 0 {
+		module.Memories = append(module.Memories,
+			graph.Memory{Path: "gen_in_band.u_grp_route", Words: leaf.Pow2(groupBits + 3), Bits: 30, Role: "table", Module: "inc_ram_1r1w"})
+	}
+	return module, nil
 }

@@ -17,12 +17,19 @@ import (
 
 // small has groups that are not a power of two of members, ports that are none of the mask's bits, and short words.
 func small() lookuptable.LookupTable {
-	return lookuptable.LookupTable{PortW: 2, LenW: 11, WordsW: 8, EPW: 3, EIW: 5, MaskW: 6, SlotW: 7, Ports: 3, DepthW: 4}
+	return lookuptable.LookupTable{PortW: 2, LenW: 11, WordsW: 8, EPW: 3, EIW: 5, MaskW: 6, SlotW: 7, Ports: 3, DepthW: 4, InBand: 1}
+}
+
+// fixed is small without in-band groups.
+func fixed() lookuptable.LookupTable {
+	p := small()
+	p.InBand = 0
+	return p
 }
 
 // single has one group and as many bits as an index can tell apart.
 func single() lookuptable.LookupTable {
-	return lookuptable.LookupTable{PortW: 9, LenW: 4, WordsW: 1, EPW: 2, EIW: 2, MaskW: 4, SlotW: 1, Ports: 2, DepthW: 4}
+	return lookuptable.LookupTable{PortW: 9, LenW: 4, WordsW: 1, EPW: 2, EIW: 2, MaskW: 4, SlotW: 1, Ports: 2, DepthW: 4, InBand: 1}
 }
 
 // tables is what the control plane wrote, register by register (docs/engine.md section 6).
@@ -31,8 +38,8 @@ type tables struct {
 }
 
 const (
-	epCtrl, epLocalQPN, epLocalIP, epRemoteIP                         = 0, 1, 3, 4
-	grpSlots, grpInMask, grpOutMask, grpAckMask, grpParent, grpCollct = 3, 4, 5, 6, 7, 8
+	epCtrl, epLocalQPN, epLocalIP, epRemoteIP                                   = 0, 1, 3, 4
+	grpSlots, grpInMask, grpOutMask, grpAckMask, grpParent, grpCollct, grpRoute = 3, 4, 5, 6, 7, 8, 9
 )
 
 // frame is a header as the parser gives it.
@@ -48,10 +55,12 @@ type frame struct {
 type entry struct {
 	Bypass, Foreign, Host, Up, Down, Ackable bool
 	SumOK, LenOK, TVerOK, TooLong, Whole     bool
-	SE, CE, BigEndian                        bool
+	SE, CE, BigEndian, Empty                 bool
+	InBand, RouteValid, RootSends            bool
 	EI, Opcode, Pad, PSN, Ext, PLen, Words   uint64
 	Base, Log2N, InMask, OutMask, ParentMask uint64
-	Function, DType                          uint64
+	AckMask, Collective, Function, DType     uint64
+	RouteMask                                uint64
 }
 
 // decide is the plain model: rules 1 and 2 of docs/engine.md section 3, and the roles of rule 4.
@@ -73,22 +82,42 @@ func decide(p lookuptable.LookupTable, tb tables, foreignBypass bool, f frame) e
 			parent = 1 << n & all
 		}
 	}
-	up := bit&grp(grpInMask) != 0
+	collective := grp(grpCollct) & 7
+	up, down := bit&grp(grpInMask) != 0, bit&parent != 0
+	host := ep(epCtrl)&2 != 0
+	ackable := bit&grp(grpAckMask) != 0
+	switch collective {
+	case 1: // Reduce
+		down = false
+	case 2: // Broadcast
+		up = false
+	default:
+		ackable = ackable && host
+	}
 	dtype := grp(grpCollct) >> 16 & 3
 	whole := f.PLen%[]uint64{4, 2, 2, 4}[dtype] == 0 // FP32, FP16, BF16, INT32
-	if grp(grpCollct)&7 == 3 {                       // Barrier
+	if collective == 3 {                             // Barrier
 		whole = f.PLen == 0
 	}
-	host := ep(epCtrl)&2 != 0
-	return entry{
-		Foreign: foreign, Host: host, Up: up, Down: !up && bit&parent != 0, Ackable: host && bit&grp(grpAckMask) != 0,
+	out := entry{
+		Foreign: foreign, Host: host, Up: up, Down: down && !up, Ackable: ackable,
 		SumOK: f.SumOK, LenOK: f.LenOK, TVerOK: f.TVerOK, TooLong: f.TooLong, Whole: whole,
-		SE: f.SE, CE: f.CE, BigEndian: grp(grpCollct)>>24&1 != 0,
+		SE: f.SE, CE: f.CE, BigEndian: grp(grpCollct)>>24&1 != 0, Empty: f.PLen == 0,
 		EI: uint64(ei), Opcode: f.Opcode, Pad: f.Pad, PSN: f.PSN, Ext: f.Ext, PLen: f.PLen, Words: f.Words,
 		Base: grp(grpSlots) & (1<<p.SlotW - 1), Log2N: grp(grpSlots) >> 24 & 31,
 		InMask: grp(grpInMask) & all, OutMask: grp(grpOutMask) & all, ParentMask: parent,
-		Function: grp(grpCollct) >> 8 & 3, DType: dtype,
+		AckMask: grp(grpAckMask) & all, Collective: collective, Function: grp(grpCollct) >> 8 & 3, DType: dtype,
 	}
+	if p.InBand != 0 {
+		root := int(f.Ext >> 20 & 31)
+		route := grp(grpRoute+root/5) >> (6 * (root % 5)) & 63
+		out.InBand, out.RootSends = grp(grpCollct)>>25&1 != 0, grp(grpCollct)>>26&1 != 0
+		if route>>5 != 0 {
+			out.RouteMask = 1 << (route & 31) & all
+		}
+		out.RouteValid = out.RouteMask != 0
+	}
+	return out
 }
 
 func seen(d *rig.Rig) entry {
@@ -99,7 +128,9 @@ func seen(d *rig.Rig) entry {
 		EI: d.Get("ent_ei"), Opcode: d.Get("ent_opcode"), Pad: d.Get("ent_pad"), PSN: d.Get("ent_psn"), Ext: d.Get("ent_ext"),
 		PLen: d.Get("ent_plen"), Words: d.Get("ent_words"), Base: d.Get("ent_base"), Log2N: d.Get("ent_log2_n"),
 		InMask: d.Get("ent_in_mask"), OutMask: d.Get("ent_out_mask"), ParentMask: d.Get("ent_parent_mask"),
-		Function: d.Get("ent_function"), DType: d.Get("ent_dtype"),
+		Function: d.Get("ent_function"), DType: d.Get("ent_dtype"), Collective: d.Get("ent_collective"), AckMask: d.Get("ent_ack_mask"),
+		Empty: d.Is("ent_empty"), InBand: d.Is("ent_in_band"), RouteValid: d.Is("route_valid"), RouteMask: d.Get("route_mask"),
+		RootSends: d.Is("root_sends"),
 	}
 	if e.Bypass {
 		return entry{Bypass: true}
@@ -181,7 +212,7 @@ func (b *bench) write(ep bool, index, word int) {
 				v |= 0x80 // far beyond the mask
 			}
 		case grpCollct:
-			v = v&^7 | []uint32{0, 3, uint32(b.r.IntN(8))}[b.r.IntN(3)]
+			v = v&^7 | []uint32{0, 1, 2, 3, uint32(b.r.IntN(8))}[b.r.IntN(5)]
 		}
 		b.tb.grp[[2]int{index, word}] = v
 	}
@@ -286,7 +317,8 @@ func (b *bench) cycle(give, take int) error {
 		b.waiting = append(b.waiting, w)
 		for name, is := range map[string]bool{
 			"bypass": w.want.Bypass, "ours": !w.want.Bypass && !w.want.Foreign, "foreign": w.want.Foreign, "up": w.want.Up, "down": w.want.Down,
-			"ackable": w.want.Ackable, "no role": !w.want.Bypass && !w.want.Up && !w.want.Down, "not whole": !w.want.Bypass && !w.want.Whole,
+			"ackable": w.want.Ackable, "ackable, no host": w.want.Ackable && !w.want.Host, "in-band": w.want.InBand, "root sends": w.want.RootSends,
+			"routed": w.want.RouteValid, "Reduce": w.want.Collective == 1 && w.want.Up, "Broadcast": w.want.Collective == 2 && w.want.Down, "no role": !w.want.Bypass && !w.want.Up && !w.want.Down, "not whole": !w.want.Bypass && !w.want.Whole,
 			"an odd number of halves": w.want.Whole && w.want.PLen%4 == 2,
 		} {
 			if is {
@@ -321,7 +353,7 @@ func (b *bench) run(rounds int) error {
 
 func TestAgainstModel(t *testing.T) {
 	t.Parallel()
-	for name, p := range map[string]lookuptable.LookupTable{"small": small(), "single": single()} {
+	for name, p := range map[string]lookuptable.LookupTable{"small": small(), "single": single(), "fixed": fixed()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lib := rig.Lib(t, p)
@@ -333,8 +365,12 @@ func TestAgainstModel(t *testing.T) {
 					met[k] += n
 				}
 			}
-			for _, k := range []string{"bypass", "ours", "foreign", "up", "down", "ackable", "no role", "not whole", "an odd number of halves", "no room"} {
+			for _, k := range []string{"bypass", "ours", "foreign", "up", "down", "ackable", "ackable, no host", "Reduce", "Broadcast", "no role", "not whole",
+				"an odd number of halves", "no room"} {
 				require.Greater(t, met[k], 20, k)
+			}
+			for _, k := range []string{"in-band", "root sends", "routed"} {
+				require.Equal(t, p.InBand != 0, met[k] > 20, k)
 			}
 			b := newBench(t, lib, p, 0)
 			b.latency = 3
@@ -367,7 +403,7 @@ func TestEveryField(t *testing.T) {
 		"foreign and bypassed": {frame: func(f *frame) { f.SrcIP ^= 2 }, foreign: true, want: func(e *entry) { *e = entry{Bypass: true} }},
 		"right and bypassing":  {foreign: true, want: func(*entry) {}},
 		"not a host":           {ep: map[int]uint32{epCtrl: 0x101}, want: func(e *entry) { e.Host, e.Ackable = false, false }},
-		"not in ack_mask":      {grp: map[int]uint32{grpAckMask: 0x3B}, want: func(e *entry) { e.Ackable = false }},
+		"not in ack_mask":      {grp: map[int]uint32{grpAckMask: 0x3B}, want: func(e *entry) { e.AckMask, e.Ackable = 0x3B, false }},
 		"child and parent":     {grp: map[int]uint32{grpParent: 1<<31 | 2}, want: func(e *entry) { e.ParentMask = 4 }},
 		"parent":               {grp: map[int]uint32{grpParent: 1<<31 | 2, grpInMask: 0x3B}, want: func(e *entry) { e.ParentMask, e.InMask, e.Up, e.Down = 4, 0x3B, false, true }},
 		"parent not valid":     {grp: map[int]uint32{grpParent: 2, grpInMask: 0x3B}, want: func(e *entry) { e.InMask, e.Up = 0x3B, false }},
@@ -378,14 +414,30 @@ func TestEveryField(t *testing.T) {
 		"half a word, BF16":    {frame: func(f *frame) { f.PLen = 6 }, grp: map[int]uint32{grpCollct: 2 << 16}, want: func(e *entry) { e.PLen, e.DType = 6, 2 }},
 		"odd length, FP16":     {frame: func(f *frame) { f.PLen = 7 }, grp: map[int]uint32{grpCollct: 1 << 16}, want: func(e *entry) { e.PLen, e.DType, e.Whole = 7, 1, false }},
 		"odd length, BF16":     {frame: func(f *frame) { f.PLen = 9 }, grp: map[int]uint32{grpCollct: 2 << 16}, want: func(e *entry) { e.PLen, e.DType, e.Whole = 9, 2, false }},
-		"FP16 in a Barrier":    {frame: func(f *frame) { f.PLen = 2 }, grp: map[int]uint32{grpCollct: 1<<16 | 3}, want: func(e *entry) { e.PLen, e.DType, e.Whole = 2, 1, false }},
+		"FP16 in a Barrier":    {frame: func(f *frame) { f.PLen = 2 }, grp: map[int]uint32{grpCollct: 1<<16 | 3}, want: func(e *entry) { e.PLen, e.DType, e.Collective, e.Whole = 2, 1, 3, false }},
 		"MIN":                  {grp: map[int]uint32{grpCollct: 3<<16 | 1<<8}, want: func(e *entry) { e.Function = 1 }},
 		"MAX":                  {grp: map[int]uint32{grpCollct: 3<<16 | 2<<8}, want: func(e *entry) { e.Function = 2 }},
-		"Barrier":              {grp: map[int]uint32{grpCollct: 3<<16 | 3}, want: func(e *entry) { e.Whole = false }},
-		"empty Barrier":        {frame: func(f *frame) { f.PLen = 0 }, grp: map[int]uint32{grpCollct: 3<<16 | 3}, want: func(e *entry) { e.PLen = 0 }},
+		"Barrier":              {grp: map[int]uint32{grpCollct: 3<<16 | 3}, want: func(e *entry) { e.Collective, e.Whole = 3, false }},
+		"empty Barrier":        {frame: func(f *frame) { f.PLen = 0 }, grp: map[int]uint32{grpCollct: 3<<16 | 3}, want: func(e *entry) { e.PLen, e.Empty, e.Collective = 0, true, 3 }},
 		"big endian":           {grp: map[int]uint32{grpCollct: 3<<16 | 1<<24}, want: func(e *entry) { e.BigEndian = true }},
-		"out_mask":             {grp: map[int]uint32{grpOutMask: 0xFFFFFFD5}, want: func(e *entry) { e.OutMask = 0x15 }},
-		"slots":                {grp: map[int]uint32{grpSlots: 0xFFFFFFA5}, want: func(e *entry) { e.Base, e.Log2N = 0x25, 31 }},
+		"Reduce":               {grp: map[int]uint32{grpCollct: 3<<16 | 1}, want: func(e *entry) { e.Collective = 1 }},
+		"Reduce, parent": {grp: map[int]uint32{grpCollct: 3<<16 | 1, grpParent: 1<<31 | 2, grpInMask: 0x3B},
+			want: func(e *entry) { e.Collective, e.ParentMask, e.InMask, e.Up = 1, 4, 0x3B, false }},
+		"Reduce, parent and child": {grp: map[int]uint32{grpCollct: 3<<16 | 1, grpParent: 1<<31 | 2}, want: func(e *entry) { e.Collective, e.ParentMask = 1, 4 }},
+		"Reduce, not a host":       {ep: map[int]uint32{epCtrl: 0x101}, grp: map[int]uint32{grpCollct: 3<<16 | 1}, want: func(e *entry) { e.Collective, e.Host = 1, false }},
+		"Reduce, not in ack_mask":  {grp: map[int]uint32{grpCollct: 3<<16 | 1, grpAckMask: 0x3B}, want: func(e *entry) { e.Collective, e.AckMask, e.Ackable = 1, 0x3B, false }},
+		"Broadcast":                {grp: map[int]uint32{grpCollct: 3<<16 | 2}, want: func(e *entry) { e.Collective, e.Up = 2, false }},
+		"Broadcast, parent":        {grp: map[int]uint32{grpCollct: 3<<16 | 2, grpParent: 1<<31 | 2}, want: func(e *entry) { e.Collective, e.ParentMask, e.Up, e.Down = 2, 4, false, true }},
+		"Broadcast, not a host":    {ep: map[int]uint32{epCtrl: 0x101}, grp: map[int]uint32{grpCollct: 3<<16 | 2}, want: func(e *entry) { e.Collective, e.Up, e.Host = 2, false, false }},
+		"in-band":                  {grp: map[int]uint32{grpCollct: 3<<16 | 1<<25}, want: func(e *entry) { e.InBand = true }},
+		"root sends":               {grp: map[int]uint32{grpCollct: 3<<16 | 1<<26}, want: func(e *entry) { e.RootSends = true }},
+		"root 0":                   {grp: map[int]uint32{grpRoute: 0x3FFFFFE5}, want: func(e *entry) { e.RouteValid, e.RouteMask = true, 1<<5 }},
+		"root 0, not valid":        {grp: map[int]uint32{grpRoute: 0x3FFFFFC5}, want: func(*entry) {}},
+		"root 9":                   {frame: func(f *frame) { f.Ext = 0x4 + 9<<20 }, grp: map[int]uint32{grpRoute + 1: 0x22<<24 | 0xFFFFFF}, want: func(e *entry) { e.Ext, e.RouteValid, e.RouteMask = 4+9<<20, true, 1<<2 }},
+		"root 31":                  {frame: func(f *frame) { f.Ext = 31 << 20 }, grp: map[int]uint32{grpRoute + 6: 0x20 << 6}, want: func(e *entry) { e.Ext, e.RouteValid, e.RouteMask = 31<<20, true, 1 }},
+		"root behind no endpoint":  {grp: map[int]uint32{grpRoute: 0x3F}, want: func(*entry) {}},
+		"out_mask":                 {grp: map[int]uint32{grpOutMask: 0xFFFFFFD5}, want: func(e *entry) { e.OutMask = 0x15 }},
+		"slots":                    {grp: map[int]uint32{grpSlots: 0xFFFFFFA5}, want: func(e *entry) { e.Base, e.Log2N = 0x25, 31 }},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -393,7 +445,8 @@ func TestEveryField(t *testing.T) {
 			d := rig.New(t, lib, 3)
 			b := &bench{p: p, d: d}
 			ep := map[int]uint32{epCtrl: 0x103, epLocalQPN: uint32(right.QPN), epLocalIP: uint32(right.DstIP), epRemoteIP: uint32(right.SrcIP)}
-			grp := map[int]uint32{grpSlots: 0x03000010, grpInMask: 0x3F, grpOutMask: 0x1E, grpAckMask: 0x3F, grpParent: 0, grpCollct: 3 << 16}
+			grp := map[int]uint32{grpSlots: 0x03000010, grpInMask: 0x3F, grpOutMask: 0x1E, grpAckMask: 0x3F, grpParent: 0, grpCollct: 3 << 16,
+				grpRoute: 0, grpRoute + 1: 0, grpRoute + 2: 0, grpRoute + 3: 0, grpRoute + 4: 0, grpRoute + 5: 0, grpRoute + 6: 0}
 			for _, m := range []struct {
 				we, index      string
 				base, override map[int]uint32
@@ -420,7 +473,7 @@ func TestEveryField(t *testing.T) {
 			}
 			want := entry{
 				Host: true, Up: true, Ackable: true, SumOK: true, LenOK: true, TVerOK: true, Whole: true,
-				EI: 10, Opcode: 4, PLen: 8, Words: 1, Base: 0x10, Log2N: 3, InMask: 0x3F, OutMask: 0x1E, DType: 3,
+				EI: 10, Opcode: 4, PLen: 8, Words: 1, Base: 0x10, Log2N: 3, InMask: 0x3F, OutMask: 0x1E, AckMask: 0x3F, DType: 3,
 			}
 			c.want(&want)
 			d.SetBool("cfg_foreign_bypass", c.foreign)

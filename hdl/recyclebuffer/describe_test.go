@@ -20,7 +20,8 @@ func TestDescription(t *testing.T) {
 		rb{Slots: 31, SlotW: 5, Groups: 2, EPW: 2, EIW: 3, MaskW: 4, LenW: 11, DTypes: 4, Ops: 4, Tree: 1, Pending: 31},
 		rb{Slots: 32, SlotW: 5, Groups: 3, EPW: 3, EIW: 5, MaskW: 5, LenW: 11, DTypes: 15, Ops: 7, Tree: 1, Pending: 32},
 		rb{Slots: 33, SlotW: 6, Groups: 5, EPW: 3, EIW: 6, MaskW: 8, LenW: 13, DTypes: 8, Ops: 7, Tree: 1, Pending: 33},
-		rb{Slots: 256, SlotW: 8, Groups: 64, EPW: 5, EIW: 11, MaskW: 17, LenW: 13, DTypes: 7, Ops: 5, Pending: 255},
+		rb{Slots: 256, SlotW: 8, Groups: 64, EPW: 5, EIW: 11, MaskW: 17, LenW: 13, DTypes: 7, Ops: 5, InBand: 1, Pending: 255},
+		inBand(15, 0), inBand(15, 1),
 	}
 	arithmetic, tree := "DTYPES must be 1 to 15 and OPS 1 to 7", "TREE must be 0 or 1"
 	slots, groups, pending := "SLOTS must be 2 to 2**SLOT_W", "GROUPS must be 1 to 2**(EI_W - EP_W)", "PENDING must be 1 to 255"
@@ -36,6 +37,7 @@ func TestDescription(t *testing.T) {
 		{Leaf: with(func(p *rb) { p.Ops = 8 }), Params: []graph.Param{{Name: "OPS", Value: 8}}, Rule: arithmetic},
 		{Leaf: with(func(p *rb) { p.Tree = 2 }), Params: []graph.Param{{Name: "TREE", Value: 2}}, Rule: tree},
 		{Leaf: with(func(p *rb) { p.Tree = -1 }), Params: []graph.Param{{Name: "TREE", Value: -1}}, Rule: tree},
+		{Leaf: with(func(p *rb) { p.InBand = 2 }), Params: []graph.Param{{Name: "IN_BAND", Value: 2}}, Rule: "IN_BAND must be 0 or 1"},
 		{Leaf: with(func(p *rb) { p.Pending = 0 }), Params: []graph.Param{{Name: "PENDING", Value: 0}}, Rule: pending},
 		{Leaf: with(func(p *rb) { p.Pending = 256 }), Params: []graph.Param{{Name: "PENDING", Value: 256}}, Rule: pending},
 	})

@@ -5,12 +5,15 @@
 // Contract
 //   latency     rd_en in cycle 0, the slot's word on slot_* in cycle 1, held until the next rd_en
 //   throughput  one read and one write per cycle; a read of the slot being written returns the old word
-//   start       grp_start[g] makes grp_busy[g] high until every slot of the group holds its first tag and no data, and
-//               every endpoint's state was offered on init_*; it waits until the frames that were looked up before are gone,
+//   start       grp_start[g] makes grp_busy[g] high until every slot of the group holds its first tag and no data, and the state of its
+//               acknowledgements (acks_*), every endpoint's state (init_*) and, with IN_BAND, its ranges and offsets (ranges_*, with
+//               init_ei) were offered and taken, in this order; it waits until the frames that were looked up before are gone,
 //               takes the write port only in cycles without wr_en, and disturbs no other group;
 //               a group whose registers make no sense is refused (grp_refused) and stays dead: collective, operation or type that is
-//               not there, fewer than 2 slots, units beyond SLOTS (N of them, 2N of 16-bit types), a parent that is no endpoint,
-//               in a tree with an odd number of endpoints a contribution of the last one
+//               not there, fewer than 2 slots, units beyond SLOTS (N of them, 2N of 16-bit types and of in-band groups where there is
+//               such a type), a parent that is no endpoint, a Reduce or Broadcast without a parent, in-band without IN_BAND or with
+//               another collective than AllReduce, in a tree with an odd number of endpoints a contribution of the last one or,
+//               in-band, the last one anywhere in the group
 //   live        grp_live[g]: enabled, started, not busy
 //   stall       none for reads and writes; a start waits for both
 //   reset       no group live; slot words unknown until their group starts
@@ -37,6 +40,8 @@ module inc_recycle_buffer #(
     parameter OPS     = 1,
     // 1: contributions are kept by pairs of endpoints, and an odd last endpoint has no pair
     parameter TREE    = 0,
+    // 1: there are in-band groups
+    parameter IN_BAND = 0,
     // frames that may have been looked up and not yet decided
     parameter PENDING = 48
 ) (
@@ -63,6 +68,12 @@ module inc_recycle_buffer #(
     input  wire               init_take,
     output wire [EI_W-1:0]    init_ei,
     output wire [23:0]        init_psn,
+    // the same for the group's acknowledgements, and endpoint by endpoint (init_ei) for its ranges
+    output wire               acks_valid,
+    input  wire               acks_take,
+    output wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] acks_group,
+    output wire               ranges_valid,
+    input  wire               ranges_take,
 
     // slot words
     input  wire               rd_en,
@@ -109,6 +120,9 @@ module inc_recycle_buffer #(
         if (TREE < 0 || TREE > 1) begin : gen_bad_tree
             $error("inc_recycle_buffer: TREE must be 0 or 1");
         end
+        if (IN_BAND < 0 || IN_BAND > 1) begin : gen_bad_in_band
+            $error("inc_recycle_buffer: IN_BAND must be 0 or 1");
+        end
         if (PENDING < 1 || PENDING > 255) begin : gen_bad_pending
             $error("inc_recycle_buffer: PENDING must be 1 to 255");
         end
@@ -117,8 +131,9 @@ module inc_recycle_buffer #(
 
     // ---- start machine ----
 
-    localparam [2:0] W_IDLE = 3'd0, W_FENCE = 3'd1, W_READ = 3'd2, W_CHECK = 3'd3, W_EP = 3'd4, W_SLOT = 3'd5;
-    localparam [3:0] GRP_START = 4'd2, GRP_SLOTS = 4'd3, GRP_IN_MASK = 4'd4, GRP_PARENT = 4'd7, GRP_COLLECTIVE = 4'd8;
+    localparam [2:0] W_IDLE = 3'd0, W_FENCE = 3'd1, W_READ = 3'd2, W_CHECK = 3'd3, W_ACKS = 3'd4, W_EP = 3'd5, W_RANGES = 3'd6,
+                     W_SLOT = 3'd7;
+    localparam [3:0] GRP_START = 4'd2, GRP_SLOTS = 4'd3, GRP_IN_MASK = 4'd4, GRP_OUT_MASK = 4'd5, GRP_PARENT = 4'd7, GRP_COLLECTIVE = 4'd8;
 
     reg [2:0]        state_reg;
     reg [GROUPS-1:0] pending_reg;
@@ -147,7 +162,7 @@ module inc_recycle_buffer #(
     wire [23:0] cfg_start;
     wire [28:0] cfg_slots;
     wire [8:0]  cfg_parent;
-    wire [6:0]  cfg_collective;
+    wire [7:0]  cfg_collective;         // in_band, dtype, op, collective
     wire        cfg_read = state_reg == W_READ;
 
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(24), .ADDR_W(GRP_W)) u_cfg_start (
@@ -159,13 +174,15 @@ module inc_recycle_buffer #(
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(9), .ADDR_W(GRP_W)) u_cfg_parent (
         .clk(clk), .we(tbl_grp_we && tbl_word == GRP_PARENT), .waddr(tbl_group), .wdata({tbl_data[31], tbl_data[7:0]}),
         .re(cfg_read), .raddr(group_reg), .rdata(cfg_parent));
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(7), .ADDR_W(GRP_W)) u_cfg_collective (
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(8), .ADDR_W(GRP_W)) u_cfg_collective (
         .clk(clk), .we(tbl_grp_we && tbl_word == GRP_COLLECTIVE), .waddr(tbl_group),
-        .wdata({tbl_data[17:16], tbl_data[9:8], tbl_data[2:0]}),
+        .wdata({tbl_data[25], tbl_data[17:16], tbl_data[9:8], tbl_data[2:0]}),
         .re(cfg_read), .raddr(group_reg), .rdata(cfg_collective));
 
-    // In a tree an odd number of endpoints leaves the last one without a pair, and without a place for its contribution.
+    // In a tree an odd number of endpoints leaves the last one without a pair, and without a place for its contribution; the ranges of
+    // an in-band group may ask for one of every endpoint that it has.
     localparam LONE = (TREE != 0 && MASK_W % 2 == 1) ? 1 : 0;
+    localparam [7:0] LAST_ENDPOINT = MASK_COUNT - 8'd1;
     wire cfg_lone;
     generate
         if (LONE != 0) begin : gen_lone
@@ -173,20 +190,32 @@ module inc_recycle_buffer #(
             inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(1), .ADDR_W(GRP_W)) u_cfg_lone (
                 .clk(clk), .we(tbl_grp_we && tbl_word == GRP_IN_MASK), .waddr(tbl_group), .wdata(tbl_data[MASK_W-1]),
                 .re(cfg_read), .raddr(group_reg), .rdata(lone_in));
-            assign cfg_lone = lone_in;
+            if (IN_BAND != 0) begin : gen_in_band
+                wire lone_out;
+                inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(1), .ADDR_W(GRP_W)) u_cfg_lone_out (
+                    .clk(clk), .we(tbl_grp_we && tbl_word == GRP_OUT_MASK), .waddr(tbl_group), .wdata(tbl_data[MASK_W-1]),
+                    .re(cfg_read), .raddr(group_reg), .rdata(lone_out));
+                assign cfg_lone = lone_in || (cfg_collective[7] && (lone_out || (cfg_parent[8] && cfg_parent[7:0] == LAST_ENDPOINT)));
+            end else begin : gen_fixed
+                assign cfg_lone = lone_in;
+            end
         end else begin : gen_no_lone
             assign cfg_lone = 1'b0;
         end
     endgenerate
 
-    // AllReduce or Barrier; a type and an operation that there are; the slots exist and are 2 or more, those of 16-bit types two
-    // units each; the parent is an endpoint
+    // a collective, a type and an operation that there are; the slots exist and are 2 or more, those of 16-bit types two units each, and
+    // in-band of all types if there are such; the parent is an endpoint, and there where it must be
     localparam [3:0] HAS_DTYPE = DTYPES[3:0];
     localparam [3:0] HAS_OP    = OPS[3:0];
-    wire        cfg_wide  = cfg_collective[6] != cfg_collective[5];
+    localparam [0:0] HALVES    = (DTYPES & 6) != 0;
+    wire        cfg_in_band = cfg_collective[7];
+    wire        cfg_wide  = (cfg_in_band && HALVES) || cfg_collective[6] != cfg_collective[5];
     wire [24:0] cfg_n     = 25'd1 << cfg_slots[28:24];
     wire [24:0] cfg_units = cfg_wide ? {cfg_n[23:0], 1'b0} : cfg_n;
-    wire        cfg_legal = (cfg_collective[2:0] == 3'd0 || cfg_collective[2:0] == 3'd3)
+    wire        cfg_needs_parent = cfg_collective[2:0] == 3'd1 || cfg_collective[2:0] == 3'd2;
+    wire        cfg_legal = cfg_collective[2:0] <= 3'd3 && (cfg_parent[8] || !cfg_needs_parent)
+                            && (!cfg_in_band || (IN_BAND != 0 && cfg_collective[2:0] == 3'd0))
                             && HAS_OP[cfg_collective[4:3]] && HAS_DTYPE[cfg_collective[6:5]] && !cfg_lone
                             && cfg_slots[28:24] >= 5'd1 && cfg_slots[28:24] <= 5'd23
                             && {1'b0, cfg_slots[23:0]} + cfg_units <= SLOT_COUNT
@@ -212,6 +241,9 @@ module inc_recycle_buffer #(
     assign grp_busy   = pending_reg | (state_reg == W_IDLE ? {GROUPS{1'b0}} : current_reg);
     assign grp_live   = grp_enable & started_reg & ~grp_busy;
     assign init_valid = state_reg == W_EP;
+    assign acks_valid   = state_reg == W_ACKS;
+    assign acks_group   = group_reg;
+    assign ranges_valid = state_reg == W_RANGES;
     assign init_psn   = start_reg;
 
     wire walk_slot = state_reg == W_SLOT && !wr_en;
@@ -251,14 +283,27 @@ module inc_recycle_buffer #(
                 index_reg <= {SLOT_W{1'b0}};
                 ep_reg    <= {EP_W{1'b0}};
                 if (cfg_legal) begin
-                    state_reg <= W_EP;
+                    state_reg <= W_ACKS;
                 end else begin
                     grp_refused <= current_reg;
                     state_reg   <= W_IDLE;
                 end
             end
+            W_ACKS: begin
+                if (acks_take) begin
+                    state_reg <= W_EP;
+                end
+            end
             W_EP: begin
                 if (init_take) begin
+                    ep_reg <= ep_reg + {{(EP_W-1){1'b0}}, 1'b1};
+                    if (ep_reg == {EP_W{1'b1}}) begin
+                        state_reg <= IN_BAND != 0 ? W_RANGES : W_SLOT;
+                    end
+                end
+            end
+            W_RANGES: begin
+                if (ranges_take) begin
                     ep_reg <= ep_reg + {{(EP_W-1){1'b0}}, 1'b1};
                     if (ep_reg == {EP_W{1'b1}}) begin
                         state_reg <= W_SLOT;
@@ -307,7 +352,7 @@ module inc_recycle_buffer #(
 
     assign {slot_ce, slot_ext, slot_se, slot_pad, slot_plen, slot_opcode, slot_complete, slot_mask, slot_tag} = word_out;
 
-    wire unused_bits = &{1'b0, tbl_index, tbl_data, cfg_last, above};
+    wire unused_bits = &{1'b0, tbl_index, tbl_data, cfg_last, above, GRP_OUT_MASK, LAST_ENDPOINT};
 
 endmodule
 

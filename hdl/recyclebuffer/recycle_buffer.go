@@ -30,6 +30,8 @@ type RecycleBuffer struct {
 	DTypes, Ops int
 	// Tree: 1 if contributions are kept by pairs of endpoints, else 0; then an odd last endpoint may not contribute.
 	Tree int
+	// InBand: 1 if there are in-band groups, else 0.
+	InBand int
 	// Pending: frames that may have been looked up and not yet decided.
 	Pending int
 }
@@ -42,6 +44,7 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
 	rules.Refuse(p.DTypes < 1 || p.DTypes > 15 || p.Ops < 1 || p.Ops > 7, "DTYPES must be 1 to 15 and OPS 1 to 7")
 	rules.Refuse(p.Tree < 0 || p.Tree > 1, "TREE must be 0 or 1")
+	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
 	rules.Refuse(p.Pending < 1 || p.Pending > 255, "PENDING must be 1 to 255")
 	if err := rules.Err(); err != nil {
 		return nil, err
@@ -73,6 +76,7 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 			{Name: "DTYPES", Value: p.DTypes},
 			{Name: "OPS", Value: p.Ops},
 			{Name: "TREE", Value: p.Tree},
+			{Name: "IN_BAND", Value: p.InBand},
 			{Name: "PENDING", Value: p.Pending},
 		},
 		Ports: []graph.Port{
@@ -93,6 +97,11 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 			leaf.In("init_take", 1),
 			leaf.Out("init_ei", p.EIW),
 			leaf.Out("init_psn", 24),
+			leaf.Out("acks_valid", 1),
+			leaf.In("acks_take", 1),
+			leaf.Out("acks_group", groupBits),
+			leaf.Out("ranges_valid", 1),
+			leaf.In("ranges_take", 1),
 			leaf.In("rd_en", 1),
 			leaf.In("rd_slot", p.SlotW),
 			leaf.Out("slot_tag", 24),
@@ -120,7 +129,7 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 			{Path: "u_cfg_start", Words: leaf.Pow2(groupBits), Bits: 24, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_cfg_slots", Words: leaf.Pow2(groupBits), Bits: 29, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_cfg_parent", Words: leaf.Pow2(groupBits), Bits: 9, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_cfg_collective", Words: leaf.Pow2(groupBits), Bits: 7, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_cfg_collective", Words: leaf.Pow2(groupBits), Bits: 8, Role: "table", Module: "inc_ram_1r1w"},
 			words.At("u_slots", "state"),
 		},
 		Submodules: []*graph.Module{memory, slots},
@@ -128,6 +137,10 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 	if p.Tree != 0 && p.MaskW%2 != 0 { // whether the endpoint without a pair contributes
 		module.Memories = append(module.Memories,
 			graph.Memory{Path: "gen_lone.u_cfg_lone", Words: leaf.Pow2(groupBits), Bits: 1, Role: "table", Module: "inc_ram_1r1w"})
+		if p.InBand != 0 { // or belongs to the group at all
+			module.Memories = append(module.Memories,
+				graph.Memory{Path: "gen_lone.gen_in_band.u_cfg_lone_out", Words: leaf.Pow2(groupBits), Bits: 1, Role: "table", Module: "inc_ram_1r1w"})
+		}
 	}
 	return module, nil
 }

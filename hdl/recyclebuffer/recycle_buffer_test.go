@@ -35,11 +35,17 @@ func tree() recyclebuffer.RecycleBuffer {
 	return with(func(p *recyclebuffer.RecycleBuffer) { p.DTypes, p.Ops, p.Tree = 15, 7, 1 })
 }
 
+// inBand has in-band groups and the types given; the last of its three endpoints has no pair if it is a tree.
+func inBand(dtypes, tree int) recyclebuffer.RecycleBuffer {
+	return with(func(p *recyclebuffer.RecycleBuffer) { p.DTypes, p.Ops, p.Tree, p.InBand = dtypes, 7, tree, 1 })
+}
+
 // Words of a group's record, as the register map numbers them.
 const (
 	wordStart      = 2
 	wordSlots      = 3
 	wordInMask     = 4
+	wordOutMask    = 5
 	wordParent     = 7
 	wordCollective = 8
 )
@@ -47,19 +53,23 @@ const (
 // Values of GROUP_COLLECTIVE's fields: allReduce is an INT32 SUM AllReduce.
 const (
 	allReduce     = int32s
+	reduce        = 1
+	broadcast     = 2
 	barrier       = 3
 	mins, maxs    = 1 << 8, 2 << 8
 	fp32s, fp16s  = 0 << 16, 1 << 16
 	bf16s, int32s = 2 << 16, 3 << 16
 	bigEndian     = 1 << 24
+	inBandBit     = 1 << 25
 	validParent   = 1 << 31
 )
 
-type group struct{ start, base, log2, in, parent, collective uint64 }
+type group struct{ start, base, log2, in, out, parent, collective uint64 }
 
-// units is how many payloads the group's slots take, each of them two with elements of 16 bits.
-func (g group) units() uint64 {
-	if dtype := g.collective & (3 << 16); dtype == fp16s || dtype == bf16s {
+// units is how many payloads the group's slots take, each of them two with elements of 16 bits, and in-band where there are such.
+func (g group) units(p recyclebuffer.RecycleBuffer) uint64 {
+	dtype := g.collective & (3 << 16)
+	if dtype == fp16s || dtype == bf16s || g.collective&inBandBit != 0 && p.DTypes&6 != 0 {
 		return 2 << g.log2
 	}
 	return 1 << g.log2
@@ -69,17 +79,26 @@ func (g group) units() uint64 {
 func (g group) legal(p recyclebuffer.RecycleBuffer) bool {
 	collective, op, dtype := g.collective&7, g.collective>>8&3, g.collective>>16&3
 	switch {
-	case collective != 0 && collective != barrier:
+	case collective > barrier:
+		return false
+	case (collective == reduce || collective == broadcast) && g.parent&validParent == 0:
+		return false
+	case g.collective&inBandBit != 0 && (p.InBand == 0 || collective != 0):
 		return false
 	case p.Ops>>op&1 == 0 || p.DTypes>>dtype&1 == 0:
 		return false
-	case g.log2 == 0 || g.log2 > 23 || g.base+g.units() > uint64(p.Slots):
+	case g.log2 == 0 || g.log2 > 23 || g.base+g.units(p) > uint64(p.Slots):
 		return false
 	case g.parent&validParent != 0 && g.parent&0xFF >= uint64(p.MaskW):
 		return false
 	}
 	lone := p.Tree != 0 && p.MaskW%2 == 1
-	return !lone || g.in>>(p.MaskW-1)&1 == 0
+	last := uint64(p.MaskW - 1)
+	part := g.in>>last&1 != 0
+	if g.collective&inBandBit != 0 {
+		part = part || g.out>>last&1 != 0 || g.parent&validParent != 0 && g.parent&0xFF == last
+	}
+	return !lone || !part
 }
 
 func (g group) slots() int { return 1 << g.log2 }
@@ -113,10 +132,12 @@ type bench struct {
 	read    int // slot to read, or -1
 	reading int // read in the cycle before: what its word must be
 	want    *word
-	take    func() bool // an endpoint's state is taken
+	take    func() bool // a state is taken
 	show    func() bool // the next frame is there
 	pop     func() bool
 	taken   map[int]uint64 // endpoint index to PSN, of the start under way
+	ranges  map[int]uint64 // the same of ranges and offsets
+	acks    map[int]uint64 // group to PSN, of its acknowledgements
 	busy    uint64
 	refused uint64 // ever
 	early   int    // endpoint states offered before the frames were gone
@@ -125,7 +146,8 @@ type bench struct {
 func newBench(t *testing.T, lib *sim.Lib, p recyclebuffer.RecycleBuffer, seed uint64) *bench {
 	yes := func() bool { return true }
 	b := &bench{Rig: rig.New(t, lib, seed), t: t, p: p, groups: make([]group, p.Groups), slots: map[int]word{},
-		write: -1, read: -1, take: yes, show: yes, pop: yes, taken: map[int]uint64{}}
+		write: -1, read: -1, take: yes, show: yes, pop: yes, taken: map[int]uint64{}, ranges: map[int]uint64{},
+		acks: map[int]uint64{}}
 	for g := range p.Groups { // as the registers do after reset
 		for w := range uint64(16) {
 			b.table(g, w, 0)
@@ -147,6 +169,7 @@ func (b *bench) configure(g int, c group) {
 	b.table(g, wordStart, c.start)
 	b.table(g, wordSlots, c.base|c.log2<<24)
 	b.table(g, wordInMask, c.in)
+	b.table(g, wordOutMask, c.out)
 	b.table(g, wordParent, c.parent)
 	b.table(g, wordCollective, c.collective)
 	b.groups[g] = c
@@ -170,7 +193,9 @@ func (b *bench) cycle(start uint64) {
 	pops := shows && b.pop()
 	b.SetBool("ent_pop", pops)
 	takes := b.take()
-	b.SetBool("init_take", takes)
+	for _, name := range []string{"init_take", "acks_take", "ranges_take"} {
+		b.SetBool(name, takes)
+	}
 	b.SetBool("wr_en", b.write >= 0)
 	if b.write >= 0 {
 		b.Set("wr_slot", uint64(b.write))
@@ -210,16 +235,25 @@ func (b *bench) cycle(start uint64) {
 	}
 	b.write, b.read = -1, -1
 
-	if b.Is("init_valid") {
+	offered := 0
+	for _, offer := range []struct {
+		valid, index string
+		taken        map[int]uint64
+	}{{"acks_valid", "acks_group", b.acks}, {"init_valid", "init_ei", b.taken}, {"ranges_valid", "init_ei", b.ranges}} {
+		if !b.Is(offer.valid) {
+			continue
+		}
+		offered++
 		if slices.Contains(b.waiting, true) {
 			b.early++
 		}
 		if takes {
-			ei := int(b.Get("init_ei"))
-			require.NotContains(b.t, b.taken, ei, "endpoint state offered twice")
-			b.taken[ei] = b.Get("init_psn")
+			i := int(b.Get(offer.index))
+			require.NotContains(b.t, offer.taken, i, "%s offered twice", offer.valid)
+			offer.taken[i] = b.Get("init_psn")
 		}
 	}
+	require.LessOrEqual(b.t, offered, 1)
 	if pops {
 		b.waiting = b.waiting[1:]
 	}
@@ -255,7 +289,16 @@ func (b *bench) started(g int) {
 		require.Contains(b.t, b.taken, ei, "group %d: endpoint %d has no state", g, e)
 		require.Equal(b.t, c.start, b.taken[ei])
 		delete(b.taken, ei)
+		if b.p.InBand != 0 {
+			require.Contains(b.t, b.ranges, ei, "group %d: endpoint %d has no offsets", g, e)
+			require.Equal(b.t, c.start, b.ranges[ei])
+			delete(b.ranges, ei)
+		}
 	}
+	require.Empty(b.t, b.ranges)
+	require.Contains(b.t, b.acks, g)
+	require.Equal(b.t, c.start, b.acks[g])
+	delete(b.acks, g)
 	for i := range c.slots() {
 		b.slots[int(c.base)+i] = word{tag: c.tag(i)}
 	}
@@ -293,7 +336,7 @@ func TestTags(t *testing.T) {
 			b.cycle(2)
 			n := b.untilIdle(100)
 			// the fence sees 15 quiet cycles; then settings, endpoints, slots
-			require.LessOrEqual(t, n, 21+1<<p.EPW+1<<log2, "cycles of a start")
+			require.LessOrEqual(t, n, 22+1<<p.EPW+1<<log2, "cycles of a start")
 			require.Len(t, b.slots, 1<<log2)
 			require.Equal(t, uint64(2), b.Get("grp_live"))
 			b.readAll()
@@ -330,6 +373,8 @@ func startThird(t *testing.T, lib *sim.Lib, p recyclebuffer.RecycleBuffer, g gro
 	require.Equal(t, uint64(4), b.refused)
 	require.Equal(t, uint64(1), b.Get("grp_live"))
 	require.Empty(t, b.taken, "a refused start touched endpoints")
+	require.Empty(t, b.acks, "a refused start touched acknowledgements")
+	require.Empty(t, b.ranges, "a refused start touched ranges")
 	b.slots = before
 	b.readAll()
 	return true
@@ -359,8 +404,13 @@ func TestRefusal(t *testing.T) {
 		{"INT32 SUM", mini(), append(collectives(int32s),
 			settings{"Barrier", group{log2: 3, collective: allReduce | barrier}, true},
 			settings{"big endian", group{log2: 3, collective: allReduce | bigEndian}, true},
-			settings{"collective 1", group{log2: 3, collective: allReduce | 1}, false},
-			settings{"collective 2", group{log2: 3, collective: allReduce | 2}, false},
+			settings{"Reduce", group{log2: 3, collective: allReduce | reduce, parent: validParent}, true},
+			settings{"Broadcast", group{log2: 3, collective: allReduce | broadcast, parent: validParent | 2}, true},
+			settings{"Reduce without a parent", group{log2: 3, collective: allReduce | reduce, parent: 2}, false},
+			settings{"Broadcast without a parent", group{log2: 3, collective: allReduce | broadcast}, false},
+			settings{"Reduce, parent above MEMBERS", group{log2: 3, collective: allReduce | reduce, parent: validParent | 3}, false},
+			settings{"in-band", group{log2: 3, collective: allReduce | inBandBit}, false},
+			settings{"routes and root_sends", group{log2: 3, collective: allReduce | inBandBit<<1}, true},
 			settings{"collective 4", group{log2: 3, collective: allReduce | 4}, false},
 			settings{"collective 7", group{log2: 3, collective: allReduce | 7}, false},
 			settings{"one slot", group{log2: 0, collective: allReduce}, false},
@@ -407,6 +457,33 @@ func TestRefusal(t *testing.T) {
 			{"FP16 up to the end", group{base: 13, log2: 3, in: 3, collective: fp16s}, true},
 			{"FP16 beyond the end", group{base: 14, log2: 3, in: 3, collective: fp16s}, false},
 		}},
+		{"in-band, INT32", inBand(8, 0), []settings{
+			{"AllReduce", group{log2: 3, collective: allReduce | inBandBit}, true},
+			{"root sends", group{log2: 3, collective: allReduce | inBandBit | inBandBit<<1}, true},
+			{"Barrier", group{log2: 3, collective: allReduce | inBandBit | barrier}, false},
+			{"Reduce", group{log2: 3, collective: allReduce | inBandBit | reduce, parent: validParent}, false},
+			{"Broadcast", group{log2: 3, collective: allReduce | inBandBit | broadcast, parent: validParent}, false},
+			{"up to the end", group{base: 21, log2: 3, collective: allReduce | inBandBit}, true},
+			{"beyond the end", group{base: 22, log2: 3, collective: allReduce | inBandBit}, false},
+			{"a type that there is not", group{log2: 3, collective: fp32s | inBandBit}, false},
+			{"fixed Reduce", group{log2: 3, collective: allReduce | reduce, parent: validParent | 1}, true},
+		}},
+		{"in-band, INT32 and BF16", inBand(12, 0), []settings{
+			{"INT32 up to the end", group{base: 13, log2: 3, collective: int32s | inBandBit}, true},
+			{"INT32 beyond the end", group{base: 14, log2: 3, collective: int32s | inBandBit}, false},
+			{"BF16 up to the end", group{base: 13, log2: 3, collective: bf16s | inBandBit}, true},
+			{"fixed INT32 up to the end", group{base: 21, log2: 3, collective: int32s}, true},
+			{"the last endpoint in and out", group{log2: 3, in: 7, out: 7, collective: int32s | inBandBit}, true},
+		}},
+		{"in-band, tree of three endpoints", inBand(9, 1), []settings{
+			{"the pairs", group{log2: 3, in: 3, out: 3, collective: fp32s | inBandBit}, true},
+			{"the last endpoint a child", group{log2: 3, in: 7, out: 3, collective: fp32s | inBandBit}, false},
+			{"the last endpoint hears", group{log2: 3, in: 3, out: 7, collective: fp32s | inBandBit}, false},
+			{"the last endpoint the parent", group{log2: 3, in: 3, out: 3, parent: validParent | 2, collective: fp32s | inBandBit}, false},
+			{"the last endpoint no parent", group{log2: 3, in: 3, out: 3, parent: 2, collective: fp32s | inBandBit}, true},
+			{"another parent", group{log2: 3, in: 1, out: 1, parent: validParent | 1, collective: fp32s | inBandBit}, true},
+			{"fixed, the last endpoint hears", group{log2: 3, in: 3, out: 7, parent: validParent | 2, collective: fp32s}, true},
+		}},
 		{"tree of four endpoints", with(func(p *rb) { p.DTypes, p.Ops, p.Tree, p.MaskW = 15, 7, 1, 4 }), []settings{
 			{"all contribute", group{log2: 3, in: 15, collective: fp32s}, true},
 			{"the last endpoint the only child", group{log2: 3, in: 8, collective: bf16s}, true},
@@ -429,8 +506,8 @@ func TestRefusal(t *testing.T) {
 // TestLegality: settings drawn near the borders of what is legal, against the rules in plain Go, one engine for each set of types and operations.
 func TestLegality(t *testing.T) {
 	t.Parallel()
-	for _, p := range []recyclebuffer.RecycleBuffer{all(), tree(), with(func(p *recyclebuffer.RecycleBuffer) { p.DTypes, p.Ops, p.Tree, p.MaskW = 6, 5, 1, 4 })} {
-		t.Run(fmt.Sprintf("types %d, tree %d, endpoints %d", p.DTypes, p.Tree, p.MaskW), func(t *testing.T) {
+	for _, p := range []recyclebuffer.RecycleBuffer{all(), tree(), inBand(15, 0), inBand(13, 1), with(func(p *recyclebuffer.RecycleBuffer) { p.DTypes, p.Ops, p.Tree, p.MaskW = 6, 5, 1, 4 })} {
+		t.Run(fmt.Sprintf("types %d, tree %d, endpoints %d, in-band %d", p.DTypes, p.Tree, p.MaskW, p.InBand), func(t *testing.T) {
 			t.Parallel()
 			lib := rig.Lib(t, p)
 			rng := rand.New(rand.NewPCG(uint64(p.DTypes), uint64(p.Tree)))
@@ -445,13 +522,23 @@ func TestLegality(t *testing.T) {
 				if rng.IntN(2) == 0 {
 					g.in &= 3
 				}
-				if rng.IntN(4) == 0 {
-					g.collective |= barrier
+				if rng.IntN(2) == 0 {
+					g.collective |= rng.Uint64N(4)
 				}
-				if rng.IntN(4) == 0 {
-					g.parent = validParent | rng.Uint64N(5)
+				if p.InBand != 0 && rng.IntN(2) == 0 {
+					g.collective |= inBandBit
+					if rng.IntN(4) > 0 {
+						g.collective &^= 7
+					}
 				}
-				if room := p.Slots - int(g.units()); room >= 0 { // below, at and above the last base that fits
+				g.out = uint64(rng.Uint32())
+				if rng.IntN(2) == 0 {
+					g.out &= 3
+				}
+				if rng.IntN(2) == 0 {
+					g.parent = validParent | rng.Uint64N(4)
+				}
+				if room := p.Slots - int(g.units(p)); room >= 0 { // below, at and above the last base that fits
 					g.base = uint64(room + rng.IntN(4) - min(room, 2))
 				}
 				refused := startThird(t, lib, p, g, n)
@@ -517,7 +604,7 @@ func TestRestartRefused(t *testing.T) {
 // TestRandom: starts of several groups at once, reads and writes of the others meanwhile, against a list of words.
 func TestRandom(t *testing.T) {
 	t.Parallel()
-	for name, p := range map[string]recyclebuffer.RecycleBuffer{"INT32 SUM": mini(), "all": all(), "tree": tree()} {
+	for name, p := range map[string]recyclebuffer.RecycleBuffer{"INT32 SUM": mini(), "all": all(), "tree": tree(), "in-band": inBand(15, 0)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			startAndUse(t, p)
@@ -546,11 +633,14 @@ func startAndUse(t *testing.T, p recyclebuffer.RecycleBuffer) {
 					if p.DTypes == 15 {
 						c.collective = rng.Uint64N(4)<<16 | rng.Uint64N(3)<<8
 					}
-					if c.units() > 8 {
+					if p.InBand != 0 && rng.IntN(2) == 0 {
+						c.collective |= inBandBit
+					}
+					if c.units(p) > 8 {
 						c.log2--
 					}
 					b.configure(g, c)
-					base += c.units()
+					base += c.units(p)
 				}
 				clear(b.slots)
 			}
