@@ -5,7 +5,9 @@ package verify
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math/bits"
+	"slices"
 
 	"incforge/inc"
 	"incforge/roce"
@@ -37,13 +39,7 @@ func (g *group) expectTo(outs []dut.Out, to []int, op roce.Opcode, psn roce.PSN,
 		if !roce.CheckICRC(o.Data) || len(o.Data) < 60 || o.Err {
 			return failf("a frame left with a bad ICRC, fewer than 60 bytes (%d), or error bit (%v)", len(o.Data), o.Err)
 		}
-		c := -1
-		for i, ep := range g.ends {
-			if p.DstMAC == ep.RemoteMAC && p.SrcMAC == ep.LocalMAC && p.SrcIP == ep.LocalIP && p.DstIP == ep.RemoteIP &&
-				p.DestQP == ep.RemoteQPN && o.Port == ep.Port && p.SrcPort == ep.UDPSourcePort && p.TTL == ep.TTL {
-				c = i
-			}
-		}
+		c := g.addressee(o.Port, &p)
 		if c < 0 {
 			return failf("a frame left by port %d that has no endpoint's headers: %v", o.Port, &p)
 		}
@@ -61,6 +57,102 @@ func (g *group) expectTo(outs []dut.Out, to []int, op roce.Opcode, psn roce.PSN,
 		}
 	}
 	return nil
+}
+
+// addressee is the endpoint whose headers a packet has that left by a port; −1 if there is none.
+func (g *group) addressee(port int, p *roce.Packet) int {
+	return slices.IndexFunc(g.ends, func(ep inc.Endpoint) bool {
+		return p.DstMAC == ep.RemoteMAC && p.SrcMAC == ep.LocalMAC && p.SrcIP == ep.LocalIP && p.DstIP == ep.RemoteIP &&
+			p.DestQP == ep.RemoteQPN && port == ep.Port && p.SrcPort == ep.UDPSourcePort && p.TTL == ep.TTL
+	})
+}
+
+// leaving is a packet that must leave: to which endpoint, and what it carries.
+type leaving struct {
+	to       int
+	op       roce.Opcode
+	psn      roce.PSN
+	payload  []byte
+	imm      uint32
+	syndrome uint8
+}
+
+// String is for messages.
+func (l leaving) String() string {
+	return fmt.Sprintf("%v PSN %v to endpoint %d, syndrome %#02x, immediate %#x, %d bytes", l.op, l.psn, l.to, l.syndrome, l.imm, len(l.payload))
+}
+
+// expect checks that exactly these packets left, in any order, with the headers of their endpoints.
+func (g *group) expect(outs []dut.Out, want ...leaving) error {
+	rest := slices.Clone(want)
+	for _, o := range outs {
+		p, err := roce.Decode(o.Data)
+		if err != nil || !roce.CheckICRC(o.Data) || o.Err {
+			return failf("a frame left that does not decode, has a bad ICRC or the error bit (%v): %v", o.Err, err)
+		}
+		got := leaving{to: g.addressee(o.Port, &p), op: p.Op, psn: p.PSN, payload: p.Payload, imm: p.Imm, syndrome: p.Syndrome}
+		i := slices.IndexFunc(rest, func(l leaving) bool {
+			return l.to == got.to && l.op == got.op && l.psn == got.psn && l.imm == got.imm && l.syndrome == got.syndrome && bytes.Equal(l.payload, got.payload)
+		})
+		if i < 0 {
+			return failf("what left is %v; expected are %v", got, want)
+		}
+		rest = slices.Delete(rest, i, i+1)
+	}
+	if len(rest) > 0 {
+		return failf("%d of %d frames never left: %v", len(rest), len(want), rest)
+	}
+	return nil
+}
+
+// step sends a frame and checks what leaves for it.
+func (g *group) step(what string, f portFrame, want ...leaving) error {
+	outs, err := g.e.exchange(f)
+	if err == nil {
+		err = g.expect(outs, want...)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
+
+// copies are the same packet to several endpoints.
+func copies(l leaving, to ...int) []leaving {
+	var all []leaving
+	for _, c := range to {
+		l.to = c
+		all = append(all, l)
+	}
+	return all
+}
+
+// ackOf is an ACK, NAK or RNR NAK that must leave.
+func ackOf(to int, psn roce.PSN, syndrome uint8) leaving {
+	return leaving{to: to, op: roce.Acknowledge, psn: psn, syndrome: syndrome}
+}
+
+// dropped sends a frame and checks that nothing leaves and what it is counted under.
+func (g *group) dropped(want inc.Counter, what string, f portFrame) error {
+	before, err := g.e.counter(want.String())
+	if err != nil {
+		return err
+	}
+	if err := g.step(what, f); err != nil {
+		return err
+	}
+	after, err := g.e.counter(want.String())
+	if err == nil && after != before+1 {
+		err = failf("%s: %v was %d and is %d", what, want, before, after)
+	}
+	return err
+}
+
+// cnp is a congestion notification from endpoint c.
+func (g *group) cnp(c int, psn roce.PSN) portFrame {
+	p := g.packet(c, roce.CNP, psn)
+	p.Payload, p.BECN = make([]byte, 16), true
+	return portFrame{g.ends[c].Port, p.AppendFrame(nil)}
 }
 
 // contribute sends one payload an endpoint of who, in that order, and returns what left.

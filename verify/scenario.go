@@ -76,6 +76,8 @@ func Scenarios() []Scenario {
 		{"checksum-carry", "IP headers whose checksum folds twice, in and out", nil, scenChecksumCarry},
 		{"ecn-cnp", "congestion marks, CNPs, immediates that differ", nil, scenECN},
 		{"inner-node", "a node with a parent: results up, copies down", nil, scenInner},
+		{"reduce", "a Reduce packet by packet: sums to the root alone, its answers to all who contribute, every mask, roles", needMembers(2), scenReduce},
+		{"broadcast", "a Broadcast packet by packet: copies, what everybody has goes up when it rises or is repeated, NAKs of no more; two levels", needMembers(2), scenBroadcast},
 		{"drops", "every reason to drop, counted under its name alone; the first of two faults counts", nil, scenDrops},
 		{"bypass", "what is not the engine's leaves unchanged and in order, fairly between engine traffic", nil, scenBypass},
 		{"registers", "every register: reset value, read-back, reset in the middle of traffic", nil, scenRegisters},

@@ -169,6 +169,11 @@ func (g *group) kind() arith.Kind {
 	return arith.Kind{DType: arith.DType(g.set.DType), Op: arith.Op(g.set.Op), BigEndian: g.set.BigEndian}
 }
 
+// wide tells whether a packet takes two units of the buffer.
+func (g *group) wide() bool {
+	return g.kind().DType.Wide() || g.set.InBand && g.t.p.DTypeMask()&wideTypes != 0
+}
+
 // size is the number of bytes of an element.
 func (g *group) size() int { return g.kind().DType.Size() }
 
@@ -205,6 +210,37 @@ func withStart(psn roce.PSN) groupOption { return func(g *group) { g.set.Start =
 func withBarrier() groupOption           { return func(g *group) { g.set.Collective = inc.CollectiveBarrier } }
 func withKind(k arith.Kind) groupOption  { return func(g *group) { g.setKind(k) } }
 func withLog2N(n int) groupOption        { return func(g *group) { g.capLog2N = n } }
+
+// withCollective fixes a group with a parent to a Reduce toward the parent or a Broadcast from there. host tells whether a rank's
+// NIC is there, the root's, or another switch.
+func withCollective(collective uint8, host bool) groupOption {
+	return func(g *group) {
+		g.set.Collective, g.ends[g.parent].Host = collective, host
+		switch collective {
+		case inc.CollectiveReduce:
+			g.set.OutMask, g.set.AckMask = 0, 1<<g.parent
+		case inc.CollectiveBroadcast:
+			g.set.InMask = 0
+		}
+	}
+}
+
+// withInBand makes a group in-band: rank r is at endpoint r, and as many ranks as there are here are beyond the parent, if there is
+// one.
+func withInBand() groupOption {
+	return func(g *group) {
+		g.set.InBand = true
+		for i := range g.ends {
+			if i != g.parent {
+				g.set.Route[i] = inc.Route{Valid: true, Endpoint: uint8(i)}
+			}
+		}
+		for i := len(g.ends) - 1; g.parent >= 0 && i < min(2*(len(g.ends)-1), inc.Roots); i++ {
+			g.set.Route[i] = inc.Route{Valid: true, Endpoint: uint8(g.parent)}
+		}
+	}
+}
+
 func withRanks(n int, salt uint64) groupOption {
 	return func(g *group) { g.ranks, g.salt = n, salt }
 }
@@ -282,7 +318,7 @@ func (e *engine) makeGroup(index, groups, members int, parent bool, opts ...grou
 	for _, o := range opts {
 		o(g)
 	}
-	if g.set.Log2N = t.maxLog2N(groups, g.kind().DType.Wide()); g.capLog2N > 0 {
+	if g.set.Log2N = t.maxLog2N(groups, g.wide()); g.capLog2N > 0 {
 		g.set.Log2N = min(g.set.Log2N, g.capLog2N)
 	}
 	return g
