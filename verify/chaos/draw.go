@@ -77,17 +77,17 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 // chance is true in one of n cases.
 func (d *drawer) chance(n int) bool { return d.IntN(n) == 0 }
 
-// fits reports that the engine has endpoints for the tree. A reproducible one has no pair for endpoint MEMBERS if MEMBERS is even.
+// fits reports that the engine has endpoints for the tree, and a port for the parent that is not child 0's too: frames that are nobody's
+// are sent there, and would run in circles. A reproducible engine has no pair for endpoint MEMBERS if MEMBERS is even.
 func fits(p manifest.Params, t comm.Tree) bool {
-	last := t.Degree - 1
+	last, most := t.Degree-1, p.Members
 	if t.Levels > 2 {
 		last = t.Degree
 	}
-	most := p.Members
 	if p.Reproducible() && p.Members%2 == 0 {
 		most--
 	}
-	return t.Degree <= p.Members && last <= most
+	return t.Degree <= p.Members && last <= most && (t.Levels == 2 || t.Degree%p.Ports != 0)
 }
 
 // faults draws what both directions do: each kind with one chance in three, on all frames or on some class.

@@ -44,7 +44,7 @@ type step func(c Case) []Case
 // round tries every step until it helps no more, and reports whether any did.
 func (s *shrinker) round() bool {
 	helped := false
-	for _, next := range []step{fewerGroups, fewerResets, fewerCalls, s.smallerTree, fewerFaults, smallerData, s.plainer} {
+	for _, next := range []step{fewerGroups, fewerResets, fewerCalls, s.smallerTree, fewerFaults, smallerData, s.plainer, plainerEvents} {
 		for s.any(next(s.Case)) {
 			helped = true
 		}
@@ -131,23 +131,48 @@ func (s *shrinker) smallerTree(c Case) []Case {
 		if t.Switches()*t.Ranks() >= c.Tree().Switches()*c.Tree().Ranks() {
 			continue
 		}
-		out = append(out, variant(c, func(n *Case) {
-			n.Levels, n.Degree = t.Levels, t.Degree
-			for i := range n.Groups {
-				for j := range n.Groups[i].Calls {
-					n.Groups[i].Calls[j].Root %= t.Ranks()
+		for luck := range seedsPerTree(&c) {
+			out = append(out, variant(c, func(n *Case) {
+				n.Seed += luck
+				n.Levels, n.Degree = t.Levels, t.Degree
+				for i := range n.Groups {
+					for j := range n.Groups[i].Calls {
+						n.Groups[i].Calls[j].Root %= t.Ranks()
+					}
 				}
-			}
-			for i := range n.Resets {
-				n.Resets[i].Rank = min(n.Resets[i].Rank, t.Ranks()-1)
-			}
-		}))
+				for i := range n.Resets {
+					n.Resets[i].Rank = min(n.Resets[i].Rank, t.Ranks()-1)
+				}
+			}))
+		}
 	}
 	for _, e := range s.Engines {
 		if e.Config == c.Config && slices.Equal(e.Set, c.Set) {
 			break
 		}
 		out = append(out, variant(c, func(n *Case) { n.Config, n.Set = e.Config, e.Set }))
+	}
+	return out
+}
+
+// seedsPerTree is how many seeds another tree is given: where coins decide, others fall on it.
+func seedsPerTree(c *Case) uint64 {
+	if c.Up.Random() || c.Down.Random() {
+		return 4
+	}
+	return 1
+}
+
+// plainerEvents makes losses of other faults.
+func plainerEvents(c Case) []Case {
+	var out []Case
+	for i := range c.Events {
+		if c.Events[i].Kind != net.Lose {
+			out = append(out, variant(c, func(n *Case) {
+				e := &n.Events[i]
+				*e = net.Event{Link: e.Link, Down: e.Down, Frame: e.Frame, Kind: net.Lose}
+			}))
+		}
 	}
 	return out
 }

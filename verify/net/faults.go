@@ -179,8 +179,8 @@ type Event struct {
 	Flag bool  `yaml:"flag,omitempty" json:"flag,omitempty"`
 }
 
-// random reports that there are coins to toss.
-func (f *Faults) random() bool {
+// Random reports that there are coins to toss.
+func (f *Faults) Random() bool {
 	return f.Loss > 0 || f.Burst.Enter > 0 || f.Duplicate > 0 || f.Reorder > 0 || f.Corrupt > 0 || f.Jitter > 0
 }
 

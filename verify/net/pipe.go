@@ -176,7 +176,7 @@ func (p *pipe) fate(frame uint64, data []byte) fate {
 	if f.Drop != nil {
 		x.lose = f.Drop(data)
 	}
-	if f.random() {
+	if f.Random() {
 		class := Classify(data, p.down)
 		x = f.toss(p.seed, frame, class, 8*len(data), x.lose)
 		if p.bad {
