@@ -120,8 +120,13 @@ func (c *Call) Done() bool { return c.done }
 // Group is the group whose call it is.
 func (c *Call) Group() *Group { return c.g }
 
-// Cycles is how long the call took, from the first rank's begin to the last one's end.
-func (c *Call) Cycles() uint64 { return c.End - c.Start }
+// Cycles is how long the call took, from the first rank's begin to the last one's end; 0 before that.
+func (c *Call) Cycles() uint64 {
+	if !c.done {
+		return 0
+	}
+	return c.End - c.Start
+}
 
 // Bytes is the size of one rank's tensor: what it gives, or, of an AllGather, what it gets.
 func (c *Call) Bytes() int {
@@ -206,15 +211,21 @@ type rangePlan struct {
 func (p *rangePlan) sends(r int) bool { return p.send[r] != nil }
 func (p *rangePlan) hears(r int) bool { return p.recv[r] != nil }
 
-// offset is where message i begins in the data.
+// offset is where message i, which is no control, begins in the data.
 func (p *rangePlan) offset(i int) int {
 	if p.control != nil {
 		i--
 	}
-	if i < 0 {
-		return 0
-	}
 	return i * p.messageBytes()
+}
+
+// message is the i-th that a rank sends.
+func (p *rangePlan) message(rank, i int) host.Message {
+	if i == 0 && p.control != nil {
+		return *p.control
+	}
+	from := p.offset(i)
+	return host.Message{Payload: p.send[rank][from : from+p.sizes[i]]}
 }
 
 func (p *rangePlan) messageBytes() int {

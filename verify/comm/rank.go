@@ -117,15 +117,9 @@ func (r *rank) post(p *rangePlan) {
 		if p.hears(r.n) {
 			r.host.PostReceive(p.sizes[i])
 		}
-		if !p.sends(r.n) {
-			continue
+		if p.sends(r.n) {
+			r.host.Post(p.message(r.n, i))
 		}
-		if i == 0 && p.control != nil {
-			r.host.Post(*p.control)
-			continue
-		}
-		from := p.offset(i)
-		r.host.Post(host.Message{Payload: p.send[r.n][from : from+p.sizes[i]]})
 	}
 }
 
