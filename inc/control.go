@@ -175,8 +175,9 @@ func (g *group) spanOf(psn roce.PSN) *span {
 
 // open begins the range that a control asks for: the current one becomes the one before.
 //
-// By the rules that hosts keep to, everybody is through with the range before that. Its slots are emptied, which nobody can
-// tell from leaving them, as their PSNs are in no range any more, until 2^24 PSNs later.
+// By the rules that hosts keep to, everybody is through with the range before that, and is taken to have acknowledged it: an
+// endpoint whose ACKs have not counted for long would otherwise be ahead of everybody 2^23 PSNs later. Its slots are emptied,
+// which nobody can tell from leaving them, as their PSNs are in no range any more, until 2^24 PSNs later.
 func (e *Engine) open(g *group, r roles, immediate uint32) {
 	e.count(RangeOpen)
 	next := g.Start
@@ -193,6 +194,11 @@ func (e *Engine) open(g *group, r roles, immediate uint32) {
 		}
 	}
 	g.done = g.done.Max(next.Prev())
+	if g.previous.open {
+		for i := range g.ends {
+			g.ends[i].acked = g.ends[i].acked.Max(g.previous.first.Prev())
+		}
+	}
 	for i := range g.slotsOf(e) {
 		if slot := &g.slotsOf(e)[i]; slot.mask != 0 && g.spanOf(slot.tag) == nil {
 			*slot = emptySlot()

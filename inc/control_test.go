@@ -840,3 +840,33 @@ func TestRestoreRefusesRanges(t *testing.T) {
 		})
 	}
 }
+
+// TestNAKOfFirst: a NAK of a range's first PSN says nothing of the range before. On the switch that sends it on, somebody else may
+// still want that.
+func TestNAKOfFirst(t *testing.T) {
+	for _, syndrome := range []uint8{0x60, 0x21} {
+		w := newWorld(t, inBandParams(), inBandStar(0, 50))
+		w.send(w.control(0, 1, 50, broadcastFrom(1, 1)))
+		w.round(51, 1)
+		w.send(w.ack(0, 0, 51, 0x1F))
+		w.send(w.ack(0, 2, 51, 0x1F))
+		w.send(w.control(0, 0, 50, broadcastFrom(0, 1)))
+		require.Equal(t, roce.PSN(50), w.one(w.send(w.ack(0, 3, 52, syndrome))).PSN, "rank 0 is asked for its control again")
+		assert.Equal(t, uint32(1), w.counted(func() { w.round(51, 1) })["DOWN_DATA"], "rank 3 has not acknowledged the range before")
+		assert.Equal(t, uint32(1), w.counted(func() { w.send(w.ack(0, 3, 51, 0x1F)) })["TX_ACK_UP"])
+		assert.Equal(t, uint32(1), w.counted(func() { w.round(51, 1) })["TX_REACK"])
+	}
+}
+
+// TestAcksKeepUp: whoever has acknowledged nothing for more than half the number range is not ahead of the others.
+func TestAcksKeepUp(t *testing.T) {
+	const length = 1 << 20
+	w := newWorld(t, inBandParams(), inBandStar(0, 0))
+	for k := range 12 {
+		first := roce.PSN(0).Add(k * length)
+		require.Equal(t, uint32(1), w.counted(func() { w.send(w.control(0, 1, first, broadcastFrom(1, length-1))) })["RANGE_OPEN"])
+		w.nothing(w.send(w.ack(0, 0, first, 0x1F)))
+		w.nothing(w.send(w.ack(0, 2, first, 0x1F)))
+	}
+	assert.Equal(t, roce.PSN(11*length), w.one(w.send(w.ack(0, 3, 11*length, 0x1F))).PSN)
+}

@@ -26,7 +26,9 @@ func (e *Engine) receiveAck(in *incoming) []Out {
 		e.count(RxNak)
 	}
 	before, _ := g.nodeAck(in.span)
-	if upTo.Diff(end.acked) >= 0 {
+	// A switch that sends NAK of a range's first PSN has clamped it there: somebody below it may not have all of the range before.
+	speaks := !g.InBand || kind == roce.SyndromeAck || in.psn != in.span.first
+	if speaks && upTo.Diff(end.acked) >= 0 {
 		end.acked, end.ackMSN = upTo, in.MSN
 	}
 	switch in.span.collective {
