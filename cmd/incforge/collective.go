@@ -10,7 +10,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"incforge/sim"
 	"incforge/verify"
 	"incforge/verify/arith"
 	"incforge/verify/comm"
@@ -23,18 +22,19 @@ import (
 
 // collectiveFlags are what `incforge collective` takes.
 type collectiveFlags struct {
-	tree, call, op, dtype, dut, one string
-	check, fixed                    bool
-	seed                            uint64
-	loss, rate                      float64
-	latency                         int
-	group                           comm.GroupConfig
-	opt                             tensors.Options
+	tree, call, op, dtype, one string
+	check, fixed               bool
+	seed                       uint64
+	loss, rate                 float64
+	latency                    int
+	group                      comm.GroupConfig
+	opt                        tensors.Options
 }
 
 func (a *app) collective() *cobra.Command {
 	var (
 		flags    configFlags
+		dut      dutFlags
 		f        collectiveFlags
 		jsonFile string
 	)
@@ -48,18 +48,22 @@ otherwise by the bound on float rounding; the differences from float64 are print
 			if err != nil {
 				return usageError{err}
 			}
-			dir, done, err := a.generated(args[0], &flags)
+			in, err := tensors.Load(f.opt, tree.Ranks())
+			if err != nil {
+				return usageError{err}
+			}
+			dir, done, err := dut.open(cmd, a, args[0], &flags)
 			if err != nil {
 				return err
 			}
 			defer done()
-			m, err := manifest.Load(dir)
+			stop := a.working("%s on %s", f.call, tree)
+			defer stop()
+			m, open, err := verify.Open(cmd.Context(), verify.Options{ManifestDir: dir, DUT: verify.Kind(dut.kind), Sources: dut.sources, Log: a.log})
 			if err != nil {
 				return err
 			}
-			stop := a.working("%s on %s", f.call, tree)
-			rep, err := f.run(cmd.Context(), m, tree)
-			stop()
+			rep, err := f.run(cmd.Context(), m, tree, in, open)
 			if err != nil {
 				return err
 			}
@@ -73,13 +77,13 @@ otherwise by the bound on float rounding; the differences from float64 are print
 			return nil
 		}}
 	flags.bind(cmd)
+	dut.bind(cmd)
 	bindJSON(cmd, &jsonFile)
 	p := cmd.Flags()
 	p.StringVar(&f.tree, "tree", "2-4", "LEVELS-DEGREE, levels with the hosts: 3-2 is a root, two leaves and four ranks")
 	p.StringVar(&f.call, "call", comm.AllReduce.String(), "allreduce, reduce, broadcast, barrier, reducescatter, allgather")
 	p.StringVar(&f.op, "op", "sum", "sum, min, max")
 	p.IntVar(&f.opt.Root, "root", 0, "root rank of reduce and broadcast")
-	p.StringVar(&f.dut, "dut", string(verify.KindRTL), "implementation of the switches: rtl, reference")
 	p.BoolVar(&f.check, "check", false, "compare every frame and counter of every switch with the reference")
 	p.StringArrayVar(&f.opt.Inputs, "input", nil, "file or pattern of files; may be given more than once")
 	p.StringVar(&f.dtype, "dtype", "fp32", "element type of raw files: fp32, fp16, bf16, int32")
@@ -120,8 +124,6 @@ func (f *collectiveFlags) parse() (comm.Tree, error) {
 	}
 	f.opt.Op, f.opt.Raw, f.opt.One, f.opt.Seed = arith.Op(op), arith.DType(raw), tensors.One(f.one), f.seed
 	switch {
-	case f.dut != string(verify.KindRTL) && f.dut != string(verify.KindReference):
-		return tree, fmt.Errorf("--dut %s: must be rtl or reference", f.dut)
 	case f.loss < 0 || f.loss > 1:
 		return tree, fmt.Errorf("--loss %g: must be 0 to 1", f.loss)
 	case f.latency < 1:
@@ -143,20 +145,20 @@ func index(flag, word string, words ...string) (int, error) {
 }
 
 // run makes the world and runs the call on it.
-func (f *collectiveFlags) run(ctx context.Context, m *manifest.Manifest, tree comm.Tree) (rep tensors.Report, err error) {
-	in, err := tensors.Load(f.opt, tree.Ranks())
-	if err != nil {
-		return rep, usageError{err}
-	}
-	open, err := f.engines(ctx, m)
-	if err != nil {
-		return rep, err
+func (f *collectiveFlags) run(ctx context.Context, m *manifest.Manifest, tree comm.Tree, in tensors.Inputs,
+	open func(seed uint64) (dut.DUT, error)) (rep tensors.Report, err error) {
+	engine := func(n int) (dut.DUT, error) {
+		d, err := open(f.seed + uint64(n))
+		if err != nil || !f.check {
+			return d, err
+		}
+		return score.New(d, m)
 	}
 	link := net.Link{Latency: f.latency, BytesPerCycle: f.rate, Up: net.Faults{Loss: f.loss}, Down: net.Faults{Loss: f.loss}}
 	if f.rate == 0 {
 		link.BytesPerCycle = float64(m.Params.BusBytes)
 	}
-	w, err := comm.New(comm.Config{Manifest: m, Tree: tree, Seed: f.seed, Switch: open,
+	w, err := comm.New(comm.Config{Manifest: m, Tree: tree, Seed: f.seed, Switch: engine,
 		Link: func(comm.Edge) *net.Link { l := link; return &l }})
 	if err != nil {
 		return rep, usageError{err}
@@ -179,28 +181,6 @@ func (f *collectiveFlags) run(ctx context.Context, m *manifest.Manifest, tree co
 		return rep, usageError{err}
 	}
 	return tensors.Run(ctx, w, g, in, f.opt)
-}
-
-// engines makes switches, each with the reference beside it if asked for.
-func (f *collectiveFlags) engines(ctx context.Context, m *manifest.Manifest) (func(int) (dut.DUT, error), error) {
-	if f.dut == string(verify.KindReference) {
-		return func(int) (dut.DUT, error) { return dut.NewReference(m) }, nil
-	}
-	b, err := sim.FromManifest(m.Dir, "switch")
-	if err != nil {
-		return nil, err
-	}
-	lib, err := b.Compile(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("build the model: %w", err)
-	}
-	return func(n int) (dut.DUT, error) {
-		d, err := dut.NewRTL(lib, m, false, sim.Options{Random: true, Seed: f.seed + uint64(n)})
-		if err != nil || !f.check {
-			return d, err
-		}
-		return score.New(d, m)
-	}, nil
 }
 
 // printCollective prints a line a tensor and the sum.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -222,4 +223,24 @@ func TestLoadRefuses(t *testing.T) {
 	dtype, err := in.DType()
 	require.NoError(t, err)
 	assert.Equal(t, arith.FP32, dtype)
+}
+
+// FuzzParse: whatever the bytes are, Parse does not panic, and what it takes is the same after writing and reading it again.
+func FuzzParse(f *testing.F) {
+	f.Add(file(`{"b":{"dtype":"I32","shape":[2,1],"data_offsets":[4,12]},"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}}`, 12))
+	f.Add(file(`{"__metadata__":{"x":"y"},"":{"dtype":"U8","shape":[0,9999999999],"data_offsets":[0,0]}}`, 0))
+	f.Add(file(`{"a":null}`, 0))
+	f.Add(file(`null`, 0))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, err := Parse(b)
+		if err != nil {
+			require.ErrorIs(t, err, ErrFormat)
+			return
+		}
+		text, err := got.Append(nil)
+		require.NoError(t, err)
+		again, err := Parse(text)
+		require.NoError(t, err)
+		require.Empty(t, cmp.Diff(got, again, cmpopts.EquateEmpty()))
+	})
 }
