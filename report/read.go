@@ -30,6 +30,7 @@ type Design struct {
 	Manifest *Manifest     // nil if no manifest was among the inputs
 	Tests    []result.Test // in the order of the files
 	Benches  []Bench
+	Losses   []*Loss
 	Synth    []*synth.Metrics
 	FPGA     []*fpga.Metrics
 	Diagrams []Diagram // in the order of their names
@@ -213,6 +214,13 @@ func (r *Report) addOne(doc json.RawMessage) (*Design, error) {
 		}
 		d := r.design(m.Config)
 		d.FPGA = append(d.FPGA, m)
+	case has("bench", "config", "metrics", "variants", "loss"):
+		l, err := ParseLoss(doc)
+		if err != nil {
+			return nil, err
+		}
+		d := r.design(l.Config)
+		d.Losses, d.Benches = append(d.Losses, l), append(d.Benches, l.Bench)
 	case has("bench", "config", "metrics"):
 		var b Bench
 		if err := json.Unmarshal(doc, &b); err != nil {

@@ -127,7 +127,11 @@ func (d *Design) view() designView {
 				thousands(float64(mem.Words) * float64(mem.Bits))})
 		}
 	}
-	for _, g := range d.Diagrams {
+	diagrams := slices.Clone(d.Diagrams)
+	for _, l := range d.Losses {
+		diagrams = append(diagrams, Diagram{"loss, " + l.DUT + ", bus of " + figure(l.Metrics["bus_bytes"], "bytes"), l.SVG()})
+	}
+	for _, g := range diagrams {
 		// As an image the drawing can run nothing and load nothing, whoever wrote it.
 		url := template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(g.SVG))
 		v.Diagrams = append(v.Diagrams, diagramView{g.Name, url})

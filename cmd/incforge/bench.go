@@ -100,6 +100,7 @@ func (a *app) bench() *cobra.Command {
 	bindJSON(cmd, &jsonFile)
 	cmd.Flags().StringVar(&config, "config", "fpga100g", "configuration to measure: a preset, or a YAML file")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "of the model's random initial state")
+	cmd.AddCommand(a.benchLoss())
 	return cmd
 }
 

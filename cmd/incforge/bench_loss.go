@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"incforge/report"
+	"incforge/verify"
+)
+
+// benchLoss is `incforge bench loss`, apart from the other benchmarks: it takes minutes, and has flags of its own.
+func (a *app) benchLoss() *cobra.Command {
+	var (
+		flags                     configFlags
+		o                         verify.LossOptions
+		config, jsonFile, svgFile string
+		kind                      string
+	)
+	cmd := &cobra.Command{Use: "loss", Short: "AllReduce over links that lose frames, beside the paper's figures and the bound of go-back-N",
+		Long: `Measure the throughput of AllReduce over a star of eight ranks, 100 Gbit/s and 1 µs a link, where one link loses up to 1 % of its
+frames, and where up to eight links lose 0.1 %; with gap NAKs and without, beside the paper's Mode II and the bound of go-back-N.
+The engine's one stream is shared by all ports: at 250 MHz it takes --set bus_bytes=512 to carry eight links of 100 Gbit/s.`,
+		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+			o.DUT = verify.Kind(kind)
+			if !slices.Contains([]verify.Kind{verify.KindRTL, verify.KindReference}, o.DUT) {
+				return usagef("--dut %s: must be %s or %s", kind, verify.KindRTL, verify.KindReference)
+			}
+			if o.Seeds < 1 || o.Packets < 1 || o.Jobs < 0 {
+				return usagef("--seeds and --packets must be at least 1, --jobs not negative")
+			}
+			dir, done, err := a.generated(config, &flags)
+			if err != nil {
+				return err
+			}
+			defer done()
+			o.ManifestDir = dir
+			stop := a.working("bench loss %s", config)
+			got, err := verify.BenchLoss(cmd.Context(), o)
+			stop()
+			if err != nil {
+				return err
+			}
+			text, err := json.Marshal(got)
+			if err != nil {
+				return fmt.Errorf("bench loss: %w", err)
+			}
+			l, err := report.ParseLoss(text)
+			if err != nil {
+				return err
+			}
+			fmt.Fprint(a.out, l.Table())
+			if svgFile != "" {
+				if err := write(svgFile, l.SVG()); err != nil {
+					return err
+				}
+			}
+			if jsonFile == "" {
+				return nil
+			}
+			return write(jsonFile, append(text, '\n'))
+		}}
+	flags.bind(cmd)
+	bindJSON(cmd, &jsonFile)
+	f := cmd.Flags()
+	f.StringVar(&config, "config", "fpga100g", "configuration to measure: a preset, or a YAML file")
+	f.StringVar(&kind, "dut", string(verify.KindRTL), "implementation: rtl, reference")
+	f.Uint64Var(&o.Seed, "seed", 1, "first seed, of losses and of the engine's random initial state")
+	f.IntVar(&o.Seeds, "seeds", 5, "runs a point")
+	f.IntVar(&o.Packets, "packets", 4096, "packets that a rank sends in a run")
+	f.IntVarP(&o.Jobs, "jobs", "j", 0, "runs at once; 0 is one a processor")
+	f.StringVar(&svgFile, "svg", "", "draw both sweeps into this file")
+	return cmd
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+)
+
+// Loss is `incforge bench loss`: throughput of AllReduce where links lose frames.
+type Loss struct {
+	Bench
+	DUT      string        `json:"dut"`
+	Variants []LossVariant `json:"variants"`
+	Points   []LossPoint   `json:"loss"`
+}
+
+// LossVariant says what is lost and how it is noticed.
+type LossVariant struct {
+	Name string `json:"name"`
+	Doc  string `json:"doc"`
+}
+
+// LossPoint is one place of a sweep: over the rate of one lossy link (rate) or the number of lossy links (links). Throughputs are of
+// payload, a rank, in Gbit/s; Bound is 0 where there is none.
+type LossPoint struct {
+	Sweep     string  `json:"sweep"`
+	Variant   string  `json:"variant"`
+	Rate      float64 `json:"rate"`
+	Links     int     `json:"links"`
+	Gbps      float64 `json:"gbps"`
+	Deviation float64 `json:"deviation"`
+	Bound     float64 `json:"bound"`
+	Paper     float64 `json:"paper"`
+	Lost      float64 `json:"lost"`
+	Resent    float64 `json:"resent"`
+	Timeouts  float64 `json:"timeouts"`
+}
+
+// ParseLoss reads the benchmark's JSON.
+func ParseLoss(text []byte) (*Loss, error) {
+	l := &Loss{}
+	if err := json.Unmarshal(text, l); err != nil {
+		return nil, fmt.Errorf("loss: %w", err)
+	}
+	return l, nil
+}
+
+// gibi is bits in a gibibit, in billions: the unit of the paper's simulation.
+const gibi = 1 << 30 / 1e9
+
+// sweeps are the points of a variant by sweep, in the order of the file.
+func (l *Loss) sweep(sweep, variant string) []LossPoint {
+	var all []LossPoint
+	for _, p := range l.Points {
+		if p.Sweep == sweep && p.Variant == variant {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func percent(rate float64) string { return strconv.FormatFloat(100*rate, 'f', -1, 64) + " %" }
+
+// Table is both sweeps for the terminal.
+func (l *Loss) Table() string {
+	var b strings.Builder
+	for _, sweep := range []string{"rate", "links"} {
+		for _, v := range l.Variants {
+			t := newTable("loss", "links", "Gbit/s", "Gibit/s", "of lossless", "± Gbit/s", "go-back-N bound", "paper, Gbit/s", "of its lossless", "frames lost", "resent",
+				"time-outs")
+			points := l.sweep(sweep, v.Name)
+			for _, p := range points {
+				bound := ""
+				if p.Bound > 0 {
+					bound = figure(p.Bound, "")
+				}
+				t.AppendRow(table.Row{percent(p.Rate), p.Links, figure(p.Gbps, ""), figure(p.Gbps/gibi, ""), part(p.Gbps, points[0].Gbps), figure(p.Deviation, ""), bound,
+					figure(p.Paper, ""), part(p.Paper, points[0].Paper), figure(p.Lost, ""), figure(p.Resent, ""), figure(p.Timeouts, "")})
+			}
+			fmt.Fprintf(&b, "%s, %s (%s)\n%s\n", sweep, v.Name, v.Doc, t.Render())
+		}
+	}
+	m := l.Metrics
+	fmt.Fprintf(&b, "%s on %s: a rank's link carries %s of payload, the engine's one stream %s a rank; packet %s cycles, round trip %s, a loss costs %s packets; %s runs of %s packets a point\n",
+		l.Config, l.DUT, figure(m["link_gbps"], "Gbit/s"), figure(m["engine_gbps"], "Gbit/s"), figure(m["packet_cycles"], ""), figure(m["round_trip_cycles"], ""),
+		figure(m["gobackn_packets"], ""), figure(m["seeds"], ""), figure(m["packets"], ""))
+	return b.String()
+}
+
+// part is x of all.
+func part(x, all float64) string { return figure(x/cmp.Or(all, 1), "") }
+
+// Geometry of the drawing, in its own units.
+const (
+	lossPanel  = 420 // width and height of a panel's plot
+	lossHeight = 260
+	lossLeft   = 60
+	lossTop    = 40
+)
+
+// SVG draws both sweeps side by side: throughput as a part of that without loss, ours by variant with bars of one deviation, the
+// go-back-N bound of the first variant, and the paper's.
+func (l *Loss) SVG() []byte {
+	var b strings.Builder
+	width, height := 2*(lossPanel+lossLeft)+30, lossTop+lossHeight+60+18*(len(l.Variants)+2)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", width, height, width, height)
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", width, height)
+	for i, sweep := range []string{"rate", "links"} {
+		fmt.Fprintf(&b, `<g transform="translate(%d,%d)">`+"\n", lossLeft+i*(lossPanel+lossLeft+10), lossTop)
+		l.panel(&b, sweep)
+		b.WriteString("</g>\n")
+	}
+	y := lossTop + lossHeight + 60
+	for i, s := range l.series() {
+		fmt.Fprintf(&b, `<line x1="%d" y1="%d" x2="%d" y2="%d" stroke="%s" stroke-width="2"%s/><text x="%d" y="%d">%s</text>`+"\n", lossLeft, y+18*i-4, lossLeft+30, y+18*i-4, s.colour,
+			s.dash, lossLeft+38, y+18*i, html.EscapeString(s.label))
+	}
+	b.WriteString("</svg>\n")
+	return []byte(b.String())
+}
+
+// lossSeries is a curve.
+type lossSeries struct {
+	label, variant, colour, dash string
+	value                        func(p *LossPoint) float64
+	bars                         bool
+}
+
+func (l *Loss) series() []lossSeries {
+	colours := []string{"#1f6feb", "#2da44e", "#bf3989", "#9a6700", "#57606a"}
+	var all []lossSeries
+	for i, v := range l.Variants {
+		all = append(all, lossSeries{label: v.Name + ": " + v.Doc, variant: v.Name, colour: colours[i%len(colours)], bars: true,
+			value: func(p *LossPoint) float64 { return p.Gbps }})
+	}
+	if len(l.Variants) == 0 {
+		return nil
+	}
+	first := l.Variants[0].Name
+	return append(all,
+		lossSeries{label: "bound of go-back-N for " + first, variant: first, colour: "#1f6feb", dash: ` stroke-dasharray="3 3"`, value: func(p *LossPoint) float64 { return p.Bound }},
+		lossSeries{label: "paper, Mode II, its own simulator: selective retransmission (no bar to reach)", variant: first, colour: "#cf222e", dash: ` stroke-dasharray="8 4"`,
+			value: func(p *LossPoint) float64 { return p.Paper }})
+}
+
+// panel draws one sweep: x are the points of the sweep at equal distances, as in the paper; y is 0 to 1.
+func (l *Loss) panel(b *strings.Builder, sweep string) {
+	title := map[string]string{"rate": "one lossy link", "links": "lossy links, 0.1 % each"}[sweep]
+	fmt.Fprintf(b, `<text x="%d" y="-16" text-anchor="middle" font-weight="bold">%s</text>`+"\n", lossPanel/2, title)
+	y := func(part float64) float64 { return lossHeight * (1 - min(max(part, 0), 1.05)/1.05) }
+	for i := 0; i <= 10; i += 2 {
+		at := y(float64(i) / 10)
+		fmt.Fprintf(b, `<line x1="0" y1="%.1f" x2="%d" y2="%.1f" stroke="#d0d7de"/><text x="-8" y="%.1f" text-anchor="end">%d %%</text>`+"\n", at, lossPanel, at, at+4, 10*i)
+	}
+	for k, s := range l.series() {
+		points := l.sweep(sweep, s.variant)
+		if len(points) == 0 {
+			continue
+		}
+		x := func(i int) float64 { return 20 + float64(i)*(lossPanel-40)/float64(max(len(points)-1, 1)) }
+		base := s.value(&points[0])
+		if slices.ContainsFunc(points, func(p LossPoint) bool { return s.value(&p) == 0 }) || math.IsNaN(base) {
+			continue
+		}
+		var line []string
+		for i := range points {
+			p := &points[i]
+			at := y(s.value(p) / base)
+			line = append(line, fmt.Sprintf("%.1f,%.1f", x(i), at))
+			if s.bars {
+				fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s"/><circle cx="%.1f" cy="%.1f" r="3" fill="%s"><title>%s</title></circle>`+"\n", x(i),
+					y((p.Gbps-p.Deviation)/base), x(i), y((p.Gbps+p.Deviation)/base), s.colour, x(i), at, s.colour,
+					html.EscapeString(fmt.Sprintf("%s, %s on %d links: %s ± %s", s.variant, percent(p.Rate), p.Links, figure(p.Gbps, "Gbit/s"), figure(p.Deviation, ""))))
+			}
+			if k == 0 {
+				label := strconv.Itoa(p.Links)
+				if sweep == "rate" {
+					label = percent(p.Rate)
+				}
+				fmt.Fprintf(b, `<text x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n", x(i), lossHeight+18, label)
+			}
+		}
+		fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"%s/>`+"\n", strings.Join(line, " "), s.colour, s.dash)
+	}
+	fmt.Fprintf(b, `<rect width="%d" height="%d" fill="none" stroke="#57606a"/>`+"\n", lossPanel, lossHeight)
+}

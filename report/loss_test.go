@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const lossText = `{"bench":"loss","config":"mini","dut":"reference","metrics":{"link_gbps":98,"engine_gbps":102.4,"packet_cycles":83.6,
+"round_trip_cycles":500,"gobackn_packets":8.1,"seeds":5,"packets":4096,"bus_bytes":512},
+"variants":[{"name":"nak","doc":"with <NAKs>"},{"name":"all","doc":"everything"}],"loss":[
+{"sweep":"rate","variant":"nak","rate":0,"links":1,"gbps":96,"bound":96,"paper":94.8},
+{"sweep":"rate","variant":"nak","rate":0.01,"links":1,"gbps":72,"deviation":2,"bound":88,"paper":56.6,"lost":40,"resent":300,"timeouts":0.5},
+{"sweep":"rate","variant":"all","rate":0,"links":1,"gbps":96,"paper":94.8},
+{"sweep":"links","variant":"nak","rate":0.001,"links":0,"gbps":96,"bound":96,"paper":94.8}]}`
+
+func TestLoss(t *testing.T) {
+	t.Parallel()
+	l, err := ParseLoss([]byte(lossText))
+	require.NoError(t, err)
+	table := l.Table()
+	for _, want := range []string{`nak \(with <NAKs>\)`, `1 % .* 1 .* 72 .* 67\.1 .* 0\.7500 .* 2 .* 88 .* 56\.6 .* 0\.5970 .* 40 .* 300 .* 0\.5`, `0\.1 % .* 0 .* 96`,
+		`the engine's one stream 102\.4 Gbit/s a rank`} {
+		assert.Regexp(t, want, table)
+	}
+	svg := l.SVG()
+	assert.Equal(t, svg, l.SVG(), "the same bytes")
+	d := xml.NewDecoder(bytes.NewReader(svg))
+	points := 0
+	for {
+		tok, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		if e, ok := tok.(xml.StartElement); ok && e.Name.Local == "circle" {
+			points++
+		}
+	}
+	assert.Equal(t, len(l.Points), points)
+	// The lower of two points is at three quarters of the scale, which goes to 1.05: 260·(1 − 0.75/1.05).
+	assert.Contains(t, string(svg), `<circle cx="400.0" cy="74.3" r="3" fill="#1f6feb"><title>nak, 1 % on 1 links: 72 Gbit/s ± 2</title>`)
+	assert.Contains(t, string(svg), "with &lt;NAKs&gt;")
+
+	_, err = ParseLoss([]byte(`{"loss":7}`))
+	require.ErrorContains(t, err, "loss: ")
+}
+
+// A benchmark's file is a table and a drawing of the report.
+func TestLossInReport(t *testing.T) {
+	t.Parallel()
+	r, err := Read(folder(t, map[string]string{"loss.json": lossText}))
+	require.NoError(t, err)
+	require.Len(t, r.Designs, 1)
+	var page bytes.Buffer
+	require.NoError(t, r.WriteHTML(&page))
+	assert.Contains(t, page.String(), "loss, reference, bus of 512 bytes")
+	assert.Contains(t, page.String(), "<code>gobackn_packets</code>")
+}

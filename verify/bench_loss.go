@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"incforge/roce"
+	"incforge/verify/arith"
+	commlib "incforge/verify/comm"
+	"incforge/verify/dut"
+	"incforge/verify/manifest"
+	"incforge/verify/net"
+)
+
+// The network of EPIC's loss sweeps (SIGCOMM '26, packet simulation): a star of eight ranks, 100 Gbit/s and 1 µs a link, packets of
+// 4 KB, time-outs of 1 ms, no congestion control.
+const (
+	lossRanks     = 8
+	lossLinkGbps  = 100
+	lossLatencyUS = 1
+	lossTimeoutUS = 1000
+	// lossShortUS is a time-out closer to what the network needs: some windows and round trips.
+	lossShortUS = 100
+	// lossSwitch is the engine's part of a round trip in cycles: docs/engine.md section 9.
+	lossSwitch = 9
+	// lossFrame is what a packet has on a link beside its payload, in bytes: headers, ICRC, FCS, preamble, gap.
+	lossFrame = 58 + 24
+)
+
+// gibi is bits in what the paper calls a gigabit: its throughputs are Gibit/s.
+const gibi = 1 << 30 / 1e9
+
+// lossSweep is one of the paper's two tables: throughput in Gibit/s of Mode II by place in the sweep.
+type lossSweep struct {
+	name  string
+	rates []float64 // of frames, a link
+	links []int     // that lose frames
+	paper []float64
+}
+
+// lossSweeps are the tables "Throughput vs Loss Rate" (one link) and "Throughput vs Lossy Links" (0.1 %).
+func lossSweeps() []lossSweep {
+	return []lossSweep{
+		{"rate", []float64{0, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2}, []int{1, 1, 1, 1, 1, 1, 1, 1},
+			[]float64{88.3, 88.3, 88.2, 88.1, 87.6, 86.7, 68.1, 52.7}},
+		{"links", slices.Repeat([]float64{1e-3}, lossRanks+1), []int{0, 1, 2, 3, 4, 5, 6, 7, 8},
+			[]float64{88.3, 86.7, 82.3, 68.1, 65.5, 62.9, 60.6, 58.4, 56.4}},
+	}
+}
+
+// LossVariant says what is lost and how it is noticed.
+type LossVariant struct {
+	Name string `json:"name"`
+	Doc  string `json:"doc"`
+	// GapNAK is CTRL.gap_nak; TimeoutUS the NICs' time-out; All loses frames of all kinds in both directions, not data alone on its way up.
+	GapNAK    bool `json:"gap_nak"`
+	TimeoutUS int  `json:"timeout_us"`
+	All       bool `json:"all"`
+}
+
+func lossVariants() []LossVariant {
+	return []LossVariant{
+		{"nak", "data lost on its way up, as in the paper; the engine sends gap NAKs; time-out 1 ms", true, lossTimeoutUS, false},
+		{"nak-100us", "the same with a time-out of 100 µs", true, lossShortUS, false},
+		{"timeout", "the same without gap NAKs; time-out 1 ms", false, lossTimeoutUS, false},
+		{"all", "frames of all kinds lost in both directions; gap NAKs; time-out 1 ms", true, lossTimeoutUS, true},
+	}
+}
+
+// LossOptions say what BenchLoss measures.
+type LossOptions struct {
+	// BenchOptions name design, cache and first seed.
+	BenchOptions
+	DUT Kind
+	// Seeds is how many runs each point has, Packets how many packets a rank sends in a run; both at least 1.
+	Seeds, Packets int
+	// Jobs is how many runs go on at once; 0 means one a processor.
+	Jobs int
+}
+
+// LossPoint is one place of one sweep. Throughputs are of payload, a rank, in Gbit/s.
+type LossPoint struct {
+	// Sweep is rate or links; Variant the name of a LossVariant.
+	Sweep   string `json:"sweep"`
+	Variant string `json:"variant"`
+	// Rate is the part of the frames that each of Links links loses.
+	Rate  float64 `json:"rate"`
+	Links int     `json:"links"`
+	// Gbps is the mean over the seeds, Deviation their standard deviation.
+	Gbps      float64 `json:"gbps"`
+	Deviation float64 `json:"deviation"`
+	// Bound is what go-back-N leaves of the throughput without loss; 0 where no formula is given.
+	Bound float64 `json:"bound"`
+	// Paper is the published figure of Mode II.
+	Paper float64 `json:"paper"`
+	// Lost, Resent and Timeouts are means a run: frames on links, packets of all ranks, and events of all ranks.
+	Lost     float64 `json:"lost"`
+	Resent   float64 `json:"resent"`
+	Timeouts float64 `json:"timeouts"`
+}
+
+// LossBench is what BenchLoss measured.
+type LossBench struct {
+	Bench
+	DUT      Kind          `json:"dut"`
+	Variants []LossVariant `json:"variants"`
+	Loss     []LossPoint   `json:"loss"`
+}
+
+// BenchLoss measures the throughput of AllReduce over Tree-2-8 where links lose frames. Every result is checked. Metrics:
+//
+//	link_gbps, engine_gbps   bounds of a rank's throughput: by its link, by the engine's one stream, which all ranks share
+//	lossless_gbps            measured without loss
+//	packet_cycles            time of a packet at the lower of the bounds
+//	round_trip_cycles        a link there and back
+//	gobackn_packets          packets that a loss costs, k of docs: 1 + (packet + round trip + switch) / packet
+//	packets, seeds           a rank and run, and runs a point
+//
+// The bound of a point is lossless_gbps / (1 + r/(1−r)·k), r the probability that any of the links loses the packet of a PSN; without
+// gap NAKs the time-out takes the place of packet, round trip and switch.
+func BenchLoss(ctx context.Context, o LossOptions) (LossBench, error) {
+	man, open, err := Open(ctx, Options{ManifestDir: o.ManifestDir, DUT: o.DUT, BuildDir: o.BuildDir})
+	if err != nil {
+		return LossBench{}, err
+	}
+	b, err := newLossBench(o, man, open)
+	if err != nil {
+		return LossBench{}, err
+	}
+	err = b.measure(ctx)
+	return b.LossBench, err
+}
+
+// lossBench is a BenchLoss under way.
+type lossBench struct {
+	LossBench
+	o       LossOptions
+	man     *manifest.Manifest
+	open    func(seed uint64) (dut.DUT, error)
+	tensors [][]byte
+	kind    arith.Kind
+	mhz     int
+}
+
+func newLossBench(o LossOptions, man *manifest.Manifest, open func(uint64) (dut.DUT, error)) (*lossBench, error) {
+	p := man.Params
+	if p.Members < lossRanks {
+		return nil, fmt.Errorf("loss: a star of %d ranks needs as many members, %s has %d", lossRanks, man.Name, p.Members)
+	}
+	if o.Jobs <= 0 {
+		o.Jobs = runtime.NumCPU()
+	}
+	b := &lossBench{o: o, man: man, open: open, kind: arith.Kinds(p.DTypeMask(), p.OpMask())[0], mhz: max(p.ClockMHz, 1)}
+	if k := (arith.Kind{DType: arith.INT32}); slices.Contains(arith.Kinds(p.DTypeMask(), p.OpMask()), k) {
+		b.kind = k
+	}
+	rng := rand.New(rand.NewPCG(o.Seed, 0x6c6f7373))
+	for range lossRanks {
+		b.tensors = append(b.tensors, b.kind.Values(rng, o.Seed, lossRanks, o.Packets*p.MTUBytes))
+	}
+	link := float64(p.MTUBytes+lossFrame) / b.bytesPerCycle()
+	beats := (p.MTUBytes + lossFrame - 24 + p.BusBytes - 1) / p.BusBytes
+	engine := float64(lossRanks * (beats + (60+p.BusBytes-1)/p.BusBytes)) // a packet and an ACK of each rank
+	gbps := func(cycles float64) float64 { return float64(8*p.MTUBytes*b.mhz) / 1000 / cycles }
+	trip := float64(2 * lossLatencyUS * b.mhz)
+	b.LossBench = LossBench{Bench: Bench{Bench: "loss", Config: man.Name, Metrics: map[string]float64{
+		"link_gbps": gbps(link), "engine_gbps": gbps(engine), "packet_cycles": max(link, engine), "round_trip_cycles": trip,
+		"gobackn_packets": 1 + (max(link, engine)+trip+lossSwitch)/max(link, engine),
+		"clock_mhz":       float64(b.mhz), "bus_bytes": float64(p.BusBytes), "packets": float64(o.Packets), "seeds": float64(o.Seeds)}},
+		DUT: o.DUT, Variants: lossVariants()}
+	return b, nil
+}
+
+func (b *lossBench) bytesPerCycle() float64 { return lossLinkGbps * 1000 / 8 / float64(b.mhz) }
+
+// measure runs every point with every seed, several at once.
+func (b *lossBench) measure(ctx context.Context) error {
+	for _, s := range lossSweeps() {
+		for _, v := range b.Variants {
+			for i := range s.rates {
+				b.Loss = append(b.Loss, LossPoint{Sweep: s.name, Variant: v.Name, Rate: s.rates[i], Links: s.links[i], Paper: s.paper[i] * gibi})
+			}
+		}
+	}
+	runs := make([][]lossRun, len(b.Loss))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(b.o.Jobs)
+	for i := range b.Loss {
+		runs[i] = make([]lossRun, b.o.Seeds)
+		for k := range runs[i] {
+			g.Go(func() error {
+				var err error
+				runs[i][k], err = b.run(ctx, &b.Loss[i], b.o.Seed+uint64(k))
+				return err
+			})
+		}
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for i := range b.Loss {
+		b.Loss[i].sum(runs[i])
+		if b.Loss[i].Rate == 0 && b.Loss[i].Variant == b.Variants[0].Name {
+			b.Metrics["lossless_gbps"] = b.Loss[i].Gbps
+		}
+	}
+	for i := range b.Loss {
+		b.Loss[i].Bound = b.bound(&b.Loss[i])
+	}
+	return nil
+}
+
+// lossRun is what one run found.
+type lossRun struct {
+	gbps                   float64
+	lost, resent, timeouts int
+}
+
+// sum is means and deviation.
+func (p *LossPoint) sum(runs []lossRun) {
+	n := float64(len(runs))
+	for _, r := range runs {
+		p.Gbps += r.gbps / n
+		p.Lost += float64(r.lost) / n
+		p.Resent += float64(r.resent) / n
+		p.Timeouts += float64(r.timeouts) / n
+	}
+	squares := 0.0
+	for _, r := range runs {
+		squares += (r.gbps - p.Gbps) * (r.gbps - p.Gbps)
+	}
+	if n > 1 {
+		p.Deviation = math.Sqrt(squares / (n - 1))
+	}
+}
+
+func (b *lossBench) variant(name string) LossVariant {
+	return b.Variants[slices.IndexFunc(b.Variants, func(v LossVariant) bool { return v.Name == name })]
+}
+
+// bound is what go-back-N leaves of the throughput without loss.
+func (b *lossBench) bound(p *LossPoint) float64 {
+	v, k := b.variant(p.Variant), b.Metrics["gobackn_packets"]
+	switch {
+	case v.All:
+		return 0 // a lost result is noticed later than a lost contribution, a lost ACK mostly never
+	case !v.GapNAK:
+		k = 1 + float64(v.TimeoutUS*b.mhz)/b.Metrics["packet_cycles"]
+	}
+	kept := math.Pow(1-p.Rate, float64(p.Links))
+	return b.Metrics["lossless_gbps"] / (1 + (1-kept)/kept*k)
+}
+
+// run is one AllReduce on a network of its own.
+func (b *lossBench) run(ctx context.Context, p *LossPoint, seed uint64) (res lossRun, err error) {
+	v := b.variant(p.Variant)
+	link := func(e commlib.Edge) *net.Link {
+		l := &net.Link{Latency: lossLatencyUS * b.mhz, BytesPerCycle: b.bytesPerCycle()}
+		if e.Rank < p.Links {
+			l.Up = net.Faults{Loss: p.Rate, Only: net.Only{Loss: net.ClassData}}
+			if v.All {
+				l.Up.Only, l.Down = net.Only{}, net.Faults{Loss: p.Rate}
+			}
+		}
+		return l
+	}
+	w, err := commlib.New(commlib.Config{Manifest: b.man, Tree: commlib.Tree{Levels: 2, Degree: lossRanks}, Link: link, Seed: seed, NoGapNAK: !v.GapNAK,
+		Switch: func(int) (dut.DUT, error) { return b.open(seed) }})
+	if err != nil {
+		return res, fmt.Errorf("loss: %w", err)
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	start := roce.PSN(0)
+	g, err := w.NewGroup(commlib.GroupConfig{Start: &start, Timeout: uint64(v.TimeoutUS * b.mhz),
+		Fixed: &commlib.Fixed{Collective: commlib.AllReduce, DType: b.kind.DType, Op: b.kind.Op}})
+	if err != nil {
+		return res, fmt.Errorf("loss: %w", err)
+	}
+	c, err := g.Queue(commlib.Request{Collective: commlib.AllReduce, In: b.tensors, DType: b.kind.DType, Op: b.kind.Op})
+	if err == nil {
+		err = w.Run(ctx)
+	}
+	if err == nil {
+		err = c.Check()
+	}
+	if err == nil {
+		err = w.Finish(ctx)
+	}
+	if err != nil {
+		return res, fmt.Errorf("loss %s, %g on %d links, seed %d: %w", p.Variant, p.Rate, p.Links, seed, err)
+	}
+	t := c.Total()
+	return lossRun{gbps: c.Throughput(b.mhz), lost: w.Net().Stats.Lost, resent: t.Resent, timeouts: t.Timeouts}, nil
+}

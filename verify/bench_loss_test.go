@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/verify/dut"
+	"incforge/verify/internal/synthetic"
+)
+
+// smallLoss is the benchmark on the reference engine with packets of 1 KB and a bus that carries all links.
+func smallLoss(t *testing.T, packets, jobs int) *lossBench {
+	t.Helper()
+	p := synthetic.Mini()
+	p.Members, p.Ports, p.BusBytes, p.WindowPackets, p.BufferBytes = 8, 8, 512, 32, 1<<18
+	m := synthetic.Manifest(p)
+	b, err := newLossBench(LossOptions{BenchOptions: BenchOptions{Seed: 3}, DUT: KindReference, Seeds: 2, Packets: packets, Jobs: jobs}, m,
+		func(uint64) (dut.DUT, error) { return dut.NewReference(m) })
+	require.NoError(t, err)
+	require.NoError(t, b.measure(t.Context()))
+	return b
+}
+
+func TestBenchLoss(t *testing.T) {
+	b := smallLoss(t, 100, 2)
+	if diff := cmp.Diff(smallLoss(t, 8, 1).LossBench, smallLoss(t, 8, 3).LossBench); diff != "" {
+		t.Errorf("another number of jobs, another result:\n%s", diff)
+	}
+	m := b.Metrics
+	// 1,106 bytes at 50 a cycle; 1,024 bytes of payload in that time; 8 frames of 3 beats and 8 ACKs at 250 MHz.
+	assert.InDelta(t, 22.12, m["packet_cycles"]*22.12/32, 1e-9, "8·(3+1) cycles: the engine is slower than the link")
+	assert.InDelta(t, 92.586, m["link_gbps"], 0.001)
+	assert.InDelta(t, 64, m["engine_gbps"], 0.001)
+	assert.InDelta(t, 1+(32+500+9)/32.0, m["gobackn_packets"], 1e-9)
+	assert.LessOrEqual(t, m["lossless_gbps"], m["engine_gbps"])
+	assert.Greater(t, m["lossless_gbps"], m["engine_gbps"]/2, "the window is large enough")
+
+	at := map[string]LossPoint{}
+	for _, p := range b.Loss {
+		if p.Sweep == "links" && p.Links == 8 || p.Sweep == "rate" && (p.Rate == 0 || p.Rate == 0.01) {
+			at[p.Variant+" "+p.Sweep+map[bool]string{true: " none"}[p.Rate == 0]] = p
+		}
+		assert.LessOrEqual(t, p.Gbps, m["lossless_gbps"]+1e-9, "%+v", p)
+		assert.Positive(t, p.Gbps)
+	}
+	for _, v := range b.Variants {
+		none := at[v.Name+" rate none"]
+		assert.Zero(t, none.Lost+none.Resent+none.Timeouts+none.Deviation, v.Name)
+		assert.InDelta(t, m["lossless_gbps"], none.Gbps, 1e-9, v.Name)
+		some := at[v.Name+" rate"]
+		assert.Positive(t, some.Lost, v.Name)
+		assert.Positive(t, some.Resent, v.Name)
+		assert.Less(t, some.Gbps, none.Gbps, v.Name)
+	}
+	assert.Zero(t, at["all rate"].Bound)
+	assert.InDelta(t, m["lossless_gbps"]/(1+0.01/0.99*m["gobackn_packets"]), at["nak rate"].Bound, 1e-9)
+	assert.InDelta(t, m["lossless_gbps"]/(1+0.01/0.99*(1+250000/32.0)), at["timeout rate"].Bound, 1e-9)
+	assert.Positive(t, at["timeout rate"].Timeouts)
+	assert.Less(t, at["timeout rate"].Gbps, at["nak rate"].Gbps, "a time-out costs more than a NAK")
+	assert.InDelta(t, 52.7*1.073741824, at["nak rate"].Paper, 1e-9)
+	assert.InDelta(t, 56.4*1.073741824, at["nak links"].Paper, 1e-9)
+}
+
+func TestBenchLossNeedsEightMembers(t *testing.T) {
+	_, err := newLossBench(LossOptions{Seeds: 1, Packets: 1}, synthetic.Manifest(synthetic.Mini()), nil)
+	require.ErrorContains(t, err, "a star of 8 ranks needs as many members, synthetic has 4")
+}
