@@ -74,6 +74,9 @@ Ends at SIGINT, SIGTERM or after --duration, prints what was counted, and remove
 			if errors.Is(err, live.ErrTaken) {
 				return usageError{err}
 			}
+			if rep.Config == "" { // it did not begin
+				return err
+			}
 			a.printLive(&rep)
 			return errors.Join(err, writeJSON(jsonFile, &rep))
 		}}
@@ -142,9 +145,6 @@ func parsePorts(args []string) ([]live.Port, error) {
 }
 
 func (a *app) printLive(rep *live.Report) {
-	if rep.Config == "" {
-		return // it did not begin
-	}
 	t := newTable("port", "in", "short", "long", "arp", "out", "nobody", "full", "failed", "returned", "socket")
 	for _, p := range rep.Ports {
 		t.AppendRow(table.Row{p.Port, p.In, p.Short, p.Long, p.ARP, p.Out, p.Nobody, p.Full, p.Failed, p.Returned, p.Mine})
