@@ -168,6 +168,7 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 			leaf.In("ack_own", 24),
 			leaf.In("ack_own_msn", 24),
 			leaf.Out("ack_we", 1),
+			leaf.Out("ack_lift", 1),
 			leaf.Out("ack_psn", 24),
 			leaf.Out("ack_msn", 24),
 			leaf.In("vrd_valid", 1),

@@ -144,6 +144,8 @@ module inc_check_duplicate #(
     input  wire [23:0]         ack_own,
     input  wire [23:0]         ack_own_msn,
     output wire                ack_we,
+    // all endpoints have ack_psn at least
+    output wire                ack_lift,
     output wire [23:0]         ack_psn,
     output wire [23:0]         ack_msn,
 
@@ -415,7 +417,7 @@ module inc_check_duplicate #(
     wire opens       = outside && map_opens && (in_order || !map_opens_up);
     wire bad_control = outside && map_bad_control;
     wire astray      = outside && !opens && !map_bad_control && !map_wrong_role;
-    wire contradicts = ranged && is_data && map_contradicts;
+    wire contradicts = ranged && is_data && in_range && map_contradicts;
     wire stale_ack   = is_ack && !in_range;
     wire placed      = !astray && !bad_control && !contradicts && !stale_ack;
 
@@ -437,18 +439,25 @@ module inc_check_duplicate #(
 
     // ---- what was acknowledged ----
 
+    // the last PSN before the frame's range; outside of all, before the current one
+    wire [23:0] range_before = map_begin - 24'd1;
+
     // an answer to data is about what its receiver has: the endpoint itself, in a Reduce the parent; a Broadcast's about what all have
     assign ack_rd    = rd_en;
     assign ack_group = group;
     assign ack_self  = self;
     assign ack_mask  = ranged ? map_ack_mask : ent_ack_mask;
     assign ack_pick  = reduces ? parent_mask : self;
-    assign ack_psn   = syn_ack ? psn : psn - 24'd1;
+    // what a control that opens a range is about: all are through with what came before the range that ends
+    assign ack_psn   = is_data ? range_before : syn_ack ? psn : psn - 24'd1;
     assign ack_msn   = ent_ext[23:0];
+    // a switch that sends a NAK of a range's first PSN speaks for that range alone
+    wire   speaks    = !ranged || syn_ack || psn != map_begin;
 
     // The minimum over all, before this acknowledgement and after it, is made in three steps: this endpoint's after it; the minima; and,
     // in-band, the minima within the frame's range, of which the one before it counts as well.
     wire [23:0] own_step = ack_psn - ack_own;
+    wire        own_stays = own_step[23] || !speaks;
     reg  [23:0] own_reg, own_msn_reg;
     wire [23:0] past_rest   = ack_rest - ack_own;
     wire [23:0] now_rest    = ack_rest - own_reg;
@@ -459,13 +468,12 @@ module inc_check_duplicate #(
     wire [23:0] past_high = map_end - past_reg;
     wire [23:0] now_low   = now_reg - map_begin;
     wire [23:0] now_high  = map_end - now_reg;
-    wire [23:0] range_before = map_begin - 24'd1;
     reg  [23:0] before_reg, least_reg;
     reg         minima_reg, clamped_reg;
 
     always @(posedge clk) begin
-        own_reg       <= own_step[23] ? ack_own : ack_psn;
-        own_msn_reg   <= own_step[23] ? ack_own_msn : ack_msn;
+        own_reg       <= own_stays ? ack_own : ack_psn;
+        own_msn_reg   <= own_stays ? ack_own_msn : ack_msn;
         past_reg      <= past_others ? ack_rest : ack_own;
         now_reg       <= now_others ? ack_rest : own_reg;
         least_msn_reg <= now_others ? ack_rest_msn : own_msn_reg;
@@ -619,7 +627,8 @@ module inc_check_duplicate #(
     wire acks  = is_ack && apply;
 
     // ePSN moves on acceptance, and in-band with what the parent sends
-    assign ack_we           = acks;
+    assign ack_we           = acks && speaks;
+    assign ack_lift         = opening;
     assign ep_we            = apply && (accept || nak || moves);
     assign ep_epsn_next     = accept || moves ? ent_psn + 24'd1 : ep_epsn;
     assign ep_msn_next      = accept && ends ? ep_msn + 24'd1 : ep_msn;
@@ -771,7 +780,7 @@ module inc_check_duplicate #(
     assign count[C_DROP_STALE_ACK]       = d_stale;
 
     wire unused_bits = &{1'b0, last_wide, slot_bytes, n_wide, unit, sibling, mask_sent, init_ei, own_step, past_rest, past_low, past_high, now_low, now_high,
-                         covered_by, picked_past, rest_past, gap_low, done_step, ent_empty, ent_in_band, ctl_busy, map_current, map_previous,
+                         covered_by, picked_past, range_before, rest_past, gap_low, done_step, ent_empty, ent_in_band, ctl_busy, map_current, map_previous,
                          map_opens, map_opens_up, map_bad_control, map_wrong_role, map_contradicts, map_base, map_psn, map_rng, map_begin,
                          map_end, map_up, map_down, map_ackable_any, map_needs_host, map_collective, map_function, map_dtype, map_in_mask,
                          map_out_mask, map_ack_mask, map_parent_mask};

@@ -103,6 +103,7 @@ func (b *bench) seen(want *mapped) mapped {
 		BadControl: b.Is("map_bad_control"), WrongRole: b.Is("map_wrong_role"), Contradicts: b.Is("map_contradicts"), Base: b.Get("map_base"),
 	}
 	if !want.Current && !want.Previous {
+		m.Begin = b.Get("map_begin")
 		return m
 	}
 	m.PSN, m.RNG = b.Get("map_psn"), b.Get("map_rng")

@@ -14,7 +14,7 @@
 //   stall       none; init waits while ctl_busy is high
 //   range       map_current: belongs to the current range, map_previous: to the one before, neither: outside, and then only map_base,
 //               map_opens, map_opens_up, map_bad_control and map_wrong_role mean anything (the last four and map_contradicts are low where
-//               they do not apply); map_rng is the number of the range modulo 4, range 0 being the first since the start
+//               they do not apply), and map_begin, which is the current range's, before the first range the PSN before it; map_rng is the number of the range modulo 4, range 0 being the first since the start
 //   CNP         belongs to the current range, its PSN to none: map_psn is ent_psn; before the first range it has the registers' roles of an
 //               AllReduce, number 0, and map_begin and map_end mean nothing
 //   roles       in of a Broadcast and out of a Reduce are empty; map_up: the endpoint is in in; map_down: it is the parent, not in in, and the

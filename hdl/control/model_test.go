@@ -210,6 +210,9 @@ func (a arith) place(g *group, f *frame, endpoints int) mapped {
 		}
 		return m
 	}
+	if m.Begin = (g.start - 1) & mask24; newest >= 0 {
+		m.Begin = g.ranges[newest].first
+	}
 	if f.control() && f.psn == m.Base {
 		c := parse(f.ext)
 		switch {

@@ -3,14 +3,15 @@
 // inc_receive_ack: what every endpoint of every group has acknowledged, the MSN beside it, and the minimum over a mask.
 //
 // Contract
-//   order       one frame at a time: ack_rd, ack_we or not, ack_rd of the next; ack_group, ack_self, ack_mask, ack_pick stand still from ack_rd
+//   order       one frame at a time: ack_rd, ack_we, ack_lift or neither, ack_rd of the next; ack_group, ack_self, ack_mask, ack_pick stand still from ack_rd
 //               to ack_we or until the answer was used
 //   latency     ack_rd in cycle 0, ack_picked* and ack_own* from cycle 1 on, ack_rest* and ack_ready from cycle STAGES + 1 on, all
 //               until the next ack_rd, whatever is written; a write is seen by an ack_rd in the cycle after it
 //   throughput  a read, or a write of what was read, in a cycle
-//   stall       none; init waits while ack_we is high
+//   stall       none; init waits while ack_we or ack_lift is high
 //   serial      all compared numbers of a group lie within half the number range of each other; of equals the lowest endpoint is the minimum
 //   commit      ack[self] = serial maximum of itself and ack_psn, at a distance of 2**23 itself; where it does not fall, its MSN is ack_msn
+//   lift        every ack of the group = serial maximum of itself and ack_psn; the MSNs stay
 //   reset       ack_ready low; no state of a group is known until its start
 //   not done    knows no collectives: whose minimum, and whether an ACK counts, is for who asks; ack_picked* and ack_own* of nobody are 0,
 //               ack_rest* of nobody (ack_rest_any low) mean nothing
@@ -59,6 +60,8 @@ module inc_receive_ack #(
 
     // commit, for ack_self
     input  wire                                   ack_we,
+    // or for all endpoints of the group: ack_psn at least
+    input  wire                                   ack_lift,
     input  wire [23:0]                            ack_psn,
     input  wire [23:0]                            ack_msn
 );
@@ -84,13 +87,15 @@ module inc_receive_ack #(
     wire [48*MASK_W-1:0] word;
     wire [48*MASK_W-1:0] word_next;
 
-    assign init_take = init_valid && !ack_we;
+    wire writes = ack_we || ack_lift;
+
+    assign init_take = init_valid && !writes;
 
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(48 * MASK_W), .ADDR_W(GRP_W)) u_acks (
         .clk   (clk),
-        .we    (ack_we || init_valid),
-        .waddr (ack_we ? ack_group : init_group),
-        .wdata (ack_we ? word_next : {MASK_W{24'd0, init_psn - 24'd1}}),
+        .we    (writes || init_valid),
+        .waddr (writes ? ack_group : init_group),
+        .wdata (writes ? word_next : {MASK_W{24'd0, init_psn - 24'd1}}),
         .re    (ack_rd),
         .raddr (ack_group),
         .rdata (word)
@@ -120,7 +125,10 @@ module inc_receive_ack #(
     genvar e;
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_next
-            assign word_next[48*e +: 48] = ack_self[e] ? self_next : word[48*e +: 48];
+            wire [23:0] above = ack_psn - word[48*e +: 24];
+            wire [47:0] lifted = {word[48*e+24 +: 24], above[23] ? word[48*e +: 24] : ack_psn};
+            assign word_next[48*e +: 48] = ack_lift ? lifted : ack_self[e] ? self_next : word[48*e +: 48];
+            wire unused_above = &{1'b0, above};
         end
     endgenerate
 

@@ -74,6 +74,7 @@ func (p ReceiveAck) Module() (*graph.Module, error) {
 			leaf.Out("ack_own", 24),
 			leaf.Out("ack_own_msn", 24),
 			leaf.In("ack_we", 1),
+			leaf.In("ack_lift", 1),
 			leaf.In("ack_psn", 24),
 			leaf.In("ack_msn", 24),
 		},

@@ -70,7 +70,8 @@ type bench struct {
 	// stages that the test believes in
 	stages int
 	cur    *look
-	age    int // cycles since cur's read
+	lift   bool // of cur's group, in the next cycle, instead of a write
+	age    int  // cycles since cur's read
 	// group that is to start, or -1
 	starting int
 	psn      uint64
@@ -155,8 +156,12 @@ func (b *bench) cycle(next *look, write *ack) error {
 		b.Set("ack_pick", bit(l.pick))
 	}
 	to := ack{b.rng.Uint64() & mask24, b.rng.Uint64() & mask24}
+	b.SetBool("ack_lift", b.lift)
 	if write != nil {
 		to = *write
+	}
+	if b.lift {
+		to.PSN = b.floor()
 	}
 	b.Set("ack_psn", to.PSN)
 	b.Set("ack_msn", to.MSN)
@@ -167,7 +172,8 @@ func (b *bench) cycle(next *look, write *ack) error {
 	b.Clock()
 
 	got := shown{Ready: b.Is("ack_ready"), Take: b.Is("init_take")}
-	want := shown{Take: offer && write == nil}
+	want := shown{Take: offer && write == nil && !b.lift}
+	b.lift = false
 	if b.cur != nil {
 		want.Ready = b.age > b.stages
 		// a look's inputs replace those of the one before in the cycle of ack_rd: only what is in registers still stands then
@@ -187,7 +193,7 @@ func (b *bench) cycle(next *look, write *ack) error {
 		return fmt.Errorf("cycle %d, %d after the read (-want +got):\n%s", now, b.age, d)
 	}
 
-	if offer && write != nil {
+	if offer && !want.Take {
 		b.met["a start waits"]++
 	}
 	if want.Take {
@@ -232,6 +238,30 @@ func (b *bench) commit() *ack {
 	return w
 }
 
+// floor draws a number near those of the look's group, and lifts all of them to it.
+func (b *bench) floor() uint64 {
+	acks := b.acks[b.cur.group]
+	base, highest := acks[0].PSN, acks[0].PSN
+	for _, a := range acks {
+		if behind(base, a.PSN) < 0 {
+			base = a.PSN
+		}
+		if behind(highest, a.PSN) > 0 {
+			highest = a.PSN
+		}
+	}
+	psn := (base + uint64(b.rng.IntN(behind(base, highest)+1)) + uint64(b.rng.IntN(4)) - 2) & mask24
+	for e := range acks {
+		if behind(acks[e].PSN, psn) > 0 {
+			acks[e].PSN = psn
+			b.met["lifted"]++
+		} else {
+			b.met["not lifted"]++
+		}
+	}
+	return psn
+}
+
 // start has a group start, at a PSN whose like has been trouble.
 func (b *bench) start(g int) {
 	b.starting = g
@@ -264,7 +294,11 @@ func (b *bench) run(looks int) error {
 			}
 		}
 		if write {
-			if err := b.cycle(nil, b.commit()); err != nil {
+			var w *ack
+			if b.lift = b.rng.IntN(8) == 0; !b.lift {
+				w = b.commit()
+			}
+			if err := b.cycle(nil, w); err != nil {
 				return err
 			}
 			for range b.rng.IntN(3) {
@@ -295,7 +329,7 @@ func TestAgainstModel(t *testing.T) {
 				}
 			}
 			for _, k := range []string{"rises", "repeats", "falls", "half the range", "a tie", "smaller across the wrap", "half a range apart", "nobody else",
-				"no endpoint", "picks itself", "itself in the mask", "a start waits"} {
+				"no endpoint", "picks itself", "itself in the mask", "a start waits", "lifted", "not lifted"} {
 				switch {
 				case p.MaskW == 1 && (k == "a tie" || k == "smaller across the wrap" || k == "half a range apart"),
 					p.Groups == 1 && k == "a start waits":
