@@ -493,10 +493,11 @@ func TestLimit(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestSameSeedSameRun: a lossy run is the same every time, and another seed makes another one.
+// TestSameSeedSameRun: a lossy run is the same every time, whoever runs the engines, and another seed makes another one.
 func TestSameSeedSameRun(t *testing.T) {
-	run := func(seed uint64) (net.Stats, []Stats, uint64) {
+	run := func(seed uint64, workers int) (net.Stats, []Stats, uint64) {
 		w := world(t, Tree{3, 2}, engine(2), lossy(0.05), func(c *Config) { c.Seed = seed })
+		w.Net().SetWorkers(workers)
 		g, err := w.NewGroup(GroupConfig{Window: 8})
 		require.NoError(t, err)
 		c, err := g.Queue(Request{Collective: AllReduce, In: values(rand.New(rand.NewPCG(1, 1)), arith.Kind{}, 4, 8000)})
@@ -504,12 +505,12 @@ func TestSameSeedSameRun(t *testing.T) {
 		finish(t, w, c)
 		return w.Net().Stats, c.Ranks, c.Cycles()
 	}
-	links, ranks, cycles := run(5)
-	links2, ranks2, cycles2 := run(5)
+	links, ranks, cycles := run(5, 1)
+	links2, ranks2, cycles2 := run(5, 3)
 	assert.Equal(t, links, links2)
 	assert.Equal(t, ranks, ranks2)
 	assert.Equal(t, cycles, cycles2)
-	links3, _, _ := run(6)
+	links3, _, _ := run(6, 1)
 	assert.NotEqual(t, links, links3)
 }
 
@@ -555,6 +556,19 @@ func TestRefusals(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	finish(t, w)
+
+	// A window that nobody gave takes what is left.
+	small := engine(4)
+	small.BufferBytes = 12 * small.MTUBytes
+	w = world(t, Tree{2, 4}, small)
+	g, err = w.NewGroup(GroupConfig{})
+	require.NoError(t, err)
+	assert.Equal(t, 2, g.Config().Window)
+	_, err = w.NewGroup(GroupConfig{Window: 2})
+	require.ErrorContains(t, err, "of 12 are 4 left")
+	g, err = w.NewGroup(GroupConfig{})
+	require.NoError(t, err)
+	assert.Equal(t, 1, g.Config().Window)
 
 	m := synthetic.Manifest(engine(2))
 	_, err = New(Config{Manifest: m, Tree: Tree{2, 4}})

@@ -26,7 +26,8 @@ type Fixed struct {
 
 // GroupConfig is a communicator.
 type GroupConfig struct {
-	// Message is M, the packets of a message; 0 is 1. Window is W, the messages under way; 0 is what fits the configuration's window.
+	// Message is M, the packets of a message; 0 is 1. Window is W, the messages under way; 0 is the configuration's window, or what the buffer
+	// has left of it.
 	Message, Window int
 	// PathMTU is the payload of a full packet in bytes, a multiple of 4; 0 is the switches' MTU.
 	PathMTU int
@@ -68,7 +69,8 @@ type joined struct {
 	link *net.Link
 }
 
-// NewGroup puts one more group on every switch, joins its hosts and starts it. In-band groups need the engine's in_band.
+// NewGroup puts one more group on every switch, joins its hosts and starts it; time passes meanwhile. In-band groups need the engine's
+// in_band.
 func (w *World) NewGroup(cfg GroupConfig) (*Group, error) {
 	g := &Group{w: w, index: len(w.groups), cfg: cfg}
 	if err := g.make(); err != nil {
@@ -84,6 +86,9 @@ func (g *Group) fill() error {
 	c.Message = max(c.Message, 1)
 	if c.Window == 0 {
 		c.Window = max(p.WindowPackets/c.Message, 1)
+		for c.Window > 1 && g.units() > p.Slots()-g.w.units {
+			c.Window /= 2
+		}
 	}
 	if c.PathMTU == 0 {
 		c.PathMTU = p.MTUBytes
@@ -113,6 +118,18 @@ func (g *Group) fill() error {
 		c.Timeout = g.timeout()
 	}
 	return nil
+}
+
+// window is MW: the packets under way, rounded up to a power of two.
+func (g *Group) window() int { return 1 << bits.Len(uint(g.cfg.Message*g.cfg.Window-1)) }
+
+// units is what the group takes of the buffer.
+func (g *Group) units() int {
+	n := 2 * g.window()
+	if f := g.cfg.Fixed; f == nil && g.w.p.DTypeMask()&wideTypes != 0 || f != nil && f.DType.Wide() {
+		n *= 2
+	}
+	return n
 }
 
 // timeout is some round trips of full windows of all hosts through one switch, several groups at a time, at the pace of the slowest of link,
@@ -152,17 +169,15 @@ func (g *Group) make() error {
 	if err := g.fill(); err != nil {
 		return err
 	}
-	w, p := g.w, g.w.p
-	mw := 1 << bits.Len(uint(g.cfg.Message*g.cfg.Window-1))
-	g.set = inc.Group{SlotBase: w.units, Log2N: bits.Len(uint(mw)), BigEndian: g.cfg.BigEndian}
-	units := 2 * mw
-	if wide := p.DTypeMask() & wideTypes; g.cfg.Fixed == nil && wide != 0 || g.cfg.Fixed != nil && g.cfg.Fixed.DType.Wide() {
-		units *= 2
+	w, units := g.w, g.units()
+	if left := w.p.Slots() - w.units; units > left {
+		return fmt.Errorf("a window of %d packets takes %d units of the buffer, of %d are %d left", g.window(), units, w.p.Slots(), left)
 	}
-	if w.units+units > p.Slots() {
-		return fmt.Errorf("a window of %d packets takes %d units of the buffer, of %d are %d left", mw, units, p.Slots(), p.Slots()-w.units)
-	}
+	g.set = inc.Group{SlotBase: w.units, Log2N: bits.Len(uint(g.window())), BigEndian: g.cfg.BigEndian}
 	if err := g.newNumbers(); err != nil {
+		return err
+	}
+	if err := g.program(); err != nil {
 		return err
 	}
 	for _, edge := range g.edges {
@@ -179,11 +194,8 @@ func (g *Group) make() error {
 		g.ranks = append(g.ranks, r)
 		w.net.AddHost(edge.Switch, up.Port, r.host, edge.link)
 	}
-	if err := g.program(); err != nil {
-		return err
-	}
 	w.units += units
-	return nil
+	return w.catchUp()
 }
 
 const wideTypes = 1<<arith.FP16 | 1<<arith.BF16

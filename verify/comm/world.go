@@ -187,6 +187,15 @@ func (w *World) run(ctx context.Context, done func() bool) error {
 	}
 }
 
+// catchUp runs the network to where the switches are: writing registers took them time.
+func (w *World) catchUp() error {
+	latest := uint64(0)
+	for _, d := range w.duts {
+		latest = max(latest, d.Now())
+	}
+	return w.run(context.Background(), func() bool { return w.Now() >= latest })
+}
+
 func (w *World) stall() uint64 {
 	if w.cfg.Stall > 0 {
 		return w.cfg.Stall
