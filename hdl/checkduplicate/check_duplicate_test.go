@@ -18,7 +18,13 @@ import (
 
 // oneGroup has a single group, wide words, 32-bit elements alone, and no ICRC check.
 func oneGroup() checkduplicate.CheckDuplicate {
-	return checkduplicate.CheckDuplicate{LenW: 8, WordsW: 3, Bytes: 32, EPW: 2, EIW: 2, MaskW: 3, SlotW: 3, Planes: 1, Groups: 1, PktW: 5, Counters: 37}
+	return checkduplicate.CheckDuplicate{LenW: 8, WordsW: 3, Bytes: 32, EPW: 2, EIW: 2, MaskW: 3, SlotW: 3, Planes: 1, Groups: 1, PktW: 5, Counters: 45}
+}
+
+// inBand has in-band groups besides.
+func inBand(p checkduplicate.CheckDuplicate) checkduplicate.CheckDuplicate {
+	p.InBand = 1
+	return p
 }
 
 // tree keeps contributions by pairs; the last of its five endpoints has none.
@@ -29,13 +35,13 @@ func tree() checkduplicate.CheckDuplicate {
 // wideTree is one group of six endpoints in three pairs.
 func wideTree() checkduplicate.CheckDuplicate {
 	return checkduplicate.CheckDuplicate{LenW: 8, WordsW: 3, Bytes: 32, EPW: 3, EIW: 3, MaskW: 6, SlotW: 4, Planes: 3, Tree: 1, Halves: 1, Groups: 1, PktW: 5,
-		ICRC: 1, Counters: 37}
+		ICRC: 1, Counters: 45}
 }
 
 // couple is one pair, of 32-bit elements, and a third endpoint for the parent.
 func couple() checkduplicate.CheckDuplicate {
 	return checkduplicate.CheckDuplicate{LenW: 8, WordsW: 6, Bytes: 4, EPW: 2, EIW: 3, MaskW: 3, SlotW: 5, Planes: 1, Tree: 1, Groups: 2, PktW: 7, ICRC: 1,
-		Counters: 37}
+		Counters: 45}
 }
 
 // bench is everything around the module: queues, slot words, and who takes work and frames.
@@ -53,9 +59,15 @@ type bench struct {
 
 	start    int // of the head frame's payload in the packet buffer
 	reads    int
-	readSlot int // in the cycle before, or -1
+	ackWait  int       // cycles from ack_rd to ack_ready, 2 or more
+	ackAge   int       // cycles since ack_rd
+	asked    [4]uint64 // group, self, mask and pick of that read
+	mapAge   int       // cycles since ctl_rd
+	busyFor  int       // cycles that ctl_busy stays high, of the next open
+	busyLeft int
+	length   uint64 // of the next range, or 0 for any
+	readSlot int    // in the cycle before, or -1
 	spec     *work
-	dual     bool // a recycled slot is written in this cycle
 	initing  *group
 	counts   map[string]int
 	popAt    []uint64
@@ -67,13 +79,14 @@ type bench struct {
 func newBench(t *testing.T, lib *sim.Lib, p checkduplicate.CheckDuplicate, seed uint64) *bench {
 	yes := func() bool { return true }
 	b := &bench{Rig: rig.New(t, lib, seed), t: t, p: p, rng: rand.New(rand.NewPCG(seed, 1)), mem: map[int]word{}, ready: yes, room: yes,
-		readSlot: -1, counts: map[string]int{}}
+		readSlot: -1, counts: map[string]int{}, ackWait: 3, ackAge: 100, mapAge: 100}
 	b.m = &model{bytes: uint64(p.Bytes), epW: p.EPW, icrc: p.ICRC != 0, tree: p.Tree != 0, gapNAK: true, ep: map[int]*endpoint{}, slots: map[int]word{}}
 	for g := range p.Groups {
 		for e := range 1 << p.EPW {
 			b.m.ep[g<<p.EPW|e] = &endpoint{}
 		}
 		b.m.groups = append(b.m.groups, &group{parent: -1})
+		b.m.done = append(b.m.done, 0)
 	}
 	return b
 }
@@ -88,12 +101,19 @@ func (b *bench) configure(g int) {
 		children >>= 1
 	}
 	*n = group{in: 1 + b.rng.Uint64N(children), out: b.rng.Uint64N(all + 1), ack: b.rng.Uint64() & all, parent: b.rng.IntN(b.p.MaskW+2) - 2,
+		collective: []uint64{allReduce, allReduce, reduce, broadcast, barrier}[b.rng.IntN(5)], halves: b.p.Halves != 0,
 		function: b.rng.Uint64N(3), dtype: 3 * b.rng.Uint64N(2), bigEndian: b.rng.IntN(2) == 0, salt: b.rng.Uint64(), starting: true}
 	if b.p.Halves != 0 {
 		n.dtype = b.rng.Uint64N(4)
 	}
 	if n.parent < 0 {
 		n.parent = -1
+	}
+	if n.collective == reduce || n.collective == broadcast {
+		n.parent = max(n.parent, 0)
+	}
+	if b.p.InBand != 0 && b.rng.IntN(3) > 0 {
+		n.inBand, n.collective = true, allReduce
 	}
 	if b.rng.IntN(2) == 0 { // an ordinary star
 		n.out, n.ack = n.in, all
@@ -129,13 +149,17 @@ func (b *bench) driveFrame() (verdict bool) {
 		f = &frame{}
 	}
 	g := b.m.groups[f.group]
-	self := uint64(1) << f.endpoint
+	_, _, up, down, ackable := b.m.view(f)
+	if g.inBand { // Control's to say
+		up, down, ackable = b.rng.IntN(2) == 0, b.rng.IntN(2) == 0, b.rng.IntN(2) == 0
+	}
 	for _, s := range []struct {
 		name string
 		v    uint64
 	}{
 		{"bypass", bit(f.bypass)}, {"foreign", bit(f.foreign)}, {"ei", uint64(f.group<<b.p.EPW | f.endpoint)}, {"host", bit(f.host)},
-		{"up", bit(g.in&self != 0)}, {"down", bit(g.in&self == 0 && g.parent == f.endpoint)}, {"ackable", bit(f.ackable)},
+		{"up", bit(up)}, {"down", bit(down)}, {"ackable", bit(ackable)}, {"in_band", bit(g.inBand)}, {"empty", bit(f.plen == 0)},
+		{"ack_mask", g.ack}, {"collective", g.collective},
 		{"sum_ok", bit(f.sumOK)}, {"len_ok", bit(f.lenOK)}, {"tver_ok", bit(f.tverOK)}, {"too_long", bit(f.tooLong)}, {"whole", bit(f.whole)},
 		{"opcode", f.opcode}, {"se", bit(f.se)}, {"pad", f.pad}, {"ce", bit(f.ce)}, {"psn", f.psn}, {"ext", f.ext}, {"plen", f.plen},
 		{"words", b.m.words(f.plen)}, {"base", g.base}, {"log2_n", g.log2}, {"in_mask", g.in}, {"out_mask", g.out},
@@ -143,6 +167,8 @@ func (b *bench) driveFrame() (verdict bool) {
 	} {
 		show("ent_"+s.name, s.v)
 	}
+	b.driveMap(f)
+	b.driveAcks()
 	if verdict {
 		b.SetBool("vrd_err", f.err)
 		b.SetBool("vrd_len_ok", f.bodyOK)
@@ -155,6 +181,81 @@ func (b *bench) driveFrame() (verdict bool) {
 		b.Set("vrd_end", b.rng.Uint64N(1<<b.p.PktW))
 	}
 	return verdict
+}
+
+// noise sets an input to something that must not matter.
+func (b *bench) noise(name string) {
+	p := b.Pin(name)
+	p.SetUint64(b.rng.Uint64() & (1<<p.Width() - 1))
+}
+
+// driveMap shows what Control says, from the second cycle after it was asked.
+func (b *bench) driveMap(f *frame) {
+	b.SetBool("ctl_busy", b.busyLeft > 0)
+	at := f.at
+	v := at.span
+	inside := at.inside()
+	self := uint64(1) << f.endpoint
+	for _, s := range []struct {
+		name   string
+		inside bool // means something inside a range alone
+		v      uint64
+	}{
+		{"current", false, bit(at.current)}, {"previous", false, bit(at.previous)}, {"opens", false, bit(at.opens)}, {"opens_up", false, bit(at.opensUp)},
+		{"bad_control", false, bit(at.bad)}, {"wrong_role", false, bit(at.wrong)}, {"contradicts", true, bit(at.contradicts)}, {"base", false, at.base},
+		{"psn", true, at.psn}, {"rng", true, v.rng}, {"begin", false, v.begin}, {"end", true, v.end}, {"up", true, bit(v.in&self != 0)},
+		{"down", true, bit(v.in&self == 0 && v.parent&self != 0 && v.collective != reduce)}, {"ackable_any", true, bit(v.ack&self != 0)},
+		{"needs_host", true, bit(v.collective == allReduce || v.collective == barrier)}, {"collective", true, v.collective},
+		{"function", true, v.function}, {"dtype", true, v.dtype}, {"in_mask", true, v.in}, {"out_mask", true, v.out}, {"ack_mask", true, v.ack},
+		{"parent_mask", true, v.parent},
+	} {
+		if b.mapAge < 2 || s.inside && !inside {
+			b.noise("map_" + s.name)
+		} else {
+			b.Set("map_"+s.name, s.v)
+		}
+	}
+}
+
+// driveAcks shows what ReceiveACK answers to the last read.
+func (b *bench) driveAcks() {
+	group, self, mask, pick := int(b.asked[0]), b.asked[1], b.asked[2], b.asked[3]
+	show := func(name string, of uint64, known bool) {
+		var psn, msn uint64
+		for _, e := range members(of) {
+			ep := b.m.ep[group<<b.p.EPW|e]
+			psn, msn = psn|ep.acked, msn|ep.ackedMSN
+		}
+		if known && of != 0 {
+			b.Set("ack_"+name, psn)
+			b.Set("ack_"+name+"_msn", msn)
+		} else {
+			b.noise("ack_" + name)
+			b.noise("ack_" + name + "_msn")
+		}
+	}
+	show("own", self, b.ackAge >= 1)
+	show("picked", pick, b.ackAge >= 1)
+	ready := b.ackAge >= b.ackWait
+	b.SetBool("ack_ready", ready)
+	least := uint64(0) // the endpoint, one-hot
+	for _, e := range members(mask &^ self) {
+		ep := b.m.ep[group<<b.p.EPW|e]
+		if least == 0 || serial(ep.acked, b.m.ep[group<<b.p.EPW|members(least)[0]].acked) < 0 {
+			least = 1 << e
+		}
+	}
+	show("rest", least, ready)
+	if ready {
+		b.SetBool("ack_rest_any", least != 0)
+	} else {
+		b.noise("ack_rest_any")
+	}
+	if ready && least != 0 {
+		b.Set("ack_rest_ep", uint64(members(least)[0]))
+	} else {
+		b.noise("ack_rest_ep")
+	}
 }
 
 // end is where the head frame's payload ends. Frames that carry no payload, and what is bypassed, leave words or not: any number will do.
@@ -195,6 +296,24 @@ func (b *bench) cycle() {
 	b.Clock()
 
 	f := b.cur
+	b.ackAge++
+	b.mapAge++
+	b.busyLeft = max(b.busyLeft-1, 0)
+	if b.Is("ack_rd") {
+		b.ackAge = 1
+		b.asked = [4]uint64{b.Get("ack_group"), b.Get("ack_self"), b.Get("ack_mask"), b.Get("ack_pick")}
+	}
+	require.Equal(t, b.Is("rd_en"), b.Is("ack_rd"))
+	if b.Is("ctl_rd") {
+		require.True(t, f != nil && !f.bypass && b.m.groups[f.group].inBand)
+		b.mapAge = 1
+		f.looked = b.m.groups[f.group].live
+		f.at = b.place(f)
+	}
+	require.Equal(t, b.Is("ctl_open"), b.Is("ack_lift"))
+	if b.Is("ctl_open") {
+		b.opened(f)
+	}
 	pop := b.Is("ent_pop")
 	require.Equal(t, pop, b.Is("vrd_pop"))
 	require.Equal(t, uint64(b.start), b.Get("pkt_start"))
@@ -202,17 +321,24 @@ func (b *bench) cycle() {
 		require.NotNil(t, f)
 		b.reads++
 		b.readSlot = int(b.Get("rd_slot"))
-		f.looked = b.m.groups[f.group].live
-		if !f.bypass {
-			require.Equal(t, b.m.groups[f.group].slot(f.psn), b.readSlot)
+		g := b.m.groups[f.group]
+		psn, known := f.psn, !f.bypass
+		if g.inBand && known {
+			require.GreaterOrEqual(t, b.mapAge, 2, "looked before Control has said where")
+			f.looked = g.live && f.looked
+			psn, known = f.at.psn, f.at.inside()
+		} else {
+			f.looked = g.live
+		}
+		if known {
+			require.Equal(t, g.slot(psn), b.readSlot)
 		}
 	}
 	if b.Is("wr_en") {
-		require.True(t, pop || b.dual, "a slot is written in a cycle without a decision")
+		require.True(t, pop, "a slot is written in a cycle without a decision")
 		b.mem[int(b.Get("wr_slot"))] = word{tag: b.Get("wr_tag"), mask: b.Get("wr_mask"), opcode: b.Get("wr_opcode"), plen: b.Get("wr_plen"),
 			pad: b.Get("wr_pad"), ext: b.Get("wr_ext"), complete: b.Is("wr_complete"), se: b.Is("wr_se"), ce: b.Is("wr_ce")}
 	}
-	b.dual = false
 	if b.Is("init_valid") && b.Is("init_take") {
 		psn := b.Get("init_psn")
 		*b.m.ep[initEI] = endpoint{psn: psn, acked: (psn - 1) & mask24}
@@ -228,7 +354,12 @@ func (b *bench) cycle() {
 		require.Equal(t, !pop, b.Is("op_spec"))
 	}
 	if !pop {
-		require.Zero(t, b.Get("count"), "counters step without a decision")
+		if b.Is("ctl_open") {
+			require.Equal(t, count("RANGE_OPEN")&^1, b.Get("count"), "an opening counts alone")
+		} else {
+			require.Zero(t, b.Get("count"), "counters step without a decision")
+		}
+		require.False(t, b.Is("ack_we"), "acknowledged without a decision")
 		require.False(t, b.Is("tx_valid") || b.Is("op_commit") || b.Is("op_kill"), "a frame, commit or kill without a decision")
 		if given != nil {
 			require.Nil(t, b.spec, "work for one frame twice")
@@ -286,11 +417,15 @@ func (b *bench) decided(f *frame, given *work, txRoom bool) {
 	what := fmt.Sprintf("frame %d in cycle %d: %+v", b.done, b.Now(), *f)
 	b.done++
 	b.popAt = append(b.popAt, b.Now())
-	require.Equal(t, 1, b.reads, "state read once a frame")
+	require.Equal(t, 1+int(bit(f.opened)), b.reads, "state read once a frame, and again if it opened a range")
+	require.False(t, b.opens(f), "a control that opens a range was decided: %s", what)
 	before := len(b.m.slots)
 	want := b.m.decide(f)
 	require.Len(t, b.m.slots, before)
-	b.dual = want.counts&(count("WIPE")&^1) != 0
+	require.Equal(t, want.ack != nil, b.Is("ack_we"), what)
+	if want.ack != nil {
+		require.Equal(t, *want.ack, [2]uint64{b.Get("ack_psn"), b.Get("ack_msn")}, what)
+	}
 	got := b.Get("count")
 	require.Equal(t, want.counts, got, "counters want %v, got %v: %s", names(want.counts), names(got), what)
 	for _, n := range names(got) {
@@ -300,8 +435,11 @@ func (b *bench) decided(f *frame, given *work, txRoom bool) {
 	require.Equal(t, want.send != nil, b.Is("tx_valid"), "a frame to be made: %s", what)
 	if w := want.send; w != nil {
 		require.True(t, txRoom)
-		s := send{b.Is("tx_fanout"), b.Get("tx_ei"), b.Get("tx_mask"), b.Get("tx_opcode"), b.Get("tx_pad"), b.Get("tx_psn"), b.Get("tx_ext"),
-			b.Get("tx_plen"), b.Get("tx_words"), b.Is("tx_se"), b.Is("tx_ce")}
+		s := send{b.Get("tx_kind"), b.Get("tx_ei"), b.Get("tx_mask"), b.Get("tx_opcode"), b.Get("tx_pad"), b.Get("tx_psn"), b.Get("tx_ext"),
+			b.Get("tx_plen"), b.Get("tx_words"), b.Get("tx_in_band"), b.Get("tx_rng"), b.Get("tx_dir"), b.Is("tx_se"), b.Is("tx_ce")}
+		if w.inBand == 0 { // whose offset has no meaning
+			w.dir, s.rng, s.dir = 0, 0, 0
+		}
 		if w.opcode == 0x81 {
 			s.ext = 0 // a CNP has no AETH
 		}
@@ -335,11 +473,7 @@ func (b *bench) decided(f *frame, given *work, txRoom bool) {
 		b.counts["at once"]++
 	}
 
-	// All writes of the frames before are there; this one's first is too.
 	for s, w := range b.m.slots {
-		if b.dual && s == b.m.groups[f.group].slot(f.psn+b.m.groups[f.group].n()/2) {
-			continue // comes a cycle later
-		}
 		require.Equal(t, w.seen(), b.mem[s].seen(), "slot %d after %s", s, what)
 	}
 	b.start = b.end()
@@ -353,6 +487,7 @@ func (b *bench) meet(f *frame, w *work) {
 	resent := !w.take
 	for kind, is := range map[string]bool{
 		"wide":                     b.m.groups[f.group].wide(),
+		"range before":             b.m.groups[f.group].inBand && f.at.previous,
 		"builds on a contribution": w.read && w.write,
 		"first of its unit":        !w.read && w.write,
 		"reduces":                  w.reduce,
@@ -379,7 +514,7 @@ func names(set uint64) (out []string) {
 
 // good is a frame with nothing wrong with it but what the caller sets.
 func (b *bench) good(g, e int) *frame {
-	return &frame{group: g, endpoint: e, host: true, ackable: b.m.groups[g].ack>>e&1 != 0, sumOK: true, lenOK: true, tverOK: true, whole: true,
+	return &frame{group: g, endpoint: e, host: true, sumOK: true, lenOK: true, tverOK: true, whole: true,
 		bodyOK: true, icrcOK: true}
 }
 
@@ -416,7 +551,6 @@ func (b *bench) random() *frame {
 	}
 	f := b.good(gi, e)
 	f.host = rng.IntN(5) > 0
-	f.ackable = f.ackable && f.host
 	ep := b.m.ep[gi<<b.p.EPW|e]
 	f.psn = ep.psn
 	if rng.IntN(4) == 0 {
@@ -426,10 +560,21 @@ func (b *bench) random() *frame {
 		f.psn = (ep.psn + 1<<23 - uint64(rng.IntN(3))) & mask24
 	}
 	b.shape(f)
+	if g.inBand {
+		b.inBand(f)
+	}
 	if roll >= 75 {
+		if g.ack != 0 && rng.IntN(4) > 0 {
+			f.endpoint = members(g.ack)[rng.IntN(len(members(g.ack)))]
+		}
+		f.psn = (b.m.ep[gi<<b.p.EPW|f.endpoint].acked + uint64(rng.IntN(6)) - 2) & mask24
 		f.ext = []uint64{0x00, 0x1F, 0x20, 0x3F, 0x40, 0x5F, 0x60, 0x61, 0x63, 0x64, 0x80, 0xFF}[rng.IntN(12)]<<24 | rng.Uint64N(1<<24)
 		f.opcode = []uint64{0x11, 0x11, 0x11, 0x11, 0x81, 0x06, 0x10, 0x12, 0x80, 0xFF}[rng.IntN(10)]
 		f.plen, f.pad = 0, 0
+		if g.inBand {
+			f.at = place{base: f.at.base}
+			b.acks(f)
+		}
 	}
 	f.ce = rng.IntN(5) == 0
 	rare := func() bool { return rng.IntN(40) == 0 }
@@ -466,12 +611,208 @@ func (b *bench) random() *frame {
 	return f
 }
 
+// opens tells that the head frame is a good control that opens a range.
+func (b *bench) opens(f *frame) bool {
+	if f.bypass || f.opened || !b.m.groups[f.group].inBand {
+		return false
+	}
+	f.live = b.m.groups[f.group].live
+	return b.m.drop(f) == "" && b.m.opens(f)
+}
+
+// opened makes the next range of the group, in which the head frame is the control.
+func (b *bench) opened(f *frame) {
+	require.True(b.t, f != nil && f.ended >= f.verdictWait && b.opens(f), "a range is opened: %+v", f)
+	rng, g := b.rng, b.m.groups[f.group]
+	f.opened = true
+	b.counts["RANGE_OPEN"]++
+	b.busyLeft = b.busyFor
+	if b.busyFor == 0 {
+		b.busyLeft = 1 + rng.IntN(6)
+	}
+	all := uint64(1)<<b.p.MaskW - 1
+	require.Equal(b.t, b.current(f), (b.Get("ack_psn")+1)&mask24, "acknowledgements are lifted")
+	for e := range b.p.MaskW {
+		ep := b.m.ep[f.group<<b.p.EPW|e]
+		ep.acked = later(ep.acked, (b.current(f)-1)&mask24)
+	}
+	v := span{begin: g.start, collective: f.ext >> 29, function: rng.Uint64N(3), dtype: 3 * rng.Uint64N(2), in: g.in, out: g.out, ack: g.ack, parent: g.parentMask()}
+	if b.p.Halves != 0 {
+		v.dtype = rng.Uint64N(4)
+	}
+	if n := len(g.ranges); n > 0 {
+		last := g.ranges[n-1]
+		v.begin, v.rng = (last.end+1)&mask24, (last.rng+1)%4
+		g.ranges = g.ranges[n-1:]
+	}
+	v.end = (v.begin + rng.Uint64N(7)) & mask24
+	if b.length > 0 {
+		v.end = (v.begin + b.length) & mask24
+	}
+	children := all
+	if b.p.Tree != 0 && b.p.MaskW%2 != 0 {
+		children >>= 1
+	}
+	self := uint64(1) << f.endpoint
+	switch v.collective {
+	case reduce:
+		v.parent = 1 << rng.IntN(b.p.MaskW)
+		v.in, v.out, v.ack = 1+rng.Uint64N(children), 0, v.parent
+		if f.at.opensUp {
+			v.in |= self & children
+		}
+	case broadcast:
+		v.parent = 1 << rng.IntN(b.p.MaskW)
+		if rng.IntN(2) == 0 {
+			v.parent = self
+		}
+		v.in, v.out = 0, rng.Uint64N(all+1)&^v.parent
+		v.ack = v.out
+	}
+	for e := range b.p.MaskW { // each goes on where it is
+		v.offset = append(v.offset, (b.m.ep[f.group<<b.p.EPW|e].psn-v.begin)&mask24)
+	}
+	v.offset[f.endpoint] = (f.psn - v.begin) & mask24
+	if sends := v.in | v.parent; v.collective == reduce && v.in&self == 0 || sends&self == 0 { // Control sees to it
+		if v.collective == broadcast || self&children == 0 {
+			v.collective, v.parent = broadcast, self
+			v.in, v.out = 0, v.out&^self
+			v.ack = v.out
+		} else {
+			v.in |= self
+		}
+	}
+	g.ranges = append(g.ranges, v)
+}
+
+// current is where the current range of the head frame's group begins, before the first one the PSN before it.
+func (b *bench) current(f *frame) uint64 {
+	g := b.m.groups[f.group]
+	if n := len(g.ranges); n > 0 {
+		return g.ranges[n-1].begin
+	}
+	return (g.start - 1) & mask24
+}
+
+// place is what Control would say of the head frame.
+func (b *bench) place(f *frame) place {
+	g := b.m.groups[f.group]
+	at := place{psn: f.psn, base: f.at.base}
+	for i := len(g.ranges) - 1; i >= 0; i-- {
+		v := g.ranges[i]
+		psn := f.psn
+		if f.opcode <= 5 {
+			psn = (f.psn - v.offset[f.endpoint]) & mask24
+		}
+		if f.opcode != 0x81 && (psn-v.begin)&mask24 > (v.end-v.begin)&mask24 {
+			continue
+		}
+		if self := uint64(1) << f.endpoint; f.opcode <= 5 && (v.in|v.parent)&self == 0 || f.opcode <= 5 && v.collective == reduce && v.in&self == 0 {
+			continue
+		}
+		at.current, at.previous, at.psn, at.span = i == len(g.ranges)-1, i < len(g.ranges)-1, psn, v
+		if f.opcode == 0x81 {
+			at.psn = f.psn
+		}
+		at.contradicts = f.opcode <= 5 && f.at.contradicts
+		return at
+	}
+	if f.opcode == 0x81 { // before the first range
+		at.current = true
+		at.span = span{in: g.in, out: g.out, ack: g.ack, parent: g.parentMask()}
+		return at
+	}
+	at.begin = b.current(f)
+	at.opens, at.opensUp, at.bad, at.wrong = f.at.opens, f.at.opensUp, f.at.bad, f.at.wrong
+	return at
+}
+
+// inBand makes a frame one of an in-band group: of the current range, of the one before, a control of the next one, or of none.
+func (b *bench) inBand(f *frame) {
+	rng, g := b.rng, b.m.groups[f.group]
+	eps := func() *endpoint { return b.m.ep[f.group<<b.p.EPW|f.endpoint] }
+	if len(g.ranges) > 0 {
+		v := g.ranges[len(g.ranges)-1]
+		if rng.IntN(5) == 0 {
+			v = g.ranges[0]
+		}
+		who := v.in
+		if rng.IntN(4) == 0 || who == 0 {
+			who = v.parent | v.in
+		}
+		if who != 0 {
+			f.endpoint = members(who)[rng.IntN(len(members(who)))]
+			for _, c := range members(v.in) { // one that lags behind
+				if rng.IntN(2) == 0 && serial(b.m.ep[f.group<<b.p.EPW|c].psn-v.offset[c], b.m.ep[f.group<<b.p.EPW|f.endpoint].psn-v.offset[f.endpoint]) < 0 {
+					f.endpoint = c
+				}
+			}
+		}
+		f.psn = eps().psn
+		if rng.IntN(3) == 0 {
+			f.psn = (v.offset[f.endpoint] + v.begin + rng.Uint64N(8) - 1) & mask24
+		}
+		if v = g.ranges[0]; len(g.ranges) > 1 && (v.collective == reduce || v.collective == broadcast) && rng.IntN(3) == 0 { // does everybody have it?
+			f.endpoint = members(v.in | v.parent)[0]
+			f.psn = (v.offset[f.endpoint] + v.end) & mask24
+		}
+		b.shape(f)
+		if v.collective == barrier && rng.IntN(8) > 0 {
+			f.plen = 0
+		}
+	}
+	f.at.base = eps().psn
+	if rng.IntN(4) == 0 {
+		f.at.base = rng.Uint64N(1 << 24)
+	}
+	f.at.contradicts = rng.IntN(30) == 0
+	if rng.IntN(12) == 0 || len(g.ranges) == 0 && rng.IntN(2) == 0 { // a control; Control looks at this only if no range has its PSN
+		f.opcode, f.plen, f.pad = 5, 0, 0
+		f.ext = f.ext&^(7<<29) | rng.Uint64N(4)<<29
+		f.at.opensUp = rng.IntN(2) == 0
+		f.psn = eps().psn
+		if rng.IntN(4) == 0 {
+			f.psn = rng.Uint64N(1 << 24)
+		}
+		switch rng.IntN(8) {
+		case 0:
+			f.at.bad = true
+		case 1:
+			f.at.wrong = true
+		default:
+			f.at.opens = true
+		}
+		f.at.opensUp = f.at.opensUp && f.at.opens
+	}
+}
+
+// acks makes a frame an acknowledgement that somebody waits for.
+func (b *bench) acks(f *frame) {
+	rng, g := b.rng, b.m.groups[f.group]
+	if len(g.ranges) == 0 {
+		return
+	}
+	v := g.ranges[rng.IntN(len(g.ranges))]
+	if v.ack != 0 && rng.IntN(8) > 0 {
+		f.endpoint = members(v.ack)[rng.IntN(len(members(v.ack)))]
+	}
+	f.psn = (v.begin + rng.Uint64N(9) - 1) & mask24
+	if rng.IntN(3) == 0 { // somebody who has not everything gets it
+		for _, e := range members(v.ack) {
+			if serial(b.m.ep[f.group<<b.p.EPW|e].acked, v.end) < 0 {
+				f.endpoint = e
+			}
+		}
+		f.psn = v.end
+	}
+}
+
 // TestAgainstModel: thousands of frames of every kind against the rules of docs/engine.md, frame by frame: counters, frames to be made, work,
 // speculation, slot words; groups start again meanwhile.
 func TestAgainstModel(t *testing.T) {
 	t.Parallel()
 	for name, p := range map[string]checkduplicate.CheckDuplicate{"in place": mini(), "in place, one group": oneGroup(), "tree": tree(), "tree, one group": wideTree(),
-		"tree of one pair": couple()} {
+		"tree of one pair": couple(), "in-band": inBand(mini()), "in-band, one group": inBand(oneGroup()), "in-band, tree": inBand(wideTree())} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			lib := rig.Lib(t, p)
@@ -482,6 +823,7 @@ func TestAgainstModel(t *testing.T) {
 				pace := func(percent int) func() bool { return func() bool { return b.rng.IntN(100) < percent } }
 				b.ready, b.room = pace([]int{100, 70, 30}[b.rng.IntN(3)]), pace([]int{100, 70, 30}[b.rng.IntN(3)])
 				b.next = b.random
+				b.ackWait = 2 + int(seed)%3
 				for g := range p.Groups {
 					b.configure(g)
 				}
@@ -503,12 +845,14 @@ func TestAgainstModel(t *testing.T) {
 					total[n] += c
 				}
 			}
-			names := append(slices.Clone(counterNames), "killed", "committed", "at once", "wide", "builds on a contribution", "first of its unit")
+			names := append(slices.Clone(counterNames), "range before", "killed", "committed", "at once", "wide", "builds on a contribution", "first of its unit")
 			for _, n := range append(names, "reduces", "reduces some pairs", "reduces again", "emits a result", "emits again", "emits down data") {
 				switch {
-				case n == "TX_FANOUT" || n == "TX_FRAMES": // ReplicateData's
+				case n == "TX_FANOUT" || n == "TX_FRAMES" || n == "TX_ACK_COPY": // ReplicateData's
 					require.Zero(t, total[n], n)
 				case n == "ECC_CORRECTED" || n == "ECC_DOUBLE": // AggregateData's
+					require.Zero(t, total[n], n)
+				case p.InBand == 0 && slices.Contains([]string{"RANGE_OPEN", "TX_REACK", "DROP_RANGE", "DROP_BAD_CONTROL", "DROP_CONTROL", "DROP_STALE_ACK", "range before"}, n):
 					require.Zero(t, total[n], n)
 				case n == "wide" && p.Halves == 0, strings.HasPrefix(n, "reduces") && p.Tree == 0, n == "reduces some pairs" && p.Planes == 1:
 					require.Zero(t, total[n], n)
@@ -594,9 +938,9 @@ func timing(t *testing.T, p checkduplicate.CheckDuplicate) {
 
 	t.Run("frames", func(t *testing.T) {
 		b := quiet(t, lib, p, 1)
-		// slot PSN, slot PSN+1, then both completed: a frame takes 2 cycles, one behind a completion 3, a bypassed one 1
+		// slot PSN, slot PSN+1, then both completed: a frame takes 2 cycles, a bypassed one 1
 		gaps := b.play(child(b, 0), child(b, 0), child(b, 1), child(b, 1), ack(b), bad(b), bypassed(b), bypassed(b), bypassed(b), ack(b))
-		require.Equal(t, []uint64{2, 2, 3, 3, 2, 1, 1, 1, 2}, gaps)
+		require.Equal(t, []uint64{2, 2, 2, 2, 2, 1, 1, 1, 2}, gaps)
 	})
 
 	t.Run("full rate", func(t *testing.T) {
@@ -605,8 +949,8 @@ func timing(t *testing.T, p checkduplicate.CheckDuplicate) {
 		for n := range 40 { // two children in turn, over the wrap of the PSN
 			frames = append(frames, child(b, n%2))
 		}
-		for i, gap := range b.play(frames...) {
-			require.Equal(t, uint64(2+i%2), gap)
+		for _, gap := range b.play(frames...) {
+			require.Equal(t, uint64(2), gap)
 		}
 		require.Equal(t, 20, b.counts["WIPE"])
 		require.Equal(t, uint64(0xFFFFFE+20)&mask24, b.m.ep[0].psn)
@@ -646,6 +990,64 @@ func timing(t *testing.T, p checkduplicate.CheckDuplicate) {
 		b.play(ack(b))
 		require.Equal(t, opened, b.popAt[0], "waits for tx_room")
 	})
+}
+
+// TestTimingOfAnswers: acknowledgements of a Broadcast wait for the minimum of all, those of other collectives for nothing.
+func TestTimingOfAnswers(t *testing.T) {
+	t.Parallel()
+	lib := rig.Lib(t, mini())
+	for _, collective := range []uint64{allReduce, reduce, broadcast} {
+		for wait := 2; wait < 6; wait++ {
+			b := quiet(t, lib, mini(), 5)
+			b.ackWait = wait
+			g := b.m.groups[0]
+			g.collective, g.parent = collective, 2
+			g.ack = 0b111
+			ack := func(e int) func() *frame {
+				return func() *frame { f := b.good(0, e); f.opcode, f.psn = 0x11, 0xFFFFFE; return f }
+			}
+			want := uint64(2)
+			if collective == broadcast {
+				want = uint64(wait) + 3
+			}
+			require.Equal(t, []uint64{want, want}, b.play(ack(0), ack(1), ack(2)), "collective %d", collective)
+		}
+	}
+}
+
+// TestTimingInBand: a frame takes 4 cycles, one that opens a range as long as that takes and 5 more; data of a Broadcast's range before waits for
+// the minimum.
+func TestTimingInBand(t *testing.T) {
+	t.Parallel()
+	p := inBand(mini())
+	lib := rig.Lib(t, p)
+	for busy := 1; busy < 12; busy += 5 {
+		b := quiet(t, lib, p, 6)
+		b.busyFor, b.ackWait, b.length = busy, 5, 1
+		g := b.m.groups[0]
+		g.inBand, g.out, g.parent = true, 0b11110, 0
+		control := func(collective uint64) func() *frame {
+			return func() *frame {
+				f := b.good(0, 0)
+				f.opcode, f.psn, f.ext = 5, b.m.ep[0].psn, collective<<29
+				f.at = place{opens: true, base: f.psn}
+				return f
+			}
+		}
+		data := func(k int, i uint64) func() *frame { // number i of the range k, from endpoint 0
+			return func() *frame {
+				f := b.good(0, 0)
+				v := g.ranges[k]
+				f.opcode, f.plen, f.psn = 4, 32, (v.begin+v.offset[0]+i)&mask24
+				return f
+			}
+		}
+		begun := b.Now()
+		gaps := b.play(control(broadcast), data(0, 1), control(broadcast), data(1, 1), data(0, 1))
+		require.Equal(t, begun+uint64(9+busy), b.popAt[0])
+		require.Equal(t, []uint64{4, uint64(9 + busy), 4, uint64(3 + b.ackWait)}, gaps)
+		require.Equal(t, 2, b.counts["RANGE_OPEN"])
+	}
 }
 
 // TestUnitsAndPairs: the work that contributions, a resend and down data give, written out: children 0, 1 and 3, the parent 4 (MEMBERS).

@@ -13,7 +13,7 @@ import (
 // mini is the module at an MTU of 64 bytes, 8 bytes a word, two groups of five endpoints, in place, with all types.
 func mini() checkduplicate.CheckDuplicate {
 	return checkduplicate.CheckDuplicate{LenW: 7, WordsW: 4, Bytes: 8, EPW: 3, EIW: 4, MaskW: 5, SlotW: 5, Planes: 1, Halves: 1, Groups: 2, PktW: 6,
-		ICRC: 1, Counters: 37}
+		ICRC: 1, Counters: 45}
 }
 
 func with(change func(*checkduplicate.CheckDuplicate)) checkduplicate.CheckDuplicate {
@@ -27,28 +27,30 @@ func TestDescription(t *testing.T) {
 	type cd = checkduplicate.CheckDuplicate
 	legal := []graph.Describer{
 		mini(),
+		inBand(mini()),
 		// one group, of one endpoint, two slots
-		cd{LenW: 5, WordsW: 2, Bytes: 8, EPW: 1, EIW: 1, MaskW: 1, SlotW: 1, Planes: 1, Groups: 1, PktW: 5, Counters: 37},
-		cd{LenW: 9, WordsW: 6, Bytes: 8, EPW: 1, EIW: 1, MaskW: 2, SlotW: 2, Planes: 1, Tree: 1, Halves: 1, Groups: 1, PktW: 8, ICRC: 1, Counters: 37},
+		cd{LenW: 5, WordsW: 2, Bytes: 8, EPW: 1, EIW: 1, MaskW: 1, SlotW: 1, Planes: 1, Groups: 1, PktW: 5, Counters: 45},
+		cd{LenW: 9, WordsW: 6, Bytes: 8, EPW: 1, EIW: 1, MaskW: 2, SlotW: 2, Planes: 1, Tree: 1, Halves: 1, Groups: 1, PktW: 8, ICRC: 1, Counters: 45},
 		// groups 2^n-1, 2^n, 2^n+1
-		cd{LenW: 9, WordsW: 5, Bytes: 16, EPW: 2, EIW: 4, MaskW: 3, SlotW: 3, Planes: 1, Tree: 1, Groups: 3, PktW: 7, ICRC: 1, Counters: 37},
-		cd{LenW: 9, WordsW: 5, Bytes: 16, EPW: 2, EIW: 4, MaskW: 4, SlotW: 8, Planes: 2, Tree: 1, Halves: 1, Groups: 4, PktW: 7, Counters: 37},
-		cd{LenW: 11, WordsW: 6, Bytes: 32, EPW: 3, EIW: 6, MaskW: 7, SlotW: 9, Planes: 3, Tree: 1, Halves: 1, Groups: 5, PktW: 9, ICRC: 1, Counters: 37},
-		cd{LenW: 13, WordsW: 7, Bytes: 64, EPW: 5, EIW: 11, MaskW: 17, SlotW: 12, Planes: 8, Tree: 1, Halves: 1, Groups: 64, PktW: 9, ICRC: 1, Counters: 37},
+		cd{LenW: 9, WordsW: 5, Bytes: 16, EPW: 2, EIW: 4, MaskW: 3, SlotW: 3, Planes: 1, Tree: 1, Groups: 3, PktW: 7, ICRC: 1, Counters: 45},
+		cd{LenW: 9, WordsW: 5, Bytes: 16, EPW: 2, EIW: 4, MaskW: 4, SlotW: 8, Planes: 2, Tree: 1, Halves: 1, Groups: 4, PktW: 7, Counters: 45},
+		cd{LenW: 11, WordsW: 6, Bytes: 32, EPW: 3, EIW: 6, MaskW: 7, SlotW: 9, Planes: 3, Tree: 1, Halves: 1, Groups: 5, PktW: 9, ICRC: 1, Counters: 45},
+		cd{LenW: 13, WordsW: 7, Bytes: 64, EPW: 5, EIW: 11, MaskW: 17, SlotW: 12, Planes: 8, Tree: 1, Halves: 1, Groups: 64, PktW: 9, ICRC: 1, InBand: 1, Counters: 45},
 		// a word as long as the MTU
-		cd{LenW: 9, WordsW: 1, Bytes: 256, EPW: 4, EIW: 5, MaskW: 9, SlotW: 23, Planes: 5, Tree: 1, Groups: 2, PktW: 5, ICRC: 1, Counters: 37},
+		cd{LenW: 9, WordsW: 1, Bytes: 256, EPW: 4, EIW: 5, MaskW: 9, SlotW: 23, Planes: 5, Tree: 1, Groups: 2, PktW: 5, ICRC: 1, Counters: 45},
 	}
 	groups, mask := "GROUPS must be 1 to 2**(EI_W - EP_W)", "MASK_W must be at most 2**EP_W"
-	planes, tree := "PLANES must be 1 in place, pairs for all endpoints but the last in a tree, PAIR_W hold them", "TREE and HALVES must be 0 or 1"
+	planes, tree := "PLANES must be 1 in place, pairs for all endpoints but the last in a tree, PAIR_W hold them", "TREE, HALVES and IN_BAND must be 0 or 1"
 	slot, bytes := "SLOT_W must be 1 to 23", "BYTES must be a power of two of at most LEN_W bits"
 	hdltest.Check(t, legal, []hdltest.Refused{
-		{Leaf: with(func(p *cd) { p.Counters = 36 }), Params: []graph.Param{{Name: "COUNTERS", Value: 36}}, Rule: "COUNTERS must be 37"},
+		{Leaf: with(func(p *cd) { p.Counters = 44 }), Params: []graph.Param{{Name: "COUNTERS", Value: 44}}, Rule: "COUNTERS must be 45"},
 		{Leaf: with(func(p *cd) { p.Groups = 0 }), Params: []graph.Param{{Name: "GROUPS", Value: 0}}, Rule: groups},
 		{Leaf: with(func(p *cd) { p.Groups = 3 }), Params: []graph.Param{{Name: "GROUPS", Value: 3}}, Rule: groups},
 		{Leaf: with(func(p *cd) { p.MaskW = 9 }), Params: []graph.Param{{Name: "MASK_W", Value: 9}}, Rule: mask},
 		{Leaf: with(func(p *cd) { p.Tree = 2 }), Params: []graph.Param{{Name: "TREE", Value: 2}}, Rule: tree},
 		{Leaf: with(func(p *cd) { p.Tree = -1 }), Params: []graph.Param{{Name: "TREE", Value: -1}}, Rule: tree},
 		{Leaf: with(func(p *cd) { p.Halves = 2 }), Params: []graph.Param{{Name: "HALVES", Value: 2}}, Rule: tree},
+		{Leaf: with(func(p *cd) { p.InBand = 2 }), Params: []graph.Param{{Name: "IN_BAND", Value: 2}}, Rule: tree},
 		{Leaf: with(func(p *cd) { p.Planes = 0 }), Params: []graph.Param{{Name: "PLANES", Value: 0}}, Rule: planes},
 		// in place there is one, in a tree of five endpoints two or three
 		{Leaf: with(func(p *cd) { p.Planes = 2 }), Params: []graph.Param{{Name: "PLANES", Value: 2}}, Rule: planes},
