@@ -336,7 +336,7 @@ func (p *prediction) data(k *roce.Packet) {
 			p.asked = true
 			p.add("TX_GAP_NAK", "TX_FRAMES")
 		}
-	case d < 0 && -d <= p.mw: // its slot is given away when the packet a window later completes
+	case d < 0 && -d <= 2*p.mw: // its slot is used again by the packet two windows later
 		p.add("TX_RESEND", "TX_FRAMES")
 	case d < 0:
 		p.add("DROP_STALE")
