@@ -232,3 +232,19 @@ func TestReadSetup(t *testing.T) {
 	_, err = ReadSetup(file, full())
 	require.ErrorContains(t, err, file+":1:6: 1 is not true or false")
 }
+
+// Whatever is in a file, it is refused with the name of the file or it is a setup.
+func FuzzSetup(f *testing.F) {
+	f.Add(everything)
+	f.Add("arp: &a true\ngap_nak: *a\n<<: {}\ngroups: [{in: [0, ~], endpoints: [~]}]\n")
+	m := full()
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ParseSetup("g.yaml", []byte(text), m)
+		if err != nil {
+			require.ErrorIs(t, err, ErrSetup)
+			require.ErrorContains(t, err, "g.yaml")
+			return
+		}
+		require.NotEmpty(t, s.Groups)
+	})
+}
