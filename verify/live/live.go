@@ -165,10 +165,10 @@ func Run(ctx context.Context, o Options) (rep Report, err error) {
 		receivers.Go(func() { p.receive(l.in, stop) })
 		senders.Go(p.send)
 	}
+	l.start, l.first = time.Now(), board.Now()
 	if o.Ready != nil {
 		o.Ready()
 	}
-	l.start, l.first = time.Now(), board.Now()
 	runErr := l.run(ctx)
 	rep.Counters, err = l.finish(runErr)
 	close(stop)

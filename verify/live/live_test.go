@@ -197,6 +197,7 @@ func (r *rig) allReduce(n int, join func(rank int)) []*host.Host {
 func TestAllReduce(t *testing.T) {
 	r := run(t, star, ranks, plain)
 	r.allReduce(10000, func(int) {})
+	require.Eventually(t, func() bool { return strings.Contains(r.log.String(), " frames in, ") }, time.Minute, 10*time.Millisecond, "a line of state")
 	rep := r.end()
 	require.NoError(t, r.err)
 	packets := uint64(40) // of 1,024 bytes
@@ -215,8 +216,6 @@ func TestAllReduce(t *testing.T) {
 	assert.Equal(t, c["TX_FRAMES"], out)
 	assert.Zero(t, rep.Unattached)
 	assert.Equal(t, "synthetic", rep.Config)
-	assert.Greater(t, float64(rep.Cycles), rep.WallSeconds*200e6*0.5, "idle cycles are skipped as real time goes by, at 250 MHz")
-	assert.Contains(t, r.log.String(), "live: 0 s, cycle ")
 
 	frames, names, err := roce.ReadCapture(r.captureFile())
 	require.NoError(t, err)
@@ -269,6 +268,7 @@ func TestPeersComeAndGo(t *testing.T) {
 	require.NoError(t, r.err)
 	assert.Equal(t, uint64(1), rep.Ports[0].Nobody)
 	assert.GreaterOrEqual(t, rep.Counters["TX_RESEND"], uint64(2))
+	assert.GreaterOrEqual(t, rep.Cycles, uint64(75_000_000), "the clock followed the 300 ms in which rank 3 was awaited, at 250 MHz")
 	require.NoError(t, back.Close())
 	require.NoError(t, elsewhere.Close())
 }
