@@ -154,7 +154,7 @@ func (l *Loss) series() []lossSeries {
 
 // panel draws one sweep: x are the points of the sweep at equal distances, as in the paper; y is 0 to 1.
 func (l *Loss) panel(b *strings.Builder, sweep string) {
-	title := map[string]string{"rate": "one lossy link", "links": "lossy links, 0.1 % each"}[sweep]
+	title := map[string]string{"rate": "one lossy link", "links": "lossy links, 0.1 % each"}[sweep] + ": throughput, as a part of that without loss"
 	fmt.Fprintf(b, `<text x="%d" y="-16" text-anchor="middle" font-weight="bold">%s</text>`+"\n", lossPanel/2, title)
 	y := func(part float64) float64 { return lossHeight * (1 - min(max(part, 0), 1.05)/1.05) }
 	for i := 0; i <= 10; i += 2 {
