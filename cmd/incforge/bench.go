@@ -34,6 +34,7 @@ func benchmarks() []benchmark {
 		{"throughput", "input beats a cycle, by payload size, best and worst order of arrival", verify.BenchThroughput, nil},
 		{"aggregate", "the shortest payloads, all members' for one slot back to back and in turn; the aggregator alone; mini too",
 			verify.BenchAggregate, []string{"mini"}},
+		{"isolation", "a group's time and counters alone, beside a busy group, and beside one under chaos", verify.BenchIsolation, nil},
 		{"sim", "the Go harness against a raw C++ loop on the same model", verify.BenchSim, nil},
 	}
 }
