@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
@@ -59,8 +60,16 @@ func (m *mutator) next() mutant {
 		shape := rand.New(rand.NewPCG(uint64(k), 1))
 		op := roce.Opcode(shape.IntN(6))
 		bytes := g.size() * shape.IntN(min(m.t.p.MTUBytes/g.size(), 24)+1)
+		imm := shape.Uint32()
+		switch {
+		case !g.set.InBand:
+		case k%mutatedRange == 0:
+			op, bytes, imm = roce.SendOnlyImm, 0, mutatedControl(g).Immediate()
+		case bytes == 0:
+			op = roce.SendOnly // with an immediate it would be a control
+		}
 		f = g.data(c, g.set.Start.Add(k), g.noise(bytes), func(p *roce.Packet) {
-			p.Op, p.Imm, p.SE = op, shape.Uint32(), shape.IntN(4) == 0
+			p.Op, p.Imm, p.SE = op, imm, shape.IntN(4) == 0
 			p.TOS = uint8(r.IntN(256))
 			p.AckReq = r.IntN(2) == 0
 		})
@@ -85,6 +94,14 @@ func (m *mutator) next() mutant {
 		m.psn[c] = min(m.psn[c], slowest+g.mw()-1)
 	}
 	return out
+}
+
+// mutatedRange is how many PSNs a mutator's ranges have in in-band groups.
+const mutatedRange = 8
+
+// mutatedControl is the control of all of a group's ranges: AllReduces of what the group's registers say.
+func mutatedControl(g *group) inc.Control {
+	return inc.Control{Collective: inc.CollectiveAllReduce, Op: g.set.Op, DType: g.set.DType, Packets: mutatedRange - 1}
 }
 
 // field is a header field: byte offset and length in bytes.

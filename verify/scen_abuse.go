@@ -17,7 +17,14 @@ import (
 
 // scenMutate sends mutated frames: those that are dropped by name or bypassed change no group's state, the engine agrees with
 // the reference on all of them, and lives.
-func scenMutate(t *T) error {
+func scenMutate(t *T) error { return t.mutate(30000, 200000) }
+
+// scenInBandMutate is the same with in-band groups, which begin anew now and then: a control spoilt into another legal one opens a
+// range that nobody wants.
+func scenInBandMutate(t *T) error { return t.mutate(12000, 200000, withInBand()) }
+
+// mutate sends so many frames, or in the long form so many.
+func (t *T) mutate(frames, long int, opts ...groupOption) error {
 	e, err := t.newEngine()
 	if err != nil {
 		return err
@@ -28,9 +35,9 @@ func scenMutate(t *T) error {
 		members := t.p.Members
 		parent := i == 1
 		if parent {
-			members = max(1, members-1)
+			members = max(1, t.children()-1)
 		}
-		g, err := e.newGroup(i, count, members, parent, withLog2N(3))
+		g, err := e.newGroup(i, count, members, parent, append([]groupOption{withLog2N(3)}, opts...)...)
 		if err != nil {
 			return err
 		}
@@ -51,9 +58,9 @@ func scenMutate(t *T) error {
 		state, next = next, state
 		return nil
 	}
-	n := 30000
+	n := frames
 	if t.long {
-		n = 200000
+		n = long
 	}
 	for sent := 0; sent < n; {
 		if err := t.ctx.Err(); err != nil {
@@ -70,6 +77,16 @@ func scenMutate(t *T) error {
 			}
 			e.Out()
 		}
+		if m := muts[t.rng.IntN(len(muts))]; m.g.set.InBand && t.rng.IntN(4) == 0 {
+			if _, err := e.settle(); err != nil {
+				return err
+			}
+			if err := e.drv.ResetGroup(m.g.index); err != nil {
+				return err
+			}
+			clear(m.psn)
+			state = ref.AppendState(state[:0])
+		}
 		if t.rng.IntN(20) == 0 {
 			e.SetPauses(dut.Pauses{Seed: t.rng.Uint64(), In: 0.3 * t.rng.Float64(), Ready: 0.4 * t.rng.Float64(), Burst: 1 + t.rng.IntN(6)})
 		}
@@ -78,12 +95,21 @@ func scenMutate(t *T) error {
 	if _, err := e.settle(); err != nil {
 		return err
 	}
+	if muts[0].g.set.InBand {
+		c, err := e.counters()
+		if err != nil {
+			return err
+		}
+		if c["RANGE_OPEN"] < 10 || c["TX_RESULT"] < 10 || c["DROP_CONTROL"] == 0 || c["DROP_RANGE"] == 0 || c["DROP_STALE_ACK"] == 0 {
+			return failf("too little happened: %v", c)
+		}
+	}
 	t.values["mutated_frames"], t.values["invalid_frames"] = uint64(n), invalid
 	for _, m := range muts { // it lives
 		if err := m.g.program(); err != nil {
 			return err
 		}
-		if m.g.parent < 0 {
+		if m.g.parent < 0 && !m.g.set.InBand {
 			if err := m.g.complete(m.g.set.Start); err != nil {
 				return err
 			}
@@ -92,9 +118,10 @@ func scenMutate(t *T) error {
 	return nil
 }
 
-// stateless counters stand for frames that must not change any group's state. A gap is not among them: it may set nakSent.
+// stateless counters stand for frames that must not change any group's state. A gap is not among them, nor data out of any range:
+// they may set nakSent.
 func stateless(c inc.Counter) bool {
-	return c == inc.Bypass || c != inc.DropGap && strings.HasPrefix(c.String(), "DROP_")
+	return c == inc.Bypass || c != inc.DropGap && c != inc.DropRange && strings.HasPrefix(c.String(), "DROP_")
 }
 
 // scenDrops reaches every reason to drop, one frame each, and sees it counted under that name alone.

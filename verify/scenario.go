@@ -83,6 +83,7 @@ func Scenarios() []Scenario {
 		{"in-band-before", "the range before the current one: results again with its numbers, its ACKs and NAKs, answers in the place of data that all have", needInBand(3), scenInBandBefore},
 		{"in-band-reset", "a group is drained and restarted in the middle of ranges", needInBand(2), scenInBandReset},
 		{"in-band-random", "ranges in bursts among repetitions, gaps, answers and controls of every kind", needInBand(2), scenInBandRandom},
+		{"in-band-mutate", "mutated frames of in-band groups", needInBand(1), scenInBandMutate},
 		{"drops", "every reason to drop, counted under its name alone; the first of two faults counts", nil, scenDrops},
 		{"bypass", "what is not the engine's leaves unchanged and in order, fairly between engine traffic", nil, scenBypass},
 		{"registers", "every register: reset value, read-back, reset in the middle of traffic", nil, scenRegisters},
