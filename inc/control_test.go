@@ -682,6 +682,18 @@ func TestStragglerOfRangeBefore(t *testing.T) {
 		w.send(w.control(0, r, 2, allReduceOf(1)))
 	}
 	w.result(w.round(3, 0, 1, 2, 3), 3, 0, 1, 2, 3)
+
+	// Two packets behind: done stays where the new range has put it, or that could not use its window.
+	w = newWorld(t, inBandParams(), inBandStar(0, 0))
+	for r := range 4 {
+		w.send(w.control(0, r, 0, allReduceOf(2)))
+	}
+	w.round(1, 0, 1, 2)
+	w.round(2, 0, 1, 2)
+	w.send(w.control(0, 0, 3, allReduceOf(8)))
+	w.result(w.round(1, 3), 1, 0, 1, 2, 3)
+	assert.Equal(t, roce.PSN(2), w.e.groups[0].done)
+	assert.Equal(t, uint32(3), w.counted(func() { w.nothing(w.round(4, 0)); w.nothing(w.round(5, 0)); w.nothing(w.round(6, 0)) })["AGG"])
 }
 
 // TestCNPInBand: the roles are those of the current range, before the first the registers'.

@@ -23,9 +23,10 @@ func emptySlot() slot { return slot{} }
 // recycle makes the slot of a first contribution that PSN's.
 func (s *slot) recycle(psn roce.PSN) { *s = slot{tag: psn} }
 
-// complete marks slot s as complete, and so lets the slot that is a window ahead of it be recycled.
+// complete marks slot s as complete, and so lets the slot that is a window ahead of it be recycled. Slots complete in the order of
+// PSNs, but for those of a range that somebody left before it was complete, which no host does: done is the highest there is.
 func (e *Engine) complete(g *group, s int, psn roce.PSN) {
 	e.count(Wipe)
 	e.slots[s].complete = true
-	g.done = psn
+	g.done = g.done.Max(psn)
 }
