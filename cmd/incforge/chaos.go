@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -147,16 +148,19 @@ func (a *app) chaosCase(ctx context.Context, f *chaosFlags, kind string) error {
 		return err
 	}
 	defer done()
+	start := time.Now()
 	o, err := r.Run(ctx, c)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "%s\n%d calls, %d cycles, %d packets, %d faults, %d sent again\n", c.String(), o.Calls, o.Cycles, o.Links.Frames, len(o.Events), o.Resent)
+	wall := time.Since(start).Seconds()
+	fmt.Fprintf(a.out, "%s\n%d calls, %d cycles, %d packets, %d faults, %d sent again\n%.2f s, %.0f packets/s\n", c.String(), o.Calls, o.Cycles,
+		o.Links.Frames, len(o.Events), o.Resent, wall, float64(o.Links.Frames)/wall)
 	if f.json != "" {
 		text, err := json.MarshalIndent(struct {
-			Failure string `json:"failure"`
+			Failure string `json:"failure,omitempty"`
 			chaos.Outcome
-		}{fmt.Sprint(o.Err), o}, "", "  ")
+		}{failureText(o), o}, "", "  ")
 		if err != nil {
 			return fmt.Errorf("result as JSON: %w", err)
 		}
@@ -170,6 +174,14 @@ func (a *app) chaosCase(ctx context.Context, f *chaosFlags, kind string) error {
 	}
 	fmt.Fprintf(a.out, "FAIL %s: %v\n", o.Kind, o.Err)
 	return errFailed
+}
+
+// failureText is what went wrong, empty if nothing did.
+func failureText(o chaos.Outcome) string {
+	if o.Err == nil {
+		return ""
+	}
+	return o.Err.Error()
 }
 
 // shrinkChaos reduces a failing case, prints it, and leaves it as a file.

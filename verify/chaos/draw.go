@@ -165,8 +165,9 @@ func (d *drawer) groups() {
 			start := uint32(roce.PSN(0).Add(-d.IntN(40)))
 			g.Start = &start
 		}
-		if d.chance(3) { // soon enough that now and then nothing was lost
-			g.Timeout = uint64(8*d.c.Levels*(d.c.Latency+100)) + uint64(d.IntN(20000))
+		if d.chance(3) { // soon enough that now and then nothing was lost, and no sooner than a window can be through
+			least := d.windowTime(&g, count)
+			g.Timeout = least + d.Uint64N(least)
 		}
 		if d.chance(3) {
 			g.RangePackets = 1 + d.IntN(20)
@@ -178,6 +179,18 @@ func (d *drawer) groups() {
 		d.c.Resets = append(d.c.Resets, Reset{Group: d.IntN(len(d.c.Groups)), Rank: d.IntN(d.c.Tree().Ranks()+1) - 1,
 			At: d.Uint64N(20000), For: 1000 + d.Uint64N(20000)})
 	}
+}
+
+// windowTime is about how many cycles a window of all hosts takes through one switch and back at the pace of the slowest of link, bus and
+// adders.
+func (d *drawer) windowTime(g *Group, groups int) uint64 {
+	mtu := g.PathMTU
+	if mtu == 0 {
+		mtu = d.p.MTUBytes
+	}
+	pace := min(d.c.BytesPerCycle, float64(d.p.BusBytes)/float64(d.p.CyclesPerBeat()))
+	packet := int(float64(mtu+90)/pace) + 30
+	return uint64(2*d.c.Levels*(d.c.Latency+200+max(d.c.Up.Jitter, d.c.Down.Jitter)) + packet*g.packets()*(d.c.Degree+1)*groups)
 }
 
 // packetBudget is how many packets, over all ranks, levels and groups, a case has about, so that no seed takes much longer than another.

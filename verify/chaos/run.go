@@ -51,7 +51,7 @@ const (
 type Outcome struct {
 	Kind Kind
 	// Err says more; nil if the case passed.
-	Err error
+	Err error `json:"-"`
 	// Links counts frames and faults, Cycles is the time at the end, Resent what all NICs sent again.
 	Links  net.Stats
 	Cycles uint64
@@ -166,7 +166,37 @@ func (x *run) build() (err error) {
 	for _, r := range x.c.Resets {
 		x.schedule(r)
 	}
+	x.watch()
 	return nil
+}
+
+// patience is how many of the longest time-outs may pass without a packet more acknowledged or taken anywhere.
+const patience = 60
+
+// watch ends a run in which nothing gets on.
+func (x *run) watch() {
+	every, last := uint64(1), -1
+	for _, g := range x.world.Groups() {
+		every = max(every, patience*g.Config().Timeout)
+	}
+	n := x.world.Net()
+	var look func() error
+	look = func() error {
+		done := 0
+		for _, g := range x.world.Groups() {
+			for i := range g.Ranks() {
+				h := g.Host(i)
+				done += h.Acknowledged() + h.Stats.Accepted
+			}
+		}
+		if done == last {
+			return fmt.Errorf("%w: no packet was acknowledged or taken for %d time-outs", comm.ErrStuck, patience)
+		}
+		last = done
+		n.At(n.Now()+every, look)
+		return nil
+	}
+	n.At(every, look)
 }
 
 // headers is what the longest frame of ours has besides payload in its IP datagram: IPv4, UDP, BTH, immediate, ICRC. Links let nothing
@@ -275,7 +305,13 @@ func (x *run) schedule(r Reset) {
 		}
 		return nil
 	})
-	n.At(r.At+r.For, func() error {
+	var back func() error
+	back = func() error {
+		// What an engine decides after it was disabled is dropped, but the reference is fed what was accepted before.
+		if slices.ContainsFunc(x.boards, func(b *score.Board) bool { return !b.Idle() }) {
+			n.At(n.Now()+drain, back)
+			return nil
+		}
 		if err := g.Reset(); err != nil {
 			return err
 		}
@@ -290,8 +326,12 @@ func (x *run) schedule(r Reset) {
 			x.queued[r.Group][i] = again
 		}
 		return nil
-	})
+	}
+	n.At(r.At+r.For, back)
 }
+
+// drain is after how many cycles a reset that waits for engines to be idle looks again.
+const drain = 64
 
 // judge runs the calls and looks at everything that can be wrong.
 func (x *run) judge() (Kind, error) {

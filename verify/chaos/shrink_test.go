@@ -132,6 +132,45 @@ func TestShrinkPlantedFaults(t *testing.T) {
 	}
 }
 
+// TestScoreboard: on anything but the reference a scoreboard sees what the ends do not: here the time to live.
+func TestScoreboard(t *testing.T) {
+	r := standard(t)
+	r.wrap = func(_ int, d dut.DUT) dut.DUT {
+		return &planted{d, func(o *dut.Out, _ *roce.Packet) bool { o.Data[22] ^= 1; return true }}
+	}
+	c := Draw(3, r.Engines, Reference)
+	o, err := r.Run(context.Background(), c)
+	require.NoError(t, err)
+	assert.NotEqual(t, Differs, o.Kind)
+	r.DUT = RTL
+	o, err = r.Run(context.Background(), c)
+	require.NoError(t, err)
+	assert.Equal(t, Differs, o.Kind, "%v", o.Err)
+}
+
+// TestShrinkOnTheReference: what the reference does wrong as well costs the engine under test one run.
+func TestShrinkOnTheReference(t *testing.T) {
+	r := standard(t)
+	r.DUT = RTL
+	opened := 0
+	for i := range r.Engines {
+		open := r.Engines[i].Open
+		r.Engines[i].Open = func(seed uint64) (dut.DUT, error) { opened++; return open(seed) }
+	}
+	c := Draw(2, r.Engines, RTL)
+	c.Groups[0].Window = 1 << 14 // for which there is no room
+	ctx := context.Background()
+	o, err := r.Run(ctx, c)
+	require.NoError(t, err)
+	require.Equal(t, Impossible, o.Kind)
+	opened = 0
+	s := r.Shrink(ctx, c, o, 300)
+	assert.Equal(t, Impossible, s.Outcome.Kind)
+	assert.Greater(t, s.Runs, 10)
+	assert.LessOrEqual(t, opened, s.Case.Tree().Switches())
+	assert.Less(t, s.Case.Tree().Ranks(), c.Tree().Ranks())
+}
+
 // TestShrinkKeeps: a case that passes is left alone, and no run is spent that was not granted.
 func TestShrinkKeeps(t *testing.T) {
 	r := standard(t)

@@ -79,7 +79,7 @@ type hook struct {
 }
 
 // maxQuantum bounds a quantum where links are slow, so that OnQuantum comes often enough.
-const maxQuantum = 64
+const maxQuantum = 256
 
 // New makes an empty network whose faults follow from seed.
 func New(seed uint64) *Net {
@@ -98,7 +98,7 @@ type Switch interface {
 // must not touch an engine. Hooks, OnQuantum, OnFault, OnDeliver and Drop run while nothing else does.
 func (n *Net) SetWorkers(k int) { n.workers = max(k, 1) }
 
-// SetQuantum sets the longest quantum, 64 cycles by default; the smallest delay of a link bounds it. A long quantum costs less and
+// SetQuantum sets the longest quantum, 256 cycles by default; the smallest delay of a link bounds it. A long quantum costs less and
 // lets more workers share, but OnQuantum comes more rarely, and hooks as late as the quantum is long.
 func (n *Net) SetQuantum(cycles uint64) {
 	n.quantum = max(cycles, 1)
