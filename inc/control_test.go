@@ -621,7 +621,8 @@ func TestBroadcastAcksInBand(t *testing.T) {
 	assert.Equal(t, roce.PSN(4), p.PSN)
 	assert.Equal(t, uint32(0x1100), p.DestQP)
 	p = w.one(w.send(w.ack(0, 2, 3, 0x60)))
-	assert.Equal(t, roce.PSN(5), p.PSN, "everybody has the range")
+	assert.Equal(t, roce.PSN(4), p.PSN, "everybody has the range")
+	assert.Equal(t, uint8(0x1F), p.Syndrome, "what follows it was never sent")
 }
 
 // TestNumbersOfRange: windows, gaps and done begin anew with a range.

@@ -38,7 +38,7 @@ func (e *Engine) receiveAck(in *incoming) []Out {
 		after, slowest := g.nodeAck(in.span)
 		msn := g.ends[slowest].ackMSN
 		switch {
-		case kind != roce.SyndromeAck:
+		case kind != roce.SyndromeAck && in.psn.Diff(after) > 0:
 			return []Out{e.ackUp(in, after.Next(), in.Syndrome, msn)}
 		case after.Diff(before) > 0 || in.psn.Diff(before) <= 0:
 			return []Out{e.ackUp(in, after, roce.AckSyndrome, msn)}
@@ -69,8 +69,8 @@ func (g *group) nodeAck(s *span) (psn roce.PSN, slowest int) {
 }
 
 // ackUp answers a Broadcast's parent. A NAK says no more than that everybody has what is before the number: NAK(p) of one
-// endpoint would tell the sender that all have what that one has (A10). An ACK that is repeated is a repeated answer, since
-// the one before may have been lost (A9).
+// endpoint would tell the sender that all have what that one has (A10); and of what all have there is none: it is old, and what
+// follows may never have been sent. An ACK that is repeated is a repeated answer, since the one before may have been lost (A9).
 func (e *Engine) ackUp(in *incoming, psn roce.PSN, syndrome uint8, msn uint32) Out {
 	e.count(TxAckUp)
 	return e.answer(in, bits.TrailingZeros32(in.span.parent), psn, syndrome, msn, in.CE())

@@ -552,8 +552,10 @@ module inc_check_duplicate #(
     // a gap's NAK asks for what follows the acknowledged, in-band for nothing before the range
     wire [23:0] gap_low  = ack_picked - map_begin;
     wire [23:0] gap_psn  = ranged && gap_low[23] ? map_begin : ack_picked + 24'd1;
-    wire [23:0] up_psn   = syn_ack ? least_reg : least_reg + 24'd1;
-    wire [31:0] up_ext   = {syn_ack ? ACK_PLAIN : syndrome, least_msn_reg};
+    // a NAK of what all have is an old one: what follows may never have been sent
+    wire        up_ack   = syn_ack || covered;
+    wire [23:0] up_psn   = up_ack ? least_reg : least_reg + 24'd1;
+    wire [31:0] up_ext   = {up_ack ? ACK_PLAIN : syndrome, least_msn_reg};
     wire [31:0] reack_ext = {ACK_PLAIN, reduces ? ack_picked_msn : ack_rest_msn};
 
     assign tx_opcode = (accept ? new_opcode : resend ? slot_opcode : nak || reack ? OP_ACK : ent_opcode);

@@ -414,7 +414,7 @@ func (m *model) acknowledge(f *frame, g *group, v span, p uint64, ei int, to fun
 		}
 		out.counts |= count("TX_ACK_UP")
 		answer.mask, answer.psn, answer.ext = v.parent, least, 0x1F<<24|msn
-		if !plain {
+		if !plain && serial(p, least) > 0 {
 			answer.psn, answer.ext = (least+1)&mask24, f.ext&^mask24|msn
 		}
 	default:
