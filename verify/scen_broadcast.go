@@ -57,9 +57,9 @@ func (r *receivers) up(c, k int, syndrome uint8) []leaving {
 	r.acked[c] = max(r.acked[c], has)
 	after := r.least()
 	switch {
-	case !ack:
+	case !ack && k > after:
 		return []leaving{ackOf(r.g.parent, r.g.set.Start.Add(after+1), syndrome)}
-	case after > before, k <= before:
+	case !ack, after > before, k <= before: // a NAK of what everybody has is an old one
 		return []leaving{ackOf(r.g.parent, r.g.set.Start.Add(after), 0x1F)}
 	}
 	return nil
@@ -139,7 +139,7 @@ func broadcastOrders(g *group) error {
 	return nil
 }
 
-// broadcastNAKs is scenario 17: a NAK goes up as one of what everybody has (A10), and so does an RNR NAK.
+// broadcastNAKs is scenario 17: a NAK goes up as one of what everybody has (A10), and so does an RNR NAK; an old one as an ACK.
 func broadcastNAKs(g *group) error {
 	r := newReceivers(g)
 	all := r.all()
