@@ -17,20 +17,25 @@ import (
 
 // scenMutate sends mutated frames: those that are dropped by name or bypassed change no group's state, the engine agrees with
 // the reference on all of them, and lives.
-func scenMutate(t *T) error { return t.mutate(30000, 200000) }
+func scenMutate(t *T) error { return t.mutate(30000, 200000, min(maxGroups(t.p), 2)) }
 
 // scenInBandMutate is the same with in-band groups, which begin anew now and then: a control spoilt into another legal one opens a
 // range that nobody wants.
-func scenInBandMutate(t *T) error { return t.mutate(12000, 200000, withInBand()) }
+func scenInBandMutate(t *T) error {
+	count := min(maxGroups(t.p), 2)
+	if t.p.DTypeMask()&wideTypes != 0 { // whatever the type of their registers
+		count = min(count, t.p.Slots()/wideSlots)
+	}
+	return t.mutate(12000, 200000, count, withInBand())
+}
 
-// mutate sends so many frames, or in the long form so many.
-func (t *T) mutate(frames, long int, opts ...groupOption) error {
+// mutate sends so many frames, or in the long form so many, to so many groups.
+func (t *T) mutate(frames, long, count int, opts ...groupOption) error {
 	e, err := t.newEngine()
 	if err != nil {
 		return err
 	}
 	var muts []*mutator
-	count := min(maxGroups(t.p), 2)
 	for i := range count {
 		members := t.p.Members
 		parent := i == 1
