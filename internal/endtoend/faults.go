@@ -148,7 +148,7 @@ func Faults() []Fault {
 			"wire stale_ack   = is_ack && !in_range;", "wire stale_ack   = is_ack && !in_range && 1'b0;", false, nil},
 		{"a control that contradicts its range is taken", check,
 			"wire contradicts = ranged &&", "wire contradicts = 1'b0 && ranged &&", true, nil},
-		{"a bad control opens a range", ranges, "map_opens       <= at_base && legal && would;", "map_opens       <= at_base && would;", true, nil},
+		{"a control of a type that there is not opens a range", ranges, "HAS_DTYPE[ent_ext[26:25]] &&", "", true, nil},
 		{"the offset of the range before is used", check, "assign tx_rng    = map_rng;", "assign tx_rng    = map_rng - 2'd1;", false, nil},
 		{"an answer goes out with the offset of what the endpoint hears", check,
 			"assign tx_dir    = nak || reack || is_ack;", "assign tx_dir    = nak || reack;", true, nil},
