@@ -110,7 +110,7 @@ func (g *Group) rangeRoles(p Params, c Control) (r roles, legal bool) {
 	}
 	r.in, r.out, r.ack = rest, 0, r.parent
 	if g.RootSends {
-		r.in |= r.parent & g.AckMask
+		r.in |= r.parent & g.AckMask & g.tree()
 	}
 	return r, true
 }

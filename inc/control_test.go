@@ -883,3 +883,21 @@ func TestAcksKeepUp(t *testing.T) {
 	}
 	assert.Equal(t, roce.PSN(11*length), w.one(w.send(w.ack(0, 3, 11*length, 0x1F))).PSN)
 }
+
+// TestRangeNAKAgain: the sender of a Broadcast, once told that its control was lost, is told so again in the next range.
+func TestRangeNAKAgain(t *testing.T) {
+	w := newWorld(t, inBandParams(), inBandStar(0, 50))
+	assert.Equal(t, roce.PSN(50), w.one(w.round(51, 1)).PSN)
+	w.nothing(w.round(51, 1))
+	w.send(w.control(0, 1, 50, broadcastFrom(1, 1)))
+	w.round(51, 1)
+	assert.Equal(t, roce.PSN(52), w.one(w.round(53, 1)).PSN)
+}
+
+// TestRootOutsideTree: a root that is not in the tree contributes nothing, though its ACKs would count.
+func TestRootOutsideTree(t *testing.T) {
+	s := inBandStar(0, 0)
+	s.RootSends, s.InMask, s.OutMask = true, 7, 7
+	w := newWorld(t, inBandParams(), s)
+	assert.Equal(t, uint32(1), w.counted(func() { w.send(w.control(0, 3, 0, reduceTo(3, 1))) })["DROP_WRONG_ROLE"])
+}

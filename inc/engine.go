@@ -249,7 +249,7 @@ func (e *Engine) downData(in *incoming) []Out {
 	e.count(DownData)
 	g := &e.groups[in.group]
 	if end := &g.ends[in.member]; g.InBand && in.PSN.Next().Diff(end.ePSN) > 0 {
-		end.ePSN = in.PSN.Next()
+		end.ePSN, end.nakSent = in.PSN.Next(), false
 		if in.span.collective == CollectiveBroadcast {
 			g.done = g.done.Max(in.psn)
 			e.slots[g.slotOf(in.psn)] = emptySlot()

@@ -634,7 +634,7 @@ module inc_check_duplicate #(
     assign ep_we            = apply && (accept || nak || moves);
     assign ep_epsn_next     = accept || moves ? ent_psn + 24'd1 : ep_epsn;
     assign ep_msn_next      = accept && ends ? ep_msn + 24'd1 : ep_msn;
-    assign ep_nak_sent_next = accept ? 1'b0 : nak ? 1'b1 : ep_nak_sent;
+    assign ep_nak_sent_next = accept || moves ? 1'b0 : nak ? 1'b1 : ep_nak_sent;
 
     // done: what is complete; in-band what a Broadcast's parent has sent, and everything before the range that was opened last
     wire        has_it    = completes || takes;

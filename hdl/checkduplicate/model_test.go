@@ -345,6 +345,7 @@ func (m *model) decide(f *frame) verdict {
 	}
 	if g.inBand && serial(f.psn, ep.psn) >= 0 {
 		ep.psn = (f.psn + 1) & mask24
+		ep.nakSent = false
 		if v.collective == broadcast {
 			m.done[f.group] = later(m.done[f.group], p)
 			m.slots[g.slot(p)] = word{tag: p}

@@ -214,11 +214,13 @@ module inc_control #(
     function [4*MASK_W-1:0] roles(
         input [2:0] collective, input [MASK_W-1:0] route, input root_sends,
         input [MASK_W-1:0] in_mask, input [MASK_W-1:0] out_mask, input [MASK_W-1:0] ack_mask, input [MASK_W-1:0] parent_mask);
+        reg [MASK_W-1:0] tree;
         reg [MASK_W-1:0] others;
         begin
-            others = (in_mask | out_mask | parent_mask) & ~route;
+            tree   = in_mask | out_mask | parent_mask;
+            others = tree & ~route;
             case (collective)
-                REDUCE:    roles = {route, {MASK_W{1'b0}}, others | (root_sends ? route & ack_mask : {MASK_W{1'b0}}), route};
+                REDUCE:    roles = {route, {MASK_W{1'b0}}, others | (root_sends ? route & ack_mask & tree : {MASK_W{1'b0}}), route};
                 BROADCAST: roles = {others, others, {MASK_W{1'b0}}, route};
                 default:   roles = {ack_mask, out_mask, in_mask, parent_mask};
             endcase

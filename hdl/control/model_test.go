@@ -74,7 +74,7 @@ func (g *group) roles(c command) roles {
 		return roles{out: tree &^ t, ack: tree &^ t, parent: t}
 	}
 	r := roles{in: tree &^ t, ack: t, parent: t}
-	if g.rootSends && g.ack&t != 0 {
+	if g.rootSends && g.ack&tree&t != 0 {
 		r.in |= t
 	}
 	return r
