@@ -123,7 +123,7 @@ func Faults() []Fault {
 		{"a NAK counts as an ACK of its own PSN", check,
 			"syn_ack ? psn : psn - 24'd1;", "psn;", true, nil},
 		{"a gap is answered every time", check,
-			"accept ? 1'b0 : nak ? 1'b1 : ep_nak_sent;", "1'b0;", true, nil},
+			"accept || moves ? 1'b0 : nak ? 1'b1 : ep_nak_sent;", "1'b0;", true, nil},
 		{"the MSN counts packets", check,
 			"wire ends     = ent_opcode >= 8'h02;", "wire ends     = 1'b1 || ent_opcode >= 8'h02;", true, nil},
 		// Reduce and Broadcast (A9, A10, A12, A20)
