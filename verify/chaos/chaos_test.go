@@ -57,9 +57,6 @@ func standard(t testing.TB) *Runner {
 	return r
 }
 
-// isOpen reports failures of a known cause, which testdata/open has cases of.
-func isOpen(f Failure) bool { return f.Kind == Broken && strings.Contains(f.Message, "NAK for PSN") }
-
 // TestCampaign is a short one; incforge chaos runs long ones.
 func TestCampaign(t *testing.T) {
 	const seeds = 200
@@ -67,9 +64,7 @@ func TestCampaign(t *testing.T) {
 	s, err := standard(t).Campaign(context.Background(), Campaign{From: 1, To: seeds, Jobs: 2, Failed: func(Failure) { told++ }})
 	require.NoError(t, err)
 	for _, f := range s.Failures {
-		if !isOpen(f) {
-			t.Errorf("seed %d: %s: %s", f.Seed, f.Kind, f.Message)
-		}
+		t.Errorf("seed %d: %s: %s", f.Seed, f.Kind, f.Message)
 	}
 	assert.Equal(t, seeds, s.Cases)
 	assert.Equal(t, len(s.Failures), told)
@@ -211,43 +206,19 @@ func TestImpossible(t *testing.T) {
 	assert.ErrorContains(t, o.Err, "nowhere")
 }
 
-// cases reads the cases in a folder of testdata, and the kind of failure that each names.
-func cases(t *testing.T, folder string) map[string]Case {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", folder, "*.yaml"))
+// TestRegressions: cases that showed a fault once, a planted one or a real one, pass.
+func TestRegressions(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "regress", "*.yaml"))
 	require.NoError(t, err)
-	all := map[string]Case{}
+	require.NotEmpty(t, files)
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		require.NoError(t, err)
 		c, err := Parse(text)
 		require.NoError(t, err, f)
-		all[f] = c
-	}
-	return all
-}
-
-// TestRegressions: cases that showed a fault once, a planted one or a real one, pass.
-func TestRegressions(t *testing.T) {
-	all := cases(t, "regress")
-	require.NotEmpty(t, all)
-	for f, c := range all {
 		r := &Runner{DUT: Reference, Engines: []Engine{engine(t, c.Config, c.Set)}}
 		o, err := r.Run(context.Background(), c)
 		require.NoError(t, err)
 		assert.Equal(t, Passed, o.Kind, "%s: %v", f, o.Err)
-	}
-}
-
-// TestOpenCases: what is known to fail fails as known; what passes is to be moved to testdata/regress.
-func TestOpenCases(t *testing.T) {
-	for f, c := range cases(t, "open") {
-		text, err := os.ReadFile(f)
-		require.NoError(t, err)
-		line, _, _ := strings.Cut(string(text), "\n")
-		r := &Runner{DUT: Reference, Engines: []Engine{engine(t, c.Config, c.Set)}}
-		o, err := r.Run(context.Background(), c)
-		require.NoError(t, err)
-		assert.Equal(t, line, "# fails: "+string(o.Kind), "%s: %v", f, o.Err)
 	}
 }

@@ -205,6 +205,14 @@ func TestHooks(t *testing.T) {
 	for i, want := range []uint64{300, 700, 5000} {
 		assert.InDelta(t, float64(want), float64(at[i]), 50)
 	}
+	turns := 0
+	var again func() error
+	again = func() error { turns++; b.At(0, again); return nil }
+	b.At(0, again)
+	require.NoError(t, b.Step())
+	require.NoError(t, b.Step())
+	assert.Equal(t, 2, turns, "once a quantum, whatever it plans")
+
 	stop := errors.New("enough")
 	b.At(0, func() error { return stop })
 	assert.ErrorIs(t, b.Step(), stop)

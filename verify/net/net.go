@@ -207,8 +207,8 @@ func (n *Net) Script(events []Event) {
 	}
 }
 
-// At calls f once, before the quantum that holds the cycle or at once if that has passed; an error ends the run. f may do what no
-// frame can: reset a group, kill or replace a host, cut a link, change faults.
+// At calls f once, before the quantum that holds the cycle, or before the next one if that has passed; an error ends the run. f may do what
+// no frame can: reset a group, kill or replace a host, cut a link, change faults.
 func (n *Net) At(cycle uint64, f func() error) {
 	i := len(n.hooks)
 	for i > 0 && n.hooks[i-1].at > cycle {
@@ -248,10 +248,14 @@ func (s *switchNode) out(port int, data []byte) *pipe {
 // Step advances by one quantum.
 func (n *Net) Step() error {
 	end := n.now + n.quantum
-	for len(n.hooks) > 0 && n.hooks[0].at < end {
-		do := n.hooks[0].do
-		n.hooks = n.hooks[1:]
-		if err := do(); err != nil {
+	due := 0
+	for due < len(n.hooks) && n.hooks[due].at < end {
+		due++
+	}
+	now := slices.Clone(n.hooks[:due])
+	n.hooks = n.hooks[due:] // what these plan comes in the next quantum, or time would stand still
+	for _, h := range now {
+		if err := h.do(); err != nil {
 			return err
 		}
 	}
