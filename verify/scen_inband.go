@@ -888,3 +888,41 @@ func (r *rail) arrived(old *rail, done int) error {
 	}
 	return nil
 }
+
+// scenInBandEarly has a rank without a part in a Reduce go on before that has ended, which hosts that keep to the rules do not do: its range
+// opens, and has a window of its own.
+func scenInBandEarly(t *T) error {
+	r, err := t.newRail(false)
+	if err != nil {
+		return err
+	}
+	members, mw := r.g.members(), r.g.mw()
+	early := members[len(members)-1]
+	reduce, next := r.draw(inc.CollectiveReduce, early, 2*mw), r.draw(inc.CollectiveAllReduce, 0, 2*mw)
+	for _, e := range members[:len(members)-2] { // one is missing
+		if err := r.g.step("a Reduce that is not complete", r.control(e, r.in[e], reduce)); err != nil {
+			return err
+		}
+	}
+	before, err := r.g.e.counter("AGG")
+	if err != nil {
+		return err
+	}
+	r.enter(next)
+	if err := r.g.step("the next range's control", r.control(early, r.in[early], next)); err != nil {
+		return err
+	}
+	for k := 1; k < mw; k++ {
+		if err := r.g.step("the next range's data", r.g.data(early, r.in[early].Add(k), r.g.values(32))); err != nil {
+			return err
+		}
+	}
+	after, err := r.g.e.counter("AGG")
+	if err != nil {
+		return err
+	}
+	if after-before != uint32(mw) {
+		return failf("%d contributions to the range that was opened early were taken, expected a window of %d", after-before, mw)
+	}
+	return r.g.dropped(inc.DropWindow, "one packet more than the window", r.g.data(early, r.in[early].Add(mw), r.g.values(32)))
+}

@@ -81,6 +81,7 @@ func Scenarios() []Scenario {
 		{"in-band", "AllReduce, Broadcast, AllReduce, Reduce, then anything, on one set of connections: every number on every wire", needInBand(2), scenInBand},
 		{"in-band-controls", "controls that are illegal, contradict, stand where they must not or are lost: dropped under their name, no harm done", needInBand(2), scenInBandControls},
 		{"in-band-before", "the range before the current one: results again with its numbers, its ACKs and NAKs, answers in the place of data that all have", needInBand(3), scenInBandBefore},
+		{"in-band-early", "a range that is opened before the one before it is complete has its own window", needInBand(3), scenInBandEarly},
 		{"in-band-reset", "a group is drained and restarted in the middle of ranges", needInBand(2), scenInBandReset},
 		{"in-band-random", "ranges in bursts among repetitions, gaps, answers and controls of every kind", needInBand(2), scenInBandRandom},
 		{"in-band-mutate", "mutated frames of in-band groups", needInBand(1), scenInBandMutate},
