@@ -146,6 +146,8 @@ func Faults() []Fault {
 		// in-band groups
 		{"an ACK of no range creates state (A20)", check,
 			"wire stale_ack   = is_ack && !in_range;", "wire stale_ack   = is_ack && !in_range && 1'b0;", false, nil},
+		{"an ACK empties the slot of its PSN (A20)", check,
+			"assign wr_en       = apply && (accept || takes);", "assign wr_en       = apply && (accept || takes || is_ack);", true, nil},
 		{"a control that contradicts its range is taken", check,
 			"wire contradicts = ranged &&", "wire contradicts = 1'b0 && ranged &&", true, nil},
 		{"a control of a type that there is not opens a range", ranges, "HAS_DTYPE[ent_ext[26:25]] &&", "", true, nil},
