@@ -80,6 +80,9 @@ func New(cfg Config) (*World, error) {
 	if need := cfg.Tree.Degree; need > w.p.Members {
 		return nil, fmt.Errorf("%s needs switches of %d members, these have %d", cfg.Tree, need, w.p.Members)
 	}
+	if cfg.Tree.Levels > 2 && cfg.Tree.Degree%w.p.Ports == 0 { // what is bypassed could run between two switches for ever
+		return nil, fmt.Errorf("%s needs a port for the parent that is not child 0's, these switches have %d", cfg.Tree, w.p.Ports)
+	}
 	for s := range cfg.Tree.Switches() {
 		if err := w.addSwitch(s); err != nil {
 			return nil, errors.Join(fmt.Errorf("switch %d: %w", s, err), w.Close())
