@@ -629,7 +629,9 @@ module inc_check_duplicate #(
     wire acks  = is_ack && apply;
 
     // ePSN moves on acceptance, and in-band with what the parent sends
-    assign ack_we           = acks && speaks;
+    // an acknowledgement's own conditions, apart from data's: this is the longest way to the widest word
+    wire   ack_sends        = answer_mask != NOBODY && !(spreads && !answers_up);
+    assign ack_we           = deciding && vrd_valid && is_ack && sound && intact && !waits && (tx_room || !ack_sends) && speaks;
     assign ack_lift         = opening;
     assign ep_we            = apply && (accept || nak || moves);
     assign ep_epsn_next     = accept || moves ? ent_psn + 24'd1 : ep_epsn;
