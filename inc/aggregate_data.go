@@ -22,6 +22,7 @@ func (e *Engine) aggregate(in *incoming, s int) {
 	g, slot, p := &e.groups[in.group], &e.slots[s], in.Packet
 	first := slot.mask == 0 || slot.tag != in.psn
 	if first {
+		g.discard(slot)
 		slot.recycle(in.psn)
 		slot.shape, slot.se, slot.imm = shapeOf(p), p.SE, immediateOf(p)
 	} else if slot.se != p.SE || slot.imm != immediateOf(p) {

@@ -201,6 +201,7 @@ func (e *Engine) open(g *group, r roles, immediate uint32) {
 	}
 	for i := range g.slotsOf(e) {
 		if slot := &g.slotsOf(e)[i]; slot.mask != 0 && g.spanOf(slot.tag) == nil {
+			g.discard(slot)
 			*slot = emptySlot()
 		}
 	}

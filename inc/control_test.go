@@ -774,6 +774,35 @@ func TestLook(t *testing.T) {
 	assert.Zero(t, w.e.Unfinished(0))
 }
 
+// TestDiscarded: a rank that leaves ranges before the others have begun them loses what it gave, and that shows.
+func TestDiscarded(t *testing.T) {
+	t.Run("a range is opened", func(t *testing.T) {
+		w := newWorld(t, inBandParams(), inBandStar(0, 0))
+		w.send(w.control(0, 1, 0, barrierOf(0)))
+		w.send(w.control(0, 1, 1, barrierOf(0)))
+		assert.Equal(t, 2, w.e.Unfinished(0))
+		assert.Zero(t, w.e.Discarded(0))
+		w.send(w.control(0, 1, 2, barrierOf(0)))
+		assert.Equal(t, 2, w.e.Unfinished(0))
+		assert.Equal(t, 1, w.e.Discarded(0))
+		w.configure(func(e *Engine) error { return e.Reset(0) })
+		assert.Zero(t, w.e.Unfinished(0))
+		assert.Equal(t, 1, w.e.Discarded(0), "what a reset takes away is not counted, nor what was counted forgotten")
+	})
+	t.Run("a Broadcast comes by", func(t *testing.T) {
+		w := newWorld(t, inBandParams(), inBandStar(0, 0))
+		w.send(w.control(0, 1, 0, barrierOf(0)))
+		w.send(w.control(0, 1, 1, broadcastFrom(1, 8)))
+		for wire := roce.PSN(2); wire < 8; wire++ {
+			w.send(w.data(0, 1, wire, le(1)))
+		}
+		assert.Zero(t, w.e.Discarded(0))
+		w.send(w.data(0, 1, 8, le(1)))
+		assert.Equal(t, 1, w.e.Discarded(0))
+		assert.Zero(t, w.e.Unfinished(0))
+	})
+}
+
 // TestLegalInBand is about what an in-band group needs.
 func TestLegalInBand(t *testing.T) {
 	group := func(change func(g *Group)) Group {

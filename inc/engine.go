@@ -252,7 +252,9 @@ func (e *Engine) downData(in *incoming) []Out {
 		end.ePSN, end.nakSent = in.PSN.Next(), false
 		if in.span.collective == CollectiveBroadcast {
 			g.done = g.done.Max(in.psn)
-			e.slots[g.slotOf(in.psn)] = emptySlot()
+			slot := &e.slots[g.slotOf(in.psn)]
+			g.discard(slot)
+			*slot = emptySlot()
 		}
 	}
 	return e.replicate(in, dataPacket{

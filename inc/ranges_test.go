@@ -330,6 +330,7 @@ func TestRanks(t *testing.T) {
 							counters := w.e.Counters()
 							assert.Equal(t, uint32(len(spans)), counters[RangeOpen])
 							assert.Zero(t, w.e.Unfinished(0), "the buffer is empty at the end")
+							assert.Zero(t, w.e.Discarded(0), "nobody left a range before it was complete")
 							assert.Zero(t, counters[DropControl]+counters[DropBadControl]+counters[DropWrongRole]+counters[DropShape]+counters[ImmMismatch])
 							reacks += counters[TxReack]
 							resends += counters[TxResend]

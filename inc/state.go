@@ -24,6 +24,8 @@ type group struct {
 	// The range that is open and the one before, if they are open: packets of both are taken. In a fixed group current is
 	// everything, in an in-band one before its first range it is closed and has the roles of the registers.
 	current, previous span
+
+	discarded int // slots emptied or recycled while incomplete since New; for judges, no state
 }
 
 // endpointState is what the engine remembers of an endpoint.

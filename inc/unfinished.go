@@ -10,9 +10,24 @@ func (e *Engine) Unfinished(number int) int {
 	}
 	n := 0
 	for _, s := range g.slotsOf(e) {
-		if s.mask != 0 && !s.complete {
+		if s.partial() {
 			n++
 		}
 	}
 	return n
+}
+
+// Discarded is the number of slots of group g, which must exist, that were emptied or taken for another PSN while they held some
+// contributions and not all, since New. It is 0 as long as hosts keep to their rules (docs/engine.md section 3.3). A start or reset of the
+// group discards what it likes and is not counted.
+func (e *Engine) Discarded(number int) int { return e.groups[number].discarded }
+
+// partial tells whether the slot holds some contributions and not all.
+func (s *slot) partial() bool { return s.mask != 0 && !s.complete }
+
+// discard notes that what is in a slot is about to go.
+func (g *group) discard(s *slot) {
+	if s.partial() {
+		g.discarded++
+	}
 }
