@@ -179,6 +179,23 @@ type Event struct {
 	Flag bool  `yaml:"flag,omitempty" json:"flag,omitempty"`
 }
 
+// Validate reports a probability that is none, and a negative delay.
+func (f *Faults) Validate() error {
+	for _, p := range []struct {
+		name string
+		v    float64
+	}{{"loss", f.Loss}, {"duplicate", f.Duplicate}, {"reorder", f.Reorder}, {"corrupt", f.Corrupt}, {"burst.enter", f.Burst.Enter},
+		{"burst.leave", f.Burst.Leave}, {"flag_errors", f.FlagErrors}} {
+		if !(p.v >= 0 && p.v <= 1) { // NaN is neither
+			return fmt.Errorf("%s %g: must be 0 to 1", p.name, p.v)
+		}
+	}
+	if f.Jitter < 0 || f.ReorderDelay < 0 {
+		return fmt.Errorf("jitter %d, reorder_delay %d: must not be negative", f.Jitter, f.ReorderDelay)
+	}
+	return nil
+}
+
 // Random reports that there are coins to toss.
 func (f *Faults) Random() bool {
 	return f.Loss > 0 || f.Burst.Enter > 0 || f.Duplicate > 0 || f.Reorder > 0 || f.Corrupt > 0 || f.Jitter > 0

@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -318,9 +319,9 @@ func (n *Net) advance(end uint64) error {
 		for range helpers {
 			wg.Go(take)
 		}
+		defer wg.Wait() // even if a host panics: whoever recovers may close engines
 		err := n.runHosts(end)
 		take()
-		wg.Wait()
 		return err
 	}
 	for _, s := range n.busy {
@@ -329,8 +330,17 @@ func (n *Net) advance(end uint64) error {
 	return n.runHosts(end)
 }
 
-// run brings an engine to time end and collects what it sent.
+// ErrPanic means that an engine panicked. The error that wraps it has what it said and the stack.
+var ErrPanic = errors.New("panic")
+
+// run brings an engine to time end and collects what it sent. A panic becomes its error: it may be in a goroutine that nobody else can
+// recover, and is to be the same with any number of workers.
 func (s *switchNode) run(end uint64) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
+		}
+	}()
 	if s.err = s.StepTo(end); s.err != nil {
 		return
 	}

@@ -4,6 +4,7 @@ package net
 
 import (
 	"context"
+	"math"
 	"slices"
 	"testing"
 
@@ -163,4 +164,54 @@ func TestClockJumps(t *testing.T) {
 	assert.GreaterOrEqual(t, n.Now(), uint64(1<<40))
 	assert.Less(t, steps, 100)
 	assert.Equal(t, n.Now(), m.Now())
+}
+
+// bomb is an engine that panics when it is to run beyond a time.
+type bomb struct {
+	*mirror
+	at uint64
+}
+
+func (b *bomb) Idle() bool { return false }
+
+func (b *bomb) StepTo(c uint64) error {
+	if c > b.at {
+		panic("out of order")
+	}
+	return b.mirror.StepTo(c)
+}
+
+// TestPanicIsAnError: an engine that panics ends the run with an error, the same with any number of workers.
+func TestPanicIsAnError(t *testing.T) {
+	for _, workers := range []int{1, 2, 4} {
+		n := New(1)
+		n.SetWorkers(workers)
+		for _, at := range []uint64{1 << 20, 1000, 1 << 20} {
+			n.AddSwitch(&bomb{newMirror(t), at})
+		}
+		err := n.Run(context.Background(), 5000, func() bool { return false })
+		require.ErrorIs(t, err, ErrPanic, "%d workers", workers)
+		assert.ErrorContains(t, err, "switch 1: panic: out of order")
+		assert.ErrorContains(t, err, "StepTo")
+		assert.Equal(t, uint64(3*256), n.Now(), "%d workers", workers)
+	}
+}
+
+// TestFaultsValidate: what is no probability is refused, NaN too.
+func TestFaultsValidate(t *testing.T) {
+	good := Faults{Loss: 1, Duplicate: 0.5, Burst: Burst{Enter: 0.1, Leave: 1}, FlagErrors: 1, Jitter: 3}
+	require.NoError(t, good.Validate())
+	for words, f := range map[string]Faults{
+		"loss -0.1":        {Loss: -0.1},
+		"duplicate NaN":    {Duplicate: math.NaN()},
+		"reorder 1.5":      {Reorder: 1.5},
+		"corrupt +Inf":     {Corrupt: math.Inf(1)},
+		"burst.enter NaN":  {Burst: Burst{Enter: math.NaN()}},
+		"burst.leave 2":    {Burst: Burst{Leave: 2}},
+		"flag_errors 1.01": {FlagErrors: 1.01},
+		"jitter -1":        {Jitter: -1},
+		"reorder_delay -2": {ReorderDelay: -2},
+	} {
+		assert.ErrorContains(t, f.Validate(), words)
+	}
 }
