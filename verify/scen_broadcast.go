@@ -65,10 +65,10 @@ func (r *receivers) up(c, k int, syndrome uint8) []leaving {
 	return nil
 }
 
-// say sends an answer of endpoint c and checks what goes up.
+// say sends an answer of endpoint c, marked now and then, and checks what goes up: marked as it is.
 func (r *receivers) say(c, k int, syndrome uint8) error {
 	what := fmt.Sprintf("endpoint %d says %#02x to packet %d", c, syndrome, k)
-	return r.g.step(what, r.g.aeth(c, r.g.set.Start.Add(k), syndrome), r.up(c, k, syndrome)...)
+	return r.g.step(what, r.g.t.marked(r.g.aeth(c, r.g.set.Start.Add(k), syndrome)), r.up(c, k, syndrome)...)
 }
 
 // scenBroadcast is a Broadcast packet by packet: from a host and from another switch, to all the other endpoints, across the wrap.
@@ -99,7 +99,7 @@ func broadcastData(g *group) error {
 		psn, b, imm := g.set.Start.Add(k), g.noise(g.t.rng.IntN(g.t.p.MTUBytes+1)), g.t.rng.Uint32()
 		f := g.data(g.parent, psn, b, func(p *roce.Packet) { p.Op, p.Imm = roce.SendLastImm, imm })
 		want := copies(leaving{op: roce.SendLastImm, psn: psn, payload: b, imm: imm}, all...)
-		if err := g.step(fmt.Sprintf("packet %d", k), f, want...); err != nil {
+		if err := g.step(fmt.Sprintf("packet %d", k), g.t.marked(f), want...); err != nil {
 			return err
 		}
 	}
@@ -171,7 +171,7 @@ func broadcastRoles(g *group) error {
 	all, start := newReceivers(g).all(), g.set.Start
 	for _, c := range all {
 		psn := roce.PSN(g.t.rng.Uint32() & 0xFFFFFF)
-		if err := g.step("a CNP", g.cnp(c, psn), cnpOf(g.parent, psn)); err != nil {
+		if err := g.step("a CNP", g.t.marked(g.cnp(c, psn)), cnpOf(g.parent, psn)); err != nil {
 			return err
 		}
 		if err := g.dropped(inc.DropWrongRole, "data from a receiver", g.data(c, start, g.noise(8))); err != nil {

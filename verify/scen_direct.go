@@ -75,11 +75,34 @@ type leaving struct {
 	payload  []byte
 	imm      uint32
 	syndrome uint8
+	// ce: it is marked as one that met congestion. step takes the mark from the frame that it sends, unless own is set: then the slot has
+	// it, or nobody.
+	ce, own bool
 }
 
 // String is for messages.
 func (l leaving) String() string {
-	return fmt.Sprintf("%v PSN %v to endpoint %d, syndrome %#02x, immediate %#x, %d bytes", l.op, l.psn, l.to, l.syndrome, l.imm, len(l.payload))
+	return fmt.Sprintf("%v PSN %v to endpoint %d, syndrome %#02x, immediate %#x, %d bytes, CE %v", l.op, l.psn, l.to, l.syndrome, l.imm, len(l.payload), l.ce)
+}
+
+// marked gives a frame any ECN now and then, CE among them.
+func (t *T) marked(f portFrame) portFrame {
+	if t.rng.IntN(2) == 0 {
+		f.data[15] = f.data[15]&^roce.ECNMask | uint8(t.rng.IntN(4))
+		roce.Reseal(f.data)
+	}
+	return f
+}
+
+// ce tells whether an IPv4 frame met congestion.
+func (f portFrame) ce() bool { return f.data[15]&roce.ECNMask == roce.ECNCE }
+
+// own are the same packets with a mark that does not depend on the frame that makes them leave.
+func own(ce bool, list ...leaving) []leaving {
+	for i := range list {
+		list[i].ce, list[i].own = ce, true
+	}
+	return list
 }
 
 // expect checks that exactly these packets left, in any order, with the headers of their endpoints.
@@ -90,12 +113,16 @@ func (g *group) expect(outs []dut.Out, want ...leaving) error {
 		if err != nil || !roce.CheckICRC(o.Data) || o.Err {
 			return failf("a frame left that does not decode, has a bad ICRC or the error bit (%v): %v", o.Err, err)
 		}
-		got := leaving{to: g.addressee(o.Port, &p), op: p.Op, psn: p.PSN, payload: p.Payload, imm: p.Imm, syndrome: p.Syndrome}
+		got := leaving{to: g.addressee(o.Port, &p), op: p.Op, psn: p.PSN, payload: p.Payload, imm: p.Imm, syndrome: p.Syndrome, ce: p.CE()}
 		i := slices.IndexFunc(rest, func(l leaving) bool {
-			return l.to == got.to && l.op == got.op && l.psn == got.psn && l.imm == got.imm && l.syndrome == got.syndrome && bytes.Equal(l.payload, got.payload)
+			return l.to == got.to && l.op == got.op && l.psn == got.psn && l.imm == got.imm && l.syndrome == got.syndrome && l.ce == got.ce &&
+				bytes.Equal(l.payload, got.payload)
 		})
 		if i < 0 {
 			return failf("what left is %v; expected are %v", got, want)
+		}
+		if tos := g.ends[got.to].TOS; !got.ce && p.TOS != tos {
+			return failf("what left is %v with ToS %#02x, its endpoint's is %#02x", got, p.TOS, tos)
 		}
 		rest = slices.Delete(rest, i, i+1)
 	}
@@ -105,8 +132,14 @@ func (g *group) expect(outs []dut.Out, want ...leaving) error {
 	return nil
 }
 
-// step sends a frame and checks what leaves for it.
+// step sends a frame of ours and checks what leaves for it.
 func (g *group) step(what string, f portFrame, want ...leaving) error {
+	want = slices.Clone(want)
+	for i := range want {
+		if !want[i].own {
+			want[i].ce = f.ce()
+		}
+	}
 	outs, err := g.e.exchange(f)
 	if err == nil {
 		err = g.expect(outs, want...)

@@ -49,6 +49,7 @@ type packet struct {
 	sent    map[int][]byte // by endpoint
 	up      []byte         // what the contributors' data became
 	down    []byte         // what the parent sent
+	ce      bool           // a contribution met congestion
 }
 
 // actors are who does what in a range: who contributes, whose data is copied (−1: nobody's) and to whom, who gets results (−1: those
@@ -178,12 +179,12 @@ func (p *packet) heard(payload []byte, to ...int) []leaving {
 // results are what must leave when a packet is complete.
 func (r *rail) results(p *packet) []leaving {
 	if r.parts.parent >= 0 {
-		return p.heard(p.up, r.parts.parent)
+		return own(p.ce, p.heard(p.up, r.parts.parent)...)
 	}
-	return p.heard(p.up, r.parts.to...)
+	return own(p.ce, p.heard(p.up, r.parts.to...)...)
 }
 
-// next carries out the range's next packet frame by frame, contributors in random order.
+// next carries out the range's next packet frame by frame, contributors in random order. Here and below, frames meet congestion now and then.
 func (r *rail) next(size int) error {
 	first := len(r.past) == 0
 	p := r.make(size)
@@ -194,16 +195,18 @@ func (r *rail) next(size int) error {
 	}
 	what := fmt.Sprintf("range %d (%+v), packet %d", r.ranges-1, r.span, len(r.past)-1)
 	for i, e := range order {
+		f := r.g.t.marked(r.frame(p, e))
+		p.ce = p.ce || f.ce()
 		var want []leaving
 		if i == len(order)-1 {
 			want = r.results(p)
 		}
-		if err := r.g.step(fmt.Sprintf("%s of endpoint %d", what, e), r.frame(p, e), want...); err != nil {
+		if err := r.g.step(fmt.Sprintf("%s of endpoint %d", what, e), f, want...); err != nil {
 			return err
 		}
 	}
 	if e := r.parts.source; e >= 0 && !(first && r.begun == e) {
-		if err := r.g.step(what+" of the parent", r.frame(p, e), p.heard(p.down, r.parts.to...)...); err != nil {
+		if err := r.g.step(what+" of the parent", r.g.t.marked(r.frame(p, e)), p.heard(p.down, r.parts.to...)...); err != nil {
 			return err
 		}
 	}
@@ -232,7 +235,7 @@ func (r *rail) acknowledge() error {
 			want = []leaving{ackOf(e, r.in[e].Prev(), 0x1F)}
 		}
 		what := fmt.Sprintf("range %d (%+v), ACK of packet %d from endpoint %d", r.ranges-1, r.span, len(r.past)-1, e)
-		if err := r.g.step(what, r.g.aeth(e, r.out[e].Prev(), 0x1F), want...); err != nil {
+		if err := r.g.step(what, r.g.t.marked(r.g.aeth(e, r.out[e].Prev(), 0x1F)), want...); err != nil {
 			return err
 		}
 	}
@@ -277,7 +280,7 @@ func (r *rail) congested() error {
 		case inc.CollectiveBroadcast:
 			to = []int{r.parts.source}
 		}
-		if err := r.g.step("a CNP", r.g.cnp(e, psn), copies(cnpOf(0, psn), to...)...); err != nil {
+		if err := r.g.step("a CNP", r.g.t.marked(r.g.cnp(e, psn)), copies(cnpOf(0, psn), to...)...); err != nil {
 			return err
 		}
 	}
@@ -461,7 +464,7 @@ func (r *rail) wrongAtBase() error {
 		return err
 	}
 	// The control is lost: what comes after it is answered once.
-	if err := g.step("data whose control is lost", g.data(e, base.Next(), g.values(8)), ackOf(e, base, 0x60)); err != nil {
+	if err := g.step("data whose control is lost", g.t.marked(g.data(e, base.Next(), g.values(8))), own(false, ackOf(e, base, 0x60))...); err != nil {
 		return err
 	}
 	return g.dropped(inc.DropRange, "the same again", r.control(e, base.Next(), good))
@@ -509,7 +512,7 @@ func (r *rail) wrongInRange() error {
 		return err
 	}
 	for _, e := range g.members()[1:] {
-		if err := g.step("a gap across the range's start", g.data(e, r.in[e].Next(), g.values(8)), ackOf(e, r.in[e], 0x60)); err != nil {
+		if err := g.step("a gap across the range's start", g.t.marked(g.data(e, r.in[e].Next(), g.values(8))), own(false, ackOf(e, r.in[e], 0x60))...); err != nil {
 			return err
 		}
 		if err := g.dropped(inc.DropGap, "the same again", g.data(e, r.in[e].Next(), g.values(8))); err != nil {
@@ -594,16 +597,16 @@ func (r *rail) again(acknowledged bool) error {
 			var want []leaving
 			switch {
 			case acknowledged && r.span.Collective != inc.CollectiveAllReduce && r.span.Collective != inc.CollectiveBarrier:
-				want = []leaving{ackOf(e, r.past[len(r.past)-1].in[e], 0x1F)}
+				want = own(false, ackOf(e, r.past[len(r.past)-1].in[e], 0x1F))
 			case e == r.parts.source:
 				want = p.heard(p.down, r.parts.to...)
 			case i+2*r.g.mw() <= len(r.past): // its slot is in use again
 			case r.parts.parent >= 0:
-				want = p.heard(p.up, r.parts.parent)
+				want = own(p.ce, p.heard(p.up, r.parts.parent)...)
 			default:
-				want = p.heard(p.up, e)
+				want = own(p.ce, p.heard(p.up, e)...)
 			}
-			if err := r.g.step(fmt.Sprintf("packet %d sent again by endpoint %d", i, e), r.frame(p, e), want...); err != nil {
+			if err := r.g.step(fmt.Sprintf("packet %d sent again by endpoint %d", i, e), r.g.t.marked(r.frame(p, e)), want...); err != nil {
 				return err
 			}
 		}
@@ -631,7 +634,7 @@ func (r *rail) answers() error {
 			default:
 				want = []leaving{ackOf(e, p.in[e], s)}
 			}
-			if err := r.g.step(fmt.Sprintf("NAK of packet 1 from endpoint %d", e), r.g.aeth(e, p.out[e], s), want...); err != nil {
+			if err := r.g.step(fmt.Sprintf("NAK of packet 1 from endpoint %d", e), r.g.t.marked(r.g.aeth(e, p.out[e], s)), want...); err != nil {
 				return err
 			}
 		}
@@ -772,11 +775,11 @@ func (r *rail) burst(c inc.Control) error {
 		}
 		t.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
 		for _, e := range order {
-			f := queues[e][0]
+			f := t.marked(queues[e][0])
 			queues[e] = queues[e][1:]
 			g.e.send(f.port, f.data)
 			for t.rng.IntN(3) == 0 {
-				junk := r.junk(&old, end)
+				junk := t.marked(r.junk(&old, end))
 				g.e.send(junk.port, junk.data)
 			}
 		}

@@ -5,6 +5,7 @@ package verify
 import (
 	"bytes"
 	"errors"
+	"fmt"
 
 	"incforge/inc"
 	"incforge/roce"
@@ -156,15 +157,26 @@ func (t *T) runChaos(levels, degree int, opts ...groupOption) error {
 // scenChaosStar: loss, duplication, reordering, delay, corruption, hesitation and missing receives on a star.
 func scenChaosStar(t *T) error { return t.runChaos(2, t.p.Members) }
 
-// scenChaosTree: the same on Tree-3-2, every switch an engine of its own.
-func scenChaosTree(t *T) error { return t.runChaos(3, min(2, t.p.Members)) }
+// scenChaosTree: the same on Tree-3-2 or Tree-4-2, as the seed has it, every switch an engine of its own.
+func scenChaosTree(t *T) error { return t.runChaos(3+t.rng.IntN(2), min(2, t.p.Members)) }
 
-// scenChaosBarrier: the same for barriers on Tree-3-2.
-func scenChaosBarrier(t *T) error { return t.runChaos(3, min(2, t.p.Members), withBarrier()) }
+// scenChaosBarrier: the same for barriers.
+func scenChaosBarrier(t *T) error {
+	return t.runChaos(3+t.rng.IntN(2), min(2, t.p.Members), withBarrier())
+}
 
-// scenTree runs messages through a faultless Tree-3-2.
+// scenTree runs messages through a faultless Tree-3-2 and Tree-4-2.
 func scenTree(t *T) error {
-	n, err := t.newTree(3, min(2, t.p.Members), t.defaultLink())
+	for _, levels := range []int{3, 4} {
+		if err := t.messageTree(levels); err != nil {
+			return fmt.Errorf("%d levels: %w", levels, err)
+		}
+	}
+	return nil
+}
+
+func (t *T) messageTree(levels int) error {
+	n, err := t.newTree(levels, min(2, t.p.Members), t.defaultLink())
 	if err != nil {
 		return err
 	}

@@ -49,27 +49,30 @@ func cnpOf(to int, psn roce.PSN) leaving {
 	return leaving{to: to, op: roce.CNP, psn: psn, payload: make([]byte, 16)}
 }
 
-// reduceOne has the group's contributors send one PSN; before the last one nothing leaves, then the sum goes to the parent alone.
-func (g *group) reduceOne(psn roce.PSN) ([]byte, error) {
+// reduceOne has the group's contributors send one PSN; before the last one nothing leaves, then the sum goes to the parent alone,
+// with CE if any of them came with it. What is dropped marks nothing. The result is what leaves.
+func (g *group) reduceOne(psn roce.PSN) (sum []leaving, err error) {
 	m := g.members()
 	var all [][]byte
+	ce := false
 	for i, c := range m {
 		b := g.values(20)
 		all = append(all, b)
-		var want []leaving
+		f := g.t.marked(g.data(c, psn, b))
+		ce = ce || f.ce()
 		if i == len(m)-1 {
-			want = []leaving{sendOf(g.parent, psn, g.reduce(all...))}
+			sum = own(ce, sendOf(g.parent, psn, g.reduce(all...)))
 		}
-		if err := g.step(fmt.Sprintf("contribution of endpoint %d", c), g.data(c, psn, b), want...); err != nil {
+		if err := g.step(fmt.Sprintf("contribution of endpoint %d", c), f, sum...); err != nil {
 			return nil, err
 		}
 		if i == 0 && len(m) > 1 {
-			if err := g.dropped(inc.DropStale, "a contribution sent twice before it is complete", g.data(c, psn, b)); err != nil {
+			if err := g.dropped(inc.DropStale, "a contribution sent twice before it is complete", g.t.marked(g.data(c, psn, b))); err != nil {
 				return nil, err
 			}
 		}
 	}
-	return g.reduce(all...), nil
+	return sum, nil
 }
 
 // scenReduce is a Reduce packet by packet: toward a host and toward another switch, across the wrap, with every mask of contributors.
@@ -104,14 +107,14 @@ func (g *group) reduceStream() error {
 		if err != nil {
 			return err
 		}
-		if err := g.step("a contribution sent again", g.data(m[k%len(m)], psn, g.values(20)), sendOf(root, psn, sum)); err != nil {
+		if err := g.step("a contribution sent again", g.t.marked(g.data(m[k%len(m)], psn, g.values(20))), sum...); err != nil {
 			return err
 		}
 		if k%3 != 2 {
 			continue // cumulative (A12)
 		}
 		for range 2 {
-			if err := g.step("an ACK", g.aeth(root, psn, 0x1F), copies(ackOf(0, psn, 0x1F), m...)...); err != nil {
+			if err := g.step("an ACK", g.t.marked(g.aeth(root, psn, 0x1F)), copies(ackOf(0, psn, 0x1F), m...)...); err != nil {
 				return err
 			}
 		}
@@ -134,25 +137,25 @@ func (g *group) reduceAnswers() error {
 	last, next := at(g.mw()-1), at(g.mw())
 
 	// A gap: nothing is acknowledged yet; then the root's ACK counts, and nobody's own.
-	if err := g.step("a gap", g.data(m[0], at(g.mw()+1), g.values(4)), ackOf(m[0], at(0), 0x60)); err != nil {
+	if err := g.step("a gap", g.t.marked(g.data(m[0], at(g.mw()+1), g.values(4))), own(false, ackOf(m[0], at(0), 0x60))...); err != nil {
 		return err
 	}
 	if err := g.step("the same gap", g.data(m[0], at(g.mw()+1), g.values(4))); err != nil {
 		return err
 	}
 	for _, s := range []uint8{0x1F, 0x00, 0x0B, 0x60, 0x61, 0x62, 0x63, 0x20, 0x21, 0x3F} {
-		if err := g.step("an answer", g.aeth(root, last, s), copies(ackOf(0, last, s), m...)...); err != nil {
+		if err := g.step("an answer", g.t.marked(g.aeth(root, last, s)), copies(ackOf(0, last, s), m...)...); err != nil {
 			return err
 		}
 	}
 	c := m[len(m)-1]
 	if len(m) > 1 {
-		if err := g.step("a gap after an ACK", g.data(c, at(g.mw()+1), g.values(4)), ackOf(c, next, 0x60)); err != nil {
+		if err := g.step("a gap after an ACK", g.t.marked(g.data(c, at(g.mw()+1), g.values(4))), own(false, ackOf(c, next, 0x60))...); err != nil {
 			return err
 		}
 	}
 	for _, psn := range []roce.PSN{0, last, 0xFFFFFF} {
-		if err := g.step("a CNP", g.cnp(root, psn), copies(cnpOf(0, psn), m...)...); err != nil {
+		if err := g.step("a CNP", g.t.marked(g.cnp(root, psn)), copies(cnpOf(0, psn), m...)...); err != nil {
 			return err
 		}
 	}
@@ -175,22 +178,25 @@ func (g *group) reduceAnswers() error {
 
 	// ACKs of whatever PSN find the slots as they leave them (A20).
 	var all [][]byte
+	ce := false
 	for i, c := range m {
 		if i == len(m)-1 {
 			for _, d := range []int{-2 * g.mw(), -1, 0, 1, 2 * g.mw(), 1 << 20} {
 				psn := next.Add(d)
-				if err := g.step("an ACK while a sum is open", g.aeth(root, psn, 0x1F), copies(ackOf(0, psn, 0x1F), m...)...); err != nil {
+				if err := g.step("an ACK while a sum is open", g.t.marked(g.aeth(root, psn, 0x1F)), copies(ackOf(0, psn, 0x1F), m...)...); err != nil {
 					return err
 				}
 			}
 		}
 		b := g.values(12)
 		all = append(all, b)
+		f := g.t.marked(g.data(c, next, b))
+		ce = ce || f.ce()
 		var want []leaving
 		if i == len(m)-1 {
-			want = []leaving{sendOf(root, next, g.reduce(all...))}
+			want = own(ce, sendOf(root, next, g.reduce(all...)))
 		}
-		if err := g.step("a contribution among ACKs", g.data(c, next, b), want...); err != nil {
+		if err := g.step("a contribution among ACKs", f, want...); err != nil {
 			return err
 		}
 	}
@@ -217,7 +223,7 @@ func (g *group) reduceMasks() error {
 			if _, err := g.reduceOne(psn); err != nil {
 				return fmt.Errorf("in_mask %#x: %w", mask, err)
 			}
-			if err := g.step("an ACK", g.aeth(g.parent, psn, 0x1F), copies(ackOf(0, psn, 0x1F), g.members()...)...); err != nil {
+			if err := g.step("an ACK", g.t.marked(g.aeth(g.parent, psn, 0x1F)), copies(ackOf(0, psn, 0x1F), g.members()...)...); err != nil {
 				return fmt.Errorf("in_mask %#x: %w", mask, err)
 			}
 		}

@@ -100,10 +100,10 @@ func Scenarios() []Scenario {
 		{"isolation", "garbage on one group's endpoints leaves another undisturbed", needGroups(2), scenIsolation},
 		{"group-reset", "a group is drained and restarted in the middle, another one goes on", needGroups(2), scenGroupReset},
 		{"host-death", "a host falls silent; the group is restarted without it", needMembers(2), scenHostDeath},
-		{"tree", "messages through Tree-3-2, every switch an engine", nil, scenTree},
+		{"tree", "messages through Tree-3-2 and Tree-4-2, every switch an engine", nil, scenTree},
 		{"chaos-star", "loss, duplication, reordering, delay, corruption, back-pressure, missing receives on a star", nil, scenChaosStar},
-		{"chaos-tree", "the same on Tree-3-2", nil, scenChaosTree},
-		{"chaos-barrier", "the same for barriers on Tree-3-2", nil, scenChaosBarrier},
+		{"chaos-tree", "the same on Tree-3-2 or Tree-4-2, as the seed has it", nil, scenChaosTree},
+		{"chaos-barrier", "the same for barriers on one of these trees", nil, scenChaosBarrier},
 	}
 }
 

@@ -112,7 +112,7 @@ func Faults() []Fault {
 		{"a duplicate is added again", check,
 			"assign ep_epsn_next     = accept || moves ?", "assign ep_epsn_next     = (accept && full) || moves ?", true, nil},
 		{"a slot's shape is not kept", check,
-			"assign tx_opcode = (accept ? new_opcode : resend ? slot_opcode :", "assign tx_opcode = (accept || resend ? 8'h04 :", true, nil},
+			"assign tx_opcode = (accept ? new_opcode : resend ? slot_opcode :", "assign tx_opcode = (accept || resend ? 8'h04 :", false, nil},
 		{"shapes are not compared", check,
 			"accept    = up && in_order && window_ok && (first || same);", "accept    = up && in_order && window_ok && (first || same || 1'b1);", true, nil},
 		// answers (A5, A11)
@@ -149,7 +149,7 @@ func Faults() []Fault {
 		{"an ACK empties the slot of its PSN (A20)", check,
 			"assign wr_en       = apply && (accept || takes);", "assign wr_en       = apply && (accept || takes || is_ack);", true, nil},
 		{"a control that contradicts its range is taken", check,
-			"wire contradicts = ranged &&", "wire contradicts = 1'b0 && ranged &&", true, nil},
+			"wire contradicts = ranged &&", "wire contradicts = 1'b0 && ranged &&", false, nil},
 		{"a control of a type that there is not opens a range", ranges, "HAS_DTYPE[ent_ext[26:25]] &&", "", true, nil},
 		{"the offset of the range before is used", check, "assign tx_rng    = map_rng;", "assign tx_rng    = map_rng - 2'd1;", false, nil},
 		{"an answer goes out with the offset of what the endpoint hears", check,
