@@ -19,7 +19,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 .PHONY: help tools build demo test faults long chip28 check fmt-check vet staticcheck lint twice bench clean
 
 help: ## List the targets
-	@echo "IncForge: parameters in, in-switch AllReduce engine out."
+	@echo "IncForge: parameters in, an engine for collectives in the switch out."
 	@echo
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 

@@ -52,7 +52,7 @@ func (a *app) bench() *cobra.Command {
 		fmt.Fprintf(&doc, "\n  %-11s %s", b.name, b.doc)
 	}
 	cmd := &cobra.Command{Use: "bench [NAME...]", Short: "Measure latency, throughput, simulator and generator",
-		Long: "Measure on the RTL in the simulator. Without a name all of:\n" + doc.String(), ValidArgs: names,
+		Long: "Measure on the RTL in the simulator. Without a name all of these; loss, which takes long, is a command of its own:\n" + doc.String(), ValidArgs: names,
 		Args: cobra.OnlyValidArgs, RunE: func(cmd *cobra.Command, args []string) error {
 			o := verify.BenchOptions{Seed: seed}
 			dir, done, err := a.generated(config, &flags)

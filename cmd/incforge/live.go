@@ -101,9 +101,9 @@ Ends at SIGINT, SIGTERM or after --duration, prints what was counted, and remove
 // runLive runs until ctx ends or the duration is over, with a capture if one is wanted.
 func (a *app) runLive(ctx context.Context, o live.Options, capture string, duration time.Duration) (rep live.Report, err error) {
 	if capture != "" {
-		file, err := os.Create(capture)
-		if err != nil {
-			return rep, fmt.Errorf("capture: %w", err)
+		file, cerr := os.Create(capture)
+		if cerr != nil {
+			return rep, fmt.Errorf("capture: %w", cerr)
 		}
 		defer func() { err = errors.Join(err, file.Close()) }()
 		o.Capture = file

@@ -97,7 +97,7 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "incforge",
 		Short: "Generate, verify and price in-network-collective engines",
-		Long: `IncForge turns parameters into the Verilog of an IncEngine (an in-switch AllReduce engine for RoCEv2, EPIC, SIGCOMM '26),
+		Long: `IncForge turns parameters into the Verilog of an IncEngine (an engine in the switch for collectives over RoCEv2, EPIC, SIGCOMM '26),
 proves it against an independent model, and prices it.
 
 CONFIG is the name of a preset (incforge config list) or a YAML file.

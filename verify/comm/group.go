@@ -345,8 +345,13 @@ func (g *Group) Reset() error {
 				s.call.end(ErrReset)
 			}
 		}
-		if r.err != nil && r.err == g.w.err {
-			g.w.err = nil
+	}
+	g.w.err = nil
+	for _, other := range g.w.groups {
+		for _, r := range other.ranks {
+			if other != g && r.err != nil && g.w.err == nil {
+				g.w.err = r.err
+			}
 		}
 	}
 	if err := g.newNumbers(); err != nil {

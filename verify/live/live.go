@@ -95,11 +95,12 @@ const (
 	perRound  = 1024 // frames that are taken in before the engine runs on
 )
 
-// datagram is a frame that came.
+// datagram is a frame that came, or the error after which none comes any more.
 type datagram struct {
 	port *port
 	when time.Time
 	data []byte
+	err  error
 }
 
 // port is a Port at work.
@@ -226,7 +227,10 @@ func (p *port) receive(in chan<- datagram, stop <-chan struct{}) {
 		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil:
-			p.log.WithError(err).Warnf("live: port %d: receive", p.Number)
+			select {
+			case in <- datagram{port: p, err: fmt.Errorf("live: port %d: %w", p.Number, err)}:
+			case <-stop:
+			}
 			return
 		case n < MinFrame:
 			p.short.Add(1)
@@ -234,7 +238,7 @@ func (p *port) receive(in chan<- datagram, stop <-chan struct{}) {
 			p.long.Add(1)
 		default:
 			select {
-			case in <- datagram{p, time.Now(), slices.Clone(buf[:n])}:
+			case in <- datagram{port: p, when: time.Now(), data: slices.Clone(buf[:n])}:
 			case <-stop:
 				return
 			}
@@ -277,8 +281,11 @@ func (l *loop) record(p *port, when time.Time, frame []byte) error {
 	return l.capture.Write(roce.Captured{Port: p.index, Time: when, Frame: frame})
 }
 
-// take takes a datagram in: ARP requests are answered, the rest goes to the engine.
+// take takes a datagram in: ARP requests are answered, the rest goes to the engine. A socket's error is the run's.
 func (l *loop) take(d datagram) error {
+	if d.err != nil {
+		return d.err
+	}
 	if err := l.record(d.port, d.when, d.data); err != nil {
 		return err
 	}
