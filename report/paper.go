@@ -32,7 +32,7 @@ func references() []reference {
 		{"aggregate", "core_cycles", "aggregator alone: payload word in to sum out", "cycles", 0, "", 6, false},
 		{"throughput", "ingress_gbps", "accepted input", "Gbit/s", 100, "VU13P, 250 MHz", 128, true},
 		{"throughput", "beats_per_cycle", "accepted input beats a cycle", "", 0, "", 0.999, true},
-		{"isolation", "chaos_over_busy", "a group's time beside one under chaos over that beside one that is busy", "", 0, "", 1, false},
+		{"isolation", "chaos_over_bound", "a group's time beside one under chaos over its own and that of the other's frames", "", 0, "", 1, false},
 		{"isolation", "counters_moved", "its NICs' counters that differ from those of a run alone", "", 0, "", 0, false},
 		{"sim", "go_over_cpp", "time per cycle of the Go harness over a raw C++ loop", "", 0, "", 1.25, false},
 		{"sim", "cycles_per_s", "simulated cycles a second", "1/s", 0, "", 0, true},

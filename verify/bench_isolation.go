@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"incforge/roce"
 	"incforge/verify/arith"
 	commlib "incforge/verify/comm"
 	"incforge/verify/dut"
@@ -27,63 +28,82 @@ const (
 	troubled
 )
 
-// isolationPackets is how many packets each rank of the measured group sends, isolationRounds how often its neighbour does that.
+// isolationPackets is how many packets each rank of the measured group sends, isolationRounds how often its neighbour does that, so that
+// it is still at it when the measured group has ended.
 const (
 	isolationPackets = 256
-	isolationRounds  = 3
+	isolationRounds  = 4
 )
+
+// ErrNotIsolated means that a group noticed what happened to its neighbour.
+var ErrNotIsolated = errors.New("a group under chaos disturbs its neighbour")
 
 // BenchIsolation measures what a group notices of another one on the same switch: an AllReduce and a Barrier on a star with all
 // members, alone, beside a busy group, and beside a group under chaos. Every result is checked.
 //
 //	alone_cycles, beside_busy_cycles, beside_chaos_cycles   from the first packet to the last rank's end
-//	chaos_over_busy      a group in trouble takes no more from its neighbour than one that is well
-//	busy_over_alone      both share the engine's one stream
-//	chaos_resent, chaos_timeouts, chaos_naks   what the measured group's NICs sent again, waited for, obeyed, beside chaos: all 0
-//	counters_moved       how many of its NICs' counters differ between alone and beside chaos
-//	neighbour_resent     packets that the group under chaos sent again
+//	bound_cycles         alone_cycles, and the time that the engine's stream takes for all the neighbour's frames that went in or out meanwhile,
+//	                     beside chaos: a neighbour costs what it sends, and nothing else
+//	busy_over_alone, chaos_over_alone, chaos_over_bound
+//	counters_moved       of the measured group's NICs, those with any counter (sent, sent again, time-outs, NAKs, RNR NAKs, duplicates, …) that
+//	                     differs between alone and beside chaos
+//	neighbour_resent     packets that the group under chaos sent again meanwhile
+//
+// It is an error if a NIC's counters moved, the bound was not kept, or the neighbour was not in trouble to the end.
 func BenchIsolation(ctx context.Context, o BenchOptions) (Bench, error) {
 	man, open, err := Open(ctx, Options{ManifestDir: o.ManifestDir, DUT: KindRTL, BuildDir: o.BuildDir})
 	if err != nil {
 		return Bench{}, err
 	}
+	return benchIsolation(ctx, o, man, open)
+}
+
+func benchIsolation(ctx context.Context, o BenchOptions, man *manifest.Manifest, open func(seed uint64) (dut.DUT, error)) (Bench, error) {
 	b := Bench{Bench: "isolation", Config: man.Name, Metrics: map[string]float64{}}
 	if man.Params.Groups < 2 {
 		return b, fmt.Errorf("isolation: two groups are needed, %s has one", man.Name)
 	}
 	runs := map[neighbour]isolated{}
 	for _, n := range []neighbour{absent, busy, troubled} {
-		if runs[n], err = isolation(ctx, o, man, open, n); err != nil {
+		run, err := isolation(ctx, o, man, open, n)
+		if err != nil {
 			return b, err
 		}
+		runs[n] = run
 	}
 	alone, quiet, chaos := runs[absent], runs[busy], runs[troubled]
-	b.Metrics["alone_cycles"], b.Metrics["beside_busy_cycles"] = float64(alone.cycles), float64(quiet.cycles)
-	b.Metrics["beside_chaos_cycles"] = float64(chaos.cycles)
-	b.Metrics["chaos_over_busy"] = float64(chaos.cycles) / float64(quiet.cycles)
-	b.Metrics["busy_over_alone"] = float64(quiet.cycles) / float64(alone.cycles)
-	b.Metrics["neighbour_resent"] = float64(chaos.neighbour)
+	bound := alone.cycles + chaos.beats
 	moved := 0
-	var total host.Stats
 	for rank, s := range chaos.nics {
 		if s != alone.nics[rank] {
 			moved++
 		}
-		total.Resent += s.Resent
-		total.Timeouts += s.Timeouts
-		total.NAKsObeyed += s.NAKsObeyed
 	}
-	b.Metrics["counters_moved"] = float64(moved)
-	b.Metrics["chaos_resent"], b.Metrics["chaos_timeouts"] = float64(total.Resent), float64(total.Timeouts)
-	b.Metrics["chaos_naks"] = float64(total.NAKsObeyed)
+	ratio := func(x, y uint64) float64 { return float64(x) / float64(y) }
+	b.Metrics = map[string]float64{"alone_cycles": float64(alone.cycles), "beside_busy_cycles": float64(quiet.cycles),
+		"beside_chaos_cycles": float64(chaos.cycles), "bound_cycles": float64(bound), "busy_over_alone": ratio(quiet.cycles, alone.cycles),
+		"chaos_over_alone": ratio(chaos.cycles, alone.cycles), "chaos_over_bound": ratio(chaos.cycles, bound), "counters_moved": float64(moved),
+		"neighbour_resent": float64(chaos.resent)}
+	switch {
+	case moved > 0:
+		return b, fmt.Errorf("%w: counters of %d NICs differ", ErrNotIsolated, moved)
+	case chaos.cycles > bound:
+		return b, fmt.Errorf("%w: %d cycles, alone %d, and the neighbour's frames take %d", ErrNotIsolated, chaos.cycles, alone.cycles, chaos.beats)
+	case chaos.resent == 0 || chaos.ended:
+		return b, errors.New("isolation: the neighbour was not in trouble all the time")
+	}
 	return b, nil
 }
 
 // isolated is what was measured of a group beside another.
 type isolated struct {
-	cycles    uint64
-	nics      []host.Stats
-	neighbour int
+	cycles uint64
+	nics   []host.Stats
+	// Of the neighbour while the measured group was at work: the beats of its frames through the engine, in and out, packets sent again,
+	// whether it ended before.
+	beats  uint64
+	resent int
+	ended  bool
 }
 
 func isolation(ctx context.Context, o BenchOptions, man *manifest.Manifest, open func(uint64) (dut.DUT, error), n neighbour) (res isolated, err error) {
@@ -142,6 +162,28 @@ func isolation(ctx context.Context, o BenchOptions, man *manifest.Manifest, open
 			calls = append(calls, more...)
 		}
 	}
+	of := map[roce.IP4]bool{} // the neighbour's hosts
+	for rank := range groups[1].Ranks() {
+		of[groups[1].Host(rank).Config().IP] = true
+	}
+	beats := func(size int) uint64 { return uint64((size + p.BusBytes - 1) / p.BusBytes) }
+	over := false
+	w.Net().OnDeliver = func(_ uint64, _, _ int, frame []byte, _ bool) {
+		if over = calls[1].Done(); !over && len(frame) > 34 && (of[roce.IP4(frame[26:30])] || of[roce.IP4(frame[30:34])]) {
+			res.beats += beats(len(frame))
+		}
+	}
+	w.Net().OnFault = func(e net.Event) { // what a link loses on its way down has left the engine all the same
+		if !over && e.Kind == net.Lose && e.Down {
+			res.beats += beats(p.MTUBytes + lossFrame)
+		}
+		if !over {
+			res.resent = 0
+			for rank := range groups[1].Ranks() {
+				res.resent += groups[1].Host(rank).Stats.Resent
+			}
+		}
+	}
 	err = w.Run(ctx)
 	for _, c := range calls {
 		if err == nil {
@@ -155,9 +197,9 @@ func isolation(ctx context.Context, o BenchOptions, man *manifest.Manifest, open
 		return res, fmt.Errorf("isolation: %w", err)
 	}
 	res.cycles = calls[1].End - calls[0].Start
+	res.ended = calls[len(calls)-1].End < calls[1].End
 	for rank := range groups[0].Ranks() {
 		res.nics = append(res.nics, groups[0].Host(rank).Stats)
-		res.neighbour += groups[1].Host(rank).Stats.Resent
 	}
 	return res, nil
 }

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/verify/dut"
+	"incforge/verify/internal/synthetic"
+)
+
+func TestBenchIsolation(t *testing.T) {
+	m := synthetic.Manifest(synthetic.Mini())
+	b, err := benchIsolation(t.Context(), BenchOptions{Seed: 1}, m, func(uint64) (dut.DUT, error) { return dut.NewReference(m) })
+	require.NoError(t, err)
+	assert.Zero(t, b.Metrics["counters_moved"])
+	assert.Greater(t, b.Metrics["neighbour_resent"], 10.0)
+	assert.Greater(t, b.Metrics["beside_chaos_cycles"], b.Metrics["alone_cycles"], "they share a stream")
+	assert.Less(t, b.Metrics["chaos_over_bound"], 1.0)
+}
+
+// forgetful loses some frames after it has sent many: only with a neighbour are there so many.
+type forgetful struct {
+	dut.DUT
+	sent int
+}
+
+func (f *forgetful) Out() []dut.Out {
+	var out []dut.Out
+	for _, o := range f.DUT.Out() {
+		if f.sent++; f.sent < 2300 || f.sent > 2400 {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+func TestBenchIsolationNotices(t *testing.T) {
+	m := synthetic.Manifest(synthetic.Mini())
+	_, err := benchIsolation(t.Context(), BenchOptions{Seed: 1}, m, func(uint64) (dut.DUT, error) {
+		d, err := dut.NewReference(m)
+		return &forgetful{DUT: d}, err
+	})
+	require.ErrorIs(t, err, ErrNotIsolated)
+
+	p := synthetic.Mini()
+	p.Groups = 1
+	_, err = benchIsolation(t.Context(), BenchOptions{}, synthetic.Manifest(p), nil)
+	require.ErrorContains(t, err, "two groups")
+}
