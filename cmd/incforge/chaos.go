@@ -88,6 +88,9 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 		return err
 	}
 	defer done()
+	if err := r.Check(); err != nil {
+		return usageError{err}
+	}
 	p := chaos.Campaign{From: from, To: to, Jobs: f.jobs, Failed: func(x chaos.Failure) {
 		fmt.Fprintf(a.out, "FAIL seed %d: %s: %s\n  replay: %s\n", x.Seed, x.Kind, firstLine(x.Message), replayChaos(f, args, x.Seed))
 	}}
@@ -101,9 +104,10 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "%d cases, %d failed; %d calls, %d packets, %d lost, %d duplicated, %d reordered, %d corrupted, %d sent again\n%.1f s, %.1f cases/s, %.0f packets/s\n",
-		sum.Cases, len(sum.Failures), sum.Calls, sum.Packets, sum.Lost, sum.Duplicated, sum.Reordered, sum.Corrupted, sum.Resent, sum.WallSeconds,
-		sum.CasesPerSecond, sum.PacketsPerSecond)
+	fmt.Fprintf(a.out, "%d cases, %d failed; %d calls, %d resets that began %d of them again, %d packets, %d lost, %d duplicated, %d reordered, %d corrupted, %d sent again\n"+
+		"%.1f s, %.1f cases/s, %.0f packets/s\n",
+		sum.Cases, len(sum.Failures), sum.Calls, sum.Resets, sum.Restarted, sum.Packets, sum.Lost, sum.Duplicated, sum.Reordered, sum.Corrupted,
+		sum.Resent, sum.WallSeconds, sum.CasesPerSecond, sum.PacketsPerSecond)
 	if f.json != "" {
 		text, err := json.MarshalIndent(struct {
 			Kind    string     `json:"kind"`

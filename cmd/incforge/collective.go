@@ -124,11 +124,11 @@ func (f *collectiveFlags) parse() (comm.Tree, error) {
 	}
 	f.opt.Op, f.opt.Raw, f.opt.One, f.opt.Seed = arith.Op(op), arith.DType(raw), tensors.One(f.one), f.seed
 	switch {
-	case f.loss < 0 || f.loss > 1:
+	case !(f.loss >= 0 && f.loss <= 1): // NaN is neither
 		return tree, fmt.Errorf("--loss %g: must be 0 to 1", f.loss)
 	case f.latency < 1:
 		return tree, fmt.Errorf("--latency %d: must be at least 1", f.latency)
-	case f.rate < 0:
+	case !(f.rate >= 0):
 		return tree, fmt.Errorf("--rate %g: must be positive", f.rate)
 	}
 	return tree, nil

@@ -29,6 +29,9 @@ type Summary struct {
 	Reordered  uint64 `json:"reordered"`
 	Corrupted  uint64 `json:"corrupted"`
 	Resent     uint64 `json:"resent"`
+	// Resets of groups that were done, and how many calls they ended in the middle, which began again.
+	Resets    int `json:"resets"`
+	Restarted int `json:"restarted"`
 	// Cycles is the sum of all cases' times.
 	Cycles   uint64    `json:"cycles"`
 	Failures []Failure `json:"failures"`
@@ -47,6 +50,8 @@ func (s *Summary) add(seed uint64, c *Case, o *Outcome) {
 	s.Reordered += uint64(o.Links.Reordered)
 	s.Corrupted += uint64(o.Links.Corrupted)
 	s.Resent += o.Resent
+	s.Resets += o.Resets
+	s.Restarted += o.Restarted
 	s.Cycles += o.Cycles
 	if o.Kind != Passed {
 		s.Failures = append(s.Failures, Failure{Seed: seed, Kind: o.Kind, Message: o.Err.Error(), Case: *c})
@@ -74,8 +79,12 @@ type Campaign struct {
 // progressEvery is how often Progress is called.
 const progressEvery = 2 * time.Second
 
-// Campaign runs the cases of all seeds. Failures are ordered by seed. An error means that it did not come to the end.
+// Campaign runs the cases of all seeds. Failures are ordered by seed. An error means that it did not come to the end, or that there is an
+// engine that no case can be drawn for.
 func (r *Runner) Campaign(ctx context.Context, p Campaign) (Summary, error) {
+	if err := r.Check(); err != nil {
+		return Summary{}, err
+	}
 	var (
 		mu   sync.Mutex
 		wg   sync.WaitGroup

@@ -80,8 +80,8 @@ type Call struct {
 	Seed   uint64 `yaml:"seed"`
 }
 
-// Reset restarts a group in the middle: at At a rank's host dies, or nobody if Rank is −1; For cycles later the group is reset on all
-// switches, the host is back, and the calls that had not ended begin again.
+// Reset restarts a group in the middle: At cycles after the calls began a rank's host dies, or nobody if Rank is −1; For cycles later the
+// group is reset on all switches, the host is back, and the calls that had not ended begin again.
 type Reset struct {
 	Group int    `yaml:"group"`
 	Rank  int    `yaml:"rank"`
@@ -155,6 +155,9 @@ func (c *Case) validate() error {
 	if len(c.Groups) == 0 {
 		return errors.New("case: no group")
 	}
+	if err := c.validateLinks(); err != nil {
+		return fmt.Errorf("case: %w", err)
+	}
 	for i := range c.Groups {
 		g := &c.Groups[i]
 		if len(g.Calls) == 0 {
@@ -172,6 +175,9 @@ func (c *Case) validate() error {
 			if call.Bytes < 0 || call.Call.Reduces() && call.Bytes%k.DType.Size() != 0 {
 				return fmt.Errorf("case: group %d call %d: %d bytes of %s", i, j, call.Bytes, k.DType)
 			}
+			if call.Root < 0 || call.Root >= c.Tree().Ranks() {
+				return fmt.Errorf("case: group %d call %d: root %d of %d ranks", i, j, call.Root, c.Tree().Ranks())
+			}
 		}
 	}
 	for i, r := range c.Resets {
@@ -181,6 +187,36 @@ func (c *Case) validate() error {
 	}
 	return nil
 }
+
+// validateLinks is validate for links, their faults and the engines' interfaces.
+func (c *Case) validateLinks() error {
+	if c.Latency < 0 || !(c.BytesPerCycle >= 0) { // NaN is neither
+		return fmt.Errorf("latency %d, bytes_per_cycle %g: must not be negative", c.Latency, c.BytesPerCycle)
+	}
+	if err := errors.Join(c.Up.Validate(), c.Down.Validate()); err != nil {
+		return err
+	}
+	for i, e := range c.Events {
+		if e.Link < 0 || e.Link >= c.links() {
+			return fmt.Errorf("event %d: link %d, there are %d", i, e.Link, c.links())
+		}
+		if slices.ContainsFunc(e.Bits, func(b int) bool { return b < 0 }) {
+			return fmt.Errorf("event %d: bits %v: must not be negative", i, e.Bits)
+		}
+	}
+	for _, p := range []float64{c.Pauses.In, c.Pauses.Ready, c.Pauses.Registers} {
+		if !(p >= 0 && p <= 1) {
+			return fmt.Errorf("pauses: probability %g: must be 0 to 1", p)
+		}
+	}
+	if c.Pauses.Burst < 0 {
+		return fmt.Errorf("pauses: burst %d: must not be negative", c.Pauses.Burst)
+	}
+	return nil
+}
+
+// links is how many links the case has: those between switches are shared by the groups, each group has hosts of its own.
+func (c *Case) links() int { return c.Tree().Switches() - 1 + c.Tree().Ranks()*len(c.Groups) }
 
 // clone copies a case so that changes of one do not show in the other.
 func (c *Case) clone() Case {

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/inc"
+	"incforge/roce"
 	"incforge/verify/comm"
 	"incforge/verify/dut"
 	"incforge/verify/internal/synthetic"
@@ -71,6 +73,148 @@ func TestCampaign(t *testing.T) {
 	for what, n := range map[string]uint64{"lost": s.Lost, "duplicated": s.Duplicated, "reordered": s.Reordered, "corrupted": s.Corrupted, "sent again": s.Resent} {
 		assert.Greater(t, n, uint64(1000), what)
 	}
+	assert.Greater(t, s.Resets, 10)
+	assert.Greater(t, s.Restarted, s.Resets, "most resets come in the middle, and begin a call or several again")
+}
+
+// TestResetsComeInTheMiddle: hardly any reset is drawn that finds its group's calls done.
+func TestResetsComeInTheMiddle(t *testing.T) {
+	r := standard(t)
+	resets, late := 0, 0
+	for seed := uint64(1); resets < 40; seed++ {
+		c := Draw(seed, r.Engines, Reference)
+		if len(c.Resets) == 0 {
+			continue
+		}
+		o, err := r.Run(context.Background(), c)
+		require.NoError(t, err)
+		require.Equal(t, Passed, o.Kind, "seed %d: %v", seed, o.Err)
+		resets++
+		if o.Restarted == 0 {
+			late++
+		}
+	}
+	assert.Less(t, late, resets/8)
+}
+
+// TestCheck: engines that no case fits are refused in words; where not all groups have room, fewer are drawn.
+func TestCheck(t *testing.T) {
+	for _, tc := range []struct {
+		sets  []string
+		words string
+	}{
+		{[]string{"members=1"}, "no tree can be made of switches with 1 members"},
+		{[]string{"members=2", "accumulate=reproducible"}, ""},
+		{[]string{"buffer_bytes=1024"}, "a buffer of 1 slots"},
+		{[]string{"buffer_bytes=2048", "dtypes=[FP16]"}, "a window of one packet takes 4"},
+		{[]string{"buffer_bytes=4096", "groups=4", "window_packets=1"}, ""},
+	} {
+		r := &Runner{DUT: Reference, Engines: []Engine{engine(t, "mini", tc.sets)}}
+		if tc.words != "" {
+			assert.ErrorContains(t, r.Check(), tc.words)
+			_, err := r.Campaign(context.Background(), Campaign{From: 1, To: 1})
+			assert.ErrorContains(t, err, tc.words)
+			continue
+		}
+		require.NoError(t, r.Check(), tc.sets)
+		s, err := r.Campaign(context.Background(), Campaign{From: 1, To: 50})
+		require.NoError(t, err)
+		assert.Equal(t, 50, s.Cases)
+		assert.Empty(t, s.Failures, tc.sets)
+	}
+}
+
+// TestDrawReachesOnRTL: what the engines for RTL are drawn to do; none of them is built here.
+func TestDrawReachesOnRTL(t *testing.T) {
+	r := &Runner{DUT: RTL}
+	for _, c := range Standard(RTL) {
+		r.Engines = append(r.Engines, engine(t, c[0], c[1:]))
+	}
+	require.NoError(t, r.Check())
+	seen := map[string]int{}
+	const seeds = 400
+	for seed := range uint64(seeds) {
+		c := Draw(seed, r.Engines, RTL)
+		seen[c.Tree().String()]++
+		for _, g := range c.Groups {
+			if g.packets() >= 32 {
+				seen["window 32 to 64"]++
+			}
+			for _, call := range g.Calls {
+				seen[call.DType+" "+call.Op]++
+			}
+		}
+	}
+	for _, tree := range trees() {
+		assert.Positive(t, seen[tree.String()], tree)
+	}
+	for _, d := range []string{"FP32", "FP16", "BF16", "INT32"} {
+		for _, op := range []string{"SUM", "MIN", "MAX"} {
+			assert.Positive(t, seen[d+" "+op], "%s %s", d, op)
+		}
+	}
+	assert.Greater(t, seen["window 32 to 64"], seeds/20)
+}
+
+// panicky is an engine that panics at a time.
+type panicky struct {
+	dut.DUT
+	at uint64
+}
+
+func (p *panicky) StepTo(cycle uint64) error {
+	if cycle > p.at {
+		panic("no such slot")
+	}
+	return p.DUT.StepTo(cycle)
+}
+
+// TestPanic: an engine that panics is a failing case, not the end of the campaign, with any number of workers.
+func TestPanic(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		r := standard(t)
+		r.Workers = workers
+		r.wrap = func(_ int, d dut.DUT) dut.DUT { return &panicky{d, 500} }
+		s, err := r.Campaign(context.Background(), Campaign{From: 1, To: 3})
+		require.NoError(t, err)
+		require.Len(t, s.Failures, 3)
+		for _, f := range s.Failures {
+			assert.Equal(t, Panicked, f.Kind)
+			assert.Contains(t, f.Message, "no such slot")
+		}
+	}
+}
+
+// TestDiscardedIsUnclean: slots that were emptied before they were complete count as what is left in them would.
+func TestDiscardedIsUnclean(t *testing.T) {
+	ref, err := dut.NewReference(engine(t, "mini", nil).Manifest)
+	require.NoError(t, err)
+	e := ref.Engine()
+	hosts := [2]inc.Endpoint{}
+	for i := range hosts {
+		hosts[i] = inc.Endpoint{Valid: true, Host: true, Port: i, LocalQPN: uint32(16 + i), RemoteQPN: 32, LocalIP: roce.IP4{10, 1, 0, 0},
+			RemoteIP: roce.IP4{10, 2, 0, byte(i)}, LocalMAC: roce.MAC{2, 1}, RemoteMAC: roce.MAC{2, 2, byte(i)}}
+		require.NoError(t, e.SetEndpoint(e.Params().EndpointIndex(0, i), hosts[i]))
+	}
+	require.NoError(t, e.SetGroup(0, inc.Group{Log2N: 3, InMask: 3, OutMask: 3, AckMask: 3, DType: inc.DTypeINT32, InBand: true}))
+	require.NoError(t, e.Enable(0))
+	x := &run{c: &Case{Groups: make([]Group, 1)}, duts: []dut.DUT{ref}}
+	alone := func(psn roce.PSN) (Kind, error) { // one host begins a Barrier
+		e.Step(0, 0, roce.Packet{DestQP: hosts[0].LocalQPN, SrcIP: hosts[0].RemoteIP, DstIP: hosts[0].LocalIP, PKey: roce.DefaultPKey,
+			Op: roce.SendOnlyImm, PSN: psn, Imm: inc.Control{Collective: inc.CollectiveBarrier, DType: inc.DTypeINT32}.Immediate()})
+		return x.slots()
+	}
+	kind, err := x.slots()
+	require.NoError(t, err)
+	assert.Equal(t, Passed, kind)
+	_, err = alone(0)
+	assert.ErrorContains(t, err, "1 slots hold a part")
+	alone(1)
+	alone(2)
+	require.NoError(t, e.Reset(0))
+	kind, err = x.slots()
+	assert.Equal(t, Unclean, kind)
+	assert.ErrorContains(t, err, "1 slots were taken away")
 }
 
 // TestDrawReachesEverything: over some seeds every engine, collective, type, operation, kind of fault and option turns up.
@@ -184,6 +328,13 @@ func TestYAML(t *testing.T) {
 		{"", "", "no call"},
 		{"{call: barrier, bytes: 0}", "resets: [{group: 1, rank: 0, at: 1, for: 1}]\n", "reset 0"},
 		{"{call: barrier, bytes: 0}", "events: [{link: 0, frame: 1, kind: loose}]\n", "loose"},
+		{"{call: barrier, bytes: 0}", "events: [{link: 2, frame: 1, kind: lose}]\n", "event 0: link 2, there are 2"},
+		{"{call: barrier, bytes: 0}", "events: [{link: 1, frame: 1, kind: corrupt, bits: [-1]}]\n", "bits [-1]"},
+		{"{call: barrier, bytes: 0}", "up: {loss: 1.5}\n", "loss 1.5"},
+		{"{call: barrier, bytes: 0}", "down: {burst: {enter: .nan}}\n", "burst.enter NaN"},
+		{"{call: barrier, bytes: 0}", "pauses: {in: -0.5}\n", "probability -0.5"},
+		{"{call: reduce, root: 2, bytes: 8}", "", "root 2 of 2 ranks"},
+		{"{call: broadcast, root: -1, bytes: 8}", "", "root -1"},
 	} {
 		_, err := Parse([]byte(strings.Replace(good, "%s", bad.call, 1) + bad.more))
 		assert.ErrorContains(t, err, bad.words)

@@ -3,8 +3,10 @@
 package chaos
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"incforge/roce"
 	"incforge/verify/arith"
@@ -28,7 +30,8 @@ type Engine struct {
 type Opener func(seed uint64) (dut.DUT, error)
 
 // Standard are configurations for campaigns, as preset and overrides. On the reference: every type and operation, both ways of adding,
-// narrow and wide buses, room for windows of 64 packets and for 16 children. On RTL: what a simulator compiles in seconds.
+// narrow and wide buses, room for windows of 64 packets and for 16 children. On RTL: what a simulator compiles in seconds, one engine with
+// every type and operation, such windows and 16 children among it; its packets are short, so that its buffer is small.
 func Standard(kind string) [][]string {
 	small := [][]string{
 		{"mini"},
@@ -36,7 +39,9 @@ func Standard(kind string) [][]string {
 	}
 	if kind == RTL {
 		return append(small, []string{"mini", "name=chaos_narrow", "bus_bytes=16", "lanes=4", "dtypes=[FP32, INT32]", "accumulate=reproducible",
-			"members=5", "ports=3", "groups=2", "mtu_bytes=256", "buffer_bytes=49152", "window_packets=16"})
+			"members=5", "ports=3", "groups=2", "mtu_bytes=256", "buffer_bytes=49152", "window_packets=16"},
+			[]string{"mini", "name=chaos_wide", "bus_bytes=32", "lanes=8", "dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "members=16",
+				"ports=16", "groups=2", "mtu_bytes=256", "buffer_bytes=131072", "window_packets=64"})
 	}
 	return append(small,
 		[]string{"mini", "name=chaos_types", "bus_bytes=32", "lanes=8", "dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "members=16", "ports=5",
@@ -56,7 +61,34 @@ type drawer struct {
 	p manifest.Params
 }
 
-// Draw makes the case of a seed for one of the engines; the same seed and engines make the same case.
+// Check reports an engine that no case can be drawn for, and why.
+func (r *Runner) Check() error {
+	for i := range r.Engines {
+		e := &r.Engines[i]
+		p := e.Manifest.Params
+		name := strings.Join(append([]string{e.Config}, e.Set...), " ")
+		if !slices.ContainsFunc(trees(), func(t comm.Tree) bool { return fits(p, t) }) {
+			return fmt.Errorf("%s: no tree can be made of switches with %d members and %d ports", name, p.Members, p.Ports)
+		}
+		if mostGroups(p) == 0 {
+			return fmt.Errorf("%s: a buffer of %d slots is too small for any group: a window of one packet takes %d", name, p.Slots(), 2*slotUnits(p))
+		}
+	}
+	return nil
+}
+
+// slotUnits is how many slots a packet may take.
+func slotUnits(p manifest.Params) int {
+	if p.DTypeMask()&(1<<arith.FP16|1<<arith.BF16) != 0 {
+		return 2
+	}
+	return 1
+}
+
+// mostGroups is how many groups the engine has room for at the same time.
+func mostGroups(p manifest.Params) int { return min(p.Groups, 4, p.Slots()/2/slotUnits(p)) }
+
+// Draw makes the case of a seed for one of the engines, all of which must pass Check; the same seed and engines make the same case.
 func Draw(seed uint64, engines []Engine, kind string) Case {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 0x6368616f73))}
 	e := engines[d.IntN(len(engines))]
@@ -140,21 +172,14 @@ func (d *drawer) direction() net.Faults {
 func (d *drawer) groups() {
 	count := 1
 	if d.chance(3) {
-		count = 1 + d.IntN(min(d.p.Groups, 4))
-	}
-	units := 1
-	if d.p.DTypeMask()&(1<<arith.FP16|1<<arith.BF16) != 0 {
-		units = 2
+		count = min(1+d.IntN(min(d.p.Groups, 4)), mostGroups(d.p))
 	}
 	budget := packetBudget / (count * d.c.Tree().Ranks() * d.c.Levels)
 	for range count {
-		most := d.p.Slots() / count / 2 / units
+		most := d.p.Slots() / count / 2 / slotUnits(d.p)
 		mw := 1 << d.IntN(7)
 		for mw > most {
 			mw /= 2
-		}
-		if mw == 0 {
-			break
 		}
 		g := Group{Message: 1 + d.IntN(min(mw, 4)), BigEndian: d.chance(4), Fixed: !d.p.InBand || d.chance(4), RootLocal: d.chance(4)}
 		g.Window = max(mw/g.Message, 1)
@@ -176,9 +201,33 @@ func (d *drawer) groups() {
 		d.c.Groups = append(d.c.Groups, g)
 	}
 	if d.chance(8) {
-		d.c.Resets = append(d.c.Resets, Reset{Group: d.IntN(len(d.c.Groups)), Rank: d.IntN(d.c.Tree().Ranks()+1) - 1,
-			At: d.Uint64N(20000), For: 1000 + d.Uint64N(20000)})
+		r := Reset{Group: d.IntN(count), Rank: d.IntN(d.c.Tree().Ranks()+1) - 1}
+		r.At = d.Uint64N(d.leastTime(&d.c.Groups[r.Group]))
+		if r.Rank >= 0 { // with nobody dead the calls would go on, and be over
+			r.For = 1000 + d.Uint64N(20000)
+		}
+		d.c.Resets = append(d.c.Resets, r)
 	}
+}
+
+// leastTime is about how many cycles the group's calls take if nothing is lost and no other group is in the way, rather fewer; at least 1.
+// A reset that is drawn from it comes in the middle.
+func (d *drawer) leastTime(g *Group) uint64 {
+	mtu := g.PathMTU
+	if mtu == 0 {
+		mtu = d.p.MTUBytes
+	}
+	trip := 2 * (d.c.Levels - 1) * d.c.Latency
+	cycles := 0.0
+	for i := range g.Calls {
+		bytes := g.Calls[i].Bytes
+		if g.Calls[i].Call == comm.AllGather {
+			bytes *= d.c.Tree().Ranks()
+		}
+		windows := bytes / mtu / (g.Message * g.Window)
+		cycles += float64((1+windows)*trip) + float64(bytes)/d.c.BytesPerCycle
+	}
+	return uint64(cycles) + 1
 }
 
 // windowTime is about how many cycles a window of all hosts takes through one switch and back at the pace of the slowest of link, bus and

@@ -57,6 +57,9 @@ type Outcome struct {
 	Cycles uint64
 	Resent uint64
 	Calls  int
+	// Resets were done, Restarted is how many calls they ended in the middle.
+	Resets    int
+	Restarted int
 	// Events are the faults that hit, in order.
 	Events []net.Event
 }
@@ -299,7 +302,8 @@ func data(call *Call, k arith.Kind, ranks int) [][]byte {
 // schedule has a host die and come back with its group restarted.
 func (x *run) schedule(r Reset) {
 	g, n := x.world.Groups()[r.Group], x.world.Net()
-	n.At(r.At, func() error {
+	at := n.Now() + r.At // writing registers took time
+	n.At(at, func() error {
 		if r.Rank >= 0 {
 			g.Kill(r.Rank)
 		}
@@ -315,6 +319,7 @@ func (x *run) schedule(r Reset) {
 		if err := g.Reset(); err != nil {
 			return err
 		}
+		x.out.Resets++
 		for i, c := range x.queued[r.Group] {
 			if !errors.Is(c.Err, comm.ErrReset) {
 				continue
@@ -324,10 +329,11 @@ func (x *run) schedule(r Reset) {
 				return err
 			}
 			x.queued[r.Group][i] = again
+			x.out.Restarted++
 		}
 		return nil
 	}
-	n.At(r.At+r.For, back)
+	n.At(at+r.For, back)
 }
 
 // drain is after how many cycles a reset that waits for engines to be idle looks again.
@@ -390,6 +396,9 @@ func (x *run) calls() (Kind, error) {
 
 // why sorts an error of the world.
 func (x *run) why(err error) Kind {
+	if errors.Is(err, net.ErrPanic) {
+		return Panicked
+	}
 	for _, g := range x.world.Groups() {
 		for i := range g.Ranks() {
 			if g.Host(i).Err() != nil {
@@ -408,7 +417,8 @@ func (x *run) why(err error) Kind {
 	return Unclean
 }
 
-// slots reports slots that hold a part of a result, which nobody will ever complete.
+// slots reports slots that hold a part of a result, which nobody will ever complete, or did when they were emptied. On RTL the reference
+// beside it is asked: no register shows a slot.
 func (x *run) slots() (Kind, error) {
 	for s, d := range x.duts {
 		var ref *dut.Reference
@@ -423,6 +433,9 @@ func (x *run) slots() (Kind, error) {
 		for g := range x.c.Groups {
 			if n := ref.Engine().Unfinished(g); n > 0 {
 				return Unclean, fmt.Errorf("switch %d group %d: %d slots hold a part of a result", s, g, n)
+			}
+			if n := ref.Engine().Discarded(g); n > 0 {
+				return Unclean, fmt.Errorf("switch %d group %d: %d slots were taken away with a part of a result in them", s, g, n)
 			}
 		}
 	}

@@ -87,10 +87,11 @@ func (s *shrinker) try(c Case) bool {
 	return true
 }
 
-// variant is a changed copy.
+// variant is a changed copy. Events on links that it does not have any more go.
 func variant(c Case, change func(*Case)) Case {
 	n := c.clone()
 	change(&n)
+	n.Events = slices.DeleteFunc(n.Events, func(e net.Event) bool { return e.Link >= n.links() })
 	return n
 }
 
