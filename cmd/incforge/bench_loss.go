@@ -24,7 +24,8 @@ func (a *app) benchLoss() *cobra.Command {
 	cmd := &cobra.Command{Use: "loss", Short: "AllReduce over links that lose frames, beside the paper's figures and the bound of go-back-N",
 		Long: `Measure the throughput of AllReduce over a star of eight ranks, 100 Gbit/s and 1 µs a link, where one link loses up to 1 % of its
 frames, and where up to eight links lose 0.1 %; with gap NAKs and without, beside the paper's Mode II and the bound of go-back-N.
-The engine's one stream is shared by all ports: at 250 MHz it takes --set bus_bytes=512 to carry eight links of 100 Gbit/s.`,
+The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to carry eight links of 100 Gbit/s, so without --config and
+--set it is fpga100g with bus_bytes=512, lanes=128. docs/loss.md explains the figures.`,
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 			o.DUT = verify.Kind(kind)
 			if !slices.Contains([]verify.Kind{verify.KindRTL, verify.KindReference}, o.DUT) {
@@ -32,6 +33,9 @@ The engine's one stream is shared by all ports: at 250 MHz it takes --set bus_by
 			}
 			if o.Seeds < 1 || o.Packets < 1 || o.Jobs < 0 {
 				return usagef("--seeds and --packets must be at least 1, --jobs not negative")
+			}
+			if !cmd.Flags().Changed("config") && len(flags.sets) == 0 {
+				flags.sets = []string{"bus_bytes=512", "lanes=128"}
 			}
 			dir, done, err := a.generated(config, &flags)
 			if err != nil {
