@@ -8,7 +8,10 @@ import (
 
 	"incforge/inc"
 	"incforge/roce"
+	commlib "incforge/verify/comm"
 	"incforge/verify/dut"
+	"incforge/verify/manifest"
+	"incforge/verify/net"
 )
 
 // receivers are the endpoints that a Broadcast goes to, and what each has acknowledged, counted from START: the scenario's own idea
@@ -292,4 +295,86 @@ func broadcastTree(t *T) error {
 		}
 	}
 	return nil
+}
+
+// needDeepTree is what a tree of two and more levels of switches, each with two children, needs.
+func needDeepTree(p manifest.Params) string {
+	if 2%p.Ports == 0 {
+		return fmt.Sprintf("needs a port for the parent that is not a child's, the configuration has %d", p.Ports)
+	}
+	return needMembers(2)(p)
+}
+
+// scenBroadcastHosts is scenario 16 between hosts: Broadcasts through Tree-3-2 and Tree-4-2, in-band or fixed, where half of the
+// ACKs between switches are lost, and some data on its way to the receivers. An ACK that goes up too early would leave a receiver
+// without its data, one that is never repeated the sender waiting.
+func scenBroadcastHosts(t *T) error {
+	for _, levels := range []int{3, 4} {
+		if err := t.broadcastHosts(commlib.Tree{Levels: levels, Degree: 2}, t.rng.IntN(2) == 0); err != nil {
+			return fmt.Errorf("%d levels: %w", levels, err)
+		}
+	}
+	return nil
+}
+
+// broadcastHosts runs three Broadcasts; fixed ones are of one root.
+func (t *T) broadcastHosts(tree commlib.Tree, fixed bool) error {
+	if needInBand(2)(t.p) != "" || t.p.Reproducible() && t.p.Members == 2 { // no pair for endpoint 2 of an in-band group
+		fixed = true
+	}
+	link := func(e commlib.Edge) *net.Link {
+		l := t.defaultLink()
+		if e.Child >= 0 {
+			l.Up = net.Faults{Loss: 0.5, Only: net.Only{Loss: net.ClassACK}}
+			l.Down = l.Up
+		} else {
+			l.Down = net.Faults{Loss: 0.05, Only: net.Only{Loss: net.ClassResult}}
+		}
+		return l
+	}
+	w, err := commlib.New(commlib.Config{Manifest: t.man, Tree: tree, Link: link, Seed: t.rng.Uint64(), Switch: func(int) (dut.DUT, error) {
+		e, err := t.newEngine()
+		if err != nil {
+			return nil, err
+		}
+		return e.Board, nil // closed with the others of the test
+	}})
+	if err != nil {
+		return err
+	}
+	cfg := commlib.GroupConfig{PathMTU: min(t.p.MTUBytes, 64)}
+	root, k := t.rng.IntN(tree.Ranks()), t.nextKind(1)
+	if fixed {
+		cfg.Fixed = &commlib.Fixed{Collective: commlib.Broadcast, Root: root, DType: k.DType, Op: k.Op}
+	}
+	g, err := w.NewGroup(cfg)
+	if err != nil {
+		return err
+	}
+	var calls []*commlib.Call
+	for range 3 {
+		in := make([][]byte, tree.Ranks())
+		in[root] = t.words(100 + t.rng.IntN(200))
+		c, err := g.Queue(commlib.Request{Collective: commlib.Broadcast, Root: root, In: in, DType: k.DType, Op: k.Op})
+		if err != nil {
+			return err
+		}
+		if calls = append(calls, c); !fixed {
+			root = t.rng.IntN(tree.Ranks())
+		}
+	}
+	if err := w.Run(t.ctx); err != nil {
+		return err
+	}
+	for _, c := range calls {
+		if err := c.Check(); err != nil {
+			return err
+		}
+	}
+	lost := w.Net().Stats.Lost
+	if lost == 0 {
+		return failf("of %d frames none was lost", w.Net().Stats.Frames)
+	}
+	t.values["link_lost"] += uint64(lost)
+	return w.Finish(t.ctx)
 }

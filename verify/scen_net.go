@@ -158,7 +158,7 @@ func (t *T) runChaos(levels, degree int, opts ...groupOption) error {
 func scenChaosStar(t *T) error { return t.runChaos(2, t.p.Members) }
 
 // scenChaosTree: the same on Tree-3-2 or Tree-4-2, as the seed has it, every switch an engine of its own.
-func scenChaosTree(t *T) error { return t.runChaos(3+t.rng.IntN(2), min(2, t.p.Members)) }
+func scenChaosTree(t *T) error { return t.runChaosTree() }
 
 // scenChaosBarrier: the same for barriers.
 func scenChaosBarrier(t *T) error {

@@ -226,7 +226,7 @@ func withCollective(collective uint8, host bool) groupOption {
 }
 
 // withInBand makes a group in-band: rank r is at endpoint r, and as many ranks as there are here are beyond the parent, if there is
-// one.
+// one. The last rank that a control can name is nowhere.
 func withInBand() groupOption {
 	return func(g *group) {
 		g.set.InBand = true
@@ -235,7 +235,7 @@ func withInBand() groupOption {
 				g.set.Route[i] = inc.Route{Valid: true, Endpoint: uint8(i)}
 			}
 		}
-		for i := len(g.ends) - 1; g.parent >= 0 && i < min(2*(len(g.ends)-1), inc.Roots); i++ {
+		for i := len(g.ends) - 1; g.parent >= 0 && i < min(2*(len(g.ends)-1), inc.Roots-1); i++ {
 			g.set.Route[i] = inc.Route{Valid: true, Endpoint: uint8(g.parent)}
 		}
 	}
