@@ -297,14 +297,6 @@ func broadcastTree(t *T) error {
 	return nil
 }
 
-// needDeepTree is what a tree of two and more levels of switches, each with two children, needs.
-func needDeepTree(p manifest.Params) string {
-	if 2%p.Ports == 0 {
-		return fmt.Sprintf("needs a port for the parent that is not a child's, the configuration has %d", p.Ports)
-	}
-	return needMembers(2)(p)
-}
-
 // scenBroadcastHosts is scenario 16 between hosts: Broadcasts through Tree-3-2 and Tree-4-2, in-band or fixed, where half of the
 // ACKs between switches are lost, and some data on its way to the receivers. An ACK that goes up too early would leave a receiver
 // without its data, one that is never repeated the sender waiting.

@@ -163,14 +163,9 @@ func scenChaosTree(t *T) error { return t.runChaosTree() }
 // scenChaosBarrier: the same for barriers.
 func scenChaosBarrier(t *T) error { return t.runChaosTree(withBarrier()) }
 
-// runChaosTree draws the tree. Where a switch's parent is at a child's port, frames that faults make nobody's could run in circles
-// between three switches and more.
+// runChaosTree draws the tree.
 func (t *T) runChaosTree(opts ...groupOption) error {
-	levels, degree := 3, min(2, t.p.Members)
-	if degree%t.p.Ports != 0 {
-		levels += t.rng.IntN(2)
-	}
-	return t.runChaos(levels, degree, opts...)
+	return t.runChaos(3+t.rng.IntN(2), min(2, t.p.Members), opts...)
 }
 
 // scenTree runs messages through a faultless Tree-3-2 and Tree-4-2.
