@@ -10,7 +10,6 @@ import (
 	"incforge/roce"
 	commlib "incforge/verify/comm"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/net"
 )
 
