@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package endtoend_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/verify"
+	"incforge/verify/arith"
+	"incforge/verify/chaos"
+	"incforge/verify/comm"
+	"incforge/verify/dut"
+	"incforge/verify/net"
+)
+
+// TestSixteenMembersPass: all scenarios on mini with 16 members, so that its stars are Tree-2-16.
+func TestSixteenMembersPass(t *testing.T) {
+	t.Parallel()
+	p := named(t, "mini", "name=sixteen", "members=16", "ports=16", "buffer_bytes=65536")
+	passes(t, verify.Options{ManifestDir: generate(t, p), Config: p.Name, Seed: 16})
+}
+
+// chaosEngine is a configuration's Verilog for cases of chaos.
+func chaosEngine(t *testing.T, config string, sets []string) chaos.Engine {
+	t.Helper()
+	m, open, err := verify.Open(t.Context(), verify.Options{ManifestDir: generate(t, named(t, config, sets...)), DUT: verify.KindRTL})
+	require.NoError(t, err)
+	return chaos.Engine{Config: config, Set: sets, Manifest: m, Open: open}
+}
+
+// TestRegressionsOnVerilog: cases that showed a fault once pass on the Verilog of the configuration that they name.
+func TestRegressionsOnVerilog(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../verify/chaos/testdata/regress/*.yaml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	byEngine := map[string][]string{}
+	cases := map[string]chaos.Case{}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		require.NoError(t, err)
+		c, err := chaos.Parse(text)
+		require.NoError(t, err, f)
+		c.DUT = chaos.RTL
+		cases[f] = c
+		name := strings.Join(append([]string{c.Config}, c.Set...), " ")
+		byEngine[name] = append(byEngine[name], f)
+	}
+	for name, files := range byEngine {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			first := cases[files[0]]
+			r := &chaos.Runner{DUT: chaos.RTL, Engines: []chaos.Engine{chaosEngine(t, first.Config, first.Set)}}
+			for _, f := range files {
+				o, err := r.Run(t.Context(), cases[f])
+				require.NoError(t, err, f)
+				assert.Equal(t, chaos.Passed, o.Kind, "%s: %v", f, o.Err)
+				assert.NotZero(t, o.Links.Frames, f)
+			}
+		})
+	}
+}
+
+// TestCampaignOnVerilog: so do the first cases of the campaign on mini.
+func TestCampaignOnVerilog(t *testing.T) {
+	t.Parallel()
+	const cases = 20
+	r := &chaos.Runner{DUT: chaos.RTL, Engines: []chaos.Engine{chaosEngine(t, "mini", nil)}}
+	require.NoError(t, r.Check())
+	s, err := r.Campaign(t.Context(), chaos.Campaign{From: 1, To: cases, Jobs: 1})
+	require.NoError(t, err)
+	for _, f := range s.Failures {
+		t.Errorf("seed %d: %s: %s", f.Seed, f.Kind, f.Message)
+	}
+	assert.Equal(t, cases, s.Cases)
+	assert.Positive(t, s.Lost)
+	assert.Positive(t, s.Resent)
+}
+
+// TestMixedTree: a Tree-3-2 of which some switches are Verilog, the others references, gives what a tree of references alone gives, to
+// every rank, call for call, with losses on all links.
+func TestMixedTree(t *testing.T) {
+	t.Parallel()
+	dir := generate(t, named(t, "mini"))
+	m, verilog, err := verify.Open(t.Context(), verify.Options{ManifestDir: dir, DUT: verify.KindRTL})
+	require.NoError(t, err)
+	_, reference, err := verify.Open(t.Context(), verify.Options{ManifestDir: dir, DUT: verify.KindReference})
+	require.NoError(t, err)
+	tree := comm.Tree{Levels: 3, Degree: 2}
+	outputs := func(rtl ...int) [][][]byte {
+		w, err := comm.New(comm.Config{Manifest: m, Tree: tree, Seed: 3,
+			Link: func(comm.Edge) *net.Link {
+				return &net.Link{Latency: 40, BytesPerCycle: 8, Up: net.Faults{Loss: 0.01}, Down: net.Faults{Loss: 0.01}}
+			},
+			Switch: func(n int) (dut.DUT, error) {
+				if slices.Contains(rtl, n) {
+					return verilog(uint64(n))
+				}
+				return reference(uint64(n))
+			}})
+		require.NoError(t, err)
+		defer func() { assert.NoError(t, w.Close()) }()
+		g, err := w.NewGroup(comm.GroupConfig{PathMTU: 256})
+		require.NoError(t, err)
+		k, rng := arith.Kind{DType: arith.INT32}, rand.New(rand.NewPCG(8, 3))
+		var calls []*comm.Call
+		for i, c := range append(comm.Collectives(), comm.Collectives()...) {
+			r := comm.Request{Collective: c, Root: i % tree.Ranks(), DType: k.DType, Op: k.Op}
+			for range tree.Ranks() {
+				if c != comm.Barrier {
+					r.In = append(r.In, k.Values(rng, uint64(i), tree.Ranks(), 4*(300+70*i)))
+				}
+			}
+			call, err := g.Queue(r)
+			require.NoError(t, err)
+			calls = append(calls, call)
+		}
+		require.NoError(t, w.Run(t.Context()))
+		require.NoError(t, w.Finish(t.Context()))
+		assert.Positive(t, w.Net().Stats.Lost)
+		var out [][][]byte
+		for _, c := range calls {
+			require.NoError(t, c.Check())
+			out = append(out, c.Out)
+		}
+		return out
+	}
+	want := outputs()
+	for _, rtl := range [][]int{{0}, {1}, {0, 2}} {
+		assert.Empty(t, cmp.Diff(want, outputs(rtl...)), "switches %v are Verilog", rtl)
+	}
+}
