@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package endtoend tests generator, Verilog, simulator and harness together: what is generated from presets and from shapes drawn
-// at random passes its scenarios, captures replay, the netlist behaves like its source, and faults planted in the Verilog are
+// at random passes its scenarios and cases of chaos, captures replay, the netlist behaves like its source, and faults planted in the Verilog are
 // caught. The last is the measure of the harness: a fault that goes unnoticed is a hole in the scenarios.
 package endtoend
 
