@@ -296,10 +296,10 @@ func broadcastTree(t *T) error {
 	return nil
 }
 
-// scenBroadcastHosts is scenario 16 between hosts: Broadcasts through Tree-3-2 and Tree-4-2, in-band or fixed, where half of the
+// scenChaosBroadcast is scenario 16 between hosts: Broadcasts through Tree-3-2 and Tree-4-2, in-band or fixed, where half of the
 // ACKs between switches are lost, and some data on its way to the receivers. An ACK that goes up too early would leave a receiver
 // without its data, one that is never repeated the sender waiting.
-func scenBroadcastHosts(t *T) error {
+func scenChaosBroadcast(t *T) error {
 	for _, levels := range []int{3, 4} {
 		if err := t.broadcastHosts(commlib.Tree{Levels: levels, Degree: 2}, t.rng.IntN(2) == 0); err != nil {
 			return fmt.Errorf("%d levels: %w", levels, err)

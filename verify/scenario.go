@@ -110,7 +110,7 @@ func Scenarios() []Scenario {
 		{"mutate", "mutated frames: invalid ones change no state, all are judged as the reference does", nil, scenMutate},
 		{"messages", "messages of one to three packets through host models, nothing lost, nothing sent twice", nil, scenMessages},
 		{"barrier-hosts", "barriers through host models", nil, scenBarrierNet},
-		{"broadcast-hosts", "Broadcasts through Tree-3-2 and Tree-4-2, half of the ACKs between switches lost", needHostTree, scenBroadcastHosts},
+		{"chaos-broadcast", "Broadcasts through Tree-3-2 and Tree-4-2, half of the ACKs between switches lost", needHostTree, scenChaosBroadcast},
 		{"line-rate", "full packets from all ranks as fast as the links allow", nil, scenLineRate},
 		{"psn-wrap-hosts", "the wrap of the PSN with two percent loss", nil, scenWrapNet},
 		{"rnr", "hosts that run out of receives", nil, scenRNR},
