@@ -243,7 +243,7 @@ func (g *Group) Queue(r Request) (*Call, error) {
 	g.calls++
 	g.w.pending++
 	for _, k := range g.ranks {
-		k.todo = append(k.todo, plans...)
+		k.queue = append(k.queue, plans...)
 	}
 	for _, k := range g.ranks {
 		k.advance(g.w.Now())

@@ -13,7 +13,7 @@ func (w *World) Diagnose() string {
 	var b strings.Builder
 	for _, g := range w.groups {
 		for _, r := range g.ranks {
-			if len(r.todo) == 0 && r.host.Err() == nil && !r.host.Dead() {
+			if len(r.queue) == 0 && r.host.Err() == nil && !r.host.Dead() {
 				continue
 			}
 			fmt.Fprintf(&b, "group %d %s%s\n", g.index, r, r.waits())
@@ -31,8 +31,8 @@ func (r *rank) waits() string {
 	if err := r.host.Err(); err != nil {
 		list = append(list, err.Error())
 	}
-	if len(r.todo) > 0 {
-		p := r.todo[0]
+	if len(r.queue) > 0 {
+		p := r.queue[0]
 		if p.sends(r.n) && r.sentOut < len(p.sizes) {
 			list = append(list, fmt.Sprintf("waits for the acknowledgement of message %d", r.sentOut))
 		}
@@ -52,7 +52,7 @@ func (r *rank) behind(p *rangePlan) string {
 	for _, o := range r.g.ranks {
 		switch {
 		case o == r || !p.sends(o.n):
-		case len(o.todo) > len(r.todo), len(o.todo) == len(r.todo) && (!o.begun || o.posted <= r.arrived):
+		case len(o.queue) > len(r.queue), len(o.queue) == len(r.queue) && (!o.begun || o.posted <= r.arrived):
 			late = append(late, fmt.Sprint(o.n))
 		}
 	}

@@ -340,7 +340,7 @@ func (g *Group) Kill(rank int) { g.ranks[rank].host.Kill() }
 // is on the links for the old connections is nobody's then. Other groups notice nothing.
 func (g *Group) Reset() error {
 	for _, r := range g.ranks {
-		for _, s := range r.todo {
+		for _, s := range r.queue {
 			if !s.call.done {
 				s.call.end(ErrReset)
 			}
@@ -376,7 +376,7 @@ func (g *Group) rest() error {
 		if err := h.Err(); err != nil {
 			errs = append(errs, fmt.Errorf("group %d rank %d: %w", g.index, r.n, err))
 		}
-		if !h.Dead() && (!h.Drained() || h.Receives() != 0 || len(r.todo) > 0) {
+		if !h.Dead() && (!h.Drained() || h.Receives() != 0 || len(r.queue) > 0) {
 			errs = append(errs, fmt.Errorf("group %d %s: its queues are not empty", g.index, r))
 		}
 	}

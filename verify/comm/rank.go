@@ -14,7 +14,7 @@ type rank struct {
 	g    *Group
 	n    int
 	host *host.Host
-	todo []*rangePlan // the first one is under way, if begun
+	queue []*rangePlan // the first one is under way, if begun
 	err  error
 
 	begun, inCall            bool
@@ -28,13 +28,13 @@ func (r *rank) completion(c host.Completion) {
 	if r.err != nil {
 		return
 	}
-	if len(r.todo) == 0 {
+	if len(r.queue) == 0 {
 		r.fail(fmt.Errorf("%s %d completed, nothing is under way", c.Kind, c.Index))
 		return
 	}
 	if c.Kind == host.Sent {
 		r.sentOut++
-	} else if err := r.take(r.todo[0], c.Message); err != nil {
+	} else if err := r.take(r.queue[0], c.Message); err != nil {
 		r.fail(err)
 		return
 	}
@@ -72,8 +72,8 @@ func (r *rank) take(p *rangePlan, m host.Message) error {
 
 // advance does what can be done now.
 func (r *rank) advance(now uint64) {
-	for len(r.todo) > 0 && r.err == nil {
-		p := r.todo[0]
+	for len(r.queue) > 0 && r.err == nil {
+		p := r.queue[0]
 		if !r.begun {
 			r.begin(p, now)
 		}
@@ -135,7 +135,7 @@ func (r *rank) through(p *rangePlan) bool {
 }
 
 func (r *rank) end(p *rangePlan, now uint64) {
-	r.todo, r.begun = r.todo[1:], false
+	r.queue, r.begun = r.queue[1:], false
 	if p.own != nil && p.hears(r.n) {
 		copy(p.recv[r.n], p.call.kind().InOrder(p.recv[r.n], p.own))
 	}
@@ -158,7 +158,7 @@ func (r *rank) end(p *rangePlan, now uint64) {
 // reset gives the rank a fresh connection and nothing to do.
 func (r *rank) reset(qpn, peerQPN uint32) {
 	r.host.Reconnect(qpn, peerQPN, r.g.start)
-	r.todo, r.err, r.begun, r.inCall = nil, nil, false, false
+	r.queue, r.err, r.begun, r.inCall = nil, nil, false, false
 }
 
 // String says which rank it is and how far it has come.
@@ -167,11 +167,11 @@ func (r *rank) String() string {
 	if r.host.Dead() {
 		s += ", dead"
 	}
-	if len(r.todo) == 0 {
+	if len(r.queue) == 0 {
 		return s + ", nothing to do"
 	}
-	p := r.todo[0]
-	s += fmt.Sprintf(", %s, %d ranges to go", p.call, len(r.todo))
+	p := r.queue[0]
+	s += fmt.Sprintf(", %s, %d ranges to go", p.call, len(r.queue))
 	if p.sends(r.n) {
 		s += fmt.Sprintf(", %d of %d messages acknowledged", r.sentOut, len(p.sizes))
 	}
