@@ -11,11 +11,11 @@ import (
 
 // rank is CommLib on one host.
 type rank struct {
-	g    *Group
-	n    int
-	host *host.Host
+	g     *Group
+	n     int
+	host  *host.Host
 	queue []*rangePlan // the first one is under way, if begun
-	err  error
+	err   error
 
 	begun, inCall            bool
 	posted, sentOut, arrived int // messages of the range: Send and Recv posted, Send completed, Recv completed
