@@ -49,6 +49,9 @@ type warped struct {
 	corrected, poisoned uint32
 }
 
+// Spotless is false: withECC stands in for a memory that errs.
+func (w *warped) Spotless() bool { return false }
+
 func (w *warped) kind(g int) arith.Kind {
 	a, err := w.man.Addr("GROUP_COLLECTIVE", g)
 	if err != nil {
@@ -545,6 +548,10 @@ func TestECC(t *testing.T) {
 	rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(synthetic.Full()), DUT: KindReference, Scenario: "ecc"})
 	require.ErrorIs(t, err, ErrNothingRan)
 	assert.Equal(t, "needs ecc", rep.Tests[0].Message)
+	rep, err = Run(context.Background(), Options{Manifest: synthetic.Manifest(p), DUT: KindReference, Scenario: "ecc"})
+	require.ErrorIs(t, err, ErrNothingRan)
+	assert.Equal(t, "not_applicable", string(rep.Tests[0].Verdict))
+	assert.Equal(t, "needs a payload memory that can err", rep.Tests[0].Message)
 }
 
 // mw is the number of slots of group 0.

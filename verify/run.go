@@ -106,6 +106,11 @@ var (
 	ErrNothingRan = errors.New("no scenario ran")
 )
 
+// missingError says what a scenario needs that only an engine can tell it lacks: the test is not applicable.
+type missingError string
+
+func (e missingError) Error() string { return string(e) }
+
 // job is one test to run.
 type job struct {
 	scenario Scenario
@@ -242,6 +247,11 @@ func (r *runner) one(ctx context.Context, j job, maker maker) (result.Test, cove
 	}
 	start := time.Now()
 	t, err := r.attempt(ctx, j, maker, "")
+	var missing missingError
+	if errors.As(err, &missing) {
+		res.Verdict, res.Message = result.NotApplicable, missing.Error()
+		return res, nil
+	}
 	res.WallSeconds = time.Since(start).Seconds()
 	res.Verdict = result.Pass
 	for _, e := range t.engines {

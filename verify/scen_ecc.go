@@ -16,6 +16,9 @@ func scenECC(t *T) error {
 	if err != nil {
 		return err
 	}
+	if s, ok := e.DUT.(dut.Spotless); ok && s.Spotless() {
+		return missingError("needs a payload memory that can err")
+	}
 	count := min(maxGroups(t.p), 2)
 	var other *group
 	done := 0

@@ -82,3 +82,7 @@ type DUT interface {
 	// Close frees the model and returns what its checkers found last.
 	Close() error
 }
+
+// Spotless may be implemented by a DUT without a payload memory that can err: where it returns true, register ECC_INJECT does nothing,
+// whatever the parameters say of ecc.
+type Spotless interface{ Spotless() bool }

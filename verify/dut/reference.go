@@ -214,6 +214,9 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 	return reg.ResetValue(i), nil
 }
 
+// Spotless is true: what the reference holds never errs, and no error can be written into it.
+func (r *Reference) Spotless() bool { return true }
+
 // Known reports whether there is a register at that address; every engine must agree on its value.
 func (r *Reference) Known(addr uint32) bool {
 	_, _, ok := r.man.Find(addr)
