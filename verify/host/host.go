@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package host is a NIC with one reliable connection, as rxe (Linux SoftRoCE) was measured to behave: a go-back-N
-// requester and an in-order responder. Only the window is not the NIC's: EPIC's host software keeps MW packets in flight
-// (protocol.md section 1).
+// requester and an in-order responder. Only two things are not rxe's: the window, as EPIC's host software keeps MW packets in flight
+// (protocol.md section 1), and, where Config.Rate asks for it, the rate, which CNPs cut.
 //
 // A Host is a state machine: Receive takes a frame, Next gives the next frame to send, Tick runs its timers. Software posts sends and
 // receives at any time, and hears of their completions by OnCompletion, in the order in which they were posted. The package uses package
@@ -45,6 +45,8 @@ type Config struct {
 	// RNRCode is the timer code of RNR NAKs this host sends; CyclesPerMicrosecond turns a peer's code into a wait.
 	RNRCode              uint8
 	CyclesPerMicrosecond uint64
+	// Rate has the NIC slow down at CNPs; nil: it counts them and goes on.
+	Rate *RateControl
 }
 
 // Message is what a work request carries.
@@ -84,7 +86,7 @@ type Completion struct {
 type Stats struct {
 	Sent, Resent, Timeouts, NAKsObeyed, RNRsObeyed           int
 	AcksSent, NAKsSent, RNRsSent, DupSeen, Accepted, Ignored int
-	CNPs                                                     int
+	CNPs, RateCuts                                           int
 }
 
 type piece struct {
@@ -125,6 +127,7 @@ type connection struct {
 	retrying bool  // a NAK was obeyed and no ACK has come since
 	timer    uint64
 	rnrUntil uint64 // waiting for a receiver; Never if not
+	pacer
 
 	// responder
 	endless  bool  // receives need not be posted
@@ -145,6 +148,11 @@ func New(cfg Config) (*Host, error) {
 	if cfg.PathMTU < 1 || cfg.Window < 1 || cfg.Timeout == 0 {
 		return nil, fmt.Errorf("host: path MTU %d, window %d and timeout %d must be positive", cfg.PathMTU, cfg.Window, cfg.Timeout)
 	}
+	if cfg.Rate != nil {
+		if err := cfg.Rate.validate(); err != nil {
+			return nil, err
+		}
+	}
 	if cfg.Window > NICWindow {
 		cfg.Window = NICWindow
 	}
@@ -154,7 +162,7 @@ func New(cfg Config) (*Host, error) {
 }
 
 func (h *Host) connect(endless bool) {
-	h.connection = connection{timer: Never, rnrUntil: Never, endless: endless, expect: h.cfg.Start}
+	h.connection = connection{timer: Never, rnrUntil: Never, pacer: newPacer(h.cfg.Rate), endless: endless, expect: h.cfg.Start}
 }
 
 // Reconnect gives the host, dead or not, a fresh connection: other QPNs, another first PSN, everything that was posted forgotten. Where
@@ -231,7 +239,13 @@ func (h *Host) Receives() int {
 }
 
 // Kill makes the host fall silent until Reconnect.
-func (h *Host) Kill() { h.dead, h.timer, h.rnrUntil = true, Never, Never }
+func (h *Host) Kill() {
+	h.dead = true
+	h.stop()
+}
+
+// stop stops all timers.
+func (h *Host) stop() { h.timer, h.rnrUntil, h.update, h.gate = Never, Never, Never, Never }
 
 // Dead reports that the host was killed.
 func (h *Host) Dead() bool { return h.dead }
@@ -261,19 +275,23 @@ func (h *Host) Err() error { return h.err }
 
 func (h *Host) fail(format string, args ...any) {
 	if h.err == nil {
-		h.timer, h.rnrUntil = Never, Never
+		h.stop()
 		h.err = fmt.Errorf("host %v QP %#x: %s", h.cfg.IP, h.cfg.QPN, fmt.Sprintf(format, args...))
 	}
 }
 
 // Deadline is the cycle at which Tick has something to do, Never if there is none.
-func (h *Host) Deadline() uint64 { return min(h.timer, h.rnrUntil) }
+func (h *Host) Deadline() uint64 { return min(h.timer, h.rnrUntil, h.update, h.gate) }
+
+// Rate is the rate that requests are sent at, in bytes a cycle; 0 if nothing controls it.
+func (h *Host) Rate() float64 { return h.rate }
 
 // Tick runs the timers that are due.
 func (h *Host) Tick(now uint64) {
 	if h.dead {
 		return
 	}
+	h.tick(now)
 	if now >= h.rnrUntil {
 		h.rnrUntil = Never
 		h.next = h.una
@@ -303,7 +321,7 @@ func (h *Host) Ready() bool {
 }
 
 func (h *Host) mayRequest() bool {
-	return h.err == nil && h.rnrUntil == Never && h.next < h.kept+len(h.pieces) && h.next < h.una+h.cfg.Window
+	return h.err == nil && h.rnrUntil == Never && h.gate == Never && h.next < h.kept+len(h.pieces) && h.next < h.una+h.cfg.Window
 }
 
 // Next returns the next frame to go out, nil if there is none: answers first, then requests within the window.
@@ -339,7 +357,9 @@ func (h *Host) Next(now uint64) []byte {
 	if h.timer == Never {
 		h.timer = now + h.cfg.Timeout
 	}
-	return p.AppendFrame(nil)
+	frame := p.AppendFrame(nil)
+	h.pacer.sent(now, len(frame))
+	return frame
 }
 
 // header is what all frames of this host have in common.
@@ -370,6 +390,9 @@ func (h *Host) Receive(now uint64, frame []byte) bool {
 		h.answered(now, &p)
 	case p.Op == roce.CNP:
 		h.Stats.CNPs++
+		if h.congested(now) {
+			h.Stats.RateCuts++
+		}
 	default:
 		h.Stats.Ignored++
 		return false
