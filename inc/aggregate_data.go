@@ -19,6 +19,11 @@ func (e *Engine) fits(s int, in *incoming) bool {
 // until the slot is complete (see resultIn): then the order in which they came cannot matter.
 func (e *Engine) aggregate(in *incoming, s int) {
 	e.count(Agg)
+	e.contribute(in, s)
+}
+
+// contribute is what both modes do with a packet that a slot takes, from a child or, in Mode III, from the parent.
+func (e *Engine) contribute(in *incoming, s int) {
 	g, slot, p := &e.groups[in.group], &e.slots[s], in.Packet
 	first := slot.mask == 0 || slot.tag != in.psn
 	if first {

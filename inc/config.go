@@ -47,6 +47,10 @@ const (
 	// MaxSlots keeps a group's window far below half the PSN space, so that serial comparison stays unambiguous
 	// (protocol.md section 1; A18).
 	MaxSlots = 1 << 22
+	// MaxHopRTT is the longest round trip of a hop, in nanoseconds: eight of them fit PIPE_TIMEOUT, which has 16 bits for microseconds.
+	MaxHopRTT = 8_191_000
+	// DefaultHopRTT is what Params.HopRTT is if nobody says, in nanoseconds.
+	DefaultHopRTT = 2000
 )
 
 // Errors that the configuration methods wrap.
@@ -81,7 +85,15 @@ type Params struct {
 	ICRCCheck bool
 	// InBand allows groups whose ranks say by control messages what comes next.
 	InBand bool
+	// Mode is 2 (connection translated) or 3 (connection augmented, pipes); 0 stands for 2.
+	Mode int
+	// HopRTT is the round trip of a hop in nanoseconds, 1 to MaxHopRTT, from which Mode III takes the reset value of its timer
+	// (docs/pipes.md section 6); 0 stands for DefaultHopRTT.
+	HopRTT int
 }
+
+// pipes tells whether the engine works in Mode III.
+func (p Params) pipes() bool { return p.Mode == 3 }
 
 // EPS is the number of table records a group takes: Members+1 rounded up to a power of two (docs/engine.md section 1).
 func (p Params) EPS() int { return ceilPow2(p.Members + 1) }
@@ -111,6 +123,10 @@ func (p Params) Validate() error {
 	}
 	check("DTypes", int(p.DTypes), 1, 1<<len(dtypeNames())-1)
 	check("Ops", int(p.Ops), 1, 1<<len(opNames())-1)
+	if p.Mode != 0 {
+		check("Mode", p.Mode, 2, 3)
+	}
+	check("HopRTT", p.HopRTT, 0, MaxHopRTT)
 	return errors.Join(errs...)
 }
 
@@ -167,6 +183,8 @@ type Group struct {
 	RootSends bool
 	// Route is the way to each root rank, for in-band groups.
 	Route [Roots]Route
+	// PipeSlots is GROUP_PIPE.n, the number of slots of a pipe in Mode III, 1 to 2^Log2N/2; 0 stands for 2^Log2N/2.
+	PipeSlots int
 }
 
 // window is MW, the largest number of packets a host keeps in flight.
@@ -217,6 +235,8 @@ func (g *Group) legal(p Params) error {
 	case g.SlotBase < 0 || g.SlotBase > p.Slots-units<<g.Log2N:
 		return fmt.Errorf("slots %d to %d, %d for a packet of %s, do not fit a buffer of %d: %w",
 			g.SlotBase, g.SlotBase+units<<g.Log2N-1, units, named(g.DType, dtypeNames()), p.Slots, ErrIllegalGroup)
+	case p.pipes() && (g.PipeSlots < 0 || g.PipeSlots > g.window()):
+		return fmt.Errorf("a pipe has %d slots, allowed are 1 to %d, half of the group's: %w", g.PipeSlots, g.window(), ErrIllegalGroup)
 	case g.HasParent && (g.Parent < 0 || g.Parent > p.Members):
 		return fmt.Errorf("parent is endpoint %d, endpoints are 0 to %d: %w", g.Parent, p.Members, ErrIllegalGroup)
 	case !g.HasParent && (g.Collective == CollectiveReduce || g.Collective == CollectiveBroadcast):

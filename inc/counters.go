@@ -102,13 +102,43 @@ const (
 	// DropStaleAck counts ACKs, NAKs and RNR NAKs whose number is in neither range.
 	DropStaleAck
 
-	// NumCounters is the number of counters.
+	// NumCounters is the number of Mode II's counters. Those of Mode III come after them.
 	NumCounters
 )
 
+// The counters that Mode III adds (docs/pipes.md section 6). See Params.Counters.
+const (
+	// TxAck counts ACKs of data, accepted or seen before.
+	TxAck = NumCounters + iota
+	// TxRnr counts RNR NAKs of data that found its pipe full.
+	TxRnr
+	// TxRetransmit counts data sent to an endpoint again; TxFanout counts it too.
+	TxRetransmit
+	// Timeout counts time-outs of endpoints that did not acknowledge.
+	Timeout
+	// RxDuplicate counts data that was accepted before, and acknowledged again.
+	RxDuplicate
+	// DownTaken counts data from the parent that entered a slot.
+	DownTaken
+	// DropFull counts data that found its pipe full.
+	DropFull
+
+	// AllCounters is the number of counters with those of Mode III.
+	AllCounters
+)
+
+// Counters is the number of counters that an engine with these parameters has, those from 0 on: NumCounters in Mode II, AllCounters
+// in Mode III.
+func (p Params) Counters() Counter {
+	if p.pipes() {
+		return AllCounters
+	}
+	return NumCounters
+}
+
 // String gives the counter's name in docs/engine.md section 7 and in the manifest, such as "DROP_STALE".
 func (c Counter) String() string {
-	names := [NumCounters]string{
+	names := [AllCounters]string{
 		RxFrames: "RX_FRAMES", Bypass: "BYPASS",
 		UpData: "UP_DATA", Agg: "AGG", Buffered: "BUFFERED", Wipe: "WIPE",
 		TxResult: "TX_RESULT", TxFanout: "TX_FANOUT", TxResend: "TX_RESEND", DownData: "DOWN_DATA",
@@ -123,17 +153,19 @@ func (c Counter) String() string {
 		EccCorrected: "ECC_CORRECTED", EccDouble: "ECC_DOUBLE",
 		RangeOpen: "RANGE_OPEN", TxAckCopy: "TX_ACK_COPY", TxAckUp: "TX_ACK_UP", TxReack: "TX_REACK",
 		DropRange: "DROP_RANGE", DropBadControl: "DROP_BAD_CONTROL", DropControl: "DROP_CONTROL", DropStaleAck: "DROP_STALE_ACK",
+		TxAck: "TX_ACK", TxRnr: "TX_RNR", TxRetransmit: "TX_RETRANSMIT", Timeout: "TIMEOUT",
+		RxDuplicate: "RX_DUPLICATE", DownTaken: "DOWN_TAKEN", DropFull: "DROP_FULL",
 	}
-	if c >= NumCounters {
+	if c >= AllCounters {
 		return fmt.Sprintf("Counter(%d)", uint8(c))
 	}
 	return names[c]
 }
 
 // Counters holds the value of every counter; each is 32 bits wide and wraps, as the registers do.
-type Counters [NumCounters]uint32
+type Counters [AllCounters]uint32
 
-// CheckIdentities verifies the equations of docs/engine.md section 7 that hold for every run, lossless or not. up and down
+// CheckIdentities verifies the equations of docs/engine.md section 7 that hold for every run of Mode II, lossless or not. up and down
 // tell where results may have gone: up to a parent, as one frame each, or down to out_mask as copies that are counted for
 // themselves. With only one of them the number of frames sent follows exactly, else it lies between two bounds. It returns
 // an error that names the first equation that fails.
@@ -145,20 +177,15 @@ func (c Counters) CheckIdentities(up, down bool) error {
 		}
 	}
 	upDrops := c[DropGap] + c[DropStale] + c[DropWindow] + c[DropShape]
-	equations := []struct {
-		name        string
-		left, right uint32
-	}{
+	equations := []equation{
 		{"RX_FRAMES = BYPASS + accepted classes + drops before them", c[RxFrames],
 			c[Bypass] + c[UpData] + c[DownData] + c[RxAck] + c[RxNak] + c[RxRnr] + c[RxCnp] + c[TxReack] + drops - upDrops},
 		{"UP_DATA = AGG + TX_RESEND + drops of up data", c[UpData], c[Agg] + c[TxResend] + upDrops},
 		{"AGG = BUFFERED + TX_RESULT", c[Agg], c[Buffered] + c[TxResult]},
 		{"TX_RESULT = WIPE", c[TxResult], c[Wipe]},
 	}
-	for _, e := range equations {
-		if e.left != e.right {
-			return fmt.Errorf("counter identity %q fails: %d is not %d", e.name, e.left, e.right)
-		}
+	if err := checkEquations(equations); err != nil {
+		return err
 	}
 	low := c[TxFanout] + c[TxResend] + c[TxReflect] + c[TxGapNak] + c[TxCnp] + c[TxAckCopy] + c[TxAckUp] + c[TxReack]
 	high := low
@@ -174,7 +201,44 @@ func (c Counters) CheckIdentities(up, down bool) error {
 	return nil
 }
 
+// CheckPipeIdentities verifies the equations of docs/pipes.md section 6 that hold for every run of Mode III. It returns an error that
+// names the first one that fails.
+func (c Counters) CheckPipeIdentities() error {
+	var drops uint32
+	for i := range AllCounters {
+		if i.drops() {
+			drops += c[i]
+		}
+	}
+	dataDrops := c[DropGap] + c[DropFull] + c[DropShape]
+	return checkEquations([]equation{
+		{"RX_FRAMES = BYPASS + accepted classes + drops before them", c[RxFrames],
+			c[Bypass] + c[UpData] + c[DownData] + c[RxAck] + c[RxNak] + c[RxRnr] + c[RxCnp] + drops - dataDrops},
+		{"UP_DATA + DOWN_DATA = AGG + DOWN_TAKEN + RX_DUPLICATE + drops of data", c[UpData] + c[DownData],
+			c[Agg] + c[DownTaken] + c[RxDuplicate] + dataDrops},
+		{"TX_ACK = AGG + DOWN_TAKEN + RX_DUPLICATE", c[TxAck], c[Agg] + c[DownTaken] + c[RxDuplicate]},
+		{"AGG = BUFFERED + TX_RESULT", c[Agg], c[Buffered] + c[TxResult]},
+		{"TX_FRAMES = sum of what is sent", c[TxFrames], c[TxFanout] + c[TxAck] + c[TxGapNak] + c[TxRnr] + c[TxCnp]},
+	})
+}
+
+// equation is what must be equal.
+type equation struct {
+	name        string
+	left, right uint32
+}
+
+// checkEquations gives an error for the first that does not hold.
+func checkEquations(equations []equation) error {
+	for _, e := range equations {
+		if e.left != e.right {
+			return fmt.Errorf("counter identity %q fails: %d is not %d", e.name, e.left, e.right)
+		}
+	}
+	return nil
+}
+
 // drops tells whether c counts frames that are dropped.
 func (c Counter) drops() bool {
-	return c >= DropForeign && c <= DropShape || c >= DropRange && c <= DropStaleAck
+	return c >= DropForeign && c <= DropShape || c >= DropRange && c <= DropStaleAck || c == DropFull
 }

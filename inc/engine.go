@@ -34,7 +34,8 @@ import (
 	"incforge/roce"
 )
 
-// Time is a moment in picoseconds since the start of the run. Mode II has no timers and ignores it.
+// Time is a moment in picoseconds since the start of the run. Mode II has no timers and ignores it. For a Mode III engine it must
+// not run backward.
 type Time int64
 
 // Out is something that leaves the engine.
@@ -63,6 +64,9 @@ type Engine struct {
 	ipID          uint16
 	gapNAK        bool
 	foreignBypass bool
+	pipeCtrl      PipeCtrl
+	pipeTimeout   Time
+	manual        bool // the caller takes the actions
 
 	// State; group also holds the group's settings.
 	groups []group
@@ -73,6 +77,11 @@ type Engine struct {
 	addend []uint32 // a contribution to be added
 	result []byte   // a payload to be sent
 	tree   []uint32 // the contributions while they are reduced to a result
+	now    Time     // of the call
+	outs   []Out    // what leaves, in Mode III
+	arena  []byte   // the payloads of outs
+	due    []Action // taken by Tick
+	queue  []Action // sends to be taken in turn; group.queued says which
 
 	counters Counters
 }
@@ -90,6 +99,7 @@ func New(p Params) (*Engine, error) {
 		bypassPort: make([]int, p.Ports),
 		ipID:       0x1111,
 		gapNAK:     true,
+		pipeCtrl:   PipeCtrl{RNRTimer: 1, RNR: true},
 		groups:     make([]group, p.Groups),
 		slots:      make([]slot, p.Slots),
 		words:      make([]uint32, p.Slots*p.slotWords()),
@@ -102,7 +112,11 @@ func New(p Params) (*Engine, error) {
 	}
 	for i := range e.groups {
 		e.groups[i].ends = make([]endpointState, p.Members+1)
+		if p.pipes() {
+			e.groups[i].sends = make([]sendSide, p.Members+1)
+		}
 	}
+	e.SetPipeTimeout(p.resetTimeout())
 	return e, nil
 }
 
@@ -117,7 +131,7 @@ func (e *Engine) Counters() Counters { return e.counters }
 //
 // The engine keeps no reference to frame. The slices returned are fresh and the caller's. A port that does not exist
 // is the caller's mistake: nothing happens and nothing is counted.
-func (e *Engine) Handle(_ Time, port int, frame []byte, rxErr bool) []Out {
+func (e *Engine) Handle(now Time, port int, frame []byte, rxErr bool) []Out {
 	if port < 0 || port >= e.params.Ports {
 		return nil
 	}
@@ -137,6 +151,10 @@ func (e *Engine) Handle(_ Time, port int, frame []byte, rxErr bool) []Out {
 		e.count(reason)
 		return nil
 	}
+	if e.params.pipes() {
+		e.processPipes(now, at, &p)
+		return serialise(e.outs)
+	}
 	return serialise(e.process(at, &p))
 }
 
@@ -145,7 +163,7 @@ func (e *Engine) Handle(_ Time, port int, frame []byte, rxErr bool) []Out {
 // returns. The packet must be one that fits the wire: field values in range, payload and pad together a multiple of 4.
 //
 // The engine keeps no reference to the payload. A port that does not exist is the caller's mistake, as in Handle.
-func (e *Engine) Step(_ Time, port int, p roce.Packet) []Out {
+func (e *Engine) Step(now Time, port int, p roce.Packet) []Out {
 	if port < 0 || port >= e.params.Ports {
 		return nil
 	}
@@ -157,15 +175,23 @@ func (e *Engine) Step(_ Time, port int, p roce.Packet) []Out {
 	case fateDrop:
 		return nil
 	}
+	if e.params.pipes() {
+		e.processPipes(now, at, &p)
+		return detachAll(e.outs)
+	}
 	return detach(e.process(at, &p))
 }
 
-// NextDeadline is when Tick must be called next. Mode II has no timers (protocol.md section 4: no transport state), so
-// there is never one; the modes that retransmit by themselves keep this shape.
-func (e *Engine) NextDeadline() (Time, bool) { return 0, false }
-
-// Tick lets timers expire that are due at now and returns what leaves because of it: in Mode II nothing, ever.
-func (e *Engine) Tick(_ Time) []Out { return nil }
+// processPipes is process in Mode III, and what the engine does by itself because of it. What leaves is left in e.outs.
+func (e *Engine) processPipes(now Time, at place, p *roce.Packet) {
+	e.begin(now)
+	if reason, bad := e.checkPacket(p); bad {
+		e.count(reason)
+		return
+	}
+	e.pipePacket(at, p)
+	e.takeNow(at.group)
+}
 
 // incoming is a packet of ours and what it belongs to.
 type incoming struct {

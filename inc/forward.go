@@ -53,3 +53,19 @@ func detach(outs []Out) []Out {
 	}
 	return outs
 }
+
+// detachAll gives the packets of one call copies of their payloads, those that carry the same one copy.
+func detachAll(outs []Out) []Out {
+	var of, clone []byte
+	for i := range outs {
+		p := &outs[i].Packet
+		if len(p.Payload) == 0 {
+			continue
+		}
+		if len(of) != len(p.Payload) || &of[0] != &p.Payload[0] {
+			of, clone = p.Payload, slices.Clone(p.Payload)
+		}
+		p.Payload = clone
+	}
+	return outs
+}

@@ -109,3 +109,64 @@ func (e *Engine) reack(in *incoming) (outs []Out, ok bool) {
 func (e *Engine) answer(in *incoming, to int, psn roce.PSN, syndrome uint8, msn uint32, ce bool) Out {
 	return e.aeth(e.params.EndpointIndex(in.group, to), psn.Add(in.span.offsets[to].in), syndrome, msn, ce)
 }
+
+// receivePipeAck is docs/pipes.md section 2 for ACK, NAK and RNR NAK: they are about what this engine has sent, and end here. A NAK of
+// PSN q acknowledges everything before q, and that is all that is taken from one that is late, or ahead of what was sent (B6).
+func (e *Engine) receivePipeAck(in *incoming) {
+	g, r := &e.groups[in.group], in.span
+	if g.InBand {
+		in.psn = in.PSN.Add(-r.offsets[in.member].out)
+	}
+	kind := roce.SyndromeKindOf(in.Syndrome)
+	switch {
+	case g.InBand && (r.hearers()&in.bit() == 0 || !r.has(in.psn)):
+		e.count(DropStaleAck)
+		return
+	case r.hearers()&in.bit() == 0:
+		e.count(DropWrongRole)
+		return
+	case kind == roce.SyndromeReserved:
+		e.count(DropSyndrome)
+		return
+	}
+	s, next := &g.sends[in.member], in.psn
+	if kind == roce.SyndromeAck {
+		next = next.Next()
+	}
+	progress := next.Diff(s.nextUnacked)
+	if progress < 0 || progress == 0 && kind == roce.SyndromeAck || next.Diff(s.beyond) > 0 {
+		e.count(DropStaleAck)
+		return
+	}
+	switch kind {
+	case roce.SyndromeAck:
+		e.count(RxAck)
+	case roce.SyndromeRNR:
+		e.count(RxRnr)
+	default:
+		e.count(RxNak)
+		if in.Syndrome != roce.NAKSequence {
+			s.failed = true
+			return
+		}
+	}
+	again := next.Before(s.beyond) // what the endpoint asks for was sent
+	if progress > 0 {
+		s.nextUnacked = next
+		if s.sendNext.Before(next) {
+			s.sendNext = next
+		}
+		s.backOff = 0
+		if !s.waits {
+			e.startTimer(s)
+		}
+		e.free(g, r.pipeTo(in.member))
+	}
+	switch {
+	case kind == roce.SyndromeNAK && again && !s.waits:
+		s.sendNext = next
+	case kind == roce.SyndromeRNR && again:
+		s.waits = true
+		s.deadline = e.now + answerTime(in.Syndrome)
+	}
+}

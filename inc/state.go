@@ -25,6 +25,11 @@ type group struct {
 	// everything, in an in-band one before its first range it is closed and has the roles of the registers.
 	current, previous span
 
+	// Mode III: the pipes, and what was sent to each endpoint, 0 to Members.
+	pipes  [numPipes]pipeState
+	sends  []sendSide
+	queued uint64 // who stands in Engine.queue (see Action.queued), for the time of a call
+
 	discarded int // slots emptied or recycled while incomplete since New; for judges, no state
 }
 
@@ -107,6 +112,12 @@ func (e *Engine) start(number int) {
 	g.current, g.previous = e.noRange(g), e.noRange(g)
 	for i := range g.slotsOf(e) {
 		g.slotsOf(e)[i] = emptySlot()
+	}
+	if e.params.pipes() {
+		for i := range g.sends {
+			g.sends[i].failed = false
+		}
+		e.beginPipes(g, g.Start)
 	}
 }
 
