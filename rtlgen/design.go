@@ -73,7 +73,7 @@ func Generate(p params.Params) (*Design, error) {
 	if err != nil {
 		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
 	}
-	core, err := modeII(p, model)
+	core, err := composeCore(p, model)
 	if err != nil {
 		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
 	}
@@ -143,7 +143,7 @@ func (d *Design) print() error {
 			"core":   {d.Core.Name, verilog.Ports(d.Core)},
 			"switch": {d.Switch.Name, verilog.Ports(d.Switch)},
 		},
-		Files: rtl.Paths(), Registers: d.Registers.Registers, Counters: regs.CounterNames(),
+		Files: rtl.Paths(), Registers: d.Registers.Registers, Counters: regs.CounterNames(d.Params.Mode),
 		Memories: verilog.Memories(d.Switch),
 	}
 	d.Manifest.Digest = digest(d.Params, rtl)

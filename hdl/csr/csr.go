@@ -32,6 +32,8 @@ type CSR struct {
 	MaskW int
 	// Counters: number of counters, 45 to 64.
 	Counters int
+	// Timeout: reset value of PIPE_TIMEOUT in microseconds, 0 to 65,535; only Mode 3 has that register.
+	Timeout int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -43,6 +45,7 @@ func (p CSR) Module() (*graph.Module, error) {
 	rules.Refuse(p.EPW < 1 || p.EPW > 5 || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "EP_W must be 1 to 5 and MASK_W at most 2**EP_W")
 	rules.Refuse(p.PortW < 1 || p.PortW > 8 || p.Ports < 1 || p.Ports > 32 || p.Ports > leaf.Pow2(p.PortW), "PORTS must be 1 to 32 and fit PORT_W bits")
 	rules.Refuse(p.Counters < 45 || p.Counters > 64, "COUNTERS must be 45 to 64")
+	rules.Refuse(p.Timeout < 0 || p.Timeout > 65535, "TIMEOUT must be 0 to 65535")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -77,6 +80,7 @@ func (p CSR) Module() (*graph.Module, error) {
 			{Name: "EI_W", Value: p.EIW},
 			{Name: "MASK_W", Value: p.MaskW},
 			{Name: "COUNTERS", Value: p.Counters},
+			{Name: "TIMEOUT", Value: p.Timeout},
 		},
 		Ports: []graph.Port{
 			leaf.In("clk", 1),
@@ -103,6 +107,10 @@ func (p CSR) Module() (*graph.Module, error) {
 			leaf.Out("cfg_foreign_bypass", 1),
 			leaf.Out("cfg_ip_id", 16),
 			leaf.Out("cfg_bypass_port", p.Ports*p.PortW),
+			leaf.Out("cfg_rnr_timer", 5),
+			leaf.Out("cfg_rnr", 1),
+			leaf.Out("cfg_cnp", 1),
+			leaf.Out("cfg_timeout", 16),
 			leaf.Out("inject_valid", 1),
 			leaf.Out("inject_flips", 2),
 			leaf.Out("tbl_ep_we", 1),
@@ -115,6 +123,7 @@ func (p CSR) Module() (*graph.Module, error) {
 			leaf.In("grp_busy", p.Groups),
 			leaf.In("grp_live", p.Groups),
 			leaf.In("grp_refused", p.Groups),
+			leaf.In("grp_failed", p.Groups*p.MaskW),
 			leaf.In("count", p.Counters),
 			leaf.In("count_fanout", 1),
 			leaf.In("count_ack_copy", 1),

@@ -23,8 +23,20 @@ func mini() csr.CSR {
 		Slots: 16, Window: 4, Arith: 0x0203070F, IPID: 0x1111, PortW: 2, EPW: 3, EIW: 5, MaskW: 5, Counters: 45}
 }
 
-// Places of docs/engine.md section 6, in bytes.
+// pipes is the same in Mode III.
+func pipes() csr.CSR {
+	p := mini()
+	p.Mode, p.Counters, p.Timeout = 3, 52, 0x1234
+	return p
+}
+
+// Places of docs/engine.md section 6 and docs/pipes.md section 6, in bytes.
 const (
+	atPipeCtrl = 0x3C
+	atTimeout  = 0x40
+	atPipe     = 0x2000
+	atFailed   = 0x2100
+	wordPipe   = 1 // as which GROUP_PIPE goes out
 	atCtrl     = 0x30
 	atIPID     = 0x34
 	atInject   = 0x38
@@ -95,6 +107,12 @@ func newBench(t *testing.T, lib *sim.Lib, p csr.CSR, seed uint64) *bench {
 			b.regs[uint64(atGroup+g*stride+4*w)] = 0
 		}
 	}
+	if p.Mode == 3 {
+		b.regs[atPipeCtrl], b.regs[atTimeout] = 0x101, uint32(p.Timeout)
+		for g := range p.Groups {
+			b.regs[uint64(atPipe+4*g)], b.regs[uint64(atFailed+4*g)] = 0, 0
+		}
+	}
 	for e := range p.Groups << p.EPW {
 		for w := range endpointBits {
 			b.regs[uint64(atEndpoint+e*stride+4*w)] = 0
@@ -160,12 +178,17 @@ func (b *bench) write(addr uint64, v uint32, strobe uint8) bool {
 	switch {
 	case word == atCtrl:
 		b.regs[word] = v & 3
-	case word == atIPID:
+	case word == atIPID, word == atTimeout:
 		b.regs[word] = v & 0xFFFF
+	case word == atPipeCtrl:
+		b.regs[word] = v & 0x31F
 	case word >= atBypass && word < atCounter:
 		b.regs[word] = v & 0xFF
 	case word >= atEndpoint:
 		b.regs[word] = v & endpointBits[(word-atEndpoint)%stride/4]
+	case word >= atFailed: // read only
+	case word >= atPipe:
+		b.regs[word] = v & 0xFFFFFF
 	case word >= atGroup && (word-atGroup)%stride == 0:
 		b.regs[word] = v & 1
 	case word >= atGroup:
@@ -176,7 +199,9 @@ func (b *bench) write(addr uint64, v uint32, strobe uint8) bool {
 
 func (b *bench) read(addr uint64) (uint32, bool) {
 	v, ok := b.regs[addr&^3]
-	if word := addr &^ 3; ok && word >= atGroup && word < atEndpoint && (word-atGroup)%stride == 4 {
+	if word := addr &^ 3; ok && word >= atFailed && word < atEndpoint {
+		v = uint32(b.Get("grp_failed")>>((word-atFailed)/4*uint64(b.p.MaskW))) & (1<<b.p.MaskW - 1)
+	} else if ok && word >= atGroup && word < atPipe && (word-atGroup)%stride == 4 {
 		g := (word - atGroup) / stride
 		v = uint32(b.Get("grp_busy")>>g&1 | b.Get("grp_live")>>g&1<<1)
 	}
@@ -185,7 +210,11 @@ func (b *bench) read(addr uint64) (uint32, bool) {
 
 // address draws one that is in the map, near its edges, or anywhere.
 func (b *bench) address() uint64 {
-	switch b.rng.IntN(10) {
+	switch b.rng.IntN(12) {
+	case 11:
+		return atPipe + uint64(4*b.rng.IntN(6))
+	case 10:
+		return atFailed + uint64(4*b.rng.IntN(6))
 	case 9:
 		return atInject
 	case 8:
@@ -193,11 +222,11 @@ func (b *bench) address() uint64 {
 	case 0:
 		return b.rng.Uint64N(1 << b.p.AxilW)
 	case 1:
-		return uint64(4 * b.rng.IntN(16))
+		return uint64(4 * b.rng.IntN(18))
 	case 2:
 		return atBypass + uint64(4*b.rng.IntN(5))
 	case 3:
-		return atCounter + uint64(4*b.rng.IntN(48))
+		return atCounter + uint64(4*b.rng.IntN(56))
 	case 4, 5:
 		return atGroup + uint64(b.rng.IntN(4*stride))
 	}
@@ -216,7 +245,15 @@ func okay(t *sim.Task, ok bool, err error, what string) {
 // TestResetValues: every register of the map, from any state of the flip-flops and memories, and every table word goes out cleared.
 func TestResetValues(t *testing.T) {
 	t.Parallel()
-	p := mini()
+	for _, p := range []csr.CSR{mini(), pipes()} {
+		t.Run(fmt.Sprint("mode ", p.Mode), func(t *testing.T) {
+			t.Parallel()
+			resetValues(t, p)
+		})
+	}
+}
+
+func resetValues(t *testing.T, p csr.CSR) {
 	lib := rig.Lib(t, p)
 	for seed := range uint64(3) {
 		b := newBench(t, lib, p, seed)
@@ -236,6 +273,12 @@ func TestResetValues(t *testing.T) {
 		require.Equal(t, uint64(1), b.Get("cfg_gap_nak"))
 		require.Zero(t, b.Get("cfg_foreign_bypass"))
 		require.Equal(t, uint64(p.IPID), b.Get("cfg_ip_id"))
+		three := uint64(0)
+		if p.Mode == 3 {
+			three = 1
+		}
+		require.Equal(t, []uint64{three, three, 0, three * uint64(p.Timeout)},
+			[]uint64{b.Get("cfg_rnr_timer"), b.Get("cfg_rnr"), b.Get("cfg_cnp"), b.Get("cfg_timeout")})
 		require.Equal(t, uint64(0b100100), b.Get("cfg_bypass_port"))
 		require.Zero(t, b.Get("grp_enable"))
 	}
@@ -244,7 +287,15 @@ func TestResetValues(t *testing.T) {
 // TestRandom: reads and writes anywhere, with and without all strobes, against the register map; what goes out on the tables.
 func TestRandom(t *testing.T) {
 	t.Parallel()
-	p := mini()
+	for _, p := range []csr.CSR{mini(), pipes()} {
+		t.Run(fmt.Sprint("mode ", p.Mode), func(t *testing.T) {
+			t.Parallel()
+			random(t, p)
+		})
+	}
+}
+
+func random(t *testing.T, p csr.CSR) {
 	lib := rig.Lib(t, p)
 	for seed := range uint64(5) {
 		b := newBench(t, lib, p, seed)
@@ -264,6 +315,7 @@ func TestRandom(t *testing.T) {
 				if b.rng.IntN(2) == 0 {
 					b.Set("grp_busy", b.rng.Uint64N(8))
 					b.Set("grp_live", b.rng.Uint64N(8))
+					b.Set("grp_failed", b.rng.Uint64N(1<<(p.Groups*p.MaskW)))
 					want, ok := b.read(addr)
 					got, err := b.master.Read(t, addr)
 					okay(t, ok, err, "read: "+what)
@@ -303,10 +355,15 @@ func TestRandom(t *testing.T) {
 func (b *bench) checkOut(t *sim.Task, what string, addr uint64, v uint32, ok bool, enabled uint64, outs []tableWrite, starts, taken []uint64) {
 	word := addr &^ 3
 	require.Len(t, taken, 1)
-	if !ok || word < atGroup {
+	status := b.p.Mode == 3 && word >= atGroup && word < atPipe && (word-atGroup)%stride == 4
+	switch {
+	case !ok || word < atGroup || status || word >= atFailed && word < atEndpoint:
 		require.Empty(t, outs, what)
 		require.Empty(t, starts, what)
-	} else {
+	case word >= atPipe && word < atEndpoint:
+		require.Equal(t, []tableWrite{{cycle: taken[0] + 1, group: true, index: int(word-atPipe) / 4, word: wordPipe, data: v & 0xFFFFFF}}, outs, what)
+		require.Empty(t, starts, what)
+	default:
 		want := tableWrite{cycle: taken[0] + 1, group: word < atEndpoint, endpoint: word >= atEndpoint, index: int(word&0xFFF) / stride, word: int(word % stride / 4)}
 		if want.endpoint {
 			want.index, want.data = int(word-atEndpoint)/stride, v&endpointBits[want.word]
@@ -330,6 +387,8 @@ func (b *bench) checkOut(t *sim.Task, what string, addr uint64, v uint32, ok boo
 	}
 	require.Equal(t, b.regs[atCtrl], uint32(b.Get("cfg_gap_nak")|b.Get("cfg_foreign_bypass")<<1), what)
 	require.Equal(t, b.regs[atIPID], uint32(b.Get("cfg_ip_id")), what)
+	require.Equal(t, b.regs[atPipeCtrl], uint32(b.Get("cfg_rnr_timer")|b.Get("cfg_rnr")<<8|b.Get("cfg_cnp")<<9), what)
+	require.Equal(t, b.regs[atTimeout], uint32(b.Get("cfg_timeout")), what)
 	for i := range b.p.Ports {
 		require.Equal(t, b.regs[atBypass+uint64(4*i)]&3, uint32(b.Get("cfg_bypass_port")>>(2*i)&3), what)
 	}
@@ -418,7 +477,7 @@ func TestInject(t *testing.T) {
 // TestCounters: steps in every cycle, of any of them at once.
 func TestCounters(t *testing.T) {
 	t.Parallel()
-	p := mini()
+	p := pipes()
 	lib := rig.Lib(t, p)
 	b := newBench(t, lib, p, 1)
 	for range 3 {

@@ -27,6 +27,13 @@ func TestDescription(t *testing.T) {
 		with(func(p *csr.CSR) {
 			p.Groups, p.EPW, p.EIW, p.MaskW, p.Ports, p.PortW, p.AxilW, p.Counters = 64, 5, 11, 32, 32, 8, 18, 64
 		}),
+		pipes(),
+		with(func(p *csr.CSR) {
+			p.Mode, p.Groups, p.EPW, p.EIW, p.MaskW, p.Counters, p.Timeout = 3, 1, 1, 1, 1, 52, 65535
+		}),
+		with(func(p *csr.CSR) {
+			p.Mode, p.Groups, p.EPW, p.EIW, p.MaskW, p.Ports, p.PortW, p.AxilW, p.Counters = 3, 64, 5, 11, 32, 32, 8, 18, 52
+		}),
 	}
 	axil, groups := "AXIL_W must be 16 to 18", "GROUPS must be 1 to 64 and fit EI_W - EP_W bits"
 	mask, ports, counters := "EP_W must be 1 to 5 and MASK_W at most 2**EP_W", "PORTS must be 1 to 32 and fit PORT_W bits", "COUNTERS must be 45 to 64"
@@ -38,5 +45,6 @@ func TestDescription(t *testing.T) {
 		{Leaf: with(func(p *csr.CSR) { p.PortW = 9 }), Params: []graph.Param{{Name: "PORT_W", Value: 9}}, Rule: ports},
 		{Leaf: with(func(p *csr.CSR) { p.Counters = 44 }), Params: []graph.Param{{Name: "COUNTERS", Value: 44}}, Rule: counters},
 		{Leaf: with(func(p *csr.CSR) { p.Counters = 65 }), Params: []graph.Param{{Name: "COUNTERS", Value: 65}}, Rule: counters},
+		{Leaf: with(func(p *csr.CSR) { p.Timeout = 65536 }), Params: []graph.Param{{Name: "TIMEOUT", Value: 65536}}, Rule: "TIMEOUT must be 0 to 65535"},
 	})
 }

@@ -8,6 +8,8 @@
 //   throughput  a write in 2 cycles and a read in 4, independent of each other
 //   stall       an answer waits for bready or rready; no further access of its kind is taken meanwhile
 //   tables      endpoint and group words go out on tbl_* one cycle after they were written, and read back from a copy here
+//   pipes       with MODE 3 there are PIPE_CTRL, PIPE_TIMEOUT, GROUP_PIPE and GROUP_FAILED; GROUP_PIPE goes out as word 1 of its group, which
+//               is then sent for nothing else; in other modes cfg_rnr_timer to cfg_timeout stay 0 and grp_failed is not looked at
 //   inject      a write of ECC_INJECT is inject_valid, high for one cycle, one cycle after it was taken; the register reads 0
 //   counters    step by one for every cycle in which their bit of `count` or their own count_* is high, two cycles later, and wrap
 //   reset       all registers take their reset values; then every table word is cleared, one a cycle: `ready` is low and accesses
@@ -37,7 +39,9 @@ module inc_csr #(
     parameter EP_W     = 3,
     parameter EI_W     = 4,
     parameter MASK_W   = 5,
-    parameter COUNTERS = 45
+    parameter COUNTERS = 45,
+    // reset value of PIPE_TIMEOUT, in microseconds
+    parameter TIMEOUT  = 16
 ) (
     input  wire                    clk,
     input  wire                    rst,
@@ -66,6 +70,11 @@ module inc_csr #(
     output wire                    cfg_foreign_bypass,
     output wire [15:0]             cfg_ip_id,
     output wire [PORTS*PORT_W-1:0] cfg_bypass_port,
+    output wire [4:0]              cfg_rnr_timer,
+    output wire                    cfg_rnr,
+    output wire                    cfg_cnp,
+    // microseconds; 0 as written
+    output wire [15:0]             cfg_timeout,
     // bits to invert in the next row written to the payload memory, high for one cycle
     output reg                     inject_valid,
     output reg  [1:0]              inject_flips,
@@ -81,6 +90,7 @@ module inc_csr #(
     input  wire [GROUPS-1:0]       grp_busy,
     input  wire [GROUPS-1:0]       grp_live,
     input  wire [GROUPS-1:0]       grp_refused,
+    input  wire [GROUPS*MASK_W-1:0] grp_failed,
 
     input  wire [COUNTERS-1:0]     count,
     input  wire                    count_fanout,
@@ -110,6 +120,9 @@ module inc_csr #(
         if (COUNTERS < 45 || COUNTERS > 64) begin : gen_bad_counters
             $error("inc_csr: COUNTERS must be 45 to 64");
         end
+        if (TIMEOUT < 0 || TIMEOUT > 65535) begin : gen_bad_timeout
+            $error("inc_csr: TIMEOUT must be 0 to 65535");
+        end
     endgenerate
 `endif
 
@@ -121,15 +134,21 @@ module inc_csr #(
     wire [15:0] waddr_wide = {{(18-AXIL_W){1'b0}}, s_axil_awaddr[AXIL_W-1:2]};
     wire [15:0] raddr_wide = {{(18-AXIL_W){1'b0}}, s_axil_araddr[AXIL_W-1:2]};
 
-    localparam [15:0] AT_BYPASS = 16'h0100, AT_COUNTER = 16'h0200, AT_GROUP = 16'h0400, AT_ENDPOINT = 16'h2000;
-    localparam [15:0] N_GLOBAL = 16'd15, N_BYPASS = PORTS[15:0], N_COUNTER = COUNTERS[15:0], N_GROUP = GROUPS[15:0],
+    localparam [0:0]  PIPES    = MODE == 3;
+    localparam [15:0] AT_BYPASS = 16'h0100, AT_COUNTER = 16'h0200, AT_GROUP = 16'h0400, AT_PIPE = 16'h0800, AT_FAILED = 16'h0840,
+                      AT_ENDPOINT = 16'h2000;
+    localparam [15:0] N_GLOBAL = PIPES ? 16'd17 : 16'd15, N_BYPASS = PORTS[15:0], N_COUNTER = COUNTERS[15:0], N_GROUP = GROUPS[15:0],
                       N_ENDPOINT = ENDPOINTS[15:0];
     localparam [3:0]  N_ENDPOINT_WORDS = 4'd10;            // of 16; a group has all of them
+    localparam [3:0]  WORD_STATUS = 4'd1, WORD_PIPE = 4'd1;
 
-    // {endpoint, group, counter, bypass, global}, at most one set
-    function [4:0] target(input [15:0] a);
+    // {failed, pipe, endpoint, group, counter, bypass, global}, at most one set
+    function [6:0] target(input [15:0] a);
         reg [15:0] past_bypass, past_counter, past_group, past_endpoint; // past_group counts groups, the others words
+        reg [15:0] past_pipe, past_failed;
         begin
+            past_pipe     = a - AT_PIPE;
+            past_failed   = a - AT_FAILED;
             past_bypass   = a - AT_BYPASS;
             past_counter  = a - AT_COUNTER;
             past_group    = (a - AT_GROUP) >> 4;
@@ -139,6 +158,8 @@ module inc_csr #(
             target[2] = a >= AT_COUNTER && past_counter < N_COUNTER;
             target[3] = a >= AT_GROUP && past_group < N_GROUP;
             target[4] = a >= AT_ENDPOINT && {4'd0, past_endpoint[15:4]} < N_ENDPOINT && past_endpoint[3:0] < N_ENDPOINT_WORDS;
+            target[5] = PIPES && a >= AT_PIPE && past_pipe < N_GROUP;
+            target[6] = PIPES && a >= AT_FAILED && past_failed < N_GROUP;
         end
     endfunction
 
@@ -177,11 +198,13 @@ module inc_csr #(
     reg [GROUPS-1:0] enable_reg;
 
     wire        wr_go   = s_axil_awvalid && s_axil_wvalid && !bvalid_reg && !clear_reg;
-    wire [4:0]  wr_to   = target(waddr_wide);
-    wire        wr_ok   = wr_to != 5'd0 && s_axil_wstrb == 4'hF;
+    wire [6:0]  wr_to   = target(waddr_wide);
+    wire        wr_ok   = wr_to != 7'd0 && s_axil_wstrb == 4'hF;
     wire [15:0] wr_endpoint = waddr_wide - AT_ENDPOINT;
     wire [15:0] wr_group    = waddr_wide - AT_GROUP;
+    wire [15:0] wr_pipe     = waddr_wide - AT_PIPE;
     wire        wr_ctrl     = wr_go && wr_ok && wr_to[3] && wr_group[3:0] == 4'd0;
+    wire        wr_table    = wr_to[5] || (wr_to[3] && !(PIPES && wr_group[3:0] == WORD_STATUS));
 
     assign s_axil_awready = wr_go;
     assign s_axil_wready  = wr_go;
@@ -245,11 +268,12 @@ module inc_csr #(
         inject_flips <= s_axil_wdata[1:0];
 
         tbl_ep_we  <= clear_reg || (wr_go && wr_ok && wr_to[4]);
-        tbl_grp_we <= clear_reg || (wr_go && wr_ok && wr_to[3]);
-        tbl_index  <= clear_reg ? clear_index_reg[EI_W+3:4] : wr_to[4] ? wr_endpoint[4 +: EI_W] : wr_group[4 +: EI_W];
-        tbl_word   <= clear_reg ? clear_index_reg[3:0] : wr_to[4] ? wr_endpoint[3:0] : wr_group[3:0];
+        tbl_grp_we <= clear_reg || (wr_go && wr_ok && wr_table);
+        tbl_index  <= clear_reg ? clear_index_reg[EI_W+3:4]
+                    : wr_to[4] ? wr_endpoint[4 +: EI_W] : wr_to[5] ? wr_pipe[0 +: EI_W] : wr_group[4 +: EI_W];
+        tbl_word   <= clear_reg ? clear_index_reg[3:0] : wr_to[4] ? wr_endpoint[3:0] : wr_to[5] ? WORD_PIPE : wr_group[3:0];
         tbl_data   <= clear_reg ? 32'd0
-                    : s_axil_wdata & (wr_to[4] ? endpoint_bits(wr_endpoint[3:0]) : group_bits(wr_group[3:0]));
+                    : s_axil_wdata & (wr_to[4] ? endpoint_bits(wr_endpoint[3:0]) : wr_to[5] ? 32'h00FF_FFFF : group_bits(wr_group[3:0]));
         clear_index_reg <= clear_index_reg + {{(EI_W+3){1'b0}}, 1'b1};
         if (clear_index_reg == {(EI_W+4){1'b1}}) begin
             clear_reg <= 1'b0;
@@ -267,6 +291,37 @@ module inc_csr #(
             inject_valid       <= 1'b0;
         end
     end
+
+    // ---- pipes ----
+
+    wire [31:0] pipe_ctrl, pipe_timeout;
+    assign cfg_rnr_timer = pipe_ctrl[4:0];
+    assign cfg_rnr       = pipe_ctrl[8];
+    assign cfg_cnp       = pipe_ctrl[9];
+    assign cfg_timeout   = pipe_timeout[15:0];
+    generate
+        if (PIPES) begin : gen_pipes
+            reg [6:0]  ctrl_reg;                // cnp, rnr, rnr_timer
+            reg [15:0] timeout_reg;
+            assign pipe_ctrl    = {22'd0, ctrl_reg[6:5], 3'd0, ctrl_reg[4:0]};
+            assign pipe_timeout = {16'd0, timeout_reg};
+            always @(posedge clk) begin
+                if (wr_go && wr_ok && waddr_wide == 16'd15) begin
+                    ctrl_reg <= {s_axil_wdata[9:8], s_axil_wdata[4:0]};
+                end
+                if (wr_go && wr_ok && waddr_wide == 16'd16) begin
+                    timeout_reg <= s_axil_wdata[15:0];
+                end
+                if (rst) begin
+                    ctrl_reg    <= 7'b0100001;
+                    timeout_reg <= TIMEOUT[15:0];
+                end
+            end
+        end else begin : gen_no_pipes
+            assign pipe_ctrl    = 32'd0;
+            assign pipe_timeout = 32'd0;
+        end
+    endgenerate
 
     // ---- counters ----
 
@@ -305,7 +360,8 @@ module inc_csr #(
 
     reg         a_valid, b_valid, rvalid_reg;
     reg [15:0]  a_addr;
-    reg [4:0]   a_to, b_to;
+    reg [6:0]   a_to, b_to;
+    reg         b_table;                        // of the group's table
     reg [31:0]  b_value;                        // of what is not in a table
     reg [31:0]  rdata_reg;
     reg [1:0]   rresp_reg;
@@ -316,6 +372,8 @@ module inc_csr #(
     wire [15:0] rd_group    = a_addr - AT_GROUP;
     wire [15:0] rd_counter  = a_addr - AT_COUNTER;
     wire [15:0] rd_bypass   = a_addr - AT_BYPASS;
+    wire [15:0] rd_pipe     = a_addr - AT_PIPE;
+    wire [15:0] rd_failed   = a_addr - AT_FAILED;
 
     assign s_axil_arready = rd_go;
     assign s_axil_rvalid  = rvalid_reg;
@@ -325,10 +383,10 @@ module inc_csr #(
     wire [GRP_W+3:0] rd_group_index, wr_group_index;
     generate
         if (EI_W > EP_W) begin : gen_group_index
-            assign rd_group_index = rd_group[GRP_W+3:0];
+            assign rd_group_index = a_to[5] ? {rd_pipe[GRP_W-1:0], WORD_PIPE} : rd_group[GRP_W+3:0];
             assign wr_group_index = {tbl_index[GRP_W-1:0], tbl_word};
         end else begin : gen_one_group_index
-            assign rd_group_index = {1'b0, rd_group[3:0]};
+            assign rd_group_index = {1'b0, a_to[5] ? WORD_PIPE : rd_group[3:0]};
             assign wr_group_index = {1'b0, tbl_word};
         end
     endgenerate
@@ -357,21 +415,23 @@ module inc_csr #(
     always @* begin
         value = 32'd0;
         if (a_to[0]) begin
-            case (a_addr[3:0])
-                4'd0:  value = ID;
-                4'd1:  value = VERSION;
-                4'd2:  value = MODE;
-                4'd3:  value = BYTES;
-                4'd4:  value = LANES;
-                4'd5:  value = GROUPS;
-                4'd6:  value = MEMBERS;
-                4'd7:  value = PORTS;
-                4'd8:  value = MTU_BYTES;
-                4'd9:  value = SLOTS;
-                4'd10: value = WINDOW;
-                4'd11: value = ARITH;
-                4'd12: value = {30'd0, foreign_bypass_reg, gap_nak_reg};
-                4'd13: value = {16'd0, ip_id_reg};
+            case (a_addr[4:0])
+                5'd0:  value = ID;
+                5'd1:  value = VERSION;
+                5'd2:  value = MODE;
+                5'd3:  value = BYTES;
+                5'd4:  value = LANES;
+                5'd5:  value = GROUPS;
+                5'd6:  value = MEMBERS;
+                5'd7:  value = PORTS;
+                5'd8:  value = MTU_BYTES;
+                5'd9:  value = SLOTS;
+                5'd10: value = WINDOW;
+                5'd11: value = ARITH;
+                5'd12: value = {30'd0, foreign_bypass_reg, gap_nak_reg};
+                5'd13: value = {16'd0, ip_id_reg};
+                5'd15: value = pipe_ctrl;
+                5'd16: value = pipe_timeout;
                 default: value = 32'd0;                        // ECC_INJECT clears itself
             endcase
         end
@@ -388,7 +448,10 @@ module inc_csr #(
         for (k = 0; k < GROUPS; k = k + 1) begin
             if (a_to[3] && rd_group[15:4] == k[11:0]) begin
                 value = rd_group[3:0] == 4'd0 ? {31'd0, enable_reg[k]}
-                      : rd_group[3:0] == 4'd1 ? {30'd0, grp_live[k], grp_busy[k]} : 32'd0;
+                      : rd_group[3:0] == WORD_STATUS ? {30'd0, grp_live[k], grp_busy[k]} : 32'd0;
+            end
+            if (a_to[6] && rd_failed == k[15:0]) begin
+                value = {{(32-MASK_W){1'b0}}, grp_failed[MASK_W*k +: MASK_W]};
             end
         end
     end
@@ -402,12 +465,13 @@ module inc_csr #(
         b_valid <= a_valid;
         if (a_valid) begin
             b_to    <= a_to;
+            b_table <= a_to[5] || (a_to[3] && !(PIPES && rd_group[3:0] == WORD_STATUS));
             b_value <= value;
         end
         if (b_valid) begin
             rvalid_reg <= 1'b1;
-            rdata_reg  <= b_value | (b_to[4] ? endpoint_word : 32'd0) | (b_to[3] ? group_word : 32'd0);
-            rresp_reg  <= b_to == 5'd0 ? SLVERR : OKAY;
+            rdata_reg  <= b_value | (b_to[4] ? endpoint_word : 32'd0) | (b_table ? group_word : 32'd0);
+            rresp_reg  <= b_to == 7'd0 ? SLVERR : OKAY;
         end else if (s_axil_rready) begin
             rvalid_reg <= 1'b0;
         end
@@ -418,7 +482,7 @@ module inc_csr #(
         end
     end
 
-    wire unused_bits = &{1'b0, s_axil_awaddr[1:0], s_axil_araddr[1:0], wr_endpoint, wr_group, rd_endpoint};
+    wire unused_bits = &{1'b0, s_axil_awaddr[1:0], s_axil_araddr[1:0], wr_endpoint, wr_group, wr_pipe, rd_endpoint, rd_pipe, pipe_ctrl, pipe_timeout};
 
 endmodule
 

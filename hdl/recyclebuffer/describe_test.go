@@ -22,6 +22,7 @@ func TestDescription(t *testing.T) {
 		rb{Slots: 33, SlotW: 6, Groups: 5, EPW: 3, EIW: 6, MaskW: 8, LenW: 13, DTypes: 8, Ops: 7, Tree: 1, Pending: 33},
 		rb{Slots: 256, SlotW: 8, Groups: 64, EPW: 5, EIW: 11, MaskW: 17, LenW: 13, DTypes: 7, Ops: 5, InBand: 1, Pending: 255},
 		inBand(15, 0), inBand(15, 1),
+		with(func(p *rb) { p.Pipes = 1 }), with(func(p *rb) { p.Pipes, p.Groups, p.EIW = 1, 1, p.EPW }),
 	}
 	arithmetic, tree := "DTYPES must be 1 to 15 and OPS 1 to 7", "TREE must be 0 or 1"
 	slots, groups, pending := "SLOTS must be 2 to 2**SLOT_W", "GROUPS must be 1 to 2**(EI_W - EP_W)", "PENDING must be 1 to 255"
@@ -40,5 +41,6 @@ func TestDescription(t *testing.T) {
 		{Leaf: with(func(p *rb) { p.InBand = 2 }), Params: []graph.Param{{Name: "IN_BAND", Value: 2}}, Rule: "IN_BAND must be 0 or 1"},
 		{Leaf: with(func(p *rb) { p.Pending = 0 }), Params: []graph.Param{{Name: "PENDING", Value: 0}}, Rule: pending},
 		{Leaf: with(func(p *rb) { p.Pending = 256 }), Params: []graph.Param{{Name: "PENDING", Value: 256}}, Rule: pending},
+		{Leaf: with(func(p *rb) { p.Pipes = 2 }), Params: []graph.Param{{Name: "PIPES", Value: 2}}, Rule: "PIPES must be 0 or 1"},
 	})
 }

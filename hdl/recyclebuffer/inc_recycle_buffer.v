@@ -13,7 +13,7 @@
 //               not there, fewer than 2 slots, units beyond SLOTS (N of them, 2N of 16-bit types and of in-band groups where there is
 //               such a type), a parent that is no endpoint, a Reduce or Broadcast without a parent, in-band without IN_BAND or with
 //               another collective than AllReduce, in a tree with an odd number of endpoints a contribution of the last one or,
-//               in-band, the last one anywhere in the group
+//               in-band, the last one anywhere in the group, with PIPES a pipe of more than N/2 slots
 //   live        grp_live[g]: enabled, started, not busy
 //   stall       none for reads and writes; a start waits for both
 //   reset       no group live; slot words unknown until their group starts
@@ -43,7 +43,9 @@ module inc_recycle_buffer #(
     // 1: there are in-band groups
     parameter IN_BAND = 0,
     // frames that may have been looked up and not yet decided
-    parameter PENDING = 48
+    parameter PENDING = 48,
+    // 1: groups have pipes, whose size comes as word 1
+    parameter PIPES   = 0
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -125,6 +127,9 @@ module inc_recycle_buffer #(
         end
         if (PENDING < 1 || PENDING > 255) begin : gen_bad_pending
             $error("inc_recycle_buffer: PENDING must be 1 to 255");
+        end
+        if (PIPES < 0 || PIPES > 1) begin : gen_bad_pipes
+            $error("inc_recycle_buffer: PIPES must be 0 or 1");
         end
     endgenerate
 `endif
@@ -213,10 +218,24 @@ module inc_recycle_buffer #(
     wire        cfg_wide  = (cfg_in_band && HALVES) || cfg_collective[6] != cfg_collective[5];
     wire [24:0] cfg_n     = 25'd1 << cfg_slots[28:24];
     wire [24:0] cfg_units = cfg_wide ? {cfg_n[23:0], 1'b0} : cfg_n;
+    // pipes that fit, two of them
+    wire cfg_overlong;
+    generate
+        if (PIPES != 0) begin : gen_pipes
+            localparam [3:0] GRP_PIPE = 4'd1;
+            wire [23:0] cfg_pipe;
+            inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(24), .ADDR_W(GRP_W)) u_cfg_pipe (
+                .clk(clk), .we(tbl_grp_we && tbl_word == GRP_PIPE), .waddr(tbl_group), .wdata(tbl_data[23:0]),
+                .re(cfg_read), .raddr(group_reg), .rdata(cfg_pipe));
+            assign cfg_overlong = {cfg_pipe, 1'b0} > cfg_n;
+        end else begin : gen_no_pipes
+            assign cfg_overlong = 1'b0;
+        end
+    endgenerate
     wire        cfg_needs_parent = cfg_collective[2:0] == 3'd1 || cfg_collective[2:0] == 3'd2;
     wire        cfg_legal = cfg_collective[2:0] <= 3'd3 && (cfg_parent[8] || !cfg_needs_parent)
                             && (!cfg_in_band || (IN_BAND != 0 && cfg_collective[2:0] == 3'd0))
-                            && HAS_OP[cfg_collective[4:3]] && HAS_DTYPE[cfg_collective[6:5]] && !cfg_lone
+                            && HAS_OP[cfg_collective[4:3]] && HAS_DTYPE[cfg_collective[6:5]] && !cfg_lone && !cfg_overlong
                             && cfg_slots[28:24] >= 5'd1 && cfg_slots[28:24] <= 5'd23
                             && {1'b0, cfg_slots[23:0]} + cfg_units <= SLOT_COUNT
                             && !(cfg_parent[8] && cfg_parent[7:0] >= MASK_COUNT);

@@ -34,6 +34,8 @@ type RecycleBuffer struct {
 	InBand int
 	// Pending: frames that may have been looked up and not yet decided.
 	Pending int
+	// Pipes: 1 if groups have pipes, whose size GROUP_PIPE has, else 0.
+	Pipes int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -46,6 +48,7 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 	rules.Refuse(p.Tree < 0 || p.Tree > 1, "TREE must be 0 or 1")
 	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
 	rules.Refuse(p.Pending < 1 || p.Pending > 255, "PENDING must be 1 to 255")
+	rules.Refuse(p.Pipes < 0 || p.Pipes > 1, "PIPES must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -78,6 +81,7 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 			{Name: "TREE", Value: p.Tree},
 			{Name: "IN_BAND", Value: p.InBand},
 			{Name: "PENDING", Value: p.Pending},
+			{Name: "PIPES", Value: p.Pipes},
 		},
 		Ports: []graph.Port{
 			leaf.In("clk", 1),
@@ -133,6 +137,10 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 			words.At("u_slots", "state"),
 		},
 		Submodules: []*graph.Module{memory, slots},
+	}
+	if p.Pipes != 0 {
+		module.Memories = append(module.Memories,
+			graph.Memory{Path: "gen_pipes.u_cfg_pipe", Words: leaf.Pow2(groupBits), Bits: 24, Role: "table", Module: "inc_ram_1r1w"})
 	}
 	if p.Tree != 0 && p.MaskW%2 != 0 { // whether the endpoint without a pair contributes
 		module.Memories = append(module.Memories,

@@ -42,6 +42,7 @@ func inBand(dtypes, tree int) recyclebuffer.RecycleBuffer {
 
 // Words of a group's record, as the register map numbers them.
 const (
+	wordPipe       = 1
 	wordStart      = 2
 	wordSlots      = 3
 	wordInMask     = 4
@@ -64,7 +65,7 @@ const (
 	validParent   = 1 << 31
 )
 
-type group struct{ start, base, log2, in, out, parent, collective uint64 }
+type group struct{ start, base, log2, in, out, parent, collective, pipe uint64 }
 
 // units is how many payloads the group's slots take, each of them two with elements of 16 bits, and in-band where there are such.
 func (g group) units(p recyclebuffer.RecycleBuffer) uint64 {
@@ -90,6 +91,8 @@ func (g group) legal(p recyclebuffer.RecycleBuffer) bool {
 	case g.log2 == 0 || g.log2 > 23 || g.base+g.units(p) > uint64(p.Slots):
 		return false
 	case g.parent&validParent != 0 && g.parent&0xFF >= uint64(p.MaskW):
+		return false
+	case p.Pipes != 0 && 2*g.pipe > 1<<g.log2:
 		return false
 	}
 	lone := p.Tree != 0 && p.MaskW%2 == 1
@@ -172,6 +175,7 @@ func (b *bench) configure(g int, c group) {
 	b.table(g, wordOutMask, c.out)
 	b.table(g, wordParent, c.parent)
 	b.table(g, wordCollective, c.collective)
+	b.table(g, wordPipe, c.pipe)
 	b.groups[g] = c
 }
 
@@ -484,6 +488,17 @@ func TestRefusal(t *testing.T) {
 			{"another parent", group{log2: 3, in: 1, out: 1, parent: validParent | 1, collective: fp32s | inBandBit}, true},
 			{"fixed, the last endpoint hears", group{log2: 3, in: 3, out: 7, parent: validParent | 2, collective: fp32s}, true},
 		}},
+		{"pipes", with(func(p *rb) { p.Pipes = 1 }), []settings{
+			{"default", group{log2: 3, collective: allReduce}, true},
+			{"one slot", group{log2: 1, collective: allReduce, pipe: 1}, true},
+			{"no power of two", group{log2: 3, collective: allReduce, pipe: 3}, true},
+			{"half the slots", group{log2: 3, collective: allReduce, pipe: 4}, true},
+			{"more than half", group{log2: 3, collective: allReduce, pipe: 5}, false},
+			{"two of two", group{log2: 1, collective: allReduce, pipe: 2}, false},
+			{"all bits", group{log2: 3, collective: allReduce, pipe: 0xFFFFFF}, false},
+			{"the highest bit", group{log2: 3, collective: allReduce, pipe: 0x800000}, false},
+		}},
+		{"no pipes", mini(), []settings{{"all bits", group{log2: 3, collective: allReduce, pipe: 0xFFFFFF}, true}}},
 		{"tree of four endpoints", with(func(p *rb) { p.DTypes, p.Ops, p.Tree, p.MaskW = 15, 7, 1, 4 }), []settings{
 			{"all contribute", group{log2: 3, in: 15, collective: fp32s}, true},
 			{"the last endpoint the only child", group{log2: 3, in: 8, collective: bf16s}, true},
@@ -506,8 +521,8 @@ func TestRefusal(t *testing.T) {
 // TestLegality: settings drawn near the borders of what is legal, against the rules in plain Go, one engine for each set of types and operations.
 func TestLegality(t *testing.T) {
 	t.Parallel()
-	for _, p := range []recyclebuffer.RecycleBuffer{all(), tree(), inBand(15, 0), inBand(13, 1), with(func(p *recyclebuffer.RecycleBuffer) { p.DTypes, p.Ops, p.Tree, p.MaskW = 6, 5, 1, 4 })} {
-		t.Run(fmt.Sprintf("types %d, tree %d, endpoints %d, in-band %d", p.DTypes, p.Tree, p.MaskW, p.InBand), func(t *testing.T) {
+	for _, p := range []recyclebuffer.RecycleBuffer{all(), tree(), inBand(15, 0), inBand(13, 1), with(func(p *recyclebuffer.RecycleBuffer) { p.DTypes, p.Ops, p.Pipes = 15, 7, 1 }), with(func(p *recyclebuffer.RecycleBuffer) { p.DTypes, p.Ops, p.Tree, p.MaskW = 6, 5, 1, 4 })} {
+		t.Run(fmt.Sprintf("types %d, tree %d, endpoints %d, in-band %d, pipes %d", p.DTypes, p.Tree, p.MaskW, p.InBand, p.Pipes), func(t *testing.T) {
 			t.Parallel()
 			lib := rig.Lib(t, p)
 			rng := rand.New(rand.NewPCG(uint64(p.DTypes), uint64(p.Tree)))
@@ -538,6 +553,7 @@ func TestLegality(t *testing.T) {
 				if rng.IntN(2) == 0 {
 					g.parent = validParent | rng.Uint64N(4)
 				}
+				g.pipe = rng.Uint64N(1<<g.log2 + 1)               // half of it is legal
 				if room := p.Slots - int(g.units(p)); room >= 0 { // below, at and above the last base that fits
 					g.base = uint64(room + rng.IntN(4) - min(room, 2))
 				}

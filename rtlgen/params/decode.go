@@ -35,12 +35,15 @@ func Parse(file string, text []byte, sets ...string) (Params, error) {
 }
 
 // ApplySet returns p with the overrides applied, each key=value with the value in YAML; a list may be written without
-// brackets. Later ones win. lanes follows bus_bytes and accumulate unless it is set too. The error is a Problems.
+// brackets. Later ones win. lanes follows bus_bytes and accumulate unless it is set too, keys that only one mode has follow mode. The error is a Problems.
 func (p Params) ApplySet(sets []string) (Params, error) {
 	d := newDraft("", nil)
 	d.p = p
 	for _, f := range fields() {
 		if f.key == "lanes" && p.Lanes == p.defaultLanes() {
+			continue
+		}
+		if f.mode != 0 && (!f.in(p.Mode) || f.get(&p) == f.def) { // it may come or go with the mode
 			continue
 		}
 		d.at[f.key] = Pos{}
@@ -73,6 +76,8 @@ func (d *draft) finish(sets []string) (Params, error) {
 			d.add(Problem{Pos: Pos{File: d.file}, Key: f.key, Allowed: f.must(), Reason: "the key is missing"})
 			d.bad[f.key] = true
 		case f.key == "lanes": // follows other keys, below
+		case !f.in(d.p.Mode):
+			f.setInt(&d.p, 0) // of another mode that was overridden
 		default:
 			d.value(f, f.def, Pos{})
 		}

@@ -85,6 +85,13 @@ type Derived struct {
 	Log2NBits int `json:"log2_n_bits"`
 	// WindowBits is the width of a packet count 0…window_packets.
 	WindowBits int `json:"window_bits"`
+	// PipeSlots is N in Mode III, the slots of a pipe, at the configured window: window_packets. 0 in Mode II, as the two below.
+	PipeSlots int `json:"pipe_slots,omitempty"`
+	// HopPackets is the number of full packets that the bus moves in hop_rtt_ns, rounded up: pipes of so many slots keep a link of
+	// that rate busy.
+	HopPackets int `json:"hop_packets,omitempty"`
+	// PipeTimeoutUS is the reset value of PIPE_TIMEOUT in microseconds: 8·hop_rtt_ns rounded up.
+	PipeTimeoutUS int `json:"pipe_timeout_us,omitempty"`
 
 	// PortBits is the width of a port number: ceil(log2(ports)), at least 1.
 	PortBits int `json:"port_bits"`
@@ -182,6 +189,12 @@ func (p Params) Derived() Derived {
 	frameWords := (frame + p.BusBytes - 1) / p.BusBytes
 	forwardBeats := 1 << clog2(max(frameWords+16, 32))
 	portBits := max(clog2(p.Ports), 1)
+	pipeSlots, hopPackets, timeout := 0, 0, 0
+	if p.Mode == 3 {
+		pipeSlots = p.WindowPackets
+		hopPackets = ceil(p.BusBytes*p.ClockMHz*p.HopRTTNS, 1000*p.MTUBytes)
+		timeout = ceil(8*p.HopRTTNS, 1000)
+	}
 	return Derived{
 		BusBits:       8 * p.BusBytes,
 		KeepBits:      p.BusBytes,
@@ -216,6 +229,9 @@ func (p Params) Derived() Derived {
 		WideGroupSlots: 4 * p.WindowPackets,
 		Log2NBits:      Log2NBits,
 		WindowBits:     clog2(p.WindowPackets) + 1,
+		PipeSlots:      pipeSlots,
+		HopPackets:     hopPackets,
+		PipeTimeoutUS:  timeout,
 
 		PortBits:  portBits,
 		TUserBits: portBits + 1,
@@ -270,6 +286,9 @@ func (p Params) payloadRows() int {
 	slots := p.BufferBytes / p.MTUBytes / p.planes()
 	return slots * p.planes() * (p.MTUBytes / p.rowBytes())
 }
+
+// ceil returns a/b rounded up, for a ≥ 0 and b > 0.
+func ceil(a, b int) int { return (a + b - 1) / b }
 
 // clog2 returns ceil(log2(n)): the width of an index below n. clog2(1) is 0, and so is clog2 of anything less.
 func clog2(n int) int {

@@ -14,8 +14,10 @@ import (
 // as deep as they are.
 type Explanation struct {
 	Buffer BufferUse `json:"buffer"`
-	Lanes  LaneUse   `json:"lanes"`
-	Adder  AdderUse  `json:"adder"`
+	// Pipes is nil in Mode II.
+	Pipes *PipeUse `json:"pipes,omitempty"`
+	Lanes LaneUse  `json:"lanes"`
+	Adder AdderUse `json:"adder"`
 }
 
 // BufferUse is the way from buffer_bytes to groups.
@@ -38,6 +40,18 @@ type BufferUse struct {
 	Groups []GroupUse `json:"groups"`
 	// InBand is what an in-band group takes, where that is more than a fixed one of a 32-bit type: its ranges may be of any type.
 	InBand *GroupUse `json:"in_band,omitempty"`
+}
+
+// PipeUse is how far a pipe of Mode III reaches.
+type PipeUse struct {
+	// Slots is N, HopRTTNS the round trip of a link in nanoseconds.
+	Slots    int `json:"slots"`
+	HopRTTNS int `json:"hop_rtt_ns"`
+	// BusMbps is the rate of the bus in Mb/s, HopPackets the full packets that it moves in that time, TimeoutUS the time-out after reset
+	// in microseconds.
+	BusMbps    int `json:"bus_mbps"`
+	HopPackets int `json:"hop_packets"`
+	TimeoutUS  int `json:"timeout_us"`
 }
 
 // GroupUse is what a group takes of the buffer.
@@ -101,6 +115,9 @@ func (p Params) Explain() Explanation {
 		Adder: AdderUse{Stages: d.AdderStages, Chosen: p.AdderStages == 0, Technology: p.Technology, ClockMHz: p.ClockMHz,
 			StageMHz: stageMHz(p.Technology, d.HasFP), ECCRegister: p.ECC},
 	}
+	if p.Mode == 3 {
+		e.Pipes = &PipeUse{Slots: d.PipeSlots, HopRTTNS: p.HopRTTNS, BusMbps: 8 * p.BusBytes * p.ClockMHz, HopPackets: d.HopPackets, TimeoutUS: d.PipeTimeoutUS}
+	}
 	if p.Accumulate == Reproducible {
 		e.Lanes.Adding, e.Lanes.Reducing = p.Lanes/2, p.Lanes/2
 	}
@@ -162,7 +179,11 @@ func (e Explanation) Text() string {
 	if u.ECC {
 		s.WriteString(", check bits besides")
 	}
-	fmt.Fprintf(&s, "\nlanes: %s\nadders: %s\n", e.Lanes.text(), e.Adder.text())
+	s.WriteString("\n")
+	if e.Pipes != nil {
+		fmt.Fprintf(&s, "pipes: %s\n", e.Pipes.text())
+	}
+	fmt.Fprintf(&s, "lanes: %s\nadders: %s\n", e.Lanes.text(), e.Adder.text())
 	return s.String()
 }
 
@@ -178,6 +199,18 @@ func (g GroupUse) text() string {
 		s.WriteString("none fits at any window")
 	}
 	return s.String()
+}
+
+func (u PipeUse) text() string {
+	reach := "as many as a link of that rate needs"
+	switch {
+	case u.Slots < u.HopPackets:
+		reach = "a link of that rate waits for acknowledgements"
+	case u.Slots > u.HopPackets:
+		reach = "enough for a link of that rate"
+	}
+	return fmt.Sprintf("%s each; in %s ns, a round trip of a link, the bus moves %s at %s Mb/s: %s; a time-out takes %s µs",
+		count(u.Slots, "slot"), commas(u.HopRTTNS), count(u.HopPackets, "packet"), commas(u.BusMbps), reach, commas(u.TimeoutUS))
 }
 
 func (l LaneUse) text() string {

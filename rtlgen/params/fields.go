@@ -52,6 +52,7 @@ const (
 	maxSlots     = 65536
 	maxRegBuffer = 65536
 	maxNameLen   = 48
+	maxHopRTT    = 8_000_000
 )
 
 // field is one key: its type, its limits and its words. The decoder, --set, Validate, the schema and the canonical YAML all
@@ -63,6 +64,8 @@ type field struct {
 	// req marks a key that a file must have; the others have a default, def, in YAML.
 	req bool
 	def string
+	// mode is the only mode that has the key, 0 if all have. In others its value is 0.
+	mode int
 
 	// Integers: the range, and whether only powers of two (lo is one) are meant.
 	lo, hi int
@@ -107,9 +110,15 @@ func fields() []field {
 			setStr:  func(p *Params, v string) { p.Name = v },
 		},
 		integer(func(p *Params) *int { return &p.Mode }, field{
-			key: "mode", def: "2", lo: 2, hi: 2,
-			doc:    "EPIC's mode: 1 connection terminated, 2 connection translated, 3 connection augmented.",
-			reason: because("this generator builds Mode II"),
+			key: "mode", def: "2", lo: 2, hi: 3,
+			doc: "EPIC's mode: 1 connection terminated, 2 connection translated (hosts repeat what is lost), 3 connection augmented (each link repeats what it lost). " +
+				"1 is not built.",
+			reason: func(v string) string {
+				if v == "1" {
+					return "Mode I terminates connections by message, with memory for whole messages; this generator builds Modes II and III"
+				}
+				return "this generator builds Modes II and III"
+			},
 		}),
 		integer(func(p *Params) *int { return &p.BusBytes }, field{
 			key: "bus_bytes", req: true, lo: minBusBytes, hi: maxBusBytes, pow2: true,
@@ -178,8 +187,15 @@ func fields() []field {
 		}),
 		integer(func(p *Params) *int { return &p.WindowPackets }, field{
 			key: "window_packets", req: true, lo: 1, hi: maxWindow, pow2: true,
-			doc:    "MW, the window in packets that a sender is expected to keep; a group takes 2·MW slots, 4·MW for a 16-bit type.",
-			reason: because("a slot's number is the PSN modulo 2·window_packets"),
+			doc: "MW, the window in packets that a sender is expected to keep; a group takes 2·MW slots, 4·MW for a 16-bit type. In Mode III these are two pipes " +
+				"of MW packets, and what should fit one is the traffic of hop_rtt_ns.",
+			reason: because("a group's slots, 2·window_packets, are a power of two"),
+		}),
+		integer(func(p *Params) *int { return &p.HopRTTNS }, field{
+			key: "hop_rtt_ns", mode: 3, def: "2000", lo: 1, hi: maxHopRTT,
+			doc: "Time in nanoseconds in which a packet and its acknowledgement cross one link, in Mode III: what pipes are sized by, and an eighth of the time-out " +
+				"that PIPE_TIMEOUT has after reset.",
+			reason: because("PIPE_TIMEOUT holds at most 65,535 µs"),
 		}),
 		integer(func(p *Params) *int { return &p.ClockMHz }, field{
 			key: "clock_mhz", req: true, lo: 1, hi: maxClockMHz,
@@ -232,6 +248,9 @@ func fields() []field {
 		},
 	}
 }
+
+// in tells whether parameters of the mode have the key.
+func (f field) in(mode int) bool { return f.mode == 0 || f.mode == mode }
 
 // must returns the words for the legal values.
 func (f field) must() string {

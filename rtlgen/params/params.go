@@ -105,7 +105,7 @@ func (t Technology) String() string { return string(t) }
 type Params struct {
 	// Name is the prefix of the generated modules and files: a Verilog identifier.
 	Name string `yaml:"name" json:"name"`
-	// Mode is EPIC's mode: 1 connection terminated, 2 translated, 3 augmented.
+	// Mode is EPIC's mode: 1 connection terminated, 2 translated, 3 augmented. This generator builds 2 and 3.
 	Mode int `yaml:"mode" json:"mode"`
 	// BusBytes is the width of the datapath in bytes a beat.
 	BusBytes int `yaml:"bus_bytes" json:"bus_bytes"`
@@ -128,8 +128,10 @@ type Params struct {
 	// MTUBytes is the largest payload of a packet in bytes.
 	MTUBytes int `yaml:"mtu_bytes" json:"mtu_bytes"`
 	// WindowPackets is MW, the window in packets that a sender is expected to keep; a group then takes 2·MW slots, twice as many
-	// for a 16-bit type.
+	// for a 16-bit type. In Mode III that is two pipes of MW slots.
 	WindowPackets int `yaml:"window_packets" json:"window_packets"`
+	// HopRTTNS is the time in nanoseconds in which a packet and its acknowledgement cross one link, in Mode III; 0 in Mode II.
+	HopRTTNS int `yaml:"hop_rtt_ns" json:"hop_rtt_ns,omitempty"`
 	// ClockMHz is the clock the engine is meant for, in MHz.
 	ClockMHz int `yaml:"clock_mhz" json:"clock_mhz"`
 	// ICRCCheck says whether packets with a wrong invariant CRC are dropped.
@@ -157,11 +159,13 @@ func (p Params) defaultLanes() int {
 	return p.BusBytes / 4
 }
 
-// YAML returns the canonical text of p: every key, in the order of the documentation, LF line ends. Parsing it gives p again.
+// YAML returns the canonical text of p: every key that its mode has, in the order of the documentation, LF line ends. Parsing it gives p again.
 func (p Params) YAML() []byte {
 	var b bytes.Buffer
 	for _, f := range fields() {
-		fmt.Fprintf(&b, "%s: %s\n", f.key, f.get(&p))
+		if f.in(p.Mode) {
+			fmt.Fprintf(&b, "%s: %s\n", f.key, f.get(&p))
+		}
 	}
 	return b.Bytes()
 }

@@ -79,8 +79,8 @@ func oneKey() []struct{ line, want string } {
 		{`name: 7`, `1:7: name: 7: must be a string: this is an integer`},
 		{`name: true`, `1:7: name: true: must be a string: this is true or false`},
 		{`name:`, `1:1: name: must be a string: this is nothing`},
-		{`mode: 1`, `2:7: mode: 1: must be 2: this generator builds Mode II`},
-		{`mode: 3`, `2:7: mode: 3: must be 2: this generator builds Mode II`},
+		{`mode: 1`, `2:7: mode: 1: must be from 2 to 3: Mode I terminates connections by message, with memory for whole messages; this generator builds Modes II and III`},
+		{`mode: 4`, `2:7: mode: 4: must be from 2 to 3: this generator builds Modes II and III`},
 		{`mode: II`, `2:7: mode: II: must be an integer: this is a string`},
 		{`mode: 2.0`, `2:7: mode: 2.0: must be an integer: this is a number with a fraction`},
 		{`mode: 02`, `2:7: mode: 02: must be an integer: a leading zero makes it octal for some readers and decimal for others`},
@@ -119,9 +119,9 @@ func oneKey() []struct{ line, want string } {
 		{`mtu_bytes: 128`, `12:12: mtu_bytes: 128: must be a power of two from 256 to 4096: these are the path MTUs of InfiniBand and RoCE`},
 		{`mtu_bytes: 1500`, `12:12: mtu_bytes: 1500: must be a power of two from 256 to 4096: these are the path MTUs of InfiniBand and RoCE`},
 		{`mtu_bytes: 8192`, `12:12: mtu_bytes: 8192: must be a power of two from 256 to 4096: these are the path MTUs of InfiniBand and RoCE`},
-		{`window_packets: 0`, `13:17: window_packets: 0: must be a power of two from 1 to 1024: a slot's number is the PSN modulo 2·window_packets`},
-		{`window_packets: 3`, `13:17: window_packets: 3: must be a power of two from 1 to 1024: a slot's number is the PSN modulo 2·window_packets`},
-		{`window_packets: 2048`, `13:17: window_packets: 2048: must be a power of two from 1 to 1024: a slot's number is the PSN modulo 2·window_packets`},
+		{`window_packets: 0`, `13:17: window_packets: 0: must be a power of two from 1 to 1024: a group's slots, 2·window_packets, are a power of two`},
+		{`window_packets: 3`, `13:17: window_packets: 3: must be a power of two from 1 to 1024: a group's slots, 2·window_packets, are a power of two`},
+		{`window_packets: 2048`, `13:17: window_packets: 2048: must be a power of two from 1 to 1024: a group's slots, 2·window_packets, are a power of two`},
 		{`clock_mhz: 0`, `14:12: clock_mhz: 0: must be from 1 to 2000: constraints and reports are made for clocks in this range`},
 		{`clock_mhz: 2001`, `14:12: clock_mhz: 2001: must be from 1 to 2000: constraints and reports are made for clocks in this range`},
 		{`clock_mhz: .inf`, `14:12: clock_mhz: .inf: must be an integer: this is a number with a fraction`},
@@ -244,7 +244,7 @@ func TestBadInput(t *testing.T) {
       | ^
 x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band
+			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band
    22 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
@@ -260,12 +260,12 @@ x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
    22 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band
+			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band
    22 | <<: {groups: 3}
       | ^`},
-		{"several at once, in the order of the file", spoil(t, base, "mode: 3", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
-			`x.yaml:2:7: mode: 3: must be 2: this generator builds Mode II
-    2 | mode: 3
+		{"several at once, in the order of the file", spoil(t, base, "mode: 1", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
+			`x.yaml:2:7: mode: 1: must be from 2 to 3: Mode I terminates connections by message, with memory for whole messages; this generator builds Modes II and III
+    2 | mode: 1
       |       ^
 x.yaml:8:15: buffer_bytes: 100000: must be a multiple of mtu_bytes (1024): it is made of places for one MTU of payload
     8 | buffer_bytes: 100000
@@ -331,6 +331,20 @@ x.yaml: clock_mhz: must be from 1 to 2000: the key is missing`},
 			`x.yaml:8:15: buffer_bytes: 16384: must be at least 65536, 2 · window_packets (4) · mtu_bytes (4096) · 2 payloads, one for every pair of members (4): not one group would fit
     8 | buffer_bytes: 16384
       |               ^`},
+		{"a key of Mode III in Mode II", base + "hop_rtt_ns: 2000\n", nil,
+			`x.yaml:22:13: hop_rtt_ns: 2000: must be left out with mode 2: only mode 3 has it
+   22 | hop_rtt_ns: 2000
+      |             ^`},
+		{"a key of Mode III in a mode that is refused", spoil(t, base, "mode: 1") + "hop_rtt_ns: 0\n", nil,
+			`x.yaml:2:7: mode: 1: must be from 2 to 3: Mode I terminates connections by message, with memory for whole messages; this generator builds Modes II and III
+    2 | mode: 1
+      |       ^`},
+		{"a hop of no time", spoil(t, base, "mode: 3") + "hop_rtt_ns: 0\n", nil,
+			`x.yaml:22:13: hop_rtt_ns: 0: must be from 1 to 8000000: PIPE_TIMEOUT holds at most 65,535 µs
+   22 | hop_rtt_ns: 0
+      |             ^`},
+		{"a hop of too much time", spoil(t, base, "mode: 3"), []string{"hop_rtt_ns=8000001"},
+			`--set hop_rtt_ns=8000001: hop_rtt_ns: 8000001: must be from 1 to 8000000: PIPE_TIMEOUT holds at most 65,535 µs`},
 		{"accumulate refused, lanes left out", strings.Replace(spoil(t, base, "accumulate: any"), "lanes: 2\n", "", 1), nil,
 			`x.yaml:6:13: accumulate: any: must be in_place or reproducible: these are the orders of addition
     6 | accumulate: any
@@ -374,6 +388,9 @@ func TestGoodInput(t *testing.T) {
 	}{
 		{"every key", base, nil, mini},
 		{"defaults", short, nil, mini},
+		{"Mode III", base, []string{"mode=3"}, with(func(p *Params) { p.Mode, p.HopRTTNS = 3, 2000 })},
+		{"Mode III with its key", spoil(t, base, "mode: 3") + "hop_rtt_ns: 1\n", nil, with(func(p *Params) { p.Mode, p.HopRTTNS = 3, 1 })},
+		{"Mode III taken back", spoil(t, base, "mode: 3"), []string{"mode=2"}, mini},
 		{"byte order mark", "\ufeff" + base, nil, mini},
 		{"flow style", "{" + strings.ReplaceAll(strings.TrimSpace(short), "\n", ", ") + "}", nil, mini},
 		{"document marks", "---\n" + base + "...\n", nil, mini},
@@ -440,6 +457,15 @@ func TestApplySet(t *testing.T) {
 
 	_, err = p.ApplySet([]string{"bus_bytes=32", "lanes=16"})
 	require.EqualError(t, err, "--set lanes=16: lanes: 16: must be at most 8 for bus_bytes 32 and accumulate in_place: with 8 lanes a beat of 32-bit elements takes 1 cycle: more would stand idle, and there is no 16-bit type to use them")
+
+	q, err = p.ApplySet([]string{"mode=3"})
+	require.NoError(t, err)
+	assert.Equal(t, []int{3, 2000}, []int{q.Mode, q.HopRTTNS})
+	q, err = q.ApplySet([]string{"mode=2"})
+	require.NoError(t, err)
+	assert.Equal(t, p, q, "a key comes and goes with its mode")
+	_, err = p.ApplySet([]string{"hop_rtt_ns=5"})
+	require.EqualError(t, err, "--set hop_rtt_ns=5: hop_rtt_ns: 5: must be left out with mode 2: only mode 3 has it")
 
 	_, err = p.ApplySet([]string{"mtu_bytes=4096"})
 	require.EqualError(t, err, "buffer_bytes: 16384: must be at least 32768, 2 · window_packets (4) · mtu_bytes (4096): not one group would fit")
@@ -570,7 +596,7 @@ func TestKeysMatchStruct(t *testing.T) {
 	typ := reflect.TypeFor[Params]()
 	for i := range typ.NumField() {
 		tag := typ.Field(i).Tag
-		require.Equal(t, tag.Get("yaml"), tag.Get("json"))
+		require.Equal(t, tag.Get("yaml"), strings.TrimSuffix(tag.Get("json"), ",omitempty"))
 		fromStruct = append(fromStruct, tag.Get("yaml"))
 	}
 	for _, f := range fields() {
@@ -624,7 +650,10 @@ func TestSchemaIsStrict(t *testing.T) {
 
 // drawn makes parameters round the edges of what is legal; about one in eight are.
 func drawn(t *rapid.T) Params {
-	p := Params{Name: "x", Mode: 2, ICRCCheck: true}
+	p := Params{Name: "x", Mode: rapid.SampledFrom([]int{2, 2, 3}).Draw(t, "mode"), ICRCCheck: true}
+	if p.Mode == 3 {
+		p.HopRTTNS = rapid.SampledFrom([]int{1, 124, 125, 126, 2000, 7999, 8_000_000, 0, 8_000_001}).Draw(t, "hop")
+	}
 	p.MTUBytes = rapid.SampledFrom([]int{256, 512, 1024, 2048, 4096, 256, 512, 1024, 2048, 4096, 4096, 4096, 300, 0}).Draw(t, "mtu")
 	p.BusBytes = rapid.SampledFrom([]int{8, 16, 32, 64, 8, 16, 32, 64, p.MTUBytes / 2, p.MTUBytes / 2, p.MTUBytes / 4, p.MTUBytes, 4, 4096}).Draw(t, "bus")
 	p.Lanes = rapid.SampledFrom([]int{2, 2, p.BusBytes / 4, p.BusBytes / 4, p.BusBytes / 4, p.BusBytes / 4, p.BusBytes / 2, p.BusBytes / 2, p.BusBytes / 8, 512, p.BusBytes, 3}).Draw(t, "lanes")
@@ -739,6 +768,18 @@ func TestDerivedRelations(t *testing.T) {
 		require.LessOrEqual(t, d.GroupSlots, d.Slots)
 		require.True(t, a32 || d.WideGroupSlots <= d.Slots)
 		holds("window", p.WindowPackets+1, d.WindowBits, 0)
+		if p.Mode == 3 {
+			require.Equal(t, p.WindowPackets, d.PipeSlots)
+			require.Equal(t, d.GroupSlots, 2*d.PipeSlots)
+			// in fs: the time of the packets at one beat a cycle, which reaches the round trip, and not with one packet less
+			packet := d.MTUWords * 1e9 / p.ClockMHz
+			require.InDelta(t, p.HopRTTNS*1e6, (float64(d.HopPackets)-0.5)*float64(packet), 0.51*float64(packet)+float64(d.HopPackets*d.MTUWords))
+			require.GreaterOrEqual(t, d.PipeTimeoutUS*1000, 8*p.HopRTTNS)
+			require.Less(t, (d.PipeTimeoutUS-1)*1000, 8*p.HopRTTNS)
+			require.True(t, d.PipeTimeoutUS >= 1 && d.PipeTimeoutUS <= 65535)
+		} else {
+			require.Equal(t, [3]int{}, [3]int{d.PipeSlots, d.HopPackets, d.PipeTimeoutUS})
+		}
 		holds("ports", p.Ports, d.PortBits, 1)
 		require.Equal(t, d.PortBits+1, d.TUserBits)
 		require.Equal(t, p.MTUBytes, d.MTUWords*p.BusBytes)
@@ -790,7 +831,7 @@ func TestValidateVerdict(t *testing.T) {
 		ok := oneOf(p.BusBytes, 8, 16, 32, 64, 128, 256, 512, 1024, 2048) && oneOf(p.MTUBytes, 256, 512, 1024, 2048, 4096) &&
 			oneOf(p.WindowPackets, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) && oneOf(p.Lanes, 2, 4, 8, 16, 32, 64, 128, 256, 512) &&
 			p.Groups >= 1 && p.Groups <= 64 && p.Members >= 1 && p.Members <= 16 && p.Ports >= 1 && p.Ports <= 32 &&
-			len(p.DTypes) > 0 && len(p.Ops) > 0 && p.PayloadBanks != 3 && 2*p.BusBytes <= p.MTUBytes
+			len(p.DTypes) > 0 && len(p.Ops) > 0 && p.PayloadBanks != 3 && (p.Mode == 2 || p.HopRTTNS > 0 && p.HopRTTNS <= 8_000_000) && 2*p.BusBytes <= p.MTUBytes
 		has := func(types ...DType) bool {
 			return slices.ContainsFunc(types, func(d DType) bool { return slices.Contains(p.DTypes, d) })
 		}

@@ -34,10 +34,19 @@ func (p Params) check(bad map[string]bool) Problems {
 	}
 
 	for _, f := range fields() {
-		if !ok(f.key) || f.accepts(&p) {
+		if !ok(f.key) {
 			continue
 		}
 		v := f.get(&p)
+		if !f.in(p.Mode) {
+			if ok("mode") && v != "0" {
+				refuse(f.key, v, fmt.Sprintf("left out with mode %d", p.Mode), fmt.Sprintf("only mode %d has it", f.mode))
+			}
+			continue
+		}
+		if f.accepts(&p) {
+			continue
+		}
 		reason := ""
 		if f.reason != nil {
 			reason = f.reason(v)

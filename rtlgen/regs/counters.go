@@ -8,9 +8,10 @@ type Counter struct {
 	Doc  string
 }
 
-// Counters returns the counters in the order of their registers (docs/engine.md section 7, which is under test here).
-func Counters() []Counter {
-	return []Counter{
+// Counters returns the counters of an engine of that mode in the order of their registers (docs/engine.md section 7 and docs/pipes.md
+// section 6, which are under test here). Those of Mode II have the same places in Mode III.
+func Counters(mode int) []Counter {
+	counters := []Counter{
 		{"RX_FRAMES", "Frames that came in."},
 		{"BYPASS", "Frames that are not the engine's and left unchanged."},
 		{"UP_DATA", "Data packets from children."},
@@ -57,12 +58,23 @@ func Counters() []Counter {
 		{"DROP_CONTROL", "Dropped: a control that contradicts its range or is not at its beginning, or no control where one must be."},
 		{"DROP_STALE_ACK", "Dropped: an acknowledgement of no range."},
 	}
+	if mode == 3 {
+		counters = append(counters,
+			Counter{"TX_ACK", "ACKs made for data taken, or taken before."},
+			Counter{"TX_RNR", "RNR NAKs made for data that found its pipe full."},
+			Counter{"TX_RETRANSMIT", "Data frames sent again; TX_FANOUT has them too."},
+			Counter{"TIMEOUT", "Time-outs of endpoints that did not acknowledge."},
+			Counter{"RX_DUPLICATE", "Data packets taken before."},
+			Counter{"DOWN_TAKEN", "Data packets from the parent taken into the broadcast pipe."},
+			Counter{"DROP_FULL", "Dropped: in order, but its pipe is full."})
+	}
+	return counters
 }
 
 // CounterNames returns the names alone, as the manifest lists them.
-func CounterNames() []string {
+func CounterNames(mode int) []string {
 	var out []string
-	for _, c := range Counters() {
+	for _, c := range Counters(mode) {
 		out = append(out, c.Name)
 	}
 	return out

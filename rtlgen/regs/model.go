@@ -34,7 +34,14 @@ const (
 	GroupStride  = 64
 	EndpointBase = 0x8000
 	EndpointStep = 64
+	// GROUP_PIPE and GROUP_FAILED, of Mode III: a word a group.
+	PipeBase   = 0x2000
+	FailedBase = 0x2100
 )
+
+// PipeWord is the number of the table word in which inc_csr sends GROUP_PIPE to the blocks that keep it (tbl_word, with tbl_grp_we). The
+// others are (offset - GroupBase) % GroupStride / 4 of their register; this one is GROUP_STATUS's, which is read only and never sent in Mode III.
+const PipeWord = 1
 
 // Roots is the number of ranks that can be the root of a Reduce or Broadcast in an in-band group; a register GROUP_ROUTE has
 // RoutesPerWord of them.
@@ -137,7 +144,7 @@ func New(p params.Params) (Model, error) {
 		return Model{}, fmt.Errorf("build the register map: %w", err)
 	}
 	d := p.Derived()
-	m := Model{Name: p.Name, Counters: Counters()}
+	m := Model{Name: p.Name, Counters: Counters(p.Mode)}
 
 	next := uint32(GlobalBase)
 	global := func(r Register) {
@@ -180,6 +187,17 @@ func New(p params.Params) (Model, error) {
 		{Name: "flips", LSB: 0, Width: 2, Max: maximum(2), SelfClearing: true,
 			Doc: "The next row written to the payload memory has so many of its lowest stored bits inverted."},
 	}})
+
+	if p.Mode == 3 {
+		global(Register{Name: "PIPE_CTRL", Access: RW, Doc: "Mode III: how a full pipe is answered.", Fields: []Field{
+			{Name: "rnr_timer", LSB: 0, Width: 5, Reset: 1, Doc: "Timer code of RNR NAKs: 1 is 10 us, 0 is 655.36 ms."},
+			{Name: "rnr", LSB: 8, Width: 1, Reset: 1, Doc: "Answer data that finds its pipe full with an RNR NAK."},
+			{Name: "cnp", LSB: 9, Width: 1, Doc: "Send a host that overran its pipe a congestion notification too."},
+		}})
+		global(Register{Name: "PIPE_TIMEOUT", Access: RW, Doc: "Mode III: time after which unacknowledged data is sent again.", Fields: []Field{
+			{Name: "microseconds", LSB: 0, Width: 16, Reset: uint32(d.PipeTimeoutUS), Doc: "Time-out; 0 stands for 1. It doubles, at most three times, while nothing is acknowledged."},
+		}})
+	}
 
 	port := maximum(p.Ports - 1)
 	m.add(Register{Name: "BYPASS_PORT", Offset: BypassBase, Count: p.Ports, Stride: 4, Access: RW, ResetStep: 1, Index: "port",
@@ -242,6 +260,18 @@ func New(p params.Params) (Model, error) {
 				Field{Name: fmt.Sprintf("valid_%d", j), LSB: 6*j + 5, Width: 1, Doc: fmt.Sprintf("There is a way to rank %d.", first+j)})
 		}
 		group(r)
+	}
+
+	if p.Mode == 3 {
+		m.add(Register{Name: "GROUP_PIPE", Offset: PipeBase, Count: p.Groups, Stride: 4, Access: RW, Index: "g",
+			Doc: "Mode III: size of a group's pipes.", Fields: []Field{
+				{Name: "n", LSB: 0, Width: 24, Max: maximum(1 << d.MaxLog2N / 2),
+					Doc: "Slots of a pipe, at most 2^log2_n / 2, which 0 stands for; more is illegal."},
+			}})
+		m.add(Register{Name: "GROUP_FAILED", Offset: FailedBase, Count: p.Groups, Stride: 4, Access: RO, Volatile: true, Index: "g",
+			Doc: "Mode III: endpoints that answered a NAK which ends the connection; nothing is sent to them until the group is started.", Fields: []Field{
+				{Name: "mask", LSB: 0, Width: d.MaskBits, Doc: "One bit an endpoint, endpoint 0 in bit 0."},
+			}})
 	}
 
 	off = EndpointBase
@@ -368,6 +398,9 @@ func (m Model) blocks() []block {
 	var out []block
 	for _, r := range m.Registers {
 		name := names[r.Index]
+		if r.Stride == 4 {
+			name = "" // an array of its own: GROUP_PIPE
+		}
 		if n := len(out); n > 0 && out[n-1].name == name {
 			out[n-1].regs = append(out[n-1].regs, r)
 			continue

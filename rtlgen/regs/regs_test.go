@@ -40,13 +40,37 @@ func TestContract(t *testing.T) {
 	require.True(t, found)
 	list, _, found := strings.Cut(rest, ".\n")
 	require.True(t, found)
-	assert.Empty(t, cmp.Diff(strings.Fields(strings.ReplaceAll(list, ",", " ")), CounterNames()))
+	counters := strings.Fields(strings.ReplaceAll(list, ",", " "))
+	assert.Empty(t, cmp.Diff(counters, CounterNames(2)))
 
 	_, rest, found = strings.Cut(string(doc), "## 6. Registers")
 	require.True(t, found)
 	table, _, found := strings.Cut(rest, "\n## 7.")
 	require.True(t, found)
-	m := model(t, "mini")
+	checkTable(t, table, model(t, "mini"))
+	checkTable(t, table, model(t, "mini3"))
+
+	doc, err = os.ReadFile(filepath.Join("..", "..", "docs", "pipes.md"))
+	require.NoError(t, err)
+	_, rest, found = strings.Cut(string(doc), "## 6. Registers and counters that Mode III adds")
+	require.True(t, found)
+	table, rest, found = strings.Cut(rest, "Counters, after those of Mode II")
+	require.True(t, found)
+	checkTable(t, table, model(t, "mini3"))
+	_, rest, found = strings.Cut(rest, ": ")
+	require.True(t, found)
+	list, _, found = strings.Cut(rest, ".\n")
+	require.True(t, found)
+	assert.Empty(t, cmp.Diff(append(counters, strings.Fields(strings.ReplaceAll(list, ",", " "))...), CounterNames(3)))
+	for _, n := range []string{"PIPE_CTRL", "PIPE_TIMEOUT", "GROUP_PIPE", "GROUP_FAILED"} {
+		_, ok := model(t, "mini").Register(n)
+		assert.False(t, ok, "%s in Mode II", n)
+	}
+}
+
+// checkTable holds the map to a table of registers: "| NAME, NAME[i] | field[bits], ... |".
+func checkTable(t *testing.T, table string, m Model) {
+	t.Helper()
 	bits := regexp.MustCompile(`([a-z_0-9]+)\[(\d+)(?::(\d+))?\]`)
 	checked := 0
 	for _, line := range strings.Split(table, "\n") {
@@ -83,7 +107,7 @@ func TestContract(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, checked, 20, "the table was not understood")
+	require.GreaterOrEqual(t, checked, strings.Count(table, "\n| ")-3, "the table was not understood")
 	for _, n := range regexp.MustCompile(`PARAM_[A-Z_]+[A-Z]`).FindAllString(table, -1) {
 		_, ok := m.Register(n)
 		assert.True(t, ok, "no register %s", n)
@@ -175,6 +199,14 @@ func TestAddresses(t *testing.T) {
 		require.True(t, ok, name)
 		assert.Equal(t, want, r.Reset, name)
 	}
+	three := model(t, "fpga100g3")
+	for name, want := range map[string][2]uint32{"PIPE_CTRL": {0x003C, 0x101}, "PIPE_TIMEOUT": {0x0040, 64}, "GROUP_PIPE": {0x2000, 0}, "GROUP_FAILED": {0x2100, 0}} {
+		r, ok := three.Register(name)
+		require.True(t, ok, name)
+		assert.Equal(t, want, [2]uint32{r.Offset, r.Reset}, name)
+	}
+	pipe, _ := three.Register("GROUP_PIPE")
+	assert.Equal(t, uint32(128), *pipe.Fields[0].Max, "half the buffer")
 	bypass, _ := m.Register("BYPASS_PORT")
 	assert.Equal(t, uint32(5), bypass.ResetOf(5), "a port's bypass is itself")
 	in, _ := m.Register("GROUP_IN_MASK")
@@ -274,7 +306,7 @@ func TestCHeader(t *testing.T) {
 	if err != nil {
 		t.Skip("gcc is not installed")
 	}
-	for _, preset := range []string{"mini", "quint"} {
+	for _, preset := range []string{"mini", "quint", "trio3"} {
 		m := model(t, preset)
 		dir, pre := t.TempDir(), strings.ToUpper(preset)
 		var c, want strings.Builder
@@ -306,7 +338,7 @@ func TestCHeader(t *testing.T) {
 				print(fmt.Sprintf("%s_PUT(1u, %s)", pre, field), 1<<f.LSB)
 			}
 		}
-		for i, n := range CounterNames() {
+		for i, n := range CounterNames(map[bool]int{true: 3, false: 2}[preset == "trio3"]) {
 			print(pre+"_COUNTER_INDEX_"+n, uint32(i))
 		}
 		fmt.Fprintf(&c, "    return 0;\n}\n")
@@ -326,7 +358,7 @@ func TestSystemRDL(t *testing.T) {
 	if err := exec.Command("python3", "-c", "import systemrdl").Run(); err != nil {
 		t.Skip("the Python package systemrdl-compiler is not installed")
 	}
-	for _, m := range []Model{model(t, "mini"), model(t, "quint"), model(t, "lone"), model(t, "mini", "dtypes=FP32,FP16,BF16,INT32", "ops=SUM,MIN,MAX", "ecc=true")} {
+	for _, m := range []Model{model(t, "mini"), model(t, "mini3"), model(t, "quint"), model(t, "lone"), model(t, "mini", "dtypes=FP32,FP16,BF16,INT32", "ops=SUM,MIN,MAX", "ecc=true")} {
 		file := filepath.Join(t.TempDir(), "regs.rdl")
 		require.NoError(t, os.WriteFile(file, m.SystemRDL(), 0o600))
 		cmd := exec.Command("python3", filepath.Join("testdata", "read_rdl.py"), file)
