@@ -62,30 +62,75 @@ func (r *rank) behind(p *rangePlan) string {
 	return ", which these ranks have not sent: " + strings.Join(late, ", ")
 }
 
-// Identities reports which relations between the counters of one switch do not hold (docs/engine.md section 7). What leaves is not
-// compared: with groups that have a parent and others that have none it takes more than counters.
-func Identities(c map[string]uint32) error {
-	var drops uint32
-	for name, v := range c {
+// Identities reports which relations between the counters of one switch do not hold (docs/engine.md section 7, in Mode III docs/pipes.md section
+// 6). In Mode II what leaves is not compared: with groups that have a parent and others that have none it takes more than counters.
+func Identities(mode int, c map[string]uint32) error {
+	i := identities{c: c}
+	if mode == 3 {
+		i.modeIII()
+	} else {
+		i.modeII()
+	}
+	return errors.Join(i.errs...)
+}
+
+// identities collects what does not hold.
+type identities struct {
+	c    map[string]uint32
+	errs []error
+}
+
+// sum adds counters up.
+func (i *identities) sum(names ...string) uint32 {
+	n := uint32(0)
+	for _, name := range names {
+		n += i.c[name]
+	}
+	return n
+}
+
+// equal compares a counter with the sum of others and more.
+func (i *identities) equal(left string, more uint32, right ...string) {
+	if want := i.sum(right...) + more; i.c[left] != want {
+		text := strings.Join(right, " + ")
+		if more > 0 {
+			text += fmt.Sprintf(" + %d", more)
+		}
+		i.errs = append(i.errs, fmt.Errorf("%s is %d, %s is %d", left, i.c[left], text, want))
+	}
+}
+
+// drops is the sum of all drops but those of data that was judged.
+func (i *identities) drops(judged []string) uint32 {
+	n := uint32(0)
+	for name, v := range i.c {
 		if strings.HasPrefix(name, "DROP_") {
-			drops += v
+			n += v
 		}
 	}
-	judged := c["DROP_GAP"] + c["DROP_STALE"] + c["DROP_WINDOW"] + c["DROP_SHAPE"]
-	var errs []error
-	equal := func(left string, right uint32, what string) {
-		if c[left] != right {
-			errs = append(errs, fmt.Errorf("%s is %d, %s is %d", left, c[left], what, right))
-		}
+	return n - i.sum(judged...)
+}
+
+func (i *identities) modeII() {
+	judged := []string{"DROP_GAP", "DROP_STALE", "DROP_WINDOW", "DROP_SHAPE"}
+	i.equal("RX_FRAMES", i.drops(judged), "BYPASS", "UP_DATA", "DOWN_DATA", "RX_ACK", "RX_NAK", "RX_RNR", "RX_CNP", "TX_REACK")
+	i.equal("UP_DATA", 0, append(judged, "AGG", "TX_RESEND")...)
+	i.equal("AGG", 0, "BUFFERED", "TX_RESULT")
+	i.equal("TX_RESULT", 0, "WIPE")
+	made := i.sum("TX_FANOUT", "TX_RESEND", "TX_REFLECT", "TX_GAP_NAK", "TX_CNP", "TX_ACK_COPY", "TX_ACK_UP", "TX_REACK")
+	if up := i.c["TX_FRAMES"] - made; up > i.c["TX_RESULT"] {
+		i.errs = append(i.errs, fmt.Errorf("TX_FRAMES is %d, its parts are %d and up to %d results that go up", i.c["TX_FRAMES"], made, i.c["TX_RESULT"]))
 	}
-	equal("RX_FRAMES", c["BYPASS"]+c["UP_DATA"]+c["DOWN_DATA"]+c["RX_ACK"]+c["RX_NAK"]+c["RX_RNR"]+c["RX_CNP"]+c["TX_REACK"]+drops-judged,
-		"BYPASS + UP_DATA + DOWN_DATA + RX_ACK + RX_NAK + RX_RNR + RX_CNP + TX_REACK + drops before those of up data")
-	equal("UP_DATA", c["AGG"]+c["TX_RESEND"]+judged, "AGG + TX_RESEND + DROP_GAP + DROP_STALE + DROP_WINDOW + DROP_SHAPE")
-	equal("AGG", c["BUFFERED"]+c["TX_RESULT"], "BUFFERED + TX_RESULT")
-	equal("TX_RESULT", c["WIPE"], "WIPE")
-	made := c["TX_FANOUT"] + c["TX_RESEND"] + c["TX_REFLECT"] + c["TX_GAP_NAK"] + c["TX_CNP"] + c["TX_ACK_COPY"] + c["TX_ACK_UP"] + c["TX_REACK"]
-	if up := c["TX_FRAMES"] - made; up > c["TX_RESULT"] {
-		errs = append(errs, fmt.Errorf("TX_FRAMES is %d, its parts are %d and up to %d results that go up", c["TX_FRAMES"], made, c["TX_RESULT"]))
+}
+
+func (i *identities) modeIII() {
+	judged := []string{"DROP_GAP", "DROP_FULL", "DROP_SHAPE"}
+	taken := []string{"AGG", "DOWN_TAKEN", "RX_DUPLICATE"}
+	i.equal("RX_FRAMES", i.drops(judged), "BYPASS", "UP_DATA", "DOWN_DATA", "RX_ACK", "RX_NAK", "RX_RNR", "RX_CNP")
+	if data := i.sum("UP_DATA", "DOWN_DATA"); data != i.sum(judged...)+i.sum(taken...) {
+		i.errs = append(i.errs, fmt.Errorf("UP_DATA + DOWN_DATA is %d, what became of it %d", data, i.sum(judged...)+i.sum(taken...)))
 	}
-	return errors.Join(errs...)
+	i.equal("TX_ACK", 0, taken...)
+	i.equal("AGG", 0, "BUFFERED", "TX_RESULT")
+	i.equal("TX_FRAMES", 0, "TX_FANOUT", "TX_ACK", "TX_GAP_NAK", "TX_RNR", "TX_CNP")
 }

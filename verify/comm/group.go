@@ -29,6 +29,9 @@ type GroupConfig struct {
 	// Message is M, the packets of a message; 0 is 1. Window is W, the messages under way; 0 is the configuration's window, or what the buffer
 	// has left of it.
 	Message, Window int
+	// Pipe is N, the slots of a pipe in Mode III, where it need not be as large as the window; 0 is the configuration's window, or what the buffer
+	// has left of it. Window is then as large. Mode II has no pipes.
+	Pipe int
 	// PathMTU is the payload of a full packet in bytes, a multiple of 4; 0 is the switches' MTU.
 	PathMTU int
 	// Fixed makes a group without controls; nil is in-band.
@@ -45,6 +48,8 @@ type GroupConfig struct {
 	RNRCode uint8
 	// RangePackets bounds the packets of a range; 0 is 2^20−1, which is the largest.
 	RangePackets int
+	// Rate has the NICs answer CNPs; nil: they only count them. A Line of 0 is the rank's link.
+	Rate *host.RateControl
 }
 
 const maxRangePackets = 1<<20 - 1
@@ -84,6 +89,11 @@ func (w *World) NewGroup(cfg GroupConfig) (*Group, error) {
 func (g *Group) fill() error {
 	c, p := &g.cfg, g.w.p
 	c.Message = max(c.Message, 1)
+	if g.w.pipes() {
+		g.fillPipe()
+	} else if c.Pipe != 0 {
+		return fmt.Errorf("pipes of %d slots: Mode II has none", c.Pipe)
+	}
 	if c.Window == 0 {
 		c.Window = max(p.WindowPackets/c.Message, 1)
 		for c.Window > 1 && g.units() > p.Slots()-g.w.units {
@@ -104,6 +114,8 @@ func (g *Group) fill() error {
 		return fmt.Errorf("the engine has %d groups", p.Groups)
 	case c.Window < 1 || c.Message*c.Window > inc.MaxSlots/4:
 		return fmt.Errorf("a window of %d messages of %d packets", c.Window, c.Message)
+	case g.w.pipes() && (c.Pipe < 1 || c.Pipe > inc.MaxSlots/4):
+		return fmt.Errorf("pipes of %d slots", c.Pipe)
 	case c.PathMTU < 4 || c.PathMTU%4 != 0 || c.PathMTU > p.MTUBytes:
 		return fmt.Errorf("path MTU %d: must be a multiple of 4 up to %d", c.PathMTU, p.MTUBytes)
 	case c.RangePackets < 1 || c.RangePackets > maxRangePackets:
@@ -120,8 +132,28 @@ func (g *Group) fill() error {
 	return nil
 }
 
-// window is MW: the packets under way, rounded up to a power of two.
-func (g *Group) window() int { return 1 << bits.Len(uint(g.cfg.Message*g.cfg.Window-1)) }
+// fillPipe replaces the size of pipes and the window, if they were left out.
+func (g *Group) fillPipe() {
+	c, p := &g.cfg, g.w.p
+	if c.Pipe == 0 {
+		c.Pipe = p.WindowPackets
+		for c.Pipe > 1 && g.units() > p.Slots()-g.w.units {
+			c.Pipe /= 2
+		}
+	}
+	if c.Window == 0 {
+		c.Window = max(c.Pipe/c.Message, 1)
+	}
+}
+
+// window is half of the group's slots, a power of two: MW, the packets under way, rounded up, or, in Mode III, the slots of a pipe.
+func (g *Group) window() int {
+	n := g.cfg.Message * g.cfg.Window
+	if g.w.pipes() {
+		n = g.cfg.Pipe
+	}
+	return 1 << bits.Len(uint(n-1))
+}
 
 // units is what the group takes of the buffer.
 func (g *Group) units() int {
@@ -144,7 +176,8 @@ func (g *Group) timeout() uint64 {
 		latency, jitter = max(latency, e.link.Latency), max(jitter, e.link.Up.Jitter, e.link.Down.Jitter)
 	}
 	perPacket := uint64(float64(g.cfg.PathMTU+90)/pace) + 30
-	return uint64(4*t.Levels*(latency+200)+2*t.Levels*jitter) + perPacket*uint64(g.cfg.Message*g.cfg.Window*(t.Degree+1)*2*min(p.Groups, 4))
+	packets := max(g.cfg.Message*g.cfg.Window, g.cfg.Pipe)
+	return uint64(4*t.Levels*(latency+200)+2*t.Levels*jitter) + perPacket*uint64(packets*(t.Degree+1)*2*min(p.Groups, 4))
 }
 
 // findEdges lists the edges, those of a switch together.
@@ -173,7 +206,12 @@ func (g *Group) make() error {
 	if left := w.p.Slots() - w.units; units > left {
 		return fmt.Errorf("a window of %d packets takes %d units of the buffer, of %d are %d left", g.window(), units, w.p.Slots(), left)
 	}
-	g.set = inc.Group{SlotBase: w.units, Log2N: bits.Len(uint(g.window())), BigEndian: g.cfg.BigEndian}
+	g.set = inc.Group{SlotBase: w.units, Log2N: bits.Len(uint(g.window())), BigEndian: g.cfg.BigEndian, PipeSlots: g.cfg.Pipe}
+	if w.pipes() {
+		if err := w.needTimeout(g.timeout()); err != nil {
+			return err
+		}
+	}
 	if err := g.newNumbers(); err != nil {
 		return err
 	}
@@ -187,7 +225,7 @@ func (g *Group) make() error {
 			w.net.Join(edge.Switch, up.Port, up.LocalMAC, edge.Child, down.Port, down.LocalMAC, edge.link)
 			continue
 		}
-		r, err := g.newRank(edge.Rank, up)
+		r, err := g.newRank(edge, up)
 		if err != nil {
 			return err
 		}
@@ -243,15 +281,21 @@ func (g *Group) newNumbers() error {
 func (g *Group) hostQPN() uint32 { return 17 + uint32(g.index) + (g.turn-1)*uint32(g.w.p.Groups) }
 
 // newRank makes the host at the far end of ep.
-func (g *Group) newRank(n int, ep inc.Endpoint) (*rank, error) {
+func (g *Group) newRank(edge joined, ep inc.Endpoint) (*rank, error) {
+	rate := g.cfg.Rate
+	if rate != nil && rate.Line == 0 {
+		own := *rate
+		own.Line = edge.link.BytesPerCycle
+		rate = &own
+	}
 	h, err := host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
 		PeerQPN: ep.LocalQPN, UDPPort: 0xC000 | uint16(g.w.rng.Uint32()&0x3FFF), TTL: 64, Start: g.start, PathMTU: g.cfg.PathMTU,
-		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: g.cfg.RNRCode, CyclesPerMicrosecond: uint64(max(g.w.p.ClockMHz, 1))})
+		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: g.cfg.RNRCode, CyclesPerMicrosecond: g.w.cyclesPerMicrosecond(), Rate: rate})
 	if err != nil {
 		return nil, err
 	}
 	h.SetReceives(0)
-	r := &rank{g: g, n: n, host: h}
+	r := &rank{g: g, n: edge.Rank, host: h}
 	h.OnCompletion = r.completion
 	return r, nil
 }

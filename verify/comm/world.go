@@ -51,9 +51,26 @@ type Config struct {
 	Stall uint64
 	// Limit is how many cycles one run may take; 0 is without limit.
 	Limit uint64
-	// NoGapNAK clears CTRL.gap_nak on every switch.
+	// NoGapNAK clears CTRL.gap_nak on every switch, which Mode III does not ask.
 	NoGapNAK bool
+	// Pipes are settings of Mode III; Mode II does not look at them.
+	Pipes Pipes
 }
+
+// Pipes is what all switches of a Mode III world do with full pipes and what is not acknowledged (docs/pipes.md section 6).
+type Pipes struct {
+	// NoRNR: what finds a pipe full is dropped in silence instead of being answered by an RNR NAK.
+	NoRNR bool
+	// RNRTimer is the code in RNR NAKs; 0 is 1, 10 µs.
+	RNRTimer uint8
+	// CNP: a host whose packet finds a pipe full gets a CNP.
+	CNP bool
+	// TimeoutUS is PIPE_TIMEOUT in microseconds, at most 65,535; 0 is what the slowest group needs.
+	TimeoutUS int
+}
+
+// maxPipeTimeout is what PIPE_TIMEOUT has room for.
+const maxPipeTimeout = 1<<16 - 1
 
 // World is a tree of switches, their links, and the groups on them. Make it with New.
 type World struct {
@@ -66,6 +83,7 @@ type World struct {
 	groups []*Group
 
 	units    int // of the buffer that groups have
+	timeout  int // PIPE_TIMEOUT in microseconds
 	pending  int // calls not done
 	progress uint64
 	err      error
@@ -104,6 +122,11 @@ func (w *World) addSwitch(s int) error {
 			return err
 		}
 	}
+	if w.pipes() {
+		if err := w.programPipes(drv); err != nil {
+			return err
+		}
+	}
 	if s > 0 { // frames that are nobody's, such as those of a connection that is gone, end at a host instead of running in circles
 		if err := drv.Write("BYPASS_PORT", w.port(w.cfg.Tree.Degree), uint32(w.port(0))); err != nil {
 			return err
@@ -111,11 +134,53 @@ func (w *World) addSwitch(s int) error {
 	}
 	sw, ok := d.(net.Switch)
 	if !ok {
-		sw = &bare{DUT: d}
+		sw = newBare(d)
 	}
 	w.net.AddSwitch(sw)
 	return nil
 }
+
+// pipes tells that the switches work in Mode III.
+func (w *World) pipes() bool { return w.p.Mode == 3 }
+
+// programPipes writes what no group decides.
+func (w *World) programPipes(drv *ctrl.Driver) error {
+	c := w.cfg.Pipes
+	if c.RNRTimer > 31 || c.TimeoutUS < 0 || c.TimeoutUS > maxPipeTimeout {
+		return fmt.Errorf("RNR timer code %d, time-out of %d µs: at most 31 and %d", c.RNRTimer, c.TimeoutUS, maxPipeTimeout)
+	}
+	v := uint32(max(c.RNRTimer, 1))
+	if !c.NoRNR {
+		v |= 1 << 8
+	}
+	if c.CNP {
+		v |= 1 << 9
+	}
+	if err := drv.Write("PIPE_CTRL", 0, v); err != nil {
+		return err
+	}
+	if c.TimeoutUS == 0 {
+		return nil
+	}
+	return drv.Write("PIPE_TIMEOUT", 0, uint32(c.TimeoutUS))
+}
+
+// needTimeout makes PIPE_TIMEOUT at least so many cycles, unless somebody has set it.
+func (w *World) needTimeout(cycles uint64) error {
+	us := min(int(cycles/w.cyclesPerMicrosecond())+1, maxPipeTimeout)
+	if w.cfg.Pipes.TimeoutUS > 0 || us <= w.timeout {
+		return nil
+	}
+	w.timeout = us
+	for s, drv := range w.drv {
+		if err := drv.Write("PIPE_TIMEOUT", 0, uint32(us)); err != nil {
+			return fmt.Errorf("switch %d: %w", s, err)
+		}
+	}
+	return nil
+}
+
+func (w *World) cyclesPerMicrosecond() uint64 { return uint64(max(w.p.ClockMHz, 1)) }
 
 // port is the port of an endpoint; those beyond the number of ports share.
 func (w *World) port(e int) int { return e % w.p.Ports }
@@ -227,7 +292,7 @@ func (w *World) Finish(ctx context.Context) error {
 	for s := range w.duts {
 		c, err := w.drv[s].Counters()
 		if err == nil {
-			err = Identities(c)
+			err = Identities(w.p.Mode, c)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("switch %d: %w", s, err))
@@ -238,6 +303,19 @@ func (w *World) Finish(ctx context.Context) error {
 
 // bare is an engine that nobody watches.
 type bare struct{ dut.DUT }
+
+// timed is a bare one with timers of its own.
+type timed struct {
+	bare
+	net.Timed
+}
+
+func newBare(d dut.DUT) net.Switch {
+	if t, ok := d.(net.Timed); ok {
+		return &timed{bare{d}, t}
+	}
+	return &bare{d}
+}
 
 // stillCycles is how long an engine that is not idle may stand still.
 const stillCycles = 2000

@@ -94,6 +94,20 @@ type Switch interface {
 	Idle() bool
 }
 
+// Timed may be implemented by a Switch with timers that SkipTo moves on. One whose timers count its own clock is not idle while they run.
+type Timed interface {
+	// Deadline is the cycle at which the engine does something by itself if no frame comes before; host.Never if none.
+	Deadline() uint64
+}
+
+// deadline is when an engine that is idle acts by itself.
+func (s *switchNode) deadline() uint64 {
+	if t, ok := s.Switch.(Timed); ok {
+		return t.Deadline()
+	}
+	return host.Never
+}
+
 // SetWorkers says how many goroutines advance engines at once; 1, the default, is the caller's own. With more, all hosts still run
 // in one goroutine, but at the same time as engines: engines must share nothing that they write, and what a host's functions do
 // must not touch an engine. Hooks, OnQuantum, OnFault, OnDeliver and Drop run while nothing else does.
@@ -263,7 +277,7 @@ func (n *Net) Step() error {
 	n.deliver(end)
 	n.busy = n.busy[:0]
 	for _, s := range n.switches {
-		if s.Idle() {
+		if s.Idle() && s.deadline() >= end {
 			s.SkipTo(end)
 			continue
 		}
@@ -453,6 +467,10 @@ func (n *Net) jump(stop uint64) {
 		if !s.Idle() {
 			return
 		}
+		next = min(next, s.deadline())
+	}
+	if next < n.now+2*n.quantum {
+		return
 	}
 	n.now = next
 	for _, s := range n.switches {
@@ -460,13 +478,13 @@ func (n *Net) jump(stop uint64) {
 	}
 }
 
-// Quiet reports that no frame is on a link, waiting at an engine, or ready at a host.
+// Quiet reports that no frame is on a link, waiting at an engine, or ready at a host, and that no engine's timer runs.
 func (n *Net) Quiet() bool {
 	if len(n.flight) > 0 {
 		return false
 	}
 	for _, s := range n.switches {
-		if !s.Idle() {
+		if !s.Idle() || s.deadline() != host.Never {
 			return false
 		}
 	}

@@ -31,7 +31,7 @@ func Reproducible() manifest.Params {
 	return p
 }
 
-// Manifest describes an engine with these parameters: every register of docs/engine.md section 6, no files.
+// Manifest describes an engine with these parameters: every register of docs/engine.md section 6, in Mode III of docs/pipes.md section 6 too, no files.
 func Manifest(p manifest.Params) *manifest.Manifest {
 	m := &manifest.Manifest{Schema: 1, Name: "synthetic", Digest: "synthetic", Params: p,
 		Clock: manifest.Clock{Port: "clk", Reset: "rst", MHz: p.ClockMHz}}
@@ -60,7 +60,8 @@ func Manifest(p manifest.Params) *manifest.Manifest {
 	add("ECC_INJECT", "rw", 1, 0, f("flips", 0, 2))
 	add("BYPASS_PORT", "rw", p.Ports, 0, f("port", 0, 8))
 	m.Registers[len(m.Registers)-1].ResetStep = 1
-	add("COUNTER", "ro", int(inc.NumCounters), 0, word)
+	counters := inc.Params{Mode: p.Mode}.Counters()
+	add("COUNTER", "ro", int(counters), 0, word)
 	add("GROUP_CTRL", "rw", p.Groups, 0, f("enable", 0, 1), f("reset", 1, 1))
 	add("GROUP_STATUS", "ro", p.Groups, 0, f("busy", 0, 1), f("enabled", 1, 1))
 	add("GROUP_START", "rw", p.Groups, 0, f("psn", 0, 24))
@@ -74,6 +75,12 @@ func Manifest(p manifest.Params) *manifest.Manifest {
 	for i := range 7 {
 		add(fmt.Sprintf("GROUP_ROUTE_%d", i), "rw", p.Groups, 0, f("routes", 0, 30))
 	}
+	if p.Mode == 3 {
+		add("PIPE_CTRL", "rw", 1, 0x101, f("rnr_timer", 0, 5), f("rnr", 8, 1), f("cnp", 9, 1))
+		add("PIPE_TIMEOUT", "rw", 1, 16, f("microseconds", 0, 16))
+		add("GROUP_PIPE", "rw", p.Groups, 0, f("n", 0, 24))
+		add("GROUP_FAILED", "ro", p.Groups, 0, f("mask", 0, p.Members+1))
+	}
 	n := p.Records()
 	add("EP_CTRL", "rw", n, 0, f("valid", 0, 1), f("host", 1, 1), f("port", 8, 8))
 	for _, name := range []string{"LOCAL_QPN", "REMOTE_QPN"} {
@@ -86,7 +93,7 @@ func Manifest(p manifest.Params) *manifest.Manifest {
 		add("EP_"+name, "rw", n, 0, f("address", 0, 16))
 	}
 	add("EP_HEADER", "rw", n, 0, f("udp_source_port", 0, 16), f("ttl", 16, 8), f("tos", 24, 8))
-	for c := range inc.NumCounters {
+	for c := range counters {
 		m.Counters = append(m.Counters, c.String())
 	}
 	return m
