@@ -81,6 +81,7 @@ type Engine struct {
 	outs   []Out    // what leaves, in Mode III
 	arena  []byte   // the payloads of outs
 	due    []Action // taken by Tick
+	spare  group    // what Restore reads, in Mode III
 	queue  []Action // sends to be taken in turn; group.queued says which
 
 	counters Counters
@@ -115,6 +116,10 @@ func New(p Params) (*Engine, error) {
 		if p.pipes() {
 			e.groups[i].sends = make([]sendSide, p.Members+1)
 		}
+	}
+	if p.pipes() {
+		e.spare.ends, e.spare.sends = make([]endpointState, p.Members+1), make([]sendSide, p.Members+1)
+		e.spare.current.offsets = make([]offsets, p.Members+1)
 	}
 	e.SetPipeTimeout(p.resetTimeout())
 	return e, nil

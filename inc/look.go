@@ -15,7 +15,7 @@ const (
 	SlotPartial
 	// SlotComplete has the PSN's result.
 	SlotComplete
-	// SlotOther has contributions of another PSN.
+	// SlotOther has contributions of another PSN; in Mode III the PSN has no slot at all, as it is not in its pipe.
 	SlotOther
 )
 
@@ -45,7 +45,16 @@ func (e *Engine) Look(ei int, wire roce.PSN) (s Sight, ok bool) {
 		}
 	}
 	s = Sight{Collective: at.collective, Op: at.op, DType: at.dtype, BigEndian: g.BigEndian, PSN: psn}
-	switch slot := &e.slots[g.slotOf(psn)]; {
+	index := g.slotOf(psn)
+	if e.params.pipes() {
+		p := at.pipeFrom(1 << member)
+		if psn.Before(g.pipes[p].start) || !psn.Before(g.room(p)) {
+			s.Slot = SlotOther
+			return s, true
+		}
+		index = g.pipeSlot(p, psn)
+	}
+	switch slot := &e.slots[index]; {
 	case slot.mask == 0:
 	case slot.tag != psn:
 		s.Slot = SlotOther

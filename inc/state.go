@@ -152,7 +152,7 @@ func (e *Engine) AppendState(b []byte) []byte {
 // ePSN, acked, the MSN beside it, msn (3 each) and nakSent (1); for each slot flags (1) and, if flagUsed is among them, tag
 // (3), mask (4), opcode (1), length (2), pad (1), immediate (4) and what it keeps: the elements of the sum so far, or in a
 // reproducible engine those of each endpoint in the mask, in ascending order, 4 bytes each, 16-bit types as FP32. Numbers are
-// big-endian.
+// big-endian. In Mode III the form is another one, see appendPipes.
 func (e *Engine) AppendGroupState(b []byte, number int) []byte {
 	be := binary.BigEndian
 	g := &e.groups[number]
@@ -160,6 +160,9 @@ func (e *Engine) AppendGroupState(b []byte, number int) []byte {
 		return append(b, 0)
 	}
 	b = append(b, 1)
+	if e.params.pipes() {
+		return e.appendPipes(b, number)
+	}
 	if g.InBand {
 		b = g.appendRanges(b)
 	}
@@ -238,6 +241,12 @@ func (e *Engine) restoreGroup(r *reader, number int, apply bool) error {
 	if g.enabled {
 		if err := g.legal(e.params); err != nil {
 			return fmt.Errorf("%w: %w", ErrState, err)
+		}
+		if e.params.pipes() {
+			if r.err != nil {
+				return r.err
+			}
+			return e.restorePipes(r, number, apply)
 		}
 		e.restoreRanges(r, &g)
 		g.done = roce.PSN(r.uint(3))
