@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_retransmission: the send side of every endpoint: who keeps up and who lags, the timers, and the queue of who wants to send.
+//
+// Contract
+//   order       one frame or action at a time: rt_rd, at most one cm_*, rt_rd of the next, no earlier than 2 cycles after a cm_*'s; rt_ei,
+//               rt_self, rt_out, rt_pipe, rt_sent, rt_acked and the acknowledgement's fields stand still from the cycle after rt_rd
+//   latency     rt_rd in cycle 0; rt_keep, rt_one_psn from cycle 1 on, the rest of rt_* from cycle 2 on, all until the next rt_rd or the
+//               cycle of a cm_*; cm_* no earlier than cycle 2
+//   throughput  a read, or a commit, in a cycle
+//   keeps up    an out endpoint that does not lag has sent all that its pipe has (sendNext = S, maxSent = S - 1), and neither waits nor has failed
+//   queue       pipes and endpoints that want to send stand in it once, and go to its end after a packet; who no longer wants to is found
+//               out when it is its turn
+//   action      act_*: the next of the queue or a timer that is up, the one in front of the other in turn; stands still until act_done. A timer's
+//               may be out of date, and so may the queue's: rt_one, rt_timeout, rt_resume tell after a look
+//   timers      run in microseconds of a common clock, CLOCK_MHZ cycles each. All are walked through, a group in MASK_W + 2 cycles, or one
+//               more for each found. So a timer is found up, never early, at most 1 us and a walk of GROUPS * (MASK_W + 2) cycles late, if
+//               what is found meanwhile is taken at once; it may be late by a second before it is taken for one that has not begun
+//   start       init_valid holds until the queue has none of those in it that were there when it rose (init_clean); then init_we, an
+//               endpoint a cycle, the last index last; neither in a cycle with a cm_*
+//   stall       none, but init
+//   reset       queue and action empty, nobody has failed; no other state of a group is known until its start
+//   not done    what was acknowledged is ReceiveACK's, what is complete CheckPipe's; a queue whose groups are started over and over while
+//               nothing is taken cannot overflow, as a start waits for the queue
+`default_nettype none
+
+module inc_retransmission #(
+    // bits of an endpoint's index in its group, at least 1
+    parameter EP_W      = 3,
+    // bits of an endpoint's index in the table
+    parameter EI_W      = 4,
+    // bits of an endpoint mask; at most 2**EP_W
+    parameter MASK_W    = 5,
+    // number of groups
+    parameter GROUPS    = 2,
+    // cycles of a microsecond, 1 to 4095
+    parameter CLOCK_MHZ = 250
+) (
+    input  wire                     clk,
+    input  wire                     rst,
+
+    // microseconds, 0 stands for 1
+    input  wire [15:0]              cfg_timeout,
+    input  wire [GROUPS-1:0]        grp_live,
+    // endpoints that have failed, a mask a group
+    output reg  [GROUPS*MASK_W-1:0] grp_failed,
+
+    // start of a group, an endpoint at a time
+    input  wire                     init_valid,
+    input  wire                     init_we,
+    input  wire [EI_W-1:0]          init_ei,
+    output wire                     init_clean,
+
+    // look: an endpoint, or any of its group's
+    input  wire                     rt_rd,
+    input  wire [EI_W-1:0]          rt_ei,
+    // from the next cycle on: the endpoint one-hot, the out endpoints of its pipe, which pipe, that one's S, what the endpoint acknowledged
+    input  wire [MASK_W-1:0]        rt_self,
+    input  wire [MASK_W-1:0]        rt_out,
+    input  wire                     rt_pipe,
+    input  wire [23:0]              rt_sent,
+    input  wire [23:0]              rt_acked,
+    // an acknowledgement's number, in the group's PSNs, and kind: ACK, NAK 0x60, RNR NAK with its code, else a NAK that ends the connection
+    input  wire [23:0]              rt_psn,
+    input  wire                     rt_is_ack,
+    input  wire                     rt_is_nak,
+    input  wire                     rt_is_rnr,
+    input  wire [4:0]               rt_code,
+    // who keeps up
+    output wire [MASK_W-1:0]        rt_keep,
+    // what the endpoint gets next, if it lags
+    output wire [23:0]              rt_one_psn,
+    // the acknowledgement is stale; it acknowledges something, everything before rt_next
+    output wire                     rt_stale,
+    output wire                     rt_progress,
+    output wire [23:0]              rt_next,
+    // actions that the endpoint may take: send one, which it got before; its time-out; resume
+    output wire                     rt_one,
+    output wire                     rt_again,
+    output wire                     rt_timeout,
+    output wire                     rt_resume,
+
+    // commits: an acknowledgement that is not stale; a send to rt_keep; a send to one; time-out; resume; all endpoints of the group begin at
+    // S; one that stood in the queue for nothing
+    input  wire                     cm_ack,
+    input  wire                     cm_send,
+    input  wire                     cm_one,
+    input  wire                     cm_timeout,
+    input  wire                     cm_resume,
+    input  wire                     cm_open,
+    input  wire                     cm_drop,
+    // data was accepted, which neither of the others goes with but cm_send and cm_open
+    input  wire                     cm_data,
+    // the pipe has after this something that it may send to who keeps up
+    input  wire                     cm_more,
+
+    // what is to be done next; of a pipe act_ei is that of endpoint 0 (aggregation) or 1 (broadcast) of its group
+    output wire                     act_valid,
+    output wire                     act_timer,
+    output wire                     act_pipe,
+    output wire [EI_W-1:0]          act_ei,
+    input  wire                     act_done
+);
+
+    localparam GRP_W   = EI_W > EP_W ? EI_W - EP_W : 1;
+    localparam TIME_W  = 22;
+    localparam SIDE_W  = 2 + MASK_W * (4 + TIME_W);
+    localparam QUEUE   = (GROUPS << EP_W) + 2 * GROUPS;
+    localparam QUEUE_W = $clog2(QUEUE + 1);
+    localparam TICK_W  = CLOCK_MHZ > 1 ? $clog2(CLOCK_MHZ) : 1;
+    localparam [31:0]  TICK_TOP = CLOCK_MHZ - 1;
+    localparam [31:0]  LAST_EP  = MASK_W - 1;
+    localparam [31:0]  LAST_GRP = GROUPS - 1;
+
+`ifndef __ICARUS__
+    generate
+        if (EP_W < 1 || EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
+            $error("inc_retransmission: GROUPS must be 1 to 2**(EI_W - EP_W)");
+        end
+        if (MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_mask
+            $error("inc_retransmission: MASK_W must be at most 2**EP_W");
+        end
+        if (CLOCK_MHZ < 1 || CLOCK_MHZ > 4095) begin : gen_bad_clock
+            $error("inc_retransmission: CLOCK_MHZ must be 1 to 4095");
+        end
+    endgenerate
+`endif
+
+    wire [GRP_W-1:0] group;
+    wire [GRP_W-1:0] init_group;
+    generate
+        if (EI_W > EP_W) begin : gen_groups
+            assign group      = rt_ei[EI_W-1:EP_W];
+            assign init_group = init_ei[EI_W-1:EP_W];
+        end else begin : gen_one_group
+            assign group      = 1'b0;
+            assign init_group = 1'b0;
+        end
+    endgenerate
+
+    // ---- time ----
+
+    reg [TICK_W-1:0] tick_reg;
+    reg [TIME_W-1:0] now_reg;
+
+    always @(posedge clk) begin
+        tick_reg <= tick_reg + {{(TICK_W-1){1'b0}}, 1'b1};
+        if (tick_reg == TICK_TOP[TICK_W-1:0]) begin
+            tick_reg <= {TICK_W{1'b0}};
+            now_reg  <= now_reg + {{(TIME_W-1){1'b0}}, 1'b1};
+        end
+        if (rst) begin
+            tick_reg <= {TICK_W{1'b0}};
+            now_reg  <= {TIME_W{1'b0}};
+        end
+    end
+
+    // the microsecond that has begun does not count
+    wire [TIME_W-1:0] soon    = now_reg + {{(TIME_W-1){1'b0}}, 1'b1};
+    wire [TIME_W-1:0] timeout = cfg_timeout == 16'd0 ? {{(TIME_W-1){1'b0}}, 1'b1} : {{(TIME_W-16){1'b0}}, cfg_timeout};
+
+    // IBTA's times: 10 or 15 us doubled over and over, but for the lowest code, and 0 is the longest
+    wire [TIME_W-1:0] rnr_step = rt_code[0] && rt_code[4:1] != 4'd0 ? {{(TIME_W-4){1'b0}}, 4'd15} : {{(TIME_W-4){1'b0}}, 4'd10};
+    wire [TIME_W-1:0] rnr_time = rnr_step << (rt_code == 5'd0 ? 5'd16 : {1'b0, rt_code[4:1]});
+
+    // ---- state: a word a group, a word an endpoint ----
+
+    wire [1:0]                stands;       // the pipes that stand in the queue
+    wire [MASK_W-1:0]         failed, lag, waits, on;
+    wire [MASK_W*TIME_W-1:0]  deadline;
+    wire [1:0]                stands_next;
+    wire [MASK_W-1:0]         failed_next, lag_next, waits_next, on_next;
+    wire [MASK_W*TIME_W-1:0]  deadline_next;
+    wire                      side_we;
+
+    wire                      own_stands;   // in the queue
+    wire [1:0]                backoff;
+    wire [23:0]               max_sent, send_next;
+    wire                      own_stands_next;
+    wire [1:0]                backoff_next;
+    wire [23:0]               max_sent_next, send_next_next;
+    wire                      own_we;
+
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SIDE_W), .ADDR_W(GRP_W)) u_sides (
+        .clk   (clk),
+        .we    (side_we || init_we),
+        .waddr (side_we ? group : init_group),
+        .wdata (side_we ? {stands_next, failed_next, lag_next, waits_next, on_next, deadline_next} : {SIDE_W{1'b0}}),
+        .re    (rt_rd),
+        .raddr (group),
+        .rdata ({stands, failed, lag, waits, on, deadline})
+    );
+    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(51), .ADDR_W(EI_W)) u_senders (
+        .clk   (clk),
+        .we    (own_we || init_we),
+        .waddr (own_we ? rt_ei : init_ei),
+        .wdata (own_we ? {own_stands_next, backoff_next, max_sent_next, send_next_next} : 51'd0),
+        .re    (rt_rd),
+        .raddr (rt_ei),
+        .rdata ({own_stands, backoff, max_sent, send_next})
+    );
+
+    // ---- look ----
+
+    reg [TIME_W-1:0] own_deadline;
+    integer d;
+    always @* begin
+        own_deadline = {TIME_W{1'b0}};
+        for (d = 0; d < MASK_W; d = d + 1) begin
+            own_deadline = own_deadline | (deadline[TIME_W*d +: TIME_W] & {TIME_W{rt_self[d]}});
+        end
+    end
+
+    localparam [MASK_W-1:0] NOBODY = {MASK_W{1'b0}};
+    wire own_lag    = (lag & rt_self) != NOBODY;
+    wire own_waits  = (waits & rt_self) != NOBODY;
+    wire own_failed = (failed & rt_self) != NOBODY;
+    wire own_on     = (on & rt_self) != NOBODY;
+
+    // one above what the endpoint was ever sent, and what it gets next
+    wire [23:0] top     = own_lag ? max_sent + 24'd1 : rt_sent;
+    wire [23:0] unacked = rt_acked + 24'd1;
+    wire [23:0] next    = rt_is_ack ? rt_psn + 24'd1 : rt_psn;
+    wire [23:0] gain    = next - unacked;
+    wire [23:0] under   = top - next;
+    wire [23:0] skips   = next - send_next;
+    wire [23:0] again   = max_sent - send_next;
+    wire [23:0] after   = send_next + 24'd1;
+    wire [TIME_W-1:0] past = now_reg - own_deadline;
+
+    reg        stale_reg, progress_reg, at_top_reg, all_reg, one_reg, again_reg, timeout_reg, resume_reg, caught_reg, level_reg, nothing_reg;
+    reg [23:0] next_reg, unacked_reg, ahead_reg, after_reg;
+
+    always @(posedge clk) begin
+        // a NAK of what comes after everything is an acknowledgement: rt_next == top goes back to nothing
+        stale_reg    <= under[23] || gain[23] || (gain == 24'd0 && rt_is_ack);
+        progress_reg <= !gain[23] && gain != 24'd0 && (rt_is_ack || rt_is_nak || rt_is_rnr);
+        at_top_reg   <= under == 24'd0;
+        next_reg     <= next;
+        unacked_reg  <= unacked;
+        // what is sent next, when this acknowledgement is in
+        ahead_reg    <= skips[23] ? send_next : next;
+        level_reg    <= (skips[23] ? send_next : next) == rt_sent;
+        all_reg      <= unacked == rt_sent;
+        nothing_reg  <= unacked == top;
+        after_reg    <= after;
+        caught_reg   <= after == rt_sent;
+        one_reg      <= own_lag && !own_waits && !own_failed;
+        again_reg    <= !again[23];
+        timeout_reg  <= own_on && !past[TIME_W-1];
+        resume_reg   <= own_waits && !past[TIME_W-1];
+    end
+
+    assign rt_keep     = rt_out & ~lag;
+    assign rt_one_psn  = send_next;
+    assign rt_stale    = stale_reg;
+    assign rt_progress = progress_reg;
+    assign rt_next     = next_reg;
+    assign rt_one      = one_reg;
+    assign rt_again    = again_reg;
+    assign rt_timeout  = timeout_reg;
+    assign rt_resume   = resume_reg;
+
+    // ---- commit ----
+
+    wire back  = cm_ack && rt_is_nak && !at_top_reg;
+    wire rests = cm_ack && rt_is_rnr && !at_top_reg;
+    wire fails = cm_ack && !rt_is_ack && !rt_is_nak && !rt_is_rnr;
+    wire moves = cm_ack && progress_reg;
+    wire idle  = own_waits || own_failed;
+
+    wire own_failed_next = own_failed || fails;
+    wire own_waits_next  = (own_waits && !cm_resume) || rests;
+
+    // what an endpoint gets next, as long as it lags; when it begins to, what it got last
+    assign send_next_next = back && !idle ? next_reg
+                          : cm_ack ? ahead_reg
+                          : cm_one ? after_reg
+                          : cm_timeout || cm_resume ? unacked_reg : send_next;
+    assign max_sent_next  = !own_lag ? rt_sent - 24'd1 : cm_one && !again_reg ? send_next : max_sent;
+    assign backoff_next   = moves ? 2'd0 : cm_timeout && backoff != 2'd3 ? backoff + 2'd1 : backoff;
+
+    // lags at an acknowledgement: who goes back or rests begins to, who lagged may be there again
+    wire own_lag_next = own_failed_next || own_waits_next
+                        || (cm_ack && (back || (own_lag && !level_reg)))
+                        || (cm_one && !caught_reg)
+                        || cm_timeout
+                        || (cm_resume && !all_reg);
+
+    // the timer: off while the endpoint rests, has failed, or has everything
+    wire starts  = (cm_one && !own_on) || cm_timeout || (cm_resume && !nothing_reg) || (moves && !at_top_reg);
+    wire stops   = own_failed_next || own_waits_next || (moves && at_top_reg) || (cm_resume && nothing_reg);
+    wire own_on_next = (own_on || starts) && !stops;
+    wire sets    = rests || (starts && !stops);
+    wire [TIME_W-1:0] period   = timeout << backoff_next;
+    wire [TIME_W-1:0] own_time = soon + (rests ? rnr_time : period);
+
+    wire one_endpoint = cm_ack || cm_one || cm_timeout || cm_resume;
+
+    genvar e;
+    generate
+        for (e = 0; e < MASK_W; e = e + 1) begin : gen_endpoint
+            wire mine = one_endpoint && rt_self[e];
+            wire sent = cm_send && rt_keep[e] && !on[e];
+            assign failed_next[e] = mine ? own_failed_next : failed[e];
+            assign lag_next[e]    = mine ? own_lag_next : cm_open ? failed[e] : lag[e];
+            assign waits_next[e]  = mine ? own_waits_next : !cm_open && waits[e];
+            assign on_next[e]     = mine ? own_on_next : sent || (!cm_open && on[e]);
+            assign deadline_next[TIME_W*e +: TIME_W] = mine && sets ? own_time
+                                                     : sent ? soon + timeout : deadline[TIME_W*e +: TIME_W];
+        end
+    endgenerate
+
+    // ---- who wants to send ----
+
+    wire touches   = one_endpoint || cm_send || cm_open || cm_drop || cm_data;
+    wire queued    = act_valid && !act_timer && act_done;
+    wire pops_pipe = queued && act_pipe;
+    wire pops_own  = queued && !act_pipe;
+
+    wire [1:0] which      = {rt_pipe, !rt_pipe};
+    wire       keeps_any  = (rt_out & ~lag_next) != NOBODY;
+    wire       pipe_there = (stands & which) != 2'd0 && !pops_pipe;
+    wire       pipe_joins = touches && cm_more && keeps_any && !pipe_there;
+    assign stands_next    = (stands & ~(which & {2{pops_pipe}})) | (which & {2{pipe_joins}});
+
+    wire own_there = own_stands && !pops_own;
+    wire own_wants = own_lag_next && !own_waits_next && !own_failed_next;
+    wire own_joins = one_endpoint && own_wants && !own_there;
+    assign own_stands_next = own_there || own_joins;
+
+    assign side_we = touches;
+    assign own_we  = one_endpoint || (cm_drop && pops_own);
+
+    // ---- failed, for the control plane ----
+
+    integer g;
+    always @(posedge clk) begin
+        for (g = 0; g < GROUPS; g = g + 1) begin
+            if (init_we && init_group == g[GRP_W-1:0]) begin
+                grp_failed[MASK_W*g +: MASK_W] <= NOBODY;
+            end else if (side_we && group == g[GRP_W-1:0]) begin
+                grp_failed[MASK_W*g +: MASK_W] <= failed_next;
+            end
+        end
+        if (rst) begin
+            grp_failed <= {(GROUPS*MASK_W){1'b0}};
+        end
+    end
+
+    // ---- queue: {pipe, ei}; an endpoint joins a cycle after its commit ----
+
+    reg                late_reg;
+    reg  [EI_W-1:0]    late_ei_reg;
+    reg  [QUEUE_W-1:0] head_reg, tail_reg;
+    reg  [QUEUE_W:0]   held_reg;            // in the memory
+    reg  [QUEUE_W:0]   standing_reg;        // all
+    reg                shown_reg;           // the memory shows its first
+    wire [EI_W:0]      first;
+    wire [EI_W-1:0]    pipe_ei;
+    wire               joins = pipe_joins || late_reg;
+    wire               fetch;
+    wire               takes_first;
+
+    generate
+        if (EI_W > EP_W) begin : gen_pipe_ei
+            wire [EP_W-1:0] pipe_ep = {{(EP_W-1){1'b0}}, rt_pipe};
+            assign pipe_ei = {group, pipe_ep};
+        end else begin : gen_pipe_ep
+            assign pipe_ei = {{(EP_W-1){1'b0}}, rt_pipe};
+        end
+    endgenerate
+
+    inc_ram_1r1w #(.WORDS(1 << QUEUE_W), .BITS(EI_W + 1), .ADDR_W(QUEUE_W)) u_queue (
+        .clk   (clk),
+        .we    (joins),
+        .waddr (tail_reg),
+        .wdata (late_reg ? {1'b0, late_ei_reg} : {1'b1, pipe_ei}),
+        .re    (fetch),
+        .raddr (head_reg),
+        .rdata (first)
+    );
+
+    assign fetch = held_reg != {(QUEUE_W+1){1'b0}} && (!shown_reg || takes_first);
+
+    always @(posedge clk) begin
+        late_reg    <= own_joins;
+        late_ei_reg <= rt_ei;
+        if (joins) begin
+            tail_reg <= tail_reg + {{(QUEUE_W-1){1'b0}}, 1'b1};
+        end
+        if (fetch) begin
+            head_reg  <= head_reg + {{(QUEUE_W-1){1'b0}}, 1'b1};
+            shown_reg <= 1'b1;
+        end else if (takes_first) begin
+            shown_reg <= 1'b0;
+        end
+        held_reg     <= held_reg + {{QUEUE_W{1'b0}}, joins} - {{QUEUE_W{1'b0}}, fetch};
+        standing_reg <= standing_reg + {{QUEUE_W{1'b0}}, joins} - {{QUEUE_W{1'b0}}, queued};
+        if (rst) begin
+            late_reg     <= 1'b0;
+            tail_reg     <= {QUEUE_W{1'b0}};
+            head_reg     <= {QUEUE_W{1'b0}};
+            shown_reg    <= 1'b0;
+            held_reg     <= {(QUEUE_W+1){1'b0}};
+            standing_reg <= {(QUEUE_W+1){1'b0}};
+        end
+    end
+
+    // ---- a start waits until those who stood in the queue are gone ----
+
+    reg               fence_reg;
+    reg [QUEUE_W:0]   before_reg;
+
+    assign init_clean = fence_reg && before_reg == {(QUEUE_W+1){1'b0}};
+
+    always @(posedge clk) begin
+        if (!fence_reg) begin
+            fence_reg  <= init_valid && !late_reg && !joins;
+            before_reg <= standing_reg - {{QUEUE_W{1'b0}}, queued};
+        end else begin
+            if (queued && before_reg != {(QUEUE_W+1){1'b0}}) begin
+                before_reg <= before_reg - {{QUEUE_W{1'b0}}, 1'b1};
+            end
+            if (init_we && init_ei[EP_W-1:0] == {EP_W{1'b1}}) begin
+                fence_reg <= 1'b0;
+            end
+        end
+        if (rst) begin
+            fence_reg <= 1'b0;
+        end
+    end
+
+    // ---- the walk through the timers, in a copy of what they are ----
+
+    localparam WALK_W = MASK_W * (1 + TIME_W);
+    localparam [1:0] W_READ = 2'd0, W_TAKE = 2'd1, W_LOOK = 2'd2, W_FOUND = 2'd3;
+
+    reg  [1:0]         walk_reg;
+    reg  [GRP_W-1:0]   walk_group_reg;
+    reg  [EP_W-1:0]    walk_ep_reg;
+    reg  [WALK_W-1:0]  walk_word_reg;
+    wire [WALK_W-1:0]  walk_word;
+    wire [WALK_W-1:0]  walk_next;
+    wire               takes_timer;
+
+    generate
+        for (e = 0; e < MASK_W; e = e + 1) begin : gen_walk
+            assign walk_next[(1+TIME_W)*e +: 1+TIME_W] = side_we ? {on_next[e] || waits_next[e], deadline_next[TIME_W*e +: TIME_W]}
+                                                                 : {(1+TIME_W){1'b0}};
+        end
+    endgenerate
+
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(WALK_W), .ADDR_W(GRP_W)) u_walk (
+        .clk   (clk),
+        .we    (side_we || init_we),
+        .waddr (side_we ? group : init_group),
+        .wdata (walk_next),
+        .re    (walk_reg == W_READ),
+        .raddr (walk_group_reg),
+        .rdata (walk_word)
+    );
+
+    wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
+    wire [TIME_W-1:0]     walk_past = now_reg - walk_word_reg[TIME_W-1:0];
+    wire                  walk_up   = walk_word_reg[TIME_W] && !walk_past[TIME_W-1];
+    wire                  walk_last = walk_ep_reg == LAST_EP[EP_W-1:0];
+    wire                  walk_on   = (walk_reg == W_LOOK && !walk_up) || (walk_reg == W_FOUND && takes_timer);
+
+    always @(posedge clk) begin
+        case (walk_reg)
+            W_READ: begin
+                walk_ep_reg <= {EP_W{1'b0}};
+                walk_reg    <= W_TAKE;
+            end
+            W_TAKE: begin
+                walk_word_reg <= live_wide[{1'b0, walk_group_reg}] ? walk_word : {WALK_W{1'b0}};
+                walk_reg      <= W_LOOK;
+            end
+            default: begin
+                if (walk_on) begin
+                    walk_word_reg <= walk_word_reg >> (1 + TIME_W);
+                    walk_ep_reg   <= walk_ep_reg + {{(EP_W-1){1'b0}}, 1'b1};
+                    walk_reg      <= walk_last ? W_READ : W_LOOK;
+                    if (walk_last) begin
+                        walk_group_reg <= walk_group_reg == LAST_GRP[GRP_W-1:0] ? {GRP_W{1'b0}} : walk_group_reg + {{(GRP_W-1){1'b0}}, 1'b1};
+                    end
+                end else begin
+                    walk_reg <= W_FOUND;
+                end
+            end
+        endcase
+        if (rst) begin
+            walk_reg       <= W_READ;
+            walk_group_reg <= {GRP_W{1'b0}};
+        end
+    end
+
+    // ---- what is next: the queue's first or the walk's find, in turn ----
+
+    reg             act_valid_reg, act_timer_reg, act_pipe_reg;
+    reg  [EI_W-1:0] act_ei_reg;
+    wire [EI_W-1:0] walk_ei;
+    generate
+        if (EI_W > EP_W) begin : gen_walk_ei
+            assign walk_ei = {walk_group_reg, walk_ep_reg};
+        end else begin : gen_walk_ep
+            assign walk_ei = walk_ep_reg;
+        end
+    endgenerate
+
+    wire act_free  = !act_valid_reg || act_done;
+    wire found     = walk_reg == W_FOUND;
+    assign takes_timer = act_free && found && !(shown_reg && act_timer_reg);
+    assign takes_first = act_free && shown_reg && !takes_timer;
+
+    always @(posedge clk) begin
+        if (act_free) begin
+            act_valid_reg <= takes_timer || takes_first;
+        end
+        if (takes_timer || takes_first) begin
+            act_timer_reg <= takes_timer;
+            act_pipe_reg  <= takes_first && first[EI_W];
+            act_ei_reg    <= takes_timer ? walk_ei : first[EI_W-1:0];
+        end
+        if (rst) begin
+            act_valid_reg <= 1'b0;
+            act_timer_reg <= 1'b0;
+        end
+    end
+
+    assign act_valid = act_valid_reg;
+    assign act_timer = act_timer_reg;
+    assign act_pipe  = act_pipe_reg;
+    assign act_ei    = act_ei_reg;
+
+    wire unused_bits = &{1'b0, skips, again, past, walk_past, TICK_TOP, LAST_EP, LAST_GRP, init_ei};
+
+endmodule
+
+`default_nettype wire
