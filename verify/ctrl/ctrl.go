@@ -102,6 +102,9 @@ func (d *Driver) SetGroup(g int, s inc.Group) error {
 		{"GROUP_IN_MASK", s.InMask}, {"GROUP_OUT_MASK", s.OutMask}, {"GROUP_ACK_MASK", s.AckMask},
 		{"GROUP_PARENT", parent}, {"GROUP_COLLECTIVE", coll},
 	}
+	if d.man.Params.Mode == 3 {
+		list = append(list, value{"GROUP_PIPE", uint32(s.PipeSlots)})
+	}
 	if !s.InBand {
 		return d.writeAll(g, list) // it does not ask where the root ranks are
 	}
@@ -118,6 +121,18 @@ func (d *Driver) SetGroup(g int, s inc.Group) error {
 		list = append(list, value{fmt.Sprintf("GROUP_ROUTE_%d", i), v})
 	}
 	return d.writeAll(g, list)
+}
+
+// SetPipes writes PIPE_CTRL and PIPE_TIMEOUT of a Mode III engine; the time-out is in microseconds.
+func (d *Driver) SetPipes(c inc.PipeCtrl, timeout uint16) error {
+	v := uint32(c.RNRTimer)
+	if c.RNR {
+		v |= 1 << 8
+	}
+	if c.CNP {
+		v |= 1 << 9
+	}
+	return d.writeAll(0, []value{{"PIPE_CTRL", v}, {"PIPE_TIMEOUT", uint32(timeout)}})
 }
 
 // busyReads bounds the wait for a group's start; a start visits every slot once, so buffers of any size fit.

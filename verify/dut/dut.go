@@ -8,6 +8,8 @@
 // collected with Accepted and Out. A DUT is used by one goroutine.
 package dut
 
+import "math"
+
 // Frame is an Ethernet frame without FCS, offered to a port.
 type Frame struct {
 	// Data is the frame. It belongs to the DUT from Offer on.
@@ -50,6 +52,21 @@ type Pauses struct {
 	Burst int
 }
 
+// Act is something that a Mode III engine decided, in the cycle in which it took effect (docs/pipes.md section 7).
+type Act struct {
+	At uint64
+	// Kind is ActFrame or the value of an inc.ActionKind.
+	Kind uint8
+	// EI is the endpoint's table index, for a send group·EPS + pipe. It means nothing for a frame.
+	EI int
+}
+
+// ActFrame is the kind of an Act that decided a frame: the next of those that were accepted.
+const ActFrame = 0
+
+// Never is a cycle that does not come.
+const Never = math.MaxUint64
+
 // DUT is an engine under test.
 type DUT interface {
 	// Ports is the number of ports.
@@ -70,6 +87,11 @@ type DUT interface {
 	Waiting() int
 	// Accepted returns, once, what was accepted since the last call.
 	Accepted() []Accepted
+	// Acts returns, once, what a Mode III engine decided since the last call, in that order; Mode II engines tell nothing.
+	Acts() []Act
+	// Timers returns the first cycle in which the engine may act by itself if no frame comes before, Never if it does not. ok is
+	// false if its timers count its own clock, which nobody can see and SkipTo does not move.
+	Timers() (next uint64, ok bool)
 	// Out returns, once, what left since the last call, ordered by Last, then port.
 	Out() []Out
 	// Read and Write use the register bus; time passes meanwhile. A bus error is an error.

@@ -27,7 +27,8 @@ const (
 const referenceLatency = 20
 
 // Reference is the engine of package inc behind the DUT contract: one frame at a time goes through at the width of the
-// bus, its effects are immediate, what it makes leaves a fixed delay later.
+// bus, its effects are immediate, what it makes leaves a fixed delay later. In Mode III it takes all sends that may be taken after each
+// frame, and time-outs as soon as they are due.
 type Reference struct {
 	man  *manifest.Manifest
 	eng  *inc.Engine
@@ -39,7 +40,11 @@ type Reference struct {
 	portFree  []uint64
 	leaving   []Out
 	accepted  []Accepted
+	acts      []Act
 	out       []Out
+
+	wants []inc.Action // scratch: what may be done
+	turns []inc.Action // who has sent since the last time that nobody wanted to, in this order
 }
 
 // NewReference makes a reference engine with the parameters and registers of m, as after reset.
@@ -54,9 +59,54 @@ func NewReference(m *manifest.Manifest) (*Reference, error) {
 // Engine is the engine inside.
 func (r *Reference) Engine() *inc.Engine { return r.eng }
 
-// Handle gives the engine a frame outside of all time and returns what leaves because of it.
-func (r *Reference) Handle(port int, frame []byte, rxErr bool) []inc.Out {
-	return r.eng.Handle(0, port, frame, rxErr)
+// Handle gives the engine a frame and returns what leaves because of it: in Mode III its answers alone.
+func (r *Reference) Handle(cycle uint64, port int, frame []byte, rxErr bool) []inc.Out {
+	return r.eng.Handle(r.time(cycle), port, frame, rxErr)
+}
+
+// Act gives a Mode III engine an action and returns what leaves because of it. It is an inc.ErrAction if the action may not be taken now,
+// or if there is none like it.
+func (r *Reference) Act(a Act) ([]inc.Out, error) {
+	action, err := r.Action(a)
+	if err != nil {
+		return nil, err
+	}
+	return r.eng.Act(r.time(a.At), action)
+}
+
+// Action is what an Act that is no frame means.
+func (r *Reference) Action(a Act) (inc.Action, error) {
+	eps := r.man.Params.EPS()
+	action := inc.Action{Kind: inc.ActionKind(a.Kind), Group: a.EI / eps, Endpoint: a.EI % eps}
+	if action.Kind == inc.ActSend {
+		action.Pipe, action.Endpoint = inc.Pipe(action.Endpoint), 0
+	}
+	if action.Kind < inc.ActSend || action.Kind > inc.ActResume {
+		return action, fmt.Errorf("kind %d, ei %d: %w", a.Kind, a.EI, inc.ErrAction)
+	}
+	return action, nil
+}
+
+// act is an action as an engine tells it.
+func (r *Reference) act(cycle uint64, a inc.Action) Act {
+	eps := r.man.Params.EPS()
+	if a.Kind == inc.ActSend {
+		return Act{cycle, uint8(a.Kind), a.Group*eps + int(a.Pipe)}
+	}
+	return Act{cycle, uint8(a.Kind), a.Group*eps + a.Endpoint}
+}
+
+// picoseconds of a second over those of a cycle at 1 MHz.
+const psPerCycleMHz = 1_000_000
+
+// time is the reference's time at a cycle, rounded down.
+func (r *Reference) time(cycle uint64) inc.Time {
+	return inc.Time(cycle * psPerCycleMHz / uint64(max(r.man.Params.ClockMHz, 1)))
+}
+
+// Cycle is the first cycle that is not before a time of the engine inside.
+func (r *Reference) Cycle(at inc.Time) uint64 {
+	return (uint64(max(at, 0))*uint64(max(r.man.Params.ClockMHz, 1)) + psPerCycleMHz - 1) / psPerCycleMHz
 }
 
 // Ports is the number of ports.
@@ -68,9 +118,10 @@ func (r *Reference) Now() uint64 { return r.now }
 // Offer queues a frame at a port.
 func (r *Reference) Offer(port int, f Frame) { r.in[port] = append(r.in[port], f) }
 
-// StepTo handles every frame whose last beat is in by cycle.
+// StepTo handles every frame whose last beat is in by cycle, and whatever is due by then.
 func (r *Reference) StepTo(cycle uint64) error {
 	for {
+		due, _ := r.Timers()
 		best, at := -1, uint64(0)
 		for i := range r.in {
 			p := (r.turn + i) % len(r.in)
@@ -81,11 +132,16 @@ func (r *Reference) StepTo(cycle uint64) error {
 				best, at = p, t
 			}
 		}
-		if best < 0 {
-			break
+		var f Frame
+		end := uint64(Never)
+		if best >= 0 {
+			f = r.in[best][0]
+			end = at + r.beats(f.Data)
 		}
-		f := r.in[best][0]
-		end := at + r.beats(f.Data)
+		if due < end && due <= cycle {
+			r.wake(max(due, r.now))
+			continue
+		}
 		if end > cycle {
 			break
 		}
@@ -93,13 +149,11 @@ func (r *Reference) StepTo(cycle uint64) error {
 		r.turn = best + 1
 		r.free = end
 		r.accepted = append(r.accepted, Accepted{Port: best, First: at, At: end, Data: f.Data, Err: f.Err})
-		for _, made := range r.Handle(best, f.Data, f.Err) {
-			o := Out{Port: made.Port, Data: made.Frame, Err: made.Err}
-			o.First = max(end+referenceLatency, r.portFree[o.Port])
-			o.Last = o.First + r.beats(o.Data)
-			r.portFree[o.Port] = o.Last
-			r.leaving = append(r.leaving, o)
+		if r.man.Params.Mode == 3 {
+			r.acts = append(r.acts, Act{At: end, Kind: ActFrame})
 		}
+		r.leave(end, r.Handle(end, best, f.Data, f.Err))
+		r.sendAll(end)
 	}
 	r.now = max(r.now, cycle)
 	slices.SortStableFunc(r.leaving, func(a, b Out) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
@@ -112,6 +166,83 @@ func (r *Reference) StepTo(cycle uint64) error {
 	return nil
 }
 
+// leave sends what was made in a cycle.
+func (r *Reference) leave(cycle uint64, outs []inc.Out) {
+	for _, made := range outs {
+		o := Out{Port: made.Port, Data: made.Frame, Err: made.Err}
+		o.First = max(cycle+referenceLatency, r.portFree[o.Port])
+		o.Last = o.First + r.beats(o.Data)
+		r.portFree[o.Port] = o.Last
+		r.leaving = append(r.leaving, o)
+	}
+}
+
+// wake takes the time-outs and resumes that are due in a cycle.
+func (r *Reference) wake(cycle uint64) {
+	r.wants = r.eng.Due(r.time(cycle), r.wants[:0])
+	for _, a := range slices.Clone(r.wants) {
+		if a.Kind == inc.ActTimeout || a.Kind == inc.ActResume {
+			r.do(cycle, a)
+		}
+	}
+	r.sendAll(cycle)
+}
+
+// sendAll takes sends until nobody wants to send any more, in turn: who has sent least lately first.
+func (r *Reference) sendAll(cycle uint64) {
+	if r.man.Params.Mode != 3 {
+		return
+	}
+	r.turns = r.turns[:0]
+	for {
+		r.wants = r.eng.Due(math.MinInt64, r.wants[:0]) // sends alone
+		best, rank := -1, 0
+		for i, a := range r.wants {
+			if a.Kind != inc.ActSend && a.Kind != inc.ActSendOne {
+				continue
+			}
+			if k := slices.Index(r.turns, a); best < 0 || k < rank {
+				best, rank = i, k
+			}
+		}
+		if best < 0 {
+			return
+		}
+		a := r.wants[best]
+		if rank >= 0 {
+			r.turns = slices.Delete(r.turns, rank, rank+1)
+		}
+		r.turns = append(r.turns, a)
+		r.do(cycle, a)
+	}
+}
+
+// do takes an action that may be taken.
+func (r *Reference) do(cycle uint64, a inc.Action) {
+	outs, err := r.eng.Act(r.time(cycle), a)
+	if err != nil {
+		return // it was taken back by one before: a time-out of who waits now
+	}
+	r.acts = append(r.acts, r.act(cycle, a))
+	r.leave(cycle, outs)
+}
+
+// Acts returns what was decided since the last call.
+func (r *Reference) Acts() []Act {
+	a := r.acts
+	r.acts = nil
+	return a
+}
+
+// Timers returns when the next time-out or wait is over.
+func (r *Reference) Timers() (uint64, bool) {
+	at, ok := r.eng.NextDeadline()
+	if !ok {
+		return Never, true
+	}
+	return r.Cycle(at), true
+}
+
 func (r *Reference) beats(data []byte) uint64 {
 	return uint64((len(data) + r.man.Params.BusBytes - 1) / r.man.Params.BusBytes)
 }
@@ -119,7 +250,7 @@ func (r *Reference) beats(data []byte) uint64 {
 // SkipTo sets the time.
 func (r *Reference) SkipTo(cycle uint64) { r.now = max(r.now, cycle) }
 
-// Still is without end as soon as nothing is inside: the reference does nothing behind anyone's back.
+// Still is without end as soon as nothing is inside: but for timers, which Timers tells, the reference does nothing behind anyone's back.
 func (r *Reference) Still() uint64 {
 	if r.Waiting() > 0 || len(r.leaving) > 0 || len(r.out) > 0 {
 		return 0
@@ -161,10 +292,11 @@ func (r *Reference) Reset() error {
 	p := r.man.Params
 	eng, err := inc.New(inc.Params{Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTU: p.MTUBytes, Slots: p.Slots(),
 		ICRCCheck: p.ICRCCheck, DTypes: cmp.Or(uint8(p.DTypeMask()), 1<<inc.DTypeINT32), Ops: cmp.Or(uint8(p.OpMask()), 1<<inc.OpSum),
-		Reproducible: p.Reproducible(), InBand: p.InBand})
+		Reproducible: p.Reproducible(), InBand: p.InBand, Mode: p.Mode})
 	if err != nil {
 		return fmt.Errorf("reference: %w", err)
 	}
+	eng.SetManual(true)
 	r.eng = eng
 	r.regs = map[uint32]uint32{}
 	for i := range r.man.Registers {
@@ -179,8 +311,18 @@ func (r *Reference) Reset() error {
 	for i := range r.in {
 		r.in[i] = nil
 	}
-	r.leaving, r.accepted, r.out = nil, nil, nil
+	r.leaving, r.accepted, r.acts, r.out = nil, nil, nil, nil
+	if p.Mode == 3 {
+		r.pipes()
+	}
 	return nil
+}
+
+// pipes gives the engine PIPE_CTRL and PIPE_TIMEOUT.
+func (r *Reference) pipes() {
+	c := r.reg("PIPE_CTRL", 0)
+	r.eng.SetPipeCtrl(inc.PipeCtrl{RNRTimer: uint8(c & 31), RNR: c>>8&1 != 0, CNP: c>>9&1 != 0})
+	r.eng.SetPipeTimeout(uint16(r.reg("PIPE_TIMEOUT", 0)))
 }
 
 // Read is a register as software sees it.
@@ -204,6 +346,8 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 			return 1, nil
 		}
 		return 0, nil
+	case "GROUP_FAILED":
+		return r.eng.Failed(i), nil
 	}
 	if v, ok := r.param(reg.Name); ok {
 		return v, nil
@@ -245,7 +389,7 @@ func (r *Reference) counter(i int) (uint32, error) {
 	if i >= len(r.man.Counters) {
 		return 0, fmt.Errorf("reference: counter %d, the manifest names %d", i, len(r.man.Counters))
 	}
-	for c := range inc.NumCounters {
+	for c := range r.eng.Params().Counters() {
 		if c.String() == r.man.Counters[i] {
 			return r.eng.Counters()[c], nil
 		}
@@ -278,6 +422,9 @@ func (r *Reference) Write(addr, value uint32) error {
 		return nil
 	case "BYPASS_PORT":
 		return r.eng.SetBypassPort(i, int(v))
+	case "PIPE_CTRL", "PIPE_TIMEOUT":
+		r.pipes()
+		return nil
 	}
 	if len(reg.Name) > 3 && reg.Name[:3] == "EP_" {
 		err := r.eng.SetEndpoint(i, r.endpoint(i))
@@ -337,7 +484,7 @@ func (r *Reference) group(g int) inc.Group {
 		InMask: r.reg("GROUP_IN_MASK", g), OutMask: r.reg("GROUP_OUT_MASK", g), AckMask: r.reg("GROUP_ACK_MASK", g),
 		Parent: int(parent & 0xFF), HasParent: parent>>31 != 0,
 		Collective: uint8(coll & 7), Op: uint8(coll >> 8 & 3), DType: uint8(coll >> 16 & 3), BigEndian: coll>>24&1 != 0,
-		InBand: coll>>25&1 != 0, RootSends: coll>>26&1 != 0,
+		InBand: coll>>25&1 != 0, RootSends: coll>>26&1 != 0, PipeSlots: int(r.reg("GROUP_PIPE", g)),
 	}
 	if !set.InBand {
 		return set // where the root ranks are is nothing to it

@@ -33,12 +33,18 @@ type RTL struct {
 		Valid *sim.Port `port:"mon_valid,out,1"`
 		Port  *sim.Port `port:"mon_port,out"`
 	}
+	act struct { // of Mode III
+		Valid *sim.Port `port:"mon_act_valid,out,1"`
+		Kind  *sim.Port `port:"mon_act_kind,out,3"`
+		EI    *sim.Port `port:"mon_act_ei,out"`
+	}
 
 	offset   uint64 // Now − the model's cycles: time skipped
 	queued   [][]Frame
 	sent     []int // of queued, how many the source got rid of
 	moved    uint64
 	accepted []Accepted
+	acts     []Act
 	out      []Out
 	err      error
 }
@@ -81,6 +87,11 @@ func (d *RTL) attach() error {
 			return err
 		}
 	}
+	if d.man.Params.Mode == 3 {
+		if err := d.model.Bind(&d.act); err != nil {
+			return err
+		}
+	}
 	d.queued, d.sent = make([][]Frame, len(names)), make([]int, len(names))
 	var err error
 	if d.rst, err = d.model.Port(d.man.Clock.Reset); err != nil {
@@ -105,6 +116,9 @@ func (d *RTL) attach() error {
 	}
 	if !d.core {
 		d.model.OnReact(d.onMonitor) // after every source has said what it got rid of
+	}
+	if d.man.Params.Mode == 3 {
+		d.model.OnReact(d.onAct)
 	}
 	d.bus, err = axil.New(d.model, "s_axil")
 	if err != nil {
@@ -183,6 +197,18 @@ func (d *RTL) onMonitor() {
 	d.accept(p)
 }
 
+// onAct notes what the core decided in this cycle.
+func (d *RTL) onAct() {
+	if !d.act.Valid.Bool() || d.rst.Bool() {
+		return
+	}
+	a := Act{At: d.Now(), Kind: uint8(d.act.Kind.Uint64()), EI: int(d.act.EI.Uint64())}
+	if a.Kind != ActFrame {
+		d.moved = d.model.Now()
+	}
+	d.acts = append(d.acts, a)
+}
+
 func (d *RTL) accept(i int) {
 	f := d.queued[i][0]
 	d.queued[i] = d.queued[i][1:]
@@ -252,6 +278,16 @@ func (d *RTL) Accepted() []Accepted {
 	return a
 }
 
+// Acts returns what was decided since the last call.
+func (d *RTL) Acts() []Act {
+	a := d.acts
+	d.acts = nil
+	return a
+}
+
+// Timers says that they count the model's clock; in Mode II there are none.
+func (d *RTL) Timers() (uint64, bool) { return Never, d.man.Params.Mode != 3 }
+
 // Out returns what left since the last call.
 func (d *RTL) Out() []Out {
 	o := d.out
@@ -312,7 +348,7 @@ func (d *RTL) Reset() error {
 		d.queued[i] = d.queued[i][d.sent[i]:]
 		d.sent[i] = 0
 	}
-	d.accepted, d.out = nil, nil
+	d.accepted, d.acts, d.out = nil, nil, nil
 	d.moved = d.model.Now()
 	return d.err
 }

@@ -31,6 +31,7 @@ type Params struct {
 	Ports         int  `json:"ports"`
 	MTUBytes      int  `json:"mtu_bytes"`
 	WindowPackets int  `json:"window_packets"`
+	HopRTTNS      int  `json:"hop_rtt_ns"`
 	ClockMHz      int  `json:"clock_mhz"`
 	ICRCCheck     bool `json:"icrc_check"`
 	// DTypes are the element types included, of FP32, FP16, BF16, INT32; Ops the operations, of SUM, MIN, MAX.
@@ -101,6 +102,9 @@ func (p Params) Records() int { return ceilPow2(p.Groups) * p.EPS() }
 
 // Slots is the number of slots in the buffer.
 func (p Params) Slots() int { return p.BufferBytes / p.MTUBytes / p.Planes() }
+
+// PIPE_TIMEOUT counts microseconds: CyclesPerMicrosecond of the clock, at least 1.
+func (p Params) CyclesPerMicrosecond() uint64 { return uint64(max(p.ClockMHz, 1)) }
 
 // GroupSlots is the number of slots a group needs for its window: 2·window_packets. A group of a 16-bit type takes twice as many.
 func (p Params) GroupSlots() int { return 2 * p.WindowPackets }
@@ -236,6 +240,9 @@ func Parse(b []byte) (*Manifest, error) {
 		if v.value < 1 {
 			return nil, fmt.Errorf("manifest: params.%s is %d, it must be at least 1", v.name, v.value)
 		}
+	}
+	if p.Mode != 0 && p.Mode != 2 && p.Mode != 3 { // 0: a manifest that does not say
+		return nil, fmt.Errorf("manifest: params.mode is %d, this program knows 2 and 3", p.Mode)
 	}
 	if p.DTypeMask() == 0 || p.OpMask() == 0 || bits.OnesCount32(p.DTypeMask()) != len(p.DTypes) || bits.OnesCount32(p.OpMask()) != len(p.Ops) {
 		return nil, fmt.Errorf("manifest: params.dtypes is %v and params.ops %v, known are %v and %v", p.DTypes, p.Ops, dtypeNames(), opNames())

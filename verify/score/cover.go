@@ -33,7 +33,7 @@ func (b *Board) cover(p *roce.Packet, changed []inc.Counter, saw *inc.Sight) {
 			pt.Outcome = c.String()
 		case c == inc.Bypass, strings.HasPrefix(c.String(), "DROP_"), c == inc.TxResend, c == inc.TxResult, c == inc.Buffered,
 			c == inc.DownData && pt.Outcome == "", c == inc.TxReflect, c == inc.TxCnp, c == inc.RangeOpen, c == inc.TxAckCopy, c == inc.TxAckUp,
-			c == inc.TxReack:
+			c == inc.TxReack, c == inc.RxDuplicate, c == inc.DownTaken:
 			pt.Outcome = c.String()
 		}
 	}
@@ -73,7 +73,9 @@ func (b *Board) cover(p *roce.Packet, changed []inc.Counter, saw *inc.Sight) {
 		pt.Class += map[uint8]string{inc.CollectiveReduce: "-reduce", inc.CollectiveBroadcast: "-broadcast"}[saw.Collective]
 	}
 	if saw != nil && has[inc.UpData] {
-		pt.Slot = map[inc.SlotState]string{inc.SlotEmpty: "empty", inc.SlotPartial: "partial", inc.SlotComplete: "complete", inc.SlotOther: "other"}[saw.Slot]
+		if !b.pipes() { // where the state is not looked up by PSN
+			pt.Slot = map[inc.SlotState]string{inc.SlotEmpty: "empty", inc.SlotPartial: "partial", inc.SlotComplete: "complete", inc.SlotOther: "other"}[saw.Slot]
+		}
 		if has[inc.TxResult] && len(p.Payload) > 0 {
 			kind := arith.Kind{DType: arith.DType(saw.DType), Op: arith.Op(saw.Op), BigEndian: saw.BigEndian}
 			b.Cover.Add(cover.Point{Arith: cover.Arith{Kind: kind.String(), Accumulate: b.man.Params.Accumulate}})

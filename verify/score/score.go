@@ -4,6 +4,9 @@
 // is itself a DUT: every register write goes to both, the reference is fed the frames that the engine accepted, in that
 // order, and every frame that leaves must be the next one the reference expects: engine-made frames in order on each port,
 // bypassed frames in order on each port, the two kinds interleaved in any way.
+//
+// A Mode III engine says what it decides and does by itself, and in which order; the reference does the same in that order. Each action must
+// be one that may be taken then, none may be taken before its time, and none may be left that could be taken when the engine stands still.
 package score
 
 import (
@@ -11,6 +14,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -60,6 +64,14 @@ type Board struct {
 	Cover cover.Map
 	// OnAccept, if not nil, sees every accepted frame with the counters it changed in the reference.
 	OnAccept func(a dut.Accepted, changed []inc.Counter) error
+	// OnAct, if not nil, sees every action that a Mode III engine took by itself, with its cycle.
+	OnAct func(at uint64, a inc.Action) error
+
+	pending []dut.Accepted // taken and not yet decided, in Mode III
+	acts    []dut.Act      // decided, of frames that are not known yet
+	early   []dut.Out      // left, of frames that are not decided yet
+	wants   []inc.Action   // scratch
+	resting bool           // nothing has changed since no action was found that should be taken
 
 	waiting map[uint32]int // offered and not accepted, by destination QPN
 	moved   uint64         // when a frame was last taken or left, or nothing waited
@@ -86,7 +98,11 @@ func New(d dut.DUT, m *manifest.Manifest) (*Board, error) {
 	return b, nil
 }
 
+// pipes tells whether the engine is one of Mode III.
+func (b *Board) pipes() bool { return b.man.Params.Mode == 3 }
+
 func (b *Board) forget() {
+	b.pending, b.acts, b.early, b.resting = nil, nil, nil, false
 	b.ports = make([]port, b.man.Params.Ports)
 	for i := range b.ports {
 		b.ports[i].places = []place{{}}
@@ -129,9 +145,35 @@ func (b *Board) Out() []dut.Out {
 	return o
 }
 
-// Idle reports that nothing waits on any side and that the engine has been still: a little if all that was expected has left,
-// for long if not.
+// Idle reports that stopping the engine's clock would change nothing: it rests, and no timer runs that SkipTo does not move.
 func (b *Board) Idle() bool {
+	if !b.Rests() {
+		return false
+	}
+	if _, ok := b.Timers(); ok {
+		return true
+	}
+	_, runs := b.ref.Timers()
+	return !runs || b.deadline() == dut.Never
+}
+
+// Deadline is the cycle at which an engine that is idle acts by itself if no frame comes before, dut.Never if it does not.
+func (b *Board) Deadline() uint64 {
+	if next, ok := b.Timers(); ok {
+		return next
+	}
+	return dut.Never
+}
+
+// deadline is when the reference's next time-out or wait is over.
+func (b *Board) deadline() uint64 {
+	next, _ := b.ref.Timers()
+	return next
+}
+
+// Rests reports that nothing waits on any side but for time, and that the engine has been still: a little if all that was expected has left,
+// for long if not.
+func (b *Board) Rests() bool {
 	if len(b.outs) > 0 {
 		return false
 	}
@@ -147,14 +189,27 @@ const (
 	stuckCycles = 2000
 )
 
-// complete reports that everything expected has left.
+// complete reports that everything expected has left, and that the engine has nothing to do that could be done at once.
 func (b *Board) complete() bool {
+	if len(b.pending) > 0 || len(b.acts) > 0 || len(b.early) > 0 || len(b.sends()) > 0 {
+		return false
+	}
 	for i := range b.ports {
 		if !b.ports[i].empty() {
 			return false
 		}
 	}
 	return true
+}
+
+// sends are the actions of a Mode III engine that wait for nothing.
+func (b *Board) sends() []inc.Action {
+	if !b.pipes() || b.resting {
+		return nil
+	}
+	b.wants = b.ref.Engine().Due(math.MinInt64, b.wants[:0])
+	b.resting = len(b.wants) == 0
+	return b.wants
 }
 
 // empty reports that nothing more must leave by the port.
@@ -193,10 +248,30 @@ func (b *Board) alive() error {
 	case b.Waiting() == 0:
 		b.moved = b.Now()
 		if still >= b.patience() {
-			return b.Missing()
+			if err := b.Missing(); err != nil {
+				return err
+			}
+			return b.late(still)
 		}
 	case b.Now()-b.moved > settleCycles:
 		b.err = fmt.Errorf("%w: %d frames wait at the inputs and nothing has moved for %d cycles", ErrMismatch, b.Waiting(), settleCycles)
+	}
+	return b.err
+}
+
+// late reports a still engine whose time-out or wait has been over for long.
+func (b *Board) late(still uint64) error {
+	if !b.pipes() || b.err != nil {
+		return b.err
+	}
+	if next := b.deadline(); next != dut.Never && next+b.patience() < b.Now() {
+		var all []inc.Action
+		for _, a := range b.ref.Engine().Actions(nil) {
+			if at, ok := b.ref.Engine().Deadline(a); ok && b.ref.Cycle(at) == next {
+				all = append(all, a)
+			}
+		}
+		b.err = fmt.Errorf("%w: cycle %d: due since cycle %d and not done, though nothing has moved for %d cycles: %v", ErrMismatch, b.Now(), next, still, all)
 	}
 	return b.err
 }
@@ -213,21 +288,112 @@ func (b *Board) collect() error {
 	}
 	for _, a := range b.DUT.Accepted() {
 		b.moved = b.Now()
-		if err := b.accept(a); err != nil {
+		b.waiting[destination(a.Data)]--
+		b.record(Recorded{Port: a.Port, At: a.At, Data: a.Data})
+		if b.pipes() {
+			b.pending = append(b.pending, a)
+			continue
+		}
+		if err := b.accept(a, a.At); err != nil {
 			b.err = err
 			return err
 		}
 	}
-	for _, o := range b.DUT.Out() {
+	if err := b.decide(); err != nil {
+		b.err = err
+		return err
+	}
+	early := b.early
+	b.early = nil
+	for _, o := range append(early, b.DUT.Out()...) {
 		b.moved = b.Now()
-		b.record(Recorded{Port: o.Port, At: o.Last, Data: o.Data, Out: true})
-		if err := b.check(o); err != nil {
+		if len(early) > 0 {
+			early = early[1:]
+		} else {
+			b.record(Recorded{Port: o.Port, At: o.Last, Data: o.Data, Out: true})
+		}
+		if err := b.see(o); err != nil {
 			b.err = err
 			return err
 		}
-		b.outs = append(b.outs, o)
 	}
 	return nil
+}
+
+// see compares a frame that left. A bypassed frame may leave before the engine says that it has decided it: then it waits for that,
+// and so does what leaves after it by the same port.
+func (b *Board) see(o dut.Out) error {
+	if !slices.ContainsFunc(b.early, func(x dut.Out) bool { return x.Port == o.Port }) {
+		err := b.check(o)
+		if err == nil {
+			b.outs = append(b.outs, o)
+			return nil
+		}
+		if len(b.pending) == 0 {
+			return err
+		}
+	}
+	b.early = append(b.early, o)
+	return nil
+}
+
+// decide has the reference do what a Mode III engine says it did, in that order.
+func (b *Board) decide() error {
+	b.acts = append(b.acts, b.DUT.Acts()...)
+	for len(b.acts) > 0 {
+		a := b.acts[0]
+		if a.Kind == dut.ActFrame && len(b.pending) == 0 {
+			return nil // its end is not in yet
+		}
+		b.acts = b.acts[1:]
+		b.resting = false
+		if a.Kind == dut.ActFrame {
+			f := b.pending[0]
+			b.pending = b.pending[1:]
+			if err := b.accept(f, a.At); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := b.act(a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// act has the reference take an action, which must be possible, and not before its time.
+func (b *Board) act(a dut.Act) error {
+	action, err := b.ref.Action(a)
+	if err != nil {
+		return fmt.Errorf("%w: cycle %d: %w", ErrMismatch, a.At, err)
+	}
+	if at, ok := b.ref.Engine().Deadline(action); ok && a.At < b.ref.Cycle(at) {
+		return fmt.Errorf("%w: cycle %d: the engine did %v, which docs/pipes.md section 3 does not allow before cycle %d", ErrMismatch, a.At, action, b.ref.Cycle(at))
+	}
+	outs, err := b.ref.Act(a)
+	if err != nil {
+		return fmt.Errorf("%w: cycle %d: the engine did %v, which docs/pipes.md section 3 does not allow now; it allows %v", ErrMismatch, a.At, action,
+			b.ref.Engine().Actions(nil))
+	}
+	b.expect(outs)
+	b.Cover.Add(cover.Point{Opcode: "-", Class: "action", Slot: "-", Outcome: action.Kind.String()})
+	if b.OnAct != nil {
+		return b.OnAct(a.At, action)
+	}
+	return nil
+}
+
+// expect notes what must leave.
+func (b *Board) expect(outs []inc.Out) {
+	for _, o := range outs {
+		p := &b.ports[o.Port]
+		if w := (want{data: o.Frame, err: o.Err}); o.Bypass {
+			p.passed = append(p.passed, w)
+		} else {
+			p.made = append(p.made, w)
+		}
+	}
 }
 
 func (b *Board) record(r Recorded) {
@@ -238,27 +404,19 @@ func (b *Board) record(r Recorded) {
 	}
 }
 
-func (b *Board) accept(a dut.Accepted) error {
+// accept gives the reference a frame that the engine took; it was decided in cycle at, if the engine says so.
+func (b *Board) accept(a dut.Accepted, at uint64) error {
 	b.frames++
-	b.waiting[destination(a.Data)]--
-	b.record(Recorded{Port: a.Port, At: a.At, Data: a.Data})
 	var packet *roce.Packet
 	var saw *inc.Sight
 	if p, err := roce.Decode(a.Data); err == nil {
 		packet, saw = &p, b.sight(&p)
 	}
 	before := b.ref.Engine().Counters()
-	for _, o := range b.ref.Handle(a.Port, a.Data, a.Err) {
-		p := &b.ports[o.Port]
-		if w := (want{data: o.Frame, err: o.Err}); o.Bypass {
-			p.passed = append(p.passed, w)
-		} else {
-			p.made = append(p.made, w)
-		}
-	}
+	b.expect(b.ref.Handle(at, a.Port, a.Data, a.Err))
 	after := b.ref.Engine().Counters()
 	var changed []inc.Counter
-	for c := range inc.NumCounters {
+	for c := range b.ref.Engine().Params().Counters() {
 		if after[c] != before[c] {
 			changed = append(changed, c)
 		}
@@ -430,6 +588,12 @@ func (b *Board) Write(addr, value uint32) error {
 	if err := b.DUT.Write(addr, value); err != nil {
 		return err
 	}
+	if b.pipes() { // what was done while the bus was busy was done before the write
+		if err := b.collect(); err != nil {
+			return err
+		}
+		b.resting = false
+	}
 	if err := b.ref.Write(addr, value); err != nil {
 		return err
 	}
@@ -449,6 +613,7 @@ func (b *Board) Reset() error {
 		return err
 	}
 	b.DUT.Accepted()
+	b.DUT.Acts()
 	b.DUT.Out()
 	b.outs = nil
 	b.forget()
@@ -458,7 +623,8 @@ func (b *Board) Reset() error {
 // settleCycles is how long Settle lets an engine work at most before it calls it stuck.
 const settleCycles = 400000
 
-// Settle runs until the engine is idle and everything expected has left; what left is still to be had by Out.
+// Settle runs until the engine rests and everything expected has left; what left is still to be had by Out. It does not wait for timers:
+// in Mode III an engine whose results nobody acknowledges rests until it sends them again.
 func (b *Board) Settle() error {
 	var outs []dut.Out
 	for limit := b.Now() + settleCycles; ; {
@@ -466,11 +632,11 @@ func (b *Board) Settle() error {
 			return err
 		}
 		outs = append(outs, b.Out()...)
-		if b.Idle() {
+		if b.Rests() {
 			break
 		}
 		if b.Now() > limit {
-			return fmt.Errorf("%w: not idle after %d cycles; %d frames wait at its inputs", ErrMismatch, settleCycles, b.Waiting())
+			return fmt.Errorf("%w: not at rest after %d cycles; %d frames wait at its inputs", ErrMismatch, settleCycles, b.Waiting())
 		}
 	}
 	b.outs = outs
@@ -479,6 +645,20 @@ func (b *Board) Settle() error {
 
 // Missing reports frames that the reference sent and an idle engine did not.
 func (b *Board) Missing() error {
+	if b.err != nil {
+		return b.err
+	}
+	switch sends := b.sends(); {
+	case len(b.early) > 0:
+		b.err = b.mismatch(b.early[0])
+	case len(b.acts) > 0:
+		b.err = fmt.Errorf("%w: the engine decided a frame in cycle %d and has taken none", ErrMismatch, b.acts[0].At)
+	case len(b.pending) > 0:
+		b.err = fmt.Errorf("%w: %d frames were taken and never decided, the first in cycle %d: %s", ErrMismatch, len(b.pending), b.pending[0].At,
+			describe(b.pending[0].Data, b.pending[0].Err))
+	case len(sends) > 0:
+		b.err = fmt.Errorf("%w: the engine stands still and does not do what docs/pipes.md section 3 has it do: %v", ErrMismatch, sends)
+	}
 	if b.err != nil {
 		return b.err
 	}
@@ -503,17 +683,24 @@ func (b *Board) Missing() error {
 	return nil
 }
 
-// Finish settles, compares every counter with the reference's and checks the identities of docs/engine.md section 7.
+// Finish settles, compares every counter with the reference's and checks the identities of docs/engine.md section 7 or, in Mode III,
+// docs/pipes.md section 6, and then the reference's invariants too. Groups of a Mode III engine with something outstanding are disabled
+// first: time-outs would step counters while they are read.
 func (b *Board) Finish() (map[string]uint64, error) {
 	outs := b.outs
 	if err := b.Settle(); err != nil {
 		return nil, err
 	}
 	b.outs = append(outs, b.outs...)
+	if b.pipes() {
+		if err := b.stop(); err != nil {
+			return nil, err
+		}
+	}
 	all := map[string]uint64{}
 	expect := b.ref.Engine().Counters()
 	names := map[string]uint32{}
-	for c := range inc.NumCounters {
+	for c := range b.ref.Engine().Params().Counters() {
 		names[c.String()] = expect[c]
 	}
 	var wrong []string
@@ -544,11 +731,83 @@ func (b *Board) Finish() (map[string]uint64, error) {
 		b.err = fmt.Errorf("%w: counters: %s", ErrMismatch, strings.Join(wrong, "; "))
 		return all, b.err
 	}
-	if err := identities(all); err != nil {
+	check := identities
+	if b.pipes() {
+		check = pipeIdentities
+	}
+	if err := check(all); err != nil {
 		b.err = fmt.Errorf("%w: %w", ErrMismatch, err)
 		return all, b.err
 	}
 	return all, nil
+}
+
+// stop checks the invariants and disables what a timer runs for.
+func (b *Board) stop() error {
+	if checker, ok := any(b.ref.Engine()).(interface{ CheckInvariants() error }); ok {
+		if err := checker.CheckInvariants(); err != nil {
+			b.err = fmt.Errorf("%w: %w", ErrMismatch, err)
+			return b.err
+		}
+	}
+	if b.deadline() == dut.Never {
+		return nil
+	}
+	outs := b.outs
+	b.outs = nil
+	for g := range b.man.Params.Groups {
+		if !b.ref.Engine().Enabled(g) {
+			continue
+		}
+		addr, err := b.man.Addr("GROUP_CTRL", g)
+		if err != nil {
+			return err
+		}
+		if err := b.Write(addr, 0); err != nil {
+			return err
+		}
+	}
+	err := b.Settle()
+	b.outs = append(outs, b.outs...)
+	return err
+}
+
+// pipeIdentities checks the equations of docs/pipes.md section 6 that hold for any run, by the names of the engine's own counters.
+func pipeIdentities(c map[string]uint64) error {
+	sum := func(names ...string) uint64 {
+		var s uint64
+		for _, n := range names {
+			s += c[n]
+		}
+		return s
+	}
+	dataDrops := sum("DROP_GAP", "DROP_FULL", "DROP_SHAPE")
+	var drops uint64
+	for name, v := range c {
+		if strings.HasPrefix(name, "DROP_") {
+			drops += v
+		}
+	}
+	for _, e := range []struct {
+		name        string
+		left, right uint64
+	}{
+		{"RX_FRAMES", c["RX_FRAMES"], sum("BYPASS", "UP_DATA", "DOWN_DATA", "RX_ACK", "RX_NAK", "RX_RNR", "RX_CNP") + drops - dataDrops},
+		{"UP_DATA + DOWN_DATA", sum("UP_DATA", "DOWN_DATA"), sum("AGG", "DOWN_TAKEN", "RX_DUPLICATE") + dataDrops},
+		{"TX_ACK", c["TX_ACK"], sum("AGG", "DOWN_TAKEN", "RX_DUPLICATE")},
+		{"AGG", c["AGG"], sum("BUFFERED", "TX_RESULT")},
+		{"TX_FRAMES", c["TX_FRAMES"], sum("TX_FANOUT", "TX_ACK", "TX_GAP_NAK", "TX_RNR", "TX_CNP")},
+	} {
+		if e.left != e.right {
+			return fmt.Errorf("counter identity of %s fails: %d is not %d", e.name, e.left, e.right)
+		}
+	}
+	for _, name := range []string{"TX_RESEND", "TX_REFLECT", "TX_ACK_COPY", "TX_ACK_UP", "TX_REACK", "DROP_STALE", "DROP_WINDOW"} {
+		if c[name] != 0 {
+			return fmt.Errorf("counter %s is %d in Mode III, which does not have that", name, c[name])
+		}
+	}
+	return nil
 }
 
 // identities checks the equations that hold for any run, by the names of the engine's own counters. TX_RESULT is part of
