@@ -25,7 +25,7 @@ import (
 type chaosFlags struct {
 	sets                                []string
 	seeds, kind, caseFile, json, failed string
-	jobs, shrink, workers               int
+	jobs, shrink, workers, mode         int
 }
 
 func (a *app) chaos() *cobra.Command {
@@ -35,16 +35,20 @@ func (a *app) chaos() *cobra.Command {
 reorder, delay and damage frames. Every result must be exact, every connection whole and every buffer empty at the end. With
 --dut rtl every engine is also compared with the reference frame by frame.
 
-Without CONFIG a list of small engines is taken: all types and operations, both ways of adding, narrow and wide buses.
+Without CONFIG a list of small engines is taken: all types and operations, both ways of adding, narrow and wide buses; in Mode II, or, with
+--mode 3, in Mode III, where the size of pipes, RNR NAKs, CNPs and timers are drawn too.
 
 A failure prints the command that repeats it, and is shrunk to a small case that fails in the same way, as YAML for --case.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.jobs < 1 || f.workers < 1 || f.shrink < 0 {
 				return usagef("--jobs and --workers must be at least 1, --shrink must not be negative")
 			}
+			if f.mode != 2 && f.mode != 3 {
+				return usagef("--mode %d: must be 2 or 3", f.mode)
+			}
 			if f.caseFile != "" {
-				if len(args) > 0 || cmd.Flags().Changed("seeds") || len(f.sets) > 0 {
-					return usagef("--case says everything about a run: no CONFIG, --set or --seeds beside it")
+				if len(args) > 0 || cmd.Flags().Changed("seeds") || cmd.Flags().Changed("mode") || len(f.sets) > 0 {
+					return usagef("--case says everything about a run: no CONFIG, --mode, --set or --seeds beside it")
 				}
 				kind := ""
 				if cmd.Flags().Changed("dut") {
@@ -52,11 +56,15 @@ A failure prints the command that repeats it, and is shrunk to a small case that
 				}
 				return a.chaosCase(cmd.Context(), &f, kind)
 			}
+			if len(args) > 0 && cmd.Flags().Changed("mode") {
+				return usagef("--mode chooses the list; CONFIG has a mode of its own, --set mode=%d changes it", f.mode)
+			}
 			return a.chaosCampaign(cmd.Context(), &f, args)
 		}}
 	fl := cmd.Flags()
 	fl.StringVar(&f.seeds, "seeds", "1:200", "first and last seed, FROM:TO, or one")
 	fl.StringVar(&f.kind, "dut", chaos.Reference, "implementation: reference, rtl")
+	fl.IntVar(&f.mode, "mode", 2, "mode of the engines that are taken without CONFIG: 2, 3")
 	fl.StringArrayVar(&f.sets, "set", nil, "override a parameter of every CONFIG, KEY=VALUE; may be given more than once")
 	fl.StringVar(&f.caseFile, "case", "", "run the case in this YAML file")
 	fl.StringVar(&f.failed, "failures", filepath.Join(buildDir, "failures"), "folder for shrunk cases")
@@ -73,6 +81,7 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 	if err != nil {
 		return err
 	}
+	mode := 0 // of the list
 	var configs [][]string
 	for _, name := range args {
 		configs = append(configs, append([]string{name}, f.sets...))
@@ -81,7 +90,8 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 	case len(args) == 0 && len(f.sets) > 0:
 		return usagef("--set needs a CONFIG to change")
 	case len(args) == 0:
-		configs = chaos.Standard(f.kind)
+		mode = f.mode
+		configs = chaos.Standard(f.kind, f.mode)
 	}
 	r, done, err := a.chaosRunner(ctx, f, f.kind, configs)
 	if err != nil {
@@ -112,12 +122,13 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 		text, err := json.MarshalIndent(struct {
 			Kind    string     `json:"kind"`
 			DUT     string     `json:"dut"`
+			Mode    int        `json:"mode,omitempty"`
 			Configs [][]string `json:"configs"`
 			From    uint64     `json:"from"`
 			To      uint64     `json:"to"`
 			Jobs    int        `json:"jobs"`
 			chaos.Summary
-		}{"chaos", f.kind, configs, from, to, f.jobs, sum}, "", "  ")
+		}{"chaos", f.kind, mode, configs, from, to, f.jobs, sum}, "", "  ")
 		if err != nil {
 			return fmt.Errorf("results as JSON: %w", err)
 		}
@@ -247,6 +258,9 @@ func (a *app) chaosRunner(ctx context.Context, f *chaosFlags, kind string, confi
 // replayChaos is the command that runs one seed again.
 func replayChaos(f *chaosFlags, args []string, seed uint64) string {
 	s := append([]string{"incforge chaos"}, args...)
+	if len(args) == 0 && f.mode != 2 {
+		s = append(s, "--mode", strconv.Itoa(f.mode))
+	}
 	for _, set := range f.sets {
 		s = append(s, "--set '"+set+"'")
 	}

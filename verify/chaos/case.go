@@ -31,6 +31,8 @@ type Case struct {
 	Degree int `yaml:"degree"`
 	// NoGapNAK clears CTRL.gap_nak.
 	NoGapNAK bool `yaml:"no_gap_nak,omitempty"`
+	// Pipes are settings of engines in Mode III; there are none in Mode II.
+	Pipes Pipes `yaml:"pipes,omitempty"`
 	// Latency and BytesPerCycle are each link's; see net.Link.
 	Latency       int     `yaml:"latency"`
 	BytesPerCycle float64 `yaml:"bytes_per_cycle"`
@@ -47,11 +49,23 @@ type Case struct {
 	Resets []Reset `yaml:"resets,omitempty"`
 }
 
+// Pipes is what engines do with full pipes and what is not acknowledged: comm.Pipes.
+type Pipes struct {
+	NoRNR     bool  `yaml:"no_rnr,omitempty"`
+	RNRTimer  uint8 `yaml:"rnr_timer,omitempty"`
+	CNP       bool  `yaml:"cnp,omitempty"`
+	TimeoutUS int   `yaml:"timeout_us,omitempty"`
+}
+
 // Group is one communicator and what it does, one call after the other.
 type Group struct {
 	// Message is in packets, Window in messages.
 	Message int `yaml:"message"`
 	Window  int `yaml:"window"`
+	// Pipe is the slots of a pipe in Mode III; 0 is the configuration's, or what the buffer has left of it.
+	Pipe int `yaml:"pipe,omitempty"`
+	// Paced: NICs slow down at CNPs.
+	Paced bool `yaml:"paced,omitempty"`
 	// PathMTU is the payload of a full packet in bytes; 0 is the switches' MTU.
 	PathMTU int `yaml:"path_mtu,omitempty"`
 	// Fixed groups have no controls: all calls are as the first.
@@ -235,6 +249,9 @@ func (c *Case) String() string {
 	for i := range c.Groups {
 		g := &c.Groups[i]
 		fmt.Fprintf(&s, "; %dx%d", g.Window, g.Message)
+		if g.Pipe > 0 {
+			fmt.Fprintf(&s, " pipes of %d", g.Pipe)
+		}
 		if g.Fixed {
 			s.WriteString(" fixed")
 		}

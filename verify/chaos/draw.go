@@ -29,28 +29,32 @@ type Engine struct {
 // Opener makes an engine whose state before reset follows from seed.
 type Opener func(seed uint64) (dut.DUT, error)
 
-// Standard are configurations for campaigns, as preset and overrides. On the reference: every type and operation, both ways of adding,
-// narrow and wide buses, room for windows of 64 packets and for 16 children. On RTL: what a simulator compiles in seconds, one engine with
-// every type and operation, such windows and 16 children among it; its packets are short, so that its buffer is small.
-func Standard(kind string) [][]string {
+// Standard are configurations for campaigns in Mode II or III, as preset and overrides. On the reference: every type and operation, both ways of
+// adding, narrow and wide buses, room for windows or pipes of 64 packets and for 16 children. On RTL: what a simulator compiles in seconds, one engine
+// with every type and operation, such windows and 16 children among it; its packets are short, so that its buffer is small.
+func Standard(kind string, mode int) [][]string {
+	mini, trio, named := "mini", "trio", "name=chaos_"
+	if mode == 3 {
+		mini, trio, named = "mini3", "trio3", "name=chaos3_"
+	}
 	small := [][]string{
-		{"mini"},
-		{"trio"},
+		{mini},
+		{trio},
 	}
 	if kind == RTL {
-		return append(small, []string{"mini", "name=chaos_narrow", "bus_bytes=16", "lanes=4", "dtypes=[FP32, INT32]", "accumulate=reproducible",
+		return append(small, []string{mini, named + "narrow", "bus_bytes=16", "lanes=4", "dtypes=[FP32, INT32]", "accumulate=reproducible",
 			"members=5", "ports=3", "groups=2", "mtu_bytes=256", "buffer_bytes=49152", "window_packets=16"},
-			[]string{"mini", "name=chaos_wide", "bus_bytes=32", "lanes=8", "dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "members=16",
+			[]string{mini, named + "wide", "bus_bytes=32", "lanes=8", "dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "members=16",
 				"ports=16", "groups=2", "mtu_bytes=256", "buffer_bytes=131072", "window_packets=64"})
 	}
 	return append(small,
-		[]string{"mini", "name=chaos_types", "bus_bytes=32", "lanes=8", "dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "members=16", "ports=5",
+		[]string{mini, named + "types", "bus_bytes=32", "lanes=8", "dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "members=16", "ports=5",
 			"groups=4", "mtu_bytes=256", "buffer_bytes=262144", "window_packets=64"},
-		[]string{"mini", "name=chaos_tree", "bus_bytes=64", "lanes=16", "dtypes=[FP32, INT32]", "ops=[SUM, MIN]", "accumulate=reproducible",
+		[]string{mini, named + "tree", "bus_bytes=64", "lanes=16", "dtypes=[FP32, INT32]", "ops=[SUM, MIN]", "accumulate=reproducible",
 			"members=5", "ports=6", "groups=3", "mtu_bytes=512", "buffer_bytes=786432", "window_packets=64"},
-		[]string{"mini", "name=chaos_half", "bus_bytes=16", "lanes=4", "dtypes=[FP16, BF16]", "accumulate=reproducible", "members=16", "ports=3",
+		[]string{mini, named + "half", "bus_bytes=16", "lanes=4", "dtypes=[FP16, BF16]", "accumulate=reproducible", "members=16", "ports=3",
 			"groups=2", "mtu_bytes=256", "buffer_bytes=1048576", "window_packets=64"},
-		[]string{"mini", "name=chaos_fcs", "bus_bytes=128", "lanes=8", "dtypes=[BF16, INT32]", "members=8", "ports=9", "groups=8", "mtu_bytes=1024",
+		[]string{mini, named + "fcs", "bus_bytes=128", "lanes=8", "dtypes=[BF16, INT32]", "members=8", "ports=9", "groups=8", "mtu_bytes=1024",
 			"buffer_bytes=524288", "window_packets=32", "icrc_check=false"})
 }
 
@@ -99,11 +103,47 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 	t := fit[d.IntN(len(fit))]
 	d.c.Levels, d.c.Degree = t.Levels, t.Degree
 	d.faults()
+	if d.pipes() {
+		d.c.NoGapNAK = false // it is nothing to them
+		d.fullPipes()
+	}
 	d.groups()
+	if d.pipes() && d.chance(3) { // as with hosts': now and then nothing was lost
+		least := uint64(0)
+		for i := range d.c.Groups {
+			least = max(least, d.windowTime(&d.c.Groups[i], len(d.c.Groups)))
+		}
+		d.c.Pipes.TimeoutUS = int((least+d.Uint64N(least))/uint64(max(d.p.ClockMHz, 1))) + 1
+	}
 	if d.chance(3) {
 		d.c.Pauses = dut.Pauses{Seed: d.Uint64(), In: 0.2 * d.Float64(), Ready: 0.3 * d.Float64(), Registers: 0.3, Burst: 1 + d.IntN(12)}
 	}
 	return d.c
+}
+
+// pipes tells that the engine works in Mode III.
+func (d *drawer) pipes() bool { return d.p.Mode == 3 }
+
+// fullPipes draws what engines say when a pipe is full; waits of 10 to 60 µs.
+func (d *drawer) fullPipes() {
+	d.c.Pipes = Pipes{NoRNR: d.chance(4), RNRTimer: uint8(1 + d.IntN(5)), CNP: d.chance(2)}
+}
+
+// pipe draws the slots of a pipe, 1 to 64 of the most that there is room for, often few or no power of two, and the window of hosts, which has no room to
+// keep to. Where nobody says that a pipe is full each packet too many costs a time-out, and a full window to be sent again.
+func (d *drawer) pipe(most int) (pipe, window int) {
+	limit := 1
+	for 2*limit <= min(most, 64) {
+		limit *= 2
+	}
+	pipe = 1 + d.IntN(limit)
+	if d.chance(3) {
+		pipe = min(1+d.IntN(3), limit)
+	}
+	if window = 1 << d.IntN(7); d.c.Pipes.NoRNR {
+		window = min(window, 4*pipe)
+	}
+	return pipe, window
 }
 
 // chance is true in one of n cases.
@@ -181,7 +221,11 @@ func (d *drawer) groups() {
 		for mw > most {
 			mw /= 2
 		}
-		g := Group{Message: 1 + d.IntN(min(mw, 4)), BigEndian: d.chance(4), Fixed: !d.p.InBand || d.chance(4), RootLocal: d.chance(4)}
+		pipe := 0
+		if d.pipes() {
+			pipe, mw = d.pipe(most)
+		}
+		g := Group{Pipe: pipe, Paced: d.c.Pipes.CNP && d.chance(2), Message: 1 + d.IntN(min(mw, 4)), BigEndian: d.chance(4), Fixed: !d.p.InBand || d.chance(4), RootLocal: d.chance(4)}
 		g.Window = max(mw/g.Message, 1)
 		if d.chance(3) {
 			g.PathMTU = 4 * (1 + d.IntN(d.p.MTUBytes/4))
@@ -230,7 +274,7 @@ func (d *drawer) leastTime(g *Group) uint64 {
 	return uint64(cycles) + 1
 }
 
-// windowTime is about how many cycles a window of all hosts takes through one switch and back at the pace of the slowest of link, bus and
+// windowTime is about how many cycles a window, or pipe, of all hosts takes through one switch and back at the pace of the slowest of link, bus and
 // adders.
 func (d *drawer) windowTime(g *Group, groups int) uint64 {
 	mtu := g.PathMTU
@@ -239,7 +283,7 @@ func (d *drawer) windowTime(g *Group, groups int) uint64 {
 	}
 	pace := min(d.c.BytesPerCycle, float64(d.p.BusBytes)/float64(d.p.CyclesPerBeat()))
 	packet := int(float64(mtu+90)/pace) + 30
-	return uint64(2*d.c.Levels*(d.c.Latency+200+max(d.c.Up.Jitter, d.c.Down.Jitter)) + packet*g.packets()*(d.c.Degree+1)*groups)
+	return uint64(2*d.c.Levels*(d.c.Latency+200+max(d.c.Up.Jitter, d.c.Down.Jitter)) + packet*max(g.packets(), g.Pipe)*(d.c.Degree+1)*groups)
 }
 
 // packetBudget is how many packets, over all ranks, levels and groups, a case has about, so that no seed takes much longer than another.

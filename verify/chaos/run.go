@@ -14,6 +14,7 @@ import (
 	"incforge/verify/arith"
 	"incforge/verify/comm"
 	"incforge/verify/dut"
+	"incforge/verify/host"
 	"incforge/verify/net"
 	"incforge/verify/score"
 )
@@ -150,7 +151,7 @@ func (x *run) build() (err error) {
 	p := x.e.Manifest.Params
 	link := &net.Link{Latency: x.c.Latency, BytesPerCycle: x.c.BytesPerCycle, MTU: p.MTUBytes + headers, Up: x.c.Up, Down: x.c.Down}
 	x.world, err = comm.New(comm.Config{Manifest: x.e.Manifest, Tree: x.c.Tree(), Switch: x.open, Seed: x.c.Seed,
-		Link: func(comm.Edge) *net.Link { return link }, NoGapNAK: x.c.NoGapNAK})
+		Link: func(comm.Edge) *net.Link { return link }, NoGapNAK: x.c.NoGapNAK, Pipes: comm.Pipes(x.c.Pipes)})
 	if err != nil {
 		return err
 	}
@@ -170,7 +171,31 @@ func (x *run) build() (err error) {
 		x.schedule(r)
 	}
 	x.watch()
+	if p.Mode == 3 {
+		n.OnQuantum = x.invariants()
+	}
 	return nil
+}
+
+// checkEvery is how many quanta pass between two looks at the engines' invariants.
+const checkEvery = 61
+
+// invariants looks now and then whether engines of Mode III are in a state that can be.
+func (x *run) invariants() func(uint64) error {
+	quanta := 0
+	return func(uint64) error {
+		if quanta++; quanta%checkEvery != 0 {
+			return nil
+		}
+		for s, d := range x.duts {
+			if ref := reference(d); ref != nil {
+				if err := ref.Engine().CheckInvariants(); err != nil {
+					return fmt.Errorf("switch %d: %w", s, err)
+				}
+			}
+		}
+		return nil
+	}
 }
 
 // patience is how many of the longest time-outs may pass without a packet more acknowledged or taken anywhere.
@@ -182,6 +207,7 @@ func (x *run) watch() {
 	for _, g := range x.world.Groups() {
 		every = max(every, patience*g.Config().Timeout)
 	}
+	every = max(every, patience*8*x.world.PipeTimeout()) // backed off three times
 	n := x.world.Net()
 	var look func() error
 	look = func() error {
@@ -232,7 +258,10 @@ func (x *run) groups() error {
 	for i := range x.c.Groups {
 		g := &x.c.Groups[i]
 		cfg := comm.GroupConfig{Message: g.Message, Window: g.Window, PathMTU: g.PathMTU, BigEndian: g.BigEndian, RootLocal: g.RootLocal,
-			Timeout: g.Timeout, RangePackets: g.RangePackets}
+			Timeout: g.Timeout, RangePackets: g.RangePackets, Pipe: g.Pipe}
+		if g.Paced {
+			cfg.Rate = x.pace()
+		}
 		if g.Start != nil {
 			start := roce.PSN(*g.Start)
 			cfg.Start = &start
@@ -257,6 +286,16 @@ func (x *run) groups() error {
 		}
 	}
 	return nil
+}
+
+// pace is a rate control that cuts deep and recovers fast, so that there is much of both in a short case.
+func (x *run) pace() *host.RateControl {
+	us := uint64(max(x.e.Manifest.Params.ClockMHz, 1))
+	line := x.c.BytesPerCycle
+	if line <= 0 {
+		line = float64(x.e.Manifest.Params.BusBytes)
+	}
+	return &host.RateControl{Line: line, Least: line / 20, Increase: line / 20, Hold: 5 * us, Update: 5 * us, Gain: 1.0 / 16, FastSteps: 3}
 }
 
 // queue gives a group a call with the data that its seed says.
@@ -417,27 +456,43 @@ func (x *run) why(err error) Kind {
 	return Unclean
 }
 
-// slots reports slots that hold a part of a result, which nobody will ever complete, or did when they were emptied. On RTL the reference
-// beside it is asked: no register shows a slot.
+// slots reports what engines still hold, or took away unfinished: slots with a part of a result, which nobody will ever complete, and, in Mode III,
+// whatever an engine would still do by itself. On RTL the reference beside it is asked: no register shows a slot.
 func (x *run) slots() (Kind, error) {
 	for s, d := range x.duts {
-		var ref *dut.Reference
-		switch d := d.(type) {
-		case *score.Board:
-			ref = d.Reference()
-		case *dut.Reference:
-			ref = d
-		default: // a fault is planted in front of it
+		ref := reference(d)
+		if ref == nil { // a fault is planted in front of it
 			continue
 		}
+		e := ref.Engine()
 		for g := range x.c.Groups {
-			if n := ref.Engine().Unfinished(g); n > 0 {
+			if n := e.Unfinished(g); n > 0 {
 				return Unclean, fmt.Errorf("switch %d group %d: %d slots hold a part of a result", s, g, n)
 			}
-			if n := ref.Engine().Discarded(g); n > 0 {
+			if n := e.Discarded(g); n > 0 {
 				return Unclean, fmt.Errorf("switch %d group %d: %d slots were taken away with a part of a result in them", s, g, n)
 			}
+			if failed := e.Failed(g); failed != 0 {
+				return Unclean, fmt.Errorf("switch %d group %d: endpoints %#x have failed", s, g, failed)
+			}
+		}
+		if left := e.Actions(nil); len(left) > 0 {
+			return Unclean, fmt.Errorf("switch %d: %v is still to be done, %d actions in all", s, left[0], len(left))
+		}
+		if err := e.CheckInvariants(); err != nil {
+			return Unclean, fmt.Errorf("switch %d: %w", s, err)
 		}
 	}
 	return Passed, nil
+}
+
+// reference is the reference engine that is, or is beside, a DUT; nil if there is none.
+func reference(d dut.DUT) *dut.Reference {
+	switch d := d.(type) {
+	case *score.Board:
+		return d.Reference()
+	case *dut.Reference:
+		return d
+	}
+	return nil
 }

@@ -260,6 +260,10 @@ func (s *shrinker) plainer(c Case) []Case {
 	}
 	offer(c.Pauses != dut.Pauses{}, func(n *Case) { n.Pauses = dut.Pauses{} })
 	offer(c.NoGapNAK, func(n *Case) { n.NoGapNAK = false })
+	offer(c.Pipes.NoRNR, func(n *Case) { n.Pipes.NoRNR = false })
+	offer(c.Pipes.CNP, func(n *Case) { n.Pipes.CNP = false })
+	offer(c.Pipes.RNRTimer > 1, func(n *Case) { n.Pipes.RNRTimer = 0 })
+	offer(c.Pipes.TimeoutUS > 0, func(n *Case) { n.Pipes.TimeoutUS = 0 })
 	offer(c.Latency != 40, func(n *Case) { n.Latency = 40 })
 	if e, err := s.engine(&c); err == nil {
 		bus := float64(e.Manifest.Params.BusBytes)
@@ -271,6 +275,9 @@ func (s *shrinker) plainer(c Case) []Case {
 		change(g.Window > 1, func(g *Group) { g.Window = 1 })
 		change(g.Window > 1, func(g *Group) { g.Window /= 2 })
 		change(g.Message > 1, func(g *Group) { g.Message = 1 })
+		change(g.Paced, func(g *Group) { g.Paced = false })
+		change(g.Pipe > 1, func(g *Group) { g.Pipe = 1 })
+		change(g.Pipe > 1, func(g *Group) { g.Pipe-- })
 		change(g.PathMTU != 0, func(g *Group) { g.PathMTU = 0 })
 		change(g.BigEndian, func(g *Group) { g.BigEndian = false })
 		change(g.RootLocal, func(g *Group) { g.RootLocal = false })

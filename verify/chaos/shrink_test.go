@@ -83,7 +83,7 @@ func TestShrinkPlantedFaults(t *testing.T) {
 		}, Stuck, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := standard(t)
+			r := standard(t, 2)
 			r.wrap = func(n int, d dut.DUT) dut.DUT {
 				if n > 0 {
 					return d
@@ -134,7 +134,7 @@ func TestShrinkPlantedFaults(t *testing.T) {
 
 // TestScoreboard: on anything but the reference a scoreboard sees what the ends do not: here the time to live.
 func TestScoreboard(t *testing.T) {
-	r := standard(t)
+	r := standard(t, 2)
 	r.wrap = func(_ int, d dut.DUT) dut.DUT {
 		return &planted{d, func(o *dut.Out, _ *roce.Packet) bool { o.Data[22] ^= 1; return true }}
 	}
@@ -150,7 +150,7 @@ func TestScoreboard(t *testing.T) {
 
 // TestShrinkOnTheReference: what the reference does wrong as well costs the engine under test one run.
 func TestShrinkOnTheReference(t *testing.T) {
-	r := standard(t)
+	r := standard(t, 2)
 	r.DUT = RTL
 	opened := 0
 	for i := range r.Engines {
@@ -173,7 +173,7 @@ func TestShrinkOnTheReference(t *testing.T) {
 
 // TestShrinkKeeps: a case that passes is left alone, and no run is spent that was not granted.
 func TestShrinkKeeps(t *testing.T) {
-	r := standard(t)
+	r := standard(t, 2)
 	c := Draw(1, r.Engines, Reference)
 	o, err := r.Run(context.Background(), c)
 	require.NoError(t, err)

@@ -28,6 +28,20 @@ func engine(degree int) manifest.Params {
 	return p
 }
 
+// inMode is the same engine in Mode II or III.
+func inMode(mode int, p manifest.Params) manifest.Params {
+	p.Mode = mode
+	return p
+}
+
+// inBoth runs a test in both modes.
+func inBoth(t *testing.T, test func(t *testing.T, mode int)) {
+	t.Helper()
+	for _, mode := range []int{2, 3} {
+		t.Run(fmt.Sprintf("mode %d", mode), func(t *testing.T) { test(t, mode) })
+	}
+}
+
 // world is a tree of reference engines.
 func world(t *testing.T, tree Tree, p manifest.Params, change ...func(*Config)) *World {
 	t.Helper()
@@ -87,67 +101,76 @@ func trees() []Tree { return []Tree{{2, 4}, {3, 2}, {4, 2}, {2, 16}} }
 
 // TestCollectives: each collective by its own function, every type, roots at both ends and in the middle.
 func TestCollectives(t *testing.T) {
-	for _, tree := range trees() {
-		t.Run(tree.String(), func(t *testing.T) {
-			ctx := context.Background()
-			w := world(t, tree, engine(tree.Degree))
-			g, err := w.NewGroup(GroupConfig{Message: 3, Window: 5})
-			require.NoError(t, err)
-			n := tree.Ranks()
-			rng := rand.New(rand.NewPCG(3, uint64(n)))
-			for d := arith.FP32; d <= arith.INT32; d++ {
-				k := arith.Kind{DType: d, Op: arith.Op(rng.IntN(3))}
-				in := values(rng, k, n, 4*n*33+2*(4-d.Size()))
-				sum, err := k.Exact(in...)
+	inBoth(t, func(t *testing.T, mode int) {
+		for _, tree := range trees() {
+			t.Run(tree.String(), func(t *testing.T) {
+				ctx := context.Background()
+				w := world(t, tree, inMode(mode, engine(tree.Degree)))
+				g, err := w.NewGroup(GroupConfig{Message: 3, Window: 5})
 				require.NoError(t, err)
-
-				all, err := g.AllReduce(ctx, in, k.DType, k.Op)
-				require.NoError(t, err)
-				parts, err := g.ReduceScatter(ctx, in, k.DType, k.Op)
-				require.NoError(t, err)
-				var joined []byte
-				for r := range n {
-					assert.Equal(t, sum, all[r], "AllReduce %s rank %d", k, r)
-					joined = append(joined, parts[r]...)
-				}
-				assert.Equal(t, sum, joined, "ReduceScatter %s", k)
-
-				require.NoError(t, g.Barrier(ctx))
-				for _, root := range []int{0, n / 2, n - 1} {
-					got, err := g.Reduce(ctx, root, in, k.DType, k.Op)
+				n := tree.Ranks()
+				rng := rand.New(rand.NewPCG(3, uint64(n)))
+				for d := arith.FP32; d <= arith.INT32; d++ {
+					k := arith.Kind{DType: d, Op: arith.Op(rng.IntN(3))}
+					in := values(rng, k, n, 4*n*33+2*(4-d.Size()))
+					sum, err := k.Exact(in...)
 					require.NoError(t, err)
-					assert.Equal(t, sum, got, "Reduce %s root %d", k, root)
-					data := in[root][:len(in[root])-int(d)] // not whole elements of anything
-					copies, err := g.Broadcast(ctx, root, data)
+
+					all, err := g.AllReduce(ctx, in, k.DType, k.Op)
+					require.NoError(t, err)
+					parts, err := g.ReduceScatter(ctx, in, k.DType, k.Op)
+					require.NoError(t, err)
+					var joined []byte
+					for r := range n {
+						assert.Equal(t, sum, all[r], "AllReduce %s rank %d", k, r)
+						joined = append(joined, parts[r]...)
+					}
+					assert.Equal(t, sum, joined, "ReduceScatter %s", k)
+
+					require.NoError(t, g.Barrier(ctx))
+					for _, root := range []int{0, n / 2, n - 1} {
+						got, err := g.Reduce(ctx, root, in, k.DType, k.Op)
+						require.NoError(t, err)
+						assert.Equal(t, sum, got, "Reduce %s root %d", k, root)
+						data := in[root][:len(in[root])-int(d)] // not whole elements of anything
+						copies, err := g.Broadcast(ctx, root, data)
+						require.NoError(t, err)
+						for r := range n {
+							assert.Equal(t, data, copies[r], "Broadcast root %d rank %d", root, r)
+						}
+					}
+					var each [][]byte
+					joined = nil
+					for r := range n {
+						each = append(each, in[r][:17*r+int(d)])
+						joined = append(joined, each[r]...)
+					}
+					gathered, err := g.AllGather(ctx, each)
 					require.NoError(t, err)
 					for r := range n {
-						assert.Equal(t, data, copies[r], "Broadcast root %d rank %d", root, r)
+						assert.Equal(t, joined, gathered[r], "AllGather rank %d", r)
 					}
 				}
-				var each [][]byte
-				joined = nil
-				for r := range n {
-					each = append(each, in[r][:17*r+int(d)])
-					joined = append(joined, each[r]...)
-				}
-				gathered, err := g.AllGather(ctx, each)
-				require.NoError(t, err)
-				for r := range n {
-					assert.Equal(t, joined, gathered[r], "AllGather rank %d", r)
-				}
-			}
-			require.NoError(t, w.Finish(ctx))
-		})
-	}
+				require.NoError(t, w.Finish(ctx))
+			})
+		}
+	})
 }
 
 // mixed is a random sequence of calls on one group, drawn from a seed.
-func mixed(t *testing.T, tree Tree, seed uint64, loss float64) {
+func mixed(t *testing.T, mode int, tree Tree, seed uint64, loss float64) {
 	rng := rand.New(rand.NewPCG(seed, 99))
-	w := world(t, tree, engine(tree.Degree), lossy(loss), func(c *Config) { c.Seed, c.NoGapNAK = seed, seed%4 == 3 })
+	w := world(t, tree, inMode(mode, engine(tree.Degree)), lossy(loss), func(c *Config) {
+		c.Seed, c.NoGapNAK = seed, seed%4 == 3
+		c.Pipes = Pipes{NoRNR: seed%3 == 1, RNRTimer: uint8(seed % 4), CNP: seed%2 == 1}
+	})
 	message := 1 + rng.IntN(4)
-	g, err := w.NewGroup(GroupConfig{Message: message, Window: 1 + rng.IntN(64/message), RootLocal: rng.IntN(3) == 0, BigEndian: rng.IntN(4) == 0,
-		PathMTU: []int{256, 200, 64}[rng.IntN(3)]})
+	cfg := GroupConfig{Message: message, Window: 1 + rng.IntN(64/message), RootLocal: rng.IntN(3) == 0, BigEndian: rng.IntN(4) == 0,
+		PathMTU: []int{256, 200, 64}[rng.IntN(3)]}
+	if mode == 3 {
+		cfg.Pipe = 1 + rng.IntN(64)
+	}
+	g, err := w.NewGroup(cfg)
 	require.NoError(t, err)
 	n := tree.Ranks()
 	var calls []*Call
@@ -164,22 +187,24 @@ func mixed(t *testing.T, tree Tree, seed uint64, loss float64) {
 		calls = append(calls, c)
 	}
 	finish(t, w, calls...)
-	if loss == 0 && w.net.Stats.Frames > 0 {
+	if loss == 0 && !w.cfg.Pipes.NoRNR { // what finds a pipe full without an answer is sent again after the time-out
 		assert.Zero(t, g.ranks[0].host.Stats.Timeouts, "nothing was lost")
 	}
 }
 
 // TestSequences mixes collectives, roots, types and sizes on one set of connections, windows from 1 to 64 packets.
 func TestSequences(t *testing.T) {
-	for _, tree := range trees() {
-		for _, loss := range []float64{0, 0.01} {
-			t.Run(fmt.Sprintf("%s loss %g", tree, loss), func(t *testing.T) {
-				for seed := range uint64(12) {
-					mixed(t, tree, seed, loss)
-				}
-			})
+	inBoth(t, func(t *testing.T, mode int) {
+		for _, tree := range trees() {
+			for _, loss := range []float64{0, 0.01} {
+				t.Run(fmt.Sprintf("%s loss %g", tree, loss), func(t *testing.T) {
+					for seed := range uint64(12) {
+						mixed(t, mode, tree, seed, loss)
+					}
+				})
+			}
 		}
-	}
+	})
 }
 
 // TestWindows: the same tensor in every window, in messages of one and of four packets; nothing is lost, so nothing is sent twice.
@@ -206,63 +231,67 @@ func TestWindows(t *testing.T) {
 
 // TestLengths: nothing, one element, odd tails, a message and a window to the byte, and calls of many ranges.
 func TestLengths(t *testing.T) {
-	rng := rand.New(rand.NewPCG(8, 8))
-	for _, fixed := range []bool{false, true} {
-		for _, n := range []int{0, 2, 4, 6, 254, 256, 258, 512, 514, 1024, 1026, 5120, 5122} {
-			for _, k := range []Collective{AllReduce, Reduce, Broadcast} {
-				r := Request{Collective: k, Root: 2, DType: arith.BF16, Op: arith.Sum}
-				c := GroupConfig{Message: 2, Window: 2, RangePackets: 5}
-				if fixed {
-					c.Fixed = &Fixed{Collective: k, Root: 2, DType: arith.BF16}
-				}
-				w := world(t, Tree{2, 4}, engine(4))
-				g, err := w.NewGroup(c)
-				require.NoError(t, err)
-				r.In = tensors(rng, r, 4, n)
-				call, err := g.Queue(r)
-				require.NoError(t, err)
-				finish(t, w, call)
-				opened, err := w.Driver(0).Counters()
-				require.NoError(t, err)
-				if ranges := max(1, (n+5*256-1)/(5*256)); fixed {
-					assert.Zero(t, opened["RANGE_OPEN"])
-				} else {
-					assert.EqualValues(t, ranges, opened["RANGE_OPEN"], "%d bytes", n)
+	inBoth(t, func(t *testing.T, mode int) {
+		rng := rand.New(rand.NewPCG(8, 8))
+		for _, fixed := range []bool{false, true} {
+			for _, n := range []int{0, 2, 4, 6, 254, 256, 258, 512, 514, 1024, 1026, 5120, 5122} {
+				for _, k := range []Collective{AllReduce, Reduce, Broadcast} {
+					r := Request{Collective: k, Root: 2, DType: arith.BF16, Op: arith.Sum}
+					c := GroupConfig{Message: 2, Window: 2, RangePackets: 5}
+					if fixed {
+						c.Fixed = &Fixed{Collective: k, Root: 2, DType: arith.BF16}
+					}
+					w := world(t, Tree{2, 4}, inMode(mode, engine(4)))
+					g, err := w.NewGroup(c)
+					require.NoError(t, err)
+					r.In = tensors(rng, r, 4, n)
+					call, err := g.Queue(r)
+					require.NoError(t, err)
+					finish(t, w, call)
+					opened, err := w.Driver(0).Counters()
+					require.NoError(t, err)
+					if ranges := max(1, (n+5*256-1)/(5*256)); fixed {
+						assert.Zero(t, opened["RANGE_OPEN"])
+					} else {
+						assert.EqualValues(t, ranges, opened["RANGE_OPEN"], "%d bytes", n)
+					}
 				}
 			}
 		}
-	}
+	})
 }
 
 // TestFixed: groups without controls, every root, under loss.
 func TestFixed(t *testing.T) {
-	for _, tree := range []Tree{{2, 4}, {3, 2}, {4, 2}} {
-		n := tree.Ranks()
-		for _, k := range []Collective{AllReduce, Reduce, Broadcast, Barrier} {
-			for root := range n {
-				if root > 0 && !k.Rooted() {
-					continue
-				}
-				rng := rand.New(rand.NewPCG(uint64(root), uint64(k)))
-				f := &Fixed{Collective: k, Root: root, DType: arith.DType(root % 4), Op: arith.Op(root % 3)}
-				w := world(t, tree, engine(tree.Degree), lossy(0.01))
-				g, err := w.NewGroup(GroupConfig{Message: 2, Window: 4, Fixed: f, RootLocal: root%2 == 1})
-				require.NoError(t, err)
-				var calls []*Call
-				for range 3 {
-					r := Request{Collective: k, Root: root, DType: f.DType, Op: f.Op}
-					r.In = tensors(rng, r, n, 3000)
-					c, err := g.Queue(r)
+	inBoth(t, func(t *testing.T, mode int) {
+		for _, tree := range []Tree{{2, 4}, {3, 2}, {4, 2}} {
+			n := tree.Ranks()
+			for _, k := range []Collective{AllReduce, Reduce, Broadcast, Barrier} {
+				for root := range n {
+					if root > 0 && !k.Rooted() {
+						continue
+					}
+					rng := rand.New(rand.NewPCG(uint64(root), uint64(k)))
+					f := &Fixed{Collective: k, Root: root, DType: arith.DType(root % 4), Op: arith.Op(root % 3)}
+					w := world(t, tree, inMode(mode, engine(tree.Degree)), lossy(0.01))
+					g, err := w.NewGroup(GroupConfig{Message: 2, Window: 4, Fixed: f, RootLocal: root%2 == 1})
 					require.NoError(t, err)
-					calls = append(calls, c)
-				}
-				finish(t, w, calls...)
-				if k == AllReduce {
-					require.NoError(t, g.Barrier(context.Background()))
+					var calls []*Call
+					for range 3 {
+						r := Request{Collective: k, Root: root, DType: f.DType, Op: f.Op}
+						r.In = tensors(rng, r, n, 3000)
+						c, err := g.Queue(r)
+						require.NoError(t, err)
+						calls = append(calls, c)
+					}
+					finish(t, w, calls...)
+					if k == AllReduce {
+						require.NoError(t, g.Barrier(context.Background()))
+					}
 				}
 			}
 		}
-	}
+	})
 }
 
 // TestGroupsOverlap: two groups at the same time take less than one after the other, and more than the slower one alone.
@@ -294,31 +323,33 @@ func TestGroupsOverlap(t *testing.T) {
 
 // TestReproducible: sums of floats that no order makes exact have the same bits in every run, those of the tree.
 func TestReproducible(t *testing.T) {
-	p := engine(4)
-	p.Accumulate, p.Members = "reproducible", 5
-	p.BufferBytes *= p.Planes()
-	for _, tree := range []Tree{{2, 4}, {3, 2}} {
-		n := tree.Ranks()
-		for seed := range uint64(6) {
-			w := world(t, tree, p, lossy(0.01), func(c *Config) { c.Seed = seed })
-			g, err := w.NewGroup(GroupConfig{Window: 8, RootLocal: seed%2 == 1})
-			require.NoError(t, err)
-			rng := rand.New(rand.NewPCG(5, 5)) // the same numbers for all seeds
-			var calls []*Call
-			for _, k := range []Collective{AllReduce, Reduce, ReduceScatter} {
-				for d := arith.FP32; d <= arith.BF16; d++ {
-					in := make([][]byte, n)
-					for r := range in {
-						in[r] = arith.Kind{DType: d}.Noise(rng, 2000)
+	inBoth(t, func(t *testing.T, mode int) {
+		p := inMode(mode, engine(4))
+		p.Accumulate, p.Members = "reproducible", 5
+		p.BufferBytes *= p.Planes()
+		for _, tree := range []Tree{{2, 4}, {3, 2}} {
+			n := tree.Ranks()
+			for seed := range uint64(6) {
+				w := world(t, tree, p, lossy(0.01), func(c *Config) { c.Seed = seed })
+				g, err := w.NewGroup(GroupConfig{Window: 8, RootLocal: seed%2 == 1})
+				require.NoError(t, err)
+				rng := rand.New(rand.NewPCG(5, 5)) // the same numbers for all seeds
+				var calls []*Call
+				for _, k := range []Collective{AllReduce, Reduce, ReduceScatter} {
+					for d := arith.FP32; d <= arith.BF16; d++ {
+						in := make([][]byte, n)
+						for r := range in {
+							in[r] = arith.Kind{DType: d}.Noise(rng, 2000)
+						}
+						c, err := g.Queue(Request{Collective: k, Root: 1, In: in, DType: d})
+						require.NoError(t, err)
+						calls = append(calls, c)
 					}
-					c, err := g.Queue(Request{Collective: k, Root: 1, In: in, DType: d})
-					require.NoError(t, err)
-					calls = append(calls, c)
 				}
+				finish(t, w, calls...)
 			}
-			finish(t, w, calls...)
 		}
-	}
+	})
 }
 
 // TestInexactSums: in place the bits depend on the order, and are near float64's.
@@ -409,64 +440,68 @@ func bytesOfRight(t *testing.T, c *Call, rank int) []byte {
 // TestDeathAndReset: without one host a call never ends and the world says whom it waits for; a reset of the group brings everything back, and
 // another group has not noticed.
 func TestDeathAndReset(t *testing.T) {
-	ctx := context.Background()
-	w := world(t, Tree{3, 2}, engine(2), func(c *Config) { c.Stall = 400_000 })
-	start := roce.PSN(0xFFFFF0)
-	g, err := w.NewGroup(GroupConfig{Window: 4, Start: &start})
-	require.NoError(t, err)
-	other, err := w.NewGroup(GroupConfig{Window: 4})
-	require.NoError(t, err)
-	rng := rand.New(rand.NewPCG(6, 6))
-	in := values(rng, arith.Kind{}, 4, 10_000)
-	lost, err := g.Queue(Request{Collective: AllReduce, In: in})
-	require.NoError(t, err)
-	after, err := g.Queue(Request{Collective: Barrier})
-	require.NoError(t, err)
-	kept, err := other.Queue(Request{Collective: AllReduce, In: in})
-	require.NoError(t, err)
-	w.Net().At(3000, func() error { g.Kill(2); return nil })
-	err = w.Run(ctx)
-	require.ErrorIs(t, err, ErrStuck)
-	assert.ErrorContains(t, err, "which these ranks have not sent: 2")
-	assert.ErrorContains(t, err, "rank 2, dead")
-	require.NoError(t, kept.Check())
-	require.Error(t, w.Finish(ctx), "the group's queues are not empty")
+	inBoth(t, func(t *testing.T, mode int) {
+		ctx := context.Background()
+		w := world(t, Tree{3, 2}, inMode(mode, engine(2)), func(c *Config) { c.Stall = 400_000 })
+		start := roce.PSN(0xFFFFF0)
+		g, err := w.NewGroup(GroupConfig{Window: 4, Start: &start})
+		require.NoError(t, err)
+		other, err := w.NewGroup(GroupConfig{Window: 4})
+		require.NoError(t, err)
+		rng := rand.New(rand.NewPCG(6, 6))
+		in := values(rng, arith.Kind{}, 4, 10_000)
+		lost, err := g.Queue(Request{Collective: AllReduce, In: in})
+		require.NoError(t, err)
+		after, err := g.Queue(Request{Collective: Barrier})
+		require.NoError(t, err)
+		kept, err := other.Queue(Request{Collective: AllReduce, In: in})
+		require.NoError(t, err)
+		w.Net().At(3000, func() error { g.Kill(2); return nil })
+		err = w.Run(ctx)
+		require.ErrorIs(t, err, ErrStuck)
+		assert.ErrorContains(t, err, "which these ranks have not sent: 2")
+		assert.ErrorContains(t, err, "rank 2, dead")
+		require.NoError(t, kept.Check())
+		require.Error(t, w.Finish(ctx), "the group's queues are not empty")
 
-	require.NoError(t, g.Reset())
-	for _, c := range []*Call{lost, after} {
-		require.True(t, c.Done())
-		require.ErrorIs(t, c.Err, ErrReset)
-		require.ErrorIs(t, c.Check(), ErrReset)
-	}
-	again, err := g.Queue(Request{Collective: AllReduce, In: in})
-	require.NoError(t, err)
-	more, err := other.Queue(Request{Collective: Reduce, Root: 1, In: in})
-	require.NoError(t, err)
-	finish(t, w, again, more)
+		require.NoError(t, g.Reset())
+		for _, c := range []*Call{lost, after} {
+			require.True(t, c.Done())
+			require.ErrorIs(t, c.Err, ErrReset)
+			require.ErrorIs(t, c.Check(), ErrReset)
+		}
+		again, err := g.Queue(Request{Collective: AllReduce, In: in})
+		require.NoError(t, err)
+		more, err := other.Queue(Request{Collective: Reduce, Root: 1, In: in})
+		require.NoError(t, err)
+		finish(t, w, again, more)
+	})
 }
 
 // TestResetWhileFramesFly: what is on the links for connections that are gone disturbs nobody.
 func TestResetWhileFramesFly(t *testing.T) {
-	ctx := context.Background()
-	w := world(t, Tree{3, 2}, engine(2))
-	g, err := w.NewGroup(GroupConfig{Window: 16})
-	require.NoError(t, err)
-	rng := rand.New(rand.NewPCG(6, 7))
-	for i := range 5 {
-		c, err := g.Queue(Request{Collective: AllReduce, In: values(rng, arith.Kind{}, 4, 20_000)})
+	inBoth(t, func(t *testing.T, mode int) {
+		ctx := context.Background()
+		w := world(t, Tree{3, 2}, inMode(mode, engine(2)))
+		g, err := w.NewGroup(GroupConfig{Window: 16})
 		require.NoError(t, err)
-		stop := w.Now() + uint64(1000+700*i)
-		require.NoError(t, w.run(ctx, func() bool { return w.Now() >= stop }))
-		require.False(t, c.Done())
-		require.Positive(t, w.Net().InFlight())
-		require.NoError(t, g.Reset())
-	}
-	c, err := g.Queue(Request{Collective: AllReduce, In: values(rng, arith.Kind{}, 4, 5000)})
-	require.NoError(t, err)
-	finish(t, w, c)
-	counters, err := w.Driver(0).Counters()
-	require.NoError(t, err)
-	assert.Positive(t, counters["BYPASS"], "frames for QPNs that are nobody's any more")
+		rng := rand.New(rand.NewPCG(6, 7))
+		for i := range 5 {
+			c, err := g.Queue(Request{Collective: AllReduce, In: values(rng, arith.Kind{}, 4, 20_000)})
+			require.NoError(t, err)
+			stop := w.Now() + uint64(1000+700*i)
+			require.NoError(t, w.run(ctx, func() bool { return w.Now() >= stop }))
+			require.False(t, c.Done())
+			require.Positive(t, w.Net().InFlight())
+			require.NoError(t, g.Reset())
+		}
+		c, err := g.Queue(Request{Collective: AllReduce, In: values(rng, arith.Kind{}, 4, 5000)})
+		require.NoError(t, err)
+		finish(t, w, c)
+		counters, err := w.Driver(0).Counters()
+		require.NoError(t, err)
+		assert.Positive(t, counters["BYPASS"], "frames for QPNs that are nobody's any more")
+	})
 }
 
 // TestLimit: a run ends at its limit, and may go on.
@@ -495,23 +530,25 @@ func TestLimit(t *testing.T) {
 
 // TestSameSeedSameRun: a lossy run is the same every time, whoever runs the engines, and another seed makes another one.
 func TestSameSeedSameRun(t *testing.T) {
-	run := func(seed uint64, workers int) (net.Stats, []Stats, uint64) {
-		w := world(t, Tree{3, 2}, engine(2), lossy(0.05), func(c *Config) { c.Seed = seed })
-		w.Net().SetWorkers(workers)
-		g, err := w.NewGroup(GroupConfig{Window: 8})
-		require.NoError(t, err)
-		c, err := g.Queue(Request{Collective: AllReduce, In: values(rand.New(rand.NewPCG(1, 1)), arith.Kind{}, 4, 8000)})
-		require.NoError(t, err)
-		finish(t, w, c)
-		return w.Net().Stats, c.Ranks, c.Cycles()
-	}
-	links, ranks, cycles := run(5, 1)
-	links2, ranks2, cycles2 := run(5, 3)
-	assert.Equal(t, links, links2)
-	assert.Equal(t, ranks, ranks2)
-	assert.Equal(t, cycles, cycles2)
-	links3, _, _ := run(6, 1)
-	assert.NotEqual(t, links, links3)
+	inBoth(t, func(t *testing.T, mode int) {
+		run := func(seed uint64, workers int) (net.Stats, []Stats, uint64) {
+			w := world(t, Tree{3, 2}, inMode(mode, engine(2)), lossy(0.05), func(c *Config) { c.Seed = seed })
+			w.Net().SetWorkers(workers)
+			g, err := w.NewGroup(GroupConfig{Window: 8})
+			require.NoError(t, err)
+			c, err := g.Queue(Request{Collective: AllReduce, In: values(rand.New(rand.NewPCG(1, 1)), arith.Kind{}, 4, 8000)})
+			require.NoError(t, err)
+			finish(t, w, c)
+			return w.Net().Stats, c.Ranks, c.Cycles()
+		}
+		links, ranks, cycles := run(5, 1)
+		links2, ranks2, cycles2 := run(5, 3)
+		assert.Equal(t, links, links2)
+		assert.Equal(t, ranks, ranks2)
+		assert.Equal(t, cycles, cycles2)
+		links3, _, _ := run(6, 1)
+		assert.NotEqual(t, links, links3)
+	})
 }
 
 // TestRefusals: what cannot be is refused with its reason, and nothing is queued.

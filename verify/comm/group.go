@@ -164,9 +164,21 @@ func (g *Group) units() int {
 	return n
 }
 
-// timeout is some round trips of full windows of all hosts through one switch, several groups at a time, at the pace of the slowest of link,
-// bus and adders.
+// timeout is some round trips of full windows of all hosts through the tree, several groups at a time.
 func (g *Group) timeout() uint64 {
+	packets := g.cfg.Message * g.cfg.Window
+	if g.w.pipes() { // its hop is as far as a host hears, but its packets wait for whole pipes on the way
+		packets = max(packets, g.cfg.Pipe)
+	}
+	return g.paths(g.w.cfg.Tree.Levels, packets)
+}
+
+// pipeTimeout is the same for a pipe and one hop.
+func (g *Group) pipeTimeout() uint64 { return g.paths(1, g.cfg.Pipe) }
+
+// paths is some round trips over so many levels, with so many packets of each endpoint through one switch, at the pace of the slowest of link,
+// bus and adders.
+func (g *Group) paths(levels, packets int) uint64 {
 	p, t := g.w.p, g.w.cfg.Tree
 	pace, latency, jitter := float64(p.BusBytes)/float64(p.CyclesPerBeat()), 1, 0
 	for _, e := range g.edges {
@@ -176,8 +188,7 @@ func (g *Group) timeout() uint64 {
 		latency, jitter = max(latency, e.link.Latency), max(jitter, e.link.Up.Jitter, e.link.Down.Jitter)
 	}
 	perPacket := uint64(float64(g.cfg.PathMTU+90)/pace) + 30
-	packets := max(g.cfg.Message*g.cfg.Window, g.cfg.Pipe)
-	return uint64(4*t.Levels*(latency+200)+2*t.Levels*jitter) + perPacket*uint64(packets*(t.Degree+1)*2*min(p.Groups, 4))
+	return uint64(4*levels*(latency+200)+2*levels*jitter) + perPacket*uint64(packets*(t.Degree+1)*2*min(p.Groups, 4))
 }
 
 // findEdges lists the edges, those of a switch together.
@@ -208,7 +219,7 @@ func (g *Group) make() error {
 	}
 	g.set = inc.Group{SlotBase: w.units, Log2N: bits.Len(uint(g.window())), BigEndian: g.cfg.BigEndian, PipeSlots: g.cfg.Pipe}
 	if w.pipes() {
-		if err := w.needTimeout(g.timeout()); err != nil {
+		if err := w.needTimeout(g.pipeTimeout()); err != nil {
 			return err
 		}
 	}

@@ -180,6 +180,11 @@ func (w *World) needTimeout(cycles uint64) error {
 	return nil
 }
 
+// PipeTimeout is PIPE_TIMEOUT in cycles, 0 in Mode II; an engine backs off to eight times as long.
+func (w *World) PipeTimeout() uint64 {
+	return uint64(max(w.timeout, w.cfg.Pipes.TimeoutUS)) * w.cyclesPerMicrosecond()
+}
+
 func (w *World) cyclesPerMicrosecond() uint64 { return uint64(max(w.p.ClockMHz, 1)) }
 
 // port is the port of an endpoint; those beyond the number of ports share.
@@ -268,7 +273,7 @@ func (w *World) stall() uint64 {
 	if w.cfg.Stall > 0 {
 		return w.cfg.Stall
 	}
-	longest := uint64(1)
+	longest := max(1, 8*w.PipeTimeout())
 	for _, g := range w.groups {
 		longest = max(longest, g.cfg.Timeout)
 	}
