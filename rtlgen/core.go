@@ -108,11 +108,6 @@ func composeCore(p params.Params, model regs.Model) (*graph.Module, error) {
 
 // modeII is the core of a Mode II engine: one stream in, one stream out (protocol.md section 4).
 func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
-	return translated(p, model).Build()
-}
-
-// translated is the composite of modeII, not yet built.
-func translated(p params.Params, model regs.Model) *graph.Composite {
 	d := p.Derived()
 	version, _ := model.Register("VERSION")
 	c := graph.NewComposite(p.Name+"_core", "Mode II engine: one AXI4-Stream in, one out, tuser = {port, err}")
@@ -137,7 +132,7 @@ func translated(p params.Params, model regs.Model) *graph.Composite {
 		EOFDelay: icrc.CheckDelay(p.BusBytes)})
 	decide := c.Add("u_check", checkduplicate.CheckDuplicate{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes,
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Planes: d.Planes, Tree: tree, Halves: leaf.Bit(d.HasWide),
-		Groups: p.Groups, PktW: d.PacketAddrBits, ICRC: check, InBand: inBand, Counters: len(regs.Counters(2))})
+		Groups: p.Groups, PktW: d.PacketAddrBits, ICRC: check, InBand: inBand, Counters: len(model.Counters)})
 	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
 		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d)})
@@ -159,7 +154,7 @@ func translated(p params.Params, model regs.Model) *graph.Composite {
 	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: regs.Magic, Version: int(version.Reset), Mode: p.Mode, Bytes: p.BusBytes,
 		Lanes: p.Lanes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes, Slots: d.Slots,
 		Window: p.WindowPackets, Arith: int(int32(arith.Reset)), IPID: regs.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
-		Counters: len(model.Counters), Timeout: d.PipeTimeoutUS})
+		Counters: len(model.Counters)})
 
 	// in: beats to all who need them, as long as all have room
 	c.ConnectStream(in, parse.Stream("s_axis"))
@@ -250,13 +245,9 @@ func translated(p params.Params, model regs.Model) *graph.Composite {
 	c.Connect(csrs.Pin("grp_start"), slots.Pin("grp_start"))
 	c.Connect(slots.Pin("grp_busy"), csrs.Pin("grp_busy"))
 	c.Connect(slots.Pin("grp_refused"), csrs.Pin("grp_refused"))
-	if p.Mode == 3 {
-		c.Connect(graph.Concat(graph.Const(len(model.Counters)-len(regs.Counters(2)), 0), decide.Pin("count")), csrs.Pin("count"))
-	} else {
-		c.Connect(decide.Pin("count"), csrs.Pin("count"))
-	}
+	c.Connect(decide.Pin("count"), csrs.Pin("count"))
 	c.Link(replicate, csrs, "count_")
 	c.Link(aggregate, csrs, "count_")
 	c.Link(csrs, aggregate, "inject_")
-	return c
+	return c.Build()
 }
