@@ -134,7 +134,7 @@ func (w *World) addSwitch(s int) error {
 	}
 	sw, ok := d.(net.Switch)
 	if !ok {
-		sw = newBare(d)
+		sw = &bare{d, w}
 	}
 	w.net.AddSwitch(sw)
 	return nil
@@ -307,30 +307,43 @@ func (w *World) Finish(ctx context.Context) error {
 }
 
 // bare is an engine that nobody watches.
-type bare struct{ dut.DUT }
-
-// timed is a bare one with timers of its own.
-type timed struct {
-	bare
-	net.Timed
-}
-
-func newBare(d dut.DUT) net.Switch {
-	if t, ok := d.(net.Timed); ok {
-		return &timed{bare{d}, t}
-	}
-	return &bare{d}
+type bare struct {
+	dut.DUT
+	w *World
 }
 
 // stillCycles is how long an engine that is not idle may stand still.
 const stillCycles = 2000
 
-func (b *bare) Idle() bool { return b.Waiting() == 0 && b.Still() >= stillCycles }
+// Idle takes an engine whose timers nobody can see for idle when the longest of them would be over.
+func (b *bare) Idle() bool {
+	still := uint64(stillCycles)
+	if _, ok := b.Timers(); !ok {
+		still += max(8*b.w.PipeTimeout(), b.w.longestWait())
+	}
+	return b.Waiting() == 0 && b.Still() >= still
+}
+
+func (b *bare) Deadline() uint64 {
+	next, _ := b.Timers()
+	return next
+}
 
 func (b *bare) StepTo(cycle uint64) error {
 	err := b.DUT.StepTo(cycle)
 	b.DUT.Accepted() // nobody else takes them
+	b.DUT.Acts()
 	return err
+}
+
+// longestWait is the longest time in cycles that an RNR NAK of a host asks for.
+func (w *World) longestWait() uint64 {
+	longest := uint64(0)
+	for _, g := range w.groups {
+		us := uint64(roce.RNRDuration(roce.RNRSyndrome|g.cfg.RNRCode).Microseconds()) + 1
+		longest = max(longest, us*w.cyclesPerMicrosecond())
+	}
+	return longest
 }
 
 // Addresses: a switch and a host have one IP each, an endpoint and a connection have a MAC each, by which the ends of a shared port are told

@@ -215,3 +215,44 @@ func TestFaultsValidate(t *testing.T) {
 		assert.ErrorContains(t, f.Validate(), words)
 	}
 }
+
+// alarm is an engine that does something by itself every period.
+type alarm struct {
+	*mirror
+	next, period uint64
+	rang         []uint64
+}
+
+func (a *alarm) Deadline() uint64 { return a.next }
+
+func (a *alarm) StepTo(c uint64) error {
+	for a.next <= c {
+		a.rang = append(a.rang, a.next)
+		if a.next += a.period; len(a.rang) == 3 {
+			a.next = host.Never
+		}
+	}
+	return a.mirror.StepTo(c)
+}
+
+func (a *alarm) SkipTo(c uint64) {
+	if a.next < c {
+		panic("slept too long")
+	}
+	a.mirror.SkipTo(c)
+}
+
+// TestTimed: an idle engine is not skipped beyond its deadline, neither in a quantum nor in a jump, and is not quiet while there is one.
+func TestTimed(t *testing.T) {
+	for _, period := range []uint64{1, 255, 256, 257, 1_000_000} {
+		n := New(1)
+		a := &alarm{mirror: newMirror(t), next: 100_000, period: period}
+		n.AddSwitch(a)
+		require.False(t, n.Quiet())
+		steps := 0
+		n.OnQuantum = func(uint64) error { steps++; return nil }
+		require.NoError(t, n.Run(context.Background(), 1<<30, n.Quiet))
+		assert.Equal(t, []uint64{100_000, 100_000 + period, 100_000 + 2*period}, a.rang)
+		assert.Less(t, steps, 20, "the clock jumps to deadlines")
+	}
+}
