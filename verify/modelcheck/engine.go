@@ -14,13 +14,13 @@ import (
 
 // engine is one switch: the reference itself, put into a state, given a packet, and asked for its state.
 type engine struct {
-	inc       *inc.Engine
-	mode      int
-	free      bool
-	members   int // endpoints are 0 to members; the last is the parent's
-	isRoot    bool
-	payload   [8]byte
-	actionsOf []inc.Action
+	inc     *inc.Engine
+	mode    int
+	free    bool
+	members int // endpoints are 0 to members; the last is the parent's
+	isRoot  bool
+	payload [8]byte
+	scratch []inc.Action
 }
 
 // newEngine makes the engine of switch n.
@@ -143,8 +143,8 @@ func (e *engine) take(state []byte, i int, p packet) (stepped, error) {
 
 // do restores a state, does something, and whatever follows at once.
 func (e *engine) do(state []byte, f func() ([]inc.Out, error)) (stepped, error) {
-	if err := e.inc.Restore(state); err != nil {
-		return stepped{}, fmt.Errorf("restore a state: %w", err)
+	if err := e.restore(state); err != nil {
+		return stepped{}, err
 	}
 	discarded := e.inc.Discarded(0)
 	outs, err := f()
