@@ -139,6 +139,9 @@ func (n *network) addComm(index, groups int, opts ...groupOption) (*comm, error)
 	}
 	for _, nd := range n.nodes {
 		g := byNode[nd]
+		if err := n.setTimers(nd.e); err != nil {
+			return nil, err
+		}
 		if err := g.program(); err != nil {
 			return nil, err
 		}
@@ -159,6 +162,16 @@ func (n *network) addComm(index, groups int, opts ...groupOption) (*comm, error)
 	}
 	n.comms = append(n.comms, c)
 	return c, nil
+}
+
+// setTimers gives a Mode III engine the hosts' time-out.
+func (n *network) setTimers(e *engine) error {
+	if !n.t.pipes() || e.timers {
+		return nil
+	}
+	e.timers = true
+	c := inc.PipeCtrl{RNRTimer: 1, RNR: n.t.rng.IntN(4) > 0, CNP: n.t.rng.IntN(4) == 0}
+	return e.drv.SetPipes(c, uint16(min(n.timeout/n.t.p.CyclesPerMicrosecond()+1, longTimeout)))
 }
 
 // nodeGroup prepares a node's group without programming it.

@@ -63,6 +63,10 @@ func (t *T) mutate(frames, long, count int, opts ...groupOption) error {
 		state, next = next, state
 		return nil
 	}
+	e.OnAct = func(uint64, inc.Action) error {
+		state = ref.AppendState(state[:0])
+		return nil
+	}
 	n := frames
 	if t.long {
 		n = long
@@ -105,7 +109,11 @@ func (t *T) mutate(frames, long, count int, opts ...groupOption) error {
 		if err != nil {
 			return err
 		}
-		if c["RANGE_OPEN"] < 10 || c["TX_RESULT"] < 10 || c["DROP_CONTROL"] == 0 || c["DROP_RANGE"] == 0 || c["DROP_STALE_ACK"] == 0 {
+		late := c["DROP_RANGE"] // data of a range that is over; pipes answer it as a duplicate
+		if t.pipes() {
+			late = c["RX_DUPLICATE"]
+		}
+		if c["RANGE_OPEN"] < 10 || c["TX_RESULT"] < 10 || c["DROP_CONTROL"] == 0 || late == 0 || c["DROP_STALE_ACK"] == 0 {
 			return failf("too little happened: %v", c)
 		}
 	}
@@ -126,7 +134,7 @@ func (t *T) mutate(frames, long, count int, opts ...groupOption) error {
 // stateless counters stand for frames that must not change any group's state. A gap is not among them, nor data out of any range:
 // they may set nakSent.
 func stateless(c inc.Counter) bool {
-	return c == inc.Bypass || c != inc.DropGap && c != inc.DropRange && strings.HasPrefix(c.String(), "DROP_")
+	return c == inc.Bypass || c != inc.DropGap && c != inc.DropRange && c != inc.DropFull && strings.HasPrefix(c.String(), "DROP_")
 }
 
 // scenDrops reaches every reason to drop, one frame each, and sees it counted under that name alone.
@@ -198,7 +206,10 @@ func scenDrops(t *T) error {
 		{"a reserved syndrome", inc.DropSyndrome, g.aeth(c, start, 0x40), false},
 		{"a syndrome between", inc.DropSyndrome, g.aeth(c, start, 0x64), false},
 		{"a gap", inc.DropGap, g.data(c, start.Add(1), g.noise(16)), false},
-		{"before START", inc.DropStale, g.data(c, start.Prev(), g.noise(16)), false},
+		{"before START", t.old(), g.data(c, start.Prev(), g.noise(16)), false},
+	}
+	if t.pipes() {
+		list = append(list, try1{"an ACK of nothing", inc.DropStaleAck, g.aeth(c, start, 0x1F), false})
 	}
 	short := good()
 	short.data = short.data[:len(short.data)-1]
@@ -265,10 +276,14 @@ func scenDrops(t *T) error {
 				return err
 			}
 		}
-		if err := try("window", inc.DropWindow, g.data(0, start.Add(g.mw()), g.noise(16)), false); err != nil {
+		overrun := inc.DropWindow
+		if t.pipes() {
+			overrun = inc.DropFull
+		}
+		if err := try("window", overrun, g.data(0, start.Add(g.mw()), g.noise(16)), false); err != nil {
 			return err
 		}
-		if err := try("stale, slot partial", inc.DropStale, g.data(0, start, g.noise(16)), false); err != nil {
+		if err := try("stale, slot partial", t.old(), g.data(0, start, g.noise(16)), false); err != nil {
 			return err
 		}
 	}
@@ -279,6 +294,9 @@ func scenDrops(t *T) error {
 		return err
 	}
 	cnp := g.packet(0, roce.CNP, 0)
+	if t.pipes() {
+		return g.dropsOfRoles(try, reached)
+	}
 	for what, f := range map[string]portFrame{"data": good(), "ACK": g.aeth(0, start, 0x1F), "CNP": {g.ends[0].Port, cnp.AppendFrame(nil)}} {
 		if err := try(what+" without the role", inc.DropWrongRole, f, false); err != nil {
 			return err
@@ -314,6 +332,60 @@ func scenDrops(t *T) error {
 		default:
 			return failf("%v was not reached", r)
 		}
+	}
+	return nil
+}
+
+// old is what becomes of data that was taken before.
+func (t *T) old() inc.Counter {
+	if t.pipes() {
+		return inc.RxDuplicate
+	}
+	return inc.DropStale
+}
+
+// dropsOfRoles ends scenDrops in Mode III: endpoint 0 contributes no more, but hears.
+func (g *group) dropsOfRoles(try func(what string, want inc.Counter, f portFrame, rxErr bool) error, reached map[inc.Counter]bool) error {
+	t, start := g.t, g.set.Start
+	if err := try("data without the role", inc.DropWrongRole, g.data(0, start, g.noise(16)), false); err != nil {
+		return err
+	}
+	g.set.InMask, g.set.OutMask = g.set.InMask|1, g.set.OutMask&^1
+	if err := g.program(); err != nil {
+		return err
+	}
+	for _, syndrome := range []uint8{0x1F, 0x60, 0x21, 0x40} {
+		if err := try("an answer without the role", inc.DropWrongRole, g.aeth(0, start, syndrome), false); err != nil {
+			return err
+		}
+	}
+	if err := try("a CNP", inc.RxCnp, g.cnp(0, 0), false); err != nil {
+		return err
+	}
+	g.set.OutMask, g.set.Collective = g.set.OutMask|1, inc.CollectiveBarrier
+	if err := g.program(); err != nil {
+		return err
+	}
+	if err := try("payload in a barrier", inc.DropBadLength, g.data(0, start, g.noise(16)), false); err != nil {
+		return err
+	}
+	if err := g.e.drv.Disable(g.index); err != nil {
+		return err
+	}
+	for _, f := range []portFrame{g.data(0, start, g.noise(16)), g.aeth(0, start, 0x1F)} {
+		if err := try("disabled group", inc.DropGroupDisabled, f, false); err != nil {
+			return err
+		}
+	}
+	for r := inc.DropForeign; r <= inc.DropShape; r++ {
+		switch {
+		case reached[r], r == inc.DropStale, r == inc.DropWindow, r == inc.DropICRC && !t.p.ICRCCheck, r == inc.DropShape && t.p.Members == 1:
+		default:
+			return failf("%v was not reached", r)
+		}
+	}
+	if t.p.Members > 1 && !reached[inc.DropFull] || !reached[inc.DropStaleAck] || !reached[inc.RxDuplicate] {
+		return failf("not all was reached: %v", reached)
 	}
 	return nil
 }
@@ -405,8 +477,12 @@ func (t *T) bypassFairness(e *engine, g *group) error {
 	}
 	e.SetPauses(dut.Pauses{Seed: 1, Ready: 0.5, Burst: 4})
 	const each = 200
+	e.mute = true
 	for range each {
 		f := g.aeth(0, g.set.Start, 0x1F)
+		if t.pipes() { // data taken before, which is answered
+			f = g.data(0, g.set.Start.Prev(), nil)
+		}
 		e.Offer(port, dut.Frame{Data: f.data})
 		b := t.words(16)[:62]
 		b[12] = 0x08
@@ -417,6 +493,7 @@ func (t *T) bypassFairness(e *engine, g *group) error {
 	if err != nil {
 		return err
 	}
+	e.mute = false
 	run, longest, last := 0, 0, false
 	for _, o := range outs {
 		if o.Port != port {
@@ -449,17 +526,26 @@ func (t *T) bypassBehindPayload(e *engine) error {
 		return err
 	}
 	e.SetPauses(dut.Pauses{Seed: t.rng.Uint64(), Ready: 0.3, Burst: 8})
+	var outs []dut.Out
 	for k := range packets {
+		if t.pipes() && k > 0 && k%g.mw() == 0 { // a pipe is full until its copies are acknowledged
+			o, err := e.settle()
+			if err != nil {
+				return err
+			}
+			outs = append(outs, o...)
+		}
 		f := g.data(g.parent, g.set.Start.Add(k), g.noise(t.p.MTUBytes))
 		e.send(f.port, f.data)
 		// RDMA of somebody else's: to the engine it looks like its own until its QPN is looked up
 		b := g.data(g.parent, g.set.Start, g.noise(t.p.MTUBytes), func(p *roce.Packet) { p.DestQP ^= 0x800000 })
 		e.send((f.port+k)%t.p.Ports, b.data)
 	}
-	outs, err := e.settle()
+	o, err := e.settle()
 	if err != nil {
 		return err
 	}
+	outs = append(outs, o...)
 	if want := packets * (t.p.Members + 1); len(outs) != want {
 		return failf("%d frames left, expected %d", len(outs), want)
 	}

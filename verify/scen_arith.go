@@ -288,7 +288,8 @@ func (t *T) hazard(e *engine, k arith.Kind, h hazard, p dut.Pauses) error {
 				e.send(f.port, f.data)
 			}
 		}
-		if !h.onePort && (step+1)%g.mw() == 0 { // else a port that is ahead of the others could overrun the window
+		// else a port that is ahead of the others could overrun the window; and pipes hold results until they are acknowledged
+		if (!h.onePort || t.pipes()) && (step+1)%g.mw() == 0 {
 			if err := l.settle(); err != nil {
 				return err
 			}

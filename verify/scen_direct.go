@@ -591,6 +591,9 @@ func scenWrap(t *T) error {
 		if err := g.stream(64, func() int { return 8 }); err != nil {
 			return err
 		}
+		if t.pipes() { // what it asks for is another number there: see pipe-wrap
+			continue
+		}
 		for _, c := range g.members() { // ACK 0xFFFFFF, then 0, then an old one: the gap NAK must follow the newest
 			psns := []roce.PSN{start.Add(15), start.Add(16), start.Add(14)}
 			for _, psn := range psns {
@@ -1075,6 +1078,12 @@ func scenECN(t *T) error {
 			outs, err := g.e.exchange(portFrame{g.ends[c].Port, cnp.AppendFrame(nil)})
 			if err != nil {
 				return err
+			}
+			if t.pipes() { // the switch is who sent what was congested
+				if len(outs) != 0 {
+					return failf("a CNP was answered by %d frames", len(outs))
+				}
+				continue
 			}
 			if len(outs) != 1 {
 				return failf("a CNP was answered by %d frames", len(outs))

@@ -39,6 +39,7 @@ func scenMessages(t *T) error {
 
 // lossless finishes the run of a star without faults: R children, n packets.
 func (n *network) lossless() error {
+	t := n.t
 	if err := n.finish(); err != nil {
 		return err
 	}
@@ -46,7 +47,7 @@ func (n *network) lossless() error {
 	for _, c := range n.comms {
 		r = uint64(len(c.hosts))
 		for _, h := range c.hosts {
-			if h.Stats.Resent+h.Stats.Timeouts+h.Stats.NAKsSent+h.Stats.DupSeen > 0 {
+			if !t.pipes() && h.Stats.Resent > 0 || h.Stats.Timeouts+h.Stats.NAKsSent+h.Stats.DupSeen > 0 {
 				return failf("no fault was planted, but %+v", h.Stats)
 			}
 		}
@@ -56,8 +57,16 @@ func (n *network) lossless() error {
 	if err != nil {
 		return err
 	}
-	for name, want := range map[string]uint64{"UP_DATA": r * packets, "AGG": r * packets, "BUFFERED": (r - 1) * packets,
-		"TX_RESULT": packets, "WIPE": packets, "TX_FANOUT": r * packets, "RX_ACK": r * packets, "TX_REFLECT": r * packets} {
+	expect := map[string]uint64{"UP_DATA": r * packets, "AGG": r * packets, "BUFFERED": (r - 1) * packets,
+		"TX_RESULT": packets, "WIPE": packets, "TX_FANOUT": r * packets, "RX_ACK": r * packets, "TX_REFLECT": r * packets}
+	if t.pipes() {
+		expect["TX_REFLECT"], expect["TX_ACK"], expect["WIPE"], expect["RX_NAK"], expect["TIMEOUT"] = 0, r*packets, 2*packets, 0, 0
+		if got["DROP_FULL"] > 0 { // a rank that ran ahead of the others
+			delete(expect, "UP_DATA")
+			delete(expect, "TX_ACK")
+		}
+	}
+	for name, want := range expect {
 		if got[name] != want {
 			return failf("%s is %d, expected %d (%d children, %d packets)", name, got[name], want, r, packets)
 		}
@@ -195,7 +204,7 @@ func (t *T) messageTree(levels int) error {
 		return err
 	}
 	for _, h := range c.hosts {
-		if h.Stats.Resent > 0 {
+		if h.Stats.Resent > 0 && !t.pipes() { // there a rank may run ahead of the others until a pipe is full
 			return failf("no fault was planted, but %+v", h.Stats)
 		}
 	}
@@ -230,7 +239,11 @@ func scenRNR(t *T) error {
 	}
 	n.net.OnQuantum = func(now uint64) error {
 		for _, h := range c.hosts {
-			if h.Receives() == 0 && h.Stats.RNRsObeyed > len(h.Received())/4 {
+			answered := h.Stats.RNRsObeyed
+			if t.pipes() { // it is the switch that obeys
+				answered = h.Stats.RNRsSent
+			}
+			if h.Receives() == 0 && answered > len(h.Received())/4 {
 				h.AddReceives(3)
 			}
 		}
@@ -241,7 +254,7 @@ func scenRNR(t *T) error {
 		return err
 	}
 	for _, h := range c.hosts {
-		if h.Stats.RNRsObeyed == 0 {
+		if !t.pipes() && h.Stats.RNRsObeyed == 0 {
 			return failf("a host without receives never saw its RNR NAK come back: %+v", h.Stats)
 		}
 		h.SetReceives(-1)

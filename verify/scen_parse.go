@@ -65,7 +65,11 @@ func scenParse(t *T) error {
 			if err != nil {
 				return err
 			}
-			if !slices.Contains(got, inc.RxAck) && !slices.Contains(got, inc.Agg) {
+			taken := []inc.Counter{inc.RxAck, inc.Agg}
+			if t.pipes() { // nothing was sent that the ACK could be for
+				taken[0] = inc.DropStaleAck
+			}
+			if !slices.ContainsFunc(got, func(c inc.Counter) bool { return slices.Contains(taken, c) }) {
 				return failf("golden frame %d was not accepted: %v", i, got)
 			}
 		}
@@ -78,7 +82,7 @@ func scenParse(t *T) error {
 		f := g.aeth(0, g.set.Start, 0x1F)
 		f.data[len(f.data)-1] ^= 1
 		changed, err := try(f)
-		if err == nil && !slices.Contains(changed, inc.RxAck) {
+		if err == nil && !slices.Contains(changed, inc.RxAck) && !(t.pipes() && slices.Contains(changed, inc.DropStaleAck)) {
 			err = failf("an ACK with a wrong ICRC: %v, though the ICRC is not checked", changed)
 		}
 		return err
@@ -106,7 +110,7 @@ func scenParse(t *T) error {
 // fateOfFlip says what must become of a good ACK or data frame with one bit of byte at flipped, if it is the same for every
 // bit: by the IBTA's list of fields that the ICRC leaves out.
 func fateOfFlip(at int) []inc.Counter {
-	taken := []inc.Counter{inc.RxAck, inc.Agg, inc.TxResend, inc.DropStale}
+	taken := []inc.Counter{inc.RxAck, inc.Agg, inc.TxResend, inc.DropStale, inc.DropStaleAck, inc.RxDuplicate}
 	switch {
 	case at < 12: // MAC addresses
 		return taken

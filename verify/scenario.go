@@ -29,6 +29,19 @@ func needMembers(n int) func(p manifest.Params) string {
 	}
 }
 
+// modeII is for scenarios of what Mode III does in another way, besides what else they need.
+func modeII(needs func(p manifest.Params) string) func(p manifest.Params) string {
+	return func(p manifest.Params) string {
+		switch {
+		case p.Mode == 3:
+			return "is about Mode II, the configuration is of Mode III"
+		case needs != nil:
+			return needs(p)
+		}
+		return ""
+	}
+}
+
 func needGroups(n int) func(p manifest.Params) string {
 	return func(p manifest.Params) string {
 		switch {
@@ -71,14 +84,14 @@ func Scenarios() []Scenario {
 		{"parse-icrc", "golden frames, and every bit of a frame flipped: damage is dropped under its name, the fields that ICRC leaves out do no harm", nil, scenParse},
 		{"allreduce-1psn", "one PSN: nothing before the last rank, then one sum a rank", nil, scenOnePSN},
 		{"barrier", "zero-length AllReduce, padded releases", nil, scenBarrier},
-		{"ack-reflect", "ACK, NAK, RNR NAK and cumulative ACKs come back to their sender as they are", nil, scenReflect},
+		{"ack-reflect", "ACK, NAK, RNR NAK and cumulative ACKs come back to their sender as they are", modeII(nil), scenReflect},
 		{"duplicate-before", "a contribution sent twice counts once", nil, scenDuplicateBefore},
-		{"duplicate-after", "a retransmission of a complete PSN gets the result again, though others are a window ahead", nil, scenDuplicateAfter},
-		{"no-double-recycle", "a retransmission does not recycle the slot half a ring ahead", nil, scenNoDoubleRecycle},
+		{"duplicate-after", "a retransmission of a complete PSN gets the result again, though others are a window ahead", modeII(nil), scenDuplicateAfter},
+		{"no-double-recycle", "a retransmission does not recycle the slot half a ring ahead", modeII(nil), scenNoDoubleRecycle},
 		{"slot-reuse", "ten rings of slots, ranks interleaved at random", nil, scenSlotReuse},
-		{"stale-alias", "old PSNs that share a slot with younger ones, and window overruns, are dropped", nil, scenStaleAlias},
+		{"stale-alias", "old PSNs that share a slot with younger ones, and window overruns, are dropped", modeII(nil), scenStaleAlias},
 		{"psn-wrap", "streams over the wrap of the PSN and over half its range", nil, scenWrap},
-		{"gap-nak", "one NAK a gap, claiming nothing untrue; switched off and on", nil, scenGapNAK},
+		{"gap-nak", "one NAK a gap, claiming nothing untrue; switched off and on", modeII(nil), scenGapNAK},
 		{"big-endian", "both byte orders, carries through every lane", nil, scenBigEndian},
 		{"arith-types", "every type, operation and byte order: hard values, several packets, all endpoints", nil, scenArithTypes},
 		{"arith-single", "what one endpoint alone contributes leaves bit for bit", nil, scenArithSingle},
@@ -89,17 +102,17 @@ func Scenarios() []Scenario {
 		{"arith-illegal", "settings that are not included or do not fit stay disabled, others stay exact", nil, scenArithIllegal},
 		{"ecc", "errors written into the payload memory: single ones are corrected, a double one spoils its own slot until that is recycled", needECC, scenECC},
 		{"lengths", "payload lengths and opcodes, padding and trailing bytes", nil, scenLengths},
-		{"acks-simultaneous", "ACKs on all ports in the same cycles under back-pressure", nil, scenSimultaneousAcks},
+		{"acks-simultaneous", "ACKs on all ports in the same cycles under back-pressure", modeII(nil), scenSimultaneousAcks},
 		{"checksum-carry", "IP headers whose checksum folds twice, in and out", nil, scenChecksumCarry},
 		{"ecn-cnp", "congestion marks, CNPs, immediates that differ", nil, scenECN},
-		{"inner-node", "a node with a parent: results up, copies down", nil, scenInner},
-		{"reduce", "a Reduce packet by packet: sums to the root alone, its answers to all who contribute, every mask, roles", needMembers(2), scenReduce},
-		{"broadcast", "a Broadcast packet by packet: copies, what everybody has goes up when it rises or is repeated, NAKs of no more; two levels", needMembers(2), scenBroadcast},
-		{"in-band", "AllReduce, Broadcast, AllReduce, Reduce, then anything, on one set of connections: every number on every wire", needInBand(2), scenInBand},
-		{"in-band-controls", "controls that are illegal, contradict, stand where they must not or are lost: dropped under their name, no harm done", needInBand(2), scenInBandControls},
-		{"in-band-before", "the range before the current one: results again with its numbers, its ACKs and NAKs, answers in the place of data that all have", needInBand(3), scenInBandBefore},
-		{"in-band-early", "a range that is opened before the one before it is complete has its own window", needInBand(3), scenInBandEarly},
-		{"in-band-reset", "a group is drained and restarted in the middle of ranges", needInBand(2), scenInBandReset},
+		{"inner-node", "a node with a parent: results up, copies down", modeII(nil), scenInner},
+		{"reduce", "a Reduce packet by packet: sums to the root alone, its answers to all who contribute, every mask, roles", modeII(needMembers(2)), scenReduce},
+		{"broadcast", "a Broadcast packet by packet: copies, what everybody has goes up when it rises or is repeated, NAKs of no more; two levels", modeII(needMembers(2)), scenBroadcast},
+		{"in-band", "AllReduce, Broadcast, AllReduce, Reduce, then anything, on one set of connections: every number on every wire", modeII(needInBand(2)), scenInBand},
+		{"in-band-controls", "controls that are illegal, contradict, stand where they must not or are lost: dropped under their name, no harm done", modeII(needInBand(2)), scenInBandControls},
+		{"in-band-before", "the range before the current one: results again with its numbers, its ACKs and NAKs, answers in the place of data that all have", modeII(needInBand(3)), scenInBandBefore},
+		{"in-band-early", "a range that is opened before the one before it is complete has its own window", modeII(needInBand(3)), scenInBandEarly},
+		{"in-band-reset", "a group is drained and restarted in the middle of ranges", modeII(needInBand(2)), scenInBandReset},
 		{"in-band-random", "ranges in bursts among repetitions, gaps, answers and controls of every kind", needInBand(2), scenInBandRandom},
 		{"in-band-mutate", "mutated frames of in-band groups", needInBand(1), scenInBandMutate},
 		{"drops", "every reason to drop, counted under its name alone; the first of two faults counts", nil, scenDrops},

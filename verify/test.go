@@ -58,7 +58,15 @@ type engine struct {
 	*score.Board
 	drv *ctrl.Driver
 	t   *T
+
+	// Of Mode III. groups are those that were programmed. mute: who is at the other ends says nothing by itself, otherwise settle has them
+	// acknowledge what they get, and leaves out what the engine acknowledges. timers: the scenario has set PIPE_TIMEOUT.
+	groups       []*group
+	mute, timers bool
 }
+
+// pipes tells whether the engines are of Mode III.
+func (t *T) pipes() bool { return t.p.Mode == 3 }
 
 // newEngine makes one more engine.
 func (t *T) newEngine() (*engine, error) {
@@ -82,7 +90,7 @@ func (t *T) beats(n int) int { return (n + t.p.BusBytes - 1) / t.p.BusBytes }
 // mtuBeats is the number of beats of the longest frame.
 func (t *T) mtuBeats() int { return t.beats(t.p.MTUBytes + 62) }
 
-// settle runs an engine until it is idle and returns what left.
+// settle runs an engine until it rests and returns what left.
 func (e *engine) settle() ([]dut.Out, error) {
 	if err := e.t.ctx.Err(); err != nil {
 		return nil, err
@@ -90,7 +98,46 @@ func (e *engine) settle() ([]dut.Out, error) {
 	if err := e.Settle(); err != nil {
 		return nil, err
 	}
-	return e.Out(), nil
+	outs := e.Out()
+	if !e.t.pipes() || e.mute {
+		return outs, nil
+	}
+	var all []dut.Out
+	for len(outs) > 0 {
+		answers := 0
+		for _, o := range outs {
+			p, err := roce.Decode(o.Data)
+			if err == nil && p.Op == roce.Acknowledge && p.Syndrome == roce.AckSyndrome {
+				continue
+			}
+			all = append(all, o)
+			if f, ok := e.acknowledge(o.Port, &p); err == nil && ok {
+				e.send(f.port, f.data)
+				answers++
+			}
+		}
+		if answers == 0 {
+			break
+		}
+		if err := e.Settle(); err != nil {
+			return nil, err
+		}
+		outs = e.Out()
+	}
+	return all, nil
+}
+
+// acknowledge is the ACK of whoever gets a data packet that left by a port.
+func (e *engine) acknowledge(port int, p *roce.Packet) (portFrame, bool) {
+	if !p.Op.IsSend() {
+		return portFrame{}, false
+	}
+	for _, g := range slices.Backward(e.groups) { // the one programmed last, if the same endpoints were programmed twice
+		if c := g.addressee(port, p); c >= 0 {
+			return g.aeth(c, p.PSN, roce.AckSyndrome), true
+		}
+	}
+	return portFrame{}, false
 }
 
 // send offers a frame at once.
@@ -324,8 +371,21 @@ func (e *engine) makeGroup(index, groups, members int, parent bool, opts ...grou
 	return g
 }
 
+// longTimeout is PIPE_TIMEOUT for scenarios in which nobody is to be late.
+const longTimeout = 65535
+
 // program writes everything and enables the group.
 func (g *group) program() error {
+	if e := g.e; e.t.pipes() {
+		if !slices.Contains(e.groups, g) {
+			e.groups = append(e.groups, g)
+		}
+		if !e.timers {
+			if err := e.drv.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, longTimeout); err != nil {
+				return err
+			}
+		}
+	}
 	if err := g.e.drv.Disable(g.index); err != nil {
 		return err
 	}
