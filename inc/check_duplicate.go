@@ -26,7 +26,7 @@ func (e *Engine) checkDuplicate(in *incoming, s int) arrival {
 		return ahead
 	case d < 0 && slot.complete && slot.tag == in.psn:
 		return retransmitted
-	case d < 0:
+	case d < 0, e.arrivedBefore(in, s):
 		return stale
 	case in.psn.Diff(g.done) > g.window():
 		return overrun

@@ -90,6 +90,8 @@ type Params struct {
 	// HopRTT is the round trip of a hop in nanoseconds, 1 to MaxHopRTT, from which Mode III takes the reset value of its timer
 	// (docs/pipes.md section 6); 0 stands for DefaultHopRTT.
 	HopRTT int
+	// Rules are rules known to be wrong that the engine is to follow, for model checking; none otherwise.
+	Rules Rules
 }
 
 // pipes tells whether the engine works in Mode III.
@@ -127,6 +129,7 @@ func (p Params) Validate() error {
 		check("Mode", p.Mode, 2, 3)
 	}
 	check("HopRTT", p.HopRTT, 0, MaxHopRTT)
+	check("Rules", int(p.Rules), 0, allRules)
 	return errors.Join(errs...)
 }
 

@@ -115,11 +115,13 @@ func New(p Params) (*Engine, error) {
 		e.groups[i].ends = make([]endpointState, p.Members+1)
 		if p.pipes() {
 			e.groups[i].sends = make([]sendSide, p.Members+1)
+			e.groups[i].selfAddressed = p.follows(RuleB9)
 		}
 	}
 	if p.pipes() {
 		e.spare.ends, e.spare.sends = make([]endpointState, p.Members+1), make([]sendSide, p.Members+1)
 		e.spare.current.offsets = make([]offsets, p.Members+1)
+		e.spare.selfAddressed = p.follows(RuleB9)
 	}
 	e.SetPipeTimeout(p.resetTimeout())
 	return e, nil
@@ -263,6 +265,9 @@ func (e *Engine) upData(in *incoming) []Out {
 	if !e.fits(s, in) {
 		e.count(DropShape)
 		return nil
+	}
+	if e.params.follows(RuleA2) {
+		e.slots[g.slotOf(in.psn.Add(g.window()))] = emptySlot()
 	}
 	e.aggregate(in, s)
 	if e.slots[s].mask&in.span.in != in.span.in {

@@ -30,9 +30,15 @@ func (e *Engine) CheckInvariants() error {
 		if !g.enabled {
 			continue
 		}
-		err := g.checkPipes()
-		if err == nil {
-			err = e.checkSlots(g)
+		var err error
+		switch {
+		case g.broken:
+			err = fmt.Errorf("by a rule known to be wrong: %w", ErrInvariant)
+		case e.params.follows(RuleB15):
+		default:
+			if err = g.checkPipes(); err == nil {
+				err = e.checkSlots(g)
+			}
 		}
 		if err != nil {
 			return fmt.Errorf("group %d: %w", number, err)

@@ -89,6 +89,9 @@ func (r *roles) fillers(p Pipe) uint32 {
 // moved is the first PSN that is not in the broadcast pipe: at a root what is complete moves there as long as it has room.
 func (g *group) moved() roce.PSN {
 	b := &g.pipes[PipeBroadcast]
+	if g.selfAddressed && g.current.turnsAround() {
+		return g.turned
+	}
 	if g.current.turnsAround() && b.done.Diff(b.start) > g.pipeSlots() {
 		return b.start.Add(g.pipeSlots())
 	}
@@ -128,8 +131,11 @@ func (g *group) ring(p Pipe) (base, slots int) {
 func (g *group) pipeSlot(p Pipe, psn roce.PSN) int {
 	base, slots := g.ring(p)
 	at := g.pipes[p].head + psn.Diff(g.pipes[p].start)
-	if at >= slots {
+	switch {
+	case at >= slots:
 		at -= slots
+	case at < 0: // RuleB15 sends what has no slot any more
+		at = slots - 1 - (-1-at)%slots
 	}
 	return base + at
 }
@@ -144,6 +150,16 @@ func (e *Engine) beginPipes(g *group, first roce.PSN) {
 	}
 	for i := range g.slotsOf(e) {
 		g.slotsOf(e)[i] = emptySlot()
+	}
+	g.turned, g.broken = first, false
+}
+
+// empty empties a slot. With RuleA1 something stays.
+func (e *Engine) empty(s *slot) {
+	arrived := s.arrived | s.mask
+	*s = emptySlot()
+	if e.params.follows(RuleA1) {
+		s.arrived = arrived
 	}
 }
 
@@ -199,9 +215,7 @@ func (e *Engine) pipeData(in *incoming) {
 	}
 	switch d := in.PSN.Diff(end.ePSN); {
 	case d < 0: // 2
-		e.countData(in)
-		e.count(RxDuplicate)
-		e.sendAck(in, end.ePSN.Prev())
+		e.duplicate(in)
 		return
 	case d > 0: // 3
 		e.countData(in)
@@ -226,11 +240,25 @@ func (e *Engine) pipeData(in *incoming) {
 		return
 	}
 	slot := g.pipeSlot(p, in.psn)
+	if e.arrivedBefore(in, slot) {
+		e.count(RxDuplicate)
+		e.sendAck(in, end.ePSN.Prev())
+		return
+	}
 	if !e.fits(slot, in) { // 7
 		e.count(DropShape)
 		return
 	}
 	e.accept(in, p, slot) // 8
+}
+
+// duplicate acknowledges again what was accepted before, whatever range it belongs to: the ACK before may have been lost (B10).
+func (e *Engine) duplicate(in *incoming) {
+	e.countData(in)
+	e.count(RxDuplicate)
+	if !e.params.follows(RuleB10) {
+		e.sendAck(in, e.groups[in.group].ends[in.member].ePSN.Prev())
+	}
 }
 
 // countData counts data that is accepted, seen before, too early or not of its slot's shape, by the roles that hold now.
@@ -289,6 +317,9 @@ func (e *Engine) accept(in *incoming, p Pipe, number int) {
 		e.count(DownTaken)
 		need = in.bit()
 	}
+	if e.params.follows(RuleB15) {
+		g.overwrites(slot, p, in.psn)
+	}
 	e.contribute(in, number)
 	e.sendAck(in, in.PSN)
 	if slot.mask&need != need {
@@ -301,6 +332,12 @@ func (e *Engine) accept(in *incoming, p Pipe, number int) {
 	slot.complete = true
 	before := g.moved()
 	g.pipes[p].done = in.psn.Next()
+	if g.selfAddressed && in.span.turnsAround() {
+		g.turnAround(in.psn)
+	}
+	if e.params.follows(RuleB15) {
+		e.recycleByCompletion(g, p)
+	}
 	e.moves(g, before)
 }
 
@@ -313,6 +350,9 @@ func (e *Engine) moves(g *group, before roce.PSN) {
 
 // free lets a pipe's start follow its out endpoints: the slots that all of them have acknowledged are free.
 func (e *Engine) free(g *group, p Pipe) {
+	if e.params.follows(RuleB15) {
+		return
+	}
 	pipe, outs := &g.pipes[p], g.current.outs(p)
 	start := g.sends[lowest(outs)].nextUnacked
 	for mask := outs; mask != 0; mask &= mask - 1 {
@@ -325,7 +365,7 @@ func (e *Engine) free(g *group, p Pipe) {
 	for pipe.start != start {
 		slot := &e.slots[g.pipeSlot(p, pipe.start)]
 		g.discard(slot)
-		*slot = emptySlot()
+		e.empty(slot)
 		e.count(Wipe)
 		pipe.start = pipe.start.Next()
 		if pipe.head++; pipe.head == slots {

@@ -29,6 +29,8 @@ const (
 // for each PSN of each pipe from start on that somebody has filled: opcode and flags (1 byte), length, the immediate (4 bytes) if the opcode has
 // one, and what the slot keeps, as in Mode II. Who has filled it follows from the endpoints.
 //
+// With rules known to be wrong there is more in it, and every slot.
+//
 // Where a slot lies, when a timer runs out and how often its time was doubled are not in it: engines that differ in that do
 // the same, if not at the same time.
 func (e *Engine) appendPipes(b []byte, number int) []byte {
@@ -68,6 +70,9 @@ func (e *Engine) appendPipes(b []byte, number int) []byte {
 			b = appendDiff(b, out.sendNext, out.nextUnacked)
 			b = appendDiff(b, out.beyond, out.sendNext)
 		}
+	}
+	if e.params.Rules != 0 {
+		return e.appendWrong(b, g)
 	}
 	for p := range numPipes {
 		if !g.uses(p) {
@@ -176,6 +181,9 @@ func (e *Engine) restorePipes(r *reader, number int, apply bool) error {
 	if r.err != nil {
 		return r.err
 	}
+	if e.params.Rules != 0 {
+		return e.restoreWrong(r, number, apply)
+	}
 	if err := g.checkPipes(); err != nil {
 		return fmt.Errorf("%w: %w", ErrState, err)
 	}
@@ -208,6 +216,7 @@ func (e *Engine) setPipes(number int) {
 	g.current = from.current
 	g.current.offsets = offsets
 	g.pipes, g.enabled = from.pipes, true
+	g.turned, g.broken = from.turned, from.broken
 }
 
 // restoreRange reads an in-band group's range, and gives a group the roles and offsets it has then.
@@ -264,4 +273,65 @@ func (r *reader) psn(from roce.PSN) roce.PSN {
 	v := r.uvarint()
 	r.require(v <= roce.PSNMask)
 	return from.Add(int(v))
+}
+
+// appendWrong appends what the state of an engine with rules known to be wrong has beside: whether it is broken (1 byte), turned − start,
+// and of each slot of each pipe's ring, from start's on, who contributed before, the mask and, if that is not 0, whether it is complete (1
+// byte), its tag (3 bytes) and what appendPipeSlot gives.
+func (e *Engine) appendWrong(b []byte, g *group) []byte {
+	b = append(b, flag(g.broken, 1))
+	b = appendDiff(b, g.turned, g.pipes[PipeBroadcast].start)
+	g.eachSlot(func(index int) bool {
+		s := &e.slots[index]
+		b = binary.AppendUvarint(b, uint64(s.arrived))
+		if b = binary.AppendUvarint(b, uint64(s.mask)); s.mask != 0 {
+			b = append24(append(b, flag(s.complete, 1)), uint32(s.tag))
+			b = e.appendPipeSlot(b, g, index)
+		}
+		return true
+	})
+	return b
+}
+
+// restoreWrong reads what appendWrong wrote, and ends what restorePipes does.
+func (e *Engine) restoreWrong(r *reader, number int, apply bool) error {
+	g := &e.spare
+	g.broken = r.flags(1) != 0
+	g.turned = r.psn(g.pipes[PipeBroadcast].start)
+	if apply {
+		clear(g.slotsOf(e))
+	}
+	g.eachSlot(func(index int) bool {
+		var s slot
+		arrived, mask := r.uvarint(), r.uvarint()
+		r.require(max(arrived, mask) < 1<<len(g.ends))
+		s.arrived, s.mask = uint32(arrived), uint32(mask)
+		if r.err == nil && s.mask != 0 {
+			s.complete = r.flags(1) != 0
+			s.tag = roce.PSN(r.uint(3))
+			e.restorePipeSlot(r, g, index, s, apply)
+		} else if r.err == nil && apply {
+			e.slots[index] = s
+		}
+		return r.err == nil
+	})
+	if r.err == nil && apply {
+		e.setPipes(number)
+	}
+	return r.err
+}
+
+// eachSlot calls f for each slot of each pipe that is used, from start's on, until it returns false.
+func (g *group) eachSlot(f func(index int) bool) {
+	for p := range numPipes {
+		if !g.uses(p) {
+			continue
+		}
+		base, slots := g.ring(p)
+		for i := range slots {
+			if !f(base + (g.pipes[p].head+i)%slots) {
+				return
+			}
+		}
+	}
 }

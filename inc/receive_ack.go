@@ -38,9 +38,11 @@ func (e *Engine) receiveAck(in *incoming) []Out {
 		after, slowest := g.nodeAck(in.span)
 		msn := g.ends[slowest].ackMSN
 		switch {
+		case kind != roce.SyndromeAck && e.params.follows(RuleA10):
+			return []Out{e.ackUp(in, in.psn, in.Syndrome, msn)}
 		case kind != roce.SyndromeAck && in.psn.Diff(after) > 0:
 			return []Out{e.ackUp(in, after.Next(), in.Syndrome, msn)}
-		case after.Diff(before) > 0 || in.psn.Diff(before) <= 0:
+		case after.Diff(before) > 0 || in.psn.Diff(before) <= 0 && !e.params.follows(RuleA9):
 			return []Out{e.ackUp(in, after, roce.AckSyndrome, msn)}
 		}
 		return nil
@@ -130,6 +132,12 @@ func (e *Engine) receivePipeAck(in *incoming) {
 		return
 	}
 	s, next := &g.sends[in.member], in.psn
+	if kind == roce.SyndromeNAK {
+		g.broken = g.broken || e.params.follows(RuleB6Assert) && in.psn != s.nextUnacked
+		if e.params.follows(RuleB6Ack) {
+			kind = roce.SyndromeAck
+		}
+	}
 	if kind == roce.SyndromeAck {
 		next = next.Next()
 	}

@@ -26,9 +26,12 @@ type group struct {
 	current, previous span
 
 	// Mode III: the pipes, and what was sent to each endpoint, 0 to Members.
-	pipes  [numPipes]pipeState
-	sends  []sendSide
-	queued uint64 // who stands in Engine.queue (see Action.queued), for the time of a call
+	pipes         [numPipes]pipeState
+	sends         []sendSide
+	turned        roce.PSN // RuleB9's: the first PSN that has not gone to the broadcast pipe
+	selfAddressed bool     // RuleB9 holds
+	broken        bool     // RuleB6Assert, RuleB9: what must never be, was
+	queued        uint64   // who stands in Engine.queue (see Action.queued), for the time of a call
 
 	discarded int // slots emptied or recycled while incomplete since New; for judges, no state
 }
@@ -58,6 +61,7 @@ type slot struct {
 	se       bool
 	imm      uint32
 	shape    shape
+	arrived  uint32 // RuleA1's, in Mode III: who contributed when the slot was used before
 }
 
 // slotOf is the slot of a PSN: base + psn mod N. N is a power of two, so the ring runs on across the wrap (A18).
