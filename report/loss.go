@@ -27,6 +27,8 @@ type Loss struct {
 type LossVariant struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
+	// Mode is the engine's, 2 or 3; files from before Mode III have none.
+	Mode int `json:"mode"`
 }
 
 // LossPoint is one place of a sweep: over the rate of one lossy link (rate) or the number of lossy links (links). Throughputs are of
@@ -43,6 +45,8 @@ type LossPoint struct {
 	Lost      float64 `json:"lost"`
 	Resent    float64 `json:"resent"`
 	Timeouts  float64 `json:"timeouts"`
+	// Retransmitted is what the engine sent again itself, in Mode III.
+	Retransmitted float64 `json:"retransmitted"`
 }
 
 // ParseLoss reads the benchmark's JSON.
@@ -76,7 +80,7 @@ func (l *Loss) Table() string {
 	for _, sweep := range []string{"rate", "links"} {
 		for _, v := range l.Variants {
 			t := newTable("loss", "links", "Gbit/s", "Gibit/s", "of lossless", "± Gbit/s", "go-back-N bound", "paper, Gbit/s", "of its lossless", "frames lost", "resent",
-				"time-outs")
+				"by the engine", "time-outs")
 			points := l.sweep(sweep, v.Name)
 			for _, p := range points {
 				bound := ""
@@ -84,16 +88,81 @@ func (l *Loss) Table() string {
 					bound = figure(p.Bound, "")
 				}
 				t.AppendRow(table.Row{percent(p.Rate), p.Links, figure(p.Gbps, ""), figure(p.Gbps/gibi, ""), part(p.Gbps, points[0].Gbps), figure(p.Deviation, ""), bound,
-					figure(p.Paper, ""), part(p.Paper, points[0].Paper), figure(p.Lost, ""), figure(p.Resent, ""), figure(p.Timeouts, "")})
+					figure(p.Paper, ""), part(p.Paper, points[0].Paper), figure(p.Lost, ""), figure(p.Resent, ""), figure(p.Retransmitted, ""),
+					figure(p.Timeouts, "")})
 			}
 			fmt.Fprintf(&b, "%s, %s (%s)\n%s\n", sweep, v.Name, v.Doc, t.Render())
 		}
 	}
+	for _, sweep := range []string{"rate", "links"} {
+		fmt.Fprintf(&b, "%s: Gbit/s by variant\n%s\n", sweep, l.besideEachOther(sweep))
+	}
 	m := l.Metrics
+	for _, v := range l.Variants {
+		name := strings.ReplaceAll(v.Name, "-", "_")
+		if _, ok := m[name+"_of_mode2"]; ok {
+			fmt.Fprintf(&b, "%s: at least %s of the bound, at least %s of Mode II, %s less with 0.1 %% on one link\n", v.Name, figure(m[name+"_of_bound"], ""),
+				figure(m[name+"_of_mode2"], ""), percent(math.Round(1e4*m[name+"_drop"])/1e4))
+		}
+	}
 	fmt.Fprintf(&b, "%s on %s: a rank's link carries %s of payload, the engine's one stream %s a rank; packet %s cycles, round trip %s, a loss costs %s packets; %s runs of %s packets a point\n",
 		l.Config, l.DUT, figure(m["link_gbps"], "Gbit/s"), figure(m["engine_gbps"], "Gbit/s"), figure(m["packet_cycles"], ""), figure(m["round_trip_cycles"], ""),
 		figure(m["gobackn_packets"], ""), figure(m["seeds"], ""), figure(m["packets"], ""))
 	return b.String()
+}
+
+// besideEachOther is a sweep with a column a variant, both modes' bounds and the paper's two curves.
+func (l *Loss) besideEachOther(sweep string) string {
+	head := []any{"loss", "links"}
+	var columns []func(p *LossPoint) float64
+	var points [][]LossPoint
+	add := func(name, variant string, value func(p *LossPoint) float64) {
+		head, columns, points = append(head, name), append(columns, value), append(points, l.sweep(sweep, variant))
+	}
+	for _, v := range l.Variants {
+		add(v.Name, v.Name, func(p *LossPoint) float64 { return p.Gbps })
+	}
+	for _, v := range l.firsts() {
+		add("bound of "+v.Name, v.Name, func(p *LossPoint) float64 { return p.Bound })
+		add("paper, Mode "+v.roman(), v.Name, func(p *LossPoint) float64 { return p.Paper })
+	}
+	t := newTable(head...)
+	if len(points) == 0 {
+		return t.Render()
+	}
+	for i, p := range points[0] {
+		row := table.Row{percent(p.Rate), p.Links}
+		for k, value := range columns {
+			text := ""
+			if i < len(points[k]) {
+				if x := value(&points[k][i]); x > 0 {
+					text = figure(x, "")
+				}
+			}
+			row = append(row, text)
+		}
+		t.AppendRow(row)
+	}
+	return t.Render()
+}
+
+// firsts are the first variants of each mode, whose bound and paper's curve are shown.
+func (l *Loss) firsts() []LossVariant {
+	var all []LossVariant
+	for _, v := range l.Variants {
+		if !slices.ContainsFunc(all, func(x LossVariant) bool { return x.roman() == v.roman() }) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// roman is the mode as the paper writes it.
+func (v *LossVariant) roman() string {
+	if v.Mode == 3 {
+		return "III"
+	}
+	return "II"
 }
 
 // part is x of all.
@@ -108,10 +177,10 @@ const (
 )
 
 // SVG draws both sweeps side by side: throughput as a part of that without loss, ours by variant with bars of one deviation, the
-// go-back-N bound of the first variant, and the paper's.
+// go-back-N bound of each mode's first variant, and the paper's curves.
 func (l *Loss) SVG() []byte {
 	var b strings.Builder
-	width, height := 2*(lossPanel+lossLeft)+30, lossTop+lossHeight+60+18*(len(l.Variants)+2)
+	width, height := 2*(lossPanel+lossLeft)+30, lossTop+lossHeight+60+18*(len(l.Variants)+2*len(l.firsts()))
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" font-family="sans-serif" font-size="12">`+"\n", width, height, width, height)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#fff"/>`+"\n", width, height)
 	for i, sweep := range []string{"rate", "links"} {
@@ -136,20 +205,21 @@ type lossSeries struct {
 }
 
 func (l *Loss) series() []lossSeries {
-	colours := []string{"#1f6feb", "#2da44e", "#bf3989", "#9a6700", "#57606a"}
+	colours := []string{"#1f6feb", "#2da44e", "#bf3989", "#9a6700", "#8250df", "#1b7c83", "#bc4c00", "#57606a"}
 	var all []lossSeries
 	for i, v := range l.Variants {
 		all = append(all, lossSeries{label: v.Name + ": " + v.Doc, variant: v.Name, colour: colours[i%len(colours)], bars: true,
 			value: func(p *LossPoint) float64 { return p.Gbps }})
 	}
-	if len(l.Variants) == 0 {
-		return nil
+	for i, v := range l.firsts() {
+		dots, dashes := fmt.Sprintf(` stroke-dasharray="3 %d"`, 3+2*i), fmt.Sprintf(` stroke-dasharray="8 %d"`, 4+4*i)
+		all = append(all,
+			lossSeries{label: "bound of go-back-N for " + v.Name, variant: v.Name, colour: []string{"#1f6feb", "#8250df"}[i], dash: dots,
+				value: func(p *LossPoint) float64 { return p.Bound }},
+			lossSeries{label: "paper, Mode " + v.roman() + ", its own simulator: selective retransmission (no bar to reach)", variant: v.Name,
+				colour: []string{"#cf222e", "#ff8182"}[i], dash: dashes, value: func(p *LossPoint) float64 { return p.Paper }})
 	}
-	first := l.Variants[0].Name
-	return append(all,
-		lossSeries{label: "bound of go-back-N for " + first, variant: first, colour: "#1f6feb", dash: ` stroke-dasharray="3 3"`, value: func(p *LossPoint) float64 { return p.Bound }},
-		lossSeries{label: "paper, Mode II, its own simulator: selective retransmission (no bar to reach)", variant: first, colour: "#cf222e", dash: ` stroke-dasharray="8 4"`,
-			value: func(p *LossPoint) float64 { return p.Paper }})
+	return all
 }
 
 // panel draws one sweep: x are the points of the sweep at equal distances, as in the paper; y is 0 to 1.

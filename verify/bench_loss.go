@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -22,7 +23,7 @@ import (
 )
 
 // The network of EPIC's loss sweeps (SIGCOMM '26, packet simulation): a star of eight ranks, 100 Gbit/s and 1 µs a link, packets of
-// 4 KB, time-outs of 1 ms, no congestion control.
+// 4 KB, time-outs of hosts of 1 ms, no congestion control.
 const (
 	lossRanks     = 8
 	lossLinkGbps  = 100
@@ -30,6 +31,8 @@ const (
 	lossTimeoutUS = 1000
 	// lossShortUS is a time-out closer to what the network needs: some windows and round trips.
 	lossShortUS = 100
+	// lossPipeUS is PIPE_TIMEOUT: eight round trips of a hop, as the register's reset value is made.
+	lossPipeUS = 8 * 2 * lossLatencyUS
 	// lossSwitch is the engine's part of a round trip in cycles: docs/engine.md section 9.
 	lossSwitch = 9
 	// lossFrame is what a packet has on a link beside its payload, in bytes: headers, ICRC, FCS, preamble, gap.
@@ -39,21 +42,21 @@ const (
 // gibi is bits in what the paper calls a gigabit: its throughputs are Gibit/s.
 const gibi = 1 << 30 / 1e9
 
-// lossSweep is one of the paper's two tables: throughput in Gibit/s of Mode II by place in the sweep.
+// lossSweep is one of the paper's two tables: throughput in Gibit/s of Mode II and III by place in the sweep.
 type lossSweep struct {
 	name  string
 	rates []float64 // of frames, a link
 	links []int     // that lose frames
-	paper []float64
+	paper map[int][]float64
 }
 
 // lossSweeps are the tables "Throughput vs Loss Rate" (one link) and "Throughput vs Lossy Links" (0.1 %).
 func lossSweeps() []lossSweep {
 	return []lossSweep{
 		{"rate", []float64{0, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2}, []int{1, 1, 1, 1, 1, 1, 1, 1},
-			[]float64{88.3, 88.3, 88.2, 88.1, 87.6, 86.7, 68.1, 52.7}},
+			map[int][]float64{2: {88.3, 88.3, 88.2, 88.1, 87.6, 86.7, 68.1, 52.7}, 3: {89.9, 89.9, 89.9, 89.7, 89.4, 88.3, 87.9, 87.6}}},
 		{"links", slices.Repeat([]float64{1e-3}, lossRanks+1), []int{0, 1, 2, 3, 4, 5, 6, 7, 8},
-			[]float64{88.3, 86.7, 82.3, 68.1, 65.5, 62.9, 60.6, 58.4, 56.4}},
+			map[int][]float64{2: {88.3, 86.7, 82.3, 68.1, 65.5, 62.9, 60.6, 58.4, 56.4}, 3: {89.9, 88.3, 88.4, 87.6, 88.0, 87.4, 87.8, 87.3, 87.6}}},
 	}
 }
 
@@ -61,7 +64,10 @@ func lossSweeps() []lossSweep {
 type LossVariant struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
-	// GapNAK is CTRL.gap_nak; TimeoutUS the NICs' time-out; All loses frames of all kinds in both directions, not data alone on its way up.
+	// Mode is 2 or 3.
+	Mode int `json:"mode"`
+	// GapNAK is CTRL.gap_nak, which Mode III does not ask; TimeoutUS the NICs' time-out; All loses frames of all kinds in both directions, not data
+	// alone on its way up.
 	GapNAK    bool `json:"gap_nak"`
 	TimeoutUS int  `json:"timeout_us"`
 	All       bool `json:"all"`
@@ -69,22 +75,35 @@ type LossVariant struct {
 
 func lossVariants() []LossVariant {
 	return []LossVariant{
-		{"nak", "data lost on its way up, as in the paper; the engine sends gap NAKs; time-out 1 ms", true, lossTimeoutUS, false},
-		{"nak-100us", "the same with a time-out of 100 µs", true, lossShortUS, false},
-		{"timeout", "the same without gap NAKs; time-out 1 ms", false, lossTimeoutUS, false},
-		{"all", "frames of all kinds lost in both directions; gap NAKs; time-out 1 ms", true, lossTimeoutUS, true},
+		{"nak", "Mode II, data lost on its way up, as in the paper; the engine sends gap NAKs; time-out 1 ms", 2, true, lossTimeoutUS, false},
+		{"nak-100us", "the same with a time-out of 100 µs", 2, true, lossShortUS, false},
+		{"timeout", "the same without gap NAKs; time-out 1 ms", 2, false, lossTimeoutUS, false},
+		{"all", "Mode II, frames of all kinds lost in both directions; gap NAKs; time-out 1 ms", 2, true, lossTimeoutUS, true},
+		{"pipes", "Mode III, data lost on its way up, as in the paper; hosts' time-out 1 ms, engine's 16 µs", 3, true, lossTimeoutUS, false},
+		{"pipes-100us", "the same with a hosts' time-out of 100 µs", 3, true, lossShortUS, false},
+		{"pipes-all", "Mode III, frames of all kinds lost in both directions; hosts' time-out 1 ms", 3, true, lossTimeoutUS, true},
+		{"pipes-all-100us", "the same with a hosts' time-out of 100 µs", 3, true, lossShortUS, true},
 	}
+}
+
+// lossRivals are the variants of Mode II that those of Mode III are compared with.
+func lossRivals() map[string]string {
+	return map[string]string{"pipes": "nak", "pipes-100us": "nak-100us", "pipes-all": "all", "pipes-all-100us": "all"}
 }
 
 // LossOptions say what BenchLoss measures.
 type LossOptions struct {
-	// BenchOptions name design, cache and first seed.
+	// BenchOptions name the design of Mode II, cache and first seed. ManifestDir may be empty: Mode III alone.
 	BenchOptions
-	DUT Kind
+	// PipesDir is the folder of the design of Mode III, otherwise alike; empty: Mode II alone.
+	PipesDir string
+	DUT      Kind
 	// Seeds is how many runs each point has, Packets how many packets a rank sends in a run; both at least 1.
 	Seeds, Packets int
 	// Jobs is how many runs go on at once; 0 means one a processor.
 	Jobs int
+	// Variants are names of those to measure; none: all.
+	Variants []string
 }
 
 // LossPoint is one place of one sweep. Throughputs are of payload, a rank, in Gbit/s.
@@ -100,12 +119,15 @@ type LossPoint struct {
 	Deviation float64 `json:"deviation"`
 	// Bound is what go-back-N leaves of the throughput without loss; 0 where no formula is given.
 	Bound float64 `json:"bound"`
-	// Paper is the published figure of Mode II.
+	// Paper is the published figure of the variant's mode.
 	Paper float64 `json:"paper"`
-	// Lost, Resent and Timeouts are means a run: frames on links, packets of all ranks, and events of all ranks.
-	Lost     float64 `json:"lost"`
-	Resent   float64 `json:"resent"`
-	Timeouts float64 `json:"timeouts"`
+	// Lost, Resent and Timeouts are means a run: frames on links, packets of all ranks, and events of all ranks; Retransmitted and EngineTimeouts
+	// are the engine's, Mode III's alone.
+	Lost           float64 `json:"lost"`
+	Resent         float64 `json:"resent"`
+	Timeouts       float64 `json:"timeouts"`
+	Retransmitted  float64 `json:"retransmitted"`
+	EngineTimeouts float64 `json:"engine_timeouts"`
 }
 
 // LossBench is what BenchLoss measured.
@@ -119,20 +141,33 @@ type LossBench struct {
 // BenchLoss measures the throughput of AllReduce over Tree-2-8 where links lose frames. Every result is checked. Metrics:
 //
 //	link_gbps, engine_gbps   bounds of a rank's throughput: by its link, by the engine's one stream, which all ranks share
-//	lossless_gbps            measured without loss
+//	lossless_gbps, pipes_lossless_gbps   measured without loss, in Mode II and III
 //	packet_cycles            time of a packet at the lower of the bounds
 //	round_trip_cycles        a link there and back
 //	gobackn_packets          packets that a loss costs, k of docs: 1 + (packet + round trip + switch) / packet
 //	packets, seeds           a rank and run, and runs a point
 //
-// The bound of a point is lossless_gbps / (1 + r/(1−r)·k), r the probability that any of the links loses the packet of a PSN; without
-// gap NAKs the time-out takes the place of packet, round trip and switch.
+// and of each variant V of Mode III, over all points:
+//
+//	V_of_bound               the least part of the bound
+//	V_drop                   what is missing with 0.1 % of loss on one link, as a part of the throughput without loss
+//	V_of_mode2               the least ratio to the same place in Mode II
+//
+// The bound of a point is the throughput without loss / (1 + r/(1−r)·k), r the probability that any of the links loses the packet of a PSN, in one
+// direction or, where all frames are lost, in either; without gap NAKs the time-out takes the place of packet, round trip and switch.
 func BenchLoss(ctx context.Context, o LossOptions) (LossBench, error) {
-	man, open, err := Open(ctx, Options{ManifestDir: o.ManifestDir, DUT: o.DUT, BuildDir: o.BuildDir})
-	if err != nil {
-		return LossBench{}, err
+	designs := map[int]lossDesign{}
+	for mode, dir := range map[int]string{2: o.ManifestDir, 3: o.PipesDir} {
+		if dir == "" {
+			continue
+		}
+		man, open, err := Open(ctx, Options{ManifestDir: dir, DUT: o.DUT, BuildDir: o.BuildDir})
+		if err != nil {
+			return LossBench{}, err
+		}
+		designs[mode] = lossDesign{man, open}
 	}
-	b, err := newLossBench(o, man, open)
+	b, err := newLossBench(o, designs)
 	if err != nil {
 		return LossBench{}, err
 	}
@@ -140,26 +175,49 @@ func BenchLoss(ctx context.Context, o LossOptions) (LossBench, error) {
 	return b.LossBench, err
 }
 
+// lossDesign is a configuration to measure.
+type lossDesign struct {
+	man  *manifest.Manifest
+	open func(seed uint64) (dut.DUT, error)
+}
+
 // lossBench is a BenchLoss under way.
 type lossBench struct {
 	LossBench
 	o       LossOptions
-	man     *manifest.Manifest
-	open    func(seed uint64) (dut.DUT, error)
+	designs map[int]lossDesign // by mode
 	tensors [][]byte
 	kind    arith.Kind
 	mhz     int
 }
 
-func newLossBench(o LossOptions, man *manifest.Manifest, open func(uint64) (dut.DUT, error)) (*lossBench, error) {
+// errNoDesign means that there is nothing to measure.
+var errNoDesign = errors.New("loss: no design of Mode II or III")
+
+func newLossBench(o LossOptions, designs map[int]lossDesign) (*lossBench, error) {
+	man := designs[2].man
+	if man == nil {
+		man = designs[3].man
+	}
+	if man == nil {
+		return nil, errNoDesign
+	}
 	p := man.Params
-	if p.Members < lossRanks {
-		return nil, fmt.Errorf("loss: a star of %d ranks needs as many members, %s has %d", lossRanks, man.Name, p.Members)
+	for mode, d := range designs {
+		q := d.man.Params
+		switch {
+		case q.Mode != mode:
+			return nil, fmt.Errorf("loss: %s is of Mode %d, expected %d", d.man.Name, q.Mode, mode)
+		case q.Members < lossRanks:
+			return nil, fmt.Errorf("loss: a star of %d ranks needs as many members, %s has %d", lossRanks, d.man.Name, q.Members)
+		case q.BusBytes != p.BusBytes || q.MTUBytes != p.MTUBytes || q.ClockMHz != p.ClockMHz || q.DTypeMask() != p.DTypeMask():
+			return nil, fmt.Errorf("loss: %s and %s differ in more than their mode", man.Name, d.man.Name)
+		}
 	}
 	if o.Jobs <= 0 {
 		o.Jobs = runtime.NumCPU()
 	}
-	b := &lossBench{o: o, man: man, open: open, kind: arith.Kinds(p.DTypeMask(), p.OpMask())[0], mhz: max(p.ClockMHz, 1)}
+	b := &lossBench{o: o, designs: designs, kind: arith.Kinds(p.DTypeMask(), p.OpMask())[0], mhz: max(p.ClockMHz, 1)}
 	if k := (arith.Kind{DType: arith.INT32}); slices.Contains(arith.Kinds(p.DTypeMask(), p.OpMask()), k) {
 		b.kind = k
 	}
@@ -176,7 +234,15 @@ func newLossBench(o LossOptions, man *manifest.Manifest, open func(uint64) (dut.
 		"link_gbps": gbps(link), "engine_gbps": gbps(engine), "packet_cycles": max(link, engine), "round_trip_cycles": trip,
 		"gobackn_packets": 1 + (max(link, engine)+trip+lossSwitch)/max(link, engine),
 		"clock_mhz":       float64(b.mhz), "bus_bytes": float64(p.BusBytes), "packets": float64(o.Packets), "seeds": float64(o.Seeds)}},
-		DUT: o.DUT, Variants: lossVariants()}
+		DUT: o.DUT}
+	for _, v := range lossVariants() {
+		if designs[v.Mode].man != nil && (len(o.Variants) == 0 || slices.Contains(o.Variants, v.Name)) {
+			b.Variants = append(b.Variants, v)
+		}
+	}
+	if len(b.Variants) == 0 {
+		return nil, fmt.Errorf("loss: no variant of %v", o.Variants)
+	}
 	return b, nil
 }
 
@@ -187,7 +253,7 @@ func (b *lossBench) measure(ctx context.Context) error {
 	for _, s := range lossSweeps() {
 		for _, v := range b.Variants {
 			for i := range s.rates {
-				b.Loss = append(b.Loss, LossPoint{Sweep: s.name, Variant: v.Name, Rate: s.rates[i], Links: s.links[i], Paper: s.paper[i] * gibi})
+				b.Loss = append(b.Loss, LossPoint{Sweep: s.name, Variant: v.Name, Rate: s.rates[i], Links: s.links[i], Paper: s.paper[v.Mode][i] * gibi})
 			}
 		}
 	}
@@ -208,21 +274,61 @@ func (b *lossBench) measure(ctx context.Context) error {
 		return err
 	}
 	for i := range b.Loss {
-		b.Loss[i].sum(runs[i])
-		if b.Loss[i].Rate == 0 && b.Loss[i].Variant == b.Variants[0].Name {
-			b.Metrics["lossless_gbps"] = b.Loss[i].Gbps
+		p := &b.Loss[i]
+		p.sum(runs[i])
+		if name := losslessMetric(b.variant(p.Variant).Mode); (p.Rate == 0 || p.Links == 0) && b.Metrics[name] == 0 {
+			b.Metrics[name] = p.Gbps
 		}
 	}
 	for i := range b.Loss {
 		b.Loss[i].Bound = b.bound(&b.Loss[i])
 	}
+	b.compare()
 	return nil
+}
+
+func losslessMetric(mode int) string {
+	if mode == 3 {
+		return "pipes_lossless_gbps"
+	}
+	return "lossless_gbps"
+}
+
+// compare makes the metrics of Mode III's variants.
+func (b *lossBench) compare() {
+	lower := func(name string, v float64) {
+		if old, ok := b.Metrics[name]; !ok || v < old {
+			b.Metrics[name] = v
+		}
+	}
+	for i := range b.Loss {
+		p := &b.Loss[i]
+		rival, ok := lossRivals()[p.Variant]
+		if !ok {
+			continue
+		}
+		name := strings.ReplaceAll(p.Variant, "-", "_")
+		if p.Bound > 0 {
+			lower(name+"_of_bound", p.Gbps/p.Bound)
+		}
+		if p.Rate == 1e-3 && p.Links == 1 && p.Sweep == "rate" {
+			b.Metrics[name+"_drop"] = 1 - p.Gbps/b.Metrics[losslessMetric(3)]
+		}
+		k := slices.IndexFunc(b.Loss, func(q LossPoint) bool {
+			return q.Variant == rival && q.Sweep == p.Sweep && q.Rate == p.Rate && q.Links == p.Links
+		})
+		if k >= 0 {
+			lower(name+"_of_mode2", p.Gbps/b.Loss[k].Gbps)
+		}
+	}
 }
 
 // lossRun is what one run found.
 type lossRun struct {
 	gbps                   float64
 	lost, resent, timeouts int
+	// the engine's
+	retransmitted, engineTimeouts uint32
 }
 
 // sum is means and deviation.
@@ -233,6 +339,8 @@ func (p *LossPoint) sum(runs []lossRun) {
 		p.Lost += float64(r.lost) / n
 		p.Resent += float64(r.resent) / n
 		p.Timeouts += float64(r.timeouts) / n
+		p.Retransmitted += float64(r.retransmitted) / n
+		p.EngineTimeouts += float64(r.engineTimeouts) / n
 	}
 	squares := 0.0
 	for _, r := range runs {
@@ -249,15 +357,17 @@ func (b *lossBench) variant(name string) LossVariant {
 
 // bound is what go-back-N leaves of the throughput without loss.
 func (b *lossBench) bound(p *LossPoint) float64 {
-	v, k := b.variant(p.Variant), b.Metrics["gobackn_packets"]
+	v, k, ways := b.variant(p.Variant), b.Metrics["gobackn_packets"], 1
 	switch {
+	case v.All && v.Mode == 3:
+		ways = 2 // each is the affair of its hop; that an ACK is lost mostly costs nothing
 	case v.All:
 		return 0 // a lost result is noticed later than a lost contribution, a lost ACK mostly never
 	case !v.GapNAK:
 		k = 1 + float64(v.TimeoutUS*b.mhz)/b.Metrics["packet_cycles"]
 	}
-	kept := math.Pow(1-p.Rate, float64(p.Links))
-	return b.Metrics["lossless_gbps"] / (1 + (1-kept)/kept*k)
+	kept := math.Pow(1-p.Rate, float64(ways*p.Links))
+	return b.Metrics[losslessMetric(v.Mode)] / (1 + (1-kept)/kept*k)
 }
 
 // run is one AllReduce on a network of its own.
@@ -273,8 +383,9 @@ func (b *lossBench) run(ctx context.Context, p *LossPoint, seed uint64) (res los
 		}
 		return l
 	}
-	w, err := commlib.New(commlib.Config{Manifest: b.man, Tree: commlib.Tree{Levels: 2, Degree: lossRanks}, Link: link, Seed: seed, NoGapNAK: !v.GapNAK,
-		Switch: func(int) (dut.DUT, error) { return b.open(seed) }})
+	d := b.designs[v.Mode]
+	w, err := commlib.New(commlib.Config{Manifest: d.man, Tree: commlib.Tree{Levels: 2, Degree: lossRanks}, Link: link, Seed: seed, NoGapNAK: !v.GapNAK,
+		Pipes: commlib.Pipes{TimeoutUS: lossPipeUS}, Switch: func(int) (dut.DUT, error) { return d.open(seed) }})
 	if err != nil {
 		return res, fmt.Errorf("loss: %w", err)
 	}
@@ -298,6 +409,10 @@ func (b *lossBench) run(ctx context.Context, p *LossPoint, seed uint64) (res los
 	if err != nil {
 		return res, fmt.Errorf("loss %s, %g on %d links, seed %d: %w", p.Variant, p.Rate, p.Links, seed, err)
 	}
+	counters, err := w.Driver(0).Counters()
+	if err != nil {
+		return res, fmt.Errorf("loss: %w", err)
+	}
 	t := c.Total()
-	return lossRun{gbps: c.Throughput(b.mhz), lost: w.Net().Stats.Lost, resent: t.Resent, timeouts: t.Timeouts}, nil
+	return lossRun{retransmitted: counters["TX_RETRANSMIT"], engineTimeouts: counters["TIMEOUT"], gbps: c.Throughput(b.mhz), lost: w.Net().Stats.Lost, resent: t.Resent, timeouts: t.Timeouts}, nil
 }

@@ -14,20 +14,25 @@ import (
 )
 
 // smallLoss is the benchmark on the reference engine with packets of 1 KB and a bus that carries all links.
-func smallLoss(t *testing.T, packets, jobs int) *lossBench {
+func smallLoss(t *testing.T, packets, jobs int, variants ...string) *lossBench {
 	t.Helper()
 	p := synthetic.Mini()
 	p.Members, p.Ports, p.BusBytes, p.WindowPackets, p.BufferBytes = 8, 8, 512, 32, 1<<18
-	m := synthetic.Manifest(p)
-	b, err := newLossBench(LossOptions{BenchOptions: BenchOptions{Seed: 3}, DUT: KindReference, Seeds: 2, Packets: packets, Jobs: jobs}, m,
-		func(uint64) (dut.DUT, error) { return dut.NewReference(m) })
+	b, err := newLossBench(LossOptions{BenchOptions: BenchOptions{Seed: 3}, DUT: KindReference, Seeds: 4, Packets: packets, Jobs: jobs, Variants: variants},
+		map[int]lossDesign{2: lossDesignOf(2, p), 3: lossDesignOf(3, p)})
 	require.NoError(t, err)
 	require.NoError(t, b.measure(t.Context()))
 	return b
 }
 
+func lossDesignOf(mode int, p synthetic.Params) lossDesign {
+	p.Mode = mode
+	m := synthetic.Manifest(p)
+	return lossDesign{m, func(uint64) (dut.DUT, error) { return dut.NewReference(m) }}
+}
+
 func TestBenchLoss(t *testing.T) {
-	b := smallLoss(t, 100, 2)
+	b := smallLoss(t, 60, 2)
 	if diff := cmp.Diff(smallLoss(t, 8, 1).LossBench, smallLoss(t, 8, 3).LossBench); diff != "" {
 		t.Errorf("another number of jobs, another result:\n%s", diff)
 	}
@@ -45,13 +50,13 @@ func TestBenchLoss(t *testing.T) {
 		if p.Sweep == "links" && p.Links == 8 || p.Sweep == "rate" && (p.Rate == 0 || p.Rate == 0.01) {
 			at[p.Variant+" "+p.Sweep+map[bool]string{true: " none"}[p.Rate == 0]] = p
 		}
-		assert.LessOrEqual(t, p.Gbps, m["lossless_gbps"]+1e-9, "%+v", p)
+		assert.LessOrEqual(t, p.Gbps, m[losslessMetric(b.variant(p.Variant).Mode)]+1e-9, "%+v", p)
 		assert.Positive(t, p.Gbps)
 	}
 	for _, v := range b.Variants {
 		none := at[v.Name+" rate none"]
-		assert.Zero(t, none.Lost+none.Resent+none.Timeouts+none.Deviation, v.Name)
-		assert.InDelta(t, m["lossless_gbps"], none.Gbps, 1e-9, v.Name)
+		assert.Zero(t, none.Lost+none.Resent+none.Timeouts+none.Deviation+none.Retransmitted+none.EngineTimeouts, v.Name)
+		assert.InDelta(t, m[losslessMetric(v.Mode)], none.Gbps, 1e-9, v.Name)
 		some := at[v.Name+" rate"]
 		assert.Positive(t, some.Lost, v.Name)
 		assert.Positive(t, some.Resent, v.Name)
@@ -62,11 +67,34 @@ func TestBenchLoss(t *testing.T) {
 	assert.InDelta(t, m["lossless_gbps"]/(1+0.01/0.99*(1+250000/32.0)), at["timeout rate"].Bound, 1e-9)
 	assert.Positive(t, at["timeout rate"].Timeouts)
 	assert.Less(t, at["timeout rate"].Gbps, at["nak rate"].Gbps, "a time-out costs more than a NAK")
+	assert.Zero(t, at["pipes rate"].Retransmitted, "data is lost on its way up alone: only that hop sends again")
+	assert.Positive(t, at["pipes-all rate"].Retransmitted)
+	assert.InDelta(t, m["pipes_lossless_gbps"]/(1+(1/(0.99*0.99)-1)*m["gobackn_packets"]), at["pipes-all rate"].Bound, 1e-9)
+	assert.InDelta(t, at["pipes-100us rate"].Gbps/at["pipes-100us rate"].Bound, m["pipes_100us_of_bound"], 0.2)
+	assert.Contains(t, m, "pipes_drop")
+	assert.Greater(t, m["pipes_all_of_mode2"], 1.0, "results that are lost are sent again by the engine alone")
 	assert.InDelta(t, 52.7*1.073741824, at["nak rate"].Paper, 1e-9)
 	assert.InDelta(t, 56.4*1.073741824, at["nak links"].Paper, 1e-9)
+	assert.InDelta(t, 87.6*1.073741824, at["pipes rate"].Paper, 1e-9)
+	assert.Equal(t, []LossVariant{b.variant("all"), b.variant("pipes")}, smallLoss(t, 2, 2, "pipes", "all").Variants)
 }
 
-func TestBenchLossNeedsEightMembers(t *testing.T) {
-	_, err := newLossBench(LossOptions{Seeds: 1, Packets: 1}, synthetic.Manifest(synthetic.Mini()), nil)
+// TestBenchLossRefuses: designs that cannot be measured, or not beside each other.
+func TestBenchLossRefuses(t *testing.T) {
+	o := LossOptions{Seeds: 1, Packets: 1}
+	_, err := newLossBench(o, map[int]lossDesign{2: lossDesignOf(2, synthetic.Mini())})
 	require.ErrorContains(t, err, "a star of 8 ranks needs as many members, synthetic has 4")
+	_, err = newLossBench(o, nil)
+	require.ErrorIs(t, err, errNoDesign)
+	p := synthetic.Mini()
+	p.Members, p.Ports = 8, 8
+	wide := p
+	wide.BusBytes = 64
+	_, err = newLossBench(o, map[int]lossDesign{2: lossDesignOf(2, p), 3: lossDesignOf(3, wide)})
+	require.ErrorContains(t, err, "differ in more than their mode")
+	_, err = newLossBench(o, map[int]lossDesign{2: lossDesignOf(3, p)})
+	require.ErrorContains(t, err, "is of Mode 3, expected 2")
+	o.Variants = []string{"nac"}
+	_, err = newLossBench(o, map[int]lossDesign{2: lossDesignOf(2, p)})
+	require.ErrorContains(t, err, "no variant of [nac]")
 }

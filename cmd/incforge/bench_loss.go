@@ -20,10 +20,12 @@ func (a *app) benchLoss() *cobra.Command {
 		o                         verify.LossOptions
 		config, jsonFile, svgFile string
 		kind                      string
+		modes                     []int
 	)
 	cmd := &cobra.Command{Use: "loss", Short: "AllReduce over links that lose frames, beside the paper's figures and the bound of go-back-N",
 		Long: `Measure the throughput of AllReduce over a star of eight ranks, 100 Gbit/s and 1 µs a link, where one link loses up to 1 % of its
-frames, and where up to eight links lose 0.1 %; with gap NAKs and without, beside the paper's Mode II and the bound of go-back-N.
+frames, and where up to eight links lose 0.1 %; in Mode II with gap NAKs and without, and in Mode III; beside the paper's curves and the bound of
+go-back-N. The configuration is taken in both modes, with --modes 2 or --modes 3 in one.
 The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to carry eight links of 100 Gbit/s, so without --config and
 --set it is fpga100g with bus_bytes=512, lanes=128. docs/loss.md explains the figures.`,
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
@@ -31,18 +33,31 @@ The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to
 			if !slices.Contains([]verify.Kind{verify.KindRTL, verify.KindReference}, o.DUT) {
 				return usagef("--dut %s: must be %s or %s", kind, verify.KindRTL, verify.KindReference)
 			}
+			if len(modes) == 0 {
+				return usagef("--modes: one at least")
+			}
 			if o.Seeds < 1 || o.Packets < 1 || o.Jobs < 0 {
 				return usagef("--seeds and --packets must be at least 1, --jobs not negative")
 			}
 			if !cmd.Flags().Changed("config") && len(flags.sets) == 0 {
 				flags.sets = []string{"bus_bytes=512", "lanes=128"}
 			}
-			dir, done, err := a.generated(config, &flags)
-			if err != nil {
-				return err
+			for _, mode := range modes {
+				if mode != 2 && mode != 3 {
+					return usagef("--modes %d: must be 2 or 3", mode)
+				}
+				own := configFlags{sets: append(slices.Clone(flags.sets), fmt.Sprintf("mode=%d", mode))}
+				dir, done, err := a.generated(config, &own)
+				if err != nil {
+					return err
+				}
+				defer done()
+				if mode == 3 {
+					o.PipesDir = dir
+				} else {
+					o.ManifestDir = dir
+				}
 			}
-			defer done()
-			o.ManifestDir = dir
 			stop := a.working("bench loss %s", config)
 			got, err := verify.BenchLoss(cmd.Context(), o)
 			stop()
@@ -77,6 +92,8 @@ The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to
 	f.IntVar(&o.Seeds, "seeds", 5, "runs a point")
 	f.IntVar(&o.Packets, "packets", 4096, "packets that a rank sends in a run")
 	f.IntVarP(&o.Jobs, "jobs", "j", 0, "runs at once; 0 is one a processor")
+	f.IntSliceVar(&modes, "modes", []int{2, 3}, "modes to measure")
+	f.StringSliceVar(&o.Variants, "variants", nil, "names of the variants to measure (default: all)")
 	f.StringVar(&svgFile, "svg", "", "draw both sweeps into this file")
 	return cmd
 }
