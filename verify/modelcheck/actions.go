@@ -9,9 +9,11 @@ import (
 )
 
 // setMode makes parameters those of the mode, with the rules that are known to be wrong.
-func setMode(p *inc.Params, c Config) error {
+func setMode(p *inc.Params, c Config) {
 	p.Mode = c.Mode
-	return nil
+	for _, name := range c.Bad {
+		p.Rules |= badRules()[name].engine
+	}
 }
 
 // setPipe sets a pipe's size.
@@ -102,7 +104,27 @@ func (e *engine) invariants() error {
 // idle tells whether nothing is unfinished.
 func (e *engine) idle() bool { return e.inc.Unfinished(0) == 0 }
 
-// badRules are the rules known to be wrong, by their names in the evidence, and what they do.
-func badRules() map[string]string {
-	return map[string]string{badSilentHost: "hosts do not acknowledge again what they have"}
+// badRule is a rule known to be wrong: the engine's, or the hosts'.
+type badRule struct {
+	engine inc.Rules
+	mode   int // 0: both
+}
+
+// badSilentHost is the host's half of B10: it does not acknowledge again what it has.
+const badSilentHost = "B10-host"
+
+// badRules are the rules known to be wrong, by their names in Config.Bad, which are those of the findings.
+func badRules() map[string]badRule {
+	return map[string]badRule{
+		"A1": {inc.RuleA1, 0}, "A2": {inc.RuleA2, 2}, "A9": {inc.RuleA9, 2}, "A10": {inc.RuleA10, 2}, "B6-ack": {inc.RuleB6Ack, 3},
+		"B6-assert": {inc.RuleB6Assert, 3}, "B9": {inc.RuleB9, 3}, "B10": {inc.RuleB10, 3}, "B15": {inc.RuleB15, 3}, badSilentHost: {0, 0},
+	}
+}
+
+// actionName is the action in a scenario.
+func (t *topology) actionName(n int, a action) string {
+	if a.Kind == inc.ActSend {
+		return fmt.Sprintf("%v %v", a.Kind, a.Pipe)
+	}
+	return fmt.Sprintf("%v %s", a.Kind, t.name(t.neighbour(n, a.Endpoint)))
 }

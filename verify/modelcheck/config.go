@@ -5,6 +5,8 @@ package modelcheck
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -33,6 +35,15 @@ func (c Collective) String() string {
 		return "broadcast"
 	}
 	return fmt.Sprintf("collective(%d)", uint8(c))
+}
+
+// MarshalText makes it that name in files.
+func (c Collective) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText is ParseCollective.
+func (c *Collective) UnmarshalText(b []byte) (err error) {
+	*c, err = ParseCollective(string(b))
+	return err
 }
 
 // ParseCollective is the collective of that name, without regard to case.
@@ -130,8 +141,12 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 	for _, name := range c.Bad {
-		if _, ok := badRules()[name]; !ok {
-			return bad("rule %s is not known", name)
+		rule, ok := badRules()[name]
+		switch {
+		case !ok:
+			return bad("rule %s is none of %s", name, strings.Join(slices.Sorted(maps.Keys(badRules())), ", "))
+		case rule.mode != 0 && rule.mode != c.Mode:
+			return bad("rule %s is one of mode %d", name, rule.mode)
 		}
 	}
 	return c, nil

@@ -19,6 +19,8 @@ type engine struct {
 	free    bool
 	members int // endpoints are 0 to members; the last is the parent's
 	isRoot  bool
+	hostAt  uint32 // endpoints with a host, one bit each
+	group   inc.Group
 	payload [8]byte
 	scratch []inc.Action
 }
@@ -37,9 +39,7 @@ func newEngine(c Config, t *topology, n int) (*engine, error) {
 		slots *= 2
 	}
 	params := inc.Params{Groups: 1, Members: k, Ports: k + 1, MTU: 8, Slots: slots, DTypes: 1 << inc.DTypeINT32, Ops: 1 << inc.OpSum}
-	if err := setMode(&params, c); err != nil {
-		return nil, err
-	}
+	setMode(&params, c)
 	var err error
 	if e.inc, err = inc.New(params); err != nil {
 		return nil, fmt.Errorf("switch %d: %w", n, err)
@@ -70,6 +70,9 @@ func newEngine(c Config, t *topology, n int) (*engine, error) {
 	setPipe(&g, c)
 	for i := range k + 1 {
 		host := i < k && t.nodes[children[i]].host >= 0
+		if host {
+			e.hostAt |= 1 << i
+		}
 		if err := e.inc.SetEndpoint(i, endpointRecord(i, host)); err != nil {
 			return nil, fmt.Errorf("switch %d: %w", n, err)
 		}
@@ -80,6 +83,7 @@ func newEngine(c Config, t *topology, n int) (*engine, error) {
 	if err := e.inc.Enable(0); err != nil {
 		return nil, fmt.Errorf("switch %d: %w", n, err)
 	}
+	e.group = g
 	e.setUp()
 	return e, nil
 }
@@ -137,7 +141,7 @@ type stepped struct {
 // take gives a packet that comes to endpoint i in a state.
 func (e *engine) take(state []byte, i int, p packet) (stepped, error) {
 	return e.do(state, func() ([]inc.Out, error) {
-		return e.inc.Step(0, i, p.wire(i, false, e.payload[:])), nil
+		return e.inc.Step(0, i, p.wire(i, e.hostAt>>i&1 != 0, e.payload[:])), nil
 	})
 }
 

@@ -82,11 +82,17 @@ func (f *frontier) next() ([]uint32, error) {
 	if f.read == f.spilled {
 		return nil, nil
 	}
+	c, err := f.spill(f.read)
+	f.read++
+	return c, err
+}
+
+// spill reads a chunk of the file.
+func (f *frontier) spill(i int) ([]uint32, error) {
 	b := make([]byte, chunkStates*f.stride*4)
-	if _, err := f.file.ReadAt(b, f.offset(f.read)); err != nil {
+	if _, err := f.file.ReadAt(b, f.offset(i)); err != nil {
 		return nil, fmt.Errorf("frontier: %w", err)
 	}
-	f.read++
 	return bytesWords(b), nil
 }
 

@@ -45,7 +45,7 @@ func (s *search) progressPossible(ctx context.Context) error {
 		}
 		if !reached {
 			s.found = append(s.found, finding{kind: kindLivelock, at: stuck,
-				text: "from here nothing leads to the end, whatever is delivered and whichever timer expires"})
+				text: fmt.Sprintf("after %d steps nothing leads to the end, whatever is delivered and whichever timer expires", level)})
 			return nil
 		}
 		if e := s.seen.at(stuck); e.next == nextMany {

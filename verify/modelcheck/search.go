@@ -69,15 +69,8 @@ type Result struct {
 	Components  int `json:"components"`
 	EngineSteps int `json:"engine_steps"`
 	Packets     int `json:"packets"`
-	// Violation is what is wrong, nil if nothing is.
-	Violation *Violation `json:"violation,omitempty"`
-}
-
-// Violation is a property that does not hold, and how to get there.
-type Violation struct {
-	Kind  string `json:"kind"` // fault, deadlock, livelock
-	Text  string `json:"text"`
-	Trace Trace  `json:"trace"`
+	// Violation is the shortest way to what is wrong, nil if nothing is.
+	Violation *Trace `json:"violation,omitempty"`
 }
 
 // label says what a transition is.
@@ -313,10 +306,10 @@ func (s *system) finished(state []uint32) (string, bool) {
 		if r := s.comps.at(state[i]); !r.n.idle {
 			if s.hosts[i] != nil {
 				h := r.n.host
-				return fmt.Sprintf("nothing is on its way, no timer runs, and host %d has %d of %d packets acknowledged and got %d of %d",
-					s.topo.nodes[i].host, h.base, s.hosts[i].send, h.expected, s.hosts[i].receive), false
+				return fmt.Sprintf("nothing is on its way, no timer runs, and %s has %d of %d packets acknowledged and got %d of %d",
+					s.topo.name(i), h.base, s.hosts[i].send, h.expected, s.hosts[i].receive), false
 			}
-			return fmt.Sprintf("nothing is on its way, no timer runs, and switch %d holds unfinished slots", i), false
+			return fmt.Sprintf("nothing is on its way, no timer runs, and %s holds unfinished slots", s.topo.name(i)), false
 		}
 	}
 	return "", true
@@ -375,6 +368,9 @@ func Check(ctx context.Context, c Config, opt Options) (*Result, error) {
 	if s.workers <= 0 {
 		s.workers = runtime.GOMAXPROCS(0)
 	}
+	if s.opt.Every <= 0 {
+		s.opt.Every = 5 * time.Minute
+	}
 	if s.opt.MaxStates <= 0 || s.opt.MaxStates > 1<<31 {
 		s.opt.MaxStates = 1 << 31
 	}
@@ -398,9 +394,7 @@ func Check(ctx context.Context, c Config, opt Options) (*Result, error) {
 			na, nb := s.order(a), s.order(b)
 			return cmp.Or(-strings.Compare(a.kind, b.kind), strings.Compare(a.text, b.text), cmp.Compare(na.hi, nb.hi), cmp.Compare(na.lo, nb.lo))
 		})
-		f := s.found[0]
-		r.Violation = &Violation{Kind: f.kind, Text: f.text}
-		if r.Violation.Trace, err = s.trace(f); err != nil {
+		if r.Violation, err = s.trace(s.found[0]); err != nil {
 			return nil, err
 		}
 	}
@@ -433,15 +427,24 @@ func (s *search) explore(ctx context.Context) (bool, error) {
 	begin := time.Now()
 	front := newFrontier(s.stride(), s.opt.Spill, s.opt.SpillAfter)
 	defer func() { front.close() }()
-	rep := make([]uint32, len(s.start))
-	name := s.canonical(s.start, rep)
-	id, _ := s.seen.insert(name, nextNone)
-	buffer := front.writer()
-	buffer.add(rep, id)
-	if err := buffer.flush(); err != nil {
-		return false, err
+	after := newFrontier(s.stride(), s.opt.Spill, s.opt.SpillAfter)
+	defer func() { after.close() }()
+	resumed := false
+	if s.opt.Checkpoint != "" {
+		var err error
+		if resumed, err = s.resume(front, after); err != nil {
+			return false, err
+		}
 	}
-	s.seen.endLevel()
+	if !resumed {
+		rep := make([]uint32, len(s.start))
+		id, _ := s.seen.insert(s.canonical(s.start, rep), nextNone)
+		buffer := front.writer()
+		if err := errors.Join(buffer.add(rep, id), buffer.flush()); err != nil {
+			return false, err
+		}
+		s.seen.endLevel()
+	}
 
 	stopProgress := s.report(begin)
 	defer stopProgress()
@@ -449,8 +452,8 @@ func (s *search) explore(ctx context.Context) (bool, error) {
 	if s.opt.MaxTime > 0 {
 		deadline = begin.Add(s.opt.MaxTime)
 	}
-	for front.size() > 0 {
-		after := newFrontier(s.stride(), s.opt.Spill, s.opt.SpillAfter)
+	saved := begin
+	for front.size()+after.size() > 0 {
 		var group sync.WaitGroup
 		errs := make([]error, s.workers)
 		for w := range s.workers {
@@ -461,9 +464,14 @@ func (s *search) explore(ctx context.Context) (bool, error) {
 			}()
 		}
 		group.Wait()
-		front.close()
-		front = after
 		if err := errors.Join(errs...); err != nil {
+			// Workers finish what they took, so what is left is a search at rest.
+			stopped := errors.Is(err, errStopped) || ctx.Err() != nil
+			if stopped && s.opt.Checkpoint != "" {
+				if err := s.save(front, after); err != nil {
+					return false, err
+				}
+			}
 			if errors.Is(err, errStopped) {
 				return false, nil
 			}
@@ -472,10 +480,18 @@ func (s *search) explore(ctx context.Context) (bool, error) {
 		if len(s.found) > 0 {
 			return false, nil
 		}
+		front.close()
+		front, after = after, newFrontier(s.stride(), s.opt.Spill, s.opt.SpillAfter)
 		if front.size() > 0 {
 			s.depth++
 			s.level.Store(int64(s.depth))
 			s.seen.endLevel()
+		}
+		if s.opt.Checkpoint != "" && time.Since(saved) > s.opt.Every {
+			if err := s.save(front, after); err != nil {
+				return false, err
+			}
+			saved = time.Now()
 		}
 	}
 	return true, nil
@@ -507,18 +523,18 @@ func (s *search) work(ctx context.Context, front, after *frontier, deadline time
 	next, rep := make([]uint32, len(s.start)), make([]uint32, len(s.start))
 	out := after.writer()
 	for {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(fmt.Errorf("model checking: %w", err), out.flush())
+		}
+		if s.overLimit(deadline) {
+			return errors.Join(errStopped, out.flush())
+		}
 		chunk, err := front.next()
 		if err != nil {
 			return err
 		}
 		if chunk == nil {
 			return out.flush()
-		}
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("model checking: %w", err)
-		}
-		if s.overLimit(deadline) {
-			return errStopped
 		}
 		var moves, fresh int64
 		for ; len(chunk) > 0; chunk = chunk[s.stride():] {

@@ -64,14 +64,13 @@ type queueRecord struct {
 }
 
 type nodeRecord struct {
-	at      int
-	state   string
-	host    host
-	waits   []action // time-outs and resumptions that may be taken apart from time
-	sends   []action // sends, if they are free
-	idle    bool     // an engine holds nothing unfinished, a host is done
-	image   []uint32
-	content hash128
+	at    int
+	state string
+	host  host
+	waits []action // time-outs and resumptions that may be taken apart from time
+	sends []action // sends, if they are free
+	idle  bool     // an engine holds nothing unfinished, a host is done
+	image []uint32
 }
 
 type compRecord struct {
@@ -157,7 +156,7 @@ func newSystem(c Config, symmetry bool) (*system, error) {
 			}
 			continue
 		}
-		s.hosts[n] = s.role(t.nodes[n].host)
+		s.hosts[n] = c.role(&t, t.nodes[n].host)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,17 +186,16 @@ func newSystem(c Config, symmetry bool) (*system, error) {
 }
 
 // role is what a host does.
-func (s *system) role(number int) *hostRole {
-	c := &s.cfg
+func (c *Config) role(t *topology, number int) *hostRole {
 	r := &hostRole{number: number, window: uint8(c.Window), length: 4}
-	all := uint32(1)<<len(s.topo.hosts) - 1
-	if len(s.topo.hosts) > lanes {
+	all := uint32(1)<<len(t.hosts) - 1
+	if len(t.hosts) > lanes {
 		r.length = 8
 	}
 	if c.Empty {
 		r.length = 0
 	}
-	n, root := uint8(c.Requests), number == commRoot(&s.topo)
+	n, root := uint8(c.Requests), number == commRoot(t)
 	switch {
 	case c.Collective == AllReduce:
 		r.send, r.receive, r.lanes = n, n, all
@@ -207,7 +205,7 @@ func (s *system) role(number int) *hostRole {
 	case c.Collective == Reduce, root: // the sender of a Broadcast
 		r.send = n
 	default:
-		r.receive, r.lanes = n, 1<<commRoot(&s.topo)
+		r.receive, r.lanes = n, 1<<commRoot(t)
 	}
 	for _, b := range c.Bad {
 		if b == badSilentHost {
@@ -216,9 +214,6 @@ func (s *system) role(number int) *hostRole {
 	}
 	return r
 }
-
-// badSilentHost is the host's half of B10: it does not acknowledge again what it has.
-const badSilentHost = "B10-host"
 
 // statesOf is a state that is its own image, for each automorphism.
 func (s *system) statesOf(n int, state []byte) (states []imageState) {
@@ -279,13 +274,7 @@ func (s *system) imagesFrom(ids []uint32, g int) []uint32 {
 // internQueue gives a sequence of packets its number.
 func (s *system) internQueue(packets []uint32) uint32 {
 	var b [128]byte
-	key := func(ps []uint32) []byte {
-		k := b[:0]
-		for _, p := range ps {
-			k = binary.BigEndian.AppendUint32(k, p)
-		}
-		return k
-	}
+	key := func(ps []uint32) []byte { return queueKey(b[:0], ps) }
 	if id, ok := s.queueIDs[string(key(packets))]; ok {
 		return id
 	}
@@ -310,6 +299,41 @@ func (s *system) internQueue(packets []uint32) uint32 {
 	return ids[0]
 }
 
+// queueKey appends the key of a sequence in queueIDs.
+func queueKey(b []byte, packets []uint32) []byte {
+	for _, p := range packets {
+		b = binary.BigEndian.AppendUint32(b, p)
+	}
+	return b
+}
+
+// nodeKey is the key of a node's state in nodeIDs.
+func nodeKey(st imageState) string { return string(rune(st.at)) + st.state }
+
+// fill makes the record of a node's state all but its images.
+func (s *system) fill(r *nodeRecord, st imageState) error {
+	r.at, r.state = st.at, st.state
+	if role := s.hosts[st.at]; role != nil {
+		r.host = hostOf([]byte(st.state))
+		r.idle = r.host.done(role)
+		return nil
+	}
+	e := s.engines[st.at]
+	acts, err := e.actions([]byte(st.state))
+	if err != nil {
+		return err
+	}
+	for _, a := range acts {
+		if a.wait {
+			r.waits = append(r.waits, a)
+		} else {
+			r.sends = append(r.sends, a)
+		}
+	}
+	r.idle = e.idle()
+	return nil
+}
+
 // errAsymmetric means that an engine treats endpoints differently that nobody should be able to tell apart.
 var errAsymmetric = errors.New("the engine is not symmetric: run without symmetry")
 
@@ -318,30 +342,14 @@ func (s *system) internNode(n int, states []imageState) (uint32, error) {
 	ids := make([]uint32, len(s.perms))
 	added := false
 	for g, st := range states {
-		key := string(rune(st.at)) + st.state
+		key := nodeKey(st)
 		id, ok := s.nodeIDs[key]
 		if !ok {
 			var r *nodeRecord
 			id, r = s.nodes.add()
 			s.nodeIDs[key] = id
-			r.at, r.state = st.at, st.state
-			if role := s.hosts[st.at]; role != nil {
-				r.host = hostOf([]byte(st.state))
-				r.idle = r.host.done(role)
-			} else {
-				e := s.engines[st.at]
-				acts, err := e.actions([]byte(st.state))
-				if err != nil {
-					return 0, err
-				}
-				for _, a := range acts {
-					if a.wait {
-						r.waits = append(r.waits, a)
-					} else {
-						r.sends = append(r.sends, a)
-					}
-				}
-				r.idle = e.idle()
+			if err := s.fill(r, st); err != nil {
+				return 0, err
 			}
 			added = true
 		}
@@ -374,14 +382,7 @@ func (s *system) internComp(node, up, down uint32) uint32 {
 			var r *compRecord
 			id, r = s.comps.add()
 			s.compIDs[k] = id
-			r.node, r.up, r.down, r.n = k[0], k[1], k[2], s.nodes.at(k[0])
-			r.at = r.n.at
-			if q := s.queues.at(r.up).packets; len(q) > 0 {
-				r.ups, r.headUp = uint8(len(q)), q[0]
-			}
-			if q := s.queues.at(r.down).packets; len(q) > 0 {
-				r.downs, r.headDown = uint8(len(q)), q[0]
-			}
+			s.connect(r, k)
 		}
 		ids[g] = id
 		hashes[g] = s.contentHash(s.comps.at(id))
@@ -395,6 +396,18 @@ func (s *system) internComp(node, up, down uint32) uint32 {
 		}
 	}
 	return ids[0]
+}
+
+// connect makes the record of a component all but its images.
+func (s *system) connect(r *compRecord, k [3]uint32) {
+	r.node, r.up, r.down, r.n = k[0], k[1], k[2], s.nodes.at(k[0])
+	r.at = r.n.at
+	if q := s.queues.at(r.up).packets; len(q) > 0 {
+		r.ups, r.headUp = uint8(len(q)), q[0]
+	}
+	if q := s.queues.at(r.down).packets; len(q) > 0 {
+		r.downs, r.headDown = uint8(len(q)), q[0]
+	}
 }
 
 // content is all that makes a component, in bytes that do not depend on numbers given by chance.

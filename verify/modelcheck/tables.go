@@ -37,6 +37,12 @@ func (s *store[T]) add() (uint32, *T) {
 	return i, s.at(i)
 }
 
+// clear makes the list empty; only before anybody reads.
+func (s *store[T]) clear() {
+	s.chunks.Store(nil)
+	s.n = 0
+}
+
 // A memo maps 64-bit keys to 32-bit values. Reading takes no lock: a cell's value is written before its key, and cells never change
 // again. A reader that looks at a table just outgrown may miss a new key; it asks again under the writer's lock.
 type memo struct {
