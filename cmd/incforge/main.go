@@ -124,7 +124,7 @@ Exit status: 0 success, 1 a check failed, 2 bad usage or parameters, 3 a needed 
 	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "log more, to stderr")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "log errors only")
 	root.AddCommand(a.gen(), a.lint(), a.verify(), a.chaos(), a.replay(), a.live(), a.synth(), a.fpga(), a.bench(), a.config(), a.report(), a.doctor())
-	root.AddCommand(a.collective())
+	root.AddCommand(a.collective(), a.modelcheck())
 	return root
 }
 

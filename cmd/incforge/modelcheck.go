@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"incforge/verify/modelcheck"
+)
+
+// modelcheckFlags are the command line of incforge modelcheck.
+type modelcheckFlags struct {
+	config     modelcheck.Config
+	collective string
+
+	symmetry, reduction        bool
+	workers, maxStates, memory int
+	maxTime                    time.Duration
+	json, checkpoint           string
+	trace, replay              string
+}
+
+func (a *app) modelcheck() *cobra.Command {
+	f := modelcheckFlags{}
+	cmd := &cobra.Command{Use: "modelcheck", Short: "Search all states of reference engines, model hosts and faulty links", Args: cobra.NoArgs,
+		Long: `Explores every order of events in a tree of reference engines and go-back-N hosts, on links that lose, repeat and reorder a bounded number of
+packets. In each state results are exact, no slot is discarded that is still needed and the engine's invariants hold; from each state the end
+can be reached without any more faults. PSNs begin at 2^24-2, so that they wrap.
+
+Without a flag that names a model it checks the paper's six, Tree-3-2, three packets from each sender, at most one loss, with a window of three
+(the paper does not say) and as many slots in a pipe, and prints what they cost beside the paper's figures.
+
+A violation is drawn as a chart and left as a scenario; --replay runs it on the reference again.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if f.replay != "" {
+				return a.modelcheckReplay(f.replay)
+			}
+			if f.workers < 0 || f.maxStates < 0 || f.memory < 0 {
+				return usagef("--workers, --max-states and --memory must not be negative")
+			}
+			var err error
+			if f.config.Collective, err = modelcheck.ParseCollective(f.collective); err != nil {
+				return usageError{fmt.Errorf("--collective: %w", err)}
+			}
+			for _, name := range []string{"mode", "collective", "tree", "requests", "window", "slots", "loss", "reorder", "dup", "timeouts", "rnr", "free", "empty", "bad", "checkpoint"} {
+				if cmd.Flags().Changed(name) {
+					return a.modelcheckOne(cmd.Context(), &f)
+				}
+			}
+			return a.modelcheckTable(cmd.Context(), &f)
+		}}
+	fl := cmd.Flags()
+	c := &f.config
+	fl.IntVar(&c.Mode, "mode", 3, "the engines' mode, 2 or 3")
+	fl.StringVar(&f.collective, "collective", "allreduce", "allreduce, reduce or broadcast")
+	fl.StringVar(&c.Tree, "tree", "3-2", "star-S, chain-S (two switches) or LEVELS-CHILDREN")
+	fl.IntVar(&c.Requests, "requests", 3, "packets of each sender")
+	fl.IntVar(&c.Window, "window", 3, "packets that a sender has unacknowledged at most")
+	fl.IntVar(&c.Slots, "slots", 0, "N; 0 is the window, in mode 2 twice the power of two at or above it")
+	fl.IntVar(&c.Loss, "loss", 1, "packets that are lost at most")
+	fl.IntVar(&c.Reorder, "reorder", 0, "packets that overtake others at most")
+	fl.IntVar(&c.Dup, "dup", 0, "packets that are delivered twice at most")
+	fl.IntVar(&c.Early, "timeouts", 0, "timers that expire too early at most; all others do only when nothing is on its way")
+	fl.IntVar(&c.RNR, "rnr", 0, "times that a host has no receive posted at most")
+	fl.BoolVar(&c.Free, "free", false, "mode 3: an engine's sends happen at any time, not at once")
+	fl.BoolVar(&c.Empty, "empty", false, "packets without payload")
+	fl.StringSliceVar(&c.Bad, "bad", nil, "rules known to be wrong, which should be found: A1, A2, A9, A10, B6-ack, B6-assert, B9, B10, B10-host, B15")
+	fl.BoolVar(&f.symmetry, "symmetry", true, "take states for one that differ by exchanging hosts or switches")
+	fl.BoolVar(&f.reduction, "reduction", true, "leave out orders of steps that do not depend on each other")
+	fl.IntVar(&f.workers, "workers", 0, "goroutines; 0 is one a processor; no count depends on it")
+	fl.IntVar(&f.maxStates, "max-states", 0, "give up after so many states; 0 is 2^31")
+	fl.IntVar(&f.memory, "memory", 0, "give up when states take so many MB; 0 is no limit")
+	fl.DurationVar(&f.maxTime, "max-time", 0, "give up after so long; 0 is no limit")
+	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the search in this file, and go on with it if it is there")
+	fl.StringVar(&f.trace, "trace", "build/modelcheck.yaml", "where the scenario of a violation is left")
+	fl.StringVar(&f.replay, "replay", "", "run the scenario in this file on the reference")
+	bindJSON(cmd, &f.json)
+	return cmd
+}
+
+// options are those of the flags.
+func (a *app) modelcheckOptions(f *modelcheckFlags) modelcheck.Options {
+	o := modelcheck.Options{Symmetry: f.symmetry, Reduction: f.reduction, Workers: f.workers, MaxStates: f.maxStates, MaxBytes: int64(f.memory) << 20,
+		MaxTime: f.maxTime, Checkpoint: f.checkpoint}
+	o.Progress = func(p modelcheck.Progress) {
+		a.log.Infof("modelcheck: depth %d, %d states, %d transitions, %.0f s", p.Depth, p.Distinct, p.Transitions, p.Elapsed.Seconds())
+	}
+	return o
+}
+
+// modelcheckOne checks one model.
+func (a *app) modelcheckOne(ctx context.Context, f *modelcheckFlags) error {
+	r, err := modelcheck.Check(ctx, f.config, a.modelcheckOptions(f))
+	if errors.Is(err, modelcheck.ErrConfig) || errors.Is(err, modelcheck.ErrCheckpoint) {
+		return usageError{err}
+	}
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "%s\n%d states (%d transitions), diameter %d, symmetry %d, reduction %v\n", r.Config, r.Distinct, r.Transitions, r.Diameter, r.Symmetry, r.Reduction)
+	fmt.Fprintf(a.out, "%d quiescent, %d ends; %d component states, %d steps of engines\n", r.Quiescent, r.Done, r.Components, r.EngineSteps)
+	fmt.Fprintf(a.out, "%.1f s with %d workers, %.1f s of processor time; two states taken for one with a probability below 2^%d\n", r.Seconds, r.Workers, r.CPUSeconds, r.Collision)
+	if err := writeJSON(f.json, r); err != nil {
+		return err
+	}
+	switch {
+	case r.Violation != nil:
+		text, err := r.Violation.YAML()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.out, "FAIL %s: %s\n\n", r.Violation.Kind, r.Violation.Text)
+		if _, err := modelcheck.Replay(r.Violation, a.out); err != nil {
+			return err
+		}
+		head := fmt.Sprintf("# %s: %s\n# incforge modelcheck --replay %s\n", r.Violation.Kind, r.Violation.Text, f.trace)
+		fmt.Fprintf(a.out, "\nscenario: %s\n", f.trace)
+		if err := write(f.trace, append([]byte(head), text...)); err != nil {
+			return err
+		}
+		return errFailed
+	case !r.Complete:
+		fmt.Fprintln(a.out, "stopped at a limit: no verdict")
+		return errFailed
+	}
+	fmt.Fprintln(a.out, "passed")
+	return nil
+}
+
+// modelcheckReplay runs a scenario.
+func (a *app) modelcheckReplay(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return usageError{fmt.Errorf("scenario: %w", err)}
+	}
+	t, err := modelcheck.ParseTrace(text)
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w", file, err)}
+	}
+	same, err := modelcheck.Replay(t, a.out)
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w", file, err)}
+	}
+	if t.Kind == "" {
+		return nil
+	}
+	if !same {
+		fmt.Fprintf(a.out, "\nit does not come to the %s that the scenario leads to\n", t.Kind)
+		return nil
+	}
+	return errFailed
+}
+
+// paperRow is a model of the paper's and what checking it cost there, with 75 cores.
+type paperRow struct {
+	mode                      int
+	collective                modelcheck.Collective
+	total, distinct, diameter int
+	seconds                   float64
+}
+
+func paperRows() []paperRow {
+	return []paperRow{
+		{2, modelcheck.AllReduce, 3_981_257, 901_703, 77, 20}, {2, modelcheck.Reduce, 52_105, 14_136, 57, 3},
+		{2, modelcheck.Broadcast, 1_763_880, 320_128, 60, 10}, {3, modelcheck.AllReduce, 2_242_781_644, 439_476_508, 115, 146 * 60},
+		{3, modelcheck.Reduce, 2_291_727, 447_972, 65, 9}, {3, modelcheck.Broadcast, 67_902_618, 9_911_424, 67, 113},
+	}
+}
+
+// modelcheckTable checks the paper's models, with symmetry and without.
+func (a *app) modelcheckTable(ctx context.Context, f *modelcheckFlags) error {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.AppendHeader(table.Row{"model", "total", "distinct", "diameter", "s", "no symmetry: total", "distinct", "s", "paper: total", "distinct", "diameter", "s"})
+	var all []*modelcheck.Result
+	failed := false
+	for _, row := range paperRows() {
+		c := modelcheck.Config{Mode: row.mode, Collective: row.collective, Tree: "3-2", Requests: 3, Window: 3, Loss: 1}
+		name := fmt.Sprintf("%s %s", strings.Repeat("I", row.mode), row.collective)
+		cells := table.Row{name}
+		for _, symmetry := range []bool{true, false} {
+			o := a.modelcheckOptions(f)
+			o.Symmetry = symmetry
+			a.log.Infof("modelcheck: %s, symmetry %v", name, symmetry)
+			r, err := modelcheck.Check(ctx, c, o)
+			if err != nil {
+				return err
+			}
+			all = append(all, r)
+			failed = failed || r.Violation != nil || !r.Complete
+			cells = append(cells, r.Transitions, r.Distinct)
+			if symmetry {
+				cells = append(cells, r.Diameter)
+			}
+			cells = append(cells, fmt.Sprintf("%.1f", r.Seconds))
+		}
+		t.AppendRow(append(cells, row.total, row.distinct, row.diameter, row.seconds))
+	}
+	fmt.Fprintf(a.out, "Tree-3-2, three packets a sender, at most one loss, window 3 and, in Mode III, pipes of 3; reduction %v; %d workers\n%s\n", f.reduction, all[0].Workers, t.Render())
+	fmt.Fprintf(a.out, "The models differ from the paper's: a queue a link and direction instead of one a node, NAKs, a reduction of orders that do not matter.\n")
+	if err := writeJSON(f.json, all); err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(all, func(r *modelcheck.Result) bool { return r.Violation != nil }); i >= 0 {
+		fmt.Fprintf(a.out, "FAIL %s: %s: %s\n", all[i].Config, all[i].Violation.Kind, all[i].Violation.Text)
+	}
+	if failed {
+		return errFailed
+	}
+	return nil
+}
