@@ -170,7 +170,10 @@ func (n *network) setTimers(e *engine) error {
 		return nil
 	}
 	e.timers = true
-	c := inc.PipeCtrl{RNRTimer: 1, RNR: n.t.rng.IntN(4) > 0, CNP: n.t.rng.IntN(4) == 0}
+	c := inc.PipeCtrl{RNRTimer: 1, RNR: true, CNP: n.t.rng.IntN(4) == 0}
+	if n.link.Up.Loss > 0 { // what is lost is repeated anyway
+		c.RNR = n.t.rng.IntN(4) > 0
+	}
 	return e.drv.SetPipes(c, uint16(min(n.timeout/n.t.p.CyclesPerMicrosecond()+1, longTimeout)))
 }
 
