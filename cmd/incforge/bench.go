@@ -52,7 +52,7 @@ func (a *app) bench() *cobra.Command {
 		fmt.Fprintf(&doc, "\n  %-11s %s", b.name, b.doc)
 	}
 	cmd := &cobra.Command{Use: "bench [NAME...]", Short: "Measure latency, throughput, simulator and generator",
-		Long: "Measure on the RTL in the simulator. Without a name all of these; loss, which takes long, is a command of its own:\n" + doc.String(), ValidArgs: names,
+		Long: "Measure on the RTL in the simulator. Without a name all of these; loss and rate, which take long, are commands of their own:\n" + doc.String(), ValidArgs: names,
 		Args: cobra.OnlyValidArgs, RunE: func(cmd *cobra.Command, args []string) error {
 			o := verify.BenchOptions{Seed: seed}
 			dir, done, err := a.generated(config, &flags)
@@ -101,7 +101,7 @@ func (a *app) bench() *cobra.Command {
 	bindJSON(cmd, &jsonFile)
 	cmd.Flags().StringVar(&config, "config", "fpga100g", "configuration to measure: a preset, or a YAML file")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "of the model's random initial state")
-	cmd.AddCommand(a.benchLoss())
+	cmd.AddCommand(a.benchLoss(), a.benchRate())
 	return cmd
 }
 

@@ -93,6 +93,7 @@ otherwise by the bound on float rounding; the differences from float64 are print
 	p.StringVarP(&f.opt.Output, "output", "o", "", "folder for each rank's result")
 	p.IntVar(&f.group.Message, "message", 1, "packets of a message")
 	p.IntVar(&f.group.Window, "window", 0, "messages under way (default: the configuration's window)")
+	p.IntVar(&f.group.Pipe, "pipe", 0, "slots of a pipe in Mode III (default: the configuration's window)")
 	p.BoolVar(&f.fixed, "fixed", false, "a group fixed to the call by registers instead of an in-band one; not for reducescatter and allgather")
 	p.BoolVar(&f.group.RootLocal, "root-local", false, "the root of a reduce adds its own part itself")
 	p.IntVar(&f.latency, "latency", 40, "latency of each link in cycles")

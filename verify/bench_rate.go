@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"incforge/roce"
+	"incforge/verify/arith"
+	commlib "incforge/verify/comm"
+	"incforge/verify/dut"
+	"incforge/verify/host"
+	"incforge/verify/manifest"
+	"incforge/verify/net"
+)
+
+// The network is that of the loss sweeps, without loss; the last rank's link is slower. Hosts' windows are twice a pipe: what a NIC keeps in
+// flight need not be known to who sizes pipes.
+const (
+	rateSlowGbps  = 25
+	rateTimeoutUS = 1000
+	rateWindows   = 2 // of a pipe
+)
+
+// RatePolicy is what the engine says when a pipe is full, and what hosts make of it.
+type RatePolicy struct {
+	Name string `json:"name"`
+	Doc  string `json:"doc"`
+	// RNR and CNP are PIPE_CTRL's; Paced has NICs cut their rates at CNPs.
+	RNR   bool `json:"rnr"`
+	CNP   bool `json:"cnp"`
+	Paced bool `json:"paced"`
+}
+
+func ratePolicies() []RatePolicy {
+	return []RatePolicy{
+		{"silent", "dropped in silence; hosts' time-out 1 ms", false, false, false},
+		{"rnr", "RNR NAK, 10 µs", true, false, false},
+		{"cnp", "a CNP alone, hosts slow down; time-out 1 ms", false, true, true},
+		{"rnr-cnp", "RNR NAK and CNP, hosts slow down", true, true, true},
+	}
+}
+
+// RateOptions say what BenchRate measures.
+type RateOptions struct {
+	// BenchOptions name the design, of Mode III, cache and seed.
+	BenchOptions
+	DUT Kind
+	// Packets is how many packets a rank sends, at least 1; Jobs how many runs go on at once, 0 one a processor.
+	Packets, Jobs int
+	// Pipes are the sizes of pipes to measure, in slots.
+	Pipes []int
+}
+
+// RatePoint is one run. Throughput is of payload, a rank, in Gbit/s.
+type RatePoint struct {
+	// Call is the collective: in an AllReduce the slow rank is a slow sender and receiver, in a Reduce to rank 0 a sender, in a Broadcast from rank 0 a
+	// receiver.
+	Call   string `json:"call"`
+	Policy string `json:"policy"`
+	// Pipe is N.
+	Pipe int `json:"pipe"`
+	// Gbps is the goodput, OfBound a part of what the slow link carries.
+	Gbps    float64 `json:"gbps"`
+	OfBound float64 `json:"of_bound"`
+	// Full counts packets that found a pipe full, Gaps those dropped behind one; RNRs and CNPs what was answered, Cuts the rates that were cut.
+	Full uint32 `json:"full"`
+	Gaps uint32 `json:"gaps"`
+	RNRs uint32 `json:"rnrs"`
+	CNPs uint32 `json:"cnps"`
+	Cuts int    `json:"cuts"`
+	// Packets were sent by all ranks, Resent of these again, after Timeouts among other things.
+	Packets  int `json:"packets"`
+	Resent   int `json:"resent"`
+	Timeouts int `json:"timeouts"`
+}
+
+// RateBench is what BenchRate measured.
+type RateBench struct {
+	Bench
+	DUT      Kind         `json:"dut"`
+	Policies []RatePolicy `json:"policies"`
+	Rate     []RatePoint  `json:"rate"`
+}
+
+// BenchRate measures what a group loses to one congested member, and what RNR NAKs and CNPs make of it, in Mode III: collectives over
+// Tree-2-8, 100 Gbit/s and 1 µs a link, one of them of 25 Gbit/s. Every result is checked. Metrics:
+//
+//	bound_gbps       what the slow link carries of payload
+//	CALL_POLICY_NN_of_bound, CALL_POLICY_NN_resent   of each point: its goodput as a part of that, packets that were sent again as a part of all; NN is N
+func BenchRate(ctx context.Context, o RateOptions) (RateBench, error) {
+	man, open, err := Open(ctx, Options{ManifestDir: o.ManifestDir, DUT: o.DUT, BuildDir: o.BuildDir})
+	if err != nil {
+		return RateBench{}, err
+	}
+	return benchRate(ctx, o, man, open)
+}
+
+// rateBench is a BenchRate under way.
+type rateBench struct {
+	RateBench
+	o    RateOptions
+	man  *manifest.Manifest
+	open func(seed uint64) (dut.DUT, error)
+	kind arith.Kind
+	in   [][]byte
+	mhz  int
+}
+
+func benchRate(ctx context.Context, o RateOptions, man *manifest.Manifest, open func(uint64) (dut.DUT, error)) (RateBench, error) {
+	p := man.Params
+	switch {
+	case p.Mode != 3:
+		return RateBench{}, fmt.Errorf("rate: %s is of Mode %d, pipes are Mode III's", man.Name, p.Mode)
+	case p.Members < lossRanks:
+		return RateBench{}, fmt.Errorf("rate: a star of %d ranks needs as many members, %s has %d", lossRanks, man.Name, p.Members)
+	}
+	b := rateBench{o: o, man: man, open: open, kind: arith.Kinds(p.DTypeMask(), p.OpMask())[0], mhz: max(p.ClockMHz, 1)}
+	rng := rand.New(rand.NewPCG(o.Seed, 0x72617465))
+	for range lossRanks {
+		b.in = append(b.in, b.kind.Values(rng, o.Seed, lossRanks, o.Packets*p.MTUBytes))
+	}
+	b.RateBench = RateBench{Bench: Bench{Bench: "rate", Config: man.Name, Metrics: map[string]float64{
+		"bound_gbps": rateSlowGbps * float64(p.MTUBytes) / float64(p.MTUBytes+lossFrame),
+		"packets":    float64(o.Packets), "clock_mhz": float64(b.mhz), "bus_bytes": float64(p.BusBytes)}},
+		DUT: o.DUT, Policies: ratePolicies()}
+	for _, call := range []commlib.Collective{commlib.AllReduce, commlib.Reduce, commlib.Broadcast} {
+		for _, pipe := range o.Pipes {
+			for _, policy := range b.Policies {
+				b.Rate = append(b.Rate, RatePoint{Call: call.String(), Policy: policy.Name, Pipe: pipe})
+			}
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(rateJobs(o.Jobs))
+	for i := range b.Rate {
+		g.Go(func() error { return b.run(ctx, &b.Rate[i]) })
+	}
+	if err := g.Wait(); err != nil {
+		return b.RateBench, err
+	}
+	for i := range b.Rate {
+		x := &b.Rate[i]
+		name := fmt.Sprintf("%s_%s_%d_", x.Call, x.Policy, x.Pipe)
+		b.Metrics[name+"of_bound"], b.Metrics[name+"resent"] = x.OfBound, float64(x.Resent)/float64(max(x.Packets, 1))
+	}
+	return b.RateBench, nil
+}
+
+// rateJobs is how many runs go on at once.
+func rateJobs(jobs int) int {
+	if jobs <= 0 {
+		return runtime.NumCPU()
+	}
+	return jobs
+}
+
+// bytesPerCycle is a link's rate at so many Gbit/s.
+func (b *rateBench) bytesPerCycle(gbps float64) float64 { return gbps * 1000 / 8 / float64(b.mhz) }
+
+// run is one call on a network of its own.
+func (b *rateBench) run(ctx context.Context, x *RatePoint) (err error) {
+	policy := b.Policies[slices.IndexFunc(b.Policies, func(p RatePolicy) bool { return p.Name == x.Policy })]
+	link := func(e commlib.Edge) *net.Link {
+		l := &net.Link{Latency: lossLatencyUS * b.mhz, BytesPerCycle: b.bytesPerCycle(lossLinkGbps)}
+		if e.Rank == lossRanks-1 {
+			l.BytesPerCycle = b.bytesPerCycle(rateSlowGbps)
+		}
+		return l
+	}
+	w, err := commlib.New(commlib.Config{Manifest: b.man, Tree: commlib.Tree{Levels: 2, Degree: lossRanks}, Link: link, Seed: b.o.Seed,
+		Pipes:  commlib.Pipes{NoRNR: !policy.RNR, CNP: policy.CNP, TimeoutUS: ratePipeUS},
+		Switch: func(int) (dut.DUT, error) { return b.open(b.o.Seed) }})
+	if err != nil {
+		return fmt.Errorf("rate: %w", err)
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	call, err := commlib.ParseCollective(x.Call)
+	if err != nil {
+		return fmt.Errorf("rate: %w", err)
+	}
+	start := roce.PSN(0)
+	cfg := commlib.GroupConfig{Start: &start, Timeout: uint64(rateTimeoutUS * b.mhz), Pipe: x.Pipe, Window: rateWindows * x.Pipe,
+		Fixed: &commlib.Fixed{Collective: call, DType: b.kind.DType, Op: b.kind.Op}}
+	if policy.Paced {
+		c := host.DCQCN(b.bytesPerCycle(lossLinkGbps), uint64(b.mhz))
+		cfg.Rate = &c
+	}
+	g, err := w.NewGroup(cfg)
+	if err != nil {
+		return fmt.Errorf("rate: %w", err)
+	}
+	c, err := g.Queue(commlib.Request{Collective: call, In: b.in, DType: b.kind.DType, Op: b.kind.Op})
+	if err == nil {
+		err = w.Run(ctx)
+	}
+	if err == nil {
+		err = c.Check()
+	}
+	if err == nil {
+		err = w.Finish(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("rate %s, %s, pipes of %d: %w", x.Call, x.Policy, x.Pipe, err)
+	}
+	n, err := w.Driver(0).Counters()
+	if err != nil {
+		return fmt.Errorf("rate: %w", err)
+	}
+	x.Full, x.Gaps, x.RNRs, x.CNPs = n["DROP_FULL"], n["DROP_GAP"], n["TX_RNR"], n["TX_CNP"]
+	for r := range g.Ranks() {
+		x.Cuts += g.Host(r).Stats.RateCuts
+	}
+	t := c.Total()
+	x.Gbps, x.Packets, x.Resent, x.Timeouts = c.Throughput(b.mhz), t.Packets, t.Resent, t.Timeouts
+	x.OfBound = x.Gbps / b.Metrics["bound_gbps"]
+	return nil
+}
+
+// ratePipeUS is PIPE_TIMEOUT: longer than the slow link takes for a pipe.
+const ratePipeUS = 100
