@@ -79,6 +79,6 @@ func (a *app) config() *cobra.Command {
 			_, err = a.out.Write(text)
 			return err
 		}}
-	cmd.AddCommand(list, show, schema)
+	cmd.AddCommand(list, show, schema, a.reuse())
 	return cmd
 }

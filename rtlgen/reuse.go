@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtlgen
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Reuse says how much of one design's leaf Verilog another one instantiates unchanged, byte for byte. The composites, NAME_core and
+// NAME_switch, are printed for each design and count in neither.
+type Reuse struct {
+	From string `json:"from"`
+	In   string `json:"in"`
+	// Modules and Lines are of From's leaves: modules, and lines of code without comments and empty lines.
+	Modules int `json:"modules"`
+	Lines   int `json:"lines"`
+	// SameModules and SameLines of them are in the other design too.
+	SameModules int `json:"same_modules"`
+	SameLines   int `json:"same_lines"`
+	// Changed are the leaves that both have and that differ, Dropped those that only From has, Added those that only In has, in order.
+	Changed []string `json:"changed"`
+	Dropped []string `json:"dropped"`
+	Added   []string `json:"added"`
+	// AddedLines is the code of Added.
+	AddedLines int `json:"added_lines"`
+}
+
+// ReuseOf compares the leaf Verilog of two designs, from's with in's.
+func ReuseOf(from, in *Design) Reuse {
+	r := Reuse{From: from.Params.Name, In: in.Params.Name, Changed: []string{}, Dropped: []string{}, Added: []string{}}
+	a, b := from.leaves(), in.leaves()
+	for name, text := range a {
+		lines := codeLines(text)
+		r.Modules++
+		r.Lines += lines
+		switch other, ok := b[name]; {
+		case !ok:
+			r.Dropped = append(r.Dropped, name)
+		case !bytes.Equal(text, other):
+			r.Changed = append(r.Changed, name)
+		default:
+			r.SameModules++
+			r.SameLines += lines
+		}
+	}
+	for name, text := range b {
+		if _, ok := a[name]; !ok {
+			r.Added = append(r.Added, name)
+			r.AddedLines += codeLines(text)
+		}
+	}
+	slices.Sort(r.Changed)
+	slices.Sort(r.Dropped)
+	slices.Sort(r.Added)
+	return r
+}
+
+// ModuleShare is the part of From's leaf modules that In has unchanged, 0 to 1.
+func (r Reuse) ModuleShare() float64 { return share(r.SameModules, r.Modules) }
+
+// LineShare is the part of From's lines of code, 0 to 1.
+func (r Reuse) LineShare() float64 { return share(r.SameLines, r.Lines) }
+
+func share(part, of int) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(part) / float64(of)
+}
+
+// Text returns the figures in words, a few lines that end in LF.
+func (r Reuse) Text() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%s instantiates unchanged %d of %d leaf modules of %s (%.1f %%), %d of %d lines of code (%.1f %%)\n", r.In, r.SameModules, r.Modules, r.From,
+		100*r.ModuleShare(), r.SameLines, r.Lines, 100*r.LineShare())
+	for _, l := range []struct {
+		what  string
+		names []string
+	}{{"changed", r.Changed}, {"not in " + r.In, r.Dropped}, {fmt.Sprintf("only in %s, %d lines", r.In, r.AddedLines), r.Added}} {
+		if len(l.names) > 0 {
+			fmt.Fprintf(&s, "  %s: %s\n", l.what, strings.Join(l.names, ", "))
+		}
+	}
+	return s.String()
+}
+
+// leaves are the texts of the modules of the library, by name.
+func (d *Design) leaves() map[string][]byte {
+	all := map[string][]byte{}
+	for _, f := range d.Files {
+		name, ok := strings.CutSuffix(path.Base(f.Path), ".v")
+		if ok && name != d.Core.Name && name != d.Switch.Name {
+			all[name] = f.Data
+		}
+	}
+	return all
+}
+
+// codeLines counts the lines of Verilog that hold something but comments. The library has no string with a comment's mark in it.
+func codeLines(text []byte) int {
+	n, block := 0, false
+	for _, line := range strings.Split(string(text), "\n") {
+		code := ""
+		for line != "" {
+			if block {
+				_, rest, found := strings.Cut(line, "*/")
+				line, block = rest, !found
+				continue
+			}
+			at := strings.Index(line, "/")
+			switch {
+			case at < 0:
+				code, line = code+line, ""
+			case strings.HasPrefix(line[at:], "//"):
+				code, line = code+line[:at], ""
+			case strings.HasPrefix(line[at:], "/*"):
+				code, line, block = code+line[:at], line[at+2:], true
+			default:
+				code, line = code+line[:at+1], line[at+1:]
+			}
+		}
+		if strings.TrimSpace(code) != "" {
+			n++
+		}
+	}
+	return n
+}

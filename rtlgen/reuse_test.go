@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtlgen
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/rtlgen/params"
+	"incforge/rtlgen/verilog"
+)
+
+func generated(t *testing.T, name string, sets ...string) *Design {
+	t.Helper()
+	p, err := params.Preset(name, sets...)
+	require.NoError(t, err)
+	d, err := Generate(p)
+	require.NoError(t, err)
+	return d
+}
+
+// TestReuse: Mode III is Mode II's modules but for few: of every pair of presets that differ in the mode alone at least four fifths, in modules
+// and in lines.
+func TestReuse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, in string
+		sets     []string
+	}{{"mini", "mini3", nil}, {"fpga100g", "fpga100g3", nil}, {"trio", "trio3", []string{"accumulate=reproducible", "buffer_bytes=4096"}}} {
+		from, in := generated(t, c.name, c.sets...), generated(t, c.in)
+		p := in.Params
+		p.Name, p.Mode, p.HopRTTNS = from.Params.Name, 2, 0
+		require.Equal(t, from.Params, p, "%s and %s are to differ in the mode alone", c.name, c.in)
+		r := ReuseOf(from, in)
+		t.Log(r.Text())
+		assert.GreaterOrEqual(t, r.ModuleShare(), 0.8, r.Text())
+		assert.GreaterOrEqual(t, r.LineShare(), 0.8, r.Text())
+		assert.NotEmpty(t, r.Added, "Mode III has something of its own")
+		assert.NotEmpty(t, r.Dropped)
+
+		same := ReuseOf(from, from)
+		assert.Equal(t, []int{same.Modules, same.Lines}, []int{same.SameModules, same.SameLines})
+		assert.Empty(t, append(append(same.Changed, same.Dropped...), same.Added...))
+	}
+}
+
+// TestReuseCounts works a small case out by hand.
+func TestReuseCounts(t *testing.T) {
+	t.Parallel()
+	design := func(files ...verilog.File) *Design {
+		d := generated(t, "mini")
+		return &Design{Params: d.Params, Core: d.Core, Switch: d.Switch, Files: files}
+	}
+	file := func(name, text string) verilog.File { return verilog.File{Path: "rtl/" + name, Data: []byte(text)} }
+	r := ReuseOf(
+		design(file("mini_core.v", "x"), file("a.v", "// c\nmodule a;\n\n  /* b */ wire w; // d\n/*\n x\n*/ endmodule\n"), file("b.v", "b\nb / b\n"), file("c.v", "c\n"),
+			verilog.File{Path: "files.f", Data: []byte("x")}),
+		design(file("mini_core.v", "y"), file("a.v", "// c\nmodule a;\n\n  /* b */ wire w; // d\n/*\n x\n*/ endmodule\n"), file("b.v", "b\nb\n"), file("e.v", "e\ne\n")))
+	assert.Equal(t, Reuse{From: "mini", In: "mini", Modules: 3, Lines: 6, SameModules: 1, SameLines: 3, Changed: []string{"b"}, Dropped: []string{"c"},
+		Added: []string{"e"}, AddedLines: 2}, r)
+	assert.InDelta(t, 0.5, r.LineShare(), 0)
+	assert.Zero(t, Reuse{}.LineShare())
+}
