@@ -17,7 +17,7 @@
 //
 // A Call is cut into ranges of at most 2^20−1 packets, ranges into messages of M packets. Each message is one Send and one Recv where the
 // rank sends and hears, and a rank has at most W of them under way, the control among them, so never more than M·W packets. Ranks keep to
-// the three host rules of docs/engine.md section 3.3. ReduceScatter is a Reduce to each rank in turn, AllGather a Broadcast from each.
+// the first three host rules of docs/engine.md section 3.3, on engines of Mode III to the first two, which are enough there (docs/pipes.md section 4). ReduceScatter is a Reduce to each rank in turn, AllGather a Broadcast from each.
 // A Broadcast from rank r is sent by rank r alone; a Reduce counts the root's contribution too, which goes through the switch unless
 // GroupConfig.RootLocal has the root's host add it.
 //

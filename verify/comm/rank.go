@@ -123,9 +123,10 @@ func (r *rank) post(p *rangePlan) {
 	}
 }
 
-// holds reports that the sender of a Broadcast must not send its last message yet: the control is not acknowledged.
+// holds reports that the sender of a Broadcast must not send its last message yet: the control is not acknowledged. In Mode III there is no need:
+// a switch opens the next range only when it is through with this one (docs/pipes.md section 4).
 func (r *rank) holds(p *rangePlan) bool {
-	return p.collective == inc.CollectiveBroadcast && p.control != nil && p.sends(r.n) && r.posted == len(p.sizes)-1 && r.sentOut == 0
+	return !r.g.w.pipes() && p.collective == inc.CollectiveBroadcast && p.control != nil && p.sends(r.n) && r.posted == len(p.sizes)-1 && r.sentOut == 0
 }
 
 // through reports that the rank's own part of the range is complete.
