@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inc is the reference IncEngine in plain Go: Mode II (connection translated), AllReduce, Reduce, Broadcast and
-// Barrier, fixed by configuration or told in-band by the ranks; SUM, MIN and MAX of FP32, FP16, BF16 and INT32, in place or
-// reproducible. It is written from docs/engine.md, which section of it a
+// Package inc is the reference IncEngine in plain Go: Mode II (connection translated) and Mode III (connection augmented, pipes);
+// AllReduce, Reduce, Broadcast and Barrier, fixed by configuration or told in-band by the ranks; SUM, MIN and MAX of FP32, FP16, BF16
+// and INT32, in place or reproducible. It is written from docs/engine.md and docs/pipes.md, which section of them a
 // function implements is said there, and shares no code with the generator: it may import roce and nothing else of this
 // module.
 //
 // It is a software switch (Handle takes a frame and a port and returns frames and ports), an executable specification
 // (one file per module as the paper names them) and the subject of model checking (Step takes decoded packets;
 // AppendState and Restore make states into short byte strings).
+//
+// What a Mode III engine does by itself, sending, time-outs, the end of waits, are actions. By default the engine takes them: sends in
+// the call that makes them possible, the others in Tick, which NextDeadline says when to call. With SetManual the caller takes them, in any
+// order in which they may be taken (Actions, Due, Act): so a judge repeats what a design did, and a model checker tries everything.
 //
 // A frame passes the files in this order:
 //
@@ -24,6 +28,17 @@
 //	reflect.go           ACKs of AllReduce and Barrier go back to their host; CNPs; the gap NAK
 //	translate_header.go  the headers of what leaves by an endpoint
 //	forward.go           bypass; serialising and counting what leaves
+//
+// In Mode III these take the place of check_duplicate.go, recycle_buffer.go, replicate_data.go and reflect.go:
+//
+//	pipe.go              data: seen before, too early, no room, taken; which slot is whose; what is complete and what is free
+//	send_ack.go          the answers to data: ACK, NAK, RNR NAK and CNP
+//	receive_ack.go       what endpoints have of what was sent to them
+//	retransmission.go    what is sent to whom, first and again; timers
+//	action.go            who takes the actions, and in what order
+//
+// Beside the way of a frame are config.go (settings), counters.go, state.go and pipe_state.go (states as bytes), unfinished.go, look.go and
+// invariants.go (for those who watch), and rules.go (rules known to be wrong, for model checking).
 //
 // An Engine is not safe for concurrent use. It starts no goroutine, reads no clock and is deterministic.
 package inc
