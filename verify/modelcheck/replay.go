@@ -103,10 +103,13 @@ func (w *world) do(s Step) (happening, error) {
 	}
 	switch kind {
 	case moveEarly:
-		if err := spend("early"); err != nil {
+		if w.budget["early"] == 0 {
+			return h, fmt.Errorf("early once more than the model allows: %w", errScenario)
+		}
+		if err := w.own(&h, s); err != nil {
 			return h, err
 		}
-		return h, w.own(&h, s)
+		return h, spend("early")
 	case moveSend:
 		return h, w.own(&h, s)
 	case moveTimeout:

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package modelcheck
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// check searches with these options, and wants no error.
+func check(t *testing.T, c Config, o Options) *Result {
+	t.Helper()
+	r, err := Check(context.Background(), c, o)
+	require.NoError(t, err)
+	return r
+}
+
+// small are models that hold and whose searches without any reduction take no more than a second or two.
+func small() []Config {
+	return []Config{
+		{Mode: 2, Collective: AllReduce, Tree: "star-2", Requests: 3, Window: 2, Loss: 1},
+		{Mode: 2, Collective: AllReduce, Tree: "star-3", Requests: 2, Window: 1, Loss: 2},
+		{Mode: 2, Collective: AllReduce, Tree: "chain-1", Requests: 2, Window: 1, Loss: 1},
+		{Mode: 2, Collective: Reduce, Tree: "chain-1", Requests: 3, Window: 2, Loss: 2},
+		{Mode: 2, Collective: Reduce, Tree: "3-2", Requests: 1, Window: 1, Loss: 1},
+		{Mode: 2, Collective: Broadcast, Tree: "3-2", Requests: 2, Window: 1, Loss: 1},
+		{Mode: 2, Collective: Broadcast, Tree: "star-3", Requests: 3, Window: 2, Loss: 2},
+		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 3, Window: 2, Loss: 1},
+		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 1, Loss: 1},
+		{Mode: 3, Collective: AllReduce, Tree: "chain-1", Requests: 2, Window: 1, Loss: 1},
+		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 2, Window: 2, Loss: 1, Free: true},
+		{Mode: 3, Collective: Reduce, Tree: "3-2", Requests: 2, Window: 2, Loss: 1},
+		{Mode: 3, Collective: Broadcast, Tree: "3-2", Requests: 2, Window: 2, Loss: 1},
+	}
+}
+
+// Symmetry and reduction may change how much is looked at, never what is found: the verdict, and, as reduction leaves no state out in
+// which nothing is on its way, the number of those. Workers change nothing.
+func TestReductionsAgree(t *testing.T) {
+	for _, c := range small() {
+		t.Run(c.String(), func(t *testing.T) {
+			t.Parallel()
+			plain := check(t, c, Options{Workers: 2})
+			require.Nil(t, plain.Violation)
+			require.True(t, plain.Complete)
+			assert.Positive(t, plain.Done)
+			reduced := check(t, c, Options{Reduction: true, Workers: 1})
+			assert.Nil(t, reduced.Violation)
+			assert.Equal(t, [2]int{plain.Quiescent, plain.Done}, [2]int{reduced.Quiescent, reduced.Done})
+			assert.Less(t, reduced.Distinct, plain.Distinct)
+
+			var folded [2]*Result
+			for i, reduction := range []bool{false, true} {
+				r := check(t, c, Options{Symmetry: true, Reduction: reduction, Workers: 1})
+				assert.Nil(t, r.Violation)
+				more := check(t, c, Options{Symmetry: true, Reduction: reduction, Workers: 3})
+				for _, x := range []*Result{r, more} {
+					x.Seconds, x.CPUSeconds, x.Workers = 0, 0, 0
+					x.Components, x.EngineSteps, x.Packets = 0, 0, 0 // tables that workers fill ahead of the search
+				}
+				assert.Equal(t, r, more)
+				folded[i] = r
+			}
+			assert.Equal(t, folded[0].Quiescent, folded[1].Quiescent)
+			assert.LessOrEqual(t, plain.Distinct, folded[0].Distinct*folded[0].Symmetry)
+			if folded[0].Symmetry > 1 {
+				assert.Less(t, folded[0].Distinct, plain.Distinct)
+			}
+			assert.Equal(t, plain.Diameter, folded[0].Diameter)
+		})
+	}
+}
+
+// What the paper's bounds never reach: more requests than slots, pipes of every small size, PSNs that wrap, timers that expire too
+// early, packets that come twice or late, receivers without receives.
+func TestBeyondThePaper(t *testing.T) {
+	for _, c := range []Config{
+		{Mode: 2, Collective: AllReduce, Tree: "star-2", Requests: 7, Window: 1, Loss: 1},
+		{Mode: 2, Collective: AllReduce, Tree: "star-2", Requests: 5, Window: 2, Loss: 1, Early: 1},
+		{Mode: 2, Collective: AllReduce, Tree: "star-2", Requests: 5, Window: 1, Reorder: 1, Early: 1},
+		{Mode: 2, Collective: AllReduce, Tree: "star-2", Requests: 3, Window: 2, Loss: 1, RNR: 1},
+		{Mode: 2, Collective: AllReduce, Tree: "3-2", Requests: 3, Window: 1, Loss: 1},
+		{Mode: 2, Collective: Reduce, Tree: "chain-1", Requests: 5, Window: 2, Loss: 1, Early: 1},
+		{Mode: 2, Collective: Broadcast, Tree: "star-3", Requests: 5, Window: 2, Loss: 1, RNR: 1, Dup: 1},
+		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 5, Window: 2, Slots: 1, Loss: 1},
+		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 5, Window: 2, Slots: 2, Loss: 2},
+		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 5, Window: 3, Slots: 3, Loss: 1, Free: true},
+		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 1, Loss: 1, Early: 1},
+		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 2, Reorder: 1, Dup: 1},
+		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 2, Loss: 1, RNR: 1, Empty: true},
+		{Mode: 3, Collective: AllReduce, Tree: "3-2", Requests: 3, Window: 1, Loss: 1},
+		{Mode: 3, Collective: Reduce, Tree: "star-3", Requests: 7, Window: 3, Slots: 3, Loss: 1, Early: 1, Dup: 1},
+		{Mode: 3, Collective: Broadcast, Tree: "chain-2", Requests: 5, Window: 2, Slots: 1, Loss: 1, RNR: 1},
+	} {
+		t.Run(c.String(), func(t *testing.T) {
+			t.Parallel()
+			r := check(t, c, Options{Symmetry: true, Reduction: true, Workers: 1, MaxStates: 3e6})
+			if r.Violation != nil {
+				t.Fatal(r.Violation.Text, "\n", chartOf(t, r.Violation))
+			}
+			require.True(t, r.Complete)
+			t.Logf("%d states, %.1f s", r.Distinct, r.CPUSeconds)
+		})
+	}
+}
+
+// The paper's models in full, those that take a second or two.
+func TestPaperModels(t *testing.T) {
+	for _, c := range []Config{
+		{Mode: 2, Collective: Broadcast, Tree: "3-2", Requests: 3, Window: 3, Loss: 1},
+		{Mode: 3, Collective: AllReduce, Tree: "3-2", Requests: 3, Window: 3, Loss: 1},
+		{Mode: 3, Collective: Reduce, Tree: "3-2", Requests: 3, Window: 3, Loss: 1},
+		{Mode: 3, Collective: Broadcast, Tree: "3-2", Requests: 3, Window: 3, Loss: 1},
+	} {
+		r := check(t, c, Options{Symmetry: true, Reduction: true})
+		assert.True(t, r.Complete)
+		assert.Nil(t, r.Violation)
+		assert.Less(t, r.Collision, -80)
+	}
+}
+
+// A search cut into pieces by a limit is the search in one piece, and so is one whose frontier lies in a file.
+func TestResumeAndSpill(t *testing.T) {
+	c := Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Loss: 1}
+	whole := check(t, c, Options{Symmetry: true})
+	require.True(t, whole.Complete)
+	require.Nil(t, whole.Violation)
+	same := func(r *Result) {
+		t.Helper()
+		assert.True(t, r.Complete)
+		assert.Nil(t, r.Violation)
+		assert.Equal(t, []any{whole.Transitions, whole.Distinct, whole.Diameter, whole.Quiescent, whole.Done},
+			[]any{r.Transitions, r.Distinct, r.Diameter, r.Quiescent, r.Done})
+	}
+	file := filepath.Join(t.TempDir(), "search")
+	pieces := 0
+	for limit := 1000; ; limit += 1500 {
+		r := check(t, c, Options{Symmetry: true, MaxStates: limit, Checkpoint: file, Workers: 2})
+		if pieces++; r.Complete {
+			same(r)
+			break
+		}
+		assert.Nil(t, r.Violation)
+	}
+	assert.Greater(t, pieces, 3)
+	big := Config{Mode: 2, Collective: AllReduce, Tree: "3-2", Requests: 2, Window: 1, Loss: 1}
+	whole = check(t, big, Options{Symmetry: true, Reduction: true})
+	same(check(t, big, Options{Symmetry: true, Reduction: true, Spill: t.TempDir(), SpillAfter: 1}))
+
+	// A violation behind a checkpoint is found, with its whole way.
+	bad := Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Bad: []string{"B9"}}
+	file = filepath.Join(t.TempDir(), "bad")
+	require.False(t, check(t, bad, Options{Symmetry: true, MaxStates: 50, Checkpoint: file}).Complete)
+	r := check(t, bad, Options{Symmetry: true, Checkpoint: file})
+	require.NotNil(t, r.Violation)
+	assert.Equal(t, check(t, bad, Options{Symmetry: true}).Violation.Text, r.Violation.Text)
+	_, err := Check(context.Background(), c, Options{Symmetry: true, Checkpoint: file})
+	require.ErrorIs(t, err, ErrCheckpoint)
+}
+
+// A limit leaves no verdict.
+func TestLimits(t *testing.T) {
+	c := Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 4, Window: 2, Loss: 1}
+	for _, o := range []Options{{MaxStates: 10}, {MaxBytes: 100}, {MaxTime: 1}} {
+		r := check(t, c, o)
+		assert.False(t, r.Complete)
+		assert.Nil(t, r.Violation)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := Check(ctx, c, Options{})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	good := Config{Mode: 2, Tree: "star-2", Requests: 1, Window: 1}
+	for want, change := range map[string]func(c *Config){
+		"modes are 2 and 3":    func(c *Config) { c.Mode = 1 },
+		"collective(7)":        func(c *Config) { c.Collective = 7 },
+		"0 requests":           func(c *Config) { c.Requests = 0 },
+		"a window of 0":        func(c *Config) { c.Window = 0 },
+		"power of two":         func(c *Config) { c.Slots = 3 },
+		"takes twice as many":  func(c *Config) { c.Window, c.Slots = 2, 2 },
+		"a budget of 16":       func(c *Config) { c.Loss = 16 },
+		"send nothing":         func(c *Config) { c.Free = true },
+		"rule A3 is none of":   func(c *Config) { c.Bad = []string{"A3"} },
+		"is one of mode 3":     func(c *Config) { c.Bad = []string{"B9"} },
+		"want star-S":          func(c *Config) { c.Tree = "ring-3" },
+		"2 to 5 levels":        func(c *Config) { c.Tree = "6-1" },
+		"1 hosts":              func(c *Config) { c.Tree = "star-1" },
+		"more than 24 nodes":   func(c *Config) { c.Tree = "4-4" },
+		"9 hosts, allowed are": func(c *Config) { c.Tree = "3-3" },
+	} {
+		c := good
+		change(&c)
+		if c.Collective == 7 {
+			want = "collective 7"
+			if _, err := c.Collective.MarshalText(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := Check(context.Background(), c, Options{})
+		require.ErrorIs(t, err, ErrConfig, want)
+		assert.ErrorContains(t, err, want)
+	}
+	_, err := ParseCollective("scan")
+	require.ErrorIs(t, err, ErrConfig)
+}
+
+func TestAutomorphisms(t *testing.T) {
+	for _, c := range []struct {
+		tree         string
+		fixed, count int
+	}{{"3-2", -1, 8}, {"3-2", 3, 2}, {"star-4", -1, 24}, {"star-4", 3, 6}, {"chain-2", -1, 4}, {"4-2", -1, 128}, {"star-8", -1, 1}} {
+		t.Run(fmt.Sprint(c), func(t *testing.T) {
+			topo, err := parseTree(c.tree)
+			require.NoError(t, err)
+			all := topo.automorphisms(c.fixed, maxAutomorphisms)
+			require.Len(t, all, c.count)
+			seen := map[string]bool{}
+			for _, a := range all {
+				seen[fmt.Sprint(a.to)] = true
+				for n := range topo.nodes {
+					if p := topo.nodes[n].parent; p >= 0 {
+						assert.Equal(t, a.to[p], topo.nodes[a.to[n]].parent)
+						assert.Equal(t, a.endpoints[p][topo.nodes[n].endpoint], topo.nodes[a.to[n]].endpoint)
+					}
+				}
+				if c.fixed >= 0 {
+					assert.Equal(t, c.fixed, a.lane[c.fixed])
+				}
+			}
+			assert.Len(t, seen, c.count)
+			for n := range topo.nodes {
+				assert.Equal(t, n, all[0].to[n], "the first is the identity")
+			}
+		})
+	}
+}
