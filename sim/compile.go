@@ -67,10 +67,19 @@ func commonFlags(trace bool) []string {
 const buildTimeout = 15 * time.Minute
 
 const (
-	fastOpt = "-O3"
-	slowOpt = "-O1" // constructors, initial blocks, trace set-up: run once
-	libOpt  = "-O2" // Verilator's run-time library: printing, waves, nothing a clock needs
+	fastOpt  = "-O3"
+	quickOpt = "-O1" // instead of fastOpt, for a Build that is Quick
+	slowOpt  = "-O0" // constructors, initial blocks, trace set-up: run once
+	libOpt   = "-O2" // Verilator's run-time library: printing, waves, nothing a clock needs
 )
+
+// fast is the optimisation of the code that runs at every clock.
+func (b *Build) fast() string {
+	if b.Quick {
+		return quickOpt
+	}
+	return fastOpt
+}
 
 // source is a file of the design as the build sees it.
 type source struct {
@@ -122,7 +131,7 @@ func (b Build) compile(ctx context.Context) (*Lib, error) {
 	if err := key.addFS(shimFiles); err != nil {
 		return nil, err
 	}
-	key.add(scheme, fastOpt, slowOpt, libOpt)
+	key.add(scheme, b.fast(), slowOpt, libOpt)
 	key.add(commonFlags(b.Trace)...)
 	key.add(args...)
 	for _, s := range append(slices.Clone(sources), includes...) {
@@ -312,14 +321,18 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(obj, "model.inc"), modelInclude(c.prefix, ports), 0o644); err != nil {
-		return err
-	}
 	classes, err := os.ReadFile(filepath.Join(obj, c.prefix+"_classes.mk"))
 	if err != nil {
 		return fmt.Errorf("reading what Verilator made: %w", err)
 	}
 	lists := parseClasses(string(classes))
+	clean, err := pure(obj, c.prefix, lists["VM_CLASSES_FAST"])
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(obj, "model.inc"), modelInclude(c.prefix, ports, clean), 0o644); err != nil {
+		return err
+	}
 
 	jobs := c.b.Jobs
 	if jobs <= 0 {
@@ -334,7 +347,7 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 		name, opt string
 		files     []string
 	}{
-		{"fast", fastOpt, slices.Concat([]string{"shim"}, lists["VM_CLASSES_FAST"], lists["VM_SUPPORT_FAST"])},
+		{"fast", c.b.fast(), slices.Concat([]string{"shim"}, lists["VM_CLASSES_FAST"], lists["VM_SUPPORT_FAST"])},
 		{"slow", slowOpt, slices.Concat(lists["VM_CLASSES_SLOW"], lists["VM_SUPPORT_SLOW"])},
 	} {
 		units, err := bundle(obj, part.name, part.files)
@@ -517,10 +530,55 @@ func parsePorts(header string) ([]genPort, error) {
 	return ports, nil
 }
 
+// impure is what generated code calls, or holds, whose effect or state lies outside the model's own memory: the time, random numbers,
+// files and other programs, the heap, foreign functions. Verilator's x-assign draws its values when the model is made.
+var impure = regexp.MustCompile(`\bVL_(TIME|U?RANDOM|RAND_|DIST_|READMEM|WRITEMEM|SYSTEM|TESTPLUSARGS|VALUEPLUSARGS|` +
+	`F(OPEN|CLOSE|EOF|ERROR|FLUSH|GET|READ|SCANF|SEEK|TELL|UNGETC|WRITE|REWIND))|` +
+	`\bVl(Queue|AssocArray|Class|Fork|Coroutine|Delay|Process|RNG|Mailbox|Semaphore)|\bstd::|__Vdpi|\btime\(|\bnew\b`)
+
+// pure reports whether an evaluation depends on the model's own memory alone. sources are the names, without ending, of what runs at each
+// evaluation; what runs once, when the model is made, may do as it likes.
+func pure(obj, prefix string, sources []string) (bool, error) {
+	files := []string{}
+	for _, name := range sources {
+		if name != prefix { // the class around the model, which makes it
+			files = append(files, filepath.Join(obj, name+".cpp"))
+		}
+	}
+	headers, err := filepath.Glob(filepath.Join(obj, prefix+"_*.h"))
+	if err != nil {
+		return false, fmt.Errorf("reading what Verilator made: %w", err)
+	}
+	for _, h := range headers {
+		if base := filepath.Base(h); base != prefix+"__Syms.h" && base != prefix+"__Dpi.h" {
+			files = append(files, h)
+		}
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return false, fmt.Errorf("reading what Verilator made: %w", err)
+		}
+		for line := range bytes.Lines(text) {
+			code, _, _ := bytes.Cut(line, []byte("//"))
+			if impure.Match(code) {
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}
+
 // modelInclude writes the part of the shim that depends on the model.
-func modelInclude(prefix string, ports []genPort) []byte {
+func modelInclude(prefix string, ports []genPort, clean bool) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "#include \"%s.h\"\n#define INCSIM_CLASS %s\n#define INCSIM_PORTS(X)", prefix, prefix)
+	fmt.Fprintf(&b, "#include \"%s.h\"\n#include \"%s__Syms.h\"\n#define INCSIM_CLASS %s\n#define INCSIM_SYMS %s__Syms\n", prefix, prefix, prefix, prefix)
+	if clean {
+		b.WriteString("#define INCSIM_PURE 1\n")
+	} else {
+		b.WriteString("#define INCSIM_PURE 0\n")
+	}
+	b.WriteString("#define INCSIM_PORTS(X)")
 	for _, p := range ports {
 		fmt.Fprintf(&b, " \\\n    X(%s, %q, %d, %s)", p.member, p.name, p.width, p.dir)
 	}

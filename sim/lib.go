@@ -143,6 +143,12 @@ type Options struct {
 	Seed     uint64    // of the random start; the same seed gives the same start
 	WavePath string    // FST file to write from the beginning; needs Build.Trace
 	Output   io.Writer // receives what the model prints ($display and the like); nil drops it
+
+	// SkipStill leaves out the evaluation of cycles that cannot change anything: a cycle has ended in the very state in which it began,
+	// and no input has changed since. What a bench sees is the same, cycle by cycle; a still model costs next to nothing. Models whose
+	// Verilog looks at the time, draws random numbers, uses files, or keeps state in queues or strings are evaluated always, and so is
+	// one that writes waves. Leave it off where the speed of evaluation is what is measured.
+	SkipStill bool
 }
 
 // New makes an instance. The clock is low, all inputs are zero (or random), initial
@@ -154,7 +160,7 @@ func (l *Lib) New(o Options) (*Model, error) {
 	}
 	periodPS := uint64(math.Round(l.periodNS * 1000))
 	l.mu.Lock()
-	inst, err := l.lib.create(mixSeed(o.Seed), o.Random, l.index(l.clock), periodPS)
+	inst, err := l.lib.create(mixSeed(o.Seed), o.Random, l.index(l.clock), periodPS, o.SkipStill)
 	l.mu.Unlock()
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", l.top, err)

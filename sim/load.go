@@ -19,8 +19,8 @@ static void* incsim_open(const char* path) { return dlopen(path, RTLD_NOW | RTLD
 static const incsim_table* incsim_find(void* lib) { return (const incsim_table*)dlsym(lib, "incsim_api"); }
 
 static void* incsim_create(const incsim_table* t, uint32_t seed, int32_t random, int32_t clock, uint64_t period_ps,
-                           char* why, uint32_t len) {
-	incsim_options o = {seed, random, clock, period_ps};
+                           int32_t skip_still, char* why, uint32_t len) {
+	incsim_options o = {seed, random, clock, period_ps, skip_still};
 	return t->create(&o, why, len);
 }
 static void incsim_destroy(const incsim_table* t, void* m) { t->destroy(m); }
@@ -35,6 +35,7 @@ static uint32_t incsim_fall(const incsim_table* t, void* m) { return t->fall(m);
 static uint32_t incsim_settle(const incsim_table* t, void* m, uint64_t at) { return t->settle(m, at); }
 static uint32_t incsim_rise(const incsim_table* t, void* m) { return t->rise(m); }
 static uint64_t incsim_num_cycles(const incsim_table* t, void* m) { return t->num_cycles(m); }
+static uint64_t incsim_num_skipped(const incsim_table* t, void* m) { return t->num_skipped(m); }
 static const char* incsim_message(const incsim_table* t, void* m, const char** file, int32_t* line) {
 	return t->message(m, file, line);
 }
@@ -116,13 +117,16 @@ type instance struct {
 	at  C.uintptr_t // m as a number
 }
 
-func (l *library) create(seed uint32, random bool, clock int, periodPS uint64) (instance, error) {
+func (l *library) create(seed uint32, random bool, clock int, periodPS uint64, skipStill bool) (instance, error) {
 	var why [512]C.char
-	var r C.int32_t
-	if random {
-		r = 1
+	flag := func(b bool) C.int32_t {
+		if b {
+			return 1
+		}
+		return 0
 	}
-	m := C.incsim_create(l.table, C.uint32_t(seed), r, C.int32_t(clock), C.uint64_t(periodPS), &why[0], C.uint32_t(len(why)))
+	m := C.incsim_create(l.table, C.uint32_t(seed), flag(random), C.int32_t(clock), C.uint64_t(periodPS), flag(skipStill), &why[0],
+		C.uint32_t(len(why)))
 	if m == nil {
 		return instance{}, fmt.Errorf("starting the model: %s", C.GoString(&why[0]))
 	}
@@ -142,6 +146,8 @@ func (i instance) cycles(n uint64) uint32 {
 func (i instance) fall() uint32      { return uint32(C.incsim_fall(i.lib.table, i.m)) }
 func (i instance) rise() uint32      { return uint32(C.incsim_rise(i.lib.table, i.m)) }
 func (i instance) numCycles() uint64 { return uint64(C.incsim_num_cycles(i.lib.table, i.m)) }
+
+func (i instance) numSkipped() uint64 { return uint64(C.incsim_num_skipped(i.lib.table, i.m)) }
 
 func (i instance) settle(atPS uint64) uint32 {
 	return uint32(C.incsim_settle(i.lib.table, i.m, C.uint64_t(atPS)))

@@ -70,6 +70,14 @@ func (m *Model) Lib() *Lib { return m.lib }
 // Now returns the number of rising clock edges since the instance was made.
 func (m *Model) Now() uint64 { return m.now }
 
+// Skipped returns how many of those cycles were not evaluated; see Options.SkipStill.
+func (m *Model) Skipped() uint64 {
+	if m.closed {
+		return 0
+	}
+	return m.inst.numSkipped()
+}
+
 // PeriodNS returns the clock period in ns.
 func (m *Model) PeriodNS() float64 { return float64(m.periodPS) / 1000 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -668,4 +669,77 @@ func TestRunLimit(t *testing.T) {
 	m := start(t, compile(t, counter()), sim.Options{})
 	require.NoError(t, m.Run(10, func() bool { return m.Now() == 5 }))
 	assert.ErrorContains(t, m.Run(10, func() bool { return false }), "not done after 10 cycles (cycle 15)")
+}
+
+// TestSkipStill: a model that may leave out cycles shows the same outputs in every one of them as one that may not, and does leave out
+// those in which nothing can change. Counters run behind closed ports, one of them deep in a memory and without any other sign.
+func TestSkipStill(t *testing.T) {
+	type ports struct {
+		Rst  *sim.Port `port:"rst,in,1"`
+		Load *sim.Port `port:"load,in,16"`
+		Spin *sim.Port `port:"spin,in,1"`
+		Done *sim.Port `port:"done,out,1"`
+		Full *sim.Port `port:"full,out,1"`
+		Sum  *sim.Port `port:"sum,out,32"`
+	}
+	build := sim.Build{Top: "still", Files: []string{"testdata/still.v"}}
+	quick, timed, traced := build, build, build
+	quick.Quick = true
+	timed.Params = map[string]string{"TIMED": "1"}
+	traced.Trace = true
+	for name, c := range map[string]struct {
+		build sim.Build
+		waves bool
+		skips bool
+	}{
+		"plain":                {build, false, true},
+		"quick":                {quick, false, true},
+		"traced, no waves":     {traced, false, true},
+		"waves":                {traced, true, false},
+		"an output is a clock": {timed, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lib := compile(t, c.build)
+			var models [2]*sim.Model
+			var p [2]ports
+			for i := range models {
+				o := sim.Options{Random: true, Seed: 4, SkipStill: i == 1}
+				if c.waves {
+					o.WavePath = filepath.Join(t.TempDir(), "run.fst")
+				}
+				models[i] = start(t, lib, o)
+				require.NoError(t, models[i].Bind(&p[i]))
+				require.NoError(t, models[i].ResetFor(2))
+			}
+			rng := rand.New(rand.NewPCG(1, 2))
+			dones, fulls := 0, 0
+			for models[0].Now() < 50_000 {
+				load, spin, hold := uint64(0), rng.IntN(4) == 0, 1+rng.IntN(400)
+				if rng.IntN(2) == 0 {
+					load, hold = uint64(1+rng.IntN(300)), 1
+				}
+				for range hold {
+					for i := range models {
+						p[i].Load.SetUint64(load)
+						p[i].Spin.SetBool(spin)
+						require.NoError(t, models[i].Tick())
+					}
+					a, b := p[0], p[1]
+					require.Equal(t, [3]uint64{a.Done.Uint64(), a.Full.Uint64(), a.Sum.Uint64()},
+						[3]uint64{b.Done.Uint64(), b.Full.Uint64(), b.Sum.Uint64()}, "cycle %d", models[0].Now())
+					dones, fulls = dones+int(a.Done.Uint64()), fulls+int(a.Full.Uint64())
+				}
+			}
+			assert.Greater(t, dones, 50)
+			assert.Greater(t, fulls, 50)
+			assert.Equal(t, models[0].Now(), models[1].Now())
+			assert.Zero(t, models[0].Skipped())
+			if c.skips {
+				assert.Greater(t, models[1].Skipped(), models[1].Now()/4)
+			} else {
+				assert.Zero(t, models[1].Skipped())
+			}
+		})
+	}
 }

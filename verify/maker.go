@@ -39,7 +39,7 @@ func (r *runner) maker(ctx context.Context) (maker, error) {
 			return b.Compile(ctx)
 		})
 		return func(seed uint64, waves string) (dut.DUT, error) {
-			l, o := lib, sim.Options{Random: true, Seed: seed, WavePath: waves}
+			l, o := lib, sim.Options{Random: true, Seed: seed, WavePath: waves, SkipStill: true}
 			if waves != "" {
 				var err error
 				if l, err = traced(); err != nil {
@@ -62,7 +62,7 @@ func (r *runner) build(core bool) (sim.Build, error) {
 	if err != nil {
 		return sim.Build{}, fmt.Errorf("build the model: %w", err)
 	}
-	b.CacheDir = r.opt.BuildDir
+	b.CacheDir, b.Quick = r.opt.BuildDir, r.opt.Quick
 	if r.opt.Log != nil {
 		b.Log = logWriter{r.opt.Log}
 	}

@@ -6,8 +6,10 @@ import (
 	"context"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/verify/dut"
 	"incforge/verify/internal/synthetic"
 	"incforge/verify/result"
 )
@@ -25,6 +27,27 @@ func TestReferencePassesEveryScenario(t *testing.T) {
 					require.NoError(t, err)
 				}
 			})
+		}
+	}
+}
+
+// TestFirstFailure: a run that ends at the first failure reports the tests up to there, and one that does not reports all.
+func TestFirstFailure(t *testing.T) {
+	for _, first := range []bool{false, true} {
+		rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(synthetic.Mini()), DUT: KindReference, Scenario: "b*", Seed: 1,
+			FirstFailure: first, wrap: func(d dut.DUT) dut.DUT {
+				return &faulty{Reference: d.(*dut.Reference), out: func(_ int, o dut.Out) []dut.Out {
+					o.Data[len(o.Data)-1] ^= 1
+					return []dut.Out{o}
+				}}
+			}})
+		require.ErrorIs(t, err, ErrFailed)
+		if first {
+			assert.Equal(t, 1, rep.Failed())
+			assert.Equal(t, result.Fail, rep.Tests[len(rep.Tests)-1].Verdict)
+		} else {
+			assert.Greater(t, len(rep.Tests), 3)
+			assert.Greater(t, rep.Failed(), 1)
 		}
 	}
 }

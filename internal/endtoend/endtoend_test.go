@@ -52,6 +52,7 @@ func run(t *testing.T, o verify.Options) verify.Report {
 // passes runs all scenarios that match and says which failed, with the line that repeats it.
 func passes(t *testing.T, o verify.Options) {
 	t.Helper()
+	o.Quick = true
 	report := run(t, o)
 	for _, r := range report.Tests {
 		assert.NotEqual(t, "fail", string(r.Verdict), "%s seed %d: %s\n%s", r.Scenario, r.Seed, r.Message, r.Replay)

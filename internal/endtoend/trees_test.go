@@ -32,7 +32,7 @@ func TestSixteenMembersPass(t *testing.T) {
 // chaosEngine is a configuration's Verilog for cases of chaos.
 func chaosEngine(t *testing.T, config string, sets []string) chaos.Engine {
 	t.Helper()
-	m, open, err := verify.Open(t.Context(), verify.Options{ManifestDir: generate(t, named(t, config, sets...)), DUT: verify.KindRTL})
+	m, open, err := verify.Open(t.Context(), verify.Options{ManifestDir: generate(t, named(t, config, sets...)), DUT: verify.KindRTL, Quick: true})
 	require.NoError(t, err)
 	return chaos.Engine{Config: config, Set: sets, Manifest: m, Open: open}
 }
@@ -91,7 +91,7 @@ func TestCampaignOnVerilog(t *testing.T) {
 func TestMixedTree(t *testing.T) {
 	t.Parallel()
 	dir := generate(t, named(t, "mini"))
-	m, verilog, err := verify.Open(t.Context(), verify.Options{ManifestDir: dir, DUT: verify.KindRTL})
+	m, verilog, err := verify.Open(t.Context(), verify.Options{ManifestDir: dir, DUT: verify.KindRTL, Quick: true})
 	require.NoError(t, err)
 	_, reference, err := verify.Open(t.Context(), verify.Options{ManifestDir: dir, DUT: verify.KindReference})
 	require.NoError(t, err)

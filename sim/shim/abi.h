@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define INCSIM_ABI 1
+#define INCSIM_ABI 2
 
 /* Direction of a port, seen from the model. */
 enum { INCSIM_IN = 0, INCSIM_OUT = 1, INCSIM_INOUT = 2 };
@@ -32,6 +32,7 @@ typedef struct {
     int32_t random;      /* 0: everything starts at zero */
     int32_t clock;       /* index of the clock in the port table, -1: none */
     uint64_t period_ps;  /* of the clock */
+    int32_t skip_still;  /* 1: cycle() may leave out cycles that change nothing */
 } incsim_options;
 
 typedef struct {
@@ -53,6 +54,7 @@ typedef struct {
     uint32_t (*settle)(void* m, uint64_t at_ps); /* evaluate at this time without an edge, sample outputs */
     uint32_t (*rise)(void* m);                   /* clock to 1, evaluate */
     uint64_t (*num_cycles)(void* m);             /* rising edges so far */
+    uint64_t (*num_skipped)(void* m);            /* of them, those that were not evaluated */
 
     /* Where and why the status became non-zero; valid until destroy. */
     const char* (*message)(void* m, const char** file, int32_t* line);

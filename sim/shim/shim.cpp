@@ -2,7 +2,9 @@
 //
 // Wraps one Verilated model as incsim_api. model.inc is generated for the model:
 //   INCSIM_CLASS, INCSIM_TRACED, its header, and
-//   INCSIM_PORTS(X): X(member, "name", width, dir) for every port.
+//   INCSIM_PORTS(X): X(member, "name", width, dir) for every port,
+//   INCSIM_SYMS: the class that holds all of its state,
+//   INCSIM_PURE: 1 if an evaluation depends on nothing outside that class: no time, no random number, no heap, no file.
 
 #include "abi.h"
 #include "model.inc"
@@ -64,6 +66,15 @@ struct Instance {
     bool recording = false;
     std::vector<uint8_t> stimulus;
     uint64_t digest = 0;
+    // Leaving out cycles that change nothing: see cycle_or_skip.
+    bool skip = false;       // asked for, and possible
+    uint64_t skipped = 0;
+    bool still = false;      // the last cycle began and ended in the same state
+    uint32_t quiet = 0;      // cycles since an input or an output changed
+    uint32_t wait = 0;       // at so many quiet cycles the states before and after are compared
+    uint32_t begin = 0;      // where wait begins
+    bool small = false;      // the beginning of the state did not change in the last cycle: worth comparing all of it
+    std::vector<uint8_t> inputs, state;
     std::string message, file, output, taken, last_error;
     int line = 0;
 #if INCSIM_TRACED
@@ -182,6 +193,109 @@ void do_rise(Instance* i) {
     ++i->cycles;
 }
 
+// Comparisons begin after kWait quiet cycles, and later, up to kMostWait, in models that seem never to stand still. The first looks at
+// kSmall bytes, where Verilator has small signals; memories, which cost as much as many evaluations, are compared only if those are the same.
+constexpr uint32_t kWait = 8, kLongWait = 64, kMostWait = 4096;
+constexpr size_t kSmall = 4096;
+
+void wake(Instance* i) {
+    i->still = i->small = false;
+    i->quiet = 0;
+    i->wait = i->begin;
+}
+
+// Keeps a copy of all inputs and tells whether they are those of the call before.
+inline bool same_inputs(Instance* i) {
+    bool same = true;
+    uint8_t* kept = i->inputs.data();
+    const Model& m = *i->model;
+#define X(member, name, width, dir)                                \
+    if (dir == INCSIM_IN) {                                        \
+        if (memcmp(kept, &m.member, sizeof(Model::member))) {      \
+            memcpy(kept, &m.member, sizeof(Model::member));        \
+            same = false;                                          \
+        }                                                          \
+        kept += sizeof(Model::member);                             \
+    }
+    INCSIM_PORTS(X)
+#undef X
+    (void)kept;
+    (void)m;
+    return same;
+}
+
+inline bool same_outputs(const Instance* i) {
+    const uint8_t* old = i->sampled;
+    const Model& m = *i->model;
+#define X(member, name, width, dir)                                    \
+    if (dir == INCSIM_OUT) {                                           \
+        if (memcmp(old, &m.member, sizeof(Model::member))) return false; \
+        old += round64(sizeof(Model::member));                         \
+    }
+    INCSIM_PORTS(X)
+#undef X
+    (void)old;
+    (void)m;
+    return true;
+}
+
+// One clock. A cycle that ends in the very state in which it began, memories and all, will be followed by others like it until an input
+// changes: they are counted and not evaluated. That is exact, since an evaluation of such a model (INCSIM_PURE) is a function of its state.
+void cycle_or_skip(Instance* i) {
+    if (!i->skip || i->special) {
+        if (i->skip) wake(i);
+        do_fall(i);
+        do_rise(i);
+        return;
+    }
+    const bool same = same_inputs(i);
+    if (!same) wake(i);
+    if (i->still) {
+        i->time += i->period;
+        i->context->time(i->time);
+        ++i->cycles;
+        ++i->skipped;
+        return;
+    }
+#if INCSIM_PURE
+    const INCSIM_SYMS* const syms = i->model->rootp->vlSymsp;
+    const bool compare = i->quiet >= i->wait;
+    const size_t size = i->small || sizeof(*syms) < kSmall ? sizeof(*syms) : kSmall;
+    const size_t said = i->output.size();
+    if (compare) {
+        i->state.resize(sizeof(*syms));
+        memcpy(i->state.data(), syms, size);
+    }
+#endif
+    i->context->time(i->time + i->period / 2);
+    *i->clock = 0;
+    i->model->eval();
+    if (same_outputs(i)) {
+        ++i->quiet;
+    } else {
+        sample(i);
+        wake(i);
+    }
+    do_rise(i);
+#if INCSIM_PURE
+    if (!compare || !i->quiet) return;
+    const bool unchanged = !i->status && i->output.size() == said && !memcmp(i->state.data(), syms, size);
+    if (unchanged && size < sizeof(*syms)) {
+        i->small = true;
+        return;
+    }
+    i->still = unchanged;
+    i->small = false;
+    if (unchanged) {
+        i->begin = kWait;
+        return;
+    }
+    // Something goes on inside: ask again later.
+    if (i->wait >= kLongWait && i->begin < kMostWait) i->begin *= 2;
+    i->wait = 2 * i->quiet;
+#endif
+}
+
 // Runs body unless the instance already ended; an exception ends it.
 template <typename Body>
 inline uint32_t guarded(Instance* i, Body body) {
@@ -200,29 +314,25 @@ Instance* self(void* m) { return static_cast<Instance*>(m); }
 
 uint32_t api_cycle(void* m) {
     Instance* const i = self(m);
-    return guarded(i, [i] {
-        do_fall(i);
-        do_rise(i);
-    });
+    return guarded(i, [i] { cycle_or_skip(i); });
 }
 
 uint32_t api_cycles(void* m, uint64_t n) {
     Instance* const i = self(m);
     return guarded(i, [i, n] {
-        for (uint64_t k = 0; k < n && !i->status; ++k) {
-            do_fall(i);
-            do_rise(i);
-        }
+        for (uint64_t k = 0; k < n && !i->status; ++k) cycle_or_skip(i);
     });
 }
 
 uint32_t api_fall(void* m) {
     Instance* const i = self(m);
+    wake(i);
     return guarded(i, [i] { do_fall(i); });
 }
 
 uint32_t api_settle(void* m, uint64_t at_ps) {
     Instance* const i = self(m);
+    wake(i);
     return guarded(i, [i, at_ps] {
         // Scaled from the edge, so that a rounded period does not drift against the caller's time.
         const uint64_t since = at_ps - i->cycles * i->period_ps;
@@ -235,10 +345,13 @@ uint32_t api_settle(void* m, uint64_t at_ps) {
 
 uint32_t api_rise(void* m) {
     Instance* const i = self(m);
+    wake(i);
     return guarded(i, [i] { do_rise(i); });
 }
 
 uint64_t api_num_cycles(void* m) { return self(m)->cycles; }
+
+uint64_t api_num_skipped(void* m) { return self(m)->skipped; }
 
 void* api_port(void* m, uint32_t index) {
     Instance* const i = self(m);
@@ -329,6 +442,10 @@ void* api_create(const incsim_options* o, char* why, uint32_t len) {
             i->clock = static_cast<CData*>(api_port(i.get(), static_cast<uint32_t>(o->clock)));
             *i->clock = 0;
         }
+        i->skip = INCSIM_PURE && o->skip_still && i->clock;
+        if (i->skip) i->inputs.resize(kStimulusBytes);
+        i->begin = kWait;
+        wake(i.get());
         i->model->eval();
         sample(i.get());
     } catch (const std::exception& e) {
@@ -440,7 +557,7 @@ void vl_warn(const char* file, int line, const char*, const char* text) {
 }
 
 extern "C" __attribute__((visibility("default"))) const incsim_table incsim_api = {
-    INCSIM_ABI,   INCSIM_TRACED, kNumPorts,       kPorts,       api_create,     api_destroy,   api_port,
-    api_cycle,    api_cycles,    api_fall,        api_settle,   api_rise,       api_num_cycles, api_message,
-    api_output,   api_wave_open, api_wave_close,  api_record,   api_recorded,   api_replay,
+    INCSIM_ABI,      INCSIM_TRACED, kNumPorts,     kPorts,         api_create,    api_destroy,  api_port,
+    api_cycle,       api_cycles,    api_fall,      api_settle,     api_rise,      api_num_cycles, api_num_skipped,
+    api_message,     api_output,    api_wave_open, api_wave_close, api_record,    api_recorded, api_replay,
 };
