@@ -4,6 +4,7 @@ package chaos
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -34,17 +35,29 @@ type key struct {
 	psn roce.PSN
 }
 
+// nothingTwice sends no data a second time.
+func nothingTwice() func(*dut.Out, *roce.Packet) bool {
+	sent := map[key]bool{}
+	return func(_ *dut.Out, p *roce.Packet) bool {
+		k := key{p.DstMAC, p.PSN}
+		again := p.Op.IsSend() && sent[k]
+		sent[k] = sent[k] || p.Op.IsSend()
+		return !again
+	}
+}
+
 // TestShrinkPlantedFaults: an engine with a fault is found out, and what it takes to see the fault is small.
 func TestShrinkPlantedFaults(t *testing.T) {
 	for _, tc := range []struct {
 		name string
+		mode int
 		// meddle makes the fault of one engine.
 		meddle func() func(o *dut.Out, p *roce.Packet) bool
 		kind   Kind
 		// events is how many faults on links it takes to see it.
 		events int
 	}{
-		{"the third acknowledgement is never sent", func() func(*dut.Out, *roce.Packet) bool {
+		{"the third acknowledgement is never sent", 2, func() func(*dut.Out, *roce.Packet) bool {
 			acks, third := 0, key{}
 			return func(_ *dut.Out, p *roce.Packet) bool {
 				if p.Op != roce.Acknowledge {
@@ -56,7 +69,7 @@ func TestShrinkPlantedFaults(t *testing.T) {
 				return acks < 3 || third != key{p.DstMAC, p.PSN}
 			}
 		}, Stuck, 0},
-		{"a bit of a payload is inverted, once", func() func(*dut.Out, *roce.Packet) bool {
+		{"a bit of a payload is inverted, once", 2, func() func(*dut.Out, *roce.Packet) bool {
 			results := 0
 			return func(o *dut.Out, p *roce.Packet) bool {
 				if !p.Op.IsSend() || len(p.Payload) < 8 {
@@ -72,18 +85,29 @@ func TestShrinkPlantedFaults(t *testing.T) {
 				return true
 			}
 		}, WrongResult, 0},
-		{"nothing is ever sent again", func() func(*dut.Out, *roce.Packet) bool {
-			sent := map[key]bool{}
-			return func(_ *dut.Out, p *roce.Packet) bool {
-				k := key{p.DstMAC, p.PSN}
-				again := p.Op.IsSend() && sent[k]
-				sent[k] = sent[k] || p.Op.IsSend()
-				return !again
+		{"nothing is ever sent again", 2, nothingTwice, Stuck, 1},
+		{"nothing is ever sent again", 3, nothingTwice, Stuck, 1},
+		{"what finds a pipe full is acknowledged", 3, func() func(*dut.Out, *roce.Packet) bool {
+			return func(o *dut.Out, p *roce.Packet) bool {
+				if p.Op == roce.Acknowledge && roce.SyndromeKindOf(p.Syndrome) == roce.SyndromeRNR {
+					p.Syndrome = roce.AckSyndrome
+					copy(o.Data, p.AppendFrame(nil))
+				}
+				return true
+			}
+		}, Stuck, 0},
+		{"a NAK acknowledges what it asks for", 3, func() func(*dut.Out, *roce.Packet) bool {
+			return func(o *dut.Out, p *roce.Packet) bool {
+				if p.Op == roce.Acknowledge && p.Syndrome == roce.NAKSequence {
+					p.PSN = p.PSN.Next()
+					copy(o.Data, p.AppendFrame(nil))
+				}
+				return true
 			}
 		}, Stuck, 1},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			r := standard(t, 2)
+		t.Run(fmt.Sprintf("mode %d %s", tc.mode, tc.name), func(t *testing.T) {
+			r := standard(t, tc.mode)
 			r.wrap = func(n int, d dut.DUT) dut.DUT {
 				if n > 0 {
 					return d
