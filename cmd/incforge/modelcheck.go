@@ -90,7 +90,7 @@ A violation is drawn as a chart and left as a scenario; --replay runs it on the 
 // options are those of the flags.
 func (a *app) modelcheckOptions(f *modelcheckFlags) modelcheck.Options {
 	o := modelcheck.Options{Symmetry: f.symmetry, Reduction: f.reduction, Workers: f.workers, MaxStates: f.maxStates, MaxBytes: int64(f.memory) << 20,
-		MaxTime: f.maxTime, Checkpoint: f.checkpoint}
+		MaxTime: f.maxTime, Checkpoint: f.checkpoint, Shortest: true}
 	o.Progress = func(p modelcheck.Progress) {
 		a.log.Infof("modelcheck: depth %d, %d states, %d transitions, %.0f s", p.Depth, p.Distinct, p.Transitions, p.Elapsed.Seconds())
 	}

@@ -64,7 +64,7 @@
 //     the whole space: after t1 … tn, what is left of the way still leads there. (Valmari, "Stop It, and Be Stubborn!", 2017.)
 //
 // Reduced counts are smaller and diameters longer than those of the whole space: of steps that could come in any order one order is taken.
-// A trace is the shortest in the space that was searched.
+// A trace is the shortest in the space that was searched; Options.Shortest searches the whole space for one, if that is small.
 //
 // # What it does not show
 //

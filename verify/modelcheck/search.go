@@ -38,15 +38,17 @@ type Options struct {
 	// Spill is the folder for what of the frontier does not fit into memory, SpillAfter the number of states that do (0 is 2^25).
 	Spill      string
 	SpillAfter int
+	// Shortest searches again without Reduction when something is found, as far as that goes quickly, for a trace that is the shortest of all.
+	Shortest bool
 	// Progress, if not nil, hears of the search every few seconds.
 	Progress func(Progress)
 }
 
 // Progress is how far a search is.
 type Progress struct {
-	Depth, Distinct, Frontier int
-	Transitions               int64
-	Elapsed                   time.Duration
+	Depth, Distinct int
+	Transitions     int64
+	Elapsed         time.Duration
 }
 
 // Result is what a search found.
@@ -356,6 +358,24 @@ func (s *search) stride() int { return len(s.start) + 1 }
 // Check searches a model. It is an error if the model cannot be made or the search is interrupted; a property that does not hold is
 // not.
 func Check(ctx context.Context, c Config, opt Options) (*Result, error) {
+	r, err := checkOnce(ctx, c, opt)
+	if err != nil || r.Violation == nil || !opt.Shortest || !opt.Reduction {
+		return r, err
+	}
+	const quickly = 1 << 20
+	opt.Reduction, opt.Checkpoint, opt.MaxStates = false, "", quickly
+	whole, err := checkOnce(ctx, c, opt)
+	if err != nil {
+		return nil, err
+	}
+	if whole.Violation != nil {
+		r.Violation = whole.Violation
+	}
+	return r, nil
+}
+
+// checkOnce is one search.
+func checkOnce(ctx context.Context, c Config, opt Options) (*Result, error) {
 	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err

@@ -75,6 +75,11 @@ func TestRulesKnownToBeWrongAreFound(t *testing.T) {
 					assert.Len(t, r.Violation.Steps, shortest)
 				}
 
+				if o.Reduction && shortest > 0 && c.kind == kindFault {
+					o.Shortest = true
+					assert.Len(t, check(t, c.Config, o).Violation.Steps, shortest)
+				}
+
 				text, err := r.Violation.YAML()
 				require.NoError(t, err)
 				back, err := ParseTrace(text)
