@@ -326,3 +326,56 @@ func TestPipeInBandDrops(t *testing.T) {
 	w.controls(barrierOf(1), 0)
 	w.dropsBy(w.data(0, 0, 4, le(1)), "DROP_BAD_LENGTH")
 }
+
+// TestPipeParentHearsUp: a parent that is in the out mask as well hears results from the aggregation pipe, as every endpoint has one
+// send side; and a child that is the parent as well is a child.
+func TestPipeParentHearsUp(t *testing.T) {
+	g := childGroup(0, 0)
+	g.InMask, g.OutMask, g.Parent = 7, 0xF, 3
+	w := newPipes(t, pipeParams(), g)
+	w.contribute(0, 0, 1, 2)
+	w.says(w.sends(), toAll(0, sumOf(3, 0, 4), 3)...)
+	w.contribute(0, 3)
+	w.says(w.sends(), toAll(0, contribution(3, 0, 4), 0, 1, 2)...)
+	w.acks(0, 0, 1, 2)
+	require.Equal(t, 1, w.e.Unfinished(0), "the result that went up")
+	w.acks(0, 3)
+	require.Zero(t, w.e.Unfinished(0))
+
+	g.InMask = 0xF
+	w = newPipes(t, pipeParams(), g)
+	require.Equal(t, map[string]uint32{"RX_FRAMES": 4, "UP_DATA": 4, "AGG": 4, "BUFFERED": 3, "TX_RESULT": 1, "TX_ACK": 4, "TX_FRAMES": 4},
+		w.gained(func() { w.contribute(0, 0, 1, 2, 3) }))
+}
+
+// TestPipeFailedInBand: who failed stays so in the ranges that follow; those that it does not hear in go on.
+func TestPipeFailedInBand(t *testing.T) {
+	w := inBandPipes(t, 4, inBandStar(0, 0))
+	w.controls(broadcastFrom(1, 1), 1)
+	w.sends()
+	w.nothing(w.send(w.ack(0, 3, 0, roce.NAKInvalidRequest)))
+	w.words(5, 1)
+	w.says(w.sends(), toAll(1, le(6), 0, 2)...)
+	w.acks(1, 0, 2)
+	require.Equal(t, 2, w.e.Unfinished(0))
+	w.acks(0, 3) // what it was sent before
+	require.Equal(t, 1, w.e.Unfinished(0), "1 was never sent to it")
+	w.says(w.send(w.control(0, 1, 2, allReduceOf(1))), said{To: 1, What: "RNR NAK", PSN: 2, MSN: 2})
+
+	w = inBandPipes(t, 4, inBandStar(0, 0))
+	w.controls(reduceTo(3, 0), 0, 1, 2)
+	w.sends()
+	w.nothing(w.send(w.ack(0, 3, 0, roce.NAKInvalidRequest)))
+	w.acks(0, 3)
+	w.controls(broadcastFrom(3, 1), 3)
+	require.Equal(t, uint32(8), w.e.Failed(0))
+	require.Equal(t, []int{0, 1, 2}, to(w.sends()))
+	w.words(5, 3)
+	w.sends()
+	w.hearers()
+	w.controls(barrierOf(0), 0, 1, 2, 3)
+	require.Equal(t, []int{0, 1, 2}, to(w.sends()))
+	require.NotContains(t, w.e.Actions(nil), Action{Kind: ActTimeout, Endpoint: 3})
+	require.NoError(t, w.e.Reset(0))
+	require.Zero(t, w.e.Failed(0))
+}
