@@ -135,6 +135,22 @@ func Scenarios() []Scenario {
 		{"chaos-star", "loss, duplication, reordering, delay, corruption, back-pressure, missing receives on a star", nil, scenChaosStar},
 		{"chaos-tree", "the same on Tree-3-2 or Tree-4-2, as the seed has it", needParentPort, scenChaosTree},
 		{"chaos-barrier", "the same for barriers on one of these trees", needParentPort, scenChaosBarrier},
+		{"pipe-answers", "every contribution is acknowledged at once, a duplicate again, a gap once", modeIII(), scenPipeAnswers},
+		{"pipe-cumulative", "one ACK frees a whole pipe, when the last endpoint has sent it", modeIII(), scenPipeCumulative},
+		{"pipe-nak", "a NAK has the rest sent again to its sender alone; old ones and those of what was never sent do nothing", modeIII(), scenPipeNAK},
+		{"pipe-full", "data that finds its pipe full: RNR NAK, CNP or silence by register, and taken when it is sent again", modeIII(needMembers(2)), scenPipeFull},
+		{"pipe-turn", "at a root the broadcast pipe fills and then the aggregation pipe behind it; all leaves in order in the end", modeIII(), scenPipeTurn},
+		{"pipe-lost-ack", "a pipe of one slot, its ACK lost: a time-out sends again, to who did not acknowledge", modeIII(), scenPipeLostAck},
+		{"pipe-timers", "time-outs to the cycle, back-off, progress", modeIII(), scenPipeTimers},
+		{"pipe-rnr", "who answers RNR NAK is left alone for the coded time while the others go on", modeIII(), scenPipeRNR},
+		{"pipe-failed", "NAKs that end a connection: nothing more is sent there until the group is started", modeIII(), scenPipeFailed},
+		{"pipe-inner", "a node with a parent: two pipes that fill, refuse and empty by themselves", modeIII(), scenPipeInner},
+		{"pipe-one-way", "Reduce and Broadcast fixed by registers", modeIII(needMembers(2)), scenPipeOneWay},
+		{"pipe-in-band", "collectives of every kind on one set of connections: every number on every wire", modeIII(needInBand(2)), scenPipeInBand},
+		{"pipe-random", "pipes of every size, across the wrap, everything lost now and then, answers late, receivers that refuse", modeIII(), scenPipeRandom},
+		{"pipe-fair", "frames and actions take turns, and so do those who want to send", modeIII(), scenPipeFair},
+		{"pipe-reset", "a group is stopped or started among everything that waits; another one's timers go on", modeIII(needGroups(2)), scenPipeReset},
+		{"pipe-settings", "sizes of pipes that fit and that do not", modeIII(), scenPipeSettings},
 	}
 }
 

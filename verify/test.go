@@ -197,8 +197,13 @@ type group struct {
 	salt  uint64
 }
 
-// mw is the window that the group's slots allow.
-func (g *group) mw() int { return 1 << g.set.Log2N >> 1 }
+// mw is the window that the group's slots allow; in Mode III the slots of a pipe.
+func (g *group) mw() int {
+	if g.set.PipeSlots > 0 {
+		return g.set.PipeSlots
+	}
+	return 1 << g.set.Log2N >> 1
+}
 
 // members are the endpoints in in_mask, ascending.
 func (g *group) members() []int {

@@ -116,7 +116,10 @@ func (r *Reference) Ports() int { return r.man.Params.Ports }
 func (r *Reference) Now() uint64 { return r.now }
 
 // Offer queues a frame at a port.
-func (r *Reference) Offer(port int, f Frame) { r.in[port] = append(r.in[port], f) }
+func (r *Reference) Offer(port int, f Frame) {
+	f.At = max(f.At, r.now)
+	r.in[port] = append(r.in[port], f)
+}
 
 // StepTo handles every frame whose last beat is in by cycle, and whatever is due by then.
 func (r *Reference) StepTo(cycle uint64) error {
