@@ -29,6 +29,10 @@
 // happened at the edge, [Model.OnReact] decides (tasks run here), [Model.OnDrive]
 // drives the inputs of the next cycle. All bus models go through one Tick.
 //
+// A model in which nothing can change need not be evaluated: see [Options.SkipStill].
+// It pays where the Verilog stands still between stimuli, down to its last register;
+// one counter that runs free keeps a model awake for ever.
+//
 // # Tasks
 //
 // A [TB] runs straight-line test code on coroutines, in the words a cocotb user
