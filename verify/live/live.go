@@ -327,11 +327,20 @@ func (l *loop) run(ctx context.Context) error {
 		defer t.Stop()
 		status = t.C
 	}
+	var alarm *time.Timer // of an idle engine of Mode III that waits for time to pass
 	for {
 		var idle chan struct{} // never ready: wait for one of the others
 		if !l.board.Idle() {
 			idle = make(chan struct{})
 			close(idle)
+		}
+		if alarm != nil {
+			alarm.Stop()
+		}
+		var due <-chan time.Time
+		if at := l.board.Deadline(); idle == nil && at != dut.Never {
+			alarm = time.NewTimer(l.when(at))
+			due = alarm.C
 		}
 		var err error
 		select {
@@ -346,6 +355,8 @@ func (l *loop) run(ctx context.Context) error {
 		case d := <-l.in:
 			l.follow()
 			err = l.take(d)
+		case <-due:
+			l.follow()
 		case <-idle:
 		}
 		if err == nil {
@@ -373,7 +384,7 @@ func (l *loop) step() error {
 		}
 		break
 	}
-	if l.board.Idle() {
+	if l.board.Idle() && l.board.Deadline() > l.board.Now()+quantum {
 		return nil
 	}
 	if err := l.board.StepTo(l.board.Now() + quantum); err != nil {
@@ -382,12 +393,19 @@ func (l *loop) step() error {
 	return l.leave()
 }
 
-// follow lets an idle engine's clock catch up with real time.
+// follow lets an idle engine's clock catch up with real time, as far as nothing is due before.
 func (l *loop) follow() {
 	if l.board.Idle() {
-		l.board.SkipTo(l.first + uint64(time.Since(l.start).Microseconds())*uint64(max(l.o.Manifest.Params.ClockMHz, 1)))
+		l.board.SkipTo(min(l.first+uint64(time.Since(l.start).Microseconds())*l.perMicrosecond(), l.board.Deadline()))
 	}
 }
+
+// when is how long it is until a cycle in real time.
+func (l *loop) when(cycle uint64) time.Duration {
+	return time.Until(l.start.Add(time.Duration((cycle-min(cycle, l.first))/l.perMicrosecond()+1) * time.Microsecond))
+}
+
+func (l *loop) perMicrosecond() uint64 { return uint64(max(l.o.Manifest.Params.ClockMHz, 1)) }
 
 // finish lets everything leave, ends the capture and reads the counters; after a failure it reads nothing.
 func (l *loop) finish(err error) (counters map[string]uint64, _ error) {
@@ -411,7 +429,7 @@ func (l *loop) status() {
 	}
 	drops := uint64(0)
 	counters := l.board.Reference().Engine().Counters() // the same as the engine's, and reading them takes no cycles
-	for c := range inc.NumCounters {
+	for c := range inc.AllCounters {
 		if strings.HasPrefix(c.String(), "DROP_") {
 			drops += uint64(counters[c])
 		}

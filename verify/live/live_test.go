@@ -86,7 +86,13 @@ func (r *rig) end() live.Report {
 // run starts a reference engine with sockets at the first ports; wrap may change it.
 func run(t *testing.T, setup string, ports int, wrap func(dut.DUT) dut.DUT) *rig {
 	t.Helper()
-	m := synthetic.Manifest(synthetic.Mini())
+	return runDesign(t, synthetic.Mini(), setup, ports, wrap)
+}
+
+// runDesign is run with other parameters than Mini's.
+func runDesign(t *testing.T, p synthetic.Params, setup string, ports int, wrap func(dut.DUT) dut.DUT) *rig {
+	t.Helper()
+	m := synthetic.Manifest(p)
 	r := &rig{t: t, dir: t.TempDir(), done: make(chan struct{})}
 	d, err := dut.NewReference(m)
 	require.NoError(t, err)
@@ -137,6 +143,11 @@ func values(rank, n int) []byte {
 
 // allReduce runs one message of n words a rank, each rank when join lets it, and checks every result.
 func (r *rig) allReduce(n int, join func(rank int)) []*host.Host {
+	return r.allReduceWith(n, join, func(int, *host.Host) {})
+}
+
+// allReduceWith calls look for every host again and again while it runs.
+func (r *rig) allReduceWith(n int, join func(rank int), look func(rank int, h *host.Host)) []*host.Host {
 	m := synthetic.Manifest(synthetic.Mini())
 	want := make([]byte, 4*n)
 	for rank := range ranks {
@@ -168,6 +179,7 @@ func (r *rig) allReduce(n int, join func(rank int)) []*host.Host {
 				return
 			}
 			errs[rank] = peer.Run(ctx, sock, r.mine(rank), h, func() bool {
+				look(rank, h)
 				if h.Completed() == 1 && len(h.Received()) == 1 {
 					once()
 				}
@@ -192,6 +204,31 @@ func (r *rig) allReduce(n int, join func(rank int)) []*host.Host {
 		assert.True(r.t, got.HasImm && got.Imm == 7)
 	}
 	return hosts
+}
+
+// TestAllReducePipes: Mode III, where the engine acknowledges, and waits in real time for a host that is not ready, and for one that says nothing.
+func TestAllReducePipes(t *testing.T) {
+	p := synthetic.Mini()
+	p.Mode = 3
+	r := runDesign(t, p, "pipes: {cnp: true, timeout_us: 3000}\n"+strings.Replace(star, "groups:\n  - ", "groups:\n  - pipe: 3\n    ", 1), ranks, plain)
+	require.Equal(t, 3, r.setup.Groups[0].Set.PipeSlots)
+	var since [ranks]time.Time
+	hosts := r.allReduceWith(10000, func(int) {}, func(rank int, h *host.Host) {
+		switch {
+		case rank != 1:
+		case since[rank].IsZero():
+			since[rank] = time.Now()
+			h.SetReceives(0)
+		case h.Receives() == 0 && h.Stats.RNRsSent >= 3:
+			h.SetReceives(-1)
+		}
+	})
+	assert.Zero(t, hosts[1].Unacknowledged())
+	rep := r.end()
+	require.NoError(t, r.err)
+	assert.GreaterOrEqual(t, rep.Counters["RX_RNR"], uint64(3))
+	assert.Equal(t, rep.Counters["TX_ACK"], rep.Counters["AGG"]+rep.Counters["RX_DUPLICATE"])
+	assert.Equal(t, uint64(40*ranks), rep.Counters["AGG"], "40 packets a rank")
 }
 
 func TestAllReduce(t *testing.T) {

@@ -27,11 +27,23 @@ type Setup struct {
 	IPID                  uint16
 	// Bypass is BYPASS_PORT by port. What is not in it is returned by the engine to its own port, and ends there.
 	Bypass map[int]int
+	// Pipes are the registers of Mode III, nil in Mode II.
+	Pipes *Pipes
 	// Groups are in the order of the file.
 	Groups []Group
 
 	eps int // records of the endpoint table that a group takes
 }
+
+// Pipes are registers PIPE_CTRL and PIPE_TIMEOUT.
+type Pipes struct {
+	RNR, CNP  bool
+	RNRTimer  int
+	TimeoutUS int
+}
+
+// defaultPipeTimeoutUS is PIPE_TIMEOUT where nobody says: processes at the far end of a socket take milliseconds where a NIC takes microseconds.
+const defaultPipeTimeoutUS = 20_000
 
 // Group is a group with its endpoints.
 type Group struct {
@@ -50,7 +62,14 @@ type (
 		ForeignBypass at[bool]     `yaml:"foreign_bypass"`
 		IPID          at[int]      `yaml:"ip_id"`
 		Bypass        []fileBypass `yaml:"bypass"`
+		Pipes         filePipes    `yaml:"pipes"`
 		Groups        []fileGroup  `yaml:"groups"`
+	}
+	filePipes struct {
+		RNR       at[bool] `yaml:"rnr"`
+		CNP       at[bool] `yaml:"cnp"`
+		RNRTimer  at[int]  `yaml:"rnr_timer"`
+		TimeoutUS at[int]  `yaml:"timeout_us"`
 	}
 	fileBypass struct {
 		From at[int] `yaml:"from"`
@@ -66,6 +85,7 @@ type (
 		RootSends  at[bool]       `yaml:"root_sends"`
 		Start      at[int]        `yaml:"start"`
 		Window     at[int]        `yaml:"window"`
+		Pipe       at[int]        `yaml:"pipe"`
 		SlotBase   at[int]        `yaml:"slot_base"`
 		Parent     at[int]        `yaml:"parent"`
 		In         at[[]int]      `yaml:"in"`
@@ -166,6 +186,7 @@ func (r *resolver) setup(f *fileSetup) *Setup {
 	r.bound("ip_id", &f.IPID, 0, 0xFFFF)
 	s := &Setup{eps: r.p.EPS(), ARP: f.ARP.or(false), GapNAK: f.GapNAK.or(true), ForeignBypass: f.ForeignBypass.or(false),
 		IPID: uint16(f.IPID.or(0x1111)), Bypass: map[int]int{}}
+	r.pipes(s, &f.Pipes)
 	for i := range f.Bypass {
 		b := &f.Bypass[i]
 		if !b.From.given || !b.To.given {
@@ -202,6 +223,19 @@ func (r *resolver) setup(f *fileSetup) *Setup {
 		r.addresses(s)
 	}
 	return s
+}
+
+// pipes are Mode III's, and nothing in Mode II.
+func (r *resolver) pipes(s *Setup, f *filePipes) {
+	r.bound("rnr_timer", &f.RNRTimer, 0, 31)
+	r.bound("timeout_us", &f.TimeoutUS, 0, 0xFFFF)
+	if r.p.Mode == 3 {
+		s.Pipes = &Pipes{RNR: f.RNR.or(true), CNP: f.CNP.or(false), RNRTimer: f.RNRTimer.or(1), TimeoutUS: f.TimeoutUS.or(defaultPipeTimeoutUS)}
+		return
+	}
+	if pos := cmp.Or(f.RNR.pos, f.CNP.pos, f.RNRTimer.pos, f.TimeoutUS.pos); pos != nil {
+		r.addf(pos, "pipes are Mode III's, this design is of Mode %d", r.p.Mode)
+	}
 }
 
 func (r *resolver) group(i int, f *fileGroup) Group {
@@ -356,7 +390,8 @@ func (r *resolver) endpoint(group, i int, f *fileEndpoint, host func(e int) bool
 		UDPSourcePort: uint16(f.UDPSourcePort.or(defaultSourcePort)), TTL: uint8(f.TTL.or(defaultTTL)), TOS: uint8(f.TOS.or(0))}
 }
 
-// slots gives the group its part of the buffer: the design's window behind the groups before, less if there is no room.
+// slots gives the group its part of the buffer: the design's window behind the groups before, less if there is no room. In Mode III the window is how
+// many slots a pipe has room for, and the pipe may have fewer.
 func (r *resolver) slots(g *Group, f *fileGroup) {
 	set, per := &g.Set, 1
 	if inc.Wide(set.DType) || set.InBand && r.p.DTypeMask()&(1<<inc.DTypeFP16|1<<inc.DTypeBF16) != 0 {
@@ -365,19 +400,32 @@ func (r *resolver) slots(g *Group, f *fileGroup) {
 	set.SlotBase = f.SlotBase.or(r.units)
 	room := (r.p.Slots() - set.SlotBase) / per
 	window := r.p.WindowPackets
-	if f.Window.given {
+	switch {
+	case f.Pipe.given && r.p.Mode != 3:
+		r.addf(f.Pipe.pos, "pipe: this design is of Mode %d, which has none", r.p.Mode)
+		return
+	case f.Pipe.given && f.Pipe.v < 1:
+		r.addf(f.Pipe.pos, "pipe is %d, it must be at least 1", f.Pipe.v)
+		return
+	case f.Pipe.given && !f.Window.given:
+		window = 1 << bits.Len(uint(f.Pipe.v-1))
+	case f.Window.given:
 		if window = f.Window.v; window < 1 || window&(window-1) != 0 {
 			r.addf(f.Window.pos, "window is %d, it must be a power of two", window)
 			return
 		}
-	} else {
+		if f.Pipe.given && f.Pipe.v > window {
+			r.addf(f.Pipe.pos, "pipe is %d, a window of %d has no room for it", f.Pipe.v, window)
+		}
+	default:
 		for window > 1 && 2*window > room {
 			window /= 2
 		}
 	}
 	set.Log2N = bits.Len(uint(window)) // 2·window slots
+	set.PipeSlots = f.Pipe.or(0)
 	if 2*window > room {
-		r.addf(cmp.Or(f.Window.pos, f.SlotBase.pos, g.pos), "group %d: a window of %d packets takes %d units from %d on, the buffer has %d", g.Index, window,
+		r.addf(cmp.Or(f.Window.pos, f.Pipe.pos, f.SlotBase.pos, g.pos), "group %d: a window of %d packets takes %d units from %d on, the buffer has %d", g.Index, window,
 			2*window*per, set.SlotBase, r.p.Slots())
 	}
 	if set.SlotBase < r.units {
@@ -432,6 +480,9 @@ func (s *Setup) Program(d *ctrl.Driver) error {
 	if err := d.Write("IP_ID", 0, uint32(s.IPID)); err != nil {
 		return err
 	}
+	if err := s.Pipes.program(d); err != nil {
+		return err
+	}
 	for _, from := range sortedKeys(s.Bypass) {
 		if err := d.Write("BYPASS_PORT", from, uint32(s.Bypass[from])); err != nil {
 			return err
@@ -459,4 +510,22 @@ func (s *Setup) Program(d *ctrl.Driver) error {
 		}
 	}
 	return nil
+}
+
+// program writes the registers of Mode III.
+func (p *Pipes) program(d *ctrl.Driver) error {
+	if p == nil {
+		return nil
+	}
+	control := uint32(p.RNRTimer)
+	if p.RNR {
+		control |= 1 << 8
+	}
+	if p.CNP {
+		control |= 1 << 9
+	}
+	if err := d.Write("PIPE_CTRL", 0, control); err != nil {
+		return err
+	}
+	return d.Write("PIPE_TIMEOUT", 0, uint32(p.TimeoutUS))
 }

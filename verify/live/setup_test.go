@@ -248,3 +248,41 @@ func FuzzSetup(f *testing.F) {
 		require.NotEmpty(t, s.Groups)
 	})
 }
+
+// TestSetupPipes: what only Mode III has, its defaults, and what is refused.
+func TestSetupPipes(t *testing.T) {
+	m := full()
+	m.Params.Mode = 3
+	group := strings.TrimPrefix(everything[strings.Index(everything, "groups:"):], "groups:\n  - ")
+	group = strings.Replace(group, "    window: 2\n", "", 1)
+	parse := func(m *manifest.Manifest, pipes, more string) (*Setup, error) {
+		return ParseSetup("f.yaml", []byte("pipes: {"+pipes+"}\ngroups:\n  - "+more+group), m)
+	}
+	s, err := parse(m, "", "")
+	require.NoError(t, err)
+	assert.Equal(t, &Pipes{RNR: true, RNRTimer: 1, TimeoutUS: 20000}, s.Pipes)
+	assert.Zero(t, s.Groups[0].Set.PipeSlots)
+	s, err = parse(m, "rnr: false, cnp: true, rnr_timer: 31, timeout_us: 7", "pipe: 3\n    ")
+	require.NoError(t, err)
+	assert.Equal(t, &Pipes{CNP: true, RNRTimer: 31, TimeoutUS: 7}, s.Pipes)
+	assert.Equal(t, 3, s.Groups[0].Set.PipeSlots)
+	assert.Equal(t, 3, s.Groups[0].Set.Log2N, "two pipes of three slots take eight")
+	for _, c := range []struct{ pipes, more, words string }{
+		{"rnr_timer: 32", "", "rnr_timer is 32"},
+		{"timeout_us: 65536", "", "timeout_us is 65536"},
+		{"", "pipe: 0\n    ", "pipe is 0"},
+		{"", "pipe: 3\n    window: 2\n    ", "a window of 2 has no room"},
+		{"", "pipe: 17\n    ", "takes 128 units"},
+	} {
+		_, err := parse(m, c.pipes, c.more)
+		require.ErrorContains(t, err, c.words)
+	}
+	m.Params.Mode = 2
+	_, err = parse(m, "cnp: true", "")
+	require.ErrorContains(t, err, "pipes are Mode III's")
+	_, err = parse(m, "", "pipe: 2\n    ")
+	require.ErrorContains(t, err, "this design is of Mode 2")
+	s, err = parse(m, "", "")
+	require.NoError(t, err)
+	assert.Nil(t, s.Pipes)
+}
