@@ -169,7 +169,7 @@ type Group struct {
 	// SlotBase is the first of the group's slots. It has N = 2^Log2N of them, of a 16-bit type twice as many, and so has an
 	// in-band group of an engine that has such a type.
 	SlotBase int
-	// Log2N is at least 1: N is twice the window MW in packets, and MW is at least one.
+	// Log2N is at least 1: in Mode II N is twice the window MW in packets, and MW is at least one; in Mode III two pipes share the slots.
 	Log2N int
 	// InMask, OutMask and AckMask hold one bit an endpoint: whose data is Up data, who gets results, whose ACKs count.
 	InMask, OutMask, AckMask uint32

@@ -18,7 +18,7 @@ var ErrInvariant = errors.New("invariant does not hold")
 //   - start ≤ S ≤ limit ≤ done ≤ the ePSN of each endpoint that fills the pipe ≤ start + N (at a root: moved + N), and done is the
 //     lowest of these;
 //   - start ≤ nextUnacked ≤ sendNext ≤ maxSent + 1 ≤ S for each out endpoint, start is the lowest nextUnacked, and those that have
-//     come to S were sent S − 1;
+//     come to S were sent S − 1, those that wait go on from nextUnacked;
 //   - slots before done are complete, slots from done on have the contributions of just those who are past them, all others none;
 //   - in an in-band group all of that lies in the current range, and who does not send or hear in it has nothing.
 func (e *Engine) CheckInvariants() error {
@@ -110,7 +110,8 @@ func (g *group) checkPipes() error {
 		lowestNext = pipe.sent
 		for mask := s.outs(p); mask != 0; mask &= mask - 1 {
 			out := &g.sends[lowest(mask)]
-			if !ascending(pipe.start, out.nextUnacked, out.sendNext, out.beyond, pipe.sent) || out.sendNext == pipe.sent && out.beyond != pipe.sent {
+			if !ascending(pipe.start, out.nextUnacked, out.sendNext, out.beyond, pipe.sent) ||
+				out.sendNext == pipe.sent && out.beyond != pipe.sent || out.waits && out.sendNext != out.nextUnacked {
 				return wrong("endpoint %d has nextUnacked %v, sendNext %v, maxSent %v, the %v pipe start %v, S %v", lowest(mask),
 					out.nextUnacked, out.sendNext, out.beyond.Prev(), p, pipe.start, pipe.sent)
 			}

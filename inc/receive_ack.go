@@ -175,6 +175,7 @@ func (e *Engine) receivePipeAck(in *incoming) {
 		s.sendNext = next
 	case kind == roce.SyndromeRNR && again:
 		s.waits = true
+		s.sendNext = s.nextUnacked // where it will go on; until then it means nothing, and states differ less
 		s.deadline = e.now + answerTime(in.Syndrome)
 	}
 }

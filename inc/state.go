@@ -221,7 +221,7 @@ func (g *group) appendRanges(b []byte) []byte {
 }
 
 // Restore puts the engine into a state that AppendState gave, of this engine or of another one with the same
-// configuration. Counters stay as they are. Bytes that are no such state are refused with ErrState and the engine stays
+// configuration. Counters stay as they are. In Mode III what waits for a time is due at once, and no time is doubled. Bytes that are no such state are refused with ErrState and the engine stays
 // as it was.
 func (e *Engine) Restore(b []byte) error {
 	for _, apply := range []bool{false, true} {
