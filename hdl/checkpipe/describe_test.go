@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package checkpipe_test
+
+import (
+	"testing"
+
+	"incforge/hdl/checkpipe"
+	"incforge/hdl/hdltest"
+	"incforge/rtlgen/graph"
+)
+
+// mini is the module at an MTU of 64 bytes, 8 bytes a word, two groups of five endpoints, in place, with all types.
+func mini() checkpipe.CheckPipe {
+	return checkpipe.CheckPipe{LenW: 7, WordsW: 4, Bytes: 8, EPW: 3, EIW: 4, MaskW: 5, SlotW: 5, Planes: 1, Halves: 1, Groups: 2, PktW: 6,
+		ICRC: 1, PipeWord: 1, Counters: 52}
+}
+
+func with(change func(*checkpipe.CheckPipe)) checkpipe.CheckPipe {
+	p := mini()
+	change(&p)
+	return p
+}
+
+func TestDescription(t *testing.T) {
+	t.Parallel()
+	type cd = checkpipe.CheckPipe
+	legal := []graph.Describer{
+		mini(),
+		with(func(p *cd) { p.InBand = 1 }),
+		// one group, of one endpoint, two slots
+		cd{LenW: 5, WordsW: 2, Bytes: 8, EPW: 1, EIW: 1, MaskW: 1, SlotW: 1, Planes: 1, Groups: 1, PktW: 5, PipeWord: 1, Counters: 52},
+		cd{LenW: 9, WordsW: 6, Bytes: 8, EPW: 1, EIW: 1, MaskW: 2, SlotW: 2, Planes: 1, Tree: 1, Halves: 1, Groups: 1, PktW: 8, ICRC: 1, PipeWord: 1, Counters: 52},
+		// groups 2^n-1, 2^n, 2^n+1
+		cd{LenW: 9, WordsW: 5, Bytes: 16, EPW: 2, EIW: 4, MaskW: 3, SlotW: 3, Planes: 1, Tree: 1, Groups: 3, PktW: 7, ICRC: 1, PipeWord: 1, Counters: 52},
+		cd{LenW: 9, WordsW: 5, Bytes: 16, EPW: 2, EIW: 4, MaskW: 4, SlotW: 8, Planes: 2, Tree: 1, Halves: 1, Groups: 4, PktW: 7, PipeWord: 1, Counters: 52},
+		cd{LenW: 11, WordsW: 6, Bytes: 32, EPW: 3, EIW: 6, MaskW: 7, SlotW: 9, Planes: 3, Tree: 1, Halves: 1, Groups: 5, PktW: 9, ICRC: 1, PipeWord: 1, Counters: 52},
+		cd{LenW: 13, WordsW: 7, Bytes: 64, EPW: 5, EIW: 11, MaskW: 17, SlotW: 12, Planes: 8, Tree: 1, Halves: 1, Groups: 64, PktW: 9, ICRC: 1, InBand: 1, PipeWord: 1, Counters: 52},
+		// a word as long as the MTU
+		cd{LenW: 9, WordsW: 1, Bytes: 256, EPW: 4, EIW: 5, MaskW: 9, SlotW: 22, Planes: 5, Tree: 1, Groups: 2, PktW: 5, ICRC: 1, PipeWord: 1, Counters: 52},
+	}
+	groups, mask := "GROUPS must be 1 to 2**(EI_W - EP_W)", "MASK_W must be at most 2**EP_W"
+	planes, tree := "PLANES must be 1 in place, pairs for all endpoints but the last in a tree, PAIR_W hold them", "TREE, HALVES and IN_BAND must be 0 or 1"
+	slot, bytes := "SLOT_W must be 1 to 22", "BYTES must be a power of two of at most LEN_W bits"
+	hdltest.Check(t, legal, []hdltest.Refused{
+		{Leaf: with(func(p *cd) { p.Counters = 45 }), Params: []graph.Param{{Name: "COUNTERS", Value: 45}}, Rule: "COUNTERS must be 52"},
+		{Leaf: with(func(p *cd) { p.Groups = 0 }), Params: []graph.Param{{Name: "GROUPS", Value: 0}}, Rule: groups},
+		{Leaf: with(func(p *cd) { p.Groups = 3 }), Params: []graph.Param{{Name: "GROUPS", Value: 3}}, Rule: groups},
+		{Leaf: with(func(p *cd) { p.MaskW = 9 }), Params: []graph.Param{{Name: "MASK_W", Value: 9}}, Rule: mask},
+		{Leaf: with(func(p *cd) { p.Tree = 2 }), Params: []graph.Param{{Name: "TREE", Value: 2}}, Rule: tree},
+		{Leaf: with(func(p *cd) { p.Tree = -1 }), Params: []graph.Param{{Name: "TREE", Value: -1}}, Rule: tree},
+		{Leaf: with(func(p *cd) { p.Halves = 2 }), Params: []graph.Param{{Name: "HALVES", Value: 2}}, Rule: tree},
+		{Leaf: with(func(p *cd) { p.InBand = 2 }), Params: []graph.Param{{Name: "IN_BAND", Value: 2}}, Rule: tree},
+		{Leaf: with(func(p *cd) { p.Planes = 0 }), Params: []graph.Param{{Name: "PLANES", Value: 0}}, Rule: planes},
+		// in place there is one, in a tree of five endpoints two or three
+		{Leaf: with(func(p *cd) { p.Planes = 2 }), Params: []graph.Param{{Name: "PLANES", Value: 2}}, Rule: planes},
+		{Leaf: with(func(p *cd) { p.Tree = 1 }), Params: []graph.Param{{Name: "TREE", Value: 1}}, Rule: planes},
+		{Leaf: with(func(p *cd) { p.Tree, p.Planes = 1, 4 }),
+			Params: []graph.Param{{Name: "TREE", Value: 1}, {Name: "PLANES", Value: 4}, {Name: "PAIR_W", Value: 2}}, Rule: planes},
+		// the description sees to PAIR_W; the Verilog says the same of one that does not fit
+		{Leaf: with(func(p *cd) { p.Planes = 3 }), Params: []graph.Param{{Name: "TREE", Value: 1}, {Name: "PLANES", Value: 3}}, Rule: planes},
+		{Leaf: with(func(p *cd) { p.SlotW = 23 }), Params: []graph.Param{{Name: "SLOT_W", Value: 23}}, Rule: slot},
+		{Leaf: with(func(p *cd) { p.PipeWord = 16 }), Params: []graph.Param{{Name: "PIPE_WORD", Value: 16}}, Rule: "PIPE_WORD must be 0 to 15"},
+		{Leaf: with(func(p *cd) { p.Bytes = 12 }), Params: []graph.Param{{Name: "BYTES", Value: 12}}, Rule: bytes},
+	})
+}
