@@ -33,7 +33,7 @@ func (a *app) chaos() *cobra.Command {
 	cmd := &cobra.Command{Use: "chaos [CONFIG...]", Short: "Draw collectives, trees and link faults from seeds; run, judge and shrink them",
 		Long: `Each seed is a case: an engine of those given, a tree of switches, groups with sequences of collectives, and links that lose, repeat,
 reorder, delay and damage frames. Every result must be exact, every connection whole and every buffer empty at the end. With
---dut rtl every engine is also compared with the reference frame by frame.
+--dut rtl every engine is also compared with the reference frame by frame; with --dut mixed each tree has engines of both kinds.
 
 Without CONFIG a list of small engines is taken: all types and operations, both ways of adding, narrow and wide buses; in Mode II, or, with
 --mode 3, in Mode III, where the size of pipes, RNR NAKs, CNPs and timers are drawn too.
@@ -63,7 +63,7 @@ A failure prints the command that repeats it, and is shrunk to a small case that
 		}}
 	fl := cmd.Flags()
 	fl.StringVar(&f.seeds, "seeds", "1:200", "first and last seed, FROM:TO, or one")
-	fl.StringVar(&f.kind, "dut", chaos.Reference, "implementation: reference, rtl")
+	fl.StringVar(&f.kind, "dut", chaos.Reference, "implementation: reference, rtl, mixed (some switches of a tree are one, some the other)")
 	fl.IntVar(&f.mode, "mode", 2, "mode of the engines that are taken without CONFIG: 2, 3")
 	fl.StringArrayVar(&f.sets, "set", nil, "override a parameter of every CONFIG, KEY=VALUE; may be given more than once")
 	fl.StringVar(&f.caseFile, "case", "", "run the case in this YAML file")
@@ -223,8 +223,13 @@ func (a *app) shrinkChaos(ctx context.Context, r *chaos.Runner, c chaos.Case, f 
 
 // chaosRunner generates the configurations, and compiles them for RTL.
 func (a *app) chaosRunner(ctx context.Context, f *chaosFlags, kind string, configs [][]string) (r *chaos.Runner, done func(), err error) {
-	if kind != chaos.Reference && kind != chaos.RTL {
-		return nil, nil, usagef("--dut %s: must be %s or %s", kind, chaos.Reference, chaos.RTL)
+	model := verify.Kind(kind)
+	switch kind {
+	case chaos.Reference, chaos.RTL:
+	case chaos.Mixed:
+		model = verify.KindRTL
+	default:
+		return nil, nil, usagef("--dut %s: must be %s, %s or %s", kind, chaos.Reference, chaos.RTL, chaos.Mixed)
 	}
 	var folders []func()
 	clean := func() {
@@ -245,7 +250,7 @@ func (a *app) chaosRunner(ctx context.Context, f *chaosFlags, kind string, confi
 		}
 		folders = append(folders, remove)
 		stop := a.working("build the model of %s", strings.Join(c, " "))
-		m, open, err := verify.Open(ctx, verify.Options{ManifestDir: dir, DUT: verify.Kind(kind), Log: a.log})
+		m, open, err := verify.Open(ctx, verify.Options{ManifestDir: dir, DUT: model, Log: a.log})
 		stop()
 		if err != nil {
 			return nil, nil, err

@@ -24,7 +24,7 @@ type Case struct {
 	// Config and Set name the engine: a preset or parameter file, and what of it is overridden.
 	Config string   `yaml:"config"`
 	Set    []string `yaml:"set,omitempty,flow"`
-	// DUT is what runs: reference or rtl.
+	// DUT is what runs: reference, rtl or mixed.
 	DUT string `yaml:"dut"`
 	// Levels and Degree are the tree's.
 	Levels int `yaml:"levels"`

@@ -409,3 +409,32 @@ func TestRegressions(t *testing.T) {
 		assert.Equal(t, Passed, o.Kind, "%s: %v", f, o.Err)
 	}
 }
+
+// TestMixed: a tree of both kinds has at least one engine that is judged and, with several switches, mostly some that are not; cases draw the same.
+func TestMixed(t *testing.T) {
+	inBoth(t, func(t *testing.T, mode int) {
+		r := standard(t, mode) // the references that Open makes stand for RTL here
+		r.DUT = Mixed
+		both := 0
+		for seed, trees := uint64(1), 0; trees < 12; seed++ {
+			c := Draw(seed, r.Engines, Mixed)
+			if c.Levels == 2 && trees%3 > 0 {
+				continue
+			}
+			trees++
+			x := &run{Runner: r, ctx: context.Background(), c: &c}
+			require.NoError(t, x.build())
+			require.NotEmpty(t, x.boards)
+			if c.Levels == 2 {
+				require.Len(t, x.boards, 1)
+			}
+			if len(x.boards) < len(x.duts) {
+				both++
+			}
+			kind, err := x.judge()
+			require.NoError(t, err, "seed %d", seed)
+			require.Equal(t, Passed, kind)
+		}
+		assert.GreaterOrEqual(t, both, 4)
+	})
+}

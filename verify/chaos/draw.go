@@ -41,7 +41,7 @@ func Standard(kind string, mode int) [][]string {
 		{mini},
 		{trio},
 	}
-	if kind == RTL {
+	if kind != Reference {
 		return append(small, []string{mini, named + "narrow", "bus_bytes=16", "lanes=4", "dtypes=[FP32, INT32]", "accumulate=reproducible",
 			"members=5", "ports=3", "groups=2", "mtu_bytes=256", "buffer_bytes=49152", "window_packets=16"},
 			[]string{mini, named + "wide", "bus_bytes=32", "lanes=8", "dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "members=16",

@@ -23,6 +23,8 @@ import (
 const (
 	Reference = "reference"
 	RTL       = "rtl"
+	// Mixed is RTL and references in one tree; a single switch is RTL.
+	Mixed = "mixed"
 )
 
 // Kind is how a case failed; a smaller case fails in the same way if its kind is the same.
@@ -69,7 +71,7 @@ type Outcome struct {
 type Runner struct {
 	// Engines are those that cases name.
 	Engines []Engine
-	// DUT is Reference or RTL. RTL engines are compared with the reference frame by frame.
+	// DUT is Reference, RTL or Mixed. RTL engines are compared with the reference frame by frame.
 	DUT string
 	// Workers advance the switches of one case; 0 means one.
 	Workers int
@@ -234,14 +236,21 @@ const headers = 20 + 8 + 12 + 4 + 4
 
 // open makes switch n.
 func (x *run) open(n int) (dut.DUT, error) {
-	d, err := x.e.Open(rand.New(rand.NewPCG(x.c.Seed, uint64(n))).Uint64())
+	open, judged := x.e.Open, x.DUT != Reference
+	coin := rand.New(rand.NewPCG(x.c.Seed, uint64(n)))
+	seed := coin.Uint64()
+	if x.DUT == Mixed && x.c.Levels > 2 && n != x.verilog() && coin.IntN(2) == 0 {
+		judged = false
+		open = func(uint64) (dut.DUT, error) { return dut.NewReference(x.e.Manifest) }
+	}
+	d, err := open(seed)
 	if err != nil {
 		return nil, err
 	}
 	if x.wrap != nil {
 		d = x.wrap(n, d)
 	}
-	if x.DUT == RTL {
+	if judged {
 		b, err := score.New(d, x.e.Manifest)
 		if err != nil {
 			return nil, errors.Join(err, d.Close())
@@ -252,6 +261,9 @@ func (x *run) open(n int) (dut.DUT, error) {
 	x.duts = append(x.duts, d)
 	return d, nil
 }
+
+// verilog is a switch of a mixed tree that is RTL whatever the coins say.
+func (x *run) verilog() int { return int(x.c.Seed % uint64(x.c.Tree().Switches())) }
 
 // groups makes the groups and queues their calls.
 func (x *run) groups() error {
@@ -392,7 +404,11 @@ func (x *run) judge() (Kind, error) {
 	if kind, err := x.calls(); err != nil {
 		return kind, fmt.Errorf("after the faults: %w", err)
 	}
-	for i, b := range x.boards {
+	for i, d := range x.duts {
+		b, ok := d.(*score.Board)
+		if !ok {
+			continue
+		}
 		if _, err := b.Finish(); err != nil {
 			return Differs, fmt.Errorf("switch %d: %w", i, err)
 		}
