@@ -333,6 +333,8 @@ func TestFailed(t *testing.T) {
 		require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "RX_NAK": 1}, w.gained(func() { w.nothing(w.send(w.ack(0, 2, 0, syndrome))) }))
 		require.Equal(t, uint32(4), w.e.Failed(0))
 		w.acks(0, 0, 1, 3)
+		_, timed := w.e.NextDeadline()
+		require.False(t, timed, "nobody waits for it any more")
 		w.contribute(1, 0, 1, 2, 3)
 		w.says(w.sends(), toAll(1, sumOf(4, 1, 4), 0, 1, 3)...)
 		require.NotContains(t, w.e.Actions(nil), Action{Kind: ActTimeout, Endpoint: 2})
