@@ -7,8 +7,8 @@
 //   latency     3 cycles a frame when its verdict is there, 4 in an in-band group, 1 for a bypassed frame; one more if it sends its result at
 //               once, or an RNR NAK and a CNP; otherwise it waits for the verdict, having sent the work on the payload ahead as speculative,
 //               and lets actions through meanwhile: the work is killed then, and the frame looked at again.
-//               An acknowledgement that moves its pipe's start waits until 3 cycles after ack_ready; a control that opens a range takes the opening
-//               and 5 cycles more; an action takes 3 cycles
+//               An acknowledgement from an endpoint that has acknowledged no more than its pipe's start is decided 2 cycles after ack_ready, with
+//               ReceiveACK's 2 stages 6 cycles a frame; a control that opens a range takes the opening and 8 cycles; an action takes 3 cycles
 //   throughput  1 frame or action in as many cycles as that
 //   commit      in the cycle of the verdict: state is written, tx_* pushed, counters stepped, or nothing of it and op_kill. A result that is sent
 //               at once is committed with its frame, its tx_* pushed after the acknowledgement's
