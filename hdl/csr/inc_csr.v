@@ -274,7 +274,10 @@ module inc_csr #(
         tbl_word   <= clear_reg ? clear_index_reg[3:0] : wr_to[4] ? wr_endpoint[3:0] : wr_to[5] ? WORD_PIPE : wr_group[3:0];
         tbl_data   <= clear_reg ? 32'd0
                     : s_axil_wdata & (wr_to[4] ? endpoint_bits(wr_endpoint[3:0]) : wr_to[5] ? 32'h00FF_FFFF : group_bits(wr_group[3:0]));
-        clear_index_reg <= clear_index_reg + {{(EI_W+3){1'b0}}, 1'b1};
+        // stands still when it is done: a model of an idle engine then has nothing to do
+        if (clear_reg) begin
+            clear_index_reg <= clear_index_reg + {{(EI_W+3){1'b0}}, 1'b1};
+        end
         if (clear_index_reg == {(EI_W+4){1'b1}}) begin
             clear_reg <= 1'b0;
         end
