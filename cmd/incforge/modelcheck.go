@@ -78,7 +78,7 @@ A violation is drawn as a chart and left as a scenario; --replay runs it on the 
 	fl.BoolVar(&f.reduction, "reduction", true, "leave out orders of steps that do not depend on each other")
 	fl.IntVar(&f.workers, "workers", 0, "goroutines; 0 is one a processor; no count depends on it")
 	fl.IntVar(&f.maxStates, "max-states", 0, "give up after so many states; 0 is 2^31")
-	fl.IntVar(&f.memory, "memory", 0, "give up when states take so many MB; 0 is no limit")
+	fl.IntVar(&f.memory, "memory", 8192, "give up when the set of states takes so many MB; 0 is no limit")
 	fl.DurationVar(&f.maxTime, "max-time", 0, "give up after so long; 0 is no limit")
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the search in this file, and go on with it if it is there")
 	fl.StringVar(&f.trace, "trace", "build/modelcheck.yaml", "where the scenario of a violation is left")

@@ -63,6 +63,9 @@
 //     then the run has been used up, and the faulty transition was looked at. For the same reason an end can be reached from every state of
 //     the whole space: after t1 … tn, what is left of the way still leads there. (Valmari, "Stop It, and Be Stubborn!", 2017.)
 //
+// One thing is put off at a gain: an early time-out may turn into one at the right time, which leaves more of the budget. A state with more of
+// a budget can do all that one with less can.
+//
 // Reduced counts are smaller and diameters longer than those of the whole space: of steps that could come in any order one order is taken.
 // A trace is the shortest in the space that was searched; Options.Shortest searches the whole space for one, if that is small.
 //

@@ -5,8 +5,10 @@ package modelcheck
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -148,18 +150,27 @@ func TestResumeAndSpill(t *testing.T) {
 		assert.Nil(t, r.Violation)
 	}
 	assert.Greater(t, pieces, 3)
-	big := Config{Mode: 2, Collective: AllReduce, Tree: "3-2", Requests: 2, Window: 1, Loss: 1}
+	big := Config{Mode: 3, Collective: AllReduce, Tree: "3-2", Requests: 3, Window: 3, Loss: 1}
 	whole = check(t, big, Options{Symmetry: true, Reduction: true})
-	same(check(t, big, Options{Symmetry: true, Reduction: true, Spill: t.TempDir(), SpillAfter: 1}))
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "big")
+	r := check(t, big, Options{Symmetry: true, Reduction: true, Spill: dir, SpillAfter: 1, MaxStates: whole.Distinct / 2, Checkpoint: file})
+	require.False(t, r.Complete)
+	same(check(t, big, Options{Symmetry: true, Reduction: true, Spill: dir, SpillAfter: 1, Checkpoint: file, Every: 1}))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, left)
 
 	// A violation behind a checkpoint is found, with its whole way.
 	bad := Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Bad: []string{"B9"}}
 	file = filepath.Join(t.TempDir(), "bad")
 	require.False(t, check(t, bad, Options{Symmetry: true, MaxStates: 50, Checkpoint: file}).Complete)
-	r := check(t, bad, Options{Symmetry: true, Checkpoint: file})
+	r = check(t, bad, Options{Symmetry: true, Checkpoint: file})
 	require.NotNil(t, r.Violation)
 	assert.Equal(t, check(t, bad, Options{Symmetry: true}).Violation.Text, r.Violation.Text)
-	_, err := Check(context.Background(), c, Options{Symmetry: true, Checkpoint: file})
+	_, err = Check(context.Background(), c, Options{Symmetry: true, Checkpoint: file})
+	require.ErrorIs(t, err, ErrCheckpoint)
+	require.NoError(t, os.WriteFile(file, []byte("no checkpoint"), 0o600))
+	_, err = Check(context.Background(), c, Options{Symmetry: true, Checkpoint: file})
 	require.ErrorIs(t, err, ErrCheckpoint)
 }
 
@@ -241,4 +252,45 @@ func TestAutomorphisms(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Frontiers give back what they were given, in memory and from a file.
+func TestFrontier(t *testing.T) {
+	const stride, states = 3, 5*chunkStates + 7
+	f := newFrontier(stride, t.TempDir(), 1)
+	w := f.writer()
+	for i := range uint32(states) {
+		require.NoError(t, w.add([]uint32{i, ^i}, 2*i))
+	}
+	require.NoError(t, w.flush())
+	assert.Equal(t, states, f.size())
+	assert.Positive(t, f.spilled)
+	seen := map[uint32]bool{}
+	for {
+		c, err := f.next()
+		require.NoError(t, err)
+		if c == nil {
+			break
+		}
+		for ; len(c) > 0; c = c[stride:] {
+			assert.Equal(t, []uint32{^c[0], 2 * c[0]}, c[1:stride])
+			seen[c[0]] = true
+		}
+	}
+	assert.Len(t, seen, states)
+	f.close()
+}
+
+// Progress is told while a search runs.
+func TestProgress(t *testing.T) {
+	told := make(chan Progress, 1)
+	s := &search{opt: Options{Progress: func(p Progress) { told <- p }, ReportEvery: time.Millisecond}}
+	stop := s.report(time.Now())
+	p := <-told
+	assert.Positive(t, p.Elapsed)
+	go func() {
+		for range told {
+		}
+	}()
+	stop()
 }

@@ -40,8 +40,9 @@ type Options struct {
 	SpillAfter int
 	// Shortest searches again without Reduction when something is found, as far as that goes quickly, for a trace that is the shortest of all.
 	Shortest bool
-	// Progress, if not nil, hears of the search every few seconds.
-	Progress func(Progress)
+	// Progress, if not nil, hears of the search every so often; 0 is five seconds.
+	Progress    func(Progress)
+	ReportEvery time.Duration
 }
 
 // Progress is how far a search is.
@@ -524,7 +525,11 @@ func (s *search) report(begin time.Time) (stop func()) {
 	}
 	done := make(chan struct{})
 	go func() {
-		tick := time.NewTicker(5 * time.Second)
+		every := s.opt.ReportEvery
+		if every <= 0 {
+			every = 5 * time.Second
+		}
+		tick := time.NewTicker(every)
 		defer tick.Stop()
 		for {
 			select {

@@ -47,6 +47,8 @@ func bad() []struct {
 		{Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 2, Window: 1, Slots: 1, Loss: 1, Bad: []string{"B10"}}, kindLivelock},
 		{Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 2, Window: 1, Slots: 1, Loss: 1, Bad: []string{badSilentHost}}, kindLivelock},
 		{Config{Mode: 3, Collective: Reduce, Tree: "star-3", Requests: 4, Window: 2, Slots: 2, Loss: 1, Bad: []string{"B15"}}, kindFault},
+		{Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Loss: 1, Bad: []string{"B15"}}, kindDeadlock},
+		{Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Free: true, Bad: []string{"B9"}}, kindFault},
 	}
 }
 
