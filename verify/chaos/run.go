@@ -362,8 +362,9 @@ func (x *run) schedule(r Reset) {
 	})
 	var back func() error
 	back = func() error {
-		// What an engine decides after it was disabled is dropped, but the reference is fed what was accepted before.
-		if slices.ContainsFunc(x.boards, func(b *score.Board) bool { return !b.Idle() }) {
+		// What an engine decides after it was disabled is dropped, but the reference is fed what was accepted before. Idle would be too much to ask:
+		// an engine of Mode III never gives up a host that is dead.
+		if slices.ContainsFunc(x.boards, func(b *score.Board) bool { return !b.Rests() }) {
 			n.At(n.Now()+drain, back)
 			return nil
 		}
