@@ -29,7 +29,6 @@ type frame struct {
 	se, ce                               bool
 	entryWait, verdictWait               int
 	entered, ended                       int
-	start                                uint64 // of its payload in the packet buffer
 }
 
 // slot is what lies in a slot.
