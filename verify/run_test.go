@@ -15,7 +15,13 @@ import (
 )
 
 func TestReferencePassesEveryScenario(t *testing.T) {
-	for name, p := range map[string]synthetic.Params{"mini": synthetic.Mini(), "full": synthetic.Full(), "reproducible": synthetic.Reproducible()} {
+	inModeIII := func(p synthetic.Params) synthetic.Params {
+		p.Mode = 3
+		return p
+	}
+	for name, p := range map[string]synthetic.Params{"mini": synthetic.Mini(), "full": synthetic.Full(), "reproducible": synthetic.Reproducible(),
+		"mini in Mode III": inModeIII(synthetic.Mini()), "full in Mode III": inModeIII(synthetic.Full()),
+		"reproducible in Mode III": inModeIII(synthetic.Reproducible())} {
 		for _, s := range Scenarios() {
 			t.Run(name+"/"+s.Name, func(t *testing.T) {
 				t.Parallel()
