@@ -102,8 +102,9 @@ type LossOptions struct {
 	Seeds, Packets int
 	// Jobs is how many runs go on at once; 0 means one a processor.
 	Jobs int
-	// Variants are names of those to measure; none: all.
+	// Variants are names of those to measure, Rates the loss rates besides 0; none: all.
 	Variants []string
+	Rates    []float64
 }
 
 // LossPoint is one place of one sweep. Throughputs are of payload, a rank, in Gbit/s.
@@ -253,6 +254,9 @@ func (b *lossBench) measure(ctx context.Context) error {
 	for _, s := range lossSweeps() {
 		for _, v := range b.Variants {
 			for i := range s.rates {
+				if s.rates[i] > 0 && len(b.o.Rates) > 0 && !slices.Contains(b.o.Rates, s.rates[i]) {
+					continue
+				}
 				b.Loss = append(b.Loss, LossPoint{Sweep: s.name, Variant: v.Name, Rate: s.rates[i], Links: s.links[i], Paper: s.paper[v.Mode][i] * gibi})
 			}
 		}

@@ -16,9 +16,15 @@ import (
 // smallLoss is the benchmark on the reference engine with packets of 1 KB and a bus that carries all links.
 func smallLoss(t *testing.T, packets, jobs int, variants ...string) *lossBench {
 	t.Helper()
+	return lossAt(t, nil, packets, jobs, variants...)
+}
+
+// lossAt is smallLoss at some of the rates.
+func lossAt(t *testing.T, rates []float64, packets, jobs int, variants ...string) *lossBench {
+	t.Helper()
 	p := synthetic.Mini()
 	p.Members, p.Ports, p.BusBytes, p.WindowPackets, p.BufferBytes = 8, 8, 512, 32, 1<<18
-	b, err := newLossBench(LossOptions{BenchOptions: BenchOptions{Seed: 3}, DUT: KindReference, Seeds: 4, Packets: packets, Jobs: jobs, Variants: variants},
+	b, err := newLossBench(LossOptions{BenchOptions: BenchOptions{Seed: 3}, DUT: KindReference, Seeds: 4, Packets: packets, Jobs: jobs, Variants: variants, Rates: rates},
 		map[int]lossDesign{2: lossDesignOf(2, p), 3: lossDesignOf(3, p)})
 	require.NoError(t, err)
 	require.NoError(t, b.measure(t.Context()))
@@ -77,6 +83,15 @@ func TestBenchLoss(t *testing.T) {
 	assert.InDelta(t, 56.4*1.073741824, at["nak links"].Paper, 1e-9)
 	assert.InDelta(t, 87.6*1.073741824, at["pipes rate"].Paper, 1e-9)
 	assert.Equal(t, []LossVariant{b.variant("all"), b.variant("pipes")}, smallLoss(t, 2, 2, "pipes", "all").Variants)
+}
+
+// TestBenchLossRates: of the sweeps only the rates that were asked for, and none.
+func TestBenchLossRates(t *testing.T) {
+	var got []float64
+	for _, p := range lossAt(t, []float64{0.01}, 4, 2, "pipes").Loss {
+		got = append(got, p.Rate)
+	}
+	assert.Equal(t, []float64{0, 0.01}, got)
 }
 
 // TestBenchLossRefuses: designs that cannot be measured, or not beside each other.

@@ -94,6 +94,7 @@ The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to
 	f.IntVarP(&o.Jobs, "jobs", "j", 0, "runs at once; 0 is one a processor")
 	f.IntSliceVar(&modes, "modes", []int{2, 3}, "modes to measure")
 	f.StringSliceVar(&o.Variants, "variants", nil, "names of the variants to measure (default: all)")
+	f.Float64SliceVar(&o.Rates, "rates", nil, "loss rates to measure besides 0, of 0.00001 to 0.01 (default: all)")
 	f.StringVar(&svgFile, "svg", "", "draw both sweeps into this file")
 	return cmd
 }
