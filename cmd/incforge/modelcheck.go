@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"incforge/verify"
 	"incforge/verify/modelcheck"
 )
 
@@ -26,7 +27,7 @@ type modelcheckFlags struct {
 	workers, maxStates, memory int
 	maxTime                    time.Duration
 	json, checkpoint           string
-	trace, replay              string
+	trace, replay, on, dut     string
 }
 
 func (a *app) modelcheck() *cobra.Command {
@@ -41,8 +42,13 @@ Without a flag that names a model it checks the paper's six, Tree-3-2, three pac
 
 A violation is drawn as a chart and left as a scenario; --replay runs it on the reference again.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.replay != "" {
+			switch {
+			case f.replay != "" && f.on != "":
+				return a.modelcheckDrive(cmd.Context(), &f)
+			case f.replay != "":
 				return a.modelcheckReplay(f.replay)
+			case f.on != "":
+				return usagef("--on takes the engine that a scenario is given to: --replay FILE says which")
 			}
 			if f.workers < 0 || f.maxStates < 0 || f.memory < 0 {
 				return usagef("--workers, --max-states and --memory must not be negative")
@@ -83,11 +89,13 @@ A violation is drawn as a chart and left as a scenario; --replay runs it on the 
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the search in this file, and go on with it if it is there")
 	fl.StringVar(&f.trace, "trace", "build/modelcheck.yaml", "where the scenario of a violation is left")
 	fl.StringVar(&f.replay, "replay", "", "run the scenario in this file on the reference")
+	fl.StringVar(&f.on, "on", "", "with --replay: give what each switch gets in the scenario to an engine of this CONFIG, and compare its answers with the reference's")
+	fl.StringVar(&f.dut, "dut", string(verify.KindRTL), "with --on: implementation, rtl or reference")
 	bindJSON(cmd, &f.json)
 	return cmd
 }
 
-// options are those of the flags.
+// modelcheckOptions are those of the flags.
 func (a *app) modelcheckOptions(f *modelcheckFlags) modelcheck.Options {
 	o := modelcheck.Options{Symmetry: f.symmetry, Reduction: f.reduction, Workers: f.workers, MaxStates: f.maxStates, MaxBytes: int64(f.memory) << 20,
 		MaxTime: f.maxTime, Checkpoint: f.checkpoint, Shortest: true}
@@ -136,15 +144,76 @@ func (a *app) modelcheckOne(ctx context.Context, f *modelcheckFlags) error {
 	return nil
 }
 
-// modelcheckReplay runs a scenario.
-func (a *app) modelcheckReplay(file string) error {
+// readScenario reads a scenario; whatever is wrong with it is a matter of usage.
+func readScenario(file string) (*modelcheck.Trace, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return usageError{fmt.Errorf("scenario: %w", err)}
+		return nil, usageError{fmt.Errorf("scenario: %w", err)}
 	}
 	t, err := modelcheck.ParseTrace(text)
 	if err != nil {
-		return usageError{fmt.Errorf("%s: %w", file, err)}
+		return nil, usageError{fmt.Errorf("%s: %w", file, err)}
+	}
+	return t, nil
+}
+
+// modelcheckDrive gives what each switch gets in a scenario to an engine.
+func (a *app) modelcheckDrive(ctx context.Context, f *modelcheckFlags) error {
+	t, err := readScenario(f.replay)
+	if err != nil {
+		return err
+	}
+	if f.dut != string(verify.KindRTL) && f.dut != string(verify.KindReference) {
+		return usagef("--dut %s: must be %s or %s", f.dut, verify.KindRTL, verify.KindReference)
+	}
+	dir, remove, err := a.generated(f.on, &configFlags{})
+	if err != nil {
+		return err
+	}
+	defer remove()
+	stop := a.working("build the model of %s", f.on)
+	m, open, err := verify.Open(ctx, verify.Options{ManifestDir: dir, DUT: verify.Kind(f.dut), Log: a.log})
+	stop()
+	if err != nil {
+		return err
+	}
+	names, err := t.Switches()
+	if err != nil {
+		return usageError{fmt.Errorf("%s: %w", f.replay, err)}
+	}
+	failed := false
+	for _, name := range names {
+		script, err := t.Script(name)
+		if err != nil {
+			return usageError{fmt.Errorf("%s: %w", f.replay, err)}
+		}
+		d, err := open(1)
+		if err != nil {
+			return err
+		}
+		done, err := script.Drive(d, m)
+		closing := d.Close()
+		switch {
+		case errors.Is(err, modelcheck.ErrNoRoom):
+			return usageError{fmt.Errorf("%s: %s: %w", f.on, name, err)}
+		case err != nil || closing != nil:
+			failed = true
+			fmt.Fprintf(a.out, "FAIL %s: %v\n", name, errors.Join(err, closing))
+		default:
+			fmt.Fprintf(a.out, "%s: %d frames in, %d out as by the reference, %d not tried\n", name, done.Frames, done.Answers, done.Left)
+		}
+	}
+	if failed {
+		return errFailed
+	}
+	return nil
+}
+
+// modelcheckReplay runs a scenario.
+func (a *app) modelcheckReplay(file string) error {
+	t, err := readScenario(file)
+	if err != nil {
+		return err
 	}
 	same, err := modelcheck.Replay(t, a.out)
 	if err != nil {

@@ -316,7 +316,24 @@ type Script struct {
 	Params    inc.Params
 	Group     inc.Group
 	Endpoints []inc.Endpoint
+	// Free tells that sends are where the scenario has them, not at once.
+	Free      bool
 	Exchanges []Exchange
+}
+
+// Switches are the names of the switches in the scenario's tree.
+func (t *Trace) Switches() ([]string, error) {
+	topo, err := parseTree(t.Config.Tree)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for n := range topo.nodes {
+		if topo.nodes[n].host < 0 {
+			names = append(names, topo.name(n))
+		}
+	}
+	return names, nil
 }
 
 // Script gives what the switch of a name sees in the scenario. In Mode III the sends that follow a frame at once are exchanges of their
@@ -340,7 +357,7 @@ func (t *Trace) Script(name string) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Script{Params: e.inc.Params(), Group: e.group}
+	s := &Script{Params: e.inc.Params(), Group: e.group, Free: e.free}
 	for i := range e.members + 1 {
 		s.Endpoints = append(s.Endpoints, endpointRecord(i, e.hostAt>>i&1 != 0))
 	}

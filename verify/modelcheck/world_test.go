@@ -14,6 +14,8 @@ import (
 
 	"incforge/inc"
 	"incforge/roce"
+	"incforge/verify/dut"
+	"incforge/verify/internal/synthetic"
 )
 
 // chartOf replays a trace, which must come to what it says.
@@ -258,6 +260,61 @@ func TestReplayRefuses(t *testing.T) {
 	}
 	_, err := ParseTrace([]byte("stepps: []"))
 	require.Error(t, err)
+}
+
+// wrong is an engine that puts a bit of a frame wrong.
+type wrong struct{ dut.DUT }
+
+func (w wrong) Out() []dut.Out {
+	outs := w.DUT.Out()
+	for i := range outs {
+		outs[i].Data[len(outs[i].Data)-1] ^= 1
+	}
+	return outs
+}
+
+// A script drives any DUT: the reference behind registers answers as it should, whatever the scenario's rules; one that answers wrong is
+// found; one without room is refused.
+func TestDrive(t *testing.T) {
+	for _, c := range bad() {
+		t.Run(c.String(), func(t *testing.T) {
+			p := synthetic.Mini()
+			p.Mode = c.Mode
+			m := synthetic.Manifest(p)
+			r := check(t, c.Config, Options{Symmetry: true, Reduction: true})
+			require.NotNil(t, r.Violation)
+			names, err := r.Violation.Switches()
+			require.NoError(t, err)
+			frames := 0
+			for _, name := range names {
+				s, err := r.Violation.Script(name)
+				require.NoError(t, err)
+				d, err := dut.NewReference(m)
+				require.NoError(t, err)
+				done, err := s.Drive(d, m)
+				if c.Free {
+					require.ErrorIs(t, err, ErrNoRoom)
+					return
+				}
+				require.NoError(t, err)
+				frames += done.Frames
+				if done.Answers > 0 {
+					d, err := dut.NewReference(m)
+					require.NoError(t, err)
+					_, err = s.Drive(wrong{d}, m)
+					require.ErrorContains(t, err, "came out, and should be")
+				}
+				p := p
+				p.Mode = 5 - c.Mode
+				_, err = s.Drive(d, synthetic.Manifest(p))
+				require.ErrorIs(t, err, ErrNoRoom)
+				p.Mode, p.Ports = c.Mode, 1
+				_, err = s.Drive(d, synthetic.Manifest(p))
+				require.ErrorIs(t, err, ErrNoRoom)
+			}
+			assert.Positive(t, frames)
+		})
+	}
 }
 
 // What a switch sees in a scenario, as frames: an engine set up by the script alone gives the same answers.
