@@ -69,6 +69,11 @@
 // Reduced counts are smaller and diameters longer than those of the whole space: of steps that could come in any order one order is taken.
 // A trace is the shortest in the space that was searched; Options.Shortest searches the whole space for one, if that is small.
 //
+// # Scenarios
+//
+// A violation is a Trace: steps in words, which Replay runs on engines and hosts without any of the tables above, drawing a chart. Script cuts out of it
+// what one switch gets, as frames, with the answers of an engine that follows the right rules, and Drive gives that to any DUT of verify.
+//
 // # What it does not show
 //
 // Bounds are small; timers have no durations; corrupted frames, in-band groups, several groups and the order of frames inside a switch are
