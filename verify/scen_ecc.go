@@ -3,6 +3,8 @@
 package verify
 
 import (
+	"slices"
+
 	"incforge/roce"
 	"incforge/verify/dut"
 	"incforge/verify/score"
@@ -67,6 +69,7 @@ func (g *group) single(others func() error) error {
 		}
 		var all [][]byte
 		var outs []dut.Out
+		e.mute = g.t.pipes() // what is acknowledged cannot be sent again
 		for i, c := range m {
 			if i == n%len(m) {
 				if err := e.inject(1); err != nil {
@@ -79,11 +82,15 @@ func (g *group) single(others func() error) error {
 			}
 		}
 		want := g.reduce(all...)
-		if err := g.expectTo(outs, m, roce.SendOnly, psn, want); err != nil {
+		if err := g.expectTo(sends(outs), m, roce.SendOnly, psn, want); err != nil {
 			return err
 		}
 		for range 2 { // what is corrected on the way out is still wrong in the memory
-			if outs, err = e.exchange(g.data(m[0], psn, all[0])); err != nil {
+			again := g.data(m[0], psn, all[0])
+			if g.t.pipes() {
+				again = g.aeth(m[0], psn, roce.NAKSequence)
+			}
+			if outs, err = e.exchange(again); err != nil {
 				return err
 			}
 			if err := g.expectTo(outs, m[:1], roce.SendOnly, psn, want); err != nil {
@@ -97,6 +104,12 @@ func (g *group) single(others func() error) error {
 		if after == before {
 			return failf("a bit was inverted before contribution %d of %d to PSN %v, and ECC_CORRECTED stays %d", n%len(m)+1, len(m), psn, after)
 		}
+		if e.mute {
+			if err := g.acked(psn, m...); err != nil {
+				return err
+			}
+			e.mute = false
+		}
 		if err := others(); err != nil {
 			return err
 		}
@@ -105,6 +118,14 @@ func (g *group) single(others func() error) error {
 		return failf("single errors alone, and ECC_DOUBLE is %d (%v)", n, err)
 	}
 	return nil
+}
+
+// sends are the data packets of what left.
+func sends(outs []dut.Out) []dut.Out {
+	return slices.DeleteFunc(slices.Clone(outs), func(o dut.Out) bool {
+		p, err := roce.Decode(o.Data)
+		return err == nil && !p.Op.IsSend()
+	})
 }
 
 // double: two bits in the first row of a slot. Slots before and behind it are exact, and so is the slot itself once it is recycled.
@@ -127,16 +148,21 @@ func (g *group) double(others func() error) error {
 	if err := e.inject(2); err != nil {
 		return err
 	}
+	e.mute = t.pipes() // nobody acknowledges what is spoilt
 	outs, err := g.contribute(m, at(bad), func(int) []byte { return g.values(size) })
 	if err != nil {
 		return err
 	}
-	if err := g.expectSpoilt(outs, m, at(bad)); err != nil {
+	if err := g.expectSpoilt(sends(outs), m, at(bad)); err != nil {
 		return err
 	}
 	again := func() error {
 		c := m[t.rng.IntN(len(m))]
-		outs, err := e.exchange(g.data(c, at(bad), g.values(size)))
+		f := g.data(c, at(bad), g.values(size))
+		if e.mute {
+			f = g.aeth(c, at(bad), roce.NAKSequence)
+		}
+		outs, err := e.exchange(f)
 		if err != nil {
 			return err
 		}
@@ -145,7 +171,7 @@ func (g *group) double(others func() error) error {
 		}
 		return nil
 	}
-	for k := bad + 1; k < bad+mw; k++ { // completing the last of these recycles nothing of PSN bad's yet
+	for k := bad + 1; k < bad+mw && !e.mute; k++ { // completing the last of these recycles nothing of PSN bad's yet
 		if err := again(); err != nil {
 			return err
 		}
@@ -159,6 +185,13 @@ func (g *group) double(others func() error) error {
 	if err := again(); err != nil {
 		return err
 	}
+	next := bad + mw
+	if e.mute { // somebody gives up on the slot: the rest of the ring is fine
+		if err := g.acked(at(bad), m...); err != nil {
+			return err
+		}
+		e.mute, next = false, bad+1
+	}
 	after, err := e.counter("ECC_DOUBLE")
 	if err != nil {
 		return err
@@ -166,7 +199,7 @@ func (g *group) double(others func() error) error {
 	if after == before {
 		return failf("frames left spoilt and ECC_DOUBLE stays %d", after)
 	}
-	for k := bad + mw; k <= bad+2*n; k++ { // round the ring, over the bad slot twice
+	for k := next; k <= bad+2*n; k++ { // round the ring, over the bad slot twice
 		if err := g.complete(at(k)); err != nil {
 			return failf("PSN %v behind the bad one: %w", at(k), err)
 		}
