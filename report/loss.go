@@ -102,7 +102,7 @@ func (l *Loss) Table() string {
 		name := strings.ReplaceAll(v.Name, "-", "_")
 		if _, ok := m[name+"_of_mode2"]; ok {
 			fmt.Fprintf(&b, "%s: at least %s of the bound, at least %s of Mode II, %s less with 0.1 %% on one link\n", v.Name, figure(m[name+"_of_bound"], ""),
-				figure(m[name+"_of_mode2"], ""), percent(math.Round(1e4*m[name+"_drop"])/1e4))
+				figure(m[name+"_of_mode2"], ""), strconv.FormatFloat(100*m[name+"_drop"], 'f', 2, 64)+" %")
 		}
 	}
 	fmt.Fprintf(&b, "%s on %s: a rank's link carries %s of payload, the engine's one stream %s a rank; packet %s cycles, round trip %s, a loss costs %s packets; %s runs of %s packets a point\n",
