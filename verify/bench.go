@@ -58,6 +58,7 @@ func (b *Bench) cycles(name string, cycles uint64, mhz int) {
 //	result_cycles             last contribution's first beat in to result's first beat out
 //	result_after_last_cycles  last contribution's last beat in to result's first beat out
 //	result_total_cycles       last contribution's first beat in to result's last beat out
+//	ack_cycles                Mode III: last contribution's first beat in to the first beat out of its ACK, which leaves before the result
 //	forward_cycles            bypassed frame's first beat in to first beat out
 //	result_min_cycles         result_cycles of the configuration without ICRC check
 //	core_cycles               the aggregator alone, last contribution's payload word in to sum out; core_CLASS_cycles by element type
@@ -78,6 +79,9 @@ func BenchLatency(ctx context.Context, o BenchOptions) (Bench, error) {
 	b.cycles("result", l.result, m.Params.ClockMHz)
 	b.cycles("result_after_last", l.afterLast, m.Params.ClockMHz)
 	b.cycles("result_total", l.total, m.Params.ClockMHz)
+	if m.Params.Mode == 3 {
+		b.cycles("ack", l.ack, m.Params.ClockMHz)
+	}
 	b.cycles("forward", l.forward, m.Params.ClockMHz)
 	if o.NoICRCDir != "" {
 		n, err := latency(ctx, o, o.NoICRCDir)
@@ -91,8 +95,8 @@ func BenchLatency(ctx context.Context, o BenchOptions) (Bench, error) {
 }
 
 type latencies struct {
-	result, afterLast, total, forward uint64
-	members, payload                  int
+	result, afterLast, total, ack, forward uint64
+	members, payload                       int
 }
 
 func latency(ctx context.Context, o BenchOptions, dir string) (latencies, error) {
@@ -106,6 +110,7 @@ func latency(ctx context.Context, o BenchOptions, dir string) (latencies, error)
 	if err != nil {
 		return l, err
 	}
+	e.mute = true // who acknowledges what, and when, is the benchmark's to say
 	l.members, l.payload = min(t.p.Members, 8), min(benchPayload, t.p.MTUBytes)
 	g, err := e.newGroup(0, 1, l.members, false)
 	if err != nil {
@@ -123,12 +128,25 @@ func latency(ctx context.Context, o BenchOptions, dir string) (latencies, error)
 				return l, err
 			}
 		}
+		last := in
+		if t.pipes() {
+			if len(outs) == 0 {
+				return l, failf("no ACK")
+			}
+			l.ack = max(l.ack, outs[0].First-last.First)
+			outs = outs[1:]
+			for _, c := range g.members() {
+				if _, err := e.exchange(g.aeth(c, g.set.Start.Add(k), roce.AckSyndrome)); err != nil {
+					return l, err
+				}
+			}
+		}
 		if len(outs) != l.members {
 			return l, failf("%d results instead of %d", len(outs), l.members)
 		}
-		l.result = max(l.result, outs[0].First-in.First)
-		l.afterLast = max(l.afterLast, outs[0].First-min(in.At, outs[0].First))
-		l.total = max(l.total, outs[0].Last-in.First)
+		l.result = max(l.result, outs[0].First-last.First)
+		l.afterLast = max(l.afterLast, outs[0].First-min(last.At, outs[0].First))
+		l.total = max(l.total, outs[0].Last-last.First)
 	}
 	for range 8 {
 		f := g.data(0, 0, g.noise(l.payload), func(p *roce.Packet) { p.DestQP ^= 0x800000 })
@@ -151,7 +169,9 @@ const throughputRounds = 96
 // held up: AllReduce over up to eight members, payloads from 64 bytes to the MTU. The keys are
 // beats_per_cycle_SIZE_ORDER[_acks]: ORDER is worst (all members' packets of one slot back to back) or best (in turn, but each
 // member at a slot of its own); with acks every result of a window before is acknowledged by every member between the
-// data. ingress_gbps and egress_gbps are raw, at the largest payload up to 1,024 bytes in the worst order.
+// data. ingress_gbps and egress_gbps are raw, at the largest payload up to 1,024 bytes in the worst order. In Mode III results must be
+// acknowledged, so all measurements are with acks, three quarters of a window behind, and members are half a window apart at most: no
+// packet may find its pipe full, and no result has to wait for an ACK.
 func BenchThroughput(ctx context.Context, o BenchOptions) (Bench, error) {
 	t, err := single(ctx, Options{ManifestDir: o.ManifestDir, DUT: KindCore, BuildDir: o.BuildDir}, "bench", o.Seed)
 	if err != nil {
@@ -163,13 +183,16 @@ func BenchThroughput(ctx context.Context, o BenchOptions) (Bench, error) {
 	for size := 64; size <= t.p.MTUBytes; size *= 2 {
 		for _, worst := range []bool{false, true} {
 			for _, acks := range []bool{false, true} {
+				if t.pipes() && !acks {
+					continue
+				}
 				in, out, err := t.throughput(size, worst, acks)
 				name := strconv.Itoa(size) + map[bool]string{false: "_best", true: "_worst"}[worst] + map[bool]string{true: "_acks"}[acks]
 				if err != nil {
 					return b, fmt.Errorf("throughput %s: %w", name, err)
 				}
 				b.Metrics["beats_per_cycle_"+name] = in
-				if worst && !acks && size <= 1024 {
+				if worst && acks == t.pipes() && size <= 1024 {
 					b.Metrics["ingress_gbps"], b.Metrics["egress_gbps"] = in*gbps, out*gbps
 				}
 			}
@@ -184,17 +207,22 @@ func (t *T) throughput(size int, worst, acks bool) (in, out float64, err error) 
 	if err != nil {
 		return 0, 0, err
 	}
+	e.mute = true
 	members := min(t.p.Members, 8)
 	g, err := e.newGroup(0, 1, members, false)
 	if err != nil {
 		return 0, 0, err
 	}
+	spread, lag := g.mw(), g.mw() // how far apart members are at most, and how far behind data its ACKs are, in packets
+	if t.pipes() {
+		spread, lag = spread/2, lag-lag/4
+	}
 	rounds := max(throughputRounds/g.mw(), 3) * g.mw()
 	data := func(c, k int) {
 		f := g.data(c, g.set.Start.Add(k), g.noise(size))
 		e.send(f.port, f.data)
-		if acks && k >= g.mw() {
-			a := g.aeth(c, g.set.Start.Add(k-g.mw()), roce.AckSyndrome)
+		if acks && k >= lag {
+			a := g.aeth(c, g.set.Start.Add(k-lag), roce.AckSyndrome)
 			e.send(a.port, a.data)
 		}
 	}
@@ -202,7 +230,7 @@ func (t *T) throughput(size int, worst, acks bool) (in, out float64, err error) 
 		for c := range members {
 			ahead := 0 // in the best order every member works on a slot of its own, as far apart as the window lets it
 			if !worst {
-				ahead = c * g.mw() / members
+				ahead = c * spread / members
 			}
 			if p := k - ahead; p >= 0 && p < rounds {
 				data(c, p)
@@ -234,6 +262,16 @@ func (t *T) throughput(size int, worst, acks bool) (in, out float64, err error) 
 	for _, o := range outs {
 		if o.Last > first && o.Last <= last {
 			outBeats += t.beats(len(o.Data))
+		}
+	}
+	if t.pipes() {
+		for _, c := range g.members() {
+			if _, err := e.exchange(g.aeth(c, g.set.Start.Add(rounds-1), roce.AckSyndrome)); err != nil {
+				return 0, 0, err
+			}
+		}
+		if err := e.counted("throughput", map[inc.Counter]uint32{inc.DropFull: 0, inc.DropGap: 0, inc.DropStaleAck: 0}); err != nil {
+			return 0, 0, err
 		}
 	}
 	if _, err := e.Finish(); err != nil {
