@@ -142,7 +142,11 @@ func isolation(ctx context.Context, o BenchOptions, man *manifest.Manifest, open
 	var groups []*commlib.Group
 	var calls []*commlib.Call
 	for i := range 2 {
-		g, err := w.NewGroup(commlib.GroupConfig{Message: 1, Window: window})
+		cfg := commlib.GroupConfig{Message: 1, Window: window}
+		if p.Mode == 3 { // without controls: one that comes before the last ACK of the call before is sent again, and that is a matter of time
+			cfg.Fixed = &commlib.Fixed{Collective: commlib.AllReduce, DType: kind.DType, Op: kind.Op}
+		}
+		g, err := w.NewGroup(cfg)
 		if err != nil {
 			return res, fmt.Errorf("isolation: %w", err)
 		}

@@ -13,13 +13,15 @@ import (
 )
 
 func TestBenchIsolation(t *testing.T) {
-	m := synthetic.Manifest(synthetic.Mini())
-	b, err := benchIsolation(t.Context(), BenchOptions{Seed: 1}, m, func(uint64) (dut.DUT, error) { return dut.NewReference(m) })
-	require.NoError(t, err)
-	assert.Zero(t, b.Metrics["counters_moved"])
-	assert.Greater(t, b.Metrics["neighbour_resent"], 10.0)
-	assert.Greater(t, b.Metrics["beside_chaos_cycles"], b.Metrics["alone_cycles"], "they share a stream")
-	assert.Less(t, b.Metrics["chaos_over_bound"], 1.0)
+	for _, mode := range []int{2, 3} {
+		d := lossDesignOf(mode, synthetic.Mini())
+		b, err := benchIsolation(t.Context(), BenchOptions{Seed: 1}, d.man, d.open)
+		require.NoError(t, err, "mode %d", mode)
+		assert.Zero(t, b.Metrics["counters_moved"])
+		assert.Greater(t, b.Metrics["neighbour_resent"], 10.0)
+		assert.Greater(t, b.Metrics["beside_chaos_cycles"], b.Metrics["alone_cycles"], "they share a stream")
+		assert.Less(t, b.Metrics["chaos_over_bound"], 1.0)
+	}
 }
 
 // forgetful loses some frames after it has sent many: only with a neighbour are there so many.
