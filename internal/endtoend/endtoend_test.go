@@ -64,12 +64,18 @@ func passes(t *testing.T, o verify.Options) {
 // a compiler minutes (make chip28).
 func TestPresetsPass(t *testing.T) {
 	t.Parallel()
-	for _, preset := range []string{"mini", "trio", "quint", "wide16", "lone", "minmax", "fpga100g"} {
+	for _, preset := range []string{"mini", "trio", "quint", "wide16", "lone", "minmax", "fpga100g", "mini3", "trio3"} {
 		t.Run(preset, func(t *testing.T) {
 			t.Parallel()
 			passes(t, verify.Options{ManifestDir: generate(t, named(t, preset)), Config: preset, Seed: 11})
 		})
 	}
+}
+
+// TestWidePipesPass: Mode III's own scenarios on fpga100g3; the others pass on fpga100g, mini3 and trio3.
+func TestWidePipesPass(t *testing.T) {
+	t.Parallel()
+	passes(t, verify.Options{ManifestDir: generate(t, named(t, "fpga100g3")), Config: "fpga100g3", Seed: 11, Scenario: "pipe-*"})
 }
 
 // TestCorePasses: the same scenarios on the top without ports of its own.
@@ -97,27 +103,33 @@ func TestArithmeticPasses(t *testing.T) {
 	}
 }
 
-// TestShapesPass: so does what is drawn from the whole range of parameters.
+// shape is number i of the shapes drawn from the whole range of parameters, in the preset's mode.
+func shape(t *testing.T, rng *rand.Rand, preset string, i int) params.Params {
+	t.Helper()
+	pick := func(from ...int) int { return from[rng.IntN(len(from))] }
+	word := func(from ...string) string { return from[rng.IntN(len(from))] }
+	bus, mtu, window, members := pick(8, 16, 32, 128), pick(256, 512, 2048, 4096), pick(1, 2, 8), pick(2, 3, 7, 16)
+	dtypes := word("[FP32]", "[FP16, BF16]", "[FP32, INT32]", "[FP32, BF16]", "[FP32, FP16, BF16, INT32]")
+	accumulate, lanes, payloads := "in_place", bus/4, 2*window*pick(1, 3)+pick(0, 1, 3)
+	if i%2 == 1 {
+		accumulate, lanes, payloads = "reproducible", bus/2, payloads*((members+1)/2)
+	}
+	if strings.Contains(dtypes, "16") {
+		payloads *= 2
+	}
+	return named(t, preset, fmt.Sprintf("name=shape%d", i), fmt.Sprintf("bus_bytes=%d", bus), fmt.Sprintf("mtu_bytes=%d", mtu),
+		fmt.Sprintf("window_packets=%d", window), fmt.Sprintf("buffer_bytes=%d", mtu*payloads), fmt.Sprintf("groups=%d", pick(1, 3, 5)),
+		fmt.Sprintf("members=%d", members), fmt.Sprintf("ports=%d", pick(1, 2, 3, 7)), "dtypes="+dtypes,
+		"ops="+word("[SUM]", "[SUM, MIN, MAX]"), "accumulate="+accumulate, fmt.Sprintf("lanes=%d", max(lanes/pick(1, 2, 4), 2)),
+		fmt.Sprintf("adder_stages=%d", pick(1, 2, 3, 5)), "ecc="+word("true", "false"), fmt.Sprintf("payload_banks=%d", pick(1, 2, 4)))
+}
+
+// TestShapesPass: so does what is drawn, in both modes.
 func TestShapesPass(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
-	pick := func(from ...int) int { return from[rng.IntN(len(from))] }
-	word := func(from ...string) string { return from[rng.IntN(len(from))] }
-	for i := range 4 {
-		bus, mtu, window, members := pick(8, 16, 32, 128), pick(256, 512, 2048, 4096), pick(1, 2, 8), pick(2, 3, 7, 16)
-		dtypes := word("[FP32]", "[FP16, BF16]", "[FP32, INT32]", "[FP32, BF16]", "[FP32, FP16, BF16, INT32]")
-		accumulate, lanes, payloads := "in_place", bus/4, 2*window*pick(1, 3)+pick(0, 1, 3)
-		if i%2 == 1 {
-			accumulate, lanes, payloads = "reproducible", bus/2, payloads*((members+1)/2)
-		}
-		if strings.Contains(dtypes, "16") {
-			payloads *= 2
-		}
-		p := named(t, "mini", fmt.Sprintf("name=shape%d", i), fmt.Sprintf("bus_bytes=%d", bus), fmt.Sprintf("mtu_bytes=%d", mtu),
-			fmt.Sprintf("window_packets=%d", window), fmt.Sprintf("buffer_bytes=%d", mtu*payloads), fmt.Sprintf("groups=%d", pick(1, 3, 5)),
-			fmt.Sprintf("members=%d", members), fmt.Sprintf("ports=%d", pick(1, 2, 3, 7)), "dtypes="+dtypes,
-			"ops="+word("[SUM]", "[SUM, MIN, MAX]"), "accumulate="+accumulate, fmt.Sprintf("lanes=%d", max(lanes/pick(1, 2, 4), 2)),
-			fmt.Sprintf("adder_stages=%d", pick(1, 2, 3, 5)), "ecc="+word("true", "false"), fmt.Sprintf("payload_banks=%d", pick(1, 2, 4)))
+	for i, preset := range []string{"mini", "mini", "mini", "mini", "mini3", "mini3"} {
+		p := shape(t, rng, preset, i)
 		t.Run(strings.ReplaceAll(strings.TrimSpace(string(p.YAML())), "\n", " "), func(t *testing.T) {
 			t.Parallel()
 			passes(t, verify.Options{ManifestDir: generate(t, p), Config: p.Name, Seed: 13})

@@ -87,10 +87,20 @@ func TestCampaignOnVerilog(t *testing.T) {
 }
 
 // TestMixedTree: a Tree-3-2 of which some switches are Verilog, the others references, gives what a tree of references alone gives, to
-// every rank, call for call, with losses on all links.
+// every rank, call for call, with losses on all links, in both modes.
 func TestMixedTree(t *testing.T) {
 	t.Parallel()
-	dir := generate(t, named(t, "mini"))
+	for _, preset := range []string{"mini", "mini3"} {
+		t.Run(preset, func(t *testing.T) {
+			t.Parallel()
+			mixedTree(t, generate(t, named(t, preset)))
+		})
+	}
+}
+
+// mixedTree is TestMixedTree for the engine generated in a folder.
+func mixedTree(t *testing.T, dir string) {
+	t.Helper()
 	m, verilog, err := verify.Open(t.Context(), verify.Options{ManifestDir: dir, DUT: verify.KindRTL, Quick: true})
 	require.NoError(t, err)
 	_, reference, err := verify.Open(t.Context(), verify.Options{ManifestDir: dir, DUT: verify.KindReference})
