@@ -388,7 +388,9 @@ func (t *T) pipeSize(i int) int {
 // no NAK comes of it, and when acknowledgements come all leaves in order.
 func scenPipeTurn(t *T) error {
 	for round := range 4 {
-		g, err := t.pipeStar(withPipe(t.pipeSize(round)))
+		size := t.pipeSize(round)
+		// The PSN wraps between what is in one pipe and what is in the other: 2^24 is a multiple of few sizes.
+		g, err := t.pipeStar(withPipe(size), withStart(roce.PSN(0).Add(-size)))
 		if err != nil {
 			return err
 		}
@@ -631,6 +633,14 @@ func scenPipeTimers(t *T) error {
 			return err
 		}
 		due := decided + unit
+		if _, err := e.wait(e.Now() + unit/4); err != nil {
+			return err
+		}
+		f := g.aeth(last, start.Add(3), roce.NAKSequence) // sends again, but is no progress
+		e.send(f.port, f.data)
+		if _, err := e.settleRaw(); err != nil {
+			return err
+		}
 		if _, err := e.wait(due + t.lateness() + 64); err != nil {
 			return err
 		}
