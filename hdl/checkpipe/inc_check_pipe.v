@@ -7,8 +7,8 @@
 //   latency     3 cycles a frame when its verdict is there, 4 in an in-band group, 1 for a bypassed frame; one more if it sends its result at
 //               once, or an RNR NAK and a CNP; otherwise it waits for the verdict, having sent the work on the payload ahead as speculative,
 //               and lets actions through meanwhile: the work is killed then, and the frame looked at again.
-//               An acknowledgement from an endpoint that has acknowledged no more than its pipe's start is decided 2 cycles after ack_ready, with
-//               ReceiveACK's 2 stages 6 cycles a frame; a control that opens a range takes the opening and 8 cycles; an action takes 3 cycles
+//               An acknowledgement from an endpoint that has acknowledged no more than its pipe's start is decided with ack_ready if others have not
+//               either, else 2 cycles later: with ReceiveACK's 2 stages 4 or 6 cycles a frame; a control that opens a range takes the opening and 8 cycles; an action takes 3 cycles
 //   throughput  1 frame or action in as many cycles as that
 //   commit      in the cycle of the verdict: state is written, tx_* pushed, counters stepped, or nothing of it and op_kill. A result that is sent
 //               at once is committed with its frame, its tx_* pushed after the acknowledgement's
@@ -535,6 +535,8 @@ module inc_check_pipe #(
     reg  [SLOT_W:0]   head_reg;        // start's slot in the ring
     reg  [23:0]       at_reg, off_reg, span_reg, unsent_reg;
     reg               next_reg, first_reg, holds_reg, drained_reg;
+    reg [23:0]        before_reg;      // the PSN before start
+    wire [23:0]       rec_before = rec_start - 24'd1;
 
     wire [23:0] ctx_after = ctx_end + 24'd1;
     wire        a_drained = rec_a[SLOT_W+1 +: 24] == ctx_after;
@@ -554,7 +556,8 @@ module inc_check_pipe #(
         unsent_reg  <= rec_sent - rec_start;
         next_reg    <= at == rec_sent;
         first_reg   <= at == rec_top;
-        holds_reg   <= ack_own + 24'd1 == rec_start;
+        holds_reg   <= ack_own == rec_before;
+        before_reg  <= rec_before;
         drained_reg <= drained;
     end
 
@@ -617,8 +620,9 @@ module inc_check_pipe #(
     wire heard    = by_range ? map_current : hears;
     wire about    = is_ack && heard && syn_any;
     wire spoken   = about && !rt_stale;
-    // whoever has acknowledged least moves the start of its pipe
-    wire moving   = spoken && rt_progress && holds_reg;
+    // whoever has acknowledged least moves the start of its pipe, unless somebody else has acknowledged no more
+    wire held     = ack_ready && ack_rest_any && ack_rest == before_reg;
+    wire moving   = spoken && rt_progress && holds_reg && !held;
 
     // ---- accepted data: its slot, and whether the result leaves at once ----
 
