@@ -5,6 +5,9 @@ package endtoend
 // Pipes is what makes mini3 an engine of all types and operations with sums that do not depend on the order of arrival.
 func Pipes() []string { return append(Reproducible(), "name=pipes3", "buffer_bytes=98304") }
 
+// Wide is what makes mini3 an engine on whose bus a short frame is one beat, so that frames can come in faster than they are decided.
+func Wide() []string { return []string{"bus_bytes=64", "lanes=16"} }
+
 // PipeFaults are those of Mode III, for mini3: the known mistakes of epic-facts.md 5.B (B1–B18), and what docs/pipes.md asks besides.
 func PipeFaults() []Fault {
 	const (
@@ -92,6 +95,8 @@ func PipeFaults() []Fault {
 		// timers (B12)
 		{"progress does not start the timer again (B12)", rt,
 			"(cm_resume && !nothing_reg) || (moves && !at_top_reg);", "(cm_resume && !nothing_reg);", true, nil},
+		{"a NAK of nothing new starts the timer again (B12)", rt,
+			"(cm_resume && !nothing_reg) || (moves && !at_top_reg);", "(cm_resume && !nothing_reg) || (cm_ack && !at_top_reg);", true, nil},
 		{"the timer runs on when all is acknowledged (B12)", rt,
 			"own_waits_next || (moves && at_top_reg) ||", "own_waits_next ||", false, nil},
 		{"a time-out does not take longer the second time (B12)", rt,
@@ -116,7 +121,7 @@ func PipeFaults() []Fault {
 		{"actions go before frames", check,
 			"!(ent_valid && vrd_valid && turn_reg);", "1'b1;", true, nil},
 		{"frames go before actions", check,
-			"!(ent_valid && vrd_valid && turn_reg);", "!(ent_valid && vrd_valid);", true, nil},
+			"!(ent_valid && vrd_valid && turn_reg);", "!(ent_valid && vrd_valid);", true, Wide()},
 		{"an action in between leaves a frame's work standing", check,
 			"assign op_kill   = sent_reg && ((decided && !commits_op) || yields);", "assign op_kill   = sent_reg && decided && !commits_op;", true, nil},
 		{"a start leaves endpoints that wait where they are", rt,
