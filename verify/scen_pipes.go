@@ -410,6 +410,13 @@ func scenPipeTurn(t *T) error {
 				return err
 			}
 		}
+		var again []leaving // what nobody has acknowledged is still there, whole
+		for k := range n {
+			again = append(again, resultTo(m[0], start.Add(k), sums[k]))
+		}
+		if err := g.step("a NAK with both pipes full", g.aeth(m[0], start, roce.NAKSequence), again...); err != nil {
+			return err
+		}
 		for k := range n {
 			order := t.shuffled(m)
 			if err := g.acked(start.Add(k), order[1:]...); err != nil {
@@ -423,7 +430,7 @@ func scenPipeTurn(t *T) error {
 			return err
 		}
 		if err := g.e.counted("both pipes filled and emptied", map[inc.Counter]uint32{inc.Wipe: uint32(4 * n), inc.TxResult: uint32(2 * n),
-			inc.TxFanout: uint32(2 * n * len(m)), inc.TxRetransmit: 0, inc.DropFull: uint32(len(m)), inc.TxGapNak: 0}); err != nil {
+			inc.TxFanout: uint32(2*n*len(m) + n), inc.TxRetransmit: uint32(n), inc.DropFull: uint32(len(m)), inc.TxGapNak: 0}); err != nil {
 			return err
 		}
 	}
