@@ -128,7 +128,7 @@ func shape(t *testing.T, rng *rand.Rand, preset string, i int) params.Params {
 func TestShapesPass(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
-	for i, preset := range []string{"mini", "mini", "mini", "mini", "mini3", "mini3"} {
+	for i, preset := range []string{"mini", "mini", "mini", "mini", "mini3"} {
 		p := shape(t, rng, preset, i)
 		t.Run(strings.ReplaceAll(strings.TrimSpace(string(p.YAML())), "\n", " "), func(t *testing.T) {
 			t.Parallel()
