@@ -364,8 +364,9 @@ func (f *flow) synthesise(ctx context.Context, ladders map[string][]effort, agai
 	script = append(script,
 		// OpenSTA reads no concatenation on the left of an assign.
 		"splitnets", "setundef -zero", "opt_clean -purge",
-		// Flops are called after the register they hold, so that paths can be read.
-		"rename -wire -suffix _reg",
+		// Cells are called after what they drive, so that paths can be read. The suffix is one that no net has:
+		// Yosys stops where a cell would get the name of a net, as with `live` beside `live_reg`.
+		"rename -wire -suffix _cell",
 		"tee -q -o mapped.json stat -json",
 		"write_rtlil map.il", "write_verilog -simple-lhs -noattr -noexpr -nohex -nodec map.v",
 	)
