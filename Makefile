@@ -45,7 +45,7 @@ build: ## Compile the program into build/incforge
 	@echo "$(INCFORGE)"
 
 test: ## Run all tests
-	$(GO) test -timeout 25m ./...
+	$(GO) test -timeout 40m ./...
 
 faults: tools ## Plant every fault we know of in the Verilog; each must be caught (make test plants the classic ones)
 	$(GO) test -timeout 60m ./internal/endtoend -run TestFaultsAreCaught -every-fault
