@@ -3,6 +3,7 @@
 package rtlgen
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -98,25 +99,19 @@ func ranges(c *graph.Composite, p params.Params, d params.Derived, lookup, decid
 	c.Connect(ctl.Pin("init_take"), slots.Pin("ranges_take"))
 }
 
-// composeCore builds the core of the mode.
+// composeCore is the core of an engine: one stream in, one stream out (protocol.md sections 4 and 5). What decides is the mode's; it
+// stands in the same place of the graph in both.
 func composeCore(p params.Params, model regs.Model) (*graph.Module, error) {
-	if p.Mode == 3 {
-		return modeIII(p, model)
-	}
-	return modeII(p, model)
-}
-
-// modeII is the core of a Mode II engine: one stream in, one stream out (protocol.md section 4).
-func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
 	d := p.Derived()
 	version, _ := model.Register("VERSION")
-	c := graph.NewComposite(p.Name+"_core", "Mode II engine: one AXI4-Stream in, one out, tuser = {port, err}")
+	c := graph.NewComposite(p.Name+"_core",
+		fmt.Sprintf("Mode %s engine: one AXI4-Stream in, one out, tuser = {port, err}", strings.Repeat("I", p.Mode)))
 	ports(c, model.AddrBits)
 	beat := graph.Shape{Data: d.BusBits, Keep: d.KeepBits, Last: true, User: d.TUserBits}
 	in := c.InputStream("s_axis", beat, graph.Doc("frames in"))
 	out := c.OutputStream("m_axis", beat, graph.Doc("frames out"))
 
-	check, tree, inBand := leaf.Bit(p.ICRCCheck), leaf.Bit(p.Accumulate == params.Reproducible), leaf.Bit(p.InBand)
+	tree, inBand, pipes := leaf.Bit(p.Accumulate == params.Reproducible), leaf.Bit(p.InBand), leaf.Bit(p.Mode == 3)
 	arith, _ := model.Register("PARAM_ARITH")
 	// a 32-bit pattern as the signed integer that Verilog's plain parameters are
 	init := int(int32(icrc.Init()))
@@ -130,12 +125,14 @@ func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits, InBand: inBand})
 	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
 		EOFDelay: icrc.CheckDelay(p.BusBytes)})
-	decide := c.Add("u_check", checkduplicate.CheckDuplicate{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Planes: d.Planes, Tree: tree, Halves: leaf.Bit(d.HasWide),
-		Groups: p.Groups, PktW: d.PacketAddrBits, ICRC: check, InBand: inBand, Counters: len(model.Counters)})
+	addMode := addModeII
+	if p.Mode == 3 {
+		addMode = addModeIII
+	}
+	decide, wire := addMode(c, p, len(model.Counters))
 	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
-		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d)})
+		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes})
 	aggregate := c.Add("u_aggregate", aggregatedata.AggregateData{Bytes: p.BusBytes, Row: d.RowBytes, Double: d.LaneBanks - 1,
 		Slots: d.Slots, SlotW: d.SlotBits, Planes: d.Planes, MTUWords: d.MTUWords, WordsW: d.WordCountBits, PktW: d.PacketAddrBits,
 		Tree: tree, Stages: d.AdderStages, ECC: leaf.Bit(p.ECC), Banks: p.PayloadBanks,
@@ -154,7 +151,7 @@ func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
 	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: regs.Magic, Version: int(version.Reset), Mode: p.Mode, Bytes: p.BusBytes,
 		Lanes: p.Lanes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes, Slots: d.Slots,
 		Window: p.WindowPackets, Arith: int(int32(arith.Reset)), IPID: regs.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
-		Counters: len(model.Counters)})
+		Counters: len(model.Counters), Timeout: d.PipeTimeoutUS})
 
 	// in: beats to all who need them, as long as all have room
 	c.ConnectStream(in, parse.Stream("s_axis"))
@@ -228,14 +225,9 @@ func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
 	// control
 	c.Link(c, csrs, "s_axil_")
 	c.Link(csrs, c, "s_axil_")
-	c.Connect(csrs.Pin("cfg_gap_nak"), decide.Pin("cfg_gap_nak"))
 	c.Connect(csrs.Pin("cfg_foreign_bypass"), lookup.Pin("cfg_foreign_bypass"))
 	c.Connect(csrs.Pin("cfg_bypass_port"), lookup.Pin("cfg_bypass_port"))
 	c.Connect(csrs.Pin("cfg_ip_id"), translate.Pin("cfg_ip_id"))
-	for _, name := range []string{"cfg_rnr_timer", "cfg_rnr", "cfg_cnp", "cfg_timeout"} {
-		c.Open(csrs.Pin(name), "no pipes")
-	}
-	c.Tie(csrs.Pin("grp_failed"), 0)
 	for _, name := range []string{"tbl_index", "tbl_word", "tbl_data"} {
 		c.Connect(csrs.Pin(name), lookup.Pin(name), slots.Pin(name), translate.Pin(name))
 	}
@@ -249,5 +241,22 @@ func modeII(p params.Params, model regs.Model) (*graph.Module, error) {
 	c.Link(replicate, csrs, "count_")
 	c.Link(aggregate, csrs, "count_")
 	c.Link(csrs, aggregate, "inject_")
+	wire(slots, csrs)
 	return c.Build()
+}
+
+// addModeII adds the block that decides in Mode II. wire gives it what only Mode II has, once the other blocks are there.
+func addModeII(c *graph.Composite, p params.Params, counters int) (decide *graph.Instance, wire func(slots, csrs *graph.Instance)) {
+	d := p.Derived()
+	decide = c.Add("u_check", checkduplicate.CheckDuplicate{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes,
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Planes: d.Planes, Tree: leaf.Bit(p.Accumulate == params.Reproducible),
+		Halves: leaf.Bit(d.HasWide), Groups: p.Groups, PktW: d.PacketAddrBits, ICRC: leaf.Bit(p.ICRCCheck), InBand: leaf.Bit(p.InBand),
+		Counters: counters})
+	return decide, func(_, csrs *graph.Instance) {
+		c.Connect(csrs.Pin("cfg_gap_nak"), decide.Pin("cfg_gap_nak"))
+		for _, name := range []string{"cfg_rnr_timer", "cfg_rnr", "cfg_cnp", "cfg_timeout"} {
+			c.Open(csrs.Pin(name), "no pipes")
+		}
+		c.Tie(csrs.Pin("grp_failed"), 0)
+	}
 }

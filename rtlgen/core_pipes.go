@@ -3,197 +3,72 @@
 package rtlgen
 
 import (
-	"slices"
-
-	"incforge/hdl/aggregatedata"
-	"incforge/hdl/assemble"
 	"incforge/hdl/checkpipe"
-	"incforge/hdl/csr"
-	"incforge/hdl/forward"
-	"incforge/hdl/icrc"
 	"incforge/hdl/leaf"
-	"incforge/hdl/lookuptable"
-	"incforge/hdl/packetbuffer"
-	"incforge/hdl/parser"
-	"incforge/hdl/receiveack"
-	"incforge/hdl/recyclebuffer"
-	"incforge/hdl/replicatedata"
 	"incforge/hdl/retransmission"
 	"incforge/hdl/sendack"
-	"incforge/hdl/translateheader"
 	"incforge/rtlgen/graph"
 	"incforge/rtlgen/params"
 	"incforge/rtlgen/regs"
 )
 
-// modeIII is the core of a Mode III engine: that of Mode II, but for who decides, and with two blocks more, who answers and who sends
-// again (docs/pipes.md).
-func modeIII(p params.Params, model regs.Model) (*graph.Module, error) {
+// addModeIII adds the block that decides in Mode III, in CheckDuplicate's place, who answers and who sends again (docs/pipes.md). wire
+// gives them what only Mode III has, once the other blocks are there.
+func addModeIII(c *graph.Composite, p params.Params, counters int) (decide *graph.Instance, wire func(slots, csrs *graph.Instance)) {
 	d := p.Derived()
-	version, _ := model.Register("VERSION")
-	c := graph.NewComposite(p.Name+"_core", "Mode III engine: one AXI4-Stream in, one out, tuser = {port, err}")
-	ports(c, model.AddrBits)
-	beat := graph.Shape{Data: d.BusBits, Keep: d.KeepBits, Last: true, User: d.TUserBits}
-	in := c.InputStream("s_axis", beat, graph.Doc("frames in"))
-	out := c.OutputStream("m_axis", beat, graph.Doc("frames out"))
-
-	check, tree, inBand := leaf.Bit(p.ICRCCheck), leaf.Bit(p.Accumulate == params.Reproducible), leaf.Bit(p.InBand)
-	arith, _ := model.Register("PARAM_ARITH")
-	// a 32-bit pattern as the signed integer that Verilog's plain parameters are
-	init := int(int32(icrc.Init()))
-
-	parse := c.Add("u_parser", parser.Parser{Bytes: p.BusBytes, PortW: d.PortBits, MTUBytes: p.MTUBytes, LenW: d.PayloadLenBits,
-		WordsW: d.WordCountBits, EOFDelay: icrc.CheckDelay(p.BusBytes)})
-	icrcCheck := c.Add("u_icrc_check", icrc.Check{Bytes: p.BusBytes, Init: init})
-	rxStep := c.Add("u_crc_rx", icrc.Step{Bytes: p.BusBytes})
-	rxResidue := c.Add("u_residue", icrc.Residue{Bytes: p.BusBytes})
-	lookup := c.Add("u_lookup", lookuptable.LookupTable{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits, InBand: inBand})
-	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
-		EOFDelay: icrc.CheckDelay(p.BusBytes)})
-	decide := c.Add("u_check", checkpipe.CheckPipe{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Planes: d.Planes, Tree: tree, Halves: leaf.Bit(d.HasWide),
-		Groups: p.Groups, PktW: d.PacketAddrBits, ICRC: check, InBand: inBand, PipeWord: regs.PipeWord, Counters: len(model.Counters)})
+	decide = c.Add("u_check", checkpipe.CheckPipe{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes,
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Planes: d.Planes, Tree: leaf.Bit(p.Accumulate == params.Reproducible),
+		Halves: leaf.Bit(d.HasWide), Groups: p.Groups, PktW: d.PacketAddrBits, ICRC: leaf.Bit(p.ICRCCheck), InBand: leaf.Bit(p.InBand),
+		PipeWord: regs.PipeWord, Counters: counters})
 	answer := c.Add("u_answer", sendack.SendAck{EIW: d.EIBits})
 	repeat := c.Add("u_repeat", retransmission.Retransmission{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, ClockMHz: p.ClockMHz})
-	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages})
-	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
-		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: 1})
-	aggregate := c.Add("u_aggregate", aggregatedata.AggregateData{Bytes: p.BusBytes, Row: d.RowBytes, Double: d.LaneBanks - 1,
-		Slots: d.Slots, SlotW: d.SlotBits, Planes: d.Planes, MTUWords: d.MTUWords, WordsW: d.WordCountBits, PktW: d.PacketAddrBits,
-		Tree: tree, Stages: d.AdderStages, ECC: leaf.Bit(p.ECC), Banks: p.PayloadBanks,
-		F32: slices.Contains(p.DTypes, params.FP32), F16: slices.Contains(p.DTypes, params.FP16), B16: slices.Contains(p.DTypes, params.BF16),
-		Sum: slices.Contains(p.Ops, params.SUM), Min: slices.Contains(p.Ops, params.MIN), Max: slices.Contains(p.Ops, params.MAX)})
-	replicate := c.Add("u_replicate", replicatedata.ReplicateData{Bytes: p.BusBytes, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, AddrW: d.ReplayAddrBits, DepthW: d.HeaderAddrBits, InBand: inBand})
-	translate := c.Add("u_translate", translateheader.TranslateHeader{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
-		EIW: d.EIBits, InBand: inBand})
-	join := c.Add("u_assemble", assemble.Assemble{Bytes: p.BusBytes, PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits})
-	icrcInsert := c.Add("u_icrc_insert", icrc.Insert{Bytes: p.BusBytes, PortW: d.PortBits, Init: init})
-	txStep := c.Add("u_crc_tx", icrc.Step{Bytes: p.BusBytes})
-	txTail := c.Add("u_tail", icrc.Tail{Bytes: p.BusBytes})
-	send := c.Add("u_forward", forward.Forward{Bytes: p.BusBytes, PortW: d.PortBits, BeatsW: d.ForwardAddrBits, DepthW: d.HeaderAddrBits})
-	gate := c.Add("u_gate", parser.Gate{Width: 4})
-	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: regs.Magic, Version: int(version.Reset), Mode: p.Mode, Bytes: p.BusBytes,
-		Lanes: p.Lanes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes, Slots: d.Slots,
-		Window: p.WindowPackets, Arith: int(int32(arith.Reset)), IPID: regs.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
-		Counters: len(model.Counters), Timeout: d.PipeTimeoutUS})
+	return decide, func(slots, csrs *graph.Instance) {
+		c.Link(decide, answer, "rcv_")
+		c.Link(answer, decide, "ans_")
+		c.Connect(answer.Pin("rcv_behind"), decide.Pin("rcv_behind"))
+		c.Connect(answer.Pin("rcv_ahead"), decide.Pin("rcv_ahead"))
+		c.Open(answer.Pin("rcv_epsn"), "for tests")
+		c.Link(decide, repeat, "rt_")
+		c.Link(repeat, decide, "rt_")
+		c.Link(decide, repeat, "cm_")
+		c.Link(decide, repeat, "act_")
+		c.Link(repeat, decide, "act_")
+		c.Connect(slots.Pin("grp_live"), repeat.Pin("grp_live"))
+		c.Connect(slots.Pin("init_valid"), repeat.Pin("init_valid"))
+		c.Connect(slots.Pin("init_ei"), repeat.Pin("init_ei"), answer.Pin("init_ei"))
+		c.Connect(slots.Pin("init_psn"), answer.Pin("init_psn"))
+		c.Connect(decide.Pin("init_take"), repeat.Pin("init_we"), answer.Pin("init_we"))
+		c.Connect(repeat.Pin("init_clean"), decide.Pin("init_clean"))
 
-	// in: beats to all who need them, as long as all have room
-	c.ConnectStream(in, parse.Stream("s_axis"))
-	c.Connect(graph.Concat(csrs.Pin("ready"), send.Pin("room"), packets.Pin("room"), lookup.Pin("room")), gate.Pin("each"))
-	c.Connect(gate.Pin("all"), parse.Pin("room"))
-	c.Connect(send.Pin("room"), parse.Pin("room_raw"))
-	c.Connect(lookup.Pin("fwd_valid"), parse.Pin("fwd_valid"))
-	c.Connect(lookup.Pin("fwd_bypass"), parse.Pin("fwd_bypass"))
-	c.Link(parse, send, "raw_")
-	c.Link(parse, icrcCheck, "crc_")
-	c.Link(parse, packets, "pay_")
-	c.Link(parse, packets, "eof_")
-	c.Link(parse, lookup, "hdr_")
-	c.LinkAs(icrcCheck, "step_", rxStep, "")
-	c.Connect(rxStep.Pin("next"), icrcCheck.Pin("step_next"))
-	c.Connect(icrcCheck.Pin("residue_tail"), rxResidue.Pin("tail"))
-	c.Connect(rxResidue.Pin("residue"), icrcCheck.Pin("residue"))
-	c.Connect(icrcCheck.Pin("icrc_ok"), packets.Pin("eof_icrc_ok"))
+		c.Open(csrs.Pin("cfg_gap_nak"), "every gap is answered")
+		for _, name := range []string{"cfg_rnr_timer", "cfg_rnr", "cfg_cnp"} {
+			c.Connect(csrs.Pin(name), answer.Pin(name))
+		}
+		c.Connect(csrs.Pin("cfg_timeout"), repeat.Pin("cfg_timeout"))
+		c.Connect(repeat.Pin("grp_failed"), csrs.Pin("grp_failed"))
+		for _, name := range []string{"tbl_index", "tbl_word", "tbl_data", "tbl_grp_we"} {
+			c.Connect(csrs.Pin(name), decide.Pin(name))
+		}
 
-	// decide
-	c.Link(lookup, send, "fwd_")
-	c.Link(lookup, decide, "ent_")
-	c.Link(decide, lookup, "ent_")
-	c.Connect(lookup.Pin("ent_valid"), slots.Pin("ent_valid"))
-	c.Connect(decide.Pin("ent_pop"), slots.Pin("ent_pop"))
-	c.Link(packets, decide, "vrd_")
-	c.Link(decide, packets, "vrd_")
-	c.Link(decide, slots, "rd_")
-	c.Link(decide, slots, "wr_")
-	c.Link(slots, decide, "slot_")
-	c.Link(slots, decide, "init_")
-	c.Link(decide, slots, "init_")
-	c.Link(decide, acks, "ack_")
-	c.Link(acks, decide, "ack_")
-	c.LinkAs(slots, "acks_", acks, "init_")
-	c.Connect(slots.Pin("init_psn"), acks.Pin("init_psn"))
-	c.Connect(acks.Pin("init_take"), slots.Pin("acks_take"))
-	ranges(c, p, d, lookup, decide, slots, translate)
-	c.Connect(slots.Pin("grp_live"), decide.Pin("grp_live"), repeat.Pin("grp_live"), csrs.Pin("grp_live"))
-
-	// answer, and send again
-	c.Link(decide, answer, "rcv_")
-	c.Link(answer, decide, "ans_")
-	c.Connect(answer.Pin("rcv_behind"), decide.Pin("rcv_behind"))
-	c.Connect(answer.Pin("rcv_ahead"), decide.Pin("rcv_ahead"))
-	c.Open(answer.Pin("rcv_epsn"), "for tests")
-	c.Link(decide, repeat, "rt_")
-	c.Link(repeat, decide, "rt_")
-	c.Link(decide, repeat, "cm_")
-	c.Link(decide, repeat, "act_")
-	c.Link(repeat, decide, "act_")
-	c.Connect(slots.Pin("init_valid"), repeat.Pin("init_valid"))
-	c.Connect(slots.Pin("init_ei"), repeat.Pin("init_ei"), answer.Pin("init_ei"))
-	c.Connect(slots.Pin("init_psn"), answer.Pin("init_psn"))
-	c.Connect(decide.Pin("init_take"), repeat.Pin("init_we"), answer.Pin("init_we"))
-	c.Connect(repeat.Pin("init_clean"), decide.Pin("init_clean"))
-
-	// add
-	c.Link(decide, aggregate, "op_")
-	c.Link(aggregate, decide, "op_")
-	c.Connect(decide.Pin("pkt_start"), aggregate.Pin("pkt_start"))
-	c.Connect(packets.Pin("newest"), aggregate.Pin("newest"))
-	c.Connect(aggregate.Pin("oldest"), packets.Pin("oldest"))
-	c.Link(aggregate, packets, "rd_")
-	c.Link(packets, aggregate, "rd_")
-
-	// send
-	c.Link(decide, replicate, "tx_")
-	c.Link(replicate, decide, "tx_")
-	c.Link(aggregate, replicate, "emit_")
-	c.Link(replicate, aggregate, "emit_")
-	c.Link(replicate, translate, "req_")
-	c.Link(translate, replicate, "req_")
-	c.Link(translate, join, "hdr_")
-	c.Link(join, translate, "hdr_")
-	c.Link(replicate, join, "word_")
-	c.Link(join, replicate, "word_")
-	c.LinkAs(join, "m_", icrcInsert, "s_")
-	c.LinkAs(icrcInsert, "s_", join, "m_")
-	c.LinkAs(icrcInsert, "step_", txStep, "")
-	c.Connect(txStep.Pin("next"), icrcInsert.Pin("step_next"))
-	c.LinkAs(icrcInsert, "tail_", txTail, "")
-	c.Connect(txTail.Pin("crc"), icrcInsert.Pin("tail_crc"))
-	c.LinkAs(icrcInsert, "m_", send, "eng_")
-	c.LinkAs(send, "eng_", icrcInsert, "m_")
-	c.ConnectStream(send.Stream("m_axis"), out)
-
-	// control
-	c.Link(c, csrs, "s_axil_")
-	c.Link(csrs, c, "s_axil_")
-	c.Open(csrs.Pin("cfg_gap_nak"), "every gap is answered")
-	for _, name := range []string{"cfg_rnr_timer", "cfg_rnr", "cfg_cnp"} {
-		c.Connect(csrs.Pin(name), answer.Pin(name))
+		for _, o := range monitor(d) {
+			c.Output(o.name, o.bits, graph.Doc(o.doc))
+		}
+		c.Link(decide, c, "mon_")
 	}
-	c.Connect(csrs.Pin("cfg_timeout"), repeat.Pin("cfg_timeout"))
-	c.Connect(repeat.Pin("grp_failed"), csrs.Pin("grp_failed"))
-	c.Connect(csrs.Pin("cfg_foreign_bypass"), lookup.Pin("cfg_foreign_bypass"))
-	c.Connect(csrs.Pin("cfg_bypass_port"), lookup.Pin("cfg_bypass_port"))
-	c.Connect(csrs.Pin("cfg_ip_id"), translate.Pin("cfg_ip_id"))
-	for _, name := range []string{"tbl_index", "tbl_word", "tbl_data"} {
-		c.Connect(csrs.Pin(name), lookup.Pin(name), slots.Pin(name), translate.Pin(name), decide.Pin(name))
-	}
-	c.Connect(csrs.Pin("tbl_ep_we"), lookup.Pin("tbl_ep_we"), translate.Pin("tbl_ep_we"))
-	c.Connect(csrs.Pin("tbl_grp_we"), lookup.Pin("tbl_grp_we"), slots.Pin("tbl_grp_we"), decide.Pin("tbl_grp_we"))
-	c.Connect(csrs.Pin("grp_enable"), slots.Pin("grp_enable"))
-	c.Connect(csrs.Pin("grp_start"), slots.Pin("grp_start"))
-	c.Connect(slots.Pin("grp_busy"), csrs.Pin("grp_busy"))
-	c.Connect(slots.Pin("grp_refused"), csrs.Pin("grp_refused"))
-	c.Connect(decide.Pin("count"), csrs.Pin("count"))
-	c.Link(replicate, csrs, "count_")
-	c.Link(aggregate, csrs, "count_")
-	c.Link(csrs, aggregate, "inject_")
+}
 
-	c.Output("mon_act_valid", 1, graph.Doc("a frame is decided or an action taken"))
-	c.Output("mon_act_kind", 3, graph.Doc("0 frame, 1 send, 2 send one, 3 time-out, 4 resume"))
-	c.Output("mon_act_ei", d.EIBits, graph.Doc("the endpoint, or group and pipe of a send"))
-	c.Link(decide, c, "mon_")
-	return c.Build()
+// signal is an output of both tops.
+type signal struct {
+	name string
+	bits int
+	doc  string
+}
+
+// monitor are the outputs that show the order in which a Mode III engine takes frames and acts (docs/pipes.md 7).
+func monitor(d params.Derived) []signal {
+	return []signal{
+		{"mon_act_valid", 1, "a frame is decided or an action taken"},
+		{"mon_act_kind", 3, "0 frame, 1 send, 2 send one, 3 time-out, 4 resume"},
+		{"mon_act_ei", d.EIBits, "the endpoint, or group and pipe of a send"},
+	}
 }

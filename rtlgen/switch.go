@@ -53,11 +53,8 @@ func withPorts(p params.Params, model regs.Model, core *graph.Module) (*graph.Mo
 	c.Output("mon_port", d.PortBits, graph.Doc("the port that it came from"))
 	c.Link(arbiter, c, "mon_")
 	if p.Mode == 3 {
-		c.Output("mon_act_valid", 1, graph.Doc("a frame is decided or an action taken"))
-		c.Output("mon_act_kind", 3, graph.Doc("0 frame, 1 send, 2 send one, 3 time-out, 4 resume"))
-		c.Output("mon_act_ei", d.EIBits, graph.Doc("the endpoint, or group and pipe of a send"))
-		for _, name := range []string{"mon_act_valid", "mon_act_kind", "mon_act_ei"} {
-			c.Connect(engine.Pin(name), c.Pin(name))
+		for _, o := range monitor(d) {
+			c.Connect(engine.Pin(o.name), c.Output(o.name, o.bits, graph.Doc(o.doc)))
 		}
 	}
 	c.Link(c, engine, "s_axil_")
