@@ -12,6 +12,7 @@ import (
 	"incforge/hdl/checkduplicate"
 	"incforge/hdl/control"
 	"incforge/hdl/csr"
+	"incforge/hdl/decider"
 	"incforge/hdl/forward"
 	"incforge/hdl/icrc"
 	"incforge/hdl/leaf"
@@ -245,13 +246,17 @@ func composeCore(p params.Params, model regs.Model) (*graph.Module, error) {
 	return c.Build()
 }
 
+// decides are the parameters that what decides has in both modes.
+func decides(p params.Params, counters int) decider.Decider {
+	d := p.Derived()
+	return decider.Decider{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
+		SlotW: d.SlotBits, Planes: d.Planes, Tree: leaf.Bit(p.Accumulate == params.Reproducible), Halves: leaf.Bit(d.HasWide), Groups: p.Groups,
+		PktW: d.PacketAddrBits, ICRC: leaf.Bit(p.ICRCCheck), InBand: leaf.Bit(p.InBand), Counters: counters}
+}
+
 // addModeII adds the block that decides in Mode II. wire gives it what only Mode II has, once the other blocks are there.
 func addModeII(c *graph.Composite, p params.Params, counters int) (decide *graph.Instance, wire func(slots, csrs *graph.Instance)) {
-	d := p.Derived()
-	decide = c.Add("u_check", checkduplicate.CheckDuplicate{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Planes: d.Planes, Tree: leaf.Bit(p.Accumulate == params.Reproducible),
-		Halves: leaf.Bit(d.HasWide), Groups: p.Groups, PktW: d.PacketAddrBits, ICRC: leaf.Bit(p.ICRCCheck), InBand: leaf.Bit(p.InBand),
-		Counters: counters})
+	decide = c.Add("u_check", checkduplicate.CheckDuplicate(decides(p, counters)))
 	return decide, func(_, csrs *graph.Instance) {
 		c.Connect(csrs.Pin("cfg_gap_nak"), decide.Pin("cfg_gap_nak"))
 		for _, name := range []string{"cfg_rnr_timer", "cfg_rnr", "cfg_cnp", "cfg_timeout"} {

@@ -4,7 +4,6 @@ package rtlgen
 
 import (
 	"incforge/hdl/checkpipe"
-	"incforge/hdl/leaf"
 	"incforge/hdl/retransmission"
 	"incforge/hdl/sendack"
 	"incforge/rtlgen/graph"
@@ -16,10 +15,7 @@ import (
 // gives them what only Mode III has, once the other blocks are there.
 func addModeIII(c *graph.Composite, p params.Params, counters int) (decide *graph.Instance, wire func(slots, csrs *graph.Instance)) {
 	d := p.Derived()
-	decide = c.Add("u_check", checkpipe.CheckPipe{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, SlotW: d.SlotBits, Planes: d.Planes, Tree: leaf.Bit(p.Accumulate == params.Reproducible),
-		Halves: leaf.Bit(d.HasWide), Groups: p.Groups, PktW: d.PacketAddrBits, ICRC: leaf.Bit(p.ICRCCheck), InBand: leaf.Bit(p.InBand),
-		PipeWord: regs.PipeWord, Counters: counters})
+	decide = c.Add("u_check", checkpipe.CheckPipe{Decider: decides(p, counters), PipeWord: regs.PipeWord})
 	answer := c.Add("u_answer", sendack.SendAck{EIW: d.EIBits})
 	repeat := c.Add("u_repeat", retransmission.Retransmission{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, ClockMHz: p.ClockMHz})
 	return decide, func(slots, csrs *graph.Instance) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/hdl/checkpipe"
+	"incforge/hdl/decider"
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/receiveack"
 	"incforge/hdl/retransmission"
@@ -94,8 +95,8 @@ func tree() checkpipe.CheckPipe {
 }
 
 func lonely() checkpipe.CheckPipe {
-	return checkpipe.CheckPipe{LenW: 8, WordsW: 3, Bytes: 32, EPW: 2, EIW: 2, MaskW: 3, SlotW: 4, Planes: 1, Groups: 1, PktW: 5, ICRC: 1, PipeWord: 1,
-		Counters: 52}
+	return at(decider.Decider{LenW: 8, WordsW: 3, Bytes: 32, EPW: 2, EIW: 2, MaskW: 3, SlotW: 4, Planes: 1, Groups: 1, PktW: 5, ICRC: 1,
+		Counters: 52})
 }
 
 var counterNames = map[int]string{0: "RX_FRAMES", 1: "BYPASS", 2: "UP_DATA", 3: "AGG", 4: "BUFFERED", 5: "WIPE", 6: "TX_RESULT", 9: "DOWN_DATA",

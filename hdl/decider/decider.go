@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package decider
+
+import (
+	"fmt"
+
+	"incforge/hdl/leaf"
+	"incforge/rtlgen/graph"
+)
+
+// Decider are the parameters of either block.
+type Decider struct {
+	// LenW: bits of a payload length.
+	LenW int
+	// WordsW: bits of a payload's number of words.
+	WordsW int
+	// Bytes: bytes of a word, a power of two.
+	Bytes int
+	// EPW: bits of an endpoint's index in its group, at least 1.
+	EPW int
+	// EIW: bits of an endpoint's index in the table.
+	EIW int
+	// MaskW: bits of an endpoint mask; at most 2**EPW.
+	MaskW int
+	// SlotW: bits of a slot's number, as many as the block allows.
+	SlotW int
+	// Planes: payloads a slot unit holds: 1, or the pairs of endpoints.
+	Planes int
+	// Tree: 1 if contributions are kept by pairs and reduced when the slot is complete, else 0.
+	Tree int
+	// Halves: 1 if there are element types of 16 bits, else 0.
+	Halves int
+	// Groups: number of groups; at most 2**(EIW-EPW).
+	Groups int
+	// PktW: bits of a word's address in the packet buffer.
+	PktW int
+	// ICRC: 1 if a wrong ICRC drops the frame, else 0.
+	ICRC int
+	// InBand: 1 if there are in-band groups, else 0.
+	InBand int
+	// Counters: number of counters.
+	Counters int
+}
+
+// GroupBits are the bits of a group's number, at least 1.
+func (p Decider) GroupBits() int { return max(p.EIW-p.EPW, 1) }
+
+// pairBits are the bits of a pair's number.
+func (p Decider) pairBits() int { return leaf.IndexBits(p.Planes) }
+
+// Rules are the rules for the parameters of a block that has so many counters and at the most so many bits of a slot's number.
+func (p Decider) Rules(module string, counters, slotBits int) *leaf.Rules {
+	rules := leaf.NewRules(module)
+	rules.Refuse(p.Counters != counters, fmt.Sprintf("COUNTERS must be %d", counters))
+	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
+	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
+	rules.Refuse(p.Tree < 0 || p.Tree > 1 || p.Halves < 0 || p.Halves > 1 || p.InBand < 0 || p.InBand > 1, "TREE, HALVES and IN_BAND must be 0 or 1")
+	rules.Refuse(p.Planes < 1 || p.Tree == 0 && p.Planes != 1 || p.Tree == 1 && (2*p.Planes+1 < p.MaskW || p.Planes > 1 && 2*p.Planes > p.MaskW+1),
+		"PLANES must be 1 in place, pairs for all endpoints but the last in a tree, PAIR_W hold them")
+	rules.Refuse(p.SlotW < 1 || p.SlotW > slotBits, fmt.Sprintf("SLOT_W must be 1 to %d", slotBits))
+	rules.Refuse(1<<leaf.Clog2(p.Bytes) != p.Bytes || p.LenW < leaf.Clog2(p.Bytes), "BYTES must be a power of two of at most LEN_W bits")
+	return rules
+}
+
+// Params are the parameters of the Verilog, but for COUNTERS, the last.
+func (p Decider) Params() []graph.Param {
+	return []graph.Param{
+		{Name: "LEN_W", Value: p.LenW},
+		{Name: "WORDS_W", Value: p.WordsW},
+		{Name: "BYTES", Value: p.Bytes},
+		{Name: "EP_W", Value: p.EPW},
+		{Name: "EI_W", Value: p.EIW},
+		{Name: "MASK_W", Value: p.MaskW},
+		{Name: "SLOT_W", Value: p.SlotW},
+		{Name: "PLANES", Value: p.Planes},
+		{Name: "PAIR_W", Value: p.pairBits()},
+		{Name: "TREE", Value: p.Tree},
+		{Name: "HALVES", Value: p.Halves},
+		{Name: "GROUPS", Value: p.Groups},
+		{Name: "PKT_W", Value: p.PktW},
+		{Name: "ICRC", Value: p.ICRC},
+		{Name: "IN_BAND", Value: p.InBand},
+	}
+}
+
+// FramePorts are the pins to those that say what a frame is, and to the state that it meets.
+func (p Decider) FramePorts() []graph.Port {
+	return []graph.Port{
+		leaf.In("ent_valid", 1),
+		leaf.Out("ent_pop", 1),
+		leaf.In("ent_bypass", 1),
+		leaf.In("ent_foreign", 1),
+		leaf.In("ent_ei", p.EIW),
+		leaf.In("ent_host", 1),
+		leaf.In("ent_up", 1),
+		leaf.In("ent_down", 1),
+		leaf.In("ent_ackable", 1),
+		leaf.In("ent_sum_ok", 1),
+		leaf.In("ent_len_ok", 1),
+		leaf.In("ent_tver_ok", 1),
+		leaf.In("ent_too_long", 1),
+		leaf.In("ent_whole", 1),
+		leaf.In("ent_empty", 1),
+		leaf.In("ent_opcode", 8),
+		leaf.In("ent_se", 1),
+		leaf.In("ent_pad", 2),
+		leaf.In("ent_ce", 1),
+		leaf.In("ent_psn", 24),
+		leaf.In("ent_ext", 32),
+		leaf.In("ent_plen", p.LenW),
+		leaf.In("ent_words", p.WordsW),
+		leaf.In("ent_base", p.SlotW),
+		leaf.In("ent_log2_n", 5),
+		leaf.In("ent_in_mask", p.MaskW),
+		leaf.In("ent_out_mask", p.MaskW),
+		leaf.In("ent_ack_mask", p.MaskW),
+		leaf.In("ent_parent_mask", p.MaskW),
+		leaf.In("ent_collective", 3),
+		leaf.In("ent_function", 2),
+		leaf.In("ent_dtype", 2),
+		leaf.In("ent_big_endian", 1),
+		leaf.In("ent_in_band", 1),
+		leaf.Out("ctl_rd", 1),
+		leaf.Out("ctl_open", 1),
+		leaf.In("ctl_busy", 1),
+		leaf.In("map_current", 1),
+		leaf.In("map_previous", 1),
+		leaf.In("map_opens", 1),
+		leaf.In("map_opens_up", 1),
+		leaf.In("map_bad_control", 1),
+		leaf.In("map_wrong_role", 1),
+		leaf.In("map_contradicts", 1),
+		leaf.In("map_base", 24),
+		leaf.In("map_psn", 24),
+		leaf.In("map_rng", 2),
+		leaf.In("map_begin", 24),
+		leaf.In("map_end", 24),
+		leaf.In("map_up", 1),
+		leaf.In("map_down", 1),
+		leaf.In("map_ackable_any", 1),
+		leaf.In("map_needs_host", 1),
+		leaf.In("map_collective", 3),
+		leaf.In("map_function", 2),
+		leaf.In("map_dtype", 2),
+		leaf.In("map_in_mask", p.MaskW),
+		leaf.In("map_out_mask", p.MaskW),
+		leaf.In("map_ack_mask", p.MaskW),
+		leaf.In("map_parent_mask", p.MaskW),
+		leaf.Out("ack_rd", 1),
+		leaf.Out("ack_group", p.GroupBits()),
+		leaf.Out("ack_self", p.MaskW),
+		leaf.Out("ack_mask", p.MaskW),
+		leaf.Out("ack_pick", p.MaskW),
+		leaf.In("ack_ready", 1),
+		leaf.In("ack_picked", 24),
+		leaf.In("ack_picked_msn", 24),
+		leaf.In("ack_rest", 24),
+		leaf.In("ack_rest_msn", 24),
+		leaf.In("ack_rest_any", 1),
+		leaf.In("ack_rest_ep", p.EPW),
+		leaf.In("ack_own", 24),
+		leaf.In("ack_own_msn", 24),
+		leaf.Out("ack_we", 1),
+		leaf.Out("ack_lift", 1),
+		leaf.Out("ack_psn", 24),
+		leaf.Out("ack_msn", 24),
+		leaf.In("vrd_valid", 1),
+		leaf.Out("vrd_pop", 1),
+		leaf.In("vrd_err", 1),
+		leaf.In("vrd_len_ok", 1),
+		leaf.In("vrd_icrc_ok", 1),
+		leaf.In("vrd_end", p.PktW),
+		leaf.Out("rd_en", 1),
+		leaf.Out("rd_slot", p.SlotW),
+		leaf.In("slot_tag", 24),
+		leaf.In("slot_mask", p.MaskW),
+		leaf.In("slot_complete", 1),
+		leaf.In("slot_opcode", 8),
+		leaf.In("slot_plen", p.LenW),
+		leaf.In("slot_pad", 2),
+		leaf.In("slot_se", 1),
+		leaf.In("slot_ext", 32),
+		leaf.In("slot_ce", 1),
+		leaf.Out("wr_en", 1),
+		leaf.Out("wr_slot", p.SlotW),
+		leaf.Out("wr_tag", 24),
+		leaf.Out("wr_mask", p.MaskW),
+		leaf.Out("wr_complete", 1),
+		leaf.Out("wr_opcode", 8),
+		leaf.Out("wr_plen", p.LenW),
+		leaf.Out("wr_pad", 2),
+		leaf.Out("wr_se", 1),
+		leaf.Out("wr_ext", 32),
+		leaf.Out("wr_ce", 1),
+	}
+}
+
+// WorkPorts are the pins to those that do what was decided.
+func (p Decider) WorkPorts() []graph.Port {
+	return []graph.Port{
+		leaf.In("op_ready", 1),
+		leaf.Out("op_valid", 1),
+		leaf.Out("op_spec", 1),
+		leaf.Out("op_commit", 1),
+		leaf.Out("op_kill", 1),
+		leaf.Out("op_start", p.PktW),
+		leaf.Out("op_words", p.WordsW),
+		leaf.Out("op_slot", p.SlotW),
+		leaf.Out("op_pair", p.pairBits()),
+		leaf.Out("op_read", 1),
+		leaf.Out("op_take", 1),
+		leaf.Out("op_write", 1),
+		leaf.Out("op_emit", 1),
+		leaf.Out("op_reduce", 1),
+		leaf.Out("op_pairs", p.Planes),
+		leaf.Out("op_function", 2),
+		leaf.Out("op_dtype", 2),
+		leaf.Out("op_big_endian", 1),
+		leaf.Out("pkt_start", p.PktW),
+		leaf.In("tx_room", 1),
+		leaf.Out("tx_valid", 1),
+		leaf.Out("tx_kind", 2),
+		leaf.Out("tx_ei", p.EIW),
+		leaf.Out("tx_mask", p.MaskW),
+		leaf.Out("tx_opcode", 8),
+		leaf.Out("tx_se", 1),
+		leaf.Out("tx_pad", 2),
+		leaf.Out("tx_ce", 1),
+		leaf.Out("tx_psn", 24),
+		leaf.Out("tx_in_band", 1),
+		leaf.Out("tx_rng", 2),
+		leaf.Out("tx_dir", 1),
+		leaf.Out("tx_ext", 32),
+		leaf.Out("tx_plen", p.LenW),
+		leaf.Out("tx_words", p.WordsW),
+	}
+}
