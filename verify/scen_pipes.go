@@ -764,8 +764,18 @@ func scenPipeRNR(t *T) error {
 			return err
 		}
 	}
-	_, err = g.contributed(t.shuffled(m), start.Add(next), toAll(start.Add(next), m...)...) // in one frame each, together
-	return err
+	last := start.Add(next)
+	if _, err = g.contributed(t.shuffled(m), last, toAll(last, m...)...); err != nil { // in one frame each, together
+		return err
+	}
+	if err := g.quiet("RNR NAK of 655.36 ms", g.aeth(c, last, roce.RNRSyndrome)); err != nil {
+		return err
+	}
+	shortest := uint64(roce.RNRDuration(1).Microseconds()) * t.p.CyclesPerMicrosecond()
+	if outs, err := e.wait(e.Now() + 2*shortest + t.lateness()); err != nil || len(outs) > 0 {
+		return failf("code 0, the longest: %d frames left after the shortest wait (%v)", len(outs), err)
+	}
+	return nil
 }
 
 // scenPipeFailed: NAK 0x61, 0x62 and 0x63 end an endpoint: GROUP_FAILED shows it, nothing more is sent to it, the others get what there is until the
@@ -1102,8 +1112,41 @@ func scenPipeInBand(t *T) error {
 				}
 			}
 		}
+		if err := r.failed(); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// failed has one end its connection, and acknowledge what it has all the same, so that the range is over. The next one goes to the others
+// alone; a start of the group makes that one whole.
+func (r *rail) failed() error {
+	g, m := r.g, r.g.members()
+	c := m[g.t.rng.IntN(len(m))]
+	r.enter(r.draw(inc.CollectiveAllReduce, 0, 0))
+	p, err := r.pass(0)
+	if err != nil {
+		return err
+	}
+	if err := g.quiet("a NAK that ends the connection", g.aeth(c, p.out[c], 0x61)); err != nil {
+		return err
+	}
+	for _, e := range g.t.shuffled(r.hearers()) {
+		if err := g.quiet("ACK", g.ack(e, p.out[e])); err != nil {
+			return err
+		}
+	}
+	r.enter(r.draw(inc.CollectiveAllReduce, 0, 0))
+	r.parts.to = allBut(r.parts.to, c)
+	if _, err := r.pass(0); err != nil {
+		return err
+	}
+	if err := g.e.drv.ResetGroup(g.index); err != nil {
+		return err
+	}
+	r.restart()
+	return r.passRange(r.draw(inc.CollectiveAllReduce, 0, 2))
 }
 
 // wrong tries what must not be: between two ranges, and within a range that it has pass.

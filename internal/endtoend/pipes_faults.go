@@ -95,6 +95,8 @@ func PipeFaults() []Fault {
 		{"an RNR NAK has all sent again at once", rt,
 			"wire back  = cm_ack && rt_is_nak && !at_top_reg;\n    wire rests = cm_ack && rt_is_rnr && !at_top_reg;",
 			"wire back  = cm_ack && (rt_is_nak || rt_is_rnr) && !at_top_reg;\n    wire rests = 1'b0;", true, nil},
+		{"the longest RNR wait is the shortest", rt,
+			"(rt_code == 5'd0 ? 5'd16 :", "(rt_code == 5'd0 ? 5'd0 :", true, nil},
 		// timers (B12)
 		{"progress does not start the timer again (B12)", rt,
 			"(cm_resume && !nothing_reg) || (moves && !at_top_reg);", "(cm_resume && !nothing_reg);", true, nil},
@@ -120,6 +122,9 @@ func PipeFaults() []Fault {
 			"wire opens       = opener && drained_reg;", "wire opens       = opener;", true, nil},
 		{"who did not send or hear in a range holds up the next", check,
 			"assign ack_lift = opening;", "assign ack_lift = 1'b0;", true, nil},
+		{"a range makes endpoints whole that have failed", rt,
+			"own_failed_next : failed[e];\n            assign lag_next[e]    = mine ? own_lag_next : cm_open ? failed[e] : lag[e];",
+			"own_failed_next : !cm_open && failed[e];\n            assign lag_next[e]    = mine ? own_lag_next : !cm_open && lag[e];", true, nil},
 		// turns
 		{"actions go before frames", check,
 			"!(ent_valid && vrd_valid && turn_reg);", "1'b1;", true, nil},
