@@ -16,7 +16,7 @@ INCFORGE := $(BUILD)/incforge
 TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tshark:tshark g++:g++ make:make \
          /usr/include/zlib.h:zlib1g-dev /usr/lib/python3/dist-packages/scapy/contrib/roce.py:python3-scapy
 
-.PHONY: help tools build demo test faults chaos modelcheck long chip28 check fmt-check vet staticcheck lint twice bench clean
+.PHONY: help tools build demo test faults configs chaos modelcheck long chip28 check fmt-check vet staticcheck lint twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -50,6 +50,9 @@ test: ## Run all tests
 faults: tools ## Plant every fault we know of in the Verilog; each must be caught (make test plants the classic ones)
 	$(GO) test -timeout 60m ./internal/endtoend -run TestFaultsAreCaught -every-fault
 
+configs: tools ## All scenarios on every preset and on shapes drawn, those too that make test leaves out (chip28: make chip28)
+	$(GO) test -timeout 120m ./internal/endtoend -run 'Pass' -every-config
+
 chaos: tools build ## In either mode ten thousand drawn cases on the reference, two hundred on the Verilog: build/chaos*.json
 	$(INCFORGE) chaos --dut reference --seeds 1:10000 --json $(BUILD)/chaos-reference.json
 	$(INCFORGE) chaos --dut rtl --seeds 1:200 --json $(BUILD)/chaos-rtl.json
@@ -59,8 +62,8 @@ chaos: tools build ## In either mode ten thousand drawn cases on the reference, 
 modelcheck: build ## The paper's six models, explored on the reference engine: build/modelcheck.json
 	$(INCFORGE) modelcheck --json $(BUILD)/modelcheck.json
 
-long: tools ## Ten to the eighth random pairs through the adder of every depth
-	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/lanes -run Long -v
+long: tools ## Ten to the eighth random pairs through the adder of every depth, and the proof of the widest SECDED code
+	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/lanes ./hdl/ram -run 'Long|Proofs/128' -v
 
 chip28: tools build ## All scenarios on the widest preset; the model alone takes a compiler minutes
 	$(INCFORGE) verify chip28 --json $(BUILD)/chip28/results.json

@@ -19,7 +19,7 @@ func param(name string, v int) []graph.Param { return []graph.Param{{Name: name,
 func TestDescriptions(t *testing.T) {
 	t.Parallel()
 	init := int(int32(icrc.Init()))
-	widths := []int{8, 16, 64, 128, 2048}
+	widths := []int{8, 16, 64, 128, 512}
 	t.Run("check", func(t *testing.T) {
 		t.Parallel()
 		var legal []graph.Describer

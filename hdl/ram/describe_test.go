@@ -20,7 +20,7 @@ func TestDescription(t *testing.T) {
 	var two, one []graph.Describer
 	for _, p := range []ram.RAM{
 		{Words: 2, Bits: 1, AddrW: 1}, {Words: 3, Bits: 2, AddrW: 2}, {Words: 7, Bits: 3, AddrW: 3},
-		{Words: 8, Bits: 64, AddrW: 3}, {Words: 9, Bits: 65, AddrW: 4}, {Words: 1024, Bits: 8192, AddrW: 10},
+		{Words: 8, Bits: 64, AddrW: 3}, {Words: 9, Bits: 65, AddrW: 4}, {Words: 1024, Bits: 1024, AddrW: 10},
 		{Words: 65, Bits: 3, AddrW: 7, Style: 1}, {Words: 64, Bits: 3, AddrW: 6, Style: 2},
 	} {
 		two = append(two, p)
@@ -72,7 +72,7 @@ func TestPayloadDescription(t *testing.T) {
 	var legal []graph.Describer
 	for _, p := range []ram.Payload{
 		{Rows: 2, Bits: 32, AddrW: 1, Banks: 1}, {Rows: 3, Bits: 32, AddrW: 2, Banks: 1, ECC: 1}, {Rows: 16, Bits: 64, AddrW: 4, Banks: 1, ECC: 1},
-		{Rows: 9, Bits: 128, AddrW: 4, Banks: 1, ECC: 1}, {Rows: 1024, Bits: 16384, AddrW: 10, Banks: 1, ECC: 1}, {Rows: 7, Bits: 96, AddrW: 3, Banks: 1, Style: 2},
+		{Rows: 9, Bits: 128, AddrW: 4, Banks: 1, ECC: 1}, {Rows: 1024, Bits: 2048, AddrW: 10, Banks: 1, ECC: 1}, {Rows: 7, Bits: 96, AddrW: 3, Banks: 1, Style: 2},
 		{Rows: 4, Bits: 32, AddrW: 2, Banks: 2}, {Rows: 5, Bits: 64, AddrW: 3, Banks: 2, ECC: 1, Style: 1}, {Rows: 8, Bits: 160, AddrW: 3, Banks: 4},
 		{Rows: 31, Bits: 256, AddrW: 5, Banks: 8, ECC: 1}, {Rows: 32, Bits: 32, AddrW: 5, Banks: 16}, {Rows: 4095, Bits: 1024, AddrW: 12, Banks: 16, ECC: 1},
 	} {

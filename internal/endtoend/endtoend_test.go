@@ -4,6 +4,7 @@ package endtoend_test
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -20,6 +21,8 @@ import (
 	"incforge/synth"
 	"incforge/verify"
 )
+
+var everyConfig = flag.Bool("every-config", false, "run the configurations that take long, or are much like others, too")
 
 // named is a preset.
 func named(t *testing.T, preset string, sets ...string) params.Params {
@@ -60,22 +63,20 @@ func passes(t *testing.T, o verify.Options) {
 	assert.Positive(t, report.Passed())
 }
 
-// TestPresetsPass: all scenarios on the Verilog of every preset but agilex8m, whose shape fpga100g has too, and chip28, which takes
-// a compiler minutes (make chip28).
+// TestPresetsPass: all scenarios on the Verilog of every preset but chip28, which takes a compiler minutes (make chip28), and those whose
+// shape another has too.
 func TestPresetsPass(t *testing.T) {
 	t.Parallel()
-	for _, preset := range []string{"mini", "trio", "quint", "wide16", "lone", "minmax", "fpga100g", "mini3", "trio3"} {
+	presets := []string{"mini", "trio", "quint", "wide16", "lone", "minmax", "fpga100g", "mini3", "trio3"}
+	if *everyConfig {
+		presets = append(presets, "agilex8m", "fpga100g3")
+	}
+	for _, preset := range presets {
 		t.Run(preset, func(t *testing.T) {
 			t.Parallel()
 			passes(t, verify.Options{ManifestDir: generate(t, named(t, preset)), Config: preset, Seed: 11})
 		})
 	}
-}
-
-// TestWidePipesPass: Mode III's own scenarios on fpga100g3; the others pass on fpga100g, mini3 and trio3.
-func TestWidePipesPass(t *testing.T) {
-	t.Parallel()
-	passes(t, verify.Options{ManifestDir: generate(t, named(t, "fpga100g3")), Config: "fpga100g3", Seed: 11, Scenario: "pipe-*"})
 }
 
 // TestCorePasses: the same scenarios on the top without ports of its own.
@@ -88,13 +89,15 @@ func TestCorePasses(t *testing.T) {
 // of the same width as the lanes, on more beats than lanes, and with twice the lanes.
 func TestArithmeticPasses(t *testing.T) {
 	t.Parallel()
-	for name, sets := range map[string][]string{
-		"every":        endtoend.Every(),
+	configs := map[string][]string{
 		"reproducible": append(endtoend.Reproducible(), "ecc=true", "payload_banks=2"),
-		"protected":    endtoend.Protected(),
 		"few lanes":    append(endtoend.Every(), "bus_bytes=32", "lanes=2"),
 		"many lanes":   append(endtoend.Every(), "bus_bytes=16", "lanes=8", "payload_banks=4"),
-	} {
+	}
+	if *everyConfig {
+		configs["every"], configs["protected"] = endtoend.Every(), endtoend.Protected()
+	}
+	for name, sets := range configs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := named(t, "mini", sets...)
@@ -128,7 +131,11 @@ func shape(t *testing.T, rng *rand.Rand, preset string, i int) params.Params {
 func TestShapesPass(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
-	for i, preset := range []string{"mini", "mini", "mini", "mini", "mini3"} {
+	presets := []string{"mini", "mini", "mini3"}
+	if *everyConfig {
+		presets = append(presets, "mini", "mini", "mini", "mini3", "mini3", "mini3")
+	}
+	for i, preset := range presets {
 		p := shape(t, rng, preset, i)
 		t.Run(strings.ReplaceAll(strings.TrimSpace(string(p.YAML())), "\n", " "), func(t *testing.T) {
 			t.Parallel()
