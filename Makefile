@@ -65,7 +65,7 @@ modelcheck: build ## The paper's six models, explored on the reference engine: b
 long: tools ## Ten to the eighth random pairs through the adder of every depth, and the proof of the widest SECDED code
 	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/lanes ./hdl/ram -run 'Long|Proofs/128' -v
 
-chip28: tools build ## All scenarios on the widest preset; the model alone takes a compiler minutes
+chip28: tools build ## All scenarios on the widest preset: hours of a processor, the compiler alone takes minutes
 	$(INCFORGE) verify chip28 --json $(BUILD)/chip28/results.json
 
 check: fmt-check vet staticcheck lint twice test ## Everything a change must pass
