@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // Lib is a compiled model: a factory of instances. Its methods may be called from
@@ -24,7 +23,6 @@ type Lib struct {
 	clock    string // resolved: "" means the model has none
 	reset    string
 	periodNS float64
-	mu       sync.Mutex // making an instance sets the run-time library's random seed
 }
 
 func load(path string) (*Lib, error) {
@@ -159,9 +157,7 @@ func (l *Lib) New(o Options) (*Model, error) {
 		return nil, fmt.Errorf("model %s: waves need a model built with Trace", l.top)
 	}
 	periodPS := uint64(math.Round(l.periodNS * 1000))
-	l.mu.Lock()
 	inst, err := l.lib.create(mixSeed(o.Seed), o.Random, l.index(l.clock), periodPS, o.SkipStill)
-	l.mu.Unlock()
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", l.top, err)
 	}

@@ -11,6 +11,7 @@ package sim
 #cgo nocallback incsim_cycles
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 #include "abi.h"
@@ -18,10 +19,15 @@ package sim
 static void* incsim_open(const char* path) { return dlopen(path, RTLD_NOW | RTLD_LOCAL); }
 static const incsim_table* incsim_find(void* lib) { return (const incsim_table*)dlsym(lib, "incsim_api"); }
 
+// One at a time: the run-time library begins its random numbers anew whenever a seed is set, in all threads that use the same file.
+static pthread_mutex_t incsim_making = PTHREAD_MUTEX_INITIALIZER;
 static void* incsim_create(const incsim_table* t, uint32_t seed, int32_t random, int32_t clock, uint64_t period_ps,
                            int32_t skip_still, char* why, uint32_t len) {
 	incsim_options o = {seed, random, clock, period_ps, skip_still};
-	return t->create(&o, why, len);
+	pthread_mutex_lock(&incsim_making);
+	void* m = t->create(&o, why, len);
+	pthread_mutex_unlock(&incsim_making);
+	return m;
 }
 static void incsim_destroy(const incsim_table* t, void* m) { t->destroy(m); }
 static void* incsim_port_memory(const incsim_table* t, void* m, uint32_t index) { return t->port(m, index); }
