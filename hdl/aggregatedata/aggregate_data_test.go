@@ -138,10 +138,14 @@ func newBench(t *testing.T, lib *sim.Lib, p aggregatedata.AggregateData, seed ui
 // someSlot draws a slot of any type and operation that there is.
 func (b *bench) someSlot(unit int) *slot {
 	dtypes, ops := []uint8{inc.DTypeINT32}, []uint8{}
-	for dtype, there := range map[uint8]bool{inc.DTypeFP32: b.p.F32, inc.DTypeFP16: b.p.F16, inc.DTypeBF16: b.p.B16} {
-		if there {
-			dtypes = append(dtypes, dtype)
-		}
+	if b.p.F32 {
+		dtypes = append(dtypes, inc.DTypeFP32)
+	}
+	if b.p.F16 {
+		dtypes = append(dtypes, inc.DTypeFP16)
+	}
+	if b.p.B16 {
+		dtypes = append(dtypes, inc.DTypeBF16)
 	}
 	for op, there := range []bool{b.p.Sum, b.p.Min, b.p.Max} {
 		if there {
@@ -285,7 +289,7 @@ func (b *bench) run(t *testing.T) {
 	}
 	b.room = func() bool { return true }
 	rows := 2 * b.p.Bytes / b.p.Row * b.p.MTUWords
-	for range 50 + rows*(2+3*b.p.Planes) {
+	for range 50 + 2*rows*(2+3*b.p.Planes) { // a work under way and one that waits for it
 		b.cycle()
 	}
 }
