@@ -32,7 +32,7 @@ type LossVariant struct {
 }
 
 // LossPoint is one place of a sweep: over the rate of one lossy link (rate) or the number of lossy links (links). Throughputs are of
-// payload, a rank, in Gbit/s; Bound is 0 where there is none.
+// payload, a rank, in Gbit/s; Bound and Expected, which counts time-outs too, are 0 where there is none.
 type LossPoint struct {
 	Sweep     string  `json:"sweep"`
 	Variant   string  `json:"variant"`
@@ -41,6 +41,7 @@ type LossPoint struct {
 	Gbps      float64 `json:"gbps"`
 	Deviation float64 `json:"deviation"`
 	Bound     float64 `json:"bound"`
+	Expected  float64 `json:"expected"`
 	Paper     float64 `json:"paper"`
 	Lost      float64 `json:"lost"`
 	Resent    float64 `json:"resent"`
@@ -79,15 +80,15 @@ func (l *Loss) Table() string {
 	var b strings.Builder
 	for _, sweep := range []string{"rate", "links"} {
 		for _, v := range l.Variants {
-			t := newTable("loss", "links", "Gbit/s", "Gibit/s", "of lossless", "± Gbit/s", "go-back-N bound", "paper, Gbit/s", "of its lossless", "frames lost", "resent",
+			t := newTable("loss", "links", "Gbit/s", "Gibit/s", "of lossless", "± Gbit/s", "go-back-N bound", "with time-outs", "paper, Gbit/s", "of its lossless", "frames lost", "resent",
 				"by the engine", "time-outs")
 			points := l.sweep(sweep, v.Name)
 			for _, p := range points {
-				bound := ""
+				bound, expected := "", ""
 				if p.Bound > 0 {
-					bound = figure(p.Bound, "")
+					bound, expected = figure(p.Bound, ""), figure(p.Expected, "")
 				}
-				t.AppendRow(table.Row{percent(p.Rate), p.Links, figure(p.Gbps, ""), figure(p.Gbps/gibi, ""), part(p.Gbps, points[0].Gbps), figure(p.Deviation, ""), bound,
+				t.AppendRow(table.Row{percent(p.Rate), p.Links, figure(p.Gbps, ""), figure(p.Gbps/gibi, ""), part(p.Gbps, points[0].Gbps), figure(p.Deviation, ""), bound, expected,
 					figure(p.Paper, ""), part(p.Paper, points[0].Paper), figure(p.Lost, ""), figure(p.Resent, ""), figure(p.Retransmitted, ""),
 					figure(p.Timeouts, "")})
 			}
