@@ -62,8 +62,9 @@ chaos: tools build ## In either mode ten thousand drawn cases on the reference, 
 modelcheck: build ## The paper's six models, explored on the reference engine: build/modelcheck.json
 	$(INCFORGE) modelcheck --json $(BUILD)/modelcheck.json
 
-long: tools ## Ten to the eighth random pairs through the adder of every depth, and the proof of the widest SECDED code
+long: tools ## Ten to the eighth random pairs through the adder of every depth, the proof of the widest SECDED code, buses of 2,048 bytes
 	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/lanes ./hdl/ram -run 'Long|Proofs/128' -v
+	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/icrc ./hdl/parser ./hdl/assemble
 
 chip28: tools build ## All scenarios on the widest preset: hours of a processor, the compiler alone takes minutes
 	$(INCFORGE) verify chip28 --json $(BUILD)/chip28/results.json

@@ -5,6 +5,7 @@ package assemble_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,7 +36,14 @@ func lengths(bytes int) []int {
 	return out
 }
 
-func widths() []int { return []int{8, 16, 32, 64, 128, 512, 2048} }
+// widths are those that the tests go through; the widest takes a compiler a minute (make long).
+func widths() []int {
+	all := []int{8, 16, 32, 64, 128, 512}
+	if os.Getenv("INCFORGE_LONG") != "" {
+		all = append(all, 2048)
+	}
+	return all
+}
 
 // frame is what goes in and what must come out.
 type frame struct {

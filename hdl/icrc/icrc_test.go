@@ -22,11 +22,23 @@ import (
 
 const mtu = 1024
 
-func widths(wide bool) []int {
-	if wide {
-		return []int{128, 512, 2048}
+// long is whether the widest models are compiled as well, which takes minutes: make long.
+func long() bool { return os.Getenv("INCFORGE_LONG") != "" }
+
+func widest() map[string]string { return map[string]string{"WIDEST": ""} }
+
+// set is widths that one model has, and what defines it.
+type set struct {
+	widths  []int
+	defines map[string]string
+}
+
+func sets() []set {
+	all := []set{{[]int{8, 16, 32, 64}, nil}, {[]int{128, 512}, map[string]string{"WIDE": ""}}}
+	if long() {
+		all = append(all, set{[]int{2048}, widest()})
 	}
-	return []int{8, 16, 32, 64}
+	return all
 }
 
 // late is how many cycles more check and insertion take at that width.
@@ -56,22 +68,18 @@ func compile(t *testing.T, top string, widths []int, params, defines map[string]
 	return lib
 }
 
-// pair builds check and insertion of the narrow or the wide widths.
-func pair(t *testing.T, wide bool) *sim.Lib {
+// pair builds check and insertion of a set's widths.
+func pair(t *testing.T, s set) *sim.Lib {
 	t.Helper()
-	var defines map[string]string
-	if wide {
-		defines = map[string]string{"WIDE": ""}
-	}
-	return compile(t, "t_icrc", widths(wide), map[string]string{"INIT": fmt.Sprintf("32'h%08x", icrc.Init())}, defines)
+	return compile(t, "t_icrc", s.widths, map[string]string{"INIT": fmt.Sprintf("32'h%08x", icrc.Init())}, s.defines)
 }
 
 // each runs f for every width, with the model that has it.
 func each(t *testing.T, f func(t *testing.T, lib *sim.Lib, w int)) {
 	t.Helper()
-	for _, wide := range []bool{false, true} {
-		lib := pair(t, wide)
-		for _, w := range widths(wide) {
+	for _, s := range sets() {
+		lib := pair(t, s)
+		for _, w := range s.widths {
 			t.Run(fmt.Sprint(w), func(t *testing.T) {
 				t.Parallel()
 				f(t, lib, w)
@@ -233,7 +241,7 @@ func TestInsertAgainstRoCE(t *testing.T) {
 			})
 		}
 	})
-	lib := pair(t, false)
+	lib := pair(t, sets()[0])
 	r := rand.New(rand.NewPCG(1, 1))
 	require.ErrorContains(t, insert(rig.New(t, lib, 1), 8, traffic(r, 8)[:9], 0, 0, 3), "want it in cycle", "a latency one too long must be found")
 	f := packet(r, roce.SendOnly, 40).AppendFrame(nil)

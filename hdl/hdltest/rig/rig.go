@@ -16,7 +16,7 @@ import (
 	"incforge/sim"
 )
 
-// Lib compiles the module that d describes, from its own sources and parameters.
+// Lib compiles the module that d describes, from its own sources and parameters; quickly, as most tests wait for the compiler.
 func Lib(t testing.TB, d graph.Describer) *sim.Lib {
 	t.Helper()
 	m, err := d.Module()
@@ -34,7 +34,7 @@ func Lib(t testing.TB, d graph.Describer) *sim.Lib {
 	if err := files.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	b := sim.Build{Top: m.Name, Params: map[string]string{}}
+	b := sim.Build{Top: m.Name, Params: map[string]string{}, Quick: true}
 	for _, p := range files.Paths() {
 		b.Files = append(b.Files, filepath.Join(dir, filepath.FromSlash(p)))
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // t_icrc: check and insertion of several widths with their tables, so that one compiled model tests them all. Ports carry
-// the width: n8_m_valid. WIDE has those above 64 bytes.
+// the width: n8_m_valid. WIDE has those above 64 bytes, WIDEST the widest.
 `default_nettype none
 
 `define PORTS(N) \
@@ -56,15 +56,20 @@ module t_icrc #(
     input wire rst,
     // which of the two has the step: one serves both, to save compile time
     input wire checking,
-`ifdef WIDE
-    `PORTS(128),
-    `PORTS(512),
+`ifdef WIDEST
     `PORTS(2048)
+);
+
+    `PAIR(2048)
+
+endmodule
+`elsif WIDE
+    `PORTS(128),
+    `PORTS(512)
 );
 
     `PAIR(128)
     `PAIR(512)
-    `PAIR(2048)
 
 endmodule
 `else

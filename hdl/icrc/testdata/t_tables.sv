@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// t_tables: the tables of all widths. Ports carry the width: n8_data.
+// t_tables: the tables of all widths, of the widest with WIDEST alone. Ports carry the width: n8_data.
 `default_nettype none
 
 `define PORTS(N) \
@@ -26,9 +26,11 @@ module t_tables (
     `PORTS(64),
     `PORTS(128),
     `PORTS(256),
-    `PORTS(512),
+`ifdef WIDEST
     `PORTS(1024),
-    `PORTS(2048)
+    `PORTS(2048),
+`endif
+    `PORTS(512)
 );
 
     `TABLES(8)
@@ -38,8 +40,10 @@ module t_tables (
     `TABLES(128)
     `TABLES(256)
     `TABLES(512)
+`ifdef WIDEST
     `TABLES(1024)
     `TABLES(2048)
+`endif
 
 endmodule
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // t_parser: parsers of several widths side by side, so that one compiled model tests them all. Ports carry the width: p8_room.
-// WIDE has
-// the wide ones with a larger MTU.
+// WIDE has the wide ones with a larger MTU, WIDEST the widest.
 `default_nettype none
 
 `define PORTS(N, LEN_W, WORDS_W) \
@@ -62,18 +61,26 @@
         .hdr_too_long(p``N``_hdr_too_long), .hdr_plen(p``N``_hdr_plen), .hdr_words(p``N``_hdr_words), \
         .eof_valid(p``N``_eof_valid), .eof_err(p``N``_eof_err), .eof_len_ok(p``N``_eof_len_ok));
 
-`ifdef WIDE
+`ifdef WIDEST
+module t_parser (
+    input wire clk,
+    input wire rst,
+    `PORTS(2048, 13, 2)
+);
+
+    `PARSER(2048, 4096, 13, 2, 5)
+
+endmodule
+`elsif WIDE
 module t_parser (
     input wire clk,
     input wire rst,
     `PORTS(128, 13, 6),
-    `PORTS(512, 13, 4),
-    `PORTS(2048, 13, 2)
+    `PORTS(512, 13, 4)
 );
 
     `PARSER(128, 4096, 13, 6, 1)
     `PARSER(512, 4096, 13, 4, 2)
-    `PARSER(2048, 4096, 13, 2, 5)
 
 endmodule
 `else
