@@ -76,13 +76,13 @@ type LossVariant struct {
 func lossVariants() []LossVariant {
 	return []LossVariant{
 		{"nak", "Mode II, data lost on its way up, as in the paper; the engine sends gap NAKs; time-out 1 ms", 2, true, lossTimeoutUS, false},
-		{"nak-100us", "the same with a time-out of 100 µs", 2, true, lossShortUS, false},
-		{"timeout", "the same without gap NAKs; time-out 1 ms", 2, false, lossTimeoutUS, false},
+		{"nak-100us", "Mode II, data lost on its way up; gap NAKs; time-out 100 µs", 2, true, lossShortUS, false},
+		{"timeout", "Mode II, data lost on its way up; no gap NAKs; time-out 1 ms", 2, false, lossTimeoutUS, false},
 		{"all", "Mode II, frames of all kinds lost in both directions; gap NAKs; time-out 1 ms", 2, true, lossTimeoutUS, true},
 		{"pipes", "Mode III, data lost on its way up, as in the paper; hosts' time-out 1 ms, engine's 16 µs", 3, true, lossTimeoutUS, false},
-		{"pipes-100us", "the same with a hosts' time-out of 100 µs", 3, true, lossShortUS, false},
+		{"pipes-100us", "Mode III, data lost on its way up; hosts' time-out 100 µs, engine's 16 µs", 3, true, lossShortUS, false},
 		{"pipes-all", "Mode III, frames of all kinds lost in both directions; hosts' time-out 1 ms", 3, true, lossTimeoutUS, true},
-		{"pipes-all-100us", "the same with a hosts' time-out of 100 µs", 3, true, lossShortUS, true},
+		{"pipes-all-100us", "Mode III, frames of all kinds lost in both directions; hosts' time-out 100 µs", 3, true, lossShortUS, true},
 	}
 }
 
