@@ -158,7 +158,7 @@ type LossBench struct {
 //
 // The bound of a point is the throughput without loss / (1 + r/(1−r)·k), r the probability that any of the links loses the packet of a PSN, in one
 // direction or, where all frames are lost, in either; without gap NAKs the time-out takes the place of packet, round trip and switch. No NAK follows a
-// NAK before something in order has come (protocol of docs/pipes.md), so a loss costs the hop's time-out too if its retransmission is lost, or the NAK:
+// NAK before something in order has come (docs/pipes.md), so a loss costs the hop's time-out too if its retransmission is lost, or the NAK:
 // what is expected of a point counts that, with the same r.
 func BenchLoss(ctx context.Context, o LossOptions) (LossBench, error) {
 	designs := map[int]lossDesign{}
