@@ -287,8 +287,8 @@ func Faults() []Fault {
 			"gap_nak_reg        <= 1'b1;\n", "", false, nil},
 		{"the state machine is not reset", check,
 			"            state_reg  <= S_HEAD;\n            sent_reg   <= 1'b0;\n            opened_reg <= 1'b0;\n            start_reg", "            start_reg", true, nil},
-		{"a group restarts with old tags", recycle,
-			"wire [23:0] walk_tag = start_reg + walk_off;", "wire [23:0] walk_tag = slot_tag;", true, nil},
+		{"a group restarts with old slots", recycle,
+			"{{(WORD_W-24){1'b0}}, walk_tag}", "{word_out[WORD_W-1:24], walk_tag}", true, nil},
 		{"starting a group stops its neighbour", recycle,
 			"started_reg <= started_reg & ~grp_start;", "started_reg <= started_reg & {GROUPS{grp_start == {GROUPS{1'b0}}}};", true, nil},
 	}
