@@ -99,7 +99,7 @@ func (s *search) shorten() {
 // spread adds to the good quiet states those that lead to them.
 func (s *search) spread(good map[uint32]bool, quiet []uint32) {
 	before := map[uint32][]uint32{}
-	var todo []uint32
+	var pending []uint32
 	for _, q := range quiet {
 		for _, to := range s.edges[q] {
 			if n := s.seen.at(to).next; n < nextLimit {
@@ -111,15 +111,15 @@ func (s *search) spread(good map[uint32]bool, quiet []uint32) {
 		}
 	}
 	for g := range good {
-		todo = append(todo, g)
+		pending = append(pending, g)
 	}
-	for len(todo) > 0 {
-		g := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+	for len(pending) > 0 {
+		g := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
 		for _, q := range before[g] {
 			if !good[q] {
 				good[q] = true
-				todo = append(todo, q)
+				pending = append(pending, q)
 			}
 		}
 	}
@@ -137,14 +137,14 @@ func (s *search) endReachable(ctx context.Context, id uint32) (bool, error) {
 		state = steps[len(steps)-1].state
 	}
 	seen := map[hash128]bool{}
-	todo := [][]uint32{append([]uint32(nil), state...)}
+	pending := [][]uint32{append([]uint32(nil), state...)}
 	next, rep := make([]uint32, len(s.start)), make([]uint32, len(s.start))
-	for len(todo) > 0 {
+	for len(pending) > 0 {
 		if err := ctx.Err(); err != nil {
 			return false, fmt.Errorf("model checking: %w", err)
 		}
-		at := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
+		at := pending[len(pending)-1]
+		pending = pending[:len(pending)-1]
 		count := 0
 		quiet := s.expand(at, s.opt.Reduction, next, func(_ label, next []uint32, _ uint32, free bool) {
 			count++
@@ -153,7 +153,7 @@ func (s *search) endReachable(ctx context.Context, id uint32) (bool, error) {
 			}
 			if name := s.canonical(next, rep); !seen[name] {
 				seen[name] = true
-				todo = append(todo, append([]uint32(nil), rep...))
+				pending = append(pending, append([]uint32(nil), rep...))
 			}
 		})
 		if quiet && count == 0 {
