@@ -270,6 +270,7 @@ func (r *runner) one(ctx context.Context, j job, maker maker) (result.Test, cove
 		res.Cycles += e.Now()
 		res.Frames += e.Frames()
 	}
+	res.Stimulus, res.Egress = dut.Digest(t.recorded...)
 	sum := t.cover.Summary()
 	res.Coverage, res.Values = &sum, t.values
 	if err == nil {
@@ -311,10 +312,15 @@ func (r *runner) attempt(ctx context.Context, j job, maker maker, waves string) 
 			file = strings.TrimSuffix(waves, ".fst") + fmt.Sprintf("-%d.fst", n)
 		}
 		d, err := maker(seed, file)
-		if err == nil && r.opt.wrap != nil {
+		if err != nil {
+			return nil, err
+		}
+		if r.opt.wrap != nil {
 			d = r.opt.wrap(d)
 		}
-		return d, err
+		rec := dut.Record(d)
+		t.recorded = append(t.recorded, rec)
+		return rec, nil
 	})
 	t.long, t.oneQueue = r.opt.Long, r.opt.DUT == KindReference
 	defer func() {

@@ -4,6 +4,8 @@ package verify
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -54,6 +56,37 @@ func TestFirstFailure(t *testing.T) {
 		} else {
 			assert.Greater(t, len(rep.Tests), 3)
 			assert.Greater(t, rep.Failed(), 1)
+		}
+	}
+}
+
+// TestSameSeedSameStimulus: every scenario, run again with its seed, offers the same bytes in the same cycles, and the engine answers alike.
+func TestSameSeedSameStimulus(t *testing.T) {
+	for _, mode := range []int{2, 3} {
+		p := synthetic.Mini()
+		p.Mode = mode
+		for _, s := range Scenarios() {
+			t.Run(fmt.Sprintf("mode %d/%s", mode, s.Name), func(t *testing.T) {
+				t.Parallel()
+				var first result.Test
+				for again := range 2 {
+					rep, err := Run(t.Context(), Options{Manifest: synthetic.Manifest(p), DUT: KindReference, Scenario: s.Name, Seed: 3})
+					if errors.Is(err, ErrNothingRan) {
+						t.Skip(rep.Tests[0].Message)
+					}
+					require.NoError(t, err)
+					got := rep.Tests[0]
+					require.Len(t, got.Stimulus, 64)
+					require.Len(t, got.Egress, 64)
+					if again == 0 {
+						first = got
+						continue
+					}
+					assert.Equal(t, first.Stimulus, got.Stimulus, "stimulus")
+					assert.Equal(t, first.Egress, got.Egress, "egress")
+					assert.Equal(t, first.Cycles, got.Cycles, "cycles")
+				}
+			})
 		}
 	}
 }

@@ -263,11 +263,11 @@ func scenDrops(t *T) error {
 			return err
 		}
 		c = 1
-		for what, f := range map[string]portFrame{
-			"another opcode": packet(func(p *roce.Packet) { p.Op = roce.SendFirst }),
-			"another length": g.data(c, start, g.noise(20)),
+		for _, x := range []namedFrame{
+			{"another opcode", packet(func(p *roce.Packet) { p.Op = roce.SendFirst })},
+			{"another length", g.data(c, start, g.noise(20))},
 		} {
-			if err := try(what, inc.DropShape, f, false); err != nil {
+			if err := try(x.what, inc.DropShape, x.frame, false); err != nil {
 				return err
 			}
 		}
@@ -297,8 +297,8 @@ func scenDrops(t *T) error {
 	if t.pipes() {
 		return g.dropsOfRoles(try, reached)
 	}
-	for what, f := range map[string]portFrame{"data": good(), "ACK": g.aeth(0, start, 0x1F), "CNP": {g.ends[0].Port, cnp.AppendFrame(nil)}} {
-		if err := try(what+" without the role", inc.DropWrongRole, f, false); err != nil {
+	for _, x := range []namedFrame{{"data", good()}, {"ACK", g.aeth(0, start, 0x1F)}, {"CNP", portFrame{g.ends[0].Port, cnp.AppendFrame(nil)}}} {
+		if err := try(x.what+" without the role", inc.DropWrongRole, x.frame, false); err != nil {
 			return err
 		}
 	}

@@ -180,8 +180,8 @@ func broadcastRoles(g *group) error {
 			return err
 		}
 	}
-	for what, f := range map[string]portFrame{"an ACK of the sender": g.aeth(g.parent, start, 0x1F), "a CNP of the sender": g.cnp(g.parent, start)} {
-		if err := g.dropped(inc.DropWrongRole, what, f); err != nil {
+	for _, x := range []namedFrame{{"an ACK of the sender", g.aeth(g.parent, start, 0x1F)}, {"a CNP of the sender", g.cnp(g.parent, start)}} {
+		if err := g.dropped(inc.DropWrongRole, x.what, x.frame); err != nil {
 			return err
 		}
 	}

@@ -18,7 +18,7 @@ func scenECC(t *T) error {
 	if err != nil {
 		return err
 	}
-	if s, ok := e.DUT.(dut.Spotless); ok && s.Spotless() {
+	if e.Spotless() {
 		return missingError("needs a payload memory that can err")
 	}
 	count := min(maxGroups(t.p), 2)

@@ -495,15 +495,18 @@ func (r *rail) wrongInRange() error {
 		{"another one again", inc.DropControl, r.control(0, first, r.draw(inc.CollectiveAllReduce, 0, 4))},
 	}
 	for _, e := range g.members()[1:] {
-		for what, change := range map[string]func(c *inc.Control){
-			"another collective": func(c *inc.Control) { c.Collective = inc.CollectiveBarrier }, "a Reduce": func(c *inc.Control) { c.Collective = inc.CollectiveReduce },
-			"no collective": func(c *inc.Control) { c.Collective = 7 }, "another operation": func(c *inc.Control) { c.Op ^= 1 },
-			"no operation": func(c *inc.Control) { c.Op = 3 }, "another type": func(c *inc.Control) { c.DType ^= 2 },
-			"another root": func(c *inc.Control) { c.Root = 3 }, "fewer packets": func(c *inc.Control) { c.Packets-- }, "many more packets": func(c *inc.Control) { c.Packets += 1 << 19 },
+		for _, x := range []struct {
+			what   string
+			change func(c *inc.Control)
+		}{
+			{"another collective", func(c *inc.Control) { c.Collective = inc.CollectiveBarrier }}, {"a Reduce", func(c *inc.Control) { c.Collective = inc.CollectiveReduce }},
+			{"no collective", func(c *inc.Control) { c.Collective = 7 }}, {"another operation", func(c *inc.Control) { c.Op ^= 1 }},
+			{"no operation", func(c *inc.Control) { c.Op = 3 }}, {"another type", func(c *inc.Control) { c.DType ^= 2 }},
+			{"another root", func(c *inc.Control) { c.Root = 3 }}, {"fewer packets", func(c *inc.Control) { c.Packets-- }}, {"many more packets", func(c *inc.Control) { c.Packets += 1 << 19 }},
 		} {
 			c := good
-			change(&c)
-			list = append(list, wrong{what, inc.DropControl, r.control(e, r.in[e], c)})
+			x.change(&c)
+			list = append(list, wrong{x.what, inc.DropControl, r.control(e, r.in[e], c)})
 		}
 		list = append(list, wrong{"data in the place of the control", inc.DropControl, g.data(e, r.in[e], g.values(4))},
 			wrong{"data without payload in the place of the control", inc.DropControl, g.data(e, r.in[e], nil)})
@@ -763,8 +766,10 @@ func (r *rail) burst(c inc.Control) error {
 		queues := map[int][]portFrame{}
 		for range count {
 			p := r.make(t.rng.IntN(min(t.p.MTUBytes, 200) + 1))
-			for e := range p.sent {
-				queues[e] = append(queues[e], r.frame(p, e))
+			for e := range g.ends {
+				if _, sends := p.sent[e]; sends {
+					queues[e] = append(queues[e], r.frame(p, e))
+				}
 			}
 		}
 		var order []int // an endpoint as many times as it has frames

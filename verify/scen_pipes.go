@@ -946,9 +946,8 @@ func scenPipeOneWay(t *T) error {
 				if err := g.step("beyond the pipe", g.data(m[0], start.Add((lap+1)*n), g.values(8)), ackOf(m[0], start.Add((lap+1)*n), 0x21)); err != nil {
 					return err
 				}
-				for what, f := range map[string]portFrame{"data from the parent of a Reduce": g.data(g.parent, start, g.values(8)),
-					"an ACK from a child of a Reduce": g.ack(m[0], start)} {
-					if err := g.dropped(inc.DropWrongRole, what, f); err != nil {
+				for _, x := range []namedFrame{{"data from the parent of a Reduce", g.data(g.parent, start, g.values(8))}, {"an ACK from a child of a Reduce", g.ack(m[0], start)}} {
+					if err := g.dropped(inc.DropWrongRole, x.what, x.frame); err != nil {
 						return err
 					}
 				}
@@ -982,9 +981,8 @@ func scenPipeOneWay(t *T) error {
 				if err := g.step("beyond the pipe", g.data(g.parent, start.Add((lap+1)*n), nil), ackOf(g.parent, start.Add((lap+1)*n), 0x21)); err != nil {
 					return err
 				}
-				for what, f := range map[string]portFrame{"data from a child of a Broadcast": g.data(heard[0], start, g.values(8)),
-					"an ACK from the parent of a Broadcast": g.ack(g.parent, start)} {
-					if err := g.dropped(inc.DropWrongRole, what, f); err != nil {
+				for _, x := range []namedFrame{{"data from a child of a Broadcast", g.data(heard[0], start, g.values(8))}, {"an ACK from the parent of a Broadcast", g.ack(g.parent, start)}} {
+					if err := g.dropped(inc.DropWrongRole, x.what, x.frame); err != nil {
 						return err
 					}
 				}
@@ -1187,9 +1185,8 @@ func (r *rail) wrong() error {
 	if err := step(a); err != nil {
 		return err
 	}
-	for what, f := range map[string]portFrame{"another control": r.control(b, p.in[b], r.draw(inc.CollectiveBarrier, 0, 2)), "data in the place of the control": g.data(b, p.in[b], g.noise(8)),
-		"a control within the range": r.control(a, p.in[a].Next(), c)} {
-		if err := g.dropped(inc.DropControl, what, f); err != nil {
+	for _, x := range []namedFrame{{"another control", r.control(b, p.in[b], r.draw(inc.CollectiveBarrier, 0, 2))}, {"data in the place of the control", g.data(b, p.in[b], g.noise(8))}, {"a control within the range", r.control(a, p.in[a].Next(), c)}} {
+		if err := g.dropped(inc.DropControl, x.what, x.frame); err != nil {
 			return err
 		}
 	}

@@ -33,9 +33,10 @@ type T struct {
 	oneQueue bool
 	open     func(seed uint64, n int) (dut.DUT, error)
 
-	engines []*engine
-	cover   cover.Map
-	values  map[string]uint64
+	engines  []*engine
+	recorded []*dut.Recorder
+	cover    cover.Map
+	values   map[string]uint64
 	// turn is which of the included types, operations and byte orders the next group takes.
 	turn int
 	// doubled: two bits of a row were inverted on purpose since the engine was made.
@@ -160,6 +161,12 @@ func (e *engine) exchange(frames ...portFrame) ([]dut.Out, error) {
 type portFrame struct {
 	port int
 	data []byte
+}
+
+// namedFrame is a frame, and what it is in messages.
+type namedFrame struct {
+	what  string
+	frame portFrame
 }
 
 // address is one end of an edge.

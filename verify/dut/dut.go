@@ -101,10 +101,9 @@ type DUT interface {
 	SetPauses(p Pauses)
 	// Reset holds the reset for some cycles. Frames inside are lost; frames waiting to go in may be lost or stay.
 	Reset() error
+	// Spotless is true for an engine whose payload memory cannot err: there register ECC_INJECT does nothing, whatever the parameters
+	// say of ecc.
+	Spotless() bool
 	// Close frees the model and returns what its checkers found last.
 	Close() error
 }
-
-// Spotless may be implemented by a DUT without a payload memory that can err: where it returns true, register ECC_INJECT does nothing,
-// whatever the parameters say of ecc.
-type Spotless interface{ Spotless() bool }

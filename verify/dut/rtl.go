@@ -132,6 +132,9 @@ func (d *RTL) attach() error {
 // are cleared a word a cycle.
 const clearCycles = 64 * 32 * 16
 
+// Spotless is false: the payload memory is Verilog, and ECC_INJECT writes errors into it.
+func (d *RTL) Spotless() bool { return false }
+
 // Model is the model inside, for benchmarks.
 func (d *RTL) Model() *sim.Model { return d.model }
 

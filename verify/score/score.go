@@ -744,11 +744,9 @@ func (b *Board) Finish() (map[string]uint64, error) {
 
 // stop checks the invariants and disables what a timer runs for.
 func (b *Board) stop() error {
-	if checker, ok := any(b.ref.Engine()).(interface{ CheckInvariants() error }); ok {
-		if err := checker.CheckInvariants(); err != nil {
-			b.err = fmt.Errorf("%w: %w", ErrMismatch, err)
-			return b.err
-		}
+	if err := b.ref.Engine().CheckInvariants(); err != nil {
+		b.err = fmt.Errorf("%w: %w", ErrMismatch, err)
+		return b.err
 	}
 	if b.deadline() == dut.Never {
 		return nil

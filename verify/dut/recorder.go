@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dut
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash"
+	"math"
+)
+
+// Recorder is a DUT that keeps two hashes: of everything that was offered to the engine behind it (frames, register accesses, pauses,
+// resets, each with its cycle) and of every frame that left it. The same seed offers the same stimulus, so two runs that differ in the
+// first hash were two different tests; if only the second one differs, the engine behaves otherwise.
+type Recorder struct {
+	DUT
+	stimulus, egress hash.Hash
+}
+
+// Record puts a Recorder in front of d.
+func Record(d DUT) *Recorder { return &Recorder{DUT: d, stimulus: sha256.New(), egress: sha256.New()} }
+
+// What an entry of a hash begins with.
+const (
+	recordFrame = iota + 1
+	recordRead
+	recordWrite
+	recordPauses
+	recordReset
+	recordSkip
+	recordOut
+)
+
+// note adds an entry to a hash: numbers of 64 bits, then bytes.
+func note(h hash.Hash, data []byte, numbers ...uint64) {
+	b := make([]byte, 0, 8*8)
+	for _, n := range append(numbers, uint64(len(data))) {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	h.Write(b)
+	h.Write(data)
+}
+
+func flag(v bool) uint64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// Offer queues a frame.
+func (r *Recorder) Offer(port int, f Frame) {
+	note(r.stimulus, f.Data, recordFrame, uint64(port), max(f.At, r.Now()), flag(f.Err))
+	r.DUT.Offer(port, f)
+}
+
+// Read reads a register; reads take time, so they are part of the stimulus.
+func (r *Recorder) Read(addr uint32) (uint32, error) {
+	note(r.stimulus, nil, recordRead, r.Now(), uint64(addr))
+	return r.DUT.Read(addr)
+}
+
+// Write writes a register.
+func (r *Recorder) Write(addr, value uint32) error {
+	note(r.stimulus, nil, recordWrite, r.Now(), uint64(addr), uint64(value))
+	return r.DUT.Write(addr, value)
+}
+
+// SetPauses changes the hesitation of all interfaces.
+func (r *Recorder) SetPauses(p Pauses) {
+	note(r.stimulus, nil, recordPauses, r.Now(), p.Seed, math.Float64bits(p.In), math.Float64bits(p.Ready), math.Float64bits(p.Registers),
+		uint64(p.Burst))
+	r.DUT.SetPauses(p)
+}
+
+// Reset resets the engine.
+func (r *Recorder) Reset() error {
+	note(r.stimulus, nil, recordReset, r.Now())
+	return r.DUT.Reset()
+}
+
+// SkipTo sets the time forward.
+func (r *Recorder) SkipTo(cycle uint64) {
+	note(r.stimulus, nil, recordSkip, r.Now(), cycle)
+	r.DUT.SkipTo(cycle)
+}
+
+// Out returns what left since the last call.
+func (r *Recorder) Out() []Out {
+	outs := r.DUT.Out()
+	for _, o := range outs {
+		note(r.egress, o.Data, recordOut, uint64(o.Port), o.First, o.Last, flag(o.Err))
+	}
+	return outs
+}
+
+// Digest returns the SHA-256 of the stimulus and of what left, over several engines in their order.
+func Digest(engines ...*Recorder) (stimulus, egress string) {
+	s, e := sha256.New(), sha256.New()
+	for _, r := range engines {
+		s.Write(r.stimulus.Sum(nil))
+		e.Write(r.egress.Sum(nil))
+	}
+	return hex.EncodeToString(s.Sum(nil)), hex.EncodeToString(e.Sum(nil))
+}
