@@ -14,6 +14,7 @@ import (
 	"incforge/hdl/csr"
 	"incforge/hdl/decider"
 	"incforge/hdl/forward"
+	"incforge/hdl/graph"
 	"incforge/hdl/icrc"
 	"incforge/hdl/leaf"
 	"incforge/hdl/lookuptable"
@@ -23,7 +24,6 @@ import (
 	"incforge/hdl/recyclebuffer"
 	"incforge/hdl/replicatedata"
 	"incforge/hdl/translateheader"
-	"incforge/rtlgen/graph"
 	"incforge/rtlgen/params"
 	"incforge/rtlgen/regs"
 )

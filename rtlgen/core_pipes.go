@@ -4,9 +4,9 @@ package rtlgen
 
 import (
 	"incforge/hdl/checkpipe"
+	"incforge/hdl/graph"
 	"incforge/hdl/retransmission"
 	"incforge/hdl/sendack"
-	"incforge/rtlgen/graph"
 	"incforge/rtlgen/params"
 	"incforge/rtlgen/regs"
 )

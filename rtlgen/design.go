@@ -13,11 +13,11 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
+	"incforge/hdl/verilog"
 	"incforge/rtlgen/params"
 	"incforge/rtlgen/regs"
-	"incforge/rtlgen/verilog"
 )
 
 // ManifestFile is the manifest's name in a generated folder.

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/hdl/verilog"
 	"incforge/rtlgen/params"
-	"incforge/rtlgen/verilog"
 )
 
 func generated(t *testing.T, name string, sets ...string) *Design {

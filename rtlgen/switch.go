@@ -5,8 +5,8 @@ package rtlgen
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/stream"
-	"incforge/rtlgen/graph"
 	"incforge/rtlgen/params"
 	"incforge/rtlgen/regs"
 )

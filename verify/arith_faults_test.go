@@ -12,10 +12,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/synthetic"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/internal/synthetic"
 	"incforge/verify/manifest"
 )
 

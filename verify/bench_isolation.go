@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	commlib "incforge/network/comm"
+	"incforge/network/fabric"
+	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/arith"
-	commlib "incforge/verify/comm"
 	"incforge/verify/dut"
-	"incforge/verify/host"
 	"incforge/verify/manifest"
-	"incforge/verify/net"
 )
 
 // neighbour is what the second group on the switch does meanwhile.
@@ -108,10 +108,10 @@ type isolated struct {
 
 func isolation(ctx context.Context, o BenchOptions, man *manifest.Manifest, open func(uint64) (dut.DUT, error), n neighbour) (res isolated, err error) {
 	p := man.Params
-	link := func(e commlib.Edge) *net.Link {
-		l := &net.Link{Latency: 40, BytesPerCycle: float64(p.BusBytes)}
+	link := func(e commlib.Edge) *fabric.Link {
+		l := &fabric.Link{Latency: 40, BytesPerCycle: float64(p.BusBytes)}
 		if e.Group == 1 && n == troubled {
-			f := net.Faults{Loss: 0.02, Duplicate: 0.02, Reorder: 0.02, Corrupt: 0.02, Jitter: 500, Burst: net.Burst{Enter: 0.001, Leave: 0.2}}
+			f := fabric.Faults{Loss: 0.02, Duplicate: 0.02, Reorder: 0.02, Corrupt: 0.02, Jitter: 500, Burst: fabric.Burst{Enter: 0.001, Leave: 0.2}}
 			l.Up, l.Down = f, f
 		}
 		return l
@@ -177,8 +177,8 @@ func isolation(ctx context.Context, o BenchOptions, man *manifest.Manifest, open
 			res.beats += beats(len(frame))
 		}
 	}
-	w.Net().OnFault = func(e net.Event) { // what a link loses on its way down has left the engine all the same
-		if !over && e.Kind == net.Lose && e.Down {
+	w.Net().OnFault = func(e fabric.Event) { // what a link loses on its way down has left the engine all the same
+		if !over && e.Kind == fabric.Lose && e.Down {
 			res.beats += beats(p.MTUBytes + lossFrame)
 		}
 		if !over {

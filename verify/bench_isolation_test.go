@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/synthetic"
 	"incforge/verify/dut"
-	"incforge/verify/internal/synthetic"
 )
 
 func TestBenchIsolation(t *testing.T) {

@@ -14,12 +14,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	commlib "incforge/network/comm"
+	"incforge/network/fabric"
 	"incforge/roce"
 	"incforge/verify/arith"
-	commlib "incforge/verify/comm"
 	"incforge/verify/dut"
 	"incforge/verify/manifest"
-	"incforge/verify/net"
 )
 
 // The network of EPIC's loss sweeps (SIGCOMM '26, packet simulation): a star of eight ranks, 100 Gbit/s and 1 µs a link, packets of
@@ -387,12 +387,12 @@ func (b *lossBench) bound(p *LossPoint) (bound, expected float64) {
 // run is one AllReduce on a network of its own.
 func (b *lossBench) run(ctx context.Context, p *LossPoint, seed uint64) (res lossRun, err error) {
 	v := b.variant(p.Variant)
-	link := func(e commlib.Edge) *net.Link {
-		l := &net.Link{Latency: lossLatencyUS * b.mhz, BytesPerCycle: b.bytesPerCycle()}
+	link := func(e commlib.Edge) *fabric.Link {
+		l := &fabric.Link{Latency: lossLatencyUS * b.mhz, BytesPerCycle: b.bytesPerCycle()}
 		if e.Rank < p.Links {
-			l.Up = net.Faults{Loss: p.Rate, Only: net.Only{Loss: net.ClassData}}
+			l.Up = fabric.Faults{Loss: p.Rate, Only: fabric.Only{Loss: fabric.ClassData}}
 			if v.All {
-				l.Up.Only, l.Down = net.Only{}, net.Faults{Loss: p.Rate}
+				l.Up.Only, l.Down = fabric.Only{}, fabric.Faults{Loss: p.Rate}
 			}
 		}
 		return l

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/synthetic"
 	"incforge/verify/dut"
-	"incforge/verify/internal/synthetic"
 )
 
 // smallLoss is the benchmark on the reference engine with packets of 1 KB and a bus that carries all links.

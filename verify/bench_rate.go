@@ -12,13 +12,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	commlib "incforge/network/comm"
+	"incforge/network/fabric"
+	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/arith"
-	commlib "incforge/verify/comm"
 	"incforge/verify/dut"
-	"incforge/verify/host"
 	"incforge/verify/manifest"
-	"incforge/verify/net"
 )
 
 // The network is that of the loss sweeps, without loss; the last rank's link is slower. Hosts' windows are twice a pipe: what a NIC keeps in
@@ -168,8 +168,8 @@ func (b *rateBench) bytesPerCycle(gbps float64) float64 { return gbps * 1000 / 8
 // run is one call on a network of its own.
 func (b *rateBench) run(ctx context.Context, x *RatePoint) (err error) {
 	policy := b.Policies[slices.IndexFunc(b.Policies, func(p RatePolicy) bool { return p.Name == x.Policy })]
-	link := func(e commlib.Edge) *net.Link {
-		l := &net.Link{Latency: lossLatencyUS * b.mhz, BytesPerCycle: b.bytesPerCycle(lossLinkGbps)}
+	link := func(e commlib.Edge) *fabric.Link {
+		l := &fabric.Link{Latency: lossLatencyUS * b.mhz, BytesPerCycle: b.bytesPerCycle(lossLinkGbps)}
 		if e.Rank == lossRanks-1 {
 			l.BytesPerCycle = b.bytesPerCycle(rateSlowGbps)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"incforge/verify/internal/synthetic"
+	"incforge/internal/synthetic"
 )
 
 // TestBenchRate: without an answer a full pipe costs time-outs; RNR NAKs mend that, and hosts that heed CNPs send less of it again.

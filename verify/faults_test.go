@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/synthetic"
 	"incforge/roce"
 	"incforge/verify/dut"
-	"incforge/verify/internal/synthetic"
 	"incforge/verify/result"
 )
 

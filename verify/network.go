@@ -8,18 +8,18 @@ import (
 	"fmt"
 
 	"incforge/inc"
+	"incforge/network/fabric"
+	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/host"
-	"incforge/verify/net"
 )
 
 // network is a tree of engines with hosts at its leaves, and the collectives that run on it.
 type network struct {
 	t       *T
-	net     *net.Net
-	link    *net.Link
+	net     *fabric.Net
+	link    *fabric.Link
 	nodes   []*node
 	comms   []*comm
 	timeout uint64
@@ -56,13 +56,13 @@ type expectation struct {
 func (c *comm) kind() arith.Kind { return c.groups[0].kind() }
 
 // defaultLink is a link of the network's speed without faults.
-func (t *T) defaultLink() *net.Link {
-	return &net.Link{Latency: 40, BytesPerCycle: float64(t.p.BusBytes)}
+func (t *T) defaultLink() *fabric.Link {
+	return &fabric.Link{Latency: 40, BytesPerCycle: float64(t.p.BusBytes)}
 }
 
 // newTree makes Tree-levels-degree: levels counted with the hosts, degree hosts at each leaf switch. All links are like link.
-func (t *T) newTree(levels, degree int, link *net.Link) (*network, error) {
-	n := &network{t: t, net: net.New(t.rng.Uint64()), link: link}
+func (t *T) newTree(levels, degree int, link *fabric.Link) (*network, error) {
+	n := &network{t: t, net: fabric.New(t.rng.Uint64()), link: link}
 	if _, err := n.grow(nil, 0, levels-1, degree); err != nil {
 		return nil, err
 	}
@@ -306,7 +306,7 @@ func (n *network) run() error {
 		}
 		return true
 	})
-	if errors.Is(err, net.ErrTimeout) {
+	if errors.Is(err, fabric.ErrTimeout) {
 		for _, c := range n.comms {
 			for r, h := range c.hosts {
 				err = fmt.Errorf("%w\n  group %d rank %d: %d of %d messages acknowledged, %d of %d received, %+v", err, c.index, r,

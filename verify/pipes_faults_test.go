@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/inc"
+	"incforge/internal/synthetic"
 	"incforge/roce"
 	"incforge/verify/dut"
-	"incforge/verify/internal/synthetic"
 	"incforge/verify/result"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/synthetic"
 	"incforge/roce"
-	"incforge/verify/internal/synthetic"
 )
 
 // TestReplayRealCaptures: the counts in the table come from the captures' description, by hand.

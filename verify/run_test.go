@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/synthetic"
 	"incforge/verify/dut"
-	"incforge/verify/internal/synthetic"
 	"incforge/verify/result"
 )
 

@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"incforge/inc"
+	commlib "incforge/network/comm"
+	"incforge/network/fabric"
 	"incforge/roce"
-	commlib "incforge/verify/comm"
 	"incforge/verify/dut"
-	"incforge/verify/net"
 )
 
 // receivers are the endpoints that a Broadcast goes to, and what each has acknowledged, counted from START: the scenario's own idea
@@ -313,13 +313,13 @@ func (t *T) broadcastHosts(tree commlib.Tree, fixed bool) error {
 	if needInBand(2)(t.p) != "" || t.p.Reproducible() && t.p.Members == 2 { // no pair for endpoint 2 of an in-band group
 		fixed = true
 	}
-	link := func(e commlib.Edge) *net.Link {
+	link := func(e commlib.Edge) *fabric.Link {
 		l := t.defaultLink()
 		if e.Child >= 0 {
-			l.Up = net.Faults{Loss: 0.5, Only: net.Only{Loss: net.ClassACK}}
+			l.Up = fabric.Faults{Loss: 0.5, Only: fabric.Only{Loss: fabric.ClassACK}}
 			l.Down = l.Up
 		} else {
-			l.Down = net.Faults{Loss: 0.05, Only: net.Only{Loss: net.ClassResult}}
+			l.Down = fabric.Faults{Loss: 0.05, Only: fabric.Only{Loss: fabric.ClassResult}}
 		}
 		return l
 	}

@@ -8,14 +8,14 @@ import (
 	"fmt"
 
 	"incforge/inc"
+	"incforge/network/fabric"
+	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/dut"
-	"incforge/verify/host"
-	"incforge/verify/net"
 )
 
 // starNet is a star of all members with one comm.
-func (t *T) starNet(link *net.Link, opts ...groupOption) (*network, *comm, error) {
+func (t *T) starNet(link *fabric.Link, opts ...groupOption) (*network, *comm, error) {
 	n, err := t.newTree(2, t.p.Members, link)
 	if err != nil {
 		return nil, nil, err
@@ -108,8 +108,8 @@ func scenBarrierNet(t *T) error {
 }
 
 // chaos is a set of link faults of every kind.
-func (t *T) chaos(rate float64) net.Faults {
-	f := net.Faults{Loss: rate, Duplicate: rate, Reorder: rate, Corrupt: rate, Jitter: 60, ReorderDelay: 1500, FlagErrors: 0.3}
+func (t *T) chaos(rate float64) fabric.Faults {
+	f := fabric.Faults{Loss: rate, Duplicate: rate, Reorder: rate, Corrupt: rate, Jitter: 60, ReorderDelay: 1500, FlagErrors: 0.3}
 	if !t.p.ICRCCheck { // then the Ethernet FCS must find all of it
 		f.FlagErrors = 1
 	}
@@ -215,7 +215,7 @@ func (t *T) messageTree(levels int) error {
 // scenWrapNet streams over the wrap of the PSN with losses of every kind of packet.
 func scenWrapNet(t *T) error {
 	link := t.defaultLink()
-	link.Up, link.Down = net.Faults{Loss: 0.02}, net.Faults{Loss: 0.02}
+	link.Up, link.Down = fabric.Faults{Loss: 0.02}, fabric.Faults{Loss: 0.02}
 	n, c, err := t.starNet(link, withStart(0xFFFFF0))
 	if err != nil {
 		return err
@@ -266,7 +266,7 @@ func scenRNR(t *T) error {
 // idle lets the network run for some cycles, done or not.
 func (n *network) idle(cycles uint64) error {
 	err := n.net.Run(n.t.ctx, cycles, func() bool { return false })
-	if errors.Is(err, net.ErrTimeout) {
+	if errors.Is(err, fabric.ErrTimeout) {
 		return nil
 	}
 	return err

@@ -17,8 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"incforge/network/chaos"
 	"incforge/verify"
-	"incforge/verify/chaos"
 )
 
 // chaosFlags are the command line of incforge chaos.

@@ -10,13 +10,13 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"incforge/network/comm"
+	"incforge/network/fabric"
+	"incforge/network/tensors"
 	"incforge/verify"
 	"incforge/verify/arith"
-	"incforge/verify/comm"
-	"incforge/verify/comm/tensors"
 	"incforge/verify/dut"
 	"incforge/verify/manifest"
-	"incforge/verify/net"
 	"incforge/verify/score"
 )
 
@@ -155,12 +155,12 @@ func (f *collectiveFlags) run(ctx context.Context, m *manifest.Manifest, tree co
 		}
 		return score.New(d, m)
 	}
-	link := net.Link{Latency: f.latency, BytesPerCycle: f.rate, Up: net.Faults{Loss: f.loss}, Down: net.Faults{Loss: f.loss}}
+	link := fabric.Link{Latency: f.latency, BytesPerCycle: f.rate, Up: fabric.Faults{Loss: f.loss}, Down: fabric.Faults{Loss: f.loss}}
 	if f.rate == 0 {
 		link.BytesPerCycle = float64(m.Params.BusBytes)
 	}
 	w, err := comm.New(comm.Config{Manifest: m, Tree: tree, Seed: f.seed, Switch: engine,
-		Link: func(comm.Edge) *net.Link { l := link; return &l }})
+		Link: func(comm.Edge) *fabric.Link { l := link; return &l }})
 	if err != nil {
 		return rep, usageError{err}
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"incforge/live"
 	"incforge/verify"
-	"incforge/verify/live"
 	"incforge/verify/manifest"
 )
 
@@ -32,7 +32,7 @@ func (a *app) live() *cobra.Command {
 	cmd := &cobra.Command{Use: "live CONFIG", Short: "Attach the engine's ports to unix datagram sockets, in real time",
 		Long: `Attach the engine's ports to unix datagram sockets: one datagram is one Ethernet frame without FCS, as QEMU's -netdev dgram speaks
 it. --port N=unix:MINE,PEER binds MINE for port N and sends to PEER, which may come late, go and return. The groups file says who is
-at the endpoints; verify/live/README.md describes it. Everything the engine does is compared with the reference engine.
+at the endpoints; live/README.md describes it. Everything the engine does is compared with the reference engine.
 
 Ends at SIGINT, SIGTERM or after --duration, prints what was counted, and removes the sockets.`,
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {

@@ -19,10 +19,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/live"
+	"incforge/live/peer"
+	"incforge/network/host"
 	"incforge/roce"
-	"incforge/verify/host"
-	"incforge/verify/live"
-	"incforge/verify/live/peer"
 )
 
 // TestLiveRTL: three ranks at sockets do an AllReduce of INT32 through the Verilog of mini, with ARP first.

@@ -14,8 +14,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"incforge/modelcheck"
 	"incforge/verify"
-	"incforge/verify/modelcheck"
 )
 
 // modelcheckFlags are the command line of incforge modelcheck.

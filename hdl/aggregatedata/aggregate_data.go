@@ -5,10 +5,10 @@ package aggregatedata
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/lanes"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
 )
 
 // AggregateData is inc_aggregate_data: adds a frame's words to its slot's. Its contract is the head of inc_aggregate_data.v.

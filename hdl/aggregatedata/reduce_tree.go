@@ -5,9 +5,9 @@ package aggregatedata
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/lanes"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // ReduceTree is inc_reduce_tree: reduces a complete slot's payloads by the fixed tree. Its contract is the head of

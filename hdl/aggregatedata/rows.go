@@ -5,9 +5,9 @@ package aggregatedata
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/lanes"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // TakeRow is inc_take_row: cuts a row for the adders out of a payload word. Its contract is the head of inc_take_row.v.

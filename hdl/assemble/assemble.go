@@ -3,8 +3,8 @@
 package assemble
 
 import (
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // Assemble is inc_assemble: joins header and payload to the beats of a frame. Its contract is the head of inc_assemble.v.

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"incforge/hdl/decider"
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
 )
 
 // CheckDuplicate is inc_check_duplicate: decides what every frame does. Its contract is the head of inc_check_duplicate.v. SlotW is 1 to

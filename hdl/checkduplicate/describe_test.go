@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"incforge/hdl/checkduplicate"
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
-	"incforge/rtlgen/graph"
 )
 
 // mini is the module at an MTU of 64 bytes, 8 bytes a word, two groups of five endpoints, in place, with all types.

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"incforge/hdl/decider"
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
 )
 
 // CheckPipe is inc_check_pipe: decides what every frame does in Mode III. Its contract is the head of inc_check_pipe.v. SlotW is 1 to 22,

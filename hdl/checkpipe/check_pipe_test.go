@@ -13,11 +13,11 @@ import (
 
 	"incforge/hdl/checkpipe"
 	"incforge/hdl/decider"
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/receiveack"
 	"incforge/hdl/retransmission"
 	"incforge/hdl/sendack"
-	"incforge/rtlgen/graph"
 	"incforge/sim"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"incforge/hdl/checkpipe"
 	"incforge/hdl/decider"
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
-	"incforge/rtlgen/graph"
 )
 
 // at is the module with GROUP_PIPE at its word.

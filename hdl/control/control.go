@@ -5,9 +5,9 @@ package control
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
 )
 
 // Control is inc_control: the ranges of in-band groups. Its contract is the head of inc_control.v.

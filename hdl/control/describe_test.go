@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"incforge/hdl/control"
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
-	"incforge/rtlgen/graph"
 )
 
 func param(name string, v int) []graph.Param { return []graph.Param{{Name: name, Value: v}} }

@@ -5,9 +5,9 @@ package csr
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
 )
 
 // CSR is inc_csr: the registers behind an AXI4-Lite slave. Its contract is the head of inc_csr.v.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"incforge/hdl/csr"
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
-	"incforge/rtlgen/graph"
 )
 
 func TestDescription(t *testing.T) {

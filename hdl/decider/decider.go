@@ -5,8 +5,8 @@ package decider
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // Decider are the parameters of either block.

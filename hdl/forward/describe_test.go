@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"incforge/hdl/forward"
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
-	"incforge/rtlgen/graph"
 )
 
 func TestDescription(t *testing.T) {

@@ -5,9 +5,9 @@ package forward
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/stream"
-	"incforge/rtlgen/graph"
 )
 
 // Forward is inc_forward: bypasses frames that are not the engine's and shares the output. Its contract is the head of inc_forward.v.

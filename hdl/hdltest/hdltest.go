@@ -18,9 +18,9 @@ import (
 	"strings"
 	"testing"
 
+	"incforge/hdl/graph"
+	"incforge/hdl/verilog"
 	"incforge/internal/tool"
-	"incforge/rtlgen/graph"
-	"incforge/rtlgen/verilog"
 )
 
 // Refused is a parameter point that both sides must refuse for the same reason.

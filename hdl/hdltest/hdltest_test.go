@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
-	"incforge/rtlgen/graph"
 )
 
 //go:embed testdata/*.v

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/icrc"
-	"incforge/rtlgen/graph"
 )
 
 const bytesRule = "BYTES must be a power of two, 8 to 2048"

@@ -3,8 +3,8 @@
 package icrc
 
 import (
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // Check is inc_icrc_check: checks the ICRC of frames that come in. Its contract is the head of inc_icrc_check.v.

@@ -3,8 +3,8 @@
 package icrc
 
 import (
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // Insert is inc_icrc_insert: computes the ICRC of frames that the engine makes. Its contract is the head of inc_icrc_insert.v.

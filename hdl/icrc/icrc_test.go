@@ -13,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/icrc"
 	"incforge/roce"
-	"incforge/rtlgen/graph"
 	"incforge/sim"
 )
 

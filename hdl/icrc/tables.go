@@ -10,8 +10,8 @@ import (
 	"strings"
 	"text/template"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // The CRC-32 of the ICRC: reflected, so bit 0 of a byte goes in first and bit 0 of the register comes out (IBTA A17.3.3 over

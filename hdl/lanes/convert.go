@@ -3,8 +3,8 @@
 package lanes
 
 import (
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // Convert is what inc_widen and inc_narrow have in common.

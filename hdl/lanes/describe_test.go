@@ -5,9 +5,9 @@ package lanes_test
 import (
 	"testing"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/lanes"
-	"incforge/rtlgen/graph"
 )
 
 const (

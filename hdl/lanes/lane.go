@@ -5,8 +5,8 @@ package lanes
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // MaxStages is the largest number of stages of a lane.

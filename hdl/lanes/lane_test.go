@@ -15,7 +15,7 @@ import (
 
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/lanes"
-	"incforge/rtlgen/verilog"
+	"incforge/hdl/verilog"
 	"incforge/sim"
 	"incforge/synth/yosys"
 )

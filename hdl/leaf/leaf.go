@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"math/bits"
 
-	"incforge/rtlgen/graph"
+	"incforge/hdl/graph"
 )
 
 // In is an input of that many bits.

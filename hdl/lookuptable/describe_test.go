@@ -5,9 +5,9 @@ package lookuptable_test
 import (
 	"testing"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/lookuptable"
-	"incforge/rtlgen/graph"
 )
 
 func param(name string, v int) []graph.Param { return []graph.Param{{Name: name, Value: v}} }

@@ -5,10 +5,10 @@ package lookuptable
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
 	"incforge/hdl/stream"
-	"incforge/rtlgen/graph"
 )
 
 // LookupTable is inc_lookup_table: finds the endpoint and group of a frame by its destination QPN. Its contract is the head of inc_lookup_table.v.

@@ -5,9 +5,9 @@ package packetbuffer_test
 import (
 	"testing"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/packetbuffer"
-	"incforge/rtlgen/graph"
 )
 
 func param(name string, v int) []graph.Param { return []graph.Param{{Name: name, Value: v}} }

@@ -5,10 +5,10 @@ package packetbuffer
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
 	"incforge/hdl/stream"
-	"incforge/rtlgen/graph"
 )
 
 // PacketBuffer is inc_packet_buffer: keeps a frame's payload until its ICRC is known. Its contract is the head of inc_packet_buffer.v.

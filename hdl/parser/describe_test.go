@@ -5,10 +5,10 @@ package parser_test
 import (
 	"testing"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/leaf"
 	"incforge/hdl/parser"
-	"incforge/rtlgen/graph"
 )
 
 func param(name string, v int) []graph.Param { return []graph.Param{{Name: name, Value: v}} }

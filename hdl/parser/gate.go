@@ -3,8 +3,8 @@
 package parser
 
 import (
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // Gate is inc_gate: high while all of its inputs are. Its contract is the head of inc_gate.v.

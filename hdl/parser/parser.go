@@ -3,8 +3,8 @@
 package parser
 
 import (
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // Parser is inc_parser: finds the RoCEv2 fields and cuts the payload into words. Its contract is the head of inc_parser.v.

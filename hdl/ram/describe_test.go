@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
 )
 
 // param is one parameter with a value.

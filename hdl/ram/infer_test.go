@@ -11,10 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/ram"
+	"incforge/hdl/verilog"
 	"incforge/internal/tool"
-	"incforge/rtlgen/graph"
-	"incforge/rtlgen/verilog"
 )
 
 // infer runs Yosys up to whole memories, flattened, then what more says.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // Memory is one of the wrappers inc_mem_*: a big memory of the engine in a module of its own, so that one file is replaced to

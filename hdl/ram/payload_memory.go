@@ -5,8 +5,8 @@ package ram
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // Payload is inc_payload_memory: the payload rows of all slots. Its contract is the head of inc_payload_memory.v.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
 )
 
 // row is what the model knows of a row: nothing before it is written.

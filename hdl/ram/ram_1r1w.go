@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // RAM is inc_ram_1r1w: memory with one write and one read port. Its contract is the head of inc_ram_1r1w.v.

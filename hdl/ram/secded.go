@@ -10,8 +10,8 @@ import (
 	"strings"
 	"text/template"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // checkBits is how many check bits go with so many data bits; 0 for a codeword that there is none of.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
 	"incforge/sim"
 )
 

@@ -5,9 +5,9 @@ package receiveack
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
 )
 
 // ReceiveAck is inc_receive_ack: what every endpoint has acknowledged, and the minimum. Its contract is the head of inc_receive_ack.v.

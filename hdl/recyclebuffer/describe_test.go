@@ -5,9 +5,9 @@ package recyclebuffer_test
 import (
 	"testing"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/recyclebuffer"
-	"incforge/rtlgen/graph"
 )
 
 func TestDescription(t *testing.T) {

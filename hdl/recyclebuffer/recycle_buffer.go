@@ -5,9 +5,9 @@ package recyclebuffer
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
 )
 
 // RecycleBuffer is inc_recycle_buffer: state words of all slots, and the start of a group. Its contract is the head of inc_recycle_buffer.v.

@@ -5,9 +5,9 @@ package replicatedata_test
 import (
 	"testing"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/replicatedata"
-	"incforge/rtlgen/graph"
 )
 
 func TestDescription(t *testing.T) {

@@ -5,10 +5,10 @@ package replicatedata
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
 	"incforge/hdl/stream"
-	"incforge/rtlgen/graph"
 )
 
 // ReplicateData is inc_replicate_data: makes one frame per endpoint of each decision. Its contract is the head of inc_replicate_data.v.

@@ -5,9 +5,9 @@ package retransmission_test
 import (
 	"testing"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/retransmission"
-	"incforge/rtlgen/graph"
 )
 
 func TestDescription(t *testing.T) {

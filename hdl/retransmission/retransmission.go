@@ -5,9 +5,9 @@ package retransmission
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
 )
 
 // Retransmission is inc_retransmission: the send side of every endpoint, the timers, and the queue of who wants to send. Its contract

@@ -5,9 +5,9 @@ package sendack_test
 import (
 	"testing"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/sendack"
-	"incforge/rtlgen/graph"
 )
 
 func TestDescription(t *testing.T) {

@@ -5,9 +5,9 @@ package sendack
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
 )
 
 // SendAck is inc_send_ack: the receive side of every endpoint. Its contract is the head of inc_send_ack.v.

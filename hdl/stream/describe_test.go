@@ -5,9 +5,9 @@ package stream_test
 import (
 	"testing"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/stream"
-	"incforge/rtlgen/graph"
 )
 
 func param(name string, v int) []graph.Param { return []graph.Param{{Name: name, Value: v}} }

@@ -3,8 +3,8 @@
 package stream
 
 import (
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // FIFO is inc_fifo: shallow queue with its head in view. Its contract is the head of inc_fifo.v.

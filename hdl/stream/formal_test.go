@@ -12,10 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/stream"
+	"incforge/hdl/verilog"
 	"incforge/internal/tool"
-	"incforge/rtlgen/graph"
-	"incforge/rtlgen/verilog"
 )
 
 // proof is a module with properties put into it.

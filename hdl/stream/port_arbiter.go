@@ -5,8 +5,8 @@ package stream
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // PortArbiter is inc_port_arbiter: merges the streams of all ports, frame by frame in turn. Its contract is the head of inc_port_arbiter.v.

@@ -5,8 +5,8 @@ package stream
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // PortDemux is inc_port_demux: sends each frame to the port that its tuser names. Its contract is the head of inc_port_demux.v.

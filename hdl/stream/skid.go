@@ -3,8 +3,8 @@
 package stream
 
 import (
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
-	"incforge/rtlgen/graph"
 )
 
 // Skid is inc_skid: cuts the ready path of a stream. Its contract is the head of inc_skid.v.

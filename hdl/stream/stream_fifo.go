@@ -5,9 +5,9 @@ package stream
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
-	"incforge/rtlgen/graph"
 )
 
 // StreamFIFO is inc_stream_fifo: deep queue in RAM. Its contract is the head of inc_stream_fifo.v.

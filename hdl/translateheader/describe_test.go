@@ -5,9 +5,9 @@ package translateheader_test
 import (
 	"testing"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
 	"incforge/hdl/translateheader"
-	"incforge/rtlgen/graph"
 )
 
 func TestDescription(t *testing.T) {

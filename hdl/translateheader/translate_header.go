@@ -5,10 +5,10 @@ package translateheader
 import (
 	"fmt"
 
+	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
 	"incforge/hdl/stream"
-	"incforge/rtlgen/graph"
 )
 
 // TranslateHeader is inc_translate_header: writes the header of a frame from the out endpoint's record. Its contract is the head of inc_translate_header.v.

@@ -14,12 +14,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/network/chaos"
+	"incforge/network/comm"
+	"incforge/network/fabric"
 	"incforge/verify"
 	"incforge/verify/arith"
-	"incforge/verify/chaos"
-	"incforge/verify/comm"
 	"incforge/verify/dut"
-	"incforge/verify/net"
 )
 
 // TestSixteenMembersPass: all scenarios on mini with 16 members, so that its stars are Tree-2-16.
@@ -40,7 +40,7 @@ func chaosEngine(t *testing.T, config string, sets []string) chaos.Engine {
 // TestRegressionsOnVerilog: cases that showed a fault once pass on the Verilog of the configuration that they name.
 func TestRegressionsOnVerilog(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../../verify/chaos/testdata/regress/*.yaml")
+	files, err := filepath.Glob("../../network/chaos/testdata/regress/*.yaml")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	byEngine := map[string][]string{}
@@ -108,8 +108,8 @@ func mixedTree(t *testing.T, dir string) {
 	tree := comm.Tree{Levels: 3, Degree: 2}
 	outputs := func(rtl ...int) [][][]byte {
 		w, err := comm.New(comm.Config{Manifest: m, Tree: tree, Seed: 3,
-			Link: func(comm.Edge) *net.Link {
-				return &net.Link{Latency: 40, BytesPerCycle: 8, Up: net.Faults{Loss: 0.01}, Down: net.Faults{Loss: 0.01}}
+			Link: func(comm.Edge) *fabric.Link {
+				return &fabric.Link{Latency: 40, BytesPerCycle: 8, Up: fabric.Faults{Loss: 0.01}, Down: fabric.Faults{Loss: 0.01}}
 			},
 			Switch: func(n int) (dut.DUT, error) {
 				if slices.Contains(rtl, n) {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/synthetic"
 	"incforge/verify/dut"
-	"incforge/verify/internal/synthetic"
 )
 
 // scripted is an engine that accepts and emits what a test says.

@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"incforge/rtlgen/graph"
-	"incforge/rtlgen/verilog"
+	"incforge/hdl/graph"
+	"incforge/hdl/verilog"
 	"incforge/sim"
 )
 

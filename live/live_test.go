@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/internal/synthetic"
+	"incforge/live"
+	"incforge/live/peer"
+	"incforge/network/host"
+	"incforge/roce"
+	"incforge/verify/dut"
+	"incforge/verify/manifest"
+	"incforge/verify/score"
+)
+
+// The four ranks of the star: rank i at port i.
+const ranks = 4
+
+const star = `
+arp: true
+groups:
+  - start: 0xFFFFF0
+    endpoints:
+      - {local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:02, ip: 10.0.0.2, qpn: 0x12}}
+      - {local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:03, ip: 10.0.0.3, qpn: 0x13}}
+      - {local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:04, ip: 10.0.0.4, qpn: 0x14}}
+      - {local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:05, ip: 10.0.0.5, qpn: 0x15}}
+`
+
+// locked is a log that is read while it is written.
+type locked struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(b)
+}
+
+func (l *locked) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// rig is a running engine and where its sockets are.
+type rig struct {
+	t       *testing.T
+	dir     string
+	setup   *live.Setup
+	stop    context.CancelFunc
+	rep     live.Report
+	err     error
+	done    chan struct{}
+	log     locked
+	capture bytes.Buffer
+}
+
+func (r *rig) mine(port int) string { return filepath.Join(r.dir, fmt.Sprintf("port%d", port)) }
+func (r *rig) peer(port int) string { return filepath.Join(r.dir, fmt.Sprintf("peer%d", port)) }
+
+// end stops the engine and returns what it saw.
+func (r *rig) end() live.Report {
+	r.stop()
+	<-r.done
+	return r.rep
+}
+
+// run starts a reference engine with sockets at the first ports; wrap may change it.
+func run(t *testing.T, setup string, ports int, wrap func(dut.DUT) dut.DUT) *rig {
+	t.Helper()
+	return runDesign(t, synthetic.Mini(), setup, ports, wrap)
+}
+
+// runDesign is run with other parameters than Mini's.
+func runDesign(t *testing.T, p synthetic.Params, setup string, ports int, wrap func(dut.DUT) dut.DUT) *rig {
+	t.Helper()
+	m := synthetic.Manifest(p)
+	r := &rig{t: t, dir: t.TempDir(), done: make(chan struct{})}
+	d, err := dut.NewReference(m)
+	require.NoError(t, err)
+	r.setup, err = live.ParseSetup("star.yaml", []byte(setup), m)
+	require.NoError(t, err)
+	o := live.Options{Manifest: m, Engine: wrap(d), Setup: r.setup, Capture: &r.capture, Status: 10 * time.Millisecond, Log: logrus.New()}
+	o.Log.SetOutput(&r.log)
+	for p := range ports {
+		o.Ports = append(o.Ports, live.Port{Number: p, Mine: r.mine(p), Peer: r.peer(p)})
+	}
+	ready := make(chan struct{})
+	o.Ready = func() { close(ready) }
+	var ctx context.Context
+	ctx, r.stop = context.WithCancel(t.Context())
+	go func() {
+		defer close(r.done)
+		r.rep, r.err = live.Run(ctx, o)
+	}()
+	select {
+	case <-ready:
+	case <-r.done:
+		require.NoError(t, r.err)
+	}
+	t.Cleanup(func() { r.end() })
+	return r
+}
+
+func plain(d dut.DUT) dut.DUT { return d }
+
+// host makes the NIC of a rank. Its time-out is in real time, since the machine may be busy.
+func (r *rig) host(rank int, m *manifest.Manifest) *host.Host {
+	ep := r.setup.Groups[0].Ends[rank]
+	h, err := host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
+		PeerQPN: ep.LocalQPN, UDPPort: 0xC000, TTL: 64, Start: r.setup.Groups[0].Set.Start, PathMTU: m.Params.MTUBytes,
+		Window: m.Params.WindowPackets, Timeout: uint64(200 * time.Millisecond), RNRCode: 1, CyclesPerMicrosecond: peer.PerMicrosecond})
+	require.NoError(r.t, err)
+	return h
+}
+
+// values is what a rank contributes: little-endian INT32, one of them wraps.
+func values(rank, n int) []byte {
+	b := make([]byte, 0, 4*n)
+	for i := range n {
+		b = binary.LittleEndian.AppendUint32(b, uint32(rank+1)*0x40000001+uint32(i))
+	}
+	return b
+}
+
+// allReduce runs one message of n words a rank, each rank when join lets it, and checks every result.
+func (r *rig) allReduce(n int, join func(rank int)) []*host.Host {
+	return r.allReduceWith(n, join, func(int, *host.Host) {})
+}
+
+// allReduceWith calls look for every host again and again while it runs.
+func (r *rig) allReduceWith(n int, join func(rank int), look func(rank int, h *host.Host)) []*host.Host {
+	m := synthetic.Manifest(synthetic.Mini())
+	want := make([]byte, 4*n)
+	for rank := range ranks {
+		part := values(rank, n)
+		for i := 0; i < len(want); i += 4 {
+			binary.LittleEndian.PutUint32(want[i:], binary.LittleEndian.Uint32(want[i:])+binary.LittleEndian.Uint32(part[i:]))
+		}
+	}
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
+	defer cancel()
+	hosts := make([]*host.Host, ranks)
+	errs := make([]error, ranks)
+	// Ranks stay until all are done: somebody may still want an ACK.
+	var finished, all sync.WaitGroup
+	finished.Add(ranks)
+	over := make(chan struct{})
+	go func() { finished.Wait(); close(over) }()
+	for rank := range hosts {
+		h := r.host(rank, m)
+		hosts[rank] = h
+		h.Post(host.Message{Payload: values(rank, n), HasImm: true, Imm: 7})
+		all.Go(func() {
+			once := sync.OnceFunc(finished.Done)
+			defer once()
+			join(rank)
+			sock, err := live.Listen(r.peer(rank))
+			if err != nil {
+				errs[rank] = err
+				return
+			}
+			errs[rank] = peer.Run(ctx, sock, r.mine(rank), h, func() bool {
+				look(rank, h)
+				if h.Completed() == 1 && len(h.Received()) == 1 {
+					once()
+				}
+				select {
+				case <-over:
+					return true
+				default:
+					return false
+				}
+			})
+			if err := sock.Close(); errs[rank] == nil {
+				errs[rank] = err
+			}
+		})
+	}
+	all.Wait()
+	for rank, h := range hosts {
+		require.NoError(r.t, errs[rank], "rank %d: %+v", rank, h.Stats)
+		require.Len(r.t, h.Received(), 1)
+		got := h.Received()[0]
+		assert.True(r.t, bytes.Equal(want, got.Payload), "rank %d", rank)
+		assert.True(r.t, got.HasImm && got.Imm == 7)
+	}
+	return hosts
+}
+
+// TestAllReducePipes: Mode III, where the engine acknowledges, and waits in real time for a host that is not ready, and for one that says nothing.
+func TestAllReducePipes(t *testing.T) {
+	p := synthetic.Mini()
+	p.Mode = 3
+	r := runDesign(t, p, "pipes: {cnp: true, timeout_us: 3000}\n"+strings.Replace(star, "groups:\n  - ", "groups:\n  - pipe: 3\n    ", 1), ranks, plain)
+	require.Equal(t, 3, r.setup.Groups[0].Set.PipeSlots)
+	var since [ranks]time.Time
+	hosts := r.allReduceWith(10000, func(int) {}, func(rank int, h *host.Host) {
+		switch {
+		case rank != 1:
+		case since[rank].IsZero():
+			since[rank] = time.Now()
+			h.SetReceives(0)
+		case h.Receives() == 0 && h.Stats.RNRsSent >= 3:
+			h.SetReceives(-1)
+		}
+	})
+	assert.Zero(t, hosts[1].Unacknowledged())
+	rep := r.end()
+	require.NoError(t, r.err)
+	assert.GreaterOrEqual(t, rep.Counters["RX_RNR"], uint64(3))
+	assert.Equal(t, rep.Counters["TX_ACK"], rep.Counters["AGG"]+rep.Counters["RX_DUPLICATE"])
+	assert.Equal(t, uint64(40*ranks), rep.Counters["AGG"], "40 packets a rank")
+}
+
+func TestAllReduce(t *testing.T) {
+	r := run(t, star, ranks, plain)
+	r.allReduce(10000, func(int) {})
+	require.Eventually(t, func() bool { return strings.Contains(r.log.String(), " frames in, ") }, time.Minute, 10*time.Millisecond, "a line of state")
+	rep := r.end()
+	require.NoError(t, r.err)
+	packets := uint64(40) // of 1,024 bytes
+	c := rep.Counters
+	assert.GreaterOrEqual(t, c["AGG"], ranks*packets)
+	assert.Equal(t, packets, c["TX_RESULT"])
+	assert.Equal(t, ranks*packets, c["TX_FANOUT"])
+	assert.Zero(t, c["BYPASS"])
+	var in, out uint64
+	for i, p := range rep.Ports {
+		assert.Equal(t, i, p.Port)
+		in, out = in+p.In, out+p.Out+p.Nobody+p.Full
+		assert.Zero(t, p.Short+p.Long+p.ARP+p.Failed+p.Returned)
+	}
+	assert.Equal(t, c["RX_FRAMES"], in)
+	assert.Equal(t, c["TX_FRAMES"], out)
+	assert.Zero(t, rep.Unattached)
+	assert.Equal(t, "synthetic", rep.Config)
+
+	frames, names, err := roce.ReadCapture(r.captureFile())
+	require.NoError(t, err)
+	assert.Equal(t, []string{"p0", "p1", "p2", "p3"}, names)
+	assert.Len(t, frames, int(in+out))
+	for p := range ranks {
+		assert.NoFileExists(t, r.mine(p))
+	}
+}
+
+func (r *rig) captureFile() string {
+	file := filepath.Join(r.dir, "c.pcapng")
+	require.NoError(r.t, os.WriteFile(file, r.capture.Bytes(), 0o600))
+	return file
+}
+
+// A rank that comes late is waited for; frames to one that has gone are counted and lost, and it may return.
+func TestPeersComeAndGo(t *testing.T) {
+	r := run(t, star, ranks, plain)
+	hosts := r.allReduce(3000, func(rank int) {
+		if rank == 3 {
+			time.Sleep(300 * time.Millisecond) // longer than the others' time-out
+		}
+	})
+	timeouts := 0
+	for _, h := range hosts[:3] {
+		timeouts += h.Stats.Timeouts
+	}
+	assert.Positive(t, timeouts, "the others had to send again")
+
+	// Rank 0 asks for the last result once more, first with nobody at its path, then with somebody there.
+	ep := r.setup.Groups[0].Ends[0]
+	again := roce.Packet{DstMAC: ep.LocalMAC, SrcMAC: ep.RemoteMAC, TTL: 64, SrcIP: ep.RemoteIP, DstIP: ep.LocalIP, SrcPort: 0xC000,
+		Op: roce.SendLastImm, PKey: roce.DefaultPKey, DestQP: ep.LocalQPN, PSN: r.setup.Groups[0].Set.Start.Add(11), Imm: 7, Payload: make([]byte, 4)}
+	elsewhere, err := live.Listen(filepath.Join(r.dir, "elsewhere"))
+	require.NoError(t, err)
+	require.NoError(t, elsewhere.Send(r.mine(0), again.AppendFrame(nil)))
+	require.Eventually(t, func() bool { return strings.Contains(r.log.String(), " 1 lost at sockets") }, time.Minute, 10*time.Millisecond)
+	back, err := live.Listen(r.peer(0))
+	require.NoError(t, err)
+	require.NoError(t, elsewhere.Send(r.mine(0), again.AppendFrame(nil)))
+	require.NoError(t, back.SetReceiveDeadline(time.Now().Add(time.Minute)))
+	buf := make([]byte, live.MaxFrame)
+	n, err := back.Receive(buf)
+	require.NoError(t, err)
+	p, err := roce.Decode(buf[:n])
+	require.NoError(t, err)
+	assert.Equal(t, hosts[0].Received()[0].Payload[11*1024:], p.Payload)
+	rep := r.end()
+	require.NoError(t, r.err)
+	assert.Equal(t, uint64(1), rep.Ports[0].Nobody)
+	assert.GreaterOrEqual(t, rep.Counters["TX_RESEND"], uint64(2))
+	assert.GreaterOrEqual(t, rep.Cycles, uint64(75_000_000), "the clock followed the 300 ms in which rank 3 was awaited, at 250 MHz")
+	require.NoError(t, back.Close())
+	require.NoError(t, elsewhere.Close())
+}
+
+func TestJunk(t *testing.T) {
+	r := run(t, star+"bypass:\n  - {from: 1, to: 0}\n  - {from: 0, to: 1}\n", 2, plain)
+	a, err := live.Listen(r.peer(0))
+	require.NoError(t, err)
+	b, err := live.Listen(r.peer(1))
+	require.NoError(t, err)
+	for _, n := range []int{0, 1, live.MinFrame - 1, live.MaxFrame + 1, 60000} {
+		require.NoError(t, a.Send(r.mine(0), make([]byte, n)))
+	}
+	// Frames that are nobody's pass from port to port: the shortest, the longest, and text.
+	for _, f := range [][]byte{make([]byte, live.MinFrame), bytes.Repeat([]byte{0xA5}, live.MaxFrame), []byte(strings.Repeat("junk ", 20))} {
+		require.NoError(t, a.Send(r.mine(0), f))
+		require.NoError(t, b.SetReceiveDeadline(time.Now().Add(time.Minute)))
+		buf := make([]byte, live.MaxFrame+1)
+		n, err := b.Receive(buf)
+		require.NoError(t, err)
+		assert.True(t, bytes.Equal(f, buf[:n]))
+	}
+	rep := r.end()
+	require.NoError(t, r.err)
+	assert.Equal(t, live.PortReport{Port: 0, Mine: r.mine(0), Peer: r.peer(0), In: 3, Short: 3, Long: 2}, rep.Ports[0])
+	assert.Equal(t, live.PortReport{Port: 1, Mine: r.mine(1), Peer: r.peer(1), Out: 3}, rep.Ports[1])
+	assert.Equal(t, uint64(3), rep.Counters["BYPASS"])
+	require.NoError(t, a.Close())
+	require.NoError(t, b.Close())
+}
+
+// A port without a bypass does not give frames back, and answers ARP.
+func TestARPAndReturned(t *testing.T) {
+	r := run(t, star, 1, plain)
+	a, err := live.Listen(r.peer(0))
+	require.NoError(t, err)
+	ask := []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x52, 0x54, 0, 0, 0, 2, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1,
+		0x52, 0x54, 0, 0, 0, 2, 10, 0, 0, 2, 0, 0, 0, 0, 0, 0, 10, 0, 0, 9}
+	require.NoError(t, a.Send(r.mine(0), ask), "10.0.0.9 is nobody")
+	ask[41] = 1
+	require.NoError(t, a.Send(r.mine(0), ask))
+	require.NoError(t, a.SetReceiveDeadline(time.Now().Add(time.Minute)))
+	buf := make([]byte, 100)
+	n, err := a.Receive(buf)
+	require.NoError(t, err)
+	assert.Equal(t, roce.MinFrame, n)
+	mac := r.setup.Groups[0].Ends[0].LocalMAC
+	assert.Equal(t, mac[:], buf[22:28], "the sender of the reply")
+	rep := r.end()
+	require.NoError(t, r.err)
+	assert.Equal(t, live.PortReport{Port: 0, Mine: r.mine(0), Peer: r.peer(0), In: 1, ARP: 1, Out: 1, Returned: 1}, rep.Ports[0])
+	require.NoError(t, a.Close())
+}
+
+// liar inverts the last bit of every frame that leaves.
+type liar struct{ dut.DUT }
+
+func (l liar) Out() []dut.Out {
+	out := l.DUT.Out()
+	for i := range out {
+		out[i].Data = append([]byte(nil), out[i].Data...) // the frame may be the one that went in
+		out[i].Data[len(out[i].Data)-1] ^= 1
+	}
+	return out
+}
+
+func TestEngineThatDiffersEndsTheRun(t *testing.T) {
+	r := run(t, star, 1, func(d dut.DUT) dut.DUT { return liar{d} })
+	a, err := live.Listen(r.peer(0))
+	require.NoError(t, err)
+	require.NoError(t, a.Send(r.mine(0), make([]byte, 60)))
+	<-r.done
+	require.ErrorIs(t, r.err, score.ErrMismatch)
+	assert.Equal(t, uint64(1), r.rep.Ports[0].In)
+	require.NoError(t, a.Close())
+}
+
+func TestRunRefuses(t *testing.T) {
+	m := synthetic.Manifest(synthetic.Mini())
+	setup, err := live.ParseSetup("star.yaml", []byte(star), m)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	for name, ports := range map[string][]live.Port{
+		"given twice":                  {{Number: 0, Mine: filepath.Join(dir, "a")}, {Number: 0, Mine: filepath.Join(dir, "b")}},
+		"not one of 0 to 3":            {{Number: 4, Mine: filepath.Join(dir, "a")}},
+		"port 1: socket " + file:       {{Number: 0, Mine: filepath.Join(dir, "a")}, {Number: 1, Mine: file}},
+		"port 1: socket " + dir + "/a": {{Number: 0, Mine: filepath.Join(dir, "a")}, {Number: 1, Mine: filepath.Join(dir, "a")}},
+	} {
+		d, err := dut.NewReference(m)
+		require.NoError(t, err)
+		_, err = live.Run(t.Context(), live.Options{Manifest: m, Engine: d, Setup: setup, Ports: ports})
+		require.ErrorContains(t, err, name)
+		assert.NoFileExists(t, filepath.Join(dir, "a"), name)
+	}
+	// Settings that the engine does not take: the group is said.
+	d, err := dut.NewReference(m)
+	require.NoError(t, err)
+	bad := *setup
+	bad.Groups = append([]live.Group(nil), setup.Groups...)
+	bad.Groups[0].Set.Log2N = 0
+	_, err = live.Run(t.Context(), live.Options{Manifest: m, Engine: d, Setup: &bad})
+	require.ErrorContains(t, err, "group 0: the engine refuses it")
+}

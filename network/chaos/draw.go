@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chaos
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"incforge/network/comm"
+	"incforge/network/fabric"
+	"incforge/roce"
+	"incforge/verify/arith"
+	"incforge/verify/dut"
+	"incforge/verify/manifest"
+)
+
+// Engine is a configuration to draw cases for, and how to get instances of it.
+type Engine struct {
+	// Config and Set are as a Case names them.
+	Config   string
+	Set      []string
+	Manifest *manifest.Manifest
+	// Open makes one, as after reset.
+	Open Opener
+}
+
+// Opener makes an engine whose state before reset follows from seed.
+type Opener func(seed uint64) (dut.DUT, error)
+
+// Standard are configurations for campaigns in Mode II or III, as preset and overrides. On the reference: every type and operation, both ways of
+// adding, narrow and wide buses, room for windows or pipes of 64 packets and for 16 children. On RTL: what a simulator compiles in seconds, one engine
+// with every type and operation, such windows and 16 children among it; its packets are short, so that its buffer is small.
+func Standard(kind string, mode int) [][]string {
+	mini, trio, named := "mini", "trio", "name=chaos_"
+	if mode == 3 {
+		mini, trio, named = "mini3", "trio3", "name=chaos3_"
+	}
+	small := [][]string{
+		{mini},
+		{trio},
+	}
+	if kind != Reference {
+		return append(small, []string{mini, named + "narrow", "bus_bytes=16", "lanes=4", "dtypes=[FP32, INT32]", "accumulate=reproducible",
+			"members=5", "ports=3", "groups=2", "mtu_bytes=256", "buffer_bytes=49152", "window_packets=16"},
+			[]string{mini, named + "wide", "bus_bytes=32", "lanes=8", "dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "members=16",
+				"ports=16", "groups=2", "mtu_bytes=256", "buffer_bytes=131072", "window_packets=64"})
+	}
+	return append(small,
+		[]string{mini, named + "types", "bus_bytes=32", "lanes=8", "dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "members=16", "ports=5",
+			"groups=4", "mtu_bytes=256", "buffer_bytes=262144", "window_packets=64"},
+		[]string{mini, named + "tree", "bus_bytes=64", "lanes=16", "dtypes=[FP32, INT32]", "ops=[SUM, MIN]", "accumulate=reproducible",
+			"members=5", "ports=6", "groups=3", "mtu_bytes=512", "buffer_bytes=786432", "window_packets=64"},
+		[]string{mini, named + "half", "bus_bytes=16", "lanes=4", "dtypes=[FP16, BF16]", "accumulate=reproducible", "members=16", "ports=3",
+			"groups=2", "mtu_bytes=256", "buffer_bytes=1048576", "window_packets=64"},
+		[]string{mini, named + "fcs", "bus_bytes=128", "lanes=8", "dtypes=[BF16, INT32]", "members=8", "ports=9", "groups=8", "mtu_bytes=1024",
+			"buffer_bytes=524288", "window_packets=32", "icrc_check=false"})
+}
+
+// drawer makes one case.
+type drawer struct {
+	*rand.Rand
+	c Case
+	p manifest.Params
+}
+
+// Check reports an engine that no case can be drawn for, and why.
+func (r *Runner) Check() error {
+	for i := range r.Engines {
+		e := &r.Engines[i]
+		p := e.Manifest.Params
+		name := strings.Join(append([]string{e.Config}, e.Set...), " ")
+		if !slices.ContainsFunc(trees(), func(t comm.Tree) bool { return fits(p, t) }) {
+			return fmt.Errorf("%s: no tree can be made of switches with %d members and %d ports", name, p.Members, p.Ports)
+		}
+		if mostGroups(p) == 0 {
+			return fmt.Errorf("%s: a buffer of %d slots is too small for any group: a window of one packet takes %d", name, p.Slots(), 2*slotUnits(p))
+		}
+	}
+	return nil
+}
+
+// slotUnits is how many slots a packet may take.
+func slotUnits(p manifest.Params) int {
+	if p.DTypeMask()&(1<<arith.FP16|1<<arith.BF16) != 0 {
+		return 2
+	}
+	return 1
+}
+
+// mostGroups is how many groups the engine has room for at the same time.
+func mostGroups(p manifest.Params) int { return min(p.Groups, 4, p.Slots()/2/slotUnits(p)) }
+
+// Draw makes the case of a seed for one of the engines, all of which must pass Check; the same seed and engines make the same case.
+func Draw(seed uint64, engines []Engine, kind string) Case {
+	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 0x6368616f73))}
+	e := engines[d.IntN(len(engines))]
+	d.p = e.Manifest.Params
+	d.c = Case{Seed: seed, Config: e.Config, Set: e.Set, DUT: kind, NoGapNAK: d.chance(4), Latency: []int{1, 10, 40, 200}[d.IntN(4)],
+		BytesPerCycle: float64(d.p.BusBytes) * []float64{0.5, 1, 1, 2}[d.IntN(4)]}
+	fit := slices.DeleteFunc(trees(), func(t comm.Tree) bool { return !fits(d.p, t) })
+	t := fit[d.IntN(len(fit))]
+	d.c.Levels, d.c.Degree = t.Levels, t.Degree
+	d.faults()
+	if d.pipes() {
+		d.c.NoGapNAK = false // it is nothing to them
+		d.fullPipes()
+	}
+	d.groups()
+	if d.pipes() && d.chance(3) { // as with hosts': now and then nothing was lost
+		least := uint64(0)
+		for i := range d.c.Groups {
+			least = max(least, d.windowTime(&d.c.Groups[i], len(d.c.Groups)))
+		}
+		d.c.Pipes.TimeoutUS = int((least+d.Uint64N(least))/uint64(max(d.p.ClockMHz, 1))) + 1
+	}
+	if d.chance(3) {
+		d.c.Pauses = dut.Pauses{Seed: d.Uint64(), In: 0.2 * d.Float64(), Ready: 0.3 * d.Float64(), Registers: 0.3, Burst: 1 + d.IntN(12)}
+	}
+	return d.c
+}
+
+// pipes tells that the engine works in Mode III.
+func (d *drawer) pipes() bool { return d.p.Mode == 3 }
+
+// fullPipes draws what engines say when a pipe is full; waits of 10 to 60 µs.
+func (d *drawer) fullPipes() {
+	d.c.Pipes = Pipes{NoRNR: d.chance(4), RNRTimer: uint8(1 + d.IntN(5)), CNP: d.chance(2)}
+}
+
+// pipe draws the slots of a pipe, 1 to 64 of the most that there is room for, often few or no power of two, and the window of hosts, which has no room to
+// keep to. Where nobody says that a pipe is full each packet too many costs a time-out, and a full window to be sent again.
+func (d *drawer) pipe(most int) (pipe, window int) {
+	limit := 1
+	for 2*limit <= min(most, 64) {
+		limit *= 2
+	}
+	pipe = 1 + d.IntN(limit)
+	if d.chance(3) {
+		pipe = min(1+d.IntN(3), limit)
+	}
+	if window = 1 << d.IntN(7); d.c.Pipes.NoRNR {
+		window = min(window, 4*pipe)
+	}
+	return pipe, window
+}
+
+// chance is true in one of n cases.
+func (d *drawer) chance(n int) bool { return d.IntN(n) == 0 }
+
+// fits reports that the engine has endpoints for the tree, and a port for the parent that is not child 0's too: frames that are nobody's
+// are sent there, and would run in circles. A reproducible engine has no pair for endpoint MEMBERS if MEMBERS is even.
+func fits(p manifest.Params, t comm.Tree) bool {
+	last, most := t.Degree-1, p.Members
+	if t.Levels > 2 {
+		last = t.Degree
+	}
+	if p.Reproducible() && p.Members%2 == 0 {
+		most--
+	}
+	return t.Degree <= p.Members && last <= most && (t.Levels == 2 || t.Degree%p.Ports != 0)
+}
+
+// faults draws what both directions do: each kind with one chance in three, on all frames or on some class.
+func (d *drawer) faults() {
+	d.c.Up = d.direction()
+	if d.c.Down = d.c.Up; d.chance(2) {
+		d.c.Down = d.direction()
+	}
+}
+
+func (d *drawer) direction() fabric.Faults {
+	var f fabric.Faults
+	class := func() fabric.Class {
+		if d.chance(3) {
+			return 1 << d.IntN(6)
+		}
+		return 0
+	}
+	switch d.IntN(4) {
+	case 0:
+		f.Loss = 0.05
+	case 1:
+		f.Loss = 0.05 * d.Float64()
+	case 2:
+		f.Loss = 0.01
+	}
+	f.Only.Loss = class()
+	some := func(p *float64, only *fabric.Class, most float64) {
+		if d.chance(3) {
+			*p, *only = most*d.Float64(), class()
+		}
+	}
+	some(&f.Duplicate, &f.Only.Duplicate, 0.05)
+	some(&f.Reorder, &f.Only.Reorder, 0.05)
+	some(&f.Corrupt, &f.Only.Corrupt, 0.03)
+	if some(&f.Burst.Enter, &f.Only.Burst, 0.01); f.Burst.Enter > 0 {
+		f.Burst.Leave = 0.15 + 0.5*d.Float64()
+	}
+	if d.chance(3) {
+		f.Jitter, f.Only.Jitter = 1+d.IntN(400), class()
+	}
+	f.ReorderDelay = []int{100, 1500, 20000}[d.IntN(3)]
+	if f.FlagErrors = 0.3; !d.p.ICRCCheck { // then the Ethernet FCS must find all of it
+		f.FlagErrors = 1
+	}
+	return f
+}
+
+// groups draws the communicators, as many as the buffer has room for, and their calls.
+func (d *drawer) groups() {
+	count := 1
+	if d.chance(3) {
+		count = min(1+d.IntN(min(d.p.Groups, 4)), mostGroups(d.p))
+	}
+	budget := packetBudget / (count * d.c.Tree().Ranks() * d.c.Levels)
+	for range count {
+		most := d.p.Slots() / count / 2 / slotUnits(d.p)
+		mw := 1 << d.IntN(7)
+		for mw > most {
+			mw /= 2
+		}
+		pipe := 0
+		if d.pipes() {
+			pipe, mw = d.pipe(most)
+		}
+		g := Group{Pipe: pipe, Paced: d.c.Pipes.CNP && d.chance(2), Message: 1 + d.IntN(min(mw, 4)), BigEndian: d.chance(4), Fixed: !d.p.InBand || d.chance(4), RootLocal: d.chance(4)}
+		g.Window = max(mw/g.Message, 1)
+		if d.chance(3) {
+			g.PathMTU = 4 * (1 + d.IntN(d.p.MTUBytes/4))
+		}
+		if d.chance(2) {
+			start := uint32(roce.PSN(0).Add(-d.IntN(40)))
+			g.Start = &start
+		}
+		if d.chance(3) { // soon enough that now and then nothing was lost, and no sooner than a window can be through
+			least := d.windowTime(&g, count)
+			g.Timeout = least + d.Uint64N(least)
+		}
+		if d.chance(3) {
+			g.RangePackets = 1 + d.IntN(20)
+		}
+		d.calls(&g, budget)
+		d.c.Groups = append(d.c.Groups, g)
+	}
+	if d.chance(8) {
+		r := Reset{Group: d.IntN(count), Rank: d.IntN(d.c.Tree().Ranks()+1) - 1}
+		r.At = d.Uint64N(d.leastTime(&d.c.Groups[r.Group]))
+		if r.Rank >= 0 { // with nobody dead the calls would go on, and be over
+			r.For = 1000 + d.Uint64N(20000)
+		}
+		d.c.Resets = append(d.c.Resets, r)
+	}
+}
+
+// leastTime is about how many cycles the group's calls take if nothing is lost and no other group is in the way, rather fewer; at least 1.
+// A reset that is drawn from it comes in the middle.
+func (d *drawer) leastTime(g *Group) uint64 {
+	mtu := g.PathMTU
+	if mtu == 0 {
+		mtu = d.p.MTUBytes
+	}
+	trip := 2 * (d.c.Levels - 1) * d.c.Latency
+	cycles := 0.0
+	for i := range g.Calls {
+		bytes := g.Calls[i].Bytes
+		if g.Calls[i].Call == comm.AllGather {
+			bytes *= d.c.Tree().Ranks()
+		}
+		windows := bytes / mtu / (g.Message * g.Window)
+		cycles += float64((1+windows)*trip) + float64(bytes)/d.c.BytesPerCycle
+	}
+	return uint64(cycles) + 1
+}
+
+// windowTime is about how many cycles a window, or pipe, of all hosts takes through one switch and back at the pace of the slowest of link, bus and
+// adders.
+func (d *drawer) windowTime(g *Group, groups int) uint64 {
+	mtu := g.PathMTU
+	if mtu == 0 {
+		mtu = d.p.MTUBytes
+	}
+	pace := min(d.c.BytesPerCycle, float64(d.p.BusBytes)/float64(d.p.CyclesPerBeat()))
+	packet := int(float64(mtu+90)/pace) + 30
+	return uint64(2*d.c.Levels*(d.c.Latency+200+max(d.c.Up.Jitter, d.c.Down.Jitter)) + packet*max(g.packets(), g.Pipe)*(d.c.Degree+1)*groups)
+}
+
+// packetBudget is how many packets, over all ranks, levels and groups, a case has about, so that no seed takes much longer than another.
+const packetBudget = 1500
+
+// calls draws a group's calls until the budget of packets a rank is used up.
+func (d *drawer) calls(g *Group, budget int) {
+	mtu := g.PathMTU
+	if mtu == 0 {
+		mtu = d.p.MTUBytes
+	}
+	kinds := arith.Kinds(d.p.DTypeMask(), d.p.OpMask())
+	ranks := d.c.Tree().Ranks()
+	for n := 1 + d.IntN(6); n > 0 && budget > 0; n-- {
+		k := kinds[d.IntN(len(kinds))]
+		c := Call{Call: comm.Collectives()[d.IntN(6)], Root: d.IntN(ranks), DType: k.DType.String(), Op: k.Op.String(), Seed: d.Uint64() >> 1}
+		if g.Fixed {
+			if len(g.Calls) > 0 {
+				c.Call, c.Root, c.DType, c.Op = g.Calls[0].Call, g.Calls[0].Root, g.Calls[0].DType, g.Calls[0].Op
+			} else {
+				c.Call = comm.Collectives()[d.IntN(4)]
+			}
+		}
+		packets := 0
+		switch d.IntN(3) {
+		case 0:
+			packets = 1 + d.IntN(4)
+		case 1:
+			packets = 1 + d.IntN(budget)
+		}
+		packets = min(packets, budget)
+		switch k, _ := g.kind(&c); {
+		case c.Call == comm.Barrier:
+			if !g.Fixed {
+				c.DType, c.Op = "", ""
+			}
+		case c.Call.Reduces():
+			size := k.DType.Size()
+			c.Bytes = max(packets*mtu-d.IntN(mtu), 0) / size * size
+			c.Smooth = k.DType.Float() && k.Op == arith.Sum && d.chance(4)
+		case g.Fixed: // whole elements here too
+			c.Bytes = max(packets*mtu-d.IntN(mtu), 0) / 4 * 4
+		default:
+			c.Bytes = max(packets*mtu-d.IntN(mtu), 0)
+			c.DType, c.Op = "", ""
+		}
+		if c.Call == comm.AllGather {
+			c.Bytes /= ranks
+		}
+		budget -= packets + 1
+		if c.Call == comm.ReduceScatter || c.Call == comm.AllGather {
+			budget -= ranks
+		}
+		g.Calls = append(g.Calls, c)
+		if !c.Call.Rooted() {
+			g.Calls[len(g.Calls)-1].Root = 0
+		}
+	}
+}

@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+
+	"incforge/network/comm"
+	"incforge/network/fabric"
+	"incforge/network/host"
+	"incforge/roce"
+	"incforge/verify/arith"
+	"incforge/verify/dut"
+	"incforge/verify/score"
+)
+
+// Kinds of engines that cases run on.
+const (
+	Reference = "reference"
+	RTL       = "rtl"
+	// Mixed is RTL and references in one tree; a single switch is RTL.
+	Mixed = "mixed"
+)
+
+// Kind is how a case failed; a smaller case fails in the same way if its kind is the same.
+type Kind string
+
+// The kinds of failures.
+const (
+	// Passed is no failure.
+	Passed Kind = ""
+	// Impossible: the world cannot be made, as where the buffer is too small for a window.
+	Impossible Kind = "impossible"
+	// Stuck: the calls do not end, or frames do not stop.
+	Stuck Kind = "stuck"
+	// WrongResult: a call ended with other data than plain arithmetic has.
+	WrongResult Kind = "wrong result"
+	// Broken: a NIC is in error, or got what no correct peer sends.
+	Broken Kind = "broken connection"
+	// Unclean: after the calls something is left in a queue or in a slot, or counters contradict each other.
+	Unclean Kind = "not clean at the end"
+	// Differs: the engine did other than the reference, or its interface broke a rule.
+	Differs Kind = "differs from the reference"
+	// Panicked: the model or the engine did.
+	Panicked Kind = "panic"
+)
+
+// Outcome is what a run found.
+type Outcome struct {
+	Kind Kind
+	// Err says more; nil if the case passed.
+	Err error `json:"-"`
+	// Links counts frames and faults, Cycles is the time at the end, Resent what all NICs sent again.
+	Links  fabric.Stats
+	Cycles uint64
+	Resent uint64
+	Calls  int
+	// Resets were done, Restarted is how many calls they ended in the middle.
+	Resets    int
+	Restarted int
+	// Events are the faults that hit, in order.
+	Events []fabric.Event
+}
+
+// Runner runs cases on engines.
+type Runner struct {
+	// Engines are those that cases name.
+	Engines []Engine
+	// DUT is Reference, RTL or Mixed. RTL engines are compared with the reference frame by frame.
+	DUT string
+	// Workers advance the switches of one case; 0 means one.
+	Workers int
+	// wrap lets tests of this package plant faults in switch n.
+	wrap func(n int, d dut.DUT) dut.DUT
+}
+
+// engine finds what a case names.
+func (r *Runner) engine(c *Case) (*Engine, error) {
+	for i := range r.Engines {
+		if e := &r.Engines[i]; e.Config == c.Config && slices.Equal(e.Set, c.Set) {
+			return e, nil
+		}
+	}
+	return nil, fmt.Errorf("no engine for %s %v", c.Config, c.Set)
+}
+
+// run is one case under way.
+type run struct {
+	*Runner
+	ctx    context.Context
+	c      *Case
+	e      *Engine
+	world  *comm.World
+	duts   []dut.DUT
+	boards []*score.Board
+	queued [][]*comm.Call // by group
+	out    Outcome
+}
+
+// Run runs a case and judges it. A panic in it is its failure. The error of a context that ended is no verdict on the case, so it
+// is returned apart.
+func (r *Runner) Run(ctx context.Context, c Case) (out Outcome, err error) {
+	x := &run{Runner: r, ctx: ctx, c: &c}
+	defer func() {
+		if p := recover(); p != nil {
+			x.out.Kind, x.out.Err = Panicked, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+		x.count()
+		if x.world != nil {
+			if cerr := x.world.Close(); cerr != nil && x.out.Err == nil {
+				x.out.Kind, x.out.Err = Differs, cerr
+			}
+		}
+		out, err = x.out, ctx.Err()
+	}()
+	if x.out.Err = x.build(); x.out.Err != nil {
+		x.out.Kind = Impossible
+		return
+	}
+	x.out.Kind, x.out.Err = x.judge()
+	return
+}
+
+// count takes what there is to count, however the run ended.
+func (x *run) count() {
+	if x.world == nil {
+		return
+	}
+	x.out.Links, x.out.Cycles = x.world.Net().Stats, x.world.Now()
+	for _, g := range x.world.Groups() {
+		for i := range g.Ranks() {
+			x.out.Resent += uint64(g.Host(i).Stats.Resent)
+		}
+	}
+	for _, q := range x.queued {
+		x.out.Calls += len(q)
+	}
+}
+
+// build makes the world with its groups, and queues the calls.
+func (x *run) build() (err error) {
+	if err := x.c.validate(); err != nil {
+		return err
+	}
+	if x.e, err = x.engine(x.c); err != nil {
+		return err
+	}
+	p := x.e.Manifest.Params
+	link := &fabric.Link{Latency: x.c.Latency, BytesPerCycle: x.c.BytesPerCycle, MTU: p.MTUBytes + headers, Up: x.c.Up, Down: x.c.Down}
+	x.world, err = comm.New(comm.Config{Manifest: x.e.Manifest, Tree: x.c.Tree(), Switch: x.open, Seed: x.c.Seed,
+		Link: func(comm.Edge) *fabric.Link { return link }, NoGapNAK: x.c.NoGapNAK, Pipes: comm.Pipes(x.c.Pipes)})
+	if err != nil {
+		return err
+	}
+	n := x.world.Net()
+	n.SetWorkers(x.Workers)
+	n.Script(x.c.Events)
+	n.OnFault = func(e fabric.Event) { x.out.Events = append(x.out.Events, e) }
+	if err := x.groups(); err != nil {
+		return err
+	}
+	for _, d := range x.duts { // registers are written before interfaces hesitate
+		p := x.c.Pauses
+		p.Seed += uint64(len(x.boards))
+		d.SetPauses(p)
+	}
+	for _, r := range x.c.Resets {
+		x.schedule(r)
+	}
+	x.watch()
+	if p.Mode == 3 {
+		n.OnQuantum = x.invariants()
+	}
+	return nil
+}
+
+// checkEvery is how many quanta pass between two looks at the engines' invariants.
+const checkEvery = 61
+
+// invariants looks now and then whether engines of Mode III are in a state that can be.
+func (x *run) invariants() func(uint64) error {
+	quanta := 0
+	return func(uint64) error {
+		if quanta++; quanta%checkEvery != 0 {
+			return nil
+		}
+		for s, d := range x.duts {
+			if ref := reference(d); ref != nil {
+				if err := ref.Engine().CheckInvariants(); err != nil {
+					return fmt.Errorf("switch %d: %w", s, err)
+				}
+			}
+		}
+		return nil
+	}
+}
+
+// patience is how many of the longest time-outs may pass without a packet more acknowledged or taken anywhere.
+const patience = 60
+
+// watch ends a run in which nothing gets on.
+func (x *run) watch() {
+	every, last := uint64(1), -1
+	for _, g := range x.world.Groups() {
+		every = max(every, patience*g.Config().Timeout)
+	}
+	every = max(every, patience*8*x.world.PipeTimeout()) // backed off three times
+	n := x.world.Net()
+	var look func() error
+	look = func() error {
+		done := 0
+		for _, g := range x.world.Groups() {
+			for i := range g.Ranks() {
+				h := g.Host(i)
+				done += h.Acknowledged() + h.Stats.Accepted
+			}
+		}
+		if done == last {
+			return fmt.Errorf("%w: no packet was acknowledged or taken for %d time-outs", comm.ErrStuck, patience)
+		}
+		last = done
+		n.At(n.Now()+every, look)
+		return nil
+	}
+	n.At(every, look)
+}
+
+// headers is what the longest frame of ours has besides payload in its IP datagram: IPv4, UDP, BTH, immediate, ICRC. Links let nothing
+// longer pass.
+const headers = 20 + 8 + 12 + 4 + 4
+
+// open makes switch n.
+func (x *run) open(n int) (dut.DUT, error) {
+	open, judged := x.e.Open, x.DUT != Reference
+	coin := rand.New(rand.NewPCG(x.c.Seed, uint64(n)))
+	seed := coin.Uint64()
+	if x.DUT == Mixed && x.c.Levels > 2 && n != x.verilog() && coin.IntN(2) == 0 {
+		judged = false
+		open = func(uint64) (dut.DUT, error) { return dut.NewReference(x.e.Manifest) }
+	}
+	d, err := open(seed)
+	if err != nil {
+		return nil, err
+	}
+	if x.wrap != nil {
+		d = x.wrap(n, d)
+	}
+	if judged {
+		b, err := score.New(d, x.e.Manifest)
+		if err != nil {
+			return nil, errors.Join(err, d.Close())
+		}
+		x.boards = append(x.boards, b)
+		d = b
+	}
+	x.duts = append(x.duts, d)
+	return d, nil
+}
+
+// verilog is a switch of a mixed tree that is RTL whatever the coins say.
+func (x *run) verilog() int { return int(x.c.Seed % uint64(x.c.Tree().Switches())) }
+
+// groups makes the groups and queues their calls.
+func (x *run) groups() error {
+	for i := range x.c.Groups {
+		g := &x.c.Groups[i]
+		cfg := comm.GroupConfig{Message: g.Message, Window: g.Window, PathMTU: g.PathMTU, BigEndian: g.BigEndian, RootLocal: g.RootLocal,
+			Timeout: g.Timeout, RangePackets: g.RangePackets, Pipe: g.Pipe}
+		if g.Paced {
+			cfg.Rate = x.pace()
+		}
+		if g.Start != nil {
+			start := roce.PSN(*g.Start)
+			cfg.Start = &start
+		}
+		if g.Fixed {
+			first := &g.Calls[0]
+			k, err := g.kind(first)
+			if err != nil {
+				return err
+			}
+			cfg.Fixed = &comm.Fixed{Collective: first.Call, Root: first.Root, DType: k.DType, Op: k.Op}
+		}
+		group, err := x.world.NewGroup(cfg)
+		if err != nil {
+			return err
+		}
+		x.queued = append(x.queued, nil)
+		for j := range g.Calls {
+			if err := x.queue(i, group, &g.Calls[j]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// pace is a rate control that cuts deep and recovers fast, so that there is much of both in a short case.
+func (x *run) pace() *host.RateControl {
+	us := uint64(max(x.e.Manifest.Params.ClockMHz, 1))
+	line := x.c.BytesPerCycle
+	if line <= 0 {
+		line = float64(x.e.Manifest.Params.BusBytes)
+	}
+	return &host.RateControl{Line: line, Least: line / 20, Increase: line / 20, Hold: 5 * us, Update: 5 * us, Gain: 1.0 / 16, FastSteps: 3}
+}
+
+// queue gives a group a call with the data that its seed says.
+func (x *run) queue(i int, group *comm.Group, call *Call) error {
+	g := &x.c.Groups[i]
+	k, err := g.kind(call)
+	if err != nil {
+		return err
+	}
+	r := comm.Request{Collective: call.Call, Root: call.Root, DType: k.DType, Op: k.Op}
+	if call.Call != comm.Barrier {
+		r.In = data(call, k, group.Ranks())
+	}
+	c, err := group.Queue(r)
+	if err != nil {
+		return err
+	}
+	x.queued[i] = append(x.queued[i], c)
+	return nil
+}
+
+// data is what each rank gives.
+func data(call *Call, k arith.Kind, ranks int) [][]byte {
+	rng := rand.New(rand.NewPCG(call.Seed, 0x64617461))
+	salt := rng.Uint64()
+	in := make([][]byte, ranks)
+	for r := range in {
+		switch {
+		case !call.Call.Reduces():
+			in[r] = make([]byte, call.Bytes)
+			for i := range in[r] {
+				in[r][i] = byte(rng.Uint32())
+			}
+		case call.Smooth:
+			in[r] = k.Smooth(rng, call.Bytes)
+		default:
+			in[r] = k.Values(rng, salt, ranks, call.Bytes)
+		}
+	}
+	return in
+}
+
+// schedule has a host die and come back with its group restarted.
+func (x *run) schedule(r Reset) {
+	g, n := x.world.Groups()[r.Group], x.world.Net()
+	at := n.Now() + r.At // writing registers took time
+	n.At(at, func() error {
+		if r.Rank >= 0 {
+			g.Kill(r.Rank)
+		}
+		return nil
+	})
+	var back func() error
+	back = func() error {
+		// What an engine decides after it was disabled is dropped, but the reference is fed what was accepted before. Idle would be too much to ask:
+		// an engine of Mode III never gives up a host that is dead.
+		if slices.ContainsFunc(x.boards, func(b *score.Board) bool { return !b.Rests() }) {
+			n.At(n.Now()+drain, back)
+			return nil
+		}
+		if err := g.Reset(); err != nil {
+			return err
+		}
+		x.out.Resets++
+		for i, c := range x.queued[r.Group] {
+			if !errors.Is(c.Err, comm.ErrReset) {
+				continue
+			}
+			again, err := g.Queue(c.Request)
+			if err != nil {
+				return err
+			}
+			x.queued[r.Group][i] = again
+			x.out.Restarted++
+		}
+		return nil
+	}
+	n.At(at+r.For, back)
+}
+
+// drain is after how many cycles a reset that waits for engines to be idle looks again.
+const drain = 64
+
+// judge runs the calls and looks at everything that can be wrong.
+func (x *run) judge() (Kind, error) {
+	if kind, err := x.calls(); err != nil {
+		return kind, err
+	}
+	x.world.Net().Calm()
+	for i, g := range x.world.Groups() { // everything must still work
+		if err := x.queue(i, g, x.c.Groups[i].last()); err != nil {
+			return Unclean, err
+		}
+	}
+	if kind, err := x.calls(); err != nil {
+		return kind, fmt.Errorf("after the faults: %w", err)
+	}
+	for i, d := range x.duts {
+		b, ok := d.(*score.Board)
+		if !ok {
+			continue
+		}
+		if _, err := b.Finish(); err != nil {
+			return Differs, fmt.Errorf("switch %d: %w", i, err)
+		}
+	}
+	if s := x.world.Net().Stats; s.TooLong > 0 {
+		return Unclean, fmt.Errorf("%d frames are longer than any that was sent", s.TooLong)
+	}
+	return x.slots()
+}
+
+// last is the call that shows that a group still works: short, and of the kind that the group is for.
+func (g *Group) last() *Call {
+	c := Call{Call: comm.AllReduce, DType: g.Calls[0].DType, Op: g.Calls[0].Op, Bytes: 8, Seed: 1}
+	if g.Fixed {
+		c = g.Calls[0]
+		c.Bytes = min(c.Bytes, 8)
+	} else if !g.Calls[0].Call.Reduces() {
+		c = Call{Call: comm.Barrier}
+	}
+	return &c
+}
+
+// calls runs what is queued and judges it.
+func (x *run) calls() (Kind, error) {
+	if err := x.world.Run(x.ctx); err != nil {
+		return x.why(err), err
+	}
+	if err := x.world.Finish(x.ctx); err != nil {
+		return x.why(err), err
+	}
+	for _, q := range x.queued {
+		for _, c := range q {
+			if err := c.Check(); err != nil {
+				return WrongResult, err
+			}
+		}
+	}
+	return Passed, nil
+}
+
+// why sorts an error of the world.
+func (x *run) why(err error) Kind {
+	if errors.Is(err, fabric.ErrPanic) {
+		return Panicked
+	}
+	for _, g := range x.world.Groups() {
+		for i := range g.Ranks() {
+			if g.Host(i).Err() != nil {
+				return Broken
+			}
+		}
+	}
+	switch {
+	case errors.Is(err, score.ErrMismatch):
+		return Differs
+	case errors.Is(err, comm.ErrStuck):
+		return Stuck
+	case errors.Is(err, comm.ErrWrong):
+		return WrongResult
+	}
+	return Unclean
+}
+
+// slots reports what engines still hold, or took away unfinished: slots with a part of a result, which nobody will ever complete, and, in Mode III,
+// whatever an engine would still do by itself. On RTL the reference beside it is asked: no register shows a slot.
+func (x *run) slots() (Kind, error) {
+	for s, d := range x.duts {
+		ref := reference(d)
+		if ref == nil { // a fault is planted in front of it
+			continue
+		}
+		e := ref.Engine()
+		for g := range x.c.Groups {
+			if n := e.Unfinished(g); n > 0 {
+				return Unclean, fmt.Errorf("switch %d group %d: %d slots hold a part of a result", s, g, n)
+			}
+			if n := e.Discarded(g); n > 0 {
+				return Unclean, fmt.Errorf("switch %d group %d: %d slots were taken away with a part of a result in them", s, g, n)
+			}
+			if failed := e.Failed(g); failed != 0 {
+				return Unclean, fmt.Errorf("switch %d group %d: endpoints %#x have failed", s, g, failed)
+			}
+		}
+		if left := e.Actions(nil); len(left) > 0 {
+			return Unclean, fmt.Errorf("switch %d: %v is still to be done, %d actions in all", s, left[0], len(left))
+		}
+		if err := e.CheckInvariants(); err != nil {
+			return Unclean, fmt.Errorf("switch %d: %w", s, err)
+		}
+	}
+	return Passed, nil
+}
+
+// reference is the reference engine that is, or is beside, a DUT; nil if there is none.
+func reference(d dut.DUT) *dut.Reference {
+	switch d := d.(type) {
+	case *score.Board:
+		return d.Reference()
+	case *dut.Reference:
+		return d
+	}
+	return nil
+}

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package comm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"incforge/inc"
+	"incforge/network/fabric"
+	"incforge/network/host"
+	"incforge/roce"
+	"incforge/verify/arith"
+)
+
+// Fixed is what a group that is not in-band computes. Requests must agree with it; an AllReduce group does Barriers too.
+type Fixed struct {
+	// Collective is AllReduce, Reduce, Broadcast or Barrier.
+	Collective Collective
+	Root       int
+	DType      arith.DType
+	Op         arith.Op
+}
+
+// GroupConfig is a communicator.
+type GroupConfig struct {
+	// Message is M, the packets of a message; 0 is 1. Window is W, the messages under way; 0 is the configuration's window, or what the buffer
+	// has left of it.
+	Message, Window int
+	// Pipe is N, the slots of a pipe in Mode III, where it need not be as large as the window; 0 is the configuration's window, or what the buffer
+	// has left of it. Window is then as large. Mode II has no pipes.
+	Pipe int
+	// PathMTU is the payload of a full packet in bytes, a multiple of 4; 0 is the switches' MTU.
+	PathMTU int
+	// Fixed makes a group without controls; nil is in-band.
+	Fixed *Fixed
+	// BigEndian is the byte order of the elements.
+	BigEndian bool
+	// RootLocal: the root of a Reduce does not send; its host adds its contribution to what comes.
+	RootLocal bool
+	// Start is the first PSN of all connections; nil draws one, often close before the wrap.
+	Start *roce.PSN
+	// Timeout is the NICs' in cycles; 0 is several round trips of full windows.
+	Timeout uint64
+	// RNRCode is the timer code of the NICs' RNR NAKs; 0 is 1, 10 µs.
+	RNRCode uint8
+	// RangePackets bounds the packets of a range; 0 is 2^20−1, which is the largest.
+	RangePackets int
+	// Rate has the NICs answer CNPs; nil: they only count them. A Line of 0 is the rank's link.
+	Rate *host.RateControl
+}
+
+const maxRangePackets = 1<<20 - 1
+
+// Group is one communicator. Make it with World.NewGroup.
+type Group struct {
+	w     *World
+	index int
+	cfg   GroupConfig
+	set   inc.Group // what all switches have in common
+	start roce.PSN
+	turn  uint32           // how often it was started; gives fresh QPNs
+	ends  [][]inc.Endpoint // by switch and endpoint
+	edges []joined
+	ranks []*rank
+	calls int // how many were queued
+}
+
+// joined is an edge and its link.
+type joined struct {
+	Edge
+	link *fabric.Link
+}
+
+// NewGroup puts one more group on every switch, joins its hosts and starts it; time passes meanwhile. In-band groups need the engine's
+// in_band.
+func (w *World) NewGroup(cfg GroupConfig) (*Group, error) {
+	g := &Group{w: w, index: len(w.groups), cfg: cfg}
+	if err := g.make(); err != nil {
+		return nil, fmt.Errorf("group %d: %w", g.index, err)
+	}
+	w.groups = append(w.groups, g)
+	return g, nil
+}
+
+// fill replaces what was left out of the configuration and refuses what cannot be.
+func (g *Group) fill() error {
+	c, p := &g.cfg, g.w.p
+	c.Message = max(c.Message, 1)
+	if g.w.pipes() {
+		g.fillPipe()
+	} else if c.Pipe != 0 {
+		return fmt.Errorf("pipes of %d slots: Mode II has none", c.Pipe)
+	}
+	if c.Window == 0 {
+		c.Window = max(p.WindowPackets/c.Message, 1)
+		for c.Window > 1 && g.units() > p.Slots()-g.w.units {
+			c.Window /= 2
+		}
+	}
+	if c.PathMTU == 0 {
+		c.PathMTU = p.MTUBytes
+	}
+	if c.RNRCode == 0 {
+		c.RNRCode = 1
+	}
+	if c.RangePackets == 0 {
+		c.RangePackets = maxRangePackets
+	}
+	switch {
+	case g.index >= p.Groups:
+		return fmt.Errorf("the engine has %d groups", p.Groups)
+	case c.Window < 1 || c.Message*c.Window > inc.MaxSlots/4:
+		return fmt.Errorf("a window of %d messages of %d packets", c.Window, c.Message)
+	case g.w.pipes() && (c.Pipe < 1 || c.Pipe > inc.MaxSlots/4):
+		return fmt.Errorf("pipes of %d slots", c.Pipe)
+	case c.PathMTU < 4 || c.PathMTU%4 != 0 || c.PathMTU > p.MTUBytes:
+		return fmt.Errorf("path MTU %d: must be a multiple of 4 up to %d", c.PathMTU, p.MTUBytes)
+	case c.RangePackets < 1 || c.RangePackets > maxRangePackets:
+		return fmt.Errorf("ranges of %d packets: 1 to %d are possible", c.RangePackets, maxRangePackets)
+	case c.Fixed != nil && (c.Fixed.Root < 0 || c.Fixed.Root >= g.Ranks()):
+		return fmt.Errorf("root %d of %d ranks", c.Fixed.Root, g.Ranks())
+	case c.Fixed != nil && !c.Fixed.Collective.single():
+		return fmt.Errorf("a group cannot be fixed to %s", c.Fixed.Collective)
+	}
+	g.edges = g.findEdges()
+	if c.Timeout == 0 {
+		c.Timeout = g.timeout()
+	}
+	return nil
+}
+
+// fillPipe replaces the size of pipes and the window, if they were left out.
+func (g *Group) fillPipe() {
+	c, p := &g.cfg, g.w.p
+	if c.Pipe == 0 {
+		c.Pipe = p.WindowPackets
+		for c.Pipe > 1 && g.units() > p.Slots()-g.w.units {
+			c.Pipe /= 2
+		}
+	}
+	if c.Window == 0 {
+		c.Window = max(c.Pipe/c.Message, 1)
+	}
+}
+
+// window is half of the group's slots, a power of two: MW, the packets under way, rounded up, or, in Mode III, the slots of a pipe.
+func (g *Group) window() int {
+	n := g.cfg.Message * g.cfg.Window
+	if g.w.pipes() {
+		n = g.cfg.Pipe
+	}
+	return 1 << bits.Len(uint(n-1))
+}
+
+// units is what the group takes of the buffer.
+func (g *Group) units() int {
+	n := 2 * g.window()
+	if f := g.cfg.Fixed; f == nil && g.w.p.DTypeMask()&wideTypes != 0 || f != nil && f.DType.Wide() {
+		n *= 2
+	}
+	return n
+}
+
+// timeout is some round trips of full windows of all hosts through the tree, several groups at a time.
+func (g *Group) timeout() uint64 {
+	packets := g.cfg.Message * g.cfg.Window
+	if g.w.pipes() { // its hop is as far as a host hears, but its packets wait for whole pipes on the way
+		packets = max(packets, g.cfg.Pipe)
+	}
+	return g.paths(g.w.cfg.Tree.Levels, packets)
+}
+
+// pipeTimeout is the same for a pipe and one hop.
+func (g *Group) pipeTimeout() uint64 { return g.paths(1, g.cfg.Pipe) }
+
+// paths is some round trips over so many levels, with so many packets of each endpoint through one switch, at the pace of the slowest of link,
+// bus and adders.
+func (g *Group) paths(levels, packets int) uint64 {
+	p, t := g.w.p, g.w.cfg.Tree
+	pace, latency, jitter := float64(p.BusBytes)/float64(p.CyclesPerBeat()), 1, 0
+	for _, e := range g.edges {
+		if e.link.BytesPerCycle > 0 {
+			pace = min(pace, e.link.BytesPerCycle)
+		}
+		latency, jitter = max(latency, e.link.Latency), max(jitter, e.link.Up.Jitter, e.link.Down.Jitter)
+	}
+	perPacket := uint64(float64(g.cfg.PathMTU+90)/pace) + 30
+	return uint64(4*levels*(latency+200)+2*levels*jitter) + perPacket*uint64(packets*(t.Degree+1)*2*min(p.Groups, 4))
+}
+
+// findEdges lists the edges, those of a switch together.
+func (g *Group) findEdges() []joined {
+	t := g.w.cfg.Tree
+	var all []joined
+	for s := range t.Switches() {
+		for e := range t.Degree {
+			edge := Edge{Group: g.index, Switch: s, Endpoint: e, Child: -1, Rank: -1}
+			if t.Leaf(s) {
+				edge.Rank = t.Rank(s, e)
+			} else {
+				edge.Child = t.Child(s, e)
+			}
+			all = append(all, joined{edge, g.w.link(edge)})
+		}
+	}
+	return all
+}
+
+func (g *Group) make() error {
+	if err := g.fill(); err != nil {
+		return err
+	}
+	w, units := g.w, g.units()
+	if left := w.p.Slots() - w.units; units > left {
+		return fmt.Errorf("a window of %d packets takes %d units of the buffer, of %d are %d left", g.window(), units, w.p.Slots(), left)
+	}
+	g.set = inc.Group{SlotBase: w.units, Log2N: bits.Len(uint(g.window())), BigEndian: g.cfg.BigEndian, PipeSlots: g.cfg.Pipe}
+	if w.pipes() {
+		if err := w.needTimeout(g.pipeTimeout()); err != nil {
+			return err
+		}
+	}
+	if err := g.newNumbers(); err != nil {
+		return err
+	}
+	if err := g.program(); err != nil {
+		return err
+	}
+	for _, edge := range g.edges {
+		up := g.ends[edge.Switch][edge.Endpoint]
+		if edge.Rank < 0 {
+			down := g.ends[edge.Child][w.cfg.Tree.Degree]
+			w.net.Join(edge.Switch, up.Port, up.LocalMAC, edge.Child, down.Port, down.LocalMAC, edge.link)
+			continue
+		}
+		r, err := g.newRank(edge, up)
+		if err != nil {
+			return err
+		}
+		g.ranks = append(g.ranks, r)
+		w.net.AddHost(edge.Switch, up.Port, r.host, edge.link)
+	}
+	w.units += units
+	return w.catchUp()
+}
+
+const wideTypes = 1<<arith.FP16 | 1<<arith.BF16
+
+// newNumbers draws the first PSN and makes the endpoints with QPNs that nobody has used yet.
+func (g *Group) newNumbers() error {
+	w, t := g.w, g.w.cfg.Tree
+	switch {
+	case g.cfg.Start != nil:
+		g.start = *g.cfg.Start & roce.PSNMask
+	case w.rng.IntN(2) == 0:
+		g.start = roce.PSN(0).Add(-1 - w.rng.IntN(40))
+	default:
+		g.start = roce.PSN(w.rng.Uint32() & roce.PSNMask)
+	}
+	g.turn++
+	records := uint32(w.p.Records())
+	if g.turn*records > roce.PSNMask {
+		return errors.New("no QPN is left that was not used before")
+	}
+	g.ends = nil
+	for s := range t.Switches() {
+		ends := make([]inc.Endpoint, bits.Len32(t.edges(s)))
+		for e := range ends {
+			ei := uint32(g.index*w.p.EPS() + e)
+			ends[e] = inc.Endpoint{Valid: true, Port: w.port(e), LocalQPN: g.turn*records | ei, LocalIP: switchIP(s),
+				LocalMAC: switchMAC(g.index, s, e), UDPSourcePort: 0xC000 | uint16(w.rng.Uint32()&0x3FFF), TTL: 64}
+		}
+		g.ends = append(g.ends, ends)
+	}
+	for _, edge := range g.edges { // both ends of an edge know each other
+		up := &g.ends[edge.Switch][edge.Endpoint]
+		if edge.Rank >= 0 {
+			up.Host, up.RemoteQPN, up.RemoteIP, up.RemoteMAC = true, g.hostQPN(), hostIP(edge.Rank), hostMAC(g.index, edge.Rank)
+			continue
+		}
+		down := &g.ends[edge.Child][t.Degree]
+		up.RemoteQPN, up.RemoteIP, up.RemoteMAC = down.LocalQPN, down.LocalIP, down.LocalMAC
+		down.RemoteQPN, down.RemoteIP, down.RemoteMAC = up.LocalQPN, up.LocalIP, up.LocalMAC
+	}
+	return nil
+}
+
+// hostQPN is the QPN of the group's connections on every host: they count up from 17.
+func (g *Group) hostQPN() uint32 { return 17 + uint32(g.index) + (g.turn-1)*uint32(g.w.p.Groups) }
+
+// newRank makes the host at the far end of ep.
+func (g *Group) newRank(edge joined, ep inc.Endpoint) (*rank, error) {
+	rate := g.cfg.Rate
+	if rate != nil && rate.Line == 0 {
+		own := *rate
+		own.Line = edge.link.BytesPerCycle
+		rate = &own
+	}
+	h, err := host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
+		PeerQPN: ep.LocalQPN, UDPPort: 0xC000 | uint16(g.w.rng.Uint32()&0x3FFF), TTL: 64, Start: g.start, PathMTU: g.cfg.PathMTU,
+		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: g.cfg.RNRCode, CyclesPerMicrosecond: g.w.cyclesPerMicrosecond(), Rate: rate})
+	if err != nil {
+		return nil, err
+	}
+	h.SetReceives(0)
+	r := &rank{g: g, n: edge.Rank, host: h}
+	h.OnCompletion = r.completion
+	return r, nil
+}
+
+// program writes the group's registers on every switch and enables it.
+func (g *Group) program() error {
+	for s, drv := range g.w.drv {
+		if err := drv.Disable(g.index); err != nil {
+			return fmt.Errorf("switch %d: %w", s, err)
+		}
+		for e, ep := range g.ends[s] {
+			if err := drv.SetEndpoint(g.index*g.w.p.EPS()+e, ep); err != nil {
+				return fmt.Errorf("switch %d endpoint %d: %w", s, e, err)
+			}
+		}
+		if err := drv.SetGroup(g.index, g.settings(s)); err != nil {
+			return fmt.Errorf("switch %d: %w", s, err)
+		}
+		ok, err := drv.Enable(g.index)
+		if err == nil && !ok {
+			err = errors.New("the engine refuses the group's settings")
+		}
+		if err != nil {
+			return fmt.Errorf("switch %d: %w", s, err)
+		}
+	}
+	return nil
+}
+
+// settings are the group's registers on switch s: those of the AllReduce tree, or of the tree re-rooted for a fixed Reduce or Broadcast.
+func (g *Group) settings(s int) inc.Group {
+	t, set := g.w.cfg.Tree, g.set
+	set.Start = g.start
+	set.InMask, set.OutMask = t.children(), t.children()
+	if t.Leaf(s) {
+		set.AckMask = t.children()
+	}
+	if s > 0 {
+		set.Parent, set.HasParent = t.Degree, true
+	}
+	f := g.cfg.Fixed
+	if f == nil {
+		set.DType, set.Op = g.w.firstType(), g.w.firstOp()
+		set.InBand, set.RootSends = true, !g.cfg.RootLocal
+		for root := range min(g.Ranks(), inc.Roots) {
+			set.Route[root] = inc.Route{Valid: true, Endpoint: uint8(t.Toward(s, root))}
+		}
+		return set
+	}
+	set.Collective, set.DType, set.Op = f.Collective.code(), uint8(f.DType), uint8(f.Op)
+	to := t.Toward(s, f.Root)
+	rest := t.edges(s) &^ (1 << to)
+	switch f.Collective {
+	case Reduce:
+		set.InMask, set.OutMask, set.AckMask = rest, 0, 1<<to
+		if leaf, _ := t.Host(f.Root); leaf == s && !g.cfg.RootLocal {
+			set.InMask |= 1 << to
+		}
+		set.Parent, set.HasParent = to, true
+	case Broadcast:
+		set.InMask, set.OutMask, set.AckMask = 0, rest, rest
+		set.Parent, set.HasParent = to, true
+	}
+	return set
+}
+
+// Index is the group's number on the switches.
+func (g *Group) Index() int { return g.index }
+
+// World is where the group is.
+func (g *Group) World() *World { return g.w }
+
+// Config is the configuration with nothing left out.
+func (g *Group) Config() GroupConfig { return g.cfg }
+
+// Ranks is the number of ranks.
+func (g *Group) Ranks() int { return g.w.cfg.Tree.Ranks() }
+
+// Host is a rank's NIC.
+func (g *Group) Host(rank int) *host.Host { return g.ranks[rank].host }
+
+// Kill makes a rank's host fall silent. Calls that need it never end; Reset brings it back.
+func (g *Group) Kill(rank int) { g.ranks[rank].host.Kill() }
+
+// Reset ends all calls of the group with ErrReset and starts it over on all switches and hosts, with fresh QPNs and another first PSN. What
+// is on the links for the old connections is nobody's then. Other groups notice nothing.
+func (g *Group) Reset() error {
+	for _, r := range g.ranks {
+		for _, s := range r.queue {
+			if !s.call.done {
+				s.call.end(ErrReset)
+			}
+		}
+	}
+	g.w.err = nil
+	for _, other := range g.w.groups {
+		for _, r := range other.ranks {
+			if other != g && r.err != nil && g.w.err == nil {
+				g.w.err = r.err
+			}
+		}
+	}
+	if err := g.newNumbers(); err != nil {
+		return fmt.Errorf("group %d: %w", g.index, err)
+	}
+	if err := g.program(); err != nil {
+		return fmt.Errorf("group %d: %w", g.index, err)
+	}
+	for i, r := range g.ranks {
+		leaf, e := g.w.cfg.Tree.Host(i)
+		ep := g.ends[leaf][e]
+		r.reset(ep.RemoteQPN, ep.LocalQPN)
+	}
+	return nil
+}
+
+// rest reports hosts that are not at rest.
+func (g *Group) rest() error {
+	var errs []error
+	for _, r := range g.ranks {
+		h := r.host
+		if err := h.Err(); err != nil {
+			errs = append(errs, fmt.Errorf("group %d rank %d: %w", g.index, r.n, err))
+		}
+		if !h.Dead() && (!h.Drained() || h.Receives() != 0 || len(r.queue) > 0) {
+			errs = append(errs, fmt.Errorf("group %d %s: its queues are not empty", g.index, r))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// The blocking calls: queue one and run the world until all queued calls are done. Slices are by rank.
+
+// AllReduce gives every rank the reduction of all ranks' tensors, which have equal lengths.
+func (g *Group) AllReduce(ctx context.Context, in [][]byte, d arith.DType, op arith.Op) ([][]byte, error) {
+	return g.Do(ctx, Request{Collective: AllReduce, In: in, DType: d, Op: op})
+}
+
+// Reduce gives the root the reduction of all ranks' tensors.
+func (g *Group) Reduce(ctx context.Context, root int, in [][]byte, d arith.DType, op arith.Op) ([]byte, error) {
+	out, err := g.Do(ctx, Request{Collective: Reduce, Root: root, In: in, DType: d, Op: op})
+	if err != nil {
+		return nil, err
+	}
+	return out[root], nil
+}
+
+// Broadcast gives every rank what the root has. Data of any number of bytes goes.
+func (g *Group) Broadcast(ctx context.Context, root int, data []byte) ([][]byte, error) {
+	in := make([][]byte, g.Ranks())
+	if root >= 0 && root < len(in) {
+		in[root] = data
+	}
+	return g.Do(ctx, Request{Collective: Broadcast, Root: root, In: in})
+}
+
+// Barrier ends for nobody before all have begun it.
+func (g *Group) Barrier(ctx context.Context) error {
+	_, err := g.Do(ctx, Request{Collective: Barrier})
+	return err
+}
+
+// ReduceScatter gives rank r piece r of the reduction of all ranks' tensors, cut as Pieces says.
+func (g *Group) ReduceScatter(ctx context.Context, in [][]byte, d arith.DType, op arith.Op) ([][]byte, error) {
+	return g.Do(ctx, Request{Collective: ReduceScatter, In: in, DType: d, Op: op})
+}
+
+// AllGather gives every rank all ranks' data, one behind the other. Lengths may differ.
+func (g *Group) AllGather(ctx context.Context, in [][]byte) ([][]byte, error) {
+	return g.Do(ctx, Request{Collective: AllGather, In: in})
+}
+
+// Do is any of them.
+func (g *Group) Do(ctx context.Context, r Request) ([][]byte, error) {
+	c, err := g.Queue(r)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.w.Run(ctx); err != nil {
+		return nil, err
+	}
+	return c.Out, c.Err
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package comm
+
+import (
+	"fmt"
+
+	"incforge/inc"
+	"incforge/network/host"
+)
+
+// rank is CommLib on one host.
+type rank struct {
+	g     *Group
+	n     int
+	host  *host.Host
+	queue []*rangePlan // the first one is under way, if begun
+	err   error
+
+	begun, inCall            bool
+	posted, sentOut, arrived int // messages of the range: Send and Recv posted, Send completed, Recv completed
+	before                   host.Stats
+}
+
+// completion is what the NIC tells.
+func (r *rank) completion(c host.Completion) {
+	r.g.w.progress = max(r.g.w.progress, c.At)
+	if r.err != nil {
+		return
+	}
+	if len(r.queue) == 0 {
+		r.fail(fmt.Errorf("%s %d completed, nothing is under way", c.Kind, c.Index))
+		return
+	}
+	if c.Kind == host.Sent {
+		r.sentOut++
+	} else if err := r.take(r.queue[0], c.Message); err != nil {
+		r.fail(err)
+		return
+	}
+	r.advance(c.At)
+}
+
+func (r *rank) fail(err error) {
+	r.err = fmt.Errorf("group %d %s: %w", r.g.index, r, err)
+	if r.g.w.err == nil {
+		r.g.w.err = r.err
+	}
+}
+
+// take puts a received message where it belongs.
+func (r *rank) take(p *rangePlan, m host.Message) error {
+	i := r.arrived
+	r.arrived++
+	if len(m.Payload) != p.sizes[i] {
+		return fmt.Errorf("message %d has %d bytes, expected %d", i, len(m.Payload), p.sizes[i])
+	}
+	if i == 0 && p.control != nil {
+		if !m.HasImm || m.Imm != p.control.Imm {
+			return fmt.Errorf("control %#x (immediate: %v), expected %#x", m.Imm, m.HasImm, p.control.Imm)
+		}
+		return nil
+	}
+	if m.HasImm {
+		return fmt.Errorf("message %d has an immediate, %#x", i, m.Imm)
+	}
+	if place := p.recv[r.n]; p.offset(i) < len(place) {
+		copy(place[p.offset(i):], m.Payload) // padding falls off the end
+	}
+	return nil
+}
+
+// advance does what can be done now.
+func (r *rank) advance(now uint64) {
+	for len(r.queue) > 0 && r.err == nil {
+		p := r.queue[0]
+		if !r.begun {
+			r.begin(p, now)
+		}
+		r.post(p)
+		if !r.through(p) {
+			return
+		}
+		r.end(p, now)
+	}
+}
+
+func (r *rank) begin(p *rangePlan, now uint64) {
+	r.begun = true
+	r.posted, r.sentOut, r.arrived = 0, 0, 0
+	if r.inCall {
+		return
+	}
+	r.inCall = true
+	r.before = r.host.Stats
+	p.call.Ranks[r.n].Start = now
+	p.call.Start = min(p.call.Start, now)
+}
+
+// complete is how many messages are through on this rank.
+func (r *rank) complete(p *rangePlan) int {
+	n := r.posted
+	if p.sends(r.n) {
+		n = min(n, r.sentOut)
+	}
+	if p.hears(r.n) {
+		n = min(n, r.arrived)
+	}
+	return n
+}
+
+// post keeps a window of messages under way, each a Recv and a Send where the rank does both.
+func (r *rank) post(p *rangePlan) {
+	for r.posted < len(p.sizes) && r.posted-r.complete(p) < r.g.cfg.Window && !r.holds(p) {
+		i := r.posted
+		r.posted++
+		if p.hears(r.n) {
+			r.host.PostReceive(p.sizes[i])
+		}
+		if p.sends(r.n) {
+			r.host.Post(p.message(r.n, i))
+		}
+	}
+}
+
+// holds reports that the sender of a Broadcast must not send its last message yet: the control is not acknowledged. In Mode III there is no need:
+// a switch opens the next range only when it is through with this one (docs/pipes.md section 4).
+func (r *rank) holds(p *rangePlan) bool {
+	return !r.g.w.pipes() && p.collective == inc.CollectiveBroadcast && p.control != nil && p.sends(r.n) && r.posted == len(p.sizes)-1 && r.sentOut == 0
+}
+
+// through reports that the rank's own part of the range is complete.
+func (r *rank) through(p *rangePlan) bool {
+	n := len(p.sizes)
+	return (!p.sends(r.n) || r.sentOut == n) && (!p.hears(r.n) || r.arrived == n)
+}
+
+func (r *rank) end(p *rangePlan, now uint64) {
+	r.queue, r.begun = r.queue[1:], false
+	if p.own != nil && p.hears(r.n) {
+		copy(p.recv[r.n], p.call.kind().InOrder(p.recv[r.n], p.own))
+	}
+	if !p.last {
+		return
+	}
+	r.inCall = false
+	c, s, b := p.call, r.host.Stats, r.before
+	c.Ranks[r.n] = Stats{Start: c.Ranks[r.n].Start, End: now, Packets: s.Sent - b.Sent, Resent: s.Resent - b.Resent,
+		Timeouts: s.Timeouts - b.Timeouts, NAKs: s.NAKsObeyed - b.NAKsObeyed, RNRs: s.RNRsObeyed - b.RNRsObeyed}
+	if c.left--; c.left == 0 && !c.done {
+		c.End = now
+		for i := range c.Ranks {
+			c.End = max(c.End, c.Ranks[i].End)
+		}
+		c.end(nil)
+	}
+}
+
+// reset gives the rank a fresh connection and nothing to do.
+func (r *rank) reset(qpn, peerQPN uint32) {
+	r.host.Reconnect(qpn, peerQPN, r.g.start)
+	r.queue, r.err, r.begun, r.inCall = nil, nil, false, false
+}
+
+// String says which rank it is and how far it has come.
+func (r *rank) String() string {
+	s := fmt.Sprintf("rank %d", r.n)
+	if r.host.Dead() {
+		s += ", dead"
+	}
+	if len(r.queue) == 0 {
+		return s + ", nothing to do"
+	}
+	p := r.queue[0]
+	s += fmt.Sprintf(", %s, %d ranges to go", p.call, len(r.queue))
+	if p.sends(r.n) {
+		s += fmt.Sprintf(", %d of %d messages acknowledged", r.sentOut, len(p.sizes))
+	}
+	if p.hears(r.n) {
+		s += fmt.Sprintf(", %d of %d received", r.arrived, len(p.sizes))
+	}
+	return s
+}

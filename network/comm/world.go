@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package comm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+
+	"incforge/inc"
+	"incforge/network/fabric"
+	"incforge/network/host"
+	"incforge/roce"
+	"incforge/verify/ctrl"
+	"incforge/verify/dut"
+	"incforge/verify/manifest"
+)
+
+// Errors that runs wrap.
+var (
+	// ErrStuck means that for a long time nothing completed anywhere, or that the time limit has passed.
+	ErrStuck = errors.New("the calls do not end")
+	// ErrReset is the error of calls that a reset of their group ended.
+	ErrReset = errors.New("the group was reset")
+)
+
+// Edge is a link of one group: from an endpoint of a switch to what is below it.
+type Edge struct {
+	Group int
+	// Switch and Endpoint are the upper end; Link.Up goes toward it.
+	Switch, Endpoint int
+	// Child is the switch at the lower end, −1 if that is a host; Rank is the host's, −1 if it is none.
+	Child, Rank int
+}
+
+// Config is a World.
+type Config struct {
+	// Manifest describes all switches alike.
+	Manifest *manifest.Manifest
+	Tree     Tree
+	// Switch makes switch n, as after reset. The World closes it.
+	Switch func(n int) (dut.DUT, error)
+	// Link is what each edge looks like; nil is DefaultLink for all. Links between switches are shared by the groups, the first group's
+	// counts; every group has NICs, with links, of its own.
+	Link func(e Edge) *fabric.Link
+	// Seed decides the links' faults and the groups' numbers that nobody gave.
+	Seed uint64
+	// Stall is how many cycles may pass without any completion before a run counts as stuck; 0 is 500 of the longest time-outs.
+	Stall uint64
+	// Limit is how many cycles one run may take; 0 is without limit.
+	Limit uint64
+	// NoGapNAK clears CTRL.gap_nak on every switch, which Mode III does not ask.
+	NoGapNAK bool
+	// Pipes are settings of Mode III; Mode II does not look at them.
+	Pipes Pipes
+}
+
+// Pipes is what all switches of a Mode III world do with full pipes and what is not acknowledged (docs/pipes.md section 6).
+type Pipes struct {
+	// NoRNR: what finds a pipe full is dropped in silence instead of being answered by an RNR NAK.
+	NoRNR bool
+	// RNRTimer is the code in RNR NAKs; 0 is 1, 10 µs.
+	RNRTimer uint8
+	// CNP: a host whose packet finds a pipe full gets a CNP.
+	CNP bool
+	// TimeoutUS is PIPE_TIMEOUT in microseconds, at most 65,535; 0 is what the slowest group needs.
+	TimeoutUS int
+}
+
+// maxPipeTimeout is what PIPE_TIMEOUT has room for.
+const maxPipeTimeout = 1<<16 - 1
+
+// World is a tree of switches, their links, and the groups on them. Make it with New.
+type World struct {
+	cfg    Config
+	p      manifest.Params
+	rng    *rand.Rand
+	net    *fabric.Net
+	duts   []dut.DUT
+	drv    []*ctrl.Driver
+	groups []*Group
+
+	units    int // of the buffer that groups have
+	timeout  int // PIPE_TIMEOUT in microseconds
+	pending  int // calls not done
+	progress uint64
+	err      error
+}
+
+// New makes the switches; no group is on them yet.
+func New(cfg Config) (*World, error) {
+	if err := cfg.Tree.Validate(); err != nil {
+		return nil, err
+	}
+	w := &World{cfg: cfg, p: cfg.Manifest.Params, rng: rand.New(rand.NewPCG(cfg.Seed, 0x636f6d6d)), net: fabric.New(cfg.Seed)}
+	if need := cfg.Tree.Degree; need > w.p.Members {
+		return nil, fmt.Errorf("%s needs switches of %d members, these have %d", cfg.Tree, need, w.p.Members)
+	}
+	if cfg.Tree.Levels > 2 && cfg.Tree.Degree%w.p.Ports == 0 { // what is bypassed could run between two switches for ever
+		return nil, fmt.Errorf("%s needs a port for the parent that is not child 0's, these switches have %d", cfg.Tree, w.p.Ports)
+	}
+	for s := range cfg.Tree.Switches() {
+		if err := w.addSwitch(s); err != nil {
+			return nil, errors.Join(fmt.Errorf("switch %d: %w", s, err), w.Close())
+		}
+	}
+	return w, nil
+}
+
+func (w *World) addSwitch(s int) error {
+	d, err := w.cfg.Switch(s)
+	if err != nil {
+		return err
+	}
+	w.duts = append(w.duts, d)
+	drv := ctrl.New(d, w.cfg.Manifest)
+	w.drv = append(w.drv, drv)
+	if w.cfg.NoGapNAK {
+		if err := drv.Write("CTRL", 0, 0); err != nil {
+			return err
+		}
+	}
+	if w.pipes() {
+		if err := w.programPipes(drv); err != nil {
+			return err
+		}
+	}
+	if s > 0 { // frames that are nobody's, such as those of a connection that is gone, end at a host instead of running in circles
+		if err := drv.Write("BYPASS_PORT", w.port(w.cfg.Tree.Degree), uint32(w.port(0))); err != nil {
+			return err
+		}
+	}
+	sw, ok := d.(fabric.Switch)
+	if !ok {
+		sw = &bare{d, w}
+	}
+	w.net.AddSwitch(sw)
+	return nil
+}
+
+// pipes tells that the switches work in Mode III.
+func (w *World) pipes() bool { return w.p.Mode == 3 }
+
+// programPipes writes what no group decides.
+func (w *World) programPipes(drv *ctrl.Driver) error {
+	c := w.cfg.Pipes
+	if c.RNRTimer > 31 || c.TimeoutUS < 0 || c.TimeoutUS > maxPipeTimeout {
+		return fmt.Errorf("RNR timer code %d, time-out of %d µs: at most 31 and %d", c.RNRTimer, c.TimeoutUS, maxPipeTimeout)
+	}
+	v := uint32(max(c.RNRTimer, 1))
+	if !c.NoRNR {
+		v |= 1 << 8
+	}
+	if c.CNP {
+		v |= 1 << 9
+	}
+	if err := drv.Write("PIPE_CTRL", 0, v); err != nil {
+		return err
+	}
+	if c.TimeoutUS == 0 {
+		return nil
+	}
+	return drv.Write("PIPE_TIMEOUT", 0, uint32(c.TimeoutUS))
+}
+
+// needTimeout makes PIPE_TIMEOUT at least so many cycles, unless somebody has set it.
+func (w *World) needTimeout(cycles uint64) error {
+	us := min(int(cycles/w.cyclesPerMicrosecond())+1, maxPipeTimeout)
+	if w.cfg.Pipes.TimeoutUS > 0 || us <= w.timeout {
+		return nil
+	}
+	w.timeout = us
+	for s, drv := range w.drv {
+		if err := drv.Write("PIPE_TIMEOUT", 0, uint32(us)); err != nil {
+			return fmt.Errorf("switch %d: %w", s, err)
+		}
+	}
+	return nil
+}
+
+// PipeTimeout is PIPE_TIMEOUT in cycles, 0 in Mode II; an engine backs off to eight times as long.
+func (w *World) PipeTimeout() uint64 {
+	return uint64(max(w.timeout, w.cfg.Pipes.TimeoutUS)) * w.cyclesPerMicrosecond()
+}
+
+func (w *World) cyclesPerMicrosecond() uint64 { return uint64(max(w.p.ClockMHz, 1)) }
+
+// port is the port of an endpoint; those beyond the number of ports share.
+func (w *World) port(e int) int { return e % w.p.Ports }
+
+// DefaultLink is a link of the bus's speed without faults.
+func (w *World) DefaultLink() *fabric.Link {
+	return &fabric.Link{Latency: 40, BytesPerCycle: float64(w.p.BusBytes)}
+}
+
+func (w *World) link(e Edge) *fabric.Link {
+	if w.cfg.Link == nil {
+		return w.DefaultLink()
+	}
+	return w.cfg.Link(e)
+}
+
+// Net is the network, for faults and counts.
+func (w *World) Net() *fabric.Net { return w.net }
+
+// Tree is the shape.
+func (w *World) Tree() Tree { return w.cfg.Tree }
+
+// Now is the time in cycles.
+func (w *World) Now() uint64 { return w.net.Now() }
+
+// Groups are the groups in the order in which they were made.
+func (w *World) Groups() []*Group { return w.groups }
+
+// Driver is the control plane's side of switch s.
+func (w *World) Driver(s int) *ctrl.Driver { return w.drv[s] }
+
+// Close closes the switches.
+func (w *World) Close() error {
+	var errs []error
+	for s, d := range w.duts {
+		if err := d.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("switch %d: %w", s, err))
+		}
+	}
+	w.duts = nil
+	return errors.Join(errs...)
+}
+
+// Run runs until every queued call is done. An error says who waits for what.
+func (w *World) Run(ctx context.Context) error {
+	w.progress = w.Now()
+	stall, stop := w.stall(), uint64(host.Never)
+	if w.cfg.Limit > 0 {
+		stop = w.Now() + w.cfg.Limit
+	}
+	err := w.run(ctx, func() bool {
+		return w.pending == 0 || w.err != nil || w.Now() > w.progress+stall || w.Now() >= stop
+	})
+	switch {
+	case err != nil:
+	case w.err != nil:
+		err = w.err
+	case w.pending > 0:
+		err = ErrStuck
+	default:
+		return nil
+	}
+	return fmt.Errorf("cycle %d: %w\n%s", w.Now(), err, w.Diagnose())
+}
+
+// run runs the network; where nothing happens at all its clock jumps no further than a stall is long.
+func (w *World) run(ctx context.Context, done func() bool) error {
+	for {
+		if err := w.net.Run(ctx, w.stall()+1, done); !errors.Is(err, fabric.ErrTimeout) {
+			return err
+		}
+	}
+}
+
+// catchUp runs the network to where the switches are: writing registers took them time.
+func (w *World) catchUp() error {
+	latest := uint64(0)
+	for _, d := range w.duts {
+		latest = max(latest, d.Now())
+	}
+	return w.run(context.Background(), func() bool { return w.Now() >= latest })
+}
+
+func (w *World) stall() uint64 {
+	if w.cfg.Stall > 0 {
+		return w.cfg.Stall
+	}
+	longest := max(1, 8*w.PipeTimeout())
+	for _, g := range w.groups {
+		longest = max(longest, g.cfg.Timeout)
+	}
+	return 500 * longest
+}
+
+// Finish ends a run: it waits until no frame is left anywhere, and reports what is then not as it should be: a NIC in error, a queue that is
+// not empty, counters of a switch that contradict each other.
+func (w *World) Finish(ctx context.Context) error {
+	stop := w.Now() + w.stall()
+	if err := w.run(ctx, func() bool { return w.net.Quiet() || w.Now() > stop }); err != nil {
+		return err
+	}
+	if !w.net.Quiet() {
+		return fmt.Errorf("cycle %d: frames do not stop\n%s", w.Now(), w.Diagnose())
+	}
+	var errs []error
+	for _, g := range w.groups {
+		errs = append(errs, g.rest())
+	}
+	for s := range w.duts {
+		c, err := w.drv[s].Counters()
+		if err == nil {
+			err = Identities(w.p.Mode, c)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("switch %d: %w", s, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// bare is an engine that nobody watches.
+type bare struct {
+	dut.DUT
+	w *World
+}
+
+// stillCycles is how long an engine that is not idle may stand still.
+const stillCycles = 2000
+
+// Idle takes an engine whose timers nobody can see for idle when the longest of them would be over.
+func (b *bare) Idle() bool {
+	still := uint64(stillCycles)
+	if _, ok := b.Timers(); !ok {
+		still += max(8*b.w.PipeTimeout(), b.w.longestWait())
+	}
+	return b.Waiting() == 0 && b.Still() >= still
+}
+
+func (b *bare) Deadline() uint64 {
+	next, _ := b.Timers()
+	return next
+}
+
+func (b *bare) StepTo(cycle uint64) error {
+	err := b.DUT.StepTo(cycle)
+	b.DUT.Accepted() // nobody else takes them
+	b.DUT.Acts()
+	return err
+}
+
+// longestWait is the longest time in cycles that an RNR NAK of a host asks for.
+func (w *World) longestWait() uint64 {
+	longest := uint64(0)
+	for _, g := range w.groups {
+		us := uint64(roce.RNRDuration(roce.RNRSyndrome|g.cfg.RNRCode).Microseconds()) + 1
+		longest = max(longest, us*w.cyclesPerMicrosecond())
+	}
+	return longest
+}
+
+// Addresses: a switch and a host have one IP each, an endpoint and a connection have a MAC each, by which the ends of a shared port are told
+// apart.
+
+func switchIP(s int) roce.IP4 { return roce.IP4{10, 1, byte(s >> 8), byte(s)} }
+func hostIP(r int) roce.IP4   { return roce.IP4{10, 2, byte(r >> 8), byte(r)} }
+
+func switchMAC(group, s, e int) roce.MAC {
+	return roce.MAC{2, byte(e), byte(group >> 8), byte(group), byte(s >> 8), byte(s)}
+}
+
+func hostMAC(group, r int) roce.MAC {
+	return roce.MAC{2, 0xFF, byte(group >> 8), byte(group), byte(r >> 8), byte(r)}
+}
+
+// lowest is the number of the lowest bit set, other if there is none.
+func lowest(mask uint32, other uint8) uint8 {
+	if mask == 0 {
+		return other
+	}
+	return uint8(bits.TrailingZeros32(mask))
+}
+
+// firstType is the built-in element type with the lowest code, firstOp the operation.
+func (w *World) firstType() uint8 { return lowest(w.p.DTypeMask(), inc.DTypeINT32) }
+func (w *World) firstOp() uint8   { return lowest(w.p.OpMask(), inc.OpSum) }

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tensors
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"incforge/network/comm"
+	"incforge/verify/arith"
+)
+
+// One says what the ranks get out of a single file.
+type One string
+
+// The ways to make one file do for all ranks.
+const (
+	// Perturb gives rank 0 the tensors as they are and every other rank each element times 1+δ, δ uniform within ±1 %; integers get up to
+	// 8 more or less. It follows from the seed.
+	Perturb One = "perturb"
+	// Cut gives rank r the r-th of as many equal parts as there are ranks; what is left over at the end belongs to nobody.
+	Cut One = "cut"
+	// Same gives every rank the same.
+	Same One = "same"
+)
+
+// Ones are the ways, for messages.
+func Ones() []One { return []One{Perturb, Cut, Same} }
+
+// Options say what to run.
+type Options struct {
+	Call comm.Collective
+	Root int
+	Op   arith.Op
+	// Inputs are files or patterns of files, sorted each: one file, or one for each rank in turn.
+	Inputs []string
+	// Raw is the element type of files that are not safetensors.
+	Raw arith.DType
+	// One is what to do with one file and several ranks.
+	One One
+	// Tensor is a pattern of tensor names; others are left out. Empty is all.
+	Tensor string
+	// Output is the folder for each rank's result, rank-N.safetensors, or rank-N.bin if the inputs are raw. Empty writes nothing.
+	Output string
+	// MHz is the clock to count time with.
+	MHz int
+	// Seed is that of Perturb.
+	Seed uint64
+}
+
+// Row is the result of one tensor's call.
+type Row struct {
+	Tensor   string `json:"tensor"`
+	DType    string `json:"dtype"`
+	Elements int    `json:"elements"`
+	// Bytes is the size of one rank's tensor, of an allgather's that of all together.
+	Bytes  int     `json:"bytes"`
+	Cycles uint64  `json:"cycles"`
+	NS     float64 `json:"ns"`
+	// Gbps is the algorithm's throughput: Bytes over the time.
+	Gbps     float64 `json:"gbps"`
+	Packets  int     `json:"packets"`
+	Resent   int     `json:"resent"`
+	Timeouts int     `json:"timeouts"`
+	// MaxAbs and MaxULP are the largest differences from a float64 reduction, where there is one.
+	MaxAbs float64 `json:"max_abs"`
+	MaxULP float64 `json:"max_ulp"`
+	// Verdict is pass, or fail with what is wrong.
+	Verdict string `json:"verdict"`
+	Message string `json:"message,omitempty"`
+}
+
+// Report is the result of a run.
+type Report struct {
+	Call  string `json:"call"`
+	Tree  string `json:"tree"`
+	Ranks int    `json:"ranks"`
+	Op    string `json:"op,omitempty"`
+	Root  *int   `json:"root,omitempty"`
+	MHz   int    `json:"clock_mhz"`
+	// Message is the packets of a message, Window the messages under way, PathMTU the bytes of a packet.
+	Message int      `json:"message_packets"`
+	Window  int      `json:"window_messages"`
+	PathMTU int      `json:"path_mtu"`
+	Rows    []Row    `json:"tensors"`
+	Total   Row      `json:"total"`
+	Outputs []string `json:"outputs,omitempty"`
+}
+
+// Passed reports that every call had the right result.
+func (r *Report) Passed() bool {
+	return !slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Verdict != pass })
+}
+
+const (
+	pass = "pass"
+	fail = "fail"
+)
+
+// Run runs the call once a tensor, one after the other on one group, then checks what is left on hosts and switches, and writes the results.
+// A wrong result is a verdict, not an error.
+func Run(ctx context.Context, w *comm.World, g *comm.Group, in Inputs, o Options) (Report, error) {
+	c := g.Config()
+	rep := Report{Call: o.Call.String(), Tree: w.Tree().String(), Ranks: g.Ranks(), MHz: o.MHz, Message: c.Message, Window: c.Window,
+		PathMTU: c.PathMTU, Total: Row{Tensor: "total", Verdict: pass}}
+	if o.Call.Reduces() {
+		rep.Op = o.Op.String()
+	}
+	if o.Call.Rooted() {
+		rep.Root = &o.Root
+	}
+	out := make([]File, g.Ranks())
+	for i := range in.ranks[0].Tensors {
+		if err := rep.one(ctx, g, o, in.ranks, i, out); err != nil {
+			return rep, err
+		}
+	}
+	if err := w.Finish(ctx); err != nil {
+		return rep, err
+	}
+	if t := &rep.Total; t.Cycles > 0 {
+		t.Gbps = 8 * float64(t.Bytes) * float64(o.MHz) / 1000 / float64(t.Cycles)
+	}
+	return rep, rep.save(o, out, in.raw)
+}
+
+// one runs the call for the i-th tensor and adds what each rank gets to out.
+func (rep *Report) one(ctx context.Context, g *comm.Group, o Options, ranks []File, i int, out []File) error {
+	first := &ranks[0].Tensors[i]
+	d, _ := first.DType()
+	req := comm.Request{Collective: o.Call, Root: o.Root, DType: d, Op: o.Op}
+	if o.Call != comm.Barrier {
+		for r := range ranks {
+			req.In = append(req.In, ranks[r].Tensors[i].Data)
+		}
+	}
+	call, err := g.Queue(req)
+	if err != nil {
+		return fmt.Errorf("tensor %q: %w", first.Name, err)
+	}
+	if err := call.Group().World().Run(ctx); err != nil {
+		return fmt.Errorf("tensor %q: %w", first.Name, err)
+	}
+	total := call.Total()
+	row := Row{Tensor: first.Name, DType: d.String(), Elements: call.Bytes() / d.Size(), Bytes: call.Bytes(), Cycles: call.Cycles(),
+		NS: float64(call.Cycles()) * 1000 / float64(o.MHz), Gbps: call.Throughput(o.MHz), Packets: total.Packets, Resent: total.Resent,
+		Timeouts: total.Timeouts, Verdict: pass}
+	if err := call.Check(); err != nil {
+		row.Verdict, row.Message = fail, err.Error()
+		rep.Total.Verdict = fail
+	}
+	row.MaxAbs, row.MaxULP = call.Deviation()
+	rep.Rows = append(rep.Rows, row)
+	t := &rep.Total
+	t.Elements += row.Elements
+	t.Bytes += row.Bytes
+	t.Cycles += row.Cycles
+	t.NS += row.NS
+	t.Packets += row.Packets
+	t.Resent += row.Resent
+	t.Timeouts += row.Timeouts
+	t.MaxAbs, t.MaxULP = max(t.MaxAbs, row.MaxAbs), max(t.MaxULP, row.MaxULP)
+	for r := range out {
+		if call.Out[r] == nil {
+			continue
+		}
+		shape := first.Shape
+		if len(call.Out[r]) != len(first.Data) {
+			shape = []int{len(call.Out[r]) / d.Size()}
+		}
+		out[r].Tensors = append(out[r].Tensors, Tensor{Name: first.Name, Type: first.Type, Shape: shape, Data: call.Out[r]})
+	}
+	return nil
+}
+
+// save writes what the ranks got.
+func (rep *Report) save(o Options, out []File, raw bool) error {
+	if o.Output == "" {
+		return nil
+	}
+	if err := os.MkdirAll(o.Output, 0o755); err != nil {
+		return fmt.Errorf("write results: %w", err)
+	}
+	for r := range out {
+		if len(out[r].Tensors) == 0 {
+			continue
+		}
+		name, b := filepath.Join(o.Output, fmt.Sprintf("rank-%d%s", r, extension)), []byte(nil)
+		if raw {
+			name, b = filepath.Join(o.Output, fmt.Sprintf("rank-%d.bin", r)), out[r].Tensors[0].Data
+		} else {
+			var err error
+			if b, err = out[r].Append(nil); err != nil {
+				return fmt.Errorf("write %s: %w", name, err)
+			}
+		}
+		if err := os.WriteFile(name, b, 0o644); err != nil {
+			return fmt.Errorf("write results: %w", err)
+		}
+		rep.Outputs = append(rep.Outputs, name)
+	}
+	return nil
+}
+
+// Inputs are each rank's tensors, all of the same names, types and lengths.
+type Inputs struct {
+	ranks []File
+	raw   bool // and to be written raw
+}
+
+// DType is the element type if all tensors are of one.
+func (in *Inputs) DType() (arith.DType, error) {
+	all := in.ranks[0].Tensors
+	first, _ := all[0].DType()
+	for _, t := range all {
+		if d, _ := t.DType(); d != first {
+			return 0, fmt.Errorf("tensor %q is of %s, %q of %s: a fixed group computes with one type", all[0].Name, first, t.Name, d)
+		}
+	}
+	return first, nil
+}
+
+// Load reads the input files for that many ranks.
+func Load(o Options, ranks int) (Inputs, error) {
+	var paths []string
+	for _, pattern := range o.Inputs {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			return Inputs{}, fmt.Errorf("input %q: %w", pattern, err)
+		}
+		if len(found) == 0 {
+			return Inputs{}, fmt.Errorf("input %q: no such file", pattern)
+		}
+		paths = append(paths, found...)
+	}
+	if o.Call == comm.Barrier && len(paths) == 0 {
+		return Inputs{ranks: slices.Repeat([]File{{Tensors: []Tensor{{Name: "(none)", Type: typeName(arith.FP32)}}}}, ranks)}, nil
+	}
+	if len(paths) != 1 && len(paths) != ranks {
+		return Inputs{}, fmt.Errorf("%d input files, %d ranks: must be one file, or one a rank", len(paths), ranks)
+	}
+	in := Inputs{raw: !strings.HasSuffix(paths[0], extension)}
+	for _, p := range paths {
+		f, err := Read(p, o.Raw)
+		if err != nil {
+			return Inputs{}, err
+		}
+		if f.Tensors, err = o.choose(f.Tensors); err != nil {
+			return Inputs{}, fmt.Errorf("%s: %w", p, err)
+		}
+		in.ranks = append(in.ranks, f)
+	}
+	if len(in.ranks) == 1 {
+		var err error
+		if in.ranks, err = o.share(in.ranks[0], ranks); err != nil {
+			return Inputs{}, err
+		}
+	}
+	for r := range in.ranks {
+		if err := alike(in.ranks[0].Tensors, in.ranks[r].Tensors); err != nil {
+			return Inputs{}, fmt.Errorf("rank %d beside rank 0: %w", r, err)
+		}
+	}
+	return in, nil
+}
+
+// choose leaves out what the pattern does not name, and refuses types that engines do not compute with.
+func (o *Options) choose(all []Tensor) ([]Tensor, error) {
+	var list []Tensor
+	for _, t := range all {
+		if o.Tensor != "" {
+			ok, err := path.Match(o.Tensor, t.Name)
+			if err != nil {
+				return nil, fmt.Errorf("pattern %q: %w", o.Tensor, err)
+			}
+			if !ok {
+				continue
+			}
+		}
+		if _, ok := t.DType(); !ok {
+			return nil, fmt.Errorf("tensor %q is of %s, engines have %s", t.Name, t.Type, strings.Join(types(), ", "))
+		}
+		list = append(list, t)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("no tensor has a name like %q", o.Tensor)
+	}
+	return list, nil
+}
+
+// share makes one file do for all ranks.
+func (o *Options) share(f File, ranks int) ([]File, error) {
+	files := make([]File, ranks)
+	for r := range files {
+		rng := rand.New(rand.NewPCG(o.Seed, uint64(r)))
+		for _, t := range f.Tensors {
+			d, _ := t.DType()
+			switch o.One {
+			case Perturb:
+				if r > 0 {
+					t.Data = perturb(rng, arith.Kind{DType: d}, t.Data)
+				}
+			case Cut:
+				n := len(t.Data) / d.Size() / ranks
+				t.Shape, t.Data = []int{n}, t.Data[r*n*d.Size():(r+1)*n*d.Size()]
+			case Same:
+			default:
+				return nil, fmt.Errorf("%q is no way to share one file: must be one of %v", o.One, Ones())
+			}
+			files[r].Tensors = append(files[r].Tensors, t)
+		}
+	}
+	return files, nil
+}
+
+func perturb(rng *rand.Rand, k arith.Kind, data []byte) []byte {
+	out := make([]byte, len(data))
+	for i := range k.Elements(len(data)) {
+		x := k.Number(data, i)
+		if k.DType == arith.INT32 {
+			k.Set(out, i, x+float64(rng.IntN(17)-8))
+			continue
+		}
+		k.Set(out, i, x*(1+0.01*(2*rng.Float64()-1)))
+	}
+	return out
+}
+
+// alike compares names, types and lengths.
+func alike(a, b []Tensor) error {
+	if len(a) != len(b) {
+		return fmt.Errorf("%d tensors, %d there", len(b), len(a))
+	}
+	for i := range a {
+		if a[i].Name != b[i].Name && len(a) > 1 || a[i].Type != b[i].Type || len(a[i].Data) != len(b[i].Data) {
+			return fmt.Errorf("tensor %q is %d bytes of %s, %q there is %d of %s", b[i].Name, len(b[i].Data), b[i].Type, a[i].Name, len(a[i].Data), a[i].Type)
+		}
+	}
+	return nil
+}
