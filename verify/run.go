@@ -258,6 +258,9 @@ func (r *runner) one(ctx context.Context, j job, maker maker) (result.Test, cove
 		}
 	}
 	start := time.Now()
+	if j.scenario.rig != nil {
+		return r.oneRig(ctx, j, maker, res)
+	}
 	t, err := r.attempt(ctx, j, maker, "")
 	var missing missingError
 	if errors.As(err, &missing) {

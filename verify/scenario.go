@@ -5,8 +5,11 @@ package verify
 import (
 	"fmt"
 	"path"
+	"slices"
 
 	"incforge/verify/manifest"
+	"incforge/verify/rig"
+	"incforge/verify/scenarios"
 )
 
 // Scenario is a test by name. It adapts to the configuration; Needs says what it cannot do without.
@@ -18,6 +21,7 @@ type Scenario struct {
 	// Needs returns why a configuration cannot hold the scenario, or nothing. May be nil.
 	Needs func(p manifest.Params) string
 	run   func(t *T) error
+	rig   *rig.Scenario
 }
 
 func needMembers(n int) func(p manifest.Params) string {
@@ -80,77 +84,90 @@ func needECC(p manifest.Params) string {
 
 // Scenarios lists every scenario in the order in which Run takes them.
 func Scenarios() []Scenario {
+	var out []Scenario
+	for _, s := range scenarios.All() {
+		out = append(out, Scenario{Name: s.Name, Doc: s.Doc, Needs: s.Needs, rig: &s})
+	}
+	for _, s := range oldScenarios() {
+		if !slices.ContainsFunc(out, func(x Scenario) bool { return x.Name == s.Name }) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func oldScenarios() []Scenario {
 	return []Scenario{
-		{"parse-icrc", "golden frames, and every bit of a frame flipped: damage is dropped under its name, the fields that ICRC leaves out do no harm", nil, scenParse},
-		{"allreduce-1psn", "one PSN: nothing before the last rank, then one sum a rank", nil, scenOnePSN},
-		{"barrier", "zero-length AllReduce, padded releases", nil, scenBarrier},
-		{"ack-reflect", "ACK, NAK, RNR NAK and cumulative ACKs come back to their sender as they are", modeII(nil), scenReflect},
-		{"duplicate-before", "a contribution sent twice counts once", nil, scenDuplicateBefore},
-		{"duplicate-after", "a retransmission of a complete PSN gets the result again, though others are a window ahead", modeII(nil), scenDuplicateAfter},
-		{"no-double-recycle", "a retransmission does not recycle the slot half a ring ahead", modeII(nil), scenNoDoubleRecycle},
-		{"slot-reuse", "ten rings of slots, ranks interleaved at random", nil, scenSlotReuse},
-		{"stale-alias", "old PSNs that share a slot with younger ones, and window overruns, are dropped", modeII(nil), scenStaleAlias},
-		{"psn-wrap", "streams over the wrap of the PSN and over half its range", nil, scenWrap},
-		{"gap-nak", "one NAK a gap, claiming nothing untrue; switched off and on", modeII(nil), scenGapNAK},
-		{"big-endian", "both byte orders, carries through every lane", nil, scenBigEndian},
-		{"arith-types", "every type, operation and byte order: hard values, several packets, all endpoints", nil, scenArithTypes},
-		{"arith-single", "what one endpoint alone contributes leaves bit for bit", nil, scenArithSingle},
-		{"arith-order", "the same contributions in many orders: the fixed tree's bits, or the sum in the order of acceptance", nil, scenArithOrder},
-		{"arith-hazard", "contributions as close as they can be, to one slot, slots in turn, two slots again and again; nothing lost or added twice", nil, scenArithHazard},
-		{"arith-length", "odd numbers of elements, beats used in part, pad", nil, scenArithLength},
-		{"arith-groups", "groups that compute different things, interleaved packet by packet", needGroups(2), scenArithGroups},
-		{"arith-illegal", "settings that are not included or do not fit stay disabled, others stay exact", nil, scenArithIllegal},
-		{"ecc", "errors written into the payload memory: single ones are corrected, a double one spoils its own slot until that is recycled", needECC, scenECC},
-		{"lengths", "payload lengths and opcodes, padding and trailing bytes", nil, scenLengths},
-		{"acks-simultaneous", "ACKs on all ports in the same cycles under back-pressure", modeII(nil), scenSimultaneousAcks},
-		{"checksum-carry", "IP headers whose checksum folds twice, in and out", nil, scenChecksumCarry},
-		{"ecn-cnp", "congestion marks, CNPs, immediates that differ", nil, scenECN},
-		{"inner-node", "a node with a parent: results up, copies down", modeII(nil), scenInner},
-		{"reduce", "a Reduce packet by packet: sums to the root alone, its answers to all who contribute, every mask, roles", modeII(needMembers(2)), scenReduce},
-		{"broadcast", "a Broadcast packet by packet: copies, what everybody has goes up when it rises or is repeated, NAKs of no more; two levels", modeII(needMembers(2)), scenBroadcast},
-		{"in-band", "AllReduce, Broadcast, AllReduce, Reduce, then anything, on one set of connections: every number on every wire", modeII(needInBand(2)), scenInBand},
-		{"in-band-controls", "controls that are illegal, contradict, stand where they must not or are lost: dropped under their name, no harm done", modeII(needInBand(2)), scenInBandControls},
-		{"in-band-before", "the range before the current one: results again with its numbers, its ACKs and NAKs, answers in the place of data that all have", modeII(needInBand(3)), scenInBandBefore},
-		{"in-band-early", "a range that is opened before the one before it is complete has its own window", modeII(needInBand(3)), scenInBandEarly},
-		{"in-band-reset", "a group is drained and restarted in the middle of ranges", modeII(needInBand(2)), scenInBandReset},
-		{"in-band-random", "ranges in bursts among repetitions, gaps, answers and controls of every kind", needInBand(2), scenInBandRandom},
-		{"in-band-mutate", "mutated frames of in-band groups", needInBand(1), scenInBandMutate},
-		{"drops", "every reason to drop, counted under its name alone; the first of two faults counts", nil, scenDrops},
-		{"bypass", "what is not the engine's leaves unchanged and in order, fairly between engine traffic", nil, scenBypass},
-		{"registers", "every register: reset value, read-back, reset in the middle of traffic", nil, scenRegisters},
-		{"control", "settings at random, legal and illegal, while other groups carry traffic", nil, scenControl},
-		{"random", "bursts of contributions, duplicates, gaps, overruns and ACKs on all ports", nil, scenRandom},
-		{"mutate", "mutated frames: invalid ones change no state, all are judged as the reference does", nil, scenMutate},
-		{"messages", "messages of one to three packets through host models, nothing lost, nothing sent twice", nil, scenMessages},
-		{"barrier-hosts", "barriers through host models", nil, scenBarrierNet},
-		{"chaos-broadcast", "Broadcasts through Tree-3-2 and Tree-4-2, half of the ACKs between switches lost", needHostTree, scenChaosBroadcast},
-		{"line-rate", "full packets from all ranks as fast as the links allow", nil, scenLineRate},
-		{"psn-wrap-hosts", "the wrap of the PSN with two percent loss", nil, scenWrapNet},
-		{"rnr", "hosts that run out of receives", nil, scenRNR},
-		{"groups", "all groups at once, byte orders and collectives mixed", nil, scenGroups},
-		{"isolation", "garbage on one group's endpoints leaves another undisturbed", needGroups(2), scenIsolation},
-		{"group-reset", "a group is drained and restarted in the middle, another one goes on", needGroups(2), scenGroupReset},
-		{"host-death", "a host falls silent; the group is restarted without it", needMembers(2), scenHostDeath},
-		{"tree", "messages through Tree-3-2 and Tree-4-2, every switch an engine", nil, scenTree},
-		{"chaos-star", "loss, duplication, reordering, delay, corruption, back-pressure, missing receives on a star", nil, scenChaosStar},
-		{"chaos-tree", "the same on Tree-3-2 or Tree-4-2, as the seed has it", needParentPort, scenChaosTree},
-		{"chaos-barrier", "the same for barriers on one of these trees", needParentPort, scenChaosBarrier},
-		{"pipe-answers", "every contribution is acknowledged at once, a duplicate again, a gap once", modeIII(), scenPipeAnswers},
-		{"pipe-cumulative", "one ACK frees a whole pipe, when the last endpoint has sent it", modeIII(), scenPipeCumulative},
-		{"pipe-nak", "a NAK has the rest sent again to its sender alone; old ones and those of what was never sent do nothing", modeIII(), scenPipeNAK},
-		{"pipe-full", "data that finds its pipe full: RNR NAK, CNP or silence by register, and taken when it is sent again", modeIII(needMembers(2)), scenPipeFull},
-		{"pipe-turn", "at a root the broadcast pipe fills and then the aggregation pipe behind it; all leaves in order in the end", modeIII(), scenPipeTurn},
-		{"pipe-lost-ack", "a pipe of one slot, its ACK lost: a time-out sends again, to who did not acknowledge", modeIII(needClock), scenPipeLostAck},
-		{"pipe-timers", "time-outs to the cycle, back-off, progress", modeIII(needClock), scenPipeTimers},
-		{"pipe-rnr", "who answers RNR NAK is left alone for the coded time while the others go on", modeIII(needClock), scenPipeRNR},
-		{"pipe-failed", "NAKs that end a connection: nothing more is sent there until the group is started", modeIII(needClock), scenPipeFailed},
-		{"pipe-inner", "a node with a parent: two pipes that fill, refuse and empty by themselves", modeIII(), scenPipeInner},
-		{"pipe-one-way", "Reduce and Broadcast fixed by registers", modeIII(needMembers(2)), scenPipeOneWay},
-		{"pipe-in-band", "collectives of every kind on one set of connections: every number on every wire", modeIII(needInBand(2)), scenPipeInBand},
-		{"pipe-random", "pipes of every size, across the wrap, everything lost now and then, answers late, receivers that refuse", modeIII(), scenPipeRandom},
-		{"pipe-fair", "frames and actions take turns, and so do those who want to send", modeIII(), scenPipeFair},
-		{"pipe-reset", "a group is stopped or started among everything that waits; another one's timers go on", modeIII(needClock, needGroups(2)), scenPipeReset},
-		{"pipe-settings", "sizes of pipes that fit and that do not", modeIII(), scenPipeSettings},
+		{"parse-icrc", "golden frames, and every bit of a frame flipped: damage is dropped under its name, the fields that ICRC leaves out do no harm", nil, scenParse, nil},
+		{"allreduce-1psn", "one PSN: nothing before the last rank, then one sum a rank", nil, scenOnePSN, nil},
+		{"barrier", "zero-length AllReduce, padded releases", nil, scenBarrier, nil},
+		{"ack-reflect", "ACK, NAK, RNR NAK and cumulative ACKs come back to their sender as they are", modeII(nil), scenReflect, nil},
+		{"duplicate-before", "a contribution sent twice counts once", nil, scenDuplicateBefore, nil},
+		{"duplicate-after", "a retransmission of a complete PSN gets the result again, though others are a window ahead", modeII(nil), scenDuplicateAfter, nil},
+		{"no-double-recycle", "a retransmission does not recycle the slot half a ring ahead", modeII(nil), scenNoDoubleRecycle, nil},
+		{"slot-reuse", "ten rings of slots, ranks interleaved at random", nil, scenSlotReuse, nil},
+		{"stale-alias", "old PSNs that share a slot with younger ones, and window overruns, are dropped", modeII(nil), scenStaleAlias, nil},
+		{"psn-wrap", "streams over the wrap of the PSN and over half its range", nil, scenWrap, nil},
+		{"gap-nak", "one NAK a gap, claiming nothing untrue; switched off and on", modeII(nil), scenGapNAK, nil},
+		{"big-endian", "both byte orders, carries through every lane", nil, scenBigEndian, nil},
+		{"arith-types", "every type, operation and byte order: hard values, several packets, all endpoints", nil, scenArithTypes, nil},
+		{"arith-single", "what one endpoint alone contributes leaves bit for bit", nil, scenArithSingle, nil},
+		{"arith-order", "the same contributions in many orders: the fixed tree's bits, or the sum in the order of acceptance", nil, scenArithOrder, nil},
+		{"arith-hazard", "contributions as close as they can be, to one slot, slots in turn, two slots again and again; nothing lost or added twice", nil, scenArithHazard, nil},
+		{"arith-length", "odd numbers of elements, beats used in part, pad", nil, scenArithLength, nil},
+		{"arith-groups", "groups that compute different things, interleaved packet by packet", needGroups(2), scenArithGroups, nil},
+		{"arith-illegal", "settings that are not included or do not fit stay disabled, others stay exact", nil, scenArithIllegal, nil},
+		{"ecc", "errors written into the payload memory: single ones are corrected, a double one spoils its own slot until that is recycled", needECC, scenECC, nil},
+		{"lengths", "payload lengths and opcodes, padding and trailing bytes", nil, scenLengths, nil},
+		{"acks-simultaneous", "ACKs on all ports in the same cycles under back-pressure", modeII(nil), scenSimultaneousAcks, nil},
+		{"checksum-carry", "IP headers whose checksum folds twice, in and out", nil, scenChecksumCarry, nil},
+		{"ecn-cnp", "congestion marks, CNPs, immediates that differ", nil, scenECN, nil},
+		{"inner-node", "a node with a parent: results up, copies down", modeII(nil), scenInner, nil},
+		{"reduce", "a Reduce packet by packet: sums to the root alone, its answers to all who contribute, every mask, roles", modeII(needMembers(2)), scenReduce, nil},
+		{"broadcast", "a Broadcast packet by packet: copies, what everybody has goes up when it rises or is repeated, NAKs of no more; two levels", modeII(needMembers(2)), scenBroadcast, nil},
+		{"in-band", "AllReduce, Broadcast, AllReduce, Reduce, then anything, on one set of connections: every number on every wire", modeII(needInBand(2)), scenInBand, nil},
+		{"in-band-controls", "controls that are illegal, contradict, stand where they must not or are lost: dropped under their name, no harm done", modeII(needInBand(2)), scenInBandControls, nil},
+		{"in-band-before", "the range before the current one: results again with its numbers, its ACKs and NAKs, answers in the place of data that all have", modeII(needInBand(3)), scenInBandBefore, nil},
+		{"in-band-early", "a range that is opened before the one before it is complete has its own window", modeII(needInBand(3)), scenInBandEarly, nil},
+		{"in-band-reset", "a group is drained and restarted in the middle of ranges", modeII(needInBand(2)), scenInBandReset, nil},
+		{"in-band-random", "ranges in bursts among repetitions, gaps, answers and controls of every kind", needInBand(2), scenInBandRandom, nil},
+		{"in-band-mutate", "mutated frames of in-band groups", needInBand(1), scenInBandMutate, nil},
+		{"drops", "every reason to drop, counted under its name alone; the first of two faults counts", nil, scenDrops, nil},
+		{"bypass", "what is not the engine's leaves unchanged and in order, fairly between engine traffic", nil, scenBypass, nil},
+		{"registers", "every register: reset value, read-back, reset in the middle of traffic", nil, scenRegisters, nil},
+		{"control", "settings at random, legal and illegal, while other groups carry traffic", nil, scenControl, nil},
+		{"random", "bursts of contributions, duplicates, gaps, overruns and ACKs on all ports", nil, scenRandom, nil},
+		{"mutate", "mutated frames: invalid ones change no state, all are judged as the reference does", nil, scenMutate, nil},
+		{"messages", "messages of one to three packets through host models, nothing lost, nothing sent twice", nil, scenMessages, nil},
+		{"barrier-hosts", "barriers through host models", nil, scenBarrierNet, nil},
+		{"chaos-broadcast", "Broadcasts through Tree-3-2 and Tree-4-2, half of the ACKs between switches lost", needHostTree, scenChaosBroadcast, nil},
+		{"line-rate", "full packets from all ranks as fast as the links allow", nil, scenLineRate, nil},
+		{"psn-wrap-hosts", "the wrap of the PSN with two percent loss", nil, scenWrapNet, nil},
+		{"rnr", "hosts that run out of receives", nil, scenRNR, nil},
+		{"groups", "all groups at once, byte orders and collectives mixed", nil, scenGroups, nil},
+		{"isolation", "garbage on one group's endpoints leaves another undisturbed", needGroups(2), scenIsolation, nil},
+		{"group-reset", "a group is drained and restarted in the middle, another one goes on", needGroups(2), scenGroupReset, nil},
+		{"host-death", "a host falls silent; the group is restarted without it", needMembers(2), scenHostDeath, nil},
+		{"tree", "messages through Tree-3-2 and Tree-4-2, every switch an engine", nil, scenTree, nil},
+		{"chaos-star", "loss, duplication, reordering, delay, corruption, back-pressure, missing receives on a star", nil, scenChaosStar, nil},
+		{"chaos-tree", "the same on Tree-3-2 or Tree-4-2, as the seed has it", needParentPort, scenChaosTree, nil},
+		{"chaos-barrier", "the same for barriers on one of these trees", needParentPort, scenChaosBarrier, nil},
+		{"pipe-answers", "every contribution is acknowledged at once, a duplicate again, a gap once", modeIII(), scenPipeAnswers, nil},
+		{"pipe-cumulative", "one ACK frees a whole pipe, when the last endpoint has sent it", modeIII(), scenPipeCumulative, nil},
+		{"pipe-nak", "a NAK has the rest sent again to its sender alone; old ones and those of what was never sent do nothing", modeIII(), scenPipeNAK, nil},
+		{"pipe-full", "data that finds its pipe full: RNR NAK, CNP or silence by register, and taken when it is sent again", modeIII(needMembers(2)), scenPipeFull, nil},
+		{"pipe-turn", "at a root the broadcast pipe fills and then the aggregation pipe behind it; all leaves in order in the end", modeIII(), scenPipeTurn, nil},
+		{"pipe-lost-ack", "a pipe of one slot, its ACK lost: a time-out sends again, to who did not acknowledge", modeIII(needClock), scenPipeLostAck, nil},
+		{"pipe-timers", "time-outs to the cycle, back-off, progress", modeIII(needClock), scenPipeTimers, nil},
+		{"pipe-rnr", "who answers RNR NAK is left alone for the coded time while the others go on", modeIII(needClock), scenPipeRNR, nil},
+		{"pipe-failed", "NAKs that end a connection: nothing more is sent there until the group is started", modeIII(needClock), scenPipeFailed, nil},
+		{"pipe-inner", "a node with a parent: two pipes that fill, refuse and empty by themselves", modeIII(), scenPipeInner, nil},
+		{"pipe-one-way", "Reduce and Broadcast fixed by registers", modeIII(needMembers(2)), scenPipeOneWay, nil},
+		{"pipe-in-band", "collectives of every kind on one set of connections: every number on every wire", modeIII(needInBand(2)), scenPipeInBand, nil},
+		{"pipe-random", "pipes of every size, across the wrap, everything lost now and then, answers late, receivers that refuse", modeIII(), scenPipeRandom, nil},
+		{"pipe-fair", "frames and actions take turns, and so do those who want to send", modeIII(), scenPipeFair, nil},
+		{"pipe-reset", "a group is stopped or started among everything that waits; another one's timers go on", modeIII(needClock, needGroups(2)), scenPipeReset, nil},
+		{"pipe-settings", "sizes of pipes that fit and that do not", modeIII(), scenPipeSettings, nil},
 	}
 }
 

@@ -35,7 +35,9 @@ type Test struct {
 	Seed     uint64 `json:"seed"`
 	// Cycles are engine clock cycles simulated, over all engines; Frames the frames that they accepted.
 	Cycles uint64 `json:"cycles"`
-	Frames uint64 `json:"frames"`
+	// Clocked are those of them in which an engine was run; the others were skipped because nothing could happen.
+	Clocked uint64 `json:"clocked_cycles,omitempty"`
+	Frames  uint64 `json:"frames"`
 	// WallSeconds is real time.
 	WallSeconds float64 `json:"wall_s"`
 	Verdict     Verdict `json:"verdict"`

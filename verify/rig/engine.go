@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rig
+
+import (
+	"slices"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/ctrl"
+	"incforge/verify/dut"
+	"incforge/verify/score"
+)
+
+// Engine is a DUT with its scoreboard and its control plane. Methods of the Board that return errors are still there by its name; those
+// below end the scenario instead.
+type Engine struct {
+	*score.Board
+	// Ctl programs the registers and returns errors; Write, Read, Enable and the like do not.
+	Ctl *ctrl.Driver
+	T   *T
+
+	// Mute, in Mode III: the other ends say nothing by themselves. Otherwise Settle has them acknowledge what they get, and leaves out what
+	// the engine acknowledges.
+	Mute bool
+	// Timers: the scenario has set PIPE_TIMEOUT itself. Otherwise nobody is ever late.
+	Timers bool
+
+	groups []*Group // those that were programmed, in Mode III
+}
+
+// Engine makes one more engine, as after reset.
+func (t *T) Engine() *Engine {
+	t.flush()
+	d, err := t.open(t.Rand.Uint64(), len(t.engines)) // another random initial state for each engine of each scenario
+	t.Check(err)
+	b, err := score.New(d, t.Manifest)
+	t.Check(err)
+	b.Cover = t.Cover
+	e := &Engine{Board: b, Ctl: ctrl.New(b, t.Manifest), T: t}
+	t.engines = append(t.engines, e)
+	return e
+}
+
+// PipeEngine is a Mode III engine whose other ends are mute. Its time-out is in microseconds.
+func (t *T) PipeEngine(timeout uint16) *Engine {
+	e := t.Engine()
+	e.Mute, e.Timers = true, true
+	t.Check(e.Ctl.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, timeout))
+	return e
+}
+
+// Write writes element i of a register.
+func (e *Engine) Write(name string, i int, v uint32) { e.T.Check(e.Ctl.Write(name, i, v)) }
+
+// Read reads element i of a register.
+func (e *Engine) Read(name string, i int) uint32 {
+	v, err := e.Ctl.Read(name, i)
+	e.T.Check(err)
+	return v
+}
+
+// Counters reads all counters of a settled engine.
+func (e *Engine) Counters() map[string]uint32 {
+	all, err := e.Ctl.Counters()
+	e.T.Check(err)
+	return all
+}
+
+// Counter reads one counter of a settled engine.
+func (e *Engine) Counter(c inc.Counter) uint32 {
+	return e.Read("COUNTER", slices.Index(e.T.Manifest.Counters, c.String())) // −1 is refused
+}
+
+// Counted checks counters of a settled engine.
+func (e *Engine) Counted(what string, want map[inc.Counter]uint32) {
+	got := e.Counters()
+	for c, n := range want {
+		if got[c.String()] != n {
+			e.T.Fatalf("%s: %v is %d, expected %d", what, c, got[c.String()], n)
+		}
+	}
+}
+
+// StepTo runs the engine until that cycle.
+func (e *Engine) StepTo(cycle uint64) {
+	e.T.flush()
+	e.T.Check(e.Board.StepTo(cycle))
+}
+
+// Put offers frames at once and runs nothing.
+func (e *Engine) Put(frames ...Frame) {
+	e.T.flush()
+	for _, f := range frames {
+		e.Offer(f.Port, dut.Frame{Data: f.Data, Err: f.Err})
+	}
+}
+
+// SettleAsIs runs the engine until it rests and returns what left; the other ends say nothing, whatever the mode.
+func (e *Engine) SettleAsIs() []dut.Out {
+	e.T.flush()
+	e.T.Check(e.T.ctx.Err())
+	e.T.Check(e.Board.Settle())
+	return e.Out()
+}
+
+// Settle runs the engine until it rests and returns what left. In Mode III the other ends acknowledge what they get and the engine's own
+// ACKs are left out, unless it is Mute: so scenarios of what both modes do alike need not know of pipes.
+func (e *Engine) Settle() []dut.Out {
+	outs := e.SettleAsIs()
+	if !e.T.Pipes() || e.Mute {
+		return outs
+	}
+	var all []dut.Out
+	for len(outs) > 0 {
+		answers := 0
+		for _, o := range outs {
+			p, err := roce.Decode(o.Data)
+			if err == nil && p.Op == roce.Acknowledge && p.Syndrome == roce.AckSyndrome {
+				continue
+			}
+			all = append(all, o)
+			if f, ok := e.acknowledge(o.Port, &p); err == nil && ok {
+				e.Put(f)
+				answers++
+			}
+		}
+		if answers == 0 {
+			break
+		}
+		e.T.Check(e.Board.Settle())
+		outs = e.Out()
+	}
+	return all
+}
+
+// acknowledge is the ACK of whoever gets a data packet that left by a port.
+func (e *Engine) acknowledge(port int, p *roce.Packet) (Frame, bool) {
+	if !p.Op.IsSend() {
+		return Frame{}, false
+	}
+	for _, g := range slices.Backward(e.groups) { // the one programmed last, if the same endpoints were programmed twice
+		if c := g.Addressee(port, p); c >= 0 {
+			return g.Ack(c, p.PSN), true
+		}
+	}
+	return Frame{}, false
+}
+
+// Exchange sends frames one after the other, each settled before the next, and returns what left.
+func (e *Engine) Exchange(frames ...Frame) []dut.Out {
+	var all []dut.Out
+	for _, f := range frames {
+		e.Put(f)
+		all = append(all, e.Settle()...)
+	}
+	return all
+}

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rig
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"incforge/inc"
+	"incforge/network/fabric"
+	"incforge/network/host"
+	"incforge/roce"
+	"incforge/verify/arith"
+	"incforge/verify/dut"
+)
+
+// Network is a tree of engines with hosts at its leaves, and the collectives that run on it.
+type Network struct {
+	T     *T
+	Net   *fabric.Net
+	Link  *fabric.Link
+	Nodes []*Node
+	Comms []*Comm
+	// Timeout is the hosts' time-out in cycles.
+	Timeout uint64
+}
+
+// Node is one switch of the tree.
+type Node struct {
+	E *Engine
+	// Switch is its number in the fabric.
+	Switch int
+	Parent *Node
+	// Slot is its endpoint number at the parent.
+	Slot     int
+	Children []*Node
+	// Degree: endpoints 0 to Degree−1 are children, Degree is the parent.
+	Degree int
+}
+
+// Comm is one group: its hosts in rank order and what they exchange.
+type Comm struct {
+	N      *Network
+	Index  int
+	Groups []*Group // by node
+	Hosts  []*host.Host
+	// Barrier: messages are empty.
+	Barrier  bool
+	expected []expectation
+}
+
+// expectation is a message that every rank must receive. Where parts is not nil its payload is no more than close to the sum of
+// these; all ranks must receive the same all the same.
+type expectation struct {
+	host.Message
+	parts [][]byte
+}
+
+// Kind is what the comm computes, on all switches alike.
+func (c *Comm) Kind() arith.Kind { return c.Groups[0].Kind() }
+
+// DefaultLink is a link of the network's speed without faults.
+func (t *T) DefaultLink() *fabric.Link {
+	return &fabric.Link{Latency: 40, BytesPerCycle: float64(t.Params.BusBytes)}
+}
+
+// Tree makes Tree-levels-degree: levels counted with the hosts, degree hosts at each leaf switch. All links are like link.
+func (t *T) Tree(levels, degree int, link *fabric.Link) *Network {
+	n := &Network{T: t, Net: fabric.New(t.Rand.Uint64()), Link: link}
+	n.grow(nil, 0, levels-1, degree)
+	// A window of the longest packets of all hosts through one switch, several links there and back, at the pace of
+	// the slowest of link, bus and adders.
+	pace := min(link.BytesPerCycle, float64(t.Params.BusBytes)/float64(t.Params.CyclesPerBeat()))
+	perPacket := uint64(float64(t.Params.MTUBytes+90)/pace) + 30
+	n.Timeout = uint64(levels)*4*uint64(link.Latency+200) + perPacket*uint64(t.Params.GroupSlots()*(t.Params.Members+1))*2 +
+		2*uint64(max(link.Up.Jitter, link.Down.Jitter))
+	return n
+}
+
+// grow makes a switch and, below it, the rest of the tree.
+func (n *Network) grow(parent *Node, slot, levels, degree int) *Node {
+	e := n.T.Engine()
+	nd := &Node{E: e, Switch: n.Net.AddSwitch(e.Board), Parent: parent, Slot: slot, Degree: degree}
+	n.Nodes = append(n.Nodes, nd)
+	if levels == 1 {
+		return nd
+	}
+	for i := range degree {
+		nd.Children = append(nd.Children, n.grow(nd, i, levels-1, degree))
+	}
+	return nd
+}
+
+// Port is the port of a node's endpoint; endpoints beyond the number of ports share.
+func (n *Network) Port(e int) int { return e % n.T.Params.Ports }
+
+// AddComm programs group index on every node and joins hosts to the leaves. The first one also joins the switches.
+func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
+	t := n.T
+	c := &Comm{N: n, Index: index}
+	start := roce.PSN(t.Rand.Uint32() & 0xFFFFFF)
+	switch t.Rand.IntN(3) {
+	case 0:
+		start = roce.PSN(0).Add(-1 - t.Rand.IntN(20)) // wraps soon
+	case 1:
+		start = 0
+	}
+	// All switches of a comm compute the same, and no sum of it is to depend on where it is rounded.
+	ranks := 0
+	for _, nd := range n.Nodes {
+		if len(nd.Children) == 0 {
+			ranks += nd.Degree
+		}
+	}
+	all := append([]GroupOption{WithStart(start), WithKind(t.NextKind(groups)), WithRanks(ranks, t.Rand.Uint64())}, opts...)
+	byNode := map[*Node]*Group{}
+	for _, nd := range n.Nodes {
+		g := n.nodeGroup(nd, index, groups, all)
+		byNode[nd] = g
+		c.Groups = append(c.Groups, g)
+		c.Barrier = g.Set.Collective == inc.CollectiveBarrier
+	}
+	for _, nd := range n.Nodes {
+		g := byNode[nd]
+		if nd.Parent != nil { // both ends of an edge know each other
+			pg := byNode[nd.Parent]
+			up, down := &g.Ends[nd.Degree], &pg.Ends[nd.Slot]
+			down.Host = false
+			up.RemoteIP, up.RemoteMAC, up.RemoteQPN = down.LocalIP, down.LocalMAC, down.LocalQPN
+			down.RemoteIP, down.RemoteMAC, down.RemoteQPN = up.LocalIP, up.LocalMAC, up.LocalQPN
+			n.Net.Join(nd.Parent.Switch, n.Port(nd.Slot), down.LocalMAC, nd.Switch, n.Port(nd.Degree), up.LocalMAC, n.Link)
+		}
+	}
+	for _, nd := range n.Nodes {
+		g := byNode[nd]
+		n.setTimers(nd.E)
+		g.Program()
+		n.bypassDown(nd)
+		if len(nd.Children) > 0 {
+			continue
+		}
+		for i := range nd.Degree {
+			n.AddHost(c, nd, g, i)
+		}
+	}
+	n.Comms = append(n.Comms, c)
+	return c
+}
+
+// AddHost joins one more host of a comm at endpoint i of a leaf.
+func (n *Network) AddHost(c *Comm, leaf *Node, g *Group, i int) {
+	h := g.host(i, n.Timeout)
+	c.Hosts = append(c.Hosts, h)
+	n.Net.AddHost(leaf.Switch, n.Port(i), h, n.Link)
+}
+
+// setTimers gives a Mode III engine the hosts' time-out.
+func (n *Network) setTimers(e *Engine) {
+	if !n.T.Pipes() || e.Timers {
+		return
+	}
+	e.Timers = true
+	c := inc.PipeCtrl{RNRTimer: 1, RNR: true, CNP: n.T.Rand.IntN(4) == 0}
+	if n.Link.Up.Loss > 0 { // what is lost is repeated anyway
+		c.RNR = n.T.Rand.IntN(4) > 0
+	}
+	n.T.Check(e.Ctl.SetPipes(c, uint16(min(n.Timeout/n.T.Params.CyclesPerMicrosecond()+1, LongTimeout))))
+}
+
+// nodeGroup prepares a node's group without programming it.
+func (n *Network) nodeGroup(nd *Node, index, groups int, opts []GroupOption) *Group {
+	g := nd.E.MakeGroup(index, groups, nd.Degree, nd.Parent != nil, opts...)
+	if len(nd.Children) > 0 { // its children are switches: their ACKs mean nothing to it
+		g.Set.AckMask = 0
+	}
+	return g
+}
+
+// bypassDown lets frames that are nobody's end at a host: up at the leaves would be as good, but a frame must not run in circles.
+func (n *Network) bypassDown(nd *Node) {
+	if nd.Parent != nil {
+		nd.E.Write("BYPASS_PORT", n.Port(nd.Degree), uint32(n.Port(0)))
+	}
+}
+
+// host makes the NIC at the far end of endpoint i.
+func (g *Group) host(i int, timeout uint64) *host.Host {
+	ep := g.Ends[i]
+	h, err := host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
+		PeerQPN: ep.LocalQPN, UDPPort: 0xC000 | uint16(g.T.Rand.Uint32()&0x3FFF), TTL: 64, Start: g.Set.Start,
+		PathMTU: g.T.Params.MTUBytes, Window: g.MW(), Timeout: timeout, RNRCode: 1, CyclesPerMicrosecond: uint64(max(g.T.Params.ClockMHz, 1))})
+	g.T.Check(err)
+	return h
+}
+
+// Post gives every rank one message of that many bytes, none for a barrier, and notes what all must receive. Now and then the sum
+// of floats is no exact one.
+func (c *Comm) Post(bytes int, imm, se bool) {
+	t, g := c.N.T, c.Groups[0]
+	if c.Barrier {
+		bytes = 0
+	}
+	k := c.Kind()
+	smooth := k.Op == arith.Sum && k.DType.Float() && bytes > 0 && len(c.Hosts) > 1 && t.Rand.IntN(4) == 0
+	m := expectation{Message: host.Message{HasImm: imm, Imm: t.Rand.Uint32(), SE: se}}
+	var all [][]byte
+	for _, h := range c.Hosts {
+		if m.Payload = g.Values(bytes); smooth {
+			m.Payload = k.Smooth(t.Rand, g.Whole(bytes))
+		}
+		all = append(all, m.Payload)
+		h.Post(m.Message)
+	}
+	if smooth {
+		m.parts = all
+	} else {
+		m.Payload = Exact(k, all)
+	}
+	c.expected = append(c.expected, m)
+}
+
+// PostRandom gives every rank count messages of mixed lengths, up to three packets long, as the window allows.
+func (c *Comm) PostRandom(count int) {
+	t := c.N.T
+	mtu := t.Params.MTUBytes / 4
+	for range count {
+		n := 4 * []int{t.Rand.IntN(17), 1 + t.Rand.IntN(mtu), mtu, mtu + 1 + t.Rand.IntN(2*mtu-1)}[t.Rand.IntN(4)]
+		if n > 0 && t.Rand.IntN(4) == 0 {
+			n -= 2 // half a word less, if elements are that small
+		}
+		c.Post(n, t.Rand.IntN(4) == 0, t.Rand.IntN(8) == 0)
+	}
+}
+
+// Done reports that every living host has all results and all its own messages acknowledged.
+func (c *Comm) Done() bool {
+	for _, h := range c.Hosts {
+		if h.Completed() < h.Posted() || len(h.Received()) < len(c.expected) {
+			return false
+		}
+	}
+	return true
+}
+
+// check compares what every host received with plain arithmetic.
+func (c *Comm) check() {
+	for r, h := range c.Hosts {
+		got := h.Received()
+		if len(got) != len(c.expected) {
+			c.N.T.Fatalf("group %d rank %d received %d messages, expected %d", c.Index, r, len(got), len(c.expected))
+		}
+		for i := range c.expected {
+			c.right(r, i)
+		}
+	}
+}
+
+// right checks message i as rank r received it.
+func (c *Comm) right(r, i int) {
+	t := c.N.T
+	got, w := c.Hosts[r].Received()[i], &c.expected[i]
+	if w.parts != nil {
+		if err := c.Kind().Near(got.Payload, w.parts...); err != nil {
+			t.Fatalf("group %d rank %d message %d: %w", c.Index, r, i, err)
+		}
+		w.Payload, w.parts = got.Payload, nil // the others must have the same bits
+	}
+	if !bytes.Equal(got.Payload, w.Payload) || got.HasImm != w.HasImm || w.HasImm && got.Imm != w.Imm || got.SE != w.SE {
+		t.Fatalf("group %d rank %d message %d of %s: received %d bytes, immediate %v %#x, SE %v; expected %d, %v %#x, %v: %s", c.Index, r, i,
+			c.Kind(), len(got.Payload), got.HasImm, got.Imm, got.SE, len(w.Payload), w.HasImm, w.Imm, w.SE,
+			firstDifference(got.Payload, w.Payload))
+	}
+}
+
+func firstDifference(a, b []byte) string {
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return fmt.Sprintf("first different byte %d: %#02x, expected %#02x", i, a[i], b[i])
+		}
+	}
+	return "the common part is the same"
+}
+
+// Forget drops a comm's hosts and what they were to receive, for a group that starts anew.
+func (c *Comm) Forget() { c.Hosts, c.expected = nil, nil }
+
+// progressLimit is how many cycles a network may take for one run before it counts as stuck.
+const progressLimit = 60_000_000
+
+// RunUntil runs until done.
+func (n *Network) RunUntil(done func() bool) {
+	n.T.flush()
+	n.T.Check(n.Net.Run(n.T.ctx, progressLimit, done))
+}
+
+// Run runs until all comms are done, and checks what every host received.
+func (n *Network) Run() {
+	n.T.flush()
+	err := n.Net.Run(n.T.ctx, progressLimit, func() bool {
+		for _, c := range n.Comms {
+			if !c.Done() {
+				return false
+			}
+		}
+		return true
+	})
+	if errors.Is(err, fabric.ErrTimeout) {
+		for _, c := range n.Comms {
+			for r, h := range c.Hosts {
+				err = fmt.Errorf("%w\n  group %d rank %d: %d of %d messages acknowledged, %d of %d received, %+v", err, c.Index, r,
+					h.Completed(), h.Posted(), len(h.Received()), len(c.expected), h.Stats)
+			}
+		}
+	}
+	n.T.Check(err)
+	for _, c := range n.Comms {
+		c.check()
+	}
+}
+
+// Idle lets the network run for some cycles, done or not.
+func (n *Network) Idle(cycles uint64) {
+	n.T.flush()
+	if err := n.Net.Run(n.T.ctx, cycles, func() bool { return false }); !errors.Is(err, fabric.ErrTimeout) {
+		n.T.Check(err)
+	}
+}
+
+// Finish ends a run: faults off, hesitation off, one more collective to show that everything still works, then silence: no frame
+// may be left anywhere.
+func (n *Network) Finish() {
+	n.Net.Calm()
+	for _, nd := range n.Nodes {
+		nd.E.SetPauses(dut.Pauses{})
+	}
+	for _, c := range n.Comms {
+		c.Post(16, false, false)
+	}
+	n.T.In("the collective after the run", n.Run)
+	n.Drain()
+	s, values := n.Net.Stats, n.T.Values
+	values["link_frames"] += uint64(s.Frames)
+	values["link_lost"] += uint64(s.Lost)
+	values["link_duplicated"] += uint64(s.Duplicated)
+	values["link_reordered"] += uint64(s.Reordered)
+	values["link_corrupted"] += uint64(s.Corrupted)
+	for _, c := range n.Comms {
+		for _, h := range c.Hosts {
+			values["host_resent"] += uint64(h.Stats.Resent)
+			values["host_timeouts"] += uint64(h.Stats.Timeouts)
+			values["host_naks_obeyed"] += uint64(h.Stats.NAKsObeyed)
+			values["host_rnrs_obeyed"] += uint64(h.Stats.RNRsObeyed)
+			values["host_duplicates"] += uint64(h.Stats.DupSeen)
+			values["host_naks_sent"] += uint64(h.Stats.NAKsSent)
+		}
+	}
+}
+
+// Drain runs until nothing is on its way.
+func (n *Network) Drain() {
+	n.T.In("frames do not stop", func() { n.RunUntil(n.Net.Quiet) })
+	for _, nd := range n.Nodes {
+		n.T.Check(nd.E.Missing())
+	}
+}

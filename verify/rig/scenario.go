@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rig
+
+import (
+	"fmt"
+
+	"incforge/verify/manifest"
+)
+
+// Scenario is a test by name. It adapts to the configuration; Needs says what it cannot do without.
+type Scenario struct {
+	// Name is what --scenario's pattern is matched with.
+	Name string
+	// Doc is one sentence: stimulus and expectation.
+	Doc string
+	// Needs returns why a configuration cannot hold the scenario, or nothing. May be nil.
+	Needs Needs
+	// Run is the scenario. It ends by returning, or by a method of T or of what T makes.
+	Run func(t *T)
+	// Cycles is how many cycles its engines may be clocked in all before it counts as stuck, in the long form ten times as many;
+	// 0 means DefaultCycles.
+	Cycles uint64
+}
+
+// DefaultCycles is the limit of scenarios that do not say how long they take.
+const DefaultCycles = 20_000_000
+
+// Limit is the number of cycles after which the scenario counts as stuck.
+func (s *Scenario) Limit(long bool) uint64 {
+	n := s.Cycles
+	if n == 0 {
+		n = DefaultCycles
+	}
+	if long {
+		n *= 10
+	}
+	return n
+}
+
+// Needs returns why a configuration cannot hold a scenario, or nothing.
+type Needs func(p manifest.Params) string
+
+// All is nothing but what every one of them says: the first reason.
+func All(needs ...Needs) Needs {
+	return func(p manifest.Params) string {
+		for _, n := range needs {
+			if why := n(p); why != "" {
+				return why
+			}
+		}
+		return ""
+	}
+}
+
+// ModeII is for scenarios of what Mode III does in another way, besides what else they need.
+func ModeII(needs ...Needs) Needs {
+	return All(append([]Needs{func(p manifest.Params) string {
+		if p.Mode == 3 {
+			return "is about Mode II, the configuration is of Mode III"
+		}
+		return ""
+	}}, needs...)...)
+}
+
+// ModeIII is for scenarios of what only Mode III does, besides what else they need.
+func ModeIII(needs ...Needs) Needs {
+	return All(append([]Needs{func(p manifest.Params) string {
+		if p.Mode != 3 {
+			return "is about Mode III, the configuration is of Mode II"
+		}
+		return ""
+	}}, needs...)...)
+}
+
+// NeedMembers is for scenarios of at least n members.
+func NeedMembers(n int) Needs {
+	return func(p manifest.Params) string {
+		if p.Members < n {
+			return fmt.Sprintf("needs %d members, the configuration has %d", n, p.Members)
+		}
+		return ""
+	}
+}
+
+// NeedGroups is for scenarios of at least n groups at once.
+func NeedGroups(n int) Needs {
+	return func(p manifest.Params) string {
+		switch {
+		case p.Groups < n:
+			return fmt.Sprintf("needs %d groups, the configuration has %d", n, p.Groups)
+		case MaxGroups(p) < n:
+			return fmt.Sprintf("needs slots for %d groups, the configuration has %d", n, p.Slots())
+		}
+		return ""
+	}
+}
+
+// NeedParentPort is what a tree of switches with two children each needs where frames may be nobody's: at the port of a child they would
+// run in circles.
+func NeedParentPort(p manifest.Params) string {
+	if min(2, p.Members)%p.Ports == 0 {
+		return fmt.Sprintf("needs a port for the parent that is not a child's, the configuration has %d", p.Ports)
+	}
+	return ""
+}
+
+// NeedHostTree is what Tree-3-2 needs.
+func NeedHostTree(p manifest.Params) string { return All(NeedParentPort, NeedMembers(2))(p) }
+
+// NeedECC is for scenarios of a payload memory that corrects errors.
+func NeedECC(p manifest.Params) string {
+	if !p.ECC {
+		return "needs ecc"
+	}
+	return NeedMembers(2)(p)
+}
+
+// NeedInBand is for scenarios of in-band groups of at least that many members.
+func NeedInBand(members int) Needs {
+	return func(p manifest.Params) string {
+		switch {
+		case !p.InBand:
+			return "needs in_band"
+		case p.DTypeMask()&WideTypes != 0 && p.Slots() < WideSlots:
+			return fmt.Sprintf("needs %d slots, the configuration has %d", WideSlots, p.Slots())
+		}
+		return NeedMembers(members)(p)
+	}
+}
+
+// NeedClock is for scenarios that must be faster than a few microseconds.
+func NeedClock(p manifest.Params) string {
+	if p.ClockMHz < 100 {
+		return fmt.Sprintf("needs a clock of 100 MHz, so that a microsecond is not over before a frame, the configuration has %d", p.ClockMHz)
+	}
+	return ""
+}

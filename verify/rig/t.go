@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rig is the language that scenarios are written in: an engine with a scoreboard in front of it and a driver for its registers,
+// groups programmed on it, frames that their endpoints send, and what must leave for them.
+//
+//	e := t.Engine()
+//	g := e.Group(0, 1, t.Params.Members, false)
+//	g.Send(g.Data(0, g.Start, payload)).Expect()               // nothing leaves before the last rank
+//	g.Send(g.Data(1, g.Start, payload)).Expect(rig.DataTo(0, g.Start, sum), rig.DataTo(1, g.Start, sum))
+//	g.Send(g.Data(0, g.Start.Add(2), payload)).Dropped(inc.DropGap)
+//
+// As with testing.T, what is not as expected ends the scenario where it stands: nothing here returns an error.
+package rig
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"runtime/debug"
+
+	"incforge/verify/arith"
+	"incforge/verify/cover"
+	"incforge/verify/dut"
+	"incforge/verify/manifest"
+)
+
+// Opener makes the n-th engine of a test; seed is of its random initial state.
+type Opener func(seed uint64, n int) (dut.DUT, error)
+
+// T is one running test: a scenario, a seed, and the engines made for it.
+type T struct {
+	// Params are the design's parameters. A scenario takes every number from them: it will meet one member, one port and two slots.
+	Params   manifest.Params
+	Manifest *manifest.Manifest
+	// Rand is the only source of chance, so that a seed says everything.
+	Rand *rand.Rand
+	Seed uint64
+	// Long asks for the long form.
+	Long bool
+	// OneQueue: what the engine sends leaves in one order, as the reference's does; nothing can overtake.
+	OneQueue bool
+	// Values are figures that the result shows.
+	Values map[string]uint64
+	Cover  cover.Map
+
+	ctx     context.Context
+	open    Opener
+	engines []*Engine
+	pending *Sending
+	// turn is which of the included types, operations and byte orders the next group takes.
+	turn int
+}
+
+// New makes a test of the scenario of that name. Another name or seed draws other numbers.
+func New(ctx context.Context, m *manifest.Manifest, name string, seed uint64, open Opener) *T {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	t := &T{ctx: ctx, Manifest: m, Params: m.Params, Rand: rand.New(rand.NewPCG(seed, h.Sum64())), Seed: seed, open: open,
+		Cover: cover.Map{}, Values: map[string]uint64{}, turn: int((h.Sum64() + seed) % 1024)}
+	for _, k := range t.Kinds() {
+		t.Cover.Expect(cover.Arith{Kind: k.String(), Accumulate: m.Params.Accumulate})
+	}
+	return t
+}
+
+// failure is what Fatalf panics with.
+type failure struct{ err error }
+
+// ErrNotApplicable means that the engine at hand cannot hold the scenario; only the engine, not the parameters, could tell.
+var ErrNotApplicable = errors.New("not applicable")
+
+// Fatalf ends the scenario as failed. %w wraps as in fmt.Errorf.
+func (t *T) Fatalf(format string, args ...any) { panic(failure{fmt.Errorf(format, args...)}) }
+
+// Check ends the scenario if err is not nil.
+func (t *T) Check(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// Skipf ends the scenario as not applicable.
+func (t *T) Skipf(format string, args ...any) {
+	panic(failure{fmt.Errorf("%w: %s", ErrNotApplicable, fmt.Sprintf(format, args...))})
+}
+
+// In runs f; a failure in it is prefixed by what was being done.
+func (t *T) In(what string, f func()) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		if x, ok := p.(failure); ok {
+			p = failure{fmt.Errorf("%s: %w", what, x.err)}
+		}
+		panic(p)
+	}()
+	f()
+}
+
+// Run runs a scenario and returns how it ended. A panic that is no failure of the scenario's own becomes one, with its stack.
+// The engines are settled afterwards, their counters compared with the reference's, and closed.
+func (t *T) Run(scenario func(t *T)) (err error) {
+	defer func() {
+		for _, e := range t.engines {
+			if cerr := e.Close(); cerr != nil && err == nil {
+				err = cerr
+			}
+		}
+	}()
+	return Catch(func() {
+		scenario(t)
+		t.flush()
+		for i, e := range t.engines {
+			if _, err := e.Finish(); err != nil {
+				t.Fatalf("engine %d: %w", i, err)
+			}
+		}
+	})
+}
+
+// Catch runs f and returns the failure that ended it, or nil.
+func Catch(f func()) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case failure:
+			err = p.err
+		default:
+			err = fmt.Errorf("the scenario panicked: %v\n%s", p, debug.Stack())
+		}
+	}()
+	f()
+	return nil
+}
+
+// Context ends when the run is to end.
+func (t *T) Context() context.Context { return t.ctx }
+
+// Engines are those made so far.
+func (t *T) Engines() []*Engine { return t.engines }
+
+// Close closes the engines, for those who do not use Run.
+func (t *T) Close() error {
+	var all []error
+	for _, e := range t.engines {
+		all = append(all, e.Close())
+	}
+	return errors.Join(all...)
+}
+
+// Pipes tells whether the engines are of Mode III.
+func (t *T) Pipes() bool { return t.Params.Mode == 3 }
+
+// Beats is the number of beats of a frame of n bytes.
+func (t *T) Beats(n int) int { return (n + t.Params.BusBytes - 1) / t.Params.BusBytes }
+
+// MTUBeats is the number of beats of the longest frame.
+func (t *T) MTUBeats() int { return t.Beats(t.Params.MTUBytes + 62) }
+
+// Words is a payload of n random words.
+func (t *T) Words(n int) []byte {
+	b := make([]byte, 4*n)
+	for i := range b {
+		b[i] = byte(t.Rand.Uint32())
+	}
+	return b
+}
+
+// Shuffled are the same endpoints in another order.
+func (t *T) Shuffled(who []int) []int {
+	who = append([]int(nil), who...)
+	t.Rand.Shuffle(len(who), func(i, j int) { who[i], who[j] = who[j], who[i] })
+	return who
+}
+
+// Kinds are the included types and operations in both byte orders.
+func (t *T) Kinds() []arith.Kind { return arith.Kinds(t.Params.DTypeMask(), t.Params.OpMask()) }
+
+// Room is how many slots of the buffer each of n groups has.
+func (t *T) Room(n int) int { return t.Params.Slots() / n }
+
+// Children is how many endpoints a group can have beside a parent that may contribute too.
+func (t *T) Children() int {
+	if t.Params.Reproducible() && t.Params.Members%2 == 0 {
+		return t.Params.Members - 1 // the last endpoint has no place in the pairs of the buffer
+	}
+	return t.Params.Members
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"incforge/roce"
+	"incforge/verify/cover"
+	"incforge/verify/dut"
+	"incforge/verify/result"
+	"incforge/verify/rig"
+)
+
+// oneRig runs a test; a failed one leaves its frames and, if asked for, its waves.
+func (r *runner) oneRig(ctx context.Context, j job, maker maker, res result.Test) (result.Test, cover.Map) {
+	start := time.Now()
+	a, err := r.attemptRig(ctx, j, maker, "")
+	if errors.Is(err, rig.ErrNotApplicable) {
+		res.Verdict, res.Message = result.NotApplicable, err.Error()
+		return res, nil
+	}
+	res.WallSeconds = time.Since(start).Seconds()
+	res.Verdict = result.Pass
+	for _, e := range a.t.Engines() {
+		res.Cycles += e.Now()
+		res.Frames += e.Frames()
+	}
+	res.Clocked = a.budget.Used()
+	res.Stimulus, res.Egress = dut.Digest(a.recorded...)
+	sum := a.t.Cover.Summary()
+	res.Coverage, res.Values = &sum, a.t.Values
+	if err == nil && res.Frames == 0 && j.scenario.Name != "registers" {
+		err = errors.New("the scenario put no frame through an engine")
+	}
+	if err == nil {
+		return res, a.t.Cover
+	}
+	res.Verdict, res.Message = result.Fail, err.Error()
+	r.keepFrames(a, j, &res)
+	r.keepWaves(ctx, j, maker, &res)
+	if r.opt.Log != nil {
+		r.opt.Log.WithFields(logrus.Fields{"scenario": j.scenario.Name, "seed": j.seed}).Errorf("%s\nreplay: %s", res.Message, res.Replay)
+	}
+	return res, a.t.Cover
+}
+
+// attempt is one run of a scenario.
+type attempt struct {
+	t        *rig.T
+	budget   *dut.Budget
+	recorded []*dut.Recorder
+}
+
+// attemptRig runs the scenario once; waves is a file, or empty.
+func (r *runner) attemptRig(ctx context.Context, j job, maker maker, waves string) (*attempt, error) {
+	a := &attempt{budget: dut.NewBudget(ctx, j.scenario.rig.Limit(r.opt.Long))}
+	a.t = rig.New(ctx, r.man, j.scenario.Name, j.seed, func(seed uint64, n int) (dut.DUT, error) {
+		file := waves
+		if waves != "" && n > 0 {
+			file = strings.TrimSuffix(waves, ".fst") + fmt.Sprintf("-%d.fst", n)
+		}
+		d, err := maker(seed, file)
+		if err != nil {
+			return nil, err
+		}
+		if r.opt.wrap != nil {
+			d = r.opt.wrap(d)
+		}
+		rec := dut.Record(dut.Bound(d, a.budget))
+		a.recorded = append(a.recorded, rec)
+		return rec, nil
+	})
+	a.t.Long, a.t.OneQueue = r.opt.Long, r.opt.DUT == KindReference
+	return a, a.t.Run(j.scenario.rig.Run)
+}
+
+// name is what a failed test's files are called.
+func (r *runner) name(j job) string {
+	return fmt.Sprintf("%s-%s-%s-%d", r.man.Name, r.opt.DUT, j.scenario.Name, j.seed)
+}
+
+// keepWaves runs a failed test once more with a traced model.
+func (r *runner) keepWaves(ctx context.Context, j job, maker maker, res *result.Test) {
+	if r.opt.WavesDir == "" || r.opt.DUT == KindReference {
+		return
+	}
+	file := filepath.Join(r.opt.WavesDir, r.name(j)+".fst")
+	if err := os.MkdirAll(r.opt.WavesDir, 0o755); err == nil {
+		if _, err := r.attemptRig(ctx, j, maker, file); err != nil {
+			res.Waves = file
+		}
+	}
+}
+
+// keepFrames writes what went in and out of a test's engines, one interface a port: engine 0's in, engine 0's out, and so on.
+func (r *runner) keepFrames(a *attempt, j job, res *result.Test) {
+	if r.opt.FailDir == "" {
+		return
+	}
+	file := filepath.Join(r.opt.FailDir, r.name(j)+".pcapng")
+	if err := r.writeFrames(a.t, file); err != nil {
+		if r.opt.Log != nil {
+			r.opt.Log.WithError(err).Error("capture of a failed test")
+		}
+		return
+	}
+	res.Capture = file
+}
+
+func (r *runner) writeFrames(t *rig.T, file string) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return fmt.Errorf("capture: %w", err)
+	}
+	var ports []string
+	var frames []roce.Captured
+	for i, e := range t.Engines() {
+		base := len(ports)
+		for _, dir := range []string{"in", "out"} {
+			for p := range t.Params.Ports {
+				ports = append(ports, fmt.Sprintf("engine%d.p%d.%s", i, p, dir))
+			}
+		}
+		for _, f := range e.Log() {
+			id := base + f.Port
+			if f.Out {
+				id += t.Params.Ports
+			}
+			// a cycle is a time of day since 1970, at the configured clock
+			at := time.Unix(0, int64(f.At*1000/uint64(max(t.Params.ClockMHz, 1)))).UTC()
+			frames = append(frames, roce.Captured{Port: id, Time: at, Frame: f.Data})
+		}
+	}
+	return roce.WriteCapture(file, ports, frames)
+}
