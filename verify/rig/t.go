@@ -45,6 +45,8 @@ type T struct {
 	Long bool
 	// OneQueue: what the engine sends leaves in one order, as the reference's does; nothing can overtake.
 	OneQueue bool
+	// Turn is which of the included types, operations and byte orders the next group takes.
+	Turn int
 	// Values are figures that the result shows.
 	Values map[string]uint64
 	Cover  cover.Map
@@ -53,8 +55,6 @@ type T struct {
 	open    Opener
 	engines []*Engine
 	pending *Sending
-	// turn is which of the included types, operations and byte orders the next group takes.
-	turn int
 }
 
 // New makes a test of the scenario of that name. Another name or seed draws other numbers.
@@ -62,7 +62,7 @@ func New(ctx context.Context, m *manifest.Manifest, name string, seed uint64, op
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	t := &T{Name: name, ctx: ctx, Manifest: m, Params: m.Params, Rand: rand.New(rand.NewPCG(seed, h.Sum64())), Seed: seed, open: open,
-		Cover: cover.Map{}, Values: map[string]uint64{}, turn: int((h.Sum64() + seed) % 1024)}
+		Cover: cover.Map{}, Values: map[string]uint64{}, Turn: int((h.Sum64() + seed) % 1024)}
 	for _, k := range t.Kinds() {
 		t.Cover.Expect(cover.Arith{Kind: k.String(), Accumulate: m.Params.Accumulate})
 	}
