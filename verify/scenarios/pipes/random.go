@@ -18,7 +18,7 @@ func random(t *rig.T) {
 		laps = 40
 	}
 	for round := range 8 {
-		e := t.PipeEngine(uint16(2 + t.Rand.IntN(6)))
+		e := t.PipeEngine(uint16((2 + t.Rand.IntN(6)) * tick(t)))
 		parent := round >= 4
 		members := t.Params.Members
 		if parent {
@@ -31,6 +31,12 @@ func random(t *rig.T) {
 		g := group{e.Group(0, 1, members, parent, opts...)}
 		t.In(fmt.Sprintf("pipes of %d slots, parent %v, START %v", g.MW(), parent, g.Start()), func() { g.shake(max(laps*g.MW(), 12)) })
 	}
+}
+
+// tick is how many microseconds are 100 cycles at least: an engine whose time-outs are over sooner than a frame never rests.
+func tick(t *rig.T) int {
+	clock := max(t.Params.ClockMHz, 1)
+	return (99 + clock) / clock
 }
 
 // far is the far end of an endpoint: it loses what it gets and what it sends, answers late or not at all, and believes nothing but
@@ -146,7 +152,7 @@ func (g group) shake(count int) {
 			for _, f := range fars {
 				f.next = f.acked
 			}
-			outs = append(outs, wait(e, e.Now()+microseconds(t, uint64(1+t.Rand.IntN(12))))...)
+			outs = append(outs, wait(e, e.Now()+microseconds(t, uint64((1+t.Rand.IntN(12))*tick(t))))...)
 		}
 		frames := g.deliver(fars, outs)
 		for _, f := range fars {
