@@ -38,7 +38,7 @@ func answers(t *rig.T) {
 	}
 }
 
-// answered sends an empty packet that asks for an ACK or does not: these must leave all the same, with that MSN in every answer.
+// answered sends an empty packet that asks for an ACK or does not: either way these must leave, every ACK among them with that MSN.
 func (g group) answered(c int, psn roce.PSN, msn uint32, want ...rig.Want) {
 	g.T.In(fmt.Sprintf("PSN %v of endpoint %d", psn, c), func() {
 		outs := g.Send(g.Data(c, psn, g.Values(0), func(p *roce.Packet) { p.AckReq = g.T.Rand.IntN(2) == 0 })).Out()
