@@ -73,7 +73,8 @@ func (g *group) illegal(good inc.Control) {
 		bad("an excluded type", func(c *inc.Control) { c.DType = v })
 	}
 	if len(g.Ends) > 1 {
-		try(inc.DropWrongRole, "a Broadcast's control of another rank", func(c *inc.Control) { c.Collective, c.Root = inc.CollectiveBroadcast, 1 })
+		ofRank1 := func(c *inc.Control) { c.Collective, c.Root = inc.CollectiveBroadcast, 1 }
+		try(inc.DropWrongRole, "a Broadcast's control of another rank", ofRank1)
 	}
 }
 

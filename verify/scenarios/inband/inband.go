@@ -14,7 +14,7 @@ func Scenarios() []rig.Scenario {
 		},
 		{
 			Name: "in-band-controls", Needs: rig.ModeII(rig.NeedInBand(2)), Run: controls,
-			Doc: "controls that are illegal, contradict the range, are out of place or lost: each is dropped under its name and does no harm",
+			Doc: "controls that are illegal, lost, out of place or contradict others: each is dropped under its name and does no harm",
 		},
 		{
 			Name: "in-band-before", Needs: rig.ModeII(rig.NeedInBand(3)), Run: before,

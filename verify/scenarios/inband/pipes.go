@@ -118,7 +118,7 @@ func (g *group) takenBefore() {
 	}
 }
 
-// connectionEnds has one endpoint end its connection, which acknowledges what it has all the same, so that the range is over. The next one goes
+// connectionEnds has one endpoint end its connection and acknowledge what it has all the same, so that the range is over. The next one goes
 // to the others alone; a start of the group makes the connection whole.
 func (g *group) connectionEnds() {
 	t, m := g.T, g.Members()

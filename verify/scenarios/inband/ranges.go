@@ -17,20 +17,28 @@ func inBand(t *rig.T) {
 		for _, start := range []roce.PSN{roce.PSN(t.Rand.Uint32() & 0xFFFFFF), 0xFFFFF4} {
 			for _, rootSends := range []bool{false, true} {
 				g := newGroup(t, parent, rig.WithStart(start), func(g *rig.Group) { g.Set.RootSends = rootSends })
-				list := []inc.Control{g.anyKind(inc.CollectiveAllReduce, 0, 10), g.anyKind(inc.CollectiveBroadcast, 1, 7),
-					g.anyKind(inc.CollectiveAllReduce, 0, 10), g.anyKind(inc.CollectiveReduce, 0, 5), g.anyKind(inc.CollectiveBarrier, 0, 0),
-					g.anyKind(inc.CollectiveReduce, 1, 0), g.anyKind(inc.CollectiveBroadcast, 0, 2*g.MW()+2),
-					g.anyKind(inc.CollectiveAllReduce, 0, 2*g.MW()+2)}
-				for range 8 {
-					list = append(list, g.anything())
-				}
-				for _, c := range list {
+				for _, c := range g.mixture() {
 					g.run(c, []int{1, 3, 1 << 20}[t.Rand.IntN(3)])
 				}
 				g.clean()
 			}
 		}
 	}
+}
+
+// mixture is ranges of every collective, short ones and some longer than the ring of slots, then anything.
+func (g *group) mixture() []inc.Control {
+	long := 2*g.MW() + 2
+	list := []inc.Control{
+		g.anyKind(inc.CollectiveAllReduce, 0, 10), g.anyKind(inc.CollectiveBroadcast, 1, 7),
+		g.anyKind(inc.CollectiveAllReduce, 0, 10), g.anyKind(inc.CollectiveReduce, 0, 5),
+		g.anyKind(inc.CollectiveBarrier, 0, 0), g.anyKind(inc.CollectiveReduce, 1, 0),
+		g.anyKind(inc.CollectiveBroadcast, 0, long), g.anyKind(inc.CollectiveAllReduce, 0, long),
+	}
+	for range 8 {
+		list = append(list, g.anything())
+	}
+	return list
 }
 
 // run carries out a range packet by packet. Every ackEvery-th packet and the last are acknowledged; none if it is 0.
@@ -48,7 +56,7 @@ func (g *group) run(c inc.Control, ackEvery int) *span {
 	return s
 }
 
-// answered are the endpoints to whom goes what endpoint c says of the range's data. In a Broadcast it is the source, once all have said it.
+// answered are those to whom goes what endpoint c says of the range's data. In a Broadcast it is the source, once all have said it.
 func (s *span) answered(c int) []int {
 	switch s.control.Collective {
 	case inc.CollectiveReduce:

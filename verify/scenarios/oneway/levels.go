@@ -55,7 +55,7 @@ func (w *twoLevels) data(psn roce.PSN, b []byte) {
 func (w *twoLevels) acks(psn roce.PSN, first, lost bool) (heard bool) {
 	order := w.t.Shuffled(w.far)
 	for _, c := range w.near {
-		w.upper.Send(w.upper.Ack(c, psn)).Out()
+		w.upper.Send(w.upper.Ack(c, psn)).As("ACK before the lower switch's").Expect()
 	}
 	for i, c := range order {
 		outs := w.lower.Send(w.lower.Ack(c, psn)).Out()
@@ -83,7 +83,7 @@ func (w *twoLevels) carry(outs []dut.Out) []dut.Out {
 		p, err := roce.Decode(o.Data)
 		w.t.Check(err)
 		if w.lower.Addressee(o.Port, &p) != w.lower.Parent {
-			continue
+			w.t.Fatalf("the lower switch answered to another than its parent: %v", &p)
 		}
 		q := w.upper.Packet(w.link, p.Op, p.PSN)
 		q.Syndrome, q.MSN, q.TOS = p.Syndrome, p.MSN, p.TOS&3

@@ -10,7 +10,8 @@ func Scenarios() []rig.Scenario {
 	return []rig.Scenario{
 		{
 			Name: "reduce", Needs: rig.ModeII(rig.NeedMembers(2)), Run: reduce,
-			Doc: "a Reduce packet by packet: sums go to the root alone, its answers to all who contribute, with every mask; others may say nothing",
+			Doc: "a Reduce packet by packet: sums go to the root alone, its answers to all who contribute; every mask; " +
+				"what another role may send is dropped",
 		},
 		{
 			Name: "broadcast", Needs: rig.ModeII(rig.NeedMembers(2)), Run: broadcast,
