@@ -25,7 +25,7 @@ func before(t *rig.T) {
 	}
 }
 
-// goBackTo carries out a range and goes on in it after somebody, who need not have a part in it, has opened the next.
+// goBackTo carries out a range and goes on in it after a member has opened the next.
 func (g *group) goBackTo(c inc.Control) {
 	t, members := g.T, g.Members() // at least two, so that the next range's control is not complete at once
 	old := g.run(c, 0)
