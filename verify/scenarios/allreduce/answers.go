@@ -44,15 +44,15 @@ func gapNAK(t *rig.T) {
 		expectGapNAK(g, c, at(0), at(5), at(6))
 	}
 	g.Complete(at(1))
-	missing := make([]roce.PSN, len(g.Ends)) // what each rank last asked for
+	next := make([]roce.PSN, len(g.Ends)) // what each rank wants after what it has acknowledged
 	for i, c := range m {
 		syndrome := []uint8{roce.AckSyndrome, roce.NAKSequence, roce.RNRSyndrome | 1}[i%3]
-		missing[c] = at(1) // a NAK or RNR NAK of a PSN acknowledges the one before it
+		next[c] = at(1) // a NAK or RNR NAK of a PSN acknowledges the one before it
 		if syndrome == roce.AckSyndrome {
-			missing[c] = at(2)
+			next[c] = at(2)
 		}
 		g.Send(g.AETH(c, at(1), syndrome)).ExpectAt([]int{c}, roce.Acknowledge, at(1), nil)
-		expectGapNAK(g, c, missing[c], at(3), at(4))
+		expectGapNAK(g, c, next[c], at(3), at(4))
 	}
 	g.Complete(at(2))
 
@@ -63,7 +63,7 @@ func gapNAK(t *rig.T) {
 	}
 	g.E.Write("CTRL", 0, gapNAKEnable)
 	for _, c := range m { // silent gaps did not use up the one NAK
-		expectGapNAK(g, c, missing[c], at(9), at(9))
+		expectGapNAK(g, c, next[c], at(9), at(9))
 	}
 	g.Ends[m[0]].Host = false // now a switch is at the other end
 	g.Program()
