@@ -442,7 +442,7 @@ func TestPlantedArithmeticIsCaught(t *testing.T) {
 // runWarped runs a scenario on a warped engine.
 func runWarped(t *testing.T, man *manifest.Manifest, scenario string, plant func(w *warped)) (Report, error) {
 	t.Helper()
-	return Run(t.Context(), Options{Manifest: man, DUT: KindReference, Scenario: scenario, Seed: 2, wrap: func(d dut.DUT) dut.DUT {
+	return Run(t.Context(), Options{Source: dut.Source{Manifest: man, Kind: dut.KindReference}, Scenario: scenario, Seed: 2, wrap: func(d dut.DUT) dut.DUT {
 		w := &warped{Reference: d.(*dut.Reference), man: man, slots: map[slotName][]taken{}, bad: map[slotName]bool{}}
 		plant(w)
 		return w
@@ -545,10 +545,10 @@ func TestECC(t *testing.T) {
 			assert.Contains(t, rep.Tests[0].Message, c.says)
 		})
 	}
-	rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(synthetic.Full()), DUT: KindReference, Scenario: "ecc"})
+	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Full()), Kind: dut.KindReference}, Scenario: "ecc"})
 	require.ErrorIs(t, err, ErrNothingRan)
 	assert.Equal(t, "needs ecc", rep.Tests[0].Message)
-	rep, err = Run(context.Background(), Options{Manifest: synthetic.Manifest(p), DUT: KindReference, Scenario: "ecc"})
+	rep, err = Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(p), Kind: dut.KindReference}, Scenario: "ecc"})
 	require.ErrorIs(t, err, ErrNothingRan)
 	assert.Equal(t, "not_applicable", string(rep.Tests[0].Verdict))
 	assert.Equal(t, "needs a payload memory that can err", rep.Tests[0].Message)

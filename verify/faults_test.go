@@ -180,7 +180,7 @@ func TestPlantedFaultsAreCaught(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			rep, err := Run(context.Background(), Options{Manifest: man, DUT: KindReference, Scenario: c.scenario, Seed: 3, FailDir: dir,
+			rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: man, Kind: dut.KindReference}, Scenario: c.scenario, Seed: 3, FailDir: dir,
 				wrap: func(d dut.DUT) dut.DUT {
 					f := &faulty{Reference: d.(*dut.Reference)}
 					c.plant(f)
@@ -202,18 +202,18 @@ func TestPlantedFaultsAreCaught(t *testing.T) {
 
 func TestRunOfNothingFails(t *testing.T) {
 	man := synthetic.Manifest(synthetic.Mini())
-	_, err := Run(context.Background(), Options{Manifest: man, DUT: KindReference, Scenario: "no-such-*"})
+	_, err := Run(context.Background(), Options{Source: dut.Source{Manifest: man, Kind: dut.KindReference}, Scenario: "no-such-*"})
 	require.ErrorContains(t, err, "no scenario matches")
 	man.Params.Members = 1
-	_, err = Run(context.Background(), Options{Manifest: man, DUT: KindReference, Scenario: "host-death"})
+	_, err = Run(context.Background(), Options{Source: dut.Source{Manifest: man, Kind: dut.KindReference}, Scenario: "host-death"})
 	require.ErrorIs(t, err, ErrNothingRan)
-	_, err = Run(context.Background(), Options{Manifest: man, DUT: "paper"})
+	_, err = Run(context.Background(), Options{Source: dut.Source{Manifest: man, Kind: "paper"}})
 	require.ErrorContains(t, err, "unknown kind")
 }
 
 func TestSameSeedSameRun(t *testing.T) {
 	run := func(seed uint64) result.Test {
-		rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(synthetic.Mini()), DUT: KindReference, Scenario: "chaos-tree", Seed: seed})
+		rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Scenario: "chaos-tree", Seed: seed})
 		require.NoError(t, err)
 		r := rep.Tests[0]
 		r.WallSeconds = 0
@@ -267,7 +267,7 @@ func TestOddConfigurations(t *testing.T) {
 				p := synthetic.Mini()
 				change(&p)
 				p.Mode = mode
-				rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(p), DUT: KindReference, Seed: 5})
+				rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(p), Kind: dut.KindReference}, Seed: 5})
 				for _, r := range rep.Tests {
 					assert.NotEqual(t, result.Fail, r.Verdict, "%s: %s", r.Scenario, r.Message)
 				}
@@ -279,7 +279,7 @@ func TestOddConfigurations(t *testing.T) {
 
 func TestResultsAndJUnit(t *testing.T) {
 	var lines bytes.Buffer
-	rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(synthetic.Mini()), DUT: KindReference, Scenario: "*a*", Jobs: 3, Results: &lines})
+	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Scenario: "*a*", Jobs: 3, Results: &lines})
 	require.NoError(t, err)
 	read, err := result.Read(&lines)
 	require.NoError(t, err)
@@ -304,7 +304,7 @@ func TestResultsAndJUnit(t *testing.T) {
 
 // TestCoverage asks that the scenarios together meet every action, every drop reason, every opcode and every slot state.
 func TestCoverage(t *testing.T) {
-	rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(synthetic.Mini()), DUT: KindReference, Jobs: 2, Seed: 1})
+	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Jobs: 2, Seed: 1})
 	require.NoError(t, err)
 	s := rep.Coverage.Summary()
 	for _, want := range []string{"BYPASS", "BUFFERED", "TX_RESULT", "TX_RESEND", "DOWN_DATA", "TX_REFLECT", "TX_CNP"} {
@@ -331,12 +331,12 @@ func TestCoverage(t *testing.T) {
 // TestArithmeticCoverage: every type, operation and byte order is met, in place and reproducible, by the scenarios of arithmetic alone.
 func TestArithmeticCoverage(t *testing.T) {
 	for _, p := range []synthetic.Params{synthetic.Full(), synthetic.Reproducible()} {
-		rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(p), DUT: KindReference, Scenario: "arith-*", Seed: 1})
+		rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(p), Kind: dut.KindReference}, Scenario: "arith-*", Seed: 1})
 		require.NoError(t, err)
 		s := rep.Coverage.Summary()
 		assert.Empty(t, s.Holes())
 		assert.Len(t, s.Arith, 24)
-		rep, err = Run(context.Background(), Options{Manifest: synthetic.Manifest(p), DUT: KindReference, Scenario: "barrier", Seed: 1})
+		rep, err = Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(p), Kind: dut.KindReference}, Scenario: "barrier", Seed: 1})
 		require.NoError(t, err)
 		s = rep.Coverage.Summary()
 		assert.Len(t, s.Holes(), 24, "barriers compute nothing")

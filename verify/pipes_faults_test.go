@@ -165,7 +165,7 @@ func TestPipeFaultsAreFound(t *testing.T) {
 		}()}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			rep, err := Run(context.Background(), Options{Manifest: m, DUT: KindReference, Scenario: c.scenario, Seed: 1, wrap: func(d dut.DUT) dut.DUT {
+			rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: m, Kind: dut.KindReference}, Scenario: c.scenario, Seed: 1, wrap: func(d dut.DUT) dut.DUT {
 				f := c.faulty
 				f.Reference = d.(*dut.Reference)
 				return &faultyPipes{faulty: &f, acts: c.acts}
@@ -182,7 +182,7 @@ func TestPipeFaultsAreFound(t *testing.T) {
 func TestPipeCoverage(t *testing.T) {
 	p := synthetic.Mini()
 	p.Mode = 3
-	rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(p), DUT: KindReference, Jobs: 2, Seed: 1})
+	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(p), Kind: dut.KindReference}, Jobs: 2, Seed: 1})
 	require.NoError(t, err)
 	s := rep.Coverage.Summary()
 	for _, want := range []string{"BYPASS", "BUFFERED", "TX_RESULT", "DOWN_TAKEN", "RX_DUPLICATE", "RX_ACK", "RX_NAK", "RX_RNR", "RANGE_OPEN",

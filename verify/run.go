@@ -7,71 +7,47 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/errgroup"
 
-	"incforge/roce"
 	"incforge/verify/cover"
 	"incforge/verify/dut"
 	"incforge/verify/manifest"
 	"incforge/verify/result"
+	"incforge/verify/rig"
 )
-
-// Kind is what stands behind the DUT contract.
-type Kind string
-
-// The kinds. RTL is the top with a stream a port, Core the one with a single stream; Netlist is RTL from other sources.
-const (
-	KindRTL       Kind = "rtl"
-	KindCore      Kind = "core"
-	KindNetlist   Kind = "netlist"
-	KindReference Kind = "reference"
-)
-
-// Kinds lists them in the order of the command line's help.
-func Kinds() []Kind { return []Kind{KindRTL, KindCore, KindNetlist, KindReference} }
 
 // Options say what Run does.
 type Options struct {
-	// ManifestDir is the generated folder.
-	ManifestDir string
-	// Manifest, if not nil, is used in place of ManifestDir's.
-	Manifest *manifest.Manifest
+	// Source is the engine under test.
+	Source dut.Source
 	// Config is the configuration as the user named it, for the replay line; empty means the manifest's name.
 	Config string
-	// DUT is the kind; empty means KindRTL.
-	DUT Kind
-	// Sources replaces the manifest's files, for KindNetlist: paths of Verilog files.
-	Sources []string
 	// Scenario is a pattern over scenario names; empty means all.
 	Scenario string
+	// First are names of scenarios that are run before the others, in this order.
+	First []string
 	// Seed is the first seed; Seeds how many are run of each scenario, 0 means one.
 	Seed  uint64
 	Seeds int
 	// Jobs is how many tests run at once; 0 means one.
 	Jobs int
-	// FirstFailure ends the run at the first test that fails: those not begun by then are missing from the report.
-	FirstFailure bool
-	// Quick takes models that are compiled in half the time; on large engines they run by a quarter slower.
-	Quick bool
+	// FailFast ends the run at the first test that fails: those not begun by then are missing from the report.
+	FailFast bool
 	// Long runs the long forms: 200,000 mutated frames, every length.
 	Long bool
 	// FailDir is where frames of failed tests are written as pcapng; empty means nowhere.
 	FailDir string
 	// WavesDir, if not empty, is where failed tests leave waves: each is run once more with a traced model.
 	WavesDir string
-	// BuildDir is where models are cached; empty means the simulator's default.
-	BuildDir string
 	// ReplayFlags is appended to replay lines, for instance " --rtl DIR".
 	ReplayFlags string
-	// Progress receives a line a second once a run takes longer than two; nil means none.
+	// Progress receives a line every two seconds; nil means none.
 	Progress io.Writer
 	// Log receives diagnostics; nil means none.
 	Log *logrus.Logger
@@ -111,62 +87,46 @@ var (
 	ErrNothingRan = errors.New("no scenario ran")
 )
 
-// missingError says what a scenario needs that only an engine can tell it lacks: the test is not applicable.
-type missingError string
-
-func (e missingError) Error() string { return string(e) }
-
 // job is one test to run.
 type job struct {
-	scenario Scenario
+	scenario rig.Scenario
 	seed     uint64
 }
 
 // runner is what the tests of a run share.
 type runner struct {
-	opt Options
-	man *manifest.Manifest
-	cov []cover.Map
+	opt   Options
+	man   *manifest.Manifest
+	engines *dut.Engines
 }
 
 // Run runs the scenarios that match and returns their results. The error is ErrFailed if a test failed, ErrNothingRan if none
-// ran, or what kept the run from starting; the Report is complete in the first two cases.
+// ran, or what kept the run from starting; the Report is complete in the first two cases. Where ctx ended the run, the report has the tests
+// that had ended by then.
 func Run(ctx context.Context, opt Options) (Report, error) {
-	r := &runner{opt: opt, man: opt.Manifest}
-	if r.opt.DUT == "" {
-		r.opt.DUT = KindRTL
+	if opt.Source.Kind == "" {
+		opt.Source.Kind = dut.KindRTL
 	}
-	if r.man == nil {
-		m, err := manifest.Load(opt.ManifestDir)
-		if err != nil {
-			return Report{}, err
-		}
-		r.man = m
+	opt.Source.Log = opt.Log
+	chosen, err := Select(opt.Scenario)
+	if err != nil {
+		return Report{}, err
+	}
+	chosen = first(chosen, opt.First)
+	r := &runner{opt: opt}
+	if r.man, r.engines, err = opt.Source.Open(ctx); err != nil {
+		return Report{}, err
 	}
 	if r.opt.Config == "" {
 		r.opt.Config = r.man.Name
 	}
-	scenarios, err := Select(opt.Scenario)
-	if err != nil {
-		return Report{}, err
-	}
-	maker, err := r.maker(ctx)
-	if err != nil {
-		return Report{}, err
-	}
 	var jobs []job
-	for _, s := range scenarios {
+	for _, s := range chosen {
 		for k := range max(opt.Seeds, 1) {
 			jobs = append(jobs, job{s, opt.Seed + uint64(k)})
 		}
 	}
-	rep := Report{Tests: make([]result.Test, len(jobs)), Coverage: cover.Map{}}
-	r.cov = make([]cover.Map, len(jobs))
-	r.runAll(ctx, jobs, rep.Tests, maker)
-	for _, c := range r.cov {
-		rep.Coverage.Merge(c)
-	}
-	rep.Tests = slices.DeleteFunc(rep.Tests, func(t result.Test) bool { return t.Verdict == "" }) // not begun
+	rep := r.runAll(ctx, jobs)
 	if err := ctx.Err(); err != nil {
 		return rep, err
 	}
@@ -179,209 +139,126 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	return rep, nil
 }
 
+// first puts the scenarios of these names before the others.
+func first(all []rig.Scenario, names []string) []rig.Scenario {
+	rank := func(s rig.Scenario) int {
+		if i := slices.Index(names, s.Name); i >= 0 {
+			return i
+		}
+		return len(names)
+	}
+	slices.SortStableFunc(all, func(a, b rig.Scenario) int { return rank(a) - rank(b) })
+	return all
+}
+
+// state is how far a run is.
+type state struct {
+	mu      sync.Mutex
+	tests   []result.Test
+	covers  []cover.Map
+	running []string
+	done    int
+	failed  int
+}
+
 // runAll runs the jobs on opt.Jobs goroutines; results keep the order of the jobs.
-func (r *runner) runAll(ctx context.Context, jobs []job, tests []result.Test, maker maker) {
-	var mu sync.Mutex
-	done, failed, running := 0, 0, map[string]bool{}
-	start := time.Now()
-	next := make(chan int)
-	var wg sync.WaitGroup
-	for range max(r.opt.Jobs, 1) {
-		wg.Go(func() {
-			for i := range next {
-				name := fmt.Sprintf("%s seed %d", jobs[i].scenario.Name, jobs[i].seed)
-				mu.Lock()
-				enough := r.opt.FirstFailure && failed > 0
-				running[name] = !enough
-				mu.Unlock()
-				if enough {
-					continue
-				}
-				t, c := r.one(ctx, jobs[i], maker)
-				mu.Lock()
-				delete(running, name)
-				tests[i], r.cov[i] = t, c
-				if done++; t.Verdict == result.Fail {
-					failed++
-				}
-				if r.opt.Results != nil {
-					if err := t.Write(r.opt.Results); err != nil && r.opt.Log != nil {
-						r.opt.Log.WithError(err).Error("results")
-					}
-				}
-				mu.Unlock()
+func (r *runner) runAll(ctx context.Context, jobs []job) Report {
+	st := &state{tests: make([]result.Test, len(jobs)), covers: make([]cover.Map, len(jobs))}
+	stop := r.progress(st)
+	defer stop()
+	var g errgroup.Group
+	g.SetLimit(max(r.opt.Jobs, 1))
+	for i, j := range jobs {
+		g.Go(func() error {
+			if ctx.Err() != nil || !st.begin(j.name(), r.opt.FailFast) {
+				return nil
 			}
+			t, c := r.one(ctx, j)
+			if ctx.Err() != nil && t.Verdict == result.Fail {
+				t = result.Test{} // cut off, no verdict
+			}
+			st.end(i, j.name(), t, c, r)
+			return nil
 		})
 	}
-	stop := make(chan struct{})
+	_ = g.Wait() // its functions return no errors
+	rep := Report{Coverage: cover.Map{}}
+	for i, t := range st.tests {
+		if t.Verdict != "" {
+			rep.Tests = append(rep.Tests, t)
+			rep.Coverage.Merge(st.covers[i])
+		}
+	}
+	return rep
+}
+
+// begin tells whether a test is to be run at all.
+func (s *state) begin(name string, failFast bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if failFast && s.failed > 0 {
+		return false
+	}
+	s.running = append(s.running, name)
+	return true
+}
+
+// end keeps a test's result.
+func (s *state) end(i int, name string, t result.Test, c cover.Map, r *runner) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = slices.DeleteFunc(s.running, func(n string) bool { return n == name })
+	s.tests[i], s.covers[i] = t, c
+	if t.Verdict == "" {
+		return
+	}
+	if s.done++; t.Verdict == result.Fail {
+		s.failed++
+	}
+	if r.opt.Results == nil {
+		return
+	}
+	if err := t.Write(r.opt.Results); err != nil && r.opt.Log != nil {
+		r.opt.Log.WithError(err).Error("results")
+	}
+}
+
+// progress prints a line every two seconds until stop is called.
+func (r *runner) progress(s *state) (stop func()) {
+	if r.opt.Progress == nil {
+		return func() {}
+	}
+	start, quit := time.Now(), make(chan struct{})
 	var reporter sync.WaitGroup
-	if r.opt.Progress != nil {
-		reporter.Go(func() {
-			tick := time.NewTicker(2 * time.Second)
-			defer tick.Stop()
-			for {
-				select {
-				case <-stop:
-					return
-				case <-tick.C:
-					mu.Lock()
-					var names []string
-					for n, on := range running {
-						if on {
-							names = append(names, n)
-						}
-					}
-					fmt.Fprintf(r.opt.Progress, "verify %s: %d of %d tests done, %d failed, %.0f s; running %s\n", r.opt.Config, done,
-						len(jobs), failed, time.Since(start).Seconds(), strings.Join(names, ", "))
-					mu.Unlock()
-				}
-			}
-		})
-	}
-	for i := range jobs {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	close(stop)
-	reporter.Wait()
-}
-
-// one runs a test; a failed one leaves its frames and, if asked for, its waves.
-func (r *runner) one(ctx context.Context, j job, maker maker) (result.Test, cover.Map) {
-	res := result.Test{Config: r.man.Name, Digest: r.man.Digest, DUT: string(r.opt.DUT), Scenario: j.scenario.Name, Seed: j.seed,
-		Replay: r.replay(j)}
-	if j.scenario.Needs != nil {
-		if why := j.scenario.Needs(r.man.Params); why != "" {
-			res.Verdict, res.Message = result.NotApplicable, why
-			return res, nil
-		}
-	}
-	start := time.Now()
-	if j.scenario.rig != nil {
-		return r.oneRig(ctx, j, maker, res)
-	}
-	t, err := r.attempt(ctx, j, maker, "")
-	var missing missingError
-	if errors.As(err, &missing) {
-		res.Verdict, res.Message = result.NotApplicable, missing.Error()
-		return res, nil
-	}
-	res.WallSeconds = time.Since(start).Seconds()
-	res.Verdict = result.Pass
-	for _, e := range t.engines {
-		res.Cycles += e.Now()
-		res.Frames += e.Frames()
-	}
-	res.Stimulus, res.Egress = dut.Digest(t.recorded...)
-	sum := t.cover.Summary()
-	res.Coverage, res.Values = &sum, t.values
-	if err == nil {
-		if len(t.engines) == 0 || res.Frames == 0 && j.scenario.Name != "registers" {
-			err = errors.New("the scenario put no frame through an engine")
-		}
-	}
-	if err != nil {
-		res.Verdict, res.Message = result.Fail, err.Error()
-		name := fmt.Sprintf("%s-%s-%s-%d", r.man.Name, r.opt.DUT, j.scenario.Name, j.seed)
-		if r.opt.FailDir != "" {
-			file := filepath.Join(r.opt.FailDir, name+".pcapng")
-			if werr := t.writeCapture(file); werr == nil {
-				res.Capture = file
-			} else if r.opt.Log != nil {
-				r.opt.Log.WithError(werr).Error("capture of a failed test")
+	reporter.Go(func() {
+		tick := time.NewTicker(2 * time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-quit:
+				return
+			case <-tick.C:
+				s.mu.Lock()
+				fmt.Fprintf(r.opt.Progress, "verify %s: %d of %d tests done, %d failed, %.0f s; running %s\n", r.opt.Config, s.done,
+					len(s.tests), s.failed, time.Since(start).Seconds(), strings.Join(s.running, ", "))
+				s.mu.Unlock()
 			}
 		}
-		if r.opt.WavesDir != "" && r.opt.DUT != KindReference {
-			file := filepath.Join(r.opt.WavesDir, name+".fst")
-			if merr := os.MkdirAll(r.opt.WavesDir, 0o755); merr == nil {
-				if _, werr := r.attempt(ctx, j, maker, file); werr != nil {
-					res.Waves = file
-				}
-			}
-		}
-		if r.opt.Log != nil {
-			r.opt.Log.WithFields(logrus.Fields{"scenario": j.scenario.Name, "seed": j.seed}).Errorf("%s\nreplay: %s", res.Message, res.Replay)
-		}
-	}
-	return res, t.cover
-}
-
-// attempt runs the scenario once. A panic in it is a failed test, not the end of the run.
-func (r *runner) attempt(ctx context.Context, j job, maker maker, waves string) (t *T, err error) {
-	t = newT(ctx, r.man, j.scenario.Name, j.seed, func(seed uint64, n int) (dut.DUT, error) {
-		file := waves
-		if waves != "" && n > 0 {
-			file = strings.TrimSuffix(waves, ".fst") + fmt.Sprintf("-%d.fst", n)
-		}
-		d, err := maker(seed, file)
-		if err != nil {
-			return nil, err
-		}
-		if r.opt.wrap != nil {
-			d = r.opt.wrap(d)
-		}
-		rec := dut.Record(d)
-		t.recorded = append(t.recorded, rec)
-		return rec, nil
 	})
-	t.long, t.oneQueue = r.opt.Long, r.opt.DUT == KindReference
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the scenario panicked: %v\n%s", p, debug.Stack())
-		}
-		for _, e := range t.engines {
-			if cerr := e.Close(); cerr != nil && err == nil {
-				err = cerr
-			}
-		}
-	}()
-	if err = j.scenario.run(t); err != nil {
-		return t, err
+	return func() {
+		close(quit)
+		reporter.Wait()
 	}
-	for i, e := range t.engines {
-		if _, err := e.Finish(); err != nil {
-			return t, fmt.Errorf("engine %d: %w", i, err)
-		}
-	}
-	return t, nil
 }
+
+// name is a job's in progress reports.
+func (j job) name() string { return fmt.Sprintf("%s seed %d", j.scenario.Name, j.seed) }
 
 // replay is the command that runs one test again.
 func (r *runner) replay(j job) string {
-	s := fmt.Sprintf("incforge verify %s --dut %s --scenario %s --seed %d", r.opt.Config, r.opt.DUT, j.scenario.Name, j.seed)
+	s := fmt.Sprintf("incforge verify %s --dut %s --scenario %s --seed %d", r.opt.Config, r.opt.Source.Kind, j.scenario.Name, j.seed)
 	if r.opt.Long {
 		s += " --long"
 	}
 	return s + r.opt.ReplayFlags
-}
-
-// writeCapture writes what went in and out of a test's engines, one interface a port: engine 0's in, engine 0's out, and so on.
-func (t *T) writeCapture(file string) error {
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return fmt.Errorf("capture: %w", err)
-	}
-	var ports []string
-	var frames []roce.Captured
-	for i, e := range t.engines {
-		base := len(ports)
-		for _, dir := range []string{"in", "out"} {
-			for p := range t.p.Ports {
-				ports = append(ports, fmt.Sprintf("engine%d.p%d.%s", i, p, dir))
-			}
-		}
-		for _, f := range e.Log() {
-			id := base + f.Port
-			if f.Out {
-				id += t.p.Ports
-			}
-			frames = append(frames, roce.Captured{Port: id, Time: t.time(f.At), Frame: f.Data})
-		}
-	}
-	return roce.WriteCapture(file, ports, frames)
-}
-
-// time is a cycle as a time of day in captures: since 1970, at the configured clock.
-func (t *T) time(cycle uint64) time.Time {
-	return time.Unix(0, int64(cycle*1000/uint64(max(t.p.ClockMHz, 1)))).UTC()
 }

@@ -24,10 +24,10 @@ func TestReferencePassesEveryScenario(t *testing.T) {
 	for name, p := range map[string]synthetic.Params{"mini": synthetic.Mini(), "full": synthetic.Full(), "reproducible": synthetic.Reproducible(),
 		"mini in Mode III": inModeIII(synthetic.Mini()), "full in Mode III": inModeIII(synthetic.Full()),
 		"reproducible in Mode III": inModeIII(synthetic.Reproducible())} {
-		for _, s := range Scenarios() {
+		for _, s := range all() {
 			t.Run(name+"/"+s.Name, func(t *testing.T) {
 				t.Parallel()
-				rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(p), DUT: KindReference, Scenario: s.Name, Seed: 1})
+				rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(p), Kind: dut.KindReference}, Scenario: s.Name, Seed: 1})
 				for _, r := range rep.Tests {
 					require.NotEqual(t, result.Fail, r.Verdict, "%s", r.Message)
 				}
@@ -39,11 +39,11 @@ func TestReferencePassesEveryScenario(t *testing.T) {
 	}
 }
 
-// TestFirstFailure: a run that ends at the first failure reports the tests up to there, and one that does not reports all.
-func TestFirstFailure(t *testing.T) {
+// TestFailFast: a run that ends at the first failure reports the tests up to there, and one that does not reports all.
+func TestFailFast(t *testing.T) {
 	for _, first := range []bool{false, true} {
-		rep, err := Run(context.Background(), Options{Manifest: synthetic.Manifest(synthetic.Mini()), DUT: KindReference, Scenario: "b*", Seed: 1,
-			FirstFailure: first, wrap: func(d dut.DUT) dut.DUT {
+		rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Scenario: "b*", Seed: 1,
+			FailFast: first, wrap: func(d dut.DUT) dut.DUT {
 				return &faulty{Reference: d.(*dut.Reference), out: func(_ int, o dut.Out) []dut.Out {
 					o.Data[len(o.Data)-1] ^= 1
 					return []dut.Out{o}
@@ -65,12 +65,12 @@ func TestSameSeedSameStimulus(t *testing.T) {
 	for _, mode := range []int{2, 3} {
 		p := synthetic.Mini()
 		p.Mode = mode
-		for _, s := range Scenarios() {
+		for _, s := range all() {
 			t.Run(fmt.Sprintf("mode %d/%s", mode, s.Name), func(t *testing.T) {
 				t.Parallel()
 				var first result.Test
 				for again := range 2 {
-					rep, err := Run(t.Context(), Options{Manifest: synthetic.Manifest(p), DUT: KindReference, Scenario: s.Name, Seed: 3})
+					rep, err := Run(t.Context(), Options{Source: dut.Source{Manifest: synthetic.Manifest(p), Kind: dut.KindReference}, Scenario: s.Name, Seed: 3})
 					if errors.Is(err, ErrNothingRan) {
 						t.Skip(rep.Tests[0].Message)
 					}

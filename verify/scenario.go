@@ -12,18 +12,6 @@ import (
 	"incforge/verify/scenarios"
 )
 
-// Scenario is a test by name. It adapts to the configuration; Needs says what it cannot do without.
-type Scenario struct {
-	// Name is what --scenario's pattern is matched with.
-	Name string
-	// Doc is one sentence: stimulus and expectation.
-	Doc string
-	// Needs returns why a configuration cannot hold the scenario, or nothing. May be nil.
-	Needs func(p manifest.Params) string
-	run   func(t *T) error
-	rig   *rig.Scenario
-}
-
 func needMembers(n int) func(p manifest.Params) string {
 	return func(p manifest.Params) string {
 		if p.Members < n {
@@ -82,103 +70,100 @@ func needECC(p manifest.Params) string {
 	return needMembers(2)(p)
 }
 
-// Scenarios lists every scenario in the order in which Run takes them.
-func Scenarios() []Scenario {
-	var out []Scenario
-	for _, s := range scenarios.All() {
-		out = append(out, Scenario{Name: s.Name, Doc: s.Doc, Needs: s.Needs, rig: &s})
-	}
+// all lists every scenario.
+func all() []rig.Scenario {
+	out := scenarios.All()
 	for _, s := range oldScenarios() {
-		if !slices.ContainsFunc(out, func(x Scenario) bool { return x.Name == s.Name }) {
+		if !slices.ContainsFunc(out, func(x rig.Scenario) bool { return x.Name == s.Name }) {
 			out = append(out, s)
 		}
 	}
 	return out
 }
 
-func oldScenarios() []Scenario {
-	return []Scenario{
-		{"parse-icrc", "golden frames, and every bit of a frame flipped: damage is dropped under its name, the fields that ICRC leaves out do no harm", nil, scenParse, nil},
-		{"allreduce-1psn", "one PSN: nothing before the last rank, then one sum a rank", nil, scenOnePSN, nil},
-		{"barrier", "zero-length AllReduce, padded releases", nil, scenBarrier, nil},
-		{"ack-reflect", "ACK, NAK, RNR NAK and cumulative ACKs come back to their sender as they are", modeII(nil), scenReflect, nil},
-		{"duplicate-before", "a contribution sent twice counts once", nil, scenDuplicateBefore, nil},
-		{"duplicate-after", "a retransmission of a complete PSN gets the result again, though others are a window ahead", modeII(nil), scenDuplicateAfter, nil},
-		{"no-double-recycle", "a retransmission does not recycle the slot half a ring ahead", modeII(nil), scenNoDoubleRecycle, nil},
-		{"slot-reuse", "ten rings of slots, ranks interleaved at random", nil, scenSlotReuse, nil},
-		{"stale-alias", "old PSNs that share a slot with younger ones, and window overruns, are dropped", modeII(nil), scenStaleAlias, nil},
-		{"psn-wrap", "streams over the wrap of the PSN and over half its range", nil, scenWrap, nil},
-		{"gap-nak", "one NAK a gap, claiming nothing untrue; switched off and on", modeII(nil), scenGapNAK, nil},
-		{"big-endian", "both byte orders, carries through every lane", nil, scenBigEndian, nil},
-		{"arith-types", "every type, operation and byte order: hard values, several packets, all endpoints", nil, scenArithTypes, nil},
-		{"arith-single", "what one endpoint alone contributes leaves bit for bit", nil, scenArithSingle, nil},
-		{"arith-order", "the same contributions in many orders: the fixed tree's bits, or the sum in the order of acceptance", nil, scenArithOrder, nil},
-		{"arith-hazard", "contributions as close as they can be, to one slot, slots in turn, two slots again and again; nothing lost or added twice", nil, scenArithHazard, nil},
-		{"arith-length", "odd numbers of elements, beats used in part, pad", nil, scenArithLength, nil},
-		{"arith-groups", "groups that compute different things, interleaved packet by packet", needGroups(2), scenArithGroups, nil},
-		{"arith-illegal", "settings that are not included or do not fit stay disabled, others stay exact", nil, scenArithIllegal, nil},
-		{"ecc", "errors written into the payload memory: single ones are corrected, a double one spoils its own slot until that is recycled", needECC, scenECC, nil},
-		{"lengths", "payload lengths and opcodes, padding and trailing bytes", nil, scenLengths, nil},
-		{"acks-simultaneous", "ACKs on all ports in the same cycles under back-pressure", modeII(nil), scenSimultaneousAcks, nil},
-		{"checksum-carry", "IP headers whose checksum folds twice, in and out", nil, scenChecksumCarry, nil},
-		{"ecn-cnp", "congestion marks, CNPs, immediates that differ", nil, scenECN, nil},
-		{"inner-node", "a node with a parent: results up, copies down", modeII(nil), scenInner, nil},
-		{"reduce", "a Reduce packet by packet: sums to the root alone, its answers to all who contribute, every mask, roles", modeII(needMembers(2)), scenReduce, nil},
-		{"broadcast", "a Broadcast packet by packet: copies, what everybody has goes up when it rises or is repeated, NAKs of no more; two levels", modeII(needMembers(2)), scenBroadcast, nil},
-		{"in-band", "AllReduce, Broadcast, AllReduce, Reduce, then anything, on one set of connections: every number on every wire", modeII(needInBand(2)), scenInBand, nil},
-		{"in-band-controls", "controls that are illegal, contradict, stand where they must not or are lost: dropped under their name, no harm done", modeII(needInBand(2)), scenInBandControls, nil},
-		{"in-band-before", "the range before the current one: results again with its numbers, its ACKs and NAKs, answers in the place of data that all have", modeII(needInBand(3)), scenInBandBefore, nil},
-		{"in-band-early", "a range that is opened before the one before it is complete has its own window", modeII(needInBand(3)), scenInBandEarly, nil},
-		{"in-band-reset", "a group is drained and restarted in the middle of ranges", modeII(needInBand(2)), scenInBandReset, nil},
-		{"in-band-random", "ranges in bursts among repetitions, gaps, answers and controls of every kind", needInBand(2), scenInBandRandom, nil},
-		{"in-band-mutate", "mutated frames of in-band groups", needInBand(1), scenInBandMutate, nil},
-		{"drops", "every reason to drop, counted under its name alone; the first of two faults counts", nil, scenDrops, nil},
-		{"bypass", "what is not the engine's leaves unchanged and in order, fairly between engine traffic", nil, scenBypass, nil},
-		{"registers", "every register: reset value, read-back, reset in the middle of traffic", nil, scenRegisters, nil},
-		{"control", "settings at random, legal and illegal, while other groups carry traffic", nil, scenControl, nil},
-		{"random", "bursts of contributions, duplicates, gaps, overruns and ACKs on all ports", nil, scenRandom, nil},
-		{"mutate", "mutated frames: invalid ones change no state, all are judged as the reference does", nil, scenMutate, nil},
-		{"messages", "messages of one to three packets through host models, nothing lost, nothing sent twice", nil, scenMessages, nil},
-		{"barrier-hosts", "barriers through host models", nil, scenBarrierNet, nil},
-		{"chaos-broadcast", "Broadcasts through Tree-3-2 and Tree-4-2, half of the ACKs between switches lost", needHostTree, scenChaosBroadcast, nil},
-		{"line-rate", "full packets from all ranks as fast as the links allow", nil, scenLineRate, nil},
-		{"psn-wrap-hosts", "the wrap of the PSN with two percent loss", nil, scenWrapNet, nil},
-		{"rnr", "hosts that run out of receives", nil, scenRNR, nil},
-		{"groups", "all groups at once, byte orders and collectives mixed", nil, scenGroups, nil},
-		{"isolation", "garbage on one group's endpoints leaves another undisturbed", needGroups(2), scenIsolation, nil},
-		{"group-reset", "a group is drained and restarted in the middle, another one goes on", needGroups(2), scenGroupReset, nil},
-		{"host-death", "a host falls silent; the group is restarted without it", needMembers(2), scenHostDeath, nil},
-		{"tree", "messages through Tree-3-2 and Tree-4-2, every switch an engine", nil, scenTree, nil},
-		{"chaos-star", "loss, duplication, reordering, delay, corruption, back-pressure, missing receives on a star", nil, scenChaosStar, nil},
-		{"chaos-tree", "the same on Tree-3-2 or Tree-4-2, as the seed has it", needParentPort, scenChaosTree, nil},
-		{"chaos-barrier", "the same for barriers on one of these trees", needParentPort, scenChaosBarrier, nil},
-		{"pipe-answers", "every contribution is acknowledged at once, a duplicate again, a gap once", modeIII(), scenPipeAnswers, nil},
-		{"pipe-cumulative", "one ACK frees a whole pipe, when the last endpoint has sent it", modeIII(), scenPipeCumulative, nil},
-		{"pipe-nak", "a NAK has the rest sent again to its sender alone; old ones and those of what was never sent do nothing", modeIII(), scenPipeNAK, nil},
-		{"pipe-full", "data that finds its pipe full: RNR NAK, CNP or silence by register, and taken when it is sent again", modeIII(needMembers(2)), scenPipeFull, nil},
-		{"pipe-turn", "at a root the broadcast pipe fills and then the aggregation pipe behind it; all leaves in order in the end", modeIII(), scenPipeTurn, nil},
-		{"pipe-lost-ack", "a pipe of one slot, its ACK lost: a time-out sends again, to who did not acknowledge", modeIII(needClock), scenPipeLostAck, nil},
-		{"pipe-timers", "time-outs to the cycle, back-off, progress", modeIII(needClock), scenPipeTimers, nil},
-		{"pipe-rnr", "who answers RNR NAK is left alone for the coded time while the others go on", modeIII(needClock), scenPipeRNR, nil},
-		{"pipe-failed", "NAKs that end a connection: nothing more is sent there until the group is started", modeIII(needClock), scenPipeFailed, nil},
-		{"pipe-inner", "a node with a parent: two pipes that fill, refuse and empty by themselves", modeIII(), scenPipeInner, nil},
-		{"pipe-one-way", "Reduce and Broadcast fixed by registers", modeIII(needMembers(2)), scenPipeOneWay, nil},
-		{"pipe-in-band", "collectives of every kind on one set of connections: every number on every wire", modeIII(needInBand(2)), scenPipeInBand, nil},
-		{"pipe-random", "pipes of every size, across the wrap, everything lost now and then, answers late, receivers that refuse", modeIII(), scenPipeRandom, nil},
-		{"pipe-fair", "frames and actions take turns, and so do those who want to send", modeIII(), scenPipeFair, nil},
-		{"pipe-reset", "a group is stopped or started among everything that waits; another one's timers go on", modeIII(needClock, needGroups(2)), scenPipeReset, nil},
-		{"pipe-settings", "sizes of pipes that fit and that do not", modeIII(), scenPipeSettings, nil},
+func oldScenarios() []rig.Scenario {
+	return []rig.Scenario{
+		{"parse-icrc", "golden frames, and every bit of a frame flipped: damage is dropped under its name, the fields that ICRC leaves out do no harm", nil, old(scenParse), 0},
+		{"allreduce-1psn", "one PSN: nothing before the last rank, then one sum a rank", nil, old(scenOnePSN), 0},
+		{"barrier", "zero-length AllReduce, padded releases", nil, old(scenBarrier), 0},
+		{"ack-reflect", "ACK, NAK, RNR NAK and cumulative ACKs come back to their sender as they are", modeII(nil), old(scenReflect), 0},
+		{"duplicate-before", "a contribution sent twice counts once", nil, old(scenDuplicateBefore), 0},
+		{"duplicate-after", "a retransmission of a complete PSN gets the result again, though others are a window ahead", modeII(nil), old(scenDuplicateAfter), 0},
+		{"no-double-recycle", "a retransmission does not recycle the slot half a ring ahead", modeII(nil), old(scenNoDoubleRecycle), 0},
+		{"slot-reuse", "ten rings of slots, ranks interleaved at random", nil, old(scenSlotReuse), 0},
+		{"stale-alias", "old PSNs that share a slot with younger ones, and window overruns, are dropped", modeII(nil), old(scenStaleAlias), 0},
+		{"psn-wrap", "streams over the wrap of the PSN and over half its range", nil, old(scenWrap), 0},
+		{"gap-nak", "one NAK a gap, claiming nothing untrue; switched off and on", modeII(nil), old(scenGapNAK), 0},
+		{"big-endian", "both byte orders, carries through every lane", nil, old(scenBigEndian), 0},
+		{"arith-types", "every type, operation and byte order: hard values, several packets, all endpoints", nil, old(scenArithTypes), 0},
+		{"arith-single", "what one endpoint alone contributes leaves bit for bit", nil, old(scenArithSingle), 0},
+		{"arith-order", "the same contributions in many orders: the fixed tree's bits, or the sum in the order of acceptance", nil, old(scenArithOrder), 0},
+		{"arith-hazard", "contributions as close as they can be, to one slot, slots in turn, two slots again and again; nothing lost or added twice", nil, old(scenArithHazard), 0},
+		{"arith-length", "odd numbers of elements, beats used in part, pad", nil, old(scenArithLength), 0},
+		{"arith-groups", "groups that compute different things, interleaved packet by packet", needGroups(2), old(scenArithGroups), 0},
+		{"arith-illegal", "settings that are not included or do not fit stay disabled, others stay exact", nil, old(scenArithIllegal), 0},
+		{"ecc", "errors written into the payload memory: single ones are corrected, a double one spoils its own slot until that is recycled", needECC, old(scenECC), 0},
+		{"lengths", "payload lengths and opcodes, padding and trailing bytes", nil, old(scenLengths), 0},
+		{"acks-simultaneous", "ACKs on all ports in the same cycles under back-pressure", modeII(nil), old(scenSimultaneousAcks), 0},
+		{"checksum-carry", "IP headers whose checksum folds twice, in and out", nil, old(scenChecksumCarry), 0},
+		{"ecn-cnp", "congestion marks, CNPs, immediates that differ", nil, old(scenECN), 0},
+		{"inner-node", "a node with a parent: results up, copies down", modeII(nil), old(scenInner), 0},
+		{"reduce", "a Reduce packet by packet: sums to the root alone, its answers to all who contribute, every mask, roles", modeII(needMembers(2)), old(scenReduce), 0},
+		{"broadcast", "a Broadcast packet by packet: copies, what everybody has goes up when it rises or is repeated, NAKs of no more; two levels", modeII(needMembers(2)), old(scenBroadcast), 0},
+		{"in-band", "AllReduce, Broadcast, AllReduce, Reduce, then anything, on one set of connections: every number on every wire", modeII(needInBand(2)), old(scenInBand), 0},
+		{"in-band-controls", "controls that are illegal, contradict, stand where they must not or are lost: dropped under their name, no harm done", modeII(needInBand(2)), old(scenInBandControls), 0},
+		{"in-band-before", "the range before the current one: results again with its numbers, its ACKs and NAKs, answers in the place of data that all have", modeII(needInBand(3)), old(scenInBandBefore), 0},
+		{"in-band-early", "a range that is opened before the one before it is complete has its own window", modeII(needInBand(3)), old(scenInBandEarly), 0},
+		{"in-band-reset", "a group is drained and restarted in the middle of ranges", modeII(needInBand(2)), old(scenInBandReset), 0},
+		{"in-band-random", "ranges in bursts among repetitions, gaps, answers and controls of every kind", needInBand(2), old(scenInBandRandom), 0},
+		{"in-band-mutate", "mutated frames of in-band groups", needInBand(1), old(scenInBandMutate), 0},
+		{"drops", "every reason to drop, counted under its name alone; the first of two faults counts", nil, old(scenDrops), 0},
+		{"bypass", "what is not the engine's leaves unchanged and in order, fairly between engine traffic", nil, old(scenBypass), 0},
+		{"registers", "every register: reset value, read-back, reset in the middle of traffic", nil, old(scenRegisters), 0},
+		{"control", "settings at random, legal and illegal, while other groups carry traffic", nil, old(scenControl), 0},
+		{"random", "bursts of contributions, duplicates, gaps, overruns and ACKs on all ports", nil, old(scenRandom), 0},
+		{"mutate", "mutated frames: invalid ones change no state, all are judged as the reference does", nil, old(scenMutate), 0},
+		{"messages", "messages of one to three packets through host models, nothing lost, nothing sent twice", nil, old(scenMessages), 0},
+		{"barrier-hosts", "barriers through host models", nil, old(scenBarrierNet), 0},
+		{"chaos-broadcast", "Broadcasts through Tree-3-2 and Tree-4-2, half of the ACKs between switches lost", needHostTree, old(scenChaosBroadcast), 0},
+		{"line-rate", "full packets from all ranks as fast as the links allow", nil, old(scenLineRate), 0},
+		{"psn-wrap-hosts", "the wrap of the PSN with two percent loss", nil, old(scenWrapNet), 0},
+		{"rnr", "hosts that run out of receives", nil, old(scenRNR), 0},
+		{"groups", "all groups at once, byte orders and collectives mixed", nil, old(scenGroups), 0},
+		{"isolation", "garbage on one group's endpoints leaves another undisturbed", needGroups(2), old(scenIsolation), 0},
+		{"group-reset", "a group is drained and restarted in the middle, another one goes on", needGroups(2), old(scenGroupReset), 0},
+		{"host-death", "a host falls silent; the group is restarted without it", needMembers(2), old(scenHostDeath), 0},
+		{"tree", "messages through Tree-3-2 and Tree-4-2, every switch an engine", nil, old(scenTree), 0},
+		{"chaos-star", "loss, duplication, reordering, delay, corruption, back-pressure, missing receives on a star", nil, old(scenChaosStar), 0},
+		{"chaos-tree", "the same on Tree-3-2 or Tree-4-2, as the seed has it", needParentPort, old(scenChaosTree), 0},
+		{"chaos-barrier", "the same for barriers on one of these trees", needParentPort, old(scenChaosBarrier), 0},
+		{"pipe-answers", "every contribution is acknowledged at once, a duplicate again, a gap once", modeIII(), old(scenPipeAnswers), 0},
+		{"pipe-cumulative", "one ACK frees a whole pipe, when the last endpoint has sent it", modeIII(), old(scenPipeCumulative), 0},
+		{"pipe-nak", "a NAK has the rest sent again to its sender alone; old ones and those of what was never sent do nothing", modeIII(), old(scenPipeNAK), 0},
+		{"pipe-full", "data that finds its pipe full: RNR NAK, CNP or silence by register, and taken when it is sent again", modeIII(needMembers(2)), old(scenPipeFull), 0},
+		{"pipe-turn", "at a root the broadcast pipe fills and then the aggregation pipe behind it; all leaves in order in the end", modeIII(), old(scenPipeTurn), 0},
+		{"pipe-lost-ack", "a pipe of one slot, its ACK lost: a time-out sends again, to who did not acknowledge", modeIII(needClock), old(scenPipeLostAck), 0},
+		{"pipe-timers", "time-outs to the cycle, back-off, progress", modeIII(needClock), old(scenPipeTimers), 0},
+		{"pipe-rnr", "who answers RNR NAK is left alone for the coded time while the others go on", modeIII(needClock), old(scenPipeRNR), 0},
+		{"pipe-failed", "NAKs that end a connection: nothing more is sent there until the group is started", modeIII(needClock), old(scenPipeFailed), 0},
+		{"pipe-inner", "a node with a parent: two pipes that fill, refuse and empty by themselves", modeIII(), old(scenPipeInner), 0},
+		{"pipe-one-way", "Reduce and Broadcast fixed by registers", modeIII(needMembers(2)), old(scenPipeOneWay), 0},
+		{"pipe-in-band", "collectives of every kind on one set of connections: every number on every wire", modeIII(needInBand(2)), old(scenPipeInBand), 0},
+		{"pipe-random", "pipes of every size, across the wrap, everything lost now and then, answers late, receivers that refuse", modeIII(), old(scenPipeRandom), 0},
+		{"pipe-fair", "frames and actions take turns, and so do those who want to send", modeIII(), old(scenPipeFair), 0},
+		{"pipe-reset", "a group is stopped or started among everything that waits; another one's timers go on", modeIII(needClock, needGroups(2)), old(scenPipeReset), 0},
+		{"pipe-settings", "sizes of pipes that fit and that do not", modeIII(), old(scenPipeSettings), 0},
 	}
 }
 
 // Select returns the scenarios whose names match the pattern (path.Match; empty for all). A pattern that matches nothing is an
 // error.
-func Select(pattern string) ([]Scenario, error) {
+func Select(pattern string) ([]rig.Scenario, error) {
 	if pattern == "" {
 		pattern = "*"
 	}
-	var out []Scenario
-	for _, s := range Scenarios() {
+	var out []rig.Scenario
+	for _, s := range all() {
 		ok, err := path.Match(pattern, s.Name)
 		if err != nil {
 			return nil, fmt.Errorf("scenario pattern %q: %w", pattern, err)

@@ -5,6 +5,7 @@ package verify
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/bits"
@@ -18,6 +19,7 @@ import (
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
 	"incforge/verify/manifest"
+	"incforge/verify/rig"
 	"incforge/verify/score"
 )
 
@@ -31,10 +33,7 @@ type T struct {
 	long bool
 	// oneQueue: what the engine sends leaves in one order, as the reference's does; nothing can overtake.
 	oneQueue bool
-	open     func(seed uint64, n int) (dut.DUT, error)
-
-	engines  []*engine
-	recorded []*dut.Recorder
+	rt       *rig.T
 	cover    cover.Map
 	values   map[string]uint64
 	// turn is which of the included types, operations and byte orders the next group takes.
@@ -43,16 +42,26 @@ type T struct {
 	doubled bool
 }
 
-func newT(ctx context.Context, m *manifest.Manifest, name string, seed uint64, open func(seed uint64, n int) (dut.DUT, error)) *T {
-	h := fnv.New64a()
-	h.Write([]byte(name))
-	t := &T{ctx: ctx, man: m, p: m.Params, rng: rand.New(rand.NewPCG(seed, h.Sum64())), seed: seed, open: open,
-		cover: cover.Map{}, values: map[string]uint64{}, turn: int((h.Sum64() + seed) % 1024)}
-	for _, k := range t.kinds() {
-		t.cover.Expect(cover.Arith{Kind: k.String(), Accumulate: m.Params.Accumulate})
+// old makes a scenario in the old language one of the new.
+func old(run func(t *T) error) func(rt *rig.T) {
+	return func(rt *rig.T) {
+		h := fnv.New64a()
+		h.Write([]byte(rt.Name))
+		t := &T{rt: rt, ctx: rt.Context(), man: rt.Manifest, p: rt.Params, rng: rt.Rand, seed: rt.Seed, long: rt.Long, oneQueue: rt.OneQueue,
+			cover: rt.Cover, values: rt.Values, turn: int((h.Sum64() + rt.Seed) % 1024)}
+		err := run(t)
+		var missing missingError
+		if errors.As(err, &missing) {
+			rt.Skipf("%s", missing.Error())
+		}
+		rt.Check(err)
 	}
-	return t
 }
+
+// missingError says what a scenario needs that only an engine can tell it lacks: the test is not applicable.
+type missingError string
+
+func (e missingError) Error() string { return string(e) }
 
 // engine is a DUT with its scoreboard and its control plane.
 type engine struct {
@@ -71,18 +80,8 @@ func (t *T) pipes() bool { return t.p.Mode == 3 }
 
 // newEngine makes one more engine.
 func (t *T) newEngine() (*engine, error) {
-	d, err := t.open(t.rng.Uint64(), len(t.engines)) // another random initial state for each engine of each scenario
-	if err != nil {
-		return nil, err
-	}
-	b, err := score.New(d, t.man)
-	if err != nil {
-		return nil, err
-	}
-	b.Cover = t.cover
-	e := &engine{Board: b, drv: ctrl.New(b, t.man), t: t}
-	t.engines = append(t.engines, e)
-	return e, nil
+	e := t.rt.Engine()
+	return &engine{Board: e.Board, drv: e.Ctl, t: t}, nil
 }
 
 // beats is the number of beats of a frame of n bytes.

@@ -13,29 +13,29 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"incforge/bench"
 	"incforge/report"
 	"incforge/rtlgen"
 	"incforge/rtlgen/params"
-	"incforge/verify"
 )
 
 // benchmark is one of the names that `incforge bench` takes.
 type benchmark struct {
 	name, doc string
-	run       func(ctx context.Context, o verify.BenchOptions) (verify.Bench, error)
+	run       func(ctx context.Context, o bench.Options) (bench.Result, error)
 	// also are presets it runs for, before the configuration to measure, unless one is named.
 	also []string
 }
 
 func benchmarks() []benchmark {
 	return []benchmark{
-		{"gen", "time to generate every preset", func(context.Context, verify.BenchOptions) (verify.Bench, error) { return benchGen() }, nil},
-		{"latency", "cycles from contribution to result, beside the paper's figures", verify.BenchLatency, nil},
-		{"throughput", "input beats a cycle, by payload size, best and worst order of arrival", verify.BenchThroughput, nil},
+		{"gen", "time to generate every preset", func(context.Context, bench.Options) (bench.Result, error) { return benchGen() }, nil},
+		{"latency", "cycles from contribution to result, beside the paper's figures", bench.Latency, nil},
+		{"throughput", "input beats a cycle, by payload size, best and worst order of arrival", bench.Throughput, nil},
 		{"aggregate", "the shortest payloads, all members' for one slot back to back and in turn; the aggregator alone; mini too",
-			verify.BenchAggregate, []string{"mini"}},
-		{"isolation", "a group's time and counters alone, beside a busy group, and beside one under chaos", verify.BenchIsolation, nil},
-		{"sim", "the Go harness against a raw C++ loop on the same model", verify.BenchSim, nil},
+			bench.Aggregate, []string{"mini"}},
+		{"isolation", "a group's time and counters alone, beside a busy group, and beside one under chaos", bench.Isolation, nil},
+		{"sim", "the Go harness against a raw C++ loop on the same model", bench.Sim, nil},
 	}
 }
 
@@ -54,7 +54,7 @@ func (a *app) bench() *cobra.Command {
 	cmd := &cobra.Command{Use: "bench [NAME...]", Short: "Measure latency, throughput, simulator and generator",
 		Long: "Measure on the RTL in the simulator. Without a name all of these; loss and rate, which take long, are commands of their own:\n" + doc.String(), ValidArgs: names,
 		Args: cobra.OnlyValidArgs, RunE: func(cmd *cobra.Command, args []string) error {
-			o := verify.BenchOptions{Seed: seed}
+			o := bench.Options{Seed: seed}
 			dir, done, err := a.generated(config, &flags)
 			if err != nil {
 				return err
@@ -106,11 +106,11 @@ func (a *app) bench() *cobra.Command {
 }
 
 // measure runs a benchmark for configuration c; o is for the configuration named main.
-func (a *app) measure(ctx context.Context, b benchmark, c, main string, flags *configFlags, o verify.BenchOptions) (verify.Bench, error) {
+func (a *app) measure(ctx context.Context, b benchmark, c, main string, flags *configFlags, o bench.Options) (bench.Result, error) {
 	if c != main {
 		dir, done, err := a.generated(c, flags)
 		if err != nil {
-			return verify.Bench{}, err
+			return bench.Result{}, err
 		}
 		defer done()
 		o.ManifestDir, o.NoICRCDir = dir, ""
@@ -121,8 +121,8 @@ func (a *app) measure(ctx context.Context, b benchmark, c, main string, flags *c
 }
 
 // benchGen times the generator; files are not written.
-func benchGen() (verify.Bench, error) {
-	b := verify.Bench{Bench: "gen", Config: "presets", Metrics: map[string]float64{}}
+func benchGen() (bench.Result, error) {
+	b := bench.Result{Bench: "gen", Config: "presets", Metrics: map[string]float64{}}
 	names, err := params.Presets()
 	if err != nil {
 		return b, err

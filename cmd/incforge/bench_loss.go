@@ -9,15 +9,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"incforge/bench"
 	"incforge/report"
-	"incforge/verify"
+	"incforge/verify/dut"
 )
 
 // benchLoss is `incforge bench loss`, apart from the other benchmarks: it takes minutes, and has flags of its own.
 func (a *app) benchLoss() *cobra.Command {
 	var (
 		flags                     configFlags
-		o                         verify.LossOptions
+		o                         bench.LossOptions
 		config, jsonFile, svgFile string
 		kind                      string
 		modes                     []int
@@ -29,9 +30,9 @@ go-back-N. The configuration is taken in both modes, with --modes 2 or --modes 3
 The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to carry eight links of 100 Gbit/s, so without --config and
 --set it is fpga100g with bus_bytes=512, lanes=128. docs/loss.md explains the figures.`,
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-			o.DUT = verify.Kind(kind)
-			if !slices.Contains([]verify.Kind{verify.KindRTL, verify.KindReference}, o.DUT) {
-				return usagef("--dut %s: must be %s or %s", kind, verify.KindRTL, verify.KindReference)
+			o.DUT = dut.Kind(kind)
+			if !slices.Contains([]dut.Kind{dut.KindRTL, dut.KindReference}, o.DUT) {
+				return usagef("--dut %s: must be %s or %s", kind, dut.KindRTL, dut.KindReference)
 			}
 			if len(modes) == 0 {
 				return usagef("--modes: one at least")
@@ -59,7 +60,7 @@ The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to
 				}
 			}
 			stop := a.working("bench loss %s", config)
-			got, err := verify.BenchLoss(cmd.Context(), o)
+			got, err := bench.Loss(cmd.Context(), o)
 			stop()
 			if err != nil {
 				return err
@@ -87,7 +88,7 @@ The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to
 	bindJSON(cmd, &jsonFile)
 	f := cmd.Flags()
 	f.StringVar(&config, "config", "fpga100g", "configuration to measure: a preset, or a YAML file")
-	f.StringVar(&kind, "dut", string(verify.KindRTL), "implementation: rtl, reference")
+	f.StringVar(&kind, "dut", string(dut.KindRTL), "implementation: rtl, reference")
 	f.Uint64Var(&o.Seed, "seed", 1, "first seed, of losses and of the engine's random initial state")
 	f.IntVar(&o.Seeds, "seeds", 5, "runs a point")
 	f.IntVar(&o.Packets, "packets", 4096, "packets that a rank sends in a run")

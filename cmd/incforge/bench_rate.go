@@ -4,19 +4,19 @@ package main
 
 import (
 	"fmt"
+	"incforge/bench"
+	"incforge/verify/dut"
 	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
-
-	"incforge/verify"
 )
 
 // benchRate is `incforge bench rate`, with flags of its own as bench loss.
 func (a *app) benchRate() *cobra.Command {
 	var (
 		flags                  configFlags
-		o                      verify.RateOptions
+		o                      bench.RateOptions
 		config, jsonFile, kind string
 	)
 	cmd := &cobra.Command{Use: "rate", Short: "One congested member of a group in Mode III: goodput with RNR NAKs, with CNPs, and without",
@@ -24,9 +24,9 @@ func (a *app) benchRate() *cobra.Command {
 that pipes fill up: dropped in silence, answered by RNR NAKs, by CNPs to hosts that slow down, and by both. docs/loss.md explains the figures.
 Without --config and --set it is fpga100g with mode=3, bus_bytes=512, lanes=128, as for bench loss.`,
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
-			o.DUT = verify.Kind(kind)
-			if !slices.Contains([]verify.Kind{verify.KindRTL, verify.KindReference}, o.DUT) {
-				return usagef("--dut %s: must be %s or %s", kind, verify.KindRTL, verify.KindReference)
+			o.DUT = dut.Kind(kind)
+			if !slices.Contains([]dut.Kind{dut.KindRTL, dut.KindReference}, o.DUT) {
+				return usagef("--dut %s: must be %s or %s", kind, dut.KindRTL, dut.KindReference)
 			}
 			if o.Packets < 1 || o.Jobs < 0 || len(o.Pipes) == 0 || slices.Min(o.Pipes) < 1 {
 				return usagef("--packets and --pipes must be at least 1, --jobs not negative")
@@ -41,7 +41,7 @@ Without --config and --set it is fpga100g with mode=3, bus_bytes=512, lanes=128,
 			defer done()
 			o.ManifestDir = dir
 			stop := a.working("bench rate %s", config)
-			got, err := verify.BenchRate(cmd.Context(), o)
+			got, err := bench.Rate(cmd.Context(), o)
 			stop()
 			if err != nil {
 				return err
@@ -62,7 +62,7 @@ Without --config and --set it is fpga100g with mode=3, bus_bytes=512, lanes=128,
 	bindJSON(cmd, &jsonFile)
 	f := cmd.Flags()
 	f.StringVar(&config, "config", "fpga100g", "configuration to measure, of Mode III: a preset, or a YAML file")
-	f.StringVar(&kind, "dut", string(verify.KindReference), "implementation: reference, rtl")
+	f.StringVar(&kind, "dut", string(dut.KindReference), "implementation: reference, rtl")
 	f.Uint64Var(&o.Seed, "seed", 1, "of data and of the engine's random initial state")
 	f.IntVar(&o.Packets, "packets", 2048, "packets that a rank sends in a run")
 	f.IntSliceVar(&o.Pipes, "pipes", []int{8, 32}, "sizes of pipes in slots")

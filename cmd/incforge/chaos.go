@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"incforge/network/chaos"
-	"incforge/verify"
+	"incforge/verify/dut"
 )
 
 // chaosFlags are the command line of incforge chaos.
@@ -223,11 +223,11 @@ func (a *app) shrinkChaos(ctx context.Context, r *chaos.Runner, c chaos.Case, f 
 
 // chaosRunner generates the configurations, and compiles them for RTL.
 func (a *app) chaosRunner(ctx context.Context, f *chaosFlags, kind string, configs [][]string) (r *chaos.Runner, done func(), err error) {
-	model := verify.Kind(kind)
+	model := dut.Kind(kind)
 	switch kind {
 	case chaos.Reference, chaos.RTL:
 	case chaos.Mixed:
-		model = verify.KindRTL
+		model = dut.KindRTL
 	default:
 		return nil, nil, usagef("--dut %s: must be %s, %s or %s", kind, chaos.Reference, chaos.RTL, chaos.Mixed)
 	}
@@ -250,12 +250,12 @@ func (a *app) chaosRunner(ctx context.Context, f *chaosFlags, kind string, confi
 		}
 		folders = append(folders, remove)
 		stop := a.working("build the model of %s", strings.Join(c, " "))
-		m, open, err := verify.Open(ctx, verify.Options{ManifestDir: dir, DUT: model, Log: a.log})
+		m, engines, err := dut.Source{ManifestDir: dir, Kind: model, Log: a.log}.Open(ctx)
 		stop()
 		if err != nil {
 			return nil, nil, err
 		}
-		r.Engines = append(r.Engines, chaos.Engine{Config: c[0], Set: c[1:], Manifest: m, Open: open})
+		r.Engines = append(r.Engines, chaos.Engine{Config: c[0], Set: c[1:], Manifest: m, Open: engines.New})
 	}
 	return r, clean, nil
 }

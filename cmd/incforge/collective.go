@@ -13,7 +13,6 @@ import (
 	"incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/tensors"
-	"incforge/verify"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
 	"incforge/verify/manifest"
@@ -34,7 +33,7 @@ type collectiveFlags struct {
 func (a *app) collective() *cobra.Command {
 	var (
 		flags    configFlags
-		dut      dutFlags
+		which    dutFlags
 		f        collectiveFlags
 		jsonFile string
 	)
@@ -52,18 +51,18 @@ otherwise by the bound on float rounding; the differences from float64 are print
 			if err != nil {
 				return usageError{err}
 			}
-			dir, done, err := dut.open(cmd, a, args[0], &flags)
+			dir, done, err := which.open(cmd, a, args[0], &flags)
 			if err != nil {
 				return err
 			}
 			defer done()
 			stop := a.working("%s on %s", f.call, tree)
 			defer stop()
-			m, open, err := verify.Open(cmd.Context(), verify.Options{ManifestDir: dir, DUT: verify.Kind(dut.kind), Sources: dut.sources, Log: a.log})
+			m, engines, err := which.source(dir, a).Open(cmd.Context())
 			if err != nil {
 				return err
 			}
-			rep, err := f.run(cmd.Context(), m, tree, in, open)
+			rep, err := f.run(cmd.Context(), m, tree, in, engines.New)
 			if err != nil {
 				return err
 			}
@@ -77,7 +76,7 @@ otherwise by the bound on float rounding; the differences from float64 are print
 			return nil
 		}}
 	flags.bind(cmd)
-	dut.bind(cmd)
+	which.bind(cmd)
 	bindJSON(cmd, &jsonFile)
 	p := cmd.Flags()
 	p.StringVar(&f.tree, "tree", "2-4", "LEVELS-DEGREE, levels with the hosts: 3-2 is a root, two leaves and four ranks")
@@ -147,7 +146,7 @@ func index(flag, word string, words ...string) (int, error) {
 
 // run makes the world and runs the call on it.
 func (f *collectiveFlags) run(ctx context.Context, m *manifest.Manifest, tree comm.Tree, in tensors.Inputs,
-	open func(seed uint64) (dut.DUT, error)) (rep tensors.Report, err error) {
+	open dut.Maker) (rep tensors.Report, err error) {
 	engine := func(n int) (dut.DUT, error) {
 		d, err := open(f.seed + uint64(n))
 		if err != nil || !f.check {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"incforge/synth"
-	"incforge/verify"
+	"incforge/verify/dut"
 )
 
 // dutFlags say which implementation of the engine a command works on.
@@ -21,13 +21,13 @@ type dutFlags struct {
 }
 
 func (d *dutFlags) bind(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&d.kind, "dut", string(verify.KindRTL), "implementation: "+strings.Join(kinds(), ", "))
+	cmd.Flags().StringVar(&d.kind, "dut", string(dut.KindRTL), "implementation: "+strings.Join(kinds(), ", "))
 	cmd.Flags().StringVar(&d.rtl, "rtl", "", "take the Verilog in this generated folder as it lies there, edited or not")
 }
 
 func kinds() []string {
 	var all []string
-	for _, k := range verify.Kinds() {
+	for _, k := range dut.Kinds() {
 		all = append(all, string(k))
 	}
 	return all
@@ -49,7 +49,7 @@ func (d *dutFlags) open(cmd *cobra.Command, a *app, config string, flags *config
 	} else if dir, done, err = a.generated(config, flags); err != nil {
 		return "", nil, err
 	}
-	if verify.Kind(d.kind) == verify.KindNetlist {
+	if dut.Kind(d.kind) == dut.KindNetlist {
 		stop := a.working("netlist of %s", config)
 		// Single-bit gates, not library cells: the same logic, and a C++ compiler finishes with it in minutes.
 		file, err := synth.Netlist(cmd.Context(), dir, synth.NetlistOptions{Top: "switch", OutDir: filepath.Join(buildDir, "netlist")})
@@ -61,6 +61,11 @@ func (d *dutFlags) open(cmd *cobra.Command, a *app, config string, flags *config
 		d.sources = []string{file}
 	}
 	return dir, done, nil
+}
+
+// source is the DUT in a folder that open returned.
+func (d *dutFlags) source(dir string, a *app) dut.Source {
+	return dut.Source{ManifestDir: dir, Kind: dut.Kind(d.kind), Sources: d.sources, Log: a.log}
 }
 
 // sortedKeys returns a map's keys in order.

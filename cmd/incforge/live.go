@@ -16,14 +16,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"incforge/live"
-	"incforge/verify"
 	"incforge/verify/manifest"
 )
 
 func (a *app) live() *cobra.Command {
 	var (
 		flags                     configFlags
-		dut                       dutFlags
+		which                     dutFlags
 		ports                     []string
 		groups, jsonFile, capture string
 		duration, status          time.Duration
@@ -41,7 +40,7 @@ Ends at SIGINT, SIGTERM or after --duration, prints what was counted, and remove
 			if o.Ports, err = parsePorts(ports); err != nil {
 				return err
 			}
-			dir, done, err := dut.open(cmd, a, args[0], &flags)
+			dir, done, err := which.open(cmd, a, args[0], &flags)
 			if err != nil {
 				return err
 			}
@@ -59,12 +58,12 @@ Ends at SIGINT, SIGTERM or after --duration, prints what was counted, and remove
 				return usageError{err}
 			}
 			stop := a.working("build %s", args[0])
-			_, open, err := verify.Open(cmd.Context(), verify.Options{ManifestDir: dir, DUT: verify.Kind(dut.kind), Sources: dut.sources})
+			_, engines, err := which.source(dir, a).Open(cmd.Context())
 			stop()
 			if err != nil {
 				return err
 			}
-			if o.Engine, err = open(seed); err != nil {
+			if o.Engine, err = engines.New(seed); err != nil {
 				return err
 			}
 			rep, err := a.runLive(cmd.Context(), o, capture, duration)
@@ -81,7 +80,7 @@ Ends at SIGINT, SIGTERM or after --duration, prints what was counted, and remove
 			return errors.Join(err, writeJSON(jsonFile, &rep))
 		}}
 	flags.bind(cmd)
-	dut.bind(cmd)
+	which.bind(cmd)
 	bindJSON(cmd, &jsonFile)
 	f := cmd.Flags()
 	f.StringArrayVar(&ports, "port", nil, "N=unix:MINE,PEER: port N is the socket MINE, frames go to PEER; once a port")

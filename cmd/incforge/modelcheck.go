@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"incforge/modelcheck"
-	"incforge/verify"
+	"incforge/verify/dut"
 )
 
 // modelcheckFlags are the command line of incforge modelcheck.
@@ -90,7 +90,7 @@ A violation is drawn as a chart and left as a scenario; --replay runs it on the 
 	fl.StringVar(&f.trace, "trace", "build/modelcheck.yaml", "where the scenario of a violation is left")
 	fl.StringVar(&f.replay, "replay", "", "run the scenario in this file on the reference")
 	fl.StringVar(&f.on, "on", "", "with --replay: give what each switch gets in the scenario to an engine of this CONFIG, and compare its answers with the reference's")
-	fl.StringVar(&f.dut, "dut", string(verify.KindRTL), "with --on: implementation, rtl or reference")
+	fl.StringVar(&f.dut, "dut", string(dut.KindRTL), "with --on: implementation, rtl or reference")
 	bindJSON(cmd, &f.json)
 	return cmd
 }
@@ -163,8 +163,8 @@ func (a *app) modelcheckDrive(ctx context.Context, f *modelcheckFlags) error {
 	if err != nil {
 		return err
 	}
-	if f.dut != string(verify.KindRTL) && f.dut != string(verify.KindReference) {
-		return usagef("--dut %s: must be %s or %s", f.dut, verify.KindRTL, verify.KindReference)
+	if f.dut != string(dut.KindRTL) && f.dut != string(dut.KindReference) {
+		return usagef("--dut %s: must be %s or %s", f.dut, dut.KindRTL, dut.KindReference)
 	}
 	dir, remove, err := a.generated(f.on, &configFlags{})
 	if err != nil {
@@ -172,7 +172,7 @@ func (a *app) modelcheckDrive(ctx context.Context, f *modelcheckFlags) error {
 	}
 	defer remove()
 	stop := a.working("build the model of %s", f.on)
-	m, open, err := verify.Open(ctx, verify.Options{ManifestDir: dir, DUT: verify.Kind(f.dut), Log: a.log})
+	m, engines, err := dut.Source{ManifestDir: dir, Kind: dut.Kind(f.dut), Log: a.log}.Open(ctx)
 	stop()
 	if err != nil {
 		return err
@@ -187,7 +187,7 @@ func (a *app) modelcheckDrive(ctx context.Context, f *modelcheckFlags) error {
 		if err != nil {
 			return usageError{fmt.Errorf("%s: %w", f.replay, err)}
 		}
-		d, err := open(1)
+		d, err := engines.New(1)
 		if err != nil {
 			return err
 		}

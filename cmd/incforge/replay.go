@@ -10,14 +10,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"incforge/roce"
-	"incforge/verify"
+	"incforge/verify/replay"
 )
 
 func (a *app) replay() *cobra.Command {
 	var (
 		flags    configFlags
-		dut      dutFlags
-		opt      verify.ReplayOptions
+		which    dutFlags
+		opt      replay.Options
 		jsonFile string
 	)
 	cmd := &cobra.Command{Use: "replay CONFIG FILE", Short: "Feed a capture (pcap or pcapng) through the engine",
@@ -30,17 +30,17 @@ PSN, and each answer of the capture becomes that rank's answer.`,
 			if _, _, err := roce.ReadCapture(args[1]); err != nil {
 				return usageError{err}
 			}
-			dir, done, err := dut.open(cmd, a, args[0], &flags)
+			dir, done, err := which.open(cmd, a, args[0], &flags)
 			if err != nil {
 				return err
 			}
 			defer done()
-			opt.ManifestDir, opt.DUT, opt.Sources, opt.Input = dir, verify.Kind(dut.kind), dut.sources, args[1]
+			opt.Source, opt.Input = which.source(dir, a), args[1]
 			stop := a.working("replay %s", args[1])
-			rep, runErr := verify.Replay(cmd.Context(), opt)
+			rep, runErr := replay.Run(cmd.Context(), opt)
 			stop()
-			if runErr != nil && !errors.Is(runErr, verify.ErrFailed) {
-				if errors.Is(runErr, verify.ErrCapture) {
+			if runErr != nil && !errors.Is(runErr, replay.ErrFailed) {
+				if errors.Is(runErr, replay.ErrCapture) {
 					return usageError{runErr}
 				}
 				return runErr
@@ -66,7 +66,7 @@ PSN, and each answer of the capture becomes that rank's answer.`,
 			return runErr
 		}}
 	flags.bind(cmd)
-	dut.bind(cmd)
+	which.bind(cmd)
 	bindJSON(cmd, &jsonFile)
 	f := cmd.Flags()
 	f.StringVarP(&opt.Output, "output", "o", "", "pcapng file for what left, one interface a port")

@@ -19,7 +19,7 @@ import (
 func (a *app) verify() *cobra.Command {
 	var (
 		flags               configFlags
-		dut                 dutFlags
+		which               dutFlags
 		opt                 verify.Options
 		junitFile, jsonFile string
 		failures            = filepath.Join(buildDir, "failures")
@@ -34,20 +34,20 @@ plain arithmetic. A failure prints the command that repeats it and leaves its fr
 			if opt.Jobs < 1 || opt.Seeds < 1 {
 				return usagef("--jobs and --seeds must be at least 1")
 			}
-			if dut.rtl != "" {
-				opt.ReplayFlags += " --rtl " + dut.rtl
+			if which.rtl != "" {
+				opt.ReplayFlags += " --rtl " + which.rtl
 			}
 			for _, set := range flags.sets {
 				opt.ReplayFlags += " --set " + set
 			}
-			dir, done, err := dut.open(cmd, a, args[0], &flags)
+			dir, done, err := which.open(cmd, a, args[0], &flags)
 			if err != nil {
 				return err
 			}
 			defer done()
 			var lines bytes.Buffer
-			opt.ManifestDir, opt.Config, opt.DUT = dir, args[0], verify.Kind(dut.kind)
-			opt.Sources, opt.FailDir, opt.Results, opt.Log = dut.sources, failures, &lines, a.log
+			opt.Source, opt.Config = which.source(dir, a), args[0]
+			opt.FailDir, opt.Results, opt.Log = failures, &lines, a.log
 			if !a.quiet {
 				opt.Progress = a.log.Out
 			}
@@ -75,7 +75,7 @@ plain arithmetic. A failure prints the command that repeats it and leaves its fr
 			return runErr
 		}}
 	flags.bind(cmd)
-	dut.bind(cmd)
+	which.bind(cmd)
 	f := cmd.Flags()
 	f.StringVar(&opt.Scenario, "scenario", "*", "pattern of scenario names")
 	f.Uint64Var(&opt.Seed, "seed", 1, "first seed")

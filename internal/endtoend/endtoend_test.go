@@ -20,6 +20,8 @@ import (
 	"incforge/rtlgen/params"
 	"incforge/synth"
 	"incforge/verify"
+	"incforge/verify/dut"
+	"incforge/verify/replay"
 )
 
 var everyConfig = flag.Bool("every-config", false, "run the configurations that take long, or are much like others, too")
@@ -55,7 +57,7 @@ func run(t *testing.T, o verify.Options) verify.Report {
 // passes runs all scenarios that match and says which failed, with the line that repeats it.
 func passes(t *testing.T, o verify.Options) {
 	t.Helper()
-	o.Quick = true
+	o.Source.Quick = true
 	report := run(t, o)
 	for _, r := range report.Tests {
 		assert.NotEqual(t, "fail", string(r.Verdict), "%s seed %d: %s\n%s", r.Scenario, r.Seed, r.Message, r.Replay)
@@ -74,7 +76,7 @@ func TestPresetsPass(t *testing.T) {
 	for _, preset := range presets {
 		t.Run(preset, func(t *testing.T) {
 			t.Parallel()
-			passes(t, verify.Options{ManifestDir: generate(t, named(t, preset)), Config: preset, Seed: 11})
+			passes(t, verify.Options{Source: dut.Source{ManifestDir: generate(t, named(t, preset))}, Config: preset, Seed: 11})
 		})
 	}
 }
@@ -82,7 +84,7 @@ func TestPresetsPass(t *testing.T) {
 // TestCorePasses: the same scenarios on the top without ports of its own.
 func TestCorePasses(t *testing.T) {
 	t.Parallel()
-	passes(t, verify.Options{ManifestDir: generate(t, named(t, "mini")), Config: "mini", DUT: verify.KindCore, Seed: 12})
+	passes(t, verify.Options{Source: dut.Source{ManifestDir: generate(t, named(t, "mini")), Kind: dut.KindCore}, Config: "mini", Seed: 12})
 }
 
 // TestArithmeticPasses: and on all element types and operations, in place, reproducible, and with errors in the payload memory; on a bus
@@ -101,7 +103,7 @@ func TestArithmeticPasses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := named(t, "mini", sets...)
-			passes(t, verify.Options{ManifestDir: generate(t, p), Config: "mini", Seed: 15})
+			passes(t, verify.Options{Source: dut.Source{ManifestDir: generate(t, p)}, Config: "mini", Seed: 15})
 		})
 	}
 }
@@ -139,7 +141,7 @@ func TestShapesPass(t *testing.T) {
 		p := shape(t, rng, preset, i)
 		t.Run(strings.ReplaceAll(strings.TrimSpace(string(p.YAML())), "\n", " "), func(t *testing.T) {
 			t.Parallel()
-			passes(t, verify.Options{ManifestDir: generate(t, p), Config: p.Name, Seed: 13})
+			passes(t, verify.Options{Source: dut.Source{ManifestDir: generate(t, p)}, Config: p.Name, Seed: 13})
 		})
 	}
 }
@@ -156,7 +158,7 @@ func TestNetlistPasses(t *testing.T) {
 	if *everyConfig {
 		scenarios = "[^ct]*"
 	}
-	passes(t, verify.Options{ManifestDir: dir, Config: "mini", DUT: verify.KindNetlist, Sources: []string{netlist}, Seed: 14, Scenario: scenarios})
+	passes(t, verify.Options{Source: dut.Source{ManifestDir: dir, Kind: dut.KindNetlist, Sources: []string{netlist}}, Config: "mini", Seed: 14, Scenario: scenarios})
 }
 
 // TestCapturesReplay: frames that two Linux hosts exchanged go through the Verilog as four ranks.
@@ -180,7 +182,7 @@ func TestCapturesReplay(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, inputs, 1)
 			out := filepath.Join(t.TempDir(), name+".pcapng")
-			report, err := verify.Replay(t.Context(), verify.ReplayOptions{ManifestDir: dir, Quick: true, Input: inputs[0], Output: out, Ranks: 4,
+			report, err := replay.Run(t.Context(), replay.Options{Source: dut.Source{ManifestDir: dir, Quick: true}, Input: inputs[0], Output: out, Ranks: 4,
 				Seed: 1})
 			require.NoError(t, err)
 			assert.Equal(t, want.sums, report.Sums > 0)

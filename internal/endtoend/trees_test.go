@@ -26,15 +26,15 @@ import (
 func TestSixteenMembersPass(t *testing.T) {
 	t.Parallel()
 	p := named(t, "mini", "name=sixteen", "members=16", "ports=16", "buffer_bytes=65536")
-	passes(t, verify.Options{ManifestDir: generate(t, p), Config: p.Name, Seed: 16})
+	passes(t, verify.Options{Source: dut.Source{ManifestDir: generate(t, p)}, Config: p.Name, Seed: 16})
 }
 
 // chaosEngine is a configuration's Verilog for cases of chaos.
 func chaosEngine(t *testing.T, config string, sets []string) chaos.Engine {
 	t.Helper()
-	m, open, err := verify.Open(t.Context(), verify.Options{ManifestDir: generate(t, named(t, config, sets...)), DUT: verify.KindRTL, Quick: true})
+	m, engines, err := dut.Source{ManifestDir: generate(t, named(t, config, sets...)), Kind: dut.KindRTL, Quick: true}.Open(t.Context())
 	require.NoError(t, err)
-	return chaos.Engine{Config: config, Set: sets, Manifest: m, Open: open}
+	return chaos.Engine{Config: config, Set: sets, Manifest: m, Open: engines.New}
 }
 
 // TestRegressionsOnVerilog: cases that showed a fault once pass on the Verilog of the configuration that they name.
@@ -101,9 +101,9 @@ func TestMixedTree(t *testing.T) {
 // mixedTree is TestMixedTree for the engine generated in a folder.
 func mixedTree(t *testing.T, dir string) {
 	t.Helper()
-	m, verilog, err := verify.Open(t.Context(), verify.Options{ManifestDir: dir, DUT: verify.KindRTL, Quick: true})
+	m, verilog, err := dut.Source{ManifestDir: dir, Kind: dut.KindRTL, Quick: true}.Open(t.Context())
 	require.NoError(t, err)
-	_, reference, err := verify.Open(t.Context(), verify.Options{ManifestDir: dir, DUT: verify.KindReference})
+	_, reference, err := dut.Source{ManifestDir: dir, Kind: dut.KindReference}.Open(t.Context())
 	require.NoError(t, err)
 	tree := comm.Tree{Levels: 3, Degree: 2}
 	outputs := func(rtl ...int) [][][]byte {
@@ -113,9 +113,9 @@ func mixedTree(t *testing.T, dir string) {
 			},
 			Switch: func(n int) (dut.DUT, error) {
 				if slices.Contains(rtl, n) {
-					return verilog(uint64(n))
+					return verilog.New(uint64(n))
 				}
-				return reference(uint64(n))
+				return reference.New(uint64(n))
 			}})
 		require.NoError(t, err)
 		defer func() { assert.NoError(t, w.Close()) }()

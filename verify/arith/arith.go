@@ -379,3 +379,16 @@ func (k Kind) Near(got []byte, payloads ...[]byte) error {
 	}
 	return nil
 }
+
+// Difference says in words where a result is not what it should be.
+func (k Kind) Difference(got, want []byte) string {
+	if len(got) != len(want) {
+		return fmt.Sprintf("%d bytes, expected %d", len(got), len(want))
+	}
+	for i := range k.Elements(len(want)) {
+		if a, b := k.Bits(got, i), k.Bits(want, i); a != b {
+			return fmt.Sprintf("element %d of %d is %#x, expected %#x", i, k.Elements(len(want)), a, b)
+		}
+	}
+	return "the same elements"
+}

@@ -165,8 +165,8 @@ const (
 func (t *T) NextKind(n int) arith.Kind {
 	all := t.Kinds()
 	for range all {
-		k := all[t.turn%len(all)]
-		t.turn++
+		k := all[t.Turn%len(all)]
+		t.Turn++
 		if !k.DType.Wide() || t.Room(n) >= WideSlots {
 			return k
 		}
@@ -238,23 +238,23 @@ const LongTimeout = 65535
 
 // Program writes everything and enables the group, which must succeed.
 func (g *Group) Program() {
+	if e := g.E; g.T.Pipes() {
+		if !slices.Contains(e.groups, g) {
+			e.groups = append(e.groups, g)
+		}
+		if !e.Timers {
+			g.T.Check(e.Ctl.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, LongTimeout))
+		}
+	}
 	if !g.TryProgram() {
 		g.T.Fatalf("group %d does not enable", g.Index)
 	}
 }
 
-// TryProgram writes everything, enables the group and tells whether the engine took it.
+// TryProgram writes endpoints and settings, enables the group and tells whether the engine took it.
 func (g *Group) TryProgram() bool {
 	t, e := g.T, g.E
 	t.flush()
-	if t.Pipes() {
-		if !slices.Contains(e.groups, g) {
-			e.groups = append(e.groups, g)
-		}
-		if !e.Timers {
-			t.Check(e.Ctl.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, LongTimeout))
-		}
-	}
 	t.Check(e.Ctl.Disable(g.Index))
 	for i, ep := range g.Ends {
 		t.Check(e.Ctl.SetEndpoint(g.Index*t.Params.EPS()+i, ep))

@@ -4,7 +4,6 @@ package rig
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 
 	"incforge/inc"
@@ -116,7 +115,7 @@ func (l *Ledger) Check(outs []dut.Out) {
 			t.Fatalf("group %d sent PSN %v, which is not complete", g.Index, p.PSN)
 		}
 		if !bytes.Equal(p.Payload, want) {
-			t.Fatalf("group %d, %s, PSN %v: %s", g.Index, g.Kind(), p.PSN, firstElement(g.Kind(), p.Payload, want))
+			t.Fatalf("group %d, %s, PSN %v: %s", g.Index, g.Kind(), p.PSN, g.Kind().Difference(p.Payload, want))
 		}
 		if l.left[key] == nil {
 			l.left[key] = map[int]int{}
@@ -124,19 +123,6 @@ func (l *Ledger) Check(outs []dut.Out) {
 		l.left[key][c]++
 		l.Checked++
 	}
-}
-
-// firstElement says where a result is wrong.
-func firstElement(k arith.Kind, got, want []byte) string {
-	if len(got) != len(want) {
-		return fmt.Sprintf("%d bytes, expected %d", len(got), len(want))
-	}
-	for i := range k.Elements(len(want)) {
-		if a, b := k.Bits(got, i), k.Bits(want, i); a != b {
-			return fmt.Sprintf("element %d of %d is %#x, expected %#x", i, k.Elements(len(want)), a, b)
-		}
-	}
-	return "the same elements"
 }
 
 // Complete checks that each group has completed count PSNs from its start, no contribution being left over, and that every result

@@ -19,6 +19,8 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"runtime/debug"
+	"slices"
+	"time"
 
 	"incforge/verify/arith"
 	"incforge/verify/cover"
@@ -34,6 +36,8 @@ type T struct {
 	// Params are the design's parameters. A scenario takes every number from them: it will meet one member, one port and two slots.
 	Params   manifest.Params
 	Manifest *manifest.Manifest
+	// Name is the scenario's.
+	Name string
 	// Rand is the only source of chance, so that a seed says everything.
 	Rand *rand.Rand
 	Seed uint64
@@ -41,6 +45,8 @@ type T struct {
 	Long bool
 	// OneQueue: what the engine sends leaves in one order, as the reference's does; nothing can overtake.
 	OneQueue bool
+	// Turn is which of the included types, operations and byte orders the next group takes.
+	Turn int
 	// Values are figures that the result shows.
 	Values map[string]uint64
 	Cover  cover.Map
@@ -49,16 +55,14 @@ type T struct {
 	open    Opener
 	engines []*Engine
 	pending *Sending
-	// turn is which of the included types, operations and byte orders the next group takes.
-	turn int
 }
 
 // New makes a test of the scenario of that name. Another name or seed draws other numbers.
 func New(ctx context.Context, m *manifest.Manifest, name string, seed uint64, open Opener) *T {
 	h := fnv.New64a()
 	h.Write([]byte(name))
-	t := &T{ctx: ctx, Manifest: m, Params: m.Params, Rand: rand.New(rand.NewPCG(seed, h.Sum64())), Seed: seed, open: open,
-		Cover: cover.Map{}, Values: map[string]uint64{}, turn: int((h.Sum64() + seed) % 1024)}
+	t := &T{Name: name, ctx: ctx, Manifest: m, Params: m.Params, Rand: rand.New(rand.NewPCG(seed, h.Sum64())), Seed: seed, open: open,
+		Cover: cover.Map{}, Values: map[string]uint64{}, Turn: int((h.Sum64() + seed) % 1024)}
 	for _, k := range t.Kinds() {
 		t.Cover.Expect(cover.Arith{Kind: k.String(), Accumulate: m.Params.Accumulate})
 	}
@@ -68,8 +72,11 @@ func New(ctx context.Context, m *manifest.Manifest, name string, seed uint64, op
 // failure is what Fatalf panics with.
 type failure struct{ err error }
 
-// ErrNotApplicable means that the engine at hand cannot hold the scenario; only the engine, not the parameters, could tell.
-var ErrNotApplicable = errors.New("not applicable")
+// NotApplicable says what a scenario needs that the engine at hand lacks, where only the engine, not the parameters, could tell.
+type NotApplicable string
+
+// Error is what is lacking.
+func (e NotApplicable) Error() string { return string(e) }
 
 // Fatalf ends the scenario as failed. %w wraps as in fmt.Errorf.
 func (t *T) Fatalf(format string, args ...any) { panic(failure{fmt.Errorf(format, args...)}) }
@@ -83,7 +90,7 @@ func (t *T) Check(err error) {
 
 // Skipf ends the scenario as not applicable.
 func (t *T) Skipf(format string, args ...any) {
-	panic(failure{fmt.Errorf("%w: %s", ErrNotApplicable, fmt.Sprintf(format, args...))})
+	panic(failure{NotApplicable(fmt.Sprintf(format, args...))})
 }
 
 // In runs f; a failure in it is prefixed by what was being done.
@@ -161,6 +168,11 @@ func (t *T) Beats(n int) int { return (n + t.Params.BusBytes - 1) / t.Params.Bus
 // MTUBeats is the number of beats of the longest frame.
 func (t *T) MTUBeats() int { return t.Beats(t.Params.MTUBytes + 62) }
 
+// Time is a cycle as a time of day in captures: since 1970, at the configured clock.
+func (t *T) Time(cycle uint64) time.Time {
+	return time.Unix(0, int64(cycle*1000/uint64(max(t.Params.ClockMHz, 1)))).UTC()
+}
+
 // Words is a payload of n random words.
 func (t *T) Words(n int) []byte {
 	b := make([]byte, 4*n)
@@ -179,6 +191,11 @@ func (t *T) Shuffled(who []int) []int {
 
 // Kinds are the included types and operations in both byte orders.
 func (t *T) Kinds() []arith.Kind { return arith.Kinds(t.Params.DTypeMask(), t.Params.OpMask()) }
+
+// Fitting are those of Kinds of which each of n groups can have a window.
+func (t *T) Fitting(n int) []arith.Kind {
+	return slices.DeleteFunc(t.Kinds(), func(k arith.Kind) bool { return k.DType.Wide() && t.Room(n) < WideSlots })
+}
 
 // Room is how many slots of the buffer each of n groups has.
 func (t *T) Room(n int) int { return t.Params.Slots() / n }

@@ -3,9 +3,54 @@
 // Package arithmetic has the scenarios of element types, operations, orders of addition and the payload memory's error correction.
 package arithmetic
 
-import "incforge/verify/rig"
+import (
+	"incforge/verify/arith"
+	"incforge/verify/rig"
+)
 
 // Scenarios lists them.
 func Scenarios() []rig.Scenario {
-	return []rig.Scenario{}
+	return []rig.Scenario{
+		{Name: "arith-types", Doc: "every type, operation and byte order: hard values, several packets, all endpoints", Run: types},
+		{Name: "arith-single", Doc: "what one endpoint alone contributes leaves bit for bit", Run: single},
+		{Name: "arith-order", Doc: "the same contributions in many orders: the fixed tree's bits, or the sum in the order of acceptance", Run: orders},
+		{Name: "arith-hazard", Doc: "contributions as close as they can be, to one slot, slots in turn, two slots again and again: none is lost or added twice",
+			Run: hazards},
+		{Name: "arith-length", Doc: "odd numbers of elements, beats used in part, pad", Run: lengths},
+		{Name: "arith-groups", Doc: "groups that compute different things, interleaved packet by packet", Needs: rig.NeedGroups(2), Run: groups},
+		{Name: "arith-illegal", Doc: "settings that are not included or do not fit stay disabled, other groups stay exact", Run: illegal},
+		{Name: "ecc", Doc: "errors written into the payload memory: one bit is corrected, two spoil their own slot until it is recycled", Needs: rig.NeedECC,
+			Run: ecc},
+	}
 }
+
+// contributors is how many endpoints of a group can contribute at once: all of them, the one that is meant for the parent too,
+// but for reproducible engines whose buffer has no place for it.
+func contributors(t *rig.T) int {
+	if t.Params.Reproducible() && t.Params.Members%2 == 0 {
+		return t.Params.Members
+	}
+	return t.Params.Members + 1
+}
+
+// oneOfEach is a kind for each element type; the operation and byte order change from call to call.
+func oneOfEach(t *rig.T) []arith.Kind {
+	byType := map[arith.DType][]arith.Kind{}
+	var types []arith.DType
+	for _, k := range t.Fitting(1) {
+		if byType[k.DType] == nil {
+			types = append(types, k.DType)
+		}
+		byType[k.DType] = append(byType[k.DType], k)
+	}
+	var all []arith.Kind
+	for _, d := range types {
+		list := byType[d]
+		all = append(all, list[t.Turn%len(list)])
+	}
+	t.Turn++
+	return all
+}
+
+// put queues packet k of endpoint c with n bytes of noise.
+func put(g *rig.Group, c, k, n int) { g.E.Put(g.Data(c, g.Start().Add(k), g.Noise(n))) }

@@ -1,11 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pipes has the scenarios of what only a Mode III engine does: answers of its own, pipes that fill, time-outs, what is sent again (docs/pipes.md).
+// Package pipes has the scenarios of what only a Mode III engine does: answers of its own, pipes that fill, time-outs, what is sent again
+// (docs/pipes.md). The other ends are mute: nothing is acknowledged unless a scenario has it acknowledged.
 package pipes
 
 import "incforge/verify/rig"
 
 // Scenarios lists them.
 func Scenarios() []rig.Scenario {
-	return []rig.Scenario{}
+	return []rig.Scenario{
+		{Name: "pipe-answers", Run: answers, Needs: rig.ModeIII(),
+			Doc: "every contribution is acknowledged to its sender at once, a duplicate is acknowledged again, and a gap draws one NAK"},
+		{Name: "pipe-cumulative", Run: cumulative, Needs: rig.ModeIII(),
+			Doc: "one ACK from every endpoint frees a whole pipe, when the last of them arrives and not before"},
+		{Name: "pipe-nak", Run: nak, Needs: rig.ModeIII(),
+			Doc: "a NAK has the rest sent again to its sender alone; old NAKs and those of what was never sent are dropped"},
+		{Name: "pipe-full", Run: full, Needs: rig.ModeIII(rig.NeedMembers(2)),
+			Doc: "data that finds its pipe full draws an RNR NAK, a CNP, both or nothing, as the register says, and is taken when sent again"},
+		{Name: "pipe-turn", Run: turn, Needs: rig.ModeIII(),
+			Doc: "nobody acknowledges a root's results: its broadcast pipe fills, then the aggregation pipe; with the ACKs all leaves in order"},
+		{Name: "pipe-lost-ack", Run: lostACK, Needs: rig.ModeIII(rig.NeedClock),
+			Doc: "the ACK for a pipe of one slot is lost: after the time-out the result is sent again, only to who did not acknowledge it"},
+		{Name: "pipe-timers", Run: timers, Needs: rig.ModeIII(rig.NeedClock),
+			Doc: "nobody acknowledges: time-outs come when they are due, back off, and start anew with progress"},
+		{Name: "pipe-rnr", Run: rnr, Needs: rig.ModeIII(rig.NeedClock),
+			Doc: "an endpoint that answers RNR NAK gets nothing for the coded time while the others go on, then all that it missed, in order"},
+		{Name: "pipe-failed", Run: failed, Needs: rig.ModeIII(rig.NeedClock),
+			Doc: "a NAK that ends a connection: the register shows it, and nothing more is sent there until the group is started"},
+		{Name: "pipe-inner", Run: inner, Needs: rig.ModeIII(),
+			Doc: "a node with a parent: each of its two pipes fills, refuses and empties by itself"},
+		{Name: "pipe-one-way", Run: oneWay, Needs: rig.ModeIII(rig.NeedMembers(2)),
+			Doc: "a Reduce and a Broadcast fixed by registers: results go to the root alone, copies to all others, other roles are dropped"},
+		{Name: "pipe-random", Run: random, Needs: rig.ModeIII(),
+			Doc: "pipes of every size, frames and answers lost, late or refused, PSNs across the wrap: all data arrives exact and in order"},
+		{Name: "pipe-fair", Run: fair, Needs: rig.ModeIII(),
+			Doc: "everybody wants a full pipe again while frames come at full rate: frames and sends take turns, and so do the endpoints"},
+		{Name: "pipe-reset", Run: reset, Needs: rig.ModeIII(rig.NeedClock, rig.NeedGroups(2)),
+			Doc: "a group is stopped or started with packets unacknowledged: nothing more comes of them, and another group's timers go on"},
+		{Name: "pipe-settings", Run: settings, Needs: rig.ModeIII(),
+			Doc: "pipes of sizes that fit work as sized; a group with a size that does not fit stays disabled"},
+	}
 }

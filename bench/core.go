@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package verify
+package bench
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"incforge/sim"
 	"incforge/verify/arith"
 	"incforge/verify/manifest"
+	"incforge/verify/rig"
 )
 
 // aggregator is the module that adds, as the core instantiates it.
@@ -43,26 +43,26 @@ func aggregatorParams(m *manifest.Manifest) (map[string]string, error) {
 // coreCycles measures the aggregator alone: cycles from the one in which the last contribution's payload word is written into the
 // packet buffer to the one in which the result's word is emitted. Contributions are one word each, from as many members as
 // there are, up to eight; the work is known when the word comes, and nothing waits for an ICRC. The sum is checked.
-func (t *T) coreCycles(ctx context.Context, buildDir string, k arith.Kind) (uint64, error) {
-	params, err := aggregatorParams(t.man)
+func coreCycles(t *rig.T, buildDir string, k arith.Kind) (uint64, error) {
+	params, err := aggregatorParams(t.Manifest)
 	if err != nil {
 		return 0, err
 	}
-	build, err := sim.FromManifest(t.man.Dir, "core")
+	build, err := sim.FromManifest(t.Manifest.Dir, "core")
 	if err != nil {
 		return 0, err
 	}
 	build.Top, build.Ports, build.Params, build.CacheDir = aggregator, nil, params, buildDir
-	lib, err := build.Compile(ctx)
+	lib, err := build.Compile(t.Context())
 	if err != nil {
 		return 0, fmt.Errorf("build %s: %w", aggregator, err)
 	}
-	model, err := lib.New(sim.Options{Random: true, Seed: t.rng.Uint64()})
+	model, err := lib.New(sim.Options{Random: true, Seed: t.Rand.Uint64()})
 	if err != nil {
 		return 0, err
 	}
 	defer model.Close()
-	r := &coreRig{model: model, ports: map[string]*sim.Port{}, tree: t.p.Reproducible()}
+	r := &coreRig{model: model, ports: map[string]*sim.Port{}, tree: t.Params.Reproducible()}
 	for _, p := range lib.Ports() {
 		if r.ports[p.Name], err = model.Port(p.Name); err != nil {
 			return 0, err
@@ -77,7 +77,7 @@ func (t *T) coreCycles(ctx context.Context, buildDir string, k arith.Kind) (uint
 		}
 	}
 	r.set("emit_room", 1)
-	members := min(t.p.Members, 8)
+	members := min(t.Params.Members, 8)
 	worst := uint64(0)
 	for unit := range 4 { // and again, over what is there already
 		cycles, err := r.measure(t, k, 2*(unit%2), members)
@@ -135,7 +135,7 @@ func (r *coreRig) cycles(n int) error {
 }
 
 // measure has members contribute to a slot, and returns the latency of the last one.
-func (r *coreRig) measure(t *T, k arith.Kind, unit, members int) (uint64, error) {
+func (r *coreRig) measure(t *rig.T, k arith.Kind, unit, members int) (uint64, error) {
 	const patience = 200
 	size := uint64(1) << r.ports["newest"].Width()
 	if r.words == nil {
@@ -168,7 +168,7 @@ func (r *coreRig) measure(t *T, k arith.Kind, unit, members int) (uint64, error)
 		if err := r.cycles(2); err != nil { // the work is known and waits for its word
 			return 0, err
 		}
-		word := k.Values(t.rng, 1, members, t.p.BusBytes)
+		word := k.Values(t.Rand, 1, members, t.Params.BusBytes)
 		all = append(all, word)
 		r.words[r.written%size] = word
 		if err := r.cycle(); err != nil { // the word is at the packet buffer's write port
@@ -195,7 +195,7 @@ func (r *coreRig) measure(t *T, k arith.Kind, unit, members int) (uint64, error)
 			want = k.Tree(all)
 		}
 		if !bytes.Equal(r.emitted, want) {
-			return 0, failf("the aggregator alone, %s: %s", k, firstElement(k, r.emitted, want))
+			return 0, fmt.Errorf("the aggregator alone, %s: %s", k, k.Difference(r.emitted, want))
 		}
 		return r.model.Now() - offered, nil
 	}
@@ -203,19 +203,19 @@ func (r *coreRig) measure(t *T, k arith.Kind, unit, members int) (uint64, error)
 }
 
 // core adds core_cycles and core_ns to b: of FP32, as the paper's figure is, or else the slowest 32-bit type, or what there is.
-func (t *T) core(ctx context.Context, buildDir string, b *Bench) error {
+func core(t *rig.T, buildDir string, b *Result) error {
 	for _, class := range dtypeClasses() {
-		k, ok := t.classKind(class)
+		k, ok := classKind(t, class)
 		if !ok {
 			continue
 		}
-		cycles, err := t.coreCycles(ctx, buildDir, k)
+		cycles, err := coreCycles(t, buildDir, k)
 		if err != nil {
 			return err
 		}
-		b.cycles("core_"+class.name, cycles, t.p.ClockMHz)
+		b.cycles("core_"+class.name, cycles, t.Params.ClockMHz)
 		if _, ok := b.Metrics["core_cycles"]; !ok || class.name == "fp32" {
-			b.cycles("core", cycles, t.p.ClockMHz)
+			b.cycles("core", cycles, t.Params.ClockMHz)
 		}
 	}
 	b.Metrics["paper_core_ns"] = paperCoreNS

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package verify
+package bench
 
 import (
 	"context"
@@ -91,13 +91,13 @@ func lossRivals() map[string]string {
 	return map[string]string{"pipes": "nak", "pipes-100us": "nak-100us", "pipes-all": "all", "pipes-all-100us": "all"}
 }
 
-// LossOptions say what BenchLoss measures.
+// LossOptions say what Loss measures.
 type LossOptions struct {
-	// BenchOptions name the design of Mode II, cache and first seed. ManifestDir may be empty: Mode III alone.
-	BenchOptions
+	// Options name the design of Mode II, cache and first seed. ManifestDir may be empty: Mode III alone.
+	Options
 	// PipesDir is the folder of the design of Mode III, otherwise alike; empty: Mode II alone.
 	PipesDir string
-	DUT      Kind
+	DUT      dut.Kind
 	// Seeds is how many runs each point has, Packets how many packets a rank sends in a run; both at least 1.
 	Seeds, Packets int
 	// Jobs is how many runs go on at once; 0 means one a processor.
@@ -133,15 +133,15 @@ type LossPoint struct {
 	EngineTimeouts float64 `json:"engine_timeouts"`
 }
 
-// LossBench is what BenchLoss measured.
-type LossBench struct {
-	Bench
-	DUT      Kind          `json:"dut"`
+// LossResult is what Loss measured.
+type LossResult struct {
+	Result
+	DUT      dut.Kind      `json:"dut"`
 	Variants []LossVariant `json:"variants"`
 	Loss     []LossPoint   `json:"loss"`
 }
 
-// BenchLoss measures the throughput of AllReduce over Tree-2-8 where links lose frames. Every result is checked. Metrics:
+// Loss measures the throughput of AllReduce over Tree-2-8 where links lose frames. Every result is checked. Metrics:
 //
 //	link_gbps, engine_gbps   bounds of a rank's throughput: by its link, by the engine's one stream, which all ranks share
 //	lossless_gbps, pipes_lossless_gbps   measured without loss, in Mode II and III
@@ -160,35 +160,35 @@ type LossBench struct {
 // direction or, where all frames are lost, in either; without gap NAKs the time-out takes the place of packet, round trip and switch. No NAK follows a
 // NAK before something in order has come (docs/pipes.md), so a loss costs the hop's time-out too if its retransmission is lost, or the NAK:
 // what is expected of a point counts that, with the same r.
-func BenchLoss(ctx context.Context, o LossOptions) (LossBench, error) {
+func Loss(ctx context.Context, o LossOptions) (LossResult, error) {
 	designs := map[int]lossDesign{}
 	for mode, dir := range map[int]string{2: o.ManifestDir, 3: o.PipesDir} {
 		if dir == "" {
 			continue
 		}
-		man, open, err := Open(ctx, Options{ManifestDir: dir, DUT: o.DUT, BuildDir: o.BuildDir})
+		man, engines, err := dut.Source{ManifestDir: dir, Kind: o.DUT, BuildDir: o.BuildDir}.Open(ctx)
 		if err != nil {
-			return LossBench{}, err
+			return LossResult{}, err
 		}
-		designs[mode] = lossDesign{man, open}
+		designs[mode] = lossDesign{man, engines.New}
 	}
 	b, err := newLossBench(o, designs)
 	if err != nil {
-		return LossBench{}, err
+		return LossResult{}, err
 	}
 	err = b.measure(ctx)
-	return b.LossBench, err
+	return b.LossResult, err
 }
 
 // lossDesign is a configuration to measure.
 type lossDesign struct {
 	man  *manifest.Manifest
-	open func(seed uint64) (dut.DUT, error)
+	open dut.Maker
 }
 
-// lossBench is a BenchLoss under way.
+// lossBench is a Loss under way.
 type lossBench struct {
-	LossBench
+	LossResult
 	o       LossOptions
 	designs map[int]lossDesign // by mode
 	tensors [][]byte
@@ -235,7 +235,7 @@ func newLossBench(o LossOptions, designs map[int]lossDesign) (*lossBench, error)
 	engine := float64(lossRanks * (beats + (60+p.BusBytes-1)/p.BusBytes)) // a packet and an ACK of each rank
 	gbps := func(cycles float64) float64 { return float64(8*p.MTUBytes*b.mhz) / 1000 / cycles }
 	trip := float64(2 * lossLatencyUS * b.mhz)
-	b.LossBench = LossBench{Bench: Bench{Bench: "loss", Config: man.Name, Metrics: map[string]float64{
+	b.LossResult = LossResult{Result: Result{Bench: "loss", Config: man.Name, Metrics: map[string]float64{
 		"link_gbps": gbps(link), "engine_gbps": gbps(engine), "packet_cycles": max(link, engine), "round_trip_cycles": trip,
 		"gobackn_packets": 1 + (max(link, engine)+trip+lossSwitch)/max(link, engine),
 		"clock_mhz":       float64(b.mhz), "bus_bytes": float64(p.BusBytes), "packets": float64(o.Packets), "seeds": float64(o.Seeds)}},

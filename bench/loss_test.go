@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package verify
+package bench
 
 import (
 	"testing"
@@ -24,7 +24,7 @@ func lossAt(t *testing.T, rates []float64, packets, jobs int, variants ...string
 	t.Helper()
 	p := synthetic.Mini()
 	p.Members, p.Ports, p.BusBytes, p.WindowPackets, p.BufferBytes = 8, 8, 512, 32, 1<<18
-	b, err := newLossBench(LossOptions{BenchOptions: BenchOptions{Seed: 3}, DUT: KindReference, Seeds: 4, Packets: packets, Jobs: jobs, Variants: variants, Rates: rates},
+	b, err := newLossBench(LossOptions{Options: Options{Seed: 3}, DUT: dut.KindReference, Seeds: 4, Packets: packets, Jobs: jobs, Variants: variants, Rates: rates},
 		map[int]lossDesign{2: lossDesignOf(2, p), 3: lossDesignOf(3, p)})
 	require.NoError(t, err)
 	require.NoError(t, b.measure(t.Context()))
@@ -37,9 +37,9 @@ func lossDesignOf(mode int, p synthetic.Params) lossDesign {
 	return lossDesign{m, func(uint64) (dut.DUT, error) { return dut.NewReference(m) }}
 }
 
-func TestBenchLoss(t *testing.T) {
+func TestLoss(t *testing.T) {
 	b := smallLoss(t, 60, 2)
-	if diff := cmp.Diff(smallLoss(t, 8, 1).LossBench, smallLoss(t, 8, 3).LossBench); diff != "" {
+	if diff := cmp.Diff(smallLoss(t, 8, 1).LossResult, smallLoss(t, 8, 3).LossResult); diff != "" {
 		t.Errorf("another number of jobs, another result:\n%s", diff)
 	}
 	m := b.Metrics
@@ -89,8 +89,8 @@ func TestBenchLoss(t *testing.T) {
 	assert.Equal(t, []LossVariant{b.variant("all"), b.variant("pipes")}, smallLoss(t, 2, 2, "pipes", "all").Variants)
 }
 
-// TestBenchLossRates: of the sweeps only the rates that were asked for, and none.
-func TestBenchLossRates(t *testing.T) {
+// TestLossRates: of the sweeps only the rates that were asked for, and none.
+func TestLossRates(t *testing.T) {
 	var got []float64
 	for _, p := range lossAt(t, []float64{0.01}, 4, 2, "pipes").Loss {
 		got = append(got, p.Rate)
@@ -98,8 +98,8 @@ func TestBenchLossRates(t *testing.T) {
 	assert.Equal(t, []float64{0, 0.01}, got)
 }
 
-// TestBenchLossRefuses: designs that cannot be measured, or not beside each other.
-func TestBenchLossRefuses(t *testing.T) {
+// TestLossRefuses: designs that cannot be measured, or not beside each other.
+func TestLossRefuses(t *testing.T) {
 	o := LossOptions{Seeds: 1, Packets: 1}
 	_, err := newLossBench(o, map[int]lossDesign{2: lossDesignOf(2, synthetic.Mini())})
 	require.ErrorContains(t, err, "a star of 8 ranks needs as many members, synthetic has 4")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package verify
+package bench
 
 import (
 	"testing"
@@ -12,10 +12,10 @@ import (
 	"incforge/verify/dut"
 )
 
-func TestBenchIsolation(t *testing.T) {
+func TestIsolation(t *testing.T) {
 	for _, mode := range []int{2, 3} {
 		d := lossDesignOf(mode, synthetic.Mini())
-		b, err := benchIsolation(t.Context(), BenchOptions{Seed: 1}, d.man, d.open)
+		b, err := benchIsolation(t.Context(), Options{Seed: 1}, d.man, d.open)
 		require.NoError(t, err, "mode %d", mode)
 		assert.Zero(t, b.Metrics["counters_moved"])
 		assert.Greater(t, b.Metrics["neighbour_resent"], 10.0)
@@ -40,9 +40,9 @@ func (f *forgetful) Out() []dut.Out {
 	return out
 }
 
-func TestBenchIsolationNotices(t *testing.T) {
+func TestIsolationNotices(t *testing.T) {
 	m := synthetic.Manifest(synthetic.Mini())
-	_, err := benchIsolation(t.Context(), BenchOptions{Seed: 1}, m, func(uint64) (dut.DUT, error) {
+	_, err := benchIsolation(t.Context(), Options{Seed: 1}, m, func(uint64) (dut.DUT, error) {
 		d, err := dut.NewReference(m)
 		return &forgetful{DUT: d}, err
 	})
@@ -50,6 +50,6 @@ func TestBenchIsolationNotices(t *testing.T) {
 
 	p := synthetic.Mini()
 	p.Groups = 1
-	_, err = benchIsolation(t.Context(), BenchOptions{}, synthetic.Manifest(p), nil)
+	_, err = benchIsolation(t.Context(), Options{}, synthetic.Manifest(p), nil)
 	require.ErrorContains(t, err, "two groups")
 }

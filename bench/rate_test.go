@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package verify
+package bench
 
 import (
 	"testing"
@@ -10,15 +10,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/internal/synthetic"
+	"incforge/verify/dut"
 )
 
-// TestBenchRate: without an answer a full pipe costs time-outs; RNR NAKs mend that, and hosts that heed CNPs send less of it again.
-func TestBenchRate(t *testing.T) {
+// TestRate: without an answer a full pipe costs time-outs; RNR NAKs mend that, and hosts that heed CNPs send less of it again.
+func TestRate(t *testing.T) {
 	p := synthetic.Mini()
 	p.Members, p.Ports, p.BusBytes, p.WindowPackets, p.BufferBytes = 8, 8, 512, 16, 1<<18
 	d := lossDesignOf(3, p)
-	run := func(jobs int) RateBench {
-		o := RateOptions{BenchOptions: BenchOptions{Seed: 1}, DUT: KindReference, Packets: 600, Pipes: []int{16}, Jobs: jobs}
+	run := func(jobs int) RateResult {
+		o := RateOptions{Options: Options{Seed: 1}, DUT: dut.KindReference, Packets: 600, Pipes: []int{16}, Jobs: jobs}
 		b, err := benchRate(t.Context(), o, d.man, d.open)
 		require.NoError(t, err)
 		return b
@@ -51,7 +52,7 @@ func TestBenchRate(t *testing.T) {
 	}
 }
 
-func TestBenchRateRefuses(t *testing.T) {
+func TestRateRefuses(t *testing.T) {
 	o := RateOptions{Packets: 1, Pipes: []int{4}}
 	d := lossDesignOf(2, synthetic.Mini())
 	_, err := benchRate(t.Context(), o, d.man, d.open)

@@ -20,12 +20,21 @@ import (
 	"incforge/verify/rig"
 )
 
-// oneRig runs a test; a failed one leaves its frames and, if asked for, its waves.
-func (r *runner) oneRig(ctx context.Context, j job, maker maker, res result.Test) (result.Test, cover.Map) {
+// one runs a test; a failed one leaves its frames and, if asked for, its waves.
+func (r *runner) one(ctx context.Context, j job) (result.Test, cover.Map) {
+	res := result.Test{Config: r.man.Name, Digest: r.man.Digest, DUT: string(r.opt.Source.Kind), Scenario: j.scenario.Name, Seed: j.seed,
+		Replay: r.replay(j)}
+	if j.scenario.Needs != nil {
+		if why := j.scenario.Needs(r.man.Params); why != "" {
+			res.Verdict, res.Message = result.NotApplicable, why
+			return res, nil
+		}
+	}
 	start := time.Now()
-	a, err := r.attemptRig(ctx, j, maker, "")
-	if errors.Is(err, rig.ErrNotApplicable) {
-		res.Verdict, res.Message = result.NotApplicable, err.Error()
+	a, err := r.attempt(ctx, j, "")
+	var lacks rig.NotApplicable
+	if errors.As(err, &lacks) {
+		res.Verdict, res.Message = result.NotApplicable, lacks.Error()
 		return res, nil
 	}
 	res.WallSeconds = time.Since(start).Seconds()
@@ -46,7 +55,7 @@ func (r *runner) oneRig(ctx context.Context, j job, maker maker, res result.Test
 	}
 	res.Verdict, res.Message = result.Fail, err.Error()
 	r.keepFrames(a, j, &res)
-	r.keepWaves(ctx, j, maker, &res)
+	r.keepWaves(ctx, j, &res)
 	if r.opt.Log != nil {
 		r.opt.Log.WithFields(logrus.Fields{"scenario": j.scenario.Name, "seed": j.seed}).Errorf("%s\nreplay: %s", res.Message, res.Replay)
 	}
@@ -60,15 +69,15 @@ type attempt struct {
 	recorded []*dut.Recorder
 }
 
-// attemptRig runs the scenario once; waves is a file, or empty.
-func (r *runner) attemptRig(ctx context.Context, j job, maker maker, waves string) (*attempt, error) {
-	a := &attempt{budget: dut.NewBudget(ctx, j.scenario.rig.Limit(r.opt.Long))}
+// attempt runs the scenario once; waves is a file, or empty.
+func (r *runner) attempt(ctx context.Context, j job, waves string) (*attempt, error) {
+	a := &attempt{budget: dut.NewBudget(ctx, j.scenario.Limit(r.opt.Long))}
 	a.t = rig.New(ctx, r.man, j.scenario.Name, j.seed, func(seed uint64, n int) (dut.DUT, error) {
 		file := waves
 		if waves != "" && n > 0 {
 			file = strings.TrimSuffix(waves, ".fst") + fmt.Sprintf("-%d.fst", n)
 		}
-		d, err := maker(seed, file)
+		d, err := r.engines.NewTraced(seed, file)
 		if err != nil {
 			return nil, err
 		}
@@ -79,23 +88,23 @@ func (r *runner) attemptRig(ctx context.Context, j job, maker maker, waves strin
 		a.recorded = append(a.recorded, rec)
 		return rec, nil
 	})
-	a.t.Long, a.t.OneQueue = r.opt.Long, r.opt.DUT == KindReference
-	return a, a.t.Run(j.scenario.rig.Run)
+	a.t.Long, a.t.OneQueue = r.opt.Long, r.opt.Source.Kind == dut.KindReference
+	return a, a.t.Run(j.scenario.Run)
 }
 
 // name is what a failed test's files are called.
 func (r *runner) name(j job) string {
-	return fmt.Sprintf("%s-%s-%s-%d", r.man.Name, r.opt.DUT, j.scenario.Name, j.seed)
+	return fmt.Sprintf("%s-%s-%s-%d", r.man.Name, r.opt.Source.Kind, j.scenario.Name, j.seed)
 }
 
 // keepWaves runs a failed test once more with a traced model.
-func (r *runner) keepWaves(ctx context.Context, j job, maker maker, res *result.Test) {
-	if r.opt.WavesDir == "" || r.opt.DUT == KindReference {
+func (r *runner) keepWaves(ctx context.Context, j job, res *result.Test) {
+	if r.opt.WavesDir == "" || r.opt.Source.Kind == dut.KindReference {
 		return
 	}
 	file := filepath.Join(r.opt.WavesDir, r.name(j)+".fst")
 	if err := os.MkdirAll(r.opt.WavesDir, 0o755); err == nil {
-		if _, err := r.attemptRig(ctx, j, maker, file); err != nil {
+		if _, err := r.attempt(ctx, j, file); err != nil {
 			res.Waves = file
 		}
 	}
@@ -134,9 +143,7 @@ func (r *runner) writeFrames(t *rig.T, file string) error {
 			if f.Out {
 				id += t.Params.Ports
 			}
-			// a cycle is a time of day since 1970, at the configured clock
-			at := time.Unix(0, int64(f.At*1000/uint64(max(t.Params.ClockMHz, 1)))).UTC()
-			frames = append(frames, roce.Captured{Port: id, Time: at, Frame: f.Data})
+			frames = append(frames, roce.Captured{Port: id, Time: t.Time(f.At), Frame: f.Data})
 		}
 	}
 	return roce.WriteCapture(file, ports, frames)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package verify
+package bench
 
 import (
 	"context"
@@ -38,7 +38,7 @@ const (
 // ErrNotIsolated means that a group noticed what happened to its neighbour.
 var ErrNotIsolated = errors.New("a group under chaos disturbs its neighbour")
 
-// BenchIsolation measures what a group notices of another one on the same switch: an AllReduce and a Barrier on a star with all
+// Isolation measures what a group notices of another one on the same switch: an AllReduce and a Barrier on a star with all
 // members, alone, beside a busy group, and beside a group under chaos. Every result is checked.
 //
 //	alone_cycles, beside_busy_cycles, beside_chaos_cycles   from the first packet to the last rank's end
@@ -50,16 +50,16 @@ var ErrNotIsolated = errors.New("a group under chaos disturbs its neighbour")
 //	neighbour_resent     packets that the group under chaos sent again meanwhile
 //
 // It is an error if a NIC's counters moved, the bound was not kept, or the neighbour was not in trouble to the end.
-func BenchIsolation(ctx context.Context, o BenchOptions) (Bench, error) {
-	man, open, err := Open(ctx, Options{ManifestDir: o.ManifestDir, DUT: KindRTL, BuildDir: o.BuildDir})
+func Isolation(ctx context.Context, o Options) (Result, error) {
+	man, engines, err := dut.Source{ManifestDir: o.ManifestDir, Kind: dut.KindRTL, BuildDir: o.BuildDir}.Open(ctx)
 	if err != nil {
-		return Bench{}, err
+		return Result{}, err
 	}
-	return benchIsolation(ctx, o, man, open)
+	return benchIsolation(ctx, o, man, engines.New)
 }
 
-func benchIsolation(ctx context.Context, o BenchOptions, man *manifest.Manifest, open func(seed uint64) (dut.DUT, error)) (Bench, error) {
-	b := Bench{Bench: "isolation", Config: man.Name, Metrics: map[string]float64{}}
+func benchIsolation(ctx context.Context, o Options, man *manifest.Manifest, open dut.Maker) (Result, error) {
+	b := Result{Bench: "isolation", Config: man.Name, Metrics: map[string]float64{}}
 	if man.Params.Groups < 2 {
 		return b, fmt.Errorf("isolation: two groups are needed, %s has one", man.Name)
 	}
@@ -106,7 +106,7 @@ type isolated struct {
 	ended  bool
 }
 
-func isolation(ctx context.Context, o BenchOptions, man *manifest.Manifest, open func(uint64) (dut.DUT, error), n neighbour) (res isolated, err error) {
+func isolation(ctx context.Context, o Options, man *manifest.Manifest, open dut.Maker, n neighbour) (res isolated, err error) {
 	p := man.Params
 	link := func(e commlib.Edge) *fabric.Link {
 		l := &fabric.Link{Latency: 40, BytesPerCycle: float64(p.BusBytes)}

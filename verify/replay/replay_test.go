@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package verify
+package replay
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"incforge/internal/synthetic"
 	"incforge/roce"
+	"incforge/verify/dut"
 )
 
 // TestReplayRealCaptures: the counts in the table come from the captures' description, by hand.
@@ -31,8 +32,8 @@ func TestReplayRealCaptures(t *testing.T) {
 	} {
 		t.Run(c.file, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out.pcapng")
-			rep, err := Replay(context.Background(), ReplayOptions{Manifest: synthetic.Manifest(synthetic.Mini()), DUT: KindReference,
-				Input: filepath.Join("..", "roce", "testdata", c.file+".gz"), Output: out, Ranks: 4})
+			rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference},
+				Input: filepath.Join("..", "..", "roce", "testdata", c.file+".gz"), Output: out, Ranks: 4})
 			require.NoError(t, err)
 			for name, v := range c.want {
 				assert.Equal(t, v, rep.Counters[name], name)
@@ -50,8 +51,8 @@ func TestReplayRealCaptures(t *testing.T) {
 
 func TestReplayAsIs(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.pcapng")
-	in := filepath.Join("..", "roce", "testdata", "send-64b.pcap.gz")
-	rep, err := Replay(context.Background(), ReplayOptions{Manifest: synthetic.Manifest(synthetic.Mini()), DUT: KindReference, Input: in, Output: out})
+	in := filepath.Join("..", "..", "roce", "testdata", "send-64b.pcap.gz")
+	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Input: in, Output: out})
 	require.NoError(t, err)
 	assert.EqualValues(t, rep.FramesRead, rep.Counters["BYPASS"])
 	want, _, err := roce.ReadCapture(in)
@@ -65,10 +66,10 @@ func TestReplayAsIs(t *testing.T) {
 }
 
 func TestReplayRefuses(t *testing.T) {
-	o := ReplayOptions{Manifest: synthetic.Manifest(synthetic.Mini()), DUT: KindReference, Input: filepath.Join("..", "roce", "testdata", "send-64b.pcap.gz"), Ranks: 5}
-	_, err := Replay(context.Background(), o)
+	o := Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Input: filepath.Join("..", "..", "roce", "testdata", "send-64b.pcap.gz"), Ranks: 5}
+	_, err := Run(context.Background(), o)
 	require.ErrorIs(t, err, ErrCapture)
 	o.Input = "absent.pcap"
-	_, err = Replay(context.Background(), o)
+	_, err = Run(context.Background(), o)
 	require.Error(t, err)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package verify
+package bench
 
 import (
 	"context"
@@ -48,11 +48,11 @@ func ratePolicies() []RatePolicy {
 	}
 }
 
-// RateOptions say what BenchRate measures.
+// RateOptions say what Rate measures.
 type RateOptions struct {
-	// BenchOptions name the design, of Mode III, cache and seed.
-	BenchOptions
-	DUT Kind
+	// Options name the design, of Mode III, cache and seed.
+	Options
+	DUT dut.Kind
 	// Packets is how many packets a rank sends, at least 1; Jobs how many runs go on at once, 0 one a processor.
 	Packets, Jobs int
 	// Pipes are the sizes of pipes to measure, in slots.
@@ -82,52 +82,52 @@ type RatePoint struct {
 	Timeouts int `json:"timeouts"`
 }
 
-// RateBench is what BenchRate measured.
-type RateBench struct {
-	Bench
-	DUT      Kind         `json:"dut"`
+// RateResult is what Rate measured.
+type RateResult struct {
+	Result
+	DUT      dut.Kind     `json:"dut"`
 	Policies []RatePolicy `json:"policies"`
 	Rate     []RatePoint  `json:"rate"`
 }
 
-// BenchRate measures what a group loses to one congested member, and what RNR NAKs and CNPs make of it, in Mode III: collectives over
+// Rate measures what a group loses to one congested member, and what RNR NAKs and CNPs make of it, in Mode III: collectives over
 // Tree-2-8, 100 Gbit/s and 1 µs a link, one of them of 25 Gbit/s. Every result is checked. Metrics:
 //
 //	bound_gbps       what the slow link carries of payload
 //	CALL_POLICY_NN_of_bound, CALL_POLICY_NN_resent   of each point: its goodput as a part of that, packets that were sent again as a part of all; NN is N
-func BenchRate(ctx context.Context, o RateOptions) (RateBench, error) {
-	man, open, err := Open(ctx, Options{ManifestDir: o.ManifestDir, DUT: o.DUT, BuildDir: o.BuildDir})
+func Rate(ctx context.Context, o RateOptions) (RateResult, error) {
+	man, engines, err := dut.Source{ManifestDir: o.ManifestDir, Kind: o.DUT, BuildDir: o.BuildDir}.Open(ctx)
 	if err != nil {
-		return RateBench{}, err
+		return RateResult{}, err
 	}
-	return benchRate(ctx, o, man, open)
+	return benchRate(ctx, o, man, engines.New)
 }
 
-// rateBench is a BenchRate under way.
+// rateBench is a Rate under way.
 type rateBench struct {
-	RateBench
+	RateResult
 	o    RateOptions
 	man  *manifest.Manifest
-	open func(seed uint64) (dut.DUT, error)
+	open dut.Maker
 	kind arith.Kind
 	in   [][]byte
 	mhz  int
 }
 
-func benchRate(ctx context.Context, o RateOptions, man *manifest.Manifest, open func(uint64) (dut.DUT, error)) (RateBench, error) {
+func benchRate(ctx context.Context, o RateOptions, man *manifest.Manifest, open dut.Maker) (RateResult, error) {
 	p := man.Params
 	switch {
 	case p.Mode != 3:
-		return RateBench{}, fmt.Errorf("rate: %s is of Mode %d, pipes are Mode III's", man.Name, p.Mode)
+		return RateResult{}, fmt.Errorf("rate: %s is of Mode %d, pipes are Mode III's", man.Name, p.Mode)
 	case p.Members < lossRanks:
-		return RateBench{}, fmt.Errorf("rate: a star of %d ranks needs as many members, %s has %d", lossRanks, man.Name, p.Members)
+		return RateResult{}, fmt.Errorf("rate: a star of %d ranks needs as many members, %s has %d", lossRanks, man.Name, p.Members)
 	}
 	b := rateBench{o: o, man: man, open: open, kind: arith.Kinds(p.DTypeMask(), p.OpMask())[0], mhz: max(p.ClockMHz, 1)}
 	rng := rand.New(rand.NewPCG(o.Seed, 0x72617465))
 	for range lossRanks {
 		b.in = append(b.in, b.kind.Values(rng, o.Seed, lossRanks, o.Packets*p.MTUBytes))
 	}
-	b.RateBench = RateBench{Bench: Bench{Bench: "rate", Config: man.Name, Metrics: map[string]float64{
+	b.RateResult = RateResult{Result: Result{Bench: "rate", Config: man.Name, Metrics: map[string]float64{
 		"bound_gbps": rateSlowGbps * float64(p.MTUBytes) / float64(p.MTUBytes+lossFrame),
 		"packets":    float64(o.Packets), "clock_mhz": float64(b.mhz), "bus_bytes": float64(p.BusBytes)}},
 		DUT: o.DUT, Policies: ratePolicies()}
@@ -144,14 +144,14 @@ func benchRate(ctx context.Context, o RateOptions, man *manifest.Manifest, open 
 		g.Go(func() error { return b.run(ctx, &b.Rate[i]) })
 	}
 	if err := g.Wait(); err != nil {
-		return b.RateBench, err
+		return b.RateResult, err
 	}
 	for i := range b.Rate {
 		x := &b.Rate[i]
 		name := fmt.Sprintf("%s_%s_%d_", x.Call, x.Policy, x.Pipe)
 		b.Metrics[name+"of_bound"], b.Metrics[name+"resent"] = x.OfBound, float64(x.Resent)/float64(max(x.Packets, 1))
 	}
-	return b.RateBench, nil
+	return b.RateResult, nil
 }
 
 // rateJobs is how many runs go on at once.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package verify
+// Package replay puts a capture through an engine, as it is or once for each rank of a group, and judges what comes of it.
+package replay
 
 import (
 	"bytes"
@@ -15,17 +16,13 @@ import (
 	"incforge/verify/arith"
 	"incforge/verify/dut"
 	"incforge/verify/manifest"
+	"incforge/verify/rig"
 )
 
-// ReplayOptions say what Replay does.
-type ReplayOptions struct {
-	// ManifestDir, Manifest, DUT, Sources, BuildDir and Quick are those of Options.
-	ManifestDir string
-	Manifest    *manifest.Manifest
-	DUT         Kind
-	Sources     []string
-	BuildDir    string
-	Quick       bool
+// Options say what Run does.
+type Options struct {
+	// Source is the engine.
+	Source dut.Source
 	// Input is a pcap or pcapng file; Output, if not empty, the pcapng of what left, one interface a port.
 	Input, Output string
 	// Ranks, if not 0, offers every request of the capture once a rank, re-addressed to the endpoints of a group that starts
@@ -36,8 +33,8 @@ type ReplayOptions struct {
 	Seed uint64
 }
 
-// ReplayReport is what a replay found. Every frame that left was compared with the reference too.
-type ReplayReport struct {
+// Report is what a replay found. Every frame that left was compared with the reference too.
+type Report struct {
 	// FramesRead are those in the capture, Offered those that went in, Left those that came out.
 	FramesRead int `json:"frames_read"`
 	Offered    int `json:"offered"`
@@ -57,138 +54,104 @@ type ReplayReport struct {
 // ErrCapture means that a capture holds nothing that could be replayed as asked.
 var ErrCapture = errors.New("capture cannot be replayed")
 
-// Replay puts a capture through an engine. The error wraps ErrFailed if the engine did anything that the reference, plain
-// arithmetic or the prediction says it should not; the report is as far as it came.
-func Replay(ctx context.Context, o ReplayOptions) (ReplayReport, error) {
-	var rep ReplayReport
+// ErrFailed means that the engine did something that the reference, plain arithmetic or the prediction says it should not.
+var ErrFailed = errors.New("replay failed")
+
+// Run puts a capture through an engine. The error wraps ErrFailed if the engine is wrong; the report is as far as it came.
+func Run(ctx context.Context, o Options) (rep Report, err error) {
 	frames, _, err := roce.ReadCapture(o.Input)
 	if err != nil {
 		return rep, err
 	}
 	rep.FramesRead = len(frames)
-	t, err := single(ctx, Options{ManifestDir: o.ManifestDir, Manifest: o.Manifest, DUT: o.DUT, Sources: o.Sources, BuildDir: o.BuildDir,
-		Quick: o.Quick},
-		"replay", o.Seed)
+	man, engines, err := o.Source.Open(ctx)
 	if err != nil {
 		return rep, err
 	}
-	defer t.close()
-	e, err := t.newEngine()
-	if err != nil {
-		return rep, err
+	t := rig.New(ctx, man, "replay", o.Seed, func(seed uint64, _ int) (dut.DUT, error) { return engines.New(seed) })
+	defer func() { err = errors.Join(err, t.Close()) }()
+	r := &replayer{t: t, rep: &rep}
+	err = rig.Catch(func() {
+		r.e = t.Engine()
+		if o.Ranks > 0 {
+			r.ranks(frames, o.Ranks)
+		} else {
+			r.plain(frames)
+		}
+	})
+	if r.e != nil {
+		rep.Cycles, rep.Left = r.e.Now(), len(r.left)
 	}
-	r := &replayer{t: t, e: e, rep: &rep}
-	if o.Ranks > 0 {
-		err = r.ranks(frames, o.Ranks)
-	} else {
-		err = r.plain(frames)
-	}
-	rep.Cycles, rep.Left = e.Now(), len(r.left)
 	if werr := r.write(o.Output); werr != nil {
 		return rep, werr
 	}
-	switch {
-	case err == nil, errors.Is(err, ErrCapture), ctx.Err() != nil:
+	if err == nil || errors.Is(err, ErrCapture) || ctx.Err() != nil {
 		return rep, err
 	}
 	return rep, fmt.Errorf("%w: %w", ErrFailed, err)
 }
 
-// single is a T with one engine's maker, outside of Run.
-func single(ctx context.Context, opt Options, name string, seed uint64) (*T, error) {
-	man, open, err := Open(ctx, opt)
-	if err != nil {
-		return nil, err
-	}
-	return newT(ctx, man, name, seed, func(seed uint64, _ int) (dut.DUT, error) { return open(seed) }), nil
-}
-
 type replayer struct {
-	t    *T
-	e    *engine
-	rep  *ReplayReport
+	t    *rig.T
+	e    *rig.Engine
+	rep  *Report
 	left []dut.Out
 }
 
 // offer puts one frame in and waits until it is accepted, so that the order is that of the capture.
-func (r *replayer) offer(port int, data []byte) error {
-	if err := r.t.ctx.Err(); err != nil {
-		return err
-	}
-	r.e.send(port, data)
+func (r *replayer) offer(port int, data []byte) {
+	r.t.Check(r.t.Context().Err())
+	r.e.Put(rig.Frame{Port: port, Data: data})
 	r.rep.Offered++
-	limit := r.e.Now() + settleLimit
+	limit := r.e.Now() + waitLimit
 	for r.e.Waiting() > 0 {
-		if err := r.e.StepTo(r.e.Now() + 4); err != nil {
-			return err
-		}
+		r.e.StepTo(r.e.Now() + 4)
 		r.left = append(r.left, r.e.Out()...)
 		if r.e.Now() > limit {
-			return failf("port %d: a frame was not accepted in %d cycles", port, settleLimit)
+			r.t.Fatalf("port %d: a frame was not accepted in %d cycles", port, waitLimit)
 		}
 	}
-	return nil
 }
 
-// settleLimit is the longest an engine may keep a frame waiting, in cycles.
-const settleLimit = 200000
+// waitLimit is the longest an engine may keep a frame waiting, in cycles.
+const waitLimit = 200000
 
-func (r *replayer) finish() error {
-	outs, err := r.e.settle()
-	if err != nil {
-		return err
-	}
-	r.left = append(r.left, outs...)
+func (r *replayer) finish() {
+	r.left = append(r.left, r.e.Settle()...)
+	var err error
 	r.rep.Counters, err = r.e.Finish()
-	return err
+	r.t.Check(err)
 }
 
 // plain feeds frames as they are.
-func (r *replayer) plain(frames []roce.Captured) error {
+func (r *replayer) plain(frames []roce.Captured) {
 	for i, f := range frames {
-		if f.Port >= r.t.p.Ports {
-			return fmt.Errorf("%w: frame %d is of interface %d, the engine has ports 0 to %d", ErrCapture, i+1, f.Port, r.t.p.Ports-1)
+		if f.Port >= r.t.Params.Ports {
+			r.t.Fatalf("%w: frame %d is of interface %d, the engine has ports 0 to %d", ErrCapture, i+1, f.Port, r.t.Params.Ports-1)
 		}
-		if len(f.Frame) == 0 {
-			continue
-		}
-		if err := r.offer(f.Port, f.Frame); err != nil {
-			return fmt.Errorf("frame %d: %w", i+1, err)
+		if len(f.Frame) > 0 {
+			r.t.In(fmt.Sprintf("frame %d", i+1), func() { r.offer(f.Port, f.Frame) })
 		}
 	}
-	return r.finish()
+	r.finish()
 }
 
 // request reports a packet that carries a requester's data.
 func request(p *roce.Packet) bool { return p.Op.IsSend() || p.Op.IsWrite() }
 
 // ranks replays one connection as n ranks of a group.
-func (r *replayer) ranks(frames []roce.Captured, n int) error {
+func (r *replayer) ranks(frames []roce.Captured, n int) {
 	t := r.t
-	if n > t.p.Members {
-		return fmt.Errorf("%w: %d ranks, the configuration has %d members", ErrCapture, n, t.p.Members)
+	if n > t.Params.Members {
+		t.Fatalf("%w: %d ranks, the configuration has %d members", ErrCapture, n, t.Params.Members)
 	}
-	var packets []roce.Packet
-	first := -1
-	for _, f := range frames {
-		p, err := roce.Decode(f.Frame)
-		if err != nil {
-			continue
-		}
-		if first < 0 && request(&p) {
-			first = len(packets)
-		}
-		packets = append(packets, p)
-	}
+	packets, first := connection(frames)
 	if first < 0 {
-		return fmt.Errorf("%w: no frame of it is a SEND or WRITE request", ErrCapture)
+		t.Fatalf("%w: no frame of it is a SEND or WRITE request", ErrCapture)
 	}
 	who, qp := packets[first].SrcIP, packets[first].DestQP
-	g, err := r.e.newGroup(0, 1, n, false, withStart(packets[first].PSN), withKind(t.replayed()))
-	if err != nil {
-		return err
-	}
-	pr := newPrediction(t.p, n, g.kind(), g.set.Start, g.mw())
+	g := r.e.Group(0, 1, n, false, rig.WithStart(packets[first].PSN), rig.WithKind(kindOf(t)))
+	pr := newPrediction(t.Params, n, g.Kind(), g.Start(), g.MW())
 	for i := range packets {
 		p := packets[i]
 		switch {
@@ -202,16 +165,12 @@ func (r *replayer) ranks(frames []roce.Captured, n int) error {
 		pr.packet(&p)
 		for c := range n {
 			q := p
-			ep := g.ends[c]
+			ep := g.Ends[c]
 			q.DstMAC, q.SrcMAC, q.SrcIP, q.DstIP, q.DestQP = ep.LocalMAC, ep.RemoteMAC, ep.RemoteIP, ep.LocalIP, ep.LocalQPN
-			if err := r.offer(ep.Port, q.AppendFrame(nil)); err != nil {
-				return fmt.Errorf("request or answer %d, rank %d: %w", r.rep.Requests+r.rep.Answers, c, err)
-			}
+			t.In(fmt.Sprintf("request or answer %d, rank %d", r.rep.Requests+r.rep.Answers, c), func() { r.offer(ep.Port, q.AppendFrame(nil)) })
 		}
 	}
-	if err := r.finish(); err != nil {
-		return err
-	}
+	r.finish()
 	r.rep.Predicted = pr.count
 	var wrong []string
 	for name, v := range r.rep.Counters {
@@ -221,13 +180,30 @@ func (r *replayer) ranks(frames []roce.Captured, n int) error {
 	}
 	if len(wrong) > 0 {
 		slices.Sort(wrong)
-		return failf("counters: %s", strings.Join(wrong, "; "))
+		t.Fatalf("counters: %s", strings.Join(wrong, "; "))
 	}
-	return r.sums(g, pr)
+	r.sums(g, pr)
+}
+
+// connection are a capture's RoCE packets and which is the first request, −1 if there is none.
+func connection(frames []roce.Captured) (packets []roce.Packet, first int) {
+	first = -1
+	for _, f := range frames {
+		p, err := roce.Decode(f.Frame)
+		if err != nil {
+			continue
+		}
+		if first < 0 && request(&p) {
+			first = len(packets)
+		}
+		packets = append(packets, p)
+	}
+	return packets, first
 }
 
 // sums checks every result of every rank against n times the payload.
-func (r *replayer) sums(g *group, pr *prediction) error {
+func (r *replayer) sums(g *rig.Group, pr *prediction) {
+	t := r.t
 	type key struct {
 		rank int
 		psn  roce.PSN
@@ -236,26 +212,25 @@ func (r *replayer) sums(g *group, pr *prediction) error {
 	for _, o := range r.left {
 		p, err := roce.Decode(o.Data)
 		if err != nil || !roce.CheckICRC(o.Data) {
-			return failf("a frame left that is not sound: %w", err)
+			t.Fatalf("a frame left that is not sound: %w", err)
 		}
 		if !p.Op.IsSend() {
 			continue
 		}
-		rank := slices.IndexFunc(g.ends, func(ep inc.Endpoint) bool { return ep.RemoteQPN == p.DestQP && ep.RemoteIP == p.DstIP })
+		rank := slices.IndexFunc(g.Ends, func(ep inc.Endpoint) bool { return ep.RemoteQPN == p.DestQP && ep.RemoteIP == p.DstIP })
 		want, ok := pr.results[p.PSN]
 		if rank < 0 || !ok {
-			return failf("an unexpected result left: %v", &p)
+			t.Fatalf("an unexpected result left: %v", &p)
 		}
 		if p.Op != want.Op || p.Imm != want.Imm || !bytes.Equal(p.Payload, want.Payload) {
-			return failf("rank %d PSN %v: the result is not %d times what the ranks sent: %v, expected %v", rank, p.PSN, pr.ranks, &p, &want)
+			t.Fatalf("rank %d PSN %v: the result is not %d times what the ranks sent: %v, expected %v", rank, p.PSN, pr.ranks, &p, &want)
 		}
 		seen[key{rank, p.PSN}] = true
 	}
 	r.rep.Sums = len(seen)
 	if want := len(pr.results) * pr.ranks; len(seen) != want {
-		return failf("%d results of %d", len(seen), want)
+		t.Fatalf("%d results of %d", len(seen), want)
 	}
-	return nil
 }
 
 // write writes what left.
@@ -264,22 +239,22 @@ func (r *replayer) write(file string) error {
 		return nil
 	}
 	var ports []string
-	for p := range r.t.p.Ports {
+	for p := range r.t.Params.Ports {
 		ports = append(ports, fmt.Sprintf("p%d", p))
 	}
 	var frames []roce.Captured
 	for _, o := range r.left {
-		frames = append(frames, roce.Captured{Port: o.Port, Time: r.t.time(o.Last), Frame: o.Data})
+		frames = append(frames, roce.Captured{Port: o.Port, Time: r.t.Time(o.Last), Frame: o.Data})
 	}
 	return roce.WriteCapture(file, ports, frames)
 }
 
-// replayed is what a group computes whose ranks all send the payload of a capture: little-endian INT32 SUM, or what comes first.
-func (t *T) replayed() arith.Kind {
-	if k := (arith.Kind{DType: arith.INT32}); slices.Contains(t.kinds(), k) {
+// kindOf is what a group computes whose ranks all send the payload of a capture: little-endian INT32 SUM, or what comes first.
+func kindOf(t *rig.T) arith.Kind {
+	if k := (arith.Kind{DType: arith.INT32}); slices.Contains(t.Kinds(), k) {
 		return k
 	}
-	return t.kinds()[0]
+	return t.Kinds()[0]
 }
 
 // prediction counts what docs/engine.md section 3 makes of one requester's packets if every rank sends each of them in turn. It

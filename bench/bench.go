@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package bench measures what incforge bench prints: latency and throughput in cycles, the simulator's speed, isolation, and what loss and
+// congestion cost.
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/dut"
+	"incforge/verify/manifest"
+	"incforge/verify/rig"
+)
+
+// Options say what a benchmark measures.
+type Options struct {
+	// ManifestDir is the generated folder.
+	ManifestDir string
+	// NoICRCDir is the same configuration with icrc_check false, for Latency's result_min_cycles; may be empty.
+	NoICRCDir string
+	// BuildDir is where models are cached; empty means the simulator's default.
+	BuildDir string
+	// Seed is of the model's random initial state.
+	Seed uint64
+}
+
+// Result is what a benchmark measured.
+type Result struct {
+	Bench   string             `json:"bench"`
+	Config  string             `json:"config"`
+	Metrics map[string]float64 `json:"metrics"`
+}
+
+// What the paper prints for its FPGA engine (EPIC, SIGCOMM '26), in ns. Their basis is unstated.
+const (
+	paperResultNS  = 244 // last contribution in to result out, VU13P, FP32
+	paperForwardNS = 96  // a packet that is only forwarded
+	paperCoreNS    = 53  // the aggregation core alone, Agilex, 8 ranks
+)
+
+// benchPayload is the payload of latency figures in bytes.
+const benchPayload = 1024
+
+func (b *Result) cycles(name string, cycles uint64, mhz int) {
+	b.Metrics[name+"_cycles"] = float64(cycles)
+	b.Metrics[name+"_ns"] = float64(cycles) * 1000 / float64(max(mhz, 1))
+}
+
+// Latency measures, on the core with its single stream and an idle output, with payloads of 1,024 bytes and up to eight
+// members, first copy:
+//
+//	result_cycles             last contribution's first beat in to result's first beat out
+//	result_after_last_cycles  last contribution's last beat in to result's first beat out
+//	result_total_cycles       last contribution's first beat in to result's last beat out
+//	ack_cycles                Mode III: last contribution's first beat in to the first beat out of its ACK, which leaves before the result
+//	forward_cycles            bypassed frame's first beat in to first beat out
+//	result_min_cycles         result_cycles of the configuration without ICRC check
+//	core_cycles               the aggregator alone, last contribution's payload word in to sum out; core_CLASS_cycles by element type
+//
+// each also in ns, and the paper's figures. Several runs must agree to the cycle; the worst counts.
+func Latency(ctx context.Context, o Options) (Result, error) {
+	m, err := manifest.Load(o.ManifestDir)
+	if err != nil {
+		return Result{}, err
+	}
+	b := Result{Bench: "latency", Config: m.Name, Metrics: map[string]float64{"paper_result_ns": paperResultNS,
+		"paper_forward_ns": paperForwardNS, "clock_mhz": float64(m.Params.ClockMHz)}}
+	l, err := latency(ctx, o, o.ManifestDir)
+	if err != nil {
+		return b, err
+	}
+	b.Metrics["members"], b.Metrics["payload_bytes"] = float64(l.members), float64(l.payload)
+	b.cycles("result", l.result, m.Params.ClockMHz)
+	b.cycles("result_after_last", l.afterLast, m.Params.ClockMHz)
+	b.cycles("result_total", l.total, m.Params.ClockMHz)
+	if m.Params.Mode == 3 {
+		b.cycles("ack", l.ack, m.Params.ClockMHz)
+	}
+	b.cycles("forward", l.forward, m.Params.ClockMHz)
+	if o.NoICRCDir != "" {
+		n, err := latency(ctx, o, o.NoICRCDir)
+		if err != nil {
+			return b, err
+		}
+		b.cycles("result_min", n.result, m.Params.ClockMHz)
+	}
+	return b, core(rig.New(ctx, m, "bench", o.Seed, nil), o.BuildDir, &b)
+}
+
+type latencies struct {
+	result, afterLast, total, ack, forward uint64
+	members, payload                       int
+}
+
+// open makes a test outside of a verification run, over engines of the kind in a generated folder; the caller closes it.
+func open(ctx context.Context, dir string, kind dut.Kind, o Options) (*rig.T, error) {
+	m, engines, err := dut.Source{ManifestDir: dir, Kind: kind, BuildDir: o.BuildDir}.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return rig.New(ctx, m, "bench", o.Seed, func(seed uint64, _ int) (dut.DUT, error) { return engines.New(seed) }), nil
+}
+
+func latency(ctx context.Context, o Options, dir string) (l latencies, err error) {
+	t, err := open(ctx, dir, dut.KindCore, o)
+	if err != nil {
+		return l, err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	err = rig.Catch(func() {
+		e := t.Engine()
+		e.Mute = true // who acknowledges what, and when, is the benchmark's to say
+		l.members, l.payload = min(t.Params.Members, 8), min(benchPayload, t.Params.MTUBytes)
+		g := e.Group(0, 1, l.members, false)
+		l.measure(g)
+	})
+	return l, err
+}
+
+// measure has the group complete PSN after PSN, and strangers pass.
+func (l *latencies) measure(g *rig.Group) {
+	t, e := g.T, g.E
+	var in dut.Accepted
+	e.OnAccept = func(a dut.Accepted, _ []inc.Counter) error {
+		in = a
+		return nil
+	}
+	for k := range 3 * g.MW() {
+		var outs []dut.Out
+		for _, c := range g.Members() {
+			outs = e.Exchange(g.Data(c, g.Start().Add(k), g.Noise(l.payload)))
+		}
+		last := in
+		if t.Pipes() {
+			if len(outs) == 0 {
+				t.Fatalf("no ACK")
+			}
+			l.ack = max(l.ack, outs[0].First-last.First)
+			outs = outs[1:]
+			for _, c := range g.Members() {
+				e.Exchange(g.Ack(c, g.Start().Add(k)))
+			}
+		}
+		if len(outs) != l.members {
+			t.Fatalf("%d results instead of %d", len(outs), l.members)
+		}
+		l.result = max(l.result, outs[0].First-last.First)
+		l.afterLast = max(l.afterLast, outs[0].First-min(last.At, outs[0].First))
+		l.total = max(l.total, outs[0].Last-last.First)
+	}
+	for range 8 {
+		outs := e.Exchange(g.Data(0, 0, g.Noise(l.payload), func(p *roce.Packet) { p.DestQP ^= 0x800000 }))
+		if len(outs) != 1 {
+			t.Fatalf("a stranger left %d times", len(outs))
+		}
+		l.forward = max(l.forward, outs[0].First-in.First)
+	}
+}
+
+// throughputRounds is how many packets each member sends in a measurement: a multiple of every window.
+const throughputRounds = 96
+
+// Throughput measures how many input beats a cycle the core accepts while its input never rests and its output is never
+// held up: AllReduce over up to eight members, payloads from 64 bytes to the MTU. The keys are
+// beats_per_cycle_SIZE_ORDER[_acks]: ORDER is worst (all members' packets of one slot back to back) or best (in turn, but each
+// member at a slot of its own); with acks every result of a window before is acknowledged by every member between the
+// data. ingress_gbps and egress_gbps are raw, at the largest payload up to 1,024 bytes in the worst order. In Mode III results must be
+// acknowledged, so all measurements are with acks, three quarters of a window behind, and members are half a window apart at most: no
+// packet may find its pipe full, and no result has to wait for an ACK.
+func Throughput(ctx context.Context, o Options) (b Result, err error) {
+	t, err := open(ctx, o.ManifestDir, dut.KindCore, o)
+	if err != nil {
+		return Result{}, err
+	}
+	defer func() { err = errors.Join(err, t.Close()) }()
+	b = Result{Bench: "throughput", Config: t.Manifest.Name, Metrics: map[string]float64{"clock_mhz": float64(t.Params.ClockMHz)}}
+	gbps := float64(t.Params.BusBytes*8*t.Params.ClockMHz) / 1000
+	order := map[bool]string{false: "_best", true: "_worst"}
+	for size := 64; size <= t.Params.MTUBytes; size *= 2 {
+		for _, worst := range []bool{false, true} {
+			for _, acks := range []bool{false, true} {
+				if t.Pipes() && !acks {
+					continue
+				}
+				name := strconv.Itoa(size) + order[worst] + map[bool]string{true: "_acks"}[acks]
+				in, out, err := throughput(t, size, worst, acks)
+				if err != nil {
+					return b, fmt.Errorf("throughput %s: %w", name, err)
+				}
+				b.Metrics["beats_per_cycle_"+name] = in
+				if worst && acks == t.Pipes() && size <= 1024 {
+					b.Metrics["ingress_gbps"], b.Metrics["egress_gbps"] = in*gbps, out*gbps
+				}
+			}
+		}
+	}
+	return b, nil
+}
+
+// throughput runs one measurement and returns input and output beats a cycle.
+func throughput(t *rig.T, size int, worst, acks bool) (in, out float64, err error) {
+	err = rig.Catch(func() {
+		e := t.Engine()
+		e.Mute = true
+		g := e.Group(0, 1, min(t.Params.Members, 8), false)
+		rounds := queue(g, size, worst, acks)
+		w := watch(g)
+		outs := e.Settle()
+		w.finish(t)
+		outBeats := 0
+		for _, o := range outs {
+			if o.Last > w.first && o.Last <= w.last {
+				outBeats += t.Beats(len(o.Data))
+			}
+		}
+		if t.Pipes() {
+			for _, c := range g.Members() {
+				e.Exchange(g.Ack(c, g.Start().Add(rounds-1)))
+			}
+			e.Counted("throughput", map[inc.Counter]uint32{inc.DropFull: 0, inc.DropGap: 0, inc.DropStaleAck: 0})
+		}
+		_, err := e.Finish()
+		t.Check(err)
+		in, out = float64(w.beats)/w.cycles(), float64(outBeats)/w.cycles()
+	})
+	return in, out, err
+}
+
+// queue offers the data of all members, and ACKs of results behind it, and returns how many PSNs that are.
+func queue(g *rig.Group, size int, worst, acks bool) (rounds int) {
+	spread, lag := g.MW(), g.MW() // how far apart members are at most, and how far behind data its ACKs are, in packets
+	if g.T.Pipes() {
+		spread, lag = spread/2, lag-lag/4
+	}
+	if worst {
+		spread = 0
+	}
+	rounds = max(throughputRounds/g.MW(), 3) * g.MW()
+	inTurn(g, rounds, spread, func(c, k int) {
+		g.E.Put(g.Data(c, g.Start().Add(k), g.Noise(size)))
+		if acks && k >= lag {
+			g.E.Put(g.Ack(c, g.Start().Add(k-lag)))
+		}
+	})
+	return rounds
+}
+
+// inTurn calls send for packets 0 to rounds−1 of every member, the members in turn: all at one packet, or, with a spread, each at one of
+// its own, so many packets apart at most.
+func inTurn(g *rig.Group, rounds, spread int, send func(c, k int)) {
+	members := len(g.Members())
+	for step := range rounds + g.MW() {
+		for c := range members {
+			if k := step - c*spread/members; k >= 0 && k < rounds {
+				send(c, k)
+			}
+		}
+	}
+}
+
+// window measures between the first and the last window of what was offered: the pipe fills and empties.
+type window struct {
+	seen, beats, packets int
+	first, last          uint64
+}
+
+// watch measures what the engine accepts of what waits.
+func watch(g *rig.Group) *window {
+	w := &window{}
+	skip, total := len(g.Members())*g.MW(), g.E.Waiting()
+	w.packets = total - 2*skip
+	g.E.OnAccept = func(a dut.Accepted, _ []inc.Counter) error {
+		if w.seen++; w.seen == skip {
+			w.first = a.At
+		} else if w.seen > skip && w.seen <= total-skip {
+			w.beats += g.T.Beats(len(a.Data))
+			w.last = a.At
+		}
+		return nil
+	}
+	return w
+}
+
+// finish fails if nothing was measured.
+func (w *window) finish(t *rig.T) {
+	if w.last <= w.first {
+		t.Fatalf("nothing was measured")
+	}
+}
+
+// cycles is how long it took.
+func (w *window) cycles() float64 { return float64(w.last - w.first) }

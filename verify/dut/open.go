@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dut
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/sirupsen/logrus"
+
+	"incforge/sim"
+	"incforge/verify/manifest"
+)
+
+// Kind is what stands behind the DUT contract.
+type Kind string
+
+// The kinds. RTL is the top with a stream a port, Core the one with a single stream; Netlist is RTL from other sources.
+const (
+	KindRTL       Kind = "rtl"
+	KindCore      Kind = "core"
+	KindNetlist   Kind = "netlist"
+	KindReference Kind = "reference"
+)
+
+// Kinds lists them in the order of the command line's help.
+func Kinds() []Kind { return []Kind{KindRTL, KindCore, KindNetlist, KindReference} }
+
+// Source says which engines are to be had.
+type Source struct {
+	// ManifestDir is the generated folder; Manifest, if not nil, is used in place of the one there.
+	ManifestDir string
+	Manifest    *manifest.Manifest
+	// Kind is empty for KindRTL.
+	Kind Kind
+	// Sources replaces the manifest's files, for KindNetlist: paths of Verilog files.
+	Sources []string
+	// BuildDir is where models are cached; empty means the simulator's default.
+	BuildDir string
+	// Quick takes models that are compiled in half the time; on large engines they run by a quarter slower.
+	Quick bool
+	// Log receives what tools print; nil means none.
+	Log *logrus.Logger
+}
+
+// Maker makes one more engine, as after reset; seed is of its random initial state. Who makes an engine closes it.
+type Maker func(seed uint64) (DUT, error)
+
+// Engines makes engines of one source.
+type Engines struct {
+	make func(seed uint64, waves string) (DUT, error)
+}
+
+// New is a Maker.
+func (e *Engines) New(seed uint64) (DUT, error) { return e.make(seed, "") }
+
+// NewTraced is a Maker of engines that write their waves to a file, if they have any.
+func (e *Engines) NewTraced(seed uint64, waves string) (DUT, error) { return e.make(seed, waves) }
+
+// Open reads the manifest and prepares what all engines of the source share, the compiled model for instance.
+func (s Source) Open(ctx context.Context) (*manifest.Manifest, *Engines, error) {
+	if s.Kind == "" {
+		s.Kind = KindRTL
+	}
+	if s.Manifest == nil {
+		m, err := manifest.Load(s.ManifestDir)
+		if err != nil {
+			return nil, nil, err
+		}
+		s.Manifest = m
+	}
+	switch s.Kind {
+	case KindReference:
+		return s.Manifest, &Engines{func(uint64, string) (DUT, error) { return NewReference(s.Manifest) }}, nil
+	case KindRTL, KindCore, KindNetlist:
+		e, err := s.models(ctx)
+		return s.Manifest, e, err
+	}
+	return nil, nil, fmt.Errorf("unknown kind of DUT %q, known are %v", s.Kind, Kinds())
+}
+
+// Model reads the manifest and compiles its switch top or, for KindCore, its core, for those who drive the model themselves.
+func (s Source) Model(ctx context.Context) (*manifest.Manifest, *sim.Lib, error) {
+	m, err := manifest.Load(s.ManifestDir)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Manifest = m
+	build, err := s.build()
+	if err != nil {
+		return nil, nil, err
+	}
+	lib, err := build.Compile(ctx)
+	return m, lib, err
+}
+
+// models compiles the Verilog; a traced model is compiled when the first one is asked for.
+func (s Source) models(ctx context.Context) (*Engines, error) {
+	build, err := s.build()
+	if err != nil {
+		return nil, err
+	}
+	lib, err := build.Compile(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("build the model: %w", err)
+	}
+	traced := sync.OnceValues(func() (*sim.Lib, error) {
+		b := build
+		b.Trace = true
+		return b.Compile(ctx)
+	})
+	return &Engines{func(seed uint64, waves string) (DUT, error) {
+		l, o := lib, sim.Options{Random: true, Seed: seed, WavePath: waves, SkipStill: true}
+		if waves != "" {
+			var err error
+			if l, err = traced(); err != nil {
+				return nil, fmt.Errorf("build the traced model: %w", err)
+			}
+		}
+		return NewRTL(l, s.Manifest, s.Kind == KindCore, o)
+	}}, nil
+}
+
+// build is what the simulator compiles.
+func (s Source) build() (sim.Build, error) {
+	top := "switch"
+	if s.Kind == KindCore {
+		top = "core"
+	}
+	b, err := sim.FromManifest(s.Manifest.Dir, top)
+	if err != nil {
+		return sim.Build{}, fmt.Errorf("build the model: %w", err)
+	}
+	b.CacheDir, b.Quick = s.BuildDir, s.Quick
+	if s.Log != nil {
+		b.Log = logWriter{s.Log}
+	}
+	if s.Kind == KindNetlist {
+		if len(s.Sources) == 0 {
+			return sim.Build{}, errors.New("a netlist needs its Verilog files and those of its cells")
+		}
+		b.Files, b.IncludeDirs = s.Sources, nil
+		b.Flags = append(b.Flags, "-Wno-fatal")
+	}
+	return b, nil
+}
+
+// logWriter hands what tools print to the log, a write at a time.
+type logWriter struct{ log *logrus.Logger }
+
+func (w logWriter) Write(b []byte) (int, error) {
+	w.log.Debug(strings.TrimRight(string(b), "\n"))
+	return len(b), nil
+}

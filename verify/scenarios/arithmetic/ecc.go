@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arithmetic
+
+import (
+	"slices"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/dut"
+	"incforge/verify/rig"
+	"incforge/verify/score"
+)
+
+// ecc writes errors into the payload memory by register ECC_INJECT, which spoils the next row that is written. One bit is
+// corrected and counted wherever it is; two bits are not: the slot's result, its copies and whatever is sent again of it leave with
+// their ICRC inverted, and nothing else does.
+func ecc(t *rig.T) {
+	e := t.Engine()
+	if e.Spotless() {
+		t.Skipf("needs a payload memory that can err")
+	}
+	count := min(rig.MaxGroups(t.Params), 2)
+	s := &spoiler{other: neighbour(e, count, 3)}
+	for _, k := range t.Fitting(count) {
+		s.g = e.Group(0, count, t.Params.Members, false, rig.WithKind(k), rig.WithLog2N(3))
+		t.In("one bit, "+k.String(), s.single)
+		s.g = e.Group(0, count, t.Params.Members, false, rig.WithKind(k), rig.WithLog2N(3))
+		t.In("two bits, "+k.String(), s.double)
+	}
+	messagesOverErrors(t)
+}
+
+// spoiler inverts bits under a group's results, and has another group complete PSNs meanwhile.
+type spoiler struct {
+	g     *rig.Group
+	other *bystander
+	// doubled: two bits of a row were inverted since the engine was made.
+	doubled bool
+}
+
+// inject has the next row written to the payload memory stored with so many bits inverted.
+func (s *spoiler) inject(flips uint32) { s.g.E.Write("ECC_INJECT", 0, flips) }
+
+// single inverts one bit before each contribution in turn. Results and what is sent again are exact.
+func (s *spoiler) single() {
+	g := s.g
+	e, m, t := g.E, g.Members(), g.T
+	for n := range min(2*len(m), 4*g.MW()) {
+		psn := g.Start().Add(n)
+		size := g.Whole([]int{4, t.Params.BusBytes, t.Params.MTUBytes}[n%3])
+		before := e.Counter(inc.EccCorrected)
+		var all [][]byte
+		var outs []dut.Out
+		e.Mute = t.Pipes() // what is acknowledged cannot be sent again
+		for i, c := range m {
+			if i == n%len(m) {
+				s.inject(1)
+			}
+			all = append(all, g.Values(size))
+			outs = e.Exchange(g.Data(c, psn, all[i]))
+		}
+		want := g.Reduce(all...)
+		g.CheckAt(sends(outs), m, roce.SendOnly, psn, want)
+		for range 2 { // what is corrected on the way out is still wrong in the memory
+			again := g.Data(m[0], psn, all[0])
+			if t.Pipes() {
+				again = g.AETH(m[0], psn, roce.NAKSequence)
+			}
+			g.Send(again).As("sent again").ExpectAt(m[:1], roce.SendOnly, psn, want)
+		}
+		if after := e.Counter(inc.EccCorrected); after == before {
+			t.Fatalf("a bit was inverted before contribution %d of %d to PSN %v, and ECC_CORRECTED stays %d", n%len(m)+1, len(m), psn, after)
+		}
+		s.release(psn)
+		s.other.complete()
+	}
+	if n := e.Counter(inc.EccDouble); n != 0 && !s.doubled {
+		t.Fatalf("single errors alone, and ECC_DOUBLE is %d", n)
+	}
+}
+
+// release has all members of a Mode III group acknowledge a result that they kept waiting.
+func (s *spoiler) release(psn roce.PSN) {
+	e := s.g.E
+	if !e.Mute {
+		return
+	}
+	for _, c := range s.g.Members() {
+		s.g.Send(s.g.Ack(c, psn)).As("ACK(%v) of endpoint %d", psn, c).Expect()
+	}
+	e.Mute = false
+}
+
+// sends are the data packets of what left.
+func sends(outs []dut.Out) []dut.Out {
+	return slices.DeleteFunc(slices.Clone(outs), func(o dut.Out) bool {
+		p, err := roce.Decode(o.Data)
+		return err == nil && !p.Op.IsSend()
+	})
+}
+
+// double inverts two bits in the first row of a slot. Slots before and behind it are exact, and so is the slot itself once it is recycled.
+func (s *spoiler) double() {
+	g := s.g
+	e, m, t := g.E, g.Members(), g.T
+	s.doubled = true
+	n, mw := 1<<g.Set.Log2N, g.MW()
+	bad := t.Rand.IntN(mw)
+	at := func(k int) roce.PSN { return g.Start().Add(k) }
+	for k := range bad {
+		g.Complete(at(k))
+	}
+	before := e.Counter(inc.EccDouble)
+	size := g.Whole([]int{4, t.Params.BusBytes, t.Params.MTUBytes}[t.Rand.IntN(3)])
+	s.inject(2)
+	e.Mute = t.Pipes() // nobody acknowledges what is spoilt
+	outs := g.Contribute(m, at(bad), func(int) []byte { return g.Values(size) })
+	s.checkSpoilt(sends(outs), m, at(bad))
+	again := func() {
+		c := m[t.Rand.IntN(len(m))]
+		f := g.Data(c, at(bad), g.Values(size))
+		if e.Mute {
+			f = g.AETH(c, at(bad), roce.NAKSequence)
+		}
+		outs := g.Send(f).Out()
+		t.In("sent again", func() { s.checkSpoilt(outs, []int{c}, at(bad)) })
+	}
+	for k := bad + 1; k < bad+mw && !e.Mute; k++ { // completing the last of these recycles nothing of PSN bad's yet
+		again()
+		s.other.complete()
+		g.Complete(at(k))
+	}
+	again()
+	next := bad + mw
+	if e.Mute { // somebody gives up on the slot: the rest of the ring is fine
+		s.release(at(bad))
+		next = bad + 1
+	}
+	after := e.Counter(inc.EccDouble)
+	if after == before {
+		t.Fatalf("frames left spoilt and ECC_DOUBLE stays %d", after)
+	}
+	t.In("behind the bad slot", func() {
+		for k := next; k <= bad+2*n; k++ { // round the ring, over the bad slot twice
+			g.Complete(at(k))
+		}
+	})
+	if clean := e.Counter(inc.EccDouble); clean != after {
+		t.Fatalf("ECC_DOUBLE went from %d to %d after the slot was recycled", after, clean)
+	}
+}
+
+// checkSpoilt checks that each endpoint of to got one data frame that nobody takes.
+func (s *spoiler) checkSpoilt(outs []dut.Out, to []int, psn roce.PSN) {
+	t := s.g.T
+	if len(outs) != len(to) {
+		t.Fatalf("%d frames left, expected %d with PSN %v", len(outs), len(to), psn)
+	}
+	for _, o := range outs {
+		p, err := roce.Decode(o.Data)
+		t.Check(err)
+		if !score.Spoilt(o.Data) || roce.CheckICRC(o.Data) || p.PSN != psn {
+			t.Fatalf("two bits of PSN %v were inverted in the memory, and a frame left with PSN %v that looks good", psn, p.PSN)
+		}
+	}
+}
+
+// messagesOverErrors: hosts exchange messages while single bits keep flipping, and see nothing of it. With two bits flipped they get no
+// wrong result either: whoever waits for the slot waits until the group is restarted.
+func messagesOverErrors(t *rig.T) {
+	n, c := t.StarNet(t.DefaultLink())
+	e := n.Nodes[0].E
+	n.Net.OnQuantum = func(uint64) error {
+		if t.Rand.IntN(4) == 0 {
+			return e.Ctl.Write("ECC_INJECT", 0, 1)
+		}
+		return nil
+	}
+	c.PostRandom(20)
+	n.Run()
+	n.Net.OnQuantum = nil
+	if e.Counter(inc.EccCorrected) == 0 {
+		t.Fatalf("bits were inverted while messages ran, and ECC_CORRECTED is 0")
+	}
+	n.Drain()
+	c.PostRandom(2)
+	e.Write("ECC_INJECT", 0, 2)
+	n.Idle(4 * n.Timeout)
+	c.CheckReceived() // whatever a host took is right
+	c.Kill()
+	c.Quiesce()
+	c.Restart(true)
+	c.PostRandom(10)
+	n.Run()
+	n.Finish()
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipes
+
+import (
+	"fmt"
+	"slices"
+
+	"incforge/inc"
+	"incforge/verify/dut"
+	"incforge/verify/rig"
+)
+
+// fairFrames is how many frames may be decided while an action waits that may be taken.
+const fairFrames = 1
+
+// fair has all endpoints ask for all of a full pipe again, and send data taken before as fast as they can.
+func fair(t *rig.T) {
+	const rounds = 6
+	g := star(t)
+	e, m, n := g.E, g.Members(), g.MW()
+	for k := range n {
+		g.offer(g.psn(k), 4)
+	}
+	e.Settle()
+	f := watchTurns(e)
+	for range rounds {
+		for _, c := range t.Shuffled(m) {
+			e.Put(g.nak(c, g.psn(0)))
+		}
+		for range 3 * n {
+			for _, c := range m {
+				e.Put(g.Data(c, g.psn(0), nil)) // short, and answered
+			}
+		}
+		e.Settle()
+	}
+	t.Values["fair_frames_in_a_row"] = uint64(f.frames)
+	t.Values["fair_actions_waited"] = uint64(f.turns)
+	t.Values["fair_wanted"] = uint64(f.most)
+	if want := min(len(m), n); f.most < want && !t.OneQueue { // who has little to send again has sent it before the last one asks
+		t.Fatalf("no more than %d wanted to send at once, at least %d should have", f.most, want)
+	}
+	if f.frames > fairFrames && !t.OneQueue {
+		t.Fatalf("an action waited for %d frames, at most %d may pass", f.frames, fairFrames)
+	}
+	e.Counted("everything sent again", map[inc.Counter]uint32{inc.RxDuplicate: uint32(rounds * 3 * n * len(m))})
+}
+
+// turns watches the order of what an engine decides: who wants to send waits for no more actions than others want to take.
+type turns struct {
+	e       *rig.Engine
+	wants   []inc.Action
+	waited  map[inc.Action]int // for how many actions of others
+	company map[inc.Action]int // the most that wanted to at once since it wants to
+	row     int                // frames decided since the last action while there were any that wanted to
+	// the longest that was seen
+	frames, turns, most int
+}
+
+// watchTurns watches an engine from now on.
+func watchTurns(e *rig.Engine) *turns {
+	f := &turns{e: e, waited: map[inc.Action]int{}, company: map[inc.Action]int{}}
+	e.OnAccept, e.OnAct = f.accepted, f.acted
+	return f
+}
+
+func (f *turns) accepted(dut.Accepted, []inc.Counter) error {
+	if len(f.wants) > 0 {
+		f.row++
+		f.frames = max(f.frames, f.row)
+	}
+	f.look()
+	return nil
+}
+
+func (f *turns) acted(at uint64, a inc.Action) error {
+	f.row = 0
+	for _, w := range f.wants {
+		if w != a {
+			f.waited[w]++
+		}
+	}
+	f.forget(a)
+	f.look()
+	for _, w := range f.wants {
+		n := f.waited[w]
+		f.turns = max(f.turns, n)
+		if n >= f.company[w] {
+			return fmt.Errorf("cycle %d: %v has waited for %d actions though no more than %d wanted to send", at, w, n, f.company[w])
+		}
+	}
+	return nil
+}
+
+// look sees who wants to send now.
+func (f *turns) look() {
+	was := f.wants
+	f.wants = nil
+	for _, a := range f.e.Reference().Engine().Actions(nil) {
+		if a.Kind == inc.ActSend || a.Kind == inc.ActSendOne {
+			f.wants = append(f.wants, a)
+		}
+	}
+	f.most = max(f.most, len(f.wants))
+	for _, a := range was {
+		if !slices.Contains(f.wants, a) {
+			f.forget(a)
+		}
+	}
+	for _, a := range f.wants {
+		f.company[a] = max(f.company[a], len(f.wants))
+	}
+	if len(f.wants) == 0 {
+		f.row = 0
+	}
+}
+
+func (f *turns) forget(a inc.Action) {
+	delete(f.waited, a)
+	delete(f.company, a)
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipes
+
+import (
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/rig"
+)
+
+// group is a group whose other ends are mute.
+type group struct{ *rig.Group }
+
+// star is an engine with one group over all members, in which nobody is ever late.
+func star(t *rig.T, opts ...rig.GroupOption) group { return group{t.PipeStar(opts...)} }
+
+// under is a group with a parent, on an engine in which nobody is ever late.
+func under(e *rig.Engine, opts ...rig.GroupOption) group {
+	return group{e.Group(0, 1, e.T.Children(), true, opts...)}
+}
+
+// pipeSize takes sizes of pipes in turn: all there is, then 1, 2 and 3 slots, or as many as fit.
+func pipeSize(t *rig.T, i int) int {
+	most := 1 << t.MaxLog2N(1, t.Params.DTypeMask()&rig.WideTypes != 0) >> 1
+	return []int{0, 1, min(2, most), min(3, most)}[i%4]
+}
+
+// setTimeout sets PIPE_TIMEOUT, in microseconds.
+func setTimeout(e *rig.Engine, timeout uint16) {
+	e.T.Check(e.Ctl.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, timeout))
+}
+
+// refusalTo is the RNR NAK for data that found its pipe full, with the timer that rig.T.PipeEngine sets.
+func refusalTo(c int, psn roce.PSN) rig.Want { return rig.AETHTo(c, psn, roce.RNRSyndrome|1) }
+
+// psn is number k of the group, counted from its start.
+func (g group) psn(k int) roce.PSN { return g.Start().Add(k) }
+
+// nak is a NAK from endpoint c that asks for everything from a PSN on.
+func (g group) nak(c int, psn roce.PSN) rig.Frame { return g.AETH(c, psn, roce.NAKSequence) }
+
+// collective has all members contribute to a PSN in random order, each acknowledged at once. The last one makes the result leave to those
+// named, which is returned.
+func (g group) collective(psn roce.PSN, to ...int) []byte {
+	order := g.T.Shuffled(g.Members())
+	var parts [][]byte
+	for range order {
+		parts = append(parts, g.Values(16))
+	}
+	result := g.Reduce(parts...)
+	for i, c := range order {
+		want := []rig.Want{rig.AckTo(c, psn)}
+		if i == len(order)-1 {
+			want = append(want, rig.Copies(rig.DataTo(0, psn, result), to...)...)
+		}
+		g.Send(g.Data(c, psn, parts[i])).As("PSN %v of endpoint %d", psn, c).Expect(want...)
+	}
+	return result
+}
+
+// acknowledge has endpoints acknowledge a PSN, for which nothing leaves.
+func (g group) acknowledge(psn roce.PSN, who ...int) {
+	for _, c := range who {
+		g.Send(g.Ack(c, psn)).As("ACK(%v) of endpoint %d", psn, c).Expect()
+	}
+}
+
+// offer has all members contribute n bytes to a PSN at once. Nothing runs yet.
+func (g group) offer(psn roce.PSN, n int) {
+	for _, c := range g.Members() {
+		g.E.Put(g.Data(c, psn, g.Values(n)))
+	}
+}
+
+// allBut is the list without x.
+func allBut(list []int, x int) []int {
+	var rest []int
+	for _, y := range list {
+		if y != x {
+			rest = append(rest, y)
+		}
+	}
+	return rest
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipes
+
+import (
+	"fmt"
+	"slices"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/rig"
+)
+
+// reset has two groups wait for ACKs; in one of them an endpoint waits and another has failed when it is stopped or started.
+func reset(t *rig.T) {
+	const timeout = 20
+	for round := range 4 {
+		e := t.PipeEngine(timeout)
+		a, b := group{e.Group(0, 2, t.Params.Members, false)}, group{e.Group(1, 2, t.Params.Members, false)}
+		m := a.Members()
+		seen := watch(e)
+		for _, g := range []group{a, b} {
+			for k := range g.outstanding() {
+				g.offer(g.psn(k), 8)
+			}
+		}
+		e.Settle()
+		due := seen.ofGroup(b.Index).of(inc.ActSend)[0].at + microseconds(t, timeout) // the timers began with the first packet
+		answers := []rig.Frame{a.AETH(m[0], a.psn(0), roce.RNRSyndrome|1), a.AETH(m[len(m)-1], a.psn(0), roce.NAKRemoteAccess)}
+		e.Put(answers[:min(len(m), 2)]...)
+		e.Settle()
+		switch round % 3 {
+		case 0:
+			a.Reset()
+		case 1:
+			a.Disable()
+		case 2:
+			a.Set.Start = roce.PSN(t.Rand.Uint32() & 0xFFFFFF)
+			a.Program()
+		}
+		*seen = nil
+		wait(e, due+microseconds(t, timeout))
+		t.In(fmt.Sprintf("round %d", round), func() { b.timedOutAlone(*seen, due) })
+		b.acknowledge(b.psn(b.outstanding()-1), m...)
+		if round%3 == 1 {
+			a.Program()
+		}
+		a.shown(0)
+		for k := range 2 {
+			a.roundTrip(a.psn(k))
+			b.roundTrip(b.psn(b.outstanding() + k))
+		}
+	}
+}
+
+// outstanding is how many PSNs nobody acknowledges at first.
+func (g group) outstanding() int { return min(g.MW(), 2) }
+
+// timedOutAlone checks that all of a history is of this group, and that each of its members timed out once: one after the other, as each
+// sends before the next is found.
+func (g group) timedOutAlone(seen history, due uint64) {
+	t, m, ups := g.T, g.Members(), seen.of(inc.ActTimeout)
+	if n := len(seen.ofGroup(g.Index)); n < len(seen) {
+		t.Fatalf("%d actions of before the other group was stopped or started: %v", len(seen)-n, seen)
+	}
+	var who []int
+	for i, a := range ups {
+		who = append(who, a.action.Endpoint)
+		a.inTime(t, due, lateness(t)+uint64(i)*64*uint64(t.Beats(128)))
+	}
+	if slices.Sort(who); !slices.Equal(who, m) {
+		t.Fatalf("time-outs of endpoints %v, expected one of each of %v: %v", who, m, ups)
+	}
+}
+
+// roundTrip has all contribute to a PSN, get the result and acknowledge it.
+func (g group) roundTrip(psn roce.PSN) {
+	g.collective(psn, g.Members()...)
+	g.acknowledge(psn, g.Members()...)
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pipes
+
+import (
+	"incforge/inc"
+	"incforge/verify/rig"
+)
+
+// inner fills and empties the pipes of a node with a parent three times, one pipe after the other.
+func inner(t *rig.T) {
+	for round := range 4 {
+		g := under(t.PipeEngine(rig.LongTimeout), rig.WithPipe(pipeSize(t, round)))
+		m, n := g.Members(), g.MW()
+		for lap := range 3 {
+			g.innerLap(lap * n)
+		}
+		g.E.Counted("an inner node", map[inc.Counter]uint32{inc.Agg: uint32(3 * n * len(m)), inc.DownTaken: uint32(3 * n),
+			inc.DownData: uint32(3 * (2*n + 4)), inc.DropFull: 9, inc.TxResult: uint32(3 * n), inc.TxFanout: uint32(3 * n * (len(m) + 1)),
+			inc.Wipe: uint32(6 * n)})
+	}
+}
+
+// innerLap fills both pipes, both empty before, with the PSNs from number first on.
+func (g group) innerLap(first int) {
+	m, end := g.Members(), first+g.MW()
+	down := func(k int, payload []byte, want ...rig.Want) {
+		g.Send(g.Data(g.Parent, g.psn(k), payload)).As("PSN %v from the parent", g.psn(k)).Expect(want...)
+	}
+	for k := first; k < end; k++ {
+		g.collective(g.psn(k), g.Parent)
+	}
+	g.Send(g.Data(m[0], g.psn(end), g.Values(8))).As("beyond the aggregation pipe").Expect(refusalTo(m[0], g.psn(end)))
+	for k := first; k < end; k++ {
+		b, ack := g.Noise(24), rig.AckTo(g.Parent, g.psn(k))
+		down(k, b, append(rig.Copies(rig.DataTo(0, g.psn(k), b), m...), ack)...)
+		down(k, b, ack) // again
+	}
+	down(end, g.Noise(8), refusalTo(g.Parent, g.psn(end))) // the broadcast pipe is full too
+	down(end+1, g.Noise(8))                                // a gap behind that
+	g.acknowledge(g.psn(end-1), g.Parent)                  // empties the aggregation pipe alone
+	down(end, g.Noise(8), refusalTo(g.Parent, g.psn(end)))
+	g.acknowledge(g.psn(end-1), g.T.Shuffled(m)...)
+	down(end+1, g.Noise(8)) // there is room now, but it is still a gap
+}
+
+// oneWay has a group be a Reduce and then a Broadcast, with a host or a switch as its parent.
+func oneWay(t *rig.T) {
+	for round := range 4 {
+		for _, host := range []bool{true, false} {
+			e, size := t.PipeEngine(rig.LongTimeout), rig.WithPipe(pipeSize(t, round))
+			g := under(e, rig.WithCollective(inc.CollectiveReduce, host), size)
+			up := uint32(2 * g.MW())
+			g.reduceTwice()
+			e.Counted("Reduce", map[inc.Counter]uint32{inc.Wipe: up, inc.TxFanout: up, inc.DownTaken: 0})
+
+			g = under(e, rig.WithCollective(inc.CollectiveBroadcast, host), size)
+			down := uint32(2 * g.MW())
+			heard := g.broadcastTwice()
+			e.Counted("Reduce and Broadcast", map[inc.Counter]uint32{inc.Wipe: up + down, inc.DownTaken: down, inc.TxFanout: up + down*heard})
+		}
+	}
+}
+
+// reduceTwice fills and empties the pipe of a Reduce twice.
+func (g group) reduceTwice() {
+	c, n := g.Members()[0], g.MW()
+	for lap := range 2 {
+		end := (lap + 1) * n
+		for k := lap * n; k < end; k++ {
+			g.collective(g.psn(k), g.Parent)
+		}
+		g.Send(g.Data(c, g.psn(end), g.Values(8))).As("beyond the pipe").Expect(refusalTo(c, g.psn(end)))
+		g.wrongRoles(g.Data(g.Parent, g.psn(0), g.Values(8)).Named("data from the parent of a Reduce"),
+			g.Ack(c, g.psn(0)).Named("an ACK from a child of a Reduce"))
+		g.acknowledge(g.psn(end-1), g.Parent)
+	}
+}
+
+// broadcastTwice fills and empties the pipe of a Broadcast twice, and returns how many hear it.
+func (g group) broadcastTwice() uint32 {
+	n := g.MW()
+	var heard []int
+	for c := range g.Ends {
+		if g.Set.OutMask>>c&1 != 0 {
+			heard = append(heard, c)
+		}
+	}
+	for lap := range 2 {
+		end := (lap + 1) * n
+		for k := lap * n; k < end; k++ {
+			b := g.Noise(20)
+			g.Send(g.Data(g.Parent, g.psn(k), b)).As("parent data").Expect(
+				append(rig.Copies(rig.DataTo(0, g.psn(k), b), heard...), rig.AckTo(g.Parent, g.psn(k)))...)
+		}
+		g.Send(g.Data(g.Parent, g.psn(end), nil)).As("beyond the pipe").Expect(refusalTo(g.Parent, g.psn(end)))
+		g.wrongRoles(g.Data(heard[0], g.psn(0), g.Values(8)).Named("data from a child of a Broadcast"),
+			g.Ack(g.Parent, g.psn(0)).Named("an ACK from the parent of a Broadcast"))
+		g.acknowledge(g.psn(end-1), g.T.Shuffled(heard)...)
+	}
+	return uint32(len(heard))
+}
+
+// wrongRoles sends frames that no endpoint of that role sends.
+func (g group) wrongRoles(frames ...rig.Frame) {
+	for _, f := range frames {
+		g.Send(f).Dropped(inc.DropWrongRole)
+	}
+}
