@@ -24,7 +24,7 @@ func random(t *rig.T) {
 		if parent {
 			members = t.Children()
 		}
-		opts := []rig.GroupOption{rig.WithPipe(pipeSize(t, round))}
+		opts := []rig.GroupOption{rig.WithPipe(t.PipeSize(round))}
 		if round%2 == 0 {
 			opts = append(opts, rig.WithStart(roce.PSN(0).Add(-1-t.Rand.IntN(12))))
 		}

@@ -48,7 +48,7 @@ func rnrCycles(t *rig.T, code uint8) uint64 {
 // meanwhile is set, the others get more results before that, and c sends a NAK, which must wait too. It returns the first unused PSN.
 func (g group) notReady(c int, first roce.PSN, code uint8, meanwhile bool) roce.PSN {
 	t, e, m := g.T, g.E, g.Members()
-	others, count := allBut(m, c), 1
+	others, count := rig.AllBut(m, c), 1
 	if meanwhile {
 		count = min(g.MW(), 3)
 	}
