@@ -103,12 +103,11 @@ func (w *warped) group(p *roce.Packet) (int, bool) {
 }
 
 func (w *warped) right(k arith.Kind, all []taken) []byte {
-	l := &ledger{tree: w.man.Params.Reproducible()}
-	var list []contribution
+	var list []arith.Contribution
 	for _, x := range all {
-		list = append(list, contribution{x.end, x.payload})
+		list = append(list, arith.Contribution{End: x.end, Payload: x.payload})
 	}
-	return l.join(k, list)
+	return k.Combine(list, w.man.Params.Reproducible())
 }
 
 func (w *warped) Out() []dut.Out {

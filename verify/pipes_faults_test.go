@@ -16,6 +16,7 @@ import (
 	"incforge/roce"
 	"incforge/verify/dut"
 	"incforge/verify/result"
+	"incforge/verify/rig"
 )
 
 // faultyPipes is a Mode III engine with something wrong with what it says that it does, or with what leaves.
@@ -127,7 +128,7 @@ func TestPipeFaultsAreFound(t *testing.T) {
 				}
 			})},
 		{name: "time-outs too late", scenario: "pipe-timers", want: "time-outs by cycle", faulty: faulty{write: written("PIPE_TIMEOUT", func(v uint32) uint32 { return v + 2 })}},
-		{name: "no time-outs", scenario: "pipe-lost-ack", want: "never left", faulty: faulty{write: written("PIPE_TIMEOUT", func(uint32) uint32 { return longTimeout })}},
+		{name: "no time-outs", scenario: "pipe-lost-ack", want: "never left", faulty: faulty{write: written("PIPE_TIMEOUT", func(uint32) uint32 { return rig.LongTimeout })}},
 		{name: "a frame never decided", scenario: "pipe-answers", want: "unexpected frame", acts: func(all []dut.Act) []dut.Act {
 			return slices.DeleteFunc(all, func(a dut.Act) bool { return a.Kind == dut.ActFrame })
 		}},
