@@ -39,7 +39,7 @@ func (r *runner) maker(ctx context.Context) (maker, error) {
 			return b.Compile(ctx)
 		})
 		return func(seed uint64, waves string) (dut.DUT, error) {
-			l, o := lib, sim.Options{Random: true, Seed: seed, WavePath: waves, SkipStill: true}
+			l, o := lib, sim.Options{Random: true, Seed: seed, WavePath: waves, SkipStill: true, PlusArgs: r.opt.PlusArgs}
 			if waves != "" {
 				var err error
 				if l, err = traced(); err != nil {

@@ -48,6 +48,8 @@ type Options struct {
 	Config string
 	// DUT is the kind; empty means KindRTL.
 	DUT Kind
+	// PlusArgs are seen by the Verilog of every engine of the run, as sim.Options has them.
+	PlusArgs []string
 	// Sources replaces the manifest's files, for KindNetlist: paths of Verilog files.
 	Sources []string
 	// Scenario is a pattern over scenario names; empty means all.
