@@ -6,7 +6,7 @@ package endtoend
 func outputFaults() []Fault {
 	return []Fault{
 		{Name: "the ICRC is not recomputed", File: fileInsert,
-			Old: "crc[8*BYTE +: 8] & {8{c_place[(b+2)/4]}}", New: "crc[8*BYTE +: 8] & 8'h00 & {8{c_place[(b+2)/4]}}"},
+			Old: "crc[8*BYTE +: 8] & {8{c_place[(b+2)/4]}}", New: "8'h00"},
 		{Name: "the IP checksum's last carry is lost", File: fileTranslate,
 			Old: "{15'd0, fold[16]}", New: "16'd0"},
 		{Name: "the IP checksum's carries are lost", File: fileTranslate,

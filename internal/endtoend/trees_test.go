@@ -22,13 +22,6 @@ import (
 	"incforge/verify/net"
 )
 
-// TestSixteenMembersPass: all scenarios on mini with 16 members, so that its stars are Tree-2-16.
-func TestSixteenMembersPass(t *testing.T) {
-	t.Parallel()
-	p := named(t, "mini", "name=sixteen", "members=16", "ports=16", "buffer_bytes=65536")
-	passes(t, verify.Options{ManifestDir: generate(t, p), Config: p.Name, Seed: 16})
-}
-
 // chaosEngine is a configuration's Verilog for cases of chaos.
 func chaosEngine(t *testing.T, config string, sets []string) chaos.Engine {
 	t.Helper()
