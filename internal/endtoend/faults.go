@@ -43,9 +43,10 @@ func Every() []string {
 	return []string{"dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "buffer_bytes=32768", "adder_stages=3"}
 }
 
-// Reproducible is Every with sums that do not depend on the order of arrival, and an odd number of members.
+// Reproducible is Every with sums that do not depend on the order of arrival, an odd number of members, and a payload memory of two banks
+// that corrects errors.
 func Reproducible() []string {
-	return append(Every(), "accumulate=reproducible", "members=5", "ports=5", "buffer_bytes=49152", "lanes=4")
+	return append(Every(), "accumulate=reproducible", "members=5", "ports=5", "buffer_bytes=49152", "lanes=4", "ecc=true", "payload_banks=2")
 }
 
 // Protected is Every with a payload memory that corrects errors.
