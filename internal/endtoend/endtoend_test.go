@@ -72,8 +72,8 @@ func configurations(t *testing.T) []configuration {
 		{name: "few-lanes", sets: append(endtoend.Every(), "bus_bytes=32", "lanes=2")},
 		{name: "many-lanes", sets: append(endtoend.Every(), "bus_bytes=16", "lanes=8", "payload_banks=4")},
 		{name: "every", sets: endtoend.Every(), rare: true},
-		{name: "protected", sets: endtoend.Protected(), rare: true},       // TestFaultsAreCaught runs it with no fault chosen
-		{name: "reproducible", sets: endtoend.Reproducible(), rare: true}, // this too
+		{name: "protected", sets: endtoend.Protected(), rare: true},
+		{name: "reproducible", sets: endtoend.Reproducible(), rare: true}, // TestFaultsAreCaught runs it with no fault chosen
 		{name: "small", sets: []string{"members=2", "ports=3", "mtu_bytes=256", "window_packets=2", "buffer_bytes=2048"}, rare: true},
 		{name: "sixteen", sets: []string{"members=16", "ports=16", "buffer_bytes=65536"}},
 	} {

@@ -35,6 +35,8 @@ type Model struct {
 	// Preset and Sets, as KEY=VALUE, are its parameters.
 	Preset string
 	Sets   []string
+	// Whole says that all scenarios run with no fault chosen, because no other test runs the configuration; else those that catch a fault.
+	Whole  bool
 	Faults []Fault
 }
 
@@ -60,10 +62,10 @@ func Models() []Model {
 		{Name: "mini", Preset: "mini", Faults: slices.Concat(slotFaults(), rootedFaults(), inBandFaults(), commitFaults(), arithmeticFaults(),
 			outputFaults(), streamFaults(), classFaults(), controlFaults())},
 		{Name: "types", Preset: "mini", Sets: Protected(), Faults: slices.Concat(typeFaults(), eccFaults())},
-		{Name: "tree", Preset: "mini", Sets: Reproducible(), Faults: treeFaults()},
+		{Name: "tree", Preset: "mini", Sets: Reproducible(), Whole: true, Faults: treeFaults()},
 		{Name: "mini3", Preset: "mini3", Faults: slices.Concat(receiveFaults(), pipeFaults(), sendFaults(), timerFaults(), rangeFaults(),
 			turnFaults())},
-		{Name: "wide3", Preset: "mini3", Sets: append(Reproducible(), "bus_bytes=64", "lanes=32", "buffer_bytes=98304"),
+		{Name: "wide3", Preset: "mini3", Sets: append(Reproducible(), "bus_bytes=64", "lanes=32", "buffer_bytes=98304", "ecc=false", "payload_banks=1"),
 			Faults: slices.Concat(widePipeFaults(), pairFaults())},
 	}
 }

@@ -63,7 +63,7 @@ func plantedModel(t *testing.T, m endtoend.Model) string {
 }
 
 // TestFaultsAreCaught: with each fault chosen, some scenario fails, and the first failure is enough. With none, the scenarios that caught one
-// pass, and on a configuration that no other test runs all do.
+// pass, and all of a model that is Whole.
 func TestFaultsAreCaught(t *testing.T) {
 	t.Parallel()
 	if *recordKills {
@@ -102,7 +102,7 @@ func TestFaultsAreCaught(t *testing.T) {
 				}
 			})
 			healthy := slices.Sorted(maps.Keys(used))
-			if m.Sets != nil {
+			if m.Whole {
 				healthy = scenarios
 			}
 			for _, s := range healthy {
