@@ -5,6 +5,7 @@ package endtoend
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -35,10 +36,10 @@ func Plant(dir string, faults []Fault) error {
 	for i, f := range faults {
 		byFile[f.File] = append(byFile[f.File], i)
 	}
-	for file, indices := range byFile {
+	for _, file := range slices.Sorted(maps.Keys(byFile)) {
 		if err := edit(dir, file, func(text string) (string, error) {
 			var sites []site
-			for _, i := range indices {
+			for _, i := range byFile[file] {
 				found, err := faults[i].find(text, i+1)
 				if err != nil {
 					return "", err
