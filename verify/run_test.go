@@ -45,9 +45,9 @@ func TestFailFast(t *testing.T) {
 	for _, first := range []bool{false, true} {
 		rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Scenario: "b*", Seed: 1,
 			FailFast: first, wrap: func(d dut.DUT) dut.DUT {
-				return &faulty{Reference: d.(*dut.Reference), out: func(_ int, o dut.Out) []dut.Out {
+				return &faulty{Reference: d.(*dut.Reference), out: func(_ int, o dut.Frame) []dut.Frame {
 					o.Data[len(o.Data)-1] ^= 1
-					return []dut.Out{o}
+					return []dut.Frame{o}
 				}}
 			}})
 		require.ErrorIs(t, err, ErrFailed)

@@ -48,11 +48,11 @@ func (l *Ledger) find(is func(ep inc.Endpoint) bool) (int, int, bool) {
 	return 0, 0, false
 }
 
-func (l *Ledger) accept(a dut.Accepted, changed []inc.Counter) error {
+func (l *Ledger) accept(a dut.Frame, changed []inc.Counter) error {
 	if !slices.Contains(changed, inc.Agg) {
 		return nil
 	}
-	p, err := roce.Decode(a.Data)
+	p, err := a.Packet()
 	if err != nil {
 		return err
 	}
@@ -73,10 +73,10 @@ func (l *Ledger) accept(a dut.Accepted, changed []inc.Counter) error {
 func (l *Ledger) Settle() { l.Check(l.e.Settle()) }
 
 // Check compares results, each of which may leave once to each endpoint.
-func (l *Ledger) Check(outs []dut.Out) {
+func (l *Ledger) Check(outs []dut.Frame) {
 	t := l.e.T
-	for _, o := range outs {
-		p, err := roce.Decode(o.Data)
+	for n := range outs {
+		p, err := outs[n].Packet()
 		t.Check(err)
 		if !p.Op.IsSend() {
 			continue

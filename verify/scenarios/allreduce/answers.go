@@ -94,7 +94,7 @@ func simultaneousAcks(t *rig.T) {
 				for range 1 + i%3 {
 					syndrome := []uint8{roce.AckSyndrome, roce.NAKSequence, roce.RNRSyndrome | 10}[t.Rand.IntN(3)]
 					f := g.AETH(c, g.Start(), syndrome)
-					g.E.Offer(f.Port, dut.Frame{Data: f.Data, At: at})
+					g.E.Offer(f.Port, dut.Frame{Data: f.Data, First: at})
 					want = append(want, rig.AETHTo(c, g.Start(), syndrome))
 				}
 			}

@@ -49,7 +49,7 @@ func (s *shapes) reduce(n int, op roce.Opcode, trailing int) {
 	imm, se := t.Rand.Uint32(), t.Rand.IntN(2) == 0
 	r := newRound(g, s.next, n)
 	s.next++
-	var outs []dut.Out
+	var outs []dut.Frame
 	for _, c := range m {
 		f := r.frame(c, func(p *roce.Packet) {
 			p.Op, p.Imm, p.SE = op, imm, se

@@ -75,8 +75,8 @@ func (r *round) repeat(c int) {
 }
 
 // packet is a frame that left.
-func packet(t *rig.T, o dut.Out) roce.Packet {
-	p, err := roce.Decode(o.Data)
+func packet(t *rig.T, o dut.Frame) roce.Packet {
+	p, err := o.Packet()
 	t.Check(err)
-	return p
+	return *p
 }

@@ -46,9 +46,9 @@ func isolation(t *rig.T) {
 func watchState(e *rig.Engine, g *rig.Group) {
 	ref := e.Reference().Engine()
 	var before []byte
-	e.OnAccept = func(a dut.Accepted, _ []inc.Counter) error {
+	e.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
 		after := ref.AppendGroupState(nil, g.Index)
-		p, err := roce.Decode(a.Data)
+		p, err := a.Packet()
 		if before != nil && !bytes.Equal(before, after) && (err != nil || !owns(g, p.DestQP)) {
 			return fmt.Errorf("a frame that is not group %d's changed its state: %v (%v)", g.Index, &p, err)
 		}

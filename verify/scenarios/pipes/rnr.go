@@ -77,9 +77,9 @@ func (g group) notReady(c int, first roce.PSN, code uint8, meanwhile bool) roce.
 
 // refuse has endpoint c answer a PSN with RNR NAK and returns the cycle in which that was decided.
 func (g group) refuse(c int, psn roce.PSN, code uint8) (at uint64) {
-	g.E.OnAccept = func(a dut.Accepted, changed []inc.Counter) error {
+	g.E.OnAccept = func(a dut.Frame, changed []inc.Counter) error {
 		if slices.Contains(changed, inc.RxRnr) {
-			at = a.At
+			at = a.Last
 		}
 		return nil
 	}

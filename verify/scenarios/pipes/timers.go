@@ -85,8 +85,8 @@ func (g group) progress(psn roce.PSN, unit uint64) {
 	last := m[len(m)-1]
 	seen := watch(e)
 	var decided uint64 // in which cycle the last frame was
-	e.OnAccept = func(a dut.Accepted, _ []inc.Counter) error {
-		decided = a.At
+	e.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
+		decided = a.Last
 		return nil
 	}
 	for k := range 2 {
