@@ -140,7 +140,7 @@ func (w *warped) Out() []dut.Frame {
 	return all
 }
 
-func (w *warped) Write(addr, v uint32) error {
+func (w *warped) WriteStrobes(addr, v uint32, strobes uint8) error {
 	reg, i, ok := w.man.Find(addr)
 	if ok && reg.Name == "GROUP_CTRL" {
 		for at := range w.slots {
@@ -156,7 +156,7 @@ func (w *warped) Write(addr, v uint32) error {
 	if ok && w.write != nil {
 		v = w.write(w, reg.Name, i, v)
 	}
-	return w.Reference.Write(addr, v)
+	return w.Reference.WriteStrobes(addr, v, strobes)
 }
 
 func (w *warped) Read(addr uint32) (uint32, error) {
@@ -525,7 +525,7 @@ func TestECC(t *testing.T) {
 				}
 				out(w, at, o)
 			}
-		}, "behind the bad one"},
+		}, "behind the bad slot"},
 		{"a neighbour is spoilt too", func(w *warped) {
 			withECC(w)
 			out := w.out

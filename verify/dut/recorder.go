@@ -21,6 +21,9 @@ type Recorder struct {
 // Record puts a Recorder in front of d.
 func Record(d DUT) *Recorder { return &Recorder{DUT: d, stimulus: sha256.New(), egress: sha256.New()} }
 
+// allStrobes are those of a whole register.
+const allStrobes = 0xF
+
 // What an entry of a hash begins with.
 const (
 	recordFrame = iota + 1
@@ -62,9 +65,16 @@ func (r *Recorder) Read(addr uint32) (uint32, error) {
 }
 
 // Write writes a register.
-func (r *Recorder) Write(addr, value uint32) error {
-	note(r.stimulus, nil, recordWrite, r.Now(), uint64(addr), uint64(value))
-	return r.DUT.Write(addr, value)
+func (r *Recorder) Write(addr, value uint32) error { return r.WriteStrobes(addr, value, allStrobes) }
+
+// WriteStrobes writes some bytes of a register.
+func (r *Recorder) WriteStrobes(addr, value uint32, strobes uint8) error {
+	numbers := []uint64{recordWrite, r.Now(), uint64(addr), uint64(value)}
+	if strobes != allStrobes {
+		numbers = append(numbers, uint64(strobes))
+	}
+	note(r.stimulus, nil, numbers...)
+	return r.DUT.WriteStrobes(addr, value, strobes)
 }
 
 // SetPauses changes the hesitation of all interfaces.

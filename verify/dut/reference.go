@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"incforge/inc"
 	"incforge/roce"
@@ -33,6 +34,8 @@ type Reference struct {
 	man  *manifest.Manifest
 	eng  *inc.Engine
 	regs map[uint32]uint32
+	// overlap: the group's last start was refused because of its slots.
+	overlap []bool
 
 	now, free uint64
 	turn      int
@@ -302,6 +305,7 @@ func (r *Reference) Reset() error {
 	eng.SetManual(true)
 	r.eng = eng
 	r.regs = map[uint32]uint32{}
+	r.overlap = make([]bool, p.Groups)
 	for i := range r.man.Registers {
 		reg := &r.man.Registers[i]
 		if reg.Access != "rw" {
@@ -330,9 +334,10 @@ func (r *Reference) pipes() {
 
 // Read is a register as software sees it.
 func (r *Reference) Read(addr uint32) (uint32, error) {
+	addr &^= 3 // nobody looks at them
 	reg, i, ok := r.man.Find(addr)
 	if !ok {
-		return 0, fmt.Errorf("reference: %w at address %#x", manifest.ErrUnknownRegister, addr)
+		return 0, fmt.Errorf("%w: %w at address %#x", ErrRefused, manifest.ErrUnknownRegister, addr)
 	}
 	switch reg.Name {
 	case "ID":
@@ -340,8 +345,11 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 	case "COUNTER":
 		return r.counter(i)
 	case "GROUP_STATUS":
-		if r.eng.Enabled(i) {
+		switch {
+		case r.eng.Enabled(i):
 			return 2, nil
+		case r.overlap[i]:
+			return 4, nil
 		}
 		return 0, nil
 	case "GROUP_CTRL":
@@ -400,17 +408,41 @@ func (r *Reference) counter(i int) (uint32, error) {
 	return 0, fmt.Errorf("reference: no counter has the name %q", r.man.Counters[i])
 }
 
-// Write is a register write by software. Writing what must not be written while a group is enabled is an error: no two
-// engines need agree on what it does.
-func (r *Reference) Write(addr, value uint32) error {
-	reg, i, ok := r.man.Find(addr)
-	if !ok {
-		return fmt.Errorf("reference: %w at address %#x", manifest.ErrUnknownRegister, addr)
+// locked tells whether a register is a setting of a group that is enabled, or of one of its endpoints.
+func (r *Reference) locked(reg *manifest.Register, i int) bool {
+	switch {
+	case reg.Access != "rw" || reg.Name == "GROUP_CTRL":
+		return false
+	case strings.HasPrefix(reg.Name, "GROUP_"):
+		return r.eng.Enabled(i)
+	case strings.HasPrefix(reg.Name, "EP_"):
+		return r.eng.Enabled(i / r.man.Params.EPS())
 	}
-	if reg.Access != "rw" {
+	return false
+}
+
+// Write is a register write by software.
+func (r *Reference) Write(addr, value uint32) error { return r.WriteStrobes(addr, value, 0xF) }
+
+// WriteStrobes is a register write by software. Settings of a group that is enabled stand still, and there are no writes of single bytes
+// (docs/engine.md section 6).
+func (r *Reference) WriteStrobes(addr, value uint32, strobes uint8) error {
+	addr &^= 3
+	reg, i, ok := r.man.Find(addr)
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: %w at address %#x", ErrRefused, manifest.ErrUnknownRegister, addr)
+	case strobes != 0xF:
+		return fmt.Errorf("%w: %s[%d], bytes %04b", ErrRefused, reg.Name, i, strobes)
+	case r.locked(reg, i):
+		return fmt.Errorf("%w: %s[%d]: %w", ErrRefused, reg.Name, i, inc.ErrEnabled)
+	case reg.Access != "rw":
 		return nil
 	}
 	v := value & reg.Mask()
+	if reg.Name == "EP_CTRL" && i%r.man.Params.EPS() > r.man.Params.Members {
+		v &^= 1
+	}
 	if reg.Name == "GROUP_CTRL" {
 		return r.groupCtrl(i, v)
 	}
@@ -429,14 +461,10 @@ func (r *Reference) Write(addr, value uint32) error {
 		r.pipes()
 		return nil
 	}
-	if len(reg.Name) > 3 && reg.Name[:3] == "EP_" {
-		err := r.eng.SetEndpoint(i, r.endpoint(i))
-		if errors.Is(err, inc.ErrRange) {
-			return nil // a record that no endpoint has: the table's size is a power of two
-		}
-		return err
+	if strings.HasPrefix(reg.Name, "EP_") {
+		return r.eng.SetEndpoint(i, r.endpoint(i))
 	}
-	if len(reg.Name) > 6 && reg.Name[:6] == "GROUP_" {
+	if strings.HasPrefix(reg.Name, "GROUP_") {
 		return r.eng.SetGroup(i, r.group(i))
 	}
 	return nil
@@ -444,6 +472,7 @@ func (r *Reference) Write(addr, value uint32) error {
 
 func (r *Reference) groupCtrl(g int, v uint32) error {
 	enable, reset := v&1 != 0, v&2 != 0
+	r.overlap[g] = false
 	switch {
 	case !enable:
 		return r.eng.Disable(g)
@@ -451,7 +480,8 @@ func (r *Reference) groupCtrl(g int, v uint32) error {
 		return r.eng.Reset(g)
 	}
 	err := r.eng.Enable(g)
-	if errors.Is(err, inc.ErrIllegalGroup) {
+	r.overlap[g] = errors.Is(err, inc.ErrOverlap)
+	if r.overlap[g] || errors.Is(err, inc.ErrIllegalGroup) {
 		return nil // enable does not stick
 	}
 	return err

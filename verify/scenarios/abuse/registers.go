@@ -3,8 +3,6 @@
 package abuse
 
 import (
-	"strings"
-
 	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
@@ -53,31 +51,21 @@ func readAll(e *rig.Engine, when string) {
 	})
 }
 
-// writeAll writes something into every register but those that start groups.
+// writeAll writes anything into every register but those that start groups: records that no endpoint has are among them.
 func writeAll(e *rig.Engine) {
 	t := e.T
 	for _, r := range t.Manifest.Registers {
 		for i := range r.Size() {
-			if r.Name == "GROUP_CTRL" || strings.HasPrefix(r.Name, "EP_") && !isEndpoint(t, i) {
+			if r.Name == "GROUP_CTRL" {
 				continue
 			}
 			v := t.Rand.Uint32()
-			switch r.Name {
-			case "BYPASS_PORT":
-				v = uint32(t.Rand.IntN(t.Params.Ports))
-			case "ECC_INJECT":
+			if r.Name == "ECC_INJECT" {
 				v = 0 // anything else is the business of scenario ecc
-			case "EP_CTRL":
-				v = v&3 | uint32(t.Rand.IntN(t.Params.Ports))<<8
 			}
 			e.Write(r.Name, i, v)
 		}
 	}
-}
-
-// isEndpoint tells whether a record of the endpoint table is one that an endpoint can have.
-func isEndpoint(t *rig.T, record int) bool {
-	return record/t.Params.EPS() < t.Params.Groups && record%t.Params.EPS() <= t.Params.Members
 }
 
 // resetInTraffic resets the engine with registers away from their reset values and more traffic than goes in before the reset; then it
