@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"reflect"
 )
 
@@ -40,9 +39,10 @@ type checkpoint struct {
 	Shards                       []uint32 // entries
 }
 
-// save writes the search into its file, which is only replaced when all is written. Nobody else may be at work.
+// save writes the search into its file, which is only replaced when all is written. Nobody else may be at work. The name beside it is
+// always the same, so that what a process leaves that is killed in the middle is overwritten by the next.
 func (s *search) save(front, after *frontier) error {
-	f, err := os.CreateTemp(filepath.Dir(s.opt.Checkpoint), filepath.Base(s.opt.Checkpoint)+".*")
+	f, err := os.Create(s.opt.Checkpoint + ".partial")
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}

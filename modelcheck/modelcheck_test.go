@@ -186,6 +186,19 @@ func TestLimits(t *testing.T) {
 	cancel()
 	_, err := Check(ctx, c, Options{})
 	require.ErrorIs(t, err, context.Canceled)
+
+	// An interruption in the middle leaves what is known.
+	ctx, cancel = context.WithCancel(context.Background())
+	big := Config{Mode: 3, Collective: AllReduce, Tree: "3-2", Requests: 20, Window: 3, Loss: 3}
+	r, err := Check(ctx, big, Options{ReportEvery: time.Millisecond, Progress: func(p Progress) {
+		if p.Distinct > 1000 {
+			cancel()
+		}
+	}})
+	require.ErrorIs(t, err, context.Canceled)
+	assert.False(t, r.Complete)
+	assert.Nil(t, r.Violation)
+	assert.Greater(t, r.Distinct, 1000)
 }
 
 func TestConfigIsChecked(t *testing.T) {

@@ -25,6 +25,9 @@ func (s *search) progressPossible(ctx context.Context) error {
 		}
 	})
 	for {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("model checking: %w", err)
+		}
 		s.spread(good, quiet)
 		stuck, level, found := uint32(0), 0, false
 		s.seen.all(func(id uint32, e *entry) {

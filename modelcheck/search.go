@@ -357,7 +357,7 @@ const (
 func (s *search) stride() int { return len(s.start) + 1 }
 
 // Check searches a model. It is an error if the model cannot be made or the search is interrupted; a property that does not hold is
-// not.
+// not. With the error of a context that ended comes the result as far as the search went.
 func Check(ctx context.Context, c Config, opt Options) (*Result, error) {
 	r, err := checkOnce(ctx, c, opt)
 	if err != nil || r.Violation == nil || !opt.Shortest || !opt.Reduction {
@@ -367,7 +367,7 @@ func Check(ctx context.Context, c Config, opt Options) (*Result, error) {
 	opt.Reduction, opt.Checkpoint, opt.MaxStates = false, "", quickly
 	whole, err := checkOnce(ctx, c, opt)
 	if err != nil {
-		return nil, err
+		return r, err // the violation stands, if not by the shortest way
 	}
 	if whole.Violation != nil {
 		r.Violation = whole.Violation
@@ -396,16 +396,14 @@ func checkOnce(ctx context.Context, c Config, opt Options) (*Result, error) {
 		s.opt.MaxStates = 1 << 31
 	}
 	begin, cpu := time.Now(), cpuTime()
-	complete, err := s.explore(ctx)
-	if err != nil {
-		return nil, err
+	complete, stopped := s.explore(ctx)
+	if stopped == nil && len(s.found) == 0 && complete {
+		stopped = s.progressPossible(ctx)
 	}
-	r := &Result{Config: c, Symmetry: len(s.perms), Reduction: opt.Reduction, Complete: complete, Workers: s.workers}
-	if len(s.found) == 0 && complete {
-		if err := s.progressPossible(ctx); err != nil {
-			return nil, err
-		}
+	if stopped != nil && ctx.Err() == nil {
+		return nil, stopped
 	}
+	r := &Result{Config: c, Symmetry: len(s.perms), Reduction: opt.Reduction, Complete: complete && stopped == nil, Workers: s.workers}
 	r.Transitions, r.Distinct, r.Diameter = s.transitions.Load(), s.seen.size(), s.depth
 	r.Quiescent, r.Done = int(s.quiescent.Load()), int(s.done.Load())
 	r.Collision = collision(r.Distinct)
@@ -420,7 +418,7 @@ func checkOnce(ctx context.Context, c Config, opt Options) (*Result, error) {
 		}
 	}
 	r.Seconds, r.CPUSeconds = time.Since(begin).Seconds(), cpuTime()-cpu
-	return r, nil
+	return r, stopped
 }
 
 // order is what findings of the same kind are sorted by: the same for any number of workers.

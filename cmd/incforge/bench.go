@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,7 +30,7 @@ type benchmark struct {
 
 func benchmarks() []benchmark {
 	return []benchmark{
-		{"gen", "time to generate every preset", func(context.Context, verify.BenchOptions) (verify.Bench, error) { return benchGen() }, nil},
+		{"gen", "time to generate every preset", benchGen, nil},
 		{"latency", "cycles from contribution to result, beside the paper's figures", verify.BenchLatency, nil},
 		{"throughput", "input beats a cycle, by payload size, best and worst order of arrival", verify.BenchThroughput, nil},
 		{"aggregate", "the shortest payloads, all members' for one slot back to back and in turn; the aggregator alone; mini too",
@@ -54,48 +55,14 @@ func (a *app) bench() *cobra.Command {
 	cmd := &cobra.Command{Use: "bench [NAME...]", Short: "Measure latency, throughput, simulator and generator",
 		Long: "Measure on the RTL in the simulator. Without a name all of these; loss and rate, which take long, are commands of their own:\n" + doc.String(), ValidArgs: names,
 		Args: cobra.OnlyValidArgs, RunE: func(cmd *cobra.Command, args []string) error {
-			o := verify.BenchOptions{Seed: seed}
-			dir, done, err := a.generated(config, &flags)
-			if err != nil {
+			// Without --config some benchmarks run for other presets too.
+			alone := cmd.Flags().Changed("config")
+			var lines bytes.Buffer
+			err := a.benchAll(cmd.Context(), &lines, args, config, alone, &flags, seed)
+			if jsonFile == "" || lines.Len() == 0 {
 				return err
 			}
-			defer done()
-			o.ManifestDir = dir
-			if len(args) == 0 || slices.Contains(args, "latency") {
-				unchecked := configFlags{sets: append(slices.Clone(flags.sets), "icrc_check=false")}
-				dir, done, err := a.generated(config, &unchecked)
-				if err != nil {
-					return err
-				}
-				defer done()
-				o.NoICRCDir = dir
-			}
-			var lines bytes.Buffer
-			for _, b := range benchmarks() {
-				if len(args) > 0 && !slices.Contains(args, b.name) {
-					continue
-				}
-				configs := []string{config}
-				if !cmd.Flags().Changed("config") {
-					configs = append(slices.Clone(b.also), config)
-				}
-				for _, c := range configs {
-					got, err := a.measure(cmd.Context(), b, c, config, &flags, o)
-					if err != nil {
-						return err
-					}
-					fmt.Fprint(a.out, report.BenchTable(report.Bench(got)))
-					text, err := json.Marshal(got)
-					if err != nil {
-						return err
-					}
-					lines.Write(append(text, '\n'))
-				}
-			}
-			if jsonFile == "" {
-				return nil
-			}
-			return write(jsonFile, lines.Bytes())
+			return errors.Join(err, write(jsonFile, lines.Bytes())) // what was measured before an error is worth keeping
 		}}
 	flags.bind(cmd)
 	bindJSON(cmd, &jsonFile)
@@ -103,6 +70,48 @@ func (a *app) bench() *cobra.Command {
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "of the model's random initial state")
 	cmd.AddCommand(a.benchLoss(), a.benchRate())
 	return cmd
+}
+
+// benchAll runs the benchmarks of these names, all if there are none, prints their tables and adds a JSON line each.
+func (a *app) benchAll(ctx context.Context, lines *bytes.Buffer, named []string, config string, alone bool, flags *configFlags, seed uint64) error {
+	o := verify.BenchOptions{Seed: seed}
+	dir, done, err := a.generated(config, flags)
+	if err != nil {
+		return err
+	}
+	defer done()
+	o.ManifestDir = dir
+	if len(named) == 0 || slices.Contains(named, "latency") {
+		unchecked := configFlags{sets: append(slices.Clone(flags.sets), "icrc_check=false")}
+		dir, done, err := a.generated(config, &unchecked)
+		if err != nil {
+			return err
+		}
+		defer done()
+		o.NoICRCDir = dir
+	}
+	for _, b := range benchmarks() {
+		if len(named) > 0 && !slices.Contains(named, b.name) {
+			continue
+		}
+		configs := []string{config}
+		if !alone {
+			configs = append(slices.Clone(b.also), config)
+		}
+		for _, c := range configs {
+			got, err := a.measure(ctx, b, c, config, flags, o)
+			if err != nil {
+				return err
+			}
+			fmt.Fprint(a.out, report.BenchTable(report.Bench(got)))
+			text, err := json.Marshal(got)
+			if err != nil {
+				return fmt.Errorf("bench %s: %w", b.name, err)
+			}
+			lines.Write(append(text, '\n'))
+		}
+	}
+	return nil
 }
 
 // measure runs a benchmark for configuration c; o is for the configuration named main.
@@ -121,13 +130,16 @@ func (a *app) measure(ctx context.Context, b benchmark, c, main string, flags *c
 }
 
 // benchGen times the generator; files are not written.
-func benchGen() (verify.Bench, error) {
+func benchGen(ctx context.Context, _ verify.BenchOptions) (verify.Bench, error) {
 	b := verify.Bench{Bench: "gen", Config: "presets", Metrics: map[string]float64{}}
 	names, err := params.Presets()
 	if err != nil {
 		return b, err
 	}
 	for _, n := range names {
+		if err := ctx.Err(); err != nil {
+			return b, err
+		}
 		start := time.Now()
 		p, err := params.Load(n)
 		if err != nil {

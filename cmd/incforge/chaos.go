@@ -111,7 +111,7 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 		}
 	}
 	sum, err := r.Campaign(ctx, p)
-	if err != nil {
+	if err != nil && sum.Cases == 0 {
 		return err
 	}
 	fmt.Fprintf(a.out, "%d cases, %d failed; %d calls, %d resets that began %d of them again, %d packets, %d lost, %d duplicated, %d reordered, %d corrupted, %d sent again\n"+
@@ -136,8 +136,8 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 			return err
 		}
 	}
-	if len(sum.Failures) == 0 {
-		return nil
+	if err != nil || len(sum.Failures) == 0 {
+		return err
 	}
 	if err := a.shrinkChaos(ctx, r, sum.Failures[0].Case, f); err != nil {
 		return err
@@ -210,7 +210,7 @@ func (a *app) shrinkChaos(ctx context.Context, r *chaos.Runner, c chaos.Case, f 
 	if err != nil {
 		return err
 	}
-	s := r.Shrink(ctx, c, o, f.shrink)
+	s := r.Shrink(ctx, c, o, f.shrink) // the best so far, if interrupted
 	text, err := s.Case.YAML()
 	if err != nil {
 		return err

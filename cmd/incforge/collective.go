@@ -63,13 +63,16 @@ otherwise by the bound on float rounding; the differences from float64 are print
 			if err != nil {
 				return err
 			}
-			rep, err := f.run(cmd.Context(), m, tree, in, open)
-			if err != nil {
-				return err
+			rep, runErr := f.run(cmd.Context(), m, tree, in, open)
+			if runErr != nil && len(rep.Rows) == 0 {
+				return runErr
 			}
 			a.printCollective(&rep)
 			if err := writeJSON(jsonFile, rep); err != nil {
 				return err
+			}
+			if runErr != nil {
+				return runErr
 			}
 			if !rep.Passed() {
 				return errFailed

@@ -3,7 +3,7 @@
 // Command incforge generates, verifies and prices in-network-collective engines. It parses flags and calls packages; what the
 // commands do is in rtlgen, verify, synth, fpga and report.
 //
-// Exit status: 0 success, 1 a check failed, 2 bad usage or parameters, 3 a needed tool is missing.
+// Exit status: 0 success, 1 a check failed, 2 bad usage or parameters, 3 a needed tool is missing, 130 interrupted.
 package main
 
 import (
@@ -33,9 +33,16 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	ctx, cancel := context.WithCancel(context.Background())
+	ctx, programs := tool.Track(ctx)
+	signals := make(chan os.Signal, 2) // room for both, whatever the watcher is doing
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	i := interrupts{signals: signals, cancel: cancel, kill: programs.Kill, exit: os.Exit, stderr: os.Stderr, grace: grace}
+	go i.watch(done)
+	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	close(done)
+	os.Exit(status)
 }
 
 // run executes one command line and returns the exit status.
@@ -51,6 +58,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
+	}
+	if ctx.Err() != nil { // whatever the command made of it
+		fmt.Fprintln(stderr, "incforge: interrupted")
+		a.log.Debug(err)
+		return exitInterrupted
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(stderr, "incforge:", text)
@@ -101,7 +113,8 @@ func (a *app) root() *cobra.Command {
 proves it against an independent model, and prices it.
 
 CONFIG is the name of a preset (incforge config list) or a YAML file.
-Exit status: 0 success, 1 a check failed, 2 bad usage or parameters, 3 a needed tool is missing.`,
+Exit status: 0 success, 1 a check failed, 2 bad usage or parameters, 3 a needed tool is missing, 130 interrupted (Ctrl-C or SIGTERM: the
+command ends within two seconds with what it knows so far; a second signal ends it at once).`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {

@@ -111,9 +111,10 @@ func (a *app) modelcheckOne(ctx context.Context, f *modelcheckFlags) error {
 	if errors.Is(err, modelcheck.ErrConfig) || errors.Is(err, modelcheck.ErrCheckpoint) {
 		return usageError{err}
 	}
-	if err != nil {
+	if r == nil {
 		return err
 	}
+	stopped := err
 	fmt.Fprintf(a.out, "%s\n%d states (%d transitions), diameter %d, symmetry %d, reduction %v\n", r.Config, r.Distinct, r.Transitions, r.Diameter, r.Symmetry, r.Reduction)
 	fmt.Fprintf(a.out, "%d quiescent, %d ends; %d component states, %d steps of engines\n", r.Quiescent, r.Done, r.Components, r.EngineSteps)
 	fmt.Fprintf(a.out, "%.1f s with %d workers, %.1f s of processor time; two states taken for one with a probability below 2^%d\n", r.Seconds, r.Workers, r.CPUSeconds, r.Collision)
@@ -135,7 +136,10 @@ func (a *app) modelcheckOne(ctx context.Context, f *modelcheckFlags) error {
 		if err := write(f.trace, append([]byte(head), text...)); err != nil {
 			return err
 		}
-		return errFailed
+		return errors.Join(stopped, errFailed)
+	case stopped != nil:
+		fmt.Fprintln(a.out, "interrupted: no verdict")
+		return stopped
 	case !r.Complete:
 		fmt.Fprintln(a.out, "stopped at a limit: no verdict")
 		return errFailed
@@ -245,34 +249,25 @@ func paperRows() []paperRow {
 	}
 }
 
-// modelcheckTable checks the paper's models, with symmetry and without.
+// modelcheckTable checks the paper's models, with symmetry and without. Interrupted, it prints the rows that are complete.
 func (a *app) modelcheckTable(ctx context.Context, f *modelcheckFlags) error {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.AppendHeader(table.Row{"model", "total", "distinct", "diameter", "s", "no symmetry: total", "distinct", "s", "paper: total", "distinct", "diameter", "s"})
 	var all []*modelcheck.Result
-	failed := false
+	var stopped error
 	for _, row := range paperRows() {
-		c := modelcheck.Config{Mode: row.mode, Collective: row.collective, Tree: "3-2", Requests: 3, Window: 3, Loss: 1}
-		name := fmt.Sprintf("%s %s", strings.Repeat("I", row.mode), row.collective)
-		cells := table.Row{name}
-		for _, symmetry := range []bool{true, false} {
-			o := a.modelcheckOptions(f)
-			o.Symmetry = symmetry
-			a.log.Infof("modelcheck: %s, symmetry %v", name, symmetry)
-			r, err := modelcheck.Check(ctx, c, o)
-			if err != nil {
-				return err
-			}
-			all = append(all, r)
-			failed = failed || r.Violation != nil || !r.Complete
-			cells = append(cells, r.Transitions, r.Distinct)
-			if symmetry {
-				cells = append(cells, r.Diameter)
-			}
-			cells = append(cells, fmt.Sprintf("%.1f", r.Seconds))
+		both, err := a.modelcheckRow(ctx, f, row)
+		if all = append(all, both...); err != nil {
+			stopped = err
+			break
 		}
-		t.AppendRow(append(cells, row.total, row.distinct, row.diameter, row.seconds))
+		with, without := both[0], both[1]
+		t.AppendRow(table.Row{row.name(), with.Transitions, with.Distinct, with.Diameter, fmt.Sprintf("%.1f", with.Seconds), without.Transitions,
+			without.Distinct, fmt.Sprintf("%.1f", without.Seconds), row.total, row.distinct, row.diameter, row.seconds})
+	}
+	if len(all) == 0 {
+		return stopped
 	}
 	fmt.Fprintf(a.out, "Tree-3-2, three packets a sender, at most one loss, window 3 and, in Mode III, pipes of 3; reduction %v; %d workers\n%s\n", f.reduction, all[0].Workers, t.Render())
 	fmt.Fprintf(a.out, "The models differ from the paper's: a queue a link and direction instead of one a node, NAKs, a reduction of orders that do not matter.\n")
@@ -282,8 +277,34 @@ func (a *app) modelcheckTable(ctx context.Context, f *modelcheckFlags) error {
 	if i := slices.IndexFunc(all, func(r *modelcheck.Result) bool { return r.Violation != nil }); i >= 0 {
 		fmt.Fprintf(a.out, "FAIL %s: %s: %s\n", all[i].Config, all[i].Violation.Kind, all[i].Violation.Text)
 	}
-	if failed {
+	if stopped != nil {
+		return stopped
+	}
+	if slices.ContainsFunc(all, func(r *modelcheck.Result) bool { return r.Violation != nil || !r.Complete }) {
 		return errFailed
 	}
 	return nil
+}
+
+// name is the model in the table's first column.
+func (r *paperRow) name() string {
+	return fmt.Sprintf("%s %s", strings.Repeat("I", r.mode), r.collective)
+}
+
+// modelcheckRow checks one of the paper's models with symmetry and without. An error comes with what there is of both.
+func (a *app) modelcheckRow(ctx context.Context, f *modelcheckFlags, row paperRow) (both []*modelcheck.Result, err error) {
+	c := modelcheck.Config{Mode: row.mode, Collective: row.collective, Tree: "3-2", Requests: 3, Window: 3, Loss: 1}
+	for _, symmetry := range []bool{true, false} {
+		o := a.modelcheckOptions(f)
+		o.Symmetry = symmetry
+		a.log.Infof("modelcheck: %s, symmetry %v", row.name(), symmetry)
+		r, err := modelcheck.Check(ctx, c, o)
+		if r != nil {
+			both = append(both, r)
+		}
+		if err != nil {
+			return both, err
+		}
+	}
+	return both, nil
 }

@@ -81,6 +81,7 @@ plain arithmetic. A failure prints the command that repeats it and leaves its fr
 	f.Uint64Var(&opt.Seed, "seed", 1, "first seed")
 	f.IntVar(&opt.Seeds, "seeds", 1, "number of seeds of each scenario")
 	f.IntVarP(&opt.Jobs, "jobs", "j", runtime.NumCPU(), "tests to run at once")
+	f.BoolVar(&opt.FirstFailure, "fail-fast", false, "end at the first test that fails; tests not begun by then are missing from the results")
 	f.BoolVar(&opt.Long, "long", false, "the long forms: 200,000 mutated frames, every length")
 	f.StringVar(&opt.WavesDir, "waves", "", "run failed tests once more and leave their waves (FST) in this folder")
 	f.StringVar(&junitFile, "junit", "", "write the results to this file as JUnit XML")
