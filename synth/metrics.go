@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -221,6 +222,9 @@ func (f *flow) measure(stat *yosys.Stat, t *timing) (*Metrics, error) {
 	if p := f.d.PayloadBits(); p > 0 {
 		m.Metrics["synth__memory__bits_per_payload_bit"] = float64(f.d.MemoryBits()) / float64(p)
 	}
+	if f.choice.Inside != "" { // these are the whole design's
+		maps.DeleteFunc(m.Metrics, func(key string, _ float64) bool { return strings.HasPrefix(key, "synth__memory__") })
+	}
 	for k, v := range m.Metrics {
 		m.Metrics[k] = math.Round(v*1e6) / 1e6
 	}
@@ -283,8 +287,13 @@ func (m *Metrics) addMemories(f *flow, cells map[string]int) float64 {
 			if a.Instances > 0 {
 				longest = max(longest, a.CycleNS)
 			}
-			if a.Instances != a.Listed {
+			if f.choice.Inside == "" && a.Instances != a.Listed {
 				m.Warnings = append(m.Warnings, fmt.Sprintf("memory %dx%d: %d in the manifest, %d in the netlist of %s", k.Words, k.Bits, a.Listed, a.Instances, f.top))
+			}
+		}
+		if f.choice.Inside != "" { // the manifest does not say which memories it has
+			if a.Listed = a.Instances; k.macro == nil || a.Instances == 0 {
+				continue
 			}
 		}
 		m.Memories = append(m.Memories, a)
