@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"incforge/inc"
+	"incforge/network/topology"
 )
 
 // setMode makes parameters those of the mode, with the rules that are known to be wrong.
@@ -122,9 +123,9 @@ func badRules() map[string]badRule {
 }
 
 // actionName is the action in a scenario.
-func (t *topology) actionName(n int, a action) string {
+func actionName(t *topology.Topology, n int, a action) string {
 	if a.Kind == inc.ActSend {
 		return fmt.Sprintf("%v %v", a.Kind, a.Pipe)
 	}
-	return fmt.Sprintf("%v %s", a.Kind, t.name(t.neighbour(n, a.Endpoint)))
+	return fmt.Sprintf("%v %s", a.Kind, t.Name(t.Neighbour(n, a.Endpoint)))
 }

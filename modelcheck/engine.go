@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"incforge/inc"
+	"incforge/network/topology"
 	"incforge/roce"
 )
 
@@ -26,8 +27,8 @@ type engine struct {
 }
 
 // newEngine makes the engine of switch n.
-func newEngine(c Config, t *topology, n int) (*engine, error) {
-	children := t.nodes[n].children
+func newEngine(c Config, t *topology.Topology, n int) (*engine, error) {
+	children := t.Nodes[n].Children
 	k := len(children)
 	e := &engine{mode: c.Mode, free: c.Free, members: k, isRoot: n == 0}
 	slots := c.Slots
@@ -53,23 +54,23 @@ func newEngine(c Config, t *topology, n int) (*engine, error) {
 	case AllReduce:
 		g.InMask, g.OutMask = 1<<k-1, 1<<k-1
 		for i, child := range children {
-			if t.nodes[child].host >= 0 {
+			if t.Nodes[child].Rank >= 0 {
 				g.AckMask |= 1 << i
 			}
 		}
 		g.Parent, g.HasParent = k, n != 0
 	case Reduce:
-		g.Parent, g.HasParent = t.toward(n, commRoot(t)), true
+		g.Parent, g.HasParent = t.Toward(t.Nodes[n].Switch, commRoot(t)), true
 		g.AckMask = 1 << g.Parent
 		g.InMask = all &^ g.AckMask
 	case Broadcast:
-		g.Parent, g.HasParent = t.toward(n, commRoot(t)), true
+		g.Parent, g.HasParent = t.Toward(t.Nodes[n].Switch, commRoot(t)), true
 		g.OutMask = all &^ (1 << g.Parent)
 		g.AckMask = g.OutMask
 	}
 	setPipe(&g, c)
 	for i := range k + 1 {
-		host := i < k && t.nodes[children[i]].host >= 0
+		host := i < k && t.Nodes[children[i]].Rank >= 0
 		if host {
 			e.hostAt |= 1 << i
 		}
@@ -89,7 +90,7 @@ func newEngine(c Config, t *topology, n int) (*engine, error) {
 }
 
 // commRoot is the host that a Reduce leads to and a Broadcast comes from.
-func commRoot(t *topology) int { return len(t.hosts) - 1 }
+func commRoot(t *topology.Topology) int { return len(t.Hosts) - 1 }
 
 // endpointRecord is the table record of endpoint i. Switches are wired by ports, so all may have the same.
 func endpointRecord(i int, host bool) inc.Endpoint {

@@ -204,21 +204,21 @@ func TestLimits(t *testing.T) {
 func TestConfigIsChecked(t *testing.T) {
 	good := Config{Mode: 2, Tree: "star-2", Requests: 1, Window: 1}
 	for want, change := range map[string]func(c *Config){
-		"modes are 2 and 3":    func(c *Config) { c.Mode = 1 },
-		"collective(7)":        func(c *Config) { c.Collective = 7 },
-		"0 requests":           func(c *Config) { c.Requests = 0 },
-		"a window of 0":        func(c *Config) { c.Window = 0 },
-		"power of two":         func(c *Config) { c.Slots = 3 },
-		"takes twice as many":  func(c *Config) { c.Window, c.Slots = 2, 2 },
-		"a budget of 16":       func(c *Config) { c.Loss = 16 },
-		"send nothing":         func(c *Config) { c.Free = true },
-		"rule A3 is none of":   func(c *Config) { c.Bad = []string{"A3"} },
-		"is one of mode 3":     func(c *Config) { c.Bad = []string{"B9"} },
-		"want star-S":          func(c *Config) { c.Tree = "ring-3" },
-		"2 to 5 levels":        func(c *Config) { c.Tree = "6-1" },
-		"1 hosts":              func(c *Config) { c.Tree = "star-1" },
-		"more than 24 nodes":   func(c *Config) { c.Tree = "4-4" },
-		"9 hosts, allowed are": func(c *Config) { c.Tree = "3-3" },
+		"modes are 2 and 3":           func(c *Config) { c.Mode = 1 },
+		"collective(7)":               func(c *Config) { c.Collective = 7 },
+		"0 requests":                  func(c *Config) { c.Requests = 0 },
+		"a window of 0":               func(c *Config) { c.Window = 0 },
+		"power of two":                func(c *Config) { c.Slots = 3 },
+		"takes twice as many":         func(c *Config) { c.Window, c.Slots = 2, 2 },
+		"a budget of 16":              func(c *Config) { c.Loss = 16 },
+		"send nothing":                func(c *Config) { c.Free = true },
+		"rule A3 is none of":          func(c *Config) { c.Bad = []string{"A3"} },
+		"is one of mode 3":            func(c *Config) { c.Bad = []string{"B9"} },
+		"other shapes are star-HOSTS": func(c *Config) { c.Tree = "ring-3" },
+		"and degree 2":                func(c *Config) { c.Tree = "6-1" },
+		"1 hosts":                     func(c *Config) { c.Tree = "star-1" },
+		"more than 24 nodes":          func(c *Config) { c.Tree = "4-4" },
+		"9 hosts, allowed are":        func(c *Config) { c.Tree = "3-3" },
 	} {
 		c := good
 		change(&c)
@@ -244,15 +244,15 @@ func TestAutomorphisms(t *testing.T) {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			topo, err := parseTree(c.tree)
 			require.NoError(t, err)
-			all := topo.automorphisms(c.fixed, maxAutomorphisms)
+			all := automorphisms(topo, c.fixed, maxAutomorphisms)
 			require.Len(t, all, c.count)
 			seen := map[string]bool{}
 			for _, a := range all {
 				seen[fmt.Sprint(a.to)] = true
-				for n := range topo.nodes {
-					if p := topo.nodes[n].parent; p >= 0 {
-						assert.Equal(t, a.to[p], topo.nodes[a.to[n]].parent)
-						assert.Equal(t, a.endpoints[p][topo.nodes[n].endpoint], topo.nodes[a.to[n]].endpoint)
+				for n := range topo.Nodes {
+					if p := topo.Nodes[n].Parent; p >= 0 {
+						assert.Equal(t, a.to[p], topo.Nodes[a.to[n]].Parent)
+						assert.Equal(t, a.endpoints[p][topo.Nodes[n].Slot], topo.Nodes[a.to[n]].Slot)
 					}
 				}
 				if c.fixed >= 0 {
@@ -260,7 +260,7 @@ func TestAutomorphisms(t *testing.T) {
 				}
 			}
 			assert.Len(t, seen, c.count)
-			for n := range topo.nodes {
+			for n := range topo.Nodes {
 				assert.Equal(t, n, all[0].to[n], "the first is the identity")
 			}
 		})

@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"incforge/inc"
+	"incforge/network/topology"
 )
 
 // world is a model in which things happen one by one, without tables, names or symmetry: what Replay runs, and a second opinion on
 // the search.
 type world struct {
 	cfg      Config
-	topo     topology
+	topo     *topology.Topology
 	roles    []*hostRole
 	hosts    []host
 	engines  []*engine
@@ -35,19 +36,19 @@ func newWorld(c Config) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := len(t.nodes)
+	n := len(t.Nodes)
 	w := &world{cfg: c, topo: t, roles: make([]*hostRole, n), hosts: make([]host, n), engines: make([]*engine, n), states: make([][]byte, n),
 		up: make([][]packet, n), down: make([][]packet, n),
 		budget: map[string]int{"lose": c.Loss, "duplicate": c.Dup, "reorder": c.Reorder, "early": c.Early, "not-ready": c.RNR}}
 	for i := range n {
-		if t.nodes[i].host < 0 {
-			if w.engines[i], err = newEngine(c, &t, i); err != nil {
+		if t.Nodes[i].Rank < 0 {
+			if w.engines[i], err = newEngine(c, t, i); err != nil {
 				return nil, err
 			}
 			w.states[i] = w.engines[i].initial()
 			continue
 		}
-		w.roles[i] = c.role(&t, t.nodes[i].host)
+		w.roles[i] = c.role(t, t.Nodes[i].Rank)
 		w.up[i] = w.hosts[i].fresh(w.roles[i], nil)
 	}
 	return w, nil
@@ -73,10 +74,10 @@ type sending struct {
 // errScenario means that a scenario asks for what cannot happen.
 var errScenario = errors.New("this cannot happen here")
 
-// node is the node of a name.
-func (t *topology) node(name string) (int, error) {
-	for n := range t.nodes {
-		if t.name(n) == name {
+// nodeOf is the node of a name.
+func nodeOf(t *topology.Topology, name string) (int, error) {
+	for n := range t.Nodes {
+		if t.Name(n) == name {
 			return n, nil
 		}
 	}
@@ -87,7 +88,7 @@ func (t *topology) node(name string) (int, error) {
 func (w *world) do(s Step) (happening, error) {
 	h := happening{step: s, from: -1}
 	var err error
-	if h.node, err = w.topo.node(s.At); err != nil {
+	if h.node, err = nodeOf(w.topo, s.At); err != nil {
 		return h, err
 	}
 	kind := slices.Index(moveNames(), s.Do)
@@ -119,14 +120,14 @@ func (w *world) do(s Step) (happening, error) {
 		return h, w.own(&h, s)
 	}
 
-	if h.from, err = w.topo.node(s.From); err != nil {
+	if h.from, err = nodeOf(w.topo, s.From); err != nil {
 		return h, err
 	}
-	queue, endpoint := &w.down[h.node], len(w.topo.nodes[h.node].children)
+	queue, endpoint := &w.down[h.node], len(w.topo.Nodes[h.node].Children)
 	switch {
-	case w.topo.nodes[h.node].parent == h.from:
-	case w.topo.nodes[h.from].parent == h.node:
-		queue, endpoint = &w.up[h.from], w.topo.nodes[h.from].endpoint
+	case w.topo.Nodes[h.node].Parent == h.from:
+	case w.topo.Nodes[h.from].Parent == h.node:
+		queue, endpoint = &w.up[h.from], w.topo.Nodes[h.from].Slot
 	default:
 		return h, fmt.Errorf("%s and %s are no neighbours: %w", s.From, s.At, errScenario)
 	}
@@ -177,7 +178,7 @@ func (w *world) own(h *happening, s Step) error {
 		return err
 	}
 	i := slices.IndexFunc(acts, func(a action) bool {
-		return w.topo.actionName(h.node, a) == s.Action && a.wait == (s.Do != moveNames()[moveSend])
+		return actionName(w.topo, h.node, a) == s.Action && a.wait == (s.Do != moveNames()[moveSend])
 	})
 	if i < 0 {
 		return fmt.Errorf("%s may not do %q: %w", s.At, s.Action, errScenario)
@@ -191,7 +192,7 @@ func (w *world) own(h *happening, s Step) error {
 func (w *world) hostSends(h *happening, out []packet) {
 	for _, p := range out {
 		w.up[h.node] = append(w.up[h.node], p)
-		h.sent = append(h.sent, sending{w.topo.nodes[h.node].parent, p})
+		h.sent = append(h.sent, sending{w.topo.Nodes[h.node].Parent, p})
 	}
 }
 
@@ -203,8 +204,8 @@ func (w *world) switchDid(h *happening, done stepped, err error) error {
 	w.states[h.node], h.fault = done.state, done.err
 	for e, out := range done.outs {
 		for _, p := range out {
-			to := w.topo.neighbour(h.node, e)
-			if to == w.topo.nodes[h.node].parent {
+			to := w.topo.Neighbour(h.node, e)
+			if to == w.topo.Nodes[h.node].Parent {
 				w.up[h.node] = append(w.up[h.node], p)
 			} else {
 				w.down[to] = append(w.down[to], p)
@@ -217,7 +218,7 @@ func (w *world) switchDid(h *happening, done stepped, err error) error {
 
 // quiet tells whether nothing is on its way and no switch wants to send.
 func (w *world) quiet() bool {
-	for n := range w.topo.nodes {
+	for n := range w.topo.Nodes {
 		if len(w.up[n])+len(w.down[n]) > 0 {
 			return false
 		}
@@ -237,13 +238,13 @@ func (w *world) stalled() (string, bool) {
 		return "", false
 	}
 	missing := ""
-	for n := range w.topo.nodes {
+	for n := range w.topo.Nodes {
 		if r := w.roles[n]; r != nil {
 			if w.hosts[n].outstanding() {
 				return "", false
 			}
 			if !w.hosts[n].done(r) {
-				missing = w.topo.name(n) + " is not done"
+				missing = w.topo.Name(n) + " is not done"
 			}
 			continue
 		}
@@ -252,7 +253,7 @@ func (w *world) stalled() (string, bool) {
 			return "", false
 		}
 		if !w.engines[n].idle() {
-			missing = w.topo.name(n) + " holds unfinished slots"
+			missing = w.topo.Name(n) + " holds unfinished slots"
 		}
 	}
 	return missing, missing != ""
@@ -265,9 +266,9 @@ func Replay(t *Trace, out io.Writer) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	c := newChart(&w.topo)
+	c := newChart(w.topo)
 	fmt.Fprintf(out, "%s\n\n%s\n", w.cfg, c.head())
-	for n := range w.topo.nodes {
+	for n := range w.topo.Nodes {
 		for _, p := range w.up[n] {
 			c.note(n, fmt.Sprintf("sends %s", p))
 		}
@@ -328,9 +329,9 @@ func (t *Trace) Switches() ([]string, error) {
 		return nil, err
 	}
 	var names []string
-	for n := range topo.nodes {
-		if topo.nodes[n].host < 0 {
-			names = append(names, topo.name(n))
+	for n := range topo.Nodes {
+		if topo.Nodes[n].Rank < 0 {
+			names = append(names, topo.Name(n))
 		}
 	}
 	return names, nil
@@ -344,7 +345,7 @@ func (t *Trace) Script(name string) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := w.topo.node(name)
+	n, err := nodeOf(w.topo, name)
 	if err != nil {
 		return nil, err
 	}
@@ -353,7 +354,7 @@ func (t *Trace) Script(name string) (*Script, error) {
 	}
 	right := w.cfg
 	right.Bad = nil
-	e, err := newEngine(right, &w.topo, n)
+	e, err := newEngine(right, w.topo, n)
 	if err != nil {
 		return nil, err
 	}
@@ -374,9 +375,9 @@ func (t *Trace) Script(name string) (*Script, error) {
 				return nil, fmt.Errorf("step %d: %w", i+1, err)
 			}
 		} else {
-			port := len(w.topo.nodes[n].children)
-			if h.from != w.topo.nodes[n].parent {
-				port = w.topo.nodes[h.from].endpoint
+			port := len(w.topo.Nodes[n].Children)
+			if h.from != w.topo.Nodes[n].Parent {
+				port = w.topo.Nodes[h.from].Slot
 			}
 			p := h.packet.wire(port, e.hostAt>>port&1 != 0, make([]byte, 8))
 			frame := p.AppendFrame(nil)

@@ -125,7 +125,7 @@ func (s *system) stubborn(recs []*compRecord, budget uint32) uint32 {
 	if left(budget, reorderAt) {
 		return all
 	}
-	for _, h := range s.topo.hosts {
+	for _, h := range s.topo.Hosts {
 		if recs[h].downs > 0 {
 			return 1 << h
 		}
@@ -143,14 +143,14 @@ func (s *system) stubborn(recs []*compRecord, budget uint32) uint32 {
 			r := recs[n]
 			// A link into the set that is empty may be filled by the node at its other end, which therefore belongs to the set.
 			need := uint32(0)
-			if s.topo.nodes[n].parent >= 0 {
+			if s.topo.Nodes[n].Parent >= 0 {
 				if r.downs == 0 {
-					need |= 1 << s.topo.nodes[n].parent
+					need |= 1 << s.topo.Nodes[n].Parent
 				} else {
 					moves++
 				}
 			}
-			for _, c := range s.topo.nodes[n].children {
+			for _, c := range s.topo.Nodes[n].Children {
 				if recs[c].ups == 0 {
 					need |= 1 << c
 				} else {
@@ -192,10 +192,10 @@ func (s *system) expand(state []uint32, reduce bool, next []uint32, f func(l lab
 		if set>>i&1 == 0 {
 			continue
 		}
-		if s.topo.nodes[i].parent >= 0 && recs[i].downs > 0 {
+		if s.topo.Nodes[i].Parent >= 0 && recs[i].downs > 0 {
 			s.deliver(state, recs, i, false, i, next, f)
 		}
-		for _, c := range s.topo.nodes[i].children {
+		for _, c := range s.topo.Nodes[i].Children {
 			if recs[c].ups > 0 {
 				s.deliver(state, recs, c, true, i, next, f)
 			}
@@ -244,9 +244,9 @@ func (s *system) deliver(state []uint32, recs []*compRecord, link int, up bool, 
 	code, head, length := uint8(codeDeliver), r.headDown, int(r.downs)
 	switch {
 	case up:
-		code, head, length = uint8(s.topo.nodes[link].endpoint), r.headUp, int(r.ups)
+		code, head, length = uint8(s.topo.Nodes[link].Slot), r.headUp, int(r.ups)
 	case s.hosts[to] == nil:
-		code = uint8(len(s.topo.nodes[to].children))
+		code = uint8(len(s.topo.Nodes[to].Children))
 	}
 	if code < codeAction {
 		l.from = code
@@ -305,14 +305,14 @@ func (s *system) apply(next []uint32, node int, code uint8, packet uint32) (faul
 
 // finished tells whether a quiet state without transitions is what all should end in, and what is missing if not.
 func (s *system) finished(state []uint32) (string, bool) {
-	for i := range s.topo.nodes {
+	for i := range s.topo.Nodes {
 		if r := s.comps.at(state[i]); !r.n.idle {
 			if s.hosts[i] != nil {
 				h := r.n.host
 				return fmt.Sprintf("nothing is on its way, no timer runs, and %s has %d of %d packets acknowledged and got %d of %d",
-					s.topo.name(i), h.base, s.hosts[i].send, h.expected, s.hosts[i].receive), false
+					s.topo.Name(i), h.base, s.hosts[i].send, h.expected, s.hosts[i].receive), false
 			}
-			return fmt.Sprintf("nothing is on its way, no timer runs, and %s holds unfinished slots", s.topo.name(i)), false
+			return fmt.Sprintf("nothing is on its way, no timer runs, and %s holds unfinished slots", s.topo.Name(i)), false
 		}
 	}
 	return "", true

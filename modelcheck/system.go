@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"incforge/network/topology"
 )
 
 // hash128 names a state or a part of one.
@@ -24,7 +26,7 @@ func (h hash128) less(o hash128) bool { return h.hi < o.hi || h.hi == o.hi && h.
 // queues between it and its parent. Records carry the images of what they name under every automorphism of the tree.
 type system struct {
 	cfg     Config
-	topo    topology
+	topo    *topology.Topology
 	perms   []automorphism
 	compose [][]int // compose[h][g] is first g, then h
 	hosts   []*hostRole
@@ -124,16 +126,16 @@ func newSystem(c Config, symmetry bool) (*system, error) {
 	s := &system{
 		cfg: c, topo: t, packetIDs: map[packet]uint32{}, queueIDs: map[string]uint32{}, nodeIDs: map[string]uint32{},
 		compIDs: map[[3]uint32]uint32{}, engineIDs: map[uint64]*engineStep{},
-		hosts: make([]*hostRole, len(t.nodes)), engines: make([]*engine, len(t.nodes)),
+		hosts: make([]*hostRole, len(t.Nodes)), engines: make([]*engine, len(t.Nodes)),
 	}
 	fixed, limit := -1, maxAutomorphisms
 	if c.Collective != AllReduce {
-		fixed = commRoot(&t)
+		fixed = commRoot(t)
 	}
 	if !symmetry {
 		limit = 0
 	}
-	s.perms = t.automorphisms(fixed, limit)
+	s.perms = automorphisms(t, fixed, limit)
 	for _, h := range s.perms {
 		var row []int
 		for _, g := range s.perms {
@@ -149,14 +151,14 @@ func newSystem(c Config, symmetry bool) (*system, error) {
 		s.compose = append(s.compose, row)
 	}
 
-	for n := range t.nodes {
-		if t.nodes[n].host < 0 {
-			if s.engines[n], err = newEngine(c, &t, n); err != nil {
+	for n := range t.Nodes {
+		if t.Nodes[n].Rank < 0 {
+			if s.engines[n], err = newEngine(c, t, n); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		s.hosts[n] = c.role(&t, t.nodes[n].host)
+		s.hosts[n] = c.role(t, t.Nodes[n].Rank)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,7 +167,7 @@ func newSystem(c Config, symmetry bool) (*system, error) {
 	s.queueIDs[""] = 0
 	s.comps.add() // number 0 is nobody's
 	// Switches that an automorphism exchanges begin in the same state, hosts too: the initial state is its own image.
-	for n := range t.nodes {
+	for n := range t.Nodes {
 		var state []byte
 		var sends []packet
 		if r := s.hosts[n]; r != nil {
@@ -186,10 +188,10 @@ func newSystem(c Config, symmetry bool) (*system, error) {
 }
 
 // role is what a host does.
-func (c *Config) role(t *topology, number int) *hostRole {
+func (c *Config) role(t *topology.Topology, number int) *hostRole {
 	r := &hostRole{number: number, window: uint8(c.Window), length: 4}
-	all := uint32(1)<<len(t.hosts) - 1
-	if len(t.hosts) > lanes {
+	all := uint32(1)<<len(t.Hosts) - 1
+	if len(t.Hosts) > lanes {
 		r.length = 8
 	}
 	if c.Empty {
@@ -495,7 +497,7 @@ func (s *system) switchStep(c *compRecord, code uint8, packet uint32) outcome {
 	e := s.engineStep(c.node, code, packet)
 	o := outcome{fault: e.fault}
 	up := c.up
-	children := s.topo.nodes[c.at].children
+	children := s.topo.Nodes[c.at].Children
 	for i, q := range e.outs {
 		switch {
 		case q == 0:

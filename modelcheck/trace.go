@@ -165,7 +165,7 @@ func moveNames() []string {
 // describe puts a transition into words.
 func (s *system) describe(w *walked) Step {
 	at := int(w.node)
-	step := Step{Do: moveNames()[w.kind], At: s.topo.name(at)}
+	step := Step{Do: moveNames()[w.kind], At: s.topo.Name(at)}
 	switch w.kind {
 	case moveSend, moveTimeout, moveEarly:
 		if s.hosts[at] != nil {
@@ -176,45 +176,23 @@ func (s *system) describe(w *walked) Step {
 		if w.kind == moveSend {
 			acts = n.sends
 		}
-		step.Action = s.topo.actionName(at, acts[w.index])
+		step.Action = actionName(s.topo, at, acts[w.index])
 		return step
 	default:
 		link, up := at, false
-		if s.hosts[at] == nil && int(w.from) < len(s.topo.nodes[at].children) {
-			link, up = s.topo.nodes[at].children[w.from], true
+		if s.hosts[at] == nil && int(w.from) < len(s.topo.Nodes[at].Children) {
+			link, up = s.topo.Nodes[at].Children[w.from], true
 		}
 		c := s.comps.at(w.before[link])
 		q := c.down
-		step.From = s.topo.name(link)
+		step.From = s.topo.Name(link)
 		if up {
 			q = c.up
 		} else {
-			step.From = s.topo.name(s.topo.nodes[at].parent)
+			step.From = s.topo.Name(s.topo.Nodes[at].Parent)
 		}
 		step.Index = int(w.index)
 		step.Packet = s.packets.at(s.queues.at(q).packets[w.index]).String()
 	}
 	return step
-}
-
-// name is a node's name in charts and scenarios.
-func (t *topology) name(n int) string {
-	if h := t.nodes[n].host; h >= 0 {
-		return fmt.Sprintf("h%d", h)
-	}
-	switches := 0
-	for i := range n {
-		if t.nodes[i].host < 0 {
-			switches++
-		}
-	}
-	return fmt.Sprintf("s%d", switches)
-}
-
-// neighbour is the node that endpoint e of switch n leads to.
-func (t *topology) neighbour(n, e int) int {
-	if e < len(t.nodes[n].children) {
-		return t.nodes[n].children[e]
-	}
-	return t.nodes[n].parent
 }

@@ -143,20 +143,20 @@ func TestSearchSeesEveryRun(t *testing.T) {
 // random takes some step that may be taken; ok is false if there is none.
 func (w *world) random(rng *rand.Rand) (h happening, ok bool) {
 	var steps []Step
-	for n := range w.topo.nodes {
-		name := w.topo.name(n)
-		if p := w.topo.nodes[n].parent; p >= 0 {
+	for n := range w.topo.Nodes {
+		name := w.topo.Name(n)
+		if p := w.topo.Nodes[n].Parent; p >= 0 {
 			for i := range w.up[n] {
 				for _, do := range []string{"deliver", "deliver", "deliver", "lose", "duplicate"} {
-					steps = append(steps, Step{Do: do, At: w.topo.name(p), From: name, Index: i})
+					steps = append(steps, Step{Do: do, At: w.topo.Name(p), From: name, Index: i})
 				}
 			}
 			for i := range w.down[n] {
 				for _, do := range []string{"deliver", "deliver", "deliver", "lose", "duplicate"} {
-					steps = append(steps, Step{Do: do, At: name, From: w.topo.name(p), Index: i})
+					steps = append(steps, Step{Do: do, At: name, From: w.topo.Name(p), Index: i})
 				}
 				if p := w.down[n][i]; w.roles[n] != nil && p.op != roce.Acknowledge && p.psn == int16(w.hosts[n].expected) {
-					steps = append(steps, Step{Do: "not-ready", At: name, From: w.topo.name(w.topo.nodes[n].parent), Index: i})
+					steps = append(steps, Step{Do: "not-ready", At: name, From: w.topo.Name(w.topo.Nodes[n].Parent), Index: i})
 				}
 			}
 		}
@@ -167,8 +167,8 @@ func (w *world) random(rng *rand.Rand) (h happening, ok bool) {
 			}
 			for _, a := range []string{"time-out", "resume"} {
 				for e := range w.engines[n].members + 1 {
-					if to := w.topo.neighbour(n, e); to >= 0 {
-						steps = append(steps, Step{Do: do, At: name, Action: a + " " + w.topo.name(to)})
+					if to := w.topo.Neighbour(n, e); to >= 0 {
+						steps = append(steps, Step{Do: do, At: name, Action: a + " " + w.topo.Name(to)})
 					}
 				}
 			}
@@ -178,8 +178,8 @@ func (w *world) random(rng *rand.Rand) (h happening, ok bool) {
 				steps = append(steps, Step{Do: "send", At: name, Action: "send " + p.String()})
 			}
 			for e := range w.engines[n].members + 1 {
-				if to := w.topo.neighbour(n, e); to >= 0 {
-					steps = append(steps, Step{Do: "send", At: name, Action: "send one " + w.topo.name(to)})
+				if to := w.topo.Neighbour(n, e); to >= 0 {
+					steps = append(steps, Step{Do: "send", At: name, Action: "send one " + w.topo.Name(to)})
 				}
 			}
 		}
@@ -206,13 +206,13 @@ func (s *search) stateOf(t *testing.T, w *world) []uint32 {
 	s.system.mu.Lock()
 	defer s.system.mu.Unlock()
 	var state []uint32
-	for n := range w.topo.nodes {
+	for n := range w.topo.Nodes {
 		bytes := w.hosts[n].append(nil)
 		if w.engines[n] != nil {
 			bytes = w.states[n]
 		}
 		id, ok := s.nodeIDs[nodeKey(imageState{n, string(bytes)})]
-		require.True(t, ok, "a state of %s that the search never saw", w.topo.name(n))
+		require.True(t, ok, "a state of %s that the search never saw", w.topo.Name(n))
 		state = append(state, s.internComp(id, s.internQueue(s.internPackets(w.up[n])), s.internQueue(s.internPackets(w.down[n]))))
 	}
 	b := w.budget

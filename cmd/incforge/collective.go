@@ -13,6 +13,7 @@ import (
 	"incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/tensors"
+	"incforge/network/topology"
 	"incforge/verify"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
@@ -107,8 +108,8 @@ otherwise by the bound on float rounding; the differences from float64 are print
 }
 
 // parse reads the flags that are words.
-func (f *collectiveFlags) parse() (comm.Tree, error) {
-	tree, err := comm.ParseTree(f.tree)
+func (f *collectiveFlags) parse() (topology.Tree, error) {
+	tree, err := topology.ParseTree(f.tree)
 	if err != nil {
 		return tree, err
 	}
@@ -149,7 +150,7 @@ func index(flag, word string, words ...string) (int, error) {
 }
 
 // run makes the world and runs the call on it.
-func (f *collectiveFlags) run(ctx context.Context, m *manifest.Manifest, tree comm.Tree, in tensors.Inputs,
+func (f *collectiveFlags) run(ctx context.Context, m *manifest.Manifest, tree topology.Tree, in tensors.Inputs,
 	open func(seed uint64) (dut.DUT, error)) (rep tensors.Report, err error) {
 	engine := func(n int) (dut.DUT, error) {
 		d, err := open(f.seed + uint64(n))

@@ -68,7 +68,7 @@ A violation is drawn as a chart and left as a scenario; --replay runs it on the 
 	c := &f.config
 	fl.IntVar(&c.Mode, "mode", 3, "the engines' mode, 2 or 3")
 	fl.StringVar(&f.collective, "collective", "allreduce", "allreduce, reduce or broadcast")
-	fl.StringVar(&c.Tree, "tree", "3-2", "star-S, chain-S (two switches) or LEVELS-CHILDREN")
+	fl.StringVar(&c.Tree, "tree", "3-2", "star-HOSTS, chain-HOSTS (two switches with so many each) or LEVELS-DEGREE, levels with the hosts")
 	fl.IntVar(&c.Requests, "requests", 3, "packets of each sender")
 	fl.IntVar(&c.Window, "window", 3, "packets that a sender has unacknowledged at most")
 	fl.IntVar(&c.Slots, "slots", 0, "N; 0 is the window, in mode 2 twice the power of two at or above it")

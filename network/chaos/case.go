@@ -12,6 +12,7 @@ import (
 
 	"incforge/network/comm"
 	"incforge/network/fabric"
+	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
@@ -104,7 +105,7 @@ type Reset struct {
 }
 
 // Tree is the case's tree.
-func (c *Case) Tree() comm.Tree { return comm.Tree{Levels: c.Levels, Degree: c.Degree} }
+func (c *Case) Tree() topology.Tree { return topology.Tree{Levels: c.Levels, Degree: c.Degree} }
 
 // packets is M·W, rounded up as the switches do.
 func (g *Group) packets() int { return ceilPow2(max(g.Message*g.Window, 1)) }

@@ -10,6 +10,7 @@ import (
 
 	"incforge/network/comm"
 	"incforge/network/fabric"
+	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
@@ -71,7 +72,7 @@ func (r *Runner) Check() error {
 		e := &r.Engines[i]
 		p := e.Manifest.Params
 		name := strings.Join(append([]string{e.Config}, e.Set...), " ")
-		if !slices.ContainsFunc(trees(), func(t comm.Tree) bool { return fits(p, t) }) {
+		if !slices.ContainsFunc(trees(), func(t topology.Tree) bool { return fits(p, t) }) {
 			return fmt.Errorf("%s: no tree can be made of switches with %d members and %d ports", name, p.Members, p.Ports)
 		}
 		if mostGroups(p) == 0 {
@@ -99,7 +100,7 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 	d.p = e.Manifest.Params
 	d.c = Case{Seed: seed, Config: e.Config, Set: e.Set, DUT: kind, NoGapNAK: d.chance(4), Latency: []int{1, 10, 40, 200}[d.IntN(4)],
 		BytesPerCycle: float64(d.p.BusBytes) * []float64{0.5, 1, 1, 2}[d.IntN(4)]}
-	fit := slices.DeleteFunc(trees(), func(t comm.Tree) bool { return !fits(d.p, t) })
+	fit := slices.DeleteFunc(trees(), func(t topology.Tree) bool { return !fits(d.p, t) })
 	t := fit[d.IntN(len(fit))]
 	d.c.Levels, d.c.Degree = t.Levels, t.Degree
 	d.faults()
@@ -151,7 +152,7 @@ func (d *drawer) chance(n int) bool { return d.IntN(n) == 0 }
 
 // fits reports that the engine has endpoints for the tree, and a port for the parent that is not child 0's too: frames that are nobody's
 // are sent there, and would run in circles. A reproducible engine has no pair for endpoint MEMBERS if MEMBERS is even.
-func fits(p manifest.Params, t comm.Tree) bool {
+func fits(p manifest.Params, t topology.Tree) bool {
 	last, most := t.Degree-1, p.Members
 	if t.Levels > 2 {
 		last = t.Degree

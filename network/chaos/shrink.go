@@ -6,8 +6,8 @@ import (
 	"context"
 	"slices"
 
-	"incforge/network/comm"
 	"incforge/network/fabric"
+	"incforge/network/topology"
 	"incforge/verify/dut"
 )
 
@@ -136,8 +136,8 @@ func fewerCalls(c Case) []Case {
 }
 
 // trees are all that are worth trying, by number of ranks.
-func trees() []comm.Tree {
-	return []comm.Tree{{Levels: 2, Degree: 2}, {Levels: 2, Degree: 3}, {Levels: 2, Degree: 4}, {Levels: 3, Degree: 2}, {Levels: 2, Degree: 5},
+func trees() []topology.Tree {
+	return []topology.Tree{{Levels: 2, Degree: 2}, {Levels: 2, Degree: 3}, {Levels: 2, Degree: 4}, {Levels: 3, Degree: 2}, {Levels: 2, Degree: 5},
 		{Levels: 2, Degree: 8}, {Levels: 4, Degree: 2}, {Levels: 3, Degree: 3}, {Levels: 2, Degree: 16}, {Levels: 3, Degree: 4}}
 }
 

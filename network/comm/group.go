@@ -179,7 +179,7 @@ func (g *Group) pipeTimeout() uint64 { return g.paths(1, g.cfg.Pipe) }
 // paths is some round trips over so many levels, with so many packets of each endpoint through one switch, at the pace of the slowest of link,
 // bus and adders.
 func (g *Group) paths(levels, packets int) uint64 {
-	p, t := g.w.p, g.w.cfg.Tree
+	p, degree := g.w.p, g.w.cfg.Tree.Degree
 	pace, latency, jitter := float64(p.BusBytes)/float64(p.CyclesPerBeat()), 1, 0
 	for _, e := range g.edges {
 		if e.link.BytesPerCycle > 0 {
@@ -188,21 +188,17 @@ func (g *Group) paths(levels, packets int) uint64 {
 		latency, jitter = max(latency, e.link.Latency), max(jitter, e.link.Up.Jitter, e.link.Down.Jitter)
 	}
 	perPacket := uint64(float64(g.cfg.PathMTU+90)/pace) + 30
-	return uint64(4*levels*(latency+200)+2*levels*jitter) + perPacket*uint64(packets*(t.Degree+1)*2*min(p.Groups, 4))
+	return uint64(4*levels*(latency+200)+2*levels*jitter) + perPacket*uint64(packets*(degree+1)*2*min(p.Groups, 4))
 }
 
 // findEdges lists the edges, those of a switch together.
 func (g *Group) findEdges() []joined {
-	t := g.w.cfg.Tree
+	t := g.w.topo
 	var all []joined
-	for s := range t.Switches() {
-		for e := range t.Degree {
-			edge := Edge{Group: g.index, Switch: s, Endpoint: e, Child: -1, Rank: -1}
-			if t.Leaf(s) {
-				edge.Rank = t.Rank(s, e)
-			} else {
-				edge.Child = t.Child(s, e)
-			}
+	for s := range t.Switches {
+		for e := range t.Degree(s) {
+			edge := Edge{Group: g.index, Switch: s, Endpoint: e}
+			edge.Child, edge.Rank = t.Child(s, e)
 			all = append(all, joined{edge, g.w.link(edge)})
 		}
 	}
@@ -232,7 +228,7 @@ func (g *Group) make() error {
 	for _, edge := range g.edges {
 		up := g.ends[edge.Switch][edge.Endpoint]
 		if edge.Rank < 0 {
-			down := g.ends[edge.Child][w.cfg.Tree.Degree]
+			down := g.ends[edge.Child][w.topo.Degree(edge.Child)]
 			w.net.Join(edge.Switch, up.Port, up.LocalMAC, edge.Child, down.Port, down.LocalMAC, edge.link)
 			continue
 		}
@@ -251,7 +247,7 @@ const wideTypes = 1<<arith.FP16 | 1<<arith.BF16
 
 // newNumbers draws the first PSN and makes the endpoints with QPNs that nobody has used yet.
 func (g *Group) newNumbers() error {
-	w, t := g.w, g.w.cfg.Tree
+	w, t := g.w, g.w.topo
 	switch {
 	case g.cfg.Start != nil:
 		g.start = *g.cfg.Start & roce.PSNMask
@@ -266,8 +262,8 @@ func (g *Group) newNumbers() error {
 		return errors.New("no QPN is left that was not used before")
 	}
 	g.ends = nil
-	for s := range t.Switches() {
-		ends := make([]inc.Endpoint, bits.Len32(t.edges(s)))
+	for s := range t.Switches {
+		ends := make([]inc.Endpoint, bits.Len32(t.EdgeMask(s)))
 		for e := range ends {
 			ei := uint32(g.index*w.p.EPS() + e)
 			ends[e] = inc.Endpoint{Valid: true, Port: w.port(e), LocalQPN: g.turn*records | ei, LocalIP: switchIP(s),
@@ -281,7 +277,7 @@ func (g *Group) newNumbers() error {
 			up.Host, up.RemoteQPN, up.RemoteIP, up.RemoteMAC = true, g.hostQPN(), hostIP(edge.Rank), hostMAC(g.index, edge.Rank)
 			continue
 		}
-		down := &g.ends[edge.Child][t.Degree]
+		down := &g.ends[edge.Child][t.Degree(edge.Child)]
 		up.RemoteQPN, up.RemoteIP, up.RemoteMAC = down.LocalQPN, down.LocalIP, down.LocalMAC
 		down.RemoteQPN, down.RemoteIP, down.RemoteMAC = up.LocalQPN, up.LocalIP, up.LocalMAC
 	}
@@ -338,14 +334,11 @@ func (g *Group) program() error {
 
 // settings are the group's registers on switch s: those of the AllReduce tree, or of the tree re-rooted for a fixed Reduce or Broadcast.
 func (g *Group) settings(s int) inc.Group {
-	t, set := g.w.cfg.Tree, g.set
+	t, set := g.w.topo, g.set
 	set.Start = g.start
-	set.InMask, set.OutMask = t.children(), t.children()
-	if t.Leaf(s) {
-		set.AckMask = t.children()
-	}
+	set.InMask, set.OutMask, set.AckMask = t.ChildMask(s), t.ChildMask(s), t.HostMask(s)
 	if s > 0 {
-		set.Parent, set.HasParent = t.Degree, true
+		set.Parent, set.HasParent = t.Degree(s), true
 	}
 	f := g.cfg.Fixed
 	if f == nil {
@@ -358,7 +351,7 @@ func (g *Group) settings(s int) inc.Group {
 	}
 	set.Collective, set.DType, set.Op = f.Collective.code(), uint8(f.DType), uint8(f.Op)
 	to := t.Toward(s, f.Root)
-	rest := t.edges(s) &^ (1 << to)
+	rest := t.EdgeMask(s) &^ (1 << to)
 	switch f.Collective {
 	case Reduce:
 		set.InMask, set.OutMask, set.AckMask = rest, 0, 1<<to
@@ -383,7 +376,7 @@ func (g *Group) World() *World { return g.w }
 func (g *Group) Config() GroupConfig { return g.cfg }
 
 // Ranks is the number of ranks.
-func (g *Group) Ranks() int { return g.w.cfg.Tree.Ranks() }
+func (g *Group) Ranks() int { return g.w.topo.Ranks() }
 
 // Host is a rank's NIC.
 func (g *Group) Host(rank int) *host.Host { return g.ranks[rank].host }
@@ -416,7 +409,7 @@ func (g *Group) Reset() error {
 		return fmt.Errorf("group %d: %w", g.index, err)
 	}
 	for i, r := range g.ranks {
-		leaf, e := g.w.cfg.Tree.Host(i)
+		leaf, e := g.w.topo.Host(i)
 		ep := g.ends[leaf][e]
 		r.reset(ep.RemoteQPN, ep.LocalQPN)
 	}
