@@ -190,7 +190,7 @@ func TestLimits(t *testing.T) {
 	// An interruption in the middle leaves what is known.
 	ctx, cancel = context.WithCancel(context.Background())
 	big := Config{Mode: 3, Collective: AllReduce, Tree: "3-2", Requests: 20, Window: 3, Loss: 3}
-	r, err := Check(ctx, big, Options{ReportEvery: time.Millisecond, Progress: func(p Progress) {
+	r, err := Check(ctx, big, Options{Progress: func(p Progress) {
 		if p.Distinct > 1000 {
 			cancel()
 		}
@@ -292,18 +292,4 @@ func TestFrontier(t *testing.T) {
 	}
 	assert.Len(t, seen, states)
 	f.close()
-}
-
-// Progress is told while a search runs.
-func TestProgress(t *testing.T) {
-	told := make(chan Progress, 1)
-	s := &search{opt: Options{Progress: func(p Progress) { told <- p }, ReportEvery: time.Millisecond}}
-	stop := s.report(time.Now())
-	p := <-told
-	assert.Positive(t, p.Elapsed)
-	go func() {
-		for range told {
-		}
-	}()
-	stop()
 }

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Options say how to search; they change what it costs and, but for Reduction and Symmetry, no count.
@@ -40,16 +42,14 @@ type Options struct {
 	SpillAfter int
 	// Shortest searches again without Reduction when something is found, as far as that goes quickly, for a trace that is the shortest of all.
 	Shortest bool
-	// Progress, if not nil, hears of the search every so often; 0 is five seconds.
-	Progress    func(Progress)
-	ReportEvery time.Duration
+	// Progress, if not nil, is told of the search often, by several goroutines at once.
+	Progress func(Progress)
 }
 
 // Progress is how far a search is.
 type Progress struct {
 	Depth, Distinct int
 	Transitions     int64
-	Elapsed         time.Duration
 }
 
 // Result is what a search found.
@@ -465,25 +465,17 @@ func (s *search) explore(ctx context.Context) (bool, error) {
 		s.seen.endLevel()
 	}
 
-	stopProgress := s.report(begin)
-	defer stopProgress()
 	var deadline time.Time
 	if s.opt.MaxTime > 0 {
 		deadline = begin.Add(s.opt.MaxTime)
 	}
 	saved := begin
 	for front.size()+after.size() > 0 {
-		var group sync.WaitGroup
-		errs := make([]error, s.workers)
-		for w := range s.workers {
-			group.Add(1)
-			go func() {
-				defer group.Done()
-				errs[w] = s.work(ctx, front, after, deadline)
-			}()
+		var pool errgroup.Group
+		for range s.workers {
+			pool.Go(func() error { return s.work(ctx, front, after, deadline) })
 		}
-		group.Wait()
-		if err := errors.Join(errs...); err != nil {
+		if err := pool.Wait(); err != nil {
 			// Workers finish what they took, so what is left is a search at rest.
 			stopped := errors.Is(err, errStopped) || ctx.Err() != nil
 			if stopped && s.opt.Checkpoint != "" {
@@ -514,31 +506,6 @@ func (s *search) explore(ctx context.Context) (bool, error) {
 		}
 	}
 	return true, nil
-}
-
-// report tells of progress every few seconds until it is stopped.
-func (s *search) report(begin time.Time) (stop func()) {
-	if s.opt.Progress == nil {
-		return func() {}
-	}
-	done := make(chan struct{})
-	go func() {
-		every := s.opt.ReportEvery
-		if every <= 0 {
-			every = 5 * time.Second
-		}
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				s.opt.Progress(Progress{Depth: int(s.level.Load()), Distinct: int(s.distinct.Load()), Transitions: s.transitions.Load(), Elapsed: time.Since(begin)})
-			}
-		}
-	}()
-	return func() { close(done) }
 }
 
 // work expands chunks of the frontier until there are none.
@@ -613,6 +580,9 @@ func (s *search) work(ctx context.Context, front, after *frontier, deadline time
 		}
 		s.transitions.Add(moves)
 		s.distinct.Add(fresh)
+		if s.opt.Progress != nil {
+			s.opt.Progress(Progress{Depth: int(s.level.Load()), Distinct: int(s.distinct.Load()), Transitions: s.transitions.Load()})
+		}
 	}
 }
 

@@ -104,13 +104,12 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 	p := chaos.Campaign{From: from, To: to, Jobs: f.jobs, Failed: func(x chaos.Failure) {
 		fmt.Fprintf(a.out, "FAIL seed %d: %s: %s\n  replay: %s\n", x.Seed, x.Kind, firstLine(x.Message), replayChaos(f, args, x.Seed))
 	}}
-	if !a.quiet {
-		p.Progress = func(s chaos.Summary) {
-			a.log.Infof("chaos: %d of %d cases, %d failed, %.0f s, %.0f packets/s", s.Cases, to-from+1, len(s.Failures), s.WallSeconds,
-				s.PacketsPerSecond)
-		}
+	task := a.progress("chaos")
+	p.Progress = func(s chaos.Summary) {
+		task.Set(uint64(s.Cases), to-from+1, "cases", fmt.Sprintf("%d failed, %.0f packets/s", len(s.Failures), s.PacketsPerSecond))
 	}
 	sum, err := r.Campaign(ctx, p)
+	task.Stop()
 	if err != nil && sum.Cases == 0 {
 		return err
 	}

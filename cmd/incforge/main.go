@@ -15,11 +15,11 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
+	"incforge/internal/progress"
 	"incforge/internal/tool"
 	"incforge/rtlgen/params"
 )
@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	log := logrus.New()
 	log.SetOutput(stderr)
 	log.SetFormatter(&logrus.TextFormatter{DisableTimestamp: true, DisableColors: true, DisableQuote: true})
-	a := &app{log: log, out: stdout}
+	a := &app{log: log, out: stdout, stderr: stderr}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -74,6 +74,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 type app struct {
 	log     *logrus.Logger
 	out     io.Writer
+	stderr  io.Writer
 	started bool // a command's own code was reached, so an error is no longer about the command line
 	verbose bool
 	quiet   bool
@@ -141,22 +142,17 @@ command ends within two seconds with what it knows so far; a second signal ends 
 	return root
 }
 
-// working logs that something still runs, first after two seconds and then ever more rarely, until the returned function is called.
+// working says on stderr that something still runs, until the returned function is called.
 func (a *app) working(format string, args ...any) (stop func()) {
-	what, done := fmt.Sprintf(format, args...), make(chan struct{})
-	go func() {
-		start, wait := time.Now(), 2*time.Second
-		for {
-			select {
-			case <-done:
-				return
-			case <-time.After(wait):
-				a.log.Infof("%s: %d s", what, int(time.Since(start).Seconds()))
-				wait = min(2*wait, 30*time.Second)
-			}
-		}
-	}()
-	return func() { close(done) }
+	return a.progress(format, args...).Stop
+}
+
+// progress reports on a task that can say how far it is.
+func (a *app) progress(format string, args ...any) *progress.Task {
+	if a.quiet {
+		return nil
+	}
+	return progress.New(a.stderr).Start(format, args...)
 }
 
 // write writes a result file, making its folder.

@@ -95,19 +95,19 @@ A violation is drawn as a chart and left as a scenario; --replay runs it on the 
 	return cmd
 }
 
-// modelcheckOptions are those of the flags.
-func (a *app) modelcheckOptions(f *modelcheckFlags) modelcheck.Options {
-	o := modelcheck.Options{Symmetry: f.symmetry, Reduction: f.reduction, Workers: f.workers, MaxStates: f.maxStates, MaxBytes: int64(f.memory) << 20,
-		MaxTime: f.maxTime, Checkpoint: f.checkpoint, Shortest: true}
-	o.Progress = func(p modelcheck.Progress) {
-		a.log.Infof("modelcheck: depth %d, %d states, %d transitions, %.0f s", p.Depth, p.Distinct, p.Transitions, p.Elapsed.Seconds())
-	}
-	return o
+// modelcheckSearch searches a model with the flags' options.
+func (a *app) modelcheckSearch(ctx context.Context, f *modelcheckFlags, c modelcheck.Config, symmetry bool, format string, args ...any) (*modelcheck.Result, error) {
+	task := a.progress(format, args...)
+	defer task.Stop()
+	return modelcheck.Check(ctx, c, modelcheck.Options{Symmetry: symmetry, Reduction: f.reduction, Workers: f.workers, MaxStates: f.maxStates,
+		MaxBytes: int64(f.memory) << 20, MaxTime: f.maxTime, Checkpoint: f.checkpoint, Shortest: true, Progress: func(p modelcheck.Progress) {
+			task.Set(uint64(p.Distinct), 0, "states", fmt.Sprintf("%d transitions, depth %d", p.Transitions, p.Depth))
+		}})
 }
 
 // modelcheckOne checks one model.
 func (a *app) modelcheckOne(ctx context.Context, f *modelcheckFlags) error {
-	r, err := modelcheck.Check(ctx, f.config, a.modelcheckOptions(f))
+	r, err := a.modelcheckSearch(ctx, f, f.config, f.symmetry, "modelcheck")
 	if errors.Is(err, modelcheck.ErrConfig) || errors.Is(err, modelcheck.ErrCheckpoint) {
 		return usageError{err}
 	}
@@ -295,10 +295,7 @@ func (r *paperRow) name() string {
 func (a *app) modelcheckRow(ctx context.Context, f *modelcheckFlags, row paperRow) (both []*modelcheck.Result, err error) {
 	c := modelcheck.Config{Mode: row.mode, Collective: row.collective, Tree: "3-2", Requests: 3, Window: 3, Loss: 1}
 	for _, symmetry := range []bool{true, false} {
-		o := a.modelcheckOptions(f)
-		o.Symmetry = symmetry
-		a.log.Infof("modelcheck: %s, symmetry %v", row.name(), symmetry)
-		r, err := modelcheck.Check(ctx, c, o)
+		r, err := a.modelcheckSearch(ctx, f, c, symmetry, "modelcheck %s, symmetry %v", row.name(), symmetry)
 		if r != nil {
 			both = append(both, r)
 		}
