@@ -12,6 +12,8 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
+
+	"incforge/modelcheck/model"
 )
 
 // ErrCheckpoint means that a file is no checkpoint of this search.
@@ -22,7 +24,7 @@ const checkpointFormat = "incforge modelcheck 1"
 // checkpoint is a search at rest but for the states: they follow it in the file.
 type checkpoint struct {
 	Format                       string
-	Config                       Config
+	Config                       model.Config
 	Symmetry, Reduction          bool
 	Packets                      [][]byte
 	PacketImages                 [][]uint32
@@ -63,7 +65,7 @@ func (s *search) write(w io.Writer, front, after *frontier) error {
 		Transitions: s.transitions.Load(), Quiescent: s.quiescent.Load(), Done: s.done.Load(), Edges: s.edges}
 	for i := range s.packets.n {
 		r := s.packets.at(i)
-		c.Packets, c.PacketImages = append(c.Packets, r.packet.append(nil)), append(c.PacketImages, r.image)
+		c.Packets, c.PacketImages = append(c.Packets, r.Packet.Append(nil)), append(c.PacketImages, r.image)
 	}
 	for i := range s.queues.n {
 		r := s.queues.at(i)
@@ -213,14 +215,14 @@ func (s *system) rebuild(c *checkpoint) error {
 	s.queues.clear()
 	s.nodes.clear()
 	s.comps.clear()
-	s.packetIDs, s.queueIDs, s.nodeIDs, s.compIDs = map[packet]uint32{}, map[string]uint32{}, map[string]uint32{}, map[[3]uint32]uint32{}
+	s.packetIDs, s.queueIDs, s.nodeIDs, s.compIDs = map[model.Packet]uint32{}, map[string]uint32{}, map[string]uint32{}, map[[3]uint32]uint32{}
 	for i, b := range c.Packets {
-		if len(b) != packetBytes {
+		if len(b) != model.PacketBytes {
 			return ErrCheckpoint
 		}
 		id, r := s.packets.add()
-		r.packet, r.image = packetOf(b), c.PacketImages[i]
-		s.packetIDs[r.packet] = id
+		r.Packet, r.image = model.PacketOf(b), c.PacketImages[i]
+		s.packetIDs[r.Packet] = id
 	}
 	for i, q := range c.Queues {
 		id, r := s.queues.add()

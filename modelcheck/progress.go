@@ -5,6 +5,8 @@ package modelcheck
 import (
 	"context"
 	"fmt"
+
+	"incforge/modelcheck/scenario"
 )
 
 // progressPossible checks that all can be done from every state, without any more faults: AG EF done.
@@ -47,7 +49,7 @@ func (s *search) progressPossible(ctx context.Context) error {
 			return err
 		}
 		if !reached {
-			s.found = append(s.found, finding{kind: kindLivelock, at: stuck,
+			s.found = append(s.found, finding{kind: scenario.KindLivelock, at: stuck,
 				text: fmt.Sprintf("after %d steps nothing leads to the end, whatever is delivered and whichever timer expires", level)})
 			return nil
 		}

@@ -15,12 +15,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"incforge/modelcheck"
+	"incforge/modelcheck/model"
+	"incforge/modelcheck/scenario"
 	"incforge/verify"
 )
 
 // modelcheckFlags are the command line of incforge modelcheck.
 type modelcheckFlags struct {
-	config     modelcheck.Config
+	config     model.Config
 	collective string
 
 	symmetry, reduction        bool
@@ -54,7 +56,7 @@ A violation is drawn as a chart and left as a scenario; --replay runs it on the 
 				return usagef("--workers, --max-states and --memory must not be negative")
 			}
 			var err error
-			if f.config.Collective, err = modelcheck.ParseCollective(f.collective); err != nil {
+			if f.config.Collective, err = model.ParseCollective(f.collective); err != nil {
 				return usageError{fmt.Errorf("--collective: %w", err)}
 			}
 			for _, name := range []string{"mode", "collective", "tree", "requests", "window", "slots", "loss", "reorder", "dup", "timeouts", "rnr", "free", "empty", "bad", "checkpoint"} {
@@ -96,7 +98,7 @@ A violation is drawn as a chart and left as a scenario; --replay runs it on the 
 }
 
 // modelcheckSearch searches a model with the flags' options.
-func (a *app) modelcheckSearch(ctx context.Context, f *modelcheckFlags, c modelcheck.Config, symmetry bool, format string, args ...any) (*modelcheck.Result, error) {
+func (a *app) modelcheckSearch(ctx context.Context, f *modelcheckFlags, c model.Config, symmetry bool, format string, args ...any) (*modelcheck.Result, error) {
 	task := a.progress(format, args...)
 	defer task.Stop()
 	return modelcheck.Check(ctx, c, modelcheck.Options{Symmetry: symmetry, Reduction: f.reduction, Workers: f.workers, MaxStates: f.maxStates,
@@ -108,7 +110,7 @@ func (a *app) modelcheckSearch(ctx context.Context, f *modelcheckFlags, c modelc
 // modelcheckOne checks one model.
 func (a *app) modelcheckOne(ctx context.Context, f *modelcheckFlags) error {
 	r, err := a.modelcheckSearch(ctx, f, f.config, f.symmetry, "modelcheck")
-	if errors.Is(err, modelcheck.ErrConfig) || errors.Is(err, modelcheck.ErrCheckpoint) {
+	if errors.Is(err, model.ErrConfig) || errors.Is(err, modelcheck.ErrCheckpoint) {
 		return usageError{err}
 	}
 	if r == nil {
@@ -128,7 +130,7 @@ func (a *app) modelcheckOne(ctx context.Context, f *modelcheckFlags) error {
 			return err
 		}
 		fmt.Fprintf(a.out, "FAIL %s: %s\n\n", r.Violation.Kind, r.Violation.Text)
-		if _, err := modelcheck.Replay(r.Violation, a.out); err != nil {
+		if _, err := scenario.Replay(r.Violation, a.out); err != nil {
 			return err
 		}
 		head := fmt.Sprintf("# %s: %s\n# incforge modelcheck --replay %s\n", r.Violation.Kind, r.Violation.Text, f.trace)
@@ -149,12 +151,12 @@ func (a *app) modelcheckOne(ctx context.Context, f *modelcheckFlags) error {
 }
 
 // readScenario reads a scenario; whatever is wrong with it is a matter of usage.
-func readScenario(file string) (*modelcheck.Trace, error) {
+func readScenario(file string) (*scenario.Trace, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("scenario: %w", err)}
 	}
-	t, err := modelcheck.ParseTrace(text)
+	t, err := scenario.ParseTrace(text)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("%s: %w", file, err)}
 	}
@@ -198,7 +200,7 @@ func (a *app) modelcheckDrive(ctx context.Context, f *modelcheckFlags) error {
 		done, err := script.Drive(d, m)
 		closing := d.Close()
 		switch {
-		case errors.Is(err, modelcheck.ErrNoRoom):
+		case errors.Is(err, scenario.ErrNoRoom):
 			return usageError{fmt.Errorf("%s: %s: %w", f.on, name, err)}
 		case err != nil || closing != nil:
 			failed = true
@@ -219,7 +221,7 @@ func (a *app) modelcheckReplay(file string) error {
 	if err != nil {
 		return err
 	}
-	same, err := modelcheck.Replay(t, a.out)
+	same, err := scenario.Replay(t, a.out)
 	if err != nil {
 		return usageError{fmt.Errorf("%s: %w", file, err)}
 	}
@@ -236,16 +238,16 @@ func (a *app) modelcheckReplay(file string) error {
 // paperRow is a model of the paper's and what checking it cost there, with 75 cores.
 type paperRow struct {
 	mode                      int
-	collective                modelcheck.Collective
+	collective                model.Collective
 	total, distinct, diameter int
 	seconds                   float64
 }
 
 func paperRows() []paperRow {
 	return []paperRow{
-		{2, modelcheck.AllReduce, 3_981_257, 901_703, 77, 20}, {2, modelcheck.Reduce, 52_105, 14_136, 57, 3},
-		{2, modelcheck.Broadcast, 1_763_880, 320_128, 60, 10}, {3, modelcheck.AllReduce, 2_242_781_644, 439_476_508, 115, 146 * 60},
-		{3, modelcheck.Reduce, 2_291_727, 447_972, 65, 9}, {3, modelcheck.Broadcast, 67_902_618, 9_911_424, 67, 113},
+		{2, model.AllReduce, 3_981_257, 901_703, 77, 20}, {2, model.Reduce, 52_105, 14_136, 57, 3},
+		{2, model.Broadcast, 1_763_880, 320_128, 60, 10}, {3, model.AllReduce, 2_242_781_644, 439_476_508, 115, 146 * 60},
+		{3, model.Reduce, 2_291_727, 447_972, 65, 9}, {3, model.Broadcast, 67_902_618, 9_911_424, 67, 113},
 	}
 }
 
@@ -293,7 +295,7 @@ func (r *paperRow) name() string {
 
 // modelcheckRow checks one of the paper's models with symmetry and without. An error comes with what there is of both.
 func (a *app) modelcheckRow(ctx context.Context, f *modelcheckFlags, row paperRow) (both []*modelcheck.Result, err error) {
-	c := modelcheck.Config{Mode: row.mode, Collective: row.collective, Tree: "3-2", Requests: 3, Window: 3, Loss: 1}
+	c := model.Config{Mode: row.mode, Collective: row.collective, Tree: "3-2", Requests: 3, Window: 3, Loss: 1}
 	for _, symmetry := range []bool{true, false} {
 		r, err := a.modelcheckSearch(ctx, f, c, symmetry, "modelcheck %s, symmetry %v", row.name(), symmetry)
 		if r != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package modelcheck
+package model
 
 import (
 	"errors"
@@ -64,7 +64,7 @@ const (
 	maxHosts    = 8
 	maxRequests = 100
 	maxBudget   = 15
-	maxNodes    = 24
+	MaxNodes    = 24
 )
 
 // defaultStart is where PSNs begin, so that they wrap after two packets.
@@ -103,8 +103,8 @@ type Config struct {
 	Bad []string `yaml:"bad,omitempty" json:"bad,omitempty"`
 }
 
-// withDefaults fills in what is not said, and refuses what cannot be modelled.
-func (c Config) withDefaults() (Config, error) {
+// WithDefaults fills in what is not said, and refuses what cannot be modelled.
+func (c Config) WithDefaults() (Config, error) {
 	if c.Slots == 0 {
 		c.Slots = c.Window
 		if c.Mode == 2 {
@@ -141,10 +141,10 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 	for _, name := range c.Bad {
-		rule, ok := badRules()[name]
+		rule, ok := BadRules()[name]
 		switch {
 		case !ok:
-			return bad("rule %s is none of %s", name, strings.Join(slices.Sorted(maps.Keys(badRules())), ", "))
+			return bad("rule %s is none of %s", name, strings.Join(slices.Sorted(maps.Keys(BadRules())), ", "))
 		case rule.mode != 0 && rule.mode != c.Mode:
 			return bad("rule %s is one of mode %d", name, rule.mode)
 		}
@@ -175,14 +175,14 @@ func (c Config) String() string {
 	return s
 }
 
-// parseTree makes the topology of Config.Tree.
-func parseTree(s string) (*topology.Topology, error) {
+// ParseTree makes the topology of Config.Tree.
+func ParseTree(s string) (*topology.Topology, error) {
 	t, err := topology.Parse(s)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", err, ErrConfig)
-	case len(t.Nodes) > maxNodes:
-		return nil, fmt.Errorf("tree %q: more than %d nodes: %w", s, maxNodes, ErrConfig)
+	case len(t.Nodes) > MaxNodes:
+		return nil, fmt.Errorf("tree %q: more than %d nodes: %w", s, MaxNodes, ErrConfig)
 	case t.Ranks() < 2 || t.Ranks() > maxHosts:
 		return nil, fmt.Errorf("tree %q: %d hosts, allowed are 2 to %d: %w", s, t.Ranks(), maxHosts, ErrConfig)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package modelcheck
+package scenario
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"incforge/inc"
+	"incforge/modelcheck/model"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
@@ -140,7 +141,7 @@ func framesText(frames []Frame) string {
 	for _, f := range frames {
 		what := fmt.Sprintf("%x", f.Data)
 		if p, err := roce.Decode(f.Data); err == nil {
-			what = packetFrom(&p).String()
+			what = model.PacketFrom(&p).String()
 			if p.Op.IsSend() {
 				what += fmt.Sprintf(" %x", p.Payload)
 			}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package modelcheck
+package scenario
 
 import (
 	"fmt"
@@ -75,7 +75,7 @@ func (c *chart) flush() string {
 }
 
 // row draws one event.
-func (c *chart) row(h *happening) string {
+func (c *chart) row(h *Happening) string {
 	row := c.lines()
 	var note []string
 	if h.from >= 0 {
@@ -88,13 +88,13 @@ func (c *chart) row(h *happening) string {
 		if b < a {
 			head, tail = '<', low+1
 		}
-		if h.step.Do == moveNames()[moveLose] {
+		if h.step.Do == MoveNames()[MoveLose] {
 			head = 'x'
 		}
 		row[tail] = head
 		label := h.packet.String()
 		copy(row[low+1+(high-low-1-len(label))/2:], label)
-		if h.step.Do != moveNames()[moveDeliver] {
+		if h.step.Do != MoveNames()[MoveDeliver] {
 			note = append(note, h.step.Do)
 		}
 		if h.step.Index > 0 {
@@ -105,7 +105,7 @@ func (c *chart) row(h *happening) string {
 		text := h.step.Do
 		if h.step.Action != "" {
 			text = h.step.Action
-			if h.step.Do == moveNames()[moveEarly] {
+			if h.step.Do == MoveNames()[MoveEarly] {
 				text = "early " + text
 			}
 		}
