@@ -68,20 +68,7 @@ The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to
 			if err != nil {
 				return fmt.Errorf("bench loss: %w", err)
 			}
-			l, err := report.ParseLoss(text)
-			if err != nil {
-				return err
-			}
-			fmt.Fprint(a.out, l.Table())
-			if svgFile != "" {
-				if err := write(svgFile, l.SVG()); err != nil {
-					return err
-				}
-			}
-			if jsonFile == "" {
-				return nil
-			}
-			return write(jsonFile, append(text, '\n'))
+			return a.printLoss(text, svgFile, jsonFile)
 		}}
 	flags.bind(cmd)
 	bindJSON(cmd, &jsonFile)
@@ -97,4 +84,22 @@ The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to
 	f.Float64SliceVar(&o.Rates, "rates", nil, "loss rates to measure besides 0, of 0.00001 to 0.01 (default: all)")
 	f.StringVar(&svgFile, "svg", "", "draw both sweeps into this file")
 	return cmd
+}
+
+// printLoss prints the table of what was measured, and writes it as a drawing and as JSON where these are wanted.
+func (a *app) printLoss(text []byte, svgFile, jsonFile string) error {
+	l, err := report.ParseLoss(text)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(a.out, l.Table())
+	if svgFile != "" {
+		if err := write(svgFile, l.SVG()); err != nil {
+			return err
+		}
+	}
+	if jsonFile == "" {
+		return nil
+	}
+	return write(jsonFile, append(text, '\n'))
 }
