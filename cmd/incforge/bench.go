@@ -31,12 +31,12 @@ type benchmark struct {
 func benchmarks() []benchmark {
 	return []benchmark{
 		{"gen", "time to generate every preset", benchGen, nil},
-		{"latency", "cycles from contribution to result, beside the paper's figures", verify.BenchLatency, nil},
-		{"throughput", "input beats a cycle, by payload size, best and worst order of arrival", verify.BenchThroughput, nil},
-		{"aggregate", "the shortest payloads, all members' for one slot back to back and in turn; the aggregator alone; mini too",
+		{"latency", "cycles from contribution to result, next to the paper's figures", verify.BenchLatency, nil},
+		{"throughput", "input beats per cycle by payload size, for the best and the worst order of arrival", verify.BenchThroughput, nil},
+		{"aggregate", "the shortest payloads, back to back into one slot and in turn, and the aggregator alone; also for mini",
 			verify.BenchAggregate, []string{"mini"}},
-		{"isolation", "a group's time and counters alone, beside a busy group, and beside one under chaos", verify.BenchIsolation, nil},
-		{"sim", "the Go harness against a raw C++ loop on the same model", verify.BenchSim, nil},
+		{"isolation", "a group's time and counters alone, next to a busy group, and next to one with faulty links", verify.BenchIsolation, nil},
+		{"sim", "speed of the Go harness against a plain C++ loop on the same model", verify.BenchSim, nil},
 	}
 }
 
@@ -53,7 +53,7 @@ func (a *app) bench() *cobra.Command {
 		fmt.Fprintf(&doc, "\n  %-11s %s", b.name, b.doc)
 	}
 	cmd := &cobra.Command{Use: "bench [NAME...]", Short: "Measure latency, throughput, simulator and generator",
-		Long: "Measure on the RTL in the simulator. Without a name all of these; loss and rate, which take long, are commands of their own:\n" + doc.String(), ValidArgs: names,
+		Long: "Measure on the RTL in the simulator. Without a name, all of these; loss and rate take long and are commands of their own:\n" + doc.String(), ValidArgs: names,
 		Args: cobra.OnlyValidArgs, RunE: func(cmd *cobra.Command, args []string) error {
 			// Without --config some benchmarks run for other presets too.
 			alone := cmd.Flags().Changed("config")
@@ -67,7 +67,7 @@ func (a *app) bench() *cobra.Command {
 	flags.bind(cmd)
 	bindJSON(cmd, &jsonFile)
 	cmd.Flags().StringVar(&config, "config", "fpga100g", "configuration to measure: a preset, or a YAML file")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "of the model's random initial state")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the model's random initial state")
 	cmd.AddCommand(a.benchLoss(), a.benchRate())
 	return cmd
 }

@@ -80,7 +80,7 @@ type app struct {
 	quiet   bool
 }
 
-// errFailed says that a check failed whose findings are already on stdout.
+// errFailed means that a check failed and its findings are already on stdout.
 var errFailed = errors.New("a check failed")
 
 // usageError marks an error in what the user asked for.

@@ -34,15 +34,15 @@ type modelcheckFlags struct {
 
 func (a *app) modelcheck() *cobra.Command {
 	f := modelcheckFlags{}
-	cmd := &cobra.Command{Use: "modelcheck", Short: "Search all states of reference engines, model hosts and faulty links", Args: cobra.NoArgs,
-		Long: `Explores every order of events in a tree of reference engines and go-back-N hosts, on links that lose, repeat and reorder a bounded number of
-packets. In each state results are exact, no slot is discarded that is still needed and the engine's invariants hold; from each state the end
-can be reached without any more faults. PSNs begin at 2^24-2, so that they wrap.
+	cmd := &cobra.Command{Use: "modelcheck", Short: "Model check the protocol: every state of reference engines, model hosts and faulty links", Args: cobra.NoArgs,
+		Long: `Explore every order of events in a tree of reference engines and go-back-N hosts, on links that lose, duplicate and reorder a bounded
+number of packets. It checks that in every state results are exact, no slot that is still needed is discarded and the engine's invariants
+hold, and that from every state the collective can still complete without further faults. PSNs start at 2^24-2, so that they wrap.
 
-Without a flag that names a model it checks the paper's six, Tree-3-2, three packets from each sender, at most one loss, with a window of three
-(the paper does not say) and as many slots in a pipe, and prints what they cost beside the paper's figures.
+Without a flag that describes a model it checks the six models of the paper: Tree-3-2, three packets from each sender, at most one loss, a
+window of three (the paper does not say) and as many slots in a pipe. It prints the numbers of states beside the paper's.
 
-A violation is drawn as a chart and left as a scenario; --replay runs it on the reference again.`,
+A violation is printed as a message sequence chart and saved as a scenario for --replay.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case f.replay != "" && f.on != "":
@@ -68,31 +68,31 @@ A violation is drawn as a chart and left as a scenario; --replay runs it on the 
 		}}
 	fl := cmd.Flags()
 	c := &f.config
-	fl.IntVar(&c.Mode, "mode", 3, "the engines' mode, 2 or 3")
+	fl.IntVar(&c.Mode, "mode", 3, "mode of the engines: 2, 3")
 	fl.StringVar(&f.collective, "collective", "allreduce", "allreduce, reduce or broadcast")
 	fl.StringVar(&c.Tree, "tree", "3-2", "star-HOSTS, chain-HOSTS (two switches with so many each) or LEVELS-DEGREE, levels with the hosts")
-	fl.IntVar(&c.Requests, "requests", 3, "packets of each sender")
-	fl.IntVar(&c.Window, "window", 3, "packets that a sender has unacknowledged at most")
-	fl.IntVar(&c.Slots, "slots", 0, "N; 0 is the window, in mode 2 twice the power of two at or above it")
-	fl.IntVar(&c.Loss, "loss", 1, "packets that are lost at most")
-	fl.IntVar(&c.Reorder, "reorder", 0, "packets that overtake others at most")
-	fl.IntVar(&c.Dup, "dup", 0, "packets that are delivered twice at most")
-	fl.IntVar(&c.Early, "timeouts", 0, "timers that expire too early at most; all others do only when nothing is on its way")
-	fl.IntVar(&c.RNR, "rnr", 0, "times that a host has no receive posted at most")
-	fl.BoolVar(&c.Free, "free", false, "mode 3: an engine's sends happen at any time, not at once")
-	fl.BoolVar(&c.Empty, "empty", false, "packets without payload")
-	fl.StringSliceVar(&c.Bad, "bad", nil, "rules known to be wrong, which should be found: A1, A2, A9, A10, B6-ack, B6-assert, B9, B10, B10-host, B15")
-	fl.BoolVar(&f.symmetry, "symmetry", true, "take states for one that differ by exchanging hosts or switches")
-	fl.BoolVar(&f.reduction, "reduction", true, "leave out orders of steps that do not depend on each other")
-	fl.IntVar(&f.workers, "workers", 0, "goroutines; 0 is one a processor; no count depends on it")
-	fl.IntVar(&f.maxStates, "max-states", 0, "give up after so many states; 0 is 2^31")
-	fl.IntVar(&f.memory, "memory", 8192, "give up when the set of states takes so many MB; 0 is no limit")
-	fl.DurationVar(&f.maxTime, "max-time", 0, "give up after so long; 0 is no limit")
-	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the search in this file, and go on with it if it is there")
-	fl.StringVar(&f.trace, "trace", "build/modelcheck.yaml", "where the scenario of a violation is left")
-	fl.StringVar(&f.replay, "replay", "", "run the scenario in this file on the reference")
-	fl.StringVar(&f.on, "on", "", "with --replay: give what each switch gets in the scenario to an engine of this CONFIG, and compare its answers with the reference's")
-	fl.StringVar(&f.dut, "dut", string(verify.KindRTL), "with --on: implementation, rtl or reference")
+	fl.IntVar(&c.Requests, "requests", 3, "packets each sender sends")
+	fl.IntVar(&c.Window, "window", 3, "most packets a sender has outstanding (sent and not acknowledged)")
+	fl.IntVar(&c.Slots, "slots", 0, "slots of the group, or of a pipe in mode 3 (default: the window; in mode 2 the next power of two, doubled)")
+	fl.IntVar(&c.Loss, "loss", 1, "most packets the links lose in a run")
+	fl.IntVar(&c.Reorder, "reorder", 0, "most packets that overtake others")
+	fl.IntVar(&c.Dup, "dup", 0, "most packets that are delivered twice")
+	fl.IntVar(&c.Early, "timeouts", 0, "most timers that expire early; the others expire only when no packet is in flight")
+	fl.IntVar(&c.RNR, "rnr", 0, "most times a host has no receive posted and answers with an RNR NAK")
+	fl.BoolVar(&c.Free, "free", false, "mode 3: interleave an engine's sends with everything else instead of sending at once")
+	fl.BoolVar(&c.Empty, "empty", false, "send packets without payload, as a barrier does")
+	fl.StringSliceVar(&c.Bad, "bad", nil, "break these rules on purpose, to see that the search finds it: A1, A2, A9, A10, B6-ack, B6-assert, B9, B10, B10-host, B15")
+	fl.BoolVar(&f.symmetry, "symmetry", true, "symmetry reduction: explore only one of the states that differ by which host or switch is which")
+	fl.BoolVar(&f.reduction, "reduction", true, "partial-order reduction: explore only one order of independent steps")
+	fl.IntVar(&f.workers, "workers", 0, "goroutines (default: one a processor); the counts do not depend on it")
+	fl.IntVar(&f.maxStates, "max-states", 0, "stop without a verdict after this many states (default: 2^31)")
+	fl.IntVar(&f.memory, "memory", 8192, "stop without a verdict when the set of states takes this many MB; 0 is no limit")
+	fl.DurationVar(&f.maxTime, "max-time", 0, "stop without a verdict after this time; 0 is no limit")
+	fl.StringVar(&f.checkpoint, "checkpoint", "", "save the search in this file every five minutes and when it stops; resume from it if it exists")
+	fl.StringVar(&f.trace, "trace", "build/modelcheck.yaml", "file for the scenario that leads to a violation")
+	fl.StringVar(&f.replay, "replay", "", "replay the scenario in this file on the reference engine")
+	fl.StringVar(&f.on, "on", "", "with --replay: drive an engine of this CONFIG with what each switch receives, and compare its answers with the reference's")
+	fl.StringVar(&f.dut, "dut", string(verify.KindRTL), "with --on: implementation: rtl, reference")
 	bindJSON(cmd, &f.json)
 	return cmd
 }
