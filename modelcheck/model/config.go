@@ -14,7 +14,7 @@ import (
 	"incforge/roce"
 )
 
-// Collective is what the hosts do together.
+// Collective is the operation that the hosts do.
 type Collective uint8
 
 // The collectives, with the engine's numbers.
@@ -56,7 +56,7 @@ func ParseCollective(s string) (Collective, error) {
 	return 0, fmt.Errorf("collective %q is none of allreduce, reduce, broadcast: %w", s, ErrConfig)
 }
 
-// ErrConfig means that a model cannot be made as asked for.
+// ErrConfig means that a configuration describes no model.
 var ErrConfig = errors.New("no such model")
 
 // Limits of a model. They keep a payload's lanes apart (see packet.go) and counts in their bytes.
@@ -67,7 +67,7 @@ const (
 	MaxNodes    = 24
 )
 
-// defaultStart is where PSNs begin, so that they wrap after two packets.
+// defaultStart is the first PSN, so that PSNs wrap after two packets.
 const defaultStart roce.PSN = 1<<24 - 2
 
 // Config is one model: the network, what the hosts do, what the links may do to it. The zero value of a field is its default where one
@@ -103,7 +103,7 @@ type Config struct {
 	Bad []string `yaml:"bad,omitempty" json:"bad,omitempty"`
 }
 
-// WithDefaults fills in what is not said, and refuses what cannot be modelled.
+// WithDefaults sets the defaults and rejects what cannot be modelled.
 func (c Config) WithDefaults() (Config, error) {
 	if c.Slots == 0 {
 		c.Slots = c.Window

@@ -19,7 +19,7 @@ import (
 // ErrNoRoom means that an engine is not made for what a script needs.
 var ErrNoRoom = errors.New("this engine cannot take part")
 
-// Driven is what Drive did.
+// Driven counts what Drive did.
 type Driven struct {
 	// Frames went in, Answers came out as they should. Left is the number of the script's frames that were not tried.
 	Frames, Answers, Left int
@@ -118,7 +118,7 @@ func (s *Script) timed(x *Exchange) bool {
 	return s.Params.Mode == 3 && err == nil && p.Op == roce.Acknowledge && roce.SyndromeKindOf(p.Syndrome) == roce.SyndromeRNR
 }
 
-// untilStill runs an engine until nothing has moved for a while, and gives what left.
+// untilStill runs an engine until nothing has moved for a while, and returns its output.
 func untilStill(d dut.DUT) (out []Frame, err error) {
 	const calm, most = 400, 1 << 20 // cycles
 	for end := d.Now() + most; d.Now() < end; {
@@ -135,7 +135,7 @@ func untilStill(d dut.DUT) (out []Frame, err error) {
 	return nil, errors.New("the engine does not come to rest")
 }
 
-// framesText is frames in a line.
+// framesText describes frames in one line.
 func framesText(frames []Frame) string {
 	text := ""
 	for _, f := range frames {

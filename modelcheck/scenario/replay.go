@@ -55,7 +55,7 @@ func NewWorld(c model.Config) (*World, error) {
 	return w, nil
 }
 
-// Happening is what a step of a world was.
+// Happening is what happened in a step of a world.
 type Happening struct {
 	step   Step
 	node   int

@@ -24,14 +24,14 @@ type Summary struct {
 	// Cases that were run, and of these how many calls.
 	Cases int `json:"cases"`
 	Calls int `json:"calls"`
-	// Packets are the frames given to links, Lost and so on what happened to them, Resent what NICs sent again.
+	// Packets counts the frames sent on links, Lost to Corrupted what the links did to them, Resent the NICs' retransmissions.
 	Packets    uint64 `json:"packets"`
 	Lost       uint64 `json:"lost"`
 	Duplicated uint64 `json:"duplicated"`
 	Reordered  uint64 `json:"reordered"`
 	Corrupted  uint64 `json:"corrupted"`
 	Resent     uint64 `json:"resent"`
-	// Resets of groups that were done, and how many calls they ended in the middle, which began again.
+	// Resets counts resets of groups, Restarted the calls that they aborted and that were then repeated.
 	Resets    int `json:"resets"`
 	Restarted int `json:"restarted"`
 	// Cycles is the sum of all cases' times.
@@ -66,13 +66,13 @@ func (s *Summary) time(since time.Time) {
 	s.PacketsPerSecond = float64(s.Packets) / s.WallSeconds
 }
 
-// Campaign says which seeds to run and who hears of it.
+// Campaign says which seeds to run and who is told of the results.
 type Campaign struct {
 	// From and To are the first seed and the last.
 	From, To uint64
 	// Jobs is how many cases run at once; 0 means one.
 	Jobs int
-	// Progress, if not nil, is called after each case with what there is so far, by one goroutine at a time.
+	// Progress, if not nil, is called after each case with the summary so far, by one goroutine at a time.
 	Progress func(s Summary)
 	// Failed, if not nil, is called with each failure as it is found.
 	Failed func(f Failure)

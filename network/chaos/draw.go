@@ -27,7 +27,7 @@ type Engine struct {
 	Open Opener
 }
 
-// Opener makes an engine whose state before reset follows from seed.
+// Opener makes an engine whose state before reset is random, from seed.
 type Opener func(seed uint64) (dut.DUT, error)
 
 // Standard are configurations for campaigns in Mode II or III, as preset and overrides. On the reference: every type and operation, both ways of
@@ -66,7 +66,7 @@ type drawer struct {
 	p manifest.Params
 }
 
-// Check reports an engine that no case can be drawn for, and why.
+// Check returns an error if no case can be drawn for one of the engines.
 func (r *Runner) Check() error {
 	for i := range r.Engines {
 		e := &r.Engines[i]
@@ -90,7 +90,7 @@ func slotUnits(p manifest.Params) int {
 	return 1
 }
 
-// mostGroups is how many groups the engine has room for at the same time.
+// mostGroups is the number of groups that the engine's buffer has room for.
 func mostGroups(p manifest.Params) int { return min(p.Groups, 4, p.Slots()/2/slotUnits(p)) }
 
 // Draw makes the case of a seed for one of the engines, all of which must pass Check; the same seed and engines make the same case.
@@ -125,7 +125,7 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 // pipes tells that the engine works in Mode III.
 func (d *drawer) pipes() bool { return d.p.Mode == 3 }
 
-// fullPipes draws what engines say when a pipe is full; waits of 10 to 60 µs.
+// fullPipes draws how engines answer when a pipe is full: RNR NAKs with waits of 10 to 60 µs, CNPs, or silence.
 func (d *drawer) fullPipes() {
 	d.c.Pipes = Pipes{NoRNR: d.chance(4), RNRTimer: uint8(1 + d.IntN(5)), CNP: d.chance(2)}
 }

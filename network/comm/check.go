@@ -14,7 +14,7 @@ import (
 // ErrWrong is what every wrong result wraps.
 var ErrWrong = errors.New("wrong result")
 
-// Check compares what a call has made with plain arithmetic, which shares nothing with engines: bit for bit what was copied, integers,
+// Check compares a call's results with plain arithmetic, which shares nothing with engines: bit for bit what was copied, integers,
 // minima and maxima, reproducible sums, and sums of floats that are exact in any order; other sums of floats element by element within
 // Tolerance, and then with the same bits on all ranks.
 func (c *Call) Check() error {

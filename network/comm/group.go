@@ -85,7 +85,7 @@ func (w *World) NewGroup(cfg GroupConfig) (*Group, error) {
 	return g, nil
 }
 
-// fill replaces what was left out of the configuration and refuses what cannot be.
+// fill sets the defaults of the configuration and rejects what is impossible.
 func (g *Group) fill() error {
 	c, p := &g.cfg, g.w.p
 	c.Message = max(c.Message, 1)
@@ -132,7 +132,7 @@ func (g *Group) fill() error {
 	return nil
 }
 
-// fillPipe replaces the size of pipes and the window, if they were left out.
+// fillPipe sets the defaults of the pipes' size and the window.
 func (g *Group) fillPipe() {
 	c, p := &g.cfg, g.w.p
 	if c.Pipe == 0 {
@@ -155,7 +155,7 @@ func (g *Group) window() int {
 	return 1 << bits.Len(uint(n-1))
 }
 
-// units is what the group takes of the buffer.
+// units is the number of buffer units that the group takes.
 func (g *Group) units() int {
 	n := 2 * g.window()
 	if f := g.cfg.Fixed; f == nil && g.w.p.DTypeMask()&wideTypes != 0 || f != nil && f.DType.Wide() {
@@ -381,11 +381,11 @@ func (g *Group) Ranks() int { return g.w.topo.Ranks() }
 // Host is a rank's NIC.
 func (g *Group) Host(rank int) *host.Host { return g.ranks[rank].host }
 
-// Kill makes a rank's host fall silent. Calls that need it never end; Reset brings it back.
+// Kill makes a rank's host stop sending and receiving. Calls that need it never end; Reset brings it back.
 func (g *Group) Kill(rank int) { g.ranks[rank].host.Kill() }
 
 // Reset ends all calls of the group with ErrReset and starts it over on all switches and hosts, with fresh QPNs and another first PSN. What
-// is on the links for the old connections is nobody's then. Other groups notice nothing.
+// is still on the links for the old connections is then ignored. Other groups are not affected.
 func (g *Group) Reset() error {
 	for _, r := range g.ranks {
 		for _, s := range r.queue {
@@ -416,7 +416,7 @@ func (g *Group) Reset() error {
 	return nil
 }
 
-// rest reports hosts that are not at rest.
+// rest returns an error for each host that is not idle.
 func (g *Group) rest() error {
 	var errs []error
 	for _, r := range g.ranks {

@@ -19,11 +19,11 @@ import (
 	"incforge/verify/manifest"
 )
 
-// Errors that runs wrap.
+// Errors of World.Run.
 var (
-	// ErrStuck means that for a long time nothing completed anywhere, or that the time limit has passed.
+	// ErrStuck means that nothing completed anywhere for a long time, or that the time limit has passed.
 	ErrStuck = errors.New("the calls do not end")
-	// ErrReset is the error of calls that a reset of their group ended.
+	// ErrReset is the error of calls that were aborted by a reset of their group.
 	ErrReset = errors.New("the group was reset")
 )
 
@@ -36,7 +36,7 @@ type Edge struct {
 	Child, Rank int
 }
 
-// Config is a World.
+// Config describes a World.
 type Config struct {
 	// Manifest describes all switches alike.
 	Manifest *manifest.Manifest
@@ -60,7 +60,7 @@ type Config struct {
 
 // Pipes is what all switches of a Mode III world do with full pipes and what is not acknowledged (docs/pipes.md section 6).
 type Pipes struct {
-	// NoRNR: what finds a pipe full is dropped in silence instead of being answered by an RNR NAK.
+	// NoRNR: a packet that finds a pipe full is dropped silently instead of being answered by an RNR NAK.
 	NoRNR bool
 	// RNRTimer is the code in RNR NAKs; 0 is 1, 10 µs.
 	RNRTimer uint8
@@ -142,10 +142,10 @@ func (w *World) addSwitch(s int) error {
 	return nil
 }
 
-// pipes tells that the switches work in Mode III.
+// pipes tells whether the switches work in Mode III.
 func (w *World) pipes() bool { return w.p.Mode == 3 }
 
-// programPipes writes what no group decides.
+// programPipes writes the Mode III registers that groups share.
 func (w *World) programPipes(drv *ctrl.Driver) error {
 	c := w.cfg.Pipes
 	if c.RNRTimer > 31 || c.TimeoutUS < 0 || c.TimeoutUS > maxPipeTimeout {
@@ -308,7 +308,7 @@ func (w *World) Finish(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// bare is an engine that nobody watches.
+// bare is an engine without a scoreboard.
 type bare struct {
 	dut.DUT
 	w *World
