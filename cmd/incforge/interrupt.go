@@ -14,7 +14,7 @@ import (
 const exitInterrupted = 130
 
 // grace is how long a command may take to end after the first signal.
-const grace = 1800 * time.Millisecond
+const grace = 1500 * time.Millisecond
 
 // interrupts ends a command on signals: the first cancels its context, so that it prints what it knows and returns; the second, or
 // a command that has not returned when the grace is over, ends the process.
