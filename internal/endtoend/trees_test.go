@@ -17,6 +17,7 @@ import (
 	"incforge/network/chaos"
 	"incforge/network/comm"
 	"incforge/network/fabric"
+	"incforge/network/topology"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
 )
@@ -97,7 +98,7 @@ func mixedTree(t *testing.T, dir string) {
 	require.NoError(t, err)
 	_, reference, err := dut.Source{ManifestDir: dir, Kind: dut.KindReference}.Open(t.Context())
 	require.NoError(t, err)
-	tree := comm.Tree{Levels: 3, Degree: 2}
+	tree := topology.Tree{Levels: 3, Degree: 2}
 	outputs := func(rtl ...int) [][][]byte {
 		w, err := comm.New(comm.Config{Manifest: m, Tree: tree, Seed: 3,
 			Link: func(comm.Edge) *fabric.Link {

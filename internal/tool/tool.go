@@ -32,7 +32,7 @@ const (
 	tailBytes = 4096
 	tailLines = 20
 	// killGrace is how long pipes may stay open after the group was killed.
-	killGrace = 2 * time.Second
+	killGrace = time.Second
 )
 
 // NotFoundError says that a program is not installed.
@@ -143,7 +143,11 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	cmd.Stderr = shared
 
 	start := time.Now()
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		forget := remember(ctx, cmd.Process.Pid)
+		err = cmd.Wait()
+		forget()
+	}
 	res := Result{Stdout: stdout.Bytes(), Output: both.Bytes(), Elapsed: time.Since(start)}
 	if err == nil {
 		return res, nil

@@ -134,3 +134,28 @@ func TestVersion(t *testing.T) {
 	var missing *tool.NotFoundError
 	assert.ErrorAs(t, err, &missing)
 }
+
+func TestKillEndsWhatRunsAndWhatIsStartedLater(t *testing.T) {
+	ctx, running := tool.Track(context.Background())
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	ended := make(chan error, 1)
+	go func() {
+		_, err := tool.Run(ctx, sh("sleep 60 & echo $! >"+pidFile+".new; mv "+pidFile+".new "+pidFile+"; wait"))
+		ended <- err
+	}()
+	var text []byte
+	require.Eventually(t, func() bool {
+		var err error
+		text, err = os.ReadFile(pidFile)
+		return err == nil
+	}, 30*time.Second, 5*time.Millisecond)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	running.Kill()
+	var exit *tool.ExitError
+	require.ErrorAs(t, <-ended, &exit)
+	assert.Equal(t, -1, exit.Code)
+	assert.Eventually(t, func() bool { return !alive(pid) }, 5*time.Second, 10*time.Millisecond, "its child must die too")
+	_, err = tool.Run(ctx, sh("sleep 60"))
+	require.ErrorAs(t, err, &exit)
+}

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package modelcheck
+package model
 
 import (
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"incforge/inc"
+	"incforge/network/topology"
 	"incforge/roce"
 )
 
-// Collective is what the hosts do together.
+// Collective is the operation that the hosts do.
 type Collective uint8
 
 // The collectives, with the engine's numbers.
@@ -56,7 +56,7 @@ func ParseCollective(s string) (Collective, error) {
 	return 0, fmt.Errorf("collective %q is none of allreduce, reduce, broadcast: %w", s, ErrConfig)
 }
 
-// ErrConfig means that a model cannot be made as asked for.
+// ErrConfig means that a configuration describes no model.
 var ErrConfig = errors.New("no such model")
 
 // Limits of a model. They keep a payload's lanes apart (see packet.go) and counts in their bytes.
@@ -64,10 +64,10 @@ const (
 	maxHosts    = 8
 	maxRequests = 100
 	maxBudget   = 15
-	maxNodes    = 24
+	MaxNodes    = 24
 )
 
-// defaultStart is where PSNs begin, so that they wrap after two packets.
+// defaultStart is the first PSN, so that PSNs wrap after two packets.
 const defaultStart roce.PSN = 1<<24 - 2
 
 // Config is one model: the network, what the hosts do, what the links may do to it. The zero value of a field is its default where one
@@ -103,8 +103,8 @@ type Config struct {
 	Bad []string `yaml:"bad,omitempty" json:"bad,omitempty"`
 }
 
-// withDefaults fills in what is not said, and refuses what cannot be modelled.
-func (c Config) withDefaults() (Config, error) {
+// WithDefaults sets the defaults and rejects what cannot be modelled.
+func (c Config) WithDefaults() (Config, error) {
 	if c.Slots == 0 {
 		c.Slots = c.Window
 		if c.Mode == 2 {
@@ -141,10 +141,10 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 	for _, name := range c.Bad {
-		rule, ok := badRules()[name]
+		rule, ok := BadRules()[name]
 		switch {
 		case !ok:
-			return bad("rule %s is none of %s", name, strings.Join(slices.Sorted(maps.Keys(badRules())), ", "))
+			return bad("rule %s is none of %s", name, strings.Join(slices.Sorted(maps.Keys(BadRules())), ", "))
 		case rule.mode != 0 && rule.mode != c.Mode:
 			return bad("rule %s is one of mode %d", name, rule.mode)
 		}
@@ -175,186 +175,16 @@ func (c Config) String() string {
 	return s
 }
 
-// node is a host or a switch. Nodes are numbered breadth first from the root, which is 0. A switch's endpoint i is child i, and
-// endpoint len(children) its parent.
-type node struct {
-	parent   int // -1 for the root
-	endpoint int // of the parent that leads here
-	children []int
-	host     int // number among the hosts, -1 for a switch
-}
-
-// topology is a tree of switches with hosts as leaves.
-type topology struct {
-	nodes []node
-	hosts []int // their nodes
-}
-
-// parseTree makes the topology of Config.Tree.
-func parseTree(s string) (topology, error) {
-	var t topology
-	bad := func(why string) (topology, error) {
-		return topology{}, fmt.Errorf("tree %q: %s: %w", s, why, ErrConfig)
-	}
-	kind, count, two := strings.Cut(strings.TrimPrefix(s, "tree-"), "-")
-	n, err := strconv.Atoi(count)
-	if !two || err != nil || n < 1 || n > maxHosts {
-		return bad("want star-S, chain-S or LEVELS-CHILDREN")
-	}
-	t.nodes = []node{{parent: -1, host: -1}}
-	add := func(parent int, host bool) int {
-		i := len(t.nodes)
-		t.nodes = append(t.nodes, node{parent: parent, endpoint: len(t.nodes[parent].children), host: -1})
-		t.nodes[parent].children = append(t.nodes[parent].children, i)
-		if host {
-			t.nodes[i].host = len(t.hosts)
-			t.hosts = append(t.hosts, i)
-		}
-		return i
-	}
-	switch kind {
-	case "star":
-		for range n {
-			add(0, true)
-		}
-	case "chain":
-		below := add(0, false)
-		for range n {
-			add(0, true)
-		}
-		for range n {
-			add(below, true)
-		}
-	default:
-		levels, err := strconv.Atoi(kind)
-		if err != nil || levels < 2 || levels > 5 {
-			return bad("want star-S, chain-S or LEVELS-CHILDREN, 2 to 5 levels")
-		}
-		level := []int{0}
-		for l := 1; l < levels; l++ {
-			var next []int
-			for _, p := range level {
-				for range n {
-					if len(t.nodes) < maxNodes {
-						next = append(next, add(p, l == levels-1))
-					} else {
-						return bad(fmt.Sprintf("more than %d nodes", maxNodes))
-					}
-				}
-			}
-			level = next
-		}
-	}
-	if len(t.hosts) < 2 || len(t.hosts) > maxHosts {
-		return bad(fmt.Sprintf("%d hosts, allowed are 2 to %d", len(t.hosts), maxHosts))
+// ParseTree makes the topology of Config.Tree.
+func ParseTree(s string) (*topology.Topology, error) {
+	t, err := topology.Parse(s)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", err, ErrConfig)
+	case len(t.Nodes) > MaxNodes:
+		return nil, fmt.Errorf("tree %q: more than %d nodes: %w", s, MaxNodes, ErrConfig)
+	case t.Ranks() < 2 || t.Ranks() > maxHosts:
+		return nil, fmt.Errorf("tree %q: %d hosts, allowed are 2 to %d: %w", s, t.Ranks(), maxHosts, ErrConfig)
 	}
 	return t, nil
-}
-
-// toward is the endpoint of switch n that leads to the host with this number.
-func (t *topology) toward(n, host int) int {
-	at := t.hosts[host]
-	for at != 0 && t.nodes[at].parent != n {
-		at = t.nodes[at].parent
-	}
-	if at == 0 {
-		return len(t.nodes[n].children)
-	}
-	return t.nodes[at].endpoint
-}
-
-// automorphism is a permutation of the nodes that maps the tree to itself.
-type automorphism struct {
-	to        []int   // node
-	lane      []int   // host number
-	endpoints [][]int // endpoint of a switch to that of its image
-}
-
-// automorphisms are all of the tree that leave host fixed alone (-1: none is fixed); the first is the identity. Beyond limit of them
-// only the identity is given: a set that is no group would be unsound.
-func (t *topology) automorphisms(fixed, limit int) []automorphism {
-	var shape func(n int) string
-	shape = func(n int) string {
-		if h := t.nodes[n].host; h >= 0 {
-			if h == fixed {
-				return "r"
-			}
-			return "h"
-		}
-		// Children keep their order: equal shapes are then interchangeable one by one, which all our trees are made of.
-		s := "("
-		for _, c := range t.nodes[n].children {
-			s += shape(c)
-		}
-		return s + ")"
-	}
-	// maps gives all ways to map the subtree of a onto that of b.
-	var maps func(a, b int) [][]int
-	maps = func(a, b int) [][]int {
-		base := make([]int, len(t.nodes))
-		for i := range base {
-			base[i] = -1
-		}
-		base[a] = b
-		all := [][]int{base}
-		ca, cb := t.nodes[a].children, t.nodes[b].children
-		var extend func(i int, used uint32, m []int)
-		if len(ca) == 0 {
-			return all
-		}
-		all = nil
-		extend = func(i int, used uint32, m []int) {
-			if len(all) > limit {
-				return
-			}
-			if i == len(ca) {
-				all = append(all, m)
-				return
-			}
-			for j, y := range cb {
-				if used>>j&1 != 0 || shape(ca[i]) != shape(y) {
-					continue
-				}
-				for _, sub := range maps(ca[i], y) {
-					joined := append([]int(nil), m...)
-					for k, v := range sub {
-						if v >= 0 {
-							joined[k] = v
-						}
-					}
-					extend(i+1, used|1<<j, joined)
-				}
-			}
-		}
-		extend(0, 0, base)
-		return all
-	}
-	all := maps(0, 0)
-	if len(all) > limit {
-		id := make([]int, len(t.nodes))
-		for i := range id {
-			id[i] = i
-		}
-		all = [][]int{id}
-	}
-	var out []automorphism
-	for _, m := range all {
-		a := automorphism{to: m, lane: make([]int, len(t.hosts)), endpoints: make([][]int, len(t.nodes))}
-		for h, n := range t.hosts {
-			a.lane[h] = t.nodes[m[n]].host
-		}
-		for n := range t.nodes {
-			if t.nodes[n].host >= 0 {
-				continue
-			}
-			k := len(t.nodes[n].children)
-			a.endpoints[n] = make([]int, k+1)
-			for i, c := range t.nodes[n].children {
-				a.endpoints[n][i] = t.nodes[m[c]].endpoint
-			}
-			a.endpoints[n][k] = k
-		}
-		out = append(out, a)
-	}
-	return out
 }

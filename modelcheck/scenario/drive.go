@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package modelcheck
+package scenario
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"incforge/inc"
+	"incforge/modelcheck/model"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
@@ -18,7 +19,7 @@ import (
 // ErrNoRoom means that an engine is not made for what a script needs.
 var ErrNoRoom = errors.New("this engine cannot take part")
 
-// Driven is what Drive did.
+// Driven counts what Drive did.
 type Driven struct {
 	// Frames went in, Answers came out as they should. Left is the number of the script's frames that were not tried.
 	Frames, Answers, Left int
@@ -117,7 +118,7 @@ func (s *Script) timed(x *Exchange) bool {
 	return s.Params.Mode == 3 && err == nil && p.Op == roce.Acknowledge && roce.SyndromeKindOf(p.Syndrome) == roce.SyndromeRNR
 }
 
-// untilStill runs an engine until nothing has moved for a while, and gives what left.
+// untilStill runs an engine until nothing has moved for a while, and returns its output.
 func untilStill(d dut.DUT) (out []Frame, err error) {
 	const calm, most = 400, 1 << 20 // cycles
 	for end := d.Now() + most; d.Now() < end; {
@@ -134,13 +135,13 @@ func untilStill(d dut.DUT) (out []Frame, err error) {
 	return nil, errors.New("the engine does not come to rest")
 }
 
-// framesText is frames in a line.
+// framesText describes frames in one line.
 func framesText(frames []Frame) string {
 	text := ""
 	for _, f := range frames {
 		what := fmt.Sprintf("%x", f.Data)
 		if p, err := roce.Decode(f.Data); err == nil {
-			what = packetFrom(&p).String()
+			what = model.PacketFrom(&p).String()
 			if p.Op.IsSend() {
 				what += fmt.Sprintf(" %x", p.Payload)
 			}

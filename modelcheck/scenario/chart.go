@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package modelcheck
+package scenario
 
 import (
 	"fmt"
 	"strings"
+
+	"incforge/network/topology"
 )
 
 // chart draws a message sequence chart: a column a node, in the order of the tree, a row an event. Arrows stand where packets arrive; what
 // a node sends because of it is said at the end of the row.
 type chart struct {
-	topo   *topology
+	topo   *topology.Topology
 	column []int // of a node, in characters
 	width  int
 	notes  []string
@@ -19,12 +21,12 @@ type chart struct {
 const columnWidth = 13
 
 // newChart lays out the columns: each switch stands among its children.
-func newChart(t *topology) *chart {
-	c := &chart{topo: t, column: make([]int, len(t.nodes))}
+func newChart(t *topology.Topology) *chart {
+	c := &chart{topo: t, column: make([]int, len(t.Nodes))}
 	at := 2
 	var place func(n int)
 	place = func(n int) {
-		children := t.nodes[n].children
+		children := t.Nodes[n].Children
 		for _, x := range children[:len(children)/2] {
 			place(x)
 		}
@@ -52,14 +54,14 @@ func (c *chart) lines() []byte {
 func (c *chart) head() string {
 	row := []byte(strings.Repeat(" ", c.width))
 	for n, x := range c.column {
-		copy(row[x-1:], c.topo.name(n))
+		copy(row[x-1:], c.topo.Name(n))
 	}
 	return strings.TrimRight(string(row), " ")
 }
 
 // note keeps something to be said of a node at the next flush.
 func (c *chart) note(n int, text string) {
-	c.notes = append(c.notes, c.topo.name(n)+" "+text)
+	c.notes = append(c.notes, c.topo.Name(n)+" "+text)
 }
 
 // flush is a row with the notes.
@@ -73,7 +75,7 @@ func (c *chart) flush() string {
 }
 
 // row draws one event.
-func (c *chart) row(h *happening) string {
+func (c *chart) row(h *Happening) string {
 	row := c.lines()
 	var note []string
 	if h.from >= 0 {
@@ -86,13 +88,13 @@ func (c *chart) row(h *happening) string {
 		if b < a {
 			head, tail = '<', low+1
 		}
-		if h.step.Do == moveNames()[moveLose] {
+		if h.step.Do == MoveNames()[MoveLose] {
 			head = 'x'
 		}
 		row[tail] = head
 		label := h.packet.String()
 		copy(row[low+1+(high-low-1-len(label))/2:], label)
-		if h.step.Do != moveNames()[moveDeliver] {
+		if h.step.Do != MoveNames()[MoveDeliver] {
 			note = append(note, h.step.Do)
 		}
 		if h.step.Index > 0 {
@@ -103,18 +105,18 @@ func (c *chart) row(h *happening) string {
 		text := h.step.Do
 		if h.step.Action != "" {
 			text = h.step.Action
-			if h.step.Do == moveNames()[moveEarly] {
+			if h.step.Do == MoveNames()[MoveEarly] {
 				text = "early " + text
 			}
 		}
-		note = append(note, c.topo.name(h.node)+" "+text)
+		note = append(note, c.topo.Name(h.node)+" "+text)
 	}
 	if len(h.sent) > 0 {
 		var to []string
 		for _, s := range h.sent {
-			to = append(to, fmt.Sprintf("%s to %s", s.packet, c.topo.name(s.to)))
+			to = append(to, fmt.Sprintf("%s to %s", s.packet, c.topo.Name(s.to)))
 		}
-		note = append(note, c.topo.name(h.node)+" sends "+strings.Join(to, ", "))
+		note = append(note, c.topo.Name(h.node)+" sends "+strings.Join(to, ", "))
 	}
 	return strings.TrimRight(string(row)+"  "+strings.Join(note, "; "), " ") + "\n"
 }
