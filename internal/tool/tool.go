@@ -24,6 +24,11 @@ import (
 // DefaultTimeout bounds a run whose Command.Timeout is zero.
 const DefaultTimeout = 10 * time.Minute
 
+// VersionsEnv names the environment variable that holds a digest of the installed programs' versions; `make test` sets it
+// (incforge doctor --digest). go test keeps a verdict for as long as the files and the variables stay the same that the test read.
+// It knows nothing of the programs a test ran.
+const VersionsEnv = "INCFORGE_TOOLS"
+
 // InstallHint is the command that installs everything the project calls.
 const InstallHint = "make tools"
 
@@ -95,10 +100,13 @@ type Result struct {
 	Stdout  []byte        // standard output
 	Output  []byte        // standard output and error, interleaved as written
 	Elapsed time.Duration // wall time
+	CPU     time.Duration // processor time, that of its children included
 }
 
 // Find returns the path of a program, or a *NotFoundError.
 func Find(name string) (string, error) {
+	// For go test alone: whatever runs a program has now read the variable.
+	_ = os.Getenv(VersionsEnv)
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return "", &NotFoundError{Name: name, Hint: InstallHint}
@@ -145,6 +153,10 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	start := time.Now()
 	err = cmd.Run()
 	res := Result{Stdout: stdout.Bytes(), Output: both.Bytes(), Elapsed: time.Since(start)}
+	if state := cmd.ProcessState; state != nil {
+		res.CPU = state.UserTime() + state.SystemTime()
+		meterOf(ctx).add(res.CPU)
+	}
 	if err == nil {
 		return res, nil
 	}

@@ -134,3 +134,38 @@ func TestVersion(t *testing.T) {
 	var missing *tool.NotFoundError
 	assert.ErrorAs(t, err, &missing)
 }
+
+// Every test that looks for a program reads the digest of the versions, or go test would take a verdict from before an upgrade.
+func TestFindReadsVersions(t *testing.T) {
+	const env = "TOOL_TEST_FIND"
+	if os.Getenv(env) != "" { // a child
+		_, err := tool.Find("sh")
+		require.NoError(t, err)
+		return
+	}
+	log := filepath.Join(t.TempDir(), "log")
+	cmd := tool.Command{Name: os.Args[0], Args: []string{"-test.run=^TestFindReadsVersions$", "-test.testlogfile=" + log}, Env: []string{env + "=1"}}
+	_, err := tool.Run(context.Background(), cmd)
+	require.NoError(t, err)
+	read, err := os.ReadFile(log)
+	require.NoError(t, err)
+	assert.Contains(t, string(read), "getenv "+tool.VersionsEnv+"\n", "what go test's cache takes note of")
+}
+
+func TestMeter(t *testing.T) {
+	outer, all := tool.WithMeter(context.Background())
+	inner, one := tool.WithMeter(outer)
+	busy := sh("(i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done); exit $0")
+	for code, ctx := range []context.Context{outer, inner} {
+		busy.Args = append(busy.Args[:2:2], strconv.Itoa(code))
+		res, err := tool.Run(ctx, busy)
+		assert.Equal(t, code != 0, err != nil, "a program that fails is counted too")
+		assert.Positive(t, res.CPU, "the child's time is the program's")
+		if ctx == inner {
+			assert.Equal(t, res.CPU, one.CPU())
+		}
+	}
+	assert.Equal(t, 1, one.Runs())
+	assert.Equal(t, 2, all.Runs())
+	assert.Greater(t, all.CPU(), one.CPU())
+}
