@@ -213,7 +213,9 @@ func restorePaths(err error, sources, includes []source) error {
 func givenPaths(text string, sources []source) string {
 	for _, s := range sources {
 		text = strings.ReplaceAll(text, s.local+":", s.given+":")
-		text = strings.ReplaceAll(text, "%Error: "+filepath.Base(s.local)+":", "%Error: "+s.given+":")
+		for _, word := range []string{"%Error: ", "%Fatal: "} {
+			text = strings.ReplaceAll(text, word+filepath.Base(s.local)+":", word+s.given+":")
+		}
 	}
 	return text
 }

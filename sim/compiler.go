@@ -126,6 +126,9 @@ func (c *compiler) common(names []string) (pre, runtimeDir string, err error) {
 		return err
 	})
 	err = g.Wait()
+	if err != nil && c.b.Trace && c.newWaves() && strings.Contains(err.Error(), "lz4.h") {
+		err = fmt.Errorf("the waves of this Verilator need lz4; install it with `apt-get install liblz4-dev`: %w", err)
+	}
 	return pre, runtimeDir, err
 }
 
@@ -145,9 +148,15 @@ func (c *compiler) link(units []string) error {
 	args = append(args, "-lpthread", "-lm")
 	if c.b.Trace {
 		args = append(args, "-lz")
+		if c.newWaves() {
+			args = append(args, "-llz4")
+		}
 	}
 	return c.call("g++", args...)
 }
+
+// newWaves reports whether this Verilator writes waves with a library of its own (since 5.04x), which needs lz4.
+func (c *compiler) newWaves() bool { return isDir(filepath.Join(c.root, "include", "fstcpp")) }
 
 // Verilator's files are many and share large headers. A small model is compiled fastest, and runs fastest, as one unit. A large one
 // is divided, so that several processors can help and the compiler's memory stays bounded.

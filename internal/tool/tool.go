@@ -191,10 +191,13 @@ func Tail(output []byte) string {
 	return strings.Join(lines, "\n")
 }
 
-var versionNumber = regexp.MustCompile(`\d+(\.\d+)+\S*|\d+`)
+var (
+	dottedNumber = regexp.MustCompile(`\d+(\.\d+)+[^\s()]*`)
+	plainNumber  = regexp.MustCompile(`\d+`)
+)
 
 // Version asks a program for its version (`--version` unless args are given) and
-// returns the first line it prints, trimmed.
+// returns the first line it prints, trimmed; what it says to stderr counts when it says nothing else.
 func Version(ctx context.Context, name string, args ...string) (string, error) {
 	if len(args) == 0 {
 		args = []string{"--version"}
@@ -203,7 +206,11 @@ func Version(ctx context.Context, name string, args ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("asking for the version: %w", err)
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(res.Output)), "\n")
+	said := strings.TrimSpace(string(res.Stdout))
+	if said == "" {
+		said = strings.TrimSpace(string(res.Output))
+	}
+	line, _, _ := strings.Cut(said, "\n")
 	if line = strings.TrimSpace(line); line == "" {
 		return "", fmt.Errorf("%s %s printed no version", name, strings.Join(args, " "))
 	}
@@ -213,5 +220,8 @@ func Version(ctx context.Context, name string, args ...string) (string, error) {
 // Number returns the first version number in a line as Version returns it
 // ("Verilator 5.006 2023-01-22" gives "5.006"), or "" when there is none.
 func Number(versionLine string) string {
-	return versionNumber.FindString(versionLine)
+	if n := dottedNumber.FindString(versionLine); n != "" {
+		return n // before a digit in the program's name
+	}
+	return plainNumber.FindString(versionLine)
 }

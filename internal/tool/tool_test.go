@@ -126,7 +126,16 @@ func TestVersion(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Prog 5.006 2023-01-22 -V", line)
 	assert.Equal(t, "11.0", tool.Number("Icarus Verilog version 11.0 (stable)"))
+	assert.Equal(t, "4.8.12", tool.Number("Z3 version 4.8.12 - 64 bit"))
+	assert.Equal(t, "12.2.0-14+deb12u1", tool.Number("g++ (Debian 12.2.0-14+deb12u1) 12.2.0"))
+	assert.Equal(t, "7", tool.Number("release 7"))
 	assert.Equal(t, "", tool.Number("no number"))
+
+	chatty := filepath.Join(dir, "chatty")
+	require.NoError(t, os.WriteFile(chatty, []byte("#!/bin/sh\necho beware of 99.9 >&2; echo Chatty 1.2\n"), 0o755))
+	line, err = tool.Version(context.Background(), chatty)
+	require.NoError(t, err)
+	assert.Equal(t, "Chatty 1.2", line)
 
 	_, err = tool.Version(context.Background(), "true", "")
 	assert.ErrorContains(t, err, "printed no version")

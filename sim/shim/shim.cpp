@@ -374,6 +374,10 @@ int32_t api_wave_open(void* m, const char* path) {
     Instance* const i = self(m);
     enter(i);
     api_wave_close(m);
+    // Later Verilators do not notice that a file cannot be written.
+    FILE* const file = std::fopen(path, "wb");
+    if (!file) return 0;
+    std::fclose(file);
     i->wave.reset(new VerilatedFstC);
     i->model->trace(i->wave.get(), 99);
     i->wave->open(path);
@@ -524,8 +528,8 @@ int incsim_printf(const char* format, ...) {
         std::fputs(text.c_str(), stderr);
         return size;
     }
-    // $error and assertions print their text and then stop: keep it for the reason.
-    if (text.find("%Error") != std::string::npos) t_current->last_error = text;
+    // $error, $fatal and assertions print their text and then stop: keep it for the reason.
+    if (text.find("%Error") != std::string::npos || text.find("%Fatal") != std::string::npos) t_current->last_error = text;
     t_current->output += text;
     return size;
 }
