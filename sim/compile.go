@@ -59,19 +59,8 @@ func commonFlags(trace bool) []string {
 // buildTimeout bounds one run of Verilator or the compiler.
 const buildTimeout = 15 * time.Minute
 
-const (
-	fastOpt  = "-O3"
-	quickOpt = "-O1" // instead of fastOpt, for a Build that is Quick
-	libOpt   = "-O2" // Verilator's run-time library: printing, waves, nothing a clock needs
-)
-
-// fast is the optimisation of the code that runs at every clock.
-func (b *Build) fast() string {
-	if b.Quick {
-		return quickOpt
-	}
-	return fastOpt
-}
+// libOpt is the optimisation of Verilator's run-time library: printing, waves, nothing a clock needs.
+const libOpt = "-O2"
 
 // source is a file of the design as the build sees it.
 type source struct {
@@ -123,7 +112,7 @@ func (b Build) compile(ctx context.Context) (*Lib, error) {
 	if err := key.addFS(shimFiles); err != nil {
 		return nil, err
 	}
-	key.add(scheme, b.fast(), libOpt)
+	key.add(scheme, libOpt, smallOpt, largeOpt)
 	key.add(commonFlags(b.Trace)...)
 	key.add(args...)
 	for _, s := range append(slices.Clone(sources), includes...) {

@@ -62,7 +62,7 @@ func (r *runner) build(core bool) (sim.Build, error) {
 	if err != nil {
 		return sim.Build{}, fmt.Errorf("build the model: %w", err)
 	}
-	b.CacheDir, b.Quick = r.opt.BuildDir, r.opt.Quick
+	b.CacheDir = r.opt.BuildDir
 	if r.opt.Log != nil {
 		b.Log = logWriter{r.opt.Log}
 	}

@@ -19,13 +19,12 @@ import (
 
 // ReplayOptions say what Replay does.
 type ReplayOptions struct {
-	// ManifestDir, Manifest, DUT, Sources, BuildDir and Quick are those of Options.
+	// ManifestDir, Manifest, DUT, Sources and BuildDir are those of Options.
 	ManifestDir string
 	Manifest    *manifest.Manifest
 	DUT         Kind
 	Sources     []string
 	BuildDir    string
-	Quick       bool
 	// Input is a pcap or pcapng file; Output, if not empty, the pcapng of what left, one interface a port.
 	Input, Output string
 	// Ranks, if not 0, offers every request of the capture once a rank, re-addressed to the endpoints of a group that starts
@@ -66,8 +65,7 @@ func Replay(ctx context.Context, o ReplayOptions) (ReplayReport, error) {
 		return rep, err
 	}
 	rep.FramesRead = len(frames)
-	t, err := single(ctx, Options{ManifestDir: o.ManifestDir, Manifest: o.Manifest, DUT: o.DUT, Sources: o.Sources, BuildDir: o.BuildDir,
-		Quick: o.Quick},
+	t, err := single(ctx, Options{ManifestDir: o.ManifestDir, Manifest: o.Manifest, DUT: o.DUT, Sources: o.Sources, BuildDir: o.BuildDir},
 		"replay", o.Seed)
 	if err != nil {
 		return rep, err

@@ -59,8 +59,6 @@ type Options struct {
 	Jobs int
 	// FirstFailure ends the run at the first test that fails: those not begun by then are missing from the report.
 	FirstFailure bool
-	// Quick takes models that are compiled in half the time; on large engines they run by a quarter slower.
-	Quick bool
 	// Long runs the long forms: 200,000 mutated frames, every length.
 	Long bool
 	// FailDir is where frames of failed tests are written as pcapng; empty means nowhere.

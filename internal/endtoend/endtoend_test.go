@@ -55,7 +55,6 @@ func run(t *testing.T, o verify.Options) verify.Report {
 // passes runs all scenarios that match and says which failed, with the line that repeats it.
 func passes(t *testing.T, o verify.Options) {
 	t.Helper()
-	o.Quick = true
 	report := run(t, o)
 	for _, r := range report.Tests {
 		assert.NotEqual(t, "fail", string(r.Verdict), "%s seed %d: %s\n%s", r.Scenario, r.Seed, r.Message, r.Replay)
@@ -180,7 +179,7 @@ func TestCapturesReplay(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, inputs, 1)
 			out := filepath.Join(t.TempDir(), name+".pcapng")
-			report, err := verify.Replay(t.Context(), verify.ReplayOptions{ManifestDir: dir, Quick: true, Input: inputs[0], Output: out, Ranks: 4,
+			report, err := verify.Replay(t.Context(), verify.ReplayOptions{ManifestDir: dir, Input: inputs[0], Output: out, Ranks: 4,
 				Seed: 1})
 			require.NoError(t, err)
 			assert.Equal(t, want.sums, report.Sums > 0)

@@ -33,7 +33,7 @@ func TestFaultsAreCaught(t *testing.T) {
 				t.Parallel()
 				dir := generate(t, named(t, preset, fault.Sets...))
 				require.NoError(t, fault.Plant(dir, preset))
-				report := run(t, verify.Options{ManifestDir: dir, Seed: 1, Quick: true, FirstFailure: true})
+				report := run(t, verify.Options{ManifestDir: dir, Seed: 1, FirstFailure: true})
 				assert.NotZero(t, report.Failed(), "the fault went unnoticed")
 				for _, r := range report.Tests {
 					if r.Verdict == result.Fail {

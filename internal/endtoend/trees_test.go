@@ -32,7 +32,7 @@ func TestSixteenMembersPass(t *testing.T) {
 // chaosEngine is a configuration's Verilog for cases of chaos.
 func chaosEngine(t *testing.T, config string, sets []string) chaos.Engine {
 	t.Helper()
-	m, open, err := verify.Open(t.Context(), verify.Options{ManifestDir: generate(t, named(t, config, sets...)), DUT: verify.KindRTL, Quick: true})
+	m, open, err := verify.Open(t.Context(), verify.Options{ManifestDir: generate(t, named(t, config, sets...)), DUT: verify.KindRTL})
 	require.NoError(t, err)
 	return chaos.Engine{Config: config, Set: sets, Manifest: m, Open: open}
 }
@@ -101,7 +101,7 @@ func TestMixedTree(t *testing.T) {
 // mixedTree is TestMixedTree for the engine generated in a folder.
 func mixedTree(t *testing.T, dir string) {
 	t.Helper()
-	m, verilog, err := verify.Open(t.Context(), verify.Options{ManifestDir: dir, DUT: verify.KindRTL, Quick: true})
+	m, verilog, err := verify.Open(t.Context(), verify.Options{ManifestDir: dir, DUT: verify.KindRTL})
 	require.NoError(t, err)
 	_, reference, err := verify.Open(t.Context(), verify.Options{ManifestDir: dir, DUT: verify.KindReference})
 	require.NoError(t, err)
