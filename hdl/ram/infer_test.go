@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/hdl/ram"
+	"incforge/internal/testcost"
 	"incforge/internal/tool"
 	"incforge/rtlgen/graph"
 	"incforge/rtlgen/verilog"
@@ -42,7 +43,7 @@ func infer(t *testing.T, d graph.Describer, more ...string) error {
 	}
 	ys := filepath.Join(dir, "infer.ys")
 	require.NoError(t, os.WriteFile(ys, []byte(script.String()), 0o644))
-	_, err = tool.Run(t.Context(), tool.Command{Name: "yosys", Args: []string{"-q", "-s", ys}})
+	_, err = tool.Run(testcost.Context(t), tool.Command{Name: "yosys", Args: []string{"-q", "-s", ys}})
 	return err
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/internal/endtoend"
+	"incforge/internal/testcost"
 	"incforge/internal/tool"
 	"incforge/rtlgen"
 	"incforge/rtlgen/params"
@@ -45,7 +46,7 @@ func generate(t *testing.T, p params.Params) string {
 // run runs scenarios; a failed one is the caller's to judge.
 func run(t *testing.T, o verify.Options) verify.Report {
 	t.Helper()
-	report, err := verify.Run(t.Context(), o)
+	report, err := verify.Run(testcost.Context(t), o)
 	if !errors.Is(err, verify.ErrFailed) {
 		require.NoError(t, err)
 	}
@@ -149,7 +150,7 @@ func TestShapesPass(t *testing.T) {
 func TestNetlistPasses(t *testing.T) {
 	t.Parallel()
 	dir := generate(t, named(t, "mini"))
-	netlist, err := synth.Netlist(t.Context(), dir, synth.NetlistOptions{Top: "switch", OutDir: t.TempDir()})
+	netlist, err := synth.Netlist(testcost.Context(t), dir, synth.NetlistOptions{Top: "switch", OutDir: t.TempDir()})
 	require.NoError(t, err)
 	scenarios := "[bdgmr]*"
 	if *everyConfig {
@@ -179,7 +180,7 @@ func TestCapturesReplay(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, inputs, 1)
 			out := filepath.Join(t.TempDir(), name+".pcapng")
-			report, err := verify.Replay(t.Context(), verify.ReplayOptions{ManifestDir: dir, Input: inputs[0], Output: out, Ranks: 4,
+			report, err := verify.Replay(testcost.Context(t), verify.ReplayOptions{ManifestDir: dir, Input: inputs[0], Output: out, Ranks: 4,
 				Seed: 1})
 			require.NoError(t, err)
 			assert.Equal(t, want.sums, report.Sums > 0)
@@ -201,7 +202,7 @@ func dissected(t *testing.T, file string) {
 	if _, err := tool.Find("tshark"); err != nil {
 		t.Skip("tshark is not installed: nobody else reads the capture")
 	}
-	result, err := tool.Run(t.Context(), tool.Command{Name: "tshark",
+	result, err := tool.Run(testcost.Context(t), tool.Command{Name: "tshark",
 		Args: []string{"-r", file, "--disable-protocol", "rpcordma", "-Y", "_ws.malformed || _ws.expert.severity == error", "-T", "fields", "-e", "frame.number"}})
 	require.NoError(t, err)
 	assert.Empty(t, strings.TrimSpace(string(result.Stdout)), "frames that tshark calls malformed")

@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/testcost"
 	"incforge/internal/tool"
 	"incforge/rtlgen/graph"
 	"incforge/rtlgen/verilog"
@@ -135,7 +136,7 @@ exit
 	lib, err := os.ReadFile("testdata/flop.lib")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "flop.lib"), lib, 0o644))
-	res, err := tool.Run(t.Context(), tool.Command{Name: "sta", Args: []string{"-no_splash", "-exit", "run.tcl"}, Dir: dir})
+	res, err := tool.Run(testcost.Context(t), tool.Command{Name: "sta", Args: []string{"-no_splash", "-exit", "run.tcl"}, Dir: dir})
 	require.NoError(t, err)
 	require.NotContains(t, string(res.Output), "Warning")
 	require.NotContains(t, string(res.Output), "Error")
