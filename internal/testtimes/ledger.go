@@ -51,6 +51,7 @@ type testTime struct {
 	WallS  float64 `json:"wall_s"`
 	Tools  float64 `json:"tools_cpu_s"`
 	Runs   int     `json:"tools_runs"` // programs it ran
+	parts  float64 // by the clock, all parts together
 }
 
 // ledger takes in events, prints what go test would print, and keeps the times.
@@ -96,10 +97,14 @@ func (l *ledger) take(e event) {
 		case e.Test == "":
 			l.closePackage(a, e)
 		case strings.Contains(e.Test, "/"):
+			if strings.Count(e.Test, "/") == 1 {
+				a.test(e.Test).parts += e.Elapsed
+			}
 			a.bad[e.Test] = e.Action == "fail"
 		default:
 			t := a.test(e.Test)
-			t.Result, t.WallS = e.Action, e.Elapsed
+			// A test does not count the time in which it waits for its parallel parts.
+			t.Result, t.WallS = e.Action, max(e.Elapsed, t.parts)
 			a.bad[e.Test] = e.Action == "fail"
 			l.closeTest(a, e.Test)
 		}

@@ -29,6 +29,7 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 )
 
 func TestBusy(t *testing.T) {
@@ -41,6 +42,15 @@ func TestBusy(t *testing.T) {
 }
 
 func TestIdle(t *testing.T) {}
+
+func TestParallel(t *testing.T) {
+	for _, part := range []string{"a", "b"} {
+		t.Run(part, func(t *testing.T) {
+			t.Parallel()
+			time.Sleep(200 * time.Millisecond)
+		})
+	}
+}
 `,
 	"bad/bad_test.go": `package bad
 
@@ -88,8 +98,10 @@ func TestRun(t *testing.T) {
 	assert.InDelta(t, good.CPUS, first.CPUS, 0.002)
 	assert.Positive(t, first.GoCPUS)
 	assert.InDelta(t, 1.5, good.Tools, 1e-9)
-	require.Len(t, good.Tests, 2)
+	require.Len(t, good.Tests, 3)
 	assert.Equal(t, "TestBusy", good.Tests[0].Name)
+	assert.Equal(t, "TestParallel", good.Tests[1].Name)
+	assert.GreaterOrEqual(t, good.Tests[1].WallS, 0.4, "its parts' time, one after the other")
 	assert.InDelta(t, 1.5, good.Tests[0].Tools, 1e-9, "a part's programs are its test's")
 	assert.Equal(t, 2, good.Tests[0].Runs)
 	assert.Equal(t, 1, first.Ran)
