@@ -40,7 +40,7 @@ func main() {
 // run runs `go test` as the arguments say, and returns its exit status.
 func run(out string, args []string, stdout, stderr io.Writer) (int, error) {
 	if len(args) < 2 || args[1] != "test" {
-		return 1, errors.New("want a command: go test ...")
+		return 1, errors.New("want a command that begins with go test")
 	}
 	self, err := os.Executable()
 	if err != nil {
