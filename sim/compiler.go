@@ -53,12 +53,14 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 	if err := c.call("verilator", full...); err != nil {
 		return err
 	}
-	res, err := tool.Run(c.ctx, tool.Command{Name: "verilator", Args: []string{"--getenv", "VERILATOR_ROOT"}})
+	obj := filepath.Join(c.dir, "obj")
+	makefile, err := os.ReadFile(filepath.Join(obj, c.prefix+".mk"))
 	if err != nil {
+		return fmt.Errorf("reading what Verilator made: %w", err)
+	}
+	if c.root, err = parseRoot(string(makefile)); err != nil {
 		return err
 	}
-	c.root = strings.TrimSpace(string(res.Stdout))
-	obj := filepath.Join(c.dir, "obj")
 	if err := writeShim(obj); err != nil {
 		return err
 	}

@@ -85,3 +85,11 @@ func TestLevel(t *testing.T) {
 	assert.Equal(t, "-O1", level(2<<20))
 	assert.Equal(t, "-O2", level(5<<20))
 }
+
+func TestParseRoot(t *testing.T) {
+	root, err := parseRoot("# a makefile\nPERL = perl\nVERILATOR_ROOT = /usr/share/verilator\nSYSTEMC_INCLUDE ?= \n")
+	require.NoError(t, err)
+	assert.Equal(t, "/usr/share/verilator", root)
+	_, err = parseRoot("PERL = perl\n")
+	assert.ErrorContains(t, err, "run-time library")
+}

@@ -13,6 +13,17 @@ import (
 	"strings"
 )
 
+var rootLine = regexp.MustCompile(`(?m)^VERILATOR_ROOT = (.+)$`)
+
+// parseRoot reads from a model's makefile where Verilator keeps its run-time library.
+func parseRoot(makefile string) (string, error) {
+	m := rootLine.FindStringSubmatch(makefile)
+	if m == nil {
+		return "", errors.New("the model's makefile does not say where Verilator's run-time library is")
+	}
+	return m[1], nil
+}
+
 // genPort is a port as Verilator's header declares it.
 type genPort struct {
 	member string // C++ name
