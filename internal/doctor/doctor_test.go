@@ -93,7 +93,7 @@ func TestVerilatorWithoutVersion(t *testing.T) {
 	assert.Equal(t, "5.49", f.Version)
 	assert.Contains(t, doctor.Advice([]doctor.Finding{f}), "5.49 is in use; 5.006 (Debian) is recommended")
 	f.Version = f.Tested
-	assert.Contains(t, doctor.Advice([]doctor.Finding{f}), "5.006 is in use and recommended")
+	assert.Contains(t, doctor.Advice([]doctor.Finding{f}), "5.006 is in use, recommended")
 	assert.Empty(t, doctor.Advice(nil))
 }
 
