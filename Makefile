@@ -54,8 +54,11 @@ build: ## Compile the program into build/incforge
 	@$(GO) build -o $(INCFORGE) ./cmd/incforge
 	@echo "$(INCFORGE)"
 
-test: ## Run all tests
-	$(GO) test -timeout 40m ./...
+# go test knows nothing of the programs that tests run. The tests read their versions' digest, so that a verdict does not outlive them.
+test: build ## Run all tests; build/test-times.json says what each cost
+	@$(GO) build -o $(BUILD)/testtimes ./internal/testtimes
+	tools="$$($(INCFORGE) doctor --digest)"; \
+	INCFORGE_TOOLS="$$tools" $(BUILD)/testtimes -o $(BUILD)/test-times.json $(GO) test -timeout 40m ./...
 
 faults: tools ## Plant every fault we know of in the Verilog; each must be caught (a part of make test)
 	$(GO) test -timeout 20m ./internal/endtoend -run TestFault
@@ -72,8 +75,9 @@ chaos: tools build ## In either mode ten thousand drawn cases on the reference, 
 modelcheck: build ## The paper's six models, explored on the reference engine: build/modelcheck.json
 	$(INCFORGE) modelcheck --json $(BUILD)/modelcheck.json
 
-long: tools ## Ten to the eighth random pairs through the adder of every depth, the proof of the widest SECDED code, buses of 2,048 bytes
-	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/lanes ./hdl/ram -run 'Long|Proofs/128' -v
+long: tools build ## Ten to the eighth random pairs through the adder of every depth, the proof of the widest SECDED code, buses of 2,048 bytes
+	tools="$$($(INCFORGE) doctor --digest)"; export INCFORGE_TOOLS="$$tools"; \
+	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/lanes ./hdl/ram -run 'Long|Proofs/128' -v; \
 	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/icrc ./hdl/parser ./hdl/assemble
 
 chip28: tools build ## All scenarios on the widest preset: hours of a processor, the compiler alone takes minutes

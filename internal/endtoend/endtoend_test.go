@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/internal/endtoend"
+	"incforge/internal/testcost"
 	"incforge/internal/tool"
 	"incforge/rtlgen"
 	"incforge/rtlgen/params"
@@ -151,7 +152,7 @@ func TestNetlistPasses(t *testing.T) {
 	}
 	c := configured(t, name)
 	dir := generate(t, c.params)
-	netlist, err := synth.Netlist(t.Context(), dir, synth.NetlistOptions{Top: "switch", OutDir: t.TempDir()})
+	netlist, err := synth.Netlist(testcost.Context(t), dir, synth.NetlistOptions{Top: "switch", OutDir: t.TempDir()})
 	require.NoError(t, err)
 	passes(t, c, dir, 14, implementation{netlist: netlist, scenario: scenarios})
 }
@@ -177,7 +178,7 @@ func TestCapturesReplay(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, inputs, 1)
 			out := filepath.Join(t.TempDir(), name+".pcapng")
-			report, err := replay.Run(t.Context(), replay.Options{Source: dut.Source{ManifestDir: dir, Quick: true}, Input: inputs[0], Output: out, Ranks: 4,
+			report, err := replay.Run(testcost.Context(t), replay.Options{Source: dut.Source{ManifestDir: dir}, Input: inputs[0], Output: out, Ranks: 4,
 				Seed: 1})
 			require.NoError(t, err)
 			assert.Equal(t, want.sums, report.Sums > 0)
@@ -199,7 +200,7 @@ func dissected(t *testing.T, file string) {
 	if _, err := tool.Find("tshark"); err != nil {
 		t.Skip("tshark is not installed: nobody else reads the capture")
 	}
-	result, err := tool.Run(t.Context(), tool.Command{Name: "tshark",
+	result, err := tool.Run(testcost.Context(t), tool.Command{Name: "tshark",
 		Args: []string{"-r", file, "--disable-protocol", "rpcordma", "-Y", "_ws.malformed || _ws.expert.severity == error", "-T", "fields", "-e", "frame.number"}})
 	require.NoError(t, err)
 	assert.Empty(t, strings.TrimSpace(string(result.Stdout)), "frames that tshark calls malformed")

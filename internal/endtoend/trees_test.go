@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/testcost"
 	"incforge/network/chaos"
 	"incforge/network/comm"
 	"incforge/network/fabric"
@@ -25,7 +26,7 @@ import (
 // chaosEngine is a configuration's Verilog for cases of chaos.
 func chaosEngine(t *testing.T, config string, sets []string) chaos.Engine {
 	t.Helper()
-	m, engines, err := dut.Source{ManifestDir: generate(t, named(t, config, sets...)), Quick: true}.Open(t.Context())
+	m, engines, err := dut.Source{ManifestDir: generate(t, named(t, config, sets...))}.Open(testcost.Context(t))
 	require.NoError(t, err)
 	return chaos.Engine{Config: config, Set: sets, Manifest: m, Open: engines.New}
 }
@@ -54,7 +55,7 @@ func TestRegressionsOnVerilog(t *testing.T) {
 			first := cases[files[0]]
 			r := &chaos.Runner{DUT: chaos.RTL, Engines: []chaos.Engine{chaosEngine(t, first.Config, first.Set)}}
 			for _, f := range files {
-				o, err := r.Run(t.Context(), cases[f])
+				o, err := r.Run(testcost.Context(t), cases[f])
 				require.NoError(t, err, f)
 				assert.Equal(t, chaos.Passed, o.Kind, "%s: %v", f, o.Err)
 				assert.NotZero(t, o.Links.Frames, f)
@@ -69,7 +70,7 @@ func TestCampaignOnVerilog(t *testing.T) {
 	const cases = 20
 	r := &chaos.Runner{DUT: chaos.RTL, Engines: []chaos.Engine{chaosEngine(t, "mini", nil)}}
 	require.NoError(t, r.Check())
-	s, err := r.Campaign(t.Context(), chaos.Campaign{From: 1, To: cases, Jobs: 1})
+	s, err := r.Campaign(testcost.Context(t), chaos.Campaign{From: 1, To: cases, Jobs: 1})
 	require.NoError(t, err)
 	for _, f := range s.Failures {
 		t.Errorf("seed %d: %s: %s", f.Seed, f.Kind, f.Message)
@@ -94,9 +95,9 @@ func TestMixedTree(t *testing.T) {
 // mixedTree is TestMixedTree for the engine generated in a folder.
 func mixedTree(t *testing.T, dir string) {
 	t.Helper()
-	m, verilog, err := dut.Source{ManifestDir: dir, Quick: true}.Open(t.Context())
+	m, verilog, err := dut.Source{ManifestDir: dir}.Open(testcost.Context(t))
 	require.NoError(t, err)
-	_, reference, err := dut.Source{ManifestDir: dir, Kind: dut.KindReference}.Open(t.Context())
+	_, reference, err := dut.Source{ManifestDir: dir, Kind: dut.KindReference}.Open(testcost.Context(t))
 	require.NoError(t, err)
 	tree := topology.Tree{Levels: 3, Degree: 2}
 	outputs := func(rtl ...int) [][][]byte {
@@ -127,8 +128,8 @@ func mixedTree(t *testing.T, dir string) {
 			require.NoError(t, err)
 			calls = append(calls, call)
 		}
-		require.NoError(t, w.Run(t.Context()))
-		require.NoError(t, w.Finish(t.Context()))
+		require.NoError(t, w.Run(testcost.Context(t)))
+		require.NoError(t, w.Finish(testcost.Context(t)))
 		assert.Positive(t, w.Net().Stats.Lost)
 		var out [][][]byte
 		for _, c := range calls {

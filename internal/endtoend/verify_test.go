@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/testcost"
 	"incforge/rtlgen/params"
 	"incforge/verify"
 	"incforge/verify/dut"
@@ -24,7 +25,7 @@ import (
 // run runs scenarios; a failed one is the caller's to judge.
 func run(t *testing.T, o verify.Options) verify.Report {
 	t.Helper()
-	report, err := verify.Run(t.Context(), o)
+	report, err := verify.Run(testcost.Context(t), o)
 	if !errors.Is(err, verify.ErrFailed) {
 		require.NoError(t, err)
 	}
@@ -42,7 +43,7 @@ type implementation struct {
 // pass. A failed one is told with the line that repeats it.
 func passes(t *testing.T, c configuration, dir string, seed uint64, how implementation) {
 	t.Helper()
-	o := verify.Options{Source: dut.Source{ManifestDir: dir, Quick: true}, Config: c.params.Name, Seed: seed, Scenario: how.scenario}
+	o := verify.Options{Source: dut.Source{ManifestDir: dir}, Config: c.params.Name, Seed: seed, Scenario: how.scenario}
 	switch {
 	case how.core:
 		o.Source.Kind = dut.KindCore
@@ -68,7 +69,7 @@ func passes(t *testing.T, c configuration, dir string, seed uint64, how implemen
 // fails runs a scenario on a planted model and returns why it failed, or nothing. No args means no fault.
 func fails(t *testing.T, dir, scenario string, args ...string) string {
 	t.Helper()
-	report := run(t, verify.Options{Source: dut.Source{ManifestDir: dir, Quick: true, PlusArgs: args}, Seed: 1, Scenario: scenario})
+	report := run(t, verify.Options{Source: dut.Source{ManifestDir: dir, PlusArgs: args}, Seed: 1, Scenario: scenario})
 	if report.Failed() == 0 {
 		return ""
 	}
@@ -85,7 +86,7 @@ type timed struct {
 func times(t *testing.T, dir string) []timed {
 	t.Helper()
 	var all []timed
-	for _, r := range run(t, verify.Options{Source: dut.Source{ManifestDir: dir, Quick: true}, Seed: 1}).Tests {
+	for _, r := range run(t, verify.Options{Source: dut.Source{ManifestDir: dir}, Seed: 1}).Tests {
 		assert.NotEqual(t, result.Fail, r.Verdict, "%s: %s", r.Scenario, r.Message)
 		if r.Verdict == result.Pass {
 			all = append(all, timed{r.Scenario, r.WallSeconds})

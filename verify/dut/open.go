@@ -40,8 +40,6 @@ type Source struct {
 	Sources []string
 	// BuildDir is where models are cached; empty means the simulator's default.
 	BuildDir string
-	// Quick takes models that are compiled in half the time; on large engines they run by a quarter slower.
-	Quick bool
 	// PlusArgs are seen by the Verilog of every engine, as sim.Options has them.
 	PlusArgs []string
 	// Log receives what tools print; nil means none.
@@ -136,7 +134,7 @@ func (s Source) build() (sim.Build, error) {
 	if err != nil {
 		return sim.Build{}, fmt.Errorf("build the model: %w", err)
 	}
-	b.CacheDir, b.Quick = s.BuildDir, s.Quick
+	b.CacheDir = s.BuildDir
 	if s.Log != nil {
 		b.Log = logWriter{s.Log}
 	}
