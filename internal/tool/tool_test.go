@@ -41,7 +41,7 @@ func TestRunKeepsStdoutApart(t *testing.T) {
 }
 
 func TestRunReportsFailureWithTail(t *testing.T) {
-	_, err := tool.Run(context.Background(), sh("seq 1 100; echo the reason >&2; exit 3"))
+	_, err := tool.Run(context.Background(), sh("(seq 1 100; echo the reason) >&2; exit 3"))
 	var exit *tool.ExitError
 	require.ErrorAs(t, err, &exit)
 	assert.Equal(t, 3, exit.Code)
