@@ -107,6 +107,18 @@ type isolated struct {
 	ended  bool
 }
 
+// pair is the measured group and its neighbour on one switch.
+type pair struct {
+	params manifest.Params
+	world  *commlib.World
+	kind   arith.Kind
+	seed   uint64
+	rng    *rand.Rand
+	groups []*commlib.Group
+	// calls are the measured group's two, then its neighbour's.
+	calls []*commlib.Call
+}
+
 func isolation(ctx context.Context, o Options, man *manifest.Manifest, open dut.Maker, n neighbour) (res isolated, err error) {
 	p := man.Params
 	link := func(e commlib.Edge) *fabric.Link {
@@ -123,88 +135,99 @@ func isolation(ctx context.Context, o Options, man *manifest.Manifest, open dut.
 		return res, fmt.Errorf("isolation: %w", err)
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	kind := arith.Kinds(p.DTypeMask(), p.OpMask())[0]
-	rng := rand.New(rand.NewPCG(o.Seed, 0x69736f))
-	queue := func(g *commlib.Group) (calls []*commlib.Call, err error) {
-		r := commlib.Request{Collective: commlib.AllReduce, DType: kind.DType, Op: kind.Op}
-		for range p.Members {
-			r.In = append(r.In, kind.Values(rng, o.Seed, p.Members, isolationPackets*p.MTUBytes))
-		}
-		for _, r := range []commlib.Request{r, {Collective: commlib.Barrier}} {
-			c, err := g.Queue(r)
-			if err != nil {
-				return nil, err
-			}
-			calls = append(calls, c)
-		}
-		return calls, nil
+	two := &pair{params: p, world: w, kind: arith.Kinds(p.DTypeMask(), p.OpMask())[0], seed: o.Seed, rng: rand.New(rand.NewPCG(o.Seed, 0x69736f))}
+	rounds := isolationRounds
+	if n == absent {
+		rounds = 0
 	}
-	window := p.GroupSlots() / 4
-	var groups []*commlib.Group
-	var calls []*commlib.Call
-	for i := range 2 {
-		cfg := commlib.GroupConfig{Message: 1, Window: window}
-		if p.Mode == 3 { // without controls: one that comes before the last ACK of the call before is sent again, and that is a matter of time
-			cfg.Fixed = &commlib.Fixed{Collective: commlib.AllReduce, DType: kind.DType, Op: kind.Op}
-		}
-		g, err := w.NewGroup(cfg)
-		if err != nil {
+	for _, rounds := range []int{1, rounds} {
+		if err := two.add(rounds); err != nil {
 			return res, fmt.Errorf("isolation: %w", err)
 		}
-		groups = append(groups, g)
-		rounds := 1
-		if i == 1 {
-			rounds = isolationRounds
-			if n == absent {
-				rounds = 0
-			}
-		}
-		for range rounds {
-			more, err := queue(g)
-			if err != nil {
-				return res, fmt.Errorf("isolation: %w", err)
-			}
-			calls = append(calls, more...)
+	}
+	two.watch(&res)
+	if err := two.run(ctx); err != nil {
+		return res, fmt.Errorf("isolation: %w", err)
+	}
+	res.cycles = two.calls[1].End - two.calls[0].Start
+	res.ended = two.calls[len(two.calls)-1].End < two.calls[1].End
+	for rank := range two.groups[0].Ranks() {
+		res.nics = append(res.nics, two.groups[0].Host(rank).Stats)
+	}
+	return res, nil
+}
+
+// add makes the next group and queues its calls for so many rounds.
+func (t *pair) add(rounds int) error {
+	cfg := commlib.GroupConfig{Message: 1, Window: t.params.GroupSlots() / 4}
+	if t.params.Mode == 3 { // without controls: one that comes before the last ACK of the call before is sent again, and that is a matter of time
+		cfg.Fixed = &commlib.Fixed{Collective: commlib.AllReduce, DType: t.kind.DType, Op: t.kind.Op}
+	}
+	g, err := t.world.NewGroup(cfg)
+	if err != nil {
+		return err
+	}
+	t.groups = append(t.groups, g)
+	for range rounds {
+		if err := t.queue(g); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// queue queues one round of a group: an AllReduce and a Barrier.
+func (t *pair) queue(g *commlib.Group) error {
+	r := commlib.Request{Collective: commlib.AllReduce, DType: t.kind.DType, Op: t.kind.Op}
+	for range t.params.Members {
+		r.In = append(r.In, t.kind.Values(t.rng, t.seed, t.params.Members, isolationPackets*t.params.MTUBytes))
+	}
+	for _, r := range []commlib.Request{r, {Collective: commlib.Barrier}} {
+		c, err := g.Queue(r)
+		if err != nil {
+			return err
+		}
+		t.calls = append(t.calls, c)
+	}
+	return nil
+}
+
+// watch counts what the neighbour does until the measured group has ended.
+func (t *pair) watch(res *isolated) {
+	other := t.groups[1]
 	of := map[roce.IP4]bool{} // the neighbour's hosts
-	for rank := range groups[1].Ranks() {
-		of[groups[1].Host(rank).Config().IP] = true
+	for rank := range other.Ranks() {
+		of[other.Host(rank).Config().IP] = true
 	}
-	beats := func(size int) uint64 { return uint64((size + p.BusBytes - 1) / p.BusBytes) }
+	beats := func(size int) uint64 { return uint64((size + t.params.BusBytes - 1) / t.params.BusBytes) }
 	over := false
-	w.Net().OnDeliver = func(_ uint64, _, _ int, frame []byte, _ bool) {
-		if over = calls[1].Done(); !over && len(frame) > 34 && (of[roce.IP4(frame[26:30])] || of[roce.IP4(frame[30:34])]) {
+	t.world.Net().OnDeliver = func(_ uint64, _, _ int, frame []byte, _ bool) {
+		if over = t.calls[1].Done(); !over && len(frame) > 34 && (of[roce.IP4(frame[26:30])] || of[roce.IP4(frame[30:34])]) {
 			res.beats += beats(len(frame))
 		}
 	}
-	w.Net().OnFault = func(e fabric.Event) { // what a link loses on its way down has left the engine all the same
+	t.world.Net().OnFault = func(e fabric.Event) { // what a link loses on its way down has left the engine all the same
 		if !over && e.Kind == fabric.Lose && e.Down {
-			res.beats += beats(p.MTUBytes + lossFrame)
+			res.beats += beats(t.params.MTUBytes + lossFrame)
 		}
 		if !over {
 			res.resent = 0
-			for rank := range groups[1].Ranks() {
-				res.resent += groups[1].Host(rank).Stats.Resent
+			for rank := range other.Ranks() {
+				res.resent += other.Host(rank).Stats.Resent
 			}
 		}
 	}
-	err = w.Run(ctx)
-	for _, c := range calls {
-		if err == nil {
-			err = c.Check()
+}
+
+// run runs all calls to their end and checks every result and counter.
+func (t *pair) run(ctx context.Context) error {
+	if err := t.world.Run(ctx); err != nil {
+		return err
+	}
+	for _, c := range t.calls {
+		if err := c.Check(); err != nil {
+			return err
 		}
 	}
-	if err == nil {
-		err = w.Finish(ctx)
-	}
-	if err != nil {
-		return res, fmt.Errorf("isolation: %w", err)
-	}
-	res.cycles = calls[1].End - calls[0].Start
-	res.ended = calls[len(calls)-1].End < calls[1].End
-	for rank := range groups[0].Ranks() {
-		res.nics = append(res.nics, groups[0].Host(rank).Stats)
-	}
-	return res, nil
+	return t.world.Finish(ctx)
 }

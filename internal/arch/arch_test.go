@@ -122,7 +122,6 @@ func tooLong() []string {
 		"rtlgen/regs.Model.GoDriver",
 		"rtlgen/regs.New",
 		"sim",
-		"verify/score/score.go",
 	}
 }
 

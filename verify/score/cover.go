@@ -11,9 +11,6 @@ import (
 	"incforge/verify/cover"
 )
 
-// bthEnd is where the BTH of a frame ends, the least that a packet of ours has.
-const bthEnd = 14 + 20 + 8 + 12
-
 // sight is what a data packet meets, now that the reference is about to handle it. Nil if there is nothing for it to meet.
 func (b *Board) sight(p *roce.Packet) *inc.Sight {
 	if s, ok := b.ref.Engine().Look(int(p.DestQP%uint32(b.man.Params.Records())), p.PSN); ok && p.Op.IsSend() {
