@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"incforge/sim/verilate"
 )
 
 // Dir is the direction of a port, seen from the model.
@@ -179,6 +182,44 @@ func FromFileList(path, top string) (Build, error) {
 		return Build{}, fmt.Errorf("file list %s names no files", path)
 	}
 	return b, nil
+}
+
+// Compile returns the compiled model, from the cache when the same Verilog was built
+// before with the same tools. Errors: a missing tool (*tool.NotFoundError), a missing
+// file, what Verilator or the compiler says against the Verilog, and ports that
+// differ from b.Ports.
+func (b Build) Compile(ctx context.Context) (*Lib, error) {
+	lib, err := b.compile(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("building a model of %s: %w", b.Top, err)
+	}
+	return lib, nil
+}
+
+func (b Build) compile(ctx context.Context) (*Lib, error) {
+	if err := b.validate(); err != nil {
+		return nil, err
+	}
+	made, err := verilate.Design{Top: b.Top, Files: b.Files, IncludeDirs: b.IncludeDirs, Defines: b.Defines, Params: b.Params, Flags: b.Flags,
+		Trace: b.Trace, CacheDir: b.CacheDir, Jobs: b.Jobs, Log: b.Log}.Compile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	lib, err := load(made.Path)
+	if err != nil {
+		return nil, err
+	}
+	lib.Digest, lib.Cached, lib.sources, lib.top = made.Digest, made.Cached, made.Sources, b.Top
+	lib.clock, lib.reset, lib.periodNS = b.Clock, b.Reset, b.PeriodNS
+	if err := lib.settleClock(); err != nil {
+		return nil, err
+	}
+	if b.Ports != nil {
+		if err := lib.checkPorts(b.Ports); err != nil {
+			return nil, err
+		}
+	}
+	return lib, nil
 }
 
 func (b *Build) validate() error {

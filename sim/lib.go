@@ -9,6 +9,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"incforge/sim/verilate"
 )
 
 // Lib is a compiled model: a factory of instances. Its methods may be called from
@@ -19,7 +21,7 @@ type Lib struct {
 
 	lib      *library
 	top      string
-	sources  []source
+	sources  verilate.Sources
 	clock    string // resolved: "" means the model has none
 	reset    string
 	periodNS float64

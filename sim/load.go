@@ -3,7 +3,7 @@
 package sim
 
 /*
-#cgo CFLAGS: -I${SRCDIR}/shim -O2
+#cgo CFLAGS: -I${SRCDIR}/verilate/shim -O2
 #cgo LDFLAGS: -ldl
 #cgo noescape incsim_cycle
 #cgo nocallback incsim_cycle

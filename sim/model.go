@@ -295,13 +295,8 @@ func (m *Model) attend(st uint32) error {
 	}
 	text, file, line := m.inst.message()
 	text = strings.TrimSpace(text)
-	for _, s := range m.lib.sources {
-		if file == s.local {
-			file = s.given
-		}
-	}
 	return m.Fail(&StopError{
-		Finish: st&statusFailed == 0, Message: verilogSays.ReplaceAllString(text, ""), File: file, Line: line, Cycle: m.now,
+		Finish: st&statusFailed == 0, Message: verilogSays.ReplaceAllString(text, ""), File: m.lib.sources.Given(file), Line: line, Cycle: m.now,
 	})
 }
 
@@ -311,7 +306,7 @@ func (m *Model) flush() {
 	if m.out == nil || len(text) == 0 {
 		return
 	}
-	if _, err := io.WriteString(m.out, givenPaths(string(text), m.lib.sources)); err != nil && m.err == nil {
+	if _, err := io.WriteString(m.out, m.lib.sources.Restore(string(text))); err != nil && m.err == nil {
 		m.err = fmt.Errorf("writing what the model printed: %w", err)
 	}
 }

@@ -121,7 +121,6 @@ func tooLong() []string {
 		"rtlgen/params.Params.check",
 		"rtlgen/regs.Model.GoDriver",
 		"rtlgen/regs.New",
-		"sim",
 	}
 }
 

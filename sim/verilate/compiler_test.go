@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sim
+package verilate
 
 import (
 	"os"
@@ -26,12 +26,12 @@ func TestHeaderIsUsed(t *testing.T) {
 	require.NoError(t, err)
 	root, err := tool.Run(ctx, tool.Command{Name: "verilator", Args: []string{"--getenv", "VERILATOR_ROOT"}})
 	require.NoError(t, err)
-	c := compiler{b: &Build{}, ctx: ctx, store: st, tools: tools, dir: t.TempDir(), root: strings.TrimSpace(string(root.Stdout)), opt: smallOpt}
+	c := compiler{d: &Design{}, ctx: ctx, store: st, tools: tools, dir: t.TempDir(), root: strings.TrimSpace(string(root.Stdout)), opt: smallOpt}
 	pre, err := c.header(ctx)
 	require.NoError(t, err)
 
 	var log strings.Builder
-	c.b = &Build{Log: &log}
+	c.d = &Design{Log: &log}
 	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "empty.cpp"), nil, 0o644))
 	require.NoError(t, c.cxx(ctx, "empty.cpp", "empty.o", c.opt, "-H", "-include", pre))
 	assert.Contains(t, log.String(), "! "+pre+".gch\n", "of the headers that it names, the one it took compiled")

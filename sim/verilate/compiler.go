@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package sim
+package verilate
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 
 // compiler makes one library in one folder.
 type compiler struct {
-	b      *Build
+	d      *Design
 	ctx    context.Context
 	store  store
 	tools  toolset
@@ -43,7 +43,7 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 		}
 	}
 	full := append([]string{"--prefix", c.prefix, "--Mdir", "obj"}, args...)
-	for i := range c.b.IncludeDirs {
+	for i := range c.d.IncludeDirs {
 		full = append(full, fmt.Sprintf("+incdir+inc%d", i))
 	}
 	full = append(full, "+incdir+src")
@@ -111,8 +111,8 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 
 // jobs is how many compilers may run at a time.
 func (c *compiler) jobs() int {
-	if c.b.Jobs > 0 {
-		return c.b.Jobs
+	if c.d.Jobs > 0 {
+		return c.d.Jobs
 	}
 	return runtime.NumCPU()
 }
@@ -130,7 +130,7 @@ func (c *compiler) common(names []string) (pre, runtimeDir string, err error) {
 		return err
 	})
 	err = g.Wait()
-	if err != nil && c.b.Trace && c.newWaves() && strings.Contains(err.Error(), "lz4.h") {
+	if err != nil && c.d.Trace && c.newWaves() && strings.Contains(err.Error(), "lz4.h") {
 		err = fmt.Errorf("the waves of this Verilator need lz4; install it with `apt-get install liblz4-dev`: %w", err)
 	}
 	return pre, runtimeDir, err
@@ -150,7 +150,7 @@ func (c *compiler) link(units []string) error {
 	}
 	args = append(args, objects...)
 	args = append(args, "-lpthread", "-lm")
-	if c.b.Trace {
+	if c.d.Trace {
 		args = append(args, "-lz")
 		if c.newWaves() {
 			args = append(args, "-llz4")
@@ -252,14 +252,14 @@ func divide(files []string, sizes map[string]int64) [][]string {
 
 // call runs a tool in the build folder.
 func (c *compiler) call(name string, args ...string) error {
-	_, err := tool.Run(c.ctx, tool.Command{Name: name, Args: args, Dir: c.dir, Log: c.b.Log, Timeout: buildTimeout})
+	_, err := tool.Run(c.ctx, tool.Command{Name: name, Args: args, Dir: c.dir, Log: c.d.Log, Timeout: buildTimeout})
 	return err
 }
 
 func (c *compiler) cxx(ctx context.Context, from, to, opt string, flags ...string) error {
-	args := append(commonFlags(c.b.Trace), opt, "-Iobj", "-I"+c.root+"/include", "-I"+c.root+"/include/vltstd")
+	args := append(commonFlags(c.d.Trace), opt, "-Iobj", "-I"+c.root+"/include", "-I"+c.root+"/include/vltstd")
 	args = append(append(args, flags...), "-c", from, "-o", to)
-	_, err := tool.Run(ctx, tool.Command{Name: "g++", Args: args, Dir: c.dir, Log: c.b.Log, Timeout: buildTimeout})
+	_, err := tool.Run(ctx, tool.Command{Name: "g++", Args: args, Dir: c.dir, Log: c.d.Log, Timeout: buildTimeout})
 	return err
 }
 
@@ -317,7 +317,7 @@ func (c *compiler) commonKey(opt string) (keyHash, error) {
 		key.add(string(text))
 	}
 	key.add(c.root, opt)
-	key.add(commonFlags(c.b.Trace)...)
+	key.add(commonFlags(c.d.Trace)...)
 	return key, nil
 }
 
