@@ -53,8 +53,11 @@ func (p AggregateData) rows() int {
 	return p.Slots * p.Planes * p.MTUWords * (p.Bytes / p.Row) / (1 + p.Double)
 }
 
-// Module describes it, or says every reason why the parameters are illegal.
-func (p AggregateData) Module() (*graph.Module, error) {
+// pairBits are the bits of a pair's number.
+func (p AggregateData) pairBits() int { return leaf.IndexBits(p.Planes) }
+
+// rules are those for the parameters.
+func (p AggregateData) rules() *leaf.Rules {
 	rules := leaf.NewRules("inc_aggregate_data")
 	rules.Refuse(p.Bytes < 4 || leaf.Pow2(leaf.Clog2(p.Bytes)) != p.Bytes, "BYTES must be a power of two of at least 4")
 	rules.Refuse(p.Row < 4 || p.Row > p.Bytes || leaf.Pow2(leaf.Clog2(p.Row)) != p.Row, "ROW must be a power of two, 4 to BYTES")
@@ -65,16 +68,18 @@ func (p AggregateData) Module() (*graph.Module, error) {
 	rules.Refuse(p.MTUWords < 2 || p.MTUWords != leaf.Pow2(p.WordsW-1),
 		"MTU_WORDS must be a power of two of WORDS_W - 1 bits, at least 2")
 	rules.Refuse(p.Stages < 1 || p.ECC < 0 || p.ECC > 1, "STAGES must be at least 1 and ECC 0 or 1")
-	if err := rules.Err(); err != nil {
+	return rules
+}
+
+// Module describes it, or says every reason why the parameters are illegal.
+func (p AggregateData) Module() (*graph.Module, error) {
+	if err := p.rules().Err(); err != nil {
 		return nil, err
 	}
 	source, err := leaf.Source(files, "inc_aggregate_data")
 	if err != nil {
 		return nil, err
 	}
-	pairW := leaf.IndexBits(p.Planes)
-	addrW := leaf.Clog2(p.rows())
-	rowsW := leaf.Clog2(p.MTUWords * (p.Bytes / p.Row) / (1 + p.Double))
 	m := &graph.Module{
 		Name: "inc_aggregate_data", Block: "AggregateData", Source: source, Latency: "2 cycles and the adder's",
 		Purpose: "adds a frame's words to its slot's",
@@ -85,7 +90,7 @@ func (p AggregateData) Module() (*graph.Module, error) {
 			{Name: "SLOTS", Value: p.Slots},
 			{Name: "SLOT_W", Value: p.SlotW},
 			{Name: "PLANES", Value: p.Planes},
-			{Name: "PAIR_W", Value: pairW},
+			{Name: "PAIR_W", Value: p.pairBits()},
 			{Name: "MTU_WORDS", Value: p.MTUWords},
 			{Name: "WORDS_W", Value: p.WordsW},
 			{Name: "PKT_W", Value: p.PktW},
@@ -100,56 +105,9 @@ func (p AggregateData) Module() (*graph.Module, error) {
 			{Name: "MIN", Value: leaf.Bit(p.Min)},
 			{Name: "MAX", Value: leaf.Bit(p.Max)},
 		},
-		Ports: []graph.Port{
-			leaf.In("clk", 1),
-			leaf.In("rst", 1),
-			leaf.Out("op_ready", 1),
-			leaf.In("op_valid", 1),
-			leaf.In("op_spec", 1),
-			leaf.In("op_commit", 1),
-			leaf.In("op_kill", 1),
-			leaf.In("op_start", p.PktW),
-			leaf.In("op_words", p.WordsW),
-			leaf.In("op_slot", p.SlotW),
-			leaf.In("op_pair", pairW),
-			leaf.In("op_read", 1),
-			leaf.In("op_take", 1),
-			leaf.In("op_write", 1),
-			leaf.In("op_emit", 1),
-			leaf.In("op_reduce", 1),
-			leaf.In("op_pairs", p.Planes),
-			leaf.In("op_function", 2),
-			leaf.In("op_dtype", 2),
-			leaf.In("op_big_endian", 1),
-			leaf.In("pkt_start", p.PktW),
-			leaf.Out("oldest", p.PktW),
-			leaf.In("newest", p.PktW),
-			leaf.Out("rd_en", 1),
-			leaf.Out("rd_addr", p.PktW),
-			leaf.In("rd_data", 8*p.Bytes),
-			leaf.In("emit_room", 1),
-			leaf.Out("emit_valid", 1),
-			leaf.Out("emit_bad", 1),
-			leaf.Out("emit_data", 8*p.Bytes),
-			leaf.In("inject_valid", 1),
-			leaf.In("inject_flips", 2),
-			leaf.Out("count_corrected", 1),
-			leaf.Out("count_double", 1),
-		},
+		Ports: p.ports(),
 	}
-	memory := ram.Payload{Rows: p.rows(), Bits: 8 * p.Row, AddrW: addrW, Banks: p.Banks, ECC: p.ECC}
-	parts := []graph.Describer{
-		memory,
-		TakeRow{Bytes: p.Bytes, Row: p.Row, Double: p.Double, F16: p.F16, B16: p.B16, SubW: leaf.Clog2(p.Bytes/p.Row) + 1},
-		EmitWord{Bytes: p.Bytes, Row: p.Row, Double: p.Double, F16: p.F16, B16: p.B16},
-		lanes.Lanes{Lanes: p.Row / 4 * (1 + p.Double), Stages: p.Stages,
-			Include: lanes.Include{FP: p.fp(), Int: true, Sum: p.Sum, Min: p.Min, Max: p.Max}},
-	}
-	if p.Tree == 1 {
-		parts = append(parts, ReduceTree{Row: p.Row, Planes: p.Planes, PairW: pairW, UnitW: p.SlotW, RowsW: rowsW, AddrW: addrW,
-			Stages: p.Stages, ECC: p.ECC, FP: p.fp(), Sum: p.Sum, Min: p.Min, Max: p.Max})
-	}
-	for _, part := range parts {
+	for _, part := range p.parts() {
 		sub, err := part.Module()
 		if err != nil {
 			return nil, fmt.Errorf("inc_aggregate_data: %w", err)
@@ -168,4 +126,62 @@ func (p AggregateData) Module() (*graph.Module, error) {
 		}
 	}
 	return m, nil
+}
+
+// parts are its submodules; the payload memory is the first.
+func (p AggregateData) parts() []graph.Describer {
+	addrW := leaf.Clog2(p.rows())
+	payload := ram.Payload{Rows: p.rows(), Bits: 8 * p.Row, AddrW: addrW, Banks: p.Banks, ECC: p.ECC}
+	parts := []graph.Describer{
+		payload,
+		TakeRow{Bytes: p.Bytes, Row: p.Row, Double: p.Double, F16: p.F16, B16: p.B16, SubW: leaf.Clog2(p.Bytes/p.Row) + 1},
+		EmitWord{Bytes: p.Bytes, Row: p.Row, Double: p.Double, F16: p.F16, B16: p.B16},
+		lanes.Lanes{Lanes: p.Row / 4 * (1 + p.Double), Stages: p.Stages,
+			Include: lanes.Include{FP: p.fp(), Int: true, Sum: p.Sum, Min: p.Min, Max: p.Max}},
+	}
+	if p.Tree == 1 {
+		parts = append(parts, ReduceTree{Row: p.Row, Planes: p.Planes, PairW: p.pairBits(), UnitW: p.SlotW, RowsW: leaf.Clog2(p.MTUWords * (p.Bytes / p.Row) / (1 + p.Double)), AddrW: addrW,
+			Stages: p.Stages, ECC: p.ECC, FP: p.fp(), Sum: p.Sum, Min: p.Min, Max: p.Max})
+	}
+	return parts
+}
+
+// ports are those of the Verilog: operations, words of the packet buffer, results, the memory's errors.
+func (p AggregateData) ports() []graph.Port {
+	return []graph.Port{
+		leaf.In("clk", 1),
+		leaf.In("rst", 1),
+		leaf.Out("op_ready", 1),
+		leaf.In("op_valid", 1),
+		leaf.In("op_spec", 1),
+		leaf.In("op_commit", 1),
+		leaf.In("op_kill", 1),
+		leaf.In("op_start", p.PktW),
+		leaf.In("op_words", p.WordsW),
+		leaf.In("op_slot", p.SlotW),
+		leaf.In("op_pair", p.pairBits()),
+		leaf.In("op_read", 1),
+		leaf.In("op_take", 1),
+		leaf.In("op_write", 1),
+		leaf.In("op_emit", 1),
+		leaf.In("op_reduce", 1),
+		leaf.In("op_pairs", p.Planes),
+		leaf.In("op_function", 2),
+		leaf.In("op_dtype", 2),
+		leaf.In("op_big_endian", 1),
+		leaf.In("pkt_start", p.PktW),
+		leaf.Out("oldest", p.PktW),
+		leaf.In("newest", p.PktW),
+		leaf.Out("rd_en", 1),
+		leaf.Out("rd_addr", p.PktW),
+		leaf.In("rd_data", 8*p.Bytes),
+		leaf.In("emit_room", 1),
+		leaf.Out("emit_valid", 1),
+		leaf.Out("emit_bad", 1),
+		leaf.Out("emit_data", 8*p.Bytes),
+		leaf.In("inject_valid", 1),
+		leaf.In("inject_flips", 2),
+		leaf.Out("count_corrected", 1),
+		leaf.Out("count_double", 1),
+	}
 }

@@ -4,6 +4,7 @@ package decider
 
 import (
 	"fmt"
+	"slices"
 
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
@@ -86,6 +87,11 @@ func (p Decider) Params() []graph.Param {
 
 // FramePorts are the pins to those that say what a frame is, and to the state that it meets.
 func (p Decider) FramePorts() []graph.Port {
+	return slices.Concat(p.entryPorts(), p.rangePorts(), p.ackPorts(), p.packetPorts(), p.slotPorts())
+}
+
+// entryPorts are the pins to LookupTable: what the frame is and of whom.
+func (p Decider) entryPorts() []graph.Port {
 	return []graph.Port{
 		leaf.In("ent_valid", 1),
 		leaf.Out("ent_pop", 1),
@@ -121,6 +127,12 @@ func (p Decider) FramePorts() []graph.Port {
 		leaf.In("ent_dtype", 2),
 		leaf.In("ent_big_endian", 1),
 		leaf.In("ent_in_band", 1),
+	}
+}
+
+// rangePorts are the pins to Control: where the frame lies in an in-band group's ranges.
+func (p Decider) rangePorts() []graph.Port {
+	return []graph.Port{
 		leaf.Out("ctl_rd", 1),
 		leaf.Out("ctl_open", 1),
 		leaf.In("ctl_busy", 1),
@@ -147,6 +159,12 @@ func (p Decider) FramePorts() []graph.Port {
 		leaf.In("map_out_mask", p.MaskW),
 		leaf.In("map_ack_mask", p.MaskW),
 		leaf.In("map_parent_mask", p.MaskW),
+	}
+}
+
+// ackPorts are the pins to ReceiveAck: what the endpoints have acknowledged.
+func (p Decider) ackPorts() []graph.Port {
+	return []graph.Port{
 		leaf.Out("ack_rd", 1),
 		leaf.Out("ack_group", p.GroupBits()),
 		leaf.Out("ack_self", p.MaskW),
@@ -165,12 +183,24 @@ func (p Decider) FramePorts() []graph.Port {
 		leaf.Out("ack_lift", 1),
 		leaf.Out("ack_psn", 24),
 		leaf.Out("ack_msn", 24),
+	}
+}
+
+// packetPorts are the pins to PacketBuffer: how the frame ended.
+func (p Decider) packetPorts() []graph.Port {
+	return []graph.Port{
 		leaf.In("vrd_valid", 1),
 		leaf.Out("vrd_pop", 1),
 		leaf.In("vrd_err", 1),
 		leaf.In("vrd_len_ok", 1),
 		leaf.In("vrd_icrc_ok", 1),
 		leaf.In("vrd_end", p.PktW),
+	}
+}
+
+// slotPorts are the pins to RecycleBuffer: what the slot holds, and shall hold.
+func (p Decider) slotPorts() []graph.Port {
+	return []graph.Port{
 		leaf.Out("rd_en", 1),
 		leaf.Out("rd_slot", p.SlotW),
 		leaf.In("slot_tag", 24),
