@@ -175,50 +175,13 @@ func (p *Packet) AppendFrameWith(b []byte, o FrameOptions) []byte {
 	copy(f[0:], p.DstMAC[:])
 	copy(f[6:], p.SrcMAC[:])
 	be.PutUint16(f[12:], etherTypeIPv4)
-
-	var flags uint16
-	if p.DF {
-		flags |= flagDF
-	}
-	if p.IPReserved {
-		flags |= flagReserved
-	}
-	ip := f[ethLen:udpAt]
-	ip[0] = 4<<4 | ipv4Len/4
-	be.PutUint16(ip[2:], ipLength)
-	be.PutUint16(ip[4:], p.IPID)
-	be.PutUint16(ip[6:], flags)
-	ip[9] = protocolUDP
-	copy(ip[12:], p.SrcIP[:])
-	copy(ip[16:], p.DstIP[:])
-
-	udp := f[udpAt:bthAt]
+	ip, udp, bth := f[ethLen:udpAt], f[udpAt:bthAt], f[bthAt:extAt]
+	p.putIPv4(ip, ipLength)
 	be.PutUint16(udp[0:], p.SrcPort)
 	be.PutUint16(udp[2:], UDPPort)
 	be.PutUint16(udp[4:], udpLength)
-
-	bth := f[bthAt:extAt]
-	be.PutUint32(bth[4:], p.DestQP)
-	be.PutUint32(bth[8:], uint32(p.PSN))
-	bth[0] = byte(p.Op)
-	bth[1] = bit(p.SE, 7) | bit(p.MigReq, 6) | p.Pad&3<<4 | p.TVer&0x0F
-	be.PutUint16(bth[2:], p.PKey)
-	bth[8] = bit(p.AckReq, 7) | p.ReservedPSN&0x7F
-
-	x := f[extAt : extAt+ext]
-	if p.Op.HasRETH() {
-		be.PutUint64(x[0:], p.RETH.VirtualAddress)
-		be.PutUint32(x[8:], p.RETH.RKey)
-		be.PutUint32(x[12:], p.RETH.DMALength)
-		x = x[rethLen:]
-	}
-	switch {
-	case p.Op.HasImm():
-		be.PutUint32(x, p.Imm)
-	case p.Op.HasAETH():
-		be.PutUint32(x, p.MSN)
-		x[0] = p.Syndrome
-	}
+	p.putBTH(bth)
+	p.putExt(f[extAt : extAt+ext])
 	n := copy(f[extAt+ext:], p.Payload)
 	clear(f[extAt+ext+n:])
 
@@ -239,6 +202,54 @@ func (p *Packet) AppendFrameWith(b []byte, o FrameOptions) []byte {
 	}
 	be.PutUint16(ip[10:], checksum)
 	return b[:len(b)+total]
+}
+
+// putIPv4 writes the IPv4 header but for what the ICRC takes as ones: TOS, TTL and checksum.
+func (p *Packet) putIPv4(ip []byte, length uint16) {
+	be := binary.BigEndian
+	var flags uint16
+	if p.DF {
+		flags |= flagDF
+	}
+	if p.IPReserved {
+		flags |= flagReserved
+	}
+	ip[0] = 4<<4 | ipv4Len/4
+	be.PutUint16(ip[2:], length)
+	be.PutUint16(ip[4:], p.IPID)
+	be.PutUint16(ip[6:], flags)
+	ip[9] = protocolUDP
+	copy(ip[12:], p.SrcIP[:])
+	copy(ip[16:], p.DstIP[:])
+}
+
+// putBTH writes the BTH but for the byte that the ICRC takes as ones: FECN, BECN and the reserved bits beside them.
+func (p *Packet) putBTH(bth []byte) {
+	be := binary.BigEndian
+	be.PutUint32(bth[4:], p.DestQP)
+	be.PutUint32(bth[8:], uint32(p.PSN))
+	bth[0] = byte(p.Op)
+	bth[1] = bit(p.SE, 7) | bit(p.MigReq, 6) | p.Pad&3<<4 | p.TVer&0x0F
+	be.PutUint16(bth[2:], p.PKey)
+	bth[8] = bit(p.AckReq, 7) | p.ReservedPSN&0x7F
+}
+
+// putExt writes the extension headers that the opcode has.
+func (p *Packet) putExt(x []byte) {
+	be := binary.BigEndian
+	if p.Op.HasRETH() {
+		be.PutUint64(x[0:], p.RETH.VirtualAddress)
+		be.PutUint32(x[8:], p.RETH.RKey)
+		be.PutUint32(x[12:], p.RETH.DMALength)
+		x = x[rethLen:]
+	}
+	switch {
+	case p.Op.HasImm():
+		be.PutUint32(x, p.Imm)
+	case p.Op.HasAETH():
+		be.PutUint32(x, p.MSN)
+		x[0] = p.Syndrome
+	}
 }
 
 func bit(v bool, n uint) byte {

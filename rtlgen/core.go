@@ -154,97 +154,128 @@ func composeCore(p params.Params, model regs.Model) (*graph.Module, error) {
 		Window: p.WindowPackets, Arith: int(int32(arith.Reset)), IPID: regs.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
 		Counters: len(model.Counters), Timeout: d.PipeTimeoutUS})
 
-	// in: beats to all who need them, as long as all have room
-	c.ConnectStream(in, parse.Stream("s_axis"))
-	c.Connect(graph.Concat(csrs.Pin("ready"), send.Pin("room"), packets.Pin("room"), lookup.Pin("room")), gate.Pin("each"))
-	c.Connect(gate.Pin("all"), parse.Pin("room"))
-	c.Connect(send.Pin("room"), parse.Pin("room_raw"))
-	c.Connect(lookup.Pin("fwd_valid"), parse.Pin("fwd_valid"))
-	c.Connect(lookup.Pin("fwd_bypass"), parse.Pin("fwd_bypass"))
-	c.Link(parse, send, "raw_")
-	c.Link(parse, icrcCheck, "crc_")
-	c.Link(parse, packets, "pay_")
-	c.Link(parse, packets, "eof_")
-	c.Link(parse, lookup, "hdr_")
-	c.LinkAs(icrcCheck, "step_", rxStep, "")
-	c.Connect(rxStep.Pin("next"), icrcCheck.Pin("step_next"))
-	c.Connect(icrcCheck.Pin("residue_tail"), rxResidue.Pin("tail"))
-	c.Connect(rxResidue.Pin("residue"), icrcCheck.Pin("residue"))
-	c.Connect(icrcCheck.Pin("icrc_ok"), packets.Pin("eof_icrc_ok"))
-
-	// decide
-	c.Link(lookup, send, "fwd_")
-	c.Link(lookup, decide, "ent_")
-	c.Link(decide, lookup, "ent_")
-	c.Connect(lookup.Pin("ent_valid"), slots.Pin("ent_valid"))
-	c.Connect(decide.Pin("ent_pop"), slots.Pin("ent_pop"))
-	c.Link(packets, decide, "vrd_")
-	c.Link(decide, packets, "vrd_")
-	c.Link(decide, slots, "rd_")
-	c.Link(decide, slots, "wr_")
-	c.Link(slots, decide, "slot_")
-	c.Link(slots, decide, "init_")
-	c.Link(decide, slots, "init_")
-	c.Link(decide, acks, "ack_")
-	c.Link(acks, decide, "ack_")
-	c.LinkAs(slots, "acks_", acks, "init_")
-	c.Connect(slots.Pin("init_psn"), acks.Pin("init_psn"))
-	c.Connect(acks.Pin("init_take"), slots.Pin("acks_take"))
+	b := blocks{gate: gate, parse: parse, icrcCheck: icrcCheck, rxStep: rxStep, rxResidue: rxResidue, lookup: lookup, packets: packets,
+		decide: decide, acks: acks, slots: slots, aggregate: aggregate,
+		replicate: replicate, translate: translate, join: join, icrcInsert: icrcInsert, txStep: txStep, txTail: txTail, send: send, csrs: csrs}
+	b.receive(c, in)
+	b.judge(c)
 	ranges(c, p, d, lookup, decide, slots, translate)
-	c.Connect(slots.Pin("grp_live"), decide.Pin("grp_live"), csrs.Pin("grp_live"))
-
-	// add
-	c.Link(decide, aggregate, "op_")
-	c.Link(aggregate, decide, "op_")
-	c.Connect(decide.Pin("pkt_start"), aggregate.Pin("pkt_start"))
-	c.Connect(packets.Pin("newest"), aggregate.Pin("newest"))
-	c.Connect(aggregate.Pin("oldest"), packets.Pin("oldest"))
-	c.Link(aggregate, packets, "rd_")
-	c.Link(packets, aggregate, "rd_")
-
-	// send
-	c.Link(decide, replicate, "tx_")
-	c.Link(replicate, decide, "tx_")
-	c.Link(aggregate, replicate, "emit_")
-	c.Link(replicate, aggregate, "emit_")
-	c.Link(replicate, translate, "req_")
-	c.Link(translate, replicate, "req_")
-	c.Link(translate, join, "hdr_")
-	c.Link(join, translate, "hdr_")
-	c.Link(replicate, join, "word_")
-	c.Link(join, replicate, "word_")
-	c.LinkAs(join, "m_", icrcInsert, "s_")
-	c.LinkAs(icrcInsert, "s_", join, "m_")
-	c.LinkAs(icrcInsert, "step_", txStep, "")
-	c.Connect(txStep.Pin("next"), icrcInsert.Pin("step_next"))
-	c.LinkAs(icrcInsert, "tail_", txTail, "")
-	c.Connect(txTail.Pin("crc"), icrcInsert.Pin("tail_crc"))
-	c.LinkAs(icrcInsert, "m_", send, "eng_")
-	c.LinkAs(send, "eng_", icrcInsert, "m_")
-	c.ConnectStream(send.Stream("m_axis"), out)
-
-	// control
-	c.Link(c, csrs, "s_axil_")
-	c.Link(csrs, c, "s_axil_")
-	c.Connect(csrs.Pin("cfg_foreign_bypass"), lookup.Pin("cfg_foreign_bypass"))
-	c.Connect(csrs.Pin("cfg_bypass_port"), lookup.Pin("cfg_bypass_port"))
-	c.Connect(csrs.Pin("cfg_ip_id"), translate.Pin("cfg_ip_id"))
-	for _, name := range []string{"tbl_index", "tbl_word", "tbl_data"} {
-		c.Connect(csrs.Pin(name), lookup.Pin(name), slots.Pin(name), translate.Pin(name))
-	}
-	c.Connect(csrs.Pin("tbl_ep_we"), lookup.Pin("tbl_ep_we"), translate.Pin("tbl_ep_we"))
-	c.Connect(csrs.Pin("tbl_grp_we"), lookup.Pin("tbl_grp_we"), slots.Pin("tbl_grp_we"))
-	c.Connect(csrs.Pin("grp_enable"), slots.Pin("grp_enable"))
-	c.Connect(csrs.Pin("grp_start"), slots.Pin("grp_start"))
-	c.Connect(slots.Pin("grp_busy"), csrs.Pin("grp_busy"))
-	c.Connect(slots.Pin("grp_refused"), csrs.Pin("grp_refused"))
-	c.Connect(slots.Pin("grp_overlap"), csrs.Pin("grp_overlap"))
-	c.Connect(decide.Pin("count"), csrs.Pin("count"))
-	c.Link(replicate, csrs, "count_")
-	c.Link(aggregate, csrs, "count_")
-	c.Link(csrs, aggregate, "inject_")
+	b.add(c)
+	b.emit(c, out)
+	b.control(c)
 	wire(slots, csrs)
 	return c.Build()
+}
+
+// blocks are the blocks of a core, to be connected.
+type blocks struct {
+	// in
+	gate, parse, icrcCheck, rxStep, rxResidue, lookup, packets *graph.Instance
+	// decide and add
+	decide, acks, slots, aggregate *graph.Instance
+	// out
+	replicate, translate, join, icrcInsert, txStep, txTail, send *graph.Instance
+	// registers
+	csrs *graph.Instance
+}
+
+// receive connects the way in: beats go to all who need them, as long as all have room.
+func (b *blocks) receive(c *graph.Composite, in graph.StreamEnd) {
+	c.ConnectStream(in, b.parse.Stream("s_axis"))
+	c.Connect(graph.Concat(b.csrs.Pin("ready"), b.send.Pin("room"), b.packets.Pin("room"), b.lookup.Pin("room")), b.gate.Pin("each"))
+	c.Connect(b.gate.Pin("all"), b.parse.Pin("room"))
+	c.Connect(b.send.Pin("room"), b.parse.Pin("room_raw"))
+	c.Connect(b.lookup.Pin("fwd_valid"), b.parse.Pin("fwd_valid"))
+	c.Connect(b.lookup.Pin("fwd_bypass"), b.parse.Pin("fwd_bypass"))
+	c.Link(b.parse, b.send, "raw_")
+	c.Link(b.parse, b.icrcCheck, "crc_")
+	c.Link(b.parse, b.packets, "pay_")
+	c.Link(b.parse, b.packets, "eof_")
+	c.Link(b.parse, b.lookup, "hdr_")
+	c.LinkAs(b.icrcCheck, "step_", b.rxStep, "")
+	c.Connect(b.rxStep.Pin("next"), b.icrcCheck.Pin("step_next"))
+	c.Connect(b.icrcCheck.Pin("residue_tail"), b.rxResidue.Pin("tail"))
+	c.Connect(b.rxResidue.Pin("residue"), b.icrcCheck.Pin("residue"))
+	c.Connect(b.icrcCheck.Pin("icrc_ok"), b.packets.Pin("eof_icrc_ok"))
+}
+
+// judge connects what decides a frame with the tables and the state that it asks.
+func (b *blocks) judge(c *graph.Composite) {
+	c.Link(b.lookup, b.send, "fwd_")
+	c.Link(b.lookup, b.decide, "ent_")
+	c.Link(b.decide, b.lookup, "ent_")
+	c.Connect(b.lookup.Pin("ent_valid"), b.slots.Pin("ent_valid"))
+	c.Connect(b.decide.Pin("ent_pop"), b.slots.Pin("ent_pop"))
+	c.Link(b.packets, b.decide, "vrd_")
+	c.Link(b.decide, b.packets, "vrd_")
+	c.Link(b.decide, b.slots, "rd_")
+	c.Link(b.decide, b.slots, "wr_")
+	c.Link(b.slots, b.decide, "slot_")
+	c.Link(b.slots, b.decide, "init_")
+	c.Link(b.decide, b.slots, "init_")
+	c.Link(b.decide, b.acks, "ack_")
+	c.Link(b.acks, b.decide, "ack_")
+	c.LinkAs(b.slots, "acks_", b.acks, "init_")
+	c.Connect(b.slots.Pin("init_psn"), b.acks.Pin("init_psn"))
+	c.Connect(b.acks.Pin("init_take"), b.slots.Pin("acks_take"))
+}
+
+// add connects what adds payloads.
+func (b *blocks) add(c *graph.Composite) {
+	c.Link(b.decide, b.aggregate, "op_")
+	c.Link(b.aggregate, b.decide, "op_")
+	c.Connect(b.decide.Pin("pkt_start"), b.aggregate.Pin("pkt_start"))
+	c.Connect(b.packets.Pin("newest"), b.aggregate.Pin("newest"))
+	c.Connect(b.aggregate.Pin("oldest"), b.packets.Pin("oldest"))
+	c.Link(b.aggregate, b.packets, "rd_")
+	c.Link(b.packets, b.aggregate, "rd_")
+}
+
+// emit connects the way out.
+func (b *blocks) emit(c *graph.Composite, out graph.StreamEnd) {
+	c.Link(b.decide, b.replicate, "tx_")
+	c.Link(b.replicate, b.decide, "tx_")
+	c.Link(b.aggregate, b.replicate, "emit_")
+	c.Link(b.replicate, b.aggregate, "emit_")
+	c.Link(b.replicate, b.translate, "req_")
+	c.Link(b.translate, b.replicate, "req_")
+	c.Link(b.translate, b.join, "hdr_")
+	c.Link(b.join, b.translate, "hdr_")
+	c.Link(b.replicate, b.join, "word_")
+	c.Link(b.join, b.replicate, "word_")
+	c.LinkAs(b.join, "m_", b.icrcInsert, "s_")
+	c.LinkAs(b.icrcInsert, "s_", b.join, "m_")
+	c.LinkAs(b.icrcInsert, "step_", b.txStep, "")
+	c.Connect(b.txStep.Pin("next"), b.icrcInsert.Pin("step_next"))
+	c.LinkAs(b.icrcInsert, "tail_", b.txTail, "")
+	c.Connect(b.txTail.Pin("crc"), b.icrcInsert.Pin("tail_crc"))
+	c.LinkAs(b.icrcInsert, "m_", b.send, "eng_")
+	c.LinkAs(b.send, "eng_", b.icrcInsert, "m_")
+	c.ConnectStream(b.send.Stream("m_axis"), out)
+}
+
+// control connects the registers.
+func (b *blocks) control(c *graph.Composite) {
+	c.Connect(b.slots.Pin("grp_live"), b.decide.Pin("grp_live"), b.csrs.Pin("grp_live"))
+	c.Link(c, b.csrs, "s_axil_")
+	c.Link(b.csrs, c, "s_axil_")
+	c.Connect(b.csrs.Pin("cfg_foreign_bypass"), b.lookup.Pin("cfg_foreign_bypass"))
+	c.Connect(b.csrs.Pin("cfg_bypass_port"), b.lookup.Pin("cfg_bypass_port"))
+	c.Connect(b.csrs.Pin("cfg_ip_id"), b.translate.Pin("cfg_ip_id"))
+	for _, name := range []string{"tbl_index", "tbl_word", "tbl_data"} {
+		c.Connect(b.csrs.Pin(name), b.lookup.Pin(name), b.slots.Pin(name), b.translate.Pin(name))
+	}
+	c.Connect(b.csrs.Pin("tbl_ep_we"), b.lookup.Pin("tbl_ep_we"), b.translate.Pin("tbl_ep_we"))
+	c.Connect(b.csrs.Pin("tbl_grp_we"), b.lookup.Pin("tbl_grp_we"), b.slots.Pin("tbl_grp_we"))
+	c.Connect(b.csrs.Pin("grp_enable"), b.slots.Pin("grp_enable"))
+	c.Connect(b.csrs.Pin("grp_start"), b.slots.Pin("grp_start"))
+	c.Connect(b.slots.Pin("grp_busy"), b.csrs.Pin("grp_busy"))
+	c.Connect(b.slots.Pin("grp_refused"), b.csrs.Pin("grp_refused"))
+	c.Connect(b.slots.Pin("grp_overlap"), b.csrs.Pin("grp_overlap"))
+	c.Connect(b.decide.Pin("count"), b.csrs.Pin("count"))
+	c.Link(b.replicate, b.csrs, "count_")
+	c.Link(b.aggregate, b.csrs, "count_")
+	c.Link(b.csrs, b.aggregate, "inject_")
 }
 
 // decides are the parameters that what decides has in both modes.

@@ -156,6 +156,8 @@ type Derived struct {
 const headerEntries = 32
 
 // Derived computes every width. p must have passed Validate; for parameters that it refuses the zero Derived is returned.
+//
+// Long: most of it is one line for each number of Derived, in that order.
 func (p Params) Derived() Derived {
 	if len(p.check(nil)) > 0 {
 		return Derived{}

@@ -92,6 +92,8 @@ func because(s string) func(string) string { return func(string) string { return
 const namePattern = `^[A-Za-z](_?[A-Za-z0-9])*$`
 
 // fields returns the keys in their documented order.
+//
+// Long: it is the table of the keys, one entry each; in pieces, nobody would see their order, or that none is missing.
 func fields() []field {
 	integer := func(get func(*Params) *int, f field) field {
 		f.kind = kindInt

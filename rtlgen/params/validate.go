@@ -4,6 +4,8 @@ package params
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 )
 
@@ -15,32 +17,46 @@ func (p Params) Validate() error {
 // check returns every illegal value. Keys in bad have been reported already; rules that need them are left out, so that one
 // mistake makes one message.
 func (p Params) check(bad map[string]bool) Problems {
-	var out Problems
-	wrong := map[string]bool{}
-	for k := range bad {
-		wrong[k] = true
+	c := &checker{p: p, wrong: maps.Clone(bad)}
+	if c.wrong == nil {
+		c.wrong = map[string]bool{}
 	}
-	refuse := func(key, value, allowed, reason string) {
-		out = append(out, Problem{Key: key, Value: value, Allowed: allowed, Reason: reason})
-		wrong[key] = true
-	}
-	ok := func(keys ...string) bool {
-		for _, k := range keys {
-			if wrong[k] {
-				return false
-			}
-		}
-		return true
-	}
+	c.each()
+	c.datapath()
+	c.buffer()
+	c.payload()
+	c.adders()
+	return c.out
+}
 
+// checker collects problems.
+type checker struct {
+	p     Params
+	out   Problems
+	wrong map[string]bool // keys that were refused, and those that had been before
+}
+
+func (c *checker) refuse(key, value, allowed, reason string) {
+	c.out = append(c.out, Problem{Key: key, Value: value, Allowed: allowed, Reason: reason})
+	c.wrong[key] = true
+}
+
+// ok tells whether no rule so far has refused one of the keys.
+func (c *checker) ok(keys ...string) bool {
+	return !slices.ContainsFunc(keys, func(k string) bool { return c.wrong[k] })
+}
+
+// each looks at every value by itself.
+func (c *checker) each() {
+	p := c.p
 	for _, f := range fields() {
-		if !ok(f.key) {
+		if !c.ok(f.key) {
 			continue
 		}
 		v := f.get(&p)
 		if !f.in(p.Mode) {
-			if ok("mode") && v != "0" {
-				refuse(f.key, v, fmt.Sprintf("left out with mode %d", p.Mode), fmt.Sprintf("only mode %d has it", f.mode))
+			if c.ok("mode") && v != "0" {
+				c.refuse(f.key, v, fmt.Sprintf("left out with mode %d", p.Mode), fmt.Sprintf("only mode %d has it", f.mode))
 			}
 			continue
 		}
@@ -51,60 +67,78 @@ func (p Params) check(bad map[string]bool) Problems {
 		if f.reason != nil {
 			reason = f.reason(v)
 		}
-		out = append(out, Problem{Key: f.key, Value: v, Allowed: f.must(), Reason: reason, Hint: f.hint(v)})
-		wrong[f.key] = true
+		c.out = append(c.out, Problem{Key: f.key, Value: v, Allowed: f.must(), Reason: reason, Hint: f.hint(v)})
+		c.wrong[f.key] = true
 	}
+}
 
-	if ok("bus_bytes", "mtu_bytes") && p.BusBytes > p.MTUBytes/2 {
-		refuse("bus_bytes", strconv.Itoa(p.BusBytes), fmt.Sprintf("at most %d, half of mtu_bytes (%d)", p.MTUBytes/2, p.MTUBytes),
+// datapath looks at the bus and the lanes.
+func (c *checker) datapath() {
+	p := c.p
+	if c.ok("bus_bytes", "mtu_bytes") && p.BusBytes > p.MTUBytes/2 {
+		c.refuse("bus_bytes", strconv.Itoa(p.BusBytes), fmt.Sprintf("at most %d, half of mtu_bytes (%d)", p.MTUBytes/2, p.MTUBytes),
 			"a payload of the MTU is two beats at least: the number of a beat within it has a bit or more")
 	}
-	if ok("bus_bytes", "lanes", "accumulate", "dtypes") {
+	if c.ok("bus_bytes", "lanes", "accumulate", "dtypes") {
 		if most, reason := p.mostLanes(); p.Lanes > most {
-			refuse("lanes", strconv.Itoa(p.Lanes), fmt.Sprintf("at most %d for bus_bytes %d and accumulate %s", most, p.BusBytes, p.Accumulate), reason)
+			c.refuse("lanes", strconv.Itoa(p.Lanes), fmt.Sprintf("at most %d for bus_bytes %d and accumulate %s", most, p.BusBytes, p.Accumulate), reason)
 		}
 	}
-	if ok("buffer_bytes", "mtu_bytes") && p.BufferBytes%p.MTUBytes != 0 {
-		refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("a multiple of mtu_bytes (%d)", p.MTUBytes),
+}
+
+// buffer looks at the size of the buffer.
+func (c *checker) buffer() {
+	p := c.p
+	if c.ok("buffer_bytes", "mtu_bytes") && p.BufferBytes%p.MTUBytes != 0 {
+		c.refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("a multiple of mtu_bytes (%d)", p.MTUBytes),
 			"it is made of places for one MTU of payload")
 	}
-	if ok("buffer_bytes", "mtu_bytes", "members", "accumulate") {
+	if c.ok("buffer_bytes", "mtu_bytes", "members", "accumulate") {
 		slot, of := p.planes()*p.MTUBytes, fmt.Sprintf("mtu_bytes (%d)", p.MTUBytes)
 		if p.Accumulate == Reproducible {
 			of += fmt.Sprintf(" · %d payloads, one for every pair of members (%d)", p.planes(), p.Members)
 		}
 		if p.BufferBytes/slot > maxSlots {
-			refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("at most %d, %d slots of %s", maxSlots*slot+slot-p.MTUBytes, maxSlots, of),
+			c.refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("at most %d, %d slots of %s", maxSlots*slot+slot-p.MTUBytes, maxSlots, of),
 				"slot numbers have at most 16 bits")
 		}
 		need, factors := 2*p.WindowPackets, fmt.Sprintf("2 · window_packets (%d)", p.WindowPackets)
 		if !p.hasNarrow() {
 			need, factors = 2*need, "2 slots of FP32 a packet of a 16-bit type · "+factors
 		}
-		if ok("buffer_bytes", "window_packets", "dtypes") && p.BufferBytes/slot < need {
-			refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("at least %d, %s · %s", need*slot, factors, of), "not one group would fit")
+		if c.ok("buffer_bytes", "window_packets", "dtypes") && p.BufferBytes/slot < need {
+			c.refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("at least %d, %s · %s", need*slot, factors, of), "not one group would fit")
 		}
 	}
-	if ok("buffer_bytes", "memory") && p.Memory == MemoryRegisters && p.BufferBytes > maxRegBuffer {
-		refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("at most %d with memory: registers", maxRegBuffer),
+}
+
+// payload looks at the memory that holds the payloads.
+func (c *checker) payload() {
+	p := c.p
+	if c.ok("buffer_bytes", "memory") && p.Memory == MemoryRegisters && p.BufferBytes > maxRegBuffer {
+		c.refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("at most %d with memory: registers", maxRegBuffer),
 			"tools do not finish on more flip-flops; use memory: ram")
 	}
-	if ok("payload_banks", "memory") && p.Memory == MemoryRegisters && p.PayloadBanks > 1 {
-		refuse("payload_banks", strconv.Itoa(p.PayloadBanks), "1 with memory: registers",
+	if c.ok("payload_banks", "memory") && p.Memory == MemoryRegisters && p.PayloadBanks > 1 {
+		c.refuse("payload_banks", strconv.Itoa(p.PayloadBanks), "1 with memory: registers",
 			"banks make up for memories of a single port, and flip-flops have as many ports as they are given")
 	}
-	if ok("payload_banks", "buffer_bytes", "bus_bytes", "lanes", "accumulate", "mtu_bytes", "members") {
+	if c.ok("payload_banks", "buffer_bytes", "bus_bytes", "lanes", "accumulate", "mtu_bytes", "members") {
 		if rows := p.payloadRows(); p.PayloadBanks > rows/2 {
-			refuse("payload_banks", strconv.Itoa(p.PayloadBanks), fmt.Sprintf("at most half of the %d rows of the payload memory", rows),
+			c.refuse("payload_banks", strconv.Itoa(p.PayloadBanks), fmt.Sprintf("at most half of the %d rows of the payload memory", rows),
 				"a bank is a memory of two rows or more")
 		}
 	}
-	if _, found := p.resolveStages(); !found && ok("clock_mhz", "technology", "adder_stages", "dtypes") {
+}
+
+// adders looks for adders that reach the clock.
+func (c *checker) adders() {
+	p := c.p
+	if _, found := p.resolveStages(); !found && c.ok("clock_mhz", "technology", "adder_stages", "dtypes") {
 		all := stageMHz(p.Technology, p.hasFloat())
-		refuse("clock_mhz", strconv.Itoa(p.ClockMHz), fmt.Sprintf("at most %d with technology: %s and adder_stages: 0", all[len(all)-1], p.Technology),
+		c.refuse("clock_mhz", strconv.Itoa(p.ClockMHz), fmt.Sprintf("at most %d with technology: %s and adder_stages: 0", all[len(all)-1], p.Technology),
 			fmt.Sprintf("a floating-point adder of %d stages, the most there are, reaches no more; adder_stages from 1 to %d is taken at any clock", len(all), maxStages))
 	}
-	return out
 }
 
 // mostLanes returns the largest number of lanes that have work in every cycle of some element type, and why more would not.
