@@ -108,7 +108,6 @@ func tooLong() []string {
 		"hdl/lookuptable.LookupTable.Module",
 		"hdl/recyclebuffer.RecycleBuffer.Module",
 		"hdl/translateheader.TranslateHeader.Module",
-		"inc",
 		"rtlgen/regs.Model.GoDriver",
 		"rtlgen/regs.New",
 	}
