@@ -68,7 +68,7 @@ func (s *Script) Drive(d dut.DUT, m *manifest.Manifest) (done Driven, err error)
 		for ; i < len(s.Exchanges) && s.Exchanges[i].Frame == nil && !s.timed(&s.Exchanges[i]); i++ {
 			want = append(want, s.Exchanges[i].Outs...)
 		}
-		d.Offer(x.Port, dut.Frame{Data: slices.Clone(x.Frame), At: d.Now()})
+		d.Offer(x.Port, dut.Frame{Data: slices.Clone(x.Frame), First: d.Now()})
 		got, err := untilStill(d)
 		if err != nil {
 			return done, fmt.Errorf("frame %d: %w", done.Frames+1, err)

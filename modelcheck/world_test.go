@@ -265,7 +265,7 @@ func TestReplayRefuses(t *testing.T) {
 // wrong is an engine that puts a bit of a frame wrong.
 type wrong struct{ dut.DUT }
 
-func (w wrong) Out() []dut.Out {
+func (w wrong) Out() []dut.Frame {
 	outs := w.DUT.Out()
 	for i := range outs {
 		outs[i].Data[len(outs[i].Data)-1] ^= 1

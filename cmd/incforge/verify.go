@@ -14,6 +14,7 @@ import (
 
 	"incforge/verify"
 	"incforge/verify/result"
+	"incforge/verify/scenarios"
 )
 
 func (a *app) verify() *cobra.Command {
@@ -28,7 +29,7 @@ func (a *app) verify() *cobra.Command {
 		Long: `Run the scenarios against the engine, judged frame by frame and counter by counter by the reference engine, and end to end by
 plain arithmetic. A failure prints the command that repeats it and leaves its frames as pcapng.`,
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := verify.Select(opt.Scenario); err != nil {
+			if _, err := scenarios.Select(opt.Scenario); err != nil {
 				return usageError{err}
 			}
 			if opt.Jobs < 1 || opt.Seeds < 1 {

@@ -17,22 +17,14 @@ import (
 	"incforge/network/chaos"
 	"incforge/network/comm"
 	"incforge/network/fabric"
-	"incforge/verify"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
 )
 
-// TestSixteenMembersPass: all scenarios on mini with 16 members, so that its stars are Tree-2-16.
-func TestSixteenMembersPass(t *testing.T) {
-	t.Parallel()
-	p := named(t, "mini", "name=sixteen", "members=16", "ports=16", "buffer_bytes=65536")
-	passes(t, verify.Options{Source: dut.Source{ManifestDir: generate(t, p)}, Config: p.Name, Seed: 16})
-}
-
 // chaosEngine is a configuration's Verilog for cases of chaos.
 func chaosEngine(t *testing.T, config string, sets []string) chaos.Engine {
 	t.Helper()
-	m, engines, err := dut.Source{ManifestDir: generate(t, named(t, config, sets...)), Kind: dut.KindRTL, Quick: true}.Open(t.Context())
+	m, engines, err := dut.Source{ManifestDir: generate(t, named(t, config, sets...)), Quick: true}.Open(t.Context())
 	require.NoError(t, err)
 	return chaos.Engine{Config: config, Set: sets, Manifest: m, Open: engines.New}
 }
@@ -101,7 +93,7 @@ func TestMixedTree(t *testing.T) {
 // mixedTree is TestMixedTree for the engine generated in a folder.
 func mixedTree(t *testing.T, dir string) {
 	t.Helper()
-	m, verilog, err := dut.Source{ManifestDir: dir, Kind: dut.KindRTL, Quick: true}.Open(t.Context())
+	m, verilog, err := dut.Source{ManifestDir: dir, Quick: true}.Open(t.Context())
 	require.NoError(t, err)
 	_, reference, err := dut.Source{ManifestDir: dir, Kind: dut.KindReference}.Open(t.Context())
 	require.NoError(t, err)

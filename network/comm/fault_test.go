@@ -24,7 +24,7 @@ type forger struct {
 	change func(p *roce.Packet) bool
 }
 
-func (f *forger) Out() []dut.Out {
+func (f *forger) Out() []dut.Frame {
 	outs := f.Reference.Out()
 	for i := range outs {
 		if p, err := roce.Decode(outs[i].Data); err == nil && f.change(&p) {

@@ -314,7 +314,7 @@ func (n *Net) deliver(end uint64) {
 			n.hosts[a.to.node].inbox = append(n.hosts[a.to.node].inbox, a)
 			continue
 		}
-		n.switches[a.to.node].Offer(a.to.port, dut.Frame{Data: a.data, Err: a.err, At: a.at})
+		n.switches[a.to.node].Offer(a.to.port, dut.Frame{Data: a.data, Err: a.err, First: a.at})
 	}
 }
 

@@ -430,6 +430,7 @@ void* api_create(const incsim_options* o, char* why, uint32_t len) {
     c.randReset(o->random ? 2 : 0);
     c.randSeed(static_cast<int>(o->seed));
     c.fatalOnError(false);
+    c.commandArgs(static_cast<int>(o->num_args), const_cast<const char**>(o->args));
     c.traceEverOn(INCSIM_TRACED);
     const Instance* const created = i.get();
     try {

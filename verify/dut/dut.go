@@ -8,37 +8,34 @@
 // collected with Accepted and Out. A DUT is used by one goroutine.
 package dut
 
-import "math"
+import (
+	"math"
 
-// Frame is an Ethernet frame without FCS, offered to a port.
+	"incforge/roce"
+)
+
+// Frame is an Ethernet frame without FCS at a port of an engine: offered to it, accepted by it, or sent by it.
 type Frame struct {
+	Port int
+	// First and Last are cycles. Of a frame that left: its first and last beat. Of an accepted one: its first beat at the port, and the one in
+	// which its last beat entered the core. Of one that is offered, First is the earliest at which it may begin: one that has passed means at once.
+	First, Last uint64
 	// Data is the frame. It belongs to the DUT from Offer on.
 	Data []byte
-	// Err sets tuser's error bit on the last beat: whoever received the frame found it damaged.
+	// Err is tuser's error bit on the last beat: whoever received the frame found it damaged.
 	Err bool
-	// At is the first cycle in which the frame may begin. A cycle that has passed means at once.
-	At uint64
 
-	port  int    // where it was offered
-	first uint64 // when it went in
+	packet *roce.Packet
+	bad    error
 }
 
-// Accepted tells that the engine took a frame. The order of these is the order in which the engine handled the frames.
-type Accepted struct {
-	Port int
-	// First is the cycle in which the first beat went in at the port, At that in which the last beat entered the core.
-	First, At uint64
-	Data      []byte
-	Err       bool
-}
-
-// Out is a frame that left.
-type Out struct {
-	Port int
-	// First and Last are the cycles of its first and last beat.
-	First, Last uint64
-	Data        []byte
-	Err         bool
+// Packet is the frame decoded; the work is done once, and copies of the frame made from then on have it too. Nobody may change it.
+func (f *Frame) Packet() (*roce.Packet, error) {
+	if f.packet == nil && f.bad == nil {
+		p, err := roce.Decode(f.Data)
+		f.packet, f.bad = &p, err
+	}
+	return f.packet, f.bad
 }
 
 // Pauses makes interfaces hesitate, each by its own seeded coin. The zero value never hesitates.
@@ -73,7 +70,7 @@ type DUT interface {
 	Ports() int
 	// Now is the current cycle.
 	Now() uint64
-	// Offer queues a frame at a port. Frames of a port go in in the order of Offer.
+	// Offer queues a frame at a port, whatever its Port says. Frames of a port go in in the order of Offer.
 	Offer(port int, f Frame)
 	// StepTo runs until Now is at least cycle. An error means that the engine or a protocol checker failed; no further
 	// call will do anything useful.
@@ -86,14 +83,14 @@ type DUT interface {
 	// Waiting is the number of offered frames not yet accepted.
 	Waiting() int
 	// Accepted returns, once, what was accepted since the last call.
-	Accepted() []Accepted
+	Accepted() []Frame
 	// Acts returns, once, what a Mode III engine decided since the last call, in that order; Mode II engines tell nothing.
 	Acts() []Act
 	// Timers returns the first cycle in which the engine may act by itself if no frame comes before, Never if it does not. ok is
 	// false if its timers count its own clock, which nobody can see and SkipTo does not move.
 	Timers() (next uint64, ok bool)
 	// Out returns, once, what left since the last call, ordered by Last, then port.
-	Out() []Out
+	Out() []Frame
 	// Read and Write use the register bus; time passes meanwhile. A bus error is an error.
 	Read(addr uint32) (uint32, error)
 	Write(addr, value uint32) error

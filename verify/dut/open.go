@@ -42,6 +42,8 @@ type Source struct {
 	BuildDir string
 	// Quick takes models that are compiled in half the time; on large engines they run by a quarter slower.
 	Quick bool
+	// PlusArgs are seen by the Verilog of every engine, as sim.Options has them.
+	PlusArgs []string
 	// Log receives what tools print; nil means none.
 	Log *logrus.Logger
 }
@@ -113,7 +115,7 @@ func (s Source) models(ctx context.Context) (*Engines, error) {
 		return b.Compile(ctx)
 	})
 	return &Engines{func(seed uint64, waves string) (DUT, error) {
-		l, o := lib, sim.Options{Random: true, Seed: seed, WavePath: waves, SkipStill: true}
+		l, o := lib, sim.Options{Random: true, Seed: seed, WavePath: waves, SkipStill: true, PlusArgs: s.PlusArgs}
 		if waves != "" {
 			var err error
 			if l, err = traced(); err != nil {

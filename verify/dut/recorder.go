@@ -51,7 +51,7 @@ func flag(v bool) uint64 {
 
 // Offer queues a frame.
 func (r *Recorder) Offer(port int, f Frame) {
-	note(r.stimulus, f.Data, recordFrame, uint64(port), max(f.At, r.Now()), flag(f.Err))
+	note(r.stimulus, f.Data, recordFrame, uint64(port), max(f.First, r.Now()), flag(f.Err))
 	r.DUT.Offer(port, f)
 }
 
@@ -87,7 +87,7 @@ func (r *Recorder) SkipTo(cycle uint64) {
 }
 
 // Out returns what left since the last call.
-func (r *Recorder) Out() []Out {
+func (r *Recorder) Out() []Frame {
 	outs := r.DUT.Out()
 	for _, o := range outs {
 		note(r.egress, o.Data, recordOut, uint64(o.Port), o.First, o.Last, flag(o.Err))

@@ -38,10 +38,10 @@ type Reference struct {
 	turn      int
 	in        [][]Frame
 	portFree  []uint64
-	leaving   []Out
-	accepted  []Accepted
+	leaving   []Frame
+	accepted  []Frame
 	acts      []Act
-	out       []Out
+	out       []Frame
 
 	wants []inc.Action // scratch: what may be done
 	turns []inc.Action // who has sent since the last time that nobody wanted to, in this order
@@ -117,7 +117,7 @@ func (r *Reference) Now() uint64 { return r.now }
 
 // Offer queues a frame at a port.
 func (r *Reference) Offer(port int, f Frame) {
-	f.At = max(f.At, r.now)
+	f.First = max(f.First, r.now)
 	r.in[port] = append(r.in[port], f)
 }
 
@@ -131,7 +131,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 			if len(r.in[p]) == 0 {
 				continue
 			}
-			if t := max(r.in[p][0].At, r.free); best < 0 || t < at {
+			if t := max(r.in[p][0].First, r.free); best < 0 || t < at {
 				best, at = p, t
 			}
 		}
@@ -151,7 +151,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 		r.in[best] = r.in[best][1:]
 		r.turn = best + 1
 		r.free = end
-		r.accepted = append(r.accepted, Accepted{Port: best, First: at, At: end, Data: f.Data, Err: f.Err})
+		r.accepted = append(r.accepted, Frame{Port: best, First: at, Last: end, Data: f.Data, Err: f.Err})
 		if r.man.Params.Mode == 3 {
 			r.acts = append(r.acts, Act{At: end, Kind: ActFrame})
 		}
@@ -159,7 +159,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 		r.sendAll(end)
 	}
 	r.now = max(r.now, cycle)
-	slices.SortStableFunc(r.leaving, func(a, b Out) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
+	slices.SortStableFunc(r.leaving, func(a, b Frame) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
 	k := 0
 	for k < len(r.leaving) && r.leaving[k].Last <= r.now {
 		k++
@@ -172,7 +172,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 // leave sends what was made in a cycle.
 func (r *Reference) leave(cycle uint64, outs []inc.Out) {
 	for _, made := range outs {
-		o := Out{Port: made.Port, Data: made.Frame, Err: made.Err}
+		o := Frame{Port: made.Port, Data: made.Frame, Err: made.Err}
 		o.First = max(cycle+referenceLatency, r.portFree[o.Port])
 		o.Last = o.First + r.beats(o.Data)
 		r.portFree[o.Port] = o.Last
@@ -271,14 +271,14 @@ func (r *Reference) Waiting() int {
 }
 
 // Accepted returns what was handled since the last call.
-func (r *Reference) Accepted() []Accepted {
+func (r *Reference) Accepted() []Frame {
 	a := r.accepted
 	r.accepted = nil
 	return a
 }
 
 // Out returns what left since the last call.
-func (r *Reference) Out() []Out {
+func (r *Reference) Out() []Frame {
 	o := r.out
 	r.out = nil
 	return o

@@ -43,9 +43,9 @@ type RTL struct {
 	queued   [][]Frame
 	sent     []int // of queued, how many the source got rid of
 	moved    uint64
-	accepted []Accepted
+	accepted []Frame
 	acts     []Act
-	out      []Out
+	out      []Frame
 	err      error
 }
 
@@ -164,14 +164,14 @@ func (d *RTL) Offer(port int, f Frame) {
 	}
 	first, last := d.user(port, f.Err)
 	a := axis.Frame{Data: f.Data, User: last, FirstUser: first}
-	if f.At > d.offset {
-		a.NotBefore = f.At - d.offset
+	if f.First > d.offset {
+		a.NotBefore = f.First - d.offset
 	}
 	if err := d.srcs[i].Send(a); err != nil && d.err == nil {
 		d.err = err
 		return
 	}
-	f.port = port
+	f.Port = port
 	d.queued[i] = append(d.queued[i], f)
 	d.moved = d.model.Now()
 }
@@ -179,7 +179,7 @@ func (d *RTL) Offer(port int, f Frame) {
 // onSent notes that a source got rid of a frame. On the single stream that is acceptance.
 func (d *RTL) onSent(i int, first uint64) {
 	d.moved = d.model.Now()
-	d.queued[i][d.sent[i]].first = first + d.offset
+	d.queued[i][d.sent[i]].First = first + d.offset
 	d.sent[i]++
 	if d.core {
 		d.accept(0)
@@ -216,12 +216,12 @@ func (d *RTL) accept(i int) {
 	f := d.queued[i][0]
 	d.queued[i] = d.queued[i][1:]
 	d.sent[i]--
-	d.accepted = append(d.accepted, Accepted{Port: f.port, First: f.first, At: d.Now(), Data: f.Data, Err: f.Err})
+	d.accepted = append(d.accepted, Frame{Port: f.Port, First: f.First, Last: d.Now(), Data: f.Data, Err: f.Err})
 }
 
 func (d *RTL) onFrame(i int, f *axis.Frame) {
 	d.moved = d.model.Now()
-	o := Out{Port: i, First: f.First + d.offset, Last: f.Last + d.offset, Data: slices.Clone(f.Data), Err: f.User&1 != 0}
+	o := Frame{Port: i, First: f.First + d.offset, Last: f.Last + d.offset, Data: slices.Clone(f.Data), Err: f.User&1 != 0}
 	if d.core {
 		o.Port = int(f.User >> 1)
 		if f.FirstUser>>1 != f.User>>1 && len(f.Data) > d.man.Params.BusBytes {
@@ -275,7 +275,7 @@ func (d *RTL) Waiting() int {
 }
 
 // Accepted returns what was accepted since the last call.
-func (d *RTL) Accepted() []Accepted {
+func (d *RTL) Accepted() []Frame {
 	a := d.accepted
 	d.accepted = nil
 	return a
@@ -292,10 +292,10 @@ func (d *RTL) Acts() []Act {
 func (d *RTL) Timers() (uint64, bool) { return Never, d.man.Params.Mode != 3 }
 
 // Out returns what left since the last call.
-func (d *RTL) Out() []Out {
+func (d *RTL) Out() []Frame {
 	o := d.out
 	d.out = nil
-	slices.SortStableFunc(o, func(a, b Out) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
+	slices.SortStableFunc(o, func(a, b Frame) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
 	return o
 }
 

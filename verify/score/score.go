@@ -30,10 +30,8 @@ var ErrMismatch = errors.New("engine and reference differ")
 
 // Recorded is one frame in a Board's log.
 type Recorded struct {
-	Port int
-	At   uint64
-	Data []byte
-	Out  bool
+	dut.Frame
+	Out bool
 }
 
 // want is a frame that must leave.
@@ -63,20 +61,20 @@ type Board struct {
 	// Cover collects what was seen. It may be shared by the Boards of one test.
 	Cover cover.Map
 	// OnAccept, if not nil, sees every accepted frame with the counters it changed in the reference.
-	OnAccept func(a dut.Accepted, changed []inc.Counter) error
+	OnAccept func(a dut.Frame, changed []inc.Counter) error
 	// OnAct, if not nil, sees every action that a Mode III engine took by itself, with its cycle.
 	OnAct func(at uint64, a inc.Action) error
 
-	pending []dut.Accepted // taken and not yet decided, in Mode III
-	acts    []dut.Act      // decided, of frames that are not known yet
-	early   []dut.Out      // left, of frames that are not decided yet
-	wants   []inc.Action   // scratch
-	resting bool           // nothing has changed since no action was found that should be taken
+	pending []dut.Frame  // taken and not yet decided, in Mode III
+	acts    []dut.Act    // decided, of frames that are not known yet
+	early   []dut.Frame  // left, of frames that are not decided yet
+	wants   []inc.Action // scratch
+	resting bool         // nothing has changed since no action was found that should be taken
 
 	waiting map[uint32]int // offered and not accepted, by destination QPN
 	moved   uint64         // when a frame was last taken or left, or nothing waited
 	frames  uint64
-	outs    []dut.Out
+	outs    []dut.Frame
 	err     error
 	log     []Recorded
 	logSize int
@@ -136,10 +134,10 @@ func destination(frame []byte) uint32 {
 }
 
 // Accepted returns nothing: the Board is the one who needs to know. OnAccept shows the frames.
-func (b *Board) Accepted() []dut.Accepted { return nil }
+func (b *Board) Accepted() []dut.Frame { return nil }
 
 // Out returns what left since the last call, all of it as expected.
-func (b *Board) Out() []dut.Out {
+func (b *Board) Out() []dut.Frame {
 	o := b.outs
 	b.outs = nil
 	return o
@@ -289,12 +287,12 @@ func (b *Board) collect() error {
 	for _, a := range b.DUT.Accepted() {
 		b.moved = b.Now()
 		b.waiting[destination(a.Data)]--
-		b.record(Recorded{Port: a.Port, At: a.At, Data: a.Data})
+		b.record(Recorded{Frame: a})
 		if b.pipes() {
 			b.pending = append(b.pending, a)
 			continue
 		}
-		if err := b.accept(a, a.At); err != nil {
+		if err := b.accept(a, a.Last); err != nil {
 			b.err = err
 			return err
 		}
@@ -310,7 +308,7 @@ func (b *Board) collect() error {
 		if len(early) > 0 {
 			early = early[1:]
 		} else {
-			b.record(Recorded{Port: o.Port, At: o.Last, Data: o.Data, Out: true})
+			b.record(Recorded{Frame: o, Out: true})
 		}
 		if err := b.see(o); err != nil {
 			b.err = err
@@ -322,8 +320,8 @@ func (b *Board) collect() error {
 
 // see compares a frame that left. A bypassed frame may leave before the engine says that it has decided it: then it waits for that,
 // and so does what leaves after it by the same port.
-func (b *Board) see(o dut.Out) error {
-	if !slices.ContainsFunc(b.early, func(x dut.Out) bool { return x.Port == o.Port }) {
+func (b *Board) see(o dut.Frame) error {
+	if !slices.ContainsFunc(b.early, func(x dut.Frame) bool { return x.Port == o.Port }) {
 		err := b.check(o)
 		if err == nil {
 			b.outs = append(b.outs, o)
@@ -405,12 +403,12 @@ func (b *Board) record(r Recorded) {
 }
 
 // accept gives the reference a frame that the engine took; it was decided in cycle at, if the engine says so.
-func (b *Board) accept(a dut.Accepted, at uint64) error {
+func (b *Board) accept(a dut.Frame, at uint64) error {
 	b.frames++
 	var packet *roce.Packet
 	var saw *inc.Sight
-	if p, err := roce.Decode(a.Data); err == nil {
-		packet, saw = &p, b.sight(&p)
+	if p, err := a.Packet(); err == nil {
+		packet, saw = p, b.sight(p)
 	}
 	before := b.ref.Engine().Counters()
 	b.expect(b.ref.Handle(at, a.Port, a.Data, a.Err))
@@ -429,7 +427,7 @@ func (b *Board) accept(a dut.Accepted, at uint64) error {
 }
 
 // check finds a frame that left among those expected.
-func (b *Board) check(o dut.Out) error {
+func (b *Board) check(o dut.Frame) error {
 	p := &b.ports[o.Port]
 	var next []place
 	add := func(x place) {
@@ -504,7 +502,7 @@ func alike(a, b []byte) bool {
 	return bytes.Equal(a[:from], b[:from]) && bytes.Equal(a[end-int(p.Pad):end], b[end-int(p.Pad):end]) && bytes.Equal(a[end+4:], b[end+4:])
 }
 
-func (b *Board) mismatch(o dut.Out) error {
+func (b *Board) mismatch(o dut.Frame) error {
 	p := &b.ports[o.Port]
 	var s strings.Builder
 	fmt.Fprintf(&s, "port %d, cycle %d: unexpected frame %s", o.Port, o.Last, describe(o.Data, o.Err))
@@ -626,7 +624,7 @@ const settleCycles = 400000
 // Settle runs until the engine rests and everything expected has left; what left is still to be had by Out. It does not wait for timers:
 // in Mode III an engine whose results nobody acknowledges rests until it sends them again.
 func (b *Board) Settle() error {
-	var outs []dut.Out
+	var outs []dut.Frame
 	for limit := b.Now() + settleCycles; ; {
 		if err := b.StepTo(b.Now() + 64); err != nil {
 			return err
@@ -654,7 +652,7 @@ func (b *Board) Missing() error {
 	case len(b.acts) > 0:
 		b.err = fmt.Errorf("%w: the engine decided a frame in cycle %d and has taken none", ErrMismatch, b.acts[0].At)
 	case len(b.pending) > 0:
-		b.err = fmt.Errorf("%w: %d frames were taken and never decided, the first in cycle %d: %s", ErrMismatch, len(b.pending), b.pending[0].At,
+		b.err = fmt.Errorf("%w: %d frames were taken and never decided, the first in cycle %d: %s", ErrMismatch, len(b.pending), b.pending[0].Last,
 			describe(b.pending[0].Data, b.pending[0].Err))
 	case len(sends) > 0:
 		b.err = fmt.Errorf("%w: the engine stands still and does not do what docs/pipes.md section 3 has it do: %v", ErrMismatch, sends)

@@ -48,7 +48,7 @@ type witness struct {
 // watch has a witness see what e accepts.
 func watch(e *rig.Engine) *witness {
 	w := &witness{e: e}
-	e.OnAccept = func(_ dut.Accepted, changed []inc.Counter) error {
+	e.OnAccept = func(_ dut.Frame, changed []inc.Counter) error {
 		w.seen = append(w.seen, changed)
 		return nil
 	}

@@ -49,7 +49,7 @@ type strangers struct {
 
 func watchStrangers(e *rig.Engine) *strangers {
 	s := &strangers{e: e}
-	e.OnAccept = func(_ dut.Accepted, changed []inc.Counter) error {
+	e.OnAccept = func(_ dut.Frame, changed []inc.Counter) error {
 		if slices.Contains(changed, inc.Bypass) {
 			s.bypassed++
 		}
@@ -197,9 +197,9 @@ func amongCopies(g *rig.Group) {
 		e.Put(g.Data(last, g.Start().Add(k), g.Noise(4)))
 	}
 	var arrived uint64 // the last stranger
-	e.OnAccept = func(a dut.Accepted, _ []inc.Counter) error {
+	e.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
 		if isARP(a.Data) {
-			arrived = a.At
+			arrived = a.Last
 		}
 		return nil
 	}
@@ -210,7 +210,7 @@ func amongCopies(g *rig.Group) {
 	if want := window*len(g.Ends) + count; len(outs) != want {
 		t.Fatalf("%d frames left, expected %d", len(outs), want)
 	}
-	slices.SortStableFunc(outs, func(a, b dut.Out) int { return cmp.Compare(a.First, b.First) })
+	slices.SortStableFunc(outs, func(a, b dut.Frame) int { return cmp.Compare(a.First, b.First) })
 	waiting, behind := 0, 0 // copies that left after the last stranger had come in, and after it had left
 	for _, o := range outs {
 		switch {
@@ -234,7 +234,7 @@ func behindPayload(e *rig.Engine) {
 	t := e.T
 	g := e.Group(0, 1, t.Params.Members, true)
 	e.SetPauses(dut.Pauses{Seed: t.Rand.Uint64(), Ready: 0.3, Burst: 8})
-	var outs []dut.Out
+	var outs []dut.Frame
 	for k := range packets {
 		if t.Pipes() && k > 0 && k%g.MW() == 0 { // a pipe is full until its copies are acknowledged
 			outs = append(outs, e.Settle()...)

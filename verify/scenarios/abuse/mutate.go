@@ -67,7 +67,7 @@ func mutateGroups(t *rig.T, frames, count int, opts ...rig.GroupOption) *mutatio
 func (m *mutation) watch() {
 	ref := m.e.Reference().Engine()
 	m.state = ref.AppendState(nil)
-	m.e.OnAccept = func(a dut.Accepted, changed []inc.Counter) error {
+	m.e.OnAccept = func(a dut.Frame, changed []inc.Counter) error {
 		m.next = ref.AppendState(m.next[:0])
 		if slices.ContainsFunc(changed, stateless) {
 			m.invalid++

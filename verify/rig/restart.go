@@ -16,7 +16,10 @@ func (t *T) StarNet(link *fabric.Link, opts ...GroupOption) (*Network, *Comm) {
 // CheckReceived checks what every host has received so far, be it all or not.
 func (c *Comm) CheckReceived() {
 	for r, h := range c.Hosts {
-		for i := range min(len(h.Received()), len(c.expected)) {
+		if got := len(h.Received()); got > len(c.expected) {
+			c.N.T.Fatalf("group %d rank %d received %d messages, %d were sent", c.Index, r, got, len(c.expected))
+		}
+		for i := range h.Received() {
 			c.right(r, i)
 		}
 	}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inband
+
+import (
+	"slices"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/rig"
+)
+
+// before opens the range after each kind of range and goes on in the one before: results are sent again with its numbers and its type, its
+// ACKs and NAKs count, and data that everybody has is answered with an ACK. What is older is gone.
+func before(t *rig.T) {
+	for _, parent := range []bool{false, true} {
+		for _, start := range []roce.PSN{roce.PSN(t.Rand.Uint32() & 0xFFFFFF), 0xFFFFF2} {
+			g := newGroup(t, parent, rig.WithStart(start))
+			for _, c := range []inc.Control{g.anyKind(inc.CollectiveAllReduce, 0, 3), g.anyKind(inc.CollectiveReduce, 0, 2),
+				g.anyKind(inc.CollectiveAllReduce, 0, 2), g.anyKind(inc.CollectiveBroadcast, 1, 2), g.anyKind(inc.CollectiveBarrier, 0, 2),
+				g.anyKind(inc.CollectiveReduce, 1, 3), g.anyKind(inc.CollectiveBroadcast, 0, 3)} {
+				g.goBackTo(c)
+			}
+		}
+	}
+}
+
+// goBackTo carries out a range and goes on in it after a member has opened the next.
+func (g *group) goBackTo(c inc.Control) {
+	t, members := g.T, g.Members() // at least two, so that the next range's control is not complete at once
+	old := g.run(c, 0)
+	g.begun = members[t.Rand.IntN(len(members))]
+	next := g.anyKind(inc.CollectiveAllReduce, 0, 2)
+	g.Send(g.controlFrame(g.begun, g.in[g.begun], next)).As("the next control").Expect()
+	t.In("while the next range is open", func() {
+		old.again(false)
+		old.refuse()
+		old.acknowledge()
+		t.In("all is acknowledged", func() { old.again(true) })
+	})
+	g.run(next, 1)
+	g.run(g.anyKind(inc.CollectiveBarrier, 0, 0), 1)
+	for _, c := range old.senders() {
+		g.Send(g.frame(old.packets[1], c)).As("%v is over, data of endpoint %d", old, c).Dropped(inc.DropRange)
+	}
+}
+
+// again has everybody send every packet of the range once more. Once all is acknowledged, the data of a Reduce or a Broadcast is answered
+// with an ACK of the whole range.
+func (s *span) again(acknowledged bool) {
+	g, t := s.g, s.g.T
+	oneWay := s.control.Collective == inc.CollectiveReduce || s.control.Collective == inc.CollectiveBroadcast
+	for i, p := range s.packets {
+		for _, c := range s.senders() {
+			var want []rig.Want
+			switch {
+			case acknowledged && oneWay:
+				want = rig.Own(false, rig.AckTo(c, s.last().in[c]))
+			case c == s.source:
+				want = s.copies(p)
+			case i+2*g.MW() <= len(s.packets): // its slot is in use again
+			case s.toward >= 0:
+				want = s.sums(p)
+			default:
+				want = rig.Own(p.ce, p.to(p.sum, c)...)
+			}
+			g.Send(t.Marked(g.frame(p, c))).As("%v, packet %d sent again by endpoint %d", s, i, c).Expect(want...)
+		}
+	}
+}
+
+// refuse has those whose answers count send a NAK and an RNR NAK of the range's packet 1, and others say what they may not.
+func (s *span) refuse() {
+	g, t, p := s.g, s.g.T, s.packets[1]
+	for _, c := range s.acks {
+		for _, syndrome := range []uint8{roce.NAKSequence, roce.RNRSyndrome | 12} {
+			refused := p
+			if s.control.Collective == inc.CollectiveBroadcast && c != s.acks[len(s.acks)-1] {
+				refused = s.packets[0] // until all have said so, nobody is known to have anything
+			}
+			g.Send(t.Marked(g.AETH(c, p.out[c], syndrome))).As("%v, syndrome %#02x to packet 1 from endpoint %d", s, syndrome, c).
+				Expect(s.passedOn(refused, c, syndrome)...)
+		}
+	}
+	for c := range g.Ends {
+		if !slices.Contains(s.acks, c) && !s.hears(c) {
+			g.Send(g.Ack(c, p.out[c].Prev())).As("%v, an ACK of endpoint %d, which heard nothing", s, c).Dropped(inc.DropStaleAck)
+		}
+	}
+}
+
+// early has a rank without a part in a Reduce go on before that is complete, as hosts that keep to the rules do not: the range that it
+// opens has a window of its own.
+func early(t *rig.T) {
+	g := newGroup(t, false)
+	members, window := g.Members(), g.MW()
+	rank := members[len(members)-1]
+	reduce, next := g.anyKind(inc.CollectiveReduce, rank, 2*window), g.anyKind(inc.CollectiveAllReduce, 0, 2*window)
+	for _, c := range members[:len(members)-2] { // one is missing
+		g.Send(g.controlFrame(c, g.in[c], reduce)).As("a Reduce that is not complete").Expect()
+	}
+	taken := g.E.Counter(inc.Agg)
+	g.enter(next)
+	g.Send(g.controlFrame(rank, g.in[rank], next)).As("the next range's control").Expect()
+	for k := 1; k < window; k++ {
+		g.Send(g.Data(rank, g.in[rank].Add(k), g.Values(32))).As("the next range's data").Expect()
+	}
+	if taken = g.E.Counter(inc.Agg) - taken; taken != uint32(window) {
+		t.Fatalf("%d contributions to the range that was opened early were taken, expected a window of %d", taken, window)
+	}
+	g.Send(g.Data(rank, g.in[rank].Add(window), g.Values(32))).As("one packet more than the window").Dropped(inc.DropWindow)
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inband
+
+import (
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/rig"
+)
+
+// piped has one range after the other in Mode III. An endpoint's numbers go on from where they were, whether it sent or heard in a range or
+// not; a control that comes before all is acknowledged is told to wait, and old data is acknowledged.
+func piped(t *rig.T) {
+	for round := range 4 {
+		g := newGroup(t, round%2 == 1, rig.WithPipe(t.PipeSize(round)))
+		g.E.Mute = true
+		list := []inc.Control{g.anyKind(inc.CollectiveAllReduce, 0, 10), g.anyKind(inc.CollectiveBroadcast, 1, 7),
+			g.anyKind(inc.CollectiveAllReduce, 0, 5), g.anyKind(inc.CollectiveReduce, 0, 6), g.anyKind(inc.CollectiveBarrier, 0, 2)}
+		for range 5 {
+			list = append(list, g.anything())
+		}
+		for _, c := range list {
+			g.pass(c)
+			g.tooEarly(g.anything())
+			if len(g.Members()) > 1 {
+				c := g.anyKind(inc.CollectiveAllReduce, 0, 1)
+				g.wrongBetweenRanges(c)
+				g.wrongInRange(c)
+			}
+			g.takenBefore()
+		}
+		g.connectionEnds()
+	}
+}
+
+// pass carries out a range: packets are acknowledged now and then, all of them at its end.
+func (g *group) pass(c inc.Control) {
+	t, s := g.T, g.enter(c)
+	for i := range c.Packets + 1 {
+		p := s.next(t.Rand.IntN(min(t.Params.MTUBytes, 96) + 1))
+		if i%g.MW() == g.MW()-1 || i == c.Packets || t.Rand.IntN(2) > 0 {
+			g.acknowledge(p, t.Shuffled(s.hearers())...)
+		}
+	}
+}
+
+// acknowledge has endpoints acknowledge a packet, for which nothing leaves.
+func (g *group) acknowledge(p *packet, who ...int) {
+	for _, c := range who {
+		g.Send(g.Ack(c, p.out[c])).As("ACK of endpoint %d", c).Expect()
+	}
+}
+
+// tooEarly has one endpoint acknowledge a range late, and somebody begin the next one before that.
+func (g *group) tooEarly(next inc.Control) {
+	s := g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 0))
+	p := s.next(0)
+	order := g.T.Shuffled(s.hearers())
+	g.acknowledge(p, order[1:]...)
+	c := g.rangeOf(next).senders()[0]
+	g.Send(g.controlFrame(c, g.in[c], next)).As("a control before all is acknowledged").Expect(rig.AETHTo(c, g.in[c], roce.RNRSyndrome|1))
+	g.acknowledge(p, order[0])
+}
+
+// wrongBetweenRanges sends what must not be where the next range would begin.
+func (g *group) wrongBetweenRanges(c inc.Control) {
+	a, b := g.Members()[0], g.Members()[1]
+	changed := func(change func(c *inc.Control)) rig.Frame {
+		x := c
+		change(&x)
+		return g.controlFrame(a, g.in[a], x)
+	}
+	g.Send(g.Data(a, g.in[a], g.Noise(8))).As("data where a control must be").Dropped(inc.DropRange)
+	g.Send(changed(func(c *inc.Control) { c.Collective = 5 })).As("a collective that there is not").Dropped(inc.DropBadControl)
+	g.Send(changed(func(c *inc.Control) { c.Collective, c.Root, c.Packets = inc.CollectiveBroadcast, uint8(a), 0 })).
+		As("a Broadcast of nothing").Dropped(inc.DropBadControl)
+	g.Send(changed(func(c *inc.Control) { c.Collective, c.Root = inc.CollectiveReduce, inc.Roots-1 })).
+		As("a root that is nowhere").Dropped(inc.DropBadControl)
+	g.Send(changed(func(c *inc.Control) { c.Collective, c.Root = inc.CollectiveBroadcast, uint8(b) })).
+		As("a Broadcast of somebody else's").Dropped(inc.DropWrongRole)
+	g.Send(g.Ack(a, g.out[a])).As("an ACK of the next range").Dropped(inc.DropStaleAck)
+	g.Send(g.CNP(a, g.out[a])).As("a CNP").Dropped(inc.RxCnp)
+}
+
+// wrongInRange carries out an AllReduce of one packet; before its control is complete there are others in its place.
+func (g *group) wrongInRange(c inc.Control) {
+	a, b := g.Members()[0], g.Members()[1]
+	s := g.enter(c)
+	p := s.plan(0)
+	s.send(p, a, g.frame(p, a), false)
+	g.Send(g.controlFrame(b, p.in[b], g.anyKind(inc.CollectiveBarrier, 0, 2))).As("another control").Dropped(inc.DropControl)
+	g.Send(g.Data(b, p.in[b], g.Noise(8))).As("data in the place of the control").Dropped(inc.DropControl)
+	g.Send(g.controlFrame(a, p.in[a].Next(), c)).As("a control within the range").Dropped(inc.DropControl)
+	others := s.contributors[1:]
+	for i, e := range others {
+		s.send(p, e, g.frame(p, e), i == len(others)-1)
+	}
+	if e := s.source; e >= 0 {
+		s.send(p, e, g.frame(p, e), false)
+	}
+	g.acknowledge(p, s.hearers()...)
+	g.acknowledge(s.next(8), s.hearers()...)
+}
+
+// takenBefore sends one of the last packets once more: all that was taken is acknowledged.
+func (g *group) takenBefore() {
+	s := g.current
+	for _, c := range s.senders() {
+		back := g.T.Rand.IntN(min(len(s.packets), 3))
+		p := s.packets[len(s.packets)-1-back]
+		g.Send(g.frame(p, c)).As("data taken before").Expect(rig.AckTo(c, s.last().in[c]))
+	}
+}
+
+// connectionEnds has one endpoint end its connection and acknowledge what it has all the same, so that the range is over. The next one goes
+// to the others alone; a start of the group makes the connection whole.
+func (g *group) connectionEnds() {
+	t, m := g.T, g.Members()
+	ended := m[t.Rand.IntN(len(m))]
+	s := g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 0))
+	p := s.next(0)
+	g.Send(g.AETH(ended, p.out[ended], roce.NAKInvalidRequest)).As("a NAK that ends the connection").Expect()
+	g.acknowledge(p, t.Shuffled(s.hearers())...)
+
+	s = g.enter(g.anyKind(inc.CollectiveAllReduce, 0, 0))
+	s.receivers = rig.AllBut(s.receivers, ended)
+	s.next(0)
+	g.Reset()
+	g.restart()
+	g.pass(g.anyKind(inc.CollectiveAllReduce, 0, 2))
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inband
+
+import (
+	"slices"
+	"strings"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/rig"
+)
+
+// inBand checks every number on every wire, across the wrap, at the root of a tree and below it.
+func inBand(t *rig.T) {
+	for _, parent := range []bool{false, true} {
+		for _, start := range []roce.PSN{roce.PSN(t.Rand.Uint32() & 0xFFFFFF), 0xFFFFF4} {
+			for _, rootSends := range []bool{false, true} {
+				g := newGroup(t, parent, rig.WithStart(start), func(g *rig.Group) { g.Set.RootSends = rootSends })
+				for _, c := range g.mixture() {
+					g.run(c, []int{1, 3, 1 << 20}[t.Rand.IntN(3)])
+				}
+				g.clean()
+			}
+		}
+	}
+}
+
+// mixture is ranges of every collective, short ones and some longer than the ring of slots, then anything.
+func (g *group) mixture() []inc.Control {
+	long := 2*g.MW() + 2
+	list := []inc.Control{
+		g.anyKind(inc.CollectiveAllReduce, 0, 10), g.anyKind(inc.CollectiveBroadcast, 1, 7),
+		g.anyKind(inc.CollectiveAllReduce, 0, 10), g.anyKind(inc.CollectiveReduce, 0, 5),
+		g.anyKind(inc.CollectiveBarrier, 0, 0), g.anyKind(inc.CollectiveReduce, 1, 0),
+		g.anyKind(inc.CollectiveBroadcast, 0, long), g.anyKind(inc.CollectiveAllReduce, 0, long),
+	}
+	for range 8 {
+		list = append(list, g.anything())
+	}
+	return list
+}
+
+// run carries out a range packet by packet. Every ackEvery-th packet and the last are acknowledged; none if it is 0.
+func (g *group) run(c inc.Control, ackEvery int) *span {
+	t, s := g.T, g.enter(c)
+	for i := range c.Packets + 1 {
+		s.next(t.Rand.IntN(min(t.Params.MTUBytes, 96) + 1))
+		if ackEvery > 0 && (i%ackEvery == ackEvery-1 || i == c.Packets) {
+			s.acknowledge()
+		}
+		if i == c.Packets/2 {
+			s.congested()
+		}
+	}
+	return s
+}
+
+// answered are those to whom goes what endpoint c says of the range's data. In a Broadcast it is the source, once all have said it.
+func (s *span) answered(c int) []int {
+	switch s.control.Collective {
+	case inc.CollectiveReduce:
+		return s.contributors
+	case inc.CollectiveBroadcast:
+		return []int{s.source}
+	}
+	return []int{c}
+}
+
+// passedOn must leave for an answer of endpoint c to a packet.
+func (s *span) passedOn(p *packet, c int, syndrome uint8) []rig.Want {
+	var all []rig.Want
+	for _, to := range s.answered(c) {
+		all = append(all, rig.AETHTo(to, p.in[to], syndrome))
+	}
+	return all
+}
+
+// acknowledge has everybody whose ACKs count acknowledge the last packet, which has reached them all.
+func (s *span) acknowledge() {
+	g, t, p := s.g, s.g.T, s.last()
+	order := t.Shuffled(s.acks)
+	for i, c := range order {
+		var want []rig.Want
+		if s.control.Collective != inc.CollectiveBroadcast || i == len(order)-1 {
+			want = s.passedOn(p, c, roce.AckSyndrome)
+		}
+		g.Send(t.Marked(g.Ack(c, p.out[c]))).As("%v, ACK of packet %d from endpoint %d", s, len(s.packets)-1, c).Expect(want...)
+	}
+}
+
+// congested has every endpoint send a CNP of whatever PSN: it goes to those whose data the endpoint hears.
+func (s *span) congested() {
+	g, t := s.g, s.g.T
+	for c := range g.Ends {
+		psn := roce.PSN(t.Rand.Uint32() & 0xFFFFFF)
+		if !slices.Contains(s.acks, c) {
+			g.Send(g.CNP(c, psn)).As("%v, a CNP of endpoint %d, whose role has none", s, c).Dropped(inc.DropWrongRole)
+			continue
+		}
+		g.Send(t.Marked(g.CNP(c, psn))).As("%v, a CNP of endpoint %d", s, c).Expect(rig.Copies(rig.CNPTo(0, psn), s.answered(c)...)...)
+	}
+}
+
+// clean checks that as many ranges were opened as there were, and that nothing was dropped, sent again or answered instead.
+func (g *group) clean() {
+	counts := g.E.Counters()
+	for _, name := range g.T.Manifest.Counters {
+		drop := strings.HasPrefix(name, "DROP_") && name != inc.DropWrongRole.String()
+		if n := counts[name]; n != 0 && (drop || name == "TX_REACK" || name == "TX_RESEND" || name == "TX_GAP_NAK") {
+			g.T.Fatalf("%s is %d after a clean run", name, n)
+		}
+	}
+	if n := counts[inc.RangeOpen.String()]; n != uint32(g.entered) {
+		g.T.Fatalf("%v is %d, expected %d", inc.RangeOpen, n, g.entered)
+	}
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package oneway
+
+import (
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/rig"
+)
+
+// broadcast is from a host and from another switch, to all the other endpoints, across the wrap.
+func broadcast(t *rig.T) {
+	for _, host := range []bool{true, false} {
+		for _, start := range []roce.PSN{roce.PSN(t.Rand.Uint32() & 0xFFFFFF), 0xFFFFFB} {
+			g := t.OneWay(inc.CollectiveBroadcast, host, rig.WithStart(start))
+			for _, part := range []func(g *rig.Group, r *receivers){broadcastData, broadcastAcks, broadcastNAKs, broadcastRoles} {
+				g.Reset()
+				part(g, newReceivers(g))
+			}
+		}
+	}
+	if t.Children() > 1 {
+		newTwoLevels(t).run()
+	}
+}
+
+// receivers are the endpoints that a Broadcast goes to and what each has acknowledged: the scenario's own idea of what is passed on to
+// the sender. Packets are counted from START.
+type receivers struct {
+	g     *rig.Group
+	all   []int
+	acked []int // by endpoint; −1: nothing
+}
+
+func newReceivers(g *rig.Group) *receivers {
+	r := &receivers{g: g}
+	for c := range g.Ends {
+		if r.acked = append(r.acked, -1); g.Set.AckMask>>c&1 != 0 {
+			r.all = append(r.all, c)
+		}
+	}
+	return r
+}
+
+// least is the last packet that everybody has.
+func (r *receivers) least() int {
+	least := r.acked[r.all[0]]
+	for _, c := range r.all {
+		least = min(least, r.acked[c])
+	}
+	return least
+}
+
+// passedOn must go to the sender when endpoint c says this of packet k.
+func (r *receivers) passedOn(c, k int, syndrome uint8) []rig.Want {
+	before, ack := r.least(), syndrome < roce.RNRSyndrome
+	has := k
+	if !ack {
+		has = k - 1
+	}
+	r.acked[c] = max(r.acked[c], has)
+	after := r.least()
+	switch start := r.g.Start(); {
+	case !ack && k > after:
+		return []rig.Want{rig.AETHTo(r.g.Parent, start.Add(after+1), syndrome)}
+	case !ack, after > before, k <= before: // a NAK of what everybody has is an old one
+		return []rig.Want{rig.AckTo(r.g.Parent, start.Add(after))}
+	}
+	return nil
+}
+
+// says sends an answer of endpoint c, marked now and then, and checks what goes to the sender: marked as it is.
+func (r *receivers) says(c, k int, syndrome uint8) {
+	r.g.Send(r.g.T.Marked(r.g.AETH(c, r.g.Start().Add(k), syndrome))).As("endpoint %d says %#02x to packet %d", c, syndrome, k).
+		Expect(r.passedOn(c, k, syndrome)...)
+}
+
+// broadcastData: whatever comes from the parent is copied, in order or not, once or again.
+func broadcastData(g *rig.Group, r *receivers) {
+	t := g.T
+	for _, k := range []int{0, 1, 1, 2, 7, 3, 0, 4 * g.MW()} {
+		psn, b, imm := g.Start().Add(k), g.Noise(t.Rand.IntN(t.Params.MTUBytes+1)), t.Rand.Uint32()
+		f := g.Data(g.Parent, psn, b, func(p *roce.Packet) { p.Op, p.Imm = roce.SendLastImm, imm })
+		want := rig.Want{Op: roce.SendLastImm, PSN: psn, Payload: b, Imm: imm}
+		g.Send(t.Marked(f)).As("packet %d", k).Expect(rig.Copies(want, r.all...)...)
+	}
+}
+
+// broadcastAcks has ACKs in every order: cumulative, repeated, late.
+func broadcastAcks(g *rig.Group, r *receivers) {
+	t := g.T
+	for k := range 12 {
+		for i, c := range t.Shuffled(r.all) {
+			if t.Rand.IntN(3) == 0 && i > 0 {
+				continue // it will acknowledge more at once
+			}
+			r.says(c, k, roce.AckSyndrome)
+			if t.Rand.IntN(2) == 0 { // once more: what was passed on may have been lost
+				r.says(c, max(0, k-t.Rand.IntN(3)), uint8(t.Rand.IntN(0x20)))
+			}
+		}
+	}
+	for range 2 { // the second time everybody has everything, and each repetition is passed on
+		for _, c := range r.all {
+			r.says(c, 20, roce.AckSyndrome)
+		}
+	}
+}
+
+// broadcastNAKs: NAKs and RNR NAKs are passed on as of the first packet that somebody may lack, old ones as an ACK.
+func broadcastNAKs(g *rig.Group, r *receivers) {
+	t, slowest := g.T, r.all[len(r.all)-1]
+	for _, c := range r.all {
+		has := 9
+		if c == slowest {
+			has = 4
+		}
+		r.says(c, has, roce.AckSyndrome)
+	}
+	for _, syndrome := range []uint8{0x60, 0x61, 0x62, 0x63, 0x20, 0x2E, 0x3F} {
+		r.says(r.all[0], 10, syndrome)
+	}
+	for range 40 {
+		k := max(0, r.least()+t.Rand.IntN(8)-2)
+		c := r.all[t.Rand.IntN(len(r.all))]
+		r.says(c, k, []uint8{0x1F, 0x60, 0x21, 0x1F}[t.Rand.IntN(4)])
+	}
+}
+
+// broadcastRoles: CNPs go to the sender, and nobody may send what is the other side's to send.
+func broadcastRoles(g *rig.Group, r *receivers) {
+	t, start := g.T, g.Start()
+	for _, c := range r.all {
+		psn := roce.PSN(t.Rand.Uint32() & 0xFFFFFF)
+		g.Send(t.Marked(g.CNP(c, psn))).As("a CNP").Expect(rig.CNPTo(g.Parent, psn))
+		g.Send(g.Data(c, start, g.Noise(8))).As("data from a receiver").Dropped(inc.DropWrongRole)
+	}
+	g.Send(g.Ack(g.Parent, start)).As("an ACK of the sender").Dropped(inc.DropWrongRole)
+	g.Send(g.CNP(g.Parent, start)).As("a CNP of the sender").Dropped(inc.DropWrongRole)
+	first := r.all[0]
+	g.Send(g.AETH(first, start, 0x5F)).As("a reserved syndrome").Dropped(inc.DropSyndrome)
+
+	// An endpoint of in_mask has no part, unless it is the parent.
+	saved := g.Set.InMask
+	g.Set.InMask = 1<<first | 1<<g.Parent
+	g.Program()
+	g.Send(g.Data(first, start, g.Noise(8))).As("data from in_mask").Dropped(inc.DropWrongRole)
+	b := g.Noise(8)
+	g.Send(g.Data(g.Parent, start, b)).As("data from the parent").Expect(rig.Copies(rig.DataTo(0, start, b), r.all...)...)
+	g.Set.InMask = saved
+	g.Program()
+}

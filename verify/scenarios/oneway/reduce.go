@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package oneway
+
+import (
+	"fmt"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/rig"
+)
+
+// reduce is toward a host and toward another switch, across the wrap.
+func reduce(t *rig.T) {
+	for _, host := range []bool{true, false} {
+		for _, start := range []roce.PSN{roce.PSN(t.Rand.Uint32() & 0xFFFFFF), 0xFFFFFE} {
+			g := t.OneWay(inc.CollectiveReduce, host, rig.WithStart(start))
+			reduceStream(g)
+			g.Reset()
+			fillWindow(g)
+			rootAnswers(g)
+			reduceRoles(g)
+			acksWhileOpen(g)
+		}
+	}
+	reduceMasks(t.OneWay(inc.CollectiveReduce, true))
+}
+
+// reduceOne has all contributors send one packet. Nothing leaves before the last one, then the sum goes to the parent alone, with CE if any
+// contribution came with it; one that is dropped marks nothing. It returns what must leave.
+func reduceOne(g *rig.Group, psn roce.PSN) (sum []rig.Want) {
+	t, members := g.T, g.Members()
+	var all [][]byte
+	ce := false
+	for i, c := range members {
+		b := g.Values(20)
+		all = append(all, b)
+		f := t.Marked(g.Data(c, psn, b))
+		ce = ce || f.CE()
+		if i == len(members)-1 {
+			sum = rig.Own(ce, rig.DataTo(g.Parent, psn, g.Reduce(all...)))
+		}
+		g.Send(f).As("contribution of endpoint %d", c).Expect(sum...)
+		if i == 0 && len(members) > 1 {
+			g.Send(t.Marked(g.Data(c, psn, b))).As("a contribution sent twice before it is complete").Dropped(inc.DropStale)
+		}
+	}
+	return sum
+}
+
+// reduceStream sends more than a ring of slots holds. A result that is lost is asked for again, by any contributor, and goes to the parent.
+func reduceStream(g *rig.Group) {
+	t, members := g.T, g.Members()
+	for k := range 2*g.MW() + 3 {
+		psn := g.Start().Add(k)
+		sum := reduceOne(g, psn)
+		g.Send(t.Marked(g.Data(members[k%len(members)], psn, g.Values(20)))).As("a contribution sent again").Expect(sum...)
+		if k%3 != 2 {
+			continue // ACKs are cumulative
+		}
+		for range 2 {
+			rootSays(g, psn, roce.AckSyndrome)
+		}
+	}
+}
+
+// rootSays has the root answer a packet; everybody who contributes must hear it.
+func rootSays(g *rig.Group, psn roce.PSN, syndrome uint8) {
+	g.Send(g.T.Marked(g.AETH(g.Parent, psn, syndrome))).As("syndrome %#02x of the root to PSN %v", syndrome, psn).
+		Expect(rig.Copies(rig.AETHTo(0, psn, syndrome), g.Members()...)...)
+}
+
+// fillWindow completes as many packets as can be under way.
+func fillWindow(g *rig.Group) {
+	for k := range g.MW() {
+		reduceOne(g, g.Start().Add(k))
+	}
+}
+
+// rootAnswers has contributors leave a gap behind a full window: nothing counts as acknowledged before the root's ACK. What the root says
+// goes to all contributors.
+func rootAnswers(g *rig.Group) {
+	t, members, root := g.T, g.Members(), g.Parent
+	next := g.Start().Add(g.MW())
+	last, gap := next.Prev(), next.Next()
+	first := members[0]
+	g.Send(t.Marked(g.Data(first, gap, g.Values(4)))).As("a gap").Expect(rig.Own(false, rig.AETHTo(first, g.Start(), roce.NAKSequence))...)
+	g.Send(g.Data(first, gap, g.Values(4))).As("the same gap").Expect()
+	for _, syndrome := range []uint8{roce.AckSyndrome, 0x00, 0x0B, 0x60, 0x61, 0x62, 0x63, 0x20, 0x21, 0x3F} {
+		rootSays(g, last, syndrome)
+	}
+	if len(members) > 1 {
+		c := members[len(members)-1]
+		g.Send(t.Marked(g.Data(c, gap, g.Values(4)))).As("a gap after an ACK").
+			Expect(rig.Own(false, rig.AETHTo(c, next, roce.NAKSequence))...)
+	}
+	for _, psn := range []roce.PSN{0, last, 0xFFFFFF} {
+		g.Send(t.Marked(g.CNP(root, psn))).As("a CNP of the root").Expect(rig.Copies(rig.CNPTo(0, psn), members...)...)
+	}
+}
+
+// reduceRoles has everybody send what is not theirs to send.
+func reduceRoles(g *rig.Group) {
+	first, root := g.Members()[0], g.Parent
+	next := g.Start().Add(g.MW())
+	last := next.Prev()
+	g.Send(g.Data(root, next, g.Values(4))).As("data from the parent").Dropped(inc.DropWrongRole)
+	g.Send(g.Ack(first, last)).As("an ACK of a contributor").Dropped(inc.DropWrongRole)
+	g.Send(g.AETH(first, last, roce.NAKSequence)).As("a NAK of a contributor").Dropped(inc.DropWrongRole)
+	g.Send(g.CNP(first, last)).As("a CNP of a contributor").Dropped(inc.DropWrongRole)
+	g.Send(g.AETH(root, last, 0x40)).As("a reserved syndrome").Dropped(inc.DropSyndrome)
+	g.Send(g.Data(first, g.Start().Prev(), g.Values(4))).As("data before START").Dropped(inc.DropStale)
+}
+
+// acksWhileOpen completes one more packet; before its last contribution come ACKs of whatever PSN, which must leave the slot as it is.
+func acksWhileOpen(g *rig.Group) {
+	t, members := g.T, g.Members()
+	next := g.Start().Add(g.MW())
+	var all [][]byte
+	ce := false
+	for i, c := range members {
+		completes := i == len(members)-1
+		if completes {
+			for _, d := range []int{-2 * g.MW(), -1, 0, 1, 2 * g.MW(), 1 << 20} {
+				rootSays(g, next.Add(d), roce.AckSyndrome)
+			}
+		}
+		b := g.Values(12)
+		all = append(all, b)
+		f := t.Marked(g.Data(c, next, b))
+		ce = ce || f.CE()
+		var want []rig.Want
+		if completes {
+			want = rig.Own(ce, rig.DataTo(g.Parent, next, g.Reduce(all...)))
+		}
+		g.Send(f).As("a contribution among ACKs").Expect(want...)
+	}
+}
+
+// reduceMasks has the root contribute too, then takes contributors away one by one.
+func reduceMasks(g *rig.Group) {
+	t, everybody := g.T, g.Set.InMask
+	masks := []uint32{everybody | 1<<g.Parent}
+	for mask := everybody; mask != 0; mask &= mask - 1 {
+		masks = append(masks, mask)
+	}
+	for _, mask := range masks {
+		g.Set.InMask, g.Set.Start = mask, roce.PSN(t.Rand.Uint32()&0xFFFFFF)
+		g.Program()
+		t.In(fmt.Sprintf("in_mask %#x", mask), func() {
+			for k := range 2*g.MW() + 1 {
+				psn := g.Start().Add(k)
+				reduceOne(g, psn)
+				rootSays(g, psn, roce.AckSyndrome)
+			}
+			for c := range g.Ends {
+				if mask>>c&1 == 0 {
+					g.Send(g.Data(c, g.Start(), g.Values(4))).As("data from outside in_mask").Dropped(inc.DropWrongRole)
+				}
+			}
+		})
+	}
+}
