@@ -15,7 +15,7 @@ import (
 func Scenarios() []rig.Scenario {
 	return []rig.Scenario{
 		{Name: "parse-icrc", Run: parse,
-			Doc: "golden frames are accepted; with any one bit flipped a frame is dropped under the right name, or accepted if nothing covers the bit"},
+			Doc: "golden frames are accepted; with any bit flipped a frame is dropped under the right name, or accepted if nothing covers it"},
 		{Name: "drops", Run: drops,
 			Doc: "a frame for every reason to drop is counted under that name alone; of two faults the first in the documented order counts"},
 		{Name: "bypass", Run: bypass,
