@@ -12,10 +12,10 @@ import (
 
 	"github.com/goccy/go-yaml/token"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/ctrl"
-	"incforge/verify/manifest"
 )
 
 // Setup is what a groups file says, with defaults filled in and checked against a design. README.md describes the file.
@@ -126,7 +126,7 @@ const (
 
 // ReadSetup reads a groups file for the design that m describes. The error wraps ErrSetup and tells everything that is wrong,
 // each with its line.
-func ReadSetup(path string, m *manifest.Manifest) (*Setup, error) {
+func ReadSetup(path string, m *contract.Manifest) (*Setup, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSetup, err)
@@ -135,7 +135,7 @@ func ReadSetup(path string, m *manifest.Manifest) (*Setup, error) {
 }
 
 // ParseSetup is ReadSetup of a text; file names it in messages.
-func ParseSetup(file string, text []byte, m *manifest.Manifest) (*Setup, error) {
+func ParseSetup(file string, text []byte, m *contract.Manifest) (*Setup, error) {
 	r := &resolver{mistakes: mistakes{file: file}, p: m.Params}
 	var f fileSetup
 	r.decode(text, &f)
@@ -149,7 +149,7 @@ func ParseSetup(file string, text []byte, m *manifest.Manifest) (*Setup, error) 
 // resolver fills in defaults and checks.
 type resolver struct {
 	mistakes
-	p     manifest.Params
+	p     contract.Params
 	units int // of the buffer, taken by the groups so far
 }
 

@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"time"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/sim"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // BenchOptions say what a benchmark measures.
@@ -65,7 +65,7 @@ func (b *Bench) cycles(name string, cycles uint64, mhz int) {
 //
 // each also in ns, and the paper's figures. Several runs must agree to the cycle; the worst counts.
 func BenchLatency(ctx context.Context, o BenchOptions) (Bench, error) {
-	m, err := manifest.Load(o.ManifestDir)
+	m, err := contract.Load(o.ManifestDir)
 	if err != nil {
 		return Bench{}, err
 	}
@@ -295,7 +295,7 @@ const (
 //	go_over_cpp   time a cycle of the Go harness over that of the C++ loop
 //	cycles_per_s, frames_per_s   of the Go harness; frames in and out
 func BenchSim(ctx context.Context, o BenchOptions) (Bench, error) {
-	m, err := manifest.Load(o.ManifestDir)
+	m, err := contract.Load(o.ManifestDir)
 	if err != nil {
 		return Bench{}, err
 	}
@@ -387,7 +387,7 @@ type load struct {
 // simPackets is how many packets each member sends in BenchSim.
 const simPackets = 256
 
-func newLoad(ctx context.Context, lib *sim.Lib, m *manifest.Manifest, so sim.Options, record bool) (*load, error) {
+func newLoad(ctx context.Context, lib *sim.Lib, m *contract.Manifest, so sim.Options, record bool) (*load, error) {
 	d, err := dut.NewRTL(lib, m, false, so, func(model *sim.Model) error {
 		if record {
 			return model.Record()

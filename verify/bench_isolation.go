@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"incforge/contract"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // neighbour is what the second group on the switch does meanwhile.
@@ -58,7 +58,7 @@ func BenchIsolation(ctx context.Context, o BenchOptions) (Bench, error) {
 	return benchIsolation(ctx, o, man, open)
 }
 
-func benchIsolation(ctx context.Context, o BenchOptions, man *manifest.Manifest, open func(seed uint64) (dut.DUT, error)) (Bench, error) {
+func benchIsolation(ctx context.Context, o BenchOptions, man *contract.Manifest, open func(seed uint64) (dut.DUT, error)) (Bench, error) {
 	b := Bench{Bench: "isolation", Config: man.Name, Metrics: map[string]float64{}}
 	if man.Params.Groups < 2 {
 		return b, fmt.Errorf("isolation: two groups are needed, %s has one", man.Name)
@@ -106,7 +106,7 @@ type isolated struct {
 	ended  bool
 }
 
-func isolation(ctx context.Context, o BenchOptions, man *manifest.Manifest, open func(uint64) (dut.DUT, error), n neighbour) (res isolated, err error) {
+func isolation(ctx context.Context, o BenchOptions, man *contract.Manifest, open func(uint64) (dut.DUT, error), n neighbour) (res isolated, err error) {
 	p := man.Params
 	link := func(e commlib.Edge) *fabric.Link {
 		l := &fabric.Link{Latency: 40, BytesPerCycle: float64(p.BusBytes)}

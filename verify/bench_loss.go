@@ -14,12 +14,12 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"incforge/contract"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // The network of EPIC's loss sweeps (SIGCOMM '26, packet simulation): a star of eight ranks, 100 Gbit/s and 1 µs a link, packets of
@@ -182,7 +182,7 @@ func BenchLoss(ctx context.Context, o LossOptions) (LossBench, error) {
 
 // lossDesign is a configuration to measure.
 type lossDesign struct {
-	man  *manifest.Manifest
+	man  *contract.Manifest
 	open func(seed uint64) (dut.DUT, error)
 }
 

@@ -12,13 +12,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"incforge/contract"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // The network is that of the loss sweeps, without loss; the last rank's link is slower. Hosts' windows are twice a pipe: what a NIC keeps in
@@ -107,14 +107,14 @@ func BenchRate(ctx context.Context, o RateOptions) (RateBench, error) {
 type rateBench struct {
 	RateBench
 	o    RateOptions
-	man  *manifest.Manifest
+	man  *contract.Manifest
 	open func(seed uint64) (dut.DUT, error)
 	kind arith.Kind
 	in   [][]byte
 	mhz  int
 }
 
-func benchRate(ctx context.Context, o RateOptions, man *manifest.Manifest, open func(uint64) (dut.DUT, error)) (RateBench, error) {
+func benchRate(ctx context.Context, o RateOptions, man *contract.Manifest, open func(uint64) (dut.DUT, error)) (RateBench, error) {
 	p := man.Params
 	switch {
 	case p.Mode != 3:

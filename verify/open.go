@@ -5,19 +5,19 @@ package verify
 import (
 	"context"
 
+	"incforge/contract"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // Open prepares engines outside of Run: the design's manifest and a function that makes one more engine of the kind and folder that
 // opt names, as after reset; seed is of its random initial state. Engines are closed by who made them.
-func Open(ctx context.Context, opt Options) (*manifest.Manifest, func(seed uint64) (dut.DUT, error), error) {
+func Open(ctx context.Context, opt Options) (*contract.Manifest, func(seed uint64) (dut.DUT, error), error) {
 	r := &runner{opt: opt, man: opt.Manifest}
 	if r.opt.DUT == "" {
 		r.opt.DUT = KindRTL
 	}
 	if r.man == nil {
-		m, err := manifest.Load(opt.ManifestDir)
+		m, err := contract.Load(opt.ManifestDir)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -10,18 +10,18 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // ReplayOptions say what Replay does.
 type ReplayOptions struct {
 	// ManifestDir, Manifest, DUT, Sources, BuildDir and Quick are those of Options.
 	ManifestDir string
-	Manifest    *manifest.Manifest
+	Manifest    *contract.Manifest
 	DUT         Kind
 	Sources     []string
 	BuildDir    string
@@ -296,7 +296,7 @@ type prediction struct {
 	results map[roce.PSN]roce.Packet
 }
 
-func newPrediction(p manifest.Params, ranks int, kind arith.Kind, start roce.PSN, mw int) *prediction {
+func newPrediction(p contract.Params, ranks int, kind arith.Kind, start roce.PSN, mw int) *prediction {
 	return &prediction{kind: kind, tree: p.Reproducible(), ranks: ranks, mtu: p.MTUBytes, mw: mw, next: start, count: map[string]uint64{}, results: map[roce.PSN]roce.Packet{}}
 }
 

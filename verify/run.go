@@ -17,10 +17,10 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"incforge/contract"
 	"incforge/roce"
 	"incforge/verify/cover"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/result"
 )
 
@@ -43,7 +43,7 @@ type Options struct {
 	// ManifestDir is the generated folder.
 	ManifestDir string
 	// Manifest, if not nil, is used in place of ManifestDir's.
-	Manifest *manifest.Manifest
+	Manifest *contract.Manifest
 	// Config is the configuration as the user named it, for the replay line; empty means the manifest's name.
 	Config string
 	// DUT is the kind; empty means KindRTL.
@@ -125,7 +125,7 @@ type job struct {
 // runner is what the tests of a run share.
 type runner struct {
 	opt Options
-	man *manifest.Manifest
+	man *contract.Manifest
 	cov []cover.Map
 }
 
@@ -137,7 +137,7 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 		r.opt.DUT = KindRTL
 	}
 	if r.man == nil {
-		m, err := manifest.Load(opt.ManifestDir)
+		m, err := contract.Load(opt.ManifestDir)
 		if err != nil {
 			return Report{}, err
 		}

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/arith"
-	"incforge/verify/manifest"
 )
 
 // needInBand is what a scenario with an in-band group of so many members needs.
-func needInBand(members int) func(p manifest.Params) string {
-	return func(p manifest.Params) string {
+func needInBand(members int) func(p contract.Params) string {
+	return func(p contract.Params) string {
 		switch {
 		case !p.InBand:
 			return "needs in_band"

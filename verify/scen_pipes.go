@@ -7,18 +7,18 @@ import (
 	"fmt"
 	"slices"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // The scenarios of Mode III (docs/pipes.md). Whoever is at the other ends does what the scenario says, and nothing else: nothing is
 // acknowledged unless it is written here.
 
 // modeIII is for scenarios of what only Mode III does, besides what else they need.
-func modeIII(needs ...func(p manifest.Params) string) func(p manifest.Params) string {
-	return func(p manifest.Params) string {
+func modeIII(needs ...func(p contract.Params) string) func(p contract.Params) string {
+	return func(p contract.Params) string {
 		if p.Mode != 3 {
 			return "is about Mode III, the configuration is of Mode II"
 		}
@@ -1000,7 +1000,7 @@ func scenPipeOneWay(t *T) error {
 }
 
 // needClock is for scenarios that must be faster than a few microseconds.
-func needClock(p manifest.Params) string {
+func needClock(p contract.Params) string {
 	if p.ClockMHz < 100 {
 		return fmt.Sprintf("needs a clock of 100 MHz, so that a microsecond is not over before a frame, the configuration has %d", p.ClockMHz)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"path"
 
-	"incforge/verify/manifest"
+	"incforge/contract"
 )
 
 // Scenario is a test by name. It adapts to the configuration; Needs says what it cannot do without.
@@ -16,12 +16,12 @@ type Scenario struct {
 	// Doc is one sentence: stimulus and expectation.
 	Doc string
 	// Needs returns why a configuration cannot hold the scenario, or nothing. May be nil.
-	Needs func(p manifest.Params) string
+	Needs func(p contract.Params) string
 	run   func(t *T) error
 }
 
-func needMembers(n int) func(p manifest.Params) string {
-	return func(p manifest.Params) string {
+func needMembers(n int) func(p contract.Params) string {
+	return func(p contract.Params) string {
 		if p.Members < n {
 			return fmt.Sprintf("needs %d members, the configuration has %d", n, p.Members)
 		}
@@ -30,8 +30,8 @@ func needMembers(n int) func(p manifest.Params) string {
 }
 
 // modeII is for scenarios of what Mode III does in another way, besides what else they need.
-func modeII(needs func(p manifest.Params) string) func(p manifest.Params) string {
-	return func(p manifest.Params) string {
+func modeII(needs func(p contract.Params) string) func(p contract.Params) string {
+	return func(p contract.Params) string {
 		switch {
 		case p.Mode == 3:
 			return "is about Mode II, the configuration is of Mode III"
@@ -42,8 +42,8 @@ func modeII(needs func(p manifest.Params) string) func(p manifest.Params) string
 	}
 }
 
-func needGroups(n int) func(p manifest.Params) string {
-	return func(p manifest.Params) string {
+func needGroups(n int) func(p contract.Params) string {
+	return func(p contract.Params) string {
 		switch {
 		case p.Groups < n:
 			return fmt.Sprintf("needs %d groups, the configuration has %d", n, p.Groups)
@@ -56,7 +56,7 @@ func needGroups(n int) func(p manifest.Params) string {
 
 // needParentPort is what a tree of switches with two children each needs where frames may be nobody's: at the port of a child they would
 // run in circles.
-func needParentPort(p manifest.Params) string {
+func needParentPort(p contract.Params) string {
 	if min(2, p.Members)%p.Ports == 0 {
 		return fmt.Sprintf("needs a port for the parent that is not a child's, the configuration has %d", p.Ports)
 	}
@@ -64,14 +64,14 @@ func needParentPort(p manifest.Params) string {
 }
 
 // needHostTree is what Tree-3-2 needs.
-func needHostTree(p manifest.Params) string {
+func needHostTree(p contract.Params) string {
 	if why := needParentPort(p); why != "" {
 		return why
 	}
 	return needMembers(2)(p)
 }
 
-func needECC(p manifest.Params) string {
+func needECC(p contract.Params) string {
 	if !p.ECC {
 		return "needs ecc"
 	}

@@ -11,21 +11,21 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/cover"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/score"
 )
 
 // T is one running test: a scenario, a seed, and the engines made for it.
 type T struct {
 	ctx  context.Context
-	man  *manifest.Manifest
-	p    manifest.Params
+	man  *contract.Manifest
+	p    contract.Params
 	rng  *rand.Rand
 	seed uint64
 	long bool
@@ -43,7 +43,7 @@ type T struct {
 	doubled bool
 }
 
-func newT(ctx context.Context, m *manifest.Manifest, name string, seed uint64, open func(seed uint64, n int) (dut.DUT, error)) *T {
+func newT(ctx context.Context, m *contract.Manifest, name string, seed uint64, open func(seed uint64, n int) (dut.DUT, error)) *T {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	t := &T{ctx: ctx, man: m, p: m.Params, rng: rand.New(rand.NewPCG(seed, h.Sum64())), seed: seed, open: open,
@@ -312,7 +312,7 @@ func (t *T) room(n int) int { return t.p.Slots() / n }
 
 // maxGroups is how many groups there can be at once, each with a window of at least one packet, and of whatever type if there are
 // slots for more than one of that kind.
-func maxGroups(p manifest.Params) int {
+func maxGroups(p contract.Params) int {
 	wide := p.DTypeMask()&wideTypes != 0
 	if wide && (p.Slots() >= 2*wideSlots || p.DTypeMask()&^wideTypes == 0) {
 		return min(p.Groups, p.Slots()/wideSlots)

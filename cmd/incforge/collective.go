@@ -10,13 +10,13 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"incforge/contract"
 	"incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/tensors"
 	"incforge/verify"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/score"
 )
 
@@ -146,7 +146,7 @@ func index(flag, word string, words ...string) (int, error) {
 }
 
 // run makes the world and runs the call on it.
-func (f *collectiveFlags) run(ctx context.Context, m *manifest.Manifest, tree comm.Tree, in tensors.Inputs,
+func (f *collectiveFlags) run(ctx context.Context, m *contract.Manifest, tree comm.Tree, in tensors.Inputs,
 	open func(seed uint64) (dut.DUT, error)) (rep tensors.Report, err error) {
 	engine := func(n int) (dut.DUT, error) {
 		d, err := open(f.seed + uint64(n))
@@ -169,7 +169,7 @@ func (f *collectiveFlags) run(ctx context.Context, m *manifest.Manifest, tree co
 			err = e
 		}
 	}()
-	f.opt.MHz = m.Clock.MHz
+	f.opt.MHz = m.Params.ClockMHz
 	if f.fixed {
 		dtype, err := in.DType()
 		if err != nil {

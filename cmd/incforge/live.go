@@ -15,9 +15,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"incforge/contract"
 	"incforge/live"
 	"incforge/verify"
-	"incforge/verify/manifest"
 )
 
 func (a *app) live() *cobra.Command {
@@ -47,7 +47,7 @@ Ends at SIGINT, SIGTERM or after --duration, prints what was counted, and remove
 			}
 			defer done()
 			// What is wrong with the file is said before a model is built.
-			if o.Manifest, err = manifest.Load(dir); err != nil {
+			if o.Manifest, err = contract.Load(dir); err != nil {
 				return err
 			}
 			for _, p := range o.Ports {

@@ -9,13 +9,13 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/network/fabric"
 	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // Errors that runs wrap.
@@ -38,7 +38,7 @@ type Edge struct {
 // Config is a World.
 type Config struct {
 	// Manifest describes all switches alike.
-	Manifest *manifest.Manifest
+	Manifest *contract.Manifest
 	Tree     Tree
 	// Switch makes switch n, as after reset. The World closes it.
 	Switch func(n int) (dut.DUT, error)
@@ -75,7 +75,7 @@ const maxPipeTimeout = 1<<16 - 1
 // World is a tree of switches, their links, and the groups on them. Make it with New.
 type World struct {
 	cfg    Config
-	p      manifest.Params
+	p      contract.Params
 	rng    *rand.Rand
 	net    *fabric.Net
 	duts   []dut.DUT

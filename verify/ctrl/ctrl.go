@@ -7,19 +7,19 @@ package ctrl
 import (
 	"fmt"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // Driver reads and writes registers by name.
 type Driver struct {
 	dut dut.DUT
-	man *manifest.Manifest
+	man *contract.Manifest
 }
 
 // New makes a driver for d, which was generated with m.
-func New(d dut.DUT, m *manifest.Manifest) *Driver { return &Driver{dut: d, man: m} }
+func New(d dut.DUT, m *contract.Manifest) *Driver { return &Driver{dut: d, man: m} }
 
 // Read reads element i of a register.
 func (d *Driver) Read(name string, i int) (uint32, error) {

@@ -9,9 +9,9 @@ import (
 	"math"
 	"slices"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
-	"incforge/verify/manifest"
 )
 
 // Values that the reference's registers have whatever the design: the identity (docs/engine.md section 6).
@@ -30,7 +30,7 @@ const referenceLatency = 20
 // bus, its effects are immediate, what it makes leaves a fixed delay later. In Mode III it takes all sends that may be taken after each
 // frame, and time-outs as soon as they are due.
 type Reference struct {
-	man  *manifest.Manifest
+	man  *contract.Manifest
 	eng  *inc.Engine
 	regs map[uint32]uint32
 
@@ -48,7 +48,7 @@ type Reference struct {
 }
 
 // NewReference makes a reference engine with the parameters and registers of m, as after reset.
-func NewReference(m *manifest.Manifest) (*Reference, error) {
+func NewReference(m *contract.Manifest) (*Reference, error) {
 	r := &Reference{man: m, in: make([][]Frame, m.Params.Ports), portFree: make([]uint64, m.Params.Ports)}
 	if err := r.Reset(); err != nil {
 		return nil, err
@@ -332,7 +332,7 @@ func (r *Reference) pipes() {
 func (r *Reference) Read(addr uint32) (uint32, error) {
 	reg, i, ok := r.man.Find(addr)
 	if !ok {
-		return 0, fmt.Errorf("reference: %w at address %#x", manifest.ErrUnknownRegister, addr)
+		return 0, fmt.Errorf("reference: %w at address %#x", contract.ErrUnknownRegister, addr)
 	}
 	switch reg.Name {
 	case "ID":
@@ -405,7 +405,7 @@ func (r *Reference) counter(i int) (uint32, error) {
 func (r *Reference) Write(addr, value uint32) error {
 	reg, i, ok := r.man.Find(addr)
 	if !ok {
-		return fmt.Errorf("reference: %w at address %#x", manifest.ErrUnknownRegister, addr)
+		return fmt.Errorf("reference: %w at address %#x", contract.ErrUnknownRegister, addr)
 	}
 	if reg.Access != "rw" {
 		return nil
