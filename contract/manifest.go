@@ -92,12 +92,12 @@ func (m *Manifest) JSON() ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// Path is where the manifest of a generated folder lies; dir may also be the file itself.
-func Path(dir string) string {
-	if filepath.Base(dir) == FileName {
-		return dir
+// Path is where the manifest of a generated folder lies; a path that is no folder is the manifest itself.
+func Path(path string) string {
+	if info, err := os.Stat(path); filepath.Base(path) == FileName || err == nil && !info.IsDir() {
+		return path
 	}
-	return filepath.Join(dir, FileName)
+	return filepath.Join(path, FileName)
 }
 
 // Load reads the manifest of a generated engine: DIR/manifest.json, or the file itself.
@@ -119,7 +119,7 @@ func Read(dir string) (*Manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
-	m, err := decode(text)
+	m, err := Decode(text)
 	if err == nil && len(m.Files) == 0 {
 		err = errors.New("manifest: no files")
 	}
@@ -135,7 +135,7 @@ func Read(dir string) (*Manifest, error) {
 
 // Parse reads the text of an engine's manifest and refuses one that cannot describe an engine.
 func Parse(text []byte) (*Manifest, error) {
-	m, err := decode(text)
+	m, err := Decode(text)
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +145,8 @@ func Parse(text []byte) (*Manifest, error) {
 	return m, nil
 }
 
-// decode reads the text of a manifest.
-func decode(text []byte) (*Manifest, error) {
+// Decode reads the text of a manifest and asks for nothing but its layout.
+func Decode(text []byte) (*Manifest, error) {
 	m := &Manifest{}
 	if err := json.Unmarshal(text, m); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)

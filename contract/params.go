@@ -3,6 +3,7 @@
 package contract
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -50,6 +51,19 @@ type Params struct {
 	PayloadBanks int  `json:"payload_banks"`
 	// InBand tells that groups may be told by their ranks what to do next.
 	InBand bool `json:"in_band"`
+}
+
+// Values are the parameters by their keys, as JSON.
+func (p Params) Values() map[string]json.RawMessage {
+	text, err := json.Marshal(p)
+	out := map[string]json.RawMessage{}
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("parameters as JSON: %v", err)) // strings, numbers and flags always have that form
+	}
+	return out
 }
 
 // check refuses parameters that cannot be an engine's, whoever wrote them.
