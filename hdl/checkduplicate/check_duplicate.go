@@ -19,7 +19,7 @@ type CheckDuplicate decider.Decider
 // Module describes it, or says every reason why the parameters are illegal.
 func (p CheckDuplicate) Module() (*graph.Module, error) {
 	common := decider.Decider(p)
-	if err := common.Rules("inc_check_duplicate", 45, 23).Err(); err != nil {
+	if err := common.Rules("inc_check_duplicate", 2, 23).Err(); err != nil {
 		return nil, err
 	}
 	source, err := leaf.Source(files, "inc_check_duplicate")

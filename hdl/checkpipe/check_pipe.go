@@ -22,7 +22,7 @@ type CheckPipe struct {
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p CheckPipe) Module() (*graph.Module, error) {
-	rules := p.Rules("inc_check_pipe", 52, 22)
+	rules := p.Rules("inc_check_pipe", 3, 22)
 	rules.Refuse(p.PipeWord < 0 || p.PipeWord > 15, "PIPE_WORD must be 0 to 15")
 	if err := rules.Err(); err != nil {
 		return nil, err
