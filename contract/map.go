@@ -128,7 +128,7 @@ func (b *builder) options() {
 		{Name: "cnp", LSB: 9, Width: 1, Doc: "Send a host that overran its pipe a congestion notification too."},
 	}})
 	b.addSingle(Register{Name: "PIPE_TIMEOUT", Access: RW, Doc: "Mode III: time after which unacknowledged data is sent again.", Fields: []Field{
-		{Name: "microseconds", LSB: 0, Width: 16, Reset: uint32(b.p.PipeTimeoutUS()),
+		{Name: "microseconds", LSB: 0, Width: 16, Reset: uint32(b.p.PipeTimeoutUS()), resetText: "8·hop_rtt_ns, rounded up",
 			Doc: "Time-out; 0 stands for 1. It doubles, at most three times, while nothing is acknowledged."},
 	}})
 }
@@ -203,7 +203,8 @@ func (b *builder) routes() {
 		first := i * RoutesPerWord
 		last := min(first+RoutesPerWord, Roots) - 1
 		r := Register{Name: fmt.Sprintf("GROUP_ROUTE_%d", i), Access: RW,
-			Doc: fmt.Sprintf("In-band: where ranks %d to %d are, as roots of a Reduce or Broadcast.", first, last)}
+			general: fmt.Sprintf("In-band: where %d ranks are, those of GROUP_ROUTE_i from %di on, as roots of a Reduce or Broadcast; %d in all.", RoutesPerWord, RoutesPerWord, Roots),
+			Doc:     fmt.Sprintf("In-band: where ranks %d to %d are, as roots of a Reduce or Broadcast.", first, last)}
 		for j := range last - first + 1 {
 			r.Fields = append(r.Fields,
 				Field{Name: fmt.Sprintf("endpoint_%d", j), LSB: routeBits * j, Width: endpointBits, Max: maximum(b.p.Members),
@@ -240,7 +241,7 @@ func (b *builder) endpoints() {
 	word := func(name, field string, width int, doc string) {
 		b.addEndpoint(Register{Name: name, Doc: doc, Fields: []Field{{Name: field, LSB: 0, Width: width, Doc: doc}}})
 	}
-	b.addEndpoint(Register{Name: "EP_CTRL",
+	b.addEndpoint(Register{Name: "EP_CTRL", general: "An endpoint; ei = EPS·g + e with e from 0 to MEMBERS.",
 		Doc: fmt.Sprintf("An endpoint; ei = %d g + e with e from 0 to %d.", b.p.EPS(), b.p.Members), Fields: []Field{
 			{Name: "valid", LSB: 0, Width: 1, Doc: "The endpoint is in use."},
 			{Name: "host", LSB: 1, Width: 1, Doc: "A host is at the other end, not a switch."},

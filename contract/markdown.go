@@ -5,7 +5,6 @@ package contract
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -78,20 +77,25 @@ func registerTable(mode, known int) ([]string, error) {
 
 // fieldsText says what is in a register, in a line.
 func (r Register) fieldsText() string {
+	doc, fields, more := r.Doc, r.Fields, ""
+	if r.general != "" {
+		doc = r.general
+	}
+	if n := len(fields); n > 6 { // places that repeat
+		fields, more = fields[:4], "; … to "+fields[n-1].Name+"["+fields[n-1].place()+"]"
+	}
 	var parts []string
-	for _, f := range r.Fields {
-		at := fmt.Sprint(f.LSB)
+	for _, f := range fields {
+		if f.Width == 32 && len(r.Fields) == 1 {
+			continue // the whole register
+		}
+		part := fmt.Sprintf("%s[%s]", f.Name, f.place())
 		switch {
-		case f.widthParam != "":
-			at = "members:0"
-		case f.Width > 1:
-			at = fmt.Sprintf("%d:%d", f.LSB+f.Width-1, f.LSB)
-		}
-		part := fmt.Sprintf("%s[%s]", f.Name, at)
-		if f.SelfClearing {
+		case f.SelfClearing:
 			part += " (reads 0)"
-		}
-		if f.Reset != 0 && r.Access == RW {
+		case f.resetText != "":
+			part += " (reset: " + f.resetText + ")"
+		case f.Reset != 0 && r.Access == RW:
 			part += fmt.Sprintf(" (reset %#x)", f.Reset)
 		}
 		if f.Doc != r.Doc {
@@ -106,9 +110,16 @@ func (r Register) fieldsText() string {
 		}
 		parts = append(parts, part)
 	}
-	doc := r.Doc
-	if slices.ContainsFunc(r.Fields, func(f Field) bool { return f.widthParam != "" }) {
-		doc = strings.TrimSuffix(doc, ".") + ":"
+	return strings.TrimSpace(doc + " " + strings.Join(parts, "; ") + more)
+}
+
+// place is where a field lies, with MEMBERS for the highest bit of an endpoint mask.
+func (f Field) place() string {
+	switch {
+	case f.widthParam != "":
+		return "MEMBERS:0"
+	case f.Width > 1:
+		return fmt.Sprintf("%d:%d", f.LSB+f.Width-1, f.LSB)
 	}
-	return strings.TrimSpace(doc + " " + strings.Join(parts, "; "))
+	return fmt.Sprint(f.LSB)
 }

@@ -79,6 +79,8 @@ type Field struct {
 
 	// widthParam is the parameter of inc_csr that is the field's width, for a field whose width is not the same in every engine.
 	widthParam string
+	// resetText says what Reset is, for a field whose reset value is not the same in every engine.
+	resetText string
 }
 
 // Mask returns the field's bits in place.
@@ -111,6 +113,8 @@ type Register struct {
 
 	// valueParam is the parameter of inc_csr that is the value of a register that never changes.
 	valueParam string
+	// general is Doc without the numbers of one engine, where Doc has some.
+	general string
 	// word is the number of the table word as which inc_csr sends the register to the blocks that keep it, if it is one of an array.
 	word int
 }

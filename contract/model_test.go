@@ -3,7 +3,6 @@
 package contract_test
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -13,10 +12,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"incforge/contract"
+	"incforge/inc"
+	"incforge/rtlgen"
 	"incforge/rtlgen/params"
 )
 
@@ -210,21 +212,94 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestJSONReadsBack checks that the manifest's form loses nothing that its readers need.
-func TestJSONReadsBack(t *testing.T) {
+// TestManifest: what is written is read back, loses nothing, and gives the same bytes when it is written again.
+func TestManifest(t *testing.T) {
 	t.Parallel()
-	m := model(t, "quint")
-	js, err := m.JSON()
-	require.NoError(t, err)
-	var got contract.Registers
-	require.NoError(t, json.Unmarshal(js, &got))
-	for i := range got {
-		for j := range got[i].Fields {
-			f := &got[i].Fields[j]
-			f.Reset = got[i].Reset >> f.LSB & (f.Mask() >> f.LSB)
+	for _, name := range []string{"quint", "mini3"} {
+		p, err := params.Preset(name)
+		require.NoError(t, err)
+		d, err := rtlgen.Generate(p)
+		require.NoError(t, err)
+		dir := t.TempDir()
+		require.NoError(t, d.Write(dir))
+		for _, path := range []string{dir, filepath.Join(dir, contract.FileName)} {
+			got, err := contract.Load(path)
+			require.NoError(t, err)
+			assert.Equal(t, dir, got.Dir)
+			text, err := got.JSON()
+			require.NoError(t, err)
+			assert.Equal(t, string(d.Files.Map()[contract.FileName]), string(text))
+			got.Dir, got.Derived = "", d.Manifest.Derived
+			assert.Empty(t, cmp.Diff(d.Manifest, *got, cmpopts.IgnoreUnexported(contract.Register{}, contract.Field{})))
+			for _, file := range d.Manifest.Files {
+				assert.Contains(t, (&contract.Manifest{Dir: dir, Files: d.Manifest.Files}).Sources(), filepath.Join(dir, file))
+			}
+			top, err := got.Top(contract.TopCore)
+			require.NoError(t, err)
+			same, err := got.Top(name + "_core")
+			require.NoError(t, err)
+			assert.Equal(t, top, same)
 		}
 	}
-	assert.Empty(t, cmp.Diff(m.Registers, got))
+}
+
+// TestManifestRefuses: what cannot be an engine's manifest, and why.
+func TestManifestRefuses(t *testing.T) {
+	t.Parallel()
+	p, err := params.Preset("mini")
+	require.NoError(t, err)
+	d, err := rtlgen.Generate(p)
+	require.NoError(t, err)
+	good := string(d.Files.Map()[contract.FileName])
+	_, err = contract.Parse([]byte(good))
+	require.NoError(t, err)
+	for _, c := range []struct{ old, new, want string }{
+		{`{`, `[`, "invalid character"},
+		{`"schema": 1`, `"schema": 2`, "schema 2, this program reads 1"},
+		{`"groups": 2`, `"groups": 0`, "params.groups is 0, it must be at least 1"},
+		{`"mode": 2`, `"mode": 1`, "params.mode is 1, this program knows 2 and 3"},
+		{`"INT32"`, `"FP64"`, "params.dtypes is [FP64] and params.ops [SUM], known are [FP32 FP16 BF16 INT32] and [SUM MIN MAX]"},
+		{`"buffer_bytes": 16384`, `"buffer_bytes": 16`, "the buffer holds no slot"},
+		{`"registers"`, `"other"`, "no registers or no counters"},
+	} {
+		require.Contains(t, good, c.old)
+		_, err := contract.Parse([]byte(strings.Replace(good, c.old, c.new, 1)))
+		assert.ErrorContains(t, err, c.want)
+	}
+}
+
+// TestReferenceAgrees: the reference engine keeps lists of its own, from the specification; they are the contract's.
+func TestReferenceAgrees(t *testing.T) {
+	t.Parallel()
+	for _, mode := range contract.Modes() {
+		var names []string
+		for c := range (inc.Params{Mode: mode}).Counters() {
+			names = append(names, c.String())
+		}
+		assert.ElementsMatch(t, contract.CounterNames(mode), names, "counters of mode %d", mode)
+	}
+	for name, code := range map[string]int{contract.FP32: inc.DTypeFP32, contract.FP16: inc.DTypeFP16, contract.BF16: inc.DTypeBF16, contract.INT32: inc.DTypeINT32} {
+		_, got, ok := contract.ElementNamed(name)
+		assert.True(t, ok, name)
+		assert.Equal(t, code, got, name)
+	}
+	for name, code := range map[string]int{contract.SUM: inc.OpSum, contract.MIN: inc.OpMin, contract.MAX: inc.OpMax} {
+		assert.Equal(t, name, contract.OperationNames()[code])
+	}
+	for name, code := range map[string]int{"allreduce": inc.CollectiveAllReduce, "reduce": inc.CollectiveReduce, "broadcast": inc.CollectiveBroadcast,
+		"barrier": inc.CollectiveBarrier} {
+		assert.Equal(t, name, contract.CollectiveNames()[code])
+	}
+	assert.Equal(t, inc.Roots, contract.Roots)
+	names, err := params.Presets()
+	require.NoError(t, err)
+	for _, name := range names {
+		p, err := params.Preset(name)
+		require.NoError(t, err)
+		c := p.Contract()
+		i := inc.Params{Groups: c.Groups, Members: c.Members}
+		assert.Equal(t, []int{i.EPS(), i.TableSize()}, []int{c.EPS(), c.Records()}, name)
+	}
 }
 
 // TestCHeader compiles a program against the header and compares the addresses, masks and reset values that C sees.

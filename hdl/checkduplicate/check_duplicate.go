@@ -13,7 +13,7 @@ import (
 )
 
 // CheckDuplicate is inc_check_duplicate: decides what every frame does. Its contract is the head of inc_check_duplicate.v. SlotW is 1 to
-// 23, Counters 45.
+// 23.
 type CheckDuplicate decider.Decider
 
 // Module describes it, or says every reason why the parameters are illegal.

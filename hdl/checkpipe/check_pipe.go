@@ -12,8 +12,7 @@ import (
 	"incforge/hdl/ram"
 )
 
-// CheckPipe is inc_check_pipe: decides what every frame does in Mode III. Its contract is the head of inc_check_pipe.v. SlotW is 1 to 22,
-// Counters 52.
+// CheckPipe is inc_check_pipe: decides what every frame does in Mode III. Its contract is the head of inc_check_pipe.v. SlotW is 1 to 22.
 type CheckPipe struct {
 	decider.Decider
 	// PipeWord: number of the word of a group on tbl_* that is GROUP_PIPE, 0 to 15.

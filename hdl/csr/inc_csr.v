@@ -131,7 +131,7 @@ module inc_csr #(
                       AT_PIPE_CTRL = 16'h000F, AT_PIPE_TIMEOUT = 16'h0010, AT_GROUP_PIPE = 16'h0800, AT_GROUP_FAILED = 16'h0840;
     localparam [31:0] M_GROUP_PIPE = 32'h00FF_FFFF;
 
-    // bits that exist in a table word of a group
+    // bits that exist in the words of a table: a group a record
     function [31:0] group_bits(input [3:0] word);
         case (word)
             4'd2:  group_bits = 32'h00FF_FFFF; // GROUP_START
@@ -152,7 +152,7 @@ module inc_csr #(
         endcase
     endfunction
 
-    // bits that exist in a table word of a endpoint
+    // bits that exist in the words of a table: a endpoint a record
     function [31:0] endpoint_bits(input [3:0] word);
         case (word)
             4'd0:  endpoint_bits = 32'h0000_FF03; // EP_CTRL
