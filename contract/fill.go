@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -62,7 +63,7 @@ func modesOf(words []string) ([]int, error) {
 	var out []int
 	for _, w := range words {
 		n, err := strconv.Atoi(w)
-		if err != nil || len(Counters(n)) == 0 {
+		if err != nil || !slices.Contains(Modes(), n) {
 			return nil, fmt.Errorf("%q is no mode", w)
 		}
 		out = append(out, n)
