@@ -28,9 +28,10 @@ type Element struct {
 	Name string
 	// Bits is the size of an element in a packet, at most LaneBits.
 	Bits int
-	// Float tells that it is no integer.
-	Float bool
-	Doc   string
+	// Exponent is the number of bits of a floating-point number's exponent; what is left beside it and the sign is the fraction. It is 0
+	// for an integer.
+	Exponent int
+	Doc      string
 }
 
 // elements are the element types in the order of their codes.
@@ -39,9 +40,9 @@ type Element struct {
 // it can be chosen by GROUP_COLLECTIVE alone, whose field is as wide as this list needs.
 func elements() []Element {
 	return []Element{
-		{Name: FP32, Bits: 32, Float: true, Doc: "IEEE 754 binary32."},
-		{Name: FP16, Bits: 16, Float: true, Doc: "IEEE 754 binary16, added as binary32 and rounded once."},
-		{Name: BF16, Bits: 16, Float: true, Doc: "The upper half of binary32, added as binary32 and rounded once."},
+		{Name: FP32, Bits: 32, Exponent: 8, Doc: "IEEE 754 binary32."},
+		{Name: FP16, Bits: 16, Exponent: 5, Doc: "IEEE 754 binary16, added as binary32 and rounded once."},
+		{Name: BF16, Bits: 16, Exponent: 8, Doc: "The upper half of binary32, added as binary32 and rounded once."},
 		{Name: INT32, Bits: 32, Doc: "32-bit integers, two's complement; sums wrap."},
 	}
 }
@@ -67,6 +68,9 @@ func ElementNamed(name string) (e Element, code int, ok bool) {
 	}
 	return all[code], code, true
 }
+
+// Float tells that it is no integer.
+func (e Element) Float() bool { return e.Exponent > 0 }
 
 // Bytes is the size of an element in a packet.
 func (e Element) Bytes() int { return e.Bits / 8 }

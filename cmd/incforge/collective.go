@@ -86,7 +86,7 @@ otherwise by the bound on float rounding; the differences from float64 are print
 	p.IntVar(&f.opt.Root, "root", 0, "root rank of reduce and broadcast")
 	p.BoolVar(&f.check, "check", false, "compare every frame and counter of every switch with the reference")
 	p.StringArrayVar(&f.opt.Inputs, "input", nil, "file or pattern of files; may be given more than once")
-	p.StringVar(&f.dtype, "dtype", "fp32", "element type of raw files: fp32, fp16, bf16, int32")
+	p.StringVar(&f.dtype, "dtype", "fp32", "element type of raw files: "+strings.ToLower(strings.Join(contract.ElementNames(), ", ")))
 	p.StringVar(&f.one, "one", string(tensors.Perturb),
 		"one file for all ranks: perturb (each rank's elements are up to 1 % off, rank 0's not), cut (each rank gets a part), same")
 	p.StringVar(&f.opt.Tensor, "tensor", "", "pattern of the names of the tensors to take")

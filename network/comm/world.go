@@ -118,7 +118,7 @@ func (w *World) addSwitch(s int) error {
 	drv := ctrl.New(d, w.cfg.Manifest)
 	w.drv = append(w.drv, drv)
 	if w.cfg.NoGapNAK {
-		if err := drv.Write("CTRL", 0, 0); err != nil {
+		if err := drv.SetOptions(false, false); err != nil {
 			return err
 		}
 	}
@@ -149,14 +149,7 @@ func (w *World) programPipes(drv *ctrl.Driver) error {
 	if c.RNRTimer > 31 || c.TimeoutUS < 0 || c.TimeoutUS > maxPipeTimeout {
 		return fmt.Errorf("RNR timer code %d, time-out of %d µs: at most 31 and %d", c.RNRTimer, c.TimeoutUS, maxPipeTimeout)
 	}
-	v := uint32(max(c.RNRTimer, 1))
-	if !c.NoRNR {
-		v |= 1 << 8
-	}
-	if c.CNP {
-		v |= 1 << 9
-	}
-	if err := drv.Write("PIPE_CTRL", 0, v); err != nil {
+	if err := drv.SetPipeCtrl(inc.PipeCtrl{RNRTimer: uint8(max(c.RNRTimer, 1)), RNR: !c.NoRNR, CNP: c.CNP}); err != nil {
 		return err
 	}
 	if c.TimeoutUS == 0 {

@@ -32,7 +32,7 @@ func (p Params) resolveStages() (stages int, ok bool) {
 
 // hasFloat tells that a floating-point type is built in, hasWide one that is kept wider than it is sent.
 func (p Params) hasFloat() bool {
-	return slices.ContainsFunc(p.DTypes, func(t DType) bool { return t.Element().Float })
+	return slices.ContainsFunc(p.DTypes, func(t DType) bool { return t.Element().Float() })
 }
 
 func (p Params) hasWide() bool { return slices.ContainsFunc(p.DTypes, DType.Wide) }

@@ -192,7 +192,7 @@ func (p Params) Derived() Derived {
 		OpMask:        int(c.OpMask()),
 		HasFP:         p.hasFloat(),
 		HasWide:       p.hasWide(),
-		HasInt:        slices.ContainsFunc(p.DTypes, func(t DType) bool { return !t.Element().Float }),
+		HasInt:        slices.ContainsFunc(p.DTypes, func(t DType) bool { return !t.Element().Float() }),
 
 		EPs:            eps,
 		EPBits:         clog2(eps),

@@ -134,12 +134,22 @@ func (d *Driver) SetGroup(g int, s inc.Group) error {
 	return d.writeAll(g, list)
 }
 
+// SetOptions writes CTRL.
+func (d *Driver) SetOptions(gapNAK, foreignBypass bool) error {
+	return d.writeAll(0, []setting{set("CTRL", flag("gap_nak", gapNAK), flag("foreign_bypass", foreignBypass))})
+}
+
+// SetPipeCtrl writes PIPE_CTRL of a Mode III engine.
+func (d *Driver) SetPipeCtrl(c inc.PipeCtrl) error {
+	return d.writeAll(0, []setting{set("PIPE_CTRL", field{"rnr_timer", uint32(c.RNRTimer)}, flag("rnr", c.RNR), flag("cnp", c.CNP))})
+}
+
 // SetPipes writes PIPE_CTRL and PIPE_TIMEOUT of a Mode III engine; the time-out is in microseconds.
 func (d *Driver) SetPipes(c inc.PipeCtrl, timeout uint16) error {
-	return d.writeAll(0, []setting{
-		set("PIPE_CTRL", field{"rnr_timer", uint32(c.RNRTimer)}, flag("rnr", c.RNR), flag("cnp", c.CNP)),
-		set("PIPE_TIMEOUT", field{"microseconds", uint32(timeout)}),
-	})
+	if err := d.SetPipeCtrl(c); err != nil {
+		return err
+	}
+	return d.writeAll(0, []setting{set("PIPE_TIMEOUT", field{"microseconds", uint32(timeout)})})
 }
 
 // busyReads bounds the wait for a group's start; a start visits every slot once, so buffers of any size fit.
