@@ -784,17 +784,12 @@ func scenRegisters(t *T) error {
 		for i := range t.man.Registers {
 			r := &t.man.Registers[i]
 			for k := range r.Size() {
-				if r.Name == "GROUP_CTRL" || !existingEndpoint(t, r.Name, k) {
+				if r.Name == "GROUP_CTRL" {
 					continue
 				}
 				v := t.rng.Uint32()
-				switch r.Name {
-				case "BYPASS_PORT":
-					v = uint32(t.rng.IntN(t.p.Ports))
-				case "ECC_INJECT":
+				if r.Name == "ECC_INJECT" {
 					v = 0 // anything else is the business of scenario ecc
-				case "EP_CTRL":
-					v = v&3 | uint32(t.rng.IntN(t.p.Ports))<<8
 				}
 				if err := e.drv.Write(r.Name, k, v); err != nil {
 					return err
@@ -870,14 +865,6 @@ func scenRegisters(t *T) error {
 		}
 	}
 	return nil
-}
-
-// existingEndpoint leaves out records of the endpoint table that no endpoint has.
-func existingEndpoint(t *T, name string, k int) bool {
-	if !strings.HasPrefix(name, "EP_") {
-		return true
-	}
-	return k/t.p.EPS() < t.p.Groups && k%t.p.EPS() <= t.p.Members
 }
 
 // scenRandom drives one group with frames chosen by what the reference's slots might be in: duplicates, gaps, stale ones, ACKs of

@@ -151,6 +151,7 @@ func Scenarios() []Scenario {
 		{"pipe-fair", "frames and actions take turns, and so do those who want to send", modeIII(), scenPipeFair},
 		{"pipe-reset", "a group is stopped or started among everything that waits; another one's timers go on", modeIII(needClock, needGroups(2)), scenPipeReset},
 		{"pipe-settings", "sizes of pipes that fit and that do not", modeIII(), scenPipeSettings},
+		{"registers-random", "registers written at random, any address, value and strobes: one group goes on undisturbed, nothing leaves for who has no part", needGroups(2), scenRegistersRandom},
 	}
 }
 

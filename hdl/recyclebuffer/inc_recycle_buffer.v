@@ -223,6 +223,7 @@ module inc_recycle_buffer #(
     wire        cfg_wide  = (cfg_in_band && HALVES) || cfg_collective[6] != cfg_collective[5];
     wire [24:0] cfg_n     = 25'd1 << cfg_slots[28:24];
     wire [24:0] cfg_units = cfg_wide ? {cfg_n[23:0], 1'b0} : cfg_n;
+    wire [24:0] cfg_end   = {1'b0, cfg_slots[23:0]} + cfg_units;
     // pipes that fit, two of them
     wire cfg_overlong;
     generate
@@ -245,7 +246,6 @@ module inc_recycle_buffer #(
                             && cfg_end <= SLOT_COUNT
                             && !(cfg_parent[8] && cfg_parent[7:0] >= MASK_COUNT);
     wire [24:0] cfg_last  = cfg_n - 25'd1;
-    wire [24:0] cfg_end   = {1'b0, cfg_slots[23:0]} + cfg_units;
 
     // units that are somebody's: read group by group and compared with those of the group being started
     reg  [GROUPS-1:0] holds_reg;      // the group has the units that u_held says

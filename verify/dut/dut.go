@@ -8,7 +8,10 @@
 // collected with Accepted and Out. A DUT is used by one goroutine.
 package dut
 
-import "math"
+import (
+	"errors"
+	"math"
+)
 
 // Frame is an Ethernet frame without FCS, offered to a port.
 type Frame struct {
@@ -64,6 +67,9 @@ type Act struct {
 // ActFrame is the kind of an Act that decided a frame: the next of those that were accepted.
 const ActFrame = 0
 
+// ErrRefused means that the register bus answered an access with SLVERR, and that nothing else came of it.
+var ErrRefused = errors.New("the engine refused the access")
+
 // Never is a cycle that does not come.
 const Never = math.MaxUint64
 
@@ -94,9 +100,11 @@ type DUT interface {
 	Timers() (next uint64, ok bool)
 	// Out returns, once, what left since the last call, ordered by Last, then port.
 	Out() []Out
-	// Read and Write use the register bus; time passes meanwhile. A bus error is an error.
+	// Read and Write use the register bus; time passes meanwhile. An access that the engine refuses is ErrRefused.
 	Read(addr uint32) (uint32, error)
 	Write(addr, value uint32) error
+	// WriteStrobes is Write of the bytes whose bit is set in strobes, one bit a byte, the lowest first.
+	WriteStrobes(addr, value uint32, strobes uint8) error
 	// SetPauses changes the hesitation of all interfaces.
 	SetPauses(p Pauses)
 	// Reset holds the reset for some cycles. Frames inside are lost; frames waiting to go in may be lost or stay.

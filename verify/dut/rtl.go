@@ -4,6 +4,7 @@ package dut
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -224,6 +225,9 @@ func (d *RTL) onFrame(i int, f *axis.Frame) {
 	o := Out{Port: i, First: f.First + d.offset, Last: f.Last + d.offset, Data: slices.Clone(f.Data), Err: f.User&1 != 0}
 	if d.core {
 		o.Port = int(f.User >> 1)
+		if o.Port >= d.man.Params.Ports {
+			return // for a port that does not exist: whoever has the ports loses it, as the other top's demultiplexer does
+		}
 		if f.FirstUser>>1 != f.User>>1 && len(f.Data) > d.man.Params.BusBytes {
 			d.fail(fmt.Errorf("tuser names port %d on the first beat and %d on the last, frame of cycle %d", f.FirstUser>>1, f.User>>1, d.Now()))
 		}
@@ -304,15 +308,28 @@ func (d *RTL) Read(addr uint32) (uint32, error) {
 	if d.err != nil {
 		return 0, d.err
 	}
-	return d.bus.ReadReg(uint64(addr))
+	v, err := d.bus.ReadReg(uint64(addr))
+	return v, refused(err)
 }
 
 // Write writes a register over AXI4-Lite.
-func (d *RTL) Write(addr, value uint32) error {
+func (d *RTL) Write(addr, value uint32) error { return d.WriteStrobes(addr, value, 0xF) }
+
+// WriteStrobes writes some bytes of a register over AXI4-Lite.
+func (d *RTL) WriteStrobes(addr, value uint32, strobes uint8) error {
 	if d.err != nil {
 		return d.err
 	}
-	return d.bus.WriteReg(uint64(addr), value)
+	return refused(d.bus.WriteRegStrobe(uint64(addr), value, strobes))
+}
+
+// refused makes an answer that is no OKAY an ErrRefused.
+func refused(err error) error {
+	var answer *axil.ResponseError
+	if errors.As(err, &answer) {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return err
 }
 
 // SetPauses gives every interface its own coin.

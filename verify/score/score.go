@@ -581,12 +581,22 @@ func (b *Board) Read(addr uint32) (uint32, error) {
 }
 
 // Write writes a register of both. What the engine accepted before counts as before.
-func (b *Board) Write(addr, value uint32) error {
+func (b *Board) Write(addr, value uint32) error { return b.WriteStrobes(addr, value, 0xF) }
+
+// WriteStrobes writes some bytes of a register of both. It is dut.ErrRefused if both refuse it.
+func (b *Board) WriteStrobes(addr, value uint32, strobes uint8) error {
 	if err := b.collect(); err != nil {
 		return err
 	}
-	if err := b.DUT.Write(addr, value); err != nil {
-		return err
+	write := func(d dut.DUT) error {
+		if strobes == 0xF {
+			return d.Write(addr, value)
+		}
+		return d.WriteStrobes(addr, value, strobes)
+	}
+	refused := write(b.DUT)
+	if refused != nil && !errors.Is(refused, dut.ErrRefused) {
+		return refused
 	}
 	if b.pipes() { // what was done while the bus was busy was done before the write
 		if err := b.collect(); err != nil {
@@ -594,8 +604,14 @@ func (b *Board) Write(addr, value uint32) error {
 		}
 		b.resting = false
 	}
-	if err := b.ref.Write(addr, value); err != nil {
+	switch err := write(b.ref); {
+	case err != nil && !errors.Is(err, dut.ErrRefused):
 		return err
+	case (err != nil) != (refused != nil):
+		b.err = fmt.Errorf("%w: a write of %#x to address %#x, strobes %04b: the engine says %v, expected %v", ErrMismatch, value, addr, strobes, refused, err)
+		return b.err
+	case err != nil:
+		return refused
 	}
 	if reg, _, ok := b.man.Find(addr); ok && reg.Name == "ECC_INJECT" && b.man.Params.ECC {
 		b.injected = b.injected || value != 0
