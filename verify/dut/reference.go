@@ -489,7 +489,9 @@ func (r *Reference) get(register string, i int, field string) uint32 {
 }
 
 // is is a field of one bit.
-func (r *Reference) is(register string, i int, field string) bool { return r.get(register, i, field) != 0 }
+func (r *Reference) is(register string, i int, field string) bool {
+	return r.get(register, i, field) != 0
+}
 
 // put is a value of a field in place; 0 if the manifest lacks it.
 func (r *Reference) put(register, field string, v uint32) uint32 {
