@@ -77,11 +77,13 @@ func (c *constants) set(mode int, name string, width int, text string) {
 	c.of[name].text[mode] = text
 }
 
-// print declares those that byHand uses, those of one width together. A name of one of these prefixes that is not among them is a mistake.
+// print declares those that byHand uses, those of one width together. A name of one of these prefixes that is not among them, and that the
+// file does not declare itself, is a mistake.
 func (c *constants) print(byHand []byte, prefixes string) ([]string, error) {
 	used := map[string]bool{}
-	for _, word := range regexp.MustCompile(`\b(?:`+prefixes+`)_[A-Z0-9_]+\b`).FindAllString(code(byHand), -1) {
-		if _, ok := c.of[word]; !ok {
+	text := code(byHand)
+	for _, word := range regexp.MustCompile(`\b(?:`+prefixes+`)_[A-Z0-9_]+\b`).FindAllString(text, -1) {
+		if _, ok := c.of[word]; !ok && !regexp.MustCompile(`\b`+word+`\s*=[^=]`).MatchString(text) {
 			return nil, fmt.Errorf("nothing is called %s", word)
 		}
 		used[word] = true
