@@ -11,4 +11,4 @@
 // and a test says when they are not.
 package contract
 
-//go:generate go test -run ^TestPrinted$ . -update
+//go:generate go test -run ^Test(Printed|Golden)$ . -update
