@@ -155,7 +155,7 @@ func (b *builder) groupControl() {
 	b.addGroup(Register{Name: "GROUP_STATUS", Access: RO, Volatile: true, Doc: "State of a group.", Fields: []Field{
 		{Name: "busy", LSB: 0, Width: 1, Doc: "The group is starting; its frames are dropped."},
 		{Name: "enabled", LSB: 1, Width: 1, Doc: "The group is enabled."},
-		{Name: "overlap", LSB: 2, Width: 1, Doc: "The last start was refused: another group that is enabled has some of the slots."},
+		{Name: "overlap", LSB: 2, Width: 1, Doc: "The last start was refused: another group that is enabled has some of the slots. Clear once GROUP_CTRL is written again."},
 	}})
 }
 

@@ -162,6 +162,9 @@ func (v *vandal) arrange() error {
 	if room := t.p.Slots() - 2<<g.set.Log2N; room > 0 {
 		g.set.SlotBase = rng.IntN(room)
 	}
+	if rng.IntN(4) == 0 { // on the watched group's; that is refused, as long as it fits the buffer
+		g.set.SlotBase = v.o.set.SlotBase + rng.IntN(1<<v.o.set.Log2N)
+	}
 	for member := range t.p.EPS() {
 		ep := g.ends[member%len(g.ends)]
 		ei := index*t.p.EPS() + member

@@ -532,6 +532,10 @@ func TestOverlapStatus(t *testing.T) {
 	require.Zero(t, status(2))
 
 	write(2, enable)
+	b.Set("grp_refused", 0b100) // held, as no read can be told to hit the one cycle
+	require.Equal(t, put("GROUP_STATUS", "busy", 1), status(2), "not yet over")
+	b.Set("grp_refused", 0)
+	write(2, enable)
 	starts := len(b.starts)
 	b.Set("grp_refused", 0b100)
 	b.Set("grp_overlap", 0b100)

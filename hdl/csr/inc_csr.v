@@ -12,7 +12,7 @@
 //   tables      endpoint and group words go out on tbl_* one cycle after they were written, and read back from a copy here; the valid bit
 //               of an endpoint that has no bit in a mask stays 0
 //   groups      a write of enable to a group that is not enabled, or of enable and reset, is grp_start for one cycle; grp_refused clears
-//               enable, grp_overlap sets a status bit until GROUP_CTRL is written again
+//               enable, grp_overlap sets a status bit until GROUP_CTRL is written again; the group reads busy in that cycle still
 //   pipes       with MODE 3 there are PIPE_CTRL, PIPE_TIMEOUT, GROUP_PIPE and GROUP_FAILED; GROUP_PIPE goes out as word 1 of its group, which
 //               is then sent for nothing else; in other modes cfg_rnr_timer to cfg_timeout stay 0 and grp_failed is not looked at
 //   inject      a write of ECC_INJECT is inject_valid, high for one cycle, one cycle after it was taken; the register reads 0
@@ -511,7 +511,7 @@ module inc_csr #(
                     value[F_GROUP_CTRL_ENABLE] = enable_reg[k];
                 end
                 if (rd_group[3:0] == WORD_GROUP_STATUS) begin
-                    value[F_GROUP_STATUS_BUSY]    = grp_busy[k];
+                    value[F_GROUP_STATUS_BUSY]    = grp_busy[k] || grp_refused[k];
                     value[F_GROUP_STATUS_ENABLED] = grp_live[k];
                     value[F_GROUP_STATUS_OVERLAP] = overlap_reg[k];
                 end

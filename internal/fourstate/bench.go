@@ -188,7 +188,7 @@ func (b *bench) source(i int) {
             end else begin
                 waited%[1]d = waited%[1]d + 1;
                 %[6]s_tvalid <= 1'b0;
-                {%[6]s_tuser, %[6]s_tlast, %[6]s_tkeep, %[6]s_tdata} <= {%[9]d{1'bx}};
+                {%[6]s_tuser, %[6]s_tlast, %[6]s_tkeep, %[6]s_tdata} <= {%[9]d{1'b0}};
             end
         end else begin
             stuck%[1]d = stuck%[1]d + 1;

@@ -5,9 +5,10 @@
 // of every length, lets the receivers hesitate, resets the engine in traffic, and reads registers; from the end of the first reset on it
 // looks at every output in every cycle.
 //
-// What belongs to a beat or an answer is looked at while that is valid, and of a beat's data the bytes that tkeep names. Inputs are X while
-// their valid is low. Bytes that tkeep does not name are 0: the parser takes them into the header of a frame that is shorter than one, and
-// relies on later checks to refuse it.
+// What belongs to a beat or an answer is looked at while that is valid, and of a beat's data the bytes that tkeep names. Inputs of the register
+// bus are X while their valid is low. The streams' are 0 then, and in bytes that tkeep does not name: the parser takes both into the words
+// behind a payload's end, whose check bits, in an engine that has such, then are known, and into the header of a frame that is shorter
+// than one.
 package fourstate
 
 import (
