@@ -32,6 +32,8 @@ func verilogSection(what string, byHand, after []byte) ([]string, error) {
 		return counterSection(modes, byHand)
 	case "registers":
 		return registerSection(modes, byHand)
+	case "identity":
+		return identitySection(modes)
 	}
 	return nil, errors.New("there is no such section")
 }
@@ -160,7 +162,6 @@ func counterSection(modes []int, byHand []byte) ([]string, error) {
 //	NUM_SINGLE        the number of registers that are no arrays; they lie at the beginning without a gap
 //	NUM_EP_WORDS      the number of words of an endpoint's record
 //	group_bits(w)     the bits that exist in the table word w of a group, endpoint_bits(w) in that of an endpoint
-//	identity(a)       the value of the register at a, if it says what the engine is
 func registerSection(modes []int, byHand []byte) ([]string, error) {
 	c := newConstants(modes)
 	var widest Model
@@ -184,9 +185,6 @@ func registerSection(modes []int, byHand []byte) ([]string, error) {
 	}
 	if strings.Contains(text, "endpoint_bits(") {
 		out = append(out, widest.wordBits("endpoint", "ei")...)
-	}
-	if strings.Contains(text, "identity(") {
-		out = append(out, widest.identity()...)
 	}
 	return out, nil
 }
@@ -245,13 +243,25 @@ func (m Model) wordBits(array, index string) []string {
 	return append(out, fmt.Sprintf("        default: %s = 32'd0;", name), "    endcase", "endfunction")
 }
 
-// identity is the function with the registers that say what the engine is.
-func (m Model) identity() []string {
-	out := []string{"", "// value of a register that says what the engine is", "function [31:0] identity(input [15:0] a);", "    case (a)"}
-	for _, r := range m.Registers {
-		if r.valueParam != "" {
-			out = append(out, fmt.Sprintf("        16'h%04X: identity = %s; // %s", r.Offset/4, r.valueParam, r.Name))
+// identitySection prints the registers that say what the engine is, as items of a case over a register's place that sets value. (As a
+// function it would keep Verilator 5.006 from seeing latches, in any module.)
+func identitySection(modes []int) ([]string, error) {
+	var out []string
+	for _, mode := range modes {
+		m, err := NewModel(everything(mode))
+		if err != nil {
+			return nil, err
 		}
+		var items []string
+		for _, r := range m.Registers {
+			if r.valueParam != "" {
+				items = append(items, fmt.Sprintf("16'h%04X: value = %s; // %s", r.Offset/4, r.valueParam, r.Name))
+			}
+		}
+		if out != nil && !slices.Equal(out, items) {
+			return nil, errors.New("the modes differ in the registers that say what the engine is")
+		}
+		out = items
 	}
-	return append(out, "        default: identity = 32'd0;", "    endcase", "endfunction")
+	return out, nil
 }

@@ -168,25 +168,6 @@ module inc_csr #(
             default: endpoint_bits = 32'd0;
         endcase
     endfunction
-
-    // value of a register that says what the engine is
-    function [31:0] identity(input [15:0] a);
-        case (a)
-            16'h0000: identity = ID; // ID
-            16'h0001: identity = VERSION; // VERSION
-            16'h0002: identity = MODE; // PARAM_MODE
-            16'h0003: identity = BYTES; // PARAM_BUS_BYTES
-            16'h0004: identity = LANES; // PARAM_LANES
-            16'h0005: identity = GROUPS; // PARAM_GROUPS
-            16'h0006: identity = MEMBERS; // PARAM_MEMBERS
-            16'h0007: identity = PORTS; // PARAM_PORTS
-            16'h0008: identity = MTU_BYTES; // PARAM_MTU_BYTES
-            16'h0009: identity = SLOTS; // PARAM_SLOTS
-            16'h000A: identity = WINDOW; // PARAM_WINDOW_PACKETS
-            16'h000B: identity = ARITH; // PARAM_ARITH
-            default: identity = 32'd0;
-        endcase
-    endfunction
     // contract: end
 
 `ifndef __ICARUS__
@@ -483,8 +464,21 @@ module inc_csr #(
     always @* begin
         value = 32'd0;
         if (a_to[0]) begin
-            value = identity(a_addr);
             case (a_addr)
+                // contract: identity 2 3
+                16'h0000: value = ID; // ID
+                16'h0001: value = VERSION; // VERSION
+                16'h0002: value = MODE; // PARAM_MODE
+                16'h0003: value = BYTES; // PARAM_BUS_BYTES
+                16'h0004: value = LANES; // PARAM_LANES
+                16'h0005: value = GROUPS; // PARAM_GROUPS
+                16'h0006: value = MEMBERS; // PARAM_MEMBERS
+                16'h0007: value = PORTS; // PARAM_PORTS
+                16'h0008: value = MTU_BYTES; // PARAM_MTU_BYTES
+                16'h0009: value = SLOTS; // PARAM_SLOTS
+                16'h000A: value = WINDOW; // PARAM_WINDOW_PACKETS
+                16'h000B: value = ARITH; // PARAM_ARITH
+                // contract: end
                 AT_CTRL: begin
                     value[F_CTRL_GAP_NAK]        = gap_nak_reg;
                     value[F_CTRL_FOREIGN_BYPASS] = foreign_bypass_reg;
