@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"strconv"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/rig"
 )
 
@@ -64,7 +64,7 @@ func (b *Result) cycles(name string, cycles uint64, mhz int) {
 //
 // each also in ns, and the paper's figures. Several runs must agree to the cycle; the worst counts.
 func Latency(ctx context.Context, o Options) (Result, error) {
-	m, err := manifest.Load(o.ManifestDir)
+	m, err := contract.Load(o.ManifestDir)
 	if err != nil {
 		return Result{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"incforge/contract"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/host"
@@ -15,7 +16,6 @@ import (
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // neighbour is what the second group on the switch does meanwhile.
@@ -59,7 +59,7 @@ func Isolation(ctx context.Context, o Options) (Result, error) {
 	return benchIsolation(ctx, o, man, engines.New)
 }
 
-func benchIsolation(ctx context.Context, o Options, man *manifest.Manifest, open dut.Maker) (Result, error) {
+func benchIsolation(ctx context.Context, o Options, man *contract.Manifest, open dut.Maker) (Result, error) {
 	b := Result{Bench: "isolation", Config: man.Name, Metrics: map[string]float64{}}
 	if man.Params.Groups < 2 {
 		return b, fmt.Errorf("isolation: two groups are needed, %s has one", man.Name)
@@ -107,7 +107,7 @@ type isolated struct {
 	ended  bool
 }
 
-func isolation(ctx context.Context, o Options, man *manifest.Manifest, open dut.Maker, n neighbour) (res isolated, err error) {
+func isolation(ctx context.Context, o Options, man *contract.Manifest, open dut.Maker, n neighbour) (res isolated, err error) {
 	p := man.Params
 	link := func(e commlib.Edge) *fabric.Link {
 		l := &fabric.Link{Latency: 40, BytesPerCycle: float64(p.BusBytes)}

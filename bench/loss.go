@@ -14,13 +14,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"incforge/contract"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // The network of EPIC's loss sweeps (SIGCOMM '26, packet simulation): a star of eight ranks, 100 Gbit/s and 1 µs a link, packets of
@@ -183,7 +183,7 @@ func Loss(ctx context.Context, o LossOptions) (LossResult, error) {
 
 // lossDesign is a configuration to measure.
 type lossDesign struct {
-	man  *manifest.Manifest
+	man  *contract.Manifest
 	open dut.Maker
 }
 

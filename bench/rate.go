@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"incforge/contract"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/host"
@@ -19,7 +20,6 @@ import (
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // The network is that of the loss sweeps, without loss; the last rank's link is slower. Hosts' windows are twice a pipe: what a NIC keeps in
@@ -108,14 +108,14 @@ func Rate(ctx context.Context, o RateOptions) (RateResult, error) {
 type rateBench struct {
 	RateResult
 	o    RateOptions
-	man  *manifest.Manifest
+	man  *contract.Manifest
 	open dut.Maker
 	kind arith.Kind
 	in   [][]byte
 	mhz  int
 }
 
-func benchRate(ctx context.Context, o RateOptions, man *manifest.Manifest, open dut.Maker) (RateResult, error) {
+func benchRate(ctx context.Context, o RateOptions, man *contract.Manifest, open dut.Maker) (RateResult, error) {
 	p := man.Params
 	switch {
 	case p.Mode != 3:

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"incforge/contract"
 	"incforge/sim"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/rig"
 )
 
@@ -111,7 +111,7 @@ type load struct {
 // simPackets is how many packets each member sends in Sim.
 const simPackets = 256
 
-func newLoad(ctx context.Context, lib *sim.Lib, m *manifest.Manifest, so sim.Options, record bool) (*load, error) {
+func newLoad(ctx context.Context, lib *sim.Lib, m *contract.Manifest, so sim.Options, record bool) (*load, error) {
 	d, err := dut.NewRTL(lib, m, false, so, func(model *sim.Model) error {
 		if record {
 			return model.Record()

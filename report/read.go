@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/fpga"
 	"incforge/synth"
 	"incforge/verify/result"
@@ -27,8 +28,8 @@ type Report struct {
 // Design is what is known of one configuration.
 type Design struct {
 	Name     string
-	Manifest *Manifest     // nil if no manifest was among the inputs
-	Tests    []result.Test // in the order of the files
+	Manifest *contract.Manifest // nil if no manifest was among the inputs
+	Tests    []result.Test      // in the order of the files
 	Benches  []Bench
 	Losses   []*Loss
 	Synth    []*synth.Metrics
@@ -40,30 +41,6 @@ type Design struct {
 type Diagram struct {
 	Name string // of the file, without .svg
 	SVG  []byte
-}
-
-// Manifest is the part of a generated folder's manifest (docs/engine.md section 8) that is shown.
-type Manifest struct {
-	Name     string                     `json:"name"`
-	Digest   string                     `json:"digest"`
-	Params   map[string]json.RawMessage `json:"params"`
-	Clock    Clock                      `json:"clock"`
-	Files    []string                   `json:"files"`
-	Counters []string                   `json:"counters"`
-	Memories []Memory                   `json:"memories"`
-}
-
-// Clock is the clock the design is meant for.
-type Clock struct {
-	MHz float64 `json:"mhz"`
-}
-
-// Memory is one instance of a memory.
-type Memory struct {
-	Path  string `json:"path"`
-	Words int    `json:"words"`
-	Bits  int    `json:"bits"`
-	Role  string `json:"role"`
 }
 
 // Bench is one benchmark's figures.
@@ -186,12 +163,12 @@ func (r *Report) addOne(doc json.RawMessage) (*Design, error) {
 	}
 	switch {
 	case has("name", "tops", "files", "registers"):
-		var m Manifest
-		if err := json.Unmarshal(doc, &m); err != nil {
-			return nil, fmt.Errorf("manifest: %w", err)
+		m, err := contract.Decode(doc)
+		if err != nil {
+			return nil, err
 		}
 		d := r.design(m.Name)
-		d.Manifest = &m
+		d.Manifest = m
 		return d, nil
 	case has("config", "scenario", "verdict"):
 		var t result.Test

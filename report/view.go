@@ -119,8 +119,9 @@ func (d *Design) view() designView {
 	if m := d.Manifest; m != nil {
 		v.Digest = m.Digest
 		v.Stale = d.stale()
-		for _, k := range sorted(m.Params) {
-			v.Params = append(v.Params, [2]string{k, plain(m.Params[k])})
+		params := m.Params.Values()
+		for _, k := range sorted(params) {
+			v.Params = append(v.Params, [2]string{k, plain(params[k])})
 		}
 		for _, mem := range m.Memories {
 			v.Memories = append(v.Memories, memoryView{mem.Path, mem.Role, strconv.Itoa(mem.Words) + " × " + strconv.Itoa(mem.Bits),

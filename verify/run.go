@@ -14,10 +14,10 @@ import (
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 
+	"incforge/contract"
 	"incforge/internal/progress"
 	"incforge/verify/cover"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/result"
 	"incforge/verify/rig"
 	"incforge/verify/scenarios"
@@ -97,7 +97,7 @@ type job struct {
 // runner is what the tests of a run share.
 type runner struct {
 	opt     Options
-	man     *manifest.Manifest
+	man     *contract.Manifest
 	engines *dut.Engines
 }
 

@@ -11,36 +11,43 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"incforge/contract"
 )
 
 // DType is an element type; its value is the code in GROUP_COLLECTIVE.
 type DType uint8
 
-// The element types.
+// The element types that code is about.
 const (
 	FP32 DType = iota
 	FP16
 	BF16
 	INT32
-	dtypes
 )
 
-// String is the name as in parameter files.
-func (d DType) String() string { return [...]string{"FP32", "FP16", "BF16", "INT32"}[d&3] }
+// elements are what the contract says of the types, by code. Nothing writes to it.
+var elements = contract.Elements()
 
-// Size is the number of bytes of an element.
-func (d DType) Size() int {
-	if d.Wide() {
-		return 2
+// element is what the type is.
+func (d DType) element() contract.Element {
+	if int(d) >= len(elements) {
+		return contract.Element{Name: fmt.Sprintf("type %d", uint8(d)), Bits: contract.LaneBits}
 	}
-	return 4
+	return elements[d]
 }
 
-// Wide tells that the engine keeps elements as FP32: two bits of buffer for a bit of payload.
-func (d DType) Wide() bool { return d == FP16 || d == BF16 }
+// String is the name as in parameter files.
+func (d DType) String() string { return d.element().Name }
+
+// Size is the number of bytes of an element.
+func (d DType) Size() int { return d.element().Bytes() }
+
+// Wide tells that the engine keeps elements as FP32: two bits of buffer for a bit of payload, or more.
+func (d DType) Wide() bool { return d.element().Widened() }
 
 // Float tells that elements are no integers.
-func (d DType) Float() bool { return d != INT32 }
+func (d DType) Float() bool { return d.element().Float() }
 
 // Op is an operation; its value is the code in GROUP_COLLECTIVE.
 type Op uint8
@@ -75,7 +82,7 @@ func (k Kind) String() string {
 // Kinds are all of the included element types and operations, one bit a code, in both byte orders.
 func Kinds(dtypeMask, opMask uint32) []Kind {
 	var all []Kind
-	for d := range dtypes {
+	for d := range DType(len(elements)) {
 		for o := range ops {
 			if dtypeMask>>d&1 != 0 && opMask>>o&1 != 0 {
 				all = append(all, Kind{d, o, false}, Kind{d, o, true})
@@ -94,7 +101,10 @@ func (k Kind) order() binary.ByteOrder {
 
 // Bits is element i of a payload as it lies.
 func (k Kind) Bits(b []byte, i int) uint32 {
-	if k.DType.Wide() {
+	switch k.DType.Size() {
+	case 1:
+		return uint32(b[i])
+	case 2:
 		return uint32(k.order().Uint16(b[2*i:]))
 	}
 	return k.order().Uint32(b[4*i:])
@@ -102,16 +112,19 @@ func (k Kind) Bits(b []byte, i int) uint32 {
 
 // SetBits writes element i.
 func (k Kind) SetBits(b []byte, i int, v uint32) {
-	if k.DType.Wide() {
+	switch k.DType.Size() {
+	case 1:
+		b[i] = uint8(v)
+	case 2:
 		k.order().PutUint16(b[2*i:], uint16(v))
-		return
+	default:
+		k.order().PutUint32(b[4*i:], v)
 	}
-	k.order().PutUint32(b[4*i:], v)
 }
 
-// Set writes a number to element i, rounded to nearest, ties to even; an INT32 takes its low 32 bits.
+// Set writes a number to element i, rounded to nearest, ties to even; an integer takes its low bits.
 func (k Kind) Set(b []byte, i int, v float64) {
-	if k.DType == INT32 {
+	if !k.DType.Float() {
 		k.SetBits(b, i, uint32(int64(v)))
 		return
 	}
@@ -128,14 +141,14 @@ type format struct {
 	nan      uint32 // the canonical one
 }
 
+// format is the type's if it is a floating-point one, and that of FP32 for integers, which are kept as they are.
 func (d DType) format() format {
-	switch d {
-	case FP16:
-		return format{10, 5, 0x7E00}
-	case BF16:
-		return format{7, 8, 0x7FC0}
+	e := d.element()
+	if !e.Float() {
+		e = elements[FP32]
 	}
-	return format{23, 8, 0x7FC00000}
+	fraction := e.Bits - 1 - e.Exponent
+	return format{fraction, e.Exponent, (1<<(e.Exponent+1) - 1) << (fraction - 1)} // the canonical NaN is positive and quiet, its payload 0
 }
 
 func (f format) sign() uint32 { return 1 << (f.mantissa + f.exponent) }
@@ -232,7 +245,7 @@ func (d DType) narrow(v uint32) uint32 {
 
 // apply joins two kept elements.
 func (k Kind) apply(a, b uint32) uint32 {
-	if k.DType == INT32 {
+	if !k.DType.Float() {
 		x, y := int32(a), int32(b)
 		return uint32([...]int32{x + y, min(x, y), max(x, y)}[k.Op])
 	}
@@ -323,7 +336,7 @@ var ErrInexact = errors.New("the sum depends on the order of addition")
 // Exact reduces payloads whose result does not depend on order or number of roundings: everything but sums of floats, and those
 // that Values makes. The arithmetic is float64's. One payload alone stays as it is.
 func (k Kind) Exact(payloads ...[]byte) ([]byte, error) {
-	if len(payloads) == 1 || k.DType == INT32 || k.Op != Sum {
+	if len(payloads) == 1 || !k.DType.Float() || k.Op != Sum {
 		return k.InOrder(payloads...), nil
 	}
 	f := k.DType.format()

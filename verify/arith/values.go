@@ -15,7 +15,7 @@ func (k Kind) Noise(rng *rand.Rand, n int) []byte {
 		b[i] = byte(rng.Uint32())
 	}
 	for i := range k.Elements(n) {
-		if k.DType == INT32 {
+		if !k.DType.Float() {
 			if rng.IntN(3) == 0 {
 				k.SetBits(b, i, []uint32{0, 1, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF, 0x00FFFFFF, 0x0000FFFF, 0xFF}[rng.IntN(8)])
 			}
@@ -64,7 +64,7 @@ func scale(salt uint64, i int) uint64 {
 // number of roundings. Sums of floats are made of integers times one power of two for each element, subnormal and large ones among
 // them, and of infinities, NaNs and zeros; everything else is Noise.
 func (k Kind) Values(rng *rand.Rand, salt uint64, ranks, n int) []byte {
-	if k.DType == INT32 || k.Op != Sum {
+	if !k.DType.Float() || k.Op != Sum {
 		return k.Noise(rng, n)
 	}
 	f := k.DType.format()

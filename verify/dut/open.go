@@ -11,8 +11,8 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"incforge/contract"
 	"incforge/sim"
-	"incforge/verify/manifest"
 )
 
 // Kind is what stands behind the DUT contract.
@@ -33,7 +33,7 @@ func Kinds() []Kind { return []Kind{KindRTL, KindCore, KindNetlist, KindReferenc
 type Source struct {
 	// ManifestDir is the generated folder; Manifest, if not nil, is used in place of the one there.
 	ManifestDir string
-	Manifest    *manifest.Manifest
+	Manifest    *contract.Manifest
 	// Kind is empty for KindRTL.
 	Kind Kind
 	// Sources replaces the manifest's files, for KindNetlist: paths of Verilog files.
@@ -61,12 +61,12 @@ func (e *Engines) New(seed uint64) (DUT, error) { return e.make(seed, "") }
 func (e *Engines) NewTraced(seed uint64, waves string) (DUT, error) { return e.make(seed, waves) }
 
 // Open reads the manifest and prepares what all engines of the source share, the compiled model for instance.
-func (s Source) Open(ctx context.Context) (*manifest.Manifest, *Engines, error) {
+func (s Source) Open(ctx context.Context) (*contract.Manifest, *Engines, error) {
 	if s.Kind == "" {
 		s.Kind = KindRTL
 	}
 	if s.Manifest == nil {
-		m, err := manifest.Load(s.ManifestDir)
+		m, err := contract.Load(s.ManifestDir)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -83,8 +83,8 @@ func (s Source) Open(ctx context.Context) (*manifest.Manifest, *Engines, error) 
 }
 
 // Model reads the manifest and compiles its switch top or, for KindCore, its core, for those who drive the model themselves.
-func (s Source) Model(ctx context.Context) (*manifest.Manifest, *sim.Lib, error) {
-	m, err := manifest.Load(s.ManifestDir)
+func (s Source) Model(ctx context.Context) (*contract.Manifest, *sim.Lib, error) {
+	m, err := contract.Load(s.ManifestDir)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -10,18 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
-	"incforge/verify/manifest"
-)
-
-// Values that the reference's registers have whatever the design: the identity (docs/engine.md section 6).
-const identity = 0x494E4331
-
-// A register GROUP_ROUTE_i holds the routes to so many root ranks, of so many bits each: valid, endpoint.
-const (
-	routesPerRegister = 5
-	routeBits         = 6
 )
 
 // referenceLatency is the reference's delay in cycles from a frame's last beat in to the first beat out. Any number would do.
@@ -31,7 +22,7 @@ const referenceLatency = 20
 // bus, its effects are immediate, what it makes leaves a fixed delay later. In Mode III it takes all sends that may be taken after each
 // frame, and time-outs as soon as they are due.
 type Reference struct {
-	man  *manifest.Manifest
+	man  *contract.Manifest
 	eng  *inc.Engine
 	regs map[uint32]uint32
 	// overlap: the group's last start was refused because of its slots.
@@ -51,7 +42,7 @@ type Reference struct {
 }
 
 // NewReference makes a reference engine with the parameters and registers of m, as after reset.
-func NewReference(m *manifest.Manifest) (*Reference, error) {
+func NewReference(m *contract.Manifest) (*Reference, error) {
 	r := &Reference{man: m, in: make([][]Frame, m.Params.Ports), portFree: make([]uint64, m.Params.Ports)}
 	if err := r.Reset(); err != nil {
 		return nil, err
@@ -327,9 +318,8 @@ func (r *Reference) Reset() error {
 
 // pipes gives the engine PIPE_CTRL and PIPE_TIMEOUT.
 func (r *Reference) pipes() {
-	c := r.reg("PIPE_CTRL", 0)
-	r.eng.SetPipeCtrl(inc.PipeCtrl{RNRTimer: uint8(c & 31), RNR: c>>8&1 != 0, CNP: c>>9&1 != 0})
-	r.eng.SetPipeTimeout(uint16(r.reg("PIPE_TIMEOUT", 0)))
+	r.eng.SetPipeCtrl(inc.PipeCtrl{RNRTimer: uint8(r.get("PIPE_CTRL", 0, "rnr_timer")), RNR: r.is("PIPE_CTRL", 0, "rnr"), CNP: r.is("PIPE_CTRL", 0, "cnp")})
+	r.eng.SetPipeTimeout(uint16(r.get("PIPE_TIMEOUT", 0, "microseconds")))
 }
 
 // Read is a register as software sees it.
@@ -337,24 +327,24 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 	addr &^= 3 // nobody looks at them
 	reg, i, ok := r.man.Find(addr)
 	if !ok {
-		return 0, fmt.Errorf("%w: %w at address %#x", ErrRefused, manifest.ErrUnknownRegister, addr)
+		return 0, fmt.Errorf("%w: %w at address %#x", ErrRefused, contract.ErrUnknownRegister, addr)
 	}
 	switch reg.Name {
 	case "ID":
-		return identity, nil
+		return contract.Magic, nil
 	case "COUNTER":
 		return r.counter(i)
 	case "GROUP_STATUS":
 		switch {
 		case r.eng.Enabled(i):
-			return 2, nil
+			return r.put("GROUP_STATUS", "enabled", 1), nil
 		case r.overlap[i]:
-			return 4, nil
+			return r.put("GROUP_STATUS", "overlap", 1), nil
 		}
 		return 0, nil
 	case "GROUP_CTRL":
 		if r.eng.Enabled(i) {
-			return 1, nil
+			return r.put("GROUP_CTRL", "enable", 1), nil
 		}
 		return 0, nil
 	case "GROUP_FAILED":
@@ -381,12 +371,13 @@ func (r *Reference) Known(addr uint32) bool {
 // param is what a PARAM_* register must say by the manifest's parameters, not by its own reset value.
 func (r *Reference) param(name string) (uint32, bool) {
 	p := r.man.Params
-	arithmetic := int(p.DTypeMask()|p.OpMask()<<8) | p.Planes()<<24
+	arith := func(field string, v uint32) int { return int(r.put("PARAM_ARITH", field, v)) }
+	arithmetic := arith("dtypes", p.DTypeMask()) | arith("ops", p.OpMask()) | arith("planes", uint32(p.Planes()))
 	if p.Reproducible() {
-		arithmetic |= 1 << 16
+		arithmetic |= arith("reproducible", 1)
 	}
 	if p.ECC {
-		arithmetic |= 1 << 17
+		arithmetic |= arith("ecc", 1)
 	}
 	v, ok := map[string]int{
 		"PARAM_MODE": p.Mode, "PARAM_BUS_BYTES": p.BusBytes, "PARAM_LANES": p.Lanes, "PARAM_GROUPS": p.Groups,
@@ -409,7 +400,7 @@ func (r *Reference) counter(i int) (uint32, error) {
 }
 
 // locked tells whether a register is a setting of a group that is enabled, or of one of its endpoints.
-func (r *Reference) locked(reg *manifest.Register, i int) bool {
+func (r *Reference) locked(reg *contract.Register, i int) bool {
 	switch {
 	case reg.Access != "rw" || reg.Name == "GROUP_CTRL":
 		return false
@@ -431,7 +422,7 @@ func (r *Reference) WriteStrobes(addr, value uint32, strobes uint8) error {
 	reg, i, ok := r.man.Find(addr)
 	switch {
 	case !ok:
-		return fmt.Errorf("%w: %w at address %#x", ErrRefused, manifest.ErrUnknownRegister, addr)
+		return fmt.Errorf("%w: %w at address %#x", ErrRefused, contract.ErrUnknownRegister, addr)
 	case strobes != 0xF:
 		return fmt.Errorf("%w: %s[%d], bytes %04b", ErrRefused, reg.Name, i, strobes)
 	case r.locked(reg, i):
@@ -441,7 +432,7 @@ func (r *Reference) WriteStrobes(addr, value uint32, strobes uint8) error {
 	}
 	v := value & reg.Mask()
 	if reg.Name == "EP_CTRL" && i%r.man.Params.EPS() > r.man.Params.Members {
-		v &^= 1
+		v &^= r.put("EP_CTRL", "valid", 1)
 	}
 	if reg.Name == "GROUP_CTRL" {
 		return r.groupCtrl(i, v)
@@ -449,14 +440,14 @@ func (r *Reference) WriteStrobes(addr, value uint32, strobes uint8) error {
 	r.regs[addr] = v
 	switch reg.Name {
 	case "CTRL":
-		r.eng.SetGapNAK(v&1 != 0)
-		r.eng.SetForeignBypass(v&2 != 0)
+		r.eng.SetGapNAK(r.is("CTRL", 0, "gap_nak"))
+		r.eng.SetForeignBypass(r.is("CTRL", 0, "foreign_bypass"))
 		return nil
 	case "IP_ID":
-		r.eng.SetIPID(uint16(v))
+		r.eng.SetIPID(uint16(r.get("IP_ID", 0, "value")))
 		return nil
 	case "BYPASS_PORT":
-		return r.eng.SetBypassPort(i, int(v))
+		return r.eng.SetBypassPort(i, int(r.get("BYPASS_PORT", i, "port")))
 	case "PIPE_CTRL", "PIPE_TIMEOUT":
 		r.pipes()
 		return nil
@@ -471,7 +462,7 @@ func (r *Reference) WriteStrobes(addr, value uint32, strobes uint8) error {
 }
 
 func (r *Reference) groupCtrl(g int, v uint32) error {
-	enable, reset := v&1 != 0, v&2 != 0
+	enable, reset := v&r.put("GROUP_CTRL", "enable", 1) != 0, v&r.put("GROUP_CTRL", "reset", 1) != 0
 	r.overlap[g] = false
 	switch {
 	case !enable:
@@ -487,48 +478,60 @@ func (r *Reference) groupCtrl(g int, v uint32) error {
 	return err
 }
 
-// reg is the stored value of a register element; 0 if the manifest lacks it.
-func (r *Reference) reg(name string, i int) uint32 {
-	a, err := r.man.Addr(name, i)
+// get is a field of the stored value of a register element; 0 if the manifest lacks it.
+func (r *Reference) get(register string, i int, field string) uint32 {
+	reg, err := r.man.Register(register)
 	if err != nil {
 		return 0
 	}
-	return r.regs[a]
+	f, _ := reg.Field(field) // a field of no bits otherwise
+	return f.Get(r.regs[reg.Offset+uint32(i)*reg.Stride])
 }
 
+// is is a field of one bit.
+func (r *Reference) is(register string, i int, field string) bool {
+	return r.get(register, i, field) != 0
+}
+
+// put is a value of a field in place; 0 if the manifest lacks it.
+func (r *Reference) put(register, field string, v uint32) uint32 {
+	f, _ := r.man.Registers.Field(register, field)
+	return f.Put(v)
+}
+
+// endpoint is the record that the registers hold.
 func (r *Reference) endpoint(ei int) inc.Endpoint {
+	get := func(register, field string) uint32 { return r.get(register, ei, field) }
 	mac := func(name string) roce.MAC {
-		return roce.MACFromUint64(uint64(r.reg(name+"_HI", ei))<<32 | uint64(r.reg(name+"_LO", ei)))
+		return roce.MACFromUint64(uint64(get(name+"_HI", "octets"))<<32 | uint64(get(name+"_LO", "octets")))
 	}
-	c, h := r.reg("EP_CTRL", ei), r.reg("EP_HEADER", ei)
 	return inc.Endpoint{
-		Valid: c&1 != 0, Host: c&2 != 0, Port: int(c >> 8 & 0xFF),
-		LocalQPN: r.reg("EP_LOCAL_QPN", ei), RemoteQPN: r.reg("EP_REMOTE_QPN", ei),
-		LocalIP: roce.IP4FromUint32(r.reg("EP_LOCAL_IP", ei)), RemoteIP: roce.IP4FromUint32(r.reg("EP_REMOTE_IP", ei)),
+		Valid: r.is("EP_CTRL", ei, "valid"), Host: r.is("EP_CTRL", ei, "host"), Port: int(get("EP_CTRL", "port")),
+		LocalQPN: get("EP_LOCAL_QPN", "qpn"), RemoteQPN: get("EP_REMOTE_QPN", "qpn"),
+		LocalIP: roce.IP4FromUint32(get("EP_LOCAL_IP", "address")), RemoteIP: roce.IP4FromUint32(get("EP_REMOTE_IP", "address")),
 		LocalMAC: mac("EP_LOCAL_MAC"), RemoteMAC: mac("EP_REMOTE_MAC"),
-		UDPSourcePort: uint16(h), TTL: uint8(h >> 16), TOS: uint8(h >> 24),
+		UDPSourcePort: uint16(get("EP_HEADER", "udp_source_port")), TTL: uint8(get("EP_HEADER", "ttl")), TOS: uint8(get("EP_HEADER", "tos")),
 	}
 }
 
+// group are the settings that the registers hold.
 func (r *Reference) group(g int) inc.Group {
-	slots, parent, coll := r.reg("GROUP_SLOTS", g), r.reg("GROUP_PARENT", g), r.reg("GROUP_COLLECTIVE", g)
+	get := func(register, field string) uint32 { return r.get(register, g, field) }
 	set := inc.Group{
-		Start: roce.PSN(r.reg("GROUP_START", g)), SlotBase: int(slots & 0xFFFFFF), Log2N: int(slots >> 24 & 31),
-		InMask: r.reg("GROUP_IN_MASK", g), OutMask: r.reg("GROUP_OUT_MASK", g), AckMask: r.reg("GROUP_ACK_MASK", g),
-		Parent: int(parent & 0xFF), HasParent: parent>>31 != 0,
-		Collective: uint8(coll & 7), Op: uint8(coll >> 8 & 3), DType: uint8(coll >> 16 & 3), BigEndian: coll>>24&1 != 0,
-		InBand: coll>>25&1 != 0, RootSends: coll>>26&1 != 0, PipeSlots: int(r.reg("GROUP_PIPE", g)),
+		Start: roce.PSN(get("GROUP_START", "psn")), SlotBase: int(get("GROUP_SLOTS", "base")), Log2N: int(get("GROUP_SLOTS", "log2_n")),
+		InMask: get("GROUP_IN_MASK", "mask"), OutMask: get("GROUP_OUT_MASK", "mask"), AckMask: get("GROUP_ACK_MASK", "mask"),
+		Parent: int(get("GROUP_PARENT", "endpoint")), HasParent: r.is("GROUP_PARENT", g, "valid"),
+		Collective: uint8(get("GROUP_COLLECTIVE", "collective")), Op: uint8(get("GROUP_COLLECTIVE", "op")),
+		DType: uint8(get("GROUP_COLLECTIVE", "dtype")), BigEndian: r.is("GROUP_COLLECTIVE", g, "big_endian"),
+		InBand: r.is("GROUP_COLLECTIVE", g, "in_band"), RootSends: r.is("GROUP_COLLECTIVE", g, "root_sends"),
+		PipeSlots: int(get("GROUP_PIPE", "n")),
 	}
 	if !set.InBand {
 		return set // where the root ranks are is nothing to it
 	}
-	var v uint32
 	for root := range set.Route {
-		if root%routesPerRegister == 0 {
-			v = r.reg(fmt.Sprintf("GROUP_ROUTE_%d", root/routesPerRegister), g)
-		}
-		set.Route[root] = inc.Route{Valid: v>>5&1 != 0, Endpoint: uint8(v & 31)}
-		v >>= routeBits
+		register, endpoint, valid := contract.RouteOf(root)
+		set.Route[root] = inc.Route{Valid: r.is(register, g, valid), Endpoint: uint8(get(register, endpoint))}
 	}
 	return set
 }

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strconv"
 
+	"incforge/contract"
 	"incforge/sim"
 	"incforge/sim/axil"
 	"incforge/sim/axis"
-	"incforge/verify/manifest"
 )
 
 // resetCycles is how long a reset lasts.
@@ -21,7 +21,7 @@ const resetCycles = 4
 
 // RTL is a Verilated engine: the top with a stream a port, or the one with a single stream. A netlist is one too.
 type RTL struct {
-	man    *manifest.Manifest
+	man    *contract.Manifest
 	model  *sim.Model
 	bus    *axil.Master
 	srcs   []*axis.Source // one a port, or one in all
@@ -52,7 +52,7 @@ type RTL struct {
 
 // NewRTL makes an instance of a compiled top and resets it. core says which top it is.
 // before, if given, gets the model before its first cycle.
-func NewRTL(lib *sim.Lib, m *manifest.Manifest, core bool, o sim.Options, before ...func(*sim.Model) error) (*RTL, error) {
+func NewRTL(lib *sim.Lib, m *contract.Manifest, core bool, o sim.Options, before ...func(*sim.Model) error) (*RTL, error) {
 	model, err := lib.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("rtl: %w", err)

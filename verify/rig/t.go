@@ -22,10 +22,10 @@ import (
 	"slices"
 	"time"
 
+	"incforge/contract"
 	"incforge/verify/arith"
 	"incforge/verify/cover"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // Opener makes the n-th engine of a test; seed is of its random initial state.
@@ -34,8 +34,8 @@ type Opener func(seed uint64, n int) (dut.DUT, error)
 // T is one running test: a scenario, a seed, and the engines made for it.
 type T struct {
 	// Params are the design's parameters. A scenario takes every number from them: it will meet one member, one port and two slots.
-	Params   manifest.Params
-	Manifest *manifest.Manifest
+	Params   contract.Params
+	Manifest *contract.Manifest
 	// Name is the scenario's.
 	Name string
 	// Rand is the only source of chance, so that a seed says everything.
@@ -58,7 +58,7 @@ type T struct {
 }
 
 // New makes a test of the scenario of that name. Another name or seed draws other numbers.
-func New(ctx context.Context, m *manifest.Manifest, name string, seed uint64, open Opener) *T {
+func New(ctx context.Context, m *contract.Manifest, name string, seed uint64, open Opener) *T {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	t := &T{Name: name, ctx: ctx, Manifest: m, Params: m.Params, Rand: rand.New(rand.NewPCG(seed, h.Sum64())), Seed: seed, open: open,

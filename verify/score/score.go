@@ -18,11 +18,11 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/cover"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // ErrMismatch is what every difference between engine and reference wraps.
@@ -55,7 +55,7 @@ type port struct {
 type Board struct {
 	dut.DUT
 	ref   *dut.Reference
-	man   *manifest.Manifest
+	man   *contract.Manifest
 	ports []port
 
 	// Cover collects what was seen. It may be shared by the Boards of one test.
@@ -86,7 +86,7 @@ type Board struct {
 const logBytes = 16 << 20
 
 // New puts a board in front of d, which must be as after reset.
-func New(d dut.DUT, m *manifest.Manifest) (*Board, error) {
+func New(d dut.DUT, m *contract.Manifest) (*Board, error) {
 	ref, err := dut.NewReference(m)
 	if err != nil {
 		return nil, err

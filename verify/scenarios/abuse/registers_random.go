@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/rig"
 )
 
@@ -72,7 +72,7 @@ type vandal struct {
 
 // target is an element of a register.
 type target struct {
-	reg  *manifest.Register
+	reg  *contract.Register
 	i    int
 	addr uint32
 }
@@ -131,7 +131,7 @@ func (v *vandal) draw() (addr, value uint32, strobes uint8) {
 // addrBits is the width of an address on the register bus.
 func (v *vandal) addrBits() int {
 	ports := v.t.Manifest.Tops["core"].Ports
-	i := slices.IndexFunc(ports, func(p manifest.Port) bool { return p.Name == "s_axil_awaddr" })
+	i := slices.IndexFunc(ports, func(p contract.Port) bool { return p.Name == "s_axil_awaddr" })
 	if i < 0 {
 		v.t.Fatalf("the manifest has no register bus")
 	}
