@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verify runs scenarios against an engine and judges it: frame by frame and counter by counter against the reference
-// engine of package inc, and end to end against plain arithmetic at model hosts.
+// Package verify runs scenarios against an engine and reports the results. The scoreboard compares every frame and counter with the
+// reference engine of package inc; in scenarios with model hosts, plain arithmetic checks what the hosts receive.
 //
-// Run is the front door. A scenario knows the engine as a dut.DUT only, so the same scenario runs on Verilated RTL, on a
-// synthesised netlist and on the reference itself. What a scenario needs it takes from the manifest: members, ports, MTU,
-// window; nothing of the generator is imported.
+// Run is the entry point. A scenario sees the engine only as a dut.DUT, so the same scenario runs on Verilog in Verilator, on a
+// synthesised netlist and on the reference itself. It takes members, ports, MTU and window from the manifest; nothing of the
+// generator is imported.
 //
-//	dut       the contract, and its implementations
-//	score     scoreboard: engine against reference, functional coverage
-//	ctrl      programming groups and endpoints through registers
-//	host      a NIC: reliable connection, go-back-N, as rxe was measured
-//	net       links with delays and faults, one deterministic scheduler
-//	cover     functional coverage
-//	manifest  what the generator says about a design
-//	result    JSON lines and JUnit
+//	rig        the language that scenarios are written in
+//	scenarios  the scenarios, one package for each subject
+//	dut        the interface DUT and its implementations
+//	score      the scoreboard: engine against reference, functional coverage
+//	ctrl       programs groups and endpoints through registers
+//	arith      element arithmetic written apart from the reference
+//	cover      functional coverage
+//	manifest   what the generator says about a design
+//	replay     replays captures
+//	result     JSON lines and JUnit
 package verify
