@@ -336,7 +336,7 @@ func opcodeColumn(name string) string {
 	return name
 }
 
-// leading is the number that a key begins with, or a large one, so that names come last.
+// leading is a key as a number, or the largest number if it is a name, so that names come last.
 func leading(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
