@@ -23,9 +23,9 @@ func dtypeClasses() []dtypeClass {
 		{"16bit", []arith.DType{arith.FP16, arith.BF16}}}
 }
 
-// Aggregate measures the cost of the aggregator's read-after-write hazard. The core's single input stream never pauses, its output is never
-// stalled, all members' packets for one slot come back to back, and payloads are as short as possible. The keys are
-// FIGURE_SIZE_CLASS_ORDER:
+// Aggregate measures the cost of the aggregator's read-after-write hazard. The core's single input stream never
+// pauses, its output is never stalled, all members' packets for one slot come back to back, and payloads are as short
+// as possible. The keys are FIGURE_SIZE_CLASS_ORDER:
 //
 //	FIGURE  beats_per_cycle     input beats that the core accepts per cycle
 //	        cycles_per_packet   cycles per accepted packet
@@ -35,8 +35,9 @@ func dtypeClasses() []dtypeClass {
 //	ORDER   (none)              every member's packet for one slot, then the next slot's
 //	        turns               the members in turn, each at its own slot
 //
-// and beats_per_cycle_min_payload, beats_per_cycle_word, the lowest over the classes. Each result is compared with the reference's.
-// core_cycles, core_CLASS_cycles and the same in ns are the aggregator's own latency: payload word in to sum out.
+// and beats_per_cycle_min_payload, beats_per_cycle_word, the lowest over the classes. Each result is compared with
+// the reference's. core_cycles, core_CLASS_cycles and the same in ns are the aggregator's own latency: payload word
+// in to sum out.
 func Aggregate(ctx context.Context, o Options) (b Result, err error) {
 	t, err := open(ctx, o.ManifestDir, dut.KindCore, o)
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bench measures the figures of incforge bench: latency and throughput in cycles, the simulator's speed, isolation of groups, and
-// the cost of loss and congestion.
+// Package bench measures the figures of incforge bench: latency and throughput in cycles, the simulator's speed,
+// isolation of groups, and the cost of loss and congestion.
 package bench
 
 import (
@@ -51,8 +51,8 @@ func (b *Result) cycles(name string, cycles uint64, mhz int) {
 	b.Metrics[name+"_ns"] = float64(cycles) * 1000 / float64(max(mhz, 1))
 }
 
-// Latency measures the core with its single stream, an idle output, payloads of 1,024 bytes and up to eight members. Of several copies the
-// first counts:
+// Latency measures the core with its single stream, an idle output, payloads of 1,024 bytes and up to eight members.
+// Of several copies the first counts:
 //
 //	result_cycles             last contribution's first beat in to result's first beat out
 //	result_after_last_cycles  last contribution's last beat in to result's first beat out
@@ -165,12 +165,13 @@ func (l *latencies) measure(g *rig.Group) {
 // throughputRounds is the number of packets that each member sends in a measurement: a multiple of every window.
 const throughputRounds = 96
 
-// Throughput measures how many input beats per cycle the core accepts while its input never pauses and its output is never stalled, for an
-// AllReduce over up to eight members with payloads from 64 bytes to the MTU. The keys are
-// beats_per_cycle_SIZE_ORDER[_acks]: ORDER is worst (all members' packets of one slot back to back) or best (members in turn,
-// each at its own slot). With acks, every member also acknowledges every result, a window later, between the data. ingress_gbps and egress_gbps are raw, at the largest payload up to 1,024 bytes in the worst order. In Mode III results must be
-// acknowledged, so all measurements are with acks, three quarters of a window after the data, and members are at most half a window apart.
-// Then no packet finds its pipe full and no result waits for an ACK.
+// Throughput measures how many input beats per cycle the core accepts while its input never pauses and its output is
+// never stalled, for an AllReduce over up to eight members with payloads from 64 bytes to the MTU. The keys are
+// beats_per_cycle_SIZE_ORDER[_acks]: ORDER is worst (all members' packets of one slot back to back) or best (members
+// in turn, each at its own slot). With acks, every member also acknowledges every result, a window later, between the
+// data. ingress_gbps and egress_gbps are raw, at the largest payload up to 1,024 bytes in the worst order. In Mode
+// III results must be acknowledged, so all measurements are with acks, three quarters of a window after the data, and
+// members are at most half a window apart. Then no packet finds its pipe full and no result waits for an ACK.
 func Throughput(ctx context.Context, o Options) (b Result, err error) {
 	t, err := open(ctx, o.ManifestDir, dut.KindCore, o)
 	if err != nil {

@@ -28,8 +28,8 @@ const (
 	troubled
 )
 
-// isolationPackets is the number of packets that each rank of the measured group sends. Its neighbour sends isolationRounds times as many,
-// so that it is still busy when the measured group is done.
+// isolationPackets is the number of packets that each rank of the measured group sends. Its neighbour sends
+// isolationRounds times as many, so that it is still busy when the measured group is done.
 const (
 	isolationPackets = 256
 	isolationRounds  = 4
@@ -38,18 +38,20 @@ const (
 // ErrNotIsolated means that faults of one group affected its neighbour more than the neighbour's own traffic explains.
 var ErrNotIsolated = errors.New("a group under chaos disturbs its neighbour")
 
-// Isolation measures how one group on a switch affects another. The measured group runs an AllReduce and a Barrier on a star with all
-// members: alone, beside a busy group, and beside a group with faulty links ("under chaos"). Every result is checked.
+// Isolation measures how one group on a switch affects another. The measured group runs an AllReduce and a Barrier on
+// a star with all members: alone, beside a busy group, and beside a group with faulty links ("under chaos"). Every
+// result is checked.
 //
 //	alone_cycles, beside_busy_cycles, beside_chaos_cycles   from the first packet to the last rank's end
-//	bound_cycles         alone_cycles plus the engine's time for all frames of the neighbour under chaos that went in or out meanwhile:
-//	                     a neighbour may cost the time of its own frames and no more
+//	bound_cycles         alone_cycles plus the engine's time for all frames of the neighbour under chaos that went in or
+//	                     out meanwhile: a neighbour may cost the time of its own frames and no more
 //	busy_over_alone, chaos_over_alone, chaos_over_bound
-//	counters_moved       NICs of the measured group with any counter (packets sent and resent, time-outs, NAKs, RNR NAKs, duplicates, …)
-//	                     that differs between alone and beside chaos
+//	counters_moved       NICs of the measured group with any counter (packets sent and resent, time-outs, NAKs,
+//	                     RNR NAKs, duplicates, …) that differs between alone and beside chaos
 //	neighbour_resent     packets that the group under chaos resent meanwhile
 //
-// It is an error if a NIC's counters differ, if the bound is exceeded, or if the neighbour had no trouble or finished too early.
+// It is an error if a NIC's counters differ, if the bound is exceeded, or if the neighbour had no trouble or finished
+// too early.
 func Isolation(ctx context.Context, o Options) (Result, error) {
 	man, engines, err := dut.Source{ManifestDir: o.ManifestDir, Kind: dut.KindRTL, BuildDir: o.BuildDir}.Open(ctx)
 	if err != nil {
@@ -99,8 +101,8 @@ func benchIsolation(ctx context.Context, o Options, man *manifest.Manifest, open
 type isolated struct {
 	cycles uint64
 	nics   []host.Stats
-	// Of the neighbour while the measured group ran: beats of its frames into and out of the engine, packets resent, and whether it
-	// finished first.
+	// Of the neighbour while the measured group ran: beats of its frames into and out of the engine, packets resent,
+	// and whether it finished first.
 	beats  uint64
 	resent int
 	ended  bool
@@ -143,7 +145,9 @@ func isolation(ctx context.Context, o Options, man *manifest.Manifest, open dut.
 	var calls []*commlib.Call
 	for i := range 2 {
 		cfg := commlib.GroupConfig{Message: 1, Window: window}
-		if p.Mode == 3 { // no controls: one that comes before the previous call's last ACK is resent, so the counters would depend on timing
+		if p.Mode == 3 {
+			// No controls: one that comes before the previous call's last ACK is resent, and the counters would depend
+			// on timing.
 			cfg.Fixed = &commlib.Fixed{Collective: commlib.AllReduce, DType: kind.DType, Op: kind.Op}
 		}
 		g, err := w.NewGroup(cfg)

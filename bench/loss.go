@@ -22,8 +22,8 @@ import (
 	"incforge/verify/manifest"
 )
 
-// The network of EPIC's loss sweeps (SIGCOMM '26, packet simulation): a star of eight ranks, links of 100 Gbit/s and 1 µs, packets of
-// 4 KB, host time-outs of 1 ms, no congestion control.
+// The network of EPIC's loss sweeps (SIGCOMM '26, packet simulation): a star of eight ranks, links of 100 Gbit/s and
+// 1 µs, packets of 4 KB, host time-outs of 1 ms, no congestion control.
 const (
 	lossRanks     = 8
 	lossLinkGbps  = 100
@@ -66,8 +66,8 @@ type LossVariant struct {
 	Doc  string `json:"doc"`
 	// Mode is 2 or 3.
 	Mode int `json:"mode"`
-	// GapNAK is CTRL.gap_nak, which Mode III ignores; TimeoutUS the NICs' time-out. All loses frames of all kinds in both directions,
-	// otherwise only data on its way up is lost.
+	// GapNAK is CTRL.gap_nak, which Mode III ignores; TimeoutUS the NICs' time-out. All loses frames of all kinds in
+	// both directions, otherwise only data on its way up is lost.
 	GapNAK    bool `json:"gap_nak"`
 	TimeoutUS int  `json:"timeout_us"`
 	All       bool `json:"all"`
@@ -98,7 +98,8 @@ type LossOptions struct {
 	// PipesDir is the folder of the same design in Mode III. If it is empty only Mode II is measured.
 	PipesDir string
 	DUT      dut.Kind
-	// Seeds is the number of runs of each point, Packets the number of packets that a rank sends in a run; both at least 1.
+	// Seeds is the number of runs of each point, Packets the number of packets that a rank sends in a run; both at
+	// least 1.
 	Seeds, Packets int
 	// Jobs is the number of runs at once; 0 means one per processor.
 	Jobs int
@@ -120,12 +121,13 @@ type LossPoint struct {
 	Deviation float64 `json:"deviation"`
 	// Bound is what go-back-N leaves of the throughput without loss; 0 where no formula is given.
 	Bound float64 `json:"bound"`
-	// Expected is Bound less the time-outs that are needed where no NAK helps: a lost retransmission and, where NAKs are lost, a lost NAK.
+	// Expected is Bound less the time-outs that are needed where no NAK helps: a lost retransmission and, where NAKs
+	// are lost, a lost NAK.
 	Expected float64 `json:"expected"`
 	// Paper is the published figure of the variant's mode.
 	Paper float64 `json:"paper"`
-	// Means per run: Lost frames on links, packets Resent by all ranks, and their Timeouts. Retransmitted and EngineTimeouts are the
-	// engine's, in Mode III.
+	// Means per run: Lost frames on links, packets Resent by all ranks, and their Timeouts. Retransmitted and
+	// EngineTimeouts are the engine's, in Mode III.
 	Lost           float64 `json:"lost"`
 	Resent         float64 `json:"resent"`
 	Timeouts       float64 `json:"timeouts"`
@@ -156,10 +158,11 @@ type LossResult struct {
 //	V_drop                   throughput lost with 0.1 % of loss on one link, as a fraction of the throughput without loss
 //	V_of_mode2               the lowest ratio to the same point in Mode II
 //
-// The bound of a point is the throughput without loss / (1 + r/(1−r)·k). r is the probability that any of the links loses the packet of a
-// PSN, in one direction or, where frames of all kinds are lost, in either. Without gap NAKs the time-out takes the place of packet, round
-// trip and switch in k. After a NAK no other follows until a packet in order has come (docs/pipes.md), so a loss also costs the hop's
-// time-out if its retransmission or the NAK is lost. The expected throughput of a point counts that, with the same r.
+// The bound of a point is the throughput without loss / (1 + r/(1−r)·k). r is the probability that any of the links
+// loses the packet of a PSN, in one direction or, where frames of all kinds are lost, in either. Without gap NAKs the
+// time-out takes the place of packet, round trip and switch in k. After a NAK no other follows until a packet in
+// order has come (docs/pipes.md), so a loss also costs the hop's time-out if its retransmission or the NAK is lost.
+// The expected throughput of a point counts that, with the same r.
 func Loss(ctx context.Context, o LossOptions) (LossResult, error) {
 	designs := map[int]lossDesign{}
 	for mode, dir := range map[int]string{2: o.ManifestDir, 3: o.PipesDir} {
@@ -363,7 +366,8 @@ func (b *lossBench) variant(name string) LossVariant {
 	return b.Variants[slices.IndexFunc(b.Variants, func(v LossVariant) bool { return v.Name == name })]
 }
 
-// bound returns the throughput that go-back-N leaves, and what is left of it after time-outs; zeros where there is no formula.
+// bound returns the throughput that go-back-N leaves, and what is left of it after time-outs; zeros where there is no
+// formula.
 func (b *lossBench) bound(p *LossPoint) (bound, expected float64) {
 	v, k := b.variant(p.Variant), b.Metrics["gobackn_packets"]
 	inPackets := func(us int) float64 { return float64(us*b.mhz) / b.Metrics["packet_cycles"] }

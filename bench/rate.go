@@ -21,8 +21,8 @@ import (
 	"incforge/verify/manifest"
 )
 
-// The network is that of the loss sweeps, without loss and with a slower link at the last rank. Hosts' windows are twice a pipe: whoever
-// sizes pipes need not know what NICs keep in flight.
+// The network is that of the loss sweeps, without loss and with a slower link at the last rank. Hosts' windows are
+// twice a pipe: whoever sizes pipes need not know what NICs keep in flight.
 const (
 	rateSlowGbps  = 25
 	rateTimeoutUS = 1000
@@ -53,7 +53,8 @@ type RateOptions struct {
 	// Options name a Mode III design, cache and seed.
 	Options
 	DUT dut.Kind
-	// Packets is the number of packets that a rank sends, at least 1. Jobs is the number of runs at once; 0 means one per processor.
+	// Packets is the number of packets that a rank sends, at least 1. Jobs is the number of runs at once; 0 means one
+	// per processor.
 	Packets, Jobs int
 	// Pipes are the sizes of pipes to measure, in slots.
 	Pipes []int
@@ -61,8 +62,8 @@ type RateOptions struct {
 
 // RatePoint is one run. Throughput is payload per rank in Gbit/s.
 type RatePoint struct {
-	// Call is the collective. The slow rank sends and receives in an AllReduce, only sends in a Reduce to rank 0, and only receives in a
-	// Broadcast from rank 0.
+	// Call is the collective. The slow rank sends and receives in an AllReduce, only sends in a Reduce to rank 0, and
+	// only receives in a Broadcast from rank 0.
 	Call   string `json:"call"`
 	Policy string `json:"policy"`
 	// Pipe is N, the number of slots.
@@ -70,8 +71,8 @@ type RatePoint struct {
 	// Gbps is the goodput, OfBound its fraction of what the slow link can carry.
 	Gbps    float64 `json:"gbps"`
 	OfBound float64 `json:"of_bound"`
-	// Full counts packets that found a pipe full, Gaps the packets dropped after one of those, RNRs and CNPs the answers, Cuts the rate
-	// cuts of NICs.
+	// Full counts packets that found a pipe full, Gaps the packets dropped after one of those, RNRs and CNPs the
+	// answers, Cuts the rate cuts of NICs.
 	Full uint32 `json:"full"`
 	Gaps uint32 `json:"gaps"`
 	RNRs uint32 `json:"rnrs"`
@@ -91,11 +92,13 @@ type RateResult struct {
 	Rate     []RatePoint  `json:"rate"`
 }
 
-// Rate measures how much one congested member slows a group in Mode III, with and without RNR NAKs and CNPs: collectives over Tree-2-8
-// with links of 100 Gbit/s and 1 µs, except one of 25 Gbit/s. Every result is checked. Metrics:
+// Rate measures how much one congested member slows a group in Mode III, with and without RNR NAKs and CNPs:
+// collectives over Tree-2-8 with links of 100 Gbit/s and 1 µs, except one of 25 Gbit/s. Every result is checked.
+// Metrics:
 //
 //	bound_gbps       the slow link's rate in payload
-//	CALL_POLICY_NN_of_bound, CALL_POLICY_NN_resent   of each point: goodput as a fraction of the bound, resent packets as a fraction of all; NN is N
+//	CALL_POLICY_NN_of_bound   of each point, N = NN: goodput as a fraction of the bound
+//	CALL_POLICY_NN_resent     of each point: resent packets as a fraction of all
 func Rate(ctx context.Context, o RateOptions) (RateResult, error) {
 	man, engines, err := dut.Source{ManifestDir: o.ManifestDir, Kind: o.DUT, BuildDir: o.BuildDir}.Open(ctx)
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"incforge/verify/rig"
 )
 
-// Sim runs each side leastSimRuns to simRuns times: with a slow model as often as fits into simBudget of processor time.
+// Sim runs each side leastSimRuns to simRuns times: with a slow model as often as fits into simBudget of processor
+// time.
 const (
 	simRuns      = 15
 	leastSimRuns = 3
@@ -61,8 +62,8 @@ func Sim(ctx context.Context, o Options) (Result, error) {
 	if _, err := raw(true); err != nil {
 		return b, err
 	}
-	// The two sides alternate and are measured in processor time, because the machine may be busy. The ratio is the median over the
-	// turns; the speeds are the best of each side.
+	// The two sides alternate and are measured in processor time, because the machine may be busy. The ratio is the
+	// median over the turns; the speeds are the best of each side.
 	goTime, cppTime := math.Inf(1), math.Inf(1)
 	var ratios []float64
 	var cycles uint64

@@ -31,8 +31,9 @@ type LossVariant struct {
 	Mode int `json:"mode"`
 }
 
-// LossPoint is one point of a sweep: over the loss rate of one link (rate) or over the number of lossy links (links). Throughputs are
-// payload per rank in Gbit/s. Bound and Expected, which also counts time-outs, are 0 where there is no formula.
+// LossPoint is one point of a sweep: over the loss rate of one link (rate) or over the number of lossy links (links).
+// Throughputs are payload per rank in Gbit/s. Bound and Expected, which also counts time-outs, are 0 where there is
+// no formula.
 type LossPoint struct {
 	Sweep     string  `json:"sweep"`
 	Variant   string  `json:"variant"`

@@ -13,8 +13,9 @@ type reference struct {
 	atLeast    bool    // the goal is a lower bound
 }
 
-// references lists the figures of EPIC (SIGCOMM '26, the hardware section) and the project's goals beside them. The paper gives only
-// times; cycles are ours. If a benchmark's record carries the paper's figure as paper_KEY, that one is shown.
+// references lists the figures of EPIC (SIGCOMM '26, the hardware section) and the project's goals beside them. The
+// paper gives only times; cycles are ours. If a benchmark's record carries the paper's figure as paper_KEY, that one
+// is shown.
 func references() []reference {
 	const vu13p = "VU13P, FP32, 1 KB; start and end of the interval unstated"
 	return []reference{

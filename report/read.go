@@ -77,8 +77,8 @@ type Bench struct {
 var ErrNothing = errors.New("nothing to report on: no manifest.json, results, metrics or benchmarks")
 
 // Read gathers all .json, .jsonl and .svg files below the folders. The type of a JSON document follows from its keys,
-// wherever it lies. Documents of other types (a schema in a generated folder, a tool's log) are skipped. A .json file that is not valid JSON
-// is an error.
+// wherever it lies. Documents of other types (a schema in a generated folder, a tool's log) are skipped. A .json file
+// that is not valid JSON is an error.
 func Read(dirs ...string) (*Report, error) {
 	r := &Report{}
 	for _, dir := range dirs {

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 )
 
-// ErrLimit means that a test clocked its engines for longer than it should ever take: the design hangs, or the test waits for an event
-// that never comes.
+// ErrLimit means that a test clocked its engines for longer than it should ever take: the design hangs, or the test
+// waits for an event that never comes.
 var ErrLimit = errors.New("stuck")
 
 // Budget is how many cycles the engines of a test may be clocked, all together.
@@ -32,7 +32,7 @@ func (b *Budget) spend(cycles uint64) error {
 		return err
 	}
 	if b.used.Add(cycles) > b.limit {
-		return fmt.Errorf("%w: %d cycles are over, the limit of this scenario", ErrLimit, b.limit)
+		return fmt.Errorf("%w: the scenario was clocked for more than its limit of %d cycles", ErrLimit, b.limit)
 	}
 	return nil
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package dut defines the interface through which scenarios use an engine: frames enter ports at given cycles and leave ports at
-// reported cycles, registers are read and written, and the engine reports the order in which it accepted frames. Verilated RTL, a
-// synthesised netlist and the reference engine implement it.
+// Package dut defines the interface through which scenarios use an engine: frames enter ports at given cycles and
+// leave ports at reported cycles, registers are read and written, and the engine reports the order in which it
+// accepted frames. Verilated RTL, a synthesised netlist and the reference engine implement it.
 //
-// Times are clock cycles since the engine was made. Time passes only during StepTo, SkipTo, Reset and register accesses; Accepted,
-// Acts and Out collect what happened meanwhile. A DUT must be used by one goroutine at a time.
+// Times are clock cycles since the engine was made. Time passes only during StepTo, SkipTo, Reset and register
+// accesses; Accepted, Acts and Out collect what happened meanwhile. A DUT must be used by one goroutine at a time.
 package dut
 
 import "math"
@@ -26,7 +26,8 @@ type Frame struct {
 // Accepted is a frame that the engine took in. Their order is the order in which the engine handled the frames.
 type Accepted struct {
 	Port int
-	// First is the cycle in which the first beat entered the port, At the cycle in which the last beat entered the core.
+	// First is the cycle in which the first beat entered the port, At the cycle in which the last beat entered the
+	// core.
 	First, At uint64
 	Data      []byte
 	Err       bool
@@ -45,14 +46,15 @@ type Out struct {
 type Pauses struct {
 	// Seed makes the pattern repeatable.
 	Seed uint64
-	// Probabilities per cycle, 0 to 1: In that a source begins a pause between beats, Ready that a sink withdraws tready,
-	// Registers that the register bus pauses.
+	// Probabilities per cycle, 0 to 1: In that a source begins a pause between beats, Ready that a sink withdraws
+	// tready, Registers that the register bus pauses.
 	In, Ready, Registers float64
 	// Burst is the longest pause in cycles; 0 means 1.
 	Burst int
 }
 
-// Act is a frame decided or an action taken by a Mode III engine, with the cycle in which it took effect (docs/pipes.md section 7).
+// Act is a frame decided or an action taken by a Mode III engine, with the cycle in which it took effect
+// (docs/pipes.md section 7).
 type Act struct {
 	At uint64
 	// Kind is ActFrame or the value of an inc.ActionKind.
@@ -80,8 +82,8 @@ type DUT interface {
 	StepTo(cycle uint64) error
 	// SkipTo advances Now without running the engine, which must be idle.
 	SkipTo(cycle uint64)
-	// Still is the number of cycles since a frame was offered or a beat moved at any port; 0 while a frame waits to enter or
-	// leave.
+	// Still is the number of cycles since a frame was offered or a beat moved at any port; 0 while a frame waits to
+	// enter or leave.
 	Still() uint64
 	// Waiting is the number of offered frames not yet accepted.
 	Waiting() int
@@ -89,8 +91,9 @@ type DUT interface {
 	Accepted() []Accepted
 	// Acts returns, in order, what a Mode III engine decided since the last call. Mode II engines report nothing.
 	Acts() []Act
-	// Timers returns the first cycle in which a timer makes the engine act if no frame comes before; Never if none runs. ok is false
-	// if that cycle is unknown, because the timers count the model's own clock, which SkipTo does not advance.
+	// Timers returns the first cycle in which a timer makes the engine act if no frame comes before; Never if none
+	// runs. ok is false if that cycle is unknown, because the timers count the model's own clock, which SkipTo does
+	// not advance.
 	Timers() (next uint64, ok bool)
 	// Out returns the frames that left since the last call, ordered by Last, then port.
 	Out() []Out
@@ -101,8 +104,8 @@ type DUT interface {
 	SetPauses(p Pauses)
 	// Reset asserts reset for some cycles. Frames inside are lost; frames waiting to enter may be lost or stay queued.
 	Reset() error
-	// Spotless is true for an engine whose payload memory cannot have errors. Register ECC_INJECT then does nothing, even if the
-	// configuration has ecc.
+	// Spotless is true for an engine whose payload memory cannot have errors. Register ECC_INJECT then does nothing,
+	// even if the configuration has ecc.
 	Spotless() bool
 	// Close frees the model and returns any error that its checkers still report.
 	Close() error

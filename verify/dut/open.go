@@ -18,7 +18,8 @@ import (
 // Kind names an implementation of DUT.
 type Kind string
 
-// The kinds. RTL is the top with one stream per port, Core the top with a single stream; Netlist is RTL from other sources.
+// The kinds. RTL is the top with one stream per port, Core the top with a single stream; Netlist is RTL from other
+// sources.
 const (
 	KindRTL       Kind = "rtl"
 	KindCore      Kind = "core"
@@ -46,7 +47,8 @@ type Source struct {
 	Log *logrus.Logger
 }
 
-// Maker makes one more engine, as after reset. Its registers start at random values drawn from seed. The caller closes it.
+// Maker makes one more engine, as after reset. Its registers start at random values drawn from seed. The caller
+// closes it.
 type Maker func(seed uint64) (DUT, error)
 
 // Engines makes engines of one source.
@@ -82,7 +84,8 @@ func (s Source) Open(ctx context.Context) (*manifest.Manifest, *Engines, error) 
 	return nil, nil, fmt.Errorf("unknown kind of DUT %q, known are %v", s.Kind, Kinds())
 }
 
-// Model reads the manifest and compiles its switch top or, for KindCore, its core, for callers that drive the model themselves.
+// Model reads the manifest and compiles its switch top or, for KindCore, its core, for callers that drive the model
+// themselves.
 func (s Source) Model(ctx context.Context) (*manifest.Manifest, *sim.Lib, error) {
 	m, err := manifest.Load(s.ManifestDir)
 	if err != nil {

@@ -10,9 +10,10 @@ import (
 	"math"
 )
 
-// Recorder is a DUT that keeps two hashes: one of the stimulus of the engine behind it (frames, register accesses, pauses, resets, each
-// with its cycle) and one of every frame that left it. The same seed must give the same stimulus, so two runs whose first hash differs
-// were different tests. If only the second hash differs, the engine behaved differently.
+// Recorder is a DUT that keeps two hashes: one of the stimulus of the engine behind it (frames, register accesses,
+// pauses, resets, each with its cycle) and one of every frame that left it. The same seed must give the same
+// stimulus, so two runs whose first hash differs were different tests. If only the second hash differs, the engine
+// behaved differently.
 type Recorder struct {
 	DUT
 	stimulus, egress hash.Hash

@@ -23,12 +23,13 @@ const (
 	routeBits         = 6
 )
 
-// referenceLatency is the reference's delay in cycles from a frame's last beat in to the first beat out. Its value does not matter.
+// referenceLatency is the reference's delay in cycles from a frame's last beat in to the first beat out. Its value
+// does not matter.
 const referenceLatency = 20
 
-// Reference is the engine of package inc as a DUT. Frames enter one at a time at the width of the bus, take effect at their last beat,
-// and what they cause leaves a fixed delay later. In Mode III it takes all sends that are allowed after each frame, and time-outs as soon
-// as they are due.
+// Reference is the engine of package inc as a DUT. Frames enter one at a time at the width of the bus, take effect at
+// their last beat, and what they cause leaves a fixed delay later. In Mode III it takes all sends that are allowed
+// after each frame, and time-outs as soon as they are due.
 type Reference struct {
 	man  *manifest.Manifest
 	eng  *inc.Engine
@@ -64,8 +65,8 @@ func (r *Reference) Handle(cycle uint64, port int, frame []byte, rxErr bool) []i
 	return r.eng.Handle(r.time(cycle), port, frame, rxErr)
 }
 
-// Act has a Mode III engine take an action and returns the frames that it causes. The error is inc.ErrAction if the action is not allowed
-// now or does not exist.
+// Act has a Mode III engine take an action and returns the frames that it causes. The error is inc.ErrAction if the
+// action is not allowed now or does not exist.
 func (r *Reference) Act(a Act) ([]inc.Out, error) {
 	action, err := r.Action(a)
 	if err != nil {
@@ -191,7 +192,8 @@ func (r *Reference) wake(cycle uint64) {
 	r.sendAll(cycle)
 }
 
-// sendAll takes sends until none is allowed. Pipes and endpoints take turns: the one whose last turn is longest ago is next.
+// sendAll takes sends until none is allowed. Pipes and endpoints take turns: the one whose last turn is longest ago
+// is next.
 func (r *Reference) sendAll(cycle uint64) {
 	if r.man.Params.Mode != 3 {
 		return
@@ -253,7 +255,8 @@ func (r *Reference) beats(data []byte) uint64 {
 // SkipTo advances the time.
 func (r *Reference) SkipTo(cycle uint64) { r.now = max(r.now, cycle) }
 
-// Still is unlimited when no frame is inside: apart from timers, which Timers reports, the reference changes nothing without a frame.
+// Still is unlimited when no frame is inside: apart from timers, which Timers reports, the reference changes nothing
+// without a frame.
 func (r *Reference) Still() uint64 {
 	if r.Waiting() > 0 || len(r.leaving) > 0 || len(r.out) > 0 {
 		return 0
@@ -370,7 +373,8 @@ func (r *Reference) Known(addr uint32) bool {
 	return ok
 }
 
-// param computes a PARAM_* register from the manifest's parameters, not from the reset value that the manifest gives it.
+// param computes a PARAM_* register from the manifest's parameters, not from the reset value that the manifest gives
+// it.
 func (r *Reference) param(name string) (uint32, bool) {
 	p := r.man.Params
 	arithmetic := int(p.DTypeMask()|p.OpMask()<<8) | p.Planes()<<24

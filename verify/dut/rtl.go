@@ -18,7 +18,8 @@ import (
 // resetCycles is the length of a reset.
 const resetCycles = 4
 
-// RTL is a Verilated engine: the top with one stream per port, or the one with a single stream. A netlist is an RTL too.
+// RTL is a Verilated engine: the top with one stream per port, or the one with a single stream. A netlist is an RTL
+// too.
 type RTL struct {
 	man    *manifest.Manifest
 	model  *sim.Model
@@ -128,8 +129,8 @@ func (d *RTL) attach() error {
 	return nil
 }
 
-// clearCycles is how long the first access may wait after reset: the largest tables, of 64 groups with 32 endpoints of 16 words,
-// are cleared one word per cycle.
+// clearCycles is how long the first access may wait after reset: the largest tables, of 64 groups with 32 endpoints
+// of 16 words, are cleared one word per cycle.
 const clearCycles = 64 * 32 * 16
 
 // Spotless is false: the payload memory is Verilog, and ECC_INJECT writes errors into it.
@@ -194,7 +195,7 @@ func (d *RTL) onMonitor() {
 	d.moved = d.model.Now()
 	p := int(d.mon.Port.Uint64())
 	if p >= len(d.queued) || d.sent[p] == 0 {
-		d.fail(fmt.Errorf("mon_port names port %d in cycle %d, which has no frame on its way to the core", p, d.Now()))
+		d.fail(fmt.Errorf("mon_port reports port %d in cycle %d, but no frame of that port is on its way to the core", p, d.Now()))
 		return
 	}
 	d.accept(p)

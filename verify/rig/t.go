@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rig is the language that scenarios are written in. It offers engines with a scoreboard in front and a driver for their
-// registers, groups programmed on them, frames from the far ends of their endpoints, and expectations of what leaves:
+// Package rig is the language that scenarios are written in. It offers engines with a scoreboard in front and a
+// driver for their registers, groups programmed on them, frames from the far ends of their endpoints, and
+// expectations of what leaves:
 //
 //	e := t.Engine()
 //	g := e.Group(0, 1, 2, false)                                  // group 0 of 1, with two ranks and no parent

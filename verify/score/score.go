@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package score compares an engine with the reference while it runs. A Board stands between a scenario and an engine and
-// is itself a DUT. Every register write goes to both. The reference is fed the frames that the engine accepted, in that
-// order, and every frame that leaves must be the next one that the reference expects: engine-made frames in order on each port,
-// bypassed frames in order on each port, the two kinds interleaved in any way.
+// Package score compares an engine with the reference while it runs. A Board stands between a scenario and an engine
+// and is itself a DUT. Every register write goes to both. The reference is fed the frames that the engine accepted,
+// in that order, and every frame that leaves must be the next one that the reference expects: engine-made frames in
+// order on each port, bypassed frames in order on each port, the two kinds interleaved in any way.
 //
-// A Mode III engine reports the frames it decides and the actions it takes in order, and the reference repeats them in that order. An
-// action must be allowed at that point and a time-out must not come early. When the engine rests, no action may be due.
+// A Mode III engine reports the frames it decides and the actions it takes in order, and the reference repeats them
+// in that order. An action must be allowed at that point and a time-out must not come early. When the engine rests,
+// no action may be due.
 package score
 
 import (
@@ -42,8 +43,8 @@ type want struct {
 	err  bool
 }
 
-// place is a hypothesis on how far the two queues of a port have been matched: when the same frame is next in both, only later
-// frames tell which of the two it was.
+// place is a hypothesis on how far the two queues of a port have been matched: when the same frame is next in both,
+// only later frames tell which of the two it was.
 type place struct{ made, passed int }
 
 // port holds the frames that must still leave by one port.
@@ -171,8 +172,8 @@ func (b *Board) deadline() uint64 {
 	return next
 }
 
-// Rests reports that nothing can happen before a timer expires: no frame waits, and the engine has been still, for a short time if all
-// expected frames have left, for a long time if not.
+// Rests reports that nothing can happen before a timer expires: no frame waits, and the engine has been still, for a
+// short time if all expected frames have left, for a long time if not.
 func (b *Board) Rests() bool {
 	if len(b.outs) > 0 {
 		return false
@@ -182,8 +183,8 @@ func (b *Board) Rests() bool {
 	return still >= words+quietCycles && (still >= b.patience() || b.complete())
 }
 
-// Bounds on how long an engine may work without moving a beat at a port. quietCycles covers frames that make nothing leave. After
-// stuckCycles, expected frames count as missing. Both come on top of the time for whole packets.
+// Bounds on how long an engine may work without moving a beat at a port. quietCycles covers frames that make nothing
+// leave. After stuckCycles, expected frames count as missing. Both come on top of the time for whole packets.
 const (
 	quietCycles = 64
 	stuckCycles = 2000
@@ -271,7 +272,8 @@ func (b *Board) late(still uint64) error {
 				all = append(all, a)
 			}
 		}
-		b.err = fmt.Errorf("%w: cycle %d: due since cycle %d and not done, though nothing has moved for %d cycles: %v", ErrMismatch, b.Now(), next, still, all)
+		b.err = fmt.Errorf("%w: cycle %d: actions due since cycle %d were not taken, though nothing has moved for %d cycles: %v",
+			ErrMismatch, b.Now(), next, still, all)
 	}
 	return b.err
 }
@@ -320,8 +322,8 @@ func (b *Board) collect() error {
 	return nil
 }
 
-// see compares a frame that left. A bypassed frame may leave before the engine reports its decision. The comparison is then put off until
-// the report, and so is that of frames leaving later by the same port.
+// see compares a frame that left. A bypassed frame may leave before the engine reports its decision. The comparison
+// is then put off until the report, and so is that of frames leaving later by the same port.
 func (b *Board) see(o dut.Out) error {
 	if !slices.ContainsFunc(b.early, func(x dut.Out) bool { return x.Port == o.Port }) {
 		err := b.check(o)
@@ -464,8 +466,8 @@ func (b *Board) check(o dut.Out) error {
 	return nil
 }
 
-// Spoilt reports whether all bits of a frame's ICRC are inverted, as they must be if it holds a word that the memory could not correct:
-// receivers then drop it.
+// Spoilt reports whether all bits of a frame's ICRC are inverted, as they must be if it holds a word that the memory
+// could not correct: receivers then drop it.
 func Spoilt(frame []byte) bool {
 	good := slices.Clone(frame)
 	roce.Reseal(good)
@@ -546,8 +548,8 @@ func diff(a, b []byte) string {
 	return ""
 }
 
-// Read reads a register of the engine and compares it with the reference's, except STATUS.busy and counters, which lag while frames
-// are inside.
+// Read reads a register of the engine and compares it with the reference's, except STATUS.busy and counters, which
+// lag while frames are inside.
 func (b *Board) Read(addr uint32) (uint32, error) {
 	v, err := b.DUT.Read(addr)
 	if err != nil {
@@ -623,8 +625,8 @@ func (b *Board) Reset() error {
 // settleCycles is how long Settle lets an engine work before it counts as stuck.
 const settleCycles = 400000
 
-// Settle runs until the engine rests and everything expected has left; Out then returns what left. It does not wait for timers: a Mode
-// III engine whose results are not acknowledged rests between retransmissions.
+// Settle runs until the engine rests and everything expected has left; Out then returns what left. It does not wait
+// for timers: a Mode III engine whose results are not acknowledged rests between retransmissions.
 func (b *Board) Settle() error {
 	var outs []dut.Out
 	for limit := b.Now() + settleCycles; ; {
@@ -657,7 +659,7 @@ func (b *Board) Missing() error {
 		b.err = fmt.Errorf("%w: %d frames were taken and never decided, the first in cycle %d: %s", ErrMismatch, len(b.pending), b.pending[0].At,
 			describe(b.pending[0].Data, b.pending[0].Err))
 	case len(sends) > 0:
-		b.err = fmt.Errorf("%w: the engine stands still and does not do what docs/pipes.md section 3 has it do: %v", ErrMismatch, sends)
+		b.err = fmt.Errorf("%w: the engine rests, but docs/pipes.md section 3 requires the actions %v", ErrMismatch, sends)
 	}
 	if b.err != nil {
 		return b.err
