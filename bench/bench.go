@@ -125,13 +125,13 @@ func latency(ctx context.Context, o Options, dir string) (l latencies, err error
 // measure has the group complete one PSN after the other, with bypassed frames in between.
 func (l *latencies) measure(g *rig.Group) {
 	t, e := g.T, g.E
-	var in dut.Accepted
-	e.OnAccept = func(a dut.Accepted, _ []inc.Counter) error {
+	var in dut.Frame
+	e.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
 		in = a
 		return nil
 	}
 	for k := range 3 * g.MW() {
-		var outs []dut.Out
+		var outs []dut.Frame
 		for _, c := range g.Members() {
 			outs = e.Exchange(g.Data(c, g.Start().Add(k), g.Noise(l.payload)))
 		}
@@ -150,7 +150,7 @@ func (l *latencies) measure(g *rig.Group) {
 			t.Fatalf("%d results instead of %d", len(outs), l.members)
 		}
 		l.result = max(l.result, outs[0].First-last.First)
-		l.afterLast = max(l.afterLast, outs[0].First-min(last.At, outs[0].First))
+		l.afterLast = max(l.afterLast, outs[0].First-min(last.Last, outs[0].First))
 		l.total = max(l.total, outs[0].Last-last.First)
 	}
 	for range 8 {
@@ -274,12 +274,12 @@ func watch(g *rig.Group) *window {
 	w := &window{}
 	skip, total := len(g.Members())*g.MW(), g.E.Waiting()
 	w.packets = total - 2*skip
-	g.E.OnAccept = func(a dut.Accepted, _ []inc.Counter) error {
+	g.E.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
 		if w.seen++; w.seen == skip {
-			w.first = a.At
+			w.first = a.Last
 		} else if w.seen > skip && w.seen <= total-skip {
 			w.beats += g.T.Beats(len(a.Data))
-			w.last = a.At
+			w.last = a.Last
 		}
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/host"
+	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
@@ -118,7 +119,7 @@ func isolation(ctx context.Context, o Options, man *manifest.Manifest, open dut.
 		}
 		return l
 	}
-	w, err := commlib.New(commlib.Config{Manifest: man, Tree: commlib.Tree{Levels: 2, Degree: p.Members}, Link: link, Seed: o.Seed,
+	w, err := commlib.New(commlib.Config{Manifest: man, Tree: topology.Tree{Levels: 2, Degree: p.Members}, Link: link, Seed: o.Seed,
 		Switch: func(int) (dut.DUT, error) { return open(o.Seed) }})
 	if err != nil {
 		return res, fmt.Errorf("isolation: %w", err)

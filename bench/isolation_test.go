@@ -30,8 +30,8 @@ type forgetful struct {
 	sent int
 }
 
-func (f *forgetful) Out() []dut.Out {
-	var out []dut.Out
+func (f *forgetful) Out() []dut.Frame {
+	var out []dut.Frame
 	for _, o := range f.DUT.Out() {
 		if f.sent++; f.sent < 2300 || f.sent > 2400 {
 			out = append(out, o)

@@ -16,6 +16,7 @@ import (
 
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
+	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
@@ -402,7 +403,7 @@ func (b *lossBench) run(ctx context.Context, p *LossPoint, seed uint64) (res los
 		return l
 	}
 	d := b.designs[v.Mode]
-	w, err := commlib.New(commlib.Config{Manifest: d.man, Tree: commlib.Tree{Levels: 2, Degree: lossRanks}, Link: link, Seed: seed, NoGapNAK: !v.GapNAK,
+	w, err := commlib.New(commlib.Config{Manifest: d.man, Tree: topology.Tree{Levels: 2, Degree: lossRanks}, Link: link, Seed: seed, NoGapNAK: !v.GapNAK,
 		Pipes: commlib.Pipes{TimeoutUS: lossPipeUS}, Switch: func(int) (dut.DUT, error) { return d.open(seed) }})
 	if err != nil {
 		return res, fmt.Errorf("loss: %w", err)

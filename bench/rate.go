@@ -15,6 +15,7 @@ import (
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/host"
+	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
@@ -179,7 +180,7 @@ func (b *rateBench) run(ctx context.Context, x *RatePoint) (err error) {
 		}
 		return l
 	}
-	w, err := commlib.New(commlib.Config{Manifest: b.man, Tree: commlib.Tree{Levels: 2, Degree: lossRanks}, Link: link, Seed: b.o.Seed,
+	w, err := commlib.New(commlib.Config{Manifest: b.man, Tree: topology.Tree{Levels: 2, Degree: lossRanks}, Link: link, Seed: b.o.Seed,
 		Pipes:  commlib.Pipes{NoRNR: !policy.RNR, CNP: policy.CNP, TimeoutUS: ratePipeUS},
 		Switch: func(int) (dut.DUT, error) { return b.open(b.o.Seed) }})
 	if err != nil {

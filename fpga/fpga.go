@@ -117,7 +117,7 @@ func Run(ctx context.Context, dir string, family Family, o Options) (*Metrics, e
 	if err != nil {
 		return nil, err
 	}
-	top, err := d.Top(o.Top)
+	choice, err := d.Choose(o.Top)
 	if err != nil {
 		return nil, err
 	}
@@ -133,32 +133,11 @@ func Run(ctx context.Context, dir string, family Family, o Options) (*Metrics, e
 	} else if err := os.MkdirAll(work, 0o755); err != nil {
 		return nil, fmt.Errorf("fpga: %w", err)
 	}
-	var script []string
-	for _, s := range d.Sources() {
-		script = append(script, "read_verilog -sv "+s)
-	}
-	switch family {
-	case XCUP:
-		// The engine is a part of a device, so no pads and clock buffers; MUXF7-9 cost more LUTs than they save here.
-		script = append(script, "synth_xilinx -family xcup -noiopad -noclkbuf -nowidelut -flatten -top "+top.Module)
-	case ECP5:
-		script = append(script, "synth_ecp5 -top "+top.Module)
-	case ICE40:
-		script = append(script, "synth_ice40 -top "+top.Module)
-	}
-	script = append(script, "tee -q -o cells.json stat -json")
-	if err := yosys.Run(ctx, work, "fpga", script, o.Timeout); err != nil {
-		return nil, err
-	}
-	stat, err := yosys.ReadStat(filepath.Join(work, "cells.json"))
+	top, cells, err := count(ctx, d, choice, family, work, o.Timeout)
 	if err != nil {
 		return nil, err
 	}
-	totals, err := stat.Hierarchy(top.Module)
-	if err != nil {
-		return nil, err
-	}
-	r, err := Count(family, totals[top.Module].All)
+	r, err := Count(family, cells)
 	if err != nil {
 		return nil, err
 	}
@@ -166,20 +145,74 @@ func Run(ctx context.Context, dir string, family Family, o Options) (*Metrics, e
 	if err != nil {
 		return nil, err
 	}
-	m := &Metrics{Bench: "fpga", Config: d.Name, Digest: d.Digest, Top: top.Module, Family: family,
+	m := &Metrics{Bench: "fpga", Config: d.Name, Digest: d.Digest, Top: top, Family: family,
 		Basis:     fmt.Sprintf("Yosys before placement, +/-%.0f %%; no claim about timing", 100*Error),
-		Resources: r, Cells: totals[top.Module].All, Tools: map[string]string{"yosys": tool.Number(version)},
+		Resources: r, Cells: cells, Tools: map[string]string{"yosys": tool.Number(version)},
 		Metrics: map[string]float64{
 			"fpga__lut": r.LUT, "fpga__lut__low": r.LUT * (1 - Error), "fpga__lut__high": r.LUT * (1 + Error),
 			"fpga__lutram": r.LUTRAM, "fpga__ff": r.FF, "fpga__ff__low": r.FF * (1 - Error), "fpga__ff__high": r.FF * (1 + Error),
 			"fpga__bram36": r.BRAM36, "fpga__uram": r.URAM, "fpga__dsp": r.DSP, "fpga__carry": r.Carry,
-			"fpga__memory__bits": float64(d.MemoryBits()),
 		}}
+	if choice.Inside != "" { // how much of the memory is in the module the manifest does not say
+		m.NotPaper = []string{top + " is not the core"}
+		return m, nil
+	}
+	m.Metrics["fpga__memory__bits"] = float64(d.MemoryBits())
 	if p := d.PayloadBits(); p > 0 {
 		m.Metrics["fpga__memory__bits_per_payload_bit"] = float64(d.MemoryBits()) / float64(p)
 	}
 	m.Paper, m.NotPaper = published(family, d.Params)
 	return m, nil
+}
+
+// count synthesises the chosen top in the folder work, and counts its primitives.
+func count(ctx context.Context, d *design.Design, choice design.Choice, family Family, work string, limit time.Duration) (top string, cells map[string]int, err error) {
+	var script []string
+	for _, s := range d.Sources() {
+		script = append(script, "read_verilog -sv "+s)
+	}
+	if top = choice.Tops[0].Module; choice.Inside != "" {
+		if top, err = enter(ctx, work, script, choice, limit); err != nil {
+			return "", nil, err
+		}
+		script = []string{"read_rtlil " + yosys.ReadFile}
+	}
+	switch family {
+	case XCUP:
+		// The engine is a part of a device, so no pads and clock buffers; MUXF7-9 cost more LUTs than they save here.
+		script = append(script, "synth_xilinx -family xcup -noiopad -noclkbuf -nowidelut -flatten -top "+top)
+	case ECP5:
+		script = append(script, "synth_ecp5 -top "+top)
+	case ICE40:
+		script = append(script, "synth_ice40 -top "+top)
+	}
+	script = append(script, "tee -q -o cells.json stat -json")
+	if err := yosys.Run(ctx, work, "fpga", script, limit); err != nil {
+		return "", nil, err
+	}
+	stat, err := yosys.ReadStat(filepath.Join(work, "cells.json"))
+	if err != nil {
+		return "", nil, err
+	}
+	totals, err := stat.Hierarchy(top)
+	if err != nil {
+		return "", nil, err
+	}
+	return top, totals[top].All, nil
+}
+
+// enter leaves the chosen module, with the parameters it has in the design, in yosys.ReadFile.
+func enter(ctx context.Context, work string, script []string, choice design.Choice, limit time.Duration) (top string, err error) {
+	for _, t := range choice.Tops {
+		modules, rerr := yosys.Elaborate(ctx, work, script, t.Module, nil, limit)
+		if rerr != nil {
+			return "", rerr
+		}
+		if top, _, err = yosys.Enter(ctx, work, modules, choice.Inside, nil, limit); err == nil || !errors.Is(err, yosys.ErrAbsent) {
+			break
+		}
+	}
+	return top, err
 }
 
 // WriteJSON writes the record, indented.

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/synth/yosys"
+
 	"incforge/synth/design"
 )
 
@@ -53,6 +55,25 @@ func TestRun(t *testing.T) {
 			assert.InDelta(t, r.LUT*0.85, back.Metrics["fpga__lut__low"], 1e-6)
 		})
 	}
+}
+
+// A module has the parameters that it has in the design.
+func TestModuleAsTop(t *testing.T) {
+	m, err := Run(context.Background(), standin, ICE40, Options{Top: "standin_parity"})
+	require.NoError(t, err)
+	assert.Equal(t, "standin_parity", m.Top)
+	assert.Positive(t, m.Resources.LUT)
+	assert.Zero(t, m.Resources.FF)
+	assert.Equal(t, []string{"standin_parity is not the core"}, m.NotPaper)
+	flops := map[float64]bool{}
+	for _, top := range []string{"standin_reg__1", "standin_reg__4"} {
+		m, err := Run(context.Background(), standin, ICE40, Options{Top: top})
+		require.NoError(t, err)
+		flops[m.Resources.FF] = true
+	}
+	assert.Len(t, flops, 2, "of different widths")
+	_, err = Run(context.Background(), standin, ICE40, Options{Top: "standin_reg"})
+	require.ErrorIs(t, err, yosys.ErrModule)
 }
 
 func TestCount(t *testing.T) {

@@ -180,7 +180,7 @@ func (e *Engine) Tick(now Time) []Out {
 		e.enqueue(number)
 	}
 	e.takeSends()
-	return serialise(e.outs)
+	return serialise(e.leaving(e.outs))
 }
 
 // Act takes an action as a whole and returns what leaves because of it. It is an error, ErrAction, if the action may not be taken
@@ -189,7 +189,7 @@ func (e *Engine) Act(now Time, a Action) ([]Out, error) {
 	if err := e.act(now, a); err != nil {
 		return nil, err
 	}
-	return serialise(e.outs), nil
+	return serialise(e.leaving(e.outs)), nil
 }
 
 // ActStep is Act with decoded packets: Frame is nil in what it returns.
@@ -197,7 +197,7 @@ func (e *Engine) ActStep(now Time, a Action) ([]Out, error) {
 	if err := e.act(now, a); err != nil {
 		return nil, err
 	}
-	return detachAll(e.outs), nil
+	return detachAll(e.leaving(e.outs)), nil
 }
 
 // act leaves in e.outs what an action makes leave.

@@ -61,6 +61,8 @@ var (
 	ErrEnabled = errors.New("group is enabled")
 	// ErrIllegalGroup means that a group was not enabled because its settings are illegal.
 	ErrIllegalGroup = errors.New("illegal group settings")
+	// ErrOverlap means that a group was not enabled because another one that is enabled has some of its slots.
+	ErrOverlap = errors.New("slots of another group")
 )
 
 // Params is what is fixed when an engine is made, as the generator fixes it in hardware. Only what changes behaviour
@@ -139,7 +141,7 @@ type Endpoint struct {
 	Valid bool
 	// Host tells that a NIC is at the other end, not another switch.
 	Host bool
-	// Port is the port this endpoint is reached by, 0 to Params.Ports−1.
+	// Port is the port this endpoint is reached by, 0 to Params.Ports−1; any other of MaxPorts is taken, and nothing is heard from there.
 	Port int
 	// LocalQPN (24 bits) must equal the record's own index in its low bits, or no packet finds it.
 	LocalQPN, RemoteQPN uint32
@@ -199,6 +201,11 @@ func (g *Group) packetSlots(p Params) int {
 		return 2
 	}
 	return 1
+}
+
+// units gives the first of a group's slots and the first behind them, counting two for a packet that takes two.
+func (g *Group) units(p Params) (first, beyond int) {
+	return g.SlotBase, g.SlotBase + g.packetSlots(p)<<g.Log2N
 }
 
 // contributors are the endpoints whose data may have to be added, one bit each: in an in-band group all, sooner or later.
@@ -271,21 +278,23 @@ func listed(set uint8, names []string) string {
 	return strings.Join(in, ", ")
 }
 
-// SetEndpoint writes the record of table index ei (see Params.EndpointIndex). The endpoint's group must be disabled.
-// Values wider than their register fields are refused with ErrRange.
+// SetEndpoint writes the record of table index ei (see Params.EndpointIndex). The endpoint's group must be disabled. A record that no
+// endpoint has, as the table is rounded up to a power of two, is never valid. Values wider than their register fields are refused with
+// ErrRange.
 func (e *Engine) SetEndpoint(ei int, ep Endpoint) error {
 	group, member := ei/e.params.EPS(), ei%e.params.EPS()
 	switch {
-	case ei < 0 || group >= e.params.Groups || member > e.params.Members:
+	case ei < 0 || group >= e.params.Groups:
 		return fmt.Errorf("endpoint index %d: no endpoint has it: %w", ei, ErrRange)
 	case e.groups[group].enabled:
 		return fmt.Errorf("endpoint index %d: group %d: %w", ei, group, ErrEnabled)
-	case ep.Port < 0 || ep.Port >= e.params.Ports:
-		return fmt.Errorf("endpoint index %d: port %d, ports are 0 to %d: %w", ei, ep.Port, e.params.Ports-1, ErrRange)
+	case ep.Port < 0 || ep.Port >= MaxPorts:
+		return fmt.Errorf("endpoint index %d: port %d has more than eight bits: %w", ei, ep.Port, ErrRange)
 	case ep.LocalQPN >= 1<<24 || ep.RemoteQPN >= 1<<24:
 		return fmt.Errorf("endpoint index %d: a QPN has 24 bits, local is %#x, remote is %#x: %w",
 			ei, ep.LocalQPN, ep.RemoteQPN, ErrRange)
 	}
+	ep.Valid = ep.Valid && member <= e.params.Members
 	e.table[ei] = ep
 	return nil
 }
@@ -311,7 +320,7 @@ func (e *Engine) SetGroup(g int, settings Group) error {
 }
 
 // Enable starts group g if it was disabled and does nothing if it is enabled already, as a write of GROUP_CTRL.enable.
-// Illegal settings are refused with an error and the group stays disabled.
+// Illegal settings are refused with an error, slots that another enabled group has with ErrOverlap, and the group stays disabled.
 func (e *Engine) Enable(g int) error {
 	if err := e.checkGroup(g); err != nil {
 		return err
@@ -321,6 +330,12 @@ func (e *Engine) Enable(g int) error {
 	}
 	if err := e.groups[g].legal(e.params); err != nil {
 		return fmt.Errorf("group %d: %w", g, err)
+	}
+	first, beyond := e.groups[g].units(e.params)
+	for other := range e.groups {
+		if from, to := e.groups[other].units(e.params); e.groups[other].enabled && first < to && from < beyond {
+			return fmt.Errorf("group %d: slots %d to %d, group %d has %d to %d: %w", g, first, beyond-1, other, from, to-1, ErrOverlap)
+		}
 	}
 	e.groups[g].enabled = true
 	e.start(g)
@@ -351,9 +366,10 @@ func (e *Engine) Reset(g int) error {
 // Enabled tells whether group g is enabled, GROUP_STATUS.enabled. It is false for a group that does not exist.
 func (e *Engine) Enabled(g int) bool { return g >= 0 && g < len(e.groups) && e.groups[g].enabled }
 
-// SetBypassPort makes frames that are not ours and enter by port in leave by port out. Before that, in = out.
+// SetBypassPort makes frames that are not ours and enter by port in leave by port out. Before that, in = out. What is to leave by a port
+// that does not exist is lost.
 func (e *Engine) SetBypassPort(in, out int) error {
-	if in < 0 || in >= e.params.Ports || out < 0 || out >= e.params.Ports {
+	if in < 0 || in >= e.params.Ports || out < 0 || out >= MaxPorts {
 		return fmt.Errorf("bypass from port %d to port %d, ports are 0 to %d: %w", in, out, e.params.Ports-1, ErrRange)
 	}
 	e.bypassPort[in] = out

@@ -72,9 +72,8 @@ func TestEndpointSettings(t *testing.T) {
 	good := endpointAt(w.e.params, 1, 0)
 	assert.NoError(t, w.e.SetEndpoint(8, good))
 	assert.ErrorIs(t, w.e.SetEndpoint(0, good), ErrEnabled)
-	assert.ErrorIs(t, w.e.SetEndpoint(8+5, good), ErrRange, "there is no endpoint 5, only a hole in the table")
 	for _, change := range []func(ep *Endpoint){
-		func(ep *Endpoint) { ep.Port = 5 }, func(ep *Endpoint) { ep.Port = -1 },
+		func(ep *Endpoint) { ep.Port = 256 }, func(ep *Endpoint) { ep.Port = -1 },
 		func(ep *Endpoint) { ep.LocalQPN = 1 << 24 }, func(ep *Endpoint) { ep.RemoteQPN = 1 << 24 },
 	} {
 		bad := good
@@ -84,6 +83,95 @@ func TestEndpointSettings(t *testing.T) {
 	}
 	assert.ErrorIs(t, w.e.SetBypassPort(5, 0), ErrRange)
 	assert.ErrorIs(t, w.e.SetBypassPort(0, -1), ErrRange)
+	assert.ErrorIs(t, w.e.SetBypassPort(0, 256), ErrRange)
+}
+
+// TestHolesAreNeverValid: the table is rounded up to a power of two, and what is written to a record that no endpoint has lets nothing in.
+func TestHolesAreNeverValid(t *testing.T) {
+	w := newWorld(t, smallParams(), starGroup(0, 0))
+	for hole := 5; hole < 8; hole++ {
+		ep := endpointAt(w.e.params, 1, 0)
+		ep.LocalQPN = ep.LocalQPN&^15 | uint32(8+hole)
+		require.NoError(t, w.e.SetEndpoint(8+hole, ep))
+		outs := w.e.Step(0, ep.Port, roce.Packet{Op: roce.SendOnly, DestQP: ep.LocalQPN, SrcIP: ep.RemoteIP, DstIP: ep.LocalIP, PKey: 0xFFFF})
+		require.Len(t, outs, 1)
+		assert.True(t, outs[0].Bypass)
+	}
+	assert.Equal(t, Counters{RxFrames: 3, Bypass: 3}, w.e.Counters())
+}
+
+// TestPortsThatAreNone: of a port's number the low bits count on the way out, all on the way in; what is sent to a port that does not exist
+// is counted and gone.
+func TestPortsThatAreNone(t *testing.T) {
+	for _, tt := range []struct{ ports, named, by int }{ // by −1: lost
+		{4, 5, 1}, {4, 255, 3}, {3, 3, -1}, {3, 6, 2}, {3, 255, -1}, {1, 1, -1}, {1, 2, 0}, {5, 8, 0}, {5, 7, -1},
+	} {
+		p := smallParams()
+		p.Ports = tt.ports
+		e, err := New(p)
+		require.NoError(t, err)
+		require.NoError(t, e.SetBypassPort(0, tt.named))
+		for m := range 2 {
+			ep := endpointAt(p, 0, m)
+			ep.Port = m * tt.named
+			require.NoError(t, e.SetEndpoint(m, ep))
+		}
+		g := starGroup(0, 0)
+		g.InMask, g.OutMask = 1, 3
+		require.NoError(t, e.SetGroup(0, g))
+		require.NoError(t, e.Enable(0))
+		passed := e.Step(0, 0, roce.Packet{DestQP: 0xABCDEF, PKey: 0xFFFF})
+		from := endpointAt(p, 0, 0)
+		made := e.Step(0, 0, roce.Packet{Op: roce.SendOnly, DestQP: from.LocalQPN, SrcIP: from.RemoteIP, DstIP: from.LocalIP, PKey: 0xFFFF, Payload: make([]byte, 4)})
+		assert.Equal(t, []uint32{1, 2}, []uint32{e.Counters()[Bypass], e.Counters()[TxFrames]})
+		if tt.by < 0 {
+			assert.Empty(t, passed)
+			assert.Len(t, made, 1)
+			continue
+		}
+		require.Len(t, passed, 1)
+		require.Len(t, made, 2)
+		assert.Equal(t, []int{tt.by, 0, tt.by}, []int{passed[0].Port, made[0].Port, made[1].Port})
+		heard := endpointAt(p, 0, 1)
+		e.Step(0, tt.by, roce.Packet{Op: roce.SendOnly, DestQP: heard.LocalQPN, SrcIP: heard.RemoteIP, DstIP: heard.LocalIP, PKey: 0xFFFF})
+		assert.Equal(t, uint32(1), e.Counters()[DropForeign], "nothing is heard from a port by its low bits")
+	}
+}
+
+// TestOverlap: a group does not get slots that another one that is enabled has.
+func TestOverlap(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		base, log2 int
+		dtype      uint8
+		ok         bool
+	}{
+		{"behind", 12, 2, DTypeINT32, true}, {"before", 0, 2, DTypeINT32, true}, {"the same", 4, 3, DTypeINT32, false},
+		{"its last slot", 11, 1, DTypeINT32, false}, {"its first slot", 3, 1, DTypeINT32, false}, {"inside", 6, 1, DTypeINT32, false},
+		{"around", 0, 4, DTypeINT32, false}, {"before, of 16 bits", 0, 1, DTypeFP16, true}, {"into it, of 16 bits", 1, 1, DTypeFP16, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := smallParams()
+			p.DTypes = 1<<DTypeINT32 | 1<<DTypeFP16
+			e, err := New(p)
+			require.NoError(t, err)
+			first, second := starGroup(0, 0), starGroup(0, 0)
+			first.SlotBase, second.SlotBase, second.Log2N, second.DType = 4, tt.base, tt.log2, tt.dtype
+			require.NoError(t, e.SetGroup(0, first))
+			require.NoError(t, e.SetGroup(1, second))
+			require.NoError(t, e.Enable(0))
+			if tt.ok {
+				require.NoError(t, e.Enable(1))
+				require.NoError(t, e.Reset(1))
+				return
+			}
+			require.ErrorIs(t, e.Enable(1), ErrOverlap)
+			assert.False(t, e.Enabled(1))
+			require.NoError(t, e.Disable(0))
+			require.NoError(t, e.Enable(1), "what nobody has any more")
+			require.ErrorIs(t, e.Enable(0), ErrOverlap)
+		})
+	}
 }
 
 func TestIllegalGroupsStayDisabled(t *testing.T) {

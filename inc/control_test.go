@@ -738,7 +738,9 @@ func TestSlotsOfDeadRanges(t *testing.T) {
 }
 
 func TestLook(t *testing.T) {
-	w := newWorld(t, inBandParams(), inBandStar(0, 0), starGroup(1, 5))
+	params, fixed := inBandParams(), starGroup(1, 5)
+	params.Slots, fixed.SlotBase = 32, 16
+	w := newWorld(t, params, inBandStar(0, 0), fixed)
 	look := func(ei int, wire roce.PSN) Sight {
 		s, ok := w.e.Look(ei, wire)
 		require.True(t, ok)

@@ -160,12 +160,12 @@ func (e *Engine) Handle(now Time, port int, frame []byte, rxErr bool) []Out {
 	e.count(RxFrames)
 	var p roce.Packet
 	if !parseHeaders(frame, &p) {
-		return e.bypassFrame(port, frame, rxErr)
+		return e.leaving(e.bypassFrame(port, frame, rxErr))
 	}
 	at, fate := e.lookup(port, &p)
 	switch fate {
 	case fateBypass:
-		return e.bypassFrame(port, frame, rxErr)
+		return e.leaving(e.bypassFrame(port, frame, rxErr))
 	case fateDrop:
 		return nil
 	}
@@ -175,9 +175,9 @@ func (e *Engine) Handle(now Time, port int, frame []byte, rxErr bool) []Out {
 	}
 	if e.params.pipes() {
 		e.processPipes(now, at, &p)
-		return serialise(e.outs)
+		return serialise(e.leaving(e.outs))
 	}
-	return serialise(e.process(at, &p))
+	return serialise(e.leaving(e.process(at, &p)))
 }
 
 // Step is Handle for a decoded packet: everything of docs/engine.md section 3 but what can be wrong with a frame as
@@ -193,15 +193,15 @@ func (e *Engine) Step(now Time, port int, p roce.Packet) []Out {
 	at, fate := e.lookup(port, &p)
 	switch fate {
 	case fateBypass:
-		return e.bypassPacket(port, &p)
+		return e.leaving(e.bypassPacket(port, &p))
 	case fateDrop:
 		return nil
 	}
 	if e.params.pipes() {
 		e.processPipes(now, at, &p)
-		return detachAll(e.outs)
+		return detachAll(e.leaving(e.outs))
 	}
-	return detach(e.process(at, &p))
+	return detach(e.leaving(e.process(at, &p)))
 }
 
 // processPipes is process in Mode III, and what the engine does by itself because of it. What leaves is left in e.outs.

@@ -11,13 +11,21 @@ import (
 // bypassFrame lets a frame that is not ours leave unchanged, its ICRC and its error bit included.
 func (e *Engine) bypassFrame(port int, frame []byte, rxErr bool) []Out {
 	e.count(Bypass)
-	return []Out{{Port: e.bypassPort[port], Frame: frame, Err: rxErr, Bypass: true}}
+	return []Out{{Port: e.params.exit(e.bypassPort[port]), Frame: frame, Err: rxErr, Bypass: true}}
 }
 
 // bypassPacket is bypassFrame for a decoded packet.
 func (e *Engine) bypassPacket(port int, p *roce.Packet) []Out {
 	e.count(Bypass)
-	return []Out{{Port: e.bypassPort[port], Bypass: true, Packet: *p}}
+	return []Out{{Port: e.params.exit(e.bypassPort[port]), Bypass: true, Packet: *p}}
+}
+
+// exit is the port that a register names for what leaves: as many of its low bits count as a port's number has (docs/engine.md section 6).
+func (p Params) exit(port int) int { return port & (ceilPow2(max(p.Ports, 2)) - 1) }
+
+// leaving leaves out what is sent to ports that do not exist.
+func (e *Engine) leaving(outs []Out) []Out {
+	return slices.DeleteFunc(outs, func(o Out) bool { return o.Port >= e.params.Ports })
 }
 
 // serialise writes the frames of packets the engine made and lets the packets' payloads point into them, so that nothing

@@ -24,7 +24,7 @@ func (e *Engine) translate(ei int, ce bool) Out {
 	if ce {
 		tos |= roce.ECNCE
 	}
-	return Out{Port: to.Port, Packet: roce.Packet{
+	return Out{Port: e.params.exit(to.Port), Packet: roce.Packet{
 		DstMAC: to.RemoteMAC, SrcMAC: to.LocalMAC,
 		TOS: tos, TTL: to.TTL, IPID: e.ipID, DF: true,
 		SrcIP: to.LocalIP, DstIP: to.RemoteIP, SrcPort: to.UDPSourcePort,

@@ -11,8 +11,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/token"
 
+	"incforge/internal/yamlpos"
 	"incforge/roce"
 )
 
@@ -20,7 +20,7 @@ import (
 type at[T bool | int | string | []int | roce.MAC | roce.IP4] struct {
 	v     T
 	given bool
-	pos   *token.Position
+	pos   yamlpos.Pos
 }
 
 // or is the value, or def where the file has none.
@@ -33,7 +33,7 @@ func (a *at[T]) or(def T) T {
 
 // UnmarshalYAML takes exactly the YAML type that the value has: nothing is converted.
 func (a *at[T]) UnmarshalYAML(n ast.Node) error {
-	a.given, a.pos = true, n.GetToken().Position
+	a.given, a.pos = true, yamlpos.Of(n)
 	switch v := any(&a.v).(type) {
 	case *bool:
 		b, ok := n.(*ast.BoolNode)
@@ -74,7 +74,7 @@ func address(n ast.Node, v interface{ UnmarshalText([]byte) error }) error {
 		return wrong(n, "an address")
 	}
 	if err := v.UnmarshalText([]byte(s.Value)); err != nil {
-		return &place{n.GetToken().Position, strings.TrimPrefix(err.Error(), "roce: ")}
+		return yamlpos.Mistakef(n, "%s", strings.TrimPrefix(err.Error(), "roce: "))
 	}
 	return nil
 }
@@ -84,27 +84,19 @@ func integer(n ast.Node, v *int) error {
 	if !ok {
 		return wrong(n, "an integer")
 	}
-	switch x := i.Value.(type) {
-	case uint64:
-		if x > 1<<32-1 {
-			return wrong(n, "an integer of at most 32 bits")
-		}
-		*v = int(x)
-		return nil
+	x, fits := yamlpos.Int(i)
+	switch {
+	case x < 0:
+		return wrong(n, "an integer that is not negative")
+	case !fits:
+		return wrong(n, "an integer of at most 32 bits")
 	}
-	return wrong(n, "an integer that is not negative")
+	*v = x
+	return nil
 }
-
-// place is what is wrong at a position of the file.
-type place struct {
-	pos  *token.Position
-	text string
-}
-
-func (p *place) Error() string { return p.text }
 
 func wrong(n ast.Node, want string) error {
-	return &place{n.GetToken().Position, fmt.Sprintf("%s is not %s", strings.TrimSpace(n.String()), want)}
+	return yamlpos.Mistakef(n, "%s is not %s", strings.TrimSpace(n.String()), want)
 }
 
 // ErrSetup is what everything that is wrong with a groups file wraps.
@@ -113,11 +105,11 @@ var ErrSetup = errors.New("groups file")
 // mistakes collects what is wrong with a file.
 type mistakes struct {
 	file string
-	all  []*place
+	all  []*yamlpos.Mistake
 }
 
-func (m *mistakes) addf(pos *token.Position, format string, args ...any) {
-	m.all = append(m.all, &place{pos, fmt.Sprintf(format, args...)})
+func (m *mistakes) addf(pos yamlpos.Pos, format string, args ...any) {
+	m.all = append(m.all, &yamlpos.Mistake{Pos: pos, Text: fmt.Sprintf(format, args...)})
 }
 
 // err is everything, a line each as FILE:LINE:COLUMN: what, in the order of the file; nil if there is nothing.
@@ -125,20 +117,10 @@ func (m *mistakes) err() error {
 	if len(m.all) == 0 {
 		return nil
 	}
-	line := func(p *place) int {
-		if p.pos == nil {
-			return 0
-		}
-		return p.pos.Line
-	}
-	slices.SortStableFunc(m.all, func(a, b *place) int { return line(a) - line(b) })
+	slices.SortStableFunc(m.all, func(a, b *yamlpos.Mistake) int { return a.Pos.Line - b.Pos.Line })
 	var lines []string
-	for _, p := range m.all {
-		if where := m.file; p.pos == nil {
-			lines = append(lines, fmt.Sprintf("%s: %s", where, p.text))
-		} else {
-			lines = append(lines, fmt.Sprintf("%s:%d:%d: %s", where, p.pos.Line, p.pos.Column, p.text))
-		}
+	for _, x := range m.all {
+		lines = append(lines, fmt.Sprintf("%v: %s", x.Pos.In(m.file), x.Text))
 	}
 	return fmt.Errorf("%w: %s", ErrSetup, strings.Join(lines, "\n"))
 }
@@ -146,21 +128,13 @@ func (m *mistakes) err() error {
 // decode reads YAML into v, whose keys are all that may be there. What is wrong with it is added to m.
 func (m *mistakes) decode(text []byte, v any) {
 	err := yaml.NewDecoder(bytes.NewReader(text), yaml.Strict()).Decode(v)
-	var (
-		own   *place
-		yerr  yaml.Error
-		where *token.Position
-	)
-	switch {
-	case err == nil:
-	case errors.As(err, &own):
-		m.all = append(m.all, own)
-	case errors.As(err, &yerr):
-		if t := yerr.GetToken(); t != nil {
-			where = t.Position
-		}
-		m.addf(where, "%s", yerr.GetMessage())
-	default:
-		m.addf(nil, "%v", err)
+	if err == nil {
+		return
 	}
+	var own *yamlpos.Mistake
+	if !errors.As(err, &own) {
+		text, pos := yamlpos.Error(err)
+		own = &yamlpos.Mistake{Pos: pos, Text: text}
+	}
+	m.all = append(m.all, own)
 }

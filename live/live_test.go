@@ -363,7 +363,7 @@ func TestARPAndReturned(t *testing.T) {
 // liar inverts the last bit of every frame that leaves.
 type liar struct{ dut.DUT }
 
-func (l liar) Out() []dut.Out {
+func (l liar) Out() []dut.Frame {
 	out := l.DUT.Out()
 	for i := range out {
 		out[i].Data = append([]byte(nil), out[i].Data...) // the frame may be the one that went in

@@ -10,9 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml/token"
-
 	"incforge/inc"
+	"incforge/internal/yamlpos"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/manifest"
@@ -52,7 +51,7 @@ type Group struct {
 	// Ends are by endpoint number.
 	Ends map[int]inc.Endpoint
 
-	pos *token.Position
+	pos yamlpos.Pos
 }
 
 type (
@@ -208,7 +207,7 @@ func (r *resolver) setup(f *fileSetup) *Setup {
 		}
 	}
 	if len(f.Groups) == 0 {
-		r.addf(nil, "there are no groups")
+		r.addf(yamlpos.Pos{}, "there are no groups")
 	}
 	seen := map[int]bool{}
 	for i := range f.Groups {
@@ -233,7 +232,7 @@ func (r *resolver) pipes(s *Setup, f *filePipes) {
 		s.Pipes = &Pipes{RNR: f.RNR.or(true), CNP: f.CNP.or(false), RNRTimer: f.RNRTimer.or(1), TimeoutUS: f.TimeoutUS.or(defaultPipeTimeoutUS)}
 		return
 	}
-	if pos := cmp.Or(f.RNR.pos, f.CNP.pos, f.RNRTimer.pos, f.TimeoutUS.pos); pos != nil {
+	if pos := cmp.Or(f.RNR.pos, f.CNP.pos, f.RNRTimer.pos, f.TimeoutUS.pos); pos.Known() {
 		r.addf(pos, "pipes are Mode III's, this design is of Mode %d", r.p.Mode)
 	}
 }
@@ -243,7 +242,7 @@ func (r *resolver) group(i int, f *fileGroup) Group {
 	r.bound("start", &f.Start, 0, roce.PSNMask)
 	r.bound("parent", &f.Parent, 0, r.p.Members)
 	g := Group{Index: f.Group.or(i), Ends: map[int]inc.Endpoint{}, pos: f.Group.pos}
-	if g.pos == nil && len(f.Endpoints) > 0 {
+	if !g.pos.Known() && len(f.Endpoints) > 0 {
 		g.pos = f.Endpoints[0].Remote.IP.pos
 	}
 	if g.Index >= r.p.Groups && !f.Group.given {

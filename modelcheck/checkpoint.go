@@ -11,8 +11,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"reflect"
+
+	"incforge/modelcheck/model"
 )
 
 // ErrCheckpoint means that a file is no checkpoint of this search.
@@ -23,7 +24,7 @@ const checkpointFormat = "incforge modelcheck 1"
 // checkpoint is a search at rest but for the states: they follow it in the file.
 type checkpoint struct {
 	Format                       string
-	Config                       Config
+	Config                       model.Config
 	Symmetry, Reduction          bool
 	Packets                      [][]byte
 	PacketImages                 [][]uint32
@@ -40,9 +41,10 @@ type checkpoint struct {
 	Shards                       []uint32 // entries
 }
 
-// save writes the search into its file, which is only replaced when all is written. Nobody else may be at work.
+// save writes the search into its file, which is only replaced when all is written. Nobody else may be at work. The name beside it is
+// always the same, so that what a process leaves that is killed in the middle is overwritten by the next.
 func (s *search) save(front, after *frontier) error {
-	f, err := os.CreateTemp(filepath.Dir(s.opt.Checkpoint), filepath.Base(s.opt.Checkpoint)+".*")
+	f, err := os.Create(s.opt.Checkpoint + ".partial")
 	if err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
@@ -63,7 +65,7 @@ func (s *search) write(w io.Writer, front, after *frontier) error {
 		Transitions: s.transitions.Load(), Quiescent: s.quiescent.Load(), Done: s.done.Load(), Edges: s.edges}
 	for i := range s.packets.n {
 		r := s.packets.at(i)
-		c.Packets, c.PacketImages = append(c.Packets, r.packet.append(nil)), append(c.PacketImages, r.image)
+		c.Packets, c.PacketImages = append(c.Packets, r.Packet.Append(nil)), append(c.PacketImages, r.image)
 	}
 	for i := range s.queues.n {
 		r := s.queues.at(i)
@@ -213,14 +215,14 @@ func (s *system) rebuild(c *checkpoint) error {
 	s.queues.clear()
 	s.nodes.clear()
 	s.comps.clear()
-	s.packetIDs, s.queueIDs, s.nodeIDs, s.compIDs = map[packet]uint32{}, map[string]uint32{}, map[string]uint32{}, map[[3]uint32]uint32{}
+	s.packetIDs, s.queueIDs, s.nodeIDs, s.compIDs = map[model.Packet]uint32{}, map[string]uint32{}, map[string]uint32{}, map[[3]uint32]uint32{}
 	for i, b := range c.Packets {
-		if len(b) != packetBytes {
+		if len(b) != model.PacketBytes {
 			return ErrCheckpoint
 		}
 		id, r := s.packets.add()
-		r.packet, r.image = packetOf(b), c.PacketImages[i]
-		s.packetIDs[r.packet] = id
+		r.Packet, r.image = model.PacketOf(b), c.PacketImages[i]
+		s.packetIDs[r.Packet] = id
 	}
 	for i, q := range c.Queues {
 		id, r := s.queues.add()

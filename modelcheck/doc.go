@@ -6,7 +6,7 @@
 //
 // A tree of switches with hosts as leaves. A switch is an inc.Engine with one fixed group (AllReduce, Reduce or Broadcast; the last
 // host is the communication root), put into a state by Restore, given a decoded packet by Step or an action by ActStep, and read by AppendState:
-// there is no second description of the protocol that could differ from the first. A host (host.go) is a go-back-N requester with a window of
+// there is no second description of the protocol that could differ from the first. A host (package model) is a go-back-N requester with a window of
 // packets and a responder that takes data in order, acknowledges every packet, acknowledges duplicates again, sends NAK once a gap, and may have no
 // receive posted. Every message is one packet of one INT32 (two if there are more than four hosts) in which each host has a byte of its own,
 // with a value for each PSN: a sum shows who is in it, how often, and of which PSN. PSNs begin at 2^24-2, so they wrap.
@@ -71,8 +71,9 @@
 //
 // # Scenarios
 //
-// A violation is a Trace: steps in words, which Replay runs on engines and hosts without any of the tables above, drawing a chart. Script cuts out of it
-// what one switch gets, as frames, with the answers of an engine that follows the right rules, and Drive gives that to any DUT of verify.
+// A violation is a scenario.Trace: steps in words, which Replay runs on engines and hosts without any of the tables above, drawing a chart.
+// Script cuts out of it what one switch gets, as frames, with the answers of an engine that follows the right rules, and Drive gives that to
+// any DUT of verify.
 //
 // # What it does not show
 //

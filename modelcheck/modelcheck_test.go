@@ -4,18 +4,18 @@ package modelcheck
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"incforge/modelcheck/model"
 )
 
 // check searches with these options, and wants no error.
-func check(t *testing.T, c Config, o Options) *Result {
+func check(t *testing.T, c model.Config, o Options) *Result {
 	t.Helper()
 	r, err := Check(context.Background(), c, o)
 	require.NoError(t, err)
@@ -23,21 +23,21 @@ func check(t *testing.T, c Config, o Options) *Result {
 }
 
 // small are models that hold and whose searches without any reduction take no more than a second or two.
-func small() []Config {
-	return []Config{
-		{Mode: 2, Collective: AllReduce, Tree: "star-2", Requests: 3, Window: 2, Loss: 1},
-		{Mode: 2, Collective: AllReduce, Tree: "star-3", Requests: 2, Window: 1, Loss: 2},
-		{Mode: 2, Collective: AllReduce, Tree: "chain-1", Requests: 2, Window: 1, Loss: 1},
-		{Mode: 2, Collective: Reduce, Tree: "chain-1", Requests: 3, Window: 2, Loss: 2},
-		{Mode: 2, Collective: Reduce, Tree: "3-2", Requests: 1, Window: 1, Loss: 1},
-		{Mode: 2, Collective: Broadcast, Tree: "3-2", Requests: 2, Window: 1, Loss: 1},
-		{Mode: 2, Collective: Broadcast, Tree: "star-3", Requests: 3, Window: 2, Loss: 2},
-		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 3, Window: 2, Loss: 1},
-		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 1, Loss: 1},
-		{Mode: 3, Collective: AllReduce, Tree: "chain-1", Requests: 2, Window: 1, Loss: 1},
-		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 2, Window: 2, Loss: 1, Free: true},
-		{Mode: 3, Collective: Reduce, Tree: "3-2", Requests: 2, Window: 2, Loss: 1},
-		{Mode: 3, Collective: Broadcast, Tree: "3-2", Requests: 2, Window: 2, Loss: 1},
+func small() []model.Config {
+	return []model.Config{
+		{Mode: 2, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Loss: 1},
+		{Mode: 2, Collective: model.AllReduce, Tree: "star-3", Requests: 2, Window: 1, Loss: 2},
+		{Mode: 2, Collective: model.AllReduce, Tree: "chain-1", Requests: 2, Window: 1, Loss: 1},
+		{Mode: 2, Collective: model.Reduce, Tree: "chain-1", Requests: 3, Window: 2, Loss: 2},
+		{Mode: 2, Collective: model.Reduce, Tree: "3-2", Requests: 1, Window: 1, Loss: 1},
+		{Mode: 2, Collective: model.Broadcast, Tree: "3-2", Requests: 2, Window: 1, Loss: 1},
+		{Mode: 2, Collective: model.Broadcast, Tree: "star-3", Requests: 3, Window: 2, Loss: 2},
+		{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Loss: 1},
+		{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 1, Loss: 1},
+		{Mode: 3, Collective: model.AllReduce, Tree: "chain-1", Requests: 2, Window: 1, Loss: 1},
+		{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 2, Loss: 1, Free: true},
+		{Mode: 3, Collective: model.Reduce, Tree: "3-2", Requests: 2, Window: 2, Loss: 1},
+		{Mode: 3, Collective: model.Broadcast, Tree: "3-2", Requests: 2, Window: 2, Loss: 1},
 	}
 }
 
@@ -81,23 +81,23 @@ func TestReductionsAgree(t *testing.T) {
 // What the paper's bounds never reach: more requests than slots, pipes of every small size, PSNs that wrap, timers that expire too
 // early, packets that come twice or late, receivers without receives.
 func TestBeyondThePaper(t *testing.T) {
-	for _, c := range []Config{
-		{Mode: 2, Collective: AllReduce, Tree: "star-2", Requests: 7, Window: 1, Loss: 1},
-		{Mode: 2, Collective: AllReduce, Tree: "star-2", Requests: 5, Window: 2, Loss: 1, Early: 1},
-		{Mode: 2, Collective: AllReduce, Tree: "star-2", Requests: 5, Window: 1, Reorder: 1, Early: 1},
-		{Mode: 2, Collective: AllReduce, Tree: "star-2", Requests: 3, Window: 2, Loss: 1, RNR: 1},
-		{Mode: 2, Collective: AllReduce, Tree: "3-2", Requests: 3, Window: 1, Loss: 1},
-		{Mode: 2, Collective: Reduce, Tree: "chain-1", Requests: 5, Window: 2, Loss: 1, Early: 1},
-		{Mode: 2, Collective: Broadcast, Tree: "star-3", Requests: 5, Window: 2, Loss: 1, RNR: 1, Dup: 1},
-		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 5, Window: 2, Slots: 1, Loss: 1},
-		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 5, Window: 2, Slots: 2, Loss: 2},
-		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 5, Window: 3, Slots: 3, Loss: 1, Free: true},
-		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 1, Loss: 1, Early: 1},
-		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 2, Reorder: 1, Dup: 1},
-		{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 2, Loss: 1, RNR: 1, Empty: true},
-		{Mode: 3, Collective: AllReduce, Tree: "3-2", Requests: 3, Window: 1, Loss: 1},
-		{Mode: 3, Collective: Reduce, Tree: "star-3", Requests: 7, Window: 3, Slots: 3, Loss: 1, Early: 1, Dup: 1},
-		{Mode: 3, Collective: Broadcast, Tree: "chain-2", Requests: 5, Window: 2, Slots: 1, Loss: 1, RNR: 1},
+	for _, c := range []model.Config{
+		{Mode: 2, Collective: model.AllReduce, Tree: "star-2", Requests: 7, Window: 1, Loss: 1},
+		{Mode: 2, Collective: model.AllReduce, Tree: "star-2", Requests: 5, Window: 2, Loss: 1, Early: 1},
+		{Mode: 2, Collective: model.AllReduce, Tree: "star-2", Requests: 5, Window: 1, Reorder: 1, Early: 1},
+		{Mode: 2, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Loss: 1, RNR: 1},
+		{Mode: 2, Collective: model.AllReduce, Tree: "3-2", Requests: 3, Window: 1, Loss: 1},
+		{Mode: 2, Collective: model.Reduce, Tree: "chain-1", Requests: 5, Window: 2, Loss: 1, Early: 1},
+		{Mode: 2, Collective: model.Broadcast, Tree: "star-3", Requests: 5, Window: 2, Loss: 1, RNR: 1, Dup: 1},
+		{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 5, Window: 2, Slots: 1, Loss: 1},
+		{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 5, Window: 2, Slots: 2, Loss: 2},
+		{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 5, Window: 3, Slots: 3, Loss: 1, Free: true},
+		{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 1, Loss: 1, Early: 1},
+		{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 2, Reorder: 1, Dup: 1},
+		{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 2, Loss: 1, RNR: 1, Empty: true},
+		{Mode: 3, Collective: model.AllReduce, Tree: "3-2", Requests: 3, Window: 1, Loss: 1},
+		{Mode: 3, Collective: model.Reduce, Tree: "star-3", Requests: 7, Window: 3, Slots: 3, Loss: 1, Early: 1, Dup: 1},
+		{Mode: 3, Collective: model.Broadcast, Tree: "chain-2", Requests: 5, Window: 2, Slots: 1, Loss: 1, RNR: 1},
 	} {
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
@@ -113,11 +113,11 @@ func TestBeyondThePaper(t *testing.T) {
 
 // The paper's models in full, those that take a second or two.
 func TestPaperModels(t *testing.T) {
-	for _, c := range []Config{
-		{Mode: 2, Collective: Broadcast, Tree: "3-2", Requests: 3, Window: 3, Loss: 1},
-		{Mode: 3, Collective: AllReduce, Tree: "3-2", Requests: 3, Window: 3, Loss: 1},
-		{Mode: 3, Collective: Reduce, Tree: "3-2", Requests: 3, Window: 3, Loss: 1},
-		{Mode: 3, Collective: Broadcast, Tree: "3-2", Requests: 3, Window: 3, Loss: 1},
+	for _, c := range []model.Config{
+		{Mode: 2, Collective: model.Broadcast, Tree: "3-2", Requests: 3, Window: 3, Loss: 1},
+		{Mode: 3, Collective: model.AllReduce, Tree: "3-2", Requests: 3, Window: 3, Loss: 1},
+		{Mode: 3, Collective: model.Reduce, Tree: "3-2", Requests: 3, Window: 3, Loss: 1},
+		{Mode: 3, Collective: model.Broadcast, Tree: "3-2", Requests: 3, Window: 3, Loss: 1},
 	} {
 		r := check(t, c, Options{Symmetry: true, Reduction: true})
 		assert.True(t, r.Complete)
@@ -128,7 +128,7 @@ func TestPaperModels(t *testing.T) {
 
 // A search cut into pieces by a limit is the search in one piece, and so is one whose frontier lies in a file.
 func TestResumeAndSpill(t *testing.T) {
-	c := Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Loss: 1}
+	c := model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Loss: 1}
 	whole := check(t, c, Options{Symmetry: true})
 	require.True(t, whole.Complete)
 	require.Nil(t, whole.Violation)
@@ -150,7 +150,7 @@ func TestResumeAndSpill(t *testing.T) {
 		assert.Nil(t, r.Violation)
 	}
 	assert.Greater(t, pieces, 3)
-	big := Config{Mode: 3, Collective: AllReduce, Tree: "3-2", Requests: 3, Window: 3, Loss: 1}
+	big := model.Config{Mode: 3, Collective: model.AllReduce, Tree: "3-2", Requests: 3, Window: 3, Loss: 1}
 	whole = check(t, big, Options{Symmetry: true, Reduction: true})
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "big")
 	r := check(t, big, Options{Symmetry: true, Reduction: true, Spill: dir, SpillAfter: 1, MaxStates: whole.Distinct / 2, Checkpoint: file})
@@ -161,7 +161,7 @@ func TestResumeAndSpill(t *testing.T) {
 	assert.Empty(t, left)
 
 	// A violation behind a checkpoint is found, with its whole way.
-	bad := Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Bad: []string{"B9"}}
+	bad := model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Bad: []string{"B9"}}
 	file = filepath.Join(t.TempDir(), "bad")
 	require.False(t, check(t, bad, Options{Symmetry: true, MaxStates: 50, Checkpoint: file}).Complete)
 	r = check(t, bad, Options{Symmetry: true, Checkpoint: file})
@@ -176,7 +176,7 @@ func TestResumeAndSpill(t *testing.T) {
 
 // A limit leaves no verdict.
 func TestLimits(t *testing.T) {
-	c := Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 4, Window: 2, Loss: 1}
+	c := model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 4, Window: 2, Loss: 1}
 	for _, o := range []Options{{MaxStates: 10}, {MaxBytes: 100}, {MaxTime: 1}} {
 		r := check(t, c, o)
 		assert.False(t, r.Complete)
@@ -186,26 +186,39 @@ func TestLimits(t *testing.T) {
 	cancel()
 	_, err := Check(ctx, c, Options{})
 	require.ErrorIs(t, err, context.Canceled)
+
+	// An interruption in the middle leaves what is known.
+	ctx, cancel = context.WithCancel(context.Background())
+	big := model.Config{Mode: 3, Collective: model.AllReduce, Tree: "3-2", Requests: 20, Window: 3, Loss: 3}
+	r, err := Check(ctx, big, Options{Progress: func(p Progress) {
+		if p.Distinct > 1000 {
+			cancel()
+		}
+	}})
+	require.ErrorIs(t, err, context.Canceled)
+	assert.False(t, r.Complete)
+	assert.Nil(t, r.Violation)
+	assert.Greater(t, r.Distinct, 1000)
 }
 
 func TestConfigIsChecked(t *testing.T) {
-	good := Config{Mode: 2, Tree: "star-2", Requests: 1, Window: 1}
-	for want, change := range map[string]func(c *Config){
-		"modes are 2 and 3":    func(c *Config) { c.Mode = 1 },
-		"collective(7)":        func(c *Config) { c.Collective = 7 },
-		"0 requests":           func(c *Config) { c.Requests = 0 },
-		"a window of 0":        func(c *Config) { c.Window = 0 },
-		"power of two":         func(c *Config) { c.Slots = 3 },
-		"takes twice as many":  func(c *Config) { c.Window, c.Slots = 2, 2 },
-		"a budget of 16":       func(c *Config) { c.Loss = 16 },
-		"send nothing":         func(c *Config) { c.Free = true },
-		"rule A3 is none of":   func(c *Config) { c.Bad = []string{"A3"} },
-		"is one of mode 3":     func(c *Config) { c.Bad = []string{"B9"} },
-		"want star-S":          func(c *Config) { c.Tree = "ring-3" },
-		"2 to 5 levels":        func(c *Config) { c.Tree = "6-1" },
-		"1 hosts":              func(c *Config) { c.Tree = "star-1" },
-		"more than 24 nodes":   func(c *Config) { c.Tree = "4-4" },
-		"9 hosts, allowed are": func(c *Config) { c.Tree = "3-3" },
+	good := model.Config{Mode: 2, Tree: "star-2", Requests: 1, Window: 1}
+	for want, change := range map[string]func(c *model.Config){
+		"modes are 2 and 3":           func(c *model.Config) { c.Mode = 1 },
+		"collective(7)":               func(c *model.Config) { c.Collective = 7 },
+		"0 requests":                  func(c *model.Config) { c.Requests = 0 },
+		"a window of 0":               func(c *model.Config) { c.Window = 0 },
+		"power of two":                func(c *model.Config) { c.Slots = 3 },
+		"takes twice as many":         func(c *model.Config) { c.Window, c.Slots = 2, 2 },
+		"a budget of 16":              func(c *model.Config) { c.Loss = 16 },
+		"send nothing":                func(c *model.Config) { c.Free = true },
+		"rule A3 is none of":          func(c *model.Config) { c.Bad = []string{"A3"} },
+		"is one of mode 3":            func(c *model.Config) { c.Bad = []string{"B9"} },
+		"other shapes are star-HOSTS": func(c *model.Config) { c.Tree = "ring-3" },
+		"and degree 2":                func(c *model.Config) { c.Tree = "6-1" },
+		"1 hosts":                     func(c *model.Config) { c.Tree = "star-1" },
+		"more than 24 nodes":          func(c *model.Config) { c.Tree = "4-4" },
+		"9 hosts, allowed are":        func(c *model.Config) { c.Tree = "3-3" },
 	} {
 		c := good
 		change(&c)
@@ -216,42 +229,11 @@ func TestConfigIsChecked(t *testing.T) {
 			}
 		}
 		_, err := Check(context.Background(), c, Options{})
-		require.ErrorIs(t, err, ErrConfig, want)
+		require.ErrorIs(t, err, model.ErrConfig, want)
 		assert.ErrorContains(t, err, want)
 	}
-	_, err := ParseCollective("scan")
-	require.ErrorIs(t, err, ErrConfig)
-}
-
-func TestAutomorphisms(t *testing.T) {
-	for _, c := range []struct {
-		tree         string
-		fixed, count int
-	}{{"3-2", -1, 8}, {"3-2", 3, 2}, {"star-4", -1, 24}, {"star-4", 3, 6}, {"chain-2", -1, 4}, {"4-2", -1, 128}, {"star-8", -1, 1}} {
-		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			topo, err := parseTree(c.tree)
-			require.NoError(t, err)
-			all := topo.automorphisms(c.fixed, maxAutomorphisms)
-			require.Len(t, all, c.count)
-			seen := map[string]bool{}
-			for _, a := range all {
-				seen[fmt.Sprint(a.to)] = true
-				for n := range topo.nodes {
-					if p := topo.nodes[n].parent; p >= 0 {
-						assert.Equal(t, a.to[p], topo.nodes[a.to[n]].parent)
-						assert.Equal(t, a.endpoints[p][topo.nodes[n].endpoint], topo.nodes[a.to[n]].endpoint)
-					}
-				}
-				if c.fixed >= 0 {
-					assert.Equal(t, c.fixed, a.lane[c.fixed])
-				}
-			}
-			assert.Len(t, seen, c.count)
-			for n := range topo.nodes {
-				assert.Equal(t, n, all[0].to[n], "the first is the identity")
-			}
-		})
-	}
+	_, err := model.ParseCollective("scan")
+	require.ErrorIs(t, err, model.ErrConfig)
 }
 
 // Frontiers give back what they were given, in memory and from a file.
@@ -279,18 +261,4 @@ func TestFrontier(t *testing.T) {
 	}
 	assert.Len(t, seen, states)
 	f.close()
-}
-
-// Progress is told while a search runs.
-func TestProgress(t *testing.T) {
-	told := make(chan Progress, 1)
-	s := &search{opt: Options{Progress: func(p Progress) { told <- p }, ReportEvery: time.Millisecond}}
-	stop := s.report(time.Now())
-	p := <-told
-	assert.Positive(t, p.Elapsed)
-	go func() {
-		for range told {
-		}
-	}()
-	stop()
 }

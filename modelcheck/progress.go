@@ -5,6 +5,8 @@ package modelcheck
 import (
 	"context"
 	"fmt"
+
+	"incforge/modelcheck/scenario"
 )
 
 // progressPossible checks that all can be done from every state, without any more faults: AG EF done.
@@ -25,6 +27,9 @@ func (s *search) progressPossible(ctx context.Context) error {
 		}
 	})
 	for {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("model checking: %w", err)
+		}
 		s.spread(good, quiet)
 		stuck, level, found := uint32(0), 0, false
 		s.seen.all(func(id uint32, e *entry) {
@@ -44,7 +49,7 @@ func (s *search) progressPossible(ctx context.Context) error {
 			return err
 		}
 		if !reached {
-			s.found = append(s.found, finding{kind: kindLivelock, at: stuck,
+			s.found = append(s.found, finding{kind: scenario.KindLivelock, at: stuck,
 				text: fmt.Sprintf("after %d steps nothing leads to the end, whatever is delivered and whichever timer expires", level)})
 			return nil
 		}

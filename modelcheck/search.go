@@ -15,6 +15,11 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"incforge/modelcheck/model"
+	"incforge/modelcheck/scenario"
 )
 
 // Options say how to search; they change what it costs and, but for Reduction and Symmetry, no count.
@@ -40,32 +45,30 @@ type Options struct {
 	SpillAfter int
 	// Shortest searches again without Reduction when something is found, as far as that goes quickly, for a trace that is the shortest of all.
 	Shortest bool
-	// Progress, if not nil, hears of the search every so often; 0 is five seconds.
-	Progress    func(Progress)
-	ReportEvery time.Duration
+	// Progress, if not nil, is told of the search often, by several goroutines at once.
+	Progress func(Progress)
 }
 
 // Progress is how far a search is.
 type Progress struct {
 	Depth, Distinct int
 	Transitions     int64
-	Elapsed         time.Duration
 }
 
 // Result is what a search found.
 type Result struct {
-	Config      Config  `json:"config"`
-	Symmetry    int     `json:"symmetry"` // automorphisms of the tree that were used
-	Reduction   bool    `json:"reduction"`
-	Complete    bool    `json:"complete"` // all states were seen
-	Transitions int64   `json:"transitions"`
-	Distinct    int     `json:"distinct"`
-	Diameter    int     `json:"diameter"`  // steps to the farthest state
-	Quiescent   int     `json:"quiescent"` // states in which nothing is on its way
-	Done        int     `json:"done"`      // of those, ends
-	Seconds     float64 `json:"seconds"`
-	CPUSeconds  float64 `json:"cpu_seconds"`
-	Workers     int     `json:"workers"`
+	Config      model.Config `json:"config"`
+	Symmetry    int          `json:"symmetry"` // automorphisms of the tree that were used
+	Reduction   bool         `json:"reduction"`
+	Complete    bool         `json:"complete"` // all states were seen
+	Transitions int64        `json:"transitions"`
+	Distinct    int          `json:"distinct"`
+	Diameter    int          `json:"diameter"`  // steps to the farthest state
+	Quiescent   int          `json:"quiescent"` // states in which nothing is on its way
+	Done        int          `json:"done"`      // of those, ends
+	Seconds     float64      `json:"seconds"`
+	CPUSeconds  float64      `json:"cpu_seconds"`
+	Workers     int          `json:"workers"`
 	// Collision is the logarithm to base 2 of a bound on the probability that two states were taken for one.
 	Collision int `json:"collision_log2"`
 	// Components, EngineSteps and Packets are the sizes of the tables.
@@ -73,7 +76,7 @@ type Result struct {
 	EngineSteps int `json:"engine_steps"`
 	Packets     int `json:"packets"`
 	// Violation is the shortest way to what is wrong, nil if nothing is.
-	Violation *Trace `json:"violation,omitempty"`
+	Violation *scenario.Trace `json:"violation,omitempty"`
 }
 
 // label says what a transition is.
@@ -83,17 +86,6 @@ type label struct {
 	from  uint8 // endpoint of the node that the packet came to; for a host 0
 	index uint8 // of the packet in the queue, of the action in the node's list
 }
-
-// Kinds of transitions.
-const (
-	moveDeliver = iota + 1
-	moveLose
-	moveDuplicate // delivered, and still on its way
-	moveNotReady  // delivered to a host without a receive
-	moveSend      // of an engine, by itself
-	moveTimeout   // at the right time: nothing is on its way
-	moveEarly     // a time-out at any other time
-)
 
 // Places of the budgets in the last word of a state.
 const (
@@ -125,7 +117,7 @@ func (s *system) stubborn(recs []*compRecord, budget uint32) uint32 {
 	if left(budget, reorderAt) {
 		return all
 	}
-	for _, h := range s.topo.hosts {
+	for _, h := range s.topo.Hosts {
 		if recs[h].downs > 0 {
 			return 1 << h
 		}
@@ -143,14 +135,14 @@ func (s *system) stubborn(recs []*compRecord, budget uint32) uint32 {
 			r := recs[n]
 			// A link into the set that is empty may be filled by the node at its other end, which therefore belongs to the set.
 			need := uint32(0)
-			if s.topo.nodes[n].parent >= 0 {
+			if s.topo.Nodes[n].Parent >= 0 {
 				if r.downs == 0 {
-					need |= 1 << s.topo.nodes[n].parent
+					need |= 1 << s.topo.Nodes[n].Parent
 				} else {
 					moves++
 				}
 			}
-			for _, c := range s.topo.nodes[n].children {
+			for _, c := range s.topo.Nodes[n].Children {
 				if recs[c].ups == 0 {
 					need |= 1 << c
 				} else {
@@ -173,7 +165,7 @@ func (s *system) stubborn(recs []*compRecord, budget uint32) uint32 {
 func (s *system) expand(state []uint32, reduce bool, next []uint32, f func(l label, next []uint32, fault uint32, free bool)) (quiet bool) {
 	n := len(state) - 1
 	budget := state[n]
-	var memory [maxNodes]*compRecord
+	var memory [model.MaxNodes]*compRecord
 	recs := memory[:n]
 	for i, c := range state[:n] {
 		recs[i] = s.comps.at(c)
@@ -192,10 +184,10 @@ func (s *system) expand(state []uint32, reduce bool, next []uint32, f func(l lab
 		if set>>i&1 == 0 {
 			continue
 		}
-		if s.topo.nodes[i].parent >= 0 && recs[i].downs > 0 {
+		if s.topo.Nodes[i].Parent >= 0 && recs[i].downs > 0 {
 			s.deliver(state, recs, i, false, i, next, f)
 		}
-		for _, c := range s.topo.nodes[i].children {
+		for _, c := range s.topo.Nodes[i].Children {
 			if recs[c].ups > 0 {
 				s.deliver(state, recs, c, true, i, next, f)
 			}
@@ -203,7 +195,7 @@ func (s *system) expand(state []uint32, reduce bool, next []uint32, f func(l lab
 		for a := range recs[i].n.sends {
 			copy(next, state)
 			o := s.apply(next, i, codeSend+uint8(a), 0)
-			f(label{kind: moveSend, node: uint8(i), index: uint8(a)}, next, o, true)
+			f(label{kind: scenario.MoveSend, node: uint8(i), index: uint8(a)}, next, o, true)
 		}
 		if left(budget, earlyAt) {
 			s.timeouts(state, recs, i, 1<<earlyAt, next, f)
@@ -214,9 +206,9 @@ func (s *system) expand(state []uint32, reduce bool, next []uint32, f func(l lab
 
 // timeouts are the time-outs and resumptions of a node.
 func (s *system) timeouts(state []uint32, recs []*compRecord, i int, cost uint32, next []uint32, f func(label, []uint32, uint32, bool)) {
-	kind := uint8(moveTimeout)
+	kind := uint8(scenario.MoveTimeout)
 	if cost != 0 {
-		kind = moveEarly
+		kind = scenario.MoveEarly
 	}
 	try := func(code uint8, index int) {
 		copy(next, state)
@@ -225,7 +217,7 @@ func (s *system) timeouts(state []uint32, recs []*compRecord, i int, cost uint32
 		f(label{kind: kind, node: uint8(i), index: uint8(index)}, next, o, cost == 0)
 	}
 	if s.hosts[i] != nil {
-		if recs[i].n.host.outstanding() {
+		if recs[i].n.host.Outstanding() {
 			try(codeTimeout, 0)
 		}
 		return
@@ -240,13 +232,13 @@ func (s *system) deliver(state []uint32, recs []*compRecord, link int, up bool, 
 	n := len(state) - 1
 	budget := state[n]
 	r := recs[link]
-	l := label{kind: moveDeliver, node: uint8(to)}
+	l := label{kind: scenario.MoveDeliver, node: uint8(to)}
 	code, head, length := uint8(codeDeliver), r.headDown, int(r.downs)
 	switch {
 	case up:
-		code, head, length = uint8(s.topo.nodes[link].endpoint), r.headUp, int(r.ups)
+		code, head, length = uint8(s.topo.Nodes[link].Slot), r.headUp, int(r.ups)
 	case s.hosts[to] == nil:
-		code = uint8(len(s.topo.nodes[to].children))
+		code = uint8(len(s.topo.Nodes[to].Children))
 	}
 	if code < codeAction {
 		l.from = code
@@ -266,16 +258,16 @@ func (s *system) deliver(state []uint32, recs []*compRecord, link int, up bool, 
 		o := s.apply(next, to, code, packet)
 		f(l, next, o, cost == 0)
 	}
-	do(moveDeliver, code, rest, head, 0, 0)
+	do(scenario.MoveDeliver, code, rest, head, 0, 0)
 	if left(budget, lossAt) {
 		copy(next, state)
 		next[link] = rest
 		next[n] -= 1 << lossAt
-		l.kind, l.index = moveLose, 0
+		l.kind, l.index = scenario.MoveLose, 0
 		f(l, next, 0, false)
 	}
 	if left(budget, dupAt) {
-		do(moveDuplicate, code, state[link], head, 1<<dupAt, 0)
+		do(scenario.MoveDuplicate, code, state[link], head, 1<<dupAt, 0)
 	}
 	if left(budget, reorderAt) {
 		q := r.down
@@ -283,12 +275,12 @@ func (s *system) deliver(state []uint32, recs []*compRecord, link int, up bool, 
 			q = r.up
 		}
 		for i := 1; i < length; i++ {
-			do(moveDeliver, code, s.take(state[link], up, i), s.queues.at(q).packets[i], 1<<reorderAt, i)
+			do(scenario.MoveDeliver, code, s.take(state[link], up, i), s.queues.at(q).packets[i], 1<<reorderAt, i)
 		}
 	}
 	if code == codeDeliver && left(budget, rnrAt) {
 		if s.step(rest, codeNotReady, head).comp != s.step(rest, codeDeliver, head).comp {
-			do(moveNotReady, codeNotReady, rest, head, 1<<rnrAt, 0)
+			do(scenario.MoveNotReady, codeNotReady, rest, head, 1<<rnrAt, 0)
 		}
 	}
 }
@@ -305,14 +297,14 @@ func (s *system) apply(next []uint32, node int, code uint8, packet uint32) (faul
 
 // finished tells whether a quiet state without transitions is what all should end in, and what is missing if not.
 func (s *system) finished(state []uint32) (string, bool) {
-	for i := range s.topo.nodes {
+	for i := range s.topo.Nodes {
 		if r := s.comps.at(state[i]); !r.n.idle {
 			if s.hosts[i] != nil {
 				h := r.n.host
 				return fmt.Sprintf("nothing is on its way, no timer runs, and %s has %d of %d packets acknowledged and got %d of %d",
-					s.topo.name(i), h.base, s.hosts[i].send, h.expected, s.hosts[i].receive), false
+					s.topo.Name(i), h.Base, s.hosts[i].Send, h.Expected, s.hosts[i].Receive), false
 			}
-			return fmt.Sprintf("nothing is on its way, no timer runs, and %s holds unfinished slots", s.topo.name(i)), false
+			return fmt.Sprintf("nothing is on its way, no timer runs, and %s holds unfinished slots", s.topo.Name(i)), false
 		}
 	}
 	return "", true
@@ -346,19 +338,12 @@ type finding struct {
 	step bool
 }
 
-// Kinds of violations.
-const (
-	kindFault    = "fault"
-	kindDeadlock = "deadlock"
-	kindLivelock = "livelock"
-)
-
 // stride is the number of words of a state in a frontier: components, budgets, number.
 func (s *search) stride() int { return len(s.start) + 1 }
 
 // Check searches a model. It is an error if the model cannot be made or the search is interrupted; a property that does not hold is
-// not.
-func Check(ctx context.Context, c Config, opt Options) (*Result, error) {
+// not. With the error of a context that ended comes the result as far as the search went.
+func Check(ctx context.Context, c model.Config, opt Options) (*Result, error) {
 	r, err := checkOnce(ctx, c, opt)
 	if err != nil || r.Violation == nil || !opt.Shortest || !opt.Reduction {
 		return r, err
@@ -367,7 +352,7 @@ func Check(ctx context.Context, c Config, opt Options) (*Result, error) {
 	opt.Reduction, opt.Checkpoint, opt.MaxStates = false, "", quickly
 	whole, err := checkOnce(ctx, c, opt)
 	if err != nil {
-		return nil, err
+		return r, err // the violation stands, if not by the shortest way
 	}
 	if whole.Violation != nil {
 		r.Violation = whole.Violation
@@ -376,8 +361,8 @@ func Check(ctx context.Context, c Config, opt Options) (*Result, error) {
 }
 
 // checkOnce is one search.
-func checkOnce(ctx context.Context, c Config, opt Options) (*Result, error) {
-	c, err := c.withDefaults()
+func checkOnce(ctx context.Context, c model.Config, opt Options) (*Result, error) {
+	c, err := c.WithDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -396,16 +381,14 @@ func checkOnce(ctx context.Context, c Config, opt Options) (*Result, error) {
 		s.opt.MaxStates = 1 << 31
 	}
 	begin, cpu := time.Now(), cpuTime()
-	complete, err := s.explore(ctx)
-	if err != nil {
-		return nil, err
+	complete, stopped := s.explore(ctx)
+	if stopped == nil && len(s.found) == 0 && complete {
+		stopped = s.progressPossible(ctx)
 	}
-	r := &Result{Config: c, Symmetry: len(s.perms), Reduction: opt.Reduction, Complete: complete, Workers: s.workers}
-	if len(s.found) == 0 && complete {
-		if err := s.progressPossible(ctx); err != nil {
-			return nil, err
-		}
+	if stopped != nil && ctx.Err() == nil {
+		return nil, stopped
 	}
+	r := &Result{Config: c, Symmetry: len(s.perms), Reduction: opt.Reduction, Complete: complete && stopped == nil, Workers: s.workers}
 	r.Transitions, r.Distinct, r.Diameter = s.transitions.Load(), s.seen.size(), s.depth
 	r.Quiescent, r.Done = int(s.quiescent.Load()), int(s.done.Load())
 	r.Collision = collision(r.Distinct)
@@ -420,7 +403,7 @@ func checkOnce(ctx context.Context, c Config, opt Options) (*Result, error) {
 		}
 	}
 	r.Seconds, r.CPUSeconds = time.Since(begin).Seconds(), cpuTime()-cpu
-	return r, nil
+	return r, stopped
 }
 
 // order is what findings of the same kind are sorted by: the same for any number of workers.
@@ -467,25 +450,17 @@ func (s *search) explore(ctx context.Context) (bool, error) {
 		s.seen.endLevel()
 	}
 
-	stopProgress := s.report(begin)
-	defer stopProgress()
 	var deadline time.Time
 	if s.opt.MaxTime > 0 {
 		deadline = begin.Add(s.opt.MaxTime)
 	}
 	saved := begin
 	for front.size()+after.size() > 0 {
-		var group sync.WaitGroup
-		errs := make([]error, s.workers)
-		for w := range s.workers {
-			group.Add(1)
-			go func() {
-				defer group.Done()
-				errs[w] = s.work(ctx, front, after, deadline)
-			}()
+		var pool errgroup.Group
+		for range s.workers {
+			pool.Go(func() error { return s.work(ctx, front, after, deadline) })
 		}
-		group.Wait()
-		if err := errors.Join(errs...); err != nil {
+		if err := pool.Wait(); err != nil {
 			// Workers finish what they took, so what is left is a search at rest.
 			stopped := errors.Is(err, errStopped) || ctx.Err() != nil
 			if stopped && s.opt.Checkpoint != "" {
@@ -518,31 +493,6 @@ func (s *search) explore(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// report tells of progress every few seconds until it is stopped.
-func (s *search) report(begin time.Time) (stop func()) {
-	if s.opt.Progress == nil {
-		return func() {}
-	}
-	done := make(chan struct{})
-	go func() {
-		every := s.opt.ReportEvery
-		if every <= 0 {
-			every = 5 * time.Second
-		}
-		tick := time.NewTicker(every)
-		defer tick.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-tick.C:
-				s.opt.Progress(Progress{Depth: int(s.level.Load()), Distinct: int(s.distinct.Load()), Transitions: s.transitions.Load(), Elapsed: time.Since(begin)})
-			}
-		}
-	}()
-	return func() { close(done) }
-}
-
 // work expands chunks of the frontier until there are none.
 func (s *search) work(ctx context.Context, front, after *frontier, deadline time.Time) error {
 	next, rep := make([]uint32, len(s.start)), make([]uint32, len(s.start))
@@ -572,7 +522,7 @@ func (s *search) work(ctx context.Context, front, after *frontier, deadline time
 				count++
 				name := s.canonical(next, rep)
 				if fault != 0 {
-					s.find(finding{kind: kindFault, text: s.fault(fault), at: id, name: name, step: true})
+					s.find(finding{kind: scenario.KindFault, text: s.fault(fault), at: id, name: name, step: true})
 					return
 				}
 				to, isNew := s.seen.insert(name, id)
@@ -601,7 +551,7 @@ func (s *search) work(ctx context.Context, front, after *frontier, deadline time
 					way = nextDone
 					if missing, ok := s.finished(state); !ok {
 						way = nextNone
-						s.find(finding{kind: kindDeadlock, text: missing, at: id})
+						s.find(finding{kind: scenario.KindDeadlock, text: missing, at: id})
 					} else {
 						s.done.Add(1)
 					}
@@ -615,6 +565,9 @@ func (s *search) work(ctx context.Context, front, after *frontier, deadline time
 		}
 		s.transitions.Add(moves)
 		s.distinct.Add(fresh)
+		if s.opt.Progress != nil {
+			s.opt.Progress(Progress{Depth: int(s.level.Load()), Distinct: int(s.distinct.Load()), Transitions: s.transitions.Load()})
+		}
 	}
 }
 

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"incforge/modelcheck/model"
+	"incforge/network/topology"
 )
 
 // hash128 names a state or a part of one.
@@ -23,12 +26,12 @@ func (h hash128) less(o hash128) bool { return h.hi < o.hi || h.hi == o.hi && h.
 // A global state is one number a node, that of the node's component: the state of the host or engine, and the contents of the two
 // queues between it and its parent. Records carry the images of what they name under every automorphism of the tree.
 type system struct {
-	cfg     Config
-	topo    topology
-	perms   []automorphism
+	cfg     model.Config
+	topo    *topology.Topology
+	perms   []model.Automorphism
 	compose [][]int // compose[h][g] is first g, then h
-	hosts   []*hostRole
-	engines []*engine
+	hosts   []*model.HostRole
+	engines []*model.Engine
 	start   []uint32
 
 	packets store[packetRecord]
@@ -42,18 +45,18 @@ type system struct {
 	takeMemo memo // component, direction, index: component
 
 	mu        sync.Mutex // held by whoever adds to what is above and below
-	packetIDs map[packet]uint32
+	packetIDs map[model.Packet]uint32
 	queueIDs  map[string]uint32
 	nodeIDs   map[string]uint32
 	compIDs   map[[3]uint32]uint32
 	engineIDs map[uint64]*engineStep
-	faults    []string // what outcomes break
-	executed  int      // steps of engines
-	sends     []packet // scratch of hostStep
+	faults    []string       // what outcomes break
+	executed  int            // steps of engines
+	sends     []model.Packet // scratch of hostStep
 }
 
 type packetRecord struct {
-	packet
+	model.Packet
 	image []uint32
 }
 
@@ -66,10 +69,10 @@ type queueRecord struct {
 type nodeRecord struct {
 	at    int
 	state string
-	host  host
-	waits []action // time-outs and resumptions that may be taken apart from time
-	sends []action // sends, if they are free
-	idle  bool     // an engine holds nothing unfinished, a host is done
+	host  model.Host
+	waits []model.Action // time-outs and resumptions that may be taken apart from time
+	sends []model.Action // sends, if they are free
+	idle  bool           // an engine holds nothing unfinished, a host is done
 	image []uint32
 }
 
@@ -113,33 +116,31 @@ const (
 	codeTimeout  = 0x82 // of a host
 )
 
-const maxAutomorphisms = 1024
-
 // newSystem makes a model of a complete configuration.
-func newSystem(c Config, symmetry bool) (*system, error) {
-	t, err := parseTree(c.Tree)
+func newSystem(c model.Config, symmetry bool) (*system, error) {
+	t, err := model.ParseTree(c.Tree)
 	if err != nil {
 		return nil, err
 	}
 	s := &system{
-		cfg: c, topo: t, packetIDs: map[packet]uint32{}, queueIDs: map[string]uint32{}, nodeIDs: map[string]uint32{},
+		cfg: c, topo: t, packetIDs: map[model.Packet]uint32{}, queueIDs: map[string]uint32{}, nodeIDs: map[string]uint32{},
 		compIDs: map[[3]uint32]uint32{}, engineIDs: map[uint64]*engineStep{},
-		hosts: make([]*hostRole, len(t.nodes)), engines: make([]*engine, len(t.nodes)),
+		hosts: make([]*model.HostRole, len(t.Nodes)), engines: make([]*model.Engine, len(t.Nodes)),
 	}
-	fixed, limit := -1, maxAutomorphisms
-	if c.Collective != AllReduce {
-		fixed = commRoot(&t)
+	fixed, limit := -1, model.MaxAutomorphisms
+	if c.Collective != model.AllReduce {
+		fixed = model.CommRoot(t)
 	}
 	if !symmetry {
 		limit = 0
 	}
-	s.perms = t.automorphisms(fixed, limit)
+	s.perms = model.Automorphisms(t, fixed, limit)
 	for _, h := range s.perms {
 		var row []int
 		for _, g := range s.perms {
-			row = append(row, slices.IndexFunc(s.perms, func(x automorphism) bool {
-				for n := range x.to {
-					if x.to[n] != h.to[g.to[n]] {
+			row = append(row, slices.IndexFunc(s.perms, func(x model.Automorphism) bool {
+				for n := range x.To {
+					if x.To[n] != h.To[g.To[n]] {
 						return false
 					}
 				}
@@ -149,14 +150,14 @@ func newSystem(c Config, symmetry bool) (*system, error) {
 		s.compose = append(s.compose, row)
 	}
 
-	for n := range t.nodes {
-		if t.nodes[n].host < 0 {
-			if s.engines[n], err = newEngine(c, &t, n); err != nil {
+	for n := range t.Nodes {
+		if t.Nodes[n].Rank < 0 {
+			if s.engines[n], err = model.NewEngine(c, t, n); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		s.hosts[n] = c.role(&t, t.nodes[n].host)
+		s.hosts[n] = c.Role(t, t.Nodes[n].Rank)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,15 +166,15 @@ func newSystem(c Config, symmetry bool) (*system, error) {
 	s.queueIDs[""] = 0
 	s.comps.add() // number 0 is nobody's
 	// Switches that an automorphism exchanges begin in the same state, hosts too: the initial state is its own image.
-	for n := range t.nodes {
+	for n := range t.Nodes {
 		var state []byte
-		var sends []packet
+		var sends []model.Packet
 		if r := s.hosts[n]; r != nil {
-			var h host
-			sends = h.fresh(r, nil)
-			state = h.append(nil)
+			var h model.Host
+			sends = h.Fresh(r, nil)
+			state = h.Append(nil)
 		} else {
-			state = s.engines[n].initial()
+			state = s.engines[n].Initial()
 		}
 		id, err := s.internNode(n, s.statesOf(n, state))
 		if err != nil {
@@ -185,40 +186,10 @@ func newSystem(c Config, symmetry bool) (*system, error) {
 	return s, nil
 }
 
-// role is what a host does.
-func (c *Config) role(t *topology, number int) *hostRole {
-	r := &hostRole{number: number, window: uint8(c.Window), length: 4}
-	all := uint32(1)<<len(t.hosts) - 1
-	if len(t.hosts) > lanes {
-		r.length = 8
-	}
-	if c.Empty {
-		r.length = 0
-	}
-	n, root := uint8(c.Requests), number == commRoot(t)
-	switch {
-	case c.Collective == AllReduce:
-		r.send, r.receive, r.lanes = n, n, all
-		r.rules.ackIsResult = c.Mode == 2
-	case c.Collective == Reduce && root:
-		r.receive, r.lanes = n, all&^(1<<number)
-	case c.Collective == Reduce, root: // the sender of a Broadcast
-		r.send = n
-	default:
-		r.receive, r.lanes = n, 1<<commRoot(t)
-	}
-	for _, b := range c.Bad {
-		if b == badSilentHost {
-			r.rules.silentDuplicates = true
-		}
-	}
-	return r
-}
-
 // statesOf is a state that is its own image, for each automorphism.
 func (s *system) statesOf(n int, state []byte) (states []imageState) {
 	for g := range s.perms {
-		states = append(states, imageState{at: s.perms[g].to[n], state: string(state)})
+		states = append(states, imageState{at: s.perms[g].To[n], state: string(state)})
 	}
 	return states
 }
@@ -229,7 +200,7 @@ type imageState struct {
 }
 
 // internPackets gives packets their numbers.
-func (s *system) internPackets(ps []packet) []uint32 {
+func (s *system) internPackets(ps []model.Packet) []uint32 {
 	var ids []uint32
 	for _, p := range ps {
 		ids = append(ids, s.internPacket(p))
@@ -237,18 +208,18 @@ func (s *system) internPackets(ps []packet) []uint32 {
 	return ids
 }
 
-func (s *system) internPacket(p packet) uint32 {
+func (s *system) internPacket(p model.Packet) uint32 {
 	if id, ok := s.packetIDs[p]; ok {
 		return id
 	}
 	ids := make([]uint32, len(s.perms))
 	for g := range s.perms {
-		q := p.permute(s.perms[g].lane)
+		q := p.Permute(s.perms[g].Lane)
 		id, ok := s.packetIDs[q]
 		if !ok {
 			var r *packetRecord
 			id, r = s.packets.add()
-			r.packet = q
+			r.Packet = q
 			s.packetIDs[q] = id
 		}
 		ids[g] = id
@@ -314,23 +285,23 @@ func nodeKey(st imageState) string { return string(rune(st.at)) + st.state }
 func (s *system) fill(r *nodeRecord, st imageState) error {
 	r.at, r.state = st.at, st.state
 	if role := s.hosts[st.at]; role != nil {
-		r.host = hostOf([]byte(st.state))
-		r.idle = r.host.done(role)
+		r.host = model.HostOf([]byte(st.state))
+		r.idle = r.host.Done(role)
 		return nil
 	}
 	e := s.engines[st.at]
-	acts, err := e.actions([]byte(st.state))
+	acts, err := e.Actions([]byte(st.state))
 	if err != nil {
 		return err
 	}
 	for _, a := range acts {
-		if a.wait {
+		if a.Wait {
 			r.waits = append(r.waits, a)
 		} else {
 			r.sends = append(r.sends, a)
 		}
 	}
-	r.idle = e.idle()
+	r.idle = e.Idle()
 	return nil
 }
 
@@ -419,7 +390,7 @@ func (s *system) content(r *compRecord) []byte {
 		ps := s.queues.at(q).packets
 		b = append(b, byte(len(ps)))
 		for _, p := range ps {
-			b = s.packets.at(p).append(b)
+			b = s.packets.at(p).Append(b)
 		}
 	}
 	return b
@@ -474,12 +445,12 @@ func (s *system) hostStep(c *compRecord, code uint8, packet uint32) outcome {
 	sends := s.sends[:0]
 	switch code {
 	case codeTimeout:
-		sends = h.timeout(role, sends)
+		sends = h.Timeout(role, sends)
 	default:
-		sends, err = h.take(role, s.packets.at(packet).packet, code == codeNotReady, sends)
+		sends, err = h.Take(role, s.packets.at(packet).Packet, code == codeNotReady, sends)
 	}
 	s.sends = sends
-	node, nodeErr := s.internNode(c.at, s.statesOf(c.at, h.append(nil)))
+	node, nodeErr := s.internNode(c.at, s.statesOf(c.at, h.Append(nil)))
 	return outcome{comp: s.internComp(node, s.concat(c.up, s.internQueue(s.internPackets(sends))), c.down), fault: s.breaks(errors.Join(err, nodeErr))}
 }
 
@@ -495,7 +466,7 @@ func (s *system) switchStep(c *compRecord, code uint8, packet uint32) outcome {
 	e := s.engineStep(c.node, code, packet)
 	o := outcome{fault: e.fault}
 	up := c.up
-	children := s.topo.nodes[c.at].children
+	children := s.topo.Nodes[c.at].Children
 	for i, q := range e.outs {
 		switch {
 		case q == 0:
@@ -521,7 +492,7 @@ func (s *system) engineStep(node uint32, code uint8, packet uint32) *engineStep 
 	rec := s.nodes.at(node)
 	type image struct {
 		key  uint64
-		done stepped
+		done model.Stepped
 		node uint32
 	}
 	images := make([]image, len(s.perms))
@@ -529,8 +500,8 @@ func (s *system) engineStep(node uint32, code uint8, packet uint32) *engineStep 
 	var failed error
 	for g := range s.perms {
 		im := &images[g]
-		n, at := rec.image[g], s.perms[g].to[rec.at]
-		endpoints := s.perms[g].endpoints[rec.at]
+		n, at := rec.image[g], s.perms[g].To[rec.at]
+		endpoints := s.perms[g].Endpoints[rec.at]
 		state := s.nodes.at(n).state
 		im.node = n
 		var err error
@@ -542,31 +513,31 @@ func (s *system) engineStep(node uint32, code uint8, packet uint32) *engineStep 
 				im.done, states[g] = images[first].done, states[first]
 				continue
 			}
-			im.done, err = s.engines[at].take([]byte(state), endpoints[code], s.packets.at(p).packet)
+			im.done, err = s.engines[at].Take([]byte(state), endpoints[code], s.packets.at(p).Packet)
 		} else {
 			a := rec.waits
 			base := uint8(codeAction)
 			if code >= codeSend {
 				a, base = rec.sends, codeSend
 			}
-			want := a[code-base].permute(endpoints)
+			want := a[code-base].Permute(endpoints)
 			b := s.nodes.at(n).waits
 			if code >= codeSend {
 				b = s.nodes.at(n).sends
 			}
-			i := slices.IndexFunc(b, func(x action) bool { return x.same(want) })
+			i := slices.IndexFunc(b, func(x model.Action) bool { return x.Same(want) })
 			if i < 0 {
 				failed = errAsymmetric
 				i = int(code - base)
 			}
 			im.key = key(n, base+uint8(i), 0)
-			im.done, err = s.engines[at].act([]byte(state), b[i])
+			im.done, err = s.engines[at].Act([]byte(state), b[i])
 		}
 		s.executed++
 		if err != nil && failed == nil {
 			failed = err
 		}
-		states[g] = imageState{at, string(im.done.state)}
+		states[g] = imageState{at, string(im.done.State)}
 	}
 	if failed != nil {
 		e := &engineStep{node: node, fault: s.breaks(fmt.Errorf("the model broke down: %w", failed))}
@@ -579,11 +550,11 @@ func (s *system) engineStep(node uint32, code uint8, packet uint32) *engineStep 
 		if _, ok := s.engineIDs[im.key]; ok {
 			continue
 		}
-		e := &engineStep{node: id, fault: s.breaks(errors.Join(im.done.err, err))}
+		e := &engineStep{node: id, fault: s.breaks(errors.Join(im.done.Err, err))}
 		if err == nil {
 			e.node = s.nodes.at(id).image[g]
 		}
-		for _, sends := range im.done.outs {
+		for _, sends := range im.done.Outs {
 			e.outs = append(e.outs, s.internQueue(s.internPackets(sends)))
 		}
 		s.engineIDs[im.key] = e
@@ -657,7 +628,7 @@ func (s *system) take(comp uint32, up bool, i int) uint32 {
 func (s *system) canonical(state, rep []uint32) hash128 {
 	n := len(state) - 1
 	best, least := 0, hash128{^uint64(0), ^uint64(0)}
-	var recs [maxNodes]*compRecord
+	var recs [model.MaxNodes]*compRecord
 	for i, c := range state[:n] {
 		recs[i] = s.comps.at(c)
 	}
@@ -675,7 +646,7 @@ func (s *system) canonical(state, rep []uint32) hash128 {
 	if best == 0 {
 		copy(rep, state)
 	} else {
-		to := s.perms[best].to
+		to := s.perms[best].To
 		for i, r := range recs[:n] {
 			rep[to[i]] = r.image[best]
 		}

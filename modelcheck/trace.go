@@ -4,10 +4,10 @@ package modelcheck
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
-	"github.com/goccy/go-yaml"
+	"incforge/modelcheck/model"
+	"incforge/modelcheck/scenario"
 )
 
 // ancestry is the names of the states on the shortest way found to a state, the start's first.
@@ -61,55 +61,8 @@ func (s *search) stepTo(at []uint32, name hash128, faulty bool) (w walked, ok bo
 	return w, ok
 }
 
-// Trace is a way to a violation: a scenario that Replay runs on the reference, without the checker.
-type Trace struct {
-	// Config is the model.
-	Config Config `yaml:"config" json:"config"`
-	// Kind is what the last step leads to: fault, deadlock, livelock, or "" for nothing in particular. Text says more. In a livelock the
-	// steps lead past the point of no return to the next state in which nothing is on its way.
-	Kind string `yaml:"kind,omitempty" json:"kind,omitempty"`
-	Text string `yaml:"text,omitempty" json:"text,omitempty"`
-	// Steps are what happens, in order.
-	Steps []Step `yaml:"steps" json:"steps"`
-}
-
-// Step is one transition. Nodes are h0, h1, … for hosts and s0, s1, … for switches, s0 being the root, breadth first.
-type Step struct {
-	// Do is deliver, lose, duplicate (delivered, and still on its way), not-ready (delivered to a host without a receive), send,
-	// timeout, or early (a time-out although something is on its way).
-	Do string `yaml:"do" json:"do"`
-	// At is the node that does something or gets a packet.
-	At string `yaml:"at" json:"at"`
-	// From is the node a packet comes from.
-	From string `yaml:"from,omitempty" json:"from,omitempty"`
-	// Index is how many packets on the same link it overtakes.
-	Index int `yaml:"index,omitempty" json:"index,omitempty"`
-	// Packet is what is delivered or lost, PSNs from the start's on.
-	Packet string `yaml:"packet,omitempty" json:"packet,omitempty"`
-	// Action is what a switch does by itself: send aggregation, send broadcast, or send one, time-out, resume and the node it is about.
-	Action string `yaml:"action,omitempty" json:"action,omitempty"`
-}
-
-// YAML writes the trace as ParseTrace reads it.
-func (t *Trace) YAML() ([]byte, error) {
-	text, err := yaml.Marshal(t)
-	if err != nil {
-		return nil, fmt.Errorf("scenario: %w", err)
-	}
-	return text, nil
-}
-
-// ParseTrace reads a scenario.
-func ParseTrace(text []byte) (*Trace, error) {
-	var t Trace
-	if err := yaml.UnmarshalWithOptions(text, &t, yaml.Strict()); err != nil {
-		return nil, fmt.Errorf("scenario: %w", err)
-	}
-	return &t, nil
-}
-
 // trace is the way to a finding.
-func (s *search) trace(f finding) (*Trace, error) {
+func (s *search) trace(f finding) (*scenario.Trace, error) {
 	way, err := s.walk(s.ancestry(f.at))
 	if err != nil {
 		return nil, err
@@ -125,10 +78,10 @@ func (s *search) trace(f finding) (*Trace, error) {
 		}
 		way = append(way, w)
 	}
-	if f.kind == kindLivelock {
+	if f.kind == scenario.KindLivelock {
 		way = append(way, s.idle(at)...)
 	}
-	t := &Trace{Config: s.cfg, Kind: f.kind, Text: f.text}
+	t := &scenario.Trace{Config: s.cfg, Kind: f.kind, Text: f.text}
 	for _, w := range way {
 		t.Steps = append(t.Steps, s.describe(&w))
 	}
@@ -156,65 +109,37 @@ func (s *search) idle(at []uint32) (way []walked) {
 	return way
 }
 
-// moveNames are the values of Step.Do.
-func moveNames() []string {
-	return []string{moveDeliver: "deliver", moveLose: "lose", moveDuplicate: "duplicate", moveNotReady: "not-ready", moveSend: "send",
-		moveTimeout: "timeout", moveEarly: "early"}
-}
-
 // describe puts a transition into words.
-func (s *system) describe(w *walked) Step {
+func (s *system) describe(w *walked) scenario.Step {
 	at := int(w.node)
-	step := Step{Do: moveNames()[w.kind], At: s.topo.name(at)}
+	step := scenario.Step{Do: scenario.MoveNames()[w.kind], At: s.topo.Name(at)}
 	switch w.kind {
-	case moveSend, moveTimeout, moveEarly:
+	case scenario.MoveSend, scenario.MoveTimeout, scenario.MoveEarly:
 		if s.hosts[at] != nil {
 			break
 		}
 		n := s.comps.at(w.before[at]).n
 		acts := n.waits
-		if w.kind == moveSend {
+		if w.kind == scenario.MoveSend {
 			acts = n.sends
 		}
-		step.Action = s.topo.actionName(at, acts[w.index])
+		step.Action = model.ActionName(s.topo, at, acts[w.index])
 		return step
 	default:
 		link, up := at, false
-		if s.hosts[at] == nil && int(w.from) < len(s.topo.nodes[at].children) {
-			link, up = s.topo.nodes[at].children[w.from], true
+		if s.hosts[at] == nil && int(w.from) < len(s.topo.Nodes[at].Children) {
+			link, up = s.topo.Nodes[at].Children[w.from], true
 		}
 		c := s.comps.at(w.before[link])
 		q := c.down
-		step.From = s.topo.name(link)
+		step.From = s.topo.Name(link)
 		if up {
 			q = c.up
 		} else {
-			step.From = s.topo.name(s.topo.nodes[at].parent)
+			step.From = s.topo.Name(s.topo.Nodes[at].Parent)
 		}
 		step.Index = int(w.index)
 		step.Packet = s.packets.at(s.queues.at(q).packets[w.index]).String()
 	}
 	return step
-}
-
-// name is a node's name in charts and scenarios.
-func (t *topology) name(n int) string {
-	if h := t.nodes[n].host; h >= 0 {
-		return fmt.Sprintf("h%d", h)
-	}
-	switches := 0
-	for i := range n {
-		if t.nodes[i].host < 0 {
-			switches++
-		}
-	}
-	return fmt.Sprintf("s%d", switches)
-}
-
-// neighbour is the node that endpoint e of switch n leads to.
-func (t *topology) neighbour(n, e int) int {
-	if e < len(t.nodes[n].children) {
-		return t.nodes[n].children[e]
-	}
-	return t.nodes[n].parent
 }

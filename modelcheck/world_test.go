@@ -14,15 +14,17 @@ import (
 
 	"incforge/inc"
 	"incforge/internal/synthetic"
+	"incforge/modelcheck/model"
+	"incforge/modelcheck/scenario"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
 
 // chartOf replays a trace, which must come to what it says.
-func chartOf(t *testing.T, tr *Trace) string {
+func chartOf(t *testing.T, tr *scenario.Trace) string {
 	t.Helper()
 	var b bytes.Buffer
-	same, err := Replay(tr, &b)
+	same, err := scenario.Replay(tr, &b)
 	require.NoError(t, err)
 	require.True(t, same, b.String())
 	return b.String()
@@ -30,34 +32,34 @@ func chartOf(t *testing.T, tr *Trace) string {
 
 // bad are models in which a rule known to be wrong shows. Without the rule they hold.
 func bad() []struct {
-	Config
+	model.Config
 	kind string
 } {
 	return []struct {
-		Config
+		model.Config
 		kind string
 	}{
-		{Config{Mode: 2, Collective: AllReduce, Tree: "star-2", Requests: 5, Window: 2, Bad: []string{"A1"}}, kindLivelock},
-		{Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 5, Window: 2, Bad: []string{"A1"}}, kindLivelock},
-		{Config{Mode: 2, Collective: AllReduce, Tree: "star-2", Requests: 2, Window: 1, Loss: 1, Bad: []string{"A2"}}, kindLivelock},
-		{Config{Mode: 2, Collective: AllReduce, Tree: "3-2", Requests: 2, Window: 1, Loss: 1, Bad: []string{"A2"}}, kindLivelock},
-		{Config{Mode: 2, Collective: Broadcast, Tree: "star-3", Requests: 1, Window: 1, Loss: 1, Bad: []string{"A9"}}, kindLivelock},
-		{Config{Mode: 2, Collective: Broadcast, Tree: "star-3", Requests: 3, Window: 3, Loss: 2, Bad: []string{"A10"}}, kindLivelock},
-		{Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 2, Window: 2, Loss: 1, Bad: []string{"B6-ack"}}, kindLivelock},
-		{Config{Mode: 3, Collective: AllReduce, Tree: "chain-1", Requests: 2, Window: 2, Reorder: 2, Bad: []string{"B6-assert"}}, kindFault},
-		{Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Bad: []string{"B9"}}, kindFault},
-		{Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 2, Window: 1, Slots: 1, Loss: 1, Bad: []string{"B10"}}, kindLivelock},
-		{Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 2, Window: 1, Slots: 1, Loss: 1, Bad: []string{badSilentHost}}, kindLivelock},
-		{Config{Mode: 3, Collective: Reduce, Tree: "star-3", Requests: 4, Window: 2, Slots: 2, Loss: 1, Bad: []string{"B15"}}, kindFault},
-		{Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Loss: 1, Bad: []string{"B15"}}, kindDeadlock},
-		{Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Free: true, Bad: []string{"B9"}}, kindFault},
+		{model.Config{Mode: 2, Collective: model.AllReduce, Tree: "star-2", Requests: 5, Window: 2, Bad: []string{"A1"}}, scenario.KindLivelock},
+		{model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 5, Window: 2, Bad: []string{"A1"}}, scenario.KindLivelock},
+		{model.Config{Mode: 2, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 1, Loss: 1, Bad: []string{"A2"}}, scenario.KindLivelock},
+		{model.Config{Mode: 2, Collective: model.AllReduce, Tree: "3-2", Requests: 2, Window: 1, Loss: 1, Bad: []string{"A2"}}, scenario.KindLivelock},
+		{model.Config{Mode: 2, Collective: model.Broadcast, Tree: "star-3", Requests: 1, Window: 1, Loss: 1, Bad: []string{"A9"}}, scenario.KindLivelock},
+		{model.Config{Mode: 2, Collective: model.Broadcast, Tree: "star-3", Requests: 3, Window: 3, Loss: 2, Bad: []string{"A10"}}, scenario.KindLivelock},
+		{model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 2, Loss: 1, Bad: []string{"B6-ack"}}, scenario.KindLivelock},
+		{model.Config{Mode: 3, Collective: model.AllReduce, Tree: "chain-1", Requests: 2, Window: 2, Reorder: 2, Bad: []string{"B6-assert"}}, scenario.KindFault},
+		{model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Bad: []string{"B9"}}, scenario.KindFault},
+		{model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 1, Slots: 1, Loss: 1, Bad: []string{"B10"}}, scenario.KindLivelock},
+		{model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 1, Slots: 1, Loss: 1, Bad: []string{model.BadSilentHost}}, scenario.KindLivelock},
+		{model.Config{Mode: 3, Collective: model.Reduce, Tree: "star-3", Requests: 4, Window: 2, Slots: 2, Loss: 1, Bad: []string{"B15"}}, scenario.KindFault},
+		{model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Loss: 1, Bad: []string{"B15"}}, scenario.KindDeadlock},
+		{model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Free: true, Bad: []string{"B9"}}, scenario.KindFault},
 	}
 }
 
 // A checker that never finds anything proves nothing: every rule known to be wrong is found, with all ways of searching, the model holds
 // without it, and the scenario written down comes to the same on the reference.
 func TestRulesKnownToBeWrongAreFound(t *testing.T) {
-	known := badRules()
+	known := model.BadRules()
 	for _, c := range bad() {
 		for _, name := range c.Bad {
 			delete(known, name)
@@ -75,18 +77,18 @@ func TestRulesKnownToBeWrongAreFound(t *testing.T) {
 				if i == 0 {
 					shortest = len(r.Violation.Steps)
 				}
-				if i == 1 && shortest > 0 && c.kind != kindLivelock { // a livelock's steps go on
+				if i == 1 && shortest > 0 && c.kind != scenario.KindLivelock { // a livelock's steps go on
 					assert.Len(t, r.Violation.Steps, shortest)
 				}
 
-				if o.Reduction && shortest > 0 && c.kind == kindFault {
+				if o.Reduction && shortest > 0 && c.kind == scenario.KindFault {
 					o.Shortest = true
 					assert.Len(t, check(t, c.Config, o).Violation.Steps, shortest)
 				}
 
 				text, err := r.Violation.YAML()
 				require.NoError(t, err)
-				back, err := ParseTrace(text)
+				back, err := scenario.ParseTrace(text)
 				require.NoError(t, err)
 				assert.Empty(t, cmp.Diff(r.Violation, back))
 				assert.Equal(t, chart, chartOf(t, back))
@@ -104,11 +106,11 @@ func TestRulesKnownToBeWrongAreFound(t *testing.T) {
 // Random runs of the world, which has no tables, no symmetry and no names, never come to a state that the search has not seen.
 func TestSearchSeesEveryRun(t *testing.T) {
 	for _, c := range append(small()[:10],
-		Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 1, Loss: 1, Early: 1, RNR: 1},
-		Config{Mode: 2, Collective: Broadcast, Tree: "star-3", Requests: 3, Window: 2, Reorder: 1, Dup: 1}) {
+		model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 1, Loss: 1, Early: 1, RNR: 1},
+		model.Config{Mode: 2, Collective: model.Broadcast, Tree: "star-3", Requests: 3, Window: 2, Reorder: 1, Dup: 1}) {
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
-			c, err := c.withDefaults()
+			c, err := c.WithDefaults()
 			require.NoError(t, err)
 			sys, err := newSystem(c, true)
 			require.NoError(t, err)
@@ -119,21 +121,21 @@ func TestSearchSeesEveryRun(t *testing.T) {
 			require.Empty(t, s.found)
 			for seed := range uint64(30) {
 				rng := rand.New(rand.NewPCG(seed, 1))
-				w, err := newWorld(c)
+				w, err := scenario.NewWorld(c)
 				require.NoError(t, err)
-				steps, last := 0, happening{}
+				steps, last := 0, scenario.Happening{}
 				for ; steps < 500; steps++ {
 					name := s.canonical(s.stateOf(t, w), make([]uint32, len(s.start)))
 					_, seen := s.seen.find(name)
 					require.True(t, seen, "seed %d, step %d: %+v", seed, steps, last)
-					h, ok := w.random(rng)
+					h, ok := random(w, rng)
 					if !ok {
 						break
 					}
-					require.NoError(t, h.fault)
+					require.NoError(t, h.Fault)
 					last = h
 				}
-				_, stalled := w.stalled()
+				_, stalled := w.Stalled()
 				assert.False(t, stalled)
 			}
 		})
@@ -141,45 +143,45 @@ func TestSearchSeesEveryRun(t *testing.T) {
 }
 
 // random takes some step that may be taken; ok is false if there is none.
-func (w *world) random(rng *rand.Rand) (h happening, ok bool) {
-	var steps []Step
-	for n := range w.topo.nodes {
-		name := w.topo.name(n)
-		if p := w.topo.nodes[n].parent; p >= 0 {
-			for i := range w.up[n] {
+func random(w *scenario.World, rng *rand.Rand) (h scenario.Happening, ok bool) {
+	var steps []scenario.Step
+	for n := range w.Topo.Nodes {
+		name := w.Topo.Name(n)
+		if p := w.Topo.Nodes[n].Parent; p >= 0 {
+			for i := range w.Up[n] {
 				for _, do := range []string{"deliver", "deliver", "deliver", "lose", "duplicate"} {
-					steps = append(steps, Step{Do: do, At: w.topo.name(p), From: name, Index: i})
+					steps = append(steps, scenario.Step{Do: do, At: w.Topo.Name(p), From: name, Index: i})
 				}
 			}
-			for i := range w.down[n] {
+			for i := range w.Down[n] {
 				for _, do := range []string{"deliver", "deliver", "deliver", "lose", "duplicate"} {
-					steps = append(steps, Step{Do: do, At: name, From: w.topo.name(p), Index: i})
+					steps = append(steps, scenario.Step{Do: do, At: name, From: w.Topo.Name(p), Index: i})
 				}
-				if p := w.down[n][i]; w.roles[n] != nil && p.op != roce.Acknowledge && p.psn == int16(w.hosts[n].expected) {
-					steps = append(steps, Step{Do: "not-ready", At: name, From: w.topo.name(w.topo.nodes[n].parent), Index: i})
+				if p := w.Down[n][i]; w.Roles[n] != nil && p.Op != roce.Acknowledge && p.PSN == int16(w.Hosts[n].Expected) {
+					steps = append(steps, scenario.Step{Do: "not-ready", At: name, From: w.Topo.Name(w.Topo.Nodes[n].Parent), Index: i})
 				}
 			}
 		}
 		for _, do := range []string{"timeout", "early"} {
-			if w.roles[n] != nil {
-				steps = append(steps, Step{Do: do, At: name})
+			if w.Roles[n] != nil {
+				steps = append(steps, scenario.Step{Do: do, At: name})
 				continue
 			}
 			for _, a := range []string{"time-out", "resume"} {
-				for e := range w.engines[n].members + 1 {
-					if to := w.topo.neighbour(n, e); to >= 0 {
-						steps = append(steps, Step{Do: do, At: name, Action: a + " " + w.topo.name(to)})
+				for e := range w.Engines[n].Members + 1 {
+					if to := w.Topo.Neighbour(n, e); to >= 0 {
+						steps = append(steps, scenario.Step{Do: do, At: name, Action: a + " " + w.Topo.Name(to)})
 					}
 				}
 			}
 		}
-		if w.cfg.Free && w.engines[n] != nil {
+		if w.Config.Free && w.Engines[n] != nil {
 			for _, p := range []inc.Pipe{inc.PipeAggregation, inc.PipeBroadcast} {
-				steps = append(steps, Step{Do: "send", At: name, Action: "send " + p.String()})
+				steps = append(steps, scenario.Step{Do: "send", At: name, Action: "send " + p.String()})
 			}
-			for e := range w.engines[n].members + 1 {
-				if to := w.topo.neighbour(n, e); to >= 0 {
-					steps = append(steps, Step{Do: "send", At: name, Action: "send one " + w.topo.name(to)})
+			for e := range w.Engines[n].Members + 1 {
+				if to := w.Topo.Neighbour(n, e); to >= 0 {
+					steps = append(steps, scenario.Step{Do: "send", At: name, Action: "send one " + w.Topo.Name(to)})
 				}
 			}
 		}
@@ -187,41 +189,41 @@ func (w *world) random(rng *rand.Rand) (h happening, ok bool) {
 	rng.Shuffle(len(steps), func(i, j int) { steps[i], steps[j] = steps[j], steps[i] })
 	for _, s := range steps {
 		plain := s.Do == "deliver" || s.Do == "send" || s.Do == "timeout" || s.Do == "early"
-		if s.Index > 0 && !plain || s.Index > 0 && w.budget["reorder"] == 0 || s.Do == "early" && (w.budget["early"] == 0 || w.quiet()) {
+		if s.Index > 0 && !plain || s.Index > 0 && w.Budget["reorder"] == 0 || s.Do == "early" && (w.Budget["early"] == 0 || w.Quiet()) {
 			continue
 		}
-		if !plain && w.budget[s.Do] == 0 {
+		if !plain && w.Budget[s.Do] == 0 {
 			continue
 		}
-		if h, err := w.do(s); err == nil {
+		if h, err := w.Do(s); err == nil {
 			return h, true
 		}
 	}
-	return happening{}, false
+	return scenario.Happening{}, false
 }
 
 // stateOf is the world's state in the tables.
-func (s *search) stateOf(t *testing.T, w *world) []uint32 {
+func (s *search) stateOf(t *testing.T, w *scenario.World) []uint32 {
 	t.Helper()
 	s.system.mu.Lock()
 	defer s.system.mu.Unlock()
 	var state []uint32
-	for n := range w.topo.nodes {
-		bytes := w.hosts[n].append(nil)
-		if w.engines[n] != nil {
-			bytes = w.states[n]
+	for n := range w.Topo.Nodes {
+		bytes := w.Hosts[n].Append(nil)
+		if w.Engines[n] != nil {
+			bytes = w.States[n]
 		}
 		id, ok := s.nodeIDs[nodeKey(imageState{n, string(bytes)})]
-		require.True(t, ok, "a state of %s that the search never saw", w.topo.name(n))
-		state = append(state, s.internComp(id, s.internQueue(s.internPackets(w.up[n])), s.internQueue(s.internPackets(w.down[n]))))
+		require.True(t, ok, "a state of %s that the search never saw", w.Topo.Name(n))
+		state = append(state, s.internComp(id, s.internQueue(s.internPackets(w.Up[n])), s.internQueue(s.internPackets(w.Down[n]))))
 	}
-	b := w.budget
+	b := w.Budget
 	return append(state, uint32(b["lose"]|b["duplicate"]<<dupAt|b["reorder"]<<reorderAt|b["early"]<<earlyAt|b["not-ready"]<<rnrAt))
 }
 
 // A chart, whole.
 func TestChart(t *testing.T) {
-	r := check(t, Config{Mode: 2, Collective: Broadcast, Tree: "star-3", Requests: 1, Window: 1, Loss: 1, Bad: []string{"A9"}}, Options{Symmetry: true, Reduction: true})
+	r := check(t, model.Config{Mode: 2, Collective: model.Broadcast, Tree: "star-3", Requests: 1, Window: 1, Loss: 1, Bad: []string{"A9"}}, Options{Symmetry: true, Reduction: true})
 	require.NotNil(t, r.Violation)
 	want := `mode 2 broadcast tree star-3 requests 1 window 1 slots 2 loss 1 bad A9
 
@@ -239,33 +241,10 @@ livelock: after 6 steps nothing leads to the end, whatever is delivered and whic
 	assert.Empty(t, cmp.Diff(want, chartOf(t, r.Violation)))
 }
 
-// Scenarios that cannot happen are refused, in words.
-func TestReplayRefuses(t *testing.T) {
-	c := Config{Mode: 3, Collective: AllReduce, Tree: "star-2", Requests: 2, Window: 1, Loss: 1}
-	for want, steps := range map[string][]Step{
-		"comes DATA(0), not DATA(1)":           {{Do: "deliver", At: "s0", From: "h0", Packet: "DATA(1)"}},
-		"there is no \"h7\"":                   {{Do: "deliver", At: "s0", From: "h7"}},
-		"no neighbours":                        {{Do: "deliver", At: "h1", From: "h0"}},
-		"there are 0 packets":                  {{Do: "deliver", At: "h1", From: "s0"}},
-		"\"fly\" is nothing that happens":      {{Do: "fly", At: "s0"}},
-		"once more than the model allows":      {{Do: "lose", At: "s0", From: "h0"}, {Do: "lose", At: "s0", From: "h1"}},
-		"while something is on its way":        {{Do: "timeout", At: "h0"}},
-		"may not do \"send broadcast\"":        {{Do: "send", At: "s0", Action: "send broadcast"}},
-		"early once more than":                 {{Do: "early", At: "h0"}},
-		"step 2: duplicate once more than the": {{Do: "deliver", At: "s0", From: "h0"}, {Do: "duplicate", At: "h0", From: "s0"}},
-	} {
-		_, err := Replay(&Trace{Config: c, Steps: steps}, &bytes.Buffer{})
-		require.ErrorIs(t, err, errScenario, want)
-		assert.ErrorContains(t, err, want)
-	}
-	_, err := ParseTrace([]byte("stepps: []"))
-	require.Error(t, err)
-}
-
 // wrong is an engine that puts a bit of a frame wrong.
 type wrong struct{ dut.DUT }
 
-func (w wrong) Out() []dut.Out {
+func (w wrong) Out() []dut.Frame {
 	outs := w.DUT.Out()
 	for i := range outs {
 		outs[i].Data[len(outs[i].Data)-1] ^= 1
@@ -293,7 +272,7 @@ func TestDrive(t *testing.T) {
 				require.NoError(t, err)
 				done, err := s.Drive(d, m)
 				if c.Free {
-					require.ErrorIs(t, err, ErrNoRoom)
+					require.ErrorIs(t, err, scenario.ErrNoRoom)
 					return
 				}
 				require.NoError(t, err)
@@ -307,10 +286,10 @@ func TestDrive(t *testing.T) {
 				p := p
 				p.Mode = 5 - c.Mode
 				_, err = s.Drive(d, synthetic.Manifest(p))
-				require.ErrorIs(t, err, ErrNoRoom)
+				require.ErrorIs(t, err, scenario.ErrNoRoom)
 				p.Mode, p.Ports = c.Mode, 1
 				_, err = s.Drive(d, synthetic.Manifest(p))
-				require.ErrorIs(t, err, ErrNoRoom)
+				require.ErrorIs(t, err, scenario.ErrNoRoom)
 			}
 			assert.Positive(t, frames)
 		})
@@ -342,12 +321,12 @@ func TestScript(t *testing.T) {
 				outs, err = e.Act(0, x.Action)
 				require.NoError(t, err)
 			}
-			assert.Empty(t, cmp.Diff(x.Outs, framesOf(outs)))
+			assert.Empty(t, cmp.Diff(x.Outs, scenario.FramesOf(outs)))
 			answers += len(outs)
 		}
 		assert.Positive(t, answers, c.Config)
 		assert.Zero(t, s.Params.Rules)
 		_, err = r.Violation.Script("h0")
-		require.ErrorIs(t, err, errScenario)
+		require.ErrorIs(t, err, scenario.ErrScenario)
 	}
 }

@@ -238,6 +238,7 @@ func composeCore(p params.Params, model regs.Model) (*graph.Module, error) {
 	c.Connect(csrs.Pin("grp_start"), slots.Pin("grp_start"))
 	c.Connect(slots.Pin("grp_busy"), csrs.Pin("grp_busy"))
 	c.Connect(slots.Pin("grp_refused"), csrs.Pin("grp_refused"))
+	c.Connect(slots.Pin("grp_overlap"), csrs.Pin("grp_overlap"))
 	c.Connect(decide.Pin("count"), csrs.Pin("count"))
 	c.Link(replicate, csrs, "count_")
 	c.Link(aggregate, csrs, "count_")

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/internal/lint"
+	"incforge/internal/testcost"
 	"incforge/rtlgen"
 	"incforge/rtlgen/params"
 )
@@ -143,7 +144,7 @@ func TestAnyShapeLints(t *testing.T) {
 			require.NoError(t, err)
 			dir := t.TempDir()
 			require.NoError(t, d.Write(dir))
-			report, err := lint.Dir(t.Context(), dir)
+			report, err := lint.Dir(testcost.Context(t), dir)
 			require.NoError(t, err)
 			assert.NotEmpty(t, report.Runs)
 			assert.Empty(t, report.Findings)

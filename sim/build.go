@@ -38,7 +38,7 @@ type PortSpec struct {
 
 func (p PortSpec) String() string { return fmt.Sprintf("%s %s, %d bits", p.Dir, p.Name, p.Width) }
 
-// Build says what to compile. Everything down to Quick, and the contents of the
+// Build says what to compile. Everything down to Trace, and the contents of the
 // files, determines the cached library; the rest does not.
 type Build struct {
 	Top         string            // name of the top module; required
@@ -48,7 +48,6 @@ type Build struct {
 	Params      map[string]string // parameters of the top module, as Verilog literals
 	Flags       []string          // further Verilator arguments
 	Trace       bool              // build a model that can write waves; slower
-	Quick       bool              // spend half the time on compiling, for a model that will not run for long
 
 	Ports    []PortSpec // when not nil: the ports the model must have, no more and no less
 	Clock    string     // clock input; "" means "clk" if there is one, "-" means none

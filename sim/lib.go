@@ -141,6 +141,7 @@ type Options struct {
 	Seed     uint64    // of the random start; the same seed gives the same start
 	WavePath string    // FST file to write from the beginning; needs Build.Trace
 	Output   io.Writer // receives what the model prints ($display and the like); nil drops it
+	PlusArgs []string  // what $test$plusargs and $value$plusargs find, without the plus sign: "NAME=VALUE"; of this instance alone
 
 	// SkipStill leaves out the evaluation of cycles that cannot change anything: a cycle has ended in the very state in which it began,
 	// and no input has changed since. What a bench sees is the same, cycle by cycle; a still model costs next to nothing. Models whose
@@ -157,7 +158,7 @@ func (l *Lib) New(o Options) (*Model, error) {
 		return nil, fmt.Errorf("model %s: waves need a model built with Trace", l.top)
 	}
 	periodPS := uint64(math.Round(l.periodNS * 1000))
-	inst, err := l.lib.create(mixSeed(o.Seed), o.Random, l.index(l.clock), periodPS, o.SkipStill)
+	inst, err := l.lib.create(mixSeed(o.Seed), o.Random, l.index(l.clock), periodPS, o.SkipStill, o.PlusArgs)
 	if err != nil {
 		return nil, fmt.Errorf("model %s: %w", l.top, err)
 	}

@@ -22,8 +22,8 @@ static const incsim_table* incsim_find(void* lib) { return (const incsim_table*)
 // One at a time: the run-time library begins its random numbers anew whenever a seed is set, in all threads that use the same file.
 static pthread_mutex_t incsim_making = PTHREAD_MUTEX_INITIALIZER;
 static void* incsim_create(const incsim_table* t, uint32_t seed, int32_t random, int32_t clock, uint64_t period_ps,
-                           int32_t skip_still, char* why, uint32_t len) {
-	incsim_options o = {seed, random, clock, period_ps, skip_still};
+                           int32_t skip_still, uint32_t num_args, char** args, char* why, uint32_t len) {
+	incsim_options o = {seed, random, clock, period_ps, skip_still, num_args, (const char* const*)args};
 	pthread_mutex_lock(&incsim_making);
 	void* m = t->create(&o, why, len);
 	pthread_mutex_unlock(&incsim_making);
@@ -123,16 +123,21 @@ type instance struct {
 	at  C.uintptr_t // m as a number
 }
 
-func (l *library) create(seed uint32, random bool, clock int, periodPS uint64, skipStill bool) (instance, error) {
+func (l *library) create(seed uint32, random bool, clock int, periodPS uint64, skipStill bool, plusArgs []string) (instance, error) {
 	var why [512]C.char
+	args := make([]*C.char, len(plusArgs)+1) // one more, so that there is a first to point to
+	for i, a := range plusArgs {
+		args[i] = C.CString("+" + a)
+		defer C.free(unsafe.Pointer(args[i]))
+	}
 	flag := func(b bool) C.int32_t {
 		if b {
 			return 1
 		}
 		return 0
 	}
-	m := C.incsim_create(l.table, C.uint32_t(seed), flag(random), C.int32_t(clock), C.uint64_t(periodPS), flag(skipStill), &why[0],
-		C.uint32_t(len(why)))
+	m := C.incsim_create(l.table, C.uint32_t(seed), flag(random), C.int32_t(clock), C.uint64_t(periodPS), flag(skipStill),
+		C.uint32_t(len(plusArgs)), &args[0], &why[0], C.uint32_t(len(why)))
 	if m == nil {
 		return instance{}, fmt.Errorf("starting the model: %s", C.GoString(&why[0]))
 	}

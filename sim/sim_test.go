@@ -687,8 +687,7 @@ func TestSkipStill(t *testing.T) {
 		Sum  *sim.Port `port:"sum,out,32"`
 	}
 	build := sim.Build{Top: "still", Files: []string{"testdata/still.v"}}
-	quick, timed, traced := build, build, build
-	quick.Quick = true
+	timed, traced := build, build
 	timed.Params = map[string]string{"TIMED": "1"}
 	traced.Trace = true
 	for name, c := range map[string]struct {
@@ -697,7 +696,6 @@ func TestSkipStill(t *testing.T) {
 		skips bool
 	}{
 		"plain":                {build, false, true},
-		"quick":                {quick, false, true},
 		"traced, no waves":     {traced, false, true},
 		"waves":                {traced, true, false},
 		"an output is a clock": {timed, false, false},

@@ -5,8 +5,8 @@ package synth
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,7 +37,8 @@ const (
 
 // Options say how to synthesise.
 type Options struct {
-	// Top is "core", "switch" or a module name; "" is the core.
+	// Top is "core", "switch" or a module name; "" is the core. A module has the parameters that it has in the design; where it has
+	// several sets of them, the name is one of a report's, as inc_fifo__2.
 	Top string
 	// Tech is "generic28" (also ""), "osu018", or the path of a .lib or .lib.gz file.
 	Tech string
@@ -61,7 +62,9 @@ type Options struct {
 type flow struct {
 	o        Options
 	d        *design.Design
-	top      string
+	choice   design.Choice
+	top      string // the module's name, of its parameters if there are several sets
+	clocked  bool   // it has the clock
 	t        *technology
 	rams     []*design.RAMSource
 	memories []memory
@@ -113,7 +116,7 @@ func start(ctx context.Context, dir string, o Options) (*flow, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	top, err := d.Top(o.Top)
+	choice, err := d.Choose(o.Top)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,7 +132,11 @@ func start(ctx context.Context, dir string, o Options) (*flow, func(), error) {
 	if _, err := abcScript(o.Script, false); o.Script != ScriptAuto && err != nil {
 		return nil, nil, err
 	}
-	f := &flow{o: o, d: d, top: top.Module, dir: o.WorkDir, log: logrus.WithFields(logrus.Fields{"design": d.Name, "top": top.Module})}
+	top := choice.Inside
+	if top == "" {
+		top = choice.Tops[0].Module
+	}
+	f := &flow{o: o, d: d, choice: choice, top: top, dir: o.WorkDir, log: logrus.WithFields(logrus.Fields{"design": d.Name, "top": top})}
 	done := func() {}
 	if f.dir == "" {
 		if f.dir, err = os.MkdirTemp("", "incforge-synth-"); err != nil {
@@ -379,11 +386,13 @@ func (f *flow) synthesise(ctx context.Context, ladders map[string][]effort, agai
 // elaborate turns the sources into generic gates, gates.il, whose derived
 // modules have readable names.
 func (f *flow) elaborate(ctx context.Context) (*yosys.Stat, error) {
-	stat, tree, err := elaborate(ctx, f.dir, f.d, f.rams, []string{"read_verilog macros.v", "read_verilog -sv -defer ram.v"}, f.top, f.o.Flatten, true, f.o.Timeout)
+	e := elaboration{dir: f.dir, d: f.d, choice: f.choice, leaves: f.rams, ram: []string{"read_verilog macros.v", "read_verilog -sv -defer ram.v"},
+		flat: f.o.Flatten, raw: true, limit: f.o.Timeout}
+	done, err := e.run(ctx)
 	if err != nil {
 		return nil, err
 	}
-	f.tree = tree
+	f.top, f.tree, f.clocked = done.top, done.tree, done.clocked
 	file := filepath.Join(f.dir, "gates.il")
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -393,7 +402,7 @@ func (f *flow) elaborate(ctx context.Context) (*yosys.Stat, error) {
 	if err := os.WriteFile(file, text, 0o644); err != nil {
 		return nil, fmt.Errorf("synth: %w", err)
 	}
-	return stat, nil
+	return done.stat, nil
 }
 
 // pipelineCut is a place for registers inside a lane, which may be wires. Paths run through those, and ABC, which sees one module at
@@ -410,14 +419,33 @@ func genericSteps() (before, after []string) {
 	}, []string{"opt -fast"}
 }
 
-// elaborate reads the sources, with the commands ram in place of the RAM leaves' files,
-// runs generic synthesis and writes gates.il in dir. raw leaves out ABC's pass over the generic gates, which mapping does again.
-func elaborate(ctx context.Context, dir string, d *design.Design, leaves []*design.RAMSource, ram []string, top string, flat, raw bool, limit time.Duration) (*yosys.Stat, yosys.Tree, error) {
+// elaboration is generic synthesis of a design.
+type elaboration struct {
+	dir    string // to work in
+	d      *design.Design
+	choice design.Choice
+	leaves []*design.RAMSource
+	ram    []string // commands in place of reading the leaves' files
+	flat   bool
+	raw    bool // leaves out ABC's pass over the generic gates, which mapping does again
+	limit  time.Duration
+}
+
+// elaborated is what an elaboration comes to, with gates.il in its folder.
+type elaborated struct {
+	top     string
+	stat    *yosys.Stat
+	tree    yosys.Tree
+	clocked bool // the top has the design's clock
+}
+
+// read leaves the chosen top and what is below it in yosys.ReadFile.
+func (e *elaboration) read(ctx context.Context) (top string, modules []yosys.Module, err error) {
 	var script []string
-	for _, s := range d.Sources() {
-		if i := slices.IndexFunc(leaves, func(r *design.RAMSource) bool { return r.File == s }); i >= 0 {
+	for _, s := range e.d.Sources() {
+		if i := slices.IndexFunc(e.leaves, func(r *design.RAMSource) bool { return r.File == s }); i >= 0 {
 			if i == 0 {
-				script = append(script, ram...)
+				script = append(script, e.ram...)
 			}
 			continue
 		}
@@ -425,39 +453,42 @@ func elaborate(ctx context.Context, dir string, d *design.Design, leaves []*desi
 		// parameters, and with it memories of sizes that nobody uses.
 		script = append(script, "read_verilog -sv -defer "+s)
 	}
-	script = append(script, "hierarchy -check -top "+top, "proc", "flatten t:*"+pipelineCut+"*")
-	if flat {
-		script = append(script, "flatten")
+	then := []string{"proc", "flatten t:*" + pipelineCut + "*"}
+	var flatten []string
+	if e.flat {
+		flatten = []string{"flatten"}
 	}
-	script = append(script, "hierarchy -check -top "+top, "tee -q -o read.json stat -json", "write_rtlil read.il")
-	if err := yosys.Run(ctx, dir, "read", script, limit); err != nil {
-		return nil, nil, err
+	if e.choice.Inside == "" {
+		top = e.choice.Tops[0].Module
+		modules, err = yosys.Elaborate(ctx, e.dir, script, top, append(then, flatten...), e.limit)
+		return top, modules, err
 	}
-	stat, err := yosys.ReadStat(filepath.Join(dir, "read.json"))
+	for _, t := range e.choice.Tops {
+		if modules, err = yosys.Elaborate(ctx, e.dir, script, t.Module, then, e.limit); err != nil {
+			return "", nil, err
+		}
+		if top, modules, err = yosys.Enter(ctx, e.dir, modules, e.choice.Inside, flatten, e.limit); err == nil || !errors.Is(err, yosys.ErrAbsent) {
+			break
+		}
+	}
+	return top, modules, err
+}
+
+// run reads the sources, runs generic synthesis and writes gates.il.
+func (e *elaboration) run(ctx context.Context) (*elaborated, error) {
+	top, modules, err := e.read(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	modules := slices.Sorted(maps.Keys(stat.Modules))
-	names := yosys.ReadableNames(modules)
-	rtlil, err := os.ReadFile(filepath.Join(dir, "read.il"))
-	if err != nil {
-		return nil, nil, fmt.Errorf("synth: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "named.il"), yosys.Rename(rtlil, names), 0o644); err != nil {
-		return nil, nil, fmt.Errorf("synth: %w", err)
-	}
-	script = []string{"read_rtlil named.il"}
+	script := []string{"read_rtlil " + yosys.ReadFile}
 	each := func(steps []string) {
 		for _, m := range modules {
-			if n, ok := names[m]; ok {
-				m = n
-			}
 			// One line, because Yosys checks the whole design after each line of a script.
-			script = append(script, "select "+m+"; "+strings.Join(steps, "; ")+"; select -clear")
+			script = append(script, "select "+m.Name+"; "+strings.Join(steps, "; ")+"; select -clear")
 		}
 	}
 	before, after := genericSteps()
-	if !raw {
+	if !e.raw {
 		after = append(after, "abc -fast", "opt -fast")
 	}
 	each(before)
@@ -465,14 +496,16 @@ func elaborate(ctx context.Context, dir string, d *design.Design, leaves []*desi
 	script = append(script, "techmap")
 	each(after)
 	script = append(script, "hierarchy -check -top "+top, "check", "opt_clean -purge", "tee -q -o elaborated.json stat -json", "write_rtlil gates.il")
-	if err := yosys.Run(ctx, dir, "elaborate", script, limit); err != nil {
-		return nil, nil, err
+	if err := yosys.Run(ctx, e.dir, "elaborate", script, e.limit); err != nil {
+		return nil, err
 	}
-	if stat, err = yosys.ReadStat(filepath.Join(dir, "elaborated.json")); err != nil {
-		return nil, nil, err
+	stat, err := yosys.ReadStat(filepath.Join(e.dir, "elaborated.json"))
+	if err != nil {
+		return nil, err
 	}
-	if rtlil, err = os.ReadFile(filepath.Join(dir, "gates.il")); err != nil {
-		return nil, nil, fmt.Errorf("synth: %w", err)
+	rtlil, err := os.ReadFile(filepath.Join(e.dir, "gates.il"))
+	if err != nil {
+		return nil, fmt.Errorf("synth: %w", err)
 	}
-	return stat, yosys.Instances(rtlil), nil
+	return &elaborated{top: top, stat: stat, tree: yosys.Instances(rtlil), clocked: yosys.HasInput(rtlil, top, e.d.Clock.Port)}, nil
 }

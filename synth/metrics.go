@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -157,22 +158,47 @@ func (f *flow) measure(stat *yosys.Stat, t *timing) (*Metrics, error) {
 	if err := m.addModules(totals, areas, flops); err != nil {
 		return nil, err
 	}
-	var cells, macroArea float64
-	var cellCount, macroCount, flopCount int
-	for cell, n := range totals[f.top].All {
+	var n counts
+	for _, cell := range slices.Sorted(maps.Keys(totals[f.top].All)) { // in order: sums of floats depend on it
+		k := totals[f.top].All[cell]
 		switch {
 		case macros[cell]:
-			macroArea += float64(n) * areas[cell]
-			macroCount += n
+			n.macroArea += float64(k) * areas[cell]
+			n.macros += k
 			continue
 		case flops[cell]:
-			flopCount += n
+			n.flops += k
 		}
-		cells += float64(n) * areas[cell]
-		cellCount += n
+		n.area += float64(k) * areas[cell]
+		n.cells += k
 	}
 	minCycle := m.addMemories(f, totals[f.top].All)
-	m.Lanes = lanes(m.Modules, cells)
+	m.Lanes = lanes(m.Modules, n.area)
+	m.addFigures(f, n, t, minCycle)
+	m.addLanes(f)
+	if p := f.d.PayloadBits(); p > 0 {
+		m.Metrics["synth__memory__bits_per_payload_bit"] = float64(f.d.MemoryBits()) / float64(p)
+	}
+	if f.choice.Inside != "" { // these are the whole design's
+		maps.DeleteFunc(m.Metrics, func(key string, _ float64) bool { return strings.HasPrefix(key, "synth__memory__") })
+	}
+	for k, v := range m.Metrics {
+		m.Metrics[k] = math.Round(v*1e6) / 1e6
+	}
+	m.CriticalPath = t.path
+	m.addEstimates(f)
+	m.compare(f)
+	return m, nil
+}
+
+// counts are the cells and macros below the top, and their areas.
+type counts struct {
+	area, macroArea      float64
+	cells, macros, flops int
+}
+
+// addFigures fills in the figures of area and timing.
+func (m *Metrics) addFigures(f *flow, n counts, t *timing, minCycle float64) {
 	period := 1e3 / f.o.ClockMHz
 	slack := t.slack / 1e3
 	// A macro's cycle time is a bound of its own that no path shows.
@@ -180,19 +206,19 @@ func (f *flow) measure(stat *yosys.Stat, t *timing) (*Metrics, error) {
 	if minCycle > period {
 		m.Warnings = append(m.Warnings, fmt.Sprintf("an SRAM macro needs %.3f ns a cycle, the clock has %.3f ns", minCycle, period))
 	}
-	raw, placed := cells+macroArea, cells*cellGrowth/cellDensity+macroArea/macroDensity
+	raw, placed := n.area+n.macroArea, n.area*cellGrowth/cellDensity+n.macroArea/macroDensity
 	m.Metrics = map[string]float64{
 		"synth__design__instance__area":             raw,
-		"synth__design__instance__area__stdcell":    cells,
-		"synth__design__instance__area__macros":     macroArea,
+		"synth__design__instance__area__stdcell":    n.area,
+		"synth__design__instance__area__macros":     n.macroArea,
 		"synth__design__instance__area__placed":     placed,
-		"synth__design__nand2_equivalents":          cells / f.t.nand2,
+		"synth__design__nand2_equivalents":          n.area / f.t.nand2,
 		"synth__design__nand2_equivalents__total":   raw / f.t.nand2,
 		"synth__design__nand2__area":                f.t.nand2,
-		"synth__design__instance__count":            float64(cellCount + macroCount),
-		"synth__design__instance__count__stdcell":   float64(cellCount),
-		"synth__design__instance__count__macros":    float64(macroCount),
-		"synth__design__instance__count__flops":     float64(flopCount),
+		"synth__design__instance__count":            float64(n.cells + n.macros),
+		"synth__design__instance__count__stdcell":   float64(n.cells),
+		"synth__design__instance__count__macros":    float64(n.macros),
+		"synth__design__instance__count__flops":     float64(n.flops),
 		"synth__memory__bits":                       float64(f.d.MemoryBits()),
 		"synth__memory__instances":                  float64(len(f.d.Memories)),
 		"synth__timing__clock__period":              period,
@@ -209,25 +235,21 @@ func (f *flow) measure(stat *yosys.Stat, t *timing) (*Metrics, error) {
 	if t.hasReg {
 		m.Metrics["synth__timing__setup__ws__reg2reg"] = t.regSlack / 1e3
 	}
-	if l := m.Lanes; l != nil {
-		m.Metrics["synth__lane__area"] = l.Area
-		m.Metrics["synth__lane__count"] = float64(l.Count)
-		m.Metrics["synth__lane__nand2"] = l.Area / f.t.nand2
-		m.Metrics["synth__lane__cells__share"] = l.Share
-		if top, err := f.d.Top("core"); err == nil && top.Module == f.top && l.Count != f.d.Params.Lanes {
-			m.Warnings = append(m.Warnings, fmt.Sprintf("%d lanes in the manifest, %d %s in the netlist", f.d.Params.Lanes, l.Count, laneModule))
-		}
+}
+
+// addLanes fills in the figures of the lanes, if there are any.
+func (m *Metrics) addLanes(f *flow) {
+	l := m.Lanes
+	if l == nil {
+		return
 	}
-	if p := f.d.PayloadBits(); p > 0 {
-		m.Metrics["synth__memory__bits_per_payload_bit"] = float64(f.d.MemoryBits()) / float64(p)
+	m.Metrics["synth__lane__area"] = l.Area
+	m.Metrics["synth__lane__count"] = float64(l.Count)
+	m.Metrics["synth__lane__nand2"] = l.Area / f.t.nand2
+	m.Metrics["synth__lane__cells__share"] = l.Share
+	if top, err := f.d.Top("core"); err == nil && top.Module == f.top && l.Count != f.d.Params.Lanes {
+		m.Warnings = append(m.Warnings, fmt.Sprintf("%d lanes in the manifest, %d %s in the netlist", f.d.Params.Lanes, l.Count, laneModule))
 	}
-	for k, v := range m.Metrics {
-		m.Metrics[k] = math.Round(v*1e6) / 1e6
-	}
-	m.CriticalPath = t.path
-	m.addEstimates(f)
-	m.compare(f)
-	return m, nil
 }
 
 // addModules fills in the areas by module. A cell that no library gives an area
@@ -235,7 +257,8 @@ func (f *flow) measure(stat *yosys.Stat, t *timing) (*Metrics, error) {
 func (m *Metrics) addModules(totals map[string]*yosys.Total, areas map[string]float64, flops map[string]bool) error {
 	var missing []string
 	sum := func(module string, cells map[string]int) (area float64, ff int) {
-		for cell, n := range cells {
+		for _, cell := range slices.Sorted(maps.Keys(cells)) {
+			n := cells[cell]
 			a, ok := areas[cell]
 			if !ok {
 				missing = append(missing, cell+" in "+module)
@@ -283,8 +306,13 @@ func (m *Metrics) addMemories(f *flow, cells map[string]int) float64 {
 			if a.Instances > 0 {
 				longest = max(longest, a.CycleNS)
 			}
-			if a.Instances != a.Listed {
+			if f.choice.Inside == "" && a.Instances != a.Listed {
 				m.Warnings = append(m.Warnings, fmt.Sprintf("memory %dx%d: %d in the manifest, %d in the netlist of %s", k.Words, k.Bits, a.Listed, a.Instances, f.top))
+			}
+		}
+		if f.choice.Inside != "" { // the manifest does not say which memories it has
+			if a.Listed = a.Instances; k.macro == nil || a.Instances == 0 {
+				continue
 			}
 		}
 		m.Memories = append(m.Memories, a)

@@ -44,7 +44,7 @@ func Netlist(ctx context.Context, dir string, o NetlistOptions) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	top, err := d.Top(o.Top)
+	top, err := d.Top(o.Top) // a simulator needs ports that it knows, so it is a top
 	if err != nil {
 		return "", err
 	}
@@ -131,7 +131,8 @@ func genericNetlist(ctx context.Context, d *design.Design, top string, o Netlist
 	if err := os.WriteFile(filepath.Join(work, "ram.v"), boxes.Bytes(), 0o644); err != nil {
 		return nil, fmt.Errorf("synth: %w", err)
 	}
-	if _, _, err := elaborate(ctx, work, d, rams, []string{"read_verilog -sv ram.v"}, top, false, false, o.Timeout); err != nil {
+	e := elaboration{dir: work, d: d, choice: design.Choice{Tops: []design.Top{{Module: top}}}, leaves: rams, ram: []string{"read_verilog -sv ram.v"}, limit: o.Timeout}
+	if _, err := e.run(ctx); err != nil {
 		return nil, err
 	}
 	if err := yosys.Run(ctx, work, "write", []string{"read_rtlil gates.il", "setundef -zero", "opt_clean", "write_verilog -noattr gates.v"}, o.Timeout); err != nil {

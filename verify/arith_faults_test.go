@@ -41,7 +41,7 @@ type warped struct {
 	last    arith.Kind // of the packet accepted last
 	compute func(w *warped, at slotName, k arith.Kind, all []taken) []byte
 	write   func(w *warped, name string, i int, v uint32) uint32
-	out     func(w *warped, at slotName, o *dut.Out)
+	out     func(w *warped, at slotName, o *dut.Frame)
 	read    func(w *warped, name string, i int, v uint32) uint32
 	// of an engine with ecc
 	pending             uint32
@@ -61,7 +61,7 @@ func (w *warped) kind(g int) arith.Kind {
 	return arith.Kind{DType: arith.DType(v >> 16 & 3), Op: arith.Op(v >> 8 & 3), BigEndian: v>>24&1 != 0}
 }
 
-func (w *warped) Accepted() []dut.Accepted {
+func (w *warped) Accepted() []dut.Frame {
 	all := w.Reference.Accepted()
 	for _, a := range all {
 		p, err := roce.Decode(a.Data)
@@ -71,7 +71,7 @@ func (w *warped) Accepted() []dut.Accepted {
 		ei := int(p.DestQP) % w.man.Params.Records()
 		at, c := slotName{ei / w.man.Params.EPS(), p.PSN}, ei%w.man.Params.EPS()
 		if !slices.ContainsFunc(w.slots[at], func(x taken) bool { return x.end == c }) {
-			w.slots[at] = append(w.slots[at], taken{c, a.At, bytes.Clone(p.Payload), w.last})
+			w.slots[at] = append(w.slots[at], taken{c, a.Last, bytes.Clone(p.Payload), w.last})
 			if w.pending > 0 {
 				if w.pending == 1 {
 					w.corrected++
@@ -103,15 +103,14 @@ func (w *warped) group(p *roce.Packet) (int, bool) {
 }
 
 func (w *warped) right(k arith.Kind, all []taken) []byte {
-	l := &ledger{tree: w.man.Params.Reproducible()}
-	var list []contribution
+	var list []arith.Contribution
 	for _, x := range all {
-		list = append(list, contribution{x.end, x.payload})
+		list = append(list, arith.Contribution{End: x.end, Payload: x.payload})
 	}
-	return l.join(k, list)
+	return k.Combine(list, w.man.Params.Reproducible())
 }
 
-func (w *warped) Out() []dut.Out {
+func (w *warped) Out() []dut.Frame {
 	all := w.Reference.Out()
 	for i := range all {
 		o := &all[i]
@@ -141,7 +140,7 @@ func (w *warped) Out() []dut.Out {
 	return all
 }
 
-func (w *warped) Write(addr, v uint32) error {
+func (w *warped) WriteStrobes(addr, v uint32, strobes uint8) error {
 	reg, i, ok := w.man.Find(addr)
 	if ok && reg.Name == "GROUP_CTRL" {
 		for at := range w.slots {
@@ -157,7 +156,7 @@ func (w *warped) Write(addr, v uint32) error {
 	if ok && w.write != nil {
 		v = w.write(w, reg.Name, i, v)
 	}
-	return w.Reference.Write(addr, v)
+	return w.Reference.WriteStrobes(addr, v, strobes)
 }
 
 func (w *warped) Read(addr uint32) (uint32, error) {
@@ -170,7 +169,7 @@ func (w *warped) Read(addr uint32) (uint32, error) {
 
 // withECC makes a warped engine one whose memory corrects single errors and lets double ones be seen.
 func withECC(w *warped) {
-	w.out = func(w *warped, at slotName, o *dut.Out) {
+	w.out = func(w *warped, at slotName, o *dut.Frame) {
 		if w.bad[at] {
 			spoil(o)
 			w.poisoned++
@@ -190,7 +189,7 @@ func withECC(w *warped) {
 }
 
 // spoil inverts a frame's ICRC and leaves something else in its payload.
-func spoil(o *dut.Out) {
+func spoil(o *dut.Frame) {
 	o.Data[54] ^= 3
 	roce.Reseal(o.Data)
 	end := 14 + int(o.Data[16])<<8 + int(o.Data[17])
@@ -479,7 +478,7 @@ func TestECC(t *testing.T) {
 		{"no memory with errors at all", func(*warped) {}, "ECC_CORRECTED stays 0"},
 		{"a single error is not corrected", func(w *warped) {
 			withECC(w)
-			w.out = func(w *warped, at slotName, o *dut.Out) {
+			w.out = func(w *warped, at slotName, o *dut.Frame) {
 				if w.corrected == 1 {
 					o.Data[54] ^= 1
 					roce.Reseal(o.Data)
@@ -488,7 +487,7 @@ func TestECC(t *testing.T) {
 		}, "engine and reference differ"},
 		{"a double error leaves with a good ICRC", func(w *warped) {
 			withECC(w)
-			w.out = func(w *warped, at slotName, o *dut.Out) {
+			w.out = func(w *warped, at slotName, o *dut.Frame) {
 				if w.bad[at] {
 					o.Data[54] ^= 3
 					roce.Reseal(o.Data)
@@ -498,7 +497,7 @@ func TestECC(t *testing.T) {
 		{"a double error is not seen when sent again", func(w *warped) {
 			withECC(w)
 			seen := map[slotName]int{}
-			w.out = func(w *warped, at slotName, o *dut.Out) {
+			w.out = func(w *warped, at slotName, o *dut.Frame) {
 				if w.bad[at] && seen[at] < w.man.Params.Members {
 					spoil(o)
 					w.poisoned++
@@ -517,7 +516,7 @@ func TestECC(t *testing.T) {
 		{"poison outlives its slot", func(w *warped) {
 			withECC(w)
 			out := w.out
-			w.out = func(w *warped, at slotName, o *dut.Out) {
+			w.out = func(w *warped, at slotName, o *dut.Frame) {
 				n := w.mw()
 				for bad := range w.bad {
 					if bad.group == at.group && (at.psn-bad.psn)&roce.PSN(n-1) == 0 {
@@ -526,11 +525,11 @@ func TestECC(t *testing.T) {
 				}
 				out(w, at, o)
 			}
-		}, "behind the bad one"},
+		}, "behind the bad slot"},
 		{"a neighbour is spoilt too", func(w *warped) {
 			withECC(w)
 			out := w.out
-			w.out = func(w *warped, at slotName, o *dut.Out) {
+			w.out = func(w *warped, at slotName, o *dut.Frame) {
 				if len(w.bad) > 0 && at.group == 1 {
 					spoil(o)
 				}

@@ -143,7 +143,7 @@ func (r *runner) writeFrames(t *rig.T, file string) error {
 			if f.Out {
 				id += t.Params.Ports
 			}
-			frames = append(frames, roce.Captured{Port: id, Time: t.Time(f.At), Frame: f.Data})
+			frames = append(frames, roce.Captured{Port: id, Time: t.Time(f.Last), Frame: f.Data})
 		}
 	}
 	return roce.WriteCapture(file, ports, frames)

@@ -25,14 +25,14 @@ import (
 // faulty is a reference engine with a fault planted between it and the scoreboard.
 type faulty struct {
 	*dut.Reference
-	out   func(n int, o dut.Out) []dut.Out // the n-th frame that leaves
+	out   func(n int, o dut.Frame) []dut.Frame // the n-th frame that leaves
 	read  func(addr, v uint32) uint32
 	write func(addr, v uint32) uint32
 	n     int
 }
 
-func (f *faulty) Out() []dut.Out {
-	var all []dut.Out
+func (f *faulty) Out() []dut.Frame {
+	var all []dut.Frame
 	for _, o := range f.Reference.Out() {
 		f.n++
 		if f.out == nil {
@@ -53,21 +53,21 @@ func (f *faulty) Read(addr uint32) (uint32, error) {
 	return v, err
 }
 
-func (f *faulty) Write(addr, v uint32) error {
+func (f *faulty) WriteStrobes(addr, v uint32, strobes uint8) error {
 	if f.write != nil {
 		v = f.write(addr, v)
 	}
-	return f.Reference.Write(addr, v)
+	return f.Reference.WriteStrobes(addr, v, strobes)
 }
 
 // edit changes a frame that is an ACK, or data, and makes its checksums good again: only the scoreboard can tell.
-func edit(when func(p *roce.Packet) bool, change func(p *roce.Packet)) func(int, dut.Out) []dut.Out {
-	return func(n int, o dut.Out) []dut.Out {
+func edit(when func(p *roce.Packet) bool, change func(p *roce.Packet)) func(int, dut.Frame) []dut.Frame {
+	return func(n int, o dut.Frame) []dut.Frame {
 		if p, err := roce.Decode(o.Data); err == nil && n%7 == 0 && when(&p) {
 			change(&p)
 			o.Data = p.AppendFrame(nil)
 		}
-		return []dut.Out{o}
+		return []dut.Frame{o}
 	}
 }
 
@@ -87,30 +87,30 @@ func TestPlantedFaultsAreCaught(t *testing.T) {
 		says           string
 	}{
 		{"an ACK is lost", "ack-reflect", func(f *faulty) {
-			f.out = func(n int, o dut.Out) []dut.Out {
+			f.out = func(n int, o dut.Frame) []dut.Frame {
 				if p, _ := roce.Decode(o.Data); n == 30 && isAck(&p) {
 					return nil
 				}
-				return []dut.Out{o}
+				return []dut.Frame{o}
 			}
 		}, "never left"},
 		{"NAK becomes ACK", "random", func(f *faulty) {
 			f.out = edit(func(p *roce.Packet) bool { return isAck(p) && p.Syndrome == roce.NAKSequence }, func(p *roce.Packet) { p.Syndrome = roce.AckSyndrome })
 		}, "first difference at byte 54"},
 		{"a result twice", "messages", func(f *faulty) {
-			f.out = func(n int, o dut.Out) []dut.Out {
+			f.out = func(n int, o dut.Frame) []dut.Frame {
 				if n == 9 {
-					return []dut.Out{o, o}
+					return []dut.Frame{o, o}
 				}
-				return []dut.Out{o}
+				return []dut.Frame{o}
 			}
 		}, "unexpected frame"},
 		{"one bit of a sum", "chaos-tree", func(f *faulty) {
 			f.out = edit(isSend, func(p *roce.Packet) { p.Payload[len(p.Payload)-1] ^= 0x80 })
 		}, "engine and reference differ"},
 		{"two frames of a port swapped", "line-rate", func(f *faulty) {
-			var held *dut.Out
-			f.out = func(n int, o dut.Out) []dut.Out {
+			var held *dut.Frame
+			f.out = func(n int, o dut.Frame) []dut.Frame {
 				switch {
 				case n == 20:
 					held = &o
@@ -118,35 +118,35 @@ func TestPlantedFaultsAreCaught(t *testing.T) {
 				case held != nil && held.Port == o.Port:
 					h := *held
 					held = nil
-					return []dut.Out{o, h}
+					return []dut.Frame{o, h}
 				}
-				return []dut.Out{o}
+				return []dut.Frame{o}
 			}
 		}, "unexpected frame"},
 		{"the wrong port", "bypass", func(f *faulty) {
-			f.out = func(n int, o dut.Out) []dut.Out {
+			f.out = func(n int, o dut.Frame) []dut.Frame {
 				if n == 50 {
 					o.Port = (o.Port + 1) % 4
 				}
-				return []dut.Out{o}
+				return []dut.Frame{o}
 			}
 		}, "unexpected frame"},
 		{"the error bit of a bypassed frame", "bypass", func(f *faulty) {
-			f.out = func(_ int, o dut.Out) []dut.Out {
+			f.out = func(_ int, o dut.Frame) []dut.Frame {
 				o.Err = false
-				return []dut.Out{o}
+				return []dut.Frame{o}
 			}
 		}, "err false"},
 		{"ICRC not recomputed", "messages", func(f *faulty) {
-			f.out = func(_ int, o dut.Out) []dut.Out {
+			f.out = func(_ int, o dut.Frame) []dut.Frame {
 				o.Data[len(o.Data)-1] ^= 1
-				return []dut.Out{o}
+				return []dut.Frame{o}
 			}
 		}, "engine and reference differ"},
 		{"padding left out", "barrier", func(f *faulty) {
-			f.out = func(_ int, o dut.Out) []dut.Out {
+			f.out = func(_ int, o dut.Frame) []dut.Frame {
 				o.Data = o.Data[:58]
-				return []dut.Out{o}
+				return []dut.Frame{o}
 			}
 		}, "expected 60 bytes, got 58"},
 		{"a counter is off by one", "allreduce-1psn", func(f *faulty) {

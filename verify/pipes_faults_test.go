@@ -16,6 +16,7 @@ import (
 	"incforge/roce"
 	"incforge/verify/dut"
 	"incforge/verify/result"
+	"incforge/verify/rig"
 )
 
 // faultyPipes is a Mode III engine with something wrong with what it says that it does, or with what leaves.
@@ -39,20 +40,20 @@ func TestPipeFaultsAreFound(t *testing.T) {
 		p.Mode = 3
 		return p
 	}
-	isData := func(o dut.Out) bool {
+	isData := func(o dut.Frame) bool {
 		p, err := roce.Decode(o.Data)
 		return err == nil && p.Op.IsSend()
 	}
-	isAnswer := func(o dut.Out, syndrome uint8) bool {
+	isAnswer := func(o dut.Frame, syndrome uint8) bool {
 		p, err := roce.Decode(o.Data)
 		return err == nil && p.Op == roce.Acknowledge && p.Syndrome == syndrome
 	}
-	drop := func(is func(o dut.Out) bool) func(int, dut.Out) []dut.Out {
-		return func(_ int, o dut.Out) []dut.Out {
+	drop := func(is func(o dut.Frame) bool) func(int, dut.Frame) []dut.Frame {
+		return func(_ int, o dut.Frame) []dut.Frame {
 			if is(o) {
 				return nil
 			}
-			return []dut.Out{o}
+			return []dut.Frame{o}
 		}
 	}
 	without := func(kind inc.ActionKind) func([]dut.Act) []dut.Act {
@@ -127,7 +128,7 @@ func TestPipeFaultsAreFound(t *testing.T) {
 				}
 			})},
 		{name: "time-outs too late", scenario: "pipe-timers", want: "time-outs by cycle", faulty: faulty{write: written("PIPE_TIMEOUT", func(v uint32) uint32 { return v + 2 })}},
-		{name: "no time-outs", scenario: "pipe-lost-ack", want: "never left", faulty: faulty{write: written("PIPE_TIMEOUT", func(uint32) uint32 { return longTimeout })}},
+		{name: "no time-outs", scenario: "pipe-lost-ack", want: "never left", faulty: faulty{write: written("PIPE_TIMEOUT", func(uint32) uint32 { return rig.LongTimeout })}},
 		{name: "a frame never decided", scenario: "pipe-answers", want: "unexpected frame", acts: func(all []dut.Act) []dut.Act {
 			return slices.DeleteFunc(all, func(a dut.Act) bool { return a.Kind == dut.ActFrame })
 		}},
@@ -139,8 +140,8 @@ func TestPipeFaultsAreFound(t *testing.T) {
 			}
 			return all
 		}},
-		{name: "no ACK", scenario: "pipe-answers", want: "never left", faulty: faulty{out: drop(func(o dut.Out) bool { return isAnswer(o, roce.AckSyndrome) })}},
-		{name: "no NAK", scenario: "pipe-answers", want: "never left", faulty: faulty{out: drop(func(o dut.Out) bool { return isAnswer(o, roce.NAKSequence) })}},
+		{name: "no ACK", scenario: "pipe-answers", want: "never left", faulty: faulty{out: drop(func(o dut.Frame) bool { return isAnswer(o, roce.AckSyndrome) })}},
+		{name: "no NAK", scenario: "pipe-answers", want: "never left", faulty: faulty{out: drop(func(o dut.Frame) bool { return isAnswer(o, roce.NAKSequence) })}},
 		{name: "another RNR timer", scenario: "pipe-full", want: "unexpected frame", faulty: faulty{write: written("PIPE_CTRL", func(v uint32) uint32 { return v ^ 2 })}},
 		{name: "pipes of another size", scenario: "pipe-full", want: "differ", faulty: faulty{write: written("GROUP_PIPE", func(uint32) uint32 { return 0 })}},
 		{name: "who failed is not shown", scenario: "pipe-failed", want: "GROUP_FAILED", faulty: faulty{read: func(addr, v uint32) uint32 {
@@ -149,9 +150,9 @@ func TestPipeFaultsAreFound(t *testing.T) {
 			}
 			return v
 		}}},
-		{name: "a result altered when it is sent again", scenario: "pipe-nak", want: "unexpected frame", faulty: faulty{out: func() func(int, dut.Out) []dut.Out {
+		{name: "a result altered when it is sent again", scenario: "pipe-nak", want: "unexpected frame", faulty: faulty{out: func() func(int, dut.Frame) []dut.Frame {
 			var seen [][]byte
-			return func(_ int, o dut.Out) []dut.Out {
+			return func(_ int, o dut.Frame) []dut.Frame {
 				if isData(o) {
 					if slices.ContainsFunc(seen, func(b []byte) bool { return bytes.Equal(b, o.Data) }) {
 						o.Data[len(o.Data)-5] ^= 1
@@ -160,7 +161,7 @@ func TestPipeFaultsAreFound(t *testing.T) {
 						seen = append(seen, slices.Clone(o.Data))
 					}
 				}
-				return []dut.Out{o}
+				return []dut.Frame{o}
 			}
 		}()}},
 	} {

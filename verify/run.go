@@ -20,6 +20,7 @@ import (
 	"incforge/verify/manifest"
 	"incforge/verify/result"
 	"incforge/verify/rig"
+	"incforge/verify/scenarios"
 )
 
 // Options say what Run does.
@@ -95,8 +96,8 @@ type job struct {
 
 // runner is what the tests of a run share.
 type runner struct {
-	opt   Options
-	man   *manifest.Manifest
+	opt     Options
+	man     *manifest.Manifest
 	engines *dut.Engines
 }
 
@@ -108,7 +109,7 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 		opt.Source.Kind = dut.KindRTL
 	}
 	opt.Source.Log = opt.Log
-	chosen, err := Select(opt.Scenario)
+	chosen, err := scenarios.Select(opt.Scenario)
 	if err != nil {
 		return Report{}, err
 	}

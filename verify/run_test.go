@@ -14,6 +14,7 @@ import (
 	"incforge/internal/synthetic"
 	"incforge/verify/dut"
 	"incforge/verify/result"
+	"incforge/verify/scenarios"
 )
 
 func TestReferencePassesEveryScenario(t *testing.T) {
@@ -24,7 +25,7 @@ func TestReferencePassesEveryScenario(t *testing.T) {
 	for name, p := range map[string]synthetic.Params{"mini": synthetic.Mini(), "full": synthetic.Full(), "reproducible": synthetic.Reproducible(),
 		"mini in Mode III": inModeIII(synthetic.Mini()), "full in Mode III": inModeIII(synthetic.Full()),
 		"reproducible in Mode III": inModeIII(synthetic.Reproducible())} {
-		for _, s := range all() {
+		for _, s := range scenarios.All() {
 			t.Run(name+"/"+s.Name, func(t *testing.T) {
 				t.Parallel()
 				rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(p), Kind: dut.KindReference}, Scenario: s.Name, Seed: 1})
@@ -44,9 +45,9 @@ func TestFailFast(t *testing.T) {
 	for _, first := range []bool{false, true} {
 		rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Scenario: "b*", Seed: 1,
 			FailFast: first, wrap: func(d dut.DUT) dut.DUT {
-				return &faulty{Reference: d.(*dut.Reference), out: func(_ int, o dut.Out) []dut.Out {
+				return &faulty{Reference: d.(*dut.Reference), out: func(_ int, o dut.Frame) []dut.Frame {
 					o.Data[len(o.Data)-1] ^= 1
-					return []dut.Out{o}
+					return []dut.Frame{o}
 				}}
 			}})
 		require.ErrorIs(t, err, ErrFailed)
@@ -65,7 +66,7 @@ func TestSameSeedSameStimulus(t *testing.T) {
 	for _, mode := range []int{2, 3} {
 		p := synthetic.Mini()
 		p.Mode = mode
-		for _, s := range all() {
+		for _, s := range scenarios.All() {
 			t.Run(fmt.Sprintf("mode %d/%s", mode, s.Name), func(t *testing.T) {
 				t.Parallel()
 				var first result.Test

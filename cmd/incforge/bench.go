@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -29,13 +30,13 @@ type benchmark struct {
 
 func benchmarks() []benchmark {
 	return []benchmark{
-		{"gen", "time to generate every preset", func(context.Context, bench.Options) (bench.Result, error) { return benchGen() }, nil},
-		{"latency", "cycles from contribution to result, beside the paper's figures", bench.Latency, nil},
-		{"throughput", "input beats a cycle, by payload size, best and worst order of arrival", bench.Throughput, nil},
-		{"aggregate", "the shortest payloads, all members' for one slot back to back and in turn; the aggregator alone; mini too",
+		{"gen", "time to generate every preset", benchGen, nil},
+		{"latency", "cycles from contribution to result, next to the paper's figures", bench.Latency, nil},
+		{"throughput", "input beats per cycle by payload size, for the best and the worst order of arrival", bench.Throughput, nil},
+		{"aggregate", "the shortest payloads, back to back into one slot and in turn, and the aggregator alone; also for mini",
 			bench.Aggregate, []string{"mini"}},
-		{"isolation", "a group's time and counters alone, beside a busy group, and beside one under chaos", bench.Isolation, nil},
-		{"sim", "the Go harness against a raw C++ loop on the same model", bench.Sim, nil},
+		{"isolation", "a group's time and counters alone, next to a busy group, and next to one with faulty links", bench.Isolation, nil},
+		{"sim", "speed of the Go harness against a plain C++ loop on the same model", bench.Sim, nil},
 	}
 }
 
@@ -52,57 +53,65 @@ func (a *app) bench() *cobra.Command {
 		fmt.Fprintf(&doc, "\n  %-11s %s", b.name, b.doc)
 	}
 	cmd := &cobra.Command{Use: "bench [NAME...]", Short: "Measure latency, throughput, simulator and generator",
-		Long: "Measure on the RTL in the simulator. Without a name all of these; loss and rate, which take long, are commands of their own:\n" + doc.String(), ValidArgs: names,
+		Long: "Measure on the RTL in the simulator. Without a name, all of these; loss and rate take long and are commands of their own:\n" + doc.String(), ValidArgs: names,
 		Args: cobra.OnlyValidArgs, RunE: func(cmd *cobra.Command, args []string) error {
-			o := bench.Options{Seed: seed}
-			dir, done, err := a.generated(config, &flags)
-			if err != nil {
+			// Without --config some benchmarks run for other presets too.
+			alone := cmd.Flags().Changed("config")
+			var lines bytes.Buffer
+			err := a.benchAll(cmd.Context(), &lines, args, config, alone, &flags, seed)
+			if jsonFile == "" || lines.Len() == 0 {
 				return err
 			}
-			defer done()
-			o.ManifestDir = dir
-			if len(args) == 0 || slices.Contains(args, "latency") {
-				unchecked := configFlags{sets: append(slices.Clone(flags.sets), "icrc_check=false")}
-				dir, done, err := a.generated(config, &unchecked)
-				if err != nil {
-					return err
-				}
-				defer done()
-				o.NoICRCDir = dir
-			}
-			var lines bytes.Buffer
-			for _, b := range benchmarks() {
-				if len(args) > 0 && !slices.Contains(args, b.name) {
-					continue
-				}
-				configs := []string{config}
-				if !cmd.Flags().Changed("config") {
-					configs = append(slices.Clone(b.also), config)
-				}
-				for _, c := range configs {
-					got, err := a.measure(cmd.Context(), b, c, config, &flags, o)
-					if err != nil {
-						return err
-					}
-					fmt.Fprint(a.out, report.BenchTable(report.Bench(got)))
-					text, err := json.Marshal(got)
-					if err != nil {
-						return err
-					}
-					lines.Write(append(text, '\n'))
-				}
-			}
-			if jsonFile == "" {
-				return nil
-			}
-			return write(jsonFile, lines.Bytes())
+			return errors.Join(err, write(jsonFile, lines.Bytes())) // what was measured before an error is worth keeping
 		}}
 	flags.bind(cmd)
 	bindJSON(cmd, &jsonFile)
 	cmd.Flags().StringVar(&config, "config", "fpga100g", "configuration to measure: a preset, or a YAML file")
-	cmd.Flags().Uint64Var(&seed, "seed", 1, "of the model's random initial state")
+	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the model's random initial state")
 	cmd.AddCommand(a.benchLoss(), a.benchRate())
 	return cmd
+}
+
+// benchAll runs the benchmarks of these names, all if there are none, prints their tables and adds a JSON line each.
+func (a *app) benchAll(ctx context.Context, lines *bytes.Buffer, named []string, config string, alone bool, flags *configFlags, seed uint64) error {
+	o := bench.Options{Seed: seed}
+	dir, done, err := a.generated(config, flags)
+	if err != nil {
+		return err
+	}
+	defer done()
+	o.ManifestDir = dir
+	if len(named) == 0 || slices.Contains(named, "latency") {
+		unchecked := configFlags{sets: append(slices.Clone(flags.sets), "icrc_check=false")}
+		dir, done, err := a.generated(config, &unchecked)
+		if err != nil {
+			return err
+		}
+		defer done()
+		o.NoICRCDir = dir
+	}
+	for _, b := range benchmarks() {
+		if len(named) > 0 && !slices.Contains(named, b.name) {
+			continue
+		}
+		configs := []string{config}
+		if !alone {
+			configs = append(slices.Clone(b.also), config)
+		}
+		for _, c := range configs {
+			got, err := a.measure(ctx, b, c, config, flags, o)
+			if err != nil {
+				return err
+			}
+			fmt.Fprint(a.out, report.BenchTable(report.Bench(got)))
+			text, err := json.Marshal(got)
+			if err != nil {
+				return fmt.Errorf("bench %s: %w", b.name, err)
+			}
+			lines.Write(append(text, '\n'))
+		}
+	}
+	return nil
 }
 
 // measure runs a benchmark for configuration c; o is for the configuration named main.
@@ -121,13 +130,16 @@ func (a *app) measure(ctx context.Context, b benchmark, c, main string, flags *c
 }
 
 // benchGen times the generator; files are not written.
-func benchGen() (bench.Result, error) {
+func benchGen(ctx context.Context, _ bench.Options) (bench.Result, error) {
 	b := bench.Result{Bench: "gen", Config: "presets", Metrics: map[string]float64{}}
 	names, err := params.Presets()
 	if err != nil {
 		return b, err
 	}
 	for _, n := range names {
+		if err := ctx.Err(); err != nil {
+			return b, err
+		}
 		start := time.Now()
 		p, err := params.Load(n)
 		if err != nil {

@@ -69,33 +69,38 @@ The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to
 			if err != nil {
 				return fmt.Errorf("bench loss: %w", err)
 			}
-			l, err := report.ParseLoss(text)
-			if err != nil {
-				return err
-			}
-			fmt.Fprint(a.out, l.Table())
-			if svgFile != "" {
-				if err := write(svgFile, l.SVG()); err != nil {
-					return err
-				}
-			}
-			if jsonFile == "" {
-				return nil
-			}
-			return write(jsonFile, append(text, '\n'))
+			return a.printLoss(text, svgFile, jsonFile)
 		}}
 	flags.bind(cmd)
 	bindJSON(cmd, &jsonFile)
 	f := cmd.Flags()
 	f.StringVar(&config, "config", "fpga100g", "configuration to measure: a preset, or a YAML file")
 	f.StringVar(&kind, "dut", string(dut.KindRTL), "implementation: rtl, reference")
-	f.Uint64Var(&o.Seed, "seed", 1, "first seed, of losses and of the engine's random initial state")
-	f.IntVar(&o.Seeds, "seeds", 5, "runs a point")
-	f.IntVar(&o.Packets, "packets", 4096, "packets that a rank sends in a run")
-	f.IntVarP(&o.Jobs, "jobs", "j", 0, "runs at once; 0 is one a processor")
+	f.Uint64Var(&o.Seed, "seed", 1, "first seed of losses and of the engine's random initial state")
+	f.IntVar(&o.Seeds, "seeds", 5, "runs per point")
+	f.IntVar(&o.Packets, "packets", 4096, "packets a rank sends in a run")
+	f.IntVarP(&o.Jobs, "jobs", "j", 0, "parallel runs; 0 is one per processor")
 	f.IntSliceVar(&modes, "modes", []int{2, 3}, "modes to measure")
 	f.StringSliceVar(&o.Variants, "variants", nil, "names of the variants to measure (default: all)")
 	f.Float64SliceVar(&o.Rates, "rates", nil, "loss rates to measure besides 0, of 0.00001 to 0.01 (default: all)")
-	f.StringVar(&svgFile, "svg", "", "draw both sweeps into this file")
+	f.StringVar(&svgFile, "svg", "", "plot both sweeps into this SVG file")
 	return cmd
+}
+
+// printLoss prints the table of what was measured, and writes it as a drawing and as JSON where these are wanted.
+func (a *app) printLoss(text []byte, svgFile, jsonFile string) error {
+	l, err := report.ParseLoss(text)
+	if err != nil {
+		return err
+	}
+	fmt.Fprint(a.out, l.Table())
+	if svgFile != "" {
+		if err := write(svgFile, l.SVG()); err != nil {
+			return err
+		}
+	}
+	if jsonFile == "" {
+		return nil
+	}
+	return write(jsonFile, append(text, '\n'))
 }

@@ -63,9 +63,9 @@ Without --config and --set it is fpga100g with mode=3, bus_bytes=512, lanes=128,
 	f := cmd.Flags()
 	f.StringVar(&config, "config", "fpga100g", "configuration to measure, of Mode III: a preset, or a YAML file")
 	f.StringVar(&kind, "dut", string(dut.KindReference), "implementation: reference, rtl")
-	f.Uint64Var(&o.Seed, "seed", 1, "of data and of the engine's random initial state")
-	f.IntVar(&o.Packets, "packets", 2048, "packets that a rank sends in a run")
-	f.IntSliceVar(&o.Pipes, "pipes", []int{8, 32}, "sizes of pipes in slots")
-	f.IntVarP(&o.Jobs, "jobs", "j", 0, "runs at once; 0 is one a processor")
+	f.Uint64Var(&o.Seed, "seed", 1, "seed of data and of the engine's random initial state")
+	f.IntVar(&o.Packets, "packets", 2048, "packets a rank sends in a run")
+	f.IntSliceVar(&o.Pipes, "pipes", []int{8, 32}, "pipe sizes in slots")
+	f.IntVarP(&o.Jobs, "jobs", "j", 0, "parallel runs; 0 is one per processor")
 	return cmd
 }

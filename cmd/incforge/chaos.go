@@ -30,15 +30,13 @@ type chaosFlags struct {
 
 func (a *app) chaos() *cobra.Command {
 	var f chaosFlags
-	cmd := &cobra.Command{Use: "chaos [CONFIG...]", Short: "Draw collectives, trees and link faults from seeds; run, judge and shrink them",
-		Long: `Each seed is a case: an engine of those given, a tree of switches, groups with sequences of collectives, and links that lose, repeat,
-reorder, delay and damage frames. Every result must be exact, every connection whole and every buffer empty at the end. With
---dut rtl every engine is also compared with the reference frame by frame; with --dut mixed each tree has engines of both kinds.
-
-Without CONFIG a list of small engines is taken: all types and operations, both ways of adding, narrow and wide buses; in Mode II, or, with
---mode 3, in Mode III, where the size of pipes, RNR NAKs, CNPs and timers are drawn too.
-
-A failure prints the command that repeats it, and is shrunk to a small case that fails in the same way, as YAML for --case.`,
+	cmd := &cobra.Command{Use: "chaos [CONFIG...]", Short: "Run random collectives on random trees with faulty links; shrink what fails",
+		Long: `Each seed is a test case: a configuration, a tree of switches, groups with sequences of collectives, and links that lose, duplicate,
+reorder, delay and corrupt frames. At the end every result must be exact, no connection in error and every buffer empty. With --dut rtl
+each engine is also compared with the reference frame by frame; with --dut mixed some switches of a tree are RTL and some the reference.
+Without CONFIG the cases choose from a list of small configurations: all types and operations, both accumulation modes, narrow and wide buses,
+in Mode II or, with --mode 3, in Mode III, where pipe sizes, RNR NAKs, CNPs and timers are random too.
+A failure prints the command that reproduces it, and is shrunk to a smaller case that fails in the same way, saved as YAML for --case.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.jobs < 1 || f.workers < 1 || f.shrink < 0 {
 				return usagef("--jobs and --workers must be at least 1, --shrink must not be negative")
@@ -48,7 +46,7 @@ A failure prints the command that repeats it, and is shrunk to a small case that
 			}
 			if f.caseFile != "" {
 				if len(args) > 0 || cmd.Flags().Changed("seeds") || cmd.Flags().Changed("mode") || len(f.sets) > 0 {
-					return usagef("--case says everything about a run: no CONFIG, --mode, --set or --seeds beside it")
+					return usagef("--case says everything about a run: CONFIG, --mode, --set and --seeds cannot be given with it")
 				}
 				kind := ""
 				if cmd.Flags().Changed("dut") {
@@ -57,20 +55,20 @@ A failure prints the command that repeats it, and is shrunk to a small case that
 				return a.chaosCase(cmd.Context(), &f, kind)
 			}
 			if len(args) > 0 && cmd.Flags().Changed("mode") {
-				return usagef("--mode chooses the list; CONFIG has a mode of its own, --set mode=%d changes it", f.mode)
+				return usagef("--mode is for runs without CONFIG, which has a mode of its own; --set mode=%d changes it", f.mode)
 			}
 			return a.chaosCampaign(cmd.Context(), &f, args)
 		}}
 	fl := cmd.Flags()
 	fl.StringVar(&f.seeds, "seeds", "1:200", "first and last seed, FROM:TO, or one")
 	fl.StringVar(&f.kind, "dut", chaos.Reference, "implementation: reference, rtl, mixed (some switches of a tree are one, some the other)")
-	fl.IntVar(&f.mode, "mode", 2, "mode of the engines that are taken without CONFIG: 2, 3")
+	fl.IntVar(&f.mode, "mode", 2, "mode of the configurations used when no CONFIG is given: 2, 3")
 	fl.StringArrayVar(&f.sets, "set", nil, "override a parameter of every CONFIG, KEY=VALUE; may be given more than once")
-	fl.StringVar(&f.caseFile, "case", "", "run the case in this YAML file")
+	fl.StringVar(&f.caseFile, "case", "", "run the case in this YAML file instead of seeds")
 	fl.StringVar(&f.failed, "failures", filepath.Join(buildDir, "failures"), "folder for shrunk cases")
-	fl.IntVar(&f.shrink, "shrink", 500, "runs that may be spent on shrinking a failure; the first of a campaign is shrunk; 0 for none")
+	fl.IntVar(&f.shrink, "shrink", 500, "most runs to spend on shrinking the first failure; 0 does not shrink")
 	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "cases to run at once")
-	fl.IntVar(&f.workers, "workers", 1, "goroutines that advance the switches of one case; results do not depend on it")
+	fl.IntVar(&f.workers, "workers", 1, "goroutines that simulate the switches of one case; results do not depend on it")
 	bindJSON(cmd, &f.json)
 	return cmd
 }
@@ -104,14 +102,13 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 	p := chaos.Campaign{From: from, To: to, Jobs: f.jobs, Failed: func(x chaos.Failure) {
 		fmt.Fprintf(a.out, "FAIL seed %d: %s: %s\n  replay: %s\n", x.Seed, x.Kind, firstLine(x.Message), replayChaos(f, args, x.Seed))
 	}}
-	if !a.quiet {
-		p.Progress = func(s chaos.Summary) {
-			a.log.Infof("chaos: %d of %d cases, %d failed, %.0f s, %.0f packets/s", s.Cases, to-from+1, len(s.Failures), s.WallSeconds,
-				s.PacketsPerSecond)
-		}
+	task := a.progress("chaos")
+	p.Progress = func(s chaos.Summary) {
+		task.Set(uint64(s.Cases), to-from+1, "cases", fmt.Sprintf("%d failed, %.0f packets/s", len(s.Failures), s.PacketsPerSecond))
 	}
 	sum, err := r.Campaign(ctx, p)
-	if err != nil {
+	task.Stop()
+	if err != nil && sum.Cases == 0 {
 		return err
 	}
 	fmt.Fprintf(a.out, "%d cases, %d failed; %d calls, %d resets that began %d of them again, %d packets, %d lost, %d duplicated, %d reordered, %d corrupted, %d sent again\n"+
@@ -136,8 +133,8 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 			return err
 		}
 	}
-	if len(sum.Failures) == 0 {
-		return nil
+	if err != nil || len(sum.Failures) == 0 {
+		return err
 	}
 	if err := a.shrinkChaos(ctx, r, sum.Failures[0].Case, f); err != nil {
 		return err
@@ -210,7 +207,7 @@ func (a *app) shrinkChaos(ctx context.Context, r *chaos.Runner, c chaos.Case, f 
 	if err != nil {
 		return err
 	}
-	s := r.Shrink(ctx, c, o, f.shrink)
+	s := r.Shrink(ctx, c, o, f.shrink) // the best so far, if interrupted
 	text, err := s.Case.YAML()
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 
 func (a *app) doctor() *cobra.Command {
 	var jsonFile string
+	var digest bool
 	cmd := &cobra.Command{Use: "doctor", Short: "Which tools were found, which versions, what is missing and how to get it",
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 			found, err := doctor.Look(cmd.Context(), doctor.Programs())
@@ -23,6 +24,10 @@ func (a *app) doctor() *cobra.Command {
 			}
 			if err := writeJSON(jsonFile, found); err != nil {
 				return err
+			}
+			if digest {
+				fmt.Fprintln(a.out, doctor.Digest(found))
+				return nil
 			}
 			t := newTable("program", "state", "version", "tested", "for", "get it with")
 			for _, f := range found {
@@ -33,6 +38,9 @@ func (a *app) doctor() *cobra.Command {
 				t.AppendRow(table.Row{f.Name, f.State(), f.Version, f.Tested, f.Need, get})
 			}
 			fmt.Fprintln(a.out, t.Render())
+			if advice := doctor.Advice(found); advice != "" {
+				fmt.Fprintln(a.out, advice)
+			}
 			if err := doctor.Missing(found); err != nil {
 				fmt.Fprintf(a.out, "`%s` installs all of them.\n", tool.InstallHint)
 				return err
@@ -40,6 +48,7 @@ func (a *app) doctor() *cobra.Command {
 			return nil
 		}}
 	bindJSON(cmd, &jsonFile)
+	cmd.Flags().BoolVar(&digest, "digest", false, "print one word that changes with any version, and nothing else")
 	return cmd
 }
 

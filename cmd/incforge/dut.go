@@ -22,7 +22,7 @@ type dutFlags struct {
 
 func (d *dutFlags) bind(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&d.kind, "dut", string(dut.KindRTL), "implementation: "+strings.Join(kinds(), ", "))
-	cmd.Flags().StringVar(&d.rtl, "rtl", "", "take the Verilog in this generated folder as it lies there, edited or not")
+	cmd.Flags().StringVar(&d.rtl, "rtl", "", "use the Verilog in this generated folder as it is, edited or not")
 }
 
 func kinds() []string {

@@ -4,12 +4,15 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"incforge/fpga"
+	"incforge/synth/design"
+	"incforge/synth/yosys"
 )
 
 func (a *app) fpga() *cobra.Command {
@@ -31,6 +34,9 @@ func (a *app) fpga() *cobra.Command {
 			defer done()
 			defer a.working("synthesis of %s for %s", args[0], family)()
 			m, err := fpga.Run(cmd.Context(), dir, fpga.Family(family), opt)
+			if errors.Is(err, design.ErrNoTop) || errors.Is(err, yosys.ErrModule) {
+				return usageError{err}
+			}
 			if err != nil {
 				return err
 			}
@@ -48,7 +54,7 @@ func (a *app) fpga() *cobra.Command {
 	bindJSON(cmd, &jsonFile)
 	f := cmd.Flags()
 	f.StringVar(&family, "family", "", fmt.Sprintf("FPGA family: %v", fpga.Families()))
-	f.StringVar(&opt.Top, "top", "core", "core, switch, or a module")
+	f.StringVar(&opt.Top, "top", "core", "core, switch, or a module of the design, with the parameters that it has there")
 	f.StringVar(&opt.WorkDir, "work", "", "keep the tool's files in this folder")
 	required(cmd, "family")
 	return cmd

@@ -50,7 +50,7 @@ func (a *app) gen() *cobra.Command {
 }
 
 // generated returns the generated folder that an argument CONFIG or DIR stands for: DIR itself, or a temporary one generated from
-// CONFIG, which done removes.
+// CONFIG that done removes.
 func (a *app) generated(arg string, flags *configFlags) (dir string, done func(), err error) {
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		if len(flags.sets) > 0 {
@@ -61,7 +61,7 @@ func (a *app) generated(arg string, flags *configFlags) (dir string, done func()
 			return "", nil, err
 		}
 		if text == nil {
-			return "", nil, usagef("%s has no %s, so it is no generated folder", arg, rtlgen.ManifestFile)
+			return "", nil, usagef("%s is not a generated folder: it has no %s", arg, rtlgen.ManifestFile)
 		}
 		return dir, func() {}, nil
 	}

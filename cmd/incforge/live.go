@@ -30,10 +30,10 @@ func (a *app) live() *cobra.Command {
 	)
 	cmd := &cobra.Command{Use: "live CONFIG", Short: "Attach the engine's ports to unix datagram sockets, in real time",
 		Long: `Attach the engine's ports to unix datagram sockets: one datagram is one Ethernet frame without FCS, as QEMU's -netdev dgram speaks
-it. --port N=unix:MINE,PEER binds MINE for port N and sends to PEER, which may come late, go and return. The groups file says who is
-at the endpoints; live/README.md describes it. Everything the engine does is compared with the reference engine.
+it. --port N=unix:MINE,PEER binds MINE for port N and sends to PEER, which may be started later and restarted. The groups file describes the
+groups and their endpoints, see live/README.md. Everything the engine does is compared with the reference engine.
 
-Ends at SIGINT, SIGTERM or after --duration, prints what was counted, and removes the sockets.`,
+Runs until SIGINT, SIGTERM or the end of --duration; then prints the counters and removes the sockets.`,
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 			o := live.Options{Status: status, Log: a.log}
 			var err error
@@ -83,12 +83,12 @@ Ends at SIGINT, SIGTERM or after --duration, prints what was counted, and remove
 	which.bind(cmd)
 	bindJSON(cmd, &jsonFile)
 	f := cmd.Flags()
-	f.StringArrayVar(&ports, "port", nil, "N=unix:MINE,PEER: port N is the socket MINE, frames go to PEER; once a port")
+	f.StringArrayVar(&ports, "port", nil, "N=unix:MINE,PEER: bind port N to socket MINE and send its frames to PEER; once per port")
 	f.StringVar(&groups, "groups", "", "YAML file of groups and endpoints")
-	f.StringVar(&capture, "capture", "", "write what passes the sockets to this file as pcapng, one interface a port")
-	f.DurationVar(&duration, "duration", 0, "end after this time, 30s for instance; 0 is never")
-	f.DurationVar(&status, "status", 10*time.Second, "time between two lines of state on stderr; 0 is none")
-	f.Uint64Var(&seed, "seed", 1, "of the engine's random initial state")
+	f.StringVar(&capture, "capture", "", "capture all frames to this file as pcapng, one interface per port")
+	f.DurationVar(&duration, "duration", 0, "stop after this time, such as 30s; 0 runs until a signal")
+	f.DurationVar(&status, "status", 10*time.Second, "time between status lines on stderr; 0 prints none")
+	f.Uint64Var(&seed, "seed", 1, "seed of the engine's random initial state")
 	for _, name := range []string{"port", "groups"} {
 		if err := cmd.MarkFlagRequired(name); err != nil {
 			panic(err) // a flag that is not there
@@ -156,5 +156,5 @@ func (a *app) printLive(rep *live.Report) {
 		}
 	}
 	fmt.Fprintln(a.out, t.Render())
-	fmt.Fprintf(a.out, "%.1f s, %d cycles, %d frames left by ports without a socket\n", rep.WallSeconds, rep.Cycles, rep.Unattached)
+	fmt.Fprintf(a.out, "%.1f s, %d cycles, %d frames sent to ports without a socket\n", rep.WallSeconds, rep.Cycles, rep.Unattached)
 }

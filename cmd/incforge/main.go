@@ -3,7 +3,7 @@
 // Command incforge generates, verifies and prices in-network-collective engines. It parses flags and calls packages; what the
 // commands do is in rtlgen, verify, synth, fpga and report.
 //
-// Exit status: 0 success, 1 a check failed, 2 bad usage or parameters, 3 a needed tool is missing.
+// Exit status: 0 success, 1 a check failed, 2 bad usage or parameters, 3 a needed tool is missing, 130 interrupted.
 package main
 
 import (
@@ -15,11 +15,11 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
+	"incforge/internal/progress"
 	"incforge/internal/tool"
 	"incforge/rtlgen/params"
 )
@@ -33,9 +33,16 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	ctx, cancel := context.WithCancel(context.Background())
+	ctx, programs := tool.Track(ctx)
+	signals := make(chan os.Signal, 2) // room for both, whatever the watcher is doing
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	i := interrupts{signals: signals, cancel: cancel, kill: programs.Kill, exit: os.Exit, stderr: os.Stderr, grace: grace}
+	go i.watch(done)
+	status := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	close(done)
+	os.Exit(status)
 }
 
 // run executes one command line and returns the exit status.
@@ -43,7 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	log := logrus.New()
 	log.SetOutput(stderr)
 	log.SetFormatter(&logrus.TextFormatter{DisableTimestamp: true, DisableColors: true, DisableQuote: true})
-	a := &app{log: log, out: stdout}
+	a := &app{log: log, out: stdout, stderr: stderr}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -51,6 +58,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return exitOK
+	}
+	if ctx.Err() != nil { // whatever the command made of it
+		fmt.Fprintln(stderr, "incforge: interrupted")
+		a.log.Debug(err)
+		return exitInterrupted
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintln(stderr, "incforge:", text)
@@ -62,12 +74,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 type app struct {
 	log     *logrus.Logger
 	out     io.Writer
+	stderr  io.Writer
 	started bool // a command's own code was reached, so an error is no longer about the command line
 	verbose bool
 	quiet   bool
 }
 
-// errFailed says that a check failed whose findings are already on stdout.
+// errFailed means that a check failed and its findings are already on stdout.
 var errFailed = errors.New("a check failed")
 
 // usageError marks an error in what the user asked for.
@@ -101,7 +114,8 @@ func (a *app) root() *cobra.Command {
 proves it against an independent model, and prices it.
 
 CONFIG is the name of a preset (incforge config list) or a YAML file.
-Exit status: 0 success, 1 a check failed, 2 bad usage or parameters, 3 a needed tool is missing.`,
+Exit status: 0 success, 1 a check failed, 2 bad usage or parameters, 3 a needed tool is missing, 130 interrupted (Ctrl-C or SIGTERM: the
+command ends within two seconds with what it knows so far; a second signal ends it at once).`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -128,22 +142,17 @@ Exit status: 0 success, 1 a check failed, 2 bad usage or parameters, 3 a needed 
 	return root
 }
 
-// working logs that something still runs, first after two seconds and then ever more rarely, until the returned function is called.
+// working says on stderr that something still runs, until the returned function is called.
 func (a *app) working(format string, args ...any) (stop func()) {
-	what, done := fmt.Sprintf(format, args...), make(chan struct{})
-	go func() {
-		start, wait := time.Now(), 2*time.Second
-		for {
-			select {
-			case <-done:
-				return
-			case <-time.After(wait):
-				a.log.Infof("%s: %d s", what, int(time.Since(start).Seconds()))
-				wait = min(2*wait, 30*time.Second)
-			}
-		}
-	}()
-	return func() { close(done) }
+	return a.progress(format, args...).Stop
+}
+
+// progress reports on a task that can say how far it is.
+func (a *app) progress(format string, args ...any) *progress.Task {
+	if a.quiet {
+		return nil
+	}
+	return progress.New(a.stderr).Start(format, args...)
 }
 
 // write writes a result file, making its folder.

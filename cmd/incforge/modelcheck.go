@@ -15,12 +15,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"incforge/modelcheck"
+	"incforge/modelcheck/model"
+	"incforge/modelcheck/scenario"
 	"incforge/verify/dut"
 )
 
 // modelcheckFlags are the command line of incforge modelcheck.
 type modelcheckFlags struct {
-	config     modelcheck.Config
+	config     model.Config
 	collective string
 
 	symmetry, reduction        bool
@@ -32,15 +34,15 @@ type modelcheckFlags struct {
 
 func (a *app) modelcheck() *cobra.Command {
 	f := modelcheckFlags{}
-	cmd := &cobra.Command{Use: "modelcheck", Short: "Search all states of reference engines, model hosts and faulty links", Args: cobra.NoArgs,
-		Long: `Explores every order of events in a tree of reference engines and go-back-N hosts, on links that lose, repeat and reorder a bounded number of
-packets. In each state results are exact, no slot is discarded that is still needed and the engine's invariants hold; from each state the end
-can be reached without any more faults. PSNs begin at 2^24-2, so that they wrap.
+	cmd := &cobra.Command{Use: "modelcheck", Short: "Model check the protocol: every state of reference engines, model hosts and faulty links", Args: cobra.NoArgs,
+		Long: `Explore every order of events in a tree of reference engines and go-back-N hosts, on links that lose, duplicate and reorder a bounded
+number of packets. It checks that in every state results are exact, no slot that is still needed is discarded and the engine's invariants
+hold, and that from every state the collective can still complete without further faults. PSNs start at 2^24-2, so that they wrap.
 
-Without a flag that names a model it checks the paper's six, Tree-3-2, three packets from each sender, at most one loss, with a window of three
-(the paper does not say) and as many slots in a pipe, and prints what they cost beside the paper's figures.
+Without a flag that describes a model it checks the six models of the paper: Tree-3-2, three packets from each sender, at most one loss, a
+window of three (the paper does not say) and as many slots in a pipe. It prints the numbers of states beside the paper's.
 
-A violation is drawn as a chart and left as a scenario; --replay runs it on the reference again.`,
+A violation is printed as a message sequence chart and saved as a scenario for --replay.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case f.replay != "" && f.on != "":
@@ -54,7 +56,7 @@ A violation is drawn as a chart and left as a scenario; --replay runs it on the 
 				return usagef("--workers, --max-states and --memory must not be negative")
 			}
 			var err error
-			if f.config.Collective, err = modelcheck.ParseCollective(f.collective); err != nil {
+			if f.config.Collective, err = model.ParseCollective(f.collective); err != nil {
 				return usageError{fmt.Errorf("--collective: %w", err)}
 			}
 			for _, name := range []string{"mode", "collective", "tree", "requests", "window", "slots", "loss", "reorder", "dup", "timeouts", "rnr", "free", "empty", "bad", "checkpoint"} {
@@ -66,54 +68,55 @@ A violation is drawn as a chart and left as a scenario; --replay runs it on the 
 		}}
 	fl := cmd.Flags()
 	c := &f.config
-	fl.IntVar(&c.Mode, "mode", 3, "the engines' mode, 2 or 3")
+	fl.IntVar(&c.Mode, "mode", 3, "mode of the engines: 2, 3")
 	fl.StringVar(&f.collective, "collective", "allreduce", "allreduce, reduce or broadcast")
-	fl.StringVar(&c.Tree, "tree", "3-2", "star-S, chain-S (two switches) or LEVELS-CHILDREN")
-	fl.IntVar(&c.Requests, "requests", 3, "packets of each sender")
-	fl.IntVar(&c.Window, "window", 3, "packets that a sender has unacknowledged at most")
-	fl.IntVar(&c.Slots, "slots", 0, "N; 0 is the window, in mode 2 twice the power of two at or above it")
-	fl.IntVar(&c.Loss, "loss", 1, "packets that are lost at most")
-	fl.IntVar(&c.Reorder, "reorder", 0, "packets that overtake others at most")
-	fl.IntVar(&c.Dup, "dup", 0, "packets that are delivered twice at most")
-	fl.IntVar(&c.Early, "timeouts", 0, "timers that expire too early at most; all others do only when nothing is on its way")
-	fl.IntVar(&c.RNR, "rnr", 0, "times that a host has no receive posted at most")
-	fl.BoolVar(&c.Free, "free", false, "mode 3: an engine's sends happen at any time, not at once")
-	fl.BoolVar(&c.Empty, "empty", false, "packets without payload")
-	fl.StringSliceVar(&c.Bad, "bad", nil, "rules known to be wrong, which should be found: A1, A2, A9, A10, B6-ack, B6-assert, B9, B10, B10-host, B15")
-	fl.BoolVar(&f.symmetry, "symmetry", true, "take states for one that differ by exchanging hosts or switches")
-	fl.BoolVar(&f.reduction, "reduction", true, "leave out orders of steps that do not depend on each other")
-	fl.IntVar(&f.workers, "workers", 0, "goroutines; 0 is one a processor; no count depends on it")
-	fl.IntVar(&f.maxStates, "max-states", 0, "give up after so many states; 0 is 2^31")
-	fl.IntVar(&f.memory, "memory", 8192, "give up when the set of states takes so many MB; 0 is no limit")
-	fl.DurationVar(&f.maxTime, "max-time", 0, "give up after so long; 0 is no limit")
-	fl.StringVar(&f.checkpoint, "checkpoint", "", "keep the search in this file, and go on with it if it is there")
-	fl.StringVar(&f.trace, "trace", "build/modelcheck.yaml", "where the scenario of a violation is left")
-	fl.StringVar(&f.replay, "replay", "", "run the scenario in this file on the reference")
-	fl.StringVar(&f.on, "on", "", "with --replay: give what each switch gets in the scenario to an engine of this CONFIG, and compare its answers with the reference's")
-	fl.StringVar(&f.dut, "dut", string(dut.KindRTL), "with --on: implementation, rtl or reference")
+	fl.StringVar(&c.Tree, "tree", "3-2", "star-HOSTS, chain-HOSTS (two switches with so many each) or LEVELS-DEGREE, levels with the hosts")
+	fl.IntVar(&c.Requests, "requests", 3, "packets each sender sends")
+	fl.IntVar(&c.Window, "window", 3, "most packets a sender has outstanding (sent and not acknowledged)")
+	fl.IntVar(&c.Slots, "slots", 0, "slots of the group, or of a pipe in mode 3 (default: the window; in mode 2 the next power of two, doubled)")
+	fl.IntVar(&c.Loss, "loss", 1, "most packets the links lose in a run")
+	fl.IntVar(&c.Reorder, "reorder", 0, "most packets that overtake others")
+	fl.IntVar(&c.Dup, "dup", 0, "most packets that are delivered twice")
+	fl.IntVar(&c.Early, "timeouts", 0, "most timers that expire early; the others expire only when no packet is in flight")
+	fl.IntVar(&c.RNR, "rnr", 0, "most times a host has no receive posted and answers with an RNR NAK")
+	fl.BoolVar(&c.Free, "free", false, "mode 3: interleave an engine's sends with everything else instead of sending at once")
+	fl.BoolVar(&c.Empty, "empty", false, "send packets without payload, as a barrier does")
+	fl.StringSliceVar(&c.Bad, "bad", nil, "break these rules on purpose, to see that the search finds it: A1, A2, A9, A10, B6-ack, B6-assert, B9, B10, B10-host, B15")
+	fl.BoolVar(&f.symmetry, "symmetry", true, "symmetry reduction: explore only one of the states that differ by which host or switch is which")
+	fl.BoolVar(&f.reduction, "reduction", true, "partial-order reduction: explore only one order of independent steps")
+	fl.IntVar(&f.workers, "workers", 0, "goroutines (default: one a processor); the counts do not depend on it")
+	fl.IntVar(&f.maxStates, "max-states", 0, "stop without a verdict after this many states (default: 2^31)")
+	fl.IntVar(&f.memory, "memory", 8192, "stop without a verdict when the set of states takes this many MB; 0 is no limit")
+	fl.DurationVar(&f.maxTime, "max-time", 0, "stop without a verdict after this time; 0 is no limit")
+	fl.StringVar(&f.checkpoint, "checkpoint", "", "save the search in this file every five minutes and when it stops; resume from it if it exists")
+	fl.StringVar(&f.trace, "trace", "build/modelcheck.yaml", "file for the scenario that leads to a violation")
+	fl.StringVar(&f.replay, "replay", "", "replay the scenario in this file on the reference engine")
+	fl.StringVar(&f.on, "on", "", "with --replay: drive an engine of this CONFIG with what each switch receives, and compare its answers with the reference's")
+	fl.StringVar(&f.dut, "dut", string(dut.KindRTL), "with --on: implementation: rtl, reference")
 	bindJSON(cmd, &f.json)
 	return cmd
 }
 
-// modelcheckOptions are those of the flags.
-func (a *app) modelcheckOptions(f *modelcheckFlags) modelcheck.Options {
-	o := modelcheck.Options{Symmetry: f.symmetry, Reduction: f.reduction, Workers: f.workers, MaxStates: f.maxStates, MaxBytes: int64(f.memory) << 20,
-		MaxTime: f.maxTime, Checkpoint: f.checkpoint, Shortest: true}
-	o.Progress = func(p modelcheck.Progress) {
-		a.log.Infof("modelcheck: depth %d, %d states, %d transitions, %.0f s", p.Depth, p.Distinct, p.Transitions, p.Elapsed.Seconds())
-	}
-	return o
+// modelcheckSearch searches a model with the flags' options.
+func (a *app) modelcheckSearch(ctx context.Context, f *modelcheckFlags, c model.Config, symmetry bool, format string, args ...any) (*modelcheck.Result, error) {
+	task := a.progress(format, args...)
+	defer task.Stop()
+	return modelcheck.Check(ctx, c, modelcheck.Options{Symmetry: symmetry, Reduction: f.reduction, Workers: f.workers, MaxStates: f.maxStates,
+		MaxBytes: int64(f.memory) << 20, MaxTime: f.maxTime, Checkpoint: f.checkpoint, Shortest: true, Progress: func(p modelcheck.Progress) {
+			task.Set(uint64(p.Distinct), 0, "states", fmt.Sprintf("%d transitions, depth %d", p.Transitions, p.Depth))
+		}})
 }
 
 // modelcheckOne checks one model.
 func (a *app) modelcheckOne(ctx context.Context, f *modelcheckFlags) error {
-	r, err := modelcheck.Check(ctx, f.config, a.modelcheckOptions(f))
-	if errors.Is(err, modelcheck.ErrConfig) || errors.Is(err, modelcheck.ErrCheckpoint) {
+	r, err := a.modelcheckSearch(ctx, f, f.config, f.symmetry, "modelcheck")
+	if errors.Is(err, model.ErrConfig) || errors.Is(err, modelcheck.ErrCheckpoint) {
 		return usageError{err}
 	}
-	if err != nil {
+	if r == nil {
 		return err
 	}
+	stopped := err
 	fmt.Fprintf(a.out, "%s\n%d states (%d transitions), diameter %d, symmetry %d, reduction %v\n", r.Config, r.Distinct, r.Transitions, r.Diameter, r.Symmetry, r.Reduction)
 	fmt.Fprintf(a.out, "%d quiescent, %d ends; %d component states, %d steps of engines\n", r.Quiescent, r.Done, r.Components, r.EngineSteps)
 	fmt.Fprintf(a.out, "%.1f s with %d workers, %.1f s of processor time; two states taken for one with a probability below 2^%d\n", r.Seconds, r.Workers, r.CPUSeconds, r.Collision)
@@ -127,7 +130,7 @@ func (a *app) modelcheckOne(ctx context.Context, f *modelcheckFlags) error {
 			return err
 		}
 		fmt.Fprintf(a.out, "FAIL %s: %s\n\n", r.Violation.Kind, r.Violation.Text)
-		if _, err := modelcheck.Replay(r.Violation, a.out); err != nil {
+		if _, err := scenario.Replay(r.Violation, a.out); err != nil {
 			return err
 		}
 		head := fmt.Sprintf("# %s: %s\n# incforge modelcheck --replay %s\n", r.Violation.Kind, r.Violation.Text, f.trace)
@@ -135,7 +138,10 @@ func (a *app) modelcheckOne(ctx context.Context, f *modelcheckFlags) error {
 		if err := write(f.trace, append([]byte(head), text...)); err != nil {
 			return err
 		}
-		return errFailed
+		return errors.Join(stopped, errFailed)
+	case stopped != nil:
+		fmt.Fprintln(a.out, "interrupted: no verdict")
+		return stopped
 	case !r.Complete:
 		fmt.Fprintln(a.out, "stopped at a limit: no verdict")
 		return errFailed
@@ -145,12 +151,12 @@ func (a *app) modelcheckOne(ctx context.Context, f *modelcheckFlags) error {
 }
 
 // readScenario reads a scenario; whatever is wrong with it is a matter of usage.
-func readScenario(file string) (*modelcheck.Trace, error) {
+func readScenario(file string) (*scenario.Trace, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("scenario: %w", err)}
 	}
-	t, err := modelcheck.ParseTrace(text)
+	t, err := scenario.ParseTrace(text)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("%s: %w", file, err)}
 	}
@@ -194,7 +200,7 @@ func (a *app) modelcheckDrive(ctx context.Context, f *modelcheckFlags) error {
 		done, err := script.Drive(d, m)
 		closing := d.Close()
 		switch {
-		case errors.Is(err, modelcheck.ErrNoRoom):
+		case errors.Is(err, scenario.ErrNoRoom):
 			return usageError{fmt.Errorf("%s: %s: %w", f.on, name, err)}
 		case err != nil || closing != nil:
 			failed = true
@@ -215,7 +221,7 @@ func (a *app) modelcheckReplay(file string) error {
 	if err != nil {
 		return err
 	}
-	same, err := modelcheck.Replay(t, a.out)
+	same, err := scenario.Replay(t, a.out)
 	if err != nil {
 		return usageError{fmt.Errorf("%s: %w", file, err)}
 	}
@@ -232,47 +238,38 @@ func (a *app) modelcheckReplay(file string) error {
 // paperRow is a model of the paper's and what checking it cost there, with 75 cores.
 type paperRow struct {
 	mode                      int
-	collective                modelcheck.Collective
+	collective                model.Collective
 	total, distinct, diameter int
 	seconds                   float64
 }
 
 func paperRows() []paperRow {
 	return []paperRow{
-		{2, modelcheck.AllReduce, 3_981_257, 901_703, 77, 20}, {2, modelcheck.Reduce, 52_105, 14_136, 57, 3},
-		{2, modelcheck.Broadcast, 1_763_880, 320_128, 60, 10}, {3, modelcheck.AllReduce, 2_242_781_644, 439_476_508, 115, 146 * 60},
-		{3, modelcheck.Reduce, 2_291_727, 447_972, 65, 9}, {3, modelcheck.Broadcast, 67_902_618, 9_911_424, 67, 113},
+		{2, model.AllReduce, 3_981_257, 901_703, 77, 20}, {2, model.Reduce, 52_105, 14_136, 57, 3},
+		{2, model.Broadcast, 1_763_880, 320_128, 60, 10}, {3, model.AllReduce, 2_242_781_644, 439_476_508, 115, 146 * 60},
+		{3, model.Reduce, 2_291_727, 447_972, 65, 9}, {3, model.Broadcast, 67_902_618, 9_911_424, 67, 113},
 	}
 }
 
-// modelcheckTable checks the paper's models, with symmetry and without.
+// modelcheckTable checks the paper's models, with symmetry and without. Interrupted, it prints the rows that are complete.
 func (a *app) modelcheckTable(ctx context.Context, f *modelcheckFlags) error {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)
 	t.AppendHeader(table.Row{"model", "total", "distinct", "diameter", "s", "no symmetry: total", "distinct", "s", "paper: total", "distinct", "diameter", "s"})
 	var all []*modelcheck.Result
-	failed := false
+	var stopped error
 	for _, row := range paperRows() {
-		c := modelcheck.Config{Mode: row.mode, Collective: row.collective, Tree: "3-2", Requests: 3, Window: 3, Loss: 1}
-		name := fmt.Sprintf("%s %s", strings.Repeat("I", row.mode), row.collective)
-		cells := table.Row{name}
-		for _, symmetry := range []bool{true, false} {
-			o := a.modelcheckOptions(f)
-			o.Symmetry = symmetry
-			a.log.Infof("modelcheck: %s, symmetry %v", name, symmetry)
-			r, err := modelcheck.Check(ctx, c, o)
-			if err != nil {
-				return err
-			}
-			all = append(all, r)
-			failed = failed || r.Violation != nil || !r.Complete
-			cells = append(cells, r.Transitions, r.Distinct)
-			if symmetry {
-				cells = append(cells, r.Diameter)
-			}
-			cells = append(cells, fmt.Sprintf("%.1f", r.Seconds))
+		both, err := a.modelcheckRow(ctx, f, row)
+		if all = append(all, both...); err != nil {
+			stopped = err
+			break
 		}
-		t.AppendRow(append(cells, row.total, row.distinct, row.diameter, row.seconds))
+		with, without := both[0], both[1]
+		t.AppendRow(table.Row{row.name(), with.Transitions, with.Distinct, with.Diameter, fmt.Sprintf("%.1f", with.Seconds), without.Transitions,
+			without.Distinct, fmt.Sprintf("%.1f", without.Seconds), row.total, row.distinct, row.diameter, row.seconds})
+	}
+	if len(all) == 0 {
+		return stopped
 	}
 	fmt.Fprintf(a.out, "Tree-3-2, three packets a sender, at most one loss, window 3 and, in Mode III, pipes of 3; reduction %v; %d workers\n%s\n", f.reduction, all[0].Workers, t.Render())
 	fmt.Fprintf(a.out, "The models differ from the paper's: a queue a link and direction instead of one a node, NAKs, a reduction of orders that do not matter.\n")
@@ -282,8 +279,31 @@ func (a *app) modelcheckTable(ctx context.Context, f *modelcheckFlags) error {
 	if i := slices.IndexFunc(all, func(r *modelcheck.Result) bool { return r.Violation != nil }); i >= 0 {
 		fmt.Fprintf(a.out, "FAIL %s: %s: %s\n", all[i].Config, all[i].Violation.Kind, all[i].Violation.Text)
 	}
-	if failed {
+	if stopped != nil {
+		return stopped
+	}
+	if slices.ContainsFunc(all, func(r *modelcheck.Result) bool { return r.Violation != nil || !r.Complete }) {
 		return errFailed
 	}
 	return nil
+}
+
+// name is the model in the table's first column.
+func (r *paperRow) name() string {
+	return fmt.Sprintf("%s %s", strings.Repeat("I", r.mode), r.collective)
+}
+
+// modelcheckRow checks one of the paper's models with symmetry and without. An error comes with what there is of both.
+func (a *app) modelcheckRow(ctx context.Context, f *modelcheckFlags, row paperRow) (both []*modelcheck.Result, err error) {
+	c := model.Config{Mode: row.mode, Collective: row.collective, Tree: "3-2", Requests: 3, Window: 3, Loss: 1}
+	for _, symmetry := range []bool{true, false} {
+		r, err := a.modelcheckSearch(ctx, f, c, symmetry, "modelcheck %s, symmetry %v", row.name(), symmetry)
+		if r != nil {
+			both = append(both, r)
+		}
+		if err != nil {
+			return both, err
+		}
+	}
+	return both, nil
 }

@@ -21,12 +21,12 @@ func (a *app) replay() *cobra.Command {
 		jsonFile string
 	)
 	cmd := &cobra.Command{Use: "replay CONFIG FILE", Short: "Feed a capture (pcap or pcapng) through the engine",
-		Long: `Feed a capture through the engine, frame by frame; what leaves is judged by the reference engine and written as pcapng with one
-interface a port. Without --ranks the frames go in as they are, the interface id being the port, into an engine without groups.
-With --ranks N each request is offered once a rank, re-addressed to the endpoints of a group that starts with the first request's
-PSN, and each answer of the capture becomes that rank's answer.`,
+		Long: `Feed a capture through the engine, frame by frame. The output is checked against the reference engine and written as pcapng with one
+interface per port. Without --ranks the frames go in unchanged, the interface id being the port, into an engine without groups.
+With --ranks N each request is offered once per rank, re-addressed to the endpoints of a group that starts at the first request's PSN, and
+each response in the capture becomes that rank's response.`,
 		Args: cobra.ExactArgs(2), RunE: func(cmd *cobra.Command, args []string) error {
-			// A file that is no capture is said before a model is built.
+			// Reject a bad file before a model is built.
 			if _, _, err := roce.ReadCapture(args[1]); err != nil {
 				return usageError{err}
 			}
@@ -69,8 +69,8 @@ PSN, and each answer of the capture becomes that rank's answer.`,
 	which.bind(cmd)
 	bindJSON(cmd, &jsonFile)
 	f := cmd.Flags()
-	f.StringVarP(&opt.Output, "output", "o", "", "pcapng file for what left, one interface a port")
-	f.IntVar(&opt.Ranks, "ranks", 0, "offer the requests once a rank to a group of so many members")
-	f.Uint64Var(&opt.Seed, "seed", 1, "of the engine's random initial state and the addresses")
+	f.StringVarP(&opt.Output, "output", "o", "", "pcapng file for the output, one interface per port")
+	f.IntVar(&opt.Ranks, "ranks", 0, "send the requests once per rank to a group of this many members")
+	f.Uint64Var(&opt.Seed, "seed", 1, "seed of the engine's random initial state and of the addresses")
 	return cmd
 }

@@ -14,7 +14,7 @@ import (
 // reuse compares two designs by their leaf modules.
 func (a *app) reuse() *cobra.Command {
 	var jsonFile string
-	cmd := &cobra.Command{Use: "reuse FROM IN", Short: "How much of FROM's module library the design IN instantiates unchanged, in modules and lines of code",
+	cmd := &cobra.Command{Use: "reuse FROM IN", Short: "How much of FROM's module library the design IN reuses unchanged, in modules and lines of code",
 		Args: cobra.ExactArgs(2), RunE: func(_ *cobra.Command, args []string) error {
 			var both [2]*rtlgen.Design
 			for i, name := range args {

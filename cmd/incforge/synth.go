@@ -4,12 +4,15 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"incforge/synth"
+	"incforge/synth/design"
+	"incforge/synth/yosys"
 )
 
 func (a *app) synth() *cobra.Command {
@@ -35,6 +38,9 @@ func (a *app) synth() *cobra.Command {
 			defer done()
 			defer a.working("synthesis of %s", args[0])()
 			m, err := synth.Run(cmd.Context(), dir, opt)
+			if errors.Is(err, design.ErrNoTop) || errors.Is(err, yosys.ErrModule) {
+				return usageError{err}
+			}
 			if err != nil {
 				return err
 			}
@@ -53,7 +59,7 @@ func (a *app) synth() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&opt.Tech, "tech", synth.Generic28, "cell library: "+synth.Generic28+" (built in), "+synth.OSU018+" (Debian), or a Liberty file")
 	f.Float64Var(&opt.ClockMHz, "clock-mhz", 0, "clock to aim at (default: the configuration's)")
-	f.StringVar(&opt.Top, "top", "core", "core, switch, or a module")
+	f.StringVar(&opt.Top, "top", "core", "core, switch, or a module of the design, with the parameters that it has there")
 	f.StringVar(&opt.Corner, "corner", "", "of "+synth.Generic28+": typical (default) or slow")
 	f.StringVar(&opt.WorkDir, "work", "", "keep the tools' scripts, logs and netlist in this folder")
 	return cmd

@@ -14,6 +14,7 @@ import (
 
 	"incforge/verify"
 	"incforge/verify/result"
+	"incforge/verify/scenarios"
 )
 
 func (a *app) verify() *cobra.Command {
@@ -25,10 +26,10 @@ func (a *app) verify() *cobra.Command {
 		failures            = filepath.Join(buildDir, "failures")
 	)
 	cmd := &cobra.Command{Use: "verify CONFIG", Short: "Run the scenarios against the engine and judge it by the reference engine",
-		Long: `Run the scenarios against the engine, judged frame by frame and counter by counter by the reference engine, and end to end by
-plain arithmetic. A failure prints the command that repeats it and leaves its frames as pcapng.`,
+		Long: `Run the scenarios against the engine. Every frame and counter is compared with the reference engine, and every result with plain
+arithmetic. A failure prints the command that reproduces it and leaves its frames as pcapng.`,
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
-			if _, err := verify.Select(opt.Scenario); err != nil {
+			if _, err := scenarios.Select(opt.Scenario); err != nil {
 				return usageError{err}
 			}
 			if opt.Jobs < 1 || opt.Seeds < 1 {
@@ -81,10 +82,11 @@ plain arithmetic. A failure prints the command that repeats it and leaves its fr
 	f.Uint64Var(&opt.Seed, "seed", 1, "first seed")
 	f.IntVar(&opt.Seeds, "seeds", 1, "number of seeds of each scenario")
 	f.IntVarP(&opt.Jobs, "jobs", "j", runtime.NumCPU(), "tests to run at once")
-	f.BoolVar(&opt.Long, "long", false, "the long forms: 200,000 mutated frames, every length")
-	f.StringVar(&opt.WavesDir, "waves", "", "run failed tests once more and leave their waves (FST) in this folder")
+	f.BoolVar(&opt.FailFast, "fail-fast", false, "stop at the first failure; tests that have not started are missing from the results")
+	f.BoolVar(&opt.Long, "long", false, "run the long variants: 200,000 mutated frames, every length")
+	f.StringVar(&opt.WavesDir, "waves", "", "run failed tests again and save their waveforms (FST) in this folder")
 	f.StringVar(&junitFile, "junit", "", "write the results to this file as JUnit XML")
-	f.StringVar(&jsonFile, "json", "", "write the results to this file, one JSON line a test")
+	f.StringVar(&jsonFile, "json", "", "write the results to this file, one line of JSON per test")
 	return cmd
 }
 

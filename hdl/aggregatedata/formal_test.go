@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/testcost"
 	"incforge/internal/tool"
 )
 
@@ -42,7 +43,7 @@ func proveOrder(t *testing.T, from, to string) error {
 		fmt.Sprintf("sat -verify -prove-asserts -set-assumes -tempinduct -tempinduct-baseonly -maxsteps %d f_order", orderCycles),
 	}, "\n")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "prove.ys"), []byte(script+"\n"), 0o644))
-	_, err := tool.Run(t.Context(), tool.Command{Name: "yosys", Args: []string{"-q", "-s", "prove.ys"}, Dir: dir})
+	_, err := tool.Run(testcost.Context(t), tool.Command{Name: "yosys", Args: []string{"-q", "-s", "prove.ys"}, Dir: dir})
 	return err
 }
 

@@ -558,6 +558,8 @@ module inc_check_duplicate #(
     wire [31:0] up_ext   = {up_ack ? ACK_PLAIN : syndrome, least_msn_reg};
     wire [31:0] reack_ext = {ACK_PLAIN, reduces ? ack_picked_msn : ack_rest_msn};
 
+    wire [WORDS_W-1:0] op_words_all = resend ? slot_words : (accept || down) ? ent_words : {WORDS_W{1'b0}};
+
     assign tx_opcode = (accept ? new_opcode : resend ? slot_opcode : nak || reack ? OP_ACK : ent_opcode);
     assign tx_se     = accept ? new_se : resend ? slot_se : down && ent_se;
     assign tx_pad    = accept ? new_pad : resend ? slot_pad : down ? ent_pad : 2'd0;
@@ -573,7 +575,6 @@ module inc_check_duplicate #(
 
     // ---- work on the payload ----
 
-    wire [WORDS_W-1:0] op_words_all = resend ? slot_words : (accept || down) ? ent_words : {WORDS_W{1'b0}};
     wire               has_work     = op_words_all != {WORDS_W{1'b0}} && (accept || op_emit || op_reduce);
 
     assign op_start      = start_reg;

@@ -123,6 +123,7 @@ func (p CSR) Module() (*graph.Module, error) {
 			leaf.In("grp_busy", p.Groups),
 			leaf.In("grp_live", p.Groups),
 			leaf.In("grp_refused", p.Groups),
+			leaf.In("grp_overlap", p.Groups),
 			leaf.In("grp_failed", p.Groups*p.MaskW),
 			leaf.In("count", p.Counters),
 			leaf.In("count_fanout", 1),

@@ -169,10 +169,40 @@ func (b *bench) count() {
 	b.SetBool("count_double", b.busy && b.rng.IntN(4) == 0)
 }
 
+// locked tells whether a word is a setting of a group that is enabled.
+func (b *bench) locked(word uint64) bool {
+	g := 0
+	switch {
+	case word >= atEndpoint:
+		g = int(word-atEndpoint) / stride >> b.p.EPW
+	case word >= atFailed:
+		return false
+	case word >= atPipe:
+		g = int(word-atPipe) / 4
+	case word >= atGroup && (word-atGroup)%stride >= 8:
+		g = int(word-atGroup) / stride
+	default:
+		return false
+	}
+	return b.regs[uint64(atGroup+g*stride)] != 0
+}
+
+// bits are those that exist in a word of a table.
+func (b *bench) bits(word uint64) uint32 {
+	if word < atEndpoint {
+		return groupBits[(word-atGroup)%stride/4]
+	}
+	bits := endpointBits[(word-atEndpoint)%stride/4]
+	if endpoint := int(word-atEndpoint) / stride & (1<<b.p.EPW - 1); endpoint >= b.p.MaskW && (word-atEndpoint)%stride == 0 {
+		bits &^= 1 // there is no such endpoint: its record is never valid
+	}
+	return bits
+}
+
 // write does what a write means, and says whether it is answered OKAY.
 func (b *bench) write(addr uint64, v uint32, strobe uint8) bool {
 	word := addr &^ 3
-	if _, ok := b.regs[word]; !ok || strobe != 0xF {
+	if _, ok := b.regs[word]; !ok || strobe != 0xF || b.locked(word) {
 		return false
 	}
 	switch {
@@ -185,14 +215,14 @@ func (b *bench) write(addr uint64, v uint32, strobe uint8) bool {
 	case word >= atBypass && word < atCounter:
 		b.regs[word] = v & 0xFF
 	case word >= atEndpoint:
-		b.regs[word] = v & endpointBits[(word-atEndpoint)%stride/4]
+		b.regs[word] = v & b.bits(word)
 	case word >= atFailed: // read only
 	case word >= atPipe:
 		b.regs[word] = v & 0xFFFFFF
 	case word >= atGroup && (word-atGroup)%stride == 0:
 		b.regs[word] = v & 1
 	case word >= atGroup:
-		b.regs[word] = v & groupBits[(word-atGroup)%stride/4]
+		b.regs[word] = v & b.bits(word)
 	}
 	return true
 }
@@ -306,7 +336,7 @@ func random(t *testing.T, p csr.CSR) {
 		tb := sim.NewTB(b.Model)
 		tb.Start("accesses", func(t *sim.Task) {
 			require.NoError(t, t.Until(2000, "ready", func() bool { return b.Is("ready") }))
-			for range 1200 {
+			for range 1600 {
 				addr, v, strobe := b.address(), b.rng.Uint32(), uint8(0xF)
 				if b.rng.IntN(8) == 0 {
 					strobe = uint8(b.rng.IntN(16))
@@ -366,14 +396,14 @@ func (b *bench) checkOut(t *sim.Task, what string, addr uint64, v uint32, ok boo
 	default:
 		want := tableWrite{cycle: taken[0] + 1, group: word < atEndpoint, endpoint: word >= atEndpoint, index: int(word&0xFFF) / stride, word: int(word % stride / 4)}
 		if want.endpoint {
-			want.index, want.data = int(word-atEndpoint)/stride, v&endpointBits[want.word]
+			want.index, want.data = int(word-atEndpoint)/stride, v&b.bits(word)
 		} else {
-			want.index, want.data = int(word-atGroup)/stride, v&groupBits[want.word]
+			want.index, want.data = int(word-atGroup)/stride, v&b.bits(word)
 		}
 		require.Equal(t, []tableWrite{want}, outs, what)
 		if want.group && want.word == 0 {
 			g := want.index
-			if v&2 != 0 || v&1 != 0 && enabled>>g&1 == 0 {
+			if v&1 != 0 && (v&2 != 0 || enabled>>g&1 == 0) {
 				require.Equal(t, []uint64{1 << g}, starts, what)
 			} else {
 				require.Empty(t, starts, what)
@@ -414,6 +444,145 @@ func TestRefusedGroup(t *testing.T) {
 	require.NoError(t, b.master.WriteReg(atGroup+2*stride, 1))
 	b.Clock()
 	require.Equal(t, []uint64{1, 4, 4}, b.starts, "it can be started again")
+}
+
+// TestOverlapStatus: a start that is refused for its slots says so in GROUP_STATUS until GROUP_CTRL is written again, and a start that is told
+// in the very cycle in which the one before is refused is a start.
+func TestOverlapStatus(t *testing.T) {
+	t.Parallel()
+	p := mini()
+	lib := rig.Lib(t, p)
+	b := newBench(t, lib, p, 1)
+	write := func(g int, v uint32) { require.NoError(t, b.master.WriteReg(uint64(atGroup+g*stride), v)) }
+	status := func(g int) uint32 {
+		v, err := b.master.ReadReg(uint64(atGroup + g*stride + 4))
+		require.NoError(t, err)
+		return v
+	}
+	refuse := func(refused, overlap uint64) {
+		b.Set("grp_refused", refused)
+		b.Set("grp_overlap", overlap)
+		b.Clock()
+		b.Set("grp_refused", 0)
+		b.Set("grp_overlap", 0)
+	}
+	write(1, 1)
+	write(2, 1)
+	refuse(0b110, 0b100)
+	require.Equal(t, []uint32{0, 0, 4}, []uint32{status(0), status(1), status(2)})
+	write(0, 1)
+	require.Equal(t, uint32(4), status(2), "what another group is told is nothing to it")
+	write(2, 0)
+	require.Zero(t, status(2))
+
+	write(2, 1)
+	b.Set("grp_refused", 0b100) // held, as no read can be told to hit the one cycle
+	require.Equal(t, uint32(1), status(2), "not yet over")
+	b.Set("grp_refused", 0)
+	write(2, 1)
+	starts := len(b.starts)
+	b.Set("grp_refused", 0b100)
+	b.Set("grp_overlap", 0b100)
+	write(2, 1)
+	b.Set("grp_refused", 0)
+	b.Set("grp_overlap", 0)
+	b.Clock()
+	require.Equal(t, starts+1, len(b.starts))
+}
+
+// TestLastCounter: the register behind the last counter is none, at every number of counters there may be.
+func TestLastCounter(t *testing.T) {
+	t.Parallel()
+	for _, p := range []csr.CSR{mini(), pipes()} {
+		b := newBench(t, rig.Lib(t, p), p, 1)
+		_, err := b.master.ReadReg(uint64(atCounter + 4*(p.Counters-1)))
+		require.NoError(t, err)
+		for _, write := range []bool{false, true} {
+			var refused *axil.ResponseError
+			if write {
+				err = b.master.WriteReg(uint64(atCounter+4*p.Counters), 1)
+			} else {
+				_, err = b.master.ReadReg(uint64(atCounter + 4*p.Counters))
+			}
+			require.ErrorAs(t, err, &refused, "mode %d, write %v", p.Mode, write)
+			require.Equal(t, axil.SLVERR, refused.Response)
+		}
+	}
+}
+
+// TestAnswersWait: an answer stands as it is until the master is ready, and no further access of its kind is taken meanwhile.
+func TestAnswersWait(t *testing.T) {
+	t.Parallel()
+	p := mini()
+	lib := rig.Lib(t, p)
+	for wait := range 12 {
+		r := rig.New(t, lib, uint64(wait))
+		for !r.Is("ready") {
+			r.Clock()
+		}
+		r.Set("s_axil_araddr", 0x18) // PARAM_MEMBERS
+		r.Set("s_axil_awaddr", atIPID)
+		r.Set("s_axil_wdata", 0xABCD)
+		r.Set("s_axil_wstrb", 0xF)
+		for _, name := range []string{"s_axil_arvalid", "s_axil_awvalid", "s_axil_wvalid"} {
+			r.Set(name, 1)
+		}
+		reads, writes := 0, 0
+		see := func() {
+			r.Clock()
+			reads += int(r.Get("s_axil_arready"))
+			writes += int(r.Get("s_axil_awready"))
+		}
+		for see(); !r.Is("s_axil_rvalid"); see() {
+		}
+		r.Set("s_axil_araddr", 0) // ID, which would be the next
+		r.Set("s_axil_awaddr", 0xFFFC)
+		for range wait {
+			see()
+			require.True(t, r.Is("s_axil_rvalid") && r.Is("s_axil_bvalid"), "an answer that nobody took is gone")
+			require.Equal(t, []uint64{uint64(p.Members), 0, 0}, []uint64{r.Get("s_axil_rdata"), r.Get("s_axil_rresp"), r.Get("s_axil_bresp")})
+			require.Equal(t, []int{1, 1}, []int{reads, writes}, "accesses taken")
+		}
+		r.Set("s_axil_rready", 1)
+		r.Set("s_axil_bready", 1)
+		see()
+		for see(); !r.Is("s_axil_rvalid"); see() {
+		}
+		require.Equal(t, uint64(p.ID), r.Get("s_axil_rdata"))
+	}
+}
+
+// TestStrobes: a write with any strobe low does nothing and says so, to a register of every kind; the low two bits of an address mean
+// nothing, with all strobes set.
+func TestStrobes(t *testing.T) {
+	t.Parallel()
+	p := pipes()
+	lib := rig.Lib(t, p)
+	b := newBench(t, lib, p, 3)
+	tb := sim.NewTB(b.Model)
+	tb.Start("accesses", func(t *sim.Task) {
+		require.NoError(t, t.Until(2000, "ready", func() bool { return b.Is("ready") }))
+		for _, addr := range []uint64{0, atCtrl, atIPID, atInject, atPipeCtrl, atTimeout, atBypass, atCounter, atGroup, atGroup + 4, atGroup + 8,
+			atGroup + 2*stride + 60, atPipe, atPipe + 8, atFailed, atEndpoint, atEndpoint + 36} {
+			for strobe := range uint8(16) {
+				for odd := range uint64(4) {
+					v := b.rng.Uint32()
+					outs, starts, taken, injects, enabled := len(b.outs), len(b.starts), len(b.taken), len(b.injects), b.Get("grp_enable")
+					what := fmt.Sprintf("address %#x, strobe %#x", addr+odd, strobe)
+					ok := b.write(addr+odd, v, strobe)
+					okay(t, ok, b.master.WriteStrobe(t, addr+odd, v, strobe), what)
+					t.ClockCycles(2)
+					b.checkOut(t, what, addr, v, ok, enabled, b.outs[outs:], b.starts[starts:], b.taken[taken:])
+					require.Equal(t, ok && addr == atInject, len(b.injects) > injects, what)
+					want, _ := b.read(addr)
+					got, err := b.master.Read(t, addr+odd)
+					require.NoError(t, err)
+					require.Equal(t, want, got, what)
+				}
+			}
+		}
+	})
+	require.NoError(t, tb.Run(200000))
 }
 
 // TestInject: writes of ECC_INJECT one after the other, as fast as they are taken: a pulse each, with its own number of bits.

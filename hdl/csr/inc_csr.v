@@ -3,11 +3,16 @@
 // inc_csr: the registers of the engine behind an AXI4-Lite slave.
 //
 // Contract
-//   access      32 bits at a time: a write with any strobe low, and any access outside the map, is answered SLVERR and does nothing
+//   access      32 bits at a time: a write with any strobe low, and any access outside the map, is answered SLVERR and does nothing;
+//               the low two bits of an address are not looked at
+//   locked      so is a write to the settings of a group that is enabled, its endpoints' among them: all but GROUP_CTRL and what is read only
 //   latency     write response 1 cycle after address and data are both there; read data 3 cycles after the address
 //   throughput  a write in 2 cycles and a read in 4, independent of each other
 //   stall       an answer waits for bready or rready; no further access of its kind is taken meanwhile
-//   tables      endpoint and group words go out on tbl_* one cycle after they were written, and read back from a copy here
+//   tables      endpoint and group words go out on tbl_* one cycle after they were written, and read back from a copy here; the valid bit
+//               of an endpoint that has no bit in a mask stays 0
+//   groups      a write of enable to a group that is not enabled, or of enable and reset, is grp_start for one cycle; grp_refused clears
+//               enable, grp_overlap sets a status bit until GROUP_CTRL is written again; the group reads busy in that cycle still
 //   pipes       with MODE 3 there are PIPE_CTRL, PIPE_TIMEOUT, GROUP_PIPE and GROUP_FAILED; GROUP_PIPE goes out as word 1 of its group, which
 //               is then sent for nothing else; in other modes cfg_rnr_timer to cfg_timeout stay 0 and grp_failed is not looked at
 //   inject      a write of ECC_INJECT is inject_valid, high for one cycle, one cycle after it was taken; the register reads 0
@@ -90,6 +95,7 @@ module inc_csr #(
     input  wire [GROUPS-1:0]       grp_busy,
     input  wire [GROUPS-1:0]       grp_live,
     input  wire [GROUPS-1:0]       grp_refused,
+    input  wire [GROUPS-1:0]       grp_overlap,
     input  wire [GROUPS*MASK_W-1:0] grp_failed,
 
     input  wire [COUNTERS-1:0]     count,
@@ -165,6 +171,7 @@ module inc_csr #(
 
     // bits that exist in a table word
     localparam [31:0] MASK_BITS = 32'hFFFF_FFFF >> (32 - MASK_W);
+    localparam [EP_W:0] MASK_COUNT = MASK_W[EP_W:0];
     function [31:0] group_bits(input [3:0] word);
         case (word)
             4'd2: group_bits = 32'h00FF_FFFF;
@@ -177,9 +184,9 @@ module inc_csr #(
             default: group_bits = 32'd0;
         endcase
     endfunction
-    function [31:0] endpoint_bits(input [3:0] word);
+    function [31:0] endpoint_bits(input [3:0] word, input exists);
         case (word)
-            4'd0: endpoint_bits = 32'h0000_FF03;
+            4'd0: endpoint_bits = {16'd0, 8'hFF, 6'd0, 1'b1, exists};
             4'd1, 4'd2: endpoint_bits = 32'h00FF_FFFF;
             4'd6, 4'd8: endpoint_bits = 32'h0000_FFFF;
             default: endpoint_bits = 32'hFFFF_FFFF;
@@ -195,14 +202,16 @@ module inc_csr #(
     reg              gap_nak_reg, foreign_bypass_reg;
     reg [15:0]       ip_id_reg;
     reg [8*PORTS-1:0] bypass_port_reg;
-    reg [GROUPS-1:0] enable_reg;
+    reg [GROUPS-1:0] enable_reg, overlap_reg;
 
     wire        wr_go   = s_axil_awvalid && s_axil_wvalid && !bvalid_reg && !clear_reg;
     wire [6:0]  wr_to   = target(waddr_wide);
-    wire        wr_ok   = wr_to != 7'd0 && s_axil_wstrb == 4'hF;
     wire [15:0] wr_endpoint = waddr_wide - AT_ENDPOINT;
     wire [15:0] wr_group    = waddr_wide - AT_GROUP;
     wire [15:0] wr_pipe     = waddr_wide - AT_PIPE;
+    wire [GROUPS-1:0] wr_setting;               // one bit: the group of which it is a setting
+    wire        wr_ok   = wr_to != 7'd0 && s_axil_wstrb == 4'hF && (wr_setting & enable_reg) == {GROUPS{1'b0}};
+    wire        wr_exists   = {1'b0, wr_endpoint[4 +: EP_W]} < MASK_COUNT;
     wire        wr_ctrl     = wr_go && wr_ok && wr_to[3] && wr_group[3:0] == 4'd0;
     wire        wr_table    = wr_to[5] || (wr_to[3] && !(PIPES && wr_group[3:0] == WORD_STATUS));
 
@@ -235,16 +244,21 @@ module inc_csr #(
         for (g = 0; g < GROUPS; g = g + 1) begin : gen_group
             localparam [11:0] G = g;
             wire here = wr_ctrl && wr_group[15:4] == G;
+            assign wr_setting[g] = (wr_to[3] && wr_group[15:4] == G && wr_group[3:0] > WORD_STATUS)
+                                   || (wr_to[4] && {4'd0, wr_endpoint[15:4]} >> EP_W == {4'd0, G}) || (wr_to[5] && wr_pipe == {4'd0, G});
             always @(posedge clk) begin
-                grp_start[g] <= here && (s_axil_wdata[1] || (s_axil_wdata[0] && !enable_reg[g]));
+                grp_start[g] <= here && s_axil_wdata[0] && (s_axil_wdata[1] || !enable_reg[g] || grp_refused[g]);
                 if (here) begin
-                    enable_reg[g] <= s_axil_wdata[0];
+                    enable_reg[g]  <= s_axil_wdata[0];
+                    overlap_reg[g] <= 1'b0;
                 end else if (grp_refused[g]) begin
-                    enable_reg[g] <= 1'b0;
+                    enable_reg[g]  <= 1'b0;
+                    overlap_reg[g] <= grp_overlap[g];
                 end
                 if (rst) begin
-                    grp_start[g]  <= 1'b0;
-                    enable_reg[g] <= 1'b0;
+                    grp_start[g]   <= 1'b0;
+                    enable_reg[g]  <= 1'b0;
+                    overlap_reg[g] <= 1'b0;
                 end
             end
         end
@@ -273,7 +287,7 @@ module inc_csr #(
                     : wr_to[4] ? wr_endpoint[4 +: EI_W] : wr_to[5] ? wr_pipe[0 +: EI_W] : wr_group[4 +: EI_W];
         tbl_word   <= clear_reg ? clear_index_reg[3:0] : wr_to[4] ? wr_endpoint[3:0] : wr_to[5] ? WORD_PIPE : wr_group[3:0];
         tbl_data   <= clear_reg ? 32'd0
-                    : s_axil_wdata & (wr_to[4] ? endpoint_bits(wr_endpoint[3:0]) : wr_to[5] ? 32'h00FF_FFFF : group_bits(wr_group[3:0]));
+                    : s_axil_wdata & (wr_to[4] ? endpoint_bits(wr_endpoint[3:0], wr_exists) : wr_to[5] ? 32'h00FF_FFFF : group_bits(wr_group[3:0]));
         // stands still when it is done: a model of an idle engine then has nothing to do
         if (clear_reg) begin
             clear_index_reg <= clear_index_reg + {{(EI_W+3){1'b0}}, 1'b1};
@@ -451,7 +465,7 @@ module inc_csr #(
         for (k = 0; k < GROUPS; k = k + 1) begin
             if (a_to[3] && rd_group[15:4] == k[11:0]) begin
                 value = rd_group[3:0] == 4'd0 ? {31'd0, enable_reg[k]}
-                      : rd_group[3:0] == WORD_STATUS ? {30'd0, grp_live[k], grp_busy[k]} : 32'd0;
+                      : rd_group[3:0] == WORD_STATUS ? {29'd0, overlap_reg[k], grp_live[k], grp_busy[k] || grp_refused[k]} : 32'd0;
             end
             if (a_to[6] && rd_failed == k[15:0]) begin
                 value = {{(32-MASK_W){1'b0}}, grp_failed[MASK_W*k +: MASK_W]};

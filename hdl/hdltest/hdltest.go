@@ -20,6 +20,7 @@ import (
 
 	"incforge/hdl/graph"
 	"incforge/hdl/verilog"
+	"incforge/internal/testcost"
 	"incforge/internal/tool"
 )
 
@@ -76,12 +77,16 @@ func Check(t TestingT, legal []graph.Describer, refused []Refused) {
 	for _, problem := range form(points[0].m) {
 		t.Errorf("%s: %s", points[0].m.Name, problem)
 	}
-	checkYosys(t, points)
+	ctx := t.Context()
+	if tb, ok := t.(testing.TB); ok {
+		ctx = testcost.Context(tb)
+	}
+	checkYosys(ctx, t, points)
 	for _, p := range points {
-		p.lint(t)
+		p.lint(ctx, t)
 	}
 	for i, r := range refused {
-		checkRefused(t, i, r, points[0])
+		checkRefused(ctx, t, i, r, points[0])
 	}
 }
 
@@ -174,7 +179,7 @@ func yosysScript(p *point, params []graph.Param, json string) string {
 }
 
 // checkYosys elaborates all points in one process and compares what came out.
-func checkYosys(t TestingT, points []*point) {
+func checkYosys(ctx context.Context, t TestingT, points []*point) {
 	t.Helper()
 	root := t.TempDir()
 	var script strings.Builder
@@ -188,7 +193,7 @@ func checkYosys(t TestingT, points []*point) {
 		return
 	}
 	// Yosys only warns when it cuts or pads a connection.
-	_, err := tool.Run(t.Context(), tool.Command{Name: "yosys", Args: []string{"-e", "Resizing|implicitly declared|out of bounds", "-s", ys}})
+	_, err := tool.Run(ctx, tool.Command{Name: "yosys", Args: []string{"-e", "Resizing|implicitly declared|out of bounds", "-s", ys}})
 	if err != nil {
 		failed := points[0]
 		for i, p := range points {
@@ -390,9 +395,9 @@ func (p *point) verilator(ctx context.Context, params []graph.Param) (tool.Resul
 	return tool.Run(ctx, tool.Command{Name: "verilator", Args: append(args, p.files...), Dir: p.dir})
 }
 
-func (p *point) lint(t TestingT) {
+func (p *point) lint(ctx context.Context, t TestingT) {
 	t.Helper()
-	res, err := p.verilator(t.Context(), p.m.Params)
+	res, err := p.verilator(ctx, p.m.Params)
 	if err != nil {
 		t.Errorf("%s: %v", p.label, err)
 	} else if len(res.Output) > 0 {
@@ -402,7 +407,7 @@ func (p *point) lint(t TestingT) {
 	for _, q := range p.m.Params {
 		args = append(args, fmt.Sprintf("-P%s.%s=%d", p.m.Name, q.Name, q.Value))
 	}
-	res, err = tool.Run(t.Context(), tool.Command{Name: "iverilog", Args: append(args, p.files...), Dir: p.dir})
+	res, err = tool.Run(ctx, tool.Command{Name: "iverilog", Args: append(args, p.files...), Dir: p.dir})
 	if err != nil {
 		t.Errorf("%s: %v", p.label, err)
 	} else if len(res.Output) > 0 {
@@ -411,7 +416,7 @@ func (p *point) lint(t TestingT) {
 }
 
 // checkRefused sees Go, Verilator and Yosys refuse a point with the same rule.
-func checkRefused(t TestingT, i int, r Refused, base *point) {
+func checkRefused(ctx context.Context, t TestingT, i int, r Refused, base *point) {
 	t.Helper()
 	params := slices.Clone(base.m.Params)
 	for _, q := range r.Params {
@@ -434,14 +439,14 @@ func checkRefused(t TestingT, i int, r Refused, base *point) {
 		t.Errorf("%s: Go refuses it for another reason than %q: %v", name, r.Rule, err)
 	}
 	rule := base.m.Name + ": " + r.Rule
-	res, err := base.verilator(t.Context(), params)
+	res, err := base.verilator(ctx, params)
 	said(t, name, "Verilator", rule, res, err)
 	script := filepath.Join(t.TempDir(), "refused.ys")
 	if err := os.WriteFile(script, []byte(yosysScript(base, params, "")), 0o644); err != nil {
 		t.Errorf("hdltest: %v", err)
 		return
 	}
-	res, err = tool.Run(t.Context(), tool.Command{Name: "yosys", Args: []string{"-s", script}})
+	res, err = tool.Run(ctx, tool.Command{Name: "yosys", Args: []string{"-s", script}})
 	said(t, name, "Yosys", rule, res, err)
 }
 

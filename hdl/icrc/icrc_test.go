@@ -16,6 +16,7 @@ import (
 	"incforge/hdl/graph"
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/icrc"
+	"incforge/internal/testcost"
 	"incforge/roce"
 	"incforge/sim"
 )
@@ -63,7 +64,7 @@ func compile(t *testing.T, top string, widths []int, params, defines map[string]
 			b.Files = append(b.Files, name)
 		}
 	}
-	lib, err := b.Compile(t.Context())
+	lib, err := b.Compile(testcost.Context(t))
 	require.NoError(t, err)
 	return lib
 }

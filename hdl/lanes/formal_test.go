@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/testcost"
 	"incforge/internal/tool"
 )
 
@@ -76,7 +77,7 @@ func (p proof) prove(t *testing.T, fault string) error {
 		fmt.Sprintf("sat -verify -prove-asserts -set-assumes -seq %d %s", steps, top),
 	}, "\n")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "prove.ys"), []byte(script+"\n"), 0o644))
-	_, err := tool.Run(t.Context(), tool.Command{Name: "yosys", Args: []string{"-s", "prove.ys"}, Dir: dir})
+	_, err := tool.Run(testcost.Context(t), tool.Command{Name: "yosys", Args: []string{"-s", "prove.ys"}, Dir: dir})
 	return err
 }
 

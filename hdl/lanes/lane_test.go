@@ -16,6 +16,7 @@ import (
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/lanes"
 	"incforge/hdl/verilog"
+	"incforge/internal/testcost"
 	"incforge/sim"
 	"incforge/synth/yosys"
 )
@@ -225,7 +226,7 @@ func TestChoices(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.v")
 	require.NoError(t, err)
-	lib, err := sim.Build{Top: "t_lanes", Files: append(files, "testdata/t_lanes.v")}.Compile(t.Context())
+	lib, err := sim.Build{Top: "t_lanes", Files: append(files, "testdata/t_lanes.v")}.Compile(testcost.Context(t))
 	require.NoError(t, err)
 	r := rig.New(t, lib, 5)
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -325,7 +326,7 @@ func elaborate(t *testing.T, p lanes.Include, stages int) hardware {
 		"tee -q -o stat.json stat -json", "tee -q -o op.txt select -list i:op %co1 t:* %i", "tee -q -o is_int.txt select -list i:is_int %co1 t:* %i",
 		"simplemap", "opt", "opt_clean -purge", "tee -q -o gates.json stat -json",
 	}
-	require.NoError(t, yosys.Run(t.Context(), dir, "cells", script, 0))
+	require.NoError(t, yosys.Run(testcost.Context(t), dir, "cells", script, 0))
 	h := hardware{read: map[string]bool{}}
 	stat, err := yosys.ReadStat(filepath.Join(dir, "stat.json"))
 	require.NoError(t, err)

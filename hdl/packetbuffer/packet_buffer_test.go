@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/hdl/hdltest/rig"
+	"incforge/internal/testcost"
 	"incforge/sim"
 )
 
@@ -27,7 +28,7 @@ func compile(t *testing.T, delay int) *sim.Lib {
 		Top:    "inc_packet_buffer",
 		Files:  []string{"inc_packet_buffer.v", "../ram/inc_mem_packets.v", "../ram/inc_ram_1r1w.v", "../stream/inc_fifo.v"},
 		Params: map[string]string{"BYTES": "8", "ADDR_W": "5", "DEPTH_W": "4", "EOF_DELAY": fmt.Sprint(delay)},
-	}.Compile(t.Context())
+	}.Compile(testcost.Context(t))
 	require.NoError(t, err)
 	return lib
 }

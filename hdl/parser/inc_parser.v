@@ -315,9 +315,6 @@ module inc_parser #(
         end
     end
 
-    // what the engine does not look at: MAC addresses, IP ID, UDP source port and checksum, reserved bits
-    wire unused_bits = &{1'b0, h, f_fragment, f_flags, words_wide, p_data, left};
-
     // ---- raw beats ----
 
     assign raw_valid = r_valid;
@@ -475,7 +472,9 @@ module inc_parser #(
 
     wire [8*BYTES-1:0] word_a = {r_data[8*LANE_A-1:0], p_data[8*BYTES-1:8*LANE_A]};
     wire [8*BYTES-1:0] word_b = {r_data[8*LANE_B-1:0], p_data[8*BYTES-1:8*LANE_B]};
-    wire               closes = r_valid && !r_skip && r_count > (has_imm ? PAY_BEAT_B : PAY_BEAT_A) + 5'd1;
+    // The opcode is asked only once it is in: before the first frame of some length nobody knows has_imm, and a four-state simulator
+    // would never know the number of words again.
+    wire               closes = r_valid && !r_skip && r_count > PAY_BEAT_A + 5'd1 && (!has_imm || r_count > PAY_BEAT_B + 5'd1);
     wire               wanted = count_reg < limit_reg;
 
     assign pay_valid = (closes || flush_valid) && wanted;
@@ -484,7 +483,7 @@ module inc_parser #(
     always @(posedge clk) begin
         // A frame's last word may end before its last lane does: it goes out one cycle after the last beat, from p_data,
         // when the next frame's first beat has no word to offer but its header may have come.
-        flush_valid <= r_valid && !r_skip && r_last && r_count > (has_imm ? PAY_BEAT_B : PAY_BEAT_A);
+        flush_valid <= r_valid && !r_skip && r_last && r_count > PAY_BEAT_A && (!has_imm || r_count > PAY_BEAT_B);
         flush_imm   <= has_imm;
         if (r_valid && r_count <= HEADER_BEATS) begin
             limit_reg <= words;
@@ -498,6 +497,9 @@ module inc_parser #(
             flush_valid <= 1'b0;
         end
     end
+
+    // what the engine does not look at: MAC addresses, IP ID, UDP source port and checksum, reserved bits
+    wire unused_bits = &{1'b0, h, f_fragment, f_flags, words_wide, p_data, left};
 
 endmodule
 

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/hdl/ram"
+	"incforge/internal/testcost"
 	"incforge/internal/tool"
 )
 
@@ -46,7 +47,7 @@ func prove(t *testing.T, dir string, data, from, places int) error {
 		fmt.Sprintf("sat -verify -prove ok %d'b%s\n", places, strings.Repeat("1", places))
 	ys := filepath.Join(dir, fmt.Sprintf("prove%d.ys", from))
 	require.NoError(t, os.WriteFile(ys, []byte(script), 0o644))
-	_, err := tool.Run(t.Context(), tool.Command{Name: "yosys", Args: []string{"-q", "-s", ys}})
+	_, err := tool.Run(testcost.Context(t), tool.Command{Name: "yosys", Args: []string{"-q", "-s", ys}})
 	return err
 }
 

@@ -14,6 +14,7 @@ import (
 	"incforge/hdl/graph"
 	"incforge/hdl/ram"
 	"incforge/hdl/verilog"
+	"incforge/internal/testcost"
 	"incforge/internal/tool"
 )
 
@@ -42,7 +43,7 @@ func infer(t *testing.T, d graph.Describer, more ...string) error {
 	}
 	ys := filepath.Join(dir, "infer.ys")
 	require.NoError(t, os.WriteFile(ys, []byte(script.String()), 0o644))
-	_, err = tool.Run(t.Context(), tool.Command{Name: "yosys", Args: []string{"-q", "-s", ys}})
+	_, err = tool.Run(testcost.Context(t), tool.Command{Name: "yosys", Args: []string{"-q", "-s", ys}})
 	return err
 }
 

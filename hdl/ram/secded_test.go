@@ -18,6 +18,7 @@ import (
 	"incforge/hdl/graph"
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/ram"
+	"incforge/internal/testcost"
 	"incforge/sim"
 )
 
@@ -89,7 +90,7 @@ func codecs(t *testing.T) *sim.Lib {
 			files = append(files, file)
 		}
 	}
-	lib, err := sim.Build{Top: "t_secded", Files: files}.Compile(t.Context())
+	lib, err := sim.Build{Top: "t_secded", Files: files}.Compile(testcost.Context(t))
 	require.NoError(t, err)
 	return lib
 }

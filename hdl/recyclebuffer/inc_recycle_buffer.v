@@ -13,11 +13,14 @@
 //               not there, fewer than 2 slots, units beyond SLOTS (N of them, 2N of 16-bit types and of in-band groups where there is
 //               such a type), a parent that is no endpoint, a Reduce or Broadcast without a parent, in-band without IN_BAND or with
 //               another collective than AllReduce, in a tree with an odd number of endpoints a contribution of the last one or,
-//               in-band, the last one anywhere in the group, with PIPES a pipe of more than N/2 slots
-//   live        grp_live[g]: enabled, started, not busy
+//               in-band, the last one anywhere in the group, with PIPES a pipe of more than N/2 slots, or units of which another group
+//               that is enabled has some (grp_overlap too)
+//   slots       a group has its units from the moment its settings were found good until grp_enable[g] falls; groups that wait for their
+//               start are taken one after the other, the lowest first, and each is compared with all that have units then
+//   live        grp_live[g]: enabled, started since, not busy
 //   stall       none for reads and writes; a start waits for both
 //   reset       no group live; slot words unknown until their group starts
-//   not done    groups whose slots overlap are not found out
+//   not done    the settings must stand still while the group is enabled: the registers see to that
 `default_nettype none
 
 module inc_recycle_buffer #(
@@ -56,6 +59,7 @@ module inc_recycle_buffer #(
     output wire [GROUPS-1:0]  grp_busy,
     output wire [GROUPS-1:0]  grp_live,
     output reg  [GROUPS-1:0]  grp_refused,
+    output reg  [GROUPS-1:0]  grp_overlap,
     input  wire               tbl_grp_we,
     input  wire [EI_W-1:0]    tbl_index,
     input  wire [3:0]         tbl_word,
@@ -136,11 +140,11 @@ module inc_recycle_buffer #(
 
     // ---- start machine ----
 
-    localparam [2:0] W_IDLE = 3'd0, W_FENCE = 3'd1, W_READ = 3'd2, W_CHECK = 3'd3, W_ACKS = 3'd4, W_EP = 3'd5, W_RANGES = 3'd6,
-                     W_SLOT = 3'd7;
+    localparam [3:0] W_IDLE = 4'd0, W_FENCE = 4'd1, W_READ = 4'd2, W_CHECK = 4'd3, W_OTHERS = 4'd4, W_ACKS = 4'd5, W_EP = 4'd6,
+                     W_RANGES = 4'd7, W_SLOT = 4'd8;
     localparam [3:0] GRP_START = 4'd2, GRP_SLOTS = 4'd3, GRP_IN_MASK = 4'd4, GRP_OUT_MASK = 4'd5, GRP_PARENT = 4'd7, GRP_COLLECTIVE = 4'd8;
 
-    reg [2:0]        state_reg;
+    reg [3:0]        state_reg;
     reg [GROUPS-1:0] pending_reg;
     reg [GROUPS-1:0] current_reg;     // one bit: the group being started
     reg [GROUPS-1:0] started_reg;
@@ -148,6 +152,7 @@ module inc_recycle_buffer #(
     reg [7:0]        pops_reg;
     reg [3:0]        quiet_reg;
     reg [SLOT_W-1:0] base_reg;
+    reg [SLOT_W:0]   end_reg;         // the first unit behind the group's
     reg [SLOT_W-1:0] last_reg;        // N - 1
     reg [23:0]       start_reg;
     reg [SLOT_W-1:0] index_reg;
@@ -218,6 +223,7 @@ module inc_recycle_buffer #(
     wire        cfg_wide  = (cfg_in_band && HALVES) || cfg_collective[6] != cfg_collective[5];
     wire [24:0] cfg_n     = 25'd1 << cfg_slots[28:24];
     wire [24:0] cfg_units = cfg_wide ? {cfg_n[23:0], 1'b0} : cfg_n;
+    wire [24:0] cfg_end   = {1'b0, cfg_slots[23:0]} + cfg_units;
     // pipes that fit, two of them
     wire cfg_overlong;
     generate
@@ -237,9 +243,22 @@ module inc_recycle_buffer #(
                             && (!cfg_in_band || (IN_BAND != 0 && cfg_collective[2:0] == 3'd0))
                             && HAS_OP[cfg_collective[4:3]] && HAS_DTYPE[cfg_collective[6:5]] && !cfg_lone && !cfg_overlong
                             && cfg_slots[28:24] >= 5'd1 && cfg_slots[28:24] <= 5'd23
-                            && {1'b0, cfg_slots[23:0]} + cfg_units <= SLOT_COUNT
+                            && cfg_end <= SLOT_COUNT
                             && !(cfg_parent[8] && cfg_parent[7:0] >= MASK_COUNT);
     wire [24:0] cfg_last  = cfg_n - 25'd1;
+
+    // units that are somebody's: read group by group and compared with those of the group being started
+    reg  [GROUPS-1:0] holds_reg;      // the group has the units that u_held says
+    reg  [GROUPS-1:0] probe_reg;      // one bit: the group whose units are on held_*
+    reg  [GRP_W-1:0]  probe_index_reg; // the group whose units are read
+    wire [SLOT_W-1:0] held_base;
+    wire [SLOT_W:0]   held_end;
+    wire              overlap = |(probe_reg & holds_reg & ~current_reg) && {1'b0, base_reg} < held_end && {1'b0, held_base} < end_reg;
+    wire              passes  = state_reg == W_OTHERS && !overlap && probe_reg[GROUPS-1];
+
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2*SLOT_W + 1), .ADDR_W(GRP_W)) u_held (
+        .clk(clk), .we(passes), .waddr(group_reg), .wdata({end_reg, base_reg}),
+        .re(state_reg == W_CHECK || state_reg == W_OTHERS), .raddr(probe_index_reg), .rdata({held_end, held_base}));
 
     // the lowest group that waits
     wire [GROUPS:0]   above  = {1'b0, ~pending_reg} + {{GROUPS{1'b0}}, 1'b1};
@@ -272,14 +291,17 @@ module inc_recycle_buffer #(
 
     always @(posedge clk) begin
         pending_reg <= pending_reg | grp_start;
-        started_reg <= started_reg & ~grp_start;
+        started_reg <= started_reg & ~grp_start & grp_enable;
+        holds_reg   <= holds_reg & grp_enable;
         grp_refused <= {GROUPS{1'b0}};
+        grp_overlap <= {GROUPS{1'b0}};
         case (state_reg)
             W_IDLE: begin
                 current_reg <= lowest;
                 group_reg   <= lowest_index;
                 pops_reg    <= 8'd0;
                 quiet_reg   <= 4'd0;
+                probe_index_reg <= {GRP_W{1'b0}};
                 if (pending_reg != {GROUPS{1'b0}}) begin
                     pending_reg <= (pending_reg & ~lowest) | grp_start;
                     state_reg   <= W_FENCE;
@@ -297,15 +319,30 @@ module inc_recycle_buffer #(
             end
             W_CHECK: begin
                 base_reg  <= cfg_slots[SLOT_W-1:0];
+                end_reg   <= cfg_end[SLOT_W:0];
                 last_reg  <= cfg_last[SLOT_W-1:0];
                 start_reg <= cfg_start;
                 index_reg <= {SLOT_W{1'b0}};
                 ep_reg    <= {EP_W{1'b0}};
+                probe_reg <= {{(GROUPS-1){1'b0}}, 1'b1};
+                probe_index_reg <= probe_index_reg + {{(GRP_W-1){1'b0}}, 1'b1};
                 if (cfg_legal) begin
-                    state_reg <= W_ACKS;
+                    state_reg <= W_OTHERS;
                 end else begin
                     grp_refused <= current_reg;
                     state_reg   <= W_IDLE;
+                end
+            end
+            W_OTHERS: begin
+                probe_reg       <= probe_reg << 1;
+                probe_index_reg <= probe_index_reg + {{(GRP_W-1){1'b0}}, 1'b1};
+                if (overlap) begin
+                    grp_refused <= current_reg;
+                    grp_overlap <= current_reg;
+                    state_reg   <= W_IDLE;
+                end else if (passes) begin
+                    holds_reg <= (holds_reg | current_reg) & grp_enable;
+                    state_reg <= W_ACKS;
                 end
             end
             W_ACKS: begin
@@ -333,8 +370,8 @@ module inc_recycle_buffer #(
                 if (walk_slot) begin
                     index_reg <= index_reg + {{(SLOT_W-1){1'b0}}, 1'b1};
                     if (index_reg == last_reg) begin
-                        // not if it was told to start again meanwhile
-                        started_reg <= (started_reg | current_reg) & ~pending_reg & ~grp_start;
+                        // not if it was stopped or told to start again meanwhile
+                        started_reg <= (started_reg | current_reg) & ~pending_reg & ~grp_start & grp_enable;
                         state_reg   <= W_IDLE;
                     end
                 end
@@ -346,7 +383,9 @@ module inc_recycle_buffer #(
             pending_reg <= {GROUPS{1'b0}};
             current_reg <= {GROUPS{1'b0}};
             started_reg <= {GROUPS{1'b0}};
+            holds_reg   <= {GROUPS{1'b0}};
             grp_refused <= {GROUPS{1'b0}};
+            grp_overlap <= {GROUPS{1'b0}};
         end
     end
 
@@ -371,7 +410,7 @@ module inc_recycle_buffer #(
 
     assign {slot_ce, slot_ext, slot_se, slot_pad, slot_plen, slot_opcode, slot_complete, slot_mask, slot_tag} = word_out;
 
-    wire unused_bits = &{1'b0, tbl_index, tbl_data, cfg_last, above, GRP_OUT_MASK, LAST_ENDPOINT};
+    wire unused_bits = &{1'b0, tbl_index, tbl_data, cfg_last, cfg_end, above, GRP_OUT_MASK, LAST_ENDPOINT};
 
 endmodule
 

@@ -5,6 +5,7 @@ package recyclebuffer_test
 import (
 	"fmt"
 	"maps"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -143,6 +144,7 @@ type bench struct {
 	acks    map[int]uint64 // group to PSN, of its acknowledgements
 	busy    uint64
 	refused uint64 // ever
+	overlap uint64 // ever, of those refused
 	early   int    // endpoint states offered before the frames were gone
 }
 
@@ -264,6 +266,9 @@ func (b *bench) cycle(start uint64) {
 
 	busy, live, refused := b.Get("grp_busy"), b.Get("grp_live"), b.Get("grp_refused")
 	b.refused |= refused
+	overlap := b.Get("grp_overlap")
+	b.overlap |= overlap
+	require.Zero(b.t, overlap&^refused, "an overlap that is not refused")
 	require.Zero(b.t, live&busy, "live and busy")
 	require.Zero(b.t, live&^b.enable, "live and not enabled")
 	for g := range b.p.Groups {
@@ -339,8 +344,8 @@ func TestTags(t *testing.T) {
 			b.enable = 2
 			b.cycle(2)
 			n := b.untilIdle(100)
-			// the fence sees 15 quiet cycles; then settings, endpoints, slots
-			require.LessOrEqual(t, n, 22+1<<p.EPW+1<<log2, "cycles of a start")
+			// the fence sees 15 quiet cycles; then settings, the other groups, endpoints, slots
+			require.LessOrEqual(t, n, 22+p.Groups+1<<p.EPW+1<<log2, "cycles of a start")
 			require.Len(t, b.slots, 1<<log2)
 			require.Equal(t, uint64(2), b.Get("grp_live"))
 			b.readAll()
@@ -359,7 +364,11 @@ func startThird(t *testing.T, lib *sim.Lib, p recyclebuffer.RecycleBuffer, g gro
 	for p.Ops>>op&1 == 0 {
 		op++
 	}
-	b.configure(0, group{start: 5, log2: 1, collective: there<<16 | op<<8})
+	base := uint64(0)
+	if g.base < 4 { // out of the third one's way
+		base = uint64(p.Slots - 4)
+	}
+	b.configure(0, group{start: 5, base: base, log2: 1, collective: there<<16 | op<<8})
 	b.enable = 1
 	b.cycle(1)
 	b.untilIdle(100)
@@ -615,6 +624,117 @@ func TestRestartRefused(t *testing.T) {
 	}
 	require.Equal(t, uint64(1), b.refused)
 	require.Zero(t, b.Get("grp_live"))
+}
+
+// TestOverlap: groups with slots anywhere are started and stopped; a group is refused if and only if another one has some of its units, and
+// says so; what the others hold stays as it is.
+func TestOverlap(t *testing.T) {
+	t.Parallel()
+	for name, p := range map[string]recyclebuffer.RecycleBuffer{"INT32 SUM": mini(), "all": all(), "in-band": inBand(15, 0),
+		"one group":   with(func(p *recyclebuffer.RecycleBuffer) { p.Groups, p.EIW = 1, 2 }),
+		"four groups": with(func(p *recyclebuffer.RecycleBuffer) { p.Groups = 4 })} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lib := rig.Lib(t, p)
+			refused, accepted := 0, 0
+			for seed := range uint64(4) {
+				b := newBench(t, lib, p, seed)
+				rng := rand.New(rand.NewPCG(seed, 9))
+				for range 150 {
+					g := rng.IntN(p.Groups)
+					bit := uint64(1) << g
+					b.enable &^= bit
+					b.cycle(0)
+					if rng.IntN(3) == 0 {
+						continue // it leaves its units to the others
+					}
+					c := group{start: uint64(rng.Uint32N(1 << 24)), log2: 1 + uint64(rng.IntN(3)), collective: allReduce}
+					if p.DTypes == 15 {
+						c.collective = rng.Uint64N(4) << 16
+					}
+					if p.InBand != 0 && rng.IntN(3) == 0 {
+						c.collective |= inBandBit
+					}
+					c.base = rng.Uint64N(uint64(p.Slots) - c.units(p) + 1)
+					before := maps.Clone(b.slots)
+					clash := false
+					for other := range p.Groups {
+						o := b.groups[other]
+						clash = clash || other != g && b.enable>>other&1 != 0 && c.base < o.base+o.units(p) && o.base < c.base+c.units(p)
+					}
+					b.configure(g, c)
+					b.enable |= bit
+					b.refused, b.overlap = 0, 0
+					b.cycle(bit)
+					b.untilIdle(300)
+					b.cycle(0)
+					if clash {
+						refused++
+						require.Equal(t, []uint64{bit, bit}, []uint64{b.refused, b.overlap}, "%+v", c)
+						require.Empty(t, b.taken)
+						b.slots = before
+					} else {
+						accepted++
+						require.Zero(t, b.refused, "%+v among %+v, enabled %#b", c, b.groups, b.enable)
+					}
+					require.Equal(t, b.enable, b.Get("grp_live"))
+					b.readAll()
+				}
+			}
+			require.Greater(t, accepted, 50)
+			require.True(t, p.Groups == 1 || refused > 50, "%d refused", refused)
+		})
+	}
+}
+
+// TestOverlapTogether: groups with the same slots that are started in one cycle; the lowest gets them. One that is stopped in the middle of
+// its start leaves them to the next.
+func TestOverlapTogether(t *testing.T) {
+	t.Parallel()
+	p := mini()
+	lib := rig.Lib(t, p)
+	for stop := range 40 {
+		b := newBench(t, lib, p, uint64(stop))
+		for g := range p.Groups {
+			b.configure(g, group{start: 7, base: uint64(2 * g), log2: 3, collective: allReduce})
+		}
+		b.enable = 0b111
+		b.cycle(0b111)
+		for range stop {
+			b.cycle(0)
+		}
+		if !b.Is("grp_live") { // group 0 still starts
+			b.enable &^= 1
+		}
+		for range 200 {
+			b.cycle(0)
+			require.Less(t, bits.OnesCount64(b.Get("grp_live")), 2)
+		}
+		require.Equal(t, b.refused, b.overlap)
+		require.Equal(t, 1, bits.OnesCount64(b.Get("grp_live")), "stopped after %d cycles: live %#b", stop, b.Get("grp_live"))
+	}
+}
+
+// TestRestartIsNotLive: a group that was stopped and is told to start is not live in any cycle before its start is over.
+func TestRestartIsNotLive(t *testing.T) {
+	t.Parallel()
+	p := mini()
+	lib := rig.Lib(t, p)
+	b := newBench(t, lib, p, 1)
+	b.configure(1, group{start: 9, base: 3, log2: 3, collective: allReduce})
+	b.enable = 2
+	b.cycle(2)
+	b.untilIdle(100)
+	require.Equal(t, uint64(2), b.Get("grp_live"))
+	b.enable = 0
+	b.cycle(0)
+	b.enable = 2
+	b.cycle(2) // enable rises with the pulse, as it does in the registers
+	require.Zero(t, b.Get("grp_live"))
+	for b.cycle(0); b.Get("grp_busy") != 0; b.cycle(0) {
+		require.Zero(t, b.Get("grp_live"))
+	}
+	require.Equal(t, uint64(2), b.Get("grp_live"))
 }
 
 // TestRandom: starts of several groups at once, reads and writes of the others meanwhile, against a list of words.

@@ -15,6 +15,7 @@ import (
 	"incforge/hdl/graph"
 	"incforge/hdl/stream"
 	"incforge/hdl/verilog"
+	"incforge/internal/testcost"
 	"incforge/internal/tool"
 )
 
@@ -85,14 +86,14 @@ func (p proof) smt2(t *testing.T, more ...string) string {
 	fmt.Fprintf(&script, "\nprep -top %s -flatten\nmemory_map\nopt -fast\ndffunmap\nwrite_smt2 -wires %s\n", m.Name, out)
 	ys := filepath.Join(dir, "model.ys")
 	require.NoError(t, os.WriteFile(ys, []byte(script.String()), 0o644))
-	_, err = tool.Run(t.Context(), tool.Command{Name: "yosys", Args: []string{"-q", "-s", ys}})
+	_, err = tool.Run(testcost.Context(t), tool.Command{Name: "yosys", Args: []string{"-q", "-s", ys}})
 	require.NoError(t, err)
 	return out
 }
 
 func smtbmc(t *testing.T, args ...string) error {
 	t.Helper()
-	_, err := tool.Run(t.Context(), tool.Command{Name: "yosys-smtbmc", Args: append([]string{"-s", "z3"}, args...)})
+	_, err := tool.Run(testcost.Context(t), tool.Command{Name: "yosys-smtbmc", Args: append([]string{"-s", "z3"}, args...)})
 	return err
 }
 

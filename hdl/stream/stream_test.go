@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/hdl/hdltest/rig"
+	"incforge/internal/testcost"
 	"incforge/sim"
 	"incforge/sim/axis"
 )
@@ -22,7 +23,7 @@ func compile(t *testing.T) *sim.Lib {
 	files, err := filepath.Glob("*.v")
 	require.NoError(t, err)
 	files = append(files, "../ram/inc_mem_bypass.v", "../ram/inc_ram_1r1w.v", "testdata/t_stream.v")
-	lib, err := sim.Build{Top: "t_stream", Files: files}.Compile(t.Context())
+	lib, err := sim.Build{Top: "t_stream", Files: files}.Compile(testcost.Context(t))
 	require.NoError(t, err)
 	return lib
 }

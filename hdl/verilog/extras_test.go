@@ -13,6 +13,7 @@ import (
 
 	"incforge/hdl/graph"
 	"incforge/hdl/verilog"
+	"incforge/internal/testcost"
 	"incforge/internal/tool"
 )
 
@@ -135,7 +136,7 @@ exit
 	lib, err := os.ReadFile("testdata/flop.lib")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "flop.lib"), lib, 0o644))
-	res, err := tool.Run(t.Context(), tool.Command{Name: "sta", Args: []string{"-no_splash", "-exit", "run.tcl"}, Dir: dir})
+	res, err := tool.Run(testcost.Context(t), tool.Command{Name: "sta", Args: []string{"-no_splash", "-exit", "run.tcl"}, Dir: dir})
 	require.NoError(t, err)
 	require.NotContains(t, string(res.Output), "Warning")
 	require.NotContains(t, string(res.Output), "Error")

@@ -15,6 +15,7 @@ import (
 
 	"incforge/hdl/graph"
 	"incforge/hdl/verilog"
+	"incforge/internal/testcost"
 	"incforge/internal/tool"
 )
 
@@ -75,7 +76,7 @@ func TestLint(t *testing.T) {
 func lint(t *testing.T, dir, top string, paths []string) {
 	t.Helper()
 	run := func(name string, args ...string) {
-		res, err := tool.Run(t.Context(), tool.Command{Name: name, Args: args, Dir: dir})
+		res, err := tool.Run(testcost.Context(t), tool.Command{Name: name, Args: args, Dir: dir})
 		require.NoError(t, err)
 		assert.NotContains(t, strings.ToLower(string(res.Output)), "warning", name)
 	}
@@ -100,7 +101,7 @@ func TestLintSeesMistakes(t *testing.T) {
 		}
 	}
 	require.NoError(t, files.Write(dir))
-	_, err = tool.Run(t.Context(), tool.Command{Name: "verilator", Dir: dir,
+	_, err = tool.Run(testcost.Context(t), tool.Command{Name: "verilator", Dir: dir,
 		Args: append([]string{"--lint-only", "-Wall", "--top-module", "t_top"}, files.Paths()...)})
 	require.ErrorContains(t, err, "WIDTH")
 }

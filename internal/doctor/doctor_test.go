@@ -45,6 +45,58 @@ func TestLook(t *testing.T) {
 	assert.NoError(t, doctor.Missing(found), "an optional program may be missing")
 }
 
+// The digest follows what the programs say, word for word, and which there are.
+func TestDigest(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	seen := map[string]string{}
+	digest := func() string {
+		found, err := doctor.Look(context.Background(), doctor.Programs())
+		require.NoError(t, err)
+		d := doctor.Digest(found)
+		assert.Regexp(t, "^[0-9a-f]{16}$", d)
+		return d
+	}
+	differs := func(what string) {
+		d := digest()
+		assert.NotContains(t, seen, d, "%s", what)
+		assert.Equal(t, d, digest(), "twice the same")
+		seen[d] = what
+	}
+	script := func(name, line string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho '"+line+"'\n"), 0o755))
+	}
+	differs("nothing installed")
+	script("yosys", "Yosys 0.23 (git sha1 one)")
+	differs("Yosys")
+	script("yosys", "Yosys 0.23 (git sha1 two)")
+	differs("the same number, another build")
+	script("g++", "g++ 12")
+	differs("a compiler")
+}
+
+// The Python package's Verilator does not know its version; its headers do.
+func TestVerilatorWithoutVersion(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "verilator"),
+		[]byte("#!/bin/sh\ncase $1 in --getenv) echo "+dir+";; *) echo ' rev vUNKNOWN-built20260516-4e853d8';; esac\n"), 0o755))
+	look := func() doctor.Finding {
+		found, err := doctor.Look(context.Background(), doctor.Programs()[:1])
+		require.NoError(t, err)
+		return found[0]
+	}
+	assert.Equal(t, "rev vUNKNOWN-built20260516-4e853d8", look().Version, "no headers: its own words")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "include"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "include", "verilated_config.h"), []byte("#define VERILATOR_VERSION \"5.49\"\n"), 0o644))
+	f := look()
+	assert.Equal(t, "5.49", f.Version)
+	assert.Contains(t, doctor.Advice([]doctor.Finding{f}), "5.49 is in use; 5.006 (Debian) is recommended")
+	f.Version = f.Tested
+	assert.Contains(t, doctor.Advice([]doctor.Finding{f}), "5.006 is in use, recommended")
+	assert.Empty(t, doctor.Advice(nil))
+}
+
 // make tools must install everything the doctor asks for.
 func TestMakefileInstallsAll(t *testing.T) {
 	text, err := os.ReadFile("../../Makefile")

@@ -3,11 +3,11 @@
 package endtoend_test
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,11 +15,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/internal/endtoend"
+	"incforge/internal/testcost"
 	"incforge/internal/tool"
 	"incforge/rtlgen"
 	"incforge/rtlgen/params"
 	"incforge/synth"
-	"incforge/verify"
 	"incforge/verify/dut"
 	"incforge/verify/replay"
 )
@@ -44,39 +44,71 @@ func generate(t *testing.T, p params.Params) string {
 	return dir
 }
 
-// run runs scenarios; a failed one is the caller's to judge.
-func run(t *testing.T, o verify.Options) verify.Report {
-	t.Helper()
-	report, err := verify.Run(t.Context(), o)
-	if !errors.Is(err, verify.ErrFailed) {
-		require.NoError(t, err)
-	}
-	return report
+// configuration is what scenarios run on, by the name that the golden list has.
+type configuration struct {
+	name   string
+	params params.Params
+	// rare is a configuration that takes long, or is much like another: it runs with -every-config.
+	rare bool
+	// elsewhere is one that other tests or other commands run.
+	elsewhere bool
 }
 
-// passes runs all scenarios that match and says which failed, with the line that repeats it.
-func passes(t *testing.T, o verify.Options) {
+// configurations are all on which scenarios run: the presets; all element types and operations in place, reproducible, and with errors in
+// the payload memory, on more beats than lanes, and with twice the lanes; mini as small as it can be without losing a block, and with 16
+// members, so that its stars are Tree-2-16; and shapes drawn in both modes.
+func configurations(t *testing.T) []configuration {
 	t.Helper()
-	o.Source.Quick = true
-	report := run(t, o)
-	for _, r := range report.Tests {
-		assert.NotEqual(t, "fail", string(r.Verdict), "%s seed %d: %s\n%s", r.Scenario, r.Seed, r.Message, r.Replay)
-	}
-	assert.Positive(t, report.Passed())
-}
-
-// TestPresetsPass: all scenarios on the Verilog of every preset but chip28, which takes a compiler minutes (make chip28), and those whose
-// shape another has too.
-func TestPresetsPass(t *testing.T) {
-	t.Parallel()
-	presets := []string{"mini", "trio", "quint", "wide16", "lone", "minmax", "fpga100g", "mini3", "trio3"}
-	if *everyConfig {
-		presets = append(presets, "agilex8m", "fpga100g3")
-	}
+	var all []configuration
+	presets, err := params.Presets()
+	require.NoError(t, err)
 	for _, preset := range presets {
-		t.Run(preset, func(t *testing.T) {
+		all = append(all, configuration{name: preset, params: named(t, preset), rare: preset == "agilex8m" || preset == "fpga100g3",
+			elsewhere: preset == "chip28"}) // chip28 takes a compiler minutes: make chip28
+	}
+	for _, c := range []struct {
+		name string
+		sets []string
+		rare bool
+	}{
+		{name: "few-lanes", sets: append(endtoend.Every(), "bus_bytes=32", "lanes=2")},
+		{name: "many-lanes", sets: append(endtoend.Every(), "bus_bytes=16", "lanes=8", "payload_banks=4")},
+		{name: "every", sets: endtoend.Every(), rare: true},
+		{name: "protected", sets: endtoend.Protected(), rare: true},
+		{name: "reproducible", sets: endtoend.Reproducible(), rare: true}, // TestFaultsAreCaught runs it with no fault chosen
+		{name: "small", sets: []string{"members=2", "ports=3", "mtu_bytes=256", "window_packets=2", "buffer_bytes=2048"}, rare: true},
+		{name: "sixteen", sets: []string{"members=16", "ports=16", "buffer_bytes=65536"}},
+	} {
+		all = append(all, configuration{name: c.name, params: named(t, "mini", append(c.sets, "name=mini_"+strings.ReplaceAll(c.name, "-", "_"))...), rare: c.rare})
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	for i, preset := range []string{"mini", "mini", "mini3", "mini", "mini", "mini", "mini3", "mini3", "mini3"} {
+		p := shape(t, rng, preset, i)
+		all = append(all, configuration{name: p.Name, params: p, rare: i >= 3})
+	}
+	return all
+}
+
+// configured is the configuration of that name.
+func configured(t *testing.T, name string) configuration {
+	t.Helper()
+	all := configurations(t)
+	i := slices.IndexFunc(all, func(c configuration) bool { return c.name == name })
+	require.GreaterOrEqual(t, i, 0, name)
+	return all[i]
+}
+
+// TestConfigurationsPass: all scenarios on the Verilog of every configuration.
+func TestConfigurationsPass(t *testing.T) {
+	t.Parallel()
+	for _, c := range configurations(t) {
+		if c.elsewhere || c.rare && !*everyConfig {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			passes(t, verify.Options{Source: dut.Source{ManifestDir: generate(t, named(t, preset))}, Config: preset, Seed: 11})
+			t.Logf("%s", c.params.YAML())
+			passes(t, c, generate(t, c.params), 11, implementation{})
 		})
 	}
 }
@@ -84,28 +116,8 @@ func TestPresetsPass(t *testing.T) {
 // TestCorePasses: the same scenarios on the top without ports of its own.
 func TestCorePasses(t *testing.T) {
 	t.Parallel()
-	passes(t, verify.Options{Source: dut.Source{ManifestDir: generate(t, named(t, "mini")), Kind: dut.KindCore}, Config: "mini", Seed: 12})
-}
-
-// TestArithmeticPasses: and on all element types and operations, in place, reproducible, and with errors in the payload memory; on a bus
-// of the same width as the lanes, on more beats than lanes, and with twice the lanes.
-func TestArithmeticPasses(t *testing.T) {
-	t.Parallel()
-	configs := map[string][]string{
-		"reproducible": append(endtoend.Reproducible(), "ecc=true", "payload_banks=2"),
-		"few lanes":    append(endtoend.Every(), "bus_bytes=32", "lanes=2"),
-		"many lanes":   append(endtoend.Every(), "bus_bytes=16", "lanes=8", "payload_banks=4"),
-	}
-	if *everyConfig {
-		configs["every"], configs["protected"] = endtoend.Every(), endtoend.Protected()
-	}
-	for name, sets := range configs {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := named(t, "mini", sets...)
-			passes(t, verify.Options{Source: dut.Source{ManifestDir: generate(t, p)}, Config: "mini", Seed: 15})
-		})
-	}
+	c := configured(t, "mini")
+	passes(t, c, generate(t, c.params), 12, implementation{core: true})
 }
 
 // shape is number i of the shapes drawn from the whole range of parameters, in the preset's mode.
@@ -129,36 +141,20 @@ func shape(t *testing.T, rng *rand.Rand, preset string, i int) params.Params {
 		fmt.Sprintf("adder_stages=%d", pick(1, 2, 3, 5)), "ecc="+word("true", "false"), fmt.Sprintf("payload_banks=%d", pick(1, 2, 4)))
 }
 
-// TestShapesPass: so does what is drawn, in both modes.
-func TestShapesPass(t *testing.T) {
-	t.Parallel()
-	rng := rand.New(rand.NewPCG(5, 6))
-	presets := []string{"mini", "mini", "mini3"}
-	if *everyConfig {
-		presets = append(presets, "mini", "mini", "mini", "mini3", "mini3", "mini3")
-	}
-	for i, preset := range presets {
-		p := shape(t, rng, preset, i)
-		t.Run(strings.ReplaceAll(strings.TrimSpace(string(p.YAML())), "\n", " "), func(t *testing.T) {
-			t.Parallel()
-			passes(t, verify.Options{Source: dut.Source{ManifestDir: generate(t, p)}, Config: p.Name, Seed: 13})
-		})
-	}
-}
-
-// TestNetlistPasses: what synthesis makes of mini, down to gates and flip-flops, behaves like its source; here in the scenarios of data,
-// barriers, gaps, broken frames and registers, with -every-config in all but chaos and trees of ten engines, which take long at gate level and
-// add nothing to what their source passed.
+// TestNetlistPasses: what synthesis makes of an engine, down to gates and flip-flops, behaves like its source: all blocks of mini with fewer
+// members, ports and slots, in the scenarios of data, barriers, gaps, broken frames and registers. With -every-config it is mini itself, in
+// all scenarios but chaos and trees of ten engines, which take long at gate level and add nothing to what their source passed.
 func TestNetlistPasses(t *testing.T) {
 	t.Parallel()
-	dir := generate(t, named(t, "mini"))
-	netlist, err := synth.Netlist(t.Context(), dir, synth.NetlistOptions{Top: "switch", OutDir: t.TempDir()})
-	require.NoError(t, err)
-	scenarios := "[bdgmr]*"
+	name, scenarios := "small", "[bdgmr]*"
 	if *everyConfig {
-		scenarios = "[^ct]*"
+		name, scenarios = "mini", "[^ct]*"
 	}
-	passes(t, verify.Options{Source: dut.Source{ManifestDir: dir, Kind: dut.KindNetlist, Sources: []string{netlist}}, Config: "mini", Seed: 14, Scenario: scenarios})
+	c := configured(t, name)
+	dir := generate(t, c.params)
+	netlist, err := synth.Netlist(testcost.Context(t), dir, synth.NetlistOptions{Top: "switch", OutDir: t.TempDir()})
+	require.NoError(t, err)
+	passes(t, c, dir, 14, implementation{netlist: netlist, scenario: scenarios})
 }
 
 // TestCapturesReplay: frames that two Linux hosts exchanged go through the Verilog as four ranks.
@@ -182,7 +178,7 @@ func TestCapturesReplay(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, inputs, 1)
 			out := filepath.Join(t.TempDir(), name+".pcapng")
-			report, err := replay.Run(t.Context(), replay.Options{Source: dut.Source{ManifestDir: dir, Quick: true}, Input: inputs[0], Output: out, Ranks: 4,
+			report, err := replay.Run(testcost.Context(t), replay.Options{Source: dut.Source{ManifestDir: dir}, Input: inputs[0], Output: out, Ranks: 4,
 				Seed: 1})
 			require.NoError(t, err)
 			assert.Equal(t, want.sums, report.Sums > 0)
@@ -204,7 +200,7 @@ func dissected(t *testing.T, file string) {
 	if _, err := tool.Find("tshark"); err != nil {
 		t.Skip("tshark is not installed: nobody else reads the capture")
 	}
-	result, err := tool.Run(t.Context(), tool.Command{Name: "tshark",
+	result, err := tool.Run(testcost.Context(t), tool.Command{Name: "tshark",
 		Args: []string{"-r", file, "--disable-protocol", "rpcordma", "-Y", "_ws.malformed || _ws.expert.severity == error", "-T", "fields", "-e", "frame.number"}})
 	require.NoError(t, err)
 	assert.Empty(t, strings.TrimSpace(string(result.Stdout)), "frames that tshark calls malformed")

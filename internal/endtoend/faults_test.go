@@ -3,58 +3,187 @@
 package endtoend_test
 
 import (
+	"cmp"
 	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
 	"testing"
 
+	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"incforge/internal/endtoend"
-	"incforge/verify"
-	"incforge/verify/dut"
-	"incforge/verify/result"
 )
 
-var every = flag.Bool("every-fault", false, "plant the rare faults too")
+var recordKills = flag.Bool("record-kills", false, "find anew which scenario catches which fault, the quickest, and write testdata/kills.yaml")
 
-// planted are the faults by the preset that they are planted in.
-func planted() map[string][]endtoend.Fault {
-	return map[string][]endtoend.Fault{"mini": endtoend.Faults(), "mini3": endtoend.PipeFaults()}
+// killsFile says by model and fault which scenario catches it.
+const killsFile = "testdata/kills.yaml"
+
+// kills are the scenarios by model and fault.
+type kills map[string]map[string]string
+
+func readKills(t *testing.T) kills {
+	t.Helper()
+	text, err := os.ReadFile(killsFile)
+	require.NoError(t, err)
+	var k kills
+	require.NoError(t, yaml.Unmarshal(text, &k))
+	return k
 }
 
-// TestFaultsAreCaught: without a fault everything passes (TestPresetsPass); with each, something fails. The first failure is enough.
+// order is that in which scenarios are tried on a fault: the one that is known to catch it, those that catch others, the most first, and
+// the rest as they are listed.
+func (k kills) order(model, fault string, scenarios []string) []string {
+	caught := map[string]int{}
+	for _, s := range k[model] {
+		caught[s]++
+	}
+	rank := func(s string) int {
+		if s == k[model][fault] {
+			return len(k[model]) + 1
+		}
+		return caught[s]
+	}
+	sorted := slices.Clone(scenarios)
+	slices.SortStableFunc(sorted, func(a, b string) int { return cmp.Compare(rank(b), rank(a)) })
+	return sorted
+}
+
+// plantedModel generates a model's configuration and plants all its faults.
+func plantedModel(t *testing.T, m endtoend.Model) string {
+	t.Helper()
+	dir := generate(t, named(t, m.Preset, m.Sets...))
+	require.NoError(t, endtoend.Plant(dir, m.Faults))
+	return dir
+}
+
+// TestFaultsAreCaught: with each fault chosen, some scenario fails, and the first failure is enough. With none, the scenarios that caught one
+// pass, and all of a model that is Whole.
 func TestFaultsAreCaught(t *testing.T) {
 	t.Parallel()
-	for preset, faults := range planted() {
-		for _, fault := range faults {
-			if fault.Rare && !*every {
-				continue
+	if *recordKills {
+		t.Skip("recording")
+	}
+	known := readKills(t)
+	for _, m := range endtoend.Models() {
+		t.Run(m.Name, func(t *testing.T) {
+			t.Parallel()
+			dir := plantedModel(t, m)
+			var scenarios []string
+			for _, j := range judge(t, named(t, m.Preset, m.Sets...)) {
+				if j.reason == "" {
+					scenarios = append(scenarios, j.scenario)
+				}
 			}
-			t.Run(preset+"/"+fault.Name, func(t *testing.T) {
-				t.Parallel()
-				dir := generate(t, named(t, preset, fault.Sets...))
-				require.NoError(t, fault.Plant(dir, preset))
-				report := run(t, verify.Options{Source: dut.Source{ManifestDir: dir}, Seed: 1, FailFast: true})
-				assert.NotZero(t, report.Failed(), "the fault went unnoticed")
-				for _, r := range report.Tests {
-					if r.Verdict == result.Fail {
-						t.Logf("caught by %s: %s", r.Scenario, r.Message)
-					}
+			var mu sync.Mutex
+			used := map[string]bool{}
+			t.Run("faults", func(t *testing.T) {
+				for i, f := range m.Faults {
+					t.Run(f.Name, func(t *testing.T) {
+						t.Parallel()
+						for n, s := range known.order(m.Name, f.Name, scenarios) {
+							if why := fails(t, dir, s, endtoend.Choose(i)); why != "" {
+								if t.Logf("caught by %s: %s", s, why); n > 0 {
+									t.Logf("%s does not know that (-record-kills)", killsFile)
+								}
+								mu.Lock()
+								defer mu.Unlock()
+								used[s] = true
+								return
+							}
+						}
+						t.Error("the fault went unnoticed")
+					})
 				}
 			})
-		}
+			healthy := slices.Sorted(maps.Keys(used))
+			if m.Whole {
+				healthy = scenarios
+			}
+			for _, s := range healthy {
+				t.Run("none/"+s, func(t *testing.T) {
+					t.Parallel()
+					assert.Empty(t, fails(t, dir, s), "without a fault")
+				})
+			}
+		})
 	}
 }
 
-// TestFaultsStillFit: every fault, the rare ones too, finds the line that it changes.
-func TestFaultsStillFit(t *testing.T) {
+// TestFaultInText: a fault that stands in the Verilog for good is caught, too: what is changed in the generated files is what runs.
+func TestFaultInText(t *testing.T) {
 	t.Parallel()
-	for preset, faults := range planted() {
-		names := map[string]bool{}
-		for _, fault := range faults {
-			assert.NoError(t, fault.Plant(generate(t, named(t, preset, fault.Sets...)), preset))
-			assert.False(t, names[fault.Name], "two faults of %s are called %q", preset, fault.Name)
-			names[fault.Name] = true
+	m := endtoend.Models()[0]
+	i := slices.IndexFunc(m.Faults, func(f endtoend.Fault) bool { return f.Name == "no slot tag (A4)" })
+	require.GreaterOrEqual(t, i, 0)
+	dir := generate(t, named(t, m.Preset, m.Sets...))
+	require.NoError(t, m.Faults[i].Replace(dir))
+	assert.NotEmpty(t, fails(t, dir, readKills(t)[m.Name][m.Faults[i].Name]), "the fault went unnoticed")
+}
+
+// TestFaultsFit: the faults of a model have names of their own, and killsFile has those names and no others.
+func TestFaultsFit(t *testing.T) {
+	t.Parallel()
+	known := readKills(t)
+	for _, m := range endtoend.Models() {
+		plantedModel(t, m)
+		var names []string
+		for _, f := range m.Faults {
+			assert.NotContains(t, names, f.Name, "two faults of one name")
+			names = append(names, f.Name)
 		}
+		assert.ElementsMatch(t, names, slices.Collect(maps.Keys(known[m.Name])), "%s: %s has other faults (-record-kills)", m.Name, killsFile)
 	}
+}
+
+// TestRecordKills is no test: it tries all scenarios on every fault, the quickest first, and writes killsFile.
+func TestRecordKills(t *testing.T) {
+	if !*recordKills {
+		t.Skip("for -record-kills")
+	}
+	known := kills{}
+	var mu sync.Mutex
+	t.Run("models", func(t *testing.T) {
+		for _, m := range endtoend.Models() {
+			known[m.Name] = map[string]string{}
+			dir := plantedModel(t, m)
+			scenarios := quickest(t, dir)
+			for i, f := range m.Faults {
+				t.Run(m.Name+"/"+f.Name, func(t *testing.T) {
+					t.Parallel()
+					for _, s := range scenarios {
+						if why := fails(t, dir, s, endtoend.Choose(i)); why != "" {
+							mu.Lock()
+							defer mu.Unlock()
+							known[m.Name][f.Name] = s
+							return
+						}
+					}
+					t.Error("the fault went unnoticed")
+				})
+			}
+		}
+	})
+	text, err := yaml.Marshal(known)
+	require.NoError(t, err)
+	head := "# Which scenario catches which fault, by model: the quickest that does. Written by go test ./internal/endtoend -run RecordKills -record-kills.\n"
+	require.NoError(t, os.MkdirAll(filepath.Dir(killsFile), 0o755))
+	require.NoError(t, os.WriteFile(killsFile, append([]byte(head), text...), 0o644))
+}
+
+// quickest are the scenarios that the configuration can hold, the quickest first.
+func quickest(t *testing.T, dir string) []string {
+	t.Helper()
+	all := times(t, dir)
+	slices.SortStableFunc(all, func(a, b timed) int { return cmp.Compare(a.seconds, b.seconds) })
+	var names []string
+	for _, s := range all {
+		names = append(names, s.name)
+	}
+	return names
 }

@@ -14,25 +14,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/testcost"
 	"incforge/network/chaos"
 	"incforge/network/comm"
 	"incforge/network/fabric"
-	"incforge/verify"
+	"incforge/network/topology"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
 )
 
-// TestSixteenMembersPass: all scenarios on mini with 16 members, so that its stars are Tree-2-16.
-func TestSixteenMembersPass(t *testing.T) {
-	t.Parallel()
-	p := named(t, "mini", "name=sixteen", "members=16", "ports=16", "buffer_bytes=65536")
-	passes(t, verify.Options{Source: dut.Source{ManifestDir: generate(t, p)}, Config: p.Name, Seed: 16})
-}
-
 // chaosEngine is a configuration's Verilog for cases of chaos.
 func chaosEngine(t *testing.T, config string, sets []string) chaos.Engine {
 	t.Helper()
-	m, engines, err := dut.Source{ManifestDir: generate(t, named(t, config, sets...)), Kind: dut.KindRTL, Quick: true}.Open(t.Context())
+	m, engines, err := dut.Source{ManifestDir: generate(t, named(t, config, sets...))}.Open(testcost.Context(t))
 	require.NoError(t, err)
 	return chaos.Engine{Config: config, Set: sets, Manifest: m, Open: engines.New}
 }
@@ -61,7 +55,7 @@ func TestRegressionsOnVerilog(t *testing.T) {
 			first := cases[files[0]]
 			r := &chaos.Runner{DUT: chaos.RTL, Engines: []chaos.Engine{chaosEngine(t, first.Config, first.Set)}}
 			for _, f := range files {
-				o, err := r.Run(t.Context(), cases[f])
+				o, err := r.Run(testcost.Context(t), cases[f])
 				require.NoError(t, err, f)
 				assert.Equal(t, chaos.Passed, o.Kind, "%s: %v", f, o.Err)
 				assert.NotZero(t, o.Links.Frames, f)
@@ -76,7 +70,7 @@ func TestCampaignOnVerilog(t *testing.T) {
 	const cases = 20
 	r := &chaos.Runner{DUT: chaos.RTL, Engines: []chaos.Engine{chaosEngine(t, "mini", nil)}}
 	require.NoError(t, r.Check())
-	s, err := r.Campaign(t.Context(), chaos.Campaign{From: 1, To: cases, Jobs: 1})
+	s, err := r.Campaign(testcost.Context(t), chaos.Campaign{From: 1, To: cases, Jobs: 1})
 	require.NoError(t, err)
 	for _, f := range s.Failures {
 		t.Errorf("seed %d: %s: %s", f.Seed, f.Kind, f.Message)
@@ -101,11 +95,11 @@ func TestMixedTree(t *testing.T) {
 // mixedTree is TestMixedTree for the engine generated in a folder.
 func mixedTree(t *testing.T, dir string) {
 	t.Helper()
-	m, verilog, err := dut.Source{ManifestDir: dir, Kind: dut.KindRTL, Quick: true}.Open(t.Context())
+	m, verilog, err := dut.Source{ManifestDir: dir}.Open(testcost.Context(t))
 	require.NoError(t, err)
-	_, reference, err := dut.Source{ManifestDir: dir, Kind: dut.KindReference}.Open(t.Context())
+	_, reference, err := dut.Source{ManifestDir: dir, Kind: dut.KindReference}.Open(testcost.Context(t))
 	require.NoError(t, err)
-	tree := comm.Tree{Levels: 3, Degree: 2}
+	tree := topology.Tree{Levels: 3, Degree: 2}
 	outputs := func(rtl ...int) [][][]byte {
 		w, err := comm.New(comm.Config{Manifest: m, Tree: tree, Seed: 3,
 			Link: func(comm.Edge) *fabric.Link {
@@ -134,8 +128,8 @@ func mixedTree(t *testing.T, dir string) {
 			require.NoError(t, err)
 			calls = append(calls, call)
 		}
-		require.NoError(t, w.Run(t.Context()))
-		require.NoError(t, w.Finish(t.Context()))
+		require.NoError(t, w.Run(testcost.Context(t)))
+		require.NoError(t, w.Finish(testcost.Context(t)))
 		assert.Positive(t, w.Net().Stats.Lost)
 		var out [][][]byte
 		for _, c := range calls {

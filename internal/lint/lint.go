@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package lint has three independent readers look at a generated folder: Verilator with every warning on, Icarus Verilog and
-// Yosys (hierarchy, drivers, latches). It reads the folder's manifest for files and tops and knows nothing else about the
-// generator. There are no waivers: whatever a reader says is a finding.
+// Package lint has independent readers look at a generated folder: Verilator with every warning on, Icarus Verilog, Yosys (hierarchy,
+// drivers, latches), and, where they are installed, slang (a strict SystemVerilog front end, as those of commercial tools are) and Verible's
+// parser. It reads the folder's manifest for files and tops and knows nothing else about the generator. There are no waivers: whatever a
+// reader says is a finding, of slang its errors.
 package lint
 
 import (
@@ -22,7 +23,7 @@ import (
 
 // Finding is one complaint of one reader.
 type Finding struct {
-	Tool string `json:"tool"`           // verilator, iverilog or yosys
+	Tool string `json:"tool"`           // verilator, iverilog, yosys, slang or verible
 	Top  string `json:"top"`            // the top module that was being read
 	Code string `json:"code"`           // the reader's class: WIDTH, LATCH, error, …
 	File string `json:"file,omitempty"` // relative to the generated folder; empty if the reader named none
@@ -91,17 +92,26 @@ func readManifest(dir string) (manifest, error) {
 // reader is one program and how to understand it.
 type reader struct {
 	name    string
+	program string   // what runs; a name in PATH or a path
 	version []string // arguments that print the version
 	args    func(top string, files []string) []string
 	parse   func(output string) []Finding
 }
 
-func readers() []reader {
-	return []reader{
-		{"verilator", []string{"--version"}, verilatorArgs, parseVerilator},
-		{"iverilog", []string{"-V"}, icarusArgs, parseIcarus},
-		{"yosys", []string{"-V"}, yosysArgs, parseYosys},
+// readers are those that must be there, and of the others those that are.
+func readers(ctx context.Context) []reader {
+	all := []reader{
+		{"verilator", "verilator", []string{"--version"}, verilatorArgs, parseVerilator},
+		{"iverilog", "iverilog", []string{"-V"}, icarusArgs, parseIcarus},
+		{"yosys", "yosys", []string{"-V"}, yosysArgs, parseYosys},
 	}
+	if python, ok := slangPython(ctx); ok {
+		all = append(all, reader{"slang", python, slangVersion(), slangArgs, parseSlang})
+	}
+	if verible, ok := optional("verible-verilog-syntax"); ok {
+		all = append(all, reader{"verible", verible, []string{"--version"}, veribleArgs, parseVerible})
+	}
+	return all
 }
 
 // limit bounds one reader over one top. The largest preset takes Yosys well under a minute.
@@ -128,8 +138,8 @@ func Dir(ctx context.Context, dir string) (Report, error) {
 		findings []Finding
 	}
 	var jobs []*job
-	for _, rd := range readers() {
-		version, err := tool.Version(ctx, rd.name, rd.version...)
+	for _, rd := range readers(ctx) {
+		version, err := tool.Version(ctx, rd.program, rd.version...)
 		if err != nil {
 			return Report{}, fmt.Errorf("lint %s: %w", dir, err)
 		}
@@ -141,7 +151,7 @@ func Dir(ctx context.Context, dir string) (Report, error) {
 	g.SetLimit(2)
 	for _, j := range jobs {
 		g.Go(func() error {
-			out, err := tool.Run(ctx, tool.Command{Name: j.rd.name, Args: j.rd.args(j.top, m.Files), Dir: dir, Timeout: limit})
+			out, err := tool.Run(ctx, tool.Command{Name: j.rd.program, Args: j.rd.args(j.top, m.Files), Dir: dir, Timeout: limit})
 			j.run.Seconds = out.Elapsed.Seconds()
 			var failed *tool.ExitError
 			if err != nil && !errors.As(err, &failed) {

@@ -24,6 +24,11 @@ import (
 // DefaultTimeout bounds a run whose Command.Timeout is zero.
 const DefaultTimeout = 10 * time.Minute
 
+// VersionsEnv names the environment variable that holds a digest of the installed programs' versions; `make test` sets it
+// (incforge doctor --digest). go test keeps a verdict for as long as the files and the variables stay the same that the test read.
+// It knows nothing of the programs a test ran.
+const VersionsEnv = "INCFORGE_TOOLS"
+
 // InstallHint is the command that installs everything the project calls.
 const InstallHint = "make tools"
 
@@ -32,7 +37,7 @@ const (
 	tailBytes = 4096
 	tailLines = 20
 	// killGrace is how long pipes may stay open after the group was killed.
-	killGrace = 2 * time.Second
+	killGrace = time.Second
 )
 
 // NotFoundError says that a program is not installed.
@@ -95,10 +100,13 @@ type Result struct {
 	Stdout  []byte        // standard output
 	Output  []byte        // standard output and error, interleaved as written
 	Elapsed time.Duration // wall time
+	CPU     time.Duration // processor time, that of its children included
 }
 
 // Find returns the path of a program, or a *NotFoundError.
 func Find(name string) (string, error) {
+	// For go test alone: whatever runs a program has now read the variable.
+	_ = os.Getenv(VersionsEnv)
 	path, err := exec.LookPath(name)
 	if err != nil {
 		return "", &NotFoundError{Name: name, Hint: InstallHint}
@@ -143,8 +151,16 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	cmd.Stderr = shared
 
 	start := time.Now()
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		forget := remember(ctx, cmd.Process.Pid)
+		err = cmd.Wait()
+		forget()
+	}
 	res := Result{Stdout: stdout.Bytes(), Output: both.Bytes(), Elapsed: time.Since(start)}
+	if state := cmd.ProcessState; state != nil {
+		res.CPU = state.UserTime() + state.SystemTime()
+		meterOf(ctx).add(res.CPU)
+	}
 	if err == nil {
 		return res, nil
 	}
@@ -179,10 +195,13 @@ func Tail(output []byte) string {
 	return strings.Join(lines, "\n")
 }
 
-var versionNumber = regexp.MustCompile(`\d+(\.\d+)+\S*|\d+`)
+var (
+	dottedNumber = regexp.MustCompile(`\d+(\.\d+)+[^\s()]*`)
+	plainNumber  = regexp.MustCompile(`\d+`)
+)
 
 // Version asks a program for its version (`--version` unless args are given) and
-// returns the first line it prints, trimmed.
+// returns the first line it prints, trimmed; what it says to stderr counts when it says nothing else.
 func Version(ctx context.Context, name string, args ...string) (string, error) {
 	if len(args) == 0 {
 		args = []string{"--version"}
@@ -191,7 +210,11 @@ func Version(ctx context.Context, name string, args ...string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("asking for the version: %w", err)
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(res.Output)), "\n")
+	said := strings.TrimSpace(string(res.Stdout))
+	if said == "" {
+		said = strings.TrimSpace(string(res.Output))
+	}
+	line, _, _ := strings.Cut(said, "\n")
 	if line = strings.TrimSpace(line); line == "" {
 		return "", fmt.Errorf("%s %s printed no version", name, strings.Join(args, " "))
 	}
@@ -201,5 +224,8 @@ func Version(ctx context.Context, name string, args ...string) (string, error) {
 // Number returns the first version number in a line as Version returns it
 // ("Verilator 5.006 2023-01-22" gives "5.006"), or "" when there is none.
 func Number(versionLine string) string {
-	return versionNumber.FindString(versionLine)
+	if n := dottedNumber.FindString(versionLine); n != "" {
+		return n // before a digit in the program's name
+	}
+	return plainNumber.FindString(versionLine)
 }

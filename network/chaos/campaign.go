@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Failure is a seed whose case failed.
@@ -22,14 +24,14 @@ type Summary struct {
 	// Cases that were run, and of these how many calls.
 	Cases int `json:"cases"`
 	Calls int `json:"calls"`
-	// Packets are the frames given to links, Lost and so on what happened to them, Resent what NICs sent again.
+	// Packets counts the frames sent on links, Lost to Corrupted what the links did to them, Resent the NICs' retransmissions.
 	Packets    uint64 `json:"packets"`
 	Lost       uint64 `json:"lost"`
 	Duplicated uint64 `json:"duplicated"`
 	Reordered  uint64 `json:"reordered"`
 	Corrupted  uint64 `json:"corrupted"`
 	Resent     uint64 `json:"resent"`
-	// Resets of groups that were done, and how many calls they ended in the middle, which began again.
+	// Resets counts resets of groups, Restarted the calls that they aborted and that were then repeated.
 	Resets    int `json:"resets"`
 	Restarted int `json:"restarted"`
 	// Cycles is the sum of all cases' times.
@@ -64,20 +66,17 @@ func (s *Summary) time(since time.Time) {
 	s.PacketsPerSecond = float64(s.Packets) / s.WallSeconds
 }
 
-// Campaign says which seeds to run and who hears of it.
+// Campaign says which seeds to run and who is told of the results.
 type Campaign struct {
 	// From and To are the first seed and the last.
 	From, To uint64
 	// Jobs is how many cases run at once; 0 means one.
 	Jobs int
-	// Progress, if not nil, is called now and then with what there is so far.
+	// Progress, if not nil, is called after each case with the summary so far, by one goroutine at a time.
 	Progress func(s Summary)
 	// Failed, if not nil, is called with each failure as it is found.
 	Failed func(f Failure)
 }
-
-// progressEvery is how often Progress is called.
-const progressEvery = 2 * time.Second
 
 // Campaign runs the cases of all seeds. Failures are ordered by seed. An error means that it did not come to the end, or that there is an
 // engine that no case can be drawn for.
@@ -87,46 +86,32 @@ func (r *Runner) Campaign(ctx context.Context, p Campaign) (Summary, error) {
 	}
 	var (
 		mu   sync.Mutex
-		wg   sync.WaitGroup
+		pool errgroup.Group
 		sum  Summary
-		next = p.From
-		told = time.Now()
 	)
-	start := told
-	take := func() (uint64, bool) {
-		mu.Lock()
-		defer mu.Unlock()
-		seed := next
-		if seed > p.To || next < p.From || ctx.Err() != nil { // below From: it wrapped
-			return 0, false
-		}
-		next++
-		return seed, true
-	}
-	work := func() {
-		for seed, ok := take(); ok; seed, ok = take() {
+	pool.SetLimit(max(p.Jobs, 1))
+	start := time.Now()
+	for seed := p.From; seed >= p.From && seed <= p.To && ctx.Err() == nil; seed++ { // below From: it wrapped
+		pool.Go(func() error {
 			c := Draw(seed, r.Engines, r.DUT)
 			o, err := r.Run(ctx, c)
 			if err != nil {
-				return
+				return err
 			}
 			mu.Lock()
+			defer mu.Unlock()
 			sum.add(seed, &c, &o)
 			if o.Kind != Passed && p.Failed != nil {
 				p.Failed(sum.Failures[len(sum.Failures)-1])
 			}
-			if p.Progress != nil && time.Since(told) >= progressEvery {
-				told = time.Now()
+			if p.Progress != nil {
 				sum.time(start)
 				p.Progress(sum)
 			}
-			mu.Unlock()
-		}
+			return nil
+		})
 	}
-	for range max(p.Jobs, 1) {
-		wg.Go(work)
-	}
-	wg.Wait()
+	err := pool.Wait()
 	sum.time(start)
 	slices.SortFunc(sum.Failures, func(a, b Failure) int {
 		if a.Seed < b.Seed {
@@ -134,5 +119,5 @@ func (r *Runner) Campaign(ctx context.Context, p Campaign) (Summary, error) {
 		}
 		return 1
 	})
-	return sum, ctx.Err()
+	return sum, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"incforge/network/comm"
 	"incforge/network/fabric"
+	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
@@ -19,9 +20,9 @@ import (
 
 // Case is everything about a run. Times are in cycles.
 type Case struct {
-	// Seed decides the coins of links and engines, and the first PSNs that are not given.
+	// Seed seeds the links' faults, the engines' initial state and the first PSNs that are not given.
 	Seed uint64 `yaml:"seed"`
-	// Config and Set name the engine: a preset or parameter file, and what of it is overridden.
+	// Config and Set name the engine: a preset or parameter file, and the parameters overridden in it.
 	Config string   `yaml:"config"`
 	Set    []string `yaml:"set,omitempty,flow"`
 	// DUT is what runs: reference, rtl or mixed.
@@ -31,25 +32,25 @@ type Case struct {
 	Degree int `yaml:"degree"`
 	// NoGapNAK clears CTRL.gap_nak.
 	NoGapNAK bool `yaml:"no_gap_nak,omitempty"`
-	// Pipes are settings of engines in Mode III; there are none in Mode II.
+	// Pipes are the settings of Mode III engines; Mode II ignores them.
 	Pipes Pipes `yaml:"pipes,omitempty"`
-	// Latency and BytesPerCycle are each link's; see fabric.Link.
+	// Latency and BytesPerCycle are those of every link; see fabric.Link.
 	Latency       int     `yaml:"latency"`
 	BytesPerCycle float64 `yaml:"bytes_per_cycle"`
 	// Up and Down are the faults of each link toward the root, and away from it.
 	Up   fabric.Faults `yaml:"up,omitempty"`
 	Down fabric.Faults `yaml:"down,omitempty"`
-	// Events are faults by name, besides those that Up and Down make.
+	// Events are single faults, in addition to the random ones of Up and Down.
 	Events []fabric.Event `yaml:"events,omitempty"`
 	// Pauses make the interfaces of an RTL engine hesitate.
 	Pauses dut.Pauses `yaml:"pauses,omitempty"`
 	// Groups work at the same time.
 	Groups []Group `yaml:"groups"`
-	// Resets end a group's calls in the middle and begin them again.
+	// Resets abort a group's calls and repeat them.
 	Resets []Reset `yaml:"resets,omitempty"`
 }
 
-// Pipes is what engines do with full pipes and what is not acknowledged: comm.Pipes.
+// Pipes is how engines answer packets that find a pipe full, and their time-out; see comm.Pipes.
 type Pipes struct {
 	NoRNR     bool  `yaml:"no_rnr,omitempty"`
 	RNRTimer  uint8 `yaml:"rnr_timer,omitempty"`
@@ -57,26 +58,26 @@ type Pipes struct {
 	TimeoutUS int   `yaml:"timeout_us,omitempty"`
 }
 
-// Group is one communicator and what it does, one call after the other.
+// Group is one communicator and its calls, made one after the other.
 type Group struct {
 	// Message is in packets, Window in messages.
 	Message int `yaml:"message"`
 	Window  int `yaml:"window"`
-	// Pipe is the slots of a pipe in Mode III; 0 is the configuration's, or what the buffer has left of it.
+	// Pipe is the number of slots of a pipe in Mode III; 0 is the configuration's, or as many as the buffer still has.
 	Pipe int `yaml:"pipe,omitempty"`
 	// Paced: NICs slow down at CNPs.
 	Paced bool `yaml:"paced,omitempty"`
 	// PathMTU is the payload of a full packet in bytes; 0 is the switches' MTU.
 	PathMTU int `yaml:"path_mtu,omitempty"`
-	// Fixed groups have no controls: all calls are as the first.
+	// Fixed groups are set up by registers: all calls are like the first.
 	Fixed     bool `yaml:"fixed,omitempty"`
 	BigEndian bool `yaml:"big_endian,omitempty"`
 	RootLocal bool `yaml:"root_local,omitempty"`
 	// Start is the first PSN; nil draws one.
 	Start *uint32 `yaml:"start,omitempty"`
-	// Timeout is the NICs'; 0 is comm's, which is never too short.
+	// Timeout is the NICs' retransmission time-out in cycles; 0 is comm's default, which is never too short.
 	Timeout uint64 `yaml:"timeout,omitempty"`
-	// RangePackets bounds a range; 0 is no bound but the format's.
+	// RangePackets limits a range; 0 is the protocol's limit.
 	RangePackets int    `yaml:"range_packets,omitempty"`
 	Calls        []Call `yaml:"calls"`
 }
@@ -89,7 +90,7 @@ type Call struct {
 	Op    string          `yaml:"op,omitempty"`
 	// Bytes is a rank's tensor: what it gives.
 	Bytes int `yaml:"bytes"`
-	// Smooth takes numbers whose sum is not exact, so that it is judged by its distance from float64's.
+	// Smooth uses numbers whose float sum is inexact, so that the result is compared with float64 within a tolerance.
 	Smooth bool   `yaml:"smooth,omitempty"`
 	Seed   uint64 `yaml:"seed"`
 }
@@ -104,7 +105,7 @@ type Reset struct {
 }
 
 // Tree is the case's tree.
-func (c *Case) Tree() comm.Tree { return comm.Tree{Levels: c.Levels, Degree: c.Degree} }
+func (c *Case) Tree() topology.Tree { return topology.Tree{Levels: c.Levels, Degree: c.Degree} }
 
 // packets is M·W, rounded up as the switches do.
 func (g *Group) packets() int { return ceilPow2(max(g.Message*g.Window, 1)) }
@@ -130,7 +131,7 @@ func (g *Group) kind(c *Call) (arith.Kind, error) {
 	return k, nil
 }
 
-// find is the value from first to last that has the name; an empty name is the first.
+// find returns the value between first and last with this name; an empty name is the first.
 func find[T interface {
 	~uint8
 	String() string
@@ -143,7 +144,7 @@ func find[T interface {
 	return first, false
 }
 
-// Parse reads a case from YAML, which may have nothing that a Case has not.
+// Parse reads a case from YAML. Unknown keys are errors.
 func Parse(text []byte) (Case, error) {
 	var c Case
 	if err := yaml.UnmarshalWithOptions(text, &c, yaml.Strict()); err != nil {
@@ -161,7 +162,7 @@ func (c *Case) YAML() ([]byte, error) {
 	return text, nil
 }
 
-// validate reports what no run could mean; what an engine has no room for is found when the world is made.
+// validate rejects cases that make no sense. Whether the engine has room for them shows when the world is made.
 func (c *Case) validate() error {
 	if err := c.Tree().Validate(); err != nil {
 		return fmt.Errorf("case: %w", err)
@@ -232,7 +233,7 @@ func (c *Case) validateLinks() error {
 // links is how many links the case has: those between switches are shared by the groups, each group has hosts of its own.
 func (c *Case) links() int { return c.Tree().Switches() - 1 + c.Tree().Ranks()*len(c.Groups) }
 
-// clone copies a case so that changes of one do not show in the other.
+// clone makes a deep copy.
 func (c *Case) clone() Case {
 	n := *c
 	n.Events, n.Resets, n.Groups = slices.Clone(c.Events), slices.Clone(c.Resets), slices.Clone(c.Groups)

@@ -10,6 +10,7 @@ import (
 
 	"incforge/network/comm"
 	"incforge/network/fabric"
+	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
@@ -26,7 +27,7 @@ type Engine struct {
 	Open Opener
 }
 
-// Opener makes an engine whose state before reset follows from seed.
+// Opener makes an engine whose state before reset is random, from seed.
 type Opener func(seed uint64) (dut.DUT, error)
 
 // Standard are configurations for campaigns in Mode II or III, as preset and overrides. On the reference: every type and operation, both ways of
@@ -65,13 +66,13 @@ type drawer struct {
 	p manifest.Params
 }
 
-// Check reports an engine that no case can be drawn for, and why.
+// Check returns an error if no case can be drawn for one of the engines.
 func (r *Runner) Check() error {
 	for i := range r.Engines {
 		e := &r.Engines[i]
 		p := e.Manifest.Params
 		name := strings.Join(append([]string{e.Config}, e.Set...), " ")
-		if !slices.ContainsFunc(trees(), func(t comm.Tree) bool { return fits(p, t) }) {
+		if !slices.ContainsFunc(trees(), func(t topology.Tree) bool { return fits(p, t) }) {
 			return fmt.Errorf("%s: no tree can be made of switches with %d members and %d ports", name, p.Members, p.Ports)
 		}
 		if mostGroups(p) == 0 {
@@ -89,7 +90,7 @@ func slotUnits(p manifest.Params) int {
 	return 1
 }
 
-// mostGroups is how many groups the engine has room for at the same time.
+// mostGroups is the number of groups that the engine's buffer has room for.
 func mostGroups(p manifest.Params) int { return min(p.Groups, 4, p.Slots()/2/slotUnits(p)) }
 
 // Draw makes the case of a seed for one of the engines, all of which must pass Check; the same seed and engines make the same case.
@@ -99,7 +100,7 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 	d.p = e.Manifest.Params
 	d.c = Case{Seed: seed, Config: e.Config, Set: e.Set, DUT: kind, NoGapNAK: d.chance(4), Latency: []int{1, 10, 40, 200}[d.IntN(4)],
 		BytesPerCycle: float64(d.p.BusBytes) * []float64{0.5, 1, 1, 2}[d.IntN(4)]}
-	fit := slices.DeleteFunc(trees(), func(t comm.Tree) bool { return !fits(d.p, t) })
+	fit := slices.DeleteFunc(trees(), func(t topology.Tree) bool { return !fits(d.p, t) })
 	t := fit[d.IntN(len(fit))]
 	d.c.Levels, d.c.Degree = t.Levels, t.Degree
 	d.faults()
@@ -124,7 +125,7 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 // pipes tells that the engine works in Mode III.
 func (d *drawer) pipes() bool { return d.p.Mode == 3 }
 
-// fullPipes draws what engines say when a pipe is full; waits of 10 to 60 µs.
+// fullPipes draws how engines answer when a pipe is full: RNR NAKs with waits of 10 to 60 µs, CNPs, or silence.
 func (d *drawer) fullPipes() {
 	d.c.Pipes = Pipes{NoRNR: d.chance(4), RNRTimer: uint8(1 + d.IntN(5)), CNP: d.chance(2)}
 }
@@ -151,7 +152,7 @@ func (d *drawer) chance(n int) bool { return d.IntN(n) == 0 }
 
 // fits reports that the engine has endpoints for the tree, and a port for the parent that is not child 0's too: frames that are nobody's
 // are sent there, and would run in circles. A reproducible engine has no pair for endpoint MEMBERS if MEMBERS is even.
-func fits(p manifest.Params, t comm.Tree) bool {
+func fits(p manifest.Params, t topology.Tree) bool {
 	last, most := t.Degree-1, p.Members
 	if t.Levels > 2 {
 		last = t.Degree

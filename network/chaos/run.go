@@ -27,24 +27,24 @@ const (
 	Mixed = "mixed"
 )
 
-// Kind is how a case failed; a smaller case fails in the same way if its kind is the same.
+// Kind classifies failures. Shrinking keeps a smaller case only if it fails with the same kind.
 type Kind string
 
 // The kinds of failures.
 const (
 	// Passed is no failure.
 	Passed Kind = ""
-	// Impossible: the world cannot be made, as where the buffer is too small for a window.
+	// Impossible: the world cannot be made, for instance because the buffer is too small for a window.
 	Impossible Kind = "impossible"
 	// Stuck: the calls do not end, or frames do not stop.
 	Stuck Kind = "stuck"
-	// WrongResult: a call ended with other data than plain arithmetic has.
+	// WrongResult: a call's result differs from plain arithmetic.
 	WrongResult Kind = "wrong result"
-	// Broken: a NIC is in error, or got what no correct peer sends.
+	// Broken: a NIC is in the error state, or received what no correct peer sends.
 	Broken Kind = "broken connection"
-	// Unclean: after the calls something is left in a queue or in a slot, or counters contradict each other.
+	// Unclean: after the calls a queue or a slot is not empty, or counters are inconsistent.
 	Unclean Kind = "not clean at the end"
-	// Differs: the engine did other than the reference, or its interface broke a rule.
+	// Differs: the engine's behaviour differs from the reference's, or its interface broke a protocol rule.
 	Differs Kind = "differs from the reference"
 	// Panicked: the model or the engine did.
 	Panicked Kind = "panic"
@@ -55,12 +55,12 @@ type Outcome struct {
 	Kind Kind
 	// Err says more; nil if the case passed.
 	Err error `json:"-"`
-	// Links counts frames and faults, Cycles is the time at the end, Resent what all NICs sent again.
+	// Links counts frames and faults, Cycles is the time at the end, Resent counts all NICs' retransmissions.
 	Links  fabric.Stats
 	Cycles uint64
 	Resent uint64
 	Calls  int
-	// Resets were done, Restarted is how many calls they ended in the middle.
+	// Resets counts resets, Restarted the calls that they aborted.
 	Resets    int
 	Restarted int
 	// Events are the faults that hit, in order.
@@ -73,9 +73,9 @@ type Runner struct {
 	Engines []Engine
 	// DUT is Reference, RTL or Mixed. RTL engines are compared with the reference frame by frame.
 	DUT string
-	// Workers advance the switches of one case; 0 means one.
+	// Workers is the number of goroutines that simulate the switches of one case; 0 means one.
 	Workers int
-	// wrap lets tests of this package plant faults in switch n.
+	// wrap lets this package's tests plant a fault in switch n.
 	wrap func(n int, d dut.DUT) dut.DUT
 }
 
@@ -126,7 +126,7 @@ func (r *Runner) Run(ctx context.Context, c Case) (out Outcome, err error) {
 	return
 }
 
-// count takes what there is to count, however the run ended.
+// count fills in the statistics, however the run ended.
 func (x *run) count() {
 	if x.world == nil {
 		return
@@ -179,10 +179,10 @@ func (x *run) build() (err error) {
 	return nil
 }
 
-// checkEvery is how many quanta pass between two looks at the engines' invariants.
+// checkEvery is the number of quanta between two checks of the engines' invariants.
 const checkEvery = 61
 
-// invariants looks now and then whether engines of Mode III are in a state that can be.
+// invariants checks the invariants of Mode III engines from time to time.
 func (x *run) invariants() func(uint64) error {
 	quanta := 0
 	return func(uint64) error {
@@ -200,10 +200,10 @@ func (x *run) invariants() func(uint64) error {
 	}
 }
 
-// patience is how many of the longest time-outs may pass without a packet more acknowledged or taken anywhere.
+// patience is how many of the longest time-outs may pass without any host making progress.
 const patience = 60
 
-// watch ends a run in which nothing gets on.
+// watch ends a run that makes no progress.
 func (x *run) watch() {
 	every, last := uint64(1), -1
 	for _, g := range x.world.Groups() {
@@ -262,7 +262,7 @@ func (x *run) open(n int) (dut.DUT, error) {
 	return d, nil
 }
 
-// verilog is a switch of a mixed tree that is RTL whatever the coins say.
+// verilog is the switch of a mixed tree that is always RTL.
 func (x *run) verilog() int { return int(x.c.Seed % uint64(x.c.Tree().Switches())) }
 
 // groups makes the groups and queues their calls.
@@ -310,7 +310,7 @@ func (x *run) pace() *host.RateControl {
 	return &host.RateControl{Line: line, Least: line / 20, Increase: line / 20, Hold: 5 * us, Update: 5 * us, Gain: 1.0 / 16, FastSteps: 3}
 }
 
-// queue gives a group a call with the data that its seed says.
+// queue queues a call on a group, with data from the call's seed.
 func (x *run) queue(i int, group *comm.Group, call *Call) error {
 	g := &x.c.Groups[i]
 	k, err := g.kind(call)
@@ -329,7 +329,7 @@ func (x *run) queue(i int, group *comm.Group, call *Call) error {
 	return nil
 }
 
-// data is what each rank gives.
+// data is each rank's contribution.
 func data(call *Call, k arith.Kind, ranks int) [][]byte {
 	rng := rand.New(rand.NewPCG(call.Seed, 0x64617461))
 	salt := rng.Uint64()
@@ -350,7 +350,7 @@ func data(call *Call, k arith.Kind, ranks int) [][]byte {
 	return in
 }
 
-// schedule has a host die and come back with its group restarted.
+// schedule kills a host and, later, brings it back and resets its group.
 func (x *run) schedule(r Reset) {
 	g, n := x.world.Groups()[r.Group], x.world.Net()
 	at := n.Now() + r.At // writing registers took time
@@ -388,10 +388,10 @@ func (x *run) schedule(r Reset) {
 	n.At(at+r.For, back)
 }
 
-// drain is after how many cycles a reset that waits for engines to be idle looks again.
+// drain is the number of cycles after which a reset checks again whether the engines are idle.
 const drain = 64
 
-// judge runs the calls and looks at everything that can be wrong.
+// judge runs the calls and checks everything.
 func (x *run) judge() (Kind, error) {
 	if kind, err := x.calls(); err != nil {
 		return kind, err
@@ -420,7 +420,7 @@ func (x *run) judge() (Kind, error) {
 	return x.slots()
 }
 
-// last is the call that shows that a group still works: short, and of the kind that the group is for.
+// last is a short call that shows that a group still works.
 func (g *Group) last() *Call {
 	c := Call{Call: comm.AllReduce, DType: g.Calls[0].DType, Op: g.Calls[0].Op, Bytes: 8, Seed: 1}
 	if g.Fixed {
@@ -432,7 +432,7 @@ func (g *Group) last() *Call {
 	return &c
 }
 
-// calls runs what is queued and judges it.
+// calls runs the queued calls and checks their results.
 func (x *run) calls() (Kind, error) {
 	if err := x.world.Run(x.ctx); err != nil {
 		return x.why(err), err
@@ -450,7 +450,7 @@ func (x *run) calls() (Kind, error) {
 	return Passed, nil
 }
 
-// why sorts an error of the world.
+// why classifies an error of the world.
 func (x *run) why(err error) Kind {
 	if errors.Is(err, fabric.ErrPanic) {
 		return Panicked

@@ -6,8 +6,8 @@ import (
 	"context"
 	"slices"
 
-	"incforge/network/comm"
 	"incforge/network/fabric"
+	"incforge/network/topology"
 	"incforge/verify/dut"
 )
 
@@ -57,7 +57,7 @@ type shrinker struct {
 // step lists smaller cases, the smallest first.
 type step func(c Case) []Case
 
-// round tries every step until it helps no more, and reports whether any did.
+// round tries every step as long as it helps, and reports whether any did.
 func (s *shrinker) round() bool {
 	helped := false
 	for _, next := range []step{fewerGroups, fewerResets, fewerCalls, s.smallerTree, fewerFaults, smallerData, s.plainer, plainerEvents} {
@@ -69,7 +69,7 @@ func (s *shrinker) round() bool {
 	return s.fewerEvents() || helped
 }
 
-// any takes the first of the cases that fails as the best so far did.
+// any keeps the first of the cases that fails with the same kind.
 func (s *shrinker) any(cases []Case) bool {
 	return slices.ContainsFunc(cases, s.try)
 }
@@ -87,7 +87,7 @@ func (s *shrinker) try(c Case) bool {
 	return true
 }
 
-// variant is a changed copy. Events on links that it does not have any more go.
+// variant is a changed copy, without the events on links that it no longer has.
 func variant(c Case, change func(*Case)) Case {
 	n := c.clone()
 	change(&n)
@@ -135,9 +135,9 @@ func fewerCalls(c Case) []Case {
 	return out
 }
 
-// trees are all that are worth trying, by number of ranks.
-func trees() []comm.Tree {
-	return []comm.Tree{{Levels: 2, Degree: 2}, {Levels: 2, Degree: 3}, {Levels: 2, Degree: 4}, {Levels: 3, Degree: 2}, {Levels: 2, Degree: 5},
+// trees are the shapes to draw from and to shrink to, by number of ranks.
+func trees() []topology.Tree {
+	return []topology.Tree{{Levels: 2, Degree: 2}, {Levels: 2, Degree: 3}, {Levels: 2, Degree: 4}, {Levels: 3, Degree: 2}, {Levels: 2, Degree: 5},
 		{Levels: 2, Degree: 8}, {Levels: 4, Degree: 2}, {Levels: 3, Degree: 3}, {Levels: 2, Degree: 16}, {Levels: 3, Degree: 4}}
 }
 
@@ -172,7 +172,7 @@ func (s *shrinker) smallerTree(c Case) []Case {
 	return out
 }
 
-// seedsPerTree is how many seeds another tree is given: where coins decide, others fall on it.
+// seedsPerTree is how many seeds are tried on a smaller tree, where the random faults hit other frames.
 func seedsPerTree(c *Case) uint64 {
 	if c.Up.Random() || c.Down.Random() {
 		return 4
@@ -234,7 +234,7 @@ func sameFaults(a, b *fabric.Faults) bool {
 		x.Jitter == y.Jitter && x.ReorderDelay == y.ReorderDelay && x.FlagErrors == y.FlagErrors && x.Only == y.Only
 }
 
-// smallerData makes each call shorter: one element, half, an eighth less.
+// smallerData makes calls shorter: one element, half, an eighth less.
 func smallerData(c Case) []Case {
 	var out []Case
 	for i := range c.Groups {
@@ -250,7 +250,7 @@ func smallerData(c Case) []Case {
 	return out
 }
 
-// plainer takes away what is special, one thing at a time.
+// plainer removes special settings, one at a time.
 func (s *shrinker) plainer(c Case) []Case {
 	var out []Case
 	offer := func(special bool, change func(*Case)) {
@@ -306,7 +306,7 @@ func (s *shrinker) toEvents() bool {
 	return s.any([]Case{steady, named})
 }
 
-// fewerEvents takes events away, many at a time at first, then each.
+// fewerEvents removes events, first many at a time, then one by one.
 func (s *shrinker) fewerEvents() bool {
 	helped := false
 	for size := len(s.Case.Events); size > 0; size /= 2 {

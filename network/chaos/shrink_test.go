@@ -19,11 +19,11 @@ import (
 // planted is an engine whose frames somebody meddles with: keep says whether one leaves, and may change it.
 type planted struct {
 	dut.DUT
-	keep func(o *dut.Out, p *roce.Packet) bool
+	keep func(o *dut.Frame, p *roce.Packet) bool
 }
 
-func (d *planted) Out() []dut.Out {
-	return slices.DeleteFunc(d.DUT.Out(), func(o dut.Out) bool {
+func (d *planted) Out() []dut.Frame {
+	return slices.DeleteFunc(d.DUT.Out(), func(o dut.Frame) bool {
 		p, err := roce.Decode(o.Data)
 		return err == nil && !d.keep(&o, &p)
 	})
@@ -36,9 +36,9 @@ type key struct {
 }
 
 // nothingTwice sends no data a second time.
-func nothingTwice() func(*dut.Out, *roce.Packet) bool {
+func nothingTwice() func(*dut.Frame, *roce.Packet) bool {
 	sent := map[key]bool{}
-	return func(_ *dut.Out, p *roce.Packet) bool {
+	return func(_ *dut.Frame, p *roce.Packet) bool {
 		k := key{p.DstMAC, p.PSN}
 		again := p.Op.IsSend() && sent[k]
 		sent[k] = sent[k] || p.Op.IsSend()
@@ -52,14 +52,14 @@ func TestShrinkPlantedFaults(t *testing.T) {
 		name string
 		mode int
 		// meddle makes the fault of one engine.
-		meddle func() func(o *dut.Out, p *roce.Packet) bool
+		meddle func() func(o *dut.Frame, p *roce.Packet) bool
 		kind   Kind
 		// events is how many faults on links it takes to see it.
 		events int
 	}{
-		{"the third acknowledgement is never sent", 2, func() func(*dut.Out, *roce.Packet) bool {
+		{"the third acknowledgement is never sent", 2, func() func(*dut.Frame, *roce.Packet) bool {
 			acks, third := 0, key{}
-			return func(_ *dut.Out, p *roce.Packet) bool {
+			return func(_ *dut.Frame, p *roce.Packet) bool {
 				if p.Op != roce.Acknowledge {
 					return true
 				}
@@ -69,9 +69,9 @@ func TestShrinkPlantedFaults(t *testing.T) {
 				return acks < 3 || third != key{p.DstMAC, p.PSN}
 			}
 		}, Stuck, 0},
-		{"a bit of a payload is inverted, once", 2, func() func(*dut.Out, *roce.Packet) bool {
+		{"a bit of a payload is inverted, once", 2, func() func(*dut.Frame, *roce.Packet) bool {
 			results := 0
-			return func(o *dut.Out, p *roce.Packet) bool {
+			return func(o *dut.Frame, p *roce.Packet) bool {
 				if !p.Op.IsSend() || len(p.Payload) < 8 {
 					return true
 				}
@@ -87,8 +87,8 @@ func TestShrinkPlantedFaults(t *testing.T) {
 		}, WrongResult, 0},
 		{"nothing is ever sent again", 2, nothingTwice, Stuck, 1},
 		{"nothing is ever sent again", 3, nothingTwice, Stuck, 1},
-		{"what finds a pipe full is acknowledged", 3, func() func(*dut.Out, *roce.Packet) bool {
-			return func(o *dut.Out, p *roce.Packet) bool {
+		{"what finds a pipe full is acknowledged", 3, func() func(*dut.Frame, *roce.Packet) bool {
+			return func(o *dut.Frame, p *roce.Packet) bool {
 				if p.Op == roce.Acknowledge && roce.SyndromeKindOf(p.Syndrome) == roce.SyndromeRNR {
 					p.Syndrome = roce.AckSyndrome
 					copy(o.Data, p.AppendFrame(nil))
@@ -96,8 +96,8 @@ func TestShrinkPlantedFaults(t *testing.T) {
 				return true
 			}
 		}, Stuck, 0},
-		{"a NAK acknowledges what it asks for", 3, func() func(*dut.Out, *roce.Packet) bool {
-			return func(o *dut.Out, p *roce.Packet) bool {
+		{"a NAK acknowledges what it asks for", 3, func() func(*dut.Frame, *roce.Packet) bool {
+			return func(o *dut.Frame, p *roce.Packet) bool {
 				if p.Op == roce.Acknowledge && p.Syndrome == roce.NAKSequence {
 					p.PSN = p.PSN.Next()
 					copy(o.Data, p.AppendFrame(nil))
@@ -160,7 +160,7 @@ func TestShrinkPlantedFaults(t *testing.T) {
 func TestScoreboard(t *testing.T) {
 	r := standard(t, 2)
 	r.wrap = func(_ int, d dut.DUT) dut.DUT {
-		return &planted{d, func(o *dut.Out, _ *roce.Packet) bool { o.Data[22] ^= 1; return true }}
+		return &planted{d, func(o *dut.Frame, _ *roce.Packet) bool { o.Data[22] ^= 1; return true }}
 	}
 	c := Draw(3, r.Engines, Reference)
 	o, err := r.Run(context.Background(), c)

@@ -59,7 +59,7 @@ func (c *Collective) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// single tells that one range is enough for it, so that an engine's group can be fixed to it.
+// single tells that the collective takes one range, so that a group can be fixed to it by registers.
 func (c Collective) single() bool { return c <= Barrier }
 
 // Rooted tells that it has a root.
@@ -73,7 +73,7 @@ func (c Collective) code() uint8 {
 	return [...]uint8{inc.CollectiveAllReduce, inc.CollectiveReduce, inc.CollectiveBroadcast, inc.CollectiveBarrier}[c]
 }
 
-// Request says what to do. Type and operation matter where elements are reduced.
+// Request describes a call. Type and operation matter only where elements are reduced.
 type Request struct {
 	Collective Collective
 	// Root is the rank that receives (Reduce) or sends (Broadcast).
@@ -87,9 +87,9 @@ type Request struct {
 
 // Stats are what a rank's NIC did during a call.
 type Stats struct {
-	// Start is when the rank began, End when its part was complete, in cycles.
+	// Start is the cycle in which the rank began, End that in which its part was complete.
 	Start, End uint64
-	// Packets counts those sent with data or control, Resent those of them that were sent before.
+	// Packets counts the packets sent with data or control, Resent the retransmissions among them.
 	Packets, Resent int
 	Timeouts        int
 	NAKs, RNRs      int // obeyed
@@ -102,7 +102,7 @@ type Call struct {
 	Index int
 	// Out is what each rank gets: of the length that the collective says, nil where a rank gets nothing.
 	Out [][]byte
-	// Start is when the first rank began, End when the last one was through, in cycles.
+	// Start is the cycle in which the first rank began, End that in which the last one was done.
 	Start, End uint64
 	// Ranks is the same of each rank, and what its NIC did.
 	Ranks []Stats
@@ -128,7 +128,7 @@ func (c *Call) Cycles() uint64 {
 	return c.End - c.Start
 }
 
-// Bytes is the size of one rank's tensor: what it gives, or, of an AllGather, what it gets.
+// Bytes is the size of one rank's tensor: its input, or, of an AllGather, its output.
 func (c *Call) Bytes() int {
 	switch c.Collective {
 	case Barrier:
@@ -145,7 +145,7 @@ func (c *Call) Bytes() int {
 	return len(c.In[0])
 }
 
-// Throughput is the algorithm's: bits of one rank's tensor over the time of the call, in Gbit/s at a clock of mhz.
+// Throughput is the algorithm bandwidth: bits of one rank's tensor over the time of the call, in Gbit/s at a clock of mhz.
 func (c *Call) Throughput(mhz int) float64 {
 	if c.Cycles() == 0 {
 		return 0
@@ -233,7 +233,7 @@ func (p *rangePlan) messageBytes() int {
 	return c.Message * c.PathMTU
 }
 
-// Queue takes a request, which begins where the ranks are through with those before it. World.Run brings it to an end.
+// Queue queues a call. Each rank starts on it when it is done with the calls before it; World.Run runs it.
 func (g *Group) Queue(r Request) (*Call, error) {
 	c := &Call{Request: r, Index: g.calls, g: g, Ranks: make([]Stats, g.Ranks()), left: g.Ranks(), Start: host.Never}
 	if err := c.check(); err != nil {
@@ -298,7 +298,7 @@ func (c *Call) check() error {
 	return nil
 }
 
-// plan cuts the call into ranges and makes room for what comes.
+// plan cuts the call into ranges and allocates the results.
 func (c *Call) plan() []*rangePlan {
 	n := c.g.Ranks()
 	c.Out = make([][]byte, n)

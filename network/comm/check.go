@@ -14,7 +14,7 @@ import (
 // ErrWrong is what every wrong result wraps.
 var ErrWrong = errors.New("wrong result")
 
-// Check compares what a call has made with plain arithmetic, which shares nothing with engines: bit for bit what was copied, integers,
+// Check compares a call's results with plain arithmetic, which shares nothing with engines: bit for bit what was copied, integers,
 // minima and maxima, reproducible sums, and sums of floats that are exact in any order; other sums of floats element by element within
 // Tolerance, and then with the same bits on all ranks.
 func (c *Call) Check() error {
@@ -145,23 +145,23 @@ func Compare(k arith.Kind, got []byte, parts [][]byte, i int) Element {
 // inTree reduces as reproducible switches do: each over its endpoints, the tree being re-rooted at root, or rooted at switch 0 if root is
 // negative.
 func (g *Group) inTree(k arith.Kind, parts [][]byte, root int) []byte {
-	t := g.w.cfg.Tree
+	t := g.w.topo
 	var value func(s, to int) []byte
 	value = func(s, to int) []byte {
-		ends := make([][]byte, t.Degree+1)
-		for e := range ends {
-			parent, child, ok := t.Parent(s)
+		ends := make([][]byte, t.Degree(s)+1)
+		for e := range t.Degree(s) {
+			below, rank := t.Child(s, e)
 			switch {
-			case t.Leaf(s) && e < t.Degree:
-				if r := t.Rank(s, e); e != to || !g.cfg.RootLocal {
-					ends[e] = parts[r]
+			case rank >= 0:
+				if e != to || !g.cfg.RootLocal {
+					ends[e] = parts[rank]
 				}
-			case e == to:
-			case e < t.Degree:
-				ends[e] = value(t.Child(s, e), t.Degree)
-			case ok:
-				ends[e] = value(parent, child)
+			case e != to:
+				ends[e] = value(below, t.Degree(below))
 			}
+		}
+		if parent, slot, ok := t.Parent(s); ok && to != t.Degree(s) {
+			ends[t.Degree(s)] = value(parent, slot)
 		}
 		return k.Tree(ends)
 	}

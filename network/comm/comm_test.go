@@ -14,6 +14,7 @@ import (
 
 	"incforge/internal/synthetic"
 	"incforge/network/fabric"
+	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
@@ -43,7 +44,7 @@ func inBoth(t *testing.T, test func(t *testing.T, mode int)) {
 }
 
 // world is a tree of reference engines.
-func world(t *testing.T, tree Tree, p manifest.Params, change ...func(*Config)) *World {
+func world(t *testing.T, tree topology.Tree, p manifest.Params, change ...func(*Config)) *World {
 	t.Helper()
 	m := synthetic.Manifest(p)
 	cfg := Config{Manifest: m, Tree: tree, Seed: 1, Switch: func(int) (dut.DUT, error) { return dut.NewReference(m) }}
@@ -97,7 +98,12 @@ func finish(t *testing.T, w *World, calls ...*Call) {
 	require.NoError(t, w.Finish(ctx))
 }
 
-func trees() []Tree { return []Tree{{2, 4}, {3, 2}, {4, 2}, {2, 16}} }
+// shape is Tree-levels-degree.
+func shape(levels, degree int) topology.Tree { return topology.Tree{Levels: levels, Degree: degree} }
+
+func trees() []topology.Tree {
+	return []topology.Tree{shape(2, 4), shape(3, 2), shape(4, 2), shape(2, 16)}
+}
 
 // TestCollectives: each collective by its own function, every type, roots at both ends and in the middle.
 func TestCollectives(t *testing.T) {
@@ -158,7 +164,7 @@ func TestCollectives(t *testing.T) {
 }
 
 // mixed is a random sequence of calls on one group, drawn from a seed.
-func mixed(t *testing.T, mode int, tree Tree, seed uint64, loss float64) {
+func mixed(t *testing.T, mode int, tree topology.Tree, seed uint64, loss float64) {
 	rng := rand.New(rand.NewPCG(seed, 99))
 	w := world(t, tree, inMode(mode, engine(tree.Degree)), lossy(loss), func(c *Config) {
 		c.Seed, c.NoGapNAK = seed, seed%4 == 3
@@ -214,7 +220,7 @@ func TestWindows(t *testing.T) {
 	var cycles []uint64
 	for _, c := range []GroupConfig{{Message: 1, Window: 1}, {Message: 1, Window: 2}, {Message: 4, Window: 1}, {Message: 1, Window: 7}, {Message: 4, Window: 4},
 		{Message: 1, Window: 64}, {Message: 4, Window: 16}} {
-		w := world(t, Tree{3, 2}, engine(2))
+		w := world(t, shape(3, 2), engine(2))
 		g, err := w.NewGroup(c)
 		require.NoError(t, err)
 		call, err := g.Queue(Request{Collective: AllReduce, In: in})
@@ -241,7 +247,7 @@ func TestLengths(t *testing.T) {
 					if fixed {
 						c.Fixed = &Fixed{Collective: k, Root: 2, DType: arith.BF16}
 					}
-					w := world(t, Tree{2, 4}, inMode(mode, engine(4)))
+					w := world(t, shape(2, 4), inMode(mode, engine(4)))
 					g, err := w.NewGroup(c)
 					require.NoError(t, err)
 					r.In = tensors(rng, r, 4, n)
@@ -264,7 +270,7 @@ func TestLengths(t *testing.T) {
 // TestFixed: groups without controls, every root, under loss.
 func TestFixed(t *testing.T) {
 	inBoth(t, func(t *testing.T, mode int) {
-		for _, tree := range []Tree{{2, 4}, {3, 2}, {4, 2}} {
+		for _, tree := range []topology.Tree{shape(2, 4), shape(3, 2), shape(4, 2)} {
 			n := tree.Ranks()
 			for _, k := range []Collective{AllReduce, Reduce, Broadcast, Barrier} {
 				for root := range n {
@@ -300,7 +306,7 @@ func TestGroupsOverlap(t *testing.T) {
 	in := values(rng, arith.Kind{}, 4, 8000)
 	requests := []Request{{Collective: ReduceScatter, In: in}, {Collective: AllGather, In: [][]byte{in[0][:2000], in[1][:2000], in[2][:2000], in[3][:2000]}}}
 	take := func(which ...int) uint64 {
-		w := world(t, Tree{3, 2}, engine(2))
+		w := world(t, shape(3, 2), engine(2))
 		var calls []*Call
 		for _, i := range which {
 			g, err := w.NewGroup(GroupConfig{Message: 1, Window: 16})
@@ -327,7 +333,7 @@ func TestReproducible(t *testing.T) {
 		p := inMode(mode, engine(4))
 		p.Accumulate, p.Members = "reproducible", 5
 		p.BufferBytes *= p.Planes()
-		for _, tree := range []Tree{{2, 4}, {3, 2}} {
+		for _, tree := range []topology.Tree{shape(2, 4), shape(3, 2)} {
 			n := tree.Ranks()
 			for seed := range uint64(6) {
 				w := world(t, tree, p, lossy(0.01), func(c *Config) { c.Seed = seed })
@@ -354,7 +360,7 @@ func TestReproducible(t *testing.T) {
 
 // TestInexactSums: in place the bits depend on the order, and are near float64's.
 func TestInexactSums(t *testing.T) {
-	w := world(t, Tree{3, 2}, engine(2))
+	w := world(t, shape(3, 2), engine(2))
 	g, err := w.NewGroup(GroupConfig{})
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -389,7 +395,7 @@ func TestInexactSums(t *testing.T) {
 
 // TestCheckFinds: one wrong bit anywhere, a wrong length, or a rank that differs is found.
 func TestCheckFinds(t *testing.T) {
-	w := world(t, Tree{2, 4}, engine(4))
+	w := world(t, shape(2, 4), engine(4))
 	g, err := w.NewGroup(GroupConfig{})
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -442,7 +448,7 @@ func bytesOfRight(t *testing.T, c *Call, rank int) []byte {
 func TestDeathAndReset(t *testing.T) {
 	inBoth(t, func(t *testing.T, mode int) {
 		ctx := context.Background()
-		w := world(t, Tree{3, 2}, inMode(mode, engine(2)), func(c *Config) { c.Stall = 400_000 })
+		w := world(t, shape(3, 2), inMode(mode, engine(2)), func(c *Config) { c.Stall = 400_000 })
 		start := roce.PSN(0xFFFFF0)
 		g, err := w.NewGroup(GroupConfig{Window: 4, Start: &start})
 		require.NoError(t, err)
@@ -482,7 +488,7 @@ func TestDeathAndReset(t *testing.T) {
 func TestResetWhileFramesFly(t *testing.T) {
 	inBoth(t, func(t *testing.T, mode int) {
 		ctx := context.Background()
-		w := world(t, Tree{3, 2}, inMode(mode, engine(2)))
+		w := world(t, shape(3, 2), inMode(mode, engine(2)))
 		g, err := w.NewGroup(GroupConfig{Window: 16})
 		require.NoError(t, err)
 		rng := rand.New(rand.NewPCG(6, 7))
@@ -506,7 +512,7 @@ func TestResetWhileFramesFly(t *testing.T) {
 
 // TestLimit: a run ends at its limit, and may go on.
 func TestLimit(t *testing.T) {
-	w := world(t, Tree{2, 4}, engine(4), func(c *Config) { c.Limit = 1000 })
+	w := world(t, shape(2, 4), engine(4), func(c *Config) { c.Limit = 1000 })
 	g, err := w.NewGroup(GroupConfig{Window: 1})
 	require.NoError(t, err)
 	rng := rand.New(rand.NewPCG(6, 8))
@@ -532,7 +538,7 @@ func TestLimit(t *testing.T) {
 func TestSameSeedSameRun(t *testing.T) {
 	inBoth(t, func(t *testing.T, mode int) {
 		run := func(seed uint64, workers int) (fabric.Stats, []Stats, uint64) {
-			w := world(t, Tree{3, 2}, inMode(mode, engine(2)), lossy(0.05), func(c *Config) { c.Seed = seed })
+			w := world(t, shape(3, 2), inMode(mode, engine(2)), lossy(0.05), func(c *Config) { c.Seed = seed })
 			w.Net().SetWorkers(workers)
 			g, err := w.NewGroup(GroupConfig{Window: 8})
 			require.NoError(t, err)
@@ -554,7 +560,7 @@ func TestSameSeedSameRun(t *testing.T) {
 // TestRefusals: what cannot be is refused with its reason, and nothing is queued.
 func TestRefusals(t *testing.T) {
 	four := [][]byte{{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}}
-	w := world(t, Tree{2, 4}, engine(4))
+	w := world(t, shape(2, 4), engine(4))
 	g, err := w.NewGroup(GroupConfig{})
 	require.NoError(t, err)
 	fixed, err := w.NewGroup(GroupConfig{Window: 4, Fixed: &Fixed{Collective: Reduce, Root: 1, DType: arith.INT32}})
@@ -589,7 +595,7 @@ func TestRefusals(t *testing.T) {
 		"fixed to allgather":     {Fixed: &Fixed{Collective: AllGather}},
 		"refuses the group's se": {Fixed: &Fixed{Collective: AllReduce, Op: 3}},
 	} {
-		_, err := world(t, Tree{2, 4}, engine(4)).NewGroup(c)
+		_, err := world(t, shape(2, 4), engine(4)).NewGroup(c)
 		require.ErrorContains(t, err, want)
 	}
 	finish(t, w)
@@ -597,7 +603,7 @@ func TestRefusals(t *testing.T) {
 	// A window that nobody gave takes what is left.
 	small := engine(4)
 	small.BufferBytes = 12 * small.MTUBytes
-	w = world(t, Tree{2, 4}, small)
+	w = world(t, shape(2, 4), small)
 	g, err = w.NewGroup(GroupConfig{})
 	require.NoError(t, err)
 	assert.Equal(t, 2, g.Config().Window)
@@ -608,15 +614,15 @@ func TestRefusals(t *testing.T) {
 	assert.Equal(t, 1, g.Config().Window)
 
 	m := synthetic.Manifest(engine(2))
-	_, err = New(Config{Manifest: m, Tree: Tree{2, 4}})
+	_, err = New(Config{Manifest: m, Tree: shape(2, 4)})
 	require.ErrorContains(t, err, "members")
-	_, err = New(Config{Manifest: m, Tree: Tree{1, 4}})
+	_, err = New(Config{Manifest: m, Tree: shape(1, 4)})
 	require.ErrorContains(t, err, "levels")
 	broken := errors.New("broken")
-	_, err = New(Config{Manifest: m, Tree: Tree{2, 2}, Switch: func(int) (dut.DUT, error) { return nil, broken }})
+	_, err = New(Config{Manifest: m, Tree: shape(2, 2), Switch: func(int) (dut.DUT, error) { return nil, broken }})
 	require.ErrorIs(t, err, broken)
 
-	big := world(t, Tree{3, 6}, engine(6))
+	big := world(t, shape(3, 6), engine(6))
 	g, err = big.NewGroup(GroupConfig{Window: 2})
 	require.NoError(t, err)
 	in := make([][]byte, 36)

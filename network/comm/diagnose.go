@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Diagnose says, a line a rank that is not through, who has come how far and what it waits for; then what the links did.
+// Diagnose describes, in a line per rank that is not done, how far it is and what it waits for; then the links' statistics.
 func (w *World) Diagnose() string {
 	var b strings.Builder
 	for _, g := range w.groups {
@@ -25,7 +25,7 @@ func (w *World) Diagnose() string {
 	return b.String()
 }
 
-// waits says what a rank waits for, and the state of its NIC.
+// waits describes what a rank waits for, and the state of its NIC.
 func (r *rank) waits() string {
 	var list []string
 	if err := r.host.Err(); err != nil {

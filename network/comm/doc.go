@@ -3,7 +3,7 @@
 // Package comm is EPIC's host software, CommLib, on the model NICs of package host, over a tree of switches. A switch is any dut.DUT: the
 // Verilog, the reference engine, or some of each.
 //
-//	w, err := comm.New(comm.Config{Manifest: m, Tree: comm.Tree{Levels: 3, Degree: 2}, Switch: open, Seed: 1})
+//	w, err := comm.New(comm.Config{Manifest: m, Tree: topology.Tree{Levels: 3, Degree: 2}, Switch: open, Seed: 1})
 //	g, err := w.NewGroup(comm.GroupConfig{Message: 2, Window: 4})       // in-band: any collective, any root, any type
 //	sums, err := g.AllReduce(ctx, tensors, arith.FP32, arith.Sum)       // one call, start to end
 //	a, err := g.Queue(comm.Request{Collective: comm.Reduce, Root: 3, In: tensors, DType: arith.INT32})

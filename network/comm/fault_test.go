@@ -24,7 +24,7 @@ type forger struct {
 	change func(p *roce.Packet) bool
 }
 
-func (f *forger) Out() []dut.Out {
+func (f *forger) Out() []dut.Frame {
 	outs := f.Reference.Out()
 	for i := range outs {
 		if p, err := roce.Decode(outs[i].Data); err == nil && f.change(&p) {
@@ -69,7 +69,7 @@ func TestEnginesThatLie(t *testing.T) {
 	} {
 		for _, watched := range []bool{false, true} {
 			ctx := context.Background()
-			w := world(t, Tree{2, 4}, engine(4), func(cfg *Config) {
+			w := world(t, shape(2, 4), engine(4), func(cfg *Config) {
 				cfg.Switch = func(int) (dut.DUT, error) {
 					ref, err := dut.NewReference(cfg.Manifest)
 					if err != nil || !watched {
@@ -102,7 +102,7 @@ func TestEnginesThatLie(t *testing.T) {
 // TestLateCompletion: a message that nobody waits for is an error of the run, and a reset of the group ends that too.
 func TestLateCompletion(t *testing.T) {
 	ctx := context.Background()
-	w := world(t, Tree{2, 4}, engine(4))
+	w := world(t, shape(2, 4), engine(4))
 	g, err := w.NewGroup(GroupConfig{Window: 4, Fixed: &Fixed{Collective: Broadcast}})
 	require.NoError(t, err)
 	in := values(rand.New(rand.NewPCG(1, 1)), arith.Kind{}, 4, 100)
@@ -164,11 +164,11 @@ func TestCompare(t *testing.T) {
 
 // TestFigures: what a call says about itself.
 func TestFigures(t *testing.T) {
-	w := world(t, Tree{2, 4}, engine(4))
+	w := world(t, shape(2, 4), engine(4))
 	g, err := w.NewGroup(GroupConfig{Window: 8})
 	require.NoError(t, err)
 	assert.Equal(t, []*Group{g}, w.Groups())
-	assert.Equal(t, Tree{2, 4}, w.Tree())
+	assert.Equal(t, shape(2, 4), w.Tree())
 	assert.Zero(t, g.Index())
 	assert.Same(t, w, g.World())
 	assert.Equal(t, 256, g.Config().PathMTU)

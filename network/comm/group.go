@@ -85,7 +85,7 @@ func (w *World) NewGroup(cfg GroupConfig) (*Group, error) {
 	return g, nil
 }
 
-// fill replaces what was left out of the configuration and refuses what cannot be.
+// fill sets the defaults of the configuration and rejects what is impossible.
 func (g *Group) fill() error {
 	c, p := &g.cfg, g.w.p
 	c.Message = max(c.Message, 1)
@@ -132,7 +132,7 @@ func (g *Group) fill() error {
 	return nil
 }
 
-// fillPipe replaces the size of pipes and the window, if they were left out.
+// fillPipe sets the defaults of the pipes' size and the window.
 func (g *Group) fillPipe() {
 	c, p := &g.cfg, g.w.p
 	if c.Pipe == 0 {
@@ -155,7 +155,7 @@ func (g *Group) window() int {
 	return 1 << bits.Len(uint(n-1))
 }
 
-// units is what the group takes of the buffer.
+// units is the number of buffer units that the group takes.
 func (g *Group) units() int {
 	n := 2 * g.window()
 	if f := g.cfg.Fixed; f == nil && g.w.p.DTypeMask()&wideTypes != 0 || f != nil && f.DType.Wide() {
@@ -179,7 +179,7 @@ func (g *Group) pipeTimeout() uint64 { return g.paths(1, g.cfg.Pipe) }
 // paths is some round trips over so many levels, with so many packets of each endpoint through one switch, at the pace of the slowest of link,
 // bus and adders.
 func (g *Group) paths(levels, packets int) uint64 {
-	p, t := g.w.p, g.w.cfg.Tree
+	p, degree := g.w.p, g.w.cfg.Tree.Degree
 	pace, latency, jitter := float64(p.BusBytes)/float64(p.CyclesPerBeat()), 1, 0
 	for _, e := range g.edges {
 		if e.link.BytesPerCycle > 0 {
@@ -188,21 +188,17 @@ func (g *Group) paths(levels, packets int) uint64 {
 		latency, jitter = max(latency, e.link.Latency), max(jitter, e.link.Up.Jitter, e.link.Down.Jitter)
 	}
 	perPacket := uint64(float64(g.cfg.PathMTU+90)/pace) + 30
-	return uint64(4*levels*(latency+200)+2*levels*jitter) + perPacket*uint64(packets*(t.Degree+1)*2*min(p.Groups, 4))
+	return uint64(4*levels*(latency+200)+2*levels*jitter) + perPacket*uint64(packets*(degree+1)*2*min(p.Groups, 4))
 }
 
 // findEdges lists the edges, those of a switch together.
 func (g *Group) findEdges() []joined {
-	t := g.w.cfg.Tree
+	t := g.w.topo
 	var all []joined
-	for s := range t.Switches() {
-		for e := range t.Degree {
-			edge := Edge{Group: g.index, Switch: s, Endpoint: e, Child: -1, Rank: -1}
-			if t.Leaf(s) {
-				edge.Rank = t.Rank(s, e)
-			} else {
-				edge.Child = t.Child(s, e)
-			}
+	for s := range t.Switches {
+		for e := range t.Degree(s) {
+			edge := Edge{Group: g.index, Switch: s, Endpoint: e}
+			edge.Child, edge.Rank = t.Child(s, e)
 			all = append(all, joined{edge, g.w.link(edge)})
 		}
 	}
@@ -232,7 +228,7 @@ func (g *Group) make() error {
 	for _, edge := range g.edges {
 		up := g.ends[edge.Switch][edge.Endpoint]
 		if edge.Rank < 0 {
-			down := g.ends[edge.Child][w.cfg.Tree.Degree]
+			down := g.ends[edge.Child][w.topo.Degree(edge.Child)]
 			w.net.Join(edge.Switch, up.Port, up.LocalMAC, edge.Child, down.Port, down.LocalMAC, edge.link)
 			continue
 		}
@@ -251,7 +247,7 @@ const wideTypes = 1<<arith.FP16 | 1<<arith.BF16
 
 // newNumbers draws the first PSN and makes the endpoints with QPNs that nobody has used yet.
 func (g *Group) newNumbers() error {
-	w, t := g.w, g.w.cfg.Tree
+	w, t := g.w, g.w.topo
 	switch {
 	case g.cfg.Start != nil:
 		g.start = *g.cfg.Start & roce.PSNMask
@@ -266,8 +262,8 @@ func (g *Group) newNumbers() error {
 		return errors.New("no QPN is left that was not used before")
 	}
 	g.ends = nil
-	for s := range t.Switches() {
-		ends := make([]inc.Endpoint, bits.Len32(t.edges(s)))
+	for s := range t.Switches {
+		ends := make([]inc.Endpoint, bits.Len32(t.EdgeMask(s)))
 		for e := range ends {
 			ei := uint32(g.index*w.p.EPS() + e)
 			ends[e] = inc.Endpoint{Valid: true, Port: w.port(e), LocalQPN: g.turn*records | ei, LocalIP: switchIP(s),
@@ -281,7 +277,7 @@ func (g *Group) newNumbers() error {
 			up.Host, up.RemoteQPN, up.RemoteIP, up.RemoteMAC = true, g.hostQPN(), hostIP(edge.Rank), hostMAC(g.index, edge.Rank)
 			continue
 		}
-		down := &g.ends[edge.Child][t.Degree]
+		down := &g.ends[edge.Child][t.Degree(edge.Child)]
 		up.RemoteQPN, up.RemoteIP, up.RemoteMAC = down.LocalQPN, down.LocalIP, down.LocalMAC
 		down.RemoteQPN, down.RemoteIP, down.RemoteMAC = up.LocalQPN, up.LocalIP, up.LocalMAC
 	}
@@ -338,14 +334,11 @@ func (g *Group) program() error {
 
 // settings are the group's registers on switch s: those of the AllReduce tree, or of the tree re-rooted for a fixed Reduce or Broadcast.
 func (g *Group) settings(s int) inc.Group {
-	t, set := g.w.cfg.Tree, g.set
+	t, set := g.w.topo, g.set
 	set.Start = g.start
-	set.InMask, set.OutMask = t.children(), t.children()
-	if t.Leaf(s) {
-		set.AckMask = t.children()
-	}
+	set.InMask, set.OutMask, set.AckMask = t.ChildMask(s), t.ChildMask(s), t.HostMask(s)
 	if s > 0 {
-		set.Parent, set.HasParent = t.Degree, true
+		set.Parent, set.HasParent = t.Degree(s), true
 	}
 	f := g.cfg.Fixed
 	if f == nil {
@@ -358,7 +351,7 @@ func (g *Group) settings(s int) inc.Group {
 	}
 	set.Collective, set.DType, set.Op = f.Collective.code(), uint8(f.DType), uint8(f.Op)
 	to := t.Toward(s, f.Root)
-	rest := t.edges(s) &^ (1 << to)
+	rest := t.EdgeMask(s) &^ (1 << to)
 	switch f.Collective {
 	case Reduce:
 		set.InMask, set.OutMask, set.AckMask = rest, 0, 1<<to
@@ -383,16 +376,16 @@ func (g *Group) World() *World { return g.w }
 func (g *Group) Config() GroupConfig { return g.cfg }
 
 // Ranks is the number of ranks.
-func (g *Group) Ranks() int { return g.w.cfg.Tree.Ranks() }
+func (g *Group) Ranks() int { return g.w.topo.Ranks() }
 
 // Host is a rank's NIC.
 func (g *Group) Host(rank int) *host.Host { return g.ranks[rank].host }
 
-// Kill makes a rank's host fall silent. Calls that need it never end; Reset brings it back.
+// Kill makes a rank's host stop sending and receiving. Calls that need it never end; Reset brings it back.
 func (g *Group) Kill(rank int) { g.ranks[rank].host.Kill() }
 
 // Reset ends all calls of the group with ErrReset and starts it over on all switches and hosts, with fresh QPNs and another first PSN. What
-// is on the links for the old connections is nobody's then. Other groups notice nothing.
+// is still on the links for the old connections is then ignored. Other groups are not affected.
 func (g *Group) Reset() error {
 	for _, r := range g.ranks {
 		for _, s := range r.queue {
@@ -416,14 +409,14 @@ func (g *Group) Reset() error {
 		return fmt.Errorf("group %d: %w", g.index, err)
 	}
 	for i, r := range g.ranks {
-		leaf, e := g.w.cfg.Tree.Host(i)
+		leaf, e := g.w.topo.Host(i)
 		ep := g.ends[leaf][e]
 		r.reset(ep.RemoteQPN, ep.LocalQPN)
 	}
 	return nil
 }
 
-// rest reports hosts that are not at rest.
+// rest returns an error for each host that is not idle.
 func (g *Group) rest() error {
 	var errs []error
 	for _, r := range g.ranks {

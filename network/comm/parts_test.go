@@ -3,73 +3,11 @@
 package comm
 
 import (
-	"math/bits"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-func TestTreeNumbers(t *testing.T) {
-	for _, c := range []struct {
-		text            string
-		ranks, switches int
-	}{{"2-4", 4, 1}, {"Tree-2-16", 16, 1}, {"3-2", 4, 3}, {"4-2", 8, 7}, {"3-4", 16, 5}, {"5-3", 81, 40}} {
-		tree, err := ParseTree(c.text)
-		require.NoError(t, err)
-		assert.Equal(t, c.ranks, tree.Ranks())
-		assert.Equal(t, c.switches, tree.Switches())
-		leaves := 0
-		for s := range tree.Switches() {
-			if tree.Leaf(s) {
-				leaves++
-				continue
-			}
-			for i := range tree.Degree {
-				p, child, ok := tree.Parent(tree.Child(s, i))
-				assert.True(t, ok)
-				assert.Equal(t, []int{s, i}, []int{p, child})
-			}
-		}
-		assert.Equal(t, tree.Ranks()/tree.Degree, leaves)
-		for r := range tree.Ranks() {
-			leaf, e := tree.Host(r)
-			assert.True(t, tree.Leaf(leaf))
-			assert.Equal(t, r, tree.Rank(leaf, e))
-		}
-	}
-	for _, bad := range []string{"", "3", "3-x", "1-4", "3-1", "40-2", "2-100000", "a-2"} {
-		_, err := ParseTree(bad)
-		assert.Error(t, err, bad)
-	}
-}
-
-// TestToward: whoever follows the endpoints from any switch arrives at the rank.
-func TestToward(t *testing.T) {
-	for _, tree := range []Tree{{2, 5}, {3, 2}, {3, 3}, {4, 2}} {
-		for s := range tree.Switches() {
-			for r := range tree.Ranks() {
-				at, steps := s, 0
-				for {
-					e := tree.Toward(at, r)
-					require.NotZero(t, tree.edges(at)>>e&1)
-					if steps++; steps > 2*tree.Levels {
-						t.Fatalf("%s: no way from switch %d to rank %d", tree, s, r)
-					}
-					if e == tree.Degree {
-						at, _, _ = tree.Parent(at)
-						continue
-					}
-					if tree.Leaf(at) {
-						require.Equal(t, r, tree.Rank(at, e))
-						break
-					}
-					at = tree.Child(at, e)
-				}
-			}
-		}
-	}
-}
 
 func TestPiecesCoverAll(t *testing.T) {
 	for _, n := range []int{0, 1, 3, 4, 1000} {
@@ -123,5 +61,4 @@ func TestIdentities(t *testing.T) {
 		c[name] += 5
 		assert.Error(t, Identities(3, c), name)
 	}
-	assert.Equal(t, 2, bits.OnesCount32(Tree{3, 2}.children()))
 }

@@ -35,7 +35,7 @@ func TestOnlyTheLossyHopRepeats(t *testing.T) {
 	rng := rand.New(rand.NewPCG(31, 1))
 	in := values(rng, arith.Kind{}, 8, 60_000)
 	for _, k := range []Collective{AllReduce, Reduce, Broadcast} {
-		w := world(t, Tree{4, 2}, pipes(2), func(c *Config) {
+		w := world(t, shape(4, 2), pipes(2), func(c *Config) {
 			c.Link = func(e Edge) *fabric.Link {
 				l := &fabric.Link{Latency: 40, BytesPerCycle: 8}
 				if e.Child == 2 { // between switch 0 and switch 2
@@ -97,7 +97,7 @@ func TestPipesAndWindows(t *testing.T) {
 		{"CNPs", 5, 32, Pipes{CNP: true}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w := world(t, Tree{2, 4}, pipes(4), slow, func(c *Config) { c.Pipes = tc.pipes })
+			w := world(t, shape(2, 4), pipes(4), slow, func(c *Config) { c.Pipes = tc.pipes })
 			cfg := GroupConfig{Window: tc.window, Pipe: tc.pipe}
 			if tc.rate {
 				cfg.Rate = &host.RateControl{Least: 0.1, Increase: 0.1, Hold: 1000, Update: 2000, Gain: 0.1, FastSteps: 3} // Line is each link's
@@ -126,13 +126,13 @@ func TestPipesAndWindows(t *testing.T) {
 
 // TestPipesRefused: settings of pipes that cannot be.
 func TestPipesRefused(t *testing.T) {
-	_, err := world(t, Tree{2, 4}, engine(4)).NewGroup(GroupConfig{Pipe: 3})
+	_, err := world(t, shape(2, 4), engine(4)).NewGroup(GroupConfig{Pipe: 3})
 	require.ErrorContains(t, err, "Mode II has none")
-	_, err = world(t, Tree{2, 4}, pipes(4)).NewGroup(GroupConfig{Pipe: -1})
+	_, err = world(t, shape(2, 4), pipes(4)).NewGroup(GroupConfig{Pipe: -1})
 	require.ErrorContains(t, err, "pipes of -1 slots")
-	_, err = world(t, Tree{2, 4}, pipes(4)).NewGroup(GroupConfig{Pipe: 600})
+	_, err = world(t, shape(2, 4), pipes(4)).NewGroup(GroupConfig{Pipe: 600})
 	require.ErrorContains(t, err, "units of the buffer")
-	w := world(t, Tree{2, 4}, pipes(4))
+	w := world(t, shape(2, 4), pipes(4))
 	for _, bad := range []Pipes{{RNRTimer: 32}, {TimeoutUS: -1}, {TimeoutUS: 1 << 16}} {
 		cfg := w.cfg
 		cfg.Pipes = bad
@@ -146,7 +146,7 @@ func TestPipesRefused(t *testing.T) {
 func TestPipeDefaults(t *testing.T) {
 	p := pipes(4)
 	p.BufferBytes = 24 * p.MTUBytes // two units a slot
-	w := world(t, Tree{2, 4}, p)
+	w := world(t, shape(2, 4), p)
 	g, err := w.NewGroup(GroupConfig{Message: 2})
 	require.NoError(t, err)
 	assert.Equal(t, []int{4, 2}, []int{g.Config().Pipe, g.Config().Window})
@@ -160,9 +160,9 @@ func TestPipeDefaults(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, timeout, uint64(us)*250)
 
-	w = world(t, Tree{2, 4}, p, func(c *Config) { c.Pipes.TimeoutUS = 3 })
+	w = world(t, shape(2, 4), p, func(c *Config) { c.Pipes.TimeoutUS = 3 })
 	_, err = w.NewGroup(GroupConfig{})
 	require.NoError(t, err)
 	assert.Equal(t, uint64(750), w.PipeTimeout())
-	assert.Zero(t, world(t, Tree{2, 4}, engine(4)).PipeTimeout())
+	assert.Zero(t, world(t, shape(2, 4), engine(4)).PipeTimeout())
 }

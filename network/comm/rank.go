@@ -48,7 +48,7 @@ func (r *rank) fail(err error) {
 	}
 }
 
-// take puts a received message where it belongs.
+// take stores a received message.
 func (r *rank) take(p *rangePlan, m host.Message) error {
 	i := r.arrived
 	r.arrived++
@@ -70,7 +70,7 @@ func (r *rank) take(p *rangePlan, m host.Message) error {
 	return nil
 }
 
-// advance does what can be done now.
+// advance starts and completes whatever it can.
 func (r *rank) advance(now uint64) {
 	for len(r.queue) > 0 && r.err == nil {
 		p := r.queue[0]
@@ -123,7 +123,7 @@ func (r *rank) post(p *rangePlan) {
 	}
 }
 
-// holds reports that the sender of a Broadcast must not send its last message yet: the control is not acknowledged. In Mode III there is no need:
+// holds reports that the sender of a Broadcast must not send its last message yet, because the control is not acknowledged. Mode III needs no such rule:
 // a switch opens the next range only when it is through with this one (docs/pipes.md section 4).
 func (r *rank) holds(p *rangePlan) bool {
 	return !r.g.w.pipes() && p.collective == inc.CollectiveBroadcast && p.control != nil && p.sends(r.n) && r.posted == len(p.sizes)-1 && r.sentOut == 0

@@ -12,17 +12,18 @@ import (
 	"incforge/inc"
 	"incforge/network/fabric"
 	"incforge/network/host"
+	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
 	"incforge/verify/manifest"
 )
 
-// Errors that runs wrap.
+// Errors of World.Run.
 var (
-	// ErrStuck means that for a long time nothing completed anywhere, or that the time limit has passed.
+	// ErrStuck means that nothing completed anywhere for a long time, or that the time limit has passed.
 	ErrStuck = errors.New("the calls do not end")
-	// ErrReset is the error of calls that a reset of their group ended.
+	// ErrReset is the error of calls that were aborted by a reset of their group.
 	ErrReset = errors.New("the group was reset")
 )
 
@@ -35,11 +36,11 @@ type Edge struct {
 	Child, Rank int
 }
 
-// Config is a World.
+// Config describes a World.
 type Config struct {
 	// Manifest describes all switches alike.
 	Manifest *manifest.Manifest
-	Tree     Tree
+	Tree     topology.Tree
 	// Switch makes switch n, as after reset. The World closes it.
 	Switch func(n int) (dut.DUT, error)
 	// Link is what each edge looks like; nil is DefaultLink for all. Links between switches are shared by the groups, the first group's
@@ -59,7 +60,7 @@ type Config struct {
 
 // Pipes is what all switches of a Mode III world do with full pipes and what is not acknowledged (docs/pipes.md section 6).
 type Pipes struct {
-	// NoRNR: what finds a pipe full is dropped in silence instead of being answered by an RNR NAK.
+	// NoRNR: a packet that finds a pipe full is dropped silently instead of being answered by an RNR NAK.
 	NoRNR bool
 	// RNRTimer is the code in RNR NAKs; 0 is 1, 10 µs.
 	RNRTimer uint8
@@ -75,6 +76,7 @@ const maxPipeTimeout = 1<<16 - 1
 // World is a tree of switches, their links, and the groups on them. Make it with New.
 type World struct {
 	cfg    Config
+	topo   *topology.Topology
 	p      manifest.Params
 	rng    *rand.Rand
 	net    *fabric.Net
@@ -94,14 +96,14 @@ func New(cfg Config) (*World, error) {
 	if err := cfg.Tree.Validate(); err != nil {
 		return nil, err
 	}
-	w := &World{cfg: cfg, p: cfg.Manifest.Params, rng: rand.New(rand.NewPCG(cfg.Seed, 0x636f6d6d)), net: fabric.New(cfg.Seed)}
+	w := &World{cfg: cfg, topo: cfg.Tree.Topology(), p: cfg.Manifest.Params, rng: rand.New(rand.NewPCG(cfg.Seed, 0x636f6d6d)), net: fabric.New(cfg.Seed)}
 	if need := cfg.Tree.Degree; need > w.p.Members {
 		return nil, fmt.Errorf("%s needs switches of %d members, these have %d", cfg.Tree, need, w.p.Members)
 	}
 	if cfg.Tree.Levels > 2 && cfg.Tree.Degree%w.p.Ports == 0 { // what is bypassed could run between two switches for ever
 		return nil, fmt.Errorf("%s needs a port for the parent that is not child 0's, these switches have %d", cfg.Tree, w.p.Ports)
 	}
-	for s := range cfg.Tree.Switches() {
+	for s := range w.topo.Switches {
 		if err := w.addSwitch(s); err != nil {
 			return nil, errors.Join(fmt.Errorf("switch %d: %w", s, err), w.Close())
 		}
@@ -128,7 +130,7 @@ func (w *World) addSwitch(s int) error {
 		}
 	}
 	if s > 0 { // frames that are nobody's, such as those of a connection that is gone, end at a host instead of running in circles
-		if err := drv.Write("BYPASS_PORT", w.port(w.cfg.Tree.Degree), uint32(w.port(0))); err != nil {
+		if err := drv.Write("BYPASS_PORT", w.port(w.topo.Degree(s)), uint32(w.port(0))); err != nil {
 			return err
 		}
 	}
@@ -140,10 +142,10 @@ func (w *World) addSwitch(s int) error {
 	return nil
 }
 
-// pipes tells that the switches work in Mode III.
+// pipes tells whether the switches work in Mode III.
 func (w *World) pipes() bool { return w.p.Mode == 3 }
 
-// programPipes writes what no group decides.
+// programPipes writes the Mode III registers that groups share.
 func (w *World) programPipes(drv *ctrl.Driver) error {
 	c := w.cfg.Pipes
 	if c.RNRTimer > 31 || c.TimeoutUS < 0 || c.TimeoutUS > maxPipeTimeout {
@@ -206,7 +208,7 @@ func (w *World) link(e Edge) *fabric.Link {
 func (w *World) Net() *fabric.Net { return w.net }
 
 // Tree is the shape.
-func (w *World) Tree() Tree { return w.cfg.Tree }
+func (w *World) Tree() topology.Tree { return w.cfg.Tree }
 
 // Now is the time in cycles.
 func (w *World) Now() uint64 { return w.net.Now() }
@@ -306,7 +308,7 @@ func (w *World) Finish(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// bare is an engine that nobody watches.
+// bare is an engine without a scoreboard.
 type bare struct {
 	dut.DUT
 	w *World

@@ -314,7 +314,7 @@ func (n *Net) deliver(end uint64) {
 			n.hosts[a.to.node].inbox = append(n.hosts[a.to.node].inbox, a)
 			continue
 		}
-		n.switches[a.to.node].Offer(a.to.port, dut.Frame{Data: a.data, Err: a.err, At: a.at})
+		n.switches[a.to.node].Offer(a.to.port, dut.Frame{Data: a.data, Err: a.err, First: a.at})
 	}
 }
 
@@ -429,7 +429,7 @@ func (n *Net) Run(ctx context.Context, limit uint64, done func() bool) error {
 		if n.now >= stop {
 			return fmt.Errorf("%w: %d cycles", ErrTimeout, limit)
 		}
-		if i%256 == 0 {
+		if i%16 == 0 { // often: a quantum of a large tree of Verilated engines takes milliseconds
 			if err := ctx.Err(); err != nil {
 				return err
 			}

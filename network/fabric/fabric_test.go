@@ -20,12 +20,12 @@ import (
 // mirror is an engine without groups: every frame leaves by the port it came in by, or by the other one.
 type mirror struct {
 	*dut.Reference
-	seen []dut.Accepted
+	seen []dut.Frame
 }
 
 func (m *mirror) Idle() bool { return m.Still() > 0 }
 
-func (m *mirror) Accepted() []dut.Accepted { return nil }
+func (m *mirror) Accepted() []dut.Frame { return nil }
 
 func (m *mirror) StepTo(c uint64) error {
 	err := m.Reference.StepTo(c)
@@ -94,7 +94,7 @@ func (b *bench) of(link int, kinds ...Kind) []Event {
 }
 
 // run sends 60 packets of one host to an engine and returns when they got there.
-func run(t *testing.T, seed uint64, f Faults) ([]dut.Accepted, Stats) {
+func run(t *testing.T, seed uint64, f Faults) ([]dut.Frame, Stats) {
 	t.Helper()
 	b := newBench(t, seed, 60, &Link{Latency: 50, BytesPerCycle: 8, Up: f})
 	b.run(t)

@@ -16,7 +16,7 @@ import (
 	"incforge/verify/arith"
 )
 
-// One says what the ranks get out of a single file.
+// One is how a single input file serves all ranks.
 type One string
 
 // The ways to make one file do for all ranks.
@@ -130,7 +130,7 @@ func Run(ctx context.Context, w *comm.World, g *comm.Group, in Inputs, o Options
 	return rep, rep.save(o, out, in.raw)
 }
 
-// one runs the call for the i-th tensor and adds what each rank gets to out.
+// one runs the call for the i-th tensor and adds each rank's result to out.
 func (rep *Report) one(ctx context.Context, g *comm.Group, o Options, ranks []File, i int, out []File) error {
 	first := &ranks[0].Tensors[i]
 	d, _ := first.DType()
@@ -179,7 +179,7 @@ func (rep *Report) one(ctx context.Context, g *comm.Group, o Options, ranks []Fi
 	return nil
 }
 
-// save writes what the ranks got.
+// save writes the ranks' results.
 func (rep *Report) save(o Options, out []File, raw bool) error {
 	if o.Output == "" {
 		return nil
@@ -270,7 +270,7 @@ func Load(o Options, ranks int) (Inputs, error) {
 	return in, nil
 }
 
-// choose leaves out what the pattern does not name, and refuses types that engines do not compute with.
+// choose keeps the tensors that match the pattern, and rejects types that engines cannot compute with.
 func (o *Options) choose(all []Tensor) ([]Tensor, error) {
 	var list []Tensor
 	for _, t := range all {
@@ -294,7 +294,7 @@ func (o *Options) choose(all []Tensor) ([]Tensor, error) {
 	return list, nil
 }
 
-// share makes one file do for all ranks.
+// share derives every rank's input from one file.
 func (o *Options) share(f File, ranks int) ([]File, error) {
 	files := make([]File, ranks)
 	for r := range files {
@@ -332,7 +332,7 @@ func perturb(rng *rand.Rand, k arith.Kind, data []byte) []byte {
 	return out
 }
 
-// alike compares names, types and lengths.
+// alike returns an error unless names, types and lengths are the same.
 func alike(a, b []Tensor) error {
 	if len(a) != len(b) {
 		return fmt.Errorf("%d tensors, %d there", len(b), len(a))

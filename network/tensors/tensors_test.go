@@ -18,6 +18,7 @@ import (
 
 	"incforge/internal/synthetic"
 	"incforge/network/comm"
+	"incforge/network/topology"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
 )
@@ -86,7 +87,7 @@ func floats(seed uint64, n int) []byte {
 	return arith.Kind{}.Smooth(rand.New(rand.NewPCG(seed, 1)), 4*n)
 }
 
-func run(t *testing.T, tree comm.Tree, o Options) Report {
+func run(t *testing.T, tree topology.Tree, o Options) Report {
 	t.Helper()
 	p := synthetic.Full()
 	m := synthetic.Manifest(p)
@@ -115,7 +116,7 @@ func TestFileARank(t *testing.T) {
 		require.NoError(t, err)
 		save(t, dir, fmt.Sprintf("in-%d.safetensors", r), b)
 	}
-	rep := run(t, comm.Tree{Levels: 3, Degree: 2}, Options{Call: comm.AllReduce, Inputs: []string{filepath.Join(dir, "in-*")}, Output: filepath.Join(dir, "out")})
+	rep := run(t, topology.Tree{Levels: 3, Degree: 2}, Options{Call: comm.AllReduce, Inputs: []string{filepath.Join(dir, "in-*")}, Output: filepath.Join(dir, "out")})
 	require.True(t, rep.Passed())
 	require.Len(t, rep.Rows, 2)
 	require.Len(t, rep.Outputs, 4)
@@ -141,7 +142,7 @@ func TestOneFile(t *testing.T) {
 	in := save(t, dir, "x.bin", b)
 	for _, one := range Ones() {
 		o := Options{Call: comm.AllGather, Inputs: []string{in}, One: one, Output: filepath.Join(dir, string(one))}
-		rep := run(t, comm.Tree{Levels: 2, Degree: 4}, o)
+		rep := run(t, topology.Tree{Levels: 2, Degree: 4}, o)
 		require.True(t, rep.Passed())
 		got, err := os.ReadFile(filepath.Join(o.Output, "rank-3.bin"))
 		require.NoError(t, err)
@@ -166,14 +167,14 @@ func TestCalls(t *testing.T) {
 	dir := t.TempDir()
 	in := save(t, dir, "x.bin", floats(1, 50))
 	o := Options{Call: comm.Reduce, Root: 2, Op: arith.Max, Inputs: []string{in}, One: Same, Output: filepath.Join(dir, "reduce")}
-	rep := run(t, comm.Tree{Levels: 2, Degree: 4}, o)
+	rep := run(t, topology.Tree{Levels: 2, Degree: 4}, o)
 	require.True(t, rep.Passed())
 	assert.Equal(t, []string{filepath.Join(o.Output, "rank-2.bin")}, rep.Outputs)
 	assert.Equal(t, "MAX", rep.Op)
 	assert.Equal(t, 2, *rep.Root)
 
 	o = Options{Call: comm.ReduceScatter, Inputs: []string{in}, One: Same, Output: filepath.Join(dir, "scatter")}
-	rep = run(t, comm.Tree{Levels: 2, Degree: 4}, o)
+	rep = run(t, topology.Tree{Levels: 2, Degree: 4}, o)
 	require.True(t, rep.Passed())
 	total := 0
 	for _, name := range rep.Outputs {
@@ -183,7 +184,7 @@ func TestCalls(t *testing.T) {
 	}
 	assert.Equal(t, 200, total)
 
-	rep = run(t, comm.Tree{Levels: 2, Degree: 4}, Options{Call: comm.Barrier})
+	rep = run(t, topology.Tree{Levels: 2, Degree: 4}, Options{Call: comm.Barrier})
 	assert.True(t, rep.Passed())
 	assert.Zero(t, rep.Total.Bytes)
 	assert.Positive(t, rep.Total.Cycles)

@@ -4,16 +4,16 @@ package params
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
-	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
+
+	"incforge/internal/yamlpos"
 )
 
 // draft is a parameter set in the making: values, where each came from, and what was wrong so far.
@@ -146,7 +146,7 @@ func (d *draft) decode(text []byte) {
 	case *ast.MappingValueNode:
 		pairs = []*ast.MappingValueNode{n}
 	default:
-		d.add(Problem{Pos: d.pos(body), Reason: "the file is " + describe(body) + ": a list of key: value lines was expected"})
+		d.add(Problem{Pos: d.pos(body), Reason: "the file is " + yamlpos.Kind(body) + ": a list of key: value lines was expected"})
 		return
 	}
 	for _, pair := range pairs {
@@ -231,22 +231,13 @@ func (d *draft) node(f field, n ast.Node, pos Pos) {
 			d.wrong(f, text, "a leading zero makes it octal for some readers and decimal for others", pos)
 			return
 		}
-		switch v := n.Value.(type) {
-		case int64:
-			if v < math.MinInt32 || v > math.MaxInt32 {
-				d.wrongRange(f, text, pos)
-				return
-			}
-			f.setInt(&d.p, int(v))
-			return
-		case uint64:
-			if v > math.MaxInt32 {
-				d.wrongRange(f, text, pos)
-				return
-			}
-			f.setInt(&d.p, int(v))
+		v, fits := yamlpos.Int(n)
+		if !fits || v > math.MaxInt32 {
+			d.wrongRange(f, text, pos)
 			return
 		}
+		f.setInt(&d.p, v)
+		return
 	case *ast.BoolNode:
 		if f.kind == kindBool {
 			f.setBool(&d.p, n.Value)
@@ -265,7 +256,7 @@ func (d *draft) node(f field, n ast.Node, pos Pos) {
 		for _, e := range n.Values {
 			s, ok := e.(*ast.StringNode)
 			if !ok {
-				d.wrong(f, text(n), "one entry is "+describe(e), pos)
+				d.wrong(f, yamlpos.Text(n), "one entry is "+yamlpos.Kind(e), pos)
 				return
 			}
 			names = append(names, s.Value)
@@ -273,7 +264,7 @@ func (d *draft) node(f field, n ast.Node, pos Pos) {
 		f.setList(&d.p, names)
 		return
 	}
-	d.wrong(f, text(n), "this is "+describe(n), pos)
+	d.wrong(f, yamlpos.Text(n), "this is "+yamlpos.Kind(n), pos)
 }
 
 // wrong refuses a value of the wrong type.
@@ -303,55 +294,14 @@ func (d *draft) unknown(key string, pos Pos) {
 
 // syntax refuses text that is no YAML.
 func (d *draft) syntax(err error, pos Pos) {
-	msg := err.Error()
-	var se *yaml.SyntaxError
-	if errors.As(err, &se) {
-		msg = se.Message
-		if se.Token != nil && pos.Line == 0 && pos.File == d.file {
-			pos = place(d.file, se.Token)
-		}
+	msg, where := yamlpos.Error(err)
+	if where.Known() && !pos.Known() && pos.File == d.file {
+		pos = where.In(d.file)
 	}
 	d.add(Problem{Pos: pos, Reason: "not YAML: " + msg})
 }
 
-func (d *draft) pos(n ast.Node) Pos { return place(d.file, n.GetToken()) }
-
-func place(file string, t *token.Token) Pos {
-	if t == nil || t.Position == nil {
-		return Pos{File: file}
-	}
-	return Pos{File: file, Line: t.Position.Line, Column: t.Position.Column}
-}
-
-// describe names a node's type in words.
-func describe(n ast.Node) string {
-	switch n.(type) {
-	case *ast.IntegerNode:
-		return "an integer"
-	case *ast.FloatNode, *ast.InfinityNode, *ast.NanNode:
-		return "a number with a fraction"
-	case *ast.BoolNode:
-		return "true or false"
-	case *ast.StringNode, *ast.LiteralNode:
-		return "a string"
-	case *ast.NullNode:
-		return "nothing"
-	case *ast.SequenceNode:
-		return "a list"
-	case *ast.MappingNode, *ast.MappingValueNode:
-		return "a mapping"
-	default:
-		return "a YAML feature that parameter files do not use"
-	}
-}
-
-// text returns a node as the user wrote it, on one line; empty for nothing.
-func text(n ast.Node) string {
-	if _, null := n.(*ast.NullNode); null {
-		return ""
-	}
-	return strings.Join(strings.Fields(n.String()), " ")
-}
+func (d *draft) pos(n ast.Node) Pos { return yamlpos.Of(n).In(d.file) }
 
 // scalar prints a string as YAML would need it: plain if that is read back as the same string, else quoted.
 func scalar(s string) string {

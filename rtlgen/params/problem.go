@@ -5,22 +5,13 @@ package params
 import (
 	"fmt"
 	"strings"
+
+	"incforge/internal/yamlpos"
 )
 
 // Pos is a place in a parameter file. Line and Column count from 1; 0 means that only File is known. File is empty for values
 // that came from no file, and the whole argument for one that came from --set.
-type Pos struct {
-	File         string
-	Line, Column int
-}
-
-// String returns file:line:column, as far as known.
-func (p Pos) String() string {
-	if p.Line == 0 {
-		return p.File
-	}
-	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
-}
+type Pos = yamlpos.Pos
 
 // Problem is one refused thing.
 type Problem struct {

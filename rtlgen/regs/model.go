@@ -224,6 +224,7 @@ func New(p params.Params) (Model, error) {
 	group(Register{Name: "GROUP_STATUS", Access: RO, Volatile: true, Doc: "State of a group.", Fields: []Field{
 		{Name: "busy", LSB: 0, Width: 1, Doc: "The group is starting; its frames are dropped."},
 		{Name: "enabled", LSB: 1, Width: 1, Doc: "The group is enabled."},
+		{Name: "overlap", LSB: 2, Width: 1, Doc: "The last start was refused: another group that is enabled has some of the slots."},
 	}})
 	group(Register{Name: "GROUP_START", Access: RW, Doc: "First PSN of both directions of every queue pair of a group.", Fields: []Field{
 		{Name: "psn", LSB: 0, Width: d.PSNBits, Doc: "START."},

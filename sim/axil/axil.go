@@ -218,6 +218,11 @@ func (x *Master) WriteReg(addr uint64, v uint32) error {
 	return x.sync(&access{write: true, addr: addr, data: v, strb: 0xF})
 }
 
+// WriteRegStrobe writes the bytes of a register whose bit in strb is set, ticking until the answer is there.
+func (x *Master) WriteRegStrobe(addr uint64, v uint32, strb uint8) error {
+	return x.sync(&access{write: true, addr: addr, data: v, strb: strb})
+}
+
 // Read reads a register in a task.
 func (x *Master) Read(t *sim.Task, addr uint64) (uint32, error) {
 	a := &access{addr: addr}

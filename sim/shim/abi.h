@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define INCSIM_ABI 2
+#define INCSIM_ABI 3
 
 /* Direction of a port, seen from the model. */
 enum { INCSIM_IN = 0, INCSIM_OUT = 1, INCSIM_INOUT = 2 };
@@ -33,6 +33,8 @@ typedef struct {
     int32_t clock;       /* index of the clock in the port table, -1: none */
     uint64_t period_ps;  /* of the clock */
     int32_t skip_still;  /* 1: cycle() may leave out cycles that change nothing */
+    uint32_t num_args;   /* of args */
+    const char* const* args; /* what $test$plusargs and $value$plusargs see, each with its plus sign; copied */
 } incsim_options;
 
 typedef struct {

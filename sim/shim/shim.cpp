@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wraps one Verilated model as incsim_api. model.inc is generated for the model:
+// Wraps one Verilated model as incsim_api. pre.h comes first, by the command line; model.inc is generated for the model:
 //   INCSIM_CLASS, INCSIM_TRACED, its header, and
 //   INCSIM_PORTS(X): X(member, "name", width, dir) for every port,
 //   INCSIM_SYMS: the class that holds all of its state,
@@ -8,20 +8,6 @@
 
 #include "abi.h"
 #include "model.inc"
-
-#include <chrono>
-#include <cmath>
-#include <cstdarg>
-#include <cstdio>
-#include <cstring>
-#include <exception>
-#include <memory>
-#include <string>
-#include <vector>
-
-#if INCSIM_TRACED
-#include "verilated_fst_c.h"
-#endif
 
 namespace {
 
@@ -388,6 +374,10 @@ int32_t api_wave_open(void* m, const char* path) {
     Instance* const i = self(m);
     enter(i);
     api_wave_close(m);
+    // Later Verilators do not notice that a file cannot be written.
+    FILE* const file = std::fopen(path, "wb");
+    if (!file) return 0;
+    std::fclose(file);
     i->wave.reset(new VerilatedFstC);
     i->model->trace(i->wave.get(), 99);
     i->wave->open(path);
@@ -430,6 +420,7 @@ void* api_create(const incsim_options* o, char* why, uint32_t len) {
     c.randReset(o->random ? 2 : 0);
     c.randSeed(static_cast<int>(o->seed));
     c.fatalOnError(false);
+    c.commandArgs(static_cast<int>(o->num_args), const_cast<const char**>(o->args));
     c.traceEverOn(INCSIM_TRACED);
     const Instance* const created = i.get();
     try {
@@ -491,9 +482,15 @@ const uint8_t* api_recorded(void* m, uint64_t* cycles, uint64_t* digest) {
     return i->stimulus.data();
 }
 
+uint64_t monotonic_ns() {
+    timespec t{};
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return static_cast<uint64_t>(t.tv_sec) * 1000000000 + static_cast<uint64_t>(t.tv_nsec);
+}
+
 uint64_t api_replay(void* m, const uint8_t* stimulus, uint64_t cycles, uint64_t* digest) {
     Instance* const i = self(m);
-    const auto start = std::chrono::steady_clock::now();
+    const uint64_t start = monotonic_ns();
     guarded(i, [=]() mutable {
         Model& model = *i->model;
         VerilatedContext& c = *i->context;
@@ -511,8 +508,7 @@ uint64_t api_replay(void* m, const uint8_t* stimulus, uint64_t cycles, uint64_t*
         }
         i->time = c.time();
     });
-    const auto end = std::chrono::steady_clock::now();
-    return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(end - start).count());
+    return monotonic_ns() - start;
 }
 
 }  // namespace
@@ -533,8 +529,8 @@ int incsim_printf(const char* format, ...) {
         std::fputs(text.c_str(), stderr);
         return size;
     }
-    // $error and assertions print their text and then stop: keep it for the reason.
-    if (text.find("%Error") != std::string::npos) t_current->last_error = text;
+    // $error, $fatal and assertions print their text and then stop: keep it for the reason.
+    if (text.find("%Error") != std::string::npos || text.find("%Fatal") != std::string::npos) t_current->last_error = text;
     t_current->output += text;
     return size;
 }

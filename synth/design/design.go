@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -22,6 +23,9 @@ const (
 	RAM        = "inc_ram_1r1w"
 	OnePortRAM = "inc_ram_1rw"
 )
+
+// ErrNoTop means that a design has neither a top nor a module of a name.
+var ErrNoTop = errors.New("no top")
 
 // Design is a manifest and the folder it lies in.
 type Design struct {
@@ -171,7 +175,55 @@ func (d *Design) Top(name string) (Top, error) {
 			return d.Tops[keys[0]], nil
 		}
 	}
-	return Top{}, fmt.Errorf("design: %s has no top %q (%s)", d.Name, name, strings.Join(keys, ", "))
+	return Top{}, fmt.Errorf("design: %s has %w %q (%s)", d.Name, ErrNoTop, name, strings.Join(keys, ", "))
+}
+
+// Choice is what a user's name for a top stands for.
+type Choice struct {
+	// Tops are to be elaborated, one after the other until one has the module Inside.
+	Tops []Top
+	// Inside is a module that becomes the top itself, with the parameters that it has in the design; "" is none.
+	Inside string
+}
+
+// Choose finds what a name stands for: a top, by its key in the manifest or its module name, or any module of the sources. A number
+// after two underscores, as reports give it, tells one set of a module's parameters from another.
+func (d *Design) Choose(name string) (Choice, error) {
+	top, err := d.Top(name)
+	if err == nil {
+		return Choice{Tops: []Top{top}}, nil
+	}
+	base, _, _ := strings.Cut(name, "__")
+	declaration := regexp.MustCompile(`\bmodule\s+` + regexp.QuoteMeta(base) + `\b`)
+	for _, f := range d.Sources() {
+		text, rerr := os.ReadFile(f)
+		if rerr != nil {
+			return Choice{}, fmt.Errorf("design: %w", rerr)
+		}
+		if base != "" && declaration.Match(lineComment.ReplaceAll(text, nil)) {
+			return Choice{Tops: d.tops(), Inside: name}, nil
+		}
+	}
+	return Choice{}, fmt.Errorf("%w, and no such module", err)
+}
+
+// tops are all tops, the core first.
+func (d *Design) tops() []Top {
+	keys := slices.Sorted(maps.Keys(d.Tops))
+	slices.SortStableFunc(keys, func(a, b string) int {
+		switch {
+		case a == "core":
+			return -1
+		case b == "core":
+			return 1
+		}
+		return 0
+	})
+	var all []Top
+	for _, k := range keys {
+		all = append(all, d.Tops[k])
+	}
+	return all
 }
 
 // MemoryBits is the sum over all memories.

@@ -394,3 +394,28 @@ func (k Kind) Difference(got, want []byte) string {
 	}
 	return "the same elements"
 }
+
+// Contribution is what one endpoint sent for a PSN.
+type Contribution struct {
+	End     int
+	Payload []byte
+}
+
+// Combine is the result of contributions: in the order in which they stand, or, where sums are reproducible, by the fixed tree.
+func (k Kind) Combine(all []Contribution, tree bool) []byte {
+	if tree {
+		parts := make([][]byte, 32)
+		for _, x := range all {
+			parts[x.End] = x.Payload
+			if x.Payload == nil {
+				parts[x.End] = []byte{}
+			}
+		}
+		return k.Tree(parts)
+	}
+	var payloads [][]byte
+	for _, x := range all {
+		payloads = append(payloads, x.Payload)
+	}
+	return k.InOrder(payloads...)
+}

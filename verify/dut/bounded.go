@@ -71,8 +71,11 @@ func (b *Bounded) Read(addr uint32) (uint32, error) {
 }
 
 // Write writes a register.
-func (b *Bounded) Write(addr, value uint32) error {
+func (b *Bounded) Write(addr, value uint32) error { return b.WriteStrobes(addr, value, allStrobes) }
+
+// WriteStrobes writes some bytes of a register.
+func (b *Bounded) WriteStrobes(addr, value uint32, strobes uint8) error {
 	from := b.Now()
-	err := b.DUT.Write(addr, value)
+	err := b.DUT.WriteStrobes(addr, value, strobes)
 	return errors.Join(err, b.budget.spend(b.Now()-from))
 }

@@ -8,38 +8,36 @@
 // accesses; Accepted, Acts and Out collect what happened meanwhile. A DUT must be used by one goroutine at a time.
 package dut
 
-import "math"
+import (
+	"errors"
+	"math"
 
-// Frame is an Ethernet frame without FCS, offered to a port.
+	"incforge/roce"
+)
+
+// Frame is an Ethernet frame without FCS at a port of an engine: offered to it, accepted by it, or sent by it.
 type Frame struct {
+	Port int
+	// First and Last are cycles. For a frame that left they are those of its first and last beat. For an accepted frame
+	// they are the cycle in which its first beat entered the port and the cycle in which its last beat entered the core.
+	// For an offered frame, First is the first cycle in which it may begin; one in the past means as soon as possible.
+	First, Last uint64
 	// Data is the frame. It belongs to the DUT from Offer on.
 	Data []byte
-	// Err sets tuser's error bit on the last beat: the MAC that received the frame found it damaged.
+	// Err is tuser's error bit on the last beat: the MAC that received the frame found it damaged.
 	Err bool
-	// At is the first cycle in which the frame may begin. A cycle in the past means as soon as possible.
-	At uint64
 
-	port  int    // where it was offered
-	first uint64 // when it went in
+	packet *roce.Packet
+	bad    error
 }
 
-// Accepted is a frame that the engine took in. Their order is the order in which the engine handled the frames.
-type Accepted struct {
-	Port int
-	// First is the cycle in which the first beat entered the port, At the cycle in which the last beat entered the
-	// core.
-	First, At uint64
-	Data      []byte
-	Err       bool
-}
-
-// Out is a frame that left.
-type Out struct {
-	Port int
-	// First and Last are the cycles of its first and last beat.
-	First, Last uint64
-	Data        []byte
-	Err         bool
+// Packet is the decoded frame, which must not be changed. It is decoded once; later copies of the frame share it.
+func (f *Frame) Packet() (*roce.Packet, error) {
+	if f.packet == nil && f.bad == nil {
+		p, err := roce.Decode(f.Data)
+		f.packet, f.bad = &p, err
+	}
+	return f.packet, f.bad
 }
 
 // Pauses makes interfaces pause at random, each with its own seeded generator. The zero value never pauses.
@@ -66,6 +64,9 @@ type Act struct {
 // ActFrame is the kind of an Act that decided a frame: the oldest accepted frame that was not decided yet.
 const ActFrame = 0
 
+// ErrRefused means that the register bus answered an access with SLVERR and that the access had no effect.
+var ErrRefused = errors.New("the engine refused the access")
+
 // Never is later than any cycle.
 const Never = math.MaxUint64
 
@@ -75,7 +76,7 @@ type DUT interface {
 	Ports() int
 	// Now is the current cycle.
 	Now() uint64
-	// Offer queues a frame at a port. Frames of a port enter in the order of Offer.
+	// Offer queues a frame at a port; the frame's own Port is ignored. Frames of a port enter in the order of Offer.
 	Offer(port int, f Frame)
 	// StepTo runs until Now is at least cycle. An error means that the engine or a protocol checker failed; no further
 	// call will do anything useful.
@@ -87,8 +88,8 @@ type DUT interface {
 	Still() uint64
 	// Waiting is the number of offered frames not yet accepted.
 	Waiting() int
-	// Accepted returns the frames accepted since the last call.
-	Accepted() []Accepted
+	// Accepted returns the frames accepted since the last call, in the order in which the engine handled them.
+	Accepted() []Frame
 	// Acts returns, in order, what a Mode III engine decided since the last call. Mode II engines report nothing.
 	Acts() []Act
 	// Timers returns the first cycle in which a timer makes the engine act if no frame comes before; Never if none
@@ -96,10 +97,12 @@ type DUT interface {
 	// not advance.
 	Timers() (next uint64, ok bool)
 	// Out returns the frames that left since the last call, ordered by Last, then port.
-	Out() []Out
-	// Read and Write use the register bus; time passes meanwhile. A bus error is an error.
+	Out() []Frame
+	// Read and Write use the register bus; time passes meanwhile. The error is ErrRefused if the engine refuses the access.
 	Read(addr uint32) (uint32, error)
 	Write(addr, value uint32) error
+	// WriteStrobes writes only the bytes whose bit is set in strobes; bit 0 is for the lowest byte.
+	WriteStrobes(addr, value uint32, strobes uint8) error
 	// SetPauses changes the random pauses of all interfaces.
 	SetPauses(p Pauses)
 	// Reset asserts reset for some cycles. Frames inside are lost; frames waiting to enter may be lost or stay queued.

@@ -41,8 +41,8 @@ type Source struct {
 	Sources []string
 	// BuildDir is where models are cached; empty means the simulator's default.
 	BuildDir string
-	// Quick compiles models in half the time; on large engines they run a quarter slower.
-	Quick bool
+	// PlusArgs are seen by the Verilog of every engine, as sim.Options has them.
+	PlusArgs []string
 	// Log receives what tools print; nil means none.
 	Log *logrus.Logger
 }
@@ -116,7 +116,7 @@ func (s Source) models(ctx context.Context) (*Engines, error) {
 		return b.Compile(ctx)
 	})
 	return &Engines{func(seed uint64, waves string) (DUT, error) {
-		l, o := lib, sim.Options{Random: true, Seed: seed, WavePath: waves, SkipStill: true}
+		l, o := lib, sim.Options{Random: true, Seed: seed, WavePath: waves, SkipStill: true, PlusArgs: s.PlusArgs}
 		if waves != "" {
 			var err error
 			if l, err = traced(); err != nil {
@@ -137,7 +137,7 @@ func (s Source) build() (sim.Build, error) {
 	if err != nil {
 		return sim.Build{}, fmt.Errorf("build the model: %w", err)
 	}
-	b.CacheDir, b.Quick = s.BuildDir, s.Quick
+	b.CacheDir = s.BuildDir
 	if s.Log != nil {
 		b.Log = logWriter{s.Log}
 	}

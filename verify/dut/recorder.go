@@ -22,6 +22,9 @@ type Recorder struct {
 // Record puts a Recorder in front of d.
 func Record(d DUT) *Recorder { return &Recorder{DUT: d, stimulus: sha256.New(), egress: sha256.New()} }
 
+// allStrobes writes all bytes of a register.
+const allStrobes = 0xF
+
 // The first number of an entry tells its type.
 const (
 	recordFrame = iota + 1
@@ -52,7 +55,7 @@ func flag(v bool) uint64 {
 
 // Offer queues a frame.
 func (r *Recorder) Offer(port int, f Frame) {
-	note(r.stimulus, f.Data, recordFrame, uint64(port), max(f.At, r.Now()), flag(f.Err))
+	note(r.stimulus, f.Data, recordFrame, uint64(port), max(f.First, r.Now()), flag(f.Err))
 	r.DUT.Offer(port, f)
 }
 
@@ -63,9 +66,16 @@ func (r *Recorder) Read(addr uint32) (uint32, error) {
 }
 
 // Write writes a register.
-func (r *Recorder) Write(addr, value uint32) error {
-	note(r.stimulus, nil, recordWrite, r.Now(), uint64(addr), uint64(value))
-	return r.DUT.Write(addr, value)
+func (r *Recorder) Write(addr, value uint32) error { return r.WriteStrobes(addr, value, allStrobes) }
+
+// WriteStrobes writes some bytes of a register.
+func (r *Recorder) WriteStrobes(addr, value uint32, strobes uint8) error {
+	numbers := []uint64{recordWrite, r.Now(), uint64(addr), uint64(value)}
+	if strobes != allStrobes {
+		numbers = append(numbers, uint64(strobes))
+	}
+	note(r.stimulus, nil, numbers...)
+	return r.DUT.WriteStrobes(addr, value, strobes)
 }
 
 // SetPauses changes the random pauses of all interfaces.
@@ -88,7 +98,7 @@ func (r *Recorder) SkipTo(cycle uint64) {
 }
 
 // Out returns what left since the last call.
-func (r *Recorder) Out() []Out {
+func (r *Recorder) Out() []Frame {
 	outs := r.DUT.Out()
 	for _, o := range outs {
 		note(r.egress, o.Data, recordOut, uint64(o.Port), o.First, o.Last, flag(o.Err))

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"incforge/inc"
 	"incforge/roce"
@@ -34,15 +35,17 @@ type Reference struct {
 	man  *manifest.Manifest
 	eng  *inc.Engine
 	regs map[uint32]uint32
+	// overlap: the group's last start was refused because of its slots.
+	overlap []bool
 
 	now, free uint64
 	turn      int
 	in        [][]Frame
 	portFree  []uint64
-	leaving   []Out
-	accepted  []Accepted
+	leaving   []Frame
+	accepted  []Frame
 	acts      []Act
-	out       []Out
+	out       []Frame
 
 	wants []inc.Action // scratch: actions that may be taken
 	turns []inc.Action // sends in the order of their last turn, since no send was allowed
@@ -118,7 +121,7 @@ func (r *Reference) Now() uint64 { return r.now }
 
 // Offer queues a frame at a port.
 func (r *Reference) Offer(port int, f Frame) {
-	f.At = max(f.At, r.now)
+	f.First = max(f.First, r.now)
 	r.in[port] = append(r.in[port], f)
 }
 
@@ -132,7 +135,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 			if len(r.in[p]) == 0 {
 				continue
 			}
-			if t := max(r.in[p][0].At, r.free); best < 0 || t < at {
+			if t := max(r.in[p][0].First, r.free); best < 0 || t < at {
 				best, at = p, t
 			}
 		}
@@ -152,7 +155,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 		r.in[best] = r.in[best][1:]
 		r.turn = best + 1
 		r.free = end
-		r.accepted = append(r.accepted, Accepted{Port: best, First: at, At: end, Data: f.Data, Err: f.Err})
+		r.accepted = append(r.accepted, Frame{Port: best, First: at, Last: end, Data: f.Data, Err: f.Err})
 		if r.man.Params.Mode == 3 {
 			r.acts = append(r.acts, Act{At: end, Kind: ActFrame})
 		}
@@ -160,7 +163,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 		r.sendAll(end)
 	}
 	r.now = max(r.now, cycle)
-	slices.SortStableFunc(r.leaving, func(a, b Out) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
+	slices.SortStableFunc(r.leaving, func(a, b Frame) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
 	k := 0
 	for k < len(r.leaving) && r.leaving[k].Last <= r.now {
 		k++
@@ -173,7 +176,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 // leave queues the frames made in a cycle to leave.
 func (r *Reference) leave(cycle uint64, outs []inc.Out) {
 	for _, made := range outs {
-		o := Out{Port: made.Port, Data: made.Frame, Err: made.Err}
+		o := Frame{Port: made.Port, Data: made.Frame, Err: made.Err}
 		o.First = max(cycle+referenceLatency, r.portFree[o.Port])
 		o.Last = o.First + r.beats(o.Data)
 		r.portFree[o.Port] = o.Last
@@ -274,14 +277,14 @@ func (r *Reference) Waiting() int {
 }
 
 // Accepted returns what was handled since the last call.
-func (r *Reference) Accepted() []Accepted {
+func (r *Reference) Accepted() []Frame {
 	a := r.accepted
 	r.accepted = nil
 	return a
 }
 
 // Out returns what left since the last call.
-func (r *Reference) Out() []Out {
+func (r *Reference) Out() []Frame {
 	o := r.out
 	r.out = nil
 	return o
@@ -305,6 +308,7 @@ func (r *Reference) Reset() error {
 	eng.SetManual(true)
 	r.eng = eng
 	r.regs = map[uint32]uint32{}
+	r.overlap = make([]bool, p.Groups)
 	for i := range r.man.Registers {
 		reg := &r.man.Registers[i]
 		if reg.Access != "rw" {
@@ -333,9 +337,10 @@ func (r *Reference) pipes() {
 
 // Read returns a register as software sees it.
 func (r *Reference) Read(addr uint32) (uint32, error) {
+	addr &^= 3 // nobody looks at them
 	reg, i, ok := r.man.Find(addr)
 	if !ok {
-		return 0, fmt.Errorf("reference: %w at address %#x", manifest.ErrUnknownRegister, addr)
+		return 0, fmt.Errorf("%w: %w at address %#x", ErrRefused, manifest.ErrUnknownRegister, addr)
 	}
 	switch reg.Name {
 	case "ID":
@@ -343,8 +348,11 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 	case "COUNTER":
 		return r.counter(i)
 	case "GROUP_STATUS":
-		if r.eng.Enabled(i) {
+		switch {
+		case r.eng.Enabled(i):
 			return 2, nil
+		case r.overlap[i]:
+			return 4, nil
 		}
 		return 0, nil
 	case "GROUP_CTRL":
@@ -404,17 +412,41 @@ func (r *Reference) counter(i int) (uint32, error) {
 	return 0, fmt.Errorf("reference: no counter has the name %q", r.man.Counters[i])
 }
 
-// Write is a register write by software. Writing what must not be written while a group is enabled is an error: no two
-// engines need agree on what it does.
-func (r *Reference) Write(addr, value uint32) error {
-	reg, i, ok := r.man.Find(addr)
-	if !ok {
-		return fmt.Errorf("reference: %w at address %#x", manifest.ErrUnknownRegister, addr)
+// locked tells whether a register is a setting of a group that is enabled, or of one of its endpoints.
+func (r *Reference) locked(reg *manifest.Register, i int) bool {
+	switch {
+	case reg.Access != "rw" || reg.Name == "GROUP_CTRL":
+		return false
+	case strings.HasPrefix(reg.Name, "GROUP_"):
+		return r.eng.Enabled(i)
+	case strings.HasPrefix(reg.Name, "EP_"):
+		return r.eng.Enabled(i / r.man.Params.EPS())
 	}
-	if reg.Access != "rw" {
+	return false
+}
+
+// Write is a register write by software.
+func (r *Reference) Write(addr, value uint32) error { return r.WriteStrobes(addr, value, 0xF) }
+
+// WriteStrobes is a register write by software. Settings of a group that is enabled stand still, and there are no writes of single bytes
+// (docs/engine.md section 6).
+func (r *Reference) WriteStrobes(addr, value uint32, strobes uint8) error {
+	addr &^= 3
+	reg, i, ok := r.man.Find(addr)
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: %w at address %#x", ErrRefused, manifest.ErrUnknownRegister, addr)
+	case strobes != 0xF:
+		return fmt.Errorf("%w: %s[%d], bytes %04b", ErrRefused, reg.Name, i, strobes)
+	case r.locked(reg, i):
+		return fmt.Errorf("%w: %s[%d]: %w", ErrRefused, reg.Name, i, inc.ErrEnabled)
+	case reg.Access != "rw":
 		return nil
 	}
 	v := value & reg.Mask()
+	if reg.Name == "EP_CTRL" && i%r.man.Params.EPS() > r.man.Params.Members {
+		v &^= 1
+	}
 	if reg.Name == "GROUP_CTRL" {
 		return r.groupCtrl(i, v)
 	}
@@ -433,14 +465,10 @@ func (r *Reference) Write(addr, value uint32) error {
 		r.pipes()
 		return nil
 	}
-	if len(reg.Name) > 3 && reg.Name[:3] == "EP_" {
-		err := r.eng.SetEndpoint(i, r.endpoint(i))
-		if errors.Is(err, inc.ErrRange) {
-			return nil // a record that no endpoint has: the table's size is a power of two
-		}
-		return err
+	if strings.HasPrefix(reg.Name, "EP_") {
+		return r.eng.SetEndpoint(i, r.endpoint(i))
 	}
-	if len(reg.Name) > 6 && reg.Name[:6] == "GROUP_" {
+	if strings.HasPrefix(reg.Name, "GROUP_") {
 		return r.eng.SetGroup(i, r.group(i))
 	}
 	return nil
@@ -448,6 +476,7 @@ func (r *Reference) Write(addr, value uint32) error {
 
 func (r *Reference) groupCtrl(g int, v uint32) error {
 	enable, reset := v&1 != 0, v&2 != 0
+	r.overlap[g] = false
 	switch {
 	case !enable:
 		return r.eng.Disable(g)
@@ -455,7 +484,8 @@ func (r *Reference) groupCtrl(g int, v uint32) error {
 		return r.eng.Reset(g)
 	}
 	err := r.eng.Enable(g)
-	if errors.Is(err, inc.ErrIllegalGroup) {
+	r.overlap[g] = errors.Is(err, inc.ErrOverlap)
+	if r.overlap[g] || errors.Is(err, inc.ErrIllegalGroup) {
 		return nil // enable does not stick
 	}
 	return err

@@ -4,6 +4,7 @@ package dut
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -44,9 +45,9 @@ type RTL struct {
 	queued   [][]Frame
 	sent     []int // how many of queued the source has sent
 	moved    uint64
-	accepted []Accepted
+	accepted []Frame
 	acts     []Act
-	out      []Out
+	out      []Frame
 	err      error
 }
 
@@ -165,14 +166,14 @@ func (d *RTL) Offer(port int, f Frame) {
 	}
 	first, last := d.user(port, f.Err)
 	a := axis.Frame{Data: f.Data, User: last, FirstUser: first}
-	if f.At > d.offset {
-		a.NotBefore = f.At - d.offset
+	if f.First > d.offset {
+		a.NotBefore = f.First - d.offset
 	}
 	if err := d.srcs[i].Send(a); err != nil && d.err == nil {
 		d.err = err
 		return
 	}
-	f.port = port
+	f.Port = port
 	d.queued[i] = append(d.queued[i], f)
 	d.moved = d.model.Now()
 }
@@ -180,7 +181,7 @@ func (d *RTL) Offer(port int, f Frame) {
 // onSent records that a source has sent a frame. On the single stream the frame is then accepted.
 func (d *RTL) onSent(i int, first uint64) {
 	d.moved = d.model.Now()
-	d.queued[i][d.sent[i]].first = first + d.offset
+	d.queued[i][d.sent[i]].First = first + d.offset
 	d.sent[i]++
 	if d.core {
 		d.accept(0)
@@ -217,14 +218,17 @@ func (d *RTL) accept(i int) {
 	f := d.queued[i][0]
 	d.queued[i] = d.queued[i][1:]
 	d.sent[i]--
-	d.accepted = append(d.accepted, Accepted{Port: f.port, First: f.first, At: d.Now(), Data: f.Data, Err: f.Err})
+	d.accepted = append(d.accepted, Frame{Port: f.Port, First: f.First, Last: d.Now(), Data: f.Data, Err: f.Err})
 }
 
 func (d *RTL) onFrame(i int, f *axis.Frame) {
 	d.moved = d.model.Now()
-	o := Out{Port: i, First: f.First + d.offset, Last: f.Last + d.offset, Data: slices.Clone(f.Data), Err: f.User&1 != 0}
+	o := Frame{Port: i, First: f.First + d.offset, Last: f.Last + d.offset, Data: slices.Clone(f.Data), Err: f.User&1 != 0}
 	if d.core {
 		o.Port = int(f.User >> 1)
+		if o.Port >= d.man.Params.Ports {
+			return // for a port that does not exist: whoever has the ports loses it, as the other top's demultiplexer does
+		}
 		if f.FirstUser>>1 != f.User>>1 && len(f.Data) > d.man.Params.BusBytes {
 			d.fail(fmt.Errorf("tuser names port %d on the first beat and %d on the last, frame of cycle %d", f.FirstUser>>1, f.User>>1, d.Now()))
 		}
@@ -276,7 +280,7 @@ func (d *RTL) Waiting() int {
 }
 
 // Accepted returns what was accepted since the last call.
-func (d *RTL) Accepted() []Accepted {
+func (d *RTL) Accepted() []Frame {
 	a := d.accepted
 	d.accepted = nil
 	return a
@@ -293,10 +297,10 @@ func (d *RTL) Acts() []Act {
 func (d *RTL) Timers() (uint64, bool) { return Never, d.man.Params.Mode != 3 }
 
 // Out returns what left since the last call.
-func (d *RTL) Out() []Out {
+func (d *RTL) Out() []Frame {
 	o := d.out
 	d.out = nil
-	slices.SortStableFunc(o, func(a, b Out) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
+	slices.SortStableFunc(o, func(a, b Frame) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
 	return o
 }
 
@@ -305,15 +309,28 @@ func (d *RTL) Read(addr uint32) (uint32, error) {
 	if d.err != nil {
 		return 0, d.err
 	}
-	return d.bus.ReadReg(uint64(addr))
+	v, err := d.bus.ReadReg(uint64(addr))
+	return v, refused(err)
 }
 
 // Write writes a register over AXI4-Lite.
-func (d *RTL) Write(addr, value uint32) error {
+func (d *RTL) Write(addr, value uint32) error { return d.WriteStrobes(addr, value, 0xF) }
+
+// WriteStrobes writes some bytes of a register over AXI4-Lite.
+func (d *RTL) WriteStrobes(addr, value uint32, strobes uint8) error {
 	if d.err != nil {
 		return d.err
 	}
-	return d.bus.WriteReg(uint64(addr), value)
+	return refused(d.bus.WriteRegStrobe(uint64(addr), value, strobes))
+}
+
+// refused makes an answer that is no OKAY an ErrRefused.
+func refused(err error) error {
+	var answer *axil.ResponseError
+	if errors.As(err, &answer) {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return err
 }
 
 // SetPauses gives every interface its own generator of pauses.

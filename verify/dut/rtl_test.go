@@ -37,7 +37,7 @@ func TestRTLPassesFramesInTheOrderItTells(t *testing.T) {
 		d.SetPauses(p)
 		for range 50 {
 			port := r.IntN(2)
-			f := dut.Frame{Data: make([]byte, 1+r.IntN(40)), Err: r.IntN(4) == 0, At: d.Now() + uint64(r.IntN(300))}
+			f := dut.Frame{Data: make([]byte, 1+r.IntN(40)), Err: r.IntN(4) == 0, First: d.Now() + uint64(r.IntN(300))}
 			for i := range f.Data {
 				f.Data[i] = byte(r.Uint32())
 			}
@@ -46,8 +46,8 @@ func TestRTLPassesFramesInTheOrderItTells(t *testing.T) {
 		}
 		assert.Equal(t, 50, d.Waiting())
 		assert.Zero(t, d.Still())
-		var accepted []dut.Accepted
-		var outs []dut.Out
+		var accepted []dut.Frame
+		var outs []dut.Frame
 		for d.Still() < 50 {
 			require.NoError(t, d.StepTo(d.Now()+10))
 			accepted = append(accepted, d.Accepted()...)
@@ -60,10 +60,10 @@ func TestRTLPassesFramesInTheOrderItTells(t *testing.T) {
 			w := want[a.Port][in[a.Port]]
 			in[a.Port]++
 			assert.True(t, bytes.Equal(w.Data, a.Data) && w.Err == a.Err)
-			assert.GreaterOrEqual(t, a.First, w.At)
-			assert.GreaterOrEqual(t, a.At, a.First)
+			assert.GreaterOrEqual(t, a.First, w.First)
+			assert.GreaterOrEqual(t, a.Last, a.First)
 			if i > 0 {
-				assert.Greater(t, a.At, accepted[i-1].At)
+				assert.Greater(t, a.Last, accepted[i-1].Last)
 			}
 		}
 		for _, o := range outs {
@@ -91,7 +91,7 @@ func TestRTLRegistersResetAndSkippedTime(t *testing.T) {
 	now := d.Now()
 	d.SkipTo(now + 5000)
 	assert.Equal(t, now+5000, d.Now())
-	d.Offer(1, dut.Frame{Data: make([]byte, 400), At: d.Now() + 20})
+	d.Offer(1, dut.Frame{Data: make([]byte, 400), First: d.Now() + 20})
 	require.NoError(t, d.StepTo(now+5060))
 	require.NoError(t, d.Reset(), "in the middle of the frame")
 	assert.Empty(t, d.Out())

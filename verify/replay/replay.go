@@ -95,7 +95,7 @@ type replayer struct {
 	t    *rig.T
 	e    *rig.Engine
 	rep  *Report
-	left []dut.Out
+	left []dut.Frame
 }
 
 // offer puts one frame in and waits until it is accepted, so that the order is that of the capture.
@@ -210,7 +210,7 @@ func (r *replayer) sums(g *rig.Group, pr *prediction) {
 	}
 	seen := map[key]bool{}
 	for _, o := range r.left {
-		p, err := roce.Decode(o.Data)
+		p, err := o.Packet()
 		if err != nil || !roce.CheckICRC(o.Data) {
 			t.Fatalf("a frame left that is not sound: %w", err)
 		}

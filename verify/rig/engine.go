@@ -97,7 +97,7 @@ func (e *Engine) Put(frames ...Frame) {
 }
 
 // SettleAsIs runs the engine until it rests and returns what left; the other ends say nothing, whatever the mode.
-func (e *Engine) SettleAsIs() []dut.Out {
+func (e *Engine) SettleAsIs() []dut.Frame {
 	e.T.flush()
 	e.T.Check(e.T.ctx.Err())
 	e.T.Check(e.Board.Settle())
@@ -106,21 +106,22 @@ func (e *Engine) SettleAsIs() []dut.Out {
 
 // Settle runs the engine until it rests and returns what left. In Mode III the other ends acknowledge what they get and the engine's own
 // ACKs are left out, unless it is Mute: so scenarios of what both modes do alike need not know of pipes.
-func (e *Engine) Settle() []dut.Out {
+func (e *Engine) Settle() []dut.Frame {
 	outs := e.SettleAsIs()
 	if !e.T.Pipes() || e.Mute {
 		return outs
 	}
-	var all []dut.Out
+	var all []dut.Frame
 	for len(outs) > 0 {
 		answers := 0
-		for _, o := range outs {
-			p, err := roce.Decode(o.Data)
+		for i := range outs {
+			o := &outs[i]
+			p, err := o.Packet()
 			if err == nil && p.Op == roce.Acknowledge && p.Syndrome == roce.AckSyndrome {
 				continue
 			}
-			all = append(all, o)
-			if f, ok := e.acknowledge(o.Port, &p); err == nil && ok {
+			all = append(all, *o)
+			if f, ok := e.acknowledge(o.Port, p); err == nil && ok {
 				e.Put(f)
 				answers++
 			}
@@ -148,8 +149,8 @@ func (e *Engine) acknowledge(port int, p *roce.Packet) (Frame, bool) {
 }
 
 // Exchange sends frames one after the other, each settled before the next, and returns what left.
-func (e *Engine) Exchange(frames ...Frame) []dut.Out {
-	var all []dut.Out
+func (e *Engine) Exchange(frames ...Frame) []dut.Frame {
+	var all []dut.Frame
 	for _, f := range frames {
 		e.Put(f)
 		all = append(all, e.Settle()...)

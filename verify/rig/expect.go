@@ -111,7 +111,7 @@ func (s *Sending) in(f func()) {
 }
 
 // Out sends and returns what left.
-func (s *Sending) Out() (outs []dut.Out) {
+func (s *Sending) Out() (outs []dut.Frame) {
 	s.in(func() { outs = s.g.E.Exchange(s.frames...) })
 	return outs
 }
@@ -147,25 +147,26 @@ func (s *Sending) Dropped(c inc.Counter) {
 }
 
 // Check checks that exactly these packets left, in any order, with the headers of their endpoints.
-func (g *Group) Check(outs []dut.Out, want ...Want) {
+func (g *Group) Check(outs []dut.Frame, want ...Want) {
 	rest := slices.Clone(want)
-	for _, o := range outs {
-		p, err := roce.Decode(o.Data)
+	for i := range outs {
+		o := &outs[i]
+		p, err := o.Packet()
 		if err != nil || !roce.CheckICRC(o.Data) || o.Err {
 			g.T.Fatalf("a frame left that does not decode, has a bad ICRC or the error bit (%v): %v", o.Err, err)
 		}
-		got := Want{To: g.Addressee(o.Port, &p), Op: p.Op, PSN: p.PSN, Payload: p.Payload, Imm: p.Imm, Syndrome: p.Syndrome, CE: p.CE()}
-		i := slices.IndexFunc(rest, func(w Want) bool {
+		got := Want{To: g.Addressee(o.Port, p), Op: p.Op, PSN: p.PSN, Payload: p.Payload, Imm: p.Imm, Syndrome: p.Syndrome, CE: p.CE()}
+		at := slices.IndexFunc(rest, func(w Want) bool {
 			return w.To == got.To && w.Op == got.Op && w.PSN == got.PSN && w.Imm == got.Imm && w.Syndrome == got.Syndrome && w.CE == got.CE &&
 				bytes.Equal(w.Payload, got.Payload)
 		})
-		if i < 0 {
+		if at < 0 {
 			g.T.Fatalf("what left is %v; expected are %v", got, want)
 		}
 		if tos := g.Ends[got.To].TOS; !got.CE && p.TOS != tos {
 			g.T.Fatalf("what left is %v with ToS %#02x, its endpoint's is %#02x", got, p.TOS, tos)
 		}
-		rest = slices.Delete(rest, i, i+1)
+		rest = slices.Delete(rest, at, at+1)
 	}
 	if len(rest) > 0 {
 		g.T.Fatalf("%d of %d frames never left: %v", len(rest), len(want), rest)
@@ -174,27 +175,28 @@ func (g *Group) Check(outs []dut.Out, want ...Want) {
 
 // CheckAt checks that exactly the endpoints of to got one frame each, in any order, with this opcode, PSN and payload, and
 // the headers of their endpoint. It is written apart from the reference, from docs/engine.md section 4.
-func (g *Group) CheckAt(outs []dut.Out, to []int, op roce.Opcode, psn roce.PSN, payload []byte) {
+func (g *Group) CheckAt(outs []dut.Frame, to []int, op roce.Opcode, psn roce.PSN, payload []byte) {
 	t := g.T
 	if len(outs) != len(to) {
 		t.Fatalf("%d frames left, expected %d %v with PSN %v", len(outs), len(to), op, psn)
 	}
 	got := make([]int, len(g.Ends))
-	for _, o := range outs {
-		p, err := roce.Decode(o.Data)
+	for i := range outs {
+		o := &outs[i]
+		p, err := o.Packet()
 		if err != nil {
 			t.Fatalf("a frame left that does not decode: %w", err)
 		}
 		if !roce.CheckICRC(o.Data) || len(o.Data) < 60 || o.Err {
 			t.Fatalf("a frame left with a bad ICRC, fewer than 60 bytes (%d), or error bit (%v)", len(o.Data), o.Err)
 		}
-		c := g.Addressee(o.Port, &p)
+		c := g.Addressee(o.Port, p)
 		if c < 0 {
-			t.Fatalf("a frame left by port %d that has no endpoint's headers: %v", o.Port, &p)
+			t.Fatalf("a frame left by port %d that has no endpoint's headers: %v", o.Port, p)
 		}
 		got[c]++
 		if p.Op != op || p.PSN != psn || !bytes.Equal(p.Payload, payload) || !p.DF || p.PKey != roce.DefaultPKey || p.MigReq || p.TVer != 0 {
-			t.Fatalf("endpoint %d got %v, expected %v PSN %v with %d bytes", c, &p, op, psn, len(payload))
+			t.Fatalf("endpoint %d got %v, expected %v PSN %v with %d bytes", c, p, op, psn, len(payload))
 		}
 		if p.AckReq != op.IsSend() {
 			t.Fatalf("endpoint %d got %v with AckReq %v", c, op, p.AckReq)
@@ -208,7 +210,7 @@ func (g *Group) CheckAt(outs []dut.Out, to []int, op roce.Opcode, psn roce.PSN, 
 }
 
 // Contribute has endpoints send one payload each, in that order, and returns what left.
-func (g *Group) Contribute(who []int, psn roce.PSN, payload func(c int) []byte) []dut.Out {
+func (g *Group) Contribute(who []int, psn roce.PSN, payload func(c int) []byte) []dut.Frame {
 	var frames []Frame
 	for _, c := range who {
 		frames = append(frames, g.Data(c, psn, payload(c)))

@@ -18,7 +18,7 @@ type Ledger struct {
 	e       *Engine
 	tree    bool // sums are reproducible
 	groups  []*Group
-	open    map[ledgerKey][]contribution
+	open    map[ledgerKey][]arith.Contribution
 	results map[ledgerKey][]byte
 	left    map[ledgerKey]map[int]int // copies of a result, by endpoint
 	// Checked is how many results were compared.
@@ -30,14 +30,9 @@ type ledgerKey struct {
 	psn   roce.PSN
 }
 
-type contribution struct {
-	end     int
-	payload []byte
-}
-
 // Ledger watches what e accepts for these groups, all of them roots. There is one at a time.
 func (e *Engine) Ledger(groups ...*Group) *Ledger {
-	l := &Ledger{e: e, tree: e.T.Params.Reproducible(), groups: groups, open: map[ledgerKey][]contribution{}, results: map[ledgerKey][]byte{},
+	l := &Ledger{e: e, tree: e.T.Params.Reproducible(), groups: groups, open: map[ledgerKey][]arith.Contribution{}, results: map[ledgerKey][]byte{},
 		left: map[ledgerKey]map[int]int{}}
 	e.OnAccept = l.accept
 	return l
@@ -53,11 +48,11 @@ func (l *Ledger) find(is func(ep inc.Endpoint) bool) (int, int, bool) {
 	return 0, 0, false
 }
 
-func (l *Ledger) accept(a dut.Accepted, changed []inc.Counter) error {
+func (l *Ledger) accept(a dut.Frame, changed []inc.Counter) error {
 	if !slices.Contains(changed, inc.Agg) {
 		return nil
 	}
-	p, err := roce.Decode(a.Data)
+	p, err := a.Packet()
 	if err != nil {
 		return err
 	}
@@ -66,41 +61,22 @@ func (l *Ledger) accept(a dut.Accepted, changed []inc.Counter) error {
 		return nil
 	}
 	key := ledgerKey{i, p.PSN}
-	l.open[key] = append(l.open[key], contribution{c, bytes.Clone(p.Payload)})
+	l.open[key] = append(l.open[key], arith.Contribution{End: c, Payload: bytes.Clone(p.Payload)})
 	if slices.Contains(changed, inc.TxResult) {
-		l.results[key] = l.join(l.groups[i].Kind(), l.open[key])
+		l.results[key] = l.groups[i].Kind().Combine(l.open[key], l.tree)
 		delete(l.open, key)
 	}
 	return nil
-}
-
-// join is the result of contributions in the order in which they came.
-func (l *Ledger) join(k arith.Kind, all []contribution) []byte {
-	if l.tree {
-		parts := make([][]byte, 32)
-		for _, x := range all {
-			parts[x.end] = x.payload
-			if x.payload == nil {
-				parts[x.end] = []byte{}
-			}
-		}
-		return k.Tree(parts)
-	}
-	var payloads [][]byte
-	for _, x := range all {
-		payloads = append(payloads, x.payload)
-	}
-	return k.InOrder(payloads...)
 }
 
 // Settle runs the engine until it is idle and compares what left.
 func (l *Ledger) Settle() { l.Check(l.e.Settle()) }
 
 // Check compares results, each of which may leave once to each endpoint.
-func (l *Ledger) Check(outs []dut.Out) {
+func (l *Ledger) Check(outs []dut.Frame) {
 	t := l.e.T
-	for _, o := range outs {
-		p, err := roce.Decode(o.Data)
+	for n := range outs {
+		p, err := outs[n].Packet()
 		t.Check(err)
 		if !p.Op.IsSend() {
 			continue

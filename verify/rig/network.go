@@ -10,6 +10,7 @@ import (
 	"incforge/inc"
 	"incforge/network/fabric"
 	"incforge/network/host"
+	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
@@ -68,7 +69,7 @@ func (t *T) DefaultLink() *fabric.Link {
 // Tree makes Tree-levels-degree: levels counted with the hosts, degree hosts at each leaf switch. All links are like link.
 func (t *T) Tree(levels, degree int, link *fabric.Link) *Network {
 	n := &Network{T: t, Net: fabric.New(t.Rand.Uint64()), Link: link}
-	n.grow(nil, 0, levels-1, degree)
+	n.grow(topology.Tree{Levels: levels, Degree: degree}.Topology())
 	// A window of the longest packets of all hosts through one switch, several links there and back, at the pace of
 	// the slowest of link, bus and adders.
 	pace := min(link.BytesPerCycle, float64(t.Params.BusBytes)/float64(t.Params.CyclesPerBeat()))
@@ -78,18 +79,19 @@ func (t *T) Tree(levels, degree int, link *fabric.Link) *Network {
 	return n
 }
 
-// grow makes a switch and, below it, the rest of the tree.
-func (n *Network) grow(parent *Node, slot, levels, degree int) *Node {
-	e := n.T.Engine()
-	nd := &Node{E: e, Switch: n.Net.AddSwitch(e.Board), Parent: parent, Slot: slot, Degree: degree}
-	n.Nodes = append(n.Nodes, nd)
-	if levels == 1 {
-		return nd
+// grow makes the switches, each before those below it.
+func (n *Network) grow(tree *topology.Topology) {
+	byNumber := make([]*Node, len(tree.Switches))
+	for _, s := range tree.PreOrder() {
+		e := n.T.Engine()
+		nd := &Node{E: e, Switch: n.Net.AddSwitch(e.Board), Degree: tree.Degree(s)}
+		if above, slot, ok := tree.Parent(s); ok {
+			nd.Parent, nd.Slot = byNumber[above], slot
+			nd.Parent.Children = append(nd.Parent.Children, nd)
+		}
+		byNumber[s] = nd
+		n.Nodes = append(n.Nodes, nd)
 	}
-	for i := range degree {
-		nd.Children = append(nd.Children, n.grow(nd, i, levels-1, degree))
-	}
-	return nd
 }
 
 // Port is the port of a node's endpoint; endpoints beyond the number of ports share.

@@ -209,3 +209,20 @@ func (t *T) Children() int {
 	}
 	return t.Params.Members
 }
+
+// AllBut are the same endpoints without c.
+func AllBut(who []int, c int) []int {
+	var rest []int
+	for _, x := range who {
+		if x != c {
+			rest = append(rest, x)
+		}
+	}
+	return rest
+}
+
+// PipeSize takes sizes of pipes in turn: all there is, then 1, 2 and 3 slots, or as many as fit.
+func (t *T) PipeSize(i int) int {
+	most := 1 << t.MaxLog2N(1, t.Params.DTypeMask()&WideTypes != 0) >> 1
+	return []int{0, 1, min(2, most), min(3, most)}[i%4]
+}

@@ -31,10 +31,8 @@ var ErrMismatch = errors.New("engine and reference differ")
 
 // Recorded is one frame in a Board's log.
 type Recorded struct {
-	Port int
-	At   uint64
-	Data []byte
-	Out  bool
+	dut.Frame
+	Out bool
 }
 
 // want is a frame that is expected to leave.
@@ -64,20 +62,20 @@ type Board struct {
 	// Cover collects functional coverage. The Boards of one test may share it.
 	Cover cover.Map
 	// OnAccept, if not nil, is called with every accepted frame and the counters it changed in the reference.
-	OnAccept func(a dut.Accepted, changed []inc.Counter) error
+	OnAccept func(a dut.Frame, changed []inc.Counter) error
 	// OnAct, if not nil, is called with every action that a Mode III engine took, and its cycle.
 	OnAct func(at uint64, a inc.Action) error
 
-	pending []dut.Accepted // accepted and not yet decided, in Mode III
-	acts    []dut.Act      // reported, waiting for frames not accepted yet
-	early   []dut.Out      // left, before the report that explains them
-	wants   []inc.Action   // scratch
-	resting bool           // no action was due, and nothing has changed since
+	pending []dut.Frame  // accepted and not yet decided, in Mode III
+	acts    []dut.Act    // reported, waiting for frames not accepted yet
+	early   []dut.Frame  // left, before the report that explains them
+	wants   []inc.Action // scratch
+	resting bool         // no action was due, and nothing has changed since
 
 	waiting map[uint32]int // frames offered and not accepted, by destination QPN
 	moved   uint64         // last cycle in which a frame was accepted or left, or none waited
 	frames  uint64
-	outs    []dut.Out
+	outs    []dut.Frame
 	err     error
 	log     []Recorded
 	logSize int
@@ -137,10 +135,10 @@ func destination(frame []byte) uint32 {
 }
 
 // Accepted returns nothing: the Board consumes the accepted frames. OnAccept shows them.
-func (b *Board) Accepted() []dut.Accepted { return nil }
+func (b *Board) Accepted() []dut.Frame { return nil }
 
 // Out returns what left since the last call, all of it as expected.
-func (b *Board) Out() []dut.Out {
+func (b *Board) Out() []dut.Frame {
 	o := b.outs
 	b.outs = nil
 	return o
@@ -291,12 +289,12 @@ func (b *Board) collect() error {
 	for _, a := range b.DUT.Accepted() {
 		b.moved = b.Now()
 		b.waiting[destination(a.Data)]--
-		b.record(Recorded{Port: a.Port, At: a.At, Data: a.Data})
+		b.record(Recorded{Frame: a})
 		if b.pipes() {
 			b.pending = append(b.pending, a)
 			continue
 		}
-		if err := b.accept(a, a.At); err != nil {
+		if err := b.accept(a, a.Last); err != nil {
 			b.err = err
 			return err
 		}
@@ -312,7 +310,7 @@ func (b *Board) collect() error {
 		if len(early) > 0 {
 			early = early[1:]
 		} else {
-			b.record(Recorded{Port: o.Port, At: o.Last, Data: o.Data, Out: true})
+			b.record(Recorded{Frame: o, Out: true})
 		}
 		if err := b.see(o); err != nil {
 			b.err = err
@@ -324,8 +322,8 @@ func (b *Board) collect() error {
 
 // see compares a frame that left. A bypassed frame may leave before the engine reports its decision. The comparison
 // is then put off until the report, and so is that of frames leaving later by the same port.
-func (b *Board) see(o dut.Out) error {
-	if !slices.ContainsFunc(b.early, func(x dut.Out) bool { return x.Port == o.Port }) {
+func (b *Board) see(o dut.Frame) error {
+	if !slices.ContainsFunc(b.early, func(x dut.Frame) bool { return x.Port == o.Port }) {
 		err := b.check(o)
 		if err == nil {
 			b.outs = append(b.outs, o)
@@ -407,12 +405,12 @@ func (b *Board) record(r Recorded) {
 }
 
 // accept gives the reference a frame that the engine accepted and, if it reports decisions, decided in cycle at.
-func (b *Board) accept(a dut.Accepted, at uint64) error {
+func (b *Board) accept(a dut.Frame, at uint64) error {
 	b.frames++
 	var packet *roce.Packet
 	var saw *inc.Sight
-	if p, err := roce.Decode(a.Data); err == nil {
-		packet, saw = &p, b.sight(&p)
+	if p, err := a.Packet(); err == nil {
+		packet, saw = p, b.sight(p)
 	}
 	before := b.ref.Engine().Counters()
 	b.expect(b.ref.Handle(at, a.Port, a.Data, a.Err))
@@ -431,7 +429,7 @@ func (b *Board) accept(a dut.Accepted, at uint64) error {
 }
 
 // check looks for a frame that left among those expected.
-func (b *Board) check(o dut.Out) error {
+func (b *Board) check(o dut.Frame) error {
 	p := &b.ports[o.Port]
 	var next []place
 	add := func(x place) {
@@ -506,7 +504,7 @@ func alike(a, b []byte) bool {
 	return bytes.Equal(a[:from], b[:from]) && bytes.Equal(a[end-int(p.Pad):end], b[end-int(p.Pad):end]) && bytes.Equal(a[end+4:], b[end+4:])
 }
 
-func (b *Board) mismatch(o dut.Out) error {
+func (b *Board) mismatch(o dut.Frame) error {
 	p := &b.ports[o.Port]
 	var s strings.Builder
 	fmt.Fprintf(&s, "port %d, cycle %d: unexpected frame %s", o.Port, o.Last, describe(o.Data, o.Err))
@@ -583,12 +581,22 @@ func (b *Board) Read(addr uint32) (uint32, error) {
 }
 
 // Write writes a register of both. Frames that the engine accepted before take effect before the write.
-func (b *Board) Write(addr, value uint32) error {
+func (b *Board) Write(addr, value uint32) error { return b.WriteStrobes(addr, value, 0xF) }
+
+// WriteStrobes writes some bytes of a register of both. The error is dut.ErrRefused if both refuse the write.
+func (b *Board) WriteStrobes(addr, value uint32, strobes uint8) error {
 	if err := b.collect(); err != nil {
 		return err
 	}
-	if err := b.DUT.Write(addr, value); err != nil {
-		return err
+	write := func(d dut.DUT) error {
+		if strobes == 0xF {
+			return d.Write(addr, value)
+		}
+		return d.WriteStrobes(addr, value, strobes)
+	}
+	refused := write(b.DUT)
+	if refused != nil && !errors.Is(refused, dut.ErrRefused) {
+		return refused
 	}
 	if b.pipes() { // actions reported while the bus was busy came before the write
 		if err := b.collect(); err != nil {
@@ -596,8 +604,14 @@ func (b *Board) Write(addr, value uint32) error {
 		}
 		b.resting = false
 	}
-	if err := b.ref.Write(addr, value); err != nil {
+	switch err := write(b.ref); {
+	case err != nil && !errors.Is(err, dut.ErrRefused):
 		return err
+	case (err != nil) != (refused != nil):
+		b.err = fmt.Errorf("%w: a write of %#x to address %#x, strobes %04b: the engine says %v, expected %v", ErrMismatch, value, addr, strobes, refused, err)
+		return b.err
+	case err != nil:
+		return refused
 	}
 	if reg, _, ok := b.man.Find(addr); ok && reg.Name == "ECC_INJECT" && b.man.Params.ECC {
 		b.injected = b.injected || value != 0
@@ -628,7 +642,7 @@ const settleCycles = 400000
 // Settle runs until the engine rests and everything expected has left; Out then returns what left. It does not wait
 // for timers: a Mode III engine whose results are not acknowledged rests between retransmissions.
 func (b *Board) Settle() error {
-	var outs []dut.Out
+	var outs []dut.Frame
 	for limit := b.Now() + settleCycles; ; {
 		if err := b.StepTo(b.Now() + 64); err != nil {
 			return err
@@ -656,7 +670,7 @@ func (b *Board) Missing() error {
 	case len(b.acts) > 0:
 		b.err = fmt.Errorf("%w: the engine decided a frame in cycle %d and has taken none", ErrMismatch, b.acts[0].At)
 	case len(b.pending) > 0:
-		b.err = fmt.Errorf("%w: %d frames were taken and never decided, the first in cycle %d: %s", ErrMismatch, len(b.pending), b.pending[0].At,
+		b.err = fmt.Errorf("%w: %d frames were taken and never decided, the first in cycle %d: %s", ErrMismatch, len(b.pending), b.pending[0].Last,
 			describe(b.pending[0].Data, b.pending[0].Err))
 	case len(sends) > 0:
 		b.err = fmt.Errorf("%w: the engine rests, but docs/pipes.md section 3 requires the actions %v", ErrMismatch, sends)

@@ -15,13 +15,13 @@ import (
 // scripted is an engine that accepts and emits what a test says.
 type scripted struct {
 	*dut.Reference
-	accepted []dut.Accepted
-	out      []dut.Out
+	accepted []dut.Frame
+	out      []dut.Frame
 }
 
-func (s *scripted) StepTo(uint64) error      { return nil }
-func (s *scripted) Accepted() []dut.Accepted { a := s.accepted; s.accepted = nil; return a }
-func (s *scripted) Out() []dut.Out           { o := s.out; s.out = nil; return o }
+func (s *scripted) StepTo(uint64) error   { return nil }
+func (s *scripted) Accepted() []dut.Frame { a := s.accepted; s.accepted = nil; return a }
+func (s *scripted) Out() []dut.Frame      { o := s.out; s.out = nil; return o }
 
 func newScripted(t *testing.T) (*Board, *scripted) {
 	t.Helper()
@@ -39,13 +39,13 @@ func frame(n byte) []byte { return append(make([]byte, 20), n) }
 // TestOrder: bypassed frames of a port keep their order; of different ports they need not.
 func TestOrder(t *testing.T) {
 	b, s := newScripted(t)
-	s.accepted = []dut.Accepted{{Port: 0, Data: frame(1)}, {Port: 1, Data: frame(2)}, {Port: 0, Data: frame(3)}}
-	s.out = []dut.Out{{Port: 1, Data: frame(2)}, {Port: 0, Data: frame(1)}}
+	s.accepted = []dut.Frame{{Port: 0, Data: frame(1)}, {Port: 1, Data: frame(2)}, {Port: 0, Data: frame(3)}}
+	s.out = []dut.Frame{{Port: 1, Data: frame(2)}, {Port: 0, Data: frame(1)}}
 	require.ErrorContains(t, b.StepTo(1), "1 bypassed frames never left", "the engine is still and owes a frame")
 
 	b, s = newScripted(t)
-	s.accepted = []dut.Accepted{{Port: 0, Data: frame(1)}, {Port: 0, Data: frame(3)}}
-	s.out = []dut.Out{{Port: 0, Data: frame(3)}}
+	s.accepted = []dut.Frame{{Port: 0, Data: frame(1)}, {Port: 0, Data: frame(3)}}
+	s.out = []dut.Frame{{Port: 0, Data: frame(3)}}
 	require.ErrorContains(t, b.StepTo(1), "first difference at byte 20: expected 0x01, got 0x03")
 	require.ErrorIs(t, b.StepTo(2), ErrMismatch, "the first difference stays")
 }
@@ -57,7 +57,7 @@ func TestLookalikes(t *testing.T) {
 		b.ports[0].made = []want{{data: frame(1)}, {data: frame(2)}}
 		b.ports[0].passed = []want{{data: frame(1)}, {data: frame(3)}}
 		for _, n := range order {
-			s.out = append(s.out, dut.Out{Port: 0, Data: frame(n)})
+			s.out = append(s.out, dut.Frame{Port: 0, Data: frame(n)})
 		}
 		require.NoError(t, b.StepTo(1), "%v", order)
 		require.NoError(t, b.Missing(), "%v", order)
@@ -65,14 +65,14 @@ func TestLookalikes(t *testing.T) {
 	b, s := newScripted(t)
 	b.ports[0].made = []want{{data: frame(1)}, {data: frame(2)}}
 	b.ports[0].passed = []want{{data: frame(1)}, {data: frame(3)}}
-	s.out = []dut.Out{{Data: frame(1)}, {Data: frame(2)}, {Data: frame(3)}}
+	s.out = []dut.Frame{{Data: frame(1)}, {Data: frame(2)}, {Data: frame(3)}}
 	require.Error(t, b.StepTo(1), "3 cannot leave before the bypassed 1")
 }
 
 func TestErrorBitCounts(t *testing.T) {
 	b, s := newScripted(t)
-	s.accepted = []dut.Accepted{{Port: 2, Data: frame(1), Err: true}}
-	s.out = []dut.Out{{Port: 2, Data: frame(1)}}
+	s.accepted = []dut.Frame{{Port: 2, Data: frame(1), Err: true}}
+	s.out = []dut.Frame{{Port: 2, Data: frame(1)}}
 	require.ErrorContains(t, b.StepTo(1), "err true")
 }
 

@@ -13,10 +13,11 @@ import (
 
 	"incforge/hdl/graph"
 	"incforge/hdl/verilog"
+	"incforge/internal/testcost"
 	"incforge/sim"
 )
 
-// Lib compiles the module that d describes, from its own sources and parameters; quickly, as most tests wait for the compiler.
+// Lib compiles the module that d describes, from its own sources and parameters.
 func Lib(t testing.TB, d graph.Describer) *sim.Lib {
 	t.Helper()
 	m, err := d.Module()
@@ -34,7 +35,7 @@ func Lib(t testing.TB, d graph.Describer) *sim.Lib {
 	if err := files.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	b := sim.Build{Top: m.Name, Params: map[string]string{}, Quick: true}
+	b := sim.Build{Top: m.Name, Params: map[string]string{}}
 	for _, p := range files.Paths() {
 		b.Files = append(b.Files, filepath.Join(dir, filepath.FromSlash(p)))
 	}
@@ -48,7 +49,7 @@ func Lib(t testing.TB, d graph.Describer) *sim.Lib {
 		}
 		b.Ports = append(b.Ports, spec)
 	}
-	lib, err := b.Compile(t.Context())
+	lib, err := b.Compile(testcost.Context(t))
 	if err != nil {
 		t.Fatal(err)
 	}

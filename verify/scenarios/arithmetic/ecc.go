@@ -51,7 +51,7 @@ func (s *spoiler) single() {
 		size := g.Whole([]int{4, t.Params.BusBytes, t.Params.MTUBytes}[n%3])
 		before := e.Counter(inc.EccCorrected)
 		var all [][]byte
-		var outs []dut.Out
+		var outs []dut.Frame
 		e.Mute = t.Pipes() // what is acknowledged cannot be sent again
 		for i, c := range m {
 			if i == n%len(m) {
@@ -93,9 +93,9 @@ func (s *spoiler) release(psn roce.PSN) {
 }
 
 // sends are the data packets of what left.
-func sends(outs []dut.Out) []dut.Out {
-	return slices.DeleteFunc(slices.Clone(outs), func(o dut.Out) bool {
-		p, err := roce.Decode(o.Data)
+func sends(outs []dut.Frame) []dut.Frame {
+	return slices.DeleteFunc(slices.Clone(outs), func(o dut.Frame) bool {
+		p, err := o.Packet()
 		return err == nil && !p.Op.IsSend()
 	})
 }
@@ -152,13 +152,13 @@ func (s *spoiler) double() {
 }
 
 // checkSpoilt checks that each endpoint of to got one data frame that nobody takes.
-func (s *spoiler) checkSpoilt(outs []dut.Out, to []int, psn roce.PSN) {
+func (s *spoiler) checkSpoilt(outs []dut.Frame, to []int, psn roce.PSN) {
 	t := s.g.T
 	if len(outs) != len(to) {
 		t.Fatalf("%d frames left, expected %d with PSN %v", len(outs), len(to), psn)
 	}
 	for _, o := range outs {
-		p, err := roce.Decode(o.Data)
+		p, err := o.Packet()
 		t.Check(err)
 		if !score.Spoilt(o.Data) || roce.CheckICRC(o.Data) || p.PSN != psn {
 			t.Fatalf("two bits of PSN %v were inverted in the memory, and a frame left with PSN %v that looks good", psn, p.PSN)

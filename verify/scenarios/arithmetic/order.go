@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
@@ -62,7 +61,7 @@ func shuffled(g *rig.Group, all bool) {
 		outs := g.E.Settle()
 		l.Check(outs)
 		for _, o := range outs {
-			p, err := roce.Decode(o.Data)
+			p, err := o.Packet()
 			t.Check(err)
 			distinct[string(p.Payload)] = true
 			if t.Params.Reproducible() && !bytes.Equal(p.Payload, tree) {

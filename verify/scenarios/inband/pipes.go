@@ -12,7 +12,7 @@ import (
 // not; a control that comes before all is acknowledged is told to wait, and old data is acknowledged.
 func piped(t *rig.T) {
 	for round := range 4 {
-		g := newGroup(t, round%2 == 1, rig.WithPipe(pipeSize(t, round)))
+		g := newGroup(t, round%2 == 1, rig.WithPipe(t.PipeSize(round)))
 		g.E.Mute = true
 		list := []inc.Control{g.anyKind(inc.CollectiveAllReduce, 0, 10), g.anyKind(inc.CollectiveBroadcast, 1, 7),
 			g.anyKind(inc.CollectiveAllReduce, 0, 5), g.anyKind(inc.CollectiveReduce, 0, 6), g.anyKind(inc.CollectiveBarrier, 0, 2)}
@@ -31,12 +31,6 @@ func piped(t *rig.T) {
 		}
 		g.connectionEnds()
 	}
-}
-
-// pipeSize takes sizes of pipes in turn: all there is, 1, 2, 3, whatever of them fits.
-func pipeSize(t *rig.T, round int) int {
-	most := 1 << t.MaxLog2N(1, t.Params.DTypeMask()&rig.WideTypes != 0) >> 1
-	return []int{0, 1, min(2, most), min(3, most)}[round%4]
 }
 
 // pass carries out a range: packets are acknowledged now and then, all of them at its end.

@@ -151,12 +151,12 @@ func (s *span) arrived(old *span, done int) {
 	}
 	came := map[heard]bool{}
 	for _, o := range g.E.Settle() {
-		p, err := roce.Decode(o.Data)
+		p, err := o.Packet()
 		t.Check(err)
 		if !p.Op.IsSend() {
 			continue
 		}
-		at := heard{g.Addressee(o.Port, &p), p.PSN}
+		at := heard{g.Addressee(o.Port, p), p.PSN}
 		if want, ok := right[at]; !ok || !bytes.Equal(want, p.Payload) {
 			t.Fatalf("endpoint %d got PSN %v with %d bytes that nobody's sum is", at.by, p.PSN, len(p.Payload))
 		}

@@ -7,6 +7,7 @@ import (
 
 	"incforge/network/comm"
 	"incforge/network/fabric"
+	"incforge/network/topology"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
@@ -16,13 +17,13 @@ import (
 func chaosBroadcast(t *rig.T) {
 	for _, levels := range []int{3, 4} {
 		t.In(fmt.Sprintf("%d levels", levels), func() {
-			broadcastHosts(t, comm.Tree{Levels: levels, Degree: 2}, t.Rand.IntN(2) == 0)
+			broadcastHosts(t, topology.Tree{Levels: levels, Degree: 2}, t.Rand.IntN(2) == 0)
 		})
 	}
 }
 
 // broadcastHosts runs three Broadcasts, of any root, or of one if the group is fixed.
-func broadcastHosts(t *rig.T, tree comm.Tree, fixed bool) {
+func broadcastHosts(t *rig.T, tree topology.Tree, fixed bool) {
 	if rig.NeedInBand(2)(t.Params) != "" || t.Params.Reproducible() && t.Params.Members == 2 { // no pair for endpoint 2 of an in-band group
 		fixed = true
 	}

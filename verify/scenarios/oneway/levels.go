@@ -66,8 +66,8 @@ func (w *twoLevels) acks(psn roce.PSN, first, lost bool) (heard bool) {
 			continue
 		}
 		for _, o := range w.carry(outs) {
-			p, err := roce.Decode(o.Data)
-			if err != nil || p.PSN != psn || p.Syndrome != roce.AckSyndrome || w.upper.Addressee(o.Port, &p) != w.upper.Parent {
+			p, err := o.Packet()
+			if err != nil || p.PSN != psn || p.Syndrome != roce.AckSyndrome || w.upper.Addressee(o.Port, p) != w.upper.Parent {
 				w.t.Fatalf("the sender got %v (%v), expected ACK %v", &p, err, psn)
 			}
 			heard = true
@@ -77,12 +77,12 @@ func (w *twoLevels) acks(psn roce.PSN, first, lost bool) (heard bool) {
 }
 
 // carry brings to the upper switch what the lower one sends there, and returns what leaves the upper one.
-func (w *twoLevels) carry(outs []dut.Out) []dut.Out {
-	var all []dut.Out
+func (w *twoLevels) carry(outs []dut.Frame) []dut.Frame {
+	var all []dut.Frame
 	for _, o := range outs {
-		p, err := roce.Decode(o.Data)
+		p, err := o.Packet()
 		w.t.Check(err)
-		if w.lower.Addressee(o.Port, &p) != w.lower.Parent {
+		if w.lower.Addressee(o.Port, p) != w.lower.Parent {
 			w.t.Fatalf("the lower switch answered to another than its parent: %v", &p)
 		}
 		q := w.upper.Packet(w.link, p.Op, p.PSN)

@@ -44,7 +44,7 @@ func (g group) answered(c int, psn roce.PSN, msn uint32, want ...rig.Want) {
 		outs := g.Send(g.Data(c, psn, g.Values(0), func(p *roce.Packet) { p.AckReq = g.T.Rand.IntN(2) == 0 })).Out()
 		g.Check(outs, want...)
 		for _, o := range outs {
-			if p, _ := roce.Decode(o.Data); p.Op == roce.Acknowledge && p.MSN != msn {
+			if p, _ := o.Packet(); p.Op == roce.Acknowledge && p.MSN != msn {
 				g.T.Fatalf("answered with MSN %d, expected %d", p.MSN, msn)
 			}
 		}

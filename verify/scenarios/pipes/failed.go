@@ -22,7 +22,7 @@ func ended(t *rig.T, syndrome uint8) {
 	g := group{e.Group(0, 1, t.Params.Members, false)}
 	m, n := g.Members(), g.MW()
 	c := m[t.Rand.IntN(len(m))]
-	others := allBut(m, c)
+	others := rig.AllBut(m, c)
 	g.shown(0)
 	setTimeout(e, rig.LongTimeout)
 	g.collective(g.psn(0), m...)

@@ -65,7 +65,7 @@ func watchTurns(e *rig.Engine) *turns {
 	return f
 }
 
-func (f *turns) accepted(dut.Accepted, []inc.Counter) error {
+func (f *turns) accepted(dut.Frame, []inc.Counter) error {
 	if len(f.wants) > 0 {
 		f.row++
 		f.frames = max(f.frames, f.row)

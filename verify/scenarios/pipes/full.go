@@ -15,7 +15,7 @@ func full(t *rig.T) {
 	for round, ctrl := range []inc.PipeCtrl{{RNRTimer: 1, RNR: true}, {RNRTimer: 31, RNR: true, CNP: true}, {RNRTimer: 0, RNR: true},
 		{RNR: false, CNP: true}, {}} {
 		for _, host := range []bool{true, false} {
-			t.In(fmt.Sprintf("%+v, host %v", ctrl, host), func() { overtaking(t, pipeSize(t, round), ctrl, host) })
+			t.In(fmt.Sprintf("%+v, host %v", ctrl, host), func() { overtaking(t, t.PipeSize(round), ctrl, host) })
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (g group) catchUp(psn roce.PSN, payload []byte, late []int) {
 // turn fills both pipes of a root whose results nobody acknowledges, and empties them ACK by ACK.
 func turn(t *rig.T) {
 	for round := range 4 {
-		size := pipeSize(t, round)
+		size := t.PipeSize(round)
 		// The PSN wraps between what is in one pipe and what is in the other: 2^24 is a multiple of few sizes.
 		g := star(t, rig.WithPipe(size), rig.WithStart(roce.PSN(0).Add(-size)))
 		m, n := g.Members(), g.MW()

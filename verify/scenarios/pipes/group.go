@@ -19,12 +19,6 @@ func under(e *rig.Engine, opts ...rig.GroupOption) group {
 	return group{e.Group(0, 1, e.T.Children(), true, opts...)}
 }
 
-// pipeSize takes sizes of pipes in turn: all there is, then 1, 2 and 3 slots, or as many as fit.
-func pipeSize(t *rig.T, i int) int {
-	most := 1 << t.MaxLog2N(1, t.Params.DTypeMask()&rig.WideTypes != 0) >> 1
-	return []int{0, 1, min(2, most), min(3, most)}[i%4]
-}
-
 // setTimeout sets PIPE_TIMEOUT, in microseconds.
 func setTimeout(e *rig.Engine, timeout uint16) {
 	e.T.Check(e.Ctl.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, timeout))
@@ -70,15 +64,4 @@ func (g group) offer(psn roce.PSN, n int) {
 	for _, c := range g.Members() {
 		g.E.Put(g.Data(c, psn, g.Values(n)))
 	}
-}
-
-// allBut is the list without x.
-func allBut(list []int, x int) []int {
-	var rest []int
-	for _, y := range list {
-		if y != x {
-			rest = append(rest, y)
-		}
-	}
-	return rest
 }

@@ -71,7 +71,7 @@ func (a act) inTime(t *rig.T, due, slack uint64) {
 }
 
 // wait runs the engine until a cycle and returns what left. The scoreboard looks at short intervals for what is due and does not come.
-func wait(e *rig.Engine, cycle uint64) (outs []dut.Out) {
+func wait(e *rig.Engine, cycle uint64) (outs []dut.Frame) {
 	for e.Now() < cycle {
 		e.StepTo(min(cycle, e.Now()+4096))
 		outs = append(outs, e.Out()...)

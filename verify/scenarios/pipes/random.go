@@ -24,7 +24,7 @@ func random(t *rig.T) {
 		if parent {
 			members = t.Children()
 		}
-		opts := []rig.GroupOption{rig.WithPipe(pipeSize(t, round))}
+		opts := []rig.GroupOption{rig.WithPipe(t.PipeSize(round))}
 		if round%2 == 0 {
 			opts = append(opts, rig.WithStart(roce.PSN(0).Add(-1-t.Rand.IntN(12))))
 		}
@@ -202,12 +202,12 @@ func (g group) fars(count int) (fars []*far, up, down [][]byte) {
 }
 
 // deliver gives every far end what left for it, and returns what they answer.
-func (g group) deliver(fars []*far, outs []dut.Out) (frames []rig.Frame) {
+func (g group) deliver(fars []*far, outs []dut.Frame) (frames []rig.Frame) {
 	for _, o := range outs {
-		p, err := roce.Decode(o.Data)
+		p, err := o.Packet()
 		g.T.Check(err)
-		if c := g.Addressee(o.Port, &p); c >= 0 {
-			frames = append(frames, fars[c].take(&p)...)
+		if c := g.Addressee(o.Port, p); c >= 0 {
+			frames = append(frames, fars[c].take(p)...)
 		}
 	}
 	return frames

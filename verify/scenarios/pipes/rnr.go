@@ -48,7 +48,7 @@ func rnrCycles(t *rig.T, code uint8) uint64 {
 // meanwhile is set, the others get more results before that, and c sends a NAK, which must wait too. It returns the first unused PSN.
 func (g group) notReady(c int, first roce.PSN, code uint8, meanwhile bool) roce.PSN {
 	t, e, m := g.T, g.E, g.Members()
-	others, count := allBut(m, c), 1
+	others, count := rig.AllBut(m, c), 1
 	if meanwhile {
 		count = min(g.MW(), 3)
 	}
@@ -77,9 +77,9 @@ func (g group) notReady(c int, first roce.PSN, code uint8, meanwhile bool) roce.
 
 // refuse has endpoint c answer a PSN with RNR NAK and returns the cycle in which that was decided.
 func (g group) refuse(c int, psn roce.PSN, code uint8) (at uint64) {
-	g.E.OnAccept = func(a dut.Accepted, changed []inc.Counter) error {
+	g.E.OnAccept = func(a dut.Frame, changed []inc.Counter) error {
 		if slices.Contains(changed, inc.RxRnr) {
-			at = a.At
+			at = a.Last
 		}
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 // inner fills and empties the pipes of a node with a parent three times, one pipe after the other.
 func inner(t *rig.T) {
 	for round := range 4 {
-		g := under(t.PipeEngine(rig.LongTimeout), rig.WithPipe(pipeSize(t, round)))
+		g := under(t.PipeEngine(rig.LongTimeout), rig.WithPipe(t.PipeSize(round)))
 		m, n := g.Members(), g.MW()
 		for lap := range 3 {
 			g.innerLap(lap * n)
@@ -48,7 +48,7 @@ func (g group) innerLap(first int) {
 func oneWay(t *rig.T) {
 	for round := range 4 {
 		for _, host := range []bool{true, false} {
-			e, size := t.PipeEngine(rig.LongTimeout), rig.WithPipe(pipeSize(t, round))
+			e, size := t.PipeEngine(rig.LongTimeout), rig.WithPipe(t.PipeSize(round))
 			g := under(e, rig.WithCollective(inc.CollectiveReduce, host), size)
 			up := uint32(2 * g.MW())
 			g.reduceTwice()

@@ -25,7 +25,7 @@ func lostACK(t *rig.T) {
 		seen := watch(e)
 		result := g.collective(g.psn(0), m...)
 		due := seen.lastSend() + microseconds(t, timeout)
-		g.acknowledge(g.psn(0), allBut(m, c)...)
+		g.acknowledge(g.psn(0), rig.AllBut(m, c)...)
 		t.In("after a time-out", func() {
 			g.Check(wait(e, due+lateness(t)+4*uint64(t.MTUBeats())), rig.DataTo(c, g.psn(0), result))
 		})
@@ -85,8 +85,8 @@ func (g group) progress(psn roce.PSN, unit uint64) {
 	last := m[len(m)-1]
 	seen := watch(e)
 	var decided uint64 // in which cycle the last frame was
-	e.OnAccept = func(a dut.Accepted, _ []inc.Counter) error {
-		decided = a.At
+	e.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
+		decided = a.Last
 		return nil
 	}
 	for k := range 2 {

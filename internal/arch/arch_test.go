@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package arch
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// rooms are the house, from the ground up. Some are planned and still empty.
+func rooms() []Room {
+	return []Room{
+		{"internal/tool", 0, "runs foreign programs"},
+		{"internal/progress", 0, "says how far something is"},
+		{"internal/yamlpos", 0, "says where in a YAML file something is"},
+		{"internal/arch", 0, "these rules"},
+		{"configs", 0, "the presets' files"},
+		{"contract", 0, "what crosses from the generator to everybody else: all may read it, so it reads nobody"},
+		{"roce", 0, "the wire: knows packets, not engines"},
+		{"network/topology", 0, "trees: knows shapes, not engines"},
+
+		{"hdl/graph", 1, "the construction kit: knows modules and connections, not EPIC"},
+		{"hdl/verilog", 2, "prints what the kit built"},
+		{"hdl/...", 3, "the blocks, and what blocks share"},
+
+		{"rtlgen/params", 4, "what a user says"},
+		{"rtlgen/regs", 5, "the registers that follow from it"},
+		{"rtlgen", 6, "the modes as graphs over the blocks"},
+
+		{"inc", 1, "the reference engine: written from the specification, over the wire alone"},
+		{"sim/...", 1, "Verilated models: knows Verilog, not EPIC"},
+		{"hdl/hdltest/...", 7, "what the blocks' tests share: blocks in a simulator"},
+		{"verify/manifest", 1, "the manifest, as all that check a design read it"},
+		{"internal/synthetic", 2, "manifests without a generator, for tests"},
+
+		{"verify/arith", 1, "plain arithmetic, independent of the reference"},
+		{"verify/cover", 1, "coverage points"},
+		{"verify/result", 2, "results as JSON lines and JUnit"},
+		{"verify/dut", 3, "an engine behind one interface: Verilog, netlist or reference"},
+		{"verify/ctrl", 4, "writes an engine's registers"},
+		{"verify/score", 5, "judges an engine by the reference"},
+
+		{"network/host", 2, "a NIC, over the wire alone"},
+		{"network/fabric", 6, "links between engines and NICs"},
+		{"network/comm", 7, "collectives over a tree of engines"},
+		{"network/tensors", 8, "files of tensors through collectives"},
+		{"network/chaos", 8, "collectives drawn at random"},
+
+		{"verify/rig", 8, "an engine with its endpoints, as scenarios use it"},
+		{"verify/mutate", 9, "how good the harness is: mutants of the Verilog"},
+		{"verify/scenarios/...", 9, "what is tried, by subject; the registry and the runner above know the list"},
+		{"verify/replay", 9, "captures through an engine"},
+		{"verify", 10, "the runner: which scenarios apply, how they are run, what came of it"},
+		{"bench", 11, "measures with the harness"},
+
+		{"modelcheck/model", 6, "hosts, switches and links of a model"},
+		{"modelcheck/scenario", 8, "a model step by step; what a switch gets there can be given to any engine"},
+		{"modelcheck", 9, "explores a model's states"},
+		{"live/...", 9, "an engine at real sockets"},
+		{"control/...", 10, "agent, manager and library of a control plane"},
+
+		{"synth/design", 1, "the manifest, as synthesis reads it"},
+		{"synth/liberty", 1, "cell libraries"},
+		{"synth/yosys", 1, "scripts and statistics of Yosys"},
+		{"synth", 2, "area and timing"},
+		{"fpga", 2, "resources of an FPGA"},
+		{"report", 4, "draws what was found, and computes nothing"},
+
+		{"internal/lint", 4, "foreign programs over generated Verilog"},
+		{"internal/doctor", 4, "which foreign programs there are"},
+		{"internal/testcost", 1, "what the programs cost that a test runs"},
+		{"internal/testtimes", 2, "what tests cost, as a program"},
+		{"internal/fourstate", 8, "simulates with X"},
+		{"internal/shards", 4, "runs independent jobs here or on a cluster"},
+		{"internal/endtoend", 20, "tests over the whole house"},
+		{"cmd/...", 20, "flags in, calls of packages out"},
+	}
+}
+
+// bans are what must not be reached by any way.
+func bans() []Ban {
+	const independent = "the reference shares no code with what it judges"
+	const computes = "a report draws what others found"
+	return []Ban{
+		{"inc", "rtlgen/...", independent}, {"inc", "hdl/...", independent}, {"inc", "contract", independent},
+		{"inc", "sim/...", independent}, {"inc", "verify/...", independent},
+		{"verify/arith", "inc", "plain arithmetic is a second opinion on the reference"},
+		{"report", "sim/...", computes}, {"report", "inc", computes}, {"report", "verify/dut", computes}, {"report", "network/...", computes},
+		{"report", "modelcheck/...", computes}, {"report", "live/...", computes}, {"report", "rtlgen/...", computes},
+		{"sim/...", "inc", "a model runs any Verilog"}, {"sim/...", "roce", "a model runs any Verilog"},
+		{"rtlgen/...", "inc", "the generator shares no code with its judge"}, {"hdl/...", "inc", "blocks share no code with their judge"},
+		{"rtlgen/...", "sim/...", "generating takes no simulator"}, {"rtlgen/...", "internal/tool", "generating takes no foreign program"},
+		{"verify/...", "rtlgen/...", "what checks a design knows the files that were generated, not how"},
+		{"network/...", "rtlgen/...", "as for verify"}, {"modelcheck/...", "rtlgen/...", "as for verify"}, {"live/...", "rtlgen/...", "as for verify"},
+	}
+}
+
+// tooLong is what was too long when the limits were set. It only gets shorter.
+func tooLong() []string {
+	return []string{
+		"hdl/aggregatedata.AggregateData.Module",
+		"hdl/checkpipe.CheckPipe.Module",
+		"hdl/control.Control.Module",
+		"hdl/csr.CSR.Module",
+		"hdl/decider.Decider.FramePorts",
+		"hdl/lookuptable.LookupTable.Module",
+		"hdl/recyclebuffer.RecycleBuffer.Module",
+		"hdl/replicatedata.ReplicateData.Module",
+		"hdl/retransmission.Retransmission.Module",
+		"hdl/translateheader.TranslateHeader.Module",
+		"inc",
+		"roce.Packet.AppendFrameWith",
+		"rtlgen.composeCore",
+		"rtlgen/params.Params.Derived",
+		"rtlgen/params.fields",
+		"rtlgen/params.Params.check",
+		"rtlgen/regs.Model.GoDriver",
+		"rtlgen/regs.New",
+		"sim",
+		"verify/score/score.go",
+	}
+}
+
+func tree(t *testing.T) []Package {
+	t.Helper()
+	all, err := Load("../..")
+	require.NoError(t, err)
+	require.Greater(t, len(all), 40)
+	return all
+}
+
+func TestImportsRunDownwards(t *testing.T) {
+	require.NoError(t, CheckImports(tree(t), rooms(), bans()))
+}
+
+func TestLengths(t *testing.T) {
+	require.NoError(t, CheckLengths(tree(t), Limits{Package: 2500, File: 700, Function: 80}, tooLong()))
+}
+
+// Every room and ban has a reason, and no room stands in the table twice.
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range rooms() {
+		assert.NotEmpty(t, r.Why, r.Path)
+		assert.False(t, seen[r.Path], r.Path)
+		seen[r.Path] = true
+	}
+	for _, b := range bans() {
+		assert.NotEmpty(t, b.Why, b.From)
+	}
+}
+
+// The rules see what they are there for.
+func TestBrokenRules(t *testing.T) {
+	house := []Room{{"low", 0, "x"}, {"mid/...", 1, "x"}, {"mid/own", 2, "x"}, {"high", 3, "x"}, {"high2", 3, "x"}}
+	pkg := func(path string, imports ...string) Package { return Package{Path: path, Imports: imports} }
+	for want, all := range map[string][]Package{
+		"":                               {pkg("low"), pkg("mid", "low"), pkg("mid/a", "mid", "low"), pkg("mid/own", "mid/a"), pkg("high", "mid/own", "low")},
+		"new has no room":                {pkg("new")},
+		"low imports mid/a":              {pkg("low", "mid/a")},
+		"mid/a imports mid/own":          {pkg("mid/a", "mid/own")},
+		"high imports high2":             {pkg("high", "high2")},
+		"high → mid/a → low":             {pkg("high", "mid/a", "mid/b"), pkg("mid/b", "mid/a"), pkg("mid/a", "low")},
+		"mid/b must not reach mid/own (": {pkg("mid/b", "low"), pkg("low", "mid/own")},
+	} {
+		var against []Ban
+		switch {
+		case strings.Contains(want, "→"):
+			against = []Ban{{"high", "low", "it is banned"}}
+		case strings.Contains(want, "reach"):
+			against = []Ban{{"mid/...", "mid/own", "it is banned"}}
+		}
+		err := CheckImports(all, house, against)
+		if want == "" {
+			assert.NoError(t, err)
+		} else {
+			assert.ErrorContains(t, err, want)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":            "module m\n\ngo 1.26\n",
+		"a/a.go":            "// Package a is long.\n//\n// Long: because.\npackage a\n\nimport (\n\t\"fmt\"\n\n\t\"m/b\"\n)\n\n// F is long.\n//\n// Long: because.\nfunc F() {\n\tfmt.Println(b.T{})\n}\n",
+		"a/two.go":          "// Long: this file.\n\npackage a\n\nfunc G() {\n}\n",
+		"a/a_test.go":       "package a\n\nimport _ \"m/c\"\n",
+		"b/b.go":            "package b\n\n// T is a type.\ntype T struct{}\n\n// M is a method; Long: is not at the head of a line.\nfunc (t *T) M() {\n}\n",
+		"b/testdata/x/x.go": "not Go\n",
+		"other/go.mod":      "module other\n",
+		"other/o.go":        "package other\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	all, err := Load(dir)
+	require.NoError(t, err)
+	require.Equal(t, []Package{
+		{Path: "a", Imports: []string{"b"}, Lines: 23, Long: true, Files: []File{
+			{Name: "a.go", Lines: 17, Long: true, Functions: []Function{{"F", 3, true}}},
+			{Name: "two.go", Lines: 6, Long: true, Functions: []Function{{"G", 2, false}}}}},
+		{Path: "b", Lines: 8, Files: []File{{Name: "b.go", Lines: 8, Functions: []Function{{"T.M", 2, false}}}}},
+	}, all)
+
+	assert.NoError(t, CheckLengths(all, Limits{23, 17, 3}, nil))
+	err = CheckLengths(all, Limits{7, 7, 1}, []string{"a.G", "b/b.go", "gone"})
+	for _, want := range []string{"b has 8 lines, 7 are allowed", "b.T.M has 2 lines", "gone is no longer too long"} {
+		assert.ErrorContains(t, err, want)
+	}
+	for _, not := range []string{"a.F", "a.G", "a/", "b/b.go"} {
+		assert.NotContains(t, err.Error(), not)
+	}
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package endtoend
+
+// outputFaults are of frames that leave.
+func outputFaults() []Fault {
+	return []Fault{
+		{Name: "the ICRC is not recomputed", File: fileInsert,
+			Old: "crc[8*BYTE +: 8] & {8{c_place[(b+2)/4]}}", New: "8'h00"},
+		{Name: "the IP checksum's last carry is lost", File: fileTranslate,
+			Old: "{15'd0, fold[16]}", New: "16'd0"},
+		{Name: "the IP checksum's carries are lost", File: fileTranslate,
+			At: "wire [16:0] fold =", Old: "{1'b0, sum[15:0]} + {13'd0, sum[19:16]}", New: "{1'b0, sum[15:0]}"},
+		{Name: "tkeep is full on the last beat", File: fileJoin,
+			Old: "rest_blocks[b/FINE+1] || (rest_blocks[b/FINE] && rest_lanes[b%FINE])",
+			New: "b > 3 || rest_blocks[b/FINE+1] || (rest_blocks[b/FINE] && rest_lanes[b%FINE])"},
+		{Name: "bytes behind the payload are not zeroed", File: fileJoin,
+			Old: "pay_blocks[b/FINE+1] || (pay_blocks[b/FINE] && pay_lanes[b%FINE])",
+			New: "needs || pay_blocks[b/FINE+1] || (pay_blocks[b/FINE] && pay_lanes[b%FINE])"},
+		{Name: "a frame is not padded to 60 bytes", File: fileTranslate,
+			Old: "unpadded < 16'd60 ? 16'd60 : unpadded", New: "unpadded"},
+		{Name: "AckReq is not set", File: fileTranslate,
+			At: "ep_remote_qpn,", Old: "is_data", New: "1'b0"},
+		{Name: "the last endpoint gets no copy", File: fileReplicate,
+			At: "wire [MASK_W-1:0] rest =", Old: "mask & (mask - {{(MASK_W-1){1'b0}}, 1'b1})",
+			New: "mask & (mask - {{(MASK_W-1){1'b0}}, 1'b1}) & {2'b00, {(MASK_W-3){1'b1}}, 1'b0}"},
+	}
+}
+
+// streamFaults are of streams and what they share.
+func streamFaults() []Fault {
+	return []Fault{
+		{Name: "two ACKs on different ports are merged", File: fileArbiter,
+			Old: "m_axis_tready && at[p]", New: "m_axis_tready && (at[p] || !busy_reg)"},
+		{Name: "a beat is lost under back-pressure", File: fileSkid,
+			Old: "m_ready || !m_valid", New: "1'b1"},
+		{Name: "a busy port's frame is sent to another", File: fileDemux,
+			Old: "(to & ~ready) == {PORTS{1'b0}}", New: "(to & ready) != {PORTS{1'b0}} || !s_axis_tlast"},
+		{Name: "bypassed frames starve", File: fileForward,
+			Old: "byp_valid && (!eng_valid || !owner_reg)", New: "byp_valid && !eng_valid"},
+		{Name: "err is lost on a bypassed frame", File: fileForward,
+			Old: "beat_last && beat_err", New: "1'b0"},
+		{Name: "a bypassed frame waits for room that only frames behind it can make", File: fileParser,
+			Old: "skip_reg || (fwd_valid && fwd_bypass && ended_reg == 3'd0)", New: "1'b0"},
+	}
+}
+
+// classFaults are of classification.
+func classFaults() []Fault {
+	return []Fault{
+		{Name: "a foreign source is taken", File: fileLookup,
+			Old: "q_src_ip != ep_remote_ip || q_dst_ip != ep_local_ip || other_port || !q_pkey_ok",
+			New: "(q_src_ip != ep_remote_ip && 1'b0) || q_dst_ip != ep_local_ip || other_port || !q_pkey_ok"},
+		{Name: "a fragment is taken", File: fileParser,
+			Old: "f_fragment[13:0] == 14'd0", New: "f_fragment[12:0] == 13'd0"},
+		{Name: "a payload over the MTU is taken", File: fileParser,
+			Old: "is_send && long_pay", New: "1'b0"},
+		{Name: "ACKs of a switch are taken", File: fileLookup,
+			Old: "ep_ctrl[1] || reduces || spreads", New: "1'b1"},
+	}
+}
+
+// controlFaults are of registers, counters, resets and starts.
+func controlFaults() []Fault {
+	return []Fault{
+		{Name: "a counter starts at one", File: fileCSR,
+			At: "counter_reg[32*c +: 32] <=", Old: "32'd0", New: "c == 3 ? 32'd1 : 32'd0"},
+		{Name: "a counter misses one in two", File: fileCSR,
+			At: "end else if (", Old: "step_reg[c]", New: "step_reg[c] && (c != 6 || counter_reg[32*c])"},
+		{Name: "a control register is not reset", File: fileCSR,
+			At: "gap_nak_reg <=", Old: "1'b1", New: "gap_nak_reg"},
+		{Name: "the state machine is not reset", File: fileCheck,
+			At: "if (rst) begin state_reg <=", Old: "S_HEAD", New: "state_reg", Also: []Change{
+				{At: "if (rst) begin state_reg <= S_HEAD; sent_reg <=", Old: "1'b0", New: "sent_reg"},
+				{At: "if (rst) begin state_reg <= S_HEAD; sent_reg <= 1'b0; opened_reg <=", Old: "1'b0", New: "opened_reg"},
+			}},
+		{Name: "a group restarts with old slots", File: fileRecycle,
+			Old: "{{(WORD_W-24){1'b0}}, walk_tag}", New: "{word_out[WORD_W-1:24], walk_tag}"},
+		{Name: "starting a group stops its neighbour", File: fileRecycle,
+			Old: "started_reg & ~grp_start", New: "started_reg & {GROUPS{grp_start == {GROUPS{1'b0}}}}"},
+	}
+}

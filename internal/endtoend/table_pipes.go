@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package endtoend
+
+// receiveFaults are of answers to data (B1–B3, B10).
+func receiveFaults() []Fault {
+	return []Fault{
+		{Name: "a full pipe is acknowledged (B1)", File: fileSend,
+			Old: "rcv_accept || rcv_duplicate", New: "rcv_accept || rcv_duplicate || rcv_full"},
+		{Name: "a full pipe is answered like a gap (B1)", File: fileSend,
+			Old: "ans_ack ? ACK_PLAIN : rcv_full ? {3'b001, cfg_rnr_timer} : NAK_SEQUENCE",
+			New: "ans_ack ? ACK_PLAIN : NAK_SEQUENCE"},
+		{Name: "a gap NAK names the last PSN taken (B2)", File: fileSend,
+			Old: "rcv_duplicate ? epsn - 24'd1 : epsn", New: "rcv_duplicate || rcv_gap ? epsn - 24'd1 : epsn"},
+		{Name: "duplicates are NAKed (B2)", File: fileSend,
+			Old: "rcv_accept || rcv_duplicate", New: "rcv_accept", Also: []Change{
+				{Old: "rcv_gap && !nak_sent", New: "(rcv_gap || rcv_duplicate) && !nak_sent"},
+			}},
+		{Name: "a duplicate is added again (B3)", File: filePipe,
+			Old: "accept && ent_words != {WORDS_W{1'b0}}",
+			New: "(accept || (duplicate && off_reg < room)) && ent_words != {WORDS_W{1'b0}}"},
+		{Name: "a duplicate is not acknowledged again (B10)", File: fileSend,
+			Old: "rcv_accept || rcv_duplicate", New: "rcv_accept"},
+		{Name: "a duplicate's ACK has its own number", File: fileSend,
+			Old: "rcv_duplicate ? epsn - 24'd1 : epsn", New: "rcv_duplicate ? rcv_psn : epsn"},
+		{Name: "what finds its pipe full does not silence the gap behind it", File: fileSend,
+			Old: "nak_sent || rcv_gap || rcv_full", New: "nak_sent || rcv_gap"},
+		{Name: "a gap is NAKed once and never again", File: fileSend,
+			Old: "!rcv_accept && (nak_sent || rcv_gap || rcv_full)", New: "(nak_sent || rcv_gap || rcv_full)"},
+		{Name: "a gap is NAKed every time in Mode III", File: fileSend,
+			Old: "rcv_gap && !nak_sent", New: "rcv_gap"},
+		{Name: "a CNP goes to a switch", File: fileSend,
+			Old: "rcv_full && cfg_cnp && rcv_host", New: "rcv_full && cfg_cnp"},
+		{Name: "the PSN of data is compared without wrap", File: fileSend,
+			At: "assign rcv_behind =", Old: "distance[23]", New: "rcv_psn < epsn", Also: []Change{
+				{Old: "!distance[23] && distance != 24'd0", New: "rcv_psn > epsn"},
+			}},
+	}
+}
+
+// pipeFaults are of the two pipes (B9, B14, B15).
+func pipeFaults() []Fault {
+	return []Fault{
+		{Name: "a root moves one slot more than the broadcast pipe has (B9)", File: filePipe,
+			Old: "root && span_reg > n_wide ? n_wide : span_reg", New: "root && span_reg > n_wide ? n_wide + 24'd1 : span_reg"},
+		{Name: "a result leaves a root though it is not in the broadcast pipe (B9)", File: filePipe,
+			At: "rt_keep != NOBODY &&", Old: "(!root || off_reg < n_wide)", New: "1'b1"},
+		{Name: "a pipe takes one packet more than it has slots", File: filePipe,
+			Old: "off_reg < room", New: "off_reg <= room"},
+		{Name: "children fill the broadcast pipe of a root", File: filePipe,
+			Old: "root ? limit + n_wide : n_wide", New: "root ? n_wide + n_wide : n_wide"},
+		{Name: "start is the minimum over the endpoints of both pipes (B14)", File: filePipe,
+			At: "assign ack_mask =", Old: "outs", New: "outs | parent_mask | out_mask"},
+		{Name: "a pipe's minimum leaves the last endpoint out (B14)", File: fileAcks,
+			Old: "ack_mask[n] && !ack_self[n]", New: "ack_mask[n] && !ack_self[n] && n != MASK_W - 2"},
+		{Name: "a slot is free when its PSN is complete (B15)", File: filePipe,
+			Old: "root ? limit + n_wide : n_wide", New: "span_reg + n_wide"},
+		{Name: "a slot is the PSN modulo N", File: filePipe,
+			At: "wire [SLOT_W-1:0] place =", Old: "raw >= size ? wrap[SLOT_W-1:0] : raw[SLOT_W-1:0]",
+			New: "at % {{(23-SLOT_W){1'b0}}, size}"},
+		{Name: "the ring of a pipe is as long as a power of two", File: filePipe,
+			Old: "raw >= size ? wrap[SLOT_W-1:0] : raw[SLOT_W-1:0]", New: "raw[SLOT_W-1:0]"},
+		{Name: "a slot keeps the contributors of the PSN before", File: filePipe,
+			Old: "first ? self : slot_mask | self", New: "slot_mask | self"},
+		{Name: "room for the next result wakes nobody", File: filePipe,
+			Old: "unsent_left_reg < limit_left", New: "1'b0"},
+		{Name: "what two pipes share is kept once", File: filePipe,
+			Old: "pipe_b && !root ? n : {SLOT_W{1'b0}}", New: "{SLOT_W{1'b0}}"},
+	}
+}
+
+// sendFaults are of acknowledgements and of sending, first and again (B6, B18).
+func sendFaults() []Fault {
+	return []Fault{
+		{Name: "a NAK counts as an ACK of its own number (B6)", File: fileRetransmission,
+			Old: "rt_is_ack ? rt_psn + 24'd1 : rt_psn", New: "rt_psn + 24'd1"},
+		{Name: "a NAK acknowledges nothing", File: fileRetransmission,
+			Old: "rt_is_ack || rt_is_nak || rt_is_rnr", New: "rt_is_ack || rt_is_rnr"},
+		{Name: "an ACK of what was never sent is taken (B18)", File: fileRetransmission,
+			Old: "under[23] || gain[23] || (gain == 24'd0 && rt_is_ack)", New: "gain[23] || (gain == 24'd0 && rt_is_ack)"},
+		{Name: "an old NAK has all sent again", File: fileRetransmission,
+			Old: "under[23] || gain[23] || (gain == 24'd0 && rt_is_ack)",
+			New: "under[23] || (gain[23] && rt_is_ack) || (gain == 24'd0 && rt_is_ack)"},
+		{Name: "an ACK of what was sent before a NAK is stale", File: fileRetransmission,
+			Old: "own_lag ? max_sent + 24'd1 : rt_sent", New: "own_lag ? send_next : rt_sent"},
+		{Name: "an ACK's PSN is compared without wrap", File: fileRetransmission,
+			Old: "under[23] || gain[23] || (gain == 24'd0 && rt_is_ack)",
+			New: "next > top || gain[23] || (gain == 24'd0 && rt_is_ack)"},
+		{Name: "fresh results overtake what is sent again", File: fileRetransmission,
+			At: "assign rt_keep =", Old: "rt_out & ~lag", New: "rt_out & ~waits & ~failed"},
+		{Name: "who has all that it missed lags for ever", File: fileRetransmission,
+			Old: "cm_one && !caught_reg", New: "cm_one"},
+		{Name: "what is sent again goes to all", File: filePipe,
+			Old: "result || pointed ? rt_keep : self", New: "result || acting_reg ? rt_keep | self : self"},
+		{Name: "a failed endpoint gets results", File: fileRetransmission,
+			At: "wire own_lag_next =", Old: "own_failed_next", New: "1'b0"},
+		{Name: "an RNR NAK has all sent again at once", File: fileRetransmission,
+			At: "wire back =", Old: "cm_ack && rt_is_nak && !at_top_reg", New: "cm_ack && (rt_is_nak || rt_is_rnr) && !at_top_reg", Also: []Change{
+				{At: "wire rests =", Old: "cm_ack && rt_is_rnr && !at_top_reg", New: "1'b0"},
+			}},
+		{Name: "the longest RNR wait is the shortest", File: fileRetransmission,
+			Old: "rt_code == 5'd0 ? 5'd16 : {1'b0, rt_code[4:1]}", New: "rt_code == 5'd0 ? 5'd0 : {1'b0, rt_code[4:1]}"},
+	}
+}
+
+// timerFaults are of timers (B12).
+func timerFaults() []Fault {
+	return []Fault{
+		{Name: "progress does not start the timer again (B12)", File: fileRetransmission,
+			Old: "(cm_one && !own_on) || cm_timeout || (cm_resume && !nothing_reg) || (moves && !at_top_reg)",
+			New: "(cm_one && !own_on) || cm_timeout || (cm_resume && !nothing_reg)"},
+		{Name: "a NAK of nothing new starts the timer again (B12)", File: fileRetransmission,
+			Old: "moves && !at_top_reg", New: "cm_ack && !at_top_reg"},
+		{Name: "the timer runs on when all is acknowledged (B12)", File: fileRetransmission,
+			Old: "own_failed_next || own_waits_next || (moves && at_top_reg) || (cm_resume && nothing_reg)",
+			New: "own_failed_next || own_waits_next || (cm_resume && nothing_reg)"},
+		{Name: "a time-out does not take longer the second time (B12)", File: fileRetransmission,
+			Old: "moves ? 2'd0 : cm_timeout && backoff != 2'd3 ? backoff + 2'd1 : backoff", New: "moves ? 2'd0 : backoff"},
+		{Name: "the fourth time-out is as short as the first (B12)", File: fileRetransmission,
+			Old: "moves ? 2'd0 : cm_timeout && backoff != 2'd3 ? backoff + 2'd1 : backoff",
+			New: "moves ? 2'd0 : cm_timeout ? backoff + 2'd1 : backoff"},
+		{Name: "progress does not shorten a time-out again (B12)", File: fileRetransmission,
+			Old: "moves ? 2'd0 : cm_timeout && backoff != 2'd3 ? backoff + 2'd1 : backoff",
+			New: "cm_timeout && backoff != 2'd3 ? backoff + 2'd1 : backoff"},
+		{Name: "the last endpoint has no timer", File: fileRetransmission,
+			Old: "walk_ep_reg == LAST_EP[EP_W-1:0]", New: "walk_ep_reg == LAST_EP[EP_W-1:0] - 1'b1"},
+		{Name: "a time-out comes a microsecond early", File: fileRetransmission,
+			At: "soon =", Old: "now_reg + {{(TIME_W-1){1'b0}}, 1'b1}", New: "now_reg"},
+	}
+}
+
+// rangeFaults are of in-band groups of Mode III.
+func rangeFaults() []Fault {
+	return []Fault{
+		{Name: "a range opens when the one before is complete, not acknowledged", File: filePipe,
+			Old: "rec_a[SLOT_W+1 +: 24] == ctx_after", New: "rec_a[SLOT_W+25 +: 24] == ctx_after", Also: []Change{
+				{Old: "rec_b[SLOT_W+1 +: 24] == ctx_after", New: "rec_b[SLOT_W+25 +: 24] == ctx_after"},
+			}},
+		{Name: "a control is taken whatever is still in the pipes", File: filePipe,
+			Old: "opener && drained_reg", New: "opener"},
+		{Name: "who did not send or hear in a range holds up the next", File: filePipe,
+			At: "assign ack_lift =", Old: "opening", New: "1'b0"},
+		{Name: "a range makes endpoints whole that have failed", File: fileRetransmission,
+			Old: "mine ? own_failed_next : failed[e]", New: "mine ? own_failed_next : !cm_open && failed[e]", Also: []Change{
+				{Old: "mine ? own_lag_next : cm_open ? failed[e] : lag[e]", New: "mine ? own_lag_next : !cm_open && lag[e]"},
+			}},
+	}
+}
+
+// turnFaults are of turns, starts, counters and the monitor.
+func turnFaults() []Fault {
+	return []Fault{
+		{Name: "actions go before frames", File: filePipe,
+			Old: "!(ent_valid && vrd_valid && turn_reg)", New: "1'b1"},
+		{Name: "an action in between leaves a frame's work standing", File: filePipe,
+			Old: "sent_reg && ((decided && !commits_op) || yields)", New: "sent_reg && decided && !commits_op"},
+		{Name: "a start leaves endpoints that wait where they are", File: fileRetransmission,
+			Old: "{SIDE_W{1'b0}}", New: "{stands, failed, lag, waits, on, deadline}"},
+		{Name: "WIPE leaves out what a root moves", File: filePipe,
+			Old: "root ? limit_next - limit : 24'd0", New: "24'd0"},
+		{Name: "WIPE leaves out what is acknowledged", File: filePipe,
+			Old: "ctx_we ? moved_data : moves ? step_reg + moved_acks : 24'd0",
+			New: "ctx_we ? moved_data : moves ? moved_acks : 24'd0"},
+		{Name: "TX_RETRANSMIT counts what is late but new", File: filePipe,
+			Old: "acted && to_one && rt_again", New: "acted && to_one"},
+		{Name: "the monitor does not show time-outs", File: filePipe,
+			Old: "resends || to_go_back || to_resume", New: "resends || to_resume"},
+		{Name: "the monitor names another pipe", File: filePipe,
+			At: "pipe_ep = {{(EP_W-1){1'b0}},", Old: "pipe_b", New: "!pipe_b"},
+	}
+}
+
+// widePipeFaults are of buses on which a short frame is one beat, and frames come in faster than they are decided.
+func widePipeFaults() []Fault {
+	return []Fault{
+		{Name: "frames go before actions", File: filePipe,
+			Old: "!(ent_valid && vrd_valid && turn_reg)", New: "!(ent_valid && vrd_valid)"},
+	}
+}
+
+// pairFaults are of sums by pairs in Mode III.
+func pairFaults() []Fault {
+	return []Fault{
+		{Name: "what the parent sent is reduced once more", File: filePipe,
+			Old: "copied ? e == 0 : there", New: "there"},
+		{Name: "a sum sent again is that of the last pair", File: filePipe,
+			Old: "acting_reg ? slot_mask : mask_next", New: "acting_reg ? self : mask_next"},
+	}
+}

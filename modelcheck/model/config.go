@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"incforge/inc"
+	"incforge/network/topology"
+	"incforge/roce"
+)
+
+// Collective is the operation that the hosts do.
+type Collective uint8
+
+// The collectives, with the engine's numbers.
+const (
+	AllReduce Collective = inc.CollectiveAllReduce
+	Reduce    Collective = inc.CollectiveReduce
+	Broadcast Collective = inc.CollectiveBroadcast
+)
+
+// String is the collective's name on command lines.
+func (c Collective) String() string {
+	switch c {
+	case AllReduce:
+		return "allreduce"
+	case Reduce:
+		return "reduce"
+	case Broadcast:
+		return "broadcast"
+	}
+	return fmt.Sprintf("collective(%d)", uint8(c))
+}
+
+// MarshalText makes it that name in files.
+func (c Collective) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// UnmarshalText is ParseCollective.
+func (c *Collective) UnmarshalText(b []byte) (err error) {
+	*c, err = ParseCollective(string(b))
+	return err
+}
+
+// ParseCollective is the collective of that name, without regard to case.
+func ParseCollective(s string) (Collective, error) {
+	for _, c := range []Collective{AllReduce, Reduce, Broadcast} {
+		if strings.EqualFold(s, c.String()) {
+			return c, nil
+		}
+	}
+	return 0, fmt.Errorf("collective %q is none of allreduce, reduce, broadcast: %w", s, ErrConfig)
+}
+
+// ErrConfig means that a configuration describes no model.
+var ErrConfig = errors.New("no such model")
+
+// Limits of a model. They keep a payload's lanes apart (see packet.go) and counts in their bytes.
+const (
+	maxHosts    = 8
+	maxRequests = 100
+	maxBudget   = 15
+	MaxNodes    = 24
+)
+
+// defaultStart is the first PSN, so that PSNs wrap after two packets.
+const defaultStart roce.PSN = 1<<24 - 2
+
+// Config is one model: the network, what the hosts do, what the links may do to it. The zero value of a field is its default where one
+// is named.
+type Config struct {
+	// Mode is the engine's, 2 or 3.
+	Mode int `yaml:"mode" json:"mode"`
+	// Collective is done once, by Requests packets.
+	Collective Collective `yaml:"collective" json:"collective"`
+	// Tree is the topology: "star-S" is one switch with S hosts, "chain-S" a root with S hosts and one switch below it with S more, "L-Y"
+	// EPIC's Tree-L-Y, L levels counting the hosts, Y children each.
+	Tree string `yaml:"tree" json:"tree"`
+	// Requests is the number of packets each sender sends, 1 to 100.
+	Requests int `yaml:"requests" json:"requests"`
+	// Window is the most packets a sender has unacknowledged, 1 to 100.
+	Window int `yaml:"window" json:"window"`
+	// Slots is N: in Mode II a power of two, at least 2, default twice the power of two at or above Window; in Mode III any
+	// number from 1, default Window.
+	Slots int `yaml:"slots" json:"slots"`
+	// Loss, Dup, Reorder, Early and RNR say how often in a whole run a packet is lost, delivered twice, delivered before packets sent
+	// earlier on its link; a timer expires although something is still on its way; a host has no receive posted. 0 to 15 each.
+	Loss    int `yaml:"loss" json:"loss"`
+	Dup     int `yaml:"dup" json:"dup"`
+	Reorder int `yaml:"reorder" json:"reorder"`
+	Early   int `yaml:"early" json:"early"`
+	RNR     int `yaml:"rnr" json:"rnr"`
+	// Free lets the sends of a Mode III engine happen at any time, interleaved with everything else. Otherwise they follow the frame
+	// or timer that made them possible at once.
+	Free bool `yaml:"free,omitempty" json:"free,omitempty"`
+	// Empty sends packets without payload, as a Barrier does.
+	Empty bool `yaml:"empty,omitempty" json:"empty,omitempty"`
+	// Bad names rules known to be wrong, which the search should find: those of badRules.
+	Bad []string `yaml:"bad,omitempty" json:"bad,omitempty"`
+}
+
+// WithDefaults sets the defaults and rejects what cannot be modelled.
+func (c Config) WithDefaults() (Config, error) {
+	if c.Slots == 0 {
+		c.Slots = c.Window
+		if c.Mode == 2 {
+			c.Slots = 2
+			for c.Slots < 2*c.Window {
+				c.Slots *= 2
+			}
+		}
+	}
+	bad := func(format string, args ...any) (Config, error) {
+		return c, fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), ErrConfig)
+	}
+	switch {
+	case c.Mode != 2 && c.Mode != 3:
+		return bad("mode %d, modes are 2 and 3", c.Mode)
+	case c.Collective > Broadcast:
+		return bad("collective %d", c.Collective)
+	case c.Requests < 1 || c.Requests > maxRequests:
+		return bad("%d requests, allowed are 1 to %d", c.Requests, maxRequests)
+	case c.Window < 1 || c.Window > maxRequests:
+		return bad("a window of %d, allowed are 1 to %d", c.Window, maxRequests)
+	case c.Slots < 1 || c.Slots > 1024:
+		return bad("%d slots, allowed are 1 to 1024", c.Slots)
+	case c.Mode == 2 && (c.Slots < 2 || c.Slots&(c.Slots-1) != 0):
+		return bad("%d slots in Mode II, where they are a power of two and at least 2", c.Slots)
+	case c.Mode == 2 && c.Slots < 2*c.Window:
+		return bad("%d slots in Mode II for a window of %d, which takes twice as many", c.Slots, c.Window)
+	case c.Mode == 2 && c.Free:
+		return bad("free sends in Mode II, whose engines send nothing by themselves")
+	}
+	for _, b := range []int{c.Loss, c.Dup, c.Reorder, c.Early, c.RNR} {
+		if b < 0 || b > maxBudget {
+			return bad("a budget of %d, allowed are 0 to %d", b, maxBudget)
+		}
+	}
+	for _, name := range c.Bad {
+		rule, ok := BadRules()[name]
+		switch {
+		case !ok:
+			return bad("rule %s is none of %s", name, strings.Join(slices.Sorted(maps.Keys(BadRules())), ", "))
+		case rule.mode != 0 && rule.mode != c.Mode:
+			return bad("rule %s is one of mode %d", name, rule.mode)
+		}
+	}
+	return c, nil
+}
+
+// String is the configuration in one line.
+func (c Config) String() string {
+	s := fmt.Sprintf("mode %d %s tree %s requests %d window %d slots %d loss %d", c.Mode, c.Collective, c.Tree, c.Requests, c.Window, c.Slots, c.Loss)
+	for _, f := range []struct {
+		name string
+		n    int
+	}{{"dup", c.Dup}, {"reorder", c.Reorder}, {"early", c.Early}, {"rnr", c.RNR}} {
+		if f.n > 0 {
+			s += fmt.Sprintf(" %s %d", f.name, f.n)
+		}
+	}
+	if c.Free {
+		s += " free sends"
+	}
+	if c.Empty {
+		s += " empty"
+	}
+	for _, b := range c.Bad {
+		s += " bad " + b
+	}
+	return s
+}
+
+// ParseTree makes the topology of Config.Tree.
+func ParseTree(s string) (*topology.Topology, error) {
+	t, err := topology.Parse(s)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", err, ErrConfig)
+	case len(t.Nodes) > MaxNodes:
+		return nil, fmt.Errorf("tree %q: more than %d nodes: %w", s, MaxNodes, ErrConfig)
+	case t.Ranks() < 2 || t.Ranks() > maxHosts:
+		return nil, fmt.Errorf("tree %q: %d hosts, allowed are 2 to %d: %w", s, t.Ranks(), maxHosts, ErrConfig)
+	}
+	return t, nil
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+
+	"incforge/network/topology"
+	"incforge/roce"
+)
+
+// Packet is what the models know of a packet: the headers that say from whom and to whom follow from the link it is on.
+type Packet struct {
+	Op       roce.Opcode
+	syndrome uint8
+	PSN      int16 // less Start
+	msn      uint8
+	length   uint8 // of the payload in bytes
+	payload  [2]uint32
+}
+
+// Payloads have a lane of one byte for each host, in which only that host contributes: a contribution added twice, or not at all, or of
+// another PSN, shows in its host's lane; and exchanging hosts exchanges lanes.
+const (
+	lanes      = 4  // in an element
+	laneValues = 23 // different values in a lane before they repeat; a lane overflows at the eleventh wrong addition
+)
+
+// laneValue is what a host contributes at a PSN.
+func laneValue(psn int16) uint32 { return 1 + uint32(psn)%laneValues }
+
+// lanesOf is the payload in which the hosts of a mask have contributed.
+func lanesOf(mask uint32, psn int16) (p [2]uint32) {
+	for h := range maxHosts {
+		if mask>>h&1 != 0 {
+			p[h/lanes] |= laneValue(psn) << (h % lanes * 8)
+		}
+	}
+	return p
+}
+
+// Permute exchanges lanes.
+func (p Packet) Permute(lane []int) Packet {
+	var q [2]uint32
+	for h, to := range lane {
+		q[to/lanes] |= p.payload[h/lanes] >> (h % lanes * 8) & 0xFF << (to % lanes * 8)
+	}
+	p.payload = q
+	return p
+}
+
+// Append adds the packet's bytes, which no other packet has.
+func (p Packet) Append(b []byte) []byte {
+	b = append(b, byte(p.Op), p.syndrome, byte(uint16(p.PSN)>>8), byte(p.PSN), p.msn, p.length)
+	for _, w := range p.payload {
+		b = append(b, byte(w>>24), byte(w>>16), byte(w>>8), byte(w))
+	}
+	return b
+}
+
+const PacketBytes = 14
+
+// PacketOf is append undone; b has packetBytes.
+func PacketOf(b []byte) Packet {
+	p := Packet{Op: roce.Opcode(b[0]), syndrome: b[1], PSN: int16(uint16(b[2])<<8 | uint16(b[3])), msn: b[4], length: b[5]}
+	for i := range p.payload {
+		for _, x := range b[6+4*i : 10+4*i] {
+			p.payload[i] = p.payload[i]<<8 | uint32(x)
+		}
+	}
+	return p
+}
+
+// String is the packet as a chart shows it, with the PSN relative to Start.
+func (p Packet) String() string {
+	if p.Op != roce.Acknowledge {
+		return fmt.Sprintf("DATA(%d)", p.PSN)
+	}
+	switch roce.SyndromeKindOf(p.syndrome) {
+	case roce.SyndromeAck:
+		return fmt.Sprintf("ACK(%d)", p.PSN)
+	case roce.SyndromeRNR:
+		return fmt.Sprintf("RNR(%d)", p.PSN)
+	}
+	return fmt.Sprintf("NAK(%d)", p.PSN)
+}
+
+// HostRole is what a host has to do.
+type HostRole struct {
+	number  int    // of the host
+	Send    uint8  // packets to send
+	Receive uint8  // packets to get
+	lanes   uint32 // who is in what it gets
+	window  uint8
+	length  uint8 // of a payload
+	rules   hostRules
+}
+
+// hostRules are what a model host may do wrong, and what the invariants are.
+type hostRules struct {
+	silentDuplicates bool // B10, the host's half: a duplicate is not acknowledged again
+	ackIsResult      bool // Mode II AllReduce: nothing is acknowledged before its result is there
+}
+
+// Host is a NIC: a requester that goes back N (softroce.md, protocol.md section 9) and a responder that takes data in order. PSNs count
+// from Start. Every message is one packet.
+type Host struct {
+	Base, next uint8 // the oldest not acknowledged, the next to send for the first time
+	Expected   uint8
+	naked      bool // a gap was answered, nothing came in order since
+	waiting    bool // an RNR NAK was heard; nothing is sent until the wait is over
+}
+
+// Append adds the host's state.
+func (h Host) Append(b []byte) []byte {
+	var f byte
+	if h.naked {
+		f |= 1
+	}
+	if h.waiting {
+		f |= 2
+	}
+	return append(b, h.Base, h.next, h.Expected, f)
+}
+
+// HostOf is append undone.
+func HostOf(b []byte) Host {
+	return Host{Base: b[0], next: b[1], Expected: b[2], naked: b[3]&1 != 0, waiting: b[3]&2 != 0}
+}
+
+// Outstanding tells whether a time-out would send something.
+func (h *Host) Outstanding() bool { return h.Base < h.next || h.waiting }
+
+// Done tells whether nothing is left to do.
+func (h *Host) Done(r *HostRole) bool {
+	return h.Base == r.Send && h.Expected == r.Receive && !h.waiting
+}
+
+// data is the host's own packet.
+func (r *HostRole) data(psn uint8) Packet {
+	p := Packet{Op: roce.SendOnly, PSN: int16(psn), length: r.length}
+	if r.length > 0 {
+		p.payload = lanesOf(1<<r.number, p.PSN)
+	}
+	return p
+}
+
+// repeat sends everything from PSN from on that was sent before.
+func (h *Host) repeat(r *HostRole, from uint8, out []Packet) []Packet {
+	for p := from; p < h.next; p++ {
+		out = append(out, r.data(p))
+	}
+	return out
+}
+
+// Fresh sends what the window has room for.
+func (h *Host) Fresh(r *HostRole, out []Packet) []Packet {
+	for !h.waiting && h.next < r.Send && h.next-h.Base < r.window {
+		out = append(out, r.data(h.next))
+		h.next++
+	}
+	return out
+}
+
+// Timeout sends again all that is not acknowledged, at the end of its time or of a wait.
+func (h *Host) Timeout(r *HostRole, out []Packet) []Packet {
+	h.waiting = false
+	return h.Fresh(r, h.repeat(r, h.Base, out))
+}
+
+// answer is an ACK, NAK or RNR NAK.
+func (h *Host) answer(psn int, syndrome uint8) Packet {
+	return Packet{Op: roce.Acknowledge, PSN: int16(psn), syndrome: syndrome, msn: h.Expected}
+}
+
+// Take handles a packet and gives what the host sends because of it. notReady makes it have no receive posted. What breaks a
+// property is an error.
+func (h *Host) Take(r *HostRole, p Packet, notReady bool, out []Packet) ([]Packet, error) {
+	if p.Op != roce.Acknowledge {
+		return h.takeData(r, p, notReady, out)
+	}
+	if r.Send == 0 {
+		return out, fmt.Errorf("%s came to a host that sends nothing", p)
+	}
+	kind := roce.SyndromeKindOf(p.syndrome)
+	upTo := int(p.PSN)
+	if kind == roce.SyndromeAck {
+		upTo++
+	}
+	switch {
+	case upTo > int(h.next):
+		return out, fmt.Errorf("%s acknowledges more than the %d packets sent", p, h.next)
+	case upTo < int(h.Base):
+		return h.Fresh(r, out), nil // of old
+	}
+	h.Base = uint8(upTo)
+	if r.rules.ackIsResult && h.Base > h.Expected {
+		return out, fmt.Errorf("%s acknowledges %d packets, of whose results %d are there", p, h.Base, h.Expected)
+	}
+	switch {
+	case kind == roce.SyndromeRNR && h.Base < h.next:
+		h.waiting = true
+	case kind == roce.SyndromeNAK && !h.waiting:
+		out = h.repeat(r, h.Base, out)
+	}
+	return h.Fresh(r, out), nil
+}
+
+// takeData is the responder.
+func (h *Host) takeData(r *HostRole, p Packet, notReady bool, out []Packet) ([]Packet, error) {
+	switch d := int(p.PSN) - int(h.Expected); {
+	case p.PSN < 0 || int(p.PSN) >= int(r.Receive):
+		return out, fmt.Errorf("%s came to a host that gets %d packets", p, r.Receive)
+	case d < 0:
+		if r.rules.silentDuplicates {
+			return out, nil
+		}
+		return append(out, h.answer(int(h.Expected)-1, roce.AckSyndrome)), nil
+	case d > 0:
+		if h.naked {
+			return out, nil
+		}
+		h.naked = true
+		return append(out, h.answer(int(h.Expected), roce.NAKSequence)), nil
+	case notReady:
+		return append(out, h.answer(int(h.Expected), roce.RNRSyndrome|1)), nil
+	}
+	if want := lanesOf(r.lanes, p.PSN); p.length != r.length || r.length > 0 && p.payload != want {
+		return out, fmt.Errorf("%s has %d bytes %08x, and should have %d bytes %08x", p, p.length, p.payload, r.length, want)
+	}
+	h.Expected++
+	h.naked = false
+	return append(out, h.answer(int(p.PSN), roce.AckSyndrome)), nil
+}
+
+// Role is what a host does.
+func (c *Config) Role(t *topology.Topology, number int) *HostRole {
+	r := &HostRole{number: number, window: uint8(c.Window), length: 4}
+	all := uint32(1)<<len(t.Hosts) - 1
+	if len(t.Hosts) > lanes {
+		r.length = 8
+	}
+	if c.Empty {
+		r.length = 0
+	}
+	n, root := uint8(c.Requests), number == CommRoot(t)
+	switch {
+	case c.Collective == AllReduce:
+		r.Send, r.Receive, r.lanes = n, n, all
+		r.rules.ackIsResult = c.Mode == 2
+	case c.Collective == Reduce && root:
+		r.Receive, r.lanes = n, all&^(1<<number)
+	case c.Collective == Reduce, root: // the sender of a Broadcast
+		r.Send = n
+	default:
+		r.Receive, r.lanes = n, 1<<CommRoot(t)
+	}
+	for _, b := range c.Bad {
+		if b == BadSilentHost {
+			r.rules.silentDuplicates = true
+		}
+	}
+	return r
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scenario
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"incforge/inc"
+	"incforge/modelcheck/model"
+	"incforge/roce"
+	"incforge/verify/ctrl"
+	"incforge/verify/dut"
+	"incforge/verify/manifest"
+)
+
+// ErrNoRoom means that an engine is not made for what a script needs.
+var ErrNoRoom = errors.New("this engine cannot take part")
+
+// Driven counts what Drive did.
+type Driven struct {
+	// Frames went in, Answers came out as they should. Left is the number of the script's frames that were not tried.
+	Frames, Answers, Left int
+}
+
+// Drive gives an engine, as after reset, what the script's switch got, one frame at a time, each when the answers to the one before are
+// out, and compares what leaves with the script. Answers at one port must come in order, those at different ports need not.
+//
+// A Mode III engine sends by itself, so its sends are compared together with the answers to the frame before. Its timers run by its own clock:
+// the script is followed until the first time-out, and until the first RNR NAK.
+func (s *Script) Drive(d dut.DUT, m *manifest.Manifest) (done Driven, err error) {
+	if err := s.fits(m); err != nil {
+		return done, err
+	}
+	c := ctrl.New(d, m)
+	for i, e := range s.Endpoints {
+		if e.Port < m.Params.Ports {
+			if err := c.SetEndpoint(i, e); err != nil {
+				return done, fmt.Errorf("endpoint %d: %w", i, err)
+			}
+		}
+	}
+	if s.Params.Mode == 3 {
+		const longest = 65535 // µs
+		if err := c.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, longest); err != nil {
+			return done, fmt.Errorf("pipes: %w", err)
+		}
+	}
+	if err := c.SetGroup(0, s.Group); err != nil {
+		return done, fmt.Errorf("group: %w", err)
+	}
+	if ok, err := c.Enable(0); err != nil || !ok {
+		return done, errors.Join(fmt.Errorf("the group was not enabled: %w", ErrNoRoom), err)
+	}
+	for i := 0; i < len(s.Exchanges); {
+		x := &s.Exchanges[i]
+		if s.timed(x) {
+			for _, x := range s.Exchanges[i:] {
+				if x.Frame != nil {
+					done.Left++
+				}
+			}
+			return done, nil
+		}
+		want := slices.Clone(x.Outs)
+		i++
+		for ; i < len(s.Exchanges) && s.Exchanges[i].Frame == nil && !s.timed(&s.Exchanges[i]); i++ {
+			want = append(want, s.Exchanges[i].Outs...)
+		}
+		d.Offer(x.Port, dut.Frame{Data: slices.Clone(x.Frame), First: d.Now()})
+		got, err := untilStill(d)
+		if err != nil {
+			return done, fmt.Errorf("frame %d: %w", done.Frames+1, err)
+		}
+		done.Frames++
+		byPort := func(a, b Frame) int { return a.Port - b.Port }
+		slices.SortStableFunc(want, byPort)
+		slices.SortStableFunc(got, byPort)
+		if !slices.EqualFunc(want, got, func(a, b Frame) bool { return a.Port == b.Port && bytes.Equal(a.Data, b.Data) }) {
+			return done, fmt.Errorf("frame %d: %s came out, and should be %s", done.Frames, framesText(got), framesText(want))
+		}
+		done.Answers += len(got)
+	}
+	return done, nil
+}
+
+// fits tells whether an engine has room for the script's group.
+func (s *Script) fits(m *manifest.Manifest) error {
+	need := s.Group.InMask | s.Group.OutMask | s.Group.AckMask
+	if s.Group.HasParent {
+		need |= 1 << s.Group.Parent
+	}
+	mode := m.Params.Mode
+	if mode == 0 {
+		mode = 2
+	}
+	switch p := &m.Params; {
+	case s.Free:
+		return fmt.Errorf("its sends are its own, and cannot be put off as the scenario does: %w", ErrNoRoom)
+	case mode != s.Params.Mode:
+		return fmt.Errorf("it is of mode %d, the scenario of mode %d: %w", mode, s.Params.Mode, ErrNoRoom)
+	case need>>min(p.Members+1, p.Ports) != 0:
+		return fmt.Errorf("%d members and %d ports are too few: %w", p.Members, p.Ports, ErrNoRoom)
+	case !slices.Contains(p.DTypes, "INT32") || !slices.Contains(p.Ops, "SUM"):
+		return fmt.Errorf("it does not add INT32: %w", ErrNoRoom)
+	}
+	return nil
+}
+
+// timed tells whether something takes or starts a time that a script cannot say.
+func (s *Script) timed(x *Exchange) bool {
+	if x.Frame == nil {
+		return x.Action.Kind == inc.ActTimeout || x.Action.Kind == inc.ActResume
+	}
+	p, err := roce.Decode(x.Frame)
+	return s.Params.Mode == 3 && err == nil && p.Op == roce.Acknowledge && roce.SyndromeKindOf(p.Syndrome) == roce.SyndromeRNR
+}
+
+// untilStill runs an engine until nothing has moved for a while, and returns its output.
+func untilStill(d dut.DUT) (out []Frame, err error) {
+	const calm, most = 400, 1 << 20 // cycles
+	for end := d.Now() + most; d.Now() < end; {
+		if err := d.StepTo(d.Now() + calm); err != nil {
+			return nil, fmt.Errorf("engine: %w", err)
+		}
+		for _, o := range d.Out() {
+			out = append(out, Frame{o.Port, o.Data})
+		}
+		if d.Waiting() == 0 && d.Still() >= calm {
+			return out, nil
+		}
+	}
+	return nil, errors.New("the engine does not come to rest")
+}
+
+// framesText describes frames in one line.
+func framesText(frames []Frame) string {
+	text := ""
+	for _, f := range frames {
+		what := fmt.Sprintf("%x", f.Data)
+		if p, err := roce.Decode(f.Data); err == nil {
+			what = model.PacketFrom(&p).String()
+			if p.Op.IsSend() {
+				what += fmt.Sprintf(" %x", p.Payload)
+			}
+		}
+		text += fmt.Sprintf("%s at port %d, ", what, f.Port)
+	}
+	if text == "" {
+		return "nothing"
+	}
+	return text[:len(text)-2]
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scenario
+
+import (
+	"fmt"
+
+	"github.com/goccy/go-yaml"
+
+	"incforge/modelcheck/model"
+)
+
+// Kinds of transitions.
+const (
+	MoveDeliver = iota + 1
+	MoveLose
+	MoveDuplicate // delivered, and still on its way
+	MoveNotReady  // delivered to a host without a receive
+	MoveSend      // of an engine, by itself
+	MoveTimeout   // at the right time: nothing is on its way
+	MoveEarly     // a time-out at any other time
+)
+
+// Kinds of violations.
+const (
+	KindFault    = "fault"
+	KindDeadlock = "deadlock"
+	KindLivelock = "livelock"
+)
+
+// MoveNames are the values of Step.Do.
+func MoveNames() []string {
+	return []string{MoveDeliver: "deliver", MoveLose: "lose", MoveDuplicate: "duplicate", MoveNotReady: "not-ready", MoveSend: "send",
+		MoveTimeout: "timeout", MoveEarly: "early"}
+}
+
+// Trace is a way to a violation: a scenario that Replay runs on the reference, without the checker.
+type Trace struct {
+	// Config is the model.
+	Config model.Config `yaml:"config" json:"config"`
+	// Kind is what the last step leads to: fault, deadlock, livelock, or "" for nothing in particular. Text says more. In a livelock the
+	// steps lead past the point of no return to the next state in which nothing is on its way.
+	Kind string `yaml:"kind,omitempty" json:"kind,omitempty"`
+	Text string `yaml:"text,omitempty" json:"text,omitempty"`
+	// Steps are what happens, in order.
+	Steps []Step `yaml:"steps" json:"steps"`
+}
+
+// Step is one transition. Nodes are h0, h1, … for hosts and s0, s1, … for switches, s0 being the root, breadth first.
+type Step struct {
+	// Do is deliver, lose, duplicate (delivered, and still on its way), not-ready (delivered to a host without a receive), send,
+	// timeout, or early (a time-out although something is on its way).
+	Do string `yaml:"do" json:"do"`
+	// At is the node that does something or gets a packet.
+	At string `yaml:"at" json:"at"`
+	// From is the node a packet comes from.
+	From string `yaml:"from,omitempty" json:"from,omitempty"`
+	// Index is how many packets on the same link it overtakes.
+	Index int `yaml:"index,omitempty" json:"index,omitempty"`
+	// Packet is what is delivered or lost, PSNs from the start's on.
+	Packet string `yaml:"packet,omitempty" json:"packet,omitempty"`
+	// Action is what a switch does by itself: send aggregation, send broadcast, or send one, time-out, resume and the node it is about.
+	Action string `yaml:"action,omitempty" json:"action,omitempty"`
+}
+
+// YAML writes the trace as ParseTrace reads it.
+func (t *Trace) YAML() ([]byte, error) {
+	text, err := yaml.Marshal(t)
+	if err != nil {
+		return nil, fmt.Errorf("scenario: %w", err)
+	}
+	return text, nil
+}
+
+// ParseTrace reads a scenario.
+func ParseTrace(text []byte) (*Trace, error) {
+	var t Trace
+	if err := yaml.UnmarshalWithOptions(text, &t, yaml.Strict()); err != nil {
+		return nil, fmt.Errorf("scenario: %w", err)
+	}
+	return &t, nil
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package topology describes trees of switches with hosts as leaves: who is above and below whom, by which endpoint, and in which
+// order they are numbered. All that simulates or explores a network of switches takes its numbers from here.
+//
+// Nodes are numbered level by level from the root, which is 0, those of a level from left to right. Switches among themselves and hosts
+// among themselves are numbered in the same order; a host's number is its rank. Endpoint i of a switch leads to its i-th child, the
+// endpoint after the last child's to its parent.
+package topology
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Node is a switch or a host.
+type Node struct {
+	// Parent is the switch above, by its node number; -1 at the root. Slot is the parent's endpoint that leads here.
+	Parent, Slot int
+	// Children are the nodes below, by endpoint.
+	Children []int
+	// Switch is the number among the switches, -1 for a host. Rank is the number among the hosts, -1 for a switch.
+	Switch, Rank int
+}
+
+// Topology is a tree. Make it with Parse, Tree.Topology, Star or Chain.
+type Topology struct {
+	name string
+	// Nodes are all switches and hosts. Switches and Hosts are their node numbers, by switch number and by rank.
+	Nodes           []Node
+	Switches, Hosts []int
+}
+
+// maxRanks bounds trees to what a simulation can do anything with.
+const maxRanks = 1 << 12
+
+// Tree is the paper's Tree-x-y: Levels counts the hosts, every switch has Degree children, there are Degree^(Levels-1) ranks.
+type Tree struct {
+	// Levels is at least 2, Degree at least 2.
+	Levels, Degree int
+}
+
+// ParseTree reads "3-2", "tree-3-2" or "Tree-3-2".
+func ParseTree(s string) (Tree, error) {
+	x, y, ok := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(s, "Tree-"), "tree-"), "-")
+	levels, err := strconv.Atoi(x)
+	degree, err2 := strconv.Atoi(y)
+	if !ok || err != nil || err2 != nil {
+		return Tree{}, fmt.Errorf("tree %q: must be LEVELS-DEGREE, such as 3-2", s)
+	}
+	t := Tree{levels, degree}
+	return t, t.Validate()
+}
+
+// String is the paper's name of it.
+func (t Tree) String() string { return fmt.Sprintf("Tree-%d-%d", t.Levels, t.Degree) }
+
+// Validate reports a shape that is none, or far too large.
+func (t Tree) Validate() error {
+	if t.Levels < 2 || t.Degree < 2 {
+		return fmt.Errorf("%s: it takes at least 2 levels, the hosts among them, and degree 2", t)
+	}
+	ranks := 1
+	for range t.Levels - 1 {
+		if ranks *= t.Degree; ranks > maxRanks {
+			return fmt.Errorf("%s: more than %d ranks", t, maxRanks)
+		}
+	}
+	return nil
+}
+
+// Ranks is the number of hosts.
+func (t Tree) Ranks() int {
+	n := 1
+	for range t.Levels - 1 {
+		n *= t.Degree
+	}
+	return n
+}
+
+// Switches is the number of switches.
+func (t Tree) Switches() int { return (t.Ranks() - 1) / (t.Degree - 1) }
+
+// Topology is the tree with its nodes. The shape must be valid.
+func (t Tree) Topology() *Topology {
+	return build(t.String(), func(_, depth int) []kind { return slices.Repeat([]kind{depth == t.Levels-2}, t.Degree) })
+}
+
+// Star is one switch with its hosts.
+func Star(hosts int) *Topology {
+	return build(fmt.Sprintf("star-%d", hosts), func(int, int) []kind { return slices.Repeat([]kind{host}, hosts) })
+}
+
+// Chain is two switches, the second being the root's first child, with so many hosts each.
+func Chain(hosts int) *Topology {
+	return build(fmt.Sprintf("chain-%d", hosts), func(number, _ int) []kind {
+		below := slices.Repeat([]kind{host}, hosts)
+		if number == 0 {
+			below = slices.Insert(below, 0, !host)
+		}
+		return below
+	})
+}
+
+// Parse reads star-S, chain-S, or a Tree as ParseTree does.
+func Parse(s string) (*Topology, error) {
+	shape, count, _ := strings.Cut(s, "-")
+	made := map[string]func(int) *Topology{"star": Star, "chain": Chain}[shape]
+	if made == nil {
+		t, err := ParseTree(s)
+		if err != nil {
+			return nil, fmt.Errorf("%w; other shapes are star-HOSTS and chain-HOSTS", err)
+		}
+		return t.Topology(), nil
+	}
+	n, err := strconv.Atoi(count)
+	if err != nil || n < 1 || n > maxRanks {
+		return nil, fmt.Errorf("%q: must be %s-HOSTS, 1 to %d of them", s, shape, maxRanks)
+	}
+	return made(n), nil
+}
+
+// kind tells a host from a switch.
+type kind bool
+
+const host kind = true
+
+// build makes a tree. below gives what is below a switch, by its number and by its distance from the root.
+func build(name string, below func(number, depth int) []kind) *Topology {
+	t := &Topology{name: name, Nodes: []Node{{Parent: -1, Rank: -1}}, Switches: []int{0}}
+	depth := []int{0}
+	for s := 0; s < len(t.Switches); s++ { // which grows meanwhile
+		at := t.Switches[s]
+		for slot, k := range below(s, depth[s]) {
+			n := Node{Parent: at, Slot: slot, Switch: -1, Rank: -1}
+			id := len(t.Nodes)
+			if k == host {
+				n.Rank = len(t.Hosts)
+				t.Hosts = append(t.Hosts, id)
+			} else {
+				n.Switch = len(t.Switches)
+				t.Switches, depth = append(t.Switches, id), append(depth, depth[s]+1)
+			}
+			t.Nodes = append(t.Nodes, n)
+			t.Nodes[at].Children = append(t.Nodes[at].Children, id)
+		}
+	}
+	return t
+}
+
+// String is the topology's name, which Parse reads.
+func (t *Topology) String() string { return t.name }
+
+// Ranks is the number of hosts.
+func (t *Topology) Ranks() int { return len(t.Hosts) }
+
+// Name is a node's name: s0, s1, … for switches, h0, h1, … for hosts.
+func (t *Topology) Name(n int) string {
+	if r := t.Nodes[n].Rank; r >= 0 {
+		return fmt.Sprintf("h%d", r)
+	}
+	return fmt.Sprintf("s%d", t.Nodes[n].Switch)
+}
+
+// Neighbour is the node that endpoint e of node n, a switch, leads to; -1 above the root.
+func (t *Topology) Neighbour(n, e int) int {
+	if e < len(t.Nodes[n].Children) {
+		return t.Nodes[n].Children[e]
+	}
+	return t.Nodes[n].Parent
+}
+
+// node is switch s.
+func (t *Topology) node(s int) *Node { return &t.Nodes[t.Switches[s]] }
+
+// Degree is the number of children of switch s, and the number of its endpoint that leads up.
+func (t *Topology) Degree(s int) int { return len(t.node(s).Children) }
+
+// Parent is the switch above switch s, and its endpoint that leads to s; the root has none.
+func (t *Topology) Parent(s int) (parent, slot int, ok bool) {
+	n := t.node(s)
+	if n.Parent < 0 {
+		return 0, 0, false
+	}
+	return t.Nodes[n.Parent].Switch, n.Slot, true
+}
+
+// Child is what endpoint e of switch s leads to downwards: a switch, rank being -1, or a host, below being -1.
+func (t *Topology) Child(s, e int) (below, rank int) {
+	c := &t.Nodes[t.node(s).Children[e]]
+	return c.Switch, c.Rank
+}
+
+// Leaf reports that all children of switch s are hosts.
+func (t *Topology) Leaf(s int) bool {
+	return !slices.ContainsFunc(t.node(s).Children, func(c int) bool { return t.Nodes[c].Switch >= 0 })
+}
+
+// Host is the switch of a rank, and its endpoint there.
+func (t *Topology) Host(rank int) (s, endpoint int) {
+	n := &t.Nodes[t.Hosts[rank]]
+	return t.Nodes[n.Parent].Switch, n.Slot
+}
+
+// Toward is the endpoint of switch s on the way to a rank.
+func (t *Topology) Toward(s, rank int) int {
+	at := t.Hosts[rank]
+	for at > t.Switches[s] { // parents have lower numbers
+		n := &t.Nodes[at]
+		if n.Parent == t.Switches[s] {
+			return n.Slot
+		}
+		at = n.Parent
+	}
+	return t.Degree(s)
+}
+
+// ChildMask is the endpoints of switch s downwards, a bit each. This and the masks below are for switches of at most 31 children.
+func (t *Topology) ChildMask(s int) uint32 { return 1<<t.Degree(s) - 1 }
+
+// EdgeMask is all endpoints of switch s, a bit each.
+func (t *Topology) EdgeMask(s int) uint32 {
+	if s == 0 {
+		return t.ChildMask(s)
+	}
+	return t.ChildMask(s) | 1<<t.Degree(s)
+}
+
+// HostMask is the endpoints of switch s that lead to hosts, a bit each.
+func (t *Topology) HostMask(s int) (mask uint32) {
+	for e, c := range t.node(s).Children {
+		if t.Nodes[c].Rank >= 0 {
+			mask |= 1 << e
+		}
+	}
+	return mask
+}
+
+// PreOrder is the switches' numbers, each before what is below it, endpoint by endpoint. By level is the order of the numbers.
+func (t *Topology) PreOrder() []int {
+	var order []int
+	var walk func(n int)
+	walk = func(n int) {
+		if t.Nodes[n].Switch < 0 {
+			return
+		}
+		order = append(order, t.Nodes[n].Switch)
+		for _, c := range t.Nodes[n].Children {
+			walk(c)
+		}
+	}
+	walk(0)
+	return order
+}

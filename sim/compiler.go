@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"incforge/internal/tool"
+)
+
+// compiler makes one library in one folder.
+type compiler struct {
+	b      *Build
+	ctx    context.Context
+	store  store
+	tools  toolset
+	dir    string // where this build happens
+	prefix string // of the C++ names, different for every digest
+	root   string // where Verilator keeps its run-time library
+
+	opt        string // optimisation of what runs at every clock
+	pre        string // header that every file reads first
+	runtimeDir string // folder with the objects of the run-time library
+}
+
+func (c *compiler) run(args []string, sources, includes []source) error {
+	for _, s := range append(slices.Clone(sources), includes...) {
+		path := filepath.Join(c.dir, s.local)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, s.text, 0o644); err != nil {
+			return err
+		}
+	}
+	full := append([]string{"--prefix", c.prefix, "--Mdir", "obj"}, args...)
+	for i := range c.b.IncludeDirs {
+		full = append(full, fmt.Sprintf("+incdir+inc%d", i))
+	}
+	full = append(full, "+incdir+src")
+	for _, s := range sources {
+		full = append(full, s.local)
+	}
+	if err := c.call("verilator", full...); err != nil {
+		return err
+	}
+	obj := filepath.Join(c.dir, "obj")
+	makefile, err := os.ReadFile(filepath.Join(obj, c.prefix+".mk"))
+	if err != nil {
+		return fmt.Errorf("reading what Verilator made: %w", err)
+	}
+	if c.root, err = parseRoot(string(makefile)); err != nil {
+		return err
+	}
+	if err := writeShim(obj); err != nil {
+		return err
+	}
+	header, err := os.ReadFile(filepath.Join(obj, c.prefix+".h"))
+	if err != nil {
+		return fmt.Errorf("reading what Verilator made: %w", err)
+	}
+	ports, err := parsePorts(string(header))
+	if err != nil {
+		return err
+	}
+	classes, err := os.ReadFile(filepath.Join(obj, c.prefix+"_classes.mk"))
+	if err != nil {
+		return fmt.Errorf("reading what Verilator made: %w", err)
+	}
+	lists := parseClasses(string(classes))
+	clean, err := pure(obj, c.prefix, lists["VM_CLASSES_FAST"])
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(obj, "model.inc"), modelInclude(c.prefix, ports, clean), 0o644); err != nil {
+		return err
+	}
+
+	units, size, err := bundle(obj, c.prefix+"__Syms.h",
+		slices.Concat(lists["VM_CLASSES_SLOW"], lists["VM_SUPPORT_SLOW"]),
+		slices.Concat([]string{"shim"}, lists["VM_CLASSES_FAST"], lists["VM_SUPPORT_FAST"]))
+	if err != nil {
+		return err
+	}
+	c.opt = level(size)
+	if c.pre, c.runtimeDir, err = c.common(append(lists["VM_GLOBAL_FAST"], lists["VM_GLOBAL_SLOW"]...)); err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(c.ctx)
+	g.SetLimit(c.jobs())
+	for _, unit := range units {
+		g.Go(func() error { return c.cxx(ctx, "obj/"+unit+".cpp", "obj/"+unit+".o", c.opt, "-include", c.pre) })
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	if err := c.link(units); err != nil {
+		return err
+	}
+	return os.RemoveAll(obj)
+}
+
+// jobs is how many compilers may run at a time.
+func (c *compiler) jobs() int {
+	if c.b.Jobs > 0 {
+		return c.b.Jobs
+	}
+	return runtime.NumCPU()
+}
+
+// common makes what all models share, if it is not there yet: the precompiled header and the objects of Verilator's run-time library.
+func (c *compiler) common(names []string) (pre, runtimeDir string, err error) {
+	g, ctx := errgroup.WithContext(c.ctx)
+	g.SetLimit(c.jobs())
+	g.Go(func() (err error) {
+		pre, err = c.header(ctx)
+		return err
+	})
+	g.Go(func() (err error) {
+		runtimeDir, err = c.runtime(ctx, names)
+		return err
+	})
+	err = g.Wait()
+	if err != nil && c.b.Trace && c.newWaves() && strings.Contains(err.Error(), "lz4.h") {
+		err = fmt.Errorf("the waves of this Verilator need lz4; install it with `apt-get install liblz4-dev`: %w", err)
+	}
+	return pre, runtimeDir, err
+}
+
+func (c *compiler) link(units []string) error {
+	args := []string{
+		"-shared", "-o", libName, "-Wl,-Bsymbolic", "-Wl,-z,now", "-Wl,--no-undefined",
+		"-Wl,--version-script=obj/exports.map",
+	}
+	for _, unit := range units {
+		args = append(args, "obj/"+unit+".o")
+	}
+	objects, err := filepath.Glob(filepath.Join(c.runtimeDir, "*.o"))
+	if err != nil {
+		return fmt.Errorf("the run-time library: %w", err)
+	}
+	args = append(args, objects...)
+	args = append(args, "-lpthread", "-lm")
+	if c.b.Trace {
+		args = append(args, "-lz")
+		if c.newWaves() {
+			args = append(args, "-llz4")
+		}
+	}
+	return c.call("g++", args...)
+}
+
+// newWaves reports whether this Verilator writes waves with a library of its own (since 5.04x), which needs lz4.
+func (c *compiler) newWaves() bool { return isDir(filepath.Join(c.root, "include", "fstcpp")) }
+
+// Verilator's files are many and share large headers. A small model is compiled fastest, and runs fastest, as one unit. A large one
+// is divided, so that several processors can help and the compiler's memory stays bounded.
+const (
+	smallModel = 1 << 20 // bytes of generated code that go into one compilation, all of a model
+	unitBytes  = 1 << 20 // and of one larger than that
+)
+
+// Optimisation by size. Up to 4 MB of generated code the second level takes the compiler half as long again, and a run of all scenarios
+// is no shorter; with the 4.8 MB of fpga100g it is shorter by a fifth. The third level brings nothing.
+const (
+	smallOpt   = "-O1"
+	largeOpt   = "-O2"
+	largeModel = 4 << 20
+)
+
+func level(size int64) string {
+	if size > largeModel {
+		return largeOpt
+	}
+	return smallOpt
+}
+
+// bundle writes units that include the given files (names without ending) and returns the units' names. What runs once, in slow
+// (constructors, the first settling, how waves are set up), is not optimised. headers declares everything: what it defines in line
+// must not fall under that. size is that of the files.
+func bundle(obj, headers string, slow, fast []string) (units []string, size int64, err error) {
+	sizes := map[string]int64{}
+	for _, f := range slices.Concat(slow, fast) {
+		info, err := os.Stat(filepath.Join(obj, f+".cpp"))
+		if err != nil {
+			return nil, 0, fmt.Errorf("reading what Verilator made: %w", err)
+		}
+		sizes[f] = info.Size()
+		size += info.Size()
+	}
+	var texts []string
+	if size <= smallModel {
+		texts = []string{unoptimised(slow) + included(fast)}
+	} else {
+		for _, part := range divide(slow, sizes) {
+			texts = append(texts, unoptimised(part))
+		}
+		for _, part := range divide(fast, sizes) {
+			texts = append(texts, included(part))
+		}
+	}
+	for i, text := range texts {
+		unit := fmt.Sprintf("unit%d", i)
+		text = fmt.Sprintf("#include \"%s\"\n%s", headers, text)
+		if err := os.WriteFile(filepath.Join(obj, unit+".cpp"), []byte(text), 0o644); err != nil {
+			return nil, 0, err
+		}
+		units = append(units, unit)
+	}
+	return units, size, nil
+}
+
+func included(files []string) string {
+	var b strings.Builder
+	for _, f := range files {
+		fmt.Fprintf(&b, "#include \"%s.cpp\"\n", f)
+	}
+	return b.String()
+}
+
+func unoptimised(files []string) string {
+	return "#pragma GCC push_options\n#pragma GCC optimize(\"O0\")\n" + included(files) + "#pragma GCC pop_options\n"
+}
+
+// divide groups files, in order, into units of about unitBytes.
+func divide(files []string, sizes map[string]int64) [][]string {
+	var parts [][]string
+	var part []string
+	size := int64(0)
+	for _, f := range files {
+		if len(part) > 0 && size+sizes[f] > unitBytes {
+			parts = append(parts, part)
+			part, size = nil, 0
+		}
+		part = append(part, f)
+		size += sizes[f]
+	}
+	if len(part) > 0 {
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+// call runs a tool in the build folder.
+func (c *compiler) call(name string, args ...string) error {
+	_, err := tool.Run(c.ctx, tool.Command{Name: name, Args: args, Dir: c.dir, Log: c.b.Log, Timeout: buildTimeout})
+	return err
+}
+
+func (c *compiler) cxx(ctx context.Context, from, to, opt string, flags ...string) error {
+	args := append(commonFlags(c.b.Trace), opt, "-Iobj", "-I"+c.root+"/include", "-I"+c.root+"/include/vltstd")
+	args = append(append(args, flags...), "-c", from, "-o", to)
+	_, err := tool.Run(ctx, tool.Command{Name: "g++", Args: args, Dir: c.dir, Log: c.b.Log, Timeout: buildTimeout})
+	return err
+}
+
+// header returns the path of pre.h, beside which the compiler finds its compiled form. One that it cannot use, it passes over: then
+// it reads the text.
+func (c *compiler) header(ctx context.Context) (string, error) {
+	key, err := c.commonKey(c.opt)
+	if err != nil {
+		return "", err
+	}
+	dir, _, err := c.store.get(ctx, "header-"+key.sum(), func(dir string) error {
+		hc := *c
+		hc.dir = dir
+		if err := writeShim(dir); err != nil {
+			return err
+		}
+		return hc.cxx(ctx, "pre.h", "pre.h.gch", c.opt, "-x", "c++-header")
+	})
+	return filepath.Join(dir, "pre.h"), err
+}
+
+// runtime returns a folder with the objects of Verilator's run-time library, which
+// are the same for all models and take longer to compile than a small model.
+func (c *compiler) runtime(ctx context.Context, names []string) (string, error) {
+	key, err := c.commonKey(libOpt)
+	if err != nil {
+		return "", err
+	}
+	key.add(names...)
+	dir, _, err := c.store.get(ctx, "runtime-"+key.sum(), func(dir string) error {
+		rc := *c
+		rc.dir = dir
+		if err := writeShim(dir); err != nil {
+			return err
+		}
+		for _, name := range names {
+			if err := rc.cxx(ctx, filepath.Join(c.root, "include", name+".cpp"), name+".o", libOpt, "-include", "hooks.h"); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return dir, err
+}
+
+// commonKey is the digest of what all models share, so far as it is the same for all of it.
+func (c *compiler) commonKey(opt string) (keyHash, error) {
+	key := newKey()
+	c.tools.addTo(key)
+	for _, name := range []string{"shim/hooks.h", "shim/pre.h"} {
+		text, err := shimFiles.ReadFile(name)
+		if err != nil {
+			return key, err
+		}
+		key.add(string(text))
+	}
+	key.add(c.root, opt)
+	key.add(commonFlags(c.b.Trace)...)
+	return key, nil
+}
+
+func writeShim(obj string) error {
+	if err := os.WriteFile(filepath.Join(obj, "exports.map"), []byte("{ global: incsim_api; local: *; };\n"), 0o644); err != nil {
+		return err
+	}
+	return fs.WalkDir(shimFiles, "shim", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := shimFiles.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(obj, d.Name()), text, 0o644)
+	})
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package abuse
+
+import (
+	"cmp"
+	"slices"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/dut"
+	"incforge/verify/rig"
+)
+
+// bypass sends frames that are not the engine's: of every length and kind, by ports and with interfaces as they come, then among the
+// engine's own traffic.
+func bypass(t *rig.T) {
+	g := t.Star()
+	e := g.E
+	s := watchStrangers(e)
+	for round := range 3 {
+		if round > 0 {
+			for p := range t.Params.Ports {
+				e.Write("BYPASS_PORT", p, uint32(t.Rand.IntN(t.Params.Ports)))
+			}
+			e.SetPauses(dut.Pauses{Seed: t.Rand.Uint64(), In: 0.2, Ready: 0.3, Burst: 5})
+		}
+		s.short()
+		s.ofEveryKind(g)
+		s.long()
+		e.Settle()
+		s.allBypassed("strangers")
+	}
+	e.Write("CTRL", 0, gapNAK|foreignBypass)
+	s.send(g.Data(0, g.Start(), g.Noise(16), func(p *roce.Packet) { p.SrcIP[3] ^= 1 }))
+	e.Settle()
+	s.allBypassed("a foreign frame, though foreign_bypass is set")
+	e.Write("CTRL", 0, gapNAK)
+	fairness(g)
+	amongCopies(g)
+	behindPayload(e)
+}
+
+// strangers are frames that are not the engine's: how many were sent, and how many of them were bypassed.
+type strangers struct {
+	e              *rig.Engine
+	sent, bypassed int
+}
+
+func watchStrangers(e *rig.Engine) *strangers {
+	s := &strangers{e: e}
+	e.OnAccept = func(_ dut.Frame, changed []inc.Counter) error {
+		if slices.Contains(changed, inc.Bypass) {
+			s.bypassed++
+		}
+		return nil
+	}
+	return s
+}
+
+func (s *strangers) send(f rig.Frame) {
+	s.e.Put(f)
+	s.sent++
+}
+
+// anyPort is a port drawn for a frame.
+func (s *strangers) anyPort() int { return s.e.T.Rand.IntN(s.e.T.Params.Ports) }
+
+func (s *strangers) allBypassed(what string) {
+	if s.bypassed != s.sent {
+		s.e.T.Fatalf("%s: %d of %d frames so far were bypassed", what, s.bypassed, s.sent)
+	}
+}
+
+// short sends every length from 1 byte on, some frames with the error bit.
+func (s *strangers) short() {
+	t := s.e.T
+	for n := 1; n <= 200+t.Params.BusBytes; n++ {
+		b := t.Words(n/4 + 1)[:n]
+		if n > 12 {
+			b[12] = 0x88
+		}
+		s.send(rig.Frame{Data: b, Port: s.anyPort(), Err: t.Rand.IntN(20) == 0})
+		if n%16 == 0 {
+			s.e.Settle()
+		}
+	}
+}
+
+// long sends IPv6 about as long as Ethernet's and the engine's longest frames.
+func (s *strangers) long() {
+	t := s.e.T
+	for _, n := range []int{1514, 1518, t.Params.MTUBytes + 62, t.Params.MTUBytes + 100} {
+		b := t.Words(n/4 + 1)[:n]
+		b[12], b[13] = 0x86, 0xDD
+		s.send(rig.Frame{Data: b, Port: s.anyPort()})
+	}
+}
+
+// ofEveryKind sends each of kinds, without and with the error bit.
+func (s *strangers) ofEveryKind(g *rig.Group) {
+	for _, b := range kinds(g) {
+		s.send(rig.Frame{Data: b, Port: s.anyPort()})
+		s.send(rig.Frame{Data: slices.Clone(b), Port: s.anyPort(), Err: true})
+	}
+}
+
+// kinds are frames that are not the engine's, one of each kind that docs/engine.md section 3 names.
+func kinds(g *rig.Group) [][]byte {
+	good := func() []byte { return g.Data(0, g.Start(), g.Noise(16)).Data }
+	with := func(change func(b []byte)) []byte {
+		b := good()
+		change(b)
+		roce.Reseal(b)
+		return b
+	}
+	vlan := slices.Insert(good(), 12, 0x81, 0x00, 0x00, 0x05)
+	arp := append(slices.Clone(good()[:12]), 0x08, 0x06, 0, 1, 8, 0, 6, 4, 0, 1)
+	arp = append(arp, make([]byte, 38)...)
+	return [][]byte{
+		vlan, arp,
+		with(func(b []byte) { b[12], b[13] = 0x86, 0xDD }), // IPv6 by EtherType
+		with(func(b []byte) { b[14] = 0x65 }),              // version 6 in IPv4's EtherType
+		with(func(b []byte) { b[14] = 0x46 }),              // options
+		with(func(b []byte) { b[23] = 6 }),                 // TCP
+		with(func(b []byte) { b[20] |= 0x20 }),             // more fragments
+		with(func(b []byte) { b[21] = 1 }),                 // an offset
+		with(func(b []byte) { b[20] |= 0x10 }),             // the offset's uppermost bit
+		with(func(b []byte) { b[36], b[37] = 0x12, 0xB6 }), // port 4790
+		with(func(b []byte) { b[34], b[36] = 0x12, 0 }),    // source port alone does not make it RoCE
+		with(func(b []byte) { b[47] ^= 0x80 }),             // the record exists, its QPN is another
+		good()[:53], good()[:14], good()[:1],
+		with(func(b []byte) { b[22] = 0; b[47] ^= 0x40 }), // TTL 0 is nobody's business here
+	}
+}
+
+// arp is a short stranger that is told by its EtherType.
+func arp(t *rig.T, port int) rig.Frame {
+	b := t.Words(16)[:62]
+	b[12], b[13] = 0x08, 0x06
+	return rig.Frame{Port: port, Data: b}
+}
+
+func isARP(b []byte) bool { return b[12] == 0x08 && b[13] == 0x06 }
+
+// fairness loads one port with frames that the engine answers and strangers, in turns, while its sink is slow; in no stretch of the output
+// may one kind keep the other out.
+func fairness(g *rig.Group) {
+	const each, longestRun = 200, 32
+	t, e := g.T, g.E
+	port := g.Ends[0].Port
+	e.Write("BYPASS_PORT", port, uint32(port))
+	e.SetPauses(dut.Pauses{Seed: 1, Ready: 0.5, Burst: 4})
+	for range each {
+		answered := g.Ack(0, g.Start())
+		if t.Pipes() { // data taken before
+			answered = g.Data(0, g.Start().Prev(), nil)
+		}
+		e.Put(answered, arp(t, port))
+	}
+	outs := e.SettleAsIs()
+	run, longest, last := 0, 0, false
+	for _, o := range outs {
+		if o.Port != port {
+			continue
+		}
+		if run++; isARP(o.Data) != last {
+			run = 1
+		}
+		last = isARP(o.Data)
+		longest = max(longest, run)
+	}
+	t.Values["bypass_longest_run"] = uint64(longest)
+	if len(outs) != 2*each || longest > longestRun {
+		t.Fatalf("of %d frames that came in in turns, %d left, the longest run of one kind has %d", 2*each, len(outs), longest)
+	}
+	e.SetPauses(dut.Pauses{})
+}
+
+// amongCopies has a few strangers arrive behind contributions whose results are many more frames than came in: they must leave among the
+// copies, not behind them all.
+func amongCopies(g *rig.Group) {
+	const count = 3
+	t, e := g.T, g.E
+	window, last := g.MW(), len(g.Ends)-1
+	backlog := window * (len(g.Ends) - 1) // copies that wait when the strangers arrive
+	if backlog < 4*count || t.OneQueue {
+		return
+	}
+	for k := range window {
+		for c := range last {
+			e.Put(g.Data(c, g.Start().Add(k), g.Noise(4)))
+		}
+	}
+	e.Settle()
+	for k := range window {
+		e.Put(g.Data(last, g.Start().Add(k), g.Noise(4)))
+	}
+	var arrived uint64 // the last stranger
+	e.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
+		if isARP(a.Data) {
+			arrived = a.Last
+		}
+		return nil
+	}
+	for range count {
+		e.Put(arp(t, g.Ends[last].Port))
+	}
+	outs := e.Settle()
+	if want := window*len(g.Ends) + count; len(outs) != want {
+		t.Fatalf("%d frames left, expected %d", len(outs), want)
+	}
+	slices.SortStableFunc(outs, func(a, b dut.Frame) int { return cmp.Compare(a.First, b.First) })
+	waiting, behind := 0, 0 // copies that left after the last stranger had come in, and after it had left
+	for _, o := range outs {
+		switch {
+		case isARP(o.Data):
+			behind = 0
+		case o.First > arrived:
+			waiting++
+			behind++
+		}
+	}
+	t.Values["bypass_copies_behind"] = uint64(behind)
+	if waiting > count+1 && behind == 0 {
+		t.Fatalf("the last of %d strangers left behind all of the %d copies that waited when it came in", count, waiting)
+	}
+}
+
+// behindPayload mixes the longest packets from a parent with long strangers while the sinks are slow, so that the buffers are full of
+// packets whose copies cannot leave before a stranger that is still coming in.
+func behindPayload(e *rig.Engine) {
+	const packets = 16
+	t := e.T
+	g := e.Group(0, 1, t.Params.Members, true)
+	e.SetPauses(dut.Pauses{Seed: t.Rand.Uint64(), Ready: 0.3, Burst: 8})
+	var outs []dut.Frame
+	for k := range packets {
+		if t.Pipes() && k > 0 && k%g.MW() == 0 { // a pipe is full until its copies are acknowledged
+			outs = append(outs, e.Settle()...)
+		}
+		own := g.Data(g.Parent, g.Start().Add(k), g.Noise(t.Params.MTUBytes))
+		// RDMA of somebody else's: to the engine it looks like its own until its QPN is looked up
+		stranger := g.Data(g.Parent, g.Start(), g.Noise(t.Params.MTUBytes), func(p *roce.Packet) { p.DestQP ^= 0x800000 })
+		stranger.Port = (own.Port + k) % t.Params.Ports
+		e.Put(own, stranger)
+	}
+	outs = append(outs, e.Settle()...)
+	if want := packets * (t.Params.Members + 1); len(outs) != want {
+		t.Fatalf("%d frames left, expected %d", len(outs), want)
+	}
+	e.SetPauses(dut.Pauses{})
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package abuse
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/rig"
+)
+
+// fault is a frame that must be counted under one name and under no other reason to drop.
+type fault struct {
+	what  string
+	want  inc.Counter
+	frame rig.Frame
+}
+
+// faulty is a group that gets frames with faults.
+type faulty struct {
+	*rig.Group
+	*witness
+	reached map[inc.Counter]bool
+}
+
+// drops reaches every reason to drop that the configuration has.
+func drops(t *rig.T) {
+	g := t.Star()
+	d := &faulty{Group: g, witness: watch(g.E), reached: map[inc.Counter]bool{}}
+	d.count(d.inHeaders()...)
+	d.count(d.inContents()...)
+	d.count(d.twoFaults()...)
+	if t.Params.Members > 1 { // or every contribution completes its slot
+		d.slots()
+	}
+	d.roles()
+	d.reachedAll()
+}
+
+// count sends frames with faults.
+func (d *faulty) count(list ...fault) {
+	for _, x := range list {
+		d.T.In(x.what, func() {
+			got := d.fate(x.frame)
+			others := slices.ContainsFunc(got, func(c inc.Counter) bool { return c != x.want && (isDrop(c) || c == inc.Bypass) })
+			if !slices.Contains(got, x.want) || others {
+				d.T.Fatalf("%v, expected %v", got, x.want)
+			}
+		})
+		d.reached[x.want] = true
+	}
+}
+
+// good is a first contribution without a fault.
+func (d *faulty) good() rig.Frame { return d.first(func(*roce.Packet) {}) }
+
+// first is endpoint 0's first contribution with something changed before the checksums are made.
+func (d *faulty) first(change func(p *roce.Packet)) rig.Frame {
+	return d.Data(0, d.Start(), d.Noise(16), change)
+}
+
+// damaged is a contribution with bytes changed.
+func (d *faulty) damaged(change func(b []byte)) rig.Frame {
+	f := d.good()
+	change(f.Data)
+	return f
+}
+
+// resealed is a contribution with bytes changed and the checksums made good.
+func (d *faulty) resealed(change func(b []byte)) rig.Frame {
+	f := d.damaged(change)
+	roce.Reseal(f.Data)
+	return f
+}
+
+// Total length of IPv4 and length of UDP of a contribution without a fault: where they are, and what they say.
+const (
+	totalLengthAt, totalLength = 16, 20 + udpLength
+	udpLengthAt, udpLength     = 38, 8 + 12 + 16 + 4
+)
+
+// setLengths has a contribution say other lengths.
+func setLengths(total, udp uint16) func(b []byte) {
+	return func(b []byte) {
+		binary.BigEndian.PutUint16(b[totalLengthAt:], total)
+		binary.BigEndian.PutUint16(b[udpLengthAt:], udp)
+	}
+}
+
+// inHeaders are faults of a frame's headers.
+func (d *faulty) inHeaders() []fault {
+	errored := func(f rig.Frame) rig.Frame { f.Err = true; return f }
+	list := []fault{
+		{"source IP", inc.DropForeign, d.first(func(p *roce.Packet) { p.SrcIP[3] ^= 1 })},
+		{"destination IP", inc.DropForeign, d.first(func(p *roce.Packet) { p.DstIP[0] ^= 0x80 })},
+		{"P_Key", inc.DropForeign, d.first(func(p *roce.Packet) { p.PKey = 0x7FFF })},
+		{"error bit", inc.DropRxError, errored(d.good())},
+		{"IP checksum", inc.DropIPChecksum, d.damaged(func(b []byte) { b[24] ^= 1 })},
+		{"TTL alone", inc.DropIPChecksum, d.damaged(func(b []byte) { b[22]++ })},
+		{"IP total length", inc.DropLengthMismatch, d.resealed(setLengths(totalLength-4, udpLength))},
+		{"UDP length", inc.DropLengthMismatch, d.resealed(setLengths(totalLength, udpLength-4))},
+		{"body no multiple of 4", inc.DropLengthMismatch, d.resealed(setLengths(totalLength-2, udpLength-2))},
+	}
+	empty := d.Data(0, d.Start(), nil)
+	empty.Data[43] |= 0x30
+	roce.Reseal(empty.Data)
+	return append(list, []fault{
+		{"pad beyond the body", inc.DropLengthMismatch, empty},
+		{"TVer", inc.DropTVer, d.first(func(p *roce.Packet) { p.TVer = 1 })},
+		{"opcode", inc.DropOpcode, d.first(func(p *roce.Packet) { p.Op = roce.WriteMiddle })},
+	}...)
+}
+
+// inContents are faults of numbers, lengths and what depends on the configuration.
+func (d *faulty) inContents() []fault {
+	t, start := d.T, d.Start()
+	list := []fault{
+		{"half an element", inc.DropBadLength, d.Data(0, start, t.Words(2)[:4+d.Size()/2])},
+		{"an element and a byte", inc.DropBadLength, d.Data(0, start, t.Words(2)[:d.Size()+1])},
+		{"a reserved syndrome", inc.DropSyndrome, d.AETH(0, start, 0x40)},
+		{"a syndrome between", inc.DropSyndrome, d.AETH(0, start, 0x64)},
+		{"a gap", inc.DropGap, d.Data(0, start.Add(1), d.Noise(16))},
+		{"before START", d.old(), d.Data(0, start.Prev(), d.Noise(16))},
+	}
+	if t.Pipes() {
+		list = append(list, fault{"an ACK of nothing", inc.DropStaleAck, d.Ack(0, start)})
+	}
+	short := d.good()
+	short.Data = short.Data[:len(short.Data)-1]
+	list = append(list, fault{"a frame cut short", inc.DropLengthMismatch, short})
+	if t.Params.ICRCCheck {
+		list = append(list,
+			fault{"ICRC", inc.DropICRC, d.damaged(func(b []byte) { b[len(b)-1] ^= 0x80 })},
+			fault{"payload", inc.DropICRC, d.damaged(func(b []byte) { b[60] ^= 1 })})
+	}
+	list = append(list, fault{"payload above the MTU", inc.DropTooLong, d.Data(0, start, d.Noise(4*(t.Params.MTUBytes/4+1)))})
+	if t.Params.Ports > 1 {
+		f := d.good()
+		f.Port = (f.Port + 1) % t.Params.Ports
+		list = append(list, fault{"port", inc.DropForeign, f})
+	}
+	return list
+}
+
+// twoFaults are frames with two faults each, the first of which counts.
+func (d *faulty) twoFaults() []fault {
+	list := []fault{
+		{"TVer before opcode", inc.DropTVer, d.first(func(p *roce.Packet) { p.TVer, p.Op = 3, roce.WriteOnlyImm })},
+		{"foreign before error bit", inc.DropForeign, d.first(func(p *roce.Packet) { p.SrcIP[1] ^= 2 })},
+		{"error bit before TVer", inc.DropRxError, d.first(func(p *roce.Packet) { p.TVer = 3 })},
+		{"ICRC before TVer", inc.DropICRC, d.first(func(p *roce.Packet) { p.TVer = 3 })},
+	}
+	list[1].frame.Err, list[2].frame.Err = true, true
+	icrc := list[3].frame.Data
+	icrc[len(icrc)-2] ^= 4
+	if !d.T.Params.ICRCCheck {
+		list = list[:3]
+	}
+	return list
+}
+
+// slots fills endpoint 0's window while the others wait: a slot's first contribution says what shape the rest must have, and there is no
+// slot beyond the window.
+func (d *faulty) slots() {
+	contribute := func(k int) { d.Send(d.Data(0, d.Start().Add(k), d.Noise(16))).As("contribution %d", k).Expect() }
+	contribute(0)
+	d.count(
+		fault{"another opcode", inc.DropShape, d.Data(1, d.Start(), d.Noise(16), func(p *roce.Packet) { p.Op = roce.SendFirst })},
+		fault{"another length", inc.DropShape, d.Data(1, d.Start(), d.Noise(20))})
+	for k := 1; k < d.MW(); k++ {
+		contribute(k)
+	}
+	overrun := inc.DropWindow
+	if d.T.Pipes() {
+		overrun = inc.DropFull
+	}
+	d.count(
+		fault{"beyond the window", overrun, d.Data(0, d.Start().Add(d.MW()), d.Noise(16))},
+		fault{"again, the slot not complete", d.old(), d.Data(0, d.Start(), d.Noise(16))})
+}
+
+// old is what data counts as that was taken before and is not in the buffer.
+func (d *faulty) old() inc.Counter {
+	if d.T.Pipes() {
+		return inc.RxDuplicate
+	}
+	return inc.DropStale
+}
+
+// roles sends data, ACKs and CNPs from an endpoint that has no such role, payload to a barrier, and anything to a disabled group.
+func (d *faulty) roles() {
+	d.Set.InMask, d.Set.AckMask = d.Set.InMask&^1, d.Set.AckMask&^1
+	d.Program()
+	cnp := d.Packet(0, roce.CNP, 0)
+	if d.T.Pipes() {
+		d.rolesOfPipes()
+		return
+	}
+	d.count(
+		fault{"data without the role", inc.DropWrongRole, d.good()},
+		fault{"ACK without the role", inc.DropWrongRole, d.Ack(0, d.Start())},
+		fault{"CNP without the role", inc.DropWrongRole, d.Frame(0, &cnp)})
+	d.Set.InMask, d.Set.AckMask, d.Ends[0].Host = d.Set.InMask|1, d.Set.AckMask|1, false
+	d.Program()
+	d.count(fault{"ACK from a switch", inc.DropWrongRole, d.Ack(0, d.Start())})
+	d.Set.Collective = inc.CollectiveBarrier
+	d.Program()
+	d.count(fault{"payload in a barrier", inc.DropBadLength, d.good()})
+	d.Disable()
+	bad := d.damaged(func(b []byte) { b[25] ^= 1 }) // whatever else is wrong with it
+	d.count(
+		fault{"to a disabled group", inc.DropGroupDisabled, d.good()},
+		fault{"damaged, to a disabled group", inc.DropGroupDisabled, bad})
+}
+
+// rolesOfPipes does so in Mode III: first the endpoint hears and does not contribute, then it contributes and does not hear.
+func (d *faulty) rolesOfPipes() {
+	d.count(fault{"data without the role", inc.DropWrongRole, d.good()})
+	d.Set.InMask, d.Set.OutMask = d.Set.InMask|1, d.Set.OutMask&^1
+	d.Program()
+	for _, syndrome := range []uint8{roce.AckSyndrome, roce.NAKSequence, roce.RNRSyndrome | 1, 0x40} {
+		d.count(fault{"an answer without the role", inc.DropWrongRole, d.AETH(0, d.Start(), syndrome)})
+	}
+	d.count(fault{"a CNP, which is not dropped", inc.RxCnp, d.CNP(0, 0)})
+	d.Set.OutMask, d.Set.Collective = d.Set.OutMask|1, inc.CollectiveBarrier
+	d.Program()
+	d.count(fault{"payload in a barrier", inc.DropBadLength, d.good()})
+	d.Disable()
+	d.count(
+		fault{"data to a disabled group", inc.DropGroupDisabled, d.good()},
+		fault{"an ACK to a disabled group", inc.DropGroupDisabled, d.Ack(0, d.Start())})
+}
+
+// reachedAll checks that no reason to drop was left out.
+func (d *faulty) reachedAll() {
+	t := d.T
+	several, pipes := t.Params.Members > 1, t.Pipes()
+	conditions := map[inc.Counter]bool{inc.DropICRC: t.Params.ICRCCheck, inc.DropShape: several, inc.DropWindow: several && !pipes,
+		inc.DropStale: !pipes, inc.DropFull: several && pipes, inc.DropStaleAck: pipes, inc.RxDuplicate: pipes}
+	all := []inc.Counter{inc.DropFull, inc.DropStaleAck, inc.RxDuplicate}
+	for c := inc.DropForeign; c <= inc.DropShape; c++ {
+		all = append(all, c)
+	}
+	for _, c := range all {
+		if possible, conditional := conditions[c]; !d.reached[c] && (possible || !conditional) {
+			t.Fatalf("%v was not reached", c)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package abuse
+
+import (
+	"incforge/verify/dut"
+	"incforge/verify/rig"
+)
+
+// registers reads and writes every register; the board compares what is read. The last resets come in the middle of traffic.
+func registers(t *rig.T) {
+	e := t.Engine()
+	beyondTheMap(e)
+	readAll(e, "after reset")
+	for range 2 {
+		writeAll(e)
+		readAll(e, "after writing")
+	}
+	for _, slow := range []bool{false, false, true} {
+		resetInTraffic(e, slow)
+	}
+}
+
+// beyondTheMap reads and writes the first address that is no register's: it answers with an error and does no harm.
+func beyondTheMap(e *rig.Engine) {
+	t := e.T
+	addr := uint32(0)
+	for _, _, ok := t.Manifest.Find(addr); ok; _, _, ok = t.Manifest.Find(addr) {
+		addr += 4
+	}
+	if _, err := e.DUT.Read(addr); err == nil {
+		t.Fatalf("reading address %#x, where no register is, succeeds", addr)
+	}
+	if err := e.DUT.Write(addr, t.Rand.Uint32()); err == nil {
+		t.Fatalf("writing address %#x, where no register is, succeeds", addr)
+	}
+}
+
+// readAll reads all registers, of long tables both ends and a sample between.
+func readAll(e *rig.Engine, when string) {
+	t := e.T
+	t.In(when, func() {
+		for _, r := range t.Manifest.Registers {
+			for i := range r.Size() {
+				if r.Size() > 64 && i >= 8 && i < r.Size()-8 && t.Rand.IntN(16) != 0 {
+					continue
+				}
+				e.Read(r.Name, i)
+			}
+		}
+	})
+}
+
+// writeAll writes anything into every register but those that start groups: records that no endpoint has are among them.
+func writeAll(e *rig.Engine) {
+	t := e.T
+	for _, r := range t.Manifest.Registers {
+		for i := range r.Size() {
+			if r.Name == "GROUP_CTRL" {
+				continue
+			}
+			v := t.Rand.Uint32()
+			if r.Name == "ECC_INJECT" {
+				v = 0 // anything else is the business of scenario ecc
+			}
+			e.Write(r.Name, i, v)
+		}
+	}
+}
+
+// resetInTraffic resets the engine with registers away from their reset values and more traffic than goes in before the reset; then it
+// must be as new. slow tells whether the sinks are, so that the engine is full of frames.
+func resetInTraffic(e *rig.Engine, slow bool) {
+	t := e.T
+	// Before the traffic: what a packet inside the engine makes of a new value is nobody's business.
+	e.Write("IP_ID", 0, 0xFFFF)
+	e.Write("CTRL", 0, foreignBypass)
+	for p := range t.Params.Ports {
+		e.Write("BYPASS_PORT", p, uint32((p+1)%t.Params.Ports))
+	}
+	g := e.Group(0, 1, t.Params.Members, false)
+	for k := range min(2*g.MW(), 64) {
+		for _, c := range g.Members() {
+			e.Put(g.Data(c, g.Start().Add(k), g.Noise(4*t.Rand.IntN(t.Params.MTUBytes/4))))
+		}
+		e.Put(rig.Frame{Data: t.Words(20)})
+	}
+	if slow {
+		e.SetPauses(dut.Pauses{Seed: 3, Ready: 0.9, Burst: 30})
+	}
+	for step := t.Rand.IntN(30); step >= 0; step-- {
+		e.StepTo(e.Now() + uint64(1+t.Rand.IntN(8*t.MTUBeats())))
+		e.Out()
+	}
+	t.Check(e.Reset())
+	e.SetPauses(dut.Pauses{})
+	t.In("after a reset in traffic", func() {
+		readAll(e, "registers")
+		e.Settle() // what still waited at the ports finds no group
+		g = e.Group(0, 1, t.Params.Members, false)
+		for k := range 3 {
+			g.Complete(g.Start().Add(k))
+		}
+		_, err := e.Finish()
+		t.Check(err)
+	})
+	g.Disable()
+}

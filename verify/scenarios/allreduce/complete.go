@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package allreduce
+
+import (
+	"encoding/binary"
+
+	"incforge/roce"
+	"incforge/verify/arith"
+	"incforge/verify/rig"
+)
+
+// onePSN: element i of rank r is i·(r+1), so that the result is known without adding anything up.
+func onePSN(t *rig.T) {
+	g := t.Star()
+	k, m := g.Kind(), g.Members()
+	period := 64
+	if k.DType == arith.BF16 {
+		period = 8 // it has no more than 256 whole numbers in a row
+	}
+	n := min(g.Whole(t.Params.MTUBytes), 256)
+	pattern := func(times int) []byte {
+		b := make([]byte, n)
+		for i := range k.Elements(n) {
+			k.Set(b, i, float64(i%period*times))
+		}
+		return b
+	}
+	r := newRound(g, 0, n)
+	for _, c := range m {
+		r.payloads[c] = pattern(c + 1)
+	}
+	times := map[arith.Op]int{arith.Sum: len(m) * (len(m) + 1) / 2, arith.Min: 1, arith.Max: len(m)}[k.Op]
+	last := len(m) - 1
+	r.send(m[:last]...).As("all ranks but the last").Expect()
+	r.send(m[last]).As("the last rank").ExpectAt(m, roce.SendOnly, r.psn, pattern(times))
+}
+
+func barrier(t *rig.T) {
+	g := t.Star(rig.WithBarrier())
+	m, count := g.Members(), 2*g.MW()+2
+	for k := range count {
+		psn := g.Start().Add(k)
+		released := g.Contribute(m, psn, func(int) []byte { return nil })
+		g.CheckAt(released, m, roce.SendOnly, psn, nil)
+		for _, o := range released {
+			if len(o.Data) != 60 {
+				t.Fatalf("a release has %d bytes, expected 60", len(o.Data))
+			}
+		}
+	}
+	g.Send(g.Data(0, g.Start().Add(count), g.Values(4))).As("a barrier with payload").Expect()
+}
+
+func byteOrders(t *rig.T) {
+	for range t.Kinds() {
+		g := t.Star() // of the next type, operation and byte order
+		t.In(g.Kind().String(), func() {
+			for k := range 4 {
+				r := newRound(g, k, t.Params.MTUBytes)
+				for _, c := range g.Members() {
+					if b := r.payload(c); g.Kind().DType == arith.INT32 {
+						carries(t, b)
+					}
+				}
+				r.completeBy(g.Members()...)
+			}
+		})
+	}
+}
+
+// carries fills a payload with words whose sums carry through the whole word, in every lane and either byte order.
+func carries(t *rig.T, b []byte) {
+	for i := range len(b) / 4 {
+		word := []uint32{0xFFFFFFFF, 1, 0x00FFFFFF, 0x01, 0x7FFFFFFF, 0x80000000, 0x0000FFFF, 0xFF}[t.Rand.IntN(8)]
+		binary.BigEndian.PutUint32(b[4*i:], word)
+		if t.Rand.IntN(2) == 0 {
+			binary.LittleEndian.PutUint32(b[4*i:], word)
+		}
+	}
+}

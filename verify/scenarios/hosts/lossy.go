@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hosts
+
+import (
+	"incforge/network/fabric"
+	"incforge/verify/dut"
+	"incforge/verify/rig"
+)
+
+func wrap(t *rig.T) {
+	link := t.DefaultLink()
+	link.Up, link.Down = fabric.Faults{Loss: 0.02}, fabric.Faults{Loss: 0.02}
+	n, c := t.StarNet(link, rig.WithStart(0xFFFFF0))
+	for range 64 {
+		c.Post(4+4*t.Rand.IntN(8), false, false)
+	}
+	n.Run()
+	n.Finish()
+}
+
+func receiverNotReady(t *rig.T) {
+	n, c := t.StarNet(t.DefaultLink())
+	for _, h := range c.Hosts {
+		h.SetReceives(0)
+	}
+	n.Net.OnQuantum = func(uint64) error {
+		for _, h := range c.Hosts {
+			answered := h.Stats.RNRsObeyed
+			if t.Pipes() { // it is the switch that obeys
+				answered = h.Stats.RNRsSent
+			}
+			if h.Receives() == 0 && answered > len(h.Received())/4 {
+				h.AddReceives(3)
+			}
+		}
+		return nil
+	}
+	c.PostRandom(12)
+	n.Run()
+	for _, h := range c.Hosts {
+		if !t.Pipes() && h.Stats.RNRsObeyed == 0 {
+			t.Fatalf("a host without receives never saw its RNR NAK come back: %+v", h.Stats)
+		}
+		h.SetReceives(-1)
+	}
+	n.Finish()
+}
+
+func groups(t *rig.T) {
+	n := t.Tree(2, t.Params.Members, t.DefaultLink())
+	count := min(rig.MaxGroups(t.Params), 8)
+	for i := range count {
+		var opts []rig.GroupOption
+		if i%3 == 2 {
+			opts = append(opts, rig.WithBarrier())
+		}
+		n.AddComm(i, count, opts...).PostRandom(6)
+	}
+	hesitate(n)
+	n.Run()
+	n.Finish()
+}
+
+func chaosStar(t *rig.T) { chaos(t, 2, t.Params.Members) }
+
+func chaosTree(t *rig.T) { chaos(t, 3+t.Rand.IntN(2), min(2, t.Params.Members)) }
+
+func chaosBarrier(t *rig.T) { chaos(t, 3+t.Rand.IntN(2), min(2, t.Params.Members), rig.WithBarrier()) }
+
+// chaos runs messages, or barriers, over links with faults of every kind.
+func chaos(t *rig.T, levels, degree int, opts ...rig.GroupOption) {
+	link := t.DefaultLink()
+	link.Up, link.Down = faults(t, 0.01), faults(t, 0.01)
+	n := t.Tree(levels, degree, link)
+	c := n.AddComm(0, 1, opts...)
+	hesitate(n)
+	for _, h := range c.Hosts { // receives run out now and then
+		h.SetReceives(2)
+	}
+	n.Net.OnQuantum = func(uint64) error {
+		for _, h := range c.Hosts {
+			if h.Receives() == 0 && t.Rand.IntN(40) == 0 {
+				h.AddReceives(1 + t.Rand.IntN(4))
+			}
+		}
+		return nil
+	}
+	rounds := 80
+	if t.Long {
+		rounds = 400
+	}
+	if c.Barrier {
+		for range 2 * rounds {
+			c.Post(0, false, false)
+		}
+	} else {
+		c.PostRandom(rounds)
+	}
+	n.Run()
+	n.Finish()
+}
+
+// faults are those of a link, of every kind at that rate.
+func faults(t *rig.T, rate float64) fabric.Faults {
+	f := fabric.Faults{Loss: rate, Duplicate: rate, Reorder: rate, Corrupt: rate, Jitter: 60, ReorderDelay: 1500, FlagErrors: 0.3}
+	if !t.Params.ICRCCheck { // then the Ethernet FCS must find all of it
+		f.FlagErrors = 1
+	}
+	return f
+}
+
+// hesitate makes all interfaces of all engines pause now and then, more on some than on others.
+func hesitate(n *rig.Network) {
+	r := n.T.Rand
+	for _, nd := range n.Nodes {
+		nd.E.SetPauses(dut.Pauses{Seed: r.Uint64(), In: 0.2 * r.Float64(), Ready: 0.3 * r.Float64(), Registers: 0.3, Burst: 1 + r.IntN(12)})
+	}
+}
