@@ -18,9 +18,10 @@ import (
 // Frame is an Ethernet frame without FCS at a port of an engine: offered to it, accepted by it, or sent by it.
 type Frame struct {
 	Port int
-	// First and Last are cycles. For a frame that left they are those of its first and last beat. For an accepted frame
-	// they are the cycle in which its first beat entered the port and the cycle in which its last beat entered the core.
-	// For an offered frame, First is the first cycle in which it may begin; one in the past means as soon as possible.
+	// First and Last are cycles. For a frame that left they are those of its first and last beat. For an accepted
+	// frame they are the cycle in which its first beat entered the port and the cycle in which its last beat entered
+	// the core. For an offered frame, First is the first cycle in which it may begin; one in the past means as soon
+	// as possible.
 	First, Last uint64
 	// Data is the frame. It belongs to the DUT from Offer on.
 	Data []byte
@@ -98,7 +99,8 @@ type DUT interface {
 	Timers() (next uint64, ok bool)
 	// Out returns the frames that left since the last call, ordered by Last, then port.
 	Out() []Frame
-	// Read and Write use the register bus; time passes meanwhile. The error is ErrRefused if the engine refuses the access.
+	// Read and Write use the register bus; time passes meanwhile. The error is ErrRefused if the engine refuses the
+	// access.
 	Read(addr uint32) (uint32, error)
 	Write(addr, value uint32) error
 	// WriteStrobes writes only the bytes whose bit is set in strobes; bit 0 is for the lowest byte.
