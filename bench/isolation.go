@@ -18,39 +18,41 @@ import (
 	"incforge/verify/dut"
 )
 
-// neighbour is what the second group on the switch does meanwhile.
+// neighbour says what the second group on the switch does during the measurement.
 type neighbour int
 
 const (
 	absent neighbour = iota
-	// busy sends what the first group sends, again and again, over links without faults.
+	// busy repeats the first group's collectives over links without faults.
 	busy
-	// troubled does the same over links that lose, double, reorder, delay and damage frames.
+	// troubled does the same over links that lose, duplicate, reorder, delay and corrupt frames.
 	troubled
 )
 
-// isolationPackets is how many packets each rank of the measured group sends, isolationRounds how often its neighbour does that, so that
-// it is still at it when the measured group has ended.
+// isolationPackets is the number of packets that each rank of the measured group sends. Its neighbour sends
+// isolationRounds times as many, so that it is still busy when the measured group is done.
 const (
 	isolationPackets = 256
 	isolationRounds  = 4
 )
 
-// ErrNotIsolated means that a group noticed what happened to its neighbour.
+// ErrNotIsolated means that faults of one group affected its neighbour more than the neighbour's own traffic explains.
 var ErrNotIsolated = errors.New("a group under chaos disturbs its neighbour")
 
-// Isolation measures what a group notices of another one on the same switch: an AllReduce and a Barrier on a star with all
-// members, alone, beside a busy group, and beside a group under chaos. Every result is checked.
+// Isolation measures how one group on a switch affects another. The measured group runs an AllReduce and a Barrier on
+// a star with all members: alone, beside a busy group, and beside a group with faulty links ("under chaos"). Every
+// result is checked.
 //
 //	alone_cycles, beside_busy_cycles, beside_chaos_cycles   from the first packet to the last rank's end
-//	bound_cycles         alone_cycles, and the time that the engine's stream takes for all the neighbour's frames that went in or out meanwhile,
-//	                     beside chaos: a neighbour costs what it sends, and nothing else
+//	bound_cycles         alone_cycles plus the engine's time for all frames of the neighbour under chaos that went in or
+//	                     out meanwhile: a neighbour may cost the time of its own frames and no more
 //	busy_over_alone, chaos_over_alone, chaos_over_bound
-//	counters_moved       of the measured group's NICs, those with any counter (sent, sent again, time-outs, NAKs, RNR NAKs, duplicates, …) that
-//	                     differs between alone and beside chaos
-//	neighbour_resent     packets that the group under chaos sent again meanwhile
+//	counters_moved       NICs of the measured group with any counter (packets sent and resent, time-outs, NAKs,
+//	                     RNR NAKs, duplicates, …) that differs between alone and beside chaos
+//	neighbour_resent     packets that the group under chaos resent meanwhile
 //
-// It is an error if a NIC's counters moved, the bound was not kept, or the neighbour was not in trouble to the end.
+// It is an error if a NIC's counters differ, if the bound is exceeded, or if the neighbour had no trouble or finished
+// too early.
 func Isolation(ctx context.Context, o Options) (Result, error) {
 	man, engines, err := dut.Source{ManifestDir: o.ManifestDir, Kind: dut.KindRTL, BuildDir: o.BuildDir}.Open(ctx)
 	if err != nil {
@@ -96,12 +98,12 @@ func benchIsolation(ctx context.Context, o Options, man *contract.Manifest, open
 	return b, nil
 }
 
-// isolated is what was measured of a group beside another.
+// isolated is one measurement of a group beside another.
 type isolated struct {
 	cycles uint64
 	nics   []host.Stats
-	// Of the neighbour while the measured group was at work: the beats of its frames through the engine, in and out, packets sent again,
-	// whether it ended before.
+	// Of the neighbour while the measured group ran: beats of its frames into and out of the engine, packets resent,
+	// and whether it finished first.
 	beats  uint64
 	resent int
 	ended  bool
@@ -144,7 +146,9 @@ func isolation(ctx context.Context, o Options, man *contract.Manifest, open dut.
 	var calls []*commlib.Call
 	for i := range 2 {
 		cfg := commlib.GroupConfig{Message: 1, Window: window}
-		if p.Mode == 3 { // without controls: one that comes before the last ACK of the call before is sent again, and that is a matter of time
+		if p.Mode == 3 {
+			// No controls: one that comes before the previous call's last ACK is resent, and the counters would depend
+			// on timing.
 			cfg.Fixed = &commlib.Fixed{Collective: commlib.AllReduce, DType: kind.DType, Op: kind.Op}
 		}
 		g, err := w.NewGroup(cfg)
@@ -178,7 +182,7 @@ func isolation(ctx context.Context, o Options, man *contract.Manifest, open dut.
 			res.beats += beats(len(frame))
 		}
 	}
-	w.Net().OnFault = func(e fabric.Event) { // what a link loses on its way down has left the engine all the same
+	w.Net().OnFault = func(e fabric.Event) { // a frame lost on its way down has left the engine, too
 		if !over && e.Kind == fabric.Lose && e.Down {
 			res.beats += beats(p.MTUBytes + lossFrame)
 		}

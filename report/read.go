@@ -25,7 +25,7 @@ type Report struct {
 	Designs []*Design // ordered by name
 }
 
-// Design is what is known of one configuration.
+// Design is everything found about one configuration.
 type Design struct {
 	Name     string
 	Manifest *contract.Manifest // nil if no manifest was among the inputs
@@ -37,7 +37,7 @@ type Design struct {
 	Diagrams []Diagram // in the order of their names
 }
 
-// Diagram is a drawing that lies in the generated folder.
+// Diagram is a drawing in the generated folder.
 type Diagram struct {
 	Name string // of the file, without .svg
 	SVG  []byte
@@ -50,17 +50,17 @@ type Bench struct {
 	Metrics map[string]float64 `json:"metrics"`
 }
 
-// ErrNothing says that the folders hold nothing to report on.
+// ErrNothing means that the folders hold nothing to report on.
 var ErrNothing = errors.New("nothing to report on: no manifest.json, results, metrics or benchmarks")
 
-// Read gathers all .json, .jsonl and .svg files below the folders. A JSON document counts as what its keys say it is, wherever
-// it lies; documents of other kinds (a generated folder may hold a schema, a tool its own log) are passed over. A file that
-// names itself JSON and is none is an error.
+// Read gathers all .json, .jsonl and .svg files below the folders. The type of a JSON document follows from its keys,
+// wherever it lies. Documents of other types (a schema in a generated folder, a tool's log) are skipped. A .json file
+// that is not valid JSON is an error.
 func Read(dirs ...string) (*Report, error) {
 	r := &Report{}
 	for _, dir := range dirs {
 		diagrams := map[string][]byte{} // by path
-		owners := map[string]*Design{}  // design whose manifest lies in the folder
+		owners := map[string]*Design{}  // by folder: the design whose manifest it holds
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package arith is element arithmetic as verification needs it: payloads to send, and what must come back. It is written from the
-// specification over Go's own float32 and float64 and shares nothing with the reference engine, so that the two, and the Verilog,
-// are three opinions.
+// Package arith is the arithmetic of verification: it makes payloads and computes the results to expect. It is
+// written from the specification with Go's float32 and float64 and shares no code with the reference engine, so that
+// arith, reference and Verilog are three independent implementations.
 package arith
 
 import (
@@ -79,7 +79,8 @@ func (k Kind) String() string {
 	return k.DType.String() + "/" + k.Op.String() + "/" + order
 }
 
-// Kinds are all of the included element types and operations, one bit a code, in both byte orders.
+// Kinds are all combinations of the included element types and operations, given as masks with one bit per code, in
+// both byte orders.
 func Kinds(dtypeMask, opMask uint32) []Kind {
 	var all []Kind
 	for d := range DType(len(elements)) {
@@ -99,7 +100,7 @@ func (k Kind) order() binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// Bits is element i of a payload as it lies.
+// Bits is the encoding of element i of a payload.
 func (k Kind) Bits(b []byte, i int) uint32 {
 	switch k.DType.Size() {
 	case 1:
@@ -243,7 +244,7 @@ func (d DType) narrow(v uint32) uint32 {
 	return f.round(float64(math.Float32frombits(v)))
 }
 
-// apply joins two kept elements.
+// apply applies the operation to two elements as the engine keeps them.
 func (k Kind) apply(a, b uint32) uint32 {
 	if !k.DType.Float() {
 		x, y := int32(a), int32(b)
@@ -276,8 +277,8 @@ func (k Kind) InOrder(payloads ...[]byte) []byte {
 	})
 }
 
-// Tree reduces the payloads by the fixed tree over the endpoints: node (2i, 2i+1) at each level, and whoever is alone passes.
-// parts[e] is endpoint e's payload, nil for an endpoint that has none.
+// Tree reduces the payloads by the fixed tree over the endpoints: node (2i, 2i+1) at each level; a node with one
+// operand passes it on. parts[e] is endpoint e's payload, nil for an endpoint that has none.
 func (k Kind) Tree(parts [][]byte) []byte {
 	var payloads [][]byte
 	index := make([]int, len(parts)) // of endpoint e's element among those there are, −1: none
@@ -330,7 +331,7 @@ func (k Kind) reduce(payloads [][]byte, join func(v []uint32) uint32) []byte {
 	return out
 }
 
-// ErrInexact means that payloads whose sum was to be exact are none: a mistake of who made them.
+// ErrInexact means that payloads do not have an exact sum, though their maker claimed so.
 var ErrInexact = errors.New("the sum depends on the order of addition")
 
 // Exact reduces payloads whose result does not depend on order or number of roundings: everything but sums of floats, and those
@@ -353,8 +354,8 @@ func (k Kind) Exact(payloads ...[]byte) ([]byte, error) {
 			}
 		}
 		r := f.round(s)
-		// Every partial sum, in any order, is a multiple of unit and no larger than size: if there are few enough of those, all
-		// of them are numbers of the format.
+		// Every partial sum, in any order, is a multiple of unit and no larger than size. If there are few enough of
+		// those, the format represents all of them.
 		if !math.IsNaN(s) && !math.IsInf(s, 0) && size > 0 && (size/unit > float64(uint32(1)<<(f.mantissa+1)) || f.round(size) == f.inf()) {
 			return nil, fmt.Errorf("%w: element %d, %s", ErrInexact, i, k)
 		}
@@ -363,7 +364,7 @@ func (k Kind) Exact(payloads ...[]byte) ([]byte, error) {
 	return out, nil
 }
 
-// lowest is the place value of the lowest bit set in a finite number; of an infinity or a NaN it is of no use, and infinite.
+// lowest is the place value of the lowest bit set in a finite number; it is infinite for an infinity or a NaN.
 func lowest(x float64) float64 {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return math.Inf(1)
@@ -373,7 +374,8 @@ func lowest(x float64) float64 {
 	return math.Ldexp(1, e-53+bits.TrailingZeros64(m))
 }
 
-// Near compares a sum of finite floats with float64's: it may be off by as many units in the last place as there are payloads.
+// Near compares a sum of finite floats with float64's. They may differ by as many units in the last place as there
+// are payloads.
 func (k Kind) Near(got []byte, payloads ...[]byte) error {
 	f := k.DType.format()
 	if len(got) != len(payloads[0]) {
@@ -393,7 +395,7 @@ func (k Kind) Near(got []byte, payloads ...[]byte) error {
 	return nil
 }
 
-// Difference says in words where a result is not what it should be.
+// Difference describes where a result differs from the expected one.
 func (k Kind) Difference(got, want []byte) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d bytes, expected %d", len(got), len(want))

@@ -15,12 +15,13 @@ import (
 	"incforge/roce"
 )
 
-// referenceLatency is the reference's delay in cycles from a frame's last beat in to the first beat out. Any number would do.
+// referenceLatency is the reference's delay in cycles from a frame's last beat in to the first beat out. Its value
+// does not matter.
 const referenceLatency = 20
 
-// Reference is the engine of package inc behind the DUT contract: one frame at a time goes through at the width of the
-// bus, its effects are immediate, what it makes leaves a fixed delay later. In Mode III it takes all sends that may be taken after each
-// frame, and time-outs as soon as they are due.
+// Reference is the engine of package inc as a DUT. Frames enter one at a time at the width of the bus, take effect at
+// their last beat, and what they cause leaves a fixed delay later. In Mode III it takes all sends that are allowed
+// after each frame, and time-outs as soon as they are due.
 type Reference struct {
 	man  *contract.Manifest
 	eng  *inc.Engine
@@ -37,8 +38,8 @@ type Reference struct {
 	acts      []Act
 	out       []Frame
 
-	wants []inc.Action // scratch: what may be done
-	turns []inc.Action // who has sent since the last time that nobody wanted to, in this order
+	wants []inc.Action // scratch: actions that may be taken
+	turns []inc.Action // sends in the order of their last turn, since no send was allowed
 }
 
 // NewReference makes a reference engine with the parameters and registers of m, as after reset.
@@ -53,13 +54,13 @@ func NewReference(m *contract.Manifest) (*Reference, error) {
 // Engine is the engine inside.
 func (r *Reference) Engine() *inc.Engine { return r.eng }
 
-// Handle gives the engine a frame and returns what leaves because of it: in Mode III its answers alone.
+// Handle gives the engine a frame and returns the frames that it causes; in Mode III only the answers to it.
 func (r *Reference) Handle(cycle uint64, port int, frame []byte, rxErr bool) []inc.Out {
 	return r.eng.Handle(r.time(cycle), port, frame, rxErr)
 }
 
-// Act gives a Mode III engine an action and returns what leaves because of it. It is an inc.ErrAction if the action may not be taken now,
-// or if there is none like it.
+// Act has a Mode III engine take an action and returns the frames that it causes. The error is inc.ErrAction if the
+// action is not allowed now or does not exist.
 func (r *Reference) Act(a Act) ([]inc.Out, error) {
 	action, err := r.Action(a)
 	if err != nil {
@@ -68,7 +69,7 @@ func (r *Reference) Act(a Act) ([]inc.Out, error) {
 	return r.eng.Act(r.time(a.At), action)
 }
 
-// Action is what an Act that is no frame means.
+// Action converts an Act that is no frame.
 func (r *Reference) Action(a Act) (inc.Action, error) {
 	eps := r.man.Params.EPS()
 	action := inc.Action{Kind: inc.ActionKind(a.Kind), Group: a.EI / eps, Endpoint: a.EI % eps}
@@ -81,7 +82,7 @@ func (r *Reference) Action(a Act) (inc.Action, error) {
 	return action, nil
 }
 
-// act is an action as an engine tells it.
+// act converts an action into the Act that an engine reports for it.
 func (r *Reference) act(cycle uint64, a inc.Action) Act {
 	eps := r.man.Params.EPS()
 	if a.Kind == inc.ActSend {
@@ -115,7 +116,7 @@ func (r *Reference) Offer(port int, f Frame) {
 	r.in[port] = append(r.in[port], f)
 }
 
-// StepTo handles every frame whose last beat is in by cycle, and whatever is due by then.
+// StepTo handles every frame whose last beat enters by cycle, and every action due by then.
 func (r *Reference) StepTo(cycle uint64) error {
 	for {
 		due, _ := r.Timers()
@@ -163,7 +164,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 	return nil
 }
 
-// leave sends what was made in a cycle.
+// leave queues the frames made in a cycle to leave.
 func (r *Reference) leave(cycle uint64, outs []inc.Out) {
 	for _, made := range outs {
 		o := Frame{Port: made.Port, Data: made.Frame, Err: made.Err}
@@ -185,7 +186,8 @@ func (r *Reference) wake(cycle uint64) {
 	r.sendAll(cycle)
 }
 
-// sendAll takes sends until nobody wants to send any more, in turn: who has sent least lately first.
+// sendAll takes sends until none is allowed. Pipes and endpoints take turns: the one whose last turn is longest ago
+// is next.
 func (r *Reference) sendAll(cycle uint64) {
 	if r.man.Params.Mode != 3 {
 		return
@@ -218,20 +220,20 @@ func (r *Reference) sendAll(cycle uint64) {
 func (r *Reference) do(cycle uint64, a inc.Action) {
 	outs, err := r.eng.Act(r.time(cycle), a)
 	if err != nil {
-		return // it was taken back by one before: a time-out of who waits now
+		return // an earlier one revoked it: a time-out of an endpoint that waits now
 	}
 	r.acts = append(r.acts, r.act(cycle, a))
 	r.leave(cycle, outs)
 }
 
-// Acts returns what was decided since the last call.
+// Acts returns the frames decided and actions taken since the last call.
 func (r *Reference) Acts() []Act {
 	a := r.acts
 	r.acts = nil
 	return a
 }
 
-// Timers returns when the next time-out or wait is over.
+// Timers returns the cycle in which the next time-out or wait ends.
 func (r *Reference) Timers() (uint64, bool) {
 	at, ok := r.eng.NextDeadline()
 	if !ok {
@@ -244,10 +246,11 @@ func (r *Reference) beats(data []byte) uint64 {
 	return uint64((len(data) + r.man.Params.BusBytes - 1) / r.man.Params.BusBytes)
 }
 
-// SkipTo sets the time.
+// SkipTo advances the time.
 func (r *Reference) SkipTo(cycle uint64) { r.now = max(r.now, cycle) }
 
-// Still is without end as soon as nothing is inside: but for timers, which Timers tells, the reference does nothing behind anyone's back.
+// Still is unlimited when no frame is inside: apart from timers, which Timers reports, the reference changes nothing
+// without a frame.
 func (r *Reference) Still() uint64 {
 	if r.Waiting() > 0 || len(r.leaving) > 0 || len(r.out) > 0 {
 		return 0
@@ -278,13 +281,13 @@ func (r *Reference) Out() []Frame {
 	return o
 }
 
-// SetPauses does nothing: the reference has no interfaces that could hesitate.
+// SetPauses does nothing: the reference has no interfaces that could pause.
 func (r *Reference) SetPauses(Pauses) {}
 
 // Close does nothing.
 func (r *Reference) Close() error { return nil }
 
-// Reset makes a new engine and puts every register to its reset value.
+// Reset makes a new engine and sets every register to its reset value.
 func (r *Reference) Reset() error {
 	p := r.man.Params
 	eng, err := inc.New(inc.Params{Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTU: p.MTUBytes, Slots: p.Slots(),
@@ -316,13 +319,13 @@ func (r *Reference) Reset() error {
 	return nil
 }
 
-// pipes gives the engine PIPE_CTRL and PIPE_TIMEOUT.
+// pipes passes PIPE_CTRL and PIPE_TIMEOUT to the engine.
 func (r *Reference) pipes() {
 	r.eng.SetPipeCtrl(inc.PipeCtrl{RNRTimer: uint8(r.get("PIPE_CTRL", 0, "rnr_timer")), RNR: r.is("PIPE_CTRL", 0, "rnr"), CNP: r.is("PIPE_CTRL", 0, "cnp")})
 	r.eng.SetPipeTimeout(uint16(r.get("PIPE_TIMEOUT", 0, "microseconds")))
 }
 
-// Read is a register as software sees it.
+// Read returns a register as software sees it.
 func (r *Reference) Read(addr uint32) (uint32, error) {
 	addr &^= 3 // nobody looks at them
 	reg, i, ok := r.man.Find(addr)
@@ -359,16 +362,17 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 	return reg.ResetValue(i), nil
 }
 
-// Spotless is true: what the reference holds never errs, and no error can be written into it.
+// Spotless is true: the reference's payload never has errors, and none can be injected.
 func (r *Reference) Spotless() bool { return true }
 
-// Known reports whether there is a register at that address; every engine must agree on its value.
+// Known reports whether there is a register at that address whose value every engine must agree on.
 func (r *Reference) Known(addr uint32) bool {
 	_, _, ok := r.man.Find(addr)
 	return ok
 }
 
-// param is what a PARAM_* register must say by the manifest's parameters, not by its own reset value.
+// param computes a PARAM_* register from the manifest's parameters, not from the reset value that the manifest gives
+// it.
 func (r *Reference) param(name string) (uint32, bool) {
 	p := r.man.Params
 	arith := func(field string, v uint32) int { return int(r.put("PARAM_ARITH", field, v)) }
@@ -527,7 +531,7 @@ func (r *Reference) group(g int) inc.Group {
 		PipeSlots: int(get("GROUP_PIPE", "n")),
 	}
 	if !set.InBand {
-		return set // where the root ranks are is nothing to it
+		return set // a fixed group does not use routes
 	}
 	for root := range set.Route {
 		register, endpoint, valid := contract.RouteOf(root)

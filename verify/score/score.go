@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package score compares an engine with the reference while it runs. A Board stands between a scenario and an engine and
-// is itself a DUT: every register write goes to both, the reference is fed the frames that the engine accepted, in that
-// order, and every frame that leaves must be the next one the reference expects: engine-made frames in order on each port,
-// bypassed frames in order on each port, the two kinds interleaved in any way.
+// Package score compares an engine with the reference while it runs. A Board stands between a scenario and an engine
+// and is itself a DUT. Every register write goes to both. The reference is fed the frames that the engine accepted,
+// in that order, and every frame that leaves must be the next one that the reference expects: engine-made frames in
+// order on each port, bypassed frames in order on each port, the two kinds interleaved in any way.
 //
-// A Mode III engine says what it decides and does by itself, and in which order; the reference does the same in that order. Each action must
-// be one that may be taken then, none may be taken before its time, and none may be left that could be taken when the engine stands still.
+// A Mode III engine reports the frames it decides and the actions it takes in order, and the reference repeats them
+// in that order. An action must be allowed at that point and a time-out must not come early. When the engine rests,
+// no action may be due.
 package score
 
 import (
@@ -34,17 +35,17 @@ type Recorded struct {
 	Out bool
 }
 
-// want is a frame that must leave.
+// want is a frame that is expected to leave.
 type want struct {
 	data []byte
 	err  bool
 }
 
-// place is a hypothesis on how far the two queues of a port have been seen: frames that look alike in both can only be told
-// apart by what follows.
+// place is a hypothesis on how far the two queues of a port have been matched: when the same frame is next in both,
+// only later frames tell which of the two it was.
 type place struct{ made, passed int }
 
-// port holds what must still leave by one port.
+// port holds the frames that must still leave by one port.
 type port struct {
 	made, passed         []want
 	madeBase, passedBase int
@@ -58,31 +59,31 @@ type Board struct {
 	man   *contract.Manifest
 	ports []port
 
-	// Cover collects what was seen. It may be shared by the Boards of one test.
+	// Cover collects functional coverage. The Boards of one test may share it.
 	Cover cover.Map
-	// OnAccept, if not nil, sees every accepted frame with the counters it changed in the reference.
+	// OnAccept, if not nil, is called with every accepted frame and the counters it changed in the reference.
 	OnAccept func(a dut.Frame, changed []inc.Counter) error
-	// OnAct, if not nil, sees every action that a Mode III engine took by itself, with its cycle.
+	// OnAct, if not nil, is called with every action that a Mode III engine took, and its cycle.
 	OnAct func(at uint64, a inc.Action) error
 
-	pending []dut.Frame  // taken and not yet decided, in Mode III
-	acts    []dut.Act    // decided, of frames that are not known yet
-	early   []dut.Frame  // left, of frames that are not decided yet
+	pending []dut.Frame  // accepted and not yet decided, in Mode III
+	acts    []dut.Act    // reported, waiting for frames not accepted yet
+	early   []dut.Frame  // left, before the report that explains them
 	wants   []inc.Action // scratch
-	resting bool         // nothing has changed since no action was found that should be taken
+	resting bool         // no action was due, and nothing has changed since
 
-	waiting map[uint32]int // offered and not accepted, by destination QPN
-	moved   uint64         // when a frame was last taken or left, or nothing waited
+	waiting map[uint32]int // frames offered and not accepted, by destination QPN
+	moved   uint64         // last cycle in which a frame was accepted or left, or none waited
 	frames  uint64
 	outs    []dut.Frame
 	err     error
 	log     []Recorded
 	logSize int
-	// injected and doubled: errors were written into the payload memory on purpose (register ECC_INJECT), some of them double.
+	// injected: errors were injected into the payload memory (register ECC_INJECT); doubled: some were double errors.
 	injected, doubled bool
 }
 
-// logBytes bounds a Board's log of frames; older ones are forgotten first.
+// logBytes bounds a Board's log of frames; the oldest are dropped first.
 const logBytes = 16 << 20
 
 // New puts a board in front of d, which must be as after reset.
@@ -96,7 +97,7 @@ func New(d dut.DUT, m *contract.Manifest) (*Board, error) {
 	return b, nil
 }
 
-// pipes tells whether the engine is one of Mode III.
+// pipes reports whether the engine is of Mode III.
 func (b *Board) pipes() bool { return b.man.Params.Mode == 3 }
 
 func (b *Board) forget() {
@@ -107,13 +108,13 @@ func (b *Board) forget() {
 	}
 }
 
-// Reference is the engine that predicts.
+// Reference returns the reference engine.
 func (b *Board) Reference() *dut.Reference { return b.ref }
 
 // Frames is the number of frames the engine accepted.
 func (b *Board) Frames() uint64 { return b.frames }
 
-// Log returns the frames that went in and out last, in the order in which they were seen.
+// Log returns the most recent frames in and out, in the order in which they were seen.
 func (b *Board) Log() []Recorded { return b.log }
 
 // Offer queues a frame at a port of the engine.
@@ -125,7 +126,7 @@ func (b *Board) Offer(port int, f dut.Frame) {
 // WaitingFor is the number of frames offered and not yet accepted that have this destination QPN.
 func (b *Board) WaitingFor(qpn uint32) int { return b.waiting[qpn] }
 
-// destination is what lies where a RoCEv2 frame has its destination QPN.
+// destination is the value at the place of a RoCEv2 frame's destination QPN.
 func destination(frame []byte) uint32 {
 	if len(frame) < bthEnd {
 		return 0
@@ -133,7 +134,7 @@ func destination(frame []byte) uint32 {
 	return uint32(frame[47])<<16 | uint32(frame[48])<<8 | uint32(frame[49])
 }
 
-// Accepted returns nothing: the Board is the one who needs to know. OnAccept shows the frames.
+// Accepted returns nothing: the Board consumes the accepted frames. OnAccept shows them.
 func (b *Board) Accepted() []dut.Frame { return nil }
 
 // Out returns what left since the last call, all of it as expected.
@@ -143,7 +144,7 @@ func (b *Board) Out() []dut.Frame {
 	return o
 }
 
-// Idle reports that stopping the engine's clock would change nothing: it rests, and no timer runs that SkipTo does not move.
+// Idle reports that SkipTo is safe: the engine rests, and no timer runs that SkipTo does not advance.
 func (b *Board) Idle() bool {
 	if !b.Rests() {
 		return false
@@ -155,7 +156,7 @@ func (b *Board) Idle() bool {
 	return !runs || b.deadline() == dut.Never
 }
 
-// Deadline is the cycle at which an engine that is idle acts by itself if no frame comes before, dut.Never if it does not.
+// Deadline is the cycle at which a timer makes an idle engine act if no frame comes before; dut.Never if none runs.
 func (b *Board) Deadline() uint64 {
 	if next, ok := b.Timers(); ok {
 		return next
@@ -163,14 +164,14 @@ func (b *Board) Deadline() uint64 {
 	return dut.Never
 }
 
-// deadline is when the reference's next time-out or wait is over.
+// deadline is the cycle in which the reference's next time-out or wait ends.
 func (b *Board) deadline() uint64 {
 	next, _ := b.ref.Timers()
 	return next
 }
 
-// Rests reports that nothing waits on any side but for time, and that the engine has been still: a little if all that was expected has left,
-// for long if not.
+// Rests reports that nothing can happen before a timer expires: no frame waits, and the engine has been still, for a
+// short time if all expected frames have left, for a long time if not.
 func (b *Board) Rests() bool {
 	if len(b.outs) > 0 {
 		return false
@@ -180,14 +181,14 @@ func (b *Board) Rests() bool {
 	return still >= words+quietCycles && (still >= b.patience() || b.complete())
 }
 
-// Bounds on how long a still engine may work on something inside: quietCycles covers what it does with frames that nothing
-// leaves for, stuckCycles is when frames that should have left are called missing. Both come on top of whole packets.
+// Bounds on how long an engine may work without moving a beat at a port. quietCycles covers frames that make nothing
+// leave. After stuckCycles, expected frames count as missing. Both come on top of the time for whole packets.
 const (
 	quietCycles = 64
 	stuckCycles = 2000
 )
 
-// complete reports that everything expected has left, and that the engine has nothing to do that could be done at once.
+// complete reports that everything expected has left and that no action is due at once.
 func (b *Board) complete() bool {
 	if len(b.pending) > 0 || len(b.acts) > 0 || len(b.early) > 0 || len(b.sends()) > 0 {
 		return false
@@ -200,7 +201,7 @@ func (b *Board) complete() bool {
 	return true
 }
 
-// sends are the actions of a Mode III engine that wait for nothing.
+// sends are the actions of a Mode III engine that are due at once.
 func (b *Board) sends() []inc.Action {
 	if !b.pipes() || b.resting {
 		return nil
@@ -210,14 +211,14 @@ func (b *Board) sends() []inc.Action {
 	return b.wants
 }
 
-// empty reports that nothing more must leave by the port.
+// empty reports that no more frames are expected at the port.
 func (p *port) empty() bool {
 	return slices.ContainsFunc(p.places, func(x place) bool {
 		return x.made-p.madeBase == len(p.made) && x.passed-p.passedBase == len(p.passed)
 	})
 }
 
-// StepTo runs the engine and compares. The first difference is returned from then on.
+// StepTo runs the engine and compares. The first difference found is returned by every later call, too.
 func (b *Board) StepTo(cycle uint64) error {
 	if b.err != nil {
 		return b.err
@@ -232,7 +233,7 @@ func (b *Board) StepTo(cycle uint64) error {
 	return b.alive()
 }
 
-// SkipTo sets the time forward. What is skipped is no time in which the engine stood still.
+// SkipTo advances the time. Skipped cycles do not count as cycles in which the engine was still.
 func (b *Board) SkipTo(cycle uint64) {
 	if now := b.Now(); cycle > now {
 		b.moved += cycle - now
@@ -240,7 +241,7 @@ func (b *Board) SkipTo(cycle uint64) {
 	b.DUT.SkipTo(cycle)
 }
 
-// alive reports an engine that owes frames and is still, or has frames waiting and takes none.
+// alive returns an error if the engine is still though frames are expected, or accepts none though frames wait.
 func (b *Board) alive() error {
 	switch still := b.DUT.Still(); {
 	case b.Waiting() == 0:
@@ -257,7 +258,7 @@ func (b *Board) alive() error {
 	return b.err
 }
 
-// late reports a still engine whose time-out or wait has been over for long.
+// late returns an error if the engine is still long after a time-out or wait has ended.
 func (b *Board) late(still uint64) error {
 	if !b.pipes() || b.err != nil {
 		return b.err
@@ -269,17 +270,18 @@ func (b *Board) late(still uint64) error {
 				all = append(all, a)
 			}
 		}
-		b.err = fmt.Errorf("%w: cycle %d: due since cycle %d and not done, though nothing has moved for %d cycles: %v", ErrMismatch, b.Now(), next, still, all)
+		b.err = fmt.Errorf("%w: cycle %d: actions due since cycle %d were not taken, though nothing has moved for %d cycles: %v",
+			ErrMismatch, b.Now(), next, still, all)
 	}
 	return b.err
 }
 
-// patience is how many still cycles prove that nothing more will leave.
+// patience is the number of still cycles after which nothing more will leave.
 func (b *Board) patience() uint64 {
 	return uint64(4*b.man.Params.MTUBytes/b.man.Params.BusBytes) + stuckCycles
 }
 
-// collect feeds the reference and compares.
+// collect feeds the reference with what the engine accepted and compares what left.
 func (b *Board) collect() error {
 	if b.err != nil {
 		return b.err
@@ -318,8 +320,8 @@ func (b *Board) collect() error {
 	return nil
 }
 
-// see compares a frame that left. A bypassed frame may leave before the engine says that it has decided it: then it waits for that,
-// and so does what leaves after it by the same port.
+// see compares a frame that left. A bypassed frame may leave before the engine reports its decision. The comparison
+// is then put off until the report, and so is that of frames leaving later by the same port.
 func (b *Board) see(o dut.Frame) error {
 	if !slices.ContainsFunc(b.early, func(x dut.Frame) bool { return x.Port == o.Port }) {
 		err := b.check(o)
@@ -335,13 +337,13 @@ func (b *Board) see(o dut.Frame) error {
 	return nil
 }
 
-// decide has the reference do what a Mode III engine says it did, in that order.
+// decide has the reference repeat, in order, what a Mode III engine reported.
 func (b *Board) decide() error {
 	b.acts = append(b.acts, b.DUT.Acts()...)
 	for len(b.acts) > 0 {
 		a := b.acts[0]
 		if a.Kind == dut.ActFrame && len(b.pending) == 0 {
-			return nil // its end is not in yet
+			return nil // the frame's end is not in yet
 		}
 		b.acts = b.acts[1:]
 		b.resting = false
@@ -360,7 +362,7 @@ func (b *Board) decide() error {
 	return nil
 }
 
-// act has the reference take an action, which must be possible, and not before its time.
+// act has the reference take an action. It must be allowed and not early.
 func (b *Board) act(a dut.Act) error {
 	action, err := b.ref.Action(a)
 	if err != nil {
@@ -382,7 +384,7 @@ func (b *Board) act(a dut.Act) error {
 	return nil
 }
 
-// expect notes what must leave.
+// expect records frames that must leave.
 func (b *Board) expect(outs []inc.Out) {
 	for _, o := range outs {
 		p := &b.ports[o.Port]
@@ -402,7 +404,7 @@ func (b *Board) record(r Recorded) {
 	}
 }
 
-// accept gives the reference a frame that the engine took; it was decided in cycle at, if the engine says so.
+// accept gives the reference a frame that the engine accepted and, if it reports decisions, decided in cycle at.
 func (b *Board) accept(a dut.Frame, at uint64) error {
 	b.frames++
 	var packet *roce.Packet
@@ -426,7 +428,7 @@ func (b *Board) accept(a dut.Frame, at uint64) error {
 	return nil
 }
 
-// check finds a frame that left among those expected.
+// check looks for a frame that left among those expected.
 func (b *Board) check(o dut.Frame) error {
 	p := &b.ports[o.Port]
 	var next []place
@@ -462,8 +464,8 @@ func (b *Board) check(o dut.Frame) error {
 	return nil
 }
 
-// Spoilt reports that a frame leaves as one must that holds a word which the memory could not correct: with all bits of its ICRC
-// inverted, so that nobody takes it.
+// Spoilt reports whether all bits of a frame's ICRC are inverted, as they must be if it holds a word that the memory
+// could not correct: receivers then drop it.
 func Spoilt(frame []byte) bool {
 	good := slices.Clone(frame)
 	roce.Reseal(good)
@@ -479,7 +481,7 @@ func Spoilt(frame []byte) bool {
 	return true
 }
 
-// icrcAt is where a frame of ours has its ICRC.
+// icrcAt is the offset of the ICRC in a frame that the engine made.
 func icrcAt(frame []byte) (int, bool) {
 	if len(frame) < bthEnd {
 		return 0, false
@@ -488,7 +490,7 @@ func icrcAt(frame []byte) (int, bool) {
 	return at, at >= bthEnd && at+4 <= len(frame)
 }
 
-// alike compares frames but for payload and ICRC.
+// alike compares frames without payload and ICRC.
 func alike(a, b []byte) bool {
 	p, err := roce.Decode(a)
 	if err != nil || len(a) != len(b) || !p.Op.IsSend() {
@@ -530,7 +532,7 @@ func describe(data []byte, rxErr bool) string {
 	return text + "\n  " + head
 }
 
-// diff says where two frames part.
+// diff describes the first difference of two frames.
 func diff(a, b []byte) string {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -544,7 +546,7 @@ func diff(a, b []byte) string {
 	return ""
 }
 
-// Read reads a register of the engine; what the reference knows for sure is compared: all but STATUS.busy and counters, which
+// Read reads a register of the engine and compares it with the reference's, except STATUS.busy and counters, which
 // lag while frames are inside.
 func (b *Board) Read(addr uint32) (uint32, error) {
 	v, err := b.DUT.Read(addr)
@@ -578,10 +580,10 @@ func (b *Board) Read(addr uint32) (uint32, error) {
 	return v, nil
 }
 
-// Write writes a register of both. What the engine accepted before counts as before.
+// Write writes a register of both. Frames that the engine accepted before take effect before the write.
 func (b *Board) Write(addr, value uint32) error { return b.WriteStrobes(addr, value, 0xF) }
 
-// WriteStrobes writes some bytes of a register of both. It is dut.ErrRefused if both refuse it.
+// WriteStrobes writes some bytes of a register of both. The error is dut.ErrRefused if both refuse the write.
 func (b *Board) WriteStrobes(addr, value uint32, strobes uint8) error {
 	if err := b.collect(); err != nil {
 		return err
@@ -596,7 +598,7 @@ func (b *Board) WriteStrobes(addr, value uint32, strobes uint8) error {
 	if refused != nil && !errors.Is(refused, dut.ErrRefused) {
 		return refused
 	}
-	if b.pipes() { // what was done while the bus was busy was done before the write
+	if b.pipes() { // actions reported while the bus was busy came before the write
 		if err := b.collect(); err != nil {
 			return err
 		}
@@ -618,7 +620,7 @@ func (b *Board) WriteStrobes(addr, value uint32, strobes uint8) error {
 	return b.collect()
 }
 
-// Reset resets both and forgets what was expected.
+// Reset resets both and discards what was expected.
 func (b *Board) Reset() error {
 	if err := b.collect(); err != nil {
 		return err
@@ -634,11 +636,11 @@ func (b *Board) Reset() error {
 	return b.ref.Reset()
 }
 
-// settleCycles is how long Settle lets an engine work at most before it calls it stuck.
+// settleCycles is how long Settle lets an engine work before it counts as stuck.
 const settleCycles = 400000
 
-// Settle runs until the engine rests and everything expected has left; what left is still to be had by Out. It does not wait for timers:
-// in Mode III an engine whose results nobody acknowledges rests until it sends them again.
+// Settle runs until the engine rests and everything expected has left; Out then returns what left. It does not wait
+// for timers: a Mode III engine whose results are not acknowledged rests between retransmissions.
 func (b *Board) Settle() error {
 	var outs []dut.Frame
 	for limit := b.Now() + settleCycles; ; {
@@ -657,7 +659,7 @@ func (b *Board) Settle() error {
 	return b.Missing()
 }
 
-// Missing reports frames that the reference sent and an idle engine did not.
+// Missing returns an error if the reference sent frames that the idle engine did not.
 func (b *Board) Missing() error {
 	if b.err != nil {
 		return b.err
@@ -671,7 +673,7 @@ func (b *Board) Missing() error {
 		b.err = fmt.Errorf("%w: %d frames were taken and never decided, the first in cycle %d: %s", ErrMismatch, len(b.pending), b.pending[0].Last,
 			describe(b.pending[0].Data, b.pending[0].Err))
 	case len(sends) > 0:
-		b.err = fmt.Errorf("%w: the engine stands still and does not do what docs/pipes.md section 3 has it do: %v", ErrMismatch, sends)
+		b.err = fmt.Errorf("%w: the engine rests, but docs/pipes.md section 3 requires the actions %v", ErrMismatch, sends)
 	}
 	if b.err != nil {
 		return b.err
@@ -756,7 +758,7 @@ func (b *Board) Finish() (map[string]uint64, error) {
 	return all, nil
 }
 
-// stop checks the invariants and disables what a timer runs for.
+// stop checks the invariants and disables groups for which a timer runs.
 func (b *Board) stop() error {
 	if err := b.ref.Engine().CheckInvariants(); err != nil {
 		b.err = fmt.Errorf("%w: %w", ErrMismatch, err)
