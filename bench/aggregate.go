@@ -12,7 +12,7 @@ import (
 	"incforge/verify/rig"
 )
 
-// dtypeClass is a set of element types that take the same way through the engine.
+// dtypeClass is a set of element types that take the same path through the engine.
 type dtypeClass struct {
 	name  string
 	types []arith.DType
@@ -23,20 +23,21 @@ func dtypeClasses() []dtypeClass {
 		{"16bit", []arith.DType{arith.FP16, arith.BF16}}}
 }
 
-// Aggregate measures what the aggregator's read-after-write hazard costs: on the core with its single stream, input without a
-// rest, output never held up, every member's packet for one slot back to back, of payloads as short as there are. The keys are
-// FIGURE_SIZE_CLASS_ORDER:
+// Aggregate measures the cost of the aggregator's read-after-write hazard. The core's single input stream never
+// pauses, its output is never stalled, all members' packets for one slot come back to back, and payloads are as short
+// as possible. The keys are FIGURE_SIZE_CLASS_ORDER:
 //
-//	FIGURE  beats_per_cycle     input beats the core accepts a cycle
-//	        cycles_per_packet   the same for packets
+//	FIGURE  beats_per_cycle     input beats that the core accepts per cycle
+//	        cycles_per_packet   cycles per accepted packet
 //	SIZE    min_payload         one element
 //	        word                as many bytes as the bus has
-//	CLASS   int32, fp32, 16bit  of what the configuration includes, SUM if there is one
+//	CLASS   int32, fp32, 16bit  those that the configuration includes, with SUM if it includes that
 //	ORDER   (none)              every member's packet for one slot, then the next slot's
-//	        turns               the members in turn, each at a slot of its own
+//	        turns               the members in turn, each at its own slot
 //
-// and beats_per_cycle_min_payload, beats_per_cycle_word, the least over the classes. Each result is compared with the reference's.
-// core_cycles, core_CLASS_cycles and the same in ns are of the aggregator alone: payload word in to sum out.
+// and beats_per_cycle_min_payload, beats_per_cycle_word, the lowest over the classes. Each result is compared with
+// the reference's. core_cycles, core_CLASS_cycles and the same in ns are the aggregator's own latency: payload word
+// in to sum out.
 func Aggregate(ctx context.Context, o Options) (b Result, err error) {
 	t, err := open(ctx, o.ManifestDir, dut.KindCore, o)
 	if err != nil {
@@ -92,7 +93,7 @@ func classKind(t *rig.T, class dtypeClass) (arith.Kind, bool) {
 	return arith.Kind{}, false
 }
 
-// packetRate is how many beats and packets a cycle the engine accepts.
+// packetRate measures how many beats and packets per cycle the engine accepts.
 func packetRate(t *rig.T, k arith.Kind, size int, turns bool) (beats, packets float64, err error) {
 	err = rig.Catch(func() {
 		e := t.Engine()

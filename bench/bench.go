@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bench measures what incforge bench prints: latency and throughput in cycles, the simulator's speed, isolation, and what loss and
-// congestion cost.
+// Package bench measures the figures of incforge bench: latency and throughput in cycles, the simulator's speed,
+// isolation of groups, and the cost of loss and congestion.
 package bench
 
 import (
@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"strconv"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/rig"
 )
 
@@ -25,7 +25,7 @@ type Options struct {
 	NoICRCDir string
 	// BuildDir is where models are cached; empty means the simulator's default.
 	BuildDir string
-	// Seed is of the model's random initial state.
+	// Seed determines the model's random initial state.
 	Seed uint64
 }
 
@@ -51,8 +51,8 @@ func (b *Result) cycles(name string, cycles uint64, mhz int) {
 	b.Metrics[name+"_ns"] = float64(cycles) * 1000 / float64(max(mhz, 1))
 }
 
-// Latency measures, on the core with its single stream and an idle output, with payloads of 1,024 bytes and up to eight
-// members, first copy:
+// Latency measures the core with its single stream, an idle output, payloads of 1,024 bytes and up to eight members.
+// Of several copies the first counts:
 //
 //	result_cycles             last contribution's first beat in to result's first beat out
 //	result_after_last_cycles  last contribution's last beat in to result's first beat out
@@ -60,11 +60,11 @@ func (b *Result) cycles(name string, cycles uint64, mhz int) {
 //	ack_cycles                Mode III: last contribution's first beat in to the first beat out of its ACK, which leaves before the result
 //	forward_cycles            bypassed frame's first beat in to first beat out
 //	result_min_cycles         result_cycles of the configuration without ICRC check
-//	core_cycles               the aggregator alone, last contribution's payload word in to sum out; core_CLASS_cycles by element type
+//	core_cycles               the aggregator alone: last contribution's payload word in to sum out; core_CLASS_cycles by element type
 //
 // each also in ns, and the paper's figures. Several runs must agree to the cycle; the worst counts.
 func Latency(ctx context.Context, o Options) (Result, error) {
-	m, err := manifest.Load(o.ManifestDir)
+	m, err := contract.Load(o.ManifestDir)
 	if err != nil {
 		return Result{}, err
 	}
@@ -97,7 +97,7 @@ type latencies struct {
 	members, payload                       int
 }
 
-// open makes a test outside of a verification run, over engines of the kind in a generated folder; the caller closes it.
+// open makes a test outside a verification run, over engines of the kind in a generated folder; the caller closes it.
 func open(ctx context.Context, dir string, kind dut.Kind, o Options) (*rig.T, error) {
 	m, engines, err := dut.Source{ManifestDir: dir, Kind: kind, BuildDir: o.BuildDir}.Open(ctx)
 	if err != nil {
@@ -114,7 +114,7 @@ func latency(ctx context.Context, o Options, dir string) (l latencies, err error
 	defer func() { err = errors.Join(err, t.Close()) }()
 	err = rig.Catch(func() {
 		e := t.Engine()
-		e.Mute = true // who acknowledges what, and when, is the benchmark's to say
+		e.Mute = true // the benchmark itself sends all acknowledgements
 		l.members, l.payload = min(t.Params.Members, 8), min(benchPayload, t.Params.MTUBytes)
 		g := e.Group(0, 1, l.members, false)
 		l.measure(g)
@@ -122,7 +122,7 @@ func latency(ctx context.Context, o Options, dir string) (l latencies, err error
 	return l, err
 }
 
-// measure has the group complete PSN after PSN, and strangers pass.
+// measure has the group complete one PSN after the other, with bypassed frames in between.
 func (l *latencies) measure(g *rig.Group) {
 	t, e := g.T, g.E
 	var in dut.Frame
@@ -162,16 +162,16 @@ func (l *latencies) measure(g *rig.Group) {
 	}
 }
 
-// throughputRounds is how many packets each member sends in a measurement: a multiple of every window.
+// throughputRounds is the number of packets that each member sends in a measurement: a multiple of every window.
 const throughputRounds = 96
 
-// Throughput measures how many input beats a cycle the core accepts while its input never rests and its output is never
-// held up: AllReduce over up to eight members, payloads from 64 bytes to the MTU. The keys are
-// beats_per_cycle_SIZE_ORDER[_acks]: ORDER is worst (all members' packets of one slot back to back) or best (in turn, but each
-// member at a slot of its own); with acks every result of a window before is acknowledged by every member between the
-// data. ingress_gbps and egress_gbps are raw, at the largest payload up to 1,024 bytes in the worst order. In Mode III results must be
-// acknowledged, so all measurements are with acks, three quarters of a window behind, and members are half a window apart at most: no
-// packet may find its pipe full, and no result has to wait for an ACK.
+// Throughput measures how many input beats per cycle the core accepts while its input never pauses and its output is
+// never stalled, for an AllReduce over up to eight members with payloads from 64 bytes to the MTU. The keys are
+// beats_per_cycle_SIZE_ORDER[_acks]: ORDER is worst (all members' packets of one slot back to back) or best (members
+// in turn, each at its own slot). With acks, every member also acknowledges every result, a window later, between the
+// data. ingress_gbps and egress_gbps are raw, at the largest payload up to 1,024 bytes in the worst order. In Mode
+// III results must be acknowledged, so all measurements are with acks, three quarters of a window after the data, and
+// members are at most half a window apart. Then no packet finds its pipe full and no result waits for an ACK.
 func Throughput(ctx context.Context, o Options) (b Result, err error) {
 	t, err := open(ctx, o.ManifestDir, dut.KindCore, o)
 	if err != nil {
@@ -202,7 +202,7 @@ func Throughput(ctx context.Context, o Options) (b Result, err error) {
 	return b, nil
 }
 
-// throughput runs one measurement and returns input and output beats a cycle.
+// throughput runs one measurement and returns input and output beats per cycle.
 func throughput(t *rig.T, size int, worst, acks bool) (in, out float64, err error) {
 	err = rig.Catch(func() {
 		e := t.Engine()
@@ -231,9 +231,9 @@ func throughput(t *rig.T, size int, worst, acks bool) (in, out float64, err erro
 	return in, out, err
 }
 
-// queue offers the data of all members, and ACKs of results behind it, and returns how many PSNs that are.
+// queue offers the data of all members and the ACKs of earlier results, and returns the number of PSNs.
 func queue(g *rig.Group, size int, worst, acks bool) (rounds int) {
-	spread, lag := g.MW(), g.MW() // how far apart members are at most, and how far behind data its ACKs are, in packets
+	spread, lag := g.MW(), g.MW() // in packets: how far apart members are at most, and how far ACKs follow the data
 	if g.T.Pipes() {
 		spread, lag = spread/2, lag-lag/4
 	}

@@ -11,9 +11,9 @@ import (
 	"regexp"
 	"slices"
 
+	"incforge/contract"
 	"incforge/sim"
 	"incforge/verify/arith"
-	"incforge/verify/manifest"
 	"incforge/verify/rig"
 )
 
@@ -21,7 +21,7 @@ import (
 const aggregator = "inc_aggregate_data"
 
 // aggregatorParams reads the aggregator's parameters where the generated core sets them: the manifest has no place for them.
-func aggregatorParams(m *manifest.Manifest) (map[string]string, error) {
+func aggregatorParams(m *contract.Manifest) (map[string]string, error) {
 	for _, f := range m.Files {
 		text, err := os.ReadFile(filepath.Join(m.Dir, filepath.FromSlash(f)))
 		if err != nil {

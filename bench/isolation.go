@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"incforge/contract"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/host"
@@ -15,42 +16,43 @@ import (
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
-// neighbour is what the second group on the switch does meanwhile.
+// neighbour says what the second group on the switch does during the measurement.
 type neighbour int
 
 const (
 	absent neighbour = iota
-	// busy sends what the first group sends, again and again, over links without faults.
+	// busy repeats the first group's collectives over links without faults.
 	busy
-	// troubled does the same over links that lose, double, reorder, delay and damage frames.
+	// troubled does the same over links that lose, duplicate, reorder, delay and corrupt frames.
 	troubled
 )
 
-// isolationPackets is how many packets each rank of the measured group sends, isolationRounds how often its neighbour does that, so that
-// it is still at it when the measured group has ended.
+// isolationPackets is the number of packets that each rank of the measured group sends. Its neighbour sends
+// isolationRounds times as many, so that it is still busy when the measured group is done.
 const (
 	isolationPackets = 256
 	isolationRounds  = 4
 )
 
-// ErrNotIsolated means that a group noticed what happened to its neighbour.
+// ErrNotIsolated means that faults of one group affected its neighbour more than the neighbour's own traffic explains.
 var ErrNotIsolated = errors.New("a group under chaos disturbs its neighbour")
 
-// Isolation measures what a group notices of another one on the same switch: an AllReduce and a Barrier on a star with all
-// members, alone, beside a busy group, and beside a group under chaos. Every result is checked.
+// Isolation measures how one group on a switch affects another. The measured group runs an AllReduce and a Barrier on
+// a star with all members: alone, beside a busy group, and beside a group with faulty links ("under chaos"). Every
+// result is checked.
 //
 //	alone_cycles, beside_busy_cycles, beside_chaos_cycles   from the first packet to the last rank's end
-//	bound_cycles         alone_cycles, and the time that the engine's stream takes for all the neighbour's frames that went in or out meanwhile,
-//	                     beside chaos: a neighbour costs what it sends, and nothing else
+//	bound_cycles         alone_cycles plus the engine's time for all frames of the neighbour under chaos that went in or
+//	                     out meanwhile: a neighbour may cost the time of its own frames and no more
 //	busy_over_alone, chaos_over_alone, chaos_over_bound
-//	counters_moved       of the measured group's NICs, those with any counter (sent, sent again, time-outs, NAKs, RNR NAKs, duplicates, …) that
-//	                     differs between alone and beside chaos
-//	neighbour_resent     packets that the group under chaos sent again meanwhile
+//	counters_moved       NICs of the measured group with any counter (packets sent and resent, time-outs, NAKs,
+//	                     RNR NAKs, duplicates, …) that differs between alone and beside chaos
+//	neighbour_resent     packets that the group under chaos resent meanwhile
 //
-// It is an error if a NIC's counters moved, the bound was not kept, or the neighbour was not in trouble to the end.
+// It is an error if a NIC's counters differ, if the bound is exceeded, or if the neighbour had no trouble or finished
+// too early.
 func Isolation(ctx context.Context, o Options) (Result, error) {
 	man, engines, err := dut.Source{ManifestDir: o.ManifestDir, Kind: dut.KindRTL, BuildDir: o.BuildDir}.Open(ctx)
 	if err != nil {
@@ -59,7 +61,7 @@ func Isolation(ctx context.Context, o Options) (Result, error) {
 	return benchIsolation(ctx, o, man, engines.New)
 }
 
-func benchIsolation(ctx context.Context, o Options, man *manifest.Manifest, open dut.Maker) (Result, error) {
+func benchIsolation(ctx context.Context, o Options, man *contract.Manifest, open dut.Maker) (Result, error) {
 	b := Result{Bench: "isolation", Config: man.Name, Metrics: map[string]float64{}}
 	if man.Params.Groups < 2 {
 		return b, fmt.Errorf("isolation: two groups are needed, %s has one", man.Name)
@@ -96,12 +98,12 @@ func benchIsolation(ctx context.Context, o Options, man *manifest.Manifest, open
 	return b, nil
 }
 
-// isolated is what was measured of a group beside another.
+// isolated is one measurement of a group beside another.
 type isolated struct {
 	cycles uint64
 	nics   []host.Stats
-	// Of the neighbour while the measured group was at work: the beats of its frames through the engine, in and out, packets sent again,
-	// whether it ended before.
+	// Of the neighbour while the measured group ran: beats of its frames into and out of the engine, packets resent,
+	// and whether it finished first.
 	beats  uint64
 	resent int
 	ended  bool
@@ -109,17 +111,17 @@ type isolated struct {
 
 // pair is the measured group and its neighbour on one switch.
 type pair struct {
-	params manifest.Params
+	params contract.Params
 	world  *commlib.World
 	kind   arith.Kind
 	seed   uint64
 	rng    *rand.Rand
 	groups []*commlib.Group
-	// calls are the measured group's two, then its neighbour's.
+	// calls are the two of the measured group, followed by those of its neighbour.
 	calls []*commlib.Call
 }
 
-func isolation(ctx context.Context, o Options, man *manifest.Manifest, open dut.Maker, n neighbour) (res isolated, err error) {
+func isolation(ctx context.Context, o Options, man *contract.Manifest, open dut.Maker, n neighbour) (res isolated, err error) {
 	p := man.Params
 	link := func(e commlib.Edge) *fabric.Link {
 		l := &fabric.Link{Latency: 40, BytesPerCycle: float64(p.BusBytes)}
@@ -135,7 +137,8 @@ func isolation(ctx context.Context, o Options, man *manifest.Manifest, open dut.
 		return res, fmt.Errorf("isolation: %w", err)
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	two := &pair{params: p, world: w, kind: arith.Kinds(p.DTypeMask(), p.OpMask())[0], seed: o.Seed, rng: rand.New(rand.NewPCG(o.Seed, 0x69736f))}
+	two := &pair{params: p, world: w, kind: arith.Kinds(p.DTypeMask(), p.OpMask())[0], seed: o.Seed,
+		rng: rand.New(rand.NewPCG(o.Seed, 0x69736f))}
 	rounds := isolationRounds
 	if n == absent {
 		rounds = 0
@@ -157,10 +160,12 @@ func isolation(ctx context.Context, o Options, man *manifest.Manifest, open dut.
 	return res, nil
 }
 
-// add makes the next group and queues its calls for so many rounds.
+// add makes the next group and queues its calls, rounds times.
 func (t *pair) add(rounds int) error {
 	cfg := commlib.GroupConfig{Message: 1, Window: t.params.GroupSlots() / 4}
-	if t.params.Mode == 3 { // without controls: one that comes before the last ACK of the call before is sent again, and that is a matter of time
+	if t.params.Mode == 3 {
+		// No controls: one that comes before the previous call's last ACK is resent, and the counters would depend
+		// on timing.
 		cfg.Fixed = &commlib.Fixed{Collective: commlib.AllReduce, DType: t.kind.DType, Op: t.kind.Op}
 	}
 	g, err := t.world.NewGroup(cfg)
@@ -192,7 +197,7 @@ func (t *pair) queue(g *commlib.Group) error {
 	return nil
 }
 
-// watch counts what the neighbour does until the measured group has ended.
+// watch counts the frames and resent packets of the neighbour until the measured group is done.
 func (t *pair) watch(res *isolated) {
 	other := t.groups[1]
 	of := map[roce.IP4]bool{} // the neighbour's hosts
@@ -206,7 +211,7 @@ func (t *pair) watch(res *isolated) {
 			res.beats += beats(len(frame))
 		}
 	}
-	t.world.Net().OnFault = func(e fabric.Event) { // what a link loses on its way down has left the engine all the same
+	t.world.Net().OnFault = func(e fabric.Event) { // a frame lost on its way down has left the engine, too
 		if !over && e.Kind == fabric.Lose && e.Down {
 			res.beats += beats(t.params.MTUBytes + lossFrame)
 		}

@@ -14,40 +14,40 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"incforge/contract"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
-// The network of EPIC's loss sweeps (SIGCOMM '26, packet simulation): a star of eight ranks, 100 Gbit/s and 1 µs a link, packets of
-// 4 KB, time-outs of hosts of 1 ms, no congestion control.
+// The network of EPIC's loss sweeps (SIGCOMM '26, packet simulation): a star of eight ranks, links of 100 Gbit/s and
+// 1 µs, packets of 4 KB, host time-outs of 1 ms, no congestion control.
 const (
 	lossRanks     = 8
 	lossLinkGbps  = 100
 	lossLatencyUS = 1
 	lossTimeoutUS = 1000
-	// lossShortUS is a time-out closer to what the network needs: some windows and round trips.
+	// lossShortUS is a time-out closer to what the network needs: a few windows and round trips.
 	lossShortUS = 100
-	// lossPipeUS is PIPE_TIMEOUT: eight round trips of a hop, as the register's reset value is made.
+	// lossPipeUS is PIPE_TIMEOUT: eight round trips of a hop, like the register's reset value.
 	lossPipeUS = 8 * 2 * lossLatencyUS
 	// lossSwitch is the engine's part of a round trip in cycles: docs/engine.md section 9.
 	lossSwitch = 9
-	// lossFrame is what a packet has on a link beside its payload, in bytes: headers, ICRC, FCS, preamble, gap.
+	// lossFrame is the overhead of a packet on a link in bytes: headers, ICRC, FCS, preamble, gap.
 	lossFrame = 58 + 24
 )
 
-// gibi is bits in what the paper calls a gigabit: its throughputs are Gibit/s.
+// gibi converts Gibit/s to Gbit/s: what the paper calls Gbit/s are Gibit/s.
 const gibi = 1 << 30 / 1e9
 
-// lossSweep is one of the paper's two tables: throughput in Gibit/s of Mode II and III by place in the sweep.
+// lossSweep is one of the paper's two tables: throughput in Gibit/s of Mode II and III at each point of the sweep.
 type lossSweep struct {
 	name  string
-	rates []float64 // of frames, a link
-	links []int     // that lose frames
+	rates []float64 // frame loss of each lossy link
+	links []int     // number of lossy links
 	paper map[int][]float64
 }
 
@@ -61,14 +61,14 @@ func lossSweeps() []lossSweep {
 	}
 }
 
-// LossVariant says what is lost and how it is noticed.
+// LossVariant says which frames are lost and how the loss is detected.
 type LossVariant struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
 	// Mode is 2 or 3.
 	Mode int `json:"mode"`
-	// GapNAK is CTRL.gap_nak, which Mode III does not ask; TimeoutUS the NICs' time-out; All loses frames of all kinds in both directions, not data
-	// alone on its way up.
+	// GapNAK is CTRL.gap_nak, which Mode III ignores; TimeoutUS the NICs' time-out. All loses frames of all kinds in
+	// both directions, otherwise only data on its way up is lost.
 	GapNAK    bool `json:"gap_nak"`
 	TimeoutUS int  `json:"timeout_us"`
 	All       bool `json:"all"`
@@ -87,33 +87,34 @@ func lossVariants() []LossVariant {
 	}
 }
 
-// lossRivals are the variants of Mode II that those of Mode III are compared with.
+// lossRivals maps each variant of Mode III to the variant of Mode II it is compared with.
 func lossRivals() map[string]string {
 	return map[string]string{"pipes": "nak", "pipes-100us": "nak-100us", "pipes-all": "all", "pipes-all-100us": "all"}
 }
 
 // LossOptions say what Loss measures.
 type LossOptions struct {
-	// Options name the design of Mode II, cache and first seed. ManifestDir may be empty: Mode III alone.
+	// Options name the design of Mode II, cache and first seed. If ManifestDir is empty only Mode III is measured.
 	Options
-	// PipesDir is the folder of the design of Mode III, otherwise alike; empty: Mode II alone.
+	// PipesDir is the folder of the same design in Mode III. If it is empty only Mode II is measured.
 	PipesDir string
 	DUT      dut.Kind
-	// Seeds is how many runs each point has, Packets how many packets a rank sends in a run; both at least 1.
+	// Seeds is the number of runs of each point, Packets the number of packets that a rank sends in a run; both at
+	// least 1.
 	Seeds, Packets int
-	// Jobs is how many runs go on at once; 0 means one a processor.
+	// Jobs is the number of runs at once; 0 means one per processor.
 	Jobs int
-	// Variants are names of those to measure, Rates the loss rates besides 0; none: all.
+	// Variants are the names of the variants to measure, Rates the loss rates besides 0; empty means all.
 	Variants []string
 	Rates    []float64
 }
 
-// LossPoint is one place of one sweep. Throughputs are of payload, a rank, in Gbit/s.
+// LossPoint is one point of one sweep. Throughputs are payload per rank in Gbit/s.
 type LossPoint struct {
 	// Sweep is rate or links; Variant the name of a LossVariant.
 	Sweep   string `json:"sweep"`
 	Variant string `json:"variant"`
-	// Rate is the part of the frames that each of Links links loses.
+	// Rate is the fraction of frames that each of Links links loses.
 	Rate  float64 `json:"rate"`
 	Links int     `json:"links"`
 	// Gbps is the mean over the seeds, Deviation their standard deviation.
@@ -121,12 +122,13 @@ type LossPoint struct {
 	Deviation float64 `json:"deviation"`
 	// Bound is what go-back-N leaves of the throughput without loss; 0 where no formula is given.
 	Bound float64 `json:"bound"`
-	// Expected is Bound less the time-outs that mend what no NAK does: a retransmission that is lost as well, and its NAK where NAKs are lost.
+	// Expected is Bound less the time-outs that are needed where no NAK helps: a lost retransmission and, where NAKs
+	// are lost, a lost NAK.
 	Expected float64 `json:"expected"`
 	// Paper is the published figure of the variant's mode.
 	Paper float64 `json:"paper"`
-	// Lost, Resent and Timeouts are means a run: frames on links, packets of all ranks, and events of all ranks; Retransmitted and EngineTimeouts
-	// are the engine's, Mode III's alone.
+	// Means per run: Lost frames on links, packets Resent by all ranks, and their Timeouts. Retransmitted and
+	// EngineTimeouts are the engine's, in Mode III.
 	Lost           float64 `json:"lost"`
 	Resent         float64 `json:"resent"`
 	Timeouts       float64 `json:"timeouts"`
@@ -144,23 +146,24 @@ type LossResult struct {
 
 // Loss measures the throughput of AllReduce over Tree-2-8 where links lose frames. Every result is checked. Metrics:
 //
-//	link_gbps, engine_gbps   bounds of a rank's throughput: by its link, by the engine's one stream, which all ranks share
+//	link_gbps, engine_gbps   bounds on a rank's throughput: by its link, and by the engine's single stream, which all ranks share
 //	lossless_gbps, pipes_lossless_gbps   measured without loss, in Mode II and III
 //	packet_cycles            time of a packet at the lower of the bounds
 //	round_trip_cycles        a link there and back
-//	gobackn_packets          packets that a loss costs, k of docs: 1 + (packet + round trip + switch) / packet
-//	packets, seeds           a rank and run, and runs a point
+//	gobackn_packets          packets that a loss costs, k in docs/loss.md: 1 + (packet + round trip + switch) / packet
+//	packets, seeds           packets per rank and run, runs per point
 //
 // and of each variant V of Mode III, over all points:
 //
-//	V_of_bound               the least part of the bound
-//	V_drop                   what is missing with 0.1 % of loss on one link, as a part of the throughput without loss
-//	V_of_mode2               the least ratio to the same place in Mode II
+//	V_of_bound               the lowest throughput as a fraction of the bound
+//	V_drop                   throughput lost with 0.1 % of loss on one link, as a fraction of the throughput without loss
+//	V_of_mode2               the lowest ratio to the same point in Mode II
 //
-// The bound of a point is the throughput without loss / (1 + r/(1−r)·k), r the probability that any of the links loses the packet of a PSN, in one
-// direction or, where all frames are lost, in either; without gap NAKs the time-out takes the place of packet, round trip and switch. No NAK follows a
-// NAK before something in order has come (docs/pipes.md), so a loss costs the hop's time-out too if its retransmission is lost, or the NAK:
-// what is expected of a point counts that, with the same r.
+// The bound of a point is the throughput without loss / (1 + r/(1−r)·k). r is the probability that any of the links
+// loses the packet of a PSN, in one direction or, where frames of all kinds are lost, in either. Without gap NAKs the
+// time-out takes the place of packet, round trip and switch in k. After a NAK no other follows until a packet in
+// order has come (docs/pipes.md), so a loss also costs the hop's time-out if its retransmission or the NAK is lost.
+// The expected throughput of a point counts that, with the same r.
 func Loss(ctx context.Context, o LossOptions) (LossResult, error) {
 	designs := map[int]lossDesign{}
 	for mode, dir := range map[int]string{2: o.ManifestDir, 3: o.PipesDir} {
@@ -183,11 +186,11 @@ func Loss(ctx context.Context, o LossOptions) (LossResult, error) {
 
 // lossDesign is a configuration to measure.
 type lossDesign struct {
-	man  *manifest.Manifest
+	man  *contract.Manifest
 	open dut.Maker
 }
 
-// lossBench is a Loss under way.
+// lossBench is the state of one Loss.
 type lossBench struct {
 	LossResult
 	o       LossOptions
@@ -332,7 +335,7 @@ func (b *lossBench) compare() {
 	}
 }
 
-// lossRun is what one run found.
+// lossRun is the result of one run.
 type lossRun struct {
 	gbps                   float64
 	lost, resent, timeouts int
@@ -340,7 +343,7 @@ type lossRun struct {
 	retransmitted, engineTimeouts uint32
 }
 
-// sum is means and deviation.
+// sum computes means and deviation.
 func (p *LossPoint) sum(runs []lossRun) {
 	n := float64(len(runs))
 	for _, r := range runs {
@@ -364,22 +367,23 @@ func (b *lossBench) variant(name string) LossVariant {
 	return b.Variants[slices.IndexFunc(b.Variants, func(v LossVariant) bool { return v.Name == name })]
 }
 
-// bound is what go-back-N leaves of the throughput without loss, and what of that the time-outs leave; zeros where no formula is given.
+// bound returns the throughput that go-back-N leaves, and what is left of it after time-outs; zeros where there is no
+// formula.
 func (b *lossBench) bound(p *LossPoint) (bound, expected float64) {
 	v, k := b.variant(p.Variant), b.Metrics["gobackn_packets"]
 	inPackets := func(us int) float64 { return float64(us*b.mhz) / b.Metrics["packet_cycles"] }
 	kept := math.Pow(1-p.Rate, float64(p.Links))
-	up := (1 - kept) / kept // losses a packet
+	up := (1 - kept) / kept // losses per packet
 	cost, waits := up*k, up*p.Rate*inPackets(v.TimeoutUS)
 	switch {
 	case v.All && v.Mode == 3:
-		// Each direction is the affair of its hop, which has a time-out of its own; that an ACK is lost mostly costs nothing.
+		// Each direction is recovered by its own hop, which has its own time-out. A lost ACK mostly costs nothing.
 		both := 1/(kept*kept) - 1
 		cost, waits = both*k, 2*p.Rate*(up*inPackets(v.TimeoutUS)+(both-up)*inPackets(lossPipeUS))
 	case v.All:
-		return 0, 0 // a lost result is noticed later than a lost contribution, a lost ACK mostly never
+		return 0, 0 // a lost result is detected later than a lost contribution, and a lost ACK mostly never
 	case !v.GapNAK:
-		cost, waits = up*(1+inPackets(v.TimeoutUS)), 0 // the bound has them
+		cost, waits = up*(1+inPackets(v.TimeoutUS)), 0 // the bound includes them
 	}
 	lossless := b.Metrics[losslessMetric(v.Mode)]
 	return lossless / (1 + cost), lossless / (1 + cost + waits)

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"incforge/contract"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/host"
@@ -19,22 +20,21 @@ import (
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
-// The network is that of the loss sweeps, without loss; the last rank's link is slower. Hosts' windows are twice a pipe: what a NIC keeps in
-// flight need not be known to who sizes pipes.
+// The network is that of the loss sweeps, without loss and with a slower link at the last rank. Hosts' windows are
+// twice a pipe: whoever sizes pipes need not know what NICs keep in flight.
 const (
 	rateSlowGbps  = 25
 	rateTimeoutUS = 1000
-	rateWindows   = 2 // of a pipe
+	rateWindows   = 2 // a host's window, in pipes
 )
 
-// RatePolicy is what the engine says when a pipe is full, and what hosts make of it.
+// RatePolicy says how the engine answers when a pipe is full, and how hosts react.
 type RatePolicy struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
-	// RNR and CNP are PIPE_CTRL's; Paced has NICs cut their rates at CNPs.
+	// RNR and CNP are fields of PIPE_CTRL. Paced NICs cut their rate on a CNP.
 	RNR   bool `json:"rnr"`
 	CNP   bool `json:"cnp"`
 	Paced bool `json:"paced"`
@@ -51,33 +51,35 @@ func ratePolicies() []RatePolicy {
 
 // RateOptions say what Rate measures.
 type RateOptions struct {
-	// Options name the design, of Mode III, cache and seed.
+	// Options name a Mode III design, cache and seed.
 	Options
 	DUT dut.Kind
-	// Packets is how many packets a rank sends, at least 1; Jobs how many runs go on at once, 0 one a processor.
+	// Packets is the number of packets that a rank sends, at least 1. Jobs is the number of runs at once; 0 means one
+	// per processor.
 	Packets, Jobs int
 	// Pipes are the sizes of pipes to measure, in slots.
 	Pipes []int
 }
 
-// RatePoint is one run. Throughput is of payload, a rank, in Gbit/s.
+// RatePoint is one run. Throughput is payload per rank in Gbit/s.
 type RatePoint struct {
-	// Call is the collective: in an AllReduce the slow rank is a slow sender and receiver, in a Reduce to rank 0 a sender, in a Broadcast from rank 0 a
-	// receiver.
+	// Call is the collective. The slow rank sends and receives in an AllReduce, only sends in a Reduce to rank 0, and
+	// only receives in a Broadcast from rank 0.
 	Call   string `json:"call"`
 	Policy string `json:"policy"`
-	// Pipe is N.
+	// Pipe is N, the number of slots.
 	Pipe int `json:"pipe"`
-	// Gbps is the goodput, OfBound a part of what the slow link carries.
+	// Gbps is the goodput, OfBound its fraction of what the slow link can carry.
 	Gbps    float64 `json:"gbps"`
 	OfBound float64 `json:"of_bound"`
-	// Full counts packets that found a pipe full, Gaps those dropped behind one; RNRs and CNPs what was answered, Cuts the rates that were cut.
+	// Full counts packets that found a pipe full, Gaps the packets dropped after one of those, RNRs and CNPs the
+	// answers, Cuts the rate cuts of NICs.
 	Full uint32 `json:"full"`
 	Gaps uint32 `json:"gaps"`
 	RNRs uint32 `json:"rnrs"`
 	CNPs uint32 `json:"cnps"`
 	Cuts int    `json:"cuts"`
-	// Packets were sent by all ranks, Resent of these again, after Timeouts among other things.
+	// Packets counts packets sent by all ranks, Resent those sent again, Timeouts the ranks' time-outs.
 	Packets  int `json:"packets"`
 	Resent   int `json:"resent"`
 	Timeouts int `json:"timeouts"`
@@ -91,11 +93,13 @@ type RateResult struct {
 	Rate     []RatePoint  `json:"rate"`
 }
 
-// Rate measures what a group loses to one congested member, and what RNR NAKs and CNPs make of it, in Mode III: collectives over
-// Tree-2-8, 100 Gbit/s and 1 µs a link, one of them of 25 Gbit/s. Every result is checked. Metrics:
+// Rate measures how much one congested member slows a group in Mode III, with and without RNR NAKs and CNPs:
+// collectives over Tree-2-8 with links of 100 Gbit/s and 1 µs, except one of 25 Gbit/s. Every result is checked.
+// Metrics:
 //
-//	bound_gbps       what the slow link carries of payload
-//	CALL_POLICY_NN_of_bound, CALL_POLICY_NN_resent   of each point: its goodput as a part of that, packets that were sent again as a part of all; NN is N
+//	bound_gbps       the slow link's rate in payload
+//	CALL_POLICY_NN_of_bound   of each point, N = NN: goodput as a fraction of the bound
+//	CALL_POLICY_NN_resent     of each point: resent packets as a fraction of all
 func Rate(ctx context.Context, o RateOptions) (RateResult, error) {
 	man, engines, err := dut.Source{ManifestDir: o.ManifestDir, Kind: o.DUT, BuildDir: o.BuildDir}.Open(ctx)
 	if err != nil {
@@ -104,18 +108,18 @@ func Rate(ctx context.Context, o RateOptions) (RateResult, error) {
 	return benchRate(ctx, o, man, engines.New)
 }
 
-// rateBench is a Rate under way.
+// rateBench is the state of one Rate.
 type rateBench struct {
 	RateResult
 	o    RateOptions
-	man  *manifest.Manifest
+	man  *contract.Manifest
 	open dut.Maker
 	kind arith.Kind
 	in   [][]byte
 	mhz  int
 }
 
-func benchRate(ctx context.Context, o RateOptions, man *manifest.Manifest, open dut.Maker) (RateResult, error) {
+func benchRate(ctx context.Context, o RateOptions, man *contract.Manifest, open dut.Maker) (RateResult, error) {
 	p := man.Params
 	switch {
 	case p.Mode != 3:
@@ -155,7 +159,7 @@ func benchRate(ctx context.Context, o RateOptions, man *manifest.Manifest, open 
 	return b.RateResult, nil
 }
 
-// rateJobs is how many runs go on at once.
+// rateJobs is the number of runs at once.
 func rateJobs(jobs int) int {
 	if jobs <= 0 {
 		return runtime.NumCPU()
@@ -163,10 +167,10 @@ func rateJobs(jobs int) int {
 	return jobs
 }
 
-// bytesPerCycle is a link's rate at so many Gbit/s.
+// bytesPerCycle converts a link's rate in Gbit/s.
 func (b *rateBench) bytesPerCycle(gbps float64) float64 { return gbps * 1000 / 8 / float64(b.mhz) }
 
-// run is one call on a network of its own.
+// run runs one collective on a network of its own.
 func (b *rateBench) run(ctx context.Context, x *RatePoint) (err error) {
 	policy := b.Policies[slices.IndexFunc(b.Policies, func(p RatePolicy) bool { return p.Name == x.Policy })]
 	link := func(e commlib.Edge) *fabric.Link {
@@ -225,5 +229,5 @@ func (b *rateBench) run(ctx context.Context, x *RatePoint) (err error) {
 	return nil
 }
 
-// ratePipeUS is PIPE_TIMEOUT: longer than the slow link takes for a pipe.
+// ratePipeUS is PIPE_TIMEOUT: longer than the slow link takes to carry a full pipe.
 const ratePipeUS = 100

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"time"
 
+	"incforge/contract"
 	"incforge/sim"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/rig"
 )
 
-// simRuns is how many turns each side of Sim has at most, leastSimRuns at least: a model that takes long gets no more than
-// fit in simBudget of processor time.
+// Sim runs each side leastSimRuns to simRuns times: with a slow model as often as fits into simBudget of processor
+// time.
 const (
 	simRuns      = 15
 	leastSimRuns = 3
@@ -62,8 +62,8 @@ func Sim(ctx context.Context, o Options) (Result, error) {
 	if _, err := raw(true); err != nil {
 		return b, err
 	}
-	// The two take turns, in processor time, since the machine may have other work: the ratio is the median over the turns,
-	// the speeds are the best of each side.
+	// The two sides alternate and are measured in processor time, because the machine may be busy. The ratio is the
+	// median over the turns; the speeds are the best of each side.
 	goTime, cppTime := math.Inf(1), math.Inf(1)
 	var ratios []float64
 	var cycles uint64
@@ -108,10 +108,10 @@ type load struct {
 	measured uint64
 }
 
-// simPackets is how many packets each member sends in Sim.
+// simPackets is the number of packets that each member sends in Sim.
 const simPackets = 256
 
-func newLoad(ctx context.Context, lib *sim.Lib, m *manifest.Manifest, so sim.Options, record bool) (*load, error) {
+func newLoad(ctx context.Context, lib *sim.Lib, m *contract.Manifest, so sim.Options, record bool) (*load, error) {
 	d, err := dut.NewRTL(lib, m, false, so, func(model *sim.Model) error {
 		if record {
 			return model.Record()
@@ -129,7 +129,7 @@ func newLoad(ctx context.Context, lib *sim.Lib, m *manifest.Manifest, so sim.Opt
 	return l, nil
 }
 
-// offer programs the engine and queues everything; from here on only the bare DUT is run, without scoreboard.
+// offer programs the engine and queues all frames. After it only the bare DUT runs, without scoreboard.
 func (l *load) offer() {
 	g := l.t.Engine().Group(0, 1, l.t.Params.Members, false)
 	for k := range simPackets {
@@ -142,7 +142,7 @@ func (l *load) offer() {
 	}
 }
 
-// run runs until everything is in and returns the number of frames that went in and out.
+// run runs until all frames are in and returns the number of frames that went in and out.
 func (l *load) run() (int, error) {
 	start := l.d.Now()
 	frames := 0

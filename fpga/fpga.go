@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"incforge/contract"
 	"incforge/internal/tool"
 	"incforge/synth/design"
 	"incforge/synth/yosys"
@@ -228,7 +229,7 @@ func (m *Metrics) WriteJSON(w io.Writer) error {
 // published returns the paper's row for the same data type, buffer and rate, or
 // why there is none (EPIC, SIGCOMM '26, FPGA resource table: VU13P at 250 MHz
 // and 100 Gb/s).
-func published(family Family, p design.Params) (*Published, []string) {
+func published(family Family, p contract.Params) (*Published, []string) {
 	var why []string
 	differ := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
 	if family != XCUP {

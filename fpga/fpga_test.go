@@ -11,9 +11,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/synth/yosys"
-
-	"incforge/synth/design"
 )
 
 const standin = "../synth/testdata/standin"
@@ -87,7 +86,7 @@ func TestCount(t *testing.T) {
 }
 
 func TestPublished(t *testing.T) {
-	same := design.Params{Mode: 2, BusBytes: 64, ClockMHz: 250, BufferBytes: 1 << 20, DTypes: []string{"FP32", "INT32"}}
+	same := contract.Params{Mode: 2, BusBytes: 64, ClockMHz: 250, BufferBytes: 1 << 20, DTypes: []string{"FP32", "INT32"}}
 	row, why := published(XCUP, same)
 	require.Empty(t, why)
 	assert.Equal(t, 987308.0, row.LUT)
@@ -97,7 +96,7 @@ func TestPublished(t *testing.T) {
 	assert.Equal(t, 867479.0, row.LUT)
 	m := &Metrics{Config: "c", Family: XCUP, Resources: Resources{LUT: 86747.9}, Paper: row}
 	assert.Contains(t, m.Table(), "x 0.100")
-	row, why = published(ECP5, design.Params{Mode: 3, BusBytes: 8, ClockMHz: 250, DTypes: []string{"FP16"}})
+	row, why = published(ECP5, contract.Params{Mode: 3, BusBytes: 8, ClockMHz: 250, DTypes: []string{"FP16"}})
 	assert.Nil(t, row)
 	assert.Len(t, why, 5)
 }

@@ -17,11 +17,11 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/score"
 )
 
@@ -35,7 +35,7 @@ type Port struct {
 // Options say what Run does.
 type Options struct {
 	// Manifest describes Engine, which must be as after reset. Run does not close it.
-	Manifest *manifest.Manifest
+	Manifest *contract.Manifest
 	Engine   dut.DUT
 	Setup    *Setup
 	// Ports are those with a socket. What leaves by another is lost.

@@ -18,13 +18,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/internal/synthetic"
 	"incforge/live"
 	"incforge/live/peer"
 	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/score"
 )
 
@@ -123,7 +123,7 @@ func runDesign(t *testing.T, p synthetic.Params, setup string, ports int, wrap f
 func plain(d dut.DUT) dut.DUT { return d }
 
 // host makes the NIC of a rank. Its time-out is in real time, since the machine may be busy.
-func (r *rig) host(rank int, m *manifest.Manifest) *host.Host {
+func (r *rig) host(rank int, m *contract.Manifest) *host.Host {
 	ep := r.setup.Groups[0].Ends[rank]
 	h, err := host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
 		PeerQPN: ep.LocalQPN, UDPPort: 0xC000, TTL: 64, Start: r.setup.Groups[0].Set.Start, PathMTU: m.Params.MTUBytes,

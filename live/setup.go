@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/internal/yamlpos"
 	"incforge/roce"
 	"incforge/verify/ctrl"
-	"incforge/verify/manifest"
 )
 
 // Setup is what a groups file says, with defaults filled in and checked against a design. README.md describes the file.
@@ -110,11 +110,6 @@ type (
 	}
 )
 
-// The words of a file, in the order of their codes.
-func collectives() []string { return []string{"allreduce", "reduce", "broadcast", "barrier"} }
-func dtypes() []string      { return []string{"FP32", "FP16", "BF16", "INT32"} }
-func ops() []string         { return []string{"SUM", "MIN", "MAX"} }
-
 // What endpoints have unless the file says otherwise.
 const (
 	defaultSourcePort = 49152
@@ -125,7 +120,7 @@ const (
 
 // ReadSetup reads a groups file for the design that m describes. The error wraps ErrSetup and tells everything that is wrong,
 // each with its line.
-func ReadSetup(path string, m *manifest.Manifest) (*Setup, error) {
+func ReadSetup(path string, m *contract.Manifest) (*Setup, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSetup, err)
@@ -134,7 +129,7 @@ func ReadSetup(path string, m *manifest.Manifest) (*Setup, error) {
 }
 
 // ParseSetup is ReadSetup of a text; file names it in messages.
-func ParseSetup(file string, text []byte, m *manifest.Manifest) (*Setup, error) {
+func ParseSetup(file string, text []byte, m *contract.Manifest) (*Setup, error) {
 	r := &resolver{mistakes: mistakes{file: file}, p: m.Params}
 	var f fileSetup
 	r.decode(text, &f)
@@ -148,7 +143,7 @@ func ParseSetup(file string, text []byte, m *manifest.Manifest) (*Setup, error) 
 // resolver fills in defaults and checks.
 type resolver struct {
 	mistakes
-	p     manifest.Params
+	p     contract.Params
 	units int // of the buffer, taken by the groups so far
 }
 
@@ -249,9 +244,9 @@ func (r *resolver) group(i int, f *fileGroup) Group {
 		r.addf(g.pos, "group %d: this design has %d groups", g.Index, r.p.Groups)
 	}
 	set := &g.Set
-	set.Collective = r.code("collective", &f.Collective, collectives(), inc.CollectiveAllReduce)
-	set.DType = r.included("dtype", &f.DType, dtypes(), r.p.DTypeMask())
-	set.Op = r.included("op", &f.Op, ops(), r.p.OpMask())
+	set.Collective = r.code("collective", &f.Collective, contract.CollectiveNames(), inc.CollectiveAllReduce)
+	set.DType = r.included("dtype", &f.DType, contract.ElementNames(), r.p.DTypeMask())
+	set.Op = r.included("op", &f.Op, contract.OperationNames(), r.p.OpMask())
 	set.BigEndian, set.Start = f.BigEndian.or(false), roce.PSN(f.Start.or(0))
 	set.Parent, set.HasParent = f.Parent.v, f.Parent.given
 	set.InBand, set.RootSends = f.InBand.or(false), f.RootSends.or(false)
@@ -466,14 +461,7 @@ func (s *Setup) arp(port int) map[roce.IP4]roce.MAC {
 
 // Program writes everything into an engine and enables the groups.
 func (s *Setup) Program(d *ctrl.Driver) error {
-	control := uint32(0)
-	if s.GapNAK {
-		control |= 1
-	}
-	if s.ForeignBypass {
-		control |= 2
-	}
-	if err := d.Write("CTRL", 0, control); err != nil {
+	if err := d.SetOptions(s.GapNAK, s.ForeignBypass); err != nil {
 		return err
 	}
 	if err := d.Write("IP_ID", 0, uint32(s.IPID)); err != nil {
@@ -516,15 +504,5 @@ func (p *Pipes) program(d *ctrl.Driver) error {
 	if p == nil {
 		return nil
 	}
-	control := uint32(p.RNRTimer)
-	if p.RNR {
-		control |= 1 << 8
-	}
-	if p.CNP {
-		control |= 1 << 9
-	}
-	if err := d.Write("PIPE_CTRL", 0, control); err != nil {
-		return err
-	}
-	return d.Write("PIPE_TIMEOUT", 0, uint32(p.TimeoutUS))
+	return d.SetPipes(inc.PipeCtrl{RNRTimer: uint8(p.RNRTimer), RNR: p.RNR, CNP: p.CNP}, uint16(p.TimeoutUS))
 }

@@ -13,14 +13,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/internal/synthetic"
 	"incforge/roce"
-	"incforge/verify/manifest"
 )
 
 // full is a design with every type and operation and in-band groups: two groups of up to four members, 32 slots.
-func full() *manifest.Manifest {
+func full() *contract.Manifest {
 	p := synthetic.Full()
 	p.InBand = true
 	return synthetic.Manifest(p)
@@ -255,7 +255,7 @@ func TestSetupPipes(t *testing.T) {
 	m.Params.Mode = 3
 	group := strings.TrimPrefix(everything[strings.Index(everything, "groups:"):], "groups:\n  - ")
 	group = strings.Replace(group, "    window: 2\n", "", 1)
-	parse := func(m *manifest.Manifest, pipes, more string) (*Setup, error) {
+	parse := func(m *contract.Manifest, pipes, more string) (*Setup, error) {
 		return ParseSetup("f.yaml", []byte("pipes: {"+pipes+"}\ngroups:\n  - "+more+group), m)
 	}
 	s, err := parse(m, "", "")

@@ -8,12 +8,12 @@ import (
 	"incforge/fpga"
 )
 
-// fpgaView is the resources on one FPGA family, and the paper's row beside them if it is the same configuration.
+// fpgaView is the resources on one FPGA family, beside the paper's row if that is for the same configuration.
 type fpgaView struct {
 	Title, Basis string
 	Columns      []string
 	Rows         []fpgaRow
-	Why          string // no row of the paper is shown
+	Why          string // why no row of the paper is shown
 }
 
 type fpgaRow struct {

@@ -23,7 +23,7 @@ type Loss struct {
 	Points   []LossPoint   `json:"loss"`
 }
 
-// LossVariant says what is lost and how it is noticed.
+// LossVariant says which frames are lost and how the loss is detected.
 type LossVariant struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
@@ -31,8 +31,9 @@ type LossVariant struct {
 	Mode int `json:"mode"`
 }
 
-// LossPoint is one place of a sweep: over the rate of one lossy link (rate) or the number of lossy links (links). Throughputs are of
-// payload, a rank, in Gbit/s; Bound and Expected, which counts time-outs too, are 0 where there is none.
+// LossPoint is one point of a sweep: over the loss rate of one link (rate) or over the number of lossy links (links).
+// Throughputs are payload per rank in Gbit/s. Bound and Expected, which also counts time-outs, are 0 where there is
+// no formula.
 type LossPoint struct {
 	Sweep     string  `json:"sweep"`
 	Variant   string  `json:"variant"`
@@ -46,7 +47,7 @@ type LossPoint struct {
 	Lost      float64 `json:"lost"`
 	Resent    float64 `json:"resent"`
 	Timeouts  float64 `json:"timeouts"`
-	// Retransmitted is what the engine sent again itself, in Mode III.
+	// Retransmitted counts the engine's own retransmissions, in Mode III.
 	Retransmitted float64 `json:"retransmitted"`
 }
 
@@ -62,7 +63,7 @@ func ParseLoss(text []byte) (*Loss, error) {
 // gibi is bits in a gibibit, in billions: the unit of the paper's simulation.
 const gibi = 1 << 30 / 1e9
 
-// sweeps are the points of a variant by sweep, in the order of the file.
+// sweeps groups the points of a variant by sweep, in the order of the file.
 func (l *Loss) sweep(sweep, variant string) []LossPoint {
 	var all []LossPoint
 	for _, p := range l.Points {
@@ -112,7 +113,7 @@ func (l *Loss) Table() string {
 	return b.String()
 }
 
-// besideEachOther is a sweep with a column a variant, both modes' bounds and the paper's two curves.
+// besideEachOther is a sweep with one column per variant, the bounds of both modes and the paper's two curves.
 func (l *Loss) besideEachOther(sweep string) string {
 	head := []any{"loss", "links"}
 	var columns []func(p *LossPoint) float64
@@ -166,7 +167,7 @@ func (v *LossVariant) roman() string {
 	return "II"
 }
 
-// part is x of all.
+// part is x as a fraction of all.
 func part(x, all float64) string { return figure(x/cmp.Or(all, 1), "") }
 
 // Geometry of the drawing, in its own units.

@@ -2,19 +2,20 @@
 
 package report
 
-// reference is a published figure, or a goal of this project, that a measured one is shown beside.
+// reference is a published figure or a goal of this project, shown beside a measured figure.
 type reference struct {
 	bench, key string
 	label      string  // what is measured, from where to where
 	unit       string  // of the metric
 	paper      float64 // published figure; 0 if there is none
-	basis      string  // which of the paper's machines, and what it leaves unsaid
+	basis      string  // which of the paper's devices, and what the paper does not state
 	goal       float64 // this project's goal; 0 if there is none
 	atLeast    bool    // the goal is a lower bound
 }
 
-// references lists the figures of EPIC (SIGCOMM '26, the hardware section) and the project's goals beside them. The paper gives times
-// alone; cycles are ours. Where a benchmark's own record carries the paper's figure, as paper_KEY, that one is shown.
+// references lists the figures of EPIC (SIGCOMM '26, the hardware section) and the project's goals beside them. The
+// paper gives only times; cycles are ours. If a benchmark's record carries the paper's figure as paper_KEY, that one
+// is shown.
 func references() []reference {
 	const vu13p = "VU13P, FP32, 1 KB; start and end of the interval unstated"
 	return []reference{

@@ -102,8 +102,8 @@ func price(m *synth.Metrics) priceView {
 	return v
 }
 
-// modules fills in the plot of areas: the own area of all instances of a module, whatever their parameters, largest first. It
-// returns the areas in the order of the bars.
+// modules fills in the plot of areas: for each module the area of all its instances without submodules, largest
+// first. It returns the areas in the order of the bars.
 func (v *priceView) modules(all []synth.ModuleArea) []float64 {
 	areas, instances := map[string]float64{}, map[string]int{}
 	for _, a := range all {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/fpga"
 	"incforge/synth"
 	"incforge/verify/result"
@@ -24,11 +25,11 @@ type Report struct {
 	Designs []*Design // ordered by name
 }
 
-// Design is what is known of one configuration.
+// Design is everything found about one configuration.
 type Design struct {
 	Name     string
-	Manifest *Manifest     // nil if no manifest was among the inputs
-	Tests    []result.Test // in the order of the files
+	Manifest *contract.Manifest // nil if no manifest was among the inputs
+	Tests    []result.Test      // in the order of the files
 	Benches  []Bench
 	Losses   []*Loss
 	Synth    []*synth.Metrics
@@ -36,34 +37,10 @@ type Design struct {
 	Diagrams []Diagram // in the order of their names
 }
 
-// Diagram is a drawing that lies in the generated folder.
+// Diagram is a drawing in the generated folder.
 type Diagram struct {
 	Name string // of the file, without .svg
 	SVG  []byte
-}
-
-// Manifest is the part of a generated folder's manifest (docs/engine.md section 8) that is shown.
-type Manifest struct {
-	Name     string                     `json:"name"`
-	Digest   string                     `json:"digest"`
-	Params   map[string]json.RawMessage `json:"params"`
-	Clock    Clock                      `json:"clock"`
-	Files    []string                   `json:"files"`
-	Counters []string                   `json:"counters"`
-	Memories []Memory                   `json:"memories"`
-}
-
-// Clock is the clock the design is meant for.
-type Clock struct {
-	MHz float64 `json:"mhz"`
-}
-
-// Memory is one instance of a memory.
-type Memory struct {
-	Path  string `json:"path"`
-	Words int    `json:"words"`
-	Bits  int    `json:"bits"`
-	Role  string `json:"role"`
 }
 
 // Bench is one benchmark's figures.
@@ -73,17 +50,17 @@ type Bench struct {
 	Metrics map[string]float64 `json:"metrics"`
 }
 
-// ErrNothing says that the folders hold nothing to report on.
+// ErrNothing means that the folders hold nothing to report on.
 var ErrNothing = errors.New("nothing to report on: no manifest.json, results, metrics or benchmarks")
 
-// Read gathers all .json, .jsonl and .svg files below the folders. A JSON document counts as what its keys say it is, wherever
-// it lies; documents of other kinds (a generated folder may hold a schema, a tool its own log) are passed over. A file that
-// names itself JSON and is none is an error.
+// Read gathers all .json, .jsonl and .svg files below the folders. The type of a JSON document follows from its keys,
+// wherever it lies. Documents of other types (a schema in a generated folder, a tool's log) are skipped. A .json file
+// that is not valid JSON is an error.
 func Read(dirs ...string) (*Report, error) {
 	r := &Report{}
 	for _, dir := range dirs {
 		diagrams := map[string][]byte{} // by path
-		owners := map[string]*Design{}  // design whose manifest lies in the folder
+		owners := map[string]*Design{}  // by folder: the design whose manifest it holds
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
@@ -186,12 +163,12 @@ func (r *Report) addOne(doc json.RawMessage) (*Design, error) {
 	}
 	switch {
 	case has("name", "tops", "files", "registers"):
-		var m Manifest
-		if err := json.Unmarshal(doc, &m); err != nil {
-			return nil, fmt.Errorf("manifest: %w", err)
+		m, err := contract.Decode(doc)
+		if err != nil {
+			return nil, err
 		}
 		d := r.design(m.Name)
-		d.Manifest = &m
+		d.Manifest = m
 		return d, nil
 	case has("config", "scenario", "verdict"):
 		var t result.Test

@@ -10,7 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// BenchTable returns one benchmark's figures for the terminal, the published ones and the goals beside them.
+// BenchTable returns one benchmark's figures for the terminal, beside published figures and goals.
 func BenchTable(b Bench) string {
 	v := bench(b)
 	t := newTable(b.Bench+" of "+b.Config, "here", "paper", "goal", "", "what it measures")
@@ -33,7 +33,7 @@ func newTable(columns ...any) table.Writer {
 	return t
 }
 
-// Table returns the headline figures for the terminal: a row a figure, a column a design.
+// Table returns the headline figures for the terminal: one row per figure, one column per design.
 func (r *Report) Table() string {
 	header := []any{""}
 	var labels []string

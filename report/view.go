@@ -24,7 +24,7 @@ type page struct {
 
 type designView struct {
 	Name, Digest string
-	Stale        []string // what was measured on another version of the design
+	Stale        []string // results measured on another version of the design
 	Tiles        []tile
 	Params       [][2]string
 	Memories     []memoryView
@@ -50,7 +50,7 @@ type memoryView struct{ Path, Role, Shape, Bits string }
 
 type scenarioView struct {
 	Name   string
-	Cells  []cellView // one a DUT
+	Cells  []cellView // one per DUT
 	Frames string
 	Cycles string
 	Wall   string
@@ -85,7 +85,7 @@ type matrixRow struct {
 	Cells []heatCell
 }
 
-// heatCell has the count, and how warm it is drawn: 0 for none to 100 for the matrix' largest, on a logarithmic scale.
+// heatCell has the count and its colour: 0 for no count to 100 for the largest of the matrix, on a logarithmic scale.
 type heatCell struct {
 	Count string
 	Heat  int
@@ -101,7 +101,7 @@ type barView struct {
 type benchView struct {
 	Name string
 	Rows []benchRow
-	Plot []barView // figures that the paper gives too, on one scale
+	Plot []barView // figures that the paper also gives, on one scale
 }
 
 type benchRow struct{ Key, Label, Ours, Paper, Basis, Goal, Verdict, Class string }
@@ -119,8 +119,9 @@ func (d *Design) view() designView {
 	if m := d.Manifest; m != nil {
 		v.Digest = m.Digest
 		v.Stale = d.stale()
-		for _, k := range sorted(m.Params) {
-			v.Params = append(v.Params, [2]string{k, plain(m.Params[k])})
+		params := m.Params.Values()
+		for _, k := range sorted(params) {
+			v.Params = append(v.Params, [2]string{k, plain(params[k])})
 		}
 		for _, mem := range m.Memories {
 			v.Memories = append(v.Memories, memoryView{mem.Path, mem.Role, strconv.Itoa(mem.Words) + " × " + strconv.Itoa(mem.Bits),
@@ -132,7 +133,7 @@ func (d *Design) view() designView {
 		diagrams = append(diagrams, Diagram{"loss, " + l.DUT + ", bus of " + figure(l.Metrics["bus_bytes"], "bytes"), l.SVG()})
 	}
 	for _, g := range diagrams {
-		// As an image the drawing can run nothing and load nothing, whoever wrote it.
+		// Embedded as an image, a drawing cannot run scripts or load anything, whoever wrote it.
 		url := template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(g.SVG))
 		v.Diagrams = append(v.Diagrams, diagramView{g.Name, url})
 	}
@@ -149,7 +150,7 @@ func (d *Design) view() designView {
 	return v
 }
 
-// stale names the results whose design is not the one of the manifest.
+// stale names the results whose digest differs from the manifest's.
 func (d *Design) stale() []string {
 	of := map[string]string{} // digest by kind of result
 	for _, t := range d.Tests {
@@ -237,7 +238,7 @@ func scenarios(tests []result.Test) scenarioTable {
 	return v
 }
 
-// verdict words one cell of the scenario table. No test at all is no success.
+// verdict is the text of one cell of the scenario table. A cell without tests does not count as passed.
 func verdict(o outcome) cellView {
 	switch n := o.pass + o.fail; {
 	case o.fail > 0:
@@ -278,7 +279,7 @@ func coverage(d *Design) *coverageView {
 	}
 	v := &coverageView{Points: len(crosses)}
 	names := sorted(outcomes)
-	if d.Manifest != nil { // what the engine has, reached or not, in its own order
+	if d.Manifest != nil { // all that the engine has, reached or not, in the manifest's order
 		names = nil
 		for _, c := range d.Manifest.Counters {
 			if _, hit := outcomes[c]; hit || strings.HasPrefix(c, dropPrefix) {
@@ -299,12 +300,12 @@ func coverage(d *Design) *coverageView {
 			v.Others = append(v.Others, c)
 		}
 	}
-	for _, n := range sorted(arith) { // what the configuration includes and nothing computed is there with 0
+	for _, n := range sorted(arith) { // what the configuration includes but nothing computed has 0
 		v.Arith = append(v.Arith, chip{n, thousands(float64(arith[n])), arith[n] > 0})
 	}
 	// A cross is named opcode/class/end/slot/outcome (verify/cover).
 	opcodes, slots := map[[2]string]uint64{}, map[[2]string]uint64{}
-	aims := map[string]bool{} // outcomes of packets that aim at a slot
+	aims := map[string]bool{} // outcomes of packets that address a slot
 	for name, n := range crosses {
 		if f := strings.Split(name, "/"); len(f) == 5 {
 			opcodes[[2]string{f[4], opcodeColumn(f[0])}] += n
@@ -325,7 +326,7 @@ func coverage(d *Design) *coverageView {
 	return v
 }
 
-// opcodeColumn puts the opcodes that have no name, all of them dropped or passed by, into one column.
+// opcodeColumn puts all opcodes without a name, which are dropped or bypassed, into one column.
 func opcodeColumn(name string) string {
 	switch {
 	case strings.HasPrefix(name, "opcode "):
@@ -336,7 +337,7 @@ func opcodeColumn(name string) string {
 	return name
 }
 
-// leading is the number a key is, or a large one, so that names come last.
+// leading is a key as a number, or the largest number if it is a name, so that names come last.
 func leading(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -432,7 +433,7 @@ func scaleLog(bars []barView, value func(i int) float64) {
 	scale(bars, func(i int) float64 { return math.Log1p(value(i)) })
 }
 
-// tiles are a design's headline figures, as far as they are known.
+// tiles are those of a design's headline figures that are known.
 func (d *Design) tiles() []tile {
 	var all []tile
 	if len(d.Tests) > 0 {
@@ -478,7 +479,7 @@ func (d *Design) tiles() []tile {
 	return append(all, priceTiles(d)...)
 }
 
-// figure prints a number with its unit and no more digits than help.
+// figure prints a number with its unit and a sensible number of digits.
 func figure(x float64, unit string) string {
 	digits := 0
 	switch a := math.Abs(x); {

@@ -17,11 +17,11 @@ import (
 	"github.com/gopacket/gopacket/pcapgo"
 )
 
-// Captured is a frame of a capture: when it was on which port.
+// Captured is a frame of a capture with its port and time.
 type Captured struct {
 	Port  int       // the interface id; 0 for all frames of a classic pcap
 	Time  time.Time // to the nanosecond, in UTC
-	Frame []byte    // without FCS; the receiver's own
+	Frame []byte    // without FCS; owned by the caller
 }
 
 // CaptureReader reads pcap of any byte order and resolution, and pcapng, either of them gzipped or not. Only Ethernet, and
@@ -103,7 +103,7 @@ func (c *CaptureReader) Ports() []string {
 	return names
 }
 
-// noEOF is for places where the end of the file is no clean end.
+// noEOF turns an end of file where it is unexpected into io.ErrUnexpectedEOF.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -134,8 +134,8 @@ func ReadCapture(path string) (frames []Captured, ports []string, err error) {
 	}
 }
 
-// CaptureWriter writes pcapng with one named interface a port and nanosecond timestamps. The bytes depend on what is
-// written and on nothing else: no date, host or tool version.
+// CaptureWriter writes pcapng with one named interface per port and nanosecond timestamps. The file depends only on the
+// frames written: it contains no date, host or tool version.
 type CaptureWriter struct {
 	w *pcapgo.NgWriter
 }
@@ -175,7 +175,7 @@ func (c *CaptureWriter) Write(f Captured) error {
 	return nil
 }
 
-// Flush hands everything to the writer below.
+// Flush writes buffered data to the underlying writer.
 func (c *CaptureWriter) Flush() error {
 	if err := c.w.Flush(); err != nil {
 		return fmt.Errorf("roce: flush pcapng: %w", err)

@@ -8,8 +8,9 @@ import (
 	"fmt"
 )
 
-// Reason is why Decode was not content. The reasons up to NotRoCE's are the engine's "not ours", which it bypasses; the
-// others are faults of a RoCEv2 packet. It is an error, so errors.Is(err, ReasonLength) works on what Decode returns.
+// Reason is why Decode rejected a frame. The reasons for which NotRoCE is true say that it is no RoCEv2 packet, and
+// the engine bypasses it; the others are faults of a RoCEv2 packet. A Reason is an error, so errors.Is(err,
+// ReasonLength) works on what Decode returns.
 type Reason uint8
 
 // The reasons, in the order in which Decode looks for them.
@@ -27,7 +28,7 @@ const (
 	ReasonWriteLength        // an RDMA WRITE too short for its RETH, immediate or pad count, or not whole words
 )
 
-// NotRoCE reports reasons that make a frame no RoCEv2 packet at all, rather than a bad one.
+// NotRoCE reports whether the frame is no RoCEv2 packet at all, rather than a faulty one.
 func (r Reason) NotRoCE() bool { return r >= ReasonShort && r <= ReasonUDPPort }
 
 // String is a short lower-case phrase.
@@ -62,7 +63,7 @@ func (r Reason) String() string {
 // Error makes a Reason an error.
 func (r Reason) Error() string { return "roce: " + r.String() }
 
-// DecodeError is what Decode returns: the reason, and the numbers behind it in words.
+// DecodeError is what Decode returns: the reason, and a detail with the numbers that led to it.
 type DecodeError struct {
 	Reason Reason
 	Detail string
@@ -74,7 +75,7 @@ func (e *DecodeError) Error() string { return e.Reason.Error() + ": " + e.Detail
 // Unwrap gives the reason to errors.Is.
 func (e *DecodeError) Unwrap() error { return e.Reason }
 
-// ReasonOf is the Reason in err, ReasonNone if there is none in it.
+// ReasonOf is the Reason that err wraps, or ReasonNone.
 func ReasonOf(err error) Reason {
 	var r Reason
 	if errors.As(err, &r) {
@@ -87,14 +88,14 @@ func fault(r Reason, format string, args ...any) error {
 	return &DecodeError{Reason: r, Detail: fmt.Sprintf(format, args...)}
 }
 
-// Decode takes a frame apart. Payload points into the frame, nothing else does.
+// Decode decodes a frame. Payload refers to the frame's bytes; everything else is copied.
 //
-// The error wraps a Reason; with several faults, the first in the order of the constants. On a reason that is NotRoCE the
-// packet holds nothing to rely on. On the others every header up to and including the BTH is decoded, so that the packet
-// can be looked up and its drop be counted in the engine's order; on ReasonIPChecksum the rest is too if the lengths allow.
-// The extended headers and Payload are empty if the lengths are bad.
+// The error wraps a Reason; with several faults, the first in the order of the constants. If the reason is NotRoCE
+// the packet's contents are meaningless. Otherwise every header up to and including the BTH is decoded, so that the
+// packet can be looked up and its drop counted in the engine's order; on ReasonIPChecksum the rest is too if the
+// lengths allow. The extended headers and Payload are empty if the lengths are bad.
 //
-// Decode does not look at the ICRC (CheckICRC does), nor at the UDP checksum, nor whether TVer, Syndrome or Op are known.
+// Decode checks neither the ICRC (CheckICRC does) nor the UDP checksum, nor whether TVer, Syndrome or Op are known.
 func Decode(frame []byte) (Packet, error) {
 	var p Packet
 	if len(frame) < minDecode {

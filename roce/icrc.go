@@ -13,8 +13,9 @@ const icrcSeed = 0x2144DF1C
 
 // ICRC is the invariant CRC of an IP datagram given without its last four bytes, which is where the ICRC goes, least
 // significant byte first. It is CRC-32 as Ethernet's over eight 0xFF bytes and the datagram, in which the fields that
-// routers may change count as ones: IPv4 ToS, TTL, header checksum, UDP checksum, and the first byte of the BTH's QP word.
-// The header length is taken from the datagram. Anything shorter than the headers gets a number too, of no meaning.
+// routers may change count as ones: IPv4 ToS, TTL, header checksum, UDP checksum, and the first byte of the BTH's QP
+// word. The header length is taken from the datagram. The result for anything shorter than the headers is
+// meaningless.
 func ICRC(ipDatagram []byte) uint32 {
 	udp := ipv4Len
 	if len(ipDatagram) > 0 {
@@ -34,8 +35,9 @@ func ICRC(ipDatagram []byte) uint32 {
 	return crc32.Update(^crc, crc32.IEEETable, ipDatagram[head:])
 }
 
-// CheckICRC reports whether a frame's ICRC is right. It lies at the end of the IP datagram as the IP total length says;
-// Ethernet padding behind it does not matter. A frame too short for its headers or for its total length is not right.
+// CheckICRC reports whether a frame's ICRC is right. It lies at the end of the IP datagram as the IP total length
+// says; Ethernet padding after it does not matter. For a frame too short for its headers or its total length it
+// reports false.
 func CheckICRC(frame []byte) bool {
 	ip, ok := datagram(frame)
 	if !ok {
@@ -45,9 +47,9 @@ func CheckICRC(frame []byte) bool {
 	return ICRC(ip[:body]) == binary.LittleEndian.Uint32(ip[body:])
 }
 
-// Reseal makes good, in place, the IP checksum and the ICRC of a frame whose bytes were changed, taking the lengths in it
-// as they are. It reports false, having changed nothing, if they do not leave room for headers and ICRC. For tests that
-// need one thing wrong and all else right.
+// Reseal recomputes, in place, the IP checksum and the ICRC of a frame whose bytes were changed, using the lengths in
+// its headers. If these leave no room for headers and ICRC it changes nothing and reports false. It is for tests that
+// need one thing wrong and everything else right.
 func Reseal(frame []byte) bool {
 	ip, ok := datagram(frame)
 	if !ok {

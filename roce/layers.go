@@ -24,8 +24,8 @@ var (
 
 func init() { layers.RegisterUDPPortLayerType(UDPPort, LayerTypeBTH) }
 
-// BTH is the base transport header (IBTA 9.2), and what belongs to it at the packet's end: pad bytes and ICRC. Its payload
-// is therefore neither.
+// BTH is the base transport header (IBTA 9.2), together with the pad bytes and ICRC at the packet's end. Its payload
+// includes neither.
 type BTH struct {
 	layers.BaseLayer
 
@@ -131,8 +131,8 @@ func (h *BTH) SerializeTo(b gopacket.SerializeBuffer, opts gopacket.SerializeOpt
 	return nil
 }
 
-// computeICRC builds the datagram round the transport bytes, room for the ICRC at their end, and goes by the book: mask a
-// copy, put eight 0xFF before it, CRC-32 (IBTA A17.3.4). It shares nothing with ICRC and AppendFrame, which are fast.
+// computeICRC builds the datagram around the transport bytes, which end in room for the ICRC, and follows IBTA A17.3.4
+// literally: mask a copy, put eight 0xFF before it, CRC-32. It shares no code with the faster ICRC and AppendFrame.
 func (h *BTH) computeICRC(transport []byte, fixLengths bool) (uint32, error) {
 	if h.ip == nil || h.udp == nil {
 		return 0, errors.New("roce: the ICRC covers the IP and UDP headers: call SetLayersForICRC")
@@ -261,8 +261,8 @@ func need(data []byte, n int, what string, p gopacket.PacketBuilder) error {
 	return nil
 }
 
-// SerializeLayers builds the frame that AppendFrame builds, from gopacket layers; it clears b first. It is slow, and good
-// for putting other layers round a packet: the bytes of b may be taken further.
+// SerializeLayers builds the frame that AppendFrame builds, from gopacket layers; it clears b first. It is slow, but
+// further layers can be added to b.
 func (p *Packet) SerializeLayers(b gopacket.SerializeBuffer) error {
 	ip := &layers.IPv4{
 		Version: 4, TOS: p.TOS, TTL: p.TTL, Id: p.IPID, Protocol: layers.IPProtocolUDP,

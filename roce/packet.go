@@ -63,7 +63,7 @@ type Packet struct {
 	TOS, TTL     uint8
 	IPID         uint16
 	DF           bool
-	IPReserved   bool // the flag bit that must be zero; kept so that odd frames come back as they were
+	IPReserved   bool // the flag bit that must be zero; kept so that frames with it set are reproduced exactly
 	SrcIP, DstIP IP4
 	SrcPort      uint16
 
@@ -84,8 +84,9 @@ type Packet struct {
 	Imm      uint32     // immediate data, if Op.HasImm; first byte on the wire is the most significant
 	RETH     RETHFields // if Op.HasRETH
 
-	// Payload is what follows the headers, without pad bytes and ICRC. A CNP's is its sixteen reserved bytes; nil stands
-	// for zeros there. For opcodes this package has no name for it is all that follows the BTH, pad bytes included.
+	// Payload is what follows the headers, without pad bytes and ICRC. A CNP's is its sixteen reserved bytes; nil
+	// stands for zeros there. For opcodes without a name in this package it is everything after the BTH, pad bytes
+	// included.
 	Payload []byte
 }
 
@@ -130,8 +131,9 @@ func (p *Packet) FrameLen() int {
 	return max(MinFrame, extAt+p.Op.extLen()+p.payloadLen()+p.padLen()+icrcLen)
 }
 
-// FrameOptions are for frames that are wrong on purpose, after gopacket.SerializeOptions: what is fixed is computed,
-// what is not is written as given. The zero value writes zeros into every field and pads nothing.
+// FrameOptions are for frames that are wrong on purpose, in the manner of gopacket.SerializeOptions: with a Fix
+// option the field is computed, without it the given value is written. The zero value writes zeros into every field
+// and pads nothing.
 type FrameOptions struct {
 	FixLengths  bool // IP total length and UDP length from the payload; else IPLength and UDPLength
 	FixChecksum bool // IPv4 header checksum over the header as written; else IPChecksum
@@ -155,8 +157,8 @@ func GoodFrame() FrameOptions {
 // on the wire lose their upper bits, and so do the lengths of a payload that no IPv4 datagram can hold.
 func (p *Packet) AppendFrame(b []byte) []byte { return p.AppendFrameWith(b, GoodFrame()) }
 
-// AppendFrameWith is AppendFrame with faults to order. The ICRC lies after the payload and pad bytes, where good lengths
-// would have it, even if the lengths say otherwise.
+// AppendFrameWith is AppendFrame with the faults that o asks for. The ICRC lies after the payload and pad bytes,
+// where good lengths would have it, even if the lengths say otherwise.
 func (p *Packet) AppendFrameWith(b []byte, o FrameOptions) []byte {
 	ext := p.Op.extLen()
 	body := ext + p.payloadLen() + p.padLen()
@@ -187,7 +189,7 @@ func (p *Packet) AppendFrameWith(b []byte, o FrameOptions) []byte {
 
 	icrc := o.ICRC
 	if o.FixICRC {
-		// The masked bytes are ones first and get their values afterwards: no copy, and one pass of the fast CRC.
+		// The masked bytes are ones during the CRC and get their values afterwards, which avoids a copy.
 		ip[1], ip[8], ip[10], ip[11], udp[6], udp[7], bth[4] = 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF
 		icrc = crc32.Update(icrcSeed, crc32.IEEETable, f[ethLen:end-icrcLen])
 	}

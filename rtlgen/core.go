@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/hdl/aggregatedata"
 	"incforge/hdl/assemble"
 	"incforge/hdl/checkduplicate"
@@ -25,7 +26,6 @@ import (
 	"incforge/hdl/replicatedata"
 	"incforge/hdl/translateheader"
 	"incforge/rtlgen/params"
-	"incforge/rtlgen/regs"
 )
 
 // axil are the signals of an AXI4-Lite slave, by direction seen from it, with their width; 0 stands for the address's.
@@ -43,8 +43,8 @@ var axil = [...]struct {
 
 // ports declares the ports every top has: clock, reset and the register bus.
 func ports(c *graph.Composite, addrBits int) {
-	c.Clock("clk", graph.Doc("clock"))
-	c.Reset("rst", graph.Doc("synchronous reset, active high"))
+	c.Clock(contract.ClockPort, graph.Doc("clock"))
+	c.Reset(contract.ResetPort, graph.Doc("synchronous reset, active high"))
 	for _, s := range axil {
 		bits := s.bits
 		if bits == 0 {
@@ -102,9 +102,16 @@ func ranges(c *graph.Composite, p params.Params, d params.Derived, lookup, decid
 
 // composeCore is the core of an engine: one stream in, one stream out (protocol.md sections 4 and 5). What decides is the mode's; it
 // stands in the same place of the graph in both.
-func composeCore(p params.Params, model regs.Model) (*graph.Module, error) {
+func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	d := p.Derived()
-	version, _ := model.Register("VERSION")
+	version, err := model.Registers.Register("VERSION")
+	if err != nil {
+		return nil, err
+	}
+	arith, err := model.Registers.Register("PARAM_ARITH")
+	if err != nil {
+		return nil, err
+	}
 	c := graph.NewComposite(p.Name+"_core",
 		fmt.Sprintf("Mode %s engine: one AXI4-Stream in, one out, tuser = {port, err}", strings.Repeat("I", p.Mode)))
 	ports(c, model.AddrBits)
@@ -113,7 +120,6 @@ func composeCore(p params.Params, model regs.Model) (*graph.Module, error) {
 	out := c.OutputStream("m_axis", beat, graph.Doc("frames out"))
 
 	tree, inBand, pipes := leaf.Bit(p.Accumulate == params.Reproducible), leaf.Bit(p.InBand), leaf.Bit(p.Mode == 3)
-	arith, _ := model.Register("PARAM_ARITH")
 	// a 32-bit pattern as the signed integer that Verilog's plain parameters are
 	init := int(int32(icrc.Init()))
 
@@ -137,8 +143,8 @@ func composeCore(p params.Params, model regs.Model) (*graph.Module, error) {
 	aggregate := c.Add("u_aggregate", aggregatedata.AggregateData{Bytes: p.BusBytes, Row: d.RowBytes, Double: d.LaneBanks - 1,
 		Slots: d.Slots, SlotW: d.SlotBits, Planes: d.Planes, MTUWords: d.MTUWords, WordsW: d.WordCountBits, PktW: d.PacketAddrBits,
 		Tree: tree, Stages: d.AdderStages, ECC: leaf.Bit(p.ECC), Banks: p.PayloadBanks,
-		F32: slices.Contains(p.DTypes, params.FP32), F16: slices.Contains(p.DTypes, params.FP16), B16: slices.Contains(p.DTypes, params.BF16),
-		Sum: slices.Contains(p.Ops, params.SUM), Min: slices.Contains(p.Ops, params.MIN), Max: slices.Contains(p.Ops, params.MAX)})
+		F32: slices.Contains(p.DTypes, contract.FP32), F16: slices.Contains(p.DTypes, contract.FP16), B16: slices.Contains(p.DTypes, contract.BF16),
+		Sum: slices.Contains(p.Ops, contract.SUM), Min: slices.Contains(p.Ops, contract.MIN), Max: slices.Contains(p.Ops, contract.MAX)})
 	replicate := c.Add("u_replicate", replicatedata.ReplicateData{Bytes: p.BusBytes, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, AddrW: d.ReplayAddrBits, DepthW: d.HeaderAddrBits, InBand: inBand})
 	translate := c.Add("u_translate", translateheader.TranslateHeader{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
@@ -149,9 +155,9 @@ func composeCore(p params.Params, model regs.Model) (*graph.Module, error) {
 	txTail := c.Add("u_tail", icrc.Tail{Bytes: p.BusBytes})
 	send := c.Add("u_forward", forward.Forward{Bytes: p.BusBytes, PortW: d.PortBits, BeatsW: d.ForwardAddrBits, DepthW: d.HeaderAddrBits})
 	gate := c.Add("u_gate", parser.Gate{Width: 4})
-	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: regs.Magic, Version: int(version.Reset), Mode: p.Mode, Bytes: p.BusBytes,
+	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: contract.Magic, Version: int(version.Reset), Mode: p.Mode, Bytes: p.BusBytes,
 		Lanes: p.Lanes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes, Slots: d.Slots,
-		Window: p.WindowPackets, Arith: int(int32(arith.Reset)), IPID: regs.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
+		Window: p.WindowPackets, Arith: int(int32(arith.Reset)), IPID: contract.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
 		Counters: len(model.Counters), Timeout: d.PipeTimeoutUS})
 
 	b := blocks{gate: gate, parse: parse, icrcCheck: icrcCheck, rxStep: rxStep, rxResidue: rxResidue, lookup: lookup, packets: packets,

@@ -13,15 +13,12 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/hdl/graph"
 	"incforge/hdl/ram"
 	"incforge/hdl/verilog"
 	"incforge/rtlgen/params"
-	"incforge/rtlgen/regs"
 )
-
-// ManifestFile is the manifest's name in a generated folder.
-const ManifestFile = "manifest.json"
 
 // Design is a generated engine.
 type Design struct {
@@ -29,39 +26,11 @@ type Design struct {
 	// Core has one stream in and one out, Switch one pair a port.
 	Core, Switch *graph.Module
 	// Registers is the register map of both.
-	Registers regs.Model
+	Registers contract.Model
 	// Files are all files, in an order that does not vary; the manifest is the last.
 	Files verilog.Files
-	// Manifest is the content of ManifestFile.
-	Manifest Manifest
-}
-
-// Manifest is docs/engine.md section 8.
-type Manifest struct {
-	Schema    int                  `json:"schema"`
-	Name      string               `json:"name"`
-	Digest    string               `json:"digest"`
-	Params    params.Params        `json:"params"`
-	Derived   params.Derived       `json:"derived"`
-	Clock     Clock                `json:"clock"`
-	Tops      map[string]Top       `json:"tops"`
-	Files     []string             `json:"files"`
-	Registers []regs.Register      `json:"registers"`
-	Counters  []string             `json:"counters"`
-	Memories  []verilog.MemoryInfo `json:"memories"`
-}
-
-// Clock names the clock and reset ports of every top, and the frequency the design is meant for.
-type Clock struct {
-	Port  string `json:"port"`
-	Reset string `json:"reset"`
-	MHz   int    `json:"mhz"`
-}
-
-// Top is a module to build on.
-type Top struct {
-	Module string             `json:"module"`
-	Ports  []verilog.PortInfo `json:"ports"`
+	// Manifest is the content of contract.FileName.
+	Manifest contract.Manifest
 }
 
 // Generate builds the design for p. Illegal parameters are refused with all their problems (params.Problems) before anything is made.
@@ -69,7 +38,7 @@ func Generate(p params.Params) (*Design, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	model, err := regs.New(p)
+	model, err := contract.NewModel(p.Contract())
 	if err != nil {
 		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
 	}
@@ -105,13 +74,13 @@ func (d *Design) print() error {
 	}
 	add("files.f", verilog.FileList(rtl))
 	constraints := d.Params.Name + ".sdc"
-	sdc, err := verilog.SDC(d.Switch, verilog.Clock{Port: "clk", MHz: float64(d.Params.ClockMHz)})
+	sdc, err := verilog.SDC(d.Switch, verilog.Clock{Port: contract.ClockPort, MHz: float64(d.Params.ClockMHz)})
 	if err != nil {
 		return err
 	}
 	add(constraints, sdc)
 	core, err := verilog.FuseSoC(verilog.Core{
-		Name: d.Params.Name, Version: fmt.Sprintf("%d.%d.0", regs.VersionMajor, regs.VersionMinor), Description: d.Switch.Purpose, Toplevel: d.Switch.Name,
+		Name: d.Params.Name, Version: fmt.Sprintf("%d.%d.0", contract.VersionMajor, contract.VersionMinor), Description: d.Switch.Purpose, Toplevel: d.Switch.Name,
 		Files: rtl.Paths(), Constraints: []string{constraints},
 	})
 	if err != nil {
@@ -136,22 +105,33 @@ func (d *Design) print() error {
 	}
 	add("regs/"+d.Registers.DriverPackage()+"/driver.go", driver)
 
-	d.Manifest = Manifest{
-		Schema: 1, Name: d.Params.Name, Params: d.Params, Derived: d.Params.Derived(),
-		Clock: Clock{Port: "clk", Reset: "rst", MHz: d.Params.ClockMHz},
-		Tops: map[string]Top{
-			"core":   {d.Core.Name, verilog.Ports(d.Core)},
-			"switch": {d.Switch.Name, verilog.Ports(d.Switch)},
-		},
-		Files: rtl.Paths(), Registers: d.Registers.Registers, Counters: regs.CounterNames(d.Params.Mode),
-		Memories: verilog.Memories(d.Switch),
+	if err := d.describe(rtl); err != nil {
+		return err
 	}
-	d.Manifest.Digest = digest(d.Params, rtl)
-	text, err := json.MarshalIndent(d.Manifest, "", "  ")
+	text, err := d.Manifest.JSON()
+	if err != nil {
+		return err
+	}
+	add(contract.FileName, text)
+	return nil
+}
+
+// describe makes the manifest of the design whose Verilog is rtl.
+func (d *Design) describe(rtl verilog.Files) error {
+	derived, err := json.Marshal(d.Params.Derived())
 	if err != nil {
 		return fmt.Errorf("manifest: %w", err)
 	}
-	add(ManifestFile, append(text, '\n'))
+	d.Manifest = contract.Manifest{
+		Schema: contract.Schema, Name: d.Params.Name, Digest: digest(d.Params, rtl), Params: d.Params.Contract(), Derived: derived,
+		Clock: contract.Clock{Port: contract.ClockPort, Reset: contract.ResetPort, MHz: float64(d.Params.ClockMHz)},
+		Tops: map[string]contract.Top{
+			contract.TopCore:   {Module: d.Core.Name, Ports: verilog.Ports(d.Core)},
+			contract.TopSwitch: {Module: d.Switch.Name, Ports: verilog.Ports(d.Switch)},
+		},
+		Files: rtl.Paths(), Registers: d.Registers.Registers, Counters: contract.CounterNames(d.Params.Mode),
+		Memories: verilog.Memories(d.Switch),
+	}
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/internal/lint"
 	"incforge/internal/testcost"
 	"incforge/rtlgen"
@@ -53,11 +54,11 @@ func TestManifest(t *testing.T) {
 		d, err := rtlgen.Generate(preset(t, name))
 		require.NoError(t, err)
 		files := d.Files.Map()
-		var got rtlgen.Manifest
-		require.NoError(t, json.Unmarshal(files[rtlgen.ManifestFile], &got))
+		var got contract.Manifest
+		require.NoError(t, json.Unmarshal(files[contract.FileName], &got))
 		again, err := json.MarshalIndent(got, "", "  ")
 		require.NoError(t, err)
-		assert.Equal(t, string(files[rtlgen.ManifestFile]), string(again)+"\n", "%s: nothing in the file that the type does not know", name)
+		assert.Equal(t, string(files[contract.FileName]), string(again)+"\n", "%s: nothing in the file that the type does not know", name)
 
 		var verilog []string
 		for _, f := range d.Files {
@@ -122,7 +123,7 @@ func TestRefusedBeforeAnything(t *testing.T) {
 func shape(rng *rand.Rand, i int) params.Params {
 	pick := func(from ...int) int { return from[rng.IntN(len(from))] }
 	p := params.Params{
-		Name: fmt.Sprintf("shape%d", i), Mode: 2, BusBytes: pick(8, 16, 32, 64), DTypes: []params.DType{params.INT32}, Ops: []params.Op{params.SUM},
+		Name: fmt.Sprintf("shape%d", i), Mode: 2, BusBytes: pick(8, 16, 32, 64), DTypes: []params.DType{contract.INT32}, Ops: []params.Op{contract.SUM},
 		Accumulate: params.InPlace, Groups: pick(1, 2, 3, 5, 64), Members: pick(1, 2, 3, 4, 7, 8, 15, 16), Ports: pick(1, 2, 3, 4, 17, 32),
 		MTUBytes: pick(256, 512, 1024, 2048, 4096), WindowPackets: pick(1, 2, 4, 16), ClockMHz: pick(1, 250, 2000),
 		ICRCCheck: rng.IntN(4) != 0, Memory: params.MemoryAuto, Technology: params.FPGA, PayloadBanks: 1, InBand: rng.IntN(4) != 0,

@@ -5,14 +5,14 @@ package rtlgen
 import (
 	"fmt"
 
+	"incforge/contract"
 	"incforge/hdl/graph"
 	"incforge/hdl/stream"
 	"incforge/rtlgen/params"
-	"incforge/rtlgen/regs"
 )
 
 // withPorts wraps a core: one pair of streams a port, a fair arbiter in, a demultiplexer out.
-func withPorts(p params.Params, model regs.Model, core *graph.Module) (*graph.Module, error) {
+func withPorts(p params.Params, model contract.Model, core *graph.Module) (*graph.Module, error) {
 	d := p.Derived()
 	c := graph.NewComposite(p.Name+"_switch", fmt.Sprintf("%s with one pair of AXI4-Streams for each of %d ports", core.Name, p.Ports))
 	ports(c, model.AddrBits)

@@ -4,15 +4,14 @@ package sim
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/sim/verilate"
 )
 
@@ -61,80 +60,35 @@ type Build struct {
 	Log      io.Writer  // receives what Verilator and the compiler say; may be nil
 }
 
-// manifest is the part of a generated design's manifest.json that a simulation needs.
-type manifest struct {
-	Schema int    `json:"schema"`
-	Name   string `json:"name"`
-	Clock  struct {
-		Port  string  `json:"port"`
-		Reset string  `json:"reset"`
-		MHz   float64 `json:"mhz"`
-	} `json:"clock"`
-	Tops map[string]struct {
-		Module string `json:"module"`
-		Ports  []struct {
-			Name  string `json:"name"`
-			Dir   string `json:"dir"`
-			Width int    `json:"width"`
-		} `json:"ports"`
-	} `json:"tops"`
-	Files []string `json:"files"`
-}
-
-// manifestSchema is the one layout of manifest.json understood here.
-const manifestSchema = 1
-
 // FromManifest returns the build of a generated design: path is its manifest.json or
 // the folder that holds it, top the key ("core", "switch") or the module name of one
 // of its tops. Ports, clock, reset and clock period come from the manifest, and
 // Compile checks the model against them.
 func FromManifest(path, top string) (Build, error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, "manifest.json")
-	}
-	text, err := os.ReadFile(path)
+	m, err := contract.Read(path)
 	if err != nil {
-		return Build{}, fmt.Errorf("reading manifest: %w", err)
+		return Build{}, err
 	}
-	var m manifest
-	if err := json.Unmarshal(text, &m); err != nil {
-		return Build{}, fmt.Errorf("manifest %s: %w", path, err)
+	t, err := m.Top(top)
+	if err != nil {
+		return Build{}, fmt.Errorf("manifest %s: %w", contract.Path(path), err)
 	}
-	if m.Schema != manifestSchema {
-		return Build{}, fmt.Errorf("manifest %s: schema %d; this program reads schema %d", path, m.Schema, manifestSchema)
+	b := Build{Top: t.Module, Files: m.Sources(), Clock: m.Clock.Port, Reset: m.Clock.Reset}
+	if m.Clock.MHz > 0 {
+		b.PeriodNS = 1000 / m.Clock.MHz
 	}
-	if len(m.Files) == 0 {
-		return Build{}, fmt.Errorf("manifest %s: lists no files", path)
-	}
-	dir := filepath.Dir(path)
-	var names []string
-	for key, t := range m.Tops {
-		names = append(names, key)
-		if key != top && t.Module != top {
-			continue
+	for _, p := range t.Ports {
+		spec := PortSpec{Name: p.Name, Width: p.Width}
+		switch p.Dir {
+		case "in":
+		case "out":
+			spec.Dir = Out
+		default:
+			return Build{}, fmt.Errorf("manifest %s: port %s has direction %q, want in or out", contract.Path(path), p.Name, p.Dir)
 		}
-		b := Build{Top: t.Module, Clock: m.Clock.Port, Reset: m.Clock.Reset}
-		if m.Clock.MHz > 0 {
-			b.PeriodNS = 1000 / m.Clock.MHz
-		}
-		for _, f := range m.Files {
-			b.Files = append(b.Files, filepath.Join(dir, filepath.FromSlash(f)))
-		}
-		for _, p := range t.Ports {
-			spec := PortSpec{Name: p.Name, Width: p.Width}
-			switch p.Dir {
-			case "in":
-			case "out":
-				spec.Dir = Out
-			default:
-				return Build{}, fmt.Errorf("manifest %s: port %s has direction %q, want in or out", path, p.Name, p.Dir)
-			}
-			b.Ports = append(b.Ports, spec)
-		}
-		return b, nil
+		b.Ports = append(b.Ports, spec)
 	}
-	slices.Sort(names)
-	return Build{}, fmt.Errorf("manifest %s: no top %q; it has %s", path, top, strings.Join(names, ", "))
+	return b, nil
 }
 
 // FromFileList returns the build of a plain file list (files.f): one path a line,

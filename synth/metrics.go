@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"incforge/synth/design"
+	"incforge/contract"
 	"incforge/synth/liberty"
 	"incforge/synth/yosys"
 )
@@ -417,7 +417,7 @@ func (m *Metrics) compare(f *flow) {
 // payloadBytes is how many bytes of 32-bit elements an engine takes a cycle: a
 // bus word, or what its lanes add if that is less. Half the lanes of a
 // reproducible engine add what arrives, the others reduce the tree.
-func payloadBytes(p design.Params) int {
+func payloadBytes(p contract.Params) int {
 	bytes := 4 * p.Lanes
 	if p.Accumulate == "reproducible" {
 		bytes /= 2

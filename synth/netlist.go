@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"incforge/contract"
 	"incforge/synth/design"
 	"incforge/synth/yosys"
 )
@@ -131,7 +132,7 @@ func genericNetlist(ctx context.Context, d *design.Design, top string, o Netlist
 	if err := os.WriteFile(filepath.Join(work, "ram.v"), boxes.Bytes(), 0o644); err != nil {
 		return nil, fmt.Errorf("synth: %w", err)
 	}
-	e := elaboration{dir: work, d: d, choice: design.Choice{Tops: []design.Top{{Module: top}}}, leaves: rams, ram: []string{"read_verilog -sv ram.v"}, limit: o.Timeout}
+	e := elaboration{dir: work, d: d, choice: design.Choice{Tops: []contract.Top{{Module: top}}}, leaves: rams, ram: []string{"read_verilog -sv ram.v"}, limit: o.Timeout}
 	if _, err := e.run(ctx); err != nil {
 		return nil, err
 	}

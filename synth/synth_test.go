@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/internal/tool"
 	"incforge/synth/design"
 	"incforge/synth/liberty"
@@ -289,8 +290,8 @@ func TestComparable(t *testing.T) {
 	slow, err := builtIn("slow")
 	require.NoError(t, err)
 	same := func() (*flow, *Metrics) {
-		return &flow{o: Options{ClockMHz: 1000}, t: tech, top: "c", d: &design.Design{Tops: map[string]design.Top{"core": {Module: "c"}}, Params: design.Params{
-				Lanes: 512, DTypes: []string{"FP32", "INT32"}, Ops: []string{"SUM"}, Accumulate: "reproducible", BufferBytes: 1 << 20, BusBytes: 1024, ECC: true}}},
+		return &flow{o: Options{ClockMHz: 1000}, t: tech, top: "c", d: &design.Design{Manifest: contract.Manifest{Tops: map[string]contract.Top{"core": {Module: "c"}}, Params: contract.Params{
+				Lanes: 512, DTypes: []string{"FP32", "INT32"}, Ops: []string{"SUM"}, Accumulate: "reproducible", BufferBytes: 1 << 20, BusBytes: 1024, ECC: true}}}},
 			&Metrics{Metrics: map[string]float64{"synth__design__instance__area": 3.1e6, "synth__timing__fmax__mhz": 1010}}
 	}
 	f, m := same()

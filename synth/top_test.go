@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/synth/design"
 	"incforge/synth/yosys"
 )
@@ -55,6 +56,6 @@ func TestChoose(t *testing.T) {
 	}
 	for _, name := range []string{"nothing", "standin", "module", "standin_regs", "standin.*"} {
 		_, err := d.Choose(name)
-		require.ErrorIs(t, err, design.ErrNoTop, name)
+		require.ErrorIs(t, err, contract.ErrNoTop, name)
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/internal/synthetic"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // taken is a contribution as a warped engine remembers it.
@@ -36,7 +36,7 @@ type slotName struct {
 // result wherever the right one leaves.
 type warped struct {
 	*dut.Reference
-	man     *manifest.Manifest
+	man     *contract.Manifest
 	slots   map[slotName][]taken
 	last    arith.Kind // of the packet accepted last
 	compute func(w *warped, at slotName, k arith.Kind, all []taken) []byte
@@ -439,7 +439,7 @@ func TestPlantedArithmeticIsCaught(t *testing.T) {
 }
 
 // runWarped runs a scenario on a warped engine.
-func runWarped(t *testing.T, man *manifest.Manifest, scenario string, plant func(w *warped)) (Report, error) {
+func runWarped(t *testing.T, man *contract.Manifest, scenario string, plant func(w *warped)) (Report, error) {
 	t.Helper()
 	return Run(t.Context(), Options{Source: dut.Source{Manifest: man, Kind: dut.KindReference}, Scenario: scenario, Seed: 2, wrap: func(d dut.DUT) dut.DUT {
 		w := &warped{Reference: d.(*dut.Reference), man: man, slots: map[slotName][]taken{}, bad: map[slotName]bool{}}

@@ -20,7 +20,7 @@ import (
 	"incforge/verify/rig"
 )
 
-// one runs a test; a failed one leaves its frames and, if asked for, its waves.
+// one runs a test; a failed one leaves its frames and, if asked for, its waves. One that the end of the run has cut off has no verdict.
 func (r *runner) one(ctx context.Context, j job) (result.Test, cover.Map) {
 	res := result.Test{Config: r.man.Name, Digest: r.man.Digest, DUT: string(r.opt.Source.Kind), Scenario: j.scenario.Name, Seed: j.seed,
 		Replay: r.replay(j)}
@@ -32,6 +32,9 @@ func (r *runner) one(ctx context.Context, j job) (result.Test, cover.Map) {
 	}
 	start := time.Now()
 	a, err := r.attempt(ctx, j, "")
+	if err != nil && ctx.Err() != nil {
+		return result.Test{}, nil
+	}
 	var lacks rig.NotApplicable
 	if errors.As(err, &lacks) {
 		res.Verdict, res.Message = result.NotApplicable, lacks.Error()

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verify runs scenarios against an engine and reports what they found: which passed, which failed and how to repeat them, what was
-// covered. Run is the front door.
+// Package verify runs scenarios against an engine and reports the results. The scoreboard compares every frame and
+// counter with the reference engine of package inc; in scenarios with model hosts, plain arithmetic checks what the
+// hosts receive.
 //
-// A scenario knows the engine as a dut.DUT only, so the same scenario runs on Verilated RTL, on a synthesised netlist and on the
-// reference. What it needs it takes from the manifest: members, ports, MTU, window; nothing of the generator is imported.
+// Run is the entry point. A scenario sees the engine only as a dut.DUT, so the same scenario runs on Verilog in
+// Verilator, on a synthesised netlist and on the reference itself. It takes members, ports, MTU and window from the
+// manifest; nothing of the generator is imported.
 //
-//	dut        the contract, and its implementations
-//	score      scoreboard: engine against reference
 //	rig        the language that scenarios are written in
-//	scenarios  the scenarios, a package a subject
-//	replay     captures through an engine
-//	arith      element arithmetic apart from the reference
-//	ctrl       programming groups and endpoints through registers
+//	scenarios  the scenarios, one package for each subject
+//	dut        the interface DUT and its implementations
+//	score      the scoreboard: engine against reference, functional coverage
+//	ctrl       programs groups and endpoints through registers
+//	arith      element arithmetic written apart from the reference
 //	cover      functional coverage
+//	manifest   what the generator says about a design
+//	replay     replays captures
 //	result     JSON lines and JUnit
 package verify

@@ -89,7 +89,7 @@ func TestPipeFaultsAreFound(t *testing.T) {
 		acts                 func([]dut.Act) []dut.Act
 	}{
 		{name: "sends without saying so", scenario: "pipe-answers", want: "unexpected frame", acts: without(inc.ActSend)},
-		{name: "never sends", scenario: "pipe-answers", want: "does not do what docs/pipes.md section 3 has it do", acts: without(inc.ActSend),
+		{name: "never sends", scenario: "pipe-answers", want: "docs/pipes.md section 3 requires the actions", acts: without(inc.ActSend),
 			faulty: faulty{out: drop(isData)}},
 		{name: "sends without leave", scenario: "pipe-nak", want: "does not allow now",
 			acts: changed(func(a *dut.Act) {

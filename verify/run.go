@@ -10,14 +10,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 
+	"incforge/contract"
+	"incforge/internal/progress"
 	"incforge/verify/cover"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/result"
 	"incforge/verify/rig"
 	"incforge/verify/scenarios"
@@ -48,8 +48,8 @@ type Options struct {
 	WavesDir string
 	// ReplayFlags is appended to replay lines, for instance " --rtl DIR".
 	ReplayFlags string
-	// Progress receives a line every two seconds; nil means none.
-	Progress io.Writer
+	// Progress is told how many tests are done and which run; nil is none.
+	Progress *progress.Task
 	// Log receives diagnostics; nil means none.
 	Log *logrus.Logger
 	// Results, if not nil, receives each test's JSON line as it ends.
@@ -97,7 +97,7 @@ type job struct {
 // runner is what the tests of a run share.
 type runner struct {
 	opt     Options
-	man     *manifest.Manifest
+	man     *contract.Manifest
 	engines *dut.Engines
 }
 
@@ -165,19 +165,14 @@ type state struct {
 // runAll runs the jobs on opt.Jobs goroutines; results keep the order of the jobs.
 func (r *runner) runAll(ctx context.Context, jobs []job) Report {
 	st := &state{tests: make([]result.Test, len(jobs)), covers: make([]cover.Map, len(jobs))}
-	stop := r.progress(st)
-	defer stop()
 	var g errgroup.Group
 	g.SetLimit(max(r.opt.Jobs, 1))
 	for i, j := range jobs {
 		g.Go(func() error {
-			if ctx.Err() != nil || !st.begin(j.name(), r.opt.FailFast) {
+			if ctx.Err() != nil || !st.begin(j.name(), r) {
 				return nil
 			}
 			t, c := r.one(ctx, j)
-			if ctx.Err() != nil && t.Verdict == result.Fail {
-				t = result.Test{} // cut off, no verdict
-			}
 			st.end(i, j.name(), t, c, r)
 			return nil
 		})
@@ -194,13 +189,14 @@ func (r *runner) runAll(ctx context.Context, jobs []job) Report {
 }
 
 // begin tells whether a test is to be run at all.
-func (s *state) begin(name string, failFast bool) bool {
+func (s *state) begin(name string, r *runner) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if failFast && s.failed > 0 {
+	if r.opt.FailFast && s.failed > 0 {
 		return false
 	}
 	s.running = append(s.running, name)
+	s.tell(r)
 	return true
 }
 
@@ -216,6 +212,7 @@ func (s *state) end(i int, name string, t result.Test, c cover.Map, r *runner) {
 	if s.done++; t.Verdict == result.Fail {
 		s.failed++
 	}
+	s.tell(r)
 	if r.opt.Results == nil {
 		return
 	}
@@ -224,32 +221,13 @@ func (s *state) end(i int, name string, t result.Test, c cover.Map, r *runner) {
 	}
 }
 
-// progress prints a line every two seconds until stop is called.
-func (r *runner) progress(s *state) (stop func()) {
-	if r.opt.Progress == nil {
-		return func() {}
+// tell reports how far the run is.
+func (s *state) tell(r *runner) {
+	note := "running " + strings.Join(s.running, ", ")
+	if s.failed > 0 {
+		note = fmt.Sprintf("%d failed, %s", s.failed, note)
 	}
-	start, quit := time.Now(), make(chan struct{})
-	var reporter sync.WaitGroup
-	reporter.Go(func() {
-		tick := time.NewTicker(2 * time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-quit:
-				return
-			case <-tick.C:
-				s.mu.Lock()
-				fmt.Fprintf(r.opt.Progress, "verify %s: %d of %d tests done, %d failed, %.0f s; running %s\n", r.opt.Config, s.done,
-					len(s.tests), s.failed, time.Since(start).Seconds(), strings.Join(s.running, ", "))
-				s.mu.Unlock()
-			}
-		}
-	})
-	return func() {
-		close(quit)
-		reporter.Wait()
-	}
+	r.opt.Progress.Set(uint64(s.done), uint64(len(s.tests)), "tests", note)
 }
 
 // name is a job's in progress reports.

@@ -10,13 +10,13 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"incforge/contract"
 	"incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/tensors"
 	"incforge/network/topology"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/score"
 )
 
@@ -89,7 +89,7 @@ and against the bound on rounding errors where they do; the largest difference f
 	p.IntVar(&f.opt.Root, "root", 0, "root rank of reduce and broadcast")
 	p.BoolVar(&f.check, "check", false, "compare every frame and counter of every switch with the reference engine")
 	p.StringArrayVar(&f.opt.Inputs, "input", nil, "file or pattern of files; may be given more than once")
-	p.StringVar(&f.dtype, "dtype", "fp32", "element type of raw files: fp32, fp16, bf16, int32")
+	p.StringVar(&f.dtype, "dtype", "fp32", "element type of raw files: "+strings.ToLower(strings.Join(contract.ElementNames(), ", ")))
 	p.StringVar(&f.one, "one", string(tensors.Perturb),
 		"how one file serves all ranks: perturb (elements up to 1 % off, except rank 0's), cut (each rank gets a part), same")
 	p.StringVar(&f.opt.Tensor, "tensor", "", "pattern of tensor names to use (default: all)")
@@ -149,7 +149,7 @@ func index(flag, word string, words ...string) (int, error) {
 }
 
 // run makes the world and runs the call on it.
-func (f *collectiveFlags) run(ctx context.Context, m *manifest.Manifest, tree topology.Tree, in tensors.Inputs,
+func (f *collectiveFlags) run(ctx context.Context, m *contract.Manifest, tree topology.Tree, in tensors.Inputs,
 	open dut.Maker) (rep tensors.Report, err error) {
 	engine := func(n int) (dut.DUT, error) {
 		d, err := open(f.seed + uint64(n))
@@ -172,7 +172,7 @@ func (f *collectiveFlags) run(ctx context.Context, m *manifest.Manifest, tree to
 			err = e
 		}
 	}()
-	f.opt.MHz = m.Clock.MHz
+	f.opt.MHz = m.Params.ClockMHz
 	if f.fixed {
 		dtype, err := in.DType()
 		if err != nil {

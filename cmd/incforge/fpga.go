@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"incforge/contract"
 	"incforge/fpga"
-	"incforge/synth/design"
 	"incforge/synth/yosys"
 )
 
@@ -34,7 +34,7 @@ func (a *app) fpga() *cobra.Command {
 			defer done()
 			defer a.working("synthesis of %s for %s", args[0], family)()
 			m, err := fpga.Run(cmd.Context(), dir, fpga.Family(family), opt)
-			if errors.Is(err, design.ErrNoTop) || errors.Is(err, yosys.ErrModule) {
+			if errors.Is(err, contract.ErrNoTop) || errors.Is(err, yosys.ErrModule) {
 				return usageError{err}
 			}
 			if err != nil {

@@ -3,15 +3,16 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"incforge/contract"
 	"incforge/rtlgen"
 	"incforge/rtlgen/params"
 )
@@ -56,12 +57,12 @@ func (a *app) generated(arg string, flags *configFlags) (dir string, done func()
 		if len(flags.sets) > 0 {
 			return "", nil, usagef("--set changes parameters, and %s is already generated", arg)
 		}
-		text, dir, err := manifestText(arg)
+		dir, err := manifestFolder(arg)
 		if err != nil {
 			return "", nil, err
 		}
-		if text == nil {
-			return "", nil, usagef("%s is not a generated folder: it has no %s", arg, rtlgen.ManifestFile)
+		if dir == "" {
+			return "", nil, usagef("%s has no %s, so it is no generated folder", arg, contract.FileName)
 		}
 		return dir, func() {}, nil
 	}
@@ -79,20 +80,18 @@ func (a *app) generated(arg string, flags *configFlags) (dir string, done func()
 // edited returns a generated folder with the Verilog of dir: dir itself (or its parent) if a manifest lies there, and otherwise a
 // temporary one, generated from p, whose Verilog is replaced by dir's files of the same names.
 func (a *app) edited(p params.Params, dir string) (string, func(), error) {
-	text, at, err := manifestText(dir)
+	at, err := manifestFolder(dir)
 	if err != nil {
 		return "", nil, err
 	}
-	if text == nil {
+	if at == "" {
 		return a.overlaid(p, dir)
 	}
-	var m struct {
-		Params params.Params `json:"params"`
-	}
-	if err := json.Unmarshal(text, &m); err != nil {
+	m, err := contract.Load(at)
+	if err != nil {
 		return "", nil, fmt.Errorf("read the manifest of %s: %w", dir, err)
 	}
-	if m.Params.Digest() != p.Digest() {
+	if !reflect.DeepEqual(m.Params, p.Contract()) {
 		return "", nil, usagef("--rtl %s was generated from other parameters (%s there, %s here); give the same CONFIG and --set", dir, m.Params.Name, p.Name)
 	}
 	return at, func() {}, nil
@@ -111,7 +110,7 @@ func (a *app) overlaid(p params.Params, dir string) (string, func(), error) {
 		name := filepath.Join(dir, filepath.Base(f.Path))
 		text, err := os.ReadFile(name)
 		if errors.Is(err, os.ErrNotExist) {
-			return "", nil, usagef("--rtl %s has neither a %s nor %s of %s", dir, rtlgen.ManifestFile, filepath.Base(f.Path), p.Name)
+			return "", nil, usagef("--rtl %s has neither a %s nor %s of %s", dir, contract.FileName, filepath.Base(f.Path), p.Name)
 		}
 		if err != nil {
 			return "", nil, fmt.Errorf("read the Verilog of %s: %w", dir, err)
@@ -138,16 +137,17 @@ func (a *app) temporary(design *rtlgen.Design) (dir string, done func(), err err
 	return dir, done, nil
 }
 
-// manifestText finds the manifest in dir, or beside it when dir is the folder of the Verilog files. No manifest is no text.
-func manifestText(dir string) (text []byte, at string, err error) {
+// manifestFolder is the folder with the manifest: dir, or the one above when dir is the folder of the Verilog files. It is empty if there
+// is none.
+func manifestFolder(dir string) (string, error) {
 	for _, at := range []string{dir, filepath.Dir(filepath.Clean(dir))} {
-		text, err := os.ReadFile(filepath.Join(at, rtlgen.ManifestFile))
+		_, err := os.Stat(contract.Path(at))
 		switch {
 		case err == nil:
-			return text, at, nil
+			return at, nil
 		case !errors.Is(err, os.ErrNotExist):
-			return nil, "", fmt.Errorf("read the manifest: %w", err)
+			return "", fmt.Errorf("read the manifest: %w", err)
 		}
 	}
-	return nil, "", nil
+	return "", nil
 }

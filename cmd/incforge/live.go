@@ -15,8 +15,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"incforge/contract"
 	"incforge/live"
-	"incforge/verify/manifest"
 )
 
 func (a *app) live() *cobra.Command {
@@ -46,7 +46,7 @@ Runs until SIGINT, SIGTERM or the end of --duration; then prints the counters an
 			}
 			defer done()
 			// What is wrong with the file is said before a model is built.
-			if o.Manifest, err = manifest.Load(dir); err != nil {
+			if o.Manifest, err = contract.Load(dir); err != nil {
 				return err
 			}
 			for _, p := range o.Ports {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"incforge/contract"
 	"incforge/synth"
-	"incforge/synth/design"
 	"incforge/synth/yosys"
 )
 
@@ -38,7 +38,7 @@ func (a *app) synth() *cobra.Command {
 			defer done()
 			defer a.working("synthesis of %s", args[0])()
 			m, err := synth.Run(cmd.Context(), dir, opt)
-			if errors.Is(err, design.ErrNoTop) || errors.Is(err, yosys.ErrModule) {
+			if errors.Is(err, contract.ErrNoTop) || errors.Is(err, yosys.ErrModule) {
 				return usageError{err}
 			}
 			if err != nil {

@@ -49,12 +49,9 @@ arithmetic. A failure prints the command that reproduces it and leaves its frame
 			var lines bytes.Buffer
 			opt.Source, opt.Config = which.source(dir, a), args[0]
 			opt.FailDir, opt.Results, opt.Log = failures, &lines, a.log
-			if !a.quiet {
-				opt.Progress = a.log.Out
-			}
-			stop := a.working("build and verify %s", args[0])
+			opt.Progress = a.progress("verify %s", args[0])
 			rep, runErr := verify.Run(cmd.Context(), opt)
-			stop()
+			opt.Progress.Stop()
 			if len(rep.Tests) == 0 && runErr != nil {
 				return runErr
 			}

@@ -13,13 +13,13 @@ import (
 )
 
 // CheckDuplicate is inc_check_duplicate: decides what every frame does. Its contract is the head of inc_check_duplicate.v. SlotW is 1 to
-// 23, Counters 45.
+// 23.
 type CheckDuplicate decider.Decider
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p CheckDuplicate) Module() (*graph.Module, error) {
 	common := decider.Decider(p)
-	if err := common.Rules("inc_check_duplicate", 45, 23).Err(); err != nil {
+	if err := common.Rules("inc_check_duplicate", 2, 23).Err(); err != nil {
 		return nil, err
 	}
 	source, err := leaf.Source(files, "inc_check_duplicate")

@@ -56,7 +56,9 @@ module inc_check_duplicate #(
     // 1: there are in-band groups
     parameter IN_BAND  = 0,
     // number of counters
+    // contract: parameter 2
     parameter COUNTERS = 45
+    // contract: end
 ) (
     input  wire                clk,
     input  wire                rst,
@@ -242,20 +244,21 @@ module inc_check_duplicate #(
     localparam LANE_W = $clog2(BYTES);
 
     // positions in `count`
-    localparam C_RX_FRAMES = 0, C_BYPASS = 1, C_UP_DATA = 2, C_AGG = 3, C_BUFFERED = 4, C_WIPE = 5, C_TX_RESULT = 6,
-               C_TX_FANOUT = 7, C_TX_RESEND = 8, C_DOWN_DATA = 9, C_RX_ACK = 10, C_RX_NAK = 11, C_RX_RNR = 12, C_RX_CNP = 13,
-               C_TX_REFLECT = 14, C_TX_GAP_NAK = 15, C_TX_CNP = 16, C_TX_FRAMES = 17, C_IMM_MISMATCH = 18,
-               C_DROP_FOREIGN = 19, C_DROP_GROUP_DISABLED = 20, C_DROP_RX_ERROR = 21, C_DROP_IP_CHECKSUM = 22,
-               C_DROP_LENGTH_MISMATCH = 23, C_DROP_ICRC = 24, C_DROP_TVER = 25, C_DROP_OPCODE = 26, C_DROP_TOO_LONG = 27,
-               C_DROP_BAD_LENGTH = 28, C_DROP_WRONG_ROLE = 29, C_DROP_SYNDROME = 30, C_DROP_GAP = 31, C_DROP_STALE = 32,
-               C_DROP_WINDOW = 33, C_DROP_SHAPE = 34, C_ECC_CORRECTED = 35, C_ECC_DOUBLE = 36,
+    // contract: counters 2
+    localparam C_RX_FRAMES = 0, C_BYPASS = 1, C_UP_DATA = 2, C_AGG = 3, C_BUFFERED = 4, C_WIPE = 5, C_TX_RESULT = 6, C_TX_FANOUT = 7,
+               C_TX_RESEND = 8, C_DOWN_DATA = 9, C_RX_ACK = 10, C_RX_NAK = 11, C_RX_RNR = 12, C_RX_CNP = 13, C_TX_REFLECT = 14,
+               C_TX_GAP_NAK = 15, C_TX_CNP = 16, C_TX_FRAMES = 17, C_IMM_MISMATCH = 18, C_DROP_FOREIGN = 19, C_DROP_GROUP_DISABLED = 20,
+               C_DROP_RX_ERROR = 21, C_DROP_IP_CHECKSUM = 22, C_DROP_LENGTH_MISMATCH = 23, C_DROP_ICRC = 24, C_DROP_TVER = 25,
+               C_DROP_OPCODE = 26, C_DROP_TOO_LONG = 27, C_DROP_BAD_LENGTH = 28, C_DROP_WRONG_ROLE = 29, C_DROP_SYNDROME = 30,
+               C_DROP_GAP = 31, C_DROP_STALE = 32, C_DROP_WINDOW = 33, C_DROP_SHAPE = 34, C_ECC_CORRECTED = 35, C_ECC_DOUBLE = 36,
                C_RANGE_OPEN = 37, C_TX_ACK_COPY = 38, C_TX_ACK_UP = 39, C_TX_REACK = 40, C_DROP_RANGE = 41, C_DROP_BAD_CONTROL = 42,
-               C_DROP_CONTROL = 43, C_DROP_STALE_ACK = 44;
+               C_DROP_CONTROL = 43, C_DROP_STALE_ACK = 44, C_COUNT = 45;
+    // contract: end
 
 `ifndef __ICARUS__
     generate
-        if (COUNTERS != C_DROP_STALE_ACK + 1) begin : gen_bad_counters
-            $error("inc_check_duplicate: COUNTERS must be 45");
+        if (COUNTERS != C_COUNT) begin : gen_bad_counters
+            $error("inc_check_duplicate: COUNTERS must be the number of the mode's counters");
         end
         if (EP_W < 1 || EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
             $error("inc_check_duplicate: GROUPS must be 1 to 2**(EI_W - EP_W)");

@@ -2,9 +2,14 @@
 
 package checkduplicate_test
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
 
-// Counters in the order of docs/engine.md section 7.
+	"incforge/contract"
+)
+
+// counterNames are the counters that this model knows, by names alone. One that is added later is the scenarios' to check.
 var counterNames = []string{"RX_FRAMES", "BYPASS", "UP_DATA", "AGG", "BUFFERED", "WIPE", "TX_RESULT", "TX_FANOUT", "TX_RESEND", "DOWN_DATA",
 	"RX_ACK", "RX_NAK", "RX_RNR", "RX_CNP", "TX_REFLECT", "TX_GAP_NAK", "TX_CNP", "TX_FRAMES", "IMM_MISMATCH", "DROP_FOREIGN",
 	"DROP_GROUP_DISABLED", "DROP_RX_ERROR", "DROP_IP_CHECKSUM", "DROP_LENGTH_MISMATCH", "DROP_ICRC", "DROP_TVER", "DROP_OPCODE",
@@ -20,17 +25,20 @@ const (
 	barrier
 )
 
-func count(names ...string) uint64 {
+// allCounters are those of the mode, in the order of their bits.
+var allCounters = contract.CounterNames(2)
+
+// among are the counters of these names in `count`.
+func among(names ...string) uint64 {
 	set := uint64(0)
 	for _, n := range names {
-		for i, c := range counterNames {
-			if c == n {
-				set |= 1 << i
-			}
-		}
+		set |= 1 << slices.Index(allCounters, n)
 	}
-	return set | 1 // every frame counts in RX_FRAMES
+	return set
 }
+
+// count is what a frame steps: these counters and RX_FRAMES.
+func count(names ...string) uint64 { return among(append(names, "RX_FRAMES")...) }
 
 // frame is an entry of LookupTable's and its verdict.
 type frame struct {

@@ -12,8 +12,7 @@ import (
 	"incforge/hdl/ram"
 )
 
-// CheckPipe is inc_check_pipe: decides what every frame does in Mode III. Its contract is the head of inc_check_pipe.v. SlotW is 1 to 22,
-// Counters 52.
+// CheckPipe is inc_check_pipe: decides what every frame does in Mode III. Its contract is the head of inc_check_pipe.v. SlotW is 1 to 22.
 type CheckPipe struct {
 	decider.Decider
 	// PipeWord: number of the word of a group on tbl_* that is GROUP_PIPE, 0 to 15.
@@ -22,7 +21,7 @@ type CheckPipe struct {
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p CheckPipe) Module() (*graph.Module, error) {
-	rules := p.Rules("inc_check_pipe", 52, 22)
+	rules := p.Rules("inc_check_pipe", 3, 22)
 	rules.Refuse(p.PipeWord < 0 || p.PipeWord > 15, "PIPE_WORD must be 0 to 15")
 	if err := rules.Err(); err != nil {
 		return nil, err

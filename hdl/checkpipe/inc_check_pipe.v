@@ -63,7 +63,9 @@ module inc_check_pipe #(
     // number of the word of a group that is GROUP_PIPE
     parameter PIPE_WORD = 1,
     // number of counters
+    // contract: parameter 3
     parameter COUNTERS = 52
+    // contract: end
 ) (
     input  wire                clk,
     input  wire                rst,
@@ -318,18 +320,21 @@ module inc_check_pipe #(
     localparam LANE_W = $clog2(BYTES);
 
     // positions in `count`
+    // contract: counters 3
     localparam C_RX_FRAMES = 0, C_BYPASS = 1, C_UP_DATA = 2, C_AGG = 3, C_BUFFERED = 4, C_WIPE = 5, C_TX_RESULT = 6, C_DOWN_DATA = 9,
                C_RX_ACK = 10, C_RX_NAK = 11, C_RX_RNR = 12, C_RX_CNP = 13, C_TX_GAP_NAK = 15, C_TX_CNP = 16, C_IMM_MISMATCH = 18,
                C_DROP_FOREIGN = 19, C_DROP_GROUP_DISABLED = 20, C_DROP_RX_ERROR = 21, C_DROP_IP_CHECKSUM = 22,
                C_DROP_LENGTH_MISMATCH = 23, C_DROP_ICRC = 24, C_DROP_TVER = 25, C_DROP_OPCODE = 26, C_DROP_TOO_LONG = 27,
                C_DROP_BAD_LENGTH = 28, C_DROP_WRONG_ROLE = 29, C_DROP_SYNDROME = 30, C_DROP_GAP = 31, C_DROP_SHAPE = 34,
-               C_RANGE_OPEN = 37, C_DROP_RANGE = 41, C_DROP_BAD_CONTROL = 42, C_DROP_CONTROL = 43, C_DROP_STALE_ACK = 44,
-               C_TX_ACK = 45, C_TX_RNR = 46, C_TX_RETRANSMIT = 47, C_TIMEOUT = 48, C_RX_DUPLICATE = 49, C_DOWN_TAKEN = 50, C_DROP_FULL = 51;
+               C_RANGE_OPEN = 37, C_DROP_RANGE = 41, C_DROP_BAD_CONTROL = 42, C_DROP_CONTROL = 43, C_DROP_STALE_ACK = 44, C_TX_ACK = 45,
+               C_TX_RNR = 46, C_TX_RETRANSMIT = 47, C_TIMEOUT = 48, C_RX_DUPLICATE = 49, C_DOWN_TAKEN = 50, C_DROP_FULL = 51,
+               C_COUNT = 52;
+    // contract: end
 
 `ifndef __ICARUS__
     generate
-        if (COUNTERS != C_DROP_FULL + 1) begin : gen_bad_counters
-            $error("inc_check_pipe: COUNTERS must be 52");
+        if (COUNTERS != C_COUNT) begin : gen_bad_counters
+            $error("inc_check_pipe: COUNTERS must be the number of the mode's counters");
         end
         if (EP_W < 1 || EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
             $error("inc_check_pipe: GROUPS must be 1 to 2**(EI_W - EP_W)");

@@ -5,6 +5,7 @@ package csr
 import (
 	"fmt"
 
+	"incforge/contract"
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
@@ -30,7 +31,7 @@ type CSR struct {
 	EIW int
 	// MaskW: bits of an endpoint mask; at most 2**EPW.
 	MaskW int
-	// Counters: number of counters, 45 to 64.
+	// Counters: number of counters, as many as the mode has.
 	Counters int
 	// Timeout: reset value of PIPE_TIMEOUT in microseconds, 0 to 65,535; only Mode 3 has that register.
 	Timeout int
@@ -44,7 +45,7 @@ func (p CSR) Module() (*graph.Module, error) {
 	rules.Refuse(p.Groups < 1 || p.Groups > 64 || p.EIW < p.EPW || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 64 and fit EI_W - EP_W bits")
 	rules.Refuse(p.EPW < 1 || p.EPW > 5 || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "EP_W must be 1 to 5 and MASK_W at most 2**EP_W")
 	rules.Refuse(p.PortW < 1 || p.PortW > 8 || p.Ports < 1 || p.Ports > 32 || p.Ports > leaf.Pow2(p.PortW), "PORTS must be 1 to 32 and fit PORT_W bits")
-	rules.Refuse(p.Counters < 45 || p.Counters > 64, "COUNTERS must be 45 to 64")
+	rules.Refuse(p.Counters != len(contract.Counters(p.Mode)), "COUNTERS must be the number of the mode's counters")
 	rules.Refuse(p.Timeout < 0 || p.Timeout > 65535, "TIMEOUT must be 0 to 65535")
 	if err := rules.Err(); err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/hdl/csr"
 	"incforge/hdl/hdltest/rig"
 	"incforge/sim"
@@ -20,42 +21,90 @@ import (
 // mini has three groups of up to five endpoints in tables of four groups of eight, and three ports.
 func mini() csr.CSR {
 	return csr.CSR{AxilW: 16, ID: 0x494E4331, Version: 0x10002, Mode: 2, Bytes: 8, Lanes: 2, Groups: 3, Members: 4, Ports: 3, MTUBytes: 1024,
-		Slots: 16, Window: 4, Arith: 0x0203070F, IPID: 0x1111, PortW: 2, EPW: 3, EIW: 5, MaskW: 5, Counters: 45}
+		Slots: 16, Window: 4, Arith: 0x0203070F, IPID: 0x1111, PortW: 2, EPW: 3, EIW: 5, MaskW: 5, Counters: len(contract.Counters(2))}
 }
 
 // pipes is the same in Mode III.
 func pipes() csr.CSR {
 	p := mini()
-	p.Mode, p.Counters, p.Timeout = 3, 52, 0x1234
+	p.Mode, p.Counters, p.Timeout = 3, len(contract.Counters(3)), 0x1234
 	return p
 }
 
-// Places of docs/engine.md section 6 and docs/pipes.md section 6, in bytes.
+// Places of arrays, in bytes.
 const (
-	atPipeCtrl = 0x3C
-	atTimeout  = 0x40
-	atPipe     = 0x2000
-	atFailed   = 0x2100
-	wordPipe   = 1 // as which GROUP_PIPE goes out
-	atCtrl     = 0x30
-	atIPID     = 0x34
-	atInject   = 0x38
-	atBypass   = 0x400
-	atCounter  = 0x800
-	atGroup    = 0x1000
-	atEndpoint = 0x8000
-	stride     = 64
+	atPipe     = contract.PipeBase
+	atFailed   = contract.FailedBase
+	wordPipe   = contract.PipeWord // as which GROUP_PIPE goes out
+	atBypass   = contract.BypassBase
+	atCounter  = contract.CounterBase
+	atGroup    = contract.GroupBase
+	atEndpoint = contract.EndpointBase
+	stride     = contract.GroupStride // of endpoints too
 )
 
-// What steps besides `count`.
-const txFanout, txFrames, eccCorrected, eccDouble, txAckCopy = 7, 17, 35, 36, 38
+// registers are the contract's map of pipes(), which has every register that there is.
+var registers = func() contract.Registers {
+	m, err := contract.NewModel(contract.Params{Name: "t", Mode: 3, BusBytes: 8, Lanes: 2, DTypes: contract.ElementNames(), Ops: contract.OperationNames(),
+		Accumulate: contract.InPlace, BufferBytes: 16384, Groups: 3, Members: 4, Ports: 3, MTUBytes: 1024, WindowPackets: 4})
+	if err != nil {
+		panic(err)
+	}
+	return m.Registers
+}()
+
+// register is one of the map.
+func register(name string) *contract.Register {
+	r, err := registers.Register(name)
+	if err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// at is where a register lies, put a value of a field in place.
+func at(name string) uint64 { return uint64(register(name).Offset) }
+
+func put(name, field string, value uint64) uint32 {
+	f, err := registers.Field(name, field)
+	if err != nil {
+		panic(err)
+	}
+	return f.Put(uint32(value))
+}
+
+// Places of single registers, in bytes, and flags of GROUP_CTRL and GROUP_STATUS.
+var (
+	atCtrl, atIPID, atInject, atPipeCtrl, atTimeout = at("CTRL"), at("IP_ID"), at("ECC_INJECT"), at("PIPE_CTRL"), at("PIPE_TIMEOUT")
+	atStatus                                        = int(at("GROUP_STATUS")) - atGroup // in a group's record
+	enable, restart                                 = put("GROUP_CTRL", "enable", 1), put("GROUP_CTRL", "reset", 1)
+	overlap                                         = put("GROUP_STATUS", "overlap", 1)
+)
 
 // bits that exist in the words of a group and of an endpoint; GROUP_CTRL and GROUP_STATUS are not table words
-var (
-	groupBits = []uint32{0, 0, 0xFFFFFF, 0x1FFFFFFF, 0x1F, 0x1F, 0x1F, 0x800000FF, 0x07030307,
-		0x3FFFFFFF, 0x3FFFFFFF, 0x3FFFFFFF, 0x3FFFFFFF, 0x3FFFFFFF, 0x3FFFFFFF, 0xFFF}
-	endpointBits = []uint32{0xFF03, 0xFFFFFF, 0xFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFF, 0xFFFFFFFF}
-)
+var groupBits, endpointBits = words("g"), words("ei")
+
+// words are the masks of the table words of an array, in order.
+func words(index string) (out []uint32) {
+	for _, r := range registers {
+		switch {
+		case r.Index != index || r.Stride != stride:
+		case r.Volatile:
+			out = append(out, 0)
+		default:
+			out = append(out, r.Mask())
+		}
+	}
+	return out
+}
+
+// other is a counter that a block beside the one that decides steps, by a pin of its own.
+type other struct{ counter, pin string }
+
+func others() []other {
+	return []other{{"TX_FANOUT", "count_fanout"}, {"TX_FRAMES", "count_frame"}, {"TX_ACK_COPY", "count_ack_copy"},
+		{"ECC_CORRECTED", "count_corrected"}, {"ECC_DOUBLE", "count_double"}}
+}
 
 // tableWrite is a word that went out.
 type tableWrite struct {
@@ -93,8 +142,10 @@ func newBench(t *testing.T, lib *sim.Lib, p csr.CSR, seed uint64) *bench {
 	var err error
 	b.master, err = axil.New(b.Model, "s_axil")
 	require.NoError(t, err)
-	for i, v := range []int{p.ID, p.Version, p.Mode, p.Bytes, p.Lanes, p.Groups, p.Members, p.Ports, p.MTUBytes, p.Slots, p.Window, p.Arith, 1, p.IPID, 0} {
-		b.regs[uint64(4*i)] = uint32(v)
+	for name, v := range map[string]int{"ID": p.ID, "VERSION": p.Version, "PARAM_MODE": p.Mode, "PARAM_BUS_BYTES": p.Bytes, "PARAM_LANES": p.Lanes,
+		"PARAM_GROUPS": p.Groups, "PARAM_MEMBERS": p.Members, "PARAM_PORTS": p.Ports, "PARAM_MTU_BYTES": p.MTUBytes, "PARAM_SLOTS": p.Slots,
+		"PARAM_WINDOW_PACKETS": p.Window, "PARAM_ARITH": p.Arith, "CTRL": int(register("CTRL").Reset), "IP_ID": p.IPID, "ECC_INJECT": 0} {
+		b.regs[at(name)] = uint32(v)
 	}
 	for i := range p.Ports {
 		b.regs[atBypass+uint64(4*i)] = uint32(i)
@@ -108,7 +159,7 @@ func newBench(t *testing.T, lib *sim.Lib, p csr.CSR, seed uint64) *bench {
 		}
 	}
 	if p.Mode == 3 {
-		b.regs[atPipeCtrl], b.regs[atTimeout] = 0x101, uint32(p.Timeout)
+		b.regs[atPipeCtrl], b.regs[atTimeout] = register("PIPE_CTRL").Reset, uint32(p.Timeout)
 		for g := range p.Groups {
 			b.regs[uint64(atPipe+4*g)], b.regs[uint64(atFailed+4*g)] = 0, 0
 		}
@@ -148,9 +199,13 @@ func (b *bench) sample() {
 		b.taken = append(b.taken, b.Now())
 	}
 	for i := range b.counts {
-		if b.Get("count")>>i&1 != 0 || i == txFanout && b.Is("count_fanout") || i == txFrames && b.Is("count_frame") ||
-			i == eccCorrected && b.Is("count_corrected") || i == eccDouble && b.Is("count_double") || i == txAckCopy && b.Is("count_ack_copy") {
+		if b.Get("count")>>i&1 != 0 {
 			b.counts[i]++
+		}
+	}
+	for _, o := range others() {
+		if b.Is(o.pin) {
+			b.counts[contract.CounterIndex(b.p.Mode, o.counter)]++
 		}
 	}
 }
@@ -160,13 +215,11 @@ func (b *bench) count() {
 	if b.busy {
 		steps = b.rng.Uint64() & b.rng.Uint64() & (1<<b.p.Counters - 1)
 	}
-	// CheckDuplicate never steps ReplicateData's three and AggregateData's two
-	b.Set("count", steps&^(1<<txFanout|1<<txFrames|1<<eccCorrected|1<<eccDouble|1<<txAckCopy))
-	b.SetBool("count_fanout", b.busy && b.rng.IntN(2) == 0)
-	b.SetBool("count_ack_copy", b.busy && b.rng.IntN(2) == 0)
-	b.SetBool("count_frame", b.busy && b.rng.IntN(2) == 0)
-	b.SetBool("count_corrected", b.busy && b.rng.IntN(3) == 0)
-	b.SetBool("count_double", b.busy && b.rng.IntN(4) == 0)
+	for k, o := range others() { // what decides never steps them
+		steps &^= 1 << contract.CounterIndex(b.p.Mode, o.counter)
+		b.SetBool(o.pin, b.busy && b.rng.IntN(2+k/3) == 0)
+	}
+	b.Set("count", steps)
 }
 
 // locked tells whether a word is a setting of a group that is enabled.
@@ -179,7 +232,7 @@ func (b *bench) locked(word uint64) bool {
 		return false
 	case word >= atPipe:
 		g = int(word-atPipe) / 4
-	case word >= atGroup && (word-atGroup)%stride >= 8:
+	case word >= atGroup && int(word-atGroup)%stride > atStatus:
 		g = int(word-atGroup) / stride
 	default:
 		return false
@@ -194,7 +247,7 @@ func (b *bench) bits(word uint64) uint32 {
 	}
 	bits := endpointBits[(word-atEndpoint)%stride/4]
 	if endpoint := int(word-atEndpoint) / stride & (1<<b.p.EPW - 1); endpoint >= b.p.MaskW && (word-atEndpoint)%stride == 0 {
-		bits &^= 1 // there is no such endpoint: its record is never valid
+		bits &^= put("EP_CTRL", "valid", 1) // there is no such endpoint: its record is never valid
 	}
 	return bits
 }
@@ -207,20 +260,22 @@ func (b *bench) write(addr uint64, v uint32, strobe uint8) bool {
 	}
 	switch {
 	case word == atCtrl:
-		b.regs[word] = v & 3
-	case word == atIPID, word == atTimeout:
-		b.regs[word] = v & 0xFFFF
+		b.regs[word] = v & register("CTRL").Mask()
+	case word == atIPID:
+		b.regs[word] = v & register("IP_ID").Mask()
+	case word == atTimeout:
+		b.regs[word] = v & register("PIPE_TIMEOUT").Mask()
 	case word == atPipeCtrl:
-		b.regs[word] = v & 0x31F
+		b.regs[word] = v & register("PIPE_CTRL").Mask()
 	case word >= atBypass && word < atCounter:
-		b.regs[word] = v & 0xFF
+		b.regs[word] = v & register("BYPASS_PORT").Mask()
 	case word >= atEndpoint:
 		b.regs[word] = v & b.bits(word)
 	case word >= atFailed: // read only
 	case word >= atPipe:
-		b.regs[word] = v & 0xFFFFFF
+		b.regs[word] = v & register("GROUP_PIPE").Mask()
 	case word >= atGroup && (word-atGroup)%stride == 0:
-		b.regs[word] = v & 1
+		b.regs[word] = v & enable
 	case word >= atGroup:
 		b.regs[word] = v & b.bits(word)
 	}
@@ -231,9 +286,9 @@ func (b *bench) read(addr uint64) (uint32, bool) {
 	v, ok := b.regs[addr&^3]
 	if word := addr &^ 3; ok && word >= atFailed && word < atEndpoint {
 		v = uint32(b.Get("grp_failed")>>((word-atFailed)/4*uint64(b.p.MaskW))) & (1<<b.p.MaskW - 1)
-	} else if ok && word >= atGroup && word < atPipe && (word-atGroup)%stride == 4 {
+	} else if ok && word >= atGroup && word < atPipe && int(word-atGroup)%stride == atStatus {
 		g := (word - atGroup) / stride
-		v = uint32(b.Get("grp_busy")>>g&1 | b.Get("grp_live")>>g&1<<1)
+		v = put("GROUP_STATUS", "busy", b.Get("grp_busy")>>g) | put("GROUP_STATUS", "enabled", b.Get("grp_live")>>g)
 	}
 	return v, ok
 }
@@ -364,7 +419,7 @@ func random(t *testing.T, p csr.CSR) {
 				b.checkOut(t, what, addr, v, ok, enabled, b.outs[outs:], b.starts[starts:], b.taken[taken:])
 				if ok && addr&^3 == atInject {
 					injected++
-					require.Equal(t, []injection{{b.taken[taken] + 1, v & 3}}, b.injects[injects:], what)
+					require.Equal(t, []injection{{b.taken[taken] + 1, v & register("ECC_INJECT").Mask()}}, b.injects[injects:], what)
 				} else {
 					require.Len(t, b.injects, injects, what)
 				}
@@ -385,13 +440,13 @@ func random(t *testing.T, p csr.CSR) {
 func (b *bench) checkOut(t *sim.Task, what string, addr uint64, v uint32, ok bool, enabled uint64, outs []tableWrite, starts, taken []uint64) {
 	word := addr &^ 3
 	require.Len(t, taken, 1)
-	status := b.p.Mode == 3 && word >= atGroup && word < atPipe && (word-atGroup)%stride == 4
+	status := b.p.Mode == 3 && word >= atGroup && word < atPipe && int(word-atGroup)%stride == atStatus
 	switch {
 	case !ok || word < atGroup || status || word >= atFailed && word < atEndpoint:
 		require.Empty(t, outs, what)
 		require.Empty(t, starts, what)
 	case word >= atPipe && word < atEndpoint:
-		require.Equal(t, []tableWrite{{cycle: taken[0] + 1, group: true, index: int(word-atPipe) / 4, word: wordPipe, data: v & 0xFFFFFF}}, outs, what)
+		require.Equal(t, []tableWrite{{cycle: taken[0] + 1, group: true, index: int(word-atPipe) / 4, word: wordPipe, data: v & register("GROUP_PIPE").Mask()}}, outs, what)
 		require.Empty(t, starts, what)
 	default:
 		want := tableWrite{cycle: taken[0] + 1, group: word < atEndpoint, endpoint: word >= atEndpoint, index: int(word&0xFFF) / stride, word: int(word % stride / 4)}
@@ -403,7 +458,7 @@ func (b *bench) checkOut(t *sim.Task, what string, addr uint64, v uint32, ok boo
 		require.Equal(t, []tableWrite{want}, outs, what)
 		if want.group && want.word == 0 {
 			g := want.index
-			if v&1 != 0 && (v&2 != 0 || enabled>>g&1 == 0) {
+			if v&enable != 0 && (v&restart != 0 || enabled>>g&1 == 0) {
 				require.Equal(t, []uint64{1 << g}, starts, what)
 			} else {
 				require.Empty(t, starts, what)
@@ -415,9 +470,10 @@ func (b *bench) checkOut(t *sim.Task, what string, addr uint64, v uint32, ok boo
 	for g := range b.p.Groups {
 		require.Equal(t, b.regs[uint64(atGroup+g*stride)], uint32(b.Get("grp_enable")>>g&1), "enable of group %d: %s", g, what)
 	}
-	require.Equal(t, b.regs[atCtrl], uint32(b.Get("cfg_gap_nak")|b.Get("cfg_foreign_bypass")<<1), what)
+	require.Equal(t, b.regs[atCtrl], put("CTRL", "gap_nak", b.Get("cfg_gap_nak"))|put("CTRL", "foreign_bypass", b.Get("cfg_foreign_bypass")), what)
 	require.Equal(t, b.regs[atIPID], uint32(b.Get("cfg_ip_id")), what)
-	require.Equal(t, b.regs[atPipeCtrl], uint32(b.Get("cfg_rnr_timer")|b.Get("cfg_rnr")<<8|b.Get("cfg_cnp")<<9), what)
+	require.Equal(t, b.regs[atPipeCtrl], put("PIPE_CTRL", "rnr_timer", b.Get("cfg_rnr_timer"))|put("PIPE_CTRL", "rnr", b.Get("cfg_rnr"))|
+		put("PIPE_CTRL", "cnp", b.Get("cfg_cnp")), what)
 	require.Equal(t, b.regs[atTimeout], uint32(b.Get("cfg_timeout")), what)
 	for i := range b.p.Ports {
 		require.Equal(t, b.regs[atBypass+uint64(4*i)]&3, uint32(b.Get("cfg_bypass_port")>>(2*i)&3), what)
@@ -430,8 +486,8 @@ func TestRefusedGroup(t *testing.T) {
 	p := mini()
 	lib := rig.Lib(t, p)
 	b := newBench(t, lib, p, 1)
-	require.NoError(t, b.master.WriteReg(atGroup, 1))
-	require.NoError(t, b.master.WriteReg(atGroup+2*stride, 1))
+	require.NoError(t, b.master.WriteReg(atGroup, enable))
+	require.NoError(t, b.master.WriteReg(atGroup+2*stride, enable))
 	require.Equal(t, uint64(0b101), b.Get("grp_enable"))
 	b.Set("grp_refused", 0b100)
 	b.Clock()
@@ -441,7 +497,7 @@ func TestRefusedGroup(t *testing.T) {
 	v, err := b.master.ReadReg(atGroup + 2*stride)
 	require.NoError(t, err)
 	require.Zero(t, v)
-	require.NoError(t, b.master.WriteReg(atGroup+2*stride, 1))
+	require.NoError(t, b.master.WriteReg(atGroup+2*stride, enable))
 	b.Clock()
 	require.Equal(t, []uint64{1, 4, 4}, b.starts, "it can be started again")
 }
@@ -455,7 +511,7 @@ func TestOverlapStatus(t *testing.T) {
 	b := newBench(t, lib, p, 1)
 	write := func(g int, v uint32) { require.NoError(t, b.master.WriteReg(uint64(atGroup+g*stride), v)) }
 	status := func(g int) uint32 {
-		v, err := b.master.ReadReg(uint64(atGroup + g*stride + 4))
+		v, err := b.master.ReadReg(uint64(atGroup + g*stride + atStatus))
 		require.NoError(t, err)
 		return v
 	}
@@ -466,24 +522,24 @@ func TestOverlapStatus(t *testing.T) {
 		b.Set("grp_refused", 0)
 		b.Set("grp_overlap", 0)
 	}
-	write(1, 1)
-	write(2, 1)
+	write(1, enable)
+	write(2, enable)
 	refuse(0b110, 0b100)
-	require.Equal(t, []uint32{0, 0, 4}, []uint32{status(0), status(1), status(2)})
-	write(0, 1)
-	require.Equal(t, uint32(4), status(2), "what another group is told is nothing to it")
+	require.Equal(t, []uint32{0, 0, overlap}, []uint32{status(0), status(1), status(2)})
+	write(0, enable)
+	require.Equal(t, overlap, status(2), "what another group is told is nothing to it")
 	write(2, 0)
 	require.Zero(t, status(2))
 
-	write(2, 1)
+	write(2, enable)
 	b.Set("grp_refused", 0b100) // held, as no read can be told to hit the one cycle
-	require.Equal(t, uint32(1), status(2), "not yet over")
+	require.Equal(t, put("GROUP_STATUS", "busy", 1), status(2), "not yet over")
 	b.Set("grp_refused", 0)
-	write(2, 1)
+	write(2, enable)
 	starts := len(b.starts)
 	b.Set("grp_refused", 0b100)
 	b.Set("grp_overlap", 0b100)
-	write(2, 1)
+	write(2, enable)
 	b.Set("grp_refused", 0)
 	b.Set("grp_overlap", 0)
 	b.Clock()
@@ -520,7 +576,7 @@ func TestAnswersWait(t *testing.T) {
 		for !r.Is("ready") {
 			r.Clock()
 		}
-		r.Set("s_axil_araddr", 0x18) // PARAM_MEMBERS
+		r.Set("s_axil_araddr", at("PARAM_MEMBERS"))
 		r.Set("s_axil_awaddr", atIPID)
 		r.Set("s_axil_wdata", 0xABCD)
 		r.Set("s_axil_wstrb", 0xF)
@@ -535,7 +591,7 @@ func TestAnswersWait(t *testing.T) {
 		}
 		for see(); !r.Is("s_axil_rvalid"); see() {
 		}
-		r.Set("s_axil_araddr", 0) // ID, which would be the next
+		r.Set("s_axil_araddr", at("ID")) // which would be the next
 		r.Set("s_axil_awaddr", 0xFFFC)
 		for range wait {
 			see()
@@ -562,8 +618,8 @@ func TestStrobes(t *testing.T) {
 	tb := sim.NewTB(b.Model)
 	tb.Start("accesses", func(t *sim.Task) {
 		require.NoError(t, t.Until(2000, "ready", func() bool { return b.Is("ready") }))
-		for _, addr := range []uint64{0, atCtrl, atIPID, atInject, atPipeCtrl, atTimeout, atBypass, atCounter, atGroup, atGroup + 4, atGroup + 8,
-			atGroup + 2*stride + 60, atPipe, atPipe + 8, atFailed, atEndpoint, atEndpoint + 36} {
+		for _, addr := range []uint64{0, atCtrl, atIPID, atInject, atPipeCtrl, atTimeout, atBypass, atCounter, atGroup, uint64(atGroup + atStatus), at("GROUP_START"),
+			atGroup + 2*stride + 60, atPipe, atPipe + 8, atFailed, atEndpoint, at("EP_HEADER")} {
 			for strobe := range uint8(16) {
 				for odd := range uint64(4) {
 					v := b.rng.Uint32()
@@ -611,7 +667,7 @@ func TestInject(t *testing.T) {
 		r.Set("s_axil_wdata", uint64(v))
 		for see(); !r.Is("s_axil_awready"); see() {
 		}
-		want = append(want, injection{r.Now() + 1, v & 3})
+		want = append(want, injection{r.Now() + 1, v & register("ECC_INJECT").Mask()})
 		if n > 6 { // with pauses
 			r.Set("s_axil_awvalid", 0)
 			r.Set("s_axil_wdata", uint64(^v))

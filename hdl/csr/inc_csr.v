@@ -44,7 +44,9 @@ module inc_csr #(
     parameter EP_W     = 3,
     parameter EI_W     = 4,
     parameter MASK_W   = 5,
+    // contract: parameter 2
     parameter COUNTERS = 45,
+    // contract: end
     // reset value of PIPE_TIMEOUT, in microseconds
     parameter TIMEOUT  = 16
 ) (
@@ -109,6 +111,65 @@ module inc_csr #(
     localparam GRP_W     = EI_W > EP_W ? EI_W - EP_W : 1;
     localparam ENDPOINTS = GROUPS * (1 << EP_W);
 
+    // positions in `count`, and how the registers lie
+    // contract: counters 2 3
+    localparam C_TX_FANOUT = 7, C_TX_FRAMES = 17, C_ECC_CORRECTED = 35, C_ECC_DOUBLE = 36, C_TX_ACK_COPY = 38,
+               C_COUNT = MODE == 2 ? 45 : 52;
+    // contract: end
+    // contract: registers 2 3
+    localparam F_CTRL_GAP_NAK = 0, F_CTRL_FOREIGN_BYPASS = 1, F_IP_ID_VALUE = 0, W_IP_ID_VALUE = 16, F_ECC_INJECT_FLIPS = 0,
+               W_ECC_INJECT_FLIPS = 2, F_BYPASS_PORT_PORT = 0, W_BYPASS_PORT_PORT = 8, F_GROUP_CTRL_ENABLE = 0, F_GROUP_CTRL_RESET = 1,
+               F_GROUP_STATUS_BUSY = 0, F_GROUP_STATUS_ENABLED = 1, F_GROUP_STATUS_OVERLAP = 2, F_EP_CTRL_VALID = 0,
+               F_PIPE_CTRL_RNR_TIMER = 0, W_PIPE_CTRL_RNR_TIMER = 5, F_PIPE_CTRL_RNR = 8, F_PIPE_CTRL_CNP = 9,
+               F_PIPE_TIMEOUT_MICROSECONDS = 0, W_PIPE_TIMEOUT_MICROSECONDS = 16, F_GROUP_FAILED_MASK = 0;
+    localparam [0:0] R_CTRL_GAP_NAK = 1'd1, R_CTRL_FOREIGN_BYPASS = 1'd0, R_PIPE_CTRL_RNR = 1'd1, R_PIPE_CTRL_CNP = 1'd0;
+    localparam [3:0] WORD_GROUP_CTRL = 4'd0, WORD_GROUP_STATUS = 4'd1, WORD_EP_CTRL = 4'd0, NUM_EP_WORDS = 4'd10,
+                     WORD_GROUP_PIPE = 4'd1;
+    localparam [4:0] R_PIPE_CTRL_RNR_TIMER = 5'd1;
+    localparam [15:0] AT_CTRL = 16'h000C, AT_IP_ID = 16'h000D, AT_ECC_INJECT = 16'h000E, AT_BYPASS_PORT = 16'h0100,
+                      AT_COUNTER = 16'h0200, AT_GROUP_CTRL = 16'h0400, AT_EP_CTRL = 16'h2000, NUM_SINGLE = MODE == 2 ? 16'd15 : 16'd17,
+                      AT_PIPE_CTRL = 16'h000F, AT_PIPE_TIMEOUT = 16'h0010, AT_GROUP_PIPE = 16'h0800, AT_GROUP_FAILED = 16'h0840;
+    localparam [31:0] M_GROUP_PIPE = 32'h00FF_FFFF;
+
+    // bits that exist in the words of a table: a group a record
+    function [31:0] group_bits(input [3:0] word);
+        case (word)
+            4'd2:  group_bits = 32'h00FF_FFFF; // GROUP_START
+            4'd3:  group_bits = 32'h1FFF_FFFF; // GROUP_SLOTS
+            4'd4:  group_bits = 32'hFFFF_FFFF >> (32 - MASK_W); // GROUP_IN_MASK
+            4'd5:  group_bits = 32'hFFFF_FFFF >> (32 - MASK_W); // GROUP_OUT_MASK
+            4'd6:  group_bits = 32'hFFFF_FFFF >> (32 - MASK_W); // GROUP_ACK_MASK
+            4'd7:  group_bits = 32'h8000_00FF; // GROUP_PARENT
+            4'd8:  group_bits = 32'h0703_0307; // GROUP_COLLECTIVE
+            4'd9:  group_bits = 32'h3FFF_FFFF; // GROUP_ROUTE_0
+            4'd10: group_bits = 32'h3FFF_FFFF; // GROUP_ROUTE_1
+            4'd11: group_bits = 32'h3FFF_FFFF; // GROUP_ROUTE_2
+            4'd12: group_bits = 32'h3FFF_FFFF; // GROUP_ROUTE_3
+            4'd13: group_bits = 32'h3FFF_FFFF; // GROUP_ROUTE_4
+            4'd14: group_bits = 32'h3FFF_FFFF; // GROUP_ROUTE_5
+            4'd15: group_bits = 32'h0000_0FFF; // GROUP_ROUTE_6
+            default: group_bits = 32'd0;
+        endcase
+    endfunction
+
+    // bits that exist in the words of a table: a endpoint a record
+    function [31:0] endpoint_bits(input [3:0] word);
+        case (word)
+            4'd0:  endpoint_bits = 32'h0000_FF03; // EP_CTRL
+            4'd1:  endpoint_bits = 32'h00FF_FFFF; // EP_LOCAL_QPN
+            4'd2:  endpoint_bits = 32'h00FF_FFFF; // EP_REMOTE_QPN
+            4'd3:  endpoint_bits = 32'hFFFF_FFFF; // EP_LOCAL_IP
+            4'd4:  endpoint_bits = 32'hFFFF_FFFF; // EP_REMOTE_IP
+            4'd5:  endpoint_bits = 32'hFFFF_FFFF; // EP_LOCAL_MAC_LO
+            4'd6:  endpoint_bits = 32'h0000_FFFF; // EP_LOCAL_MAC_HI
+            4'd7:  endpoint_bits = 32'hFFFF_FFFF; // EP_REMOTE_MAC_LO
+            4'd8:  endpoint_bits = 32'h0000_FFFF; // EP_REMOTE_MAC_HI
+            4'd9:  endpoint_bits = 32'hFFFF_FFFF; // EP_HEADER
+            default: endpoint_bits = 32'd0;
+        endcase
+    endfunction
+    // contract: end
+
 `ifndef __ICARUS__
     generate
         if (AXIL_W < 16 || AXIL_W > 18) begin : gen_bad_axil
@@ -123,8 +184,8 @@ module inc_csr #(
         if (PORT_W < 1 || PORT_W > 8 || PORTS < 1 || PORTS > 32 || PORTS > (1 << PORT_W)) begin : gen_bad_ports
             $error("inc_csr: PORTS must be 1 to 32 and fit PORT_W bits");
         end
-        if (COUNTERS < 45 || COUNTERS > 64) begin : gen_bad_counters
-            $error("inc_csr: COUNTERS must be 45 to 64");
+        if (COUNTERS != C_COUNT) begin : gen_bad_counters
+            $error("inc_csr: COUNTERS must be the number of the mode's counters");
         end
         if (TIMEOUT < 0 || TIMEOUT > 65535) begin : gen_bad_timeout
             $error("inc_csr: TIMEOUT must be 0 to 65535");
@@ -141,57 +202,30 @@ module inc_csr #(
     wire [15:0] raddr_wide = {{(18-AXIL_W){1'b0}}, s_axil_araddr[AXIL_W-1:2]};
 
     localparam [0:0]  PIPES    = MODE == 3;
-    localparam [15:0] AT_BYPASS = 16'h0100, AT_COUNTER = 16'h0200, AT_GROUP = 16'h0400, AT_PIPE = 16'h0800, AT_FAILED = 16'h0840,
-                      AT_ENDPOINT = 16'h2000;
-    localparam [15:0] N_GLOBAL = PIPES ? 16'd17 : 16'd15, N_BYPASS = PORTS[15:0], N_COUNTER = COUNTERS[15:0], N_GROUP = GROUPS[15:0],
-                      N_ENDPOINT = ENDPOINTS[15:0];
-    localparam [3:0]  N_ENDPOINT_WORDS = 4'd10;            // of 16; a group has all of them
-    localparam [3:0]  WORD_STATUS = 4'd1, WORD_PIPE = 4'd1;
+    localparam [15:0] N_BYPASS = PORTS[15:0], N_COUNTER = COUNTERS[15:0], N_GROUP = GROUPS[15:0], N_ENDPOINT = ENDPOINTS[15:0];
 
     // {failed, pipe, endpoint, group, counter, bypass, global}, at most one set
     function [6:0] target(input [15:0] a);
         reg [15:0] past_bypass, past_counter, past_group, past_endpoint; // past_group counts groups, the others words
         reg [15:0] past_pipe, past_failed;
         begin
-            past_pipe     = a - AT_PIPE;
-            past_failed   = a - AT_FAILED;
-            past_bypass   = a - AT_BYPASS;
+            past_pipe     = a - AT_GROUP_PIPE;
+            past_failed   = a - AT_GROUP_FAILED;
+            past_bypass   = a - AT_BYPASS_PORT;
             past_counter  = a - AT_COUNTER;
-            past_group    = (a - AT_GROUP) >> 4;
-            past_endpoint = a - AT_ENDPOINT;
-            target[0] = a < N_GLOBAL;
-            target[1] = a >= AT_BYPASS && past_bypass < N_BYPASS;
+            past_group    = (a - AT_GROUP_CTRL) >> 4;
+            past_endpoint = a - AT_EP_CTRL;
+            target[0] = a < NUM_SINGLE;
+            target[1] = a >= AT_BYPASS_PORT && past_bypass < N_BYPASS;
             target[2] = a >= AT_COUNTER && past_counter < N_COUNTER;
-            target[3] = a >= AT_GROUP && past_group < N_GROUP;
-            target[4] = a >= AT_ENDPOINT && {4'd0, past_endpoint[15:4]} < N_ENDPOINT && past_endpoint[3:0] < N_ENDPOINT_WORDS;
-            target[5] = PIPES && a >= AT_PIPE && past_pipe < N_GROUP;
-            target[6] = PIPES && a >= AT_FAILED && past_failed < N_GROUP;
+            target[3] = a >= AT_GROUP_CTRL && past_group < N_GROUP;
+            target[4] = a >= AT_EP_CTRL && {4'd0, past_endpoint[15:4]} < N_ENDPOINT && past_endpoint[3:0] < NUM_EP_WORDS;
+            target[5] = PIPES && a >= AT_GROUP_PIPE && past_pipe < N_GROUP;
+            target[6] = PIPES && a >= AT_GROUP_FAILED && past_failed < N_GROUP;
         end
     endfunction
 
-    // bits that exist in a table word
-    localparam [31:0] MASK_BITS = 32'hFFFF_FFFF >> (32 - MASK_W);
     localparam [EP_W:0] MASK_COUNT = MASK_W[EP_W:0];
-    function [31:0] group_bits(input [3:0] word);
-        case (word)
-            4'd2: group_bits = 32'h00FF_FFFF;
-            4'd3: group_bits = 32'h1FFF_FFFF;
-            4'd4, 4'd5, 4'd6: group_bits = MASK_BITS;
-            4'd7: group_bits = 32'h8000_00FF;
-            4'd8: group_bits = 32'h0703_0307;
-            4'd9, 4'd10, 4'd11, 4'd12, 4'd13, 4'd14: group_bits = 32'h3FFF_FFFF;
-            4'd15: group_bits = 32'h0000_0FFF;
-            default: group_bits = 32'd0;
-        endcase
-    endfunction
-    function [31:0] endpoint_bits(input [3:0] word, input exists);
-        case (word)
-            4'd0: endpoint_bits = {16'd0, 8'hFF, 6'd0, 1'b1, exists};
-            4'd1, 4'd2: endpoint_bits = 32'h00FF_FFFF;
-            4'd6, 4'd8: endpoint_bits = 32'h0000_FFFF;
-            default: endpoint_bits = 32'hFFFF_FFFF;
-        endcase
-    endfunction
 
     // ---- write ----
 
@@ -206,14 +240,16 @@ module inc_csr #(
 
     wire        wr_go   = s_axil_awvalid && s_axil_wvalid && !bvalid_reg && !clear_reg;
     wire [6:0]  wr_to   = target(waddr_wide);
-    wire [15:0] wr_endpoint = waddr_wide - AT_ENDPOINT;
-    wire [15:0] wr_group    = waddr_wide - AT_GROUP;
-    wire [15:0] wr_pipe     = waddr_wide - AT_PIPE;
+    wire [15:0] wr_endpoint = waddr_wide - AT_EP_CTRL;
+    wire [15:0] wr_group    = waddr_wide - AT_GROUP_CTRL;
+    wire [15:0] wr_pipe     = waddr_wide - AT_GROUP_PIPE;
     wire [GROUPS-1:0] wr_setting;               // one bit: the group of which it is a setting
     wire        wr_ok   = wr_to != 7'd0 && s_axil_wstrb == 4'hF && (wr_setting & enable_reg) == {GROUPS{1'b0}};
     wire        wr_exists   = {1'b0, wr_endpoint[4 +: EP_W]} < MASK_COUNT;
-    wire        wr_ctrl     = wr_go && wr_ok && wr_to[3] && wr_group[3:0] == 4'd0;
-    wire        wr_table    = wr_to[5] || (wr_to[3] && !(PIPES && wr_group[3:0] == WORD_STATUS));
+    // the valid bit of an endpoint that does not exist
+    wire [31:0] wr_absent   = wr_endpoint[3:0] == WORD_EP_CTRL && !wr_exists ? 32'd1 << F_EP_CTRL_VALID : 32'd0;
+    wire        wr_ctrl     = wr_go && wr_ok && wr_to[3] && wr_group[3:0] == WORD_GROUP_CTRL;
+    wire        wr_table    = wr_to[5] || (wr_to[3] && !(PIPES && wr_group[3:0] == WORD_GROUP_STATUS));
 
     assign s_axil_awready = wr_go;
     assign s_axil_wready  = wr_go;
@@ -229,12 +265,12 @@ module inc_csr #(
     genvar p, g;
     generate
         for (p = 0; p < PORTS; p = p + 1) begin : gen_bypass
-            localparam [15:0] AT = AT_BYPASS + p;
+            localparam [15:0] AT = AT_BYPASS_PORT + p;
             localparam [7:0]  P  = p;
             assign cfg_bypass_port[p*PORT_W +: PORT_W] = bypass_port_reg[8*p +: PORT_W];
             always @(posedge clk) begin
                 if (wr_go && wr_ok && waddr_wide == AT) begin
-                    bypass_port_reg[8*p +: 8] <= s_axil_wdata[7:0];
+                    bypass_port_reg[8*p +: 8] <= s_axil_wdata[F_BYPASS_PORT_PORT +: W_BYPASS_PORT_PORT];
                 end
                 if (rst) begin
                     bypass_port_reg[8*p +: 8] <= P;
@@ -244,12 +280,13 @@ module inc_csr #(
         for (g = 0; g < GROUPS; g = g + 1) begin : gen_group
             localparam [11:0] G = g;
             wire here = wr_ctrl && wr_group[15:4] == G;
-            assign wr_setting[g] = (wr_to[3] && wr_group[15:4] == G && wr_group[3:0] > WORD_STATUS)
+            assign wr_setting[g] = (wr_to[3] && wr_group[15:4] == G && wr_group[3:0] != WORD_GROUP_CTRL && wr_group[3:0] != WORD_GROUP_STATUS)
                                    || (wr_to[4] && {4'd0, wr_endpoint[15:4]} >> EP_W == {4'd0, G}) || (wr_to[5] && wr_pipe == {4'd0, G});
             always @(posedge clk) begin
-                grp_start[g] <= here && s_axil_wdata[0] && (s_axil_wdata[1] || !enable_reg[g] || grp_refused[g]);
+                grp_start[g] <= here && s_axil_wdata[F_GROUP_CTRL_ENABLE]
+                                && (s_axil_wdata[F_GROUP_CTRL_RESET] || !enable_reg[g] || grp_refused[g]);
                 if (here) begin
-                    enable_reg[g]  <= s_axil_wdata[0];
+                    enable_reg[g]  <= s_axil_wdata[F_GROUP_CTRL_ENABLE];
                     overlap_reg[g] <= 1'b0;
                 end else if (grp_refused[g]) begin
                     enable_reg[g]  <= 1'b0;
@@ -271,23 +308,23 @@ module inc_csr #(
         end else if (s_axil_bready) begin
             bvalid_reg <= 1'b0;
         end
-        if (wr_go && wr_ok && waddr_wide == 16'd12) begin
-            gap_nak_reg        <= s_axil_wdata[0];
-            foreign_bypass_reg <= s_axil_wdata[1];
+        if (wr_go && wr_ok && waddr_wide == AT_CTRL) begin
+            gap_nak_reg        <= s_axil_wdata[F_CTRL_GAP_NAK];
+            foreign_bypass_reg <= s_axil_wdata[F_CTRL_FOREIGN_BYPASS];
         end
-        if (wr_go && wr_ok && waddr_wide == 16'd13) begin
-            ip_id_reg <= s_axil_wdata[15:0];
+        if (wr_go && wr_ok && waddr_wide == AT_IP_ID) begin
+            ip_id_reg <= s_axil_wdata[F_IP_ID_VALUE +: W_IP_ID_VALUE];
         end
-        inject_valid <= wr_go && wr_ok && waddr_wide == 16'd14;
-        inject_flips <= s_axil_wdata[1:0];
+        inject_valid <= wr_go && wr_ok && waddr_wide == AT_ECC_INJECT;
+        inject_flips <= s_axil_wdata[F_ECC_INJECT_FLIPS +: W_ECC_INJECT_FLIPS];
 
         tbl_ep_we  <= clear_reg || (wr_go && wr_ok && wr_to[4]);
         tbl_grp_we <= clear_reg || (wr_go && wr_ok && wr_table);
         tbl_index  <= clear_reg ? clear_index_reg[EI_W+3:4]
                     : wr_to[4] ? wr_endpoint[4 +: EI_W] : wr_to[5] ? wr_pipe[0 +: EI_W] : wr_group[4 +: EI_W];
-        tbl_word   <= clear_reg ? clear_index_reg[3:0] : wr_to[4] ? wr_endpoint[3:0] : wr_to[5] ? WORD_PIPE : wr_group[3:0];
+        tbl_word   <= clear_reg ? clear_index_reg[3:0] : wr_to[4] ? wr_endpoint[3:0] : wr_to[5] ? WORD_GROUP_PIPE : wr_group[3:0];
         tbl_data   <= clear_reg ? 32'd0
-                    : s_axil_wdata & (wr_to[4] ? endpoint_bits(wr_endpoint[3:0], wr_exists) : wr_to[5] ? 32'h00FF_FFFF : group_bits(wr_group[3:0]));
+                    : s_axil_wdata & (wr_to[4] ? endpoint_bits(wr_endpoint[3:0]) & ~wr_absent : wr_to[5] ? M_GROUP_PIPE : group_bits(wr_group[3:0]));
         // stands still when it is done: a model of an idle engine then has nothing to do
         if (clear_reg) begin
             clear_index_reg <= clear_index_reg + {{(EI_W+3){1'b0}}, 1'b1};
@@ -300,8 +337,8 @@ module inc_csr #(
             clear_reg          <= 1'b1;
             clear_index_reg    <= {(EI_W+4){1'b0}};
             bvalid_reg         <= 1'b0;
-            gap_nak_reg        <= 1'b1;
-            foreign_bypass_reg <= 1'b0;
+            gap_nak_reg        <= R_CTRL_GAP_NAK;
+            foreign_bypass_reg <= R_CTRL_FOREIGN_BYPASS;
             ip_id_reg          <= IP_ID[15:0];
             tbl_ep_we          <= 1'b0;
             tbl_grp_we         <= 1'b0;
@@ -312,26 +349,32 @@ module inc_csr #(
     // ---- pipes ----
 
     wire [31:0] pipe_ctrl, pipe_timeout;
-    assign cfg_rnr_timer = pipe_ctrl[4:0];
-    assign cfg_rnr       = pipe_ctrl[8];
-    assign cfg_cnp       = pipe_ctrl[9];
-    assign cfg_timeout   = pipe_timeout[15:0];
+    assign cfg_rnr_timer = pipe_ctrl[F_PIPE_CTRL_RNR_TIMER +: W_PIPE_CTRL_RNR_TIMER];
+    assign cfg_rnr       = pipe_ctrl[F_PIPE_CTRL_RNR];
+    assign cfg_cnp       = pipe_ctrl[F_PIPE_CTRL_CNP];
+    assign cfg_timeout   = pipe_timeout[F_PIPE_TIMEOUT_MICROSECONDS +: W_PIPE_TIMEOUT_MICROSECONDS];
     generate
         if (PIPES) begin : gen_pipes
-            reg [6:0]  ctrl_reg;                // cnp, rnr, rnr_timer
-            reg [15:0] timeout_reg;
-            assign pipe_ctrl    = {22'd0, ctrl_reg[6:5], 3'd0, ctrl_reg[4:0]};
-            assign pipe_timeout = {16'd0, timeout_reg};
+            reg [W_PIPE_CTRL_RNR_TIMER-1:0]       rnr_timer_reg;
+            reg                                   rnr_reg, cnp_reg;
+            reg [W_PIPE_TIMEOUT_MICROSECONDS-1:0] timeout_reg;
+            assign pipe_ctrl    = {{(32-W_PIPE_CTRL_RNR_TIMER){1'b0}}, rnr_timer_reg} << F_PIPE_CTRL_RNR_TIMER
+                                  | {31'd0, rnr_reg} << F_PIPE_CTRL_RNR | {31'd0, cnp_reg} << F_PIPE_CTRL_CNP;
+            assign pipe_timeout = {{(32-W_PIPE_TIMEOUT_MICROSECONDS){1'b0}}, timeout_reg} << F_PIPE_TIMEOUT_MICROSECONDS;
             always @(posedge clk) begin
-                if (wr_go && wr_ok && waddr_wide == 16'd15) begin
-                    ctrl_reg <= {s_axil_wdata[9:8], s_axil_wdata[4:0]};
+                if (wr_go && wr_ok && waddr_wide == AT_PIPE_CTRL) begin
+                    rnr_timer_reg <= s_axil_wdata[F_PIPE_CTRL_RNR_TIMER +: W_PIPE_CTRL_RNR_TIMER];
+                    rnr_reg       <= s_axil_wdata[F_PIPE_CTRL_RNR];
+                    cnp_reg       <= s_axil_wdata[F_PIPE_CTRL_CNP];
                 end
-                if (wr_go && wr_ok && waddr_wide == 16'd16) begin
-                    timeout_reg <= s_axil_wdata[15:0];
+                if (wr_go && wr_ok && waddr_wide == AT_PIPE_TIMEOUT) begin
+                    timeout_reg <= s_axil_wdata[F_PIPE_TIMEOUT_MICROSECONDS +: W_PIPE_TIMEOUT_MICROSECONDS];
                 end
                 if (rst) begin
-                    ctrl_reg    <= 7'b0100001;
-                    timeout_reg <= TIMEOUT[15:0];
+                    rnr_timer_reg <= R_PIPE_CTRL_RNR_TIMER;
+                    rnr_reg       <= R_PIPE_CTRL_RNR;
+                    cnp_reg       <= R_PIPE_CTRL_CNP;
+                    timeout_reg   <= TIMEOUT[W_PIPE_TIMEOUT_MICROSECONDS-1:0];
                 end
             end
         end else begin : gen_no_pipes
@@ -342,27 +385,16 @@ module inc_csr #(
 
     // ---- counters ----
 
-    localparam C_TX_FANOUT = 7, C_TX_FRAMES = 17, C_ECC_CORRECTED = 35, C_ECC_DOUBLE = 36, C_TX_ACK_COPY = 38;
-
     reg  [32*COUNTERS-1:0] counter_reg;
     // what is to be counted is known late in a cycle, and every counter hangs on it: it waits for the next one
     reg  [COUNTERS-1:0]    step_reg;
     genvar c;
     generate
         for (c = 0; c < COUNTERS; c = c + 1) begin : gen_counter
-            if (c == C_TX_FANOUT) begin : gen_fanout
-                always @(posedge clk) step_reg[c] <= !rst && (count[c] || count_fanout);
-            end else if (c == C_TX_FRAMES) begin : gen_frames
-                always @(posedge clk) step_reg[c] <= !rst && (count[c] || count_frame);
-            end else if (c == C_ECC_CORRECTED) begin : gen_corrected
-                always @(posedge clk) step_reg[c] <= !rst && (count[c] || count_corrected);
-            end else if (c == C_ECC_DOUBLE) begin : gen_double
-                always @(posedge clk) step_reg[c] <= !rst && (count[c] || count_double);
-            end else if (c == C_TX_ACK_COPY) begin : gen_ack_copy
-                always @(posedge clk) step_reg[c] <= !rst && (count[c] || count_ack_copy);
-            end else begin : gen_plain
-                always @(posedge clk) step_reg[c] <= !rst && count[c];
-            end
+            // what blocks other than the one that decides step
+            wire other = (c == C_TX_FANOUT && count_fanout) || (c == C_TX_FRAMES && count_frame) || (c == C_TX_ACK_COPY && count_ack_copy)
+                         || (c == C_ECC_CORRECTED && count_corrected) || (c == C_ECC_DOUBLE && count_double);
+            always @(posedge clk) step_reg[c] <= !rst && (count[c] || other);
             always @(posedge clk) begin
                 if (rst) begin
                     counter_reg[32*c +: 32] <= 32'd0;
@@ -385,12 +417,12 @@ module inc_csr #(
     wire [31:0] endpoint_word, group_word;
 
     wire        rd_go       = s_axil_arvalid && !a_valid && !b_valid && !rvalid_reg && !clear_reg;
-    wire [15:0] rd_endpoint = a_addr - AT_ENDPOINT;
-    wire [15:0] rd_group    = a_addr - AT_GROUP;
+    wire [15:0] rd_endpoint = a_addr - AT_EP_CTRL;
+    wire [15:0] rd_group    = a_addr - AT_GROUP_CTRL;
     wire [15:0] rd_counter  = a_addr - AT_COUNTER;
-    wire [15:0] rd_bypass   = a_addr - AT_BYPASS;
-    wire [15:0] rd_pipe     = a_addr - AT_PIPE;
-    wire [15:0] rd_failed   = a_addr - AT_FAILED;
+    wire [15:0] rd_bypass   = a_addr - AT_BYPASS_PORT;
+    wire [15:0] rd_pipe     = a_addr - AT_GROUP_PIPE;
+    wire [15:0] rd_failed   = a_addr - AT_GROUP_FAILED;
 
     assign s_axil_arready = rd_go;
     assign s_axil_rvalid  = rvalid_reg;
@@ -400,10 +432,10 @@ module inc_csr #(
     wire [GRP_W+3:0] rd_group_index, wr_group_index;
     generate
         if (EI_W > EP_W) begin : gen_group_index
-            assign rd_group_index = a_to[5] ? {rd_pipe[GRP_W-1:0], WORD_PIPE} : rd_group[GRP_W+3:0];
+            assign rd_group_index = a_to[5] ? {rd_pipe[GRP_W-1:0], WORD_GROUP_PIPE} : rd_group[GRP_W+3:0];
             assign wr_group_index = {tbl_index[GRP_W-1:0], tbl_word};
         end else begin : gen_one_group_index
-            assign rd_group_index = {1'b0, a_to[5] ? WORD_PIPE : rd_group[3:0]};
+            assign rd_group_index = {1'b0, a_to[5] ? WORD_GROUP_PIPE : rd_group[3:0]};
             assign wr_group_index = {1'b0, tbl_word};
         end
     endgenerate
@@ -432,29 +464,34 @@ module inc_csr #(
     always @* begin
         value = 32'd0;
         if (a_to[0]) begin
-            case (a_addr[4:0])
-                5'd0:  value = ID;
-                5'd1:  value = VERSION;
-                5'd2:  value = MODE;
-                5'd3:  value = BYTES;
-                5'd4:  value = LANES;
-                5'd5:  value = GROUPS;
-                5'd6:  value = MEMBERS;
-                5'd7:  value = PORTS;
-                5'd8:  value = MTU_BYTES;
-                5'd9:  value = SLOTS;
-                5'd10: value = WINDOW;
-                5'd11: value = ARITH;
-                5'd12: value = {30'd0, foreign_bypass_reg, gap_nak_reg};
-                5'd13: value = {16'd0, ip_id_reg};
-                5'd15: value = pipe_ctrl;
-                5'd16: value = pipe_timeout;
-                default: value = 32'd0;                        // ECC_INJECT clears itself
+            case (a_addr)
+                // contract: identity 2 3
+                16'h0000: value = ID; // ID
+                16'h0001: value = VERSION; // VERSION
+                16'h0002: value = MODE; // PARAM_MODE
+                16'h0003: value = BYTES; // PARAM_BUS_BYTES
+                16'h0004: value = LANES; // PARAM_LANES
+                16'h0005: value = GROUPS; // PARAM_GROUPS
+                16'h0006: value = MEMBERS; // PARAM_MEMBERS
+                16'h0007: value = PORTS; // PARAM_PORTS
+                16'h0008: value = MTU_BYTES; // PARAM_MTU_BYTES
+                16'h0009: value = SLOTS; // PARAM_SLOTS
+                16'h000A: value = WINDOW; // PARAM_WINDOW_PACKETS
+                16'h000B: value = ARITH; // PARAM_ARITH
+                // contract: end
+                AT_CTRL: begin
+                    value[F_CTRL_GAP_NAK]        = gap_nak_reg;
+                    value[F_CTRL_FOREIGN_BYPASS] = foreign_bypass_reg;
+                end
+                AT_IP_ID:        value[F_IP_ID_VALUE +: W_IP_ID_VALUE] = ip_id_reg;
+                AT_PIPE_CTRL:    value = pipe_ctrl;
+                AT_PIPE_TIMEOUT: value = pipe_timeout;
+                default: ;                                         // ECC_INJECT clears itself
             endcase
         end
         for (k = 0; k < PORTS; k = k + 1) begin
             if (a_to[1] && rd_bypass == k[15:0]) begin
-                value = {24'd0, bypass_port_reg[8*k +: 8]};
+                value[F_BYPASS_PORT_PORT +: W_BYPASS_PORT_PORT] = bypass_port_reg[8*k +: 8];
             end
         end
         for (k = 0; k < COUNTERS; k = k + 1) begin
@@ -464,11 +501,17 @@ module inc_csr #(
         end
         for (k = 0; k < GROUPS; k = k + 1) begin
             if (a_to[3] && rd_group[15:4] == k[11:0]) begin
-                value = rd_group[3:0] == 4'd0 ? {31'd0, enable_reg[k]}
-                      : rd_group[3:0] == WORD_STATUS ? {29'd0, overlap_reg[k], grp_live[k], grp_busy[k] || grp_refused[k]} : 32'd0;
+                if (rd_group[3:0] == WORD_GROUP_CTRL) begin
+                    value[F_GROUP_CTRL_ENABLE] = enable_reg[k];
+                end
+                if (rd_group[3:0] == WORD_GROUP_STATUS) begin
+                    value[F_GROUP_STATUS_BUSY]    = grp_busy[k] || grp_refused[k];
+                    value[F_GROUP_STATUS_ENABLED] = grp_live[k];
+                    value[F_GROUP_STATUS_OVERLAP] = overlap_reg[k];
+                end
             end
             if (a_to[6] && rd_failed == k[15:0]) begin
-                value = {{(32-MASK_W){1'b0}}, grp_failed[MASK_W*k +: MASK_W]};
+                value[F_GROUP_FAILED_MASK +: MASK_W] = grp_failed[MASK_W*k +: MASK_W];
             end
         end
     end
@@ -482,7 +525,7 @@ module inc_csr #(
         b_valid <= a_valid;
         if (a_valid) begin
             b_to    <= a_to;
-            b_table <= a_to[5] || (a_to[3] && !(PIPES && rd_group[3:0] == WORD_STATUS));
+            b_table <= a_to[5] || (a_to[3] && !(PIPES && rd_group[3:0] == WORD_GROUP_STATUS));
             b_value <= value;
         end
         if (b_valid) begin

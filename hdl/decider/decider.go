@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"incforge/contract"
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 )
@@ -50,10 +51,10 @@ func (p Decider) GroupBits() int { return max(p.EIW-p.EPW, 1) }
 // pairBits are the bits of a pair's number.
 func (p Decider) pairBits() int { return leaf.IndexBits(p.Planes) }
 
-// Rules are the rules for the parameters of a block that has so many counters and at the most so many bits of a slot's number.
-func (p Decider) Rules(module string, counters, slotBits int) *leaf.Rules {
+// Rules are the rules for the parameters of a block that decides in that mode and takes so many bits of a slot's number at the most.
+func (p Decider) Rules(module string, mode, slotBits int) *leaf.Rules {
 	rules := leaf.NewRules(module)
-	rules.Refuse(p.Counters != counters, fmt.Sprintf("COUNTERS must be %d", counters))
+	rules.Refuse(p.Counters != len(contract.Counters(mode)), "COUNTERS must be the number of the mode's counters")
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
 	rules.Refuse(p.Tree < 0 || p.Tree > 1 || p.Halves < 0 || p.Halves > 1 || p.InBand < 0 || p.InBand > 1, "TREE, HALVES and IN_BAND must be 0 or 1")

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"testing"
 
+	"incforge/contract"
 	"incforge/hdl/graph"
 	"incforge/hdl/verilog"
 	"incforge/internal/testcost"
@@ -262,7 +263,7 @@ func parseNetlist(data []byte) (*netlist, error) {
 
 // ports returns the ports in the order of their declaration: Yosys writes them so,
 // and a Go map would forget it.
-func (m *netModule) ports() ([]verilog.PortInfo, error) {
+func (m *netModule) ports() ([]contract.Port, error) {
 	var byName map[string]struct {
 		Direction string            `json:"direction"`
 		Bits      []json.RawMessage `json:"bits"`
@@ -270,7 +271,7 @@ func (m *netModule) ports() ([]verilog.PortInfo, error) {
 	if err := json.Unmarshal(m.Ports, &byName); err != nil {
 		return nil, fmt.Errorf("yosys netlist: ports: %w", err)
 	}
-	var out []verilog.PortInfo
+	var out []contract.Port
 	dec := json.NewDecoder(strings.NewReader(string(m.Ports)))
 	depth := 0
 	for {
@@ -287,7 +288,7 @@ func (m *netModule) ports() ([]verilog.PortInfo, error) {
 			}
 		case string:
 			if p, ok := byName[v]; depth == 1 && ok {
-				out = append(out, verilog.PortInfo{Name: v, Dir: strings.TrimSuffix(p.Direction, "put"), Width: len(p.Bits)})
+				out = append(out, contract.Port{Name: v, Dir: strings.TrimSuffix(p.Direction, "put"), Width: len(p.Bits)})
 			}
 		}
 	}
@@ -313,7 +314,7 @@ func (n *netlist) compare(m *graph.Module) []string {
 	return append(out, n.compareMemories(m)...)
 }
 
-func show(p verilog.PortInfo) string { return fmt.Sprintf("%s %s [%d bits]", p.Dir, p.Name, p.Width) }
+func show(p contract.Port) string { return fmt.Sprintf("%s %s [%d bits]", p.Dir, p.Name, p.Width) }
 
 // compareMemories looks for every described memory at its path. A path leads
 // through instances; a generate block's name is part of an instance's name.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"incforge/contract"
 	"incforge/hdl/graph"
 )
 
@@ -58,10 +59,14 @@ func (r *Rules) Refuse(bad bool, rule string) {
 // Err is nil, or all rules that were broken.
 func (r *Rules) Err() error { return errors.Join(r.errs...) }
 
-// Source is the text of a module embedded beside its description, in the file of the module's name.
+// Source is the text of a module embedded beside its description, in the file of the module's name. What the contract prints into it is
+// printed anew.
 func Source(files embed.FS, module string) ([]byte, error) {
 	text, err := files.ReadFile(module + ".v")
 	if err != nil {
+		return nil, fmt.Errorf("source of %s: %w", module, err)
+	}
+	if text, err = contract.Fill(text); err != nil {
 		return nil, fmt.Errorf("source of %s: %w", module, err)
 	}
 	return text, nil

@@ -145,10 +145,21 @@ module inc_lookup_table #(
     localparam ENDPOINTS = 1 << EI_W;
     localparam GRP_W     = EI_W > EP_W ? EI_W - EP_W : 1;
 
-    // words of an endpoint's record and of a group's, as the register map numbers them
-    localparam [3:0] EP_CTRL = 4'd0, EP_LOCAL_QPN = 4'd1, EP_LOCAL_IP = 4'd3, EP_REMOTE_IP = 4'd4;
-    localparam [3:0] GRP_SLOTS = 4'd3, GRP_IN_MASK = 4'd4, GRP_OUT_MASK = 4'd5, GRP_ACK_MASK = 4'd6, GRP_PARENT = 4'd7,
-                     GRP_COLLECTIVE = 4'd8;
+    // words of the tables and their bits, as the register map has them
+    // contract: registers 2 3
+    localparam F_GROUP_SLOTS_BASE = 0, F_GROUP_SLOTS_LOG2_N = 24, W_GROUP_SLOTS_LOG2_N = 5, F_GROUP_IN_MASK_MASK = 0,
+               F_GROUP_OUT_MASK_MASK = 0, F_GROUP_ACK_MASK_MASK = 0, F_GROUP_PARENT_ENDPOINT = 0, W_GROUP_PARENT_ENDPOINT = 8,
+               F_GROUP_PARENT_VALID = 31, F_GROUP_COLLECTIVE_COLLECTIVE = 0, W_GROUP_COLLECTIVE_COLLECTIVE = 3,
+               F_GROUP_COLLECTIVE_OP = 8, W_GROUP_COLLECTIVE_OP = 2, F_GROUP_COLLECTIVE_DTYPE = 16, W_GROUP_COLLECTIVE_DTYPE = 2,
+               F_GROUP_COLLECTIVE_BIG_ENDIAN = 24, F_GROUP_COLLECTIVE_IN_BAND = 25, F_GROUP_COLLECTIVE_ROOT_SENDS = 26,
+               F_GROUP_ROUTE_0_ENDPOINT_0 = 0, W_GROUP_ROUTE_0_ENDPOINT_0 = 5, W_GROUP_ROUTE_0_VALID_0 = 1,
+               F_GROUP_ROUTE_0_ENDPOINT_1 = 6, F_GROUP_ROUTE_0_ENDPOINT_2 = 12, F_GROUP_ROUTE_0_ENDPOINT_3 = 18,
+               F_GROUP_ROUTE_0_ENDPOINT_4 = 24, F_EP_CTRL_VALID = 0, F_EP_CTRL_HOST = 1, F_EP_CTRL_PORT = 8, W_EP_CTRL_PORT = 8,
+               F_EP_LOCAL_QPN_QPN = 0, W_EP_LOCAL_QPN_QPN = 24;
+    localparam [3:0] WORD_GROUP_SLOTS = 4'd3, WORD_GROUP_IN_MASK = 4'd4, WORD_GROUP_OUT_MASK = 4'd5, WORD_GROUP_ACK_MASK = 4'd6,
+                     WORD_GROUP_PARENT = 4'd7, WORD_GROUP_COLLECTIVE = 4'd8, WORD_GROUP_ROUTE_0 = 4'd9, WORD_EP_CTRL = 4'd0,
+                     WORD_EP_LOCAL_QPN = 4'd1, WORD_EP_LOCAL_IP = 4'd3, WORD_EP_REMOTE_IP = 4'd4;
+    // contract: end
     localparam COL_W = IN_BAND != 0 ? 10 : 8;
 
     wire [EI_W-1:0]  ei = hdr_qpn[EI_W-1:0];
@@ -175,39 +186,46 @@ module inc_lookup_table #(
     wire [MASK_W-1:0] grp_out_mask;
     wire [MASK_W-1:0] grp_ack_mask;
     wire [8:0]    grp_parent;       // valid, endpoint
-    wire [9:0]    tbl_collective = {tbl_data[26:24], tbl_data[17:16], tbl_data[9:8], tbl_data[2:0]};
+    wire [9:0]    tbl_collective = {tbl_data[F_GROUP_COLLECTIVE_ROOT_SENDS], tbl_data[F_GROUP_COLLECTIVE_IN_BAND], tbl_data[F_GROUP_COLLECTIVE_BIG_ENDIAN],
+                                      tbl_data[F_GROUP_COLLECTIVE_DTYPE +: W_GROUP_COLLECTIVE_DTYPE],
+                                      tbl_data[F_GROUP_COLLECTIVE_OP +: W_GROUP_COLLECTIVE_OP],
+                                      tbl_data[F_GROUP_COLLECTIVE_COLLECTIVE +: W_GROUP_COLLECTIVE_COLLECTIVE]};
     wire [COL_W-1:0] grp_collective; // root_sends, in_band, big_endian, dtype, op, collective
 
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(10), .ADDR_W(EI_W)) u_ep_ctrl (
-        .clk(clk), .we(tbl_ep_we && tbl_word == EP_CTRL), .waddr(tbl_index), .wdata({tbl_data[15:8], tbl_data[1:0]}),
+        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_CTRL), .waddr(tbl_index),
+        .wdata({tbl_data[F_EP_CTRL_PORT +: W_EP_CTRL_PORT], tbl_data[F_EP_CTRL_HOST], tbl_data[F_EP_CTRL_VALID]}),
         .re(hdr_valid), .raddr(ei), .rdata(ep_ctrl));
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(24), .ADDR_W(EI_W)) u_ep_local_qpn (
-        .clk(clk), .we(tbl_ep_we && tbl_word == EP_LOCAL_QPN), .waddr(tbl_index), .wdata(tbl_data[23:0]),
+        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_LOCAL_QPN), .waddr(tbl_index),
+        .wdata(tbl_data[F_EP_LOCAL_QPN_QPN +: W_EP_LOCAL_QPN_QPN]),
         .re(hdr_valid), .raddr(ei), .rdata(ep_local_qpn));
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_ep_local_ip (
-        .clk(clk), .we(tbl_ep_we && tbl_word == EP_LOCAL_IP), .waddr(tbl_index), .wdata(tbl_data),
+        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_LOCAL_IP), .waddr(tbl_index), .wdata(tbl_data),
         .re(hdr_valid), .raddr(ei), .rdata(ep_local_ip));
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_ep_remote_ip (
-        .clk(clk), .we(tbl_ep_we && tbl_word == EP_REMOTE_IP), .waddr(tbl_index), .wdata(tbl_data),
+        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_REMOTE_IP), .waddr(tbl_index), .wdata(tbl_data),
         .re(hdr_valid), .raddr(ei), .rdata(ep_remote_ip));
 
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 5), .ADDR_W(GRP_W)) u_grp_slots (
-        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_SLOTS), .waddr(tbl_group), .wdata({tbl_data[28:24], tbl_data[SLOT_W-1:0]}),
+        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_SLOTS), .waddr(tbl_group),
+        .wdata({tbl_data[F_GROUP_SLOTS_LOG2_N +: W_GROUP_SLOTS_LOG2_N], tbl_data[F_GROUP_SLOTS_BASE +: SLOT_W]}),
         .re(hdr_valid), .raddr(group), .rdata(grp_slots));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W)) u_grp_in_mask (
-        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_IN_MASK), .waddr(tbl_group), .wdata(tbl_data[MASK_W-1:0]),
+        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_IN_MASK), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_IN_MASK_MASK +: MASK_W]),
         .re(hdr_valid), .raddr(group), .rdata(grp_in_mask));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W)) u_grp_out_mask (
-        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_OUT_MASK), .waddr(tbl_group), .wdata(tbl_data[MASK_W-1:0]),
+        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_OUT_MASK), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_OUT_MASK_MASK +: MASK_W]),
         .re(hdr_valid), .raddr(group), .rdata(grp_out_mask));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(MASK_W), .ADDR_W(GRP_W)) u_grp_ack_mask (
-        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_ACK_MASK), .waddr(tbl_group), .wdata(tbl_data[MASK_W-1:0]),
+        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_ACK_MASK), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_ACK_MASK_MASK +: MASK_W]),
         .re(hdr_valid), .raddr(group), .rdata(grp_ack_mask));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(9), .ADDR_W(GRP_W)) u_grp_parent (
-        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_PARENT), .waddr(tbl_group), .wdata({tbl_data[31], tbl_data[7:0]}),
+        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_PARENT), .waddr(tbl_group),
+        .wdata({tbl_data[F_GROUP_PARENT_VALID], tbl_data[F_GROUP_PARENT_ENDPOINT +: W_GROUP_PARENT_ENDPOINT]}),
         .re(hdr_valid), .raddr(group), .rdata(grp_parent));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(COL_W), .ADDR_W(GRP_W)) u_grp_collective (
-        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_COLLECTIVE), .waddr(tbl_group),
+        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_COLLECTIVE), .waddr(tbl_group),
         .wdata(tbl_collective[COL_W-1:0]),
         .re(hdr_valid), .raddr(group), .rdata(grp_collective));
 
@@ -295,17 +313,17 @@ module inc_lookup_table #(
     generate
         if (IN_BAND != 0) begin : gen_in_band
             // a word of the register map has five roots, which are read together
-            localparam [3:0] GRP_ROUTE = 4'd9;
+            localparam ROUTE_W = W_GROUP_ROUTE_0_ENDPOINT_0 + W_GROUP_ROUTE_0_VALID_0;
             wire [4:0]  root   = hdr_ext[24:20];
             wire [9:0]  scaled = {5'd0, root} * 10'd13;
             wire [2:0]  fifth  = scaled[8:6];                  // root / 5, of 0 to 31
             wire [4:0]  rest   = root - {fifth, 2'b00} - {2'b00, fifth};
-            wire [3:0]  word   = tbl_word - GRP_ROUTE;
+            wire [3:0]  word   = tbl_word - WORD_GROUP_ROUTE_0;
             wire [29:0] routes;
             reg  [2:0]  rest_reg;
 
             inc_ram_1r1w #(.WORDS(8 << GRP_W), .BITS(30), .ADDR_W(GRP_W + 3)) u_grp_route (
-                .clk(clk), .we(tbl_grp_we && tbl_word >= GRP_ROUTE), .waddr({tbl_group, word[2:0]}), .wdata(tbl_data[29:0]),
+                .clk(clk), .we(tbl_grp_we && tbl_word >= WORD_GROUP_ROUTE_0), .waddr({tbl_group, word[2:0]}), .wdata(tbl_data[29:0]),
                 .re(hdr_valid), .raddr({group, fifth}), .rdata(routes));
             always @(posedge clk) begin
                 rest_reg <= rest[2:0];
@@ -314,11 +332,11 @@ module inc_lookup_table #(
             reg [5:0] route;       // valid, endpoint
             always @* begin
                 case (rest_reg)
-                    3'd0:    route = routes[5:0];
-                    3'd1:    route = routes[11:6];
-                    3'd2:    route = routes[17:12];
-                    3'd3:    route = routes[23:18];
-                    default: route = routes[29:24];
+                    3'd0:    route = routes[F_GROUP_ROUTE_0_ENDPOINT_0 +: ROUTE_W];
+                    3'd1:    route = routes[F_GROUP_ROUTE_0_ENDPOINT_1 +: ROUTE_W];
+                    3'd2:    route = routes[F_GROUP_ROUTE_0_ENDPOINT_2 +: ROUTE_W];
+                    3'd3:    route = routes[F_GROUP_ROUTE_0_ENDPOINT_3 +: ROUTE_W];
+                    default: route = routes[F_GROUP_ROUTE_0_ENDPOINT_4 +: ROUTE_W];
                 endcase
             end
             wire [MASK_W-1:0] route_hot;

@@ -142,7 +142,16 @@ module inc_recycle_buffer #(
 
     localparam [3:0] W_IDLE = 4'd0, W_FENCE = 4'd1, W_READ = 4'd2, W_CHECK = 4'd3, W_OTHERS = 4'd4, W_ACKS = 4'd5, W_EP = 4'd6,
                      W_RANGES = 4'd7, W_SLOT = 4'd8;
-    localparam [3:0] GRP_START = 4'd2, GRP_SLOTS = 4'd3, GRP_IN_MASK = 4'd4, GRP_OUT_MASK = 4'd5, GRP_PARENT = 4'd7, GRP_COLLECTIVE = 4'd8;
+    // words of the tables and their bits, as the register map has them
+    // contract: registers 2 3
+    localparam F_GROUP_START_PSN = 0, W_GROUP_START_PSN = 24, F_GROUP_SLOTS_BASE = 0, W_GROUP_SLOTS_BASE = 24,
+               F_GROUP_SLOTS_LOG2_N = 24, W_GROUP_SLOTS_LOG2_N = 5, F_GROUP_IN_MASK_MASK = 0, F_GROUP_OUT_MASK_MASK = 0,
+               F_GROUP_PARENT_ENDPOINT = 0, W_GROUP_PARENT_ENDPOINT = 8, F_GROUP_PARENT_VALID = 31, F_GROUP_COLLECTIVE_COLLECTIVE = 0,
+               W_GROUP_COLLECTIVE_COLLECTIVE = 3, F_GROUP_COLLECTIVE_OP = 8, W_GROUP_COLLECTIVE_OP = 2, F_GROUP_COLLECTIVE_DTYPE = 16,
+               W_GROUP_COLLECTIVE_DTYPE = 2, F_GROUP_COLLECTIVE_IN_BAND = 25, F_GROUP_PIPE_N = 0, W_GROUP_PIPE_N = 24;
+    localparam [3:0] WORD_GROUP_START = 4'd2, WORD_GROUP_SLOTS = 4'd3, WORD_GROUP_IN_MASK = 4'd4, WORD_GROUP_OUT_MASK = 4'd5,
+                     WORD_GROUP_PARENT = 4'd7, WORD_GROUP_COLLECTIVE = 4'd8, WORD_GROUP_PIPE = 4'd1;
+    // contract: end
 
     reg [3:0]        state_reg;
     reg [GROUPS-1:0] pending_reg;
@@ -176,17 +185,20 @@ module inc_recycle_buffer #(
     wire        cfg_read = state_reg == W_READ;
 
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(24), .ADDR_W(GRP_W)) u_cfg_start (
-        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_START), .waddr(tbl_group), .wdata(tbl_data[23:0]),
+        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_START), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_START_PSN +: W_GROUP_START_PSN]),
         .re(cfg_read), .raddr(group_reg), .rdata(cfg_start));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(29), .ADDR_W(GRP_W)) u_cfg_slots (
-        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_SLOTS), .waddr(tbl_group), .wdata(tbl_data[28:0]),
+        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_SLOTS), .waddr(tbl_group),
+        .wdata({tbl_data[F_GROUP_SLOTS_LOG2_N +: W_GROUP_SLOTS_LOG2_N], tbl_data[F_GROUP_SLOTS_BASE +: W_GROUP_SLOTS_BASE]}),
         .re(cfg_read), .raddr(group_reg), .rdata(cfg_slots));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(9), .ADDR_W(GRP_W)) u_cfg_parent (
-        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_PARENT), .waddr(tbl_group), .wdata({tbl_data[31], tbl_data[7:0]}),
+        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_PARENT), .waddr(tbl_group),
+        .wdata({tbl_data[F_GROUP_PARENT_VALID], tbl_data[F_GROUP_PARENT_ENDPOINT +: W_GROUP_PARENT_ENDPOINT]}),
         .re(cfg_read), .raddr(group_reg), .rdata(cfg_parent));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(8), .ADDR_W(GRP_W)) u_cfg_collective (
-        .clk(clk), .we(tbl_grp_we && tbl_word == GRP_COLLECTIVE), .waddr(tbl_group),
-        .wdata({tbl_data[25], tbl_data[17:16], tbl_data[9:8], tbl_data[2:0]}),
+        .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_COLLECTIVE), .waddr(tbl_group),
+        .wdata({tbl_data[F_GROUP_COLLECTIVE_IN_BAND], tbl_data[F_GROUP_COLLECTIVE_DTYPE +: W_GROUP_COLLECTIVE_DTYPE],
+                tbl_data[F_GROUP_COLLECTIVE_OP +: W_GROUP_COLLECTIVE_OP], tbl_data[F_GROUP_COLLECTIVE_COLLECTIVE +: W_GROUP_COLLECTIVE_COLLECTIVE]}),
         .re(cfg_read), .raddr(group_reg), .rdata(cfg_collective));
 
     // In a tree an odd number of endpoints leaves the last one without a pair, and without a place for its contribution; the ranges of
@@ -198,12 +210,12 @@ module inc_recycle_buffer #(
         if (LONE != 0) begin : gen_lone
             wire lone_in;
             inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(1), .ADDR_W(GRP_W)) u_cfg_lone (
-                .clk(clk), .we(tbl_grp_we && tbl_word == GRP_IN_MASK), .waddr(tbl_group), .wdata(tbl_data[MASK_W-1]),
+                .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_IN_MASK), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_IN_MASK_MASK + MASK_W - 1]),
                 .re(cfg_read), .raddr(group_reg), .rdata(lone_in));
             if (IN_BAND != 0) begin : gen_in_band
                 wire lone_out;
                 inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(1), .ADDR_W(GRP_W)) u_cfg_lone_out (
-                    .clk(clk), .we(tbl_grp_we && tbl_word == GRP_OUT_MASK), .waddr(tbl_group), .wdata(tbl_data[MASK_W-1]),
+                    .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_OUT_MASK), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_OUT_MASK_MASK + MASK_W - 1]),
                     .re(cfg_read), .raddr(group_reg), .rdata(lone_out));
                 assign cfg_lone = lone_in || (cfg_collective[7] && (lone_out || (cfg_parent[8] && cfg_parent[7:0] == LAST_ENDPOINT)));
             end else begin : gen_fixed
@@ -228,10 +240,9 @@ module inc_recycle_buffer #(
     wire cfg_overlong;
     generate
         if (PIPES != 0) begin : gen_pipes
-            localparam [3:0] GRP_PIPE = 4'd1;
             wire [23:0] cfg_pipe;
             inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(24), .ADDR_W(GRP_W)) u_cfg_pipe (
-                .clk(clk), .we(tbl_grp_we && tbl_word == GRP_PIPE), .waddr(tbl_group), .wdata(tbl_data[23:0]),
+                .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_PIPE), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_PIPE_N +: W_GROUP_PIPE_N]),
                 .re(cfg_read), .raddr(group_reg), .rdata(cfg_pipe));
             assign cfg_overlong = {cfg_pipe, 1'b0} > cfg_n;
         end else begin : gen_no_pipes
@@ -410,7 +421,7 @@ module inc_recycle_buffer #(
 
     assign {slot_ce, slot_ext, slot_se, slot_pad, slot_plen, slot_opcode, slot_complete, slot_mask, slot_tag} = word_out;
 
-    wire unused_bits = &{1'b0, tbl_index, tbl_data, cfg_last, cfg_end, above, GRP_OUT_MASK, LAST_ENDPOINT};
+    wire unused_bits = &{1'b0, tbl_index, tbl_data, cfg_last, cfg_end, above, WORD_GROUP_OUT_MASK, LAST_ENDPOINT};
 
 endmodule
 

@@ -88,8 +88,14 @@ module inc_translate_header #(
 `endif
 
     localparam ENDPOINTS = 1 << EI_W;
-    localparam [3:0] EP_CTRL = 4'd0, EP_REMOTE_QPN = 4'd2, EP_LOCAL_IP = 4'd3, EP_REMOTE_IP = 4'd4, EP_LOCAL_MAC_LO = 4'd5,
-                     EP_LOCAL_MAC_HI = 4'd6, EP_REMOTE_MAC_LO = 4'd7, EP_REMOTE_MAC_HI = 4'd8, EP_HEADER = 4'd9;
+    // words of the tables and their bits, as the register map has them
+    // contract: registers 2 3
+    localparam F_EP_CTRL_PORT = 8, F_EP_REMOTE_QPN_QPN = 0, W_EP_REMOTE_QPN_QPN = 24, F_EP_LOCAL_MAC_HI_OCTETS = 0,
+               W_EP_LOCAL_MAC_HI_OCTETS = 16, F_EP_REMOTE_MAC_HI_OCTETS = 0, W_EP_REMOTE_MAC_HI_OCTETS = 16;
+    localparam [3:0] WORD_EP_CTRL = 4'd0, WORD_EP_REMOTE_QPN = 4'd2, WORD_EP_LOCAL_IP = 4'd3, WORD_EP_REMOTE_IP = 4'd4,
+                     WORD_EP_LOCAL_MAC_LO = 4'd5, WORD_EP_LOCAL_MAC_HI = 4'd6, WORD_EP_REMOTE_MAC_LO = 4'd7,
+                     WORD_EP_REMOTE_MAC_HI = 4'd8, WORD_EP_HEADER = 4'd9;
+    // contract: end
 
     wire take = req_valid && req_ready;
 
@@ -101,31 +107,34 @@ module inc_translate_header #(
     wire [15:0] ep_local_mac_hi, ep_remote_mac_hi;
 
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(PORT_W), .ADDR_W(EI_W)) u_port (
-        .clk(clk), .we(tbl_ep_we && tbl_word == EP_CTRL), .waddr(tbl_index), .wdata(tbl_data[8 +: PORT_W]),
+        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_CTRL), .waddr(tbl_index), .wdata(tbl_data[F_EP_CTRL_PORT +: PORT_W]),
         .re(take), .raddr(req_ei), .rdata(ep_port));
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(24), .ADDR_W(EI_W)) u_remote_qpn (
-        .clk(clk), .we(tbl_ep_we && tbl_word == EP_REMOTE_QPN), .waddr(tbl_index), .wdata(tbl_data[23:0]),
+        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_REMOTE_QPN), .waddr(tbl_index),
+        .wdata(tbl_data[F_EP_REMOTE_QPN_QPN +: W_EP_REMOTE_QPN_QPN]),
         .re(take), .raddr(req_ei), .rdata(ep_remote_qpn));
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_local_ip (
-        .clk(clk), .we(tbl_ep_we && tbl_word == EP_LOCAL_IP), .waddr(tbl_index), .wdata(tbl_data),
+        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_LOCAL_IP), .waddr(tbl_index), .wdata(tbl_data),
         .re(take), .raddr(req_ei), .rdata(ep_local_ip));
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_remote_ip (
-        .clk(clk), .we(tbl_ep_we && tbl_word == EP_REMOTE_IP), .waddr(tbl_index), .wdata(tbl_data),
+        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_REMOTE_IP), .waddr(tbl_index), .wdata(tbl_data),
         .re(take), .raddr(req_ei), .rdata(ep_remote_ip));
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_local_mac_lo (
-        .clk(clk), .we(tbl_ep_we && tbl_word == EP_LOCAL_MAC_LO), .waddr(tbl_index), .wdata(tbl_data),
+        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_LOCAL_MAC_LO), .waddr(tbl_index), .wdata(tbl_data),
         .re(take), .raddr(req_ei), .rdata(ep_local_mac_lo));
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(16), .ADDR_W(EI_W)) u_local_mac_hi (
-        .clk(clk), .we(tbl_ep_we && tbl_word == EP_LOCAL_MAC_HI), .waddr(tbl_index), .wdata(tbl_data[15:0]),
+        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_LOCAL_MAC_HI), .waddr(tbl_index),
+        .wdata(tbl_data[F_EP_LOCAL_MAC_HI_OCTETS +: W_EP_LOCAL_MAC_HI_OCTETS]),
         .re(take), .raddr(req_ei), .rdata(ep_local_mac_hi));
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_remote_mac_lo (
-        .clk(clk), .we(tbl_ep_we && tbl_word == EP_REMOTE_MAC_LO), .waddr(tbl_index), .wdata(tbl_data),
+        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_REMOTE_MAC_LO), .waddr(tbl_index), .wdata(tbl_data),
         .re(take), .raddr(req_ei), .rdata(ep_remote_mac_lo));
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(16), .ADDR_W(EI_W)) u_remote_mac_hi (
-        .clk(clk), .we(tbl_ep_we && tbl_word == EP_REMOTE_MAC_HI), .waddr(tbl_index), .wdata(tbl_data[15:0]),
+        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_REMOTE_MAC_HI), .waddr(tbl_index),
+        .wdata(tbl_data[F_EP_REMOTE_MAC_HI_OCTETS +: W_EP_REMOTE_MAC_HI_OCTETS]),
         .re(take), .raddr(req_ei), .rdata(ep_remote_mac_hi));
     inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_header (
-        .clk(clk), .we(tbl_ep_we && tbl_word == EP_HEADER), .waddr(tbl_index), .wdata(tbl_data),
+        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_HEADER), .waddr(tbl_index), .wdata(tbl_data),
         .re(take), .raddr(req_ei), .rdata(ep_header));
 
     // ---- the request waits a cycle for its record ----

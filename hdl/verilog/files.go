@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"incforge/contract"
 	"incforge/hdl/graph"
 )
 
@@ -101,41 +102,24 @@ func FileList(files Files) []byte {
 	return []byte(b.String())
 }
 
-// PortInfo is a port as manifest.json shows it.
-type PortInfo struct {
-	Name  string `json:"name"`
-	Dir   string `json:"dir"`   // "in" or "out"
-	Width int    `json:"width"` // bits
-}
-
 // Ports returns the ports of a module for manifest.json, in order.
-func Ports(m *graph.Module) []PortInfo {
-	out := make([]PortInfo, len(m.Ports))
+func Ports(m *graph.Module) []contract.Port {
+	out := make([]contract.Port, len(m.Ports))
 	for i, p := range m.Ports {
-		out[i] = PortInfo{Name: p.Name, Dir: p.Dir.String(), Width: p.Width}
+		out[i] = contract.Port{Name: p.Name, Dir: p.Dir.String(), Width: p.Width}
 	}
 	return out
 }
 
-// MemoryInfo is a RAM as manifest.json shows it.
-type MemoryInfo struct {
-	Module string `json:"module"`
-	Path   string `json:"path"` // instance names from the top, without the top's own
-	Words  int    `json:"words"`
-	Bits   int    `json:"bits"`
-	Role   string `json:"role"`
-	Ports  int    `json:"ports"` // 1: it reads or writes in a cycle; 2: a read and a write port
-}
-
 // Memories returns every RAM below a module for manifest.json, in instance order.
-func Memories(m *graph.Module) []MemoryInfo {
-	out := []MemoryInfo{}
+func Memories(m *graph.Module) []contract.Memory {
+	out := []contract.Memory{}
 	for _, mem := range m.AllMemories() {
 		ports := 2
 		if mem.OnePort {
 			ports = 1
 		}
-		out = append(out, MemoryInfo{Module: mem.Module, Path: mem.Path, Words: mem.Words, Bits: mem.Bits, Role: mem.Role, Ports: ports})
+		out = append(out, contract.Memory{Module: mem.Module, Path: mem.Path, Words: mem.Words, Bits: mem.Bits, Role: mem.Role, Ports: ports})
 	}
 	return out
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/hdl/graph"
 	"incforge/hdl/verilog"
 	"incforge/internal/testcost"
@@ -147,8 +148,8 @@ func TestCollectRefuses(t *testing.T) {
 func TestManifestParts(t *testing.T) {
 	t.Parallel()
 	m := top(t)
-	require.Equal(t, verilog.PortInfo{Name: "seen", Dir: "out", Width: 32}, verilog.Ports(m)[len(m.Ports)-1])
-	require.Equal(t, []verilog.MemoryInfo{
+	require.Equal(t, contract.Port{Name: "seen", Dir: "out", Width: 32}, verilog.Ports(m)[len(m.Ports)-1])
+	require.Equal(t, []contract.Memory{
 		{Module: "t_ram", Path: "u_first.u_table.u_counts", Words: 16, Bits: 32, Role: "counts", Ports: 2},
 		{Module: "t_ram", Path: "u_second.u_table.u_counts", Words: 16, Bits: 32, Role: "counts", Ports: 2},
 	}, verilog.Memories(m))

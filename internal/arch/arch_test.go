@@ -29,13 +29,11 @@ func rooms() []Room {
 		{"hdl/...", 3, "the blocks, and what blocks share"},
 
 		{"rtlgen/params", 4, "what a user says"},
-		{"rtlgen/regs", 5, "the registers that follow from it"},
 		{"rtlgen", 6, "the modes as graphs over the blocks"},
 
 		{"inc", 1, "the reference engine: written from the specification, over the wire alone"},
 		{"sim/...", 1, "Verilated models: knows Verilog, not EPIC"},
 		{"hdl/hdltest/...", 7, "what the blocks' tests share: blocks in a simulator"},
-		{"verify/manifest", 1, "the manifest, as all that check a design read it"},
 		{"internal/synthetic", 2, "manifests without a generator, for tests"},
 
 		{"verify/arith", 1, "plain arithmetic, independent of the reference"},
@@ -108,8 +106,6 @@ func tooLong() []string {
 		"hdl/lookuptable.LookupTable.Module",
 		"hdl/recyclebuffer.RecycleBuffer.Module",
 		"hdl/translateheader.TranslateHeader.Module",
-		"rtlgen/regs.Model.GoDriver",
-		"rtlgen/regs.New",
 	}
 }
 

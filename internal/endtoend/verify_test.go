@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/internal/testcost"
 	"incforge/rtlgen/params"
 	"incforge/verify"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/result"
 	"incforge/verify/scenarios"
 )
@@ -101,7 +101,7 @@ type judged struct{ scenario, reason string }
 // judge says of every scenario, in the order in which they run, whether it is for these parameters.
 func judge(t *testing.T, p params.Params) []judged {
 	t.Helper()
-	m, err := manifest.Load(generate(t, p))
+	m, err := contract.Load(generate(t, p))
 	require.NoError(t, err)
 	var all []judged
 	for _, s := range scenarios.All() {

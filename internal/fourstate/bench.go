@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"incforge/verify/manifest"
+	"incforge/contract"
 )
 
 const (
@@ -25,8 +25,8 @@ const (
 
 // bench makes the testbench's files.
 type bench struct {
-	man    *manifest.Manifest
-	top    manifest.Top
+	man    *contract.Manifest
+	top    contract.Top
 	s      *stimulus
 	widths map[string]int
 	names  []string // streams: "" or _p0, _p1, …
@@ -36,7 +36,7 @@ type bench struct {
 }
 
 // newBench lays out the beats.
-func newBench(m *manifest.Manifest, top manifest.Top, s *stimulus) (*bench, error) {
+func newBench(m *contract.Manifest, top contract.Top, s *stimulus) (*bench, error) {
 	b := &bench{man: m, top: top, s: s, widths: map[string]int{}}
 	for _, p := range top.Ports {
 		b.widths[p.Name] = p.Width

@@ -22,8 +22,8 @@ import (
 	"strings"
 	"time"
 
+	"incforge/contract"
 	"incforge/internal/tool"
-	"incforge/verify/manifest"
 )
 
 // Finding is the first unknown output, or why the run did not come to its end.
@@ -80,7 +80,7 @@ type Options struct {
 // Dir simulates the tops of a generated folder. The error is about the simulation itself (no manifest, no simulator, Verilog that does not
 // compile); what was seen is in the Report.
 func Dir(ctx context.Context, dir string, o Options) (Report, error) {
-	m, err := manifest.Load(dir)
+	m, err := contract.Load(dir)
 	if err != nil {
 		return Report{}, err
 	}
@@ -111,7 +111,7 @@ func Dir(ctx context.Context, dir string, o Options) (Report, error) {
 }
 
 // simulate compiles and runs one top.
-func simulate(ctx context.Context, m *manifest.Manifest, top manifest.Top, core bool, o Options) (Run, []Finding, error) {
+func simulate(ctx context.Context, m *contract.Manifest, top contract.Top, core bool, o Options) (Run, []Finding, error) {
 	work, err := os.MkdirTemp("", "incforge-x-")
 	if err != nil {
 		return Run{}, nil, err

@@ -8,11 +8,11 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // frame goes in at a port.
@@ -38,7 +38,7 @@ type phase struct {
 
 // stimulus is all that is done to an engine.
 type stimulus struct {
-	man     *manifest.Manifest
+	man     *contract.Manifest
 	core    bool // one stream for all ports
 	rng     *rand.Rand
 	phases  []phase
@@ -65,7 +65,7 @@ type group struct {
 }
 
 // newStimulus draws what an engine gets, always the same for the same engine.
-func newStimulus(m *manifest.Manifest, core, brief bool) (*stimulus, error) {
+func newStimulus(m *contract.Manifest, core, brief bool) (*stimulus, error) {
 	s := &stimulus{man: m, core: core, rng: rand.New(rand.NewPCG(1, uint64(m.Params.BusBytes)))}
 	p := m.Params
 	all := make([]int, p.MTUBytes)

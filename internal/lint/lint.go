@@ -8,16 +8,14 @@ package lint
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sort"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"incforge/contract"
 	"incforge/internal/tool"
 )
 
@@ -63,32 +61,6 @@ type Report struct {
 // Clean reports whether no reader complained.
 func (r Report) Clean() bool { return len(r.Findings) == 0 }
 
-// manifest is the part of docs/engine.md section 8 that linting needs.
-type manifest struct {
-	Name   string `json:"name"`
-	Digest string `json:"digest"`
-	Tops   map[string]struct {
-		Module string `json:"module"`
-	} `json:"tops"`
-	Files []string `json:"files"`
-}
-
-func readManifest(dir string) (manifest, error) {
-	path := filepath.Join(dir, "manifest.json")
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return manifest{}, fmt.Errorf("read the manifest: %w", err)
-	}
-	var m manifest
-	if err := json.Unmarshal(text, &m); err != nil {
-		return manifest{}, fmt.Errorf("read the manifest: %s: %w", path, err)
-	}
-	if len(m.Tops) == 0 || len(m.Files) == 0 {
-		return manifest{}, fmt.Errorf("read the manifest: %s names no top or no file", path)
-	}
-	return m, nil
-}
-
 // reader is one program and how to understand it.
 type reader struct {
 	name    string
@@ -120,9 +92,9 @@ const limit = 5 * time.Minute
 // Dir reads every top of the generated folder dir with every reader, two at a time. The error is about linting itself (no
 // manifest, a missing program); what the readers found is in the Report.
 func Dir(ctx context.Context, dir string) (Report, error) {
-	m, err := readManifest(dir)
+	m, err := contract.Read(dir)
 	if err != nil {
-		return Report{}, err
+		return Report{}, fmt.Errorf("lint %s: %w", dir, err)
 	}
 	rep := Report{Name: m.Name, Digest: m.Digest}
 	var tops []string

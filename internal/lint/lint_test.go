@@ -136,11 +136,11 @@ func TestBadFolder(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"name":"t"}`), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{"schema":1,"name":"t"}`), 0o644))
 	_, err = lint.Dir(context.Background(), dir)
-	require.ErrorContains(t, err, "names no top or no file")
+	require.ErrorContains(t, err, "no files")
 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{`), 0o644))
 	_, err = lint.Dir(context.Background(), dir)
-	require.ErrorContains(t, err, "manifest.json: unexpected end of JSON input")
+	require.ErrorContains(t, err, "unexpected end of JSON input")
 }

@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"slices"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/modelcheck/model"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // ErrNoRoom means that an engine is not made for what a script needs.
@@ -30,7 +30,7 @@ type Driven struct {
 //
 // A Mode III engine sends by itself, so its sends are compared together with the answers to the frame before. Its timers run by its own clock:
 // the script is followed until the first time-out, and until the first RNR NAK.
-func (s *Script) Drive(d dut.DUT, m *manifest.Manifest) (done Driven, err error) {
+func (s *Script) Drive(d dut.DUT, m *contract.Manifest) (done Driven, err error) {
 	if err := s.fits(m); err != nil {
 		return done, err
 	}
@@ -87,7 +87,7 @@ func (s *Script) Drive(d dut.DUT, m *manifest.Manifest) (done Driven, err error)
 }
 
 // fits tells whether an engine has room for the script's group.
-func (s *Script) fits(m *manifest.Manifest) error {
+func (s *Script) fits(m *contract.Manifest) error {
 	need := s.Group.InMask | s.Group.OutMask | s.Group.AckMask
 	if s.Group.HasParent {
 		need |= 1 << s.Group.Parent

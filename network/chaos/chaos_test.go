@@ -16,12 +16,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/internal/synthetic"
 	"incforge/network/comm"
 	"incforge/roce"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // engine is the reference with the parameters that a preset with overrides has, without a generator.
@@ -48,7 +48,7 @@ func engine(t testing.TB, config string, sets []string) Engine {
 	}
 	text, err = json.Marshal(keys)
 	require.NoError(t, err)
-	var q manifest.Params
+	var q contract.Params
 	require.NoError(t, json.Unmarshal(text, &q))
 	m := synthetic.Manifest(q)
 	return Engine{Config: config, Set: sets, Manifest: m, Open: func(uint64) (dut.DUT, error) { return dut.NewReference(m) }}

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // Engine is a configuration to draw cases for, and how to get instances of it.
@@ -22,7 +22,7 @@ type Engine struct {
 	// Config and Set are as a Case names them.
 	Config   string
 	Set      []string
-	Manifest *manifest.Manifest
+	Manifest *contract.Manifest
 	// Open makes one, as after reset.
 	Open Opener
 }
@@ -63,7 +63,7 @@ func Standard(kind string, mode int) [][]string {
 type drawer struct {
 	*rand.Rand
 	c Case
-	p manifest.Params
+	p contract.Params
 }
 
 // Check returns an error if no case can be drawn for one of the engines.
@@ -83,7 +83,7 @@ func (r *Runner) Check() error {
 }
 
 // slotUnits is how many slots a packet may take.
-func slotUnits(p manifest.Params) int {
+func slotUnits(p contract.Params) int {
 	if p.DTypeMask()&(1<<arith.FP16|1<<arith.BF16) != 0 {
 		return 2
 	}
@@ -91,7 +91,7 @@ func slotUnits(p manifest.Params) int {
 }
 
 // mostGroups is the number of groups that the engine's buffer has room for.
-func mostGroups(p manifest.Params) int { return min(p.Groups, 4, p.Slots()/2/slotUnits(p)) }
+func mostGroups(p contract.Params) int { return min(p.Groups, 4, p.Slots()/2/slotUnits(p)) }
 
 // Draw makes the case of a seed for one of the engines, all of which must pass Check; the same seed and engines make the same case.
 func Draw(seed uint64, engines []Engine, kind string) Case {
@@ -152,7 +152,7 @@ func (d *drawer) chance(n int) bool { return d.IntN(n) == 0 }
 
 // fits reports that the engine has endpoints for the tree, and a port for the parent that is not child 0's too: frames that are nobody's
 // are sent there, and would run in circles. A reproducible engine has no pair for endpoint MEMBERS if MEMBERS is even.
-func fits(p manifest.Params, t topology.Tree) bool {
+func fits(p contract.Params, t topology.Tree) bool {
 	last, most := t.Degree-1, p.Members
 	if t.Levels > 2 {
 		last = t.Degree

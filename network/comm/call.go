@@ -5,6 +5,7 @@ package comm
 import (
 	"fmt"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/network/host"
 	"incforge/verify/arith"
@@ -401,7 +402,7 @@ func (c *Call) broadcastType(n int) arith.DType {
 	}
 	included := c.g.w.p.DTypeMask()
 	first := arith.DType(c.g.w.firstType())
-	for d := arith.FP32; d <= arith.INT32; d++ {
+	for d := range arith.DType(len(contract.Elements())) {
 		if included>>d&1 != 0 && n%d.Size() == 0 && (n%first.Size() != 0 || d < first) {
 			return d
 		}

@@ -12,17 +12,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/internal/synthetic"
 	"incforge/network/fabric"
 	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // engine are parameters of an engine that has everything, for trees of that degree.
-func engine(degree int) manifest.Params {
+func engine(degree int) contract.Params {
 	p := synthetic.Full()
 	p.Members, p.Ports, p.MTUBytes, p.WindowPackets = degree+1, degree+1, 256, 64
 	p.BufferBytes = p.MTUBytes * 1024
@@ -30,7 +30,7 @@ func engine(degree int) manifest.Params {
 }
 
 // inMode is the same engine in Mode II or III.
-func inMode(mode int, p manifest.Params) manifest.Params {
+func inMode(mode int, p contract.Params) contract.Params {
 	p.Mode = mode
 	return p
 }
@@ -44,7 +44,7 @@ func inBoth(t *testing.T, test func(t *testing.T, mode int)) {
 }
 
 // world is a tree of reference engines.
-func world(t *testing.T, tree topology.Tree, p manifest.Params, change ...func(*Config)) *World {
+func world(t *testing.T, tree topology.Tree, p contract.Params, change ...func(*Config)) *World {
 	t.Helper()
 	m := synthetic.Manifest(p)
 	cfg := Config{Manifest: m, Tree: tree, Seed: 1, Switch: func(int) (dut.DUT, error) { return dut.NewReference(m) }}

@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/network/fabric"
 	"incforge/network/host"
 	"incforge/verify/arith"
-	"incforge/verify/manifest"
 )
 
 // pipes is engine in Mode III.
-func pipes(degree int) manifest.Params { return inMode(3, engine(degree)) }
+func pipes(degree int) contract.Params { return inMode(3, engine(degree)) }
 
 // counters of every switch.
 func counters(t *testing.T, w *World) []map[string]uint32 {

@@ -9,6 +9,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/network/fabric"
 	"incforge/network/host"
@@ -16,7 +17,6 @@ import (
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // Errors of World.Run.
@@ -39,7 +39,7 @@ type Edge struct {
 // Config describes a World.
 type Config struct {
 	// Manifest describes all switches alike.
-	Manifest *manifest.Manifest
+	Manifest *contract.Manifest
 	Tree     topology.Tree
 	// Switch makes switch n, as after reset. The World closes it.
 	Switch func(n int) (dut.DUT, error)
@@ -77,7 +77,7 @@ const maxPipeTimeout = 1<<16 - 1
 type World struct {
 	cfg    Config
 	topo   *topology.Topology
-	p      manifest.Params
+	p      contract.Params
 	rng    *rand.Rand
 	net    *fabric.Net
 	duts   []dut.DUT
@@ -120,7 +120,7 @@ func (w *World) addSwitch(s int) error {
 	drv := ctrl.New(d, w.cfg.Manifest)
 	w.drv = append(w.drv, drv)
 	if w.cfg.NoGapNAK {
-		if err := drv.Write("CTRL", 0, 0); err != nil {
+		if err := drv.SetOptions(false, false); err != nil {
 			return err
 		}
 	}
@@ -151,14 +151,7 @@ func (w *World) programPipes(drv *ctrl.Driver) error {
 	if c.RNRTimer > 31 || c.TimeoutUS < 0 || c.TimeoutUS > maxPipeTimeout {
 		return fmt.Errorf("RNR timer code %d, time-out of %d µs: at most 31 and %d", c.RNRTimer, c.TimeoutUS, maxPipeTimeout)
 	}
-	v := uint32(max(c.RNRTimer, 1))
-	if !c.NoRNR {
-		v |= 1 << 8
-	}
-	if c.CNP {
-		v |= 1 << 9
-	}
-	if err := drv.Write("PIPE_CTRL", 0, v); err != nil {
+	if err := drv.SetPipeCtrl(inc.PipeCtrl{RNRTimer: uint8(max(c.RNRTimer, 1)), RNR: !c.NoRNR, CNP: c.CNP}); err != nil {
 		return err
 	}
 	if c.TimeoutUS == 0 {

@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/verify/arith"
 )
 
@@ -37,8 +38,14 @@ type File struct {
 	Metadata map[string]string
 }
 
-// types are the element types that engines know, by their code.
-func types() []string { return []string{"F32", "F16", "BF16", "I32"} }
+// types are the format's names of the element types that engines know, by their code: F32 is FP32, I32 is INT32.
+func types() []string {
+	out := contract.ElementNames()
+	for i, name := range out {
+		out[i] = strings.NewReplacer("FP", "F", "INT", "I").Replace(name)
+	}
+	return out
+}
 
 // typeBytes are the element sizes of all types of the format that are whole bytes.
 func typeBytes(name string) (int, bool) {

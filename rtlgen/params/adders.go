@@ -30,13 +30,9 @@ func (p Params) resolveStages() (stages int, ok bool) {
 	return i + 1, i >= 0
 }
 
-// hasFloat tells that a floating-point type is built in, hasWide a 16-bit one, hasNarrow a 32-bit one.
+// hasFloat tells that a floating-point type is built in, hasWide one that is kept wider than it is sent.
 func (p Params) hasFloat() bool {
-	return slices.ContainsFunc(p.DTypes, func(t DType) bool { return t != INT32 })
+	return slices.ContainsFunc(p.DTypes, func(t DType) bool { return t.Element().Float() })
 }
 
 func (p Params) hasWide() bool { return slices.ContainsFunc(p.DTypes, DType.Wide) }
-
-func (p Params) hasNarrow() bool {
-	return slices.ContainsFunc(p.DTypes, func(t DType) bool { return !t.Wide() })
-}

@@ -5,17 +5,19 @@ package params
 import (
 	"math/bits"
 	"slices"
+
+	"incforge/contract"
 )
 
 // Widths that the protocol fixes, in bits (IBTA volume 1: BTH and AETH; RFC 791 for the IPv4 total length).
 const (
-	PSNBits    = 24 // packet sequence number, BTH
-	MSNBits    = 24 // message sequence number, AETH
-	QPNBits    = 24 // queue pair number, BTH
-	LenBits    = 16 // byte counts of IP and UDP length fields
-	Log2NBits  = 5  // GROUP_SLOTS.log2_n, docs/engine.md section 6
-	LaneBits   = 32 // one element of FP32 or INT32; those of 16 bits are widened
-	maxFrameOv = 62 // Ethernet 14, IPv4 20, UDP 8, BTH 12, ImmDt 4, ICRC 4: bytes round the payload of the longest data frame
+	PSNBits    = contract.PSNBits   // packet sequence number, BTH
+	MSNBits    = 24                 // message sequence number, AETH
+	QPNBits    = contract.QPNBits   // queue pair number, BTH
+	LenBits    = 16                 // byte counts of IP and UDP length fields
+	Log2NBits  = contract.Log2NBits // GROUP_SLOTS.log2_n, docs/engine.md section 6
+	LaneBits   = contract.LaneBits  // an element as it is added; narrower ones are widened
+	maxFrameOv = 62                 // Ethernet 14, IPv4 20, UDP 8, BTH 12, ImmDt 4, ICRC 4: bytes round the payload of the longest data frame
 )
 
 // Derived is every number that follows from Params. All widths are in bits, all depths in entries of the thing named.
@@ -38,7 +40,7 @@ type Derived struct {
 	// DTypeMask has bit i set if the element type of code i is built in, OpMask likewise for reductions.
 	DTypeMask int `json:"dtype_mask"`
 	OpMask    int `json:"op_mask"`
-	// HasFP, HasWide and HasInt tell that a floating-point type, a 16-bit type, INT32 is built in.
+	// HasFP, HasWide and HasInt tell that a floating-point type, one narrower than a lane, an integer type is built in.
 	HasFP   bool `json:"has_fp"`
 	HasWide bool `json:"has_wide"`
 	HasInt  bool `json:"has_int"`
@@ -162,28 +164,12 @@ func (p Params) Derived() Derived {
 	if len(p.check(nil)) > 0 {
 		return Derived{}
 	}
-	eps := 1 << clog2(p.Members+1)
-	groups := 1 << clog2(p.Groups)
-	places, planes := p.BufferBytes/p.MTUBytes, p.planes()
-	slots := places / planes
-	maxLog2N := bits.Len(uint(slots)) - 1
-	if !p.hasNarrow() {
-		maxLog2N--
-	}
-	row := p.rowBytes()
-	banks := 1
-	if p.Accumulate == InPlace && 4*p.Lanes > p.BusBytes {
-		banks = 2
-	}
+	c := p.Contract()
+	eps, records := c.EPS(), c.Records()
+	groups := records / eps
+	places, planes, slots, row := p.BufferBytes/p.MTUBytes, c.Planes(), c.Slots(), c.RowBytes()
 	payloadRows := p.payloadRows()
 	stages, _ := p.resolveStages() // check has refused what has none
-	dtypes, ops := 0, 0
-	for _, t := range p.DTypes {
-		dtypes |= 1 << t.Code()
-	}
-	for _, o := range p.Ops {
-		ops |= 1 << o.Code()
-	}
 	words := p.MTUBytes / p.BusBytes
 	frame := p.MTUBytes + maxFrameOv
 	packetWords := 1 << clog2(max(4*words, 32))
@@ -191,11 +177,10 @@ func (p Params) Derived() Derived {
 	frameWords := (frame + p.BusBytes - 1) / p.BusBytes
 	forwardBeats := 1 << clog2(max(frameWords+16, 32))
 	portBits := max(clog2(p.Ports), 1)
-	pipeSlots, hopPackets, timeout := 0, 0, 0
+	pipeSlots, hopPackets := 0, 0
 	if p.Mode == 3 {
 		pipeSlots = p.WindowPackets
 		hopPackets = ceil(p.BusBytes*p.ClockMHz*p.HopRTTNS, 1000*p.MTUBytes)
-		timeout = ceil(8*p.HopRTTNS, 1000)
 	}
 	return Derived{
 		BusBits:       8 * p.BusBytes,
@@ -205,19 +190,19 @@ func (p Params) Derived() Derived {
 		Lanes:         p.Lanes,
 		LaneBits:      LaneBits,
 		AdderStages:   stages,
-		DTypeMask:     dtypes,
-		OpMask:        ops,
+		DTypeMask:     int(c.DTypeMask()),
+		OpMask:        int(c.OpMask()),
 		HasFP:         p.hasFloat(),
 		HasWide:       p.hasWide(),
-		HasInt:        slices.Contains(p.DTypes, INT32),
+		HasInt:        slices.ContainsFunc(p.DTypes, func(t DType) bool { return !t.Element().Float() }),
 
 		EPs:            eps,
 		EPBits:         clog2(eps),
-		MaskBits:       p.Members + 1,
+		MaskBits:       c.MaskBits(),
 		GroupsPow2:     groups,
 		GroupIndexBits: clog2(groups),
 		GroupBits:      max(clog2(groups), 1),
-		EIs:            groups * eps,
+		EIs:            records,
 		EIBits:         clog2(groups) + clog2(eps),
 
 		Places:         places,
@@ -225,15 +210,15 @@ func (p Params) Derived() Derived {
 		TreeLevels:     clog2(planes),
 		Slots:          slots,
 		SlotBits:       clog2(slots),
-		MaxLog2N:       maxLog2N,
-		GroupSlots:     2 * p.WindowPackets,
-		GroupLog2N:     clog2(2 * p.WindowPackets),
+		MaxLog2N:       c.MaxLog2N(),
+		GroupSlots:     c.GroupSlots(),
+		GroupLog2N:     clog2(c.GroupSlots()),
 		WideGroupSlots: 4 * p.WindowPackets,
 		Log2NBits:      Log2NBits,
 		WindowBits:     clog2(p.WindowPackets) + 1,
 		PipeSlots:      pipeSlots,
 		HopPackets:     hopPackets,
-		PipeTimeoutUS:  timeout,
+		PipeTimeoutUS:  c.PipeTimeoutUS(),
 
 		PortBits:  portBits,
 		TUserBits: portBits + 1,
@@ -242,7 +227,7 @@ func (p Params) Derived() Derived {
 		WordBits:        clog2(words),
 		WordCountBits:   clog2(words) + 1,
 		RowBytes:        row,
-		LaneBanks:       banks,
+		LaneBanks:       c.LaneBanks(),
 		MTURows:         p.MTUBytes / row,
 		PayloadRows:     payloadRows,
 		PayloadAddrBits: clog2(payloadRows),
@@ -268,20 +253,10 @@ func (p Params) Derived() Derived {
 }
 
 // planes returns the payloads of a slot.
-func (p Params) planes() int {
-	if p.Accumulate == Reproducible {
-		return (p.Members + 1) / 2
-	}
-	return 1
-}
+func (p Params) planes() int { return p.Contract().Planes() }
 
 // rowBytes returns the data bytes of a row of the payload memory.
-func (p Params) rowBytes() int {
-	if p.Accumulate == Reproducible {
-		return 2 * p.Lanes
-	}
-	return min(4*p.Lanes, p.BusBytes)
-}
+func (p Params) rowBytes() int { return p.Contract().RowBytes() }
 
 // payloadRows returns the rows of the payload memory; places that make no whole slot are not built.
 func (p Params) payloadRows() int {

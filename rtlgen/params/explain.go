@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"incforge/contract"
 )
 
 // Explanation is what a configuration's numbers come to: how far the buffer reaches, what the lanes do, and why the adders are
@@ -121,29 +123,34 @@ func (p Params) Explain() Explanation {
 	if p.Accumulate == Reproducible {
 		e.Lanes.Adding, e.Lanes.Reducing = p.Lanes/2, p.Lanes/2
 	}
-	for _, wide := range []bool{false, true} {
-		types := slices.DeleteFunc(slices.Clone(p.DTypes), func(t DType) bool { return t.Wide() != wide })
-		if len(types) == 0 {
-			continue
-		}
-		g := GroupUse{DTypes: types, Wide: wide, Window: p.WindowPackets, Slots: d.GroupSlots, Groups: p.Groups, MemoryBits: d.Planes}
+	for _, units := range p.units() {
+		types := slices.DeleteFunc(slices.Clone(p.DTypes), func(t DType) bool { return t.Element().Units() != units })
+		g := GroupUse{DTypes: types, Wide: units > 1, Window: p.WindowPackets, Slots: units * d.GroupSlots, Groups: p.Groups, MemoryBits: units * d.Planes}
 		b := BeatUse{DTypes: types, Cycles: p.BusBytes / d.RowBytes, Busy: d.RowBytes / 4}
-		packets := d.Slots
-		if wide {
-			g.Slots, g.MemoryBits, packets = d.WideGroupSlots, 2*d.Planes, d.Slots/2
-			b.Cycles, b.Busy = 2*b.Cycles/d.LaneBanks, b.Busy*d.LaneBanks
+		if g.Wide {
+			b.Cycles, b.Busy = units*b.Cycles/d.LaneBanks, b.Busy*d.LaneBanks
 		}
 		g.AtOnce = min(d.Slots/g.Slots, p.Groups)
-		g.LargestWindow = 1 << bits.Len(uint(packets)) >> 2 // half the largest power of two of packets
+		g.LargestWindow = 1 << bits.Len(uint(d.Slots/units)) >> 2 // half the largest power of two of packets
 		e.Buffer.Groups = append(e.Buffer.Groups, g)
 		e.Lanes.Beats = append(e.Lanes.Beats, b)
 	}
-	if groups := e.Buffer.Groups; p.InBand && len(groups) == 2 {
-		g := groups[1]
+	if groups := e.Buffer.Groups; p.InBand && len(groups) > 1 {
+		g := groups[len(groups)-1]
 		g.DTypes = p.DTypes
 		e.Buffer.InBand = &g
 	}
 	return e
+}
+
+// units are the numbers of units of the payload memory that packets of the types built in take, ascending.
+func (p Params) units() []int {
+	var out []int
+	for _, t := range p.DTypes {
+		out = append(out, t.Element().Units())
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Text returns the explanation in words, a few lines that end in LF.
@@ -165,6 +172,9 @@ func (e Explanation) Text() string {
 		memory := ""
 		if g.Wide {
 			memory = "partials are FP32, twice the memory: "
+			if units := contract.LaneBits / g.DTypes[0].Element().Bits; units > 2 {
+				memory = fmt.Sprintf("partials are FP32, %d times the memory: ", units)
+			}
 		}
 		fmt.Fprintf(&s, "  %s: %s%s; memory bits per payload bit: %d.0\n", names(g.DTypes, ", "), memory, g.text(), g.MemoryBits)
 	}

@@ -13,29 +13,25 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"strings"
+
+	"incforge/contract"
 )
 
 // DType is an element type of the reduction.
 type DType string
 
-// The element types.
-const (
-	FP32  DType = "FP32"
-	FP16  DType = "FP16"
-	BF16  DType = "BF16"
-	INT32 DType = "INT32"
-)
-
 // DTypes returns all element types in the order of their codes.
-func DTypes() []DType { return []DType{FP32, FP16, BF16, INT32} }
+func DTypes() []DType { return named[DType](contract.ElementNames()) }
 
-// Code returns the type's number in GROUP_COLLECTIVE.dtype, -1 for none.
-func (t DType) Code() int { return slices.Index(DTypes(), t) }
+// Element returns what the type is, the zero Element for none.
+func (t DType) Element() contract.Element {
+	e, _, _ := contract.ElementNamed(string(t))
+	return e
+}
 
-// Wide tells that elements are widened to FP32 and kept and added as such: 2 bits of buffer a payload bit.
-func (t DType) Wide() bool { return t == FP16 || t == BF16 }
+// Wide tells that elements are widened to FP32 and kept and added as such.
+func (t DType) Wide() bool { return t.Element().Widened() }
 
 // String returns the name used in parameter files.
 func (t DType) String() string { return string(t) }
@@ -43,18 +39,8 @@ func (t DType) String() string { return string(t) }
 // Op is a reduction.
 type Op string
 
-// The reductions.
-const (
-	SUM Op = "SUM"
-	MIN Op = "MIN"
-	MAX Op = "MAX"
-)
-
 // Ops returns all reductions in the order of their codes.
-func Ops() []Op { return []Op{SUM, MIN, MAX} }
-
-// Code returns the reduction's number in GROUP_COLLECTIVE.op, -1 for none.
-func (o Op) Code() int { return slices.Index(Ops(), o) }
+func Ops() []Op { return named[Op](contract.OperationNames()) }
 
 // String returns the name used in parameter files.
 func (o Op) String() string { return string(o) }
@@ -64,9 +50,9 @@ type Accumulate string
 
 const (
 	// InPlace adds in the order in which packets are accepted.
-	InPlace Accumulate = "in_place"
+	InPlace Accumulate = contract.InPlace
 	// Reproducible adds by a fixed tree over the endpoints, whatever the order of arrival.
-	Reproducible Accumulate = "reproducible"
+	Reproducible Accumulate = contract.Reproducible
 )
 
 // String returns the name used in parameter files.
@@ -174,6 +160,25 @@ func (p Params) YAML() []byte {
 func (p Params) Digest() string {
 	sum := sha256.Sum256(p.YAML())
 	return hex.EncodeToString(sum[:])
+}
+
+// Contract returns p as it crosses to everybody else.
+func (p Params) Contract() contract.Params {
+	return contract.Params{
+		Name: p.Name, Mode: p.Mode, BusBytes: p.BusBytes, Lanes: p.Lanes, DTypes: words(p.DTypes), Ops: words(p.Ops),
+		Accumulate: string(p.Accumulate), BufferBytes: p.BufferBytes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes,
+		WindowPackets: p.WindowPackets, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
+		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand,
+	}
+}
+
+// named turns names into those of a kind.
+func named[To ~string](list []string) []To {
+	out := make([]To, len(list))
+	for i, n := range list {
+		out[i] = To(n)
+	}
+	return out
 }
 
 // list prints a slice as a YAML flow sequence.

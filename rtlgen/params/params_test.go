@@ -17,6 +17,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"incforge/contract"
 	"pgregory.net/rapid"
 )
 
@@ -372,7 +374,7 @@ func asProblems(t testing.TB, err error) Problems {
 
 func TestGoodInput(t *testing.T) {
 	t.Parallel()
-	mini := Params{Name: "mini", Mode: 2, BusBytes: 8, Lanes: 2, DTypes: []DType{INT32}, Ops: []Op{SUM}, Accumulate: InPlace,
+	mini := Params{Name: "mini", Mode: 2, BusBytes: 8, Lanes: 2, DTypes: []DType{contract.INT32}, Ops: []Op{contract.SUM}, Accumulate: InPlace,
 		BufferBytes: 16384, Groups: 2, Members: 4, Ports: 4, MTUBytes: 1024, WindowPackets: 4, ClockMHz: 250, ICRCCheck: true, Memory: MemoryAuto,
 		Technology: FPGA, PayloadBanks: 1, InBand: true}
 	with := func(change func(*Params)) Params {
@@ -404,7 +406,9 @@ func TestGoodInput(t *testing.T) {
 		{"set repairs a missing key", strings.Replace(base, "groups: 2\n", "", 1), []string{"groups=2"}, mini},
 		{"set of lists", base, []string{"ops=SUM", "dtypes=[INT32]"}, mini},
 		{"types and operations in any order", base, []string{"dtypes=INT32,BF16,FP32", "ops=[MAX, SUM]"},
-			with(func(p *Params) { p.DTypes, p.Ops = []DType{FP32, BF16, INT32}, []Op{SUM, MAX} })},
+			with(func(p *Params) {
+				p.DTypes, p.Ops = []DType{contract.FP32, contract.BF16, contract.INT32}, []Op{contract.SUM, contract.MAX}
+			})},
 		{"lanes follow reproducible", short, []string{"accumulate=reproducible"}, with(func(p *Params) { p.Accumulate, p.Lanes = Reproducible, 4 })},
 		{"lanes follow a wide bus", short, []string{"bus_bytes=1024", "mtu_bytes=2048"},
 			with(func(p *Params) { p.BusBytes, p.Lanes, p.MTUBytes = 1024, 256, 2048 })},
@@ -412,10 +416,10 @@ func TestGoodInput(t *testing.T) {
 			with(func(p *Params) {
 				p.BusBytes, p.Lanes, p.MTUBytes, p.BufferBytes, p.Accumulate = 2048, 512, 4096, 65536, Reproducible
 			})},
-		{"lanes for a 16-bit beat in one cycle", base, []string{"lanes=4", "dtypes=FP16"}, with(func(p *Params) { p.Lanes, p.DTypes = 4, []DType{FP16} })},
+		{"lanes for a 16-bit beat in one cycle", base, []string{"lanes=4", "dtypes=FP16"}, with(func(p *Params) { p.Lanes, p.DTypes = 4, []DType{contract.FP16} })},
 		{"fewer lanes than the bus", base, []string{"bus_bytes=64", "lanes=2"}, with(func(p *Params) { p.BusBytes = 64 })},
 		{"a clock above the table with the stages given", base, []string{"dtypes=FP32", "clock_mhz=2000", "adder_stages=1"},
-			with(func(p *Params) { p.DTypes, p.ClockMHz, p.AdderStages = []DType{FP32}, 2000, 1 })},
+			with(func(p *Params) { p.DTypes, p.ClockMHz, p.AdderStages = []DType{contract.FP32}, 2000, 1 })},
 		{"silicon", base, []string{"technology=asic", "ecc=true", "payload_banks=16", "in_band=false"},
 			with(func(p *Params) { p.Technology, p.ECC, p.PayloadBanks, p.InBand = ASIC, true, 16, false })},
 		{"places that make no whole slot", base, []string{"members=5", "accumulate=reproducible", "buffer_bytes=25600", "lanes=4"},
@@ -509,9 +513,9 @@ func TestPresetTable(t *testing.T) {
 		Buffer, Groups, Members, Ports, MTU, Window, Clock int
 	}
 	for name, want := range map[string]row{
-		"mini":     {8, 2, []DType{INT32}, []Op{SUM}, InPlace, 16 << 10, 2, 4, 4, 1024, 4, 250},
-		"fpga100g": {64, 16, []DType{FP32, INT32}, Ops(), InPlace, 1 << 20, 4, 8, 8, 4096, 32, 250},
-		"agilex8m": {64, 16, []DType{FP32}, Ops(), InPlace, 8 << 20, 2, 16, 16, 4096, 512, 250},
+		"mini":     {8, 2, []DType{contract.INT32}, []Op{contract.SUM}, InPlace, 16 << 10, 2, 4, 4, 1024, 4, 250},
+		"fpga100g": {64, 16, []DType{contract.FP32, contract.INT32}, Ops(), InPlace, 1 << 20, 4, 8, 8, 4096, 32, 250},
+		"agilex8m": {64, 16, []DType{contract.FP32}, Ops(), InPlace, 8 << 20, 2, 16, 16, 4096, 512, 250},
 		"chip28":   {1024, 512, DTypes(), Ops(), Reproducible, 1 << 20, 64, 16, 16, 4096, 16, 1000},
 	} {
 		p, err := Preset(name)
@@ -533,12 +537,12 @@ func TestPresetsCover(t *testing.T) {
 		d := p.Derived()
 		for kind, has := range map[string]bool{
 			"16-bit beat in a cycle":         d.LaneBanks == 2,
-			"16-bit types alone":             d.HasWide && !p.hasNarrow(),
+			"16-bit types alone":             d.HasWide && p.Contract().LeastUnits() > 1,
 			"fewer lanes than the bus":       d.RowBytes < p.BusBytes && p.Accumulate == InPlace,
 			"reproducible, odd, few lanes":   d.RowBytes < p.BusBytes && p.Accumulate == Reproducible && p.Members%2 == 1 && d.TreeLevels > 0,
 			"reproducible without a tree":    p.Accumulate == Reproducible && d.TreeLevels == 0,
 			"places that make no slot":       d.Places%d.Planes != 0,
-			"no sums":                        !slices.Contains(p.Ops, SUM),
+			"no sums":                        !slices.Contains(p.Ops, contract.SUM),
 			"everything on the smallest bus": p.BusBytes == minBusBytes && len(p.DTypes) == len(DTypes()) && len(p.Ops) == len(Ops()),
 			"a bus above 64 bytes":           p.BusBytes > 64,
 			"check bits in place":            p.ECC && p.Accumulate == InPlace,
@@ -842,14 +846,14 @@ func TestValidateVerdict(t *testing.T) {
 				ok = 2*p.Lanes <= p.BusBytes
 			} else {
 				row = min(4*p.Lanes, p.BusBytes)
-				ok = 4*p.Lanes <= p.BusBytes || 4*p.Lanes == 2*p.BusBytes && has(FP16, BF16)
+				ok = 4*p.Lanes <= p.BusBytes || 4*p.Lanes == 2*p.BusBytes && has(contract.FP16, contract.BF16)
 			}
 			slots := p.BufferBytes / p.MTUBytes / planes
 			ok = ok && p.BufferBytes%p.MTUBytes == 0 && slots <= 65536 &&
-				(has(FP32, INT32) && slots >= 2*p.WindowPackets || slots >= 4*p.WindowPackets) &&
+				(has(contract.FP32, contract.INT32) && slots >= 2*p.WindowPackets || slots >= 4*p.WindowPackets) &&
 				(p.Memory != MemoryRegisters || p.BufferBytes <= 65536 && p.PayloadBanks == 1) &&
 				slots*planes*(p.MTUBytes/row) >= 2*p.PayloadBanks &&
-				(p.AdderStages > 0 || !has(FP32, FP16, BF16) || p.ClockMHz <= map[Technology]int{FPGA: 270, ASIC: 1790}[p.Technology])
+				(p.AdderStages > 0 || !has(contract.FP32, contract.FP16, contract.BF16) || p.ClockMHz <= map[Technology]int{FPGA: 270, ASIC: 1790}[p.Technology])
 		}
 		err := p.Validate()
 		verdicts[ok]++
@@ -868,7 +872,7 @@ func TestOrderOfLists(t *testing.T) {
 	t.Parallel()
 	p, err := Parse("x.yaml", []byte(base))
 	require.NoError(t, err)
-	p.DTypes = []DType{INT32, FP32}
+	p.DTypes = []DType{contract.INT32, contract.FP32}
 	require.EqualError(t, p.Validate(), "dtypes: [INT32, FP32]: must be a list of one or more of FP32, FP16, BF16, INT32: they are kept in the order of their codes")
 	assert.Zero(t, p.Derived())
 }

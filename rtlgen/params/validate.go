@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+
+	"incforge/contract"
 )
 
 // Validate returns nil for parameters that the generator builds, and otherwise Problems: all of them.
@@ -103,8 +105,8 @@ func (c *checker) buffer() {
 				"slot numbers have at most 16 bits")
 		}
 		need, factors := 2*p.WindowPackets, fmt.Sprintf("2 · window_packets (%d)", p.WindowPackets)
-		if !p.hasNarrow() {
-			need, factors = 2*need, "2 slots of FP32 a packet of a 16-bit type · "+factors
+		if units := p.Contract().LeastUnits(); units > 1 {
+			need, factors = units*need, fmt.Sprintf("%d slots of FP32 a packet of a %d-bit type · %s", units, contract.LaneBits/units, factors)
 		}
 		if c.ok("buffer_bytes", "window_packets", "dtypes") && p.BufferBytes/slot < need {
 			c.refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("at least %d, %s · %s", need*slot, factors, of), "not one group would fit")

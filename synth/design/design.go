@@ -6,7 +6,6 @@ package design
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +14,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"incforge/contract"
 )
 
 // Every memory of an engine is an instance of one of two leaf modules: RAM has a write and a read port, OnePortRAM a port that
@@ -24,90 +25,24 @@ const (
 	OnePortRAM = "inc_ram_1rw"
 )
 
-// ErrNoTop means that a design has neither a top nor a module of a name.
-var ErrNoTop = errors.New("no top")
-
 // Design is a manifest and the folder it lies in.
 type Design struct {
-	Schema   int             `json:"schema"`
-	Name     string          `json:"name"`
-	Digest   string          `json:"digest"`
-	Params   Params          `json:"params"`
-	Clock    Clock           `json:"clock"`
-	Tops     map[string]Top  `json:"tops"`
-	Files    []string        `json:"files"`
-	Memories []Memory        `json:"memories"`
-	Derived  json.RawMessage `json:"derived"`
-
-	// Dir is the folder of the manifest; Files are relative to it.
-	Dir string `json:"-"`
-}
-
-// Params are the parameters that tell whether two designs may be compared.
-// Fields absent from the manifest stay zero.
-type Params struct {
-	Mode        int      `json:"mode"`
-	BusBytes    int      `json:"bus_bytes"`
-	Lanes       int      `json:"lanes"`
-	DTypes      []string `json:"dtypes"`
-	Ops         []string `json:"ops"`
-	Accumulate  string   `json:"accumulate"`
-	Memory      string   `json:"memory"`
-	BufferBytes int      `json:"buffer_bytes"`
-	Groups      int      `json:"groups"`
-	Members     int      `json:"members"`
-	ClockMHz    int      `json:"clock_mhz"`
-	ECC         bool     `json:"ecc"`
-}
-
-// Clock names clock and reset; MHz is the frequency the design is meant for.
-type Clock struct {
-	Port  string  `json:"port"`
-	Reset string  `json:"reset"`
-	MHz   float64 `json:"mhz"`
-}
-
-// Top is one of the top modules.
-type Top struct {
-	Module string `json:"module"`
-	Ports  []Port `json:"ports"`
-}
-
-// Port is a port of a top; Dir is "in" or "out".
-type Port struct {
-	Name  string `json:"name"`
-	Dir   string `json:"dir"`
-	Width int    `json:"width"`
-}
-
-// Memory is one instance of a RAM leaf.
-type Memory struct {
-	Module string `json:"module"`
-	Path   string `json:"path"`
-	Words  int    `json:"words"`
-	Bits   int    `json:"bits"`
-	Role   string `json:"role"`
+	contract.Manifest
 }
 
 // Load reads DIR/manifest.json; dir may also be the file itself.
 func Load(dir string) (*Design, error) {
-	if filepath.Base(dir) == "manifest.json" {
-		dir = filepath.Dir(dir)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	m, err := contract.Read(dir)
 	if err != nil {
 		return nil, fmt.Errorf("design: %w", err)
 	}
 	// Yosys runs in a folder of its own, so the sources need absolute paths.
-	if dir, err = filepath.Abs(dir); err != nil {
+	if m.Dir, err = filepath.Abs(m.Dir); err != nil {
 		return nil, fmt.Errorf("design: %w", err)
 	}
-	d := &Design{Dir: dir}
-	if err := json.Unmarshal(text, d); err != nil {
-		return nil, fmt.Errorf("design: %s: %w", filepath.Join(dir, "manifest.json"), err)
-	}
+	d := &Design{Manifest: *m}
 	if err := d.check(); err != nil {
-		return nil, fmt.Errorf("design: %s: %w", filepath.Join(dir, "manifest.json"), err)
+		return nil, fmt.Errorf("design: %s: %w", contract.Path(dir), err)
 	}
 	return d, nil
 }
@@ -116,14 +51,7 @@ func Load(dir string) (*Design, error) {
 var plainPath = regexp.MustCompile(`^[^\s"';#]+$`)
 
 func (d *Design) check() error {
-	switch {
-	case d.Schema != 1:
-		return fmt.Errorf("schema %d, this program reads 1", d.Schema)
-	case len(d.Files) == 0:
-		return errors.New("no files")
-	case len(d.Tops) == 0:
-		return errors.New("no tops")
-	case d.Clock.Port == "":
+	if d.Clock.Port == "" {
 		return errors.New("no clock port")
 	}
 	for _, m := range d.Memories {
@@ -145,43 +73,28 @@ func (d *Design) check() error {
 	return nil
 }
 
-// Sources returns the paths of the Verilog files.
-func (d *Design) Sources() []string {
-	s := make([]string, 0, len(d.Files))
-	for _, f := range d.Files {
-		if strings.HasSuffix(f, ".v") || strings.HasSuffix(f, ".sv") {
-			s = append(s, filepath.Join(d.Dir, filepath.FromSlash(f)))
-		}
-	}
-	return s
-}
-
 // Top returns a top by its key in the manifest ("core", "switch") or its module
 // name; "" is the core or, if there is none, the only top.
-func (d *Design) Top(name string) (Top, error) {
-	keys := make([]string, 0, len(d.Tops))
-	for k, t := range d.Tops {
-		keys = append(keys, k)
-		if k == name || t.Module == name {
-			return t, nil
-		}
-	}
-	slices.Sort(keys)
+func (d *Design) Top(name string) (contract.Top, error) {
 	if name == "" {
-		if t, ok := d.Tops["core"]; ok {
+		if t, ok := d.Tops[contract.TopCore]; ok {
 			return t, nil
 		}
-		if len(keys) == 1 {
-			return d.Tops[keys[0]], nil
+		if keys := slices.Collect(maps.Keys(d.Tops)); len(keys) == 1 {
+			name = keys[0]
 		}
 	}
-	return Top{}, fmt.Errorf("design: %s has %w %q (%s)", d.Name, ErrNoTop, name, strings.Join(keys, ", "))
+	t, err := d.Manifest.Top(name)
+	if err != nil {
+		return contract.Top{}, fmt.Errorf("design: %s: %w", d.Name, err)
+	}
+	return t, nil
 }
 
 // Choice is what a user's name for a top stands for.
 type Choice struct {
 	// Tops are to be elaborated, one after the other until one has the module Inside.
-	Tops []Top
+	Tops []contract.Top
 	// Inside is a module that becomes the top itself, with the parameters that it has in the design; "" is none.
 	Inside string
 }
@@ -191,7 +104,7 @@ type Choice struct {
 func (d *Design) Choose(name string) (Choice, error) {
 	top, err := d.Top(name)
 	if err == nil {
-		return Choice{Tops: []Top{top}}, nil
+		return Choice{Tops: []contract.Top{top}}, nil
 	}
 	base, _, _ := strings.Cut(name, "__")
 	declaration := regexp.MustCompile(`\bmodule\s+` + regexp.QuoteMeta(base) + `\b`)
@@ -208,7 +121,7 @@ func (d *Design) Choose(name string) (Choice, error) {
 }
 
 // tops are all tops, the core first.
-func (d *Design) tops() []Top {
+func (d *Design) tops() []contract.Top {
 	keys := slices.Sorted(maps.Keys(d.Tops))
 	slices.SortStableFunc(keys, func(a, b string) int {
 		switch {
@@ -219,7 +132,7 @@ func (d *Design) tops() []Top {
 		}
 		return 0
 	})
-	var all []Top
+	var all []contract.Top
 	for _, k := range keys {
 		all = append(all, d.Tops[k])
 	}

@@ -34,7 +34,7 @@ func TestLoad(t *testing.T) {
 			assert.Equal(t, "standin_core", top.Module)
 		}
 		_, err = d.Top("switch")
-		assert.ErrorContains(t, err, `no top "switch" (core)`)
+		assert.ErrorContains(t, err, `no top "switch"; it has core`)
 	}
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package arith is element arithmetic as verification needs it: payloads to send, and what must come back. It is written from the
-// specification over Go's own float32 and float64 and shares nothing with the reference engine, so that the two, and the Verilog,
-// are three opinions.
+// Package arith is the arithmetic of verification: it makes payloads and computes the results to expect. It is
+// written from the specification with Go's float32 and float64 and shares no code with the reference engine, so that
+// arith, reference and Verilog are three independent implementations.
 package arith
 
 import (
@@ -11,36 +11,43 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"incforge/contract"
 )
 
 // DType is an element type; its value is the code in GROUP_COLLECTIVE.
 type DType uint8
 
-// The element types.
+// The element types that code is about.
 const (
 	FP32 DType = iota
 	FP16
 	BF16
 	INT32
-	dtypes
 )
 
-// String is the name as in parameter files.
-func (d DType) String() string { return [...]string{"FP32", "FP16", "BF16", "INT32"}[d&3] }
+// elements are what the contract says of the types, by code. Nothing writes to it.
+var elements = contract.Elements()
 
-// Size is the number of bytes of an element.
-func (d DType) Size() int {
-	if d.Wide() {
-		return 2
+// element is what the type is.
+func (d DType) element() contract.Element {
+	if int(d) >= len(elements) {
+		return contract.Element{Name: fmt.Sprintf("type %d", uint8(d)), Bits: contract.LaneBits}
 	}
-	return 4
+	return elements[d]
 }
 
-// Wide tells that the engine keeps elements as FP32: two bits of buffer for a bit of payload.
-func (d DType) Wide() bool { return d == FP16 || d == BF16 }
+// String is the name as in parameter files.
+func (d DType) String() string { return d.element().Name }
+
+// Size is the number of bytes of an element.
+func (d DType) Size() int { return d.element().Bytes() }
+
+// Wide tells that the engine keeps elements as FP32: two bits of buffer for a bit of payload, or more.
+func (d DType) Wide() bool { return d.element().Widened() }
 
 // Float tells that elements are no integers.
-func (d DType) Float() bool { return d != INT32 }
+func (d DType) Float() bool { return d.element().Float() }
 
 // Op is an operation; its value is the code in GROUP_COLLECTIVE.
 type Op uint8
@@ -72,10 +79,11 @@ func (k Kind) String() string {
 	return k.DType.String() + "/" + k.Op.String() + "/" + order
 }
 
-// Kinds are all of the included element types and operations, one bit a code, in both byte orders.
+// Kinds are all combinations of the included element types and operations, given as masks with one bit per code, in
+// both byte orders.
 func Kinds(dtypeMask, opMask uint32) []Kind {
 	var all []Kind
-	for d := range dtypes {
+	for d := range DType(len(elements)) {
 		for o := range ops {
 			if dtypeMask>>d&1 != 0 && opMask>>o&1 != 0 {
 				all = append(all, Kind{d, o, false}, Kind{d, o, true})
@@ -92,9 +100,12 @@ func (k Kind) order() binary.ByteOrder {
 	return binary.LittleEndian
 }
 
-// Bits is element i of a payload as it lies.
+// Bits is the encoding of element i of a payload.
 func (k Kind) Bits(b []byte, i int) uint32 {
-	if k.DType.Wide() {
+	switch k.DType.Size() {
+	case 1:
+		return uint32(b[i])
+	case 2:
 		return uint32(k.order().Uint16(b[2*i:]))
 	}
 	return k.order().Uint32(b[4*i:])
@@ -102,16 +113,19 @@ func (k Kind) Bits(b []byte, i int) uint32 {
 
 // SetBits writes element i.
 func (k Kind) SetBits(b []byte, i int, v uint32) {
-	if k.DType.Wide() {
+	switch k.DType.Size() {
+	case 1:
+		b[i] = uint8(v)
+	case 2:
 		k.order().PutUint16(b[2*i:], uint16(v))
-		return
+	default:
+		k.order().PutUint32(b[4*i:], v)
 	}
-	k.order().PutUint32(b[4*i:], v)
 }
 
-// Set writes a number to element i, rounded to nearest, ties to even; an INT32 takes its low 32 bits.
+// Set writes a number to element i, rounded to nearest, ties to even; an integer takes its low bits.
 func (k Kind) Set(b []byte, i int, v float64) {
-	if k.DType == INT32 {
+	if !k.DType.Float() {
 		k.SetBits(b, i, uint32(int64(v)))
 		return
 	}
@@ -128,14 +142,14 @@ type format struct {
 	nan      uint32 // the canonical one
 }
 
+// format is the type's if it is a floating-point one, and that of FP32 for integers, which are kept as they are.
 func (d DType) format() format {
-	switch d {
-	case FP16:
-		return format{10, 5, 0x7E00}
-	case BF16:
-		return format{7, 8, 0x7FC0}
+	e := d.element()
+	if !e.Float() {
+		e = elements[FP32]
 	}
-	return format{23, 8, 0x7FC00000}
+	fraction := e.Bits - 1 - e.Exponent
+	return format{fraction, e.Exponent, (1<<(e.Exponent+1) - 1) << (fraction - 1)} // the canonical NaN is positive and quiet, its payload 0
 }
 
 func (f format) sign() uint32 { return 1 << (f.mantissa + f.exponent) }
@@ -230,9 +244,9 @@ func (d DType) narrow(v uint32) uint32 {
 	return f.round(float64(math.Float32frombits(v)))
 }
 
-// apply joins two kept elements.
+// apply applies the operation to two elements as the engine keeps them.
 func (k Kind) apply(a, b uint32) uint32 {
-	if k.DType == INT32 {
+	if !k.DType.Float() {
 		x, y := int32(a), int32(b)
 		return uint32([...]int32{x + y, min(x, y), max(x, y)}[k.Op])
 	}
@@ -263,8 +277,8 @@ func (k Kind) InOrder(payloads ...[]byte) []byte {
 	})
 }
 
-// Tree reduces the payloads by the fixed tree over the endpoints: node (2i, 2i+1) at each level, and whoever is alone passes.
-// parts[e] is endpoint e's payload, nil for an endpoint that has none.
+// Tree reduces the payloads by the fixed tree over the endpoints: node (2i, 2i+1) at each level; a node with one
+// operand passes it on. parts[e] is endpoint e's payload, nil for an endpoint that has none.
 func (k Kind) Tree(parts [][]byte) []byte {
 	var payloads [][]byte
 	index := make([]int, len(parts)) // of endpoint e's element among those there are, −1: none
@@ -317,13 +331,13 @@ func (k Kind) reduce(payloads [][]byte, join func(v []uint32) uint32) []byte {
 	return out
 }
 
-// ErrInexact means that payloads whose sum was to be exact are none: a mistake of who made them.
+// ErrInexact means that payloads do not have an exact sum, though their maker claimed so.
 var ErrInexact = errors.New("the sum depends on the order of addition")
 
 // Exact reduces payloads whose result does not depend on order or number of roundings: everything but sums of floats, and those
 // that Values makes. The arithmetic is float64's. One payload alone stays as it is.
 func (k Kind) Exact(payloads ...[]byte) ([]byte, error) {
-	if len(payloads) == 1 || k.DType == INT32 || k.Op != Sum {
+	if len(payloads) == 1 || !k.DType.Float() || k.Op != Sum {
 		return k.InOrder(payloads...), nil
 	}
 	f := k.DType.format()
@@ -340,8 +354,8 @@ func (k Kind) Exact(payloads ...[]byte) ([]byte, error) {
 			}
 		}
 		r := f.round(s)
-		// Every partial sum, in any order, is a multiple of unit and no larger than size: if there are few enough of those, all
-		// of them are numbers of the format.
+		// Every partial sum, in any order, is a multiple of unit and no larger than size. If there are few enough of
+		// those, the format represents all of them.
 		if !math.IsNaN(s) && !math.IsInf(s, 0) && size > 0 && (size/unit > float64(uint32(1)<<(f.mantissa+1)) || f.round(size) == f.inf()) {
 			return nil, fmt.Errorf("%w: element %d, %s", ErrInexact, i, k)
 		}
@@ -350,7 +364,7 @@ func (k Kind) Exact(payloads ...[]byte) ([]byte, error) {
 	return out, nil
 }
 
-// lowest is the place value of the lowest bit set in a finite number; of an infinity or a NaN it is of no use, and infinite.
+// lowest is the place value of the lowest bit set in a finite number; it is infinite for an infinity or a NaN.
 func lowest(x float64) float64 {
 	if math.IsInf(x, 0) || math.IsNaN(x) {
 		return math.Inf(1)
@@ -360,7 +374,8 @@ func lowest(x float64) float64 {
 	return math.Ldexp(1, e-53+bits.TrailingZeros64(m))
 }
 
-// Near compares a sum of finite floats with float64's: it may be off by as many units in the last place as there are payloads.
+// Near compares a sum of finite floats with float64's. They may differ by as many units in the last place as there
+// are payloads.
 func (k Kind) Near(got []byte, payloads ...[]byte) error {
 	f := k.DType.format()
 	if len(got) != len(payloads[0]) {
@@ -380,7 +395,7 @@ func (k Kind) Near(got []byte, payloads ...[]byte) error {
 	return nil
 }
 
-// Difference says in words where a result is not what it should be.
+// Difference describes where a result differs from the expected one.
 func (k Kind) Difference(got, want []byte) string {
 	if len(got) != len(want) {
 		return fmt.Sprintf("%d bytes, expected %d", len(got), len(want))

@@ -7,15 +7,15 @@ import (
 	"math/rand/v2"
 )
 
-// Noise is a payload of n bytes with whatever can be hard: NaNs with payloads, infinities, subnormals, zeros of both signs, numbers
-// close to each other and ties. Sums of it depend on their order.
+// Noise is a payload of n bytes of hard cases: NaNs with payloads, infinities, subnormals, zeros of both signs, numbers
+// close to each other and ties. Its sums depend on the order of addition.
 func (k Kind) Noise(rng *rand.Rand, n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = byte(rng.Uint32())
 	}
 	for i := range k.Elements(n) {
-		if k.DType == INT32 {
+		if !k.DType.Float() {
 			if rng.IntN(3) == 0 {
 				k.SetBits(b, i, []uint32{0, 1, 0xFFFFFFFF, 0x80000000, 0x7FFFFFFF, 0x00FFFFFF, 0x0000FFFF, 0xFF}[rng.IntN(8)])
 			}
@@ -42,17 +42,17 @@ func (f format) hard(rng *rand.Rand) uint32 {
 		return sign | f.inf() | max(low, 1)
 	case 4:
 		return sign | low // subnormal
-	case 5, 6: // few bits, far apart: what is shifted out is often exactly a half
+	case 5, 6: // few bits, far apart: the bits shifted out are often exactly one half
 		return sign | one + uint32(rng.IntN(f.mantissa+3))<<f.mantissa - uint32(f.mantissa/2)<<f.mantissa | low&(3<<(f.mantissa-2))
 	case 7: // large
 		return sign | f.inf() - 1<<f.mantissa | low
-	case 8, 9: // one large number: with its negative it cancels, and what was added between is lost or not
+	case 8, 9: // one large number: it cancels with its negative, and whether what was added in between is lost depends on the order
 		return sign | f.inf() - 4<<f.mantissa
 	}
 	return sign | one + uint32(rng.IntN(4))<<f.mantissa | low
 }
 
-// scale decides, for element i of all payloads of a salt alike, which numbers may stand there.
+// scale decides which numbers element i may hold, the same for all payloads of one salt.
 func scale(salt uint64, i int) uint64 {
 	x := salt + uint64(i+1)*0x9E3779B97F4A7C15 // splitmix64
 	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
@@ -60,11 +60,11 @@ func scale(salt uint64, i int) uint64 {
 	return x ^ x>>31
 }
 
-// Values is a payload of n bytes whose reduction with up to ranks−1 others of the same salt is the same in any order and with any
-// number of roundings. Sums of floats are made of integers times one power of two for each element, subnormal and large ones among
-// them, and of infinities, NaNs and zeros; everything else is Noise.
+// Values is a payload of n bytes whose reduction with up to ranks−1 others of the same salt is the same in any order
+// and with any number of roundings. Payloads of float SUMs are integers times one power of two for each element,
+// subnormal and large ones among them, and infinities, NaNs and zeros; for other kinds Values is Noise.
 func (k Kind) Values(rng *rand.Rand, salt uint64, ranks, n int) []byte {
-	if k.DType == INT32 || k.Op != Sum {
+	if !k.DType.Float() || k.Op != Sum {
 		return k.Noise(rng, n)
 	}
 	f := k.DType.format()

@@ -7,19 +7,19 @@ package ctrl
 import (
 	"fmt"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // Driver reads and writes registers by name.
 type Driver struct {
 	dut dut.DUT
-	man *manifest.Manifest
+	man *contract.Manifest
 }
 
 // New makes a driver for d, which was generated with m.
-func New(d dut.DUT, m *manifest.Manifest) *Driver { return &Driver{dut: d, man: m} }
+func New(d dut.DUT, m *contract.Manifest) *Driver { return &Driver{dut: d, man: m} }
 
 // Read reads element i of a register.
 func (d *Driver) Read(name string, i int) (uint32, error) {
@@ -46,15 +46,49 @@ func (d *Driver) Write(name string, i int, v uint32) error {
 	return nil
 }
 
-// value is one register write of a list.
-type value struct {
+// field is the value of a field in a register write.
+type field struct {
 	name string
 	v    uint32
 }
 
-func (d *Driver) writeAll(i int, list []value) error {
-	for _, w := range list {
-		if err := d.Write(w.name, i, w.v); err != nil {
+// flag is a field of one bit.
+func flag(name string, v bool) field {
+	if v {
+		return field{name, 1}
+	}
+	return field{name, 0}
+}
+
+// setting is one register write of a list. Fields that are not named are 0.
+type setting struct {
+	register string
+	fields   []field
+}
+
+// set is the setting of a register by its fields.
+func set(register string, fields ...field) setting { return setting{register, fields} }
+
+// value is a register's value with these fields in place.
+func (d *Driver) value(register string, fields ...field) (uint32, error) {
+	var v uint32
+	for _, f := range fields {
+		at, err := d.man.Registers.Field(register, f.name)
+		if err != nil {
+			return 0, err
+		}
+		v |= at.Put(f.v)
+	}
+	return v, nil
+}
+
+func (d *Driver) writeAll(i int, list []setting) error {
+	for _, s := range list {
+		v, err := d.value(s.register, s.fields...)
+		if err != nil {
+			return err
+		}
+		if err := d.Write(s.register, i, v); err != nil {
 			return err
 		}
 	}
@@ -63,76 +97,59 @@ func (d *Driver) writeAll(i int, list []value) error {
 
 // SetEndpoint writes the record of table index ei, valid last.
 func (d *Driver) SetEndpoint(ei int, e inc.Endpoint) error {
-	ctrl := uint32(e.Port) << 8
-	if e.Host {
-		ctrl |= 2
-	}
 	local, remote := e.LocalMAC.Uint64(), e.RemoteMAC.Uint64()
-	list := []value{
-		{"EP_LOCAL_QPN", e.LocalQPN}, {"EP_REMOTE_QPN", e.RemoteQPN},
-		{"EP_LOCAL_IP", e.LocalIP.Uint32()}, {"EP_REMOTE_IP", e.RemoteIP.Uint32()},
-		{"EP_LOCAL_MAC_LO", uint32(local)}, {"EP_LOCAL_MAC_HI", uint32(local >> 32)},
-		{"EP_REMOTE_MAC_LO", uint32(remote)}, {"EP_REMOTE_MAC_HI", uint32(remote >> 32)},
-		{"EP_HEADER", uint32(e.UDPSourcePort) | uint32(e.TTL)<<16 | uint32(e.TOS)<<24},
-	}
-	if e.Valid {
-		ctrl |= 1
-	}
-	return d.writeAll(ei, append(list, value{"EP_CTRL", ctrl}))
+	return d.writeAll(ei, []setting{
+		set("EP_LOCAL_QPN", field{"qpn", e.LocalQPN}), set("EP_REMOTE_QPN", field{"qpn", e.RemoteQPN}),
+		set("EP_LOCAL_IP", field{"address", e.LocalIP.Uint32()}), set("EP_REMOTE_IP", field{"address", e.RemoteIP.Uint32()}),
+		set("EP_LOCAL_MAC_LO", field{"octets", uint32(local)}), set("EP_LOCAL_MAC_HI", field{"octets", uint32(local >> 32)}),
+		set("EP_REMOTE_MAC_LO", field{"octets", uint32(remote)}), set("EP_REMOTE_MAC_HI", field{"octets", uint32(remote >> 32)}),
+		set("EP_HEADER", field{"udp_source_port", uint32(e.UDPSourcePort)}, field{"ttl", uint32(e.TTL)}, field{"tos", uint32(e.TOS)}),
+		set("EP_CTRL", flag("valid", e.Valid), flag("host", e.Host), field{"port", uint32(e.Port)}),
+	})
 }
 
 // SetGroup writes a group's settings; the group should be disabled.
 func (d *Driver) SetGroup(g int, s inc.Group) error {
-	parent := uint32(s.Parent)
-	if s.HasParent {
-		parent |= 1 << 31
-	}
-	coll := uint32(s.Collective) | uint32(s.Op)<<8 | uint32(s.DType)<<16
-	if s.BigEndian {
-		coll |= 1 << 24
-	}
-	if s.InBand {
-		coll |= 1 << 25
-	}
-	if s.RootSends {
-		coll |= 1 << 26
-	}
-	list := []value{
-		{"GROUP_START", uint32(s.Start)}, {"GROUP_SLOTS", uint32(s.SlotBase) | uint32(s.Log2N)<<24},
-		{"GROUP_IN_MASK", s.InMask}, {"GROUP_OUT_MASK", s.OutMask}, {"GROUP_ACK_MASK", s.AckMask},
-		{"GROUP_PARENT", parent}, {"GROUP_COLLECTIVE", coll},
+	list := []setting{
+		set("GROUP_START", field{"psn", uint32(s.Start)}), set("GROUP_SLOTS", field{"base", uint32(s.SlotBase)}, field{"log2_n", uint32(s.Log2N)}),
+		set("GROUP_IN_MASK", field{"mask", s.InMask}), set("GROUP_OUT_MASK", field{"mask", s.OutMask}), set("GROUP_ACK_MASK", field{"mask", s.AckMask}),
+		set("GROUP_PARENT", field{"endpoint", uint32(s.Parent)}, flag("valid", s.HasParent)),
+		set("GROUP_COLLECTIVE", field{"collective", uint32(s.Collective)}, field{"op", uint32(s.Op)}, field{"dtype", uint32(s.DType)},
+			flag("big_endian", s.BigEndian), flag("in_band", s.InBand), flag("root_sends", s.RootSends)),
 	}
 	if d.man.Params.Mode == 3 {
-		list = append(list, value{"GROUP_PIPE", uint32(s.PipeSlots)})
+		list = append(list, set("GROUP_PIPE", field{"n", uint32(s.PipeSlots)}))
 	}
 	if !s.InBand {
 		return d.writeAll(g, list) // it does not ask where the root ranks are
 	}
-	const perRegister, bits = 5, 6 // routes in a register GROUP_ROUTE_i; each is endpoint and valid
-	var routes [(inc.Roots + perRegister - 1) / perRegister]uint32
 	for root, to := range s.Route {
-		v := uint32(to.Endpoint)
-		if to.Valid {
-			v |= 1 << 5
+		register, endpoint, valid := contract.RouteOf(root)
+		if last := &list[len(list)-1]; last.register != register {
+			list = append(list, set(register))
 		}
-		routes[root/perRegister] |= v << (root % perRegister * bits)
-	}
-	for i, v := range routes {
-		list = append(list, value{fmt.Sprintf("GROUP_ROUTE_%d", i), v})
+		last := &list[len(list)-1]
+		last.fields = append(last.fields, field{endpoint, uint32(to.Endpoint)}, flag(valid, to.Valid))
 	}
 	return d.writeAll(g, list)
 }
 
+// SetOptions writes CTRL.
+func (d *Driver) SetOptions(gapNAK, foreignBypass bool) error {
+	return d.writeAll(0, []setting{set("CTRL", flag("gap_nak", gapNAK), flag("foreign_bypass", foreignBypass))})
+}
+
+// SetPipeCtrl writes PIPE_CTRL of a Mode III engine.
+func (d *Driver) SetPipeCtrl(c inc.PipeCtrl) error {
+	return d.writeAll(0, []setting{set("PIPE_CTRL", field{"rnr_timer", uint32(c.RNRTimer)}, flag("rnr", c.RNR), flag("cnp", c.CNP))})
+}
+
 // SetPipes writes PIPE_CTRL and PIPE_TIMEOUT of a Mode III engine; the time-out is in microseconds.
 func (d *Driver) SetPipes(c inc.PipeCtrl, timeout uint16) error {
-	v := uint32(c.RNRTimer)
-	if c.RNR {
-		v |= 1 << 8
+	if err := d.SetPipeCtrl(c); err != nil {
+		return err
 	}
-	if c.CNP {
-		v |= 1 << 9
-	}
-	return d.writeAll(0, []value{{"PIPE_CTRL", v}, {"PIPE_TIMEOUT", uint32(timeout)}})
+	return d.writeAll(0, []setting{set("PIPE_TIMEOUT", field{"microseconds", uint32(timeout)})})
 }
 
 // busyReads bounds the wait for a group's start; a start visits every slot once, so buffers of any size fit.
@@ -140,7 +157,7 @@ const busyReads = 100000
 
 // Enable starts a group and waits until it is no longer busy. It reports whether the group is enabled then.
 func (d *Driver) Enable(g int) (bool, error) {
-	if err := d.Write("GROUP_CTRL", g, 1); err != nil {
+	if err := d.writeAll(g, []setting{set("GROUP_CTRL", flag("enable", true))}); err != nil {
 		return false, err
 	}
 	return d.waitStarted(g)
@@ -148,7 +165,7 @@ func (d *Driver) Enable(g int) (bool, error) {
 
 // ResetGroup drains and restarts an enabled group and waits until it is done.
 func (d *Driver) ResetGroup(g int) error {
-	if err := d.Write("GROUP_CTRL", g, 3); err != nil {
+	if err := d.writeAll(g, []setting{set("GROUP_CTRL", flag("enable", true), flag("reset", true))}); err != nil {
 		return err
 	}
 	_, err := d.waitStarted(g)
@@ -159,13 +176,21 @@ func (d *Driver) ResetGroup(g int) error {
 func (d *Driver) Disable(g int) error { return d.Write("GROUP_CTRL", g, 0) }
 
 func (d *Driver) waitStarted(g int) (bool, error) {
+	busy, err := d.man.Registers.Field("GROUP_STATUS", "busy")
+	if err != nil {
+		return false, err
+	}
+	enabled, err := d.man.Registers.Field("GROUP_STATUS", "enabled")
+	if err != nil {
+		return false, err
+	}
 	for range busyReads {
-		s, err := d.Read("GROUP_STATUS", g)
+		status, err := d.Read("GROUP_STATUS", g)
 		if err != nil {
 			return false, err
 		}
-		if s&1 == 0 {
-			return s&2 != 0, nil
+		if busy.Get(status) == 0 {
+			return enabled.Get(status) != 0, nil
 		}
 	}
 	return false, fmt.Errorf("group %d is still busy after %d reads of GROUP_STATUS", g, busyReads)

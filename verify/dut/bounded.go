@@ -9,35 +9,35 @@ import (
 	"sync/atomic"
 )
 
-// ErrLimit means that a test clocked its engines for longer than it should ever take: the design is wedged, or the test waits for what
-// never comes.
+// ErrLimit means that a test clocked its engines for longer than it should ever take: the design hangs, or the test
+// waits for an event that never comes.
 var ErrLimit = errors.New("stuck")
 
-// Budget is how many cycles the engines of a test may be clocked, together.
+// Budget is how many cycles the engines of a test may be clocked, all together.
 type Budget struct {
 	ctx   context.Context
 	limit uint64
 	used  atomic.Uint64 // a network runs its engines side by side
 }
 
-// NewBudget makes a budget of limit cycles that ends with ctx too.
+// NewBudget makes a budget of limit cycles. It is also used up when ctx ends.
 func NewBudget(ctx context.Context, limit uint64) *Budget { return &Budget{ctx: ctx, limit: limit} }
 
-// Used is the number of cycles clocked so far; what SkipTo skipped does not count.
+// Used is the number of cycles clocked so far, without those that SkipTo skipped.
 func (b *Budget) Used() uint64 { return b.used.Load() }
 
-// spend takes cycles off.
+// spend subtracts cycles.
 func (b *Budget) spend(cycles uint64) error {
 	if err := b.ctx.Err(); err != nil {
 		return err
 	}
 	if b.used.Add(cycles) > b.limit {
-		return fmt.Errorf("%w: %d cycles are over, the limit of this scenario", ErrLimit, b.limit)
+		return fmt.Errorf("%w: the scenario was clocked for more than its limit of %d cycles", ErrLimit, b.limit)
 	}
 	return nil
 }
 
-// Bounded is a DUT that takes its cycles from a budget, so that no loop over it is without end, whatever the engine does.
+// Bounded is a DUT that takes its cycles from a budget, so that every loop over it ends, whatever the engine does.
 type Bounded struct {
 	DUT
 	budget *Budget
@@ -46,7 +46,7 @@ type Bounded struct {
 // Bound puts a Bounded in front of d.
 func Bound(d DUT, b *Budget) *Bounded { return &Bounded{d, b} }
 
-// boundedStep is how many cycles pass between two looks at the context: under a second on the slowest model.
+// boundedStep is how many cycles pass between two checks of the context: less than a second on the slowest model.
 const boundedStep = 1024
 
 // StepTo runs until Now is at least cycle.

@@ -11,14 +11,15 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"incforge/contract"
 	"incforge/sim"
-	"incforge/verify/manifest"
 )
 
-// Kind is what stands behind the DUT contract.
+// Kind names an implementation of DUT.
 type Kind string
 
-// The kinds. RTL is the top with a stream a port, Core the one with a single stream; Netlist is RTL from other sources.
+// The kinds. RTL is the top with one stream per port, Core the top with a single stream; Netlist is RTL from other
+// sources.
 const (
 	KindRTL       Kind = "rtl"
 	KindCore      Kind = "core"
@@ -26,14 +27,14 @@ const (
 	KindReference Kind = "reference"
 )
 
-// Kinds lists them in the order of the command line's help.
+// Kinds lists the kinds in the order of the command line's help.
 func Kinds() []Kind { return []Kind{KindRTL, KindCore, KindNetlist, KindReference} }
 
-// Source says which engines are to be had.
+// Source says which engines to make, and from which files.
 type Source struct {
-	// ManifestDir is the generated folder; Manifest, if not nil, is used in place of the one there.
+	// ManifestDir is the generated folder; Manifest, if not nil, replaces the one there.
 	ManifestDir string
-	Manifest    *manifest.Manifest
+	Manifest    *contract.Manifest
 	// Kind is empty for KindRTL.
 	Kind Kind
 	// Sources replaces the manifest's files, for KindNetlist: paths of Verilog files.
@@ -46,7 +47,8 @@ type Source struct {
 	Log *logrus.Logger
 }
 
-// Maker makes one more engine, as after reset; seed is of its random initial state. Who makes an engine closes it.
+// Maker makes one more engine, as after reset. Its registers start at random values drawn from seed. The caller
+// closes it.
 type Maker func(seed uint64) (DUT, error)
 
 // Engines makes engines of one source.
@@ -57,16 +59,16 @@ type Engines struct {
 // New is a Maker.
 func (e *Engines) New(seed uint64) (DUT, error) { return e.make(seed, "") }
 
-// NewTraced is a Maker of engines that write their waves to a file, if they have any.
+// NewTraced makes an engine that writes its waves to a file, if it has any.
 func (e *Engines) NewTraced(seed uint64, waves string) (DUT, error) { return e.make(seed, waves) }
 
 // Open reads the manifest and prepares what all engines of the source share, the compiled model for instance.
-func (s Source) Open(ctx context.Context) (*manifest.Manifest, *Engines, error) {
+func (s Source) Open(ctx context.Context) (*contract.Manifest, *Engines, error) {
 	if s.Kind == "" {
 		s.Kind = KindRTL
 	}
 	if s.Manifest == nil {
-		m, err := manifest.Load(s.ManifestDir)
+		m, err := contract.Load(s.ManifestDir)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -83,8 +85,8 @@ func (s Source) Open(ctx context.Context) (*manifest.Manifest, *Engines, error) 
 }
 
 // Model reads the manifest and compiles its switch top or, for KindCore, its core, for those who drive the model themselves.
-func (s Source) Model(ctx context.Context) (*manifest.Manifest, *sim.Lib, error) {
-	m, err := manifest.Load(s.ManifestDir)
+func (s Source) Model(ctx context.Context) (*contract.Manifest, *sim.Lib, error) {
+	m, err := contract.Load(s.ManifestDir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +99,7 @@ func (s Source) Model(ctx context.Context) (*manifest.Manifest, *sim.Lib, error)
 	return m, lib, err
 }
 
-// models compiles the Verilog; a traced model is compiled when the first one is asked for.
+// models compiles the Verilog. The traced model is compiled when the first one is requested.
 func (s Source) models(ctx context.Context) (*Engines, error) {
 	build, err := s.build()
 	if err != nil {
@@ -148,7 +150,7 @@ func (s Source) build() (sim.Build, error) {
 	return b, nil
 }
 
-// logWriter hands what tools print to the log, a write at a time.
+// logWriter passes the output of tools to the log, one entry per write.
 type logWriter struct{ log *logrus.Logger }
 
 func (w logWriter) Write(b []byte) (int, error) {

@@ -10,9 +10,10 @@ import (
 	"math"
 )
 
-// Recorder is a DUT that keeps two hashes: of everything that was offered to the engine behind it (frames, register accesses, pauses,
-// resets, each with its cycle) and of every frame that left it. The same seed offers the same stimulus, so two runs that differ in the
-// first hash were two different tests; if only the second one differs, the engine behaves otherwise.
+// Recorder is a DUT that keeps two hashes: one of the stimulus of the engine behind it (frames, register accesses,
+// pauses, resets, each with its cycle) and one of every frame that left it. The same seed must give the same
+// stimulus, so two runs whose first hash differs were different tests. If only the second hash differs, the engine
+// behaved differently.
 type Recorder struct {
 	DUT
 	stimulus, egress hash.Hash
@@ -21,10 +22,10 @@ type Recorder struct {
 // Record puts a Recorder in front of d.
 func Record(d DUT) *Recorder { return &Recorder{DUT: d, stimulus: sha256.New(), egress: sha256.New()} }
 
-// allStrobes are those of a whole register.
+// allStrobes writes all bytes of a register.
 const allStrobes = 0xF
 
-// What an entry of a hash begins with.
+// The first number of an entry tells its type.
 const (
 	recordFrame = iota + 1
 	recordRead
@@ -77,7 +78,7 @@ func (r *Recorder) WriteStrobes(addr, value uint32, strobes uint8) error {
 	return r.DUT.WriteStrobes(addr, value, strobes)
 }
 
-// SetPauses changes the hesitation of all interfaces.
+// SetPauses changes the random pauses of all interfaces.
 func (r *Recorder) SetPauses(p Pauses) {
 	note(r.stimulus, nil, recordPauses, r.Now(), p.Seed, math.Float64bits(p.In), math.Float64bits(p.Ready), math.Float64bits(p.Registers),
 		uint64(p.Burst))
@@ -90,7 +91,7 @@ func (r *Recorder) Reset() error {
 	return r.DUT.Reset()
 }
 
-// SkipTo sets the time forward.
+// SkipTo advances the time.
 func (r *Recorder) SkipTo(cycle uint64) {
 	note(r.stimulus, nil, recordSkip, r.Now(), cycle)
 	r.DUT.SkipTo(cycle)

@@ -10,28 +10,20 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
-	"incforge/verify/manifest"
 )
 
-// Values that the reference's registers have whatever the design: the identity (docs/engine.md section 6).
-const identity = 0x494E4331
-
-// A register GROUP_ROUTE_i holds the routes to so many root ranks, of so many bits each: valid, endpoint.
-const (
-	routesPerRegister = 5
-	routeBits         = 6
-)
-
-// referenceLatency is the reference's delay in cycles from a frame's last beat in to the first beat out. Any number would do.
+// referenceLatency is the reference's delay in cycles from a frame's last beat in to the first beat out. Its value
+// does not matter.
 const referenceLatency = 20
 
-// Reference is the engine of package inc behind the DUT contract: one frame at a time goes through at the width of the
-// bus, its effects are immediate, what it makes leaves a fixed delay later. In Mode III it takes all sends that may be taken after each
-// frame, and time-outs as soon as they are due.
+// Reference is the engine of package inc as a DUT. Frames enter one at a time at the width of the bus, take effect at
+// their last beat, and what they cause leaves a fixed delay later. In Mode III it takes all sends that are allowed
+// after each frame, and time-outs as soon as they are due.
 type Reference struct {
-	man  *manifest.Manifest
+	man  *contract.Manifest
 	eng  *inc.Engine
 	regs map[uint32]uint32
 	// overlap: the group's last start was refused because of its slots.
@@ -46,12 +38,12 @@ type Reference struct {
 	acts      []Act
 	out       []Frame
 
-	wants []inc.Action // scratch: what may be done
-	turns []inc.Action // who has sent since the last time that nobody wanted to, in this order
+	wants []inc.Action // scratch: actions that may be taken
+	turns []inc.Action // sends in the order of their last turn, since no send was allowed
 }
 
 // NewReference makes a reference engine with the parameters and registers of m, as after reset.
-func NewReference(m *manifest.Manifest) (*Reference, error) {
+func NewReference(m *contract.Manifest) (*Reference, error) {
 	r := &Reference{man: m, in: make([][]Frame, m.Params.Ports), portFree: make([]uint64, m.Params.Ports)}
 	if err := r.Reset(); err != nil {
 		return nil, err
@@ -62,13 +54,13 @@ func NewReference(m *manifest.Manifest) (*Reference, error) {
 // Engine is the engine inside.
 func (r *Reference) Engine() *inc.Engine { return r.eng }
 
-// Handle gives the engine a frame and returns what leaves because of it: in Mode III its answers alone.
+// Handle gives the engine a frame and returns the frames that it causes; in Mode III only the answers to it.
 func (r *Reference) Handle(cycle uint64, port int, frame []byte, rxErr bool) []inc.Out {
 	return r.eng.Handle(r.time(cycle), port, frame, rxErr)
 }
 
-// Act gives a Mode III engine an action and returns what leaves because of it. It is an inc.ErrAction if the action may not be taken now,
-// or if there is none like it.
+// Act has a Mode III engine take an action and returns the frames that it causes. The error is inc.ErrAction if the
+// action is not allowed now or does not exist.
 func (r *Reference) Act(a Act) ([]inc.Out, error) {
 	action, err := r.Action(a)
 	if err != nil {
@@ -77,7 +69,7 @@ func (r *Reference) Act(a Act) ([]inc.Out, error) {
 	return r.eng.Act(r.time(a.At), action)
 }
 
-// Action is what an Act that is no frame means.
+// Action converts an Act that is no frame.
 func (r *Reference) Action(a Act) (inc.Action, error) {
 	eps := r.man.Params.EPS()
 	action := inc.Action{Kind: inc.ActionKind(a.Kind), Group: a.EI / eps, Endpoint: a.EI % eps}
@@ -90,7 +82,7 @@ func (r *Reference) Action(a Act) (inc.Action, error) {
 	return action, nil
 }
 
-// act is an action as an engine tells it.
+// act converts an action into the Act that an engine reports for it.
 func (r *Reference) act(cycle uint64, a inc.Action) Act {
 	eps := r.man.Params.EPS()
 	if a.Kind == inc.ActSend {
@@ -124,7 +116,7 @@ func (r *Reference) Offer(port int, f Frame) {
 	r.in[port] = append(r.in[port], f)
 }
 
-// StepTo handles every frame whose last beat is in by cycle, and whatever is due by then.
+// StepTo handles every frame whose last beat enters by cycle, and every action due by then.
 func (r *Reference) StepTo(cycle uint64) error {
 	for {
 		due, _ := r.Timers()
@@ -172,7 +164,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 	return nil
 }
 
-// leave sends what was made in a cycle.
+// leave queues the frames made in a cycle to leave.
 func (r *Reference) leave(cycle uint64, outs []inc.Out) {
 	for _, made := range outs {
 		o := Frame{Port: made.Port, Data: made.Frame, Err: made.Err}
@@ -194,7 +186,8 @@ func (r *Reference) wake(cycle uint64) {
 	r.sendAll(cycle)
 }
 
-// sendAll takes sends until nobody wants to send any more, in turn: who has sent least lately first.
+// sendAll takes sends until none is allowed. Pipes and endpoints take turns: the one whose last turn is longest ago
+// is next.
 func (r *Reference) sendAll(cycle uint64) {
 	if r.man.Params.Mode != 3 {
 		return
@@ -227,20 +220,20 @@ func (r *Reference) sendAll(cycle uint64) {
 func (r *Reference) do(cycle uint64, a inc.Action) {
 	outs, err := r.eng.Act(r.time(cycle), a)
 	if err != nil {
-		return // it was taken back by one before: a time-out of who waits now
+		return // an earlier one revoked it: a time-out of an endpoint that waits now
 	}
 	r.acts = append(r.acts, r.act(cycle, a))
 	r.leave(cycle, outs)
 }
 
-// Acts returns what was decided since the last call.
+// Acts returns the frames decided and actions taken since the last call.
 func (r *Reference) Acts() []Act {
 	a := r.acts
 	r.acts = nil
 	return a
 }
 
-// Timers returns when the next time-out or wait is over.
+// Timers returns the cycle in which the next time-out or wait ends.
 func (r *Reference) Timers() (uint64, bool) {
 	at, ok := r.eng.NextDeadline()
 	if !ok {
@@ -253,10 +246,11 @@ func (r *Reference) beats(data []byte) uint64 {
 	return uint64((len(data) + r.man.Params.BusBytes - 1) / r.man.Params.BusBytes)
 }
 
-// SkipTo sets the time.
+// SkipTo advances the time.
 func (r *Reference) SkipTo(cycle uint64) { r.now = max(r.now, cycle) }
 
-// Still is without end as soon as nothing is inside: but for timers, which Timers tells, the reference does nothing behind anyone's back.
+// Still is unlimited when no frame is inside: apart from timers, which Timers reports, the reference changes nothing
+// without a frame.
 func (r *Reference) Still() uint64 {
 	if r.Waiting() > 0 || len(r.leaving) > 0 || len(r.out) > 0 {
 		return 0
@@ -287,13 +281,13 @@ func (r *Reference) Out() []Frame {
 	return o
 }
 
-// SetPauses does nothing: the reference has no interfaces that could hesitate.
+// SetPauses does nothing: the reference has no interfaces that could pause.
 func (r *Reference) SetPauses(Pauses) {}
 
 // Close does nothing.
 func (r *Reference) Close() error { return nil }
 
-// Reset makes a new engine and puts every register to its reset value.
+// Reset makes a new engine and sets every register to its reset value.
 func (r *Reference) Reset() error {
 	p := r.man.Params
 	eng, err := inc.New(inc.Params{Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTU: p.MTUBytes, Slots: p.Slots(),
@@ -325,36 +319,35 @@ func (r *Reference) Reset() error {
 	return nil
 }
 
-// pipes gives the engine PIPE_CTRL and PIPE_TIMEOUT.
+// pipes passes PIPE_CTRL and PIPE_TIMEOUT to the engine.
 func (r *Reference) pipes() {
-	c := r.reg("PIPE_CTRL", 0)
-	r.eng.SetPipeCtrl(inc.PipeCtrl{RNRTimer: uint8(c & 31), RNR: c>>8&1 != 0, CNP: c>>9&1 != 0})
-	r.eng.SetPipeTimeout(uint16(r.reg("PIPE_TIMEOUT", 0)))
+	r.eng.SetPipeCtrl(inc.PipeCtrl{RNRTimer: uint8(r.get("PIPE_CTRL", 0, "rnr_timer")), RNR: r.is("PIPE_CTRL", 0, "rnr"), CNP: r.is("PIPE_CTRL", 0, "cnp")})
+	r.eng.SetPipeTimeout(uint16(r.get("PIPE_TIMEOUT", 0, "microseconds")))
 }
 
-// Read is a register as software sees it.
+// Read returns a register as software sees it.
 func (r *Reference) Read(addr uint32) (uint32, error) {
 	addr &^= 3 // nobody looks at them
 	reg, i, ok := r.man.Find(addr)
 	if !ok {
-		return 0, fmt.Errorf("%w: %w at address %#x", ErrRefused, manifest.ErrUnknownRegister, addr)
+		return 0, fmt.Errorf("%w: %w at address %#x", ErrRefused, contract.ErrUnknownRegister, addr)
 	}
 	switch reg.Name {
 	case "ID":
-		return identity, nil
+		return contract.Magic, nil
 	case "COUNTER":
 		return r.counter(i)
 	case "GROUP_STATUS":
 		switch {
 		case r.eng.Enabled(i):
-			return 2, nil
+			return r.put("GROUP_STATUS", "enabled", 1), nil
 		case r.overlap[i]:
-			return 4, nil
+			return r.put("GROUP_STATUS", "overlap", 1), nil
 		}
 		return 0, nil
 	case "GROUP_CTRL":
 		if r.eng.Enabled(i) {
-			return 1, nil
+			return r.put("GROUP_CTRL", "enable", 1), nil
 		}
 		return 0, nil
 	case "GROUP_FAILED":
@@ -369,24 +362,26 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 	return reg.ResetValue(i), nil
 }
 
-// Spotless is true: what the reference holds never errs, and no error can be written into it.
+// Spotless is true: the reference's payload never has errors, and none can be injected.
 func (r *Reference) Spotless() bool { return true }
 
-// Known reports whether there is a register at that address; every engine must agree on its value.
+// Known reports whether there is a register at that address whose value every engine must agree on.
 func (r *Reference) Known(addr uint32) bool {
 	_, _, ok := r.man.Find(addr)
 	return ok
 }
 
-// param is what a PARAM_* register must say by the manifest's parameters, not by its own reset value.
+// param computes a PARAM_* register from the manifest's parameters, not from the reset value that the manifest gives
+// it.
 func (r *Reference) param(name string) (uint32, bool) {
 	p := r.man.Params
-	arithmetic := int(p.DTypeMask()|p.OpMask()<<8) | p.Planes()<<24
+	arith := func(field string, v uint32) int { return int(r.put("PARAM_ARITH", field, v)) }
+	arithmetic := arith("dtypes", p.DTypeMask()) | arith("ops", p.OpMask()) | arith("planes", uint32(p.Planes()))
 	if p.Reproducible() {
-		arithmetic |= 1 << 16
+		arithmetic |= arith("reproducible", 1)
 	}
 	if p.ECC {
-		arithmetic |= 1 << 17
+		arithmetic |= arith("ecc", 1)
 	}
 	v, ok := map[string]int{
 		"PARAM_MODE": p.Mode, "PARAM_BUS_BYTES": p.BusBytes, "PARAM_LANES": p.Lanes, "PARAM_GROUPS": p.Groups,
@@ -409,7 +404,7 @@ func (r *Reference) counter(i int) (uint32, error) {
 }
 
 // locked tells whether a register is a setting of a group that is enabled, or of one of its endpoints.
-func (r *Reference) locked(reg *manifest.Register, i int) bool {
+func (r *Reference) locked(reg *contract.Register, i int) bool {
 	switch {
 	case reg.Access != "rw" || reg.Name == "GROUP_CTRL":
 		return false
@@ -431,7 +426,7 @@ func (r *Reference) WriteStrobes(addr, value uint32, strobes uint8) error {
 	reg, i, ok := r.man.Find(addr)
 	switch {
 	case !ok:
-		return fmt.Errorf("%w: %w at address %#x", ErrRefused, manifest.ErrUnknownRegister, addr)
+		return fmt.Errorf("%w: %w at address %#x", ErrRefused, contract.ErrUnknownRegister, addr)
 	case strobes != 0xF:
 		return fmt.Errorf("%w: %s[%d], bytes %04b", ErrRefused, reg.Name, i, strobes)
 	case r.locked(reg, i):
@@ -441,7 +436,7 @@ func (r *Reference) WriteStrobes(addr, value uint32, strobes uint8) error {
 	}
 	v := value & reg.Mask()
 	if reg.Name == "EP_CTRL" && i%r.man.Params.EPS() > r.man.Params.Members {
-		v &^= 1
+		v &^= r.put("EP_CTRL", "valid", 1)
 	}
 	if reg.Name == "GROUP_CTRL" {
 		return r.groupCtrl(i, v)
@@ -449,14 +444,14 @@ func (r *Reference) WriteStrobes(addr, value uint32, strobes uint8) error {
 	r.regs[addr] = v
 	switch reg.Name {
 	case "CTRL":
-		r.eng.SetGapNAK(v&1 != 0)
-		r.eng.SetForeignBypass(v&2 != 0)
+		r.eng.SetGapNAK(r.is("CTRL", 0, "gap_nak"))
+		r.eng.SetForeignBypass(r.is("CTRL", 0, "foreign_bypass"))
 		return nil
 	case "IP_ID":
-		r.eng.SetIPID(uint16(v))
+		r.eng.SetIPID(uint16(r.get("IP_ID", 0, "value")))
 		return nil
 	case "BYPASS_PORT":
-		return r.eng.SetBypassPort(i, int(v))
+		return r.eng.SetBypassPort(i, int(r.get("BYPASS_PORT", i, "port")))
 	case "PIPE_CTRL", "PIPE_TIMEOUT":
 		r.pipes()
 		return nil
@@ -471,7 +466,7 @@ func (r *Reference) WriteStrobes(addr, value uint32, strobes uint8) error {
 }
 
 func (r *Reference) groupCtrl(g int, v uint32) error {
-	enable, reset := v&1 != 0, v&2 != 0
+	enable, reset := v&r.put("GROUP_CTRL", "enable", 1) != 0, v&r.put("GROUP_CTRL", "reset", 1) != 0
 	r.overlap[g] = false
 	switch {
 	case !enable:
@@ -487,48 +482,60 @@ func (r *Reference) groupCtrl(g int, v uint32) error {
 	return err
 }
 
-// reg is the stored value of a register element; 0 if the manifest lacks it.
-func (r *Reference) reg(name string, i int) uint32 {
-	a, err := r.man.Addr(name, i)
+// get is a field of the stored value of a register element; 0 if the manifest lacks it.
+func (r *Reference) get(register string, i int, field string) uint32 {
+	reg, err := r.man.Register(register)
 	if err != nil {
 		return 0
 	}
-	return r.regs[a]
+	f, _ := reg.Field(field) // a field of no bits otherwise
+	return f.Get(r.regs[reg.Offset+uint32(i)*reg.Stride])
 }
 
+// is is a field of one bit.
+func (r *Reference) is(register string, i int, field string) bool {
+	return r.get(register, i, field) != 0
+}
+
+// put is a value of a field in place; 0 if the manifest lacks it.
+func (r *Reference) put(register, field string, v uint32) uint32 {
+	f, _ := r.man.Registers.Field(register, field)
+	return f.Put(v)
+}
+
+// endpoint is the record that the registers hold.
 func (r *Reference) endpoint(ei int) inc.Endpoint {
+	get := func(register, field string) uint32 { return r.get(register, ei, field) }
 	mac := func(name string) roce.MAC {
-		return roce.MACFromUint64(uint64(r.reg(name+"_HI", ei))<<32 | uint64(r.reg(name+"_LO", ei)))
+		return roce.MACFromUint64(uint64(get(name+"_HI", "octets"))<<32 | uint64(get(name+"_LO", "octets")))
 	}
-	c, h := r.reg("EP_CTRL", ei), r.reg("EP_HEADER", ei)
 	return inc.Endpoint{
-		Valid: c&1 != 0, Host: c&2 != 0, Port: int(c >> 8 & 0xFF),
-		LocalQPN: r.reg("EP_LOCAL_QPN", ei), RemoteQPN: r.reg("EP_REMOTE_QPN", ei),
-		LocalIP: roce.IP4FromUint32(r.reg("EP_LOCAL_IP", ei)), RemoteIP: roce.IP4FromUint32(r.reg("EP_REMOTE_IP", ei)),
+		Valid: r.is("EP_CTRL", ei, "valid"), Host: r.is("EP_CTRL", ei, "host"), Port: int(get("EP_CTRL", "port")),
+		LocalQPN: get("EP_LOCAL_QPN", "qpn"), RemoteQPN: get("EP_REMOTE_QPN", "qpn"),
+		LocalIP: roce.IP4FromUint32(get("EP_LOCAL_IP", "address")), RemoteIP: roce.IP4FromUint32(get("EP_REMOTE_IP", "address")),
 		LocalMAC: mac("EP_LOCAL_MAC"), RemoteMAC: mac("EP_REMOTE_MAC"),
-		UDPSourcePort: uint16(h), TTL: uint8(h >> 16), TOS: uint8(h >> 24),
+		UDPSourcePort: uint16(get("EP_HEADER", "udp_source_port")), TTL: uint8(get("EP_HEADER", "ttl")), TOS: uint8(get("EP_HEADER", "tos")),
 	}
 }
 
+// group are the settings that the registers hold.
 func (r *Reference) group(g int) inc.Group {
-	slots, parent, coll := r.reg("GROUP_SLOTS", g), r.reg("GROUP_PARENT", g), r.reg("GROUP_COLLECTIVE", g)
+	get := func(register, field string) uint32 { return r.get(register, g, field) }
 	set := inc.Group{
-		Start: roce.PSN(r.reg("GROUP_START", g)), SlotBase: int(slots & 0xFFFFFF), Log2N: int(slots >> 24 & 31),
-		InMask: r.reg("GROUP_IN_MASK", g), OutMask: r.reg("GROUP_OUT_MASK", g), AckMask: r.reg("GROUP_ACK_MASK", g),
-		Parent: int(parent & 0xFF), HasParent: parent>>31 != 0,
-		Collective: uint8(coll & 7), Op: uint8(coll >> 8 & 3), DType: uint8(coll >> 16 & 3), BigEndian: coll>>24&1 != 0,
-		InBand: coll>>25&1 != 0, RootSends: coll>>26&1 != 0, PipeSlots: int(r.reg("GROUP_PIPE", g)),
+		Start: roce.PSN(get("GROUP_START", "psn")), SlotBase: int(get("GROUP_SLOTS", "base")), Log2N: int(get("GROUP_SLOTS", "log2_n")),
+		InMask: get("GROUP_IN_MASK", "mask"), OutMask: get("GROUP_OUT_MASK", "mask"), AckMask: get("GROUP_ACK_MASK", "mask"),
+		Parent: int(get("GROUP_PARENT", "endpoint")), HasParent: r.is("GROUP_PARENT", g, "valid"),
+		Collective: uint8(get("GROUP_COLLECTIVE", "collective")), Op: uint8(get("GROUP_COLLECTIVE", "op")),
+		DType: uint8(get("GROUP_COLLECTIVE", "dtype")), BigEndian: r.is("GROUP_COLLECTIVE", g, "big_endian"),
+		InBand: r.is("GROUP_COLLECTIVE", g, "in_band"), RootSends: r.is("GROUP_COLLECTIVE", g, "root_sends"),
+		PipeSlots: int(get("GROUP_PIPE", "n")),
 	}
 	if !set.InBand {
-		return set // where the root ranks are is nothing to it
+		return set // a fixed group does not use routes
 	}
-	var v uint32
 	for root := range set.Route {
-		if root%routesPerRegister == 0 {
-			v = r.reg(fmt.Sprintf("GROUP_ROUTE_%d", root/routesPerRegister), g)
-		}
-		set.Route[root] = inc.Route{Valid: v>>5&1 != 0, Endpoint: uint8(v & 31)}
-		v >>= routeBits
+		register, endpoint, valid := contract.RouteOf(root)
+		set.Route[root] = inc.Route{Valid: r.is(register, g, valid), Endpoint: uint8(get(register, endpoint))}
 	}
 	return set
 }

@@ -10,21 +10,22 @@ import (
 	"slices"
 	"strconv"
 
+	"incforge/contract"
 	"incforge/sim"
 	"incforge/sim/axil"
 	"incforge/sim/axis"
-	"incforge/verify/manifest"
 )
 
-// resetCycles is how long a reset lasts.
+// resetCycles is the length of a reset.
 const resetCycles = 4
 
-// RTL is a Verilated engine: the top with a stream a port, or the one with a single stream. A netlist is one too.
+// RTL is a Verilated engine: the top with one stream per port, or the one with a single stream. A netlist is an RTL
+// too.
 type RTL struct {
-	man    *manifest.Manifest
+	man    *contract.Manifest
 	model  *sim.Model
 	bus    *axil.Master
-	srcs   []*axis.Source // one a port, or one in all
+	srcs   []*axis.Source // one per port, or a single one
 	sinks  []*axis.Sink
 	tvalid []*sim.Port // of the outputs
 	rst    *sim.Port
@@ -42,7 +43,7 @@ type RTL struct {
 
 	offset   uint64 // Now − the model's cycles: time skipped
 	queued   [][]Frame
-	sent     []int // of queued, how many the source got rid of
+	sent     []int // how many of queued the source has sent
 	moved    uint64
 	accepted []Frame
 	acts     []Act
@@ -52,7 +53,7 @@ type RTL struct {
 
 // NewRTL makes an instance of a compiled top and resets it. core says which top it is.
 // before, if given, gets the model before its first cycle.
-func NewRTL(lib *sim.Lib, m *manifest.Manifest, core bool, o sim.Options, before ...func(*sim.Model) error) (*RTL, error) {
+func NewRTL(lib *sim.Lib, m *contract.Manifest, core bool, o sim.Options, before ...func(*sim.Model) error) (*RTL, error) {
 	model, err := lib.New(o)
 	if err != nil {
 		return nil, fmt.Errorf("rtl: %w", err)
@@ -116,7 +117,7 @@ func (d *RTL) attach() error {
 		d.srcs, d.sinks, d.tvalid = append(d.srcs, src), append(d.sinks, sink), append(d.tvalid, v)
 	}
 	if !d.core {
-		d.model.OnReact(d.onMonitor) // after every source has said what it got rid of
+		d.model.OnReact(d.onMonitor) // after every source has reported what it sent
 	}
 	if d.man.Params.Mode == 3 {
 		d.model.OnReact(d.onAct)
@@ -129,14 +130,14 @@ func (d *RTL) attach() error {
 	return nil
 }
 
-// clearCycles is how long the first access may wait after reset: the largest tables, of 64 groups with 32 endpoints of 16 words,
-// are cleared a word a cycle.
+// clearCycles is how long the first access may wait after reset: the largest tables, of 64 groups with 32 endpoints
+// of 16 words, are cleared one word per cycle.
 const clearCycles = 64 * 32 * 16
 
 // Spotless is false: the payload memory is Verilog, and ECC_INJECT writes errors into it.
 func (d *RTL) Spotless() bool { return false }
 
-// Model is the model inside, for benchmarks.
+// Model returns the simulation model, for benchmarks.
 func (d *RTL) Model() *sim.Model { return d.model }
 
 // Ports is the number of ports.
@@ -145,7 +146,7 @@ func (d *RTL) Ports() int { return d.man.Params.Ports }
 // Now is the current cycle.
 func (d *RTL) Now() uint64 { return d.model.Now() + d.offset }
 
-// user puts port and error bit where the core's tuser has them.
+// user packs port and error bit into the core's tuser.
 func (d *RTL) user(port int, err bool) (first, last uint64) {
 	if d.core {
 		first = uint64(port) << 1
@@ -177,7 +178,7 @@ func (d *RTL) Offer(port int, f Frame) {
 	d.moved = d.model.Now()
 }
 
-// onSent notes that a source got rid of a frame. On the single stream that is acceptance.
+// onSent records that a source has sent a frame. On the single stream the frame is then accepted.
 func (d *RTL) onSent(i int, first uint64) {
 	d.moved = d.model.Now()
 	d.queued[i][d.sent[i]].First = first + d.offset
@@ -187,7 +188,7 @@ func (d *RTL) onSent(i int, first uint64) {
 	}
 }
 
-// onMonitor notes that the core took a frame's last beat.
+// onMonitor records that the core took a frame's last beat.
 func (d *RTL) onMonitor() {
 	if !d.mon.Valid.Bool() || d.rst.Bool() {
 		return
@@ -195,13 +196,13 @@ func (d *RTL) onMonitor() {
 	d.moved = d.model.Now()
 	p := int(d.mon.Port.Uint64())
 	if p >= len(d.queued) || d.sent[p] == 0 {
-		d.fail(fmt.Errorf("mon_port names port %d in cycle %d, which has no frame on its way to the core", p, d.Now()))
+		d.fail(fmt.Errorf("mon_port reports port %d in cycle %d, but no frame of that port is on its way to the core", p, d.Now()))
 		return
 	}
 	d.accept(p)
 }
 
-// onAct notes what the core decided in this cycle.
+// onAct records what the core decided in this cycle.
 func (d *RTL) onAct() {
 	if !d.act.Valid.Bool() || d.rst.Bool() {
 		return
@@ -249,7 +250,7 @@ func (d *RTL) StepTo(cycle uint64) error {
 	return d.err
 }
 
-// SkipTo sets the time forward.
+// SkipTo advances the time.
 func (d *RTL) SkipTo(cycle uint64) {
 	if now := d.Now(); cycle > now {
 		d.offset += cycle - now
@@ -285,14 +286,14 @@ func (d *RTL) Accepted() []Frame {
 	return a
 }
 
-// Acts returns what was decided since the last call.
+// Acts returns the frames decided and actions taken since the last call.
 func (d *RTL) Acts() []Act {
 	a := d.acts
 	d.acts = nil
 	return a
 }
 
-// Timers says that they count the model's clock; in Mode II there are none.
+// Timers reports that timers count the model's clock; in Mode II there are none.
 func (d *RTL) Timers() (uint64, bool) { return Never, d.man.Params.Mode != 3 }
 
 // Out returns what left since the last call.
@@ -332,7 +333,7 @@ func refused(err error) error {
 	return err
 }
 
-// SetPauses gives every interface its own coin.
+// SetPauses gives every interface its own generator of pauses.
 func (d *RTL) SetPauses(p Pauses) {
 	coin := func(which int, prob float64) axis.Pause {
 		if prob <= 0 {
@@ -358,7 +359,7 @@ func (d *RTL) SetPauses(p Pauses) {
 	d.bus.SetPause(coin(2*len(d.srcs), p.Registers))
 }
 
-// Reset holds the reset. Frames inside are lost; those that a source had not wholly sent it begins again.
+// Reset asserts reset. Frames inside are lost; a source starts again with a frame that it had not completely sent.
 func (d *RTL) Reset() error {
 	if d.err != nil {
 		return d.err

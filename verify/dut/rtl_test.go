@@ -13,16 +13,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/sim"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 func loop(t *testing.T, seed uint64, waves string) *dut.RTL {
 	t.Helper()
 	lib, err := sim.Build{Top: "loop_switch", Files: []string{filepath.Join("testdata", "loop_switch.v")}, Trace: waves != ""}.Compile(context.Background())
 	require.NoError(t, err)
-	m := &manifest.Manifest{Params: manifest.Params{Ports: 2, BusBytes: 4, MTUBytes: 256}, Clock: manifest.Clock{Port: "clk", Reset: "rst", MHz: 250}}
+	m := &contract.Manifest{Params: contract.Params{Ports: 2, BusBytes: 4, MTUBytes: 256}, Clock: contract.Clock{Port: "clk", Reset: "rst", MHz: 250}}
 	d, err := dut.NewRTL(lib, m, false, sim.Options{Random: true, Seed: seed, WavePath: waves})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, d.Close()) })

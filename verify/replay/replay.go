@@ -11,11 +11,11 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 	"incforge/verify/rig"
 )
 
@@ -271,7 +271,7 @@ type prediction struct {
 	results map[roce.PSN]roce.Packet
 }
 
-func newPrediction(p manifest.Params, ranks int, kind arith.Kind, start roce.PSN, mw int) *prediction {
+func newPrediction(p contract.Params, ranks int, kind arith.Kind, start roce.PSN, mw int) *prediction {
 	return &prediction{kind: kind, tree: p.Reproducible(), ranks: ranks, mtu: p.MTUBytes, mw: mw, next: start, count: map[string]uint64{}, results: map[roce.PSN]roce.Packet{}}
 }
 

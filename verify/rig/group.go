@@ -6,10 +6,10 @@ import (
 	"math/bits"
 	"slices"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/arith"
-	"incforge/verify/manifest"
 )
 
 // Group is a group seen from the engine: its settings and who is at the other end of each endpoint.
@@ -147,7 +147,7 @@ func WithRanks(n int, salt uint64) GroupOption {
 
 // MaxGroups is how many groups there can be at once, each with a window of at least one packet, and of whatever type if there are
 // slots for more than one of that kind.
-func MaxGroups(p manifest.Params) int {
+func MaxGroups(p contract.Params) int {
 	wide := p.DTypeMask()&WideTypes != 0
 	if wide && (p.Slots() >= 2*WideSlots || p.DTypeMask()&^WideTypes == 0) {
 		return min(p.Groups, p.Slots()/WideSlots)

@@ -5,7 +5,7 @@ package rig
 import (
 	"fmt"
 
-	"incforge/verify/manifest"
+	"incforge/contract"
 )
 
 // Scenario is a test by name. It adapts to the configuration; Needs says what it cannot do without.
@@ -39,11 +39,11 @@ func (s *Scenario) Limit(long bool) uint64 {
 }
 
 // Needs returns why a configuration cannot hold a scenario, or nothing.
-type Needs func(p manifest.Params) string
+type Needs func(p contract.Params) string
 
 // All is nothing but what every one of them says: the first reason.
 func All(needs ...Needs) Needs {
-	return func(p manifest.Params) string {
+	return func(p contract.Params) string {
 		for _, n := range needs {
 			if why := n(p); why != "" {
 				return why
@@ -55,7 +55,7 @@ func All(needs ...Needs) Needs {
 
 // ModeII is for scenarios of what Mode III does in another way, besides what else they need.
 func ModeII(needs ...Needs) Needs {
-	return All(append([]Needs{func(p manifest.Params) string {
+	return All(append([]Needs{func(p contract.Params) string {
 		if p.Mode == 3 {
 			return "is about Mode II, the configuration is of Mode III"
 		}
@@ -65,7 +65,7 @@ func ModeII(needs ...Needs) Needs {
 
 // ModeIII is for scenarios of what only Mode III does, besides what else they need.
 func ModeIII(needs ...Needs) Needs {
-	return All(append([]Needs{func(p manifest.Params) string {
+	return All(append([]Needs{func(p contract.Params) string {
 		if p.Mode != 3 {
 			return "is about Mode III, the configuration is of Mode II"
 		}
@@ -75,7 +75,7 @@ func ModeIII(needs ...Needs) Needs {
 
 // NeedMembers is for scenarios of at least n members.
 func NeedMembers(n int) Needs {
-	return func(p manifest.Params) string {
+	return func(p contract.Params) string {
 		if p.Members < n {
 			return fmt.Sprintf("needs %d members, the configuration has %d", n, p.Members)
 		}
@@ -85,7 +85,7 @@ func NeedMembers(n int) Needs {
 
 // NeedGroups is for scenarios of at least n groups at once.
 func NeedGroups(n int) Needs {
-	return func(p manifest.Params) string {
+	return func(p contract.Params) string {
 		switch {
 		case p.Groups < n:
 			return fmt.Sprintf("needs %d groups, the configuration has %d", n, p.Groups)
@@ -98,7 +98,7 @@ func NeedGroups(n int) Needs {
 
 // NeedParentPort is what a tree of switches with two children each needs where frames may be nobody's: at the port of a child they would
 // run in circles.
-func NeedParentPort(p manifest.Params) string {
+func NeedParentPort(p contract.Params) string {
 	if min(2, p.Members)%p.Ports == 0 {
 		return fmt.Sprintf("needs a port for the parent that is not a child's, the configuration has %d", p.Ports)
 	}
@@ -106,10 +106,10 @@ func NeedParentPort(p manifest.Params) string {
 }
 
 // NeedHostTree is what Tree-3-2 needs.
-func NeedHostTree(p manifest.Params) string { return All(NeedParentPort, NeedMembers(2))(p) }
+func NeedHostTree(p contract.Params) string { return All(NeedParentPort, NeedMembers(2))(p) }
 
 // NeedECC is for scenarios of a payload memory that corrects errors.
-func NeedECC(p manifest.Params) string {
+func NeedECC(p contract.Params) string {
 	if !p.ECC {
 		return "needs ecc"
 	}
@@ -118,7 +118,7 @@ func NeedECC(p manifest.Params) string {
 
 // NeedInBand is for scenarios of in-band groups of at least that many members.
 func NeedInBand(members int) Needs {
-	return func(p manifest.Params) string {
+	return func(p contract.Params) string {
 		switch {
 		case !p.InBand:
 			return "needs in_band"
@@ -130,7 +130,7 @@ func NeedInBand(members int) Needs {
 }
 
 // NeedClock is for scenarios that must be faster than a few microseconds.
-func NeedClock(p manifest.Params) string {
+func NeedClock(p contract.Params) string {
 	if p.ClockMHz < 100 {
 		return fmt.Sprintf("needs a clock of 100 MHz, so that a microsecond is not over before a frame, the configuration has %d", p.ClockMHz)
 	}

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rig is the language that scenarios are written in: an engine with a scoreboard in front of it and a driver for its registers,
-// groups programmed on it, frames that their endpoints send, and what must leave for them.
+// Package rig is the language that scenarios are written in. It offers engines with a scoreboard in front and a
+// driver for their registers, groups programmed on them, frames from the far ends of their endpoints, and
+// expectations of what leaves:
 //
 //	e := t.Engine()
-//	g := e.Group(0, 1, t.Params.Members, false)
-//	g.Send(g.Data(0, g.Start, payload)).Expect()               // nothing leaves before the last rank
-//	g.Send(g.Data(1, g.Start, payload)).Expect(rig.DataTo(0, g.Start, sum), rig.DataTo(1, g.Start, sum))
-//	g.Send(g.Data(0, g.Start.Add(2), payload)).Dropped(inc.DropGap)
+//	g := e.Group(0, 1, 2, false)                                  // group 0 of 1, with two ranks and no parent
+//	psn := g.Start()
+//	g.Send(g.Data(0, psn, a)).Expect()                            // nothing leaves before the last rank
+//	g.Send(g.Data(1, psn, b)).Expect(rig.DataTo(0, psn, sum), rig.DataTo(1, psn, sum))
+//	g.Send(g.Data(0, psn.Add(2), a)).Dropped(inc.DropGap)
 //
-// As with testing.T, what is not as expected ends the scenario where it stands: nothing here returns an error.
+// As with testing.T, a failed expectation ends the scenario on the spot: nothing here returns an error.
 package rig
 
 import (
@@ -22,20 +24,20 @@ import (
 	"slices"
 	"time"
 
+	"incforge/contract"
 	"incforge/verify/arith"
 	"incforge/verify/cover"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
-// Opener makes the n-th engine of a test; seed is of its random initial state.
+// Opener makes the n-th engine of a test. Its registers start at random values drawn from seed.
 type Opener func(seed uint64, n int) (dut.DUT, error)
 
 // T is one running test: a scenario, a seed, and the engines made for it.
 type T struct {
 	// Params are the design's parameters. A scenario takes every number from them: it will meet one member, one port and two slots.
-	Params   manifest.Params
-	Manifest *manifest.Manifest
+	Params   contract.Params
+	Manifest *contract.Manifest
 	// Name is the scenario's.
 	Name string
 	// Rand is the only source of chance, so that a seed says everything.
@@ -58,7 +60,7 @@ type T struct {
 }
 
 // New makes a test of the scenario of that name. Another name or seed draws other numbers.
-func New(ctx context.Context, m *manifest.Manifest, name string, seed uint64, open Opener) *T {
+func New(ctx context.Context, m *contract.Manifest, name string, seed uint64, open Opener) *T {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	t := &T{Name: name, ctx: ctx, Manifest: m, Params: m.Params, Rand: rand.New(rand.NewPCG(seed, h.Sum64())), Seed: seed, open: open,

@@ -11,7 +11,7 @@ import (
 	"incforge/verify/dut"
 )
 
-// sends are the actions of a Mode III engine that wait for nothing.
+// sends are the actions of a Mode III engine that are due at once.
 func (b *Board) sends() []inc.Action {
 	if !b.pipes() || b.resting {
 		return nil
@@ -21,13 +21,13 @@ func (b *Board) sends() []inc.Action {
 	return b.wants
 }
 
-// decide has the reference do what a Mode III engine says it did, in that order.
+// decide has the reference repeat, in order, what a Mode III engine reported.
 func (b *Board) decide() error {
 	b.acts = append(b.acts, b.DUT.Acts()...)
 	for len(b.acts) > 0 {
 		a := b.acts[0]
 		if a.Kind == dut.ActFrame && len(b.pending) == 0 {
-			return nil // its end is not in yet
+			return nil // the frame's end is not in yet
 		}
 		b.acts = b.acts[1:]
 		b.resting = false
@@ -46,7 +46,7 @@ func (b *Board) decide() error {
 	return nil
 }
 
-// act has the reference take an action, which must be possible, and not before its time.
+// act has the reference take an action. It must be allowed and not early.
 func (b *Board) act(a dut.Act) error {
 	action, err := b.ref.Action(a)
 	if err != nil {
@@ -68,7 +68,7 @@ func (b *Board) act(a dut.Act) error {
 	return nil
 }
 
-// late reports a still engine whose time-out or wait has been over for long.
+// late returns an error if the engine is still long after a time-out or wait has ended.
 func (b *Board) late(still uint64) error {
 	if !b.pipes() || b.err != nil {
 		return b.err
@@ -80,7 +80,8 @@ func (b *Board) late(still uint64) error {
 				all = append(all, a)
 			}
 		}
-		b.err = fmt.Errorf("%w: cycle %d: due since cycle %d and not done, though nothing has moved for %d cycles: %v", ErrMismatch, b.Now(), next, still, all)
+		b.err = fmt.Errorf("%w: cycle %d: actions due since cycle %d were not taken, though nothing has moved for %d cycles: %v",
+			ErrMismatch, b.Now(), next, still, all)
 	}
 	return b.err
 }

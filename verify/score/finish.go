@@ -10,7 +10,7 @@ import (
 	"incforge/verify/dut"
 )
 
-// Missing reports frames that the reference sent and an idle engine did not.
+// Missing returns an error if the reference sent frames that the idle engine did not.
 func (b *Board) Missing() error {
 	if b.err != nil {
 		return b.err
@@ -24,7 +24,7 @@ func (b *Board) Missing() error {
 		b.err = fmt.Errorf("%w: %d frames were taken and never decided, the first in cycle %d: %s", ErrMismatch, len(b.pending), b.pending[0].Last,
 			describe(b.pending[0].Data, b.pending[0].Err))
 	case len(sends) > 0:
-		b.err = fmt.Errorf("%w: the engine stands still and does not do what docs/pipes.md section 3 has it do: %v", ErrMismatch, sends)
+		b.err = fmt.Errorf("%w: the engine rests, but docs/pipes.md section 3 requires the actions %v", ErrMismatch, sends)
 	}
 	if b.err != nil {
 		return b.err
@@ -109,7 +109,7 @@ func (b *Board) Finish() (map[string]uint64, error) {
 	return all, nil
 }
 
-// stop checks the invariants and disables what a timer runs for.
+// stop checks the invariants and disables groups for which a timer runs.
 func (b *Board) stop() error {
 	if err := b.ref.Engine().CheckInvariants(); err != nil {
 		b.err = fmt.Errorf("%w: %w", ErrMismatch, err)

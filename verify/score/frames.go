@@ -17,31 +17,31 @@ import (
 // bthEnd is where the BTH of a frame ends, the least that a packet of ours has.
 const bthEnd = 14 + 20 + 8 + 12
 
-// want is a frame that must leave.
+// want is a frame that is expected to leave.
 type want struct {
 	data []byte
 	err  bool
 }
 
-// place is a hypothesis on how far the two queues of a port have been seen: frames that look alike in both can only be told
-// apart by what follows.
+// place is a hypothesis on how far the two queues of a port have been matched: when the same frame is next in both,
+// only later frames tell which of the two it was.
 type place struct{ made, passed int }
 
-// port holds what must still leave by one port.
+// port holds the frames that must still leave by one port.
 type port struct {
 	made, passed         []want
 	madeBase, passedBase int
 	places               []place
 }
 
-// empty reports that nothing more must leave by the port.
+// empty reports that no more frames are expected at the port.
 func (p *port) empty() bool {
 	return slices.ContainsFunc(p.places, func(x place) bool {
 		return x.made-p.madeBase == len(p.made) && x.passed-p.passedBase == len(p.passed)
 	})
 }
 
-// expect notes what must leave.
+// expect records frames that must leave.
 func (b *Board) expect(outs []inc.Out) {
 	for _, o := range outs {
 		p := &b.ports[o.Port]
@@ -53,8 +53,8 @@ func (b *Board) expect(outs []inc.Out) {
 	}
 }
 
-// see compares a frame that left. A bypassed frame may leave before the engine says that it has decided it: then it waits for that,
-// and so does what leaves after it by the same port.
+// see compares a frame that left. A bypassed frame may leave before the engine reports its decision. The comparison
+// is then put off until the report, and so is that of frames leaving later by the same port.
 func (b *Board) see(o dut.Frame) error {
 	if !slices.ContainsFunc(b.early, func(x dut.Frame) bool { return x.Port == o.Port }) {
 		err := b.check(o)
@@ -70,7 +70,7 @@ func (b *Board) see(o dut.Frame) error {
 	return nil
 }
 
-// check finds a frame that left among those expected.
+// check looks for a frame that left among those expected.
 func (b *Board) check(o dut.Frame) error {
 	p := &b.ports[o.Port]
 	var next []place
@@ -106,8 +106,8 @@ func (b *Board) check(o dut.Frame) error {
 	return nil
 }
 
-// Spoilt reports that a frame leaves as one must that holds a word which the memory could not correct: with all bits of its ICRC
-// inverted, so that nobody takes it.
+// Spoilt reports whether all bits of a frame's ICRC are inverted, as they must be if it holds a word that the memory
+// could not correct: receivers then drop it.
 func Spoilt(frame []byte) bool {
 	good := slices.Clone(frame)
 	roce.Reseal(good)
@@ -123,7 +123,7 @@ func Spoilt(frame []byte) bool {
 	return true
 }
 
-// icrcAt is where a frame of ours has its ICRC.
+// icrcAt is the offset of the ICRC in a frame that the engine made.
 func icrcAt(frame []byte) (int, bool) {
 	if len(frame) < bthEnd {
 		return 0, false
@@ -132,7 +132,7 @@ func icrcAt(frame []byte) (int, bool) {
 	return at, at >= bthEnd && at+4 <= len(frame)
 }
 
-// alike compares frames but for payload and ICRC.
+// alike compares frames without payload and ICRC.
 func alike(a, b []byte) bool {
 	p, err := roce.Decode(a)
 	if err != nil || len(a) != len(b) || !p.Op.IsSend() {
@@ -174,7 +174,7 @@ func describe(data []byte, rxErr bool) string {
 	return text + "\n  " + head
 }
 
-// diff says where two frames part.
+// diff describes the first difference of two frames.
 func diff(a, b []byte) string {
 	n := min(len(a), len(b))
 	for i := range n {
@@ -188,7 +188,7 @@ func diff(a, b []byte) string {
 	return ""
 }
 
-// destination is what lies where a RoCEv2 frame has its destination QPN.
+// destination is the value at the place of a RoCEv2 frame's destination QPN.
 func destination(frame []byte) uint32 {
 	if len(frame) < bthEnd {
 		return 0

@@ -9,7 +9,7 @@ import (
 	"incforge/verify/dut"
 )
 
-// Read reads a register of the engine; what the reference knows for sure is compared: all but STATUS.busy and counters, which
+// Read reads a register of the engine and compares it with the reference's, except STATUS.busy and counters, which
 // lag while frames are inside.
 func (b *Board) Read(addr uint32) (uint32, error) {
 	v, err := b.DUT.Read(addr)
@@ -43,10 +43,10 @@ func (b *Board) Read(addr uint32) (uint32, error) {
 	return v, nil
 }
 
-// Write writes a register of both. What the engine accepted before counts as before.
+// Write writes a register of both. Frames that the engine accepted before take effect before the write.
 func (b *Board) Write(addr, value uint32) error { return b.WriteStrobes(addr, value, 0xF) }
 
-// WriteStrobes writes some bytes of a register of both. It is dut.ErrRefused if both refuse it.
+// WriteStrobes writes some bytes of a register of both. The error is dut.ErrRefused if both refuse the write.
 func (b *Board) WriteStrobes(addr, value uint32, strobes uint8) error {
 	if err := b.collect(); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (b *Board) WriteStrobes(addr, value uint32, strobes uint8) error {
 	if refused != nil && !errors.Is(refused, dut.ErrRefused) {
 		return refused
 	}
-	if b.pipes() { // what was done while the bus was busy was done before the write
+	if b.pipes() { // actions reported while the bus was busy came before the write
 		if err := b.collect(); err != nil {
 			return err
 		}

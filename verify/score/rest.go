@@ -8,7 +8,7 @@ import (
 	"incforge/verify/dut"
 )
 
-// Idle reports that stopping the engine's clock would change nothing: it rests, and no timer runs that SkipTo does not move.
+// Idle reports that SkipTo is safe: the engine rests, and no timer runs that SkipTo does not advance.
 func (b *Board) Idle() bool {
 	if !b.Rests() {
 		return false
@@ -20,7 +20,7 @@ func (b *Board) Idle() bool {
 	return !runs || b.deadline() == dut.Never
 }
 
-// Deadline is the cycle at which an engine that is idle acts by itself if no frame comes before, dut.Never if it does not.
+// Deadline is the cycle at which a timer makes an idle engine act if no frame comes before; dut.Never if none runs.
 func (b *Board) Deadline() uint64 {
 	if next, ok := b.Timers(); ok {
 		return next
@@ -28,14 +28,14 @@ func (b *Board) Deadline() uint64 {
 	return dut.Never
 }
 
-// deadline is when the reference's next time-out or wait is over.
+// deadline is the cycle in which the reference's next time-out or wait ends.
 func (b *Board) deadline() uint64 {
 	next, _ := b.ref.Timers()
 	return next
 }
 
-// Rests reports that nothing waits on any side but for time, and that the engine has been still: a little if all that was expected has left,
-// for long if not.
+// Rests reports that nothing can happen before a timer expires: no frame waits, and the engine has been still, for a
+// short time if all expected frames have left, for a long time if not.
 func (b *Board) Rests() bool {
 	if len(b.outs) > 0 {
 		return false
@@ -45,14 +45,14 @@ func (b *Board) Rests() bool {
 	return still >= words+quietCycles && (still >= b.patience() || b.complete())
 }
 
-// Bounds on how long a still engine may work on something inside: quietCycles covers what it does with frames that nothing
-// leaves for, stuckCycles is when frames that should have left are called missing. Both come on top of whole packets.
+// Bounds on how long an engine may work without moving a beat at a port. quietCycles covers frames that make nothing
+// leave. After stuckCycles, expected frames count as missing. Both come on top of the time for whole packets.
 const (
 	quietCycles = 64
 	stuckCycles = 2000
 )
 
-// complete reports that everything expected has left, and that the engine has nothing to do that could be done at once.
+// complete reports that everything expected has left and that no action is due at once.
 func (b *Board) complete() bool {
 	if len(b.pending) > 0 || len(b.acts) > 0 || len(b.early) > 0 || len(b.sends()) > 0 {
 		return false
@@ -65,12 +65,12 @@ func (b *Board) complete() bool {
 	return true
 }
 
-// patience is how many still cycles prove that nothing more will leave.
+// patience is the number of still cycles after which nothing more will leave.
 func (b *Board) patience() uint64 {
 	return uint64(4*b.man.Params.MTUBytes/b.man.Params.BusBytes) + stuckCycles
 }
 
-// alive reports an engine that owes frames and is still, or has frames waiting and takes none.
+// alive returns an error if the engine is still though frames are expected, or accepts none though frames wait.
 func (b *Board) alive() error {
 	switch still := b.DUT.Still(); {
 	case b.Waiting() == 0:
@@ -87,11 +87,11 @@ func (b *Board) alive() error {
 	return b.err
 }
 
-// settleCycles is how long Settle lets an engine work at most before it calls it stuck.
+// settleCycles is how long Settle lets an engine work before it counts as stuck.
 const settleCycles = 400000
 
-// Settle runs until the engine rests and everything expected has left; what left is still to be had by Out. It does not wait for timers:
-// in Mode III an engine whose results nobody acknowledges rests until it sends them again.
+// Settle runs until the engine rests and everything expected has left; Out then returns what left. It does not wait
+// for timers: a Mode III engine whose results are not acknowledged rests between retransmissions.
 func (b *Board) Settle() error {
 	var outs []dut.Frame
 	for limit := b.Now() + settleCycles; ; {

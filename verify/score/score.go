@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package score compares an engine with the reference while it runs. A Board stands between a scenario and an engine and
-// is itself a DUT: every register write goes to both, the reference is fed the frames that the engine accepted, in that
-// order, and every frame that leaves must be the next one the reference expects: engine-made frames in order on each port,
-// bypassed frames in order on each port, the two kinds interleaved in any way.
+// Package score compares an engine with the reference while it runs. A Board stands between a scenario and an engine
+// and is itself a DUT. Every register write goes to both. The reference is fed the frames that the engine accepted,
+// in that order, and every frame that leaves must be the next one that the reference expects: engine-made frames in
+// order on each port, bypassed frames in order on each port, the two kinds interleaved in any way.
 //
-// A Mode III engine says what it decides and does by itself, and in which order; the reference does the same in that order. Each action must
-// be one that may be taken then, none may be taken before its time, and none may be left that could be taken when the engine stands still.
+// A Mode III engine reports the frames it decides and the actions it takes in order, and the reference repeats them
+// in that order. An action must be allowed at that point and a time-out must not come early. When the engine rests,
+// no action may be due.
 package score
 
 import (
 	"errors"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/cover"
 	"incforge/verify/dut"
-	"incforge/verify/manifest"
 )
 
 // ErrMismatch is what every difference between engine and reference wraps.
@@ -32,38 +33,38 @@ type Recorded struct {
 type Board struct {
 	dut.DUT
 	ref   *dut.Reference
-	man   *manifest.Manifest
+	man   *contract.Manifest
 	ports []port
 
-	// Cover collects what was seen. It may be shared by the Boards of one test.
+	// Cover collects functional coverage. The Boards of one test may share it.
 	Cover cover.Map
-	// OnAccept, if not nil, sees every accepted frame with the counters it changed in the reference.
+	// OnAccept, if not nil, is called with every accepted frame and the counters it changed in the reference.
 	OnAccept func(a dut.Frame, changed []inc.Counter) error
-	// OnAct, if not nil, sees every action that a Mode III engine took by itself, with its cycle.
+	// OnAct, if not nil, is called with every action that a Mode III engine took, and its cycle.
 	OnAct func(at uint64, a inc.Action) error
 
-	pending []dut.Frame  // taken and not yet decided, in Mode III
-	acts    []dut.Act    // decided, of frames that are not known yet
-	early   []dut.Frame  // left, of frames that are not decided yet
+	pending []dut.Frame  // accepted and not yet decided, in Mode III
+	acts    []dut.Act    // reported, waiting for frames not accepted yet
+	early   []dut.Frame  // left, before the report that explains them
 	wants   []inc.Action // scratch
-	resting bool         // nothing has changed since no action was found that should be taken
+	resting bool         // no action was due, and nothing has changed since
 
-	waiting map[uint32]int // offered and not accepted, by destination QPN
-	moved   uint64         // when a frame was last taken or left, or nothing waited
+	waiting map[uint32]int // frames offered and not accepted, by destination QPN
+	moved   uint64         // last cycle in which a frame was accepted or left, or none waited
 	frames  uint64
 	outs    []dut.Frame
 	err     error
 	log     []Recorded
 	logSize int
-	// injected and doubled: errors were written into the payload memory on purpose (register ECC_INJECT), some of them double.
+	// injected: errors were injected into the payload memory (register ECC_INJECT); doubled: some were double errors.
 	injected, doubled bool
 }
 
-// logBytes bounds a Board's log of frames; older ones are forgotten first.
+// logBytes bounds a Board's log of frames; the oldest are dropped first.
 const logBytes = 16 << 20
 
 // New puts a board in front of d, which must be as after reset.
-func New(d dut.DUT, m *manifest.Manifest) (*Board, error) {
+func New(d dut.DUT, m *contract.Manifest) (*Board, error) {
 	ref, err := dut.NewReference(m)
 	if err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func New(d dut.DUT, m *manifest.Manifest) (*Board, error) {
 	return b, nil
 }
 
-// pipes tells whether the engine is one of Mode III.
+// pipes reports whether the engine is of Mode III.
 func (b *Board) pipes() bool { return b.man.Params.Mode == 3 }
 
 func (b *Board) forget() {
@@ -84,13 +85,13 @@ func (b *Board) forget() {
 	}
 }
 
-// Reference is the engine that predicts.
+// Reference returns the reference engine.
 func (b *Board) Reference() *dut.Reference { return b.ref }
 
 // Frames is the number of frames the engine accepted.
 func (b *Board) Frames() uint64 { return b.frames }
 
-// Log returns the frames that went in and out last, in the order in which they were seen.
+// Log returns the most recent frames in and out, in the order in which they were seen.
 func (b *Board) Log() []Recorded { return b.log }
 
 // Offer queues a frame at a port of the engine.
@@ -102,7 +103,7 @@ func (b *Board) Offer(port int, f dut.Frame) {
 // WaitingFor is the number of frames offered and not yet accepted that have this destination QPN.
 func (b *Board) WaitingFor(qpn uint32) int { return b.waiting[qpn] }
 
-// Accepted returns nothing: the Board is the one who needs to know. OnAccept shows the frames.
+// Accepted returns nothing: the Board consumes the accepted frames. OnAccept shows them.
 func (b *Board) Accepted() []dut.Frame { return nil }
 
 // Out returns what left since the last call, all of it as expected.
@@ -112,7 +113,7 @@ func (b *Board) Out() []dut.Frame {
 	return o
 }
 
-// StepTo runs the engine and compares. The first difference is returned from then on.
+// StepTo runs the engine and compares. The first difference found is returned by every later call, too.
 func (b *Board) StepTo(cycle uint64) error {
 	if b.err != nil {
 		return b.err
@@ -127,7 +128,7 @@ func (b *Board) StepTo(cycle uint64) error {
 	return b.alive()
 }
 
-// SkipTo sets the time forward. What is skipped is no time in which the engine stood still.
+// SkipTo advances the time. Skipped cycles do not count as cycles in which the engine was still.
 func (b *Board) SkipTo(cycle uint64) {
 	if now := b.Now(); cycle > now {
 		b.moved += cycle - now
@@ -135,7 +136,7 @@ func (b *Board) SkipTo(cycle uint64) {
 	b.DUT.SkipTo(cycle)
 }
 
-// collect feeds the reference and compares.
+// collect feeds the reference with what the engine accepted and compares what left.
 func (b *Board) collect() error {
 	if b.err != nil {
 		return b.err
@@ -182,7 +183,7 @@ func (b *Board) record(r Recorded) {
 	}
 }
 
-// accept gives the reference a frame that the engine took; it was decided in cycle at, if the engine says so.
+// accept gives the reference a frame that the engine accepted and, if it reports decisions, decided in cycle at.
 func (b *Board) accept(a dut.Frame, at uint64) error {
 	b.frames++
 	var packet *roce.Packet
@@ -206,7 +207,7 @@ func (b *Board) accept(a dut.Frame, at uint64) error {
 	return nil
 }
 
-// Reset resets both and forgets what was expected.
+// Reset resets both and discards what was expected.
 func (b *Board) Reset() error {
 	if err := b.collect(); err != nil {
 		return err

@@ -15,13 +15,15 @@ import (
 func Scenarios() []rig.Scenario {
 	return []rig.Scenario{
 		{Name: "parse-icrc", Run: parse,
-			Doc: "golden frames are accepted; with any one bit flipped a frame is dropped under the right name, or accepted if nothing covers the bit"},
+			Doc: "golden frames are accepted; with any bit flipped a frame is dropped under the right name, or accepted if nothing covers it"},
 		{Name: "drops", Run: drops,
 			Doc: "a frame for every reason to drop is counted under that name alone; of two faults the first in the documented order counts"},
 		{Name: "bypass", Run: bypass,
 			Doc: "frames that are not the engine's leave unchanged and in order, and share the output fairly with the engine's own"},
 		{Name: "registers", Run: registers,
 			Doc: "every register has its reset value, reads back what is written under its mask, and is reset in the middle of traffic"},
+		{Name: "registers-random", Run: registersRandom, Needs: rig.NeedGroups(2),
+			Doc: "registers written at random, any address, value and strobes: one group stays exact, and nobody without a part is sent anything"},
 		{Name: "control", Run: control,
 			Doc: "a group gets random settings while others carry traffic: it works with legal ones and stays disabled with illegal ones"},
 		{Name: "random", Run: random,

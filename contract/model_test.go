@@ -1,116 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package regs
+package contract_test
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
+	"incforge/inc"
+	"incforge/rtlgen"
 	"incforge/rtlgen/params"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func model(t testing.TB, preset string, sets ...string) Model {
+func model(t testing.TB, preset string, sets ...string) contract.Model {
 	t.Helper()
 	p, err := params.Preset(preset, sets...)
 	require.NoError(t, err)
-	m, err := New(p)
+	m, err := contract.NewModel(p.Contract())
 	require.NoError(t, err)
 	return m
 }
 
-// TestContract holds the map to sections 6 and 7 of docs/engine.md: names, fields and bits, in order.
-func TestContract(t *testing.T) {
+// TestModes: what Mode III adds is in Mode III alone.
+func TestModes(t *testing.T) {
 	t.Parallel()
-	doc, err := os.ReadFile(filepath.Join("..", "..", "docs", "engine.md"))
-	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(doc), "## 7. Counters, in this order\n")
-	require.True(t, found)
-	list, _, found := strings.Cut(rest, ".\n")
-	require.True(t, found)
-	counters := strings.Fields(strings.ReplaceAll(list, ",", " "))
-	assert.Empty(t, cmp.Diff(counters, CounterNames(2)))
-
-	_, rest, found = strings.Cut(string(doc), "## 6. Registers")
-	require.True(t, found)
-	table, _, found := strings.Cut(rest, "\n## 7.")
-	require.True(t, found)
-	checkTable(t, table, model(t, "mini"))
-	checkTable(t, table, model(t, "mini3"))
-
-	doc, err = os.ReadFile(filepath.Join("..", "..", "docs", "pipes.md"))
-	require.NoError(t, err)
-	_, rest, found = strings.Cut(string(doc), "## 6. Registers and counters that Mode III adds")
-	require.True(t, found)
-	table, rest, found = strings.Cut(rest, "Counters, after those of Mode II")
-	require.True(t, found)
-	checkTable(t, table, model(t, "mini3"))
-	_, rest, found = strings.Cut(rest, ": ")
-	require.True(t, found)
-	list, _, found = strings.Cut(rest, ".\n")
-	require.True(t, found)
-	assert.Empty(t, cmp.Diff(append(counters, strings.Fields(strings.ReplaceAll(list, ",", " "))...), CounterNames(3)))
 	for _, n := range []string{"PIPE_CTRL", "PIPE_TIMEOUT", "GROUP_PIPE", "GROUP_FAILED"} {
-		_, ok := model(t, "mini").Register(n)
-		assert.False(t, ok, "%s in Mode II", n)
-	}
-}
-
-// checkTable holds the map to a table of registers: "| NAME, NAME[i] | field[bits], ... |".
-func checkTable(t *testing.T, table string, m Model) {
-	t.Helper()
-	bits := regexp.MustCompile(`([a-z_0-9]+)\[(\d+)(?::(\d+))?\]`)
-	checked := 0
-	for _, line := range strings.Split(table, "\n") {
-		cells := strings.Split(line, "|")
-		if len(cells) != 4 || strings.HasPrefix(cells[1], "-") {
-			continue
-		}
-		// "EP_LOCAL_IP, EP_REMOTE_IP[ei]", "EP_LOCAL_MAC_LO/HI, ...": expand to names.
-		names := regexp.MustCompile(`[A-Z][A-Z0-9_/]+`).FindAllString(cells[1], -1)
-		for _, n := range names {
-			variants := []string{n}
-			if base, ok := strings.CutSuffix(n, "_LO/HI"); ok {
-				variants = []string{base + "_LO", base + "_HI"}
-			}
-			for _, v := range variants {
-				if v == "PARAM_" {
-					continue
-				}
-				r, ok := m.Register(v)
-				require.True(t, ok, "no register %s", v)
-				for _, b := range bits.FindAllStringSubmatch(cells[2], -1) {
-					hi, lo := b[2], b[3]
-					if lo == "" {
-						lo = hi
-					}
-					ok := false
-					for _, f := range r.Fields {
-						// the fields of GROUP_ROUTE repeat
-						ok = ok || strings.TrimSuffix(f.Name, "_0") == b[1] && fmt.Sprint(f.LSB) == lo && fmt.Sprint(f.LSB+f.Width-1) == hi
-					}
-					assert.True(t, ok, "register %s has no field %s", v, b[0])
-					checked++
-				}
-			}
-		}
-	}
-	require.GreaterOrEqual(t, checked, strings.Count(table, "\n| ")-3, "the table was not understood")
-	for _, n := range regexp.MustCompile(`PARAM_[A-Z_]+[A-Z]`).FindAllString(table, -1) {
-		_, ok := m.Register(n)
-		assert.True(t, ok, "no register %s", n)
+		_, err := model(t, "mini").Registers.Register(n)
+		require.ErrorIs(t, err, contract.ErrUnknownRegister, n)
+		_, err = model(t, "mini3").Registers.Register(n)
+		require.NoError(t, err)
 	}
 }
 
@@ -119,7 +49,7 @@ func TestLayout(t *testing.T) {
 	t.Parallel()
 	names, err := params.Presets()
 	require.NoError(t, err)
-	models := []Model{model(t, "mini", "groups=64", "members=16", "ports=32")}
+	models := []contract.Model{model(t, "mini", "groups=64", "members=16", "ports=32")}
 	assert.Equal(t, 18, models[0].AddrBits)
 	for _, n := range names {
 		models = append(models, model(t, n))
@@ -141,7 +71,7 @@ func TestLayout(t *testing.T) {
 				require.Less(t, a, uint32(1)<<m.AddrBits, r.Name)
 				require.Empty(t, owner[a], "%s[%d] lies on another register", r.Name, i)
 				owner[a] = r.Name
-				require.Zero(t, r.ResetOf(i)&^r.Mask(), "%s: reset outside the fields", r.Name)
+				require.Zero(t, r.ResetValue(i)&^r.Mask(), "%s: reset outside the fields", r.Name)
 			}
 			for _, i := range []int{-1, r.Count} {
 				_, err := r.Addr(i)
@@ -153,9 +83,9 @@ func TestLayout(t *testing.T) {
 				require.LessOrEqual(t, f.LSB+f.Width, 32)
 				require.Zero(t, used&f.Mask(), "%s.%s lies on another field", r.Name, f.Name)
 				used |= f.Mask()
-				require.LessOrEqual(t, uint64(f.most()), uint64(1)<<f.Width-1, "%s.%s", r.Name, f.Name)
+				require.LessOrEqual(t, uint64(f.Most()), uint64(1)<<f.Width-1, "%s.%s", r.Name, f.Name)
 				for _, v := range f.Values {
-					require.LessOrEqual(t, v.Value, f.most())
+					require.LessOrEqual(t, v.Value, f.Most())
 				}
 				require.NotEmpty(t, f.Doc)
 			}
@@ -179,15 +109,15 @@ func TestAddresses(t *testing.T) {
 	}{
 		{"ID", 0, 0x0000}, {"VERSION", 0, 0x0004}, {"PARAM_MODE", 0, 0x0008}, {"PARAM_WINDOW_PACKETS", 0, 0x0028}, {"PARAM_ARITH", 0, 0x002C}, {"CTRL", 0, 0x0030},
 		{"IP_ID", 0, 0x0034}, {"ECC_INJECT", 0, 0x0038},
-		{"BYPASS_PORT", 0, 0x0400}, {"BYPASS_PORT", 7, 0x041C}, {"COUNTER", 0, 0x0800}, {"COUNTER", 44, 0x08B0},
+		{"BYPASS_PORT", 0, 0x0400}, {"BYPASS_PORT", 7, 0x041C}, {"COUNTER", 0, 0x0800}, {"COUNTER", 1, 0x0804},
 		{"GROUP_CTRL", 0, 0x1000}, {"GROUP_STATUS", 1, 0x1044}, {"GROUP_START", 2, 0x1088}, {"GROUP_SLOTS", 3, 0x10CC}, {"GROUP_IN_MASK", 0, 0x1010},
 		{"GROUP_OUT_MASK", 0, 0x1014}, {"GROUP_ACK_MASK", 0, 0x1018}, {"GROUP_PARENT", 0, 0x101C}, {"GROUP_COLLECTIVE", 0, 0x1020},
 		{"GROUP_ROUTE_0", 0, 0x1024}, {"GROUP_ROUTE_6", 3, 0x10FC},
 		{"EP_CTRL", 0, 0x8000}, {"EP_LOCAL_QPN", 1, 0x8044}, {"EP_REMOTE_QPN", 63, 0x8FC8}, {"EP_LOCAL_IP", 0, 0x800C}, {"EP_REMOTE_IP", 0, 0x8010},
 		{"EP_LOCAL_MAC_LO", 0, 0x8014}, {"EP_LOCAL_MAC_HI", 0, 0x8018}, {"EP_REMOTE_MAC_LO", 0, 0x801C}, {"EP_REMOTE_MAC_HI", 0, 0x8020}, {"EP_HEADER", 0, 0x8024},
 	} {
-		r, ok := m.Register(c.name)
-		require.True(t, ok, c.name)
+		r, err := m.Registers.Register(c.name)
+		require.NoError(t, err, c.name)
 		a, err := r.Addr(c.i)
 		require.NoError(t, err)
 		assert.Equal(t, c.addr, a, "%s[%d]", c.name, c.i)
@@ -195,24 +125,24 @@ func TestAddresses(t *testing.T) {
 	for name, want := range map[string]uint32{"ID": 0x494E4331, "VERSION": 0x00010002, "PARAM_MODE": 2, "PARAM_BUS_BYTES": 64, "PARAM_LANES": 16,
 		"PARAM_GROUPS": 4, "PARAM_MEMBERS": 8, "PARAM_PORTS": 8, "PARAM_MTU_BYTES": 4096, "PARAM_SLOTS": 256, "PARAM_WINDOW_PACKETS": 32,
 		"CTRL": 1, "IP_ID": 0x1111, "ECC_INJECT": 0, "GROUP_CTRL": 0} {
-		r, ok := m.Register(name)
-		require.True(t, ok, name)
+		r, err := m.Registers.Register(name)
+		require.NoError(t, err, name)
 		assert.Equal(t, want, r.Reset, name)
 	}
 	three := model(t, "fpga100g3")
 	for name, want := range map[string][2]uint32{"PIPE_CTRL": {0x003C, 0x101}, "PIPE_TIMEOUT": {0x0040, 64}, "GROUP_PIPE": {0x2000, 0}, "GROUP_FAILED": {0x2100, 0}} {
-		r, ok := three.Register(name)
-		require.True(t, ok, name)
+		r, err := three.Registers.Register(name)
+		require.NoError(t, err, name)
 		assert.Equal(t, want, [2]uint32{r.Offset, r.Reset}, name)
 	}
-	pipe, _ := three.Register("GROUP_PIPE")
+	pipe, _ := three.Registers.Register("GROUP_PIPE")
 	assert.Equal(t, uint32(128), *pipe.Fields[0].Max, "half the buffer")
-	bypass, _ := m.Register("BYPASS_PORT")
-	assert.Equal(t, uint32(5), bypass.ResetOf(5), "a port's bypass is itself")
-	in, _ := m.Register("GROUP_IN_MASK")
+	bypass, _ := m.Registers.Register("BYPASS_PORT")
+	assert.Equal(t, uint32(5), bypass.ResetValue(5), "a port's bypass is itself")
+	in, _ := m.Registers.Register("GROUP_IN_MASK")
 	assert.Equal(t, uint32(0x1FF), in.Mask(), "one bit an endpoint")
-	_, ok := m.Register("NO_SUCH")
-	assert.False(t, ok)
+	_, err := m.Registers.Register("NO_SUCH")
+	assert.ErrorIs(t, err, contract.ErrUnknownRegister)
 }
 
 // TestArithmetic: what the parameters build in is what the map offers.
@@ -234,7 +164,7 @@ func TestArithmetic(t *testing.T) {
 			"0 sum, 1 min, 2 max", "0 fp32, 1 fp16, 2 bf16, 3 int32"},
 	} {
 		m := model(t, "mini", append(c.sets, "buffer_bytes=49152")...)
-		values := func(f Field) string {
+		values := func(f contract.Field) string {
 			var out []string
 			for _, v := range f.Values {
 				require.NotEmpty(t, v.Doc)
@@ -242,11 +172,11 @@ func TestArithmetic(t *testing.T) {
 			}
 			return strings.Join(out, ", ")
 		}
-		arith, _ := m.Register("PARAM_ARITH")
+		arith, _ := m.Registers.Register("PARAM_ARITH")
 		assert.Equal(t, c.arith, arith.Reset, c.sets)
-		slots, _ := m.Register("GROUP_SLOTS")
+		slots, _ := m.Registers.Register("GROUP_SLOTS")
 		assert.Equal(t, "The slots of a group: "+c.slots, slots.Doc, c.sets)
-		collective, _ := m.Register("GROUP_COLLECTIVE")
+		collective, _ := m.Registers.Register("GROUP_COLLECTIVE")
 		assert.Equal(t, c.ops, values(collective.Fields[1]), c.sets)
 		assert.Equal(t, c.dtypes, values(collective.Fields[2]), c.sets)
 	}
@@ -254,7 +184,7 @@ func TestArithmetic(t *testing.T) {
 
 func TestIllegalParametersAreRefused(t *testing.T) {
 	t.Parallel()
-	_, err := New(params.Params{Name: "x"})
+	_, err := contract.NewModel(contract.Params{Name: "x"})
 	require.ErrorContains(t, err, "build the register map: ")
 }
 
@@ -282,21 +212,94 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestJSONReadsBack checks that the manifest's form loses nothing that its readers need.
-func TestJSONReadsBack(t *testing.T) {
+// TestManifest: what is written is read back, loses nothing, and gives the same bytes when it is written again.
+func TestManifest(t *testing.T) {
 	t.Parallel()
-	m := model(t, "quint")
-	js, err := m.JSON()
-	require.NoError(t, err)
-	var got []Register
-	require.NoError(t, json.Unmarshal(js, &got))
-	for i := range got {
-		for j := range got[i].Fields {
-			f := &got[i].Fields[j]
-			f.Reset = got[i].Reset >> f.LSB & (f.Mask() >> f.LSB)
+	for _, name := range []string{"quint", "mini3"} {
+		p, err := params.Preset(name)
+		require.NoError(t, err)
+		d, err := rtlgen.Generate(p)
+		require.NoError(t, err)
+		dir := t.TempDir()
+		require.NoError(t, d.Write(dir))
+		for _, path := range []string{dir, filepath.Join(dir, contract.FileName)} {
+			got, err := contract.Load(path)
+			require.NoError(t, err)
+			assert.Equal(t, dir, got.Dir)
+			text, err := got.JSON()
+			require.NoError(t, err)
+			assert.Equal(t, string(d.Files.Map()[contract.FileName]), string(text))
+			got.Dir, got.Derived = "", d.Manifest.Derived
+			assert.Empty(t, cmp.Diff(d.Manifest, *got, cmpopts.IgnoreUnexported(contract.Register{}, contract.Field{})))
+			for _, file := range d.Manifest.Files {
+				assert.Contains(t, (&contract.Manifest{Dir: dir, Files: d.Manifest.Files}).Sources(), filepath.Join(dir, file))
+			}
+			top, err := got.Top(contract.TopCore)
+			require.NoError(t, err)
+			same, err := got.Top(name + "_core")
+			require.NoError(t, err)
+			assert.Equal(t, top, same)
 		}
 	}
-	assert.Empty(t, cmp.Diff(m.Registers, got))
+}
+
+// TestManifestRefuses: what cannot be an engine's manifest, and why.
+func TestManifestRefuses(t *testing.T) {
+	t.Parallel()
+	p, err := params.Preset("mini")
+	require.NoError(t, err)
+	d, err := rtlgen.Generate(p)
+	require.NoError(t, err)
+	good := string(d.Files.Map()[contract.FileName])
+	_, err = contract.Parse([]byte(good))
+	require.NoError(t, err)
+	for _, c := range []struct{ old, new, want string }{
+		{`{`, `[`, "invalid character"},
+		{`"schema": 1`, `"schema": 2`, "schema 2, this program reads 1"},
+		{`"groups": 2`, `"groups": 0`, "params.groups is 0, it must be at least 1"},
+		{`"mode": 2`, `"mode": 1`, "params.mode is 1, this program knows 2 and 3"},
+		{`"INT32"`, `"FP64"`, "params.dtypes is [FP64] and params.ops [SUM], known are [FP32 FP16 BF16 INT32] and [SUM MIN MAX]"},
+		{`"buffer_bytes": 16384`, `"buffer_bytes": 16`, "the buffer holds no slot"},
+		{`"registers"`, `"other"`, "no registers or no counters"},
+	} {
+		require.Contains(t, good, c.old)
+		_, err := contract.Parse([]byte(strings.Replace(good, c.old, c.new, 1)))
+		assert.ErrorContains(t, err, c.want)
+	}
+}
+
+// TestReferenceAgrees: the reference engine keeps lists of its own, from the specification; they are the contract's.
+func TestReferenceAgrees(t *testing.T) {
+	t.Parallel()
+	for _, mode := range contract.Modes() {
+		var names []string
+		for c := range (inc.Params{Mode: mode}).Counters() {
+			names = append(names, c.String())
+		}
+		assert.ElementsMatch(t, contract.CounterNames(mode), names, "counters of mode %d", mode)
+	}
+	for name, code := range map[string]int{contract.FP32: inc.DTypeFP32, contract.FP16: inc.DTypeFP16, contract.BF16: inc.DTypeBF16, contract.INT32: inc.DTypeINT32} {
+		_, got, ok := contract.ElementNamed(name)
+		assert.True(t, ok, name)
+		assert.Equal(t, code, got, name)
+	}
+	for name, code := range map[string]int{contract.SUM: inc.OpSum, contract.MIN: inc.OpMin, contract.MAX: inc.OpMax} {
+		assert.Equal(t, name, contract.OperationNames()[code])
+	}
+	for name, code := range map[string]int{"allreduce": inc.CollectiveAllReduce, "reduce": inc.CollectiveReduce, "broadcast": inc.CollectiveBroadcast,
+		"barrier": inc.CollectiveBarrier} {
+		assert.Equal(t, name, contract.CollectiveNames()[code])
+	}
+	assert.Equal(t, inc.Roots, contract.Roots)
+	names, err := params.Presets()
+	require.NoError(t, err)
+	for _, name := range names {
+		p, err := params.Preset(name)
+		require.NoError(t, err)
+		c := p.Contract()
+		i := inc.Params{Groups: c.Groups, Members: c.Members}
+		assert.Equal(t, []int{i.EPS(), i.TableSize()}, []int{c.EPS(), c.Records()}, name)
+	}
 }
 
 // TestCHeader compiles a program against the header and compares the addresses, masks and reset values that C sees.
@@ -326,7 +329,7 @@ func TestCHeader(t *testing.T) {
 				print(pre+"_"+r.Name+index, a)
 				switch {
 				case r.ResetStep != 0:
-					print(pre+"_"+r.Name+"_RESET"+index, r.ResetOf(i))
+					print(pre+"_"+r.Name+"_RESET"+index, r.ResetValue(i))
 				default:
 					print(pre+"_"+r.Name+"_RESET", r.Reset)
 				}
@@ -338,7 +341,7 @@ func TestCHeader(t *testing.T) {
 				print(fmt.Sprintf("%s_PUT(1u, %s)", pre, field), 1<<f.LSB)
 			}
 		}
-		for i, n := range CounterNames(map[bool]int{true: 3, false: 2}[preset == "trio3"]) {
+		for i, n := range contract.CounterNames(map[bool]int{true: 3, false: 2}[preset == "trio3"]) {
 			print(pre+"_COUNTER_INDEX_"+n, uint32(i))
 		}
 		fmt.Fprintf(&c, "    return 0;\n}\n")
@@ -358,7 +361,7 @@ func TestSystemRDL(t *testing.T) {
 	if err := exec.Command("python3", "-c", "import systemrdl").Run(); err != nil {
 		t.Skip("the Python package systemrdl-compiler is not installed")
 	}
-	for _, m := range []Model{model(t, "mini"), model(t, "mini3"), model(t, "quint"), model(t, "lone"), model(t, "mini", "dtypes=FP32,FP16,BF16,INT32", "ops=SUM,MIN,MAX", "ecc=true")} {
+	for _, m := range []contract.Model{model(t, "mini"), model(t, "mini3"), model(t, "quint"), model(t, "lone"), model(t, "mini", "dtypes=FP32,FP16,BF16,INT32", "ops=SUM,MIN,MAX", "ecc=true")} {
 		file := filepath.Join(t.TempDir(), "regs.rdl")
 		require.NoError(t, os.WriteFile(file, m.SystemRDL(), 0o600))
 		cmd := exec.Command("python3", filepath.Join("testdata", "read_rdl.py"), file)
@@ -371,7 +374,7 @@ func TestSystemRDL(t *testing.T) {
 		for _, r := range m.Registers {
 			for i := range r.Count {
 				for _, f := range r.Fields {
-					reset, access := fmt.Sprint(r.ResetOf(i)>>f.LSB&(f.Mask()>>f.LSB)), map[Access]string{RO: "r", RW: "rw"}[r.Access]
+					reset, access := fmt.Sprint(r.ResetValue(i)>>f.LSB&(f.Mask()>>f.LSB)), map[contract.Access]string{contract.RO: "r", contract.RW: "rw"}[r.Access]
 					if f.SelfClearing {
 						access = "w"
 					}
@@ -411,11 +414,4 @@ func TestGoDriver(t *testing.T) {
 	}
 	run("vet", "-p", "1", "./...")
 	assert.Contains(t, run("test", "-v", "./miniregs"), "--- PASS: TestDriver")
-}
-
-func TestGoName(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{"ECC_INJECT": "ECCInject", "GROUP_IN_MASK": "GroupInMask", "EP_LOCAL_QPN": "EPLocalQPN", "log2_n": "Log2N", "IP_ID": "IPID", "DROP_ICRC": "DropICRC"} {
-		assert.Equal(t, want, goName(in))
-	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package regs
+package contract
 
 import (
 	"bytes"
@@ -130,7 +130,7 @@ func driverRegister(b *bytes.Buffer, r Register) {
 		}
 		doc := f.Doc
 		if f.Width > 1 && f.Width < 32 {
-			doc += fmt.Sprintf(" At most %d.", f.most())
+			doc += fmt.Sprintf(" At most %d.", f.Most())
 		}
 		fmt.Fprintf(b, "// %s\n%s %s\n", doc, goName(f.Name), typ)
 	}
@@ -185,8 +185,8 @@ func driverRegister(b *bytes.Buffer, r Register) {
 			sum = append(sum, fmt.Sprintf("bit(v.%s, %d)", goName(f.Name), f.LSB))
 			continue
 		}
-		if f.most() != ^uint32(0) {
-			fmt.Fprintf(b, "if err := limit(%q, v.%s, %d); err != nil {\nreturn err\n}\n", r.Name+"."+f.Name, goName(f.Name), f.most())
+		if f.Most() != ^uint32(0) {
+			fmt.Fprintf(b, "if err := limit(%q, v.%s, %d); err != nil {\nreturn err\n}\n", r.Name+"."+f.Name, goName(f.Name), f.Most())
 		}
 		part := "v." + goName(f.Name)
 		if f.LSB > 0 {
@@ -212,8 +212,8 @@ func (f Field) extract() string {
 	}
 }
 
-// most returns the largest value that the field takes.
-func (f Field) most() uint32 {
+// Most returns the largest value that the field takes.
+func (f Field) Most() uint32 {
 	if f.Max != nil {
 		return *f.Max
 	}

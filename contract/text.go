@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package regs
+package contract
 
 import (
 	"bytes"
@@ -151,7 +151,7 @@ func (m Model) rdlRegister(b *bytes.Buffer, in string, r Register, name, at stri
 	}
 	fmt.Fprintf(b, "%s};\n", in)
 	for i := range r.Count {
-		fmt.Fprintf(b, "%s%s_t #(.RESET(%d)) %s_%d @ 0x%05X;\n", in, strings.ToLower(r.Name), r.ResetOf(i), name, i, r.Offset+uint32(i)*r.Stride)
+		fmt.Fprintf(b, "%s%s_t #(.RESET(%d)) %s_%d @ 0x%05X;\n", in, strings.ToLower(r.Name), r.ResetValue(i), name, i, r.Offset+uint32(i)*r.Stride)
 	}
 }
 

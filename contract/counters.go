@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package contract
+
+import "slices"
+
+// Modes returns the modes of engines that there are, in order.
+func Modes() []int { return []int{2, 3} }
+
+// Counter is the name of one event counter and what it counts.
+type Counter struct {
+	Name string
+	Doc  string
+	// Mode is the only mode that has the counter; 0 stands for all.
+	Mode int
+}
+
+// counters are the counters of all modes. COUNTER[i] is the i-th of those that a mode has: a counter can be added anywhere in the list,
+// and every index follows. What else a new one needs: a line in each block that decides (hdl/checkduplicate in Mode II, hdl/checkpipe in
+// Mode III) that says when it steps, and a counter in the reference engine.
+func counters() []Counter {
+	return []Counter{
+		{Name: "RX_FRAMES", Doc: "Frames that came in."},
+		{Name: "BYPASS", Doc: "Frames that are not the engine's and left unchanged."},
+		{Name: "UP_DATA", Doc: "Data packets from children."},
+		{Name: "AGG", Doc: "Contributions added."},
+		{Name: "BUFFERED", Doc: "Contributions that did not complete their slot."},
+		{Name: "WIPE", Doc: "Slots recycled."},
+		{Name: "TX_RESULT", Doc: "Slots completed, whose result was sent up or replicated."},
+		{Name: "TX_FANOUT", Doc: "Copies sent to endpoints of the out mask."},
+		{Name: "TX_RESEND", Doc: "Results sent again for a retransmission."},
+		{Name: "DOWN_DATA", Doc: "Data packets from the parent."},
+		{Name: "RX_ACK", Doc: "ACKs from hosts."},
+		{Name: "RX_NAK", Doc: "NAKs from hosts."},
+		{Name: "RX_RNR", Doc: "RNR NAKs from hosts."},
+		{Name: "RX_CNP", Doc: "Congestion notifications from hosts."},
+		{Name: "TX_REFLECT", Doc: "ACKs, NAKs and RNR NAKs returned."},
+		{Name: "TX_GAP_NAK", Doc: "NAKs made for a gap in a host's data."},
+		{Name: "TX_CNP", Doc: "Congestion notifications returned."},
+		{Name: "TX_FRAMES", Doc: "Frames that the engine made."},
+		{Name: "IMM_MISMATCH", Doc: "Contributions whose SE or immediate differs from the slot's first."},
+		{Name: "DROP_FOREIGN", Doc: "Dropped: known QPN, but another address, port or P_Key."},
+		{Name: "DROP_GROUP_DISABLED", Doc: "Dropped: the group is disabled or starting."},
+		{Name: "DROP_RX_ERROR", Doc: "Dropped: marked bad by the MAC."},
+		{Name: "DROP_IP_CHECKSUM", Doc: "Dropped: wrong IPv4 header checksum."},
+		{Name: "DROP_LENGTH_MISMATCH", Doc: "Dropped: lengths that contradict each other or the frame."},
+		{Name: "DROP_ICRC", Doc: "Dropped: wrong invariant CRC."},
+		{Name: "DROP_TVER", Doc: "Dropped: BTH transport version other than 0."},
+		{Name: "DROP_OPCODE", Doc: "Dropped: an opcode that is not taken."},
+		{Name: "DROP_TOO_LONG", Doc: "Dropped: payload longer than the MTU."},
+		{Name: "DROP_BAD_LENGTH", Doc: "Dropped: no whole number of elements, or payload in a barrier."},
+		{Name: "DROP_WRONG_ROLE", Doc: "Dropped: from an endpoint that may not send this."},
+		{Name: "DROP_SYNDROME", Doc: "Dropped: an AETH syndrome without a meaning."},
+		{Name: "DROP_GAP", Doc: "Dropped: ahead of the expected PSN."},
+		{Name: "DROP_STALE", Doc: "Dropped: behind the expected PSN, and its slot has no result to resend."},
+		{Name: "DROP_WINDOW", Doc: "Dropped: its slot is still in use, the sender overran its window."},
+		{Name: "DROP_SHAPE", Doc: "Dropped: opcode, length or padding differ from the slot's."},
+		{Name: "ECC_CORRECTED", Doc: "Rows of the payload memory read with a single error, which was corrected."},
+		{Name: "ECC_DOUBLE", Doc: "Rows of the payload memory read with a double error; a frame made of one leaves with a wrong ICRC."},
+		{Name: "RANGE_OPEN", Doc: "Ranges opened by a control."},
+		{Name: "TX_ACK_COPY", Doc: "Copies of acknowledgements and congestion notifications to the children of a reduce."},
+		{Name: "TX_ACK_UP", Doc: "Acknowledgements sent to the parent of a broadcast."},
+		{Name: "TX_REACK", Doc: "Answers to data of the range before that everybody has."},
+		{Name: "DROP_RANGE", Doc: "Dropped: data of no range."},
+		{Name: "DROP_BAD_CONTROL", Doc: "Dropped: a control that asks for what there is not."},
+		{Name: "DROP_CONTROL", Doc: "Dropped: a control that contradicts its range or is not at its beginning, or no control where one must be."},
+		{Name: "DROP_STALE_ACK", Doc: "Dropped: an acknowledgement of no range."},
+		{Name: "TX_ACK", Mode: 3, Doc: "ACKs made for data taken, or taken before."},
+		{Name: "TX_RNR", Mode: 3, Doc: "RNR NAKs made for data that found its pipe full."},
+		{Name: "TX_RETRANSMIT", Mode: 3, Doc: "Data frames sent again; TX_FANOUT has them too."},
+		{Name: "TIMEOUT", Mode: 3, Doc: "Time-outs of endpoints that did not acknowledge."},
+		{Name: "RX_DUPLICATE", Mode: 3, Doc: "Data packets taken before."},
+		{Name: "DOWN_TAKEN", Mode: 3, Doc: "Data packets from the parent taken into the broadcast pipe."},
+		{Name: "DROP_FULL", Mode: 3, Doc: "Dropped: in order, but its pipe is full."},
+	}
+}
+
+// Counters returns the counters of an engine of that mode in the order of their registers.
+func Counters(mode int) []Counter {
+	return slices.DeleteFunc(counters(), func(c Counter) bool { return c.Mode != 0 && c.Mode != mode })
+}
+
+// CounterNames returns the names alone, as the manifest lists them.
+func CounterNames(mode int) []string {
+	var out []string
+	for _, c := range Counters(mode) {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+// CounterIndex is the place of a counter among those of a mode, -1 if the mode has none of that name.
+func CounterIndex(mode int, name string) int { return slices.Index(CounterNames(mode), name) }

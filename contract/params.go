@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package contract
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+)
+
+// Widths that the protocol fixes, in bits (IBTA volume 1: BTH).
+const (
+	PSNBits = 24
+	QPNBits = 24
+	// Log2NBits is the width of GROUP_SLOTS.log2_n, whatever the size of the buffer.
+	Log2NBits = 5
+)
+
+// Reproducible is the value of Params.Accumulate that makes sums independent of the order of arrival; InPlace is the other.
+const (
+	InPlace      = "in_place"
+	Reproducible = "reproducible"
+)
+
+// Params are the parameters of a design as the generator resolved them. docs/engine.md section 1 says what they mean.
+type Params struct {
+	Name     string `json:"name"`
+	Mode     int    `json:"mode"`
+	BusBytes int    `json:"bus_bytes"`
+	Lanes    int    `json:"lanes"`
+	// DTypes are the element types built in, Ops the operations, in the order of their codes.
+	DTypes        []string `json:"dtypes"`
+	Ops           []string `json:"ops"`
+	Accumulate    string   `json:"accumulate"`
+	BufferBytes   int      `json:"buffer_bytes"`
+	Groups        int      `json:"groups"`
+	Members       int      `json:"members"`
+	Ports         int      `json:"ports"`
+	MTUBytes      int      `json:"mtu_bytes"`
+	WindowPackets int      `json:"window_packets"`
+	HopRTTNS      int      `json:"hop_rtt_ns,omitempty"`
+	ClockMHz      int      `json:"clock_mhz"`
+	ICRCCheck     bool     `json:"icrc_check"`
+	Memory        string   `json:"memory"`
+	Technology    string   `json:"technology"`
+	AdderStages   int      `json:"adder_stages"`
+	// ECC tells that the payload memory corrects single errors.
+	ECC          bool `json:"ecc"`
+	PayloadBanks int  `json:"payload_banks"`
+	// InBand tells that groups may be told by their ranks what to do next.
+	InBand bool `json:"in_band"`
+}
+
+// Values are the parameters by their keys, as JSON.
+func (p Params) Values() map[string]json.RawMessage {
+	text, err := json.Marshal(p)
+	out := map[string]json.RawMessage{}
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("parameters as JSON: %v", err)) // strings, numbers and flags always have that form
+	}
+	return out
+}
+
+// check refuses parameters that cannot be an engine's, whoever wrote them.
+func (p Params) check() error {
+	for _, v := range []struct {
+		name  string
+		value int
+	}{{"bus_bytes", p.BusBytes}, {"groups", p.Groups}, {"members", p.Members}, {"ports", p.Ports}, {"mtu_bytes", p.MTUBytes},
+		{"window_packets", p.WindowPackets}, {"buffer_bytes", p.BufferBytes}} {
+		if v.value < 1 {
+			return fmt.Errorf("params.%s is %d, it must be at least 1", v.name, v.value)
+		}
+	}
+	if p.Mode != 0 && !slices.Contains(Modes(), p.Mode) { // 0: a manifest that does not say
+		return fmt.Errorf("params.mode is %d, this program knows 2 and 3", p.Mode)
+	}
+	if p.DTypeMask() == 0 || p.OpMask() == 0 || bits.OnesCount32(p.DTypeMask()) != len(p.DTypes) || bits.OnesCount32(p.OpMask()) != len(p.Ops) {
+		return fmt.Errorf("params.dtypes is %v and params.ops %v, known are %v and %v", p.DTypes, p.Ops, ElementNames(), OperationNames())
+	}
+	if p.Slots() < 1 {
+		return errors.New("params: the buffer holds no slot")
+	}
+	return nil
+}
+
+// Elements are the element types built in, in the order of their codes.
+func (p Params) Elements() []Element {
+	return slices.DeleteFunc(Elements(), func(e Element) bool { return !slices.Contains(p.DTypes, e.Name) })
+}
+
+// DTypeMask has bit i set if the element type of code i is included, OpMask likewise for operations.
+func (p Params) DTypeMask() uint32 { return mask(p.DTypes, ElementNames()) }
+
+// OpMask has bit i set if the operation of code i is included.
+func (p Params) OpMask() uint32 { return mask(p.Ops, OperationNames()) }
+
+// Reproducible tells that sums do not depend on the order of arrival.
+func (p Params) Reproducible() bool { return p.Accumulate == Reproducible }
+
+// Widened tells that some element type built in is kept wider than it is sent.
+func (p Params) Widened() bool { return slices.ContainsFunc(p.Elements(), Element.Widened) }
+
+// LeastUnits is the number of units of the payload memory that a packet of the widest element type built in takes; 1 if there is none.
+func (p Params) LeastUnits() int {
+	least := 0
+	for _, e := range p.Elements() {
+		if least == 0 || e.Units() < least {
+			least = e.Units()
+		}
+	}
+	return max(least, 1)
+}
+
+// MostUnits is the number of units that a packet of the narrowest element type built in takes.
+func (p Params) MostUnits() int {
+	most := 1
+	for _, e := range p.Elements() {
+		most = max(most, e.Units())
+	}
+	return most
+}
+
+// Planes is how many payloads a slot holds: one, or one for every pair of members where sums are reproducible.
+func (p Params) Planes() int {
+	if p.Reproducible() {
+		return (p.Members + 1) / 2
+	}
+	return 1
+}
+
+// RowBytes is the width of the payload memory in data bytes: what the lanes take in a cycle of 32-bit elements.
+func (p Params) RowBytes() int {
+	if p.Reproducible() {
+		return min(LaneBits/8*p.Lanes/2, p.BusBytes)
+	}
+	return min(LaneBits/8*p.Lanes, p.BusBytes)
+}
+
+// LaneBanks is 2 if there are lanes for two rows in a cycle, which elements of half a lane's width use, else 1.
+func (p Params) LaneBanks() int {
+	if !p.Reproducible() && LaneBits/8*p.Lanes > p.BusBytes {
+		return 2
+	}
+	return 1
+}
+
+// CyclesPerBeat is how many cycles a beat of payload keeps the adders busy at most, the reduction of a result that is sent
+// again included.
+func (p Params) CyclesPerBeat() int {
+	cycles := max(p.BusBytes/max(p.RowBytes(), 1), 1)
+	if LaneBits/8*p.Lanes <= p.BusBytes {
+		cycles *= p.MostUnits()
+	}
+	if p.Reproducible() {
+		cycles += cycles * 3 * ceilPow2(p.Planes()) / 2
+	}
+	return cycles
+}
+
+// EPS is the number of endpoint records of a group: MEMBERS+1 rounded up to a power of two.
+func (p Params) EPS() int { return ceilPow2(p.Members + 1) }
+
+// MaskBits is the width of an endpoint mask: endpoints are 0 to MEMBERS.
+func (p Params) MaskBits() int { return p.Members + 1 }
+
+// Records is the size of the endpoint table: GROUPS rounded up to a power of two, times EPS. QPN mod Records is the index.
+func (p Params) Records() int { return ceilPow2(p.Groups) * p.EPS() }
+
+// Slots is the number of slots in the buffer.
+func (p Params) Slots() int { return p.BufferBytes / max(p.MTUBytes, 1) / max(p.Planes(), 1) }
+
+// MaxLog2N is the largest legal GROUP_SLOTS.log2_n: that of a group of the element type that takes the fewest units.
+func (p Params) MaxLog2N() int { return bits.Len(uint(p.Slots()/p.LeastUnits())) - 1 }
+
+// CyclesPerMicrosecond are those of the clock, at least 1. PIPE_TIMEOUT counts microseconds.
+func (p Params) CyclesPerMicrosecond() uint64 { return uint64(max(p.ClockMHz, 1)) }
+
+// PipeTimeoutUS is the reset value of PIPE_TIMEOUT in microseconds, in Mode III: eight round trips of a hop, rounded up.
+func (p Params) PipeTimeoutUS() int {
+	if p.Mode != 3 {
+		return 0
+	}
+	return (8*p.HopRTTNS + 999) / 1000
+}
+
+// GroupSlots is the number of slots a group needs for its window: 2·window_packets, times the units of its element type.
+func (p Params) GroupSlots() int { return 2 * p.WindowPackets }
+
+// ceilPow2 rounds up to a power of two; n is at least 1.
+func ceilPow2(n int) int { return 1 << bits.Len(uint(n-1)) }

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package abuse
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"incforge/inc"
+	"incforge/roce"
+	"incforge/verify/dut"
+	"incforge/verify/rig"
+)
+
+// contribute sends the watched group's next packets, one or two PSNs of each member, as far as its window lets it.
+func (v *vandal) contribute() {
+	g := v.watched
+	for range 1 + v.t.Rand.IntN(2) {
+		first := g.Start().Add(v.sent - max(g.MW()/2, 1))
+		if v.want[first] != nil && v.got[first] != g.Set.OutMask {
+			return
+		}
+		psn := g.Start().Add(v.sent)
+		n := 4 * (1 + v.t.Rand.IntN(16))
+		var all [][]byte
+		for _, c := range g.Members() {
+			payload := g.Values(n)
+			all = append(all, payload)
+			v.e.Put(g.Data(c, psn, payload))
+		}
+		v.want[psn] = g.Reduce(all...)
+		v.sent++
+	}
+}
+
+// offer sends a foreign endpoint something, as its record wants it, valid or not, one that no endpoint has among them.
+func (v *vandal) offer() {
+	p, r := v.t.Params, v.t.Rand
+	g := 1 + r.IntN(p.Groups-1)
+	record := g*p.EPS() + r.IntN(p.EPS())
+	packet := v.packetTo(g, record)
+	port := int(v.reg("EP_CTRL", record) >> 8 & 0xFF)
+	if port >= p.Ports || r.IntN(16) == 0 {
+		port = r.IntN(p.Ports)
+	}
+	f := rig.Frame{Port: port, Data: packet.AppendFrame(nil)}
+	v.offered, v.asked[record] = append(v.offered, f.Data), true
+	v.e.Put(f)
+}
+
+// packetTo is what somebody sends to an endpoint of group g: data most of the time, a control, an answer, a CNP, or data out of turn.
+func (v *vandal) packetTo(g, record int) *roce.Packet {
+	r := v.t.Rand
+	psn, ok := v.next[record]
+	if !ok {
+		psn = roce.PSN(v.reg("GROUP_START", g) & roce.PSNMask)
+	}
+	p := &roce.Packet{TTL: 64, DF: true, SrcIP: roce.IP4FromUint32(v.reg("EP_REMOTE_IP", record)),
+		DstIP: roce.IP4FromUint32(v.reg("EP_LOCAL_IP", record)), Op: roce.SendOnly, PKey: roce.DefaultPKey,
+		DestQP: v.reg("EP_LOCAL_QPN", record), PSN: psn, AckReq: true}
+	switch r.IntN(10) {
+	case 0:
+		p.Op, p.AckReq, p.Syndrome = roce.Acknowledge, false, []uint8{roce.AckSyndrome, roce.NAKSequence, roce.RNRSyndrome | 1}[r.IntN(3)]
+		p.PSN = psn.Add(-1 - r.IntN(3))
+	case 1:
+		p.Op, p.AckReq = roce.CNP, false
+	case 2: // behind or ahead
+		p.PSN = psn.Add(r.IntN(7) - 3)
+		p.Payload = v.t.Words(r.IntN(4))
+	case 3, 4: // a control, if the group is in-band
+		p.Op = roce.SendOnlyImm
+		settings := v.reg("GROUP_COLLECTIVE", g)
+		p.Imm = r.Uint32N(4)<<29 | (settings>>8&3)<<27 | (settings>>16&3)<<25 | r.Uint32N(32)<<20 | uint32(1+r.IntN(5))
+		v.next[record] = psn.Next()
+	default:
+		p.Payload = v.t.Words(4)
+		v.next[record] = psn.Next()
+	}
+	return p
+}
+
+// drainCycles lets everything that was offered leave: some ten short packets, each copied to everybody.
+const drainCycles = 1200
+
+// drain runs the engine until what was offered is through, and looks at what left. It does not wait for the engine to rest: endpoints of
+// foreign groups may never answer.
+func (v *vandal) drain() {
+	for answered := true; answered; {
+		limit := v.e.Now() + 100*drainCycles
+		for v.e.StepTo(v.e.Now() + 64); v.e.Waiting() > 0; v.e.StepTo(v.e.Now() + 64) {
+			if v.e.Now() > limit {
+				v.t.Fatalf("%d frames wait and are not taken", v.e.Waiting())
+			}
+		}
+		v.e.StepTo(v.e.Now() + drainCycles)
+		answered = false
+		for _, out := range v.e.Out() {
+			if f, ok := v.see(&out); ok {
+				v.e.Put(f)
+				answered = true
+			}
+		}
+	}
+	v.offered = v.offered[:0]
+	clear(v.asked)
+}
+
+// see judges a frame that left, by nothing but the registers, and returns what the watched group answers to it, if anything.
+func (v *vandal) see(out *dut.Frame) (rig.Frame, bool) {
+	if slices.ContainsFunc(v.offered, func(b []byte) bool { return bytes.Equal(b, out.Data) }) {
+		return rig.Frame{}, false // it was nobody's
+	}
+	p, err := out.Packet()
+	if err != nil {
+		v.t.Fatalf("a frame that nobody sent left by port %d: %x", out.Port, out.Data)
+	}
+	if c := v.watched.Addressee(out.Port, p); c >= 0 {
+		return v.result(c, p)
+	}
+	if v.made++; !v.hasPart(p) {
+		v.t.Fatalf("a frame left by port %d for somebody who has no part in any group: %v", out.Port, p)
+	}
+	return rig.Frame{}, false
+}
+
+// result notes what endpoint c of the watched group gets, and in Mode III acknowledges it.
+func (v *vandal) result(c int, p *roce.Packet) (rig.Frame, bool) {
+	if !p.Op.IsSend() {
+		if p.Syndrome != roce.AckSyndrome {
+			v.t.Fatalf("the watched group's endpoint %d was sent %v", c, p)
+		}
+		return rig.Frame{}, false
+	}
+	if want := v.want[p.PSN]; want == nil || !bytes.Equal(p.Payload, want) {
+		v.t.Fatalf("the watched group's result of PSN %v is %x, expected %x", p.PSN, p.Payload, want)
+	}
+	v.got[p.PSN] |= 1 << c
+	if !v.t.Pipes() {
+		return rig.Frame{}, false
+	}
+	return v.watched.Ack(c, p.PSN), true
+}
+
+// hasPart tells whether a packet is for an endpoint that its group's registers give a part, or for one that it answers: an in-band group
+// answers whoever of its endpoints it hears.
+func (v *vandal) hasPart(p *roce.Packet) bool {
+	for g := 1; g < v.t.Params.Groups; g++ {
+		roles := v.roles(g)
+		for c := range v.t.Params.Members + 1 {
+			record := g*v.t.Params.EPS() + c
+			answer := !p.Op.IsSend() && v.asked[record] && v.reg("EP_CTRL", record)&1 != 0
+			if (roles>>c&1 != 0 || answer) && v.reg("EP_REMOTE_QPN", record) == p.DestQP && v.reg("EP_REMOTE_IP", record) == p.DstIP.Uint32() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// roles are the endpoints that a group's registers give a part.
+func (v *vandal) roles(g int) uint32 {
+	roles := v.reg("GROUP_IN_MASK", g) | v.reg("GROUP_OUT_MASK", g) | v.reg("GROUP_ACK_MASK", g)
+	if parent := v.reg("GROUP_PARENT", g); parent>>31 != 0 {
+		roles |= 1 << (parent & 0xFF)
+	}
+	if !v.t.Params.InBand || v.reg("GROUP_COLLECTIVE", g)>>25&1 == 0 {
+		return roles
+	}
+	for i := range (inc.Roots + 4) / 5 {
+		for word := v.reg(fmt.Sprintf("GROUP_ROUTE_%d", i), g); word != 0; word >>= 6 {
+			if word>>5&1 != 0 {
+				roles |= 1 << (word & 31)
+			}
+		}
+	}
+	return roles
+}
