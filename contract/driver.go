@@ -47,21 +47,7 @@ type Counter int
 // The counters.
 const (
 `, m.DriverPackage(), m.Name, m.DriverPackage())
-	for i, c := range m.Counters {
-		fmt.Fprintf(&b, "// Counter%s is %s. %s\nCounter%s Counter = %d\n", goName(c.Name), c.Name, c.Doc, goName(c.Name), i)
-	}
-	fmt.Fprintf(&b, ")\n\n// String returns the counter's name in capitals.\nfunc (c Counter) String() string {\nswitch c {\n")
-	for _, c := range m.Counters {
-		fmt.Fprintf(&b, "case Counter%s:\nreturn %q\n", goName(c.Name), c.Name)
-	}
-	fmt.Fprintf(&b, "default:\nreturn fmt.Sprintf(\"Counter(%%d)\", int(c))\n}\n}\n\n")
-	fmt.Fprintf(&b, "// Numbers of registers.\nconst (\n")
-	for _, r := range m.Registers {
-		if r.Index != "" {
-			fmt.Fprintf(&b, "%sCount = %d\n", goName(r.Name), r.Count)
-		}
-	}
-	fmt.Fprintf(&b, ")\n")
+	m.driverNumbers(&b)
 	for _, r := range m.Registers {
 		if r.Name == "COUNTER" {
 			driverCounter(&b, r)
@@ -99,6 +85,25 @@ func bit(v bool, lsb int) uint32 {
 		return nil, fmt.Errorf("format the driver of %s: %w", m.Name, err)
 	}
 	return out, nil
+}
+
+// driverNumbers prints the constants: the indices of counters, and how many there are of each register.
+func (m Model) driverNumbers(b *bytes.Buffer) {
+	for i, c := range m.Counters {
+		fmt.Fprintf(b, "// Counter%s is %s. %s\nCounter%s Counter = %d\n", goName(c.Name), c.Name, c.Doc, goName(c.Name), i)
+	}
+	fmt.Fprintf(b, ")\n\n// String returns the counter's name in capitals.\nfunc (c Counter) String() string {\nswitch c {\n")
+	for _, c := range m.Counters {
+		fmt.Fprintf(b, "case Counter%s:\nreturn %q\n", goName(c.Name), c.Name)
+	}
+	fmt.Fprintf(b, "default:\nreturn fmt.Sprintf(\"Counter(%%d)\", int(c))\n}\n}\n\n")
+	fmt.Fprintf(b, "// Numbers of registers.\nconst (\n")
+	for _, r := range m.Registers {
+		if r.Index != "" {
+			fmt.Fprintf(b, "%sCount = %d\n", goName(r.Name), r.Count)
+		}
+	}
+	fmt.Fprintf(b, ")\n")
 }
 
 // driverCounter prints the method that reads a counter; its name is its index, and its value needs no struct.

@@ -42,8 +42,9 @@
 //
 // An Engine is not safe for concurrent use. It starts no goroutine, reads no clock and is deterministic.
 //
-// Long: it is one engine over one state. The steps in the way of a frame all read or write the same groups, endpoints, slots and
-// counters; as packages they would have to export that state to each other. Only the arithmetic could leave, a twelfth of the lines.
+// Long: it is one engine over one state. The steps in the way of a frame all read or write the same groups, endpoints,
+// slots and counters; as packages they would have to export that state to each other. Only the arithmetic could leave,
+// a twelfth of the lines.
 package inc
 
 import (

@@ -62,7 +62,8 @@ func (p Control) Module() (*graph.Module, error) {
 	}, nil
 }
 
-// ports are those of the Verilog: a group's start, a frame's context, the range that it falls in, offsets for TranslateHeader.
+// ports are those of the Verilog: a group's start, a frame's context, the range that it falls in, offsets for
+// TranslateHeader.
 func (p Control) ports() []graph.Port {
 	return []graph.Port{
 		leaf.In("clk", 1),

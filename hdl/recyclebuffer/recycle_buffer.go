@@ -38,9 +38,12 @@ type RecycleBuffer struct {
 	Pipes int
 }
 
+// groupBits are the bits of a group's number.
+func (p RecycleBuffer) groupBits() int { return max(p.EIW-p.EPW, 1) }
+
 // Module describes it, or says every reason why the parameters are illegal.
 func (p RecycleBuffer) Module() (*graph.Module, error) {
-	groupBits := max(p.EIW-p.EPW, 1)
+	groupBits := p.groupBits()
 	rules := leaf.NewRules("inc_recycle_buffer")
 	rules.Refuse(p.SlotW < 1 || p.SlotW > 23 || p.Slots < 2 || p.Slots > leaf.Pow2(p.SlotW), "SLOTS must be 2 to 2**SLOT_W")
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
@@ -83,53 +86,7 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 			{Name: "PENDING", Value: p.Pending},
 			{Name: "PIPES", Value: p.Pipes},
 		},
-		Ports: []graph.Port{
-			leaf.In("clk", 1),
-			leaf.In("rst", 1),
-			leaf.In("grp_enable", p.Groups),
-			leaf.In("grp_start", p.Groups),
-			leaf.Out("grp_busy", p.Groups),
-			leaf.Out("grp_live", p.Groups),
-			leaf.Out("grp_refused", p.Groups),
-			leaf.Out("grp_overlap", p.Groups),
-			leaf.In("tbl_grp_we", 1),
-			leaf.In("tbl_index", p.EIW),
-			leaf.In("tbl_word", 4),
-			leaf.In("tbl_data", 32),
-			leaf.In("ent_valid", 1),
-			leaf.In("ent_pop", 1),
-			leaf.Out("init_valid", 1),
-			leaf.In("init_take", 1),
-			leaf.Out("init_ei", p.EIW),
-			leaf.Out("init_psn", 24),
-			leaf.Out("acks_valid", 1),
-			leaf.In("acks_take", 1),
-			leaf.Out("acks_group", groupBits),
-			leaf.Out("ranges_valid", 1),
-			leaf.In("ranges_take", 1),
-			leaf.In("rd_en", 1),
-			leaf.In("rd_slot", p.SlotW),
-			leaf.Out("slot_tag", 24),
-			leaf.Out("slot_mask", p.MaskW),
-			leaf.Out("slot_complete", 1),
-			leaf.Out("slot_opcode", 8),
-			leaf.Out("slot_plen", p.LenW),
-			leaf.Out("slot_pad", 2),
-			leaf.Out("slot_se", 1),
-			leaf.Out("slot_ext", 32),
-			leaf.Out("slot_ce", 1),
-			leaf.In("wr_en", 1),
-			leaf.In("wr_slot", p.SlotW),
-			leaf.In("wr_tag", 24),
-			leaf.In("wr_mask", p.MaskW),
-			leaf.In("wr_complete", 1),
-			leaf.In("wr_opcode", 8),
-			leaf.In("wr_plen", p.LenW),
-			leaf.In("wr_pad", 2),
-			leaf.In("wr_se", 1),
-			leaf.In("wr_ext", 32),
-			leaf.In("wr_ce", 1),
-		},
+		Ports: p.ports(),
 		Memories: []graph.Memory{
 			{Path: "u_cfg_start", Words: leaf.Pow2(groupBits), Bits: 24, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_cfg_slots", Words: leaf.Pow2(groupBits), Bits: 29, Role: "table", Module: "inc_ram_1r1w"},
@@ -153,4 +110,55 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 		}
 	}
 	return module, nil
+}
+
+// ports are those of the Verilog: slots to be read and written, the start of groups, the tables to be written.
+func (p RecycleBuffer) ports() []graph.Port {
+	return []graph.Port{
+		leaf.In("clk", 1),
+		leaf.In("rst", 1),
+		leaf.In("grp_enable", p.Groups),
+		leaf.In("grp_start", p.Groups),
+		leaf.Out("grp_busy", p.Groups),
+		leaf.Out("grp_live", p.Groups),
+		leaf.Out("grp_refused", p.Groups),
+		leaf.Out("grp_overlap", p.Groups),
+		leaf.In("tbl_grp_we", 1),
+		leaf.In("tbl_index", p.EIW),
+		leaf.In("tbl_word", 4),
+		leaf.In("tbl_data", 32),
+		leaf.In("ent_valid", 1),
+		leaf.In("ent_pop", 1),
+		leaf.Out("init_valid", 1),
+		leaf.In("init_take", 1),
+		leaf.Out("init_ei", p.EIW),
+		leaf.Out("init_psn", 24),
+		leaf.Out("acks_valid", 1),
+		leaf.In("acks_take", 1),
+		leaf.Out("acks_group", p.groupBits()),
+		leaf.Out("ranges_valid", 1),
+		leaf.In("ranges_take", 1),
+		leaf.In("rd_en", 1),
+		leaf.In("rd_slot", p.SlotW),
+		leaf.Out("slot_tag", 24),
+		leaf.Out("slot_mask", p.MaskW),
+		leaf.Out("slot_complete", 1),
+		leaf.Out("slot_opcode", 8),
+		leaf.Out("slot_plen", p.LenW),
+		leaf.Out("slot_pad", 2),
+		leaf.Out("slot_se", 1),
+		leaf.Out("slot_ext", 32),
+		leaf.Out("slot_ce", 1),
+		leaf.In("wr_en", 1),
+		leaf.In("wr_slot", p.SlotW),
+		leaf.In("wr_tag", 24),
+		leaf.In("wr_mask", p.MaskW),
+		leaf.In("wr_complete", 1),
+		leaf.In("wr_opcode", 8),
+		leaf.In("wr_plen", p.LenW),
+		leaf.In("wr_pad", 2),
+		leaf.In("wr_se", 1),
+		leaf.In("wr_ext", 32),
+		leaf.In("wr_ce", 1),
+	}
 }

@@ -72,7 +72,8 @@ func (p Retransmission) Module() (*graph.Module, error) {
 	}, nil
 }
 
-// ports are those of the Verilog: a group's start, questions about an endpoint and their answers, what was decided, whose turn it is.
+// ports are those of the Verilog: a group's start, questions about an endpoint and their answers, what was decided,
+// whose turn it is.
 func (p Retransmission) ports() []graph.Port {
 	return []graph.Port{
 		leaf.In("clk", 1),

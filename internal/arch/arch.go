@@ -250,20 +250,12 @@ func wayTo(imports map[string][]string, from, to string) []string {
 // Limits are the lines that need no excuse.
 type Limits struct{ Package, File, Function int }
 
-// CheckLengths reports what is longer than the limits, has no sentence that begins with "Long: ", and is not allowed; and what is allowed
-// and need not be any more. Names are those of packages, files with their folder, and functions as folder.Name.
-func CheckLengths(all []Package, l Limits, allowed []string) error {
+// CheckLengths reports what is longer than the limits and has no sentence that begins with "Long: ". Names are those of
+// packages, files with their folder, and functions as folder.Name.
+func CheckLengths(all []Package, l Limits) error {
 	var errs []error
-	unused := map[string]bool{}
-	for _, name := range allowed {
-		unused[name] = true
-	}
 	look := func(name string, lines, limit int, excused bool) {
 		if lines <= limit || excused {
-			return
-		}
-		if unused[name] {
-			delete(unused, name)
 			return
 		}
 		errs = append(errs, fmt.Errorf("%s has %d lines, %d are allowed: cut it up, or say why it is long (// %s…)", name, lines, limit, longMark))
@@ -276,9 +268,6 @@ func CheckLengths(all []Package, l Limits, allowed []string) error {
 				look(p.Path+"."+fn.Name, fn.Lines, l.Function, fn.Long)
 			}
 		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(unused)) {
-		errs = append(errs, fmt.Errorf("%s is no longer too long, or no longer there: take it off the list", name))
 	}
 	return errors.Join(errs...)
 }

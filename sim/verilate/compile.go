@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package verilate compiles Verilog into shared libraries, by Verilator and a C++ compiler, and keeps them in a cache, where they are
-// found again by content. What such a library offers is in shim/abi.h; package sim loads it.
+// Package verilate compiles Verilog into shared libraries, by Verilator and a C++ compiler, and keeps them in a cache,
+// where they are found again by content. What such a library offers is in shim/abi.h; package sim loads it.
 package verilate
 
 import (
@@ -65,7 +65,8 @@ const buildTimeout = 15 * time.Minute
 // libOpt is the optimisation of Verilator's run-time library: printing, waves, nothing a clock needs.
 const libOpt = "-O2"
 
-// Design says what to compile. Everything down to Trace, and the contents of the files, determines the library; the rest does not.
+// Design says what to compile. Everything down to Trace, and the contents of the files, determines the library; the
+// rest does not.
 type Design struct {
 	Top         string            // name of the top module
 	Files       []string          // sources, in order
@@ -95,7 +96,7 @@ type source struct {
 	text  []byte
 }
 
-// Sources know the user's paths of the files that a library was made from, whose messages name files of the build folder.
+// Sources map the files of the build folder, which messages name, to the paths that the user gave.
 type Sources struct{ all []source }
 
 // Given is the user's path of a file of the build folder; a file that is none of the design's stays as it is.
@@ -120,8 +121,8 @@ func (s Sources) Restore(text string) string {
 	return text
 }
 
-// Compile returns the library, from the cache when the same Verilog was built before with the same tools. Errors: a missing tool
-// (*tool.NotFoundError), a missing file, and what Verilator or the compiler says against the Verilog.
+// Compile returns the library, from the cache when the same Verilog was built before with the same tools. Errors: a
+// missing tool (*tool.NotFoundError), a missing file, and what Verilator or the compiler says against the Verilog.
 func (d Design) Compile(ctx context.Context) (Library, error) {
 	sources, includes, err := d.read()
 	if err != nil {
