@@ -34,6 +34,7 @@ func counters() []Counter {
 		{Name: "RX_NAK", Doc: "NAKs from hosts."},
 		{Name: "RX_RNR", Doc: "RNR NAKs from hosts."},
 		{Name: "RX_CNP", Doc: "Congestion notifications from hosts."},
+		{Name: "RX_CE", Doc: "Frames of ours that came with ECN congestion experienced (CE), undamaged, whatever became of them."},
 		{Name: "TX_REFLECT", Doc: "ACKs, NAKs and RNR NAKs returned."},
 		{Name: "TX_GAP_NAK", Doc: "NAKs made for a gap in a host's data."},
 		{Name: "TX_CNP", Doc: "Congestion notifications returned."},

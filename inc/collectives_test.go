@@ -75,7 +75,7 @@ func TestReduce(t *testing.T) {
 			assert.True(t, o.Packet.CE() && o.Packet.BECN)
 		}
 	})
-	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "RX_CNP": 1, "TX_ACK_COPY": 3, "TX_FRAMES": 3}, counted)
+	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "RX_CNP": 1, "RX_CE": 1, "TX_ACK_COPY": 3, "TX_FRAMES": 3}, counted)
 	assert.Equal(t, slots, w.e.slots, "A20")
 }
 

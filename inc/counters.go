@@ -38,6 +38,8 @@ const (
 	RxRnr
 	// RxCnp counts congestion notifications.
 	RxCnp
+	// RxCe counts frames of ours marked CE that arrived whole and undamaged, those among them that are dropped for what they say.
+	RxCe
 	// TxReflect counts ACKs, NAKs and RNR NAKs returned to the host they came from.
 	TxReflect
 	// TxGapNak counts NAKs the engine made because a host left a gap.
@@ -142,7 +144,7 @@ func (c Counter) String() string {
 		RxFrames: "RX_FRAMES", Bypass: "BYPASS",
 		UpData: "UP_DATA", Agg: "AGG", Buffered: "BUFFERED", Wipe: "WIPE",
 		TxResult: "TX_RESULT", TxFanout: "TX_FANOUT", TxResend: "TX_RESEND", DownData: "DOWN_DATA",
-		RxAck: "RX_ACK", RxNak: "RX_NAK", RxRnr: "RX_RNR", RxCnp: "RX_CNP",
+		RxAck: "RX_ACK", RxNak: "RX_NAK", RxRnr: "RX_RNR", RxCnp: "RX_CNP", RxCe: "RX_CE",
 		TxReflect: "TX_REFLECT", TxGapNak: "TX_GAP_NAK", TxCnp: "TX_CNP", TxFrames: "TX_FRAMES",
 		ImmMismatch: "IMM_MISMATCH",
 		DropForeign: "DROP_FOREIGN", DropGroupDisabled: "DROP_GROUP_DISABLED", DropRxError: "DROP_RX_ERROR",

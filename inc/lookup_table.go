@@ -50,8 +50,12 @@ func (e *Engine) lookup(port int, p *roce.Packet) (place, fate) {
 }
 
 // checkPacket is the second part of rule 4: what can be wrong with a packet that arrived whole, whatever it belongs to. The
-// order is that of docs/engine.md, so that each packet is counted under one reason and every engine picks the same.
+// order is that of docs/engine.md, so that each packet is counted under one reason and every engine picks the same. What comes this
+// far arrived whole, so here its congestion mark counts.
 func (e *Engine) checkPacket(p *roce.Packet) (reason Counter, bad bool) {
+	if p.CE() {
+		e.count(RxCe)
+	}
 	switch {
 	case p.TVer != 0:
 		return DropTVer, true

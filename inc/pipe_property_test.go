@@ -324,7 +324,7 @@ func TestPipeIdentities(t *testing.T) {
 		counters[c]++
 		err := counters.CheckPipeIdentities()
 		switch c {
-		case ImmMismatch, EccCorrected, EccDouble, RangeOpen, Wipe, TxResend, TxReflect, TxAckCopy, TxAckUp, TxReack, TxRetransmit, Timeout:
+		case RxCe, ImmMismatch, EccCorrected, EccDouble, RangeOpen, Wipe, TxResend, TxReflect, TxAckCopy, TxAckUp, TxReack, TxRetransmit, Timeout:
 			require.NoError(t, err, "%v", c)
 		default:
 			require.Error(t, err, "%v", c)

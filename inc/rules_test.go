@@ -475,6 +475,39 @@ func TestCongestion(t *testing.T) {
 	}
 }
 
+// TestCongestionMarks: RX_CE counts what came marked and undamaged, whether it is dropped or not.
+func TestCongestionMarks(t *testing.T) {
+	plain := func(*roce.Packet) {}
+	tests := []struct {
+		name   string
+		packet func(p *roce.Packet)
+		frame  func(f []byte)
+		want   uint32
+	}{
+		{"data", plain, nil, 1},
+		{"ECT", func(p *roce.Packet) { p.TOS = 0xFE }, nil, 0},
+		{"dropped for its version", func(p *roce.Packet) { p.TVer = 1 }, nil, 1},
+		{"a CNP", func(p *roce.Packet) { p.Op, p.Payload = roce.CNP, make([]byte, 16) }, nil, 1},
+		{"foreign", func(p *roce.Packet) { p.SrcIP[0]++ }, nil, 0},
+		{"bypassed", func(p *roce.Packet) { p.DestQP ^= 1 << 23 }, nil, 0},
+		{"IP checksum", plain, func(f []byte) { f[24]++ }, 0},
+		{"ICRC", plain, func(f []byte) { f[len(f)-1]++ }, 0},
+	}
+	for _, tt := range tests {
+		for _, w := range []*world{newStar(t), newPipeStar(t, 3, 0).world} {
+			p := w.data(0, 1, 0, le(1, 2))
+			p.TOS = 3
+			tt.packet(&p)
+			f := bytesOf(p)
+			if tt.frame != nil {
+				tt.frame(f)
+			}
+			w.e.Handle(0, 1, f, false)
+			assert.Equal(t, tt.want, w.e.Counters()[RxCe], "%s in Mode %d", tt.name, w.e.params.Mode)
+		}
+	}
+}
+
 // TestNodeWithParent is a switch that is not the root.
 func TestNodeWithParent(t *testing.T) {
 	w := newWorld(t, smallParams(), childGroup(0, 0))
@@ -499,7 +532,7 @@ func TestNodeWithParent(t *testing.T) {
 				assert.True(t, out.Packet.SE && out.Packet.AckReq && out.Packet.CE())
 			}
 		})
-		assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "DOWN_DATA": 1, "TX_FANOUT": 4, "TX_FRAMES": 4}, counted)
+		assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "RX_CE": 1, "DOWN_DATA": 1, "TX_FANOUT": 4, "TX_FRAMES": 4}, counted)
 	}
 	down.PSN = 0x654321
 	require.Len(t, w.send(down), 4, "whatever its PSN")
@@ -619,7 +652,7 @@ func TestImports(t *testing.T) {
 
 func TestCounterNames(t *testing.T) {
 	const inOrder = `RX_FRAMES, BYPASS, UP_DATA, AGG, BUFFERED, WIPE, TX_RESULT, TX_FANOUT, TX_RESEND, DOWN_DATA, RX_ACK,
-		RX_NAK, RX_RNR, RX_CNP, TX_REFLECT, TX_GAP_NAK, TX_CNP, TX_FRAMES, IMM_MISMATCH, DROP_FOREIGN, DROP_GROUP_DISABLED,
+		RX_NAK, RX_RNR, RX_CNP, RX_CE, TX_REFLECT, TX_GAP_NAK, TX_CNP, TX_FRAMES, IMM_MISMATCH, DROP_FOREIGN, DROP_GROUP_DISABLED,
 		DROP_RX_ERROR, DROP_IP_CHECKSUM, DROP_LENGTH_MISMATCH, DROP_ICRC, DROP_TVER, DROP_OPCODE, DROP_TOO_LONG,
 		DROP_BAD_LENGTH, DROP_WRONG_ROLE, DROP_SYNDROME, DROP_GAP, DROP_STALE, DROP_WINDOW, DROP_SHAPE, ECC_CORRECTED, ECC_DOUBLE,
 		RANGE_OPEN, TX_ACK_COPY, TX_ACK_UP, TX_REACK, DROP_RANGE, DROP_BAD_CONTROL, DROP_CONTROL, DROP_STALE_ACK`
@@ -628,7 +661,7 @@ func TestCounterNames(t *testing.T) {
 		names = append(names, c.String())
 	}
 	assert.Equal(t, strings.Join(strings.Fields(inOrder), " "), strings.Join(names, ", "))
-	assert.Equal(t, "Counter(52)", AllCounters.String())
+	assert.Equal(t, "Counter(53)", AllCounters.String())
 
 	for c := range NumCounters { // a counter that is off by one is noticed, if it is in an equation
 		counters := Counters{RxFrames: 4, UpData: 4, Agg: 4, Buffered: 3, Wipe: 1, TxResult: 1, TxFanout: 4, TxFrames: 4}
@@ -636,7 +669,7 @@ func TestCounterNames(t *testing.T) {
 		counters[c]++
 		err := counters.CheckIdentities(false, true)
 		switch c {
-		case ImmMismatch, EccCorrected, EccDouble, RangeOpen:
+		case RxCe, ImmMismatch, EccCorrected, EccDouble, RangeOpen:
 			assert.NoError(t, err)
 		default:
 			assert.Error(t, err, c.String())

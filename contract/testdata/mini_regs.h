@@ -122,7 +122,7 @@
 
 /* COUNTER (ro) Event counters; they wrap. */
 #define MINI_COUNTER(i) (0x00800u + 0x04u * (i))
-#define MINI_COUNTER_COUNT 45
+#define MINI_COUNTER_COUNT 46
 #define MINI_COUNTER_RESET 0x00000000u
 #define MINI_COUNTER_COUNT_LSB 0
 #define MINI_COUNTER_COUNT_MASK 0xFFFFFFFFu
@@ -508,36 +508,37 @@
 #define MINI_COUNTER_INDEX_RX_NAK 11 /* NAKs from hosts. */
 #define MINI_COUNTER_INDEX_RX_RNR 12 /* RNR NAKs from hosts. */
 #define MINI_COUNTER_INDEX_RX_CNP 13 /* Congestion notifications from hosts. */
-#define MINI_COUNTER_INDEX_TX_REFLECT 14 /* ACKs, NAKs and RNR NAKs returned. */
-#define MINI_COUNTER_INDEX_TX_GAP_NAK 15 /* NAKs made for a gap in a host's data. */
-#define MINI_COUNTER_INDEX_TX_CNP 16 /* Congestion notifications returned. */
-#define MINI_COUNTER_INDEX_TX_FRAMES 17 /* Frames that the engine made. */
-#define MINI_COUNTER_INDEX_IMM_MISMATCH 18 /* Contributions whose SE or immediate differs from the slot's first. */
-#define MINI_COUNTER_INDEX_DROP_FOREIGN 19 /* Dropped: known QPN, but another address, port or P_Key. */
-#define MINI_COUNTER_INDEX_DROP_GROUP_DISABLED 20 /* Dropped: the group is disabled or starting. */
-#define MINI_COUNTER_INDEX_DROP_RX_ERROR 21 /* Dropped: marked bad by the MAC. */
-#define MINI_COUNTER_INDEX_DROP_IP_CHECKSUM 22 /* Dropped: wrong IPv4 header checksum. */
-#define MINI_COUNTER_INDEX_DROP_LENGTH_MISMATCH 23 /* Dropped: lengths that contradict each other or the frame. */
-#define MINI_COUNTER_INDEX_DROP_ICRC 24 /* Dropped: wrong invariant CRC. */
-#define MINI_COUNTER_INDEX_DROP_TVER 25 /* Dropped: BTH transport version other than 0. */
-#define MINI_COUNTER_INDEX_DROP_OPCODE 26 /* Dropped: an opcode that is not taken. */
-#define MINI_COUNTER_INDEX_DROP_TOO_LONG 27 /* Dropped: payload longer than the MTU. */
-#define MINI_COUNTER_INDEX_DROP_BAD_LENGTH 28 /* Dropped: no whole number of elements, or payload in a barrier. */
-#define MINI_COUNTER_INDEX_DROP_WRONG_ROLE 29 /* Dropped: from an endpoint that may not send this. */
-#define MINI_COUNTER_INDEX_DROP_SYNDROME 30 /* Dropped: an AETH syndrome without a meaning. */
-#define MINI_COUNTER_INDEX_DROP_GAP 31 /* Dropped: ahead of the expected PSN. */
-#define MINI_COUNTER_INDEX_DROP_STALE 32 /* Dropped: behind the expected PSN, and its slot has no result to resend. */
-#define MINI_COUNTER_INDEX_DROP_WINDOW 33 /* Dropped: its slot is still in use, the sender overran its window. */
-#define MINI_COUNTER_INDEX_DROP_SHAPE 34 /* Dropped: opcode, length or padding differ from the slot's. */
-#define MINI_COUNTER_INDEX_ECC_CORRECTED 35 /* Rows of the payload memory read with a single error, which was corrected. */
-#define MINI_COUNTER_INDEX_ECC_DOUBLE 36 /* Rows of the payload memory read with a double error; a frame made of one leaves with a wrong ICRC. */
-#define MINI_COUNTER_INDEX_RANGE_OPEN 37 /* Ranges opened by a control. */
-#define MINI_COUNTER_INDEX_TX_ACK_COPY 38 /* Copies of acknowledgements and congestion notifications to the children of a reduce. */
-#define MINI_COUNTER_INDEX_TX_ACK_UP 39 /* Acknowledgements sent to the parent of a broadcast. */
-#define MINI_COUNTER_INDEX_TX_REACK 40 /* Answers to data of the range before that everybody has. */
-#define MINI_COUNTER_INDEX_DROP_RANGE 41 /* Dropped: data of no range. */
-#define MINI_COUNTER_INDEX_DROP_BAD_CONTROL 42 /* Dropped: a control that asks for what there is not. */
-#define MINI_COUNTER_INDEX_DROP_CONTROL 43 /* Dropped: a control that contradicts its range or is not at its beginning, or no control where one must be. */
-#define MINI_COUNTER_INDEX_DROP_STALE_ACK 44 /* Dropped: an acknowledgement of no range. */
+#define MINI_COUNTER_INDEX_RX_CE 14 /* Frames of ours that came with ECN congestion experienced (CE), undamaged, whatever became of them. */
+#define MINI_COUNTER_INDEX_TX_REFLECT 15 /* ACKs, NAKs and RNR NAKs returned. */
+#define MINI_COUNTER_INDEX_TX_GAP_NAK 16 /* NAKs made for a gap in a host's data. */
+#define MINI_COUNTER_INDEX_TX_CNP 17 /* Congestion notifications returned. */
+#define MINI_COUNTER_INDEX_TX_FRAMES 18 /* Frames that the engine made. */
+#define MINI_COUNTER_INDEX_IMM_MISMATCH 19 /* Contributions whose SE or immediate differs from the slot's first. */
+#define MINI_COUNTER_INDEX_DROP_FOREIGN 20 /* Dropped: known QPN, but another address, port or P_Key. */
+#define MINI_COUNTER_INDEX_DROP_GROUP_DISABLED 21 /* Dropped: the group is disabled or starting. */
+#define MINI_COUNTER_INDEX_DROP_RX_ERROR 22 /* Dropped: marked bad by the MAC. */
+#define MINI_COUNTER_INDEX_DROP_IP_CHECKSUM 23 /* Dropped: wrong IPv4 header checksum. */
+#define MINI_COUNTER_INDEX_DROP_LENGTH_MISMATCH 24 /* Dropped: lengths that contradict each other or the frame. */
+#define MINI_COUNTER_INDEX_DROP_ICRC 25 /* Dropped: wrong invariant CRC. */
+#define MINI_COUNTER_INDEX_DROP_TVER 26 /* Dropped: BTH transport version other than 0. */
+#define MINI_COUNTER_INDEX_DROP_OPCODE 27 /* Dropped: an opcode that is not taken. */
+#define MINI_COUNTER_INDEX_DROP_TOO_LONG 28 /* Dropped: payload longer than the MTU. */
+#define MINI_COUNTER_INDEX_DROP_BAD_LENGTH 29 /* Dropped: no whole number of elements, or payload in a barrier. */
+#define MINI_COUNTER_INDEX_DROP_WRONG_ROLE 30 /* Dropped: from an endpoint that may not send this. */
+#define MINI_COUNTER_INDEX_DROP_SYNDROME 31 /* Dropped: an AETH syndrome without a meaning. */
+#define MINI_COUNTER_INDEX_DROP_GAP 32 /* Dropped: ahead of the expected PSN. */
+#define MINI_COUNTER_INDEX_DROP_STALE 33 /* Dropped: behind the expected PSN, and its slot has no result to resend. */
+#define MINI_COUNTER_INDEX_DROP_WINDOW 34 /* Dropped: its slot is still in use, the sender overran its window. */
+#define MINI_COUNTER_INDEX_DROP_SHAPE 35 /* Dropped: opcode, length or padding differ from the slot's. */
+#define MINI_COUNTER_INDEX_ECC_CORRECTED 36 /* Rows of the payload memory read with a single error, which was corrected. */
+#define MINI_COUNTER_INDEX_ECC_DOUBLE 37 /* Rows of the payload memory read with a double error; a frame made of one leaves with a wrong ICRC. */
+#define MINI_COUNTER_INDEX_RANGE_OPEN 38 /* Ranges opened by a control. */
+#define MINI_COUNTER_INDEX_TX_ACK_COPY 39 /* Copies of acknowledgements and congestion notifications to the children of a reduce. */
+#define MINI_COUNTER_INDEX_TX_ACK_UP 40 /* Acknowledgements sent to the parent of a broadcast. */
+#define MINI_COUNTER_INDEX_TX_REACK 41 /* Answers to data of the range before that everybody has. */
+#define MINI_COUNTER_INDEX_DROP_RANGE 42 /* Dropped: data of no range. */
+#define MINI_COUNTER_INDEX_DROP_BAD_CONTROL 43 /* Dropped: a control that asks for what there is not. */
+#define MINI_COUNTER_INDEX_DROP_CONTROL 44 /* Dropped: a control that contradicts its range or is not at its beginning, or no control where one must be. */
+#define MINI_COUNTER_INDEX_DROP_STALE_ACK 45 /* Dropped: an acknowledgement of no range. */
 
 #endif /* MINI_REGS_H */

@@ -57,7 +57,7 @@ module inc_check_duplicate #(
     parameter IN_BAND  = 0,
     // number of counters
     // contract: parameter 2
-    parameter COUNTERS = 45
+    parameter COUNTERS = 46
     // contract: end
 ) (
     input  wire                clk,
@@ -246,13 +246,13 @@ module inc_check_duplicate #(
     // positions in `count`
     // contract: counters 2
     localparam C_RX_FRAMES = 0, C_BYPASS = 1, C_UP_DATA = 2, C_AGG = 3, C_BUFFERED = 4, C_WIPE = 5, C_TX_RESULT = 6, C_TX_FANOUT = 7,
-               C_TX_RESEND = 8, C_DOWN_DATA = 9, C_RX_ACK = 10, C_RX_NAK = 11, C_RX_RNR = 12, C_RX_CNP = 13, C_TX_REFLECT = 14,
-               C_TX_GAP_NAK = 15, C_TX_CNP = 16, C_TX_FRAMES = 17, C_IMM_MISMATCH = 18, C_DROP_FOREIGN = 19, C_DROP_GROUP_DISABLED = 20,
-               C_DROP_RX_ERROR = 21, C_DROP_IP_CHECKSUM = 22, C_DROP_LENGTH_MISMATCH = 23, C_DROP_ICRC = 24, C_DROP_TVER = 25,
-               C_DROP_OPCODE = 26, C_DROP_TOO_LONG = 27, C_DROP_BAD_LENGTH = 28, C_DROP_WRONG_ROLE = 29, C_DROP_SYNDROME = 30,
-               C_DROP_GAP = 31, C_DROP_STALE = 32, C_DROP_WINDOW = 33, C_DROP_SHAPE = 34, C_ECC_CORRECTED = 35, C_ECC_DOUBLE = 36,
-               C_RANGE_OPEN = 37, C_TX_ACK_COPY = 38, C_TX_ACK_UP = 39, C_TX_REACK = 40, C_DROP_RANGE = 41, C_DROP_BAD_CONTROL = 42,
-               C_DROP_CONTROL = 43, C_DROP_STALE_ACK = 44, C_COUNT = 45;
+               C_TX_RESEND = 8, C_DOWN_DATA = 9, C_RX_ACK = 10, C_RX_NAK = 11, C_RX_RNR = 12, C_RX_CNP = 13, C_RX_CE = 14,
+               C_TX_REFLECT = 15, C_TX_GAP_NAK = 16, C_TX_CNP = 17, C_TX_FRAMES = 18, C_IMM_MISMATCH = 19, C_DROP_FOREIGN = 20,
+               C_DROP_GROUP_DISABLED = 21, C_DROP_RX_ERROR = 22, C_DROP_IP_CHECKSUM = 23, C_DROP_LENGTH_MISMATCH = 24, C_DROP_ICRC = 25,
+               C_DROP_TVER = 26, C_DROP_OPCODE = 27, C_DROP_TOO_LONG = 28, C_DROP_BAD_LENGTH = 29, C_DROP_WRONG_ROLE = 30,
+               C_DROP_SYNDROME = 31, C_DROP_GAP = 32, C_DROP_STALE = 33, C_DROP_WINDOW = 34, C_DROP_SHAPE = 35, C_ECC_CORRECTED = 36,
+               C_ECC_DOUBLE = 37, C_RANGE_OPEN = 38, C_TX_ACK_COPY = 39, C_TX_ACK_UP = 40, C_TX_REACK = 41, C_DROP_RANGE = 42,
+               C_DROP_BAD_CONTROL = 43, C_DROP_CONTROL = 44, C_DROP_STALE_ACK = 45, C_COUNT = 46;
     // contract: end
 
 `ifndef __ICARUS__
@@ -754,6 +754,7 @@ module inc_check_duplicate #(
     assign count[C_RX_NAK]               = acks && syn_nak;
     assign count[C_RX_RNR]               = acks && syn_rnr;
     assign count[C_RX_CNP]               = apply && is_cnp;
+    assign count[C_RX_CE]                = pass_3 && ent_ce;
     assign count[C_TX_REFLECT]           = acks && !reduces && !spreads;
     assign count[C_TX_GAP_NAK]           = apply && nak;
     assign count[C_TX_CNP]               = apply && is_cnp && !reduces;

@@ -64,7 +64,7 @@ module inc_check_pipe #(
     parameter PIPE_WORD = 1,
     // number of counters
     // contract: parameter 3
-    parameter COUNTERS = 52
+    parameter COUNTERS = 53
     // contract: end
 ) (
     input  wire                clk,
@@ -322,13 +322,13 @@ module inc_check_pipe #(
     // positions in `count`
     // contract: counters 3
     localparam C_RX_FRAMES = 0, C_BYPASS = 1, C_UP_DATA = 2, C_AGG = 3, C_BUFFERED = 4, C_WIPE = 5, C_TX_RESULT = 6, C_DOWN_DATA = 9,
-               C_RX_ACK = 10, C_RX_NAK = 11, C_RX_RNR = 12, C_RX_CNP = 13, C_TX_GAP_NAK = 15, C_TX_CNP = 16, C_IMM_MISMATCH = 18,
-               C_DROP_FOREIGN = 19, C_DROP_GROUP_DISABLED = 20, C_DROP_RX_ERROR = 21, C_DROP_IP_CHECKSUM = 22,
-               C_DROP_LENGTH_MISMATCH = 23, C_DROP_ICRC = 24, C_DROP_TVER = 25, C_DROP_OPCODE = 26, C_DROP_TOO_LONG = 27,
-               C_DROP_BAD_LENGTH = 28, C_DROP_WRONG_ROLE = 29, C_DROP_SYNDROME = 30, C_DROP_GAP = 31, C_DROP_SHAPE = 34,
-               C_RANGE_OPEN = 37, C_DROP_RANGE = 41, C_DROP_BAD_CONTROL = 42, C_DROP_CONTROL = 43, C_DROP_STALE_ACK = 44, C_TX_ACK = 45,
-               C_TX_RNR = 46, C_TX_RETRANSMIT = 47, C_TIMEOUT = 48, C_RX_DUPLICATE = 49, C_DOWN_TAKEN = 50, C_DROP_FULL = 51,
-               C_COUNT = 52;
+               C_RX_ACK = 10, C_RX_NAK = 11, C_RX_RNR = 12, C_RX_CNP = 13, C_RX_CE = 14, C_TX_GAP_NAK = 16, C_TX_CNP = 17,
+               C_IMM_MISMATCH = 19, C_DROP_FOREIGN = 20, C_DROP_GROUP_DISABLED = 21, C_DROP_RX_ERROR = 22, C_DROP_IP_CHECKSUM = 23,
+               C_DROP_LENGTH_MISMATCH = 24, C_DROP_ICRC = 25, C_DROP_TVER = 26, C_DROP_OPCODE = 27, C_DROP_TOO_LONG = 28,
+               C_DROP_BAD_LENGTH = 29, C_DROP_WRONG_ROLE = 30, C_DROP_SYNDROME = 31, C_DROP_GAP = 32, C_DROP_SHAPE = 35,
+               C_RANGE_OPEN = 38, C_DROP_RANGE = 42, C_DROP_BAD_CONTROL = 43, C_DROP_CONTROL = 44, C_DROP_STALE_ACK = 45, C_TX_ACK = 46,
+               C_TX_RNR = 47, C_TX_RETRANSMIT = 48, C_TIMEOUT = 49, C_RX_DUPLICATE = 50, C_DOWN_TAKEN = 51, C_DROP_FULL = 52,
+               C_COUNT = 53;
     // contract: end
 
 `ifndef __ICARUS__
@@ -981,6 +981,7 @@ module inc_check_pipe #(
         step[C_RX_NAK]               = acks && syn_nak;
         step[C_RX_RNR]               = acks && syn_rnr;
         step[C_RX_CNP]               = apply && is_cnp;
+        step[C_RX_CE]                = pass_3 && ent_ce;
         step[C_TX_GAP_NAK]           = apply && ans_nak;
         step[C_TX_CNP]               = apply && ans_cnp;
         step[C_IMM_MISMATCH]         = apply && accept && !first && (slot_se != ent_se || (has_imm && slot_ext != ent_ext));

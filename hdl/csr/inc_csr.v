@@ -45,7 +45,7 @@ module inc_csr #(
     parameter EI_W     = 4,
     parameter MASK_W   = 5,
     // contract: parameter 2
-    parameter COUNTERS = 45,
+    parameter COUNTERS = 46,
     // contract: end
     // reset value of PIPE_TIMEOUT, in microseconds
     parameter TIMEOUT  = 16
@@ -113,8 +113,8 @@ module inc_csr #(
 
     // positions in `count`, and how the registers lie
     // contract: counters 2 3
-    localparam C_TX_FANOUT = 7, C_TX_FRAMES = 17, C_ECC_CORRECTED = 35, C_ECC_DOUBLE = 36, C_TX_ACK_COPY = 38,
-               C_COUNT = MODE == 2 ? 45 : 52;
+    localparam C_TX_FANOUT = 7, C_TX_FRAMES = 18, C_ECC_CORRECTED = 36, C_ECC_DOUBLE = 37, C_TX_ACK_COPY = 39,
+               C_COUNT = MODE == 2 ? 46 : 53;
     // contract: end
     // contract: registers 2 3
     localparam F_CTRL_GAP_NAK = 0, F_CTRL_FOREIGN_BYPASS = 1, F_IP_ID_VALUE = 0, W_IP_ID_VALUE = 16, F_ECC_INJECT_FLIPS = 0,

@@ -18,6 +18,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "golden frames are accepted; with any bit flipped a frame is dropped under the right name, or accepted if nothing covers it"},
 		{Name: "drops", Run: drops,
 			Doc: "a frame for every reason to drop is counted under that name alone; of two faults the first in the documented order counts"},
+		{Name: "ecn-marks", Run: marks,
+			Doc: "frames of every kind and fault with every ECN: RX_CE counts those marked CE that are of a group and undamaged, and no others"},
 		{Name: "bypass", Run: bypass,
 			Doc: "frames that are not the engine's leave unchanged and in order, and share the output fairly with the engine's own"},
 		{Name: "registers", Run: registers,
