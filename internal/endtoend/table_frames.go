@@ -68,7 +68,7 @@ func controlFaults() []Fault {
 		{Name: "a counter misses one in two", File: fileCSR,
 			At: "end else if (", Old: "step_reg[c]", New: "step_reg[c] && (c != 6 || counter_reg[32*c])"},
 		{Name: "a control register is not reset", File: fileCSR,
-			At: "gap_nak_reg <=", Old: "1'b1", New: "gap_nak_reg"},
+			At: "gap_nak_reg <=", Old: "R_CTRL_GAP_NAK", New: "gap_nak_reg"},
 		{Name: "the state machine is not reset", File: fileCheck,
 			At: "if (rst) begin state_reg <=", Old: "S_HEAD", New: "state_reg", Also: []Change{
 				{At: "if (rst) begin state_reg <= S_HEAD; sent_reg <=", Old: "1'b0", New: "sent_reg"},

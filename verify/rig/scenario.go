@@ -96,6 +96,16 @@ func NeedGroups(n int) Needs {
 	}
 }
 
+// NeedSlots is for scenarios that move groups about in the buffer: it must have at least n slots.
+func NeedSlots(n int) Needs {
+	return func(p contract.Params) string {
+		if p.Slots() < n {
+			return fmt.Sprintf("needs %d slots, the configuration has %d", n, p.Slots())
+		}
+		return ""
+	}
+}
+
 // NeedParentPort is what a tree of switches with two children each needs where frames may be nobody's: at the port of a child they would
 // run in circles.
 func NeedParentPort(p contract.Params) string {

@@ -24,7 +24,7 @@ func Scenarios() []rig.Scenario {
 			Doc: "frames that are not the engine's leave unchanged and in order, and share the output fairly with the engine's own"},
 		{Name: "registers", Run: registers,
 			Doc: "every register has its reset value, reads back what is written under its mask, and is reset in the middle of traffic"},
-		{Name: "registers-random", Run: registersRandom, Needs: rig.NeedGroups(2),
+		{Name: "registers-random", Run: registersRandom, Needs: rig.All(rig.NeedGroups(2), rig.NeedSlots(16)),
 			Doc: "registers written at random, any address, value and strobes: one group stays exact, and nobody without a part is sent anything"},
 		{Name: "control", Run: control,
 			Doc: "a group gets random settings while others carry traffic: it works with legal ones and stays disabled with illegal ones"},
