@@ -464,14 +464,14 @@ func (s *Setup) Program(d *ctrl.Driver) error {
 	if err := d.SetOptions(s.GapNAK, s.ForeignBypass); err != nil {
 		return err
 	}
-	if err := d.Write("IP_ID", 0, uint32(s.IPID)); err != nil {
+	if err := d.SetIPID(s.IPID); err != nil {
 		return err
 	}
 	if err := s.Pipes.program(d); err != nil {
 		return err
 	}
 	for _, from := range sortedKeys(s.Bypass) {
-		if err := d.Write("BYPASS_PORT", from, uint32(s.Bypass[from])); err != nil {
+		if err := d.SetBypassPort(from, s.Bypass[from]); err != nil {
 			return err
 		}
 	}
