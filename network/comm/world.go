@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 
@@ -71,7 +72,7 @@ type Pipes struct {
 }
 
 // maxPipeTimeout is what PIPE_TIMEOUT has room for.
-const maxPipeTimeout = 1<<16 - 1
+const maxPipeTimeout = math.MaxUint16
 
 // World is a tree of switches, their links, and the groups on them. Make it with New.
 type World struct {
