@@ -4,21 +4,27 @@
 // what a block makes of what stands there is for its test to say. A name that there is not is a mistake in a test and panics.
 package regs
 
-import "incforge/contract"
+import (
+	"sync"
+
+	"incforge/contract"
+)
 
 // Words is the number of words that a record has room for in a table, of a group or of an endpoint.
 const Words = contract.GroupStride / 4
 
 // Map is a register map that has every register that there is: Mode III, every type and operation, three groups of up to four endpoints,
 // three ports.
-func Map() contract.Registers {
+func Map() contract.Registers { return everything() }
+
+var everything = sync.OnceValue(func() contract.Registers {
 	m, err := contract.NewModel(contract.Params{Name: "t", Mode: 3, BusBytes: 8, Lanes: 2, DTypes: contract.ElementNames(), Ops: contract.OperationNames(),
 		Accumulate: contract.InPlace, BufferBytes: 16384, Groups: 3, Members: 4, Ports: 3, MTUBytes: 1024, WindowPackets: 4})
 	if err != nil {
 		panic(err)
 	}
 	return m.Registers
-}
+})
 
 // Register is a register whose fields are known to be there.
 type Register struct{ contract.Register }
