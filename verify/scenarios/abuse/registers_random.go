@@ -5,6 +5,7 @@ package abuse
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -128,14 +129,13 @@ func (v *vandal) draw() (addr, value uint32, strobes uint8) {
 	return x.addr, v.sensible(x, value), strobes
 }
 
-// addrBits is the width of an address on the register bus.
+// addrBits is the width of an address on the register bus: the smallest that reaches every register.
 func (v *vandal) addrBits() int {
-	ports := v.t.Manifest.Tops["core"].Ports
-	i := slices.IndexFunc(ports, func(p contract.Port) bool { return p.Name == "s_axil_awaddr" })
-	if i < 0 {
-		v.t.Fatalf("the manifest has no register bus")
+	var last uint32
+	for _, r := range v.t.Manifest.Registers {
+		last = max(last, r.Offset+uint32(r.Size()-1)*r.Stride)
 	}
-	return ports[i].Width
+	return bits.Len32(last)
 }
 
 // sensible is a value that has a meaning in a register, now and then not.
