@@ -136,6 +136,9 @@ func (r Register) Size() int { return max(r.Count, 1) }
 // Writable tells whether the register takes writes.
 func (r Register) Writable() bool { return r.Access == RW }
 
+// Word is the number of the table word as which inc_csr sends the register to the blocks that keep it, if it is one of an array.
+func (r Register) Word() int { return r.word }
+
 // Field returns the field of that name.
 func (r Register) Field(name string) (Field, bool) {
 	for _, f := range r.Fields {

@@ -5,6 +5,7 @@ package live
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"math/bits"
 	"os"
 	"slices"
@@ -177,9 +178,9 @@ func (r *resolver) included(what string, a *at[string], names []string, mask uin
 }
 
 func (r *resolver) setup(f *fileSetup) *Setup {
-	r.bound("ip_id", &f.IPID, 0, 0xFFFF)
+	r.bound("ip_id", &f.IPID, 0, math.MaxUint16)
 	s := &Setup{eps: r.p.EPS(), ARP: f.ARP.or(false), GapNAK: f.GapNAK.or(true), ForeignBypass: f.ForeignBypass.or(false),
-		IPID: uint16(f.IPID.or(0x1111)), Bypass: map[int]int{}}
+		IPID: uint16(f.IPID.or(contract.DefaultIPID)), Bypass: map[int]int{}}
 	r.pipes(s, &f.Pipes)
 	for i := range f.Bypass {
 		b := &f.Bypass[i]
@@ -222,7 +223,7 @@ func (r *resolver) setup(f *fileSetup) *Setup {
 // pipes are Mode III's, and nothing in Mode II.
 func (r *resolver) pipes(s *Setup, f *filePipes) {
 	r.bound("rnr_timer", &f.RNRTimer, 0, 31)
-	r.bound("timeout_us", &f.TimeoutUS, 0, 0xFFFF)
+	r.bound("timeout_us", &f.TimeoutUS, 0, math.MaxUint16)
 	if r.p.Mode == 3 {
 		s.Pipes = &Pipes{RNR: f.RNR.or(true), CNP: f.CNP.or(false), RNRTimer: f.RNRTimer.or(1), TimeoutUS: f.TimeoutUS.or(defaultPipeTimeoutUS)}
 		return
@@ -358,7 +359,7 @@ func (r *resolver) endpoint(group, i int, f *fileEndpoint, host func(e int) bool
 		r.addf(where, "endpoint is %d, allowed are 0 to %d", e, r.p.Members)
 	}
 	r.bound("port", &f.Port, 0, r.p.Ports-1)
-	r.bound("udp_source_port", &f.UDPSourcePort, 0, 0xFFFF)
+	r.bound("udp_source_port", &f.UDPSourcePort, 0, math.MaxUint16)
 	r.bound("ttl", &f.TTL, 1, 255)
 	r.bound("tos", &f.TOS, 0, 255)
 	r.bound("local qpn", &f.Local.QPN, 0, roce.PSNMask)
@@ -464,14 +465,14 @@ func (s *Setup) Program(d *ctrl.Driver) error {
 	if err := d.SetOptions(s.GapNAK, s.ForeignBypass); err != nil {
 		return err
 	}
-	if err := d.Write("IP_ID", 0, uint32(s.IPID)); err != nil {
+	if err := d.SetIPID(s.IPID); err != nil {
 		return err
 	}
 	if err := s.Pipes.program(d); err != nil {
 		return err
 	}
 	for _, from := range sortedKeys(s.Bypass) {
-		if err := d.Write("BYPASS_PORT", from, uint32(s.Bypass[from])); err != nil {
+		if err := d.SetBypassPort(from, s.Bypass[from]); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,6 @@
 package rtlgen
 
 import (
-	"incforge/contract"
 	"incforge/hdl/checkpipe"
 	"incforge/hdl/graph"
 	"incforge/hdl/retransmission"
@@ -15,7 +14,7 @@ import (
 // gives them what only Mode III has, once the other blocks are there.
 func addModeIII(c *graph.Composite, p params.Params, counters int) (decide *graph.Instance, wire func(slots, csrs *graph.Instance)) {
 	d := p.Derived()
-	decide = c.Add("u_check", checkpipe.CheckPipe{Decider: decides(p, counters), PipeWord: contract.PipeWord})
+	decide = c.Add("u_check", checkpipe.CheckPipe{Decider: decides(p, counters)})
 	answer := c.Add("u_answer", sendack.SendAck{EIW: d.EIBits})
 	repeat := c.Add("u_repeat", retransmission.Retransmission{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, ClockMHz: p.ClockMHz})
 	return decide, func(slots, csrs *graph.Instance) {

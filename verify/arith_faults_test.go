@@ -52,13 +52,25 @@ type warped struct {
 // Spotless is false: withECC stands in for a memory that errs.
 func (w *warped) Spotless() bool { return false }
 
-func (w *warped) kind(g int) arith.Kind {
-	a, err := w.man.Addr("GROUP_COLLECTIVE", g)
+// field is what a field of a register holds, 0 if there is none.
+func (w *warped) field(register string, i int, name string) uint32 {
+	a, err := w.man.Addr(register, i)
 	if err != nil {
-		return arith.Kind{}
+		return 0
 	}
 	v, _ := w.Reference.Read(a)
-	return arith.Kind{DType: arith.DType(v >> 16 & 3), Op: arith.Op(v >> 8 & 3), BigEndian: v>>24&1 != 0}
+	return w.bits(register, name).Get(v)
+}
+
+// bits is where a field lies in its register; a field of no bits if there is none.
+func (w *warped) bits(register, name string) contract.Field {
+	f, _ := w.man.Registers.Field(register, name)
+	return f
+}
+
+func (w *warped) kind(g int) arith.Kind {
+	get := func(name string) uint32 { return w.field("GROUP_COLLECTIVE", g, name) }
+	return arith.Kind{DType: arith.DType(get("dtype")), Op: arith.Op(get("op")), BigEndian: get("big_endian") != 0}
 }
 
 func (w *warped) Accepted() []dut.Frame {
@@ -90,11 +102,7 @@ func (w *warped) Accepted() []dut.Frame {
 func (w *warped) group(p *roce.Packet) (int, bool) {
 	for g := range w.man.Params.Groups {
 		for c := range w.man.Params.Members + 1 {
-			a, err := w.man.Addr("EP_REMOTE_QPN", g*w.man.Params.EPS()+c)
-			if err != nil {
-				return 0, false
-			}
-			if v, _ := w.Reference.Read(a); v == p.DestQP {
+			if w.field("EP_REMOTE_QPN", g*w.man.Params.EPS()+c, "qpn") == p.DestQP {
 				return g, true
 			}
 		}
@@ -408,18 +416,19 @@ func TestPlantedArithmeticIsCaught(t *testing.T) {
 			}
 		}, differ},
 		{"a type that is not included is enabled", "arith-illegal", synthetic.Mini(), func(w *warped) {
-			w.write = func(_ *warped, name string, _ int, v uint32) uint32 {
+			w.write = func(w *warped, name string, _ int, v uint32) uint32 {
 				if name == "GROUP_COLLECTIVE" {
-					return v | 3<<16
+					return v | w.bits(name, "dtype").Mask()
 				}
 				return v
 			}
 		}, differ},
 		{"slots of a 16-bit type run over the end of the buffer", "arith-illegal", full, func(w *warped) {
 			w.write = func(w *warped, name string, i int, v uint32) uint32 {
-				base, n := int(v&0xFFFFFF), 1<<(v>>24&31)
+				at := w.bits("GROUP_SLOTS", "base")
+				base, n := int(at.Get(v)), 1<<w.bits("GROUP_SLOTS", "log2_n").Get(v)
 				if name == "GROUP_SLOTS" && base+n <= w.man.Params.Slots() && base+2*n > w.man.Params.Slots() {
-					return v &^ 0xFFFFFF
+					return v &^ at.Mask()
 				}
 				return v
 			}
@@ -554,11 +563,4 @@ func TestECC(t *testing.T) {
 }
 
 // mw is the number of slots of group 0.
-func (w *warped) mw() int {
-	a, err := w.man.Addr("GROUP_SLOTS", 0)
-	if err != nil {
-		return 1
-	}
-	v, _ := w.Reference.Read(a)
-	return 1 << (v >> 24 & 31)
-}
+func (w *warped) mw() int { return 1 << w.field("GROUP_SLOTS", 0, "log2_n") }

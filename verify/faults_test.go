@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/internal/synthetic"
 	"incforge/roce"
 	"incforge/verify/dut"
@@ -73,6 +74,14 @@ func edit(when func(p *roce.Packet) bool, change func(p *roce.Packet)) func(int,
 
 func isAck(p *roce.Packet) bool  { return p.Op == roce.Acknowledge }
 func isSend(p *roce.Packet) bool { return p.Op.IsSend() && len(p.Payload) > 0 }
+
+// bits is where a field lies in its register.
+func bits(t *testing.T, m *contract.Manifest, register, field string) contract.Field {
+	t.Helper()
+	f, err := m.Registers.Field(register, field)
+	require.NoError(t, err)
+	return f
+}
 
 func TestPlantedFaultsAreCaught(t *testing.T) {
 	man := synthetic.Manifest(synthetic.Mini())
@@ -161,7 +170,7 @@ func TestPlantedFaultsAreCaught(t *testing.T) {
 		{"a register without reset", "registers", func(f *faulty) {
 			a := addr("IP_ID", 0)
 			f.read = func(at, v uint32) uint32 {
-				if at == a && v == 0x1111 {
+				if at == a && v == contract.DefaultIPID {
 					return 0x1234
 				}
 				return v
@@ -169,9 +178,10 @@ func TestPlantedFaultsAreCaught(t *testing.T) {
 		}, "register IP_ID[0] reads 0x1234"},
 		{"an illegal group is enabled", "control", func(f *faulty) {
 			a := addr("GROUP_COLLECTIVE", 0)
+			collective := bits(t, man, "GROUP_COLLECTIVE", "collective")
 			f.write = func(at, v uint32) uint32 {
 				if at == a {
-					return v &^ 7
+					return v &^ collective.Mask()
 				}
 				return v
 			}

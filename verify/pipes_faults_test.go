@@ -83,6 +83,7 @@ func TestPipeFaultsAreFound(t *testing.T) {
 			return v
 		}
 	}
+	timer := bits(t, m, "PIPE_CTRL", "rnr_timer")
 	for _, c := range []struct {
 		name, scenario, want string
 		faulty               faulty
@@ -142,7 +143,7 @@ func TestPipeFaultsAreFound(t *testing.T) {
 		}},
 		{name: "no ACK", scenario: "pipe-answers", want: "never left", faulty: faulty{out: drop(func(o dut.Frame) bool { return isAnswer(o, roce.AckSyndrome) })}},
 		{name: "no NAK", scenario: "pipe-answers", want: "never left", faulty: faulty{out: drop(func(o dut.Frame) bool { return isAnswer(o, roce.NAKSequence) })}},
-		{name: "another RNR timer", scenario: "pipe-full", want: "unexpected frame", faulty: faulty{write: written("PIPE_CTRL", func(v uint32) uint32 { return v ^ 2 })}},
+		{name: "another RNR timer", scenario: "pipe-full", want: "unexpected frame", faulty: faulty{write: written("PIPE_CTRL", func(v uint32) uint32 { return v ^ timer.Put(2) })}},
 		{name: "pipes of another size", scenario: "pipe-full", want: "differ", faulty: faulty{write: written("GROUP_PIPE", func(uint32) uint32 { return 0 })}},
 		{name: "who failed is not shown", scenario: "pipe-failed", want: "GROUP_FAILED", faulty: faulty{read: func(addr, v uint32) uint32 {
 			if addr == at("GROUP_FAILED") {

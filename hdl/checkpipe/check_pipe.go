@@ -15,14 +15,11 @@ import (
 // CheckPipe is inc_check_pipe: decides what every frame does in Mode III. Its contract is the head of inc_check_pipe.v. SlotW is 1 to 22.
 type CheckPipe struct {
 	decider.Decider
-	// PipeWord: number of the word of a group on tbl_* that is GROUP_PIPE, 0 to 15.
-	PipeWord int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p CheckPipe) Module() (*graph.Module, error) {
 	rules := p.Rules("inc_check_pipe", 3, 22)
-	rules.Refuse(p.PipeWord < 0 || p.PipeWord > 15, "PIPE_WORD must be 0 to 15")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -38,7 +35,7 @@ func (p CheckPipe) Module() (*graph.Module, error) {
 	return &graph.Module{
 		Name: "inc_check_pipe", Block: "CheckPipe", Source: source, Latency: "3 cycles a frame or action, in-band 4",
 		Purpose: "decides what every frame does, takes the engine's own actions, keeps the pipes",
-		Params:  append(p.Params(), graph.Param{Name: "PIPE_WORD", Value: p.PipeWord}, graph.Param{Name: "COUNTERS", Value: p.Counters}),
+		Params:  append(p.Params(), graph.Param{Name: "COUNTERS", Value: p.Counters}),
 		Ports:   p.ports(),
 		Memories: []graph.Memory{
 			{Path: "u_pipes", Words: groups, Bits: 2 * (4*24 + p.SlotW + 1), Role: "state", Module: "inc_ram_1r1w"},

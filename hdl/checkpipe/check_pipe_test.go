@@ -16,6 +16,7 @@ import (
 	"incforge/hdl/checkpipe"
 	"incforge/hdl/decider"
 	"incforge/hdl/graph"
+	"incforge/hdl/hdltest/regs"
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/receiveack"
 	"incforge/hdl/retransmission"
@@ -192,8 +193,9 @@ func (b *bench) begin(gi int) error {
 	g := b.m.groups[gi]
 	b.SetBool("tbl_grp_we", true)
 	b.Set("tbl_index", uint64(gi))
-	b.Set("tbl_word", 1)
-	b.Set("tbl_data", g.n)
+	pipe := regs.Of("GROUP_PIPE")
+	b.Set("tbl_word", uint64(pipe.Word()))
+	b.Set("tbl_data", uint64(pipe.Put("n", g.n)))
 	if err := b.cycle(); err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 
 // at is the module with GROUP_PIPE at its word.
 func at(d decider.Decider) checkpipe.CheckPipe {
-	return checkpipe.CheckPipe{Decider: d, PipeWord: contract.PipeWord}
+	return checkpipe.CheckPipe{Decider: d}
 }
 
 // counters is the number of the mode's counters.
@@ -70,7 +70,6 @@ func TestDescription(t *testing.T) {
 		// the description sees to PAIR_W; the Verilog says the same of one that does not fit
 		{Leaf: with(func(p *cd) { p.Planes = 3 }), Params: []graph.Param{{Name: "TREE", Value: 1}, {Name: "PLANES", Value: 3}}, Rule: planes},
 		{Leaf: with(func(p *cd) { p.SlotW = 23 }), Params: []graph.Param{{Name: "SLOT_W", Value: 23}}, Rule: slot},
-		{Leaf: with(func(p *cd) { p.PipeWord = 16 }), Params: []graph.Param{{Name: "PIPE_WORD", Value: 16}}, Rule: "PIPE_WORD must be 0 to 15"},
 		{Leaf: with(func(p *cd) { p.Bytes = 12 }), Params: []graph.Param{{Name: "BYTES", Value: 12}}, Rule: bytes},
 	})
 }

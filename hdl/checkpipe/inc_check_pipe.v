@@ -20,7 +20,7 @@
 //               that the other of the pair has contributed, and op_reduce instead of op_emit that op_pairs make the result
 //   slots       the first contribution to a PSN overwrites what lies in its slot; it is known by `top`, the first PSN that nobody has sent
 //   state       per group both pipes {top, S, done, start, bias}, and what is needed to send without a frame, noted whenever data is accepted;
-//               set by init_* while no frame is being written; the slots a pipe has come from GROUP_PIPE, word PIPE_WORD of a group
+//               set by init_* while no frame is being written; the slots a pipe has come from GROUP_PIPE of its group
 //   in-band     with IN_BAND: ctl_rd asks Control where the frame belongs, map_* two cycles later; a control that opens a range and is good
 //               is ctl_open, and looked at again, from ctl_rd on, when ctl_busy is low; tx_psn of data is then a group's PSN
 //   monitor     mon_act_*: docs/pipes.md section 7, in the cycle of the commit; of a result sent at once when its tx_* is pushed
@@ -60,8 +60,6 @@ module inc_check_pipe #(
     parameter ICRC     = 1,
     // 1: there are in-band groups
     parameter IN_BAND  = 0,
-    // number of the word of a group that is GROUP_PIPE
-    parameter PIPE_WORD = 1,
     // number of counters
     // contract: parameter 3
     parameter COUNTERS = 53
@@ -355,9 +353,6 @@ module inc_check_pipe #(
         if ((1 << LANE_W) != BYTES || LEN_W < LANE_W) begin : gen_bad_bytes
             $error("inc_check_pipe: BYTES must be a power of two of at most LEN_W bits");
         end
-        if (PIPE_WORD < 0 || PIPE_WORD > 15) begin : gen_bad_word
-            $error("inc_check_pipe: PIPE_WORD must be 0 to 15");
-        end
     endgenerate
 `endif
 
@@ -365,7 +360,10 @@ module inc_check_pipe #(
     localparam [2:0] S_HEAD = 3'd0, S_MAP = 3'd1, S_SLOT = 3'd2, S_DECIDE = 3'd3, S_MORE = 3'd4, S_OPEN = 3'd5;
     localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2, BARRIER = 3'd3;
     localparam [7:0] OP_ACK = 8'h11, OP_CNP = 8'h81;
-    localparam [3:0] GRP_PIPE = PIPE_WORD[3:0];
+    // contract: registers 3
+    localparam F_GROUP_PIPE_N = 0;
+    localparam [3:0] WORD_GROUP_PIPE = 4'd1;
+    // contract: end
     localparam [MASK_W-1:0] NOBODY = {MASK_W{1'b0}};
 
     reg [2:0]       state_reg;
@@ -458,9 +456,9 @@ module inc_check_pipe #(
     );
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W), .ADDR_W(GRP_W)) u_sizes (
         .clk   (clk),
-        .we    (tbl_grp_we && tbl_word == GRP_PIPE),
+        .we    (tbl_grp_we && tbl_word == WORD_GROUP_PIPE),
         .waddr (tbl_group),
-        .wdata (tbl_data[SLOT_W-1:0]),
+        .wdata (tbl_data[F_GROUP_PIPE_N +: SLOT_W]),
         .re    (look),
         .raddr (group),
         .rdata (pipe_n)

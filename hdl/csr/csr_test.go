@@ -12,6 +12,7 @@ import (
 
 	"incforge/contract"
 	"incforge/hdl/csr"
+	"incforge/hdl/hdltest/regs"
 	"incforge/hdl/hdltest/rig"
 	"incforge/sim"
 	"incforge/sim/axil"
@@ -20,8 +21,8 @@ import (
 
 // mini has three groups of up to five endpoints in tables of four groups of eight, and three ports.
 func mini() csr.CSR {
-	return csr.CSR{AxilW: 16, ID: 0x494E4331, Version: 0x10002, Mode: 2, Bytes: 8, Lanes: 2, Groups: 3, Members: 4, Ports: 3, MTUBytes: 1024,
-		Slots: 16, Window: 4, Arith: 0x0203070F, IPID: 0x1111, PortW: 2, EPW: 3, EIW: 5, MaskW: 5, Counters: len(contract.Counters(2))}
+	return csr.CSR{AxilW: 16, ID: contract.Magic, Version: int(regs.Of("VERSION").Reset), Mode: 2, Bytes: 8, Lanes: 2, Groups: 3, Members: 4, Ports: 3, MTUBytes: 1024,
+		Slots: 16, Window: 4, Arith: int(regs.Of("PARAM_ARITH").Reset), IPID: contract.DefaultIPID, PortW: 2, EPW: 3, EIW: 5, MaskW: 5, Counters: len(contract.Counters(2))}
 }
 
 // pipes is the same in Mode III.
@@ -43,35 +44,13 @@ const (
 	stride     = contract.GroupStride // of endpoints too
 )
 
-// registers are the contract's map of pipes(), which has every register that there is.
-var registers = func() contract.Registers {
-	m, err := contract.NewModel(contract.Params{Name: "t", Mode: 3, BusBytes: 8, Lanes: 2, DTypes: contract.ElementNames(), Ops: contract.OperationNames(),
-		Accumulate: contract.InPlace, BufferBytes: 16384, Groups: 3, Members: 4, Ports: 3, MTUBytes: 1024, WindowPackets: 4})
-	if err != nil {
-		panic(err)
-	}
-	return m.Registers
-}()
-
-// register is one of the map.
-func register(name string) *contract.Register {
-	r, err := registers.Register(name)
-	if err != nil {
-		panic(err)
-	}
-	return r
-}
-
 // at is where a register lies, put a value of a field in place.
-func at(name string) uint64 { return uint64(register(name).Offset) }
+func at(name string) uint64 { return uint64(regs.Of(name).Offset) }
 
-func put(name, field string, value uint64) uint32 {
-	f, err := registers.Field(name, field)
-	if err != nil {
-		panic(err)
-	}
-	return f.Put(uint32(value))
-}
+func put(name, field string, value uint64) uint32 { return regs.Of(name).Put(field, value) }
+
+// mask are the bits of a register that are in some field.
+func mask(name string) uint32 { return regs.Of(name).Mask() }
 
 // Places of single registers, in bytes, and flags of GROUP_CTRL and GROUP_STATUS.
 var (
@@ -86,7 +65,7 @@ var groupBits, endpointBits = words("g"), words("ei")
 
 // words are the masks of the table words of an array, in order.
 func words(index string) (out []uint32) {
-	for _, r := range registers {
+	for _, r := range regs.Map() {
 		switch {
 		case r.Index != index || r.Stride != stride:
 		case r.Volatile:
@@ -128,23 +107,23 @@ type bench struct {
 	master  *axil.Master
 	regs    map[uint64]uint32 // what each register reads, but for the status; every address of the map is there
 	counts  []uint32
-	outs    []tableWrite // after the clearing
-	cleared map[int]int  // index<<4|word
-	starts  []uint64     // group masks that were started, one a pulse
-	taken   []uint64     // cycles in which a write was taken
-	injects []injection  // every cycle of inject_valid
-	busy    bool         // counters step
+	outs    []tableWrite   // after the clearing
+	cleared map[[2]int]int // by index and word
+	starts  []uint64       // group masks that were started, one a pulse
+	taken   []uint64       // cycles in which a write was taken
+	injects []injection    // every cycle of inject_valid
+	busy    bool           // counters step
 }
 
 func newBench(t *testing.T, lib *sim.Lib, p csr.CSR, seed uint64) *bench {
 	b := &bench{Rig: rig.New(t, lib, seed), p: p, rng: rand.New(rand.NewPCG(seed, 1)), regs: map[uint64]uint32{}, counts: make([]uint32, p.Counters),
-		cleared: map[int]int{}}
+		cleared: map[[2]int]int{}}
 	var err error
 	b.master, err = axil.New(b.Model, "s_axil")
 	require.NoError(t, err)
 	for name, v := range map[string]int{"ID": p.ID, "VERSION": p.Version, "PARAM_MODE": p.Mode, "PARAM_BUS_BYTES": p.Bytes, "PARAM_LANES": p.Lanes,
 		"PARAM_GROUPS": p.Groups, "PARAM_MEMBERS": p.Members, "PARAM_PORTS": p.Ports, "PARAM_MTU_BYTES": p.MTUBytes, "PARAM_SLOTS": p.Slots,
-		"PARAM_WINDOW_PACKETS": p.Window, "PARAM_ARITH": p.Arith, "CTRL": int(register("CTRL").Reset), "IP_ID": p.IPID, "ECC_INJECT": 0} {
+		"PARAM_WINDOW_PACKETS": p.Window, "PARAM_ARITH": p.Arith, "CTRL": int(regs.Of("CTRL").Reset), "IP_ID": p.IPID, "ECC_INJECT": 0} {
 		b.regs[at(name)] = uint32(v)
 	}
 	for i := range p.Ports {
@@ -159,7 +138,7 @@ func newBench(t *testing.T, lib *sim.Lib, p csr.CSR, seed uint64) *bench {
 		}
 	}
 	if p.Mode == 3 {
-		b.regs[atPipeCtrl], b.regs[atTimeout] = register("PIPE_CTRL").Reset, uint32(p.Timeout)
+		b.regs[atPipeCtrl], b.regs[atTimeout] = regs.Of("PIPE_CTRL").Reset, uint32(p.Timeout)
 		for g := range p.Groups {
 			b.regs[uint64(atPipe+4*g)], b.regs[uint64(atFailed+4*g)] = 0, 0
 		}
@@ -183,7 +162,7 @@ func (b *bench) sample() {
 		w := tableWrite{b.Now(), int(b.Get("tbl_index")), int(b.Get("tbl_word")), uint32(b.Get("tbl_data")), ep, grp}
 		if ep && grp {
 			if w.data == 0 {
-				b.cleared[w.index<<4|w.word]++
+				b.cleared[[2]int{w.index, w.word}]++
 			}
 		} else {
 			b.outs = append(b.outs, w)
@@ -260,20 +239,20 @@ func (b *bench) write(addr uint64, v uint32, strobe uint8) bool {
 	}
 	switch {
 	case word == atCtrl:
-		b.regs[word] = v & register("CTRL").Mask()
+		b.regs[word] = v & mask("CTRL")
 	case word == atIPID:
-		b.regs[word] = v & register("IP_ID").Mask()
+		b.regs[word] = v & mask("IP_ID")
 	case word == atTimeout:
-		b.regs[word] = v & register("PIPE_TIMEOUT").Mask()
+		b.regs[word] = v & mask("PIPE_TIMEOUT")
 	case word == atPipeCtrl:
-		b.regs[word] = v & register("PIPE_CTRL").Mask()
+		b.regs[word] = v & mask("PIPE_CTRL")
 	case word >= atBypass && word < atCounter:
-		b.regs[word] = v & register("BYPASS_PORT").Mask()
+		b.regs[word] = v & mask("BYPASS_PORT")
 	case word >= atEndpoint:
 		b.regs[word] = v & b.bits(word)
 	case word >= atFailed: // read only
 	case word >= atPipe:
-		b.regs[word] = v & register("GROUP_PIPE").Mask()
+		b.regs[word] = v & mask("GROUP_PIPE")
 	case word >= atGroup && (word-atGroup)%stride == 0:
 		b.regs[word] = v & enable
 	case word >= atGroup:
@@ -307,11 +286,11 @@ func (b *bench) address() uint64 {
 	case 0:
 		return b.rng.Uint64N(1 << b.p.AxilW)
 	case 1:
-		return uint64(4 * b.rng.IntN(18))
+		return uint64(4 * b.rng.IntN(int(atTimeout)/4+2)) // PIPE_TIMEOUT is the last that is no array
 	case 2:
 		return atBypass + uint64(4*b.rng.IntN(5))
 	case 3:
-		return atCounter + uint64(4*b.rng.IntN(56))
+		return atCounter + uint64(4*b.rng.IntN(b.p.Counters+4))
 	case 4, 5:
 		return atGroup + uint64(b.rng.IntN(4*stride))
 	}
@@ -351,7 +330,7 @@ func resetValues(t *testing.T, p csr.CSR) {
 			}
 		})
 		require.NoError(t, tb.Run(20000))
-		require.Len(t, b.cleared, 16<<p.EIW, "table words cleared")
+		require.Len(t, b.cleared, regs.Words<<p.EIW, "table words cleared")
 		require.Empty(t, b.outs)
 		require.Empty(t, b.starts)
 		require.Empty(t, b.injects)
@@ -419,7 +398,7 @@ func random(t *testing.T, p csr.CSR) {
 				b.checkOut(t, what, addr, v, ok, enabled, b.outs[outs:], b.starts[starts:], b.taken[taken:])
 				if ok && addr&^3 == atInject {
 					injected++
-					require.Equal(t, []injection{{b.taken[taken] + 1, v & register("ECC_INJECT").Mask()}}, b.injects[injects:], what)
+					require.Equal(t, []injection{{b.taken[taken] + 1, v & mask("ECC_INJECT")}}, b.injects[injects:], what)
 				} else {
 					require.Len(t, b.injects, injects, what)
 				}
@@ -446,7 +425,7 @@ func (b *bench) checkOut(t *sim.Task, what string, addr uint64, v uint32, ok boo
 		require.Empty(t, outs, what)
 		require.Empty(t, starts, what)
 	case word >= atPipe && word < atEndpoint:
-		require.Equal(t, []tableWrite{{cycle: taken[0] + 1, group: true, index: int(word-atPipe) / 4, word: wordPipe, data: v & register("GROUP_PIPE").Mask()}}, outs, what)
+		require.Equal(t, []tableWrite{{cycle: taken[0] + 1, group: true, index: int(word-atPipe) / 4, word: wordPipe, data: v & mask("GROUP_PIPE")}}, outs, what)
 		require.Empty(t, starts, what)
 	default:
 		want := tableWrite{cycle: taken[0] + 1, group: word < atEndpoint, endpoint: word >= atEndpoint, index: int(word&0xFFF) / stride, word: int(word % stride / 4)}
@@ -667,7 +646,7 @@ func TestInject(t *testing.T) {
 		r.Set("s_axil_wdata", uint64(v))
 		for see(); !r.Is("s_axil_awready"); see() {
 		}
-		want = append(want, injection{r.Now() + 1, v & register("ECC_INJECT").Mask()})
+		want = append(want, injection{r.Now() + 1, v & mask("ECC_INJECT")})
 		if n > 6 { // with pauses
 			r.Set("s_axil_awvalid", 0)
 			r.Set("s_axil_wdata", uint64(^v))
@@ -737,7 +716,7 @@ func TestTiming(t *testing.T) {
 		r.Set("s_axil_arvalid", 1)
 		r.Clock()
 	}
-	require.Equal(t, uint64(16<<p.EIW+1), r.Now()-begun, "one word a cycle")
+	require.Equal(t, uint64(regs.Words<<p.EIW+1), r.Now()-begun, "one word a cycle")
 	r.Set("s_axil_awaddr", atIPID)
 	r.Set("s_axil_araddr", atEndpoint+stride+4)
 	r.Set("s_axil_wstrb", 0xF)

@@ -152,7 +152,7 @@ module inc_lookup_table #(
                F_GROUP_PARENT_VALID = 31, F_GROUP_COLLECTIVE_COLLECTIVE = 0, W_GROUP_COLLECTIVE_COLLECTIVE = 3,
                F_GROUP_COLLECTIVE_OP = 8, W_GROUP_COLLECTIVE_OP = 2, F_GROUP_COLLECTIVE_DTYPE = 16, W_GROUP_COLLECTIVE_DTYPE = 2,
                F_GROUP_COLLECTIVE_BIG_ENDIAN = 24, F_GROUP_COLLECTIVE_IN_BAND = 25, F_GROUP_COLLECTIVE_ROOT_SENDS = 26,
-               F_GROUP_ROUTE_0_ENDPOINT_0 = 0, W_GROUP_ROUTE_0_ENDPOINT_0 = 5, W_GROUP_ROUTE_0_VALID_0 = 1,
+               F_GROUP_ROUTE_0_ENDPOINT_0 = 0, W_GROUP_ROUTE_0_ENDPOINT_0 = 5, F_GROUP_ROUTE_0_VALID_0 = 5, W_GROUP_ROUTE_0_VALID_0 = 1,
                F_GROUP_ROUTE_0_ENDPOINT_1 = 6, F_GROUP_ROUTE_0_ENDPOINT_2 = 12, F_GROUP_ROUTE_0_ENDPOINT_3 = 18,
                F_GROUP_ROUTE_0_ENDPOINT_4 = 24, F_EP_CTRL_VALID = 0, F_EP_CTRL_HOST = 1, F_EP_CTRL_PORT = 8, W_EP_CTRL_PORT = 8,
                F_EP_LOCAL_QPN_QPN = 0, W_EP_LOCAL_QPN_QPN = 24;
@@ -313,23 +313,25 @@ module inc_lookup_table #(
     generate
         if (IN_BAND != 0) begin : gen_in_band
             // a word of the register map has five roots, which are read together
-            localparam ROUTE_W = W_GROUP_ROUTE_0_ENDPOINT_0 + W_GROUP_ROUTE_0_VALID_0;
+            localparam ROUTE_W  = W_GROUP_ROUTE_0_ENDPOINT_0 + W_GROUP_ROUTE_0_VALID_0;
+            localparam ROUTES_W = F_GROUP_ROUTE_0_ENDPOINT_4 + ROUTE_W;
             wire [4:0]  root   = hdr_ext[24:20];
             wire [9:0]  scaled = {5'd0, root} * 10'd13;
             wire [2:0]  fifth  = scaled[8:6];                  // root / 5, of 0 to 31
             wire [4:0]  rest   = root - {fifth, 2'b00} - {2'b00, fifth};
             wire [3:0]  word   = tbl_word - WORD_GROUP_ROUTE_0;
-            wire [29:0] routes;
+            wire [ROUTES_W-1:0] routes;
             reg  [2:0]  rest_reg;
 
-            inc_ram_1r1w #(.WORDS(8 << GRP_W), .BITS(30), .ADDR_W(GRP_W + 3)) u_grp_route (
-                .clk(clk), .we(tbl_grp_we && tbl_word >= WORD_GROUP_ROUTE_0), .waddr({tbl_group, word[2:0]}), .wdata(tbl_data[29:0]),
+            inc_ram_1r1w #(.WORDS(8 << GRP_W), .BITS(ROUTES_W), .ADDR_W(GRP_W + 3)) u_grp_route (
+                .clk(clk), .we(tbl_grp_we && tbl_word >= WORD_GROUP_ROUTE_0), .waddr({tbl_group, word[2:0]}),
+                .wdata(tbl_data[F_GROUP_ROUTE_0_ENDPOINT_0 +: ROUTES_W]),
                 .re(hdr_valid), .raddr({group, fifth}), .rdata(routes));
             always @(posedge clk) begin
                 rest_reg <= rest[2:0];
             end
 
-            reg [5:0] route;       // valid, endpoint
+            reg [ROUTE_W-1:0] route; // valid, endpoint
             always @* begin
                 case (rest_reg)
                     3'd0:    route = routes[F_GROUP_ROUTE_0_ENDPOINT_0 +: ROUTE_W];
@@ -342,7 +344,8 @@ module inc_lookup_table #(
             wire [MASK_W-1:0] route_hot;
             for (e = 0; e < MASK_W; e = e + 1) begin : gen_route
                 localparam [4:0] E = e;
-                assign route_hot[e] = route[5] && route[4:0] == E;
+                assign route_hot[e] = route[F_GROUP_ROUTE_0_VALID_0]
+                                      && route[F_GROUP_ROUTE_0_ENDPOINT_0 +: W_GROUP_ROUTE_0_ENDPOINT_0] == E;
             end
             assign entry_in[ENTRY_W-1:FIXED_W] = {grp_collective[9:8], route_hot};
             assign {root_sends, ent_in_band, route_mask} = entry[ENTRY_W-1:FIXED_W];

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"incforge/hdl/hdltest/regs"
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/lookuptable"
 	"incforge/sim"
@@ -37,10 +38,35 @@ type tables struct {
 	ep, grp map[[2]int]uint32 // by index and word
 }
 
-const (
-	epCtrl, epLocalQPN, epLocalIP, epRemoteIP                                   = 0, 1, 3, 4
-	grpSlots, grpInMask, grpOutMask, grpAckMask, grpParent, grpCollct, grpRoute = 3, 4, 5, 6, 7, 8, 9
+// Registers of more than one field, and the others' words.
+var (
+	ctrl, slots, parent, collect = regs.Of("EP_CTRL"), regs.Of("GROUP_SLOTS"), regs.Of("GROUP_PARENT"), regs.Of("GROUP_COLLECTIVE")
+	qpn                          = regs.Of("EP_LOCAL_QPN").At("qpn")
+	routes                       = regs.Routes()
+
+	epCtrl, epLocalQPN, epLocalIP, epRemoteIP = ctrl.Word(), regs.Word("EP_LOCAL_QPN"), regs.Word("EP_LOCAL_IP"), regs.Word("EP_REMOTE_IP")
+	grpSlots, grpParent, grpCollct            = slots.Word(), parent.Word(), collect.Word()
+	grpInMask, grpOutMask, grpAckMask         = regs.Word("GROUP_IN_MASK"), regs.Word("GROUP_OUT_MASK"), regs.Word("GROUP_ACK_MASK")
 )
+
+// Values of fields in place.
+var (
+	reduce, broadcast, barrier   = collect.Put("collective", 1), collect.Put("collective", 2), collect.Put("collective", 3)
+	mins, maxs                   = collect.Put("op", 1), collect.Put("op", 2)
+	fp32s, fp16s, bf16s, int32s  = collect.Put("dtype", 0), collect.Put("dtype", 1), collect.Put("dtype", 2), collect.Put("dtype", 3)
+	bigEndian, inBand, rootSends = collect.Put("big_endian", 1), collect.Put("in_band", 1), collect.Put("root_sends", 1)
+	valid, isHost, validParent   = ctrl.Put("valid", 1), ctrl.Put("host", 1), parent.Put("valid", 1)
+)
+
+// by is EP_CTRL's value for a port, endpoint is GROUP_PARENT's for an endpoint, without flags.
+func by(port uint64) uint32    { return ctrl.Put("port", port) }
+func endpoint(e uint64) uint32 { return parent.Put("endpoint", e) }
+
+// way is the word in which a root rank's way stands; the bits of the others are those of rest.
+func way(root int, rest, valid, endpoint uint32) map[int]uint32 {
+	r := routes[root]
+	return map[int]uint32{r.Word: r.In(rest, valid, endpoint)}
+}
 
 // frame is a header as the parser gives it.
 type frame struct {
@@ -67,25 +93,27 @@ type entry struct {
 func decide(p lookuptable.LookupTable, tb tables, foreignBypass bool, f frame) entry {
 	ei := int(f.QPN) % (1 << p.EIW)
 	e, g := ei%(1<<p.EPW), ei>>p.EPW
-	ep := func(word int) uint64 { return uint64(tb.ep[[2]int{ei, word}]) }
-	grp := func(word int) uint64 { return uint64(tb.grp[[2]int{g, word}]) }
-	known := f.RoCEv2 && ep(epCtrl)&1 != 0 && ep(epLocalQPN)&0xFFFFFF == f.QPN
-	foreign := f.SrcIP != ep(epRemoteIP) || f.DstIP != ep(epLocalIP) || f.Port != ep(epCtrl)>>8&0xFF || !f.PKeyOK
+	ep := func(word int) uint32 { return tb.ep[[2]int{ei, word}] }
+	grp := func(word int) uint32 { return tb.grp[[2]int{g, word}] }
+	known := f.RoCEv2 && ctrl.Is("valid", ep(epCtrl)) && uint64(qpn.Get(ep(epLocalQPN))) == f.QPN
+	foreign := f.SrcIP != uint64(ep(epRemoteIP)) || f.DstIP != uint64(ep(epLocalIP)) || f.Port != ctrl.Get("port", ep(epCtrl)) || !f.PKeyOK
 	if !known || (foreign && foreignBypass) {
 		return entry{Bypass: true}
 	}
 	all := uint64(1)<<p.MaskW - 1
 	bit := uint64(1) << e & all
-	parent := uint64(0)
-	if grp(grpParent)>>31 != 0 {
-		if n := grp(grpParent) & 0xFF; n < 64 {
-			parent = 1 << n & all
+	mask := func(word int) uint64 { return uint64(grp(word)) & all }
+	parentMask := uint64(0)
+	if parent.Is("valid", grp(grpParent)) {
+		if n := parent.Get("endpoint", grp(grpParent)); n < 64 {
+			parentMask = 1 << n & all
 		}
 	}
-	collective := grp(grpCollct) & 7
-	up, down := bit&grp(grpInMask) != 0, bit&parent != 0
-	host := ep(epCtrl)&2 != 0
-	ackable := bit&grp(grpAckMask) != 0
+	set := grp(grpCollct)
+	collective := collect.Get("collective", set)
+	up, down := bit&mask(grpInMask) != 0, bit&parentMask != 0
+	host := ctrl.Is("host", ep(epCtrl))
+	ackable := bit&mask(grpAckMask) != 0
 	switch collective {
 	case 1: // Reduce
 		down = false
@@ -94,7 +122,7 @@ func decide(p lookuptable.LookupTable, tb tables, foreignBypass bool, f frame) e
 	default:
 		ackable = ackable && host
 	}
-	dtype := grp(grpCollct) >> 16 & 3
+	dtype := collect.Get("dtype", set)
 	whole := f.PLen%[]uint64{4, 2, 2, 4}[dtype] == 0 // FP32, FP16, BF16, INT32
 	if collective == 3 {                             // Barrier
 		whole = f.PLen == 0
@@ -102,18 +130,16 @@ func decide(p lookuptable.LookupTable, tb tables, foreignBypass bool, f frame) e
 	out := entry{
 		Foreign: foreign, Host: host, Up: up, Down: down && !up, Ackable: ackable,
 		SumOK: f.SumOK, LenOK: f.LenOK, TVerOK: f.TVerOK, TooLong: f.TooLong, Whole: whole,
-		SE: f.SE, CE: f.CE, BigEndian: grp(grpCollct)>>24&1 != 0, Empty: f.PLen == 0,
+		SE: f.SE, CE: f.CE, BigEndian: collect.Is("big_endian", set), Empty: f.PLen == 0,
 		EI: uint64(ei), Opcode: f.Opcode, Pad: f.Pad, PSN: f.PSN, Ext: f.Ext, PLen: f.PLen, Words: f.Words,
-		Base: grp(grpSlots) & (1<<p.SlotW - 1), Log2N: grp(grpSlots) >> 24 & 31,
-		InMask: grp(grpInMask) & all, OutMask: grp(grpOutMask) & all, ParentMask: parent,
-		AckMask: grp(grpAckMask) & all, Collective: collective, Function: grp(grpCollct) >> 8 & 3, DType: dtype,
+		Base: slots.Get("base", grp(grpSlots)) & (1<<p.SlotW - 1), Log2N: slots.Get("log2_n", grp(grpSlots)),
+		InMask: mask(grpInMask), OutMask: mask(grpOutMask), ParentMask: parentMask,
+		AckMask: mask(grpAckMask), Collective: collective, Function: collect.Get("op", set), DType: dtype,
 	}
 	if p.InBand != 0 {
-		root := int(f.Ext >> 20 & 31)
-		route := grp(grpRoute+root/5) >> (6 * (root % 5)) & 63
-		out.InBand, out.RootSends = grp(grpCollct)>>25&1 != 0, grp(grpCollct)>>26&1 != 0
-		if route>>5 != 0 {
-			out.RouteMask = 1 << (route & 31) & all
+		out.InBand, out.RootSends = collect.Is("in_band", set), collect.Is("root_sends", set)
+		if route := routes[f.Ext>>20&31]; route.Valid.Get(grp(route.Word)) != 0 {
+			out.RouteMask = 1 << route.Endpoint.Get(grp(route.Word)) & all
 		}
 		out.RouteValid = out.RouteMask != 0
 	}
@@ -169,12 +195,12 @@ func newBench(t *testing.T, lib *sim.Lib, p lookuptable.LookupTable, seed uint64
 		b.d.Pin("cfg_bypass_port").SetBits(i*p.PortW, p.PortW, b.bypassPort[i])
 	}
 	for ei := range 1 << p.EIW {
-		for word := range 16 {
+		for word := range regs.Words {
 			b.write(true, ei, word)
 		}
 	}
 	for g := range 1 << (p.EIW - p.EPW) {
-		for word := range 16 {
+		for word := range regs.Words {
 			b.write(false, g, word)
 		}
 	}
@@ -187,13 +213,13 @@ func (b *bench) write(ep bool, index, word int) {
 	if ep {
 		switch word {
 		case epCtrl:
-			v = v&^0xFF01 | uint32(b.r.IntN(b.p.Ports))<<8
+			v = v&^ctrl.Bits("valid", "port") | by(uint64(b.r.IntN(b.p.Ports)))
 			if b.r.IntN(8) != 0 {
-				v |= 1
+				v |= valid
 			}
 		case epLocalQPN:
 			if b.r.IntN(8) != 0 {
-				v = v&0xFF000000 | uint32(b.r.IntN(3))<<b.p.EIW&0xFFFFFF | uint32(index)
+				v = v&^qpn.Mask() | qpn.Put(uint32(b.r.IntN(3))<<b.p.EIW|uint32(index))
 			}
 		case epLocalIP, epRemoteIP:
 			v = uint32(b.r.IntN(2)) << 31
@@ -204,15 +230,15 @@ func (b *bench) write(ep bool, index, word int) {
 		case grpInMask:
 			v &= b.r.Uint32()
 		case grpParent:
-			v = v&^0xFF | 1<<31 | uint32(b.r.IntN(1<<b.p.EPW))
+			v = v&^parent.Bits("endpoint") | validParent | endpoint(b.r.Uint64N(1<<b.p.EPW))
 			if b.r.IntN(4) == 0 {
-				v &^= 1 << 31
+				v &^= validParent
 			}
 			if b.r.IntN(16) == 0 {
-				v |= 0x80 // far beyond the mask
+				v |= endpoint(0x80) // far beyond the mask
 			}
 		case grpCollct:
-			v = v&^7 | []uint32{0, 1, 2, 3, uint32(b.r.IntN(8))}[b.r.IntN(5)]
+			v = v&^collect.Bits("collective") | collect.Put("collective", []uint64{0, 1, 2, 3, b.r.Uint64N(8)}[b.r.IntN(5)])
 		}
 		b.tb.grp[[2]int{index, word}] = v
 	}
@@ -240,11 +266,11 @@ func (b *bench) header() frame {
 	f.QPN = uint64(r.IntN(3)<<p.EIW | r.IntN(1<<p.EIW))
 	if r.IntN(2) == 0 { // a frame that finds everything right
 		ei := int(f.QPN) % (1 << p.EIW)
-		f.QPN = uint64(b.tb.ep[[2]int{ei, epLocalQPN}] & 0xFFFFFF)
+		f.QPN = uint64(qpn.Get(b.tb.ep[[2]int{ei, epLocalQPN}]))
 		ei = int(f.QPN) % (1 << p.EIW)
 		f.RoCEv2, f.PKeyOK = true, true
 		f.SrcIP, f.DstIP = uint64(b.tb.ep[[2]int{ei, epRemoteIP}]), uint64(b.tb.ep[[2]int{ei, epLocalIP}])
-		f.Port = uint64(b.tb.ep[[2]int{ei, epCtrl}] >> 8 & 0xFF)
+		f.Port = ctrl.Get("port", b.tb.ep[[2]int{ei, epCtrl}])
 	}
 	return f
 }
@@ -344,8 +370,8 @@ func (b *bench) run(rounds int) error {
 			}
 		}
 		for range 20 {
-			b.write(true, b.r.IntN(1<<b.p.EIW), b.r.IntN(16))
-			b.write(false, b.r.IntN(1<<(b.p.EIW-b.p.EPW)), b.r.IntN(16))
+			b.write(true, b.r.IntN(1<<b.p.EIW), b.r.IntN(regs.Words))
+			b.write(false, b.r.IntN(1<<(b.p.EIW-b.p.EPW)), b.r.IntN(regs.Words))
 		}
 	}
 	return nil
@@ -393,60 +419,62 @@ func TestEveryField(t *testing.T) {
 	}{
 		"right":                {want: func(*entry) {}},
 		"not RoCEv2":           {frame: func(f *frame) { f.RoCEv2 = false }, want: func(e *entry) { *e = entry{Bypass: true} }},
-		"no record":            {ep: map[int]uint32{epCtrl: 0x102}, want: func(e *entry) { *e = entry{Bypass: true} }},
+		"no record":            {ep: map[int]uint32{epCtrl: isHost | by(1)}, want: func(e *entry) { *e = entry{Bypass: true} }},
 		"another QPN's high":   {frame: func(f *frame) { f.QPN ^= 1 << 23 }, want: func(e *entry) { *e = entry{Bypass: true} }},
 		"source":               {frame: func(f *frame) { f.SrcIP ^= 1 }, want: func(e *entry) { e.Foreign = true }},
 		"destination":          {frame: func(f *frame) { f.DstIP ^= 1 << 31 }, want: func(e *entry) { e.Foreign = true }},
 		"port":                 {frame: func(f *frame) { f.Port = 2 }, want: func(e *entry) { e.Foreign = true }},
-		"port beyond all":      {ep: map[int]uint32{epCtrl: 0x8103}, want: func(e *entry) { e.Foreign = true }},
+		"port beyond all":      {ep: map[int]uint32{epCtrl: valid | isHost | by(0x81)}, want: func(e *entry) { e.Foreign = true }},
 		"P_Key":                {frame: func(f *frame) { f.PKeyOK = false }, want: func(e *entry) { e.Foreign = true }},
 		"foreign and bypassed": {frame: func(f *frame) { f.SrcIP ^= 2 }, foreign: true, want: func(e *entry) { *e = entry{Bypass: true} }},
 		"right and bypassing":  {foreign: true, want: func(*entry) {}},
-		"not a host":           {ep: map[int]uint32{epCtrl: 0x101}, want: func(e *entry) { e.Host, e.Ackable = false, false }},
+		"not a host":           {ep: map[int]uint32{epCtrl: valid | by(1)}, want: func(e *entry) { e.Host, e.Ackable = false, false }},
 		"not in ack_mask":      {grp: map[int]uint32{grpAckMask: 0x3B}, want: func(e *entry) { e.AckMask, e.Ackable = 0x3B, false }},
-		"child and parent":     {grp: map[int]uint32{grpParent: 1<<31 | 2}, want: func(e *entry) { e.ParentMask = 4 }},
-		"parent":               {grp: map[int]uint32{grpParent: 1<<31 | 2, grpInMask: 0x3B}, want: func(e *entry) { e.ParentMask, e.InMask, e.Up, e.Down = 4, 0x3B, false, true }},
-		"parent not valid":     {grp: map[int]uint32{grpParent: 2, grpInMask: 0x3B}, want: func(e *entry) { e.InMask, e.Up = 0x3B, false }},
-		"parent 66":            {grp: map[int]uint32{grpParent: 1<<31 | 0x42, grpInMask: 0x3B}, want: func(e *entry) { e.InMask, e.Up = 0x3B, false }},
+		"child and parent":     {grp: map[int]uint32{grpParent: validParent | endpoint(2)}, want: func(e *entry) { e.ParentMask = 4 }},
+		"parent":               {grp: map[int]uint32{grpParent: validParent | endpoint(2), grpInMask: 0x3B}, want: func(e *entry) { e.ParentMask, e.InMask, e.Up, e.Down = 4, 0x3B, false, true }},
+		"parent not valid":     {grp: map[int]uint32{grpParent: endpoint(2), grpInMask: 0x3B}, want: func(e *entry) { e.InMask, e.Up = 0x3B, false }},
+		"parent 66":            {grp: map[int]uint32{grpParent: validParent | endpoint(0x42), grpInMask: 0x3B}, want: func(e *entry) { e.InMask, e.Up = 0x3B, false }},
 		"half a word, INT32":   {frame: func(f *frame) { f.PLen = 6 }, want: func(e *entry) { e.PLen, e.Whole = 6, false }},
-		"half a word, FP32":    {frame: func(f *frame) { f.PLen = 6 }, grp: map[int]uint32{grpCollct: 0}, want: func(e *entry) { e.PLen, e.DType, e.Whole = 6, 0, false }},
-		"half a word, FP16":    {frame: func(f *frame) { f.PLen = 6 }, grp: map[int]uint32{grpCollct: 1 << 16}, want: func(e *entry) { e.PLen, e.DType = 6, 1 }},
-		"half a word, BF16":    {frame: func(f *frame) { f.PLen = 6 }, grp: map[int]uint32{grpCollct: 2 << 16}, want: func(e *entry) { e.PLen, e.DType = 6, 2 }},
-		"odd length, FP16":     {frame: func(f *frame) { f.PLen = 7 }, grp: map[int]uint32{grpCollct: 1 << 16}, want: func(e *entry) { e.PLen, e.DType, e.Whole = 7, 1, false }},
-		"odd length, BF16":     {frame: func(f *frame) { f.PLen = 9 }, grp: map[int]uint32{grpCollct: 2 << 16}, want: func(e *entry) { e.PLen, e.DType, e.Whole = 9, 2, false }},
-		"FP16 in a Barrier":    {frame: func(f *frame) { f.PLen = 2 }, grp: map[int]uint32{grpCollct: 1<<16 | 3}, want: func(e *entry) { e.PLen, e.DType, e.Collective, e.Whole = 2, 1, 3, false }},
-		"MIN":                  {grp: map[int]uint32{grpCollct: 3<<16 | 1<<8}, want: func(e *entry) { e.Function = 1 }},
-		"MAX":                  {grp: map[int]uint32{grpCollct: 3<<16 | 2<<8}, want: func(e *entry) { e.Function = 2 }},
-		"Barrier":              {grp: map[int]uint32{grpCollct: 3<<16 | 3}, want: func(e *entry) { e.Collective, e.Whole = 3, false }},
-		"empty Barrier":        {frame: func(f *frame) { f.PLen = 0 }, grp: map[int]uint32{grpCollct: 3<<16 | 3}, want: func(e *entry) { e.PLen, e.Empty, e.Collective = 0, true, 3 }},
-		"big endian":           {grp: map[int]uint32{grpCollct: 3<<16 | 1<<24}, want: func(e *entry) { e.BigEndian = true }},
-		"Reduce":               {grp: map[int]uint32{grpCollct: 3<<16 | 1}, want: func(e *entry) { e.Collective = 1 }},
-		"Reduce, parent": {grp: map[int]uint32{grpCollct: 3<<16 | 1, grpParent: 1<<31 | 2, grpInMask: 0x3B},
+		"half a word, FP32":    {frame: func(f *frame) { f.PLen = 6 }, grp: map[int]uint32{grpCollct: fp32s}, want: func(e *entry) { e.PLen, e.DType, e.Whole = 6, 0, false }},
+		"half a word, FP16":    {frame: func(f *frame) { f.PLen = 6 }, grp: map[int]uint32{grpCollct: fp16s}, want: func(e *entry) { e.PLen, e.DType = 6, 1 }},
+		"half a word, BF16":    {frame: func(f *frame) { f.PLen = 6 }, grp: map[int]uint32{grpCollct: bf16s}, want: func(e *entry) { e.PLen, e.DType = 6, 2 }},
+		"odd length, FP16":     {frame: func(f *frame) { f.PLen = 7 }, grp: map[int]uint32{grpCollct: fp16s}, want: func(e *entry) { e.PLen, e.DType, e.Whole = 7, 1, false }},
+		"odd length, BF16":     {frame: func(f *frame) { f.PLen = 9 }, grp: map[int]uint32{grpCollct: bf16s}, want: func(e *entry) { e.PLen, e.DType, e.Whole = 9, 2, false }},
+		"FP16 in a Barrier":    {frame: func(f *frame) { f.PLen = 2 }, grp: map[int]uint32{grpCollct: fp16s | barrier}, want: func(e *entry) { e.PLen, e.DType, e.Collective, e.Whole = 2, 1, 3, false }},
+		"MIN":                  {grp: map[int]uint32{grpCollct: int32s | mins}, want: func(e *entry) { e.Function = 1 }},
+		"MAX":                  {grp: map[int]uint32{grpCollct: int32s | maxs}, want: func(e *entry) { e.Function = 2 }},
+		"Barrier":              {grp: map[int]uint32{grpCollct: int32s | barrier}, want: func(e *entry) { e.Collective, e.Whole = 3, false }},
+		"empty Barrier":        {frame: func(f *frame) { f.PLen = 0 }, grp: map[int]uint32{grpCollct: int32s | barrier}, want: func(e *entry) { e.PLen, e.Empty, e.Collective = 0, true, 3 }},
+		"big endian":           {grp: map[int]uint32{grpCollct: int32s | bigEndian}, want: func(e *entry) { e.BigEndian = true }},
+		"Reduce":               {grp: map[int]uint32{grpCollct: int32s | reduce}, want: func(e *entry) { e.Collective = 1 }},
+		"Reduce, parent": {grp: map[int]uint32{grpCollct: int32s | reduce, grpParent: validParent | endpoint(2), grpInMask: 0x3B},
 			want: func(e *entry) { e.Collective, e.ParentMask, e.InMask, e.Up = 1, 4, 0x3B, false }},
-		"Reduce, parent and child": {grp: map[int]uint32{grpCollct: 3<<16 | 1, grpParent: 1<<31 | 2}, want: func(e *entry) { e.Collective, e.ParentMask = 1, 4 }},
-		"Reduce, not a host":       {ep: map[int]uint32{epCtrl: 0x101}, grp: map[int]uint32{grpCollct: 3<<16 | 1}, want: func(e *entry) { e.Collective, e.Host = 1, false }},
-		"Reduce, not in ack_mask":  {grp: map[int]uint32{grpCollct: 3<<16 | 1, grpAckMask: 0x3B}, want: func(e *entry) { e.Collective, e.AckMask, e.Ackable = 1, 0x3B, false }},
-		"Broadcast":                {grp: map[int]uint32{grpCollct: 3<<16 | 2}, want: func(e *entry) { e.Collective, e.Up = 2, false }},
-		"Broadcast, parent":        {grp: map[int]uint32{grpCollct: 3<<16 | 2, grpParent: 1<<31 | 2}, want: func(e *entry) { e.Collective, e.ParentMask, e.Up, e.Down = 2, 4, false, true }},
-		"Broadcast, not a host":    {ep: map[int]uint32{epCtrl: 0x101}, grp: map[int]uint32{grpCollct: 3<<16 | 2}, want: func(e *entry) { e.Collective, e.Up, e.Host = 2, false, false }},
-		"in-band":                  {grp: map[int]uint32{grpCollct: 3<<16 | 1<<25}, want: func(e *entry) { e.InBand = true }},
-		"root sends":               {grp: map[int]uint32{grpCollct: 3<<16 | 1<<26}, want: func(e *entry) { e.RootSends = true }},
-		"root 0":                   {grp: map[int]uint32{grpRoute: 0x3FFFFFE5}, want: func(e *entry) { e.RouteValid, e.RouteMask = true, 1<<5 }},
-		"root 0, not valid":        {grp: map[int]uint32{grpRoute: 0x3FFFFFC5}, want: func(*entry) {}},
-		"root 9":                   {frame: func(f *frame) { f.Ext = 0x4 + 9<<20 }, grp: map[int]uint32{grpRoute + 1: 0x22<<24 | 0xFFFFFF}, want: func(e *entry) { e.Ext, e.RouteValid, e.RouteMask = 4+9<<20, true, 1<<2 }},
-		"root 31":                  {frame: func(f *frame) { f.Ext = 31 << 20 }, grp: map[int]uint32{grpRoute + 6: 0x20 << 6}, want: func(e *entry) { e.Ext, e.RouteValid, e.RouteMask = 31<<20, true, 1 }},
-		"root behind no endpoint":  {grp: map[int]uint32{grpRoute: 0x3F}, want: func(*entry) {}},
+		"Reduce, parent and child": {grp: map[int]uint32{grpCollct: int32s | reduce, grpParent: validParent | endpoint(2)}, want: func(e *entry) { e.Collective, e.ParentMask = 1, 4 }},
+		"Reduce, not a host":       {ep: map[int]uint32{epCtrl: valid | by(1)}, grp: map[int]uint32{grpCollct: int32s | reduce}, want: func(e *entry) { e.Collective, e.Host = 1, false }},
+		"Reduce, not in ack_mask":  {grp: map[int]uint32{grpCollct: int32s | reduce, grpAckMask: 0x3B}, want: func(e *entry) { e.Collective, e.AckMask, e.Ackable = 1, 0x3B, false }},
+		"Broadcast":                {grp: map[int]uint32{grpCollct: int32s | broadcast}, want: func(e *entry) { e.Collective, e.Up = 2, false }},
+		"Broadcast, parent":        {grp: map[int]uint32{grpCollct: int32s | broadcast, grpParent: validParent | endpoint(2)}, want: func(e *entry) { e.Collective, e.ParentMask, e.Up, e.Down = 2, 4, false, true }},
+		"Broadcast, not a host":    {ep: map[int]uint32{epCtrl: valid | by(1)}, grp: map[int]uint32{grpCollct: int32s | broadcast}, want: func(e *entry) { e.Collective, e.Up, e.Host = 2, false, false }},
+		"in-band":                  {grp: map[int]uint32{grpCollct: int32s | inBand}, want: func(e *entry) { e.InBand = true }},
+		"root sends":               {grp: map[int]uint32{grpCollct: int32s | rootSends}, want: func(e *entry) { e.RootSends = true }},
+		"root 0":                   {grp: way(0, ^uint32(0), 1, 5), want: func(e *entry) { e.RouteValid, e.RouteMask = true, 1<<5 }},
+		"root 0, not valid":        {grp: way(0, ^uint32(0), 0, 5), want: func(*entry) {}},
+		"root 9":                   {frame: func(f *frame) { f.Ext = 0x4 + 9<<20 }, grp: way(9, ^uint32(0), 1, 2), want: func(e *entry) { e.Ext, e.RouteValid, e.RouteMask = 4+9<<20, true, 1<<2 }},
+		"root 31":                  {frame: func(f *frame) { f.Ext = 31 << 20 }, grp: way(31, 0, 1, 0), want: func(e *entry) { e.Ext, e.RouteValid, e.RouteMask = 31<<20, true, 1 }},
+		"root behind no endpoint":  {grp: way(0, 0, 1, 31), want: func(*entry) {}},
 		"out_mask":                 {grp: map[int]uint32{grpOutMask: 0xFFFFFFD5}, want: func(e *entry) { e.OutMask = 0x15 }},
-		"slots":                    {grp: map[int]uint32{grpSlots: 0xFFFFFFA5}, want: func(e *entry) { e.Base, e.Log2N = 0x25, 31 }},
+		"slots":                    {grp: map[int]uint32{grpSlots: ^slots.Bits("base") | slots.Put("base", 0xFFFFA5)}, want: func(e *entry) { e.Base, e.Log2N = 0x25, 31 }},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := rig.New(t, lib, 3)
 			b := &bench{p: p, d: d}
-			ep := map[int]uint32{epCtrl: 0x103, epLocalQPN: uint32(right.QPN), epLocalIP: uint32(right.DstIP), epRemoteIP: uint32(right.SrcIP)}
-			grp := map[int]uint32{grpSlots: 0x03000010, grpInMask: 0x3F, grpOutMask: 0x1E, grpAckMask: 0x3F, grpParent: 0, grpCollct: 3 << 16,
-				grpRoute: 0, grpRoute + 1: 0, grpRoute + 2: 0, grpRoute + 3: 0, grpRoute + 4: 0, grpRoute + 5: 0, grpRoute + 6: 0}
+			ep := map[int]uint32{epCtrl: valid | isHost | by(1), epLocalQPN: uint32(right.QPN), epLocalIP: uint32(right.DstIP), epRemoteIP: uint32(right.SrcIP)}
+			grp := map[int]uint32{grpSlots: slots.Put("base", 0x10) | slots.Put("log2_n", 3), grpInMask: 0x3F, grpOutMask: 0x1E, grpAckMask: 0x3F, grpParent: 0, grpCollct: int32s}
+			for _, r := range routes {
+				grp[r.Word] = 0
+			}
 			for _, m := range []struct {
 				we, index      string
 				base, override map[int]uint32

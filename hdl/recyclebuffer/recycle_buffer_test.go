@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/hdl/hdltest/regs"
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/recyclebuffer"
 	"incforge/sim"
@@ -41,36 +42,35 @@ func inBand(dtypes, tree int) recyclebuffer.RecycleBuffer {
 	return with(func(p *recyclebuffer.RecycleBuffer) { p.DTypes, p.Ops, p.Tree, p.InBand = dtypes, 7, tree, 1 })
 }
 
-// Words of a group's record, as the register map numbers them.
-const (
-	wordPipe       = 1
-	wordStart      = 2
-	wordSlots      = 3
-	wordInMask     = 4
-	wordOutMask    = 5
-	wordParent     = 7
-	wordCollective = 8
+// Registers of a group.
+var (
+	pipeReg, startReg, slotsReg, parentReg, collectiveReg = regs.Of("GROUP_PIPE"), regs.Of("GROUP_START"), regs.Of("GROUP_SLOTS"),
+		regs.Of("GROUP_PARENT"), regs.Of("GROUP_COLLECTIVE")
+	wordInMask, wordOutMask = uint64(regs.Word("GROUP_IN_MASK")), uint64(regs.Word("GROUP_OUT_MASK"))
 )
 
-// Values of GROUP_COLLECTIVE's fields: allReduce is an INT32 SUM AllReduce.
-const (
-	allReduce     = int32s
-	reduce        = 1
-	broadcast     = 2
-	barrier       = 3
-	mins, maxs    = 1 << 8, 2 << 8
-	fp32s, fp16s  = 0 << 16, 1 << 16
-	bf16s, int32s = 2 << 16, 3 << 16
-	bigEndian     = 1 << 24
-	inBandBit     = 1 << 25
-	validParent   = 1 << 31
+// setting is a value of a field of GROUP_COLLECTIVE in place, endpoint GROUP_PARENT's for an endpoint, without the flag.
+func setting(field string, v uint64) uint64 { return uint64(collectiveReg.Put(field, v)) }
+func endpoint(e uint64) uint64              { return uint64(parentReg.Put("endpoint", e)) }
+
+// Values of GROUP_COLLECTIVE's fields, allReduce an INT32 SUM AllReduce, and GROUP_PARENT's flag.
+var (
+	allReduce                  = int32s
+	reduce, broadcast, barrier = setting("collective", 1), setting("collective", 2), setting("collective", 3)
+	mins, maxs                 = setting("op", 1), setting("op", 2)
+	fp32s, fp16s               = setting("dtype", 0), setting("dtype", 1)
+	bf16s, int32s              = setting("dtype", 2), setting("dtype", 3)
+	bigEndian, inBandBit       = setting("big_endian", 1), setting("in_band", 1)
+	rootSends                  = setting("root_sends", 1)
+	validParent                = uint64(parentReg.Put("valid", 1))
 )
 
+// group are a group's settings; parent and collective are the registers' values.
 type group struct{ start, base, log2, in, out, parent, collective, pipe uint64 }
 
 // units is how many payloads the group's slots take, each of them two with elements of 16 bits, and in-band where there are such.
 func (g group) units(p recyclebuffer.RecycleBuffer) uint64 {
-	dtype := g.collective & (3 << 16)
+	dtype := g.collective & uint64(collectiveReg.Bits("dtype"))
 	if dtype == fp16s || dtype == bf16s || g.collective&inBandBit != 0 && p.DTypes&6 != 0 {
 		return 2 << g.log2
 	}
@@ -79,19 +79,21 @@ func (g group) units(p recyclebuffer.RecycleBuffer) uint64 {
 
 // legal is docs/engine.md section 6: which settings a group can be started with.
 func (g group) legal(p recyclebuffer.RecycleBuffer) bool {
-	collective, op, dtype := g.collective&7, g.collective>>8&3, g.collective>>16&3
+	get := func(field string) uint64 { return collectiveReg.Get(field, uint32(g.collective)) }
+	what, op, dtype := g.collective&uint64(collectiveReg.Bits("collective")), get("op"), get("dtype")
+	parent := parentReg.Get("endpoint", uint32(g.parent))
 	switch {
-	case collective > barrier:
+	case what > barrier:
 		return false
-	case (collective == reduce || collective == broadcast) && g.parent&validParent == 0:
+	case (what == reduce || what == broadcast) && g.parent&validParent == 0:
 		return false
-	case g.collective&inBandBit != 0 && (p.InBand == 0 || collective != 0):
+	case g.collective&inBandBit != 0 && (p.InBand == 0 || what != 0):
 		return false
 	case p.Ops>>op&1 == 0 || p.DTypes>>dtype&1 == 0:
 		return false
 	case g.log2 == 0 || g.log2 > 23 || g.base+g.units(p) > uint64(p.Slots):
 		return false
-	case g.parent&validParent != 0 && g.parent&0xFF >= uint64(p.MaskW):
+	case g.parent&validParent != 0 && parent >= uint64(p.MaskW):
 		return false
 	case p.Pipes != 0 && 2*g.pipe > 1<<g.log2:
 		return false
@@ -100,7 +102,7 @@ func (g group) legal(p recyclebuffer.RecycleBuffer) bool {
 	last := uint64(p.MaskW - 1)
 	part := g.in>>last&1 != 0
 	if g.collective&inBandBit != 0 {
-		part = part || g.out>>last&1 != 0 || g.parent&validParent != 0 && g.parent&0xFF == last
+		part = part || g.out>>last&1 != 0 || g.parent&validParent != 0 && parent == last
 	}
 	return !lone || !part
 }
@@ -154,7 +156,7 @@ func newBench(t *testing.T, lib *sim.Lib, p recyclebuffer.RecycleBuffer, seed ui
 		write: -1, read: -1, take: yes, show: yes, pop: yes, taken: map[int]uint64{}, ranges: map[int]uint64{},
 		acks: map[int]uint64{}}
 	for g := range p.Groups { // as the registers do after reset
-		for w := range uint64(16) {
+		for w := range uint64(regs.Words) {
 			b.table(g, w, 0)
 		}
 	}
@@ -171,13 +173,14 @@ func (b *bench) table(g int, w, v uint64) {
 }
 
 func (b *bench) configure(g int, c group) {
-	b.table(g, wordStart, c.start)
-	b.table(g, wordSlots, c.base|c.log2<<24)
+	write := func(r regs.Register, v uint64) { b.table(g, uint64(r.Word()), v) }
+	write(startReg, uint64(startReg.Put("psn", c.start)))
+	write(slotsReg, uint64(slotsReg.Put("base", c.base)|slotsReg.Put("log2_n", c.log2)))
 	b.table(g, wordInMask, c.in)
 	b.table(g, wordOutMask, c.out)
-	b.table(g, wordParent, c.parent)
-	b.table(g, wordCollective, c.collective)
-	b.table(g, wordPipe, c.pipe)
+	write(parentReg, c.parent)
+	write(collectiveReg, c.collective)
+	write(pipeReg, uint64(pipeReg.Put("n", c.pipe)))
 	b.groups[g] = c
 }
 
@@ -368,7 +371,7 @@ func startThird(t *testing.T, lib *sim.Lib, p recyclebuffer.RecycleBuffer, g gro
 	if g.base < 4 { // out of the third one's way
 		base = uint64(p.Slots - 4)
 	}
-	b.configure(0, group{start: 5, base: base, log2: 1, collective: there<<16 | op<<8})
+	b.configure(0, group{start: 5, base: base, log2: 1, collective: setting("dtype", there) | setting("op", op)})
 	b.enable = 1
 	b.cycle(1)
 	b.untilIdle(100)
@@ -404,7 +407,7 @@ func TestRefusal(t *testing.T) {
 	}
 	collectives := func(word ...uint64) (out []settings) {
 		for code := range uint64(16) {
-			c := code>>2<<8 | code&3<<16
+			c := setting("op", code>>2) | setting("dtype", code&3)
 			out = append(out, settings{fmt.Sprintf("op %d, dtype %d", code>>2, code&3), group{log2: 3, collective: c}, slices.Contains(word, c)})
 		}
 		return out
@@ -418,14 +421,14 @@ func TestRefusal(t *testing.T) {
 			settings{"Barrier", group{log2: 3, collective: allReduce | barrier}, true},
 			settings{"big endian", group{log2: 3, collective: allReduce | bigEndian}, true},
 			settings{"Reduce", group{log2: 3, collective: allReduce | reduce, parent: validParent}, true},
-			settings{"Broadcast", group{log2: 3, collective: allReduce | broadcast, parent: validParent | 2}, true},
-			settings{"Reduce without a parent", group{log2: 3, collective: allReduce | reduce, parent: 2}, false},
+			settings{"Broadcast", group{log2: 3, collective: allReduce | broadcast, parent: validParent | endpoint(2)}, true},
+			settings{"Reduce without a parent", group{log2: 3, collective: allReduce | reduce, parent: endpoint(2)}, false},
 			settings{"Broadcast without a parent", group{log2: 3, collective: allReduce | broadcast}, false},
-			settings{"Reduce, parent above MEMBERS", group{log2: 3, collective: allReduce | reduce, parent: validParent | 3}, false},
+			settings{"Reduce, parent above MEMBERS", group{log2: 3, collective: allReduce | reduce, parent: validParent | endpoint(3)}, false},
 			settings{"in-band", group{log2: 3, collective: allReduce | inBandBit}, false},
-			settings{"routes and root_sends", group{log2: 3, collective: allReduce | inBandBit<<1}, true},
-			settings{"collective 4", group{log2: 3, collective: allReduce | 4}, false},
-			settings{"collective 7", group{log2: 3, collective: allReduce | 7}, false},
+			settings{"routes and root_sends", group{log2: 3, collective: allReduce | rootSends}, true},
+			settings{"collective 4", group{log2: 3, collective: allReduce | setting("collective", 4)}, false},
+			settings{"collective 7", group{log2: 3, collective: allReduce | setting("collective", 7)}, false},
 			settings{"one slot", group{log2: 0, collective: allReduce}, false},
 			settings{"two slots", group{log2: 1, collective: allReduce}, true},
 			settings{"log2_n 5", group{log2: 5, collective: allReduce}, false},
@@ -436,10 +439,10 @@ func TestRefusal(t *testing.T) {
 			settings{"base behind the end", group{base: 29, log2: 1, collective: allReduce}, false},
 			settings{"base as far as it goes", group{base: 0xFFFFFE, log2: 1, collective: allReduce}, false},
 			settings{"base that wraps", group{base: 0xFFFFFF, log2: 23, collective: allReduce}, false},
-			settings{"last endpoint the parent", group{log2: 3, collective: allReduce, parent: validParent | 2}, true},
-			settings{"parent above MEMBERS", group{log2: 3, collective: allReduce, parent: validParent | 3}, false},
-			settings{"parent far above", group{log2: 3, collective: allReduce, parent: validParent | 0x80}, false},
-			settings{"no parent", group{log2: 3, collective: allReduce, parent: 0xFF}, true},
+			settings{"last endpoint the parent", group{log2: 3, collective: allReduce, parent: validParent | endpoint(2)}, true},
+			settings{"parent above MEMBERS", group{log2: 3, collective: allReduce, parent: validParent | endpoint(3)}, false},
+			settings{"parent far above", group{log2: 3, collective: allReduce, parent: validParent | endpoint(0x80)}, false},
+			settings{"no parent", group{log2: 3, collective: allReduce, parent: endpoint(0xFF)}, true},
 			settings{"last endpoint a child", group{log2: 3, collective: allReduce, in: 7}, true},
 		)},
 		{"all", all(), append(collectives(fp32s, fp16s, bf16s, int32s, mins|fp32s, mins|fp16s, mins|bf16s, mins|int32s,
@@ -463,7 +466,7 @@ func TestRefusal(t *testing.T) {
 		{"FP32 and BF16, SUM and MIN", with(func(p *rb) { p.DTypes, p.Ops = 5, 3 }), collectives(fp32s, bf16s, mins|fp32s, mins|bf16s)},
 		{"tree of three endpoints", tree(), []settings{
 			{"the pairs contribute", group{log2: 3, in: 3, collective: fp32s}, true},
-			{"the last endpoint the parent", group{log2: 3, in: 3, parent: validParent | 2, collective: fp32s}, true},
+			{"the last endpoint the parent", group{log2: 3, in: 3, parent: validParent | endpoint(2), collective: fp32s}, true},
 			{"the last endpoint a child", group{log2: 3, in: 7, collective: fp32s}, false},
 			{"the last endpoint the only child", group{log2: 3, in: 4, collective: int32s | maxs}, false},
 			{"bits that are no endpoints", group{log2: 3, in: 0xFFFFFFFB, collective: fp32s}, true},
@@ -472,14 +475,14 @@ func TestRefusal(t *testing.T) {
 		}},
 		{"in-band, INT32", inBand(8, 0), []settings{
 			{"AllReduce", group{log2: 3, collective: allReduce | inBandBit}, true},
-			{"root sends", group{log2: 3, collective: allReduce | inBandBit | inBandBit<<1}, true},
+			{"root sends", group{log2: 3, collective: allReduce | inBandBit | rootSends}, true},
 			{"Barrier", group{log2: 3, collective: allReduce | inBandBit | barrier}, false},
 			{"Reduce", group{log2: 3, collective: allReduce | inBandBit | reduce, parent: validParent}, false},
 			{"Broadcast", group{log2: 3, collective: allReduce | inBandBit | broadcast, parent: validParent}, false},
 			{"up to the end", group{base: 21, log2: 3, collective: allReduce | inBandBit}, true},
 			{"beyond the end", group{base: 22, log2: 3, collective: allReduce | inBandBit}, false},
 			{"a type that there is not", group{log2: 3, collective: fp32s | inBandBit}, false},
-			{"fixed Reduce", group{log2: 3, collective: allReduce | reduce, parent: validParent | 1}, true},
+			{"fixed Reduce", group{log2: 3, collective: allReduce | reduce, parent: validParent | endpoint(1)}, true},
 		}},
 		{"in-band, INT32 and BF16", inBand(12, 0), []settings{
 			{"INT32 up to the end", group{base: 13, log2: 3, collective: int32s | inBandBit}, true},
@@ -492,10 +495,10 @@ func TestRefusal(t *testing.T) {
 			{"the pairs", group{log2: 3, in: 3, out: 3, collective: fp32s | inBandBit}, true},
 			{"the last endpoint a child", group{log2: 3, in: 7, out: 3, collective: fp32s | inBandBit}, false},
 			{"the last endpoint hears", group{log2: 3, in: 3, out: 7, collective: fp32s | inBandBit}, false},
-			{"the last endpoint the parent", group{log2: 3, in: 3, out: 3, parent: validParent | 2, collective: fp32s | inBandBit}, false},
-			{"the last endpoint no parent", group{log2: 3, in: 3, out: 3, parent: 2, collective: fp32s | inBandBit}, true},
-			{"another parent", group{log2: 3, in: 1, out: 1, parent: validParent | 1, collective: fp32s | inBandBit}, true},
-			{"fixed, the last endpoint hears", group{log2: 3, in: 3, out: 7, parent: validParent | 2, collective: fp32s}, true},
+			{"the last endpoint the parent", group{log2: 3, in: 3, out: 3, parent: validParent | endpoint(2), collective: fp32s | inBandBit}, false},
+			{"the last endpoint no parent", group{log2: 3, in: 3, out: 3, parent: endpoint(2), collective: fp32s | inBandBit}, true},
+			{"another parent", group{log2: 3, in: 1, out: 1, parent: validParent | endpoint(1), collective: fp32s | inBandBit}, true},
+			{"fixed, the last endpoint hears", group{log2: 3, in: 3, out: 7, parent: validParent | endpoint(2), collective: fp32s}, true},
 		}},
 		{"pipes", with(func(p *rb) { p.Pipes = 1 }), []settings{
 			{"default", group{log2: 3, collective: allReduce}, true},
@@ -537,22 +540,22 @@ func TestLegality(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(p.DTypes), uint64(p.Tree)))
 			met := map[bool]int{}
 			for n := range uint64(400) {
-				op, dtype := rng.IntN(3), rng.IntN(4)
+				op, dtype := rng.Uint64N(3), rng.Uint64N(4)
 				for rng.IntN(4) > 0 && (p.Ops>>op&1 == 0 || p.DTypes>>dtype&1 == 0) { // mostly what there is
-					op, dtype = rng.IntN(3), rng.IntN(4)
+					op, dtype = rng.Uint64N(3), rng.Uint64N(4)
 				}
 				g := group{start: uint64(rng.Uint32N(1 << 24)), log2: uint64(1 + rng.IntN(4)), in: uint64(rng.Uint32()),
-					collective: uint64(op<<8|dtype<<16) | rng.Uint64N(2)<<24}
+					collective: setting("op", op) | setting("dtype", dtype) | setting("big_endian", rng.Uint64N(2))}
 				if rng.IntN(2) == 0 {
 					g.in &= 3
 				}
 				if rng.IntN(2) == 0 {
-					g.collective |= rng.Uint64N(4)
+					g.collective |= setting("collective", rng.Uint64N(4))
 				}
 				if p.InBand != 0 && rng.IntN(2) == 0 {
 					g.collective |= inBandBit
 					if rng.IntN(4) > 0 {
-						g.collective &^= 7
+						g.collective &^= uint64(collectiveReg.Bits("collective"))
 					}
 				}
 				g.out = uint64(rng.Uint32())
@@ -560,7 +563,7 @@ func TestLegality(t *testing.T) {
 					g.out &= 3
 				}
 				if rng.IntN(2) == 0 {
-					g.parent = validParent | rng.Uint64N(4)
+					g.parent = validParent | endpoint(rng.Uint64N(4))
 				}
 				g.pipe = rng.Uint64N(1<<g.log2 + 1)               // half of it is legal
 				if room := p.Slots - int(g.units(p)); room >= 0 { // below, at and above the last base that fits
@@ -617,7 +620,7 @@ func TestRestartRefused(t *testing.T) {
 	for !b.Is("init_valid") {
 		b.cycle(0)
 	}
-	b.table(0, wordCollective, 0)
+	b.table(0, uint64(collectiveReg.Word()), 0)
 	b.cycle(1)
 	for range 100 {
 		b.cycle(0) // which sees that a refused group is not live
@@ -650,7 +653,7 @@ func TestOverlap(t *testing.T) {
 					}
 					c := group{start: uint64(rng.Uint32N(1 << 24)), log2: 1 + uint64(rng.IntN(3)), collective: allReduce}
 					if p.DTypes == 15 {
-						c.collective = rng.Uint64N(4) << 16
+						c.collective = setting("dtype", rng.Uint64N(4))
 					}
 					if p.InBand != 0 && rng.IntN(3) == 0 {
 						c.collective |= inBandBit
@@ -765,9 +768,9 @@ func startAndUse(t *testing.T, p recyclebuffer.RecycleBuffer) {
 				base := uint64(rng.IntN(4))
 				for _, g := range rng.Perm(p.Groups) {
 					b.forget(g)
-					c := group{start: uint64(rng.Uint32N(1 << 24)), base: base, log2: 1 + uint64(rng.IntN(3)), collective: allReduce, parent: uint64(rng.IntN(4))}
+					c := group{start: uint64(rng.Uint32N(1 << 24)), base: base, log2: 1 + uint64(rng.IntN(3)), collective: allReduce, parent: endpoint(rng.Uint64N(4))}
 					if p.DTypes == 15 {
-						c.collective = rng.Uint64N(4)<<16 | rng.Uint64N(3)<<8
+						c.collective = setting("dtype", rng.Uint64N(4)) | setting("op", rng.Uint64N(3))
 					}
 					if p.InBand != 0 && rng.IntN(2) == 0 {
 						c.collective |= inBandBit

@@ -91,7 +91,9 @@ module inc_translate_header #(
     // words of the tables and their bits, as the register map has them
     // contract: registers 2 3
     localparam F_EP_CTRL_PORT = 8, F_EP_REMOTE_QPN_QPN = 0, W_EP_REMOTE_QPN_QPN = 24, F_EP_LOCAL_MAC_HI_OCTETS = 0,
-               W_EP_LOCAL_MAC_HI_OCTETS = 16, F_EP_REMOTE_MAC_HI_OCTETS = 0, W_EP_REMOTE_MAC_HI_OCTETS = 16;
+               W_EP_LOCAL_MAC_HI_OCTETS = 16, F_EP_REMOTE_MAC_HI_OCTETS = 0, W_EP_REMOTE_MAC_HI_OCTETS = 16,
+               F_EP_HEADER_UDP_SOURCE_PORT = 0, W_EP_HEADER_UDP_SOURCE_PORT = 16, F_EP_HEADER_TTL = 16, W_EP_HEADER_TTL = 8,
+               F_EP_HEADER_TOS = 24, W_EP_HEADER_TOS = 8;
     localparam [3:0] WORD_EP_CTRL = 4'd0, WORD_EP_REMOTE_QPN = 4'd2, WORD_EP_LOCAL_IP = 4'd3, WORD_EP_REMOTE_IP = 4'd4,
                      WORD_EP_LOCAL_MAC_LO = 4'd5, WORD_EP_LOCAL_MAC_HI = 4'd6, WORD_EP_REMOTE_MAC_LO = 4'd7,
                      WORD_EP_REMOTE_MAC_HI = 4'd8, WORD_EP_HEADER = 4'd9;
@@ -198,9 +200,10 @@ module inc_translate_header #(
     wire [15:0] total_len = after_bth + 16'd44;
     wire [15:0] udp_len   = after_bth + 16'd24;
 
-    wire [7:0]  tos = q_ce ? {ep_header[31:26], 2'b11} : ep_header[31:24];
-    wire [7:0]  ttl = ep_header[23:16];
-    wire [15:0] udp_src = ep_header[15:0];
+    wire [7:0]  ep_tos = ep_header[F_EP_HEADER_TOS +: W_EP_HEADER_TOS];
+    wire [7:0]  tos = q_ce ? {ep_tos[7:2], 2'b11} : ep_tos;
+    wire [7:0]  ttl = ep_header[F_EP_HEADER_TTL +: W_EP_HEADER_TTL];
+    wire [15:0] udp_src = ep_header[F_EP_HEADER_UDP_SOURCE_PORT +: W_EP_HEADER_UDP_SOURCE_PORT];
 
     // version and IHL, ToS | total length | ID | DF | TTL, UDP | addresses
     wire [19:0] sum = {4'd0, 8'h45, tos} + {4'd0, total_len} + {4'd0, cfg_ip_id} + 20'h04000

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"incforge/hdl/hdltest/regs"
 	"incforge/hdl/hdltest/rig"
 	"incforge/hdl/translateheader"
 	"incforge/roce"
@@ -26,19 +27,16 @@ func fixed() translateheader.TranslateHeader {
 }
 
 // record is an endpoint's words as the register map numbers them.
-type record [10]uint32
+type record [regs.Words]uint32
 
-const (
-	epCtrl = iota
-	epLocalQPN
-	epRemoteQPN
-	epLocalIP
-	epRemoteIP
-	epLocalMACLo
-	epLocalMACHi
-	epRemoteMACLo
-	epRemoteMACHi
-	epHeader
+// Registers of an endpoint: those with fields that are not the whole word, and the others' words.
+var (
+	ctrl, headerReg, remoteQPN    = regs.Of("EP_CTRL"), regs.Of("EP_HEADER"), regs.Of("EP_REMOTE_QPN")
+	localMACHi, remoteMACHi       = regs.Of("EP_LOCAL_MAC_HI"), regs.Of("EP_REMOTE_MAC_HI")
+	epCtrl, epHeader, epRemoteQPN = ctrl.Word(), headerReg.Word(), remoteQPN.Word()
+	epLocalMACHi, epRemoteMACHi   = localMACHi.Word(), remoteMACHi.Word()
+	epLocalIP, epRemoteIP         = regs.Word("EP_LOCAL_IP"), regs.Word("EP_REMOTE_IP")
+	epLocalMACLo, epRemoteMACLo   = regs.Word("EP_LOCAL_MAC_LO"), regs.Word("EP_REMOTE_MAC_LO")
 )
 
 // request is a header to be made.
@@ -72,11 +70,11 @@ func want(r record, q request, ipID uint16, o offset) header {
 	}
 	data := q.opcode.IsSend()
 	p := roce.Packet{
-		DstMAC: roce.MACFromUint64(uint64(r[epRemoteMACHi]&0xFFFF)<<32 | uint64(r[epRemoteMACLo])),
-		SrcMAC: roce.MACFromUint64(uint64(r[epLocalMACHi]&0xFFFF)<<32 | uint64(r[epLocalMACLo])),
-		TOS:    uint8(r[epHeader] >> 24), TTL: uint8(r[epHeader] >> 16), IPID: ipID, DF: true,
-		SrcIP: roce.IP4FromUint32(r[epLocalIP]), DstIP: roce.IP4FromUint32(r[epRemoteIP]), SrcPort: uint16(r[epHeader]),
-		Op: q.opcode, SE: q.se, Pad: q.pad, PKey: roce.DefaultPKey, BECN: q.opcode == roce.CNP, DestQP: r[epRemoteQPN] & 0xFFFFFF,
+		DstMAC: roce.MACFromUint64(remoteMACHi.Get("octets", r[epRemoteMACHi])<<32 | uint64(r[epRemoteMACLo])),
+		SrcMAC: roce.MACFromUint64(localMACHi.Get("octets", r[epLocalMACHi])<<32 | uint64(r[epLocalMACLo])),
+		TOS:    uint8(headerReg.Get("tos", r[epHeader])), TTL: uint8(headerReg.Get("ttl", r[epHeader])), IPID: ipID, DF: true,
+		SrcIP: roce.IP4FromUint32(r[epLocalIP]), DstIP: roce.IP4FromUint32(r[epRemoteIP]), SrcPort: uint16(headerReg.Get("udp_source_port", r[epHeader])),
+		Op: q.opcode, SE: q.se, Pad: q.pad, PKey: roce.DefaultPKey, BECN: q.opcode == roce.CNP, DestQP: uint32(remoteQPN.Get("qpn", r[epRemoteQPN])),
 		AckReq: data, PSN: roce.PSN(q.psn), Syndrome: uint8(q.ext >> 24), MSN: q.ext & 0xFFFFFF, Imm: q.ext,
 		Payload: make([]byte, q.payload),
 	}
@@ -88,7 +86,7 @@ func want(r record, q request, ipID uint16, o offset) header {
 	}
 	frame := p.AppendFrame(nil)
 	ipLength := uint64(frame[16])<<8 | uint64(frame[17])
-	h := header{port: uint64(r[epCtrl]>>8) & 3, plen: uint64(q.payload), words: words(q.payload), covered: 14 + ipLength - 4,
+	h := header{port: ctrl.Get("port", r[epCtrl]) & 3, plen: uint64(q.payload), words: words(q.payload), covered: 14 + ipLength - 4,
 		total: uint64(len(frame)), long: q.opcode.HasAETH() || q.opcode.HasImm()}
 	h.bytes = frame[:54]
 	if h.long {
@@ -192,7 +190,7 @@ func (b *bench) cycle() {
 	b.Set("off_we", 0)
 	if b.change() {
 		b.move(b.rng.IntN(len(b.table)), b.rng.IntN(4))
-		b.write(b.rng.IntN(len(b.table)), b.rng.IntN(10), b.rng.Uint32())
+		b.write(b.rng.IntN(len(b.table)), b.rng.IntN(regs.Words), b.rng.Uint32())
 	}
 	b.Clock()
 	if pops {

@@ -33,6 +33,9 @@ type bench struct {
 	ends   [][]int  // ends[phase][source]: beats offered by the end of the phase
 	data   []string // the sources' beats
 	text   strings.Builder
+	// busy and enabled are fields of GROUP_STATUS, status.
+	status        *contract.Register
+	busy, enabled contract.Field
 }
 
 // newBench lays out the beats.
@@ -40,6 +43,16 @@ func newBench(m *contract.Manifest, top contract.Top, s *stimulus) (*bench, erro
 	b := &bench{man: m, top: top, s: s, widths: map[string]int{}}
 	for _, p := range top.Ports {
 		b.widths[p.Name] = p.Width
+	}
+	var err error
+	if b.status, err = m.Register("GROUP_STATUS"); err != nil {
+		return nil, err
+	}
+	if b.busy, err = m.Registers.Field(b.status.Name, "busy"); err != nil {
+		return nil, err
+	}
+	if b.enabled, err = m.Registers.Field(b.status.Name, "enabled"); err != nil {
+		return nil, err
 	}
 	b.names = []string{""}
 	if !s.core {
@@ -321,10 +334,10 @@ func (b *bench) registers() {
     task axil_started(input [%[1]d:0] addr);
         begin
             axil_read(addr);
-            while (s_axil_rdata[0] !== 1'b0) axil_read(addr);
-            if (s_axil_rdata[1] !== 1'b1) fail("REFUSED", "GROUP_CTRL");
+            while (s_axil_rdata[%[4]d] !== 1'b0) axil_read(addr);
+            if (s_axil_rdata[%[5]d] !== 1'b1) fail("REFUSED", "GROUP_CTRL");
         end
-    endtask`, addr-1, stuckCycles, addr)
+    endtask`, addr-1, stuckCycles, addr, b.busy.LSB, b.enabled.LSB)
 }
 
 // script writes the phases.
@@ -332,7 +345,6 @@ func (b *bench) script() {
 	b.printf("\n    initial begin")
 	b.printf("        {s_axil_awvalid, s_axil_wvalid, s_axil_arvalid} = 3'b000;")
 	b.printf("        {s_axil_bready, s_axil_rready} = 2'b11;")
-	status, _ := b.man.Register("GROUP_STATUS")
 	for i, ph := range b.s.phases {
 		b.printf("        phase = %d; // %s", i, ph.name)
 		if ph.reset {
@@ -348,8 +360,8 @@ func (b *bench) script() {
 		}
 		for _, w := range ph.writes {
 			b.printf("        axil_write(32'h%x, 32'h%x);", w.addr, w.value)
-			if reg, k, ok := b.man.Find(w.addr); ok && reg.Name == "GROUP_CTRL" && status != nil {
-				b.printf("        axil_started(32'h%x);", status.Offset+uint32(k)*status.Stride)
+			if reg, k, ok := b.man.Find(w.addr); ok && reg.Name == "GROUP_CTRL" {
+				b.printf("        axil_started(32'h%x);", b.status.Offset+uint32(k)*b.status.Stride)
 			}
 		}
 		b.printf("        pause = %d;", ph.pause)

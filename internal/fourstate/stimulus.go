@@ -147,7 +147,7 @@ func (s *stimulus) program(swapped bool) ([]*group, []write, error) {
 		if err := drv.SetGroup(g, gr.set); err != nil {
 			return nil, nil, err
 		}
-		if err := drv.Write("GROUP_CTRL", g, 1); err != nil {
+		if err := drv.Start(g); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -251,7 +251,7 @@ func (s *stimulus) round(g *group, size int) []frame {
 	if g.set.InBand && g.left == 0 {
 		g.left = rangePackets + 1
 		op, payload = roce.SendOnlyImm, nil
-		imm = uint32(g.set.Collective)<<29 | uint32(g.set.Op)<<27 | uint32(g.set.DType)<<25 | rangePackets
+		imm = inc.Control{Collective: g.set.Collective, Op: g.set.Op, DType: g.set.DType, Packets: rangePackets}.Immediate()
 	} else if s.rng.IntN(3) == 0 {
 		op, imm = roce.SendOnlyImm, s.rng.Uint32()
 	}

@@ -426,8 +426,8 @@ func (c *Call) ranges(k Collective, root int, d arith.DType, op arith.Op, n int,
 			packets = 1 // nothing is a packet without payload; a control alone would not do
 		}
 		if cfg.Fixed == nil {
-			imm := uint32(k.code())<<29 | uint32(op)<<27 | uint32(d)<<25 | uint32(root)<<20 | uint32(packets)
-			p.control = &host.Message{HasImm: true, Imm: imm}
+			control := inc.Control{Collective: k.code(), Op: uint8(op), DType: uint8(d), Root: uint8(root), Packets: packets}
+			p.control = &host.Message{HasImm: true, Imm: control.Immediate()}
 			p.sizes = append(p.sizes, 0)
 		}
 		for at, left := from, packets; left > 0; left -= cfg.Message {

@@ -156,7 +156,7 @@ func TestPipeDefaults(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, odd.Config().Pipe)
 	assert.Equal(t, timeout, w.PipeTimeout(), "a small pipe needs no more")
-	us, err := w.Driver(0).Read("PIPE_TIMEOUT", 0)
+	us, err := w.Driver(0).Get("PIPE_TIMEOUT", 0, "microseconds")
 	require.NoError(t, err)
 	assert.Equal(t, timeout, uint64(us)*250)
 

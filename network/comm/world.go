@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 
@@ -71,7 +72,7 @@ type Pipes struct {
 }
 
 // maxPipeTimeout is what PIPE_TIMEOUT has room for.
-const maxPipeTimeout = 1<<16 - 1
+const maxPipeTimeout = math.MaxUint16
 
 // World is a tree of switches, their links, and the groups on them. Make it with New.
 type World struct {
@@ -130,7 +131,7 @@ func (w *World) addSwitch(s int) error {
 		}
 	}
 	if s > 0 { // frames that are nobody's, such as those of a connection that is gone, end at a host instead of running in circles
-		if err := drv.Write("BYPASS_PORT", w.port(w.topo.Degree(s)), uint32(w.port(0))); err != nil {
+		if err := drv.SetBypassPort(w.port(w.topo.Degree(s)), w.port(0)); err != nil {
 			return err
 		}
 	}
@@ -157,7 +158,7 @@ func (w *World) programPipes(drv *ctrl.Driver) error {
 	if c.TimeoutUS == 0 {
 		return nil
 	}
-	return drv.Write("PIPE_TIMEOUT", 0, uint32(c.TimeoutUS))
+	return drv.SetPipeTimeout(uint16(c.TimeoutUS))
 }
 
 // needTimeout makes PIPE_TIMEOUT at least so many cycles, unless somebody has set it.
@@ -168,7 +169,7 @@ func (w *World) needTimeout(cycles uint64) error {
 	}
 	w.timeout = us
 	for s, drv := range w.drv {
-		if err := drv.Write("PIPE_TIMEOUT", 0, uint32(us)); err != nil {
+		if err := drv.SetPipeTimeout(uint16(us)); err != nil {
 			return fmt.Errorf("switch %d: %w", s, err)
 		}
 	}

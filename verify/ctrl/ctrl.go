@@ -46,6 +46,21 @@ func (d *Driver) Write(name string, i int, v uint32) error {
 	return nil
 }
 
+// Get reads a field of element i of a register.
+func (d *Driver) Get(register string, i int, name string) (uint32, error) {
+	at, err := d.man.Registers.Field(register, name)
+	if err != nil {
+		return 0, err
+	}
+	v, err := d.Read(register, i)
+	return at.Get(v), err
+}
+
+// Set writes element i of a register: one field as given, the others 0.
+func (d *Driver) Set(register string, i int, name string, v uint32) error {
+	return d.writeAll(i, []setting{set(register, field{name, v})})
+}
+
 // field is the value of a field in a register write.
 type field struct {
 	name string
@@ -149,15 +164,31 @@ func (d *Driver) SetPipes(c inc.PipeCtrl, timeout uint16) error {
 	if err := d.SetPipeCtrl(c); err != nil {
 		return err
 	}
-	return d.writeAll(0, []setting{set("PIPE_TIMEOUT", field{"microseconds", uint32(timeout)})})
+	return d.SetPipeTimeout(timeout)
+}
+
+// SetPipeTimeout writes PIPE_TIMEOUT of a Mode III engine, in microseconds.
+func (d *Driver) SetPipeTimeout(microseconds uint16) error {
+	return d.Set("PIPE_TIMEOUT", 0, "microseconds", uint32(microseconds))
+}
+
+// SetIPID writes the identification of all IPv4 headers that the engine makes.
+func (d *Driver) SetIPID(id uint16) error { return d.Set("IP_ID", 0, "value", uint32(id)) }
+
+// SetBypassPort says by which port frames leave that came in by port from and are not the engine's.
+func (d *Driver) SetBypassPort(from, to int) error {
+	return d.Set("BYPASS_PORT", from, "port", uint32(to))
 }
 
 // busyReads bounds the wait for a group's start; a start visits every slot once, so buffers of any size fit.
 const busyReads = 100000
 
+// Start writes what starts a group and waits for nothing. It changes nothing in a group that is enabled.
+func (d *Driver) Start(g int) error { return d.Set("GROUP_CTRL", g, "enable", 1) }
+
 // Enable starts a group and waits until it is no longer busy. It reports whether the group is enabled then.
 func (d *Driver) Enable(g int) (bool, error) {
-	if err := d.writeAll(g, []setting{set("GROUP_CTRL", flag("enable", true))}); err != nil {
+	if err := d.Start(g); err != nil {
 		return false, err
 	}
 	return d.waitStarted(g)
@@ -173,7 +204,7 @@ func (d *Driver) ResetGroup(g int) error {
 }
 
 // Disable stops a group.
-func (d *Driver) Disable(g int) error { return d.Write("GROUP_CTRL", g, 0) }
+func (d *Driver) Disable(g int) error { return d.Set("GROUP_CTRL", g, "enable", 0) }
 
 func (d *Driver) waitStarted(g int) (bool, error) {
 	busy, err := d.man.Registers.Field("GROUP_STATUS", "busy")

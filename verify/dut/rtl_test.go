@@ -103,7 +103,7 @@ func TestRTLRegistersResetAndSkippedTime(t *testing.T) {
 	assert.Greater(t, outs[0].First, now+5060)
 	v, err = d.Read(0)
 	require.NoError(t, err)
-	assert.EqualValues(t, 0x1111, v)
+	assert.EqualValues(t, contract.DefaultIPID, v)
 }
 
 func TestRTLWaves(t *testing.T) {

@@ -60,6 +60,18 @@ func (e *Engine) Read(name string, i int) uint32 {
 	return v
 }
 
+// Field reads a field of element i of a register.
+func (e *Engine) Field(register string, i int, field string) uint32 {
+	v, err := e.Ctl.Get(register, i, field)
+	e.T.Check(err)
+	return v
+}
+
+// Set writes element i of a register: one field as given, the others 0.
+func (e *Engine) Set(register string, i int, field string, v uint32) {
+	e.T.Check(e.Ctl.Set(register, i, field, v))
+}
+
 // Counters reads all counters of a settled engine.
 func (e *Engine) Counters() map[string]uint32 {
 	all, err := e.Ctl.Counters()

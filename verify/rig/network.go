@@ -182,7 +182,7 @@ func (n *Network) nodeGroup(nd *Node, index, groups int, opts []GroupOption) *Gr
 // bypassDown lets frames that are nobody's end at a host: up at the leaves would be as good, but a frame must not run in circles.
 func (n *Network) bypassDown(nd *Node) {
 	if nd.Parent != nil {
-		nd.E.Write("BYPASS_PORT", n.Port(nd.Degree), uint32(n.Port(0)))
+		n.T.Check(nd.E.Ctl.SetBypassPort(n.Port(nd.Degree), n.Port(0)))
 	}
 }
 

@@ -164,6 +164,13 @@ func (t *T) Close() error {
 // Pipes tells whether the engines are of Mode III.
 func (t *T) Pipes() bool { return t.Params.Mode == 3 }
 
+// Field is where a field lies in its register.
+func (t *T) Field(register, field string) contract.Field {
+	f, err := t.Manifest.Registers.Field(register, field)
+	t.Check(err)
+	return f
+}
+
 // Beats is the number of beats of a frame of n bytes.
 func (t *T) Beats(n int) int { return (n + t.Params.BusBytes - 1) / t.Params.BusBytes }
 

@@ -27,12 +27,16 @@ func (b *Board) Read(addr uint32) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
+	bits := func(field string) uint32 {
+		f, _ := reg.Field(field) // a field of no bits otherwise
+		return f.Mask()
+	}
 	mask := ^uint32(0)
 	switch {
-	case reg.Name == "GROUP_STATUS" && v&1 != 0:
+	case reg.Name == "GROUP_STATUS" && v&bits("busy") != 0:
 		return v, nil
 	case reg.Name == "GROUP_CTRL":
-		mask = 1 // reset clears itself in its own time
+		mask = bits("enable") // reset clears itself in its own time
 	case reg.Name == "ECC_INJECT":
 		mask = 0 // clears itself when a row is written
 	}

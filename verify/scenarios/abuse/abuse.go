@@ -37,12 +37,6 @@ func Scenarios() []rig.Scenario {
 	}
 }
 
-// Bits of register CTRL.
-const (
-	gapNAK        = 1
-	foreignBypass = 2
-)
-
 // witness notes what each frame is counted as.
 type witness struct {
 	e    *rig.Engine

@@ -21,7 +21,7 @@ func bypass(t *rig.T) {
 	for round := range 3 {
 		if round > 0 {
 			for p := range t.Params.Ports {
-				e.Write("BYPASS_PORT", p, uint32(t.Rand.IntN(t.Params.Ports)))
+				t.Check(e.Ctl.SetBypassPort(p, t.Rand.IntN(t.Params.Ports)))
 			}
 			e.SetPauses(dut.Pauses{Seed: t.Rand.Uint64(), In: 0.2, Ready: 0.3, Burst: 5})
 		}
@@ -31,11 +31,11 @@ func bypass(t *rig.T) {
 		e.Settle()
 		s.allBypassed("strangers")
 	}
-	e.Write("CTRL", 0, gapNAK|foreignBypass)
+	t.Check(e.Ctl.SetOptions(true, true))
 	s.send(g.Data(0, g.Start(), g.Noise(16), func(p *roce.Packet) { p.SrcIP[3] ^= 1 }))
 	e.Settle()
 	s.allBypassed("a foreign frame, though foreign_bypass is set")
-	e.Write("CTRL", 0, gapNAK)
+	t.Check(e.Ctl.SetOptions(true, false))
 	fairness(g)
 	amongCopies(g)
 	behindPayload(e)
@@ -149,7 +149,7 @@ func fairness(g *rig.Group) {
 	const each, longestRun = 200, 32
 	t, e := g.T, g.E
 	port := g.Ends[0].Port
-	e.Write("BYPASS_PORT", port, uint32(port))
+	t.Check(e.Ctl.SetBypassPort(port, port))
 	e.SetPauses(dut.Pauses{Seed: 1, Ready: 0.5, Burst: 4})
 	for range each {
 		answered := g.Ack(0, g.Start())

@@ -75,10 +75,10 @@ func writeAll(e *rig.Engine) {
 func resetInTraffic(e *rig.Engine, slow bool) {
 	t := e.T
 	// Before the traffic: what a packet inside the engine makes of a new value is nobody's business.
-	e.Write("IP_ID", 0, 0xFFFF)
-	e.Write("CTRL", 0, foreignBypass)
+	t.Check(e.Ctl.SetIPID(0xFFFF))
+	t.Check(e.Ctl.SetOptions(false, true))
 	for p := range t.Params.Ports {
-		e.Write("BYPASS_PORT", p, uint32((p+1)%t.Params.Ports))
+		t.Check(e.Ctl.SetBypassPort(p, (p+1)%t.Params.Ports))
 	}
 	g := e.Group(0, 1, t.Params.Members, false)
 	for k := range min(2*g.MW(), 64) {

@@ -129,9 +129,9 @@ func (v *vandal) draw() (addr, value uint32, strobes uint8) {
 	return x.addr, v.sensible(x, value), strobes
 }
 
-// addrBits is the width of an address that reaches every register.
+// addrBits is the width of an address on the register bus: the smallest that reaches every register.
 func (v *vandal) addrBits() int {
-	last := uint32(0)
+	var last uint32
 	for _, r := range v.t.Manifest.Registers {
 		last = max(last, r.Offset+uint32(r.Size()-1)*r.Stride)
 	}
@@ -144,22 +144,26 @@ func (v *vandal) sensible(x target, value uint32) uint32 {
 	if r.IntN(8) == 0 {
 		return value
 	}
+	is := func(field string) contract.Field { return v.t.Field(x.reg.Name, field) }
+	put := func(field string, v uint32) uint32 { return is(field).Put(v) }
 	switch x.reg.Name {
 	case "GROUP_CTRL":
-		return []uint32{1, 1, 2, 3}[r.IntN(4)]
+		enable, reset := put("enable", 1), put("reset", 1)
+		return []uint32{enable, enable, reset, enable | reset}[r.IntN(4)]
 	case "GROUP_SLOTS":
-		return r.Uint32N(uint32(p.Slots())) | uint32(1+r.IntN(3))<<24
+		return put("base", r.Uint32N(uint32(p.Slots()))) | put("log2_n", uint32(1+r.IntN(3)))
 	case "GROUP_PARENT":
-		return value&(1<<31) | r.Uint32N(uint32(p.Members)+2)
+		return value&is("valid").Mask() | put("endpoint", r.Uint32N(uint32(p.Members)+2))
 	case "GROUP_COLLECTIVE":
 		k := v.t.Kinds()[r.IntN(len(v.t.Kinds()))]
-		return value&(1<<26|1<<25)&r.Uint32() | r.Uint32N(4) | uint32(k.Op)<<8 | uint32(k.DType)<<16 | value&(1<<24)
+		return value&(is("in_band").Mask()|is("root_sends").Mask())&r.Uint32() | value&is("big_endian").Mask() |
+			put("collective", r.Uint32N(4)) | put("op", uint32(k.Op)) | put("dtype", uint32(k.DType))
 	case "GROUP_PIPE":
-		return r.Uint32N(3)
+		return put("n", r.Uint32N(3))
 	case "EP_CTRL":
-		return r.Uint32N(2) | 1 | value&2 | r.Uint32N(uint32(p.Ports))<<8
+		return put("valid", r.Uint32N(2)|1) | value&is("host").Mask() | put("port", r.Uint32N(uint32(p.Ports)))
 	case "EP_LOCAL_QPN":
-		return value&0xFFFFFF&^uint32(p.Records()-1) | uint32(x.i)
+		return put("qpn", is("qpn").Get(value)&^uint32(p.Records()-1)|uint32(x.i))
 	case "EP_REMOTE_IP":
 		return value | 1<<31 // none of a watched host by accident
 	}
@@ -186,12 +190,10 @@ func (v *vandal) write() {
 	for c := range v.t.Params.EPS() {
 		delete(v.next, i*v.t.Params.EPS()+c)
 	}
-	status := v.e.Read("GROUP_STATUS", i)
-	for status&1 != 0 {
-		status = v.e.Read("GROUP_STATUS", i)
+	for v.e.Field("GROUP_STATUS", i, "busy") != 0 { // every slot is visited
 	}
-	v.started += int(status >> 1 & 1)
-	v.overlaps += int(status >> 2 & 1)
+	v.started += int(v.field("GROUP_STATUS", i, "enabled"))
+	v.overlaps += int(v.field("GROUP_STATUS", i, "overlap"))
 	v.drain() // what a group that was stopped had sent leaves by the records as they are
 }
 
@@ -200,7 +202,7 @@ func (v *vandal) write() {
 func (v *vandal) arrange() {
 	t, r, p := v.t, v.t.Rand, v.t.Params
 	index := 1 + r.IntN(p.Groups-1)
-	if v.reg("GROUP_CTRL", index) != 0 {
+	if v.field("GROUP_CTRL", index, "enable") != 0 {
 		return
 	}
 	g := v.e.MakeGroup(index, 2, 1+r.IntN(p.Members), r.IntN(2) == 0)
@@ -217,7 +219,7 @@ func (v *vandal) arrange() {
 	for c := range p.EPS() {
 		ep, record := g.Ends[c%len(g.Ends)], index*p.EPS()+c
 		ep.LocalQPN = ep.LocalQPN&^uint32(p.Records()-1) | uint32(record)
-		ep.RemoteQPN = r.Uint32() & 0xFFFFFF
+		ep.RemoteQPN = v.t.Field("EP_REMOTE_QPN", "qpn").Get(r.Uint32())
 		t.Check(v.e.Ctl.SetEndpoint(record, ep))
 		delete(v.next, record)
 	}
@@ -227,16 +229,16 @@ func (v *vandal) arrange() {
 	if enabled {
 		v.started++
 	}
-	v.overlaps += int(v.reg("GROUP_STATUS", index) >> 2 & 1)
+	v.overlaps += int(v.field("GROUP_STATUS", index, "overlap"))
 }
 
-// reg is what a register holds, without an access that takes time.
-func (v *vandal) reg(name string, i int) uint32 {
-	addr, err := v.t.Manifest.Addr(name, i)
+// field is what a field of a register holds, without an access that takes time.
+func (v *vandal) field(register string, i int, field string) uint32 {
+	addr, err := v.t.Manifest.Addr(register, i)
 	v.t.Check(err)
 	value, err := v.e.Reference().Read(addr)
 	v.t.Check(err)
-	return value
+	return v.t.Field(register, field).Get(value)
 }
 
 // finish stops the foreign groups and sees that the watched one has got everything, and that the writes did something.

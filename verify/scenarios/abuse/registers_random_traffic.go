@@ -4,9 +4,9 @@ package abuse
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/dut"
@@ -40,7 +40,7 @@ func (v *vandal) offer() {
 	g := 1 + r.IntN(p.Groups-1)
 	record := g*p.EPS() + r.IntN(p.EPS())
 	packet := v.packetTo(g, record)
-	port := int(v.reg("EP_CTRL", record) >> 8 & 0xFF)
+	port := int(v.field("EP_CTRL", record, "port"))
 	if port >= p.Ports || r.IntN(16) == 0 {
 		port = r.IntN(p.Ports)
 	}
@@ -54,11 +54,11 @@ func (v *vandal) packetTo(g, record int) *roce.Packet {
 	r := v.t.Rand
 	psn, ok := v.next[record]
 	if !ok {
-		psn = roce.PSN(v.reg("GROUP_START", g) & roce.PSNMask)
+		psn = roce.PSN(v.field("GROUP_START", g, "psn"))
 	}
-	p := &roce.Packet{TTL: 64, DF: true, SrcIP: roce.IP4FromUint32(v.reg("EP_REMOTE_IP", record)),
-		DstIP: roce.IP4FromUint32(v.reg("EP_LOCAL_IP", record)), Op: roce.SendOnly, PKey: roce.DefaultPKey,
-		DestQP: v.reg("EP_LOCAL_QPN", record), PSN: psn, AckReq: true}
+	p := &roce.Packet{TTL: 64, DF: true, SrcIP: roce.IP4FromUint32(v.field("EP_REMOTE_IP", record, "address")),
+		DstIP: roce.IP4FromUint32(v.field("EP_LOCAL_IP", record, "address")), Op: roce.SendOnly, PKey: roce.DefaultPKey,
+		DestQP: v.field("EP_LOCAL_QPN", record, "qpn"), PSN: psn, AckReq: true}
 	switch r.IntN(10) {
 	case 0:
 		p.Op, p.AckReq, p.Syndrome = roce.Acknowledge, false, []uint8{roce.AckSyndrome, roce.NAKSequence, roce.RNRSyndrome | 1}[r.IntN(3)]
@@ -70,8 +70,9 @@ func (v *vandal) packetTo(g, record int) *roce.Packet {
 		p.Payload = v.t.Words(r.IntN(4))
 	case 3, 4: // a control, if the group is in-band
 		p.Op = roce.SendOnlyImm
-		settings := v.reg("GROUP_COLLECTIVE", g)
-		p.Imm = r.Uint32N(4)<<29 | (settings>>8&3)<<27 | (settings>>16&3)<<25 | r.Uint32N(32)<<20 | uint32(1+r.IntN(5))
+		setting := func(field string) uint8 { return uint8(v.field("GROUP_COLLECTIVE", g, field)) }
+		p.Imm = inc.Control{Collective: uint8(r.Uint32N(4)), Op: setting("op"), DType: setting("dtype"), Root: uint8(r.Uint32N(inc.Roots)),
+			Packets: 1 + r.IntN(5)}.Immediate()
 		v.next[record] = psn.Next()
 	default:
 		p.Payload = v.t.Words(4)
@@ -149,8 +150,9 @@ func (v *vandal) hasPart(p *roce.Packet) bool {
 		roles := v.roles(g)
 		for c := range v.t.Params.Members + 1 {
 			record := g*v.t.Params.EPS() + c
-			answer := !p.Op.IsSend() && v.asked[record] && v.reg("EP_CTRL", record)&1 != 0
-			if (roles>>c&1 != 0 || answer) && v.reg("EP_REMOTE_QPN", record) == p.DestQP && v.reg("EP_REMOTE_IP", record) == p.DstIP.Uint32() {
+			answer := !p.Op.IsSend() && v.asked[record] && v.field("EP_CTRL", record, "valid") != 0
+			if (roles>>c&1 != 0 || answer) && v.field("EP_REMOTE_QPN", record, "qpn") == p.DestQP &&
+				v.field("EP_REMOTE_IP", record, "address") == p.DstIP.Uint32() {
 				return true
 			}
 		}
@@ -160,18 +162,16 @@ func (v *vandal) hasPart(p *roce.Packet) bool {
 
 // roles are the endpoints that a group's registers give a part.
 func (v *vandal) roles(g int) uint32 {
-	roles := v.reg("GROUP_IN_MASK", g) | v.reg("GROUP_OUT_MASK", g) | v.reg("GROUP_ACK_MASK", g)
-	if parent := v.reg("GROUP_PARENT", g); parent>>31 != 0 {
-		roles |= 1 << (parent & 0xFF)
+	roles := v.field("GROUP_IN_MASK", g, "mask") | v.field("GROUP_OUT_MASK", g, "mask") | v.field("GROUP_ACK_MASK", g, "mask")
+	if v.field("GROUP_PARENT", g, "valid") != 0 {
+		roles |= 1 << v.field("GROUP_PARENT", g, "endpoint")
 	}
-	if !v.t.Params.InBand || v.reg("GROUP_COLLECTIVE", g)>>25&1 == 0 {
+	if !v.t.Params.InBand || v.field("GROUP_COLLECTIVE", g, "in_band") == 0 {
 		return roles
 	}
-	for i := range (inc.Roots + 4) / 5 {
-		for word := v.reg(fmt.Sprintf("GROUP_ROUTE_%d", i), g); word != 0; word >>= 6 {
-			if word>>5&1 != 0 {
-				roles |= 1 << (word & 31)
-			}
+	for root := range contract.Roots {
+		if register, endpoint, valid := contract.RouteOf(root); v.field(register, g, valid) != 0 {
+			roles |= 1 << v.field(register, g, endpoint)
 		}
 	}
 	return roles

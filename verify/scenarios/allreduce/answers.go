@@ -56,12 +56,11 @@ func gapNAK(t *rig.T) {
 	}
 	g.Complete(at(2))
 
-	const gapNAKEnable = 1
-	g.E.Write("CTRL", 0, 0)
+	g.T.Check(g.E.Ctl.SetOptions(false, false))
 	for _, c := range m {
 		g.Send(g.Data(c, at(9), g.Values(8))).As("a gap while gap NAKs are off").Expect()
 	}
-	g.E.Write("CTRL", 0, gapNAKEnable)
+	g.T.Check(g.E.Ctl.SetOptions(true, false))
 	for _, c := range m { // silent gaps did not use up the one NAK
 		expectGapNAK(g, c, next[c], at(9), at(9))
 	}

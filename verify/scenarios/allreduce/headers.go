@@ -84,7 +84,7 @@ func checksumCarry(t *rig.T) {
 			binary.BigEndian.PutUint16(ep.LocalIP[2:], uint16(edgeSum(base, i+c)-base))
 		}
 		g.Program()
-		e.Write("IP_ID", 0, uint32(id))
+		t.Check(e.Ctl.SetIPID(id))
 
 		r := newRound(g, 0, length)
 		var data, acks []rig.Frame

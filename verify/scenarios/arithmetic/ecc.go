@@ -40,7 +40,7 @@ type spoiler struct {
 }
 
 // inject has the next row written to the payload memory stored with so many bits inverted.
-func (s *spoiler) inject(flips uint32) { s.g.E.Write("ECC_INJECT", 0, flips) }
+func (s *spoiler) inject(flips uint32) { s.g.E.Set("ECC_INJECT", 0, "flips", flips) }
 
 // single inverts one bit before each contribution in turn. Results and what is sent again are exact.
 func (s *spoiler) single() {
@@ -173,7 +173,7 @@ func messagesOverErrors(t *rig.T) {
 	e := n.Nodes[0].E
 	n.Net.OnQuantum = func(uint64) error {
 		if t.Rand.IntN(4) == 0 {
-			return e.Ctl.Write("ECC_INJECT", 0, 1)
+			return e.Ctl.Set("ECC_INJECT", 0, "flips", 1)
 		}
 		return nil
 	}
@@ -185,7 +185,7 @@ func messagesOverErrors(t *rig.T) {
 	}
 	n.Drain()
 	c.PostRandom(2)
-	e.Write("ECC_INJECT", 0, 2)
+	e.Set("ECC_INJECT", 0, "flips", 2)
 	n.Idle(4 * n.Timeout)
 	c.CheckReceived() // whatever a host took is right
 	c.Kill()

@@ -51,7 +51,7 @@ func ended(t *rig.T, syndrome uint8) {
 
 // shown checks which endpoints the register shows as failed.
 func (g group) shown(want uint32) {
-	if got := g.E.Read("GROUP_FAILED", g.Index); got != want {
+	if got := g.E.Field("GROUP_FAILED", g.Index, "mask"); got != want {
 		g.T.Fatalf("GROUP_FAILED is %#x, expected %#x", got, want)
 	}
 }
