@@ -16,8 +16,12 @@ type Counter struct {
 }
 
 // counters are the counters of all modes. COUNTER[i] is the i-th of those that a mode has: a counter can be added anywhere in the list,
-// and every index follows. What else a new one needs: a line in each block that decides (hdl/checkduplicate in Mode II, hdl/checkpipe in
-// Mode III) that says when it steps, and a counter in the reference engine.
+// and every index in code and Verilog follows. Software outside that was printed from an older list does not: it reads the wrong register
+// until it is printed again, so a counter that need not stand beside another goes to the end of its mode's.
+//
+// What else a new counter needs: a line in each block that decides (hdl/checkduplicate in Mode II, hdl/checkpipe in Mode III) that says
+// when it steps; its constant, its name and the step in package inc (counters.go); the rule in docs/engine.md; a scenario; and, if it
+// belongs to an identity (docs/engine.md section 7), that equation in inc/counters.go.
 func counters() []Counter {
 	return []Counter{
 		{Name: "RX_FRAMES", Doc: "Frames that came in."},
@@ -34,7 +38,7 @@ func counters() []Counter {
 		{Name: "RX_NAK", Doc: "NAKs from hosts."},
 		{Name: "RX_RNR", Doc: "RNR NAKs from hosts."},
 		{Name: "RX_CNP", Doc: "Congestion notifications from hosts."},
-		{Name: "RX_CE", Doc: "Frames of ours that came with ECN congestion experienced (CE), undamaged, whatever became of them."},
+		{Name: "RX_CE", Doc: "Undamaged frames to endpoints of enabled groups that came with ECN congestion experienced (CE), whatever became of them."},
 		{Name: "TX_REFLECT", Doc: "ACKs, NAKs and RNR NAKs returned."},
 		{Name: "TX_GAP_NAK", Doc: "NAKs made for a gap in a host's data."},
 		{Name: "TX_CNP", Doc: "Congestion notifications returned."},

@@ -37,7 +37,8 @@ type Element struct {
 // elements are the element types in the order of their codes.
 //
 // A control's immediate has two bits for the code (protocol: docs/engine.md section 3.3), and they are full: a fifth type and those after
-// it can be chosen by GROUP_COLLECTIVE alone, whose field is as wide as this list needs.
+// it can be chosen by GROUP_COLLECTIVE alone. That register's field is as wide as this list needs, and the Go code follows an entry's bits;
+// the Verilog's data path does not yet: dtype ports are two bits wide, and AggregateData knows elements of 32 and of 16 bits alone.
 func elements() []Element {
 	return []Element{
 		{Name: FP32, Bits: 32, Exponent: 8, Doc: "IEEE 754 binary32."},

@@ -4,8 +4,9 @@ package inc
 
 import "fmt"
 
-// Counter names one of the engine's event counters. Its numeric value is the index i of register COUNTER[i]; the
-// order is that of docs/engine.md section 7.
+// Counter names one of the engine's event counters (docs/engine.md section 7). Registers are found by the name: the numeric value
+// means nothing outside this package, but that those of Mode III alone come last and that the drops from DropForeign to DropShape
+// stand together.
 type Counter uint8
 
 // The counters, one for each action and one for each reason to drop (docs/engine.md section 7).

@@ -62,7 +62,7 @@ func (a *app) generated(arg string, flags *configFlags) (dir string, done func()
 			return "", nil, err
 		}
 		if dir == "" {
-			return "", nil, usagef("%s has no %s, so it is no generated folder", arg, contract.FileName)
+			return "", nil, usagef("%s is not a generated folder: it has no %s", arg, contract.FileName)
 		}
 		return dir, func() {}, nil
 	}

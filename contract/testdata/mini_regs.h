@@ -508,7 +508,7 @@
 #define MINI_COUNTER_INDEX_RX_NAK 11 /* NAKs from hosts. */
 #define MINI_COUNTER_INDEX_RX_RNR 12 /* RNR NAKs from hosts. */
 #define MINI_COUNTER_INDEX_RX_CNP 13 /* Congestion notifications from hosts. */
-#define MINI_COUNTER_INDEX_RX_CE 14 /* Frames of ours that came with ECN congestion experienced (CE), undamaged, whatever became of them. */
+#define MINI_COUNTER_INDEX_RX_CE 14 /* Undamaged frames to endpoints of enabled groups that came with ECN congestion experienced (CE), whatever became of them. */
 #define MINI_COUNTER_INDEX_TX_REFLECT 15 /* ACKs, NAKs and RNR NAKs returned. */
 #define MINI_COUNTER_INDEX_TX_GAP_NAK 16 /* NAKs made for a gap in a host's data. */
 #define MINI_COUNTER_INDEX_TX_CNP 17 /* Congestion notifications returned. */
