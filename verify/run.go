@@ -31,8 +31,6 @@ type Options struct {
 	Config string
 	// Scenario is a pattern over scenario names; empty means all.
 	Scenario string
-	// First are names of scenarios that are run before the others, in this order.
-	First []string
 	// Seed is the first seed; Seeds how many are run of each scenario, 0 means one.
 	Seed  uint64
 	Seeds int
@@ -113,7 +111,6 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	chosen = first(chosen, opt.First)
 	r := &runner{opt: opt}
 	if r.man, r.engines, err = opt.Source.Open(ctx); err != nil {
 		return Report{}, err
@@ -138,18 +135,6 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 		return rep, ErrNothingRan
 	}
 	return rep, nil
-}
-
-// first puts the scenarios of these names before the others.
-func first(all []rig.Scenario, names []string) []rig.Scenario {
-	rank := func(s rig.Scenario) int {
-		if i := slices.Index(names, s.Name); i >= 0 {
-			return i
-		}
-		return len(names)
-	}
-	slices.SortStableFunc(all, func(a, b rig.Scenario) int { return rank(a) - rank(b) })
-	return all
 }
 
 // state is how far a run is.
