@@ -29,7 +29,7 @@ type Options struct {
 	Source dut.Source
 	// Config is the configuration as the user named it, for the replay line; empty means the manifest's name.
 	Config string
-	// Scenario is a pattern over scenario names; empty means all.
+	// Scenario is a pattern over scenario names (scenarios.Matches); empty means all.
 	Scenario string
 	// Seed is the first seed; Seeds how many are run of each scenario, 0 means one.
 	Seed  uint64
