@@ -69,7 +69,7 @@ func (r *runner) one(ctx context.Context, j job) (result.Test, cover.Map) {
 type attempt struct {
 	t        *rig.T
 	budget   *dut.Budget
-	recorded []*dut.Recorder
+	recorded []*dut.Watched
 }
 
 // attempt runs the scenario once; waves is a file, or empty.
@@ -80,14 +80,14 @@ func (r *runner) attempt(ctx context.Context, j job, waves string) (*attempt, er
 		if waves != "" && n > 0 {
 			file = strings.TrimSuffix(waves, ".fst") + fmt.Sprintf("-%d.fst", n)
 		}
-		d, err := r.engines.NewTraced(seed, file)
+		d, err := r.engines(seed, file)
 		if err != nil {
 			return nil, err
 		}
 		if r.opt.wrap != nil {
 			d = r.opt.wrap(d)
 		}
-		rec := dut.Record(dut.Bound(d, a.budget))
+		rec := dut.Watch(d, a.budget)
 		a.recorded = append(a.recorded, rec)
 		return rec, nil
 	})

@@ -54,11 +54,11 @@ func (f *faulty) Read(addr uint32) (uint32, error) {
 	return v, err
 }
 
-func (f *faulty) WriteStrobes(addr, v uint32, strobes uint8) error {
+func (f *faulty) Write(addr, v uint32, strobes uint8) error {
 	if f.write != nil {
 		v = f.write(addr, v)
 	}
-	return f.Reference.WriteStrobes(addr, v, strobes)
+	return f.Reference.Write(addr, v, strobes)
 }
 
 // edit changes a frame that is an ACK, or data, and makes its checksums good again: only the scoreboard can tell.

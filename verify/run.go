@@ -96,7 +96,7 @@ type job struct {
 type runner struct {
 	opt     Options
 	man     *contract.Manifest
-	engines *dut.Engines
+	engines dut.Engines
 }
 
 // Run runs the scenarios that match and returns their results. The error is ErrFailed if a test failed, ErrNothingRan if none

@@ -39,8 +39,8 @@ func rooms() []Room {
 		{"verify/arith", 1, "plain arithmetic, independent of the reference"},
 		{"verify/cover", 1, "coverage points"},
 		{"verify/result", 2, "results as JSON lines and JUnit"},
-		{"verify/dut", 3, "an engine behind one interface: Verilog, netlist or reference"},
-		{"verify/ctrl", 4, "writes an engine's registers"},
+		{"verify/ctrl", 3, "writes an engine's registers"},
+		{"verify/dut", 4, "an engine behind one interface: Verilog, netlist or reference"},
 		{"verify/score", 5, "judges an engine by the reference"},
 
 		{"network/host", 2, "a NIC, over the wire alone"},

@@ -12,7 +12,6 @@ import (
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/ctrl"
-	"incforge/verify/dut"
 )
 
 // frame goes in at a port.
@@ -114,13 +113,13 @@ func newStimulus(m *contract.Manifest, core, brief bool) (*stimulus, error) {
 	return s, nil
 }
 
-// recorder is a DUT that only takes down what is written.
+// recorder is a register bus that only takes down what is written.
 type recorder struct {
-	dut.DUT
+	ctrl.Bus
 	writes []write
 }
 
-func (r *recorder) Write(addr, value uint32) error {
+func (r *recorder) Write(addr, value uint32, _ uint8) error {
 	r.writes = append(r.writes, write{addr, value})
 	return nil
 }

@@ -3,6 +3,7 @@
 package dut
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,22 +52,14 @@ type Source struct {
 // closes it.
 type Maker func(seed uint64) (DUT, error)
 
-// Engines makes engines of one source.
-type Engines struct {
-	make func(seed uint64, waves string) (DUT, error)
-}
+// Engines makes engines of one source as a Maker does. They write their waves to a file, if a name is given and they have any.
+type Engines func(seed uint64, waves string) (DUT, error)
 
 // New is a Maker.
-func (e *Engines) New(seed uint64) (DUT, error) { return e.make(seed, "") }
-
-// NewTraced makes an engine that writes its waves to a file, if it has any.
-func (e *Engines) NewTraced(seed uint64, waves string) (DUT, error) { return e.make(seed, waves) }
+func (e Engines) New(seed uint64) (DUT, error) { return e(seed, "") }
 
 // Open reads the manifest and prepares what all engines of the source share, the compiled model for instance.
-func (s Source) Open(ctx context.Context) (*contract.Manifest, *Engines, error) {
-	if s.Kind == "" {
-		s.Kind = KindRTL
-	}
+func (s Source) Open(ctx context.Context) (*contract.Manifest, Engines, error) {
 	if s.Manifest == nil {
 		m, err := contract.Load(s.ManifestDir)
 		if err != nil {
@@ -74,9 +67,9 @@ func (s Source) Open(ctx context.Context) (*contract.Manifest, *Engines, error) 
 		}
 		s.Manifest = m
 	}
-	switch s.Kind {
+	switch s.Kind = cmp.Or(s.Kind, KindRTL); s.Kind {
 	case KindReference:
-		return s.Manifest, &Engines{func(uint64, string) (DUT, error) { return NewReference(s.Manifest) }}, nil
+		return s.Manifest, func(uint64, string) (DUT, error) { return NewReference(s.Manifest) }, nil
 	case KindRTL, KindCore, KindNetlist:
 		e, err := s.models(ctx)
 		return s.Manifest, e, err
@@ -100,7 +93,7 @@ func (s Source) Model(ctx context.Context) (*contract.Manifest, *sim.Lib, error)
 }
 
 // models compiles the Verilog. The traced model is compiled when the first one is requested.
-func (s Source) models(ctx context.Context) (*Engines, error) {
+func (s Source) models(ctx context.Context) (Engines, error) {
 	build, err := s.build()
 	if err != nil {
 		return nil, err
@@ -114,7 +107,7 @@ func (s Source) models(ctx context.Context) (*Engines, error) {
 		b.Trace = true
 		return b.Compile(ctx)
 	})
-	return &Engines{func(seed uint64, waves string) (DUT, error) {
+	return func(seed uint64, waves string) (DUT, error) {
 		l, o := lib, sim.Options{Random: true, Seed: seed, WavePath: waves, SkipStill: true, PlusArgs: s.PlusArgs}
 		if waves != "" {
 			var err error
@@ -123,7 +116,7 @@ func (s Source) models(ctx context.Context) (*Engines, error) {
 			}
 		}
 		return NewRTL(l, s.Manifest, s.Kind == KindCore, o)
-	}}, nil
+	}, nil
 }
 
 // build is what the simulator compiles.

@@ -3,7 +3,6 @@
 package dut
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -41,14 +40,11 @@ type RTL struct {
 		EI    *sim.Port `port:"mon_act_ei,out"`
 	}
 
-	offset   uint64 // Now − the model's cycles: time skipped
-	queued   [][]Frame
-	sent     []int // how many of queued the source has sent
-	moved    uint64
-	accepted []Frame
-	acts     []Act
-	out      []Frame
-	err      error
+	ends          // its queues are those of srcs
+	offset uint64 // Now − the model's cycles: time skipped
+	sent   []int  // how many of each queue the source has sent
+	moved  uint64
+	err    error
 }
 
 // NewRTL makes an instance of a compiled top and resets it. core says which top it is.
@@ -139,9 +135,6 @@ func (d *RTL) Spotless() bool { return false }
 
 // Model returns the simulation model, for benchmarks.
 func (d *RTL) Model() *sim.Model { return d.model }
-
-// Ports is the number of ports.
-func (d *RTL) Ports() int { return d.man.Params.Ports }
 
 // Now is the current cycle.
 func (d *RTL) Now() uint64 { return d.model.Now() + d.offset }
@@ -270,39 +263,8 @@ func (d *RTL) Still() uint64 {
 	return d.model.Now() - d.moved
 }
 
-// Waiting is the number of frames offered and not accepted.
-func (d *RTL) Waiting() int {
-	n := 0
-	for _, q := range d.queued {
-		n += len(q)
-	}
-	return n
-}
-
-// Accepted returns what was accepted since the last call.
-func (d *RTL) Accepted() []Frame {
-	a := d.accepted
-	d.accepted = nil
-	return a
-}
-
-// Acts returns the frames decided and actions taken since the last call.
-func (d *RTL) Acts() []Act {
-	a := d.acts
-	d.acts = nil
-	return a
-}
-
 // Timers reports that timers count the model's clock; in Mode II there are none.
 func (d *RTL) Timers() (uint64, bool) { return Never, d.man.Params.Mode != 3 }
-
-// Out returns what left since the last call.
-func (d *RTL) Out() []Frame {
-	o := d.out
-	d.out = nil
-	slices.SortStableFunc(o, func(a, b Frame) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
-	return o
-}
 
 // Read reads a register over AXI4-Lite.
 func (d *RTL) Read(addr uint32) (uint32, error) {
@@ -313,11 +275,8 @@ func (d *RTL) Read(addr uint32) (uint32, error) {
 	return v, refused(err)
 }
 
-// Write writes a register over AXI4-Lite.
-func (d *RTL) Write(addr, value uint32) error { return d.WriteStrobes(addr, value, 0xF) }
-
-// WriteStrobes writes some bytes of a register over AXI4-Lite.
-func (d *RTL) WriteStrobes(addr, value uint32, strobes uint8) error {
+// Write writes some bytes of a register over AXI4-Lite.
+func (d *RTL) Write(addr, value uint32, strobes uint8) error {
 	if d.err != nil {
 		return d.err
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/verify/ctrl"
 	"incforge/verify/dut"
 )
 
@@ -128,7 +129,7 @@ func (b *Board) stop() error {
 		if err != nil {
 			return err
 		}
-		if err := b.Write(addr, 0); err != nil {
+		if err := b.Write(addr, 0, ctrl.AllBytes); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ package abuse
 import (
 	"errors"
 
+	"incforge/verify/ctrl"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
@@ -33,7 +34,7 @@ func beyondTheMap(e *rig.Engine) {
 	if _, err := e.DUT.Read(addr); !errors.Is(err, dut.ErrRefused) {
 		t.Fatalf("reading address %#x, where no register is: %v, expected a refusal", addr, err)
 	}
-	if err := e.DUT.Write(addr, t.Rand.Uint32()); !errors.Is(err, dut.ErrRefused) {
+	if err := e.DUT.Write(addr, t.Rand.Uint32(), ctrl.AllBytes); !errors.Is(err, dut.ErrRefused) {
 		t.Fatalf("writing address %#x, where no register is: %v, expected a refusal", addr, err)
 	}
 }
