@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"incforge/contract"
+	"incforge/internal/fail"
 	"incforge/sim"
 	"incforge/sim/axil"
 	"incforge/sim/axis"
@@ -54,62 +55,44 @@ func NewRTL(lib *sim.Lib, m *contract.Manifest, core bool, o sim.Options, before
 	if err != nil {
 		return nil, fmt.Errorf("rtl: %w", err)
 	}
-	for _, f := range before {
-		if err := f(model); err != nil {
-			model.Close()
-			return nil, fmt.Errorf("rtl: %w", err)
-		}
-	}
 	d := &RTL{man: m, model: model, core: core}
-	if err := d.attach(); err != nil {
+	if err := d.start(before); err != nil {
 		model.Close()
 		return nil, fmt.Errorf("rtl: %w", err)
-	}
-	if err := d.Reset(); err != nil {
-		model.Close()
-		return nil, fmt.Errorf("rtl: reset: %w", err)
 	}
 	return d, nil
 }
 
+func (d *RTL) start(before []func(*sim.Model) error) (err error) {
+	defer fail.Catch(&err, "")
+	for _, f := range before {
+		fail.On(f(d.model))
+	}
+	d.attach()
+	return d.Reset()
+}
+
 // attach binds sources, sinks, the register bus and the monitor.
-func (d *RTL) attach() error {
-	n := d.man.Params.Ports
+func (d *RTL) attach() {
 	names := []string{""}
 	if !d.core {
 		names = nil
-		for p := range n {
+		for p := range d.man.Params.Ports {
 			names = append(names, "_p"+strconv.Itoa(p))
 		}
-		if err := d.model.Bind(&d.mon); err != nil {
-			return err
-		}
+		fail.On(d.model.Bind(&d.mon))
 	}
 	if d.man.Params.Mode == 3 {
-		if err := d.model.Bind(&d.act); err != nil {
-			return err
-		}
+		fail.On(d.model.Bind(&d.act))
 	}
 	d.queued, d.sent = make([][]Frame, len(names)), make([]int, len(names))
-	var err error
-	if d.rst, err = d.model.Port(d.man.Clock.Reset); err != nil {
-		return err
-	}
+	d.rst = fail.Must(d.model.Port(d.man.Clock.Reset))
 	for i, name := range names {
-		src, err := axis.NewSource(d.model, "s_axis"+name)
-		if err != nil {
-			return err
-		}
+		src := fail.Must(axis.NewSource(d.model, "s_axis"+name))
 		src.OnSent(func(f *axis.Frame) { d.onSent(i, f.First) })
-		sink, err := axis.NewSink(d.model, "m_axis"+name)
-		if err != nil {
-			return err
-		}
+		sink := fail.Must(axis.NewSink(d.model, "m_axis"+name))
 		sink.OnFrame(func(f *axis.Frame) { d.onFrame(i, f) })
-		v, err := d.model.Port("m_axis" + name + "_tvalid")
-		if err != nil {
-			return err
-		}
+		v := fail.Must(d.model.Port("m_axis" + name + "_tvalid"))
 		d.srcs, d.sinks, d.tvalid = append(d.srcs, src), append(d.sinks, sink), append(d.tvalid, v)
 	}
 	if !d.core {
@@ -118,12 +101,8 @@ func (d *RTL) attach() error {
 	if d.man.Params.Mode == 3 {
 		d.model.OnReact(d.onAct)
 	}
-	d.bus, err = axil.New(d.model, "s_axil")
-	if err != nil {
-		return err
-	}
+	d.bus = fail.Must(axil.New(d.model, "s_axil"))
 	d.bus.SetTimeout(axil.DefaultTimeout + clearCycles)
-	return nil
 }
 
 // clearCycles is how long the first access may wait after reset: the largest tables, of 64 groups with 32 endpoints
@@ -139,26 +118,13 @@ func (d *RTL) Model() *sim.Model { return d.model }
 // Now is the current cycle.
 func (d *RTL) Now() uint64 { return d.model.Now() + d.offset }
 
-// user packs port and error bit into the core's tuser.
-func (d *RTL) user(port int, err bool) (first, last uint64) {
-	if d.core {
-		first = uint64(port) << 1
-	}
-	last = first
-	if err {
-		last |= 1
-	}
-	return first, last
-}
-
 // Offer queues a frame at a port.
 func (d *RTL) Offer(port int, f Frame) {
-	i := 0
-	if !d.core {
-		i = port
+	i, first := port, uint64(0)
+	if d.core { // its tuser has the port above the error bit, which is on the last beat alone
+		i, first = 0, uint64(port)<<1
 	}
-	first, last := d.user(port, f.Err)
-	a := axis.Frame{Data: f.Data, User: last, FirstUser: first}
+	a := axis.Frame{Data: f.Data, User: first | flag(f.Err), FirstUser: first}
 	if f.First > d.offset {
 		a.NotBefore = f.First - d.offset
 	}

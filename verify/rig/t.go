@@ -40,8 +40,6 @@ type T struct {
 	// Params are the design's parameters. A scenario takes every number from them: it will meet one member, one port and two slots.
 	Params   contract.Params
 	Manifest *contract.Manifest
-	// Name is the scenario's.
-	Name string
 	// Rand is the only source of chance, so that a seed says everything.
 	Rand *rand.Rand
 	Seed uint64
@@ -65,7 +63,7 @@ type T struct {
 func New(ctx context.Context, m *contract.Manifest, name string, seed uint64, open Opener) *T {
 	h := fnv.New64a()
 	h.Write([]byte(name))
-	t := &T{Name: name, ctx: ctx, Manifest: m, Params: m.Params, Rand: rand.New(rand.NewPCG(seed, h.Sum64())), Seed: seed, open: open,
+	t := &T{ctx: ctx, Manifest: m, Params: m.Params, Rand: rand.New(rand.NewPCG(seed, h.Sum64())), Seed: seed, open: open,
 		Cover: cover.Map{}, Values: map[string]uint64{}, Turn: int((h.Sum64() + seed) % 1024)}
 	for _, k := range t.Kinds() {
 		t.Cover.Expect(cover.Arith{Kind: k.String(), Accumulate: m.Params.Accumulate})
@@ -146,9 +144,7 @@ func (t *T) Pipes() bool { return t.Params.Mode == 3 }
 
 // Field is where a field lies in its register.
 func (t *T) Field(register, field string) contract.Field {
-	f, err := t.Manifest.Registers.Field(register, field)
-	t.Check(err)
-	return f
+	return fail.Must(t.Manifest.Registers.Field(register, field))
 }
 
 // Beats is the number of beats of a frame of n bytes.
@@ -159,7 +155,7 @@ func (t *T) MTUBeats() int { return t.Beats(t.Params.MTUBytes + 62) }
 
 // Time is a cycle as a time of day in captures: since 1970, at the configured clock.
 func (t *T) Time(cycle uint64) time.Time {
-	return time.Unix(0, int64(cycle*1000/uint64(max(t.Params.ClockMHz, 1)))).UTC()
+	return time.Unix(0, int64(cycle*1000/t.Params.CyclesPerMicrosecond())).UTC()
 }
 
 // Words is a payload of n random words.
