@@ -213,11 +213,17 @@ func (s *span) send(p *packet, c int, f rig.Frame, completes bool) {
 	if completes {
 		want = append(want, s.sums(p)...)
 	}
-	s.g.Send(f).As("%v, packet %d of endpoint %d", s, len(s.packets)-1, c).Expect(want...)
+	s.g.Send(f).As("%v, packet %d of endpoint %d", s, slices.Index(s.packets, p), c).Expect(want...)
 }
 
-// next carries out the range's next packet frame by frame: the contributors in random order, then the source. Now and then a frame meets
-// congestion.
+// complete has the last contributors to a packet send it, one after the other. Now and then a frame meets congestion.
+func (s *span) complete(p *packet, last ...int) {
+	for i, c := range last {
+		s.send(p, c, s.g.T.Marked(s.g.frame(p, c)), i == len(last)-1)
+	}
+}
+
+// next carries out the range's next packet frame by frame: the contributors in random order, then the source.
 func (s *span) next(size int) *packet {
 	g, t := s.g, s.g.T
 	begun := -1
@@ -225,10 +231,7 @@ func (s *span) next(size int) *packet {
 		begun, g.begun = g.begun, -1
 	}
 	p := s.plan(size)
-	order := rig.AllBut(t.Shuffled(s.contributors), begun)
-	for i, c := range order {
-		s.send(p, c, t.Marked(g.frame(p, c)), i == len(order)-1)
-	}
+	s.complete(p, rig.AllBut(t.Shuffled(s.contributors), begun)...)
 	if c := s.source; c >= 0 && c != begun {
 		s.send(p, c, t.Marked(g.frame(p, c)), false)
 	}
