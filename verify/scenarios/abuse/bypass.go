@@ -189,12 +189,12 @@ func amongCopies(g *rig.Group) {
 	}
 	for k := range window {
 		for c := range last {
-			e.Put(g.Data(c, g.Start().Add(k), g.Noise(4)))
+			e.Put(g.Data(c, g.PSN(k), g.Noise(4)))
 		}
 	}
 	e.Settle()
 	for k := range window {
-		e.Put(g.Data(last, g.Start().Add(k), g.Noise(4)))
+		e.Put(g.Data(last, g.PSN(k), g.Noise(4)))
 	}
 	var arrived uint64 // the last stranger
 	e.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
@@ -239,7 +239,7 @@ func behindPayload(e *rig.Engine) {
 		if t.Pipes() && k > 0 && k%g.MW() == 0 { // a pipe is full until its copies are acknowledged
 			outs = append(outs, e.Settle()...)
 		}
-		own := g.Data(g.Parent, g.Start().Add(k), g.Noise(t.Params.MTUBytes))
+		own := g.Data(g.Parent, g.PSN(k), g.Noise(t.Params.MTUBytes))
 		// RDMA of somebody else's: to the engine it looks like its own until its QPN is looked up
 		stranger := g.Data(g.Parent, g.Start(), g.Noise(t.Params.MTUBytes), func(p *roce.Packet) { p.DestQP ^= 0x800000 })
 		stranger.Port = (own.Port + k) % t.Params.Ports

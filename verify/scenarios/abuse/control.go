@@ -51,7 +51,7 @@ type busy struct {
 	done int
 }
 
-func (g *busy) next() roce.PSN { return g.Start().Add(g.done) }
+func (g *busy) next() roce.PSN { return g.PSN(g.done) }
 
 // contribute has all members send for the next PSN, and does not wait.
 func (g *busy) contribute() {
@@ -63,15 +63,13 @@ func (g *busy) contribute() {
 
 // refused writes illegal settings: the group stays disabled and answers nothing.
 func (g *busy) refused() {
-	t, ctl := g.T, g.E.Ctl
-	for _, bad := range t.IllegalSettings(g.Set) {
-		g.Disable()
-		t.Check(ctl.SetGroup(g.Index, bad))
-		enabled, err := ctl.Enable(g.Index)
-		t.Check(err)
-		if enabled {
-			t.Fatalf("illegal settings were enabled: %+v", bad)
+	legal := g.Set
+	for _, bad := range g.T.IllegalSettings(legal) {
+		g.Set = bad
+		if g.Disable(); g.TryEnable() {
+			g.T.Fatalf("illegal settings were enabled: %+v", bad)
 		}
+		g.Set = legal
 		g.Send(g.Data(0, g.Start(), g.Noise(8))).As("to a group with illegal settings %+v", bad).Expect()
 	}
 }

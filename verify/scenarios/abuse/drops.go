@@ -164,7 +164,7 @@ func (d *faulty) twoFaults() []fault {
 // slots fills endpoint 0's window while the others wait: a slot's first contribution says what shape the rest must have, and there is no
 // slot beyond the window.
 func (d *faulty) slots() {
-	contribute := func(k int) { d.Send(d.Data(0, d.Start().Add(k), d.Noise(16))).As("contribution %d", k).Expect() }
+	contribute := func(k int) { d.Send(d.Data(0, d.PSN(k), d.Noise(16))).As("contribution %d", k).Expect() }
 	contribute(0)
 	d.count(
 		fault{"another opcode", inc.DropShape, d.Data(1, d.Start(), d.Noise(16), func(p *roce.Packet) { p.Op = roce.SendFirst })},
@@ -177,7 +177,7 @@ func (d *faulty) slots() {
 		overrun = inc.DropFull
 	}
 	d.count(
-		fault{"beyond the window", overrun, d.Data(0, d.Start().Add(d.MW()), d.Noise(16))},
+		fault{"beyond the window", overrun, d.Data(0, d.PSN(d.MW()), d.Noise(16))},
 		fault{"again, the slot not complete", d.old(), d.Data(0, d.Start(), d.Noise(16))})
 }
 

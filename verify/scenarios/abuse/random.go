@@ -49,7 +49,7 @@ func anything(g *rig.Group, at []int) rig.Frame {
 	case k == 9:
 		return shaped(g, c, at[c]+1<<r.IntN(24))
 	default:
-		psn := g.Start().Add(at[c] - 1 - r.IntN(3))
+		psn := g.PSN(at[c] - 1 - r.IntN(3))
 		return g.AETH(c, psn, []uint8{roce.AckSyndrome, roce.NAKSequence, roce.RNRSyndrome | 0x1F}[r.IntN(3)])
 	}
 }
@@ -59,5 +59,5 @@ func shaped(g *rig.Group, c, k int) rig.Frame {
 	p := g.T.Params
 	r := rand.New(rand.NewPCG(uint64(int64(k)), g.T.Seed))
 	op, elements := roce.Opcode(r.IntN(6)), r.IntN(min(p.MTUBytes/g.Size(), 2*p.BusBytes)+1)
-	return g.Data(c, g.Start().Add(k), g.Noise(elements*g.Size()), func(p *roce.Packet) { p.Op = op })
+	return g.Data(c, g.PSN(k), g.Noise(elements*g.Size()), func(p *roce.Packet) { p.Op = op })
 }

@@ -83,7 +83,7 @@ func resetInTraffic(e *rig.Engine, slow bool) {
 	g := e.Group(0, 1, t.Params.Members, false)
 	for k := range min(2*g.MW(), 64) {
 		for _, c := range g.Members() {
-			e.Put(g.Data(c, g.Start().Add(k), g.Noise(4*t.Rand.IntN(t.Params.MTUBytes/4))))
+			e.Put(g.Data(c, g.PSN(k), g.Noise(4*t.Rand.IntN(t.Params.MTUBytes/4))))
 		}
 		e.Put(rig.Frame{Data: t.Words(20)})
 	}
@@ -101,7 +101,7 @@ func resetInTraffic(e *rig.Engine, slow bool) {
 		e.Settle() // what still waited at the ports finds no group
 		g = e.Group(0, 1, t.Params.Members, false)
 		for k := range 3 {
-			g.Complete(g.Start().Add(k))
+			g.Complete(g.PSN(k))
 		}
 		_, err := e.Finish()
 		t.Check(err)

@@ -223,10 +223,7 @@ func (v *vandal) arrange() {
 		t.Check(v.e.Ctl.SetEndpoint(record, ep))
 		delete(v.next, record)
 	}
-	t.Check(v.e.Ctl.SetGroup(index, g.Set))
-	enabled, err := v.e.Ctl.Enable(index)
-	t.Check(err)
-	if enabled {
+	if g.TryEnable() {
 		v.started++
 	}
 	v.overlaps += int(v.field("GROUP_STATUS", index, "overlap"))
@@ -252,7 +249,7 @@ func (v *vandal) finish() {
 	}
 	v.drain()
 	for k := range v.sent {
-		if psn := g.Start().Add(k); v.got[psn] != g.Set.OutMask {
+		if psn := g.PSN(k); v.got[psn] != g.Set.OutMask {
 			t.Fatalf("the watched group's result of PSN %v reached endpoints %#x of %#x", psn, v.got[psn], g.Set.OutMask)
 		}
 	}

@@ -17,11 +17,11 @@ import (
 func (v *vandal) contribute() {
 	g := v.watched
 	for range 1 + v.t.Rand.IntN(2) {
-		first := g.Start().Add(v.sent - max(g.MW()/2, 1))
+		first := g.PSN(v.sent - max(g.MW()/2, 1))
 		if v.want[first] != nil && v.got[first] != g.Set.OutMask {
 			return
 		}
-		psn := g.Start().Add(v.sent)
+		psn := g.PSN(v.sent)
 		n := 4 * (1 + v.t.Rand.IntN(16))
 		var all [][]byte
 		for _, c := range g.Members() {

@@ -17,50 +17,48 @@ func duplicateBefore(t *rig.T) {
 		who = slices.Insert(who, 0, who[0])
 	}
 	for k := range min(6, g.MW()) {
-		drawnRound(g, k, 32).completeBy(who...)
+		g.Round(g.PSN(k), 32).Draw(g.Members()...).CompleteBy(who...)
 	}
 }
 
 func duplicateAfter(t *rig.T) {
 	g := t.Star()
 	m, mw := g.Members(), g.MW()
-	var rounds []*round
+	var rounds []*rig.Round
 	for k := range 2 * mw {
-		rounds = append(rounds, newRound(g, k, 16))
+		rounds = append(rounds, g.Round(g.PSN(k), 16))
 	}
 	for _, r := range rounds[:mw] {
-		r.completeBy(m...)
+		r.CompleteBy(m...)
 	}
 	others, slow := m[:len(m)-1], m[len(m)-1]
-	rounds[0].repeat(slow)
+	repeat := func(r *rig.Round) { r.Send(slow).ExpectAt([]int{slow}, roce.SendOnly, r.PSN, r.Result()) }
+	repeat(rounds[0])
 	for k, r := range rounds[:mw] { // the others run a window ahead; each old result must still be there
-		rounds[mw+k].send(others...).As("ranks that run ahead, without rank %d", slow).Expect()
-		r.repeat(slow)
+		rounds[mw+k].Send(others...).As("ranks that run ahead, without rank %d", slow).Expect()
+		repeat(r)
 	}
 	for _, r := range rounds[mw:] {
-		r.completeBy(slow)
+		r.CompleteBy(slow)
 	}
 }
 
 func noDoubleRecycle(t *rig.T) {
 	g := t.Star()
 	m, mw := g.Members(), g.MW()
-	var results [][]byte
-	for k := range mw {
-		results = append(results, g.Complete(g.Start().Add(k)))
-	}
+	results := g.CompleteFrom(0, mw)
 	for k := range 2 * mw {
-		r := drawnRound(g, mw+k, 24)
-		results = append(results, r.result())
+		r := g.Round(g.PSN(mw+k), 24)
+		results = append(results, r.Result())
 		if len(m) == 1 {
-			r.completeBy(m...)
+			r.CompleteBy(m...)
 			continue
 		}
-		r.send(m[0]).As("the fastest rank").Expect()
-		half := r.psn.Add(-mw) // its completion recycled the slot that the fastest rank is in now
+		r.Send(m[0]).As("the fastest rank").Expect()
+		half := r.PSN.Add(-mw) // its completion recycled the slot that the fastest rank is in now
 		g.Send(g.Data(m[1], half, g.Values(24))).As("a repetition half a ring behind").
 			ExpectAt(m[1:2], roce.SendOnly, half, results[k])
-		r.completeBy(m[1:]...)
+		r.CompleteBy(m[1:]...)
 	}
 }
 
@@ -70,7 +68,7 @@ func staleAlias(t *rig.T) {
 	// Every bit of the tag counts: complete slots, asked for by PSNs that differ in one bit above the slot's number.
 	for bit := g.Set.Log2N; bit < 23; bit++ {
 		for _, c := range g.Members() {
-			g.Send(g.Data(c, g.Start().Add(end-1).Add(-1<<bit), g.Values(16))).As("a stale repetition from long ago").Expect()
+			g.Send(g.Data(c, g.PSN(end-1).Add(-1<<bit), g.Values(16))).As("a stale repetition from long ago").Expect()
 		}
 	}
 	if t.Params.Members == 1 {
@@ -89,23 +87,19 @@ func staleAlias(t *rig.T) {
 // neither get the younger result nor disturb its sum. It returns how many PSNs are complete.
 func aliases(g *rig.Group) int {
 	m, ring := g.Members(), 2*g.MW()
-	last := len(m) - 1
-	var results [][]byte
-	for k := range ring {
-		results = append(results, g.Complete(g.Start().Add(k)))
-	}
+	last, results := len(m)-1, g.CompleteFrom(0, ring)
 	for k := range ring + 2 {
-		r := drawnRound(g, ring+k, 16)
-		results = append(results, r.result())
-		stale := g.Start().Add(k) // same slot as r
+		r := g.Round(g.PSN(ring+k), 16)
+		results = append(results, r.Result())
+		stale := g.PSN(k) // same slot as r
 		again := func(c int) *rig.Sending { return g.Send(g.Data(c, stale, g.Values(16))) }
 
 		again(m[0]).As("a late repetition").ExpectAt(m[:1], roce.SendOnly, stale, results[k])
 		for _, c := range m[:last] {
-			r.send(c).As("a rank before the last").Expect()
+			r.Send(c).As("a rank before the last").Expect()
 			again(c).As("a stale repetition").Expect()
 		}
-		r.completeBy(m[last])
+		r.CompleteBy(m[last])
 		again(m[0]).As("a stale repetition of a complete slot").Expect()
 	}
 	return len(results)
@@ -116,7 +110,7 @@ func aliases(g *rig.Group) int {
 func overrun(g *rig.Group, k int) {
 	c := g.Members()[0]
 	for i := range g.MW() {
-		g.Send(g.Data(c, g.Start().Add(k+i), g.Values(16))).As("a window of packets").Expect()
+		g.Send(g.Data(c, g.PSN(k+i), g.Values(16))).As("a window of packets").Expect()
 	}
-	g.Send(g.Data(c, g.Start().Add(k+g.MW()), g.Values(16))).As("a window overrun").Expect()
+	g.Send(g.Data(c, g.PSN(k+g.MW()), g.Values(16))).As("a window overrun").Expect()
 }

@@ -35,9 +35,9 @@ func wrap(t *rig.T) {
 // a repetition or a gap, frames back to back.
 func stream(g *rig.Group, count int, size func() int) {
 	t, m := g.T, g.Members()
-	var rounds []*round
+	var rounds []*rig.Round
 	for k := range count {
-		rounds = append(rounds, drawnRound(g, k, size()))
+		rounds = append(rounds, g.Round(g.PSN(k), size()).Draw(m...))
 	}
 	left := make([]int, count) // how often each result left
 	next := make([]int, len(m))
@@ -47,7 +47,7 @@ func stream(g *rig.Group, count int, size func() int) {
 			if next[i] == count || next[i] == done+g.MW() {
 				continue
 			}
-			f := rounds[next[i]].frame(m[i])
+			f := rounds[next[i]].Frame(m[i])
 			g.E.Put(f)
 			next[i]++
 			switch t.Rand.IntN(12) {
@@ -55,12 +55,12 @@ func stream(g *rig.Group, count int, size func() int) {
 				g.E.Put(rig.Frame{Port: f.Port, Data: slices.Clone(f.Data)})
 			case 1:
 				if next[i]+1 < count {
-					g.E.Put(rounds[next[i]+1].frame(m[i]))
+					g.E.Put(rounds[next[i]+1].Frame(m[i]))
 				}
 			}
 		}
 		for _, o := range g.E.Settle() {
-			p := packet(t, o)
+			p := t.Packet(o)
 			if !p.Op.IsSend() {
 				continue
 			}
@@ -68,7 +68,7 @@ func stream(g *rig.Group, count int, size func() int) {
 			if k < 0 || k >= count {
 				t.Fatalf("a result of PSN %v left, which nobody sent", p.PSN)
 			}
-			if want := rounds[k].result(); !bytes.Equal(p.Payload, want) {
+			if want := rounds[k].Result(); !bytes.Equal(p.Payload, want) {
 				t.Fatalf("PSN %v (number %d) of %s: result %x, expected %x", p.PSN, k, g.Kind(), p.Payload, want)
 			}
 			left[k]++
@@ -76,7 +76,7 @@ func stream(g *rig.Group, count int, size func() int) {
 	}
 	for k, n := range left {
 		if n < len(m) {
-			t.Fatalf("PSN %v (number %d) left %d times, expected once to each of %d ranks at least", rounds[k].psn, k, n, len(m))
+			t.Fatalf("PSN %v (number %d) left %d times, expected once to each of %d ranks at least", rounds[k].PSN, k, n, len(m))
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (s *spoiler) single() {
 	g := s.g
 	e, m, t := g.E, g.Members(), g.T
 	for n := range min(2*len(m), 4*g.MW()) {
-		psn := g.Start().Add(n)
+		psn := g.PSN(n)
 		size := g.Whole([]int{4, t.Params.BusBytes, t.Params.MTUBytes}[n%3])
 		before := e.Counter(inc.EccCorrected)
 		var all [][]byte
@@ -107,7 +107,7 @@ func (s *spoiler) double() {
 	s.doubled = true
 	n, mw := 1<<g.Set.Log2N, g.MW()
 	bad := t.Rand.IntN(mw)
-	at := func(k int) roce.PSN { return g.Start().Add(k) }
+	at := func(k int) roce.PSN { return g.PSN(k) }
 	for k := range bad {
 		g.Complete(at(k))
 	}
@@ -158,8 +158,7 @@ func (s *spoiler) checkSpoilt(outs []dut.Frame, to []int, psn roce.PSN) {
 		t.Fatalf("%d frames left, expected %d with PSN %v", len(outs), len(to), psn)
 	}
 	for _, o := range outs {
-		p, err := o.Packet()
-		t.Check(err)
+		p := t.Packet(o)
 		if !score.Spoilt(o.Data) || roce.CheckICRC(o.Data) || p.PSN != psn {
 			t.Fatalf("two bits of PSN %v were inverted in the memory, and a frame left with PSN %v that looks good", psn, p.PSN)
 		}

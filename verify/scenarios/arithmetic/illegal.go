@@ -32,7 +32,7 @@ func illegal(t *rig.T) {
 		g.Program()
 		t.In(fmt.Sprintf("%s with slots from %d of %d", k, g.Set.SlotBase, t.Params.Slots()), func() {
 			for n := range 2*g.MW() + 1 {
-				g.Complete(g.Start().Add(n))
+				g.Complete(g.PSN(n))
 			}
 		})
 	}
@@ -56,7 +56,7 @@ func neighbour(e *rig.Engine, groups, log2N int) *bystander {
 // complete has the group complete its next PSN.
 func (b *bystander) complete() {
 	if b.g != nil {
-		b.g.Complete(b.g.Start().Add(b.done))
+		b.g.Complete(b.g.PSN(b.done))
 		b.done++
 	}
 }

@@ -51,7 +51,7 @@ func shuffled(g *rig.Group, all bool) {
 	}
 	distinct, tree := map[string]bool{}, g.Kind().Tree(parts)
 	for n := range rounds {
-		psn := g.Start().Add(n)
+		psn := g.PSN(n)
 		for _, c := range who {
 			g.E.Put(g.Data(c, psn, parts[c]))
 			if n%2 == 0 { // else all at once, and the ports decide
@@ -61,8 +61,7 @@ func shuffled(g *rig.Group, all bool) {
 		outs := g.E.Settle()
 		l.Check(outs)
 		for _, o := range outs {
-			p, err := o.Packet()
-			t.Check(err)
+			p := t.Packet(o)
 			distinct[string(p.Payload)] = true
 			if t.Params.Reproducible() && !bytes.Equal(p.Payload, tree) {
 				t.Fatalf("order %v: not the fixed tree's result: %s", who, g.Kind().Difference(p.Payload, tree))

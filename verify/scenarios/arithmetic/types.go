@@ -63,7 +63,7 @@ func single(t *rig.T) {
 			if all != nil {
 				payload = all[n*t.Params.MTUBytes : min((n+1)*t.Params.MTUBytes, len(all))]
 			}
-			psn := g.Start().Add(n)
+			psn := g.PSN(n)
 			g.Send(g.Data(c, psn, payload)).As("%s from endpoint %d alone", k, c).ExpectAt(to, roce.SendOnly, psn, payload)
 		}
 	}

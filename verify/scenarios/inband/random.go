@@ -151,8 +151,7 @@ func (s *span) arrived(old *span, done int) {
 	}
 	came := map[heard]bool{}
 	for _, o := range g.E.Settle() {
-		p, err := o.Packet()
-		t.Check(err)
+		p := t.Packet(o)
 		if !p.Op.IsSend() {
 			continue
 		}

@@ -52,7 +52,7 @@ func reduceOne(g *rig.Group, psn roce.PSN) (sum []rig.Want) {
 func reduceStream(g *rig.Group) {
 	t, members := g.T, g.Members()
 	for k := range 2*g.MW() + 3 {
-		psn := g.Start().Add(k)
+		psn := g.PSN(k)
 		sum := reduceOne(g, psn)
 		g.Send(t.Marked(g.Data(members[k%len(members)], psn, g.Values(20)))).As("a contribution sent again").Expect(sum...)
 		if k%3 != 2 {
@@ -73,7 +73,7 @@ func rootSays(g *rig.Group, psn roce.PSN, syndrome uint8) {
 // fillWindow completes as many packets as can be under way.
 func fillWindow(g *rig.Group) {
 	for k := range g.MW() {
-		reduceOne(g, g.Start().Add(k))
+		reduceOne(g, g.PSN(k))
 	}
 }
 
@@ -81,7 +81,7 @@ func fillWindow(g *rig.Group) {
 // goes to all contributors.
 func rootAnswers(g *rig.Group) {
 	t, members, root := g.T, g.Members(), g.Parent
-	next := g.Start().Add(g.MW())
+	next := g.PSN(g.MW())
 	last, gap := next.Prev(), next.Next()
 	first := members[0]
 	g.Send(t.Marked(g.Data(first, gap, g.Values(4)))).As("a gap").Expect(rig.Own(false, rig.AETHTo(first, g.Start(), roce.NAKSequence))...)
@@ -102,7 +102,7 @@ func rootAnswers(g *rig.Group) {
 // reduceRoles has everybody send what is not theirs to send.
 func reduceRoles(g *rig.Group) {
 	first, root := g.Members()[0], g.Parent
-	next := g.Start().Add(g.MW())
+	next := g.PSN(g.MW())
 	last := next.Prev()
 	g.Send(g.Data(root, next, g.Values(4))).As("data from the parent").Dropped(inc.DropWrongRole)
 	g.Send(g.Ack(first, last)).As("an ACK of a contributor").Dropped(inc.DropWrongRole)
@@ -115,7 +115,7 @@ func reduceRoles(g *rig.Group) {
 // acksWhileOpen completes one more packet; before its last contribution come ACKs of whatever PSN, which must leave the slot as it is.
 func acksWhileOpen(g *rig.Group) {
 	t, members := g.T, g.Members()
-	next := g.Start().Add(g.MW())
+	next := g.PSN(g.MW())
 	var all [][]byte
 	ce := false
 	for i, c := range members {
@@ -149,7 +149,7 @@ func reduceMasks(g *rig.Group) {
 		g.Program()
 		t.In(fmt.Sprintf("in_mask %#x", mask), func() {
 			for k := range 2*g.MW() + 1 {
-				psn := g.Start().Add(k)
+				psn := g.PSN(k)
 				reduceOne(g, psn)
 				rootSays(g, psn, roce.AckSyndrome)
 			}

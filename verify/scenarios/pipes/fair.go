@@ -20,17 +20,17 @@ func fair(t *rig.T) {
 	g := star(t)
 	e, m, n := g.E, g.Members(), g.MW()
 	for k := range n {
-		g.offer(g.psn(k), 4)
+		g.offer(g.PSN(k), 4)
 	}
 	e.Settle()
 	f := watchTurns(e)
 	for range rounds {
 		for _, c := range t.Shuffled(m) {
-			e.Put(g.nak(c, g.psn(0)))
+			e.Put(g.NAK(c, g.PSN(0)))
 		}
 		for range 3 * n {
 			for _, c := range m {
-				e.Put(g.Data(c, g.psn(0), nil)) // short, and answered
+				e.Put(g.Data(c, g.PSN(0), nil)) // short, and answered
 			}
 		}
 		e.Settle()

@@ -87,12 +87,12 @@ func (f *far) take(p *roce.Packet) []rig.Frame {
 			return nil
 		}
 		f.nakSent = true
-		return []rig.Frame{f.g.nak(f.c, f.g.psn(at))}
+		return []rig.Frame{f.g.NAK(f.c, f.g.PSN(at))}
 	}
 	if f.g.T.Rand.IntN(10) >= f.answers {
 		return nil
 	}
-	return []rig.Frame{f.g.Ack(f.c, f.g.psn(len(f.got)-1))}
+	return []rig.Frame{f.g.Ack(f.c, f.g.PSN(len(f.got)-1))}
 }
 
 // heard takes an ACK of number k, or a NAK or RNR NAK, which acknowledges what is before it and has the rest sent again.
@@ -120,10 +120,10 @@ func (f *far) send() []rig.Frame {
 		if rng.IntN(100) < f.loss {
 			continue
 		}
-		all = append(all, f.g.Data(f.c, f.g.psn(k), f.data[k]))
+		all = append(all, f.g.Data(f.c, f.g.PSN(k), f.data[k]))
 		if rng.IntN(20) == 0 {
 			k = rng.IntN(k + 1)
-			all = append(all, f.g.Data(f.c, f.g.psn(k), f.data[k]))
+			all = append(all, f.g.Data(f.c, f.g.PSN(k), f.data[k]))
 		}
 	}
 	return all
@@ -204,8 +204,7 @@ func (g group) fars(count int) (fars []*far, up, down [][]byte) {
 // deliver gives every far end what left for it, and returns what they answer.
 func (g group) deliver(fars []*far, outs []dut.Frame) (frames []rig.Frame) {
 	for _, o := range outs {
-		p, err := o.Packet()
-		g.T.Check(err)
+		p := g.T.Packet(o)
 		if c := g.Addressee(o.Port, p); c >= 0 {
 			frames = append(frames, fars[c].take(p)...)
 		}

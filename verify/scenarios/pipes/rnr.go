@@ -18,7 +18,7 @@ func rnr(t *rig.T) {
 	g := star(t)
 	m := g.Members()
 	c := m[t.Rand.IntN(len(m))]
-	next := g.notReady(c, g.psn(0), 1, false)
+	next := g.notReady(c, g.PSN(0), 1, false)
 	for _, code := range longCodes(t, 5) {
 		next = g.notReady(c, next, code, true)
 	}
@@ -60,7 +60,7 @@ func (g group) notReady(c int, first roce.PSN, code uint8, meanwhile bool) roce.
 			missed = append(missed, rig.DataTo(c, first.Add(k), g.burst(first.Add(k), others...)))
 		}
 		if meanwhile && len(others) > 0 {
-			g.Send(g.nak(c, first)).As("a NAK of who waits").Expect()
+			g.Send(g.NAK(c, first)).As("a NAK of who waits").Expect()
 		}
 		if e.Now()+64 < due {
 			if outs := wait(e, due-1); len(outs) > 0 {
@@ -91,15 +91,11 @@ func (g group) refuse(c int, psn roce.PSN, code uint8) (at uint64) {
 // burst has all contribute to a PSN at once, so that it is soon over. Each is acknowledged, and the result, which is returned, leaves to
 // those of to.
 func (g group) burst(psn roce.PSN, to ...int) []byte {
-	var want []rig.Want
-	var parts [][]byte
+	r, want := g.Round(psn, 8), []rig.Want{}
 	for _, c := range g.T.Shuffled(g.Members()) {
-		part := g.Values(8)
-		g.E.Put(g.Data(c, psn, part))
-		parts, want = append(parts, part), append(want, rig.AckTo(c, psn))
+		g.E.Put(r.Frame(c))
+		want = append(want, rig.AckTo(c, psn))
 	}
-	outs := g.E.Settle()
-	result := g.Reduce(parts...)
-	g.Check(outs, append(want, rig.Copies(rig.DataTo(0, psn, result), to...)...)...)
-	return result
+	g.Check(g.E.Settle(), append(want, rig.Copies(rig.DataTo(0, psn, r.Result()), to...)...)...)
+	return r.Result()
 }

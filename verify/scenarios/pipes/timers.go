@@ -23,16 +23,16 @@ func lostACK(t *rig.T) {
 		g.Set.Start = roce.PSN(t.Rand.Uint32() & 0xFFFFFF)
 		g.Program()
 		seen := watch(e)
-		result := g.collective(g.psn(0), m...)
+		result := g.collective(g.PSN(0), m...)
 		due := seen.lastSend() + microseconds(t, timeout)
-		g.acknowledge(g.psn(0), rig.AllBut(m, c)...)
+		g.acknowledge(g.PSN(0), rig.AllBut(m, c)...)
 		t.In("after a time-out", func() {
-			g.Check(wait(e, due+lateness(t)+4*uint64(t.MTUBeats())), rig.DataTo(c, g.psn(0), result))
+			g.Check(wait(e, due+lateness(t)+4*uint64(t.MTUBeats())), rig.DataTo(c, g.PSN(0), result))
 		})
 		seen.once(t, inc.ActTimeout, c, due, lateness(t))
-		g.acknowledge(g.psn(0), c)
-		g.collective(g.psn(1), m...)
-		g.acknowledge(g.psn(1), m...)
+		g.acknowledge(g.PSN(0), c)
+		g.collective(g.PSN(1), m...)
+		g.acknowledge(g.PSN(1), m...)
 		e.Counted("lost ACK", map[inc.Counter]uint32{inc.Timeout: k + 1, inc.TxRetransmit: k + 1, inc.Wipe: 4 * (k + 1)})
 	}
 }
@@ -46,10 +46,10 @@ func timers(t *rig.T) {
 			unit := microseconds(t, uint64(max(timeout, 1)))
 			e.SetPauses(dut.Pauses{})
 			for round := range 2 {
-				g.backOff(g.psn(round), unit)
+				g.backOff(g.PSN(round), unit)
 			}
 			if g.MW() >= 2 && timeout >= 25 { // the shorter ones are over before all is sent that makes progress
-				g.progress(g.psn(2), unit)
+				g.progress(g.PSN(2), unit)
 			}
 		})
 	}
@@ -98,7 +98,7 @@ func (g group) progress(psn roce.PSN, unit uint64) {
 	g.acknowledgeAtOnce(psn, last)
 	due := decided + unit
 	wait(e, e.Now()+unit/4)
-	e.Put(g.nak(last, psn.Next()))
+	e.Put(g.NAK(last, psn.Next()))
 	e.SettleAsIs()
 	wait(e, due+lateness(t)+64)
 	t.In("after progress", func() { seen.once(t, inc.ActTimeout, last, due, lateness(t)+64) })
