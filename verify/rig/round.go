@@ -3,10 +3,6 @@
 package rig
 
 import (
-	"bytes"
-	"fmt"
-
-	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
@@ -91,25 +87,4 @@ func (g *Group) CompleteFrom(k, n int) (results [][]byte) {
 		results = append(results, g.Complete(g.PSN(k+i)))
 	}
 	return results
-}
-
-// Guard watches a state of the reference: a frame that changes it though changes says that it must not fails the scenario. Actions may
-// change it. renew takes the state as it is, after something else that may.
-func (e *Engine) Guard(state func(b []byte) []byte, may func(a dut.Frame, changed []inc.Counter) bool) (renew func()) {
-	var before, after []byte
-	renew = func() { before = state(before[:0]) }
-	e.OnAccept = func(a dut.Frame, changed []inc.Counter) error {
-		after = state(after[:0])
-		if !may(a, changed) && !bytes.Equal(before, after) {
-			return fmt.Errorf("a frame counted under %v changed a state that is not its to change: %x", changed, a.Data)
-		}
-		before, after = after, before
-		return nil
-	}
-	e.OnAct = func(uint64, inc.Action) error {
-		renew()
-		return nil
-	}
-	renew()
-	return renew
 }

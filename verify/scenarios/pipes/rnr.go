@@ -4,11 +4,9 @@ package pipes
 
 import (
 	"fmt"
-	"slices"
 
 	"incforge/inc"
 	"incforge/roce"
-	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
@@ -77,15 +75,8 @@ func (g group) notReady(c int, first roce.PSN, code uint8, meanwhile bool) roce.
 
 // refuse has endpoint c answer a PSN with RNR NAK and returns the cycle in which that was decided.
 func (g group) refuse(c int, psn roce.PSN, code uint8) (at uint64) {
-	g.E.OnAccept = func(a dut.Frame, changed []inc.Counter) error {
-		if slices.Contains(changed, inc.RxRnr) {
-			at = a.Last
-		}
-		return nil
-	}
-	g.Send(g.AETH(c, psn, roce.RNRSyndrome|code)).As("RNR NAK").Expect()
-	g.E.OnAccept = nil
-	return at
+	a, _ := g.E.FirstAccepted(func() { g.Send(g.AETH(c, psn, roce.RNRSyndrome|code)).As("RNR NAK").Expect() })
+	return a.Last
 }
 
 // burst has all contribute to a PSN at once, so that it is soon over. Each is acknowledged, and the result, which is returned, leaves to

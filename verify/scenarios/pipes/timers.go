@@ -84,19 +84,14 @@ func (g group) progress(psn roce.PSN, unit uint64) {
 	t, e, m := g.T, g.E, g.Members()
 	last := m[len(m)-1]
 	seen := watch(e)
-	var decided uint64 // in which cycle the last frame was
-	e.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
-		decided = a.Last
-		return nil
-	}
 	for k := range 2 {
 		g.offer(psn.Add(k), 4)
 		e.SettleAsIs()
 	}
 	g.acknowledgeAtOnce(psn.Next(), m[:len(m)-1]...)
 	wait(e, e.Now()+unit/2)
-	g.acknowledgeAtOnce(psn, last)
-	due := decided + unit
+	decided, _ := e.FirstAccepted(func() { g.acknowledgeAtOnce(psn, last) })
+	due := decided.Last + unit
 	wait(e, e.Now()+unit/4)
 	e.Put(g.NAK(last, psn.Next()))
 	e.SettleAsIs()
