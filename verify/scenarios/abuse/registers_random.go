@@ -54,9 +54,11 @@ type vandal struct {
 	t       *rig.T
 	e       *rig.Engine
 	watched *rig.Group // its registers nobody writes
-	// targets are the registers that may be written, foreign those of other groups among them.
-	targets, foreign []target
+	// targets are the addresses of registers that may be written, foreign those of other groups' among them, last is the last of all.
+	targets, foreign []uint32
+	last             uint32
 
+	answers []rig.Frame      // of the watched group's hosts to what left
 	offered [][]byte         // frames to foreign groups that are on their way
 	asked   map[int]bool     // from which endpoints they are
 	next    map[int]roce.PSN // what foreign endpoints send next, if it is not START
@@ -71,36 +73,26 @@ type vandal struct {
 	made            int // frames that left for foreign endpoints
 }
 
-// target is an element of a register.
-type target struct {
-	reg  *contract.Register
-	i    int
-	addr uint32
-}
-
 // findTargets lists the registers that may be written: all but those that are everybody's and those of the watched group.
 func (v *vandal) findTargets() {
 	p := v.t.Params
-	for n := range v.t.Manifest.Registers {
-		reg := &v.t.Manifest.Registers[n]
-		if slices.Contains([]string{"CTRL", "IP_ID", "BYPASS_PORT"}, reg.Name) || reg.Name == "ECC_INJECT" && p.ECC {
-			continue
-		}
+	for _, reg := range v.t.Manifest.Registers {
 		for i := range reg.Size() {
-			x := target{reg, i, reg.Offset + uint32(i)*reg.Stride}
-			group := -1
+			addr, group := reg.Offset+uint32(i)*reg.Stride, -1
 			switch {
 			case strings.HasPrefix(reg.Name, "GROUP_"):
 				group = i
 			case strings.HasPrefix(reg.Name, "EP_"):
 				group = i / p.EPS()
+			case slices.Contains([]string{"CTRL", "IP_ID", "BYPASS_PORT"}, reg.Name), reg.Name == "ECC_INJECT" && p.ECC:
+				group = v.watched.Index
 			}
-			if group == v.watched.Index {
+			if v.last = max(v.last, addr); group == v.watched.Index {
 				continue
 			}
-			v.targets = append(v.targets, x)
+			v.targets = append(v.targets, addr)
 			if group > 0 {
-				v.foreign = append(v.foreign, x)
+				v.foreign = append(v.foreign, addr)
 			}
 		}
 	}
@@ -116,37 +108,28 @@ func (v *vandal) draw() (addr, value uint32, strobes uint8) {
 	switch r.IntN(8) {
 	case 0: // any address of the bus but those that are left alone
 		for {
-			addr = r.Uint32N(1 << v.addrBits())
-			if _, _, ok := v.t.Manifest.Find(addr &^ 3); !ok || slices.ContainsFunc(v.targets, func(x target) bool { return x.addr == addr&^3 }) {
+			addr = r.Uint32N(1 << bits.Len32(v.last))
+			if _, _, ok := v.t.Manifest.Find(addr &^ 3); !ok || slices.Contains(v.targets, addr&^3) {
 				return addr, value, strobes
 			}
 		}
 	case 1, 2:
-		addr = v.targets[r.IntN(len(v.targets))].addr
-		return addr | r.Uint32N(4), value, strobes
+		return v.targets[r.IntN(len(v.targets))] | r.Uint32N(4), value, strobes
 	}
-	x := v.foreign[r.IntN(len(v.foreign))]
-	return x.addr, v.sensible(x, value), strobes
-}
-
-// addrBits is the width of an address on the register bus: the smallest that reaches every register.
-func (v *vandal) addrBits() int {
-	var last uint32
-	for _, r := range v.t.Manifest.Registers {
-		last = max(last, r.Offset+uint32(r.Size()-1)*r.Stride)
-	}
-	return bits.Len32(last)
+	addr = v.foreign[r.IntN(len(v.foreign))]
+	return addr, v.sensible(addr, value), strobes
 }
 
 // sensible is a value that has a meaning in a register, now and then not.
-func (v *vandal) sensible(x target, value uint32) uint32 {
+func (v *vandal) sensible(addr, value uint32) uint32 {
 	p, r := v.t.Params, v.t.Rand
 	if r.IntN(8) == 0 {
 		return value
 	}
-	is := func(field string) contract.Field { return v.t.Field(x.reg.Name, field) }
+	reg, i, _ := v.t.Manifest.Find(addr)
+	is := func(field string) contract.Field { return v.t.Field(reg.Name, field) }
 	put := func(field string, v uint32) uint32 { return is(field).Put(v) }
-	switch x.reg.Name {
+	switch reg.Name {
 	case "GROUP_CTRL":
 		enable, reset := put("enable", 1), put("reset", 1)
 		return []uint32{enable, enable, reset, enable | reset}[r.IntN(4)]
@@ -163,7 +146,7 @@ func (v *vandal) sensible(x target, value uint32) uint32 {
 	case "EP_CTRL":
 		return put("valid", r.Uint32N(2)|1) | value&is("host").Mask() | put("port", r.Uint32N(uint32(p.Ports)))
 	case "EP_LOCAL_QPN":
-		return put("qpn", is("qpn").Get(value)&^uint32(p.Records()-1)|uint32(x.i))
+		return put("qpn", is("qpn").Get(value)&^uint32(p.Records()-1)|uint32(i))
 	case "EP_REMOTE_IP":
 		return value | 1<<31 // none of a watched host by accident
 	}

@@ -23,13 +23,11 @@ func (v *vandal) contribute() {
 		}
 		psn := g.PSN(v.sent)
 		n := 4 * (1 + v.t.Rand.IntN(16))
-		var all [][]byte
+		r := g.Round(psn, n)
 		for _, c := range g.Members() {
-			payload := g.Values(n)
-			all = append(all, payload)
-			v.e.Put(g.Data(c, psn, payload))
+			v.e.Put(r.Frame(c))
 		}
-		v.want[psn] = g.Reduce(all...)
+		v.want[psn] = r.Result()
 		v.sent++
 	}
 }
@@ -87,7 +85,9 @@ const drainCycles = 1200
 // drain runs the engine until what was offered is through, and looks at what left. It does not wait for the engine to rest: endpoints of
 // foreign groups may never answer.
 func (v *vandal) drain() {
-	for answered := true; answered; {
+	for answered := true; answered; answered = len(v.answers) > 0 {
+		v.e.Put(v.answers...)
+		v.answers = v.answers[:0]
 		limit := v.e.Now() + 100*drainCycles
 		for v.e.StepTo(v.e.Now() + 64); v.e.Waiting() > 0; v.e.StepTo(v.e.Now() + 64) {
 			if v.e.Now() > limit {
@@ -95,52 +95,46 @@ func (v *vandal) drain() {
 			}
 		}
 		v.e.StepTo(v.e.Now() + drainCycles)
-		answered = false
 		for _, out := range v.e.Out() {
-			if f, ok := v.see(&out); ok {
-				v.e.Put(f)
-				answered = true
-			}
+			v.see(&out)
 		}
 	}
 	v.offered = v.offered[:0]
 	clear(v.asked)
 }
 
-// see judges a frame that left, by nothing but the registers, and returns what the watched group answers to it, if anything.
-func (v *vandal) see(out *dut.Frame) (rig.Frame, bool) {
+// see judges a frame that left, by nothing but the registers, and has the watched group's hosts answer it.
+func (v *vandal) see(out *dut.Frame) {
 	if slices.ContainsFunc(v.offered, func(b []byte) bool { return bytes.Equal(b, out.Data) }) {
-		return rig.Frame{}, false // it was nobody's
+		return // it was nobody's
 	}
 	p, err := out.Packet()
 	if err != nil {
 		v.t.Fatalf("a frame that nobody sent left by port %d: %x", out.Port, out.Data)
 	}
 	if c := v.watched.Addressee(out.Port, p); c >= 0 {
-		return v.result(c, p)
+		v.result(c, p)
+		return
 	}
 	if v.made++; !v.hasPart(p) {
 		v.t.Fatalf("a frame left by port %d for somebody who has no part in any group: %v", out.Port, p)
 	}
-	return rig.Frame{}, false
 }
 
 // result notes what endpoint c of the watched group gets, and in Mode III acknowledges it.
-func (v *vandal) result(c int, p *roce.Packet) (rig.Frame, bool) {
+func (v *vandal) result(c int, p *roce.Packet) {
 	if !p.Op.IsSend() {
 		if p.Syndrome != roce.AckSyndrome {
 			v.t.Fatalf("the watched group's endpoint %d was sent %v", c, p)
 		}
-		return rig.Frame{}, false
+		return
 	}
 	if want := v.want[p.PSN]; want == nil || !bytes.Equal(p.Payload, want) {
 		v.t.Fatalf("the watched group's result of PSN %v is %x, expected %x", p.PSN, p.Payload, want)
 	}
-	v.got[p.PSN] |= 1 << c
-	if !v.t.Pipes() {
-		return rig.Frame{}, false
+	if v.got[p.PSN] |= 1 << c; v.t.Pipes() {
+		v.answers = append(v.answers, v.watched.Ack(c, p.PSN))
 	}
-	return v.watched.Ack(c, p.PSN), true
 }
 
 // hasPart tells whether a packet is for an endpoint that its group's registers give a part, or for one that it answers: an in-band group
