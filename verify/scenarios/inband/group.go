@@ -173,9 +173,16 @@ func (g *group) frame(p *packet, c int) rig.Frame {
 	return g.Data(c, p.in[c], p.sent[c], func(q *roce.Packet) { q.Op, q.Imm = p.op, p.imm })
 }
 
-// controlFrame is a control from endpoint c with that PSN on its wire.
-func (g *group) controlFrame(c int, psn roce.PSN, control inc.Control) rig.Frame {
-	return g.Data(c, psn, nil, func(p *roce.Packet) { p.Op, p.Imm = roce.SendOnlyImm, control.Immediate() })
+// controlFrame is a control from endpoint c with that PSN on its wire; opts change it before it becomes a frame.
+func (g *group) controlFrame(c int, psn roce.PSN, control inc.Control, opts ...func(p *roce.Packet)) rig.Frame {
+	isControl := func(p *roce.Packet) { p.Op, p.Imm = roce.SendOnlyImm, control.Immediate() }
+	return g.Data(c, psn, nil, append([]func(*roce.Packet){isControl}, opts...)...)
+}
+
+// wrongControl sends a control from endpoint c where the next range would begin for it, with something changed that has it dropped.
+func (g *group) wrongControl(why inc.Counter, c int, what string, control inc.Control, change func(c *inc.Control)) {
+	change(&control)
+	g.Send(g.controlFrame(c, g.in[c], control)).As("%s of endpoint %d: %+v", what, c, control).Dropped(why)
 }
 
 // to is a packet as endpoints must hear it.
