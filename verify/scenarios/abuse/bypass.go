@@ -12,8 +12,6 @@ import (
 	"incforge/verify/rig"
 )
 
-// bypass sends frames that are not the engine's: of every length and kind, by ports and with interfaces as they come, then among the
-// engine's own traffic.
 func bypass(t *rig.T) {
 	g := t.Star()
 	e := g.E
@@ -144,9 +142,6 @@ func fairness(g *rig.Group) {
 	outs := e.SettleAsIs()
 	run, longest, last := 0, 0, false
 	for _, o := range outs {
-		if o.Port != port {
-			continue
-		}
 		if run++; isARP(o.Data) != last {
 			run = 1
 		}

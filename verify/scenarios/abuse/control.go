@@ -7,8 +7,6 @@ import (
 	"incforge/verify/rig"
 )
 
-// control writes settings at random, legal and illegal, to one group while the others, if any, carry traffic, and checks what enabling
-// makes of them by sending something.
 func control(t *rig.T) {
 	e := t.Engine()
 	count := min(rig.MaxGroups(t.Params), 4)
@@ -40,7 +38,7 @@ func control(t *rig.T) {
 			e.Counters()
 		}
 		e.Settle()
-		g.Complete(g.next())
+		g.Complete(g.PSN(g.done))
 		g.done++
 	}
 }
@@ -51,12 +49,10 @@ type busy struct {
 	done int
 }
 
-func (g *busy) next() roce.PSN { return g.PSN(g.done) }
-
 // contribute has all members send for the next PSN, and does not wait.
 func (g *busy) contribute() {
 	for _, c := range g.Members() {
-		g.E.Put(g.Data(c, g.next(), g.Noise(16)))
+		g.E.Put(g.Data(c, g.PSN(g.done), g.Noise(16)))
 	}
 	g.done++
 }

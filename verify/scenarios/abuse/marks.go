@@ -15,7 +15,6 @@ type marking struct {
 	frame  rig.Frame
 }
 
-// marks sends frames of every kind and with every sort of fault, each with every ECN.
 func marks(t *rig.T) {
 	g := t.Star()
 	for ecn := range uint8(4) {

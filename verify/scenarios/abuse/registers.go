@@ -9,7 +9,6 @@ import (
 	"incforge/verify/rig"
 )
 
-// registers reads and writes every register; the board compares what is read. The last resets come in the middle of traffic.
 func registers(t *rig.T) {
 	e := t.Engine()
 	beyondTheMap(e)
@@ -100,9 +99,7 @@ func resetInTraffic(e *rig.Engine, slow bool) {
 		readAll(e, "registers")
 		e.Settle() // what still waited at the ports finds no group
 		g = e.Group(0, 1, t.Params.Members, false)
-		for k := range 3 {
-			g.Complete(g.PSN(k))
-		}
+		g.CompleteFrom(0, 3)
 		_, err := e.Finish()
 		t.Check(err)
 	})

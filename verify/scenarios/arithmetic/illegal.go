@@ -8,8 +8,7 @@ import (
 	"incforge/verify/rig"
 )
 
-// illegal programs settings that are not included, or whose slots or endpoints the buffer has no place for: they stay disabled, packets
-// for them are dropped, and another group is exact meanwhile. Settings at the very edge are enabled and exact.
+// illegal has settings at the very edge, too, which are enabled and exact.
 func illegal(t *rig.T) {
 	e := t.Engine()
 	count := min(rig.MaxGroups(t.Params), 2)

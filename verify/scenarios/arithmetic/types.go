@@ -108,8 +108,7 @@ func sizesToTry(g *rig.Group) []int {
 	return sizes
 }
 
-// groups has groups compute different things, their packets interleaved one by one: what an element is must not carry
-// over from one packet to the next.
+// groups has packets interleaved one by one: what an element is must not carry over from one packet to the next.
 func groups(t *rig.T) {
 	e := t.Engine()
 	count := min(rig.MaxGroups(t.Params), 8)

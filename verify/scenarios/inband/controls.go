@@ -8,8 +8,7 @@ import (
 	"incforge/verify/rig"
 )
 
-// controls sends whatever can be wrong with a control, or stand in its place: where it would open a range, and in one that is open. The
-// range ends as it should all the same.
+// controls does so where a control would open a range, and in one that is open, which ends as it should all the same.
 func controls(t *rig.T) {
 	for _, parent := range []bool{false, true} {
 		if parent && t.Children() < 2 {

@@ -71,7 +71,6 @@ func (g group) gaps(c int, first roce.PSN) {
 	g.E.Counted("gaps", map[inc.Counter]uint32{inc.TxGapNak: 2, inc.DropGap: 6})
 }
 
-// cumulative has every endpoint acknowledge a pipe full of results with one ACK for the last of them.
 func cumulative(t *rig.T) {
 	g := star(t)
 	m, n := g.Members(), g.MW()

@@ -14,7 +14,6 @@ import (
 // fairFrames is how many frames may be decided while an action waits that may be taken.
 const fairFrames = 1
 
-// fair has all endpoints ask for all of a full pipe again, and send data taken before as fast as they can.
 func fair(t *rig.T) {
 	const rounds = 6
 	g := star(t)

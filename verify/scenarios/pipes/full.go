@@ -62,7 +62,6 @@ func overtaking(t *rig.T, size int, ctrl inc.PipeCtrl, host bool) {
 	g.E.Counted("in the end", counted)
 }
 
-// turn fills both pipes of a root whose results nobody acknowledges, and empties them ACK by ACK.
 func turn(t *rig.T) {
 	for round := range 4 {
 		size := t.PipeSize(round)
@@ -101,7 +100,6 @@ func (g group) fillBoth() (results [][]byte) {
 	return results
 }
 
-// settings programs pipes of sizes from none to far more than fits.
 func settings(t *rig.T) {
 	e := t.PipeEngine(rig.LongTimeout)
 	g := group{e.MakeGroup(0, 1, t.Params.Members, false)}

@@ -79,7 +79,6 @@ func (g group) roundTrip(psn roce.PSN) {
 	g.acknowledge(psn, g.Members()...)
 }
 
-// failed has one endpoint end its connection. The others get what there is until the pipes are full, and a start makes the group whole.
 func failed(t *rig.T) {
 	for _, syndrome := range []uint8{roce.NAKInvalidRequest, roce.NAKRemoteAccess, roce.NAKRemoteOperational} {
 		t.In(fmt.Sprintf("NAK %#x", syndrome), func() { endConnection(t, syndrome) })

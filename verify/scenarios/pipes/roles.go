@@ -44,7 +44,6 @@ func (g group) innerLap(first int) {
 	down(end+1, g.Noise(8)) // there is room now, but it is still a gap
 }
 
-// oneWay has a group be a Reduce and then a Broadcast, with a host or a switch as its parent.
 func oneWay(t *rig.T) {
 	for round := range 4 {
 		for _, host := range []bool{true, false} {
