@@ -20,6 +20,22 @@ func (t *T) Packet(o dut.Frame) *roce.Packet {
 	return p
 }
 
+// Count is how often something is done: so many times, or as many as the long form does.
+func (t *T) Count(n, long int) int {
+	if t.Long {
+		return long
+	}
+	return n
+}
+
+// ByMode is what holds in Mode II or what holds in Mode III.
+func ByMode[V any](t *T, two, three V) V {
+	if t.Pipes() {
+		return three
+	}
+	return two
+}
+
 // Round is one PSN of a group: what its members contribute, and what comes of that.
 type Round struct {
 	PSN      roce.PSN

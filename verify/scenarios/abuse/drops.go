@@ -21,11 +21,12 @@ type fault struct {
 // faulty is a group that gets frames with faults.
 type faulty struct {
 	*rig.Group
+	old     inc.Counter // what data counts as that was taken before and is not in the buffer
 	reached map[inc.Counter]bool
 }
 
 func drops(t *rig.T) {
-	d := &faulty{Group: t.Star(), reached: map[inc.Counter]bool{}}
+	d := &faulty{Group: t.Star(), old: rig.ByMode(t, inc.DropStale, inc.RxDuplicate), reached: map[inc.Counter]bool{}}
 	d.count(d.inHeaders()...)
 	d.count(d.inContents()...)
 	d.count(d.twoFaults()...)
@@ -97,7 +98,7 @@ func (d *faulty) inContents() []fault {
 		{"a reserved syndrome", inc.DropSyndrome, d.AETH(0, start, 0x40)},
 		{"a syndrome between", inc.DropSyndrome, d.AETH(0, start, 0x64)},
 		{"a gap", inc.DropGap, d.Data(0, start.Add(1), d.Noise(16))},
-		{"before START", d.old(), d.Data(0, start.Prev(), d.Noise(16))},
+		{"before START", d.old, d.Data(0, start.Prev(), d.Noise(16))},
 	}
 	if t.Pipes() {
 		list = append(list, fault{"an ACK of nothing", inc.DropStaleAck, d.Ack(0, start)})
@@ -147,21 +148,9 @@ func (d *faulty) slots() {
 	for k := 1; k < d.MW(); k++ {
 		contribute(k)
 	}
-	overrun := inc.DropWindow
-	if d.T.Pipes() {
-		overrun = inc.DropFull
-	}
 	d.count(
-		fault{"beyond the window", overrun, d.Data(0, d.PSN(d.MW()), d.Noise(16))},
-		fault{"again, the slot not complete", d.old(), d.Data(0, d.Start(), d.Noise(16))})
-}
-
-// old is what data counts as that was taken before and is not in the buffer.
-func (d *faulty) old() inc.Counter {
-	if d.T.Pipes() {
-		return inc.RxDuplicate
-	}
-	return inc.DropStale
+		fault{"beyond the window", rig.ByMode(d.T, inc.DropWindow, inc.DropFull), d.Data(0, d.PSN(d.MW()), d.Noise(16))},
+		fault{"again, the slot not complete", d.old, d.Data(0, d.Start(), d.Noise(16))})
 }
 
 // roles sends data, ACKs and CNPs from an endpoint that has no such role, payload to a barrier, and anything to a disabled group.

@@ -14,7 +14,7 @@ import (
 
 // mutate sends mutated frames to a root and, if there are two groups, to one with a parent.
 func mutate(t *rig.T) {
-	mutateGroups(t, 30000, min(rig.MaxGroups(t.Params), 2)).lives()
+	mutateGroups(t, t.Count(30_000, 200_000), min(rig.MaxGroups(t.Params), 2)).lives()
 }
 
 // inBandMutate does so with in-band groups, whose data moves on by ranges.
@@ -23,7 +23,7 @@ func inBandMutate(t *rig.T) {
 	if t.Params.DTypeMask()&rig.WideTypes != 0 { // whatever the type of their registers
 		count = min(count, t.Params.Slots()/rig.WideSlots)
 	}
-	m := mutateGroups(t, 12000, count, rig.WithInBand())
+	m := mutateGroups(t, t.Count(12_000, 200_000), count, rig.WithInBand())
 	m.muchHappened()
 	m.lives()
 }
@@ -38,11 +38,8 @@ type mutation struct {
 	invalid uint64
 }
 
-// mutateGroups sends so many mutated frames, in the long form 200,000, to count groups.
+// mutateGroups sends so many mutated frames to count groups.
 func mutateGroups(t *rig.T, frames, count int, opts ...rig.GroupOption) *mutation {
-	if t.Long {
-		frames = 200000
-	}
 	m := &mutation{e: t.Engine()}
 	for i := range count {
 		members, parent := t.Params.Members, i == 1
@@ -93,10 +90,7 @@ func (m *mutation) send(frames int) {
 
 // muchHappened checks that in-band groups got further than their first range, and that spoilt controls and late frames were among it.
 func (m *mutation) muchHappened() {
-	late := inc.DropRange // data of a range that is over
-	if m.e.T.Pipes() {
-		late = inc.RxDuplicate
-	}
+	late := rig.ByMode(m.e.T, inc.DropRange, inc.RxDuplicate) // data of a range that is over
 	c := m.e.Counters()
 	for _, x := range []struct {
 		counter inc.Counter
@@ -124,11 +118,7 @@ func random(t *rig.T) {
 	e := t.Engine()
 	g := e.Group(0, 1, t.Params.Members, false, rig.WithStart(roce.PSN(0).Add(-40)), rig.WithLog2N(1+t.Rand.IntN(4)))
 	at := make([]int, len(g.Ends)) // the next packet of each endpoint, as far as it knows
-	rounds := 200
-	if t.Long {
-		rounds = 1000
-	}
-	for range rounds {
+	for range t.Count(200, 1000) {
 		e.SetPauses(dut.Pauses{Seed: t.Rand.Uint64(), In: 0.5 * t.Rand.Float64(), Ready: 0.6 * t.Rand.Float64(), Burst: 1 + t.Rand.IntN(10)})
 		for range 10 + t.Rand.IntN(40) {
 			e.Put(anything(g, at))

@@ -28,11 +28,7 @@ func registersRandom(t *rig.T) {
 	v := &vandal{t: t, e: e, next: map[int]roce.PSN{}, asked: map[int]bool{}, want: map[roce.PSN][]byte{}, got: map[roce.PSN]uint32{}}
 	v.watched = e.Group(0, 2, t.Params.Members, false, rig.WithStart(roce.PSN(0).Add(-100)))
 	v.findTargets()
-	total := 3000
-	if t.Long {
-		total = 100_000
-	}
-	for v.writes < total {
+	for total := t.Count(3000, 100_000); v.writes < total; {
 		t.In(fmt.Sprintf("after %d writes", v.writes), func() {
 			if t.Rand.IntN(4) == 0 {
 				v.arrange()

@@ -14,10 +14,6 @@ import (
 
 // random sends PSNs through pipes of every size among all kinds of trouble: at a root and under a parent, half of them across the wrap.
 func random(t *rig.T) {
-	laps := 5
-	if t.Long {
-		laps = 40
-	}
 	for round := range 8 {
 		e := t.PipeEngine(uint16((2 + t.Rand.IntN(6)) * tick(t)))
 		parent := round >= 4
@@ -30,7 +26,7 @@ func random(t *rig.T) {
 			opts = append(opts, rig.WithStart(roce.PSN(0).Add(-1-t.Rand.IntN(12))))
 		}
 		g := group{e.Group(0, 1, members, parent, opts...)}
-		t.In(fmt.Sprintf("pipes of %d slots, parent %v, START %v", g.MW(), parent, g.Start()), func() { g.shake(max(laps*g.MW(), 12)) })
+		t.In(fmt.Sprintf("pipes of %d slots, parent %v, START %v", g.MW(), parent, g.Start()), func() { g.shake(max(t.Count(5, 40)*g.MW(), 12)) })
 	}
 }
 
