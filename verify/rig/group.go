@@ -249,9 +249,14 @@ func (g *Group) TryProgram() bool {
 	for i, ep := range g.Ends {
 		t.Check(e.Ctl.SetEndpoint(g.Index*t.Params.EPS()+i, ep))
 	}
-	t.Check(e.Ctl.SetGroup(g.Index, g.Set))
-	ok, err := e.Ctl.Enable(g.Index)
-	t.Check(err)
+	return g.TryEnable()
+}
+
+// TryEnable writes the settings of a group that is disabled, enables it and tells whether the engine took it.
+func (g *Group) TryEnable() bool {
+	g.T.Check(g.E.Ctl.SetGroup(g.Index, g.Set))
+	ok, err := g.E.Ctl.Enable(g.Index)
+	g.T.Check(err)
 	return ok
 }
 

@@ -14,23 +14,22 @@ import (
 // fairFrames is how many frames may be decided while an action waits that may be taken.
 const fairFrames = 1
 
-// fair has all endpoints ask for all of a full pipe again, and send data taken before as fast as they can.
 func fair(t *rig.T) {
 	const rounds = 6
 	g := star(t)
 	e, m, n := g.E, g.Members(), g.MW()
 	for k := range n {
-		g.offer(g.psn(k), 4)
+		g.offer(g.PSN(k), 4)
 	}
 	e.Settle()
 	f := watchTurns(e)
 	for range rounds {
 		for _, c := range t.Shuffled(m) {
-			e.Put(g.nak(c, g.psn(0)))
+			e.Put(g.NAK(c, g.PSN(0)))
 		}
 		for range 3 * n {
 			for _, c := range m {
-				e.Put(g.Data(c, g.psn(0), nil)) // short, and answered
+				e.Put(g.Data(c, g.PSN(0), nil)) // short, and answered
 			}
 		}
 		e.Settle()
