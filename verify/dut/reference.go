@@ -188,24 +188,11 @@ func (r *Reference) sendAll(cycle uint64) {
 	}
 	r.turns = r.turns[:0]
 	for {
-		r.wants = r.eng.Due(math.MinInt64, r.wants[:0]) // sends alone
-		best, rank := -1, 0
-		for i, a := range r.wants {
-			if a.Kind != inc.ActSend && a.Kind != inc.ActSendOne {
-				continue
-			}
-			if k := slices.Index(r.turns, a); best < 0 || k < rank {
-				best, rank = i, k
-			}
-		}
-		if best < 0 {
+		if r.wants = r.eng.Due(math.MinInt64, r.wants[:0]); len(r.wants) == 0 { // sends alone
 			return
 		}
-		a := r.wants[best]
-		if rank >= 0 {
-			r.turns = slices.Delete(r.turns, rank, rank+1)
-		}
-		r.turns = append(r.turns, a)
+		a := slices.MinFunc(r.wants, func(a, b inc.Action) int { return slices.Index(r.turns, a) - slices.Index(r.turns, b) })
+		r.turns = append(slices.DeleteFunc(r.turns, func(b inc.Action) bool { return a == b }), a)
 		r.do(cycle, a)
 	}
 }
@@ -301,18 +288,9 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 	case "COUNTER":
 		return r.counter(i)
 	case "GROUP_STATUS":
-		switch {
-		case r.eng.Enabled(i):
-			return r.put("GROUP_STATUS", "enabled", 1), nil
-		case r.overlap[i]:
-			return r.put("GROUP_STATUS", "overlap", 1), nil
-		}
-		return 0, nil
+		return r.put(reg.Name, "enabled", flag(r.eng.Enabled(i))) | r.put(reg.Name, "overlap", flag(r.overlap[i])), nil
 	case "GROUP_CTRL":
-		if r.eng.Enabled(i) {
-			return r.put("GROUP_CTRL", "enable", 1), nil
-		}
-		return 0, nil
+		return r.put(reg.Name, "enable", flag(r.eng.Enabled(i))), nil
 	case "GROUP_FAILED":
 		return r.eng.Failed(i), nil
 	}
@@ -333,13 +311,8 @@ func (r *Reference) Spotless() bool { return true }
 func (r *Reference) param(name string) (uint32, bool) {
 	p := r.man.Params
 	arith := func(field string, v uint32) int { return int(r.put("PARAM_ARITH", field, v)) }
-	arithmetic := arith("dtypes", p.DTypeMask()) | arith("ops", p.OpMask()) | arith("planes", uint32(p.Planes()))
-	if p.Reproducible() {
-		arithmetic |= arith("reproducible", 1)
-	}
-	if p.ECC {
-		arithmetic |= arith("ecc", 1)
-	}
+	arithmetic := arith("dtypes", p.DTypeMask()) | arith("ops", p.OpMask()) | arith("planes", uint32(p.Planes())) |
+		arith("reproducible", flag(p.Reproducible())) | arith("ecc", flag(p.ECC))
 	v, ok := map[string]int{
 		"PARAM_MODE": p.Mode, "PARAM_BUS_BYTES": p.BusBytes, "PARAM_LANES": p.Lanes, "PARAM_GROUPS": p.Groups,
 		"PARAM_MEMBERS": p.Members, "PARAM_PORTS": p.Ports, "PARAM_MTU_BYTES": p.MTUBytes, "PARAM_SLOTS": p.Slots(),
@@ -398,8 +371,8 @@ func (r *Reference) Write(addr, value uint32, strobes uint8) error {
 	r.regs[addr] = v
 	switch reg.Name {
 	case "CTRL":
-		r.eng.SetGapNAK(r.is("CTRL", 0, "gap_nak"))
-		r.eng.SetForeignBypass(r.is("CTRL", 0, "foreign_bypass"))
+		r.eng.SetGapNAK(r.get("CTRL", 0, "gap_nak") != 0)
+		r.eng.SetForeignBypass(r.get("CTRL", 0, "foreign_bypass") != 0)
 		return nil
 	case "IP_ID":
 		r.eng.SetIPID(uint16(r.get("IP_ID", 0, "value")))
@@ -444,11 +417,6 @@ func (r *Reference) get(register string, i int, field string) uint32 {
 	}
 	f, _ := reg.Field(field) // a field of no bits otherwise
 	return f.Get(r.regs[reg.Offset+uint32(i)*reg.Stride])
-}
-
-// is is a field of one bit.
-func (r *Reference) is(register string, i int, field string) bool {
-	return r.get(register, i, field) != 0
 }
 
 // put is a value of a field in place; 0 if the manifest lacks it.

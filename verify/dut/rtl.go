@@ -124,7 +124,7 @@ func (d *RTL) Offer(port int, f Frame) {
 	if d.core { // its tuser has the port above the error bit, which is on the last beat alone
 		i, first = 0, uint64(port)<<1
 	}
-	a := axis.Frame{Data: f.Data, User: first | flag(f.Err), FirstUser: first}
+	a := axis.Frame{Data: f.Data, User: first | uint64(flag(f.Err)), FirstUser: first}
 	if f.First > d.offset {
 		a.NotBefore = f.First - d.offset
 	}

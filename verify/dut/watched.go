@@ -78,7 +78,7 @@ func note(h hash.Hash, data []byte, numbers ...uint64) {
 	h.Write(data)
 }
 
-func flag(v bool) uint64 {
+func flag(v bool) uint32 {
 	if v {
 		return 1
 	}
@@ -87,7 +87,7 @@ func flag(v bool) uint64 {
 
 // Offer queues a frame.
 func (w *Watched) Offer(port int, f Frame) {
-	note(w.stimulus, f.Data, watchedFrame, uint64(port), max(f.First, w.Now()), flag(f.Err))
+	note(w.stimulus, f.Data, watchedFrame, uint64(port), max(f.First, w.Now()), uint64(flag(f.Err)))
 	w.DUT.Offer(port, f)
 }
 
@@ -151,7 +151,7 @@ func (w *Watched) SkipTo(cycle uint64) {
 func (w *Watched) Out() []Frame {
 	outs := w.DUT.Out()
 	for _, o := range outs {
-		note(w.egress, o.Data, watchedOut, uint64(o.Port), o.First, o.Last, flag(o.Err))
+		note(w.egress, o.Data, watchedOut, uint64(o.Port), o.First, o.Last, uint64(flag(o.Err)))
 	}
 	return outs
 }

@@ -107,46 +107,41 @@ func (e *Engine) SettleAsIs() []dut.Frame {
 
 // Settle runs the engine until it rests and returns what left. In Mode III the other ends acknowledge what they get and the engine's own
 // ACKs are left out, unless it is Mute: so scenarios of what both modes do alike need not know of pipes.
-func (e *Engine) Settle() []dut.Frame {
+func (e *Engine) Settle() (all []dut.Frame) {
 	outs := e.SettleAsIs()
 	if !e.T.Pipes() || e.Mute {
 		return outs
 	}
-	var all []dut.Frame
-	for len(outs) > 0 {
-		answers := 0
-		for i := range outs {
-			o := &outs[i]
+	for {
+		var answers []Frame
+		for _, o := range outs {
 			p, err := o.Packet()
 			if err == nil && p.Op == roce.Acknowledge && p.Syndrome == roce.AckSyndrome {
 				continue
 			}
-			all = append(all, *o)
-			if f, ok := e.acknowledge(o.Port, p); err == nil && ok {
-				e.Put(f)
-				answers++
+			if all = append(all, o); err == nil {
+				answers = e.acknowledge(answers, o.Port, p)
 			}
 		}
-		if answers == 0 {
-			break
+		if len(answers) == 0 {
+			return all
 		}
-		e.T.Check(e.Board.Settle())
-		outs = e.Out()
+		e.Put(answers...)
+		outs = e.SettleAsIs()
 	}
-	return all
 }
 
-// acknowledge is the ACK of whoever gets a data packet that left by a port.
-func (e *Engine) acknowledge(port int, p *roce.Packet) (Frame, bool) {
+// acknowledge appends the ACK of whoever gets a data packet that left by a port.
+func (e *Engine) acknowledge(answers []Frame, port int, p *roce.Packet) []Frame {
 	if !p.Op.IsSend() {
-		return Frame{}, false
+		return answers
 	}
 	for _, g := range slices.Backward(e.groups) { // the one programmed last, if the same endpoints were programmed twice
 		if c := g.Addressee(port, p); c >= 0 {
-			return g.Ack(c, p.PSN), true
+			return append(answers, g.Ack(c, p.PSN))
 		}
 	}
-	return Frame{}, false
+	return answers
 }
 
 // Exchange sends frames one after the other, each settled before the next, and returns what left.

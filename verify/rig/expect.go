@@ -202,15 +202,7 @@ func (g *Group) Contribute(who []int, psn roce.PSN, payload func(c int) []byte) 
 
 // Complete has all members contribute 16 bytes of Values, checks that each gets the result, and returns it.
 func (g *Group) Complete(psn roce.PSN) []byte {
-	m := g.Members()
-	data := make([][]byte, len(g.Ends))
-	var all [][]byte
-	for _, c := range m {
-		data[c] = g.Values(16)
-		all = append(all, data[c])
-	}
-	outs := g.Contribute(m, psn, func(c int) []byte { return data[c] })
-	result := g.Reduce(all...)
-	g.CheckAt(outs, m, roce.SendOnly, psn, result)
-	return result
+	r := g.Round(psn, 16).Draw(g.Members()...)
+	r.CompleteBy(g.Members()...)
+	return r.Result()
 }

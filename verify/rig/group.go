@@ -8,6 +8,7 @@ import (
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/roce"
 	"incforge/verify/arith"
 )
@@ -255,9 +256,7 @@ func (g *Group) TryProgram() bool {
 // TryEnable writes the settings of a group that is disabled, enables it and tells whether the engine took it.
 func (g *Group) TryEnable() bool {
 	g.T.Check(g.E.Ctl.SetGroup(g.Index, g.Set))
-	ok, err := g.E.Ctl.Enable(g.Index)
-	g.T.Check(err)
-	return ok
+	return fail.Must(g.E.Ctl.Enable(g.Index))
 }
 
 // Reset drains and restarts the group and waits until it is done.

@@ -3,6 +3,7 @@
 package rig
 
 import (
+	"incforge/internal/fail"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
@@ -14,11 +15,7 @@ func (g *Group) PSN(k int) roce.PSN { return g.Start().Add(k) }
 func (g *Group) NAK(c int, psn roce.PSN) Frame { return g.AETH(c, psn, roce.NAKSequence) }
 
 // Packet is a frame that left; one that does not decode ends the scenario.
-func (t *T) Packet(o dut.Frame) *roce.Packet {
-	p, err := o.Packet()
-	t.Check(err)
-	return p
-}
+func (t *T) Packet(o dut.Frame) *roce.Packet { return fail.Must(o.Packet()) }
 
 // Count is how often something is done: so many times, or as many as the long form does.
 func (t *T) Count(n, long int) int {
