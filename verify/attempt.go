@@ -59,9 +59,7 @@ func (r *runner) one(ctx context.Context, j job) (result.Test, cover.Map) {
 	res.Verdict, res.Message = result.Fail, err.Error()
 	r.keepFrames(a, j, &res)
 	r.keepWaves(ctx, j, &res)
-	if r.opt.Log != nil {
-		r.opt.Log.WithFields(logrus.Fields{"scenario": j.scenario.Name, "seed": j.seed}).Errorf("%s\nreplay: %s", res.Message, res.Replay)
-	}
+	r.opt.Log.WithFields(logrus.Fields{"scenario": j.scenario.Name, "seed": j.seed}).Errorf("%s\nreplay: %s", res.Message, res.Replay)
 	return res, a.t.Cover
 }
 
@@ -120,9 +118,7 @@ func (r *runner) keepFrames(a *attempt, j job, res *result.Test) {
 	}
 	file := filepath.Join(r.opt.FailDir, r.name(j)+".pcapng")
 	if err := r.writeFrames(a.t, file); err != nil {
-		if r.opt.Log != nil {
-			r.opt.Log.WithError(err).Error("capture of a failed test")
-		}
+		r.opt.Log.WithError(err).Error("capture of a failed test")
 		return
 	}
 	res.Capture = file
