@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"incforge/contract"
@@ -149,10 +150,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 	}
 	r.now = max(r.now, cycle)
 	slices.SortStableFunc(r.leaving, func(a, b Frame) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
-	k := 0
-	for k < len(r.leaving) && r.leaving[k].Last <= r.now {
-		k++
-	}
+	k := sort.Search(len(r.leaving), func(i int) bool { return r.leaving[i].Last > r.now })
 	r.out = append(r.out, r.leaving[:k]...)
 	r.leaving = r.leaving[k:]
 	return nil
