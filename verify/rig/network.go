@@ -202,7 +202,7 @@ func (c *Comm) Post(bytes int, imm, se bool) {
 	if smooth {
 		m.parts = all
 	} else {
-		m.Payload = Exact(k, all)
+		m.Payload = g.Reduce(all...)
 	}
 	c.expected = append(c.expected, m)
 }
