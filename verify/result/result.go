@@ -64,19 +64,6 @@ func (t *Test) Write(w io.Writer) error {
 	return nil
 }
 
-// Read reads JSON lines as Write makes them.
-func Read(r io.Reader) ([]Test, error) {
-	var all []Test
-	for d := json.NewDecoder(r); d.More(); {
-		var t Test
-		if err := d.Decode(&t); err != nil {
-			return nil, fmt.Errorf("result: line %d: %w", len(all)+1, err)
-		}
-		all = append(all, t)
-	}
-	return all, nil
-}
-
 type junitSuites struct {
 	XMLName xml.Name     `xml:"testsuites"`
 	Name    string       `xml:"name,attr"`
