@@ -7,8 +7,6 @@ import (
 	"incforge/verify/rig"
 )
 
-// control writes settings at random, legal and illegal, to one group while the others, if any, carry traffic, and checks what enabling
-// makes of them by sending something.
 func control(t *rig.T) {
 	e := t.Engine()
 	count := min(rig.MaxGroups(t.Params), 4)
@@ -40,7 +38,7 @@ func control(t *rig.T) {
 			e.Counters()
 		}
 		e.Settle()
-		g.Complete(g.next())
+		g.Complete(g.PSN(g.done))
 		g.done++
 	}
 }
@@ -51,27 +49,23 @@ type busy struct {
 	done int
 }
 
-func (g *busy) next() roce.PSN { return g.Start().Add(g.done) }
-
 // contribute has all members send for the next PSN, and does not wait.
 func (g *busy) contribute() {
 	for _, c := range g.Members() {
-		g.E.Put(g.Data(c, g.next(), g.Noise(16)))
+		g.E.Put(g.Data(c, g.PSN(g.done), g.Noise(16)))
 	}
 	g.done++
 }
 
 // refused writes illegal settings: the group stays disabled and answers nothing.
 func (g *busy) refused() {
-	t, ctl := g.T, g.E.Ctl
-	for _, bad := range t.IllegalSettings(g.Set) {
-		g.Disable()
-		t.Check(ctl.SetGroup(g.Index, bad))
-		enabled, err := ctl.Enable(g.Index)
-		t.Check(err)
-		if enabled {
-			t.Fatalf("illegal settings were enabled: %+v", bad)
+	legal := g.Set
+	for _, bad := range g.T.IllegalSettings(legal) {
+		g.Set = bad
+		if g.Disable(); g.TryEnable() {
+			g.T.Fatalf("illegal settings were enabled: %+v", bad)
 		}
+		g.Set = legal
 		g.Send(g.Data(0, g.Start(), g.Noise(8))).As("to a group with illegal settings %+v", bad).Expect()
 	}
 }
@@ -83,13 +77,9 @@ func (g *busy) change(count int) {
 	g.Set.OutMask, g.Set.AckMask = g.Set.InMask, g.Set.InMask
 	g.Set.Start = roce.PSN(t.Rand.Uint32() & 0xFFFFFF)
 	g.SetKind(t.NextKind(count))
-	room, wide := max(t.Room(count), 2), g.Kind().DType.Wide()
-	g.Set.Log2N = 1 + t.Rand.IntN(t.MaxLog2N(count, wide))
-	units := 1 << g.Set.Log2N
-	if wide {
-		units *= 2
-	}
-	g.Set.SlotBase = g.Index*room + t.Rand.IntN(room-units+1)
+	g.Set.Log2N = 1 + t.Rand.IntN(t.MaxLog2N(count, g.Units()))
+	room := t.Room(count)
+	g.Set.SlotBase = g.Index*room + t.Rand.IntN(room-g.Units()<<g.Set.Log2N+1)
 	g.Program()
 	g.done = 0
 }

@@ -15,7 +15,6 @@ type marking struct {
 	frame  rig.Frame
 }
 
-// marks sends frames of every kind and with every sort of fault, each with every ECN.
 func marks(t *rig.T) {
 	g := t.Star()
 	for ecn := range uint8(4) {
@@ -25,7 +24,7 @@ func marks(t *rig.T) {
 	}
 	g.Disable()
 	m := &marked{g: g, tos: roce.ECNCE}
-	m.send(marking{"data to a disabled group", false, m.first(nil)}, marking{"an ACK to a disabled group", false, m.mark(g.Ack(0, g.Start()))})
+	m.send(marking{"data to a disabled group", false, m.first()}, marking{"an ACK to a disabled group", false, m.mark(g.Ack(0, g.Start()))})
 }
 
 // marked makes frames with one type of service and checks what they count as.
@@ -51,33 +50,24 @@ func (m *marked) send(list ...marking) {
 	}
 }
 
-// mark gives a frame the type of service and makes its checksums good.
+// mark gives a frame the type of service.
 func (m *marked) mark(f rig.Frame) rig.Frame {
-	f.Data[15] = m.tos
-	roce.Reseal(f.Data)
-	return f
+	return resealed(f, func(b []byte) { b[15] = m.tos })
 }
 
-// first is endpoint 0's first contribution with something changed before the checksums are made.
-func (m *marked) first(change func(p *roce.Packet)) rig.Frame {
-	return m.g.Data(0, m.g.Start(), m.g.Noise(16), func(p *roce.Packet) {
-		p.TOS = m.tos
-		if change != nil {
-			change(p)
-		}
-	})
-}
+// first is endpoint 0's first contribution, marked.
+func (m *marked) first(opts ...func(p *roce.Packet)) rig.Frame { return m.mark(first(m.g, opts...)) }
 
 // whole are frames that arrived undamaged, though most of them are dropped or taken for repetitions.
 func (m *marked) whole() []marking {
 	g, start := m.g, m.g.Start()
 	long := g.Noise(4 * (g.T.Params.MTUBytes/4 + 1))
 	return []marking{
-		{"a contribution", true, m.first(nil)},
-		{"a contribution sent again", true, m.first(nil)},
+		{"a contribution", true, m.first()},
+		{"a contribution sent again", true, m.first()},
 		{"a gap", true, m.mark(g.Data(0, start.Add(2*g.MW()), g.Noise(16)))},
 		{"an ACK", true, m.mark(g.Ack(0, start))},
-		{"a NAK", true, m.mark(g.AETH(0, start, roce.NAKSequence))},
+		{"a NAK", true, m.mark(g.NAK(0, start))},
 		{"a reserved syndrome", true, m.mark(g.AETH(0, start, 0x40))},
 		{"a CNP", true, m.mark(g.CNP(0, start))},
 		{"half an element", true, m.mark(g.Data(0, start, long[:4+g.Size()/2]))},
@@ -89,20 +79,18 @@ func (m *marked) whole() []marking {
 
 // damaged are frames that are not the engine's, not the group's, or damaged.
 func (m *marked) damaged() []marking {
-	spoilt := func(change func(f *rig.Frame)) rig.Frame {
-		f := m.first(nil)
-		change(&f)
-		return f
-	}
 	list := []marking{
 		{"another QPN", false, m.first(func(p *roce.Packet) { p.DestQP ^= 1 << 23 })},
 		{"source IP", false, m.first(func(p *roce.Packet) { p.SrcIP[3] ^= 1 })},
-		{"error bit", false, spoilt(func(f *rig.Frame) { f.Err = true })},
-		{"IP checksum", false, spoilt(func(f *rig.Frame) { f.Data[24] ^= 1 })},
-		{"a frame cut short", false, spoilt(func(f *rig.Frame) { f.Data = f.Data[:len(f.Data)-1] })},
+		{"error bit", false, m.first()},
+		{"IP checksum", false, damaged(m.first(), func(b []byte) { b[24] ^= 1 })},
+		{"a frame cut short", false, m.first()},
 	}
+	list[2].frame.Err = true
+	short := &list[4].frame.Data
+	*short = (*short)[:len(*short)-1]
 	if m.g.T.Params.ICRCCheck {
-		list = append(list, marking{"payload", false, spoilt(func(f *rig.Frame) { f.Data[60] ^= 1 })})
+		list = append(list, marking{"payload", false, damaged(m.first(), func(b []byte) { b[60] ^= 1 })})
 	}
 	return list
 }

@@ -5,11 +5,11 @@ package abuse
 import (
 	"errors"
 
+	"incforge/verify/ctrl"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
-// registers reads and writes every register; the board compares what is read. The last resets come in the middle of traffic.
 func registers(t *rig.T) {
 	e := t.Engine()
 	beyondTheMap(e)
@@ -33,7 +33,7 @@ func beyondTheMap(e *rig.Engine) {
 	if _, err := e.DUT.Read(addr); !errors.Is(err, dut.ErrRefused) {
 		t.Fatalf("reading address %#x, where no register is: %v, expected a refusal", addr, err)
 	}
-	if err := e.DUT.Write(addr, t.Rand.Uint32()); !errors.Is(err, dut.ErrRefused) {
+	if err := e.DUT.Write(addr, t.Rand.Uint32(), ctrl.AllBytes); !errors.Is(err, dut.ErrRefused) {
 		t.Fatalf("writing address %#x, where no register is: %v, expected a refusal", addr, err)
 	}
 }
@@ -83,7 +83,7 @@ func resetInTraffic(e *rig.Engine, slow bool) {
 	g := e.Group(0, 1, t.Params.Members, false)
 	for k := range min(2*g.MW(), 64) {
 		for _, c := range g.Members() {
-			e.Put(g.Data(c, g.Start().Add(k), g.Noise(4*t.Rand.IntN(t.Params.MTUBytes/4))))
+			e.Put(g.Data(c, g.PSN(k), g.Noise(4*t.Rand.IntN(t.Params.MTUBytes/4))))
 		}
 		e.Put(rig.Frame{Data: t.Words(20)})
 	}
@@ -100,9 +100,7 @@ func resetInTraffic(e *rig.Engine, slow bool) {
 		readAll(e, "registers")
 		e.Settle() // what still waited at the ports finds no group
 		g = e.Group(0, 1, t.Params.Members, false)
-		for k := range 3 {
-			g.Complete(g.Start().Add(k))
-		}
+		g.CompleteFrom(0, 3)
 		_, err := e.Finish()
 		t.Check(err)
 	})

@@ -53,4 +53,4 @@ func oneOfEach(t *rig.T) []arith.Kind {
 }
 
 // put queues packet k of endpoint c with n bytes of noise.
-func put(g *rig.Group, c, k, n int) { g.E.Put(g.Data(c, g.Start().Add(k), g.Noise(n))) }
+func put(g *rig.Group, c, k, n int) { g.E.Put(g.Data(c, g.PSN(k), g.Noise(n))) }

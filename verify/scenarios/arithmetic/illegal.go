@@ -8,21 +8,20 @@ import (
 	"incforge/verify/rig"
 )
 
-// illegal programs settings that are not included, or whose slots or endpoints the buffer has no place for: they stay disabled, packets
-// for them are dropped, and another group is exact meanwhile. Settings at the very edge are enabled and exact.
+// illegal has settings at the very edge, too, which are enabled and exact.
 func illegal(t *rig.T) {
 	e := t.Engine()
 	count := min(rig.MaxGroups(t.Params), 2)
-	other := neighbour(e, count, 0)
+	complete := neighbour(e, count, 0)
 	for _, k := range t.Fitting(count) {
 		g := e.MakeGroup(0, count, t.Params.Members, false, rig.WithKind(k), rig.WithLog2N(3))
 		legal := g.Set
 		for _, bad := range t.IllegalSettings(legal) {
 			g.Set = bad
 			t.In(k.String(), g.ProgramRefused)
-			other.complete()
+			complete()
 		}
-		if g.Set = legal; other.g == nil { // the last slots of the buffer
+		if g.Set = legal; count < 2 { // the last slots of the buffer
 			units := 1 << legal.Log2N
 			if k.DType.Wide() {
 				units *= 2
@@ -31,32 +30,20 @@ func illegal(t *rig.T) {
 		}
 		g.Program()
 		t.In(fmt.Sprintf("%s with slots from %d of %d", k, g.Set.SlotBase, t.Params.Slots()), func() {
-			for n := range 2*g.MW() + 1 {
-				g.Complete(g.Start().Add(n))
-			}
+			g.CompleteFrom(0, 2*g.MW()+1)
 		})
 	}
 }
 
-// bystander is a group that must stay exact whatever happens to another one.
-type bystander struct {
-	g    *rig.Group
-	done int
-}
-
-// neighbour is group 1 of an engine of two groups, at the other end of the buffer; of one group it is nobody. log2N caps its slots if it
-// is not 0.
-func neighbour(e *rig.Engine, groups, log2N int) *bystander {
+// neighbour is group 1 of an engine of two groups, at the other end of the buffer, which must stay exact whatever happens to the other
+// one: it returns what has it complete its next PSN. Of one group it is nobody. log2N caps its slots if it is not 0.
+func neighbour(e *rig.Engine, groups, log2N int) (complete func()) {
 	if groups < 2 {
-		return &bystander{}
+		return func() {}
 	}
-	return &bystander{g: e.Group(1, groups, e.T.Params.Members, false, rig.WithLog2N(log2N))}
-}
-
-// complete has the group complete its next PSN.
-func (b *bystander) complete() {
-	if b.g != nil {
-		b.g.Complete(b.g.Start().Add(b.done))
-		b.done++
+	g, done := e.Group(1, groups, e.T.Params.Members, false, rig.WithLog2N(log2N)), 0
+	return func() {
+		g.Complete(g.PSN(done))
+		done++
 	}
 }

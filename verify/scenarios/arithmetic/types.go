@@ -63,7 +63,7 @@ func single(t *rig.T) {
 			if all != nil {
 				payload = all[n*t.Params.MTUBytes : min((n+1)*t.Params.MTUBytes, len(all))]
 			}
-			psn := g.Start().Add(n)
+			psn := g.PSN(n)
 			g.Send(g.Data(c, psn, payload)).As("%s from endpoint %d alone", k, c).ExpectAt(to, roce.SendOnly, psn, payload)
 		}
 	}
@@ -108,8 +108,7 @@ func sizesToTry(g *rig.Group) []int {
 	return sizes
 }
 
-// groups has groups compute different things, their packets interleaved one by one: what an element is must not carry
-// over from one packet to the next.
+// groups has packets interleaved one by one: what an element is must not carry over from one packet to the next.
 func groups(t *rig.T) {
 	e := t.Engine()
 	count := min(rig.MaxGroups(t.Params), 8)

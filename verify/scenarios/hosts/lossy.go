@@ -26,10 +26,7 @@ func receiverNotReady(t *rig.T) {
 	}
 	n.Net.OnQuantum = func(uint64) error {
 		for _, h := range c.Hosts {
-			answered := h.Stats.RNRsObeyed
-			if t.Pipes() { // it is the switch that obeys
-				answered = h.Stats.RNRsSent
-			}
+			answered := rig.ByMode(t, h.Stats.RNRsObeyed, h.Stats.RNRsSent) // in Mode III it is the switch that obeys
 			if h.Receives() == 0 && answered > len(h.Received())/4 {
 				h.AddReceives(3)
 			}
@@ -86,10 +83,7 @@ func chaos(t *rig.T, levels, degree int, opts ...rig.GroupOption) {
 		}
 		return nil
 	}
-	rounds := 80
-	if t.Long {
-		rounds = 400
-	}
+	rounds := t.Count(80, 400)
 	if c.Barrier {
 		for range 2 * rounds {
 			c.Post(0, false, false)

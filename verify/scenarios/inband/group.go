@@ -173,9 +173,16 @@ func (g *group) frame(p *packet, c int) rig.Frame {
 	return g.Data(c, p.in[c], p.sent[c], func(q *roce.Packet) { q.Op, q.Imm = p.op, p.imm })
 }
 
-// controlFrame is a control from endpoint c with that PSN on its wire.
-func (g *group) controlFrame(c int, psn roce.PSN, control inc.Control) rig.Frame {
-	return g.Data(c, psn, nil, func(p *roce.Packet) { p.Op, p.Imm = roce.SendOnlyImm, control.Immediate() })
+// controlFrame is a control from endpoint c with that PSN on its wire; opts change it before it becomes a frame.
+func (g *group) controlFrame(c int, psn roce.PSN, control inc.Control, opts ...func(p *roce.Packet)) rig.Frame {
+	isControl := func(p *roce.Packet) { p.Op, p.Imm = roce.SendOnlyImm, control.Immediate() }
+	return g.Data(c, psn, nil, append([]func(*roce.Packet){isControl}, opts...)...)
+}
+
+// wrongControl sends a control from endpoint c where the next range would begin for it, with something changed that has it dropped.
+func (g *group) wrongControl(why inc.Counter, c int, what string, control inc.Control, change func(c *inc.Control)) {
+	change(&control)
+	g.Send(g.controlFrame(c, g.in[c], control)).As("%s of endpoint %d: %+v", what, c, control).Dropped(why)
 }
 
 // to is a packet as endpoints must hear it.
@@ -213,11 +220,17 @@ func (s *span) send(p *packet, c int, f rig.Frame, completes bool) {
 	if completes {
 		want = append(want, s.sums(p)...)
 	}
-	s.g.Send(f).As("%v, packet %d of endpoint %d", s, len(s.packets)-1, c).Expect(want...)
+	s.g.Send(f).As("%v, packet %d of endpoint %d", s, slices.Index(s.packets, p), c).Expect(want...)
 }
 
-// next carries out the range's next packet frame by frame: the contributors in random order, then the source. Now and then a frame meets
-// congestion.
+// complete has the last contributors to a packet send it, one after the other. Now and then a frame meets congestion.
+func (s *span) complete(p *packet, last ...int) {
+	for i, c := range last {
+		s.send(p, c, s.g.T.Marked(s.g.frame(p, c)), i == len(last)-1)
+	}
+}
+
+// next carries out the range's next packet frame by frame: the contributors in random order, then the source.
 func (s *span) next(size int) *packet {
 	g, t := s.g, s.g.T
 	begun := -1
@@ -225,10 +238,7 @@ func (s *span) next(size int) *packet {
 		begun, g.begun = g.begun, -1
 	}
 	p := s.plan(size)
-	order := rig.AllBut(t.Shuffled(s.contributors), begun)
-	for i, c := range order {
-		s.send(p, c, t.Marked(g.frame(p, c)), i == len(order)-1)
-	}
+	s.complete(p, rig.AllBut(t.Shuffled(s.contributors), begun)...)
 	if c := s.source; c >= 0 && c != begun {
 		s.send(p, c, t.Marked(g.frame(p, c)), false)
 	}

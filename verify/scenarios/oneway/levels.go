@@ -31,7 +31,7 @@ func newTwoLevels(t *rig.T) *twoLevels {
 // repeated ACKs bring them once more.
 func (w *twoLevels) run() {
 	for k := range 3 * w.upper.MW() {
-		psn, b := w.upper.Start().Add(k), w.upper.Noise(16)
+		psn, b := w.upper.PSN(k), w.upper.Noise(16)
 		heard := false // by the sender, that everybody has the packet
 		for round := 0; !heard; round++ {
 			if round == 3 {
@@ -66,9 +66,9 @@ func (w *twoLevels) acks(psn roce.PSN, first, lost bool) (heard bool) {
 			continue
 		}
 		for _, o := range w.carry(outs) {
-			p, err := o.Packet()
-			if err != nil || p.PSN != psn || p.Syndrome != roce.AckSyndrome || w.upper.Addressee(o.Port, p) != w.upper.Parent {
-				w.t.Fatalf("the sender got %v (%v), expected ACK %v", &p, err, psn)
+			p := w.t.Packet(o)
+			if p.PSN != psn || p.Syndrome != roce.AckSyndrome || w.upper.Addressee(o.Port, p) != w.upper.Parent {
+				w.t.Fatalf("the sender got %v, expected ACK %v", p, psn)
 			}
 			heard = true
 		}
@@ -80,10 +80,9 @@ func (w *twoLevels) acks(psn roce.PSN, first, lost bool) (heard bool) {
 func (w *twoLevels) carry(outs []dut.Frame) []dut.Frame {
 	var all []dut.Frame
 	for _, o := range outs {
-		p, err := o.Packet()
-		w.t.Check(err)
+		p := w.t.Packet(o)
 		if w.lower.Addressee(o.Port, p) != w.lower.Parent {
-			w.t.Fatalf("the lower switch answered to another than its parent: %v", &p)
+			w.t.Fatalf("the lower switch answered to another than its parent: %v", p)
 		}
 		q := w.upper.Packet(w.link, p.Op, p.PSN)
 		q.Syndrome, q.MSN, q.TOS = p.Syndrome, p.MSN, p.TOS&3

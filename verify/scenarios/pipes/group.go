@@ -27,29 +27,23 @@ func setTimeout(e *rig.Engine, timeout uint16) {
 // refusalTo is the RNR NAK for data that found its pipe full, with the timer that rig.T.PipeEngine sets.
 func refusalTo(c int, psn roce.PSN) rig.Want { return rig.AETHTo(c, psn, roce.RNRSyndrome|1) }
 
-// psn is number k of the group, counted from its start.
-func (g group) psn(k int) roce.PSN { return g.Start().Add(k) }
-
-// nak is a NAK from endpoint c that asks for everything from a PSN on.
-func (g group) nak(c int, psn roce.PSN) rig.Frame { return g.AETH(c, psn, roce.NAKSequence) }
-
-// collective has all members contribute to a PSN in random order, each acknowledged at once. The last one makes the result leave to those
-// named, which is returned.
+// collective has all members contribute to a PSN in random order. The result leaves to those named and is returned.
 func (g group) collective(psn roce.PSN, to ...int) []byte {
 	order := g.T.Shuffled(g.Members())
-	var parts [][]byte
-	for range order {
-		parts = append(parts, g.Values(16))
-	}
-	result := g.Reduce(parts...)
-	for i, c := range order {
-		want := []rig.Want{rig.AckTo(c, psn)}
-		if i == len(order)-1 {
-			want = append(want, rig.Copies(rig.DataTo(0, psn, result), to...)...)
+	r := g.Round(psn, 16).Draw(order...)
+	g.contribute(r, order, to...)
+	return r.Result()
+}
+
+// contribute has the last contributors of a round send, each acknowledged at once. The last one makes the result leave to those named.
+func (g group) contribute(r *rig.Round, last []int, to ...int) {
+	for i, c := range last {
+		want := []rig.Want{rig.AckTo(c, r.PSN)}
+		if i == len(last)-1 {
+			want = append(want, rig.Copies(rig.DataTo(0, r.PSN, r.Result()), to...)...)
 		}
-		g.Send(g.Data(c, psn, parts[i])).As("PSN %v of endpoint %d", psn, c).Expect(want...)
+		g.Send(r.Frame(c)).As("PSN %v of endpoint %d", r.PSN, c).Expect(want...)
 	}
-	return result
 }
 
 // acknowledge has endpoints acknowledge a PSN, for which nothing leaves.
