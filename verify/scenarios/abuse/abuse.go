@@ -42,15 +42,14 @@ func first(g *rig.Group, opts ...func(*roce.Packet)) rig.Frame {
 	return g.Data(0, g.Start(), g.Noise(16), opts...)
 }
 
-// damaged is a frame with bytes changed.
-func damaged(f rig.Frame, change func(b []byte)) rig.Frame {
-	change(f.Data)
+// damaged is a frame with something changed, and resealed one whose checksums are made good after that.
+func damaged(f rig.Frame, change func(f *rig.Frame)) rig.Frame {
+	change(&f)
 	return f
 }
 
-// resealed is a frame with bytes changed and its checksums made good.
-func resealed(f rig.Frame, change func(b []byte)) rig.Frame {
-	change(f.Data)
+func resealed(f rig.Frame, change func(f *rig.Frame)) rig.Frame {
+	change(&f)
 	roce.Reseal(f.Data)
 	return f
 }

@@ -52,7 +52,7 @@ func (m *marked) send(list ...marking) {
 
 // mark gives a frame the type of service.
 func (m *marked) mark(f rig.Frame) rig.Frame {
-	return resealed(f, func(b []byte) { b[15] = m.tos })
+	return resealed(f, func(f *rig.Frame) { f.Data[15] = m.tos })
 }
 
 // first is endpoint 0's first contribution, marked.
@@ -82,15 +82,12 @@ func (m *marked) damaged() []marking {
 	list := []marking{
 		{"another QPN", false, m.first(func(p *roce.Packet) { p.DestQP ^= 1 << 23 })},
 		{"source IP", false, m.first(func(p *roce.Packet) { p.SrcIP[3] ^= 1 })},
-		{"error bit", false, m.first()},
-		{"IP checksum", false, damaged(m.first(), func(b []byte) { b[24] ^= 1 })},
-		{"a frame cut short", false, m.first()},
+		{"error bit", false, damaged(m.first(), func(f *rig.Frame) { f.Err = true })},
+		{"IP checksum", false, damaged(m.first(), func(f *rig.Frame) { f.Data[24] ^= 1 })},
+		{"a frame cut short", false, damaged(m.first(), func(f *rig.Frame) { f.Data = f.Data[:len(f.Data)-1] })},
 	}
-	list[2].frame.Err = true
-	short := &list[4].frame.Data
-	*short = (*short)[:len(*short)-1]
 	if m.g.T.Params.ICRCCheck {
-		list = append(list, marking{"payload", false, damaged(m.first(), func(b []byte) { b[60] ^= 1 })})
+		list = append(list, marking{"payload", false, damaged(m.first(), func(f *rig.Frame) { f.Data[60] ^= 1 })})
 	}
 	return list
 }

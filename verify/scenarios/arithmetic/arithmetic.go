@@ -4,6 +4,9 @@
 package arithmetic
 
 import (
+	"slices"
+
+	"incforge/contract"
 	"incforge/verify/arith"
 	"incforge/verify/rig"
 )
@@ -35,18 +38,12 @@ func contributors(t *rig.T) int {
 
 // oneOfEach is a kind for each element type; the operation and byte order change from call to call.
 func oneOfEach(t *rig.T) []arith.Kind {
-	byType := map[arith.DType][]arith.Kind{}
-	var types []arith.DType
-	for _, k := range t.Fitting(1) {
-		if byType[k.DType] == nil {
-			types = append(types, k.DType)
-		}
-		byType[k.DType] = append(byType[k.DType], k)
-	}
 	var all []arith.Kind
-	for _, d := range types {
-		list := byType[d]
-		all = append(all, list[t.Turn%len(list)])
+	for d := range arith.DType(len(contract.Elements())) {
+		list := slices.DeleteFunc(t.Fitting(1), func(k arith.Kind) bool { return k.DType != d })
+		if len(list) > 0 {
+			all = append(all, list[t.Turn%len(list)])
+		}
 	}
 	t.Turn++
 	return all

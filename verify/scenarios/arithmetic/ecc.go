@@ -84,9 +84,7 @@ func (s *spoiler) release(psn roce.PSN) {
 	if !e.Mute {
 		return
 	}
-	for _, c := range s.g.Members() {
-		s.g.Send(s.g.Ack(c, psn)).As("ACK(%v) of endpoint %d", psn, c).Expect()
-	}
+	s.g.Acknowledge(psn, s.g.Members()...)
 	e.Mute = false
 }
 

@@ -3,6 +3,8 @@
 package inband
 
 import (
+	"slices"
+
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/rig"
@@ -78,7 +80,7 @@ func (g *group) lost(good inc.Control) {
 		f.Data[len(f.Data)-1] ^= 1
 		g.Send(f).As("a damaged control").Dropped(inc.DropICRC)
 	}
-	if s := g.current; len(s.packets) > 1 && s.sends(0) {
+	if s := g.current; len(s.packets) > 1 && slices.Contains(s.senders(), 0) {
 		g.Send(g.controlFrame(0, base.Prev(), good)).As("a control in the place of the last data").Dropped(inc.DropControl)
 	}
 	g.Send(t.Marked(g.Data(0, base.Next(), g.Values(8)))).As("data whose control is lost").

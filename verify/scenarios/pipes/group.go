@@ -46,13 +46,6 @@ func (g group) contribute(r *rig.Round, last []int, to ...int) {
 	}
 }
 
-// acknowledge has endpoints acknowledge a PSN, for which nothing leaves.
-func (g group) acknowledge(psn roce.PSN, who ...int) {
-	for _, c := range who {
-		g.Send(g.Ack(c, psn)).As("ACK(%v) of endpoint %d", psn, c).Expect()
-	}
-}
-
 // offer has all members contribute n bytes to a PSN at once. Nothing runs yet.
 func (g group) offer(psn roce.PSN, n int) {
 	for _, c := range g.Members() {

@@ -41,7 +41,7 @@ func reset(t *rig.T) {
 		*seen = nil
 		wait(e, due+microseconds(t, timeout))
 		t.In(fmt.Sprintf("round %d", round), func() { b.timedOutAlone(*seen, due) })
-		b.acknowledge(b.PSN(b.outstanding()-1), m...)
+		b.Acknowledge(b.PSN(b.outstanding()-1), m...)
 		if round%3 == 1 {
 			a.Program()
 		}
@@ -76,7 +76,7 @@ func (g group) timedOutAlone(seen history, due uint64) {
 // roundTrip has all contribute to a PSN, get the result and acknowledge it.
 func (g group) roundTrip(psn roce.PSN) {
 	g.collective(psn, g.Members()...)
-	g.acknowledge(psn, g.Members()...)
+	g.Acknowledge(psn, g.Members()...)
 }
 
 func failed(t *rig.T) {
@@ -98,10 +98,10 @@ func endConnection(t *rig.T, syndrome uint8) {
 	g.collective(g.PSN(0), m...)
 	g.Send(g.AETH(c, g.PSN(0), syndrome)).As("a NAK that ends the connection").Expect()
 	g.shown(1 << c)
-	g.acknowledge(g.PSN(0), others...)
+	g.Acknowledge(g.PSN(0), others...)
 	for k := 1; k < n; k++ {
 		g.collective(g.PSN(k), others...)
-		g.acknowledge(g.PSN(k), others...)
+		g.Acknowledge(g.PSN(k), others...)
 	}
 	for k := n; k < 2*n; k++ { // complete, but it cannot move
 		g.collective(g.PSN(k))
@@ -116,7 +116,7 @@ func endConnection(t *rig.T, syndrome uint8) {
 	g.shown(0)
 	setTimeout(e, rig.LongTimeout)
 	g.collective(g.PSN(0), m...)
-	g.acknowledge(g.PSN(0), m...)
+	g.Acknowledge(g.PSN(0), m...)
 }
 
 // shown checks which endpoints the register shows as failed.

@@ -25,14 +25,14 @@ func lostACK(t *rig.T) {
 		seen := watch(e)
 		result := g.collective(g.PSN(0), m...)
 		due := seen.lastSend() + microseconds(t, timeout)
-		g.acknowledge(g.PSN(0), rig.AllBut(m, c)...)
+		g.Acknowledge(g.PSN(0), rig.AllBut(m, c)...)
 		t.In("after a time-out", func() {
 			g.Check(wait(e, due+lateness(t)+4*uint64(t.MTUBeats())), rig.DataTo(c, g.PSN(0), result))
 		})
 		seen.once(t, inc.ActTimeout, c, due, lateness(t))
-		g.acknowledge(g.PSN(0), c)
+		g.Acknowledge(g.PSN(0), c)
 		g.collective(g.PSN(1), m...)
-		g.acknowledge(g.PSN(1), m...)
+		g.Acknowledge(g.PSN(1), m...)
 		e.Counted("lost ACK", map[inc.Counter]uint32{inc.Timeout: k + 1, inc.TxRetransmit: k + 1, inc.Wipe: 4 * (k + 1)})
 	}
 }
@@ -165,7 +165,7 @@ func (g group) notReady(c int, first roce.PSN, code uint8, meanwhile bool) roce.
 		outs := wait(e, max(due, e.Now())+lateness(t)+uint64(count*8*t.MTUBeats()))
 		seen.once(t, inc.ActResume, c, due, lateness(t)+64)
 		t.In("after the wait", func() { g.Check(outs, missed...) })
-		g.acknowledge(first.Add(count-1), m...)
+		g.Acknowledge(first.Add(count-1), m...)
 	})
 	return first.Add(count)
 }
