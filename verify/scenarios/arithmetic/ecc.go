@@ -184,3 +184,16 @@ func messagesOverErrors(t *rig.T) {
 	n.Run()
 	n.Finish()
 }
+
+// neighbour is group 1 of an engine of two groups, at the other end of the buffer, which must stay exact whatever happens to the other
+// one: it returns what has it complete its next PSN. Of one group it is nobody. log2N caps its slots if it is not 0.
+func neighbour(e *rig.Engine, groups, log2N int) (complete func()) {
+	if groups < 2 {
+		return func() {}
+	}
+	g, done := e.Group(1, groups, e.T.Params.Members, false, rig.WithLog2N(log2N)), 0
+	return func() {
+		g.Complete(g.PSN(done))
+		done++
+	}
+}

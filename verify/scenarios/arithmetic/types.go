@@ -3,6 +3,7 @@
 package arithmetic
 
 import (
+	"fmt"
 	"slices"
 
 	"incforge/roce"
@@ -138,5 +139,32 @@ func groups(t *rig.T) {
 		}
 		l.Settle()
 		l.Complete(packets)
+	}
+}
+
+// illegal has settings at the very edge, too, which are enabled and exact.
+func illegal(t *rig.T) {
+	e := t.Engine()
+	count := min(rig.MaxGroups(t.Params), 2)
+	complete := neighbour(e, count, 0)
+	for _, k := range t.Fitting(count) {
+		g := e.MakeGroup(0, count, t.Params.Members, false, rig.WithKind(k), rig.WithLog2N(3))
+		legal := g.Set
+		for _, bad := range t.IllegalSettings(legal) {
+			g.Set = bad
+			t.In(k.String(), g.ProgramRefused)
+			complete()
+		}
+		if g.Set = legal; count < 2 { // the last slots of the buffer
+			units := 1 << legal.Log2N
+			if k.DType.Wide() {
+				units *= 2
+			}
+			g.Set.SlotBase = t.Params.Slots() - units
+		}
+		g.Program()
+		t.In(fmt.Sprintf("%s with slots from %d of %d", k, g.Set.SlotBase, t.Params.Slots()), func() {
+			g.CompleteFrom(0, 2*g.MW()+1)
+		})
 	}
 }
