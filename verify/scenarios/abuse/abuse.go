@@ -66,9 +66,6 @@ func isDrop(c inc.Counter) bool { return strings.HasPrefix(c.String(), "DROP_") 
 // stateless counters stand for frames that must not change any group's state. A gap is not among them, nor data out of any range or for
 // which there is no room: the engine remembers that it sent a NAK for it.
 func stateless(c inc.Counter) bool {
-	switch c {
-	case inc.DropGap, inc.DropRange, inc.DropFull:
-		return false
-	}
-	return c == inc.Bypass || isDrop(c)
+	remembered := c == inc.DropGap || c == inc.DropRange || c == inc.DropFull
+	return !remembered && (c == inc.Bypass || isDrop(c))
 }

@@ -118,8 +118,11 @@ func control(t *rig.T) {
 	groups[0].Program()
 	for range 60 {
 		i := t.Rand.IntN(count)
-		if count > 1 {
-			groups[(i+1)%count].contribute()
+		if next := groups[(i+1)%count]; count > 1 {
+			for _, c := range next.Members() {
+				e.Put(next.Data(c, next.PSN(next.done), next.Noise(16)))
+			}
+			next.done++
 		}
 		g := groups[i]
 		switch t.Rand.IntN(6) {
@@ -147,14 +150,6 @@ func control(t *rig.T) {
 type busy struct {
 	*rig.Group
 	done int
-}
-
-// contribute has all members send for the next PSN, and does not wait.
-func (g *busy) contribute() {
-	for _, c := range g.Members() {
-		g.E.Put(g.Data(c, g.PSN(g.done), g.Noise(16)))
-	}
-	g.done++
 }
 
 // refused writes illegal settings: the group stays disabled and answers nothing.

@@ -105,8 +105,7 @@ func sizesToTry(g *rig.Group) []int {
 	for n := range min(2*t.Params.BusBytes/g.Size()+3, 40) {
 		sizes = append(sizes, max(t.Params.MTUBytes-n*g.Size(), 0))
 	}
-	t.Rand.Shuffle(len(sizes), func(i, j int) { sizes[i], sizes[j] = sizes[j], sizes[i] })
-	return sizes
+	return t.Shuffled(sizes)
 }
 
 // groups has packets interleaved one by one: what an element is must not carry over from one packet to the next.

@@ -73,12 +73,6 @@ func (g group) timedOutAlone(seen history, due uint64) {
 	}
 }
 
-// roundTrip has all contribute to a PSN, get the result and acknowledge it.
-func (g group) roundTrip(psn roce.PSN) {
-	g.collective(psn, g.Members()...)
-	g.Acknowledge(psn, g.Members()...)
-}
-
 func failed(t *rig.T) {
 	for _, syndrome := range []uint8{roce.NAKInvalidRequest, roce.NAKRemoteAccess, roce.NAKRemoteOperational} {
 		t.In(fmt.Sprintf("NAK %#x", syndrome), func() { endConnection(t, syndrome) })
@@ -115,8 +109,7 @@ func endConnection(t *rig.T, syndrome uint8) {
 	g.Reset()
 	g.shown(0)
 	setTimeout(e, rig.LongTimeout)
-	g.collective(g.PSN(0), m...)
-	g.Acknowledge(g.PSN(0), m...)
+	g.roundTrip(g.PSN(0))
 }
 
 // shown checks which endpoints the register shows as failed.
