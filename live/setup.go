@@ -388,10 +388,7 @@ func (r *resolver) endpoint(group, i int, f *fileEndpoint, host func(e int) bool
 // slots gives the group its part of the buffer: the design's window behind the groups before, less if there is no room. In Mode III the window is how
 // many slots a pipe has room for, and the pipe may have fewer.
 func (r *resolver) slots(g *Group, f *fileGroup) {
-	set, per := &g.Set, 1
-	if inc.Wide(set.DType) || set.InBand && r.p.DTypeMask()&(1<<inc.DTypeFP16|1<<inc.DTypeBF16) != 0 {
-		per = 2
-	}
+	set, per := &g.Set, r.p.Units(g.Set.DType, g.Set.InBand)
 	set.SlotBase = f.SlotBase.or(r.units)
 	room := (r.p.Slots() - set.SlotBase) / per
 	window := r.p.WindowPackets

@@ -3,6 +3,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,21 +93,28 @@ type job struct {
 	seed     uint64
 }
 
-// runner is what the tests of a run share.
+// runner is what the tests of a run share, and how far it is.
 type runner struct {
 	opt     Options
 	man     *contract.Manifest
-	engines *dut.Engines
+	engines dut.Engines
+
+	mu           sync.Mutex
+	tests        []result.Test
+	covers       []cover.Map
+	running      []string
+	done, failed int
 }
 
 // Run runs the scenarios that match and returns their results. The error is ErrFailed if a test failed, ErrNothingRan if none
 // ran, or what kept the run from starting; the Report is complete in the first two cases. Where ctx ended the run, the report has the tests
 // that had ended by then.
 func Run(ctx context.Context, opt Options) (Report, error) {
-	if opt.Source.Kind == "" {
-		opt.Source.Kind = dut.KindRTL
+	if opt.Log == nil {
+		opt.Log = logrus.New()
+		opt.Log.SetOutput(io.Discard)
 	}
-	opt.Source.Log = opt.Log
+	opt.Source.Kind, opt.Source.Log = cmp.Or(opt.Source.Kind, dut.KindRTL), opt.Log
 	chosen, err := scenarios.Select(opt.Scenario)
 	if err != nil {
 		return Report{}, err
@@ -115,9 +123,7 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	if r.man, r.engines, err = opt.Source.Open(ctx); err != nil {
 		return Report{}, err
 	}
-	if r.opt.Config == "" {
-		r.opt.Config = r.man.Name
-	}
+	r.opt.Config = cmp.Or(opt.Config, r.man.Name)
 	var jobs []job
 	for _, s := range chosen {
 		for k := range max(opt.Seeds, 1) {
@@ -137,82 +143,70 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	return rep, nil
 }
 
-// state is how far a run is.
-type state struct {
-	mu      sync.Mutex
-	tests   []result.Test
-	covers  []cover.Map
-	running []string
-	done    int
-	failed  int
-}
-
 // runAll runs the jobs on opt.Jobs goroutines; results keep the order of the jobs.
 func (r *runner) runAll(ctx context.Context, jobs []job) Report {
-	st := &state{tests: make([]result.Test, len(jobs)), covers: make([]cover.Map, len(jobs))}
+	r.tests, r.covers = make([]result.Test, len(jobs)), make([]cover.Map, len(jobs))
 	var g errgroup.Group
 	g.SetLimit(max(r.opt.Jobs, 1))
 	for i, j := range jobs {
 		g.Go(func() error {
-			if ctx.Err() != nil || !st.begin(j.name(), r) {
-				return nil
+			if ctx.Err() == nil && r.begin(j.name()) {
+				t, c := r.one(ctx, j)
+				r.end(i, j.name(), t, c)
 			}
-			t, c := r.one(ctx, j)
-			st.end(i, j.name(), t, c, r)
 			return nil
 		})
 	}
 	_ = g.Wait() // its functions return no errors
 	rep := Report{Coverage: cover.Map{}}
-	for i, t := range st.tests {
+	for i, t := range r.tests {
 		if t.Verdict != "" {
 			rep.Tests = append(rep.Tests, t)
-			rep.Coverage.Merge(st.covers[i])
+			rep.Coverage.Merge(r.covers[i])
 		}
 	}
 	return rep
 }
 
 // begin tells whether a test is to be run at all.
-func (s *state) begin(name string, r *runner) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if r.opt.FailFast && s.failed > 0 {
+func (r *runner) begin(name string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.opt.FailFast && r.failed > 0 {
 		return false
 	}
-	s.running = append(s.running, name)
-	s.tell(r)
+	r.running = append(r.running, name)
+	r.tell()
 	return true
 }
 
 // end keeps a test's result.
-func (s *state) end(i int, name string, t result.Test, c cover.Map, r *runner) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.running = slices.DeleteFunc(s.running, func(n string) bool { return n == name })
-	s.tests[i], s.covers[i] = t, c
+func (r *runner) end(i int, name string, t result.Test, c cover.Map) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running = slices.DeleteFunc(r.running, func(n string) bool { return n == name })
+	r.tests[i], r.covers[i] = t, c
 	if t.Verdict == "" {
 		return
 	}
-	if s.done++; t.Verdict == result.Fail {
-		s.failed++
+	if r.done++; t.Verdict == result.Fail {
+		r.failed++
 	}
-	s.tell(r)
-	if r.opt.Results == nil {
-		return
-	}
-	if err := t.Write(r.opt.Results); err != nil && r.opt.Log != nil {
-		r.opt.Log.WithError(err).Error("results")
+	r.tell()
+	if r.opt.Results != nil {
+		if err := t.Write(r.opt.Results); err != nil {
+			r.opt.Log.WithError(err).Error("results")
+		}
 	}
 }
 
 // tell reports how far the run is.
-func (s *state) tell(r *runner) {
-	note := "running " + strings.Join(s.running, ", ")
-	if s.failed > 0 {
-		note = fmt.Sprintf("%d failed, %s", s.failed, note)
+func (r *runner) tell() {
+	note := "running " + strings.Join(r.running, ", ")
+	if r.failed > 0 {
+		note = fmt.Sprintf("%d failed, %s", r.failed, note)
 	}
-	r.opt.Progress.Set(uint64(s.done), uint64(len(s.tests)), "tests", note)
+	r.opt.Progress.Set(uint64(r.done), uint64(len(r.tests)), "tests", note)
 }
 
 // name is a job's in progress reports.

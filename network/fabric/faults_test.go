@@ -17,6 +17,7 @@ import (
 	"incforge/internal/synthetic"
 	"incforge/network/host"
 	"incforge/roce"
+	"incforge/verify/ctrl"
 	"incforge/verify/dut"
 )
 
@@ -255,7 +256,7 @@ func trace(t *testing.T, workers int) (string, Stats) {
 	for i, m := range ms {
 		a, err := synthetic.Manifest(synthetic.Mini()).Addr("BYPASS_PORT", 0)
 		require.NoError(t, err)
-		require.NoError(t, m.Write(a, 1)) // what hosts send goes to the next engine, and comes back from there
+		require.NoError(t, m.Write(a, 1, ctrl.AllBytes)) // what hosts send goes to the next engine, and comes back from there
 		l := &Link{Latency: 30 + i, BytesPerCycle: 4, Up: all(0.05), Down: all(0.05)}
 		h := newHost(t, byte(i+1))
 		for range 200 {

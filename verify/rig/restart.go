@@ -63,13 +63,8 @@ func (c *Comm) Restart(reset bool) {
 			g.Program()
 		}
 	}
-	c.Forget()
-	for i, nd := range c.N.Nodes {
-		if len(nd.Children) > 0 {
-			continue
-		}
-		for _, e := range c.Groups[i].Members() {
-			c.N.AddHost(c, nd, c.Groups[i], e)
-		}
+	c.Hosts, c.expected = nil, nil
+	for _, nd := range c.N.Nodes {
+		c.join(nd)
 	}
 }

@@ -3,6 +3,7 @@
 package rig
 
 import (
+	"incforge/internal/fail"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
@@ -31,11 +32,7 @@ func (g *Group) Acknowledge(psn roce.PSN, who ...int) {
 }
 
 // Packet is a frame that left; one that does not decode ends the scenario.
-func (t *T) Packet(o dut.Frame) *roce.Packet {
-	p, err := o.Packet()
-	t.Check(err)
-	return p
-}
+func (t *T) Packet(o dut.Frame) *roce.Packet { return fail.Must(o.Packet()) }
 
 // Count is how often something is done: so many times, or as many as the long form does.
 func (t *T) Count(n, long int) int {

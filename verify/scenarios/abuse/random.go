@@ -19,10 +19,7 @@ func mutate(t *rig.T) {
 
 // inBandMutate does so with in-band groups, whose data moves on by ranges.
 func inBandMutate(t *rig.T) {
-	count := min(rig.MaxGroups(t.Params), 2)
-	if t.Params.DTypeMask()&rig.WideTypes != 0 { // whatever the type of their registers
-		count = min(count, t.Params.Slots()/rig.WideSlots)
-	}
+	count := min(rig.MaxGroups(t.Params), 2, t.Params.Slots()/(2*t.Params.MostUnits())) // whatever the type of their registers
 	m := mutateGroups(t, t.Count(12_000, 200_000), count, rig.WithInBand())
 	m.muchHappened()
 	m.lives()

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"incforge/roce"
+	"incforge/verify/ctrl"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
@@ -33,7 +34,7 @@ func beyondTheMap(e *rig.Engine) {
 	if _, err := e.DUT.Read(addr); !errors.Is(err, dut.ErrRefused) {
 		t.Fatalf("reading address %#x, where no register is: %v, expected a refusal", addr, err)
 	}
-	if err := e.DUT.Write(addr, t.Rand.Uint32()); !errors.Is(err, dut.ErrRefused) {
+	if err := e.DUT.Write(addr, t.Rand.Uint32(), ctrl.AllBytes); !errors.Is(err, dut.ErrRefused) {
 		t.Fatalf("writing address %#x, where no register is: %v, expected a refusal", addr, err)
 	}
 }
@@ -172,13 +173,9 @@ func (g *busy) change(count int) {
 	g.Set.OutMask, g.Set.AckMask = g.Set.InMask, g.Set.InMask
 	g.Set.Start = roce.PSN(t.Rand.Uint32() & 0xFFFFFF)
 	g.SetKind(t.NextKind(count))
-	room, wide := max(t.Room(count), 2), g.Kind().DType.Wide()
-	g.Set.Log2N = 1 + t.Rand.IntN(t.MaxLog2N(count, wide))
-	units := 1 << g.Set.Log2N
-	if wide {
-		units *= 2
-	}
-	g.Set.SlotBase = g.Index*room + t.Rand.IntN(room-units+1)
+	g.Set.Log2N = 1 + t.Rand.IntN(t.MaxLog2N(count, g.Units()))
+	room := t.Room(count)
+	g.Set.SlotBase = g.Index*room + t.Rand.IntN(room-g.Units()<<g.Set.Log2N+1)
 	g.Program()
 	g.done = 0
 }

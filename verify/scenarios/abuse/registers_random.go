@@ -159,7 +159,7 @@ func (v *vandal) write() {
 		v.drain()
 	}
 	v.writes++
-	if err := v.e.WriteStrobes(addr, value, strobes); errors.Is(err, dut.ErrRefused) {
+	if err := v.e.Board.Write(addr, value, strobes); errors.Is(err, dut.ErrRefused) {
 		v.refused++
 	} else {
 		v.t.Check(err)
