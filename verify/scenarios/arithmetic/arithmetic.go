@@ -27,14 +27,8 @@ func Scenarios() []rig.Scenario {
 	}
 }
 
-// contributors is how many endpoints of a group can contribute at once: all of them, the one that is meant for the parent too,
-// but for reproducible engines whose buffer has no place for it.
-func contributors(t *rig.T) int {
-	if t.Params.Reproducible() && t.Params.Members%2 == 0 {
-		return t.Params.Members
-	}
-	return t.Params.Members + 1
-}
+// contributors is how many endpoints of a group can contribute at once, the one that is meant for the parent among them.
+func contributors(t *rig.T) int { return t.Children() + 1 }
 
 // oneOfEach is a kind for each element type; the operation and byte order change from call to call.
 func oneOfEach(t *rig.T) []arith.Kind {

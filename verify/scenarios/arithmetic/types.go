@@ -155,11 +155,7 @@ func illegal(t *rig.T) {
 			complete()
 		}
 		if g.Set = legal; count < 2 { // the last slots of the buffer
-			units := 1 << legal.Log2N
-			if k.DType.Wide() {
-				units *= 2
-			}
-			g.Set.SlotBase = t.Params.Slots() - units
+			g.Set.SlotBase = t.Params.Slots() - g.Units()<<legal.Log2N
 		}
 		g.Program()
 		t.In(fmt.Sprintf("%s with slots from %d of %d", k, g.Set.SlotBase, t.Params.Slots()), func() {

@@ -14,8 +14,7 @@ import (
 func messages(t *rig.T) {
 	n, c := t.StarNet(t.DefaultLink())
 	c.PostRandom(20)
-	n.Run()
-	finishLossless(n, c)
+	runLossless(n, c)
 }
 
 func barriers(t *rig.T) {
@@ -23,8 +22,7 @@ func barriers(t *rig.T) {
 	for range 40 {
 		c.Post(0, false, false)
 	}
-	n.Run()
-	finishLossless(n, c)
+	runLossless(n, c)
 }
 
 func lineRate(t *rig.T) {
@@ -34,8 +32,7 @@ func lineRate(t *rig.T) {
 	for range 10 {
 		c.Post(4*t.Params.MTUBytes, false, false)
 	}
-	n.Run()
-	finishLossless(n, c)
+	runLossless(n, c)
 }
 
 func tree(t *rig.T) {
@@ -51,8 +48,9 @@ func tree(t *rig.T) {
 	}
 }
 
-// finishLossless finishes the run of a star without faults and checks hosts and counters: each packet went through once.
-func finishLossless(n *rig.Network, c *rig.Comm) {
+// runLossless runs a star without faults and checks hosts and counters: each packet went through once.
+func runLossless(n *rig.Network, c *rig.Comm) {
+	n.Run()
 	n.Finish()
 	t, ranks := n.T, uint64(len(c.Hosts))
 	undisturbed(c)

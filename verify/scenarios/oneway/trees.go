@@ -19,16 +19,18 @@ import (
 type twoLevels struct {
 	t            *rig.T
 	upper, lower *rig.Group
-	link         int   // the upper switch's endpoint toward the lower one
 	near, far    []int // the receivers at the upper switch and at the lower one
 }
 
+// link is the upper switch's endpoint toward the lower one.
+const link = 0
+
 func newTwoLevels(t *rig.T) *twoLevels {
-	w := &twoLevels{t: t, upper: t.OneWay(inc.CollectiveBroadcast, true), link: 0}
+	w := &twoLevels{t: t, upper: t.OneWay(inc.CollectiveBroadcast, true)}
 	w.lower = t.OneWay(inc.CollectiveBroadcast, false, rig.WithStart(w.upper.Start()))
-	w.upper.Ends[w.link].Host = false
+	w.upper.Ends[link].Host = false
 	w.upper.Program()
-	w.near, w.far = rig.AllBut(newReceivers(w.upper).all, w.link), newReceivers(w.lower).all
+	w.near, w.far = rig.AllBut(newReceivers(w.upper).all, link), newReceivers(w.lower).all
 	return w
 }
 
@@ -50,7 +52,7 @@ func (w *twoLevels) run() {
 
 // data brings a packet to both switches.
 func (w *twoLevels) data(psn roce.PSN, b []byte) {
-	upper := append([]int{w.link}, w.near...)
+	upper := append([]int{link}, w.near...)
 	w.upper.Send(w.upper.Data(w.upper.Parent, psn, b)).As("data").Expect(rig.Copies(rig.DataTo(0, psn, b), upper...)...)
 	w.lower.Send(w.lower.Data(w.lower.Parent, psn, b)).As("data").Expect(rig.Copies(rig.DataTo(0, psn, b), w.far...)...)
 }
@@ -89,9 +91,9 @@ func (w *twoLevels) carry(outs []dut.Frame) []dut.Frame {
 		if w.lower.Addressee(o.Port, p) != w.lower.Parent {
 			w.t.Fatalf("the lower switch answered to another than its parent: %v", p)
 		}
-		q := w.upper.Packet(w.link, p.Op, p.PSN)
+		q := w.upper.Packet(link, p.Op, p.PSN)
 		q.Syndrome, q.MSN, q.TOS = p.Syndrome, p.MSN, p.TOS&3
-		all = append(all, w.upper.Send(w.upper.Frame(w.link, &q)).Out()...)
+		all = append(all, w.upper.Send(w.upper.Frame(link, &q)).Out()...)
 	}
 	return all
 }
