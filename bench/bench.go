@@ -126,10 +126,7 @@ func latency(ctx context.Context, o Options, dir string) (l latencies, err error
 func (l *latencies) measure(g *rig.Group) {
 	t, e := g.T, g.E
 	var in dut.Frame
-	e.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
-		in = a
-		return nil
-	}
+	e.OnAccept = func(a dut.Frame, _ []inc.Counter) { in = a }
 	for k := range 3 * g.MW() {
 		var outs []dut.Frame
 		for _, c := range g.Members() {
@@ -274,14 +271,13 @@ func watch(g *rig.Group) *window {
 	w := &window{}
 	skip, total := len(g.Members())*g.MW(), g.E.Waiting()
 	w.packets = total - 2*skip
-	g.E.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
+	g.E.OnAccept = func(a dut.Frame, _ []inc.Counter) {
 		if w.seen++; w.seen == skip {
 			w.first = a.Last
 		} else if w.seen > skip && w.seen <= total-skip {
 			w.beats += g.T.Beats(len(a.Data))
 			w.last = a.Last
 		}
-		return nil
 	}
 	return w
 }

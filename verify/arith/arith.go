@@ -205,6 +205,31 @@ func (f format) round(x float64) uint32 {
 	return sign | uint32(min(uint64(e)<<f.mantissa+uint64(units), uint64(f.inf())))
 }
 
+// Number is element i of a payload as a number; an INT32's is exact.
+func (k Kind) Number(b []byte, i int) float64 {
+	if !k.DType.Float() {
+		return float64(int32(k.Bits(b, i)))
+	}
+	return k.DType.format().value(k.Bits(b, i))
+}
+
+// Ulp is the distance of the type's numbers around x, which is finite; 1 for INT32.
+func (d DType) Ulp(x float64) float64 {
+	if !d.Float() {
+		return 1
+	}
+	return d.format().quantum(x)
+}
+
+// Overflows tells that x, rounded, is no finite number of the type.
+func (d DType) Overflows(x float64) bool {
+	if !d.Float() {
+		return x < -1<<31 || x >= 1<<31
+	}
+	f := d.format()
+	return f.round(x)&^f.sign() >= f.inf()
+}
+
 // widen is an element as the engine keeps it: FP32, NaN payloads in the upper bits, or the integer.
 func (d DType) widen(v uint32) uint32 {
 	f := d.format()

@@ -5,11 +5,11 @@
 package ctrl
 
 import (
-	"errors"
 	"fmt"
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/fail"
 )
 
 // Bus is a register bus. Write writes only the bytes whose bit is set in strobes; bit 0 is for the lowest byte.
@@ -31,38 +31,22 @@ type Driver struct {
 func New(bus Bus, m *contract.Manifest) *Driver { return &Driver{bus, m} }
 
 // Read reads element i of a register.
-func (d *Driver) Read(name string, i int) (uint32, error) {
-	a, err := d.man.Addr(name, i)
-	if err != nil {
-		return 0, err
-	}
-	v, err := d.bus.Read(a)
-	if err != nil {
-		return 0, fmt.Errorf("read %s[%d]: %w", name, i, err)
-	}
-	return v, nil
+func (d *Driver) Read(name string, i int) (v uint32, err error) {
+	defer fail.Catch(&err, "read %s[%d]", name, i)
+	return d.bus.Read(fail.Must(d.man.Addr(name, i)))
 }
 
 // Write writes element i of a register.
-func (d *Driver) Write(name string, i int, v uint32) error {
-	a, err := d.man.Addr(name, i)
-	if err != nil {
-		return err
-	}
-	if err := d.bus.Write(a, v, AllBytes); err != nil {
-		return fmt.Errorf("write %s[%d]: %w", name, i, err)
-	}
-	return nil
+func (d *Driver) Write(name string, i int, v uint32) (err error) {
+	defer fail.Catch(&err, "write %s[%d]", name, i)
+	return d.bus.Write(fail.Must(d.man.Addr(name, i)), v, AllBytes)
 }
 
 // Get reads a field of element i of a register.
-func (d *Driver) Get(register string, i int, name string) (uint32, error) {
-	at, err := d.man.Registers.Field(register, name)
-	if err != nil {
-		return 0, err
-	}
-	v, err := d.Read(register, i)
-	return at.Get(v), err
+func (d *Driver) Get(register string, i int, name string) (v uint32, err error) {
+	defer fail.Catch(&err, "")
+	at := fail.Must(d.man.Registers.Field(register, name))
+	return at.Get(fail.Must(d.Read(register, i))), nil
 }
 
 // Set writes element i of a register: one field as given, the others 0.
@@ -71,20 +55,15 @@ func (d *Driver) Set(register string, i int, name string, v uint32) error {
 }
 
 // write writes element i of every register that fields name, in their order: these fields as they are bound, the others 0.
-func (d *Driver) write(i int, fields ...Field) error {
+func (d *Driver) write(i int, fields ...Field) (err error) {
+	defer fail.Catch(&err, "")
 	for len(fields) > 0 {
 		register, v := fields[0].Register, uint32(0)
 		for len(fields) > 0 && fields[0].Register == register {
-			at, err := d.man.Registers.Field(register, fields[0].Name)
-			if err != nil {
-				return err
-			}
-			v |= at.Put(fields[0].Get())
+			v |= fail.Must(d.man.Registers.Field(register, fields[0].Name)).Put(fields[0].Get())
 			fields = fields[1:]
 		}
-		if err := d.Write(register, i, v); err != nil {
-			return err
-		}
+		fail.On(d.Write(register, i, v))
 	}
 	return nil
 }
@@ -157,18 +136,12 @@ func (d *Driver) ResetGroup(g int) error {
 // Disable stops a group.
 func (d *Driver) Disable(g int) error { return d.Set("GROUP_CTRL", g, "enable", 0) }
 
-func (d *Driver) waitStarted(g int) (bool, error) {
-	busy, err := d.man.Registers.Field("GROUP_STATUS", "busy")
-	enabled, err2 := d.man.Registers.Field("GROUP_STATUS", "enabled")
-	if err := errors.Join(err, err2); err != nil {
-		return false, err
-	}
+func (d *Driver) waitStarted(g int) (started bool, err error) {
+	defer fail.Catch(&err, "")
+	busy := fail.Must(d.man.Registers.Field("GROUP_STATUS", "busy"))
+	enabled := fail.Must(d.man.Registers.Field("GROUP_STATUS", "enabled"))
 	for range busyReads {
-		status, err := d.Read("GROUP_STATUS", g)
-		if err != nil {
-			return false, err
-		}
-		if busy.Get(status) == 0 {
+		if status := fail.Must(d.Read("GROUP_STATUS", g)); busy.Get(status) == 0 {
 			return enabled.Get(status) != 0, nil
 		}
 	}
@@ -176,14 +149,11 @@ func (d *Driver) waitStarted(g int) (bool, error) {
 }
 
 // Counters reads all counters.
-func (d *Driver) Counters() (map[string]uint32, error) {
-	all := make(map[string]uint32, len(d.man.Counters))
+func (d *Driver) Counters() (all map[string]uint32, err error) {
+	defer fail.Catch(&err, "")
+	all = make(map[string]uint32, len(d.man.Counters))
 	for i, name := range d.man.Counters {
-		v, err := d.Read("COUNTER", i)
-		if err != nil {
-			return nil, err
-		}
-		all[name] = v
+		all[name] = fail.Must(d.Read("COUNTER", i))
 	}
 	return all, nil
 }

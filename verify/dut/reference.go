@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"incforge/contract"
@@ -79,15 +80,6 @@ func (r *Reference) Action(a Act) (inc.Action, error) {
 	return action, nil
 }
 
-// act converts an action into the Act that an engine reports for it.
-func (r *Reference) act(cycle uint64, a inc.Action) Act {
-	eps := r.man.Params.EPS()
-	if a.Kind == inc.ActSend {
-		return Act{cycle, uint8(a.Kind), a.Group*eps + int(a.Pipe)}
-	}
-	return Act{cycle, uint8(a.Kind), a.Group*eps + a.Endpoint}
-}
-
 // picoseconds of a second over those of a cycle at 1 MHz.
 const psPerCycleMHz = 1_000_000
 
@@ -149,10 +141,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 	}
 	r.now = max(r.now, cycle)
 	slices.SortStableFunc(r.leaving, func(a, b Frame) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
-	k := 0
-	for k < len(r.leaving) && r.leaving[k].Last <= r.now {
-		k++
-	}
+	k := sort.Search(len(r.leaving), func(i int) bool { return r.leaving[i].Last > r.now })
 	r.out = append(r.out, r.leaving[:k]...)
 	r.leaving = r.leaving[k:]
 	return nil
@@ -203,7 +192,7 @@ func (r *Reference) do(cycle uint64, a inc.Action) {
 	if err != nil {
 		return // an earlier one revoked it: a time-out of an endpoint that waits now
 	}
-	r.acts = append(r.acts, r.act(cycle, a))
+	r.acts = append(r.acts, Act{cycle, uint8(a.Kind), a.Group*r.man.Params.EPS() + a.Endpoint + int(a.Pipe)}) // one of the last two is 0
 	r.leave(cycle, outs)
 }
 
@@ -369,24 +358,19 @@ func (r *Reference) Write(addr, value uint32, strobes uint8) error {
 		return r.groupCtrl(i, v)
 	}
 	r.regs[addr] = v
-	switch reg.Name {
-	case "CTRL":
-		r.eng.SetGapNAK(r.get("CTRL", 0, "gap_nak") != 0)
-		r.eng.SetForeignBypass(r.get("CTRL", 0, "foreign_bypass") != 0)
-		return nil
-	case "IP_ID":
-		r.eng.SetIPID(uint16(r.get("IP_ID", 0, "value")))
-		return nil
-	case "BYPASS_PORT":
-		return r.eng.SetBypassPort(i, int(r.get("BYPASS_PORT", i, "port")))
-	case "PIPE_CTRL", "PIPE_TIMEOUT":
+	switch name := reg.Name; {
+	case name == "CTRL":
+		r.eng.SetGapNAK(r.get(name, 0, "gap_nak") != 0)
+		r.eng.SetForeignBypass(r.get(name, 0, "foreign_bypass") != 0)
+	case name == "IP_ID":
+		r.eng.SetIPID(uint16(r.get(name, 0, "value")))
+	case name == "BYPASS_PORT":
+		return r.eng.SetBypassPort(i, int(r.get(name, i, "port")))
+	case name == "PIPE_CTRL", name == "PIPE_TIMEOUT":
 		r.pipes()
-		return nil
-	}
-	if strings.HasPrefix(reg.Name, "EP_") {
+	case strings.HasPrefix(name, "EP_"):
 		return r.eng.SetEndpoint(i, r.endpoint(i))
-	}
-	if strings.HasPrefix(reg.Name, "GROUP_") {
+	case strings.HasPrefix(name, "GROUP_"):
 		return r.eng.SetGroup(i, r.group(i))
 	}
 	return nil

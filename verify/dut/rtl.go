@@ -266,15 +266,14 @@ func (d *RTL) SetPauses(p Pauses) {
 		}
 		r, left := rand.New(rand.NewPCG(p.Seed, uint64(which))), 0
 		return func() bool {
-			if left > 0 {
-				left--
-				return true
+			if left == 0 {
+				if r.Float64() >= prob {
+					return false
+				}
+				left = 1 + r.IntN(max(p.Burst, 1))
 			}
-			if r.Float64() < prob {
-				left = r.IntN(max(p.Burst, 1))
-				return true
-			}
-			return false
+			left--
+			return true
 		}
 	}
 	for i := range d.srcs {

@@ -71,17 +71,8 @@ func (g *Group) Values(n int) []byte { return g.Kind().Values(g.T.Rand, g.salt, 
 // Noise is a payload of n bytes of everything that is hard; only an engine that adds in the same order gets the same sums.
 func (g *Group) Noise(n int) []byte { return g.Kind().Noise(g.T.Rand, g.Whole(n)) }
 
-// Reduce is the result of contributions made by Values.
-func (g *Group) Reduce(payloads ...[]byte) []byte { return Exact(g.Kind(), payloads) }
-
-// Exact is the result of contributions made by Values. It panics if they were not: a mistake of the scenario, which Run reports.
-func Exact(k arith.Kind, payloads [][]byte) []byte {
-	r, err := k.Exact(payloads...)
-	if err != nil {
-		panic(err)
-	}
-	return r
-}
+// Reduce is the result of contributions made by Values; others are a mistake of the scenario.
+func (g *Group) Reduce(payloads ...[]byte) []byte { return fail.Must(g.Kind().Exact(payloads...)) }
 
 // GroupOption changes a group before it is programmed.
 type GroupOption func(*Group)

@@ -35,8 +35,9 @@ type Node struct {
 	Switch int
 	Parent *Node
 	// Slot is its endpoint number at the parent.
-	Slot     int
-	Children []*Node
+	Slot int
+	// Leaf: its children are hosts.
+	Leaf bool
 	// Degree: endpoints 0 to Degree−1 are children, Degree is the parent.
 	Degree int
 }
@@ -85,10 +86,10 @@ func (n *Network) grow(tree *topology.Topology) {
 	byNumber := make([]*Node, len(tree.Switches))
 	for _, s := range tree.PreOrder() {
 		e := n.T.Engine()
-		nd := &Node{E: e, Switch: n.Net.AddSwitch(e.Board), Degree: tree.Degree(s)}
+		nd := &Node{E: e, Switch: n.Net.AddSwitch(e.Board), Degree: tree.Degree(s), Leaf: true}
 		if above, slot, ok := tree.Parent(s); ok {
 			nd.Parent, nd.Slot = byNumber[above], slot
-			nd.Parent.Children = append(nd.Parent.Children, nd)
+			nd.Parent.Leaf = false
 		}
 		byNumber[s] = nd
 		n.Nodes = append(n.Nodes, nd)
@@ -112,14 +113,14 @@ func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 	// All switches of a comm compute the same, and no sum of it is to depend on where it is rounded.
 	ranks := 0
 	for _, nd := range n.Nodes {
-		if len(nd.Children) == 0 {
+		if nd.Leaf {
 			ranks += nd.Degree
 		}
 	}
 	all := append([]GroupOption{WithStart(start), WithKind(t.NextKind(groups)), WithRanks(ranks, t.Rand.Uint64())}, opts...)
 	for _, nd := range n.Nodes {
 		g := nd.E.MakeGroup(index, groups, nd.Degree, nd.Parent != nil, all...)
-		if len(nd.Children) > 0 { // its children are switches: their ACKs mean nothing to it
+		if !nd.Leaf { // its children are switches: their ACKs mean nothing to it
 			g.Set.AckMask = 0
 		}
 		c.Groups = append(c.Groups, g)
@@ -146,7 +147,7 @@ func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 
 // join joins a host to every member of a comm at a leaf.
 func (c *Comm) join(nd *Node) {
-	if len(nd.Children) > 0 {
+	if !nd.Leaf {
 		return
 	}
 	g := c.Groups[nd.Switch]
@@ -201,7 +202,7 @@ func (c *Comm) Post(bytes int, imm, se bool) {
 	if smooth {
 		m.parts = all
 	} else {
-		m.Payload = Exact(k, all)
+		m.Payload = g.Reduce(all...)
 	}
 	c.expected = append(c.expected, m)
 }
@@ -321,5 +322,67 @@ func (n *Network) Drain() {
 	n.T.In("frames do not stop", func() { n.RunUntil(n.Net.Quiet) })
 	for _, nd := range n.Nodes {
 		n.T.Check(nd.E.Missing())
+	}
+}
+
+// StarNet is one switch with a host for every member, and one comm of them all.
+func (t *T) StarNet(link *fabric.Link, opts ...GroupOption) (*Network, *Comm) {
+	n := t.Tree(2, t.Params.Members, link)
+	return n, n.AddComm(0, 1, opts...)
+}
+
+// CheckReceived checks what every host has received so far, be it all or not.
+func (c *Comm) CheckReceived() {
+	for r, h := range c.Hosts {
+		if got := len(h.Received()); got > len(c.expected) {
+			c.N.T.Fatalf("group %d rank %d received %d messages, %d were sent", c.Index, r, got, len(c.expected))
+		}
+		for i := range h.Received() {
+			c.right(r, i)
+		}
+	}
+}
+
+// Kill silences the comm's hosts.
+func (c *Comm) Kill() {
+	for _, h := range c.Hosts {
+		h.Kill()
+	}
+}
+
+// Quiesce waits, after Kill, until nothing for the comm is on a link, in front of an engine, or inside one.
+func (c *Comm) Quiesce() {
+	n := c.N
+	n.Idle(uint64(2*n.Link.Latency) + 2*uint64(n.T.MTUBeats()))
+	n.RunUntil(func() bool {
+		for i, nd := range n.Nodes {
+			for _, ep := range c.Groups[i].Ends {
+				if nd.E.WaitingFor(ep.LocalQPN) > 0 {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	n.Idle(uint64(32 * n.T.Params.Members * n.T.MTUBeats())) // a pipeline full of frames, each with a copy for every member
+}
+
+// Restart gives a comm that was killed new hosts and connections: by a reset of its groups, which keeps START, or by programming them
+// anew with another START.
+func (c *Comm) Restart(reset bool) {
+	if reset {
+		for _, g := range c.Groups {
+			g.Reset()
+		}
+	} else {
+		start := roce.PSN(c.N.T.Rand.Uint32() & 0xFFFFFF)
+		for _, g := range c.Groups {
+			g.Set.Start = start
+			g.Program()
+		}
+	}
+	c.Hosts, c.expected = nil, nil
+	for _, nd := range c.N.Nodes {
+		c.join(nd)
 	}
 }

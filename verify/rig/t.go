@@ -169,7 +169,7 @@ func (t *T) Words(n int) []byte {
 
 // Shuffled are the same endpoints in another order.
 func (t *T) Shuffled(who []int) []int {
-	who = append([]int(nil), who...)
+	who = slices.Clone(who)
 	t.Rand.Shuffle(len(who), func(i, j int) { who[i], who[j] = who[j], who[i] })
 	return who
 }
@@ -200,13 +200,7 @@ func (t *T) Children() int {
 
 // AllBut are the same endpoints without c.
 func AllBut(who []int, c int) []int {
-	var rest []int
-	for _, x := range who {
-		if x != c {
-			rest = append(rest, x)
-		}
-	}
-	return rest
+	return slices.DeleteFunc(slices.Clone(who), func(x int) bool { return x == c })
 }
 
 // PipeSize takes sizes of pipes in turn: all there is, then 1, 2 and 3 slots, or as many as fit.

@@ -4,7 +4,6 @@ package rig
 
 import (
 	"bytes"
-	"fmt"
 
 	"incforge/inc"
 	"incforge/verify/dut"
@@ -13,11 +12,10 @@ import (
 // FirstAccepted runs f and returns the first frame that the engine accepts meanwhile, and what it is counted as. What others answer comes
 // later.
 func (e *Engine) FirstAccepted(f func()) (first dut.Frame, counted []inc.Counter) {
-	e.OnAccept = func(a dut.Frame, changed []inc.Counter) error {
+	e.OnAccept = func(a dut.Frame, changed []inc.Counter) {
 		if first.Data == nil {
 			first, counted = a, changed
 		}
-		return nil
 	}
 	f()
 	if e.OnAccept = nil; first.Data == nil {
@@ -31,18 +29,14 @@ func (e *Engine) FirstAccepted(f func()) (first dut.Frame, counted []inc.Counter
 func (e *Engine) Guard(state func(b []byte) []byte, may func(a dut.Frame, changed []inc.Counter) bool) (renew func()) {
 	var before, after []byte
 	renew = func() { before = state(before[:0]) }
-	e.OnAccept = func(a dut.Frame, changed []inc.Counter) error {
+	e.OnAccept = func(a dut.Frame, changed []inc.Counter) {
 		after = state(after[:0])
 		if !may(a, changed) && !bytes.Equal(before, after) {
-			return fmt.Errorf("a frame counted under %v changed a state that is not its to change: %x", changed, a.Data)
+			e.T.Fatalf("a frame counted under %v changed a state that is not its to change: %x", changed, a.Data)
 		}
 		before, after = after, before
-		return nil
 	}
-	e.OnAct = func(uint64, inc.Action) error {
-		renew()
-		return nil
-	}
+	e.OnAct = func(uint64, inc.Action) { renew() }
 	renew()
 	return renew
 }

@@ -4,6 +4,7 @@ package score
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -109,15 +110,7 @@ func Spoilt(frame []byte) bool {
 	good := slices.Clone(frame)
 	roce.Reseal(good)
 	at, ok := icrcAt(frame)
-	if !ok {
-		return false
-	}
-	for i := range 4 {
-		if frame[at+i] != ^good[at+i] {
-			return false
-		}
-	}
-	return true
+	return ok && binary.BigEndian.Uint32(frame[at:]) == ^binary.BigEndian.Uint32(good[at:])
 }
 
 // icrcAt is the offset of the ICRC in a frame that the engine made.

@@ -13,11 +13,8 @@ func (b *Board) Idle() bool {
 	if !b.Rests() {
 		return false
 	}
-	if _, ok := b.Timers(); ok {
-		return true
-	}
-	_, runs := b.ref.Timers()
-	return !runs || b.deadline() == dut.Never
+	_, known := b.Timers()
+	return known || b.deadline() == dut.Never
 }
 
 // Deadline is the cycle at which a timer makes an idle engine act if no frame comes before; dut.Never if none runs.

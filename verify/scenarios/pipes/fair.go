@@ -3,7 +3,6 @@
 package pipes
 
 import (
-	"fmt"
 	"slices"
 
 	"incforge/inc"
@@ -64,16 +63,15 @@ func watchTurns(e *rig.Engine) *turns {
 	return f
 }
 
-func (f *turns) accepted(dut.Frame, []inc.Counter) error {
+func (f *turns) accepted(dut.Frame, []inc.Counter) {
 	if len(f.wants) > 0 {
 		f.row++
 		f.frames = max(f.frames, f.row)
 	}
 	f.look()
-	return nil
 }
 
-func (f *turns) acted(at uint64, a inc.Action) error {
+func (f *turns) acted(at uint64, a inc.Action) {
 	f.row = 0
 	for _, w := range f.wants {
 		if w != a {
@@ -86,10 +84,9 @@ func (f *turns) acted(at uint64, a inc.Action) error {
 		n := f.waited[w]
 		f.turns = max(f.turns, n)
 		if n >= f.company[w] {
-			return fmt.Errorf("cycle %d: %v has waited for %d actions though no more than %d wanted to send", at, w, n, f.company[w])
+			f.e.T.Fatalf("cycle %d: %v has waited for %d actions though no more than %d wanted to send", at, w, n, f.company[w])
 		}
 	}
-	return nil
 }
 
 // look sees who wants to send now.

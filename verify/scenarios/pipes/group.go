@@ -78,10 +78,7 @@ type history []act
 // watch keeps what the engine does by itself from now on. It takes the place of an earlier watch.
 func watch(e *rig.Engine) *history {
 	h := &history{}
-	e.OnAct = func(at uint64, a inc.Action) error {
-		*h = append(*h, act{at, a})
-		return nil
-	}
+	e.OnAct = func(at uint64, a inc.Action) { *h = append(*h, act{at, a}) }
 	return h
 }
 
