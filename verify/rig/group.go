@@ -44,15 +44,7 @@ func (g *Group) MW() int {
 }
 
 // Members are the endpoints in in_mask, ascending.
-func (g *Group) Members() []int {
-	var m []int
-	for i := range g.Ends {
-		if g.Set.InMask>>i&1 != 0 {
-			m = append(m, i)
-		}
-	}
-	return m
-}
+func (g *Group) Members() []int { return g.Those(g.Set.InMask) }
 
 // Kind is what the group computes.
 func (g *Group) Kind() arith.Kind {

@@ -11,8 +11,25 @@ import (
 // PSN is number k of a group's PSNs, counted from its start.
 func (g *Group) PSN(k int) roce.PSN { return g.Start().Add(k) }
 
+// Those are the endpoints in a mask, ascending.
+func (g *Group) Those(mask uint32) (who []int) {
+	for c := range g.Ends {
+		if mask>>c&1 != 0 {
+			who = append(who, c)
+		}
+	}
+	return who
+}
+
 // NAK is a NAK from endpoint c that asks for everything from a PSN on.
 func (g *Group) NAK(c int, psn roce.PSN) Frame { return g.AETH(c, psn, roce.NAKSequence) }
+
+// Acknowledge has endpoints acknowledge a PSN, for which nothing leaves.
+func (g *Group) Acknowledge(psn roce.PSN, who ...int) {
+	for _, c := range who {
+		g.Send(g.Ack(c, psn)).As("ACK(%v) of endpoint %d", psn, c).Expect()
+	}
+}
 
 // Packet is a frame that left; one that does not decode ends the scenario.
 func (t *T) Packet(o dut.Frame) *roce.Packet { return fail.Must(o.Packet()) }

@@ -42,15 +42,14 @@ func first(g *rig.Group, opts ...func(*roce.Packet)) rig.Frame {
 	return g.Data(0, g.Start(), g.Noise(16), opts...)
 }
 
-// damaged is a frame with bytes changed.
-func damaged(f rig.Frame, change func(b []byte)) rig.Frame {
-	change(f.Data)
+// damaged is a frame with something changed, and resealed one whose checksums are made good after that.
+func damaged(f rig.Frame, change func(f *rig.Frame)) rig.Frame {
+	change(&f)
 	return f
 }
 
-// resealed is a frame with bytes changed and its checksums made good.
-func resealed(f rig.Frame, change func(b []byte)) rig.Frame {
-	change(f.Data)
+func resealed(f rig.Frame, change func(f *rig.Frame)) rig.Frame {
+	change(&f)
 	roce.Reseal(f.Data)
 	return f
 }
@@ -67,9 +66,6 @@ func isDrop(c inc.Counter) bool { return strings.HasPrefix(c.String(), "DROP_") 
 // stateless counters stand for frames that must not change any group's state. A gap is not among them, nor data out of any range or for
 // which there is no room: the engine remembers that it sent a NAK for it.
 func stateless(c inc.Counter) bool {
-	switch c {
-	case inc.DropGap, inc.DropRange, inc.DropFull:
-		return false
-	}
-	return c == inc.Bypass || isDrop(c)
+	remembered := c == inc.DropGap || c == inc.DropRange || c == inc.DropFull
+	return !remembered && (c == inc.Bypass || isDrop(c))
 }

@@ -26,9 +26,7 @@ func bypass(t *rig.T) {
 		s.short()
 		for _, b := range kinds(g) {
 			s.send(s.byAny(b))
-			f := s.byAny(slices.Clone(b))
-			f.Err = true
-			s.send(f)
+			s.send(damaged(s.byAny(slices.Clone(b)), func(f *rig.Frame) { f.Err = true }))
 		}
 		s.long()
 		s.allBypassed("strangers")
@@ -73,9 +71,7 @@ func (s *strangers) short() {
 		if n > 12 {
 			b[12] = 0x88
 		}
-		f := s.byAny(b)
-		f.Err = t.Rand.IntN(20) == 0
-		s.send(f)
+		s.send(damaged(s.byAny(b), func(f *rig.Frame) { f.Err = t.Rand.IntN(20) == 0 }))
 		if n%16 == 0 {
 			s.e.Settle()
 		}
@@ -94,7 +90,9 @@ func (s *strangers) long() {
 
 // kinds are frames that are not the engine's, one of each kind that docs/engine.md section 3 names.
 func kinds(g *rig.Group) [][]byte {
-	with := func(change func(b []byte)) []byte { return resealed(first(g), change).Data }
+	with := func(change func(b []byte)) []byte {
+		return resealed(first(g), func(f *rig.Frame) { change(f.Data) }).Data
+	}
 	vlan := slices.Insert(first(g).Data, 12, 0x81, 0x00, 0x00, 0x05)
 	arp := append(slices.Clone(first(g).Data[:12]), 0x08, 0x06, 0, 1, 8, 0, 6, 4, 0, 1)
 	arp = append(arp, make([]byte, 38)...)

@@ -58,35 +58,29 @@ const (
 )
 
 // setLengths has a contribution say other lengths.
-func setLengths(total, udp uint16) func(b []byte) {
-	return func(b []byte) {
-		binary.BigEndian.PutUint16(b[totalLengthAt:], total)
-		binary.BigEndian.PutUint16(b[udpLengthAt:], udp)
+func setLengths(total, udp uint16) func(f *rig.Frame) {
+	return func(f *rig.Frame) {
+		binary.BigEndian.PutUint16(f.Data[totalLengthAt:], total)
+		binary.BigEndian.PutUint16(f.Data[udpLengthAt:], udp)
 	}
 }
 
 // inHeaders are faults of a frame's headers.
 func (d *faulty) inHeaders() []fault {
-	errored := func(f rig.Frame) rig.Frame { f.Err = true; return f }
-	list := []fault{
+	return []fault{
 		{"source IP", inc.DropForeign, first(d.Group, func(p *roce.Packet) { p.SrcIP[3] ^= 1 })},
 		{"destination IP", inc.DropForeign, first(d.Group, func(p *roce.Packet) { p.DstIP[0] ^= 0x80 })},
 		{"P_Key", inc.DropForeign, first(d.Group, func(p *roce.Packet) { p.PKey = 0x7FFF })},
-		{"error bit", inc.DropRxError, errored(first(d.Group))},
-		{"IP checksum", inc.DropIPChecksum, damaged(first(d.Group), func(b []byte) { b[24] ^= 1 })},
-		{"TTL alone", inc.DropIPChecksum, damaged(first(d.Group), func(b []byte) { b[22]++ })},
+		{"error bit", inc.DropRxError, damaged(first(d.Group), func(f *rig.Frame) { f.Err = true })},
+		{"IP checksum", inc.DropIPChecksum, damaged(first(d.Group), func(f *rig.Frame) { f.Data[24] ^= 1 })},
+		{"TTL alone", inc.DropIPChecksum, damaged(first(d.Group), func(f *rig.Frame) { f.Data[22]++ })},
 		{"IP total length", inc.DropLengthMismatch, resealed(first(d.Group), setLengths(totalLength-4, udpLength))},
 		{"UDP length", inc.DropLengthMismatch, resealed(first(d.Group), setLengths(totalLength, udpLength-4))},
 		{"body no multiple of 4", inc.DropLengthMismatch, resealed(first(d.Group), setLengths(totalLength-2, udpLength-2))},
-	}
-	empty := d.Data(0, d.Start(), nil)
-	empty.Data[43] |= 0x30
-	roce.Reseal(empty.Data)
-	return append(list, []fault{
-		{"pad beyond the body", inc.DropLengthMismatch, empty},
+		{"pad beyond the body", inc.DropLengthMismatch, resealed(d.Data(0, d.Start(), nil), func(f *rig.Frame) { f.Data[43] |= 0x30 })},
 		{"TVer", inc.DropTVer, first(d.Group, func(p *roce.Packet) { p.TVer = 1 })},
 		{"opcode", inc.DropOpcode, first(d.Group, func(p *roce.Packet) { p.Op = roce.WriteMiddle })},
-	}...)
+	}
 }
 
 // inContents are faults of numbers, lengths and what depends on the configuration.
@@ -103,34 +97,31 @@ func (d *faulty) inContents() []fault {
 	if t.Pipes() {
 		list = append(list, fault{"an ACK of nothing", inc.DropStaleAck, d.Ack(0, start)})
 	}
-	short := first(d.Group)
-	short.Data = short.Data[:len(short.Data)-1]
-	list = append(list, fault{"a frame cut short", inc.DropLengthMismatch, short})
+	cut := func(f *rig.Frame) { f.Data = f.Data[:len(f.Data)-1] }
+	list = append(list, fault{"a frame cut short", inc.DropLengthMismatch, damaged(first(d.Group), cut)})
 	if t.Params.ICRCCheck {
 		list = append(list,
-			fault{"ICRC", inc.DropICRC, damaged(first(d.Group), func(b []byte) { b[len(b)-1] ^= 0x80 })},
-			fault{"payload", inc.DropICRC, damaged(first(d.Group), func(b []byte) { b[60] ^= 1 })})
+			fault{"ICRC", inc.DropICRC, damaged(first(d.Group), func(f *rig.Frame) { f.Data[len(f.Data)-1] ^= 0x80 })},
+			fault{"payload", inc.DropICRC, damaged(first(d.Group), func(f *rig.Frame) { f.Data[60] ^= 1 })})
 	}
 	list = append(list, fault{"payload above the MTU", inc.DropTooLong, d.Data(0, start, d.Noise(4*(t.Params.MTUBytes/4+1)))})
 	if t.Params.Ports > 1 {
-		f := first(d.Group)
-		f.Port = (f.Port + 1) % t.Params.Ports
-		list = append(list, fault{"port", inc.DropForeign, f})
+		next := func(f *rig.Frame) { f.Port = (f.Port + 1) % t.Params.Ports }
+		list = append(list, fault{"port", inc.DropForeign, damaged(first(d.Group), next)})
 	}
 	return list
 }
 
 // twoFaults are frames with two faults each, the first of which counts.
 func (d *faulty) twoFaults() []fault {
+	tVer := func(p *roce.Packet) { p.TVer = 3 }
+	errored := func(f *rig.Frame) { f.Err = true }
 	list := []fault{
 		{"TVer before opcode", inc.DropTVer, first(d.Group, func(p *roce.Packet) { p.TVer, p.Op = 3, roce.WriteOnlyImm })},
-		{"foreign before error bit", inc.DropForeign, first(d.Group, func(p *roce.Packet) { p.SrcIP[1] ^= 2 })},
-		{"error bit before TVer", inc.DropRxError, first(d.Group, func(p *roce.Packet) { p.TVer = 3 })},
-		{"ICRC before TVer", inc.DropICRC, first(d.Group, func(p *roce.Packet) { p.TVer = 3 })},
+		{"foreign before error bit", inc.DropForeign, damaged(first(d.Group, func(p *roce.Packet) { p.SrcIP[1] ^= 2 }), errored)},
+		{"error bit before TVer", inc.DropRxError, damaged(first(d.Group, tVer), errored)},
+		{"ICRC before TVer", inc.DropICRC, damaged(first(d.Group, tVer), func(f *rig.Frame) { f.Data[len(f.Data)-2] ^= 4 })},
 	}
-	list[1].frame.Err, list[2].frame.Err = true, true
-	icrc := list[3].frame.Data
-	icrc[len(icrc)-2] ^= 4
 	if !d.T.Params.ICRCCheck {
 		list = list[:3]
 	}
@@ -173,7 +164,7 @@ func (d *faulty) roles() {
 	d.Program()
 	d.count(fault{"payload in a barrier", inc.DropBadLength, first(d.Group)})
 	d.Disable()
-	bad := damaged(first(d.Group), func(b []byte) { b[25] ^= 1 }) // whatever else is wrong with it
+	bad := damaged(first(d.Group), func(f *rig.Frame) { f.Data[25] ^= 1 }) // whatever else is wrong with it
 	d.count(
 		fault{"to a disabled group", inc.DropGroupDisabled, first(d.Group)},
 		fault{"damaged, to a disabled group", inc.DropGroupDisabled, bad})
@@ -212,4 +203,88 @@ func (d *faulty) reachedAll() {
 			t.Fatalf("%v was not reached", c)
 		}
 	}
+}
+
+// marking is a frame with some ECN, and whether RX_CE counts it if that is CE.
+type marking struct {
+	what   string
+	counts bool
+	frame  rig.Frame
+}
+
+func marks(t *rig.T) {
+	g := t.Star()
+	for ecn := range uint8(4) {
+		m := &marked{g: g, tos: uint8(t.Rand.Uint32())&^roce.ECNMask | ecn}
+		m.send(m.whole()...)
+		m.send(m.damaged()...)
+	}
+	g.Disable()
+	m := &marked{g: g, tos: roce.ECNCE}
+	m.send(marking{"data to a disabled group", false, m.first()}, marking{"an ACK to a disabled group", false, m.mark(g.Ack(0, g.Start()))})
+}
+
+// marked makes frames with one type of service and checks what they count as.
+type marked struct {
+	g   *rig.Group
+	tos uint8
+}
+
+// send sends frames one after the other and reads the counter after each.
+func (m *marked) send(list ...marking) {
+	e := m.g.E
+	for _, x := range list {
+		m.g.T.In(x.what, func() {
+			want := e.Counter(inc.RxCe)
+			if x.counts && x.frame.CE() {
+				want++
+			}
+			m.g.Send(x.frame).Out()
+			if got := e.Counter(inc.RxCe); got != want {
+				m.g.T.Fatalf("with ToS %#02x %v is %d, expected %d", m.tos, inc.RxCe, got, want)
+			}
+		})
+	}
+}
+
+// mark gives a frame the type of service.
+func (m *marked) mark(f rig.Frame) rig.Frame {
+	return resealed(f, func(f *rig.Frame) { f.Data[15] = m.tos })
+}
+
+// first is endpoint 0's first contribution, marked.
+func (m *marked) first(opts ...func(p *roce.Packet)) rig.Frame { return m.mark(first(m.g, opts...)) }
+
+// whole are frames that arrived undamaged, though most of them are dropped or taken for repetitions.
+func (m *marked) whole() []marking {
+	g, start := m.g, m.g.Start()
+	long := g.Noise(4 * (g.T.Params.MTUBytes/4 + 1))
+	return []marking{
+		{"a contribution", true, m.first()},
+		{"a contribution sent again", true, m.first()},
+		{"a gap", true, m.mark(g.Data(0, start.Add(2*g.MW()), g.Noise(16)))},
+		{"an ACK", true, m.mark(g.Ack(0, start))},
+		{"a NAK", true, m.mark(g.NAK(0, start))},
+		{"a reserved syndrome", true, m.mark(g.AETH(0, start, 0x40))},
+		{"a CNP", true, m.mark(g.CNP(0, start))},
+		{"half an element", true, m.mark(g.Data(0, start, long[:4+g.Size()/2]))},
+		{"payload above the MTU", true, m.mark(g.Data(0, start, long))},
+		{"TVer", true, m.first(func(p *roce.Packet) { p.TVer = 1 })},
+		{"opcode", true, m.first(func(p *roce.Packet) { p.Op = roce.WriteMiddle })},
+	}
+}
+
+// damaged are frames that are not the engine's, not the group's, or damaged.
+func (m *marked) damaged() []marking {
+	list := []marking{
+		{"another QPN", false, m.first(func(p *roce.Packet) { p.DestQP ^= 1 << 23 })},
+		{"source IP", false, m.first(func(p *roce.Packet) { p.SrcIP[3] ^= 1 })},
+		{"error bit", false, damaged(m.first(), func(f *rig.Frame) { f.Err = true })},
+		{"IP checksum", false, damaged(m.first(), func(f *rig.Frame) { f.Data[24] ^= 1 })},
+		{"a frame cut short", false, damaged(m.first(), func(f *rig.Frame) { f.Data = f.Data[:len(f.Data)-1] })},
+	}
+	if m.g.T.Params.ICRCCheck {
+		list = append(list, marking{"payload", false, damaged(m.first(), func(f *rig.Frame) { f.Data[60] ^= 1 })})
+	}
+	return list
 }

@@ -84,9 +84,7 @@ func (s *spoiler) release(psn roce.PSN) {
 	if !e.Mute {
 		return
 	}
-	for _, c := range s.g.Members() {
-		s.g.Send(s.g.Ack(c, psn)).As("ACK(%v) of endpoint %d", psn, c).Expect()
-	}
+	s.g.Acknowledge(psn, s.g.Members()...)
 	e.Mute = false
 }
 
@@ -185,4 +183,17 @@ func messagesOverErrors(t *rig.T) {
 	c.PostRandom(10)
 	n.Run()
 	n.Finish()
+}
+
+// neighbour is group 1 of an engine of two groups, at the other end of the buffer, which must stay exact whatever happens to the other
+// one: it returns what has it complete its next PSN. Of one group it is nobody. log2N caps its slots if it is not 0.
+func neighbour(e *rig.Engine, groups, log2N int) (complete func()) {
+	if groups < 2 {
+		return func() {}
+	}
+	g, done := e.Group(1, groups, e.T.Params.Members, false, rig.WithLog2N(log2N)), 0
+	return func() {
+		g.Complete(g.PSN(done))
+		done++
+	}
 }

@@ -5,7 +5,6 @@ package arithmetic
 import (
 	"bytes"
 	"fmt"
-	"slices"
 
 	"incforge/verify/arith"
 	"incforge/verify/dut"
@@ -38,7 +37,7 @@ func orders(t *rig.T) {
 func shuffled(g *rig.Group, all bool) {
 	t, m := g.T, g.Members()
 	size := g.Whole(min(t.Params.MTUBytes, 256))
-	parts, who := make([][]byte, len(g.Ends)), slices.Clone(m)
+	parts, who := make([][]byte, len(g.Ends)), m
 	for _, c := range m {
 		parts[c] = g.Noise(size)
 	}
@@ -65,7 +64,7 @@ func shuffled(g *rig.Group, all bool) {
 				t.Fatalf("order %v: not the fixed tree's result: %s", who, g.Kind().Difference(p.Payload, tree))
 			}
 		}
-		t.Rand.Shuffle(len(who), func(i, j int) { who[i], who[j] = who[j], who[i] })
+		who = t.Shuffled(who)
 	}
 	l.Complete(rounds)
 	switch k := g.Kind(); {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"incforge/inc"
-	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
@@ -43,11 +42,7 @@ func isolation(t *rig.T) {
 		other.Disable()
 	}
 	n.Finish()
-	for r, h := range c.Hosts {
-		if disturbed(t, h) || h.Stats.DupSeen > 0 {
-			t.Fatalf("rank %d was disturbed by the other group's garbage: %+v", r, h.Stats)
-		}
-	}
+	undisturbed(c)
 }
 
 func hostDeath(t *rig.T) {
@@ -91,18 +86,15 @@ func groupReset(t *rig.T) {
 	a.PostRandom(8)
 	n.Run()
 	n.Finish()
-	for r, h := range b.Hosts {
-		if disturbed(t, h) {
-			t.Fatalf("group 1 rank %d was disturbed by group 0's restarts: %+v", r, h.Stats)
-		}
-	}
+	undisturbed(b)
 }
 
-// disturbed tells whether somebody had to repeat something though nothing was lost. In Mode III a host that runs ahead of the others
-// meets a full pipe, and repeats what it is told to.
-func disturbed(t *rig.T, h *host.Host) bool {
-	if t.Pipes() {
-		return h.Stats.Timeouts+h.Stats.NAKsSent > 0
+// undisturbed checks that no host had to repeat something, as nothing was lost. In Mode III one that runs ahead of the others meets a
+// full pipe, and repeats what it is told to.
+func undisturbed(c *rig.Comm) {
+	for r, h := range c.Hosts {
+		if !c.N.T.Pipes() && h.Stats.Resent > 0 || h.Stats.Timeouts+h.Stats.NAKsSent+h.Stats.DupSeen > 0 {
+			c.N.T.Fatalf("group %d rank %d met no fault that was planted, but %+v", c.Index, r, h.Stats)
+		}
 	}
-	return h.Stats.Resent+h.Stats.NAKsSent > 0
 }

@@ -83,7 +83,7 @@ func (s *span) refuse() {
 		}
 	}
 	for c := range g.Ends {
-		if !slices.Contains(s.acks, c) && !s.hears(c) {
+		if !slices.Contains(s.acks, c) && !slices.Contains(s.hearers(), c) {
 			g.Send(g.Ack(c, p.out[c].Prev())).As("%v, an ACK of endpoint %d, which heard nothing", s, c).Dropped(inc.DropStaleAck)
 		}
 	}

@@ -3,6 +3,8 @@
 package inband
 
 import (
+	"slices"
+
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/rig"
@@ -29,10 +31,11 @@ func controls(t *rig.T) {
 // outOfPlace sends what is no control where one must be, a control where none may be, and ACKs of what the engine has not sent.
 func (g *group) outOfPlace(good inc.Control) {
 	base := g.in[0]
+	full, otherOpcode := func(p *roce.Packet) { p.Payload = g.Noise(8) }, func(p *roce.Packet) { p.Op = roce.SendLastImm }
 	g.Send(g.Data(0, base, g.Values(8))).As("data in the place of a control").Dropped(inc.DropRange)
 	g.Send(g.Data(0, base, nil)).As("data without payload in the place of a control").Dropped(inc.DropRange)
-	g.Send(g.controlFrame(0, base, good, func(p *roce.Packet) { p.Payload = g.Noise(8) })).As("an immediate with payload").Dropped(inc.DropRange)
-	g.Send(g.controlFrame(0, base, good, func(p *roce.Packet) { p.Op = roce.SendLastImm })).As("a control of another opcode").Dropped(inc.DropRange)
+	g.Send(g.controlFrame(0, base, good, full)).As("an immediate with payload").Dropped(inc.DropRange)
+	g.Send(g.controlFrame(0, base, good, otherOpcode)).As("a control of another opcode").Dropped(inc.DropRange)
 	g.Send(g.controlFrame(0, base.Add(-1<<20), good)).As("a control before its number").Dropped(inc.DropRange)
 	g.Send(g.Ack(0, g.out[0])).As("an ACK of what nobody has sent").Dropped(inc.DropStaleAck)
 	g.Send(g.Ack(0, g.out[0].Add(1<<23))).As("an ACK half the numbers away").Dropped(inc.DropStaleAck)
@@ -78,7 +81,7 @@ func (g *group) lost(good inc.Control) {
 		f.Data[len(f.Data)-1] ^= 1
 		g.Send(f).As("a damaged control").Dropped(inc.DropICRC)
 	}
-	if s := g.current; len(s.packets) > 1 && s.sends(0) {
+	if s := g.current; len(s.packets) > 1 && slices.Contains(s.senders(), 0) {
 		g.Send(g.controlFrame(0, base.Prev(), good)).As("a control in the place of the last data").Dropped(inc.DropControl)
 	}
 	g.Send(t.Marked(g.Data(0, base.Next(), g.Values(8)))).As("data whose control is lost").

@@ -82,26 +82,31 @@ func (g *group) rolesOf(c inc.Control) roles {
 	if c.Collective == inc.CollectiveAllReduce || c.Collective == inc.CollectiveBarrier {
 		return roles{contributors: members, source: g.Parent, toward: g.Parent, receivers: members, acks: members}
 	}
-	tree := members
-	if g.Parent >= 0 {
-		tree = append(slices.Clone(members), g.Parent)
-	}
 	root := int(g.Set.Route[c.Root].Endpoint)
-	rest := rig.AllBut(tree, root)
+	rest := rig.AllBut(with(members, g.Parent), root)
 	if c.Collective == inc.CollectiveBroadcast {
 		return roles{source: root, toward: -1, receivers: rest, acks: rest}
 	}
 	r := roles{contributors: rest, source: -1, toward: root, acks: []int{root}}
 	if g.Set.RootSends && g.Set.AckMask>>root&1 != 0 {
-		r.contributors = append(slices.Clone(rest), root)
-		slices.Sort(r.contributors)
+		r.contributors = with(rest, root)
 	}
 	return r
 }
 
-// sends and hears tell whether the range has packets on endpoint c's wire, that way.
-func (r *roles) sends(c int) bool { return slices.Contains(r.contributors, c) || c == r.source }
-func (r *roles) hears(c int) bool { return slices.Contains(r.receivers, c) || c == r.toward }
+// senders and hearers are the endpoints that send and that hear in the range, ascending.
+func (r *roles) senders() []int { return with(r.contributors, r.source) }
+func (r *roles) hearers() []int { return with(r.receivers, r.toward) }
+
+// with are the same endpoints and c, ascending; −1 is nobody.
+func with(who []int, c int) []int {
+	if c < 0 {
+		return who
+	}
+	all := append(slices.Clone(who), c)
+	slices.Sort(all)
+	return all
+}
 
 // rangeOf is the range that a control would open next.
 func (g *group) rangeOf(c inc.Control) *span {
@@ -121,20 +126,6 @@ func (s *span) String() string { return fmt.Sprintf("range %d (%+v)", s.index, s
 
 // last is the packet that was planned last.
 func (s *span) last() *packet { return s.packets[len(s.packets)-1] }
-
-// senders and hearers are the endpoints that send and that hear in the range, ascending.
-func (s *span) senders() []int { return s.those(s.sends) }
-func (s *span) hearers() []int { return s.those(s.hears) }
-
-func (s *span) those(is func(c int) bool) []int {
-	var all []int
-	for c := range s.g.Ends {
-		if is(c) {
-			all = append(all, c)
-		}
-	}
-	return all
-}
 
 // plan draws what everybody sends in the range's next packet, and takes its numbers: the next plan has those after it.
 func (s *span) plan(size int) *packet {

@@ -89,7 +89,7 @@ func (s *span) junk(old *span, end []roce.PSN) rig.Frame {
 		if t.Rand.IntN(2) == 0 {
 			from = old
 		}
-		if i := len(from.packets) - 1 - g.MW() - t.Rand.IntN(4); i >= 0 && from.sends(c) {
+		if i := len(from.packets) - 1 - g.MW() - t.Rand.IntN(4); i >= 0 && slices.Contains(from.senders(), c) {
 			return g.frame(from.packets[i], c)
 		}
 		return cnp()

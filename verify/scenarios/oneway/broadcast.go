@@ -33,11 +33,9 @@ type receivers struct {
 }
 
 func newReceivers(g *rig.Group) *receivers {
-	r := &receivers{g: g}
-	for c := range g.Ends {
-		if r.acked = append(r.acked, -1); g.Set.AckMask>>c&1 != 0 {
-			r.all = append(r.all, c)
-		}
+	r := &receivers{g: g, all: g.Those(g.Set.AckMask)}
+	for range g.Ends {
+		r.acked = append(r.acked, -1)
 	}
 	return r
 }

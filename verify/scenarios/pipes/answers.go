@@ -28,7 +28,7 @@ func answers(t *rig.T) {
 			again := psn.Add(-t.Rand.IntN(min(k, 3) + 1)) // this one or an older one: what is acknowledged is all that was taken
 			g.answered(c, again, messages[c], rig.AckTo(c, psn))
 		}
-		g.acknowledge(psn, t.Shuffled(m)...)
+		g.Acknowledge(psn, t.Shuffled(m)...)
 	}
 	sent := uint32(rounds * len(m))
 	g.E.Counted("after rounds of contributions sent twice", map[inc.Counter]uint32{inc.RxDuplicate: sent, inc.Agg: sent, inc.UpData: 2 * sent,
@@ -79,9 +79,9 @@ func cumulative(t *rig.T) {
 			g.collective(g.PSN(round*n+k), m...)
 		}
 		last, order := g.PSN(round*n+n-1), t.Shuffled(m)
-		g.acknowledge(last, order[1:]...)
+		g.Acknowledge(last, order[1:]...)
 		g.E.Counted("one endpoint has not acknowledged", map[inc.Counter]uint32{inc.Wipe: uint32((2*round + 1) * n)})
-		g.acknowledge(last, order[0])
+		g.Acknowledge(last, order[0])
 		g.E.Counted("all have acknowledged", map[inc.Counter]uint32{inc.Wipe: uint32((2*round + 2) * n), inc.RxAck: uint32((round + 1) * len(m))})
 	}
 }
@@ -97,7 +97,7 @@ func nak(t *rig.T) {
 			rest = append(rest, rig.DataTo(c, g.PSN(k), result))
 		}
 	}
-	g.acknowledge(g.PSN(n-1), m[:len(m)-1]...)
+	g.Acknowledge(g.PSN(n-1), m[:len(m)-1]...)
 	for range 2 { // the second time nothing new is acknowledged, and the rest is sent all the same
 		g.Send(g.NAK(c, g.PSN(from))).As("NAK").Expect(rest...)
 	}

@@ -54,7 +54,7 @@ func overtaking(t *rig.T, size int, ctrl inc.PipeCtrl, host bool) {
 	}
 	for k := range n { // the others catch up
 		g.contribute(rounds[k], m[1:], m...)
-		g.acknowledge(g.PSN(k), m...)
+		g.Acknowledge(g.PSN(k), m...)
 	}
 	for k := n; k < min(n+3, 2*n); k++ {
 		send(k).As("sent again").Expect(rig.AckTo(fast, g.PSN(k)))
@@ -79,10 +79,10 @@ func turn(t *rig.T) {
 		g.Send(g.NAK(m[0], g.PSN(0))).As("a NAK with both pipes full").Expect(again...)
 		for k := range n {
 			order := t.Shuffled(m)
-			g.acknowledge(g.PSN(k), order[1:]...)
+			g.Acknowledge(g.PSN(k), order[1:]...)
 			g.Send(g.Ack(order[0], g.PSN(k))).As("the last ACK").Expect(rig.Copies(rig.DataTo(0, g.PSN(n+k), results[n+k]), m...)...)
 		}
-		g.acknowledge(g.PSN(2*n-1), m...)
+		g.Acknowledge(g.PSN(2*n-1), m...)
 		g.E.Counted("both pipes filled and emptied", map[inc.Counter]uint32{inc.Wipe: uint32(4 * n), inc.TxResult: uint32(2 * n),
 			inc.TxFanout: uint32(2*n*len(m) + n), inc.TxRetransmit: uint32(n), inc.DropFull: uint32(len(m)), inc.TxGapNak: 0})
 	}

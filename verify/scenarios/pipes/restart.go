@@ -41,7 +41,7 @@ func reset(t *rig.T) {
 		*seen = nil
 		wait(e, due+microseconds(t, timeout))
 		t.In(fmt.Sprintf("round %d", round), func() { b.timedOutAlone(*seen, due) })
-		b.acknowledge(b.PSN(b.outstanding()-1), m...)
+		b.Acknowledge(b.PSN(b.outstanding()-1), m...)
 		if round%3 == 1 {
 			a.Program()
 		}
@@ -73,12 +73,6 @@ func (g group) timedOutAlone(seen history, due uint64) {
 	}
 }
 
-// roundTrip has all contribute to a PSN, get the result and acknowledge it.
-func (g group) roundTrip(psn roce.PSN) {
-	g.collective(psn, g.Members()...)
-	g.acknowledge(psn, g.Members()...)
-}
-
 func failed(t *rig.T) {
 	for _, syndrome := range []uint8{roce.NAKInvalidRequest, roce.NAKRemoteAccess, roce.NAKRemoteOperational} {
 		t.In(fmt.Sprintf("NAK %#x", syndrome), func() { endConnection(t, syndrome) })
@@ -98,10 +92,10 @@ func endConnection(t *rig.T, syndrome uint8) {
 	g.collective(g.PSN(0), m...)
 	g.Send(g.AETH(c, g.PSN(0), syndrome)).As("a NAK that ends the connection").Expect()
 	g.shown(1 << c)
-	g.acknowledge(g.PSN(0), others...)
+	g.Acknowledge(g.PSN(0), others...)
 	for k := 1; k < n; k++ {
 		g.collective(g.PSN(k), others...)
-		g.acknowledge(g.PSN(k), others...)
+		g.Acknowledge(g.PSN(k), others...)
 	}
 	for k := n; k < 2*n; k++ { // complete, but it cannot move
 		g.collective(g.PSN(k))
@@ -115,8 +109,7 @@ func endConnection(t *rig.T, syndrome uint8) {
 	g.Reset()
 	g.shown(0)
 	setTimeout(e, rig.LongTimeout)
-	g.collective(g.PSN(0), m...)
-	g.acknowledge(g.PSN(0), m...)
+	g.roundTrip(g.PSN(0))
 }
 
 // shown checks which endpoints the register shows as failed.

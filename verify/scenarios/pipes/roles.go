@@ -38,9 +38,9 @@ func (g group) innerLap(first int) {
 	}
 	down(end, g.Noise(8), refusalTo(g.Parent, g.PSN(end))) // the broadcast pipe is full too
 	down(end+1, g.Noise(8))                                // a gap behind that
-	g.acknowledge(g.PSN(end-1), g.Parent)                  // empties the aggregation pipe alone
+	g.Acknowledge(g.PSN(end-1), g.Parent)                  // empties the aggregation pipe alone
 	down(end, g.Noise(8), refusalTo(g.Parent, g.PSN(end)))
-	g.acknowledge(g.PSN(end-1), g.T.Shuffled(m)...)
+	g.Acknowledge(g.PSN(end-1), g.T.Shuffled(m)...)
 	down(end+1, g.Noise(8)) // there is room now, but it is still a gap
 }
 
@@ -72,19 +72,14 @@ func (g group) reduceTwice() {
 		g.Send(g.Data(c, g.PSN(end), g.Values(8))).As("beyond the pipe").Expect(refusalTo(c, g.PSN(end)))
 		g.wrongRoles(g.Data(g.Parent, g.PSN(0), g.Values(8)).Named("data from the parent of a Reduce"),
 			g.Ack(c, g.PSN(0)).Named("an ACK from a child of a Reduce"))
-		g.acknowledge(g.PSN(end-1), g.Parent)
+		g.Acknowledge(g.PSN(end-1), g.Parent)
 	}
 }
 
 // broadcastTwice fills and empties the pipe of a Broadcast twice, and returns how many hear it.
 func (g group) broadcastTwice() uint32 {
 	n := g.MW()
-	var heard []int
-	for c := range g.Ends {
-		if g.Set.OutMask>>c&1 != 0 {
-			heard = append(heard, c)
-		}
-	}
+	heard := g.Those(g.Set.OutMask)
 	for lap := range 2 {
 		end := (lap + 1) * n
 		for k := lap * n; k < end; k++ {
@@ -95,7 +90,7 @@ func (g group) broadcastTwice() uint32 {
 		g.Send(g.Data(g.Parent, g.PSN(end), nil)).As("beyond the pipe").Expect(refusalTo(g.Parent, g.PSN(end)))
 		g.wrongRoles(g.Data(heard[0], g.PSN(0), g.Values(8)).Named("data from a child of a Broadcast"),
 			g.Ack(g.Parent, g.PSN(0)).Named("an ACK from the parent of a Broadcast"))
-		g.acknowledge(g.PSN(end-1), g.T.Shuffled(heard)...)
+		g.Acknowledge(g.PSN(end-1), g.T.Shuffled(heard)...)
 	}
 	return uint32(len(heard))
 }

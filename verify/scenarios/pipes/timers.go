@@ -25,14 +25,13 @@ func lostACK(t *rig.T) {
 		seen := watch(e)
 		result := g.collective(g.PSN(0), m...)
 		due := seen.lastSend() + microseconds(t, timeout)
-		g.acknowledge(g.PSN(0), rig.AllBut(m, c)...)
+		g.Acknowledge(g.PSN(0), rig.AllBut(m, c)...)
 		t.In("after a time-out", func() {
 			g.Check(wait(e, due+lateness(t)+4*uint64(t.MTUBeats())), rig.DataTo(c, g.PSN(0), result))
 		})
 		seen.once(t, inc.ActTimeout, c, due, lateness(t))
-		g.acknowledge(g.PSN(0), c)
-		g.collective(g.PSN(1), m...)
-		g.acknowledge(g.PSN(1), m...)
+		g.Acknowledge(g.PSN(0), c)
+		g.roundTrip(g.PSN(1))
 		e.Counted("lost ACK", map[inc.Counter]uint32{inc.Timeout: k + 1, inc.TxRetransmit: k + 1, inc.Wipe: 4 * (k + 1)})
 	}
 }
@@ -114,24 +113,17 @@ func rnr(t *rig.T) {
 	m := g.Members()
 	c := m[t.Rand.IntN(len(m))]
 	next := g.notReady(c, g.PSN(0), 1, false)
-	for _, code := range longCodes(t, 5) {
-		next = g.notReady(c, next, code, true)
+	for code, tried := uint8(1), 0; tried < 5; code++ {
+		if rnrCycles(t, code) > uint64(10*t.MTUBeats()+2000) { // all that notReady sends has long passed by then
+			next = g.notReady(c, next, code, true)
+			tried++
+		}
 	}
 	g.collective(next, m...) // in one frame each, together
 	g.Send(g.AETH(c, next, roce.RNRSyndrome)).As("RNR NAK of 655.36 ms").Expect()
 	if outs := wait(g.E, g.E.Now()+2*rnrCycles(t, 1)+lateness(t)); len(outs) > 0 {
 		t.Fatalf("code 0, the longest: %d frames left after the shortest wait", len(outs))
 	}
-}
-
-// longCodes are the first codes for RNR times in which all that notReady sends has long passed.
-func longCodes(t *rig.T, n int) (codes []uint8) {
-	for code := uint8(1); len(codes) < n; code++ {
-		if rnrCycles(t, code) > uint64(10*t.MTUBeats()+2000) {
-			codes = append(codes, code)
-		}
-	}
-	return codes
 }
 
 // rnrCycles is an RNR time in cycles.
@@ -150,7 +142,8 @@ func (g group) notReady(c int, first roce.PSN, code uint8, meanwhile bool) roce.
 	t.In(fmt.Sprintf("code %d", code), func() {
 		seen := watch(e)
 		missed := []rig.Want{rig.DataTo(c, first, g.burst(first, m...))}
-		due := g.refuse(c, first, code) + rnrCycles(t, code)
+		refused, _ := e.FirstAccepted(func() { g.Send(g.AETH(c, first, roce.RNRSyndrome|code)).As("RNR NAK").Expect() })
+		due := refused.Last + rnrCycles(t, code)
 		for k := 1; k < count; k++ {
 			missed = append(missed, rig.DataTo(c, first.Add(k), g.burst(first.Add(k), others...)))
 		}
@@ -165,15 +158,9 @@ func (g group) notReady(c int, first roce.PSN, code uint8, meanwhile bool) roce.
 		outs := wait(e, max(due, e.Now())+lateness(t)+uint64(count*8*t.MTUBeats()))
 		seen.once(t, inc.ActResume, c, due, lateness(t)+64)
 		t.In("after the wait", func() { g.Check(outs, missed...) })
-		g.acknowledge(first.Add(count-1), m...)
+		g.Acknowledge(first.Add(count-1), m...)
 	})
 	return first.Add(count)
-}
-
-// refuse has endpoint c answer a PSN with RNR NAK and returns the cycle in which that was decided.
-func (g group) refuse(c int, psn roce.PSN, code uint8) (at uint64) {
-	a, _ := g.E.FirstAccepted(func() { g.Send(g.AETH(c, psn, roce.RNRSyndrome|code)).As("RNR NAK").Expect() })
-	return a.Last
 }
 
 // burst has all contribute to a PSN at once, so that it is soon over. Each is acknowledged, and the result, which is returned, leaves to

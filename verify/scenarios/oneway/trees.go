@@ -3,7 +3,12 @@
 package oneway
 
 import (
+	"fmt"
+
 	"incforge/inc"
+	"incforge/network/comm"
+	"incforge/network/fabric"
+	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
@@ -14,16 +19,18 @@ import (
 type twoLevels struct {
 	t            *rig.T
 	upper, lower *rig.Group
-	link         int   // the upper switch's endpoint toward the lower one
 	near, far    []int // the receivers at the upper switch and at the lower one
 }
 
+// link is the upper switch's endpoint toward the lower one.
+const link = 0
+
 func newTwoLevels(t *rig.T) *twoLevels {
-	w := &twoLevels{t: t, upper: t.OneWay(inc.CollectiveBroadcast, true), link: 0}
+	w := &twoLevels{t: t, upper: t.OneWay(inc.CollectiveBroadcast, true)}
 	w.lower = t.OneWay(inc.CollectiveBroadcast, false, rig.WithStart(w.upper.Start()))
-	w.upper.Ends[w.link].Host = false
+	w.upper.Ends[link].Host = false
 	w.upper.Program()
-	w.near, w.far = rig.AllBut(newReceivers(w.upper).all, w.link), newReceivers(w.lower).all
+	w.near, w.far = rig.AllBut(newReceivers(w.upper).all, link), newReceivers(w.lower).all
 	return w
 }
 
@@ -45,7 +52,7 @@ func (w *twoLevels) run() {
 
 // data brings a packet to both switches.
 func (w *twoLevels) data(psn roce.PSN, b []byte) {
-	upper := append([]int{w.link}, w.near...)
+	upper := append([]int{link}, w.near...)
 	w.upper.Send(w.upper.Data(w.upper.Parent, psn, b)).As("data").Expect(rig.Copies(rig.DataTo(0, psn, b), upper...)...)
 	w.lower.Send(w.lower.Data(w.lower.Parent, psn, b)).As("data").Expect(rig.Copies(rig.DataTo(0, psn, b), w.far...)...)
 }
@@ -84,9 +91,69 @@ func (w *twoLevels) carry(outs []dut.Frame) []dut.Frame {
 		if w.lower.Addressee(o.Port, p) != w.lower.Parent {
 			w.t.Fatalf("the lower switch answered to another than its parent: %v", p)
 		}
-		q := w.upper.Packet(w.link, p.Op, p.PSN)
+		q := w.upper.Packet(link, p.Op, p.PSN)
 		q.Syndrome, q.MSN, q.TOS = p.Syndrome, p.MSN, p.TOS&3
-		all = append(all, w.upper.Send(w.upper.Frame(w.link, &q)).Out()...)
+		all = append(all, w.upper.Send(w.upper.Frame(link, &q)).Out()...)
 	}
 	return all
+}
+
+// chaosBroadcast is between hosts. An ACK that goes up too early would leave a receiver without its data, one that is never repeated the
+// sender waiting.
+func chaosBroadcast(t *rig.T) {
+	for _, levels := range []int{3, 4} {
+		t.In(fmt.Sprintf("%d levels", levels), func() {
+			broadcastHosts(t, topology.Tree{Levels: levels, Degree: 2}, t.Rand.IntN(2) == 0)
+		})
+	}
+}
+
+// broadcastHosts runs three Broadcasts, of any root, or of one if the group is fixed.
+func broadcastHosts(t *rig.T, tree topology.Tree, fixed bool) {
+	if rig.NeedInBand(2)(t.Params) != "" || t.Params.Reproducible() && t.Params.Members == 2 { // no pair for endpoint 2 of an in-band group
+		fixed = true
+	}
+	n, err := comm.New(comm.Config{Manifest: t.Manifest, Tree: tree, Seed: t.Rand.Uint64(),
+		Link:   func(e comm.Edge) *fabric.Link { return lossy(t.DefaultLink(), e) },
+		Switch: func(int) (dut.DUT, error) { return t.Engine().Board, nil }, // closed with the others of the test
+	})
+	t.Check(err)
+	cfg := comm.GroupConfig{PathMTU: min(t.Params.MTUBytes, 64)}
+	root, k := t.Rand.IntN(tree.Ranks()), t.NextKind(1)
+	if fixed {
+		cfg.Fixed = &comm.Fixed{Collective: comm.Broadcast, Root: root, DType: k.DType, Op: k.Op}
+	}
+	g, err := n.NewGroup(cfg)
+	t.Check(err)
+	var calls []*comm.Call
+	for range 3 {
+		in := make([][]byte, tree.Ranks())
+		in[root] = t.Words(100 + t.Rand.IntN(200))
+		c, err := g.Queue(comm.Request{Collective: comm.Broadcast, Root: root, In: in, DType: k.DType, Op: k.Op})
+		t.Check(err)
+		if calls = append(calls, c); !fixed {
+			root = t.Rand.IntN(tree.Ranks())
+		}
+	}
+	t.Check(n.Run(t.Context()))
+	for _, c := range calls {
+		t.Check(c.Check())
+	}
+	stats := n.Net().Stats
+	if stats.Lost == 0 {
+		t.Fatalf("of %d frames none was lost", stats.Frames)
+	}
+	t.Values["link_lost"] += uint64(stats.Lost)
+	t.Check(n.Finish(t.Context()))
+}
+
+// lossy has half of the ACKs between switches lost, and some data on its way to the hosts.
+func lossy(l *fabric.Link, e comm.Edge) *fabric.Link {
+	if e.Child < 0 {
+		l.Down = fabric.Faults{Loss: 0.05, Only: fabric.Only{Loss: fabric.ClassResult}}
+		return l
+	}
+	l.Up = fabric.Faults{Loss: 0.5, Only: fabric.Only{Loss: fabric.ClassACK}}
+	l.Down = l.Up
+	return l
 }
