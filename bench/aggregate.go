@@ -4,11 +4,11 @@ package bench
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"slices"
 
+	"incforge/inc"
+	"incforge/report"
 	"incforge/verify/arith"
-	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
@@ -38,64 +38,40 @@ func dtypeClasses() []dtypeClass {
 // and beats_per_cycle_min_payload, beats_per_cycle_word, the lowest over the classes. Each result is compared with
 // the reference's. core_cycles, core_CLASS_cycles and the same in ns are the aggregator's own latency: payload word
 // in to sum out.
-func Aggregate(ctx context.Context, o Options) (b Result, err error) {
-	t, err := open(ctx, o.ManifestDir, dut.KindCore, o)
-	if err != nil {
-		return Result{}, err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
-	b = Result{Bench: "aggregate", Config: t.Manifest.Name, Metrics: map[string]float64{"clock_mhz": float64(t.Params.ClockMHz),
-		"members": float64(t.Params.Members)}}
-	if err := aggregate(t, &b); err != nil {
-		return b, err
-	}
-	return b, core(t, o.BuildDir, &b)
-}
-
-func aggregate(t *rig.T, b *Result) error {
-	for _, class := range dtypeClasses() {
-		k, ok := classKind(t, class)
-		if !ok {
-			continue
-		}
-		for _, size := range []struct {
-			name  string
-			bytes int
-		}{{"min_payload", k.DType.Size()}, {"word", t.Params.BusBytes}} {
+func Aggregate(ctx context.Context, o Options) (report.Bench, error) {
+	return onCore(ctx, "aggregate", o.ManifestDir, o.Seed, func(t *rig.T, m metrics) {
+		m["members"] = float64(t.Params.Members)
+		for _, class := range dtypeClasses() {
+			k, ok := classKind(t, class)
+			if !ok {
+				continue
+			}
 			for _, turns := range []bool{false, true} {
-				name := size.name + "_" + class.name
-				if turns {
-					name += "_turns"
-				}
-				beats, packets, err := packetRate(t, k, size.bytes, turns)
-				if err != nil {
-					return fmt.Errorf("aggregate %s: %w", name, err)
-				}
-				b.Metrics["beats_per_cycle_"+name], b.Metrics["cycles_per_packet_"+name] = beats, 1/packets
-				if least, ok := b.Metrics["beats_per_cycle_"+size.name]; !turns && (!ok || beats < least) {
-					b.Metrics["beats_per_cycle_"+size.name] = beats
-				}
+				aggregate(t, m, k, "min_payload", class.name, k.DType.Size(), turns)
+				aggregate(t, m, k, "word", class.name, t.Params.BusBytes, turns)
 			}
 		}
-	}
-	return nil
+		core(t, m)
+	})
 }
 
 // classKind is what a group of a class computes: SUM if it is included.
 func classKind(t *rig.T, class dtypeClass) (arith.Kind, bool) {
 	for _, k := range t.Fitting(1) { // SUM comes first
-		for _, d := range class.types {
-			if k.DType == d {
-				return k, true
-			}
+		if slices.Contains(class.types, k.DType) {
+			return k, true
 		}
 	}
 	return arith.Kind{}, false
 }
 
-// packetRate measures how many beats and packets per cycle the engine accepts.
-func packetRate(t *rig.T, k arith.Kind, size int, turns bool) (beats, packets float64, err error) {
-	err = rig.Catch(func() {
+// aggregate measures how many beats and packets per cycle the engine accepts.
+func aggregate(t *rig.T, m metrics, k arith.Kind, size, class string, bytes int, turns bool) {
+	name := size + "_" + class
+	if turns {
+		name += "_turns"
+	}
+	t.In("aggregate "+name, func() {
 		e := t.Engine()
 		members := t.Params.Members
 		g := e.Group(0, 1, members, false, rig.WithKind(k), rig.WithLog2N(6))
@@ -103,16 +79,14 @@ func packetRate(t *rig.T, k arith.Kind, size int, turns bool) (beats, packets fl
 		if turns {
 			spread = g.MW()
 		}
-		inTurn(g, rounds, spread, func(c, n int) { e.Put(g.Data(c, g.Start().Add(n), g.Noise(size))) })
+		inTurn(g, rounds, spread, func(c, n int) { e.Put(g.Data(c, g.Start().Add(n), g.Noise(bytes))) })
 		w := watch(g)
 		e.Settle()
-		w.finish(t)
-		counters, err := e.Finish()
-		t.Check(err)
-		if want := uint64(rounds); counters["TX_RESULT"] != want || counters["AGG"] != want*uint64(members) {
-			t.Fatalf("%d results of %d contributions, expected %d of %d", counters["TX_RESULT"], counters["AGG"], want, want*uint64(members))
+		e.Counted("all that was offered", map[inc.Counter]uint32{inc.TxResult: uint32(rounds), inc.Agg: uint32(rounds * members)})
+		beats, least := w.rate(w.beats), "beats_per_cycle_"+size
+		m["beats_per_cycle_"+name], m["cycles_per_packet_"+name] = beats, 1/w.rate(w.packets)
+		if so, ok := m[least]; !turns && (!ok || beats < so) {
+			m[least] = beats
 		}
-		beats, packets = float64(w.beats)/w.cycles(), float64(w.packets)/w.cycles()
 	})
-	return beats, packets, err
 }

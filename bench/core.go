@@ -4,7 +4,6 @@ package bench
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -43,181 +42,133 @@ func aggregatorParams(m *contract.Manifest) (map[string]string, error) {
 // coreCycles measures the aggregator alone: cycles from the one in which the last contribution's payload word is written into the
 // packet buffer to the one in which the result's word is emitted. Contributions are one word each, from as many members as
 // there are, up to eight; the work is known when the word comes, and nothing waits for an ICRC. The sum is checked.
-func coreCycles(t *rig.T, buildDir string, k arith.Kind) (uint64, error) {
+func coreCycles(t *rig.T, k arith.Kind) uint64 {
 	params, err := aggregatorParams(t.Manifest)
-	if err != nil {
-		return 0, err
-	}
+	t.Check(err)
 	build, err := sim.FromManifest(t.Manifest.Dir, "core")
-	if err != nil {
-		return 0, err
-	}
-	build.Top, build.Ports, build.Params, build.CacheDir = aggregator, nil, params, buildDir
+	t.Check(err)
+	build.Top, build.Ports, build.Params = aggregator, nil, params
 	lib, err := build.Compile(t.Context())
-	if err != nil {
-		return 0, fmt.Errorf("build %s: %w", aggregator, err)
-	}
+	t.Check(err)
 	model, err := lib.New(sim.Options{Random: true, Seed: t.Rand.Uint64()})
-	if err != nil {
-		return 0, err
-	}
+	t.Check(err)
 	defer model.Close()
-	r := &coreRig{model: model, ports: map[string]*sim.Port{}, tree: t.Params.Reproducible()}
+	r := &coreRig{T: t, model: model, ports: map[string]*sim.Port{}, tree: t.Params.Reproducible(), members: min(t.Params.Members, 8)}
+	t.Check(model.ResetFor(4))
 	for _, p := range lib.Ports() {
-		if r.ports[p.Name], err = model.Port(p.Name); err != nil {
-			return 0, err
-		}
-	}
-	if err := model.ResetFor(4); err != nil {
-		return 0, err
-	}
-	for name, p := range r.ports {
-		if p.Dir() == sim.In && name != lib.Clock() && name != lib.Reset() {
-			p.Set(make([]byte, (p.Width()+7)/8))
+		r.ports[p.Name], err = model.Port(p.Name)
+		t.Check(err)
+		if p.Dir == sim.In && p.Name != lib.Clock() && p.Name != lib.Reset() {
+			r.set(p.Name, 0)
 		}
 	}
 	r.set("emit_room", 1)
-	members := min(t.Params.Members, 8)
+	r.words = make([][]byte, 1<<r.ports["newest"].Width())
 	worst := uint64(0)
 	for unit := range 4 { // and again, over what is there already
-		cycles, err := r.measure(t, k, 2*(unit%2), members)
-		if err != nil {
-			return 0, err
-		}
-		worst = max(worst, cycles)
+		worst = max(worst, r.measure(k, 2*(unit%2)))
 	}
-	return worst, nil
+	return worst
 }
 
 // coreRig drives the aggregator.
 type coreRig struct {
-	model *sim.Model
-	ports map[string]*sim.Port
-	tree  bool
+	*rig.T
+	model   *sim.Model
+	ports   map[string]*sim.Port
+	tree    bool
+	members int
 
-	written uint64 // words in the packet buffer so far
-	words   [][]byte
+	words   [][]byte // the packet buffer
+	written int      // words written so far
 	emitted []byte
 }
 
-// set drives an input, if the module has it.
-func (r *coreRig) set(name string, v uint64) {
-	if p, ok := r.ports[name]; ok {
-		p.SetUint64(v)
-	}
-}
+// patience is how many cycles the aggregator has for a contribution.
+const patience = 200
 
-// cycle passes one clock. Outputs are then those of that cycle.
-func (r *coreRig) cycle() error {
-	size := uint64(1) << r.ports["newest"].Width()
-	r.set("newest", r.written%size)
-	if err := r.model.Tick(); err != nil {
-		return err
-	}
-	r.set("op_valid", 0)
-	if r.ports["rd_en"].Bool() {
-		r.ports["rd_data"].Set(r.words[r.ports["rd_addr"].Uint64()])
-	}
-	r.emitted = nil
-	if r.ports["emit_valid"].Bool() {
-		r.emitted = slices.Clone(r.ports["emit_data"].Bytes())
-	}
-	return nil
-}
+func (r *coreRig) set(name string, v uint64) { r.ports[name].SetUint64(v) }
 
-func (r *coreRig) cycles(n int) error {
+// cycles passes clocks. Outputs are then those of the last one.
+func (r *coreRig) cycles(n int) {
 	for range n {
-		if err := r.cycle(); err != nil {
-			return err
+		r.set("newest", r.place())
+		r.Check(r.model.Tick())
+		r.set("op_valid", 0)
+		if r.ports["rd_en"].Bool() {
+			r.ports["rd_data"].Set(r.words[r.ports["rd_addr"].Uint64()])
+		}
+		r.emitted = nil
+		if r.ports["emit_valid"].Bool() {
+			r.emitted = slices.Clone(r.ports["emit_data"].Bytes())
 		}
 	}
-	return nil
 }
 
-// measure has members contribute to a slot, and returns the latency of the last one.
-func (r *coreRig) measure(t *rig.T, k arith.Kind, unit, members int) (uint64, error) {
-	const patience = 200
-	size := uint64(1) << r.ports["newest"].Width()
-	if r.words == nil {
-		r.words = make([][]byte, size)
-	}
+// place is where the next word comes in the packet buffer.
+func (r *coreRig) place() uint64 { return uint64(r.written % len(r.words)) }
+
+// measure has all members contribute to a slot, and returns the latency of the last one.
+func (r *coreRig) measure(k arith.Kind, slot int) uint64 {
 	var all [][]byte
-	for c := range members {
-		last, first := c == members-1, c == 0
-		if r.tree {
-			first = c%2 == 0
-		}
-		r.set("pkt_start", r.written%size)
-		r.set("op_valid", 1)
-		r.set("op_start", r.written%size)
-		r.set("op_words", 1)
-		r.set("op_slot", uint64(unit))
-		if r.tree {
-			r.set("op_pair", uint64(c/2))
-			r.set("op_pairs", 1<<((members+1)/2)-1)
-		}
-		flag := func(name string, v bool) { r.set(name, map[bool]uint64{true: 1}[v]) }
-		flag("op_read", !first)
-		flag("op_take", true)
-		flag("op_write", true)
-		flag("op_emit", last && !r.tree)
-		flag("op_reduce", last && r.tree)
-		r.set("op_function", uint64(k.Op))
-		r.set("op_dtype", uint64(k.DType))
-		flag("op_big_endian", k.BigEndian)
-		if err := r.cycles(2); err != nil { // the work is known and waits for its word
-			return 0, err
-		}
-		word := k.Values(t.Rand, 1, members, t.Params.BusBytes)
-		all = append(all, word)
-		r.words[r.written%size] = word
-		if err := r.cycle(); err != nil { // the word is at the packet buffer's write port
-			return 0, err
-		}
-		offered := r.model.Now()
-		r.written++
-		if !last { // done with before the next one comes
-			if err := r.cycles(patience); err != nil {
-				return 0, err
-			}
-			continue
-		}
-		for r.emitted == nil {
-			if err := r.cycle(); err != nil {
-				return 0, err
-			}
-			if r.model.Now() > offered+patience {
-				return 0, errors.New("the aggregator never emits")
-			}
-		}
-		want := k.InOrder(all...)
-		if r.tree {
-			want = k.Tree(all)
-		}
-		if !bytes.Equal(r.emitted, want) {
-			return 0, fmt.Errorf("the aggregator alone, %s: %s", k, k.Difference(r.emitted, want))
-		}
-		return r.model.Now() - offered, nil
+	for c := range r.members {
+		r.cycles(min(c, 1) * patience) // the one before is done with
+		all = append(all, r.contribute(k, slot, c))
 	}
-	return 0, errors.New("nobody contributes")
+	offered := r.model.Now()
+	for r.emitted == nil {
+		r.cycles(1)
+		if r.model.Now() > offered+patience {
+			r.Fatalf("the aggregator never emits")
+		}
+	}
+	want := k.InOrder(all...)
+	if r.tree {
+		want = k.Tree(all)
+	}
+	if !bytes.Equal(r.emitted, want) {
+		r.Fatalf("the aggregator alone, %s: %s", k, k.Difference(r.emitted, want))
+	}
+	return r.model.Now() - offered
 }
 
-// core adds core_cycles and core_ns to b: of FP32, as the paper's figure is, or else the slowest 32-bit type, or what there is.
-func core(t *rig.T, buildDir string, b *Result) error {
+// contribute has a member's word written, and returns it.
+func (r *coreRig) contribute(k arith.Kind, slot, c int) []byte {
+	first, last := c == 0, c == r.members-1
+	if r.tree {
+		first = c%2 == 0
+		r.set("op_pair", uint64(c/2))
+		r.set("op_pairs", 1<<((r.members+1)/2)-1)
+	}
+	flag := map[bool]uint64{true: 1}
+	for _, in := range []struct {
+		port string
+		v    uint64
+	}{{"pkt_start", r.place()}, {"op_start", r.place()}, {"op_words", 1}, {"op_slot", uint64(slot)}, {"op_valid", 1},
+		{"op_function", uint64(k.Op)}, {"op_dtype", uint64(k.DType)}, {"op_big_endian", flag[k.BigEndian]}, {"op_take", 1},
+		{"op_write", 1}, {"op_read", flag[!first]}, {"op_emit", flag[last && !r.tree]}, {"op_reduce", flag[last && r.tree]}} {
+		r.set(in.port, in.v)
+	}
+	r.cycles(2) // the work is known and waits for its word
+	word := k.Values(r.Rand, 1, r.members, r.Params.BusBytes)
+	r.words[r.place()] = word
+	r.cycles(1) // the word is at the packet buffer's write port
+	r.written++
+	return word
+}
+
+// core adds core_cycles and core_ns to m: of FP32, as the paper's figure is, or else the slowest 32-bit type, or what there is.
+func core(t *rig.T, m metrics) {
 	for _, class := range dtypeClasses() {
 		k, ok := classKind(t, class)
 		if !ok {
 			continue
 		}
-		cycles, err := coreCycles(t, buildDir, k)
-		if err != nil {
-			return err
-		}
-		b.cycles("core_"+class.name, cycles, t.Params.ClockMHz)
-		if _, ok := b.Metrics["core_cycles"]; !ok || class.name == "fp32" {
-			b.cycles("core", cycles, t.Params.ClockMHz)
+		cycles := coreCycles(t, k)
+		m.cycles(t, "core_"+class.name, cycles)
+		if _, ok := m["core_cycles"]; !ok || class.name == "fp32" {
+			m.cycles(t, "core", cycles)
 		}
 	}
-	b.Metrics["paper_core_ns"] = paperCoreNS
-	return nil
+	m["paper_core_ns"] = paperCoreNS
 }

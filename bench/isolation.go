@@ -8,25 +8,13 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"incforge/contract"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/host"
-	"incforge/network/topology"
+	"incforge/report"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
-)
-
-// neighbour says what the second group on the switch does during the measurement.
-type neighbour int
-
-const (
-	absent neighbour = iota
-	// busy repeats the first group's collectives over links without faults.
-	busy
-	// troubled does the same over links that lose, duplicate, reorder, delay and corrupt frames.
-	troubled
 )
 
 // isolationPackets is the number of packets that each rank of the measured group sends. Its neighbour sends
@@ -53,28 +41,32 @@ var ErrNotIsolated = errors.New("a group under chaos disturbs its neighbour")
 //
 // It is an error if a NIC's counters differ, if the bound is exceeded, or if the neighbour had no trouble or finished
 // too early.
-func Isolation(ctx context.Context, o Options) (Result, error) {
-	man, engines, err := dut.Source{ManifestDir: o.ManifestDir, Kind: dut.KindRTL, BuildDir: o.BuildDir}.Open(ctx)
+func Isolation(ctx context.Context, o Options) (report.Bench, error) {
+	d, err := load(ctx, o.ManifestDir, dut.KindRTL)
 	if err != nil {
-		return Result{}, err
+		return report.Bench{}, err
 	}
-	return benchIsolation(ctx, o, man, engines.New)
+	return benchIsolation(ctx, o.Seed, d)
 }
 
-func benchIsolation(ctx context.Context, o Options, man *contract.Manifest, open dut.Maker) (Result, error) {
-	b := Result{Bench: "isolation", Config: man.Name, Metrics: map[string]float64{}}
-	if man.Params.Groups < 2 {
-		return b, fmt.Errorf("isolation: two groups are needed, %s has one", man.Name)
+func benchIsolation(ctx context.Context, seed uint64, d design) (report.Bench, error) {
+	b := report.Bench{Bench: "isolation", Config: d.man.Name}
+	if d.man.Params.Groups < 2 {
+		return b, fmt.Errorf("isolation: two groups are needed, %s has one", d.man.Name)
 	}
-	runs := map[neighbour]isolated{}
-	for _, n := range []neighbour{absent, busy, troubled} {
-		run, err := isolation(ctx, o, man, open, n)
+	var runs []isolated
+	trouble := fabric.Faults{Loss: 0.02, Duplicate: 0.02, Reorder: 0.02, Corrupt: 0.02, Jitter: 500, Burst: fabric.Burst{Enter: 0.001, Leave: 0.2}}
+	for _, neighbour := range []struct {
+		rounds int
+		faults fabric.Faults
+	}{{0, fabric.Faults{}}, {isolationRounds, fabric.Faults{}}, {isolationRounds, trouble}} {
+		run, err := isolation(ctx, seed, d, neighbour.rounds, neighbour.faults)
 		if err != nil {
-			return b, err
+			return b, fmt.Errorf("isolation: %w", err)
 		}
-		runs[n] = run
+		runs = append(runs, run)
 	}
-	alone, quiet, chaos := runs[absent], runs[busy], runs[troubled]
+	alone, busy, chaos := runs[0], runs[1], runs[2]
 	bound := alone.cycles + chaos.beats
 	moved := 0
 	for rank, s := range chaos.nics {
@@ -83,8 +75,8 @@ func benchIsolation(ctx context.Context, o Options, man *contract.Manifest, open
 		}
 	}
 	ratio := func(x, y uint64) float64 { return float64(x) / float64(y) }
-	b.Metrics = map[string]float64{"alone_cycles": float64(alone.cycles), "beside_busy_cycles": float64(quiet.cycles),
-		"beside_chaos_cycles": float64(chaos.cycles), "bound_cycles": float64(bound), "busy_over_alone": ratio(quiet.cycles, alone.cycles),
+	b.Metrics = map[string]float64{"alone_cycles": float64(alone.cycles), "beside_busy_cycles": float64(busy.cycles),
+		"beside_chaos_cycles": float64(chaos.cycles), "bound_cycles": float64(bound), "busy_over_alone": ratio(busy.cycles, alone.cycles),
 		"chaos_over_alone": ratio(chaos.cycles, alone.cycles), "chaos_over_bound": ratio(chaos.cycles, bound), "counters_moved": float64(moved),
 		"neighbour_resent": float64(chaos.resent)}
 	switch {
@@ -111,7 +103,7 @@ type isolated struct {
 
 // pair is the measured group and its neighbour on one switch.
 type pair struct {
-	params contract.Params
+	design
 	world  *commlib.World
 	kind   arith.Kind
 	seed   uint64
@@ -121,49 +113,44 @@ type pair struct {
 	calls []*commlib.Call
 }
 
-func isolation(ctx context.Context, o Options, man *contract.Manifest, open dut.Maker, n neighbour) (res isolated, err error) {
-	p := man.Params
+// isolation measures beside a neighbour that does so many rounds over links with these faults.
+func isolation(ctx context.Context, seed uint64, d design, rounds int, faults fabric.Faults) (res isolated, err error) {
+	p := d.man.Params
 	link := func(e commlib.Edge) *fabric.Link {
 		l := &fabric.Link{Latency: 40, BytesPerCycle: float64(p.BusBytes)}
-		if e.Group == 1 && n == troubled {
-			f := fabric.Faults{Loss: 0.02, Duplicate: 0.02, Reorder: 0.02, Corrupt: 0.02, Jitter: 500, Burst: fabric.Burst{Enter: 0.001, Leave: 0.2}}
-			l.Up, l.Down = f, f
+		if e.Group == 1 {
+			l.Up, l.Down = faults, faults
 		}
 		return l
 	}
-	w, err := commlib.New(commlib.Config{Manifest: man, Tree: topology.Tree{Levels: 2, Degree: p.Members}, Link: link, Seed: o.Seed,
-		Switch: func(int) (dut.DUT, error) { return open(o.Seed) }})
+	w, err := d.star(p.Members, seed, commlib.Config{Link: link})
 	if err != nil {
-		return res, fmt.Errorf("isolation: %w", err)
+		return res, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	two := &pair{params: p, world: w, kind: arith.Kinds(p.DTypeMask(), p.OpMask())[0], seed: o.Seed,
-		rng: rand.New(rand.NewPCG(o.Seed, 0x69736f))}
-	rounds := isolationRounds
-	if n == absent {
-		rounds = 0
-	}
+	two := &pair{design: d, world: w, kind: arith.Kinds(p.DTypeMask(), p.OpMask())[0], seed: seed, rng: rand.New(rand.NewPCG(seed, 0x69736f))}
 	for _, rounds := range []int{1, rounds} {
 		if err := two.add(rounds); err != nil {
-			return res, fmt.Errorf("isolation: %w", err)
+			return res, err
 		}
 	}
 	two.watch(&res)
-	if err := two.run(ctx); err != nil {
-		return res, fmt.Errorf("isolation: %w", err)
+	if err := complete(ctx, w, two.calls...); err != nil {
+		return res, err
 	}
 	res.cycles = two.calls[1].End - two.calls[0].Start
 	res.ended = two.calls[len(two.calls)-1].End < two.calls[1].End
-	for rank := range two.groups[0].Ranks() {
+	for rank := range p.Members {
 		res.nics = append(res.nics, two.groups[0].Host(rank).Stats)
 	}
 	return res, nil
 }
 
-// add makes the next group and queues its calls, rounds times.
+// add makes the next group and queues its calls: an AllReduce and a Barrier, rounds times.
 func (t *pair) add(rounds int) error {
-	cfg := commlib.GroupConfig{Message: 1, Window: t.params.GroupSlots() / 4}
-	if t.params.Mode == 3 {
+	p := t.man.Params
+	cfg := commlib.GroupConfig{Message: 1, Window: p.GroupSlots() / 4}
+	if p.Mode == 3 {
 		// No controls: one that comes before the previous call's last ACK is resent, and the counters would depend
 		// on timing.
 		cfg.Fixed = &commlib.Fixed{Collective: commlib.AllReduce, DType: t.kind.DType, Op: t.kind.Op}
@@ -174,25 +161,17 @@ func (t *pair) add(rounds int) error {
 	}
 	t.groups = append(t.groups, g)
 	for range rounds {
-		if err := t.queue(g); err != nil {
-			return err
+		sum := commlib.Request{Collective: commlib.AllReduce, DType: t.kind.DType, Op: t.kind.Op}
+		for range p.Members {
+			sum.In = append(sum.In, t.kind.Values(t.rng, t.seed, p.Members, isolationPackets*p.MTUBytes))
 		}
-	}
-	return nil
-}
-
-// queue queues one round of a group: an AllReduce and a Barrier.
-func (t *pair) queue(g *commlib.Group) error {
-	r := commlib.Request{Collective: commlib.AllReduce, DType: t.kind.DType, Op: t.kind.Op}
-	for range t.params.Members {
-		r.In = append(r.In, t.kind.Values(t.rng, t.seed, t.params.Members, isolationPackets*t.params.MTUBytes))
-	}
-	for _, r := range []commlib.Request{r, {Collective: commlib.Barrier}} {
-		c, err := g.Queue(r)
-		if err != nil {
-			return err
+		for _, r := range []commlib.Request{sum, {Collective: commlib.Barrier}} {
+			c, err := g.Queue(r)
+			if err != nil {
+				return err
+			}
+			t.calls = append(t.calls, c)
 		}
-		t.calls = append(t.calls, c)
 	}
 	return nil
 }
@@ -204,7 +183,8 @@ func (t *pair) watch(res *isolated) {
 	for rank := range other.Ranks() {
 		of[other.Host(rank).Config().IP] = true
 	}
-	beats := func(size int) uint64 { return uint64((size + t.params.BusBytes - 1) / t.params.BusBytes) }
+	p := t.man.Params
+	beats := func(size int) uint64 { return uint64((size + p.BusBytes - 1) / p.BusBytes) }
 	over := false
 	t.world.Net().OnDeliver = func(_ uint64, _, _ int, frame []byte, _ bool) {
 		if over = t.calls[1].Done(); !over && len(frame) > 34 && (of[roce.IP4(frame[26:30])] || of[roce.IP4(frame[30:34])]) {
@@ -213,7 +193,7 @@ func (t *pair) watch(res *isolated) {
 	}
 	t.world.Net().OnFault = func(e fabric.Event) { // a frame lost on its way down has left the engine, too
 		if !over && e.Kind == fabric.Lose && e.Down {
-			res.beats += beats(t.params.MTUBytes + lossFrame)
+			res.beats += beats(p.MTUBytes + frameOverhead)
 		}
 		if !over {
 			res.resent = 0
@@ -222,17 +202,4 @@ func (t *pair) watch(res *isolated) {
 			}
 		}
 	}
-}
-
-// run runs all calls to their end and checks every result and counter.
-func (t *pair) run(ctx context.Context) error {
-	if err := t.world.Run(ctx); err != nil {
-		return err
-	}
-	for _, c := range t.calls {
-		if err := c.Check(); err != nil {
-			return err
-		}
-	}
-	return t.world.Finish(ctx)
 }
