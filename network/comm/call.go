@@ -4,9 +4,11 @@ package comm
 
 import (
 	"fmt"
+	"slices"
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/names"
 	"incforge/network/host"
 	"incforge/verify/arith"
 )
@@ -25,40 +27,23 @@ const (
 )
 
 // Collectives are all of them.
-func Collectives() []Collective {
-	return []Collective{AllReduce, Reduce, Broadcast, Barrier, ReduceScatter, AllGather}
-}
+func Collectives() []Collective { return collectives().Values() }
 
-func collectiveNames() []string {
-	return []string{"allreduce", "reduce", "broadcast", "barrier", "reducescatter", "allgather"}
+func collectives() names.List[Collective] {
+	return names.Of[Collective]("collective", "allreduce", "reduce", "broadcast", "barrier", "reducescatter", "allgather")
 }
 
 // String is the name in small letters.
-func (c Collective) String() string {
-	if int(c) < len(collectiveNames()) {
-		return collectiveNames()[c]
-	}
-	return fmt.Sprintf("collective %d", uint8(c))
-}
+func (c Collective) String() string { return collectives().Name(c) }
 
 // ParseCollective is the inverse of String.
-func ParseCollective(s string) (Collective, error) {
-	for i, name := range collectiveNames() {
-		if s == name {
-			return Collective(i), nil
-		}
-	}
-	return 0, fmt.Errorf("collective %q: must be one of %v", s, collectiveNames())
-}
+func ParseCollective(s string) (Collective, error) { return collectives().Parse(s) }
 
-// MarshalText makes names of values in JSON and YAML.
+// MarshalText is String.
 func (c Collective) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
-func (c *Collective) UnmarshalText(text []byte) (err error) {
-	*c, err = ParseCollective(string(text))
-	return err
-}
+// UnmarshalText reads what String writes.
+func (c *Collective) UnmarshalText(text []byte) error { return collectives().Unmarshal(text, c) }
 
 // single tells that the collective takes one range, so that a group can be fixed to it by registers.
 func (c Collective) single() bool { return c <= Barrier }
@@ -257,7 +242,7 @@ func (c *Call) check() error {
 	g, n := c.g, c.g.Ranks()
 	p := g.w.p
 	switch {
-	case int(c.Collective) >= len(collectiveNames()):
+	case !slices.Contains(Collectives(), c.Collective):
 		return fmt.Errorf("there is no such collective")
 	case c.Collective == Barrier:
 		if len(c.In) != 0 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/internal/names"
 	"incforge/roce"
 )
 
@@ -141,28 +142,18 @@ const (
 	Corrupt
 )
 
-func kindNames() []string { return []string{"lose", "duplicate", "reorder", "corrupt"} }
+func kinds() names.List[Kind] {
+	return names.Of[Kind]("fault", "lose", "duplicate", "reorder", "corrupt")
+}
 
 // String is the kind's name.
-func (k Kind) String() string {
-	if int(k) < len(kindNames()) {
-		return kindNames()[k]
-	}
-	return fmt.Sprintf("kind %d", uint8(k))
-}
+func (k Kind) String() string { return kinds().Name(k) }
 
 // MarshalText is String.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads what String writes.
-func (k *Kind) UnmarshalText(text []byte) error {
-	i := slices.Index(kindNames(), string(text))
-	if i < 0 {
-		return fmt.Errorf("fault %q: must be one of %v", text, kindNames())
-	}
-	*k = Kind(i)
-	return nil
-}
+func (k *Kind) UnmarshalText(text []byte) error { return kinds().Unmarshal(text, k) }
 
 // Event is one fault: what happened to which frame. A run's events, given to another run of the same network as its script in
 // place of probabilities, make the same faults.
