@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"incforge/internal/fail"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/host"
@@ -49,24 +50,16 @@ func Isolation(ctx context.Context, o Options) (report.Bench, error) {
 	return benchIsolation(ctx, o.Seed, d)
 }
 
-func benchIsolation(ctx context.Context, seed uint64, d design) (report.Bench, error) {
-	b := report.Bench{Bench: "isolation", Config: d.man.Name}
+func benchIsolation(ctx context.Context, seed uint64, d design) (b report.Bench, err error) {
+	b = report.Bench{Bench: "isolation", Config: d.man.Name}
 	if d.man.Params.Groups < 2 {
 		return b, fmt.Errorf("isolation: two groups are needed, %s has one", d.man.Name)
 	}
-	var runs []isolated
-	trouble := fabric.Faults{Loss: 0.02, Duplicate: 0.02, Reorder: 0.02, Corrupt: 0.02, Jitter: 500, Burst: fabric.Burst{Enter: 0.001, Leave: 0.2}}
-	for _, neighbour := range []struct {
-		rounds int
-		faults fabric.Faults
-	}{{0, fabric.Faults{}}, {isolationRounds, fabric.Faults{}}, {isolationRounds, trouble}} {
-		run, err := isolation(ctx, seed, d, neighbour.rounds, neighbour.faults)
-		if err != nil {
-			return b, fmt.Errorf("isolation: %w", err)
-		}
-		runs = append(runs, run)
-	}
-	alone, busy, chaos := runs[0], runs[1], runs[2]
+	defer fail.Catch(&err, "")
+	alone := fail.Must(isolation(ctx, seed, d, 0, fabric.Faults{}))
+	busy := fail.Must(isolation(ctx, seed, d, isolationRounds, fabric.Faults{}))
+	chaos := fail.Must(isolation(ctx, seed, d, isolationRounds, fabric.Faults{Loss: 0.02, Duplicate: 0.02, Reorder: 0.02, Corrupt: 0.02,
+		Jitter: 500, Burst: fabric.Burst{Enter: 0.001, Leave: 0.2}}))
 	bound := alone.cycles + chaos.beats
 	moved := 0
 	for rank, s := range chaos.nics {
@@ -123,31 +116,24 @@ func isolation(ctx context.Context, seed uint64, d design, rounds int, faults fa
 		}
 		return l
 	}
-	w, err := d.star(p.Members, seed, commlib.Config{Link: link})
-	if err != nil {
-		return res, err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
+	defer fail.Catch(&err, "isolation")
+	w := fail.Must(d.star(p.Members, seed, commlib.Config{Link: link}))
+	defer w.Close()
 	two := &pair{design: d, world: w, kind: arith.Kinds(p.DTypeMask(), p.OpMask())[0], seed: seed, rng: rand.New(rand.NewPCG(seed, 0x69736f))}
-	for _, rounds := range []int{1, rounds} {
-		if err := two.add(rounds); err != nil {
-			return res, err
-		}
-	}
+	two.add(1)
+	two.add(rounds)
 	two.watch(&res)
-	if err := complete(ctx, w, two.calls...); err != nil {
-		return res, err
-	}
+	fail.On(complete(ctx, w, two.calls...))
 	res.cycles = two.calls[1].End - two.calls[0].Start
 	res.ended = two.calls[len(two.calls)-1].End < two.calls[1].End
 	for rank := range p.Members {
 		res.nics = append(res.nics, two.groups[0].Host(rank).Stats)
 	}
-	return res, nil
+	return res, w.Close()
 }
 
 // add makes the next group and queues its calls: an AllReduce and a Barrier, rounds times.
-func (t *pair) add(rounds int) error {
+func (t *pair) add(rounds int) {
 	p := t.man.Params
 	cfg := commlib.GroupConfig{Message: 1, Window: p.GroupSlots() / 4}
 	if p.Mode == 3 {
@@ -155,25 +141,15 @@ func (t *pair) add(rounds int) error {
 		// on timing.
 		cfg.Fixed = &commlib.Fixed{Collective: commlib.AllReduce, DType: t.kind.DType, Op: t.kind.Op}
 	}
-	g, err := t.world.NewGroup(cfg)
-	if err != nil {
-		return err
-	}
+	g := fail.Must(t.world.NewGroup(cfg))
 	t.groups = append(t.groups, g)
 	for range rounds {
 		sum := commlib.Request{Collective: commlib.AllReduce, DType: t.kind.DType, Op: t.kind.Op}
 		for range p.Members {
 			sum.In = append(sum.In, t.kind.Values(t.rng, t.seed, p.Members, isolationPackets*p.MTUBytes))
 		}
-		for _, r := range []commlib.Request{sum, {Collective: commlib.Barrier}} {
-			c, err := g.Queue(r)
-			if err != nil {
-				return err
-			}
-			t.calls = append(t.calls, c)
-		}
+		t.calls = append(t.calls, fail.Must(g.Queue(sum)), fail.Must(g.Queue(commlib.Request{Collective: commlib.Barrier})))
 	}
-	return nil
 }
 
 // watch counts the frames and resent packets of the neighbour until the measured group is done.

@@ -5,13 +5,13 @@ package bench
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
+	"incforge/internal/fail"
 	commlib "incforge/network/comm"
 	"incforge/network/topology"
 	"incforge/roce"
@@ -74,25 +74,16 @@ func (b *starBench) bytesPerCycle(gbps float64) float64 { return gbps * 1000 / 8
 // run is one collective in a group of its own on a network of its own. It returns the engine's counters too.
 func (b *starBench) run(ctx context.Context, d design, seed uint64, what commlib.Collective, net commlib.Config,
 	group commlib.GroupConfig) (c *commlib.Call, counters map[string]uint32, err error) {
-	w, err := d.star(starRanks, seed, net)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
+	defer fail.Catch(&err, "")
+	w := fail.Must(d.star(starRanks, seed, net))
+	defer w.Close()
 	group.Start = new(roce.PSN)
 	group.Fixed = &commlib.Fixed{Collective: what, DType: b.kind.DType, Op: b.kind.Op}
-	g, err := w.NewGroup(group)
-	if err != nil {
-		return nil, nil, err
-	}
-	if c, err = g.Queue(commlib.Request{Collective: what, In: b.in, DType: b.kind.DType, Op: b.kind.Op}); err != nil {
-		return nil, nil, err
-	}
-	if err := complete(ctx, w, c); err != nil {
-		return nil, nil, err
-	}
-	counters, err = w.Driver(0).Counters()
-	return c, counters, err
+	g := fail.Must(w.NewGroup(group))
+	c = fail.Must(g.Queue(commlib.Request{Collective: what, In: b.in, DType: b.kind.DType, Op: b.kind.Op}))
+	fail.On(complete(ctx, w, c))
+	counters = fail.Must(w.Driver(0).Counters())
+	return c, counters, w.Close()
 }
 
 // star makes a network of one switch and the ranks around it, which the caller closes.
@@ -103,14 +94,11 @@ func (d design) star(ranks int, seed uint64, net commlib.Config) (*commlib.World
 }
 
 // complete runs all calls to their end and checks every result, NIC and counter.
-func complete(ctx context.Context, w *commlib.World, calls ...*commlib.Call) error {
-	if err := w.Run(ctx); err != nil {
-		return err
-	}
+func complete(ctx context.Context, w *commlib.World, calls ...*commlib.Call) (err error) {
+	defer fail.Catch(&err, "")
+	fail.On(w.Run(ctx))
 	for _, c := range calls {
-		if err := c.Check(); err != nil {
-			return err
-		}
+		fail.On(c.Check())
 	}
 	return w.Finish(ctx)
 }

@@ -197,7 +197,7 @@ func (l *loop) open() error {
 		if err != nil {
 			return fmt.Errorf("port %d: %w", want.Number, err)
 		}
-		l.ports[want.Number] = &port{Port: want, sock: sock, arp: l.o.Setup.arp(want.Number), index: len(names), log: l.o.Log,
+		l.ports[want.Number] = &port{Port: want, sock: sock, arp: l.o.Setup.arp[want.Number], index: len(names), log: l.o.Log,
 			out: make(chan []byte, outQueue)}
 		names = append(names, fmt.Sprintf("p%d", want.Number))
 	}
