@@ -40,7 +40,7 @@ type Options struct {
 	Setup    *Setup
 	// Ports are those with a socket. What leaves by another is lost.
 	Ports []Port
-	// Capture, if not nil, receives a pcapng of all ports, one interface each.
+	// Capture receives a pcapng of all ports, one interface each; nil means nobody.
 	Capture io.Writer
 	// Status is the time between two lines of state in Log; 0 means none.
 	Status time.Duration
@@ -105,22 +105,13 @@ type datagram struct {
 
 // port is a Port at work.
 type port struct {
-	Port
 	sock  *Socket
 	arp   map[roce.IP4]roce.MAC
 	index int // of the capture
 	out   chan []byte
 	log   *logrus.Logger
-
-	// Counted by the loop, the receiver, the receiver, the loop, the loop; the rest by the sender and, of a full queue, the loop.
-	in, short, long, answered, returned atomic.Uint64
-	sent, nobody, full, failed          atomic.Uint64
-}
-
-func (p *port) report() PortReport {
-	return PortReport{Port: p.Number, Mine: p.Mine, Peer: p.Peer, In: p.in.Load(), Short: p.short.Load(), Long: p.long.Load(),
-		ARP: p.answered.Load(), Out: p.sent.Load(), Nobody: p.nobody.Load(), Full: p.full.Load(), Failed: p.failed.Load(),
-		Returned: p.returned.Load()}
+	// Loop, receiver and sender count atomically.
+	counts PortReport
 }
 
 // loop is a run of Run.
@@ -143,6 +134,9 @@ func Run(ctx context.Context, o Options) (rep Report, err error) {
 	if o.Log == nil {
 		o.Log = logrus.New()
 		o.Log.SetOutput(io.Discard)
+	}
+	if o.Capture == nil {
+		o.Capture = io.Discard
 	}
 	board, err := score.New(o.Engine, o.Manifest)
 	if err != nil {
@@ -181,7 +175,7 @@ func Run(ctx context.Context, o Options) (rep Report, err error) {
 	receivers.Wait()
 	rep.Config, rep.WallSeconds, rep.Cycles, rep.Unattached = o.Manifest.Name, time.Since(l.start).Seconds(), board.Now(), l.unattached
 	for _, n := range sortedKeys(l.ports) {
-		rep.Ports = append(rep.Ports, l.ports[n].report())
+		rep.Ports = append(rep.Ports, l.ports[n].counts)
 	}
 	return rep, err
 }
@@ -197,12 +191,9 @@ func (l *loop) open() error {
 		if err != nil {
 			return fmt.Errorf("port %d: %w", want.Number, err)
 		}
-		l.ports[want.Number] = &port{Port: want, sock: sock, arp: l.o.Setup.arp[want.Number], index: len(names), log: l.o.Log,
-			out: make(chan []byte, outQueue)}
+		l.ports[want.Number] = &port{sock: sock, arp: l.o.Setup.arp[want.Number], index: len(names), log: l.o.Log, out: make(chan []byte, outQueue),
+			counts: PortReport{Port: want.Number, Mine: want.Mine, Peer: want.Peer}}
 		names = append(names, fmt.Sprintf("p%d", want.Number))
-	}
-	if l.o.Capture == nil {
-		return nil
 	}
 	var err error
 	l.capture, err = roce.NewCaptureWriter(l.o.Capture, names)
@@ -218,30 +209,33 @@ func (l *loop) close() error {
 	return errors.Join(errs...)
 }
 
-// receive hands datagrams to the loop until the socket is closed.
+// receive hands datagrams to the loop until the socket is closed or fails.
 func (p *port) receive(in chan<- datagram, stop <-chan struct{}) {
 	buf := make([]byte, MaxFrame+1)
 	for {
+		d := datagram{port: p}
 		n, err := p.sock.Receive(buf)
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil:
-			select {
-			case in <- datagram{port: p, err: fmt.Errorf("live: port %d: %w", p.Number, err)}:
-			case <-stop:
-			}
-			return
+			d.err = fmt.Errorf("live: port %d: %w", p.counts.Port, err)
 		case n < MinFrame:
-			p.short.Add(1)
+			atomic.AddUint64(&p.counts.Short, 1)
+			continue
 		case n > MaxFrame:
-			p.long.Add(1)
+			atomic.AddUint64(&p.counts.Long, 1)
+			continue
 		default:
-			select {
-			case in <- datagram{port: p, when: time.Now(), data: slices.Clone(buf[:n])}:
-			case <-stop:
-				return
-			}
+			d.when, d.data = time.Now(), slices.Clone(buf[:n])
+		}
+		select {
+		case in <- d:
+		case <-stop:
+			return
+		}
+		if err != nil {
+			return
 		}
 	}
 }
@@ -249,18 +243,19 @@ func (p *port) receive(in chan<- datagram, stop <-chan struct{}) {
 // send sends what the loop hands over until the queue is closed.
 func (p *port) send() {
 	for frame := range p.out {
-		switch err := p.sock.Send(p.Peer, frame); {
-		case err == nil:
-			p.sent.Add(1)
+		count := &p.counts.Out
+		switch err := p.sock.Send(p.counts.Peer, frame); {
 		case errors.Is(err, ErrNobody):
-			p.nobody.Add(1)
+			count = &p.counts.Nobody
 		case errors.Is(err, ErrFull):
-			p.full.Add(1)
-		default:
-			if p.failed.Add(1) == 1 {
-				p.log.WithError(err).Warnf("live: port %d", p.Number)
+			count = &p.counts.Full
+		case err != nil:
+			count = &p.counts.Failed
+			if *count == 0 {
+				p.log.WithError(err).Warnf("live: port %d", p.counts.Port)
 			}
 		}
+		atomic.AddUint64(count, 1)
 	}
 }
 
@@ -269,15 +264,12 @@ func (l *loop) put(p *port, frame []byte) error {
 	select {
 	case p.out <- frame:
 	default:
-		p.full.Add(1)
+		atomic.AddUint64(&p.counts.Full, 1)
 	}
 	return l.record(p, time.Now(), frame)
 }
 
 func (l *loop) record(p *port, when time.Time, frame []byte) error {
-	if l.capture == nil {
-		return nil
-	}
 	return l.capture.Write(roce.Captured{Port: p.index, Time: when, Frame: frame})
 }
 
@@ -290,11 +282,11 @@ func (l *loop) take(d datagram) error {
 		return err
 	}
 	if reply := arpAnswer(d.data, d.port.arp); reply != nil {
-		d.port.answered.Add(1)
+		atomic.AddUint64(&d.port.counts.ARP, 1)
 		return l.put(d.port, reply)
 	}
-	d.port.in.Add(1)
-	l.board.Offer(d.port.Number, dut.Frame{Data: d.data})
+	atomic.AddUint64(&d.port.counts.In, 1)
+	l.board.Offer(d.port.counts.Port, dut.Frame{Data: d.data})
 	return nil
 }
 
@@ -307,7 +299,7 @@ func (l *loop) leave() error {
 			continue
 		}
 		if _, bypass := l.o.Setup.Bypass[o.Port]; !bypass && len(o.Data) >= MinFrame && !l.local[roce.MAC(o.Data[6:12])] {
-			p.returned.Add(1)
+			atomic.AddUint64(&p.counts.Returned, 1)
 			continue
 		}
 		if err := l.put(p, o.Data); err != nil {
@@ -327,20 +319,13 @@ func (l *loop) run(ctx context.Context) error {
 		defer t.Stop()
 		status = t.C
 	}
-	var alarm *time.Timer // of an idle engine of Mode III that waits for time to pass
 	for {
-		var idle chan struct{} // never ready: wait for one of the others
+		idle := make(chan struct{}) // ready unless the engine waits for one of the others
+		var due <-chan time.Time    // of an idle engine of Mode III that waits for time to pass
 		if !l.board.Idle() {
-			idle = make(chan struct{})
 			close(idle)
-		}
-		if alarm != nil {
-			alarm.Stop()
-		}
-		var due <-chan time.Time
-		if at := l.board.Deadline(); idle == nil && at != dut.Never {
-			alarm = time.NewTimer(l.when(at))
-			due = alarm.C
+		} else if at := l.board.Deadline(); at != dut.Never {
+			due = time.After(l.when(at))
 		}
 		var err error
 		select {
@@ -349,9 +334,7 @@ func (l *loop) run(ctx context.Context) error {
 		case <-status:
 			l.status()
 		case <-flush.C:
-			if l.capture != nil {
-				err = l.capture.Flush()
-			}
+			err = l.capture.Flush()
 		case d := <-l.in:
 			l.follow()
 			err = l.take(d)
@@ -370,19 +353,10 @@ func (l *loop) run(ctx context.Context) error {
 
 // step takes what waits and runs the engine a little, if there is anything for it.
 func (l *loop) step() error {
-	for range perRound {
-		if l.board.Waiting() >= inEngine {
-			break
+	for n := min(len(l.in), perRound); n > 0 && l.board.Waiting() < inEngine; n-- {
+		if err := l.take(<-l.in); err != nil {
+			return err
 		}
-		select {
-		case d := <-l.in:
-			if err := l.take(d); err != nil {
-				return err
-			}
-			continue
-		default:
-		}
-		break
 	}
 	if l.board.Idle() && l.board.Deadline() > l.board.Now()+quantum {
 		return nil
@@ -412,20 +386,18 @@ func (l *loop) finish(err error) (counters map[string]uint64, _ error) {
 	if err == nil {
 		counters, err = l.board.Finish()
 	}
-	err = errors.Join(err, l.leave())
-	if l.capture != nil {
-		err = errors.Join(err, l.capture.Flush())
-	}
-	return counters, err
+	return counters, errors.Join(err, l.leave(), l.capture.Flush())
 }
 
 // status says in a line how it goes.
 func (l *loop) status() {
 	var in, out, lost uint64
 	for _, p := range l.ports {
-		r := p.report()
-		in, out = in+r.In, out+r.Out
-		lost += r.Short + r.Long + r.Nobody + r.Full + r.Failed
+		r := &p.counts
+		in, out = in+atomic.LoadUint64(&r.In), out+atomic.LoadUint64(&r.Out)
+		for _, n := range []*uint64{&r.Short, &r.Long, &r.Nobody, &r.Full, &r.Failed} {
+			lost += atomic.LoadUint64(n)
+		}
 	}
 	drops := uint64(0)
 	counters := l.board.Reference().Engine().Counters() // the same as the engine's, and reading them takes no cycles
