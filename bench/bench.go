@@ -59,6 +59,18 @@ func load(ctx context.Context, dir string, kind dut.Kind) (design, error) {
 	}}, nil
 }
 
+// until runs what cannot be stopped, and leaves it behind when ctx ends.
+func until(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-done:
+		return err
+	}
+}
+
 // metrics are figures by name.
 type metrics map[string]float64
 

@@ -114,7 +114,7 @@ func Loss(ctx context.Context, o LossOptions) (*report.Loss, error) {
 		}
 		designs[mode] = d
 	}
-	b, err := newLossBench(o, designs)
+	b, err := newLossBench(ctx, o, designs)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ type lossBench struct {
 // errNoDesign means that there is nothing to measure.
 var errNoDesign = errors.New("loss: no design of Mode II or III")
 
-func newLossBench(o LossOptions, designs map[int]design) (*lossBench, error) {
+func newLossBench(ctx context.Context, o LossOptions, designs map[int]design) (*lossBench, error) {
 	d, ok := designs[2]
 	if !ok {
 		d, ok = designs[3]
@@ -154,7 +154,11 @@ func newLossBench(o LossOptions, designs map[int]design) (*lossBench, error) {
 	if !slices.Contains(kinds, kind) {
 		kind = kinds[0]
 	}
-	b := &lossBench{o: o, designs: designs, starBench: newStar(o.StarOptions, d, kind)}
+	star, err := newStar(ctx, o.StarOptions, d, kind)
+	if err != nil {
+		return nil, err
+	}
+	b := &lossBench{o: o, designs: designs, starBench: star}
 	link := float64(p.MTUBytes+frameOverhead) / b.bytesPerCycle(starLinkGbps)
 	beats := func(bytes int) int { return (bytes + p.BusBytes - 1) / p.BusBytes }
 	engine := float64(starRanks * (beats(p.MTUBytes+58) + beats(60))) // a packet and an ACK of each rank

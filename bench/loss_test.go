@@ -25,7 +25,7 @@ func lossAt(t *testing.T, rates []float64, packets, jobs int, variants ...string
 	t.Helper()
 	p := synthetic.Mini()
 	p.Members, p.Ports, p.BusBytes, p.WindowPackets, p.BufferBytes = 8, 8, 512, 32, 1<<18
-	b, err := newLossBench(LossOptions{StarOptions: StarOptions{Options: Options{Seed: 3}, DUT: dut.KindReference, Packets: packets, Jobs: jobs},
+	b, err := newLossBench(t.Context(), LossOptions{StarOptions: StarOptions{Options: Options{Seed: 3}, DUT: dut.KindReference, Packets: packets, Jobs: jobs},
 		Seeds: 4, Variants: variants, Rates: rates},
 		map[int]design{2: designOf(2, p), 3: designOf(3, p)})
 	require.NoError(t, err)
@@ -103,19 +103,19 @@ func TestLossRates(t *testing.T) {
 // TestLossRefuses: designs that cannot be measured, or not beside each other.
 func TestLossRefuses(t *testing.T) {
 	o := LossOptions{StarOptions: StarOptions{Packets: 1}, Seeds: 1}
-	_, err := newLossBench(o, map[int]design{2: designOf(2, synthetic.Mini())})
+	_, err := newLossBench(t.Context(), o, map[int]design{2: designOf(2, synthetic.Mini())})
 	require.ErrorContains(t, err, "a star of 8 ranks needs as many members, synthetic has 4")
-	_, err = newLossBench(o, nil)
+	_, err = newLossBench(t.Context(), o, nil)
 	require.ErrorIs(t, err, errNoDesign)
 	p := synthetic.Mini()
 	p.Members, p.Ports = 8, 8
 	wide := p
 	wide.BusBytes = 64
-	_, err = newLossBench(o, map[int]design{2: designOf(2, p), 3: designOf(3, wide)})
+	_, err = newLossBench(t.Context(), o, map[int]design{2: designOf(2, p), 3: designOf(3, wide)})
 	require.ErrorContains(t, err, "differ in more than their mode")
-	_, err = newLossBench(o, map[int]design{2: designOf(3, p)})
+	_, err = newLossBench(t.Context(), o, map[int]design{2: designOf(3, p)})
 	require.ErrorContains(t, err, "is of Mode 3, expected 2")
 	o.Variants = []string{"nac"}
-	_, err = newLossBench(o, map[int]design{2: designOf(2, p)})
+	_, err = newLossBench(t.Context(), o, map[int]design{2: designOf(2, p)})
 	require.ErrorContains(t, err, "no variant of [nac]")
 }

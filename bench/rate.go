@@ -109,7 +109,11 @@ func benchRate(ctx context.Context, o RateOptions, d design) (RateResult, error)
 		return RateResult{}, err
 	}
 	p := d.man.Params
-	b := rateBench{design: d, starBench: newStar(o.StarOptions, d, arith.Kinds(p.DTypeMask(), p.OpMask())[0])}
+	star, err := newStar(ctx, o.StarOptions, d, arith.Kinds(p.DTypeMask(), p.OpMask())[0])
+	if err != nil {
+		return RateResult{}, err
+	}
+	b := rateBench{design: d, starBench: star}
 	b.RateResult = RateResult{DUT: o.DUT, Policies: ratePolicies(), Bench: report.Bench{Bench: "rate", Config: d.man.Name, Metrics: map[string]float64{
 		"bound_gbps": rateSlowGbps * float64(p.MTUBytes) / float64(p.MTUBytes+frameOverhead),
 		"packets":    float64(o.Packets), "clock_mhz": float64(b.mhz), "bus_bytes": float64(p.BusBytes)}}}
@@ -120,7 +124,7 @@ func benchRate(ctx context.Context, o RateOptions, d design) (RateResult, error)
 			}
 		}
 	}
-	err := o.each(ctx, len(b.Rate), func(ctx context.Context, i int) error {
+	err = o.each(ctx, len(b.Rate), func(ctx context.Context, i int) error {
 		x := &b.Rate[i]
 		if err := b.one(ctx, x, b.Policies[i%len(b.Policies)], o.Seed); err != nil {
 			return fmt.Errorf("rate %s, %s, pipes of %d: %w", x.Call, x.Policy, x.Pipe, err)

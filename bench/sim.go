@@ -27,23 +27,18 @@ const (
 //
 //	go_over_cpp   time a cycle of the Go harness over that of the C++ loop
 //	cycles_per_s, frames_per_s   of the Go harness; frames in and out
-//
-// Nothing can stop the C++ loop: when ctx ends, Sim returns and leaves it behind.
 func Sim(ctx context.Context, o Options) (report.Bench, error) {
 	m, lib, err := dut.Source{ManifestDir: o.ManifestDir}.Model(ctx)
 	if err != nil {
 		return report.Bench{}, err
 	}
 	s := &speed{T: rig.New(ctx, m, "bench", o.Seed, nil), lib: lib, options: sim.Options{Random: true, Seed: o.Seed}}
-	b := report.Bench{Bench: "sim", Config: m.Name}
-	failed := make(chan error, 1)
-	go func() { failed <- rig.Catch(func() { b.Metrics = s.compare() }) }()
-	select {
-	case <-ctx.Done():
-		return report.Bench{}, ctx.Err()
-	case err := <-failed:
-		return b, err
+	var found metrics
+	// Nothing can stop the C++ loop.
+	if err := until(ctx, func() error { return rig.Catch(func() { found = s.compare() }) }); err != nil {
+		return report.Bench{}, err
 	}
+	return report.Bench{Bench: "sim", Config: m.Name, Metrics: found}, nil
 }
 
 // speed is the state of one Sim.

@@ -46,14 +46,17 @@ type starBench struct {
 	mhz  int
 }
 
-// newStar draws what the ranks send.
-func newStar(o StarOptions, d design, kind arith.Kind) starBench {
+// newStar draws what the ranks send, which takes seconds.
+func newStar(ctx context.Context, o StarOptions, d design, kind arith.Kind) (starBench, error) {
 	b := starBench{kind: kind, mhz: max(d.man.Params.ClockMHz, 1)}
 	rng := rand.New(rand.NewPCG(o.Seed, 0x73746172))
 	for range starRanks {
+		if err := ctx.Err(); err != nil {
+			return b, err
+		}
 		b.in = append(b.in, kind.Values(rng, o.Seed, starRanks, o.Packets*d.man.Params.MTUBytes))
 	}
-	return b
+	return b, nil
 }
 
 // fits fails where a design is too small for the star, or of another mode.
@@ -98,7 +101,7 @@ func complete(ctx context.Context, w *commlib.World, calls ...*commlib.Call) (er
 	defer fail.Catch(&err, "")
 	fail.On(w.Run(ctx))
 	for _, c := range calls {
-		fail.On(c.Check())
+		fail.On(until(ctx, c.Check))
 	}
 	return w.Finish(ctx)
 }
