@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/internal/synthetic"
 	"incforge/verify/dut"
 )
@@ -18,7 +19,9 @@ import (
 // TestEngineEnds: an engine of a folder fails in the middle of a step when the context ends, so that no loop over it goes on.
 func TestEngineEnds(t *testing.T) {
 	dir := t.TempDir()
-	text, err := synthetic.Manifest(synthetic.Mini()).JSON()
+	m := synthetic.Manifest(synthetic.Mini())
+	m.Files, m.Tops = []string{"none.v"}, map[string]contract.Top{"core": {Module: "none"}} // the reference has none
+	text, err := m.JSON()
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "manifest.json"), text, 0o600))
 	ctx, cancel := context.WithCancel(t.Context())

@@ -21,6 +21,7 @@ import (
 	"incforge/contract"
 	"incforge/internal/synthetic"
 	"incforge/live"
+	"incforge/live/peer"
 	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/dut"
@@ -126,7 +127,7 @@ func (r *rig) host(rank int, m *contract.Manifest) *host.Host {
 	ep := r.setup.Groups[0].Ends[rank]
 	h, err := host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
 		PeerQPN: ep.LocalQPN, UDPPort: 0xC000, TTL: 64, Start: r.setup.Groups[0].Set.Start, PathMTU: m.Params.MTUBytes,
-		Window: m.Params.WindowPackets, Timeout: uint64(200 * time.Millisecond), RNRCode: 1, CyclesPerMicrosecond: perMicrosecond})
+		Window: m.Params.WindowPackets, Timeout: uint64(200 * time.Millisecond), RNRCode: 1, CyclesPerMicrosecond: peer.PerMicrosecond})
 	require.NoError(r.t, err)
 	return h
 }
@@ -177,7 +178,7 @@ func (r *rig) allReduceWith(n int, join func(rank int), look func(rank int, h *h
 				errs[rank] = err
 				return
 			}
-			errs[rank] = runPeer(ctx, sock, r.mine(rank), h, func() bool {
+			errs[rank] = peer.Run(ctx, sock, r.mine(rank), h, func() bool {
 				look(rank, h)
 				if h.Completed() == 1 && len(h.Received()) == 1 {
 					once()

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live_test
+// Package peer is the far end of package live's sockets: host models (package host) that speak datagrams in real time. It shows
+// what a program at a port has to do, and is what tests and demonstrations use in the place of virtual machines.
+package peer
 
 import (
 	"context"
@@ -13,15 +15,15 @@ import (
 	"incforge/network/host"
 )
 
-// perMicrosecond is what host.Config.CyclesPerMicrosecond must be: a peer's cycle is a nanosecond.
-const perMicrosecond = 1000
+// PerMicrosecond is what host.Config.CyclesPerMicrosecond must be: a peer's cycle is a nanosecond.
+const PerMicrosecond = 1000
 
 // look is how long a peer waits for a datagram before it looks at ctx and done again.
 const look = 5 * time.Millisecond
 
-// runPeer keeps a host model in real time at socket mine, whose frames go to the engine's socket, until done reports true or ctx
-// ends, whose error it returns then. Frames to an engine that is not there, or does not read, are lost.
-func runPeer(ctx context.Context, mine *live.Socket, engine string, h *host.Host, done func() bool) error {
+// Run keeps a host at socket mine, whose frames go to the engine's socket, until done reports true or ctx ends, whose error it
+// returns then. Frames to an engine that is not there, or does not read, are lost.
+func Run(ctx context.Context, mine *live.Socket, engine string, h *host.Host, done func() bool) error {
 	start := time.Now()
 	now := func() uint64 { return uint64(time.Since(start).Nanoseconds()) }
 	buf := make([]byte, live.MaxFrame)
