@@ -79,6 +79,13 @@ func (m metrics) worst(t *rig.T, name string, cycles uint64) {
 	m.cycles(t, name, max(cycles, uint64(m[name+"_cycles"])))
 }
 
+// lower keeps the lowest of several.
+func (m metrics) lower(name string, v float64) {
+	if old, ok := m[name]; !ok || v < old {
+		m[name] = v
+	}
+}
+
 func (m metrics) cycles(t *rig.T, name string, cycles uint64) {
 	m[name+"_cycles"] = float64(cycles)
 	m[name+"_ns"] = float64(cycles) * 1000 / float64(max(t.Params.ClockMHz, 1))

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/internal/fail"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/report"
@@ -102,22 +103,16 @@ type LossOptions struct {
 // time-out takes the place of packet, round trip and switch in k. After a NAK no other follows until a packet in
 // order has come (docs/pipes.md), so a loss also costs the hop's time-out if its retransmission or the NAK is lost.
 // The expected throughput of a point counts that, with the same r.
-func Loss(ctx context.Context, o LossOptions) (*report.Loss, error) {
+func Loss(ctx context.Context, o LossOptions) (_ *report.Loss, err error) {
+	defer fail.Catch(&err, "")
 	designs := map[int]design{}
-	for mode, dir := range map[int]string{2: o.ManifestDir, 3: o.PipesDir} {
-		if dir == "" {
-			continue
-		}
-		d, err := load(ctx, dir, o.DUT)
-		if err != nil {
-			return nil, err
-		}
-		designs[mode] = d
+	if o.ManifestDir != "" {
+		designs[2] = fail.Must(load(ctx, o.ManifestDir, o.DUT))
 	}
-	b, err := newLossBench(ctx, o, designs)
-	if err != nil {
-		return nil, err
+	if o.PipesDir != "" {
+		designs[3] = fail.Must(load(ctx, o.PipesDir, o.DUT))
 	}
+	b := fail.Must(newLossBench(ctx, o, designs))
 	return &b.Loss, b.measure(ctx)
 }
 
@@ -226,11 +221,6 @@ func losslessMetric(mode int) string {
 
 // compare makes the metrics of Mode III's variants.
 func (b *lossBench) compare() {
-	lower := func(name string, v float64) {
-		if old, ok := b.Metrics[name]; !ok || v < old {
-			b.Metrics[name] = v
-		}
-	}
 	for i := range b.Points {
 		p := &b.Points[i]
 		rival, ok := lossRivals()[p.Variant]
@@ -239,7 +229,7 @@ func (b *lossBench) compare() {
 		}
 		name := strings.ReplaceAll(p.Variant, "-", "_")
 		if p.Bound > 0 {
-			lower(name+"_of_bound", p.Gbps/p.Bound)
+			metrics(b.Metrics).lower(name+"_of_bound", p.Gbps/p.Bound)
 		}
 		if p.Rate == 1e-3 && p.Links == 1 && p.Sweep == "rate" {
 			b.Metrics[name+"_drop"] = 1 - p.Gbps/b.Metrics[losslessMetric(3)]
@@ -248,7 +238,7 @@ func (b *lossBench) compare() {
 			return q.Variant == rival && q.Sweep == p.Sweep && q.Rate == p.Rate && q.Links == p.Links
 		})
 		if k >= 0 {
-			lower(name+"_of_mode2", p.Gbps/b.Points[k].Gbps)
+			metrics(b.Metrics).lower(name+"_of_mode2", p.Gbps/b.Points[k].Gbps)
 		}
 	}
 }
