@@ -5,7 +5,6 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -125,9 +124,10 @@ type lossBench struct {
 }
 
 // errNoDesign means that there is nothing to measure.
-var errNoDesign = errors.New("loss: no design of Mode II or III")
+var errNoDesign = errors.New("no design of Mode II or III")
 
-func newLossBench(ctx context.Context, o LossOptions, designs map[int]design) (*lossBench, error) {
+func newLossBench(ctx context.Context, o LossOptions, designs map[int]design) (b *lossBench, err error) {
+	defer fail.Catch(&err, "loss")
 	d, ok := designs[2]
 	if !ok {
 		d, ok = designs[3]
@@ -137,11 +137,9 @@ func newLossBench(ctx context.Context, o LossOptions, designs map[int]design) (*
 	}
 	p := d.man.Params
 	for mode, other := range designs {
-		if err := other.fits("loss", mode); err != nil {
-			return nil, err
-		}
+		fail.On(other.fits(mode))
 		if q := other.man.Params; q.BusBytes != p.BusBytes || q.MTUBytes != p.MTUBytes || q.ClockMHz != p.ClockMHz || q.DTypeMask() != p.DTypeMask() {
-			return nil, fmt.Errorf("loss: %s and %s differ in more than their mode", d.man.Name, other.man.Name)
+			fail.Now("%s and %s differ in more than their mode", d.man.Name, other.man.Name)
 		}
 	}
 	kinds := arith.Kinds(p.DTypeMask(), p.OpMask())
@@ -149,11 +147,7 @@ func newLossBench(ctx context.Context, o LossOptions, designs map[int]design) (*
 	if !slices.Contains(kinds, kind) {
 		kind = kinds[0]
 	}
-	star, err := newStar(ctx, o.StarOptions, d, kind)
-	if err != nil {
-		return nil, err
-	}
-	b := &lossBench{o: o, designs: designs, starBench: star}
+	b = &lossBench{o: o, designs: designs, starBench: fail.Must(newStar(ctx, o.StarOptions, d, kind))}
 	link := float64(p.MTUBytes+frameOverhead) / b.bytesPerCycle(starLinkGbps)
 	beats := func(bytes int) int { return (bytes + p.BusBytes - 1) / p.BusBytes }
 	engine := float64(starRanks * (beats(p.MTUBytes+58) + beats(60))) // a packet and an ACK of each rank
@@ -169,7 +163,7 @@ func newLossBench(ctx context.Context, o LossOptions, designs map[int]design) (*
 		}
 	}
 	if len(b.Variants) == 0 {
-		return nil, fmt.Errorf("loss: no variant of %v", o.Variants)
+		fail.Now("no variant of %v", o.Variants)
 	}
 	return b, nil
 }
@@ -190,9 +184,8 @@ func (b *lossBench) measure(ctx context.Context) error {
 	runs := make([]report.LossPoint, len(b.Points)*seeds)
 	err := b.o.each(ctx, len(runs), func(ctx context.Context, i int) (err error) {
 		p, seed := b.Points[i/seeds], b.o.Seed+uint64(i%seeds)
-		if runs[i], err = b.one(ctx, p, seed); err != nil {
-			return fmt.Errorf("loss %s, %g on %d links, seed %d: %w", p.Variant, p.Rate, p.Links, seed, err)
-		}
+		defer fail.Catch(&err, "loss %s, %g on %d links, seed %d", p.Variant, p.Rate, p.Links, seed)
+		runs[i] = b.one(ctx, p, seed)
 		return nil
 	})
 	if err != nil {
@@ -290,7 +283,7 @@ func (b *lossBench) bound(p *report.LossPoint) (bound, expected float64) {
 }
 
 // one is a point measured once.
-func (b *lossBench) one(ctx context.Context, p report.LossPoint, seed uint64) (report.LossPoint, error) {
+func (b *lossBench) one(ctx context.Context, p report.LossPoint, seed uint64) report.LossPoint {
 	v := b.variant(p.Variant)
 	link := func(e commlib.Edge) *fabric.Link {
 		l := &fabric.Link{Latency: starLatencyUS * b.mhz, BytesPerCycle: b.bytesPerCycle(starLinkGbps)}
@@ -305,10 +298,8 @@ func (b *lossBench) one(ctx context.Context, p report.LossPoint, seed uint64) (r
 	c, counters, err := b.run(ctx, b.designs[v.Mode], seed, commlib.AllReduce,
 		commlib.Config{Link: link, NoGapNAK: !v.GapNAK, Pipes: commlib.Pipes{TimeoutUS: lossPipeUS}},
 		commlib.GroupConfig{Timeout: uint64(v.TimeoutUS * b.mhz)})
-	if err != nil {
-		return p, err
-	}
+	fail.On(err)
 	t := c.Total()
 	return report.LossPoint{Gbps: c.Throughput(b.mhz), Lost: float64(c.Group().World().Net().Stats.Lost), Resent: float64(t.Resent),
-		Timeouts: float64(t.Timeouts), Retransmitted: float64(counters["TX_RETRANSMIT"]), EngineTimeouts: float64(counters["TIMEOUT"])}, nil
+		Timeouts: float64(t.Timeouts), Retransmitted: float64(counters["TX_RETRANSMIT"]), EngineTimeouts: float64(counters["TIMEOUT"])}
 }

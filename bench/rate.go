@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 
+	"incforge/internal/fail"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/host"
@@ -104,16 +105,11 @@ type rateBench struct {
 	design
 }
 
-func benchRate(ctx context.Context, o RateOptions, d design) (RateResult, error) {
-	if err := d.fits("rate", 3); err != nil {
-		return RateResult{}, err
-	}
+func benchRate(ctx context.Context, o RateOptions, d design) (_ RateResult, err error) {
+	defer fail.Catch(&err, "rate")
+	fail.On(d.fits(3))
 	p := d.man.Params
-	star, err := newStar(ctx, o.StarOptions, d, arith.Kinds(p.DTypeMask(), p.OpMask())[0])
-	if err != nil {
-		return RateResult{}, err
-	}
-	b := rateBench{design: d, starBench: star}
+	b := rateBench{design: d, starBench: fail.Must(newStar(ctx, o.StarOptions, d, arith.Kinds(p.DTypeMask(), p.OpMask())[0]))}
 	b.RateResult = RateResult{DUT: o.DUT, Policies: ratePolicies(), Bench: report.Bench{Bench: "rate", Config: d.man.Name, Metrics: map[string]float64{
 		"bound_gbps": rateSlowGbps * float64(p.MTUBytes) / float64(p.MTUBytes+frameOverhead),
 		"packets":    float64(o.Packets), "clock_mhz": float64(b.mhz), "bus_bytes": float64(p.BusBytes)}}}
@@ -124,16 +120,12 @@ func benchRate(ctx context.Context, o RateOptions, d design) (RateResult, error)
 			}
 		}
 	}
-	err = o.each(ctx, len(b.Rate), func(ctx context.Context, i int) error {
+	fail.On(o.each(ctx, len(b.Rate), func(ctx context.Context, i int) (err error) {
 		x := &b.Rate[i]
-		if err := b.one(ctx, x, b.Policies[i%len(b.Policies)], o.Seed); err != nil {
-			return fmt.Errorf("rate %s, %s, pipes of %d: %w", x.Call, x.Policy, x.Pipe, err)
-		}
+		defer fail.Catch(&err, "%s, %s, pipes of %d", x.Call, x.Policy, x.Pipe)
+		b.one(ctx, x, b.Policies[i%len(b.Policies)], o.Seed)
 		return nil
-	})
-	if err != nil {
-		return b.RateResult, err
-	}
+	}))
 	for _, x := range b.Rate {
 		name := fmt.Sprintf("%s_%s_%d_", x.Call, x.Policy, x.Pipe)
 		b.Metrics[name+"of_bound"], b.Metrics[name+"resent"] = x.OfBound, float64(x.Resent)/float64(max(x.Packets, 1))
@@ -142,7 +134,7 @@ func benchRate(ctx context.Context, o RateOptions, d design) (RateResult, error)
 }
 
 // one measures a point.
-func (b *rateBench) one(ctx context.Context, x *RatePoint, policy RatePolicy, seed uint64) error {
+func (b *rateBench) one(ctx context.Context, x *RatePoint, policy RatePolicy, seed uint64) {
 	link := func(e commlib.Edge) *fabric.Link {
 		l := &fabric.Link{Latency: starLatencyUS * b.mhz, BytesPerCycle: b.bytesPerCycle(starLinkGbps)}
 		if e.Rank == starRanks-1 {
@@ -157,9 +149,7 @@ func (b *rateBench) one(ctx context.Context, x *RatePoint, policy RatePolicy, se
 	}
 	c, n, err := b.run(ctx, b.design, seed, x.Call,
 		commlib.Config{Link: link, Pipes: commlib.Pipes{NoRNR: !policy.RNR, CNP: policy.CNP, TimeoutUS: ratePipeUS}}, group)
-	if err != nil {
-		return err
-	}
+	fail.On(err)
 	x.Full, x.Gaps, x.RNRs, x.CNPs = n["DROP_FULL"], n["DROP_GAP"], n["TX_RNR"], n["TX_CNP"]
 	for r := range starRanks {
 		x.Cuts += c.Group().Host(r).Stats.RateCuts
@@ -167,5 +157,4 @@ func (b *rateBench) one(ctx context.Context, x *RatePoint, policy RatePolicy, se
 	t := c.Total()
 	x.Gbps, x.Packets, x.Resent, x.Timeouts = c.Throughput(b.mhz), t.Packets, t.Resent, t.Timeouts
 	x.OfBound = x.Gbps / b.Metrics["bound_gbps"]
-	return nil
 }

@@ -60,13 +60,13 @@ func newStar(ctx context.Context, o StarOptions, d design, kind arith.Kind) (sta
 }
 
 // fits fails where a design is too small for the star, or of another mode.
-func (d design) fits(bench string, mode int) error {
+func (d design) fits(mode int) error {
 	p := d.man.Params
 	switch {
 	case p.Mode != mode:
-		return fmt.Errorf("%s: %s is of Mode %d, expected %d", bench, d.man.Name, p.Mode, mode)
+		return fmt.Errorf("%s is of Mode %d, expected %d", d.man.Name, p.Mode, mode)
 	case p.Members < starRanks:
-		return fmt.Errorf("%s: a star of %d ranks needs as many members, %s has %d", bench, starRanks, d.man.Name, p.Members)
+		return fmt.Errorf("a star of %d ranks needs as many members, %s has %d", starRanks, d.man.Name, p.Members)
 	}
 	return nil
 }

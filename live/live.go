@@ -19,6 +19,7 @@ import (
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
@@ -164,8 +165,7 @@ func Run(ctx context.Context, o Options) (rep Report, err error) {
 	if o.Ready != nil {
 		o.Ready()
 	}
-	runErr := l.run(ctx)
-	rep.Counters, err = l.finish(runErr)
+	rep.Counters, err = l.finish(l.run(ctx))
 	close(stop)
 	for _, p := range l.ports {
 		close(p.out)
@@ -260,57 +260,51 @@ func (p *port) send() {
 }
 
 // put hands a frame to the port's sender, or loses it if that is far behind.
-func (l *loop) put(p *port, frame []byte) error {
+func (l *loop) put(p *port, frame []byte) {
 	select {
 	case p.out <- frame:
 	default:
 		atomic.AddUint64(&p.counts.Full, 1)
 	}
-	return l.record(p, time.Now(), frame)
+	l.record(p, time.Now(), frame)
 }
 
-func (l *loop) record(p *port, when time.Time, frame []byte) error {
-	return l.capture.Write(roce.Captured{Port: p.index, Time: when, Frame: frame})
+func (l *loop) record(p *port, when time.Time, frame []byte) {
+	fail.On(l.capture.Write(roce.Captured{Port: p.index, Time: when, Frame: frame}))
 }
 
 // take takes a datagram in: ARP requests are answered, the rest goes to the engine. A socket's error is the run's.
-func (l *loop) take(d datagram) error {
-	if d.err != nil {
-		return d.err
-	}
-	if err := l.record(d.port, d.when, d.data); err != nil {
-		return err
-	}
+func (l *loop) take(d datagram) {
+	fail.On(d.err)
+	l.record(d.port, d.when, d.data)
 	if reply := arpAnswer(d.data, d.port.arp); reply != nil {
 		atomic.AddUint64(&d.port.counts.ARP, 1)
-		return l.put(d.port, reply)
+		l.put(d.port, reply)
+		return
 	}
 	atomic.AddUint64(&d.port.counts.In, 1)
 	l.board.Offer(d.port.counts.Port, dut.Frame{Data: d.data})
-	return nil
 }
 
 // leave passes on what left the engine.
-func (l *loop) leave() error {
+func (l *loop) leave() {
 	for _, o := range l.board.Out() {
 		p := l.ports[o.Port]
-		if p == nil {
+		_, bypass := l.o.Setup.Bypass[o.Port]
+		switch {
+		case p == nil:
 			l.unattached++
-			continue
-		}
-		if _, bypass := l.o.Setup.Bypass[o.Port]; !bypass && len(o.Data) >= MinFrame && !l.local[roce.MAC(o.Data[6:12])] {
+		case !bypass && len(o.Data) >= MinFrame && !l.local[roce.MAC(o.Data[6:12])]:
 			atomic.AddUint64(&p.counts.Returned, 1)
-			continue
-		}
-		if err := l.put(p, o.Data); err != nil {
-			return err
+		default:
+			l.put(p, o.Data)
 		}
 	}
-	return nil
 }
 
 // run passes frames until ctx ends.
-func (l *loop) run(ctx context.Context) error {
+func (l *loop) run(ctx context.Context) (err error) {
+	defer fail.Catch(&err, "")
 	flush := time.NewTicker(flushTime * time.Second)
 	defer flush.Stop()
 	var status <-chan time.Time // never, unless asked for
@@ -327,44 +321,33 @@ func (l *loop) run(ctx context.Context) error {
 		} else if at := l.board.Deadline(); at != dut.Never {
 			due = time.After(l.when(at))
 		}
-		var err error
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-status:
 			l.status()
 		case <-flush.C:
-			err = l.capture.Flush()
+			fail.On(l.capture.Flush())
 		case d := <-l.in:
 			l.follow()
-			err = l.take(d)
+			l.take(d)
 		case <-due:
 			l.follow()
 		case <-idle:
 		}
-		if err == nil {
-			err = l.step()
-		}
-		if err != nil {
-			return err
-		}
+		l.step()
 	}
 }
 
 // step takes what waits and runs the engine a little, if there is anything for it.
-func (l *loop) step() error {
+func (l *loop) step() {
 	for n := min(len(l.in), perRound); n > 0 && l.board.Waiting() < inEngine; n-- {
-		if err := l.take(<-l.in); err != nil {
-			return err
-		}
+		l.take(<-l.in)
 	}
-	if l.board.Idle() && l.board.Deadline() > l.board.Now()+quantum {
-		return nil
+	if !l.board.Idle() || l.board.Deadline() <= l.board.Now()+quantum {
+		fail.On(l.board.StepTo(l.board.Now() + quantum))
+		l.leave()
 	}
-	if err := l.board.StepTo(l.board.Now() + quantum); err != nil {
-		return err
-	}
-	return l.leave()
 }
 
 // follow lets an idle engine's clock catch up with real time, as far as nothing is due before.
@@ -381,12 +364,15 @@ func (l *loop) when(cycle uint64) time.Duration {
 
 func (l *loop) perMicrosecond() uint64 { return uint64(max(l.o.Manifest.Params.ClockMHz, 1)) }
 
-// finish lets everything leave, ends the capture and reads the counters; after a failure it reads nothing.
-func (l *loop) finish(err error) (counters map[string]uint64, _ error) {
-	if err == nil {
-		counters, err = l.board.Finish()
+// finish lets everything leave, ends the capture and reads the counters; of a run that failed it reads nothing.
+func (l *loop) finish(failed error) (counters map[string]uint64, err error) {
+	defer func() { err = errors.Join(failed, err, l.capture.Flush()) }()
+	defer fail.Catch(&err, "")
+	if failed == nil {
+		counters, failed = l.board.Finish()
 	}
-	return counters, errors.Join(err, l.leave(), l.capture.Flush())
+	l.leave()
+	return counters, nil
 }
 
 // status says in a line how it goes.
