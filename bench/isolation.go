@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"incforge/contract"
 	"incforge/internal/fail"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
@@ -94,18 +95,6 @@ type isolated struct {
 	ended  bool
 }
 
-// pair is the measured group and its neighbour on one switch.
-type pair struct {
-	design
-	world  *commlib.World
-	kind   arith.Kind
-	seed   uint64
-	rng    *rand.Rand
-	groups []*commlib.Group
-	// calls are the two of the measured group, followed by those of its neighbour.
-	calls []*commlib.Call
-}
-
 // isolation measures beside a neighbour that does so many rounds over links with these faults.
 func isolation(ctx context.Context, seed uint64, d design, rounds int, faults fabric.Faults) (res isolated, err error) {
 	p := d.man.Params
@@ -119,63 +108,64 @@ func isolation(ctx context.Context, seed uint64, d design, rounds int, faults fa
 	defer fail.Catch(&err, "isolation")
 	w := fail.Must(d.star(p.Members, seed, commlib.Config{Link: link}))
 	defer w.Close()
-	two := &pair{design: d, world: w, kind: arith.Kinds(p.DTypeMask(), p.OpMask())[0], seed: seed, rng: rand.New(rand.NewPCG(seed, 0x69736f))}
-	two.add(1)
-	two.add(rounds)
-	two.watch(&res)
-	fail.On(complete(ctx, w, two.calls...))
-	res.cycles = two.calls[1].End - two.calls[0].Start
-	res.ended = two.calls[len(two.calls)-1].End < two.calls[1].End
+	rng := rand.New(rand.NewPCG(seed, 0x69736f))
+	mine, calls := d.busy(w, rng, seed, 1)
+	other, more := d.busy(w, rng, seed, rounds)
+	last := calls[len(calls)-1]
+	res.watch(w, p, other, last)
+	fail.On(complete(ctx, w, append(calls, more...)...))
+	res.cycles = last.End - calls[0].Start
+	res.ended = len(more) > 0 && more[len(more)-1].End < last.End
 	for rank := range p.Members {
-		res.nics = append(res.nics, two.groups[0].Host(rank).Stats)
+		res.nics = append(res.nics, mine.Host(rank).Stats)
 	}
 	return res, w.Close()
 }
 
-// add makes the next group and queues its calls: an AllReduce and a Barrier, rounds times.
-func (t *pair) add(rounds int) {
-	p := t.man.Params
+// busy makes a group and queues its calls: an AllReduce and a Barrier, rounds times.
+func (d design) busy(w *commlib.World, rng *rand.Rand, seed uint64, rounds int) (g *commlib.Group, calls []*commlib.Call) {
+	p := d.man.Params
+	k := arith.Kinds(p.DTypeMask(), p.OpMask())[0]
 	cfg := commlib.GroupConfig{Message: 1, Window: p.GroupSlots() / 4}
 	if p.Mode == 3 {
 		// No controls: one that comes before the previous call's last ACK is resent, and the counters would depend
 		// on timing.
-		cfg.Fixed = &commlib.Fixed{Collective: commlib.AllReduce, DType: t.kind.DType, Op: t.kind.Op}
+		cfg.Fixed = &commlib.Fixed{Collective: commlib.AllReduce, DType: k.DType, Op: k.Op}
 	}
-	g := fail.Must(t.world.NewGroup(cfg))
-	t.groups = append(t.groups, g)
+	g = fail.Must(w.NewGroup(cfg))
 	for range rounds {
-		sum := commlib.Request{Collective: commlib.AllReduce, DType: t.kind.DType, Op: t.kind.Op}
+		sum := commlib.Request{Collective: commlib.AllReduce, DType: k.DType, Op: k.Op}
 		for range p.Members {
-			sum.In = append(sum.In, t.kind.Values(t.rng, t.seed, p.Members, isolationPackets*p.MTUBytes))
+			sum.In = append(sum.In, k.Values(rng, seed, p.Members, isolationPackets*p.MTUBytes))
 		}
-		t.calls = append(t.calls, fail.Must(g.Queue(sum)), fail.Must(g.Queue(commlib.Request{Collective: commlib.Barrier})))
+		calls = append(calls, fail.Must(g.Queue(sum)), fail.Must(g.Queue(commlib.Request{Collective: commlib.Barrier})))
 	}
+	return g, calls
 }
 
-// watch counts the frames and resent packets of the neighbour until the measured group is done.
-func (t *pair) watch(res *isolated) {
-	other := t.groups[1]
+// watch counts the frames and resent packets of the neighbour until the measured group's last call is done.
+func (res *isolated) watch(w *commlib.World, p contract.Params, other *commlib.Group, last *commlib.Call) {
 	of := map[roce.IP4]bool{} // the neighbour's hosts
 	for rank := range other.Ranks() {
 		of[other.Host(rank).Config().IP] = true
 	}
-	p := t.man.Params
 	beats := func(size int) uint64 { return uint64((size + p.BusBytes - 1) / p.BusBytes) }
 	over := false
-	t.world.Net().OnDeliver = func(_ uint64, _, _ int, frame []byte, _ bool) {
-		if over = t.calls[1].Done(); !over && len(frame) > 34 && (of[roce.IP4(frame[26:30])] || of[roce.IP4(frame[30:34])]) {
+	w.Net().OnDeliver = func(_ uint64, _, _ int, frame []byte, _ bool) {
+		if over = last.Done(); !over && len(frame) > 34 && (of[roce.IP4(frame[26:30])] || of[roce.IP4(frame[30:34])]) {
 			res.beats += beats(len(frame))
 		}
 	}
-	t.world.Net().OnFault = func(e fabric.Event) { // a frame lost on its way down has left the engine, too
-		if !over && e.Kind == fabric.Lose && e.Down {
+	w.Net().OnFault = func(e fabric.Event) {
+		if over {
+			return
+		}
+		if e.Kind == fabric.Lose && e.Down { // a frame lost on its way down has left the engine, too
 			res.beats += beats(p.MTUBytes + frameOverhead)
 		}
-		if !over {
-			res.resent = 0
-			for rank := range other.Ranks() {
-				res.resent += other.Host(rank).Stats.Resent
-			}
+		res.resent = 0
+		for rank := range other.Ranks() {
+			res.resent += other.Host(rank).Stats.Resent
 		}
 	}
 }

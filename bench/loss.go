@@ -137,7 +137,7 @@ func newLossBench(ctx context.Context, o LossOptions, designs map[int]design) (b
 	}
 	p := d.man.Params
 	for mode, other := range designs {
-		fail.On(other.fits(mode))
+		other.fits(mode)
 		if q := other.man.Params; q.BusBytes != p.BusBytes || q.MTUBytes != p.MTUBytes || q.ClockMHz != p.ClockMHz || q.DTypeMask() != p.DTypeMask() {
 			fail.Now("%s and %s differ in more than their mode", d.man.Name, other.man.Name)
 		}
@@ -147,7 +147,7 @@ func newLossBench(ctx context.Context, o LossOptions, designs map[int]design) (b
 	if !slices.Contains(kinds, kind) {
 		kind = kinds[0]
 	}
-	b = &lossBench{o: o, designs: designs, starBench: fail.Must(newStar(ctx, o.StarOptions, d, kind))}
+	b = &lossBench{o: o, designs: designs, starBench: newStar(ctx, o.StarOptions, d, kind)}
 	link := float64(p.MTUBytes+frameOverhead) / b.bytesPerCycle(starLinkGbps)
 	beats := func(bytes int) int { return (bytes + p.BusBytes - 1) / p.BusBytes }
 	engine := float64(starRanks * (beats(p.MTUBytes+58) + beats(60))) // a packet and an ACK of each rank

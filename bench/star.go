@@ -5,7 +5,6 @@ package bench
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"runtime"
 
@@ -46,29 +45,26 @@ type starBench struct {
 	mhz  int
 }
 
-// newStar draws what the ranks send, which takes seconds.
-func newStar(ctx context.Context, o StarOptions, d design, kind arith.Kind) (starBench, error) {
+// newStar draws what the ranks send, which takes seconds. It fails as package fail does.
+func newStar(ctx context.Context, o StarOptions, d design, kind arith.Kind) starBench {
 	b := starBench{kind: kind, mhz: max(d.man.Params.ClockMHz, 1)}
 	rng := rand.New(rand.NewPCG(o.Seed, 0x73746172))
 	for range starRanks {
-		if err := ctx.Err(); err != nil {
-			return b, err
-		}
+		fail.On(ctx.Err())
 		b.in = append(b.in, kind.Values(rng, o.Seed, starRanks, o.Packets*d.man.Params.MTUBytes))
 	}
-	return b, nil
+	return b
 }
 
 // fits fails where a design is too small for the star, or of another mode.
-func (d design) fits(mode int) error {
+func (d design) fits(mode int) {
 	p := d.man.Params
 	switch {
 	case p.Mode != mode:
-		return fmt.Errorf("%s is of Mode %d, expected %d", d.man.Name, p.Mode, mode)
+		fail.Now("%s is of Mode %d, expected %d", d.man.Name, p.Mode, mode)
 	case p.Members < starRanks:
-		return fmt.Errorf("a star of %d ranks needs as many members, %s has %d", starRanks, d.man.Name, p.Members)
+		fail.Now("a star of %d ranks needs as many members, %s has %d", starRanks, d.man.Name, p.Members)
 	}
-	return nil
 }
 
 // bytesPerCycle converts a link's rate in Gbit/s.

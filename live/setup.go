@@ -56,59 +56,43 @@ type Group struct {
 	pos yamlpos.Pos
 }
 
+// The file as it is. A key is its field's name in lower case, unless the tag says otherwise.
 type (
 	fileSetup struct {
-		ARP           at[bool]     `yaml:"arp"`
-		GapNAK        at[bool]     `yaml:"gap_nak"`
-		ForeignBypass at[bool]     `yaml:"foreign_bypass"`
-		IPID          at[int]      `yaml:"ip_id"`
-		Bypass        []fileBypass `yaml:"bypass"`
-		Pipes         filePipes    `yaml:"pipes"`
-		Groups        []fileGroup  `yaml:"groups"`
+		ARP           at[bool]
+		GapNAK        at[bool] `yaml:"gap_nak"`
+		ForeignBypass at[bool] `yaml:"foreign_bypass"`
+		IPID          at[int]  `yaml:"ip_id"`
+		Bypass        []fileBypass
+		Pipes         filePipes
+		Groups        []fileGroup
 	}
 	filePipes struct {
-		RNR       at[bool] `yaml:"rnr"`
-		CNP       at[bool] `yaml:"cnp"`
-		RNRTimer  at[int]  `yaml:"rnr_timer"`
-		TimeoutUS at[int]  `yaml:"timeout_us"`
+		RNR, CNP  at[bool]
+		RNRTimer  at[int] `yaml:"rnr_timer"`
+		TimeoutUS at[int] `yaml:"timeout_us"`
 	}
-	fileBypass struct {
-		From at[int] `yaml:"from"`
-		To   at[int] `yaml:"to"`
-	}
-	fileGroup struct {
-		Group      at[int]        `yaml:"group"`
-		Collective at[string]     `yaml:"collective"`
-		DType      at[string]     `yaml:"dtype"`
-		Op         at[string]     `yaml:"op"`
-		BigEndian  at[bool]       `yaml:"big_endian"`
-		InBand     at[bool]       `yaml:"in_band"`
-		RootSends  at[bool]       `yaml:"root_sends"`
-		Start      at[int]        `yaml:"start"`
-		Window     at[int]        `yaml:"window"`
-		Pipe       at[int]        `yaml:"pipe"`
-		SlotBase   at[int]        `yaml:"slot_base"`
-		Parent     at[int]        `yaml:"parent"`
-		In         at[[]int]      `yaml:"in"`
-		Out        at[[]int]      `yaml:"out"`
-		Ack        at[[]int]      `yaml:"ack"`
-		Routes     at[[]int]      `yaml:"routes"`
-		Endpoints  []fileEndpoint `yaml:"endpoints"`
+	fileBypass struct{ From, To at[int] }
+	fileGroup  struct {
+		Group, Parent, Start, Window, Pipe at[int]
+		SlotBase                           at[int] `yaml:"slot_base"`
+		Collective, DType, Op              at[string]
+		BigEndian                          at[bool] `yaml:"big_endian"`
+		InBand                             at[bool] `yaml:"in_band"`
+		RootSends                          at[bool] `yaml:"root_sends"`
+		In, Out, Ack, Routes               at[[]int]
+		Endpoints                          []fileEndpoint
 	}
 	fileEndpoint struct {
-		Endpoint      at[int]  `yaml:"endpoint"`
-		Port          at[int]  `yaml:"port"`
-		Host          at[bool] `yaml:"host"`
-		UDPSourcePort at[int]  `yaml:"udp_source_port"`
-		TTL           at[int]  `yaml:"ttl"`
-		TOS           at[int]  `yaml:"tos"`
-		Local         fileEnd  `yaml:"local"`
-		Remote        fileEnd  `yaml:"remote"`
+		Endpoint, Port, TTL, TOS at[int]
+		UDPSourcePort            at[int] `yaml:"udp_source_port"`
+		Host                     at[bool]
+		Local, Remote            fileEnd
 	}
 	fileEnd struct {
-		MAC at[roce.MAC] `yaml:"mac"`
-		IP  at[roce.IP4] `yaml:"ip"`
-		QPN at[int]      `yaml:"qpn"`
+		MAC at[roce.MAC]
+		IP  at[roce.IP4]
+		QPN at[int]
 	}
 )
 
