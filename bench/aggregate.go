@@ -12,7 +12,6 @@ import (
 	"slices"
 
 	"incforge/contract"
-	"incforge/inc"
 	"incforge/report"
 	"incforge/sim"
 	"incforge/verify/arith"
@@ -69,19 +68,10 @@ func aggregate(t *rig.T, m metrics, k arith.Kind, size, class string, bytes int,
 		name += "_turns"
 	}
 	t.In("aggregate "+name, func() {
-		e := t.Engine()
-		members := t.Params.Members
-		g := e.Group(0, 1, members, false, rig.WithKind(k), rig.WithLog2N(6))
-		rounds, spread := max(throughputRounds/g.MW(), 3)*g.MW(), 0
-		if turns {
-			spread = g.MW()
-		}
-		inTurn(g, rounds, spread, func(c, n int) { e.Put(g.Data(c, g.Start().Add(n), g.Noise(bytes))) })
-		w := watch(g)
-		e.Settle()
-		e.Counted("all that was offered", map[inc.Counter]uint32{inc.TxResult: uint32(rounds), inc.Agg: uint32(rounds * members)})
-		beats := w.rate(w.beats)
-		m["beats_per_cycle_"+name], m["cycles_per_packet_"+name] = beats, 1/w.rate(w.packets)
+		g := t.Engine().Group(0, 1, t.Params.Members, false, rig.WithKind(k), rig.WithLog2N(6))
+		s := stream(g, bytes, !turns, t.Pipes())
+		beats := float64(s.beats) / s.cycles
+		m["beats_per_cycle_"+name], m["cycles_per_packet_"+name] = beats, 1/(float64(s.frames)/s.cycles)
 		if !turns {
 			m.lower("beats_per_cycle_"+size, beats)
 		}

@@ -204,91 +204,76 @@ func throughput(t *rig.T, m metrics, size int, order string, acks bool) {
 		name += "_acks"
 	}
 	t.In("throughput "+name, func() {
-		e := t.Engine()
-		e.Mute = true
-		g := e.Group(0, 1, min(t.Params.Members, 8), false)
-		rounds := queue(g, size, order == "worst", acks)
-		w := watch(g)
-		outs := e.Settle()
-		in, out := w.rate(w.beats), 0
-		for _, o := range outs {
-			if o.Last > w.first && o.Last <= w.last {
-				out += t.Beats(len(o.Data))
-			}
-		}
-		if t.Pipes() {
-			for _, c := range g.Members() {
-				e.Exchange(g.Ack(c, g.Start().Add(rounds-1)))
-			}
-			e.Counted("throughput", map[inc.Counter]uint32{inc.DropFull: 0, inc.DropGap: 0, inc.DropStaleAck: 0})
-		}
+		s := stream(t.Engine().Group(0, 1, min(t.Params.Members, 8), false), size, order == "worst", acks)
+		in, out := float64(s.beats)/s.cycles, float64(s.outBeats)/s.cycles
 		m["beats_per_cycle_"+name] = in
 		if order == "worst" && acks == t.Pipes() && size <= 1024 {
 			gbps := float64(t.Params.BusBytes*8*t.Params.ClockMHz) / 1000
-			m["ingress_gbps"], m["egress_gbps"] = in*gbps, w.rate(out)*gbps
+			m["ingress_gbps"], m["egress_gbps"] = in*gbps, out*gbps
 		}
 	})
 }
 
-// queue offers the data of all members and the ACKs of earlier results, and returns the number of PSNs.
-func queue(g *rig.Group, size int, worst, acks bool) (rounds int) {
+// streamed is what an engine did with a stream that never paused. Beats, frames and cycles are those between the first and the last
+// window of what was offered: the pipe fills and empties.
+type streamed struct {
+	frames, beats, outBeats int
+	cycles                  float64
+}
+
+// stream has every member of a group send packets, the members in turn: all at one packet in the worst order, or else each at one of its
+// own, a window apart at most. With acks they acknowledge every result, a window later, between the data. In Mode III both are closer, so
+// that no packet finds its pipe full. It fails if nothing was measured, or not everything was added.
+func stream(g *rig.Group, size int, worst, acks bool) streamed {
+	t, e, members := g.T, g.E, len(g.Members())
+	e.Mute = true
 	spread, lag := g.MW(), g.MW() // in packets: how far apart members are at most, and how far ACKs follow the data
-	if g.T.Pipes() {
+	if t.Pipes() {
 		spread, lag = spread/2, lag-lag/4
 	}
 	if worst {
 		spread = 0
 	}
-	rounds = max(throughputRounds/g.MW(), 3) * g.MW()
-	inTurn(g, rounds, spread, func(c, k int) {
-		g.E.Put(g.Data(c, g.Start().Add(k), g.Noise(size)))
-		if acks && k >= lag {
-			g.E.Put(g.Ack(c, g.Start().Add(k-lag)))
-		}
-	})
-	return rounds
-}
-
-// inTurn calls send for packets 0 to rounds−1 of every member, the members in turn: all at one packet, or, with a spread, each at one of
-// its own, so many packets apart at most.
-func inTurn(g *rig.Group, rounds, spread int, send func(c, k int)) {
-	members := len(g.Members())
+	rounds := max(throughputRounds/g.MW(), 3) * g.MW()
 	for step := range rounds + g.MW() {
 		for c := range members {
-			if k := step - c*spread/members; k >= 0 && k < rounds {
-				send(c, k)
+			k := step - c*spread/members
+			if k < 0 || k >= rounds {
+				continue
+			}
+			e.Put(g.Data(c, g.Start().Add(k), g.Noise(size)))
+			if acks && k >= lag {
+				e.Put(g.Ack(c, g.Start().Add(k-lag)))
 			}
 		}
 	}
-}
-
-// window measures between the first and the last window of what was offered: the pipe fills and empties.
-type window struct {
-	t                    *rig.T
-	seen, beats, packets int
-	first, last          uint64
-}
-
-// watch measures what the engine accepts of what waits.
-func watch(g *rig.Group) *window {
-	skip, total := len(g.Members())*g.MW(), g.E.Waiting()
-	w := &window{t: g.T, packets: total - 2*skip}
-	g.E.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
-		if w.seen++; w.seen == skip {
-			w.first = a.Last
-		} else if w.seen > skip && w.seen <= total-skip {
-			w.beats += g.T.Beats(len(a.Data))
-			w.last = a.Last
+	var s streamed
+	skip, total := members*g.MW(), e.Waiting()
+	seen, first, last := 0, uint64(0), uint64(0)
+	e.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
+		if seen++; seen == skip {
+			first = a.Last
+		} else if seen > skip && seen <= total-skip {
+			s.beats += t.Beats(len(a.Data))
+			last = a.Last
 		}
 		return nil
 	}
-	return w
-}
-
-// rate is n per cycle. It fails if nothing was measured.
-func (w *window) rate(n int) float64 {
-	if w.last <= w.first {
-		w.t.Fatalf("nothing was measured")
+	for _, o := range e.Settle() {
+		if o.Last > first && o.Last <= last {
+			s.outBeats += t.Beats(len(o.Data))
+		}
 	}
-	return float64(n) / float64(w.last-w.first)
+	if last <= first {
+		t.Fatalf("nothing was measured")
+	}
+	s.frames, s.cycles = total-2*skip, float64(last-first)
+	e.Counted("all that was offered", map[inc.Counter]uint32{inc.TxResult: uint32(rounds), inc.Agg: uint32(rounds * members)})
+	if t.Pipes() {
+		for _, c := range g.Members() {
+			e.Exchange(g.Ack(c, g.Start().Add(rounds-1)))
+		}
+		e.Counted("throughput", map[inc.Counter]uint32{inc.DropFull: 0, inc.DropGap: 0, inc.DropStaleAck: 0})
+	}
+	return s
 }
