@@ -5,13 +5,11 @@ package bench
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 
-	"incforge/contract"
 	"incforge/report"
 	"incforge/sim"
 	"incforge/verify/arith"
@@ -82,12 +80,10 @@ func aggregate(t *rig.T, m metrics, k arith.Kind, size, class string, bytes int,
 const aggregator = "inc_aggregate_data"
 
 // aggregatorParams reads the aggregator's parameters where the generated core sets them: the manifest has no place for them.
-func aggregatorParams(m *contract.Manifest) (map[string]string, error) {
-	for _, f := range m.Files {
-		text, err := os.ReadFile(filepath.Join(m.Dir, filepath.FromSlash(f)))
-		if err != nil {
-			return nil, fmt.Errorf("parameters of %s: %w", aggregator, err)
-		}
+func aggregatorParams(t *rig.T) map[string]string {
+	for _, f := range t.Manifest.Files {
+		text, err := os.ReadFile(filepath.Join(t.Manifest.Dir, filepath.FromSlash(f)))
+		t.Check(err)
 		found := regexp.MustCompile(`(?s)\b` + aggregator + `\s*#\((.*?)\)\s*u_aggregate\b`).FindSubmatch(text)
 		if found == nil {
 			continue
@@ -96,20 +92,19 @@ func aggregatorParams(m *contract.Manifest) (map[string]string, error) {
 		for _, p := range regexp.MustCompile(`\.(\w+)\s*\(([^()]*)\)`).FindAllSubmatch(found[1], -1) {
 			params[string(p[1])] = string(bytes.TrimSpace(p[2]))
 		}
-		return params, nil
+		return params
 	}
-	return nil, fmt.Errorf("no file of %s instantiates %s", m.Name, aggregator)
+	t.Fatalf("no file of %s instantiates %s", t.Manifest.Name, aggregator)
+	return nil
 }
 
 // coreCycles measures the aggregator alone: cycles from the one in which the last contribution's payload word is written into the
 // packet buffer to the one in which the result's word is emitted. Contributions are one word each, from as many members as
 // there are, up to eight; the work is known when the word comes, and nothing waits for an ICRC. The sum is checked.
 func coreCycles(t *rig.T, k arith.Kind) uint64 {
-	params, err := aggregatorParams(t.Manifest)
-	t.Check(err)
 	build, err := sim.FromManifest(t.Manifest.Dir, "core")
 	t.Check(err)
-	build.Top, build.Ports, build.Params = aggregator, nil, params
+	build.Top, build.Ports, build.Params = aggregator, nil, aggregatorParams(t)
 	lib, err := build.Compile(t.Context())
 	t.Check(err)
 	model, err := lib.New(sim.Options{Random: true, Seed: t.Rand.Uint64()})

@@ -63,7 +63,10 @@ func (s *speed) compare() metrics {
 	var ratios []float64
 	for range turns {
 		s.Check(s.Context().Err())
-		took, bare := s.fresh().seconds, s.raw(rec, false)
+		d := s.model()
+		took := s.drive(d).seconds
+		s.Check(d.Close())
+		bare := s.raw(rec, false)
 		goTime, cppTime = min(goTime, took), min(cppTime, bare)
 		ratios = append(ratios, took/float64(first.cycles)/(bare/float64(rec.Cycles())))
 	}
@@ -96,13 +99,6 @@ type driven struct {
 	seconds float64 // of processor time
 	cycles  uint64
 	frames  int
-}
-
-// fresh drives a model of its own.
-func (s *speed) fresh() driven {
-	d := s.model()
-	defer d.Close()
-	return s.drive(d)
 }
 
 // simPackets is the number of packets that each member sends in Sim.
