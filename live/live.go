@@ -45,7 +45,7 @@ type Options struct {
 	Capture io.Writer
 	// Status is the time between two lines of state in Log; 0 means none.
 	Status time.Duration
-	// Log receives what happens; nil means nobody.
+	// Log receives what happens.
 	Log *logrus.Logger
 	// Ready, if not nil, is called once all sockets are bound and the groups enabled.
 	Ready func()
@@ -132,10 +132,6 @@ type loop struct {
 // Run programs the engine, binds the sockets and passes frames until ctx ends, which is no error, or something fails: an engine
 // that differs from the reference is score.ErrMismatch. The report is as far as it came.
 func Run(ctx context.Context, o Options) (rep Report, err error) {
-	if o.Log == nil {
-		o.Log = logrus.New()
-		o.Log.SetOutput(io.Discard)
-	}
 	if o.Capture == nil {
 		o.Capture = io.Discard
 	}
