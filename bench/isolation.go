@@ -77,7 +77,8 @@ func benchIsolation(ctx context.Context, seed uint64, d design) (b report.Bench,
 	case moved > 0:
 		return b, fmt.Errorf("%w: counters of %d NICs differ", ErrNotIsolated, moved)
 	case chaos.cycles > bound:
-		return b, fmt.Errorf("%w: %d cycles, alone %d, and the neighbour's frames take %d", ErrNotIsolated, chaos.cycles, alone.cycles, chaos.beats)
+		return b, fmt.Errorf("%w: %d cycles, alone %d, and the neighbour's frames take %d", ErrNotIsolated, chaos.cycles, alone.cycles,
+			chaos.beats)
 	case chaos.resent == 0 || chaos.ended:
 		return b, errors.New("isolation: the neighbour was not in trouble all the time")
 	}

@@ -138,7 +138,8 @@ func newLossBench(ctx context.Context, o LossOptions, designs map[int]design) (b
 	p := d.man.Params
 	for mode, other := range designs {
 		other.fits(mode)
-		if q := other.man.Params; q.BusBytes != p.BusBytes || q.MTUBytes != p.MTUBytes || q.ClockMHz != p.ClockMHz || q.DTypeMask() != p.DTypeMask() {
+		q := other.man.Params
+		if q.BusBytes != p.BusBytes || q.MTUBytes != p.MTUBytes || q.ClockMHz != p.ClockMHz || q.DTypeMask() != p.DTypeMask() {
 			fail.Now("%s and %s differ in more than their mode", d.man.Name, other.man.Name)
 		}
 	}

@@ -110,9 +110,10 @@ func benchRate(ctx context.Context, o RateOptions, d design) (_ RateResult, err 
 	d.fits(3)
 	p := d.man.Params
 	b := rateBench{design: d, starBench: newStar(ctx, o.StarOptions, d, arith.Kinds(p.DTypeMask(), p.OpMask())[0])}
-	b.RateResult = RateResult{DUT: o.DUT, Policies: ratePolicies(), Bench: report.Bench{Bench: "rate", Config: d.man.Name, Metrics: map[string]float64{
+	b.DUT, b.Policies = o.DUT, ratePolicies()
+	b.Bench = report.Bench{Bench: "rate", Config: d.man.Name, Metrics: map[string]float64{
 		"bound_gbps": rateSlowGbps * float64(p.MTUBytes) / float64(p.MTUBytes+frameOverhead),
-		"packets":    float64(o.Packets), "clock_mhz": float64(b.mhz), "bus_bytes": float64(p.BusBytes)}}}
+		"packets":    float64(o.Packets), "clock_mhz": float64(b.mhz), "bus_bytes": float64(p.BusBytes)}}
 	for _, call := range []commlib.Collective{commlib.AllReduce, commlib.Reduce, commlib.Broadcast} {
 		for _, pipe := range o.Pipes {
 			for _, policy := range b.Policies {

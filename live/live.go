@@ -125,8 +125,7 @@ type loop struct {
 	capture *roce.CaptureWriter
 	start   time.Time
 	first   uint64 // the cycle of start
-
-	unattached uint64
+	rep     Report
 }
 
 // Run programs the engine, binds the sockets and passes frames until ctx ends, which is no error, or something fails: an engine
@@ -161,7 +160,7 @@ func Run(ctx context.Context, o Options) (rep Report, err error) {
 	if o.Ready != nil {
 		o.Ready()
 	}
-	rep.Counters, err = l.finish(l.run(ctx))
+	l.rep.Counters, err = l.finish(l.run(ctx))
 	close(stop)
 	for _, p := range l.ports {
 		close(p.out)
@@ -169,11 +168,11 @@ func Run(ctx context.Context, o Options) (rep Report, err error) {
 	senders.Wait()
 	err = errors.Join(err, l.close())
 	receivers.Wait()
-	rep.Config, rep.WallSeconds, rep.Cycles, rep.Unattached = o.Manifest.Name, time.Since(l.start).Seconds(), board.Now(), l.unattached
+	l.rep.Config, l.rep.WallSeconds, l.rep.Cycles = o.Manifest.Name, time.Since(l.start).Seconds(), board.Now()
 	for _, n := range sortedKeys(l.ports) {
-		rep.Ports = append(rep.Ports, l.ports[n].counts)
+		l.rep.Ports = append(l.rep.Ports, l.ports[n].counts)
 	}
-	return rep, err
+	return l.rep, err
 }
 
 // open binds the sockets and begins the capture.
@@ -187,8 +186,8 @@ func (l *loop) open() error {
 		if err != nil {
 			return fmt.Errorf("port %d: %w", want.Number, err)
 		}
-		l.ports[want.Number] = &port{sock: sock, arp: l.o.Setup.arp[want.Number], index: len(names), log: l.o.Log, out: make(chan []byte, outQueue),
-			counts: PortReport{Port: want.Number, Mine: want.Mine, Peer: want.Peer}}
+		l.ports[want.Number] = &port{sock: sock, arp: l.o.Setup.arp[want.Number], index: len(names), log: l.o.Log,
+			out: make(chan []byte, outQueue), counts: PortReport{Port: want.Number, Mine: want.Mine, Peer: want.Peer}}
 		names = append(names, fmt.Sprintf("p%d", want.Number))
 	}
 	var err error
@@ -289,7 +288,7 @@ func (l *loop) leave() {
 		_, bypass := l.o.Setup.Bypass[o.Port]
 		switch {
 		case p == nil:
-			l.unattached++
+			l.rep.Unattached++
 		case !bypass && len(o.Data) >= MinFrame && !l.local[roce.MAC(o.Data[6:12])]:
 			atomic.AddUint64(&p.counts.Returned, 1)
 		default:
@@ -388,8 +387,8 @@ func (l *loop) status() {
 			drops += uint64(counters[c])
 		}
 	}
-	l.o.Log.Infof("live: %.0f s, cycle %d, %d frames in, %d out, %d lost at sockets, %d dropped by the engine, %d wait", time.Since(l.start).Seconds(),
-		l.board.Now(), in, out, lost, drops, l.board.Waiting())
+	l.o.Log.Infof("live: %.0f s, cycle %d, %d frames in, %d out, %d lost at sockets, %d dropped by the engine, %d wait",
+		time.Since(l.start).Seconds(), l.board.Now(), in, out, lost, drops, l.board.Waiting())
 }
 
 // sortedKeys returns a map's keys in order.

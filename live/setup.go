@@ -43,7 +43,8 @@ type Pipes struct {
 	TimeoutUS uint16
 }
 
-// defaultPipeTimeoutUS is PIPE_TIMEOUT where nobody says: processes at the far end of a socket take milliseconds where a NIC takes microseconds.
+// defaultPipeTimeoutUS is PIPE_TIMEOUT where nobody says: a process at the far end of a socket takes milliseconds where a NIC takes
+// microseconds.
 const defaultPipeTimeoutUS = 20_000
 
 // Group is a group with its endpoints.
@@ -286,7 +287,8 @@ func (r *resolver) roles(g *Group, f *fileGroup) {
 		sends = tree
 	}
 	if r.p.Reproducible() && r.p.Members%2 == 0 && sends>>r.p.Members&1 != 0 {
-		r.addf(cmp.Or(f.In.pos, g.pos), "a reproducible engine of %d members takes contributions of endpoints 0 to %d", r.p.Members, r.p.Members-1)
+		r.addf(cmp.Or(f.In.pos, g.pos), "a reproducible engine of %d members takes contributions of endpoints 0 to %d", r.p.Members,
+			r.p.Members-1)
 	}
 }
 
@@ -334,7 +336,8 @@ func (r *resolver) endpoint(group, i int, f *fileEndpoint, host func(e int) bool
 	for _, must := range []struct {
 		what  string
 		given bool
-	}{{"local ip", f.Local.IP.given}, {"remote ip", f.Remote.IP.given}, {"remote mac", f.Remote.MAC.given}, {"remote qpn", f.Remote.QPN.given}} {
+	}{{"local ip", f.Local.IP.given}, {"remote ip", f.Remote.IP.given}, {"remote mac", f.Remote.MAC.given},
+		{"remote qpn", f.Remote.QPN.given}} {
 		if !must.given {
 			r.addf(where, "group %d, endpoint %d has no %s", group, e, must.what)
 		}
@@ -354,8 +357,8 @@ func (r *resolver) endpoint(group, i int, f *fileEndpoint, host func(e int) bool
 		TTL:           uint8(r.number("ttl", &f.TTL, defaultTTL, 1, 255)), TOS: uint8(r.number("tos", &f.TOS, 0, 0, 255))}
 }
 
-// slots gives the group its part of the buffer: the design's window behind the groups before, less if there is no room. In Mode III the window is how
-// many slots a pipe has room for, and the pipe may have fewer.
+// slots gives the group its part of the buffer: the design's window behind the groups before, less if there is no room. In Mode III
+// the window is how many slots a pipe has room for, and the pipe may have fewer.
 func (r *resolver) slots(g *Group, f *fileGroup) {
 	set, per := &g.Set, 1
 	if inc.Wide(set.DType) || set.InBand && r.p.DTypeMask()&(1<<inc.DTypeFP16|1<<inc.DTypeBF16) != 0 {
@@ -389,8 +392,9 @@ func (r *resolver) slots(g *Group, f *fileGroup) {
 	set.Log2N = bits.Len(uint(window)) // 2·window slots
 	set.PipeSlots = f.Pipe.or(0)
 	if 2*window > room {
-		r.addf(cmp.Or(f.Window.pos, f.Pipe.pos, f.SlotBase.pos, g.pos), "group %d: a window of %d packets takes %d units from %d on, the buffer has %d", g.Index, window,
-			2*window*per, set.SlotBase, r.p.Slots())
+		r.addf(cmp.Or(f.Window.pos, f.Pipe.pos, f.SlotBase.pos, g.pos),
+			"group %d: a window of %d packets takes %d units from %d on, the buffer has %d",
+			g.Index, window, 2*window*per, set.SlotBase, r.p.Slots())
 	}
 	if set.SlotBase < r.units {
 		r.addf(f.SlotBase.pos, "slot_base is %d: the groups before take up to %d", set.SlotBase, r.units-1)
