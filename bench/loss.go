@@ -296,11 +296,10 @@ func (b *lossBench) one(ctx context.Context, p report.LossPoint, seed uint64) re
 		}
 		return l
 	}
-	c, counters, err := b.run(ctx, b.designs[v.Mode], seed, commlib.AllReduce,
+	o := fail.Must(b.run(ctx, b.designs[v.Mode], seed, commlib.AllReduce,
 		commlib.Config{Link: link, NoGapNAK: !v.GapNAK, Pipes: commlib.Pipes{TimeoutUS: lossPipeUS}},
-		commlib.GroupConfig{Timeout: uint64(v.TimeoutUS * b.mhz)})
-	fail.On(err)
-	t := c.Total()
-	return report.LossPoint{Gbps: c.Throughput(b.mhz), Lost: float64(c.Group().World().Net().Stats.Lost), Resent: float64(t.Resent),
-		Timeouts: float64(t.Timeouts), Retransmitted: float64(counters["TX_RETRANSMIT"]), EngineTimeouts: float64(counters["TIMEOUT"])}
+		commlib.GroupConfig{Timeout: uint64(v.TimeoutUS * b.mhz)}))
+	t := o.Total()
+	return report.LossPoint{Gbps: o.Throughput(b.mhz), Lost: float64(o.links.Lost), Resent: float64(t.Resent), Timeouts: float64(t.Timeouts),
+		Retransmitted: float64(o.counters["TX_RETRANSMIT"]), EngineTimeouts: float64(o.counters["TIMEOUT"])}
 }

@@ -12,6 +12,7 @@ import (
 
 	"incforge/internal/fail"
 	commlib "incforge/network/comm"
+	"incforge/network/fabric"
 	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
@@ -70,19 +71,30 @@ func (d design) fits(mode int) {
 // bytesPerCycle converts a link's rate in Gbit/s.
 func (b *starBench) bytesPerCycle(gbps float64) float64 { return gbps * 1000 / 8 / float64(b.mhz) }
 
-// run is one collective in a group of its own on a network of its own. It returns the engine's counters too.
+// outcome is what a run left behind: of the links, of the rate cuts of all NICs, and of the engine.
+type outcome struct {
+	*commlib.Call
+	links    fabric.Stats
+	cuts     int
+	counters map[string]uint32
+}
+
+// run is one collective in a group of its own on a network of its own.
 func (b *starBench) run(ctx context.Context, d design, seed uint64, what commlib.Collective, net commlib.Config,
-	group commlib.GroupConfig) (c *commlib.Call, counters map[string]uint32, err error) {
+	group commlib.GroupConfig) (o outcome, err error) {
 	defer fail.Catch(&err, "")
 	w := fail.Must(d.star(starRanks, seed, net))
 	defer w.Close()
 	group.Start = new(roce.PSN)
 	group.Fixed = &commlib.Fixed{Collective: what, DType: b.kind.DType, Op: b.kind.Op}
 	g := fail.Must(w.NewGroup(group))
-	c = fail.Must(g.Queue(commlib.Request{Collective: what, In: b.in, DType: b.kind.DType, Op: b.kind.Op}))
-	fail.On(complete(ctx, w, c))
-	counters = fail.Must(w.Driver(0).Counters())
-	return c, counters, w.Close()
+	o.Call = fail.Must(g.Queue(commlib.Request{Collective: what, In: b.in, DType: b.kind.DType, Op: b.kind.Op}))
+	fail.On(complete(ctx, w, o.Call))
+	for r := range starRanks {
+		o.cuts += g.Host(r).Stats.RateCuts
+	}
+	o.links, o.counters = w.Net().Stats, fail.Must(w.Driver(0).Counters())
+	return o, w.Close()
 }
 
 // star makes a network of one switch and the ranks around it, which the caller closes.
