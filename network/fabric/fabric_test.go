@@ -25,6 +25,8 @@ type mirror struct {
 
 func (m *mirror) Idle() bool { return m.Still() > 0 }
 
+func (m *mirror) Deadline() uint64 { return host.Never }
+
 func (m *mirror) Accepted() []dut.Frame { return nil }
 
 func (m *mirror) StepTo(c uint64) error {

@@ -180,27 +180,28 @@ func TestMTU(t *testing.T) {
 	assert.Len(t, b.m.seen, 10)
 }
 
-// TestHooks: links are cut and joined, hosts are replaced, at the cycle that was asked for, and an error ends the run.
+// TestHooks: a link loses everything for a while, a host comes back, at the cycle that was asked for, and an error ends the run.
 func TestHooks(t *testing.T) {
-	b := newBench(t, 1, 60, &Link{Latency: 50, BytesPerCycle: 8})
+	l := &Link{Latency: 50, BytesPerCycle: 8}
+	b := newBench(t, 1, 60, l)
 	var at []uint64
 	hook := func(f func()) func() error {
 		return func() error { at = append(at, b.Now()); f(); return nil }
 	}
-	b.At(700, hook(func() { b.Cut(b.HostLink(0), false) }))
-	b.At(300, hook(func() { b.Cut(b.HostLink(0), true) }))
+	b.At(700, hook(func() { l.Up.Loss = 0 }))
+	b.At(300, hook(func() { l.Up.Loss = 1 }))
 	b.At(5000, hook(func() {
-		h := newHost(t, 7)
+		h := b.hosts[0]
+		h.Kill()
+		h.Reconnect(7, 98, 0)
 		h.Post(host.Message{Payload: make([]byte, 4)})
-		b.hosts[0].Kill()
-		b.ReplaceHost(0, h)
 	}))
 	b.run(t)
 	assert.InDelta(t, 61-400.0/23, float64(len(b.m.seen)), 4)
-	assert.Greater(t, b.Stats.Cut, 12)
+	assert.Greater(t, len(b.of(0, Lose)), 12)
 	p, err := roce.Decode(b.m.seen[len(b.m.seen)-1].Data)
 	require.NoError(t, err)
-	assert.Equal(t, roce.MAC{2, 7}, p.SrcMAC)
+	assert.EqualValues(t, 98, p.DestQP)
 	require.Len(t, at, 3)
 	for i, want := range []uint64{300, 700, 5000} {
 		assert.InDelta(t, float64(want), float64(at[i]), 50)
