@@ -5,7 +5,6 @@ package comm
 import (
 	"fmt"
 
-	"incforge/inc"
 	"incforge/network/host"
 )
 
@@ -78,7 +77,7 @@ func (r *rank) advance(now uint64) {
 			r.begin(p, now)
 		}
 		r.post(p)
-		if !r.through(p) {
+		if r.complete(p) < len(p.sizes) {
 			return
 		}
 		r.end(p, now)
@@ -126,19 +125,13 @@ func (r *rank) post(p *rangePlan) {
 // holds reports that the sender of a Broadcast must not send its last message yet, because the control is not acknowledged. Mode III needs no such rule:
 // a switch opens the next range only when it is through with this one (docs/pipes.md section 4).
 func (r *rank) holds(p *rangePlan) bool {
-	return !r.g.w.pipes() && p.collective == inc.CollectiveBroadcast && p.control != nil && p.sends(r.n) && r.posted == len(p.sizes)-1 && r.sentOut == 0
-}
-
-// through reports that the rank's own part of the range is complete.
-func (r *rank) through(p *rangePlan) bool {
-	n := len(p.sizes)
-	return (!p.sends(r.n) || r.sentOut == n) && (!p.hears(r.n) || r.arrived == n)
+	return !r.g.w.pipes() && p.kind == Broadcast && p.control != nil && p.sends(r.n) && r.posted == len(p.sizes)-1 && r.sentOut == 0
 }
 
 func (r *rank) end(p *rangePlan, now uint64) {
 	r.queue, r.begun = r.queue[1:], false
-	if p.own != nil && p.hears(r.n) {
-		copy(p.recv[r.n], p.call.kind().InOrder(p.recv[r.n], p.own))
+	if p.local(r.n) {
+		copy(p.recv[r.n], p.call.kind().InOrder(p.recv[r.n], p.send[r.n]))
 	}
 	if !p.last {
 		return

@@ -117,7 +117,7 @@ func Run(ctx context.Context, w *comm.World, g *comm.Group, in Inputs, o Options
 	}
 	out := make([]File, g.Ranks())
 	for i := range in.ranks[0].Tensors {
-		if err := rep.one(ctx, g, o, in.ranks, i, out); err != nil {
+		if err := rep.one(ctx, w, g, o, in.ranks, i, out); err != nil {
 			return rep, err
 		}
 	}
@@ -131,7 +131,7 @@ func Run(ctx context.Context, w *comm.World, g *comm.Group, in Inputs, o Options
 }
 
 // one runs the call for the i-th tensor and adds each rank's result to out.
-func (rep *Report) one(ctx context.Context, g *comm.Group, o Options, ranks []File, i int, out []File) error {
+func (rep *Report) one(ctx context.Context, w *comm.World, g *comm.Group, o Options, ranks []File, i int, out []File) error {
 	first := &ranks[0].Tensors[i]
 	d, _ := first.DType()
 	req := comm.Request{Collective: o.Call, Root: o.Root, DType: d, Op: o.Op}
@@ -144,7 +144,7 @@ func (rep *Report) one(ctx context.Context, g *comm.Group, o Options, ranks []Fi
 	if err != nil {
 		return fmt.Errorf("tensor %q: %w", first.Name, err)
 	}
-	if err := call.Group().World().Run(ctx); err != nil {
+	if err := w.Run(ctx); err != nil {
 		return fmt.Errorf("tensor %q: %w", first.Name, err)
 	}
 	total := call.Total()
