@@ -448,7 +448,7 @@ func bytesOfRight(t *testing.T, c *Call, rank int) []byte {
 func TestDeathAndReset(t *testing.T) {
 	inBoth(t, func(t *testing.T, mode int) {
 		ctx := context.Background()
-		w := world(t, shape(3, 2), inMode(mode, engine(2)), func(c *Config) { c.Stall = 400_000 })
+		w := world(t, shape(3, 2), inMode(mode, engine(2)))
 		start := roce.PSN(0xFFFFF0)
 		g, err := w.NewGroup(GroupConfig{Window: 4, Start: &start})
 		require.NoError(t, err)

@@ -50,8 +50,6 @@ type Config struct {
 	Link func(e Edge) *fabric.Link
 	// Seed decides the links' faults and the groups' numbers that nobody gave.
 	Seed uint64
-	// Stall is how many cycles may pass without any completion before a run counts as stuck; 0 is 500 of the longest time-outs.
-	Stall uint64
 	// NoGapNAK clears CTRL.gap_nak on every switch, which Mode III does not ask.
 	NoGapNAK bool
 	// Pipes are settings of Mode III; Mode II does not look at them.
@@ -243,10 +241,8 @@ func (w *World) catchUp() error {
 	return w.run(context.Background(), func() bool { return w.Now() >= latest })
 }
 
+// stall is how many cycles may pass without any completion before a run counts as stuck.
 func (w *World) stall() uint64 {
-	if w.cfg.Stall > 0 {
-		return w.cfg.Stall
-	}
 	longest := max(1, 8*w.PipeTimeout())
 	for _, g := range w.groups {
 		longest = max(longest, g.cfg.Timeout)
