@@ -255,24 +255,16 @@ func (g *Group) Queue(r Request) (_ *Call, err error) {
 func (c *Call) check() {
 	g, n := c.g, c.g.Ranks()
 	p := g.w.p
-	switch {
-	case !slices.Contains(Collectives(), c.Collective):
-		fail.Now("there is no such collective")
-	case c.Collective == Barrier && len(c.In) != 0:
-		fail.Now("it has no data")
-	case c.Collective != Barrier && len(c.In) != n:
-		fail.Now("data of %d ranks, the tree has %d", len(c.In), n)
-	case c.Collective.Rooted() && (c.Root < 0 || c.Root >= n):
-		fail.Now("root %d of %d ranks", c.Root, n)
-	}
+	fail.If(!slices.Contains(Collectives(), c.Collective), "there is no such collective")
+	fail.If(c.Collective == Barrier && len(c.In) != 0, "it has no data")
+	fail.If(c.Collective != Barrier && len(c.In) != n, "data of %d ranks, the tree has %d", len(c.In), n)
+	fail.If(c.Collective.Rooted() && (c.Root < 0 || c.Root >= n), "root %d of %d ranks", c.Root, n)
 	if c.Collective.Reduces() {
-		if p.DTypeMask()>>c.DType&1 == 0 || p.OpMask()>>c.Op&1 == 0 {
-			fail.Now("%s %s: the engine has %v with %v", c.DType, c.Op, p.DTypes, p.Ops)
-		}
+		included := p.DTypeMask()>>c.DType&1 != 0 && p.OpMask()>>c.Op&1 != 0
+		fail.If(!included, "%s %s: the engine has %v with %v", c.DType, c.Op, p.DTypes, p.Ops)
 		for r, b := range c.In {
-			if len(b) != len(c.In[0]) || len(b)%c.DType.Size() != 0 {
-				fail.Now("rank %d has %d bytes, rank 0 has %d; must be equal and whole elements of %s", r, len(b), len(c.In[0]), c.DType)
-			}
+			fail.If(len(b) != len(c.In[0]) || len(b)%c.DType.Size() != 0,
+				"rank %d has %d bytes, rank 0 has %d; must be equal and whole elements of %s", r, len(b), len(c.In[0]), c.DType)
 		}
 	}
 	f := g.cfg.Fixed
@@ -281,17 +273,14 @@ func (c *Call) check() {
 		if c.Collective == ReduceScatter || c.Collective == AllGather {
 			root = n - 1
 		}
-		if root >= inc.Roots && c.Collective != AllReduce && c.Collective != Barrier {
-			fail.Now("root %d: controls can name ranks 0 to %d", root, inc.Roots-1)
-		}
+		beyond := root >= inc.Roots && c.Collective != AllReduce && c.Collective != Barrier
+		fail.If(beyond, "root %d: controls can name ranks 0 to %d", root, inc.Roots-1)
 		return
 	}
 	barrier := c.Collective == Barrier && f.Collective == AllReduce
 	same := c.Collective == f.Collective && (!c.Collective.Rooted() || c.Root == f.Root) &&
 		(!c.Collective.Reduces() || c.DType == f.DType && c.Op == f.Op)
-	if !barrier && !same {
-		fail.Now("the group is fixed to %s, root %d, %s %s", f.Collective, f.Root, f.DType, f.Op)
-	}
+	fail.If(!barrier && !same, "the group is fixed to %s, root %d, %s %s", f.Collective, f.Root, f.DType, f.Op)
 }
 
 // plan allocates the results and cuts the call into ranges.

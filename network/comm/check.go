@@ -20,9 +20,7 @@ var ErrWrong = errors.New("wrong result")
 // Tolerance, and then with the same bits on all ranks.
 func (c *Call) Check() (err error) {
 	defer fail.Catch(&err, "group %d %s", c.g.index, c)
-	if !c.done || c.Err != nil {
-		fail.Now("no result: %w", errors.Join(c.Err))
-	}
+	fail.If(!c.done || c.Err != nil, "no result: %w", errors.Join(c.Err))
 	switch c.Collective {
 	case Broadcast:
 		c.all(c.In[c.Root])

@@ -82,9 +82,8 @@ func (w *World) NewGroup(cfg GroupConfig) (_ *Group, err error) {
 	defer fail.Catch(&err, "group %d", g.index)
 	g.fill()
 	units := g.units()
-	if left := w.p.Slots() - w.units; units > left {
-		fail.Now("a window of %d packets takes %d units of the buffer, of %d are %d left", g.window(), units, w.p.Slots(), left)
-	}
+	left := w.p.Slots() - w.units
+	fail.If(units > left, "a window of %d packets takes %d units of the buffer, of %d are %d left", g.window(), units, w.p.Slots(), left)
 	g.set = inc.Group{SlotBase: w.units, Log2N: bits.Len(uint(g.window())), BigEndian: cfg.BigEndian, PipeSlots: g.cfg.Pipe}
 	if w.pipes() {
 		w.needTimeout(g.pipeTimeout())
@@ -127,21 +126,14 @@ func (g *Group) fill() {
 	}
 	fit(&c.Window, max(p.WindowPackets/c.Message, 1))
 	c.PathMTU, c.RNRCode, c.RangePackets = cmp.Or(c.PathMTU, p.MTUBytes), cmp.Or(c.RNRCode, 1), cmp.Or(c.RangePackets, maxRangePackets)
-	switch {
-	case g.index >= p.Groups:
-		fail.Now("the engine has %d groups", p.Groups)
-	case c.Window < 1 || c.Message*c.Window > inc.MaxSlots/4:
-		fail.Now("a window of %d messages of %d packets", c.Window, c.Message)
-	case g.w.pipes() && (c.Pipe < 1 || c.Pipe > inc.MaxSlots/4):
-		fail.Now("pipes of %d slots", c.Pipe)
-	case c.PathMTU < 4 || c.PathMTU%4 != 0 || c.PathMTU > p.MTUBytes:
-		fail.Now("path MTU %d: must be a multiple of 4 up to %d", c.PathMTU, p.MTUBytes)
-	case c.RangePackets < 1 || c.RangePackets > maxRangePackets:
-		fail.Now("ranges of %d packets: 1 to %d are possible", c.RangePackets, maxRangePackets)
-	case c.Fixed != nil && (c.Fixed.Root < 0 || c.Fixed.Root >= g.Ranks()):
-		fail.Now("root %d of %d ranks", c.Fixed.Root, g.Ranks())
-	case c.Fixed != nil && !c.Fixed.Collective.single():
-		fail.Now("a group cannot be fixed to %s", c.Fixed.Collective)
+	fail.If(g.index >= p.Groups, "the engine has %d groups", p.Groups)
+	fail.If(c.Window < 1 || c.Message*c.Window > inc.MaxSlots/4, "a window of %d messages of %d packets", c.Window, c.Message)
+	fail.If(g.w.pipes() && (c.Pipe < 1 || c.Pipe > inc.MaxSlots/4), "pipes of %d slots", c.Pipe)
+	fail.If(c.PathMTU < 4 || c.PathMTU%4 != 0 || c.PathMTU > p.MTUBytes, "path MTU %d: must be a multiple of 4 up to %d", c.PathMTU, p.MTUBytes)
+	fail.If(c.RangePackets < 1 || c.RangePackets > maxRangePackets, "ranges of %d packets: 1 to %d are possible", c.RangePackets, maxRangePackets)
+	if f := c.Fixed; f != nil {
+		fail.If(f.Root < 0 || f.Root >= g.Ranks(), "root %d of %d ranks", f.Root, g.Ranks())
+		fail.If(!f.Collective.single(), "a group cannot be fixed to %s", f.Collective)
 	}
 	g.edges = g.findEdges()
 	c.Timeout = cmp.Or(c.Timeout, g.timeout())
@@ -221,9 +213,7 @@ func (g *Group) newNumbers() {
 	}
 	g.turn++
 	records := uint32(w.p.Records())
-	if g.turn*records > roce.PSNMask {
-		fail.Now("no QPN is left that was not used before")
-	}
+	fail.If(g.turn*records > roce.PSNMask, "no QPN is left that was not used before")
 	g.ends = nil
 	for s := range t.Switches {
 		ends := make([]inc.Endpoint, bits.Len32(t.EdgeMask(s)))
@@ -283,9 +273,7 @@ func (g *Group) programSwitch(s int) (err error) {
 		}
 	}
 	fail.On(drv.SetGroup(g.index, g.settings(s)))
-	if !fail.Must(drv.Enable(g.index)) {
-		fail.Now("the engine refuses the group's settings")
-	}
+	fail.If(!fail.Must(drv.Enable(g.index)), "the engine refuses the group's settings")
 	return nil
 }
 

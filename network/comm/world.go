@@ -14,6 +14,7 @@ import (
 	"incforge/inc"
 	"incforge/internal/fail"
 	"incforge/network/fabric"
+	"incforge/network/host"
 	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
@@ -59,13 +60,13 @@ type Config struct {
 // Pipes is what all switches of a Mode III world do with full pipes and what is not acknowledged (docs/pipes.md section 6).
 type Pipes struct {
 	// NoRNR: a packet that finds a pipe full is dropped silently instead of being answered by an RNR NAK.
-	NoRNR bool
+	NoRNR bool `yaml:"no_rnr,omitempty"`
 	// RNRTimer is the code in RNR NAKs; 0 is 1, 10 µs.
-	RNRTimer uint8
+	RNRTimer uint8 `yaml:"rnr_timer,omitempty"`
 	// CNP: a host whose packet finds a pipe full gets a CNP.
-	CNP bool
+	CNP bool `yaml:"cnp,omitempty"`
 	// TimeoutUS is PIPE_TIMEOUT in microseconds, at most 65,535; 0 is what the slowest group needs.
-	TimeoutUS int
+	TimeoutUS int `yaml:"timeout_us,omitempty"`
 }
 
 // maxPipeTimeout is what PIPE_TIMEOUT has room for.
@@ -90,17 +91,14 @@ type World struct {
 }
 
 // New makes the switches; no group is on them yet.
-func New(cfg Config) (*World, error) {
-	if err := cfg.Tree.Validate(); err != nil {
-		return nil, err
-	}
+func New(cfg Config) (_ *World, err error) {
+	defer fail.Catch(&err, "")
+	fail.On(cfg.Tree.Validate())
 	w := &World{cfg: cfg, topo: cfg.Tree.Topology(), p: cfg.Manifest.Params, rng: rand.New(rand.NewPCG(cfg.Seed, 0x636f6d6d)), net: fabric.New(cfg.Seed)}
-	if need := cfg.Tree.Degree; need > w.p.Members {
-		return nil, fmt.Errorf("%s needs switches of %d members, these have %d", cfg.Tree, need, w.p.Members)
-	}
-	if cfg.Tree.Levels > 2 && cfg.Tree.Degree%w.p.Ports == 0 { // what is bypassed could run between two switches for ever
-		return nil, fmt.Errorf("%s needs a port for the parent that is not child 0's, these switches have %d", cfg.Tree, w.p.Ports)
-	}
+	degree := cfg.Tree.Degree
+	fail.If(degree > w.p.Members, "%s needs switches of %d members, these have %d", cfg.Tree, degree, w.p.Members)
+	// What is bypassed could run between two switches for ever.
+	fail.If(cfg.Tree.Levels > 2 && degree%w.p.Ports == 0, "%s needs a port for the parent that is not child 0's, these switches have %d", cfg.Tree, w.p.Ports)
 	for s := range w.topo.Switches {
 		if err := w.addSwitch(s); err != nil {
 			return nil, errors.Join(err, w.Close())
@@ -138,9 +136,8 @@ func (w *World) pipes() bool { return w.p.Mode == 3 }
 // programPipes writes the Mode III registers that groups share.
 func (w *World) programPipes(drv *ctrl.Driver) {
 	c := w.cfg.Pipes
-	if c.RNRTimer > 31 || c.TimeoutUS < 0 || c.TimeoutUS > maxPipeTimeout {
-		fail.Now("RNR timer code %d, time-out of %d µs: at most 31 and %d", c.RNRTimer, c.TimeoutUS, maxPipeTimeout)
-	}
+	fail.If(c.RNRTimer > 31 || c.TimeoutUS < 0 || c.TimeoutUS > maxPipeTimeout, "RNR timer code %d, time-out of %d µs: at most 31 and %d",
+		c.RNRTimer, c.TimeoutUS, maxPipeTimeout)
 	fail.On(drv.SetPipeCtrl(inc.PipeCtrl{RNRTimer: uint8(max(c.RNRTimer, 1)), RNR: !c.NoRNR, CNP: c.CNP}))
 	if c.TimeoutUS > 0 {
 		fail.On(drv.SetPipeTimeout(uint16(c.TimeoutUS)))
@@ -190,6 +187,16 @@ func (w *World) Now() uint64 { return w.net.Now() }
 
 // Groups are the groups in the order in which they were made.
 func (w *World) Groups() []*Group { return w.groups }
+
+// Hosts are all NICs, group by group and by rank.
+func (w *World) Hosts() (all []*host.Host) {
+	for _, g := range w.groups {
+		for _, r := range g.ranks {
+			all = append(all, r.host)
+		}
+	}
+	return all
+}
 
 // Driver is the control plane's side of switch s.
 func (w *World) Driver(s int) *ctrl.Driver { return w.drv[s] }
