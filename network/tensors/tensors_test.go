@@ -193,7 +193,7 @@ func TestCalls(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	st := func(name, typ string, bytes int) string {
-		n, _ := typeBytes(typ)
+		n := typeBytes(typ)
 		b, err := (&File{Tensors: []Tensor{{"t", typ, []int{bytes / n}, make([]byte, bytes)}}}).Append(nil)
 		require.NoError(t, err)
 		return save(t, dir, name+extension, b)
