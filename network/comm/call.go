@@ -79,7 +79,6 @@ type Stats struct {
 	// Packets counts the packets sent with data or control, Resent the retransmissions among them.
 	Packets, Resent int
 	Timeouts        int
-	NAKs, RNRs      int // obeyed
 }
 
 // Call is a request under way, or done.
@@ -148,8 +147,6 @@ func (c *Call) Total() Stats {
 		t.Packets += r.Packets
 		t.Resent += r.Resent
 		t.Timeouts += r.Timeouts
-		t.NAKs += r.NAKs
-		t.RNRs += r.RNRs
 	}
 	return t
 }

@@ -10,7 +10,6 @@ import (
 
 	"incforge/inc"
 	"incforge/internal/fail"
-	"incforge/network/fabric"
 	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/arith"
@@ -45,15 +44,16 @@ type GroupConfig struct {
 	Start *roce.PSN
 	// Timeout is the NICs' in cycles; 0 is several round trips of full windows.
 	Timeout uint64
-	// RNRCode is the timer code of the NICs' RNR NAKs; 0 is 1, 10 µs.
-	RNRCode uint8
 	// RangePackets bounds the packets of a range; 0 is 2^20−1, which is the largest.
 	RangePackets int
 	// Rate has the NICs answer CNPs; nil: they only count them. A Line of 0 is the rank's link.
 	Rate *host.RateControl
 }
 
-const maxRangePackets = 1<<20 - 1
+const (
+	maxRangePackets = 1<<20 - 1
+	rnrCode         = 1 // 10 µs
+)
 
 // Group is one communicator. Make it with World.NewGroup.
 type Group struct {
@@ -64,15 +64,9 @@ type Group struct {
 	start roce.PSN
 	turn  uint32           // how often it was started; gives fresh QPNs
 	ends  [][]inc.Endpoint // by switch and endpoint
-	edges []joined
+	edges []Edge
 	ranks []*rank
 	calls int // how many were queued
-}
-
-// joined is an edge and its link.
-type joined struct {
-	Edge
-	link *fabric.Link
 }
 
 // NewGroup puts one more group on every switch, joins its hosts and starts it; time passes meanwhile. In-band groups need the engine's
@@ -125,7 +119,7 @@ func (g *Group) fill() {
 		fail.Now("pipes of %d slots: Mode II has none", c.Pipe)
 	}
 	fit(&c.Window, max(p.WindowPackets/c.Message, 1))
-	c.PathMTU, c.RNRCode, c.RangePackets = cmp.Or(c.PathMTU, p.MTUBytes), cmp.Or(c.RNRCode, 1), cmp.Or(c.RangePackets, maxRangePackets)
+	c.PathMTU, c.RangePackets = cmp.Or(c.PathMTU, p.MTUBytes), cmp.Or(c.RangePackets, maxRangePackets)
 	fail.If(g.index >= p.Groups, "the engine has %d groups", p.Groups)
 	fail.If(c.Window < 1 || c.Message*c.Window > inc.MaxSlots/4, "a window of %d messages of %d packets", c.Window, c.Message)
 	fail.If(g.w.pipes() && (c.Pipe < 1 || c.Pipe > inc.MaxSlots/4), "pipes of %d slots", c.Pipe)
@@ -185,14 +179,15 @@ func (g *Group) paths(levels, packets int) uint64 {
 }
 
 // findEdges lists the edges, those of a switch together.
-func (g *Group) findEdges() []joined {
+func (g *Group) findEdges() []Edge {
 	t := g.w.topo
-	var all []joined
+	var all []Edge
 	for s := range t.Switches {
 		for e := range t.Degree(s) {
 			edge := Edge{Group: g.index, Switch: s, Endpoint: e}
 			edge.Child, edge.Rank = t.Child(s, e)
-			all = append(all, joined{edge, g.w.link(edge)})
+			edge.link = g.w.link(edge)
+			all = append(all, edge)
 		}
 	}
 	return all
@@ -240,7 +235,7 @@ func (g *Group) newNumbers() {
 func (g *Group) hostQPN() uint32 { return 17 + uint32(g.index) + (g.turn-1)*uint32(g.w.p.Groups) }
 
 // newRank makes the host at the far end of ep.
-func (g *Group) newRank(edge joined, ep inc.Endpoint) *rank {
+func (g *Group) newRank(edge Edge, ep inc.Endpoint) *rank {
 	rate := g.cfg.Rate
 	if rate != nil && rate.Line == 0 {
 		own := *rate
@@ -249,7 +244,7 @@ func (g *Group) newRank(edge joined, ep inc.Endpoint) *rank {
 	}
 	h := fail.Must(host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
 		PeerQPN: ep.LocalQPN, UDPPort: 0xC000 | uint16(g.w.rng.Uint32()&0x3FFF), TTL: 64, Start: g.start, PathMTU: g.cfg.PathMTU,
-		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: g.cfg.RNRCode, CyclesPerMicrosecond: g.w.cyclesPerMicrosecond(), Rate: rate}))
+		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: rnrCode, CyclesPerMicrosecond: g.w.cyclesPerMicrosecond(), Rate: rate}))
 	h.SetReceives(0)
 	r := &rank{g: g, n: edge.Rank, host: h}
 	h.OnCompletion = r.completion

@@ -138,8 +138,7 @@ func (r *rank) end(p *rangePlan, now uint64) {
 	}
 	r.inCall = false
 	c, s, b := p.call, r.host.Stats, r.before
-	c.Ranks[r.n] = Stats{Start: c.Ranks[r.n].Start, End: now, Packets: s.Sent - b.Sent, Resent: s.Resent - b.Resent,
-		Timeouts: s.Timeouts - b.Timeouts, NAKs: s.NAKsObeyed - b.NAKsObeyed, RNRs: s.RNRsObeyed - b.RNRsObeyed}
+	c.Ranks[r.n] = Stats{Start: c.Ranks[r.n].Start, End: now, Packets: s.Sent - b.Sent, Resent: s.Resent - b.Resent, Timeouts: s.Timeouts - b.Timeouts}
 	if c.left--; c.left == 0 && !c.done {
 		c.End = now
 		for i := range c.Ranks {

@@ -37,6 +37,8 @@ type Edge struct {
 	Switch, Endpoint int
 	// Child is the switch at the lower end, −1 if that is a host; Rank is the host's, −1 if it is none.
 	Child, Rank int
+
+	link *fabric.Link
 }
 
 // Config describes a World.
@@ -296,7 +298,7 @@ const stillCycles = 2000
 func (b *bare) Idle() bool {
 	still := uint64(stillCycles)
 	if _, ok := b.Timers(); !ok {
-		still += max(8*b.w.PipeTimeout(), b.w.longestWait())
+		still += max(8*b.w.PipeTimeout(), b.w.rnrWait())
 	}
 	return b.Waiting() == 0 && b.Still() >= still
 }
@@ -313,14 +315,9 @@ func (b *bare) StepTo(cycle uint64) error {
 	return err
 }
 
-// longestWait is the longest time in cycles that an RNR NAK of a host asks for.
-func (w *World) longestWait() uint64 {
-	longest := uint64(0)
-	for _, g := range w.groups {
-		us := uint64(roce.RNRDuration(roce.RNRSyndrome|g.cfg.RNRCode).Microseconds()) + 1
-		longest = max(longest, us*w.cyclesPerMicrosecond())
-	}
-	return longest
+// rnrWait is the time in cycles that an RNR NAK of a host asks for.
+func (w *World) rnrWait() uint64 {
+	return (uint64(roce.RNRDuration(roce.RNRSyndrome|rnrCode).Microseconds()) + 1) * w.cyclesPerMicrosecond()
 }
 
 // Addresses: a switch and a host have one IP each, an endpoint and a connection have a MAC each, by which the ends of a shared port are told

@@ -27,16 +27,15 @@ import (
 type hostNode struct {
 	*host.Host
 	out, in *pipe
-	inbox   []timed[arrival]
-	outbox  []sent
+	inbox   []timed[frame]
+	outbox  []timed[frame]
 }
 
 // switchNode is an engine. While a quantum runs it belongs to one goroutine.
 type switchNode struct {
 	Switch
-	ports  map[int][]*pipe
-	outbox []sent
-	err    error
+	ports map[int][]*pipe
+	err   error
 }
 
 // Net is a network. Make it with New, add nodes, join them, run it.
@@ -51,7 +50,7 @@ type Net struct {
 
 	now     uint64
 	quantum uint64
-	flight  timeline[arrival]
+	flight  timeline[frame]
 	hooks   timeline[func() error]
 	calm    bool
 
@@ -83,7 +82,7 @@ type Switch interface {
 
 // SetWorkers says how many goroutines advance engines at once; 1, the default, is the caller's own. With more, all hosts still run
 // in one goroutine, but at the same time as engines: engines must share nothing that they write, and what a host's functions do
-// must not touch an engine. Hooks, OnQuantum, OnFault, OnDeliver and Drop run while nothing else does.
+// must not touch an engine. Hooks, OnQuantum, OnFault and OnDeliver run while nothing else does.
 func (n *Net) SetWorkers(k int) { n.workers = max(k, 1) }
 
 // AddSwitch adds an engine and returns its number.
@@ -137,9 +136,6 @@ func (n *Net) newLink(top, bottom end, l *Link) (up, down *pipe) {
 	n.links = append(n.links, [2]*pipe{up, down})
 	return up, down
 }
-
-// Links is the number of links.
-func (n *Net) Links() int { return len(n.links) }
 
 // Script adds faults to those that the probabilities make. It may be called before or after links are made.
 func (n *Net) Script(events []Event) {
@@ -204,13 +200,21 @@ func (n *Net) Step() error {
 		if s.err != nil {
 			return fmt.Errorf("switch %d: %w", i, s.err)
 		}
-		n.merge(&s.outbox)
+		for _, o := range s.Out() {
+			if p := s.out(o.Port, o.Data); p != nil {
+				n.carry(p.transmit(o.Last, o.Data, o.Err))
+			}
+		}
 	}
 	if err != nil {
 		return err
 	}
 	for _, h := range n.hosts {
-		n.merge(&h.outbox)
+		for _, f := range h.outbox {
+			n.carry(f)
+		}
+		clear(h.outbox)
+		h.outbox = h.outbox[:0]
 	}
 	n.now = end
 	if n.OnQuantum != nil {
@@ -222,15 +226,15 @@ func (n *Net) Step() error {
 // deliver hands out the frames that arrive before end.
 func (n *Net) deliver(end uint64) {
 	for _, f := range n.flight.before(end) {
-		a := f.what
+		to, data := f.what.p.to, f.what.data
 		if n.OnDeliver != nil {
-			n.OnDeliver(f.at, a.to.node, a.to.port, a.data, a.err)
+			n.OnDeliver(f.at, to.node, to.port, data, f.what.err)
 		}
-		if a.to.port < 0 {
-			n.hosts[a.to.node].inbox = append(n.hosts[a.to.node].inbox, f)
-			continue
+		if to.port < 0 {
+			n.hosts[to.node].inbox = append(n.hosts[to.node].inbox, f)
+		} else {
+			n.switches[to.node].Offer(to.port, dut.Frame{Data: data, Err: f.what.err, First: f.at})
 		}
-		n.switches[a.to.node].Offer(a.to.port, dut.Frame{Data: a.data, Err: a.err, First: f.at})
 	}
 }
 
@@ -257,22 +261,15 @@ func (n *Net) advance(end uint64) error {
 // ErrPanic means that an engine panicked. The error that wraps it has what it said and the stack.
 var ErrPanic = errors.New("panic")
 
-// run brings an engine to time end and collects what it sent. A panic becomes its error: it may be in a goroutine that nobody else can
-// recover, and is to be the same with any number of workers.
+// run brings an engine to time end. A panic becomes its error: it may be in a goroutine that nobody else can recover, and is to be the same with
+// any number of workers.
 func (s *switchNode) run(end uint64) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
 		}
 	}()
-	if s.err = s.StepTo(end); s.err != nil {
-		return
-	}
-	for _, o := range s.Out() {
-		if p := s.out(o.Port, o.Data); p != nil {
-			s.outbox = append(s.outbox, sent{p, p.transmit(o.Last, len(o.Data)), o.Data, o.Err})
-		}
-	}
+	s.err = s.StepTo(end)
 }
 
 func (n *Net) runHosts(end uint64) error {
@@ -282,15 +279,6 @@ func (n *Net) runHosts(end uint64) error {
 		}
 	}
 	return nil
-}
-
-// merge puts what a node sent on the links.
-func (n *Net) merge(box *[]sent) {
-	for _, s := range *box {
-		n.carry(s)
-	}
-	clear(*box)
-	*box = (*box)[:0]
 }
 
 // runHost brings a host to time end: arrivals, timers and transmissions in the order of their times.
@@ -317,8 +305,7 @@ func (n *Net) runHost(h *hostNode, end uint64) error {
 		case t == timer:
 			h.Tick(t)
 		default:
-			data := h.Next(t)
-			h.outbox = append(h.outbox, sent{h.out, h.out.transmit(t, len(data)), data, false})
+			h.outbox = append(h.outbox, h.out.transmit(t, h.Next(t), false))
 		}
 	}
 }

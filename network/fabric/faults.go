@@ -111,8 +111,6 @@ type Faults struct {
 	FlagErrors float64 `yaml:"flag_errors,omitempty" json:"flag_errors,omitempty"`
 	// Only restricts faults to classes of frames.
 	Only Only `yaml:"only,omitempty" json:"only,omitzero"`
-	// Drop, if not nil, decides on a frame before the coins do; true loses it. It is called where nothing else runs.
-	Drop func(frame []byte) bool `yaml:"-" json:"-"`
 }
 
 // Burst is Gilbert's channel: in its bad state it loses every frame, in the good one none. Both zero: never bad.
@@ -217,7 +215,6 @@ func (p *pipe) fate(at place, data []byte, script []Event) (x fate) {
 			x.hit[e.Kind] = &placed
 		}
 	}
-	hit(f.Drop != nil && f.Drop(data), Event{Kind: Lose})
 	if f.Random() {
 		class, r := Classify(data, p.down), rand.New(rand.NewPCG(p.seed, at.frame))
 		coin := func(p float64, only Class) bool { return r.Float64() < p && only.has(class) }

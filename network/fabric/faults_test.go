@@ -77,7 +77,7 @@ func TestBurst(t *testing.T) {
 	const frames = 20000
 	b := newBench(t, 1, 0, &Link{Latency: 50, Up: Faults{Burst: Burst{Enter: 0.02, Leave: 0.25}}})
 	for range frames {
-		b.carry(sent{p: b.links[0][0], data: make([]byte, 60)})
+		b.carry(timed[frame]{what: frame{p: b.links[0][0], data: make([]byte, 60)}})
 	}
 	runs, lost := 0, b.of(0, Lose)
 	for i, e := range lost {
@@ -153,11 +153,11 @@ func TestOnly(t *testing.T) {
 			n.AddSwitch(newMirror(t))
 			n.AddHost(0, 0, newHost(t, 1), &Link{Latency: 10, Down: f})
 			p := n.links[0][1]
-			for class, frame := range frames() {
+			for class, data := range frames() {
 				lost, events := n.Stats.Lost, 0
 				n.flight, p.last = nil, 0
 				n.OnFault = func(Event) { events++ }
-				n.carry(sent{p: p, at: 1, data: frame})
+				n.carry(timed[frame]{1, frame{p: p, data: data}})
 				late := n.Stats.Lost == lost && n.flight[0].at > 1<<20
 				down := class &^ ClassData // a SEND that goes down is a result
 				if class == ClassData {
@@ -237,7 +237,7 @@ func TestJoinShares(t *testing.T) {
 	seen := map[got]int{}
 	n.OnDeliver = func(_ uint64, node, port int, _ []byte, _ bool) { seen[got{node, port}]++ }
 	require.NoError(t, n.Run(context.Background(), 2000, func() bool { return len(b.seen) == 3 }))
-	assert.Equal(t, 2, n.Links())
+	assert.Equal(t, 2, len(n.links))
 	assert.Equal(t, map[got]int{{1, 0}: 2, {1, 2}: 1}, seen)
 }
 

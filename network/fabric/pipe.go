@@ -26,9 +26,9 @@ type Stats struct {
 	TooLong int
 }
 
-// arrival is a frame on its way.
-type arrival struct {
-	to   end
+// frame is a frame on a pipe. With it goes when it is all there.
+type frame struct {
+	p    *pipe
 	data []byte
 	err  bool
 }
@@ -68,22 +68,15 @@ func (p *pipe) spread(seed uint64) uint64 {
 // wireOverhead is what a frame takes on the wire besides its bytes: preamble, FCS, gap.
 const wireOverhead = 24
 
-// transmit takes the time of one frame that can start at ready and returns when it is all there.
-func (p *pipe) transmit(ready uint64, bytes int) uint64 {
-	p.free = max(ready, p.free) + uint64(float64(bytes+wireOverhead)/p.rate) + 1
-	return p.free + p.latency
-}
-
-// sent is a frame that a node gave to a pipe; at is when it arrives if nothing happens to it.
-type sent struct {
-	p    *pipe
-	at   uint64
-	data []byte
-	err  bool
+// transmit takes the time of one frame that can start at ready; it comes with when it is all there if nothing happens to it.
+func (p *pipe) transmit(ready uint64, data []byte, err bool) timed[frame] {
+	p.free = max(ready, p.free) + uint64(float64(len(data)+wireOverhead)/p.rate) + 1
+	return timed[frame]{p.free + p.latency, frame{p, data, err}}
 }
 
 // carry decides what becomes of a frame. It is called in one order, whatever the number of workers.
-func (n *Net) carry(s sent) {
+func (n *Net) carry(f timed[frame]) {
+	due, s := f.at, f.what
 	p := s.p
 	at := place{p.link, p.down, p.frames}
 	p.frames++
@@ -99,9 +92,9 @@ func (n *Net) carry(s sent) {
 	if n.hits(x.hit[Lose], &n.Stats.Lost) {
 		return
 	}
-	due := s.at + x.jitter
+	due += x.jitter
 	if e := x.hit[Duplicate]; n.hits(e, &n.Stats.Duplicated) {
-		n.flight.add(due+e.Delay, arrival{p.to, slices.Clone(s.data), s.err})
+		n.flight.add(due+e.Delay, frame{p, slices.Clone(s.data), s.err})
 	}
 	if e := x.hit[Corrupt]; n.hits(e, &n.Stats.Corrupted) {
 		s.data = slices.Clone(s.data)
@@ -118,7 +111,7 @@ func (n *Net) carry(s sent) {
 		due = max(due, p.last)
 		p.last = due
 	}
-	n.flight.add(due, arrival{p.to, s.data, s.err})
+	n.flight.add(due, s)
 }
 
 const ethernetHeader = 14

@@ -278,9 +278,6 @@ func (h *Host) fail(format string, args ...any) {
 // Deadline is the cycle at which Tick has something to do, Never if there is none.
 func (h *Host) Deadline() uint64 { return min(h.timer, h.rnrUntil, h.update, h.gate) }
 
-// Rate is the rate that requests are sent at, in bytes a cycle; 0 if nothing controls it.
-func (h *Host) Rate() float64 { return h.rate }
-
 // Tick runs the timers that are due.
 func (h *Host) Tick(now uint64) {
 	if h.dead {

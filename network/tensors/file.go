@@ -35,8 +35,6 @@ type Tensor struct {
 type File struct {
 	// Tensors are in the order of their data.
 	Tensors []Tensor
-	// Metadata is the free text of a safetensors file, may be nil.
-	Metadata map[string]string
 }
 
 // types are the format's names of the element types that engines know, by their code: F32 is FP32, I32 is INT32.
@@ -100,7 +98,7 @@ func Parse(b []byte) (_ File, err error) {
 	at := map[string]int{}
 	for name, text := range header {
 		if name == metadataKey {
-			err := json.Unmarshal(text, &f.Metadata)
+			err := json.Unmarshal(text, &map[string]string{})
 			fail.If(err != nil, "%s: %w", metadataKey, err)
 			continue
 		}
@@ -146,9 +144,6 @@ func (f *File) Append(b []byte) (_ []byte, err error) {
 	var members [][]byte
 	put := func(key string, v any) {
 		members = append(members, slices.Concat(fail.Must(json.Marshal(key)), []byte(":"), fail.Must(json.Marshal(v))))
-	}
-	if f.Metadata != nil {
-		put(metadataKey, f.Metadata)
 	}
 	at := 0
 	for _, t := range f.Tensors {

@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 	b[len(b)-16] = 7
 	f, err := Parse(b)
 	require.NoError(t, err)
-	want := File{Metadata: map[string]string{"format": "pt"}, Tensors: []Tensor{{"a", "BF16", []int{2}, []byte{7, 0, 0, 0}}, {"none", "F32", []int{0, 3}, []byte{}},
+	want := File{Tensors: []Tensor{{"a", "BF16", []int{2}, []byte{7, 0, 0, 0}}, {"none", "F32", []int{0, 3}, []byte{}},
 		{"b", "I32", []int{2, 1}, make([]byte, 8)}, {"one", "F32", []int{}, make([]byte, 4)}}}
 	assert.Empty(t, cmp.Diff(want, f))
 
