@@ -29,20 +29,14 @@ type Case struct {
 	Config string   `yaml:"config"`
 	Set    []string `yaml:"set,omitempty,flow"`
 	// DUT is what runs: reference, rtl or mixed.
-	DUT string `yaml:"dut"`
-	// Levels and Degree are the tree's.
-	Levels int `yaml:"levels"`
-	Degree int `yaml:"degree"`
+	DUT           string `yaml:"dut"`
+	topology.Tree `yaml:",inline"`
 	// NoGapNAK clears CTRL.gap_nak.
 	NoGapNAK bool `yaml:"no_gap_nak,omitempty"`
 	// Pipes are the settings of Mode III engines; Mode II ignores them.
 	Pipes comm.Pipes `yaml:"pipes,omitempty"`
-	// Latency and BytesPerCycle are those of every link; see fabric.Link.
-	Latency       int     `yaml:"latency"`
-	BytesPerCycle float64 `yaml:"bytes_per_cycle"`
-	// Up and Down are the faults of each link toward the root, and away from it.
-	Up   fabric.Faults `yaml:"up,omitempty"`
-	Down fabric.Faults `yaml:"down,omitempty"`
+	// Link is what every link looks like, Up being toward the root.
+	fabric.Link `yaml:",inline"`
 	// Events are single faults, in addition to the random ones of Up and Down.
 	Events []fabric.Event `yaml:"events,omitempty"`
 	// Pauses make the interfaces of an RTL engine hesitate.
@@ -55,26 +49,12 @@ type Case struct {
 
 // Group is one communicator and its calls, made one after the other.
 type Group struct {
-	// Message is in packets, Window in messages.
-	Message int `yaml:"message"`
-	Window  int `yaml:"window"`
-	// Pipe is the number of slots of a pipe in Mode III; 0 is the configuration's, or as many as the buffer still has.
-	Pipe int `yaml:"pipe,omitempty"`
+	comm.GroupConfig `yaml:",inline"`
 	// Paced: NICs slow down at CNPs.
 	Paced bool `yaml:"paced,omitempty"`
-	// PathMTU is the payload of a full packet in bytes; 0 is the switches' MTU.
-	PathMTU int `yaml:"path_mtu,omitempty"`
 	// Fixed groups are set up by registers: all calls are like the first.
-	Fixed     bool `yaml:"fixed,omitempty"`
-	BigEndian bool `yaml:"big_endian,omitempty"`
-	RootLocal bool `yaml:"root_local,omitempty"`
-	// Start is the first PSN; nil draws one.
-	Start *uint32 `yaml:"start,omitempty"`
-	// Timeout is the NICs' retransmission time-out in cycles; 0 is comm's default, which is never too short.
-	Timeout uint64 `yaml:"timeout,omitempty"`
-	// RangePackets limits a range; 0 is the protocol's limit.
-	RangePackets int    `yaml:"range_packets,omitempty"`
-	Calls        []Call `yaml:"calls"`
+	Fixed bool   `yaml:"fixed,omitempty"`
+	Calls []Call `yaml:"calls"`
 }
 
 // Call is one collective. Seed decides the data.
@@ -98,9 +78,6 @@ type Reset struct {
 	At    uint64 `yaml:"at"`
 	For   uint64 `yaml:"for"`
 }
-
-// Tree is the case's tree.
-func (c *Case) Tree() topology.Tree { return topology.Tree{Levels: c.Levels, Degree: c.Degree} }
 
 // packets is M·W, rounded up as the switches do.
 func (g *Group) packets() int { return 1 << bits.Len(uint(max(g.Message*g.Window, 1)-1)) }
@@ -138,10 +115,10 @@ func (c *Case) YAML() ([]byte, error) { return yaml.Marshal(c) }
 // validate rejects cases that make no sense. Whether the engine has room for them shows when the world is made.
 func (c *Case) validate() (err error) {
 	defer fail.Catch(&err, "case")
-	fail.On(c.Tree().Validate())
+	fail.On(c.Tree.Validate())
 	fail.If(len(c.Groups) == 0, "no group")
 	c.validateLinks()
-	ranks := c.Tree().Ranks()
+	ranks := c.Tree.Ranks()
 	for i := range c.Groups {
 		g := &c.Groups[i]
 		fail.If(len(g.Calls) == 0, "group %d has no call", i)
@@ -181,7 +158,7 @@ func (c *Case) validateLinks() {
 }
 
 // links is how many links the case has: those between switches are shared by the groups, each group has hosts of its own.
-func (c *Case) links() int { return c.Tree().Switches() - 1 + c.Tree().Ranks()*len(c.Groups) }
+func (c *Case) links() int { return c.Tree.Switches() - 1 + c.Tree.Ranks()*len(c.Groups) }
 
 // clone makes a deep copy.
 func (c *Case) clone() Case {
@@ -196,7 +173,7 @@ func (c *Case) clone() Case {
 // String is the case in one line.
 func (c *Case) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s %s", strings.Join(append([]string{c.Config}, c.Set...), " "), c.Tree())
+	fmt.Fprintf(&s, "%s %s", strings.Join(append([]string{c.Config}, c.Set...), " "), c.Tree)
 	for i := range c.Groups {
 		g := &c.Groups[i]
 		fmt.Fprintf(&s, "; %dx%d", g.Window, g.Message)

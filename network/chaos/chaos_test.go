@@ -153,7 +153,7 @@ func TestDrawReachesOnRTL(t *testing.T) {
 		const seeds = 400
 		for seed := range uint64(seeds) {
 			c := Draw(seed, r.Engines, RTL)
-			seen[c.Tree().String()]++
+			seen[c.Tree.String()]++
 			for _, g := range c.Groups {
 				if g.packets() >= 32 {
 					seen["window 32 to 64"]++
@@ -256,7 +256,7 @@ func TestDrawReachesEverything(t *testing.T) {
 			c := Draw(seed, r.Engines, Reference)
 			require.NoError(t, c.validate())
 			seen["engine "+strings.Join(append([]string{c.Config}, c.Set...), " ")]++
-			seen[c.Tree().String()]++
+			seen[c.Tree.String()]++
 			note("no gap NAK", c.NoGapNAK)
 			note("no RNR NAK", c.Pipes.NoRNR)
 			note("CNP", c.Pipes.CNP)

@@ -25,12 +25,8 @@ type Engine struct {
 	Config   string
 	Set      []string
 	Manifest *contract.Manifest
-	// Open makes one, as after reset.
-	Open Opener
+	Open     dut.Maker
 }
-
-// Opener makes an engine whose state before reset is random, from seed.
-type Opener func(seed uint64) (dut.DUT, error)
 
 // Standard are configurations for campaigns in Mode II or III, as preset and overrides. On the reference: every type and operation, both ways of
 // adding, narrow and wide buses, room for windows or pipes of 64 packets and for 16 children. On RTL: what a simulator compiles in seconds, one engine
@@ -97,11 +93,11 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 0x6368616f73))}
 	e := engines[d.IntN(len(engines))]
 	d.p = e.Manifest.Params
-	d.c = Case{Seed: seed, Config: e.Config, Set: e.Set, DUT: kind, NoGapNAK: d.chance(4), Latency: []int{1, 10, 40, 200}[d.IntN(4)],
-		BytesPerCycle: float64(d.p.BusBytes) * []float64{0.5, 1, 1, 2}[d.IntN(4)]}
+	d.c = Case{Seed: seed, Config: e.Config, Set: e.Set, DUT: kind, NoGapNAK: d.chance(4)}
+	d.c.Latency = []int{1, 10, 40, 200}[d.IntN(4)]
+	d.c.BytesPerCycle = float64(d.p.BusBytes) * []float64{0.5, 1, 1, 2}[d.IntN(4)]
 	fit := slices.DeleteFunc(trees(), func(t topology.Tree) bool { return !fits(d.p, t) })
-	t := fit[d.IntN(len(fit))]
-	d.c.Levels, d.c.Degree = t.Levels, t.Degree
+	d.c.Tree = fit[d.IntN(len(fit))]
 	d.faults()
 	if d.pipes() {
 		d.c.NoGapNAK = false // it is nothing to them
@@ -214,20 +210,22 @@ func (d *drawer) groups() {
 	if d.chance(3) {
 		count = min(1+d.IntN(min(d.p.Groups, 4)), mostGroups(d.p))
 	}
-	budget := packetBudget / (count * d.c.Tree().Ranks() * d.c.Levels)
+	budget := packetBudget / (count * d.c.Tree.Ranks() * d.c.Levels)
 	for range count {
 		most := d.p.Slots() / count / 2 / slotUnits(d.p)
 		mw, pipe := min(1<<d.IntN(7), floorPow2(most)), 0
 		if d.pipes() {
 			pipe, mw = d.pipe(most)
 		}
-		g := Group{Pipe: pipe, Paced: d.c.Pipes.CNP && d.chance(2), Message: 1 + d.IntN(min(mw, 4)), BigEndian: d.chance(4), Fixed: !d.p.InBand || d.chance(4), RootLocal: d.chance(4)}
+		g := Group{Paced: d.c.Pipes.CNP && d.chance(2)}
+		g.Pipe, g.Message, g.BigEndian = pipe, 1+d.IntN(min(mw, 4)), d.chance(4)
+		g.Fixed, g.RootLocal = !d.p.InBand || d.chance(4), d.chance(4)
 		g.Window = max(mw/g.Message, 1)
 		if d.chance(3) {
 			g.PathMTU = 4 * (1 + d.IntN(d.p.MTUBytes/4))
 		}
 		if d.chance(2) {
-			start := uint32(roce.PSN(0).Add(-d.IntN(40)))
+			start := roce.PSN(0).Add(-d.IntN(40))
 			g.Start = &start
 		}
 		if d.chance(3) { // soon enough that now and then nothing was lost, and no sooner than a window can be through
@@ -241,7 +239,7 @@ func (d *drawer) groups() {
 		d.c.Groups = append(d.c.Groups, g)
 	}
 	if d.chance(8) {
-		r := Reset{Group: d.IntN(count), Rank: d.IntN(d.c.Tree().Ranks()+1) - 1}
+		r := Reset{Group: d.IntN(count), Rank: d.IntN(d.c.Tree.Ranks()+1) - 1}
 		r.At = d.Uint64N(d.leastTime(&d.c.Groups[r.Group]))
 		if r.Rank >= 0 { // with nobody dead the calls would go on, and be over
 			r.For = 1000 + d.Uint64N(20000)
@@ -261,7 +259,7 @@ func (d *drawer) leastTime(g *Group) uint64 {
 	for i := range g.Calls {
 		bytes := g.Calls[i].Bytes
 		if g.Calls[i].Call == comm.AllGather {
-			bytes *= d.c.Tree().Ranks()
+			bytes *= d.c.Tree.Ranks()
 		}
 		windows := bytes / d.mtu(g) / (g.Message * g.Window)
 		cycles += float64((1+windows)*trip) + float64(bytes)/d.c.BytesPerCycle
@@ -282,7 +280,7 @@ const packetBudget = 1500
 
 // calls draws a group's calls until the budget of packets a rank is used up.
 func (d *drawer) calls(g *Group, budget int) {
-	mtu, ranks := d.mtu(g), d.c.Tree().Ranks()
+	mtu, ranks := d.mtu(g), d.c.Tree.Ranks()
 	kinds := arith.Kinds(d.p.DTypeMask(), d.p.OpMask())
 	for n := 1 + d.IntN(6); n > 0 && budget > 0; n-- {
 		k := kinds[d.IntN(len(kinds))]

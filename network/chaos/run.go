@@ -16,7 +16,6 @@ import (
 	"incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/host"
-	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
 	"incforge/verify/score"
@@ -181,9 +180,10 @@ func (x *run) build() (err error) {
 	fail.On(x.c.validate())
 	x.e = fail.Must(x.engine(x.c))
 	p := x.e.Manifest.Params
-	link := &fabric.Link{Latency: x.c.Latency, BytesPerCycle: x.c.BytesPerCycle, MTU: p.MTUBytes + headers, Up: x.c.Up, Down: x.c.Down}
-	x.world = fail.Must(comm.New(comm.Config{Manifest: x.e.Manifest, Tree: x.c.Tree(), Switch: x.open, Seed: x.c.Seed,
-		Link: func(comm.Edge) *fabric.Link { return link }, NoGapNAK: x.c.NoGapNAK, Pipes: x.c.Pipes}))
+	link := x.c.Link
+	link.MTU = p.MTUBytes + headers
+	x.world = fail.Must(comm.New(comm.Config{Manifest: x.e.Manifest, Tree: x.c.Tree, Switch: x.open, Seed: x.c.Seed,
+		Link: func(comm.Edge) *fabric.Link { return &link }, NoGapNAK: x.c.NoGapNAK, Pipes: x.c.Pipes}))
 	n := x.world.Net()
 	n.SetWorkers(x.Workers)
 	n.Script(x.c.Events)
@@ -284,13 +284,12 @@ func (x *run) open(n int) (dut.DUT, error) {
 }
 
 // verilog is the switch of a mixed tree that is always RTL.
-func (x *run) verilog() int { return int(x.c.Seed % uint64(x.c.Tree().Switches())) }
+func (x *run) verilog() int { return int(x.c.Seed % uint64(x.c.Tree.Switches())) }
 
 // group makes a group and queues its calls.
 func (x *run) group(i int) {
 	g := &x.c.Groups[i]
-	cfg := comm.GroupConfig{Message: g.Message, Window: g.Window, PathMTU: g.PathMTU, BigEndian: g.BigEndian, RootLocal: g.RootLocal,
-		Timeout: g.Timeout, RangePackets: g.RangePackets, Pipe: g.Pipe, Start: (*roce.PSN)(g.Start)}
+	cfg := g.GroupConfig
 	if g.Paced {
 		cfg.Rate = x.pace()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"incforge/network/fabric"
 	"incforge/network/topology"
+	"incforge/roce"
 	"incforge/verify/dut"
 )
 
@@ -143,13 +144,13 @@ func (s *shrinker) smallerTree(c *Case) (all []edit) {
 		seeds = 4
 	}
 	for _, t := range trees() {
-		if t.Switches()*t.Ranks() >= c.Tree().Switches()*c.Tree().Ranks() {
+		if t.Switches()*t.Ranks() >= c.Tree.Switches()*c.Tree.Ranks() {
 			continue
 		}
 		for luck := range seeds {
 			all = append(all, func(n *Case) {
 				n.Seed += luck
-				n.Levels, n.Degree = t.Levels, t.Degree
+				n.Tree = t
 				for i := range n.Groups {
 					for j := range n.Groups[i].Calls {
 						n.Groups[i].Calls[j].Root %= t.Ranks()
@@ -247,7 +248,7 @@ func (s *shrinker) plainer(c *Case) []edit {
 			func(g *Group) { g.RootLocal = false },
 			func(g *Group) { g.Timeout = 0 },
 			func(g *Group) { g.RangePackets = 0 },
-			func(g *Group) { g.Start = new(uint32) },
+			func(g *Group) { g.Start = new(roce.PSN) },
 		} {
 			all = append(all, func(n *Case) { change(&n.Groups[i]) })
 		}

@@ -24,30 +24,31 @@ type Fixed struct {
 	Op         arith.Op
 }
 
-// GroupConfig is a communicator.
+// GroupConfig is a communicator. As YAML it has no Fixed and no Rate.
 type GroupConfig struct {
 	// Message is M, the packets of a message; 0 is 1. Window is W, the messages under way; 0 is the configuration's window, or what the buffer
 	// has left of it.
-	Message, Window int
+	Message int `yaml:"message"`
+	Window  int `yaml:"window"`
 	// Pipe is N, the slots of a pipe in Mode III, where it need not be as large as the window; 0 is the configuration's window, or what the buffer
 	// has left of it. Window is then as large. Mode II has no pipes.
-	Pipe int
+	Pipe int `yaml:"pipe,omitempty"`
 	// PathMTU is the payload of a full packet in bytes, a multiple of 4; 0 is the switches' MTU.
-	PathMTU int
+	PathMTU int `yaml:"path_mtu,omitempty"`
 	// Fixed makes a group without controls; nil is in-band.
-	Fixed *Fixed
+	Fixed *Fixed `yaml:"-"`
 	// BigEndian is the byte order of the elements.
-	BigEndian bool
+	BigEndian bool `yaml:"big_endian,omitempty"`
 	// RootLocal: the root of a Reduce does not send; its host adds its contribution to what comes.
-	RootLocal bool
+	RootLocal bool `yaml:"root_local,omitempty"`
 	// Start is the first PSN of all connections; nil draws one, often close before the wrap.
-	Start *roce.PSN
+	Start *roce.PSN `yaml:"start,omitempty"`
 	// Timeout is the NICs' in cycles; 0 is several round trips of full windows.
-	Timeout uint64
+	Timeout uint64 `yaml:"timeout,omitempty"`
 	// RangePackets bounds the packets of a range; 0 is 2^20−1, which is the largest.
-	RangePackets int
+	RangePackets int `yaml:"range_packets,omitempty"`
 	// Rate has the NICs answer CNPs; nil: they only count them. A Line of 0 is the rank's link.
-	Rate *host.RateControl
+	Rate *host.RateControl `yaml:"-"`
 }
 
 const (

@@ -11,12 +11,13 @@ import (
 // Link is what a link looks like in both directions. Up goes towards the switch named first in Join.
 type Link struct {
 	// Latency is the time from a frame's last byte out to its first byte in, in cycles, at least 1.
-	Latency int
+	Latency int `yaml:"latency"`
 	// BytesPerCycle is the bandwidth; 0 means 8.
-	BytesPerCycle float64
+	BytesPerCycle float64 `yaml:"bytes_per_cycle"`
 	// MTU is the longest IP datagram in bytes: longer frames are lost and counted. 0 means no limit.
-	MTU      int
-	Up, Down Faults
+	MTU  int    `yaml:"-"`
+	Up   Faults `yaml:"up,omitempty"`
+	Down Faults `yaml:"down,omitempty"`
 }
 
 // Stats counts what the links did.
