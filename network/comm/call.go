@@ -72,13 +72,10 @@ type Request struct {
 	In [][]byte
 }
 
-// Stats are what a rank's NIC did during a call.
+// Stats are what the ranks' NICs did during a call.
 type Stats struct {
-	// Start is the cycle in which the rank began, End that in which its part was complete.
-	Start, End uint64
 	// Packets counts the packets sent with data or control, Resent the retransmissions among them.
-	Packets, Resent int
-	Timeouts        int
+	Packets, Resent, Timeouts int
 }
 
 // Call is a request under way, or done.
@@ -90,14 +87,13 @@ type Call struct {
 	Out [][]byte
 	// Start is the cycle in which the first rank began, End that in which the last one was done.
 	Start, End uint64
-	// Ranks is the same of each rank, and what its NIC did.
-	Ranks []Stats
 	// Err says why the call ended without a result.
 	Err error
 
-	g    *Group
-	left int // ranks not through
-	done bool
+	g     *Group
+	total Stats
+	left  int // ranks not through
+	done  bool
 }
 
 // Done reports that the call has ended.
@@ -141,15 +137,7 @@ func (c *Call) Throughput(mhz int) float64 {
 }
 
 // Total sums up the ranks.
-func (c *Call) Total() Stats {
-	t := Stats{Start: c.Start, End: c.End}
-	for _, r := range c.Ranks {
-		t.Packets += r.Packets
-		t.Resent += r.Resent
-		t.Timeouts += r.Timeouts
-	}
-	return t
-}
+func (c *Call) Total() Stats { return c.total }
 
 // String says which call it is.
 func (c *Call) String() string {
@@ -234,7 +222,7 @@ func (p *rangePlan) messageBytes() int {
 // Queue queues a call. Each rank starts on it when it is done with the calls before it; World.Run runs it.
 func (g *Group) Queue(r Request) (_ *Call, err error) {
 	defer fail.Catch(&err, "group %d %s", g.index, r.Collective)
-	c := &Call{Request: r, Index: g.calls, g: g, Ranks: make([]Stats, g.Ranks()), left: g.Ranks(), Start: host.Never}
+	c := &Call{Request: r, Index: g.calls, g: g, left: g.Ranks(), Start: host.Never}
 	c.check()
 	plans := c.plan()
 	g.calls++

@@ -51,20 +51,16 @@ func (r *rank) fail(err error) {
 func (r *rank) take(p *rangePlan, m host.Message) error {
 	i := r.arrived
 	r.arrived++
-	if len(m.Payload) != p.sizes[i] {
+	control, at, place := i == 0 && p.control != nil, p.offset(i), p.recv[r.n]
+	switch {
+	case len(m.Payload) != p.sizes[i]:
 		return fmt.Errorf("message %d has %d bytes, expected %d", i, len(m.Payload), p.sizes[i])
-	}
-	if i == 0 && p.control != nil {
-		if !m.HasImm || m.Imm != p.control.Imm {
-			return fmt.Errorf("control %#x (immediate: %v), expected %#x", m.Imm, m.HasImm, p.control.Imm)
-		}
-		return nil
-	}
-	if m.HasImm {
+	case control && (!m.HasImm || m.Imm != p.control.Imm):
+		return fmt.Errorf("control %#x (immediate: %v), expected %#x", m.Imm, m.HasImm, p.control.Imm)
+	case !control && m.HasImm:
 		return fmt.Errorf("message %d has an immediate, %#x", i, m.Imm)
-	}
-	if place := p.recv[r.n]; p.offset(i) < len(place) {
-		copy(place[p.offset(i):], m.Payload) // padding falls off the end
+	case !control && at < len(place):
+		copy(place[at:], m.Payload) // padding falls off the end
 	}
 	return nil
 }
@@ -92,7 +88,6 @@ func (r *rank) begin(p *rangePlan, now uint64) {
 	}
 	r.inCall = true
 	r.before = r.host.Stats
-	p.call.Ranks[r.n].Start = now
 	p.call.Start = min(p.call.Start, now)
 }
 
@@ -138,12 +133,11 @@ func (r *rank) end(p *rangePlan, now uint64) {
 	}
 	r.inCall = false
 	c, s, b := p.call, r.host.Stats, r.before
-	c.Ranks[r.n] = Stats{Start: c.Ranks[r.n].Start, End: now, Packets: s.Sent - b.Sent, Resent: s.Resent - b.Resent, Timeouts: s.Timeouts - b.Timeouts}
+	c.total.Packets += s.Sent - b.Sent
+	c.total.Resent += s.Resent - b.Resent
+	c.total.Timeouts += s.Timeouts - b.Timeouts
+	c.End = max(c.End, now)
 	if c.left--; c.left == 0 && !c.done {
-		c.End = now
-		for i := range c.Ranks {
-			c.End = max(c.End, c.Ranks[i].End)
-		}
 		c.end(nil)
 	}
 }
