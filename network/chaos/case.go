@@ -187,12 +187,7 @@ func (c *Case) String() string {
 			fmt.Fprintf(&s, " %s/%d", g.Calls[j].Call, g.Calls[j].Bytes)
 		}
 	}
-	for _, d := range []struct {
-		name string
-		f    *fabric.Faults
-	}{{"up", &c.Up}, {"down", &c.Down}} {
-		fmt.Fprintf(&s, "; %s loss %.3g", d.name, d.f.Loss)
-	}
+	fmt.Fprintf(&s, "; up loss %.3g; down loss %.3g", c.Up.Loss, c.Down.Loss)
 	if n := len(c.Events); n > 0 {
 		fmt.Fprintf(&s, "; %d events", n)
 	}

@@ -177,7 +177,8 @@ type rangePlan struct {
 	sizes []int
 	// data to send, or to add, and place to receive, by rank
 	send, recv [][]byte
-	last       bool
+	// of the call
+	first, last bool
 }
 
 // local reports that the root of a Reduce adds its own contribution, which it does not send.
@@ -306,7 +307,7 @@ func (c *Call) plan() []*rangePlan {
 			at += len(b)
 		}
 	}
-	all[len(all)-1].last = true
+	all[0].first, all[len(all)-1].last = true, true
 	return all
 }
 

@@ -16,7 +16,7 @@ type rank struct {
 	queue []*rangePlan // the first one is under way, if begun
 	err   error
 
-	begun, inCall            bool
+	begun                    bool
 	posted, sentOut, arrived int // messages of the range: Send and Recv posted, Send completed, Recv completed
 	before                   host.Stats
 }
@@ -83,12 +83,10 @@ func (r *rank) advance(now uint64) {
 func (r *rank) begin(p *rangePlan, now uint64) {
 	r.begun = true
 	r.posted, r.sentOut, r.arrived = 0, 0, 0
-	if r.inCall {
-		return
+	if p.first {
+		r.before = r.host.Stats
+		p.call.Start = min(p.call.Start, now)
 	}
-	r.inCall = true
-	r.before = r.host.Stats
-	p.call.Start = min(p.call.Start, now)
 }
 
 // complete is how many messages are through on this rank.
@@ -131,7 +129,6 @@ func (r *rank) end(p *rangePlan, now uint64) {
 	if !p.last {
 		return
 	}
-	r.inCall = false
 	c, s, b := p.call, r.host.Stats, r.before
 	c.total.Packets += s.Sent - b.Sent
 	c.total.Resent += s.Resent - b.Resent
@@ -145,7 +142,7 @@ func (r *rank) end(p *rangePlan, now uint64) {
 // reset gives the rank a fresh connection and nothing to do.
 func (r *rank) reset(qpn, peerQPN uint32) {
 	r.host.Reconnect(qpn, peerQPN, r.g.start)
-	r.queue, r.err, r.begun, r.inCall = nil, nil, false, false
+	r.queue, r.err, r.begun = nil, nil, false
 }
 
 // String says which rank it is and how far it has come.

@@ -57,7 +57,7 @@ type Net struct {
 	Stats Stats
 	// OnQuantum, if not nil, is called after every quantum; an error ends the run.
 	OnQuantum func(now uint64) error
-	// OnFault, if not nil, is told of every fault that happens to a frame, in order; not of jitter, cut links and MTUs.
+	// OnFault, if not nil, is told of every fault that happens to a frame, in order; not of jitter and MTUs.
 	OnFault func(Event)
 	// OnDeliver, if not nil, sees every frame that is given to a switch (port ≥ 0) or a host (port −1) with its time, in order.
 	// It must not change the frame.
@@ -97,7 +97,6 @@ func (n *Net) AddHost(sw, port int, h *host.Host, l *Link) int {
 	i := len(n.hosts)
 	up, down := n.newLink(end{sw, port}, end{i, -1}, l)
 	down.macs = []roce.MAC{h.Config().MAC}
-	n.switches[sw].ports[port] = append(n.switches[sw].ports[port], down)
 	n.hosts = append(n.hosts, &hostNode{Host: h, out: up, in: down})
 	return i
 }
@@ -110,9 +109,7 @@ func (n *Net) Join(a, portA int, macA roce.MAC, b, portB int, macB roce.MAC, l *
 	i := slices.IndexFunc(n.links, func(l [2]*pipe) bool { return l[0].to == top && l[1].to == bottom })
 	if i < 0 {
 		i = len(n.links)
-		up, down := n.newLink(top, bottom, l)
-		n.switches[b].ports[portB] = append(n.switches[b].ports[portB], up)
-		n.switches[a].ports[portA] = append(n.switches[a].ports[portA], down)
+		n.newLink(top, bottom, l)
 	}
 	n.links[i][0].macs = append(n.links[i][0].macs, macA)
 	n.links[i][1].macs = append(n.links[i][1].macs, macB)
@@ -126,13 +123,16 @@ func (n *Net) newLink(top, bottom end, l *Link) (up, down *pipe) {
 	}
 	lat := uint64(max(l.Latency, 1))
 	n.quantum = min(n.quantum, lat)
-	i := len(n.links)
-	make := func(to end, f *Faults, isDown bool) *pipe {
-		p := &pipe{link: i, down: isDown, to: to, latency: lat, rate: rate, mtu: l.MTU, faults: f}
+	add := func(from, to end, f *Faults, isDown bool) *pipe {
+		p := &pipe{link: len(n.links), down: isDown, to: to, latency: lat, rate: rate, mtu: l.MTU, faults: f}
 		p.seed = p.spread(n.seed)
+		if from.port >= 0 {
+			ports := n.switches[from.node].ports
+			ports[from.port] = append(ports[from.port], p)
+		}
 		return p
 	}
-	up, down = make(top, &l.Up, false), make(bottom, &l.Down, true)
+	up, down = add(bottom, top, &l.Up, false), add(top, bottom, &l.Down, true)
 	n.links = append(n.links, [2]*pipe{up, down})
 	return up, down
 }

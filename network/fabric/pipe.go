@@ -5,6 +5,7 @@ package fabric
 import (
 	"slices"
 
+	"incforge/network/host"
 	"incforge/roce"
 )
 
@@ -66,12 +67,9 @@ func (p *pipe) spread(seed uint64) uint64 {
 	return x ^ x>>31
 }
 
-// wireOverhead is what a frame takes on the wire besides its bytes: preamble, FCS, gap.
-const wireOverhead = 24
-
 // transmit takes the time of one frame that can start at ready; it comes with when it is all there if nothing happens to it.
 func (p *pipe) transmit(ready uint64, data []byte, err bool) timed[frame] {
-	p.free = max(ready, p.free) + uint64(float64(len(data)+wireOverhead)/p.rate) + 1
+	p.free = max(ready, p.free) + uint64(float64(len(data)+host.WireOverhead)/p.rate) + 1
 	return timed[frame]{p.free + p.latency, frame{p, data, err}}
 }
 

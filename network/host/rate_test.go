@@ -42,7 +42,7 @@ func TestRateCut(t *testing.T) {
 	assert.Equal(t, 2, h.Stats.CNPs)
 	assert.Equal(t, 1, h.Stats.RateCuts)
 
-	n := uint64(len(h.Next(60)) + wireOverhead)
+	n := uint64(len(h.Next(60)) + WireOverhead)
 	require.False(t, h.Ready())
 	require.Equal(t, 60+n, h.Deadline())
 	require.True(t, h.Receive(61, peer(roce.SendOnly, start)))

@@ -24,7 +24,7 @@ type Node struct {
 	Switch, Rank int
 }
 
-// Topology is a tree. Make it with Parse, Tree.Topology, Star or Chain.
+// Topology is a tree. Make it with Parse or Tree.Topology.
 type Topology struct {
 	name string
 	// Nodes are all switches and hosts. Switches and Hosts are their node numbers, by switch number and by rank.
@@ -89,32 +89,26 @@ func (t Tree) Topology() *Topology {
 	})
 }
 
-// Star is one switch with its hosts.
-func Star(hosts int) *Topology {
-	return build(fmt.Sprintf("star-%d", hosts), func(int, int) (int, int) { return 0, hosts })
-}
-
-// Chain is two switches, the second being the root's first child, with so many hosts each.
-func Chain(hosts int) *Topology {
-	return build(fmt.Sprintf("chain-%d", hosts), func(number, _ int) (int, int) { return 1 - number, hosts })
-}
-
-// Parse reads star-S, chain-S, or a Tree as ParseTree does.
+// Parse reads a Tree as ParseTree does; star-S, which is one switch with S hosts; or chain-S, which is two switches, the second being the root's
+// first child, with S hosts each.
 func Parse(s string) (*Topology, error) {
 	shape, count, _ := strings.Cut(s, "-")
-	made := map[string]func(int) *Topology{"star": Star, "chain": Chain}[shape]
-	if made == nil {
+	hosts, err := strconv.Atoi(count)
+	below := map[string]func(number, depth int) (switches, hosts int){
+		"star":  func(int, int) (int, int) { return 0, hosts },
+		"chain": func(number, _ int) (int, int) { return 1 - number, hosts },
+	}[shape]
+	switch {
+	case below == nil:
 		t, err := ParseTree(s)
 		if err != nil {
 			return nil, fmt.Errorf("%w; other shapes are star-HOSTS and chain-HOSTS", err)
 		}
 		return t.Topology(), nil
-	}
-	n, err := strconv.Atoi(count)
-	if err != nil || n < 1 || n > maxRanks {
+	case err != nil || hosts < 1 || hosts > maxRanks:
 		return nil, fmt.Errorf("%q: must be %s-HOSTS, 1 to %d of them", s, shape, maxRanks)
 	}
-	return made(n), nil
+	return build(fmt.Sprintf("%s-%d", shape, hosts), below), nil
 }
 
 // build makes a tree. below gives how many switches, and how many hosts after them, are below a switch, by its number and by its distance from
