@@ -4,13 +4,13 @@ package chaos
 
 import (
 	"cmp"
-	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"incforge/contract"
+	"incforge/internal/fail"
 	"incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/topology"
@@ -62,17 +62,14 @@ type drawer struct {
 }
 
 // Check returns an error if no case can be drawn for one of the engines.
-func (r *Runner) Check() error {
+func (r *Runner) Check() (err error) {
+	defer fail.Catch(&err, "")
 	for i := range r.Engines {
 		e := &r.Engines[i]
-		p := e.Manifest.Params
-		name := strings.Join(append([]string{e.Config}, e.Set...), " ")
-		if !slices.ContainsFunc(trees(), func(t topology.Tree) bool { return fits(p, t) }) {
-			return fmt.Errorf("%s: no tree can be made of switches with %d members and %d ports", name, p.Members, p.Ports)
-		}
-		if mostGroups(p) == 0 {
-			return fmt.Errorf("%s: a buffer of %d slots is too small for any group: a window of one packet takes %d", name, p.Slots(), 2*slotUnits(p))
-		}
+		p, name := e.Manifest.Params, strings.Join(append([]string{e.Config}, e.Set...), " ")
+		some := slices.ContainsFunc(trees(), func(t topology.Tree) bool { return fits(p, t) })
+		fail.If(!some, "%s: no tree can be made of switches with %d members and %d ports", name, p.Members, p.Ports)
+		fail.If(mostGroups(p) == 0, "%s: a buffer of %d slots is too small for any group: a window of one packet takes %d", name, p.Slots(), 2*slotUnits(p))
 	}
 	return nil
 }
@@ -101,7 +98,8 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 	d.faults()
 	if d.pipes() {
 		d.c.NoGapNAK = false // it is nothing to them
-		d.fullPipes()
+		// When a pipe is full engines answer with RNR NAKs, whose waits are 10 to 60 µs, with CNPs, or with silence.
+		d.c.Pipes = comm.Pipes{NoRNR: d.chance(4), RNRTimer: uint8(1 + d.IntN(5)), CNP: d.chance(2)}
 	}
 	d.groups()
 	if d.pipes() && d.chance(3) { // as with hosts': now and then nothing was lost
@@ -119,11 +117,6 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 
 // pipes tells that the engine works in Mode III.
 func (d *drawer) pipes() bool { return d.p.Mode == 3 }
-
-// fullPipes draws how engines answer when a pipe is full: RNR NAKs with waits of 10 to 60 µs, CNPs, or silence.
-func (d *drawer) fullPipes() {
-	d.c.Pipes = comm.Pipes{NoRNR: d.chance(4), RNRTimer: uint8(1 + d.IntN(5)), CNP: d.chance(2)}
-}
 
 // pipe draws the slots of a pipe, 1 to 64 of the most that there is room for, often few or no power of two, and the window of hosts, which has no room to
 // keep to. Where nobody says that a pipe is full each packet too many costs a time-out, and a full window to be sent again.

@@ -256,18 +256,17 @@ func (x *run) watch() {
 const headers = 20 + 8 + 12 + 4 + 4
 
 // open makes switch n.
-func (x *run) open(n int) (dut.DUT, error) {
+func (x *run) open(n int) (_ dut.DUT, err error) {
+	defer fail.Catch(&err, "")
 	open, judged := x.e.Open, x.DUT != Reference
 	coin := rand.New(rand.NewPCG(x.c.Seed, uint64(n)))
 	seed := coin.Uint64()
-	if x.DUT == Mixed && x.c.Levels > 2 && n != x.verilog() && coin.IntN(2) == 0 {
+	verilog := int(x.c.Seed % uint64(x.c.Switches())) // the switch of a mixed tree that is always RTL
+	if x.DUT == Mixed && x.c.Levels > 2 && n != verilog && coin.IntN(2) == 0 {
 		judged = false
 		open = func(uint64) (dut.DUT, error) { return dut.NewReference(x.e.Manifest) }
 	}
-	d, err := open(seed)
-	if err != nil {
-		return nil, err
-	}
+	d := fail.Must(open(seed))
 	if x.wrap != nil {
 		d = x.wrap(n, d)
 	}
@@ -282,9 +281,6 @@ func (x *run) open(n int) (dut.DUT, error) {
 	x.duts = append(x.duts, d)
 	return d, nil
 }
-
-// verilog is the switch of a mixed tree that is always RTL.
-func (x *run) verilog() int { return int(x.c.Seed % uint64(x.c.Tree.Switches())) }
 
 // group makes a group and queues its calls.
 func (x *run) group(i int) {

@@ -81,7 +81,7 @@ func (w *World) NewGroup(cfg GroupConfig) (_ *Group, err error) {
 	fail.If(units > left, "a window of %d packets takes %d units of the buffer, of %d are %d left", g.window(), units, w.p.Slots(), left)
 	g.set = inc.Group{SlotBase: w.units, Log2N: bits.Len(uint(g.window())), BigEndian: cfg.BigEndian, PipeSlots: g.cfg.Pipe}
 	if w.pipes() {
-		w.needTimeout(g.pipeTimeout())
+		w.needTimeout(g.paths(1, g.cfg.Pipe)) // a pipe's hop
 	}
 	g.newNumbers()
 	g.program()
@@ -160,9 +160,6 @@ func (g *Group) timeout() uint64 {
 	}
 	return g.paths(g.w.cfg.Tree.Levels, packets)
 }
-
-// pipeTimeout is the same for a pipe and one hop.
-func (g *Group) pipeTimeout() uint64 { return g.paths(1, g.cfg.Pipe) }
 
 // paths is some round trips over so many levels, with so many packets of each endpoint through one switch, at the pace of the slowest of link,
 // bus and adders.
