@@ -173,13 +173,18 @@ type rangePlan struct {
 	kind    Collective
 	root    int
 	control *host.Message
-	// sizes of the messages in bytes, the control's 0 among them
-	sizes []int
+	// messages, the control's among them, by the bytes of the data that they carry
+	messages []span
 	// data to send, or to add, and place to receive, by rank
 	send, recv [][]byte
 	// of the call
 	first, last bool
 }
+
+// span is bytes from up to to.
+type span struct{ from, to int }
+
+func (s span) size() int { return s.to - s.from }
 
 // local reports that the root of a Reduce adds its own contribution, which it does not send.
 func (p *rangePlan) local(r int) bool {
@@ -198,26 +203,13 @@ func (p *rangePlan) hears(r int) bool {
 	return true
 }
 
-// offset is where message i, which is no control, begins in the data.
-func (p *rangePlan) offset(i int) int {
-	if p.control != nil {
-		i--
-	}
-	return i * p.messageBytes()
-}
-
 // message is the i-th that a rank sends.
 func (p *rangePlan) message(rank, i int) host.Message {
 	if i == 0 && p.control != nil {
 		return *p.control
 	}
-	from := p.offset(i)
-	return host.Message{Payload: p.send[rank][from : from+p.sizes[i]]}
-}
-
-func (p *rangePlan) messageBytes() int {
-	c := &p.call.g.cfg
-	return c.Message * c.PathMTU
+	m := p.messages[i]
+	return host.Message{Payload: p.send[rank][m.from:m.to]}
 }
 
 // Queue queues a call. Each rank starts on it when it is done with the calls before it; World.Run runs it.
@@ -361,12 +353,12 @@ func (c *Call) ranges(k Collective, root int, d arith.DType, op arith.Op, n int,
 		if cfg.Fixed == nil {
 			control := inc.Control{Collective: k.code(), Op: uint8(op), DType: uint8(d), Root: uint8(root), Packets: packets}
 			p.control = &host.Message{HasImm: true, Imm: control.Immediate()}
-			p.sizes = append(p.sizes, 0)
+			p.messages = append(p.messages, span{})
 		}
-		for at, left := from, packets; left > 0; left -= cfg.Message {
-			size := min(to-at, p.messageBytes())
-			p.sizes = append(p.sizes, size)
-			at += size
+		for at, left := 0, packets; left > 0; left -= cfg.Message {
+			end := min(at+cfg.Message*cfg.PathMTU, to-from)
+			p.messages = append(p.messages, span{at, end})
+			at = end
 		}
 		all = append(all, p)
 	}
