@@ -150,9 +150,7 @@ func New(cfg Config) (*Host, error) {
 			return nil, err
 		}
 	}
-	if cfg.Window > NICWindow {
-		cfg.Window = NICWindow
-	}
+	cfg.Window = min(cfg.Window, NICWindow)
 	h := &Host{cfg: cfg}
 	h.connect(true)
 	return h, nil
