@@ -6,9 +6,7 @@
 //	func (g *Group) program(s int) (err error) {
 //		defer fail.Catch(&err, "switch %d", s)
 //		fail.On(drv.Disable(g.index))
-//		if !fail.Must(drv.Enable(g.index)) {
-//			fail.Now("the engine refuses the group's settings")
-//		}
+//		fail.If(!fail.Must(drv.Enable(g.index)), "the engine refuses the group's settings")
 //		return nil
 //	}
 //
@@ -29,6 +27,13 @@ func On(err error) {
 
 // Now ends the function that catches with the error that fmt.Errorf makes.
 func Now(format string, args ...any) { On(fmt.Errorf(format, args...)) }
+
+// If ends the function that catches with such an error if something is the case that must not be.
+func If(bad bool, format string, args ...any) {
+	if bad {
+		Now(format, args...)
+	}
+}
 
 // Must is v, unless there is an error to end with.
 func Must[T any](v T, err error) T {

@@ -13,9 +13,7 @@ import (
 func twice(text string) (n int, err error) {
 	defer Catch(&err, "twice %q", text)
 	n = 2 * Must(strconv.Atoi(text))
-	if n > 10 {
-		Now("%d is much", n)
-	}
+	If(n > 10, "%d is much", n)
 	return n, nil
 }
 

@@ -3,6 +3,7 @@
 package chaos
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -113,11 +114,6 @@ func (r *Runner) Campaign(ctx context.Context, p Campaign) (Summary, error) {
 	}
 	err := pool.Wait()
 	sum.time(start)
-	slices.SortFunc(sum.Failures, func(a, b Failure) int {
-		if a.Seed < b.Seed {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(sum.Failures, func(a, b Failure) int { return cmp.Compare(a.Seed, b.Seed) })
 	return sum, err
 }
