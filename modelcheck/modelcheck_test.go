@@ -240,16 +240,19 @@ func TestConfigIsChecked(t *testing.T) {
 func TestFrontier(t *testing.T) {
 	const stride, states = 3, 5*chunkStates + 7
 	f := newFrontier(stride, t.TempDir(), 1)
-	w := f.writer()
+	chunk := f.chunk()
 	for i := range uint32(states) {
-		require.NoError(t, w.add([]uint32{i, ^i}, 2*i))
+		if chunk = append(chunk, i, ^i, 2*i); len(chunk) == cap(chunk) {
+			require.NoError(t, f.put(chunk))
+			chunk = f.chunk()
+		}
 	}
-	require.NoError(t, w.flush())
-	assert.Equal(t, states, f.size())
+	require.NoError(t, f.put(chunk))
+	assert.Equal(t, states, f.states)
 	assert.Positive(t, f.spilled)
 	seen := map[uint32]bool{}
 	for {
-		c, err := f.next()
+		c, err := f.take()
 		require.NoError(t, err)
 		if c == nil {
 			break
@@ -260,5 +263,5 @@ func TestFrontier(t *testing.T) {
 		}
 	}
 	assert.Len(t, seen, states)
-	f.close()
+	require.NoError(t, f.close())
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"incforge/inc"
+	"incforge/internal/names"
 	"incforge/network/topology"
 	"incforge/roce"
 )
@@ -24,18 +25,12 @@ const (
 	Broadcast Collective = inc.CollectiveBroadcast
 )
 
-// String is the collective's name on command lines.
-func (c Collective) String() string {
-	switch c {
-	case AllReduce:
-		return "allreduce"
-	case Reduce:
-		return "reduce"
-	case Broadcast:
-		return "broadcast"
-	}
-	return fmt.Sprintf("collective(%d)", uint8(c))
+func collectives() names.List[Collective] {
+	return names.Of[Collective]("collective", []string{AllReduce: "allreduce", Reduce: "reduce", Broadcast: "broadcast"}...)
 }
+
+// String is the collective's name on command lines.
+func (c Collective) String() string { return collectives().Name(c) }
 
 // MarshalText makes it that name in files.
 func (c Collective) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
@@ -48,12 +43,11 @@ func (c *Collective) UnmarshalText(b []byte) (err error) {
 
 // ParseCollective is the collective of that name, without regard to case.
 func ParseCollective(s string) (Collective, error) {
-	for _, c := range []Collective{AllReduce, Reduce, Broadcast} {
-		if strings.EqualFold(s, c.String()) {
-			return c, nil
-		}
+	c, err := collectives().Parse(strings.ToLower(s))
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", err, ErrConfig)
 	}
-	return 0, fmt.Errorf("collective %q is none of allreduce, reduce, broadcast: %w", s, ErrConfig)
+	return c, nil
 }
 
 // ErrConfig means that a configuration describes no model.
@@ -150,6 +144,23 @@ func (c Config) WithDefaults() (Config, error) {
 		}
 	}
 	return c, nil
+}
+
+// badRule is a rule known to be wrong: the engine's, or the hosts'.
+type badRule struct {
+	engine inc.Rules
+	mode   int // 0: both
+}
+
+// BadSilentHost is the host's half of B10: it does not acknowledge again what it has.
+const BadSilentHost = "B10-host"
+
+// BadRules are the rules known to be wrong, by their names in Config.Bad, which are those of the findings.
+func BadRules() map[string]badRule {
+	return map[string]badRule{
+		"A1": {inc.RuleA1, 0}, "A2": {inc.RuleA2, 2}, "A9": {inc.RuleA9, 2}, "A10": {inc.RuleA10, 2}, "B6-ack": {inc.RuleB6Ack, 3},
+		"B6-assert": {inc.RuleB6Assert, 3}, "B9": {inc.RuleB9, 3}, "B10": {inc.RuleB10, 3}, "B15": {inc.RuleB15, 3}, BadSilentHost: {0, 0},
+	}
 }
 
 // String is the configuration in one line.

@@ -88,13 +88,13 @@ func (c *chart) row(h *Happening) string {
 		if b < a {
 			head, tail = '<', low+1
 		}
-		if h.step.Do == MoveNames()[MoveLose] {
+		if h.step.Do == MoveLose {
 			head = 'x'
 		}
 		row[tail] = head
 		label := h.packet.String()
 		copy(row[low+1+(high-low-1-len(label))/2:], label)
-		if h.step.Do != MoveNames()[MoveDeliver] {
+		if h.step.Do != MoveDeliver {
 			note = append(note, h.step.Do)
 		}
 		if h.step.Index > 0 {
@@ -105,7 +105,7 @@ func (c *chart) row(h *Happening) string {
 		text := h.step.Do
 		if h.step.Action != "" {
 			text = h.step.Action
-			if h.step.Do == MoveNames()[MoveEarly] {
+			if h.step.Do == MoveEarly {
 				text = "early " + text
 			}
 		}
