@@ -265,3 +265,19 @@ func TestFrontier(t *testing.T) {
 	assert.Len(t, seen, states)
 	require.NoError(t, f.close())
 }
+
+// BenchmarkSearch is how fast states are seen.
+func BenchmarkSearch(b *testing.B) {
+	for _, c := range []model.Config{
+		{Mode: 2, Collective: model.AllReduce, Tree: "3-2", Requests: 3, Window: 3, Loss: 1},
+		{Mode: 3, Collective: model.AllReduce, Tree: "star-3", Requests: 4, Window: 2, Loss: 1, Dup: 1},
+	} {
+		b.Run(c.String(), func(b *testing.B) {
+			for b.Loop() {
+				r, err := Check(context.Background(), c, Options{Symmetry: true, Workers: 1, MaxStates: 5e5})
+				require.NoError(b, err)
+				b.ReportMetric(float64(r.Transitions)/r.CPUSeconds, "transitions/s")
+			}
+		})
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/bits"
 
-	"incforge/modelcheck/model"
 	"incforge/modelcheck/scenario"
 )
 
@@ -34,47 +33,54 @@ func left(budget uint32, at int) bool { return budget>>at&15 != 0 }
 // breaks; free transitions cost nothing of a budget.
 type visitor func(l label, next []uint32, fault error, free bool)
 
-// expansion is a state whose transitions are looked at.
+// expansion finds the transitions of states, one state after the other.
 type expansion struct {
 	*system
-	state, next []uint32
-	comps       []*component
-	budget      uint32
-	visit       visitor
+	reduce bool // only those of a stubborn set
+	visit  visitor
+	next   []uint32 // what the visitor gets
+
+	state  []uint32 // at hand
+	comps  []*component
+	budget uint32
 }
 
-// expand calls visit for each transition of a state, of which next holds what they lead to.
-func (s *system) expand(state []uint32, reduce bool, next []uint32, visit visitor) (quiet bool) {
-	n := len(state) - 1
-	var memory [model.MaxNodes]*component
-	e := expansion{s, state, next, memory[:n], state[n], visit}
+// expansion is one whose transitions a visitor is told of.
+func (s *system) expansion(reduce bool, visit visitor) *expansion {
+	return &expansion{system: s, reduce: reduce, visit: visit, next: make([]uint32, len(s.start)), comps: make([]*component, len(s.start)-1)}
+}
+
+// of visits each transition of a state.
+func (e *expansion) of(state []uint32) (quiet bool) {
+	n := len(e.comps)
+	e.state, e.budget = state, state[n]
 	for i, c := range state[:n] {
-		e.comps[i] = s.comps.at(c)
+		e.comps[i] = e.system.comps.at(c)
 	}
-	if quiet = e.quiet(); quiet {
+	if e.quiet() {
 		for i := range n {
 			e.timeouts(i, scenario.MoveTimeout, 0)
 		}
 		return true
 	}
 	set := uint32(1)<<n - 1
-	if reduce {
+	if e.reduce {
 		set = e.stubborn()
 	}
 	for i, c := range e.comps {
 		if set>>i&1 == 0 {
 			continue
 		}
-		if c.length[down] > 0 {
+		if c.length(down) > 0 {
 			e.deliver(i, down, i)
 		}
-		for _, child := range s.topo.Nodes[i].Children {
-			if e.comps[child].length[up] > 0 {
+		for _, child := range e.topo.Nodes[i].Children {
+			if e.comps[child].length(up) > 0 {
 				e.deliver(child, up, i)
 			}
 		}
 		for a := range c.n.sends {
-			e.try(label{kind: scenario.MoveSend, node: uint8(i), index: uint8(a)}, i, state[i], 0, ask{code: codeAction + uint32(a)})
+			e.try(label{kind: scenario.MoveSend, node: uint8(i), index: uint8(a)}, i, e.state[i], 0, ask{code: codeAction + uint32(a)})
 		}
 		if left(e.budget, earlyAt) {
 			e.timeouts(i, scenario.MoveEarly, 1<<earlyAt)
@@ -86,7 +92,7 @@ func (s *system) expand(state []uint32, reduce bool, next []uint32, visit visito
 // quiet tells whether nothing is on its way and no engine wants to send.
 func (e *expansion) quiet() bool {
 	for _, c := range e.comps {
-		if c.length[up]|c.length[down] != 0 || c.n.sends != 0 {
+		if c.length(up)|c.length(down) != 0 || c.n.sends != 0 {
 			return false
 		}
 	}
@@ -101,7 +107,7 @@ func (e *expansion) stubborn() uint32 {
 		return all
 	}
 	for _, h := range e.topo.Hosts {
-		if e.comps[h].length[down] > 0 {
+		if e.comps[h].length(down) > 0 {
 			return 1 << h
 		}
 	}
@@ -122,7 +128,7 @@ func (e *expansion) closure(seed int) (set uint32, moves int) {
 		n := bits.TrailingZeros32(todo)
 		todo &= todo - 1
 		moves += e.comps[n].n.sends
-		link := func(length uint8, from int) {
+		link := func(length, from int) {
 			if length != 0 {
 				moves++
 			} else if set>>from&1 == 0 {
@@ -131,10 +137,10 @@ func (e *expansion) closure(seed int) (set uint32, moves int) {
 			}
 		}
 		if parent := e.topo.Nodes[n].Parent; parent >= 0 {
-			link(e.comps[n].length[down], parent)
+			link(e.comps[n].length(down), parent)
 		}
 		for _, c := range e.topo.Nodes[n].Children {
-			link(e.comps[c].length[up], c)
+			link(e.comps[c].length(up), c)
 		}
 	}
 	return set, moves
@@ -164,7 +170,7 @@ func (e *expansion) deliver(link, direction, to int) {
 	case e.hosts[to] == nil:
 		a.code = uint32(len(e.topo.Nodes[to].Children))
 	}
-	rest := e.take(taking{comp, uint32(direction), 0})
+	rest := e.take(comp, direction, 0)
 	try := func(kind string, comp uint32, cost uint32, a ask) {
 		l.kind = kind
 		e.try(l, link, comp, cost, a)
@@ -180,7 +186,7 @@ func (e *expansion) deliver(link, direction, to int) {
 		packets := *e.queues.at(c.Queues[direction])
 		for i := 1; i < len(packets); i++ {
 			l.index = uint8(i)
-			try(scenario.MoveDeliver, e.take(taking{comp, uint32(direction), uint32(i)}), 1<<reorderAt, ask{code: a.code, packet: packets[i]})
+			try(scenario.MoveDeliver, e.take(comp, direction, i), 1<<reorderAt, ask{code: a.code, packet: packets[i]})
 		}
 		l.index = 0
 	}

@@ -102,26 +102,26 @@ func (s *search) endReachable(ctx context.Context, id uint32) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	seen := map[hash128]bool{}
-	next, rep := make([]uint32, len(s.start)), make([]uint32, len(s.start))
-	for pending := [][]uint32{state}; len(pending) > 0; {
+	seen, rep := map[hash128]bool{}, make([]uint32, len(s.start))
+	pending, count := [][]uint32{state}, 0
+	states := s.expansion(s.opt.Reduction, func(_ label, next []uint32, _ error, free bool) {
+		count++
+		if !free {
+			return
+		}
+		if name := s.canonical(next, rep); !seen[name] {
+			seen[name] = true
+			pending = append(pending, slices.Clone(rep))
+		}
+	})
+	for len(pending) > 0 {
 		if err := ctx.Err(); err != nil {
 			return false, fmt.Errorf("model checking: %w", err)
 		}
 		at := pending[len(pending)-1]
 		pending = pending[:len(pending)-1]
-		count := 0
-		quiet := s.expand(at, s.opt.Reduction, next, func(_ label, next []uint32, _ error, free bool) {
-			count++
-			if !free {
-				return
-			}
-			if name := s.canonical(next, rep); !seen[name] {
-				seen[name] = true
-				pending = append(pending, slices.Clone(rep))
-			}
-		})
-		if quiet && count == 0 {
+		count = 0
+		if quiet := states.of(at); quiet && count == 0 {
 			return true, nil
 		}
 	}

@@ -245,9 +245,24 @@ func (s *search) explore(ctx context.Context) (complete bool, err error) {
 	return true, nil
 }
 
+// worker is one of those that expand.
+type worker struct {
+	*search
+	after        *frontier
+	out          []uint32 // a chunk of it in the making
+	moves, fresh int64
+
+	id    uint32 // of the state at hand
+	count int    // of its transitions
+	free  []uint32
+	rep   []uint32 // scratch
+	err   error
+}
+
 // work expands chunks of the frontier until there are none.
 func (s *search) work(ctx context.Context, front, after *frontier) error {
-	w := worker{search: s, next: make([]uint32, len(s.start)), rep: make([]uint32, len(s.start)), after: after, out: after.chunk()}
+	w := worker{search: s, after: after, out: after.chunk(), rep: make([]uint32, len(s.start))}
+	states := s.expansion(s.opt.Reduction, w.reach)
 	for {
 		err := context.Cause(ctx)
 		if err == nil && s.distinct.Load() >= int64(s.opt.MaxStates) {
@@ -264,10 +279,13 @@ func (s *search) work(ctx context.Context, front, after *frontier) error {
 			return after.put(w.out)
 		}
 		w.moves, w.fresh = 0, 0
-		for state := range slices.Chunk(chunk, front.stride) {
-			if err := w.leave(state[:len(s.start)], state[len(s.start)]); err != nil {
-				return err
-			}
+		for at := range slices.Chunk(chunk, front.stride) {
+			state := at[:len(s.start)]
+			w.id, w.count, w.free = at[len(s.start)], 0, w.free[:0]
+			w.leave(state, states.of(state))
+		}
+		if w.err != nil {
+			return w.err
 		}
 		s.transitions.Add(w.moves)
 		s.distinct.Add(w.fresh)
@@ -277,56 +295,45 @@ func (s *search) work(ctx context.Context, front, after *frontier) error {
 	}
 }
 
-// worker is one of those that expand.
-type worker struct {
-	*search
-	next, rep    []uint32 // of the state at hand
-	after        *frontier
-	out          []uint32 // a chunk of it in the making
-	free         []uint32 // scratch of leave
-	moves, fresh int64
+// reach is told of each transition of the state at hand.
+func (w *worker) reach(_ label, next []uint32, fault error, free bool) {
+	w.count++
+	name := w.canonical(next, w.rep)
+	if fault != nil {
+		w.find(finding{scenario.KindFault, fault.Error(), w.id, name})
+		return
+	}
+	to, isNew := w.seen.insert(name, w.id)
+	if isNew {
+		w.fresh++
+		if w.out = append(append(w.out, w.rep...), to); len(w.out) == cap(w.out) {
+			w.err = errors.Join(w.err, w.after.put(w.out))
+			w.out = w.after.chunk()
+		}
+	}
+	if free {
+		w.free = append(w.free, to)
+	}
 }
 
-// leave takes all transitions of a state and notes in the set of states how it goes on.
-func (w *worker) leave(state []uint32, id uint32) error {
-	count, edges := 0, w.free[:0]
-	var full error
-	quiet := w.expand(state, w.opt.Reduction, w.next, func(_ label, next []uint32, fault error, free bool) {
-		count++
-		name := w.canonical(next, w.rep)
-		if fault != nil {
-			w.find(finding{scenario.KindFault, fault.Error(), id, name})
-			return
-		}
-		to, isNew := w.seen.insert(name, id)
-		if isNew {
-			w.fresh++
-			if w.out = append(append(w.out, w.rep...), to); len(w.out) == chunkStates*w.after.stride {
-				full = errors.Join(full, w.after.put(w.out))
-				w.out = w.after.chunk()
-			}
-		}
-		if free {
-			edges = append(edges, to)
-		}
-	})
-	w.moves += int64(count)
-	w.free = edges
+// leave notes in the set of states how it goes on from the state at hand, all of whose transitions were taken.
+func (w *worker) leave(state []uint32, quiet bool) {
+	w.moves += int64(w.count)
 	way := nextUnknown
 	switch {
-	case !quiet && len(edges) > 0:
-		way = edges[0]
+	case !quiet && len(w.free) > 0:
+		way = w.free[0]
 	case !quiet:
-	case count > 0:
+	case w.count > 0:
 		way = nextMany
 		w.mu.Lock()
-		w.edges[id] = slices.Clone(edges)
+		w.edges[w.id] = slices.Clone(w.free)
 		w.mu.Unlock()
 	default:
 		way = nextDone
 		if missing, ok := w.finished(state); !ok {
 			way = nextNone
-			w.find(finding{scenario.KindDeadlock, missing, id, w.seen.at(id).name})
+			w.find(finding{scenario.KindDeadlock, missing, w.id, w.seen.at(w.id).name})
 		}
 	}
 	if quiet {
@@ -335,8 +342,7 @@ func (w *worker) leave(state []uint32, id uint32) error {
 	if way == nextDone {
 		w.done.Add(1)
 	}
-	w.seen.at(id).next = way
-	return full
+	w.seen.at(w.id).next = way
 }
 
 // find notes a violation.

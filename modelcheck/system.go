@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"incforge/inc"
 	"incforge/modelcheck/model"
@@ -33,9 +34,8 @@ type system struct {
 	nodes   table[nodeKey, node]
 	comps   table[compKey, component]
 
-	steps  memo[ask, *outcome]     // of components
-	pushed memo[[2]uint32, uint32] // component, queue: component
-	taken  memo[taking, uint32]
+	steps  memo[*outcome] // of components, by ask.key
+	pushed memo[uint32]   // component, queue: component
 
 	mu          sync.Mutex // held by whoever adds to what is above and below
 	engineSteps map[ask]*engineStep
@@ -76,15 +76,19 @@ type compKey struct {
 // component is what follows from a compKey.
 type component struct {
 	compKey
-	n      *node
-	length [2]uint8  // of the queues
-	head   [2]uint32 // the first packets
-	own    hash128   // of the content
-	hash   []hash128 // of the images
+	n     *node
+	taken [2][]atomic.Uint32 // for each packet of the queues, the component without it plus one, when it is known
+	head  [2]uint32          // the first packets
+	own   hash128            // of the content
+	hash  []hash128          // of the images
 }
+
+func (c *component) length(direction int) int { return len(c.taken[direction]) }
 
 // ask is what is asked of a component or of a node: to do the step of a code with a packet, which has been taken off its queue already.
 type ask struct{ of, code, packet uint32 }
+
+func (a ask) key() uint64 { return uint64(a.of)<<32 | uint64(a.code)<<24 | uint64(a.packet) }
 
 // Codes of steps: below codeAction the endpoint that the packet came to.
 const (
@@ -94,9 +98,6 @@ const (
 	codeTimeout  = 0x82 // of a host
 	codeNothing  = 0x83 // the packet is lost
 )
-
-// taking is what takes a packet off a component's queue.
-type taking struct{ comp, direction, index uint32 }
 
 // outcome is what a step does: the node's own component becomes comp, and the children get something sent.
 type outcome struct {
@@ -135,7 +136,7 @@ func newSystem(c model.Config, symmetry bool) (*system, error) {
 		cfg: c, topo: t, perms: perms, hosts: make([]*model.HostRole, len(t.Nodes)), engines: make([]*model.Engine, len(t.Nodes)),
 		packets: newTable[model.Packet, model.Packet](perms), queues: newTable[queueKey, []uint32](perms),
 		nodes: newTable[nodeKey, node](perms), comps: newTable[compKey, component](perms),
-		steps: newMemo[ask, *outcome](), pushed: newMemo[[2]uint32, uint32](), taken: newMemo[taking, uint32](), engineSteps: map[ask]*engineStep{},
+		steps: newMemo[*outcome](), pushed: newMemo[uint32](), engineSteps: map[ask]*engineStep{},
 	}
 	for n := range t.Nodes {
 		if rank := t.Nodes[n].Rank; rank >= 0 {
@@ -259,7 +260,7 @@ func (s *system) connect(k compKey, c *component) {
 	for d, q := range k.Queues {
 		packets := *s.queues.at(q)
 		if len(packets) > 0 {
-			c.length[d], c.head[d] = uint8(len(packets)), packets[0]
+			c.taken[d], c.head[d] = make([]atomic.Uint32, len(packets)), packets[0]
 		}
 		b = append(b, byte(len(packets)))
 		for _, p := range packets {
@@ -272,7 +273,7 @@ func (s *system) connect(k compKey, c *component) {
 
 // step is what a component does when asked.
 func (s *system) step(a ask) *outcome {
-	return s.steps.get(s, a, func() *outcome {
+	return s.steps.get(s, a.key(), func() *outcome {
 		c := s.comps.at(a.of)
 		if s.hosts[c.n.At] != nil {
 			return s.hostStep(c, a)
@@ -381,7 +382,7 @@ func (s *system) run(a ask) (model.Stepped, error) {
 
 // push is a component with something more on its way down to it.
 func (s *system) push(comp, queue uint32) uint32 {
-	return s.pushed.get(s, [2]uint32{comp, queue}, func() uint32 {
+	return s.pushed.get(s, uint64(comp)<<32|uint64(queue), func() uint32 {
 		k := s.comps.at(comp).compKey
 		k.Queues[down] = s.concat(*s.queues.at(k.Queues[down]), queue)
 		return s.internComp(k)
@@ -389,14 +390,20 @@ func (s *system) push(comp, queue uint32) uint32 {
 }
 
 // take is a component without a packet of a queue.
-func (s *system) take(t taking) uint32 {
-	return s.taken.get(s, t, func() uint32 {
-		k := s.comps.at(t.comp).compKey
-		q := &k.Queues[t.direction]
-		before, after := (*s.queues.at(*q))[:t.index], (*s.queues.at(*q))[t.index+1:]
-		*q = s.concat(before, s.concat(after, 0))
-		return s.internComp(k)
-	})
+func (s *system) take(comp uint32, direction, index int) uint32 {
+	c := s.comps.at(comp)
+	known := &c.taken[direction][index]
+	if id := known.Load(); id != 0 {
+		return id - 1
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	k := c.compKey
+	packets := *s.queues.at(k.Queues[direction])
+	k.Queues[direction] = s.concat(packets[:index], s.concat(packets[index+1:], 0))
+	id := s.internComp(k)
+	known.Store(id + 1)
+	return id
 }
 
 // canonical is the name of a state and the representative of all its images, into rep.

@@ -101,12 +101,12 @@ func (t *table[K, V]) keys() []K {
 }
 
 // A memo remembers results for good. Reading takes no lock.
-type memo[K comparable, V any] struct{ *xsync.Map[K, V] }
+type memo[V any] struct{ *xsync.Map[uint64, V] }
 
-func newMemo[K comparable, V any]() memo[K, V] { return memo[K, V]{xsync.NewMap[K, V]()} }
+func newMemo[V any]() memo[V] { return memo[V]{xsync.NewMap[uint64, V]()} }
 
 // get is the result of a key, which find finds under the system's lock when it is asked for the first time.
-func (m memo[K, V]) get(s *system, key K, find func() V) V {
+func (m memo[V]) get(s *system, key uint64, find func() V) V {
 	if v, ok := m.Load(key); ok {
 		return v
 	}

@@ -39,12 +39,12 @@ func (s *search) walk(names []hash128) (at []uint32, way []scenario.Step, err er
 
 // stepTo is the transition, breaking something or not, from a state to one of this name; nil if there is none.
 func (s *search) stepTo(at []uint32, name hash128, faulty bool) (to []uint32, step scenario.Step) {
-	next, rep := make([]uint32, len(s.start)), make([]uint32, len(s.start))
-	s.expand(at, false, next, func(l label, next []uint32, fault error, _ bool) {
+	rep := make([]uint32, len(s.start))
+	s.expansion(false, func(l label, next []uint32, fault error, _ bool) {
 		if to == nil && (fault != nil) == faulty && s.canonical(next, rep) == name {
 			to, step = slices.Clone(next), s.describe(l, at)
 		}
-	})
+	}).of(at)
 	return to, step
 }
 
@@ -71,15 +71,14 @@ func (s *search) trace(f finding) (*scenario.Trace, error) {
 // is stuck. It gives up after a while, should that never be.
 func (s *search) idle(at []uint32) (way []scenario.Step) {
 	const most = 200
-	next := make([]uint32, len(s.start))
 	for len(way) < most {
 		var to []uint32
 		var step scenario.Step
-		quiet := s.expand(at, true, next, func(l label, next []uint32, fault error, free bool) {
+		quiet := s.expansion(true, func(l label, next []uint32, fault error, free bool) {
 			if to == nil && free && fault == nil {
 				to, step = slices.Clone(next), s.describe(l, at)
 			}
-		})
+		}).of(at)
 		if quiet || to == nil {
 			break
 		}
