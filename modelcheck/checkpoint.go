@@ -25,17 +25,16 @@ const checkpointFormat = "incforge modelcheck 2"
 // checkpoint is a search at rest but for its states. In the file these follow: of each shard of those seen a list of words, then the
 // chunks of both frontiers, with an empty one after each.
 type checkpoint struct {
-	Format                       string
-	Config                       model.Config
-	Symmetry, Reduction          bool
-	Packets                      []model.Packet
-	Queues                       []queueKey
-	Nodes                        []nodeKey
-	NodeImages                   [][]uint32
-	Comps                        []compKey
-	Depth                        int64
-	Transitions, Quiescent, Done int64
-	Edges                        map[uint32][]uint32
+	Format              string
+	Config              model.Config
+	Symmetry, Reduction bool
+	Packets             []model.Packet
+	Queues              []queueKey
+	Nodes               []nodeKey
+	NodeImages          [][]uint32
+	Comps               []compKey
+	Counts              Counts
+	Edges               map[uint32][]uint32
 }
 
 // save writes the search into its file, if it has one, which is only replaced when all is written. Nobody else may be at work. The name
@@ -62,9 +61,9 @@ func (s *search) save(front, after *frontier) error {
 
 func (s *search) write(to *gob.Encoder, front, after *frontier) error {
 	c := checkpoint{
-		Format: checkpointFormat, Config: s.cfg, Symmetry: s.opt.Symmetry, Reduction: s.opt.Reduction,
+		Format: checkpointFormat, Config: s.Config, Symmetry: s.opt.Symmetry, Reduction: s.opt.Reduction,
 		Packets: s.packets.keys(), Queues: s.queues.keys(), Nodes: s.nodes.keys(), Comps: s.comps.keys(),
-		Depth: s.depth.Load(), Transitions: s.transitions.Load(), Quiescent: s.quiescent.Load(), Done: s.done.Load(), Edges: s.edges,
+		Counts: s.counts, Edges: s.edges,
 	}
 	for i := range s.nodes.n {
 		c.NodeImages = append(c.NodeImages, *s.nodes.images.at(i))
@@ -133,16 +132,13 @@ func (s *search) read(from *gob.Decoder, front, after *frontier) error {
 	if err := from.Decode(&c); err != nil {
 		return err
 	}
-	if c.Format != checkpointFormat || !reflect.DeepEqual(c.Config, s.cfg) || c.Symmetry != s.opt.Symmetry || c.Reduction != s.opt.Reduction {
+	if c.Format != checkpointFormat || !reflect.DeepEqual(c.Config, s.Config) || c.Symmetry != s.opt.Symmetry || c.Reduction != s.opt.Reduction {
 		return fmt.Errorf("it is of %s, symmetry %v, reduction %v", c.Config, c.Symmetry, c.Reduction)
 	}
 	if err := s.rebuild(&c); err != nil {
 		return err
 	}
-	s.depth.Store(c.Depth)
-	s.transitions.Store(c.Transitions)
-	s.quiescent.Store(c.Quiescent)
-	s.done.Store(c.Done)
+	s.counts = c.Counts
 	if c.Edges != nil {
 		s.edges = c.Edges
 	}
@@ -159,7 +155,6 @@ func (s *search) read(from *gob.Decoder, front, after *frontier) error {
 			s.seen.at(id).next = uint32(w[2])
 		}
 	}
-	s.distinct.Store(int64(s.seen.size()))
 	return errors.Join(front.load(from), after.load(from))
 }
 

@@ -4,7 +4,6 @@ package modelcheck
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,7 +14,6 @@ import (
 // in a file.
 type frontier struct {
 	stride  int // words of a state
-	dir     string
 	most    int // chunks in memory
 	mu      sync.Mutex
 	chunks  [][]uint32
@@ -25,32 +23,20 @@ type frontier struct {
 	states  int
 }
 
-const (
-	chunkStates       = 1 << 10
-	defaultSpillAfter = 1 << 25
-)
+const chunkStates = 1 << 10
 
-func newFrontier(stride int, dir string, after int) *frontier {
-	if after <= 0 {
-		after = defaultSpillAfter
-	}
-	return &frontier{stride: stride, dir: dir, most: max(1, after/chunkStates)}
-}
-
-// newFrontier is one for the search's states.
-func (s *search) newFrontier() *frontier {
-	return newFrontier(len(s.start)+1, s.opt.Spill, s.opt.SpillAfter)
+// newFrontier is one that keeps so many states in memory.
+func newFrontier(stride, after int) *frontier {
+	return &frontier{stride: stride, most: max(1, after/chunkStates)}
 }
 
 // close forgets what is left.
-func (f *frontier) close() error {
-	f.chunks = nil
-	if f.file == nil {
-		return nil
+func (f *frontier) close() {
+	if f.file != nil {
+		f.file.Close() // nothing is read from it again
+		os.Remove(f.file.Name())
 	}
-	file := f.file
-	f.file = nil
-	return errors.Join(file.Close(), os.Remove(file.Name()))
+	f.file, f.chunks = nil, nil
 }
 
 // chunk is an empty one with room for all its states.
@@ -70,7 +56,7 @@ func (f *frontier) put(chunk []uint32) error {
 	}
 	var err error
 	if f.file == nil {
-		if f.file, err = os.CreateTemp(f.dir, "modelcheck-frontier-*"); err != nil {
+		if f.file, err = os.CreateTemp("", "modelcheck-frontier-*"); err != nil {
 			return fmt.Errorf("frontier: %w", err)
 		}
 	}

@@ -74,7 +74,7 @@ func (e *expansion) of(state []uint32) (quiet bool) {
 		if c.length(down) > 0 {
 			e.deliver(i, down, i)
 		}
-		for _, child := range e.topo.Nodes[i].Children {
+		for _, child := range e.Topo.Nodes[i].Children {
 			if e.comps[child].length(up) > 0 {
 				e.deliver(child, up, i)
 			}
@@ -106,13 +106,13 @@ func (e *expansion) stubborn() uint32 {
 	if left(e.budget, reorderAt) {
 		return all
 	}
-	for _, h := range e.topo.Hosts {
+	for _, h := range e.Topo.Hosts {
 		if e.comps[h].length(down) > 0 {
 			return 1 << h
 		}
 	}
 	best, fewest := all, 1<<30
-	for _, seed := range e.topo.Switches {
+	for _, seed := range e.Topo.Switches {
 		set, moves := e.closure(seed)
 		if moves > 0 && moves < fewest {
 			best, fewest = set, moves
@@ -136,10 +136,10 @@ func (e *expansion) closure(seed int) (set uint32, moves int) {
 				set |= 1 << from
 			}
 		}
-		if parent := e.topo.Nodes[n].Parent; parent >= 0 {
+		if parent := e.Topo.Nodes[n].Parent; parent >= 0 {
 			link(e.comps[n].length(down), parent)
 		}
-		for _, c := range e.topo.Nodes[n].Children {
+		for _, c := range e.Topo.Nodes[n].Children {
 			link(e.comps[c].length(up), c)
 		}
 	}
@@ -150,7 +150,7 @@ func (e *expansion) closure(seed int) (set uint32, moves int) {
 func (e *expansion) timeouts(i int, kind string, cost uint32) {
 	l := label{kind: kind, node: uint8(i)}
 	n := e.comps[i].n
-	if e.hosts[i] != nil && n.host.Outstanding() {
+	if e.Roles[i] != nil && n.host.Outstanding() {
 		e.try(l, i, e.state[i], cost, ask{code: codeTimeout})
 	}
 	for a := n.sends; a < len(n.acts); a++ {
@@ -166,9 +166,9 @@ func (e *expansion) deliver(link, direction, to int) {
 	a := ask{code: codeDeliver, packet: c.head[direction]}
 	switch {
 	case direction == up:
-		a.code = uint32(e.topo.Nodes[link].Slot)
-	case e.hosts[to] == nil:
-		a.code = uint32(len(e.topo.Nodes[to].Children))
+		a.code = uint32(e.Topo.Nodes[link].Slot)
+	case e.Roles[to] == nil:
+		a.code = uint32(len(e.Topo.Nodes[to].Children))
 	}
 	rest := e.take(comp, direction, 0)
 	try := func(kind string, comp uint32, cost uint32, a ask) {
@@ -218,15 +218,15 @@ func (e *expansion) try(l label, link int, comp, cost uint32, a ask) {
 
 // finished tells whether a quiet state without transitions is what all should end in, and what is missing if not.
 func (s *system) finished(state []uint32) (missing string, ok bool) {
-	for i, role := range s.hosts {
+	for i, role := range s.Roles {
 		n := s.comps.at(state[i]).n
 		switch {
 		case n.idle:
 			continue
 		case role != nil:
-			missing = fmt.Sprintf("%s has %d of %d packets acknowledged and got %d of %d", s.topo.Name(i), n.host.Base, role.Send, n.host.Expected, role.Receive)
+			missing = fmt.Sprintf("%s has %d of %d packets acknowledged and got %d of %d", s.Topo.Name(i), n.host.Base, role.Send, n.host.Expected, role.Receive)
 		default:
-			missing = s.topo.Name(i) + " holds unfinished slots"
+			missing = s.Topo.Name(i) + " holds unfinished slots"
 		}
 		return "nothing is on its way, no timer runs, and " + missing, false
 	}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -39,35 +38,33 @@ type Options struct {
 	Checkpoint string
 	// Every is the time between two checkpoints; 0 is five minutes.
 	Every time.Duration
-	// Spill is the folder for what of the frontier does not fit into memory, SpillAfter the number of states that do (0 is 2^25).
-	Spill      string
+	// SpillAfter is the number of the frontier's states that are kept in memory, the others in a temporary file; 0 is 2^25.
 	SpillAfter int
 	// Shortest searches again without Reduction when something is found, as far as that goes quickly, for a trace that is the shortest of all.
 	Shortest bool
 	// Progress, if not nil, is told of the search often, by several goroutines at once.
-	Progress func(Progress)
+	Progress func(Counts)
 }
 
-// Progress is how far a search is.
-type Progress struct {
-	Depth, Distinct int
-	Transitions     int64
+// Counts are how far a search is.
+type Counts struct {
+	Transitions int64 `json:"transitions"`
+	Distinct    int   `json:"distinct"`
+	Diameter    int   `json:"diameter"`  // steps to the farthest state
+	Quiescent   int   `json:"quiescent"` // states in which nothing is on its way
+	Done        int   `json:"done"`      // of those, ends
 }
 
 // Result is what a search found.
 type Result struct {
-	Config      model.Config `json:"config"`
-	Symmetry    int          `json:"symmetry"` // automorphisms of the tree that were used
-	Reduction   bool         `json:"reduction"`
-	Complete    bool         `json:"complete"` // all states were seen
-	Transitions int64        `json:"transitions"`
-	Distinct    int          `json:"distinct"`
-	Diameter    int          `json:"diameter"`  // steps to the farthest state
-	Quiescent   int          `json:"quiescent"` // states in which nothing is on its way
-	Done        int          `json:"done"`      // of those, ends
-	Seconds     float64      `json:"seconds"`
-	CPUSeconds  float64      `json:"cpu_seconds"`
-	Workers     int          `json:"workers"`
+	Config    model.Config `json:"config"`
+	Symmetry  int          `json:"symmetry"` // automorphisms of the tree that were used
+	Reduction bool         `json:"reduction"`
+	Complete  bool         `json:"complete"` // all states were seen
+	Counts
+	Seconds    float64 `json:"seconds"`
+	CPUSeconds float64 `json:"cpu_seconds"`
+	Workers    int     `json:"workers"`
 	// Collision is the logarithm to base 2 of a bound on the probability that two states were taken for one.
 	Collision int `json:"collision_log2"`
 	// Components, EngineSteps and Packets are the sizes of the tables.
@@ -84,13 +81,10 @@ type search struct {
 	opt  Options
 	seen *visited
 
-	transitions, quiescent, done atomic.Int64
-	distinct                     atomic.Int64 // of those expanded from, for progress and limits
-	depth                        atomic.Int64
-
-	mu    sync.Mutex
-	edges map[uint32][]uint32 // of quiescent states
-	found []finding
+	mu     sync.Mutex
+	counts Counts              // of the chunks of the frontier that are done with
+	edges  map[uint32][]uint32 // of quiescent states
+	found  []finding
 }
 
 // finding is a violation.
@@ -122,23 +116,14 @@ func Check(ctx context.Context, c model.Config, opt Options) (*Result, error) {
 
 // newSearch makes a search at its start, with the options' defaults.
 func newSearch(c model.Config, opt Options) (*search, error) {
-	c, err := c.WithDefaults()
-	if err != nil {
-		return nil, err
-	}
 	sys, err := newSystem(c, opt.Symmetry)
 	if err != nil {
 		return nil, err
 	}
-	if opt.Workers <= 0 {
-		opt.Workers = runtime.GOMAXPROCS(0)
-	}
-	if opt.Every <= 0 {
-		opt.Every = 5 * time.Minute
-	}
-	if opt.MaxStates <= 0 || opt.MaxStates > 1<<31 {
-		opt.MaxStates = 1 << 31
-	}
+	opt.Workers = cmp.Or(opt.Workers, runtime.GOMAXPROCS(0))
+	opt.Every = cmp.Or(opt.Every, 5*time.Minute)
+	opt.SpillAfter = cmp.Or(opt.SpillAfter, 1<<25)
+	opt.MaxStates = min(cmp.Or(opt.MaxStates, 1<<31), 1<<31)
 	if opt.MaxBytes > 0 {
 		opt.MaxStates = min(opt.MaxStates, int(opt.MaxBytes/bytesPerState)+1)
 	}
@@ -160,11 +145,10 @@ func checkOnce(ctx context.Context, c model.Config, opt Options) (*Result, error
 		return nil, stopped
 	}
 	r := &Result{
-		Config: s.cfg, Symmetry: len(s.perms), Reduction: opt.Reduction, Complete: complete && stopped == nil, Workers: s.opt.Workers,
-		Transitions: s.transitions.Load(), Distinct: s.seen.size(), Diameter: int(s.depth.Load()),
-		Quiescent: int(s.quiescent.Load()), Done: int(s.done.Load()), Collision: collision(s.seen.size()),
-		Components: int(s.comps.n), EngineSteps: s.executed, Packets: int(s.packets.n),
+		Config: s.Config, Symmetry: len(s.perms), Reduction: opt.Reduction, Complete: complete && stopped == nil, Workers: s.opt.Workers,
+		Counts: s.counts, Collision: collision(s.seen.size()), Components: int(s.comps.n), EngineSteps: s.executed, Packets: int(s.packets.n),
 	}
+	r.Distinct = s.seen.size() // with the start
 	if len(s.found) > 0 {
 		// The order is the same for any number of workers.
 		first := slices.MinFunc(s.found, func(a, b finding) int {
@@ -191,15 +175,15 @@ func cpuTime() float64 {
 var errStopped = errors.New("a limit was reached")
 
 // explore sees all states, level by level. It tells whether there are none left.
-func (s *search) explore(ctx context.Context) (complete bool, err error) {
+func (s *search) explore(ctx context.Context) (bool, error) {
 	limited := ctx
 	if s.opt.MaxTime > 0 {
 		var cancel context.CancelFunc
 		limited, cancel = context.WithTimeoutCause(ctx, s.opt.MaxTime, errStopped)
 		defer cancel()
 	}
-	front, after := s.newFrontier(), s.newFrontier()
-	defer func() { err = errors.Join(err, front.close(), after.close()) }()
+	front, after := newFrontier(len(s.start)+1, s.opt.SpillAfter), newFrontier(len(s.start)+1, s.opt.SpillAfter)
+	defer func() { front.close(); after.close() }()
 	if resumed, err := s.resume(front, after); err != nil {
 		return false, err
 	} else if !resumed {
@@ -228,12 +212,10 @@ func (s *search) explore(ctx context.Context) (complete bool, err error) {
 		if err != nil || len(s.found) > 0 {
 			return false, err
 		}
-		if err := front.close(); err != nil {
-			return false, err
-		}
-		front, after = after, s.newFrontier()
+		front.close()
+		front, after = after, newFrontier(len(s.start)+1, s.opt.SpillAfter)
 		if front.states > 0 {
-			s.depth.Add(1)
+			s.counts.Diameter++
 		}
 		if time.Since(saved) > s.opt.Every {
 			if err := s.save(front, after); err != nil {
@@ -248,9 +230,9 @@ func (s *search) explore(ctx context.Context) (complete bool, err error) {
 // worker is one of those that expand.
 type worker struct {
 	*search
-	after        *frontier
-	out          []uint32 // a chunk of it in the making
-	moves, fresh int64
+	after *frontier
+	out   []uint32 // a chunk of it in the making
+	fresh Counts   // not in the search's yet
 
 	id    uint32 // of the state at hand
 	count int    // of its transitions
@@ -264,8 +246,12 @@ func (s *search) work(ctx context.Context, front, after *frontier) error {
 	w := worker{search: s, after: after, out: after.chunk(), rep: make([]uint32, len(s.start))}
 	states := s.expansion(s.opt.Reduction, w.reach)
 	for {
+		counts := s.add(&w.fresh)
+		if s.opt.Progress != nil {
+			s.opt.Progress(counts)
+		}
 		err := context.Cause(ctx)
-		if err == nil && s.distinct.Load() >= int64(s.opt.MaxStates) {
+		if err == nil && counts.Distinct >= s.opt.MaxStates {
 			err = errStopped
 		}
 		if err != nil {
@@ -278,7 +264,6 @@ func (s *search) work(ctx context.Context, front, after *frontier) error {
 		if chunk == nil {
 			return after.put(w.out)
 		}
-		w.moves, w.fresh = 0, 0
 		for at := range slices.Chunk(chunk, front.stride) {
 			state := at[:len(s.start)]
 			w.id, w.count, w.free = at[len(s.start)], 0, w.free[:0]
@@ -287,12 +272,19 @@ func (s *search) work(ctx context.Context, front, after *frontier) error {
 		if w.err != nil {
 			return w.err
 		}
-		s.transitions.Add(w.moves)
-		s.distinct.Add(w.fresh)
-		if s.opt.Progress != nil {
-			s.opt.Progress(Progress{Depth: int(s.depth.Load()), Distinct: int(s.distinct.Load()), Transitions: s.transitions.Load()})
-		}
 	}
+}
+
+// add adds to the search's counts what is new and forgets it, and gives the sums.
+func (s *search) add(fresh *Counts) Counts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts.Transitions += fresh.Transitions
+	s.counts.Distinct += fresh.Distinct
+	s.counts.Quiescent += fresh.Quiescent
+	s.counts.Done += fresh.Done
+	*fresh = Counts{}
+	return s.counts
 }
 
 // reach is told of each transition of the state at hand.
@@ -305,7 +297,7 @@ func (w *worker) reach(_ label, next []uint32, fault error, free bool) {
 	}
 	to, isNew := w.seen.insert(name, w.id)
 	if isNew {
-		w.fresh++
+		w.fresh.Distinct++
 		if w.out = append(append(w.out, w.rep...), to); len(w.out) == cap(w.out) {
 			w.err = errors.Join(w.err, w.after.put(w.out))
 			w.out = w.after.chunk()
@@ -318,7 +310,7 @@ func (w *worker) reach(_ label, next []uint32, fault error, free bool) {
 
 // leave notes in the set of states how it goes on from the state at hand, all of whose transitions were taken.
 func (w *worker) leave(state []uint32, quiet bool) {
-	w.moves += int64(w.count)
+	w.fresh.Transitions += int64(w.count)
 	way := nextUnknown
 	switch {
 	case !quiet && len(w.free) > 0:
@@ -337,10 +329,10 @@ func (w *worker) leave(state []uint32, quiet bool) {
 		}
 	}
 	if quiet {
-		w.quiescent.Add(1)
+		w.fresh.Quiescent++
 	}
 	if way == nextDone {
-		w.done.Add(1)
+		w.fresh.Done++
 	}
 	w.seen.at(w.id).next = way
 }

@@ -13,7 +13,6 @@ import (
 
 	"incforge/inc"
 	"incforge/modelcheck/model"
-	"incforge/network/topology"
 )
 
 // system is a model in the making: everything its parts have ever been is interned, and every step any part has ever taken is
@@ -22,12 +21,9 @@ import (
 // A global state is one number a node, that of the node's component: the state of the host or engine, and the contents of the two
 // queues between it and its parent.
 type system struct {
-	cfg     model.Config
-	topo    *topology.Topology
-	perms   []model.Automorphism
-	hosts   []*model.HostRole
-	engines []*model.Engine
-	start   []uint32
+	*model.Network
+	perms []model.Automorphism
+	start []uint32
 
 	packets table[model.Packet, model.Packet]
 	queues  table[queueKey, []uint32]
@@ -118,47 +114,41 @@ type engineStep struct {
 	fault error
 }
 
-// newSystem makes a model of a complete configuration.
-func newSystem(c model.Config, symmetry bool) (*system, error) {
-	t, err := model.ParseTree(c.Tree)
+// newSystem makes a model.
+func newSystem(config model.Config, symmetry bool) (*system, error) {
+	w, err := model.NewNetwork(config)
 	if err != nil {
 		return nil, err
 	}
+	c := &w.Config
 	fixed, limit := -1, model.MaxAutomorphisms
 	if c.Collective != model.AllReduce {
-		fixed = model.CommRoot(t)
+		fixed = model.CommRoot(w.Topo)
 	}
 	if !symmetry {
 		limit = 0
 	}
-	perms := model.Automorphisms(t, fixed, limit)
+	perms := model.Automorphisms(w.Topo, fixed, limit)
 	s := &system{
-		cfg: c, topo: t, perms: perms, hosts: make([]*model.HostRole, len(t.Nodes)), engines: make([]*model.Engine, len(t.Nodes)),
+		Network: w, perms: perms,
 		packets: newTable[model.Packet, model.Packet](perms), queues: newTable[queueKey, []uint32](perms),
 		nodes: newTable[nodeKey, node](perms), comps: newTable[compKey, component](perms),
 		steps: newMemo[*outcome](), pushed: newMemo[uint32](), engineSteps: map[ask]*engineStep{},
-	}
-	for n := range t.Nodes {
-		if rank := t.Nodes[n].Rank; rank >= 0 {
-			s.hosts[n] = c.Role(t, rank)
-		} else if s.engines[n], err = model.NewEngine(c, t, n); err != nil {
-			return nil, err
-		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	empty := queueKey{Head: ^uint32(0)}
 	s.queues.intern(empty, func(int) queueKey { return empty }, func(queueKey, *[]uint32) {})
 	// Switches that an automorphism exchanges begin in the same state, hosts too: the initial state is its own image.
-	for n := range t.Nodes {
+	for n, e := range s.Engines {
 		var state []byte
 		var sends []model.Packet
-		if r := s.hosts[n]; r != nil {
-			var h model.Host
-			sends = h.Fresh(r, nil)
-			state = h.Append(nil)
+		if e != nil {
+			state = e.Initial()
 		} else {
-			state = s.engines[n].Initial()
+			var h model.Host
+			sends = h.Fresh(s.Roles[n], nil)
+			state = h.Append(nil)
 		}
 		id, err := s.internNode(s.evenly(n, state))
 		if err != nil {
@@ -221,12 +211,12 @@ func (s *system) internNode(images []nodeKey) (id uint32, err error) {
 // fill makes what follows from a node's state.
 func (s *system) fill(k nodeKey, n *node) (err error) {
 	n.nodeKey = k
-	if role := s.hosts[k.At]; role != nil {
+	if role := s.Roles[k.At]; role != nil {
 		n.host = model.HostOf([]byte(k.State))
 		n.idle = n.host.Done(role)
 		return nil
 	}
-	n.acts, n.idle, err = s.engines[k.At].Look([]byte(k.State))
+	n.acts, n.idle, err = s.Engines[k.At].Look([]byte(k.State))
 	for n.sends < len(n.acts) && !model.Waits(n.acts[n.sends]) {
 		n.sends++
 	}
@@ -275,7 +265,7 @@ func (s *system) connect(k compKey, c *component) {
 func (s *system) step(a ask) *outcome {
 	return s.steps.get(s, a.key(), func() *outcome {
 		c := s.comps.at(a.of)
-		if s.hosts[c.n.At] != nil {
+		if s.Roles[c.n.At] != nil {
 			return s.hostStep(c, a)
 		}
 		return s.switchStep(c, a)
@@ -283,7 +273,7 @@ func (s *system) step(a ask) *outcome {
 }
 
 func (s *system) hostStep(c *component, a ask) *outcome {
-	h, role := c.n.host, s.hosts[c.n.At]
+	h, role := c.n.host, s.Roles[c.n.At]
 	var err error
 	var sends []model.Packet
 	if a.code == codeTimeout {
@@ -300,7 +290,7 @@ func (s *system) hostStep(c *component, a ask) *outcome {
 func (s *system) switchStep(c *component, a ask) *outcome {
 	e := s.engineStep(ask{c.Node, a.code, a.packet})
 	o := &outcome{fault: e.fault}
-	k, children := c.compKey, s.topo.Nodes[c.n.At].Children
+	k, children := c.compKey, s.Topo.Nodes[c.n.At].Children
 	k.Node = e.node
 	for i, q := range e.outs {
 		switch {
@@ -375,9 +365,9 @@ func (s *system) run(a ask) (model.Stepped, error) {
 	s.executed++
 	n := s.nodes.at(a.of)
 	if a.code < codeAction {
-		return s.engines[n.At].Take([]byte(n.State), int(a.code), *s.packets.at(a.packet))
+		return s.Engines[n.At].Take([]byte(n.State), int(a.code), *s.packets.at(a.packet))
 	}
-	return s.engines[n.At].Act([]byte(n.State), n.acts[a.code-codeAction])
+	return s.Engines[n.At].Act([]byte(n.State), n.acts[a.code-codeAction])
 }
 
 // push is a component with something more on its way down to it.

@@ -64,7 +64,7 @@ func (s *search) trace(f finding) (*scenario.Trace, error) {
 	case scenario.KindLivelock:
 		way = append(way, s.idle(at)...)
 	}
-	return &scenario.Trace{Config: s.cfg, Kind: f.kind, Text: f.text, Steps: way}, nil
+	return &scenario.Trace{Config: s.Config, Kind: f.kind, Text: f.text, Steps: way}, nil
 }
 
 // idle goes on from a state from which there is no way to the end, without faults, until nothing is on its way: by then it shows what
@@ -90,19 +90,19 @@ func (s *search) idle(at []uint32) (way []scenario.Step) {
 // describe puts a transition from a state into words.
 func (s *system) describe(l label, before []uint32) scenario.Step {
 	at := int(l.node)
-	step := scenario.Step{Do: l.kind, At: s.topo.Name(at)}
+	step := scenario.Step{Do: l.kind, At: s.Topo.Name(at)}
 	switch l.kind {
 	case scenario.MoveSend, scenario.MoveTimeout, scenario.MoveEarly:
-		if s.hosts[at] == nil {
-			step.Action = model.ActionName(s.topo, at, s.comps.at(before[at]).n.acts[l.index])
+		if s.Roles[at] == nil {
+			step.Action = model.ActionName(s.Topo, at, s.comps.at(before[at]).n.acts[l.index])
 		}
 		return step
 	}
 	from := int(l.link)
 	if l.direction == down {
-		from = s.topo.Nodes[at].Parent
+		from = s.Topo.Nodes[at].Parent
 	}
-	step.From, step.Index = s.topo.Name(from), int(l.index)
+	step.From, step.Index = s.Topo.Name(from), int(l.index)
 	queue := s.comps.at(before[l.link]).Queues[l.direction]
 	step.Packet = s.packets.at((*s.queues.at(queue))[l.index]).String()
 	return step

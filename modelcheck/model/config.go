@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -102,10 +103,7 @@ func (c Config) WithDefaults() (Config, error) {
 	if c.Slots == 0 {
 		c.Slots = c.Window
 		if c.Mode == 2 {
-			c.Slots = 2
-			for c.Slots < 2*c.Window {
-				c.Slots *= 2
-			}
+			c.Slots = 2 << bits.Len(uint(c.Window-1))
 		}
 	}
 	bad := func(format string, args ...any) (Config, error) {
@@ -186,16 +184,36 @@ func (c Config) String() string {
 	return s
 }
 
-// ParseTree makes the topology of Config.Tree.
-func ParseTree(s string) (*topology.Topology, error) {
-	t, err := topology.Parse(s)
+// Network is the nodes of a model, by their numbers: Roles has those of hosts, Engines the switches.
+type Network struct {
+	Config  Config
+	Topo    *topology.Topology
+	Roles   []*HostRole
+	Engines []*Engine
+}
+
+// NewNetwork makes the network of a configuration.
+func NewNetwork(c Config) (*Network, error) {
+	c, err := c.WithDefaults()
+	if err != nil {
+		return nil, err
+	}
+	t, err := topology.Parse(c.Tree)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", err, ErrConfig)
 	case len(t.Nodes) > MaxNodes:
-		return nil, fmt.Errorf("tree %q: more than %d nodes: %w", s, MaxNodes, ErrConfig)
+		return nil, fmt.Errorf("tree %q: more than %d nodes: %w", c.Tree, MaxNodes, ErrConfig)
 	case t.Ranks() < 2 || t.Ranks() > maxHosts:
-		return nil, fmt.Errorf("tree %q: %d hosts, allowed are 2 to %d: %w", s, t.Ranks(), maxHosts, ErrConfig)
+		return nil, fmt.Errorf("tree %q: %d hosts, allowed are 2 to %d: %w", c.Tree, t.Ranks(), maxHosts, ErrConfig)
 	}
-	return t, nil
+	w := &Network{c, t, make([]*HostRole, len(t.Nodes)), make([]*Engine, len(t.Nodes))}
+	for n := range t.Nodes {
+		if rank := t.Nodes[n].Rank; rank >= 0 {
+			w.Roles[n] = c.role(t, rank)
+		} else if w.Engines[n], err = NewEngine(c, t, n); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
 }

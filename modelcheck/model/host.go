@@ -72,12 +72,8 @@ type HostRole struct {
 	lanes   uint32 // who is in what it gets
 	window  uint8
 	length  uint8 // of a payload
-	rules   hostRules
-}
 
-// hostRules are what a model host may do wrong, and what the invariants are.
-type hostRules struct {
-	silentDuplicates bool // B10, the host's half: a duplicate is not acknowledged again
+	silentDuplicates bool // B10, the host's half, which is wrong: a duplicate is not acknowledged again
 	ackIsResult      bool // Mode II AllReduce: nothing is acknowledged before its result is there
 }
 
@@ -173,7 +169,7 @@ func (h *Host) Take(r *HostRole, p Packet, notReady bool, out []Packet) ([]Packe
 		return h.Fresh(r, out), nil // of old
 	}
 	h.Base = uint8(upTo)
-	if r.rules.ackIsResult && h.Base > h.Expected {
+	if r.ackIsResult && h.Base > h.Expected {
 		return out, fmt.Errorf("%s acknowledges %d packets, of whose results %d are there", p, h.Base, h.Expected)
 	}
 	switch {
@@ -191,7 +187,7 @@ func (h *Host) takeData(r *HostRole, p Packet, notReady bool, out []Packet) ([]P
 	case p.PSN < 0 || int(p.PSN) >= int(r.Receive):
 		return out, fmt.Errorf("%s came to a host that gets %d packets", p, r.Receive)
 	case d < 0:
-		if r.rules.silentDuplicates {
+		if r.silentDuplicates {
 			return out, nil
 		}
 		return append(out, h.answer(int(h.Expected)-1, roce.AckSyndrome)), nil
@@ -212,8 +208,8 @@ func (h *Host) takeData(r *HostRole, p Packet, notReady bool, out []Packet) ([]P
 	return append(out, h.answer(int(p.PSN), roce.AckSyndrome)), nil
 }
 
-// Role is what a host does.
-func (c *Config) Role(t *topology.Topology, number int) *HostRole {
+// role is what a host does.
+func (c *Config) role(t *topology.Topology, number int) *HostRole {
 	r := &HostRole{number: number, window: uint8(c.Window), length: 4}
 	all := uint32(1)<<len(t.Hosts) - 1
 	if len(t.Hosts) > lanes {
@@ -226,7 +222,7 @@ func (c *Config) Role(t *topology.Topology, number int) *HostRole {
 	switch {
 	case c.Collective == AllReduce:
 		r.Send, r.Receive, r.lanes = n, n, all
-		r.rules.ackIsResult = c.Mode == 2
+		r.ackIsResult = c.Mode == 2
 	case c.Collective == Reduce && root:
 		r.Receive, r.lanes = n, all&^(1<<number)
 	case c.Collective == Reduce, root: // the sender of a Broadcast
@@ -234,6 +230,6 @@ func (c *Config) Role(t *topology.Topology, number int) *HostRole {
 	default:
 		r.Receive, r.lanes = n, 1<<CommRoot(t)
 	}
-	r.rules.silentDuplicates = slices.Contains(c.Bad, BadSilentHost)
+	r.silentDuplicates = slices.Contains(c.Bad, BadSilentHost)
 	return r
 }

@@ -13,7 +13,7 @@ import (
 
 // roleOf is host 0 of a star of two in an AllReduce of four packets with a window of two, in Mode II.
 func roleOf() *HostRole {
-	return &HostRole{Send: 4, Receive: 4, lanes: 3, window: 2, length: 4, rules: hostRules{ackIsResult: true}}
+	return &HostRole{Send: 4, Receive: 4, lanes: 3, window: 2, length: 4, ackIsResult: true}
 }
 
 // result is what such a host should get.

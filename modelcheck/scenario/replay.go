@@ -19,10 +19,9 @@ func Replay(t *Trace, out io.Writer) (bool, error) {
 	fmt.Fprintf(out, "%s\n\n%s\n", w.Config, c.head())
 	for n := range w.Topo.Nodes {
 		for _, p := range w.Up[n] {
-			c.note(n, fmt.Sprintf("sends %s", p))
+			fmt.Fprintf(out, "%s  %s sends %s\n", c.lines(), w.Topo.Name(n), p)
 		}
 	}
-	fmt.Fprint(out, c.flush())
 	for i, s := range t.Steps {
 		h, err := w.Do(s)
 		if err != nil {

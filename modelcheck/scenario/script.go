@@ -40,13 +40,13 @@ type Script struct {
 
 // Switches are the names of the switches in the scenario's tree.
 func (t *Trace) Switches() ([]string, error) {
-	topo, err := model.ParseTree(t.Config.Tree)
+	m, err := model.NewNetwork(t.Config)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, n := range topo.Switches {
-		names = append(names, topo.Name(n))
+	for _, n := range m.Topo.Switches {
+		names = append(names, m.Topo.Name(n))
 	}
 	return names, nil
 }

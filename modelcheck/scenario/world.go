@@ -9,18 +9,14 @@ import (
 
 	"incforge/inc"
 	"incforge/modelcheck/model"
-	"incforge/network/topology"
 )
 
 // World is a model in which things happen one by one, without tables, names or symmetry: what Replay runs, and a second opinion on
 // the search.
 type World struct {
-	Config   model.Config
-	Topo     *topology.Topology
-	Roles    []*model.HostRole
+	*model.Network
 	Hosts    []model.Host
-	Engines  []*model.Engine
-	States   [][]byte
+	States   [][]byte // of the engines
 	Up, Down [][]model.Packet
 	Budget   map[string]int // of moves, and of reorder; a move that is not there costs nothing
 }
@@ -30,30 +26,21 @@ const moveReorder = "reorder"
 
 // NewWorld starts a model.
 func NewWorld(c model.Config) (*World, error) {
-	c, err := c.WithDefaults()
+	m, err := model.NewNetwork(c)
 	if err != nil {
 		return nil, err
 	}
-	t, err := model.ParseTree(c.Tree)
-	if err != nil {
-		return nil, err
-	}
-	n := len(t.Nodes)
+	n := len(m.Topo.Nodes)
 	w := &World{
-		Config: c, Topo: t, Roles: make([]*model.HostRole, n), Hosts: make([]model.Host, n), Engines: make([]*model.Engine, n),
-		States: make([][]byte, n), Up: make([][]model.Packet, n), Down: make([][]model.Packet, n),
+		Network: m, Hosts: make([]model.Host, n), States: make([][]byte, n), Up: make([][]model.Packet, n), Down: make([][]model.Packet, n),
 		Budget: map[string]int{MoveLose: c.Loss, MoveDuplicate: c.Dup, moveReorder: c.Reorder, MoveEarly: c.Early, MoveNotReady: c.RNR},
 	}
-	for i := range n {
-		if rank := t.Nodes[i].Rank; rank >= 0 {
-			w.Roles[i] = c.Role(t, rank)
+	for i, e := range m.Engines {
+		if e != nil {
+			w.States[i] = e.Initial()
+		} else {
 			w.Up[i] = w.Hosts[i].Fresh(w.Roles[i], nil)
-			continue
 		}
-		if w.Engines[i], err = model.NewEngine(c, t, i); err != nil {
-			return nil, err
-		}
-		w.States[i] = w.Engines[i].Initial()
 	}
 	return w, nil
 }
