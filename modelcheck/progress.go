@@ -102,28 +102,11 @@ func (s *search) endReachable(ctx context.Context, id uint32) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	seen, rep := map[hash128]bool{}, make([]uint32, len(s.start))
-	pending, count := [][]uint32{state}, 0
-	states := s.expansion(s.opt.Reduction, func(_ label, next []uint32, _ error, free bool) {
-		count++
-		if !free {
-			return
-		}
-		if name := s.canonical(next, rep); !seen[name] {
-			seen[name] = true
-			pending = append(pending, slices.Clone(rep))
-		}
-	})
-	for len(pending) > 0 {
-		if err := ctx.Err(); err != nil {
-			return false, fmt.Errorf("model checking: %w", err)
-		}
-		at := pending[len(pending)-1]
-		pending = pending[:len(pending)-1]
-		count = 0
-		if quiet := states.of(at); quiet && count == 0 {
-			return true, nil
-		}
-	}
-	return false, nil
+	start := slices.Clone(state)
+	start[len(start)-1] = 0 // no budget is left
+	opt := s.opt
+	opt.Checkpoint, opt.MaxStates, opt.MaxTime, opt.Progress = "", 1<<31, 0, nil
+	from := &search{system: s.system, start: start, opt: opt, seen: newVisited(), edges: map[uint32][]uint32{}}
+	_, err = from.explore(ctx)
+	return from.counts.Done > 0, err
 }

@@ -78,8 +78,9 @@ type Result struct {
 // search is one run.
 type search struct {
 	*system
-	opt  Options
-	seen *visited
+	start []uint32 // the state that it begins in
+	opt   Options
+	seen  *visited
 
 	mu     sync.Mutex
 	counts Counts              // of the chunks of the frontier that are done with
@@ -127,7 +128,7 @@ func newSearch(c model.Config, opt Options) (*search, error) {
 	if opt.MaxBytes > 0 {
 		opt.MaxStates = min(opt.MaxStates, int(opt.MaxBytes/bytesPerState)+1)
 	}
-	return &search{system: sys, opt: opt, seen: newVisited(), edges: map[uint32][]uint32{}}, nil
+	return &search{system: sys, start: sys.start, opt: opt, seen: newVisited(), edges: map[uint32][]uint32{}}, nil
 }
 
 // checkOnce is one search.

@@ -38,10 +38,17 @@ func (s *search) walk(names []hash128) (at []uint32, way []scenario.Step, err er
 }
 
 // stepTo is the transition, breaking something or not, from a state to one of this name; nil if there is none.
-func (s *search) stepTo(at []uint32, name hash128, faulty bool) (to []uint32, step scenario.Step) {
+func (s *search) stepTo(at []uint32, name hash128, faulty bool) ([]uint32, scenario.Step) {
 	rep := make([]uint32, len(s.start))
-	s.expansion(false, func(l label, next []uint32, fault error, _ bool) {
-		if to == nil && (fault != nil) == faulty && s.canonical(next, rep) == name {
+	return s.first(at, false, func(next []uint32, fault error, _ bool) bool {
+		return (fault != nil) == faulty && s.canonical(next, rep) == name
+	})
+}
+
+// first is the first transition from a state that is wanted; nil if there is none.
+func (s *search) first(at []uint32, reduce bool, wanted func(next []uint32, fault error, free bool) bool) (to []uint32, step scenario.Step) {
+	s.expansion(reduce, func(l label, next []uint32, fault error, free bool) {
+		if to == nil && wanted(next, fault, free) {
 			to, step = slices.Clone(next), s.describe(l, at)
 		}
 	}).of(at)
@@ -72,14 +79,8 @@ func (s *search) trace(f finding) (*scenario.Trace, error) {
 func (s *search) idle(at []uint32) (way []scenario.Step) {
 	const most = 200
 	for len(way) < most {
-		var to []uint32
-		var step scenario.Step
-		quiet := s.expansion(true, func(l label, next []uint32, fault error, free bool) {
-			if to == nil && free && fault == nil {
-				to, step = slices.Clone(next), s.describe(l, at)
-			}
-		}).of(at)
-		if quiet || to == nil {
+		to, step := s.first(at, true, func(_ []uint32, fault error, free bool) bool { return free && fault == nil })
+		if to == nil || step.Do == scenario.MoveTimeout {
 			break
 		}
 		at, way = to, append(way, step)

@@ -6,6 +6,7 @@ package model
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -23,12 +24,10 @@ type Engine struct {
 	isRoot    bool
 	HostAt    uint32 // endpoints with a host, one bit each
 	Group     inc.Group
-	payload   [8]byte
 }
 
 // NewEngine makes the engine of switch n.
 func NewEngine(c Config, t *topology.Topology, n int) (*Engine, error) {
-	fail := func(err error) (*Engine, error) { return nil, fmt.Errorf("switch %d: %w", n, err) }
 	children := t.Nodes[n].Children
 	k := len(children)
 	e := &Engine{Free: c.Free, Members: k, isRoot: n == 0}
@@ -42,27 +41,22 @@ func NewEngine(c Config, t *topology.Topology, n int) (*Engine, error) {
 	}
 	var err error
 	if e.Reference, err = inc.New(params); err != nil {
-		return fail(err)
+		return nil, fmt.Errorf("switch %d: %w", n, err)
 	}
 	for i := range k + 1 {
 		host := i < k && t.Nodes[children[i]].Rank >= 0
 		if host {
 			e.HostAt |= 1 << i
 		}
-		if err := e.Reference.SetEndpoint(i, EndpointRecord(i, host)); err != nil {
-			return fail(err)
-		}
+		err = errors.Join(err, e.Reference.SetEndpoint(i, EndpointRecord(i, host)))
 	}
 	e.Group = inc.Group{Start: defaultStart, Log2N: bits.Len(uint(slots)) - 1, Collective: uint8(c.Collective), Op: inc.OpSum, DType: inc.DTypeINT32}
 	if c.Mode == 3 {
 		e.Group.PipeSlots = c.Slots
 	}
 	e.lead(c.Collective, t, n)
-	if err := e.Reference.SetGroup(0, e.Group); err != nil {
-		return fail(err)
-	}
-	if err := e.Reference.Enable(0); err != nil {
-		return fail(err)
+	if err = errors.Join(err, e.Reference.SetGroup(0, e.Group), e.Reference.Enable(0)); err != nil {
+		return nil, fmt.Errorf("switch %d: %w", n, err)
 	}
 	e.Reference.SetManual(true) // the model takes the actions
 	return e, nil
@@ -101,7 +95,7 @@ func EndpointRecord(i int, host bool) inc.Endpoint {
 }
 
 // Wire is the packet as it comes to endpoint i.
-func (p Packet) Wire(i int, payload []byte) roce.Packet {
+func (p Packet) Wire(i int) roce.Packet {
 	r := EndpointRecord(i, false)
 	w := roce.Packet{
 		DstMAC: r.LocalMAC, SrcMAC: r.RemoteMAC, TTL: 64, DF: true, SrcIP: r.RemoteIP, DstIP: r.LocalIP, SrcPort: 0xC000, PKey: roce.DefaultPKey,
@@ -111,8 +105,10 @@ func (p Packet) Wire(i int, payload []byte) roce.Packet {
 		w.Syndrome, w.MSN = p.Syndrome, uint32(p.MSN)
 		return w
 	}
-	binary.LittleEndian.PutUint32(payload, p.Payload[0])
-	binary.LittleEndian.PutUint32(payload[4:], p.Payload[1])
+	var payload []byte
+	for _, element := range p.Payload {
+		payload = binary.LittleEndian.AppendUint32(payload, element)
+	}
 	w.AckReq, w.Payload = true, payload[:p.Length]
 	return w
 }
@@ -170,7 +166,7 @@ type Stepped struct {
 
 // Take gives a packet that comes to endpoint i in a state.
 func (e *Engine) Take(state []byte, i int, p Packet) (Stepped, error) {
-	return e.do(state, func() ([]inc.Out, error) { return e.Reference.Step(0, i, p.Wire(i, e.payload[:])), nil })
+	return e.do(state, func() ([]inc.Out, error) { return e.Reference.Step(0, i, p.Wire(i)), nil })
 }
 
 // Act takes an action in a state.

@@ -91,7 +91,7 @@ func (t *Trace) Script(name string) (*Script, error) {
 // follow has the right engine do what the switch did.
 func (s *Script) follow(e *model.Engine, h *Happening) error {
 	if h.from >= 0 {
-		p := h.packet.Wire(h.port, make([]byte, 8))
+		p := h.packet.Wire(h.port)
 		frame := p.AppendFrame(nil)
 		s.Exchanges = append(s.Exchanges, Exchange{Port: h.port, Frame: frame, Outs: FramesOf(e.Reference.Handle(0, h.port, frame, false))})
 	} else if err := s.act(e, h.action); err != nil {
