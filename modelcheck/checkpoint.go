@@ -132,7 +132,8 @@ func (s *search) read(from *gob.Decoder, front, after *frontier) error {
 	if err := from.Decode(&c); err != nil {
 		return err
 	}
-	if c.Format != checkpointFormat || !reflect.DeepEqual(c.Config, s.Config) || c.Symmetry != s.opt.Symmetry || c.Reduction != s.opt.Reduction {
+	same := c.Format == checkpointFormat && reflect.DeepEqual(c.Config, s.Config)
+	if !same || c.Symmetry != s.opt.Symmetry || c.Reduction != s.opt.Reduction {
 		return fmt.Errorf("it is of %s, symmetry %v, reduction %v", c.Config, c.Symmetry, c.Reduction)
 	}
 	if err := s.rebuild(&c); err != nil {

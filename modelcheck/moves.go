@@ -224,7 +224,8 @@ func (s *system) finished(state []uint32) (missing string, ok bool) {
 		case n.idle:
 			continue
 		case role != nil:
-			missing = fmt.Sprintf("%s has %d of %d packets acknowledged and got %d of %d", s.Topo.Name(i), n.host.Base, role.Send, n.host.Expected, role.Receive)
+			missing = fmt.Sprintf("%s has %d of %d packets acknowledged and got %d of %d",
+				s.Topo.Name(i), n.host.Base, role.Send, n.host.Expected, role.Receive)
 		default:
 			missing = s.Topo.Name(i) + " holds unfinished slots"
 		}

@@ -84,6 +84,7 @@ func (c *component) length(direction int) int { return len(c.taken[direction]) }
 // ask is what is asked of a component or of a node: to do the step of a code with a packet, which has been taken off its queue already.
 type ask struct{ of, code, packet uint32 }
 
+// key is it in a word; packets are known to be few.
 func (a ask) key() uint64 { return uint64(a.of)<<32 | uint64(a.code)<<24 | uint64(a.packet) }
 
 // Codes of steps: below codeAction the endpoint that the packet came to.
@@ -169,7 +170,8 @@ func (s *system) evenly(n int, state []byte) (images []nodeKey) {
 }
 
 func (s *system) internPacket(p model.Packet) uint32 {
-	return s.packets.intern(p, func(g int) model.Packet { return p.Permute(s.perms[g].Lane) }, func(k model.Packet, v *model.Packet) { *v = k })
+	image := func(g int) model.Packet { return p.Permute(s.perms[g].Lane) }
+	return s.packets.intern(p, image, func(k model.Packet, v *model.Packet) { *v = k })
 }
 
 // internPackets is the queue of these packets.

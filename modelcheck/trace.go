@@ -46,7 +46,9 @@ func (s *search) stepTo(at []uint32, name hash128, faulty bool) ([]uint32, scena
 }
 
 // first is the first transition from a state that is wanted; nil if there is none.
-func (s *search) first(at []uint32, reduce bool, wanted func(next []uint32, fault error, free bool) bool) (to []uint32, step scenario.Step) {
+func (s *search) first(
+	at []uint32, reduce bool, wanted func(next []uint32, fault error, free bool) bool,
+) (to []uint32, step scenario.Step) {
 	s.expansion(reduce, func(l label, next []uint32, fault error, free bool) {
 		if to == nil && wanted(next, fault, free) {
 			to, step = slices.Clone(next), s.describe(l, at)

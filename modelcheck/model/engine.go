@@ -35,7 +35,9 @@ func NewEngine(c Config, t *topology.Topology, n int) (*Engine, error) {
 	if c.Mode == 3 { // pipes lie in a power of two of slots, at least two
 		slots = 2 << bits.Len(uint(c.Slots-1))
 	}
-	params := inc.Params{Mode: c.Mode, Groups: 1, Members: k, Ports: k + 1, MTU: 8, Slots: slots, DTypes: 1 << inc.DTypeINT32, Ops: 1 << inc.OpSum}
+	params := inc.Params{
+		Mode: c.Mode, Groups: 1, Members: k, Ports: k + 1, MTU: 8, Slots: slots, DTypes: 1 << inc.DTypeINT32, Ops: 1 << inc.OpSum,
+	}
 	for _, name := range c.Bad {
 		params.Rules |= BadRules()[name].engine
 	}
@@ -50,7 +52,9 @@ func NewEngine(c Config, t *topology.Topology, n int) (*Engine, error) {
 		}
 		err = errors.Join(err, e.Reference.SetEndpoint(i, EndpointRecord(i, host)))
 	}
-	e.Group = inc.Group{Start: defaultStart, Log2N: bits.Len(uint(slots)) - 1, Collective: uint8(c.Collective), Op: inc.OpSum, DType: inc.DTypeINT32}
+	e.Group = inc.Group{
+		Start: defaultStart, Log2N: bits.Len(uint(slots)) - 1, Collective: uint8(c.Collective), Op: inc.OpSum, DType: inc.DTypeINT32,
+	}
 	if c.Mode == 3 {
 		e.Group.PipeSlots = c.Slots
 	}
