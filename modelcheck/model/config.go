@@ -46,7 +46,7 @@ func (c *Collective) UnmarshalText(b []byte) (err error) {
 func ParseCollective(s string) (Collective, error) {
 	c, err := collectives().Parse(strings.ToLower(s))
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", err, ErrConfig)
+		return 0, fmt.Errorf("collective %q is none of allreduce, reduce, broadcast: %w", s, ErrConfig)
 	}
 	return c, nil
 }
