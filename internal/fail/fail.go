@@ -41,8 +41,8 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
-// Catch is to be deferred. It makes the failure that ends the function its error, with the place, as in fmt.Sprintf, in front; an empty place
-// adds nothing. An error that the function returns is treated alike.
+// Catch is to be deferred. It makes the failure that ends the function its error, with the place, as in fmt.Sprintf, in front; an empty
+// place adds nothing. An error that the function returns is treated alike.
 func Catch(err *error, place string, args ...any) {
 	switch p := recover().(type) {
 	case nil:

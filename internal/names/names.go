@@ -9,7 +9,9 @@
 //	func (c *Collective) UnmarshalText(text []byte) error { return collectives().Unmarshal(text, c) }
 //	func ParseCollective(name string) (Collective, error) { return collectives().Parse(name) }
 //
-// Where values do not count up from 0 they are the keys of a slice: names.Of[Opcode]("opcode", []string{Acknowledge: "ACK", CNP: "CNP"}...).
+// Where values do not count up from 0 they are the keys of a slice:
+//
+//	names.Of[Opcode]("opcode", []string{Acknowledge: "ACK", CNP: "CNP"}...)
 package names
 
 import (

@@ -69,7 +69,8 @@ func (r *Runner) Check() (err error) {
 		p, name := e.Manifest.Params, strings.Join(append([]string{e.Config}, e.Set...), " ")
 		some := slices.ContainsFunc(trees(), func(t topology.Tree) bool { return fits(p, t) })
 		fail.If(!some, "%s: no tree can be made of switches with %d members and %d ports", name, p.Members, p.Ports)
-		fail.If(mostGroups(p) == 0, "%s: a buffer of %d slots is too small for any group: a window of one packet takes %d", name, p.Slots(), 2*slotUnits(p))
+		fail.If(mostGroups(p) == 0, "%s: a buffer of %d slots is too small for any group: a window of one packet takes %d", name, p.Slots(),
+			2*slotUnits(p))
 	}
 	return nil
 }

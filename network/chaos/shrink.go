@@ -62,7 +62,8 @@ type edit func(c *Case)
 // round tries every kind of edit as long as it helps, and reports whether any did. Of each kind those that take away most come first.
 func (s *shrinker) round() bool {
 	helped := false
-	for _, edits := range []func(*Case) []edit{fewerGroups, fewerResets, fewerCalls, s.smallerTree, fewerFaults, smallerData, s.plainer, plainerEvents} {
+	for _, edits := range []func(*Case) []edit{fewerGroups, fewerResets, fewerCalls, s.smallerTree, fewerFaults, smallerData, s.plainer,
+		plainerEvents} {
 		for s.any(edits(&s.Case)...) {
 			helped = true
 		}

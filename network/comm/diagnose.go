@@ -63,9 +63,9 @@ func (r *rank) behind(p *rangePlan) string {
 	return ", which these ranks have not sent: " + strings.Join(late, ", ")
 }
 
-// relations hold between the counters of one switch (docs/engine.md section 7, in Mode III docs/pipes.md section 6). DROP_OTHER is all drops but
-// those that are named here, of data that was judged. In Mode II what leaves has bounds only: with groups that have a parent and others that
-// have none it takes more than counters.
+// relations hold between the counters of one switch (docs/engine.md section 7, in Mode III docs/pipes.md section 6). DROP_OTHER is all drops
+// but those that are named here, of data that was judged. In Mode II what leaves has bounds only: with groups that have a parent and others
+// that have none it takes more than counters.
 func relations(mode int) []string {
 	if mode == 3 {
 		return []string{

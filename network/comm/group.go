@@ -124,8 +124,10 @@ func (g *Group) fill() {
 	fail.If(g.index >= p.Groups, "the engine has %d groups", p.Groups)
 	fail.If(c.Window < 1 || c.Message*c.Window > inc.MaxSlots/4, "a window of %d messages of %d packets", c.Window, c.Message)
 	fail.If(g.w.pipes() && (c.Pipe < 1 || c.Pipe > inc.MaxSlots/4), "pipes of %d slots", c.Pipe)
-	fail.If(c.PathMTU < 4 || c.PathMTU%4 != 0 || c.PathMTU > p.MTUBytes, "path MTU %d: must be a multiple of 4 up to %d", c.PathMTU, p.MTUBytes)
-	fail.If(c.RangePackets < 1 || c.RangePackets > maxRangePackets, "ranges of %d packets: 1 to %d are possible", c.RangePackets, maxRangePackets)
+	mtu := c.PathMTU
+	fail.If(mtu < 4 || mtu%4 != 0 || mtu > p.MTUBytes, "path MTU %d: must be a multiple of 4 up to %d", mtu, p.MTUBytes)
+	most := c.RangePackets
+	fail.If(most < 1 || most > maxRangePackets, "ranges of %d packets: 1 to %d are possible", most, maxRangePackets)
 	if f := c.Fixed; f != nil {
 		fail.If(f.Root < 0 || f.Root >= g.Ranks(), "root %d of %d ranks", f.Root, g.Ranks())
 		fail.If(!f.Collective.single(), "a group cannot be fixed to %s", f.Collective)

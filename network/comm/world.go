@@ -48,8 +48,8 @@ type Config struct {
 	Tree     topology.Tree
 	// Switch makes switch n, as after reset. The World closes it.
 	Switch func(n int) (dut.DUT, error)
-	// Link is what each edge looks like; nil is the bus's speed without faults and 40 cycles for all. Links between switches are shared by the groups, the first group's
-	// counts; every group has NICs, with links, of its own.
+	// Link is what each edge looks like; nil is the bus's speed without faults and 40 cycles for all. Links between switches are shared by the
+	// groups, the first group's counts; every group has NICs, with links, of its own.
 	Link func(e Edge) *fabric.Link
 	// Seed decides the links' faults and the groups' numbers that nobody gave.
 	Seed uint64
@@ -100,7 +100,8 @@ func New(cfg Config) (_ *World, err error) {
 	degree := cfg.Tree.Degree
 	fail.If(degree > w.p.Members, "%s needs switches of %d members, these have %d", cfg.Tree, degree, w.p.Members)
 	// What is bypassed could run between two switches for ever.
-	fail.If(cfg.Tree.Levels > 2 && degree%w.p.Ports == 0, "%s needs a port for the parent that is not child 0's, these switches have %d", cfg.Tree, w.p.Ports)
+	fail.If(cfg.Tree.Levels > 2 && degree%w.p.Ports == 0, "%s needs a port for the parent that is not child 0's, these switches have %d",
+		cfg.Tree, w.p.Ports)
 	for s := range w.topo.Switches {
 		if err := w.addSwitch(s); err != nil {
 			return nil, errors.Join(err, w.Close())

@@ -261,8 +261,8 @@ func (n *Net) advance(end uint64) error {
 // ErrPanic means that an engine panicked. The error that wraps it has what it said and the stack.
 var ErrPanic = errors.New("panic")
 
-// run brings an engine to time end. A panic becomes its error: it may be in a goroutine that nobody else can recover, and is to be the same with
-// any number of workers.
+// run brings an engine to time end. A panic becomes its error: it may be in a goroutine that nobody else can recover, and is to be the same
+// with any number of workers.
 func (s *switchNode) run(end uint64) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -89,8 +89,8 @@ func (t Tree) Topology() *Topology {
 	})
 }
 
-// Parse reads a Tree as ParseTree does; star-S, which is one switch with S hosts; or chain-S, which is two switches, the second being the root's
-// first child, with S hosts each.
+// Parse reads a Tree as ParseTree does; star-S, which is one switch with S hosts; or chain-S, which is two switches, the second being the
+// root's first child, with S hosts each.
 func Parse(s string) (*Topology, error) {
 	shape, count, _ := strings.Cut(s, "-")
 	hosts, err := strconv.Atoi(count)
@@ -111,8 +111,8 @@ func Parse(s string) (*Topology, error) {
 	return build(fmt.Sprintf("%s-%d", shape, hosts), below), nil
 }
 
-// build makes a tree. below gives how many switches, and how many hosts after them, are below a switch, by its number and by its distance from
-// the root.
+// build makes a tree. below gives how many switches, and how many hosts after them, are below a switch, by its number and by its distance
+// from the root.
 func build(name string, below func(number, depth int) (switches, hosts int)) *Topology {
 	t := &Topology{name: name, Nodes: []Node{{Parent: -1, Rank: -1}}, Switches: []int{0}}
 	depth := []int{0}
