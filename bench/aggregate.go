@@ -36,7 +36,7 @@ func dtypeClasses() []dtypeClass {
 //	        turns               the members in turn, each at its own slot
 //
 // and beats_per_cycle_min_payload, beats_per_cycle_word, the lowest over the classes. Each result is compared with
-// the reference's. core_cycles, core_CLASS_cycles and the same in ns are the aggregator's own latency: payload word
+// the reference's. core_cycles and core_CLASS_cycles are the aggregator's own latency: payload word
 // in to sum out.
 func Aggregate(ctx context.Context, o Options) (b Result, err error) {
 	t, err := open(ctx, o.ManifestDir, dut.KindCore, o)
@@ -44,8 +44,8 @@ func Aggregate(ctx context.Context, o Options) (b Result, err error) {
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	b = Result{Bench: "aggregate", Config: t.Manifest.Name, Metrics: map[string]float64{"clock_mhz": float64(t.Params.ClockMHz),
-		"members": float64(t.Params.Members)}}
+	b = o.result("aggregate", t.Manifest)
+	b.Metrics["members"] = float64(t.Params.Members)
 	if err := aggregate(t, &b); err != nil {
 		return b, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/clocked"
 	"incforge/roce"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
@@ -27,13 +28,24 @@ type Options struct {
 	BuildDir string
 	// Seed determines the model's random initial state.
 	Seed uint64
+	// Found is the clock that a flow found for this design; the zero value gives figures in cycles alone.
+	Found clocked.Clock
 }
 
 // Result is what a benchmark measured.
 type Result struct {
 	Bench   string             `json:"bench"`
 	Config  string             `json:"config"`
+	Digest  string             `json:"digest,omitempty"` // of the design, from its manifest
+	Clock   clocked.Clock      `json:"clock,omitzero"`
 	Metrics map[string]float64 `json:"metrics"`
+}
+
+// result begins a record about a design. The clock asked for is the configuration's, whatever a flow was asked.
+func (o Options) result(name string, m *contract.Manifest) Result {
+	clock := o.Found
+	clock.AskedMHz = float64(m.Params.ClockMHz)
+	return Result{Bench: name, Config: m.Name, Digest: m.Digest, Clock: clock, Metrics: map[string]float64{}}
 }
 
 // What the paper prints for its FPGA engine (EPIC, SIGCOMM '26), in ns. Their basis is unstated.
@@ -46,9 +58,20 @@ const (
 // benchPayload is the payload of latency figures in bytes.
 const benchPayload = 1024
 
-func (b *Result) cycles(name string, cycles uint64, mhz int) {
+// cycles adds a time in cycles, and in ns if the clock is known.
+func (b *Result) cycles(name string, cycles uint64) {
 	b.Metrics[name+"_cycles"] = float64(cycles)
-	b.Metrics[name+"_ns"] = float64(cycles) * 1000 / float64(max(mhz, 1))
+	if ns, ok := clocked.Cycles(float64(cycles), b.Clock).Real(); ok {
+		b.Metrics[name+"_ns"] = ns
+	}
+}
+
+// rate adds a rate in bits a cycle, and in Gbit/s if the clock is known.
+func (b *Result) rate(name string, bits float64) {
+	b.Metrics[name+"_bits_per_cycle"] = bits
+	if gbps, ok := clocked.BitsPerCycle(bits, b.Clock).Real(); ok {
+		b.Metrics[name+"_gbps"] = gbps
+	}
 }
 
 // Latency measures the core with its single stream, an idle output, payloads of 1,024 bytes and up to eight members.
@@ -62,32 +85,32 @@ func (b *Result) cycles(name string, cycles uint64, mhz int) {
 //	result_min_cycles         result_cycles of the configuration without ICRC check
 //	core_cycles               the aggregator alone: last contribution's payload word in to sum out; core_CLASS_cycles by element type
 //
-// each also in ns, and the paper's figures. Several runs must agree to the cycle; the worst counts.
+// each also in ns if Options.Found has a clock, and the paper's figures. Several runs must agree to the cycle; the worst counts.
 func Latency(ctx context.Context, o Options) (Result, error) {
 	m, err := contract.Load(o.ManifestDir)
 	if err != nil {
 		return Result{}, err
 	}
-	b := Result{Bench: "latency", Config: m.Name, Metrics: map[string]float64{"paper_result_ns": paperResultNS,
-		"paper_forward_ns": paperForwardNS, "clock_mhz": float64(m.Params.ClockMHz)}}
+	b := o.result("latency", m)
+	b.Metrics["paper_result_ns"], b.Metrics["paper_forward_ns"] = paperResultNS, paperForwardNS
 	l, err := latency(ctx, o, o.ManifestDir)
 	if err != nil {
 		return b, err
 	}
 	b.Metrics["members"], b.Metrics["payload_bytes"] = float64(l.members), float64(l.payload)
-	b.cycles("result", l.result, m.Params.ClockMHz)
-	b.cycles("result_after_last", l.afterLast, m.Params.ClockMHz)
-	b.cycles("result_total", l.total, m.Params.ClockMHz)
+	b.cycles("result", l.result)
+	b.cycles("result_after_last", l.afterLast)
+	b.cycles("result_total", l.total)
 	if m.Params.Mode == 3 {
-		b.cycles("ack", l.ack, m.Params.ClockMHz)
+		b.cycles("ack", l.ack)
 	}
-	b.cycles("forward", l.forward, m.Params.ClockMHz)
+	b.cycles("forward", l.forward)
 	if o.NoICRCDir != "" {
 		n, err := latency(ctx, o, o.NoICRCDir)
 		if err != nil {
 			return b, err
 		}
-		b.cycles("result_min", n.result, m.Params.ClockMHz)
+		b.cycles("result_min", n.result)
 	}
 	return b, core(rig.New(ctx, m, "bench", o.Seed, nil), o.BuildDir, &b)
 }
@@ -169,8 +192,8 @@ const throughputRounds = 96
 // never stalled, for an AllReduce over up to eight members with payloads from 64 bytes to the MTU. The keys are
 // beats_per_cycle_SIZE_ORDER[_acks]: ORDER is worst (all members' packets of one slot back to back) or best (members
 // in turn, each at its own slot). With acks, every member also acknowledges every result, a window later, between the
-// data. ingress_gbps and egress_gbps are raw, at the largest payload up to 1,024 bytes in the worst order. In Mode
-// III results must be acknowledged, so all measurements are with acks, three quarters of a window after the data, and
+// data. raw_bits_per_cycle is the bus; ingress_bits_per_cycle and egress_bits_per_cycle are what frames take of it at the largest payload
+// up to 1,024 bytes in the worst order, each also in Gbit/s if Options.Found has a clock. In Mode III results must be acknowledged, so all measurements are with acks, three quarters of a window after the data, and
 // members are at most half a window apart. Then no packet finds its pipe full and no result waits for an ACK.
 func Throughput(ctx context.Context, o Options) (b Result, err error) {
 	t, err := open(ctx, o.ManifestDir, dut.KindCore, o)
@@ -178,8 +201,9 @@ func Throughput(ctx context.Context, o Options) (b Result, err error) {
 		return Result{}, err
 	}
 	defer func() { err = errors.Join(err, t.Close()) }()
-	b = Result{Bench: "throughput", Config: t.Manifest.Name, Metrics: map[string]float64{"clock_mhz": float64(t.Params.ClockMHz)}}
-	gbps := float64(t.Params.BusBytes*8*t.Params.ClockMHz) / 1000
+	b = o.result("throughput", t.Manifest)
+	bus := float64(8 * t.Params.BusBytes)
+	b.rate("raw", bus)
 	order := map[bool]string{false: "_best", true: "_worst"}
 	for size := 64; size <= t.Params.MTUBytes; size *= 2 {
 		for _, worst := range []bool{false, true} {
@@ -194,7 +218,8 @@ func Throughput(ctx context.Context, o Options) (b Result, err error) {
 				}
 				b.Metrics["beats_per_cycle_"+name] = in
 				if worst && acks == t.Pipes() && size <= 1024 {
-					b.Metrics["ingress_gbps"], b.Metrics["egress_gbps"] = in*gbps, out*gbps
+					b.rate("ingress", in*bus)
+					b.rate("egress", out*bus)
 				}
 			}
 		}

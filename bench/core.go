@@ -202,7 +202,7 @@ func (r *coreRig) measure(t *rig.T, k arith.Kind, unit, members int) (uint64, er
 	return 0, errors.New("nobody contributes")
 }
 
-// core adds core_cycles and core_ns to b: of FP32, as the paper's figure is, or else the slowest 32-bit type, or what there is.
+// core adds core_cycles to b: of FP32, as the paper's figure is, or else the slowest 32-bit type, or what there is.
 func core(t *rig.T, buildDir string, b *Result) error {
 	for _, class := range dtypeClasses() {
 		k, ok := classKind(t, class)
@@ -213,9 +213,9 @@ func core(t *rig.T, buildDir string, b *Result) error {
 		if err != nil {
 			return err
 		}
-		b.cycles("core_"+class.name, cycles, t.Params.ClockMHz)
+		b.cycles("core_"+class.name, cycles)
 		if _, ok := b.Metrics["core_cycles"]; !ok || class.name == "fp32" {
-			b.cycles("core", cycles, t.Params.ClockMHz)
+			b.cycles("core", cycles)
 		}
 	}
 	b.Metrics["paper_core_ns"] = paperCoreNS

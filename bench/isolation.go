@@ -62,7 +62,7 @@ func Isolation(ctx context.Context, o Options) (Result, error) {
 }
 
 func benchIsolation(ctx context.Context, o Options, man *contract.Manifest, open dut.Maker) (Result, error) {
-	b := Result{Bench: "isolation", Config: man.Name, Metrics: map[string]float64{}}
+	b := o.result("isolation", man)
 	if man.Params.Groups < 2 {
 		return b, fmt.Errorf("isolation: two groups are needed, %s has one", man.Name)
 	}

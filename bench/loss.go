@@ -24,7 +24,8 @@ import (
 )
 
 // The network of EPIC's loss sweeps (SIGCOMM '26, packet simulation): a star of eight ranks, links of 100 Gbit/s and
-// 1 µs, packets of 4 KB, host time-outs of 1 ms, no congestion control.
+// 1 µs, packets of 4 KB, host time-outs of 1 ms, no congestion control. What is simulated is cycles: the clock that the configuration asks
+// for turns these into bytes a cycle and cycles.
 const (
 	lossRanks     = 8
 	lossLinkGbps  = 100
@@ -109,7 +110,8 @@ type LossOptions struct {
 	Rates    []float64
 }
 
-// LossPoint is one point of one sweep. Throughputs are payload per rank in Gbit/s.
+// LossPoint is one point of one sweep. Throughputs are payload per rank in per cent of a link's rate: the network is simulated in cycles, so
+// no clock has part in them.
 type LossPoint struct {
 	// Sweep is rate or links; Variant the name of a LossVariant.
 	Sweep   string `json:"sweep"`
@@ -117,15 +119,15 @@ type LossPoint struct {
 	// Rate is the fraction of frames that each of Links links loses.
 	Rate  float64 `json:"rate"`
 	Links int     `json:"links"`
-	// Gbps is the mean over the seeds, Deviation their standard deviation.
-	Gbps      float64 `json:"gbps"`
+	// Percent is the mean over the seeds, Deviation their standard deviation.
+	Percent   float64 `json:"percent"`
 	Deviation float64 `json:"deviation"`
 	// Bound is what go-back-N leaves of the throughput without loss; 0 where no formula is given.
 	Bound float64 `json:"bound"`
 	// Expected is Bound less the time-outs that are needed where no NAK helps: a lost retransmission and, where NAKs
 	// are lost, a lost NAK.
 	Expected float64 `json:"expected"`
-	// Paper is the published figure of the variant's mode.
+	// Paper is the published figure of the variant's mode: its links have 100 Gbit/s.
 	Paper float64 `json:"paper"`
 	// Means per run: Lost frames on links, packets Resent by all ranks, and their Timeouts. Retransmitted and
 	// EngineTimeouts are the engine's, in Mode III.
@@ -146,8 +148,8 @@ type LossResult struct {
 
 // Loss measures the throughput of AllReduce over Tree-2-8 where links lose frames. Every result is checked. Metrics:
 //
-//	link_gbps, engine_gbps   bounds on a rank's throughput: by its link, and by the engine's single stream, which all ranks share
-//	lossless_gbps, pipes_lossless_gbps   measured without loss, in Mode II and III
+//	link_percent, engine_percent   bounds on a rank's throughput: by its link, and by the engine's single stream, which all ranks share
+//	lossless_percent, pipes_lossless_percent   measured without loss, in Mode II and III
 //	packet_cycles            time of a packet at the lower of the bounds
 //	round_trip_cycles        a link there and back
 //	gobackn_packets          packets that a loss costs, k in docs/loss.md: 1 + (packet + round trip + switch) / packet
@@ -237,12 +239,12 @@ func newLossBench(o LossOptions, designs map[int]lossDesign) (*lossBench, error)
 	link := float64(p.MTUBytes+lossFrame) / b.bytesPerCycle()
 	beats := (p.MTUBytes + lossFrame - 24 + p.BusBytes - 1) / p.BusBytes
 	engine := float64(lossRanks * (beats + (60+p.BusBytes-1)/p.BusBytes)) // a packet and an ACK of each rank
-	gbps := func(cycles float64) float64 { return float64(8*p.MTUBytes*b.mhz) / 1000 / cycles }
+	percent := func(cycles float64) float64 { return 100 * float64(p.MTUBytes) / cycles / b.bytesPerCycle() }
 	trip := float64(2 * lossLatencyUS * b.mhz)
 	b.LossResult = LossResult{Result: Result{Bench: "loss", Config: man.Name, Metrics: map[string]float64{
-		"link_gbps": gbps(link), "engine_gbps": gbps(engine), "packet_cycles": max(link, engine), "round_trip_cycles": trip,
+		"link_percent": percent(link), "engine_percent": percent(engine), "packet_cycles": max(link, engine), "round_trip_cycles": trip,
 		"gobackn_packets": 1 + (max(link, engine)+trip+lossSwitch)/max(link, engine),
-		"clock_mhz":       float64(b.mhz), "bus_bytes": float64(p.BusBytes), "packets": float64(o.Packets), "seeds": float64(o.Seeds)}},
+		"simulated_mhz":   float64(b.mhz), "bus_bytes": float64(p.BusBytes), "packets": float64(o.Packets), "seeds": float64(o.Seeds)}},
 		DUT: o.DUT}
 	for _, v := range lossVariants() {
 		if designs[v.Mode].man != nil && (len(o.Variants) == 0 || slices.Contains(o.Variants, v.Name)) {
@@ -289,7 +291,7 @@ func (b *lossBench) measure(ctx context.Context) error {
 		p := &b.Loss[i]
 		p.sum(runs[i])
 		if name := losslessMetric(b.variant(p.Variant).Mode); (p.Rate == 0 || p.Links == 0) && b.Metrics[name] == 0 {
-			b.Metrics[name] = p.Gbps
+			b.Metrics[name] = p.Percent
 		}
 	}
 	for i := range b.Loss {
@@ -301,9 +303,9 @@ func (b *lossBench) measure(ctx context.Context) error {
 
 func losslessMetric(mode int) string {
 	if mode == 3 {
-		return "pipes_lossless_gbps"
+		return "pipes_lossless_percent"
 	}
-	return "lossless_gbps"
+	return "lossless_percent"
 }
 
 // compare makes the metrics of Mode III's variants.
@@ -321,23 +323,23 @@ func (b *lossBench) compare() {
 		}
 		name := strings.ReplaceAll(p.Variant, "-", "_")
 		if p.Bound > 0 {
-			lower(name+"_of_bound", p.Gbps/p.Bound)
+			lower(name+"_of_bound", p.Percent/p.Bound)
 		}
 		if p.Rate == 1e-3 && p.Links == 1 && p.Sweep == "rate" {
-			b.Metrics[name+"_drop"] = 1 - p.Gbps/b.Metrics[losslessMetric(3)]
+			b.Metrics[name+"_drop"] = 1 - p.Percent/b.Metrics[losslessMetric(3)]
 		}
 		k := slices.IndexFunc(b.Loss, func(q LossPoint) bool {
 			return q.Variant == rival && q.Sweep == p.Sweep && q.Rate == p.Rate && q.Links == p.Links
 		})
 		if k >= 0 {
-			lower(name+"_of_mode2", p.Gbps/b.Loss[k].Gbps)
+			lower(name+"_of_mode2", p.Percent/b.Loss[k].Percent)
 		}
 	}
 }
 
 // lossRun is the result of one run.
 type lossRun struct {
-	gbps                   float64
+	percent                float64
 	lost, resent, timeouts int
 	// the engine's
 	retransmitted, engineTimeouts uint32
@@ -347,7 +349,7 @@ type lossRun struct {
 func (p *LossPoint) sum(runs []lossRun) {
 	n := float64(len(runs))
 	for _, r := range runs {
-		p.Gbps += r.gbps / n
+		p.Percent += r.percent / n
 		p.Lost += float64(r.lost) / n
 		p.Resent += float64(r.resent) / n
 		p.Timeouts += float64(r.timeouts) / n
@@ -356,7 +358,7 @@ func (p *LossPoint) sum(runs []lossRun) {
 	}
 	squares := 0.0
 	for _, r := range runs {
-		squares += (r.gbps - p.Gbps) * (r.gbps - p.Gbps)
+		squares += (r.percent - p.Percent) * (r.percent - p.Percent)
 	}
 	if n > 1 {
 		p.Deviation = math.Sqrt(squares / (n - 1))
@@ -433,5 +435,5 @@ func (b *lossBench) run(ctx context.Context, p *LossPoint, seed uint64) (res los
 		return res, fmt.Errorf("loss: %w", err)
 	}
 	t := c.Total()
-	return lossRun{retransmitted: counters["TX_RETRANSMIT"], engineTimeouts: counters["TIMEOUT"], gbps: c.Throughput(b.mhz), lost: w.Net().Stats.Lost, resent: t.Resent, timeouts: t.Timeouts}, nil
+	return lossRun{retransmitted: counters["TX_RETRANSMIT"], engineTimeouts: counters["TIMEOUT"], percent: 100 * c.BitsPerCycle() / 8 / b.bytesPerCycle(), lost: w.Net().Stats.Lost, resent: t.Resent, timeouts: t.Timeouts}, nil
 }

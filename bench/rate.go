@@ -61,7 +61,7 @@ type RateOptions struct {
 	Pipes []int
 }
 
-// RatePoint is one run. Throughput is payload per rank in Gbit/s.
+// RatePoint is one run.
 type RatePoint struct {
 	// Call is the collective. The slow rank sends and receives in an AllReduce, only sends in a Reduce to rank 0, and
 	// only receives in a Broadcast from rank 0.
@@ -69,8 +69,8 @@ type RatePoint struct {
 	Policy string `json:"policy"`
 	// Pipe is N, the number of slots.
 	Pipe int `json:"pipe"`
-	// Gbps is the goodput, OfBound its fraction of what the slow link can carry.
-	Gbps    float64 `json:"gbps"`
+	// Percent is the payload per rank in per cent of a fast link's rate, OfBound its fraction of what the slow link can carry.
+	Percent float64 `json:"percent"`
 	OfBound float64 `json:"of_bound"`
 	// Full counts packets that found a pipe full, Gaps the packets dropped after one of those, RNRs and CNPs the
 	// answers, Cuts the rate cuts of NICs.
@@ -97,7 +97,7 @@ type RateResult struct {
 // collectives over Tree-2-8 with links of 100 Gbit/s and 1 µs, except one of 25 Gbit/s. Every result is checked.
 // Metrics:
 //
-//	bound_gbps       the slow link's rate in payload
+//	bound_percent    the slow link's rate in payload, in per cent of a fast link's
 //	CALL_POLICY_NN_of_bound   of each point, N = NN: goodput as a fraction of the bound
 //	CALL_POLICY_NN_resent     of each point: resent packets as a fraction of all
 func Rate(ctx context.Context, o RateOptions) (RateResult, error) {
@@ -133,8 +133,8 @@ func benchRate(ctx context.Context, o RateOptions, man *contract.Manifest, open 
 		b.in = append(b.in, b.kind.Values(rng, o.Seed, lossRanks, o.Packets*p.MTUBytes))
 	}
 	b.RateResult = RateResult{Result: Result{Bench: "rate", Config: man.Name, Metrics: map[string]float64{
-		"bound_gbps": rateSlowGbps * float64(p.MTUBytes) / float64(p.MTUBytes+lossFrame),
-		"packets":    float64(o.Packets), "clock_mhz": float64(b.mhz), "bus_bytes": float64(p.BusBytes)}},
+		"bound_percent": 100 * rateSlowGbps / lossLinkGbps * float64(p.MTUBytes) / float64(p.MTUBytes+lossFrame),
+		"packets":       float64(o.Packets), "simulated_mhz": float64(b.mhz), "bus_bytes": float64(p.BusBytes)}},
 		DUT: o.DUT, Policies: ratePolicies()}
 	for _, call := range []commlib.Collective{commlib.AllReduce, commlib.Reduce, commlib.Broadcast} {
 		for _, pipe := range o.Pipes {
@@ -224,8 +224,8 @@ func (b *rateBench) run(ctx context.Context, x *RatePoint) (err error) {
 		x.Cuts += g.Host(r).Stats.RateCuts
 	}
 	t := c.Total()
-	x.Gbps, x.Packets, x.Resent, x.Timeouts = c.Throughput(b.mhz), t.Packets, t.Resent, t.Timeouts
-	x.OfBound = x.Gbps / b.Metrics["bound_gbps"]
+	x.Percent, x.Packets, x.Resent, x.Timeouts = 100*c.BitsPerCycle()/8/b.bytesPerCycle(lossLinkGbps), t.Packets, t.Resent, t.Timeouts
+	x.OfBound = x.Percent / b.Metrics["bound_percent"]
 	return nil
 }
 

@@ -32,7 +32,7 @@ func Sim(ctx context.Context, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	b := Result{Bench: "sim", Config: m.Name, Metrics: map[string]float64{}}
+	b := o.result("sim", m)
 	so := sim.Options{Random: true, Seed: o.Seed}
 	// What the Go harness drives is recorded once and proved to be the same run in C++.
 	recorded, err := newLoad(ctx, lib, m, so, true)

@@ -16,6 +16,7 @@ import (
 
 	"incforge/contract"
 	"incforge/fpga"
+	"incforge/internal/clocked"
 	"incforge/synth"
 	"incforge/verify/result"
 )
@@ -47,6 +48,8 @@ type Diagram struct {
 type Bench struct {
 	Bench   string             `json:"bench"`
 	Config  string             `json:"config"`
+	Digest  string             `json:"digest,omitempty"`
+	Clock   clocked.Clock      `json:"clock,omitzero"`
 	Metrics map[string]float64 `json:"metrics"`
 }
 
@@ -181,6 +184,10 @@ func (r *Report) addOne(doc json.RawMessage) (*Design, error) {
 		m := &synth.Metrics{}
 		if err := json.Unmarshal(doc, m); err != nil {
 			return nil, fmt.Errorf("synthesis: %w", err)
+		}
+		if !m.Clock.Found() { // a record from before clocks were kept apart
+			m.Clock = clocked.Clock{AskedMHz: m.Metrics["synth__timing__clock__mhz"], FoundMHz: m.Metrics["synth__timing__fmax__mhz"],
+				By: strings.TrimSpace(m.Tech + " " + m.Corner)}
 		}
 		d := r.design(m.Config)
 		d.Synth = append(d.Synth, m)

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/fpga"
+	"incforge/internal/clocked"
 	"incforge/synth"
 	"incforge/verify/cover"
 	"incforge/verify/result"
@@ -55,6 +56,7 @@ func sample(t *testing.T) string {
 			Message: "sum is <wrong>", Replay: "incforge verify mini --scenario tree --seed 7", Capture: "tree.pcapng"}) +
 		marshal(t, result.Test{Config: "mini", Digest: "d1", DUT: "rtl", Scenario: "groups", Verdict: result.NotApplicable, Message: "one group"})
 	price := marshal(t, synth.Metrics{Bench: "synth", Config: "mini", Digest: "d0", Top: "mini_core", Tech: "generic28", Basis: "predictive",
+		Clock: clocked.Clock{AskedMHz: 250, FoundMHz: 200, By: "generic28"},
 		Metrics: map[string]float64{"synth__design__instance__area": 150000, "synth__timing__fmax__mhz": 200, "synth__timing__clock__mhz": 250,
 			"synth__timing__setup__ws": -1, "synth__lane__count": 2},
 		Estimates: []synth.Estimate{{Key: "synth__design__instance__area", Value: 150000, Unit: "um2", Low: 120000, High: 200000, Basis: "cells"},
@@ -66,7 +68,7 @@ func sample(t *testing.T) string {
 		Paper:        synth.Comparison{AreaMM2: 4.89, Because: []string{"2 lanes"}}})
 	board := marshal(t, fpga.Metrics{Bench: "fpga", Config: "mini", Digest: "d1", Top: "mini_core", Family: fpga.XCUP, Basis: "before placement",
 		Metrics: map[string]float64{}, Resources: fpga.Resources{LUT: 6310, FF: 4021}, NotPaper: []string{"16 KiB of payload"}})
-	bench := marshal(t, Bench{Bench: "latency", Config: "mini", Metrics: map[string]float64{"result_ns": 92, "paper_result_ns": 244, "forward_ns": 48, "extra": 7.25}})
+	bench := marshal(t, Bench{Bench: "latency", Config: "mini", Digest: "d0", Clock: clocked.Clock{AskedMHz: 250}, Metrics: map[string]float64{"result_cycles": 23, "result_ns": 92, "paper_result_ns": 244, "forward_cycles": 12, "extra": 7.25}})
 	return folder(t, map[string]string{"manifest.json": manifestText, "docs/mini_core.svg": "<svg><script>alert(1)</script></svg>",
 		"results.json": tests, "synth.json": price, "sub/fpga.json": board, "bench.json": bench, "schema.json": `{"$schema":"x"}`, "list.json": `[1, "a"]`})
 }
@@ -89,7 +91,7 @@ func TestHTML(t *testing.T) {
 		"1 of 1 failed", "sum is &lt;wrong&gt;", "incforge verify mini --scenario tree --seed 7", "tree.pcapng", // a failure, escaped
 		"1 not applicable to this configuration", "one group",
 		"1 of 2", "GAP<b>never</b>", "FP32/SUM/little/in_place<b>12</b>", "BF16/MAX/big/in_place<b>never</b>", "ICRC<b>3</b>", "no known opcode", // coverage
-		"244 ns", "≤ 100 ns", ">met<", ">missed<", "<code>extra</code>", // the paper beside us
+		"244 ns", "≤ 25 cycles", `<div class="missed">115 ns at 200 MHz found, 250 asked !`, ">met<", ">missed<", "<code>extra</code>", // the paper beside us
 		"0.1500 mm²", "0.1200 – 0.2000 mm²", "area of one lane", "211.6 µm²", "inc_fifo ×3", "the trace", "2 lanes", // synthesis
 		"6310", "16 KiB of payload", // FPGA
 		"The results of synthesis (generic28) are of another version", "1024 × 64", "data:image/svg&#43;xml;base64,",
@@ -109,13 +111,18 @@ func TestTable(t *testing.T) {
 	r, err := Read(sample(t))
 	require.NoError(t, err)
 	text := r.Table()
-	for _, want := range []string{`tests passed, rtl .* 1 of 2 !`, `drop reasons reached .* 1 of 2`, `result \(paper 244 ns\) .* 92 ns`, `200 MHz !`,
+	for _, want := range []string{`tests passed, rtl .* 1 of 2 !`, `drop reasons reached .* 1 of 2`, `result, generic28 \(paper 244 ns\) .* 115 ns at 200 MHz found, 250 asked ! `, `200 MHz !`,
 		`mini: tree on rtl failed; run it again: incforge verify mini --scenario tree --seed 7`,
 		`mini: the results of synthesis \(generic28\) are of another version of the design than the manifest`} {
 		assert.Regexp(t, want, text)
 	}
-	bench := BenchTable(r.Designs[0].Benches[0])
-	assert.Regexp(t, `forward_ns .* 48 ns .* 96 ns .* ≤ 40 ns .* missed`, bench)
+	b := r.Designs[0].Benches[0]
+	bench := BenchTable(b)
+	assert.Regexp(t, `forward_cycles .* 12 cycles .* 96 ns .* ≤ 6 cycles .* missed`, bench)
+	assert.NotContains(t, bench, "92", "the record's time has no clock")
+	assert.NotRegexp(t, `60 ns`, bench)
+	b.Clock.FoundMHz, b.Clock.By = 400, "a flow"
+	assert.Regexp(t, `forward_cycles .* 12 cycles .* 48 ns at 400 MHz found, 250 asked \(a flow\) .* 96 ns`, BenchTable(b))
 	assert.NotContains(t, bench, "paper_result_ns", "the paper's figure has its column")
 }
 

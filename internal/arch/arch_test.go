@@ -19,6 +19,7 @@ func rooms() []Room {
 		{"internal/progress", 0, "says how far something is"},
 		{"internal/yamlpos", 0, "says where in a YAML file something is"},
 		{"internal/arch", 0, "these rules"},
+		{"internal/clocked", 0, "cycles and the clock that holds"},
 		{"configs", 0, "the presets' files"},
 		{"contract", 0, "what crosses from the generator to everybody else: all may read it, so it reads nobody"},
 		{"roce", 0, "the wire: knows packets, not engines"},
