@@ -226,6 +226,9 @@ func (m *Metrics) WriteJSON(w io.Writer) error {
 	return nil
 }
 
+// paperBits is what the paper's 100 Gb/s are in bits a cycle at its 250 MHz.
+const paperBits = 100_000 / 250
+
 // published returns the paper's row for the same data type, buffer and rate, or
 // why there is none (EPIC, SIGCOMM '26, FPGA resource table: VU13P at 250 MHz
 // and 100 Gb/s).
@@ -241,8 +244,8 @@ func published(family Family, p contract.Params) (*Published, []string) {
 	if p.BufferBytes != 1<<20 {
 		differ("%d KiB of payload, the paper's rows have 1 MB", p.BufferBytes>>10)
 	}
-	if gbps := p.BusBytes * 8 * p.ClockMHz / 1000; gbps < 100 {
-		differ("%d Gb/s, the paper has 100", gbps)
+	if bits := 8 * p.BusBytes; bits < paperBits {
+		differ("%d bits a cycle, the paper's rate takes %d at its clock", bits, paperBits)
 	}
 	row := &Published{Name: "INT32, 1 MB, VU13P", LUT: 867479, LUTRAM: 637900, FF: 169382, BRAM36: 235}
 	switch {

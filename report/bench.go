@@ -80,7 +80,7 @@ func bench(b Bench, clocks []clocked.Clock) benchView {
 				bars, plotted = append(bars, barView{Label: ref.name() + ", " + c.By, Value: f.At(), Class: barClass(f)}), append(plotted, real)
 			}
 			if len(bars) > 0 {
-				v.Plot = append(v.Plot, append(bars, barView{Label: ref.name() + ", paper", Value: row.Paper, Class: "paper"})...)
+				v.Plot = append(v.Plot, append(bars, barView{Label: ref.name() + ", paper", Value: row.Paper + " (paper)", Class: "paper"})...)
 				plotted = append(plotted, ref.paper)
 			}
 		}

@@ -23,7 +23,7 @@ import (
 )
 
 const manifestText = `{"schema":1,"name":"mini","digest":"d1","params":{"bus_bytes":8,"dtypes":["INT32"]},"clock":{"mhz":250},
-"tops":{},"files":["rtl/a.v"],"registers":[],"counters":["AGG","DROP_ICRC","DROP_GAP"],
+"tops":{"core":{"module":"mini_core"}},"files":["rtl/a.v"],"registers":[],"counters":["AGG","DROP_ICRC","DROP_GAP"],
 "memories":[{"path":"u_a.u_m","words":1024,"bits":64,"role":"payload"}]}`
 
 // folder writes files and returns their folder.
@@ -124,6 +124,39 @@ func TestTable(t *testing.T) {
 	b.Clock.FoundMHz, b.Clock.By = 400, "a flow"
 	assert.Regexp(t, `forward_cycles .* 12 cycles .* 48 ns at 400 MHz found, 250 asked \(a flow\) .* 96 ns`, BenchTable(b))
 	assert.NotContains(t, bench, "paper_result_ns", "the paper's figure has its column")
+}
+
+// Every time and rate in a report stands at a clock that a flow found, with both clocks beside it, or is the paper's, or is a delay
+// that timing analysis found.
+func TestClocks(t *testing.T) {
+	t.Parallel()
+	dir := sample(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rate.json"), []byte(marshal(t, Bench{Bench: "throughput", Config: "mini", Digest: "d0",
+		Metrics: map[string]float64{"ingress_bits_per_cycle": 64, "ingress_gbps": 16, "raw_bits_per_cycle": 64, "raw_gbps": 16}})), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.json"), []byte(marshal(t, Bench{Bench: "latency", Config: "mini", Digest: "of another version",
+		Metrics: map[string]float64{"result_cycles": 23, "result_ns": 92, "result_min_cycles": 21, "result_min_ns": 84}})), 0o644))
+	r, err := Read(dir)
+	require.NoError(t, err)
+	var page bytes.Buffer
+	require.NoError(t, r.WriteHTML(&page))
+	quantity := regexp.MustCompile(`[0-9] (?:ns|[GT]b/s|[GT]bit/s)`)
+	excused := regexp.MustCompile(`MHz found|class="num paper"|\(paper|class="paper"|slack|Critical path|class="num access"|the trace`)
+	found := 0
+	// A chunk is an element with its text, so a cell, a tile or a bar.
+	for _, chunk := range regexp.MustCompile(`<(?:td|tr|div|p|text|rect|section)\b`).Split(page.String(), -1) {
+		if quantity.MatchString(chunk) {
+			found++
+			assert.Regexp(t, excused, chunk)
+		}
+	}
+	assert.Greater(t, found, 5)
+	assert.Contains(t, page.String(), `class="missed">12.8 Gbit/s at 200 MHz found, 250 asked !`, "in red")
+	assert.NotContains(t, page.String(), "92 ns", "at a clock that was only asked for")
+	for _, line := range strings.Split(r.Table(), "\n") {
+		if quantity.MatchString(line) {
+			assert.Regexp(t, `MHz found|\(paper `, line)
+		}
+	}
 }
 
 func TestReadErrors(t *testing.T) {
