@@ -41,6 +41,9 @@ func (d *Design) clocks(b Bench) []clocked.Clock {
 	for _, m := range d.Synth {
 		add(m.Digest, d.isTop(m.Top), m.Clock)
 	}
+	for _, m := range d.FPGA {
+		add(m.Digest, d.isTop(m.Top), m.Clock)
+	}
 	return all
 }
 

@@ -167,5 +167,17 @@ func priceTiles(d *Design) []tile {
 		all = append(all, tile{figure(m.Metrics["synth__design__instance__area"]/1e6, "mm²"), "estimated, " + m.Tech, ""},
 			tile{figure(m.Clock.FoundMHz, "MHz"), "clock found, asked for " + figure(m.Clock.AskedMHz, "MHz") + ", " + m.Clock.By, class})
 	}
+	for _, m := range d.FPGA {
+		if m.Longest != nil {
+			all = append(all, tile{figure(float64(m.Longest.Levels), ""), "LUT levels, " + string(m.Family), ""})
+		}
+		if m.Clock.Found() {
+			class := "good"
+			if m.Clock.Missed() {
+				class = "missed"
+			}
+			all = append(all, tile{figure(m.Clock.FoundMHz, "MHz"), "clock found, asked for " + figure(m.Clock.AskedMHz, "MHz") + ", " + m.Clock.By, class})
+		}
+	}
 	return all
 }

@@ -67,7 +67,7 @@ func rooms() []Room {
 		{"synth/liberty", 1, "cell libraries"},
 		{"synth/yosys", 1, "scripts and statistics of Yosys"},
 		{"synth", 2, "area and timing"},
-		{"fpga", 2, "resources of an FPGA"},
+		{"fpga/...", 2, "resources of an FPGA, levels, place and route"},
 		{"report", 4, "draws what was found, and computes nothing"},
 
 		{"internal/lint", 4, "foreign programs over generated Verilog"},
