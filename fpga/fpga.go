@@ -83,6 +83,7 @@ type Metrics struct {
 	Basis     string             `json:"basis"`
 	Clock     clocked.Clock      `json:"clock"`           // found by place and route alone
 	Lanes     int                `json:"lanes,omitempty"` // of the core
+	Unit      string             `json:"unit,omitempty"`  // what Resources.LUT counts, if not LUTs
 	Metrics   map[string]float64 `json:"metrics"`
 	Resources Resources          `json:"resources"`
 	Longest   *netlist.Path      `json:"longest,omitempty"` // in LUT levels

@@ -62,11 +62,7 @@ func (m *Metrics) place(ctx context.Context, d *design.Design, choice design.Cho
 		b, _ := what.hierarchy.Block(cell)
 		return strings.TrimPrefix(strings.TrimPrefix(b, strip), "/")
 	}
-	file, err := filepath.Abs(what.file)
-	if err != nil {
-		return fmt.Errorf("fpga: %w", err)
-	}
-	r, err := place.Place(ctx, work, place.Design{File: file, Top: what.top, AskedMHz: d.Clock.MHz, Block: block}, dev, *o.Place, o.Timeout)
+	r, err := place.Place(ctx, work, place.Design{File: filepath.Base(what.file), Top: what.top, AskedMHz: d.Clock.MHz, Block: block}, dev, *o.Place, o.Timeout)
 	if err != nil {
 		return fmt.Errorf("fpga: %w", err)
 	}

@@ -45,7 +45,7 @@ func (m *Metrics) Rows() []Row {
 	if m.Longest != nil {
 		levels = strconv.Itoa(m.Longest.Levels)
 	}
-	rows := []Row{{Name: string(m.Family), Missed: m.Clock.Missed(), Cells: []string{count(r.LUT), count(r.LUTRAM), count(r.FF), count(r.BRAM36), count(r.URAM), count(r.DSP),
+	rows := []Row{{Name: string(m.Family), Missed: m.Clock.Missed(), Cells: []string{strings.TrimSpace(count(r.LUT) + " " + m.Unit), count(r.LUTRAM), count(r.FF), count(r.BRAM36), count(r.URAM), count(r.DSP),
 		count(r.Carry), lanes, levels, m.Clock.String()}}}
 	for _, p := range Paper() {
 		lut := count(p.LUT)

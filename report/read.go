@@ -16,6 +16,7 @@ import (
 
 	"incforge/contract"
 	"incforge/fpga"
+	"incforge/fpga/vendor"
 	"incforge/internal/clocked"
 	"incforge/synth"
 	"incforge/verify/result"
@@ -56,7 +57,7 @@ type Bench struct {
 // ErrNothing means that the folders hold nothing to report on.
 var ErrNothing = errors.New("nothing to report on: no manifest.json, results, metrics or benchmarks")
 
-// Read gathers all .json, .jsonl and .svg files below the folders. The type of a JSON document follows from its keys,
+// Read gathers all .json, .jsonl and .svg files below the folders, and the reports of a vendor's tool beside its scripts. The type of a JSON document follows from its keys,
 // wherever it lies. Documents of other types (a schema in a generated folder, a tool's log) are skipped. A .json file
 // that is not valid JSON is an error.
 func Read(dirs ...string) (*Report, error) {
@@ -79,6 +80,9 @@ func Read(dirs ...string) (*Report, error) {
 			if ext == ".svg" {
 				diagrams[path] = text
 				return nil
+			}
+			if filepath.Base(path) == vendor.RecordFile {
+				return r.addVendor(path)
 			}
 			owner, err := r.add(text)
 			if err != nil {
@@ -118,6 +122,20 @@ func (r *Report) design(name string) *Design {
 	d := &Design{Name: name}
 	r.Designs = append(r.Designs, d)
 	return d
+}
+
+// addVendor takes the reports of a vendor's tool, if it has left any beside its record.
+func (r *Report) addVendor(record string) error {
+	m, err := vendor.Read(record)
+	if errors.Is(err, vendor.ErrNoReports) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d := r.design(m.Config)
+	d.FPGA = append(d.FPGA, m)
+	return nil
 }
 
 // add takes one file's documents and returns the design whose manifest was among them.

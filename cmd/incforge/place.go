@@ -3,12 +3,16 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"incforge/contract"
 	"incforge/fpga"
 	"incforge/fpga/place"
+	"incforge/fpga/vendor"
 )
 
 // placeTools is where make tools-place installs nextpnr.
@@ -16,13 +20,36 @@ const placeTools = "place-tools/bin"
 
 // placeFlags say whether and how a design is placed and routed.
 type placeFlags struct {
-	place bool
-	seeds int
+	place               bool
+	seeds               int
+	scripts, vendor     string
+	part, quartusFamily string
 }
 
 func (p *placeFlags) bind(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&p.place, "place", false, "place and route the top with nextpnr (make tools-place), at the configuration's clock")
-	cmd.Flags().IntVar(&p.seeds, "seeds", 3, "of --place: runs, with the seeds 1, 2, …")
+	f := cmd.Flags()
+	f.StringVar(&p.scripts, "scripts", "", "instead: write the scripts of a vendor's tool, constraints and Verilog into this folder; incforge report reads what the tool leaves there")
+	f.StringVar(&p.vendor, "vendor", string(vendor.Vivado), fmt.Sprintf("of --scripts: %v", vendor.Tools()))
+	f.StringVar(&p.part, "part", "", "of --scripts: the device (default: the paper's VU13P, or an Agilex 7)")
+	f.StringVar(&p.quartusFamily, "part-family", "", "of --scripts: Quartus's name of the device's family")
+	f.IntVar(&p.seeds, "seeds", 3, "of --place: runs, with the seeds 1, 2, …")
+}
+
+// write writes the scripts of a vendor's tool.
+func (p *placeFlags) write(a *app, dir, top string) error {
+	m, err := contract.Load(dir)
+	if err != nil {
+		return err
+	}
+	err = vendor.Write(m, p.scripts, vendor.Tool(p.vendor), vendor.Options{Top: top, Part: p.part, Family: p.quartusFamily})
+	if errors.Is(err, vendor.ErrTool) || errors.Is(err, contract.ErrNoTop) {
+		return usageError{err}
+	}
+	if err == nil {
+		fmt.Fprintf(a.out, "scripts of %s in %s: how to run them stands at the head of %s.tcl\n", p.vendor, p.scripts, p.vendor)
+	}
+	return err
 }
 
 // set adds them to the options.

@@ -43,7 +43,7 @@ type Device struct {
 
 // Design is what is placed.
 type Design struct {
-	// File is the netlist in JSON, Top its top.
+	// File is the netlist in JSON, in the folder that Place works in: nextpnr in WebAssembly sees no other. Top is its top.
 	File, Top string
 	// AskedMHz is what to aim at.
 	AskedMHz float64
@@ -153,7 +153,7 @@ func Place(ctx context.Context, work string, d Design, dev Device, o Options, li
 		}
 		r.Runs = append(r.Runs, run)
 		if run.FoundMHz < low {
-			low, worst, worst.seed = run.FoundMHz, rep, seed
+			low, worst = run.FoundMHz, rep
 		}
 		high, sum = max(high, run.FoundMHz), sum+run.FoundMHz
 	}
