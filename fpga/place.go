@@ -17,7 +17,7 @@ import (
 )
 
 // ErrNoPlace means that there is no open place and route for a family.
-var ErrNoPlace = errors.New("no open place and route for the family: write the vendor's scripts with --scripts")
+var ErrNoPlace = errors.New("no open place and route for the family")
 
 // Device is the part that a family is placed on.
 func (f Family) Device() (place.Device, error) {
@@ -32,7 +32,7 @@ func (f Family) Device() (place.Device, error) {
 		return place.Device{Name: "iCE40 HX8K, CT256", Programs: []string{"nextpnr-ice40"}, Pads: 206,
 			Args: []string{"--hx8k", "--package", "ct256"}}, nil
 	}
-	return place.Device{}, fmt.Errorf("fpga: %w %s", ErrNoPlace, f)
+	return place.Device{}, fmt.Errorf("fpga: %w %s: write the vendor's scripts with --scripts", ErrNoPlace, f)
 }
 
 // place places and routes, and gives the record its clock.

@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/fpga"
+	"incforge/fpga/netlist"
+	"incforge/fpga/place"
 	"incforge/internal/clocked"
 	"incforge/synth"
 	"incforge/verify/cover"
@@ -67,7 +69,12 @@ func sample(t *testing.T) string {
 		CriticalPath: synth.Path{Start: "u_a/x", End: "u_b/y", DelayPS: 5000, Stages: 12, Trace: "the trace"},
 		Paper:        synth.Comparison{AreaMM2: 4.89, Because: []string{"2 lanes"}}})
 	board := marshal(t, fpga.Metrics{Bench: "fpga", Config: "mini", Digest: "d1", Top: "mini_core", Family: fpga.XCUP, Basis: "before placement",
-		Metrics: map[string]float64{}, Resources: fpga.Resources{LUT: 6310, FF: 4021}, NotPaper: []string{"16 KiB of payload"}})
+		Metrics: map[string]float64{}, Resources: fpga.Resources{LUT: 6310, FF: 4021}, Lanes: 2, NotPaper: []string{"16 KiB of payload"},
+		Clock:   clocked.Clock{AskedMHz: 250, FoundMHz: 41.3, By: "placed"},
+		Longest: &netlist.Path{Levels: 23, LUTs: 21, Chains: 1, Start: "u_a.q", End: "u_b.r", Blocks: []string{"u_a", "u_b"}},
+		Place: &place.Result{Device: "LFE5U", Tool: "nextpnr 1", Pins: "pads", Runs: []place.Run{{Seed: 1, FoundMHz: 41.3}, {Seed: 2, FoundMHz: 43}}, FoundMHz: 41.3, Spread: 0.04,
+			Use: []place.Use{{Kind: "TRELLIS_FF", Used: 5522, Available: 83640}}, Path: []place.Step{{Block: "u_a", Cells: 6, LogicNS: 1.4, RoutingNS: 5.5}}, PathNS: 24.2,
+			Start: "u_a.q_FF", End: "u_b.r_FF", Picture: []byte("PNG"), Legend: []place.Entry{{Block: "u_a", Colour: "#1f6feb", Cells: 9}, {Block: "u_b", Colour: "red;x:y", Cells: 1}}}})
 	bench := marshal(t, Bench{Bench: "latency", Config: "mini", Digest: "d0", Clock: clocked.Clock{AskedMHz: 250}, Metrics: map[string]float64{"result_cycles": 23, "result_ns": 92, "paper_result_ns": 244, "forward_cycles": 12, "extra": 7.25}})
 	return folder(t, map[string]string{"manifest.json": manifestText, "docs/mini_core.svg": "<svg><script>alert(1)</script></svg>",
 		"results.json": tests, "synth.json": price, "sub/fpga.json": board, "bench.json": bench, "schema.json": `{"$schema":"x"}`, "list.json": `[1, "a"]`})
@@ -93,7 +100,9 @@ func TestHTML(t *testing.T) {
 		"1 of 2", "GAP<b>never</b>", "FP32/SUM/little/in_place<b>12</b>", "BF16/MAX/big/in_place<b>never</b>", "ICRC<b>3</b>", "no known opcode", // coverage
 		"244 ns", "≤ 25 cycles", `<div class="missed">115 ns at 200 MHz found, 250 asked !`, ">met<", ">missed<", "<code>extra</code>", // the paper beside us
 		"0.1500 mm²", "0.1200 – 0.2000 mm²", "area of one lane", "211.6 µm²", "inc_fifo ×3", "the trace", "2 lanes", // synthesis
-		"6310", "16 KiB of payload", // FPGA
+		"6310", "16 KiB of payload", "probably 256", "23 LUT levels", "u_a → u_b", // FPGA
+		`<td class="num missed">41.3 MHz found, 250 asked !</td>`, `<td class="missed">43 MHz found, 250 asked !</td>`, "4.0 %", "5,522 of 83,640", "6.6 %",
+		`src="data:image/png;base64,UE5H"`, `style="background: #1f6feb"`, `style="background: #000000"`,
 		"The results of synthesis (generic28) are of another version", "1024 × 64", "data:image/svg&#43;xml;base64,",
 	} {
 		assert.True(t, strings.Contains(page, want), "%q is missing", want)
