@@ -120,6 +120,9 @@ func Run(ctx context.Context, dir string, family Family, o Options) (*Metrics, e
 	} else if err := os.MkdirAll(work, 0o755); err != nil {
 		return nil, fmt.Errorf("fpga: %w", err)
 	}
+	if work, err = filepath.Abs(work); err != nil { // the tools run there
+		return nil, fmt.Errorf("fpga: %w", err)
+	}
 	n, err := synthesise(ctx, d, choice, family, work, o.Timeout)
 	if err != nil {
 		return nil, err

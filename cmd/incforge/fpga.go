@@ -25,6 +25,9 @@ func (a *app) fpga() *cobra.Command {
 	)
 	cmd := &cobra.Command{Use: "fpga CONFIG|DIR", Short: "Estimate resources and LUT levels on an FPGA family with Yosys, place and route with nextpnr", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if where.scripts == "" && family == "" {
+				return usagef(`required flag(s) "family" not set, or "scripts"`)
+			}
 			if where.scripts == "" && !slices.Contains(fpga.Families(), fpga.Family(family)) {
 				return usagef("--family %s: must be one of %v", family, fpga.Families())
 			}
