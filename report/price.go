@@ -28,7 +28,7 @@ type priceView struct {
 
 // estimateView is a figure and its error bar, as positions 0…100 on a scale of its own that begins at zero.
 type estimateView struct {
-	Label, Value, Range, Basis string
+	Label, Value, Range, Basis, Class string
 	Low, At, High              float64
 }
 
@@ -59,6 +59,9 @@ func price(m *synth.Metrics) priceView {
 			value, low, high, unit = value/1e6, low/1e6, high/1e6, "mm²"
 		}
 		ev := estimateView{Label: estimateLabel(e.Key), Value: figure(value, unit), Range: figure(low, "") + " – " + figure(high, unit), Basis: e.Basis}
+		if e.Key == "synth__timing__fmax__mhz" {
+			ev.Class = missedClass(m.Clock.Missed())
+		}
 		if full := high * 1.05; full > 0 {
 			ev.Low, ev.At, ev.High = 100*low/full, 100*value/full, 100*high/full
 		}

@@ -27,6 +27,9 @@ func (m *Metrics) Table() string {
 		if unit == "um2" && e.Key != "synth__lane__area" {
 			value, low, high, unit = value/1e6, low/1e6, high/1e6, "mm2"
 		}
+		if e.Key == "synth__timing__fmax__mhz" && m.Clock.Missed() {
+			unit += " " + clocked.Mark
+		}
 		t.AppendRow(table.Row{label(e.Key), quantity(value, unit), quantity(low, "") + " - " + quantity(high, ""), e.Basis})
 	}
 	b.WriteString(t.Render() + "\n\n")

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -139,11 +140,12 @@ func Place(ctx context.Context, work string, d Design, dev Device, o Options, li
 	if err != nil {
 		return nil, err
 	}
-	version, err := tool.Version(ctx, program, "--version")
+	// nextpnr in WebAssembly is compiled when it is run first, which takes minutes on a busy machine.
+	said, err := tool.Run(ctx, tool.Command{Name: program, Args: []string{"--version"}, Timeout: limit})
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("place and route: %w", err)
 	}
-	r := &Result{Device: dev.Name, Tool: filepath.Base(program) + " " + tool.Number(version)}
+	r := &Result{Device: dev.Name, Tool: filepath.Base(program) + " " + version(said.Output)}
 	var worst *report
 	low, high, sum := math.Inf(1), 0.0, 0.0
 	for _, seed := range o.Seeds {
@@ -167,6 +169,16 @@ func Place(ctx context.Context, work string, d Design, dev Device, o Options, li
 	r.Start, r.End = worst.ends()
 	r.Picture, r.Legend, err = paint(cells, d.Block, worst.route())
 	return r, err
+}
+
+var released = regexp.MustCompile(`Version (?:nextpnr-)?(\S+?)\)`)
+
+// version finds nextpnr's release in what it says.
+func version(said []byte) string {
+	if m := released.FindSubmatch(said); m != nil {
+		return string(m[1])
+	}
+	return tool.Number(tool.Tail(said))
 }
 
 func placedFile(seed int) string { return "placed-" + strconv.Itoa(seed) + ".json" }

