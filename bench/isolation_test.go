@@ -14,7 +14,7 @@ import (
 
 func TestIsolation(t *testing.T) {
 	for _, mode := range []int{2, 3} {
-		b, err := benchIsolation(t.Context(), 1, designOf(mode, synthetic.Mini()))
+		b, err := benchIsolation(t.Context(), Options{Seed: 1}, designOf(mode, synthetic.Mini()))
 		require.NoError(t, err, "mode %d", mode)
 		assert.Zero(t, b.Metrics["counters_moved"])
 		assert.Greater(t, b.Metrics["neighbour_resent"], 10.0)
@@ -41,7 +41,7 @@ func (f *forgetful) Out() []dut.Frame {
 
 func TestIsolationNotices(t *testing.T) {
 	m := synthetic.Manifest(synthetic.Mini())
-	_, err := benchIsolation(t.Context(), 1, design{m, func(uint64) (dut.DUT, error) {
+	_, err := benchIsolation(t.Context(), Options{Seed: 1}, design{m, func(uint64) (dut.DUT, error) {
 		d, err := dut.NewReference(m)
 		return &forgetful{DUT: d}, err
 	}})
@@ -49,6 +49,6 @@ func TestIsolationNotices(t *testing.T) {
 
 	p := synthetic.Mini()
 	p.Groups = 1
-	_, err = benchIsolation(t.Context(), 0, designOf(2, p))
+	_, err = benchIsolation(t.Context(), Options{}, designOf(2, p))
 	require.ErrorContains(t, err, "two groups")
 }

@@ -84,8 +84,8 @@ type LossOptions struct {
 
 // Loss measures the throughput of AllReduce over Tree-2-8 where links lose frames. Every result is checked. Metrics:
 //
-//	link_gbps, engine_gbps   bounds on a rank's throughput: by its link, and by the engine's single stream, which all ranks share
-//	lossless_gbps, pipes_lossless_gbps   measured without loss, in Mode II and III
+//	link_percent, engine_percent   bounds on a rank's throughput: by its link, and by the engine's single stream, which all ranks share
+//	lossless_percent, pipes_lossless_percent   measured without loss, in Mode II and III
 //	packet_cycles            time of a packet at the lower of the bounds
 //	round_trip_cycles        a link there and back
 //	gobackn_packets          packets that a loss costs, k in docs/loss.md: 1 + (packet + round trip + switch) / packet
@@ -152,12 +152,14 @@ func newLossBench(ctx context.Context, o LossOptions, designs map[int]design) (b
 	link := float64(p.MTUBytes+frameOverhead) / b.bytesPerCycle(starLinkGbps)
 	beats := func(bytes int) int { return (bytes + p.BusBytes - 1) / p.BusBytes }
 	engine := float64(starRanks * (beats(p.MTUBytes+58) + beats(60))) // a packet and an ACK of each rank
-	gbps := func(cycles float64) float64 { return float64(8*p.MTUBytes*b.mhz) / 1000 / cycles }
+	percent := func(cycles float64) float64 {
+		return 100 * float64(p.MTUBytes) / cycles / b.bytesPerCycle(starLinkGbps)
+	}
 	packet, trip := max(link, engine), float64(2*starLatencyUS*b.mhz)
 	b.Loss = report.Loss{DUT: string(o.DUT), Bench: report.Bench{Bench: "loss", Config: d.man.Name, Metrics: map[string]float64{
-		"link_gbps": gbps(link), "engine_gbps": gbps(engine), "packet_cycles": packet, "round_trip_cycles": trip,
+		"link_percent": percent(link), "engine_percent": percent(engine), "packet_cycles": packet, "round_trip_cycles": trip,
 		"gobackn_packets": 1 + (packet+trip+lossSwitch)/packet,
-		"clock_mhz":       float64(b.mhz), "bus_bytes": float64(p.BusBytes), "packets": float64(o.Packets), "seeds": float64(o.Seeds)}}}
+		"simulated_mhz":   float64(b.mhz), "bus_bytes": float64(p.BusBytes), "packets": float64(o.Packets), "seeds": float64(o.Seeds)}}}
 	for _, v := range lossVariants() {
 		if _, ok := designs[v.Mode]; ok && (len(o.Variants) == 0 || slices.Contains(o.Variants, v.Name)) {
 			b.Variants = append(b.Variants, v)
@@ -196,7 +198,7 @@ func (b *lossBench) measure(ctx context.Context) error {
 		p := &b.Points[i]
 		average(p, runs[i*seeds:(i+1)*seeds])
 		if name := losslessMetric(b.variant(p.Variant).Mode); (p.Rate == 0 || p.Links == 0) && b.Metrics[name] == 0 {
-			b.Metrics[name] = p.Gbps
+			b.Metrics[name] = p.Percent
 		}
 	}
 	for i := range b.Points {
@@ -208,9 +210,9 @@ func (b *lossBench) measure(ctx context.Context) error {
 
 func losslessMetric(mode int) string {
 	if mode == 3 {
-		return "pipes_lossless_gbps"
+		return "pipes_lossless_percent"
 	}
-	return "lossless_gbps"
+	return "lossless_percent"
 }
 
 // compare makes the metrics of Mode III's variants.
@@ -223,16 +225,16 @@ func (b *lossBench) compare() {
 		}
 		name := strings.ReplaceAll(p.Variant, "-", "_")
 		if p.Bound > 0 {
-			metrics(b.Metrics).lower(name+"_of_bound", p.Gbps/p.Bound)
+			metrics(b.Metrics).lower(name+"_of_bound", p.Percent/p.Bound)
 		}
 		if p.Rate == 1e-3 && p.Links == 1 && p.Sweep == "rate" {
-			b.Metrics[name+"_drop"] = 1 - p.Gbps/b.Metrics[losslessMetric(3)]
+			b.Metrics[name+"_drop"] = 1 - p.Percent/b.Metrics[losslessMetric(3)]
 		}
 		k := slices.IndexFunc(b.Points, func(q report.LossPoint) bool {
 			return q.Variant == rival && q.Sweep == p.Sweep && q.Rate == p.Rate && q.Links == p.Links
 		})
 		if k >= 0 {
-			metrics(b.Metrics).lower(name+"_of_mode2", p.Gbps/b.Points[k].Gbps)
+			metrics(b.Metrics).lower(name+"_of_mode2", p.Percent/b.Points[k].Percent)
 		}
 	}
 }
@@ -241,7 +243,7 @@ func (b *lossBench) compare() {
 func average(p *report.LossPoint, runs []report.LossPoint) {
 	n := float64(len(runs))
 	for _, r := range runs {
-		p.Gbps += r.Gbps / n
+		p.Percent += r.Percent / n
 		p.Lost += r.Lost / n
 		p.Resent += r.Resent / n
 		p.Timeouts += r.Timeouts / n
@@ -250,7 +252,7 @@ func average(p *report.LossPoint, runs []report.LossPoint) {
 	}
 	squares := 0.0
 	for _, r := range runs {
-		squares += (r.Gbps - p.Gbps) * (r.Gbps - p.Gbps)
+		squares += (r.Percent - p.Percent) * (r.Percent - p.Percent)
 	}
 	if n > 1 {
 		p.Deviation = math.Sqrt(squares / (n - 1))
@@ -300,6 +302,6 @@ func (b *lossBench) one(ctx context.Context, p report.LossPoint, seed uint64) re
 		commlib.Config{Link: link, NoGapNAK: !v.GapNAK, Pipes: commlib.Pipes{TimeoutUS: lossPipeUS}},
 		commlib.GroupConfig{Timeout: uint64(v.TimeoutUS * b.mhz)}))
 	t := o.Total()
-	return report.LossPoint{Gbps: o.Throughput(b.mhz), Lost: float64(o.links.Lost), Resent: float64(t.Resent), Timeouts: float64(t.Timeouts),
+	return report.LossPoint{Percent: b.percent(o.BitsPerCycle()), Lost: float64(o.links.Lost), Resent: float64(t.Resent), Timeouts: float64(t.Timeouts),
 		Retransmitted: float64(o.counters["TX_RETRANSMIT"]), EngineTimeouts: float64(o.counters["TIMEOUT"])}
 }

@@ -47,42 +47,42 @@ func TestLoss(t *testing.T) {
 	m := b.Metrics
 	// 1,106 bytes at 50 a cycle; 1,024 bytes of payload in that time; 8 frames of 3 beats and 8 ACKs at 250 MHz.
 	assert.InDelta(t, 22.12, m["packet_cycles"]*22.12/32, 1e-9, "8·(3+1) cycles: the engine is slower than the link")
-	assert.InDelta(t, 92.586, m["link_gbps"], 0.001)
-	assert.InDelta(t, 64, m["engine_gbps"], 0.001)
+	assert.InDelta(t, 92.586, m["link_percent"], 0.001)
+	assert.InDelta(t, 64, m["engine_percent"], 0.001)
 	assert.InDelta(t, 1+(32+500+9)/32.0, m["gobackn_packets"], 1e-9)
-	assert.LessOrEqual(t, m["lossless_gbps"], m["engine_gbps"])
-	assert.Greater(t, m["lossless_gbps"], m["engine_gbps"]/2, "the window is large enough")
+	assert.LessOrEqual(t, m["lossless_percent"], m["engine_percent"])
+	assert.Greater(t, m["lossless_percent"], m["engine_percent"]/2, "the window is large enough")
 
 	at := map[string]report.LossPoint{}
 	for _, p := range b.Points {
 		if p.Sweep == "links" && p.Links == 8 || p.Sweep == "rate" && (p.Rate == 0 || p.Rate == 0.01) {
 			at[p.Variant+" "+p.Sweep+map[bool]string{true: " none"}[p.Rate == 0]] = p
 		}
-		assert.LessOrEqual(t, p.Gbps, m[losslessMetric(b.variant(p.Variant).Mode)]+1e-9, "%+v", p)
-		assert.Positive(t, p.Gbps)
+		assert.LessOrEqual(t, p.Percent, m[losslessMetric(b.variant(p.Variant).Mode)]+1e-9, "%+v", p)
+		assert.Positive(t, p.Percent)
 	}
 	for _, v := range b.Variants {
 		none := at[v.Name+" rate none"]
 		assert.Zero(t, none.Lost+none.Resent+none.Timeouts+none.Deviation+none.Retransmitted+none.EngineTimeouts, v.Name)
-		assert.InDelta(t, m[losslessMetric(v.Mode)], none.Gbps, 1e-9, v.Name)
+		assert.InDelta(t, m[losslessMetric(v.Mode)], none.Percent, 1e-9, v.Name)
 		some := at[v.Name+" rate"]
 		assert.Positive(t, some.Lost, v.Name)
 		assert.Positive(t, some.Resent, v.Name)
-		assert.Less(t, some.Gbps, none.Gbps, v.Name)
+		assert.Less(t, some.Percent, none.Percent, v.Name)
 	}
 	assert.Zero(t, at["all rate"].Bound)
-	assert.InDelta(t, m["lossless_gbps"]/(1+0.01/0.99*m["gobackn_packets"]), at["nak rate"].Bound, 1e-9)
-	assert.InDelta(t, m["lossless_gbps"]/(1+0.01/0.99*(1+250000/32.0)), at["timeout rate"].Bound, 1e-9)
-	assert.InDelta(t, m["lossless_gbps"]/(1+0.01/0.99*(m["gobackn_packets"]+0.01*250000/32)), at["nak rate"].Expected, 1e-9)
+	assert.InDelta(t, m["lossless_percent"]/(1+0.01/0.99*m["gobackn_packets"]), at["nak rate"].Bound, 1e-9)
+	assert.InDelta(t, m["lossless_percent"]/(1+0.01/0.99*(1+250000/32.0)), at["timeout rate"].Bound, 1e-9)
+	assert.InDelta(t, m["lossless_percent"]/(1+0.01/0.99*(m["gobackn_packets"]+0.01*250000/32)), at["nak rate"].Expected, 1e-9)
 	assert.InDelta(t, at["timeout rate"].Bound, at["timeout rate"].Expected, 1e-9, "the bound has its time-outs")
 	assert.Positive(t, at["timeout rate"].Timeouts)
-	assert.Less(t, at["timeout rate"].Gbps, at["nak rate"].Gbps, "a time-out costs more than a NAK")
+	assert.Less(t, at["timeout rate"].Percent, at["nak rate"].Percent, "a time-out costs more than a NAK")
 	assert.Zero(t, at["pipes rate"].Retransmitted, "data is lost on its way up alone: only that hop sends again")
 	assert.Positive(t, at["pipes-all rate"].Retransmitted)
-	assert.InDelta(t, m["pipes_lossless_gbps"]/(1+(1/(0.99*0.99)-1)*m["gobackn_packets"]), at["pipes-all rate"].Bound, 1e-9)
-	assert.InDelta(t, m["pipes_lossless_gbps"]/(m["pipes_lossless_gbps"]/at["pipes-all rate"].Bound+0.02*(0.01/0.99*250000/32+(1/(0.99*0.99)-1/0.99)*4000/32)),
+	assert.InDelta(t, m["pipes_lossless_percent"]/(1+(1/(0.99*0.99)-1)*m["gobackn_packets"]), at["pipes-all rate"].Bound, 1e-9)
+	assert.InDelta(t, m["pipes_lossless_percent"]/(m["pipes_lossless_percent"]/at["pipes-all rate"].Bound+0.02*(0.01/0.99*250000/32+(1/(0.99*0.99)-1/0.99)*4000/32)),
 		at["pipes-all rate"].Expected, 1e-9, "hosts wait 1 ms, the engine 16 µs")
-	assert.InDelta(t, at["pipes-100us rate"].Gbps/at["pipes-100us rate"].Bound, m["pipes_100us_of_bound"], 0.2)
+	assert.InDelta(t, at["pipes-100us rate"].Percent/at["pipes-100us rate"].Bound, m["pipes_100us_of_bound"], 0.2)
 	assert.Contains(t, m, "pipes_drop")
 	assert.Greater(t, m["pipes_all_of_mode2"], 1.0, "results that are lost are sent again by the engine alone")
 	assert.InDelta(t, 52.7*1.073741824, at["nak rate"].Paper, 1e-9)

@@ -51,7 +51,7 @@ type RateOptions struct {
 	Pipes []int
 }
 
-// RatePoint is one run. Throughput is payload per rank in Gbit/s.
+// RatePoint is one run.
 type RatePoint struct {
 	// Call is the collective. The slow rank sends and receives in an AllReduce, only sends in a Reduce to rank 0, and
 	// only receives in a Broadcast from rank 0.
@@ -59,8 +59,8 @@ type RatePoint struct {
 	Policy string             `json:"policy"`
 	// Pipe is N, the number of slots.
 	Pipe int `json:"pipe"`
-	// Gbps is the goodput, OfBound its fraction of what the slow link can carry.
-	Gbps    float64 `json:"gbps"`
+	// Percent is the payload per rank in per cent of a fast link's rate, OfBound its fraction of what the slow link can carry.
+	Percent float64 `json:"percent"`
 	OfBound float64 `json:"of_bound"`
 	// Full counts packets that found a pipe full, Gaps the packets dropped after one of those, RNRs and CNPs the
 	// answers, Cuts the rate cuts of NICs.
@@ -87,7 +87,7 @@ type RateResult struct {
 // collectives over Tree-2-8 with links of 100 Gbit/s and 1 µs, except one of 25 Gbit/s. Every result is checked.
 // Metrics:
 //
-//	bound_gbps       the slow link's rate in payload
+//	bound_percent    the slow link's rate in payload, in per cent of a fast link's
 //	CALL_POLICY_NN_of_bound   of each point, N = NN: goodput as a fraction of the bound
 //	CALL_POLICY_NN_resent     of each point: resent packets as a fraction of all
 func Rate(ctx context.Context, o RateOptions) (RateResult, error) {
@@ -112,8 +112,8 @@ func benchRate(ctx context.Context, o RateOptions, d design) (_ RateResult, err 
 	b := rateBench{design: d, starBench: newStar(ctx, o.StarOptions, d, arith.Kinds(p.DTypeMask(), p.OpMask())[0])}
 	b.DUT, b.Policies = o.DUT, ratePolicies()
 	b.Bench = report.Bench{Bench: "rate", Config: d.man.Name, Metrics: map[string]float64{
-		"bound_gbps": rateSlowGbps * float64(p.MTUBytes) / float64(p.MTUBytes+frameOverhead),
-		"packets":    float64(o.Packets), "clock_mhz": float64(b.mhz), "bus_bytes": float64(p.BusBytes)}}
+		"bound_percent": 100 * rateSlowGbps / starLinkGbps * float64(p.MTUBytes) / float64(p.MTUBytes+frameOverhead),
+		"packets":       float64(o.Packets), "simulated_mhz": float64(b.mhz), "bus_bytes": float64(p.BusBytes)}}
 	for _, call := range []commlib.Collective{commlib.AllReduce, commlib.Reduce, commlib.Broadcast} {
 		for _, pipe := range o.Pipes {
 			for _, policy := range b.Policies {
@@ -152,6 +152,6 @@ func (b *rateBench) one(ctx context.Context, x *RatePoint, policy RatePolicy, se
 		commlib.Config{Link: link, Pipes: commlib.Pipes{NoRNR: !policy.RNR, CNP: policy.CNP, TimeoutUS: ratePipeUS}}, group))
 	n, t := o.counters, o.Total()
 	x.Full, x.Gaps, x.RNRs, x.CNPs, x.Cuts = n["DROP_FULL"], n["DROP_GAP"], n["TX_RNR"], n["TX_CNP"], o.cuts
-	x.Gbps, x.Packets, x.Resent, x.Timeouts = o.Throughput(b.mhz), t.Packets, t.Resent, t.Timeouts
-	x.OfBound = x.Gbps / b.Metrics["bound_gbps"]
+	x.Percent, x.Packets, x.Resent, x.Timeouts = b.percent(o.BitsPerCycle()), t.Packets, t.Resent, t.Timeouts
+	x.OfBound = x.Percent / b.Metrics["bound_percent"]
 }

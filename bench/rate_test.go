@@ -28,12 +28,12 @@ func TestRate(t *testing.T) {
 	if diff := cmp.Diff(b, run(1)); diff != "" {
 		t.Errorf("another number of jobs, another result:\n%s", diff)
 	}
-	assert.InDelta(t, 25*1024/1106.0, b.Metrics["bound_gbps"], 1e-9)
+	assert.InDelta(t, 25*1024/1106.0, b.Metrics["bound_percent"], 1e-9)
 	at := map[string]RatePoint{}
 	for _, x := range b.Rate {
 		at[x.Call.String()+" "+x.Policy] = x
 		assert.Positive(t, x.Full, "%+v", x)
-		assert.Positive(t, x.Gbps)
+		assert.Positive(t, x.Percent)
 		assert.LessOrEqual(t, x.OfBound, 1.0)
 		assert.InDelta(t, x.OfBound, b.Metrics[x.Call.String()+"_"+x.Policy+"_16_of_bound"], 1e-12)
 	}
@@ -46,9 +46,9 @@ func TestRate(t *testing.T) {
 		assert.Equal(t, rnr.Full, rnr.RNRs, call)
 		assert.Equal(t, both.Full, both.CNPs, call)
 		assert.Positive(t, both.Cuts, call)
-		assert.Greater(t, rnr.Gbps, 2*silent.Gbps, call)
+		assert.Greater(t, rnr.Percent, 2*silent.Percent, call)
 		assert.Less(t, both.Resent, rnr.Resent/2, call)
-		assert.Greater(t, both.Gbps, 0.8*rnr.Gbps, call)
+		assert.Greater(t, both.Percent, 0.8*rnr.Percent, call)
 	}
 }
 

@@ -38,7 +38,9 @@ func Sim(ctx context.Context, o Options) (report.Bench, error) {
 	if err := until(ctx, func() error { return rig.Catch(func() { found = s.compare() }) }); err != nil {
 		return report.Bench{}, err
 	}
-	return report.Bench{Bench: "sim", Config: m.Name, Metrics: found}, nil
+	b := o.record("sim", m)
+	b.Metrics = found
+	return b, nil
 }
 
 // speed is the state of one Sim.

@@ -68,6 +68,11 @@ func (d design) fits(mode int) {
 	}
 }
 
+// percent is a rank's throughput in per cent of a fast link's rate: the network is simulated in cycles, so no clock has part in it.
+func (b *starBench) percent(bitsPerCycle float64) float64 {
+	return 100 * bitsPerCycle / 8 / b.bytesPerCycle(starLinkGbps)
+}
+
 // bytesPerCycle converts a link's rate in Gbit/s.
 func (b *starBench) bytesPerCycle(gbps float64) float64 { return gbps * 1000 / 8 / float64(b.mhz) }
 

@@ -4,8 +4,9 @@
 // Verilog beside a manifest onto a family's primitives, and Run adds them up.
 //
 // The counts are those of Yosys before placement and before a vendor's tool
-// packs two small functions into one LUT: +/-15 %. Nothing is said about timing;
-// that needs the vendor's tool.
+// packs two small functions into one LUT: +/-15 %. Of timing Yosys knows the
+// levels of the longest path; a clock is found by place and route (nextpnr), or
+// by the vendor's tool.
 package fpga
 
 import (
@@ -21,26 +22,13 @@ import (
 	"strings"
 	"time"
 
-	"incforge/contract"
+	"incforge/fpga/netlist"
+	"incforge/fpga/place"
+	"incforge/internal/clocked"
 	"incforge/internal/tool"
 	"incforge/synth/design"
 	"incforge/synth/yosys"
 )
-
-// Family names an FPGA family.
-type Family string
-
-const (
-	// XCUP is AMD's UltraScale+ (the paper's VU13P).
-	XCUP Family = "xcup"
-	// ECP5 is Lattice's ECP5.
-	ECP5 Family = "ecp5"
-	// ICE40 is Lattice's iCE40.
-	ICE40 Family = "ice40"
-)
-
-// Families lists the families that Run knows.
-func Families() []Family { return []Family{XCUP, ECP5, ICE40} }
 
 // Error is the relative error of LUT and flop counts, before placement.
 const Error = 0.15
@@ -54,8 +42,10 @@ type Options struct {
 	Top string
 	// WorkDir keeps the tools' files; "" uses a temporary folder that is removed.
 	WorkDir string
-	// Timeout bounds the run of Yosys; 0 is two hours.
+	// Timeout bounds each run of a tool; 0 is two hours.
 	Timeout time.Duration
+	// Place asks for place and route, where the family has it.
+	Place *place.Options
 }
 
 // Resources are counts of one design.
@@ -64,7 +54,7 @@ type Resources struct {
 	LUTRAM float64 `json:"lutram"` // of it used as memory or shift register
 	FF     float64 `json:"ff"`
 	BRAM36 float64 `json:"bram36"` // block RAM in units of 36 Kbit
-	URAM   float64 `json:"uram"`   // of 288 Kbit (xcup), single-port RAM of 256 Kbit (ice40)
+	URAM   float64 `json:"uram"`   // of 288 Kbit (xcup, nexus), single-port RAM of 256 Kbit (ice40)
 	DSP    float64 `json:"dsp"`
 	Carry  float64 `json:"carry"` // carry primitives as Yosys emits them
 	Mux    float64 `json:"mux"`   // dedicated multiplexers
@@ -83,15 +73,6 @@ func (r *Resources) add(n float64, u Resources) {
 	r.Latch += n * u.Latch
 }
 
-// Published is a row of the paper's FPGA table.
-type Published struct {
-	Name   string  `json:"name"`
-	LUT    float64 `json:"lut"`
-	LUTRAM float64 `json:"lutram"`
-	FF     float64 `json:"ff"`
-	BRAM36 float64 `json:"bram36"`
-}
-
 // Metrics is the record of one run.
 type Metrics struct {
 	Bench     string             `json:"bench"` // "fpga"
@@ -100,8 +81,13 @@ type Metrics struct {
 	Top       string             `json:"top"`
 	Family    Family             `json:"family"`
 	Basis     string             `json:"basis"`
+	Clock     clocked.Clock      `json:"clock"`           // found by place and route alone
+	Lanes     int                `json:"lanes,omitempty"` // of the core
+	Unit      string             `json:"unit,omitempty"`  // what Resources.LUT counts, if not LUTs
 	Metrics   map[string]float64 `json:"metrics"`
 	Resources Resources          `json:"resources"`
+	Longest   *netlist.Path      `json:"longest,omitempty"` // in LUT levels
+	Place     *place.Result      `json:"place,omitempty"`
 	Cells     map[string]int     `json:"cells"` // primitives by type
 	Paper     *Published         `json:"paper,omitempty"`
 	NotPaper  []string           `json:"not_paper,omitempty"` // why no row of the paper may stand beside it
@@ -112,7 +98,7 @@ type Metrics struct {
 // that the family's table does not know is an error.
 func Run(ctx context.Context, dir string, family Family, o Options) (*Metrics, error) {
 	if !slices.Contains(Families(), family) {
-		return nil, fmt.Errorf("fpga: %w %q (xcup, ecp5, ice40)", ErrFamily, family)
+		return nil, fmt.Errorf("fpga: %w %q, must be one of %v", ErrFamily, family, Families())
 	}
 	d, err := design.Load(dir)
 	if err != nil {
@@ -134,11 +120,14 @@ func Run(ctx context.Context, dir string, family Family, o Options) (*Metrics, e
 	} else if err := os.MkdirAll(work, 0o755); err != nil {
 		return nil, fmt.Errorf("fpga: %w", err)
 	}
-	top, cells, err := count(ctx, d, choice, family, work, o.Timeout)
+	if work, err = filepath.Abs(work); err != nil { // the tools run there
+		return nil, fmt.Errorf("fpga: %w", err)
+	}
+	n, err := synthesise(ctx, d, choice, family, work, o.Timeout)
 	if err != nil {
 		return nil, err
 	}
-	r, err := Count(family, cells)
+	r, err := Count(family, n.cells)
 	if err != nil {
 		return nil, err
 	}
@@ -146,18 +135,26 @@ func Run(ctx context.Context, dir string, family Family, o Options) (*Metrics, e
 	if err != nil {
 		return nil, err
 	}
-	m := &Metrics{Bench: "fpga", Config: d.Name, Digest: d.Digest, Top: top, Family: family,
-		Basis:     fmt.Sprintf("Yosys before placement, +/-%.0f %%; no claim about timing", 100*Error),
-		Resources: r, Cells: cells, Tools: map[string]string{"yosys": tool.Number(version)},
+	m := &Metrics{Bench: "fpga", Config: d.Name, Digest: d.Digest, Top: n.top, Family: family, Clock: clocked.Clock{AskedMHz: d.Clock.MHz},
+		Basis: fmt.Sprintf("Yosys before placement, +/-%.0f %%; a LUT is a level, a carry chain two for every %d bits, a multiplier %d; what a level takes only place and route can say",
+			100*Error, netlist.CarryBits, multiplierLevels),
+		Resources: r, Longest: n.levels, Cells: n.cells, Tools: map[string]string{"yosys": tool.Number(version)},
 		Metrics: map[string]float64{
 			"fpga__lut": r.LUT, "fpga__lut__low": r.LUT * (1 - Error), "fpga__lut__high": r.LUT * (1 + Error),
 			"fpga__lutram": r.LUTRAM, "fpga__ff": r.FF, "fpga__ff__low": r.FF * (1 - Error), "fpga__ff__high": r.FF * (1 + Error),
-			"fpga__bram36": r.BRAM36, "fpga__uram": r.URAM, "fpga__dsp": r.DSP, "fpga__carry": r.Carry,
+			"fpga__bram36": r.BRAM36, "fpga__uram": r.URAM, "fpga__dsp": r.DSP, "fpga__carry": r.Carry, "fpga__levels": float64(n.levels.Levels),
 		}}
+	if o.Place != nil {
+		if err := m.place(ctx, d, choice, n, work, o); err != nil {
+			return nil, err
+		}
+	}
 	if choice.Inside != "" { // how much of the memory is in the module the manifest does not say
-		m.NotPaper = []string{top + " is not the core"}
+		m.NotPaper = []string{n.top + " is not the core"}
 		return m, nil
 	}
+	m.Lanes = d.Params.Lanes
+	m.Metrics["fpga__lanes"] = float64(m.Lanes)
 	m.Metrics["fpga__memory__bits"] = float64(d.MemoryBits())
 	if p := d.PayloadBits(); p > 0 {
 		m.Metrics["fpga__memory__bits_per_payload_bit"] = float64(d.MemoryBits()) / float64(p)
@@ -166,40 +163,67 @@ func Run(ctx context.Context, dir string, family Family, o Options) (*Metrics, e
 	return m, nil
 }
 
-// count synthesises the chosen top in the folder work, and counts its primitives.
-func count(ctx context.Context, d *design.Design, choice design.Choice, family Family, work string, limit time.Duration) (top string, cells map[string]int, err error) {
+// mapped is a top after synthesis.
+type mapped struct {
+	top   string
+	cells map[string]int
+	// file is the netlist in JSON, levels its longest path, hierarchy what it was before it was flattened.
+	file      string
+	levels    *netlist.Path
+	hierarchy *netlist.Hierarchy
+}
+
+// synthesise maps the chosen top in the folder work, counts its primitives and finds its longest path.
+func synthesise(ctx context.Context, d *design.Design, choice design.Choice, family Family, work string, limit time.Duration) (*mapped, error) {
+	script := readSources(d)
+	top := choice.Tops[0].Module
+	if choice.Inside != "" {
+		var err error
+		if top, err = enter(ctx, work, script, choice, limit); err != nil {
+			return nil, err
+		}
+		script = []string{"read_rtlil " + yosys.ReadFile}
+	}
+	return mapTop(ctx, work, "fpga", top, script, family, limit)
+}
+
+func readSources(d *design.Design) []string {
 	var script []string
 	for _, s := range d.Sources() {
 		script = append(script, "read_verilog -sv "+s)
 	}
-	if top = choice.Tops[0].Module; choice.Inside != "" {
-		if top, err = enter(ctx, work, script, choice, limit); err != nil {
-			return "", nil, err
-		}
-		script = []string{"read_rtlil " + yosys.ReadFile}
+	return script
+}
+
+// mapTop runs the family's synthesis on what the script reads. Files are called after name.
+func mapTop(ctx context.Context, work, name, top string, script []string, family Family, limit time.Duration) (*mapped, error) {
+	// Cells get names by the signals near them, which tell the block that they belong to.
+	script = append(script, "hierarchy -check -top "+top, "write_rtlil "+name+"-read.il", family.synthesis(top), "autoname",
+		"tee -q -o "+name+"-cells.json stat -json", "write_json "+name+"-net.json")
+	if err := yosys.Run(ctx, work, name, script, limit); err != nil {
+		return nil, err
 	}
-	switch family {
-	case XCUP:
-		// The engine is a part of a device, so no pads and clock buffers; MUXF7-9 cost more LUTs than they save here.
-		script = append(script, "synth_xilinx -family xcup -noiopad -noclkbuf -nowidelut -flatten -top "+top)
-	case ECP5:
-		script = append(script, "synth_ecp5 -top "+top)
-	case ICE40:
-		script = append(script, "synth_ice40 -top "+top)
-	}
-	script = append(script, "tee -q -o cells.json stat -json")
-	if err := yosys.Run(ctx, work, "fpga", script, limit); err != nil {
-		return "", nil, err
-	}
-	stat, err := yosys.ReadStat(filepath.Join(work, "cells.json"))
+	stat, err := yosys.ReadStat(filepath.Join(work, name+"-cells.json"))
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	totals, err := stat.Hierarchy(top)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	return top, totals[top].All, nil
+	rtlil, err := os.ReadFile(filepath.Join(work, name+"-read.il"))
+	if err != nil {
+		return nil, fmt.Errorf("fpga: %w", err)
+	}
+	m := &mapped{top: top, cells: totals[top].All, file: filepath.Join(work, name+"-net.json"), hierarchy: netlist.ReadHierarchy(rtlil, top)}
+	net, err := netlist.Read(m.file, top)
+	if err != nil {
+		return nil, err
+	}
+	if m.levels, err = net.Longest(family.kinds(), m.hierarchy); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // enter leaves the chosen module, with the parameters it has in the design, in yosys.ReadFile.
@@ -226,41 +250,10 @@ func (m *Metrics) WriteJSON(w io.Writer) error {
 	return nil
 }
 
-// published returns the paper's row for the same data type, buffer and rate, or
-// why there is none (EPIC, SIGCOMM '26, FPGA resource table: VU13P at 250 MHz
-// and 100 Gb/s).
-func published(family Family, p contract.Params) (*Published, []string) {
-	var why []string
-	differ := func(format string, args ...any) { why = append(why, fmt.Sprintf(format, args...)) }
-	if family != XCUP {
-		differ("family %s, the paper's is UltraScale+", family)
-	}
-	if p.Mode != 2 {
-		differ("mode %d, the paper's engine is Mode II", p.Mode)
-	}
-	if p.BufferBytes != 1<<20 {
-		differ("%d KiB of payload, the paper's rows have 1 MB", p.BufferBytes>>10)
-	}
-	if gbps := p.BusBytes * 8 * p.ClockMHz / 1000; gbps < 100 {
-		differ("%d Gb/s, the paper has 100", gbps)
-	}
-	row := &Published{Name: "INT32, 1 MB, VU13P", LUT: 867479, LUTRAM: 637900, FF: 169382, BRAM36: 235}
-	switch {
-	case slices.Contains(p.DTypes, "FP32"):
-		row = &Published{Name: "FP32, 1 MB, VU13P", LUT: 987308, LUTRAM: 638924, FF: 343724, BRAM36: 235}
-	case !slices.Contains(p.DTypes, "INT32"):
-		differ("types %s, the paper's rows are FP32 and INT32", strings.Join(p.DTypes, ", "))
-	}
-	if len(why) > 0 {
-		return nil, why
-	}
-	return row, nil
-}
-
 // Count adds up a family's primitives.
 func Count(family Family, cells map[string]int) (Resources, error) {
-	table, ok := primitives()[family]
-	if !ok {
+	table := family.primitives()
+	if table == nil {
 		return Resources{}, fmt.Errorf("fpga: %w %q", ErrFamily, family)
 	}
 	var r Resources
@@ -277,42 +270,4 @@ func Count(family Family, cells map[string]int) (Resources, error) {
 		return Resources{}, fmt.Errorf("fpga: primitives of %s that the table does not know: %s", family, strings.Join(unknown, ", "))
 	}
 	return r, nil
-}
-
-// primitives says what each primitive occupies.
-func primitives() map[Family]map[string]Resources {
-	lut, ff, latch, carry, mux, dsp := Resources{LUT: 1}, Resources{FF: 1}, Resources{Latch: 1}, Resources{Carry: 1}, Resources{Mux: 1}, Resources{DSP: 1}
-	mem := func(n float64) Resources { return Resources{LUT: n, LUTRAM: n} }
-	block := func(n float64) Resources { return Resources{BRAM36: n} }
-	none := Resources{}
-
-	xcup := map[string]Resources{
-		// An inverter is absorbed by a LUT or a flop in placement; counting it errs upwards.
-		"INV": lut, "LUT1": lut, "LUT2": lut, "LUT3": lut, "LUT4": lut, "LUT5": lut, "LUT6": lut, "LUT6_2": lut,
-		"FDRE": ff, "FDSE": ff, "FDCE": ff, "FDPE": ff, "FDRE_1": ff, "FDSE_1": ff, "FDCE_1": ff, "FDPE_1": ff,
-		"LDCE": latch, "LDPE": latch, "CARRY4": carry, "CARRY8": carry, "MUXF7": mux, "MUXF8": mux, "MUXF9": mux, "DSP48E2": dsp,
-		// A SLICEM has eight LUTs of 64 bits; dual-port shapes spend one set on each port (UG574).
-		"RAM32M": mem(4), "RAM64M": mem(4), "RAM32M16": mem(8), "RAM64M8": mem(8), "RAM32X16DR8": mem(8), "RAM64X8SW": mem(8),
-		"RAM32X1D": mem(2), "RAM64X1D": mem(2), "RAM128X1D": mem(4), "RAM256X1D": mem(8),
-		"RAM32X1S": mem(1), "RAM64X1S": mem(1), "RAM128X1S": mem(2), "RAM256X1S": mem(4), "RAM512X1S": mem(8),
-		"SRL16E": mem(1), "SRLC32E": mem(1),
-		"RAMB18E2": block(0.5), "RAMB36E2": block(1), "URAM288": {URAM: 1}, "BUFG": none, "VCC": none, "GND": none,
-	}
-	ecp5 := map[string]Resources{
-		"LUT4": lut, "INV": lut, "TRELLIS_FF": ff, "PFUMX": mux, "L6MUX21": mux,
-		// Two LUTs work as a pair of adder bits.
-		"CCU2C": {LUT: 2, Carry: 1},
-		// Two slices of two LUTs hold the bits, a third one steers the writes.
-		"TRELLIS_DPR16X4": mem(6),
-		"DP16KD":          block(0.5), "PDPW16KD": block(0.5), "MULT18X18D": dsp, "ALU54B": dsp, "VLO": none, "VHI": none,
-	}
-	ice40 := map[string]Resources{
-		"SB_LUT4": lut, "SB_CARRY": carry, "SB_RAM40_4K": block(4.0 / 36), "SB_SPRAM256KA": {URAM: 1}, "SB_MAC16": dsp, "SB_GB": none,
-	}
-	for _, edge := range []string{"", "N"} {
-		for _, kind := range []string{"", "E", "R", "S", "ER", "ES", "SR", "SS", "ESR", "ESS"} {
-			ice40["SB_DFF"+edge+kind] = ff
-		}
-	}
-	return map[Family]map[string]Resources{XCUP: xcup, ECP5: ecp5, ICE40: ice40}
 }

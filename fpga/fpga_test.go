@@ -26,6 +26,7 @@ func TestRun(t *testing.T) {
 		{XCUP, 1, true},        // one RAMB36 of 512 x 72
 		{ECP5, 1, true},        // two 18 Kbit blocks of 36 bits
 		{ICE40, 5. / 9, false}, // four blocks of 256 x 16 and one for the small memory
+		{Nexus, 1, true},       // two 18 Kbit blocks of 36 bits
 	} {
 		t.Run(string(k.family), func(t *testing.T) {
 			m, err := Run(context.Background(), standin, k.family, Options{})
@@ -44,7 +45,18 @@ func TestRun(t *testing.T) {
 			assert.Nil(t, m.Paper)
 			assert.Contains(t, m.NotPaper, "2 KiB of payload, the paper's rows have 1 MB")
 			assert.NotEmpty(t, m.Tools["yosys"])
-			assert.Contains(t, m.Table(), "before placement, +/-15 %")
+			table := m.Table()
+			assert.Contains(t, table, "before placement, +/-15 %")
+			assert.Regexp(t, `paper, VU13P, FP32, 1 MB .* 987308 .* probably 256`, table, "the paper's rows with their lanes")
+			// A sum of 32 bits between registers: a LUT before the chain at least, and the chain.
+			require.NotNil(t, m.Longest)
+			assert.GreaterOrEqual(t, m.Longest.Levels, 2)
+			assert.Less(t, m.Longest.Levels, 20)
+			assert.Equal(t, m.Longest.LUTs+2*m.Longest.Chains, m.Longest.Levels, "no chain is longer than 32 bits")
+			assert.NotEmpty(t, m.Longest.Blocks)
+			assert.Contains(t, table, "by block: "+m.Longest.String())
+			assert.False(t, m.Clock.Found(), "Yosys finds no clock")
+			assert.Contains(t, table, "MHz asked, none found")
 
 			var b bytes.Buffer
 			require.NoError(t, m.WriteJSON(&b))

@@ -28,8 +28,8 @@ const (
 	flopNS  = 0.5
 )
 
-// netlist is what Yosys's write_json says of one module.
-type netlist struct {
+// laneNet is what Yosys's write_json says of one module.
+type laneNet struct {
 	Cells map[string]struct {
 		Type       string            `json:"type"`
 		Directions map[string]string `json:"port_directions"`
@@ -38,7 +38,7 @@ type netlist struct {
 }
 
 // levels returns the most LUTs and carry chains between registers, inputs and outputs.
-func (n *netlist) levels() int {
+func (n *laneNet) levels() int {
 	driver := map[float64]string{}
 	for name, c := range n.Cells {
 		for port, bits := range c.Bits {
@@ -110,7 +110,7 @@ func lane(t *testing.T, stages int) (Resources, int) {
 	text, err := os.ReadFile(filepath.Join(dir, "net.json"))
 	require.NoError(t, err)
 	var design struct {
-		Modules map[string]*netlist `json:"modules"`
+		Modules map[string]*laneNet `json:"modules"`
 	}
 	require.NoError(t, json.Unmarshal(text, &design))
 	for name, cells := range stat.Modules {
@@ -129,7 +129,7 @@ func lane(t *testing.T, stages int) (Resources, int) {
 }
 
 func TestLevels(t *testing.T) {
-	var n netlist
+	var n laneNet
 	require.NoError(t, json.Unmarshal([]byte(`{"cells": {
 		"ff": {"type": "FDRE", "port_directions": {"D": "input", "Q": "output"}, "connections": {"D": [9], "Q": [1]}},
 		"l1": {"type": "LUT2", "port_directions": {"I0": "input", "I1": "input", "O": "output"}, "connections": {"I0": [1], "I1": ["0"], "O": [2]}},

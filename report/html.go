@@ -8,6 +8,8 @@ import (
 	"html/template"
 	"io"
 	"strconv"
+
+	"incforge/fpga"
 )
 
 //go:embed page.tmpl
@@ -28,13 +30,14 @@ const (
 func (r *Report) WriteHTML(w io.Writer) error {
 	unit := func(x float64) string { return strconv.FormatFloat(x, 'f', 1, 64) }
 	t, err := template.New("page").Funcs(template.FuncMap{
-		"height":  func(b []barView) int { return len(b)*rowHeight + 4 },
-		"row":     func(i, offset int) int { return i*rowHeight + offset },
-		"bar":     func(width float64) string { return unit(max(1, width*barWidth/100)) },
-		"past":    func(width float64) string { return unit(barLeft + max(1, width*barWidth/100) + 8) },
-		"heat":    func(h int) string { return strconv.FormatFloat(float64(h)/100*0.75, 'f', 2, 64) },
-		"whisker": func(x float64) string { return unit(x * whiskerWidth / 100) },
-		"span":    func(low, high float64) string { return unit((high - low) * whiskerWidth / 100) },
+		"clockColumn": func() int { return len(fpga.Columns()) - 1 },
+		"height":      func(b []barView) int { return len(b)*rowHeight + 4 },
+		"row":         func(i, offset int) int { return i*rowHeight + offset },
+		"bar":         func(width float64) string { return unit(max(1, width*barWidth/100)) },
+		"past":        func(width float64) string { return unit(barLeft + max(1, width*barWidth/100) + 8) },
+		"heat":        func(h int) string { return strconv.FormatFloat(float64(h)/100*0.75, 'f', 2, 64) },
+		"whisker":     func(x float64) string { return unit(x * whiskerWidth / 100) },
+		"span":        func(low, high float64) string { return unit((high - low) * whiskerWidth / 100) },
 	}).Parse(pageText)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)

@@ -37,21 +37,21 @@ type LossVariant struct {
 }
 
 // LossPoint is one point of a sweep: over the loss rate of one link (rate) or over the number of lossy links (links).
-// Throughputs are payload per rank in Gbit/s.
+// Throughputs are payload per rank in per cent of a link's rate: the network is simulated in cycles, so no clock has part in them.
 type LossPoint struct {
 	Sweep   string `json:"sweep"`
 	Variant string `json:"variant"`
 	// Rate is the fraction of frames that each of Links links loses.
 	Rate  float64 `json:"rate"`
 	Links int     `json:"links"`
-	// Gbps is the mean over the seeds, Deviation their standard deviation.
-	Gbps      float64 `json:"gbps"`
+	// Percent is the mean over the seeds, Deviation their standard deviation.
+	Percent   float64 `json:"percent"`
 	Deviation float64 `json:"deviation"`
 	// Bound is what go-back-N leaves of the throughput without loss, Expected that less the time-outs that are needed where no NAK
 	// helps: a lost retransmission and, where NAKs are lost, a lost NAK. Both are 0 where no formula is given.
 	Bound    float64 `json:"bound"`
 	Expected float64 `json:"expected"`
-	// Paper is the published figure of the variant's mode.
+	// Paper is the published figure of the variant's mode: its links have 100 Gbit/s.
 	Paper float64 `json:"paper"`
 	// Means per run: Lost frames on links, packets Resent by all ranks, and their Timeouts. Retransmitted and
 	// EngineTimeouts are the engine's, in Mode III.
@@ -85,6 +85,8 @@ func (l *Loss) sweep(sweep, variant string) []LossPoint {
 	return all
 }
 
+func percentage(x float64) string { return figure(x, "%") }
+
 func percent(rate float64) string { return strconv.FormatFloat(100*rate, 'f', -1, 64) + " %" }
 
 // Table is both sweeps for the terminal.
@@ -92,7 +94,7 @@ func (l *Loss) Table() string {
 	var b strings.Builder
 	for _, sweep := range []string{"rate", "links"} {
 		for _, v := range l.Variants {
-			t := newTable("loss", "links", "Gbit/s", "Gibit/s", "of lossless", "± Gbit/s", "go-back-N bound", "with time-outs", "paper, Gbit/s", "of its lossless", "frames lost", "resent",
+			t := newTable("loss", "links", "% of a link", "of lossless", "±", "go-back-N bound", "with time-outs", "paper, % of its links", "of its lossless", "frames lost", "resent",
 				"by the engine", "time-outs")
 			points := l.sweep(sweep, v.Name)
 			for _, p := range points {
@@ -100,7 +102,7 @@ func (l *Loss) Table() string {
 				if p.Bound > 0 {
 					bound, expected = figure(p.Bound, ""), figure(p.Expected, "")
 				}
-				t.AppendRow(table.Row{percent(p.Rate), p.Links, figure(p.Gbps, ""), figure(p.Gbps/Gibi, ""), part(p.Gbps, points[0].Gbps), figure(p.Deviation, ""), bound, expected,
+				t.AppendRow(table.Row{percent(p.Rate), p.Links, figure(p.Percent, ""), part(p.Percent, points[0].Percent), figure(p.Deviation, ""), bound, expected,
 					figure(p.Paper, ""), part(p.Paper, points[0].Paper), figure(p.Lost, ""), figure(p.Resent, ""), figure(p.Retransmitted, ""),
 					figure(p.Timeouts, "")})
 			}
@@ -108,7 +110,7 @@ func (l *Loss) Table() string {
 		}
 	}
 	for _, sweep := range []string{"rate", "links"} {
-		fmt.Fprintf(&b, "%s: Gbit/s by variant\n%s\n", sweep, l.besideEachOther(sweep))
+		fmt.Fprintf(&b, "%s: goodput in %% of a link's rate, by variant\n%s\n", sweep, l.besideEachOther(sweep))
 	}
 	m := l.Metrics
 	for _, v := range l.Variants {
@@ -118,8 +120,8 @@ func (l *Loss) Table() string {
 				figure(m[name+"_of_mode2"], ""), strconv.FormatFloat(100*m[name+"_drop"], 'f', 2, 64)+" %")
 		}
 	}
-	fmt.Fprintf(&b, "%s on %s: a rank's link carries %s of payload, the engine's one stream %s a rank; packet %s cycles, round trip %s, a loss costs %s packets; %s runs of %s packets a point\n",
-		l.Config, l.DUT, figure(m["link_gbps"], "Gbit/s"), figure(m["engine_gbps"], "Gbit/s"), figure(m["packet_cycles"], ""), figure(m["round_trip_cycles"], ""),
+	fmt.Fprintf(&b, "%s on %s: a rank's link carries %s of its rate as payload, the engine's one stream %s a rank; packet %s cycles, round trip %s, a loss costs %s packets; %s runs of %s packets a point\n",
+		l.Config, l.DUT, percentage(m["link_percent"]), percentage(m["engine_percent"]), figure(m["packet_cycles"], ""), figure(m["round_trip_cycles"], ""),
 		figure(m["gobackn_packets"], ""), figure(m["seeds"], ""), figure(m["packets"], ""))
 	return b.String()
 }
@@ -133,7 +135,7 @@ func (l *Loss) besideEachOther(sweep string) string {
 		head, columns, points = append(head, name), append(columns, value), append(points, l.sweep(sweep, variant))
 	}
 	for _, v := range l.Variants {
-		add(v.Name, v.Name, func(p *LossPoint) float64 { return p.Gbps })
+		add(v.Name, v.Name, func(p *LossPoint) float64 { return p.Percent })
 	}
 	for _, v := range l.firsts() {
 		add("bound of "+v.Name, v.Name, func(p *LossPoint) float64 { return p.Bound })
@@ -222,7 +224,7 @@ func (l *Loss) series() []lossSeries {
 	var all []lossSeries
 	for i, v := range l.Variants {
 		all = append(all, lossSeries{label: v.Name + ": " + v.Doc, variant: v.Name, colour: colours[i%len(colours)], bars: true,
-			value: func(p *LossPoint) float64 { return p.Gbps }})
+			value: func(p *LossPoint) float64 { return p.Percent }})
 	}
 	for i, v := range l.firsts() {
 		dots, dashes := fmt.Sprintf(` stroke-dasharray="3 %d"`, 3+2*i), fmt.Sprintf(` stroke-dasharray="8 %d"`, 4+4*i)
@@ -261,8 +263,8 @@ func (l *Loss) panel(b *strings.Builder, sweep string) {
 			line = append(line, fmt.Sprintf("%.1f,%.1f", x(i), at))
 			if s.bars {
 				fmt.Fprintf(b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s"/><circle cx="%.1f" cy="%.1f" r="3" fill="%s"><title>%s</title></circle>`+"\n", x(i),
-					y((p.Gbps-p.Deviation)/base), x(i), y((p.Gbps+p.Deviation)/base), s.colour, x(i), at, s.colour,
-					html.EscapeString(fmt.Sprintf("%s, %s on %d links: %s ± %s", s.variant, percent(p.Rate), p.Links, figure(p.Gbps, "Gbit/s"), figure(p.Deviation, ""))))
+					y((p.Percent-p.Deviation)/base), x(i), y((p.Percent+p.Deviation)/base), s.colour, x(i), at, s.colour,
+					html.EscapeString(fmt.Sprintf("%s, %s on %d links: %s ± %s", s.variant, percent(p.Rate), p.Links, figure(p.Percent, "%"), figure(p.Deviation, ""))))
 			}
 			if k == 0 {
 				label := strconv.Itoa(p.Links)

@@ -13,21 +13,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const lossText = `{"bench":"loss","config":"mini","dut":"reference","metrics":{"link_gbps":98,"engine_gbps":102.4,"packet_cycles":83.6,
+const lossText = `{"bench":"loss","config":"mini","dut":"reference","metrics":{"link_percent":98,"engine_percent":102.4,"packet_cycles":83.6,
 "round_trip_cycles":500,"gobackn_packets":8.1,"seeds":5,"packets":4096,"bus_bytes":512},
 "variants":[{"name":"nak","doc":"with <NAKs>"},{"name":"all","doc":"everything"}],"loss":[
-{"sweep":"rate","variant":"nak","rate":0,"links":1,"gbps":96,"bound":96,"paper":94.8},
-{"sweep":"rate","variant":"nak","rate":0.01,"links":1,"gbps":72,"deviation":2,"bound":88,"paper":56.6,"lost":40,"resent":300,"timeouts":0.5},
-{"sweep":"rate","variant":"all","rate":0,"links":1,"gbps":96,"paper":94.8},
-{"sweep":"links","variant":"nak","rate":0.001,"links":0,"gbps":96,"bound":96,"paper":94.8}]}`
+{"sweep":"rate","variant":"nak","rate":0,"links":1,"percent":96,"bound":96,"paper":94.8},
+{"sweep":"rate","variant":"nak","rate":0.01,"links":1,"percent":72,"deviation":2,"bound":88,"paper":56.6,"lost":40,"resent":300,"timeouts":0.5},
+{"sweep":"rate","variant":"all","rate":0,"links":1,"percent":96,"paper":94.8},
+{"sweep":"links","variant":"nak","rate":0.001,"links":0,"percent":96,"bound":96,"paper":94.8}]}`
 
 func TestLoss(t *testing.T) {
 	t.Parallel()
 	l, err := ParseLoss([]byte(lossText))
 	require.NoError(t, err)
 	table := l.Table()
-	for _, want := range []string{`nak \(with <NAKs>\)`, `1 % .* 1 .* 72 .* 67\.1 .* 0\.7500 .* 2 .* 88 .* 56\.6 .* 0\.5970 .* 40 .* 300 .* 0\.5`, `0\.1 % .* 0 .* 96`,
-		`the engine's one stream 102\.4 Gbit/s a rank`} {
+	for _, want := range []string{`nak \(with <NAKs>\)`, `1 % .* 1 .* 72 .* 0\.7500 .* 2 .* 88 .* 56\.6 .* 0\.5970 .* 40 .* 300 .* 0\.5`, `0\.1 % .* 0 .* 96`,
+		`the engine's one stream 102\.4 % a rank`} {
 		assert.Regexp(t, want, table)
 	}
 	svg := l.SVG()
@@ -46,7 +46,7 @@ func TestLoss(t *testing.T) {
 	}
 	assert.Equal(t, len(l.Points), points)
 	// The lower of two points is at three quarters of the scale, which goes to 1.05: 260·(1 − 0.75/1.05).
-	assert.Contains(t, string(svg), `<circle cx="400.0" cy="74.3" r="3" fill="#1f6feb"><title>nak, 1 % on 1 links: 72 Gbit/s ± 2</title>`)
+	assert.Contains(t, string(svg), `<circle cx="400.0" cy="74.3" r="3" fill="#1f6feb"><title>nak, 1 % on 1 links: 72 % ± 2</title>`)
 	assert.Contains(t, string(svg), "with &lt;NAKs&gt;")
 
 	_, err = ParseLoss([]byte(`{"loss":7}`))
@@ -69,9 +69,9 @@ func TestLossInReport(t *testing.T) {
 func TestLossOfBothModes(t *testing.T) {
 	l, err := ParseLoss([]byte(`{"bench":"loss","config":"mini","metrics":{"pipes_all_of_mode2":1.25,"pipes_all_of_bound":0.97,"pipes_all_drop":0.0071},
 "variants":[{"name":"nak","doc":"a","mode":2},{"name":"pipes","doc":"b","mode":3},{"name":"pipes-all","doc":"c","mode":3}],"loss":[
-{"sweep":"rate","variant":"nak","rate":0.01,"links":1,"gbps":61,"bound":62,"paper":63},
-{"sweep":"rate","variant":"pipes","rate":0.01,"links":1,"gbps":71,"bound":72,"paper":73},
-{"sweep":"rate","variant":"pipes-all","rate":0.01,"links":1,"gbps":81,"bound":82,"paper":83,"retransmitted":17}]}`))
+{"sweep":"rate","variant":"nak","rate":0.01,"links":1,"percent":61,"bound":62,"paper":63},
+{"sweep":"rate","variant":"pipes","rate":0.01,"links":1,"percent":71,"bound":72,"paper":73},
+{"sweep":"rate","variant":"pipes-all","rate":0.01,"links":1,"percent":81,"bound":82,"paper":83,"retransmitted":17}]}`))
 	require.NoError(t, err)
 	table := l.Table()
 	assert.Regexp(t, `1 % +│ +1 +│ 61 +│ 71 +│ 81 +│ 62 +│ 63 +│ 72 +│ 73`, table)

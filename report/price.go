@@ -17,7 +17,7 @@ type priceView struct {
 	Title     string
 	Basis     string
 	Estimates []estimateView
-	Facts     [][2]string
+	Facts     []factView
 	Modules   []barView
 	Memories  []memoryPriceView
 	Path      string // one line
@@ -28,9 +28,12 @@ type priceView struct {
 
 // estimateView is a figure and its error bar, as positions 0…100 on a scale of its own that begins at zero.
 type estimateView struct {
-	Label, Value, Range, Basis string
-	Low, At, High              float64
+	Label, Value, Range, Basis, Class string
+	Low, At, High                     float64
 }
+
+// factView is a figure of timing or a count.
+type factView struct{ Label, Value, Class string }
 
 type memoryPriceView struct{ Shape, Storage, Macro, Area, Access string }
 
@@ -56,6 +59,9 @@ func price(m *synth.Metrics) priceView {
 			value, low, high, unit = value/1e6, low/1e6, high/1e6, "mm²"
 		}
 		ev := estimateView{Label: estimateLabel(e.Key), Value: figure(value, unit), Range: figure(low, "") + " – " + figure(high, unit), Basis: e.Basis}
+		if e.Key == "synth__timing__fmax__mhz" {
+			ev.Class = missedClass(m.Clock.Missed())
+		}
 		if full := high * 1.05; full > 0 {
 			ev.Low, ev.At, ev.High = 100*low/full, 100*value/full, 100*high/full
 		}
@@ -77,7 +83,8 @@ func price(m *synth.Metrics) priceView {
 		{"synth__memory__bits_per_payload_bit", "memory bits per payload bit", ""},
 	} {
 		if x, ok := m.Metrics[f.key]; ok {
-			v.Facts = append(v.Facts, [2]string{f.label, figure(x, f.unit)})
+			missed := m.Clock.Missed() && strings.HasPrefix(f.key, "synth__timing__") && f.key != "synth__timing__clock__mhz"
+			v.Facts = append(v.Facts, factView{f.label, figure(x, f.unit), missedClass(missed)})
 		}
 	}
 	own := v.modules(m.Modules)
@@ -157,11 +164,23 @@ func priceTiles(d *Design) []tile {
 	var all []tile
 	for _, m := range d.Synth {
 		class := "good"
-		if m.Metrics["synth__timing__setup__ws"] < 0 {
-			class = "bad"
+		if m.Clock.Missed() {
+			class = "missed"
 		}
 		all = append(all, tile{figure(m.Metrics["synth__design__instance__area"]/1e6, "mm²"), "estimated, " + m.Tech, ""},
-			tile{figure(m.Metrics["synth__timing__fmax__mhz"], "MHz"), "estimated, asked for " + figure(m.Metrics["synth__timing__clock__mhz"], "MHz"), class})
+			tile{figure(m.Clock.FoundMHz, "MHz"), "clock found, asked for " + figure(m.Clock.AskedMHz, "MHz") + ", " + m.Clock.By, class})
+	}
+	for _, m := range d.FPGA {
+		if m.Longest != nil {
+			all = append(all, tile{figure(float64(m.Longest.Levels), ""), "LUT levels, " + string(m.Family), ""})
+		}
+		if m.Clock.Found() {
+			class := "good"
+			if m.Clock.Missed() {
+				class = "missed"
+			}
+			all = append(all, tile{figure(m.Clock.FoundMHz, "MHz"), "clock found, asked for " + figure(m.Clock.AskedMHz, "MHz") + ", " + m.Clock.By, class})
+		}
 	}
 	return all
 }

@@ -16,6 +16,8 @@ import (
 
 	"incforge/contract"
 	"incforge/fpga"
+	"incforge/fpga/vendor"
+	"incforge/internal/clocked"
 	"incforge/synth"
 	"incforge/verify/result"
 )
@@ -47,13 +49,15 @@ type Diagram struct {
 type Bench struct {
 	Bench   string             `json:"bench"`
 	Config  string             `json:"config"`
+	Digest  string             `json:"digest,omitempty"`
+	Clock   clocked.Clock      `json:"clock,omitzero"`
 	Metrics map[string]float64 `json:"metrics"`
 }
 
 // ErrNothing means that the folders hold nothing to report on.
 var ErrNothing = errors.New("nothing to report on: no manifest.json, results, metrics or benchmarks")
 
-// Read gathers all .json, .jsonl and .svg files below the folders. The type of a JSON document follows from its keys,
+// Read gathers all .json, .jsonl and .svg files below the folders, and the reports of a vendor's tool beside its scripts. The type of a JSON document follows from its keys,
 // wherever it lies. Documents of other types (a schema in a generated folder, a tool's log) are skipped. A .json file
 // that is not valid JSON is an error.
 func Read(dirs ...string) (*Report, error) {
@@ -76,6 +80,9 @@ func Read(dirs ...string) (*Report, error) {
 			if ext == ".svg" {
 				diagrams[path] = text
 				return nil
+			}
+			if filepath.Base(path) == vendor.RecordFile {
+				return r.addVendor(path)
 			}
 			owner, err := r.add(text)
 			if err != nil {
@@ -115,6 +122,20 @@ func (r *Report) design(name string) *Design {
 	d := &Design{Name: name}
 	r.Designs = append(r.Designs, d)
 	return d
+}
+
+// addVendor takes the reports of a vendor's tool, if it has left any beside its record.
+func (r *Report) addVendor(record string) error {
+	m, err := vendor.Read(record)
+	if errors.Is(err, vendor.ErrNoReports) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d := r.design(m.Config)
+	d.FPGA = append(d.FPGA, m)
+	return nil
 }
 
 // add takes one file's documents and returns the design whose manifest was among them.
@@ -181,6 +202,10 @@ func (r *Report) addOne(doc json.RawMessage) (*Design, error) {
 		m := &synth.Metrics{}
 		if err := json.Unmarshal(doc, m); err != nil {
 			return nil, fmt.Errorf("synthesis: %w", err)
+		}
+		if !m.Clock.Found() { // a record from before clocks were kept apart
+			m.Clock = clocked.Clock{AskedMHz: m.Metrics["synth__timing__clock__mhz"], FoundMHz: m.Metrics["synth__timing__fmax__mhz"],
+				By: strings.TrimSpace(m.Tech + " " + m.Corner)}
 		}
 		d := r.design(m.Config)
 		d.Synth = append(d.Synth, m)

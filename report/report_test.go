@@ -16,13 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/fpga"
+	"incforge/fpga/netlist"
+	"incforge/fpga/place"
+	"incforge/internal/clocked"
 	"incforge/synth"
 	"incforge/verify/cover"
 	"incforge/verify/result"
 )
 
 const manifestText = `{"schema":1,"name":"mini","digest":"d1","params":{"bus_bytes":8,"dtypes":["INT32"]},"clock":{"mhz":250},
-"tops":{},"files":["rtl/a.v"],"registers":[],"counters":["AGG","DROP_ICRC","DROP_GAP"],
+"tops":{"core":{"module":"mini_core"}},"files":["rtl/a.v"],"registers":[],"counters":["AGG","DROP_ICRC","DROP_GAP"],
 "memories":[{"path":"u_a.u_m","words":1024,"bits":64,"role":"payload"}]}`
 
 // folder writes files and returns their folder.
@@ -55,6 +58,7 @@ func sample(t *testing.T) string {
 			Message: "sum is <wrong>", Replay: "incforge verify mini --scenario tree --seed 7", Capture: "tree.pcapng"}) +
 		marshal(t, result.Test{Config: "mini", Digest: "d1", DUT: "rtl", Scenario: "groups", Verdict: result.NotApplicable, Message: "one group"})
 	price := marshal(t, synth.Metrics{Bench: "synth", Config: "mini", Digest: "d0", Top: "mini_core", Tech: "generic28", Basis: "predictive",
+		Clock: clocked.Clock{AskedMHz: 250, FoundMHz: 200, By: "generic28"},
 		Metrics: map[string]float64{"synth__design__instance__area": 150000, "synth__timing__fmax__mhz": 200, "synth__timing__clock__mhz": 250,
 			"synth__timing__setup__ws": -1, "synth__lane__count": 2},
 		Estimates: []synth.Estimate{{Key: "synth__design__instance__area", Value: 150000, Unit: "um2", Low: 120000, High: 200000, Basis: "cells"},
@@ -65,8 +69,13 @@ func sample(t *testing.T) string {
 		CriticalPath: synth.Path{Start: "u_a/x", End: "u_b/y", DelayPS: 5000, Stages: 12, Trace: "the trace"},
 		Paper:        synth.Comparison{AreaMM2: 4.89, Because: []string{"2 lanes"}}})
 	board := marshal(t, fpga.Metrics{Bench: "fpga", Config: "mini", Digest: "d1", Top: "mini_core", Family: fpga.XCUP, Basis: "before placement",
-		Metrics: map[string]float64{}, Resources: fpga.Resources{LUT: 6310, FF: 4021}, NotPaper: []string{"16 KiB of payload"}})
-	bench := marshal(t, Bench{Bench: "latency", Config: "mini", Metrics: map[string]float64{"result_ns": 92, "paper_result_ns": 244, "forward_ns": 48, "extra": 7.25}})
+		Metrics: map[string]float64{}, Resources: fpga.Resources{LUT: 6310, FF: 4021}, Lanes: 2, NotPaper: []string{"16 KiB of payload"},
+		Clock:   clocked.Clock{AskedMHz: 250, FoundMHz: 41.3, By: "placed"},
+		Longest: &netlist.Path{Levels: 23, LUTs: 21, Chains: 1, Start: "u_a.q", End: "u_b.r", Blocks: []string{"u_a", "u_b"}},
+		Place: &place.Result{Device: "LFE5U", Tool: "nextpnr 1", Pins: "pads", Runs: []place.Run{{Seed: 1, FoundMHz: 41.3}, {Seed: 2, FoundMHz: 43}}, FoundMHz: 41.3, Spread: 0.04,
+			Use: []place.Use{{Kind: "TRELLIS_FF", Used: 5522, Available: 83640}}, Path: []place.Step{{Block: "u_a", Cells: 6, LogicNS: 1.4, RoutingNS: 5.5}}, PathNS: 24.2,
+			Start: "u_a.q_FF", End: "u_b.r_FF", Picture: []byte("PNG"), Legend: []place.Entry{{Block: "u_a", Colour: "#1f6feb", Cells: 9}, {Block: "u_b", Colour: "red;x:y", Cells: 1}}}})
+	bench := marshal(t, Bench{Bench: "latency", Config: "mini", Digest: "d0", Clock: clocked.Clock{AskedMHz: 250}, Metrics: map[string]float64{"result_cycles": 23, "result_ns": 92, "paper_result_ns": 244, "forward_cycles": 12, "extra": 7.25}})
 	return folder(t, map[string]string{"manifest.json": manifestText, "docs/mini_core.svg": "<svg><script>alert(1)</script></svg>",
 		"results.json": tests, "synth.json": price, "sub/fpga.json": board, "bench.json": bench, "schema.json": `{"$schema":"x"}`, "list.json": `[1, "a"]`})
 }
@@ -89,9 +98,11 @@ func TestHTML(t *testing.T) {
 		"1 of 1 failed", "sum is &lt;wrong&gt;", "incforge verify mini --scenario tree --seed 7", "tree.pcapng", // a failure, escaped
 		"1 not applicable to this configuration", "one group",
 		"1 of 2", "GAP<b>never</b>", "FP32/SUM/little/in_place<b>12</b>", "BF16/MAX/big/in_place<b>never</b>", "ICRC<b>3</b>", "no known opcode", // coverage
-		"244 ns", "≤ 100 ns", ">met<", ">missed<", "<code>extra</code>", // the paper beside us
-		"0.1500 mm²", "0.1200 – 0.2000 mm²", "area of one lane", "211.6 µm²", "inc_fifo ×3", "the trace", "2 lanes", // synthesis
-		"6310", "16 KiB of payload", // FPGA
+		"244 ns", "≤ 25 cycles", `<div class="missed">115 ns at 200 MHz found, 250 asked !`, ">met<", ">missed<", "<code>extra</code>", // the paper beside us
+		`<b class="missed">-1 ns</b>`, "0.1500 mm²", "0.1200 – 0.2000 mm²", "area of one lane", "211.6 µm²", "inc_fifo ×3", "the trace", "2 lanes", // synthesis
+		"6310", "16 KiB of payload", "probably 256", "23 LUT levels", "u_a → u_b", // FPGA
+		`<td class="num missed">41.3 MHz found, 250 asked !</td>`, `<td class="missed">43 MHz found, 250 asked !</td>`, "4.0 %", "5,522 of 83,640", "6.6 %",
+		`src="data:image/png;base64,UE5H"`, `style="background: #1f6feb"`, `style="background: #000000"`,
 		"The results of synthesis (generic28) are of another version", "1024 × 64", "data:image/svg&#43;xml;base64,",
 	} {
 		assert.True(t, strings.Contains(page, want), "%q is missing", want)
@@ -109,14 +120,52 @@ func TestTable(t *testing.T) {
 	r, err := Read(sample(t))
 	require.NoError(t, err)
 	text := r.Table()
-	for _, want := range []string{`tests passed, rtl .* 1 of 2 !`, `drop reasons reached .* 1 of 2`, `result \(paper 244 ns\) .* 92 ns`, `200 MHz !`,
+	for _, want := range []string{`tests passed, rtl .* 1 of 2 !`, `drop reasons reached .* 1 of 2`, `result, generic28 \(paper 244 ns\) .* 115 ns at 200 MHz found, 250 asked ! `, `200 MHz !`,
 		`mini: tree on rtl failed; run it again: incforge verify mini --scenario tree --seed 7`,
 		`mini: the results of synthesis \(generic28\) are of another version of the design than the manifest`} {
 		assert.Regexp(t, want, text)
 	}
-	bench := BenchTable(r.Designs[0].Benches[0])
-	assert.Regexp(t, `forward_ns .* 48 ns .* 96 ns .* ≤ 40 ns .* missed`, bench)
+	b := r.Designs[0].Benches[0]
+	bench := BenchTable(b)
+	assert.Regexp(t, `forward_cycles .* 12 cycles .* 96 ns .* ≤ 6 cycles .* missed`, bench)
+	assert.NotContains(t, bench, "92", "the record's time has no clock")
+	assert.NotRegexp(t, `60 ns`, bench)
+	b.Clock.FoundMHz, b.Clock.By = 400, "a flow"
+	assert.Regexp(t, `forward_cycles .* 12 cycles .* 48 ns at 400 MHz found, 250 asked \(a flow\) .* 96 ns`, BenchTable(b))
 	assert.NotContains(t, bench, "paper_result_ns", "the paper's figure has its column")
+}
+
+// Every time and rate in a report stands at a clock that a flow found, with both clocks beside it, or is the paper's, or is a delay
+// that timing analysis found.
+func TestClocks(t *testing.T) {
+	t.Parallel()
+	dir := sample(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rate.json"), []byte(marshal(t, Bench{Bench: "throughput", Config: "mini", Digest: "d0",
+		Metrics: map[string]float64{"ingress_bits_per_cycle": 64, "ingress_gbps": 16, "raw_bits_per_cycle": 64, "raw_gbps": 16}})), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.json"), []byte(marshal(t, Bench{Bench: "latency", Config: "mini", Digest: "of another version",
+		Metrics: map[string]float64{"result_cycles": 23, "result_ns": 92, "result_min_cycles": 21, "result_min_ns": 84}})), 0o644))
+	r, err := Read(dir)
+	require.NoError(t, err)
+	var page bytes.Buffer
+	require.NoError(t, r.WriteHTML(&page))
+	quantity := regexp.MustCompile(`[0-9] (?:ns|[GT]b/s|[GT]bit/s)`)
+	excused := regexp.MustCompile(`MHz found|class="num paper"|\(paper|class="paper"|slack|Critical path|class="num access"|the trace`)
+	found := 0
+	// A chunk is an element with its text, so a cell, a tile or a bar.
+	for _, chunk := range regexp.MustCompile(`<(?:td|tr|div|p|text|rect|section)\b`).Split(page.String(), -1) {
+		if quantity.MatchString(chunk) {
+			found++
+			assert.Regexp(t, excused, chunk)
+		}
+	}
+	assert.Greater(t, found, 5)
+	assert.Contains(t, page.String(), `class="missed">12.8 Gbit/s at 200 MHz found, 250 asked !`, "in red")
+	assert.NotContains(t, page.String(), "92 ns", "at a clock that was only asked for")
+	for _, line := range strings.Split(r.Table(), "\n") {
+		if quantity.MatchString(line) {
+			assert.Regexp(t, `MHz found|\(paper `, line)
+		}
+	}
 }
 
 func TestReadErrors(t *testing.T) {

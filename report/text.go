@@ -8,18 +8,28 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"incforge/internal/clocked"
 )
 
 // BenchTable returns one benchmark's figures for the terminal, beside published figures and goals.
 func BenchTable(b Bench) string {
-	v := bench(b)
-	t := newTable(b.Bench+" of "+b.Config, "here", "paper", "goal", "", "what it measures")
+	var clocks []clocked.Clock
+	if b.Clock.Found() {
+		clocks = append(clocks, b.Clock)
+	}
+	v := bench(b, clocks)
+	t := newTable(b.Bench+" of "+b.Config, "here", "at the clock that holds", "paper", "goal", "", "what it measures")
 	for _, r := range v.Rows {
 		what := r.Label
 		if r.Basis != "" {
 			what += " (paper: " + r.Basis + ")"
 		}
-		t.AppendRow(table.Row{r.Key, r.Ours, r.Paper, r.Goal, r.Verdict, what})
+		at := ""
+		for _, h := range r.Held {
+			at = h.Text + " (" + h.By + ")"
+		}
+		t.AppendRow(table.Row{r.Key, r.Ours, at, r.Paper, r.Goal, r.Verdict, what})
 	}
 	return t.Render() + "\n"
 }
@@ -46,8 +56,8 @@ func (r *Report) Table() string {
 				values[tile.Label] = make([]string, len(r.Designs))
 			}
 			values[tile.Label][i] = tile.Value
-			if tile.Class == "bad" {
-				values[tile.Label][i] += " !"
+			if (tile.Class == "bad" || tile.Class == "missed") && !strings.HasSuffix(tile.Value, clocked.Mark) {
+				values[tile.Label][i] += " " + clocked.Mark
 			}
 		}
 	}

@@ -104,7 +104,13 @@ type benchView struct {
 	Plot []barView // figures that the paper also gives, on one scale
 }
 
-type benchRow struct{ Key, Label, Ours, Paper, Basis, Goal, Verdict, Class string }
+type benchRow struct {
+	Key, Label, Ours, Paper, Basis, Goal, Verdict, Class string
+	Held                                                 []heldView
+}
+
+// heldView is a figure at a clock that a flow found.
+type heldView struct{ Text, By, Class string }
 
 func (r *Report) view() page {
 	p := page{Style: template.CSS(style)} // our own file, embedded
@@ -141,7 +147,7 @@ func (d *Design) view() designView {
 	v.Scenarios, v.DUTs, v.Failures, v.Skipped = sc.rows, sc.duts, sc.failures, sc.skipped
 	v.Coverage = coverage(d)
 	for _, b := range d.Benches {
-		v.Benches = append(v.Benches, bench(b))
+		v.Benches = append(v.Benches, bench(b, d.clocks(b)))
 	}
 	v.Prices = prices(d)
 	for _, m := range d.FPGA {
@@ -373,48 +379,6 @@ func heat(rows []string, counts map[[2]string]uint64) matrix {
 	return m
 }
 
-func bench(b Bench) benchView {
-	v := benchView{Name: b.Bench}
-	done := map[string]bool{}
-	var plotted []float64
-	for _, ref := range references() {
-		ours, ok := b.Metrics[ref.key]
-		if ref.bench != b.Bench || !ok {
-			continue
-		}
-		done[ref.key], done["paper_"+ref.key] = true, true
-		if x, ok := b.Metrics["paper_"+ref.key]; ok {
-			ref.paper = x
-		}
-		row := benchRow{Key: ref.key, Label: ref.label, Ours: figure(ours, ref.unit), Basis: ref.basis}
-		if ref.paper > 0 {
-			row.Paper = figure(ref.paper, ref.unit)
-			name := strings.TrimSuffix(ref.key, "_"+ref.unit)
-			v.Plot = append(v.Plot, barView{Label: name + ", IncForge", Value: row.Ours, Class: "ours"},
-				barView{Label: name + ", paper", Value: row.Paper, Class: "paper"})
-			plotted = append(plotted, ours, ref.paper)
-		}
-		if ref.goal > 0 {
-			sign, met := "≤ ", ours <= ref.goal
-			if ref.atLeast {
-				sign, met = "≥ ", ours >= ref.goal
-			}
-			row.Goal, row.Verdict, row.Class = sign+figure(ref.goal, ref.unit), "missed", "bad"
-			if met {
-				row.Verdict, row.Class = "met", "good"
-			}
-		}
-		v.Rows = append(v.Rows, row)
-	}
-	for _, k := range sorted(b.Metrics) {
-		if !done[k] {
-			v.Rows = append(v.Rows, benchRow{Key: k, Ours: figure(b.Metrics[k], "")})
-		}
-	}
-	scale(v.Plot, func(i int) float64 { return plotted[i] })
-	return v
-}
-
 // scale sets the bars' widths in proportion to the values, the largest to 100.
 func scale(bars []barView, value func(i int) float64) {
 	largest := 0.0
@@ -470,11 +434,7 @@ func (d *Design) tiles() []tile {
 			tile{thousands(float64(c.Points)), "coverage points", ""})
 	}
 	for _, b := range d.Benches {
-		for _, row := range bench(b).Rows {
-			if row.Paper != "" {
-				all = append(all, tile{row.Ours, strings.TrimSuffix(row.Key, "_ns") + " (paper " + row.Paper + ")", row.Class})
-			}
-		}
+		all = append(all, benchTiles(b, d.clocks(b))...)
 	}
 	return append(all, priceTiles(d)...)
 }

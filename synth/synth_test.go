@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/contract"
+	"incforge/internal/clocked"
 	"incforge/internal/tool"
 	"incforge/synth/design"
 	"incforge/synth/liberty"
@@ -124,6 +125,8 @@ func TestRunSlowMissesTheClock(t *testing.T) {
 	assert.Less(t, m.Metrics["synth__timing__fmax__mhz"], 900.0)
 	assert.Contains(t, strings.Join(m.Warnings, "\n"), "an SRAM macro needs")
 	assert.Contains(t, m.Paper.Because, "the clock of 2500 MHz is not met")
+	assert.True(t, m.Clock.Missed())
+	assert.Regexp(t, `2500 .* \d+\.\d ! `, m.Table(), "a missed clock is marked")
 	// Flat: one module and what is in it.
 	assert.Equal(t, []string{"standin_core"}, modules(m))
 	assert.Contains(t, m.Memories[1].Shape, "high-current")
@@ -292,7 +295,7 @@ func TestComparable(t *testing.T) {
 	same := func() (*flow, *Metrics) {
 		return &flow{o: Options{ClockMHz: 1000}, t: tech, top: "c", d: &design.Design{Manifest: contract.Manifest{Tops: map[string]contract.Top{"core": {Module: "c"}}, Params: contract.Params{
 				Lanes: 512, DTypes: []string{"FP32", "INT32"}, Ops: []string{"SUM"}, Accumulate: "reproducible", BufferBytes: 1 << 20, BusBytes: 1024, ECC: true}}}},
-			&Metrics{Metrics: map[string]float64{"synth__design__instance__area": 3.1e6, "synth__timing__fmax__mhz": 1010}}
+			&Metrics{Clock: clocked.Clock{AskedMHz: 1000, FoundMHz: 1010}, Metrics: map[string]float64{"synth__design__instance__area": 3.1e6}}
 	}
 	f, m := same()
 	m.compare(f)
@@ -313,9 +316,9 @@ func TestComparable(t *testing.T) {
 		}, []string{"256 lanes, the paper has 512 FP32 and 512 UINT"}},
 		{"few pairs a cycle", func(f *flow) {
 			f.d.Params.Lanes = 128
-		}, []string{"128 lanes, the paper has 512 FP32 and 512 UINT", "2048 Gb/s, the paper has 3,200"}},
-		{"narrow bus", func(f *flow) { f.d.Params.BusBytes = 256 }, []string{"2048 Gb/s, the paper has 3,200"}},
-		{"slow clock", func(f *flow) { f.o.ClockMHz = 300 }, []string{"2458 Gb/s, the paper has 3,200"}},
+		}, []string{"128 lanes, the paper has 512 FP32 and 512 UINT", "2048 bits a cycle, 2048 Gbit/s at 1010 MHz found, 1000 asked; the paper has 3,200 Gb/s"}},
+		{"narrow bus", func(f *flow) { f.d.Params.BusBytes = 256 }, []string{"2048 bits a cycle, 2048 Gbit/s at 1010 MHz found, 1000 asked; the paper has 3,200 Gb/s"}},
+		{"slow clock", func(f *flow) { f.o.ClockMHz = 300 }, []string{"8192 bits a cycle, 2457.6 Gbit/s at 1010 MHz found, 300 asked; the paper has 3,200 Gb/s"}},
 		{"no integers", func(f *flow) { f.d.Params.DTypes = []string{"FP32", "FP16"} }, []string{"no INT32 (types FP32, FP16), the paper has FP32 and UINT"}},
 		{"no FP32", func(f *flow) { f.d.Params.DTypes = []string{"INT32"} }, []string{"no FP32 (types INT32), the paper has FP32 and UINT"}},
 		{"no sums", func(f *flow) { f.d.Params.Ops = []string{"MIN"} }, []string{"no SUM (operations MIN)"}},
@@ -327,6 +330,7 @@ func TestComparable(t *testing.T) {
 	} {
 		f, m := same()
 		c.change(f)
+		m.Clock.AskedMHz = f.o.ClockMHz
 		m.compare(f)
 		assert.Equal(t, c.want, m.Paper.Because, c.name)
 		assert.Equal(t, c.want == nil, m.Paper.Comparable, c.name)

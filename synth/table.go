@@ -8,6 +8,8 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"incforge/internal/clocked"
 )
 
 // maxModules bounds the area table.
@@ -25,15 +27,22 @@ func (m *Metrics) Table() string {
 		if unit == "um2" && e.Key != "synth__lane__area" {
 			value, low, high, unit = value/1e6, low/1e6, high/1e6, "mm2"
 		}
+		if e.Key == "synth__timing__fmax__mhz" && m.Clock.Missed() {
+			unit += " " + clocked.Mark
+		}
 		t.AppendRow(table.Row{label(e.Key), quantity(value, unit), quantity(low, "") + " - " + quantity(high, ""), e.Basis})
 	}
 	b.WriteString(t.Render() + "\n\n")
 
-	t = newTable("cells", "flops", "macros", "memory bits", "per payload bit", "clock MHz", "slack ns", "reg-to-reg ns", "path FO4")
+	t = newTable("cells", "flops", "macros", "memory bits", "per payload bit", "MHz asked", "MHz found", "slack ns", "reg-to-reg ns", "path FO4")
+	found := fmt.Sprintf("%.1f", m.Clock.FoundMHz)
+	if m.Clock.Missed() {
+		found += " " + clocked.Mark
+	}
 	t.AppendRow(table.Row{
 		fmt.Sprintf("%.0f", v["synth__design__instance__count__stdcell"]), fmt.Sprintf("%.0f", v["synth__design__instance__count__flops"]),
 		fmt.Sprintf("%.0f", v["synth__design__instance__count__macros"]), fmt.Sprintf("%.0f", v["synth__memory__bits"]),
-		optional(v, "synth__memory__bits_per_payload_bit"), fmt.Sprintf("%g", v["synth__timing__clock__mhz"]),
+		optional(v, "synth__memory__bits_per_payload_bit"), fmt.Sprintf("%g", m.Clock.AskedMHz), found,
 		fmt.Sprintf("%.3f", v["synth__timing__setup__ws"]), optional(v, "synth__timing__setup__ws__reg2reg"),
 		fmt.Sprintf("%.1f", v["synth__timing__critical_path__fo4"])})
 	b.WriteString(t.Render() + "\n")

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"incforge/bench"
+	"incforge/contract"
+	"incforge/internal/clocked"
 	"incforge/report"
 	"incforge/rtlgen"
 	"incforge/rtlgen/params"
@@ -45,6 +47,7 @@ func (a *app) bench() *cobra.Command {
 		flags            configFlags
 		config, jsonFile string
 		seed             uint64
+		found            foundFlag
 		names            []string
 		doc              strings.Builder
 	)
@@ -58,7 +61,7 @@ func (a *app) bench() *cobra.Command {
 			// Without --config some benchmarks run for other presets too.
 			alone := cmd.Flags().Changed("config")
 			var lines bytes.Buffer
-			err := a.benchAll(cmd.Context(), &lines, args, config, alone, &flags, seed)
+			err := a.benchAll(cmd.Context(), &lines, args, config, alone, &flags, bench.Options{Seed: seed}, found)
 			if jsonFile == "" || lines.Len() == 0 {
 				return err
 			}
@@ -66,6 +69,7 @@ func (a *app) bench() *cobra.Command {
 		}}
 	flags.bind(cmd)
 	bindJSON(cmd, &jsonFile)
+	found.bind(cmd)
 	cmd.Flags().StringVar(&config, "config", "fpga100g", "configuration to measure: a preset, or a YAML file")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the model's random initial state")
 	cmd.AddCommand(a.benchLoss(), a.benchRate())
@@ -73,14 +77,21 @@ func (a *app) bench() *cobra.Command {
 }
 
 // benchAll runs the benchmarks of these names, all if there are none, prints their tables and adds a JSON line each.
-func (a *app) benchAll(ctx context.Context, lines *bytes.Buffer, named []string, config string, alone bool, flags *configFlags, seed uint64) error {
-	o := bench.Options{Seed: seed}
+func (a *app) benchAll(ctx context.Context, lines *bytes.Buffer, named []string, config string, alone bool, flags *configFlags, o bench.Options,
+	found foundFlag) error {
 	dir, done, err := a.generated(config, flags)
 	if err != nil {
 		return err
 	}
 	defer done()
 	o.ManifestDir = dir
+	m, err := contract.Load(dir)
+	if err != nil {
+		return err
+	}
+	if o.Found, err = found.clock(m); err != nil {
+		return err
+	}
 	if len(named) == 0 || slices.Contains(named, "latency") {
 		unchecked := configFlags{sets: append(slices.Clone(flags.sets), "icrc_check=false")}
 		dir, done, err := a.generated(config, &unchecked)
@@ -122,7 +133,7 @@ func (a *app) measure(ctx context.Context, b benchmark, c, main string, flags *c
 			return report.Bench{}, err
 		}
 		defer done()
-		o.ManifestDir, o.NoICRCDir = dir, ""
+		o.ManifestDir, o.NoICRCDir, o.Found = dir, "", clocked.Clock{}
 	}
 	stop := a.working("bench %s %s", b.name, c)
 	defer stop()

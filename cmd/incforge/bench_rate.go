@@ -46,16 +46,16 @@ Without --config and --set it is fpga100g with mode=3, bus_bytes=512, lanes=128,
 			if err != nil {
 				return err
 			}
-			t := newTable("call", "N", "full pipe", "Gbit/s", "of bound", "packets", "resent", "time-outs", "DROP_FULL", "DROP_GAP", "RNR NAKs", "CNPs", "cuts")
+			t := newTable("call", "N", "full pipe", "% of a link", "of bound", "packets", "resent", "time-outs", "DROP_FULL", "DROP_GAP", "RNR NAKs", "CNPs", "cuts")
 			for _, p := range got.Rate {
-				t.AppendRow(table.Row{p.Call.String(), p.Pipe, p.Policy, fmt.Sprintf("%.2f", p.Gbps), fmt.Sprintf("%.3f", p.OfBound), p.Packets, p.Resent, p.Timeouts,
+				t.AppendRow(table.Row{p.Call.String(), p.Pipe, p.Policy, fmt.Sprintf("%.2f", p.Percent), fmt.Sprintf("%.3f", p.OfBound), p.Packets, p.Resent, p.Timeouts,
 					p.Full, p.Gaps, p.RNRs, p.CNPs, p.Cuts})
 			}
 			fmt.Fprintln(a.out, t.Render())
 			for _, p := range got.Policies {
 				fmt.Fprintf(a.out, "%s: %s\n", p.Name, p.Doc)
 			}
-			fmt.Fprintf(a.out, "%s on %s: the slow link carries %.2f Gbit/s of payload\n", got.Config, got.DUT, got.Metrics["bound_gbps"])
+			fmt.Fprintf(a.out, "%s on %s: the slow link carries payload of %.2f %% of a fast link's rate\n", got.Config, got.DUT, got.Metrics["bound_percent"])
 			return writeJSON(jsonFile, got)
 		}}
 	flags.bind(cmd)

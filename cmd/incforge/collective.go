@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"incforge/contract"
+	"incforge/internal/clocked"
 	"incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/tensors"
@@ -24,6 +25,7 @@ import (
 type collectiveFlags struct {
 	tree, call, op, dtype, one string
 	check, fixed               bool
+	found                      foundFlag
 	seed                       uint64
 	loss, rate                 float64
 	latency                    int
@@ -81,6 +83,7 @@ and against the bound on rounding errors where they do; the largest difference f
 		}}
 	flags.bind(cmd)
 	which.bind(cmd)
+	f.found.bind(cmd)
 	bindJSON(cmd, &jsonFile)
 	p := cmd.Flags()
 	p.StringVar(&f.tree, "tree", "2-4", "LEVELS-DEGREE, hosts counted as a level: 3-2 is a root switch, two leaf switches and four ranks")
@@ -172,7 +175,9 @@ func (f *collectiveFlags) run(ctx context.Context, m *contract.Manifest, tree to
 			err = e
 		}
 	}()
-	f.opt.MHz = m.Params.ClockMHz
+	if f.opt.Clock, err = f.found.clock(m); err != nil {
+		return rep, err
+	}
 	if f.fixed {
 		dtype, err := in.DType()
 		if err != nil {
@@ -189,10 +194,17 @@ func (f *collectiveFlags) run(ctx context.Context, m *contract.Manifest, tree to
 
 // printCollective prints a line a tensor and the sum.
 func (a *app) printCollective(r *tensors.Report) {
-	t := newTable("tensor", "type", "elements", "cycles", "µs", "Gbit/s", "packets", "resent", "max abs", "max ulp", "verdict")
+	head := []string{"tensor", "type", "elements", "cycles", "bits a cycle"}
+	if r.Clock.Found() {
+		head = append(head, "time", "throughput")
+	}
+	t := newTable(append(head, "packets", "resent", "max abs", "max ulp", "verdict")...)
 	row := func(x tensors.Row) {
-		t.AppendRow(table.Row{x.Tensor, x.DType, x.Elements, x.Cycles, fmt.Sprintf("%.2f", x.NS/1000), fmt.Sprintf("%.2f", x.Gbps), x.Packets, x.Resent,
-			fmt.Sprintf("%.3g", x.MaxAbs), fmt.Sprintf("%.3g", x.MaxULP), x.Verdict})
+		cells := table.Row{x.Tensor, x.DType, x.Elements, x.Cycles, fmt.Sprintf("%.2f", x.BitsPerCycle)}
+		if r.Clock.Found() {
+			cells = append(cells, clocked.Cycles(float64(x.Cycles), r.Clock).At(), clocked.BitsPerCycle(x.BitsPerCycle, r.Clock).At())
+		}
+		t.AppendRow(append(cells, x.Packets, x.Resent, fmt.Sprintf("%.3g", x.MaxAbs), fmt.Sprintf("%.3g", x.MaxULP), x.Verdict))
 	}
 	for _, x := range r.Rows {
 		row(x)
@@ -213,6 +225,6 @@ func (a *app) printCollective(r *tensors.Report) {
 	if r.Root != nil {
 		what += fmt.Sprintf(" root %d", *r.Root)
 	}
-	fmt.Fprintf(a.out, "%s on %s, %d ranks, window %d messages of %d packets of %d bytes, %d MHz\n", what, r.Tree, r.Ranks, r.Window, r.Message, r.PathMTU,
-		r.MHz)
+	fmt.Fprintf(a.out, "%s on %s, %d ranks, window %d messages of %d packets of %d bytes, %s\n", what, r.Tree, r.Ranks, r.Window, r.Message, r.PathMTU,
+		r.Clock)
 }

@@ -20,18 +20,28 @@ func (a *app) fpga() *cobra.Command {
 		flags    configFlags
 		opt      fpga.Options
 		family   string
+		where    placeFlags
 		jsonFile string
 	)
-	cmd := &cobra.Command{Use: "fpga CONFIG|DIR", Short: "Estimate the resources on an FPGA family, with Yosys", Args: cobra.ExactArgs(1),
+	cmd := &cobra.Command{Use: "fpga CONFIG|DIR", Short: "Estimate resources and LUT levels on an FPGA family with Yosys, place and route with nextpnr", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(fpga.Families(), fpga.Family(family)) {
+			if where.scripts == "" && family == "" {
+				return usagef(`required flag(s) "family" not set, or "scripts"`)
+			}
+			if where.scripts == "" && !slices.Contains(fpga.Families(), fpga.Family(family)) {
 				return usagef("--family %s: must be one of %v", family, fpga.Families())
+			}
+			if err := where.set(&opt, fpga.Family(family)); err != nil {
+				return err
 			}
 			dir, done, err := a.generated(args[0], &flags)
 			if err != nil {
 				return err
 			}
 			defer done()
+			if where.scripts != "" {
+				return where.write(a, dir, opt.Top)
+			}
 			defer a.working("synthesis of %s for %s", args[0], family)()
 			m, err := fpga.Run(cmd.Context(), dir, fpga.Family(family), opt)
 			if errors.Is(err, contract.ErrNoTop) || errors.Is(err, yosys.ErrModule) {
@@ -54,9 +64,9 @@ func (a *app) fpga() *cobra.Command {
 	bindJSON(cmd, &jsonFile)
 	f := cmd.Flags()
 	f.StringVar(&family, "family", "", fmt.Sprintf("FPGA family: %v", fpga.Families()))
+	where.bind(cmd)
 	f.StringVar(&opt.Top, "top", "core", "core, switch, or a module of the design, with the parameters that it has there")
 	f.StringVar(&opt.WorkDir, "work", "", "keep the tool's files in this folder")
-	required(cmd, "family")
 	return cmd
 }
 

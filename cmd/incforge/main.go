@@ -3,6 +3,8 @@
 // Command incforge generates, verifies and prices in-network-collective engines. It parses flags and calls packages; what the
 // commands do is in rtlgen, verify, synth, fpga and report.
 //
+// Long: a file a command, each with little but flags and help in it; a package a command would add lines and take nothing apart.
+//
 // Exit status: 0 success, 1 a check failed, 2 bad usage or parameters, 3 a needed tool is missing, 130 interrupted.
 package main
 

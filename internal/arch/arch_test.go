@@ -21,6 +21,7 @@ func rooms() []Room {
 		{"internal/arch", 0, "these rules"},
 		{"internal/names", 0, "names of enumerations"},
 		{"internal/fail", 0, "ends a function of many steps at the first failure"},
+		{"internal/clocked", 0, "cycles and the clock that holds"},
 		{"configs", 0, "the presets' files"},
 		{"contract", 0, "what crosses from the generator to everybody else: all may read it, so it reads nobody"},
 		{"roce", 0, "the wire: knows packets, not engines"},
@@ -68,7 +69,7 @@ func rooms() []Room {
 		{"synth/liberty", 1, "cell libraries"},
 		{"synth/yosys", 1, "scripts and statistics of Yosys"},
 		{"synth", 2, "area and timing"},
-		{"fpga", 2, "resources of an FPGA"},
+		{"fpga/...", 2, "resources of an FPGA, levels, place and route"},
 		{"report", 4, "draws what was found, and computes nothing"},
 
 		{"internal/lint", 4, "foreign programs over generated Verilog"},

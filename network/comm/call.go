@@ -128,12 +128,12 @@ func total(data [][]byte) (n int) {
 	return n
 }
 
-// Throughput is the algorithm bandwidth: bits of one rank's tensor over the time of the call, in Gbit/s at a clock of mhz.
-func (c *Call) Throughput(mhz int) float64 {
+// BitsPerCycle is the algorithm bandwidth: bits of one rank's tensor over the cycles of the call.
+func (c *Call) BitsPerCycle() float64 {
 	if c.Cycles() == 0 {
 		return 0
 	}
-	return 8 * float64(c.Bytes()) * float64(mhz) / 1000 / float64(c.Cycles())
+	return 8 * float64(c.Bytes()) / float64(c.Cycles())
 }
 
 // Total sums up the ranks.

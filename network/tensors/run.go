@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/internal/clocked"
 	"incforge/internal/fail"
 	"incforge/network/comm"
 	"incforge/verify/arith"
@@ -49,8 +50,8 @@ type Options struct {
 	Tensor string
 	// Output is the folder for each rank's result, rank-N.safetensors, or rank-N.bin if the inputs are raw. Empty writes nothing.
 	Output string
-	// MHz is the clock to count time with.
-	MHz int
+	// Clock is the design's: time and throughput are given if a flow has found it.
+	Clock clocked.Clock
 	// Seed is that of Perturb.
 	Seed uint64
 }
@@ -61,14 +62,17 @@ type Row struct {
 	DType    string `json:"dtype"`
 	Elements int    `json:"elements"`
 	// Bytes is the size of one rank's tensor, of an allgather's that of all together.
-	Bytes  int     `json:"bytes"`
-	Cycles uint64  `json:"cycles"`
-	NS     float64 `json:"ns"`
-	// Gbps is the algorithm's throughput: Bytes over the time.
-	Gbps     float64 `json:"gbps"`
-	Packets  int     `json:"packets"`
-	Resent   int     `json:"resent"`
-	Timeouts int     `json:"timeouts"`
+	Bytes  int    `json:"bytes"`
+	Cycles uint64 `json:"cycles"`
+	// BitsPerCycle is the algorithm's throughput: 8 × Bytes over the cycles.
+	BitsPerCycle float64 `json:"bits_per_cycle"`
+	// NS and Gbps are the same at the clock that holds; 0 if no flow has found it.
+	NS   float64 `json:"ns,omitempty"`
+	Gbps float64 `json:"gbps,omitempty"`
+
+	Packets  int `json:"packets"`
+	Resent   int `json:"resent"`
+	Timeouts int `json:"timeouts"`
 	// MaxAbs and MaxULP are the largest differences from a float64 reduction, where there is one.
 	MaxAbs float64 `json:"max_abs"`
 	MaxULP float64 `json:"max_ulp"`
@@ -79,12 +83,12 @@ type Row struct {
 
 // Report is the result of a run.
 type Report struct {
-	Call  string `json:"call"`
-	Tree  string `json:"tree"`
-	Ranks int    `json:"ranks"`
-	Op    string `json:"op,omitempty"`
-	Root  *int   `json:"root,omitempty"`
-	MHz   int    `json:"clock_mhz"`
+	Call  string        `json:"call"`
+	Tree  string        `json:"tree"`
+	Ranks int           `json:"ranks"`
+	Op    string        `json:"op,omitempty"`
+	Root  *int          `json:"root,omitempty"`
+	Clock clocked.Clock `json:"clock"`
 	// Message is the packets of a message, Window the messages under way, PathMTU the bytes of a packet.
 	Message int      `json:"message_packets"`
 	Window  int      `json:"window_messages"`
@@ -109,7 +113,7 @@ const (
 func Run(ctx context.Context, w *comm.World, g *comm.Group, in Inputs, o Options) (rep Report, err error) {
 	defer fail.Catch(&err, "")
 	c := g.Config()
-	rep = Report{Call: o.Call.String(), Tree: w.Tree().String(), Ranks: g.Ranks(), MHz: o.MHz, Message: c.Message, Window: c.Window,
+	rep = Report{Call: o.Call.String(), Tree: w.Tree().String(), Ranks: g.Ranks(), Clock: o.Clock, Message: c.Message, Window: c.Window,
 		PathMTU: c.PathMTU, Total: Row{Tensor: "total", Verdict: pass}}
 	if o.Call.Reduces() {
 		rep.Op = o.Op.String()
@@ -125,10 +129,20 @@ func Run(ctx context.Context, w *comm.World, g *comm.Group, in Inputs, o Options
 	}
 	fail.On(w.Finish(ctx))
 	if t := &rep.Total; t.Cycles > 0 {
-		t.Gbps = 8 * float64(t.Bytes) * float64(o.MHz) / 1000 / float64(t.Cycles)
+		t.BitsPerCycle = 8 * float64(t.Bytes) / float64(t.Cycles)
 	}
+	for i := range rep.Rows {
+		rep.Rows[i].realTime(o.Clock)
+	}
+	rep.Total.realTime(o.Clock)
 	fail.On(rep.save(o, out, in.raw))
 	return rep, nil
+}
+
+// realTime adds time and throughput at the clock that holds.
+func (r *Row) realTime(c clocked.Clock) {
+	r.NS, _ = clocked.Cycles(float64(r.Cycles), c).Real()
+	r.Gbps, _ = clocked.BitsPerCycle(r.BitsPerCycle, c).Real()
 }
 
 // run runs the call for the i-th tensor.
@@ -150,7 +164,7 @@ func (o *Options) run(ctx context.Context, w *comm.World, g *comm.Group, ranks [
 func (rep *Report) add(call *comm.Call, first *Tensor, out []File) {
 	total, d := call.Total(), call.DType
 	row := Row{Tensor: first.Name, DType: d.String(), Elements: call.Bytes() / d.Size(), Bytes: call.Bytes(), Cycles: call.Cycles(),
-		NS: float64(call.Cycles()) * 1000 / float64(rep.MHz), Gbps: call.Throughput(rep.MHz), Packets: total.Packets, Resent: total.Resent,
+		BitsPerCycle: call.BitsPerCycle(), Packets: total.Packets, Resent: total.Resent,
 		Timeouts: total.Timeouts, Verdict: pass}
 	row.MaxAbs, row.MaxULP = call.Deviation()
 	t := &rep.Total
@@ -162,7 +176,6 @@ func (rep *Report) add(call *comm.Call, first *Tensor, out []File) {
 	t.Elements += row.Elements
 	t.Bytes += row.Bytes
 	t.Cycles += row.Cycles
-	t.NS += row.NS
 	t.Packets += row.Packets
 	t.Resent += row.Resent
 	t.Timeouts += row.Timeouts

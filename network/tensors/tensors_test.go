@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/clocked"
 	"incforge/internal/synthetic"
 	"incforge/network/comm"
 	"incforge/network/topology"
@@ -97,7 +98,7 @@ func run(t *testing.T, tree topology.Tree, o Options) Report {
 	require.NoError(t, err)
 	in, err := Load(o, g.Ranks())
 	require.NoError(t, err)
-	o.MHz = p.ClockMHz
+	o.Clock = clocked.Clock{AskedMHz: float64(p.ClockMHz), FoundMHz: 100}
 	rep, err := Run(context.Background(), w, g, in, o)
 	require.NoError(t, err)
 	return rep
@@ -121,7 +122,10 @@ func TestFileARank(t *testing.T) {
 	require.Len(t, rep.Rows, 2)
 	require.Len(t, rep.Outputs, 4)
 	assert.Equal(t, 120, rep.Rows[0].Bytes)
-	assert.Positive(t, rep.Rows[0].Gbps)
+	row := rep.Rows[0]
+	assert.Positive(t, row.BitsPerCycle)
+	assert.InDelta(t, row.BitsPerCycle/10, row.Gbps, 1e-9, "at 100 MHz")
+	assert.InDelta(t, float64(10*row.Cycles), row.NS, 1e-9)
 	assert.Less(t, rep.Rows[0].MaxULP, 4.0)
 	assert.Zero(t, rep.Rows[1].MaxAbs)
 	for _, name := range rep.Outputs {

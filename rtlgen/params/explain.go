@@ -49,9 +49,9 @@ type PipeUse struct {
 	// Slots is N, HopRTTNS the round trip of a link in nanoseconds.
 	Slots    int `json:"slots"`
 	HopRTTNS int `json:"hop_rtt_ns"`
-	// BusMbps is the rate of the bus in Mb/s, HopPackets the full packets that it moves in that time, TimeoutUS the time-out after reset
-	// in microseconds.
-	BusMbps    int `json:"bus_mbps"`
+	// HopCycles is the round trip in cycles of the clock asked for, HopPackets the full packets that the bus moves in that time, TimeoutUS
+	// the time-out after reset in microseconds.
+	HopCycles  int `json:"hop_cycles"`
 	HopPackets int `json:"hop_packets"`
 	TimeoutUS  int `json:"timeout_us"`
 }
@@ -118,7 +118,7 @@ func (p Params) Explain() Explanation {
 			StageMHz: stageMHz(p.Technology, d.HasFP), ECCRegister: p.ECC},
 	}
 	if p.Mode == 3 {
-		e.Pipes = &PipeUse{Slots: d.PipeSlots, HopRTTNS: p.HopRTTNS, BusMbps: 8 * p.BusBytes * p.ClockMHz, HopPackets: d.HopPackets, TimeoutUS: d.PipeTimeoutUS}
+		e.Pipes = &PipeUse{Slots: d.PipeSlots, HopRTTNS: p.HopRTTNS, HopCycles: (p.HopRTTNS*p.ClockMHz + 999) / 1000, HopPackets: d.HopPackets, TimeoutUS: d.PipeTimeoutUS}
 	}
 	if p.Accumulate == Reproducible {
 		e.Lanes.Adding, e.Lanes.Reducing = p.Lanes/2, p.Lanes/2
@@ -212,15 +212,15 @@ func (g GroupUse) text() string {
 }
 
 func (u PipeUse) text() string {
-	reach := "as many as a link of that rate needs"
+	reach := "as many as a link of the bus's rate needs"
 	switch {
 	case u.Slots < u.HopPackets:
-		reach = "a link of that rate waits for acknowledgements"
+		reach = "a link of the bus's rate waits for acknowledgements"
 	case u.Slots > u.HopPackets:
-		reach = "enough for a link of that rate"
+		reach = "enough for a link of the bus's rate"
 	}
-	return fmt.Sprintf("%s each; in %s ns, a round trip of a link, the bus moves %s at %s Mb/s: %s; a time-out takes %s µs",
-		count(u.Slots, "slot"), commas(u.HopRTTNS), count(u.HopPackets, "packet"), commas(u.BusMbps), reach, commas(u.TimeoutUS))
+	return fmt.Sprintf("%s each; in %s cycles of the clock asked for, a round trip of a link, the bus moves %s: %s; a time-out takes %s µs",
+		count(u.Slots, "slot"), commas(u.HopCycles), count(u.HopPackets, "packet"), reach, commas(u.TimeoutUS))
 }
 
 func (l LaneUse) text() string {

@@ -64,7 +64,7 @@ adders: 1 stage, the fewest for 90 MHz on fpga (1 reaches 100 MHz)
 		{"Mode III", []string{"mode=3"}, `buffer: 16 KB / 1 KB = 16 places; in_place keeps 1 payload a slot: 16 slots
   INT32: a group at window 4 takes 8 slots: 2 of 2 groups at a time; memory bits per payload bit: 1.0
   2,048 rows of 8 bytes, a read and a write port
-pipes: 4 slots each; in 2,000 ns, a round trip of a link, the bus moves 4 packets at 16,000 Mb/s: as many as a link of that rate needs; a time-out takes 16 µs
+pipes: 4 slots each; in 500 cycles of the clock asked for, a round trip of a link, the bus moves 4 packets: as many as a link of the bus's rate needs; a time-out takes 16 µs
 lanes: 2 add to the slot; an 8-byte beat of INT32 takes 1 cycle
 adders: 1 stage, the fewest for 250 MHz on fpga (1 reaches 350 MHz)
 `},
