@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/contract"
+	"incforge/internal/jobs"
 	"incforge/internal/synthetic"
 	"incforge/roce"
 	"incforge/verify/dut"
@@ -289,7 +290,7 @@ func TestOddConfigurations(t *testing.T) {
 
 func TestResultsAndJUnit(t *testing.T) {
 	var lines bytes.Buffer
-	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Scenario: "*a*", Jobs: 3, Results: &lines})
+	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Scenario: "*a*", Place: jobs.Place{Jobs: 3}, Results: &lines})
 	require.NoError(t, err)
 	read, err := result.Read(&lines)
 	require.NoError(t, err)
@@ -314,7 +315,7 @@ func TestResultsAndJUnit(t *testing.T) {
 
 // TestCoverage asks that the scenarios together meet every action, every drop reason, every opcode and every slot state.
 func TestCoverage(t *testing.T) {
-	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Jobs: 2, Seed: 1})
+	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Place: jobs.Place{Jobs: 2}, Seed: 1})
 	require.NoError(t, err)
 	s := rep.Coverage.Summary()
 	for _, want := range []string{"BYPASS", "BUFFERED", "TX_RESULT", "TX_RESEND", "DOWN_DATA", "TX_REFLECT", "TX_CNP"} {

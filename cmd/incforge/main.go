@@ -19,6 +19,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
+	"incforge/internal/jobs"
 	"incforge/internal/progress"
 	"incforge/internal/tool"
 	"incforge/rtlgen/params"
@@ -50,13 +51,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	log := logrus.New()
 	log.SetOutput(stderr)
 	log.SetFormatter(&logrus.TextFormatter{DisableTimestamp: true, DisableColors: true, DisableQuote: true})
-	a := &app{log: log, out: stdout, stderr: stderr}
+	a := &app{log: log, out: stdout, stderr: stderr, args: args}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	if err == nil || errors.Is(err, jobs.ErrServed) {
 		return exitOK
 	}
 	if ctx.Err() != nil { // whatever the command made of it
@@ -75,7 +76,8 @@ type app struct {
 	log     *logrus.Logger
 	out     io.Writer
 	stderr  io.Writer
-	started bool // a command's own code was reached, so an error is no longer about the command line
+	args    []string // the command line
+	started bool     // a command's own code was reached, so an error is no longer about the command line
 	verbose bool
 	quiet   bool
 }

@@ -74,7 +74,8 @@ func rooms() []Room {
 		{"internal/testcost", 1, "what the programs cost that a test runs"},
 		{"internal/testtimes", 2, "what tests cost, as a program"},
 		{"internal/fourstate", 8, "simulates with X"},
-		{"internal/shards", 4, "runs independent jobs here or on a cluster"},
+		{"internal/jobs", 1, "runs independent pieces of work, here or on a cluster"},
+		{"internal/jobs/slurmtest", 0, "a cluster for tests"},
 		{"internal/endtoend", 20, "tests over the whole house"},
 		{"cmd/...", 20, "flags in, calls of packages out"},
 	}

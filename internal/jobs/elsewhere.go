@@ -13,6 +13,9 @@ import (
 	"incforge/internal/tool"
 )
 
+// maxPieces bounds the memory that keeps account of them.
+const maxPieces = 100_000_000
+
 // job is what the process that waits knows of a shard.
 type job struct {
 	missing int // results
@@ -33,6 +36,9 @@ type watch[R any] struct {
 
 // elsewhere runs the pieces on a cluster.
 func (r *runner[R]) elsewhere(ctx context.Context, s *Slurm) error {
+	if r.Pieces > maxPieces {
+		return fmt.Errorf("jobs: %d pieces: at most %d are counted one by one", r.Pieces, maxPieces)
+	}
 	shards := s.Shards
 	if shards <= 0 {
 		shards = defaultShards
@@ -92,7 +98,7 @@ func (w *watch[R]) all(ctx context.Context) error {
 		}
 		if w.Log != nil {
 			d := dead.Dead[0]
-			w.Log.Warnf("%d of %d jobs died and run again; job %d: %s: %s", len(dead.Dead), w.plan.Shards, d.Shard, d.State, d.Tail)
+			w.Log.Warnf("%d of %d jobs died and run again; job %d: %s, %s", len(dead.Dead), w.plan.Shards, d.Shard, d.State, d.said())
 		}
 	}
 }

@@ -191,6 +191,13 @@ type Dead struct {
 	Tail   string // the end of it
 }
 
+func (d *Dead) said() string {
+	if d.Tail == "" {
+		return "it said nothing"
+	}
+	return "it said:\n" + d.Tail
+}
+
 // most is how many of the dead jobs an error quotes.
 const most = 3
 
@@ -206,11 +213,7 @@ func (e *DeadError) Error() string {
 			fmt.Fprintf(&b, "\nand %d more", len(e.Dead)-most)
 			break
 		}
-		said := d.Tail
-		if said == "" {
-			said = "(it said nothing)"
-		}
-		fmt.Fprintf(&b, "\njob %d: %s, log %s:\n%s", d.Shard, d.State, d.Log, said)
+		fmt.Fprintf(&b, "\njob %d: %s, log %s: %s", d.Shard, d.State, d.Log, d.said())
 	}
 	return b.String()
 }

@@ -75,6 +75,9 @@ func ownShard(env func(string) string) (s shard, is bool, err error) {
 	return s, true, nil
 }
 
+// Shard tells whether this process runs a part of what another one asked for.
+func Shard() bool { return os.Getenv(envFolder) != "" }
+
 // serve does the pieces of a shard that an earlier attempt has not done, and leaves their results in its file.
 func (r *runner[R]) serve(ctx context.Context, s shard) error {
 	text, err := os.ReadFile(filepath.Join(s.folder, planFile))

@@ -213,7 +213,6 @@ func (c *Cluster) stop() {
 	if c.t.Failed() {
 		c.t.Log(c.logs())
 	}
-	_ = exec.Command("scancel", "--full", "--user="+os.Getenv("USER")).Run()
 	for i := len(c.ended) - 1; i >= 0; i-- {
 		c.ended[i]()
 	}
