@@ -67,6 +67,9 @@ func rooms() []Room {
 		{"synth/yosys", 1, "scripts and statistics of Yosys"},
 		{"synth", 2, "area and timing"},
 		{"fpga", 2, "resources of an FPGA"},
+		{"sweep/scale", 0, "predicts a quantity from a few samples"},
+		{"sweep/front", 1, "what a sweep found, and its drawings"},
+		{"sweep", 12, "many configurations priced"},
 		{"report", 4, "draws what was found, and computes nothing"},
 
 		{"internal/lint", 4, "foreign programs over generated Verilog"},
