@@ -93,7 +93,7 @@ func (s *Spec) run(ctx context.Context, dir string, points []Point, chosen []int
 	failed := 0
 	return jobs.Run(ctx, place, jobs.Task[Record]{Name: "sweep", Pieces: len(chosen), Unit: "points", Progress: task,
 		Run:   func(ctx context.Context, i int) (Record, error) { return s.measure(ctx, &points[chosen[i]]) },
-		Label: func(i int) string { return strings.Join(points[chosen[i]].Set, " ") },
+		Label: func(i int) string { return s.name(&points[chosen[i]]) },
 		Note: func() string {
 			if failed == 0 {
 				return ""
@@ -107,6 +107,15 @@ func (s *Spec) run(ctx context.Context, dir string, points []Point, chosen []int
 			}
 			return save(s.file(dir, r.Digest), &r)
 		}})
+}
+
+// name is a point by its values on the axes.
+func (s *Spec) name(p *Point) string {
+	var parts []string
+	for a, v := range p.At {
+		parts = append(parts, s.Axes[a].Values[v].Name)
+	}
+	return strings.Join(parts, " ")
 }
 
 // save writes a file that is whole or not there.

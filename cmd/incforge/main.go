@@ -19,6 +19,7 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
+	"incforge/cmd/incforge/pricing"
 	"incforge/internal/jobs"
 	"incforge/internal/progress"
 	"incforge/internal/tool"
@@ -139,9 +140,15 @@ command ends within two seconds with what it knows so far; a second signal ends 
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "log more, to stderr")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "log errors only")
-	root.AddCommand(a.gen(), a.lint(), a.verify(), a.chaos(), a.replay(), a.live(), a.synth(), a.fpga(), a.sweep(), a.bench(), a.config(), a.report(), a.doctor())
-	root.AddCommand(a.collective(), a.modelcheck())
+	root.AddCommand(a.gen(), a.lint(), a.verify(), a.chaos(), a.replay(), a.live(), a.synth(), a.fpga(), a.bench(), a.config(), a.report(), a.doctor())
+	root.AddCommand(a.collective(), a.modelcheck(), pricing.Sweep(a.program))
 	return root
+}
+
+// program is the part of the app that commands in packages of their own need.
+func (a *app) program() pricing.Program {
+	return pricing.Program{Out: a.out, Log: a.log, Args: a.args, BuildDir: buildDir, Progress: a.progress, Write: write,
+		Usage: func(err error) error { return usageError{err} }}
 }
 
 // working says on stderr that something still runs, until the returned function is called.

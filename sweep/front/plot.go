@@ -7,7 +7,9 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
+	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -90,7 +92,7 @@ func (s *Sweep) draw(x, y string) (*Drawing, error) {
 	p.X.Label.Text, p.Y.Label.Text = label(mx), label(my)
 	if positive { // sweeps go over powers of two
 		p.X.Scale, p.Y.Scale = plot.LogScale{}, plot.LogScale{}
-		p.X.Tick.Marker, p.Y.Tick.Marker = plot.LogTicks{Prec: -1}, plot.LogTicks{Prec: -1}
+		p.X.Tick.Marker, p.Y.Tick.Marker = ticks{}, ticks{}
 	}
 	p.Add(plotter.NewGrid())
 	blue, grey, red := color.RGBA{0x1f, 0x6f, 0xeb, 0xff}, color.RGBA{0x8c, 0x95, 0x9f, 0xff}, color.RGBA{0xcf, 0x22, 0x2e, 0xff}
@@ -118,6 +120,28 @@ func (s *Sweep) draw(x, y string) (*Drawing, error) {
 		return nil, err
 	}
 	return &Drawing{Name: y + "-over-" + x, SVG: b.Bytes()}, nil
+}
+
+// ticks are 1, 2 and 5 times the powers of ten; LogTicks has labels at the powers alone, of which a sweep may meet none.
+type ticks struct{}
+
+// Ticks lists those between two values.
+func (ticks) Ticks(low, high float64) []plot.Tick {
+	var all []plot.Tick
+	for decade := math.Pow(10, math.Floor(math.Log10(low))); decade <= high; decade *= 10 {
+		for n := 1.0; n < 10; n++ {
+			v := n * decade
+			if v < low || v > high {
+				continue
+			}
+			t := plot.Tick{Value: v}
+			if n == 1 || n == 2 || n == 5 {
+				t.Label = strconv.FormatFloat(v, 'g', 6, 64)
+			}
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 func label(m Metric) string {

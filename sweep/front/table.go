@@ -80,7 +80,7 @@ func (s *Sweep) Table(all bool) string {
 		config = append(config, c)
 	}
 	t.SetColumnConfigs(config)
-	for _, p := range s.sorted() {
+	for _, p := range s.Sorted() {
 		if !all && !p.Best {
 			continue
 		}
@@ -103,8 +103,8 @@ func (s *Sweep) Table(all bool) string {
 	return t.Render() + "\n" + s.notes()
 }
 
-// sorted are the points with figures in the order of the first figure of Front.
-func (s *Sweep) sorted() []*Point {
+// Sorted are the points with figures in the order of the first figure of Front.
+func (s *Sweep) Sorted() []*Point {
 	var in []*Point
 	for i := range s.Points {
 		if len(s.Points[i].Values) > 0 {
