@@ -61,7 +61,7 @@ tools-slurm: ## Install Slurm and munge for make slurm-test (Debian 12, apt)
 	$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing </dev/null
 
 slurm-test: tools-slurm ## --on slurm, with a cluster of two nodes that is started on this machine and ends with the tests
-	INCFORGE_SLURM=1 $(GO) test -timeout 20m -count 1 ./internal/jobs ./cmd/incforge -run Slurm -v
+	INCFORGE_SLURM=1 $(GO) test -timeout 40m -count 1 ./internal/jobs ./cmd/incforge -run Slurm -v
 
 # build/ is a module of its own, so that ./... leaves out the drivers generated into it.
 build: ## Compile the program into build/incforge

@@ -68,6 +68,27 @@ func TestOnSlurm(t *testing.T) {
 		assert.Equal(t, timeless(t, filepath.Join(dir, "here.jsonl")), timeless(t, filepath.Join(dir, "there.jsonl")))
 		assert.Contains(t, said, "jobs running", "progress")
 	})
+	t.Run("sweep", func(t *testing.T) {
+		for _, tool := range []string{"yosys", "sta"} {
+			if _, err := exec.LookPath(tool); err != nil {
+				t.Skipf("%s is missing: make tools", tool)
+			}
+		}
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "spec.yaml"), []byte("base: mini\nset: {members: 2, ports: 2, mtu_bytes: 256, window_packets: 2, in_band: false}\n"+
+			"parameters: {groups: [1], buffer_bytes: [2048, 4096]}\n"), 0o644))
+		args := []string{"sweep", "spec.yaml", "--full", "all", "-o"}
+		_, said, err := inFolder(t, dir, nil, append(args, "there", "--on", "slurm")...)
+		require.NoError(t, err, said)
+		_, said, err = inFolder(t, dir, nil, append(args, "here")...)
+		require.NoError(t, err, said)
+		assert.Equal(t, timeless(t, filepath.Join(dir, "here", "sweep.json")), timeless(t, filepath.Join(dir, "there", "sweep.json")))
+		assert.NotContains(t, timeless(t, filepath.Join(dir, "there", "sweep.json")), `"why"`, "all points have figures")
+		begin := time.Now()
+		_, said, err = inFolder(t, dir, nil, append(args, "there", "--on", "slurm")...)
+		require.NoError(t, err, said)
+		assert.Less(t, time.Since(begin), time.Minute, "what was run is not run again")
+	})
 	t.Run("interrupted", func(t *testing.T) {
 		_, said, err := inFolder(t, t.TempDir(), nil, "--verbose", "chaos", "--seeds", "1:20", "--on", "slurm", "--sbatch=--partition=none")
 		assert.Error(t, err)
