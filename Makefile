@@ -8,6 +8,8 @@ SHELL       := /bin/bash
 MAKEFLAGS   += --no-print-directory
 
 GO       ?= go
+# No path of this folder in what is compiled: a copy of it, such as the one in which a test runs the documents, finds it all in Go's cache.
+export GOFLAGS += -trimpath
 BUILD    ?= build
 INCFORGE := $(BUILD)/incforge
 
@@ -71,10 +73,11 @@ build: ## Compile the program into build/incforge
 	@echo "$(INCFORGE)"
 
 # go test knows nothing of the programs that tests run. The tests read their versions' digest, so that a verdict does not outlive them.
+# make check has vet; nobody debugs these programs, and without their tables they link in half the time.
 test: build ## Run all tests; build/test-times.json says what each cost
 	@$(GO) build -o $(BUILD)/testtimes ./internal/testtimes
 	tools="$$($(INCFORGE) doctor --digest)"; \
-	INCFORGE_TOOLS="$$tools" $(BUILD)/testtimes -o $(BUILD)/test-times.json $(GO) test -timeout 40m ./...
+	INCFORGE_TOOLS="$$tools" $(BUILD)/testtimes -o $(BUILD)/test-times.json $(GO) test -vet=off -ldflags=-w -timeout 40m ./...
 
 faults: tools ## Plant every fault we know of in the Verilog; each must be caught (a part of make test)
 	$(GO) test -timeout 20m ./internal/endtoend -run TestFault

@@ -3,24 +3,32 @@
 package bench
 
 import (
+	"bytes"
 	"context"
-	"errors"
-	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 
+	"incforge/report"
+	"incforge/sim"
 	"incforge/verify/arith"
-	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
-// dtypeClass is a set of element types that take the same path through the engine.
-type dtypeClass struct {
-	name  string
-	types []arith.DType
-}
-
-func dtypeClasses() []dtypeClass {
-	return []dtypeClass{{"int32", []arith.DType{arith.INT32}}, {"fp32", []arith.DType{arith.FP32}},
-		{"16bit", []arith.DType{arith.FP16, arith.BF16}}}
+// eachClass calls f for every class of element types that take the same path through the engine and are built in, with what a group of the
+// class computes: SUM if that is built in.
+func eachClass(t *rig.T, f func(class string, k arith.Kind)) {
+	kinds := t.Fitting(1) // SUM comes first
+	for _, class := range []struct {
+		name  string
+		types []arith.DType
+	}{{"int32", []arith.DType{arith.INT32}}, {"fp32", []arith.DType{arith.FP32}}, {"16bit", []arith.DType{arith.FP16, arith.BF16}}} {
+		i := slices.IndexFunc(kinds, func(k arith.Kind) bool { return slices.Contains(class.types, k.DType) })
+		if i >= 0 {
+			f(class.name, kinds[i])
+		}
+	}
 }
 
 // Aggregate measures the cost of the aggregator's read-after-write hazard. The core's single input stream never
@@ -38,81 +46,182 @@ func dtypeClasses() []dtypeClass {
 // and beats_per_cycle_min_payload, beats_per_cycle_word, the lowest over the classes. Each result is compared with
 // the reference's. core_cycles, core_CLASS_cycles and the same in ns are the aggregator's own latency: payload word
 // in to sum out.
-func Aggregate(ctx context.Context, o Options) (b Result, err error) {
-	t, err := open(ctx, o.ManifestDir, dut.KindCore, o)
-	if err != nil {
-		return Result{}, err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
-	b = Result{Bench: "aggregate", Config: t.Manifest.Name, Metrics: map[string]float64{"clock_mhz": float64(t.Params.ClockMHz),
-		"members": float64(t.Params.Members)}}
-	if err := aggregate(t, &b); err != nil {
-		return b, err
-	}
-	return b, core(t, o.BuildDir, &b)
+func Aggregate(ctx context.Context, o Options) (report.Bench, error) {
+	return onCore(ctx, "aggregate", o.ManifestDir, o.Seed, func(t *rig.T, m metrics) {
+		m["members"] = float64(t.Params.Members)
+		eachClass(t, func(class string, k arith.Kind) {
+			for _, turns := range []bool{false, true} {
+				aggregate(t, m, k, "min_payload", class, k.DType.Size(), turns)
+				aggregate(t, m, k, "word", class, t.Params.BusBytes, turns)
+			}
+		})
+		core(t, m)
+	})
 }
 
-func aggregate(t *rig.T, b *Result) error {
-	for _, class := range dtypeClasses() {
-		k, ok := classKind(t, class)
-		if !ok {
+// aggregate measures how many beats and packets per cycle the engine accepts.
+func aggregate(t *rig.T, m metrics, k arith.Kind, size, class string, bytes int, turns bool) {
+	name := size + "_" + class
+	if turns {
+		name += "_turns"
+	}
+	t.In("aggregate "+name, func() {
+		g := t.Engine().Group(0, 1, t.Params.Members, false, rig.WithKind(k), rig.WithLog2N(6))
+		s := stream(g, bytes, !turns, t.Pipes())
+		beats := float64(s.beats) / s.cycles
+		m["beats_per_cycle_"+name], m["cycles_per_packet_"+name] = beats, 1/(float64(s.frames)/s.cycles)
+		if !turns {
+			m.lower("beats_per_cycle_"+size, beats)
+		}
+	})
+}
+
+// aggregator is the module that adds, as the core instantiates it.
+const aggregator = "inc_aggregate_data"
+
+// aggregatorParams reads the aggregator's parameters where the generated core sets them: the manifest has no place for them.
+func aggregatorParams(t *rig.T) map[string]string {
+	for _, f := range t.Manifest.Files {
+		text, err := os.ReadFile(filepath.Join(t.Manifest.Dir, filepath.FromSlash(f)))
+		t.Check(err)
+		found := regexp.MustCompile(`(?s)\b` + aggregator + `\s*#\((.*?)\)\s*u_aggregate\b`).FindSubmatch(text)
+		if found == nil {
 			continue
 		}
-		for _, size := range []struct {
-			name  string
-			bytes int
-		}{{"min_payload", k.DType.Size()}, {"word", t.Params.BusBytes}} {
-			for _, turns := range []bool{false, true} {
-				name := size.name + "_" + class.name
-				if turns {
-					name += "_turns"
-				}
-				beats, packets, err := packetRate(t, k, size.bytes, turns)
-				if err != nil {
-					return fmt.Errorf("aggregate %s: %w", name, err)
-				}
-				b.Metrics["beats_per_cycle_"+name], b.Metrics["cycles_per_packet_"+name] = beats, 1/packets
-				if least, ok := b.Metrics["beats_per_cycle_"+size.name]; !turns && (!ok || beats < least) {
-					b.Metrics["beats_per_cycle_"+size.name] = beats
-				}
-			}
+		params := map[string]string{}
+		for _, p := range regexp.MustCompile(`\.(\w+)\s*\(([^()]*)\)`).FindAllSubmatch(found[1], -1) {
+			params[string(p[1])] = string(bytes.TrimSpace(p[2]))
 		}
+		return params
 	}
+	t.Fatalf("no file of %s instantiates %s", t.Manifest.Name, aggregator)
 	return nil
 }
 
-// classKind is what a group of a class computes: SUM if it is included.
-func classKind(t *rig.T, class dtypeClass) (arith.Kind, bool) {
-	for _, k := range t.Fitting(1) { // SUM comes first
-		for _, d := range class.types {
-			if k.DType == d {
-				return k, true
-			}
+// coreCycles measures the aggregator alone: cycles from the one in which the last contribution's payload word is written into the
+// packet buffer to the one in which the result's word is emitted. Contributions are one word each, from as many members as
+// there are, up to eight; the work is known when the word comes, and nothing waits for an ICRC. The sum is checked.
+func coreCycles(t *rig.T, k arith.Kind) uint64 {
+	build, err := sim.FromManifest(t.Manifest.Dir, "core")
+	t.Check(err)
+	build.Top, build.Ports, build.Params = aggregator, nil, aggregatorParams(t)
+	lib, err := build.Compile(t.Context())
+	t.Check(err)
+	model, err := lib.New(sim.Options{Random: true, Seed: t.Rand.Uint64()})
+	t.Check(err)
+	defer model.Close()
+	r := &coreRig{T: t, model: model, ports: map[string]*sim.Port{}, tree: t.Params.Reproducible(), members: min(t.Params.Members, 8)}
+	t.Check(model.ResetFor(4))
+	for _, p := range lib.Ports() {
+		r.ports[p.Name], err = model.Port(p.Name)
+		t.Check(err)
+		if p.Dir == sim.In && p.Name != lib.Clock() && p.Name != lib.Reset() {
+			r.set(p.Name, 0)
 		}
 	}
-	return arith.Kind{}, false
+	r.set("emit_room", 1)
+	r.words = make([][]byte, 1<<r.ports["newest"].Width())
+	worst := uint64(0)
+	for unit := range 4 { // and again, over what is there already
+		worst = max(worst, r.measure(k, 2*(unit%2)))
+	}
+	return worst
 }
 
-// packetRate measures how many beats and packets per cycle the engine accepts.
-func packetRate(t *rig.T, k arith.Kind, size int, turns bool) (beats, packets float64, err error) {
-	err = rig.Catch(func() {
-		e := t.Engine()
-		members := t.Params.Members
-		g := e.Group(0, 1, members, false, rig.WithKind(k), rig.WithLog2N(6))
-		rounds, spread := max(throughputRounds/g.MW(), 3)*g.MW(), 0
-		if turns {
-			spread = g.MW()
+// coreRig drives the aggregator.
+type coreRig struct {
+	*rig.T
+	model   *sim.Model
+	ports   map[string]*sim.Port
+	tree    bool
+	members int
+
+	words   [][]byte // the packet buffer
+	written int      // words written so far
+	emitted []byte
+}
+
+// patience is how many cycles the aggregator has for a contribution.
+const patience = 200
+
+func (r *coreRig) set(name string, v uint64) { r.ports[name].SetUint64(v) }
+
+// cycles passes clocks. Outputs are then those of the last one.
+func (r *coreRig) cycles(n int) {
+	for range n {
+		r.set("newest", r.place())
+		r.Check(r.model.Tick())
+		r.set("op_valid", 0)
+		if r.ports["rd_en"].Bool() {
+			r.ports["rd_data"].Set(r.words[r.ports["rd_addr"].Uint64()])
 		}
-		inTurn(g, rounds, spread, func(c, n int) { e.Put(g.Data(c, g.Start().Add(n), g.Noise(size))) })
-		w := watch(g)
-		e.Settle()
-		w.finish(t)
-		counters, err := e.Finish()
-		t.Check(err)
-		if want := uint64(rounds); counters["TX_RESULT"] != want || counters["AGG"] != want*uint64(members) {
-			t.Fatalf("%d results of %d contributions, expected %d of %d", counters["TX_RESULT"], counters["AGG"], want, want*uint64(members))
+		r.emitted = nil
+		if r.ports["emit_valid"].Bool() {
+			r.emitted = slices.Clone(r.ports["emit_data"].Bytes())
 		}
-		beats, packets = float64(w.beats)/w.cycles(), float64(w.packets)/w.cycles()
+	}
+}
+
+// place is where the next word comes in the packet buffer.
+func (r *coreRig) place() uint64 { return uint64(r.written % len(r.words)) }
+
+// measure has all members contribute to a slot, and returns the latency of the last one.
+func (r *coreRig) measure(k arith.Kind, slot int) uint64 {
+	var all [][]byte
+	for c := range r.members {
+		r.cycles(min(c, 1) * patience) // the one before is done with
+		all = append(all, r.contribute(k, slot, c))
+	}
+	offered := r.model.Now()
+	for r.emitted == nil {
+		r.cycles(1)
+		if r.model.Now() > offered+patience {
+			r.Fatalf("the aggregator never emits")
+		}
+	}
+	want := k.InOrder(all...)
+	if r.tree {
+		want = k.Tree(all)
+	}
+	if !bytes.Equal(r.emitted, want) {
+		r.Fatalf("the aggregator alone, %s: %s", k, k.Difference(r.emitted, want))
+	}
+	return r.model.Now() - offered
+}
+
+// contribute has a member's word written, and returns it.
+func (r *coreRig) contribute(k arith.Kind, slot, c int) []byte {
+	first, last := c == 0, c == r.members-1
+	if r.tree {
+		first = c%2 == 0
+		r.set("op_pair", uint64(c/2))
+		r.set("op_pairs", 1<<((r.members+1)/2)-1)
+	}
+	flag := map[bool]uint64{true: 1}
+	for _, in := range []struct {
+		port string
+		v    uint64
+	}{{"pkt_start", r.place()}, {"op_start", r.place()}, {"op_words", 1}, {"op_slot", uint64(slot)}, {"op_valid", 1},
+		{"op_function", uint64(k.Op)}, {"op_dtype", uint64(k.DType)}, {"op_big_endian", flag[k.BigEndian]}, {"op_take", 1},
+		{"op_write", 1}, {"op_read", flag[!first]}, {"op_emit", flag[last && !r.tree]}, {"op_reduce", flag[last && r.tree]}} {
+		r.set(in.port, in.v)
+	}
+	r.cycles(2) // the work is known and waits for its word
+	word := k.Values(r.Rand, 1, r.members, r.Params.BusBytes)
+	r.words[r.place()] = word
+	r.cycles(1) // the word is at the packet buffer's write port
+	r.written++
+	return word
+}
+
+// core adds core_cycles and core_ns to m: of FP32, as the paper's figure is, or else the slowest 32-bit type, or what there is.
+func core(t *rig.T, m metrics) {
+	eachClass(t, func(class string, k arith.Kind) {
+		cycles := coreCycles(t, k)
+		m.cycles(t, "core_"+class, cycles)
+		if _, ok := m["core_cycles"]; !ok || class == "fp32" {
+			m.cycles(t, "core", cycles)
+		}
 	})
-	return beats, packets, err
+	m["paper_core_ns"] = paperCoreNS
 }

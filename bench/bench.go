@@ -6,12 +6,12 @@ package bench
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"math"
 	"strconv"
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/report"
 	"incforge/roce"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
@@ -23,17 +23,8 @@ type Options struct {
 	ManifestDir string
 	// NoICRCDir is the same configuration with icrc_check false, for Latency's result_min_cycles; may be empty.
 	NoICRCDir string
-	// BuildDir is where models are cached; empty means the simulator's default.
-	BuildDir string
 	// Seed determines the model's random initial state.
 	Seed uint64
-}
-
-// Result is what a benchmark measured.
-type Result struct {
-	Bench   string             `json:"bench"`
-	Config  string             `json:"config"`
-	Metrics map[string]float64 `json:"metrics"`
 }
 
 // What the paper prints for its FPGA engine (EPIC, SIGCOMM '26), in ns. Their basis is unstated.
@@ -46,9 +37,69 @@ const (
 // benchPayload is the payload of latency figures in bytes.
 const benchPayload = 1024
 
-func (b *Result) cycles(name string, cycles uint64, mhz int) {
-	b.Metrics[name+"_cycles"] = float64(cycles)
-	b.Metrics[name+"_ns"] = float64(cycles) * 1000 / float64(max(mhz, 1))
+// design is a generated configuration and its engines.
+type design struct {
+	man  *contract.Manifest
+	open dut.Maker
+}
+
+// load reads a generated folder and prepares its engines. They fail as soon as ctx ends, even in the middle of a long step.
+func load(ctx context.Context, dir string, kind dut.Kind) (design, error) {
+	man, engines, err := dut.Source{ManifestDir: dir, Kind: kind}.Open(ctx)
+	if err != nil {
+		return design{}, err
+	}
+	endless := dut.NewBudget(ctx, math.MaxUint64)
+	return design{man, func(seed uint64) (dut.DUT, error) {
+		d, err := engines.New(seed)
+		if err != nil {
+			return nil, err
+		}
+		return dut.Watch(d, endless), nil
+	}}, nil
+}
+
+// until runs what cannot be stopped, and leaves it behind when ctx ends.
+func until(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-done:
+		return err
+	}
+}
+
+// metrics are figures by name.
+type metrics map[string]float64
+
+// worst is a time in cycles and ns; of several the longest counts.
+func (m metrics) worst(t *rig.T, name string, cycles uint64) {
+	m.cycles(t, name, max(cycles, uint64(m[name+"_cycles"])))
+}
+
+// lower keeps the lowest of several.
+func (m metrics) lower(name string, v float64) {
+	if old, ok := m[name]; !ok || v < old {
+		m[name] = v
+	}
+}
+
+func (m metrics) cycles(t *rig.T, name string, cycles uint64) {
+	m[name+"_cycles"] = float64(cycles)
+	m[name+"_ns"] = float64(cycles) * 1000 / float64(max(t.Params.ClockMHz, 1))
+}
+
+// onCore runs a measurement on the cores of a generated folder. It fails as a scenario does, and its engines are checked as a scenario's.
+func onCore(ctx context.Context, name, dir string, seed uint64, measure func(t *rig.T, m metrics)) (report.Bench, error) {
+	d, err := load(ctx, dir, dut.KindCore)
+	if err != nil {
+		return report.Bench{}, err
+	}
+	t := rig.New(ctx, d.man, "bench", seed, func(seed uint64, _ int) (dut.DUT, error) { return d.open(seed) })
+	m := metrics{"clock_mhz": float64(t.Params.ClockMHz)}
+	return report.Bench{Bench: name, Config: d.man.Name, Metrics: m}, t.Run(func(t *rig.T) { measure(t, m) })
 }
 
 // Latency measures the core with its single stream, an idle output, payloads of 1,024 bytes and up to eight members.
@@ -63,102 +114,60 @@ func (b *Result) cycles(name string, cycles uint64, mhz int) {
 //	core_cycles               the aggregator alone: last contribution's payload word in to sum out; core_CLASS_cycles by element type
 //
 // each also in ns, and the paper's figures. Several runs must agree to the cycle; the worst counts.
-func Latency(ctx context.Context, o Options) (Result, error) {
-	m, err := contract.Load(o.ManifestDir)
-	if err != nil {
-		return Result{}, err
-	}
-	b := Result{Bench: "latency", Config: m.Name, Metrics: map[string]float64{"paper_result_ns": paperResultNS,
-		"paper_forward_ns": paperForwardNS, "clock_mhz": float64(m.Params.ClockMHz)}}
-	l, err := latency(ctx, o, o.ManifestDir)
-	if err != nil {
+func Latency(ctx context.Context, o Options) (report.Bench, error) {
+	b, err := onCore(ctx, "latency", o.ManifestDir, o.Seed, func(t *rig.T, m metrics) {
+		m["paper_result_ns"], m["paper_forward_ns"] = paperResultNS, paperForwardNS
+		latency(t, m)
+		core(t, m)
+	})
+	if err != nil || o.NoICRCDir == "" {
 		return b, err
 	}
-	b.Metrics["members"], b.Metrics["payload_bytes"] = float64(l.members), float64(l.payload)
-	b.cycles("result", l.result, m.Params.ClockMHz)
-	b.cycles("result_after_last", l.afterLast, m.Params.ClockMHz)
-	b.cycles("result_total", l.total, m.Params.ClockMHz)
-	if m.Params.Mode == 3 {
-		b.cycles("ack", l.ack, m.Params.ClockMHz)
+	unchecked, err := onCore(ctx, "latency", o.NoICRCDir, o.Seed, latency)
+	for _, unit := range []string{"_cycles", "_ns"} {
+		b.Metrics["result_min"+unit] = unchecked.Metrics["result"+unit]
 	}
-	b.cycles("forward", l.forward, m.Params.ClockMHz)
-	if o.NoICRCDir != "" {
-		n, err := latency(ctx, o, o.NoICRCDir)
-		if err != nil {
-			return b, err
-		}
-		b.cycles("result_min", n.result, m.Params.ClockMHz)
-	}
-	return b, core(rig.New(ctx, m, "bench", o.Seed, nil), o.BuildDir, &b)
+	return b, err
 }
 
-type latencies struct {
-	result, afterLast, total, ack, forward uint64
-	members, payload                       int
-}
-
-// open makes a test outside a verification run, over engines of the kind in a generated folder; the caller closes it.
-func open(ctx context.Context, dir string, kind dut.Kind, o Options) (*rig.T, error) {
-	m, engines, err := dut.Source{ManifestDir: dir, Kind: kind, BuildDir: o.BuildDir}.Open(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return rig.New(ctx, m, "bench", o.Seed, func(seed uint64, _ int) (dut.DUT, error) { return engines.New(seed) }), nil
-}
-
-func latency(ctx context.Context, o Options, dir string) (l latencies, err error) {
-	t, err := open(ctx, dir, dut.KindCore, o)
-	if err != nil {
-		return l, err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
-	err = rig.Catch(func() {
-		e := t.Engine()
-		e.Mute = true // the benchmark itself sends all acknowledgements
-		l.members, l.payload = min(t.Params.Members, 8), min(benchPayload, t.Params.MTUBytes)
-		g := e.Group(0, 1, l.members, false)
-		l.measure(g)
-	})
-	return l, err
-}
-
-// measure has the group complete one PSN after the other, with bypassed frames in between.
-func (l *latencies) measure(g *rig.Group) {
-	t, e := g.T, g.E
+// latency has a group complete one PSN after the other, and then lets other frames pass.
+func latency(t *rig.T, m metrics) {
+	e := t.Engine()
+	e.Mute = true // the benchmark itself sends all acknowledgements
+	members, payload := min(t.Params.Members, 8), min(benchPayload, t.Params.MTUBytes)
+	m["members"], m["payload_bytes"] = float64(members), float64(payload)
+	g := e.Group(0, 1, members, false)
 	var in dut.Frame
-	e.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
-		in = a
-		return nil
-	}
+	e.OnAccept = func(a dut.Frame, _ []inc.Counter) { in = a }
 	for k := range 3 * g.MW() {
 		var outs []dut.Frame
 		for _, c := range g.Members() {
-			outs = e.Exchange(g.Data(c, g.Start().Add(k), g.Noise(l.payload)))
+			outs = e.Exchange(g.Data(c, g.Start().Add(k), g.Noise(payload)))
 		}
 		last := in
 		if t.Pipes() {
 			if len(outs) == 0 {
 				t.Fatalf("no ACK")
 			}
-			l.ack = max(l.ack, outs[0].First-last.First)
+			m.worst(t, "ack", outs[0].First-last.First)
 			outs = outs[1:]
 			for _, c := range g.Members() {
 				e.Exchange(g.Ack(c, g.Start().Add(k)))
 			}
 		}
-		if len(outs) != l.members {
-			t.Fatalf("%d results instead of %d", len(outs), l.members)
+		if len(outs) != members {
+			t.Fatalf("%d results instead of %d", len(outs), members)
 		}
-		l.result = max(l.result, outs[0].First-last.First)
-		l.afterLast = max(l.afterLast, outs[0].First-min(last.Last, outs[0].First))
-		l.total = max(l.total, outs[0].Last-last.First)
+		m.worst(t, "result", outs[0].First-last.First)
+		m.worst(t, "result_after_last", outs[0].First-min(last.Last, outs[0].First))
+		m.worst(t, "result_total", outs[0].Last-last.First)
 	}
 	for range 8 {
-		outs := e.Exchange(g.Data(0, 0, g.Noise(l.payload), func(p *roce.Packet) { p.DestQP ^= 0x800000 }))
+		outs := e.Exchange(g.Data(0, 0, g.Noise(payload), func(p *roce.Packet) { p.DestQP ^= 0x800000 }))
 		if len(outs) != 1 {
 			t.Fatalf("a stranger left %d times", len(outs))
 		}
-		l.forward = max(l.forward, outs[0].First-in.First)
+		m.worst(t, "forward", outs[0].First-in.First)
 	}
 }
 
@@ -172,126 +181,95 @@ const throughputRounds = 96
 // data. ingress_gbps and egress_gbps are raw, at the largest payload up to 1,024 bytes in the worst order. In Mode
 // III results must be acknowledged, so all measurements are with acks, three quarters of a window after the data, and
 // members are at most half a window apart. Then no packet finds its pipe full and no result waits for an ACK.
-func Throughput(ctx context.Context, o Options) (b Result, err error) {
-	t, err := open(ctx, o.ManifestDir, dut.KindCore, o)
-	if err != nil {
-		return Result{}, err
-	}
-	defer func() { err = errors.Join(err, t.Close()) }()
-	b = Result{Bench: "throughput", Config: t.Manifest.Name, Metrics: map[string]float64{"clock_mhz": float64(t.Params.ClockMHz)}}
-	gbps := float64(t.Params.BusBytes*8*t.Params.ClockMHz) / 1000
-	order := map[bool]string{false: "_best", true: "_worst"}
-	for size := 64; size <= t.Params.MTUBytes; size *= 2 {
-		for _, worst := range []bool{false, true} {
-			for _, acks := range []bool{false, true} {
-				if t.Pipes() && !acks {
-					continue
+func Throughput(ctx context.Context, o Options) (report.Bench, error) {
+	return onCore(ctx, "throughput", o.ManifestDir, o.Seed, func(t *rig.T, m metrics) {
+		for size := 64; size <= t.Params.MTUBytes; size *= 2 {
+			for _, order := range []string{"best", "worst"} {
+				if !t.Pipes() {
+					throughput(t, m, size, order, false)
 				}
-				name := strconv.Itoa(size) + order[worst] + map[bool]string{true: "_acks"}[acks]
-				in, out, err := throughput(t, size, worst, acks)
-				if err != nil {
-					return b, fmt.Errorf("throughput %s: %w", name, err)
-				}
-				b.Metrics["beats_per_cycle_"+name] = in
-				if worst && acks == t.Pipes() && size <= 1024 {
-					b.Metrics["ingress_gbps"], b.Metrics["egress_gbps"] = in*gbps, out*gbps
-				}
+				throughput(t, m, size, order, true)
 			}
 		}
-	}
-	return b, nil
-}
-
-// throughput runs one measurement and returns input and output beats per cycle.
-func throughput(t *rig.T, size int, worst, acks bool) (in, out float64, err error) {
-	err = rig.Catch(func() {
-		e := t.Engine()
-		e.Mute = true
-		g := e.Group(0, 1, min(t.Params.Members, 8), false)
-		rounds := queue(g, size, worst, acks)
-		w := watch(g)
-		outs := e.Settle()
-		w.finish(t)
-		outBeats := 0
-		for _, o := range outs {
-			if o.Last > w.first && o.Last <= w.last {
-				outBeats += t.Beats(len(o.Data))
-			}
-		}
-		if t.Pipes() {
-			for _, c := range g.Members() {
-				e.Exchange(g.Ack(c, g.Start().Add(rounds-1)))
-			}
-			e.Counted("throughput", map[inc.Counter]uint32{inc.DropFull: 0, inc.DropGap: 0, inc.DropStaleAck: 0})
-		}
-		_, err := e.Finish()
-		t.Check(err)
-		in, out = float64(w.beats)/w.cycles(), float64(outBeats)/w.cycles()
 	})
-	return in, out, err
 }
 
-// queue offers the data of all members and the ACKs of earlier results, and returns the number of PSNs.
-func queue(g *rig.Group, size int, worst, acks bool) (rounds int) {
+// throughput is one measurement.
+func throughput(t *rig.T, m metrics, size int, order string, acks bool) {
+	name := strconv.Itoa(size) + "_" + order
+	if acks {
+		name += "_acks"
+	}
+	t.In("throughput "+name, func() {
+		s := stream(t.Engine().Group(0, 1, min(t.Params.Members, 8), false), size, order == "worst", acks)
+		in, out := float64(s.beats)/s.cycles, float64(s.outBeats)/s.cycles
+		m["beats_per_cycle_"+name] = in
+		if order == "worst" && acks == t.Pipes() && size <= 1024 {
+			gbps := float64(t.Params.BusBytes*8*t.Params.ClockMHz) / 1000
+			m["ingress_gbps"], m["egress_gbps"] = in*gbps, out*gbps
+		}
+	})
+}
+
+// streamed is what an engine did with a stream that never paused. Beats, frames and cycles are those between the first and the last
+// window of what was offered: the pipe fills and empties.
+type streamed struct {
+	frames, beats, outBeats int
+	cycles                  float64
+}
+
+// stream has every member of a group send packets, the members in turn: all at one packet in the worst order, or else each at one of its
+// own, a window apart at most. With acks they acknowledge every result, a window later, between the data. In Mode III both are closer, so
+// that no packet finds its pipe full. It fails if nothing was measured, or not everything was added.
+func stream(g *rig.Group, size int, worst, acks bool) streamed {
+	t, e, members := g.T, g.E, len(g.Members())
+	e.Mute = true
 	spread, lag := g.MW(), g.MW() // in packets: how far apart members are at most, and how far ACKs follow the data
-	if g.T.Pipes() {
+	if t.Pipes() {
 		spread, lag = spread/2, lag-lag/4
 	}
 	if worst {
 		spread = 0
 	}
-	rounds = max(throughputRounds/g.MW(), 3) * g.MW()
-	inTurn(g, rounds, spread, func(c, k int) {
-		g.E.Put(g.Data(c, g.Start().Add(k), g.Noise(size)))
-		if acks && k >= lag {
-			g.E.Put(g.Ack(c, g.Start().Add(k-lag)))
-		}
-	})
-	return rounds
-}
-
-// inTurn calls send for packets 0 to rounds−1 of every member, the members in turn: all at one packet, or, with a spread, each at one of
-// its own, so many packets apart at most.
-func inTurn(g *rig.Group, rounds, spread int, send func(c, k int)) {
-	members := len(g.Members())
+	rounds := max(throughputRounds/g.MW(), 3) * g.MW()
 	for step := range rounds + g.MW() {
 		for c := range members {
-			if k := step - c*spread/members; k >= 0 && k < rounds {
-				send(c, k)
+			k := step - c*spread/members
+			if k < 0 || k >= rounds {
+				continue
+			}
+			e.Put(g.Data(c, g.Start().Add(k), g.Noise(size)))
+			if acks && k >= lag {
+				e.Put(g.Ack(c, g.Start().Add(k-lag)))
 			}
 		}
 	}
-}
-
-// window measures between the first and the last window of what was offered: the pipe fills and empties.
-type window struct {
-	seen, beats, packets int
-	first, last          uint64
-}
-
-// watch measures what the engine accepts of what waits.
-func watch(g *rig.Group) *window {
-	w := &window{}
-	skip, total := len(g.Members())*g.MW(), g.E.Waiting()
-	w.packets = total - 2*skip
-	g.E.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
-		if w.seen++; w.seen == skip {
-			w.first = a.Last
-		} else if w.seen > skip && w.seen <= total-skip {
-			w.beats += g.T.Beats(len(a.Data))
-			w.last = a.Last
+	var s streamed
+	skip, total := members*g.MW(), e.Waiting()
+	seen, first, last := 0, uint64(0), uint64(0)
+	e.OnAccept = func(a dut.Frame, _ []inc.Counter) {
+		if seen++; seen == skip {
+			first = a.Last
+		} else if seen > skip && seen <= total-skip {
+			s.beats += t.Beats(len(a.Data))
+			last = a.Last
 		}
-		return nil
 	}
-	return w
-}
-
-// finish fails if nothing was measured.
-func (w *window) finish(t *rig.T) {
-	if w.last <= w.first {
+	for _, o := range e.Settle() {
+		if o.Last > first && o.Last <= last {
+			s.outBeats += t.Beats(len(o.Data))
+		}
+	}
+	if last <= first {
 		t.Fatalf("nothing was measured")
 	}
+	s.frames, s.cycles = total-2*skip, float64(last-first)
+	e.Counted("all that was offered", map[inc.Counter]uint32{inc.TxResult: uint32(rounds), inc.Agg: uint32(rounds * members)})
+	if t.Pipes() {
+		for _, c := range g.Members() {
+			e.Exchange(g.Ack(c, g.Start().Add(rounds-1)))
+		}
+		e.Counted("throughput", map[inc.Counter]uint32{inc.DropFull: 0, inc.DropGap: 0, inc.DropStaleAck: 0})
+	}
+	return s
 }
-
-// cycles is how long it took.
-func (w *window) cycles() float64 { return float64(w.last - w.first) }

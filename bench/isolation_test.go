@@ -14,8 +14,7 @@ import (
 
 func TestIsolation(t *testing.T) {
 	for _, mode := range []int{2, 3} {
-		d := lossDesignOf(mode, synthetic.Mini())
-		b, err := benchIsolation(t.Context(), Options{Seed: 1}, d.man, d.open)
+		b, err := benchIsolation(t.Context(), 1, designOf(mode, synthetic.Mini()))
 		require.NoError(t, err, "mode %d", mode)
 		assert.Zero(t, b.Metrics["counters_moved"])
 		assert.Greater(t, b.Metrics["neighbour_resent"], 10.0)
@@ -42,14 +41,14 @@ func (f *forgetful) Out() []dut.Frame {
 
 func TestIsolationNotices(t *testing.T) {
 	m := synthetic.Manifest(synthetic.Mini())
-	_, err := benchIsolation(t.Context(), Options{Seed: 1}, m, func(uint64) (dut.DUT, error) {
+	_, err := benchIsolation(t.Context(), 1, design{m, func(uint64) (dut.DUT, error) {
 		d, err := dut.NewReference(m)
 		return &forgetful{DUT: d}, err
-	})
+	}})
 	require.ErrorIs(t, err, ErrNotIsolated)
 
 	p := synthetic.Mini()
 	p.Groups = 1
-	_, err = benchIsolation(t.Context(), Options{}, synthetic.Manifest(p), nil)
+	_, err = benchIsolation(t.Context(), 0, designOf(2, p))
 	require.ErrorContains(t, err, "two groups")
 }

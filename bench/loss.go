@@ -5,43 +5,25 @@ package bench
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
-	"incforge/contract"
+	"incforge/internal/fail"
 	commlib "incforge/network/comm"
 	"incforge/network/fabric"
-	"incforge/network/topology"
-	"incforge/roce"
+	"incforge/report"
 	"incforge/verify/arith"
-	"incforge/verify/dut"
 )
 
-// The network of EPIC's loss sweeps (SIGCOMM '26, packet simulation): a star of eight ranks, links of 100 Gbit/s and
-// 1 µs, packets of 4 KB, host time-outs of 1 ms, no congestion control.
 const (
-	lossRanks     = 8
-	lossLinkGbps  = 100
-	lossLatencyUS = 1
-	lossTimeoutUS = 1000
 	// lossShortUS is a time-out closer to what the network needs: a few windows and round trips.
 	lossShortUS = 100
 	// lossPipeUS is PIPE_TIMEOUT: eight round trips of a hop, like the register's reset value.
-	lossPipeUS = 8 * 2 * lossLatencyUS
+	lossPipeUS = 8 * 2 * starLatencyUS
 	// lossSwitch is the engine's part of a round trip in cycles: docs/engine.md section 9.
 	lossSwitch = 9
-	// lossFrame is the overhead of a packet on a link in bytes: headers, ICRC, FCS, preamble, gap.
-	lossFrame = 58 + 24
 )
-
-// gibi converts Gibit/s to Gbit/s: what the paper calls Gbit/s are Gibit/s.
-const gibi = 1 << 30 / 1e9
 
 // lossSweep is one of the paper's two tables: throughput in Gibit/s of Mode II and III at each point of the sweep.
 type lossSweep struct {
@@ -56,34 +38,29 @@ func lossSweeps() []lossSweep {
 	return []lossSweep{
 		{"rate", []float64{0, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2}, []int{1, 1, 1, 1, 1, 1, 1, 1},
 			map[int][]float64{2: {88.3, 88.3, 88.2, 88.1, 87.6, 86.7, 68.1, 52.7}, 3: {89.9, 89.9, 89.9, 89.7, 89.4, 88.3, 87.9, 87.6}}},
-		{"links", slices.Repeat([]float64{1e-3}, lossRanks+1), []int{0, 1, 2, 3, 4, 5, 6, 7, 8},
+		{"links", slices.Repeat([]float64{1e-3}, starRanks+1), []int{0, 1, 2, 3, 4, 5, 6, 7, 8},
 			map[int][]float64{2: {88.3, 86.7, 82.3, 68.1, 65.5, 62.9, 60.6, 58.4, 56.4}, 3: {89.9, 88.3, 88.4, 87.6, 88.0, 87.4, 87.8, 87.3, 87.6}}},
 	}
 }
 
-// LossVariant says which frames are lost and how the loss is detected.
-type LossVariant struct {
-	Name string `json:"name"`
-	Doc  string `json:"doc"`
-	// Mode is 2 or 3.
-	Mode int `json:"mode"`
-	// GapNAK is CTRL.gap_nak, which Mode III ignores; TimeoutUS the NICs' time-out. All loses frames of all kinds in
-	// both directions, otherwise only data on its way up is lost.
-	GapNAK    bool `json:"gap_nak"`
-	TimeoutUS int  `json:"timeout_us"`
-	All       bool `json:"all"`
-}
-
-func lossVariants() []LossVariant {
-	return []LossVariant{
-		{"nak", "Mode II, data lost on its way up, as in the paper; the engine sends gap NAKs; time-out 1 ms", 2, true, lossTimeoutUS, false},
-		{"nak-100us", "Mode II, data lost on its way up; gap NAKs; time-out 100 µs", 2, true, lossShortUS, false},
-		{"timeout", "Mode II, data lost on its way up; no gap NAKs; time-out 1 ms", 2, false, lossTimeoutUS, false},
-		{"all", "Mode II, frames of all kinds lost in both directions; gap NAKs; time-out 1 ms", 2, true, lossTimeoutUS, true},
-		{"pipes", "Mode III, data lost on its way up, as in the paper; hosts' time-out 1 ms, engine's 16 µs", 3, true, lossTimeoutUS, false},
-		{"pipes-100us", "Mode III, data lost on its way up; hosts' time-out 100 µs, engine's 16 µs", 3, true, lossShortUS, false},
-		{"pipes-all", "Mode III, frames of all kinds lost in both directions; hosts' time-out 1 ms", 3, true, lossTimeoutUS, true},
-		{"pipes-all-100us", "Mode III, frames of all kinds lost in both directions; hosts' time-out 100 µs", 3, true, lossShortUS, true},
+func lossVariants() []report.LossVariant {
+	return []report.LossVariant{
+		{Name: "nak", Mode: 2, GapNAK: true, TimeoutUS: starTimeoutUS,
+			Doc: "Mode II, data lost on its way up, as in the paper; the engine sends gap NAKs; time-out 1 ms"},
+		{Name: "nak-100us", Mode: 2, GapNAK: true, TimeoutUS: lossShortUS,
+			Doc: "Mode II, data lost on its way up; gap NAKs; time-out 100 µs"},
+		{Name: "timeout", Mode: 2, TimeoutUS: starTimeoutUS,
+			Doc: "Mode II, data lost on its way up; no gap NAKs; time-out 1 ms"},
+		{Name: "all", Mode: 2, GapNAK: true, TimeoutUS: starTimeoutUS, All: true,
+			Doc: "Mode II, frames of all kinds lost in both directions; gap NAKs; time-out 1 ms"},
+		{Name: "pipes", Mode: 3, GapNAK: true, TimeoutUS: starTimeoutUS,
+			Doc: "Mode III, data lost on its way up, as in the paper; hosts' time-out 1 ms, engine's 16 µs"},
+		{Name: "pipes-100us", Mode: 3, GapNAK: true, TimeoutUS: lossShortUS,
+			Doc: "Mode III, data lost on its way up; hosts' time-out 100 µs, engine's 16 µs"},
+		{Name: "pipes-all", Mode: 3, GapNAK: true, TimeoutUS: starTimeoutUS, All: true,
+			Doc: "Mode III, frames of all kinds lost in both directions; hosts' time-out 1 ms"},
+		{Name: "pipes-all-100us", Mode: 3, GapNAK: true, TimeoutUS: lossShortUS, All: true,
+			Doc: "Mode III, frames of all kinds lost in both directions; hosts' time-out 100 µs"},
 	}
 }
 
@@ -94,54 +71,15 @@ func lossRivals() map[string]string {
 
 // LossOptions say what Loss measures.
 type LossOptions struct {
-	// Options name the design of Mode II, cache and first seed. If ManifestDir is empty only Mode III is measured.
-	Options
+	// ManifestDir is that of the design in Mode II; if it is empty only Mode III is measured. Seed is the first.
+	StarOptions
 	// PipesDir is the folder of the same design in Mode III. If it is empty only Mode II is measured.
 	PipesDir string
-	DUT      dut.Kind
-	// Seeds is the number of runs of each point, Packets the number of packets that a rank sends in a run; both at
-	// least 1.
-	Seeds, Packets int
-	// Jobs is the number of runs at once; 0 means one per processor.
-	Jobs int
+	// Seeds is the number of runs of each point, at least 1.
+	Seeds int
 	// Variants are the names of the variants to measure, Rates the loss rates besides 0; empty means all.
 	Variants []string
 	Rates    []float64
-}
-
-// LossPoint is one point of one sweep. Throughputs are payload per rank in Gbit/s.
-type LossPoint struct {
-	// Sweep is rate or links; Variant the name of a LossVariant.
-	Sweep   string `json:"sweep"`
-	Variant string `json:"variant"`
-	// Rate is the fraction of frames that each of Links links loses.
-	Rate  float64 `json:"rate"`
-	Links int     `json:"links"`
-	// Gbps is the mean over the seeds, Deviation their standard deviation.
-	Gbps      float64 `json:"gbps"`
-	Deviation float64 `json:"deviation"`
-	// Bound is what go-back-N leaves of the throughput without loss; 0 where no formula is given.
-	Bound float64 `json:"bound"`
-	// Expected is Bound less the time-outs that are needed where no NAK helps: a lost retransmission and, where NAKs
-	// are lost, a lost NAK.
-	Expected float64 `json:"expected"`
-	// Paper is the published figure of the variant's mode.
-	Paper float64 `json:"paper"`
-	// Means per run: Lost frames on links, packets Resent by all ranks, and their Timeouts. Retransmitted and
-	// EngineTimeouts are the engine's, in Mode III.
-	Lost           float64 `json:"lost"`
-	Resent         float64 `json:"resent"`
-	Timeouts       float64 `json:"timeouts"`
-	Retransmitted  float64 `json:"retransmitted"`
-	EngineTimeouts float64 `json:"engine_timeouts"`
-}
-
-// LossResult is what Loss measured.
-type LossResult struct {
-	Result
-	DUT      dut.Kind      `json:"dut"`
-	Variants []LossVariant `json:"variants"`
-	Loss     []LossPoint   `json:"loss"`
 }
 
 // Loss measures the throughput of AllReduce over Tree-2-8 where links lose frames. Every result is checked. Metrics:
@@ -164,136 +102,105 @@ type LossResult struct {
 // time-out takes the place of packet, round trip and switch in k. After a NAK no other follows until a packet in
 // order has come (docs/pipes.md), so a loss also costs the hop's time-out if its retransmission or the NAK is lost.
 // The expected throughput of a point counts that, with the same r.
-func Loss(ctx context.Context, o LossOptions) (LossResult, error) {
-	designs := map[int]lossDesign{}
-	for mode, dir := range map[int]string{2: o.ManifestDir, 3: o.PipesDir} {
-		if dir == "" {
-			continue
-		}
-		man, engines, err := dut.Source{ManifestDir: dir, Kind: o.DUT, BuildDir: o.BuildDir}.Open(ctx)
-		if err != nil {
-			return LossResult{}, err
-		}
-		designs[mode] = lossDesign{man, engines.New}
+func Loss(ctx context.Context, o LossOptions) (_ *report.Loss, err error) {
+	defer fail.Catch(&err, "")
+	designs := map[int]design{}
+	if o.ManifestDir != "" {
+		designs[2] = fail.Must(load(ctx, o.ManifestDir, o.DUT))
 	}
-	b, err := newLossBench(o, designs)
-	if err != nil {
-		return LossResult{}, err
+	if o.PipesDir != "" {
+		designs[3] = fail.Must(load(ctx, o.PipesDir, o.DUT))
 	}
-	err = b.measure(ctx)
-	return b.LossResult, err
-}
-
-// lossDesign is a configuration to measure.
-type lossDesign struct {
-	man  *contract.Manifest
-	open dut.Maker
+	b := fail.Must(newLossBench(ctx, o, designs))
+	return &b.Loss, b.measure(ctx)
 }
 
 // lossBench is the state of one Loss.
 type lossBench struct {
-	LossResult
+	report.Loss
+	starBench
 	o       LossOptions
-	designs map[int]lossDesign // by mode
-	tensors [][]byte
-	kind    arith.Kind
-	mhz     int
+	designs map[int]design // by mode
 }
 
 // errNoDesign means that there is nothing to measure.
-var errNoDesign = errors.New("loss: no design of Mode II or III")
+var errNoDesign = errors.New("no design of Mode II or III")
 
-func newLossBench(o LossOptions, designs map[int]lossDesign) (*lossBench, error) {
-	man := designs[2].man
-	if man == nil {
-		man = designs[3].man
+func newLossBench(ctx context.Context, o LossOptions, designs map[int]design) (b *lossBench, err error) {
+	defer fail.Catch(&err, "loss")
+	d, ok := designs[2]
+	if !ok {
+		d, ok = designs[3]
 	}
-	if man == nil {
+	if !ok {
 		return nil, errNoDesign
 	}
-	p := man.Params
-	for mode, d := range designs {
-		q := d.man.Params
-		switch {
-		case q.Mode != mode:
-			return nil, fmt.Errorf("loss: %s is of Mode %d, expected %d", d.man.Name, q.Mode, mode)
-		case q.Members < lossRanks:
-			return nil, fmt.Errorf("loss: a star of %d ranks needs as many members, %s has %d", lossRanks, d.man.Name, q.Members)
-		case q.BusBytes != p.BusBytes || q.MTUBytes != p.MTUBytes || q.ClockMHz != p.ClockMHz || q.DTypeMask() != p.DTypeMask():
-			return nil, fmt.Errorf("loss: %s and %s differ in more than their mode", man.Name, d.man.Name)
+	p := d.man.Params
+	for mode, other := range designs {
+		other.fits(mode)
+		q := other.man.Params
+		if q.BusBytes != p.BusBytes || q.MTUBytes != p.MTUBytes || q.ClockMHz != p.ClockMHz || q.DTypeMask() != p.DTypeMask() {
+			fail.Now("%s and %s differ in more than their mode", d.man.Name, other.man.Name)
 		}
 	}
-	if o.Jobs <= 0 {
-		o.Jobs = runtime.NumCPU()
+	kinds := arith.Kinds(p.DTypeMask(), p.OpMask())
+	kind := arith.Kind{DType: arith.INT32}
+	if !slices.Contains(kinds, kind) {
+		kind = kinds[0]
 	}
-	b := &lossBench{o: o, designs: designs, kind: arith.Kinds(p.DTypeMask(), p.OpMask())[0], mhz: max(p.ClockMHz, 1)}
-	if k := (arith.Kind{DType: arith.INT32}); slices.Contains(arith.Kinds(p.DTypeMask(), p.OpMask()), k) {
-		b.kind = k
-	}
-	rng := rand.New(rand.NewPCG(o.Seed, 0x6c6f7373))
-	for range lossRanks {
-		b.tensors = append(b.tensors, b.kind.Values(rng, o.Seed, lossRanks, o.Packets*p.MTUBytes))
-	}
-	link := float64(p.MTUBytes+lossFrame) / b.bytesPerCycle()
-	beats := (p.MTUBytes + lossFrame - 24 + p.BusBytes - 1) / p.BusBytes
-	engine := float64(lossRanks * (beats + (60+p.BusBytes-1)/p.BusBytes)) // a packet and an ACK of each rank
+	b = &lossBench{o: o, designs: designs, starBench: newStar(ctx, o.StarOptions, d, kind)}
+	link := float64(p.MTUBytes+frameOverhead) / b.bytesPerCycle(starLinkGbps)
+	beats := func(bytes int) int { return (bytes + p.BusBytes - 1) / p.BusBytes }
+	engine := float64(starRanks * (beats(p.MTUBytes+58) + beats(60))) // a packet and an ACK of each rank
 	gbps := func(cycles float64) float64 { return float64(8*p.MTUBytes*b.mhz) / 1000 / cycles }
-	trip := float64(2 * lossLatencyUS * b.mhz)
-	b.LossResult = LossResult{Result: Result{Bench: "loss", Config: man.Name, Metrics: map[string]float64{
-		"link_gbps": gbps(link), "engine_gbps": gbps(engine), "packet_cycles": max(link, engine), "round_trip_cycles": trip,
-		"gobackn_packets": 1 + (max(link, engine)+trip+lossSwitch)/max(link, engine),
-		"clock_mhz":       float64(b.mhz), "bus_bytes": float64(p.BusBytes), "packets": float64(o.Packets), "seeds": float64(o.Seeds)}},
-		DUT: o.DUT}
+	packet, trip := max(link, engine), float64(2*starLatencyUS*b.mhz)
+	b.Loss = report.Loss{DUT: string(o.DUT), Bench: report.Bench{Bench: "loss", Config: d.man.Name, Metrics: map[string]float64{
+		"link_gbps": gbps(link), "engine_gbps": gbps(engine), "packet_cycles": packet, "round_trip_cycles": trip,
+		"gobackn_packets": 1 + (packet+trip+lossSwitch)/packet,
+		"clock_mhz":       float64(b.mhz), "bus_bytes": float64(p.BusBytes), "packets": float64(o.Packets), "seeds": float64(o.Seeds)}}}
 	for _, v := range lossVariants() {
-		if designs[v.Mode].man != nil && (len(o.Variants) == 0 || slices.Contains(o.Variants, v.Name)) {
+		if _, ok := designs[v.Mode]; ok && (len(o.Variants) == 0 || slices.Contains(o.Variants, v.Name)) {
 			b.Variants = append(b.Variants, v)
 		}
 	}
 	if len(b.Variants) == 0 {
-		return nil, fmt.Errorf("loss: no variant of %v", o.Variants)
+		fail.Now("no variant of %v", o.Variants)
 	}
 	return b, nil
 }
-
-func (b *lossBench) bytesPerCycle() float64 { return lossLinkGbps * 1000 / 8 / float64(b.mhz) }
 
 // measure runs every point with every seed, several at once.
 func (b *lossBench) measure(ctx context.Context) error {
 	for _, s := range lossSweeps() {
 		for _, v := range b.Variants {
-			for i := range s.rates {
-				if s.rates[i] > 0 && len(b.o.Rates) > 0 && !slices.Contains(b.o.Rates, s.rates[i]) {
-					continue
+			for i, rate := range s.rates {
+				if rate == 0 || len(b.o.Rates) == 0 || slices.Contains(b.o.Rates, rate) {
+					b.Points = append(b.Points, report.LossPoint{Sweep: s.name, Variant: v.Name, Rate: rate, Links: s.links[i],
+						Paper: s.paper[v.Mode][i] * report.Gibi})
 				}
-				b.Loss = append(b.Loss, LossPoint{Sweep: s.name, Variant: v.Name, Rate: s.rates[i], Links: s.links[i], Paper: s.paper[v.Mode][i] * gibi})
 			}
 		}
 	}
-	runs := make([][]lossRun, len(b.Loss))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(b.o.Jobs)
-	for i := range b.Loss {
-		runs[i] = make([]lossRun, b.o.Seeds)
-		for k := range runs[i] {
-			g.Go(func() error {
-				var err error
-				runs[i][k], err = b.run(ctx, &b.Loss[i], b.o.Seed+uint64(k))
-				return err
-			})
-		}
-	}
-	if err := g.Wait(); err != nil {
+	seeds := b.o.Seeds
+	runs := make([]report.LossPoint, len(b.Points)*seeds)
+	err := b.o.each(ctx, len(runs), func(ctx context.Context, i int) (err error) {
+		p, seed := b.Points[i/seeds], b.o.Seed+uint64(i%seeds)
+		defer fail.Catch(&err, "loss %s, %g on %d links, seed %d", p.Variant, p.Rate, p.Links, seed)
+		runs[i] = b.one(ctx, p, seed)
+		return nil
+	})
+	if err != nil {
 		return err
 	}
-	for i := range b.Loss {
-		p := &b.Loss[i]
-		p.sum(runs[i])
+	for i := range b.Points {
+		p := &b.Points[i]
+		average(p, runs[i*seeds:(i+1)*seeds])
 		if name := losslessMetric(b.variant(p.Variant).Mode); (p.Rate == 0 || p.Links == 0) && b.Metrics[name] == 0 {
 			b.Metrics[name] = p.Gbps
 		}
 	}
-	for i := range b.Loss {
-		b.Loss[i].Bound, b.Loss[i].Expected = b.bound(&b.Loss[i])
+	for i := range b.Points {
+		b.Points[i].Bound, b.Points[i].Expected = b.bound(&b.Points[i])
 	}
 	b.compare()
 	return nil
@@ -308,68 +215,55 @@ func losslessMetric(mode int) string {
 
 // compare makes the metrics of Mode III's variants.
 func (b *lossBench) compare() {
-	lower := func(name string, v float64) {
-		if old, ok := b.Metrics[name]; !ok || v < old {
-			b.Metrics[name] = v
-		}
-	}
-	for i := range b.Loss {
-		p := &b.Loss[i]
+	for i := range b.Points {
+		p := &b.Points[i]
 		rival, ok := lossRivals()[p.Variant]
 		if !ok {
 			continue
 		}
 		name := strings.ReplaceAll(p.Variant, "-", "_")
 		if p.Bound > 0 {
-			lower(name+"_of_bound", p.Gbps/p.Bound)
+			metrics(b.Metrics).lower(name+"_of_bound", p.Gbps/p.Bound)
 		}
 		if p.Rate == 1e-3 && p.Links == 1 && p.Sweep == "rate" {
 			b.Metrics[name+"_drop"] = 1 - p.Gbps/b.Metrics[losslessMetric(3)]
 		}
-		k := slices.IndexFunc(b.Loss, func(q LossPoint) bool {
+		k := slices.IndexFunc(b.Points, func(q report.LossPoint) bool {
 			return q.Variant == rival && q.Sweep == p.Sweep && q.Rate == p.Rate && q.Links == p.Links
 		})
 		if k >= 0 {
-			lower(name+"_of_mode2", p.Gbps/b.Loss[k].Gbps)
+			metrics(b.Metrics).lower(name+"_of_mode2", p.Gbps/b.Points[k].Gbps)
 		}
 	}
 }
 
-// lossRun is the result of one run.
-type lossRun struct {
-	gbps                   float64
-	lost, resent, timeouts int
-	// the engine's
-	retransmitted, engineTimeouts uint32
-}
-
-// sum computes means and deviation.
-func (p *LossPoint) sum(runs []lossRun) {
+// average puts the means of what the runs measured into a point, and their deviation.
+func average(p *report.LossPoint, runs []report.LossPoint) {
 	n := float64(len(runs))
 	for _, r := range runs {
-		p.Gbps += r.gbps / n
-		p.Lost += float64(r.lost) / n
-		p.Resent += float64(r.resent) / n
-		p.Timeouts += float64(r.timeouts) / n
-		p.Retransmitted += float64(r.retransmitted) / n
-		p.EngineTimeouts += float64(r.engineTimeouts) / n
+		p.Gbps += r.Gbps / n
+		p.Lost += r.Lost / n
+		p.Resent += r.Resent / n
+		p.Timeouts += r.Timeouts / n
+		p.Retransmitted += r.Retransmitted / n
+		p.EngineTimeouts += r.EngineTimeouts / n
 	}
 	squares := 0.0
 	for _, r := range runs {
-		squares += (r.gbps - p.Gbps) * (r.gbps - p.Gbps)
+		squares += (r.Gbps - p.Gbps) * (r.Gbps - p.Gbps)
 	}
 	if n > 1 {
 		p.Deviation = math.Sqrt(squares / (n - 1))
 	}
 }
 
-func (b *lossBench) variant(name string) LossVariant {
-	return b.Variants[slices.IndexFunc(b.Variants, func(v LossVariant) bool { return v.Name == name })]
+func (b *lossBench) variant(name string) report.LossVariant {
+	return b.Variants[slices.IndexFunc(b.Variants, func(v report.LossVariant) bool { return v.Name == name })]
 }
 
 // bound returns the throughput that go-back-N leaves, and what is left of it after time-outs; zeros where there is no
 // formula.
-func (b *lossBench) bound(p *LossPoint) (bound, expected float64) {
+func (b *lossBench) bound(p *report.LossPoint) (bound, expected float64) {
 	v, k := b.variant(p.Variant), b.Metrics["gobackn_packets"]
 	inPackets := func(us int) float64 { return float64(us*b.mhz) / b.Metrics["packet_cycles"] }
 	kept := math.Pow(1-p.Rate, float64(p.Links))
@@ -389,11 +283,11 @@ func (b *lossBench) bound(p *LossPoint) (bound, expected float64) {
 	return lossless / (1 + cost), lossless / (1 + cost + waits)
 }
 
-// run is one AllReduce on a network of its own.
-func (b *lossBench) run(ctx context.Context, p *LossPoint, seed uint64) (res lossRun, err error) {
+// one is a point measured once.
+func (b *lossBench) one(ctx context.Context, p report.LossPoint, seed uint64) report.LossPoint {
 	v := b.variant(p.Variant)
 	link := func(e commlib.Edge) *fabric.Link {
-		l := &fabric.Link{Latency: lossLatencyUS * b.mhz, BytesPerCycle: b.bytesPerCycle()}
+		l := &fabric.Link{Latency: starLatencyUS * b.mhz, BytesPerCycle: b.bytesPerCycle(starLinkGbps)}
 		if e.Rank < p.Links {
 			l.Up = fabric.Faults{Loss: p.Rate, Only: fabric.Only{Loss: fabric.ClassData}}
 			if v.All {
@@ -402,36 +296,10 @@ func (b *lossBench) run(ctx context.Context, p *LossPoint, seed uint64) (res los
 		}
 		return l
 	}
-	d := b.designs[v.Mode]
-	w, err := commlib.New(commlib.Config{Manifest: d.man, Tree: topology.Tree{Levels: 2, Degree: lossRanks}, Link: link, Seed: seed, NoGapNAK: !v.GapNAK,
-		Pipes: commlib.Pipes{TimeoutUS: lossPipeUS}, Switch: func(int) (dut.DUT, error) { return d.open(seed) }})
-	if err != nil {
-		return res, fmt.Errorf("loss: %w", err)
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	start := roce.PSN(0)
-	g, err := w.NewGroup(commlib.GroupConfig{Start: &start, Timeout: uint64(v.TimeoutUS * b.mhz),
-		Fixed: &commlib.Fixed{Collective: commlib.AllReduce, DType: b.kind.DType, Op: b.kind.Op}})
-	if err != nil {
-		return res, fmt.Errorf("loss: %w", err)
-	}
-	c, err := g.Queue(commlib.Request{Collective: commlib.AllReduce, In: b.tensors, DType: b.kind.DType, Op: b.kind.Op})
-	if err == nil {
-		err = w.Run(ctx)
-	}
-	if err == nil {
-		err = c.Check()
-	}
-	if err == nil {
-		err = w.Finish(ctx)
-	}
-	if err != nil {
-		return res, fmt.Errorf("loss %s, %g on %d links, seed %d: %w", p.Variant, p.Rate, p.Links, seed, err)
-	}
-	counters, err := w.Driver(0).Counters()
-	if err != nil {
-		return res, fmt.Errorf("loss: %w", err)
-	}
-	t := c.Total()
-	return lossRun{retransmitted: counters["TX_RETRANSMIT"], engineTimeouts: counters["TIMEOUT"], gbps: c.Throughput(b.mhz), lost: w.Net().Stats.Lost, resent: t.Resent, timeouts: t.Timeouts}, nil
+	o := fail.Must(b.run(ctx, b.designs[v.Mode], seed, commlib.AllReduce,
+		commlib.Config{Link: link, NoGapNAK: !v.GapNAK, Pipes: commlib.Pipes{TimeoutUS: lossPipeUS}},
+		commlib.GroupConfig{Timeout: uint64(v.TimeoutUS * b.mhz)}))
+	t := o.Total()
+	return report.LossPoint{Gbps: o.Throughput(b.mhz), Lost: float64(o.links.Lost), Resent: float64(t.Resent), Timeouts: float64(t.Timeouts),
+		Retransmitted: float64(o.counters["TX_RETRANSMIT"]), EngineTimeouts: float64(o.counters["TIMEOUT"])}
 }

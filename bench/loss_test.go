@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/internal/synthetic"
+	"incforge/report"
 	"incforge/verify/dut"
 )
 
@@ -24,22 +25,23 @@ func lossAt(t *testing.T, rates []float64, packets, jobs int, variants ...string
 	t.Helper()
 	p := synthetic.Mini()
 	p.Members, p.Ports, p.BusBytes, p.WindowPackets, p.BufferBytes = 8, 8, 512, 32, 1<<18
-	b, err := newLossBench(LossOptions{Options: Options{Seed: 3}, DUT: dut.KindReference, Seeds: 4, Packets: packets, Jobs: jobs, Variants: variants, Rates: rates},
-		map[int]lossDesign{2: lossDesignOf(2, p), 3: lossDesignOf(3, p)})
+	b, err := newLossBench(t.Context(), LossOptions{StarOptions: StarOptions{Options: Options{Seed: 3}, DUT: dut.KindReference, Packets: packets, Jobs: jobs},
+		Seeds: 4, Variants: variants, Rates: rates},
+		map[int]design{2: designOf(2, p), 3: designOf(3, p)})
 	require.NoError(t, err)
 	require.NoError(t, b.measure(t.Context()))
 	return b
 }
 
-func lossDesignOf(mode int, p synthetic.Params) lossDesign {
+func designOf(mode int, p synthetic.Params) design {
 	p.Mode = mode
 	m := synthetic.Manifest(p)
-	return lossDesign{m, func(uint64) (dut.DUT, error) { return dut.NewReference(m) }}
+	return design{m, func(uint64) (dut.DUT, error) { return dut.NewReference(m) }}
 }
 
 func TestLoss(t *testing.T) {
 	b := smallLoss(t, 60, 2)
-	if diff := cmp.Diff(smallLoss(t, 8, 1).LossResult, smallLoss(t, 8, 3).LossResult); diff != "" {
+	if diff := cmp.Diff(smallLoss(t, 8, 1).Loss, smallLoss(t, 8, 3).Loss); diff != "" {
 		t.Errorf("another number of jobs, another result:\n%s", diff)
 	}
 	m := b.Metrics
@@ -51,8 +53,8 @@ func TestLoss(t *testing.T) {
 	assert.LessOrEqual(t, m["lossless_gbps"], m["engine_gbps"])
 	assert.Greater(t, m["lossless_gbps"], m["engine_gbps"]/2, "the window is large enough")
 
-	at := map[string]LossPoint{}
-	for _, p := range b.Loss {
+	at := map[string]report.LossPoint{}
+	for _, p := range b.Points {
 		if p.Sweep == "links" && p.Links == 8 || p.Sweep == "rate" && (p.Rate == 0 || p.Rate == 0.01) {
 			at[p.Variant+" "+p.Sweep+map[bool]string{true: " none"}[p.Rate == 0]] = p
 		}
@@ -86,13 +88,13 @@ func TestLoss(t *testing.T) {
 	assert.InDelta(t, 52.7*1.073741824, at["nak rate"].Paper, 1e-9)
 	assert.InDelta(t, 56.4*1.073741824, at["nak links"].Paper, 1e-9)
 	assert.InDelta(t, 87.6*1.073741824, at["pipes rate"].Paper, 1e-9)
-	assert.Equal(t, []LossVariant{b.variant("all"), b.variant("pipes")}, smallLoss(t, 2, 2, "pipes", "all").Variants)
+	assert.Equal(t, []report.LossVariant{b.variant("all"), b.variant("pipes")}, smallLoss(t, 2, 2, "pipes", "all").Variants)
 }
 
 // TestLossRates: of the sweeps only the rates that were asked for, and none.
 func TestLossRates(t *testing.T) {
 	var got []float64
-	for _, p := range lossAt(t, []float64{0.01}, 4, 2, "pipes").Loss {
+	for _, p := range lossAt(t, []float64{0.01}, 4, 2, "pipes").Points {
 		got = append(got, p.Rate)
 	}
 	assert.Equal(t, []float64{0, 0.01}, got)
@@ -100,20 +102,20 @@ func TestLossRates(t *testing.T) {
 
 // TestLossRefuses: designs that cannot be measured, or not beside each other.
 func TestLossRefuses(t *testing.T) {
-	o := LossOptions{Seeds: 1, Packets: 1}
-	_, err := newLossBench(o, map[int]lossDesign{2: lossDesignOf(2, synthetic.Mini())})
+	o := LossOptions{StarOptions: StarOptions{Packets: 1}, Seeds: 1}
+	_, err := newLossBench(t.Context(), o, map[int]design{2: designOf(2, synthetic.Mini())})
 	require.ErrorContains(t, err, "a star of 8 ranks needs as many members, synthetic has 4")
-	_, err = newLossBench(o, nil)
+	_, err = newLossBench(t.Context(), o, nil)
 	require.ErrorIs(t, err, errNoDesign)
 	p := synthetic.Mini()
 	p.Members, p.Ports = 8, 8
 	wide := p
 	wide.BusBytes = 64
-	_, err = newLossBench(o, map[int]lossDesign{2: lossDesignOf(2, p), 3: lossDesignOf(3, wide)})
+	_, err = newLossBench(t.Context(), o, map[int]design{2: designOf(2, p), 3: designOf(3, wide)})
 	require.ErrorContains(t, err, "differ in more than their mode")
-	_, err = newLossBench(o, map[int]lossDesign{2: lossDesignOf(3, p)})
+	_, err = newLossBench(t.Context(), o, map[int]design{2: designOf(3, p)})
 	require.ErrorContains(t, err, "is of Mode 3, expected 2")
 	o.Variants = []string{"nac"}
-	_, err = newLossBench(o, map[int]lossDesign{2: lossDesignOf(2, p)})
+	_, err = newLossBench(t.Context(), o, map[int]design{2: designOf(2, p)})
 	require.ErrorContains(t, err, "no variant of [nac]")
 }

@@ -17,10 +17,10 @@ import (
 func TestRate(t *testing.T) {
 	p := synthetic.Mini()
 	p.Members, p.Ports, p.BusBytes, p.WindowPackets, p.BufferBytes = 8, 8, 512, 16, 1<<18
-	d := lossDesignOf(3, p)
+	d := designOf(3, p)
 	run := func(jobs int) RateResult {
-		o := RateOptions{Options: Options{Seed: 1}, DUT: dut.KindReference, Packets: 600, Pipes: []int{16}, Jobs: jobs}
-		b, err := benchRate(t.Context(), o, d.man, d.open)
+		o := RateOptions{StarOptions: StarOptions{Options: Options{Seed: 1}, DUT: dut.KindReference, Packets: 600, Jobs: jobs}, Pipes: []int{16}}
+		b, err := benchRate(t.Context(), o, d)
 		require.NoError(t, err)
 		return b
 	}
@@ -31,11 +31,11 @@ func TestRate(t *testing.T) {
 	assert.InDelta(t, 25*1024/1106.0, b.Metrics["bound_gbps"], 1e-9)
 	at := map[string]RatePoint{}
 	for _, x := range b.Rate {
-		at[x.Call+" "+x.Policy] = x
+		at[x.Call.String()+" "+x.Policy] = x
 		assert.Positive(t, x.Full, "%+v", x)
 		assert.Positive(t, x.Gbps)
 		assert.LessOrEqual(t, x.OfBound, 1.0)
-		assert.InDelta(t, x.OfBound, b.Metrics[x.Call+"_"+x.Policy+"_16_of_bound"], 1e-12)
+		assert.InDelta(t, x.OfBound, b.Metrics[x.Call.String()+"_"+x.Policy+"_16_of_bound"], 1e-12)
 	}
 	require.Len(t, at, 12)
 	for _, call := range []string{"allreduce", "reduce", "broadcast"} {
@@ -53,11 +53,11 @@ func TestRate(t *testing.T) {
 }
 
 func TestRateRefuses(t *testing.T) {
-	o := RateOptions{Packets: 1, Pipes: []int{4}}
-	d := lossDesignOf(2, synthetic.Mini())
-	_, err := benchRate(t.Context(), o, d.man, d.open)
+	o := RateOptions{StarOptions: StarOptions{Packets: 1}, Pipes: []int{4}}
+	d := designOf(2, synthetic.Mini())
+	_, err := benchRate(t.Context(), o, d)
 	require.ErrorContains(t, err, "synthetic is of Mode 2")
-	d = lossDesignOf(3, synthetic.Mini())
-	_, err = benchRate(t.Context(), o, d.man, d.open)
+	d = designOf(3, synthetic.Mini())
+	_, err = benchRate(t.Context(), o, d)
 	require.ErrorContains(t, err, "synthetic has 4")
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"incforge/contract"
+	"incforge/report"
 	"incforge/sim"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
@@ -27,133 +27,101 @@ const (
 //
 //	go_over_cpp   time a cycle of the Go harness over that of the C++ loop
 //	cycles_per_s, frames_per_s   of the Go harness; frames in and out
-func Sim(ctx context.Context, o Options) (Result, error) {
-	m, lib, err := dut.Source{ManifestDir: o.ManifestDir, BuildDir: o.BuildDir}.Model(ctx)
+func Sim(ctx context.Context, o Options) (report.Bench, error) {
+	m, lib, err := dut.Source{ManifestDir: o.ManifestDir}.Model(ctx)
 	if err != nil {
-		return Result{}, err
+		return report.Bench{}, err
 	}
-	b := Result{Bench: "sim", Config: m.Name, Metrics: map[string]float64{}}
-	so := sim.Options{Random: true, Seed: o.Seed}
-	// What the Go harness drives is recorded once and proved to be the same run in C++.
-	recorded, err := newLoad(ctx, lib, m, so, true)
-	if err != nil {
-		return b, err
+	s := &speed{T: rig.New(ctx, m, "bench", o.Seed, nil), lib: lib, options: sim.Options{Random: true, Seed: o.Seed}}
+	var found metrics
+	// Nothing can stop the C++ loop.
+	if err := until(ctx, func() error { return rig.Catch(func() { found = s.compare() }) }); err != nil {
+		return report.Bench{}, err
 	}
-	defer recorded.close()
-	before := sim.CPUTime()
-	if _, err := recorded.run(); err != nil {
-		return b, err
-	}
-	turns := min(max(int(simBudget/(2*(sim.CPUTime()-before)+1)), leastSimRuns), simRuns)
-	rec, err := recorded.d.Model().Recorded()
-	if err != nil {
-		return b, err
-	}
-	raw := func(prove bool) (time.Duration, error) {
-		model, err := lib.New(so)
-		if err != nil {
-			return 0, err
-		}
-		defer model.Close()
-		before := sim.CPUTime()
-		_, err = model.RawLoop(rec, prove)
-		return sim.CPUTime() - before, err
-	}
-	if _, err := raw(true); err != nil {
-		return b, err
-	}
-	// The two sides alternate and are measured in processor time, because the machine may be busy. The ratio is the
-	// median over the turns; the speeds are the best of each side.
-	goTime, cppTime := math.Inf(1), math.Inf(1)
-	var ratios []float64
-	var cycles uint64
-	var frames int
-	for range turns {
-		if err := ctx.Err(); err != nil {
-			return b, err
-		}
-		l, err := newLoad(ctx, lib, m, so, false)
-		if err != nil {
-			return b, err
-		}
-		before := sim.CPUTime()
-		frames, err = l.run()
-		took := (sim.CPUTime() - before).Seconds()
-		goTime = min(goTime, took)
-		cycles = l.measured
-		l.close()
-		if err != nil {
-			return b, err
-		}
-		bare, err := raw(false)
-		if err != nil {
-			return b, err
-		}
-		cppTime = min(cppTime, bare.Seconds())
-		ratios = append(ratios, took/float64(cycles)/(bare.Seconds()/float64(rec.Cycles())))
-	}
-	slices.Sort(ratios)
-	perGo, perCPP := goTime/float64(cycles), cppTime/float64(rec.Cycles())
-	b.Metrics["go_over_cpp"] = ratios[len(ratios)/2]
-	b.Metrics["cycles_per_s"], b.Metrics["cpp_cycles_per_s"] = 1/perGo, 1/perCPP
-	b.Metrics["frames_per_s"] = float64(frames) / goTime
-	b.Metrics["cycles"], b.Metrics["frames"], b.Metrics["turns"] = float64(cycles), float64(frames), float64(turns)
-	return b, nil
+	return report.Bench{Bench: "sim", Config: m.Name, Metrics: found}, nil
 }
 
-// load is the stimulus of Sim on one model.
-type load struct {
-	t        *rig.T
-	d        *dut.RTL
-	measured uint64
+// speed is the state of one Sim.
+type speed struct {
+	*rig.T
+	lib     *sim.Lib
+	options sim.Options
+}
+
+func (s *speed) compare() metrics {
+	// What the Go harness drives is recorded once and proved to be the same run in C++.
+	recorded := s.model((*sim.Model).Record)
+	defer recorded.Close()
+	first := s.drive(recorded)
+	rec, err := recorded.Model().Recorded()
+	s.Check(err)
+	s.raw(rec, true)
+	// The two sides alternate and are measured in processor time, because the machine may be busy. The ratio is the
+	// median over the turns; the speeds are the best of each side.
+	turns := min(max(int(simBudget.Seconds()/(2*first.seconds)), leastSimRuns), simRuns)
+	goTime, cppTime := math.Inf(1), math.Inf(1)
+	var ratios []float64
+	for range turns {
+		s.Check(s.Context().Err())
+		d := s.model()
+		took := s.drive(d).seconds
+		s.Check(d.Close())
+		bare := s.raw(rec, false)
+		goTime, cppTime = min(goTime, took), min(cppTime, bare)
+		ratios = append(ratios, took/float64(first.cycles)/(bare/float64(rec.Cycles())))
+	}
+	slices.Sort(ratios)
+	return metrics{"go_over_cpp": ratios[len(ratios)/2], "cycles_per_s": float64(first.cycles) / goTime,
+		"cpp_cycles_per_s": float64(rec.Cycles()) / cppTime, "frames_per_s": float64(first.frames) / goTime,
+		"cycles": float64(first.cycles), "frames": float64(first.frames), "turns": float64(turns)}
+}
+
+// model makes a model, which the caller closes; before is called before its first cycle.
+func (s *speed) model(before ...func(*sim.Model) error) *dut.RTL {
+	d, err := dut.NewRTL(s.lib, s.Manifest, false, s.options, before...)
+	s.Check(err)
+	return d
+}
+
+// raw is the processor time of the C++ loop in seconds.
+func (s *speed) raw(rec *sim.Recording, prove bool) float64 {
+	model, err := s.lib.New(s.options)
+	s.Check(err)
+	defer model.Close()
+	before := sim.CPUTime()
+	_, err = model.RawLoop(rec, prove)
+	s.Check(err)
+	return (sim.CPUTime() - before).Seconds()
+}
+
+// driven is what one run of the Go harness was; frames are those in and out.
+type driven struct {
+	seconds float64 // of processor time
+	cycles  uint64
+	frames  int
 }
 
 // simPackets is the number of packets that each member sends in Sim.
 const simPackets = 256
 
-func newLoad(ctx context.Context, lib *sim.Lib, m *contract.Manifest, so sim.Options, record bool) (*load, error) {
-	d, err := dut.NewRTL(lib, m, false, so, func(model *sim.Model) error {
-		if record {
-			return model.Record()
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	l := &load{d: d, t: rig.New(ctx, m, "bench", 1, func(uint64, int) (dut.DUT, error) { return d, nil })}
-	if err := rig.Catch(l.offer); err != nil {
-		l.close()
-		return nil, err
-	}
-	return l, nil
-}
-
-// offer programs the engine and queues all frames. After it only the bare DUT runs, without scoreboard.
-func (l *load) offer() {
-	g := l.t.Engine().Group(0, 1, l.t.Params.Members, false)
+// drive programs an engine, queues all frames and runs until they are in. That is measured: the bare DUT, without scoreboard.
+func (s *speed) drive(d *dut.RTL) (r driven) {
+	t := rig.New(s.Context(), s.Manifest, "bench", 1, func(uint64, int) (dut.DUT, error) { return d, nil })
+	g := t.Engine().Group(0, 1, t.Params.Members, false)
 	for k := range simPackets {
 		for _, c := range g.Members() {
-			l.d.Offer(g.Ends[c].Port, dut.Frame{Data: g.Data(c, g.Start().Add(k), g.Noise(l.t.Params.MTUBytes)).Data})
+			d.Offer(g.Ends[c].Port, dut.Frame{Data: g.Data(c, g.Start().Add(k), g.Noise(t.Params.MTUBytes)).Data})
 			if k >= g.MW() {
-				l.d.Offer(g.Ends[c].Port, dut.Frame{Data: g.Ack(c, g.Start().Add(k-g.MW())).Data})
+				d.Offer(g.Ends[c].Port, dut.Frame{Data: g.Ack(c, g.Start().Add(k-g.MW())).Data})
 			}
 		}
 	}
-}
-
-// run runs until all frames are in and returns the number of frames that went in and out.
-func (l *load) run() (int, error) {
-	start := l.d.Now()
-	frames := 0
-	for l.d.Waiting() > 0 {
-		if err := l.d.StepTo(l.d.Now() + 1024); err != nil {
-			return 0, err
-		}
-		frames += len(l.d.Accepted()) + len(l.d.Out())
+	start, before := d.Now(), sim.CPUTime()
+	for d.Waiting() > 0 {
+		s.Check(s.Context().Err())
+		s.Check(d.StepTo(d.Now() + 1024))
+		r.frames += len(d.Accepted()) + len(d.Out())
 	}
-	l.measured = l.d.Now() - start
-	return frames, nil
+	r.seconds, r.cycles = (sim.CPUTime() - before).Seconds(), d.Now()-start
+	return r
 }
-
-func (l *load) close() { _ = l.d.Close() }

@@ -182,6 +182,18 @@ func TestArithmetic(t *testing.T) {
 	}
 }
 
+// TestUnits: a packet takes two units if its elements are widened, and in-band if any could be.
+func TestUnits(t *testing.T) {
+	t.Parallel()
+	_, fp32, _ := contract.ElementNamed(contract.FP32)
+	_, bf16, _ := contract.ElementNamed(contract.BF16)
+	mixed, narrow := contract.Params{DTypes: []string{contract.FP32, contract.BF16}}, contract.Params{DTypes: []string{contract.FP32}}
+	assert.Equal(t, 1, mixed.Units(uint8(fp32), false))
+	assert.Equal(t, 2, mixed.Units(uint8(bf16), false))
+	assert.Equal(t, 2, mixed.Units(uint8(fp32), true))
+	assert.Equal(t, 1, narrow.Units(uint8(fp32), true))
+}
+
 func TestIllegalParametersAreRefused(t *testing.T) {
 	t.Parallel()
 	_, err := contract.NewModel(contract.Params{Name: "x"})

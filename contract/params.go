@@ -126,6 +126,15 @@ func (p Params) MostUnits() int {
 	return most
 }
 
+// Units is the number of units of the payload memory that a packet of a group takes: those of the element type of that code, which must be
+// one of Elements; in an in-band group, which may be told any type, those of the type built in that takes most.
+func (p Params) Units(dtype uint8, inBand bool) int {
+	if inBand {
+		return p.MostUnits()
+	}
+	return elements()[dtype].Units()
+}
+
 // Planes is how many payloads a slot holds: one, or one for every pair of members where sums are reproducible.
 func (p Params) Planes() int {
 	if p.Reproducible() {

@@ -4,6 +4,7 @@ package live
 
 import (
 	"bytes"
+	"encoding"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 
+	"incforge/internal/fail"
 	"incforge/internal/yamlpos"
 	"incforge/roce"
 )
@@ -32,67 +34,46 @@ func (a *at[T]) or(def T) T {
 }
 
 // UnmarshalYAML takes exactly the YAML type that the value has: nothing is converted.
-func (a *at[T]) UnmarshalYAML(n ast.Node) error {
+func (a *at[T]) UnmarshalYAML(n ast.Node) (err error) {
 	a.given, a.pos = true, yamlpos.Of(n)
+	defer fail.Catch(&err, "")
 	switch v := any(&a.v).(type) {
 	case *bool:
-		b, ok := n.(*ast.BoolNode)
-		if !ok {
-			return wrong(n, "true or false")
-		}
-		*v = b.Value
+		*v = as[*ast.BoolNode](n, "true or false").Value
 	case *int:
-		return integer(n, v)
+		*v = integer(n)
 	case *string:
-		s, ok := n.(*ast.StringNode)
-		if !ok {
-			return wrong(n, "a word")
-		}
-		*v = s.Value
+		*v = as[*ast.StringNode](n, "a word").Value
 	case *[]int:
-		s, ok := n.(*ast.SequenceNode)
-		if !ok {
-			return wrong(n, "a list of integers")
+		for _, e := range as[*ast.SequenceNode](n, "a list of integers").Values {
+			*v = append(*v, integer(e))
 		}
-		*v = make([]int, len(s.Values))
-		for i, e := range s.Values {
-			if err := integer(e, &(*v)[i]); err != nil {
-				return err
-			}
+	case encoding.TextUnmarshaler:
+		if err := v.UnmarshalText([]byte(as[*ast.StringNode](n, "an address").Value)); err != nil {
+			return yamlpos.Mistakef(n, "%s", strings.TrimPrefix(err.Error(), "roce: "))
 		}
-	case *roce.MAC:
-		return address(n, v)
-	case *roce.IP4:
-		return address(n, v)
 	}
 	return nil
 }
 
-func address(n ast.Node, v interface{ UnmarshalText([]byte) error }) error {
-	s, ok := n.(*ast.StringNode)
+// as is the node as one of a type, which the message calls want.
+func as[N ast.Node](n ast.Node, want string) N {
+	x, ok := n.(N)
 	if !ok {
-		return wrong(n, "an address")
+		fail.On(wrong(n, want))
 	}
-	if err := v.UnmarshalText([]byte(s.Value)); err != nil {
-		return yamlpos.Mistakef(n, "%s", strings.TrimPrefix(err.Error(), "roce: "))
-	}
-	return nil
+	return x
 }
 
-func integer(n ast.Node, v *int) error {
-	i, ok := n.(*ast.IntegerNode)
-	if !ok {
-		return wrong(n, "an integer")
-	}
-	x, fits := yamlpos.Int(i)
+func integer(n ast.Node) int {
+	x, fits := yamlpos.Int(as[*ast.IntegerNode](n, "an integer"))
 	switch {
 	case x < 0:
-		return wrong(n, "an integer that is not negative")
+		fail.On(wrong(n, "an integer that is not negative"))
 	case !fits:
-		return wrong(n, "an integer of at most 32 bits")
+		fail.On(wrong(n, "an integer of at most 32 bits"))
 	}
-	*v = x
-	return nil
+	return x
 }
 
 func wrong(n ast.Node, want string) error {

@@ -19,6 +19,7 @@ import (
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
@@ -40,11 +41,11 @@ type Options struct {
 	Setup    *Setup
 	// Ports are those with a socket. What leaves by another is lost.
 	Ports []Port
-	// Capture, if not nil, receives a pcapng of all ports, one interface each.
+	// Capture receives a pcapng of all ports, one interface each; nil means nobody.
 	Capture io.Writer
 	// Status is the time between two lines of state in Log; 0 means none.
 	Status time.Duration
-	// Log receives what happens; nil means nobody.
+	// Log receives what happens.
 	Log *logrus.Logger
 	// Ready, if not nil, is called once all sockets are bound and the groups enabled.
 	Ready func()
@@ -105,22 +106,13 @@ type datagram struct {
 
 // port is a Port at work.
 type port struct {
-	Port
 	sock  *Socket
 	arp   map[roce.IP4]roce.MAC
 	index int // of the capture
 	out   chan []byte
 	log   *logrus.Logger
-
-	// Counted by the loop, the receiver, the receiver, the loop, the loop; the rest by the sender and, of a full queue, the loop.
-	in, short, long, answered, returned atomic.Uint64
-	sent, nobody, full, failed          atomic.Uint64
-}
-
-func (p *port) report() PortReport {
-	return PortReport{Port: p.Number, Mine: p.Mine, Peer: p.Peer, In: p.in.Load(), Short: p.short.Load(), Long: p.long.Load(),
-		ARP: p.answered.Load(), Out: p.sent.Load(), Nobody: p.nobody.Load(), Full: p.full.Load(), Failed: p.failed.Load(),
-		Returned: p.returned.Load()}
+	// Loop, receiver and sender count atomically.
+	counts PortReport
 }
 
 // loop is a run of Run.
@@ -133,16 +125,14 @@ type loop struct {
 	capture *roce.CaptureWriter
 	start   time.Time
 	first   uint64 // the cycle of start
-
-	unattached uint64
+	rep     Report
 }
 
 // Run programs the engine, binds the sockets and passes frames until ctx ends, which is no error, or something fails: an engine
 // that differs from the reference is score.ErrMismatch. The report is as far as it came.
 func Run(ctx context.Context, o Options) (rep Report, err error) {
-	if o.Log == nil {
-		o.Log = logrus.New()
-		o.Log.SetOutput(io.Discard)
+	if o.Capture == nil {
+		o.Capture = io.Discard
 	}
 	board, err := score.New(o.Engine, o.Manifest)
 	if err != nil {
@@ -170,8 +160,7 @@ func Run(ctx context.Context, o Options) (rep Report, err error) {
 	if o.Ready != nil {
 		o.Ready()
 	}
-	runErr := l.run(ctx)
-	rep.Counters, err = l.finish(runErr)
+	l.rep.Counters, err = l.finish(l.run(ctx))
 	close(stop)
 	for _, p := range l.ports {
 		close(p.out)
@@ -179,11 +168,11 @@ func Run(ctx context.Context, o Options) (rep Report, err error) {
 	senders.Wait()
 	err = errors.Join(err, l.close())
 	receivers.Wait()
-	rep.Config, rep.WallSeconds, rep.Cycles, rep.Unattached = o.Manifest.Name, time.Since(l.start).Seconds(), board.Now(), l.unattached
+	l.rep.Config, l.rep.WallSeconds, l.rep.Cycles = o.Manifest.Name, time.Since(l.start).Seconds(), board.Now()
 	for _, n := range sortedKeys(l.ports) {
-		rep.Ports = append(rep.Ports, l.ports[n].report())
+		l.rep.Ports = append(l.rep.Ports, l.ports[n].counts)
 	}
-	return rep, err
+	return l.rep, err
 }
 
 // open binds the sockets and begins the capture.
@@ -197,12 +186,9 @@ func (l *loop) open() error {
 		if err != nil {
 			return fmt.Errorf("port %d: %w", want.Number, err)
 		}
-		l.ports[want.Number] = &port{Port: want, sock: sock, arp: l.o.Setup.arp(want.Number), index: len(names), log: l.o.Log,
-			out: make(chan []byte, outQueue)}
+		l.ports[want.Number] = &port{sock: sock, arp: l.o.Setup.arp[want.Number], index: len(names), log: l.o.Log,
+			out: make(chan []byte, outQueue), counts: PortReport{Port: want.Number, Mine: want.Mine, Peer: want.Peer}}
 		names = append(names, fmt.Sprintf("p%d", want.Number))
-	}
-	if l.o.Capture == nil {
-		return nil
 	}
 	var err error
 	l.capture, err = roce.NewCaptureWriter(l.o.Capture, names)
@@ -218,30 +204,33 @@ func (l *loop) close() error {
 	return errors.Join(errs...)
 }
 
-// receive hands datagrams to the loop until the socket is closed.
+// receive hands datagrams to the loop until the socket is closed or fails.
 func (p *port) receive(in chan<- datagram, stop <-chan struct{}) {
 	buf := make([]byte, MaxFrame+1)
 	for {
+		d := datagram{port: p}
 		n, err := p.sock.Receive(buf)
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil:
-			select {
-			case in <- datagram{port: p, err: fmt.Errorf("live: port %d: %w", p.Number, err)}:
-			case <-stop:
-			}
-			return
+			d.err = fmt.Errorf("live: port %d: %w", p.counts.Port, err)
 		case n < MinFrame:
-			p.short.Add(1)
+			atomic.AddUint64(&p.counts.Short, 1)
+			continue
 		case n > MaxFrame:
-			p.long.Add(1)
+			atomic.AddUint64(&p.counts.Long, 1)
+			continue
 		default:
-			select {
-			case in <- datagram{port: p, when: time.Now(), data: slices.Clone(buf[:n])}:
-			case <-stop:
-				return
-			}
+			d.when, d.data = time.Now(), slices.Clone(buf[:n])
+		}
+		select {
+		case in <- d:
+		case <-stop:
+			return
+		}
+		if err != nil {
+			return
 		}
 	}
 }
@@ -249,76 +238,68 @@ func (p *port) receive(in chan<- datagram, stop <-chan struct{}) {
 // send sends what the loop hands over until the queue is closed.
 func (p *port) send() {
 	for frame := range p.out {
-		switch err := p.sock.Send(p.Peer, frame); {
-		case err == nil:
-			p.sent.Add(1)
+		count := &p.counts.Out
+		switch err := p.sock.Send(p.counts.Peer, frame); {
 		case errors.Is(err, ErrNobody):
-			p.nobody.Add(1)
+			count = &p.counts.Nobody
 		case errors.Is(err, ErrFull):
-			p.full.Add(1)
-		default:
-			if p.failed.Add(1) == 1 {
-				p.log.WithError(err).Warnf("live: port %d", p.Number)
+			count = &p.counts.Full
+		case err != nil:
+			count = &p.counts.Failed
+			if *count == 0 {
+				p.log.WithError(err).Warnf("live: port %d", p.counts.Port)
 			}
 		}
+		atomic.AddUint64(count, 1)
 	}
 }
 
 // put hands a frame to the port's sender, or loses it if that is far behind.
-func (l *loop) put(p *port, frame []byte) error {
+func (l *loop) put(p *port, frame []byte) {
 	select {
 	case p.out <- frame:
 	default:
-		p.full.Add(1)
+		atomic.AddUint64(&p.counts.Full, 1)
 	}
-	return l.record(p, time.Now(), frame)
+	l.record(p, time.Now(), frame)
 }
 
-func (l *loop) record(p *port, when time.Time, frame []byte) error {
-	if l.capture == nil {
-		return nil
-	}
-	return l.capture.Write(roce.Captured{Port: p.index, Time: when, Frame: frame})
+func (l *loop) record(p *port, when time.Time, frame []byte) {
+	fail.On(l.capture.Write(roce.Captured{Port: p.index, Time: when, Frame: frame}))
 }
 
 // take takes a datagram in: ARP requests are answered, the rest goes to the engine. A socket's error is the run's.
-func (l *loop) take(d datagram) error {
-	if d.err != nil {
-		return d.err
-	}
-	if err := l.record(d.port, d.when, d.data); err != nil {
-		return err
-	}
+func (l *loop) take(d datagram) {
+	fail.On(d.err)
+	l.record(d.port, d.when, d.data)
 	if reply := arpAnswer(d.data, d.port.arp); reply != nil {
-		d.port.answered.Add(1)
-		return l.put(d.port, reply)
+		atomic.AddUint64(&d.port.counts.ARP, 1)
+		l.put(d.port, reply)
+		return
 	}
-	d.port.in.Add(1)
-	l.board.Offer(d.port.Number, dut.Frame{Data: d.data})
-	return nil
+	atomic.AddUint64(&d.port.counts.In, 1)
+	l.board.Offer(d.port.counts.Port, dut.Frame{Data: d.data})
 }
 
 // leave passes on what left the engine.
-func (l *loop) leave() error {
+func (l *loop) leave() {
 	for _, o := range l.board.Out() {
 		p := l.ports[o.Port]
-		if p == nil {
-			l.unattached++
-			continue
-		}
-		if _, bypass := l.o.Setup.Bypass[o.Port]; !bypass && len(o.Data) >= MinFrame && !l.local[roce.MAC(o.Data[6:12])] {
-			p.returned.Add(1)
-			continue
-		}
-		if err := l.put(p, o.Data); err != nil {
-			return err
+		_, bypass := l.o.Setup.Bypass[o.Port]
+		switch {
+		case p == nil:
+			l.rep.Unattached++
+		case !bypass && len(o.Data) >= MinFrame && !l.local[roce.MAC(o.Data[6:12])]:
+			atomic.AddUint64(&p.counts.Returned, 1)
+		default:
+			l.put(p, o.Data)
 		}
 	}
-	return nil
 }
 
 // run passes frames until ctx ends.
-func (l *loop) run(ctx context.Context) error {
+func (l *loop) run(ctx context.Context) (err error) {
+	defer fail.Catch(&err, "")
 	flush := time.NewTicker(flushTime * time.Second)
 	defer flush.Stop()
 	var status <-chan time.Time // never, unless asked for
@@ -327,70 +308,41 @@ func (l *loop) run(ctx context.Context) error {
 		defer t.Stop()
 		status = t.C
 	}
-	var alarm *time.Timer // of an idle engine of Mode III that waits for time to pass
 	for {
-		var idle chan struct{} // never ready: wait for one of the others
+		idle := make(chan struct{}) // ready unless the engine waits for one of the others
+		var due <-chan time.Time    // of an idle engine of Mode III that waits for time to pass
 		if !l.board.Idle() {
-			idle = make(chan struct{})
 			close(idle)
+		} else if at := l.board.Deadline(); at != dut.Never {
+			due = time.After(l.when(at))
 		}
-		if alarm != nil {
-			alarm.Stop()
-		}
-		var due <-chan time.Time
-		if at := l.board.Deadline(); idle == nil && at != dut.Never {
-			alarm = time.NewTimer(l.when(at))
-			due = alarm.C
-		}
-		var err error
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-status:
 			l.status()
 		case <-flush.C:
-			if l.capture != nil {
-				err = l.capture.Flush()
-			}
+			fail.On(l.capture.Flush())
 		case d := <-l.in:
 			l.follow()
-			err = l.take(d)
+			l.take(d)
 		case <-due:
 			l.follow()
 		case <-idle:
 		}
-		if err == nil {
-			err = l.step()
-		}
-		if err != nil {
-			return err
-		}
+		l.step()
 	}
 }
 
 // step takes what waits and runs the engine a little, if there is anything for it.
-func (l *loop) step() error {
-	for range perRound {
-		if l.board.Waiting() >= inEngine {
-			break
-		}
-		select {
-		case d := <-l.in:
-			if err := l.take(d); err != nil {
-				return err
-			}
-			continue
-		default:
-		}
-		break
+func (l *loop) step() {
+	for n := min(len(l.in), perRound); n > 0 && l.board.Waiting() < inEngine; n-- {
+		l.take(<-l.in)
 	}
-	if l.board.Idle() && l.board.Deadline() > l.board.Now()+quantum {
-		return nil
+	if !l.board.Idle() || l.board.Deadline() <= l.board.Now()+quantum {
+		fail.On(l.board.StepTo(l.board.Now() + quantum))
+		l.leave()
 	}
-	if err := l.board.StepTo(l.board.Now() + quantum); err != nil {
-		return err
-	}
-	return l.leave()
 }
 
 // follow lets an idle engine's clock catch up with real time, as far as nothing is due before.
@@ -407,25 +359,26 @@ func (l *loop) when(cycle uint64) time.Duration {
 
 func (l *loop) perMicrosecond() uint64 { return uint64(max(l.o.Manifest.Params.ClockMHz, 1)) }
 
-// finish lets everything leave, ends the capture and reads the counters; after a failure it reads nothing.
-func (l *loop) finish(err error) (counters map[string]uint64, _ error) {
-	if err == nil {
-		counters, err = l.board.Finish()
+// finish lets everything leave, ends the capture and reads the counters; of a run that failed it reads nothing.
+func (l *loop) finish(failed error) (counters map[string]uint64, err error) {
+	defer func() { err = errors.Join(failed, err, l.capture.Flush()) }()
+	defer fail.Catch(&err, "")
+	if failed == nil {
+		counters, failed = l.board.Finish()
 	}
-	err = errors.Join(err, l.leave())
-	if l.capture != nil {
-		err = errors.Join(err, l.capture.Flush())
-	}
-	return counters, err
+	l.leave()
+	return counters, nil
 }
 
 // status says in a line how it goes.
 func (l *loop) status() {
 	var in, out, lost uint64
 	for _, p := range l.ports {
-		r := p.report()
-		in, out = in+r.In, out+r.Out
-		lost += r.Short + r.Long + r.Nobody + r.Full + r.Failed
+		r := &p.counts
+		in, out = in+atomic.LoadUint64(&r.In), out+atomic.LoadUint64(&r.Out)
+		for _, n := range []*uint64{&r.Short, &r.Long, &r.Nobody, &r.Full, &r.Failed} {
+			lost += atomic.LoadUint64(n)
+		}
 	}
 	drops := uint64(0)
 	counters := l.board.Reference().Engine().Counters() // the same as the engine's, and reading them takes no cycles
@@ -434,8 +387,8 @@ func (l *loop) status() {
 			drops += uint64(counters[c])
 		}
 	}
-	l.o.Log.Infof("live: %.0f s, cycle %d, %d frames in, %d out, %d lost at sockets, %d dropped by the engine, %d wait", time.Since(l.start).Seconds(),
-		l.board.Now(), in, out, lost, drops, l.board.Waiting())
+	l.o.Log.Infof("live: %.0f s, cycle %d, %d frames in, %d out, %d lost at sockets, %d dropped by the engine, %d wait",
+		time.Since(l.start).Seconds(), l.board.Now(), in, out, lost, drops, l.board.Waiting())
 }
 
 // sortedKeys returns a map's keys in order.

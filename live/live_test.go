@@ -398,7 +398,7 @@ func TestRunRefuses(t *testing.T) {
 	} {
 		d, err := dut.NewReference(m)
 		require.NoError(t, err)
-		_, err = live.Run(t.Context(), live.Options{Manifest: m, Engine: d, Setup: setup, Ports: ports})
+		_, err = live.Run(t.Context(), live.Options{Manifest: m, Engine: d, Setup: setup, Ports: ports, Log: logrus.New()})
 		require.ErrorContains(t, err, name)
 		assert.NoFileExists(t, filepath.Join(dir, "a"), name)
 	}
@@ -408,6 +408,6 @@ func TestRunRefuses(t *testing.T) {
 	bad := *setup
 	bad.Groups = append([]live.Group(nil), setup.Groups...)
 	bad.Groups[0].Set.Log2N = 0
-	_, err = live.Run(t.Context(), live.Options{Manifest: m, Engine: d, Setup: &bad})
+	_, err = live.Run(t.Context(), live.Options{Manifest: m, Engine: d, Setup: &bad, Log: logrus.New()})
 	require.ErrorContains(t, err, "group 0: the engine refuses it")
 }

@@ -13,6 +13,7 @@ import (
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/internal/yamlpos"
 	"incforge/roce"
 	"incforge/verify/ctrl"
@@ -32,17 +33,18 @@ type Setup struct {
 	// Groups are in the order of the file.
 	Groups []Group
 
-	eps int // records of the endpoint table that a group takes
+	eps int                     // records of the endpoint table that a group takes
+	arp []map[roce.IP4]roce.MAC // by port
 }
 
 // Pipes are registers PIPE_CTRL and PIPE_TIMEOUT.
 type Pipes struct {
-	RNR, CNP  bool
-	RNRTimer  int
-	TimeoutUS int
+	inc.PipeCtrl
+	TimeoutUS uint16
 }
 
-// defaultPipeTimeoutUS is PIPE_TIMEOUT where nobody says: processes at the far end of a socket take milliseconds where a NIC takes microseconds.
+// defaultPipeTimeoutUS is PIPE_TIMEOUT where nobody says: a process at the far end of a socket takes milliseconds where a NIC takes
+// microseconds.
 const defaultPipeTimeoutUS = 20_000
 
 // Group is a group with its endpoints.
@@ -55,59 +57,43 @@ type Group struct {
 	pos yamlpos.Pos
 }
 
+// The file as it is. A key is its field's name in lower case, unless the tag says otherwise.
 type (
 	fileSetup struct {
-		ARP           at[bool]     `yaml:"arp"`
-		GapNAK        at[bool]     `yaml:"gap_nak"`
-		ForeignBypass at[bool]     `yaml:"foreign_bypass"`
-		IPID          at[int]      `yaml:"ip_id"`
-		Bypass        []fileBypass `yaml:"bypass"`
-		Pipes         filePipes    `yaml:"pipes"`
-		Groups        []fileGroup  `yaml:"groups"`
+		ARP           at[bool]
+		GapNAK        at[bool] `yaml:"gap_nak"`
+		ForeignBypass at[bool] `yaml:"foreign_bypass"`
+		IPID          at[int]  `yaml:"ip_id"`
+		Bypass        []fileBypass
+		Pipes         filePipes
+		Groups        []fileGroup
 	}
 	filePipes struct {
-		RNR       at[bool] `yaml:"rnr"`
-		CNP       at[bool] `yaml:"cnp"`
-		RNRTimer  at[int]  `yaml:"rnr_timer"`
-		TimeoutUS at[int]  `yaml:"timeout_us"`
+		RNR, CNP  at[bool]
+		RNRTimer  at[int] `yaml:"rnr_timer"`
+		TimeoutUS at[int] `yaml:"timeout_us"`
 	}
-	fileBypass struct {
-		From at[int] `yaml:"from"`
-		To   at[int] `yaml:"to"`
-	}
-	fileGroup struct {
-		Group      at[int]        `yaml:"group"`
-		Collective at[string]     `yaml:"collective"`
-		DType      at[string]     `yaml:"dtype"`
-		Op         at[string]     `yaml:"op"`
-		BigEndian  at[bool]       `yaml:"big_endian"`
-		InBand     at[bool]       `yaml:"in_band"`
-		RootSends  at[bool]       `yaml:"root_sends"`
-		Start      at[int]        `yaml:"start"`
-		Window     at[int]        `yaml:"window"`
-		Pipe       at[int]        `yaml:"pipe"`
-		SlotBase   at[int]        `yaml:"slot_base"`
-		Parent     at[int]        `yaml:"parent"`
-		In         at[[]int]      `yaml:"in"`
-		Out        at[[]int]      `yaml:"out"`
-		Ack        at[[]int]      `yaml:"ack"`
-		Routes     at[[]int]      `yaml:"routes"`
-		Endpoints  []fileEndpoint `yaml:"endpoints"`
+	fileBypass struct{ From, To at[int] }
+	fileGroup  struct {
+		Group, Parent, Start, Window, Pipe at[int]
+		SlotBase                           at[int] `yaml:"slot_base"`
+		Collective, DType, Op              at[string]
+		BigEndian                          at[bool] `yaml:"big_endian"`
+		InBand                             at[bool] `yaml:"in_band"`
+		RootSends                          at[bool] `yaml:"root_sends"`
+		In, Out, Ack, Routes               at[[]int]
+		Endpoints                          []fileEndpoint
 	}
 	fileEndpoint struct {
-		Endpoint      at[int]  `yaml:"endpoint"`
-		Port          at[int]  `yaml:"port"`
-		Host          at[bool] `yaml:"host"`
-		UDPSourcePort at[int]  `yaml:"udp_source_port"`
-		TTL           at[int]  `yaml:"ttl"`
-		TOS           at[int]  `yaml:"tos"`
-		Local         fileEnd  `yaml:"local"`
-		Remote        fileEnd  `yaml:"remote"`
+		Endpoint, Port, TTL, TOS at[int]
+		UDPSourcePort            at[int] `yaml:"udp_source_port"`
+		Host                     at[bool]
+		Local, Remote            fileEnd
 	}
 	fileEnd struct {
-		MAC at[roce.MAC] `yaml:"mac"`
-		IP  at[roce.IP4] `yaml:"ip"`
-		QPN at[int]      `yaml:"qpn"`
+		MAC at[roce.MAC]
+		IP  at[roce.IP4]
+		QPN at[int]
 	}
 )
 
@@ -148,11 +134,12 @@ type resolver struct {
 	units int // of the buffer, taken by the groups so far
 }
 
-// bound checks that a number is in low … high.
-func (r *resolver) bound(what string, a *at[int], low, high int) {
+// number is a number of the file, which must be in low … high, or def where the file has none.
+func (r *resolver) number(what string, a *at[int], def, low, high int) int {
 	if a.given && (a.v < low || a.v > high) {
 		r.addf(a.pos, "%s is %d, allowed are %d to %d", what, a.v, low, high)
 	}
+	return a.or(def)
 }
 
 // code is the place of a word among names.
@@ -178,28 +165,22 @@ func (r *resolver) included(what string, a *at[string], names []string, mask uin
 }
 
 func (r *resolver) setup(f *fileSetup) *Setup {
-	r.bound("ip_id", &f.IPID, 0, math.MaxUint16)
 	s := &Setup{eps: r.p.EPS(), ARP: f.ARP.or(false), GapNAK: f.GapNAK.or(true), ForeignBypass: f.ForeignBypass.or(false),
-		IPID: uint16(f.IPID.or(contract.DefaultIPID)), Bypass: map[int]int{}}
-	r.pipes(s, &f.Pipes)
-	for i := range f.Bypass {
-		b := &f.Bypass[i]
+		IPID: uint16(r.number("ip_id", &f.IPID, contract.DefaultIPID, 0, math.MaxUint16)), Bypass: map[int]int{}, Pipes: r.pipes(&f.Pipes)}
+	for i, b := range f.Bypass {
 		if !b.From.given || !b.To.given {
 			r.addf(cmp.Or(b.From.pos, b.To.pos), "bypass %d needs from and to", i)
 			continue
 		}
-		r.bound("from", &b.From, 0, r.p.Ports-1)
-		r.bound("to", &b.To, 0, r.p.Ports-1)
-		if _, twice := s.Bypass[b.From.v]; twice {
-			r.addf(b.From.pos, "port %d has a bypass already", b.From.v)
+		from := r.number("from", &b.From, 0, 0, r.p.Ports-1)
+		if _, twice := s.Bypass[from]; twice {
+			r.addf(b.From.pos, "port %d has a bypass already", from)
 		}
-		s.Bypass[b.From.v] = b.To.v
+		s.Bypass[from] = r.number("to", &b.To, 0, 0, r.p.Ports-1)
 	}
-	for i := range f.Bypass {
-		if b := &f.Bypass[i]; b.To.given {
-			if _, ok := s.Bypass[b.To.v]; !ok {
-				r.addf(b.To.pos, "port %d must have a bypass of its own: without one, what is bypassed ends there", b.To.v)
-			}
+	for _, b := range f.Bypass {
+		if _, ok := s.Bypass[b.To.v]; b.To.given && !ok {
+			r.addf(b.To.pos, "port %d must have a bypass of its own: without one, what is bypassed ends there", b.To.v)
 		}
 	}
 	if len(f.Groups) == 0 {
@@ -214,30 +195,25 @@ func (r *resolver) setup(f *fileSetup) *Setup {
 		seen[g.Index] = true
 		s.Groups = append(s.Groups, g)
 	}
-	if s.ARP {
-		r.addresses(s)
-	}
+	r.addresses(s)
 	return s
 }
 
 // pipes are Mode III's, and nothing in Mode II.
-func (r *resolver) pipes(s *Setup, f *filePipes) {
-	r.bound("rnr_timer", &f.RNRTimer, 0, 31)
-	r.bound("timeout_us", &f.TimeoutUS, 0, math.MaxUint16)
+func (r *resolver) pipes(f *filePipes) *Pipes {
+	p := &Pipes{inc.PipeCtrl{RNR: f.RNR.or(true), CNP: f.CNP.or(false), RNRTimer: uint8(r.number("rnr_timer", &f.RNRTimer, 1, 0, 31))},
+		uint16(r.number("timeout_us", &f.TimeoutUS, defaultPipeTimeoutUS, 0, math.MaxUint16))}
 	if r.p.Mode == 3 {
-		s.Pipes = &Pipes{RNR: f.RNR.or(true), CNP: f.CNP.or(false), RNRTimer: f.RNRTimer.or(1), TimeoutUS: f.TimeoutUS.or(defaultPipeTimeoutUS)}
-		return
+		return p
 	}
 	if pos := cmp.Or(f.RNR.pos, f.CNP.pos, f.RNRTimer.pos, f.TimeoutUS.pos); pos.Known() {
 		r.addf(pos, "pipes are Mode III's, this design is of Mode %d", r.p.Mode)
 	}
+	return nil
 }
 
 func (r *resolver) group(i int, f *fileGroup) Group {
-	r.bound("group", &f.Group, 0, r.p.Groups-1)
-	r.bound("start", &f.Start, 0, roce.PSNMask)
-	r.bound("parent", &f.Parent, 0, r.p.Members)
-	g := Group{Index: f.Group.or(i), Ends: map[int]inc.Endpoint{}, pos: f.Group.pos}
+	g := Group{Index: r.number("group", &f.Group, i, 0, r.p.Groups-1), Ends: map[int]inc.Endpoint{}, pos: f.Group.pos}
 	if !g.pos.Known() && len(f.Endpoints) > 0 {
 		g.pos = f.Endpoints[0].Remote.IP.pos
 	}
@@ -248,8 +224,8 @@ func (r *resolver) group(i int, f *fileGroup) Group {
 	set.Collective = r.code("collective", &f.Collective, contract.CollectiveNames(), inc.CollectiveAllReduce)
 	set.DType = r.included("dtype", &f.DType, contract.ElementNames(), r.p.DTypeMask())
 	set.Op = r.included("op", &f.Op, contract.OperationNames(), r.p.OpMask())
-	set.BigEndian, set.Start = f.BigEndian.or(false), roce.PSN(f.Start.or(0))
-	set.Parent, set.HasParent = f.Parent.v, f.Parent.given
+	set.BigEndian, set.Start = f.BigEndian.or(false), roce.PSN(r.number("start", &f.Start, 0, 0, roce.PSNMask))
+	set.Parent, set.HasParent = r.number("parent", &f.Parent, 0, 0, r.p.Members), f.Parent.given
 	set.InBand, set.RootSends = f.InBand.or(false), f.RootSends.or(false)
 	switch {
 	case set.InBand && !r.p.InBand:
@@ -311,7 +287,8 @@ func (r *resolver) roles(g *Group, f *fileGroup) {
 		sends = tree
 	}
 	if r.p.Reproducible() && r.p.Members%2 == 0 && sends>>r.p.Members&1 != 0 {
-		r.addf(cmp.Or(f.In.pos, g.pos), "a reproducible engine of %d members takes contributions of endpoints 0 to %d", r.p.Members, r.p.Members-1)
+		r.addf(cmp.Or(f.In.pos, g.pos), "a reproducible engine of %d members takes contributions of endpoints 0 to %d", r.p.Members,
+			r.p.Members-1)
 	}
 }
 
@@ -329,9 +306,8 @@ func (r *resolver) routes(g *Group, f *fileGroup, tree uint32) {
 		to = sortedKeys(g.Ends)
 	}
 	for rank, e := range to {
-		if e > r.p.Members || tree>>e&1 == 0 {
+		if tree>>e&1 == 0 {
 			r.addf(f.Routes.pos, "routes: rank %d is at endpoint %d, which is not among the group's", rank, e)
-			continue
 		}
 		g.Set.Route[rank] = inc.Route{Valid: true, Endpoint: uint8(e)}
 	}
@@ -344,9 +320,8 @@ func (r *resolver) mask(what string, a *at[[]int], tree uint32, m *uint32) {
 	}
 	*m = 0
 	for _, e := range a.v {
-		if e > r.p.Members || tree>>e&1 == 0 {
+		if tree>>e&1 == 0 {
 			r.addf(a.pos, "%s: endpoint %d is not among the group's", what, e)
-			continue
 		}
 		*m |= 1 << e
 	}
@@ -358,16 +333,11 @@ func (r *resolver) endpoint(group, i int, f *fileEndpoint, host func(e int) bool
 	if e > r.p.Members {
 		r.addf(where, "endpoint is %d, allowed are 0 to %d", e, r.p.Members)
 	}
-	r.bound("port", &f.Port, 0, r.p.Ports-1)
-	r.bound("udp_source_port", &f.UDPSourcePort, 0, math.MaxUint16)
-	r.bound("ttl", &f.TTL, 1, 255)
-	r.bound("tos", &f.TOS, 0, 255)
-	r.bound("local qpn", &f.Local.QPN, 0, roce.PSNMask)
-	r.bound("remote qpn", &f.Remote.QPN, 0, roce.PSNMask)
 	for _, must := range []struct {
 		what  string
 		given bool
-	}{{"local ip", f.Local.IP.given}, {"remote ip", f.Remote.IP.given}, {"remote mac", f.Remote.MAC.given}, {"remote qpn", f.Remote.QPN.given}} {
+	}{{"local ip", f.Local.IP.given}, {"remote ip", f.Remote.IP.given}, {"remote mac", f.Remote.MAC.given},
+		{"remote qpn", f.Remote.QPN.given}} {
 		if !must.given {
 			r.addf(where, "group %d, endpoint %d has no %s", group, e, must.what)
 		}
@@ -377,21 +347,20 @@ func (r *resolver) endpoint(group, i int, f *fileEndpoint, host func(e int) bool
 		r.addf(q.pos, "local qpn %#x: the engine finds endpoint %d of group %d only if the low %d bits are %#x, as in %#x", q.v, e, group,
 			bits.Len(uint(r.p.Records()-1)), ei, q.v-q.v%r.p.Records()+ei)
 	}
-	port := f.Port.or(e % r.p.Ports)
+	port := r.number("port", &f.Port, e%r.p.Ports, 0, r.p.Ports-1)
 	return e, inc.Endpoint{Valid: true, Host: f.Host.or(host(e)), Port: port,
-		LocalQPN: uint32(f.Local.QPN.or(defaultQPN + ei)), RemoteQPN: uint32(f.Remote.QPN.v),
-		LocalIP: f.Local.IP.v, RemoteIP: f.Remote.IP.v,
-		LocalMAC: f.Local.MAC.or(roce.MACFromUint64(defaultMAC + uint64(port))), RemoteMAC: f.Remote.MAC.v,
-		UDPSourcePort: uint16(f.UDPSourcePort.or(defaultSourcePort)), TTL: uint8(f.TTL.or(defaultTTL)), TOS: uint8(f.TOS.or(0))}
+		LocalIP: f.Local.IP.v, LocalMAC: f.Local.MAC.or(roce.MACFromUint64(defaultMAC + uint64(port))),
+		RemoteIP: f.Remote.IP.v, RemoteMAC: f.Remote.MAC.v,
+		LocalQPN:      uint32(r.number("local qpn", &f.Local.QPN, defaultQPN+ei, 0, roce.PSNMask)),
+		RemoteQPN:     uint32(r.number("remote qpn", &f.Remote.QPN, 0, 0, roce.PSNMask)),
+		UDPSourcePort: uint16(r.number("udp_source_port", &f.UDPSourcePort, defaultSourcePort, 0, math.MaxUint16)),
+		TTL:           uint8(r.number("ttl", &f.TTL, defaultTTL, 1, 255)), TOS: uint8(r.number("tos", &f.TOS, 0, 0, 255))}
 }
 
-// slots gives the group its part of the buffer: the design's window behind the groups before, less if there is no room. In Mode III the window is how
-// many slots a pipe has room for, and the pipe may have fewer.
+// slots gives the group its part of the buffer: the design's window behind the groups before, less if there is no room. In Mode III
+// the window is how many slots a pipe has room for, and the pipe may have fewer.
 func (r *resolver) slots(g *Group, f *fileGroup) {
-	set, per := &g.Set, 1
-	if inc.Wide(set.DType) || set.InBand && r.p.DTypeMask()&(1<<inc.DTypeFP16|1<<inc.DTypeBF16) != 0 {
-		per = 2
-	}
+	set, per := &g.Set, r.p.Units(g.Set.DType, g.Set.InBand)
 	set.SlotBase = f.SlotBase.or(r.units)
 	room := (r.p.Slots() - set.SlotBase) / per
 	window := r.p.WindowPackets
@@ -420,8 +389,9 @@ func (r *resolver) slots(g *Group, f *fileGroup) {
 	set.Log2N = bits.Len(uint(window)) // 2·window slots
 	set.PipeSlots = f.Pipe.or(0)
 	if 2*window > room {
-		r.addf(cmp.Or(f.Window.pos, f.Pipe.pos, f.SlotBase.pos, g.pos), "group %d: a window of %d packets takes %d units from %d on, the buffer has %d", g.Index, window,
-			2*window*per, set.SlotBase, r.p.Slots())
+		r.addf(cmp.Or(f.Window.pos, f.Pipe.pos, f.SlotBase.pos, g.pos),
+			"group %d: a window of %d packets takes %d units from %d on, the buffer has %d",
+			g.Index, window, 2*window*per, set.SlotBase, r.p.Slots())
 	}
 	if set.SlotBase < r.units {
 		r.addf(f.SlotBase.pos, "slot_base is %d: the groups before take up to %d", set.SlotBase, r.units-1)
@@ -429,81 +399,48 @@ func (r *resolver) slots(g *Group, f *fileGroup) {
 	r.units = max(r.units, set.SlotBase+2*window*per)
 }
 
-// addresses checks that an IP means one MAC on each port.
+// addresses lists what ARP answers for on each port. There an IP means one MAC.
 func (r *resolver) addresses(s *Setup) {
-	for i := range s.Groups {
-		g := &s.Groups[i]
-		for _, e := range sortedKeys(g.Ends) {
-			ep := g.Ends[e]
-			if mac := s.arp(ep.Port)[ep.LocalIP]; mac != ep.LocalMAC {
-				r.addf(g.pos, "group %d, endpoint %d: with arp, %v on port %d can have one MAC only; it has %v and %v", g.Index, e, ep.LocalIP, ep.Port,
-					mac, ep.LocalMAC)
-			}
-		}
-	}
-}
-
-// arp is the addresses that are answered for on a port; the first endpoint of an IP decides.
-func (s *Setup) arp(port int) map[roce.IP4]roce.MAC {
-	all := map[roce.IP4]roce.MAC{}
-	if !s.ARP {
-		return all
-	}
+	s.arp = make([]map[roce.IP4]roce.MAC, r.p.Ports)
 	for _, g := range s.Groups {
 		for _, e := range sortedKeys(g.Ends) {
 			ep := g.Ends[e]
-			if _, has := all[ep.LocalIP]; ep.Port == port && !has {
-				all[ep.LocalIP] = ep.LocalMAC
+			if !s.ARP || ep.Port >= r.p.Ports {
+				continue
 			}
+			if mac, has := s.arp[ep.Port][ep.LocalIP]; has && mac != ep.LocalMAC {
+				r.addf(g.pos, "group %d, endpoint %d: with arp, %v on port %d can have one MAC only; it has %v and %v", g.Index, e, ep.LocalIP, ep.Port,
+					mac, ep.LocalMAC)
+				continue
+			}
+			if s.arp[ep.Port] == nil {
+				s.arp[ep.Port] = map[roce.IP4]roce.MAC{}
+			}
+			s.arp[ep.Port][ep.LocalIP] = ep.LocalMAC
 		}
 	}
-	return all
 }
 
 // Program writes everything into an engine and enables the groups.
-func (s *Setup) Program(d *ctrl.Driver) error {
-	if err := d.SetOptions(s.GapNAK, s.ForeignBypass); err != nil {
-		return err
-	}
-	if err := d.SetIPID(s.IPID); err != nil {
-		return err
-	}
-	if err := s.Pipes.program(d); err != nil {
-		return err
+func (s *Setup) Program(d *ctrl.Driver) (err error) {
+	defer fail.Catch(&err, "")
+	fail.On(d.SetOptions(s.GapNAK, s.ForeignBypass))
+	fail.On(d.SetIPID(s.IPID))
+	if s.Pipes != nil {
+		fail.On(d.SetPipes(s.Pipes.PipeCtrl, s.Pipes.TimeoutUS))
 	}
 	for _, from := range sortedKeys(s.Bypass) {
-		if err := d.SetBypassPort(from, s.Bypass[from]); err != nil {
-			return err
-		}
+		fail.On(d.SetBypassPort(from, s.Bypass[from]))
 	}
-	for i := range s.Groups {
-		g := &s.Groups[i]
-		if err := d.Disable(g.Index); err != nil {
-			return err
-		}
+	for _, g := range s.Groups {
+		fail.On(d.Disable(g.Index))
 		for _, e := range sortedKeys(g.Ends) {
-			if err := d.SetEndpoint(g.Index*s.eps+e, g.Ends[e]); err != nil {
-				return err
-			}
+			fail.On(d.SetEndpoint(g.Index*s.eps+e, g.Ends[e]))
 		}
-		if err := d.SetGroup(g.Index, g.Set); err != nil {
-			return err
-		}
-		ok, err := d.Enable(g.Index)
-		if err == nil && !ok {
-			err = fmt.Errorf("group %d: the engine refuses it (docs/engine.md section 6 says why it may)", g.Index)
-		}
-		if err != nil {
-			return err
+		fail.On(d.SetGroup(g.Index, g.Set))
+		if !fail.Must(d.Enable(g.Index)) {
+			fail.Now("group %d: the engine refuses it (docs/engine.md section 6 says why it may)", g.Index)
 		}
 	}
 	return nil
-}
-
-// program writes the registers of Mode III.
-func (p *Pipes) program(d *ctrl.Driver) error {
-	if p == nil {
-		return nil
-	}
-	return d.SetPipes(inc.PipeCtrl{RNRTimer: uint8(p.RNRTimer), RNR: p.RNR, CNP: p.CNP}, uint16(p.TimeoutUS))
 }

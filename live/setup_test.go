@@ -260,11 +260,11 @@ func TestSetupPipes(t *testing.T) {
 	}
 	s, err := parse(m, "", "")
 	require.NoError(t, err)
-	assert.Equal(t, &Pipes{RNR: true, RNRTimer: 1, TimeoutUS: 20000}, s.Pipes)
+	assert.Equal(t, &Pipes{inc.PipeCtrl{RNR: true, RNRTimer: 1}, 20000}, s.Pipes)
 	assert.Zero(t, s.Groups[0].Set.PipeSlots)
 	s, err = parse(m, "rnr: false, cnp: true, rnr_timer: 31, timeout_us: 7", "pipe: 3\n    ")
 	require.NoError(t, err)
-	assert.Equal(t, &Pipes{CNP: true, RNRTimer: 31, TimeoutUS: 7}, s.Pipes)
+	assert.Equal(t, &Pipes{inc.PipeCtrl{CNP: true, RNRTimer: 31}, 7}, s.Pipes)
 	assert.Equal(t, 3, s.Groups[0].Set.PipeSlots)
 	assert.Equal(t, 3, s.Groups[0].Set.Log2N, "two pipes of three slots take eight")
 	for _, c := range []struct{ pipes, more, words string }{

@@ -10,6 +10,8 @@ import (
 	"os"
 	"syscall"
 	"time"
+
+	"incforge/internal/fail"
 )
 
 // Bounds of a frame without FCS, in bytes: addresses and type, and what jumbo frames are usually bounded by.
@@ -37,36 +39,31 @@ var (
 )
 
 // Listen binds a socket to a path. A socket file that nobody listens on any more is replaced; any other file is refused.
-func Listen(path string) (*Socket, error) {
-	if len(path) >= len(syscall.RawSockaddrUnix{}.Path) {
-		return nil, fmt.Errorf("socket %s: the path has %d bytes, the system allows %d", path, len(path), len(syscall.RawSockaddrUnix{}.Path)-1)
+func Listen(path string) (s *Socket, err error) {
+	defer fail.Catch(&err, "socket %s", path)
+	if most := len(syscall.RawSockaddrUnix{}.Path) - 1; len(path) > most {
+		fail.Now("the path has %d bytes, the system allows %d", len(path), most)
 	}
 	addr := &net.UnixAddr{Name: path, Net: "unixgram"}
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode()&fs.ModeSocket == 0 {
-			return nil, fmt.Errorf("socket %s: %w: the file is no socket", path, ErrTaken)
+			fail.Now("%w: the file is no socket", ErrTaken)
 		}
 		probe, err := net.DialUnix("unixgram", nil, addr)
 		if err == nil {
 			err = probe.Close()
 		}
 		if !errors.Is(err, syscall.ECONNREFUSED) {
-			return nil, fmt.Errorf("socket %s: %w: somebody listens on it", path, ErrTaken)
+			fail.Now("%w: somebody listens on it", ErrTaken)
 		}
-		if err := os.Remove(path); err != nil {
-			return nil, fmt.Errorf("replace stale socket: %w", err)
-		}
+		fail.On(os.Remove(path))
 	}
-	conn, err := net.ListenUnixgram("unixgram", addr)
-	if err != nil {
-		return nil, fmt.Errorf("bind socket: %w", err)
-	}
-	s := &Socket{conn: conn, path: path}
+	s = &Socket{conn: fail.Must(net.ListenUnixgram("unixgram", addr)), path: path}
 	if s.file, err = os.Lstat(path); err == nil {
-		s.raw, err = conn.SyscallConn()
+		s.raw, err = s.conn.SyscallConn()
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("socket %s: %w", path, err), conn.Close())
+		return nil, errors.Join(err, s.conn.Close())
 	}
 	return s, nil
 }

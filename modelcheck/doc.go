@@ -47,7 +47,7 @@
 // # Reduction
 //
 // In a state that is not quiescent, only the transitions of a set C of nodes are looked at, such that every link into C that is empty
-// comes from a node of C (stubborn in search.go). A node's transitions are what it does with what is on its links, losses of it, its sends and its early
+// comes from a node of C (stubborn in moves.go). A node's transitions are what it does with what is on its links, losses of it, its sends and its early
 // time-outs. That is enough:
 //
 //   - Transitions of other nodes touch C only by appending to links into C, and not to empty ones; so neither what C's transitions do nor whether

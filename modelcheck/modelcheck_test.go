@@ -153,9 +153,10 @@ func TestResumeAndSpill(t *testing.T) {
 	big := model.Config{Mode: 3, Collective: model.AllReduce, Tree: "3-2", Requests: 3, Window: 3, Loss: 1}
 	whole = check(t, big, Options{Symmetry: true, Reduction: true})
 	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "big")
-	r := check(t, big, Options{Symmetry: true, Reduction: true, Spill: dir, SpillAfter: 1, MaxStates: whole.Distinct / 2, Checkpoint: file})
+	t.Setenv("TMPDIR", dir)
+	r := check(t, big, Options{Symmetry: true, Reduction: true, SpillAfter: 1, MaxStates: whole.Distinct / 2, Checkpoint: file})
 	require.False(t, r.Complete)
-	same(check(t, big, Options{Symmetry: true, Reduction: true, Spill: dir, SpillAfter: 1, Checkpoint: file, Every: 1}))
+	same(check(t, big, Options{Symmetry: true, Reduction: true, SpillAfter: 1, Checkpoint: file, Every: 1}))
 	left, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, left)
@@ -190,7 +191,7 @@ func TestLimits(t *testing.T) {
 	// An interruption in the middle leaves what is known.
 	ctx, cancel = context.WithCancel(context.Background())
 	big := model.Config{Mode: 3, Collective: model.AllReduce, Tree: "3-2", Requests: 20, Window: 3, Loss: 3}
-	r, err := Check(ctx, big, Options{Progress: func(p Progress) {
+	r, err := Check(ctx, big, Options{Progress: func(p Counts) {
 		if p.Distinct > 1000 {
 			cancel()
 		}
@@ -239,17 +240,20 @@ func TestConfigIsChecked(t *testing.T) {
 // Frontiers give back what they were given, in memory and from a file.
 func TestFrontier(t *testing.T) {
 	const stride, states = 3, 5*chunkStates + 7
-	f := newFrontier(stride, t.TempDir(), 1)
-	w := f.writer()
+	f := newFrontier(stride, 1)
+	chunk := f.chunk()
 	for i := range uint32(states) {
-		require.NoError(t, w.add([]uint32{i, ^i}, 2*i))
+		if chunk = append(chunk, i, ^i, 2*i); len(chunk) == cap(chunk) {
+			require.NoError(t, f.put(chunk))
+			chunk = f.chunk()
+		}
 	}
-	require.NoError(t, w.flush())
-	assert.Equal(t, states, f.size())
+	require.NoError(t, f.put(chunk))
+	assert.Equal(t, states, f.states)
 	assert.Positive(t, f.spilled)
 	seen := map[uint32]bool{}
 	for {
-		c, err := f.next()
+		c, err := f.take()
 		require.NoError(t, err)
 		if c == nil {
 			break
@@ -261,4 +265,20 @@ func TestFrontier(t *testing.T) {
 	}
 	assert.Len(t, seen, states)
 	f.close()
+}
+
+// BenchmarkSearch is how fast states are seen.
+func BenchmarkSearch(b *testing.B) {
+	for _, c := range []model.Config{
+		{Mode: 2, Collective: model.AllReduce, Tree: "3-2", Requests: 3, Window: 3, Loss: 1},
+		{Mode: 3, Collective: model.AllReduce, Tree: "star-3", Requests: 4, Window: 2, Loss: 1, Dup: 1},
+	} {
+		b.Run(c.String(), func(b *testing.B) {
+			for b.Loop() {
+				r, err := Check(context.Background(), c, Options{Symmetry: true, Workers: 1, MaxStates: 5e5})
+				require.NoError(b, err)
+				b.ReportMetric(float64(r.Transitions)/r.CPUSeconds, "transitions/s")
+			}
+		})
+	}
 }

@@ -11,88 +11,96 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"incforge/inc"
 	"incforge/modelcheck/model"
-	"incforge/network/topology"
 )
-
-// hash128 names a state or a part of one.
-type hash128 struct{ hi, lo uint64 }
-
-func (h hash128) less(o hash128) bool { return h.hi < o.hi || h.hi == o.hi && h.lo < o.lo }
 
 // system is a model in the making: everything its parts have ever been is interned, and every step any part has ever taken is
 // remembered, so that most transitions are table look-ups.
 //
 // A global state is one number a node, that of the node's component: the state of the host or engine, and the contents of the two
-// queues between it and its parent. Records carry the images of what they name under every automorphism of the tree.
+// queues between it and its parent.
 type system struct {
-	cfg     model.Config
-	topo    *topology.Topology
-	perms   []model.Automorphism
-	compose [][]int // compose[h][g] is first g, then h
-	hosts   []*model.HostRole
-	engines []*model.Engine
-	start   []uint32
+	*model.Network
+	perms []model.Automorphism
+	start []uint32
 
-	packets store[packetRecord]
-	queues  store[queueRecord]
-	nodes   store[nodeRecord]
-	comps   store[compRecord]
-	steps   store[outcome]
+	packets table[model.Packet, model.Packet]
+	queues  table[queueKey, []uint32]
+	nodes   table[nodeKey, node]
+	comps   table[compKey, component]
 
-	stepMemo memo // component, code, packet: number of the outcome
-	pushMemo memo // component, queue: component
-	takeMemo memo // component, direction, index: component
+	steps  memo[*outcome] // of components, by ask.key
+	pushed memo[uint32]   // component, queue: component
 
-	mu        sync.Mutex // held by whoever adds to what is above and below
-	packetIDs map[model.Packet]uint32
-	queueIDs  map[string]uint32
-	nodeIDs   map[string]uint32
-	compIDs   map[[3]uint32]uint32
-	engineIDs map[uint64]*engineStep
-	faults    []string       // what outcomes break
-	executed  int            // steps of engines
-	sends     []model.Packet // scratch of hostStep
+	mu          sync.Mutex // held by whoever adds to what is above and below
+	engineSteps map[ask]*engineStep
+	executed    int // steps of engines
 }
 
-type packetRecord struct {
-	model.Packet
-	image []uint32
+// queueKey is a sequence of packets: what is on a link, or what a step sends. It is the first packet, and the queue of the others;
+// number 0 is the empty queue. A table keeps of it its packets.
+type queueKey struct{ Head, Rest uint32 }
+
+// nodeKey is the state of a host or a switch.
+type nodeKey struct {
+	At    int
+	State string
 }
 
-// queueRecord is a sequence of packets: what is on a link, or what a step sends. Number 0 is the empty one.
-type queueRecord struct {
-	packets []uint32
-	image   []uint32
-}
-
-type nodeRecord struct {
-	at    int
-	state string
+// node is what follows from a nodeKey.
+type node struct {
+	nodeKey
 	host  model.Host
-	waits []model.Action // time-outs and resumptions that may be taken apart from time
-	sends []model.Action // sends, if they are free
-	idle  bool           // an engine holds nothing unfinished, a host is done
-	image []uint32
+	acts  []inc.Action // what an engine may do by itself
+	sends int          // how many of these, the first, are sends, which are free; the others may be taken apart from time
+	idle  bool         // an engine holds nothing unfinished, a host is done
 }
 
-type compRecord struct {
-	at             int
-	node, up, down uint32 // up is on its way from the node to its parent, down the other way
-	ups, downs     uint8  // lengths
-	headUp         uint32
-	headDown       uint32
-	popUp, popDown atomic.Uint32 // the component without that packet, plus one
-	image          []uint32
-	hash           []hash128 // of the images
-	n              *nodeRecord
+// The two queues between a node and its parent, by the direction they go in.
+const (
+	up = iota
+	down
+)
+
+// compKey is a component: a node's state and its queues.
+type compKey struct {
+	Node   uint32
+	Queues [2]uint32
 }
+
+// component is what follows from a compKey.
+type component struct {
+	compKey
+	n     *node
+	taken [2][]atomic.Uint32 // for each packet of the queues, the component without it plus one, when it is known
+	head  [2]uint32          // the first packets
+	own   hash128            // of the content
+	hash  []hash128          // of the images
+}
+
+func (c *component) length(direction int) int { return len(c.taken[direction]) }
+
+// ask is what is asked of a component or of a node: to do the step of a code with a packet, which has been taken off its queue already.
+type ask struct{ of, code, packet uint32 }
+
+// key is it in a word; packets are known to be few.
+func (a ask) key() uint64 { return uint64(a.of)<<32 | uint64(a.code)<<24 | uint64(a.packet) }
+
+// Codes of steps: below codeAction the endpoint that the packet came to.
+const (
+	codeAction   = 0x40 // plus the action's number in the node's list
+	codeDeliver  = 0x80 // to a host
+	codeNotReady = 0x81 // the same without a receive posted
+	codeTimeout  = 0x82 // of a host
+	codeNothing  = 0x83 // the packet is lost
+)
 
 // outcome is what a step does: the node's own component becomes comp, and the children get something sent.
 type outcome struct {
 	comp  uint32
 	down  []sent
-	fault uint32 // number in faults plus one
+	fault error // what it breaks
 }
 
 type sent struct {
@@ -104,523 +112,289 @@ type sent struct {
 type engineStep struct {
 	node  uint32
 	outs  []uint32 // a queue an endpoint
-	fault uint32
+	fault error
 }
 
-// Codes of steps in stepMemo: below codeAction the endpoint that the packet came to.
-const (
-	codeAction   = 0x40 // plus the action's number in the node's waits, or …
-	codeSend     = 0x60 // … sends
-	codeDeliver  = 0x80 // to a host
-	codeNotReady = 0x81 // the same without a receive posted
-	codeTimeout  = 0x82 // of a host
-)
-
-// newSystem makes a model of a complete configuration.
-func newSystem(c model.Config, symmetry bool) (*system, error) {
-	t, err := model.ParseTree(c.Tree)
+// newSystem makes a model.
+func newSystem(config model.Config, symmetry bool) (*system, error) {
+	w, err := model.NewNetwork(config)
 	if err != nil {
 		return nil, err
 	}
-	s := &system{
-		cfg: c, topo: t, packetIDs: map[model.Packet]uint32{}, queueIDs: map[string]uint32{}, nodeIDs: map[string]uint32{},
-		compIDs: map[[3]uint32]uint32{}, engineIDs: map[uint64]*engineStep{},
-		hosts: make([]*model.HostRole, len(t.Nodes)), engines: make([]*model.Engine, len(t.Nodes)),
-	}
+	c := &w.Config
 	fixed, limit := -1, model.MaxAutomorphisms
 	if c.Collective != model.AllReduce {
-		fixed = model.CommRoot(t)
+		fixed = model.CommRoot(w.Topo)
 	}
 	if !symmetry {
 		limit = 0
 	}
-	s.perms = model.Automorphisms(t, fixed, limit)
-	for _, h := range s.perms {
-		var row []int
-		for _, g := range s.perms {
-			row = append(row, slices.IndexFunc(s.perms, func(x model.Automorphism) bool {
-				for n := range x.To {
-					if x.To[n] != h.To[g.To[n]] {
-						return false
-					}
-				}
-				return true
-			}))
-		}
-		s.compose = append(s.compose, row)
-	}
-
-	for n := range t.Nodes {
-		if t.Nodes[n].Rank < 0 {
-			if s.engines[n], err = model.NewEngine(c, t, n); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		s.hosts[n] = c.Role(t, t.Nodes[n].Rank)
+	perms := model.Automorphisms(w.Topo, fixed, limit)
+	s := &system{
+		Network: w, perms: perms,
+		packets: newTable[model.Packet, model.Packet](perms), queues: newTable[queueKey, []uint32](perms),
+		nodes: newTable[nodeKey, node](perms), comps: newTable[compKey, component](perms),
+		steps: newMemo[*outcome](), pushed: newMemo[uint32](), engineSteps: map[ask]*engineStep{},
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, empty := s.queues.add()
-	empty.image = make([]uint32, len(s.perms))
-	s.queueIDs[""] = 0
-	s.comps.add() // number 0 is nobody's
+	empty := queueKey{Head: ^uint32(0)}
+	s.queues.intern(empty, func(int) queueKey { return empty }, func(queueKey, *[]uint32) {})
 	// Switches that an automorphism exchanges begin in the same state, hosts too: the initial state is its own image.
-	for n := range t.Nodes {
+	for n, e := range s.Engines {
 		var state []byte
 		var sends []model.Packet
-		if r := s.hosts[n]; r != nil {
-			var h model.Host
-			sends = h.Fresh(r, nil)
-			state = h.Append(nil)
+		if e != nil {
+			state = e.Initial()
 		} else {
-			state = s.engines[n].Initial()
+			var h model.Host
+			sends = h.Fresh(s.Roles[n], nil)
+			state = h.Append(nil)
 		}
-		id, err := s.internNode(n, s.statesOf(n, state))
+		id, err := s.internNode(s.evenly(n, state))
 		if err != nil {
 			return nil, err
 		}
-		s.start = append(s.start, s.internComp(id, s.internQueue(s.internPackets(sends)), 0))
+		s.start = append(s.start, s.internComp(compKey{id, [2]uint32{up: s.internPackets(sends)}}))
 	}
-	s.start = append(s.start, uint32(c.Loss|c.Dup<<4|c.Reorder<<8|c.Early<<12|c.RNR<<16))
+	s.start = append(s.start, uint32(c.Loss|c.Dup<<dupAt|c.Reorder<<reorderAt|c.Early<<earlyAt|c.RNR<<rnrAt))
 	return s, nil
 }
 
-// statesOf is a state that is its own image, for each automorphism.
-func (s *system) statesOf(n int, state []byte) (states []imageState) {
-	for g := range s.perms {
-		states = append(states, imageState{at: s.perms[g].To[n], state: string(state)})
+// evenly is a state of a node that is its own image, for each automorphism.
+func (s *system) evenly(n int, state []byte) (images []nodeKey) {
+	for _, p := range s.perms {
+		images = append(images, nodeKey{p.To[n], string(state)})
 	}
-	return states
-}
-
-type imageState struct {
-	at    int
-	state string
-}
-
-// internPackets gives packets their numbers.
-func (s *system) internPackets(ps []model.Packet) []uint32 {
-	var ids []uint32
-	for _, p := range ps {
-		ids = append(ids, s.internPacket(p))
-	}
-	return ids
+	return images
 }
 
 func (s *system) internPacket(p model.Packet) uint32 {
-	if id, ok := s.packetIDs[p]; ok {
-		return id
-	}
-	ids := make([]uint32, len(s.perms))
-	for g := range s.perms {
-		q := p.Permute(s.perms[g].Lane)
-		id, ok := s.packetIDs[q]
-		if !ok {
-			var r *packetRecord
-			id, r = s.packets.add()
-			r.Packet = q
-			s.packetIDs[q] = id
-		}
-		ids[g] = id
-	}
-	for g, id := range ids {
-		s.packets.at(id).image = s.imagesFrom(ids, g)
-	}
-	return ids[0]
+	image := func(g int) model.Packet { return p.Permute(s.perms[g].Lane) }
+	return s.packets.intern(p, image, func(k model.Packet, v *model.Packet) { *v = k })
 }
 
-// imagesFrom turns the images of one thing into those of its g-th image.
-func (s *system) imagesFrom(ids []uint32, g int) []uint32 {
-	if len(ids) == 1 {
-		return ids
+// internPackets is the queue of these packets.
+func (s *system) internPackets(ps []model.Packet) (queue uint32) {
+	for _, p := range slices.Backward(ps) {
+		queue = s.internQueue(queueKey{s.internPacket(p), queue})
 	}
-	image := make([]uint32, len(ids))
-	for h := range image {
-		image[h] = ids[s.compose[h][g]]
-	}
-	return image
+	return queue
 }
 
-// internQueue gives a sequence of packets its number.
-func (s *system) internQueue(packets []uint32) uint32 {
-	var b [128]byte
-	key := func(ps []uint32) []byte { return queueKey(b[:0], ps) }
-	if id, ok := s.queueIDs[string(key(packets))]; ok {
-		return id
-	}
-	ids := make([]uint32, len(s.perms))
-	for g := range s.perms {
-		ps := make([]uint32, len(packets))
-		for i, p := range packets {
-			ps[i] = s.packets.at(p).image[g]
-		}
-		id, ok := s.queueIDs[string(key(ps))]
-		if !ok {
-			var r *queueRecord
-			id, r = s.queues.add()
-			r.packets = ps
-			s.queueIDs[string(key(ps))] = id
-		}
-		ids[g] = id
-	}
-	for g, id := range ids {
-		s.queues.at(id).image = s.imagesFrom(ids, g)
-	}
-	return ids[0]
+func (s *system) internQueue(k queueKey) uint32 {
+	image := func(g int) queueKey { return queueKey{s.packets.image(k.Head, g), s.queues.image(k.Rest, g)} }
+	return s.queues.intern(k, image, func(k queueKey, v *[]uint32) { *v = slices.Concat([]uint32{k.Head}, *s.queues.at(k.Rest)) })
 }
 
-// queueKey appends the key of a sequence in queueIDs.
-func queueKey(b []byte, packets []uint32) []byte {
-	for _, p := range packets {
-		b = binary.BigEndian.AppendUint32(b, p)
+// concat is one sequence after another.
+func (s *system) concat(packets []uint32, queue uint32) uint32 {
+	for _, p := range slices.Backward(packets) {
+		queue = s.internQueue(queueKey{p, queue})
 	}
-	return b
-}
-
-// nodeKey is the key of a node's state in nodeIDs.
-func nodeKey(st imageState) string { return string(rune(st.at)) + st.state }
-
-// fill makes the record of a node's state all but its images.
-func (s *system) fill(r *nodeRecord, st imageState) error {
-	r.at, r.state = st.at, st.state
-	if role := s.hosts[st.at]; role != nil {
-		r.host = model.HostOf([]byte(st.state))
-		r.idle = r.host.Done(role)
-		return nil
-	}
-	e := s.engines[st.at]
-	acts, err := e.Actions([]byte(st.state))
-	if err != nil {
-		return err
-	}
-	for _, a := range acts {
-		if a.Wait {
-			r.waits = append(r.waits, a)
-		} else {
-			r.sends = append(r.sends, a)
-		}
-	}
-	r.idle = e.Idle()
-	return nil
+	return queue
 }
 
 // errAsymmetric means that an engine treats endpoints differently that nobody should be able to tell apart.
 var errAsymmetric = errors.New("the engine is not symmetric: run without symmetry")
 
-// internNode gives a node's state its number; states are its images. A state reached by two ways has its images compared.
-func (s *system) internNode(n int, states []imageState) (uint32, error) {
-	ids := make([]uint32, len(s.perms))
-	added := false
-	for g, st := range states {
-		key := nodeKey(st)
-		id, ok := s.nodeIDs[key]
-		if !ok {
-			var r *nodeRecord
-			id, r = s.nodes.add()
-			s.nodeIDs[key] = id
-			if err := s.fill(r, st); err != nil {
-				return 0, err
-			}
-			added = true
-		}
-		ids[g] = id
-	}
-	for g, id := range ids {
-		image := s.imagesFrom(ids, g)
-		if r := s.nodes.at(id); r.image == nil {
-			r.image = image
-		} else if !slices.Equal(r.image, image) {
-			return 0, fmt.Errorf("states %x and %x of switch %d: %w", r.state, s.nodes.at(ids[0]).state, n, errAsymmetric)
-		} else if !added {
-			break
+// internNode gives a node's state its number, by it and its images. A state reached by two ways has its images compared.
+func (s *system) internNode(images []nodeKey) (id uint32, err error) {
+	image := func(g int) nodeKey { return images[g] }
+	id = s.nodes.intern(images[0], image, func(k nodeKey, v *node) { err = errors.Join(err, s.fill(k, v)) })
+	for g, k := range images {
+		if known, ok := s.nodes.ids[k]; !ok || known != s.nodes.image(id, g) || s.nodes.uneven {
+			return 0, fmt.Errorf("state %x of switch %d and its image %x: %w", images[0].State, images[0].At, k.State, errAsymmetric)
 		}
 	}
-	return ids[0], nil
+	return id, err
+}
+
+// fill makes what follows from a node's state.
+func (s *system) fill(k nodeKey, n *node) (err error) {
+	n.nodeKey = k
+	if role := s.Roles[k.At]; role != nil {
+		n.host = model.HostOf([]byte(k.State))
+		n.idle = n.host.Done(role)
+		return nil
+	}
+	n.acts, n.idle, err = s.Engines[k.At].Look([]byte(k.State))
+	for n.sends < len(n.acts) && !model.Waits(n.acts[n.sends]) {
+		n.sends++
+	}
+	return err
 }
 
 // internComp gives a component its number.
-func (s *system) internComp(node, up, down uint32) uint32 {
-	if id, ok := s.compIDs[[3]uint32{node, up, down}]; ok {
-		return id
+func (s *system) internComp(k compKey) uint32 {
+	image := func(g int) compKey {
+		return compKey{s.nodes.image(k.Node, g), [2]uint32{s.queues.image(k.Queues[up], g), s.queues.image(k.Queues[down], g)}}
 	}
-	ids := make([]uint32, len(s.perms))
-	hashes := make([]hash128, len(s.perms))
-	for g := range s.perms {
-		k := [3]uint32{s.nodes.at(node).image[g], s.queues.at(up).image[g], s.queues.at(down).image[g]}
-		id, ok := s.compIDs[k]
-		if !ok {
-			var r *compRecord
-			id, r = s.comps.add()
-			s.compIDs[k] = id
-			s.connect(r, k)
-		}
-		ids[g] = id
-		hashes[g] = s.contentHash(s.comps.at(id))
-	}
-	for g, id := range ids {
-		r := s.comps.at(id)
-		r.image = s.imagesFrom(ids, g)
-		r.hash = make([]hash128, len(ids))
-		for h := range r.hash {
-			r.hash[h] = hashes[s.compose[h][g]]
+	id := s.comps.intern(k, image, s.connect)
+	if s.comps.at(id).hash == nil {
+		for _, x := range *s.comps.images.at(id) {
+			var hash []hash128
+			for _, y := range *s.comps.images.at(x) {
+				hash = append(hash, s.comps.at(y).own)
+			}
+			s.comps.at(x).hash = hash
 		}
 	}
-	return ids[0]
+	return id
 }
 
-// connect makes the record of a component all but its images.
-func (s *system) connect(r *compRecord, k [3]uint32) {
-	r.node, r.up, r.down, r.n = k[0], k[1], k[2], s.nodes.at(k[0])
-	r.at = r.n.at
-	if q := s.queues.at(r.up).packets; len(q) > 0 {
-		r.ups, r.headUp = uint8(len(q)), q[0]
-	}
-	if q := s.queues.at(r.down).packets; len(q) > 0 {
-		r.downs, r.headDown = uint8(len(q)), q[0]
-	}
-}
-
-// content is all that makes a component, in bytes that do not depend on numbers given by chance.
-func (s *system) content(r *compRecord) []byte {
-	b := []byte{byte(r.at)}
-	b = binary.BigEndian.AppendUint32(b, uint32(len(r.n.state)))
-	b = append(b, r.n.state...)
-	for _, q := range []uint32{r.up, r.down} {
-		ps := s.queues.at(q).packets
-		b = append(b, byte(len(ps)))
-		for _, p := range ps {
-			b = s.packets.at(p).Append(b)
+// connect makes what follows from a component but for its images.
+func (s *system) connect(k compKey, c *component) {
+	c.compKey, c.n = k, s.nodes.at(k.Node)
+	// What is hashed does not depend on numbers, which are given by chance.
+	b := binary.BigEndian.AppendUint32([]byte{byte(c.n.At)}, uint32(len(c.n.State)))
+	b = append(b, c.n.State...)
+	for d, q := range k.Queues {
+		packets := *s.queues.at(q)
+		if len(packets) > 0 {
+			c.taken[d], c.head[d] = make([]atomic.Uint32, len(packets)), packets[0]
+		}
+		b = append(b, byte(len(packets)))
+		for _, p := range packets {
+			b, _ = binary.Append(b, binary.BigEndian, s.packets.at(p)) // which fails for what has no fixed size
 		}
 	}
-	return b
+	sum := sha256.Sum256(b)
+	c.own = hash128{binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:])}
 }
 
-func (s *system) contentHash(r *compRecord) hash128 {
-	sum := sha256.Sum256(s.content(r))
-	return hash128{binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:])}
+// step is what a component does when asked.
+func (s *system) step(a ask) *outcome {
+	return s.steps.get(s, a.key(), func() *outcome {
+		c := s.comps.at(a.of)
+		if s.Roles[c.n.At] != nil {
+			return s.hostStep(c, a)
+		}
+		return s.switchStep(c, a)
+	})
 }
 
-// step is what node's component does by a code with a packet; the packet has been taken off its queue already.
-func (s *system) step(comp uint32, code uint8, packet uint32) *outcome {
-	key := uint64(comp)<<32 | uint64(code)<<24 | uint64(packet)
-	if id, ok := s.stepMemo.get(key); ok {
-		return s.steps.at(id)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if id, ok := s.stepMemo.get(key); ok {
-		return s.steps.at(id)
-	}
-	c := s.comps.at(comp)
-	var o outcome
-	if s.hosts[c.at] != nil {
-		o = s.hostStep(c, code, packet)
-	} else {
-		o = s.switchStep(c, code, packet)
-	}
-	id, r := s.steps.add()
-	*r = o
-	s.stepMemo.put(key, id)
-	return r
-}
-
-// breaks notes what an outcome breaks.
-func (s *system) breaks(err error) uint32 {
-	if err == nil {
-		return 0
-	}
-	text := err.Error()
-	i := slices.Index(s.faults, text)
-	if i < 0 {
-		i = len(s.faults)
-		s.faults = append(s.faults, text)
-	}
-	return uint32(i) + 1
-}
-
-func (s *system) hostStep(c *compRecord, code uint8, packet uint32) outcome {
-	h, role := c.n.host, s.hosts[c.at]
+func (s *system) hostStep(c *component, a ask) *outcome {
+	h, role := c.n.host, s.Roles[c.n.At]
 	var err error
-	sends := s.sends[:0]
-	switch code {
-	case codeTimeout:
-		sends = h.Timeout(role, sends)
-	default:
-		sends, err = h.Take(role, s.packets.at(packet).Packet, code == codeNotReady, sends)
+	var sends []model.Packet
+	if a.code == codeTimeout {
+		sends = h.Timeout(role, nil)
+	} else {
+		sends, err = h.Take(role, *s.packets.at(a.packet), a.code == codeNotReady, nil)
 	}
-	s.sends = sends
-	node, nodeErr := s.internNode(c.at, s.statesOf(c.at, h.Append(nil)))
-	return outcome{comp: s.internComp(node, s.concat(c.up, s.internQueue(s.internPackets(sends))), c.down), fault: s.breaks(errors.Join(err, nodeErr))}
+	n, nodeErr := s.internNode(s.evenly(c.n.At, h.Append(nil)))
+	k := c.compKey
+	k.Node, k.Queues[up] = n, s.concat(*s.queues.at(k.Queues[up]), s.internPackets(sends))
+	return &outcome{comp: s.internComp(k), fault: errors.Join(err, nodeErr)}
 }
 
-// concat is one sequence after another.
-func (s *system) concat(a, b uint32) uint32 {
-	if b == 0 {
-		return a
-	}
-	return s.internQueue(slices.Concat(s.queues.at(a).packets, s.queues.at(b).packets))
-}
-
-func (s *system) switchStep(c *compRecord, code uint8, packet uint32) outcome {
-	e := s.engineStep(c.node, code, packet)
-	o := outcome{fault: e.fault}
-	up := c.up
-	children := s.topo.Nodes[c.at].Children
+func (s *system) switchStep(c *component, a ask) *outcome {
+	e := s.engineStep(ask{c.Node, a.code, a.packet})
+	o := &outcome{fault: e.fault}
+	k, children := c.compKey, s.Topo.Nodes[c.n.At].Children
+	k.Node = e.node
 	for i, q := range e.outs {
 		switch {
 		case q == 0:
 		case i == len(children):
-			up = s.concat(up, q)
+			k.Queues[up] = s.concat(*s.queues.at(k.Queues[up]), q)
 		default:
 			o.down = append(o.down, sent{children[i], q})
 		}
 	}
-	o.comp = s.internComp(e.node, up, c.down)
+	o.comp = s.internComp(k)
 	return o
 }
 
 // engineStep runs the engine, once for each image of what is asked for: so the images of the state that results are known, without
 // anybody having to know what is in it.
-func (s *system) engineStep(node uint32, code uint8, packet uint32) *engineStep {
-	key := func(node uint32, code uint8, packet uint32) uint64 {
-		return uint64(node)<<32 | uint64(code)<<24 | uint64(packet)
-	}
-	if e, ok := s.engineIDs[key(node, code, packet)]; ok {
+func (s *system) engineStep(a ask) *engineStep {
+	if e, ok := s.engineSteps[a]; ok {
 		return e
 	}
-	rec := s.nodes.at(node)
-	type image struct {
-		key  uint64
-		done model.Stepped
-		node uint32
-	}
-	images := make([]image, len(s.perms))
-	states := make([]imageState, len(s.perms))
-	var failed error
+	asks, states, done := make([]ask, len(s.perms)), make([]nodeKey, len(s.perms)), make([]model.Stepped, len(s.perms))
 	for g := range s.perms {
-		im := &images[g]
-		n, at := rec.image[g], s.perms[g].To[rec.at]
-		endpoints := s.perms[g].Endpoints[rec.at]
-		state := s.nodes.at(n).state
-		im.node = n
 		var err error
-		if code < codeAction {
-			p := packet
-			p = s.packets.at(p).image[g]
-			im.key = key(n, uint8(endpoints[code]), p)
-			if first := slices.IndexFunc(images[:g], func(o image) bool { return o.key == im.key }); first >= 0 {
-				im.done, states[g] = images[first].done, states[first]
+		if asks[g], err = s.imageOf(a, g); err == nil {
+			if first := slices.Index(asks[:g], asks[g]); first >= 0 && a.code < codeAction {
+				done[g], states[g] = done[first], states[first]
 				continue
 			}
-			im.done, err = s.engines[at].Take([]byte(state), endpoints[code], s.packets.at(p).Packet)
-		} else {
-			a := rec.waits
-			base := uint8(codeAction)
-			if code >= codeSend {
-				a, base = rec.sends, codeSend
-			}
-			want := a[code-base].Permute(endpoints)
-			b := s.nodes.at(n).waits
-			if code >= codeSend {
-				b = s.nodes.at(n).sends
-			}
-			i := slices.IndexFunc(b, func(x model.Action) bool { return x.Same(want) })
-			if i < 0 {
-				failed = errAsymmetric
-				i = int(code - base)
-			}
-			im.key = key(n, base+uint8(i), 0)
-			im.done, err = s.engines[at].Act([]byte(state), b[i])
+			done[g], err = s.run(asks[g])
 		}
-		s.executed++
-		if err != nil && failed == nil {
-			failed = err
+		if err != nil {
+			s.engineSteps[a] = &engineStep{node: a.of, fault: fmt.Errorf("the model broke down: %w", err)}
+			return s.engineSteps[a]
 		}
-		states[g] = imageState{at, string(im.done.State)}
+		states[g] = nodeKey{s.nodes.at(asks[g].of).At, string(done[g].State)}
 	}
-	if failed != nil {
-		e := &engineStep{node: node, fault: s.breaks(fmt.Errorf("the model broke down: %w", failed))}
-		s.engineIDs[key(node, code, packet)] = e
-		return e
-	}
-	id, err := s.internNode(rec.at, states)
-	for g := range images {
-		im := &images[g]
-		if _, ok := s.engineIDs[im.key]; ok {
+	id, err := s.internNode(states)
+	for g, a := range asks {
+		if s.engineSteps[a] != nil {
 			continue
 		}
-		e := &engineStep{node: id, fault: s.breaks(errors.Join(im.done.Err, err))}
+		e := &engineStep{node: id, fault: errors.Join(done[g].Err, err)}
 		if err == nil {
-			e.node = s.nodes.at(id).image[g]
+			e.node = s.nodes.image(id, g)
 		}
-		for _, sends := range im.done.Outs {
-			e.outs = append(e.outs, s.internQueue(s.internPackets(sends)))
+		for _, sends := range done[g].Outs {
+			e.outs = append(e.outs, s.internPackets(sends))
 		}
-		s.engineIDs[im.key] = e
+		s.engineSteps[a] = e
 	}
-	return s.engineIDs[key(node, code, packet)]
+	return s.engineSteps[a]
+}
+
+// imageOf is what an automorphism makes of what is asked of a switch.
+func (s *system) imageOf(a ask, g int) (ask, error) {
+	from, endpoints := s.nodes.at(a.of), s.perms[g].Endpoints[s.nodes.at(a.of).At]
+	to := ask{of: s.nodes.image(a.of, g)}
+	if a.code < codeAction {
+		to.code, to.packet = uint32(endpoints[a.code]), s.packets.image(a.packet, g)
+		return to, nil
+	}
+	i := slices.Index(s.nodes.at(to.of).acts, model.Permute(from.acts[a.code-codeAction], endpoints))
+	if i < 0 {
+		return to, errAsymmetric
+	}
+	to.code = codeAction + uint32(i)
+	return to, nil
+}
+
+// run has a switch do what is asked.
+func (s *system) run(a ask) (model.Stepped, error) {
+	s.executed++
+	n := s.nodes.at(a.of)
+	if a.code < codeAction {
+		return s.Engines[n.At].Take([]byte(n.State), int(a.code), *s.packets.at(a.packet))
+	}
+	return s.Engines[n.At].Act([]byte(n.State), n.acts[a.code-codeAction])
 }
 
 // push is a component with something more on its way down to it.
 func (s *system) push(comp, queue uint32) uint32 {
-	key := uint64(comp)<<32 | uint64(queue)
-	if id, ok := s.pushMemo.get(key); ok {
-		return id
+	return s.pushed.get(s, uint64(comp)<<32|uint64(queue), func() uint32 {
+		k := s.comps.at(comp).compKey
+		k.Queues[down] = s.concat(*s.queues.at(k.Queues[down]), queue)
+		return s.internComp(k)
+	})
+}
+
+// take is a component without a packet of a queue.
+func (s *system) take(comp uint32, direction, index int) uint32 {
+	c := s.comps.at(comp)
+	known := &c.taken[direction][index]
+	if id := known.Load(); id != 0 {
+		return id - 1
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.comps.at(comp)
-	id := s.internComp(c.node, c.up, s.concat(c.down, queue))
-	s.pushMemo.put(key, id)
-	return id
-}
-
-// popUp and popDown are a component without the packet at the head of a queue.
-func (s *system) popUp(comp uint32) uint32 {
-	c := s.comps.at(comp)
-	if id := c.popUp.Load(); id != 0 {
-		return id
-	}
-	id := s.take(comp, true, 0)
-	c.popUp.Store(id)
-	return id
-}
-
-func (s *system) popDown(comp uint32) uint32 {
-	c := s.comps.at(comp)
-	if id := c.popDown.Load(); id != 0 {
-		return id
-	}
-	id := s.take(comp, false, 0)
-	c.popDown.Store(id)
-	return id
-}
-
-// take is a component without packet i of a queue.
-func (s *system) take(comp uint32, up bool, i int) uint32 {
-	key := uint64(comp)<<32 | uint64(i)<<1
-	if up {
-		key |= 1
-	}
-	if id, ok := s.takeMemo.get(key); ok {
-		return id
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := s.comps.at(comp)
-	q := c.down
-	if up {
-		q = c.up
-	}
-	rest := s.internQueue(slices.Delete(slices.Clone(s.queues.at(q).packets), i, i+1))
-	id := uint32(0)
-	if up {
-		id = s.internComp(c.node, rest, c.down)
-	} else {
-		id = s.internComp(c.node, c.up, rest)
-	}
-	s.takeMemo.put(key, id)
+	k := c.compKey
+	packets := *s.queues.at(k.Queues[direction])
+	k.Queues[direction] = s.concat(packets[:index], s.concat(packets[index+1:], 0))
+	id := s.internComp(k)
+	known.Store(id + 1)
 	return id
 }
 
@@ -628,7 +402,7 @@ func (s *system) take(comp uint32, up bool, i int) uint32 {
 func (s *system) canonical(state, rep []uint32) hash128 {
 	n := len(state) - 1
 	best, least := 0, hash128{^uint64(0), ^uint64(0)}
-	var recs [model.MaxNodes]*compRecord
+	var recs [model.MaxNodes]*component
 	for i, c := range state[:n] {
 		recs[i] = s.comps.at(c)
 	}
@@ -647,8 +421,8 @@ func (s *system) canonical(state, rep []uint32) hash128 {
 		copy(rep, state)
 	} else {
 		to := s.perms[best].To
-		for i, r := range recs[:n] {
-			rep[to[i]] = r.image[best]
+		for i, c := range state[:n] {
+			rep[to[i]] = s.comps.image(c, best)
 		}
 		rep[n] = state[n]
 	}

@@ -3,8 +3,13 @@
 package modelcheck
 
 import (
-	"sync"
+	"cmp"
+	"slices"
 	"sync/atomic"
+
+	"github.com/puzpuzpuz/xsync/v4"
+
+	"incforge/modelcheck/model"
 )
 
 // A store is a list that only grows, read by many without locks while one appends. An index becomes known to readers only through
@@ -27,96 +32,102 @@ func (s *store[T]) add() (uint32, *T) {
 	i := s.n
 	s.n++
 	if i&(storeChunk-1) == 0 {
-		var grown []*[storeChunk]T
+		grown := []*[storeChunk]T{new([storeChunk]T)}
 		if old := s.chunks.Load(); old != nil {
-			grown = append(grown, *old...)
+			grown = slices.Concat(*old, grown)
 		}
-		grown = append(grown, new([storeChunk]T))
 		s.chunks.Store(&grown)
 	}
 	return i, s.at(i)
 }
 
-// clear makes the list empty; only before anybody reads.
-func (s *store[T]) clear() {
-	s.chunks.Store(nil)
-	s.n = 0
+// A table numbers things of one kind by their keys, and keeps of each what follows from the key and the numbers of its images under the
+// automorphisms.
+type table[K comparable, V any] struct {
+	store[V]
+	images store[[]uint32]
+	ids    map[K]uint32
+	perms  []model.Automorphism
+	uneven bool // two ways to a thing led to different images
 }
 
-// A memo maps 64-bit keys to 32-bit values. Reading takes no lock: a cell's value is written before its key, and cells never change
-// again. A reader that looks at a table just outgrown may miss a new key; it asks again under the writer's lock.
-type memo struct {
-	table atomic.Pointer[memoTable]
-	mu    sync.Mutex
-	n     int
+func newTable[K comparable, V any](perms []model.Automorphism) table[K, V] {
+	return table[K, V]{ids: map[K]uint32{}, perms: perms}
 }
 
-type memoTable struct {
-	mask  uint64
-	cells []memoCell
-}
+// image is the number of the thing that an automorphism makes of thing id.
+func (t *table[K, V]) image(id uint32, g int) uint32 { return (*t.images.at(id))[g] }
 
-type memoCell struct {
-	key   atomic.Uint64 // the key plus one; 0 is an empty cell
-	value atomic.Uint32
-}
-
-// get gives the value of a key, if it is known.
-func (m *memo) get(key uint64) (uint32, bool) {
-	t := m.table.Load()
-	if t == nil {
-		return 0, false
+// intern gives a thing its number. If it is new, it comes in with its images, whose keys image tells; fill makes what follows from a key.
+func (t *table[K, V]) intern(key K, image func(g int) K, fill func(K, *V)) uint32 {
+	if id, ok := t.ids[key]; ok {
+		return id
 	}
-	key++
-	for i := mix(key) & t.mask; ; i = (i + 1) & t.mask {
-		switch t.cells[i].key.Load() {
-		case key:
-			return t.cells[i].value.Load(), true
-		case 0:
-			return 0, false
+	ids := make([]uint32, len(t.perms))
+	for g := range ids {
+		k := image(g)
+		id, ok := t.ids[k]
+		if !ok {
+			var v *V
+			id, v = t.add()
+			t.images.add()
+			t.ids[k] = id
+			fill(k, v)
+		}
+		ids[g] = id
+	}
+	for g, id := range ids {
+		all := make([]uint32, len(ids)) // of the image, in its turn
+		for h := range all {
+			all[h] = ids[t.perms[h].After[g]]
+		}
+		switch known := t.images.at(id); {
+		case *known == nil:
+			*known = all
+		case !slices.Equal(*known, all):
+			t.uneven = true
 		}
 	}
+	return ids[0]
 }
 
-// put sets the value of a key; a key has the same value for good.
-func (m *memo) put(key uint64, value uint32) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	t := m.table.Load()
-	if t == nil || 3*m.n > 2*len(t.cells) {
-		grown := &memoTable{mask: 1<<10 - 1}
-		if t != nil {
-			grown.mask = t.mask<<1 | 1
-		}
-		grown.cells = make([]memoCell, grown.mask+1)
-		if t != nil {
-			for i := range t.cells {
-				if k := t.cells[i].key.Load(); k != 0 {
-					grown.insert(k, t.cells[i].value.Load())
-				}
-			}
-		}
-		m.table.Store(grown)
-		t = grown
+// keys are all that have numbers, in their order.
+func (t *table[K, V]) keys() []K {
+	keys := make([]K, t.n)
+	for k, id := range t.ids {
+		keys[id] = k
 	}
-	if t.insert(key+1, value) {
-		m.n++
-	}
+	return keys
 }
 
-// insert writes into a free cell; it tells whether the key is new.
-func (t *memoTable) insert(key uint64, value uint32) bool {
-	for i := mix(key) & t.mask; ; i = (i + 1) & t.mask {
-		switch t.cells[i].key.Load() {
-		case key:
-			return false
-		case 0:
-			t.cells[i].value.Store(value)
-			t.cells[i].key.Store(key)
-			return true
-		}
+// A memo remembers results for good. Reading takes no lock.
+type memo[V any] struct{ *xsync.Map[uint64, V] }
+
+func newMemo[V any]() memo[V] { return memo[V]{xsync.NewMap[uint64, V]()} }
+
+// get is the result of a key, which find finds under the system's lock when it is asked for the first time.
+func (m memo[V]) get(s *system, key uint64, find func() V) V {
+	if v, ok := m.Load(key); ok {
+		return v
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if v, ok := m.Load(key); ok {
+		return v
+	}
+	v := find()
+	m.Store(key, v)
+	return v
 }
+
+// hash128 names a state or a part of one.
+type hash128 struct{ hi, lo uint64 }
+
+func (h hash128) compare(o hash128) int {
+	return cmp.Or(cmp.Compare(h.hi, o.hi), cmp.Compare(h.lo, o.lo))
+}
+
+func (h hash128) less(o hash128) bool { return h.hi < o.hi || h.hi == o.hi && h.lo < o.lo }
 
 // mix spreads a key over all bits (the finaliser of splitmix64).
 func mix(x uint64) uint64 {

@@ -3,6 +3,7 @@
 package modelcheck
 
 import (
+	"iter"
 	"math/bits"
 	"sync"
 )
@@ -16,20 +17,17 @@ type visited struct {
 const (
 	shardBits     = 8
 	visitedShards = 1 << shardBits
-	entryBits     = 13
-	entryChunk    = 1 << entryBits
 )
 
 type visitedShard struct {
 	mu      sync.Mutex
 	cells   []uint32 // hash table of entry numbers plus one
-	entries [][]entry
-	n       uint32
-	levels  []uint32 // how many entries there were at the end of each level
+	entries store[entry]
 	_       [64]byte
 }
 
-// entry is a state. The name is whole: the shard's bits are in it too.
+// entry is a state. The name is whole: the shard's bits are in it too. The one worker that expands the state writes next, which is read
+// when all are done.
 type entry struct {
 	name   hash128
 	parent uint32
@@ -62,102 +60,55 @@ func (v *visited) insert(name hash128, parent uint32) (uint32, bool) {
 	s := &v.shards[shard]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	mask := uint32(len(s.cells) - 1)
-	i := uint32(name.lo) & mask
-	for ; s.cells[i] != 0; i = (i + 1) & mask {
-		n := s.cells[i] - 1
-		if s.entries[n>>entryBits][n&(entryChunk-1)].name == name {
-			return n<<shardBits | shard, false
+	c := s.cell(name)
+	if *c != 0 {
+		return (*c-1)<<shardBits | shard, false
+	}
+	n, e := s.entries.add()
+	*e = entry{name: name, parent: parent, next: nextUnknown}
+	*c = n + 1
+	if size := len(s.cells); 4*int(n) > 3*size {
+		s.cells = make([]uint32, 2*size)
+		for i := range n + 1 {
+			*s.cell(s.entries.at(i).name) = i + 1
 		}
-	}
-	n := s.n
-	if n&(entryChunk-1) == 0 {
-		s.entries = append(s.entries, make([]entry, entryChunk))
-	}
-	s.entries[n>>entryBits][n&(entryChunk-1)] = entry{name: name, parent: parent, next: nextUnknown}
-	s.n++
-	s.cells[i] = s.n
-	if 4*s.n > 3*uint32(len(s.cells)) {
-		s.grow()
 	}
 	return n<<shardBits | shard, true
 }
 
-// find is the number of a state, if it is there; not while others insert.
-func (v *visited) find(name hash128) (uint32, bool) {
-	shard := uint32(name.hi >> (64 - shardBits))
-	s := &v.shards[shard]
+// cell is where a name is in the hash table, or belongs.
+func (s *visitedShard) cell(name hash128) *uint32 {
 	mask := uint32(len(s.cells) - 1)
-	for i := uint32(name.lo) & mask; s.cells[i] != 0; i = (i + 1) & mask {
-		if n := s.cells[i] - 1; s.entries[n>>entryBits][n&(entryChunk-1)].name == name {
-			return n<<shardBits | shard, true
+	for i := uint32(name.lo) & mask; ; i = (i + 1) & mask {
+		if c := &s.cells[i]; *c == 0 || s.entries.at(*c-1).name == name {
+			return c
 		}
 	}
-	return 0, false
 }
 
-func (s *visitedShard) grow() {
-	cells := make([]uint32, 2*len(s.cells))
-	mask := uint32(len(cells) - 1)
-	for n := range s.n {
-		i := uint32(s.entries[n>>entryBits][n&(entryChunk-1)].name.lo) & mask
-		for cells[i] != 0 {
-			i = (i + 1) & mask
-		}
-		cells[i] = n + 1
-	}
-	s.cells = cells
-}
-
-// at is a state by its number. Its next is written by the one worker that expands it, and read when all are done.
+// at is a state by its number.
 func (v *visited) at(id uint32) *entry {
-	s := &v.shards[id&(visitedShards-1)]
-	n := id >> shardBits
-	return &s.entries[n>>entryBits][n&(entryChunk-1)]
-}
-
-// setNext is at(id).next = next while others insert, which may move the list of chunks.
-func (v *visited) setNext(id, next uint32) {
-	s := &v.shards[id&(visitedShards-1)]
-	n := id >> shardBits
-	s.mu.Lock()
-	s.entries[n>>entryBits][n&(entryChunk-1)].next = next
-	s.mu.Unlock()
+	return v.shards[id&(visitedShards-1)].entries.at(id >> shardBits)
 }
 
 // size is the number of states.
-func (v *visited) size() int {
-	n := 0
+func (v *visited) size() (n int) {
 	for i := range v.shards {
-		n += int(v.shards[i].n)
+		n += int(v.shards[i].entries.n)
 	}
 	return n
 }
 
-// endLevel marks what there is now as all that is reached in so many steps.
-func (v *visited) endLevel() {
-	for i := range v.shards {
-		v.shards[i].levels = append(v.shards[i].levels, v.shards[i].n)
-	}
-}
-
-// level is the smallest number of steps to a state.
-func (v *visited) level(id uint32) int {
-	n := id >> shardBits
-	for l, end := range v.shards[id&(visitedShards-1)].levels {
-		if n < end {
-			return l
-		}
-	}
-	return len(v.shards[0].levels)
-}
-
-// all calls f for each state.
-func (v *visited) all(f func(id uint32, e *entry)) {
-	for shard := range v.shards {
-		s := &v.shards[shard]
-		for n := range s.n {
-			f(n<<shardBits|uint32(shard), &s.entries[n>>entryBits][n&(entryChunk-1)])
+// all is every state by its number.
+func (v *visited) all() iter.Seq2[uint32, *entry] {
+	return func(yield func(uint32, *entry) bool) {
+		for shard := range v.shards {
+			s := &v.shards[shard].entries
+			for n := range s.n {
+				if !yield(n<<shardBits|uint32(shard), s.at(n)) {
+					return
+				}
+			}
 		}
 	}
 }

@@ -110,11 +110,8 @@ func TestSearchSeesEveryRun(t *testing.T) {
 		model.Config{Mode: 2, Collective: model.Broadcast, Tree: "star-3", Requests: 3, Window: 2, Reorder: 1, Dup: 1}) {
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
-			c, err := c.WithDefaults()
+			s, err := newSearch(c, Options{Symmetry: true, Workers: 1})
 			require.NoError(t, err)
-			sys, err := newSystem(c, true)
-			require.NoError(t, err)
-			s := &search{system: sys, opt: Options{Symmetry: true, MaxStates: 1 << 31}, seen: newVisited(), workers: 1, edges: map[uint32][]uint32{}}
 			complete, err := s.explore(context.Background())
 			require.NoError(t, err)
 			require.True(t, complete)
@@ -126,8 +123,7 @@ func TestSearchSeesEveryRun(t *testing.T) {
 				steps, last := 0, scenario.Happening{}
 				for ; steps < 500; steps++ {
 					name := s.canonical(s.stateOf(t, w), make([]uint32, len(s.start)))
-					_, seen := s.seen.find(name)
-					require.True(t, seen, "seed %d, step %d: %+v", seed, steps, last)
+					require.NotZero(t, *s.seen.shards[name.hi>>(64-shardBits)].cell(name), "seed %d, step %d: %+v", seed, steps, last)
 					h, ok := random(w, rng)
 					if !ok {
 						break
@@ -213,9 +209,9 @@ func (s *search) stateOf(t *testing.T, w *scenario.World) []uint32 {
 		if w.Engines[n] != nil {
 			bytes = w.States[n]
 		}
-		id, ok := s.nodeIDs[nodeKey(imageState{n, string(bytes)})]
+		id, ok := s.nodes.ids[nodeKey{n, string(bytes)}]
 		require.True(t, ok, "a state of %s that the search never saw", w.Topo.Name(n))
-		state = append(state, s.internComp(id, s.internQueue(s.internPackets(w.Up[n])), s.internQueue(s.internPackets(w.Down[n]))))
+		state = append(state, s.internComp(compKey{id, [2]uint32{s.internPackets(w.Up[n]), s.internPackets(w.Down[n])}}))
 	}
 	b := w.Budget
 	return append(state, uint32(b["lose"]|b["duplicate"]<<dupAt|b["reorder"]<<reorderAt|b["early"]<<earlyAt|b["not-ready"]<<rnrAt))

@@ -15,7 +15,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 )
 
-// Loss is `incforge bench loss`: throughput of AllReduce where links lose frames.
+// Loss is what `incforge bench loss` measures: throughput of AllReduce where links lose frames.
 type Loss struct {
 	Bench
 	DUT      string        `json:"dut"`
@@ -29,26 +29,37 @@ type LossVariant struct {
 	Doc  string `json:"doc"`
 	// Mode is the engine's, 2 or 3; files from before Mode III have none.
 	Mode int `json:"mode"`
+	// GapNAK is CTRL.gap_nak, which Mode III ignores; TimeoutUS the NICs' time-out. All loses frames of all kinds in
+	// both directions, otherwise only data on its way up is lost.
+	GapNAK    bool `json:"gap_nak"`
+	TimeoutUS int  `json:"timeout_us"`
+	All       bool `json:"all"`
 }
 
 // LossPoint is one point of a sweep: over the loss rate of one link (rate) or over the number of lossy links (links).
-// Throughputs are payload per rank in Gbit/s. Bound and Expected, which also counts time-outs, are 0 where there is
-// no formula.
+// Throughputs are payload per rank in Gbit/s.
 type LossPoint struct {
-	Sweep     string  `json:"sweep"`
-	Variant   string  `json:"variant"`
-	Rate      float64 `json:"rate"`
-	Links     int     `json:"links"`
+	Sweep   string `json:"sweep"`
+	Variant string `json:"variant"`
+	// Rate is the fraction of frames that each of Links links loses.
+	Rate  float64 `json:"rate"`
+	Links int     `json:"links"`
+	// Gbps is the mean over the seeds, Deviation their standard deviation.
 	Gbps      float64 `json:"gbps"`
 	Deviation float64 `json:"deviation"`
-	Bound     float64 `json:"bound"`
-	Expected  float64 `json:"expected"`
-	Paper     float64 `json:"paper"`
-	Lost      float64 `json:"lost"`
-	Resent    float64 `json:"resent"`
-	Timeouts  float64 `json:"timeouts"`
-	// Retransmitted counts the engine's own retransmissions, in Mode III.
-	Retransmitted float64 `json:"retransmitted"`
+	// Bound is what go-back-N leaves of the throughput without loss, Expected that less the time-outs that are needed where no NAK
+	// helps: a lost retransmission and, where NAKs are lost, a lost NAK. Both are 0 where no formula is given.
+	Bound    float64 `json:"bound"`
+	Expected float64 `json:"expected"`
+	// Paper is the published figure of the variant's mode.
+	Paper float64 `json:"paper"`
+	// Means per run: Lost frames on links, packets Resent by all ranks, and their Timeouts. Retransmitted and
+	// EngineTimeouts are the engine's, in Mode III.
+	Lost           float64 `json:"lost"`
+	Resent         float64 `json:"resent"`
+	Timeouts       float64 `json:"timeouts"`
+	Retransmitted  float64 `json:"retransmitted"`
+	EngineTimeouts float64 `json:"engine_timeouts"`
 }
 
 // ParseLoss reads the benchmark's JSON.
@@ -60,8 +71,8 @@ func ParseLoss(text []byte) (*Loss, error) {
 	return l, nil
 }
 
-// gibi is bits in a gibibit, in billions: the unit of the paper's simulation.
-const gibi = 1 << 30 / 1e9
+// Gibi converts Gibit/s to Gbit/s: what the paper's simulation calls Gbit/s are Gibit/s.
+const Gibi = 1 << 30 / 1e9
 
 // sweeps groups the points of a variant by sweep, in the order of the file.
 func (l *Loss) sweep(sweep, variant string) []LossPoint {
@@ -89,7 +100,7 @@ func (l *Loss) Table() string {
 				if p.Bound > 0 {
 					bound, expected = figure(p.Bound, ""), figure(p.Expected, "")
 				}
-				t.AppendRow(table.Row{percent(p.Rate), p.Links, figure(p.Gbps, ""), figure(p.Gbps/gibi, ""), part(p.Gbps, points[0].Gbps), figure(p.Deviation, ""), bound, expected,
+				t.AppendRow(table.Row{percent(p.Rate), p.Links, figure(p.Gbps, ""), figure(p.Gbps/Gibi, ""), part(p.Gbps, points[0].Gbps), figure(p.Deviation, ""), bound, expected,
 					figure(p.Paper, ""), part(p.Paper, points[0].Paper), figure(p.Lost, ""), figure(p.Resent, ""), figure(p.Retransmitted, ""),
 					figure(p.Timeouts, "")})
 			}

@@ -45,7 +45,7 @@ type Diagram struct {
 	SVG  []byte
 }
 
-// Bench is one benchmark's figures.
+// Bench is one benchmark's figures, as package bench measures them.
 type Bench struct {
 	Bench   string             `json:"bench"`
 	Config  string             `json:"config"`

@@ -148,7 +148,7 @@ func (w *warped) Out() []dut.Frame {
 	return all
 }
 
-func (w *warped) WriteStrobes(addr, v uint32, strobes uint8) error {
+func (w *warped) Write(addr, v uint32, strobes uint8) error {
 	reg, i, ok := w.man.Find(addr)
 	if ok && reg.Name == "GROUP_CTRL" {
 		for at := range w.slots {
@@ -164,7 +164,7 @@ func (w *warped) WriteStrobes(addr, v uint32, strobes uint8) error {
 	if ok && w.write != nil {
 		v = w.write(w, reg.Name, i, v)
 	}
-	return w.Reference.WriteStrobes(addr, v, strobes)
+	return w.Reference.Write(addr, v, strobes)
 }
 
 func (w *warped) Read(addr uint32) (uint32, error) {

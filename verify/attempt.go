@@ -59,9 +59,7 @@ func (r *runner) one(ctx context.Context, j job) (result.Test, cover.Map) {
 	res.Verdict, res.Message = result.Fail, err.Error()
 	r.keepFrames(a, j, &res)
 	r.keepWaves(ctx, j, &res)
-	if r.opt.Log != nil {
-		r.opt.Log.WithFields(logrus.Fields{"scenario": j.scenario.Name, "seed": j.seed}).Errorf("%s\nreplay: %s", res.Message, res.Replay)
-	}
+	r.opt.Log.WithFields(logrus.Fields{"scenario": j.scenario.Name, "seed": j.seed}).Errorf("%s\nreplay: %s", res.Message, res.Replay)
 	return res, a.t.Cover
 }
 
@@ -69,7 +67,7 @@ func (r *runner) one(ctx context.Context, j job) (result.Test, cover.Map) {
 type attempt struct {
 	t        *rig.T
 	budget   *dut.Budget
-	recorded []*dut.Recorder
+	recorded []*dut.Watched
 }
 
 // attempt runs the scenario once; waves is a file, or empty.
@@ -80,14 +78,14 @@ func (r *runner) attempt(ctx context.Context, j job, waves string) (*attempt, er
 		if waves != "" && n > 0 {
 			file = strings.TrimSuffix(waves, ".fst") + fmt.Sprintf("-%d.fst", n)
 		}
-		d, err := r.engines.NewTraced(seed, file)
+		d, err := r.engines(seed, file)
 		if err != nil {
 			return nil, err
 		}
 		if r.opt.wrap != nil {
 			d = r.opt.wrap(d)
 		}
-		rec := dut.Record(dut.Bound(d, a.budget))
+		rec := dut.Watch(d, a.budget)
 		a.recorded = append(a.recorded, rec)
 		return rec, nil
 	})
@@ -120,9 +118,7 @@ func (r *runner) keepFrames(a *attempt, j job, res *result.Test) {
 	}
 	file := filepath.Join(r.opt.FailDir, r.name(j)+".pcapng")
 	if err := r.writeFrames(a.t, file); err != nil {
-		if r.opt.Log != nil {
-			r.opt.Log.WithError(err).Error("capture of a failed test")
-		}
+		r.opt.Log.WithError(err).Error("capture of a failed test")
 		return
 	}
 	res.Capture = file

@@ -15,7 +15,6 @@
 //	ctrl       programs groups and endpoints through registers
 //	arith      element arithmetic written apart from the reference
 //	cover      functional coverage
-//	manifest   what the generator says about a design
 //	replay     replays captures
 //	result     JSON lines and JUnit
 package verify

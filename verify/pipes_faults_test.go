@@ -197,5 +197,5 @@ func TestPipeCoverage(t *testing.T) {
 			assert.Positive(t, s.Outcomes[name], name)
 		}
 	}
-	assert.Empty(t, s.Holes())
+	assert.Empty(t, holes(s))
 }

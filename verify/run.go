@@ -3,6 +3,7 @@
 package verify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ type Options struct {
 	Source dut.Source
 	// Config is the configuration as the user named it, for the replay line; empty means the manifest's name.
 	Config string
-	// Scenario is a pattern over scenario names; empty means all.
+	// Scenario is a pattern over scenario names (scenarios.Matches); empty means all.
 	Scenario string
 	// Seed is the first seed; Seeds how many are run of each scenario, 0 means one.
 	Seed  uint64
@@ -101,7 +102,7 @@ type job struct {
 type runner struct {
 	opt     Options
 	man     *contract.Manifest
-	engines *dut.Engines
+	engines dut.Engines
 	open    func() error // compiles the model and sets the two above, once
 }
 
@@ -114,6 +115,10 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 
 // RunAll is Run for several engines at once. At least one test of each must run.
 func RunAll(ctx context.Context, engines []Engine, opt Options) (Report, error) {
+	if opt.Log == nil {
+		opt.Log = logrus.New()
+		opt.Log.SetOutput(io.Discard)
+	}
 	chosen, err := scenarios.Select(opt.Scenario)
 	if err != nil {
 		return Report{}, err
@@ -152,13 +157,10 @@ func RunAll(ctx context.Context, engines []Engine, opt Options) (Report, error) 
 func newRunner(ctx context.Context, e Engine, opt Options) *runner {
 	r := &runner{opt: opt}
 	r.opt.Source, r.opt.Config = e.Source, e.Config
-	if r.opt.Source.Kind == "" {
-		r.opt.Source.Kind = dut.KindRTL
-	}
-	r.opt.Source.Log = opt.Log
+	r.opt.Source.Kind, r.opt.Source.Log = cmp.Or(e.Source.Kind, dut.KindRTL), opt.Log
 	r.open = sync.OnceValue(func() (err error) {
-		if r.man, r.engines, err = r.opt.Source.Open(ctx); err == nil && r.opt.Config == "" {
-			r.opt.Config = r.man.Name
+		if r.man, r.engines, err = r.opt.Source.Open(ctx); err == nil {
+			r.opt.Config = cmp.Or(r.opt.Config, r.man.Name)
 		}
 		return err
 	})

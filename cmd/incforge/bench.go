@@ -23,7 +23,7 @@ import (
 // benchmark is one of the names that `incforge bench` takes.
 type benchmark struct {
 	name, doc string
-	run       func(ctx context.Context, o bench.Options) (bench.Result, error)
+	run       func(ctx context.Context, o bench.Options) (report.Bench, error)
 	// also are presets it runs for, before the configuration to measure, unless one is named.
 	also []string
 }
@@ -103,7 +103,7 @@ func (a *app) benchAll(ctx context.Context, lines *bytes.Buffer, named []string,
 			if err != nil {
 				return err
 			}
-			fmt.Fprint(a.out, report.BenchTable(report.Bench(got)))
+			fmt.Fprint(a.out, report.BenchTable(got))
 			text, err := json.Marshal(got)
 			if err != nil {
 				return fmt.Errorf("bench %s: %w", b.name, err)
@@ -115,11 +115,11 @@ func (a *app) benchAll(ctx context.Context, lines *bytes.Buffer, named []string,
 }
 
 // measure runs a benchmark for configuration c; o is for the configuration named main.
-func (a *app) measure(ctx context.Context, b benchmark, c, main string, flags *configFlags, o bench.Options) (bench.Result, error) {
+func (a *app) measure(ctx context.Context, b benchmark, c, main string, flags *configFlags, o bench.Options) (report.Bench, error) {
 	if c != main {
 		dir, done, err := a.generated(c, flags)
 		if err != nil {
-			return bench.Result{}, err
+			return report.Bench{}, err
 		}
 		defer done()
 		o.ManifestDir, o.NoICRCDir = dir, ""
@@ -130,8 +130,8 @@ func (a *app) measure(ctx context.Context, b benchmark, c, main string, flags *c
 }
 
 // benchGen times the generator; files are not written.
-func benchGen(ctx context.Context, _ bench.Options) (bench.Result, error) {
-	b := bench.Result{Bench: "gen", Config: "presets", Metrics: map[string]float64{}}
+func benchGen(ctx context.Context, _ bench.Options) (report.Bench, error) {
+	b := report.Bench{Bench: "gen", Config: "presets", Metrics: map[string]float64{}}
 	names, err := params.Presets()
 	if err != nil {
 		return b, err

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"incforge/bench"
-	"incforge/report"
 	"incforge/verify/dut"
 )
 
@@ -65,11 +64,20 @@ The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to
 			if err != nil {
 				return err
 			}
-			text, err := json.Marshal(got)
+			fmt.Fprint(a.out, got.Table())
+			if svgFile != "" {
+				if err := write(svgFile, got.SVG()); err != nil {
+					return err
+				}
+			}
+			if jsonFile == "" {
+				return nil
+			}
+			text, err := json.Marshal(got) // a line, as those of the other benchmarks
 			if err != nil {
 				return fmt.Errorf("bench loss: %w", err)
 			}
-			return a.printLoss(text, svgFile, jsonFile)
+			return write(jsonFile, append(text, '\n'))
 		}}
 	flags.bind(cmd)
 	bindJSON(cmd, &jsonFile)
@@ -85,22 +93,4 @@ The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to
 	f.Float64SliceVar(&o.Rates, "rates", nil, "loss rates to measure besides 0, of 0.00001 to 0.01 (default: all)")
 	f.StringVar(&svgFile, "svg", "", "plot both sweeps into this SVG file")
 	return cmd
-}
-
-// printLoss prints the table of what was measured, and writes it as a drawing and as JSON where these are wanted.
-func (a *app) printLoss(text []byte, svgFile, jsonFile string) error {
-	l, err := report.ParseLoss(text)
-	if err != nil {
-		return err
-	}
-	fmt.Fprint(a.out, l.Table())
-	if svgFile != "" {
-		if err := write(svgFile, l.SVG()); err != nil {
-			return err
-		}
-	}
-	if jsonFile == "" {
-		return nil
-	}
-	return write(jsonFile, append(text, '\n'))
 }

@@ -48,7 +48,7 @@ Without --config and --set it is fpga100g with mode=3, bus_bytes=512, lanes=128,
 			}
 			t := newTable("call", "N", "full pipe", "Gbit/s", "of bound", "packets", "resent", "time-outs", "DROP_FULL", "DROP_GAP", "RNR NAKs", "CNPs", "cuts")
 			for _, p := range got.Rate {
-				t.AppendRow(table.Row{p.Call, p.Pipe, p.Policy, fmt.Sprintf("%.2f", p.Gbps), fmt.Sprintf("%.3f", p.OfBound), p.Packets, p.Resent, p.Timeouts,
+				t.AppendRow(table.Row{p.Call.String(), p.Pipe, p.Policy, fmt.Sprintf("%.2f", p.Gbps), fmt.Sprintf("%.3f", p.OfBound), p.Packets, p.Resent, p.Timeouts,
 					p.Full, p.Gaps, p.RNRs, p.CNPs, p.Cuts})
 			}
 			fmt.Fprintln(a.out, t.Render())

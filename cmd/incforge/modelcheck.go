@@ -102,8 +102,8 @@ func (a *app) modelcheckSearch(ctx context.Context, f *modelcheckFlags, c model.
 	task := a.progress(format, args...)
 	defer task.Stop()
 	return modelcheck.Check(ctx, c, modelcheck.Options{Symmetry: symmetry, Reduction: f.reduction, Workers: f.workers, MaxStates: f.maxStates,
-		MaxBytes: int64(f.memory) << 20, MaxTime: f.maxTime, Checkpoint: f.checkpoint, Shortest: true, Progress: func(p modelcheck.Progress) {
-			task.Set(uint64(p.Distinct), 0, "states", fmt.Sprintf("%d transitions, depth %d", p.Transitions, p.Depth))
+		MaxBytes: int64(f.memory) << 20, MaxTime: f.maxTime, Checkpoint: f.checkpoint, Shortest: true, Progress: func(p modelcheck.Counts) {
+			task.Set(uint64(p.Distinct), 0, "states", fmt.Sprintf("%d transitions, depth %d", p.Transitions, p.Diameter))
 		}})
 }
 

@@ -12,7 +12,6 @@ import (
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/ctrl"
-	"incforge/verify/dut"
 )
 
 // frame goes in at a port.
@@ -114,13 +113,13 @@ func newStimulus(m *contract.Manifest, core, brief bool) (*stimulus, error) {
 	return s, nil
 }
 
-// recorder is a DUT that only takes down what is written.
+// recorder is a register bus that only takes down what is written.
 type recorder struct {
-	dut.DUT
+	ctrl.Bus
 	writes []write
 }
 
-func (r *recorder) Write(addr, value uint32) error {
+func (r *recorder) Write(addr, value uint32, _ uint8) error {
 	r.writes = append(r.writes, write{addr, value})
 	return nil
 }
@@ -159,17 +158,14 @@ func (s *stimulus) newGroup(g, count int, inBand bool) (*group, error) {
 	p := s.man.Params
 	dtype := uint8(bits.TrailingZeros32(p.DTypeMask()))
 	op := uint8(bits.TrailingZeros32(p.OpMask()))
-	units := p.Slots() / count
-	if inc.Wide(dtype) || inBand && p.DTypeMask()&(1<<inc.DTypeFP16|1<<inc.DTypeBF16) != 0 {
-		units /= 2
-	}
-	if units < 2 {
+	packets := p.Slots() / count / p.Units(dtype, inBand)
+	if packets < 2 {
 		return nil, errors.New("the buffer has no room for the groups of the four-state run")
 	}
 	members := min(hosts, p.Members)
 	mask := uint32(1)<<members - 1
 	gr := &group{next: roce.PSN(0xFFFFF0 + 3*g)}
-	gr.set = inc.Group{Start: gr.next, SlotBase: g * (p.Slots() / count), Log2N: min(bits.Len(uint(units))-1, bits.Len(uint(p.GroupSlots()))-1),
+	gr.set = inc.Group{Start: gr.next, SlotBase: g * (p.Slots() / count), Log2N: min(bits.Len(uint(packets))-1, bits.Len(uint(p.GroupSlots()))-1),
 		InMask: mask, OutMask: mask, AckMask: mask, DType: dtype, Op: op, InBand: inBand}
 	for i := range members {
 		ei := g*p.EPS() + i

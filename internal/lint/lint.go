@@ -10,7 +10,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -89,19 +90,26 @@ func readers(ctx context.Context) []reader {
 // limit bounds one reader over one top. The largest preset takes Yosys well under a minute.
 const limit = 5 * time.Minute
 
-// Dir reads every top of the generated folder dir with every reader, two at a time. The error is about linting itself (no
-// manifest, a missing program); what the readers found is in the Report.
-func Dir(ctx context.Context, dir string) (Report, error) {
+// Dir reads the generated folder dir with every reader, two at a time, from each of the tops with these names in the manifest ("switch");
+// no names are all of them. The error is about linting itself (no manifest, a top that is not there, a missing program); what the readers
+// found is in the Report.
+func Dir(ctx context.Context, dir string, names ...string) (Report, error) {
 	m, err := contract.Read(dir)
 	if err != nil {
 		return Report{}, fmt.Errorf("lint %s: %w", dir, err)
 	}
 	rep := Report{Name: m.Name, Digest: m.Digest}
+	if len(names) == 0 {
+		names = slices.Sorted(maps.Keys(m.Tops))
+	}
 	var tops []string
-	for _, t := range m.Tops {
+	for _, name := range names {
+		t, ok := m.Tops[name]
+		if !ok {
+			return Report{}, fmt.Errorf("lint %s: the design has no top %q", dir, name)
+		}
 		tops = append(tops, t.Module)
 	}
-	sort.Strings(tops)
 
 	type job struct {
 		rd       reader

@@ -143,4 +143,7 @@ func TestBadFolder(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "manifest.json"), []byte(`{`), 0o644))
 	_, err = lint.Dir(context.Background(), dir)
 	require.ErrorContains(t, err, "unexpected end of JSON input")
+
+	_, err = lint.Dir(context.Background(), folder(t, clean), "switch")
+	require.ErrorContains(t, err, `has no top "switch"`)
 }

@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/bits"
 	"slices"
 	"strings"
 
 	"incforge/inc"
+	"incforge/internal/names"
 	"incforge/network/topology"
 	"incforge/roce"
 )
@@ -24,18 +26,12 @@ const (
 	Broadcast Collective = inc.CollectiveBroadcast
 )
 
-// String is the collective's name on command lines.
-func (c Collective) String() string {
-	switch c {
-	case AllReduce:
-		return "allreduce"
-	case Reduce:
-		return "reduce"
-	case Broadcast:
-		return "broadcast"
-	}
-	return fmt.Sprintf("collective(%d)", uint8(c))
+func collectives() names.List[Collective] {
+	return names.Of[Collective]("collective", []string{AllReduce: "allreduce", Reduce: "reduce", Broadcast: "broadcast"}...)
 }
+
+// String is the collective's name on command lines.
+func (c Collective) String() string { return collectives().Name(c) }
 
 // MarshalText makes it that name in files.
 func (c Collective) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
@@ -48,12 +44,11 @@ func (c *Collective) UnmarshalText(b []byte) (err error) {
 
 // ParseCollective is the collective of that name, without regard to case.
 func ParseCollective(s string) (Collective, error) {
-	for _, c := range []Collective{AllReduce, Reduce, Broadcast} {
-		if strings.EqualFold(s, c.String()) {
-			return c, nil
-		}
+	c, err := collectives().Parse(strings.ToLower(s))
+	if err != nil {
+		return 0, fmt.Errorf("collective %q is none of allreduce, reduce, broadcast: %w", s, ErrConfig)
 	}
-	return 0, fmt.Errorf("collective %q is none of allreduce, reduce, broadcast: %w", s, ErrConfig)
+	return c, nil
 }
 
 // ErrConfig means that a configuration describes no model.
@@ -108,10 +103,7 @@ func (c Config) WithDefaults() (Config, error) {
 	if c.Slots == 0 {
 		c.Slots = c.Window
 		if c.Mode == 2 {
-			c.Slots = 2
-			for c.Slots < 2*c.Window {
-				c.Slots *= 2
-			}
+			c.Slots = 2 << bits.Len(uint(c.Window-1))
 		}
 	}
 	bad := func(format string, args ...any) (Config, error) {
@@ -152,6 +144,23 @@ func (c Config) WithDefaults() (Config, error) {
 	return c, nil
 }
 
+// badRule is a rule known to be wrong: the engine's, or the hosts'.
+type badRule struct {
+	engine inc.Rules
+	mode   int // 0: both
+}
+
+// BadSilentHost is the host's half of B10: it does not acknowledge again what it has.
+const BadSilentHost = "B10-host"
+
+// BadRules are the rules known to be wrong, by their names in Config.Bad, which are those of the findings.
+func BadRules() map[string]badRule {
+	return map[string]badRule{
+		"A1": {inc.RuleA1, 0}, "A2": {inc.RuleA2, 2}, "A9": {inc.RuleA9, 2}, "A10": {inc.RuleA10, 2}, "B6-ack": {inc.RuleB6Ack, 3},
+		"B6-assert": {inc.RuleB6Assert, 3}, "B9": {inc.RuleB9, 3}, "B10": {inc.RuleB10, 3}, "B15": {inc.RuleB15, 3}, BadSilentHost: {0, 0},
+	}
+}
+
 // String is the configuration in one line.
 func (c Config) String() string {
 	s := fmt.Sprintf("mode %d %s tree %s requests %d window %d slots %d loss %d", c.Mode, c.Collective, c.Tree, c.Requests, c.Window, c.Slots, c.Loss)
@@ -175,16 +184,36 @@ func (c Config) String() string {
 	return s
 }
 
-// ParseTree makes the topology of Config.Tree.
-func ParseTree(s string) (*topology.Topology, error) {
-	t, err := topology.Parse(s)
+// Network is the nodes of a model, by their numbers: Roles has those of hosts, Engines the switches.
+type Network struct {
+	Config  Config
+	Topo    *topology.Topology
+	Roles   []*HostRole
+	Engines []*Engine
+}
+
+// NewNetwork makes the network of a configuration.
+func NewNetwork(c Config) (*Network, error) {
+	c, err := c.WithDefaults()
+	if err != nil {
+		return nil, err
+	}
+	t, err := topology.Parse(c.Tree)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%w: %w", err, ErrConfig)
 	case len(t.Nodes) > MaxNodes:
-		return nil, fmt.Errorf("tree %q: more than %d nodes: %w", s, MaxNodes, ErrConfig)
+		return nil, fmt.Errorf("tree %q: more than %d nodes: %w", c.Tree, MaxNodes, ErrConfig)
 	case t.Ranks() < 2 || t.Ranks() > maxHosts:
-		return nil, fmt.Errorf("tree %q: %d hosts, allowed are 2 to %d: %w", s, t.Ranks(), maxHosts, ErrConfig)
+		return nil, fmt.Errorf("tree %q: %d hosts, allowed are 2 to %d: %w", c.Tree, t.Ranks(), maxHosts, ErrConfig)
 	}
-	return t, nil
+	w := &Network{c, t, make([]*HostRole, len(t.Nodes)), make([]*Engine, len(t.Nodes))}
+	for n := range t.Nodes {
+		if rank := t.Nodes[n].Rank; rank >= 0 {
+			w.Roles[n] = c.role(t, rank)
+		} else if w.Engines[n], err = NewEngine(c, t, n); err != nil {
+			return nil, err
+		}
+	}
+	return w, nil
 }

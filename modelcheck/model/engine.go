@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package model holds the parts that a model of modelcheck is made of: its configuration, packets, go-back-N hosts, switches, each of which is
+// the reference engine put into a state and asked for the next, and the symmetries of the tree.
 package model
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -16,77 +19,71 @@ import (
 // Engine is one switch: the reference itself, put into a state, given a packet, and asked for its state.
 type Engine struct {
 	Reference *inc.Engine
-	Mode      int
 	Free      bool
 	Members   int // endpoints are 0 to members; the last is the parent's
 	isRoot    bool
 	HostAt    uint32 // endpoints with a host, one bit each
 	Group     inc.Group
-	payload   [8]byte
-	scratch   []inc.Action
 }
 
 // NewEngine makes the engine of switch n.
 func NewEngine(c Config, t *topology.Topology, n int) (*Engine, error) {
 	children := t.Nodes[n].Children
 	k := len(children)
-	e := &Engine{Mode: c.Mode, Free: c.Free, Members: k, isRoot: n == 0}
+	e := &Engine{Free: c.Free, Members: k, isRoot: n == 0}
 	slots := c.Slots
-	if c.Mode == 3 {
-		slots = 1
-		for slots < c.Slots {
-			slots *= 2
-		}
-		slots *= 2
+	if c.Mode == 3 { // pipes lie in a power of two of slots, at least two
+		slots = 2 << bits.Len(uint(c.Slots-1))
 	}
-	params := inc.Params{Groups: 1, Members: k, Ports: k + 1, MTU: 8, Slots: slots, DTypes: 1 << inc.DTypeINT32, Ops: 1 << inc.OpSum}
-	setMode(&params, c)
+	params := inc.Params{
+		Mode: c.Mode, Groups: 1, Members: k, Ports: k + 1, MTU: 8, Slots: slots, DTypes: 1 << inc.DTypeINT32, Ops: 1 << inc.OpSum,
+	}
+	for _, name := range c.Bad {
+		params.Rules |= BadRules()[name].engine
+	}
 	var err error
 	if e.Reference, err = inc.New(params); err != nil {
 		return nil, fmt.Errorf("switch %d: %w", n, err)
 	}
-	g := inc.Group{Start: defaultStart, Log2N: bits.Len(uint(slots)) - 1, Collective: uint8(c.Collective), Op: inc.OpSum, DType: inc.DTypeINT32}
-	all := uint32(1)<<k - 1
-	if n != 0 {
-		all |= 1 << k
-	}
-	switch c.Collective {
-	case AllReduce:
-		g.InMask, g.OutMask = 1<<k-1, 1<<k-1
-		for i, child := range children {
-			if t.Nodes[child].Rank >= 0 {
-				g.AckMask |= 1 << i
-			}
-		}
-		g.Parent, g.HasParent = k, n != 0
-	case Reduce:
-		g.Parent, g.HasParent = t.Toward(t.Nodes[n].Switch, CommRoot(t)), true
-		g.AckMask = 1 << g.Parent
-		g.InMask = all &^ g.AckMask
-	case Broadcast:
-		g.Parent, g.HasParent = t.Toward(t.Nodes[n].Switch, CommRoot(t)), true
-		g.OutMask = all &^ (1 << g.Parent)
-		g.AckMask = g.OutMask
-	}
-	setPipe(&g, c)
 	for i := range k + 1 {
 		host := i < k && t.Nodes[children[i]].Rank >= 0
 		if host {
 			e.HostAt |= 1 << i
 		}
-		if err := e.Reference.SetEndpoint(i, EndpointRecord(i, host)); err != nil {
-			return nil, fmt.Errorf("switch %d: %w", n, err)
-		}
+		err = errors.Join(err, e.Reference.SetEndpoint(i, EndpointRecord(i, host)))
 	}
-	if err := e.Reference.SetGroup(0, g); err != nil {
+	e.Group = inc.Group{
+		Start: defaultStart, Log2N: bits.Len(uint(slots)) - 1, Collective: uint8(c.Collective), Op: inc.OpSum, DType: inc.DTypeINT32,
+	}
+	if c.Mode == 3 {
+		e.Group.PipeSlots = c.Slots
+	}
+	e.lead(c.Collective, t, n)
+	if err = errors.Join(err, e.Reference.SetGroup(0, e.Group), e.Reference.Enable(0)); err != nil {
 		return nil, fmt.Errorf("switch %d: %w", n, err)
 	}
-	if err := e.Reference.Enable(0); err != nil {
-		return nil, fmt.Errorf("switch %d: %w", n, err)
-	}
-	e.Group = g
-	e.setUp()
+	e.Reference.SetManual(true) // the model takes the actions
 	return e, nil
+}
+
+// lead says in the group who contributes, who gets results and who is acknowledged.
+func (e *Engine) lead(c Collective, t *topology.Topology, n int) {
+	g, children := &e.Group, uint32(1)<<e.Members-1
+	if c == AllReduce {
+		g.InMask, g.OutMask, g.AckMask = children, children, e.HostAt
+		g.Parent, g.HasParent = e.Members, !e.isRoot
+		return
+	}
+	g.Parent, g.HasParent = t.Toward(t.Nodes[n].Switch, CommRoot(t)), true
+	root, all := uint32(1)<<g.Parent, children
+	if !e.isRoot {
+		all |= 1 << e.Members
+	}
+	if c == Reduce {
+		g.InMask, g.AckMask = all&^root, root
+	} else {
+		g.OutMask, g.AckMask = all&^root, all&^root
+	}
 }
 
 // CommRoot is the host that a Reduce leads to and a Broadcast comes from.
@@ -102,34 +99,66 @@ func EndpointRecord(i int, host bool) inc.Endpoint {
 }
 
 // Wire is the packet as it comes to endpoint i.
-func (p Packet) Wire(i int, host bool, payload []byte) roce.Packet {
-	r := EndpointRecord(i, host)
+func (p Packet) Wire(i int) roce.Packet {
+	r := EndpointRecord(i, false)
 	w := roce.Packet{
 		DstMAC: r.LocalMAC, SrcMAC: r.RemoteMAC, TTL: 64, DF: true, SrcIP: r.RemoteIP, DstIP: r.LocalIP, SrcPort: 0xC000, PKey: roce.DefaultPKey,
 		DestQP: r.LocalQPN, Op: p.Op, PSN: defaultStart.Add(int(p.PSN)),
 	}
 	if p.Op == roce.Acknowledge {
-		w.Syndrome, w.MSN = p.syndrome, uint32(p.msn)
+		w.Syndrome, w.MSN = p.Syndrome, uint32(p.MSN)
 		return w
 	}
-	binary.LittleEndian.PutUint32(payload, p.payload[0])
-	binary.LittleEndian.PutUint32(payload[4:], p.payload[1])
-	w.AckReq, w.Payload = true, payload[:p.length]
+	var payload []byte
+	for _, element := range p.Payload {
+		payload = binary.LittleEndian.AppendUint32(payload, element)
+	}
+	w.AckReq, w.Payload = true, payload[:p.Length]
 	return w
 }
 
-// PacketFrom is wire undone, for what an engine sends.
+// PacketFrom is Wire undone, for what an engine sends.
 func PacketFrom(w *roce.Packet) Packet {
 	p := Packet{Op: w.Op, PSN: int16(w.PSN.Diff(defaultStart))}
 	if w.Op == roce.Acknowledge {
-		p.syndrome, p.msn = w.Syndrome, uint8(w.MSN)
+		p.Syndrome, p.MSN = w.Syndrome, uint8(w.MSN)
 		return p
 	}
-	p.length = uint8(len(w.Payload))
+	p.Length = uint8(len(w.Payload))
 	var b [8]byte
 	copy(b[:], w.Payload)
-	p.payload = [2]uint32{binary.LittleEndian.Uint32(b[:]), binary.LittleEndian.Uint32(b[4:])}
+	p.Payload = [2]uint32{binary.LittleEndian.Uint32(b[:]), binary.LittleEndian.Uint32(b[4:])}
 	return p
+}
+
+// Waits tells that an action takes time: a time-out, or the end of a wait.
+func Waits(a inc.Action) bool { return a.Kind == inc.ActTimeout || a.Kind == inc.ActResume }
+
+// Permute is the action about the image of its endpoint.
+func Permute(a inc.Action, endpoints []int) inc.Action {
+	if a.Kind != inc.ActSend {
+		a.Endpoint = endpoints[a.Endpoint]
+	}
+	return a
+}
+
+// ActionName is the action in a scenario.
+func ActionName(t *topology.Topology, n int, a inc.Action) string {
+	if a.Kind == inc.ActSend {
+		return fmt.Sprintf("%v %v", a.Kind, a.Pipe)
+	}
+	return fmt.Sprintf("%v %s", a.Kind, t.Name(t.Neighbour(n, a.Endpoint)))
+}
+
+// Initial is the state after the start.
+func (e *Engine) Initial() []byte { return slices.Clone(e.Reference.AppendState(nil)) }
+
+// Look puts the engine into a state, and gives what it may do there by itself, the sends first, and whether nothing is unfinished.
+func (e *Engine) Look(state []byte) (acts []inc.Action, idle bool, err error) {
+	if err := e.Reference.Restore(state); err != nil {
+		return nil, false, fmt.Errorf("restore a state: %w", err)
+	}
+	return e.Reference.Actions(nil), e.Reference.Unfinished(0) == 0, nil
 }
 
 // Stepped is what a step of a switch leads to.
@@ -141,15 +170,18 @@ type Stepped struct {
 
 // Take gives a packet that comes to endpoint i in a state.
 func (e *Engine) Take(state []byte, i int, p Packet) (Stepped, error) {
-	return e.do(state, func() ([]inc.Out, error) {
-		return e.Reference.Step(0, i, p.Wire(i, e.HostAt>>i&1 != 0, e.payload[:])), nil
-	})
+	return e.do(state, func() ([]inc.Out, error) { return e.Reference.Step(0, i, p.Wire(i)), nil })
+}
+
+// Act takes an action in a state.
+func (e *Engine) Act(state []byte, a inc.Action) (Stepped, error) {
+	return e.do(state, func() ([]inc.Out, error) { return e.Reference.ActStep(0, a) })
 }
 
 // do restores a state, does something, and whatever follows at once.
 func (e *Engine) do(state []byte, f func() ([]inc.Out, error)) (Stepped, error) {
-	if err := e.restore(state); err != nil {
-		return Stepped{}, err
+	if err := e.Reference.Restore(state); err != nil {
+		return Stepped{}, fmt.Errorf("restore a state: %w", err)
 	}
 	discarded := e.Reference.Discarded(0)
 	outs, err := f()
@@ -158,33 +190,49 @@ func (e *Engine) do(state []byte, f func() ([]inc.Out, error)) (Stepped, error) 
 	}
 	s := Stepped{Outs: make([][]Packet, e.Members+1)}
 	s.add(e, outs)
-	if err := e.settle(&s); err != nil {
+	err = e.Settle(func(a inc.Action) error {
+		outs, err := e.Reference.ActStep(0, a)
+		s.add(e, outs)
+		return err
+	})
+	if err != nil {
 		return Stepped{}, err
 	}
 	s.State = e.Reference.AppendState(nil)
 	if n := e.Reference.Discarded(0) - discarded; n != 0 {
 		s.Err = fmt.Errorf("%d slots were discarded while they held contributions of some", n)
 	}
-	if err := e.invariants(); err != nil && s.Err == nil {
-		s.Err = err
+	if err := e.Reference.CheckInvariants(); err != nil && s.Err == nil {
+		s.Err = fmt.Errorf("invariant: %w", err)
 	}
 	return s, nil
+}
+
+// Settle has the sends taken that may be taken, one by one, unless they are free.
+func (e *Engine) Settle(act func(inc.Action) error) error {
+	var acts []inc.Action
+	for !e.Free {
+		if acts = e.Reference.Actions(acts[:0]); len(acts) == 0 || Waits(acts[0]) { // sends come first
+			break
+		}
+		if err := act(acts[0]); err != nil {
+			return fmt.Errorf("%v, which the engine offered: %w", acts[0], err)
+		}
+	}
+	return nil
 }
 
 // add takes down what leaves.
 func (s *Stepped) add(e *Engine, outs []inc.Out) {
 	for i := range outs {
 		o := &outs[i]
-		switch {
+		switch p := PacketFrom(&o.Packet); {
 		case o.Port > e.Members || e.isRoot && o.Port == e.Members:
-			s.Err = fmt.Errorf("%s was sent to port %d, where nobody is", PacketFrom(&o.Packet), o.Port)
+			s.Err = fmt.Errorf("%s was sent to port %d, where nobody is", p, o.Port)
 		case o.Bypass:
-			s.Err = fmt.Errorf("%s was bypassed", PacketFrom(&o.Packet))
+			s.Err = fmt.Errorf("%s was bypassed", p)
 		default:
-			s.Outs[o.Port] = append(s.Outs[o.Port], PacketFrom(&o.Packet))
+			s.Outs[o.Port] = append(s.Outs[o.Port], p)
 		}
 	}
 }
-
-// Initial is the state after the start.
-func (e *Engine) Initial() []byte { return slices.Clone(e.Reference.AppendState(nil)) }

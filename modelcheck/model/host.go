@@ -4,6 +4,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 
 	"incforge/network/topology"
 	"incforge/roce"
@@ -12,11 +13,11 @@ import (
 // Packet is what the models know of a packet: the headers that say from whom and to whom follow from the link it is on.
 type Packet struct {
 	Op       roce.Opcode
-	syndrome uint8
+	Syndrome uint8
 	PSN      int16 // less Start
-	msn      uint8
-	length   uint8 // of the payload in bytes
-	payload  [2]uint32
+	MSN      uint8
+	Length   uint8 // of the payload in bytes
+	Payload  [2]uint32
 }
 
 // Payloads have a lane of one byte for each host, in which only that host contributes: a contribution added twice, or not at all, or of
@@ -43,31 +44,9 @@ func lanesOf(mask uint32, psn int16) (p [2]uint32) {
 func (p Packet) Permute(lane []int) Packet {
 	var q [2]uint32
 	for h, to := range lane {
-		q[to/lanes] |= p.payload[h/lanes] >> (h % lanes * 8) & 0xFF << (to % lanes * 8)
+		q[to/lanes] |= p.Payload[h/lanes] >> (h % lanes * 8) & 0xFF << (to % lanes * 8)
 	}
-	p.payload = q
-	return p
-}
-
-// Append adds the packet's bytes, which no other packet has.
-func (p Packet) Append(b []byte) []byte {
-	b = append(b, byte(p.Op), p.syndrome, byte(uint16(p.PSN)>>8), byte(p.PSN), p.msn, p.length)
-	for _, w := range p.payload {
-		b = append(b, byte(w>>24), byte(w>>16), byte(w>>8), byte(w))
-	}
-	return b
-}
-
-const PacketBytes = 14
-
-// PacketOf is append undone; b has packetBytes.
-func PacketOf(b []byte) Packet {
-	p := Packet{Op: roce.Opcode(b[0]), syndrome: b[1], PSN: int16(uint16(b[2])<<8 | uint16(b[3])), msn: b[4], length: b[5]}
-	for i := range p.payload {
-		for _, x := range b[6+4*i : 10+4*i] {
-			p.payload[i] = p.payload[i]<<8 | uint32(x)
-		}
-	}
+	p.Payload = q
 	return p
 }
 
@@ -76,7 +55,7 @@ func (p Packet) String() string {
 	if p.Op != roce.Acknowledge {
 		return fmt.Sprintf("DATA(%d)", p.PSN)
 	}
-	switch roce.SyndromeKindOf(p.syndrome) {
+	switch roce.SyndromeKindOf(p.Syndrome) {
 	case roce.SyndromeAck:
 		return fmt.Sprintf("ACK(%d)", p.PSN)
 	case roce.SyndromeRNR:
@@ -93,12 +72,8 @@ type HostRole struct {
 	lanes   uint32 // who is in what it gets
 	window  uint8
 	length  uint8 // of a payload
-	rules   hostRules
-}
 
-// hostRules are what a model host may do wrong, and what the invariants are.
-type hostRules struct {
-	silentDuplicates bool // B10, the host's half: a duplicate is not acknowledged again
+	silentDuplicates bool // B10, the host's half, which is wrong: a duplicate is not acknowledged again
 	ackIsResult      bool // Mode II AllReduce: nothing is acknowledged before its result is there
 }
 
@@ -138,9 +113,9 @@ func (h *Host) Done(r *HostRole) bool {
 
 // data is the host's own packet.
 func (r *HostRole) data(psn uint8) Packet {
-	p := Packet{Op: roce.SendOnly, PSN: int16(psn), length: r.length}
+	p := Packet{Op: roce.SendOnly, PSN: int16(psn), Length: r.length}
 	if r.length > 0 {
-		p.payload = lanesOf(1<<r.number, p.PSN)
+		p.Payload = lanesOf(1<<r.number, p.PSN)
 	}
 	return p
 }
@@ -170,7 +145,7 @@ func (h *Host) Timeout(r *HostRole, out []Packet) []Packet {
 
 // answer is an ACK, NAK or RNR NAK.
 func (h *Host) answer(psn int, syndrome uint8) Packet {
-	return Packet{Op: roce.Acknowledge, PSN: int16(psn), syndrome: syndrome, msn: h.Expected}
+	return Packet{Op: roce.Acknowledge, PSN: int16(psn), Syndrome: syndrome, MSN: h.Expected}
 }
 
 // Take handles a packet and gives what the host sends because of it. notReady makes it have no receive posted. What breaks a
@@ -182,7 +157,7 @@ func (h *Host) Take(r *HostRole, p Packet, notReady bool, out []Packet) ([]Packe
 	if r.Send == 0 {
 		return out, fmt.Errorf("%s came to a host that sends nothing", p)
 	}
-	kind := roce.SyndromeKindOf(p.syndrome)
+	kind := roce.SyndromeKindOf(p.Syndrome)
 	upTo := int(p.PSN)
 	if kind == roce.SyndromeAck {
 		upTo++
@@ -194,7 +169,7 @@ func (h *Host) Take(r *HostRole, p Packet, notReady bool, out []Packet) ([]Packe
 		return h.Fresh(r, out), nil // of old
 	}
 	h.Base = uint8(upTo)
-	if r.rules.ackIsResult && h.Base > h.Expected {
+	if r.ackIsResult && h.Base > h.Expected {
 		return out, fmt.Errorf("%s acknowledges %d packets, of whose results %d are there", p, h.Base, h.Expected)
 	}
 	switch {
@@ -212,7 +187,7 @@ func (h *Host) takeData(r *HostRole, p Packet, notReady bool, out []Packet) ([]P
 	case p.PSN < 0 || int(p.PSN) >= int(r.Receive):
 		return out, fmt.Errorf("%s came to a host that gets %d packets", p, r.Receive)
 	case d < 0:
-		if r.rules.silentDuplicates {
+		if r.silentDuplicates {
 			return out, nil
 		}
 		return append(out, h.answer(int(h.Expected)-1, roce.AckSyndrome)), nil
@@ -225,16 +200,16 @@ func (h *Host) takeData(r *HostRole, p Packet, notReady bool, out []Packet) ([]P
 	case notReady:
 		return append(out, h.answer(int(h.Expected), roce.RNRSyndrome|1)), nil
 	}
-	if want := lanesOf(r.lanes, p.PSN); p.length != r.length || r.length > 0 && p.payload != want {
-		return out, fmt.Errorf("%s has %d bytes %08x, and should have %d bytes %08x", p, p.length, p.payload, r.length, want)
+	if want := lanesOf(r.lanes, p.PSN); p.Length != r.length || r.length > 0 && p.Payload != want {
+		return out, fmt.Errorf("%s has %d bytes %08x, and should have %d bytes %08x", p, p.Length, p.Payload, r.length, want)
 	}
 	h.Expected++
 	h.naked = false
 	return append(out, h.answer(int(p.PSN), roce.AckSyndrome)), nil
 }
 
-// Role is what a host does.
-func (c *Config) Role(t *topology.Topology, number int) *HostRole {
+// role is what a host does.
+func (c *Config) role(t *topology.Topology, number int) *HostRole {
 	r := &HostRole{number: number, window: uint8(c.Window), length: 4}
 	all := uint32(1)<<len(t.Hosts) - 1
 	if len(t.Hosts) > lanes {
@@ -247,7 +222,7 @@ func (c *Config) Role(t *topology.Topology, number int) *HostRole {
 	switch {
 	case c.Collective == AllReduce:
 		r.Send, r.Receive, r.lanes = n, n, all
-		r.rules.ackIsResult = c.Mode == 2
+		r.ackIsResult = c.Mode == 2
 	case c.Collective == Reduce && root:
 		r.Receive, r.lanes = n, all&^(1<<number)
 	case c.Collective == Reduce, root: // the sender of a Broadcast
@@ -255,10 +230,6 @@ func (c *Config) Role(t *topology.Topology, number int) *HostRole {
 	default:
 		r.Receive, r.lanes = n, 1<<CommRoot(t)
 	}
-	for _, b := range c.Bad {
-		if b == BadSilentHost {
-			r.rules.silentDuplicates = true
-		}
-	}
+	r.silentDuplicates = slices.Contains(c.Bad, BadSilentHost)
 	return r
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"incforge/network/topology"
 )
 
 func TestAutomorphisms(t *testing.T) {
@@ -16,7 +18,7 @@ func TestAutomorphisms(t *testing.T) {
 		fixed, count int
 	}{{"3-2", -1, 8}, {"3-2", 3, 2}, {"star-4", -1, 24}, {"star-4", 3, 6}, {"chain-2", -1, 4}, {"4-2", -1, 128}, {"star-8", -1, 1}} {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
-			topo, err := ParseTree(c.tree)
+			topo, err := topology.Parse(c.tree)
 			require.NoError(t, err)
 			all := Automorphisms(topo, c.fixed, MaxAutomorphisms)
 			require.Len(t, all, c.count)

@@ -3,6 +3,8 @@
 package scenario
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -15,7 +17,6 @@ type chart struct {
 	topo   *topology.Topology
 	column []int // of a node, in characters
 	width  int
-	notes  []string
 }
 
 const columnWidth = 13
@@ -59,64 +60,51 @@ func (c *chart) head() string {
 	return strings.TrimRight(string(row), " ")
 }
 
-// note keeps something to be said of a node at the next flush.
-func (c *chart) note(n int, text string) {
-	c.notes = append(c.notes, c.topo.Name(n)+" "+text)
-}
-
-// flush is a row with the notes.
-func (c *chart) flush() string {
-	var b strings.Builder
-	for _, n := range c.notes {
-		fmt.Fprintf(&b, "%s  %s\n", c.lines(), n)
-	}
-	c.notes = nil
-	return b.String()
-}
-
 // row draws one event.
 func (c *chart) row(h *Happening) string {
 	row := c.lines()
-	var note []string
+	var notes []string
 	if h.from >= 0 {
-		a, b := c.column[h.from], c.column[h.node]
-		low, high := min(a, b), max(a, b)
-		for x := low + 1; x < high; x++ {
-			row[x] = '-'
-		}
-		head, tail := byte('>'), high-1
-		if b < a {
-			head, tail = '<', low+1
-		}
-		if h.step.Do == MoveNames()[MoveLose] {
-			head = 'x'
-		}
-		row[tail] = head
-		label := h.packet.String()
-		copy(row[low+1+(high-low-1-len(label))/2:], label)
-		if h.step.Do != MoveNames()[MoveDeliver] {
-			note = append(note, h.step.Do)
-		}
-		if h.step.Index > 0 {
-			note = append(note, fmt.Sprintf("overtaking %d", h.step.Index))
-		}
+		notes = c.arrow(row, h)
 	} else {
 		row[c.column[h.node]] = '*'
-		text := h.step.Do
-		if h.step.Action != "" {
-			text = h.step.Action
-			if h.step.Do == MoveNames()[MoveEarly] {
-				text = "early " + text
-			}
+		text := cmp.Or(h.step.Action, h.step.Do)
+		if h.step.Action != "" && h.step.Do == MoveEarly {
+			text = "early " + text
 		}
-		note = append(note, c.topo.Name(h.node)+" "+text)
+		notes = []string{c.topo.Name(h.node) + " " + text}
 	}
-	if len(h.sent) > 0 {
-		var to []string
-		for _, s := range h.sent {
-			to = append(to, fmt.Sprintf("%s to %s", s.packet, c.topo.Name(s.to)))
-		}
-		note = append(note, c.topo.Name(h.node)+" sends "+strings.Join(to, ", "))
+	var sends []string
+	for _, s := range h.sent {
+		sends = append(sends, fmt.Sprintf("%s to %s", s.packet, c.topo.Name(s.to)))
 	}
-	return strings.TrimRight(string(row)+"  "+strings.Join(note, "; "), " ") + "\n"
+	if len(sends) > 0 {
+		notes = append(notes, c.topo.Name(h.node)+" sends "+strings.Join(sends, ", "))
+	}
+	return strings.TrimRight(string(row)+"  "+strings.Join(notes, "; "), " ") + "\n"
+}
+
+// arrow draws a packet that arrives, or is lost, and gives what is special about it.
+func (c *chart) arrow(row []byte, h *Happening) (notes []string) {
+	low, high := c.column[h.from], c.column[h.node]
+	head, tip := byte('>'), high-1
+	if high < low {
+		low, high = high, low
+		head, tip = '<', low+1
+	}
+	if h.step.Do == MoveLose {
+		head = 'x'
+	}
+	label := h.packet.String()
+	between := row[low+1 : high]
+	copy(between, bytes.Repeat([]byte("-"), len(between)))
+	row[tip] = head
+	copy(between[(len(between)-len(label))/2:], label)
+	if h.step.Do != MoveDeliver {
+		notes = append(notes, h.step.Do)
+	}
+	if h.step.Index > 0 {
+		notes = append(notes, fmt.Sprintf("overtaking %d", h.step.Index))
+	}
+	return notes
 }

@@ -4,9 +4,11 @@ package scenario
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"incforge/contract"
 	"incforge/inc"
@@ -92,10 +94,7 @@ func (s *Script) fits(m *contract.Manifest) error {
 	if s.Group.HasParent {
 		need |= 1 << s.Group.Parent
 	}
-	mode := m.Params.Mode
-	if mode == 0 {
-		mode = 2
-	}
+	mode := cmp.Or(m.Params.Mode, 2)
 	switch p := &m.Params; {
 	case s.Free:
 		return fmt.Errorf("its sends are its own, and cannot be put off as the scenario does: %w", ErrNoRoom)
@@ -137,7 +136,7 @@ func untilStill(d dut.DUT) (out []Frame, err error) {
 
 // framesText describes frames in one line.
 func framesText(frames []Frame) string {
-	text := ""
+	var texts []string
 	for _, f := range frames {
 		what := fmt.Sprintf("%x", f.Data)
 		if p, err := roce.Decode(f.Data); err == nil {
@@ -146,10 +145,7 @@ func framesText(frames []Frame) string {
 				what += fmt.Sprintf(" %x", p.Payload)
 			}
 		}
-		text += fmt.Sprintf("%s at port %d, ", what, f.Port)
+		texts = append(texts, fmt.Sprintf("%s at port %d", what, f.Port))
 	}
-	if text == "" {
-		return "nothing"
-	}
-	return text[:len(text)-2]
+	return cmp.Or(strings.Join(texts, ", "), "nothing")
 }

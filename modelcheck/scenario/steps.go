@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package scenario runs a model step by step, without the tables and names of the search: Replay runs the steps that lead to a violation on
+// reference engines and draws a chart, Script cuts out what one switch gets, and Drive gives that to any engine of verify.
 package scenario
 
 import (
@@ -10,15 +12,15 @@ import (
 	"incforge/modelcheck/model"
 )
 
-// Kinds of transitions.
+// What happens, as Step.Do says it.
 const (
-	MoveDeliver = iota + 1
-	MoveLose
-	MoveDuplicate // delivered, and still on its way
-	MoveNotReady  // delivered to a host without a receive
-	MoveSend      // of an engine, by itself
-	MoveTimeout   // at the right time: nothing is on its way
-	MoveEarly     // a time-out at any other time
+	MoveDeliver   = "deliver"
+	MoveLose      = "lose"
+	MoveDuplicate = "duplicate" // delivered, and still on its way
+	MoveNotReady  = "not-ready" // delivered to a host without a receive
+	MoveSend      = "send"      // of an engine, by itself
+	MoveTimeout   = "timeout"   // at the right time: nothing is on its way
+	MoveEarly     = "early"     // a time-out at any other time
 )
 
 // Kinds of violations.
@@ -27,12 +29,6 @@ const (
 	KindDeadlock = "deadlock"
 	KindLivelock = "livelock"
 )
-
-// MoveNames are the values of Step.Do.
-func MoveNames() []string {
-	return []string{MoveDeliver: "deliver", MoveLose: "lose", MoveDuplicate: "duplicate", MoveNotReady: "not-ready", MoveSend: "send",
-		MoveTimeout: "timeout", MoveEarly: "early"}
-}
 
 // Trace is a way to a violation: a scenario that Replay runs on the reference, without the checker.
 type Trace struct {
@@ -48,8 +44,7 @@ type Trace struct {
 
 // Step is one transition. Nodes are h0, h1, … for hosts and s0, s1, … for switches, s0 being the root, breadth first.
 type Step struct {
-	// Do is deliver, lose, duplicate (delivered, and still on its way), not-ready (delivered to a host without a receive), send,
-	// timeout, or early (a time-out although something is on its way).
+	// Do is one of the moves.
 	Do string `yaml:"do" json:"do"`
 	// At is the node that does something or gets a packet.
 	At string `yaml:"at" json:"at"`

@@ -3,12 +3,14 @@
 package chaos
 
 import (
-	"fmt"
+	"cmp"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
 	"incforge/contract"
+	"incforge/internal/fail"
 	"incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/topology"
@@ -23,12 +25,8 @@ type Engine struct {
 	Config   string
 	Set      []string
 	Manifest *contract.Manifest
-	// Open makes one, as after reset.
-	Open Opener
+	Open     dut.Maker
 }
-
-// Opener makes an engine whose state before reset is random, from seed.
-type Opener func(seed uint64) (dut.DUT, error)
 
 // Standard are configurations for campaigns in Mode II or III, as preset and overrides. On the reference: every type and operation, both ways of
 // adding, narrow and wide buses, room for windows or pipes of 64 packets and for 16 children. On RTL: what a simulator compiles in seconds, one engine
@@ -38,10 +36,7 @@ func Standard(kind string, mode int) [][]string {
 	if mode == 3 {
 		mini, trio, named = "mini3", "trio3", "name=chaos3_"
 	}
-	small := [][]string{
-		{mini},
-		{trio},
-	}
+	small := [][]string{{mini}, {trio}}
 	if kind != Reference {
 		return append(small, []string{mini, named + "narrow", "bus_bytes=16", "lanes=4", "dtypes=[FP32, INT32]", "accumulate=reproducible",
 			"members=5", "ports=3", "groups=2", "mtu_bytes=256", "buffer_bytes=49152", "window_packets=16"},
@@ -67,17 +62,15 @@ type drawer struct {
 }
 
 // Check returns an error if no case can be drawn for one of the engines.
-func (r *Runner) Check() error {
+func (r *Runner) Check() (err error) {
+	defer fail.Catch(&err, "")
 	for i := range r.Engines {
 		e := &r.Engines[i]
-		p := e.Manifest.Params
-		name := strings.Join(append([]string{e.Config}, e.Set...), " ")
-		if !slices.ContainsFunc(trees(), func(t topology.Tree) bool { return fits(p, t) }) {
-			return fmt.Errorf("%s: no tree can be made of switches with %d members and %d ports", name, p.Members, p.Ports)
-		}
-		if mostGroups(p) == 0 {
-			return fmt.Errorf("%s: a buffer of %d slots is too small for any group: a window of one packet takes %d", name, p.Slots(), 2*slotUnits(p))
-		}
+		p, name := e.Manifest.Params, strings.Join(append([]string{e.Config}, e.Set...), " ")
+		some := slices.ContainsFunc(trees(), func(t topology.Tree) bool { return fits(p, t) })
+		fail.If(!some, "%s: no tree can be made of switches with %d members and %d ports", name, p.Members, p.Ports)
+		fail.If(mostGroups(p) == 0, "%s: a buffer of %d slots is too small for any group: a window of one packet takes %d", name, p.Slots(),
+			2*slotUnits(p))
 	}
 	return nil
 }
@@ -98,15 +91,16 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 	d := &drawer{Rand: rand.New(rand.NewPCG(seed, 0x6368616f73))}
 	e := engines[d.IntN(len(engines))]
 	d.p = e.Manifest.Params
-	d.c = Case{Seed: seed, Config: e.Config, Set: e.Set, DUT: kind, NoGapNAK: d.chance(4), Latency: []int{1, 10, 40, 200}[d.IntN(4)],
-		BytesPerCycle: float64(d.p.BusBytes) * []float64{0.5, 1, 1, 2}[d.IntN(4)]}
+	d.c = Case{Seed: seed, Config: e.Config, Set: e.Set, DUT: kind, NoGapNAK: d.chance(4)}
+	d.c.Latency = []int{1, 10, 40, 200}[d.IntN(4)]
+	d.c.BytesPerCycle = float64(d.p.BusBytes) * []float64{0.5, 1, 1, 2}[d.IntN(4)]
 	fit := slices.DeleteFunc(trees(), func(t topology.Tree) bool { return !fits(d.p, t) })
-	t := fit[d.IntN(len(fit))]
-	d.c.Levels, d.c.Degree = t.Levels, t.Degree
+	d.c.Tree = fit[d.IntN(len(fit))]
 	d.faults()
 	if d.pipes() {
 		d.c.NoGapNAK = false // it is nothing to them
-		d.fullPipes()
+		// When a pipe is full engines answer with RNR NAKs, whose waits are 10 to 60 µs, with CNPs, or with silence.
+		d.c.Pipes = comm.Pipes{NoRNR: d.chance(4), RNRTimer: uint8(1 + d.IntN(5)), CNP: d.chance(2)}
 	}
 	d.groups()
 	if d.pipes() && d.chance(3) { // as with hosts': now and then nothing was lost
@@ -125,18 +119,10 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 // pipes tells that the engine works in Mode III.
 func (d *drawer) pipes() bool { return d.p.Mode == 3 }
 
-// fullPipes draws how engines answer when a pipe is full: RNR NAKs with waits of 10 to 60 µs, CNPs, or silence.
-func (d *drawer) fullPipes() {
-	d.c.Pipes = Pipes{NoRNR: d.chance(4), RNRTimer: uint8(1 + d.IntN(5)), CNP: d.chance(2)}
-}
-
 // pipe draws the slots of a pipe, 1 to 64 of the most that there is room for, often few or no power of two, and the window of hosts, which has no room to
 // keep to. Where nobody says that a pipe is full each packet too many costs a time-out, and a full window to be sent again.
 func (d *drawer) pipe(most int) (pipe, window int) {
-	limit := 1
-	for 2*limit <= min(most, 64) {
-		limit *= 2
-	}
+	limit := floorPow2(min(most, 64))
 	pipe = 1 + d.IntN(limit)
 	if d.chance(3) {
 		pipe = min(1+d.IntN(3), limit)
@@ -146,6 +132,9 @@ func (d *drawer) pipe(most int) (pipe, window int) {
 	}
 	return pipe, window
 }
+
+// floorPow2 is the largest power of two up to n, which is at least 1.
+func floorPow2(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
 
 // chance is true in one of n cases.
 func (d *drawer) chance(n int) bool { return d.IntN(n) == 0 }
@@ -215,24 +204,22 @@ func (d *drawer) groups() {
 	if d.chance(3) {
 		count = min(1+d.IntN(min(d.p.Groups, 4)), mostGroups(d.p))
 	}
-	budget := packetBudget / (count * d.c.Tree().Ranks() * d.c.Levels)
+	budget := packetBudget / (count * d.c.Tree.Ranks() * d.c.Levels)
 	for range count {
 		most := d.p.Slots() / count / 2 / slotUnits(d.p)
-		mw := 1 << d.IntN(7)
-		for mw > most {
-			mw /= 2
-		}
-		pipe := 0
+		mw, pipe := min(1<<d.IntN(7), floorPow2(most)), 0
 		if d.pipes() {
 			pipe, mw = d.pipe(most)
 		}
-		g := Group{Pipe: pipe, Paced: d.c.Pipes.CNP && d.chance(2), Message: 1 + d.IntN(min(mw, 4)), BigEndian: d.chance(4), Fixed: !d.p.InBand || d.chance(4), RootLocal: d.chance(4)}
+		g := Group{Paced: d.c.Pipes.CNP && d.chance(2)}
+		g.Pipe, g.Message, g.BigEndian = pipe, 1+d.IntN(min(mw, 4)), d.chance(4)
+		g.Fixed, g.RootLocal = !d.p.InBand || d.chance(4), d.chance(4)
 		g.Window = max(mw/g.Message, 1)
 		if d.chance(3) {
 			g.PathMTU = 4 * (1 + d.IntN(d.p.MTUBytes/4))
 		}
 		if d.chance(2) {
-			start := uint32(roce.PSN(0).Add(-d.IntN(40)))
+			start := roce.PSN(0).Add(-d.IntN(40))
 			g.Start = &start
 		}
 		if d.chance(3) { // soon enough that now and then nothing was lost, and no sooner than a window can be through
@@ -246,7 +233,7 @@ func (d *drawer) groups() {
 		d.c.Groups = append(d.c.Groups, g)
 	}
 	if d.chance(8) {
-		r := Reset{Group: d.IntN(count), Rank: d.IntN(d.c.Tree().Ranks()+1) - 1}
+		r := Reset{Group: d.IntN(count), Rank: d.IntN(d.c.Tree.Ranks()+1) - 1}
 		r.At = d.Uint64N(d.leastTime(&d.c.Groups[r.Group]))
 		if r.Rank >= 0 { // with nobody dead the calls would go on, and be over
 			r.For = 1000 + d.Uint64N(20000)
@@ -255,21 +242,20 @@ func (d *drawer) groups() {
 	}
 }
 
+// mtu is the payload of a group's full packets.
+func (d *drawer) mtu(g *Group) int { return cmp.Or(g.PathMTU, d.p.MTUBytes) }
+
 // leastTime is about how many cycles the group's calls take if nothing is lost and no other group is in the way, rather fewer; at least 1.
 // A reset that is drawn from it comes in the middle.
 func (d *drawer) leastTime(g *Group) uint64 {
-	mtu := g.PathMTU
-	if mtu == 0 {
-		mtu = d.p.MTUBytes
-	}
 	trip := 2 * (d.c.Levels - 1) * d.c.Latency
 	cycles := 0.0
 	for i := range g.Calls {
 		bytes := g.Calls[i].Bytes
 		if g.Calls[i].Call == comm.AllGather {
-			bytes *= d.c.Tree().Ranks()
+			bytes *= d.c.Tree.Ranks()
 		}
-		windows := bytes / mtu / (g.Message * g.Window)
+		windows := bytes / d.mtu(g) / (g.Message * g.Window)
 		cycles += float64((1+windows)*trip) + float64(bytes)/d.c.BytesPerCycle
 	}
 	return uint64(cycles) + 1
@@ -278,12 +264,8 @@ func (d *drawer) leastTime(g *Group) uint64 {
 // windowTime is about how many cycles a window, or pipe, of all hosts takes through one switch and back at the pace of the slowest of link, bus and
 // adders.
 func (d *drawer) windowTime(g *Group, groups int) uint64 {
-	mtu := g.PathMTU
-	if mtu == 0 {
-		mtu = d.p.MTUBytes
-	}
 	pace := min(d.c.BytesPerCycle, float64(d.p.BusBytes)/float64(d.p.CyclesPerBeat()))
-	packet := int(float64(mtu+90)/pace) + 30
+	packet := int(float64(d.mtu(g)+90)/pace) + 30
 	return uint64(2*d.c.Levels*(d.c.Latency+200+max(d.c.Up.Jitter, d.c.Down.Jitter)) + packet*max(g.packets(), g.Pipe)*(d.c.Degree+1)*groups)
 }
 
@@ -292,21 +274,17 @@ const packetBudget = 1500
 
 // calls draws a group's calls until the budget of packets a rank is used up.
 func (d *drawer) calls(g *Group, budget int) {
-	mtu := g.PathMTU
-	if mtu == 0 {
-		mtu = d.p.MTUBytes
-	}
+	mtu, ranks := d.mtu(g), d.c.Tree.Ranks()
 	kinds := arith.Kinds(d.p.DTypeMask(), d.p.OpMask())
-	ranks := d.c.Tree().Ranks()
 	for n := 1 + d.IntN(6); n > 0 && budget > 0; n-- {
 		k := kinds[d.IntN(len(kinds))]
 		c := Call{Call: comm.Collectives()[d.IntN(6)], Root: d.IntN(ranks), DType: k.DType.String(), Op: k.Op.String(), Seed: d.Uint64() >> 1}
-		if g.Fixed {
-			if len(g.Calls) > 0 {
-				c.Call, c.Root, c.DType, c.Op = g.Calls[0].Call, g.Calls[0].Root, g.Calls[0].DType, g.Calls[0].Op
-			} else {
-				c.Call = comm.Collectives()[d.IntN(4)]
-			}
+		if g.Fixed && len(g.Calls) > 0 {
+			first := &g.Calls[0]
+			c.Call, c.Root, c.DType, c.Op = first.Call, first.Root, first.DType, first.Op
+			k = g.kind(first)
+		} else if g.Fixed {
+			c.Call = comm.Collectives()[d.IntN(4)]
 		}
 		packets := 0
 		switch d.IntN(3) {
@@ -316,31 +294,28 @@ func (d *drawer) calls(g *Group, budget int) {
 			packets = 1 + d.IntN(budget)
 		}
 		packets = min(packets, budget)
-		switch k, _ := g.kind(&c); {
-		case c.Call == comm.Barrier:
-			if !g.Fixed {
-				c.DType, c.Op = "", ""
-			}
-		case c.Call.Reduces():
-			size := k.DType.Size()
-			c.Bytes = max(packets*mtu-d.IntN(mtu), 0) / size * size
-			c.Smooth = k.DType.Float() && k.Op == arith.Sum && d.chance(4)
-		case g.Fixed: // whole elements here too
-			c.Bytes = max(packets*mtu-d.IntN(mtu), 0) / 4 * 4
-		default:
-			c.Bytes = max(packets*mtu-d.IntN(mtu), 0)
+		unit := 1
+		if c.Call.Reduces() {
+			unit = k.DType.Size()
+		} else if g.Fixed { // whole elements here too
+			unit = 4
+		} else {
 			c.DType, c.Op = "", ""
 		}
+		if c.Call != comm.Barrier {
+			c.Bytes = max(packets*mtu-d.IntN(mtu), 0) / unit * unit
+		}
+		c.Smooth = c.Call.Reduces() && k.DType.Float() && k.Op == arith.Sum && d.chance(4)
+		budget -= packets + 1
 		if c.Call == comm.AllGather {
 			c.Bytes /= ranks
 		}
-		budget -= packets + 1
 		if c.Call == comm.ReduceScatter || c.Call == comm.AllGather {
 			budget -= ranks
 		}
-		g.Calls = append(g.Calls, c)
 		if !c.Call.Rooted() {
-			g.Calls[len(g.Calls)-1].Root = 0
+			c.Root = 0
 		}
+		g.Calls = append(g.Calls, c)
 	}
 }

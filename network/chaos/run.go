@@ -6,14 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
 
+	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/network/comm"
 	"incforge/network/fabric"
 	"incforge/network/host"
-	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
 	"incforge/verify/score"
@@ -50,6 +52,28 @@ const (
 	Panicked Kind = "panic"
 )
 
+// verdict is the error, of package fail, that ends the run of a case that fails.
+type verdict struct {
+	Kind
+	error
+}
+
+func (v verdict) Unwrap() error { return v.error }
+
+// on ends the run as a failure of this kind if there is an error.
+func (k Kind) on(err error) {
+	if err != nil {
+		fail.On(verdict{k, err})
+	}
+}
+
+// when ends the run as a failure of this kind if something is the case that must not be.
+func (k Kind) when(bad bool, format string, args ...any) {
+	if bad {
+		k.on(fmt.Errorf(format, args...))
+	}
+}
+
 // Outcome is what a run found.
 type Outcome struct {
 	Kind Kind
@@ -67,6 +91,14 @@ type Outcome struct {
 	Events []fabric.Event
 }
 
+// end is how a run ended.
+func (o *Outcome) end(err error) {
+	var v verdict
+	if errors.As(err, &v) {
+		o.Kind, o.Err = v.Kind, v.error
+	}
+}
+
 // Runner runs cases on engines.
 type Runner struct {
 	// Engines are those that cases name.
@@ -79,14 +111,16 @@ type Runner struct {
 	wrap func(n int, d dut.DUT) dut.DUT
 }
 
+// is reports that the engine is the one that a case names.
+func (e *Engine) is(c *Case) bool { return e.Config == c.Config && slices.Equal(e.Set, c.Set) }
+
 // engine finds what a case names.
 func (r *Runner) engine(c *Case) (*Engine, error) {
-	for i := range r.Engines {
-		if e := &r.Engines[i]; e.Config == c.Config && slices.Equal(e.Set, c.Set) {
-			return e, nil
-		}
+	i := slices.IndexFunc(r.Engines, func(e Engine) bool { return e.is(c) })
+	if i < 0 {
+		return nil, fmt.Errorf("no engine for %s %v", c.Config, c.Set)
 	}
-	return nil, fmt.Errorf("no engine for %s %v", c.Config, c.Set)
+	return &r.Engines[i], nil
 }
 
 // run is one case under way.
@@ -104,38 +138,36 @@ type run struct {
 
 // Run runs a case and judges it. A panic in it is its failure. The error of a context that ended is no verdict on the case, so it
 // is returned apart.
-func (r *Runner) Run(ctx context.Context, c Case) (out Outcome, err error) {
+func (r *Runner) Run(ctx context.Context, c Case) (Outcome, error) {
 	x := &run{Runner: r, ctx: ctx, c: &c}
+	x.out.end(x.all())
+	if w := x.world; w != nil {
+		x.count()
+		if err := w.Close(); err != nil && x.out.Err == nil {
+			x.out.Kind, x.out.Err = Differs, err
+		}
+	}
+	return x.out, ctx.Err()
+}
+
+// all builds and judges; its error is a verdict.
+func (x *run) all() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			x.out.Kind, x.out.Err = Panicked, fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+			err = verdict{Panicked, fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
 		}
-		x.count()
-		if x.world != nil {
-			if cerr := x.world.Close(); cerr != nil && x.out.Err == nil {
-				x.out.Kind, x.out.Err = Differs, cerr
-			}
-		}
-		out, err = x.out, ctx.Err()
 	}()
-	if x.out.Err = x.build(); x.out.Err != nil {
-		x.out.Kind = Impossible
-		return
-	}
-	x.out.Kind, x.out.Err = x.judge()
-	return
+	defer fail.Catch(&err, "")
+	Impossible.on(x.build())
+	x.judge()
+	return nil
 }
 
 // count fills in the statistics, however the run ended.
 func (x *run) count() {
-	if x.world == nil {
-		return
-	}
 	x.out.Links, x.out.Cycles = x.world.Net().Stats, x.world.Now()
-	for _, g := range x.world.Groups() {
-		for i := range g.Ranks() {
-			x.out.Resent += uint64(g.Host(i).Stats.Resent)
-		}
+	for _, h := range x.world.Hosts() {
+		x.out.Resent += uint64(h.Stats.Resent)
 	}
 	for _, q := range x.queued {
 		x.out.Calls += len(q)
@@ -144,25 +176,20 @@ func (x *run) count() {
 
 // build makes the world with its groups, and queues the calls.
 func (x *run) build() (err error) {
-	if err := x.c.validate(); err != nil {
-		return err
-	}
-	if x.e, err = x.engine(x.c); err != nil {
-		return err
-	}
+	defer fail.Catch(&err, "")
+	fail.On(x.c.validate())
+	x.e = fail.Must(x.engine(x.c))
 	p := x.e.Manifest.Params
-	link := &fabric.Link{Latency: x.c.Latency, BytesPerCycle: x.c.BytesPerCycle, MTU: p.MTUBytes + headers, Up: x.c.Up, Down: x.c.Down}
-	x.world, err = comm.New(comm.Config{Manifest: x.e.Manifest, Tree: x.c.Tree(), Switch: x.open, Seed: x.c.Seed,
-		Link: func(comm.Edge) *fabric.Link { return link }, NoGapNAK: x.c.NoGapNAK, Pipes: comm.Pipes(x.c.Pipes)})
-	if err != nil {
-		return err
-	}
+	link := x.c.Link
+	link.MTU = p.MTUBytes + headers
+	x.world = fail.Must(comm.New(comm.Config{Manifest: x.e.Manifest, Tree: x.c.Tree, Switch: x.open, Seed: x.c.Seed,
+		Link: func(comm.Edge) *fabric.Link { return &link }, NoGapNAK: x.c.NoGapNAK, Pipes: x.c.Pipes}))
 	n := x.world.Net()
 	n.SetWorkers(x.Workers)
 	n.Script(x.c.Events)
 	n.OnFault = func(e fabric.Event) { x.out.Events = append(x.out.Events, e) }
-	if err := x.groups(); err != nil {
-		return err
+	for i := range x.c.Groups {
+		x.group(i)
 	}
 	for _, d := range x.duts { // registers are written before interfaces hesitate
 		p := x.c.Pauses
@@ -174,7 +201,13 @@ func (x *run) build() (err error) {
 	}
 	x.watch()
 	if p.Mode == 3 {
-		n.OnQuantum = x.invariants()
+		quanta := 0
+		n.OnQuantum = func(uint64) error {
+			if quanta++; quanta%checkEvery == 0 {
+				return x.invariants()
+			}
+			return nil
+		}
 	}
 	return nil
 }
@@ -182,22 +215,13 @@ func (x *run) build() (err error) {
 // checkEvery is the number of quanta between two checks of the engines' invariants.
 const checkEvery = 61
 
-// invariants checks the invariants of Mode III engines from time to time.
-func (x *run) invariants() func(uint64) error {
-	quanta := 0
-	return func(uint64) error {
-		if quanta++; quanta%checkEvery != 0 {
-			return nil
+func (x *run) invariants() error {
+	for s, e := range x.engines() {
+		if err := e.CheckInvariants(); err != nil {
+			return fmt.Errorf("switch %d: %w", s, err)
 		}
-		for s, d := range x.duts {
-			if ref := reference(d); ref != nil {
-				if err := ref.Engine().CheckInvariants(); err != nil {
-					return fmt.Errorf("switch %d: %w", s, err)
-				}
-			}
-		}
-		return nil
 	}
+	return nil
 }
 
 // patience is how many of the longest time-outs may pass without any host making progress.
@@ -214,11 +238,8 @@ func (x *run) watch() {
 	var look func() error
 	look = func() error {
 		done := 0
-		for _, g := range x.world.Groups() {
-			for i := range g.Ranks() {
-				h := g.Host(i)
-				done += h.Acknowledged() + h.Stats.Accepted
-			}
+		for _, h := range x.world.Hosts() {
+			done += h.Acknowledged() + h.Stats.Accepted
 		}
 		if done == last {
 			return fmt.Errorf("%w: no packet was acknowledged or taken for %d time-outs", comm.ErrStuck, patience)
@@ -235,18 +256,17 @@ func (x *run) watch() {
 const headers = 20 + 8 + 12 + 4 + 4
 
 // open makes switch n.
-func (x *run) open(n int) (dut.DUT, error) {
+func (x *run) open(n int) (_ dut.DUT, err error) {
+	defer fail.Catch(&err, "")
 	open, judged := x.e.Open, x.DUT != Reference
 	coin := rand.New(rand.NewPCG(x.c.Seed, uint64(n)))
 	seed := coin.Uint64()
-	if x.DUT == Mixed && x.c.Levels > 2 && n != x.verilog() && coin.IntN(2) == 0 {
+	verilog := int(x.c.Seed % uint64(x.c.Switches())) // the switch of a mixed tree that is always RTL
+	if x.DUT == Mixed && x.c.Levels > 2 && n != verilog && coin.IntN(2) == 0 {
 		judged = false
 		open = func(uint64) (dut.DUT, error) { return dut.NewReference(x.e.Manifest) }
 	}
-	d, err := open(seed)
-	if err != nil {
-		return nil, err
-	}
+	d := fail.Must(open(seed))
 	if x.wrap != nil {
 		d = x.wrap(n, d)
 	}
@@ -262,42 +282,23 @@ func (x *run) open(n int) (dut.DUT, error) {
 	return d, nil
 }
 
-// verilog is the switch of a mixed tree that is always RTL.
-func (x *run) verilog() int { return int(x.c.Seed % uint64(x.c.Tree().Switches())) }
-
-// groups makes the groups and queues their calls.
-func (x *run) groups() error {
-	for i := range x.c.Groups {
-		g := &x.c.Groups[i]
-		cfg := comm.GroupConfig{Message: g.Message, Window: g.Window, PathMTU: g.PathMTU, BigEndian: g.BigEndian, RootLocal: g.RootLocal,
-			Timeout: g.Timeout, RangePackets: g.RangePackets, Pipe: g.Pipe}
-		if g.Paced {
-			cfg.Rate = x.pace()
-		}
-		if g.Start != nil {
-			start := roce.PSN(*g.Start)
-			cfg.Start = &start
-		}
-		if g.Fixed {
-			first := &g.Calls[0]
-			k, err := g.kind(first)
-			if err != nil {
-				return err
-			}
-			cfg.Fixed = &comm.Fixed{Collective: first.Call, Root: first.Root, DType: k.DType, Op: k.Op}
-		}
-		group, err := x.world.NewGroup(cfg)
-		if err != nil {
-			return err
-		}
-		x.queued = append(x.queued, nil)
-		for j := range g.Calls {
-			if err := x.queue(i, group, &g.Calls[j]); err != nil {
-				return err
-			}
-		}
+// group makes a group and queues its calls.
+func (x *run) group(i int) {
+	g := &x.c.Groups[i]
+	cfg := g.GroupConfig
+	if g.Paced {
+		cfg.Rate = x.pace()
 	}
-	return nil
+	if g.Fixed {
+		first := &g.Calls[0]
+		k := g.kind(first)
+		cfg.Fixed = &comm.Fixed{Collective: first.Call, Root: first.Root, DType: k.DType, Op: k.Op}
+	}
+	group := fail.Must(x.world.NewGroup(cfg))
+	x.queued = append(x.queued, nil)
+	for j := range g.Calls {
+		fail.On(x.queue(i, group, &g.Calls[j]))
+	}
 }
 
 // pace is a rate control that cuts deep and recovers fast, so that there is much of both in a short case.
@@ -312,21 +313,16 @@ func (x *run) pace() *host.RateControl {
 
 // queue queues a call on a group, with data from the call's seed.
 func (x *run) queue(i int, group *comm.Group, call *Call) error {
-	g := &x.c.Groups[i]
-	k, err := g.kind(call)
-	if err != nil {
-		return err
-	}
+	k := x.c.Groups[i].kind(call)
 	r := comm.Request{Collective: call.Call, Root: call.Root, DType: k.DType, Op: k.Op}
 	if call.Call != comm.Barrier {
 		r.In = data(call, k, group.Ranks())
 	}
 	c, err := group.Queue(r)
-	if err != nil {
-		return err
+	if err == nil {
+		x.queued[i] = append(x.queued[i], c)
 	}
-	x.queued[i] = append(x.queued[i], c)
-	return nil
+	return err
 }
 
 // data is each rank's contribution.
@@ -361,27 +357,21 @@ func (x *run) schedule(r Reset) {
 		return nil
 	})
 	var back func() error
-	back = func() error {
+	back = func() (err error) {
 		// What an engine decides after it was disabled is dropped, but the reference is fed what was accepted before. Idle would be too much to ask:
 		// an engine of Mode III never gives up a host that is dead.
 		if slices.ContainsFunc(x.boards, func(b *score.Board) bool { return !b.Rests() }) {
 			n.At(n.Now()+drain, back)
 			return nil
 		}
-		if err := g.Reset(); err != nil {
-			return err
-		}
+		defer fail.Catch(&err, "")
+		fail.On(g.Reset())
 		x.out.Resets++
 		for i, c := range x.queued[r.Group] {
-			if !errors.Is(c.Err, comm.ErrReset) {
-				continue
+			if errors.Is(c.Err, comm.ErrReset) {
+				x.queued[r.Group][i] = fail.Must(g.Queue(c.Request))
+				x.out.Restarted++
 			}
-			again, err := g.Queue(c.Request)
-			if err != nil {
-				return err
-			}
-			x.queued[r.Group][i] = again
-			x.out.Restarted++
 		}
 		return nil
 	}
@@ -392,32 +382,21 @@ func (x *run) schedule(r Reset) {
 const drain = 64
 
 // judge runs the calls and checks everything.
-func (x *run) judge() (Kind, error) {
-	if kind, err := x.calls(); err != nil {
-		return kind, err
-	}
+func (x *run) judge() {
+	x.calls("")
 	x.world.Net().Calm()
 	for i, g := range x.world.Groups() { // everything must still work
-		if err := x.queue(i, g, x.c.Groups[i].last()); err != nil {
-			return Unclean, err
-		}
+		Unclean.on(x.queue(i, g, x.c.Groups[i].last()))
 	}
-	if kind, err := x.calls(); err != nil {
-		return kind, fmt.Errorf("after the faults: %w", err)
-	}
+	x.calls("after the faults: ")
 	for i, d := range x.duts {
-		b, ok := d.(*score.Board)
-		if !ok {
-			continue
-		}
-		if _, err := b.Finish(); err != nil {
-			return Differs, fmt.Errorf("switch %d: %w", i, err)
+		if b, ok := d.(*score.Board); ok {
+			_, err := b.Finish()
+			Differs.when(err != nil, "switch %d: %w", i, err)
 		}
 	}
-	if s := x.world.Net().Stats; s.TooLong > 0 {
-		return Unclean, fmt.Errorf("%d frames are longer than any that was sent", s.TooLong)
-	}
-	return x.slots()
+	Unclean.when(x.world.Net().Stats.TooLong > 0, "%d frames are longer than any that was sent", x.world.Net().Stats.TooLong)
+	x.slots()
 }
 
 // last is a short call that shows that a group still works.
@@ -432,37 +411,30 @@ func (g *Group) last() *Call {
 	return &c
 }
 
-// calls runs the queued calls and checks their results.
-func (x *run) calls() (Kind, error) {
-	if err := x.world.Run(x.ctx); err != nil {
-		return x.why(err), err
+// calls runs the queued calls and checks their results; when says in messages what came before.
+func (x *run) calls(when string) {
+	err := x.world.Run(x.ctx)
+	if err == nil {
+		err = x.world.Finish(x.ctx)
 	}
-	if err := x.world.Finish(x.ctx); err != nil {
-		return x.why(err), err
+	if err != nil {
+		x.why(err).on(fmt.Errorf("%s%w", when, err))
 	}
 	for _, q := range x.queued {
 		for _, c := range q {
-			if err := c.Check(); err != nil {
-				return WrongResult, err
-			}
+			err := c.Check()
+			WrongResult.when(err != nil, "%s%w", when, err)
 		}
 	}
-	return Passed, nil
 }
 
 // why classifies an error of the world.
 func (x *run) why(err error) Kind {
-	if errors.Is(err, fabric.ErrPanic) {
-		return Panicked
-	}
-	for _, g := range x.world.Groups() {
-		for i := range g.Ranks() {
-			if g.Host(i).Err() != nil {
-				return Broken
-			}
-		}
-	}
 	switch {
+	case errors.Is(err, fabric.ErrPanic):
+		return Panicked
+	case slices.ContainsFunc(x.world.Hosts(), func(h *host.Host) bool { return h.Err() != nil }):
+		return Broken
 	case errors.Is(err, score.ErrMismatch):
 		return Differs
 	case errors.Is(err, comm.ErrStuck):
@@ -475,41 +447,34 @@ func (x *run) why(err error) Kind {
 
 // slots reports what engines still hold, or took away unfinished: slots with a part of a result, which nobody will ever complete, and, in Mode III,
 // whatever an engine would still do by itself. On RTL the reference beside it is asked: no register shows a slot.
-func (x *run) slots() (Kind, error) {
-	for s, d := range x.duts {
-		ref := reference(d)
-		if ref == nil { // a fault is planted in front of it
-			continue
-		}
-		e := ref.Engine()
+func (x *run) slots() {
+	for s, e := range x.engines() {
 		for g := range x.c.Groups {
-			if n := e.Unfinished(g); n > 0 {
-				return Unclean, fmt.Errorf("switch %d group %d: %d slots hold a part of a result", s, g, n)
-			}
-			if n := e.Discarded(g); n > 0 {
-				return Unclean, fmt.Errorf("switch %d group %d: %d slots were taken away with a part of a result in them", s, g, n)
-			}
-			if failed := e.Failed(g); failed != 0 {
-				return Unclean, fmt.Errorf("switch %d group %d: endpoints %#x have failed", s, g, failed)
-			}
+			n := e.Unfinished(g)
+			Unclean.when(n > 0, "switch %d group %d: %d slots hold a part of a result", s, g, n)
+			n = e.Discarded(g)
+			Unclean.when(n > 0, "switch %d group %d: %d slots were taken away with a part of a result in them", s, g, n)
+			failed := e.Failed(g)
+			Unclean.when(failed != 0, "switch %d group %d: endpoints %#x have failed", s, g, failed)
 		}
 		if left := e.Actions(nil); len(left) > 0 {
-			return Unclean, fmt.Errorf("switch %d: %v is still to be done, %d actions in all", s, left[0], len(left))
-		}
-		if err := e.CheckInvariants(); err != nil {
-			return Unclean, fmt.Errorf("switch %d: %w", s, err)
+			Unclean.when(true, "switch %d: %v is still to be done, %d actions in all", s, left[0], len(left))
 		}
 	}
-	return Passed, nil
+	Unclean.on(x.invariants())
 }
 
-// reference is the reference engine that is, or is beside, a DUT; nil if there is none.
-func reference(d dut.DUT) *dut.Reference {
-	switch d := d.(type) {
-	case *score.Board:
-		return d.Reference()
-	case *dut.Reference:
-		return d
+// engines are the reference engines that are, or are beside, the switches, by switch; where a fault is planted in front there is none.
+func (x *run) engines() iter.Seq2[int, *inc.Engine] {
+	return func(yield func(int, *inc.Engine) bool) {
+		for s, d := range x.duts {
+			ref, ok := d.(*dut.Reference)
+			if b, board := d.(*score.Board); board {
+				ref, ok = b.Reference(), true
+			}
+			if ok && !yield(s, ref.Engine()) {
+				return
+			}
+		}
 	}
-	return nil
 }

@@ -4,10 +4,12 @@ package chaos
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"incforge/network/fabric"
 	"incforge/network/topology"
+	"incforge/roce"
 	"incforge/verify/dut"
 )
 
@@ -54,14 +56,15 @@ type shrinker struct {
 	Shrunk
 }
 
-// step lists smaller cases, the smallest first.
-type step func(c Case) []Case
+// edit makes a case smaller, or leaves it as it is where there is nothing to take away.
+type edit func(c *Case)
 
-// round tries every step as long as it helps, and reports whether any did.
+// round tries every kind of edit as long as it helps, and reports whether any did. Of each kind those that take away most come first.
 func (s *shrinker) round() bool {
 	helped := false
-	for _, next := range []step{fewerGroups, fewerResets, fewerCalls, s.smallerTree, fewerFaults, smallerData, s.plainer, plainerEvents} {
-		for s.any(next(s.Case)) {
+	for _, edits := range []func(*Case) []edit{fewerGroups, fewerResets, fewerCalls, s.smallerTree, fewerFaults, smallerData, s.plainer,
+		plainerEvents} {
+		for s.any(edits(&s.Case)...) {
 			helped = true
 		}
 	}
@@ -69,9 +72,14 @@ func (s *shrinker) round() bool {
 	return s.fewerEvents() || helped
 }
 
-// any keeps the first of the cases that fails with the same kind.
-func (s *shrinker) any(cases []Case) bool {
-	return slices.ContainsFunc(cases, s.try)
+// any keeps the first of the edits after which the case fails with the same kind.
+func (s *shrinker) any(edits ...edit) bool {
+	return slices.ContainsFunc(edits, func(change edit) bool {
+		n := s.Case.clone()
+		change(&n)
+		n.Events = slices.DeleteFunc(n.Events, func(e fabric.Event) bool { return e.Link >= n.links() })
+		return !reflect.DeepEqual(n, s.Case) && s.try(n)
+	})
 }
 
 func (s *shrinker) try(c Case) bool {
@@ -87,21 +95,12 @@ func (s *shrinker) try(c Case) bool {
 	return true
 }
 
-// variant is a changed copy, without the events on links that it no longer has.
-func variant(c Case, change func(*Case)) Case {
-	n := c.clone()
-	change(&n)
-	n.Events = slices.DeleteFunc(n.Events, func(e fabric.Event) bool { return e.Link >= n.links() })
-	return n
-}
-
-func fewerGroups(c Case) []Case {
-	var out []Case
+func fewerGroups(c *Case) (all []edit) {
 	for i := range c.Groups {
-		if len(c.Groups) == 1 {
-			break
-		}
-		out = append(out, variant(c, func(n *Case) {
+		all = append(all, func(n *Case) {
+			if len(n.Groups) == 1 {
+				return
+			}
 			n.Groups = slices.Delete(n.Groups, i, i+1)
 			n.Resets = slices.DeleteFunc(n.Resets, func(r Reset) bool { return r.Group == i })
 			for j := range n.Resets {
@@ -109,30 +108,28 @@ func fewerGroups(c Case) []Case {
 					n.Resets[j].Group--
 				}
 			}
-		}))
+		})
 	}
-	return out
+	return all
 }
 
-func fewerResets(c Case) []Case {
-	var out []Case
+func fewerResets(c *Case) (all []edit) {
 	for i := range c.Resets {
-		out = append(out, variant(c, func(n *Case) { n.Resets = slices.Delete(n.Resets, i, i+1) }))
+		all = append(all, func(n *Case) { n.Resets = slices.Delete(n.Resets, i, i+1) })
 	}
-	return out
+	return all
 }
 
-func fewerCalls(c Case) []Case {
-	var out []Case
+func fewerCalls(c *Case) (all []edit) {
 	for i := range c.Groups {
 		calls := len(c.Groups[i].Calls)
 		for size := calls / 2; size > 0; size /= 2 {
 			for from := 0; from+size <= calls; from += size {
-				out = append(out, variant(c, func(n *Case) { n.Groups[i].Calls = slices.Delete(n.Groups[i].Calls, from, from+size) }))
+				all = append(all, func(n *Case) { n.Groups[i].Calls = slices.Delete(n.Groups[i].Calls, from, from+size) })
 			}
 		}
 	}
-	return out
+	return all
 }
 
 // trees are the shapes to draw from and to shrink to, by number of ranks.
@@ -141,17 +138,20 @@ func trees() []topology.Tree {
 		{Levels: 2, Degree: 8}, {Levels: 4, Degree: 2}, {Levels: 3, Degree: 3}, {Levels: 2, Degree: 16}, {Levels: 3, Degree: 4}}
 }
 
-// smallerTree also tries simpler engines.
-func (s *shrinker) smallerTree(c Case) []Case {
-	var out []Case
+// smallerTree also tries simpler engines. On a smaller tree random faults hit other frames, so several seeds are tried there.
+func (s *shrinker) smallerTree(c *Case) (all []edit) {
+	seeds := uint64(1)
+	if c.Up.Random() || c.Down.Random() {
+		seeds = 4
+	}
 	for _, t := range trees() {
-		if t.Switches()*t.Ranks() >= c.Tree().Switches()*c.Tree().Ranks() {
+		if t.Switches()*t.Ranks() >= c.Tree.Switches()*c.Tree.Ranks() {
 			continue
 		}
-		for luck := range seedsPerTree(&c) {
-			out = append(out, variant(c, func(n *Case) {
+		for luck := range seeds {
+			all = append(all, func(n *Case) {
 				n.Seed += luck
-				n.Levels, n.Degree = t.Levels, t.Degree
+				n.Tree = t
 				for i := range n.Groups {
 					for j := range n.Groups[i].Calls {
 						n.Groups[i].Calls[j].Root %= t.Ranks()
@@ -160,43 +160,32 @@ func (s *shrinker) smallerTree(c Case) []Case {
 				for i := range n.Resets {
 					n.Resets[i].Rank = min(n.Resets[i].Rank, t.Ranks()-1)
 				}
-			}))
+			})
 		}
 	}
 	for _, e := range s.Engines {
-		if e.Config == c.Config && slices.Equal(e.Set, c.Set) {
+		if e.is(c) {
 			break
 		}
-		out = append(out, variant(c, func(n *Case) { n.Config, n.Set = e.Config, e.Set }))
+		all = append(all, func(n *Case) { n.Config, n.Set = e.Config, e.Set })
 	}
-	return out
-}
-
-// seedsPerTree is how many seeds are tried on a smaller tree, where the random faults hit other frames.
-func seedsPerTree(c *Case) uint64 {
-	if c.Up.Random() || c.Down.Random() {
-		return 4
-	}
-	return 1
+	return all
 }
 
 // plainerEvents makes losses of other faults.
-func plainerEvents(c Case) []Case {
-	var out []Case
+func plainerEvents(c *Case) (all []edit) {
 	for i := range c.Events {
-		if c.Events[i].Kind != fabric.Lose {
-			out = append(out, variant(c, func(n *Case) {
-				e := &n.Events[i]
+		all = append(all, func(n *Case) {
+			if e := &n.Events[i]; e.Kind != fabric.Lose {
 				*e = fabric.Event{Link: e.Link, Down: e.Down, Frame: e.Frame, Kind: fabric.Lose}
-			}))
-		}
+			}
+		})
 	}
-	return out
+	return all
 }
 
 // fewerFaults takes a kind of fault away, from both directions or from one.
-func fewerFaults(c Case) []Case {
-	var out []Case
+func fewerFaults(*Case) (all []edit) {
 	for _, clear := range []func(*fabric.Faults){
 		func(f *fabric.Faults) { *f = fabric.Faults{} },
 		func(f *fabric.Faults) { f.Loss, f.Only.Loss = 0, 0 },
@@ -211,86 +200,64 @@ func fewerFaults(c Case) []Case {
 			}
 		},
 	} {
-		for _, dirs := range [][2]bool{{true, true}, {true, false}, {false, true}} {
-			n := c.clone()
-			if dirs[0] {
-				clear(&n.Up)
-			}
-			if dirs[1] {
-				clear(&n.Down)
-			}
-			if !sameFaults(&n.Up, &c.Up) || !sameFaults(&n.Down, &c.Down) {
-				out = append(out, n)
-			}
-		}
+		all = append(all, func(n *Case) { clear(&n.Up); clear(&n.Down) }, func(n *Case) { clear(&n.Up) }, func(n *Case) { clear(&n.Down) })
 	}
-	return out
-}
-
-// sameFaults compares what can be compared; a case has no Drop.
-func sameFaults(a, b *fabric.Faults) bool {
-	x, y := *a, *b
-	return x.Loss == y.Loss && x.Burst == y.Burst && x.Duplicate == y.Duplicate && x.Reorder == y.Reorder && x.Corrupt == y.Corrupt &&
-		x.Jitter == y.Jitter && x.ReorderDelay == y.ReorderDelay && x.FlagErrors == y.FlagErrors && x.Only == y.Only
+	return all
 }
 
 // smallerData makes calls shorter: one element, half, an eighth less.
-func smallerData(c Case) []Case {
-	var out []Case
+func smallerData(c *Case) (all []edit) {
 	for i := range c.Groups {
 		for j := range c.Groups[i].Calls {
 			b := c.Groups[i].Calls[j].Bytes
 			for _, to := range []int{0, 4, b / 2, b - b/8} {
-				if to = to / 4 * 4; to < b {
-					out = append(out, variant(c, func(n *Case) { n.Groups[i].Calls[j].Bytes = to }))
-				}
+				all = append(all, func(n *Case) { n.Groups[i].Calls[j].Bytes = min(b, to/4*4) })
 			}
 		}
 	}
-	return out
+	return all
 }
 
 // plainer removes special settings, one at a time.
-func (s *shrinker) plainer(c Case) []Case {
-	var out []Case
-	offer := func(special bool, change func(*Case)) {
-		if special {
-			out = append(out, variant(c, change))
-		}
+func (s *shrinker) plainer(c *Case) []edit {
+	all := []edit{
+		func(n *Case) { n.Pauses = dut.Pauses{} },
+		func(n *Case) { n.NoGapNAK = false },
+		func(n *Case) { n.Pipes.NoRNR = false },
+		func(n *Case) { n.Pipes.CNP = false },
+		func(n *Case) {
+			if n.Pipes.RNRTimer > 1 { // 0 is 1
+				n.Pipes.RNRTimer = 0
+			}
+		},
+		func(n *Case) { n.Pipes.TimeoutUS = min(n.Pipes.TimeoutUS, 0) },
+		func(n *Case) { n.Latency = 40 },
 	}
-	offer(c.Pauses != dut.Pauses{}, func(n *Case) { n.Pauses = dut.Pauses{} })
-	offer(c.NoGapNAK, func(n *Case) { n.NoGapNAK = false })
-	offer(c.Pipes.NoRNR, func(n *Case) { n.Pipes.NoRNR = false })
-	offer(c.Pipes.CNP, func(n *Case) { n.Pipes.CNP = false })
-	offer(c.Pipes.RNRTimer > 1, func(n *Case) { n.Pipes.RNRTimer = 0 })
-	offer(c.Pipes.TimeoutUS > 0, func(n *Case) { n.Pipes.TimeoutUS = 0 })
-	offer(c.Latency != 40, func(n *Case) { n.Latency = 40 })
-	if e, err := s.engine(&c); err == nil {
-		bus := float64(e.Manifest.Params.BusBytes)
-		offer(c.BytesPerCycle != bus, func(n *Case) { n.BytesPerCycle = bus })
+	if e, err := s.engine(c); err == nil {
+		all = append(all, func(n *Case) { n.BytesPerCycle = float64(e.Manifest.Params.BusBytes) })
 	}
 	for i := range c.Groups {
-		g := &c.Groups[i]
-		change := func(special bool, f func(*Group)) { offer(special, func(n *Case) { f(&n.Groups[i]) }) }
-		change(g.Window > 1, func(g *Group) { g.Window = 1 })
-		change(g.Window > 1, func(g *Group) { g.Window /= 2 })
-		change(g.Message > 1, func(g *Group) { g.Message = 1 })
-		change(g.Paced, func(g *Group) { g.Paced = false })
-		change(g.Pipe > 1, func(g *Group) { g.Pipe = 1 })
-		change(g.Pipe > 1, func(g *Group) { g.Pipe-- })
-		change(g.PathMTU != 0, func(g *Group) { g.PathMTU = 0 })
-		change(g.BigEndian, func(g *Group) { g.BigEndian = false })
-		change(g.RootLocal, func(g *Group) { g.RootLocal = false })
-		change(g.Timeout != 0, func(g *Group) { g.Timeout = 0 })
-		change(g.RangePackets != 0, func(g *Group) { g.RangePackets = 0 })
-		zero := uint32(0)
-		change(g.Start == nil || *g.Start != 0, func(g *Group) { g.Start = &zero })
-		for j := range g.Calls {
-			change(g.Calls[j].Smooth, func(g *Group) { g.Calls[j].Smooth = false })
-			change(g.Calls[j].Root != 0, func(g *Group) { g.Calls[j].Root = 0 })
+		for _, change := range []func(*Group){
+			func(g *Group) { g.Window = min(g.Window, 1) },
+			func(g *Group) { g.Window = max(g.Window/2, min(g.Window, 1)) },
+			func(g *Group) { g.Message = min(g.Message, 1) },
+			func(g *Group) { g.Paced = false },
+			func(g *Group) { g.Pipe = min(g.Pipe, 1) },
+			func(g *Group) { g.Pipe = max(g.Pipe-1, min(g.Pipe, 1)) },
+			func(g *Group) { g.PathMTU = 0 },
+			func(g *Group) { g.BigEndian = false },
+			func(g *Group) { g.RootLocal = false },
+			func(g *Group) { g.Timeout = 0 },
+			func(g *Group) { g.RangePackets = 0 },
+			func(g *Group) { g.Start = new(roce.PSN) },
+		} {
+			all = append(all, func(n *Case) { change(&n.Groups[i]) })
+		}
+		for j := range c.Groups[i].Calls {
+			all = append(all, func(n *Case) { n.Groups[i].Calls[j].Smooth = false }, func(n *Case) { n.Groups[i].Calls[j].Root = 0 })
 		}
 	}
-	return out
+	return all
 }
 
 // toEvents replaces probabilities by what hit in the failing run, and jitter, which is no event, by nothing if that will do.
@@ -298,12 +265,12 @@ func (s *shrinker) toEvents() bool {
 	only := func(f fabric.Faults) fabric.Faults {
 		return fabric.Faults{Jitter: f.Jitter, Only: fabric.Only{Jitter: f.Only.Jitter}}
 	}
-	named := variant(s.Case, func(n *Case) { n.Up, n.Down, n.Events = only(n.Up), only(n.Down), s.Outcome.Events })
-	if sameFaults(&named.Up, &s.Case.Up) && sameFaults(&named.Down, &s.Case.Down) {
+	up, down := only(s.Case.Up), only(s.Case.Down)
+	if reflect.DeepEqual([]fabric.Faults{up, down}, []fabric.Faults{s.Case.Up, s.Case.Down}) {
 		return false
 	}
-	steady := variant(named, func(n *Case) { n.Up, n.Down = fabric.Faults{}, fabric.Faults{} })
-	return s.any([]Case{steady, named})
+	named := func(n *Case) { n.Up, n.Down, n.Events = up, down, s.Outcome.Events }
+	return s.any(func(n *Case) { named(n); n.Up, n.Down = fabric.Faults{}, fabric.Faults{} }, named)
 }
 
 // fewerEvents removes events, first many at a time, then one by one.
@@ -312,11 +279,11 @@ func (s *shrinker) fewerEvents() bool {
 	for size := len(s.Case.Events); size > 0; size /= 2 {
 		for from := 0; from < len(s.Case.Events); {
 			to := min(from+size, len(s.Case.Events))
-			if s.try(variant(s.Case, func(n *Case) { n.Events = slices.Delete(n.Events, from, to) })) {
+			if s.any(func(n *Case) { n.Events = slices.Delete(n.Events, from, to) }) {
 				helped = true
-				continue
+			} else {
+				from = to
 			}
-			from = to
 		}
 	}
 	return helped

@@ -135,7 +135,7 @@ func TestShrinkPlantedFaults(t *testing.T) {
 			assert.Len(t, s.Case.Groups, 1)
 			assert.Empty(t, s.Case.Resets)
 			assert.LessOrEqual(t, len(s.Case.Groups[0].Calls), 2)
-			assert.LessOrEqual(t, s.Case.Tree().Ranks(), 4)
+			assert.LessOrEqual(t, s.Case.Tree.Ranks(), 4)
 
 			text, err := s.Case.YAML()
 			require.NoError(t, err)
@@ -191,8 +191,8 @@ func TestShrinkOnTheReference(t *testing.T) {
 	s := r.Shrink(ctx, c, o, 300)
 	assert.Equal(t, Impossible, s.Outcome.Kind)
 	assert.Greater(t, s.Runs, 10)
-	assert.LessOrEqual(t, opened, s.Case.Tree().Switches())
-	assert.Less(t, s.Case.Tree().Ranks(), c.Tree().Ranks())
+	assert.LessOrEqual(t, opened, s.Case.Tree.Switches())
+	assert.Less(t, s.Case.Tree.Ranks(), c.Tree.Ranks())
 }
 
 // TestShrinkKeeps: a case that passes is left alone, and no run is spent that was not granted.

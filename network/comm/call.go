@@ -4,9 +4,12 @@ package comm
 
 import (
 	"fmt"
+	"slices"
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/fail"
+	"incforge/internal/names"
 	"incforge/network/host"
 	"incforge/verify/arith"
 )
@@ -25,40 +28,23 @@ const (
 )
 
 // Collectives are all of them.
-func Collectives() []Collective {
-	return []Collective{AllReduce, Reduce, Broadcast, Barrier, ReduceScatter, AllGather}
-}
+func Collectives() []Collective { return collectives().Values() }
 
-func collectiveNames() []string {
-	return []string{"allreduce", "reduce", "broadcast", "barrier", "reducescatter", "allgather"}
+func collectives() names.List[Collective] {
+	return names.Of[Collective]("collective", "allreduce", "reduce", "broadcast", "barrier", "reducescatter", "allgather")
 }
 
 // String is the name in small letters.
-func (c Collective) String() string {
-	if int(c) < len(collectiveNames()) {
-		return collectiveNames()[c]
-	}
-	return fmt.Sprintf("collective %d", uint8(c))
-}
+func (c Collective) String() string { return collectives().Name(c) }
 
 // ParseCollective is the inverse of String.
-func ParseCollective(s string) (Collective, error) {
-	for i, name := range collectiveNames() {
-		if s == name {
-			return Collective(i), nil
-		}
-	}
-	return 0, fmt.Errorf("collective %q: must be one of %v", s, collectiveNames())
-}
+func ParseCollective(s string) (Collective, error) { return collectives().Parse(s) }
 
-// MarshalText makes names of values in JSON and YAML.
+// MarshalText is String.
 func (c Collective) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText reads what MarshalText wrote.
-func (c *Collective) UnmarshalText(text []byte) (err error) {
-	*c, err = ParseCollective(string(text))
-	return err
-}
+// UnmarshalText reads what String writes.
+func (c *Collective) UnmarshalText(text []byte) error { return collectives().Unmarshal(text, c) }
 
 // single tells that the collective takes one range, so that a group can be fixed to it by registers.
 func (c Collective) single() bool { return c <= Barrier }
@@ -86,14 +72,10 @@ type Request struct {
 	In [][]byte
 }
 
-// Stats are what a rank's NIC did during a call.
+// Stats are what the ranks' NICs did during a call.
 type Stats struct {
-	// Start is the cycle in which the rank began, End that in which its part was complete.
-	Start, End uint64
 	// Packets counts the packets sent with data or control, Resent the retransmissions among them.
-	Packets, Resent int
-	Timeouts        int
-	NAKs, RNRs      int // obeyed
+	Packets, Resent, Timeouts int
 }
 
 // Call is a request under way, or done.
@@ -105,21 +87,17 @@ type Call struct {
 	Out [][]byte
 	// Start is the cycle in which the first rank began, End that in which the last one was done.
 	Start, End uint64
-	// Ranks is the same of each rank, and what its NIC did.
-	Ranks []Stats
 	// Err says why the call ended without a result.
 	Err error
 
-	g    *Group
-	left int // ranks not through
-	done bool
+	g     *Group
+	total Stats
+	left  int // ranks not through
+	done  bool
 }
 
 // Done reports that the call has ended.
 func (c *Call) Done() bool { return c.done }
-
-// Group is the group whose call it is.
-func (c *Call) Group() *Group { return c.g }
 
 // Cycles is how long the call took, from the first rank's begin to the last one's end; 0 before that.
 func (c *Call) Cycles() uint64 {
@@ -137,13 +115,17 @@ func (c *Call) Bytes() int {
 	case Broadcast:
 		return len(c.In[c.Root])
 	case AllGather:
-		n := 0
-		for _, b := range c.In {
-			n += len(b)
-		}
-		return n
+		return total(c.In)
 	}
 	return len(c.In[0])
+}
+
+// total is the length of all ranks' data together.
+func total(data [][]byte) (n int) {
+	for _, b := range data {
+		n += len(b)
+	}
+	return n
 }
 
 // Throughput is the algorithm bandwidth: bits of one rank's tensor over the time of the call, in Gbit/s at a clock of mhz.
@@ -155,17 +137,7 @@ func (c *Call) Throughput(mhz int) float64 {
 }
 
 // Total sums up the ranks.
-func (c *Call) Total() Stats {
-	t := Stats{Start: c.Start, End: c.End}
-	for _, r := range c.Ranks {
-		t.Packets += r.Packets
-		t.Resent += r.Resent
-		t.Timeouts += r.Timeouts
-		t.NAKs += r.NAKs
-		t.RNRs += r.RNRs
-	}
-	return t
-}
+func (c *Call) Total() Stats { return c.total }
 
 // String says which call it is.
 func (c *Call) String() string {
@@ -195,29 +167,40 @@ func (c *Call) kind() arith.Kind {
 // Pieces is where ReduceScatter cuts a tensor of so many elements: rank r gets elements [Pieces(n, k, r), Pieces(n, k, r+1)).
 func Pieces(elements, ranks, r int) int { return elements * r / ranks }
 
-// rangePlan is one range of a call.
+// rangePlan is one range of a call, done by a collective that the engine has.
 type rangePlan struct {
-	call       *Call
-	collective uint8 // as in a control
-	control    *host.Message
-	// sizes of the messages in bytes, the control's 0 among them
-	sizes []int
-	// data to send and place to receive by rank, nil where a rank does neither
+	call    *Call
+	kind    Collective
+	root    int
+	control *host.Message
+	// messages, the control's among them, by the bytes of the data that they carry
+	messages []span
+	// data to send, or to add, and place to receive, by rank
 	send, recv [][]byte
-	// own is what the root of a Reduce adds itself, nil if it need not
-	own  []byte
-	last bool
+	// of the call
+	first, last bool
 }
 
-func (p *rangePlan) sends(r int) bool { return p.send[r] != nil }
-func (p *rangePlan) hears(r int) bool { return p.recv[r] != nil }
+// span is bytes from up to to.
+type span struct{ from, to int }
 
-// offset is where message i, which is no control, begins in the data.
-func (p *rangePlan) offset(i int) int {
-	if p.control != nil {
-		i--
+func (s span) size() int { return s.to - s.from }
+
+// local reports that the root of a Reduce adds its own contribution, which it does not send.
+func (p *rangePlan) local(r int) bool {
+	return p.kind == Reduce && r == p.root && p.call.g.cfg.RootLocal
+}
+
+func (p *rangePlan) sends(r int) bool { return !p.local(r) && (p.kind != Broadcast || r == p.root) }
+
+func (p *rangePlan) hears(r int) bool {
+	switch p.kind {
+	case Reduce:
+		return r == p.root
+	case Broadcast:
+		return r != p.root
 	}
-	return i * p.messageBytes()
+	return true
 }
 
 // message is the i-th that a rank sends.
@@ -225,21 +208,15 @@ func (p *rangePlan) message(rank, i int) host.Message {
 	if i == 0 && p.control != nil {
 		return *p.control
 	}
-	from := p.offset(i)
-	return host.Message{Payload: p.send[rank][from : from+p.sizes[i]]}
-}
-
-func (p *rangePlan) messageBytes() int {
-	c := &p.call.g.cfg
-	return c.Message * c.PathMTU
+	m := p.messages[i]
+	return host.Message{Payload: p.send[rank][m.from:m.to]}
 }
 
 // Queue queues a call. Each rank starts on it when it is done with the calls before it; World.Run runs it.
-func (g *Group) Queue(r Request) (*Call, error) {
-	c := &Call{Request: r, Index: g.calls, g: g, Ranks: make([]Stats, g.Ranks()), left: g.Ranks(), Start: host.Never}
-	if err := c.check(); err != nil {
-		return nil, fmt.Errorf("group %d %s: %w", g.index, r.Collective, err)
-	}
+func (g *Group) Queue(r Request) (_ *Call, err error) {
+	defer fail.Catch(&err, "group %d %s", g.index, r.Collective)
+	c := &Call{Request: r, Index: g.calls, g: g, left: g.Ranks(), Start: host.Never}
+	c.check()
 	plans := c.plan()
 	g.calls++
 	g.w.pending++
@@ -253,30 +230,19 @@ func (g *Group) Queue(r Request) (*Call, error) {
 }
 
 // check refuses what cannot be.
-func (c *Call) check() error {
+func (c *Call) check() {
 	g, n := c.g, c.g.Ranks()
 	p := g.w.p
-	switch {
-	case int(c.Collective) >= len(collectiveNames()):
-		return fmt.Errorf("there is no such collective")
-	case c.Collective == Barrier:
-		if len(c.In) != 0 {
-			return fmt.Errorf("it has no data")
-		}
-	case len(c.In) != n:
-		return fmt.Errorf("data of %d ranks, the tree has %d", len(c.In), n)
-	}
-	if c.Collective.Rooted() && (c.Root < 0 || c.Root >= n) {
-		return fmt.Errorf("root %d of %d ranks", c.Root, n)
-	}
+	fail.If(!slices.Contains(Collectives(), c.Collective), "there is no such collective")
+	fail.If(c.Collective == Barrier && len(c.In) != 0, "it has no data")
+	fail.If(c.Collective != Barrier && len(c.In) != n, "data of %d ranks, the tree has %d", len(c.In), n)
+	fail.If(c.Collective.Rooted() && (c.Root < 0 || c.Root >= n), "root %d of %d ranks", c.Root, n)
 	if c.Collective.Reduces() {
-		if p.DTypeMask()>>c.DType&1 == 0 || p.OpMask()>>c.Op&1 == 0 {
-			return fmt.Errorf("%s %s: the engine has %v with %v", c.DType, c.Op, p.DTypes, p.Ops)
-		}
+		included := p.DTypeMask()>>c.DType&1 != 0 && p.OpMask()>>c.Op&1 != 0
+		fail.If(!included, "%s %s: the engine has %v with %v", c.DType, c.Op, p.DTypes, p.Ops)
 		for r, b := range c.In {
-			if len(b) != len(c.In[0]) || len(b)%c.DType.Size() != 0 {
-				return fmt.Errorf("rank %d has %d bytes, rank 0 has %d; must be equal and whole elements of %s", r, len(b), len(c.In[0]), c.DType)
-			}
+			fail.If(len(b) != len(c.In[0]) || len(b)%c.DType.Size() != 0,
+				"rank %d has %d bytes, rank 0 has %d; must be equal and whole elements of %s", r, len(b), len(c.In[0]), c.DType)
 		}
 	}
 	f := g.cfg.Fixed
@@ -285,115 +251,74 @@ func (c *Call) check() error {
 		if c.Collective == ReduceScatter || c.Collective == AllGather {
 			root = n - 1
 		}
-		if root >= inc.Roots && c.Collective != AllReduce && c.Collective != Barrier {
-			return fmt.Errorf("root %d: controls can name ranks 0 to %d", root, inc.Roots-1)
-		}
-		return nil
+		beyond := root >= inc.Roots && c.Collective != AllReduce && c.Collective != Barrier
+		fail.If(beyond, "root %d: controls can name ranks 0 to %d", root, inc.Roots-1)
+		return
 	}
 	barrier := c.Collective == Barrier && f.Collective == AllReduce
 	same := c.Collective == f.Collective && (!c.Collective.Rooted() || c.Root == f.Root) &&
 		(!c.Collective.Reduces() || c.DType == f.DType && c.Op == f.Op)
-	if !barrier && !same {
-		return fmt.Errorf("the group is fixed to %s, root %d, %s %s", f.Collective, f.Root, f.DType, f.Op)
-	}
-	return nil
+	fail.If(!barrier && !same, "the group is fixed to %s, root %d, %s %s", f.Collective, f.Root, f.DType, f.Op)
 }
 
-// plan cuts the call into ranges and allocates the results.
+// plan allocates the results and cuts the call into ranges.
 func (c *Call) plan() []*rangePlan {
-	n := c.g.Ranks()
-	c.Out = make([][]byte, n)
+	c.Out = make([][]byte, c.g.Ranks())
+	everybody := func(bytes int) {
+		for r := range c.Out {
+			c.Out[r] = make([]byte, bytes)
+		}
+	}
+	reduce := func(k Collective, root int, in [][]byte) []*rangePlan {
+		return c.ranges(k, root, c.DType, c.Op, len(in[0]), in, c.Out)
+	}
 	var all []*rangePlan
 	switch c.Collective {
 	case AllReduce:
-		for r := range n {
-			c.Out[r] = make([]byte, len(c.In[0]))
-		}
-		all = c.ranges(AllReduce, 0, c.DType, c.Op, len(c.In[0]), slice(c.In, 0, len(c.In[0])), c.Out)
+		everybody(len(c.In[0]))
+		all = reduce(AllReduce, 0, c.In)
 	case Reduce:
 		c.Out[c.Root] = make([]byte, len(c.In[0]))
-		all = c.reduce(c.Root, c.In, c.Out[c.Root])
+		all = reduce(Reduce, c.Root, c.In)
 	case Broadcast:
-		for r := range n {
-			c.Out[r] = make([]byte, len(c.In[c.Root]))
-		}
-		all = c.broadcast(c.Root, c.In[c.Root], c.Out)
+		everybody(len(c.In[c.Root]))
+		all = c.broadcast(c.Root, c.Out)
 	case Barrier:
-		none := make([][]byte, n)
-		for r := range n {
-			none[r] = []byte{}
-		}
-		all = c.ranges(Barrier, 0, arith.DType(c.g.w.firstType()), arith.Op(c.g.w.firstOp()), 0, none, none)
+		all = c.ranges(Barrier, 0, c.g.w.firstType(), c.g.w.firstOp(), 0, c.Out, c.Out)
 	case ReduceScatter:
-		size := c.DType.Size()
-		elements := len(c.In[0]) / size
-		for root := range n {
-			from, to := Pieces(elements, n, root)*size, Pieces(elements, n, root+1)*size
-			c.Out[root] = make([]byte, to-from)
-			all = append(all, c.reduce(root, slice(c.In, from, to), c.Out[root])...)
+		for root := range c.Out {
+			part := c.piece(root)
+			c.Out[root] = make([]byte, len(part[0]))
+			all = append(all, reduce(Reduce, root, part)...)
 		}
 	case AllGather:
-		total := 0
-		for _, b := range c.In {
-			total += len(b)
-		}
-		for r := range n {
-			c.Out[r] = make([]byte, total)
-		}
+		everybody(total(c.In))
 		at := 0
 		for root, b := range c.In {
-			all = append(all, c.broadcast(root, b, slice(c.Out, at, at+len(b)))...)
+			all = append(all, c.broadcast(root, cut(c.Out, at, at+len(b)))...)
 			at += len(b)
 		}
 	}
-	all[len(all)-1].last = true
+	all[0].first, all[len(all)-1].last = true, true
 	return all
 }
 
-// slice cuts the same part out of all ranks' data; a part of no bytes is not nil.
-func slice(data [][]byte, from, to int) [][]byte {
-	parts := make([][]byte, len(data))
-	for r, b := range data {
-		parts[r] = b[from:to:to]
-		if parts[r] == nil {
-			parts[r] = []byte{}
-		}
-	}
-	return parts
-}
-
-func (c *Call) reduce(root int, in [][]byte, out []byte) []*rangePlan {
-	send, recv := slice(in, 0, len(out)), make([][]byte, len(in))
-	recv[root] = out
-	if !c.g.cfg.RootLocal {
-		return c.ranges(Reduce, root, c.DType, c.Op, len(out), send, recv)
-	}
-	own := send[root]
-	send[root] = nil
-	all := c.ranges(Reduce, root, c.DType, c.Op, len(out), send, recv)
-	for _, p := range all {
-		n := len(p.recv[root])
-		p.own, own = own[:n], own[n:]
-	}
-	return all
+// piece is what is reduced for rank r in a ReduceScatter.
+func (c *Call) piece(r int) [][]byte {
+	size, n := c.DType.Size(), c.g.Ranks()
+	elements := len(c.In[0]) / size
+	return cut(c.In, Pieces(elements, n, r)*size, Pieces(elements, n, r+1)*size)
 }
 
 // broadcast sends data as elements of whichever type needs the least padding: engines take whole elements only. What is padded is received
 // beside the place where it belongs.
-func (c *Call) broadcast(root int, data []byte, out [][]byte) []*rangePlan {
-	d := c.broadcastType(len(data))
-	padded := (len(data) + d.Size() - 1) / d.Size() * d.Size()
+func (c *Call) broadcast(root int, out [][]byte) []*rangePlan {
+	data, in := c.In[root], make([][]byte, len(out))
 	copy(out[root], data)
-	send, recv := make([][]byte, len(out)), make([][]byte, len(out))
-	if send[root] = data; padded != len(data) || data == nil {
-		send[root] = append(make([]byte, 0, padded), data...)[:padded]
-	}
-	for r := range out {
-		if r != root {
-			recv[r] = out[r]
-		}
-	}
-	return c.ranges(Broadcast, root, d, arith.Op(c.g.w.firstOp()), padded, send, recv)
+	d := c.broadcastType(len(data))
+	padding := (d.Size() - len(data)%d.Size()) % d.Size()
+	in[root] = append(slices.Clip(data), make([]byte, padding)...)
+	return c.ranges(Broadcast, root, d, c.g.w.firstOp(), len(in[root]), in, out)
 }
 
 func (c *Call) broadcastType(n int) arith.DType {
@@ -401,26 +326,26 @@ func (c *Call) broadcastType(n int) arith.DType {
 		return f.DType
 	}
 	included := c.g.w.p.DTypeMask()
-	first := arith.DType(c.g.w.firstType())
+	first := c.g.w.firstType()
 	for d := range arith.DType(len(contract.Elements())) {
 		if included>>d&1 != 0 && n%d.Size() == 0 && (n%first.Size() != 0 || d < first) {
 			return d
 		}
 	}
 	if included&wideTypes != 0 { // an odd number of bytes
-		return arith.DType(lowest(included&wideTypes, 0))
+		return lowest[arith.DType](included&wideTypes, 0)
 	}
 	return first
 }
 
-// ranges cuts n bytes into ranges and these into messages. send and recv are by rank, nil where a rank takes no part in that.
-func (c *Call) ranges(k Collective, root int, d arith.DType, op arith.Op, n int, send, recv [][]byte) []*rangePlan {
+// ranges cuts n bytes into ranges and these into messages. in is each rank's data, of those that send, out the place for its result.
+func (c *Call) ranges(k Collective, root int, d arith.DType, op arith.Op, n int, in, out [][]byte) []*rangePlan {
 	cfg := &c.g.cfg
 	most := cfg.RangePackets * cfg.PathMTU
 	var all []*rangePlan
 	for from := 0; from == 0 || from < n; from += most {
 		to := min(n, from+most)
-		p := &rangePlan{call: c, collective: k.code(), send: cut(send, from, to), recv: cut(recv, from, to)}
+		p := &rangePlan{call: c, kind: k, root: root, send: cut(in, from, to), recv: cut(out, from, to)}
 		packets := (to - from + cfg.PathMTU - 1) / cfg.PathMTU
 		if packets == 0 && (k == Broadcast || cfg.Fixed != nil) {
 			packets = 1 // nothing is a packet without payload; a control alone would not do
@@ -428,12 +353,12 @@ func (c *Call) ranges(k Collective, root int, d arith.DType, op arith.Op, n int,
 		if cfg.Fixed == nil {
 			control := inc.Control{Collective: k.code(), Op: uint8(op), DType: uint8(d), Root: uint8(root), Packets: packets}
 			p.control = &host.Message{HasImm: true, Imm: control.Immediate()}
-			p.sizes = append(p.sizes, 0)
+			p.messages = append(p.messages, span{})
 		}
-		for at, left := from, packets; left > 0; left -= cfg.Message {
-			size := min(to-at, p.messageBytes())
-			p.sizes = append(p.sizes, size)
-			at += size
+		for at, left := 0, packets; left > 0; left -= cfg.Message {
+			end := min(at+cfg.Message*cfg.PathMTU, to-from)
+			p.messages = append(p.messages, span{at, end})
+			at = end
 		}
 		all = append(all, p)
 	}
@@ -444,9 +369,7 @@ func (c *Call) ranges(k Collective, root int, d arith.DType, op arith.Op, n int,
 func cut(data [][]byte, from, to int) [][]byte {
 	parts := make([][]byte, len(data))
 	for r, b := range data {
-		if b != nil {
-			parts[r] = b[min(from, len(b)):min(to, len(b))]
-		}
+		parts[r] = b[min(from, len(b)):min(to, len(b))]
 	}
 	return parts
 }

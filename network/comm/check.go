@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 
+	"incforge/internal/fail"
 	"incforge/verify/arith"
 )
 
@@ -17,129 +18,100 @@ var ErrWrong = errors.New("wrong result")
 // Check compares a call's results with plain arithmetic, which shares nothing with engines: bit for bit what was copied, integers,
 // minima and maxima, reproducible sums, and sums of floats that are exact in any order; other sums of floats element by element within
 // Tolerance, and then with the same bits on all ranks.
-func (c *Call) Check() error {
-	if !c.done || c.Err != nil {
-		return fmt.Errorf("group %d %s: no result: %w", c.g.index, c, errors.Join(c.Err))
-	}
-	if err := c.wrong(); err != nil {
-		return fmt.Errorf("group %d %s: %w: %w", c.g.index, c, ErrWrong, err)
+func (c *Call) Check() (err error) {
+	defer fail.Catch(&err, "group %d %s", c.g.index, c)
+	fail.If(!c.done || c.Err != nil, "no result: %w", errors.Join(c.Err))
+	switch c.Collective {
+	case Broadcast:
+		c.all(c.In[c.Root])
+	case AllGather:
+		c.all(bytes.Join(c.In, nil))
+	case Reduce:
+		c.reduced(c.Root, c.In, c.Root)
+	case AllReduce:
+		c.reduced(0, c.In, -1)
+		c.all(c.Out[0])
+	case ReduceScatter:
+		for r := range c.Out {
+			c.reduced(r, c.piece(r), r)
+		}
 	}
 	return nil
 }
 
-func (c *Call) wrong() error {
-	n := c.g.Ranks()
-	switch c.Collective {
-	case Barrier:
-		return nil
-	case Broadcast:
-		return c.all(c.In[c.Root])
-	case AllGather:
-		return c.all(bytes.Join(c.In, nil))
-	case Reduce:
-		return c.reduced(c.Root, c.Out[c.Root], c.In, c.Root)
-	case AllReduce:
-		if err := c.reduced(0, c.Out[0], c.In, -1); err != nil {
-			return err
-		}
-		return c.all(c.Out[0])
-	}
-	size := c.DType.Size()
-	elements := len(c.In[0]) / size
-	for r := range n {
-		part := slice(c.In, Pieces(elements, n, r)*size, Pieces(elements, n, r+1)*size)
-		if err := c.reduced(r, c.Out[r], part, r); err != nil {
-			return err
-		}
-	}
-	return nil
+// wrong ends the check: what rank r has is not the result.
+func wrong(r int, format string, args ...any) {
+	fail.Now("%w: rank %d%s", ErrWrong, r, fmt.Sprintf(format, args...))
 }
 
 // all compares what every rank has with data.
-func (c *Call) all(want []byte) error {
+func (c *Call) all(want []byte) {
 	for r, got := range c.Out {
 		if len(got) != len(want) {
-			return fmt.Errorf("rank %d has %d bytes, expected %d", r, len(got), len(want))
+			wrong(r, " has %d bytes, expected %d", len(got), len(want))
 		}
 		for i := range got {
 			if got[i] != want[i] {
-				return fmt.Errorf("rank %d: byte %d of %d is %#02x, expected %#02x", r, i, len(got), got[i], want[i])
+				wrong(r, ": byte %d of %d is %#02x, expected %#02x", i, len(got), got[i], want[i])
 			}
 		}
 	}
-	return nil
 }
 
 // reduced compares what rank r has with the reduction of parts; root is the root of the Reduce, −1 for an AllReduce.
-func (c *Call) reduced(r int, got []byte, parts [][]byte, root int) error {
-	k := c.kind()
+func (c *Call) reduced(r int, parts [][]byte, root int) {
+	k, got := c.kind(), c.Out[r]
 	if len(got) != len(parts[0]) {
-		return fmt.Errorf("rank %d has %d bytes, expected %d", r, len(got), len(parts[0]))
+		wrong(r, " has %d bytes, expected %d", len(got), len(parts[0]))
 	}
-	var want []byte
-	if c.g.w.p.Reproducible() {
-		want = c.g.inTree(k, parts, root)
-	} else {
-		var err error
-		if want, err = k.Exact(parts...); errors.Is(err, arith.ErrInexact) {
-			return near(k, r, got, parts)
+	elements := k.Elements(len(got))
+	want, err := c.g.expected(k, parts, root)
+	for i := range elements {
+		if err != nil { // the sum depends on the order
+			if e := compare(k, got, parts, i); !e.within {
+				wrong(r, ": element %d of %d is %g, float64 has %g, which is %g apart; %g is allowed", i, elements, e.got, e.want,
+					math.Abs(e.got-e.want), e.tolerance)
+			}
+		} else if a, b := k.Bits(got, i), k.Bits(want, i); a != b {
+			wrong(r, ": element %d of %d is %#x (%g), expected %#x (%g)", i, elements, a, k.Number(got, i), b, k.Number(want, i))
 		}
 	}
-	for i := range k.Elements(len(got)) {
-		if a, b := k.Bits(got, i), k.Bits(want, i); a != b {
-			return fmt.Errorf("rank %d: element %d of %d is %#x (%g), expected %#x (%g)", r, i, k.Elements(len(got)), a, k.Number(got, i), b,
-				k.Number(want, i))
-		}
-	}
-	return nil
 }
 
-// near compares a sum of floats that depends on the order with float64's.
-func near(k arith.Kind, r int, got []byte, parts [][]byte) error {
-	for i := range k.Elements(len(got)) {
-		e := Compare(k, got, parts, i)
-		if !e.Within {
-			return fmt.Errorf("rank %d: element %d of %d is %g, float64 has %g, which is %g apart; %g is allowed", r, i, k.Elements(len(got)), e.Got,
-				e.Want, math.Abs(e.Got-e.Want), e.Tolerance)
-		}
-	}
-	return nil
-}
-
-// Element is one element of a sum beside float64's.
-type Element struct {
-	Got, Want float64
-	// Ulps is the difference in units in the last place of what float64 has; 0 where both are no number, or the same infinity.
-	Ulps float64
-	// Tolerance is the difference that n−1 roundings in any order, and one at each switch, stay below: n units in the last place of the sum
+// element is one element of a sum of floats beside float64's.
+type element struct {
+	got, want float64
+	// tolerance is the difference that n−1 roundings in any order, and one at each switch, stay below: n units in the last place of the sum
 	// of the absolute values. Where nothing cancels that is n units of the result.
-	Tolerance float64
-	// Within tells that the difference is within Tolerance. What may overflow in some order may be infinite, or no number after that.
-	Within bool
+	tolerance float64
+	// within tells that the difference is within tolerance. What may overflow in some order may be infinite, or no number after that.
+	within bool
 }
 
-// Compare sums element i of the parts in float64.
-func Compare(k arith.Kind, got []byte, parts [][]byte, i int) Element {
-	e := Element{Got: k.Number(got, i)}
+// compare sums element i of the parts in float64.
+func compare(k arith.Kind, got []byte, parts [][]byte, i int) element {
+	e := element{got: k.Number(got, i)}
 	size := 0.0
 	for _, p := range parts {
 		x := k.Number(p, i)
-		e.Want += x
+		e.want += x
 		size += math.Abs(x)
 	}
-	switch {
-	case math.IsNaN(e.Want):
-		e.Within = math.IsNaN(e.Got)
-	case math.IsInf(e.Want, 0):
-		e.Within = e.Got == e.Want
-	case k.DType.Overflows(size):
-		e.Within = math.IsNaN(e.Got) || math.IsInf(e.Got, 0) || math.Abs(e.Got-e.Want) <= float64(len(parts))*k.DType.Ulp(size)
-	default:
-		e.Tolerance = float64(len(parts)) * k.DType.Ulp(size)
-		e.Ulps = math.Abs(e.Got-e.Want) / k.DType.Ulp(e.Want)
-		e.Within = math.Abs(e.Got-e.Want) <= e.Tolerance
+	if math.IsNaN(e.want) || math.IsInf(e.want, 0) {
+		e.within = e.got == e.want || math.IsNaN(e.got) && math.IsNaN(e.want)
+		return e
 	}
+	e.tolerance = float64(len(parts)) * k.DType.Ulp(size)
+	e.within = math.Abs(e.got-e.want) <= e.tolerance || k.DType.Overflows(size) && (math.IsNaN(e.got) || math.IsInf(e.got, 0))
 	return e
+}
+
+// expected is the reduction of parts, bit for bit; an error where it depends on the order. Of a Reduce root is the root, otherwise −1.
+func (g *Group) expected(k arith.Kind, parts [][]byte, root int) ([]byte, error) {
+	if g.w.p.Reproducible() {
+		return g.inTree(k, parts, root), nil
+	}
+	return k.Exact(parts...)
 }
 
 // inTree reduces as reproducible switches do: each over its endpoints, the tree being re-rooted at root, or rooted at switch 0 if root is

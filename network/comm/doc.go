@@ -5,7 +5,6 @@
 //
 //	w, err := comm.New(comm.Config{Manifest: m, Tree: topology.Tree{Levels: 3, Degree: 2}, Switch: open, Seed: 1})
 //	g, err := w.NewGroup(comm.GroupConfig{Message: 2, Window: 4})       // in-band: any collective, any root, any type
-//	sums, err := g.AllReduce(ctx, tensors, arith.FP32, arith.Sum)       // one call, start to end
 //	a, err := g.Queue(comm.Request{Collective: comm.Reduce, Root: 3, In: tensors, DType: arith.INT32})
 //	b, err := other.Queue(comm.Request{Collective: comm.Barrier})       // another group at the same time
 //	err = w.Run(ctx)                                                    // until every queued call is done

@@ -130,22 +130,21 @@ func TestCompare(t *testing.T) {
 		got    float64
 		parts  []float64
 		within bool
-		ulps   float64
 	}{
-		{3, []float64{1, 2}, true, 0},
-		{3.001953125, []float64{1, 2}, true, 1},
-		{3.005859375, []float64{1, 2}, false, 3},
-		{0, []float64{1024, -1023}, true, 1024},
-		{4, []float64{1024, -1023}, false, 3072},
-		{inf, []float64{inf, 2}, true, 0},
-		{nan, []float64{inf, 2}, false, 0},
-		{nan, []float64{inf, -inf}, true, 0},
-		{2, []float64{nan, 1}, false, 0},
-		{inf, []float64{65504, 65504}, true, 0},
-		{nan, []float64{65504, 65504, -inf}, false, 0},
-		{-inf, []float64{65504, 65504, -65504}, true, 0},
-		{65504, []float64{65504, 65504, -65504}, true, 0},
-		{1, []float64{65504, 65504, -65504}, false, 0},
+		{3, []float64{1, 2}, true},
+		{3.001953125, []float64{1, 2}, true},
+		{3.005859375, []float64{1, 2}, false},
+		{0, []float64{1024, -1023}, true},
+		{4, []float64{1024, -1023}, false},
+		{inf, []float64{inf, 2}, true},
+		{nan, []float64{inf, 2}, false},
+		{nan, []float64{inf, -inf}, true},
+		{2, []float64{nan, 1}, false},
+		{inf, []float64{65504, 65504}, true},
+		{nan, []float64{65504, 65504, -inf}, false},
+		{-inf, []float64{65504, 65504, -65504}, true},
+		{65504, []float64{65504, 65504, -65504}, true},
+		{1, []float64{65504, 65504, -65504}, false},
 	} {
 		one := func(x float64) []byte {
 			b := make([]byte, 2)
@@ -156,9 +155,8 @@ func TestCompare(t *testing.T) {
 		for _, x := range c.parts {
 			parts = append(parts, one(x))
 		}
-		e := Compare(k, one(c.got), parts, 0)
-		assert.Equal(t, c.within, e.Within, "%g of %g", c.got, c.parts)
-		assert.Equal(t, c.ulps, e.Ulps, "%g of %g", c.got, c.parts)
+		e := compare(k, one(c.got), parts, 0)
+		assert.Equal(t, c.within, e.within, "%g of %g", c.got, c.parts)
 	}
 }
 
@@ -169,8 +167,6 @@ func TestFigures(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []*Group{g}, w.Groups())
 	assert.Equal(t, shape(2, 4), w.Tree())
-	assert.Zero(t, g.Index())
-	assert.Same(t, w, g.World())
 	assert.Equal(t, 256, g.Config().PathMTU)
 	in := values(rand.New(rand.NewPCG(1, 1)), arith.Kind{DType: arith.INT32}, 4, 1600)
 	for k, bytes := range map[Collective]int{AllReduce: 1600, Reduce: 1600, Broadcast: 1600, ReduceScatter: 1600, AllGather: 6400} {
@@ -180,7 +176,6 @@ func TestFigures(t *testing.T) {
 		finish(t, w, c)
 		assert.Equal(t, bytes, c.Bytes())
 		assert.InEpsilon(t, float64(bytes)*8*0.250/float64(c.End-c.Start), c.Throughput(250), 1e-9)
-		assert.Same(t, g, c.Group())
 		abs, ulp := c.Deviation()
 		assert.Zero(t, abs)
 		assert.Zero(t, ulp)

@@ -3,13 +3,13 @@
 package comm
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"math/bits"
 
 	"incforge/inc"
-	"incforge/network/fabric"
+	"incforge/internal/fail"
 	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/arith"
@@ -24,35 +24,37 @@ type Fixed struct {
 	Op         arith.Op
 }
 
-// GroupConfig is a communicator.
+// GroupConfig is a communicator. As YAML it has no Fixed and no Rate.
 type GroupConfig struct {
 	// Message is M, the packets of a message; 0 is 1. Window is W, the messages under way; 0 is the configuration's window, or what the buffer
 	// has left of it.
-	Message, Window int
+	Message int `yaml:"message"`
+	Window  int `yaml:"window"`
 	// Pipe is N, the slots of a pipe in Mode III, where it need not be as large as the window; 0 is the configuration's window, or what the buffer
 	// has left of it. Window is then as large. Mode II has no pipes.
-	Pipe int
+	Pipe int `yaml:"pipe,omitempty"`
 	// PathMTU is the payload of a full packet in bytes, a multiple of 4; 0 is the switches' MTU.
-	PathMTU int
+	PathMTU int `yaml:"path_mtu,omitempty"`
 	// Fixed makes a group without controls; nil is in-band.
-	Fixed *Fixed
+	Fixed *Fixed `yaml:"-"`
 	// BigEndian is the byte order of the elements.
-	BigEndian bool
+	BigEndian bool `yaml:"big_endian,omitempty"`
 	// RootLocal: the root of a Reduce does not send; its host adds its contribution to what comes.
-	RootLocal bool
+	RootLocal bool `yaml:"root_local,omitempty"`
 	// Start is the first PSN of all connections; nil draws one, often close before the wrap.
-	Start *roce.PSN
+	Start *roce.PSN `yaml:"start,omitempty"`
 	// Timeout is the NICs' in cycles; 0 is several round trips of full windows.
-	Timeout uint64
-	// RNRCode is the timer code of the NICs' RNR NAKs; 0 is 1, 10 µs.
-	RNRCode uint8
+	Timeout uint64 `yaml:"timeout,omitempty"`
 	// RangePackets bounds the packets of a range; 0 is 2^20−1, which is the largest.
-	RangePackets int
+	RangePackets int `yaml:"range_packets,omitempty"`
 	// Rate has the NICs answer CNPs; nil: they only count them. A Line of 0 is the rank's link.
-	Rate *host.RateControl
+	Rate *host.RateControl `yaml:"-"`
 }
 
-const maxRangePackets = 1<<20 - 1
+const (
+	maxRangePackets = 1<<20 - 1
+	rnrCode         = 1 // 10 µs
+)
 
 // Group is one communicator. Make it with World.NewGroup.
 type Group struct {
@@ -63,87 +65,75 @@ type Group struct {
 	start roce.PSN
 	turn  uint32           // how often it was started; gives fresh QPNs
 	ends  [][]inc.Endpoint // by switch and endpoint
-	edges []joined
+	edges []Edge
 	ranks []*rank
 	calls int // how many were queued
 }
 
-// joined is an edge and its link.
-type joined struct {
-	Edge
-	link *fabric.Link
-}
-
 // NewGroup puts one more group on every switch, joins its hosts and starts it; time passes meanwhile. In-band groups need the engine's
 // in_band.
-func (w *World) NewGroup(cfg GroupConfig) (*Group, error) {
+func (w *World) NewGroup(cfg GroupConfig) (_ *Group, err error) {
 	g := &Group{w: w, index: len(w.groups), cfg: cfg}
-	if err := g.make(); err != nil {
-		return nil, fmt.Errorf("group %d: %w", g.index, err)
+	defer fail.Catch(&err, "group %d", g.index)
+	g.fill()
+	units := g.units()
+	left := w.p.Slots() - w.units
+	fail.If(units > left, "a window of %d packets takes %d units of the buffer, of %d are %d left", g.window(), units, w.p.Slots(), left)
+	g.set = inc.Group{SlotBase: w.units, Log2N: bits.Len(uint(g.window())), BigEndian: cfg.BigEndian, PipeSlots: g.cfg.Pipe}
+	if w.pipes() {
+		w.needTimeout(g.paths(1, g.cfg.Pipe)) // a pipe's hop
 	}
+	g.newNumbers()
+	g.program()
+	for _, edge := range g.edges {
+		up := g.ends[edge.Switch][edge.Endpoint]
+		if edge.Rank < 0 {
+			down := g.ends[edge.Child][w.topo.Degree(edge.Child)]
+			w.net.Join(edge.Switch, up.Port, up.LocalMAC, edge.Child, down.Port, down.LocalMAC, edge.link)
+			continue
+		}
+		r := g.newRank(edge, up)
+		g.ranks = append(g.ranks, r)
+		w.net.AddHost(edge.Switch, up.Port, r.host, edge.link)
+	}
+	w.units += units
+	fail.On(w.catchUp())
 	w.groups = append(w.groups, g)
 	return g, nil
 }
 
 // fill sets the defaults of the configuration and rejects what is impossible.
-func (g *Group) fill() error {
+func (g *Group) fill() {
 	c, p := &g.cfg, g.w.p
+	fit := func(size *int, most int) { // the most, or half of it as often as the buffer asks
+		if *size == 0 {
+			for *size = most; *size > 1 && g.units() > p.Slots()-g.w.units; {
+				*size /= 2
+			}
+		}
+	}
 	c.Message = max(c.Message, 1)
 	if g.w.pipes() {
-		g.fillPipe()
+		fit(&c.Pipe, p.WindowPackets)
+		c.Window = cmp.Or(c.Window, max(c.Pipe/c.Message, 1))
 	} else if c.Pipe != 0 {
-		return fmt.Errorf("pipes of %d slots: Mode II has none", c.Pipe)
+		fail.Now("pipes of %d slots: Mode II has none", c.Pipe)
 	}
-	if c.Window == 0 {
-		c.Window = max(p.WindowPackets/c.Message, 1)
-		for c.Window > 1 && g.units() > p.Slots()-g.w.units {
-			c.Window /= 2
-		}
-	}
-	if c.PathMTU == 0 {
-		c.PathMTU = p.MTUBytes
-	}
-	if c.RNRCode == 0 {
-		c.RNRCode = 1
-	}
-	if c.RangePackets == 0 {
-		c.RangePackets = maxRangePackets
-	}
-	switch {
-	case g.index >= p.Groups:
-		return fmt.Errorf("the engine has %d groups", p.Groups)
-	case c.Window < 1 || c.Message*c.Window > inc.MaxSlots/4:
-		return fmt.Errorf("a window of %d messages of %d packets", c.Window, c.Message)
-	case g.w.pipes() && (c.Pipe < 1 || c.Pipe > inc.MaxSlots/4):
-		return fmt.Errorf("pipes of %d slots", c.Pipe)
-	case c.PathMTU < 4 || c.PathMTU%4 != 0 || c.PathMTU > p.MTUBytes:
-		return fmt.Errorf("path MTU %d: must be a multiple of 4 up to %d", c.PathMTU, p.MTUBytes)
-	case c.RangePackets < 1 || c.RangePackets > maxRangePackets:
-		return fmt.Errorf("ranges of %d packets: 1 to %d are possible", c.RangePackets, maxRangePackets)
-	case c.Fixed != nil && (c.Fixed.Root < 0 || c.Fixed.Root >= g.Ranks()):
-		return fmt.Errorf("root %d of %d ranks", c.Fixed.Root, g.Ranks())
-	case c.Fixed != nil && !c.Fixed.Collective.single():
-		return fmt.Errorf("a group cannot be fixed to %s", c.Fixed.Collective)
+	fit(&c.Window, max(p.WindowPackets/c.Message, 1))
+	c.PathMTU, c.RangePackets = cmp.Or(c.PathMTU, p.MTUBytes), cmp.Or(c.RangePackets, maxRangePackets)
+	fail.If(g.index >= p.Groups, "the engine has %d groups", p.Groups)
+	fail.If(c.Window < 1 || c.Message*c.Window > inc.MaxSlots/4, "a window of %d messages of %d packets", c.Window, c.Message)
+	fail.If(g.w.pipes() && (c.Pipe < 1 || c.Pipe > inc.MaxSlots/4), "pipes of %d slots", c.Pipe)
+	mtu := c.PathMTU
+	fail.If(mtu < 4 || mtu%4 != 0 || mtu > p.MTUBytes, "path MTU %d: must be a multiple of 4 up to %d", mtu, p.MTUBytes)
+	most := c.RangePackets
+	fail.If(most < 1 || most > maxRangePackets, "ranges of %d packets: 1 to %d are possible", most, maxRangePackets)
+	if f := c.Fixed; f != nil {
+		fail.If(f.Root < 0 || f.Root >= g.Ranks(), "root %d of %d ranks", f.Root, g.Ranks())
+		fail.If(!f.Collective.single(), "a group cannot be fixed to %s", f.Collective)
 	}
 	g.edges = g.findEdges()
-	if c.Timeout == 0 {
-		c.Timeout = g.timeout()
-	}
-	return nil
-}
-
-// fillPipe sets the defaults of the pipes' size and the window.
-func (g *Group) fillPipe() {
-	c, p := &g.cfg, g.w.p
-	if c.Pipe == 0 {
-		c.Pipe = p.WindowPackets
-		for c.Pipe > 1 && g.units() > p.Slots()-g.w.units {
-			c.Pipe /= 2
-		}
-	}
-	if c.Window == 0 {
-		c.Window = max(c.Pipe/c.Message, 1)
-	}
+	c.Timeout = cmp.Or(c.Timeout, g.timeout())
 }
 
 // window is half of the group's slots, a power of two: MW, the packets under way, rounded up, or, in Mode III, the slots of a pipe.
@@ -173,9 +163,6 @@ func (g *Group) timeout() uint64 {
 	return g.paths(g.w.cfg.Tree.Levels, packets)
 }
 
-// pipeTimeout is the same for a pipe and one hop.
-func (g *Group) pipeTimeout() uint64 { return g.paths(1, g.cfg.Pipe) }
-
 // paths is some round trips over so many levels, with so many packets of each endpoint through one switch, at the pace of the slowest of link,
 // bus and adders.
 func (g *Group) paths(levels, packets int) uint64 {
@@ -192,61 +179,24 @@ func (g *Group) paths(levels, packets int) uint64 {
 }
 
 // findEdges lists the edges, those of a switch together.
-func (g *Group) findEdges() []joined {
+func (g *Group) findEdges() []Edge {
 	t := g.w.topo
-	var all []joined
+	var all []Edge
 	for s := range t.Switches {
 		for e := range t.Degree(s) {
 			edge := Edge{Group: g.index, Switch: s, Endpoint: e}
 			edge.Child, edge.Rank = t.Child(s, e)
-			all = append(all, joined{edge, g.w.link(edge)})
+			edge.link = g.w.link(edge)
+			all = append(all, edge)
 		}
 	}
 	return all
 }
 
-func (g *Group) make() error {
-	if err := g.fill(); err != nil {
-		return err
-	}
-	w, units := g.w, g.units()
-	if left := w.p.Slots() - w.units; units > left {
-		return fmt.Errorf("a window of %d packets takes %d units of the buffer, of %d are %d left", g.window(), units, w.p.Slots(), left)
-	}
-	g.set = inc.Group{SlotBase: w.units, Log2N: bits.Len(uint(g.window())), BigEndian: g.cfg.BigEndian, PipeSlots: g.cfg.Pipe}
-	if w.pipes() {
-		if err := w.needTimeout(g.pipeTimeout()); err != nil {
-			return err
-		}
-	}
-	if err := g.newNumbers(); err != nil {
-		return err
-	}
-	if err := g.program(); err != nil {
-		return err
-	}
-	for _, edge := range g.edges {
-		up := g.ends[edge.Switch][edge.Endpoint]
-		if edge.Rank < 0 {
-			down := g.ends[edge.Child][w.topo.Degree(edge.Child)]
-			w.net.Join(edge.Switch, up.Port, up.LocalMAC, edge.Child, down.Port, down.LocalMAC, edge.link)
-			continue
-		}
-		r, err := g.newRank(edge, up)
-		if err != nil {
-			return err
-		}
-		g.ranks = append(g.ranks, r)
-		w.net.AddHost(edge.Switch, up.Port, r.host, edge.link)
-	}
-	w.units += units
-	return w.catchUp()
-}
-
 const wideTypes = 1<<arith.FP16 | 1<<arith.BF16
 
 // newNumbers draws the first PSN and makes the endpoints with QPNs that nobody has used yet.
-func (g *Group) newNumbers() error {
+func (g *Group) newNumbers() {
 	w, t := g.w, g.w.topo
 	switch {
 	case g.cfg.Start != nil:
@@ -258,9 +208,7 @@ func (g *Group) newNumbers() error {
 	}
 	g.turn++
 	records := uint32(w.p.Records())
-	if g.turn*records > roce.PSNMask {
-		return errors.New("no QPN is left that was not used before")
-	}
+	fail.If(g.turn*records > roce.PSNMask, "no QPN is left that was not used before")
 	g.ends = nil
 	for s := range t.Switches {
 		ends := make([]inc.Endpoint, bits.Len32(t.EdgeMask(s)))
@@ -281,54 +229,46 @@ func (g *Group) newNumbers() error {
 		up.RemoteQPN, up.RemoteIP, up.RemoteMAC = down.LocalQPN, down.LocalIP, down.LocalMAC
 		down.RemoteQPN, down.RemoteIP, down.RemoteMAC = up.LocalQPN, up.LocalIP, up.LocalMAC
 	}
-	return nil
 }
 
 // hostQPN is the QPN of the group's connections on every host: they count up from 17.
 func (g *Group) hostQPN() uint32 { return 17 + uint32(g.index) + (g.turn-1)*uint32(g.w.p.Groups) }
 
 // newRank makes the host at the far end of ep.
-func (g *Group) newRank(edge joined, ep inc.Endpoint) (*rank, error) {
+func (g *Group) newRank(edge Edge, ep inc.Endpoint) *rank {
 	rate := g.cfg.Rate
 	if rate != nil && rate.Line == 0 {
 		own := *rate
 		own.Line = edge.link.BytesPerCycle
 		rate = &own
 	}
-	h, err := host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
+	h := fail.Must(host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
 		PeerQPN: ep.LocalQPN, UDPPort: 0xC000 | uint16(g.w.rng.Uint32()&0x3FFF), TTL: 64, Start: g.start, PathMTU: g.cfg.PathMTU,
-		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: g.cfg.RNRCode, CyclesPerMicrosecond: g.w.cyclesPerMicrosecond(), Rate: rate})
-	if err != nil {
-		return nil, err
-	}
+		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: rnrCode, CyclesPerMicrosecond: g.w.cyclesPerMicrosecond(), Rate: rate}))
 	h.SetReceives(0)
 	r := &rank{g: g, n: edge.Rank, host: h}
 	h.OnCompletion = r.completion
-	return r, nil
+	return r
 }
 
 // program writes the group's registers on every switch and enables it.
-func (g *Group) program() error {
-	for s, drv := range g.w.drv {
-		if err := drv.Disable(g.index); err != nil {
-			return fmt.Errorf("switch %d: %w", s, err)
-		}
-		for e, ep := range g.ends[s] {
-			if err := drv.SetEndpoint(g.index*g.w.p.EPS()+e, ep); err != nil {
-				return fmt.Errorf("switch %d endpoint %d: %w", s, e, err)
-			}
-		}
-		if err := drv.SetGroup(g.index, g.settings(s)); err != nil {
-			return fmt.Errorf("switch %d: %w", s, err)
-		}
-		ok, err := drv.Enable(g.index)
-		if err == nil && !ok {
-			err = errors.New("the engine refuses the group's settings")
-		}
-		if err != nil {
-			return fmt.Errorf("switch %d: %w", s, err)
+func (g *Group) program() {
+	for s := range g.w.drv {
+		fail.On(g.programSwitch(s))
+	}
+}
+
+func (g *Group) programSwitch(s int) (err error) {
+	defer fail.Catch(&err, "switch %d", s)
+	drv := g.w.drv[s]
+	fail.On(drv.Disable(g.index))
+	for e, ep := range g.ends[s] {
+		if err := drv.SetEndpoint(g.index*g.w.p.EPS()+e, ep); err != nil {
+			fail.Now("endpoint %d: %w", e, err)
 		}
 	}
+	fail.On(drv.SetGroup(g.index, g.settings(s)))
+	fail.If(!fail.Must(drv.Enable(g.index)), "the engine refuses the group's settings")
 	return nil
 }
 
@@ -342,7 +282,7 @@ func (g *Group) settings(s int) inc.Group {
 	}
 	f := g.cfg.Fixed
 	if f == nil {
-		set.DType, set.Op = g.w.firstType(), g.w.firstOp()
+		set.DType, set.Op = uint8(g.w.firstType()), uint8(g.w.firstOp())
 		set.InBand, set.RootSends = true, !g.cfg.RootLocal
 		for root := range min(g.Ranks(), inc.Roots) {
 			set.Route[root] = inc.Route{Valid: true, Endpoint: uint8(t.Toward(s, root))}
@@ -366,12 +306,6 @@ func (g *Group) settings(s int) inc.Group {
 	return set
 }
 
-// Index is the group's number on the switches.
-func (g *Group) Index() int { return g.index }
-
-// World is where the group is.
-func (g *Group) World() *World { return g.w }
-
 // Config is the configuration with nothing left out.
 func (g *Group) Config() GroupConfig { return g.cfg }
 
@@ -386,7 +320,8 @@ func (g *Group) Kill(rank int) { g.ranks[rank].host.Kill() }
 
 // Reset ends all calls of the group with ErrReset and starts it over on all switches and hosts, with fresh QPNs and another first PSN. What
 // is still on the links for the old connections is then ignored. Other groups are not affected.
-func (g *Group) Reset() error {
+func (g *Group) Reset() (err error) {
+	defer fail.Catch(&err, "group %d", g.index)
 	for _, r := range g.ranks {
 		for _, s := range r.queue {
 			if !s.call.done {
@@ -402,12 +337,8 @@ func (g *Group) Reset() error {
 			}
 		}
 	}
-	if err := g.newNumbers(); err != nil {
-		return fmt.Errorf("group %d: %w", g.index, err)
-	}
-	if err := g.program(); err != nil {
-		return fmt.Errorf("group %d: %w", g.index, err)
-	}
+	g.newNumbers()
+	g.program()
 	for i, r := range g.ranks {
 		leaf, e := g.w.topo.Host(i)
 		ep := g.ends[leaf][e]
@@ -429,57 +360,4 @@ func (g *Group) rest() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// The blocking calls: queue one and run the world until all queued calls are done. Slices are by rank.
-
-// AllReduce gives every rank the reduction of all ranks' tensors, which have equal lengths.
-func (g *Group) AllReduce(ctx context.Context, in [][]byte, d arith.DType, op arith.Op) ([][]byte, error) {
-	return g.Do(ctx, Request{Collective: AllReduce, In: in, DType: d, Op: op})
-}
-
-// Reduce gives the root the reduction of all ranks' tensors.
-func (g *Group) Reduce(ctx context.Context, root int, in [][]byte, d arith.DType, op arith.Op) ([]byte, error) {
-	out, err := g.Do(ctx, Request{Collective: Reduce, Root: root, In: in, DType: d, Op: op})
-	if err != nil {
-		return nil, err
-	}
-	return out[root], nil
-}
-
-// Broadcast gives every rank what the root has. Data of any number of bytes goes.
-func (g *Group) Broadcast(ctx context.Context, root int, data []byte) ([][]byte, error) {
-	in := make([][]byte, g.Ranks())
-	if root >= 0 && root < len(in) {
-		in[root] = data
-	}
-	return g.Do(ctx, Request{Collective: Broadcast, Root: root, In: in})
-}
-
-// Barrier ends for nobody before all have begun it.
-func (g *Group) Barrier(ctx context.Context) error {
-	_, err := g.Do(ctx, Request{Collective: Barrier})
-	return err
-}
-
-// ReduceScatter gives rank r piece r of the reduction of all ranks' tensors, cut as Pieces says.
-func (g *Group) ReduceScatter(ctx context.Context, in [][]byte, d arith.DType, op arith.Op) ([][]byte, error) {
-	return g.Do(ctx, Request{Collective: ReduceScatter, In: in, DType: d, Op: op})
-}
-
-// AllGather gives every rank all ranks' data, one behind the other. Lengths may differ.
-func (g *Group) AllGather(ctx context.Context, in [][]byte) ([][]byte, error) {
-	return g.Do(ctx, Request{Collective: AllGather, In: in})
-}
-
-// Do is any of them.
-func (g *Group) Do(ctx context.Context, r Request) ([][]byte, error) {
-	c, err := g.Queue(r)
-	if err != nil {
-		return nil, err
-	}
-	if err := g.w.Run(ctx); err != nil {
-		return nil, err
-	}
-	return c.Out, c.Err
 }

@@ -5,7 +5,6 @@ package comm
 import (
 	"fmt"
 
-	"incforge/inc"
 	"incforge/network/host"
 )
 
@@ -17,7 +16,7 @@ type rank struct {
 	queue []*rangePlan // the first one is under way, if begun
 	err   error
 
-	begun, inCall            bool
+	begun                    bool
 	posted, sentOut, arrived int // messages of the range: Send and Recv posted, Send completed, Recv completed
 	before                   host.Stats
 }
@@ -52,20 +51,16 @@ func (r *rank) fail(err error) {
 func (r *rank) take(p *rangePlan, m host.Message) error {
 	i := r.arrived
 	r.arrived++
-	if len(m.Payload) != p.sizes[i] {
-		return fmt.Errorf("message %d has %d bytes, expected %d", i, len(m.Payload), p.sizes[i])
-	}
-	if i == 0 && p.control != nil {
-		if !m.HasImm || m.Imm != p.control.Imm {
-			return fmt.Errorf("control %#x (immediate: %v), expected %#x", m.Imm, m.HasImm, p.control.Imm)
-		}
-		return nil
-	}
-	if m.HasImm {
+	control, part, place := i == 0 && p.control != nil, p.messages[i], p.recv[r.n]
+	switch {
+	case len(m.Payload) != part.size():
+		return fmt.Errorf("message %d has %d bytes, expected %d", i, len(m.Payload), part.size())
+	case control && (!m.HasImm || m.Imm != p.control.Imm):
+		return fmt.Errorf("control %#x (immediate: %v), expected %#x", m.Imm, m.HasImm, p.control.Imm)
+	case !control && m.HasImm:
 		return fmt.Errorf("message %d has an immediate, %#x", i, m.Imm)
-	}
-	if place := p.recv[r.n]; p.offset(i) < len(place) {
-		copy(place[p.offset(i):], m.Payload) // padding falls off the end
+	case !control && part.from < len(place):
+		copy(place[part.from:], m.Payload) // padding falls off the end
 	}
 	return nil
 }
@@ -78,7 +73,7 @@ func (r *rank) advance(now uint64) {
 			r.begin(p, now)
 		}
 		r.post(p)
-		if !r.through(p) {
+		if r.complete(p) < len(p.messages) {
 			return
 		}
 		r.end(p, now)
@@ -88,13 +83,10 @@ func (r *rank) advance(now uint64) {
 func (r *rank) begin(p *rangePlan, now uint64) {
 	r.begun = true
 	r.posted, r.sentOut, r.arrived = 0, 0, 0
-	if r.inCall {
-		return
+	if p.first {
+		r.before = r.host.Stats
+		p.call.Start = min(p.call.Start, now)
 	}
-	r.inCall = true
-	r.before = r.host.Stats
-	p.call.Ranks[r.n].Start = now
-	p.call.Start = min(p.call.Start, now)
 }
 
 // complete is how many messages are through on this rank.
@@ -111,11 +103,11 @@ func (r *rank) complete(p *rangePlan) int {
 
 // post keeps a window of messages under way, each a Recv and a Send where the rank does both.
 func (r *rank) post(p *rangePlan) {
-	for r.posted < len(p.sizes) && r.posted-r.complete(p) < r.g.cfg.Window && !r.holds(p) {
+	for r.posted < len(p.messages) && r.posted-r.complete(p) < r.g.cfg.Window && !r.holds(p) {
 		i := r.posted
 		r.posted++
 		if p.hears(r.n) {
-			r.host.PostReceive(p.sizes[i])
+			r.host.PostReceive(p.messages[i].size())
 		}
 		if p.sends(r.n) {
 			r.host.Post(p.message(r.n, i))
@@ -126,32 +118,23 @@ func (r *rank) post(p *rangePlan) {
 // holds reports that the sender of a Broadcast must not send its last message yet, because the control is not acknowledged. Mode III needs no such rule:
 // a switch opens the next range only when it is through with this one (docs/pipes.md section 4).
 func (r *rank) holds(p *rangePlan) bool {
-	return !r.g.w.pipes() && p.collective == inc.CollectiveBroadcast && p.control != nil && p.sends(r.n) && r.posted == len(p.sizes)-1 && r.sentOut == 0
-}
-
-// through reports that the rank's own part of the range is complete.
-func (r *rank) through(p *rangePlan) bool {
-	n := len(p.sizes)
-	return (!p.sends(r.n) || r.sentOut == n) && (!p.hears(r.n) || r.arrived == n)
+	return !r.g.w.pipes() && p.kind == Broadcast && p.control != nil && p.sends(r.n) && r.posted == len(p.messages)-1 && r.sentOut == 0
 }
 
 func (r *rank) end(p *rangePlan, now uint64) {
 	r.queue, r.begun = r.queue[1:], false
-	if p.own != nil && p.hears(r.n) {
-		copy(p.recv[r.n], p.call.kind().InOrder(p.recv[r.n], p.own))
+	if p.local(r.n) {
+		copy(p.recv[r.n], p.call.kind().InOrder(p.recv[r.n], p.send[r.n]))
 	}
 	if !p.last {
 		return
 	}
-	r.inCall = false
 	c, s, b := p.call, r.host.Stats, r.before
-	c.Ranks[r.n] = Stats{Start: c.Ranks[r.n].Start, End: now, Packets: s.Sent - b.Sent, Resent: s.Resent - b.Resent,
-		Timeouts: s.Timeouts - b.Timeouts, NAKs: s.NAKsObeyed - b.NAKsObeyed, RNRs: s.RNRsObeyed - b.RNRsObeyed}
+	c.total.Packets += s.Sent - b.Sent
+	c.total.Resent += s.Resent - b.Resent
+	c.total.Timeouts += s.Timeouts - b.Timeouts
+	c.End = max(c.End, now)
 	if c.left--; c.left == 0 && !c.done {
-		c.End = now
-		for i := range c.Ranks {
-			c.End = max(c.End, c.Ranks[i].End)
-		}
 		c.end(nil)
 	}
 }
@@ -159,7 +142,7 @@ func (r *rank) end(p *rangePlan, now uint64) {
 // reset gives the rank a fresh connection and nothing to do.
 func (r *rank) reset(qpn, peerQPN uint32) {
 	r.host.Reconnect(qpn, peerQPN, r.g.start)
-	r.queue, r.err, r.begun, r.inCall = nil, nil, false, false
+	r.queue, r.err, r.begun = nil, nil, false
 }
 
 // String says which rank it is and how far it has come.
@@ -174,10 +157,10 @@ func (r *rank) String() string {
 	p := r.queue[0]
 	s += fmt.Sprintf(", %s, %d ranges to go", p.call, len(r.queue))
 	if p.sends(r.n) {
-		s += fmt.Sprintf(", %d of %d messages acknowledged", r.sentOut, len(p.sizes))
+		s += fmt.Sprintf(", %d of %d messages acknowledged", r.sentOut, len(p.messages))
 	}
 	if p.hears(r.n) {
-		s += fmt.Sprintf(", %d of %d received", r.arrived, len(p.sizes))
+		s += fmt.Sprintf(", %d of %d received", r.arrived, len(p.messages))
 	}
 	return s
 }

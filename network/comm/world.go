@@ -12,17 +12,19 @@ import (
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/network/fabric"
 	"incforge/network/host"
 	"incforge/network/topology"
 	"incforge/roce"
+	"incforge/verify/arith"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
 )
 
 // Errors of World.Run.
 var (
-	// ErrStuck means that nothing completed anywhere for a long time, or that the time limit has passed.
+	// ErrStuck means that nothing completed anywhere for a long time.
 	ErrStuck = errors.New("the calls do not end")
 	// ErrReset is the error of calls that were aborted by a reset of their group.
 	ErrReset = errors.New("the group was reset")
@@ -35,6 +37,8 @@ type Edge struct {
 	Switch, Endpoint int
 	// Child is the switch at the lower end, −1 if that is a host; Rank is the host's, −1 if it is none.
 	Child, Rank int
+
+	link *fabric.Link
 }
 
 // Config describes a World.
@@ -44,15 +48,11 @@ type Config struct {
 	Tree     topology.Tree
 	// Switch makes switch n, as after reset. The World closes it.
 	Switch func(n int) (dut.DUT, error)
-	// Link is what each edge looks like; nil is DefaultLink for all. Links between switches are shared by the groups, the first group's
-	// counts; every group has NICs, with links, of its own.
+	// Link is what each edge looks like; nil is the bus's speed without faults and 40 cycles for all. Links between switches are shared by the
+	// groups, the first group's counts; every group has NICs, with links, of its own.
 	Link func(e Edge) *fabric.Link
 	// Seed decides the links' faults and the groups' numbers that nobody gave.
 	Seed uint64
-	// Stall is how many cycles may pass without any completion before a run counts as stuck; 0 is 500 of the longest time-outs.
-	Stall uint64
-	// Limit is how many cycles one run may take; 0 is without limit.
-	Limit uint64
 	// NoGapNAK clears CTRL.gap_nak on every switch, which Mode III does not ask.
 	NoGapNAK bool
 	// Pipes are settings of Mode III; Mode II does not look at them.
@@ -62,13 +62,13 @@ type Config struct {
 // Pipes is what all switches of a Mode III world do with full pipes and what is not acknowledged (docs/pipes.md section 6).
 type Pipes struct {
 	// NoRNR: a packet that finds a pipe full is dropped silently instead of being answered by an RNR NAK.
-	NoRNR bool
+	NoRNR bool `yaml:"no_rnr,omitempty"`
 	// RNRTimer is the code in RNR NAKs; 0 is 1, 10 µs.
-	RNRTimer uint8
+	RNRTimer uint8 `yaml:"rnr_timer,omitempty"`
 	// CNP: a host whose packet finds a pipe full gets a CNP.
-	CNP bool
+	CNP bool `yaml:"cnp,omitempty"`
 	// TimeoutUS is PIPE_TIMEOUT in microseconds, at most 65,535; 0 is what the slowest group needs.
-	TimeoutUS int
+	TimeoutUS int `yaml:"timeout_us,omitempty"`
 }
 
 // maxPipeTimeout is what PIPE_TIMEOUT has room for.
@@ -93,47 +93,37 @@ type World struct {
 }
 
 // New makes the switches; no group is on them yet.
-func New(cfg Config) (*World, error) {
-	if err := cfg.Tree.Validate(); err != nil {
-		return nil, err
-	}
+func New(cfg Config) (_ *World, err error) {
+	defer fail.Catch(&err, "")
+	fail.On(cfg.Tree.Validate())
 	w := &World{cfg: cfg, topo: cfg.Tree.Topology(), p: cfg.Manifest.Params, rng: rand.New(rand.NewPCG(cfg.Seed, 0x636f6d6d)), net: fabric.New(cfg.Seed)}
-	if need := cfg.Tree.Degree; need > w.p.Members {
-		return nil, fmt.Errorf("%s needs switches of %d members, these have %d", cfg.Tree, need, w.p.Members)
-	}
-	if cfg.Tree.Levels > 2 && cfg.Tree.Degree%w.p.Ports == 0 { // what is bypassed could run between two switches for ever
-		return nil, fmt.Errorf("%s needs a port for the parent that is not child 0's, these switches have %d", cfg.Tree, w.p.Ports)
-	}
+	degree := cfg.Tree.Degree
+	fail.If(degree > w.p.Members, "%s needs switches of %d members, these have %d", cfg.Tree, degree, w.p.Members)
+	// What is bypassed could run between two switches for ever.
+	fail.If(cfg.Tree.Levels > 2 && degree%w.p.Ports == 0, "%s needs a port for the parent that is not child 0's, these switches have %d",
+		cfg.Tree, w.p.Ports)
 	for s := range w.topo.Switches {
 		if err := w.addSwitch(s); err != nil {
-			return nil, errors.Join(fmt.Errorf("switch %d: %w", s, err), w.Close())
+			return nil, errors.Join(err, w.Close())
 		}
 	}
 	return w, nil
 }
 
-func (w *World) addSwitch(s int) error {
-	d, err := w.cfg.Switch(s)
-	if err != nil {
-		return err
-	}
+func (w *World) addSwitch(s int) (err error) {
+	defer fail.Catch(&err, "switch %d", s)
+	d := fail.Must(w.cfg.Switch(s))
 	w.duts = append(w.duts, d)
 	drv := ctrl.New(d, w.cfg.Manifest)
 	w.drv = append(w.drv, drv)
 	if w.cfg.NoGapNAK {
-		if err := drv.SetOptions(false, false); err != nil {
-			return err
-		}
+		fail.On(drv.SetOptions(false, false))
 	}
 	if w.pipes() {
-		if err := w.programPipes(drv); err != nil {
-			return err
-		}
+		w.programPipes(drv)
 	}
 	if s > 0 { // frames that are nobody's, such as those of a connection that is gone, end at a host instead of running in circles
-		if err := drv.SetBypassPort(w.port(w.topo.Degree(s)), w.port(0)); err != nil {
-			return err
-		}
+		fail.On(drv.SetBypassPort(w.port(w.topo.Degree(s)), w.port(0)))
 	}
 	sw, ok := d.(fabric.Switch)
 	if !ok {
@@ -147,33 +137,28 @@ func (w *World) addSwitch(s int) error {
 func (w *World) pipes() bool { return w.p.Mode == 3 }
 
 // programPipes writes the Mode III registers that groups share.
-func (w *World) programPipes(drv *ctrl.Driver) error {
+func (w *World) programPipes(drv *ctrl.Driver) {
 	c := w.cfg.Pipes
-	if c.RNRTimer > 31 || c.TimeoutUS < 0 || c.TimeoutUS > maxPipeTimeout {
-		return fmt.Errorf("RNR timer code %d, time-out of %d µs: at most 31 and %d", c.RNRTimer, c.TimeoutUS, maxPipeTimeout)
+	fail.If(c.RNRTimer > 31 || c.TimeoutUS < 0 || c.TimeoutUS > maxPipeTimeout, "RNR timer code %d, time-out of %d µs: at most 31 and %d",
+		c.RNRTimer, c.TimeoutUS, maxPipeTimeout)
+	fail.On(drv.SetPipeCtrl(inc.PipeCtrl{RNRTimer: uint8(max(c.RNRTimer, 1)), RNR: !c.NoRNR, CNP: c.CNP}))
+	if c.TimeoutUS > 0 {
+		fail.On(drv.SetPipeTimeout(uint16(c.TimeoutUS)))
 	}
-	if err := drv.SetPipeCtrl(inc.PipeCtrl{RNRTimer: uint8(max(c.RNRTimer, 1)), RNR: !c.NoRNR, CNP: c.CNP}); err != nil {
-		return err
-	}
-	if c.TimeoutUS == 0 {
-		return nil
-	}
-	return drv.SetPipeTimeout(uint16(c.TimeoutUS))
 }
 
 // needTimeout makes PIPE_TIMEOUT at least so many cycles, unless somebody has set it.
-func (w *World) needTimeout(cycles uint64) error {
+func (w *World) needTimeout(cycles uint64) {
 	us := min(int(cycles/w.cyclesPerMicrosecond())+1, maxPipeTimeout)
 	if w.cfg.Pipes.TimeoutUS > 0 || us <= w.timeout {
-		return nil
+		return
 	}
 	w.timeout = us
 	for s, drv := range w.drv {
 		if err := drv.SetPipeTimeout(uint16(us)); err != nil {
-			return fmt.Errorf("switch %d: %w", s, err)
+			fail.Now("switch %d: %w", s, err)
 		}
 	}
-	return nil
 }
 
 // PipeTimeout is PIPE_TIMEOUT in cycles, 0 in Mode II; an engine backs off to eight times as long.
@@ -186,14 +171,10 @@ func (w *World) cyclesPerMicrosecond() uint64 { return uint64(max(w.p.ClockMHz, 
 // port is the port of an endpoint; those beyond the number of ports share.
 func (w *World) port(e int) int { return e % w.p.Ports }
 
-// DefaultLink is a link of the bus's speed without faults.
-func (w *World) DefaultLink() *fabric.Link {
-	return &fabric.Link{Latency: 40, BytesPerCycle: float64(w.p.BusBytes)}
-}
-
+// link is a link; nobody having said so, one of the bus's speed without faults.
 func (w *World) link(e Edge) *fabric.Link {
 	if w.cfg.Link == nil {
-		return w.DefaultLink()
+		return &fabric.Link{Latency: 40, BytesPerCycle: float64(w.p.BusBytes)}
 	}
 	return w.cfg.Link(e)
 }
@@ -209,6 +190,16 @@ func (w *World) Now() uint64 { return w.net.Now() }
 
 // Groups are the groups in the order in which they were made.
 func (w *World) Groups() []*Group { return w.groups }
+
+// Hosts are all NICs, group by group and by rank.
+func (w *World) Hosts() (all []*host.Host) {
+	for _, g := range w.groups {
+		for _, r := range g.ranks {
+			all = append(all, r.host)
+		}
+	}
+	return all
+}
 
 // Driver is the control plane's side of switch s.
 func (w *World) Driver(s int) *ctrl.Driver { return w.drv[s] }
@@ -228,13 +219,8 @@ func (w *World) Close() error {
 // Run runs until every queued call is done. An error says who waits for what.
 func (w *World) Run(ctx context.Context) error {
 	w.progress = w.Now()
-	stall, stop := w.stall(), uint64(host.Never)
-	if w.cfg.Limit > 0 {
-		stop = w.Now() + w.cfg.Limit
-	}
-	err := w.run(ctx, func() bool {
-		return w.pending == 0 || w.err != nil || w.Now() > w.progress+stall || w.Now() >= stop
-	})
+	stall := w.stall()
+	err := w.run(ctx, func() bool { return w.pending == 0 || w.err != nil || w.Now() > w.progress+stall })
 	switch {
 	case err != nil:
 	case w.err != nil:
@@ -265,10 +251,8 @@ func (w *World) catchUp() error {
 	return w.run(context.Background(), func() bool { return w.Now() >= latest })
 }
 
+// stall is how many cycles may pass without any completion before a run counts as stuck.
 func (w *World) stall() uint64 {
-	if w.cfg.Stall > 0 {
-		return w.cfg.Stall
-	}
 	longest := max(1, 8*w.PipeTimeout())
 	for _, g := range w.groups {
 		longest = max(longest, g.cfg.Timeout)
@@ -315,7 +299,7 @@ const stillCycles = 2000
 func (b *bare) Idle() bool {
 	still := uint64(stillCycles)
 	if _, ok := b.Timers(); !ok {
-		still += max(8*b.w.PipeTimeout(), b.w.longestWait())
+		still += max(8*b.w.PipeTimeout(), b.w.rnrWait())
 	}
 	return b.Waiting() == 0 && b.Still() >= still
 }
@@ -332,14 +316,9 @@ func (b *bare) StepTo(cycle uint64) error {
 	return err
 }
 
-// longestWait is the longest time in cycles that an RNR NAK of a host asks for.
-func (w *World) longestWait() uint64 {
-	longest := uint64(0)
-	for _, g := range w.groups {
-		us := uint64(roce.RNRDuration(roce.RNRSyndrome|g.cfg.RNRCode).Microseconds()) + 1
-		longest = max(longest, us*w.cyclesPerMicrosecond())
-	}
-	return longest
+// rnrWait is the time in cycles that an RNR NAK of a host asks for.
+func (w *World) rnrWait() uint64 {
+	return (uint64(roce.RNRDuration(roce.RNRSyndrome|rnrCode).Microseconds()) + 1) * w.cyclesPerMicrosecond()
 }
 
 // Addresses: a switch and a host have one IP each, an endpoint and a connection have a MAC each, by which the ends of a shared port are told
@@ -356,14 +335,14 @@ func hostMAC(group, r int) roce.MAC {
 	return roce.MAC{2, 0xFF, byte(group >> 8), byte(group), byte(r >> 8), byte(r)}
 }
 
-// lowest is the number of the lowest bit set, other if there is none.
-func lowest(mask uint32, other uint8) uint8 {
+// lowest is the lowest bit that is set, other if there is none.
+func lowest[T ~uint8](mask uint32, other T) T {
 	if mask == 0 {
 		return other
 	}
-	return uint8(bits.TrailingZeros32(mask))
+	return T(bits.TrailingZeros32(mask))
 }
 
 // firstType is the built-in element type with the lowest code, firstOp the operation.
-func (w *World) firstType() uint8 { return lowest(w.p.DTypeMask(), inc.DTypeINT32) }
-func (w *World) firstOp() uint8   { return lowest(w.p.OpMask(), inc.OpSum) }
+func (w *World) firstType() arith.DType { return lowest(w.p.DTypeMask(), arith.INT32) }
+func (w *World) firstOp() arith.Op      { return lowest(w.p.OpMask(), arith.Sum) }

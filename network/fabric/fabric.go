@@ -27,16 +27,15 @@ import (
 type hostNode struct {
 	*host.Host
 	out, in *pipe
-	inbox   []arrival
-	outbox  []sent
+	inbox   []timed[frame]
+	outbox  []timed[frame]
 }
 
 // switchNode is an engine. While a quantum runs it belongs to one goroutine.
 type switchNode struct {
 	Switch
-	ports  map[int][]*pipe
-	outbox []sent
-	err    error
+	ports map[int][]*pipe
+	err   error
 }
 
 // Net is a network. Make it with New, add nodes, join them, run it.
@@ -45,82 +44,46 @@ type Net struct {
 	switches []*switchNode
 	hosts    []*hostNode
 	links    [][2]*pipe // up, down
-	joined   map[[2]end]int
-	script   map[pipeKey]map[uint64][]Event
+	script   map[place][]Event
 	workers  int
 	busy     []*switchNode // those with something to do in this quantum
 
 	now     uint64
 	quantum uint64
-	seq     uint64
-	flight  arrivals
+	flight  timeline[frame]
+	hooks   timeline[func() error]
 	calm    bool
-	hooks   []hook
 
 	Stats Stats
 	// OnQuantum, if not nil, is called after every quantum; an error ends the run.
 	OnQuantum func(now uint64) error
-	// OnFault, if not nil, is told of every fault that happens to a frame, in order; not of jitter, cut links and MTUs.
+	// OnFault, if not nil, is told of every fault that happens to a frame, in order; not of jitter and MTUs.
 	OnFault func(Event)
 	// OnDeliver, if not nil, sees every frame that is given to a switch (port ≥ 0) or a host (port −1) with its time, in order.
 	// It must not change the frame.
 	OnDeliver func(at uint64, node, port int, frame []byte, err bool)
 }
 
-// pipeKey names a direction of a link.
-type pipeKey struct {
-	link int
-	down bool
-}
-
-// hook is something to do at a time.
-type hook struct {
-	at uint64
-	do func() error
-}
-
 // maxQuantum bounds a quantum where links are slow, so that OnQuantum comes often enough.
 const maxQuantum = 256
 
 // New makes an empty network whose faults follow from seed.
-func New(seed uint64) *Net {
-	return &Net{seed: seed, quantum: maxQuantum, workers: 1, joined: map[[2]end]int{}}
-}
+func New(seed uint64) *Net { return &Net{seed: seed, quantum: maxQuantum, workers: 1} }
 
 // Switch is an engine that knows when it is idle; a scoreboard is one.
 type Switch interface {
 	dut.DUT
-	// Idle reports that stopping the engine's clock would change nothing.
+	// Idle reports that stopping the engine's clock before its deadline would change nothing.
 	Idle() bool
-}
-
-// Timed may be implemented by a Switch with timers that SkipTo moves on. One whose timers count its own clock is not idle while they run.
-type Timed interface {
-	// Deadline is the cycle at which the engine does something by itself if no frame comes before; host.Never if none.
+	// Deadline is the cycle at which the engine does something by itself if no frame comes before, and which SkipTo must not pass; host.Never
+	// if there is none. An engine whose timers nobody can see is not idle while they run.
 	Deadline() uint64
-}
-
-// deadline is when an engine that is idle acts by itself.
-func (s *switchNode) deadline() uint64 {
-	if t, ok := s.Switch.(Timed); ok {
-		return t.Deadline()
-	}
-	return host.Never
 }
 
 // SetWorkers says how many goroutines advance engines at once; 1, the default, is the caller's own. With more, all hosts still run
 // in one goroutine, but at the same time as engines: engines must share nothing that they write, and what a host's functions do
-// must not touch an engine. Hooks, OnQuantum, OnFault, OnDeliver and Drop run while nothing else does.
+// must not touch an engine. Hooks, OnQuantum, OnFault and OnDeliver run while nothing else does.
 func (n *Net) SetWorkers(k int) { n.workers = max(k, 1) }
-
-// SetQuantum sets the longest quantum, 256 cycles by default; the smallest delay of a link bounds it. A long quantum costs less and
-// lets more workers share, but OnQuantum comes more rarely, and hooks as late as the quantum is long.
-func (n *Net) SetQuantum(cycles uint64) {
-	n.quantum = max(cycles, 1)
-	for _, l := range n.links {
-		n.quantum = min(n.quantum, l[0].latency)
-	}
-}
 
 // AddSwitch adds an engine and returns its number.
 func (n *Net) AddSwitch(d Switch) int {
@@ -134,33 +97,19 @@ func (n *Net) AddHost(sw, port int, h *host.Host, l *Link) int {
 	i := len(n.hosts)
 	up, down := n.newLink(end{sw, port}, end{i, -1}, l)
 	down.macs = []roce.MAC{h.Config().MAC}
-	n.switches[sw].ports[port] = append(n.switches[sw].ports[port], down)
 	n.hosts = append(n.hosts, &hostNode{Host: h, out: up, in: down})
 	return i
-}
-
-// HostLink is the number of a host's link.
-func (n *Net) HostLink(i int) int { return n.hosts[i].out.link }
-
-// ReplaceHost puts another host in the place of one, on the same link: the machine came back with a new connection. What is on its
-// way to the old one reaches the new one.
-func (n *Net) ReplaceHost(i int, h *host.Host) {
-	n.hosts[i].Host = h
-	n.hosts[i].in.macs = []roce.MAC{h.Config().MAC}
 }
 
 // Join joins a port of one switch to a port of another and returns the link's number. Frames for macB go to switch b, frames for
 // macA to switch a; a port with one neighbour sends it everything. Two ports that are joined already share the wire: it carries one
 // more pair of addresses, and l is not looked at.
 func (n *Net) Join(a, portA int, macA roce.MAC, b, portB int, macB roce.MAC, l *Link) int {
-	ends := [2]end{{a, portA}, {b, portB}}
-	i, ok := n.joined[ends]
-	if !ok {
-		up, down := n.newLink(ends[0], ends[1], l)
-		i = up.link
-		n.joined[ends] = i
-		n.switches[b].ports[portB] = append(n.switches[b].ports[portB], up)
-		n.switches[a].ports[portA] = append(n.switches[a].ports[portA], down)
+	top, bottom := end{a, portA}, end{b, portB}
+	i := slices.IndexFunc(n.links, func(l [2]*pipe) bool { return l[0].to == top && l[1].to == bottom })
+	if i < 0 {
+		i = len(n.links)
+		n.newLink(top, bottom, l)
 	}
 	n.links[i][0].macs = append(n.links[i][0].macs, macA)
 	n.links[i][1].macs = append(n.links[i][1].macs, macB)
@@ -174,63 +123,32 @@ func (n *Net) newLink(top, bottom end, l *Link) (up, down *pipe) {
 	}
 	lat := uint64(max(l.Latency, 1))
 	n.quantum = min(n.quantum, lat)
-	i := len(n.links)
-	make := func(to end, f *Faults, isDown bool) *pipe {
-		key := pipeKey{i, isDown}
-		return &pipe{link: i, down: isDown, to: to, latency: lat, rate: rate, mtu: l.MTU, faults: f, seed: key.seed(n.seed), script: n.script[key]}
+	add := func(from, to end, f *Faults, isDown bool) *pipe {
+		p := &pipe{link: len(n.links), down: isDown, to: to, latency: lat, rate: rate, mtu: l.MTU, faults: f}
+		p.seed = p.spread(n.seed)
+		if from.port >= 0 {
+			ports := n.switches[from.node].ports
+			ports[from.port] = append(ports[from.port], p)
+		}
+		return p
 	}
-	up, down = make(top, &l.Up, false), make(bottom, &l.Down, true)
+	up, down = add(bottom, top, &l.Up, false), add(top, bottom, &l.Down, true)
 	n.links = append(n.links, [2]*pipe{up, down})
 	return up, down
 }
 
-// seed spreads a direction's seed over all bits, so that neighbours have nothing in common (splitmix64).
-func (k pipeKey) seed(seed uint64) uint64 {
-	x := seed + 0x9E3779B97F4A7C15*uint64(2*k.link+1)
-	if k.down {
-		x += 0x9E3779B97F4A7C15
-	}
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
-}
-
-// Links is the number of links.
-func (n *Net) Links() int { return len(n.links) }
-
-// Cut loses every frame on a link in both directions, or lets them pass again. Frames that are on their way arrive.
-func (n *Net) Cut(link int, cut bool) {
-	for _, p := range n.links[link] {
-		p.cut = cut
-	}
-}
-
 // Script adds faults to those that the probabilities make. It may be called before or after links are made.
 func (n *Net) Script(events []Event) {
-	n.script = map[pipeKey]map[uint64][]Event{}
+	n.script = map[place][]Event{}
 	for _, e := range events {
-		k := pipeKey{e.Link, e.Down}
-		if n.script[k] == nil {
-			n.script[k] = map[uint64][]Event{}
-		}
-		n.script[k][e.Frame] = append(n.script[k][e.Frame], e)
-	}
-	for _, l := range n.links {
-		for _, p := range l {
-			p.script = n.script[pipeKey{p.link, p.down}]
-		}
+		at := place{e.Link, e.Down, e.Frame}
+		n.script[at] = append(n.script[at], e)
 	}
 }
 
 // At calls f once, before the quantum that holds the cycle, or before the next one if that has passed; an error ends the run. f may do what
-// no frame can: reset a group, kill or replace a host, cut a link, change faults.
-func (n *Net) At(cycle uint64, f func() error) {
-	i := len(n.hooks)
-	for i > 0 && n.hooks[i-1].at > cycle {
-		i--
-	}
-	n.hooks = slices.Insert(n.hooks, i, hook{cycle, f})
-}
+// no frame can: reset a group, kill or revive a host, change faults.
+func (n *Net) At(cycle uint64, f func() error) { n.hooks.add(cycle, f) }
 
 // Now is the time in cycles.
 func (n *Net) Now() uint64 { return n.now }
@@ -263,38 +181,40 @@ func (s *switchNode) out(port int, data []byte) *pipe {
 // Step advances by one quantum.
 func (n *Net) Step() error {
 	end := n.now + n.quantum
-	due := 0
-	for due < len(n.hooks) && n.hooks[due].at < end {
-		due++
-	}
-	now := slices.Clone(n.hooks[:due])
-	n.hooks = n.hooks[due:] // what these plan comes in the next quantum, or time would stand still
-	for _, h := range now {
-		if err := h.do(); err != nil {
+	for _, h := range n.hooks.before(end) { // what these plan comes in the next quantum, or time would stand still
+		if err := h.what(); err != nil {
 			return err
 		}
 	}
 	n.deliver(end)
 	n.busy = n.busy[:0]
 	for _, s := range n.switches {
-		if s.Idle() && s.deadline() >= end {
+		if s.Idle() && s.Deadline() >= end {
 			s.SkipTo(end)
-			continue
+		} else {
+			n.busy = append(n.busy, s)
 		}
-		n.busy = append(n.busy, s)
 	}
 	err := n.advance(end)
 	for i, s := range n.switches {
 		if s.err != nil {
 			return fmt.Errorf("switch %d: %w", i, s.err)
 		}
-		n.merge(&s.outbox)
+		for _, o := range s.Out() {
+			if p := s.out(o.Port, o.Data); p != nil {
+				n.carry(p.transmit(o.Last, o.Data, o.Err))
+			}
+		}
 	}
 	if err != nil {
 		return err
 	}
 	for _, h := range n.hosts {
-		n.merge(&h.outbox)
+		for _, f := range h.outbox {
+			n.carry(f)
+		}
+		clear(h.outbox)
+		h.outbox = h.outbox[:0]
 	}
 	n.now = end
 	if n.OnQuantum != nil {
@@ -305,64 +225,51 @@ func (n *Net) Step() error {
 
 // deliver hands out the frames that arrive before end.
 func (n *Net) deliver(end uint64) {
-	for len(n.flight) > 0 && n.flight[0].at < end {
-		a := n.flight.pop()
+	for _, f := range n.flight.before(end) {
+		to, data := f.what.p.to, f.what.data
 		if n.OnDeliver != nil {
-			n.OnDeliver(a.at, a.to.node, a.to.port, a.data, a.err)
+			n.OnDeliver(f.at, to.node, to.port, data, f.what.err)
 		}
-		if a.to.port < 0 {
-			n.hosts[a.to.node].inbox = append(n.hosts[a.to.node].inbox, a)
-			continue
+		if to.port < 0 {
+			n.hosts[to.node].inbox = append(n.hosts[to.node].inbox, f)
+		} else {
+			n.switches[to.node].Offer(to.port, dut.Frame{Data: data, Err: f.what.err, First: f.at})
 		}
-		n.switches[a.to.node].Offer(a.to.port, dut.Frame{Data: a.data, Err: a.err, First: a.at})
 	}
 }
 
 // advance runs the busy engines and all hosts to time end.
 func (n *Net) advance(end uint64) error {
-	if helpers := min(n.workers-1, len(n.busy)); helpers > 0 {
-		var (
-			next atomic.Int64
-			wg   sync.WaitGroup
-		)
-		take := func() {
-			for i := int(next.Add(1)) - 1; i < len(n.busy); i = int(next.Add(1)) - 1 {
-				n.busy[i].run(end)
-			}
+	var (
+		next atomic.Int64
+		wg   sync.WaitGroup
+	)
+	take := func() {
+		for i := int(next.Add(1)) - 1; i < len(n.busy); i = int(next.Add(1)) - 1 {
+			n.busy[i].run(end)
 		}
-		for range helpers {
-			wg.Go(take)
-		}
-		defer wg.Wait() // even if a host panics: whoever recovers may close engines
-		err := n.runHosts(end)
-		take()
-		return err
 	}
-	for _, s := range n.busy {
-		s.run(end)
+	for range min(n.workers-1, len(n.busy)) {
+		wg.Go(take)
 	}
-	return n.runHosts(end)
+	defer wg.Wait() // even if a host panics: whoever recovers may close engines
+	err := n.runHosts(end)
+	take()
+	return err
 }
 
 // ErrPanic means that an engine panicked. The error that wraps it has what it said and the stack.
 var ErrPanic = errors.New("panic")
 
-// run brings an engine to time end and collects what it sent. A panic becomes its error: it may be in a goroutine that nobody else can
-// recover, and is to be the same with any number of workers.
+// run brings an engine to time end. A panic becomes its error: it may be in a goroutine that nobody else can recover, and is to be the same
+// with any number of workers.
 func (s *switchNode) run(end uint64) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.err = fmt.Errorf("%w: %v\n%s", ErrPanic, p, debug.Stack())
 		}
 	}()
-	if s.err = s.StepTo(end); s.err != nil {
-		return
-	}
-	for _, o := range s.Out() {
-		if p := s.out(o.Port, o.Data); p != nil {
-			s.outbox = append(s.outbox, sent{p, p.transmit(o.Last, len(o.Data)), o.Data, o.Err})
-		}
-	}
+	s.err = s.StepTo(end)
 }
 
 func (n *Net) runHosts(end uint64) error {
@@ -374,47 +281,32 @@ func (n *Net) runHosts(end uint64) error {
 	return nil
 }
 
-// merge puts what a node sent on the links.
-func (n *Net) merge(box *[]sent) {
-	for i := range *box {
-		n.carry((*box)[i])
-		(*box)[i] = sent{}
-	}
-	*box = (*box)[:0]
-}
-
 // runHost brings a host to time end: arrivals, timers and transmissions in the order of their times.
 func (n *Net) runHost(h *hostNode, end uint64) error {
 	t, in := n.now, h.inbox
 	for {
-		next, what := end, 0
-		if len(in) > 0 && max(in[0].at, t) < next {
-			next, what = max(in[0].at, t), 1
-		}
-		if d := max(h.Deadline(), t); d < next {
-			next, what = d, 2
+		arrival, send := uint64(host.Never), uint64(host.Never)
+		if len(in) > 0 {
+			arrival = max(in[0].at, t)
 		}
 		if h.Ready() {
-			if x := max(h.out.free, t); x < next {
-				next, what = x, 3
-			}
+			send = max(h.out.free, t)
 		}
-		switch what {
-		case 0:
+		timer := max(h.Deadline(), t)
+		switch t = min(arrival, timer, send); {
+		case t >= end:
 			h.inbox = h.inbox[:0]
 			return h.Err()
-		case 1:
-			if !in[0].err {
-				h.Receive(next, in[0].data)
+		case t == arrival:
+			if !in[0].what.err {
+				h.Receive(t, in[0].what.data)
 			}
 			in = in[1:]
-		case 2:
-			h.Tick(next)
-		case 3:
-			data := h.Next(next)
-			h.outbox = append(h.outbox, sent{h.out, h.out.transmit(next, len(data)), data, false})
+		case t == timer:
+			h.Tick(t)
+		default:
+			h.outbox = append(h.outbox, h.out.transmit(t, h.Next(t), false))
 		}
-		t = next
 	}
 }
 
@@ -444,30 +336,17 @@ func (n *Net) Run(ctx context.Context, limit uint64, done func() bool) error {
 
 // jump moves the clock to the next thing that can happen if every engine is idle and no host can send.
 func (n *Net) jump(stop uint64) {
-	next := stop
-	if len(n.flight) > 0 {
-		next = min(next, n.flight[0].at)
-	}
-	if len(n.hooks) > 0 {
-		next = min(next, n.hooks[0].at)
-	}
-	if next < n.now+2*n.quantum {
-		return
-	}
+	next := min(stop, n.flight.next(), n.hooks.next())
 	for _, h := range n.hosts {
-		if h.Ready() {
+		if next = min(next, h.Deadline()); h.Ready() {
 			next = min(next, h.out.free)
 		}
-		next = min(next, h.Deadline())
-	}
-	if next < n.now+2*n.quantum {
-		return
 	}
 	for _, s := range n.switches {
-		if !s.Idle() {
+		if next < n.now+2*n.quantum || !s.Idle() {
 			return
 		}
-		next = min(next, s.deadline())
+		next = min(next, s.Deadline())
 	}
 	if next < n.now+2*n.quantum {
 		return
@@ -480,18 +359,9 @@ func (n *Net) jump(stop uint64) {
 
 // Quiet reports that no frame is on a link, waiting at an engine, or ready at a host, and that no engine's timer runs.
 func (n *Net) Quiet() bool {
-	if len(n.flight) > 0 {
+	busy := func(s *switchNode) bool { return !s.Idle() || s.Deadline() != host.Never }
+	if len(n.flight) > 0 || slices.ContainsFunc(n.switches, busy) {
 		return false
 	}
-	for _, s := range n.switches {
-		if !s.Idle() || s.deadline() != host.Never {
-			return false
-		}
-	}
-	for _, h := range n.hosts {
-		if h.Ready() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(n.hosts, func(h *hostNode) bool { return h.Ready() })
 }

@@ -3,11 +3,13 @@
 package fabric
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 
+	"incforge/internal/names"
 	"incforge/roce"
 )
 
@@ -109,8 +111,6 @@ type Faults struct {
 	FlagErrors float64 `yaml:"flag_errors,omitempty" json:"flag_errors,omitempty"`
 	// Only restricts faults to classes of frames.
 	Only Only `yaml:"only,omitempty" json:"only,omitzero"`
-	// Drop, if not nil, decides on a frame before the coins do; true loses it. It is called where nothing else runs.
-	Drop func(frame []byte) bool `yaml:"-" json:"-"`
 }
 
 // Burst is Gilbert's channel: in its bad state it loses every frame, in the good one none. Both zero: never bad.
@@ -141,28 +141,18 @@ const (
 	Corrupt
 )
 
-func kindNames() []string { return []string{"lose", "duplicate", "reorder", "corrupt"} }
+func kinds() names.List[Kind] {
+	return names.Of[Kind]("fault", "lose", "duplicate", "reorder", "corrupt")
+}
 
 // String is the kind's name.
-func (k Kind) String() string {
-	if int(k) < len(kindNames()) {
-		return kindNames()[k]
-	}
-	return fmt.Sprintf("kind %d", uint8(k))
-}
+func (k Kind) String() string { return kinds().Name(k) }
 
 // MarshalText is String.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText reads what String writes.
-func (k *Kind) UnmarshalText(text []byte) error {
-	i := slices.Index(kindNames(), string(text))
-	if i < 0 {
-		return fmt.Errorf("fault %q: must be one of %v", text, kindNames())
-	}
-	*k = Kind(i)
-	return nil
-}
+func (k *Kind) UnmarshalText(text []byte) error { return kinds().Unmarshal(text, k) }
 
 // Event is one fault: what happened to which frame. A run's events, given to another run of the same network as its script in
 // place of probabilities, make the same faults.
@@ -201,57 +191,63 @@ func (f *Faults) Random() bool {
 	return f.Loss > 0 || f.Burst.Enter > 0 || f.Duplicate > 0 || f.Reorder > 0 || f.Corrupt > 0 || f.Jitter > 0
 }
 
-// fate is what happens to one frame; turnBad and turnGood are what it does to the channel's state.
-type fate struct {
-	lose, duplicate, reorder, corrupt, flag bool
-	turnBad, turnGood                       bool
-	duplicateDelay, reorderDelay, jitter    uint64
-	bits                                    []int
+// place names a frame: a link, a direction, and how many frames were before it.
+type place struct {
+	link  int
+	down  bool
+	frame uint64
 }
 
-// toss draws a frame's fate. Every frame has a generator of its own, made of the pipe's seed and the frame's number, and always
-// draws the same coins in the same order: no fault that is switched on or off moves another one's coin. lost says that it is lost
-// already.
-func (f *Faults) toss(seed, frame uint64, class Class, bits int, lost bool) fate {
-	r := rand.New(rand.NewPCG(seed, frame))
-	coin := func(p float64, only Class) bool { return r.Float64() < p && only.has(class) }
-	late := f.ReorderDelay
-	if late <= 0 {
-		late = 1000
-	}
-	var x fate
-	x.lose = coin(f.Loss, f.Only.Loss) || lost
-	x.turnBad = coin(f.Burst.Enter, f.Only.Burst)
-	x.turnGood = coin(f.Burst.Leave, f.Only.Burst)
-	x.duplicate = coin(f.Duplicate, f.Only.Duplicate)
-	x.duplicateDelay = 1 + r.Uint64N(uint64(late))
-	x.reorder = coin(f.Reorder, f.Only.Reorder)
-	x.reorderDelay = 1 + r.Uint64N(uint64(late))
-	x.corrupt = coin(f.Corrupt, f.Only.Corrupt)
-	x.flag = coin(f.FlagErrors, 0)
-	if j := r.Float64(); f.Jitter > 0 && f.Only.Jitter.has(class) {
-		x.jitter = uint64(j * float64(f.Jitter+1))
-	}
-	if x.corrupt && bits > 0 {
-		for k := 1 + r.IntN(3); k > 0; k-- { // CRC-32 finds up to three flips in any frame of this length
-			if b := r.IntN(bits); !slices.Contains(x.bits, b) { // a bit flipped twice would be no fault
-				x.bits = append(x.bits, b)
-			}
+// fate is what happens to one frame: by kind the event that hits it, if any, and how late it comes besides.
+type fate struct {
+	hit    [Corrupt + 1]*Event
+	jitter uint64
+}
+
+// fate is what the coins and the script have in store for a frame. Every frame has a generator of its own, made of the pipe's seed and the
+// frame's number, and always draws the same coins in the same order: no fault that is switched on or off moves another one's coin.
+func (p *pipe) fate(at place, data []byte, script []Event) (x fate) {
+	f := p.faults
+	hit := func(is bool, e Event) {
+		if is {
+			placed := e
+			placed.Link, placed.Down, placed.Frame = at.link, at.down, at.frame
+			x.hit[e.Kind] = &placed
 		}
+	}
+	if f.Random() {
+		class, r := Classify(data, p.down), rand.New(rand.NewPCG(p.seed, at.frame))
+		coin := func(p float64, only Class) bool { return r.Float64() < p && only.has(class) }
+		late := func() uint64 { return 1 + r.Uint64N(uint64(cmp.Or(f.ReorderDelay, 1000))) }
+		lose := coin(f.Loss, f.Only.Loss)
+		enter, leave := coin(f.Burst.Enter, f.Only.Burst), coin(f.Burst.Leave, f.Only.Burst)
+		p.bad = p.bad && !leave || !p.bad && enter
+		hit(lose || p.bad && f.Only.Burst.has(class), Event{Kind: Lose})
+		hit(coin(f.Duplicate, f.Only.Duplicate), Event{Kind: Duplicate, Delay: late()})
+		hit(coin(f.Reorder, f.Only.Reorder), Event{Kind: Reorder, Delay: late()})
+		corrupt, flag := coin(f.Corrupt, f.Only.Corrupt), coin(f.FlagErrors, 0)
+		if j := r.Float64(); f.Jitter > 0 && f.Only.Jitter.has(class) {
+			x.jitter = uint64(j * float64(f.Jitter+1))
+		}
+		hit(corrupt, Event{Kind: Corrupt, Flag: flag, Bits: flips(r, corrupt, 8*len(data))})
+	} else {
+		p.bad = false
+	}
+	for _, e := range script {
+		hit(true, e)
 	}
 	return x
 }
 
-// apply adds an event of the script to the fate.
-func (x *fate) apply(e *Event) {
-	switch e.Kind {
-	case Lose:
-		x.lose = true
-	case Duplicate:
-		x.duplicate, x.duplicateDelay = true, e.Delay
-	case Reorder:
-		x.reorder, x.reorderDelay = true, e.Delay
-	case Corrupt:
-		x.corrupt, x.bits, x.flag = true, e.Bits, e.Flag
+// flips draws up to three bits, which CRC-32 finds in any frame of these lengths; none twice, which would be no fault.
+func flips(r *rand.Rand, corrupt bool, bits int) (list []int) {
+	if !corrupt || bits == 0 {
+		return nil
 	}
+	for range 1 + r.IntN(3) {
+		if b := r.IntN(bits); !slices.Contains(list, b) {
+			list = append(list, b)
+		}
+	}
+	return list
 }

@@ -17,6 +17,7 @@ import (
 	"incforge/internal/synthetic"
 	"incforge/network/host"
 	"incforge/roce"
+	"incforge/verify/ctrl"
 	"incforge/verify/dut"
 )
 
@@ -77,7 +78,7 @@ func TestBurst(t *testing.T) {
 	const frames = 20000
 	b := newBench(t, 1, 0, &Link{Latency: 50, Up: Faults{Burst: Burst{Enter: 0.02, Leave: 0.25}}})
 	for range frames {
-		b.carry(sent{p: b.links[0][0], data: make([]byte, 60)})
+		b.carry(timed[frame]{what: frame{p: b.links[0][0], data: make([]byte, 60)}})
 	}
 	runs, lost := 0, b.of(0, Lose)
 	for i, e := range lost {
@@ -153,11 +154,11 @@ func TestOnly(t *testing.T) {
 			n.AddSwitch(newMirror(t))
 			n.AddHost(0, 0, newHost(t, 1), &Link{Latency: 10, Down: f})
 			p := n.links[0][1]
-			for class, frame := range frames() {
+			for class, data := range frames() {
 				lost, events := n.Stats.Lost, 0
 				n.flight, p.last = nil, 0
 				n.OnFault = func(Event) { events++ }
-				n.carry(sent{p: p, at: 1, data: frame})
+				n.carry(timed[frame]{1, frame{p: p, data: data}})
 				late := n.Stats.Lost == lost && n.flight[0].at > 1<<20
 				down := class &^ ClassData // a SEND that goes down is a result
 				if class == ClassData {
@@ -180,27 +181,28 @@ func TestMTU(t *testing.T) {
 	assert.Len(t, b.m.seen, 10)
 }
 
-// TestHooks: links are cut and joined, hosts are replaced, at the cycle that was asked for, and an error ends the run.
+// TestHooks: a link loses everything for a while, a host comes back, at the cycle that was asked for, and an error ends the run.
 func TestHooks(t *testing.T) {
-	b := newBench(t, 1, 60, &Link{Latency: 50, BytesPerCycle: 8})
+	l := &Link{Latency: 50, BytesPerCycle: 8}
+	b := newBench(t, 1, 60, l)
 	var at []uint64
 	hook := func(f func()) func() error {
 		return func() error { at = append(at, b.Now()); f(); return nil }
 	}
-	b.At(700, hook(func() { b.Cut(b.HostLink(0), false) }))
-	b.At(300, hook(func() { b.Cut(b.HostLink(0), true) }))
+	b.At(700, hook(func() { l.Up.Loss = 0 }))
+	b.At(300, hook(func() { l.Up.Loss = 1 }))
 	b.At(5000, hook(func() {
-		h := newHost(t, 7)
+		h := b.hosts[0]
+		h.Kill()
+		h.Reconnect(7, 98, 0)
 		h.Post(host.Message{Payload: make([]byte, 4)})
-		b.hosts[0].Kill()
-		b.ReplaceHost(0, h)
 	}))
 	b.run(t)
 	assert.InDelta(t, 61-400.0/23, float64(len(b.m.seen)), 4)
-	assert.Greater(t, b.Stats.Cut, 12)
+	assert.Greater(t, len(b.of(0, Lose)), 12)
 	p, err := roce.Decode(b.m.seen[len(b.m.seen)-1].Data)
 	require.NoError(t, err)
-	assert.Equal(t, roce.MAC{2, 7}, p.SrcMAC)
+	assert.EqualValues(t, 98, p.DestQP)
 	require.Len(t, at, 3)
 	for i, want := range []uint64{300, 700, 5000} {
 		assert.InDelta(t, float64(want), float64(at[i]), 50)
@@ -236,7 +238,7 @@ func TestJoinShares(t *testing.T) {
 	seen := map[got]int{}
 	n.OnDeliver = func(_ uint64, node, port int, _ []byte, _ bool) { seen[got{node, port}]++ }
 	require.NoError(t, n.Run(context.Background(), 2000, func() bool { return len(b.seen) == 3 }))
-	assert.Equal(t, 2, n.Links())
+	assert.Equal(t, 2, len(n.links))
 	assert.Equal(t, map[got]int{{1, 0}: 2, {1, 2}: 1}, seen)
 }
 
@@ -255,7 +257,7 @@ func trace(t *testing.T, workers int) (string, Stats) {
 	for i, m := range ms {
 		a, err := synthetic.Manifest(synthetic.Mini()).Addr("BYPASS_PORT", 0)
 		require.NoError(t, err)
-		require.NoError(t, m.Write(a, 1)) // what hosts send goes to the next engine, and comes back from there
+		require.NoError(t, m.Write(a, 1, ctrl.AllBytes)) // what hosts send goes to the next engine, and comes back from there
 		l := &Link{Latency: 30 + i, BytesPerCycle: 4, Up: all(0.05), Down: all(0.05)}
 		h := newHost(t, byte(i+1))
 		for range 200 {

@@ -12,7 +12,6 @@ package host
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"incforge/roce"
 )
@@ -89,10 +88,11 @@ type Stats struct {
 	CNPs, RateCuts                                           int
 }
 
+// piece is a packet of a message.
 type piece struct {
 	op      roce.Opcode
-	msg     int
 	payload []byte
+	ends    *Message // nil but for the last one of a message
 }
 
 // Host is one NIC. Make it with New.
@@ -113,18 +113,15 @@ type connection struct {
 	err         error
 	completions []Completion // not yet told
 
-	// requester; indices count packets from Config.Start and messages from 0, the slices begin with the first one kept
-	msgs     []Message
-	pieces   []piece
-	msgEnd   []int // index after the last packet of each message
-	keptMsg  int   // number of the first message kept
-	kept     int   // index of the first packet kept
-	una      int   // oldest unacknowledged
-	next     int   // to be sent next
-	maxSent  int   // one past the highest ever sent
-	done     int   // messages completed
-	silent   int   // packets since the last AckReq
-	retrying bool  // a NAK was obeyed and no ACK has come since
+	// requester; indices count packets from Config.Start
+	pieces   []piece // those not acknowledged, from una on
+	una      int     // oldest unacknowledged
+	next     int     // to be sent next
+	maxSent  int     // one past the highest ever sent
+	posted   int     // messages
+	done     int     // messages completed
+	silent   int     // packets since the last AckReq
+	retrying bool    // a NAK was obeyed and no ACK has come since
 	timer    uint64
 	rnrUntil uint64 // waiting for a receiver; Never if not
 	pacer
@@ -153,9 +150,7 @@ func New(cfg Config) (*Host, error) {
 			return nil, err
 		}
 	}
-	if cfg.Window > NICWindow {
-		cfg.Window = NICWindow
-	}
+	cfg.Window = min(cfg.Window, NICWindow)
 	h := &Host{cfg: cfg}
 	h.connect(true)
 	return h, nil
@@ -178,19 +173,17 @@ func (h *Host) Config() Config { return h.cfg }
 
 // Post queues a message to be sent.
 func (h *Host) Post(m Message) {
-	n := h.Posted()
-	h.msgs = append(h.msgs, m)
+	h.posted++
 	rest := m.Payload
-	for first := true; ; first = false {
-		k := min(len(rest), h.cfg.PathMTU)
-		last := k == len(rest)
-		h.pieces = append(h.pieces, piece{op: sendOpcode(first, last, m.HasImm), msg: n, payload: rest[:k]})
-		rest = rest[k:]
+	for first, last := true, false; !last; first = false {
+		n := min(len(rest), h.cfg.PathMTU)
+		last = n == len(rest)
+		p := piece{op: sendOpcode(first, last, m.HasImm), payload: rest[:n]}
 		if last {
-			break
+			p.ends = &m
 		}
+		h.pieces, rest = append(h.pieces, p), rest[n:]
 	}
-	h.msgEnd = append(h.msgEnd, h.kept+len(h.pieces))
 }
 
 func sendOpcode(first, last, imm bool) roce.Opcode {
@@ -254,11 +247,11 @@ func (h *Host) Dead() bool { return h.dead }
 func (h *Host) Completed() int { return h.done }
 
 // Posted is the number of messages given to Post.
-func (h *Host) Posted() int { return h.keptMsg + len(h.msgs) }
+func (h *Host) Posted() int { return h.posted }
 
 // Drained reports that nothing is left to do: all that was posted is acknowledged, no answer waits, no message is half there.
 func (h *Host) Drained() bool {
-	return h.done == h.Posted() && len(h.answers) == 0 && !h.inMsg
+	return h.done == h.posted && len(h.answers) == 0 && !h.inMsg
 }
 
 // Received returns the messages that came, in order, unless they were told to OnCompletion.
@@ -282,9 +275,6 @@ func (h *Host) fail(format string, args ...any) {
 
 // Deadline is the cycle at which Tick has something to do, Never if there is none.
 func (h *Host) Deadline() uint64 { return min(h.timer, h.rnrUntil, h.update, h.gate) }
-
-// Rate is the rate that requests are sent at, in bytes a cycle; 0 if nothing controls it.
-func (h *Host) Rate() float64 { return h.rate }
 
 // Tick runs the timers that are due.
 func (h *Host) Tick(now uint64) {
@@ -321,7 +311,7 @@ func (h *Host) Ready() bool {
 }
 
 func (h *Host) mayRequest() bool {
-	return h.err == nil && h.rnrUntil == Never && h.gate == Never && h.next < h.kept+len(h.pieces) && h.next < h.una+h.cfg.Window
+	return h.err == nil && h.rnrUntil == Never && h.gate == Never && h.next-h.una < min(len(h.pieces), h.cfg.Window)
 }
 
 // Next returns the next frame to go out, nil if there is none: answers first, then requests within the window.
@@ -334,17 +324,14 @@ func (h *Host) Next(now uint64) []byte {
 		h.answers = h.answers[1:]
 		return p.AppendFrame(nil)
 	}
-	pc := h.pieces[h.next-h.kept]
-	m := h.msgs[pc.msg-h.keptMsg]
+	pc := h.pieces[h.next-h.una]
 	p := h.header()
 	p.Op, p.PSN, p.Payload = pc.op, h.cfg.Start.Add(h.next), pc.payload
 	p.Pad = uint8(-len(pc.payload) & 3)
-	last := h.next+1 == h.msgEnd[pc.msg-h.keptMsg]
-	p.SE = m.SE && last
-	if pc.op.HasImm() {
-		p.Imm = m.Imm
+	if pc.ends != nil {
+		p.SE, p.Imm = pc.ends.SE, pc.ends.Imm
 	}
-	p.AckReq = last || h.silent >= silentPackets
+	p.AckReq = pc.ends != nil || h.silent >= silentPackets
 	if h.silent++; p.AckReq {
 		h.silent = 0
 	}
@@ -452,29 +439,18 @@ func (h *Host) answered(now uint64, p *roce.Packet) {
 
 // acknowledge moves una to end. Only a completed message restarts the timer, as measured.
 func (h *Host) acknowledge(now uint64, end int) {
-	h.una = max(h.una, end)
-	h.next = max(h.next, h.una)
 	before := h.done
-	for h.done < h.Posted() && h.msgEnd[h.done-h.keptMsg] <= h.una {
-		h.complete(Completion{Sent, h.done, now, h.msgs[h.done-h.keptMsg]})
-		h.done++
+	for ; h.una < end; h.una++ {
+		if m := h.pieces[0].ends; m != nil {
+			h.complete(Completion{Sent, h.done, now, *m})
+			h.done++
+		}
+		h.pieces[0] = piece{} // which lets go of the payload
+		h.pieces = h.pieces[1:]
 	}
-	h.forget()
+	h.next = max(h.next, h.una)
 	if h.done != before || h.una == h.maxSent {
 		h.arm(now)
-	}
-}
-
-// forgetAt is how many completed messages are kept at most.
-const forgetAt = 64
-
-// forget drops completed messages; they are not sent again.
-func (h *Host) forget() {
-	if n := h.done - h.keptMsg; n >= forgetAt {
-		end := h.msgEnd[n-1]
-		h.pieces = slices.Delete(h.pieces, 0, end-h.kept)
-		h.msgs, h.msgEnd = slices.Delete(h.msgs, 0, n), slices.Delete(h.msgEnd, 0, n)
-		h.kept, h.keptMsg = end, h.done
 	}
 }
 
@@ -505,8 +481,10 @@ func (h *Host) respond(now uint64, p *roce.Packet) {
 			h.answer(p.PSN, roce.RNRSyndrome|h.cfg.RNRCode)
 			return
 		}
-		h.takeReceive()
-		h.partial = nil
+		h.room, h.partial = -1, nil
+		if len(h.buffers) > 0 {
+			h.room, h.buffers = h.buffers[0], h.buffers[1:]
+		}
 	}
 	if h.room >= 0 && len(h.partial)+len(p.Payload) > h.room {
 		h.answer(p.PSN, roce.NAKRemoteOperational)
@@ -534,15 +512,6 @@ func (h *Host) respond(now uint64, p *roce.Packet) {
 	if p.AckReq {
 		h.Stats.AcksSent++
 		h.answer(p.PSN, roce.AckSyndrome)
-	}
-}
-
-// takeReceive takes the oldest receive for a message that begins.
-func (h *Host) takeReceive() {
-	h.room = -1
-	if len(h.buffers) > 0 {
-		h.room = h.buffers[0]
-		h.buffers = h.buffers[1:]
 	}
 }
 

@@ -36,8 +36,8 @@ func (c *RateControl) validate() error {
 	return nil
 }
 
-// wireOverhead is what a frame takes on the wire besides its bytes: preamble, FCS, gap.
-const wireOverhead = 24
+// WireOverhead is what a frame takes on the wire besides its bytes: preamble, FCS, gap.
+const WireOverhead = 24
 
 // pacer is the rate of one connection. Its zero value with a nil configuration never holds anything back.
 type pacer struct {
@@ -73,7 +73,7 @@ func (p *pacer) congested(now uint64) bool {
 // sent closes the gate for the time that a frame takes at the present rate.
 func (p *pacer) sent(now uint64, bytes int) {
 	if p.cfg != nil && p.rate < p.cfg.Line {
-		p.gate = now + uint64(math.Ceil(float64(bytes+wireOverhead)/p.rate))
+		p.gate = now + uint64(math.Ceil(float64(bytes+WireOverhead)/p.rate))
 	}
 }
 

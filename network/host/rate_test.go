@@ -36,13 +36,13 @@ func TestRateCut(t *testing.T) {
 	require.NotNil(t, first)
 	require.True(t, h.Ready(), "at the line's rate nothing is spaced but by the link")
 	cnp(t, h, 10)
-	assert.Equal(t, 1.0, h.Rate())
+	assert.Equal(t, 1.0, h.rate)
 	cnp(t, h, 50)
-	assert.Equal(t, 1.0, h.Rate(), "held")
+	assert.Equal(t, 1.0, h.rate, "held")
 	assert.Equal(t, 2, h.Stats.CNPs)
 	assert.Equal(t, 1, h.Stats.RateCuts)
 
-	n := uint64(len(h.Next(60)) + wireOverhead)
+	n := uint64(len(h.Next(60)) + WireOverhead)
 	require.False(t, h.Ready())
 	require.Equal(t, 60+n, h.Deadline())
 	require.True(t, h.Receive(61, peer(roce.SendOnly, start)))
@@ -55,7 +55,7 @@ func TestRateCut(t *testing.T) {
 	for i := range uint64(10) { // alpha stays 1 with a CNP at every hold
 		cnp(t, h, 200+100*i)
 	}
-	assert.Equal(t, 0.25, h.Rate())
+	assert.Equal(t, 0.25, h.rate)
 }
 
 // TestRateRecovery: halves of the way to the target, then the target rises, up to the line's rate, where the timer ends.
@@ -63,18 +63,18 @@ func TestRateRecovery(t *testing.T) {
 	h := paced(t)
 	cnp(t, h, 0)
 	cnp(t, h, 100)
-	require.Equal(t, 0.5, h.Rate())
+	require.Equal(t, 0.5, h.rate)
 	require.Equal(t, uint64(300), h.Deadline())
 	var rates []float64
 	for h.Deadline() != Never {
 		h.Tick(h.Deadline())
-		rates = append(rates, h.Rate())
+		rates = append(rates, h.rate)
 		require.Less(t, len(rates), 30)
 	}
 	assert.Equal(t, []float64{0.75, 0.875, 1.1875, 1.59375}, rates[:4], "the target is 1, 1, 1.5, 2")
 	assert.Equal(t, 2.0, rates[len(rates)-1])
 	cnp(t, h, 1e6)
-	assert.Greater(t, h.Rate(), 1.0, "alpha has fallen: the cut is smaller")
+	assert.Greater(t, h.rate, 1.0, "alpha has fallen: the cut is smaller")
 }
 
 // TestRateForgotten: without rate control CNPs are counted alone; a fresh connection is at the line's rate; a dead host has no timer.
@@ -90,7 +90,7 @@ func TestRateForgotten(t *testing.T) {
 	h.Kill()
 	assert.Equal(t, uint64(Never), h.Deadline())
 	h.Reconnect(17, 0xEE0001, start)
-	assert.Equal(t, 2.0, h.Rate())
+	assert.Equal(t, 2.0, h.rate)
 }
 
 func TestRateControlRefused(t *testing.T) {

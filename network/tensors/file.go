@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"incforge/contract"
+	"incforge/internal/fail"
 	"incforge/verify/arith"
 )
 
@@ -34,8 +35,6 @@ type Tensor struct {
 type File struct {
 	// Tensors are in the order of their data.
 	Tensors []Tensor
-	// Metadata is the free text of a safetensors file, may be nil.
-	Metadata map[string]string
 }
 
 // types are the format's names of the element types that engines know, by their code: F32 is FP32, I32 is INT32.
@@ -47,11 +46,10 @@ func types() []string {
 	return out
 }
 
-// typeBytes are the element sizes of all types of the format that are whole bytes.
-func typeBytes(name string) (int, bool) {
-	n, ok := map[string]int{"BOOL": 1, "U8": 1, "I8": 1, "F8_E5M2": 1, "F8_E4M3": 1, "F8_E8M0": 1, "I16": 2, "U16": 2, "F16": 2, "BF16": 2,
+// typeBytes is the element size of a type of the format, of those that are whole bytes; 0 of all others.
+func typeBytes(name string) int {
+	return map[string]int{"BOOL": 1, "U8": 1, "I8": 1, "F8_E5M2": 1, "F8_E4M3": 1, "F8_E8M0": 1, "I16": 2, "U16": 2, "F16": 2, "BF16": 2,
 		"I32": 4, "U32": 4, "F32": 4, "C64": 8, "F64": 8, "I64": 8, "U64": 8}[name]
-	return n, ok
 }
 
 // DType is the element type as engines have it, false if they have not.
@@ -81,32 +79,31 @@ type entry struct {
 }
 
 // Parse reads a safetensors file. The tensors' data lies in b.
-func Parse(b []byte) (File, error) {
-	if len(b) < lengthBytes {
-		return File{}, fmt.Errorf("%w: %d bytes", ErrFormat, len(b))
-	}
+func Parse(b []byte) (_ File, err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrFormat, err)
+		}
+	}()
+	defer fail.Catch(&err, "")
+	fail.If(len(b) < lengthBytes, "%d bytes", len(b))
 	n := binary.LittleEndian.Uint64(b)
-	if n > maxHeader || n > uint64(len(b)-lengthBytes) {
-		return File{}, fmt.Errorf("%w: a header of %d bytes in a file of %d", ErrFormat, n, len(b))
-	}
+	fail.If(n > maxHeader || n > uint64(len(b)-lengthBytes), "a header of %d bytes in a file of %d", n, len(b))
 	var header map[string]json.RawMessage
 	if err := json.Unmarshal(b[lengthBytes:lengthBytes+n], &header); err != nil {
-		return File{}, fmt.Errorf("%w: the header: %w", ErrFormat, err)
+		fail.Now("the header: %w", err)
 	}
 	data := b[lengthBytes+n:]
 	var f File
 	at := map[string]int{}
 	for name, text := range header {
 		if name == metadataKey {
-			if err := json.Unmarshal(text, &f.Metadata); err != nil {
-				return File{}, fmt.Errorf("%w: %s: %w", ErrFormat, metadataKey, err)
-			}
+			err := json.Unmarshal(text, &map[string]string{})
+			fail.If(err != nil, "%s: %w", metadataKey, err)
 			continue
 		}
 		t, from, err := parseEntry(name, text, data)
-		if err != nil {
-			return File{}, fmt.Errorf("%w: tensor %q: %w", ErrFormat, name, err)
-		}
+		fail.On(err)
 		f.Tensors = append(f.Tensors, t)
 		at[name] = from
 	}
@@ -115,88 +112,47 @@ func Parse(b []byte) (File, error) {
 	})
 	next := 0
 	for _, t := range f.Tensors {
-		if at[t.Name] != next {
-			return File{}, fmt.Errorf("%w: tensor %q begins at %d, the one before it ends at %d", ErrFormat, t.Name, at[t.Name], next)
-		}
+		fail.If(at[t.Name] != next, "tensor %q begins at %d, the one before it ends at %d", t.Name, at[t.Name], next)
 		next += len(t.Data)
 	}
-	if next != len(data) {
-		return File{}, fmt.Errorf("%w: %d bytes of data, the tensors have %d", ErrFormat, len(data), next)
-	}
+	fail.If(next != len(data), "%d bytes of data, the tensors have %d", len(data), next)
 	return f, nil
 }
 
-func parseEntry(name string, text json.RawMessage, data []byte) (Tensor, int, error) {
+// parseEntry reads a tensor's entry in the header, and where in the data it begins.
+func parseEntry(name string, text json.RawMessage, data []byte) (_ Tensor, from int, err error) {
+	defer fail.Catch(&err, "tensor %q", name)
 	var e entry
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&e); err != nil {
-		return Tensor{}, 0, err
-	}
-	size, ok := typeBytes(e.DType)
-	if !ok {
-		return Tensor{}, 0, fmt.Errorf("unknown type %q", e.DType)
-	}
+	fail.On(d.Decode(&e))
+	bytes := typeBytes(e.DType)
+	fail.If(bytes == 0, "unknown type %q", e.DType)
 	from, to := e.Offsets[0], e.Offsets[1]
-	if from < 0 || to < from || to > len(data) {
-		return Tensor{}, 0, fmt.Errorf("offsets %d to %d in %d bytes of data", from, to, len(data))
-	}
-	bytes := size
+	fail.If(from < 0 || to < from || to > len(data), "offsets %d to %d in %d bytes of data", from, to, len(data))
 	for _, n := range e.Shape {
-		if n < 0 || n > 0 && bytes > math.MaxInt/n {
-			return Tensor{}, 0, fmt.Errorf("shape %v", e.Shape)
-		}
+		fail.If(n < 0 || n > 0 && bytes > math.MaxInt/n, "shape %v", e.Shape)
 		bytes *= n
 	}
-	if bytes != to-from {
-		return Tensor{}, 0, fmt.Errorf("%d bytes, %v of %s are %d", to-from, e.Shape, e.DType, bytes)
-	}
+	fail.If(bytes != to-from, "%d bytes, %v of %s are %d", to-from, e.Shape, e.DType, bytes)
 	return Tensor{Name: name, Type: e.DType, Shape: e.Shape, Data: data[from:to:to]}, from, nil
 }
 
 // Append is the file as safetensors, appended to b: header in the order of the data, padded with spaces to a multiple of 8 bytes.
-func (f *File) Append(b []byte) ([]byte, error) {
-	var head bytes.Buffer
-	head.WriteByte('{')
-	put := func(key string, v any) error {
-		k, err := json.Marshal(key)
-		if err != nil {
-			return err
-		}
-		text, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
-		if head.Len() > 1 {
-			head.WriteByte(',')
-		}
-		head.Write(k)
-		head.WriteByte(':')
-		head.Write(text)
-		return nil
-	}
-	if f.Metadata != nil {
-		if err := put(metadataKey, f.Metadata); err != nil {
-			return nil, err
-		}
+func (f *File) Append(b []byte) (_ []byte, err error) {
+	defer fail.Catch(&err, "")
+	var members [][]byte
+	put := func(key string, v any) {
+		members = append(members, slices.Concat(fail.Must(json.Marshal(key)), []byte(":"), fail.Must(json.Marshal(v))))
 	}
 	at := 0
 	for _, t := range f.Tensors {
-		shape := t.Shape
-		if shape == nil {
-			shape = []int{}
-		}
-		if err := put(t.Name, entry{t.Type, shape, [2]int{at, at + len(t.Data)}}); err != nil {
-			return nil, err
-		}
+		put(t.Name, entry{t.Type, append([]int{}, t.Shape...), [2]int{at, at + len(t.Data)}}) // no shape is an empty list
 		at += len(t.Data)
 	}
-	head.WriteByte('}')
-	for head.Len()%8 != 0 {
-		head.WriteByte(' ')
-	}
-	b = binary.LittleEndian.AppendUint64(b, uint64(head.Len()))
-	b = append(b, head.Bytes()...)
+	head := slices.Concat([]byte("{"), bytes.Join(members, []byte(",")), []byte("}"))
+	head = append(head, bytes.Repeat([]byte(" "), -len(head)&7)...)
+	b = append(binary.LittleEndian.AppendUint64(b, uint64(len(head))), head...)
 	for _, t := range f.Tensors {
 		b = append(b, t.Data...)
 	}
@@ -207,21 +163,16 @@ func (f *File) Append(b []byte) ([]byte, error) {
 const extension = ".safetensors"
 
 // Read reads a file: safetensors by its name, otherwise raw elements of type raw, one tensor of one dimension with the name of the file.
-func Read(path string, raw arith.DType) (File, error) {
+func Read(path string, raw arith.DType) (_ File, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return File{}, fmt.Errorf("read tensors: %w", err)
 	}
+	defer fail.Catch(&err, "%s", path)
 	if strings.HasSuffix(path, extension) {
-		f, err := Parse(b)
-		if err != nil {
-			return File{}, fmt.Errorf("%s: %w", path, err)
-		}
-		return f, nil
+		return Parse(b)
 	}
-	if len(b)%raw.Size() != 0 {
-		return File{}, fmt.Errorf("%s: %d bytes are no whole elements of %s", path, len(b), raw)
-	}
+	fail.If(len(b)%raw.Size() != 0, "%d bytes are no whole elements of %s", len(b), raw)
 	name := filepath.Base(path)
 	name = strings.TrimSuffix(name, filepath.Ext(name))
 	return File{Tensors: []Tensor{{Name: name, Type: typeName(raw), Shape: []int{len(b) / raw.Size()}, Data: b}}}, nil

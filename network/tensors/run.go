@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/internal/fail"
 	"incforge/network/comm"
 	"incforge/verify/arith"
 )
@@ -99,15 +100,16 @@ func (r *Report) Passed() bool {
 }
 
 const (
-	pass = "pass"
-	fail = "fail"
+	pass  = "pass"
+	fault = "fail"
 )
 
 // Run runs the call once a tensor, one after the other on one group, then checks what is left on hosts and switches, and writes the results.
 // A wrong result is a verdict, not an error.
-func Run(ctx context.Context, w *comm.World, g *comm.Group, in Inputs, o Options) (Report, error) {
+func Run(ctx context.Context, w *comm.World, g *comm.Group, in Inputs, o Options) (rep Report, err error) {
+	defer fail.Catch(&err, "")
 	c := g.Config()
-	rep := Report{Call: o.Call.String(), Tree: w.Tree().String(), Ranks: g.Ranks(), MHz: o.MHz, Message: c.Message, Window: c.Window,
+	rep = Report{Call: o.Call.String(), Tree: w.Tree().String(), Ranks: g.Ranks(), MHz: o.MHz, Message: c.Message, Window: c.Window,
 		PathMTU: c.PathMTU, Total: Row{Tensor: "total", Verdict: pass}}
 	if o.Call.Reduces() {
 		rep.Op = o.Op.String()
@@ -117,22 +119,22 @@ func Run(ctx context.Context, w *comm.World, g *comm.Group, in Inputs, o Options
 	}
 	out := make([]File, g.Ranks())
 	for i := range in.ranks[0].Tensors {
-		if err := rep.one(ctx, g, o, in.ranks, i, out); err != nil {
-			return rep, err
-		}
+		call, err := o.run(ctx, w, g, in.ranks, i)
+		fail.On(err)
+		rep.add(call, &in.ranks[0].Tensors[i], out)
 	}
-	if err := w.Finish(ctx); err != nil {
-		return rep, err
-	}
+	fail.On(w.Finish(ctx))
 	if t := &rep.Total; t.Cycles > 0 {
 		t.Gbps = 8 * float64(t.Bytes) * float64(o.MHz) / 1000 / float64(t.Cycles)
 	}
-	return rep, rep.save(o, out, in.raw)
+	fail.On(rep.save(o, out, in.raw))
+	return rep, nil
 }
 
-// one runs the call for the i-th tensor and adds each rank's result to out.
-func (rep *Report) one(ctx context.Context, g *comm.Group, o Options, ranks []File, i int, out []File) error {
+// run runs the call for the i-th tensor.
+func (o *Options) run(ctx context.Context, w *comm.World, g *comm.Group, ranks []File, i int) (_ *comm.Call, err error) {
 	first := &ranks[0].Tensors[i]
+	defer fail.Catch(&err, "tensor %q", first.Name)
 	d, _ := first.DType()
 	req := comm.Request{Collective: o.Call, Root: o.Root, DType: d, Op: o.Op}
 	if o.Call != comm.Barrier {
@@ -140,24 +142,23 @@ func (rep *Report) one(ctx context.Context, g *comm.Group, o Options, ranks []Fi
 			req.In = append(req.In, ranks[r].Tensors[i].Data)
 		}
 	}
-	call, err := g.Queue(req)
-	if err != nil {
-		return fmt.Errorf("tensor %q: %w", first.Name, err)
-	}
-	if err := call.Group().World().Run(ctx); err != nil {
-		return fmt.Errorf("tensor %q: %w", first.Name, err)
-	}
-	total := call.Total()
+	call := fail.Must(g.Queue(req))
+	return call, w.Run(ctx)
+}
+
+// add adds a call for a tensor, rank 0's being first, to the report and each rank's result to out.
+func (rep *Report) add(call *comm.Call, first *Tensor, out []File) {
+	total, d := call.Total(), call.DType
 	row := Row{Tensor: first.Name, DType: d.String(), Elements: call.Bytes() / d.Size(), Bytes: call.Bytes(), Cycles: call.Cycles(),
-		NS: float64(call.Cycles()) * 1000 / float64(o.MHz), Gbps: call.Throughput(o.MHz), Packets: total.Packets, Resent: total.Resent,
+		NS: float64(call.Cycles()) * 1000 / float64(rep.MHz), Gbps: call.Throughput(rep.MHz), Packets: total.Packets, Resent: total.Resent,
 		Timeouts: total.Timeouts, Verdict: pass}
-	if err := call.Check(); err != nil {
-		row.Verdict, row.Message = fail, err.Error()
-		rep.Total.Verdict = fail
-	}
 	row.MaxAbs, row.MaxULP = call.Deviation()
-	rep.Rows = append(rep.Rows, row)
 	t := &rep.Total
+	if err := call.Check(); err != nil {
+		row.Verdict, row.Message = fault, err.Error()
+		t.Verdict = fault
+	}
+	rep.Rows = append(rep.Rows, row)
 	t.Elements += row.Elements
 	t.Bytes += row.Bytes
 	t.Cycles += row.Cycles
@@ -166,43 +167,35 @@ func (rep *Report) one(ctx context.Context, g *comm.Group, o Options, ranks []Fi
 	t.Resent += row.Resent
 	t.Timeouts += row.Timeouts
 	t.MaxAbs, t.MaxULP = max(t.MaxAbs, row.MaxAbs), max(t.MaxULP, row.MaxULP)
-	for r := range out {
-		if call.Out[r] == nil {
+	for r, data := range call.Out {
+		if data == nil {
 			continue
 		}
 		shape := first.Shape
-		if len(call.Out[r]) != len(first.Data) {
-			shape = []int{len(call.Out[r]) / d.Size()}
+		if len(data) != len(first.Data) {
+			shape = []int{len(data) / d.Size()}
 		}
-		out[r].Tensors = append(out[r].Tensors, Tensor{Name: first.Name, Type: first.Type, Shape: shape, Data: call.Out[r]})
+		out[r].Tensors = append(out[r].Tensors, Tensor{Name: first.Name, Type: first.Type, Shape: shape, Data: data})
 	}
-	return nil
 }
 
 // save writes the ranks' results.
-func (rep *Report) save(o Options, out []File, raw bool) error {
+func (rep *Report) save(o Options, out []File, raw bool) (err error) {
 	if o.Output == "" {
 		return nil
 	}
-	if err := os.MkdirAll(o.Output, 0o755); err != nil {
-		return fmt.Errorf("write results: %w", err)
-	}
+	defer fail.Catch(&err, "write results")
+	fail.On(os.MkdirAll(o.Output, 0o755))
 	for r := range out {
 		if len(out[r].Tensors) == 0 {
 			continue
 		}
-		name, b := filepath.Join(o.Output, fmt.Sprintf("rank-%d%s", r, extension)), []byte(nil)
-		if raw {
-			name, b = filepath.Join(o.Output, fmt.Sprintf("rank-%d.bin", r)), out[r].Tensors[0].Data
-		} else {
-			var err error
-			if b, err = out[r].Append(nil); err != nil {
-				return fmt.Errorf("write %s: %w", name, err)
-			}
+		name, b := fmt.Sprintf("rank-%d.bin", r), out[r].Tensors[0].Data
+		if !raw {
+			name, b = fmt.Sprintf("rank-%d%s", r, extension), fail.Must(out[r].Append(nil))
 		}
-		if err := os.WriteFile(name, b, 0o644); err != nil {
-			return fmt.Errorf("write results: %w", err)
-		}
+		name = filepath.Join(o.Output, name)
+		fail.On(os.WriteFile(name, b, 0o644))
 		rep.Outputs = append(rep.Outputs, name)
 	}
 	return nil
@@ -227,75 +220,55 @@ func (in *Inputs) DType() (arith.DType, error) {
 }
 
 // Load reads the input files for that many ranks.
-func Load(o Options, ranks int) (Inputs, error) {
+func Load(o Options, ranks int) (_ Inputs, err error) {
+	defer fail.Catch(&err, "")
 	var paths []string
 	for _, pattern := range o.Inputs {
 		found, err := filepath.Glob(pattern)
-		if err != nil {
-			return Inputs{}, fmt.Errorf("input %q: %w", pattern, err)
-		}
-		if len(found) == 0 {
-			return Inputs{}, fmt.Errorf("input %q: no such file", pattern)
-		}
+		fail.If(err != nil, "input %q: %w", pattern, err)
+		fail.If(len(found) == 0, "input %q: no such file", pattern)
 		paths = append(paths, found...)
 	}
 	if o.Call == comm.Barrier && len(paths) == 0 {
 		return Inputs{ranks: slices.Repeat([]File{{Tensors: []Tensor{{Name: "(none)", Type: typeName(arith.FP32)}}}}, ranks)}, nil
 	}
-	if len(paths) != 1 && len(paths) != ranks {
-		return Inputs{}, fmt.Errorf("%d input files, %d ranks: must be one file, or one a rank", len(paths), ranks)
-	}
+	fail.If(len(paths) != 1 && len(paths) != ranks, "%d input files, %d ranks: must be one file, or one a rank", len(paths), ranks)
 	in := Inputs{raw: !strings.HasSuffix(paths[0], extension)}
 	for _, p := range paths {
-		f, err := Read(p, o.Raw)
-		if err != nil {
-			return Inputs{}, err
-		}
-		if f.Tensors, err = o.choose(f.Tensors); err != nil {
-			return Inputs{}, fmt.Errorf("%s: %w", p, err)
-		}
+		f := fail.Must(Read(p, o.Raw))
+		f.Tensors, err = o.choose(f.Tensors)
+		fail.If(err != nil, "%s: %w", p, err)
 		in.ranks = append(in.ranks, f)
 	}
 	if len(in.ranks) == 1 {
-		var err error
-		if in.ranks, err = o.share(in.ranks[0], ranks); err != nil {
-			return Inputs{}, err
-		}
+		in.ranks = o.share(in.ranks[0], ranks)
 	}
 	for r := range in.ranks {
-		if err := alike(in.ranks[0].Tensors, in.ranks[r].Tensors); err != nil {
-			return Inputs{}, fmt.Errorf("rank %d beside rank 0: %w", r, err)
-		}
+		err := alike(in.ranks[0].Tensors, in.ranks[r].Tensors)
+		fail.If(err != nil, "rank %d beside rank 0: %w", r, err)
 	}
 	return in, nil
 }
 
 // choose keeps the tensors that match the pattern, and rejects types that engines cannot compute with.
-func (o *Options) choose(all []Tensor) ([]Tensor, error) {
-	var list []Tensor
+func (o *Options) choose(all []Tensor) (list []Tensor, err error) {
+	defer fail.Catch(&err, "")
 	for _, t := range all {
-		if o.Tensor != "" {
-			ok, err := path.Match(o.Tensor, t.Name)
-			if err != nil {
-				return nil, fmt.Errorf("pattern %q: %w", o.Tensor, err)
-			}
-			if !ok {
-				continue
-			}
+		matches, err := path.Match(o.Tensor, t.Name)
+		fail.If(err != nil, "pattern %q: %w", o.Tensor, err)
+		if o.Tensor != "" && !matches {
+			continue
 		}
-		if _, ok := t.DType(); !ok {
-			return nil, fmt.Errorf("tensor %q is of %s, engines have %s", t.Name, t.Type, strings.Join(types(), ", "))
-		}
+		_, known := t.DType()
+		fail.If(!known, "tensor %q is of %s, engines have %s", t.Name, t.Type, strings.Join(types(), ", "))
 		list = append(list, t)
 	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("no tensor has a name like %q", o.Tensor)
-	}
+	fail.If(len(list) == 0, "no tensor has a name like %q", o.Tensor)
 	return list, nil
 }
 
 // share derives every rank's input from one file.
-func (o *Options) share(f File, ranks int) ([]File, error) {
+func (o *Options) share(f File, ranks int) []File {
 	files := make([]File, ranks)
 	for r := range files {
 		rng := rand.New(rand.NewPCG(o.Seed, uint64(r)))
@@ -311,12 +284,12 @@ func (o *Options) share(f File, ranks int) ([]File, error) {
 				t.Shape, t.Data = []int{n}, t.Data[r*n*d.Size():(r+1)*n*d.Size()]
 			case Same:
 			default:
-				return nil, fmt.Errorf("%q is no way to share one file: must be one of %v", o.One, Ones())
+				fail.Now("%q is no way to share one file: must be one of %v", o.One, Ones())
 			}
 			files[r].Tensors = append(files[r].Tensors, t)
 		}
 	}
-	return files, nil
+	return files
 }
 
 func perturb(rng *rand.Rand, k arith.Kind, data []byte) []byte {

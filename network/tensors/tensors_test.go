@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 	b[len(b)-16] = 7
 	f, err := Parse(b)
 	require.NoError(t, err)
-	want := File{Metadata: map[string]string{"format": "pt"}, Tensors: []Tensor{{"a", "BF16", []int{2}, []byte{7, 0, 0, 0}}, {"none", "F32", []int{0, 3}, []byte{}},
+	want := File{Tensors: []Tensor{{"a", "BF16", []int{2}, []byte{7, 0, 0, 0}}, {"none", "F32", []int{0, 3}, []byte{}},
 		{"b", "I32", []int{2, 1}, make([]byte, 8)}, {"one", "F32", []int{}, make([]byte, 4)}}}
 	assert.Empty(t, cmp.Diff(want, f))
 
@@ -193,7 +193,7 @@ func TestCalls(t *testing.T) {
 func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	st := func(name, typ string, bytes int) string {
-		n, _ := typeBytes(typ)
+		n := typeBytes(typ)
 		b, err := (&File{Tensors: []Tensor{{"t", typ, []int{bytes / n}, make([]byte, bytes)}}}).Append(nil)
 		require.NoError(t, err)
 		return save(t, dir, name+extension, b)

@@ -10,7 +10,6 @@ package topology
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,7 +24,7 @@ type Node struct {
 	Switch, Rank int
 }
 
-// Topology is a tree. Make it with Parse, Tree.Topology, Star or Chain.
+// Topology is a tree. Make it with Parse or Tree.Topology.
 type Topology struct {
 	name string
 	// Nodes are all switches and hosts. Switches and Hosts are their node numbers, by switch number and by rank.
@@ -62,19 +61,16 @@ func (t Tree) Validate() error {
 	if t.Levels < 2 || t.Degree < 2 {
 		return fmt.Errorf("%s: it takes at least 2 levels, the hosts among them, and degree 2", t)
 	}
-	ranks := 1
-	for range t.Levels - 1 {
-		if ranks *= t.Degree; ranks > maxRanks {
-			return fmt.Errorf("%s: more than %d ranks", t, maxRanks)
-		}
+	if t.Ranks() > maxRanks {
+		return fmt.Errorf("%s: more than %d ranks", t, maxRanks)
 	}
 	return nil
 }
 
-// Ranks is the number of hosts.
+// Ranks is the number of hosts; of a tree that is too large some number that is too large.
 func (t Tree) Ranks() int {
 	n := 1
-	for range t.Levels - 1 {
+	for i := 1; i < t.Levels && n <= maxRanks; i++ {
 		n *= t.Degree
 	}
 	return n
@@ -85,58 +81,48 @@ func (t Tree) Switches() int { return (t.Ranks() - 1) / (t.Degree - 1) }
 
 // Topology is the tree with its nodes. The shape must be valid.
 func (t Tree) Topology() *Topology {
-	return build(t.String(), func(_, depth int) []kind { return slices.Repeat([]kind{depth == t.Levels-2}, t.Degree) })
-}
-
-// Star is one switch with its hosts.
-func Star(hosts int) *Topology {
-	return build(fmt.Sprintf("star-%d", hosts), func(int, int) []kind { return slices.Repeat([]kind{host}, hosts) })
-}
-
-// Chain is two switches, the second being the root's first child, with so many hosts each.
-func Chain(hosts int) *Topology {
-	return build(fmt.Sprintf("chain-%d", hosts), func(number, _ int) []kind {
-		below := slices.Repeat([]kind{host}, hosts)
-		if number == 0 {
-			below = slices.Insert(below, 0, !host)
+	return build(t.String(), func(_, depth int) (switches, hosts int) {
+		if depth == t.Levels-2 {
+			return 0, t.Degree
 		}
-		return below
+		return t.Degree, 0
 	})
 }
 
-// Parse reads star-S, chain-S, or a Tree as ParseTree does.
+// Parse reads a Tree as ParseTree does; star-S, which is one switch with S hosts; or chain-S, which is two switches, the second being the
+// root's first child, with S hosts each.
 func Parse(s string) (*Topology, error) {
 	shape, count, _ := strings.Cut(s, "-")
-	made := map[string]func(int) *Topology{"star": Star, "chain": Chain}[shape]
-	if made == nil {
+	hosts, err := strconv.Atoi(count)
+	below := map[string]func(number, depth int) (switches, hosts int){
+		"star":  func(int, int) (int, int) { return 0, hosts },
+		"chain": func(number, _ int) (int, int) { return 1 - number, hosts },
+	}[shape]
+	switch {
+	case below == nil:
 		t, err := ParseTree(s)
 		if err != nil {
 			return nil, fmt.Errorf("%w; other shapes are star-HOSTS and chain-HOSTS", err)
 		}
 		return t.Topology(), nil
-	}
-	n, err := strconv.Atoi(count)
-	if err != nil || n < 1 || n > maxRanks {
+	case err != nil || hosts < 1 || hosts > maxRanks:
 		return nil, fmt.Errorf("%q: must be %s-HOSTS, 1 to %d of them", s, shape, maxRanks)
 	}
-	return made(n), nil
+	return build(fmt.Sprintf("%s-%d", shape, hosts), below), nil
 }
 
-// kind tells a host from a switch.
-type kind bool
-
-const host kind = true
-
-// build makes a tree. below gives what is below a switch, by its number and by its distance from the root.
-func build(name string, below func(number, depth int) []kind) *Topology {
+// build makes a tree. below gives how many switches, and how many hosts after them, are below a switch, by its number and by its distance
+// from the root.
+func build(name string, below func(number, depth int) (switches, hosts int)) *Topology {
 	t := &Topology{name: name, Nodes: []Node{{Parent: -1, Rank: -1}}, Switches: []int{0}}
 	depth := []int{0}
 	for s := 0; s < len(t.Switches); s++ { // which grows meanwhile
 		at := t.Switches[s]
-		for slot, k := range below(s, depth[s]) {
+		switches, hosts := below(s, depth[s])
+		for slot := range switches + hosts {
 			n := Node{Parent: at, Slot: slot, Switch: -1, Rank: -1}
 			id := len(t.Nodes)
-			if k == host {
+			if slot >= switches {
 				n.Rank = len(t.Hosts)
 				t.Hosts = append(t.Hosts, id)
 			} else {
@@ -193,11 +179,6 @@ func (t *Topology) Child(s, e int) (below, rank int) {
 	return c.Switch, c.Rank
 }
 
-// Leaf reports that all children of switch s are hosts.
-func (t *Topology) Leaf(s int) bool {
-	return !slices.ContainsFunc(t.node(s).Children, func(c int) bool { return t.Nodes[c].Switch >= 0 })
-}
-
 // Host is the switch of a rank, and its endpoint there.
 func (t *Topology) Host(rank int) (s, endpoint int) {
 	n := &t.Nodes[t.Hosts[rank]]
@@ -241,14 +222,13 @@ func (t *Topology) HostMask(s int) (mask uint32) {
 // PreOrder is the switches' numbers, each before what is below it, endpoint by endpoint. By level is the order of the numbers.
 func (t *Topology) PreOrder() []int {
 	var order []int
-	var walk func(n int)
-	walk = func(n int) {
-		if t.Nodes[n].Switch < 0 {
-			return
-		}
-		order = append(order, t.Nodes[n].Switch)
-		for _, c := range t.Nodes[n].Children {
-			walk(c)
+	var walk func(s int)
+	walk = func(s int) {
+		order = append(order, s)
+		for e := range t.Degree(s) {
+			if below, _ := t.Child(s, e); below >= 0 {
+				walk(below)
+			}
 		}
 	}
 	walk(0)

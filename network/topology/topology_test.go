@@ -30,7 +30,7 @@ func TestTreeNumbers(t *testing.T) {
 			if ok {
 				assert.Equal(t, []int{(s - 1) / shape.Degree, (s - 1) % shape.Degree}, []int{parent, slot})
 			}
-			assert.Equal(t, s >= firstLeaf, tree.Leaf(s))
+			assert.Equal(t, s >= firstLeaf, tree.HostMask(s) == tree.ChildMask(s))
 			for e := range tree.Degree(s) {
 				below, rank := tree.Child(s, e)
 				if s >= firstLeaf {
@@ -61,8 +61,6 @@ func TestStarAndChain(t *testing.T) {
 	assert.Empty(t, cmp.Diff([]Node{{Parent: -1, Children: []int{1, 2, 3}, Rank: -1},
 		{Slot: 0, Children: []int{4, 5}, Switch: 1, Rank: -1}, {Slot: 1, Switch: -1, Rank: 0}, {Slot: 2, Switch: -1, Rank: 1},
 		{Parent: 1, Slot: 0, Switch: -1, Rank: 2}, {Parent: 1, Slot: 1, Switch: -1, Rank: 3}}, chain.Nodes))
-	assert.False(t, chain.Leaf(0))
-	assert.True(t, chain.Leaf(1))
 	assert.Equal(t, []uint32{0b110, 0b111, 0b111}, []uint32{chain.HostMask(0), chain.ChildMask(0), chain.EdgeMask(0)})
 	assert.Equal(t, []uint32{0b11, 0b11, 0b111}, []uint32{chain.HostMask(1), chain.ChildMask(1), chain.EdgeMask(1)})
 	assert.Equal(t, []string{"s0", "s1", "h0", "h1", "h2", "h3"}, names(chain))

@@ -163,21 +163,16 @@ func (f format) isNaN(v uint32) bool { return v&^f.sign() > f.inf() }
 
 // value is the number that bits stand for.
 func (f format) value(v uint32) float64 {
-	m := float64(v & (1<<f.mantissa - 1))
-	e := int(v>>f.mantissa) & (1<<f.exponent - 1)
-	var x float64
+	magnitude := v &^ f.sign()
+	x := math.Ldexp(math.Float64frombits(uint64(magnitude)<<(52-f.mantissa)), 1023-f.bias()) // subnormals, too, are in place but for the bias
 	switch {
-	case f.isNaN(v):
+	case magnitude > f.inf():
 		return math.NaN()
-	case v&^f.sign() == f.inf():
+	case magnitude == f.inf():
 		x = math.Inf(1)
-	case e == 0:
-		x = math.Ldexp(m, f.minimum()-f.mantissa)
-	default:
-		x = math.Ldexp(m+float64(uint32(1)<<f.mantissa), e-f.bias()-f.mantissa)
 	}
-	if v&f.sign() != 0 {
-		x = -x
+	if v != magnitude {
+		return -x
 	}
 	return x
 }
@@ -203,20 +198,36 @@ func (f format) round(x float64) uint32 {
 	case math.IsInf(x, 0):
 		return sign | f.inf()
 	}
+	// The units of a normal number have the leading one in them, which adds 1 to the exponent; a round-up may carry into it likewise.
 	q := f.quantum(x)
 	units := math.RoundToEven(math.Abs(x) / q) // exact: a division by a power of two
-	if units == 0 {
-		return sign
+	e := math.Ilogb(q) + f.mantissa - f.minimum()
+	return sign | uint32(min(uint64(e)<<f.mantissa+uint64(units), uint64(f.inf())))
+}
+
+// Number is element i of a payload as a number; an INT32's is exact.
+func (k Kind) Number(b []byte, i int) float64 {
+	if !k.DType.Float() {
+		return float64(int32(k.Bits(b, i)))
 	}
-	e := math.Ilogb(units * q)
-	if e > f.bias() {
-		return sign | f.inf()
+	return k.DType.format().value(k.Bits(b, i))
+}
+
+// Ulp is the distance of the type's numbers around x, which is finite; 1 for INT32.
+func (d DType) Ulp(x float64) float64 {
+	if !d.Float() {
+		return 1
 	}
-	if e < f.minimum() {
-		return sign | uint32(units)
+	return d.format().quantum(x)
+}
+
+// Overflows tells that x, rounded, is no finite number of the type.
+func (d DType) Overflows(x float64) bool {
+	if !d.Float() {
+		return x < -1<<31 || x >= 1<<31
 	}
-	m := uint32(math.Ldexp(units*q, f.mantissa-e)) // with the leading one
-	return sign | uint32(e+f.bias()-1)<<f.mantissa + m
+	f := d.format()
+	return f.round(x)&^f.sign() >= f.inf()
 }
 
 // widen is an element as the engine keeps it: FP32, NaN payloads in the upper bits, or the integer.
@@ -251,27 +262,25 @@ func (k Kind) apply(a, b uint32) uint32 {
 		return uint32([...]int32{x + y, min(x, y), max(x, y)}[k.Op])
 	}
 	x, y := math.Float32frombits(a), math.Float32frombits(b)
-	var z float32
-	switch k.Op {
-	case Sum:
-		z = x + y
-	case Min:
-		z = min(x, y) // the built-ins are IEEE 754's minimum and maximum: a NaN stays, −0 < +0
-	default:
-		z = max(x, y)
-	}
+	z := [...]float32{x + y, min(x, y), max(x, y)}[k.Op] // the built-ins are IEEE 754's minimum and maximum: a NaN stays, −0 < +0
 	if z != z {
 		return FP32.format().nan
 	}
 	return math.Float32bits(z)
 }
 
+// operand is an element as the engine keeps it, or none.
+type operand struct {
+	v     uint32
+	there bool
+}
+
 // InOrder reduces payloads of equal length one after the other, as an engine that adds in place does in the order of arrival.
 func (k Kind) InOrder(payloads ...[]byte) []byte {
-	return k.reduce(payloads, func(v []uint32) uint32 {
+	return k.reduce(payloads, func(v []operand) operand {
 		acc := v[0]
 		for _, x := range v[1:] {
-			acc = k.apply(acc, x)
+			acc = k.join(acc, x)
 		}
 		return acc
 	})
@@ -280,53 +289,44 @@ func (k Kind) InOrder(payloads ...[]byte) []byte {
 // Tree reduces the payloads by the fixed tree over the endpoints: node (2i, 2i+1) at each level; a node with one
 // operand passes it on. parts[e] is endpoint e's payload, nil for an endpoint that has none.
 func (k Kind) Tree(parts [][]byte) []byte {
-	var payloads [][]byte
-	index := make([]int, len(parts)) // of endpoint e's element among those there are, −1: none
-	for e, p := range parts {
-		if index[e] = -1; p != nil {
-			index[e] = len(payloads)
-			payloads = append(payloads, p)
+	return k.reduce(parts, func(v []operand) operand {
+		for n := len(v); n > 1; n = (n + 1) / 2 {
+			for i := 0; i < n; i += 2 {
+				if v[i/2] = v[i]; i+1 < n {
+					v[i/2] = k.join(v[i], v[i+1])
+				}
+			}
 		}
-	}
-	width := 1
-	for width < len(parts) {
-		width *= 2
-	}
-	return k.reduce(payloads, func(v []uint32) uint32 {
-		r, _ := k.node(v, index, 0, width)
-		return r
+		return v[0]
 	})
 }
 
-// node is the tree's node over endpoints first to first+width−1, false if none of them is there.
-func (k Kind) node(v []uint32, index []int, first, width int) (uint32, bool) {
+// join applies the operation to what is there.
+func (k Kind) join(a, b operand) operand {
 	switch {
-	case first >= len(index):
-		return 0, false
-	case width == 1 && index[first] < 0:
-		return 0, false
-	case width == 1:
-		return v[index[first]], true
+	case !a.there:
+		return b
+	case !b.there:
+		return a
 	}
-	a, left := k.node(v, index, first, width/2)
-	b, right := k.node(v, index, first+width/2, width/2)
-	switch {
-	case left && right:
-		return k.apply(a, b), true
-	case left:
-		return a, true
-	}
-	return b, right
+	return operand{k.apply(a.v, b.v), true}
 }
 
-func (k Kind) reduce(payloads [][]byte, join func(v []uint32) uint32) []byte {
-	out := make([]byte, len(payloads[0]))
-	v := make([]uint32, len(payloads))
-	for i := range k.Elements(len(out)) {
+// reduce reduces payloads element by element; some may be nil.
+func (k Kind) reduce(payloads [][]byte, join func(v []operand) operand) []byte {
+	size := 0
+	for _, p := range payloads {
+		size = max(size, len(p))
+	}
+	out := make([]byte, size)
+	v := make([]operand, len(payloads))
+	for i := range k.Elements(size) {
 		for r, p := range payloads {
-			v[r] = k.DType.widen(k.Bits(p, i))
+			if v[r] = (operand{}); p != nil {
+				v[r] = operand{k.DType.widen(k.Bits(p, i)), true}
+			}
 		}
-		k.SetBits(out, i, k.DType.narrow(join(v)))
+		k.SetBits(out, i, k.DType.narrow(join(v).v))
 	}
 	return out
 }
@@ -343,35 +343,28 @@ func (k Kind) Exact(payloads ...[]byte) ([]byte, error) {
 	f := k.DType.format()
 	out := make([]byte, len(payloads[0]))
 	for i := range k.Elements(len(out)) {
-		s, size := math.Copysign(0, -1), 0.0
-		unit := math.Inf(1)
+		s, size, unit := math.Copysign(0, -1), 0.0, math.Inf(1)
 		for _, p := range payloads {
 			x := f.value(k.Bits(p, i))
-			s += x
-			if x != 0 {
-				size += math.Abs(x)
-				unit = min(unit, lowest(x))
-			}
+			s, size, unit = s+x, size+math.Abs(x), min(unit, lowest(x))
 		}
-		r := f.round(s)
 		// Every partial sum, in any order, is a multiple of unit and no larger than size. If there are few enough of
 		// those, the format represents all of them.
-		if !math.IsNaN(s) && !math.IsInf(s, 0) && size > 0 && (size/unit > float64(uint32(1)<<(f.mantissa+1)) || f.round(size) == f.inf()) {
+		if finite := size <= math.MaxFloat64; finite && (size/unit > float64(uint32(1)<<(f.mantissa+1)) || f.round(size) == f.inf()) {
 			return nil, fmt.Errorf("%w: element %d, %s", ErrInexact, i, k)
 		}
-		k.SetBits(out, i, r)
+		k.SetBits(out, i, f.round(s))
 	}
 	return out, nil
 }
 
-// lowest is the place value of the lowest bit set in a finite number; it is infinite for an infinity or a NaN.
+// lowest is the place value of the lowest bit set in a finite number; 0 has none, and it is infinite.
 func lowest(x float64) float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
+	if x == 0 {
 		return math.Inf(1)
 	}
 	frac, e := math.Frexp(math.Abs(x))
-	m := uint64(math.Ldexp(frac, 53))
-	return math.Ldexp(1, e-53+bits.TrailingZeros64(m))
+	return math.Ldexp(1, e-53+bits.TrailingZeros64(uint64(math.Ldexp(frac, 53))))
 }
 
 // Near compares a sum of finite floats with float64's. They may differ by as many units in the last place as there
@@ -416,19 +409,12 @@ type Contribution struct {
 
 // Combine is the result of contributions: in the order in which they stand, or, where sums are reproducible, by the fixed tree.
 func (k Kind) Combine(all []Contribution, tree bool) []byte {
+	inOrder, byEnd := make([][]byte, len(all)), make([][]byte, 32)
+	for i, x := range all {
+		inOrder[i], byEnd[x.End] = x.Payload, x.Payload
+	}
 	if tree {
-		parts := make([][]byte, 32)
-		for _, x := range all {
-			parts[x.End] = x.Payload
-			if x.Payload == nil {
-				parts[x.End] = []byte{}
-			}
-		}
-		return k.Tree(parts)
+		return k.Tree(byEnd)
 	}
-	var payloads [][]byte
-	for _, x := range all {
-		payloads = append(payloads, x.Payload)
-	}
-	return k.InOrder(payloads...)
+	return k.InOrder(inOrder...)
 }

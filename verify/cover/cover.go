@@ -123,15 +123,3 @@ func (m Map) Summary() Summary {
 	slices.SortFunc(s.Crosses, func(a, b Cross) int { return cmp.Compare(a.Name, b.Name) })
 	return s
 }
-
-// Holes are the arithmetic that the configuration includes and no completed slot had, in order.
-func (s *Summary) Holes() []string {
-	var all []string
-	for name, n := range s.Arith {
-		if n == 0 {
-			all = append(all, name)
-		}
-	}
-	slices.Sort(all)
-	return all
-}

@@ -13,6 +13,7 @@ import (
 	"math"
 
 	"incforge/roce"
+	"incforge/verify/ctrl"
 )
 
 // Frame is an Ethernet frame without FCS at a port of an engine: offered to it, accepted by it, or sent by it.
@@ -73,8 +74,6 @@ const Never = math.MaxUint64
 
 // DUT is an engine under test.
 type DUT interface {
-	// Ports is the number of ports.
-	Ports() int
 	// Now is the current cycle.
 	Now() uint64
 	// Offer queues a frame at a port; the frame's own Port is ignored. Frames of a port enter in the order of Offer.
@@ -100,11 +99,8 @@ type DUT interface {
 	// Out returns the frames that left since the last call, ordered by Last, then port.
 	Out() []Frame
 	// Read and Write use the register bus; time passes meanwhile. The error is ErrRefused if the engine refuses the
-	// access.
-	Read(addr uint32) (uint32, error)
-	Write(addr, value uint32) error
-	// WriteStrobes writes only the bytes whose bit is set in strobes; bit 0 is for the lowest byte.
-	WriteStrobes(addr, value uint32, strobes uint8) error
+	// access. Write writes only the bytes whose bit is set in strobes; bit 0 is for the lowest byte.
+	ctrl.Bus
 	// SetPauses changes the random pauses of all interfaces.
 	SetPauses(p Pauses)
 	// Reset asserts reset for some cycles. Frames inside are lost; frames waiting to enter may be lost or stay queued.

@@ -3,8 +3,8 @@
 package dut
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -12,6 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"incforge/contract"
+	"incforge/internal/fail"
 	"incforge/sim"
 )
 
@@ -51,103 +52,74 @@ type Source struct {
 // closes it.
 type Maker func(seed uint64) (DUT, error)
 
-// Engines makes engines of one source.
-type Engines struct {
-	make func(seed uint64, waves string) (DUT, error)
-}
+// Engines makes engines of one source as a Maker does. They write their waves to a file, if a name is given and they have any.
+type Engines func(seed uint64, waves string) (DUT, error)
 
 // New is a Maker.
-func (e *Engines) New(seed uint64) (DUT, error) { return e.make(seed, "") }
-
-// NewTraced makes an engine that writes its waves to a file, if it has any.
-func (e *Engines) NewTraced(seed uint64, waves string) (DUT, error) { return e.make(seed, waves) }
+func (e Engines) New(seed uint64) (DUT, error) { return e(seed, "") }
 
 // Open reads the manifest and prepares what all engines of the source share, the compiled model for instance.
-func (s Source) Open(ctx context.Context) (*contract.Manifest, *Engines, error) {
-	if s.Kind == "" {
-		s.Kind = KindRTL
-	}
-	if s.Manifest == nil {
-		m, err := contract.Load(s.ManifestDir)
-		if err != nil {
-			return nil, nil, err
-		}
-		s.Manifest = m
-	}
-	switch s.Kind {
+func (s Source) Open(ctx context.Context) (m *contract.Manifest, e Engines, err error) {
+	defer fail.Catch(&err, "")
+	s.load()
+	switch s.Kind = cmp.Or(s.Kind, KindRTL); s.Kind {
 	case KindReference:
-		return s.Manifest, &Engines{func(uint64, string) (DUT, error) { return NewReference(s.Manifest) }}, nil
+		return s.Manifest, func(uint64, string) (DUT, error) { return NewReference(s.Manifest) }, nil
 	case KindRTL, KindCore, KindNetlist:
-		e, err := s.models(ctx)
-		return s.Manifest, e, err
+		return s.Manifest, s.models(ctx), nil
 	}
 	return nil, nil, fmt.Errorf("unknown kind of DUT %q, known are %v", s.Kind, Kinds())
 }
 
 // Model reads the manifest and compiles its switch top or, for KindCore, its core, for those who drive the model themselves.
-func (s Source) Model(ctx context.Context) (*contract.Manifest, *sim.Lib, error) {
-	m, err := contract.Load(s.ManifestDir)
-	if err != nil {
-		return nil, nil, err
+func (s Source) Model(ctx context.Context) (m *contract.Manifest, lib *sim.Lib, err error) {
+	defer fail.Catch(&err, "")
+	s.load()
+	return s.Manifest, fail.Must(s.compile(ctx, false)), nil
+}
+
+func (s *Source) load() {
+	if s.Manifest == nil {
+		s.Manifest = fail.Must(contract.Load(s.ManifestDir))
 	}
-	s.Manifest = m
-	build, err := s.build()
-	if err != nil {
-		return nil, nil, err
-	}
-	lib, err := build.Compile(ctx)
-	return m, lib, err
 }
 
 // models compiles the Verilog. The traced model is compiled when the first one is requested.
-func (s Source) models(ctx context.Context) (*Engines, error) {
-	build, err := s.build()
-	if err != nil {
-		return nil, err
-	}
-	lib, err := build.Compile(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("build the model: %w", err)
-	}
-	traced := sync.OnceValues(func() (*sim.Lib, error) {
-		b := build
-		b.Trace = true
-		return b.Compile(ctx)
-	})
-	return &Engines{func(seed uint64, waves string) (DUT, error) {
-		l, o := lib, sim.Options{Random: true, Seed: seed, WavePath: waves, SkipStill: true, PlusArgs: s.PlusArgs}
+func (s Source) models(ctx context.Context) Engines {
+	plain := fail.Must(s.compile(ctx, false))
+	traced := sync.OnceValues(func() (*sim.Lib, error) { return s.compile(ctx, true) })
+	return func(seed uint64, waves string) (DUT, error) {
+		lib, o := plain, sim.Options{Random: true, Seed: seed, WavePath: waves, SkipStill: true, PlusArgs: s.PlusArgs}
 		if waves != "" {
 			var err error
-			if l, err = traced(); err != nil {
-				return nil, fmt.Errorf("build the traced model: %w", err)
+			if lib, err = traced(); err != nil {
+				return nil, err
 			}
 		}
-		return NewRTL(l, s.Manifest, s.Kind == KindCore, o)
-	}}, nil
+		return NewRTL(lib, s.Manifest, s.Kind == KindCore, o)
+	}
 }
 
-// build is what the simulator compiles.
-func (s Source) build() (sim.Build, error) {
-	top := "switch"
+// compile has the simulator compile the top that is wanted.
+func (s Source) compile(ctx context.Context, trace bool) (lib *sim.Lib, err error) {
+	defer fail.Catch(&err, "build the model")
+	top := contract.TopSwitch
 	if s.Kind == KindCore {
-		top = "core"
+		top = contract.TopCore
 	}
-	b, err := sim.FromManifest(s.Manifest.Dir, top)
-	if err != nil {
-		return sim.Build{}, fmt.Errorf("build the model: %w", err)
-	}
-	b.CacheDir = s.BuildDir
+	b := fail.Must(sim.FromManifest(s.Manifest.Dir, top))
+	b.CacheDir, b.Trace = s.BuildDir, trace
 	if s.Log != nil {
 		b.Log = logWriter{s.Log}
 	}
 	if s.Kind == KindNetlist {
 		if len(s.Sources) == 0 {
-			return sim.Build{}, errors.New("a netlist needs its Verilog files and those of its cells")
+			fail.Now("a netlist needs its Verilog files and those of its cells")
 		}
 		b.Files, b.IncludeDirs = s.Sources, nil
 		b.Flags = append(b.Flags, "-Wno-fatal")
 	}
-	return b, nil
+	return b.Compile(ctx)
 }
 
 // logWriter passes the output of tools to the log, one entry per write.

@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"incforge/contract"
 	"incforge/inc"
-	"incforge/roce"
+	"incforge/verify/ctrl"
 )
 
 // referenceLatency is the reference's delay in cycles from a frame's last beat in to the first beat out. Its value
@@ -29,14 +30,11 @@ type Reference struct {
 	// overlap: the group's last start was refused because of its slots.
 	overlap []bool
 
+	ends
 	now, free uint64
 	turn      int
-	in        [][]Frame
 	portFree  []uint64
 	leaving   []Frame
-	accepted  []Frame
-	acts      []Act
-	out       []Frame
 
 	wants []inc.Action // scratch: actions that may be taken
 	turns []inc.Action // sends in the order of their last turn, since no send was allowed
@@ -44,7 +42,7 @@ type Reference struct {
 
 // NewReference makes a reference engine with the parameters and registers of m, as after reset.
 func NewReference(m *contract.Manifest) (*Reference, error) {
-	r := &Reference{man: m, in: make([][]Frame, m.Params.Ports), portFree: make([]uint64, m.Params.Ports)}
+	r := &Reference{man: m, portFree: make([]uint64, m.Params.Ports)}
 	if err := r.Reset(); err != nil {
 		return nil, err
 	}
@@ -82,30 +80,18 @@ func (r *Reference) Action(a Act) (inc.Action, error) {
 	return action, nil
 }
 
-// act converts an action into the Act that an engine reports for it.
-func (r *Reference) act(cycle uint64, a inc.Action) Act {
-	eps := r.man.Params.EPS()
-	if a.Kind == inc.ActSend {
-		return Act{cycle, uint8(a.Kind), a.Group*eps + int(a.Pipe)}
-	}
-	return Act{cycle, uint8(a.Kind), a.Group*eps + a.Endpoint}
-}
-
 // picoseconds of a second over those of a cycle at 1 MHz.
 const psPerCycleMHz = 1_000_000
 
 // time is the reference's time at a cycle, rounded down.
 func (r *Reference) time(cycle uint64) inc.Time {
-	return inc.Time(cycle * psPerCycleMHz / uint64(max(r.man.Params.ClockMHz, 1)))
+	return inc.Time(cycle * psPerCycleMHz / r.man.Params.CyclesPerMicrosecond())
 }
 
 // Cycle is the first cycle that is not before a time of the engine inside.
 func (r *Reference) Cycle(at inc.Time) uint64 {
-	return (uint64(max(at, 0))*uint64(max(r.man.Params.ClockMHz, 1)) + psPerCycleMHz - 1) / psPerCycleMHz
+	return (uint64(max(at, 0))*r.man.Params.CyclesPerMicrosecond() + psPerCycleMHz - 1) / psPerCycleMHz
 }
-
-// Ports is the number of ports.
-func (r *Reference) Ports() int { return r.man.Params.Ports }
 
 // Now is the current cycle.
 func (r *Reference) Now() uint64 { return r.now }
@@ -113,7 +99,7 @@ func (r *Reference) Now() uint64 { return r.now }
 // Offer queues a frame at a port.
 func (r *Reference) Offer(port int, f Frame) {
 	f.First = max(f.First, r.now)
-	r.in[port] = append(r.in[port], f)
+	r.queued[port] = append(r.queued[port], f)
 }
 
 // StepTo handles every frame whose last beat enters by cycle, and every action due by then.
@@ -121,19 +107,19 @@ func (r *Reference) StepTo(cycle uint64) error {
 	for {
 		due, _ := r.Timers()
 		best, at := -1, uint64(0)
-		for i := range r.in {
-			p := (r.turn + i) % len(r.in)
-			if len(r.in[p]) == 0 {
+		for i := range r.queued {
+			p := (r.turn + i) % len(r.queued)
+			if len(r.queued[p]) == 0 {
 				continue
 			}
-			if t := max(r.in[p][0].First, r.free); best < 0 || t < at {
+			if t := max(r.queued[p][0].First, r.free); best < 0 || t < at {
 				best, at = p, t
 			}
 		}
 		var f Frame
 		end := uint64(Never)
 		if best >= 0 {
-			f = r.in[best][0]
+			f = r.queued[best][0]
 			end = at + r.beats(f.Data)
 		}
 		if due < end && due <= cycle {
@@ -143,7 +129,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 		if end > cycle {
 			break
 		}
-		r.in[best] = r.in[best][1:]
+		r.queued[best] = r.queued[best][1:]
 		r.turn = best + 1
 		r.free = end
 		r.accepted = append(r.accepted, Frame{Port: best, First: at, Last: end, Data: f.Data, Err: f.Err})
@@ -155,10 +141,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 	}
 	r.now = max(r.now, cycle)
 	slices.SortStableFunc(r.leaving, func(a, b Frame) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
-	k := 0
-	for k < len(r.leaving) && r.leaving[k].Last <= r.now {
-		k++
-	}
+	k := sort.Search(len(r.leaving), func(i int) bool { return r.leaving[i].Last > r.now })
 	r.out = append(r.out, r.leaving[:k]...)
 	r.leaving = r.leaving[k:]
 	return nil
@@ -194,24 +177,11 @@ func (r *Reference) sendAll(cycle uint64) {
 	}
 	r.turns = r.turns[:0]
 	for {
-		r.wants = r.eng.Due(math.MinInt64, r.wants[:0]) // sends alone
-		best, rank := -1, 0
-		for i, a := range r.wants {
-			if a.Kind != inc.ActSend && a.Kind != inc.ActSendOne {
-				continue
-			}
-			if k := slices.Index(r.turns, a); best < 0 || k < rank {
-				best, rank = i, k
-			}
-		}
-		if best < 0 {
+		if r.wants = r.eng.Due(math.MinInt64, r.wants[:0]); len(r.wants) == 0 { // sends alone
 			return
 		}
-		a := r.wants[best]
-		if rank >= 0 {
-			r.turns = slices.Delete(r.turns, rank, rank+1)
-		}
-		r.turns = append(r.turns, a)
+		a := slices.MinFunc(r.wants, func(a, b inc.Action) int { return slices.Index(r.turns, a) - slices.Index(r.turns, b) })
+		r.turns = append(slices.DeleteFunc(r.turns, func(b inc.Action) bool { return a == b }), a)
 		r.do(cycle, a)
 	}
 }
@@ -222,15 +192,8 @@ func (r *Reference) do(cycle uint64, a inc.Action) {
 	if err != nil {
 		return // an earlier one revoked it: a time-out of an endpoint that waits now
 	}
-	r.acts = append(r.acts, r.act(cycle, a))
+	r.acts = append(r.acts, Act{cycle, uint8(a.Kind), a.Group*r.man.Params.EPS() + a.Endpoint + int(a.Pipe)}) // one of the last two is 0
 	r.leave(cycle, outs)
-}
-
-// Acts returns the frames decided and actions taken since the last call.
-func (r *Reference) Acts() []Act {
-	a := r.acts
-	r.acts = nil
-	return a
 }
 
 // Timers returns the cycle in which the next time-out or wait ends.
@@ -256,29 +219,6 @@ func (r *Reference) Still() uint64 {
 		return 0
 	}
 	return math.MaxUint64
-}
-
-// Waiting is the number of frames not yet handled.
-func (r *Reference) Waiting() int {
-	n := 0
-	for _, q := range r.in {
-		n += len(q)
-	}
-	return n
-}
-
-// Accepted returns what was handled since the last call.
-func (r *Reference) Accepted() []Frame {
-	a := r.accepted
-	r.accepted = nil
-	return a
-}
-
-// Out returns what left since the last call.
-func (r *Reference) Out() []Frame {
-	o := r.out
-	r.out = nil
-	return o
 }
 
 // SetPauses does nothing: the reference has no interfaces that could pause.
@@ -309,10 +249,7 @@ func (r *Reference) Reset() error {
 			r.regs[reg.Offset+uint32(k)*reg.Stride] = reg.ResetValue(k)
 		}
 	}
-	for i := range r.in {
-		r.in[i] = nil
-	}
-	r.leaving, r.accepted, r.acts, r.out = nil, nil, nil, nil
+	r.ends, r.leaving = ends{queued: make([][]Frame, p.Ports)}, nil
 	if p.Mode == 3 {
 		r.pipes()
 	}
@@ -321,7 +258,9 @@ func (r *Reference) Reset() error {
 
 // pipes passes PIPE_CTRL and PIPE_TIMEOUT to the engine.
 func (r *Reference) pipes() {
-	r.eng.SetPipeCtrl(inc.PipeCtrl{RNRTimer: uint8(r.get("PIPE_CTRL", 0, "rnr_timer")), RNR: r.is("PIPE_CTRL", 0, "rnr"), CNP: r.is("PIPE_CTRL", 0, "cnp")})
+	var c inc.PipeCtrl
+	r.fill(0, ctrl.PipeFields(&c))
+	r.eng.SetPipeCtrl(c)
 	r.eng.SetPipeTimeout(uint16(r.get("PIPE_TIMEOUT", 0, "microseconds")))
 }
 
@@ -338,18 +277,9 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 	case "COUNTER":
 		return r.counter(i)
 	case "GROUP_STATUS":
-		switch {
-		case r.eng.Enabled(i):
-			return r.put("GROUP_STATUS", "enabled", 1), nil
-		case r.overlap[i]:
-			return r.put("GROUP_STATUS", "overlap", 1), nil
-		}
-		return 0, nil
+		return r.put(reg.Name, "enabled", flag(r.eng.Enabled(i))) | r.put(reg.Name, "overlap", flag(r.overlap[i])), nil
 	case "GROUP_CTRL":
-		if r.eng.Enabled(i) {
-			return r.put("GROUP_CTRL", "enable", 1), nil
-		}
-		return 0, nil
+		return r.put(reg.Name, "enable", flag(r.eng.Enabled(i))), nil
 	case "GROUP_FAILED":
 		return r.eng.Failed(i), nil
 	}
@@ -365,24 +295,13 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 // Spotless is true: the reference's payload never has errors, and none can be injected.
 func (r *Reference) Spotless() bool { return true }
 
-// Known reports whether there is a register at that address whose value every engine must agree on.
-func (r *Reference) Known(addr uint32) bool {
-	_, _, ok := r.man.Find(addr)
-	return ok
-}
-
 // param computes a PARAM_* register from the manifest's parameters, not from the reset value that the manifest gives
 // it.
 func (r *Reference) param(name string) (uint32, bool) {
 	p := r.man.Params
 	arith := func(field string, v uint32) int { return int(r.put("PARAM_ARITH", field, v)) }
-	arithmetic := arith("dtypes", p.DTypeMask()) | arith("ops", p.OpMask()) | arith("planes", uint32(p.Planes()))
-	if p.Reproducible() {
-		arithmetic |= arith("reproducible", 1)
-	}
-	if p.ECC {
-		arithmetic |= arith("ecc", 1)
-	}
+	arithmetic := arith("dtypes", p.DTypeMask()) | arith("ops", p.OpMask()) | arith("planes", uint32(p.Planes())) |
+		arith("reproducible", flag(p.Reproducible())) | arith("ecc", flag(p.ECC))
 	v, ok := map[string]int{
 		"PARAM_MODE": p.Mode, "PARAM_BUS_BYTES": p.BusBytes, "PARAM_LANES": p.Lanes, "PARAM_GROUPS": p.Groups,
 		"PARAM_MEMBERS": p.Members, "PARAM_PORTS": p.Ports, "PARAM_MTU_BYTES": p.MTUBytes, "PARAM_SLOTS": p.Slots(),
@@ -416,18 +335,15 @@ func (r *Reference) locked(reg *contract.Register, i int) bool {
 	return false
 }
 
-// Write is a register write by software.
-func (r *Reference) Write(addr, value uint32) error { return r.WriteStrobes(addr, value, 0xF) }
-
-// WriteStrobes is a register write by software. Settings of a group that is enabled stand still, and there are no writes of single bytes
+// Write is a register write by software. Settings of a group that is enabled stand still, and there are no writes of single bytes
 // (docs/engine.md section 6).
-func (r *Reference) WriteStrobes(addr, value uint32, strobes uint8) error {
+func (r *Reference) Write(addr, value uint32, strobes uint8) error {
 	addr &^= 3
 	reg, i, ok := r.man.Find(addr)
 	switch {
 	case !ok:
 		return fmt.Errorf("%w: %w at address %#x", ErrRefused, contract.ErrUnknownRegister, addr)
-	case strobes != 0xF:
+	case strobes != ctrl.AllBytes:
 		return fmt.Errorf("%w: %s[%d], bytes %04b", ErrRefused, reg.Name, i, strobes)
 	case r.locked(reg, i):
 		return fmt.Errorf("%w: %s[%d]: %w", ErrRefused, reg.Name, i, inc.ErrEnabled)
@@ -442,24 +358,19 @@ func (r *Reference) WriteStrobes(addr, value uint32, strobes uint8) error {
 		return r.groupCtrl(i, v)
 	}
 	r.regs[addr] = v
-	switch reg.Name {
-	case "CTRL":
-		r.eng.SetGapNAK(r.is("CTRL", 0, "gap_nak"))
-		r.eng.SetForeignBypass(r.is("CTRL", 0, "foreign_bypass"))
-		return nil
-	case "IP_ID":
-		r.eng.SetIPID(uint16(r.get("IP_ID", 0, "value")))
-		return nil
-	case "BYPASS_PORT":
-		return r.eng.SetBypassPort(i, int(r.get("BYPASS_PORT", i, "port")))
-	case "PIPE_CTRL", "PIPE_TIMEOUT":
+	switch name := reg.Name; {
+	case name == "CTRL":
+		r.eng.SetGapNAK(r.get(name, 0, "gap_nak") != 0)
+		r.eng.SetForeignBypass(r.get(name, 0, "foreign_bypass") != 0)
+	case name == "IP_ID":
+		r.eng.SetIPID(uint16(r.get(name, 0, "value")))
+	case name == "BYPASS_PORT":
+		return r.eng.SetBypassPort(i, int(r.get(name, i, "port")))
+	case name == "PIPE_CTRL", name == "PIPE_TIMEOUT":
 		r.pipes()
-		return nil
-	}
-	if strings.HasPrefix(reg.Name, "EP_") {
+	case strings.HasPrefix(name, "EP_"):
 		return r.eng.SetEndpoint(i, r.endpoint(i))
-	}
-	if strings.HasPrefix(reg.Name, "GROUP_") {
+	case strings.HasPrefix(name, "GROUP_"):
 		return r.eng.SetGroup(i, r.group(i))
 	}
 	return nil
@@ -492,50 +403,30 @@ func (r *Reference) get(register string, i int, field string) uint32 {
 	return f.Get(r.regs[reg.Offset+uint32(i)*reg.Stride])
 }
 
-// is is a field of one bit.
-func (r *Reference) is(register string, i int, field string) bool {
-	return r.get(register, i, field) != 0
-}
-
 // put is a value of a field in place; 0 if the manifest lacks it.
 func (r *Reference) put(register, field string, v uint32) uint32 {
 	f, _ := r.man.Registers.Field(register, field)
 	return f.Put(v)
 }
 
-// endpoint is the record that the registers hold.
-func (r *Reference) endpoint(ei int) inc.Endpoint {
-	get := func(register, field string) uint32 { return r.get(register, ei, field) }
-	mac := func(name string) roce.MAC {
-		return roce.MACFromUint64(uint64(get(name+"_HI", "octets"))<<32 | uint64(get(name+"_LO", "octets")))
-	}
-	return inc.Endpoint{
-		Valid: r.is("EP_CTRL", ei, "valid"), Host: r.is("EP_CTRL", ei, "host"), Port: int(get("EP_CTRL", "port")),
-		LocalQPN: get("EP_LOCAL_QPN", "qpn"), RemoteQPN: get("EP_REMOTE_QPN", "qpn"),
-		LocalIP: roce.IP4FromUint32(get("EP_LOCAL_IP", "address")), RemoteIP: roce.IP4FromUint32(get("EP_REMOTE_IP", "address")),
-		LocalMAC: mac("EP_LOCAL_MAC"), RemoteMAC: mac("EP_REMOTE_MAC"),
-		UDPSourcePort: uint16(get("EP_HEADER", "udp_source_port")), TTL: uint8(get("EP_HEADER", "ttl")), TOS: uint8(get("EP_HEADER", "tos")),
+// fill sets what fields are bound to as the registers' element i holds it.
+func (r *Reference) fill(i int, fields []ctrl.Field) {
+	for _, f := range fields {
+		f.Set(r.get(f.Register, i, f.Name))
 	}
 }
 
-// group are the settings that the registers hold.
-func (r *Reference) group(g int) inc.Group {
-	get := func(register, field string) uint32 { return r.get(register, g, field) }
-	set := inc.Group{
-		Start: roce.PSN(get("GROUP_START", "psn")), SlotBase: int(get("GROUP_SLOTS", "base")), Log2N: int(get("GROUP_SLOTS", "log2_n")),
-		InMask: get("GROUP_IN_MASK", "mask"), OutMask: get("GROUP_OUT_MASK", "mask"), AckMask: get("GROUP_ACK_MASK", "mask"),
-		Parent: int(get("GROUP_PARENT", "endpoint")), HasParent: r.is("GROUP_PARENT", g, "valid"),
-		Collective: uint8(get("GROUP_COLLECTIVE", "collective")), Op: uint8(get("GROUP_COLLECTIVE", "op")),
-		DType: uint8(get("GROUP_COLLECTIVE", "dtype")), BigEndian: r.is("GROUP_COLLECTIVE", g, "big_endian"),
-		InBand: r.is("GROUP_COLLECTIVE", g, "in_band"), RootSends: r.is("GROUP_COLLECTIVE", g, "root_sends"),
-		PipeSlots: int(get("GROUP_PIPE", "n")),
-	}
-	if !set.InBand {
-		return set // a fixed group does not use routes
-	}
-	for root := range set.Route {
-		register, endpoint, valid := contract.RouteOf(root)
-		set.Route[root] = inc.Route{Valid: r.is(register, g, valid), Endpoint: uint8(get(register, endpoint))}
+// endpoint is the record that the registers hold.
+func (r *Reference) endpoint(ei int) (e inc.Endpoint) {
+	r.fill(ei, ctrl.EndpointFields(&e))
+	return e
+}
+
+// group are the settings that the registers hold. A fixed group does not use routes.
+func (r *Reference) group(g int) (set inc.Group) {
+	r.fill(g, ctrl.GroupFields(&set, r.man.Params.Mode))
+	if set.InBand {
+		r.fill(g, ctrl.RouteFields(&set))
 	}
 	return set
 }

@@ -3,7 +3,6 @@
 package dut
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +10,7 @@ import (
 	"strconv"
 
 	"incforge/contract"
+	"incforge/internal/fail"
 	"incforge/sim"
 	"incforge/sim/axil"
 	"incforge/sim/axis"
@@ -41,14 +41,11 @@ type RTL struct {
 		EI    *sim.Port `port:"mon_act_ei,out"`
 	}
 
-	offset   uint64 // Now − the model's cycles: time skipped
-	queued   [][]Frame
-	sent     []int // how many of queued the source has sent
-	moved    uint64
-	accepted []Frame
-	acts     []Act
-	out      []Frame
-	err      error
+	ends          // its queues are those of srcs
+	offset uint64 // Now − the model's cycles: time skipped
+	sent   []int  // how many of each queue the source has sent
+	moved  uint64
+	err    error
 }
 
 // NewRTL makes an instance of a compiled top and resets it. core says which top it is.
@@ -58,62 +55,44 @@ func NewRTL(lib *sim.Lib, m *contract.Manifest, core bool, o sim.Options, before
 	if err != nil {
 		return nil, fmt.Errorf("rtl: %w", err)
 	}
-	for _, f := range before {
-		if err := f(model); err != nil {
-			model.Close()
-			return nil, fmt.Errorf("rtl: %w", err)
-		}
-	}
 	d := &RTL{man: m, model: model, core: core}
-	if err := d.attach(); err != nil {
+	if err := d.start(before); err != nil {
 		model.Close()
 		return nil, fmt.Errorf("rtl: %w", err)
-	}
-	if err := d.Reset(); err != nil {
-		model.Close()
-		return nil, fmt.Errorf("rtl: reset: %w", err)
 	}
 	return d, nil
 }
 
+func (d *RTL) start(before []func(*sim.Model) error) (err error) {
+	defer fail.Catch(&err, "")
+	for _, f := range before {
+		fail.On(f(d.model))
+	}
+	d.attach()
+	return d.Reset()
+}
+
 // attach binds sources, sinks, the register bus and the monitor.
-func (d *RTL) attach() error {
-	n := d.man.Params.Ports
+func (d *RTL) attach() {
 	names := []string{""}
 	if !d.core {
 		names = nil
-		for p := range n {
+		for p := range d.man.Params.Ports {
 			names = append(names, "_p"+strconv.Itoa(p))
 		}
-		if err := d.model.Bind(&d.mon); err != nil {
-			return err
-		}
+		fail.On(d.model.Bind(&d.mon))
 	}
 	if d.man.Params.Mode == 3 {
-		if err := d.model.Bind(&d.act); err != nil {
-			return err
-		}
+		fail.On(d.model.Bind(&d.act))
 	}
 	d.queued, d.sent = make([][]Frame, len(names)), make([]int, len(names))
-	var err error
-	if d.rst, err = d.model.Port(d.man.Clock.Reset); err != nil {
-		return err
-	}
+	d.rst = fail.Must(d.model.Port(d.man.Clock.Reset))
 	for i, name := range names {
-		src, err := axis.NewSource(d.model, "s_axis"+name)
-		if err != nil {
-			return err
-		}
+		src := fail.Must(axis.NewSource(d.model, "s_axis"+name))
 		src.OnSent(func(f *axis.Frame) { d.onSent(i, f.First) })
-		sink, err := axis.NewSink(d.model, "m_axis"+name)
-		if err != nil {
-			return err
-		}
+		sink := fail.Must(axis.NewSink(d.model, "m_axis"+name))
 		sink.OnFrame(func(f *axis.Frame) { d.onFrame(i, f) })
-		v, err := d.model.Port("m_axis" + name + "_tvalid")
-		if err != nil {
-			return err
-		}
+		v := fail.Must(d.model.Port("m_axis" + name + "_tvalid"))
 		d.srcs, d.sinks, d.tvalid = append(d.srcs, src), append(d.sinks, sink), append(d.tvalid, v)
 	}
 	if !d.core {
@@ -122,12 +101,8 @@ func (d *RTL) attach() error {
 	if d.man.Params.Mode == 3 {
 		d.model.OnReact(d.onAct)
 	}
-	d.bus, err = axil.New(d.model, "s_axil")
-	if err != nil {
-		return err
-	}
+	d.bus = fail.Must(axil.New(d.model, "s_axil"))
 	d.bus.SetTimeout(axil.DefaultTimeout + clearCycles)
-	return nil
 }
 
 // clearCycles is how long the first access may wait after reset: the largest tables, of 64 groups with 32 endpoints
@@ -140,32 +115,16 @@ func (d *RTL) Spotless() bool { return false }
 // Model returns the simulation model, for benchmarks.
 func (d *RTL) Model() *sim.Model { return d.model }
 
-// Ports is the number of ports.
-func (d *RTL) Ports() int { return d.man.Params.Ports }
-
 // Now is the current cycle.
 func (d *RTL) Now() uint64 { return d.model.Now() + d.offset }
 
-// user packs port and error bit into the core's tuser.
-func (d *RTL) user(port int, err bool) (first, last uint64) {
-	if d.core {
-		first = uint64(port) << 1
-	}
-	last = first
-	if err {
-		last |= 1
-	}
-	return first, last
-}
-
 // Offer queues a frame at a port.
 func (d *RTL) Offer(port int, f Frame) {
-	i := 0
-	if !d.core {
-		i = port
+	i, first := port, uint64(0)
+	if d.core { // its tuser has the port above the error bit, which is on the last beat alone
+		i, first = 0, uint64(port)<<1
 	}
-	first, last := d.user(port, f.Err)
-	a := axis.Frame{Data: f.Data, User: last, FirstUser: first}
+	a := axis.Frame{Data: f.Data, User: first | uint64(flag(f.Err)), FirstUser: first}
 	if f.First > d.offset {
 		a.NotBefore = f.First - d.offset
 	}
@@ -270,39 +229,8 @@ func (d *RTL) Still() uint64 {
 	return d.model.Now() - d.moved
 }
 
-// Waiting is the number of frames offered and not accepted.
-func (d *RTL) Waiting() int {
-	n := 0
-	for _, q := range d.queued {
-		n += len(q)
-	}
-	return n
-}
-
-// Accepted returns what was accepted since the last call.
-func (d *RTL) Accepted() []Frame {
-	a := d.accepted
-	d.accepted = nil
-	return a
-}
-
-// Acts returns the frames decided and actions taken since the last call.
-func (d *RTL) Acts() []Act {
-	a := d.acts
-	d.acts = nil
-	return a
-}
-
 // Timers reports that timers count the model's clock; in Mode II there are none.
 func (d *RTL) Timers() (uint64, bool) { return Never, d.man.Params.Mode != 3 }
-
-// Out returns what left since the last call.
-func (d *RTL) Out() []Frame {
-	o := d.out
-	d.out = nil
-	slices.SortStableFunc(o, func(a, b Frame) int { return cmp.Or(cmp.Compare(a.Last, b.Last), cmp.Compare(a.Port, b.Port)) })
-	return o
-}
 
 // Read reads a register over AXI4-Lite.
 func (d *RTL) Read(addr uint32) (uint32, error) {
@@ -313,11 +241,8 @@ func (d *RTL) Read(addr uint32) (uint32, error) {
 	return v, refused(err)
 }
 
-// Write writes a register over AXI4-Lite.
-func (d *RTL) Write(addr, value uint32) error { return d.WriteStrobes(addr, value, 0xF) }
-
-// WriteStrobes writes some bytes of a register over AXI4-Lite.
-func (d *RTL) WriteStrobes(addr, value uint32, strobes uint8) error {
+// Write writes some bytes of a register over AXI4-Lite.
+func (d *RTL) Write(addr, value uint32, strobes uint8) error {
 	if d.err != nil {
 		return d.err
 	}
@@ -341,15 +266,14 @@ func (d *RTL) SetPauses(p Pauses) {
 		}
 		r, left := rand.New(rand.NewPCG(p.Seed, uint64(which))), 0
 		return func() bool {
-			if left > 0 {
-				left--
-				return true
+			if left == 0 {
+				if r.Float64() >= prob {
+					return false
+				}
+				left = 1 + r.IntN(max(p.Burst, 1))
 			}
-			if r.Float64() < prob {
-				left = r.IntN(max(p.Burst, 1))
-				return true
-			}
-			return false
+			left--
+			return true
 		}
 	}
 	for i := range d.srcs {

@@ -15,6 +15,7 @@ import (
 
 	"incforge/contract"
 	"incforge/sim"
+	"incforge/verify/ctrl"
 	"incforge/verify/dut"
 )
 
@@ -80,13 +81,13 @@ func TestRTLPassesFramesInTheOrderItTells(t *testing.T) {
 
 func TestRTLRegistersResetAndSkippedTime(t *testing.T) {
 	d := loop(t, 2, "")
-	require.NoError(t, d.Write(0, 0xCAFE))
+	require.NoError(t, d.Write(0, 0xCAFE, ctrl.AllBytes))
 	v, err := d.Read(0)
 	require.NoError(t, err)
 	assert.EqualValues(t, 0xCAFE, v)
 	_, err = d.Read(0x40)
 	require.Error(t, err)
-	require.Error(t, d.Write(0x40, 1))
+	require.Error(t, d.Write(0x40, 1, ctrl.AllBytes))
 
 	now := d.Now()
 	d.SkipTo(now + 5000)

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/roce"
 	"incforge/verify/arith"
 	"incforge/verify/dut"
@@ -118,9 +118,7 @@ const waitLimit = 200000
 
 func (r *replayer) finish() {
 	r.left = append(r.left, r.e.Settle()...)
-	var err error
-	r.rep.Counters, err = r.e.Finish()
-	r.t.Check(err)
+	r.rep.Counters = fail.Must(r.e.Finish())
 }
 
 // plain feeds frames as they are.
@@ -137,7 +135,7 @@ func (r *replayer) plain(frames []roce.Captured) {
 }
 
 // request reports a packet that carries a requester's data.
-func request(p *roce.Packet) bool { return p.Op.IsSend() || p.Op.IsWrite() }
+func request(p roce.Packet) bool { return p.Op.IsSend() || p.Op.IsWrite() }
 
 // ranks replays one connection as n ranks of a group.
 func (r *replayer) ranks(frames []roce.Captured, n int) {
@@ -145,17 +143,18 @@ func (r *replayer) ranks(frames []roce.Captured, n int) {
 	if n > t.Params.Members {
 		t.Fatalf("%w: %d ranks, the configuration has %d members", ErrCapture, n, t.Params.Members)
 	}
-	packets, first := connection(frames)
+	packets := decoded(frames)
+	first := slices.IndexFunc(packets, request)
 	if first < 0 {
 		t.Fatalf("%w: no frame of it is a SEND or WRITE request", ErrCapture)
 	}
 	who, qp := packets[first].SrcIP, packets[first].DestQP
 	g := r.e.Group(0, 1, n, false, rig.WithStart(packets[first].PSN), rig.WithKind(kindOf(t)))
-	pr := newPrediction(t.Params, n, g.Kind(), g.Start(), g.MW())
-	for i := range packets {
-		p := packets[i]
+	pr := &prediction{kind: g.Kind(), tree: t.Params.Reproducible(), ranks: n, mtu: t.Params.MTUBytes, mw: g.MW(), next: g.Start(),
+		count: map[string]uint64{}, results: map[roce.PSN]roce.Packet{}}
+	for _, p := range packets {
 		switch {
-		case request(&p) && p.SrcIP == who && p.DestQP == qp:
+		case request(p) && p.SrcIP == who && p.DestQP == qp:
 			r.rep.Requests++
 		case p.Op == roce.Acknowledge && p.DstIP == who:
 			r.rep.Answers++
@@ -185,20 +184,14 @@ func (r *replayer) ranks(frames []roce.Captured, n int) {
 	r.sums(g, pr)
 }
 
-// connection are a capture's RoCE packets and which is the first request, −1 if there is none.
-func connection(frames []roce.Captured) (packets []roce.Packet, first int) {
-	first = -1
+// decoded are a capture's RoCE packets.
+func decoded(frames []roce.Captured) (packets []roce.Packet) {
 	for _, f := range frames {
-		p, err := roce.Decode(f.Frame)
-		if err != nil {
-			continue
+		if p, err := roce.Decode(f.Frame); err == nil {
+			packets = append(packets, p)
 		}
-		if first < 0 && request(&p) {
-			first = len(packets)
-		}
-		packets = append(packets, p)
 	}
-	return packets, first
+	return packets
 }
 
 // sums checks every result of every rank against n times the payload.
@@ -271,10 +264,6 @@ type prediction struct {
 	results map[roce.PSN]roce.Packet
 }
 
-func newPrediction(p contract.Params, ranks int, kind arith.Kind, start roce.PSN, mw int) *prediction {
-	return &prediction{kind: kind, tree: p.Reproducible(), ranks: ranks, mtu: p.MTUBytes, mw: mw, next: start, count: map[string]uint64{}, results: map[roce.PSN]roce.Packet{}}
-}
-
 func (p *prediction) add(names ...string) {
 	for _, n := range names {
 		p.count[n] += uint64(p.ranks)
@@ -283,15 +272,12 @@ func (p *prediction) add(names ...string) {
 
 func (p *prediction) packet(k *roce.Packet) {
 	p.add("RX_FRAMES")
+	reflected := map[roce.SyndromeKind]string{roce.SyndromeAck: "RX_ACK", roce.SyndromeNAK: "RX_NAK", roce.SyndromeRNR: "RX_RNR"}
 	switch kind := roce.SyndromeKindOf(k.Syndrome); {
 	case k.Op.IsWrite():
 		p.add("DROP_OPCODE")
-	case k.Op == roce.Acknowledge && kind == roce.SyndromeAck:
-		p.add("RX_ACK", "TX_REFLECT", "TX_FRAMES")
-	case k.Op == roce.Acknowledge && kind == roce.SyndromeNAK:
-		p.add("RX_NAK", "TX_REFLECT", "TX_FRAMES")
-	case k.Op == roce.Acknowledge && kind == roce.SyndromeRNR:
-		p.add("RX_RNR", "TX_REFLECT", "TX_FRAMES")
+	case k.Op == roce.Acknowledge && reflected[kind] != "":
+		p.add(reflected[kind], "TX_REFLECT", "TX_FRAMES")
 	case k.Op == roce.Acknowledge:
 		p.add("DROP_SYNDROME")
 	case len(k.Payload) > p.mtu:
@@ -325,13 +311,11 @@ func (p *prediction) data(k *roce.Packet) {
 		p.count["WIPE"]++
 		p.count["BUFFERED"] += uint64(p.ranks - 1)
 		res := *k
-		copies := make([][]byte, p.ranks)
-		for i := range copies {
-			copies[i] = k.Payload
+		var copies []arith.Contribution
+		for c := range p.ranks {
+			copies = append(copies, arith.Contribution{End: c, Payload: k.Payload})
 		}
-		if res.Payload = p.kind.InOrder(copies...); p.tree {
-			res.Payload = p.kind.Tree(copies)
-		}
+		res.Payload = p.kind.Combine(copies, p.tree)
 		p.results[k.PSN] = res
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,33 +53,15 @@ type Test struct {
 	Capture  string            `json:"capture,omitempty"`
 	Waves    string            `json:"waves,omitempty"`
 	Values   map[string]uint64 `json:"values,omitempty"`
-	Counters map[string]uint64 `json:"counters,omitempty"`
 	Coverage *cover.Summary    `json:"coverage,omitempty"`
 }
 
 // Write appends t as one line of JSON.
 func (t *Test) Write(w io.Writer) error {
-	b, err := json.Marshal(t)
-	if err != nil {
-		return fmt.Errorf("result: %w", err)
-	}
-	if _, err := w.Write(append(b, '\n')); err != nil {
+	if err := json.NewEncoder(w).Encode(t); err != nil {
 		return fmt.Errorf("result: %w", err)
 	}
 	return nil
-}
-
-// Read reads JSON lines as Write makes them.
-func Read(r io.Reader) ([]Test, error) {
-	var all []Test
-	for d := json.NewDecoder(r); d.More(); {
-		var t Test
-		if err := d.Decode(&t); err != nil {
-			return nil, fmt.Errorf("result: line %d: %w", len(all)+1, err)
-		}
-		all = append(all, t)
-	}
-	return all, nil
 }
 
 type junitSuites struct {
@@ -93,14 +76,14 @@ type junitSuite struct {
 	Tests    int         `xml:"tests,attr"`
 	Failures int         `xml:"failures,attr"`
 	Skipped  int         `xml:"skipped,attr"`
-	Time     string      `xml:"time,attr"`
+	Time     seconds     `xml:"time,attr"`
 	Cases    []junitCase `xml:"testcase"`
 }
 
 type junitCase struct {
 	Name       string          `xml:"name,attr"`
 	Classname  string          `xml:"classname,attr"`
-	Time       string          `xml:"time,attr"`
+	Time       seconds         `xml:"time,attr"`
 	SimCycles  uint64          `xml:"sim_cycles,attr"`
 	Properties []junitProperty `xml:"properties>property"`
 	Failure    *junitMessage   `xml:"failure"`
@@ -120,19 +103,16 @@ type junitMessage struct {
 // WriteJUnit writes the tests as JUnit XML: one suite a configuration and DUT, seed and replay command as properties.
 func WriteJUnit(w io.Writer, tests []Test) error {
 	out := junitSuites{Name: "incforge"}
-	index := map[string]int{}
-	wall := map[string]float64{}
 	for _, t := range tests {
 		name := t.Config + "." + t.DUT
-		i, ok := index[name]
-		if !ok {
+		i := slices.IndexFunc(out.Suites, func(s junitSuite) bool { return s.Name == name })
+		if i < 0 {
 			i = len(out.Suites)
-			index[name] = i
 			out.Suites = append(out.Suites, junitSuite{Name: name, Package: "incforge"})
 		}
 		s := &out.Suites[i]
 		s.Tests++
-		wall[name] += t.WallSeconds
+		s.Time += seconds(t.WallSeconds)
 		c := junitCase{Name: t.Scenario, Classname: name, Time: seconds(t.WallSeconds), SimCycles: t.Cycles,
 			Properties: []junitProperty{{"seed", strconv.FormatUint(t.Seed, 10)}, {"replay", t.Replay}, {"digest", t.Digest},
 				{"frames", strconv.FormatUint(t.Frames, 10)}}}
@@ -153,21 +133,20 @@ func WriteJUnit(w io.Writer, tests []Test) error {
 		}
 		s.Cases = append(s.Cases, c)
 	}
-	for i := range out.Suites {
-		out.Suites[i].Time = seconds(wall[out.Suites[i].Name])
+	text, err := xml.MarshalIndent(out, "", "  ")
+	if err == nil {
+		_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return fmt.Errorf("junit: %w", err)
-	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(out); err != nil {
-		return fmt.Errorf("junit: %w", err)
-	}
-	if _, err := io.WriteString(w, "\n"); err != nil {
+	if err != nil {
 		return fmt.Errorf("junit: %w", err)
 	}
 	return nil
 }
 
-func seconds(s float64) string { return strconv.FormatFloat(s, 'f', 3, 64) }
+// seconds are printed to the millisecond.
+type seconds float64
+
+// MarshalText prints them.
+func (s seconds) MarshalText() ([]byte, error) {
+	return strconv.AppendFloat(nil, float64(s), 'f', 3, 64), nil
+}

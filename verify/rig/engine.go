@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
@@ -32,10 +33,8 @@ type Engine struct {
 // Engine makes one more engine, as after reset.
 func (t *T) Engine() *Engine {
 	t.flush()
-	d, err := t.open(t.Rand.Uint64(), len(t.engines)) // another random initial state for each engine of each scenario
-	t.Check(err)
-	b, err := score.New(d, t.Manifest)
-	t.Check(err)
+	d := fail.Must(t.open(t.Rand.Uint64(), len(t.engines))) // another random initial state for each engine of each scenario
+	b := fail.Must(score.New(d, t.Manifest))
 	b.Cover = t.Cover
 	e := &Engine{Board: b, Ctl: ctrl.New(b, t.Manifest), T: t}
 	t.engines = append(t.engines, e)
@@ -54,17 +53,11 @@ func (t *T) PipeEngine(timeout uint16) *Engine {
 func (e *Engine) Write(name string, i int, v uint32) { e.T.Check(e.Ctl.Write(name, i, v)) }
 
 // Read reads element i of a register.
-func (e *Engine) Read(name string, i int) uint32 {
-	v, err := e.Ctl.Read(name, i)
-	e.T.Check(err)
-	return v
-}
+func (e *Engine) Read(name string, i int) uint32 { return fail.Must(e.Ctl.Read(name, i)) }
 
 // Field reads a field of element i of a register.
 func (e *Engine) Field(register string, i int, field string) uint32 {
-	v, err := e.Ctl.Get(register, i, field)
-	e.T.Check(err)
-	return v
+	return fail.Must(e.Ctl.Get(register, i, field))
 }
 
 // Set writes element i of a register: one field as given, the others 0.
@@ -73,11 +66,7 @@ func (e *Engine) Set(register string, i int, field string, v uint32) {
 }
 
 // Counters reads all counters of a settled engine.
-func (e *Engine) Counters() map[string]uint32 {
-	all, err := e.Ctl.Counters()
-	e.T.Check(err)
-	return all
-}
+func (e *Engine) Counters() map[string]uint32 { return fail.Must(e.Ctl.Counters()) }
 
 // Counter reads one counter of a settled engine.
 func (e *Engine) Counter(c inc.Counter) uint32 {
@@ -118,46 +107,41 @@ func (e *Engine) SettleAsIs() []dut.Frame {
 
 // Settle runs the engine until it rests and returns what left. In Mode III the other ends acknowledge what they get and the engine's own
 // ACKs are left out, unless it is Mute: so scenarios of what both modes do alike need not know of pipes.
-func (e *Engine) Settle() []dut.Frame {
+func (e *Engine) Settle() (all []dut.Frame) {
 	outs := e.SettleAsIs()
 	if !e.T.Pipes() || e.Mute {
 		return outs
 	}
-	var all []dut.Frame
-	for len(outs) > 0 {
-		answers := 0
-		for i := range outs {
-			o := &outs[i]
+	for {
+		var answers []Frame
+		for _, o := range outs {
 			p, err := o.Packet()
 			if err == nil && p.Op == roce.Acknowledge && p.Syndrome == roce.AckSyndrome {
 				continue
 			}
-			all = append(all, *o)
-			if f, ok := e.acknowledge(o.Port, p); err == nil && ok {
-				e.Put(f)
-				answers++
+			if all = append(all, o); err == nil {
+				answers = e.acknowledge(answers, o.Port, p)
 			}
 		}
-		if answers == 0 {
-			break
+		if len(answers) == 0 {
+			return all
 		}
-		e.T.Check(e.Board.Settle())
-		outs = e.Out()
+		e.Put(answers...)
+		outs = e.SettleAsIs()
 	}
-	return all
 }
 
-// acknowledge is the ACK of whoever gets a data packet that left by a port.
-func (e *Engine) acknowledge(port int, p *roce.Packet) (Frame, bool) {
+// acknowledge appends the ACK of whoever gets a data packet that left by a port.
+func (e *Engine) acknowledge(answers []Frame, port int, p *roce.Packet) []Frame {
 	if !p.Op.IsSend() {
-		return Frame{}, false
+		return answers
 	}
 	for _, g := range slices.Backward(e.groups) { // the one programmed last, if the same endpoints were programmed twice
 		if c := g.Addressee(port, p); c >= 0 {
-			return g.Ack(c, p.PSN), true
+			return append(answers, g.Ack(c, p.PSN))
 		}
 	}
-	return Frame{}, false
+	return answers
 }
 
 // Exchange sends frames one after the other, each settled before the next, and returns what left.

@@ -3,7 +3,6 @@
 package rig
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"incforge/inc"
@@ -79,32 +78,23 @@ func (t *T) Marked(f Frame) Frame {
 	return f
 }
 
-// Address is one end of an edge.
-type Address struct {
-	MAC roce.MAC
-	IP  roce.IP4
-	QPN uint32
-}
-
-// NewAddress makes an address nobody has yet; low fixes the QPN's bits below mod, a power of two (1 for none).
-func (t *T) NewAddress(low, mod uint32) Address {
-	var a Address
-	binary.BigEndian.PutUint32(a.IP[:], t.Rand.Uint32())
+// address draws one end of an edge, which nobody has yet.
+func (t *T) address() (ip roce.IP4, mac roce.MAC, qpn uint32) {
+	ip = roce.IP4FromUint32(t.Rand.Uint32())
 	if t.Rand.IntN(4) == 0 { // octets of 255 make checksums carry
-		a.IP[t.Rand.IntN(4)], a.IP[2] = 0xFF, 0xFF
+		ip[t.Rand.IntN(4)], ip[2] = 0xFF, 0xFF
 	}
-	a.MAC = roce.MACFromUint64(t.Rand.Uint64())
-	a.MAC[0] = a.MAC[0]&^1 | 2
-	a.QPN = t.Rand.Uint32()&0xFFFFFF&^(mod-1) | low
-	return a
+	mac = roce.MACFromUint64(t.Rand.Uint64())
+	mac[0] = mac[0]&^1 | 2
+	return ip, mac, t.Rand.Uint32() & 0xFFFFFF
 }
 
-// newEndpoint is endpoint c of a group with addresses drawn for it.
+// newEndpoint is endpoint c of a group with addresses drawn for it. The low bits of its own QPN are the record's index.
 func (t *T) newEndpoint(index, c int, host bool) inc.Endpoint {
-	ei := uint32(index*t.Params.EPS() + c)
-	local, remote := t.NewAddress(ei, uint32(t.Params.Records())), t.NewAddress(0, 1)
-	return inc.Endpoint{Valid: true, Host: host, Port: c % t.Params.Ports,
-		LocalQPN: local.QPN, RemoteQPN: remote.QPN, LocalIP: local.IP, RemoteIP: remote.IP,
-		LocalMAC: local.MAC, RemoteMAC: remote.MAC, UDPSourcePort: uint16(t.Rand.Uint32()) | 0xC000,
-		TTL: uint8(1 + t.Rand.IntN(255)), TOS: uint8(t.Rand.IntN(256)) &^ 3}
+	e := inc.Endpoint{Valid: true, Host: host, Port: c % t.Params.Ports}
+	e.LocalIP, e.LocalMAC, e.LocalQPN = t.address()
+	e.LocalQPN = e.LocalQPN&^uint32(t.Params.Records()-1) | uint32(index*t.Params.EPS()+c)
+	e.RemoteIP, e.RemoteMAC, e.RemoteQPN = t.address()
+	e.UDPSourcePort, e.TTL, e.TOS = uint16(t.Rand.Uint32())|0xC000, uint8(1+t.Rand.IntN(255)), uint8(t.Rand.IntN(256))&^3
+	return e
 }

@@ -8,6 +8,7 @@ import (
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/roce"
 	"incforge/verify/arith"
 )
@@ -43,15 +44,7 @@ func (g *Group) MW() int {
 }
 
 // Members are the endpoints in in_mask, ascending.
-func (g *Group) Members() []int {
-	var m []int
-	for i := range g.Ends {
-		if g.Set.InMask>>i&1 != 0 {
-			m = append(m, i)
-		}
-	}
-	return m
-}
+func (g *Group) Members() []int { return g.Those(g.Set.InMask) }
 
 // Kind is what the group computes.
 func (g *Group) Kind() arith.Kind {
@@ -63,10 +56,8 @@ func (g *Group) SetKind(k arith.Kind) {
 	g.Set.DType, g.Set.Op, g.Set.BigEndian = uint8(k.DType), uint8(k.Op), k.BigEndian
 }
 
-// Wide tells whether a packet takes two units of the buffer.
-func (g *Group) Wide() bool {
-	return g.Kind().DType.Wide() || g.Set.InBand && g.T.Params.DTypeMask()&WideTypes != 0
-}
+// Units is how many units of the buffer a packet takes.
+func (g *Group) Units() int { return g.T.Params.Units(g.Set.DType, g.Set.InBand) }
 
 // Size is the number of bytes of an element.
 func (g *Group) Size() int { return g.Kind().DType.Size() }
@@ -80,17 +71,8 @@ func (g *Group) Values(n int) []byte { return g.Kind().Values(g.T.Rand, g.salt, 
 // Noise is a payload of n bytes of everything that is hard; only an engine that adds in the same order gets the same sums.
 func (g *Group) Noise(n int) []byte { return g.Kind().Noise(g.T.Rand, g.Whole(n)) }
 
-// Reduce is the result of contributions made by Values.
-func (g *Group) Reduce(payloads ...[]byte) []byte { return Exact(g.Kind(), payloads) }
-
-// Exact is the result of contributions made by Values. It panics if they were not: a mistake of the scenario, which Run reports.
-func Exact(k arith.Kind, payloads [][]byte) []byte {
-	r, err := k.Exact(payloads...)
-	if err != nil {
-		panic(err)
-	}
-	return r
-}
+// Reduce is the result of contributions made by Values; others are a mistake of the scenario.
+func (g *Group) Reduce(payloads ...[]byte) []byte { return fail.Must(g.Kind().Exact(payloads...)) }
 
 // GroupOption changes a group before it is programmed.
 type GroupOption func(*Group)
@@ -148,18 +130,12 @@ func WithRanks(n int, salt uint64) GroupOption {
 // MaxGroups is how many groups there can be at once, each with a window of at least one packet, and of whatever type if there are
 // slots for more than one of that kind.
 func MaxGroups(p contract.Params) int {
-	wide := p.DTypeMask()&WideTypes != 0
-	if wide && (p.Slots() >= 2*WideSlots || p.DTypeMask()&^WideTypes == 0) {
-		return min(p.Groups, p.Slots()/WideSlots)
+	units := p.LeastUnits()
+	if p.Slots() >= 4*p.MostUnits() {
+		units = p.MostUnits()
 	}
-	return min(p.Groups, p.Slots()/2)
+	return min(p.Groups, p.Slots()/(2*units))
 }
-
-// WideTypes are the types whose slots take two units, by code; WideSlots is the least a group of one of them needs.
-const (
-	WideTypes = 1<<arith.FP16 | 1<<arith.BF16
-	WideSlots = 4
-)
 
 // NextKind is the kind of the next of n groups: all that fit are taken in turn.
 func (t *T) NextKind(n int) arith.Kind {
@@ -167,19 +143,17 @@ func (t *T) NextKind(n int) arith.Kind {
 	for range all {
 		k := all[t.Turn%len(all)]
 		t.Turn++
-		if !k.DType.Wide() || t.Room(n) >= WideSlots {
+		if t.fits(k, n) {
 			return k
 		}
 	}
 	return all[0]
 }
 
-// MaxLog2N is the largest log2_n that lets every one of n groups have its slots, no more than the window asks for.
-func (t *T) MaxLog2N(groups int, wide bool) int {
-	per := max(t.Room(groups), 2)
-	if wide {
-		per = max(per/2, 2)
-	}
+// MaxLog2N is the largest log2_n that lets each of several groups, whose packets take that many units, have its slots, no more than the
+// window asks for.
+func (t *T) MaxLog2N(groups, units int) int {
+	per := max(t.Room(groups)/units, 2)
 	return min(bits.Len(uint(per))-1, bits.Len(uint(t.Params.GroupSlots()))-1)
 }
 
@@ -213,7 +187,7 @@ func (e *Engine) Group(index, groups, members int, parent bool, opts ...GroupOpt
 func (e *Engine) MakeGroup(index, groups, members int, parent bool, opts ...GroupOption) *Group {
 	t := e.T
 	g := &Group{T: t, E: e, Index: index, Parent: -1, groups: groups, ranks: members, salt: t.Rand.Uint64()}
-	g.Set = inc.Group{Start: roce.PSN(t.Rand.Uint32() & 0xFFFFFF), SlotBase: index % groups * max(t.Room(groups), 2), InMask: 1<<members - 1}
+	g.Set = inc.Group{Start: roce.PSN(t.Rand.Uint32() & 0xFFFFFF), SlotBase: index % groups * t.Room(groups), InMask: 1<<members - 1}
 	g.SetKind(t.NextKind(groups))
 	count := members
 	if parent {
@@ -227,7 +201,7 @@ func (e *Engine) MakeGroup(index, groups, members int, parent bool, opts ...Grou
 	for _, o := range opts {
 		o(g)
 	}
-	if g.Set.Log2N = t.MaxLog2N(groups, g.Wide()); g.capLog2N > 0 {
+	if g.Set.Log2N = t.MaxLog2N(groups, g.Units()); g.capLog2N > 0 {
 		g.Set.Log2N = min(g.Set.Log2N, g.capLog2N)
 	}
 	return g
@@ -259,10 +233,13 @@ func (g *Group) TryProgram() bool {
 	for i, ep := range g.Ends {
 		t.Check(e.Ctl.SetEndpoint(g.Index*t.Params.EPS()+i, ep))
 	}
-	t.Check(e.Ctl.SetGroup(g.Index, g.Set))
-	ok, err := e.Ctl.Enable(g.Index)
-	t.Check(err)
-	return ok
+	return g.TryEnable()
+}
+
+// TryEnable writes the settings of a group that is disabled, enables it and tells whether the engine took it.
+func (g *Group) TryEnable() bool {
+	g.T.Check(g.E.Ctl.SetGroup(g.Index, g.Set))
+	return fail.Must(g.E.Ctl.Enable(g.Index))
 }
 
 // Reset drains and restarts the group and waits until it is done.

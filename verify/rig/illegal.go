@@ -6,7 +6,6 @@ import (
 	"math/bits"
 
 	"incforge/inc"
-	"incforge/verify/arith"
 )
 
 // ProgramRefused programs settings that the engine must not take: enable must not stick, and what is sent must be dropped.
@@ -47,10 +46,7 @@ func (t *T) IllegalSettings(legal inc.Group) []inc.Group {
 			change(func(g *inc.Group) { g.DType = v })
 		}
 	}
-	units := 1 << legal.Log2N
-	if arith.DType(legal.DType).Wide() {
-		units *= 2
-	}
+	units := t.Params.Units(legal.DType, false) << legal.Log2N
 	change(func(g *inc.Group) { g.SlotBase = t.Params.Slots() })
 	change(func(g *inc.Group) { g.SlotBase = t.Params.Slots() - units + 1 })
 	change(func(g *inc.Group) { g.SlotBase, g.Log2N = 0, 31 })
@@ -65,9 +61,9 @@ func (t *T) IllegalSettings(legal inc.Group) []inc.Group {
 			g.Parent, g.HasParent, g.InBand, g.Collective = t.Params.Members, true, true, inc.CollectiveAllReduce
 		})
 	}
-	if t.Params.InBand && t.Params.DTypeMask()&WideTypes != 0 { // in-band, a packet takes two units whatever the type
+	if most := t.Params.MostUnits(); t.Params.InBand && most > 1 { // in-band, a packet takes so many whatever the type
 		change(func(g *inc.Group) {
-			g.InBand, g.Collective, g.SlotBase = true, inc.CollectiveAllReduce, t.Params.Slots()-2<<g.Log2N+1
+			g.InBand, g.Collective, g.SlotBase = true, inc.CollectiveAllReduce, t.Params.Slots()-most<<g.Log2N+1
 		})
 	}
 	return all

@@ -15,25 +15,28 @@ import (
 // Ledger keeps what an engine accepted, in that order, and works out every result by package arith: a second opinion beside the
 // reference engine's, on sums that depend on their order too. It takes from the reference only which contributions counted.
 type Ledger struct {
-	e       *Engine
-	tree    bool // sums are reproducible
-	groups  []*Group
-	open    map[ledgerKey][]arith.Contribution
-	results map[ledgerKey][]byte
-	left    map[ledgerKey]map[int]int // copies of a result, by endpoint
-	// Checked is how many results were compared.
-	Checked int
+	e      *Engine
+	groups []*Group
+	pages  map[page]*entry
 }
 
-type ledgerKey struct {
-	group int // index in groups
+// page is a PSN of one of a ledger's groups, by its index there.
+type page struct {
+	group int
 	psn   roce.PSN
+}
+
+// entry is what a ledger knows of a PSN.
+type entry struct {
+	parts  []arith.Contribution
+	done   bool // the result is there
+	result []byte
+	left   []int // copies of the result, by endpoint
 }
 
 // Ledger watches what e accepts for these groups, all of them roots. There is one at a time.
 func (e *Engine) Ledger(groups ...*Group) *Ledger {
-	l := &Ledger{e: e, tree: e.T.Params.Reproducible(), groups: groups, open: map[ledgerKey][]arith.Contribution{}, results: map[ledgerKey][]byte{},
-		left: map[ledgerKey]map[int]int{}}
+	l := &Ledger{e: e, groups: groups, pages: map[page]*entry{}}
 	e.OnAccept = l.accept
 	return l
 }
@@ -48,25 +51,24 @@ func (l *Ledger) find(is func(ep inc.Endpoint) bool) (int, int, bool) {
 	return 0, 0, false
 }
 
-func (l *Ledger) accept(a dut.Frame, changed []inc.Counter) error {
+func (l *Ledger) accept(a dut.Frame, changed []inc.Counter) {
 	if !slices.Contains(changed, inc.Agg) {
-		return nil
+		return
 	}
-	p, err := a.Packet()
-	if err != nil {
-		return err
-	}
+	p := l.e.T.Packet(a)
 	i, c, ok := l.find(func(ep inc.Endpoint) bool { return ep.LocalQPN == p.DestQP })
 	if !ok {
-		return nil
+		return
 	}
-	key := ledgerKey{i, p.PSN}
-	l.open[key] = append(l.open[key], arith.Contribution{End: c, Payload: bytes.Clone(p.Payload)})
+	x := l.pages[page{i, p.PSN}]
+	if x == nil {
+		x = &entry{left: make([]int, len(l.groups[i].Ends))}
+		l.pages[page{i, p.PSN}] = x
+	}
+	x.parts = append(x.parts, arith.Contribution{End: c, Payload: bytes.Clone(p.Payload)})
 	if slices.Contains(changed, inc.TxResult) {
-		l.results[key] = l.groups[i].Kind().Combine(l.open[key], l.tree)
-		delete(l.open, key)
+		x.done, x.result = true, l.groups[i].Kind().Combine(x.parts, l.e.T.Params.Reproducible())
 	}
-	return nil
 }
 
 // Settle runs the engine until it is idle and compares what left.
@@ -75,9 +77,8 @@ func (l *Ledger) Settle() { l.Check(l.e.Settle()) }
 // Check compares results, each of which may leave once to each endpoint.
 func (l *Ledger) Check(outs []dut.Frame) {
 	t := l.e.T
-	for n := range outs {
-		p, err := outs[n].Packet()
-		t.Check(err)
+	for _, o := range outs {
+		p := t.Packet(o)
 		if !p.Op.IsSend() {
 			continue
 		}
@@ -85,19 +86,14 @@ func (l *Ledger) Check(outs []dut.Frame) {
 		if !ok {
 			continue
 		}
-		key, g := ledgerKey{i, p.PSN}, l.groups[i]
-		want, ok := l.results[key]
-		if !ok {
+		g, x := l.groups[i], l.pages[page{i, p.PSN}]
+		if x == nil || !x.done {
 			t.Fatalf("group %d sent PSN %v, which is not complete", g.Index, p.PSN)
 		}
-		if !bytes.Equal(p.Payload, want) {
-			t.Fatalf("group %d, %s, PSN %v: %s", g.Index, g.Kind(), p.PSN, g.Kind().Difference(p.Payload, want))
+		if !bytes.Equal(p.Payload, x.result) {
+			t.Fatalf("group %d, %s, PSN %v: %s", g.Index, g.Kind(), p.PSN, g.Kind().Difference(p.Payload, x.result))
 		}
-		if l.left[key] == nil {
-			l.left[key] = map[int]int{}
-		}
-		l.left[key][c]++
-		l.Checked++
+		x.left[c]++
 	}
 }
 
@@ -105,23 +101,21 @@ func (l *Ledger) Check(outs []dut.Frame) {
 // left once to each endpoint of out_mask.
 func (l *Ledger) Complete(count int) {
 	t := l.e.T
-	for key, list := range l.open {
-		t.Fatalf("group %d PSN %v waits with %d contributions", l.groups[key.group].Index, key.psn, len(list))
-	}
 	for i, g := range l.groups {
 		for k := range count {
-			key := ledgerKey{i, g.Set.Start.Add(k)}
-			if _, ok := l.results[key]; !ok {
-				t.Fatalf("group %d PSN %v is not complete", g.Index, key.psn)
+			psn := g.Set.Start.Add(k)
+			x := l.pages[page{i, psn}]
+			if x == nil || !x.done {
+				t.Fatalf("group %d PSN %v is not complete", g.Index, psn)
 			}
-			for c := range g.Ends {
-				if n := l.left[key][c]; n != int(g.Set.OutMask>>c&1) {
-					t.Fatalf("group %d PSN %v left %d times to endpoint %d", g.Index, key.psn, n, c)
+			for c, n := range x.left {
+				if n != int(g.Set.OutMask>>c&1) {
+					t.Fatalf("group %d PSN %v left %d times to endpoint %d", g.Index, psn, n, c)
 				}
 			}
 		}
 	}
-	if len(l.results) != count*len(l.groups) {
-		t.Fatalf("%d results of %d groups, expected %d each", len(l.results), len(l.groups), count)
+	if len(l.pages) != count*len(l.groups) {
+		t.Fatalf("contributions to %d PSNs of %d groups, expected %d each", len(l.pages), len(l.groups), count)
 	}
 }

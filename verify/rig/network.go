@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"incforge/inc"
 	"incforge/network/fabric"
@@ -34,8 +35,9 @@ type Node struct {
 	Switch int
 	Parent *Node
 	// Slot is its endpoint number at the parent.
-	Slot     int
-	Children []*Node
+	Slot int
+	// Leaf: its children are hosts.
+	Leaf bool
 	// Degree: endpoints 0 to Degree−1 are children, Degree is the parent.
 	Degree int
 }
@@ -84,10 +86,10 @@ func (n *Network) grow(tree *topology.Topology) {
 	byNumber := make([]*Node, len(tree.Switches))
 	for _, s := range tree.PreOrder() {
 		e := n.T.Engine()
-		nd := &Node{E: e, Switch: n.Net.AddSwitch(e.Board), Degree: tree.Degree(s)}
+		nd := &Node{E: e, Switch: n.Net.AddSwitch(e.Board), Degree: tree.Degree(s), Leaf: true}
 		if above, slot, ok := tree.Parent(s); ok {
 			nd.Parent, nd.Slot = byNumber[above], slot
-			nd.Parent.Children = append(nd.Parent.Children, nd)
+			nd.Parent.Leaf = false
 		}
 		byNumber[s] = nd
 		n.Nodes = append(n.Nodes, nd)
@@ -111,23 +113,20 @@ func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 	// All switches of a comm compute the same, and no sum of it is to depend on where it is rounded.
 	ranks := 0
 	for _, nd := range n.Nodes {
-		if len(nd.Children) == 0 {
+		if nd.Leaf {
 			ranks += nd.Degree
 		}
 	}
 	all := append([]GroupOption{WithStart(start), WithKind(t.NextKind(groups)), WithRanks(ranks, t.Rand.Uint64())}, opts...)
-	byNode := map[*Node]*Group{}
 	for _, nd := range n.Nodes {
-		g := n.nodeGroup(nd, index, groups, all)
-		byNode[nd] = g
+		g := nd.E.MakeGroup(index, groups, nd.Degree, nd.Parent != nil, all...)
+		if !nd.Leaf { // its children are switches: their ACKs mean nothing to it
+			g.Set.AckMask = 0
+		}
 		c.Groups = append(c.Groups, g)
 		c.Barrier = g.Set.Collective == inc.CollectiveBarrier
-	}
-	for _, nd := range n.Nodes {
-		g := byNode[nd]
 		if nd.Parent != nil { // both ends of an edge know each other
-			pg := byNode[nd.Parent]
-			up, down := &g.Ends[nd.Degree], &pg.Ends[nd.Slot]
+			up, down := &g.Ends[nd.Degree], &c.Groups[nd.Parent.Switch].Ends[nd.Slot]
 			down.Host = false
 			up.RemoteIP, up.RemoteMAC, up.RemoteQPN = down.LocalIP, down.LocalMAC, down.LocalQPN
 			down.RemoteIP, down.RemoteMAC, down.RemoteQPN = up.LocalIP, up.LocalMAC, up.LocalQPN
@@ -135,26 +134,28 @@ func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 		}
 	}
 	for _, nd := range n.Nodes {
-		g := byNode[nd]
 		n.setTimers(nd.E)
-		g.Program()
-		n.bypassDown(nd)
-		if len(nd.Children) > 0 {
-			continue
+		c.Groups[nd.Switch].Program()
+		if nd.Parent != nil { // frames that are nobody's end at a host: up at the leaves would be as good, but a frame must not run in circles
+			t.Check(nd.E.Ctl.SetBypassPort(n.Port(nd.Degree), n.Port(0)))
 		}
-		for i := range nd.Degree {
-			n.AddHost(c, nd, g, i)
-		}
+		c.join(nd)
 	}
 	n.Comms = append(n.Comms, c)
 	return c
 }
 
-// AddHost joins one more host of a comm at endpoint i of a leaf.
-func (n *Network) AddHost(c *Comm, leaf *Node, g *Group, i int) {
-	h := g.host(i, n.Timeout)
-	c.Hosts = append(c.Hosts, h)
-	n.Net.AddHost(leaf.Switch, n.Port(i), h, n.Link)
+// join joins a host to every member of a comm at a leaf.
+func (c *Comm) join(nd *Node) {
+	if !nd.Leaf {
+		return
+	}
+	g := c.Groups[nd.Switch]
+	for _, i := range g.Members() {
+		h := g.host(i, c.N.Timeout)
+		c.Hosts = append(c.Hosts, h)
+		c.N.Net.AddHost(nd.Switch, c.N.Port(i), h, c.N.Link)
+	}
 }
 
 // setTimers gives a Mode III engine the hosts' time-out.
@@ -170,28 +171,12 @@ func (n *Network) setTimers(e *Engine) {
 	n.T.Check(e.Ctl.SetPipes(c, uint16(min(n.Timeout/n.T.Params.CyclesPerMicrosecond()+1, LongTimeout))))
 }
 
-// nodeGroup prepares a node's group without programming it.
-func (n *Network) nodeGroup(nd *Node, index, groups int, opts []GroupOption) *Group {
-	g := nd.E.MakeGroup(index, groups, nd.Degree, nd.Parent != nil, opts...)
-	if len(nd.Children) > 0 { // its children are switches: their ACKs mean nothing to it
-		g.Set.AckMask = 0
-	}
-	return g
-}
-
-// bypassDown lets frames that are nobody's end at a host: up at the leaves would be as good, but a frame must not run in circles.
-func (n *Network) bypassDown(nd *Node) {
-	if nd.Parent != nil {
-		n.T.Check(nd.E.Ctl.SetBypassPort(n.Port(nd.Degree), n.Port(0)))
-	}
-}
-
 // host makes the NIC at the far end of endpoint i.
 func (g *Group) host(i int, timeout uint64) *host.Host {
 	ep := g.Ends[i]
 	h, err := host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
 		PeerQPN: ep.LocalQPN, UDPPort: 0xC000 | uint16(g.T.Rand.Uint32()&0x3FFF), TTL: 64, Start: g.Set.Start,
-		PathMTU: g.T.Params.MTUBytes, Window: g.MW(), Timeout: timeout, RNRCode: 1, CyclesPerMicrosecond: uint64(max(g.T.Params.ClockMHz, 1))})
+		PathMTU: g.T.Params.MTUBytes, Window: g.MW(), Timeout: timeout, RNRCode: 1, CyclesPerMicrosecond: g.T.Params.CyclesPerMicrosecond()})
 	g.T.Check(err)
 	return h
 }
@@ -217,7 +202,7 @@ func (c *Comm) Post(bytes int, imm, se bool) {
 	if smooth {
 		m.parts = all
 	} else {
-		m.Payload = Exact(k, all)
+		m.Payload = g.Reduce(all...)
 	}
 	c.expected = append(c.expected, m)
 }
@@ -237,25 +222,17 @@ func (c *Comm) PostRandom(count int) {
 
 // Done reports that every living host has all results and all its own messages acknowledged.
 func (c *Comm) Done() bool {
-	for _, h := range c.Hosts {
-		if h.Completed() < h.Posted() || len(h.Received()) < len(c.expected) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.Hosts, func(h *host.Host) bool { return h.Completed() < h.Posted() || len(h.Received()) < len(c.expected) })
 }
 
 // check compares what every host received with plain arithmetic.
 func (c *Comm) check() {
 	for r, h := range c.Hosts {
-		got := h.Received()
-		if len(got) != len(c.expected) {
+		if got := h.Received(); len(got) != len(c.expected) {
 			c.N.T.Fatalf("group %d rank %d received %d messages, expected %d", c.Index, r, len(got), len(c.expected))
 		}
-		for i := range c.expected {
-			c.right(r, i)
-		}
 	}
+	c.CheckReceived()
 }
 
 // right checks message i as rank r received it.
@@ -271,42 +248,24 @@ func (c *Comm) right(r, i int) {
 	if !bytes.Equal(got.Payload, w.Payload) || got.HasImm != w.HasImm || w.HasImm && got.Imm != w.Imm || got.SE != w.SE {
 		t.Fatalf("group %d rank %d message %d of %s: received %d bytes, immediate %v %#x, SE %v; expected %d, %v %#x, %v: %s", c.Index, r, i,
 			c.Kind(), len(got.Payload), got.HasImm, got.Imm, got.SE, len(w.Payload), w.HasImm, w.Imm, w.SE,
-			firstDifference(got.Payload, w.Payload))
+			c.Kind().Difference(got.Payload, w.Payload))
 	}
 }
-
-func firstDifference(a, b []byte) string {
-	for i := range min(len(a), len(b)) {
-		if a[i] != b[i] {
-			return fmt.Sprintf("first different byte %d: %#02x, expected %#02x", i, a[i], b[i])
-		}
-	}
-	return "the common part is the same"
-}
-
-// Forget drops a comm's hosts and what they were to receive, for a group that starts anew.
-func (c *Comm) Forget() { c.Hosts, c.expected = nil, nil }
 
 // progressLimit is how many cycles a network may take for one run before it counts as stuck.
 const progressLimit = 60_000_000
 
 // RunUntil runs until done.
-func (n *Network) RunUntil(done func() bool) {
+func (n *Network) RunUntil(done func() bool) { n.T.Check(n.run(progressLimit, done)) }
+
+func (n *Network) run(cycles uint64, done func() bool) error {
 	n.T.flush()
-	n.T.Check(n.Net.Run(n.T.ctx, progressLimit, done))
+	return n.Net.Run(n.T.ctx, cycles, done)
 }
 
 // Run runs until all comms are done, and checks what every host received.
 func (n *Network) Run() {
-	n.T.flush()
-	err := n.Net.Run(n.T.ctx, progressLimit, func() bool {
-		for _, c := range n.Comms {
-			if !c.Done() {
-				return false
-			}
-		}
-		return true
-	})
+	err := n.run(progressLimit, func() bool { return !slices.ContainsFunc(n.Comms, func(c *Comm) bool { return !c.Done() }) })
 	if errors.Is(err, fabric.ErrTimeout) {
 		for _, c := range n.Comms {
 			for r, h := range c.Hosts {
@@ -323,8 +282,7 @@ func (n *Network) Run() {
 
 // Idle lets the network run for some cycles, done or not.
 func (n *Network) Idle(cycles uint64) {
-	n.T.flush()
-	if err := n.Net.Run(n.T.ctx, cycles, func() bool { return false }); !errors.Is(err, fabric.ErrTimeout) {
+	if err := n.run(cycles, func() bool { return false }); !errors.Is(err, fabric.ErrTimeout) {
 		n.T.Check(err)
 	}
 }
@@ -364,5 +322,67 @@ func (n *Network) Drain() {
 	n.T.In("frames do not stop", func() { n.RunUntil(n.Net.Quiet) })
 	for _, nd := range n.Nodes {
 		n.T.Check(nd.E.Missing())
+	}
+}
+
+// StarNet is one switch with a host for every member, and one comm of them all.
+func (t *T) StarNet(link *fabric.Link, opts ...GroupOption) (*Network, *Comm) {
+	n := t.Tree(2, t.Params.Members, link)
+	return n, n.AddComm(0, 1, opts...)
+}
+
+// CheckReceived checks what every host has received so far, be it all or not.
+func (c *Comm) CheckReceived() {
+	for r, h := range c.Hosts {
+		if got := len(h.Received()); got > len(c.expected) {
+			c.N.T.Fatalf("group %d rank %d received %d messages, %d were sent", c.Index, r, got, len(c.expected))
+		}
+		for i := range h.Received() {
+			c.right(r, i)
+		}
+	}
+}
+
+// Kill silences the comm's hosts.
+func (c *Comm) Kill() {
+	for _, h := range c.Hosts {
+		h.Kill()
+	}
+}
+
+// Quiesce waits, after Kill, until nothing for the comm is on a link, in front of an engine, or inside one.
+func (c *Comm) Quiesce() {
+	n := c.N
+	n.Idle(uint64(2*n.Link.Latency) + 2*uint64(n.T.MTUBeats()))
+	n.RunUntil(func() bool {
+		for i, nd := range n.Nodes {
+			for _, ep := range c.Groups[i].Ends {
+				if nd.E.WaitingFor(ep.LocalQPN) > 0 {
+					return false
+				}
+			}
+		}
+		return true
+	})
+	n.Idle(uint64(32 * n.T.Params.Members * n.T.MTUBeats())) // a pipeline full of frames, each with a copy for every member
+}
+
+// Restart gives a comm that was killed new hosts and connections: by a reset of its groups, which keeps START, or by programming them
+// anew with another START.
+func (c *Comm) Restart(reset bool) {
+	if reset {
+		for _, g := range c.Groups {
+			g.Reset()
+		}
+	} else {
+		start := roce.PSN(c.N.T.Rand.Uint32() & 0xFFFFFF)
+		for _, g := range c.Groups {
+			g.Set.Start = start
+			g.Program()
+		}
+	}
+	c.Hosts, c.expected = nil, nil
+	for _, nd := range c.N.Nodes {
+		c.join(nd)
 	}
 }

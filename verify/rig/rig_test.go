@@ -25,7 +25,7 @@ func run(t *testing.T, ctx context.Context, limit uint64, scenario func(t *rig.T
 		if err != nil {
 			return nil, err
 		}
-		return dut.Bound(d, budget), nil
+		return dut.Watch(d, budget), nil
 	})
 	return r.Run(scenario)
 }

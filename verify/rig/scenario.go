@@ -3,6 +3,7 @@
 package rig
 
 import (
+	"cmp"
 	"fmt"
 
 	"incforge/contract"
@@ -53,66 +54,54 @@ func All(needs ...Needs) Needs {
 	}
 }
 
+// unless is a reason that counts if something does not hold.
+func unless(holds bool, format string, args ...any) string {
+	if holds {
+		return ""
+	}
+	return fmt.Sprintf(format, args...)
+}
+
 // ModeII is for scenarios of what Mode III does in another way, besides what else they need.
 func ModeII(needs ...Needs) Needs {
-	return All(append([]Needs{func(p contract.Params) string {
-		if p.Mode == 3 {
-			return "is about Mode II, the configuration is of Mode III"
-		}
-		return ""
-	}}, needs...)...)
+	return func(p contract.Params) string {
+		return cmp.Or(unless(p.Mode != 3, "is about Mode II, the configuration is of Mode III"), All(needs...)(p))
+	}
 }
 
 // ModeIII is for scenarios of what only Mode III does, besides what else they need.
 func ModeIII(needs ...Needs) Needs {
-	return All(append([]Needs{func(p contract.Params) string {
-		if p.Mode != 3 {
-			return "is about Mode III, the configuration is of Mode II"
-		}
-		return ""
-	}}, needs...)...)
+	return func(p contract.Params) string {
+		return cmp.Or(unless(p.Mode == 3, "is about Mode III, the configuration is of Mode II"), All(needs...)(p))
+	}
 }
 
 // NeedMembers is for scenarios of at least n members.
 func NeedMembers(n int) Needs {
 	return func(p contract.Params) string {
-		if p.Members < n {
-			return fmt.Sprintf("needs %d members, the configuration has %d", n, p.Members)
-		}
-		return ""
+		return unless(p.Members >= n, "needs %d members, the configuration has %d", n, p.Members)
 	}
 }
 
 // NeedGroups is for scenarios of at least n groups at once.
 func NeedGroups(n int) Needs {
 	return func(p contract.Params) string {
-		switch {
-		case p.Groups < n:
-			return fmt.Sprintf("needs %d groups, the configuration has %d", n, p.Groups)
-		case MaxGroups(p) < n:
-			return fmt.Sprintf("needs slots for %d groups, the configuration has %d", n, p.Slots())
-		}
-		return ""
+		return cmp.Or(unless(p.Groups >= n, "needs %d groups, the configuration has %d", n, p.Groups),
+			unless(MaxGroups(p) >= n, "needs slots for %d groups, the configuration has %d", n, p.Slots()))
 	}
 }
 
 // NeedSlots is for scenarios that move groups about in the buffer: it must have at least n slots.
 func NeedSlots(n int) Needs {
 	return func(p contract.Params) string {
-		if p.Slots() < n {
-			return fmt.Sprintf("needs %d slots, the configuration has %d", n, p.Slots())
-		}
-		return ""
+		return unless(p.Slots() >= n, "needs %d slots, the configuration has %d", n, p.Slots())
 	}
 }
 
 // NeedParentPort is what a tree of switches with two children each needs where frames may be nobody's: at the port of a child they would
 // run in circles.
 func NeedParentPort(p contract.Params) string {
-	if min(2, p.Members)%p.Ports == 0 {
-		return fmt.Sprintf("needs a port for the parent that is not a child's, the configuration has %d", p.Ports)
-	}
-	return ""
+	return unless(min(2, p.Members)%p.Ports != 0, "needs a port for the parent that is not a child's, the configuration has %d", p.Ports)
 }
 
 // NeedHostTree is what Tree-3-2 needs.
@@ -120,29 +109,17 @@ func NeedHostTree(p contract.Params) string { return All(NeedParentPort, NeedMem
 
 // NeedECC is for scenarios of a payload memory that corrects errors.
 func NeedECC(p contract.Params) string {
-	if !p.ECC {
-		return "needs ecc"
-	}
-	return NeedMembers(2)(p)
+	return cmp.Or(unless(p.ECC, "needs ecc"), NeedMembers(2)(p))
 }
 
 // NeedInBand is for scenarios of in-band groups of at least that many members.
 func NeedInBand(members int) Needs {
 	return func(p contract.Params) string {
-		switch {
-		case !p.InBand:
-			return "needs in_band"
-		case p.DTypeMask()&WideTypes != 0 && p.Slots() < WideSlots:
-			return fmt.Sprintf("needs %d slots, the configuration has %d", WideSlots, p.Slots())
-		}
-		return NeedMembers(members)(p)
+		return cmp.Or(unless(p.InBand, "needs in_band"), NeedSlots(2*p.MostUnits())(p), NeedMembers(members)(p))
 	}
 }
 
 // NeedClock is for scenarios that must be faster than a few microseconds.
 func NeedClock(p contract.Params) string {
-	if p.ClockMHz < 100 {
-		return fmt.Sprintf("needs a clock of 100 MHz, so that a microsecond is not over before a frame, the configuration has %d", p.ClockMHz)
-	}
-	return ""
+	return unless(p.ClockMHz >= 100, "needs a clock of 100 MHz, so that a microsecond is not over before a frame, the configuration has %d", p.ClockMHz)
 }

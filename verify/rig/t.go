@@ -15,6 +15,7 @@
 package rig
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 	"time"
 
 	"incforge/contract"
+	"incforge/internal/fail"
 	"incforge/verify/arith"
 	"incforge/verify/cover"
 	"incforge/verify/dut"
@@ -38,8 +40,6 @@ type T struct {
 	// Params are the design's parameters. A scenario takes every number from them: it will meet one member, one port and two slots.
 	Params   contract.Params
 	Manifest *contract.Manifest
-	// Name is the scenario's.
-	Name string
 	// Rand is the only source of chance, so that a seed says everything.
 	Rand *rand.Rand
 	Seed uint64
@@ -63,16 +63,13 @@ type T struct {
 func New(ctx context.Context, m *contract.Manifest, name string, seed uint64, open Opener) *T {
 	h := fnv.New64a()
 	h.Write([]byte(name))
-	t := &T{Name: name, ctx: ctx, Manifest: m, Params: m.Params, Rand: rand.New(rand.NewPCG(seed, h.Sum64())), Seed: seed, open: open,
+	t := &T{ctx: ctx, Manifest: m, Params: m.Params, Rand: rand.New(rand.NewPCG(seed, h.Sum64())), Seed: seed, open: open,
 		Cover: cover.Map{}, Values: map[string]uint64{}, Turn: int((h.Sum64() + seed) % 1024)}
 	for _, k := range t.Kinds() {
 		t.Cover.Expect(cover.Arith{Kind: k.String(), Accumulate: m.Params.Accumulate})
 	}
 	return t
 }
-
-// failure is what Fatalf panics with.
-type failure struct{ err error }
 
 // NotApplicable says what a scenario needs that the engine at hand lacks, where only the engine, not the parameters, could tell.
 type NotApplicable string
@@ -81,45 +78,29 @@ type NotApplicable string
 func (e NotApplicable) Error() string { return string(e) }
 
 // Fatalf ends the scenario as failed. %w wraps as in fmt.Errorf.
-func (t *T) Fatalf(format string, args ...any) { panic(failure{fmt.Errorf(format, args...)}) }
+func (t *T) Fatalf(format string, args ...any) { fail.Now(format, args...) }
 
 // Check ends the scenario if err is not nil.
-func (t *T) Check(err error) {
-	if err != nil {
-		panic(failure{err})
-	}
-}
+func (t *T) Check(err error) { fail.On(err) }
 
 // Skipf ends the scenario as not applicable.
 func (t *T) Skipf(format string, args ...any) {
-	panic(failure{NotApplicable(fmt.Sprintf(format, args...))})
+	fail.On(NotApplicable(fmt.Sprintf(format, args...)))
 }
 
 // In runs f; a failure in it is prefixed by what was being done.
 func (t *T) In(what string, f func()) {
-	defer func() {
-		p := recover()
-		if p == nil {
-			return
-		}
-		if x, ok := p.(failure); ok {
-			p = failure{fmt.Errorf("%s: %w", what, x.err)}
-		}
-		panic(p)
-	}()
-	f()
+	fail.On(func() (err error) {
+		defer fail.Catch(&err, "%s", what)
+		f()
+		return nil
+	}())
 }
 
 // Run runs a scenario and returns how it ended. A panic that is no failure of the scenario's own becomes one, with its stack.
 // The engines are settled afterwards, their counters compared with the reference's, and closed.
 func (t *T) Run(scenario func(t *T)) (err error) {
-	defer func() {
-		for _, e := range t.engines {
-			if cerr := e.Close(); cerr != nil && err == nil {
-				err = cerr
-			}
-		}
-	}()
+	defer func() { err = cmp.Or(err, t.Close()) }()
 	return Catch(func() {
 		scenario(t)
 		t.flush()
@@ -134,14 +115,11 @@ func (t *T) Run(scenario func(t *T)) (err error) {
 // Catch runs f and returns the failure that ended it, or nil.
 func Catch(f func()) (err error) {
 	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case failure:
-			err = p.err
-		default:
+		if p := recover(); p != nil {
 			err = fmt.Errorf("the scenario panicked: %v\n%s", p, debug.Stack())
 		}
 	}()
+	defer fail.Catch(&err, "")
 	f()
 	return nil
 }
@@ -166,9 +144,7 @@ func (t *T) Pipes() bool { return t.Params.Mode == 3 }
 
 // Field is where a field lies in its register.
 func (t *T) Field(register, field string) contract.Field {
-	f, err := t.Manifest.Registers.Field(register, field)
-	t.Check(err)
-	return f
+	return fail.Must(t.Manifest.Registers.Field(register, field))
 }
 
 // Beats is the number of beats of a frame of n bytes.
@@ -179,7 +155,7 @@ func (t *T) MTUBeats() int { return t.Beats(t.Params.MTUBytes + 62) }
 
 // Time is a cycle as a time of day in captures: since 1970, at the configured clock.
 func (t *T) Time(cycle uint64) time.Time {
-	return time.Unix(0, int64(cycle*1000/uint64(max(t.Params.ClockMHz, 1)))).UTC()
+	return time.Unix(0, int64(cycle*1000/t.Params.CyclesPerMicrosecond())).UTC()
 }
 
 // Words is a payload of n random words.
@@ -193,7 +169,7 @@ func (t *T) Words(n int) []byte {
 
 // Shuffled are the same endpoints in another order.
 func (t *T) Shuffled(who []int) []int {
-	who = append([]int(nil), who...)
+	who = slices.Clone(who)
 	t.Rand.Shuffle(len(who), func(i, j int) { who[i], who[j] = who[j], who[i] })
 	return who
 }
@@ -203,11 +179,16 @@ func (t *T) Kinds() []arith.Kind { return arith.Kinds(t.Params.DTypeMask(), t.Pa
 
 // Fitting are those of Kinds of which each of n groups can have a window.
 func (t *T) Fitting(n int) []arith.Kind {
-	return slices.DeleteFunc(t.Kinds(), func(k arith.Kind) bool { return k.DType.Wide() && t.Room(n) < WideSlots })
+	return slices.DeleteFunc(t.Kinds(), func(k arith.Kind) bool { return !t.fits(k, n) })
 }
 
-// Room is how many slots of the buffer each of n groups has.
-func (t *T) Room(n int) int { return t.Params.Slots() / n }
+// fits tells whether a group of that kind has a window in the room of one of n.
+func (t *T) fits(k arith.Kind, n int) bool {
+	return 2*t.Params.Units(uint8(k.DType), false) <= t.Room(n)
+}
+
+// Room is how many slots of the buffer each of n groups has, 2 at least.
+func (t *T) Room(n int) int { return max(t.Params.Slots()/n, 2) }
 
 // Children is how many endpoints a group can have beside a parent that may contribute too.
 func (t *T) Children() int {
@@ -219,17 +200,11 @@ func (t *T) Children() int {
 
 // AllBut are the same endpoints without c.
 func AllBut(who []int, c int) []int {
-	var rest []int
-	for _, x := range who {
-		if x != c {
-			rest = append(rest, x)
-		}
-	}
-	return rest
+	return slices.DeleteFunc(slices.Clone(who), func(x int) bool { return x == c })
 }
 
 // PipeSize takes sizes of pipes in turn: all there is, then 1, 2 and 3 slots, or as many as fit.
 func (t *T) PipeSize(i int) int {
-	most := 1 << t.MaxLog2N(1, t.Params.DTypeMask()&WideTypes != 0) >> 1
+	most := 1 << t.MaxLog2N(1, t.Params.MostUnits()) >> 1
 	return []int{0, 1, min(2, most), min(3, most)}[i%4]
 }

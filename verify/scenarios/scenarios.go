@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"incforge/verify/rig"
 	"incforge/verify/scenarios/abuse"
@@ -24,17 +25,27 @@ func All() []rig.Scenario {
 		hosts.Scenarios(), pipes.Scenarios())
 }
 
-// Select returns the scenarios whose names match the pattern (path.Match; empty for all). A pattern that matches nothing is an
-// error.
-func Select(pattern string) ([]rig.Scenario, error) {
+// Matches reports whether a pattern takes a scenario of that name: path.Match; a pattern after ! takes what it does not match, an empty one
+// takes all.
+func Matches(pattern, name string) (bool, error) {
 	if pattern == "" {
-		pattern = "*"
+		return true, nil
 	}
+	match, not := strings.CutPrefix(pattern, "!")
+	ok, err := path.Match(match, name)
+	if err != nil {
+		return false, fmt.Errorf("scenario pattern %q: %w", pattern, err)
+	}
+	return ok != not, nil
+}
+
+// Select returns the scenarios that the pattern takes. A pattern that takes none is an error.
+func Select(pattern string) ([]rig.Scenario, error) {
 	var out []rig.Scenario
 	for _, s := range All() {
-		ok, err := path.Match(pattern, s.Name)
+		ok, err := Matches(pattern, s.Name)
 		if err != nil {
-			return nil, fmt.Errorf("scenario pattern %q: %w", pattern, err)
+			return nil, err
 		}
 		if ok {
 			out = append(out, s)

@@ -3,8 +3,8 @@
 package score
 
 import (
-	"fmt"
 	"math"
+	"slices"
 
 	"incforge/inc"
 	"incforge/verify/cover"
@@ -22,66 +22,54 @@ func (b *Board) sends() []inc.Action {
 }
 
 // decide has the reference repeat, in order, what a Mode III engine reported.
-func (b *Board) decide() error {
+func (b *Board) decide() {
 	b.acts = append(b.acts, b.DUT.Acts()...)
 	for len(b.acts) > 0 {
 		a := b.acts[0]
 		if a.Kind == dut.ActFrame && len(b.pending) == 0 {
-			return nil // the frame's end is not in yet
+			return // the frame's end is not in yet
 		}
 		b.acts = b.acts[1:]
 		b.resting = false
-		if a.Kind == dut.ActFrame {
-			f := b.pending[0]
-			b.pending = b.pending[1:]
-			if err := b.accept(f, a.At); err != nil {
-				return err
-			}
+		if a.Kind != dut.ActFrame {
+			b.act(a)
 			continue
 		}
-		if err := b.act(a); err != nil {
-			return err
-		}
+		f := b.pending[0]
+		b.pending = b.pending[1:]
+		b.accept(f, a.At)
 	}
-	return nil
 }
 
 // act has the reference take an action. It must be allowed and not early.
-func (b *Board) act(a dut.Act) error {
+func (b *Board) act(a dut.Act) {
 	action, err := b.ref.Action(a)
 	if err != nil {
-		return fmt.Errorf("%w: cycle %d: %w", ErrMismatch, a.At, err)
+		differ("cycle %d: %w", a.At, err)
 	}
 	if at, ok := b.ref.Engine().Deadline(action); ok && a.At < b.ref.Cycle(at) {
-		return fmt.Errorf("%w: cycle %d: the engine did %v, which docs/pipes.md section 3 does not allow before cycle %d", ErrMismatch, a.At, action, b.ref.Cycle(at))
+		differ("cycle %d: the engine did %v, which docs/pipes.md section 3 does not allow before cycle %d", a.At, action, b.ref.Cycle(at))
 	}
 	outs, err := b.ref.Act(a)
 	if err != nil {
-		return fmt.Errorf("%w: cycle %d: the engine did %v, which docs/pipes.md section 3 does not allow now; it allows %v", ErrMismatch, a.At, action,
-			b.ref.Engine().Actions(nil))
+		differ("cycle %d: the engine did %v, which docs/pipes.md section 3 does not allow now; it allows %v", a.At, action, b.ref.Engine().Actions(nil))
 	}
 	b.expect(outs)
 	b.Cover.Add(cover.Point{Opcode: "-", Class: "action", Slot: "-", Outcome: action.Kind.String()})
 	if b.OnAct != nil {
-		return b.OnAct(a.At, action)
+		b.OnAct(a.At, action)
 	}
-	return nil
 }
 
-// late returns an error if the engine is still long after a time-out or wait has ended.
-func (b *Board) late(still uint64) error {
-	if !b.pipes() || b.err != nil {
-		return b.err
+// late ends the test if the engine is still long after a time-out or wait has ended.
+func (b *Board) late(still uint64) {
+	next := b.deadline()
+	if next == dut.Never || next+b.patience() >= b.Now() {
+		return
 	}
-	if next := b.deadline(); next != dut.Never && next+b.patience() < b.Now() {
-		var all []inc.Action
-		for _, a := range b.ref.Engine().Actions(nil) {
-			if at, ok := b.ref.Engine().Deadline(a); ok && b.ref.Cycle(at) == next {
-				all = append(all, a)
-			}
-		}
-		b.err = fmt.Errorf("%w: cycle %d: actions due since cycle %d were not taken, though nothing has moved for %d cycles: %v",
-			ErrMismatch, b.Now(), next, still, all)
-	}
-	return b.err
+	all := slices.DeleteFunc(b.ref.Engine().Actions(nil), func(a inc.Action) bool {
+		at, ok := b.ref.Engine().Deadline(a)
+		return !ok || b.ref.Cycle(at) != next
+	})
+	differ("cycle %d: actions due since cycle %d were not taken, though nothing has moved for %d cycles: %v", b.Now(), next, still, all)
 }

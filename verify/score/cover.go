@@ -3,6 +3,7 @@
 package score
 
 import (
+	"slices"
 	"strings"
 
 	"incforge/inc"
@@ -22,35 +23,25 @@ func (b *Board) sight(p *roce.Packet) *inc.Sight {
 // cover counts the point of a frame, which decoded as p, or is nothing that could be if p is nil; saw is what it met.
 func (b *Board) cover(p *roce.Packet, changed []inc.Counter, saw *inc.Sight) {
 	pt := cover.Point{Opcode: "-", Class: "invalid", Slot: "-"}
-	has := map[inc.Counter]bool{}
+	has := func(c inc.Counter) bool { return slices.Contains(changed, c) }
 	for _, c := range changed {
-		has[c] = true
 		switch {
-		case c == inc.RxAck, c == inc.RxNak, c == inc.RxRnr: // a Broadcast may send nothing for it
-			pt.Outcome = c.String()
-		case c == inc.Bypass, strings.HasPrefix(c.String(), "DROP_"), c == inc.TxResend, c == inc.TxResult, c == inc.Buffered,
+		case c == inc.RxAck, c == inc.RxNak, c == inc.RxRnr, // a Broadcast may send nothing for it
+			c == inc.Bypass, strings.HasPrefix(c.String(), "DROP_"), c == inc.TxResend, c == inc.TxResult, c == inc.Buffered,
 			c == inc.DownData && pt.Outcome == "", c == inc.TxReflect, c == inc.TxCnp, c == inc.RangeOpen, c == inc.TxAckCopy, c == inc.TxAckUp,
 			c == inc.TxReack, c == inc.RxDuplicate, c == inc.DownTaken:
 			pt.Outcome = c.String()
 		}
 	}
-	switch {
-	case has[inc.Bypass]:
-		pt.Class = "bypass"
-	case has[inc.UpData]:
-		pt.Class = "up"
-	case has[inc.DownData]:
-		pt.Class = "down"
-	case has[inc.TxReack]:
-		pt.Class = "old"
-	case has[inc.RxAck]:
-		pt.Class = "ack"
-	case has[inc.RxNak]:
-		pt.Class = "nak"
-	case has[inc.RxRnr]:
-		pt.Class = "rnr"
-	case has[inc.RxCnp]:
-		pt.Class = "cnp"
+	for _, class := range []struct {
+		of   inc.Counter
+		name string
+	}{{inc.Bypass, "bypass"}, {inc.UpData, "up"}, {inc.DownData, "down"}, {inc.TxReack, "old"}, {inc.RxAck, "ack"}, {inc.RxNak, "nak"},
+		{inc.RxRnr, "rnr"}, {inc.RxCnp, "cnp"}} {
+		if has(class.of) {
+			pt.Class = class.name
+			break
+		}
 	}
 	if p == nil {
 		b.Cover.Add(pt)
@@ -66,14 +57,14 @@ func (b *Board) cover(p *roce.Packet, changed []inc.Counter, saw *inc.Sight) {
 		}
 		pt.End = (end-1)%b.man.Params.BusBytes + 1
 	}
-	if saw != nil && (has[inc.UpData] || has[inc.DownData]) {
+	if saw != nil && (has(inc.UpData) || has(inc.DownData)) {
 		pt.Class += map[uint8]string{inc.CollectiveReduce: "-reduce", inc.CollectiveBroadcast: "-broadcast"}[saw.Collective]
 	}
-	if saw != nil && has[inc.UpData] {
+	if saw != nil && has(inc.UpData) {
 		if !b.pipes() { // where the state is not looked up by PSN
 			pt.Slot = map[inc.SlotState]string{inc.SlotEmpty: "empty", inc.SlotPartial: "partial", inc.SlotComplete: "complete", inc.SlotOther: "other"}[saw.Slot]
 		}
-		if has[inc.TxResult] && len(p.Payload) > 0 {
+		if has(inc.TxResult) && len(p.Payload) > 0 {
 			kind := arith.Kind{DType: arith.DType(saw.DType), Op: arith.Op(saw.Op), BigEndian: saw.BigEndian}
 			b.Cover.Add(cover.Point{Arith: cover.Arith{Kind: kind.String(), Accumulate: b.man.Params.Accumulate}})
 		}

@@ -7,207 +7,179 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/internal/fail"
+	"incforge/verify/ctrl"
 	"incforge/verify/dut"
 )
 
 // Missing returns an error if the reference sent frames that the idle engine did not.
-func (b *Board) Missing() error {
-	if b.err != nil {
-		return b.err
-	}
+func (b *Board) Missing() error { return b.guard(b.missing) }
+
+func (b *Board) missing() {
 	switch sends := b.sends(); {
 	case len(b.early) > 0:
-		b.err = b.mismatch(b.early[0])
+		b.unexpected(b.early[0])
 	case len(b.acts) > 0:
-		b.err = fmt.Errorf("%w: the engine decided a frame in cycle %d and has taken none", ErrMismatch, b.acts[0].At)
+		differ("the engine decided a frame in cycle %d and has taken none", b.acts[0].At)
 	case len(b.pending) > 0:
-		b.err = fmt.Errorf("%w: %d frames were taken and never decided, the first in cycle %d: %s", ErrMismatch, len(b.pending), b.pending[0].Last,
-			describe(b.pending[0].Data, b.pending[0].Err))
+		differ("%d frames were taken and never decided, the first in cycle %d: %s", len(b.pending), b.pending[0].Last, describe(&b.pending[0]))
 	case len(sends) > 0:
-		b.err = fmt.Errorf("%w: the engine rests, but docs/pipes.md section 3 requires the actions %v", ErrMismatch, sends)
-	}
-	if b.err != nil {
-		return b.err
+		differ("the engine rests, but docs/pipes.md section 3 requires the actions %v", sends)
 	}
 	for i := range b.ports {
 		p := &b.ports[i]
 		if p.empty() {
 			continue
 		}
-		x := p.places[0]
-		made, passed := p.made[x.made-p.madeBase:], p.passed[x.passed-p.passedBase:]
+		var count [lines]int
 		var first string
-		if len(made) > 0 {
-			first += "\nengine-made: " + describe(made[0].data, made[0].err)
+		for line, kind := range kinds() {
+			rest := p.rest(p.places[0], line)
+			if count[line] = len(rest); len(rest) > 0 {
+				first += "\n" + kind + ": " + describe(&rest[0])
+			}
 		}
-		if len(passed) > 0 {
-			first += "\nbypassed: " + describe(passed[0].data, passed[0].err)
-		}
-		b.err = fmt.Errorf("%w: port %d: %d engine-made and %d bypassed frames never left; the first:%s", ErrMismatch, i,
-			len(made), len(passed), first)
-		return b.err
+		differ("port %d: %d engine-made and %d bypassed frames never left; the first:%s", i, count[made], count[passed], first)
 	}
-	return nil
 }
 
 // Finish settles, compares every counter with the reference's and checks the identities of docs/engine.md section 7 or, in Mode III,
 // docs/pipes.md section 6, and then the reference's invariants too. Groups of a Mode III engine with something outstanding are disabled
-// first: time-outs would step counters while they are read.
+// first: time-outs would step counters while they are read. What it returns are the counters.
 func (b *Board) Finish() (map[string]uint64, error) {
-	outs := b.outs
-	if err := b.Settle(); err != nil {
-		return nil, err
-	}
-	b.outs = append(outs, b.outs...)
-	if b.pipes() {
-		if err := b.stop(); err != nil {
-			return nil, err
-		}
-	}
 	all := map[string]uint64{}
-	expect := b.ref.Engine().Counters()
-	names := map[string]uint32{}
-	for c := range b.ref.Engine().Params().Counters() {
-		names[c.String()] = expect[c]
-	}
+	err := b.guard(func() {
+		b.settle()
+		if b.pipes() {
+			b.stop()
+		}
+		for name, v := range fail.Must(ctrl.New(b.DUT, b.man).Counters()) {
+			all[name] = uint64(v)
+		}
+		b.counted(all)
+		check := identities
+		if b.pipes() {
+			check = pipeIdentities
+		}
+		if err := check(all); err != nil {
+			differ("%w", err)
+		}
+	})
+	return all, err
+}
+
+// counted compares counters with the reference's.
+func (b *Board) counted(all map[string]uint64) {
 	var wrong []string
-	for i, name := range b.man.Counters {
-		a, err := b.man.Addr("COUNTER", i)
-		if err != nil {
-			return nil, err
-		}
-		v, err := b.DUT.Read(a)
-		if err != nil {
-			return nil, fmt.Errorf("read counter %s: %w", name, err)
-		}
-		all[name] = uint64(v)
-		if b.injected && strings.HasPrefix(name, "ECC_") {
-			delete(names, name)
-			continue // the scenario knows what it wrote
-		}
-		if want, ok := names[name]; !ok || v != want {
+	names := map[string]bool{}
+	expect := b.ref.Engine().Counters()
+	for c := range b.ref.Engine().Params().Counters() {
+		name, want := c.String(), uint64(expect[c])
+		names[name] = true
+		switch v, ok := all[name]; {
+		case b.injected && strings.HasPrefix(name, "ECC_"): // the scenario knows what it wrote
+		case !ok:
+			wrong = append(wrong, "the manifest has no counter "+name)
+		case v != want:
 			wrong = append(wrong, fmt.Sprintf("%s is %d, expected %d", name, v, want))
 		}
-		delete(names, name)
 	}
-	for name := range names {
-		wrong = append(wrong, "the manifest has no counter "+name)
+	for name, v := range all {
+		if !names[name] {
+			wrong = append(wrong, fmt.Sprintf("%s is %d, expected 0", name, v))
+		}
 	}
 	if len(wrong) > 0 {
 		slices.Sort(wrong)
-		b.err = fmt.Errorf("%w: counters: %s", ErrMismatch, strings.Join(wrong, "; "))
-		return all, b.err
+		differ("counters: %s", strings.Join(wrong, "; "))
 	}
-	check := identities
-	if b.pipes() {
-		check = pipeIdentities
-	}
-	if err := check(all); err != nil {
-		b.err = fmt.Errorf("%w: %w", ErrMismatch, err)
-		return all, b.err
-	}
-	return all, nil
 }
 
 // stop checks the invariants and disables groups for which a timer runs.
-func (b *Board) stop() error {
+func (b *Board) stop() {
 	if err := b.ref.Engine().CheckInvariants(); err != nil {
-		b.err = fmt.Errorf("%w: %w", ErrMismatch, err)
-		return b.err
+		differ("%w", err)
 	}
 	if b.deadline() == dut.Never {
-		return nil
+		return
 	}
-	outs := b.outs
-	b.outs = nil
+	control := ctrl.New(b, b.man)
 	for g := range b.man.Params.Groups {
-		if !b.ref.Engine().Enabled(g) {
-			continue
-		}
-		addr, err := b.man.Addr("GROUP_CTRL", g)
-		if err != nil {
-			return err
-		}
-		if err := b.Write(addr, 0); err != nil {
-			return err
+		if b.ref.Engine().Enabled(g) {
+			fail.On(control.Disable(g))
 		}
 	}
-	err := b.Settle()
-	b.outs = append(outs, b.outs...)
-	return err
+	b.settle()
 }
 
-// pipeIdentities checks the equations of docs/pipes.md section 6 that hold for any run, by the names of the engine's own counters.
-func pipeIdentities(c map[string]uint64) error {
-	sum := func(names ...string) uint64 {
-		var s uint64
-		for _, n := range names {
-			s += c[n]
-		}
-		return s
+// counts are counters by the engine's own names.
+type counts map[string]uint64
+
+func (c counts) sum(names ...string) (s uint64) {
+	for _, n := range names {
+		s += c[n]
 	}
-	dataDrops := sum("DROP_GAP", "DROP_FULL", "DROP_SHAPE")
-	var drops uint64
+	return s
+}
+
+// drops are all frames dropped, whatever the reason.
+func (c counts) drops() (s uint64) {
 	for name, v := range c {
 		if strings.HasPrefix(name, "DROP_") {
-			drops += v
+			s += v
 		}
 	}
-	for _, e := range []struct {
-		name        string
-		left, right uint64
-	}{
-		{"RX_FRAMES", c["RX_FRAMES"], sum("BYPASS", "UP_DATA", "DOWN_DATA", "RX_ACK", "RX_NAK", "RX_RNR", "RX_CNP") + drops - dataDrops},
-		{"UP_DATA + DOWN_DATA", sum("UP_DATA", "DOWN_DATA"), sum("AGG", "DOWN_TAKEN", "RX_DUPLICATE") + dataDrops},
-		{"TX_ACK", c["TX_ACK"], sum("AGG", "DOWN_TAKEN", "RX_DUPLICATE")},
-		{"AGG", c["AGG"], sum("BUFFERED", "TX_RESULT")},
-		{"TX_FRAMES", c["TX_FRAMES"], sum("TX_FANOUT", "TX_ACK", "TX_GAP_NAK", "TX_RNR", "TX_CNP")},
-	} {
+	return s
+}
+
+// identity is an equation of counters that holds for any run.
+type identity struct {
+	name        string
+	left, right uint64
+}
+
+// holds returns an error for the first equation that does not hold.
+func holds(all ...identity) error {
+	for _, e := range all {
 		if e.left != e.right {
 			return fmt.Errorf("counter identity of %s fails: %d is not %d", e.name, e.left, e.right)
 		}
 	}
+	return nil
+}
+
+// pipeIdentities checks the equations of docs/pipes.md section 6 that hold for any run.
+func pipeIdentities(c counts) error {
 	for _, name := range []string{"TX_RESEND", "TX_REFLECT", "TX_ACK_COPY", "TX_ACK_UP", "TX_REACK", "DROP_STALE", "DROP_WINDOW"} {
 		if c[name] != 0 {
 			return fmt.Errorf("counter %s is %d in Mode III, which does not have that", name, c[name])
 		}
 	}
-	return nil
+	dataDrops := c.sum("DROP_GAP", "DROP_FULL", "DROP_SHAPE")
+	frames := c.sum("BYPASS", "UP_DATA", "DOWN_DATA", "RX_ACK", "RX_NAK", "RX_RNR", "RX_CNP")
+	taken := c.sum("AGG", "DOWN_TAKEN", "RX_DUPLICATE")
+	return holds(
+		identity{"RX_FRAMES", c["RX_FRAMES"], frames + c.drops() - dataDrops},
+		identity{"UP_DATA + DOWN_DATA", c.sum("UP_DATA", "DOWN_DATA"), taken + dataDrops},
+		identity{"TX_ACK", c["TX_ACK"], taken},
+		identity{"AGG", c["AGG"], c.sum("BUFFERED", "TX_RESULT")},
+		identity{"TX_FRAMES", c["TX_FRAMES"], c.sum("TX_FANOUT", "TX_ACK", "TX_GAP_NAK", "TX_RNR", "TX_CNP")},
+	)
 }
 
-// identities checks the equations that hold for any run, by the names of the engine's own counters. TX_RESULT is part of
-// TX_FRAMES only on a node with a parent, which a switch may be in one group and not in another: the sum lies between.
-func identities(c map[string]uint64) error {
-	sum := func(names ...string) uint64 {
-		var s uint64
-		for _, n := range names {
-			s += c[n]
-		}
-		return s
-	}
-	upDrops := sum("DROP_GAP", "DROP_STALE", "DROP_WINDOW", "DROP_SHAPE")
-	var drops uint64
-	for name, v := range c {
-		if strings.HasPrefix(name, "DROP_") {
-			drops += v
-		}
-	}
-	for _, e := range []struct {
-		name        string
-		left, right uint64
-	}{
-		{"RX_FRAMES", c["RX_FRAMES"], sum("BYPASS", "UP_DATA", "DOWN_DATA", "RX_ACK", "RX_NAK", "RX_RNR", "RX_CNP", "TX_REACK") + drops - upDrops},
-		{"UP_DATA", c["UP_DATA"], sum("AGG", "TX_RESEND") + upDrops},
-		{"AGG", c["AGG"], sum("BUFFERED", "TX_RESULT")},
-		{"TX_RESULT", c["TX_RESULT"], c["WIPE"]},
-	} {
-		if e.left != e.right {
-			return fmt.Errorf("counter identity of %s fails: %d is not %d", e.name, e.left, e.right)
-		}
-	}
-	low := sum("TX_FANOUT", "TX_RESEND", "TX_REFLECT", "TX_GAP_NAK", "TX_CNP", "TX_ACK_COPY", "TX_ACK_UP", "TX_REACK")
+// identities checks the equations of docs/engine.md section 7. TX_RESULT is part of TX_FRAMES only on a node with a parent, which a
+// switch may be in one group and not in another: the sum lies between.
+func identities(c counts) error {
+	low := c.sum("TX_FANOUT", "TX_RESEND", "TX_REFLECT", "TX_GAP_NAK", "TX_CNP", "TX_ACK_COPY", "TX_ACK_UP", "TX_REACK")
 	if c["TX_FRAMES"] < low || c["TX_FRAMES"] > low+c["TX_RESULT"] {
 		return fmt.Errorf("counter identity of TX_FRAMES fails: %d is not within %d to %d", c["TX_FRAMES"], low, low+c["TX_RESULT"])
 	}
-	return nil
+	upDrops := c.sum("DROP_GAP", "DROP_STALE", "DROP_WINDOW", "DROP_SHAPE")
+	frames := c.sum("BYPASS", "UP_DATA", "DOWN_DATA", "RX_ACK", "RX_NAK", "RX_RNR", "RX_CNP", "TX_REACK")
+	return holds(
+		identity{"RX_FRAMES", c["RX_FRAMES"], frames + c.drops() - upDrops},
+		identity{"UP_DATA", c["UP_DATA"], c.sum("AGG", "TX_RESEND") + upDrops},
+		identity{"AGG", c["AGG"], c.sum("BUFFERED", "TX_RESULT")},
+		identity{"TX_RESULT", c["TX_RESULT"], c["WIPE"]},
+	)
 }

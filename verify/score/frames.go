@@ -4,6 +4,7 @@ package score
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -17,93 +18,90 @@ import (
 // bthEnd is where the BTH of a frame ends, the least that a packet of ours has.
 const bthEnd = 14 + 20 + 8 + 12
 
-// want is a frame that is expected to leave.
-type want struct {
-	data []byte
-	err  bool
-}
+// Frames leave a port in two lines: those that the engine made, and those that it passed on.
+const (
+	made = iota
+	passed
+	lines
+)
 
-// place is a hypothesis on how far the two queues of a port have been matched: when the same frame is next in both,
-// only later frames tell which of the two it was.
-type place struct{ made, passed int }
+// place is a hypothesis on how many frames of each line have left: when the same frame is next in both, only later frames
+// tell which of the two it was.
+type place [lines]int
 
 // port holds the frames that must still leave by one port.
 type port struct {
-	made, passed         []want
-	madeBase, passedBase int
-	places               []place
+	owed   [lines][]dut.Frame
+	gone   place // of each line, frames that are in owed no more
+	places []place
 }
+
+// rest are the frames of a line that must still leave if x is right.
+func (p *port) rest(x place, line int) []dut.Frame { return p.owed[line][x[line]-p.gone[line]:] }
 
 // empty reports that no more frames are expected at the port.
 func (p *port) empty() bool {
-	return slices.ContainsFunc(p.places, func(x place) bool {
-		return x.made-p.madeBase == len(p.made) && x.passed-p.passedBase == len(p.passed)
-	})
+	return slices.ContainsFunc(p.places, func(x place) bool { return len(p.rest(x, made)) == 0 && len(p.rest(x, passed)) == 0 })
 }
 
 // expect records frames that must leave.
 func (b *Board) expect(outs []inc.Out) {
 	for _, o := range outs {
-		p := &b.ports[o.Port]
-		if w := (want{data: o.Frame, err: o.Err}); o.Bypass {
-			p.passed = append(p.passed, w)
-		} else {
-			p.made = append(p.made, w)
+		line := made
+		if o.Bypass {
+			line = passed
 		}
+		owed := &b.ports[o.Port].owed[line]
+		*owed = append(*owed, dut.Frame{Data: o.Frame, Err: o.Err})
 	}
 }
 
 // see compares a frame that left. A bypassed frame may leave before the engine reports its decision. The comparison
 // is then put off until the report, and so is that of frames leaving later by the same port.
-func (b *Board) see(o dut.Frame) error {
-	if !slices.ContainsFunc(b.early, func(x dut.Frame) bool { return x.Port == o.Port }) {
-		err := b.check(o)
-		if err == nil {
-			b.outs = append(b.outs, o)
-			return nil
-		}
-		if len(b.pending) == 0 {
-			return err
-		}
+func (b *Board) see(o dut.Frame) {
+	switch {
+	case slices.ContainsFunc(b.early, func(x dut.Frame) bool { return x.Port == o.Port }):
+		b.early = append(b.early, o)
+	case b.match(o):
+		b.outs = append(b.outs, o)
+	case len(b.pending) == 0:
+		b.unexpected(o)
+	default:
+		b.early = append(b.early, o)
 	}
-	b.early = append(b.early, o)
-	return nil
 }
 
-// check looks for a frame that left among those expected.
-func (b *Board) check(o dut.Frame) error {
+// match looks for a frame that left among those expected.
+func (b *Board) match(o dut.Frame) bool {
 	p := &b.ports[o.Port]
 	var next []place
-	add := func(x place) {
-		if !slices.Contains(next, x) {
-			next = append(next, x)
-		}
-	}
-	is := func(q []want, i int) bool {
-		return i < len(q) && q[i].err == o.Err && bytes.Equal(q[i].data, o.Data)
-	}
-	spoilt := func(q []want, i int) bool {
-		return b.doubled && i < len(q) && !o.Err && Spoilt(o.Data) && alike(q[i].data, o.Data)
-	}
 	for _, x := range p.places {
-		if is(p.made, x.made-p.madeBase) || spoilt(p.made, x.made-p.madeBase) {
-			add(place{x.made + 1, x.passed})
-		}
-		if is(p.passed, x.passed-p.passedBase) {
-			add(place{x.made, x.passed + 1})
+		for line := range x {
+			rest := p.rest(x, line)
+			if len(rest) == 0 || !b.same(&rest[0], &o, line) {
+				continue
+			}
+			y := x
+			if y[line]++; !slices.Contains(next, y) {
+				next = append(next, y)
+			}
 		}
 	}
 	if len(next) == 0 {
-		return b.mismatch(o)
+		return false
 	}
 	p.places = next
-	made, passed := next[0].made, next[0].passed
-	for _, x := range next[1:] {
-		made, passed = min(made, x.made), min(passed, x.passed)
+	for line := range p.owed {
+		least := slices.MinFunc(next, func(x, y place) int { return x[line] - y[line] })
+		p.owed[line], p.gone[line] = p.rest(least, line), least[line]
 	}
-	p.made, p.madeBase = p.made[made-p.madeBase:], made
-	p.passed, p.passedBase = p.passed[passed-p.passedBase:], passed
-	return nil
+	return true
+}
+
+// same tells whether a frame that left is the one expected, or what a memory may make of it that could not correct an error.
+func (b *Board) same(want, got *dut.Frame, line int) bool {
+	return want.Err == got.Err && bytes.Equal(want.Data, got.Data) ||
+		b.doubled && line == made && !got.Err && Spoilt(got.Data) && alike(want.Data, got.Data)
 }
 
 // Spoilt reports whether all bits of a frame's ICRC are inverted, as they must be if it holds a word that the memory
@@ -112,15 +110,7 @@ func Spoilt(frame []byte) bool {
 	good := slices.Clone(frame)
 	roce.Reseal(good)
 	at, ok := icrcAt(frame)
-	if !ok {
-		return false
-	}
-	for i := range 4 {
-		if frame[at+i] != ^good[at+i] {
-			return false
-		}
-	}
-	return true
+	return ok && binary.BigEndian.Uint32(frame[at:]) == ^binary.BigEndian.Uint32(good[at:])
 }
 
 // icrcAt is the offset of the ICRC in a frame that the engine made.
@@ -146,32 +136,31 @@ func alike(a, b []byte) bool {
 	return bytes.Equal(a[:from], b[:from]) && bytes.Equal(a[end-int(p.Pad):end], b[end-int(p.Pad):end]) && bytes.Equal(a[end+4:], b[end+4:])
 }
 
-func (b *Board) mismatch(o dut.Frame) error {
+// kinds are the lines' names.
+func kinds() [lines]string { return [lines]string{made: "engine-made", passed: "bypassed"} }
+
+// unexpected says what is expected in place of a frame that left.
+func (b *Board) unexpected(o dut.Frame) {
 	p := &b.ports[o.Port]
 	var s strings.Builder
-	fmt.Fprintf(&s, "port %d, cycle %d: unexpected frame %s", o.Port, o.Last, describe(o.Data, o.Err))
-	x := p.places[0]
-	if i := x.made - p.madeBase; i < len(p.made) {
-		fmt.Fprintf(&s, "\nnext engine-made frame expected %s%s", describe(p.made[i].data, p.made[i].err), diff(p.made[i].data, o.Data))
-	} else {
-		s.WriteString("\nno engine-made frame expected")
+	fmt.Fprintf(&s, "port %d, cycle %d: unexpected frame %s", o.Port, o.Last, describe(&o))
+	for line, kind := range kinds() {
+		if rest := p.rest(p.places[0], line); len(rest) > 0 {
+			fmt.Fprintf(&s, "\nnext %s frame expected %s%s", kind, describe(&rest[0]), diff(rest[0].Data, o.Data))
+		} else {
+			fmt.Fprintf(&s, "\nno %s frame expected", kind)
+		}
 	}
-	if i := x.passed - p.passedBase; i < len(p.passed) {
-		fmt.Fprintf(&s, "\nnext bypassed frame expected %s%s", describe(p.passed[i].data, p.passed[i].err), diff(p.passed[i].data, o.Data))
-	} else {
-		s.WriteString("\nno bypassed frame expected")
-	}
-	return fmt.Errorf("%w: %s", ErrMismatch, s.String())
+	differ("%s", s.String())
 }
 
 // describe shows a frame in words and its first bytes.
-func describe(data []byte, rxErr bool) string {
-	head := hex.EncodeToString(data[:min(len(data), 80)])
-	text := fmt.Sprintf("(%d bytes, err %v)", len(data), rxErr)
-	if p, err := roce.Decode(data); err == nil {
+func describe(f *dut.Frame) string {
+	text := fmt.Sprintf("(%d bytes, err %v)", len(f.Data), f.Err)
+	if p, err := f.Packet(); err == nil {
 		text += " " + p.String()
 	}
-	return text + "\n  " + head
+	return text + "\n  " + hex.EncodeToString(f.Data[:min(len(f.Data), 80)])
 }
 
 // diff describes the first difference of two frames.

@@ -4,8 +4,8 @@ package score
 
 import (
 	"errors"
-	"fmt"
 
+	"incforge/internal/fail"
 	"incforge/verify/dut"
 )
 
@@ -16,16 +16,17 @@ func (b *Board) Read(addr uint32) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	if err := b.collect(); err != nil {
-		return 0, err
-	}
+	return v, b.guard(func() {
+		b.collect()
+		b.compare(addr, v)
+	})
+}
+
+// compare compares what the engine has in a register with the reference.
+func (b *Board) compare(addr, v uint32) {
 	reg, i, ok := b.man.Find(addr)
-	if !ok || reg.Name == "COUNTER" || reg.Name == "VERSION" || !b.ref.Known(addr) {
-		return v, nil
-	}
-	w, err := b.ref.Read(addr)
-	if err != nil {
-		return 0, err
+	if !ok || reg.Name == "COUNTER" || reg.Name == "VERSION" {
+		return
 	}
 	bits := func(field string) uint32 {
 		f, _ := reg.Field(field) // a field of no bits otherwise
@@ -34,55 +35,47 @@ func (b *Board) Read(addr uint32) (uint32, error) {
 	mask := ^uint32(0)
 	switch {
 	case reg.Name == "GROUP_STATUS" && v&bits("busy") != 0:
-		return v, nil
+		return
 	case reg.Name == "GROUP_CTRL":
 		mask = bits("enable") // reset clears itself in its own time
 	case reg.Name == "ECC_INJECT":
 		mask = 0 // clears itself when a row is written
 	}
-	if v&mask != w&mask {
-		b.err = fmt.Errorf("%w: register %s[%d] reads %#x, expected %#x", ErrMismatch, reg.Name, i, v, w)
-		return 0, b.err
+	if w := fail.Must(b.ref.Read(addr)); v&mask != w&mask {
+		differ("register %s[%d] reads %#x, expected %#x", reg.Name, i, v, w)
 	}
-	return v, nil
 }
 
-// Write writes a register of both. Frames that the engine accepted before take effect before the write.
-func (b *Board) Write(addr, value uint32) error { return b.WriteStrobes(addr, value, 0xF) }
-
-// WriteStrobes writes some bytes of a register of both. The error is dut.ErrRefused if both refuse the write.
-func (b *Board) WriteStrobes(addr, value uint32, strobes uint8) error {
-	if err := b.collect(); err != nil {
+// Write writes some bytes of a register of both. Frames that the engine accepted before take effect before the write. The error is
+// dut.ErrRefused if both refuse it.
+func (b *Board) Write(addr, value uint32, strobes uint8) error {
+	if err := b.guard(b.collect); err != nil {
 		return err
 	}
-	write := func(d dut.DUT) error {
-		if strobes == 0xF {
-			return d.Write(addr, value)
-		}
-		return d.WriteStrobes(addr, value, strobes)
-	}
-	refused := write(b.DUT)
+	refused := b.DUT.Write(addr, value, strobes)
 	if refused != nil && !errors.Is(refused, dut.ErrRefused) {
 		return refused
 	}
-	if b.pipes() { // actions reported while the bus was busy came before the write
-		if err := b.collect(); err != nil {
-			return err
+	err := b.guard(func() {
+		if b.pipes() { // actions reported while the bus was busy came before the write
+			b.collect()
+			b.resting = false
 		}
-		b.resting = false
-	}
-	switch err := write(b.ref); {
-	case err != nil && !errors.Is(err, dut.ErrRefused):
+		err := b.ref.Write(addr, value, strobes)
+		if err != nil && !errors.Is(err, dut.ErrRefused) {
+			fail.On(err)
+		}
+		if (err != nil) != (refused != nil) {
+			differ("a write of %#x to address %#x, strobes %04b: the engine says %v, expected %v", value, addr, strobes, refused, err)
+		}
+		if reg, _, ok := b.man.Find(addr); refused == nil && ok && reg.Name == "ECC_INJECT" && b.man.Params.ECC {
+			b.injected = b.injected || value != 0
+			b.doubled = b.doubled || value > 1
+		}
+		b.collect()
+	})
+	if err != nil {
 		return err
-	case (err != nil) != (refused != nil):
-		b.err = fmt.Errorf("%w: a write of %#x to address %#x, strobes %04b: the engine says %v, expected %v", ErrMismatch, value, addr, strobes, refused, err)
-		return b.err
-	case err != nil:
-		return refused
 	}
-	if reg, _, ok := b.man.Find(addr); ok && reg.Name == "ECC_INJECT" && b.man.Params.ECC {
-		b.injected = b.injected || value != 0
-		b.doubled = b.doubled || value > 1
-	}
-	return b.collect()
+	return refused
 }

@@ -3,7 +3,7 @@
 package score
 
 import (
-	"fmt"
+	"slices"
 
 	"incforge/verify/dut"
 )
@@ -13,11 +13,8 @@ func (b *Board) Idle() bool {
 	if !b.Rests() {
 		return false
 	}
-	if _, ok := b.Timers(); ok {
-		return true
-	}
-	_, runs := b.ref.Timers()
-	return !runs || b.deadline() == dut.Never
+	_, known := b.Timers()
+	return known || b.deadline() == dut.Never
 }
 
 // Deadline is the cycle at which a timer makes an idle engine act if no frame comes before; dut.Never if none runs.
@@ -57,12 +54,7 @@ func (b *Board) complete() bool {
 	if len(b.pending) > 0 || len(b.acts) > 0 || len(b.early) > 0 || len(b.sends()) > 0 {
 		return false
 	}
-	for i := range b.ports {
-		if !b.ports[i].empty() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b.ports, func(p port) bool { return !p.empty() })
 }
 
 // patience is the number of still cycles after which nothing more will leave.
@@ -70,21 +62,21 @@ func (b *Board) patience() uint64 {
 	return uint64(4*b.man.Params.MTUBytes/b.man.Params.BusBytes) + stuckCycles
 }
 
-// alive returns an error if the engine is still though frames are expected, or accepts none though frames wait.
-func (b *Board) alive() error {
-	switch still := b.DUT.Still(); {
-	case b.Waiting() == 0:
-		b.moved = b.Now()
-		if still >= b.patience() {
-			if err := b.Missing(); err != nil {
-				return err
-			}
-			return b.late(still)
+// alive ends the test if the engine is still though frames are expected, or accepts none though frames wait.
+func (b *Board) alive() {
+	still := b.DUT.Still()
+	if b.Waiting() > 0 {
+		if b.Now()-b.moved > settleCycles {
+			differ("%d frames wait at the inputs and nothing has moved for %d cycles", b.Waiting(), settleCycles)
 		}
-	case b.Now()-b.moved > settleCycles:
-		b.err = fmt.Errorf("%w: %d frames wait at the inputs and nothing has moved for %d cycles", ErrMismatch, b.Waiting(), settleCycles)
+		return
 	}
-	return b.err
+	if b.moved = b.Now(); still >= b.patience() {
+		b.missing()
+		if b.pipes() {
+			b.late(still)
+		}
+	}
 }
 
 // settleCycles is how long Settle lets an engine work before it counts as stuck.
@@ -92,20 +84,20 @@ const settleCycles = 400000
 
 // Settle runs until the engine rests and everything expected has left; Out then returns what left. It does not wait
 // for timers: a Mode III engine whose results are not acknowledged rests between retransmissions.
-func (b *Board) Settle() error {
+func (b *Board) Settle() error { return b.guard(b.settle) }
+
+func (b *Board) settle() {
 	var outs []dut.Frame
 	for limit := b.Now() + settleCycles; ; {
-		if err := b.StepTo(b.Now() + 64); err != nil {
-			return err
-		}
+		b.step(b.Now() + 64)
 		outs = append(outs, b.Out()...)
 		if b.Rests() {
 			break
 		}
 		if b.Now() > limit {
-			return fmt.Errorf("%w: not at rest after %d cycles; %d frames wait at its inputs", ErrMismatch, settleCycles, b.Waiting())
+			differ("not at rest after %d cycles; %d frames wait at its inputs", settleCycles, b.Waiting())
 		}
 	}
 	b.outs = outs
-	return b.Missing()
+	b.missing()
 }

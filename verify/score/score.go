@@ -12,9 +12,11 @@ package score
 
 import (
 	"errors"
+	"fmt"
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/roce"
 	"incforge/verify/cover"
 	"incforge/verify/dut"
@@ -29,7 +31,7 @@ type Recorded struct {
 	Out bool
 }
 
-// Board is the scoreboard of one engine.
+// Board is the scoreboard of one engine. The first difference found is returned by every later call, too.
 type Board struct {
 	dut.DUT
 	ref   *dut.Reference
@@ -39,9 +41,9 @@ type Board struct {
 	// Cover collects functional coverage. The Boards of one test may share it.
 	Cover cover.Map
 	// OnAccept, if not nil, is called with every accepted frame and the counters it changed in the reference.
-	OnAccept func(a dut.Frame, changed []inc.Counter) error
+	OnAccept func(a dut.Frame, changed []inc.Counter)
 	// OnAct, if not nil, is called with every action that a Mode III engine took, and its cycle.
-	OnAct func(at uint64, a inc.Action) error
+	OnAct func(at uint64, a inc.Action)
 
 	pending []dut.Frame  // accepted and not yet decided, in Mode III
 	acts    []dut.Act    // reported, waiting for frames not accepted yet
@@ -72,6 +74,22 @@ func New(d dut.DUT, m *contract.Manifest) (*Board, error) {
 	b := &Board{DUT: d, ref: ref, man: m, Cover: cover.Map{}, waiting: map[uint32]int{}}
 	b.forget()
 	return b, nil
+}
+
+// guard does some of the board's work unless there was a difference before. A failure in it is a difference or ends the test otherwise.
+func (b *Board) guard(work func()) error {
+	if b.err == nil {
+		func() {
+			defer fail.Catch(&b.err, "")
+			work()
+		}()
+	}
+	return b.err
+}
+
+// differ ends what the board does with a difference.
+func differ(format string, args ...any) {
+	fail.On(fmt.Errorf("%w: %w", ErrMismatch, fmt.Errorf(format, args...)))
 }
 
 // pipes reports whether the engine is of Mode III.
@@ -113,19 +131,13 @@ func (b *Board) Out() []dut.Frame {
 	return o
 }
 
-// StepTo runs the engine and compares. The first difference found is returned by every later call, too.
-func (b *Board) StepTo(cycle uint64) error {
-	if b.err != nil {
-		return b.err
-	}
-	if err := b.DUT.StepTo(cycle); err != nil {
-		b.err = err
-		return err
-	}
-	if err := b.collect(); err != nil {
-		return err
-	}
-	return b.alive()
+// StepTo runs the engine and compares.
+func (b *Board) StepTo(cycle uint64) error { return b.guard(func() { b.step(cycle) }) }
+
+func (b *Board) step(cycle uint64) {
+	fail.On(b.DUT.StepTo(cycle))
+	b.collect()
+	b.alive()
 }
 
 // SkipTo advances the time. Skipped cycles do not count as cycles in which the engine was still.
@@ -137,42 +149,28 @@ func (b *Board) SkipTo(cycle uint64) {
 }
 
 // collect feeds the reference with what the engine accepted and compares what left.
-func (b *Board) collect() error {
-	if b.err != nil {
-		return b.err
-	}
+func (b *Board) collect() {
 	for _, a := range b.DUT.Accepted() {
 		b.moved = b.Now()
 		b.waiting[destination(a.Data)]--
 		b.record(Recorded{Frame: a})
 		if b.pipes() {
 			b.pending = append(b.pending, a)
-			continue
-		}
-		if err := b.accept(a, a.Last); err != nil {
-			b.err = err
-			return err
+		} else {
+			b.accept(a, a.Last)
 		}
 	}
-	if err := b.decide(); err != nil {
-		b.err = err
-		return err
-	}
+	b.decide()
 	early := b.early
 	b.early = nil
-	for _, o := range append(early, b.DUT.Out()...) {
-		b.moved = b.Now()
-		if len(early) > 0 {
-			early = early[1:]
-		} else {
-			b.record(Recorded{Frame: o, Out: true})
-		}
-		if err := b.see(o); err != nil {
-			b.err = err
-			return err
-		}
+	for _, o := range early {
+		b.see(o)
 	}
-	return nil
+	for _, o := range b.DUT.Out() {
+		b.moved = b.Now()
+		b.record(Recorded{Frame: o, Out: true})
+		b.see(o)
+	}
 }
 
 func (b *Board) record(r Recorded) {
@@ -184,7 +182,7 @@ func (b *Board) record(r Recorded) {
 }
 
 // accept gives the reference a frame that the engine accepted and, if it reports decisions, decided in cycle at.
-func (b *Board) accept(a dut.Frame, at uint64) error {
+func (b *Board) accept(a dut.Frame, at uint64) {
 	b.frames++
 	var packet *roce.Packet
 	var saw *inc.Sight
@@ -202,23 +200,20 @@ func (b *Board) accept(a dut.Frame, at uint64) error {
 	}
 	b.cover(packet, changed, saw)
 	if b.OnAccept != nil {
-		return b.OnAccept(a, changed)
+		b.OnAccept(a, changed)
 	}
-	return nil
 }
 
 // Reset resets both and discards what was expected.
 func (b *Board) Reset() error {
-	if err := b.collect(); err != nil {
-		return err
-	}
-	if err := b.DUT.Reset(); err != nil {
-		return err
-	}
-	b.DUT.Accepted()
-	b.DUT.Acts()
-	b.DUT.Out()
-	b.outs = nil
-	b.forget()
-	return b.ref.Reset()
+	return b.guard(func() {
+		b.collect()
+		fail.On(b.DUT.Reset())
+		b.DUT.Accepted()
+		b.DUT.Acts()
+		b.DUT.Out()
+		b.outs = nil
+		b.forget()
+		fail.On(b.ref.Reset())
+	})
 }

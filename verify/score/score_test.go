@@ -54,8 +54,8 @@ func TestOrder(t *testing.T) {
 func TestLookalikes(t *testing.T) {
 	for _, order := range [][]byte{{1, 2, 1, 3}, {1, 3, 1, 2}, {1, 1, 2, 3}, {1, 1, 3, 2}} {
 		b, s := newScripted(t)
-		b.ports[0].made = []want{{data: frame(1)}, {data: frame(2)}}
-		b.ports[0].passed = []want{{data: frame(1)}, {data: frame(3)}}
+		b.ports[0].owed[made] = []dut.Frame{{Data: frame(1)}, {Data: frame(2)}}
+		b.ports[0].owed[passed] = []dut.Frame{{Data: frame(1)}, {Data: frame(3)}}
 		for _, n := range order {
 			s.out = append(s.out, dut.Frame{Port: 0, Data: frame(n)})
 		}
@@ -63,8 +63,8 @@ func TestLookalikes(t *testing.T) {
 		require.NoError(t, b.Missing(), "%v", order)
 	}
 	b, s := newScripted(t)
-	b.ports[0].made = []want{{data: frame(1)}, {data: frame(2)}}
-	b.ports[0].passed = []want{{data: frame(1)}, {data: frame(3)}}
+	b.ports[0].owed[made] = []dut.Frame{{Data: frame(1)}, {Data: frame(2)}}
+	b.ports[0].owed[passed] = []dut.Frame{{Data: frame(1)}, {Data: frame(3)}}
 	s.out = []dut.Frame{{Data: frame(1)}, {Data: frame(2)}, {Data: frame(3)}}
 	require.Error(t, b.StepTo(1), "3 cannot leave before the bypassed 1")
 }

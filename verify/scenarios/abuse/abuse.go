@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"incforge/inc"
-	"incforge/verify/dut"
+	"incforge/roce"
 	"incforge/verify/rig"
 )
 
@@ -37,30 +37,27 @@ func Scenarios() []rig.Scenario {
 	}
 }
 
-// witness notes what each frame is counted as.
-type witness struct {
-	e    *rig.Engine
-	seen [][]inc.Counter
+// first is endpoint 0's first contribution; opts change it before its checksums are made.
+func first(g *rig.Group, opts ...func(*roce.Packet)) rig.Frame {
+	return g.Data(0, g.Start(), g.Noise(16), opts...)
 }
 
-// watch has a witness see what e accepts.
-func watch(e *rig.Engine) *witness {
-	w := &witness{e: e}
-	e.OnAccept = func(_ dut.Frame, changed []inc.Counter) error {
-		w.seen = append(w.seen, changed)
-		return nil
-	}
-	return w
+// damaged is a frame with something changed, and resealed one whose checksums are made good after that.
+func damaged(f rig.Frame, change func(f *rig.Frame)) rig.Frame {
+	change(&f)
+	return f
 }
 
-// fate sends one frame and returns the counters that it changed. What others answer to its result comes later and does not count.
-func (w *witness) fate(f rig.Frame) []inc.Counter {
-	w.seen = nil
-	w.e.Exchange(f)
-	if len(w.seen) == 0 {
-		w.e.T.Fatalf("the engine never took the frame")
-	}
-	return w.seen[0]
+func resealed(f rig.Frame, change func(f *rig.Frame)) rig.Frame {
+	change(&f)
+	roce.Reseal(f.Data)
+	return f
+}
+
+// fate sends one frame and returns the counters that it changed.
+func fate(e *rig.Engine, f rig.Frame) []inc.Counter {
+	_, counted := e.FirstAccepted(func() { e.Exchange(f) })
+	return counted
 }
 
 // isDrop tells whether a counter stands for a reason to drop.
@@ -69,9 +66,6 @@ func isDrop(c inc.Counter) bool { return strings.HasPrefix(c.String(), "DROP_") 
 // stateless counters stand for frames that must not change any group's state. A gap is not among them, nor data out of any range or for
 // which there is no room: the engine remembers that it sent a NAK for it.
 func stateless(c inc.Counter) bool {
-	switch c {
-	case inc.DropGap, inc.DropRange, inc.DropFull:
-		return false
-	}
-	return c == inc.Bypass || isDrop(c)
+	remembered := c == inc.DropGap || c == inc.DropRange || c == inc.DropFull
+	return !remembered && (c == inc.Bypass || isDrop(c))
 }

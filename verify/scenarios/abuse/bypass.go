@@ -12,12 +12,10 @@ import (
 	"incforge/verify/rig"
 )
 
-// bypass sends frames that are not the engine's: of every length and kind, by ports and with interfaces as they come, then among the
-// engine's own traffic.
 func bypass(t *rig.T) {
 	g := t.Star()
 	e := g.E
-	s := watchStrangers(e)
+	s := &strangers{e: e}
 	for round := range 3 {
 		if round > 0 {
 			for p := range t.Params.Ports {
@@ -26,14 +24,15 @@ func bypass(t *rig.T) {
 			e.SetPauses(dut.Pauses{Seed: t.Rand.Uint64(), In: 0.2, Ready: 0.3, Burst: 5})
 		}
 		s.short()
-		s.ofEveryKind(g)
+		for _, b := range kinds(g) {
+			s.send(s.byAny(b))
+			s.send(damaged(s.byAny(slices.Clone(b)), func(f *rig.Frame) { f.Err = true }))
+		}
 		s.long()
-		e.Settle()
 		s.allBypassed("strangers")
 	}
 	t.Check(e.Ctl.SetOptions(true, true))
-	s.send(g.Data(0, g.Start(), g.Noise(16), func(p *roce.Packet) { p.SrcIP[3] ^= 1 }))
-	e.Settle()
+	s.send(first(g, func(p *roce.Packet) { p.SrcIP[3] ^= 1 }))
 	s.allBypassed("a foreign frame, though foreign_bypass is set")
 	t.Check(e.Ctl.SetOptions(true, false))
 	fairness(g)
@@ -41,21 +40,10 @@ func bypass(t *rig.T) {
 	behindPayload(e)
 }
 
-// strangers are frames that are not the engine's: how many were sent, and how many of them were bypassed.
+// strangers are frames that are not the engine's, and how many were sent.
 type strangers struct {
-	e              *rig.Engine
-	sent, bypassed int
-}
-
-func watchStrangers(e *rig.Engine) *strangers {
-	s := &strangers{e: e}
-	e.OnAccept = func(_ dut.Frame, changed []inc.Counter) error {
-		if slices.Contains(changed, inc.Bypass) {
-			s.bypassed++
-		}
-		return nil
-	}
-	return s
+	e    *rig.Engine
+	sent uint32
 }
 
 func (s *strangers) send(f rig.Frame) {
@@ -63,12 +51,15 @@ func (s *strangers) send(f rig.Frame) {
 	s.sent++
 }
 
-// anyPort is a port drawn for a frame.
-func (s *strangers) anyPort() int { return s.e.T.Rand.IntN(s.e.T.Params.Ports) }
+// byAny is a frame that comes in by any port.
+func (s *strangers) byAny(b []byte) rig.Frame {
+	return rig.Frame{Data: b, Port: s.e.T.Rand.IntN(s.e.T.Params.Ports)}
+}
 
 func (s *strangers) allBypassed(what string) {
-	if s.bypassed != s.sent {
-		s.e.T.Fatalf("%s: %d of %d frames so far were bypassed", what, s.bypassed, s.sent)
+	s.e.Settle()
+	if n := s.e.Reference().Engine().Counters()[inc.Bypass]; n != s.sent {
+		s.e.T.Fatalf("%s: %d of %d frames so far were bypassed", what, n, s.sent)
 	}
 }
 
@@ -80,7 +71,7 @@ func (s *strangers) short() {
 		if n > 12 {
 			b[12] = 0x88
 		}
-		s.send(rig.Frame{Data: b, Port: s.anyPort(), Err: t.Rand.IntN(20) == 0})
+		s.send(damaged(s.byAny(b), func(f *rig.Frame) { f.Err = t.Rand.IntN(20) == 0 }))
 		if n%16 == 0 {
 			s.e.Settle()
 		}
@@ -93,29 +84,17 @@ func (s *strangers) long() {
 	for _, n := range []int{1514, 1518, t.Params.MTUBytes + 62, t.Params.MTUBytes + 100} {
 		b := t.Words(n/4 + 1)[:n]
 		b[12], b[13] = 0x86, 0xDD
-		s.send(rig.Frame{Data: b, Port: s.anyPort()})
-	}
-}
-
-// ofEveryKind sends each of kinds, without and with the error bit.
-func (s *strangers) ofEveryKind(g *rig.Group) {
-	for _, b := range kinds(g) {
-		s.send(rig.Frame{Data: b, Port: s.anyPort()})
-		s.send(rig.Frame{Data: slices.Clone(b), Port: s.anyPort(), Err: true})
+		s.send(s.byAny(b))
 	}
 }
 
 // kinds are frames that are not the engine's, one of each kind that docs/engine.md section 3 names.
 func kinds(g *rig.Group) [][]byte {
-	good := func() []byte { return g.Data(0, g.Start(), g.Noise(16)).Data }
 	with := func(change func(b []byte)) []byte {
-		b := good()
-		change(b)
-		roce.Reseal(b)
-		return b
+		return resealed(first(g), func(f *rig.Frame) { change(f.Data) }).Data
 	}
-	vlan := slices.Insert(good(), 12, 0x81, 0x00, 0x00, 0x05)
-	arp := append(slices.Clone(good()[:12]), 0x08, 0x06, 0, 1, 8, 0, 6, 4, 0, 1)
+	vlan := slices.Insert(first(g).Data, 12, 0x81, 0x00, 0x00, 0x05)
+	arp := append(slices.Clone(first(g).Data[:12]), 0x08, 0x06, 0, 1, 8, 0, 6, 4, 0, 1)
 	arp = append(arp, make([]byte, 38)...)
 	return [][]byte{
 		vlan, arp,
@@ -129,7 +108,7 @@ func kinds(g *rig.Group) [][]byte {
 		with(func(b []byte) { b[36], b[37] = 0x12, 0xB6 }), // port 4790
 		with(func(b []byte) { b[34], b[36] = 0x12, 0 }),    // source port alone does not make it RoCE
 		with(func(b []byte) { b[47] ^= 0x80 }),             // the record exists, its QPN is another
-		good()[:53], good()[:14], good()[:1],
+		first(g).Data[:53], first(g).Data[:14], first(g).Data[:1],
 		with(func(b []byte) { b[22] = 0; b[47] ^= 0x40 }), // TTL 0 is nobody's business here
 	}
 }
@@ -161,9 +140,6 @@ func fairness(g *rig.Group) {
 	outs := e.SettleAsIs()
 	run, longest, last := 0, 0, false
 	for _, o := range outs {
-		if o.Port != port {
-			continue
-		}
 		if run++; isARP(o.Data) != last {
 			run = 1
 		}
@@ -189,19 +165,18 @@ func amongCopies(g *rig.Group) {
 	}
 	for k := range window {
 		for c := range last {
-			e.Put(g.Data(c, g.Start().Add(k), g.Noise(4)))
+			e.Put(g.Data(c, g.PSN(k), g.Noise(4)))
 		}
 	}
 	e.Settle()
 	for k := range window {
-		e.Put(g.Data(last, g.Start().Add(k), g.Noise(4)))
+		e.Put(g.Data(last, g.PSN(k), g.Noise(4)))
 	}
 	var arrived uint64 // the last stranger
-	e.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
+	e.OnAccept = func(a dut.Frame, _ []inc.Counter) {
 		if isARP(a.Data) {
 			arrived = a.Last
 		}
-		return nil
 	}
 	for range count {
 		e.Put(arp(t, g.Ends[last].Port))
@@ -239,7 +214,7 @@ func behindPayload(e *rig.Engine) {
 		if t.Pipes() && k > 0 && k%g.MW() == 0 { // a pipe is full until its copies are acknowledged
 			outs = append(outs, e.Settle()...)
 		}
-		own := g.Data(g.Parent, g.Start().Add(k), g.Noise(t.Params.MTUBytes))
+		own := g.Data(g.Parent, g.PSN(k), g.Noise(t.Params.MTUBytes))
 		// RDMA of somebody else's: to the engine it looks like its own until its QPN is looked up
 		stranger := g.Data(g.Parent, g.Start(), g.Noise(t.Params.MTUBytes), func(p *roce.Packet) { p.DestQP ^= 0x800000 })
 		stranger.Port = (own.Port + k) % t.Params.Ports

@@ -21,14 +21,12 @@ type fault struct {
 // faulty is a group that gets frames with faults.
 type faulty struct {
 	*rig.Group
-	*witness
+	old     inc.Counter // what data counts as that was taken before and is not in the buffer
 	reached map[inc.Counter]bool
 }
 
-// drops reaches every reason to drop that the configuration has.
 func drops(t *rig.T) {
-	g := t.Star()
-	d := &faulty{Group: g, witness: watch(g.E), reached: map[inc.Counter]bool{}}
+	d := &faulty{Group: t.Star(), old: rig.ByMode(t, inc.DropStale, inc.RxDuplicate), reached: map[inc.Counter]bool{}}
 	d.count(d.inHeaders()...)
 	d.count(d.inContents()...)
 	d.count(d.twoFaults()...)
@@ -43,7 +41,7 @@ func drops(t *rig.T) {
 func (d *faulty) count(list ...fault) {
 	for _, x := range list {
 		d.T.In(x.what, func() {
-			got := d.fate(x.frame)
+			got := fate(d.E, x.frame)
 			others := slices.ContainsFunc(got, func(c inc.Counter) bool { return c != x.want && (isDrop(c) || c == inc.Bypass) })
 			if !slices.Contains(got, x.want) || others {
 				d.T.Fatalf("%v, expected %v", got, x.want)
@@ -53,28 +51,6 @@ func (d *faulty) count(list ...fault) {
 	}
 }
 
-// good is a first contribution without a fault.
-func (d *faulty) good() rig.Frame { return d.first(func(*roce.Packet) {}) }
-
-// first is endpoint 0's first contribution with something changed before the checksums are made.
-func (d *faulty) first(change func(p *roce.Packet)) rig.Frame {
-	return d.Data(0, d.Start(), d.Noise(16), change)
-}
-
-// damaged is a contribution with bytes changed.
-func (d *faulty) damaged(change func(b []byte)) rig.Frame {
-	f := d.good()
-	change(f.Data)
-	return f
-}
-
-// resealed is a contribution with bytes changed and the checksums made good.
-func (d *faulty) resealed(change func(b []byte)) rig.Frame {
-	f := d.damaged(change)
-	roce.Reseal(f.Data)
-	return f
-}
-
 // Total length of IPv4 and length of UDP of a contribution without a fault: where they are, and what they say.
 const (
 	totalLengthAt, totalLength = 16, 20 + udpLength
@@ -82,35 +58,29 @@ const (
 )
 
 // setLengths has a contribution say other lengths.
-func setLengths(total, udp uint16) func(b []byte) {
-	return func(b []byte) {
-		binary.BigEndian.PutUint16(b[totalLengthAt:], total)
-		binary.BigEndian.PutUint16(b[udpLengthAt:], udp)
+func setLengths(total, udp uint16) func(f *rig.Frame) {
+	return func(f *rig.Frame) {
+		binary.BigEndian.PutUint16(f.Data[totalLengthAt:], total)
+		binary.BigEndian.PutUint16(f.Data[udpLengthAt:], udp)
 	}
 }
 
 // inHeaders are faults of a frame's headers.
 func (d *faulty) inHeaders() []fault {
-	errored := func(f rig.Frame) rig.Frame { f.Err = true; return f }
-	list := []fault{
-		{"source IP", inc.DropForeign, d.first(func(p *roce.Packet) { p.SrcIP[3] ^= 1 })},
-		{"destination IP", inc.DropForeign, d.first(func(p *roce.Packet) { p.DstIP[0] ^= 0x80 })},
-		{"P_Key", inc.DropForeign, d.first(func(p *roce.Packet) { p.PKey = 0x7FFF })},
-		{"error bit", inc.DropRxError, errored(d.good())},
-		{"IP checksum", inc.DropIPChecksum, d.damaged(func(b []byte) { b[24] ^= 1 })},
-		{"TTL alone", inc.DropIPChecksum, d.damaged(func(b []byte) { b[22]++ })},
-		{"IP total length", inc.DropLengthMismatch, d.resealed(setLengths(totalLength-4, udpLength))},
-		{"UDP length", inc.DropLengthMismatch, d.resealed(setLengths(totalLength, udpLength-4))},
-		{"body no multiple of 4", inc.DropLengthMismatch, d.resealed(setLengths(totalLength-2, udpLength-2))},
+	return []fault{
+		{"source IP", inc.DropForeign, first(d.Group, func(p *roce.Packet) { p.SrcIP[3] ^= 1 })},
+		{"destination IP", inc.DropForeign, first(d.Group, func(p *roce.Packet) { p.DstIP[0] ^= 0x80 })},
+		{"P_Key", inc.DropForeign, first(d.Group, func(p *roce.Packet) { p.PKey = 0x7FFF })},
+		{"error bit", inc.DropRxError, damaged(first(d.Group), func(f *rig.Frame) { f.Err = true })},
+		{"IP checksum", inc.DropIPChecksum, damaged(first(d.Group), func(f *rig.Frame) { f.Data[24] ^= 1 })},
+		{"TTL alone", inc.DropIPChecksum, damaged(first(d.Group), func(f *rig.Frame) { f.Data[22]++ })},
+		{"IP total length", inc.DropLengthMismatch, resealed(first(d.Group), setLengths(totalLength-4, udpLength))},
+		{"UDP length", inc.DropLengthMismatch, resealed(first(d.Group), setLengths(totalLength, udpLength-4))},
+		{"body no multiple of 4", inc.DropLengthMismatch, resealed(first(d.Group), setLengths(totalLength-2, udpLength-2))},
+		{"pad beyond the body", inc.DropLengthMismatch, resealed(d.Data(0, d.Start(), nil), func(f *rig.Frame) { f.Data[43] |= 0x30 })},
+		{"TVer", inc.DropTVer, first(d.Group, func(p *roce.Packet) { p.TVer = 1 })},
+		{"opcode", inc.DropOpcode, first(d.Group, func(p *roce.Packet) { p.Op = roce.WriteMiddle })},
 	}
-	empty := d.Data(0, d.Start(), nil)
-	empty.Data[43] |= 0x30
-	roce.Reseal(empty.Data)
-	return append(list, []fault{
-		{"pad beyond the body", inc.DropLengthMismatch, empty},
-		{"TVer", inc.DropTVer, d.first(func(p *roce.Packet) { p.TVer = 1 })},
-		{"opcode", inc.DropOpcode, d.first(func(p *roce.Packet) { p.Op = roce.WriteMiddle })},
-	}...)
 }
 
 // inContents are faults of numbers, lengths and what depends on the configuration.
@@ -122,39 +92,36 @@ func (d *faulty) inContents() []fault {
 		{"a reserved syndrome", inc.DropSyndrome, d.AETH(0, start, 0x40)},
 		{"a syndrome between", inc.DropSyndrome, d.AETH(0, start, 0x64)},
 		{"a gap", inc.DropGap, d.Data(0, start.Add(1), d.Noise(16))},
-		{"before START", d.old(), d.Data(0, start.Prev(), d.Noise(16))},
+		{"before START", d.old, d.Data(0, start.Prev(), d.Noise(16))},
 	}
 	if t.Pipes() {
 		list = append(list, fault{"an ACK of nothing", inc.DropStaleAck, d.Ack(0, start)})
 	}
-	short := d.good()
-	short.Data = short.Data[:len(short.Data)-1]
-	list = append(list, fault{"a frame cut short", inc.DropLengthMismatch, short})
+	cut := func(f *rig.Frame) { f.Data = f.Data[:len(f.Data)-1] }
+	list = append(list, fault{"a frame cut short", inc.DropLengthMismatch, damaged(first(d.Group), cut)})
 	if t.Params.ICRCCheck {
 		list = append(list,
-			fault{"ICRC", inc.DropICRC, d.damaged(func(b []byte) { b[len(b)-1] ^= 0x80 })},
-			fault{"payload", inc.DropICRC, d.damaged(func(b []byte) { b[60] ^= 1 })})
+			fault{"ICRC", inc.DropICRC, damaged(first(d.Group), func(f *rig.Frame) { f.Data[len(f.Data)-1] ^= 0x80 })},
+			fault{"payload", inc.DropICRC, damaged(first(d.Group), func(f *rig.Frame) { f.Data[60] ^= 1 })})
 	}
 	list = append(list, fault{"payload above the MTU", inc.DropTooLong, d.Data(0, start, d.Noise(4*(t.Params.MTUBytes/4+1)))})
 	if t.Params.Ports > 1 {
-		f := d.good()
-		f.Port = (f.Port + 1) % t.Params.Ports
-		list = append(list, fault{"port", inc.DropForeign, f})
+		next := func(f *rig.Frame) { f.Port = (f.Port + 1) % t.Params.Ports }
+		list = append(list, fault{"port", inc.DropForeign, damaged(first(d.Group), next)})
 	}
 	return list
 }
 
 // twoFaults are frames with two faults each, the first of which counts.
 func (d *faulty) twoFaults() []fault {
+	tVer := func(p *roce.Packet) { p.TVer = 3 }
+	errored := func(f *rig.Frame) { f.Err = true }
 	list := []fault{
-		{"TVer before opcode", inc.DropTVer, d.first(func(p *roce.Packet) { p.TVer, p.Op = 3, roce.WriteOnlyImm })},
-		{"foreign before error bit", inc.DropForeign, d.first(func(p *roce.Packet) { p.SrcIP[1] ^= 2 })},
-		{"error bit before TVer", inc.DropRxError, d.first(func(p *roce.Packet) { p.TVer = 3 })},
-		{"ICRC before TVer", inc.DropICRC, d.first(func(p *roce.Packet) { p.TVer = 3 })},
+		{"TVer before opcode", inc.DropTVer, first(d.Group, func(p *roce.Packet) { p.TVer, p.Op = 3, roce.WriteOnlyImm })},
+		{"foreign before error bit", inc.DropForeign, damaged(first(d.Group, func(p *roce.Packet) { p.SrcIP[1] ^= 2 }), errored)},
+		{"error bit before TVer", inc.DropRxError, damaged(first(d.Group, tVer), errored)},
+		{"ICRC before TVer", inc.DropICRC, damaged(first(d.Group, tVer), func(f *rig.Frame) { f.Data[len(f.Data)-2] ^= 4 })},
 	}
-	list[1].frame.Err, list[2].frame.Err = true, true
-	icrc := list[3].frame.Data
-	icrc[len(icrc)-2] ^= 4
 	if !d.T.Params.ICRCCheck {
 		list = list[:3]
 	}
@@ -164,7 +131,7 @@ func (d *faulty) twoFaults() []fault {
 // slots fills endpoint 0's window while the others wait: a slot's first contribution says what shape the rest must have, and there is no
 // slot beyond the window.
 func (d *faulty) slots() {
-	contribute := func(k int) { d.Send(d.Data(0, d.Start().Add(k), d.Noise(16))).As("contribution %d", k).Expect() }
+	contribute := func(k int) { d.Send(d.Data(0, d.PSN(k), d.Noise(16))).As("contribution %d", k).Expect() }
 	contribute(0)
 	d.count(
 		fault{"another opcode", inc.DropShape, d.Data(1, d.Start(), d.Noise(16), func(p *roce.Packet) { p.Op = roce.SendFirst })},
@@ -172,21 +139,9 @@ func (d *faulty) slots() {
 	for k := 1; k < d.MW(); k++ {
 		contribute(k)
 	}
-	overrun := inc.DropWindow
-	if d.T.Pipes() {
-		overrun = inc.DropFull
-	}
 	d.count(
-		fault{"beyond the window", overrun, d.Data(0, d.Start().Add(d.MW()), d.Noise(16))},
-		fault{"again, the slot not complete", d.old(), d.Data(0, d.Start(), d.Noise(16))})
-}
-
-// old is what data counts as that was taken before and is not in the buffer.
-func (d *faulty) old() inc.Counter {
-	if d.T.Pipes() {
-		return inc.RxDuplicate
-	}
-	return inc.DropStale
+		fault{"beyond the window", rig.ByMode(d.T, inc.DropWindow, inc.DropFull), d.Data(0, d.PSN(d.MW()), d.Noise(16))},
+		fault{"again, the slot not complete", d.old, d.Data(0, d.Start(), d.Noise(16))})
 }
 
 // roles sends data, ACKs and CNPs from an endpoint that has no such role, payload to a barrier, and anything to a disabled group.
@@ -199,7 +154,7 @@ func (d *faulty) roles() {
 		return
 	}
 	d.count(
-		fault{"data without the role", inc.DropWrongRole, d.good()},
+		fault{"data without the role", inc.DropWrongRole, first(d.Group)},
 		fault{"ACK without the role", inc.DropWrongRole, d.Ack(0, d.Start())},
 		fault{"CNP without the role", inc.DropWrongRole, d.Frame(0, &cnp)})
 	d.Set.InMask, d.Set.AckMask, d.Ends[0].Host = d.Set.InMask|1, d.Set.AckMask|1, false
@@ -207,17 +162,17 @@ func (d *faulty) roles() {
 	d.count(fault{"ACK from a switch", inc.DropWrongRole, d.Ack(0, d.Start())})
 	d.Set.Collective = inc.CollectiveBarrier
 	d.Program()
-	d.count(fault{"payload in a barrier", inc.DropBadLength, d.good()})
+	d.count(fault{"payload in a barrier", inc.DropBadLength, first(d.Group)})
 	d.Disable()
-	bad := d.damaged(func(b []byte) { b[25] ^= 1 }) // whatever else is wrong with it
+	bad := damaged(first(d.Group), func(f *rig.Frame) { f.Data[25] ^= 1 }) // whatever else is wrong with it
 	d.count(
-		fault{"to a disabled group", inc.DropGroupDisabled, d.good()},
+		fault{"to a disabled group", inc.DropGroupDisabled, first(d.Group)},
 		fault{"damaged, to a disabled group", inc.DropGroupDisabled, bad})
 }
 
 // rolesOfPipes does so in Mode III: first the endpoint hears and does not contribute, then it contributes and does not hear.
 func (d *faulty) rolesOfPipes() {
-	d.count(fault{"data without the role", inc.DropWrongRole, d.good()})
+	d.count(fault{"data without the role", inc.DropWrongRole, first(d.Group)})
 	d.Set.InMask, d.Set.OutMask = d.Set.InMask|1, d.Set.OutMask&^1
 	d.Program()
 	for _, syndrome := range []uint8{roce.AckSyndrome, roce.NAKSequence, roce.RNRSyndrome | 1, 0x40} {
@@ -226,10 +181,10 @@ func (d *faulty) rolesOfPipes() {
 	d.count(fault{"a CNP, which is not dropped", inc.RxCnp, d.CNP(0, 0)})
 	d.Set.OutMask, d.Set.Collective = d.Set.OutMask|1, inc.CollectiveBarrier
 	d.Program()
-	d.count(fault{"payload in a barrier", inc.DropBadLength, d.good()})
+	d.count(fault{"payload in a barrier", inc.DropBadLength, first(d.Group)})
 	d.Disable()
 	d.count(
-		fault{"data to a disabled group", inc.DropGroupDisabled, d.good()},
+		fault{"data to a disabled group", inc.DropGroupDisabled, first(d.Group)},
 		fault{"an ACK to a disabled group", inc.DropGroupDisabled, d.Ack(0, d.Start())})
 }
 
@@ -237,15 +192,99 @@ func (d *faulty) rolesOfPipes() {
 func (d *faulty) reachedAll() {
 	t := d.T
 	several, pipes := t.Params.Members > 1, t.Pipes()
-	conditions := map[inc.Counter]bool{inc.DropICRC: t.Params.ICRCCheck, inc.DropShape: several, inc.DropWindow: several && !pipes,
-		inc.DropStale: !pipes, inc.DropFull: several && pipes, inc.DropStaleAck: pipes, inc.RxDuplicate: pipes}
+	never := map[inc.Counter]bool{inc.DropICRC: !t.Params.ICRCCheck, inc.DropShape: !several, inc.DropWindow: !several || pipes,
+		inc.DropStale: pipes, inc.DropFull: !several || !pipes, inc.DropStaleAck: !pipes, inc.RxDuplicate: !pipes}
 	all := []inc.Counter{inc.DropFull, inc.DropStaleAck, inc.RxDuplicate}
 	for c := inc.DropForeign; c <= inc.DropShape; c++ {
 		all = append(all, c)
 	}
 	for _, c := range all {
-		if possible, conditional := conditions[c]; !d.reached[c] && (possible || !conditional) {
+		if !d.reached[c] && !never[c] {
 			t.Fatalf("%v was not reached", c)
 		}
 	}
+}
+
+// marking is a frame with some ECN, and whether RX_CE counts it if that is CE.
+type marking struct {
+	what   string
+	counts bool
+	frame  rig.Frame
+}
+
+func marks(t *rig.T) {
+	g := t.Star()
+	for ecn := range uint8(4) {
+		m := &marked{g: g, tos: uint8(t.Rand.Uint32())&^roce.ECNMask | ecn}
+		m.send(m.whole()...)
+		m.send(m.damaged()...)
+	}
+	g.Disable()
+	m := &marked{g: g, tos: roce.ECNCE}
+	m.send(marking{"data to a disabled group", false, m.first()}, marking{"an ACK to a disabled group", false, m.mark(g.Ack(0, g.Start()))})
+}
+
+// marked makes frames with one type of service and checks what they count as.
+type marked struct {
+	g   *rig.Group
+	tos uint8
+}
+
+// send sends frames one after the other and reads the counter after each.
+func (m *marked) send(list ...marking) {
+	e := m.g.E
+	for _, x := range list {
+		m.g.T.In(x.what, func() {
+			want := e.Counter(inc.RxCe)
+			if x.counts && x.frame.CE() {
+				want++
+			}
+			m.g.Send(x.frame).Out()
+			if got := e.Counter(inc.RxCe); got != want {
+				m.g.T.Fatalf("with ToS %#02x %v is %d, expected %d", m.tos, inc.RxCe, got, want)
+			}
+		})
+	}
+}
+
+// mark gives a frame the type of service.
+func (m *marked) mark(f rig.Frame) rig.Frame {
+	return resealed(f, func(f *rig.Frame) { f.Data[15] = m.tos })
+}
+
+// first is endpoint 0's first contribution, marked.
+func (m *marked) first(opts ...func(p *roce.Packet)) rig.Frame { return m.mark(first(m.g, opts...)) }
+
+// whole are frames that arrived undamaged, though most of them are dropped or taken for repetitions.
+func (m *marked) whole() []marking {
+	g, start := m.g, m.g.Start()
+	long := g.Noise(4 * (g.T.Params.MTUBytes/4 + 1))
+	return []marking{
+		{"a contribution", true, m.first()},
+		{"a contribution sent again", true, m.first()},
+		{"a gap", true, m.mark(g.Data(0, start.Add(2*g.MW()), g.Noise(16)))},
+		{"an ACK", true, m.mark(g.Ack(0, start))},
+		{"a NAK", true, m.mark(g.NAK(0, start))},
+		{"a reserved syndrome", true, m.mark(g.AETH(0, start, 0x40))},
+		{"a CNP", true, m.mark(g.CNP(0, start))},
+		{"half an element", true, m.mark(g.Data(0, start, long[:4+g.Size()/2]))},
+		{"payload above the MTU", true, m.mark(g.Data(0, start, long))},
+		{"TVer", true, m.first(func(p *roce.Packet) { p.TVer = 1 })},
+		{"opcode", true, m.first(func(p *roce.Packet) { p.Op = roce.WriteMiddle })},
+	}
+}
+
+// damaged are frames that are not the engine's, not the group's, or damaged.
+func (m *marked) damaged() []marking {
+	list := []marking{
+		{"another QPN", false, m.first(func(p *roce.Packet) { p.DestQP ^= 1 << 23 })},
+		{"source IP", false, m.first(func(p *roce.Packet) { p.SrcIP[3] ^= 1 })},
+		{"error bit", false, damaged(m.first(), func(f *rig.Frame) { f.Err = true })},
+		{"IP checksum", false, damaged(m.first(), func(f *rig.Frame) { f.Data[24] ^= 1 })},
+		{"a frame cut short", false, damaged(m.first(), func(f *rig.Frame) { f.Data = f.Data[:len(f.Data)-1] })},
+	}
+	if m.g.T.Params.ICRCCheck {
+		list = append(list, marking{"payload", false, damaged(m.first(), func(f *rig.Frame) { f.Data[60] ^= 1 })})
+	}
+	return list
 }

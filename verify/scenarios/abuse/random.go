@@ -6,21 +6,116 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
+
+// mutate sends mutated frames to a root and, if there are two groups, to one with a parent.
+func mutate(t *rig.T) {
+	mutateGroups(t, t.Count(30_000, 200_000), min(rig.MaxGroups(t.Params), 2)).lives()
+}
+
+// inBandMutate does so with in-band groups, whose data moves on by ranges.
+func inBandMutate(t *rig.T) {
+	count := min(rig.MaxGroups(t.Params), 2, t.Params.Slots()/(2*t.Params.MostUnits())) // whatever the type of their registers
+	m := mutateGroups(t, t.Count(12_000, 200_000), count, rig.WithInBand())
+	m.muchHappened()
+	m.lives()
+}
+
+// mutation is mutated traffic of some groups of one engine.
+type mutation struct {
+	e        *rig.Engine
+	mutators []*rig.Mutator
+	// newState tells the guard of the groups' state that something changed it that is neither frame nor action.
+	newState func()
+	// invalid is how many frames were counted as what must not change any state.
+	invalid uint64
+}
+
+// mutateGroups sends so many mutated frames to count groups.
+func mutateGroups(t *rig.T, frames, count int, opts ...rig.GroupOption) *mutation {
+	m := &mutation{e: t.Engine()}
+	for i := range count {
+		members, parent := t.Params.Members, i == 1
+		if parent {
+			members = max(1, t.Children()-1)
+		}
+		g := m.e.Group(i, count, members, parent, append([]rig.GroupOption{rig.WithLog2N(3)}, opts...)...)
+		m.mutators = append(m.mutators, rig.NewMutator(g))
+	}
+	m.newState = m.e.Guard(m.e.Reference().Engine().AppendState, func(_ dut.Frame, changed []inc.Counter) bool {
+		bad := slices.ContainsFunc(changed, stateless)
+		if bad {
+			m.invalid++
+		}
+		return !bad
+	})
+	const burst = 64
+	for sent := 0; sent < frames; sent += burst {
+		m.send(burst)
+	}
+	m.e.SetPauses(dut.Pauses{})
+	m.e.Settle()
+	t.Values["mutated_frames"], t.Values["invalid_frames"] = uint64(frames), m.invalid
+	return m
+}
+
+// send sends so many frames at once, lets most of them in, and now and then resets an in-band group or changes how interfaces hesitate.
+func (m *mutation) send(frames int) {
+	e, r := m.e, m.e.T.Rand
+	draw := func() *rig.Mutator { return m.mutators[r.IntN(len(m.mutators))] }
+	for range frames {
+		e.Put(draw().Next())
+	}
+	for e.Waiting() > 16 {
+		e.StepTo(e.Now() + 64)
+		e.Out()
+	}
+	if x := draw(); x.Group.Set.InBand && r.IntN(4) == 0 {
+		e.Settle()
+		x.Group.Reset()
+		x.Restart()
+		m.newState()
+	}
+	if r.IntN(20) == 0 {
+		e.SetPauses(dut.Pauses{Seed: r.Uint64(), In: 0.3 * r.Float64(), Ready: 0.4 * r.Float64(), Burst: 1 + r.IntN(6)})
+	}
+}
+
+// muchHappened checks that in-band groups got further than their first range, and that spoilt controls and late frames were among it.
+func (m *mutation) muchHappened() {
+	late := rig.ByMode(m.e.T, inc.DropRange, inc.RxDuplicate) // data of a range that is over
+	c := m.e.Counters()
+	for _, x := range []struct {
+		counter inc.Counter
+		least   uint32
+	}{{inc.RangeOpen, 10}, {inc.TxResult, 10}, {inc.DropControl, 1}, {late, 1}, {inc.DropStaleAck, 1}} {
+		if n := c[x.counter.String()]; n < x.least {
+			m.e.T.Fatalf("too little happened: %v is %d, expected %d or more", x.counter, n, x.least)
+		}
+	}
+}
+
+// lives checks that each group can be programmed again, and that a root of a fixed group then works.
+func (m *mutation) lives() {
+	for _, x := range m.mutators {
+		g := x.Group
+		g.Program()
+		if g.Parent < 0 && !g.Set.InBand {
+			g.Complete(g.Start())
+		}
+	}
+}
 
 // random drives one group, across the wrap of the PSN, with frames chosen by what its slots might be in.
 func random(t *rig.T) {
 	e := t.Engine()
 	g := e.Group(0, 1, t.Params.Members, false, rig.WithStart(roce.PSN(0).Add(-40)), rig.WithLog2N(1+t.Rand.IntN(4)))
 	at := make([]int, len(g.Ends)) // the next packet of each endpoint, as far as it knows
-	rounds := 200
-	if t.Long {
-		rounds = 1000
-	}
-	for range rounds {
+	for range t.Count(200, 1000) {
 		e.SetPauses(dut.Pauses{Seed: t.Rand.Uint64(), In: 0.5 * t.Rand.Float64(), Ready: 0.6 * t.Rand.Float64(), Burst: 1 + t.Rand.IntN(10)})
 		for range 10 + t.Rand.IntN(40) {
 			e.Put(anything(g, at))
@@ -49,7 +144,7 @@ func anything(g *rig.Group, at []int) rig.Frame {
 	case k == 9:
 		return shaped(g, c, at[c]+1<<r.IntN(24))
 	default:
-		psn := g.Start().Add(at[c] - 1 - r.IntN(3))
+		psn := g.PSN(at[c] - 1 - r.IntN(3))
 		return g.AETH(c, psn, []uint8{roce.AckSyndrome, roce.NAKSequence, roce.RNRSyndrome | 0x1F}[r.IntN(3)])
 	}
 }
@@ -59,5 +154,5 @@ func shaped(g *rig.Group, c, k int) rig.Frame {
 	p := g.T.Params
 	r := rand.New(rand.NewPCG(uint64(int64(k)), g.T.Seed))
 	op, elements := roce.Opcode(r.IntN(6)), r.IntN(min(p.MTUBytes/g.Size(), 2*p.BusBytes)+1)
-	return g.Data(c, g.Start().Add(k), g.Noise(elements*g.Size()), func(p *roce.Packet) { p.Op = op })
+	return g.Data(c, g.PSN(k), g.Noise(elements*g.Size()), func(p *roce.Packet) { p.Op = op })
 }

@@ -5,11 +5,12 @@ package abuse
 import (
 	"errors"
 
+	"incforge/roce"
+	"incforge/verify/ctrl"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
-// registers reads and writes every register; the board compares what is read. The last resets come in the middle of traffic.
 func registers(t *rig.T) {
 	e := t.Engine()
 	beyondTheMap(e)
@@ -33,7 +34,7 @@ func beyondTheMap(e *rig.Engine) {
 	if _, err := e.DUT.Read(addr); !errors.Is(err, dut.ErrRefused) {
 		t.Fatalf("reading address %#x, where no register is: %v, expected a refusal", addr, err)
 	}
-	if err := e.DUT.Write(addr, t.Rand.Uint32()); !errors.Is(err, dut.ErrRefused) {
+	if err := e.DUT.Write(addr, t.Rand.Uint32(), ctrl.AllBytes); !errors.Is(err, dut.ErrRefused) {
 		t.Fatalf("writing address %#x, where no register is: %v, expected a refusal", addr, err)
 	}
 }
@@ -83,7 +84,7 @@ func resetInTraffic(e *rig.Engine, slow bool) {
 	g := e.Group(0, 1, t.Params.Members, false)
 	for k := range min(2*g.MW(), 64) {
 		for _, c := range g.Members() {
-			e.Put(g.Data(c, g.Start().Add(k), g.Noise(4*t.Rand.IntN(t.Params.MTUBytes/4))))
+			e.Put(g.Data(c, g.PSN(k), g.Noise(4*t.Rand.IntN(t.Params.MTUBytes/4))))
 		}
 		e.Put(rig.Frame{Data: t.Words(20)})
 	}
@@ -100,11 +101,81 @@ func resetInTraffic(e *rig.Engine, slow bool) {
 		readAll(e, "registers")
 		e.Settle() // what still waited at the ports finds no group
 		g = e.Group(0, 1, t.Params.Members, false)
-		for k := range 3 {
-			g.Complete(g.Start().Add(k))
-		}
+		g.CompleteFrom(0, 3)
 		_, err := e.Finish()
 		t.Check(err)
 	})
 	g.Disable()
+}
+
+func control(t *rig.T) {
+	e := t.Engine()
+	count := min(rig.MaxGroups(t.Params), 4)
+	groups := make([]*busy, count)
+	for i := range groups {
+		groups[i] = &busy{Group: e.Group(i, count, t.Params.Members, false)}
+	}
+	groups[0].refused()
+	groups[0].Program()
+	for range 60 {
+		i := t.Rand.IntN(count)
+		if next := groups[(i+1)%count]; count > 1 {
+			for _, c := range next.Members() {
+				e.Put(next.Data(c, next.PSN(next.done), next.Noise(16)))
+			}
+			next.done++
+		}
+		g := groups[i]
+		switch t.Rand.IntN(6) {
+		case 0:
+			g.Reset()
+			g.done = 0
+		case 1, 2:
+			g.change(count)
+		case 3:
+			e.Settle() // a packet inside the engine may leave with either value
+			e.Write("IP_ID", 0, t.Rand.Uint32())
+			e.Settle()
+		case 4:
+			t.Check(e.Ctl.Start(i)) // enabled as it is: this does nothing
+		case 5:
+			e.Counters()
+		}
+		e.Settle()
+		g.Complete(g.PSN(g.done))
+		g.done++
+	}
+}
+
+// busy is a group that completes one PSN after the other.
+type busy struct {
+	*rig.Group
+	done int
+}
+
+// refused writes illegal settings: the group stays disabled and answers nothing.
+func (g *busy) refused() {
+	legal := g.Set
+	for _, bad := range g.T.IllegalSettings(legal) {
+		g.Set = bad
+		if g.Disable(); g.TryEnable() {
+			g.T.Fatalf("illegal settings were enabled: %+v", bad)
+		}
+		g.Set = legal
+		g.Send(g.Data(0, g.Start(), g.Noise(8))).As("to a group with illegal settings %+v", bad).Expect()
+	}
+}
+
+// change gives the group, one of count, another START, kind and subset of members, and another place among its slots of the buffer.
+func (g *busy) change(count int) {
+	t := g.T
+	g.Set.InMask = uint32(1 + t.Rand.IntN(1<<t.Params.Members-1))
+	g.Set.OutMask, g.Set.AckMask = g.Set.InMask, g.Set.InMask
+	g.Set.Start = roce.PSN(t.Rand.Uint32() & 0xFFFFFF)
+	g.SetKind(t.NextKind(count))
+	g.Set.Log2N = 1 + t.Rand.IntN(t.MaxLog2N(count, g.Units()))
+	room := t.Room(count)
+	g.Set.SlotBase = g.Index*room + t.Rand.IntN(room-g.Units()<<g.Set.Log2N+1)
+	g.Program()
+	g.done = 0
 }

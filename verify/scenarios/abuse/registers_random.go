@@ -3,6 +3,7 @@
 package abuse
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -27,11 +28,7 @@ func registersRandom(t *rig.T) {
 	v := &vandal{t: t, e: e, next: map[int]roce.PSN{}, asked: map[int]bool{}, want: map[roce.PSN][]byte{}, got: map[roce.PSN]uint32{}}
 	v.watched = e.Group(0, 2, t.Params.Members, false, rig.WithStart(roce.PSN(0).Add(-100)))
 	v.findTargets()
-	total := 3000
-	if t.Long {
-		total = 100_000
-	}
-	for v.writes < total {
+	for total := t.Count(3000, 100_000); v.writes < total; {
 		t.In(fmt.Sprintf("after %d writes", v.writes), func() {
 			if t.Rand.IntN(4) == 0 {
 				v.arrange()
@@ -54,9 +51,11 @@ type vandal struct {
 	t       *rig.T
 	e       *rig.Engine
 	watched *rig.Group // its registers nobody writes
-	// targets are the registers that may be written, foreign those of other groups among them.
-	targets, foreign []target
+	// targets are the addresses of registers that may be written, foreign those of other groups' among them, last is the last of all.
+	targets, foreign []uint32
+	last             uint32
 
+	answers []rig.Frame      // of the watched group's hosts to what left
 	offered [][]byte         // frames to foreign groups that are on their way
 	asked   map[int]bool     // from which endpoints they are
 	next    map[int]roce.PSN // what foreign endpoints send next, if it is not START
@@ -71,36 +70,26 @@ type vandal struct {
 	made            int // frames that left for foreign endpoints
 }
 
-// target is an element of a register.
-type target struct {
-	reg  *contract.Register
-	i    int
-	addr uint32
-}
-
 // findTargets lists the registers that may be written: all but those that are everybody's and those of the watched group.
 func (v *vandal) findTargets() {
 	p := v.t.Params
-	for n := range v.t.Manifest.Registers {
-		reg := &v.t.Manifest.Registers[n]
-		if slices.Contains([]string{"CTRL", "IP_ID", "BYPASS_PORT"}, reg.Name) || reg.Name == "ECC_INJECT" && p.ECC {
-			continue
-		}
+	for _, reg := range v.t.Manifest.Registers {
 		for i := range reg.Size() {
-			x := target{reg, i, reg.Offset + uint32(i)*reg.Stride}
-			group := -1
+			addr, group := reg.Offset+uint32(i)*reg.Stride, -1
 			switch {
 			case strings.HasPrefix(reg.Name, "GROUP_"):
 				group = i
 			case strings.HasPrefix(reg.Name, "EP_"):
 				group = i / p.EPS()
+			case slices.Contains([]string{"CTRL", "IP_ID", "BYPASS_PORT"}, reg.Name), reg.Name == "ECC_INJECT" && p.ECC:
+				group = v.watched.Index
 			}
-			if group == v.watched.Index {
+			if v.last = max(v.last, addr); group == v.watched.Index {
 				continue
 			}
-			v.targets = append(v.targets, x)
+			v.targets = append(v.targets, addr)
 			if group > 0 {
-				v.foreign = append(v.foreign, x)
+				v.foreign = append(v.foreign, addr)
 			}
 		}
 	}
@@ -116,37 +105,28 @@ func (v *vandal) draw() (addr, value uint32, strobes uint8) {
 	switch r.IntN(8) {
 	case 0: // any address of the bus but those that are left alone
 		for {
-			addr = r.Uint32N(1 << v.addrBits())
-			if _, _, ok := v.t.Manifest.Find(addr &^ 3); !ok || slices.ContainsFunc(v.targets, func(x target) bool { return x.addr == addr&^3 }) {
+			addr = r.Uint32N(1 << bits.Len32(v.last))
+			if _, _, ok := v.t.Manifest.Find(addr &^ 3); !ok || slices.Contains(v.targets, addr&^3) {
 				return addr, value, strobes
 			}
 		}
 	case 1, 2:
-		addr = v.targets[r.IntN(len(v.targets))].addr
-		return addr | r.Uint32N(4), value, strobes
+		return v.targets[r.IntN(len(v.targets))] | r.Uint32N(4), value, strobes
 	}
-	x := v.foreign[r.IntN(len(v.foreign))]
-	return x.addr, v.sensible(x, value), strobes
-}
-
-// addrBits is the width of an address on the register bus: the smallest that reaches every register.
-func (v *vandal) addrBits() int {
-	var last uint32
-	for _, r := range v.t.Manifest.Registers {
-		last = max(last, r.Offset+uint32(r.Size()-1)*r.Stride)
-	}
-	return bits.Len32(last)
+	addr = v.foreign[r.IntN(len(v.foreign))]
+	return addr, v.sensible(addr, value), strobes
 }
 
 // sensible is a value that has a meaning in a register, now and then not.
-func (v *vandal) sensible(x target, value uint32) uint32 {
+func (v *vandal) sensible(addr, value uint32) uint32 {
 	p, r := v.t.Params, v.t.Rand
 	if r.IntN(8) == 0 {
 		return value
 	}
-	is := func(field string) contract.Field { return v.t.Field(x.reg.Name, field) }
+	reg, i, _ := v.t.Manifest.Find(addr)
+	is := func(field string) contract.Field { return v.t.Field(reg.Name, field) }
 	put := func(field string, v uint32) uint32 { return is(field).Put(v) }
-	switch x.reg.Name {
+	switch reg.Name {
 	case "GROUP_CTRL":
 		enable, reset := put("enable", 1), put("reset", 1)
 		return []uint32{enable, enable, reset, enable | reset}[r.IntN(4)]
@@ -163,7 +143,7 @@ func (v *vandal) sensible(x target, value uint32) uint32 {
 	case "EP_CTRL":
 		return put("valid", r.Uint32N(2)|1) | value&is("host").Mask() | put("port", r.Uint32N(uint32(p.Ports)))
 	case "EP_LOCAL_QPN":
-		return put("qpn", is("qpn").Get(value)&^uint32(p.Records()-1)|uint32(x.i))
+		return put("qpn", is("qpn").Get(value)&^uint32(p.Records()-1)|uint32(i))
 	case "EP_REMOTE_IP":
 		return value | 1<<31 // none of a watched host by accident
 	}
@@ -179,7 +159,7 @@ func (v *vandal) write() {
 		v.drain()
 	}
 	v.writes++
-	if err := v.e.WriteStrobes(addr, value, strobes); errors.Is(err, dut.ErrRefused) {
+	if err := v.e.Board.Write(addr, value, strobes); errors.Is(err, dut.ErrRefused) {
 		v.refused++
 	} else {
 		v.t.Check(err)
@@ -223,10 +203,7 @@ func (v *vandal) arrange() {
 		t.Check(v.e.Ctl.SetEndpoint(record, ep))
 		delete(v.next, record)
 	}
-	t.Check(v.e.Ctl.SetGroup(index, g.Set))
-	enabled, err := v.e.Ctl.Enable(index)
-	t.Check(err)
-	if enabled {
+	if g.TryEnable() {
 		v.started++
 	}
 	v.overlaps += int(v.field("GROUP_STATUS", index, "overlap"))
@@ -252,7 +229,7 @@ func (v *vandal) finish() {
 	}
 	v.drain()
 	for k := range v.sent {
-		if psn := g.Start().Add(k); v.got[psn] != g.Set.OutMask {
+		if psn := g.PSN(k); v.got[psn] != g.Set.OutMask {
 			t.Fatalf("the watched group's result of PSN %v reached endpoints %#x of %#x", psn, v.got[psn], g.Set.OutMask)
 		}
 	}
@@ -266,4 +243,162 @@ func (v *vandal) finish() {
 			t.Fatalf("no %s: nothing was tried", x.name)
 		}
 	}
+}
+
+// contribute sends the watched group's next packets, one or two PSNs of each member, as far as its window lets it.
+func (v *vandal) contribute() {
+	g := v.watched
+	for range 1 + v.t.Rand.IntN(2) {
+		first := g.PSN(v.sent - max(g.MW()/2, 1))
+		if v.want[first] != nil && v.got[first] != g.Set.OutMask {
+			return
+		}
+		psn := g.PSN(v.sent)
+		n := 4 * (1 + v.t.Rand.IntN(16))
+		r := g.Round(psn, n)
+		for _, c := range g.Members() {
+			v.e.Put(r.Frame(c))
+		}
+		v.want[psn] = r.Result()
+		v.sent++
+	}
+}
+
+// offer sends a foreign endpoint something, as its record wants it, valid or not, one that no endpoint has among them.
+func (v *vandal) offer() {
+	p, r := v.t.Params, v.t.Rand
+	g := 1 + r.IntN(p.Groups-1)
+	record := g*p.EPS() + r.IntN(p.EPS())
+	packet := v.packetTo(g, record)
+	port := int(v.field("EP_CTRL", record, "port"))
+	if port >= p.Ports || r.IntN(16) == 0 {
+		port = r.IntN(p.Ports)
+	}
+	f := rig.Frame{Port: port, Data: packet.AppendFrame(nil)}
+	v.offered, v.asked[record] = append(v.offered, f.Data), true
+	v.e.Put(f)
+}
+
+// packetTo is what somebody sends to an endpoint of group g: data most of the time, a control, an answer, a CNP, or data out of turn.
+func (v *vandal) packetTo(g, record int) *roce.Packet {
+	r := v.t.Rand
+	psn, ok := v.next[record]
+	if !ok {
+		psn = roce.PSN(v.field("GROUP_START", g, "psn"))
+	}
+	p := &roce.Packet{TTL: 64, DF: true, SrcIP: roce.IP4FromUint32(v.field("EP_REMOTE_IP", record, "address")),
+		DstIP: roce.IP4FromUint32(v.field("EP_LOCAL_IP", record, "address")), Op: roce.SendOnly, PKey: roce.DefaultPKey,
+		DestQP: v.field("EP_LOCAL_QPN", record, "qpn"), PSN: psn, AckReq: true}
+	switch r.IntN(10) {
+	case 0:
+		p.Op, p.AckReq, p.Syndrome = roce.Acknowledge, false, []uint8{roce.AckSyndrome, roce.NAKSequence, roce.RNRSyndrome | 1}[r.IntN(3)]
+		p.PSN = psn.Add(-1 - r.IntN(3))
+	case 1:
+		p.Op, p.AckReq = roce.CNP, false
+	case 2: // behind or ahead
+		p.PSN = psn.Add(r.IntN(7) - 3)
+		p.Payload = v.t.Words(r.IntN(4))
+	case 3, 4: // a control, if the group is in-band
+		p.Op = roce.SendOnlyImm
+		setting := func(field string) uint8 { return uint8(v.field("GROUP_COLLECTIVE", g, field)) }
+		p.Imm = inc.Control{Collective: uint8(r.Uint32N(4)), Op: setting("op"), DType: setting("dtype"), Root: uint8(r.Uint32N(inc.Roots)),
+			Packets: 1 + r.IntN(5)}.Immediate()
+		v.next[record] = psn.Next()
+	default:
+		p.Payload = v.t.Words(4)
+		v.next[record] = psn.Next()
+	}
+	return p
+}
+
+// drainCycles lets everything that was offered leave: some ten short packets, each copied to everybody.
+const drainCycles = 1200
+
+// drain runs the engine until what was offered is through, and looks at what left. It does not wait for the engine to rest: endpoints of
+// foreign groups may never answer.
+func (v *vandal) drain() {
+	for answered := true; answered; answered = len(v.answers) > 0 {
+		v.e.Put(v.answers...)
+		v.answers = v.answers[:0]
+		limit := v.e.Now() + 100*drainCycles
+		for v.e.StepTo(v.e.Now() + 64); v.e.Waiting() > 0; v.e.StepTo(v.e.Now() + 64) {
+			if v.e.Now() > limit {
+				v.t.Fatalf("%d frames wait and are not taken", v.e.Waiting())
+			}
+		}
+		v.e.StepTo(v.e.Now() + drainCycles)
+		for _, out := range v.e.Out() {
+			v.see(&out)
+		}
+	}
+	v.offered = v.offered[:0]
+	clear(v.asked)
+}
+
+// see judges a frame that left, by nothing but the registers, and has the watched group's hosts answer it.
+func (v *vandal) see(out *dut.Frame) {
+	if slices.ContainsFunc(v.offered, func(b []byte) bool { return bytes.Equal(b, out.Data) }) {
+		return // it was nobody's
+	}
+	p, err := out.Packet()
+	if err != nil {
+		v.t.Fatalf("a frame that nobody sent left by port %d: %x", out.Port, out.Data)
+	}
+	if c := v.watched.Addressee(out.Port, p); c >= 0 {
+		v.result(c, p)
+		return
+	}
+	if v.made++; !v.hasPart(p) {
+		v.t.Fatalf("a frame left by port %d for somebody who has no part in any group: %v", out.Port, p)
+	}
+}
+
+// result notes what endpoint c of the watched group gets, and in Mode III acknowledges it.
+func (v *vandal) result(c int, p *roce.Packet) {
+	if !p.Op.IsSend() {
+		if p.Syndrome != roce.AckSyndrome {
+			v.t.Fatalf("the watched group's endpoint %d was sent %v", c, p)
+		}
+		return
+	}
+	if want := v.want[p.PSN]; want == nil || !bytes.Equal(p.Payload, want) {
+		v.t.Fatalf("the watched group's result of PSN %v is %x, expected %x", p.PSN, p.Payload, want)
+	}
+	if v.got[p.PSN] |= 1 << c; v.t.Pipes() {
+		v.answers = append(v.answers, v.watched.Ack(c, p.PSN))
+	}
+}
+
+// hasPart tells whether a packet is for an endpoint that its group's registers give a part, or for one that it answers: an in-band group
+// answers whoever of its endpoints it hears.
+func (v *vandal) hasPart(p *roce.Packet) bool {
+	for g := 1; g < v.t.Params.Groups; g++ {
+		roles := v.roles(g)
+		for c := range v.t.Params.Members + 1 {
+			record := g*v.t.Params.EPS() + c
+			answer := !p.Op.IsSend() && v.asked[record] && v.field("EP_CTRL", record, "valid") != 0
+			if (roles>>c&1 != 0 || answer) && v.field("EP_REMOTE_QPN", record, "qpn") == p.DestQP &&
+				v.field("EP_REMOTE_IP", record, "address") == p.DstIP.Uint32() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// roles are the endpoints that a group's registers give a part.
+func (v *vandal) roles(g int) uint32 {
+	roles := v.field("GROUP_IN_MASK", g, "mask") | v.field("GROUP_OUT_MASK", g, "mask") | v.field("GROUP_ACK_MASK", g, "mask")
+	if v.field("GROUP_PARENT", g, "valid") != 0 {
+		roles |= 1 << v.field("GROUP_PARENT", g, "endpoint")
+	}
+	if !v.t.Params.InBand || v.field("GROUP_COLLECTIVE", g, "in_band") == 0 {
+		return roles
+	}
+	for root := range contract.Roots {
+		if register, endpoint, valid := contract.RouteOf(root); v.field(register, g, valid) != 0 {
+			roles |= 1 << v.field(register, g, endpoint)
+		}
+	}
+	return roles
 }

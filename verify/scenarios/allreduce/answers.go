@@ -11,10 +11,8 @@ import (
 func reflect(t *rig.T) {
 	g := t.Star()
 	count := min(10, g.MW())
-	for k := range count {
-		g.Complete(g.Start().Add(k))
-	}
-	last := g.Start().Add(count - 1) // the first ACK is for all before it too, and comes back once all the same
+	g.CompleteFrom(0, count)
+	last := g.PSN(count - 1) // the first ACK is for all before it too, and comes back once all the same
 	syndromes := []uint8{0x1F, 0x00, 0x0A, 0x60, 0x61, 0x62, 0x63, 0x20, 0x21, 0x2C, 0x3F}
 	for _, c := range g.Members() {
 		for _, s := range syndromes {
@@ -24,7 +22,7 @@ func reflect(t *rig.T) {
 				t.Check(err)
 				outs := g.Send(f).Out()
 				g.CheckAt(outs, []int{c}, roce.Acknowledge, last, nil)
-				if p := packet(t, outs[0]); p.Syndrome != s || p.MSN != sent.MSN {
+				if p := t.Packet(outs[0]); p.Syndrome != s || p.MSN != sent.MSN {
 					t.Fatalf("syndrome %#02x MSN %d came back as %#02x MSN %d", s, sent.MSN, p.Syndrome, p.MSN)
 				}
 			}

@@ -26,21 +26,21 @@ func onePSN(t *rig.T) {
 		}
 		return b
 	}
-	r := newRound(g, 0, n)
+	r := g.Round(g.PSN(0), n)
 	for _, c := range m {
-		r.payloads[c] = pattern(c + 1)
+		r.Payloads[c] = pattern(c + 1)
 	}
 	times := map[arith.Op]int{arith.Sum: len(m) * (len(m) + 1) / 2, arith.Min: 1, arith.Max: len(m)}[k.Op]
 	last := len(m) - 1
-	r.send(m[:last]...).As("all ranks but the last").Expect()
-	r.send(m[last]).As("the last rank").ExpectAt(m, roce.SendOnly, r.psn, pattern(times))
+	r.Send(m[:last]...).As("all ranks but the last").Expect()
+	r.Send(m[last]).As("the last rank").ExpectAt(m, roce.SendOnly, r.PSN, pattern(times))
 }
 
 func barrier(t *rig.T) {
 	g := t.Star(rig.WithBarrier())
 	m, count := g.Members(), 2*g.MW()+2
 	for k := range count {
-		psn := g.Start().Add(k)
+		psn := g.PSN(k)
 		released := g.Contribute(m, psn, func(int) []byte { return nil })
 		g.CheckAt(released, m, roce.SendOnly, psn, nil)
 		for _, o := range released {
@@ -49,7 +49,7 @@ func barrier(t *rig.T) {
 			}
 		}
 	}
-	g.Send(g.Data(0, g.Start().Add(count), g.Values(4))).As("a barrier with payload").Expect()
+	g.Send(g.Data(0, g.PSN(count), g.Values(4))).As("a barrier with payload").Expect()
 }
 
 func byteOrders(t *rig.T) {
@@ -57,13 +57,13 @@ func byteOrders(t *rig.T) {
 		g := t.Star() // of the next type, operation and byte order
 		t.In(g.Kind().String(), func() {
 			for k := range 4 {
-				r := newRound(g, k, t.Params.MTUBytes)
+				r := g.Round(g.PSN(k), t.Params.MTUBytes)
 				for _, c := range g.Members() {
-					if b := r.payload(c); g.Kind().DType == arith.INT32 {
+					if b := r.Payload(c); g.Kind().DType == arith.INT32 {
 						carries(t, b)
 					}
 				}
-				r.completeBy(g.Members()...)
+				r.CompleteBy(g.Members()...)
 			}
 		})
 	}
@@ -78,4 +78,28 @@ func carries(t *rig.T, b []byte) {
 			binary.LittleEndian.PutUint32(b[4*i:], word)
 		}
 	}
+}
+
+func innerNode(t *rig.T) {
+	g := t.Engine().Group(0, 1, min(t.Params.Members, 3), true)
+	m, parent := g.Members(), []int{g.Parent}
+	for k := range 3 * g.MW() {
+		r := g.Round(g.PSN(k), 20)
+		r.Send(m...).As("all children").ExpectAt(parent, roce.SendOnly, r.PSN, r.Result())
+		g.Send(g.Data(m[k%len(m)], r.PSN, g.Values(20))).As("a repetition by a child").ExpectAt(parent, roce.SendOnly, r.PSN, r.Result())
+		final := g.Values(20)
+		for range 1 + k%2 {
+			g.Send(g.Data(g.Parent, r.PSN, final)).As("the parent's data").ExpectAt(m, roce.SendOnly, r.PSN, final)
+		}
+		g.Send(g.Ack(g.Parent, r.PSN)).As("an ACK from the parent").Expect()
+	}
+	if t.Params.Members < 2 {
+		return
+	}
+	if t.Params.Reproducible() && g.Parent == t.Params.Members && g.Parent%2 == 0 {
+		return // the buffer has no room for its contributions
+	}
+	g.Set.InMask |= 1 << g.Parent // who is child and parent at once is a child
+	g.Program()
+	g.Send(g.Data(g.Parent, g.Start(), g.Values(20))).As("a contribution by the parent").Expect()
 }

@@ -20,10 +20,7 @@ func lengths(t *rig.T) {
 		if !t.Long && n > edge && n < mtu-edge && t.Rand.IntN(16) != 0 {
 			continue
 		}
-		op := roce.SendOnly
-		if t.Rand.IntN(2) == 0 {
-			op = roce.SendOnlyImm
-		}
+		op := []roce.Opcode{roce.SendOnlyImm, roce.SendOnly}[t.Rand.IntN(2)]
 		s.reduce(n, op, 0)
 		if t.Rand.IntN(4) == 0 || n < 2*bus {
 			s.reduce(n, op, 1+t.Rand.IntN(2*bus))
@@ -47,11 +44,11 @@ type shapes struct {
 func (s *shapes) reduce(n int, op roce.Opcode, trailing int) {
 	g, t, m := s.g, s.g.T, s.g.Members()
 	imm, se := t.Rand.Uint32(), t.Rand.IntN(2) == 0
-	r := newRound(g, s.next, n)
+	r := g.Round(g.PSN(s.next), n)
 	s.next++
 	var outs []dut.Frame
 	for _, c := range m {
-		f := r.frame(c, func(p *roce.Packet) {
+		f := r.Frame(c, func(p *roce.Packet) {
 			p.Op, p.Imm, p.SE = op, imm, se
 			p.AckReq = op.EndsMessage()
 		})
@@ -63,9 +60,9 @@ func (s *shapes) reduce(n int, op roce.Opcode, trailing int) {
 			outs = append(outs, g.E.Settle()...)
 		}
 	}
-	g.CheckAt(outs, m, op, r.psn, r.result())
+	g.CheckAt(outs, m, op, r.PSN, r.Result())
 	for _, o := range outs {
-		if p := packet(t, o); p.SE != se || op.HasImm() && p.Imm != imm {
+		if p := t.Packet(o); p.SE != se || op.HasImm() && p.Imm != imm {
 			t.Fatalf("SE %v immediate %#x became SE %v immediate %#x", se, imm, p.SE, p.Imm)
 		}
 	}
@@ -86,23 +83,19 @@ func checksumCarry(t *rig.T) {
 		g.Program()
 		t.Check(e.Ctl.SetIPID(id))
 
-		r := newRound(g, 0, length)
+		r := g.Round(g.PSN(0), length)
 		var data, acks []rig.Frame
-		var echoes []rig.Want
 		for _, c := range g.Members() {
-			data = append(data, r.frame(c, func(p *roce.Packet) {
+			data = append(data, r.Frame(c, func(p *roce.Packet) {
 				base := headerSum(p.TOS, 44+length, 0, p.TTL, p.SrcIP, p.DstIP)
 				p.IPID = uint16(edgeSum(base, i+c) - base)
 			}))
 		}
-		g.Send(data...).ExpectAt(g.Members(), roce.SendOnly, r.psn, r.result())
+		g.Send(data...).ExpectAt(g.Members(), roce.SendOnly, r.PSN, r.Result())
 		for _, c := range g.Members() {
-			acks = append(acks, g.Ack(c, r.psn))
-			if !t.Pipes() {
-				echoes = append(echoes, rig.AckTo(c, r.psn))
-			}
+			acks = append(acks, g.Ack(c, r.PSN))
 		}
-		g.Send(acks...).As("ACKs").Expect(echoes...)
+		g.Send(acks...).As("ACKs").Expect(rig.ByMode(t, rig.Copies(rig.AckTo(0, r.PSN), g.Members()...), nil)...)
 	}
 }
 
@@ -134,10 +127,10 @@ func congestion(t *rig.T) {
 	m, count := g.Members(), 2*g.MW()+3
 	for k := range count {
 		marked := t.Rand.IntN(len(m) + 1) // the member whose frame is marked, or nobody
-		r := newRound(g, k, 12)
+		r := g.Round(g.PSN(k), 12)
 		var frames []rig.Frame
 		for i, c := range m {
-			frames = append(frames, r.frame(c, func(p *roce.Packet) {
+			frames = append(frames, r.Frame(c, func(p *roce.Packet) {
 				p.Op, p.Imm, p.SE = roce.SendOnlyImm, uint32(i), i%2 == 0
 				if p.TOS = uint8(t.Rand.IntN(3)); i == marked {
 					p.TOS = roce.ECNCE
@@ -145,10 +138,10 @@ func congestion(t *rig.T) {
 			}))
 		}
 		outs := g.Send(frames...).Out()
-		g.CheckAt(outs, m, roce.SendOnlyImm, r.psn, r.result())
+		g.CheckAt(outs, m, roce.SendOnlyImm, r.PSN, r.Result())
 		for _, o := range outs {
-			if p := packet(t, o); p.CE() != (marked < len(m)) || p.Imm != 0 || !p.SE {
-				t.Fatalf("PSN %v: CE %v SE %v immediate %d, expected %v true 0", r.psn, p.CE(), p.SE, p.Imm, marked < len(m))
+			if p := t.Packet(o); p.CE() != (marked < len(m)) || p.Imm != 0 || !p.SE {
+				t.Fatalf("PSN %v: CE %v SE %v immediate %d, expected %v true 0", r.PSN, p.CE(), p.SE, p.Imm, marked < len(m))
 			}
 		}
 	}
@@ -183,7 +176,7 @@ func congested(g *rig.Group, c int, tos uint8) {
 	want := rig.CNPTo(c, psn)
 	want.CE = f.CE()
 	g.Check(outs, want)
-	if p := packet(g.T, outs[0]); !p.BECN {
+	if p := g.T.Packet(outs[0]); !p.BECN {
 		g.T.Fatalf("it came back without BECN: %v", &p)
 	}
 }

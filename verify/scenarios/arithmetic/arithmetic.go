@@ -4,6 +4,9 @@
 package arithmetic
 
 import (
+	"slices"
+
+	"incforge/contract"
 	"incforge/verify/arith"
 	"incforge/verify/rig"
 )
@@ -24,33 +27,21 @@ func Scenarios() []rig.Scenario {
 	}
 }
 
-// contributors is how many endpoints of a group can contribute at once: all of them, the one that is meant for the parent too,
-// but for reproducible engines whose buffer has no place for it.
-func contributors(t *rig.T) int {
-	if t.Params.Reproducible() && t.Params.Members%2 == 0 {
-		return t.Params.Members
-	}
-	return t.Params.Members + 1
-}
+// contributors is how many endpoints of a group can contribute at once, the one that is meant for the parent among them.
+func contributors(t *rig.T) int { return t.Children() + 1 }
 
 // oneOfEach is a kind for each element type; the operation and byte order change from call to call.
 func oneOfEach(t *rig.T) []arith.Kind {
-	byType := map[arith.DType][]arith.Kind{}
-	var types []arith.DType
-	for _, k := range t.Fitting(1) {
-		if byType[k.DType] == nil {
-			types = append(types, k.DType)
-		}
-		byType[k.DType] = append(byType[k.DType], k)
-	}
 	var all []arith.Kind
-	for _, d := range types {
-		list := byType[d]
-		all = append(all, list[t.Turn%len(list)])
+	for d := range arith.DType(len(contract.Elements())) {
+		list := slices.DeleteFunc(t.Fitting(1), func(k arith.Kind) bool { return k.DType != d })
+		if len(list) > 0 {
+			all = append(all, list[t.Turn%len(list)])
+		}
 	}
 	t.Turn++
 	return all
 }
 
 // put queues packet k of endpoint c with n bytes of noise.
-func put(g *rig.Group, c, k, n int) { g.E.Put(g.Data(c, g.Start().Add(k), g.Noise(n))) }
+func put(g *rig.Group, c, k, n int) { g.E.Put(g.Data(c, g.PSN(k), g.Noise(n))) }

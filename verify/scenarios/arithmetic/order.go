@@ -5,15 +5,12 @@ package arithmetic
 import (
 	"bytes"
 	"fmt"
-	"slices"
 
 	"incforge/verify/arith"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
-// orders sends the same contributions in many orders, with endpoints missing too. Where sums are reproducible the result is the same bits
-// each time, and those of the fixed tree; where they are not it is the sum in the order of acceptance, and not always the same.
 func orders(t *rig.T) {
 	e := t.Engine()
 	members := contributors(t)
@@ -40,7 +37,7 @@ func orders(t *rig.T) {
 func shuffled(g *rig.Group, all bool) {
 	t, m := g.T, g.Members()
 	size := g.Whole(min(t.Params.MTUBytes, 256))
-	parts, who := make([][]byte, len(g.Ends)), slices.Clone(m)
+	parts, who := make([][]byte, len(g.Ends)), m
 	for _, c := range m {
 		parts[c] = g.Noise(size)
 	}
@@ -51,7 +48,7 @@ func shuffled(g *rig.Group, all bool) {
 	}
 	distinct, tree := map[string]bool{}, g.Kind().Tree(parts)
 	for n := range rounds {
-		psn := g.Start().Add(n)
+		psn := g.PSN(n)
 		for _, c := range who {
 			g.E.Put(g.Data(c, psn, parts[c]))
 			if n%2 == 0 { // else all at once, and the ports decide
@@ -61,14 +58,13 @@ func shuffled(g *rig.Group, all bool) {
 		outs := g.E.Settle()
 		l.Check(outs)
 		for _, o := range outs {
-			p, err := o.Packet()
-			t.Check(err)
+			p := t.Packet(o)
 			distinct[string(p.Payload)] = true
 			if t.Params.Reproducible() && !bytes.Equal(p.Payload, tree) {
 				t.Fatalf("order %v: not the fixed tree's result: %s", who, g.Kind().Difference(p.Payload, tree))
 			}
 		}
-		t.Rand.Shuffle(len(who), func(i, j int) { who[i], who[j] = who[j], who[i] })
+		who = t.Shuffled(who)
 	}
 	l.Complete(rounds)
 	switch k := g.Kind(); {
@@ -91,8 +87,7 @@ type hazard struct {
 	onePort bool
 }
 
-// hazards sends contributions as close behind each other as a stream allows, from one element to eight beats, with and without
-// back-pressure. Nothing may be added twice or lost.
+// hazards are tried with packets from one element to eight beats, with and without back-pressure.
 func hazards(t *rig.T) {
 	e := t.Engine()
 	pauses := []dut.Pauses{{}, {Ready: 0.4, Burst: 6}, {Ready: 0.2, In: 0.2, Burst: 3}}

@@ -3,6 +3,7 @@
 package arithmetic
 
 import (
+	"fmt"
 	"slices"
 
 	"incforge/roce"
@@ -63,7 +64,7 @@ func single(t *rig.T) {
 			if all != nil {
 				payload = all[n*t.Params.MTUBytes : min((n+1)*t.Params.MTUBytes, len(all))]
 			}
-			psn := g.Start().Add(n)
+			psn := g.PSN(n)
 			g.Send(g.Data(c, psn, payload)).As("%s from endpoint %d alone", k, c).ExpectAt(to, roce.SendOnly, psn, payload)
 		}
 	}
@@ -104,12 +105,10 @@ func sizesToTry(g *rig.Group) []int {
 	for n := range min(2*t.Params.BusBytes/g.Size()+3, 40) {
 		sizes = append(sizes, max(t.Params.MTUBytes-n*g.Size(), 0))
 	}
-	t.Rand.Shuffle(len(sizes), func(i, j int) { sizes[i], sizes[j] = sizes[j], sizes[i] })
-	return sizes
+	return t.Shuffled(sizes)
 }
 
-// groups has groups compute different things, their packets interleaved one by one: what an element is must not carry
-// over from one packet to the next.
+// groups has packets interleaved one by one: what an element is must not carry over from one packet to the next.
 func groups(t *rig.T) {
 	e := t.Engine()
 	count := min(rig.MaxGroups(t.Params), 8)
@@ -139,5 +138,28 @@ func groups(t *rig.T) {
 		}
 		l.Settle()
 		l.Complete(packets)
+	}
+}
+
+// illegal has settings at the very edge, too, which are enabled and exact.
+func illegal(t *rig.T) {
+	e := t.Engine()
+	count := min(rig.MaxGroups(t.Params), 2)
+	complete := neighbour(e, count, 0)
+	for _, k := range t.Fitting(count) {
+		g := e.MakeGroup(0, count, t.Params.Members, false, rig.WithKind(k), rig.WithLog2N(3))
+		legal := g.Set
+		for _, bad := range t.IllegalSettings(legal) {
+			g.Set = bad
+			t.In(k.String(), g.ProgramRefused)
+			complete()
+		}
+		if g.Set = legal; count < 2 { // the last slots of the buffer
+			g.Set.SlotBase = t.Params.Slots() - g.Units()<<legal.Log2N
+		}
+		g.Program()
+		t.In(fmt.Sprintf("%s with slots from %d of %d", k, g.Set.SlotBase, t.Params.Slots()), func() {
+			g.CompleteFrom(0, 2*g.MW()+1)
+		})
 	}
 }

@@ -3,13 +3,14 @@
 package inband
 
 import (
+	"slices"
+
 	"incforge/inc"
 	"incforge/roce"
 	"incforge/verify/rig"
 )
 
-// controls sends whatever can be wrong with a control, or stand in its place: where it would open a range, and in one that is open. The
-// range ends as it should all the same.
+// controls does so where a control would open a range, and in one that is open, which ends as it should all the same.
 func controls(t *rig.T) {
 	for _, parent := range []bool{false, true} {
 		if parent && t.Children() < 2 {
@@ -20,7 +21,6 @@ func controls(t *rig.T) {
 			good := g.anyKind(inc.CollectiveAllReduce, 0, 3)
 			g.outOfPlace(good)
 			g.illegal(good)
-			g.damaged(good)
 			g.lost(good)
 			g.contradicted(g.anyKind(inc.CollectiveAllReduce, 0, 3))
 			g.run(g.anything(), 1)
@@ -28,21 +28,14 @@ func controls(t *rig.T) {
 	}
 }
 
-// changed is a control from endpoint 0, where the next range would begin, with something changed in its packet.
-func (g *group) changed(c inc.Control, change func(p *roce.Packet)) rig.Frame {
-	return g.Data(0, g.in[0], nil, func(p *roce.Packet) {
-		p.Op, p.Imm = roce.SendOnlyImm, c.Immediate()
-		change(p)
-	})
-}
-
 // outOfPlace sends what is no control where one must be, a control where none may be, and ACKs of what the engine has not sent.
 func (g *group) outOfPlace(good inc.Control) {
 	base := g.in[0]
+	full, otherOpcode := func(p *roce.Packet) { p.Payload = g.Noise(8) }, func(p *roce.Packet) { p.Op = roce.SendLastImm }
 	g.Send(g.Data(0, base, g.Values(8))).As("data in the place of a control").Dropped(inc.DropRange)
 	g.Send(g.Data(0, base, nil)).As("data without payload in the place of a control").Dropped(inc.DropRange)
-	g.Send(g.changed(good, func(p *roce.Packet) { p.Payload = g.Noise(8) })).As("an immediate with payload").Dropped(inc.DropRange)
-	g.Send(g.changed(good, func(p *roce.Packet) { p.Op = roce.SendLastImm })).As("a control of another opcode").Dropped(inc.DropRange)
+	g.Send(g.controlFrame(0, base, good, full)).As("an immediate with payload").Dropped(inc.DropRange)
+	g.Send(g.controlFrame(0, base, good, otherOpcode)).As("a control of another opcode").Dropped(inc.DropRange)
 	g.Send(g.controlFrame(0, base.Add(-1<<20), good)).As("a control before its number").Dropped(inc.DropRange)
 	g.Send(g.Ack(0, g.out[0])).As("an ACK of what nobody has sent").Dropped(inc.DropStaleAck)
 	g.Send(g.Ack(0, g.out[0].Add(1<<23))).As("an ACK half the numbers away").Dropped(inc.DropStaleAck)
@@ -52,25 +45,27 @@ func (g *group) outOfPlace(good inc.Control) {
 func (g *group) illegal(good inc.Control) {
 	t := g.T
 	try := func(why inc.Counter, what string, change func(c *inc.Control)) {
-		c := good
-		change(&c)
-		g.Send(g.controlFrame(0, g.in[0], c)).As("%s: %+v", what, c).Dropped(why)
+		g.wrongControl(why, 0, what, good, change)
 	}
 	bad := func(what string, change func(c *inc.Control)) { try(inc.DropBadControl, what, change) }
 	bad("a Broadcast of nothing", func(c *inc.Control) { c.Collective, c.Packets = inc.CollectiveBroadcast, 0 })
 	bad("a Reduce to nobody", func(c *inc.Control) { c.Collective, c.Root = inc.CollectiveReduce, inc.Roots-1 })
 	bad("a Broadcast from nobody", func(c *inc.Control) { c.Collective, c.Root = inc.CollectiveBroadcast, inc.Roots-1 })
 	try(inc.DropWrongRole, "a Reduce's control of its root", func(c *inc.Control) { c.Collective, c.Root = inc.CollectiveReduce, 0 })
-	g.Send(g.changed(good, func(p *roce.Packet) { p.TVer = 1 })).As("a transport version").Dropped(inc.DropTVer)
-	g.Send(g.changed(good, func(p *roce.Packet) { p.SrcIP[3] ^= 1 })).As("a stranger's address").Dropped(inc.DropForeign)
+	g.Send(g.controlFrame(0, g.in[0], good, func(p *roce.Packet) { p.TVer = 1 })).As("a transport version").Dropped(inc.DropTVer)
+	g.Send(g.controlFrame(0, g.in[0], good, func(p *roce.Packet) { p.SrcIP[3] ^= 1 })).As("a stranger's address").Dropped(inc.DropForeign)
 	for v := uint8(4); v < 8; v++ {
 		bad("no such collective", func(c *inc.Control) { c.Collective = v })
 	}
-	for _, v := range excluded(t.Params.OpMask()) {
-		bad("an excluded operation", func(c *inc.Control) { c.Op = v })
+	for v := range uint8(4) {
+		if t.Params.OpMask()>>v&1 == 0 {
+			bad("an excluded operation", func(c *inc.Control) { c.Op = v })
+		}
 	}
-	for _, v := range excluded(t.Params.DTypeMask()) {
-		bad("an excluded type", func(c *inc.Control) { c.DType = v })
+	for v := range uint8(4) {
+		if t.Params.DTypeMask()>>v&1 == 0 {
+			bad("an excluded type", func(c *inc.Control) { c.DType = v })
+		}
 	}
 	if len(g.Ends) > 1 {
 		ofRank1 := func(c *inc.Control) { c.Collective, c.Root = inc.CollectiveBroadcast, 1 }
@@ -78,32 +73,17 @@ func (g *group) illegal(good inc.Control) {
 	}
 }
 
-// excluded are the codes of a control's field of two bits that the engine does not include.
-func excluded(mask uint32) []uint8 {
-	var codes []uint8
-	for v := range uint8(4) {
-		if mask>>v&1 == 0 {
-			codes = append(codes, v)
-		}
-	}
-	return codes
-}
-
-// damaged sends a control with a bad ICRC, and one in the place of the last packet that endpoint 0 sent.
-func (g *group) damaged(good inc.Control) {
-	if g.T.Params.ICRCCheck {
-		f := g.controlFrame(0, g.in[0], good)
+// lost has endpoint 0's control damaged on its way. It goes on without it, and is told so once.
+func (g *group) lost(good inc.Control) {
+	t, base := g.T, g.in[0]
+	if t.Params.ICRCCheck {
+		f := g.controlFrame(0, base, good)
 		f.Data[len(f.Data)-1] ^= 1
 		g.Send(f).As("a damaged control").Dropped(inc.DropICRC)
 	}
-	if s := g.current; len(s.packets) > 1 && s.sends(0) {
-		g.Send(g.controlFrame(0, g.in[0].Prev(), good)).As("a control in the place of the last data").Dropped(inc.DropControl)
+	if s := g.current; len(s.packets) > 1 && slices.Contains(s.senders(), 0) {
+		g.Send(g.controlFrame(0, base.Prev(), good)).As("a control in the place of the last data").Dropped(inc.DropControl)
 	}
-}
-
-// lost has endpoint 0 go on without its control: it is told so once.
-func (g *group) lost(good inc.Control) {
-	t, base := g.T, g.in[0]
 	g.Send(t.Marked(g.Data(0, base.Next(), g.Values(8)))).As("data whose control is lost").
 		Expect(rig.Own(false, rig.AETHTo(0, base, roce.NAKSequence))...)
 	g.Send(g.controlFrame(0, base.Next(), good)).As("a control after the one that is lost").Dropped(inc.DropRange)
@@ -136,7 +116,6 @@ func (g *group) contradicted(good inc.Control) {
 
 // contradict has endpoint c send, where its control must be, every other control and data.
 func (g *group) contradict(c int, good inc.Control) {
-	try := func(what string, f rig.Frame) { g.Send(f).As("%s of endpoint %d", what, c).Dropped(inc.DropControl) }
 	for _, x := range []struct {
 		what   string
 		change func(c *inc.Control)
@@ -151,10 +130,8 @@ func (g *group) contradict(c int, good inc.Control) {
 		{"fewer packets", func(c *inc.Control) { c.Packets-- }},
 		{"many more packets", func(c *inc.Control) { c.Packets += 1 << 19 }},
 	} {
-		other := good
-		x.change(&other)
-		try(x.what, g.controlFrame(c, g.in[c], other))
+		g.wrongControl(inc.DropControl, c, x.what, good, x.change)
 	}
-	try("data in the place of the control", g.Data(c, g.in[c], g.Values(4)))
-	try("data without payload in the place of the control", g.Data(c, g.in[c], nil))
+	g.Send(g.Data(c, g.in[c], g.Values(4))).As("data in the place of the control of endpoint %d", c).Dropped(inc.DropControl)
+	g.Send(g.Data(c, g.in[c], nil)).As("data without payload in the place of the control of endpoint %d", c).Dropped(inc.DropControl)
 }

@@ -82,26 +82,31 @@ func (g *group) rolesOf(c inc.Control) roles {
 	if c.Collective == inc.CollectiveAllReduce || c.Collective == inc.CollectiveBarrier {
 		return roles{contributors: members, source: g.Parent, toward: g.Parent, receivers: members, acks: members}
 	}
-	tree := members
-	if g.Parent >= 0 {
-		tree = append(slices.Clone(members), g.Parent)
-	}
 	root := int(g.Set.Route[c.Root].Endpoint)
-	rest := rig.AllBut(tree, root)
+	rest := rig.AllBut(with(members, g.Parent), root)
 	if c.Collective == inc.CollectiveBroadcast {
 		return roles{source: root, toward: -1, receivers: rest, acks: rest}
 	}
 	r := roles{contributors: rest, source: -1, toward: root, acks: []int{root}}
 	if g.Set.RootSends && g.Set.AckMask>>root&1 != 0 {
-		r.contributors = append(slices.Clone(rest), root)
-		slices.Sort(r.contributors)
+		r.contributors = with(rest, root)
 	}
 	return r
 }
 
-// sends and hears tell whether the range has packets on endpoint c's wire, that way.
-func (r *roles) sends(c int) bool { return slices.Contains(r.contributors, c) || c == r.source }
-func (r *roles) hears(c int) bool { return slices.Contains(r.receivers, c) || c == r.toward }
+// senders and hearers are the endpoints that send and that hear in the range, ascending.
+func (r *roles) senders() []int { return with(r.contributors, r.source) }
+func (r *roles) hearers() []int { return with(r.receivers, r.toward) }
+
+// with are the same endpoints and c, ascending; −1 is nobody.
+func with(who []int, c int) []int {
+	if c < 0 {
+		return who
+	}
+	all := append(slices.Clone(who), c)
+	slices.Sort(all)
+	return all
+}
 
 // rangeOf is the range that a control would open next.
 func (g *group) rangeOf(c inc.Control) *span {
@@ -121,20 +126,6 @@ func (s *span) String() string { return fmt.Sprintf("range %d (%+v)", s.index, s
 
 // last is the packet that was planned last.
 func (s *span) last() *packet { return s.packets[len(s.packets)-1] }
-
-// senders and hearers are the endpoints that send and that hear in the range, ascending.
-func (s *span) senders() []int { return s.those(s.sends) }
-func (s *span) hearers() []int { return s.those(s.hears) }
-
-func (s *span) those(is func(c int) bool) []int {
-	var all []int
-	for c := range s.g.Ends {
-		if is(c) {
-			all = append(all, c)
-		}
-	}
-	return all
-}
 
 // plan draws what everybody sends in the range's next packet, and takes its numbers: the next plan has those after it.
 func (s *span) plan(size int) *packet {
@@ -173,9 +164,16 @@ func (g *group) frame(p *packet, c int) rig.Frame {
 	return g.Data(c, p.in[c], p.sent[c], func(q *roce.Packet) { q.Op, q.Imm = p.op, p.imm })
 }
 
-// controlFrame is a control from endpoint c with that PSN on its wire.
-func (g *group) controlFrame(c int, psn roce.PSN, control inc.Control) rig.Frame {
-	return g.Data(c, psn, nil, func(p *roce.Packet) { p.Op, p.Imm = roce.SendOnlyImm, control.Immediate() })
+// controlFrame is a control from endpoint c with that PSN on its wire; opts change it before it becomes a frame.
+func (g *group) controlFrame(c int, psn roce.PSN, control inc.Control, opts ...func(p *roce.Packet)) rig.Frame {
+	isControl := func(p *roce.Packet) { p.Op, p.Imm = roce.SendOnlyImm, control.Immediate() }
+	return g.Data(c, psn, nil, append([]func(*roce.Packet){isControl}, opts...)...)
+}
+
+// wrongControl sends a control from endpoint c where the next range would begin for it, with something changed that has it dropped.
+func (g *group) wrongControl(why inc.Counter, c int, what string, control inc.Control, change func(c *inc.Control)) {
+	change(&control)
+	g.Send(g.controlFrame(c, g.in[c], control)).As("%s of endpoint %d: %+v", what, c, control).Dropped(why)
 }
 
 // to is a packet as endpoints must hear it.
@@ -213,11 +211,17 @@ func (s *span) send(p *packet, c int, f rig.Frame, completes bool) {
 	if completes {
 		want = append(want, s.sums(p)...)
 	}
-	s.g.Send(f).As("%v, packet %d of endpoint %d", s, len(s.packets)-1, c).Expect(want...)
+	s.g.Send(f).As("%v, packet %d of endpoint %d", s, slices.Index(s.packets, p), c).Expect(want...)
 }
 
-// next carries out the range's next packet frame by frame: the contributors in random order, then the source. Now and then a frame meets
-// congestion.
+// complete has the last contributors to a packet send it, one after the other. Now and then a frame meets congestion.
+func (s *span) complete(p *packet, last ...int) {
+	for i, c := range last {
+		s.send(p, c, s.g.T.Marked(s.g.frame(p, c)), i == len(last)-1)
+	}
+}
+
+// next carries out the range's next packet frame by frame: the contributors in random order, then the source.
 func (s *span) next(size int) *packet {
 	g, t := s.g, s.g.T
 	begun := -1
@@ -225,10 +229,7 @@ func (s *span) next(size int) *packet {
 		begun, g.begun = g.begun, -1
 	}
 	p := s.plan(size)
-	order := rig.AllBut(t.Shuffled(s.contributors), begun)
-	for i, c := range order {
-		s.send(p, c, t.Marked(g.frame(p, c)), i == len(order)-1)
-	}
+	s.complete(p, rig.AllBut(t.Shuffled(s.contributors), begun)...)
 	if c := s.source; c >= 0 && c != begun {
 		s.send(p, c, t.Marked(g.frame(p, c)), false)
 	}

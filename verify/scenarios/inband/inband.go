@@ -8,33 +8,19 @@ import "incforge/verify/rig"
 // Scenarios lists them.
 func Scenarios() []rig.Scenario {
 	return []rig.Scenario{
-		{
-			Name: "in-band", Needs: rig.ModeII(rig.NeedInBand(2)), Run: inBand,
-			Doc: "AllReduce, Broadcast, AllReduce, Reduce, then anything, on one set of connections: every number on every wire",
-		},
-		{
-			Name: "in-band-controls", Needs: rig.ModeII(rig.NeedInBand(2)), Run: controls,
-			Doc: "controls that are illegal, lost, out of place or contradict others: each is dropped under its name and does no harm",
-		},
-		{
-			Name: "in-band-before", Needs: rig.ModeII(rig.NeedInBand(3)), Run: before,
-			Doc: "data, ACKs and NAKs of the range before the current one are answered with its numbers; older data is dropped",
-		},
-		{
-			Name: "in-band-early", Needs: rig.ModeII(rig.NeedInBand(3)), Run: early,
-			Doc: "a range that is opened before the one before it is complete has a window of its own",
-		},
-		{
-			Name: "in-band-reset", Needs: rig.ModeII(rig.NeedInBand(2)), Run: reset,
-			Doc: "a group is drained and restarted in the middle of ranges: nothing of them is left, and numbers begin at START",
-		},
-		{
-			Name: "in-band-random", Needs: rig.NeedInBand(2), Run: random,
-			Doc: "ranges in bursts among repetitions, gaps, answers and controls of every kind: all results arrive and are right",
-		},
-		{
-			Name: "pipe-in-band", Needs: rig.ModeIII(rig.NeedInBand(2)), Run: piped,
-			Doc: "collectives of every kind on one set of connections: every number on every wire, and controls that come too early wait",
-		},
+		{Name: "in-band", Needs: rig.ModeII(rig.NeedInBand(2)), Run: inBand,
+			Doc: "AllReduce, Broadcast, AllReduce, Reduce, then anything, on one set of connections: every number on every wire"},
+		{Name: "in-band-controls", Needs: rig.ModeII(rig.NeedInBand(2)), Run: controls,
+			Doc: "controls that are illegal, lost, out of place or contradict others: each is dropped under its name and does no harm"},
+		{Name: "in-band-before", Needs: rig.ModeII(rig.NeedInBand(3)), Run: before,
+			Doc: "data, ACKs and NAKs of the range before the current one are answered with its numbers; older data is dropped"},
+		{Name: "in-band-early", Needs: rig.ModeII(rig.NeedInBand(3)), Run: early,
+			Doc: "a range that is opened before the one before it is complete has a window of its own, and both can be finished"},
+		{Name: "in-band-reset", Needs: rig.ModeII(rig.NeedInBand(2)), Run: reset,
+			Doc: "a group is drained and restarted in the middle of ranges: nothing of them is left, and numbers begin at START"},
+		{Name: "in-band-random", Needs: rig.NeedInBand(2), Run: random,
+			Doc: "ranges in bursts among repetitions, gaps, answers and controls of every kind: all results arrive and are right"},
+		{Name: "pipe-in-band", Needs: rig.ModeIII(rig.NeedInBand(2)), Run: piped,
+			Doc: "collectives of every kind on one set of connections: every number on every wire, and controls that come too early wait"},
 	}
 }

@@ -65,19 +65,16 @@ func (g *group) tooEarly(next inc.Control) {
 // wrongBetweenRanges sends what must not be where the next range would begin.
 func (g *group) wrongBetweenRanges(c inc.Control) {
 	a, b := g.Members()[0], g.Members()[1]
-	changed := func(change func(c *inc.Control)) rig.Frame {
-		x := c
-		change(&x)
-		return g.controlFrame(a, g.in[a], x)
+	bad := func(why inc.Counter, what string, change func(c *inc.Control)) {
+		g.wrongControl(why, a, what, c, change)
 	}
 	g.Send(g.Data(a, g.in[a], g.Noise(8))).As("data where a control must be").Dropped(inc.DropRange)
-	g.Send(changed(func(c *inc.Control) { c.Collective = 5 })).As("a collective that there is not").Dropped(inc.DropBadControl)
-	g.Send(changed(func(c *inc.Control) { c.Collective, c.Root, c.Packets = inc.CollectiveBroadcast, uint8(a), 0 })).
-		As("a Broadcast of nothing").Dropped(inc.DropBadControl)
-	g.Send(changed(func(c *inc.Control) { c.Collective, c.Root = inc.CollectiveReduce, inc.Roots-1 })).
-		As("a root that is nowhere").Dropped(inc.DropBadControl)
-	g.Send(changed(func(c *inc.Control) { c.Collective, c.Root = inc.CollectiveBroadcast, uint8(b) })).
-		As("a Broadcast of somebody else's").Dropped(inc.DropWrongRole)
+	bad(inc.DropBadControl, "a collective that there is not", func(c *inc.Control) { c.Collective = 5 })
+	bad(inc.DropBadControl, "a Broadcast of nothing", func(c *inc.Control) {
+		c.Collective, c.Root, c.Packets = inc.CollectiveBroadcast, uint8(a), 0
+	})
+	bad(inc.DropBadControl, "a root that is nowhere", func(c *inc.Control) { c.Collective, c.Root = inc.CollectiveReduce, inc.Roots-1 })
+	bad(inc.DropWrongRole, "somebody else's Broadcast", func(c *inc.Control) { c.Collective, c.Root = inc.CollectiveBroadcast, uint8(b) })
 	g.Send(g.Ack(a, g.out[a])).As("an ACK of the next range").Dropped(inc.DropStaleAck)
 	g.Send(g.CNP(a, g.out[a])).As("a CNP").Dropped(inc.RxCnp)
 }

@@ -13,13 +13,9 @@ import (
 
 // random carries out ranges back to back, several packets at once, contributors in any order, among frames that must change nothing.
 func random(t *rig.T) {
-	ranges := 12
-	if t.Long {
-		ranges = 200
-	}
 	for _, parent := range []bool{false, true} {
 		g := newGroup(t, parent)
-		for range ranges {
+		for range t.Count(12, 200) {
 			old := g.current
 			s := g.enter(g.anything())
 			t.In(s.String(), func() { s.burst(old) })
@@ -93,7 +89,7 @@ func (s *span) junk(old *span, end []roce.PSN) rig.Frame {
 		if t.Rand.IntN(2) == 0 {
 			from = old
 		}
-		if i := len(from.packets) - 1 - g.MW() - t.Rand.IntN(4); i >= 0 && from.sends(c) {
+		if i := len(from.packets) - 1 - g.MW() - t.Rand.IntN(4); i >= 0 && slices.Contains(from.senders(), c) {
 			return g.frame(from.packets[i], c)
 		}
 		return cnp()
@@ -151,8 +147,7 @@ func (s *span) arrived(old *span, done int) {
 	}
 	came := map[heard]bool{}
 	for _, o := range g.E.Settle() {
-		p, err := o.Packet()
-		t.Check(err)
+		p := t.Packet(o)
 		if !p.Op.IsSend() {
 			continue
 		}

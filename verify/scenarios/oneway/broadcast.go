@@ -33,11 +33,9 @@ type receivers struct {
 }
 
 func newReceivers(g *rig.Group) *receivers {
-	r := &receivers{g: g}
-	for c := range g.Ends {
-		if r.acked = append(r.acked, -1); g.Set.AckMask>>c&1 != 0 {
-			r.all = append(r.all, c)
-		}
+	r := &receivers{g: g, all: g.Those(g.Set.AckMask)}
+	for range g.Ends {
+		r.acked = append(r.acked, -1)
 	}
 	return r
 }
@@ -71,7 +69,7 @@ func (r *receivers) passedOn(c, k int, syndrome uint8) []rig.Want {
 
 // says sends an answer of endpoint c, marked now and then, and checks what goes to the sender: marked as it is.
 func (r *receivers) says(c, k int, syndrome uint8) {
-	r.g.Send(r.g.T.Marked(r.g.AETH(c, r.g.Start().Add(k), syndrome))).As("endpoint %d says %#02x to packet %d", c, syndrome, k).
+	r.g.Send(r.g.T.Marked(r.g.AETH(c, r.g.PSN(k), syndrome))).As("endpoint %d says %#02x to packet %d", c, syndrome, k).
 		Expect(r.passedOn(c, k, syndrome)...)
 }
 
@@ -79,7 +77,7 @@ func (r *receivers) says(c, k int, syndrome uint8) {
 func broadcastData(g *rig.Group, r *receivers) {
 	t := g.T
 	for _, k := range []int{0, 1, 1, 2, 7, 3, 0, 4 * g.MW()} {
-		psn, b, imm := g.Start().Add(k), g.Noise(t.Rand.IntN(t.Params.MTUBytes+1)), t.Rand.Uint32()
+		psn, b, imm := g.PSN(k), g.Noise(t.Rand.IntN(t.Params.MTUBytes+1)), t.Rand.Uint32()
 		f := g.Data(g.Parent, psn, b, func(p *roce.Packet) { p.Op, p.Imm = roce.SendLastImm, imm })
 		want := rig.Want{Op: roce.SendLastImm, PSN: psn, Payload: b, Imm: imm}
 		g.Send(t.Marked(f)).As("packet %d", k).Expect(rig.Copies(want, r.all...)...)

@@ -17,7 +17,9 @@ func reduce(t *rig.T) {
 			g := t.OneWay(inc.CollectiveReduce, host, rig.WithStart(start))
 			reduceStream(g)
 			g.Reset()
-			fillWindow(g)
+			for k := range g.MW() { // as many packets as can be under way
+				reduceOne(g, k)
+			}
 			rootAnswers(g)
 			reduceRoles(g)
 			acksWhileOpen(g)
@@ -28,22 +30,26 @@ func reduce(t *rig.T) {
 
 // reduceOne has all contributors send one packet. Nothing leaves before the last one, then the sum goes to the parent alone, with CE if any
 // contribution came with it; one that is dropped marks nothing. It returns what must leave.
-func reduceOne(g *rig.Group, psn roce.PSN) (sum []rig.Want) {
-	t, members := g.T, g.Members()
-	var all [][]byte
-	ce := false
-	for i, c := range members {
-		b := g.Values(20)
-		all = append(all, b)
-		f := t.Marked(g.Data(c, psn, b))
+func reduceOne(g *rig.Group, k int) (sum []rig.Want) {
+	r := g.Round(g.PSN(k), 20)
+	return reduceAmong(r, g, func(i int) {
+		if i == 1 {
+			g.Send(g.T.Marked(r.Frame(g.Members()[0]))).As("a contribution sent twice before it is complete").Dropped(inc.DropStale)
+		}
+	})
+}
+
+// reduceAmong is reduceOne with something else before the i-th contribution.
+func reduceAmong(r *rig.Round, g *rig.Group, before func(i int)) (sum []rig.Want) {
+	ce, last := false, len(g.Members())-1
+	for i, c := range g.Members() {
+		before(i)
+		f := g.T.Marked(r.Frame(c))
 		ce = ce || f.CE()
-		if i == len(members)-1 {
-			sum = rig.Own(ce, rig.DataTo(g.Parent, psn, g.Reduce(all...)))
+		if i == last {
+			sum = rig.Own(ce, rig.DataTo(g.Parent, r.PSN, r.Result()))
 		}
 		g.Send(f).As("contribution of endpoint %d", c).Expect(sum...)
-		if i == 0 && len(members) > 1 {
-			g.Send(t.Marked(g.Data(c, psn, b))).As("a contribution sent twice before it is complete").Dropped(inc.DropStale)
-		}
 	}
 	return sum
 }
@@ -52,8 +58,7 @@ func reduceOne(g *rig.Group, psn roce.PSN) (sum []rig.Want) {
 func reduceStream(g *rig.Group) {
 	t, members := g.T, g.Members()
 	for k := range 2*g.MW() + 3 {
-		psn := g.Start().Add(k)
-		sum := reduceOne(g, psn)
+		psn, sum := g.PSN(k), reduceOne(g, k)
 		g.Send(t.Marked(g.Data(members[k%len(members)], psn, g.Values(20)))).As("a contribution sent again").Expect(sum...)
 		if k%3 != 2 {
 			continue // ACKs are cumulative
@@ -70,18 +75,11 @@ func rootSays(g *rig.Group, psn roce.PSN, syndrome uint8) {
 		Expect(rig.Copies(rig.AETHTo(0, psn, syndrome), g.Members()...)...)
 }
 
-// fillWindow completes as many packets as can be under way.
-func fillWindow(g *rig.Group) {
-	for k := range g.MW() {
-		reduceOne(g, g.Start().Add(k))
-	}
-}
-
 // rootAnswers has contributors leave a gap behind a full window: nothing counts as acknowledged before the root's ACK. What the root says
 // goes to all contributors.
 func rootAnswers(g *rig.Group) {
 	t, members, root := g.T, g.Members(), g.Parent
-	next := g.Start().Add(g.MW())
+	next := g.PSN(g.MW())
 	last, gap := next.Prev(), next.Next()
 	first := members[0]
 	g.Send(t.Marked(g.Data(first, gap, g.Values(4)))).As("a gap").Expect(rig.Own(false, rig.AETHTo(first, g.Start(), roce.NAKSequence))...)
@@ -102,7 +100,7 @@ func rootAnswers(g *rig.Group) {
 // reduceRoles has everybody send what is not theirs to send.
 func reduceRoles(g *rig.Group) {
 	first, root := g.Members()[0], g.Parent
-	next := g.Start().Add(g.MW())
+	next := g.PSN(g.MW())
 	last := next.Prev()
 	g.Send(g.Data(root, next, g.Values(4))).As("data from the parent").Dropped(inc.DropWrongRole)
 	g.Send(g.Ack(first, last)).As("an ACK of a contributor").Dropped(inc.DropWrongRole)
@@ -114,27 +112,15 @@ func reduceRoles(g *rig.Group) {
 
 // acksWhileOpen completes one more packet; before its last contribution come ACKs of whatever PSN, which must leave the slot as it is.
 func acksWhileOpen(g *rig.Group) {
-	t, members := g.T, g.Members()
-	next := g.Start().Add(g.MW())
-	var all [][]byte
-	ce := false
-	for i, c := range members {
-		completes := i == len(members)-1
-		if completes {
-			for _, d := range []int{-2 * g.MW(), -1, 0, 1, 2 * g.MW(), 1 << 20} {
-				rootSays(g, next.Add(d), roce.AckSyndrome)
-			}
+	r := g.Round(g.PSN(g.MW()), 12)
+	reduceAmong(r, g, func(i int) {
+		if i < len(g.Members())-1 {
+			return
 		}
-		b := g.Values(12)
-		all = append(all, b)
-		f := t.Marked(g.Data(c, next, b))
-		ce = ce || f.CE()
-		var want []rig.Want
-		if completes {
-			want = rig.Own(ce, rig.DataTo(g.Parent, next, g.Reduce(all...)))
+		for _, d := range []int{-2 * g.MW(), -1, 0, 1, 2 * g.MW(), 1 << 20} {
+			rootSays(g, r.PSN.Add(d), roce.AckSyndrome)
 		}
-		g.Send(f).As("a contribution among ACKs").Expect(want...)
-	}
+	})
 }
 
 // reduceMasks has the root contribute too, then takes contributors away one by one.
@@ -149,9 +135,8 @@ func reduceMasks(g *rig.Group) {
 		g.Program()
 		t.In(fmt.Sprintf("in_mask %#x", mask), func() {
 			for k := range 2*g.MW() + 1 {
-				psn := g.Start().Add(k)
-				reduceOne(g, psn)
-				rootSays(g, psn, roce.AckSyndrome)
+				reduceOne(g, k)
+				rootSays(g, g.PSN(k), roce.AckSyndrome)
 			}
 			for c := range g.Ends {
 				if mask>>c&1 == 0 {

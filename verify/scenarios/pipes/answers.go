@@ -17,7 +17,7 @@ func answers(t *rig.T) {
 	m := g.Members()
 	messages := make([]uint32, len(g.Ends)) // that are complete, by endpoint
 	for k := range rounds {
-		psn, order := g.psn(k), t.Shuffled(m)
+		psn, order := g.PSN(k), t.Shuffled(m)
 		for i, c := range order {
 			want := []rig.Want{rig.AckTo(c, psn)}
 			if i == len(order)-1 {
@@ -28,13 +28,13 @@ func answers(t *rig.T) {
 			again := psn.Add(-t.Rand.IntN(min(k, 3) + 1)) // this one or an older one: what is acknowledged is all that was taken
 			g.answered(c, again, messages[c], rig.AckTo(c, psn))
 		}
-		g.acknowledge(psn, t.Shuffled(m)...)
+		g.Acknowledge(psn, t.Shuffled(m)...)
 	}
 	sent := uint32(rounds * len(m))
 	g.E.Counted("after rounds of contributions sent twice", map[inc.Counter]uint32{inc.RxDuplicate: sent, inc.Agg: sent, inc.UpData: 2 * sent,
 		inc.TxAck: 2 * sent, inc.TxResult: rounds, inc.TxFanout: sent, inc.Wipe: 2 * rounds, inc.RxAck: sent, inc.TxRetransmit: 0})
 	if g.MW() >= 3 && len(m) >= 2 { // with one member nothing stays in the pipe
-		g.gaps(m[0], g.psn(rounds))
+		g.gaps(m[0], g.PSN(rounds))
 	}
 }
 
@@ -71,18 +71,17 @@ func (g group) gaps(c int, first roce.PSN) {
 	g.E.Counted("gaps", map[inc.Counter]uint32{inc.TxGapNak: 2, inc.DropGap: 6})
 }
 
-// cumulative has every endpoint acknowledge a pipe full of results with one ACK for the last of them.
 func cumulative(t *rig.T) {
 	g := star(t)
 	m, n := g.Members(), g.MW()
 	for round := range 3 {
 		for k := range n {
-			g.collective(g.psn(round*n+k), m...)
+			g.collective(g.PSN(round*n+k), m...)
 		}
-		last, order := g.psn(round*n+n-1), t.Shuffled(m)
-		g.acknowledge(last, order[1:]...)
+		last, order := g.PSN(round*n+n-1), t.Shuffled(m)
+		g.Acknowledge(last, order[1:]...)
 		g.E.Counted("one endpoint has not acknowledged", map[inc.Counter]uint32{inc.Wipe: uint32((2*round + 1) * n)})
-		g.acknowledge(last, order[0])
+		g.Acknowledge(last, order[0])
 		g.E.Counted("all have acknowledged", map[inc.Counter]uint32{inc.Wipe: uint32((2*round + 2) * n), inc.RxAck: uint32((round + 1) * len(m))})
 	}
 }
@@ -94,23 +93,23 @@ func nak(t *rig.T) {
 	c, from := m[len(m)-1], n/2
 	var rest []rig.Want
 	for k := range n {
-		if result := g.collective(g.psn(k), m...); k >= from {
-			rest = append(rest, rig.DataTo(c, g.psn(k), result))
+		if result := g.collective(g.PSN(k), m...); k >= from {
+			rest = append(rest, rig.DataTo(c, g.PSN(k), result))
 		}
 	}
-	g.acknowledge(g.psn(n-1), m[:len(m)-1]...)
+	g.Acknowledge(g.PSN(n-1), m[:len(m)-1]...)
 	for range 2 { // the second time nothing new is acknowledged, and the rest is sent all the same
-		g.Send(g.nak(c, g.psn(from))).As("NAK").Expect(rest...)
+		g.Send(g.NAK(c, g.PSN(from))).As("NAK").Expect(rest...)
 	}
 	if from > 0 {
-		g.Send(g.nak(c, g.psn(from-1))).As("an old NAK").Dropped(inc.DropStaleAck)
-		g.Send(g.Ack(c, g.psn(from-1))).As("an old ACK").Dropped(inc.DropStaleAck)
+		g.Send(g.NAK(c, g.PSN(from-1))).As("an old NAK").Dropped(inc.DropStaleAck)
+		g.Send(g.Ack(c, g.PSN(from-1))).As("an old ACK").Dropped(inc.DropStaleAck)
 	}
-	for _, f := range []rig.Frame{g.nak(c, g.psn(n+1)), g.Ack(c, g.psn(n)), g.AETH(c, g.psn(n+1), roce.RNRSyndrome|1),
-		g.Ack(c, g.psn(1<<23-1))} {
+	for _, f := range []rig.Frame{g.NAK(c, g.PSN(n+1)), g.Ack(c, g.PSN(n)), g.AETH(c, g.PSN(n+1), roce.RNRSyndrome|1),
+		g.Ack(c, g.PSN(1<<23-1))} {
 		g.Send(f).As("an answer to what was never sent").Dropped(inc.DropStaleAck)
 	}
-	g.Send(g.nak(c, g.psn(n))).As("NAK of the next PSN, which acknowledges all").Expect()
+	g.Send(g.NAK(c, g.PSN(n))).As("NAK of the next PSN, which acknowledges all").Expect()
 	g.E.Counted("NAKs", map[inc.Counter]uint32{inc.RxNak: 3, inc.TxRetransmit: uint32(2 * (n - from)), inc.Wipe: uint32(2 * n)})
-	g.collective(g.psn(n), m...)
+	g.collective(g.PSN(n), m...)
 }

@@ -3,7 +3,6 @@
 package pipes
 
 import (
-	"fmt"
 	"slices"
 
 	"incforge/inc"
@@ -14,23 +13,22 @@ import (
 // fairFrames is how many frames may be decided while an action waits that may be taken.
 const fairFrames = 1
 
-// fair has all endpoints ask for all of a full pipe again, and send data taken before as fast as they can.
 func fair(t *rig.T) {
 	const rounds = 6
 	g := star(t)
 	e, m, n := g.E, g.Members(), g.MW()
 	for k := range n {
-		g.offer(g.psn(k), 4)
+		g.offer(g.PSN(k), 4)
 	}
 	e.Settle()
 	f := watchTurns(e)
 	for range rounds {
 		for _, c := range t.Shuffled(m) {
-			e.Put(g.nak(c, g.psn(0)))
+			e.Put(g.NAK(c, g.PSN(0)))
 		}
 		for range 3 * n {
 			for _, c := range m {
-				e.Put(g.Data(c, g.psn(0), nil)) // short, and answered
+				e.Put(g.Data(c, g.PSN(0), nil)) // short, and answered
 			}
 		}
 		e.Settle()
@@ -65,16 +63,15 @@ func watchTurns(e *rig.Engine) *turns {
 	return f
 }
 
-func (f *turns) accepted(dut.Frame, []inc.Counter) error {
+func (f *turns) accepted(dut.Frame, []inc.Counter) {
 	if len(f.wants) > 0 {
 		f.row++
 		f.frames = max(f.frames, f.row)
 	}
 	f.look()
-	return nil
 }
 
-func (f *turns) acted(at uint64, a inc.Action) error {
+func (f *turns) acted(at uint64, a inc.Action) {
 	f.row = 0
 	for _, w := range f.wants {
 		if w != a {
@@ -87,10 +84,9 @@ func (f *turns) acted(at uint64, a inc.Action) error {
 		n := f.waited[w]
 		f.turns = max(f.turns, n)
 		if n >= f.company[w] {
-			return fmt.Errorf("cycle %d: %v has waited for %d actions though no more than %d wanted to send", at, w, n, f.company[w])
+			f.e.T.Fatalf("cycle %d: %v has waited for %d actions though no more than %d wanted to send", at, w, n, f.company[w])
 		}
 	}
-	return nil
 }
 
 // look sees who wants to send now.

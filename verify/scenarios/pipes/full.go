@@ -29,22 +29,22 @@ func overtaking(t *rig.T, size int, ctrl inc.PipeCtrl, host bool) {
 	g.Ends[fast].Host = host
 	g.Program()
 	t.Check(g.E.Ctl.SetPipes(ctrl, rig.LongTimeout))
-	data := make([][]byte, n+3)
-	for k := range data {
-		data[k] = g.Values(12)
+	var rounds []*rig.Round
+	for k := range n + 3 {
+		rounds = append(rounds, g.Round(g.PSN(k), 12).Draw(fast))
 	}
-	send := func(k int) *rig.Sending { return g.Send(g.Data(fast, g.psn(k), data[k])) }
+	send := func(k int) *rig.Sending { return rounds[k].Send(fast) }
 	for k := range n {
-		send(k).As("within the pipe").Expect(rig.AckTo(fast, g.psn(k)))
+		send(k).As("within the pipe").Expect(rig.AckTo(fast, g.PSN(k)))
 	}
 	counted := map[inc.Counter]uint32{inc.DropFull: 2, inc.DropGap: 4, inc.TxRnr: 0, inc.TxCnp: 0, inc.TxGapNak: 0}
 	var refusal []rig.Want
 	if ctrl.RNR {
-		refusal = append(refusal, rig.AETHTo(fast, g.psn(n), roce.RNRSyndrome|ctrl.RNRTimer))
+		refusal = append(refusal, rig.AETHTo(fast, g.PSN(n), roce.RNRSyndrome|ctrl.RNRTimer))
 		counted[inc.TxRnr] = 2
 	}
 	if ctrl.CNP && host {
-		refusal = append(refusal, rig.CNPTo(fast, g.psn(n)))
+		refusal = append(refusal, rig.CNPTo(fast, g.PSN(n)))
 		counted[inc.TxCnp] = 2
 	}
 	for range 2 {
@@ -52,30 +52,16 @@ func overtaking(t *rig.T, size int, ctrl inc.PipeCtrl, host bool) {
 		send(n + 1).As("behind what was refused").Expect()
 		send(n + 2).As("behind what was refused").Expect()
 	}
-	for k := range n {
-		g.catchUp(g.psn(k), data[k], m[1:])
-		g.acknowledge(g.psn(k), m...)
+	for k := range n { // the others catch up
+		g.contribute(rounds[k], m[1:], m...)
+		g.Acknowledge(g.PSN(k), m...)
 	}
 	for k := n; k < min(n+3, 2*n); k++ {
-		send(k).As("sent again").Expect(rig.AckTo(fast, g.psn(k)))
+		send(k).As("sent again").Expect(rig.AckTo(fast, g.PSN(k)))
 	}
 	g.E.Counted("in the end", counted)
 }
 
-// catchUp has the endpoints of late contribute to a PSN to which all others have contributed one payload; then all get the result.
-func (g group) catchUp(psn roce.PSN, payload []byte, late []int) {
-	parts := [][]byte{payload}
-	for i, c := range late {
-		parts = append(parts, g.Values(12))
-		want := []rig.Want{rig.AckTo(c, psn)}
-		if i == len(late)-1 {
-			want = append(want, rig.Copies(rig.DataTo(0, psn, g.Reduce(parts...)), g.Members()...)...)
-		}
-		g.Send(g.Data(c, psn, parts[i+1])).As("the others catch up").Expect(want...)
-	}
-}
-
-// turn fills both pipes of a root whose results nobody acknowledges, and empties them ACK by ACK.
 func turn(t *rig.T) {
 	for round := range 4 {
 		size := t.PipeSize(round)
@@ -84,19 +70,19 @@ func turn(t *rig.T) {
 		m, n := g.Members(), g.MW()
 		results := g.fillBoth()
 		for _, c := range m {
-			g.Send(g.Data(c, g.psn(2*n), g.Values(16))).As("beyond both pipes").Expect(refusalTo(c, g.psn(2*n)))
+			g.Send(g.Data(c, g.PSN(2*n), g.Values(16))).As("beyond both pipes").Expect(refusalTo(c, g.PSN(2*n)))
 		}
 		var again []rig.Want // what nobody has acknowledged is still there, whole
 		for k := range n {
-			again = append(again, rig.DataTo(m[0], g.psn(k), results[k]))
+			again = append(again, rig.DataTo(m[0], g.PSN(k), results[k]))
 		}
-		g.Send(g.nak(m[0], g.psn(0))).As("a NAK with both pipes full").Expect(again...)
+		g.Send(g.NAK(m[0], g.PSN(0))).As("a NAK with both pipes full").Expect(again...)
 		for k := range n {
 			order := t.Shuffled(m)
-			g.acknowledge(g.psn(k), order[1:]...)
-			g.Send(g.Ack(order[0], g.psn(k))).As("the last ACK").Expect(rig.Copies(rig.DataTo(0, g.psn(n+k), results[n+k]), m...)...)
+			g.Acknowledge(g.PSN(k), order[1:]...)
+			g.Send(g.Ack(order[0], g.PSN(k))).As("the last ACK").Expect(rig.Copies(rig.DataTo(0, g.PSN(n+k), results[n+k]), m...)...)
 		}
-		g.acknowledge(g.psn(2*n-1), m...)
+		g.Acknowledge(g.PSN(2*n-1), m...)
 		g.E.Counted("both pipes filled and emptied", map[inc.Counter]uint32{inc.Wipe: uint32(4 * n), inc.TxResult: uint32(2 * n),
 			inc.TxFanout: uint32(2*n*len(m) + n), inc.TxRetransmit: uint32(n), inc.DropFull: uint32(len(m)), inc.TxGapNak: 0})
 	}
@@ -109,12 +95,11 @@ func (g group) fillBoth() (results [][]byte) {
 		if k < g.MW() {
 			to = g.Members()
 		}
-		results = append(results, g.collective(g.psn(k), to...))
+		results = append(results, g.collective(g.PSN(k), to...))
 	}
 	return results
 }
 
-// settings programs pipes of sizes from none to far more than fits.
 func settings(t *rig.T) {
 	e := t.PipeEngine(rig.LongTimeout)
 	g := group{e.MakeGroup(0, 1, t.Params.Members, false)}
@@ -122,24 +107,15 @@ func settings(t *rig.T) {
 	for _, n := range []int{0, 1, 2, 3, most - 1, most, most + 1, 2 * most, 1 << 23, 1<<24 - 1} {
 		t.In(fmt.Sprintf("pipes of %d slots, of at most %d", n, most), func() {
 			if g.Set.PipeSlots = n; n > most {
-				g.refused()
+				if g.Disable(); g.TryEnable() {
+					t.Fatalf("enabled")
+				}
 				return
 			}
 			g.Program()
 			g.fillBoth()
-			c, end := g.Members()[0], g.psn(2*g.MW())
+			c, end := g.Members()[0], g.PSN(2*g.MW())
 			g.Send(g.Data(c, end, nil)).As("beyond both pipes").Expect(refusalTo(c, end))
 		})
-	}
-}
-
-// refused checks that the group's settings leave it disabled.
-func (g group) refused() {
-	g.Disable()
-	g.T.Check(g.E.Ctl.SetGroup(g.Index, g.Set))
-	ok, err := g.E.Ctl.Enable(g.Index)
-	g.T.Check(err)
-	if ok {
-		g.T.Fatalf("enabled")
 	}
 }

@@ -5,6 +5,7 @@ package pipes
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"incforge/roce"
 	"incforge/verify/dut"
@@ -13,10 +14,6 @@ import (
 
 // random sends PSNs through pipes of every size among all kinds of trouble: at a root and under a parent, half of them across the wrap.
 func random(t *rig.T) {
-	laps := 5
-	if t.Long {
-		laps = 40
-	}
 	for round := range 8 {
 		e := t.PipeEngine(uint16((2 + t.Rand.IntN(6)) * tick(t)))
 		parent := round >= 4
@@ -29,7 +26,7 @@ func random(t *rig.T) {
 			opts = append(opts, rig.WithStart(roce.PSN(0).Add(-1-t.Rand.IntN(12))))
 		}
 		g := group{e.Group(0, 1, members, parent, opts...)}
-		t.In(fmt.Sprintf("pipes of %d slots, parent %v, START %v", g.MW(), parent, g.Start()), func() { g.shake(max(laps*g.MW(), 12)) })
+		t.In(fmt.Sprintf("pipes of %d slots, parent %v, START %v", g.MW(), parent, g.Start()), func() { g.shake(max(t.Count(5, 40)*g.MW(), 12)) })
 	}
 }
 
@@ -47,7 +44,7 @@ type far struct {
 	data    [][]byte // what it sends
 	next    int      // number of the data that it sends next
 	acked   int      // how much of its data it knows to be taken
-	hears   bool
+	due     [][]byte // what it is to hear
 	got     [][]byte
 	nakSent bool // and nothing taken since
 	answers int  // how many of 10 answers leave
@@ -61,9 +58,7 @@ func (f *far) String() string {
 }
 
 // done tells whether all its data is taken, and all it hears is there.
-func (f *far) done(count int) bool {
-	return f.acked == len(f.data) && (!f.hears || len(f.got) == count)
-}
+func (f *far) done() bool { return f.acked == len(f.data) && len(f.got) == len(f.due) }
 
 // take takes a packet that left for it and returns its answers.
 func (f *far) take(p *roce.Packet) []rig.Frame {
@@ -87,12 +82,12 @@ func (f *far) take(p *roce.Packet) []rig.Frame {
 			return nil
 		}
 		f.nakSent = true
-		return []rig.Frame{f.g.nak(f.c, f.g.psn(at))}
+		return []rig.Frame{f.g.NAK(f.c, f.g.PSN(at))}
 	}
 	if f.g.T.Rand.IntN(10) >= f.answers {
 		return nil
 	}
-	return []rig.Frame{f.g.Ack(f.c, f.g.psn(len(f.got)-1))}
+	return []rig.Frame{f.g.Ack(f.c, f.g.PSN(len(f.got)-1))}
 }
 
 // heard takes an ACK of number k, or a NAK or RNR NAK, which acknowledges what is before it and has the rest sent again.
@@ -120,10 +115,10 @@ func (f *far) send() []rig.Frame {
 		if rng.IntN(100) < f.loss {
 			continue
 		}
-		all = append(all, f.g.Data(f.c, f.g.psn(k), f.data[k]))
+		all = append(all, f.g.Data(f.c, f.g.PSN(k), f.data[k]))
 		if rng.IntN(20) == 0 {
 			k = rng.IntN(k + 1)
-			all = append(all, f.g.Data(f.c, f.g.psn(k), f.data[k]))
+			all = append(all, f.g.Data(f.c, f.g.PSN(k), f.data[k]))
 		}
 	}
 	return all
@@ -132,15 +127,10 @@ func (f *far) send() []rig.Frame {
 // shake sends count PSNs through a group, in both directions if there is a parent. All must arrive, and nothing is left in the end.
 func (g group) shake(count int) {
 	t, e := g.T, g.E
-	fars, up, down := g.fars(count)
+	fars := g.fars(count)
 	done := func() bool {
-		for _, f := range fars {
-			if !f.done(count) {
-				return false
-			}
-		}
 		next, _ := e.Reference().Timers()
-		return next == dut.Never
+		return next == dut.Never && !slices.ContainsFunc(fars, func(f *far) bool { return !f.done() })
 	}
 	const limit = 4000
 	for turn, moved := 0, true; !done(); turn++ {
@@ -164,48 +154,41 @@ func (g group) shake(count int) {
 		moved = len(outs) > 0 || len(frames) > 0
 	}
 	for _, f := range fars {
-		want := up
-		if g.Parent >= 0 && f.c != g.Parent {
-			want = down
-		}
-		for k := range want {
-			if f.hears && !bytes.Equal(f.got[k], want[k]) {
-				t.Fatalf("endpoint %d, number %d: got %x, expected %x", f.c, k, f.got[k], want[k])
+		for k, want := range f.due {
+			if !bytes.Equal(f.got[k], want) {
+				t.Fatalf("endpoint %d, number %d: got %x, expected %x", f.c, k, f.got[k], want)
 			}
 		}
 	}
 	g.Disable()
 }
 
-// fars makes the far ends and what they send, and returns the results that go up and the parent's data that goes down.
-func (g group) fars(count int) (fars []*far, up, down [][]byte) {
+// fars makes the far ends, what they send, and what comes of that: results go up, the parent's data goes down.
+func (g group) fars(count int) (fars []*far) {
 	t := g.T
 	for c := range g.Ends {
-		fars = append(fars, &far{g: g, c: c, answers: 5 + t.Rand.IntN(6), loss: t.Rand.IntN(15), refuses: t.Rand.IntN(4),
-			hears: c == g.Parent || g.Set.OutMask>>c&1 != 0})
+		fars = append(fars, &far{g: g, c: c, answers: 5 + t.Rand.IntN(6), loss: t.Rand.IntN(15), refuses: t.Rand.IntN(4)})
 	}
-	for range count {
-		n := 4 * (1 + t.Rand.IntN(8))
-		var parts [][]byte
+	for k := range count {
+		r := g.Round(g.PSN(k), 4*(1+t.Rand.IntN(8)))
 		for _, f := range fars {
-			b := g.Values(n)
-			f.data = append(f.data, b)
-			if f.c == g.Parent {
-				down = append(down, b)
+			f.data = append(f.data, r.Payload(f.c))
+		}
+		for _, f := range fars {
+			if g.Parent < 0 || f.c == g.Parent {
+				f.due = append(f.due, r.Result())
 			} else {
-				parts = append(parts, b)
+				f.due = append(f.due, r.Payload(g.Parent))
 			}
 		}
-		up = append(up, g.Reduce(parts...))
 	}
-	return fars, up, down
+	return fars
 }
 
 // deliver gives every far end what left for it, and returns what they answer.
 func (g group) deliver(fars []*far, outs []dut.Frame) (frames []rig.Frame) {
 	for _, o := range outs {
-		p, err := o.Packet()
-		g.T.Check(err)
+		p := g.T.Packet(o)
 		if c := g.Addressee(o.Port, p); c >= 0 {
 			frames = append(frames, fars[c].take(p)...)
 		}

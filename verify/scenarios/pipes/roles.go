@@ -25,26 +25,25 @@ func inner(t *rig.T) {
 func (g group) innerLap(first int) {
 	m, end := g.Members(), first+g.MW()
 	down := func(k int, payload []byte, want ...rig.Want) {
-		g.Send(g.Data(g.Parent, g.psn(k), payload)).As("PSN %v from the parent", g.psn(k)).Expect(want...)
+		g.Send(g.Data(g.Parent, g.PSN(k), payload)).As("PSN %v from the parent", g.PSN(k)).Expect(want...)
 	}
 	for k := first; k < end; k++ {
-		g.collective(g.psn(k), g.Parent)
+		g.collective(g.PSN(k), g.Parent)
 	}
-	g.Send(g.Data(m[0], g.psn(end), g.Values(8))).As("beyond the aggregation pipe").Expect(refusalTo(m[0], g.psn(end)))
+	g.Send(g.Data(m[0], g.PSN(end), g.Values(8))).As("beyond the aggregation pipe").Expect(refusalTo(m[0], g.PSN(end)))
 	for k := first; k < end; k++ {
-		b, ack := g.Noise(24), rig.AckTo(g.Parent, g.psn(k))
-		down(k, b, append(rig.Copies(rig.DataTo(0, g.psn(k), b), m...), ack)...)
+		b, ack := g.Noise(24), rig.AckTo(g.Parent, g.PSN(k))
+		down(k, b, append(rig.Copies(rig.DataTo(0, g.PSN(k), b), m...), ack)...)
 		down(k, b, ack) // again
 	}
-	down(end, g.Noise(8), refusalTo(g.Parent, g.psn(end))) // the broadcast pipe is full too
+	down(end, g.Noise(8), refusalTo(g.Parent, g.PSN(end))) // the broadcast pipe is full too
 	down(end+1, g.Noise(8))                                // a gap behind that
-	g.acknowledge(g.psn(end-1), g.Parent)                  // empties the aggregation pipe alone
-	down(end, g.Noise(8), refusalTo(g.Parent, g.psn(end)))
-	g.acknowledge(g.psn(end-1), g.T.Shuffled(m)...)
+	g.Acknowledge(g.PSN(end-1), g.Parent)                  // empties the aggregation pipe alone
+	down(end, g.Noise(8), refusalTo(g.Parent, g.PSN(end)))
+	g.Acknowledge(g.PSN(end-1), g.T.Shuffled(m)...)
 	down(end+1, g.Noise(8)) // there is room now, but it is still a gap
 }
 
-// oneWay has a group be a Reduce and then a Broadcast, with a host or a switch as its parent.
 func oneWay(t *rig.T) {
 	for round := range 4 {
 		for _, host := range []bool{true, false} {
@@ -68,35 +67,30 @@ func (g group) reduceTwice() {
 	for lap := range 2 {
 		end := (lap + 1) * n
 		for k := lap * n; k < end; k++ {
-			g.collective(g.psn(k), g.Parent)
+			g.collective(g.PSN(k), g.Parent)
 		}
-		g.Send(g.Data(c, g.psn(end), g.Values(8))).As("beyond the pipe").Expect(refusalTo(c, g.psn(end)))
-		g.wrongRoles(g.Data(g.Parent, g.psn(0), g.Values(8)).Named("data from the parent of a Reduce"),
-			g.Ack(c, g.psn(0)).Named("an ACK from a child of a Reduce"))
-		g.acknowledge(g.psn(end-1), g.Parent)
+		g.Send(g.Data(c, g.PSN(end), g.Values(8))).As("beyond the pipe").Expect(refusalTo(c, g.PSN(end)))
+		g.wrongRoles(g.Data(g.Parent, g.PSN(0), g.Values(8)).Named("data from the parent of a Reduce"),
+			g.Ack(c, g.PSN(0)).Named("an ACK from a child of a Reduce"))
+		g.Acknowledge(g.PSN(end-1), g.Parent)
 	}
 }
 
 // broadcastTwice fills and empties the pipe of a Broadcast twice, and returns how many hear it.
 func (g group) broadcastTwice() uint32 {
 	n := g.MW()
-	var heard []int
-	for c := range g.Ends {
-		if g.Set.OutMask>>c&1 != 0 {
-			heard = append(heard, c)
-		}
-	}
+	heard := g.Those(g.Set.OutMask)
 	for lap := range 2 {
 		end := (lap + 1) * n
 		for k := lap * n; k < end; k++ {
 			b := g.Noise(20)
-			g.Send(g.Data(g.Parent, g.psn(k), b)).As("parent data").Expect(
-				append(rig.Copies(rig.DataTo(0, g.psn(k), b), heard...), rig.AckTo(g.Parent, g.psn(k)))...)
+			g.Send(g.Data(g.Parent, g.PSN(k), b)).As("parent data").Expect(
+				append(rig.Copies(rig.DataTo(0, g.PSN(k), b), heard...), rig.AckTo(g.Parent, g.PSN(k)))...)
 		}
-		g.Send(g.Data(g.Parent, g.psn(end), nil)).As("beyond the pipe").Expect(refusalTo(g.Parent, g.psn(end)))
-		g.wrongRoles(g.Data(heard[0], g.psn(0), g.Values(8)).Named("data from a child of a Broadcast"),
-			g.Ack(g.Parent, g.psn(0)).Named("an ACK from the parent of a Broadcast"))
-		g.acknowledge(g.psn(end-1), g.T.Shuffled(heard)...)
+		g.Send(g.Data(g.Parent, g.PSN(end), nil)).As("beyond the pipe").Expect(refusalTo(g.Parent, g.PSN(end)))
+		g.wrongRoles(g.Data(heard[0], g.PSN(0), g.Values(8)).Named("data from a child of a Broadcast"),
+			g.Ack(g.Parent, g.PSN(0)).Named("an ACK from the parent of a Broadcast"))
+		g.Acknowledge(g.PSN(end-1), g.T.Shuffled(heard)...)
 	}
 	return uint32(len(heard))
 }

@@ -23,21 +23,19 @@ func lostACK(t *rig.T) {
 		g.Set.Start = roce.PSN(t.Rand.Uint32() & 0xFFFFFF)
 		g.Program()
 		seen := watch(e)
-		result := g.collective(g.psn(0), m...)
+		result := g.collective(g.PSN(0), m...)
 		due := seen.lastSend() + microseconds(t, timeout)
-		g.acknowledge(g.psn(0), rig.AllBut(m, c)...)
+		g.Acknowledge(g.PSN(0), rig.AllBut(m, c)...)
 		t.In("after a time-out", func() {
-			g.Check(wait(e, due+lateness(t)+4*uint64(t.MTUBeats())), rig.DataTo(c, g.psn(0), result))
+			g.Check(wait(e, due+lateness(t)+4*uint64(t.MTUBeats())), rig.DataTo(c, g.PSN(0), result))
 		})
 		seen.once(t, inc.ActTimeout, c, due, lateness(t))
-		g.acknowledge(g.psn(0), c)
-		g.collective(g.psn(1), m...)
-		g.acknowledge(g.psn(1), m...)
+		g.Acknowledge(g.PSN(0), c)
+		g.roundTrip(g.PSN(1))
 		e.Counted("lost ACK", map[inc.Counter]uint32{inc.Timeout: k + 1, inc.TxRetransmit: k + 1, inc.Wipe: 4 * (k + 1)})
 	}
 }
 
-// timers has one endpoint never acknowledge, under several settings of PIPE_TIMEOUT.
 func timers(t *rig.T) {
 	for _, timeout := range []uint16{0, 3, 25} { // 0 stands for 1
 		t.In(fmt.Sprintf("time-out of %d µs", timeout), func() {
@@ -46,10 +44,10 @@ func timers(t *rig.T) {
 			unit := microseconds(t, uint64(max(timeout, 1)))
 			e.SetPauses(dut.Pauses{})
 			for round := range 2 {
-				g.backOff(g.psn(round), unit)
+				g.backOff(g.PSN(round), unit)
 			}
 			if g.MW() >= 2 && timeout >= 25 { // the shorter ones are over before all is sent that makes progress
-				g.progress(g.psn(2), unit)
+				g.progress(g.PSN(2), unit)
 			}
 		})
 	}
@@ -84,21 +82,16 @@ func (g group) progress(psn roce.PSN, unit uint64) {
 	t, e, m := g.T, g.E, g.Members()
 	last := m[len(m)-1]
 	seen := watch(e)
-	var decided uint64 // in which cycle the last frame was
-	e.OnAccept = func(a dut.Frame, _ []inc.Counter) error {
-		decided = a.Last
-		return nil
-	}
 	for k := range 2 {
 		g.offer(psn.Add(k), 4)
 		e.SettleAsIs()
 	}
 	g.acknowledgeAtOnce(psn.Next(), m[:len(m)-1]...)
 	wait(e, e.Now()+unit/2)
-	g.acknowledgeAtOnce(psn, last)
-	due := decided + unit
+	decided, _ := e.FirstAccepted(func() { g.acknowledgeAtOnce(psn, last) })
+	due := decided.Last + unit
 	wait(e, e.Now()+unit/4)
-	e.Put(g.nak(last, psn.Next()))
+	e.Put(g.NAK(last, psn.Next()))
 	e.SettleAsIs()
 	wait(e, due+lateness(t)+64)
 	t.In("after progress", func() { seen.once(t, inc.ActTimeout, last, due, lateness(t)+64) })
@@ -111,4 +104,73 @@ func (g group) acknowledgeAtOnce(psn roce.PSN, who ...int) {
 		g.E.Put(g.Ack(c, psn))
 	}
 	g.E.SettleAsIs()
+}
+
+// rnr has one endpoint answer RNR NAK again and again, with the shortest code and some that leave time for what happens meanwhile, and in
+// the end with code 0, which stands for the longest time.
+func rnr(t *rig.T) {
+	g := star(t)
+	m := g.Members()
+	c := m[t.Rand.IntN(len(m))]
+	next := g.notReady(c, g.PSN(0), 1, false)
+	for code, tried := uint8(1), 0; tried < 5; code++ {
+		if rnrCycles(t, code) > uint64(10*t.MTUBeats()+2000) { // all that notReady sends has long passed by then
+			next = g.notReady(c, next, code, true)
+			tried++
+		}
+	}
+	g.collective(next, m...) // in one frame each, together
+	g.Send(g.AETH(c, next, roce.RNRSyndrome)).As("RNR NAK of 655.36 ms").Expect()
+	if outs := wait(g.E, g.E.Now()+2*rnrCycles(t, 1)+lateness(t)); len(outs) > 0 {
+		t.Fatalf("code 0, the longest: %d frames left after the shortest wait", len(outs))
+	}
+}
+
+// rnrCycles is an RNR time in cycles.
+func rnrCycles(t *rig.T, code uint8) uint64 {
+	return microseconds(t, uint64(roce.RNRDuration(code).Microseconds()))
+}
+
+// notReady has endpoint c answer a PSN with RNR NAK: nothing is sent to it for the coded time, and then it gets all that it missed. If
+// meanwhile is set, the others get more results before that, and c sends a NAK, which must wait too. It returns the first unused PSN.
+func (g group) notReady(c int, first roce.PSN, code uint8, meanwhile bool) roce.PSN {
+	t, e, m := g.T, g.E, g.Members()
+	others, count := rig.AllBut(m, c), 1
+	if meanwhile {
+		count = min(g.MW(), 3)
+	}
+	t.In(fmt.Sprintf("code %d", code), func() {
+		seen := watch(e)
+		missed := []rig.Want{rig.DataTo(c, first, g.burst(first, m...))}
+		refused, _ := e.FirstAccepted(func() { g.Send(g.AETH(c, first, roce.RNRSyndrome|code)).As("RNR NAK").Expect() })
+		due := refused.Last + rnrCycles(t, code)
+		for k := 1; k < count; k++ {
+			missed = append(missed, rig.DataTo(c, first.Add(k), g.burst(first.Add(k), others...)))
+		}
+		if meanwhile && len(others) > 0 {
+			g.Send(g.NAK(c, first)).As("a NAK of who waits").Expect()
+		}
+		if e.Now()+64 < due {
+			if outs := wait(e, due-1); len(outs) > 0 {
+				t.Fatalf("%d frames left before the wait was over", len(outs))
+			}
+		}
+		outs := wait(e, max(due, e.Now())+lateness(t)+uint64(count*8*t.MTUBeats()))
+		seen.once(t, inc.ActResume, c, due, lateness(t)+64)
+		t.In("after the wait", func() { g.Check(outs, missed...) })
+		g.Acknowledge(first.Add(count-1), m...)
+	})
+	return first.Add(count)
+}
+
+// burst has all contribute to a PSN at once, so that it is soon over. Each is acknowledged, and the result, which is returned, leaves to
+// those of to.
+func (g group) burst(psn roce.PSN, to ...int) []byte {
+	r, want := g.Round(psn, 8), []rig.Want{}
+	for _, c := range g.T.Shuffled(g.Members()) {
+		g.E.Put(r.Frame(c))
+		want = append(want, rig.AckTo(c, psn))
+	}
+	g.Check(g.E.Settle(), append(want, rig.Copies(rig.DataTo(0, psn, r.Result()), to...)...)...)
+	return r.Result()
 }

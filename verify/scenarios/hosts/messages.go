@@ -3,10 +3,87 @@
 package hosts
 
 import (
+	"fmt"
+
+	"incforge/inc"
 	"incforge/network/fabric"
 	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
+
+func messages(t *rig.T) {
+	n, c := t.StarNet(t.DefaultLink())
+	c.PostRandom(20)
+	runLossless(n, c)
+}
+
+func barriers(t *rig.T) {
+	n, c := t.StarNet(t.DefaultLink(), rig.WithBarrier())
+	for range 40 {
+		c.Post(0, false, false)
+	}
+	runLossless(n, c)
+}
+
+func lineRate(t *rig.T) {
+	link := t.DefaultLink()
+	link.Latency, link.BytesPerCycle = 2, float64(4*t.Params.BusBytes)
+	n, c := t.StarNet(link)
+	for range 10 {
+		c.Post(4*t.Params.MTUBytes, false, false)
+	}
+	runLossless(n, c)
+}
+
+func tree(t *rig.T) {
+	for _, levels := range []int{3, 4} {
+		t.In(fmt.Sprintf("%d levels", levels), func() {
+			n := t.Tree(levels, min(2, t.Params.Members), t.DefaultLink())
+			c := n.AddComm(0, 1)
+			c.PostRandom(15)
+			n.Run()
+			n.Finish()
+			undisturbed(c)
+		})
+	}
+}
+
+// runLossless runs a star without faults and checks hosts and counters: each packet went through once.
+func runLossless(n *rig.Network, c *rig.Comm) {
+	n.Run()
+	n.Finish()
+	t, ranks := n.T, uint64(len(c.Hosts))
+	undisturbed(c)
+	got, err := n.Nodes[0].E.Finish()
+	t.Check(err)
+	packets := uint64(c.Hosts[0].Acknowledged())
+	ranAhead := got[inc.DropFull.String()] > 0 // in Mode III, ahead of the others; it was refused and sent again
+	counted := func(counter inc.Counter, want uint64) {
+		if n, ok := got[counter.String()]; !ok || n != want {
+			t.Fatalf("%v is %d, expected %d (%d ranks, %d packets)", counter, n, want, ranks, packets)
+		}
+	}
+	counted(inc.Agg, ranks*packets)
+	counted(inc.Buffered, (ranks-1)*packets)
+	counted(inc.TxResult, packets)
+	counted(inc.TxFanout, ranks*packets)
+	counted(inc.RxAck, ranks*packets)
+	if !ranAhead {
+		counted(inc.UpData, ranks*packets)
+	}
+	if !t.Pipes() {
+		counted(inc.Wipe, packets)
+		counted(inc.TxReflect, ranks*packets)
+		return
+	}
+	if !ranAhead {
+		counted(inc.TxAck, ranks*packets)
+	}
+	counted(inc.Wipe, 2*packets)
+	counted(inc.TxReflect, 0)
+	counted(inc.RxNak, 0)
+	counted(inc.Timeout, 0)
+}
 
 func wrap(t *rig.T) {
 	link := t.DefaultLink()
@@ -26,10 +103,7 @@ func receiverNotReady(t *rig.T) {
 	}
 	n.Net.OnQuantum = func(uint64) error {
 		for _, h := range c.Hosts {
-			answered := h.Stats.RNRsObeyed
-			if t.Pipes() { // it is the switch that obeys
-				answered = h.Stats.RNRsSent
-			}
+			answered := rig.ByMode(t, h.Stats.RNRsObeyed, h.Stats.RNRsSent) // in Mode III it is the switch that obeys
 			if h.Receives() == 0 && answered > len(h.Received())/4 {
 				h.AddReceives(3)
 			}
@@ -86,10 +160,7 @@ func chaos(t *rig.T, levels, degree int, opts ...rig.GroupOption) {
 		}
 		return nil
 	}
-	rounds := 80
-	if t.Long {
-		rounds = 400
-	}
+	rounds := t.Count(80, 400)
 	if c.Barrier {
 		for range 2 * rounds {
 			c.Post(0, false, false)

@@ -21,12 +21,12 @@ func reset(t *rig.T) {
 		seen := watch(e)
 		for _, g := range []group{a, b} {
 			for k := range g.outstanding() {
-				g.offer(g.psn(k), 8)
+				g.offer(g.PSN(k), 8)
 			}
 		}
 		e.Settle()
 		due := seen.ofGroup(b.Index).of(inc.ActSend)[0].at + microseconds(t, timeout) // the timers began with the first packet
-		answers := []rig.Frame{a.AETH(m[0], a.psn(0), roce.RNRSyndrome|1), a.AETH(m[len(m)-1], a.psn(0), roce.NAKRemoteAccess)}
+		answers := []rig.Frame{a.AETH(m[0], a.PSN(0), roce.RNRSyndrome|1), a.AETH(m[len(m)-1], a.PSN(0), roce.NAKRemoteAccess)}
 		e.Put(answers[:min(len(m), 2)]...)
 		e.Settle()
 		switch round % 3 {
@@ -41,14 +41,14 @@ func reset(t *rig.T) {
 		*seen = nil
 		wait(e, due+microseconds(t, timeout))
 		t.In(fmt.Sprintf("round %d", round), func() { b.timedOutAlone(*seen, due) })
-		b.acknowledge(b.psn(b.outstanding()-1), m...)
+		b.Acknowledge(b.PSN(b.outstanding()-1), m...)
 		if round%3 == 1 {
 			a.Program()
 		}
 		a.shown(0)
 		for k := range 2 {
-			a.roundTrip(a.psn(k))
-			b.roundTrip(b.psn(b.outstanding() + k))
+			a.roundTrip(a.PSN(k))
+			b.roundTrip(b.PSN(b.outstanding() + k))
 		}
 	}
 }
@@ -73,8 +73,48 @@ func (g group) timedOutAlone(seen history, due uint64) {
 	}
 }
 
-// roundTrip has all contribute to a PSN, get the result and acknowledge it.
-func (g group) roundTrip(psn roce.PSN) {
-	g.collective(psn, g.Members()...)
-	g.acknowledge(psn, g.Members()...)
+func failed(t *rig.T) {
+	for _, syndrome := range []uint8{roce.NAKInvalidRequest, roce.NAKRemoteAccess, roce.NAKRemoteOperational} {
+		t.In(fmt.Sprintf("NAK %#x", syndrome), func() { endConnection(t, syndrome) })
+	}
+}
+
+// endConnection has a random endpoint do so.
+func endConnection(t *rig.T, syndrome uint8) {
+	const timeout = 10
+	e := t.PipeEngine(timeout)
+	g := group{e.Group(0, 1, t.Params.Members, false)}
+	m, n := g.Members(), g.MW()
+	c := m[t.Rand.IntN(len(m))]
+	others := rig.AllBut(m, c)
+	g.shown(0)
+	setTimeout(e, rig.LongTimeout)
+	g.collective(g.PSN(0), m...)
+	g.Send(g.AETH(c, g.PSN(0), syndrome)).As("a NAK that ends the connection").Expect()
+	g.shown(1 << c)
+	g.Acknowledge(g.PSN(0), others...)
+	for k := 1; k < n; k++ {
+		g.collective(g.PSN(k), others...)
+		g.Acknowledge(g.PSN(k), others...)
+	}
+	for k := n; k < 2*n; k++ { // complete, but it cannot move
+		g.collective(g.PSN(k))
+	}
+	g.Send(g.Data(m[0], g.PSN(2*n), g.Values(16))).As("beyond the pipes").Expect(refusalTo(m[0], g.PSN(2*n)))
+	g.Send(g.NAK(c, g.PSN(0))).As("a NAK of who failed").Expect()
+	setTimeout(e, timeout)
+	if outs := wait(e, e.Now()+3*microseconds(t, timeout)); len(outs) > 0 {
+		t.Fatalf("%d frames left to an endpoint that failed", len(outs))
+	}
+	g.Reset()
+	g.shown(0)
+	setTimeout(e, rig.LongTimeout)
+	g.roundTrip(g.PSN(0))
+}
+
+// shown checks which endpoints the register shows as failed.
+func (g group) shown(want uint32) {
+	if got := g.E.Field("GROUP_FAILED", g.Index, "mask"); got != want {
+		g.T.Fatalf("GROUP_FAILED is %#x, expected %#x", got, want)
+	}
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ctrl
+
+import (
+	"incforge/contract"
+	"incforge/inc"
+	"incforge/roce"
+)
+
+// Field binds a field of a register to a variable. Get returns what it holds, as the field has it; Set changes it.
+type Field struct {
+	Register, Name string
+	Get            func() uint32
+	Set            func(v uint32)
+}
+
+func number[T ~uint8 | ~uint16 | ~uint32 | ~int](register, name string, at *T) Field {
+	return Field{register, name, func() uint32 { return uint32(*at) }, func(v uint32) { *at = T(v) }}
+}
+
+func flag(register, name string, at *bool) Field {
+	get := func() uint32 {
+		if *at {
+			return 1
+		}
+		return 0
+	}
+	return Field{register, name, get, func(v uint32) { *at = v != 0 }}
+}
+
+func address(register string, at *roce.IP4) Field {
+	return Field{register, "address", func() uint32 { return at.Uint32() }, func(v uint32) { *at = roce.IP4FromUint32(v) }}
+}
+
+// octets binds 32 bits of a MAC address, from bit shift on.
+func octets(register string, at *roce.MAC, shift int) Field {
+	return Field{register, "octets", func() uint32 { return uint32(at.Uint64() >> shift) }, func(v uint32) {
+		*at = roce.MACFromUint64(at.Uint64()&^(0xFFFFFFFF<<shift) | uint64(v)<<shift)
+	}}
+}
+
+// EndpointFields bind the registers EP_* to an endpoint's record, in the order in which they are written.
+func EndpointFields(e *inc.Endpoint) []Field {
+	return []Field{
+		number("EP_LOCAL_QPN", "qpn", &e.LocalQPN), number("EP_REMOTE_QPN", "qpn", &e.RemoteQPN),
+		address("EP_LOCAL_IP", &e.LocalIP), address("EP_REMOTE_IP", &e.RemoteIP),
+		octets("EP_LOCAL_MAC_LO", &e.LocalMAC, 0), octets("EP_LOCAL_MAC_HI", &e.LocalMAC, 32),
+		octets("EP_REMOTE_MAC_LO", &e.RemoteMAC, 0), octets("EP_REMOTE_MAC_HI", &e.RemoteMAC, 32),
+		number("EP_HEADER", "udp_source_port", &e.UDPSourcePort), number("EP_HEADER", "ttl", &e.TTL), number("EP_HEADER", "tos", &e.TOS),
+		flag("EP_CTRL", "valid", &e.Valid), flag("EP_CTRL", "host", &e.Host), number("EP_CTRL", "port", &e.Port),
+	}
+}
+
+// GroupFields bind the registers GROUP_* of an engine of that mode to a group's settings, all but its routes.
+func GroupFields(g *inc.Group, mode int) []Field {
+	all := []Field{
+		number("GROUP_START", "psn", &g.Start), number("GROUP_SLOTS", "base", &g.SlotBase), number("GROUP_SLOTS", "log2_n", &g.Log2N),
+		number("GROUP_IN_MASK", "mask", &g.InMask), number("GROUP_OUT_MASK", "mask", &g.OutMask), number("GROUP_ACK_MASK", "mask", &g.AckMask),
+		number("GROUP_PARENT", "endpoint", &g.Parent), flag("GROUP_PARENT", "valid", &g.HasParent),
+		number("GROUP_COLLECTIVE", "collective", &g.Collective), number("GROUP_COLLECTIVE", "op", &g.Op), number("GROUP_COLLECTIVE", "dtype", &g.DType),
+		flag("GROUP_COLLECTIVE", "big_endian", &g.BigEndian), flag("GROUP_COLLECTIVE", "in_band", &g.InBand),
+		flag("GROUP_COLLECTIVE", "root_sends", &g.RootSends),
+	}
+	if mode == 3 {
+		all = append(all, number("GROUP_PIPE", "n", &g.PipeSlots))
+	}
+	return all
+}
+
+// RouteFields bind the registers GROUP_ROUTE_* to an in-band group's routes.
+func RouteFields(g *inc.Group) []Field {
+	var all []Field
+	for root := range g.Route {
+		register, endpoint, valid := contract.RouteOf(root)
+		all = append(all, number(register, endpoint, &g.Route[root].Endpoint), flag(register, valid, &g.Route[root].Valid))
+	}
+	return all
+}
+
+// PipeFields bind PIPE_CTRL.
+func PipeFields(c *inc.PipeCtrl) []Field {
+	return []Field{number("PIPE_CTRL", "rnr_timer", &c.RNRTimer), flag("PIPE_CTRL", "rnr", &c.RNR), flag("PIPE_CTRL", "cnp", &c.CNP)}
+}
