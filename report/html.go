@@ -38,11 +38,15 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		"heat":        func(h int) string { return strconv.FormatFloat(float64(h)/100*0.75, 'f', 2, 64) },
 		"whisker":     func(x float64) string { return unit(x * whiskerWidth / 100) },
 		"span":        func(low, high float64) string { return unit((high - low) * whiskerWidth / 100) },
-	}).Parse(pageText)
+	}).Parse(sweepText + pageText)
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	if err := t.Execute(w, r.view()); err != nil {
+	v, err := r.view()
+	if err != nil {
+		return err
+	}
+	if err := t.Execute(w, v); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"incforge/fpga"
 	"incforge/fpga/vendor"
 	"incforge/internal/clocked"
+	"incforge/sweep/front"
 	"incforge/synth"
 	"incforge/verify/result"
 )
@@ -25,6 +26,7 @@ import (
 // Report is everything that was found, by design.
 type Report struct {
 	Designs []*Design // ordered by name
+	Sweeps  []*front.Sweep
 }
 
 // Design is everything found about one configuration.
@@ -105,7 +107,7 @@ func Read(dirs ...string) (*Report, error) {
 			}
 		}
 	}
-	if len(r.Designs) == 0 {
+	if len(r.Designs) == 0 && len(r.Sweeps) == 0 {
 		return nil, fmt.Errorf("%w in %s", ErrNothing, strings.Join(dirs, ", "))
 	}
 	slices.SortFunc(r.Designs, func(a, b *Design) int { return strings.Compare(a.Name, b.Name) })
@@ -198,6 +200,12 @@ func (r *Report) addOne(doc json.RawMessage) (*Design, error) {
 		}
 		d := r.design(t.Config)
 		d.Tests = append(d.Tests, t)
+	case has("bench", "config", "axes", "front", "points"):
+		s, err := front.Parse(doc)
+		if err != nil {
+			return nil, err
+		}
+		r.Sweeps = append(r.Sweeps, s)
 	case has("bench", "config", "metrics", "estimates", "modules"):
 		m := &synth.Metrics{}
 		if err := json.Unmarshal(doc, m); err != nil {

@@ -70,7 +70,12 @@ func (r *Report) Table() string {
 		t.AppendRow(row)
 	}
 	var b strings.Builder
-	b.WriteString(t.Render() + "\n")
+	if len(r.Designs) > 0 {
+		b.WriteString(t.Render() + "\n")
+	}
+	for _, s := range r.Sweeps {
+		b.WriteString("sweep from " + s.Config + "\n" + s.Table(false))
+	}
 	for _, d := range r.Designs {
 		if d.Manifest != nil {
 			for _, kind := range d.stale() {

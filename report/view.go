@@ -19,6 +19,7 @@ import (
 
 type page struct {
 	Designs []designView
+	Sweeps  []sweepView
 	Style   template.CSS
 }
 
@@ -112,12 +113,19 @@ type benchRow struct {
 // heldView is a figure at a clock that a flow found.
 type heldView struct{ Text, By, Class string }
 
-func (r *Report) view() page {
+func (r *Report) view() (page, error) {
 	p := page{Style: template.CSS(style)} // our own file, embedded
 	for _, d := range r.Designs {
 		p.Designs = append(p.Designs, d.view())
 	}
-	return p
+	for _, s := range r.Sweeps {
+		v, err := sweepOf(s)
+		if err != nil {
+			return p, err
+		}
+		p.Sweeps = append(p.Sweeps, v)
+	}
+	return p, nil
 }
 
 func (d *Design) view() designView {

@@ -208,7 +208,7 @@ func (m *Metrics) addFigures(f *flow, n counts, t *timing, minCycle float64) {
 	if minCycle > period {
 		m.Warnings = append(m.Warnings, fmt.Sprintf("an SRAM macro needs %.3f ns a cycle, the clock has %.3f ns", minCycle, period))
 	}
-	raw, placed := n.area+n.macroArea, n.area*cellGrowth/cellDensity+n.macroArea/macroDensity
+	raw, placed := n.area+n.macroArea, Placed(n.area, n.macroArea)
 	m.Metrics = map[string]float64{
 		"synth__design__instance__area":             raw,
 		"synth__design__instance__area__stdcell":    n.area,
@@ -301,12 +301,9 @@ func (m *Metrics) addModules(totals map[string]*yosys.Total, areas map[string]fl
 func (m *Metrics) addMemories(f *flow, cells map[string]int) float64 {
 	longest := 0.0
 	for _, k := range f.memories {
-		a := MemoryArea{Words: k.Words, Bits: k.Bits, Ports: k.ports().String(), Listed: k.count, Instances: k.count, Storage: "flops"}
+		a := k.area()
 		if s := k.macro; s != nil {
-			a.Storage, a.Instances = "macro", cells[s.Name()]
-			a.Shape = fmt.Sprintf("%d x %d macros %dx%d mux %d, %s", s.Banks, s.Slices, s.Macro.Words, s.Macro.Bits, s.Macro.Mux, s.Cell.Name)
-			a.Area, a.AccessNS, a.CycleNS = s.Area+s.BankMuxArea, s.Access/1e3, s.Cycle/1e3
-			if a.Instances > 0 {
+			if a.Instances = cells[s.Name()]; a.Instances > 0 {
 				longest = max(longest, a.CycleNS)
 			}
 			if f.choice.Inside == "" && a.Instances != a.Listed {

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/contract"
+	"incforge/internal/jobs"
 	"incforge/internal/synthetic"
 	"incforge/roce"
 	"incforge/verify/cover"
@@ -291,7 +292,7 @@ func TestOddConfigurations(t *testing.T) {
 
 func TestResultsAndJUnit(t *testing.T) {
 	var lines bytes.Buffer
-	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Scenario: "*a*", Jobs: 3, Results: &lines})
+	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Scenario: "*a*", Place: jobs.Place{Jobs: 3}, Results: &lines})
 	require.NoError(t, err)
 	var read []result.Test
 	for d := json.NewDecoder(&lines); d.More(); {
@@ -320,7 +321,7 @@ func TestResultsAndJUnit(t *testing.T) {
 
 // TestCoverage asks that the scenarios together meet every action, every drop reason, every opcode and every slot state.
 func TestCoverage(t *testing.T) {
-	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Jobs: 2, Seed: 1})
+	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(synthetic.Mini()), Kind: dut.KindReference}, Place: jobs.Place{Jobs: 2}, Seed: 1})
 	require.NoError(t, err)
 	s := rep.Coverage.Summary()
 	for _, want := range []string{"BYPASS", "BUFFERED", "TX_RESULT", "TX_RESEND", "DOWN_DATA", "TX_REFLECT", "TX_CNP"} {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/inc"
+	"incforge/internal/jobs"
 	"incforge/internal/synthetic"
 	"incforge/roce"
 	"incforge/verify/dut"
@@ -184,7 +185,7 @@ func TestPipeFaultsAreFound(t *testing.T) {
 func TestPipeCoverage(t *testing.T) {
 	p := synthetic.Mini()
 	p.Mode = 3
-	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(p), Kind: dut.KindReference}, Jobs: 2, Seed: 1})
+	rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(p), Kind: dut.KindReference}, Place: jobs.Place{Jobs: 2}, Seed: 1})
 	require.NoError(t, err)
 	s := rep.Coverage.Summary()
 	for _, want := range []string{"BYPASS", "BUFFERED", "TX_RESULT", "DOWN_TAKEN", "RX_DUPLICATE", "RX_ACK", "RX_NAK", "RX_RNR", "RANGE_OPEN",

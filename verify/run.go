@@ -8,14 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/sirupsen/logrus"
-	"golang.org/x/sync/errgroup"
 
 	"incforge/contract"
+	"incforge/internal/jobs"
 	"incforge/internal/progress"
 	"incforge/verify/cover"
 	"incforge/verify/dut"
@@ -35,8 +33,8 @@ type Options struct {
 	// Seed is the first seed; Seeds how many are run of each scenario, 0 means one.
 	Seed  uint64
 	Seeds int
-	// Jobs is how many tests run at once; 0 means one.
-	Jobs int
+	// Place is where tests run.
+	Place jobs.Place
 	// FailFast ends the run at the first test that fails: those not begun by then are missing from the report.
 	FailFast bool
 	// Long runs the long forms: 200,000 mutated frames, every length.
@@ -87,130 +85,152 @@ var (
 	ErrNothingRan = errors.New("no scenario ran")
 )
 
+// Engine is one under test: Options' Source and Config, of several.
+type Engine struct {
+	Source dut.Source
+	Config string
+}
+
 // job is one test to run.
 type job struct {
+	*runner
 	scenario rig.Scenario
 	seed     uint64
 }
 
-// runner is what the tests of a run share, and how far it is.
+// runner is what the tests of an engine share.
 type runner struct {
 	opt     Options
 	man     *contract.Manifest
 	engines dut.Engines
-
-	mu           sync.Mutex
-	tests        []result.Test
-	covers       []cover.Map
-	running      []string
-	done, failed int
+	open    func() error // compiles the model and sets the two above, once
 }
 
 // Run runs the scenarios that match and returns their results. The error is ErrFailed if a test failed, ErrNothingRan if none
-// ran, or what kept the run from starting; the Report is complete in the first two cases. Where ctx ended the run, the report has the tests
-// that had ended by then.
+// ran, or what kept the run from starting; the Report is complete in the first two cases. Where ctx ended the run, or jobs on other machines died,
+// the report has the tests that had ended by then.
 func Run(ctx context.Context, opt Options) (Report, error) {
+	return RunAll(ctx, []Engine{{opt.Source, opt.Config}}, opt)
+}
+
+// RunAll is Run for several engines at once. At least one test of each must run.
+func RunAll(ctx context.Context, engines []Engine, opt Options) (Report, error) {
 	if opt.Log == nil {
 		opt.Log = logrus.New()
 		opt.Log.SetOutput(io.Discard)
 	}
-	opt.Source.Kind, opt.Source.Log = cmp.Or(opt.Source.Kind, dut.KindRTL), opt.Log
 	chosen, err := scenarios.Select(opt.Scenario)
 	if err != nil {
 		return Report{}, err
 	}
-	r := &runner{opt: opt}
-	if r.man, r.engines, err = opt.Source.Open(ctx); err != nil {
-		return Report{}, err
-	}
-	r.opt.Config = cmp.Or(opt.Config, r.man.Name)
-	var jobs []job
-	for _, s := range chosen {
-		for k := range max(opt.Seeds, 1) {
-			jobs = append(jobs, job{s, opt.Seed + uint64(k)})
+	var all []job
+	var runners []*runner
+	for _, e := range engines {
+		r := newRunner(ctx, e, opt)
+		if !jobs.Shard() { // which needs only those that it gets tests for
+			if err := r.open(); err != nil {
+				return Report{}, err
+			}
 		}
+		for _, s := range chosen {
+			for k := range max(opt.Seeds, 1) {
+				all = append(all, job{r, s, opt.Seed + uint64(k)})
+			}
+		}
+		runners = append(runners, r)
 	}
-	rep := r.runAll(ctx, jobs)
-	if err := ctx.Err(); err != nil {
+	rep, ran, err := runAll(ctx, all, opt)
+	if err != nil {
 		return rep, err
 	}
-	switch {
-	case rep.Failed() > 0:
+	if rep.Failed() > 0 {
 		return rep, fmt.Errorf("%w: %d of %d tests", ErrFailed, rep.Failed(), len(rep.Tests))
-	case rep.Passed() == 0:
-		return rep, ErrNothingRan
+	}
+	for _, r := range runners {
+		if !ran[r] {
+			return rep, fmt.Errorf("%s: %w", r.opt.Config, ErrNothingRan)
+		}
 	}
 	return rep, nil
 }
 
-// runAll runs the jobs on opt.Jobs goroutines; results keep the order of the jobs.
-func (r *runner) runAll(ctx context.Context, jobs []job) Report {
-	r.tests, r.covers = make([]result.Test, len(jobs)), make([]cover.Map, len(jobs))
-	var g errgroup.Group
-	g.SetLimit(max(r.opt.Jobs, 1))
-	for i, j := range jobs {
-		g.Go(func() error {
-			if ctx.Err() == nil && r.begin(j.name()) {
-				t, c := r.one(ctx, j)
-				r.end(i, j.name(), t, c)
+func newRunner(ctx context.Context, e Engine, opt Options) *runner {
+	r := &runner{opt: opt}
+	r.opt.Source, r.opt.Config = e.Source, e.Config
+	r.opt.Source.Kind, r.opt.Source.Log = cmp.Or(e.Source.Kind, dut.KindRTL), opt.Log
+	r.open = sync.OnceValue(func() (err error) {
+		if r.man, r.engines, err = r.opt.Source.Open(ctx); err == nil {
+			r.opt.Config = cmp.Or(r.opt.Config, r.man.Name)
+		}
+		return err
+	})
+	return r
+}
+
+// outcome is what a test leaves behind, wherever it ran.
+type outcome struct {
+	Test  result.Test `json:"test"`
+	Cover cover.Map   `json:"cover"`
+}
+
+// runAll runs the tests; results keep the order of the jobs. ran has the engines that passed a test.
+func runAll(ctx context.Context, all []job, opt Options) (rep Report, ran map[*runner]bool, err error) {
+	outcomes := make([]outcome, len(all))
+	failed := 0
+	ran = map[*runner]bool{}
+	err = jobs.Run(ctx, opt.Place, jobs.Task[outcome]{Name: "verify", Pieces: len(all), Progress: opt.Progress, Unit: "tests",
+		Run: func(ctx context.Context, i int) (outcome, error) {
+			if err := all[i].open(); err != nil {
+				return outcome{}, err
+			}
+			t, c := all[i].one(ctx, all[i])
+			if t.Verdict == "" {
+				return outcome{}, ctx.Err()
+			}
+			return outcome{t, c}, nil
+		},
+		Label: func(i int) string { return all[i].name(len(all) > 1 && all[0].runner != all[len(all)-1].runner) },
+		Note: func() string {
+			if failed == 0 {
+				return ""
+			}
+			return fmt.Sprintf("%d failed", failed)
+		},
+		Done: func(i int, o outcome) error {
+			outcomes[i] = o
+			if opt.Results != nil {
+				if err := o.Test.Write(opt.Results); err != nil {
+					return err
+				}
+			}
+			switch o.Test.Verdict {
+			case result.Pass:
+				ran[all[i].runner] = true
+			case result.Fail:
+				if failed++; opt.FailFast {
+					return jobs.ErrStop
+				}
 			}
 			return nil
-		})
-	}
-	_ = g.Wait() // its functions return no errors
-	rep := Report{Coverage: cover.Map{}}
-	for i, t := range r.tests {
-		if t.Verdict != "" {
-			rep.Tests = append(rep.Tests, t)
-			rep.Coverage.Merge(r.covers[i])
+		}})
+	rep.Coverage = cover.Map{}
+	for _, o := range outcomes {
+		if o.Test.Verdict != "" {
+			rep.Tests = append(rep.Tests, o.Test)
+			rep.Coverage.Merge(o.Cover)
 		}
 	}
-	return rep
+	return rep, ran, err
 }
 
-// begin tells whether a test is to be run at all.
-func (r *runner) begin(name string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.opt.FailFast && r.failed > 0 {
-		return false
+// name is a job's in progress reports, with the configuration if there are several.
+func (j job) name(several bool) string {
+	name := fmt.Sprintf("%s seed %d", j.scenario.Name, j.seed)
+	if several {
+		return j.opt.Config + " " + name
 	}
-	r.running = append(r.running, name)
-	r.tell()
-	return true
+	return name
 }
-
-// end keeps a test's result.
-func (r *runner) end(i int, name string, t result.Test, c cover.Map) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.running = slices.DeleteFunc(r.running, func(n string) bool { return n == name })
-	r.tests[i], r.covers[i] = t, c
-	if t.Verdict == "" {
-		return
-	}
-	if r.done++; t.Verdict == result.Fail {
-		r.failed++
-	}
-	r.tell()
-	if r.opt.Results != nil {
-		if err := t.Write(r.opt.Results); err != nil {
-			r.opt.Log.WithError(err).Error("results")
-		}
-	}
-}
-
-// tell reports how far the run is.
-func (r *runner) tell() {
-	note := "running " + strings.Join(r.running, ", ")
-	if r.failed > 0 {
-		note = fmt.Sprintf("%d failed, %s", r.failed, note)
-	}
-	r.opt.Progress.Set(uint64(r.done), uint64(len(r.tests)), "tests", note)
-}
-
-// name is a job's in progress reports.
-func (j job) name() string { return fmt.Sprintf("%s seed %d", j.scenario.Name, j.seed) }
 
 // replay is the command that runs one test again.
 func (r *runner) replay(j job) string {

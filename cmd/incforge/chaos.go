@@ -10,13 +10,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"incforge/cmd/incforge/place"
 	"incforge/network/chaos"
 	"incforge/verify/dut"
 )
@@ -25,7 +25,8 @@ import (
 type chaosFlags struct {
 	sets                                []string
 	seeds, kind, caseFile, json, failed string
-	jobs, shrink, workers, mode         int
+	shrink, workers, mode               int
+	place                               place.Flags
 }
 
 func (a *app) chaos() *cobra.Command {
@@ -38,8 +39,8 @@ Without CONFIG the cases choose from a list of small configurations: all types a
 in Mode II or, with --mode 3, in Mode III, where pipe sizes, RNR NAKs, CNPs and timers are random too.
 A failure prints the command that reproduces it, and is shrunk to a smaller case that fails in the same way, saved as YAML for --case.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.jobs < 1 || f.workers < 1 || f.shrink < 0 {
-				return usagef("--jobs and --workers must be at least 1, --shrink must not be negative")
+			if f.workers < 1 || f.shrink < 0 {
+				return usagef("--workers must be at least 1, --shrink must not be negative")
 			}
 			if f.mode != 2 && f.mode != 3 {
 				return usagef("--mode %d: must be 2 or 3", f.mode)
@@ -51,6 +52,9 @@ A failure prints the command that reproduces it, and is shrunk to a smaller case
 				kind := ""
 				if cmd.Flags().Changed("dut") {
 					kind = f.kind
+				}
+				if f.place.Elsewhere() {
+					return usagef("--case is a single run, for --on here")
 				}
 				return a.chaosCase(cmd.Context(), &f, kind)
 			}
@@ -67,7 +71,7 @@ A failure prints the command that reproduces it, and is shrunk to a smaller case
 	fl.StringVar(&f.caseFile, "case", "", "run the case in this YAML file instead of seeds")
 	fl.StringVar(&f.failed, "failures", filepath.Join(buildDir, "failures"), "folder for shrunk cases")
 	fl.IntVar(&f.shrink, "shrink", 500, "most runs to spend on shrinking the first failure; 0 does not shrink")
-	fl.IntVarP(&f.jobs, "jobs", "j", runtime.NumCPU(), "cases to run at once")
+	f.place.Bind(cmd, "cases", buildDir)
 	fl.IntVar(&f.workers, "workers", 1, "goroutines that simulate the switches of one case; results do not depend on it")
 	bindJSON(cmd, &f.json)
 	return cmd
@@ -78,6 +82,10 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 	from, to, err := seedRange(f.seeds)
 	if err != nil {
 		return err
+	}
+	where, err := f.place.Place(a.args, a.log)
+	if err != nil {
+		return usageError{err}
 	}
 	mode := 0 // of the list
 	var configs [][]string
@@ -99,15 +107,11 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 	if err := r.Check(); err != nil {
 		return usageError{err}
 	}
-	p := chaos.Campaign{From: from, To: to, Jobs: f.jobs, Failed: func(x chaos.Failure) {
+	p := chaos.Campaign{From: from, To: to, Place: where, Progress: a.progress("chaos"), Failed: func(x chaos.Failure) {
 		fmt.Fprintf(a.out, "FAIL seed %d: %s: %s\n  replay: %s\n", x.Seed, x.Kind, firstLine(x.Message), replayChaos(f, args, x.Seed))
 	}}
-	task := a.progress("chaos")
-	p.Progress = func(s chaos.Summary) {
-		task.Set(uint64(s.Cases), to-from+1, "cases", fmt.Sprintf("%d failed, %.0f packets/s", len(s.Failures), s.PacketsPerSecond))
-	}
 	sum, err := r.Campaign(ctx, p)
-	task.Stop()
+	p.Progress.Stop()
 	if err != nil && sum.Cases == 0 {
 		return err
 	}
@@ -125,7 +129,7 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 			To      uint64     `json:"to"`
 			Jobs    int        `json:"jobs"`
 			chaos.Summary
-		}{"chaos", f.kind, mode, configs, from, to, f.jobs, sum}, "", "  ")
+		}{"chaos", f.kind, mode, configs, from, to, f.place.Jobs, sum}, "", "  ")
 		if err != nil {
 			return fmt.Errorf("results as JSON: %w", err)
 		}

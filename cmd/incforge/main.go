@@ -21,6 +21,8 @@ import (
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 
+	"incforge/cmd/incforge/pricing"
+	"incforge/internal/jobs"
 	"incforge/internal/progress"
 	"incforge/internal/tool"
 	"incforge/rtlgen/params"
@@ -52,13 +54,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	log := logrus.New()
 	log.SetOutput(stderr)
 	log.SetFormatter(&logrus.TextFormatter{DisableTimestamp: true, DisableColors: true, DisableQuote: true})
-	a := &app{log: log, out: stdout, stderr: stderr}
+	a := &app{log: log, out: stdout, stderr: stderr, args: args}
 	root := a.root()
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	if err == nil || errors.Is(err, jobs.ErrServed) {
 		return exitOK
 	}
 	if ctx.Err() != nil { // whatever the command made of it
@@ -77,7 +79,8 @@ type app struct {
 	log     *logrus.Logger
 	out     io.Writer
 	stderr  io.Writer
-	started bool // a command's own code was reached, so an error is no longer about the command line
+	args    []string // the command line
+	started bool     // a command's own code was reached, so an error is no longer about the command line
 	verbose bool
 	quiet   bool
 }
@@ -140,8 +143,14 @@ command ends within two seconds with what it knows so far; a second signal ends 
 	root.PersistentFlags().BoolVarP(&a.verbose, "verbose", "v", false, "log more, to stderr")
 	root.PersistentFlags().BoolVarP(&a.quiet, "quiet", "q", false, "log errors only")
 	root.AddCommand(a.gen(), a.lint(), a.verify(), a.chaos(), a.replay(), a.live(), a.synth(), a.fpga(), a.bench(), a.config(), a.report(), a.doctor())
-	root.AddCommand(a.collective(), a.modelcheck())
+	root.AddCommand(a.collective(), a.modelcheck(), pricing.Sweep(a.program))
 	return root
+}
+
+// program is the part of the app that commands in packages of their own need.
+func (a *app) program() pricing.Program {
+	return pricing.Program{Out: a.out, Log: a.log, Args: a.args, BuildDir: buildDir, Progress: a.progress, Write: write,
+		Usage: func(err error) error { return usageError{err} }}
 }
 
 // working says on stderr that something still runs, until the returned function is called.

@@ -59,18 +59,34 @@ func unzeroBit(v uint32) uint32 {
 
 // advance is what n zero bytes do; n below 0 takes them back.
 func advance(n int) *matrix {
-	var m matrix
+	var m, step matrix // step is what 1, 2, 4, … bytes do
 	for i := range m {
-		v := uint32(1) << i
-		for range 8 * n {
-			v = zeroBit(v)
+		m[i] = 1 << i
+		step[i] = m[i]
+		for range 8 {
+			if n < 0 {
+				step[i] = unzeroBit(step[i])
+			} else {
+				step[i] = zeroBit(step[i])
+			}
 		}
-		for range -8 * n {
-			v = unzeroBit(v)
+	}
+	for n = max(n, -n); n > 0; n /= 2 {
+		if n&1 != 0 {
+			m = *step.after(&m)
 		}
-		m[i] = v
+		step = *step.after(&step)
 	}
 	return &m
+}
+
+// after is what m does to what first has done.
+func (m *matrix) after(first *matrix) *matrix {
+	var r matrix
+	for i := range r {
+		r[i] = m.times(first[i])
+	}
+	return &r
 }
 
 // feed is the register after b from v.

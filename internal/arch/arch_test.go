@@ -70,6 +70,9 @@ func rooms() []Room {
 		{"synth/yosys", 1, "scripts and statistics of Yosys"},
 		{"synth", 2, "area and timing"},
 		{"fpga/...", 2, "resources of an FPGA, levels, place and route"},
+		{"sweep/scale", 0, "predicts a quantity from a few samples"},
+		{"sweep/front", 1, "what a sweep found, and its drawings"},
+		{"sweep", 12, "many configurations priced"},
 		{"report", 4, "draws what was found, and computes nothing"},
 
 		{"internal/lint", 4, "foreign programs over generated Verilog"},
@@ -77,7 +80,8 @@ func rooms() []Room {
 		{"internal/testcost", 1, "what the programs cost that a test runs"},
 		{"internal/testtimes", 2, "what tests cost, as a program"},
 		{"internal/fourstate", 8, "simulates with X"},
-		{"internal/shards", 4, "runs independent jobs here or on a cluster"},
+		{"internal/jobs", 1, "runs independent pieces of work, here or on a cluster"},
+		{"internal/jobs/slurmtest", 0, "a cluster for tests"},
 		{"internal/endtoend", 20, "tests over the whole house"},
 		{"cmd/...", 20, "flags in, calls of packages out"},
 	}

@@ -70,7 +70,7 @@ func TestCampaignOnVerilog(t *testing.T) {
 	const cases = 20
 	r := &chaos.Runner{DUT: chaos.RTL, Engines: []chaos.Engine{chaosEngine(t, "mini", nil)}}
 	require.NoError(t, r.Check())
-	s, err := r.Campaign(testcost.Context(t), chaos.Campaign{From: 1, To: cases, Jobs: 1})
+	s, err := r.Campaign(testcost.Context(t), chaos.Campaign{From: 1, To: cases})
 	require.NoError(t, err)
 	for _, f := range s.Failures {
 		t.Errorf("seed %d: %s: %s", f.Seed, f.Kind, f.Message)

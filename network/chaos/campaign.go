@@ -5,11 +5,13 @@ package chaos
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"math"
 	"slices"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
+	"incforge/internal/jobs"
+	"incforge/internal/progress"
 )
 
 // Failure is a seed whose case failed.
@@ -44,7 +46,13 @@ type Summary struct {
 	PacketsPerSecond float64 `json:"packets_per_second"`
 }
 
-func (s *Summary) add(seed uint64, c *Case, o *Outcome) {
+// judged is a case's outcome without the faults that hit, as it comes back from another machine.
+type judged struct {
+	Outcome
+	Message string `json:",omitempty"`
+}
+
+func (s *Summary) add(seed uint64, o *judged) {
 	s.Cases++
 	s.Calls += o.Calls
 	s.Packets += uint64(o.Links.Frames)
@@ -57,7 +65,7 @@ func (s *Summary) add(seed uint64, c *Case, o *Outcome) {
 	s.Restarted += o.Restarted
 	s.Cycles += o.Cycles
 	if o.Kind != Passed {
-		s.Failures = append(s.Failures, Failure{Seed: seed, Kind: o.Kind, Message: o.Err.Error(), Case: *c})
+		s.Failures = append(s.Failures, Failure{Seed: seed, Kind: o.Kind, Message: o.Message})
 	}
 }
 
@@ -71,10 +79,10 @@ func (s *Summary) time(since time.Time) {
 type Campaign struct {
 	// From and To are the first seed and the last.
 	From, To uint64
-	// Jobs is how many cases run at once; 0 means one.
-	Jobs int
-	// Progress, if not nil, is called after each case with the summary so far, by one goroutine at a time.
-	Progress func(s Summary)
+	// Place is where the cases run.
+	Place jobs.Place
+	// Progress, if not nil, is told how far the campaign is.
+	Progress *progress.Task
 	// Failed, if not nil, is called with each failure as it is found.
 	Failed func(f Failure)
 }
@@ -85,34 +93,35 @@ func (r *Runner) Campaign(ctx context.Context, p Campaign) (Summary, error) {
 	if err := r.Check(); err != nil {
 		return Summary{}, err
 	}
-	var (
-		mu   sync.Mutex
-		pool errgroup.Group
-		sum  Summary
-	)
-	pool.SetLimit(max(p.Jobs, 1))
+	if n := p.To - p.From; p.To < p.From || n >= math.MaxInt {
+		return Summary{}, fmt.Errorf("seeds %d to %d: too many, or none", p.From, p.To)
+	}
+	var sum Summary
 	start := time.Now()
-	for seed := p.From; seed >= p.From && seed <= p.To && ctx.Err() == nil; seed++ { // below From: it wrapped
-		pool.Go(func() error {
-			c := Draw(seed, r.Engines, r.DUT)
-			o, err := r.Run(ctx, c)
-			if err != nil {
-				return err
+	err := jobs.Run(ctx, p.Place, jobs.Task[judged]{Name: "chaos", Pieces: int(p.To-p.From) + 1, Progress: p.Progress, Unit: "cases",
+		Run: func(ctx context.Context, i int) (judged, error) {
+			o, err := r.Run(ctx, Draw(p.From+uint64(i), r.Engines, r.DUT))
+			j := judged{Outcome: o}
+			if j.Events = nil; o.Err != nil {
+				j.Message = o.Err.Error()
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			sum.add(seed, &c, &o)
-			if o.Kind != Passed && p.Failed != nil {
-				p.Failed(sum.Failures[len(sum.Failures)-1])
+			return j, err
+		},
+		Done: func(i int, o judged) error {
+			seed := p.From + uint64(i)
+			if sum.add(seed, &o); o.Kind == Passed {
+				return nil
 			}
-			if p.Progress != nil {
-				sum.time(start)
-				p.Progress(sum)
+			f := &sum.Failures[len(sum.Failures)-1]
+			if f.Case = Draw(seed, r.Engines, r.DUT); p.Failed != nil {
+				p.Failed(*f)
 			}
 			return nil
-		})
-	}
-	err := pool.Wait()
+		},
+		Note: func() string {
+			sum.time(start)
+			return fmt.Sprintf("%d failed, %.0f packets/s", len(sum.Failures), sum.PacketsPerSecond)
+		}})
 	sum.time(start)
 	slices.SortFunc(sum.Failures, func(a, b Failure) int { return cmp.Compare(a.Seed, b.Seed) })
 	return sum, err

@@ -19,6 +19,7 @@ import (
 	"incforge/contract"
 	"incforge/inc"
 	"incforge/internal/fail"
+	"incforge/internal/jobs"
 	"incforge/internal/synthetic"
 	"incforge/network/comm"
 	"incforge/roce"
@@ -77,7 +78,7 @@ func TestCampaign(t *testing.T) {
 	inBoth(t, func(t *testing.T, mode int) {
 		const seeds = 200
 		told := 0
-		s, err := standard(t, mode).Campaign(context.Background(), Campaign{From: 1, To: seeds, Jobs: 2, Failed: func(Failure) { told++ }})
+		s, err := standard(t, mode).Campaign(context.Background(), Campaign{From: 1, To: seeds, Place: jobs.Place{Jobs: 2}, Failed: func(Failure) { told++ }})
 		require.NoError(t, err)
 		for _, f := range s.Failures {
 			t.Errorf("seed %d: %s: %s", f.Seed, f.Kind, f.Message)

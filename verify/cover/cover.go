@@ -5,6 +5,8 @@ package cover
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -47,6 +49,35 @@ func (m Map) Merge(o Map) {
 	for p, n := range o {
 		m[p] += n
 	}
+}
+
+// counted is a point in JSON, which has no keys of several fields.
+type counted struct {
+	Point
+	Count uint64
+}
+
+// MarshalJSON writes a list.
+func (m Map) MarshalJSON() ([]byte, error) {
+	all := make([]counted, 0, len(m))
+	for p, n := range m {
+		all = append(all, counted{p, n})
+	}
+	slices.SortFunc(all, func(a, b counted) int { return strings.Compare(fmt.Sprint(a.Point), fmt.Sprint(b.Point)) })
+	return json.Marshal(all)
+}
+
+// UnmarshalJSON reads that list.
+func (m *Map) UnmarshalJSON(text []byte) error {
+	var all []counted
+	if err := json.Unmarshal(text, &all); err != nil {
+		return fmt.Errorf("coverage: %w", err)
+	}
+	*m = make(Map, len(all))
+	for _, c := range all {
+		(*m)[c.Point] = c.Count
+	}
+	return nil
 }
 
 // Summary is coverage as results carry it.

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package front
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func point(name string, area, gbps float64) Point {
+	return Point{At: []string{name}, AskedMHz: 250, Full: name == "a", Values: map[string]Value{Raw: {area, area * 0.9, area * 1.1}, Gbps: {gbps, gbps, gbps}, Found: {V: 200}}}
+}
+
+func sweep() *Sweep {
+	return &Sweep{Bench: Bench, Config: "mini", Tech: "generic28", Front: []string{Raw, Gbps}, Axes: []Axis{{Name: "lanes", Values: []string{"a", "b", "c", "d", "e"}}}, Points: []Point{
+		point("a", 1, 10), point("b", 2, 20), point("c", 2.5, 20), point("d", 3, 15), point("e", 4, 40), {At: []string{"f"}, Why: "they do not go together"},
+	}, Errors: []Error{{Key: Raw, Points: 12, RMS: 0.041, Worst: 0.12}}}
+}
+
+func TestChoose(t *testing.T) {
+	s := sweep()
+	require.NoError(t, s.Choose())
+	best := ""
+	for _, p := range s.Points {
+		if p.Best {
+			best += p.At[0]
+		}
+	}
+	assert.Equal(t, "abe", best)
+	s.Front = []string{"beauty"}
+	assert.Error(t, s.Choose())
+}
+
+// Equal points are both best.
+func TestChooseEqual(t *testing.T) {
+	s := sweep()
+	s.Points = []Point{point("a", 1, 10), point("b", 1, 10)}
+	require.NoError(t, s.Choose())
+	assert.True(t, s.Points[0].Best && s.Points[1].Best)
+}
+
+func TestTable(t *testing.T) {
+	s := sweep()
+	require.NoError(t, s.Choose())
+	text := s.Table(false)
+	assert.Contains(t, text, "200 of 250 !")
+	assert.Contains(t, text, "6 points: 1 run in full, 4 estimated, 1 without figures")
+	assert.Contains(t, text, "4.1 % off (root of the mean square), 12.0 % at worst")
+	assert.Contains(t, text, "1 points: they do not go together")
+	assert.NotContains(t, text, "2.50")
+	assert.Contains(t, s.Table(true), "2.50")
+}
+
+func TestDraw(t *testing.T) {
+	s := sweep()
+	require.NoError(t, s.Choose())
+	all, err := s.Draw()
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	assert.Equal(t, "gbps-over-area_raw_mm2", all[0].Name)
+	again, err := s.Draw()
+	require.NoError(t, err)
+	assert.Equal(t, all, again, "the same bytes")
+
+	s.Front = []string{Raw, LUT} // nobody has LUTs
+	all, err = s.Draw()
+	require.NoError(t, err)
+	assert.Empty(t, all)
+}
