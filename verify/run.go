@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/sirupsen/logrus"
@@ -123,8 +125,7 @@ func RunAll(ctx context.Context, engines []Engine, opt Options) (Report, error) 
 	if err != nil {
 		return Report{}, err
 	}
-	var all []job
-	var runners []*runner
+	all := plan{scenarios: chosen, seeds: max(opt.Seeds, 1), first: opt.Seed}
 	for _, e := range engines {
 		r := newRunner(ctx, e, opt)
 		if !jobs.Shard() { // which needs only those that it gets tests for
@@ -132,12 +133,7 @@ func RunAll(ctx context.Context, engines []Engine, opt Options) (Report, error) 
 				return Report{}, err
 			}
 		}
-		for _, s := range chosen {
-			for k := range max(opt.Seeds, 1) {
-				all = append(all, job{r, s, opt.Seed + uint64(k)})
-			}
-		}
-		runners = append(runners, r)
+		all.runners = append(all.runners, r)
 	}
 	rep, ran, err := runAll(ctx, all, opt)
 	if err != nil {
@@ -146,7 +142,7 @@ func RunAll(ctx context.Context, engines []Engine, opt Options) (Report, error) 
 	if rep.Failed() > 0 {
 		return rep, fmt.Errorf("%w: %d of %d tests", ErrFailed, rep.Failed(), len(rep.Tests))
 	}
-	for _, r := range runners {
+	for _, r := range all.runners {
 		if !ran[r] {
 			return rep, fmt.Errorf("%s: %w", r.opt.Config, ErrNothingRan)
 		}
@@ -167,6 +163,21 @@ func newRunner(ctx context.Context, e Engine, opt Options) *runner {
 	return r
 }
 
+// plan is every test of a run, by number; there may be millions.
+type plan struct {
+	runners   []*runner
+	scenarios []rig.Scenario
+	seeds     int // of each scenario, from the first one on
+	first     uint64
+}
+
+func (p plan) size() int { return len(p.runners) * len(p.scenarios) * p.seeds }
+
+func (p plan) job(i int) job {
+	scenario := i / p.seeds
+	return job{p.runners[scenario/len(p.scenarios)], p.scenarios[scenario%len(p.scenarios)], p.first + uint64(i%p.seeds)}
+}
+
 // outcome is what a test leaves behind, wherever it ran.
 type outcome struct {
 	Test  result.Test `json:"test"`
@@ -174,22 +185,23 @@ type outcome struct {
 }
 
 // runAll runs the tests; results keep the order of the jobs. ran has the engines that passed a test.
-func runAll(ctx context.Context, all []job, opt Options) (rep Report, ran map[*runner]bool, err error) {
-	outcomes := make([]outcome, len(all))
+func runAll(ctx context.Context, all plan, opt Options) (rep Report, ran map[*runner]bool, err error) {
+	outcomes := map[int]outcome{}
 	failed := 0
 	ran = map[*runner]bool{}
-	err = jobs.Run(ctx, opt.Place, jobs.Task[outcome]{Name: "verify", Pieces: len(all), Progress: opt.Progress, Unit: "tests",
+	err = jobs.Run(ctx, opt.Place, jobs.Task[outcome]{Name: "verify", Pieces: all.size(), Progress: opt.Progress, Unit: "tests",
 		Run: func(ctx context.Context, i int) (outcome, error) {
-			if err := all[i].open(); err != nil {
+			j := all.job(i)
+			if err := j.open(); err != nil {
 				return outcome{}, err
 			}
-			t, c := all[i].one(ctx, all[i])
+			t, c := j.one(ctx, j)
 			if t.Verdict == "" {
 				return outcome{}, ctx.Err()
 			}
 			return outcome{t, c}, nil
 		},
-		Label: func(i int) string { return all[i].name(len(all) > 1 && all[0].runner != all[len(all)-1].runner) },
+		Label: func(i int) string { return all.job(i).name(len(all.runners) > 1) },
 		Note: func() string {
 			if failed == 0 {
 				return ""
@@ -205,7 +217,7 @@ func runAll(ctx context.Context, all []job, opt Options) (rep Report, ran map[*r
 			}
 			switch o.Test.Verdict {
 			case result.Pass:
-				ran[all[i].runner] = true
+				ran[all.job(i).runner] = true
 			case result.Fail:
 				if failed++; opt.FailFast {
 					return jobs.ErrStop
@@ -214,11 +226,9 @@ func runAll(ctx context.Context, all []job, opt Options) (rep Report, ran map[*r
 			return nil
 		}})
 	rep.Coverage = cover.Map{}
-	for _, o := range outcomes {
-		if o.Test.Verdict != "" {
-			rep.Tests = append(rep.Tests, o.Test)
-			rep.Coverage.Merge(o.Cover)
-		}
+	for _, i := range slices.Sorted(maps.Keys(outcomes)) {
+		rep.Tests = append(rep.Tests, outcomes[i].Test)
+		rep.Coverage.Merge(outcomes[i].Cover)
 	}
 	return rep, ran, err
 }
