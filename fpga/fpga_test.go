@@ -121,3 +121,28 @@ func TestErrors(t *testing.T) {
 	_, err = Run(context.Background(), standin, XCUP, Options{Top: "nothing"})
 	assert.ErrorContains(t, err, `no top "nothing"`)
 }
+
+// What a path runs through is counted, and what only stores starts and ends paths.
+func TestFamilies(t *testing.T) {
+	for _, f := range Families() {
+		table := f.primitives()
+		for name, kind := range f.kinds() {
+			if _, counted := table[name]; !counted && name != "INV" {
+				t.Errorf("%s: %s is on paths and not counted", f, name)
+			}
+			if kind.Bits > 0 {
+				assert.Positive(t, table[name].Carry, "%s %s", f, name)
+			}
+		}
+		for name, r := range table {
+			if _, through := f.kinds()[name]; through {
+				assert.Zero(t, r.FF+r.BRAM36+r.URAM+r.Latch, "%s: %s", f, name)
+			}
+			if r.LUTRAM > 0 {
+				assert.Contains(t, f.kinds(), name, "%s: memory in LUTs is read without a clock", f)
+			}
+		}
+		assert.NotEmpty(t, f.synthesis("top"))
+	}
+	assert.Nil(t, Family("virtex").primitives())
+}

@@ -93,10 +93,10 @@ func (m *Metrics) wrap(ctx context.Context, d *design.Design, top contract.Top, 
 	return mapTop(ctx, work, "pins", wrappedTop, append(readSources(d), "read_verilog "+wrappedTop+".v"), m.Family, o.Timeout)
 }
 
-// nexusPins puts the wrapper's ports at pads of the LIFCL-40's evaluation board: nextpnr chooses none for this family.
+// nexusPins puts the wrapper's ports at pads of the package, the clock where it reaches the clock tree: nextpnr chooses none for this family.
 func nexusPins() string {
 	var s strings.Builder
-	for _, p := range [][2]string{{"clk", "L13"}, {"si", "F13"}, {"load", "G13"}, {"so", "E17"}} {
+	for _, p := range [][2]string{{"clk", "E11"}, {"si", "F13"}, {"load", "G13"}, {"so", "E17"}} {
 		fmt.Fprintf(&s, "ldc_set_location -site {%s} [get_ports %s]\nldc_set_port -iobuf {IO_TYPE=LVCMOS33} [get_ports %s]\n", p[1], p[0], p[0])
 	}
 	return s.String()

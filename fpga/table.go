@@ -110,7 +110,7 @@ func (m *Metrics) placed(b *strings.Builder) {
 		t.AppendRow(table.Row{u.Kind, u.Used, u.Available, fmt.Sprintf("%.1f", 100*float64(u.Used)/float64(max(u.Available, 1)))})
 	}
 	b.WriteString(t.Render() + "\n")
-	t = newTable(table.Row{"critical path by block", "cells", "logic, period part in ns", "wires, period part in ns"})
+	t = newTable(table.Row{"critical path by block", "cells", "logic, ns", "wires, ns"})
 	for _, s := range p.Path {
 		t.AppendRow(table.Row{s.Block, s.Cells, fmt.Sprintf("%.2f", s.LogicNS), fmt.Sprintf("%.2f", s.RoutingNS)})
 	}

@@ -31,7 +31,14 @@ type Options struct {
 // fewest is how many points must have been run in full for an estimate of the others to have an error bar.
 const fewest = 3
 
-// Run runs a sweep. If jobs on other machines died, the result is without their points, and the error says so.
+// Why a point has no figures.
+const (
+	tooFew      = "not run in full, and fewer than 3 points were, which an estimate takes (--full)"
+	interrupted = "not run in full, and nothing is estimated after an interruption: the same command goes on where it stopped"
+)
+
+// Run runs a sweep. If it is interrupted, or jobs on other machines died, the result is without their points, and the error says so; after an
+// interruption nothing is estimated.
 func Run(ctx context.Context, s Spec, o Options) (*front.Sweep, error) {
 	points := s.Points()
 	if jobs.Shard() { // the numbers of the points that another process has chosen
@@ -60,7 +67,7 @@ func Run(ctx context.Context, s Spec, o Options) (*front.Sweep, error) {
 	}
 	died := s.runChosen(ctx, points, records, o)
 	var dead *jobs.DeadError
-	if died != nil && !errors.As(died, &dead) {
+	if died != nil && !errors.As(died, &dead) && ctx.Err() == nil {
 		return nil, died
 	}
 	result, err := s.result(ctx, points, records, nand2)
@@ -110,7 +117,7 @@ func (s *Spec) result(ctx context.Context, points []Point, records map[int]*Reco
 	}
 	var e *estimator
 	var errs map[string]front.Error
-	if len(all) >= fewest {
+	if len(all) >= fewest && ctx.Err() == nil {
 		var err error
 		if e, err = learn(all, nand2); err != nil {
 			return nil, err
@@ -125,7 +132,11 @@ func (s *Spec) result(ctx context.Context, points []Point, records map[int]*Reco
 		}
 	}
 	for i := range points {
-		out.Points = append(out.Points, s.point(&points[i], records[i], e, errs, nand2))
+		p := s.point(&points[i], records[i], e, errs, nand2)
+		if p.Why == tooFew && ctx.Err() != nil {
+			p.Why = interrupted
+		}
+		out.Points = append(out.Points, p)
 	}
 	return out, out.Choose()
 }
@@ -147,7 +158,7 @@ func (s *Spec) point(p *Point, r *Record, e *estimator, errs map[string]front.Er
 			f.Values[key] = front.Value{V: v, Low: v, High: v}
 		}
 	case e == nil:
-		f.Why = fmt.Sprintf("not run in full, and fewer than %d points were, which an estimate takes (--full)", fewest)
+		f.Why = tooFew
 	default:
 		all, ok := e.figures(p)
 		if !ok {

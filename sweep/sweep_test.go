@@ -179,17 +179,9 @@ func TestRecords(t *testing.T) {
 
 // TestChoose: the chosen points are spread over all values, and few of them are among the dearest.
 func TestChoose(t *testing.T) {
-	s := spec(t, `
-base: fpga100g
-set: {mtu_bytes: 4096, groups: 2, members: 4, ports: 4, window_packets: 16}
-parameters:
-  lanes: {from: 16, to: 512, times: 2}
-  bus_bytes: [1024, 2048]
-  buffer_bytes: [1048576, 4194304]
-  dtypes: [[FP32, FP16], [FP32, FP16, BF16, INT32]]
-  mode: [2, 3]
-  accumulate: [in_place, reproducible]
-`)
+	text, err := os.ReadFile("../docs/sweep.yaml")
+	require.NoError(t, err)
+	s := spec(t, string(text))
 	points := s.Points()
 	require.Len(t, points, 192)
 	for i := range points {
@@ -208,6 +200,11 @@ parameters:
 	}
 	assert.LessOrEqual(t, count["lanes=512"], 2)
 	assert.Positive(t, count["lanes=512"])
+	lanes := 0
+	for _, n := range []string{"lanes=16", "lanes=32", "lanes=64", "lanes=128", "lanes=256"} {
+		lanes += min(count[n], 1)
+	}
+	assert.GreaterOrEqual(t, lanes, 4)
 	for _, a := range s.Axes[1:] {
 		for _, v := range a.Values {
 			assert.GreaterOrEqual(t, count[v.Set[0]], 4, v.Set[0])

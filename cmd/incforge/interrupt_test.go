@@ -51,6 +51,7 @@ func long(dir string) []struct {
 			"interrupted: no verdict", dir + "/model.json"},
 		{"collective", "collective mini --dut reference --tree 4-2 --dtype int32 --input " + dir + "/a.bin --one same", "allreduce on ", "", ""},
 		{"synth", "synth fpga100g", "synthesis of ", "", ""},
+		{"sweep", "sweep " + dir + "/spec.yaml --full all -o " + dir + "/sweep", "points in full: ", "nothing is estimated after an interruption", dir + "/sweep/sweep.json"},
 	}
 }
 
@@ -59,10 +60,11 @@ func long(dir string) []struct {
 func TestInterruptedCommandsSayWhatTheyKnow(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.bin"), make([]byte, 64<<20), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "spec.yaml"), []byte("base: fpga100g\nparameters: {groups: [1, 2]}\n"), 0o600))
 	t.Chdir(dir)
 	for _, c := range long(dir) {
 		t.Run(c.name, func(t *testing.T) {
-			if c.name == "synth" {
+			if c.name == "synth" || c.name == "sweep" {
 				if _, err := exec.LookPath("yosys"); err != nil {
 					t.Skip("no yosys")
 				}

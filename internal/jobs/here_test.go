@@ -8,6 +8,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,13 +20,18 @@ import (
 func TestHere(t *testing.T) {
 	for _, n := range []int{0, 1, 3} {
 		var at, most atomic.Int64
+		var all sync.WaitGroup // so many that may run at once
+		all.Add(max(n, 1))
 		sum := 0
 		task := Task[int]{Name: "sum", Pieces: 50, Run: func(_ context.Context, i int) (int, error) {
 			now := at.Add(1)
 			defer at.Add(-1)
 			for m := most.Load(); now > m && !most.CompareAndSwap(m, now); m = most.Load() {
 			}
-			time.Sleep(time.Millisecond)
+			if i < max(n, 1) {
+				all.Done()
+				all.Wait()
+			}
 			return i, nil
 		}, Done: func(i, r int) error {
 			assert.Equal(t, i, r)
