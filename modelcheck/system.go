@@ -148,7 +148,7 @@ func newSystem(config model.Config, symmetry bool) (*system, error) {
 			state = e.Initial()
 		} else {
 			var h model.Host
-			sends = h.Fresh(s.Roles[n], nil)
+			sends = h.Fresh(s.Roles[n])
 			state = h.Append(nil)
 		}
 		id, err := s.internNode(s.evenly(n, state))
@@ -279,9 +279,9 @@ func (s *system) hostStep(c *component, a ask) *outcome {
 	var err error
 	var sends []model.Packet
 	if a.code == codeTimeout {
-		sends = h.Timeout(role, nil)
+		sends = h.Timeout(role)
 	} else {
-		sends, err = h.Take(role, *s.packets.at(a.packet), a.code == codeNotReady, nil)
+		sends, err = h.Take(role, *s.packets.at(a.packet), a.code == codeNotReady)
 	}
 	n, nodeErr := s.internNode(s.evenly(c.n.At, h.Append(nil)))
 	k := c.compKey

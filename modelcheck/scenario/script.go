@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/modelcheck/model"
 )
 
@@ -54,24 +55,14 @@ func (t *Trace) Switches() ([]string, error) {
 // Script gives what the switch of a name sees in the scenario. In Mode III the sends that follow a frame at once are exchanges of their
 // own. The answers are those of an engine without the wrong rules of the configuration, which may differ from what the scenario's own
 // switches did: what comes in is the scenario's, what goes out is right.
-func (t *Trace) Script(name string) (*Script, error) {
-	w, err := NewWorld(t.Config)
-	if err != nil {
-		return nil, err
-	}
-	n, err := w.node(name)
-	if err != nil {
-		return nil, err
-	}
-	if w.Engines[n] == nil {
-		return nil, refuse("%s is a host", name)
-	}
+func (t *Trace) Script(name string) (_ *Script, err error) {
+	defer fail.Catch(&err, "")
+	w := fail.Must(NewWorld(t.Config))
+	n := w.node(name)
+	refuse(w.Engines[n] == nil, "%s is a host", name)
 	right := w.Config
 	right.Bad = nil
-	e, err := model.NewEngine(right, w.Topo, n)
-	if err != nil {
-		return nil, err
-	}
+	e := fail.Must(model.NewEngine(right, w.Topo, n))
 	s := &Script{Params: e.Reference.Params(), Group: e.Group, Free: e.Free}
 	for i := range e.Members + 1 {
 		s.Endpoints = append(s.Endpoints, model.EndpointRecord(i, e.HostAt>>i&1 != 0))
@@ -81,9 +72,7 @@ func (t *Trace) Script(name string) (*Script, error) {
 		if err == nil && h.node == n && step.Do != MoveLose {
 			err = s.follow(e, &h)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("step %d: %w", i+1, err)
-		}
+		fail.If(err != nil, "step %d: %w", i+1, err)
 	}
 	return s, nil
 }
@@ -103,10 +92,10 @@ func (s *Script) follow(e *model.Engine, h *Happening) error {
 // act takes an action and notes what leaves; one that a right engine may not take here is left out.
 func (s *Script) act(e *model.Engine, a inc.Action) error {
 	outs, err := e.Reference.Act(0, a)
-	if errors.Is(err, inc.ErrAction) {
+	switch {
+	case errors.Is(err, inc.ErrAction):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("%v: %w", a, err)
 	}
 	s.Exchanges = append(s.Exchanges, Exchange{Action: a, Outs: FramesOf(outs)})
