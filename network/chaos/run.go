@@ -290,9 +290,8 @@ func (x *run) group(i int) {
 		cfg.Rate = x.pace()
 	}
 	if g.Fixed {
-		first := &g.Calls[0]
-		k := g.kind(first)
-		cfg.Fixed = &comm.Fixed{Collective: first.Call, Root: first.Root, DType: k.DType, Op: k.Op}
+		first := g.request(&g.Calls[0])
+		cfg.Fixed = &first
 	}
 	group := fail.Must(x.world.NewGroup(cfg))
 	x.queued = append(x.queued, nil)
@@ -313,16 +312,22 @@ func (x *run) pace() *host.RateControl {
 
 // queue queues a call on a group, with data from the call's seed.
 func (x *run) queue(i int, group *comm.Group, call *Call) error {
-	k := x.c.Groups[i].kind(call)
-	r := comm.Request{Collective: call.Call, Root: call.Root, DType: k.DType, Op: k.Op}
+	g := &x.c.Groups[i]
+	r := g.request(call)
 	if call.Call != comm.Barrier {
-		r.In = data(call, k, group.Ranks())
+		r.In = data(call, g.kind(call), group.Ranks())
 	}
 	c, err := group.Queue(r)
 	if err == nil {
 		x.queued[i] = append(x.queued[i], c)
 	}
 	return err
+}
+
+// request is a call without its data.
+func (g *Group) request(c *Call) comm.Request {
+	k := g.kind(c)
+	return comm.Request{Collective: c.Call, Root: c.Root, DType: k.DType, Op: k.Op}
 }
 
 // data is each rank's contribution.

@@ -245,7 +245,7 @@ func TestLengths(t *testing.T) {
 					r := Request{Collective: k, Root: 2, DType: arith.BF16, Op: arith.Sum}
 					c := GroupConfig{Message: 2, Window: 2, RangePackets: 5}
 					if fixed {
-						c.Fixed = &Fixed{Collective: k, Root: 2, DType: arith.BF16}
+						c.Fixed = &Request{Collective: k, Root: 2, DType: arith.BF16}
 					}
 					w := world(t, shape(2, 4), inMode(mode, engine(4)))
 					g, err := w.NewGroup(c)
@@ -278,7 +278,7 @@ func TestFixed(t *testing.T) {
 						continue
 					}
 					rng := rand.New(rand.NewPCG(uint64(root), uint64(k)))
-					f := &Fixed{Collective: k, Root: root, DType: arith.DType(root % 4), Op: arith.Op(root % 3)}
+					f := &Request{Collective: k, Root: root, DType: arith.DType(root % 4), Op: arith.Op(root % 3)}
 					w := world(t, tree, inMode(mode, engine(tree.Degree)), lossy(0.01))
 					g, err := w.NewGroup(GroupConfig{Message: 2, Window: 4, Fixed: f, RootLocal: root%2 == 1})
 					require.NoError(t, err)
@@ -551,7 +551,7 @@ func TestRefusals(t *testing.T) {
 	w := world(t, shape(2, 4), engine(4))
 	g, err := w.NewGroup(GroupConfig{})
 	require.NoError(t, err)
-	fixed, err := w.NewGroup(GroupConfig{Window: 4, Fixed: &Fixed{Collective: Reduce, Root: 1, DType: arith.INT32}})
+	fixed, err := w.NewGroup(GroupConfig{Window: 4, Fixed: &Request{Collective: Reduce, Root: 1, DType: arith.INT32}})
 	require.NoError(t, err)
 	for _, c := range []struct {
 		g    *Group
@@ -579,9 +579,9 @@ func TestRefusals(t *testing.T) {
 		"path MTU 254":           {PathMTU: 254},
 		"a window of -1":         {Window: -1},
 		"ranges of":              {RangePackets: 1 << 20},
-		"root 4":                 {Fixed: &Fixed{Collective: Reduce, Root: 4}},
-		"fixed to allgather":     {Fixed: &Fixed{Collective: AllGather}},
-		"refuses the group's se": {Fixed: &Fixed{Collective: AllReduce, Op: 3}},
+		"root 4":                 {Fixed: &Request{Collective: Reduce, Root: 4}},
+		"fixed to allgather":     {Fixed: &Request{Collective: AllGather}},
+		"refuses the group's se": {Fixed: &Request{Collective: AllReduce, Op: 3}},
 	} {
 		_, err := world(t, shape(2, 4), engine(4)).NewGroup(c)
 		require.ErrorContains(t, err, want)

@@ -12,17 +12,7 @@ import (
 	"incforge/internal/fail"
 	"incforge/network/host"
 	"incforge/roce"
-	"incforge/verify/arith"
 )
-
-// Fixed is what a group that is not in-band computes. Requests must agree with it; an AllReduce group does Barriers too.
-type Fixed struct {
-	// Collective is AllReduce, Reduce, Broadcast or Barrier.
-	Collective Collective
-	Root       int
-	DType      arith.DType
-	Op         arith.Op
-}
 
 // GroupConfig is a communicator. As YAML it has no Fixed and no Rate.
 type GroupConfig struct {
@@ -35,8 +25,9 @@ type GroupConfig struct {
 	Pipe int `yaml:"pipe,omitempty"`
 	// PathMTU is the payload of a full packet in bytes, a multiple of 4; 0 is the switches' MTU.
 	PathMTU int `yaml:"path_mtu,omitempty"`
-	// Fixed makes a group without controls; nil is in-band.
-	Fixed *Fixed `yaml:"-"`
+	// Fixed makes a group without controls, for requests like this one, whose data does not matter: AllReduce, which does Barriers too, Reduce,
+	// Broadcast or Barrier. nil is in-band.
+	Fixed *Request `yaml:"-"`
 	// BigEndian is the byte order of the elements.
 	BigEndian bool `yaml:"big_endian,omitempty"`
 	// RootLocal: the root of a Reduce does not send; its host adds its contribution to what comes.
@@ -147,11 +138,11 @@ func (g *Group) window() int {
 
 // units is the number of buffer units that the group takes.
 func (g *Group) units() int {
-	n := 2 * g.window()
-	if f := g.cfg.Fixed; f == nil && g.w.p.DTypeMask()&wideTypes != 0 || f != nil && f.DType.Wide() {
-		n *= 2
+	packet := g.w.p.MostUnits()
+	if f := g.cfg.Fixed; f != nil {
+		packet = g.w.p.Units(uint8(f.DType), false)
 	}
-	return n
+	return 2 * g.window() * packet
 }
 
 // timeout is some round trips of full windows of all hosts through the tree, several groups at a time.
@@ -192,8 +183,6 @@ func (g *Group) findEdges() []Edge {
 	}
 	return all
 }
-
-const wideTypes = 1<<arith.FP16 | 1<<arith.BF16
 
 // newNumbers draws the first PSN and makes the endpoints with QPNs that nobody has used yet.
 func (g *Group) newNumbers() {

@@ -253,7 +253,10 @@ func (n *Net) advance(end uint64) error {
 		wg.Go(take)
 	}
 	defer wg.Wait() // even if a host panics: whoever recovers may close engines
-	err := n.runHosts(end)
+	var err error
+	for i := 0; i < len(n.hosts) && err == nil; i++ {
+		err = n.runHost(n.hosts[i], end)
+	}
 	take()
 	return err
 }
@@ -270,15 +273,6 @@ func (s *switchNode) run(end uint64) {
 		}
 	}()
 	s.err = s.StepTo(end)
-}
-
-func (n *Net) runHosts(end uint64) error {
-	for _, h := range n.hosts {
-		if err := n.runHost(h, end); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // runHost brings a host to time end: arrivals, timers and transmissions in the order of their times.
