@@ -6,10 +6,10 @@
 //
 // A tree of switches with hosts as leaves. A switch is an inc.Engine with one fixed group (AllReduce, Reduce or Broadcast; the last
 // host is the communication root), put into a state by Restore, given a decoded packet by Step or an action by ActStep, and read by AppendState:
-// there is no second description of the protocol that could differ from the first. A host (package model) is a go-back-N requester with a window of
-// packets and a responder that takes data in order, acknowledges every packet, acknowledges duplicates again, sends NAK once a gap, and may have no
-// receive posted. Every message is one packet of one INT32 (two if there are more than four hosts) in which each host has a byte of its own,
-// with a value for each PSN: a sum shows who is in it, how often, and of which PSN. PSNs begin at 2^24-2, so they wrap.
+// there is no second description of the protocol that could differ from the first. A host (model.Host) is a go-back-N requester with a window of
+// packets and a responder that may have no receive posted. Every message is one packet of one INT32 (two if there are more than four hosts) in
+// which each host has a byte of its own, with a value for each PSN: a sum shows who is in it, how often, and of which PSN. PSNs begin at 2^24-2,
+// so they wrap.
 //
 // Every link is a queue in each direction, first in first out. Budgets for a whole run say how many packets may be lost, be delivered
 // twice, be delivered before others, how many timers may expire too early, how often a receive is missing. Apart from those, timers, and waits after
@@ -29,9 +29,8 @@
 //
 // # States
 //
-// All parts are interned: packets, sequences of packets, states of hosts and engines, and components, which are a node with the two queues
-// to its parent. A global state is a component number a node and the budgets left. Every step that a part takes is remembered, so an engine runs
-// some hundreds or thousands of times in a search of millions of states, and most transitions are table look-ups.
+// All parts are interned (system.go), and a global state is a component number a node and the budgets left. An engine runs some hundreds or
+// thousands of times in a search of millions of states.
 //
 // The set of states seen holds 128 bits a state, a sum over the components' hashes (SHA-256 of their content, cut), which do not depend on the
 // numbers given: counts are the same for any number of workers. Two different states have one name with a probability below n²/2^129
@@ -68,12 +67,6 @@
 //
 // Reduced counts are smaller and diameters longer than those of the whole space: of steps that could come in any order one order is taken.
 // A trace is the shortest in the space that was searched; Options.Shortest searches the whole space for one, if that is small.
-//
-// # Scenarios
-//
-// A violation is a scenario.Trace: steps in words, which Replay runs on engines and hosts without any of the tables above, drawing a chart.
-// Script cuts out of it what one switch gets, as frames, with the answers of an engine that follows the right rules, and Drive gives that to
-// any DUT of verify.
 //
 // # What it does not show
 //

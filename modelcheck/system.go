@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/modelcheck/model"
 )
 
@@ -116,11 +117,9 @@ type engineStep struct {
 }
 
 // newSystem makes a model.
-func newSystem(config model.Config, symmetry bool) (*system, error) {
-	w, err := model.NewNetwork(config)
-	if err != nil {
-		return nil, err
-	}
+func newSystem(config model.Config, symmetry bool) (_ *system, err error) {
+	defer fail.Catch(&err, "")
+	w := fail.Must(model.NewNetwork(config))
 	c := &w.Config
 	fixed, limit := -1, model.MaxAutomorphisms
 	if c.Collective != model.AllReduce {
@@ -151,10 +150,7 @@ func newSystem(config model.Config, symmetry bool) (*system, error) {
 			sends = h.Fresh(s.Roles[n])
 			state = h.Append(nil)
 		}
-		id, err := s.internNode(s.evenly(n, state))
-		if err != nil {
-			return nil, err
-		}
+		id := fail.Must(s.internNode(s.evenly(n, state)))
 		s.start = append(s.start, s.internComp(compKey{id, [2]uint32{up: s.internPackets(sends)}}))
 	}
 	s.start = append(s.start, uint32(c.Loss|c.Dup<<dupAt|c.Reorder<<reorderAt|c.Early<<earlyAt|c.RNR<<rnrAt))

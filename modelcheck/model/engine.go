@@ -22,7 +22,7 @@ type Engine struct {
 	Free      bool
 	Members   int // endpoints are 0 to members; the last is the parent's
 	isRoot    bool
-	HostAt    uint32 // endpoints with a host, one bit each
+	Endpoints []inc.Endpoint
 	Group     inc.Group
 }
 
@@ -30,7 +30,7 @@ type Engine struct {
 func NewEngine(c Config, t *topology.Topology, n int) (_ *Engine, err error) {
 	defer fail.Catch(&err, "switch %d", n)
 	k, s := len(t.Nodes[n].Children), t.Nodes[n].Switch
-	e := &Engine{Free: c.Free, Members: k, isRoot: n == 0, HostAt: t.HostMask(s)}
+	e := &Engine{Free: c.Free, Members: k, isRoot: n == 0}
 	slots := c.Slots
 	if c.Mode == 3 { // pipes lie in a power of two of slots, at least two
 		slots = 2 << bits.Len(uint(c.Slots-1))
@@ -43,7 +43,8 @@ func NewEngine(c Config, t *topology.Topology, n int) (_ *Engine, err error) {
 	}
 	e.Reference = fail.Must(inc.New(params))
 	for i := range k + 1 {
-		fail.On(e.Reference.SetEndpoint(i, EndpointRecord(i, e.HostAt>>i&1 != 0)))
+		e.Endpoints = append(e.Endpoints, endpoint(i, t.HostMask(s)>>i&1 != 0))
+		fail.On(e.Reference.SetEndpoint(i, e.Endpoints[i]))
 	}
 	e.Group = inc.Group{
 		Start: defaultStart, Log2N: bits.Len(uint(slots)) - 1, Collective: uint8(c.Collective), Op: inc.OpSum, DType: inc.DTypeINT32,
@@ -62,7 +63,7 @@ func NewEngine(c Config, t *topology.Topology, n int) (_ *Engine, err error) {
 func (e *Engine) lead(c Collective, t *topology.Topology, s int) {
 	g := &e.Group
 	if c == AllReduce {
-		g.InMask, g.OutMask, g.AckMask = t.ChildMask(s), t.ChildMask(s), e.HostAt
+		g.InMask, g.OutMask, g.AckMask = t.ChildMask(s), t.ChildMask(s), t.HostMask(s)
 		g.Parent, g.HasParent = e.Members, !e.isRoot
 		return
 	}
@@ -79,8 +80,8 @@ func (e *Engine) lead(c Collective, t *topology.Topology, s int) {
 // CommRoot is the host that a Reduce leads to and a Broadcast comes from.
 func CommRoot(t *topology.Topology) int { return len(t.Hosts) - 1 }
 
-// EndpointRecord is the table record of endpoint i. Switches are wired by ports, so all may have the same.
-func EndpointRecord(i int, host bool) inc.Endpoint {
+// endpoint is the table record of endpoint i. Switches are wired by ports, so all may have the same.
+func endpoint(i int, host bool) inc.Endpoint {
 	return inc.Endpoint{
 		Valid: true, Host: host, Port: i, LocalQPN: 0x100000 | uint32(i), RemoteQPN: 0x200000 | uint32(i),
 		LocalIP: roce.IP4{10, 0, 0, byte(i)}, RemoteIP: roce.IP4{10, 0, 1, byte(i)},
@@ -90,7 +91,7 @@ func EndpointRecord(i int, host bool) inc.Endpoint {
 
 // Wire is the packet as it comes to endpoint i.
 func (p Packet) Wire(i int) roce.Packet {
-	r := EndpointRecord(i, false)
+	r := endpoint(i, false)
 	w := roce.Packet{
 		DstMAC: r.LocalMAC, SrcMAC: r.RemoteMAC, TTL: 64, DF: true, SrcIP: r.RemoteIP, DstIP: r.LocalIP, SrcPort: 0xC000, PKey: roce.DefaultPKey,
 		DestQP: r.LocalQPN, Op: p.Op, PSN: defaultStart.Add(int(p.PSN)),

@@ -74,7 +74,7 @@ func (s *Script) program(c *ctrl.Driver, ports int) {
 			fail.If(err != nil, "endpoint %d: %w", i, err)
 		}
 	}
-	if s.Params.Mode == 3 {
+	if s.pipes() {
 		const longest = 65535 // µs
 		err := c.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, longest)
 		fail.If(err != nil, "pipes: %w", err)
@@ -95,12 +95,15 @@ func (s *Script) fits(p *contract.Params) {
 	if s.Group.HasParent {
 		need |= 1 << s.Group.Parent
 	}
-	mode := cmp.Or(p.Mode, 2)
+	mode, ours := cmp.Or(p.Mode, 2), s.Reference.Params().Mode
 	refuse(s.Free, "its sends are its own, and cannot be put off as the scenario does")
-	refuse(mode != s.Params.Mode, "it is of mode %d, the scenario of mode %d", mode, s.Params.Mode)
+	refuse(mode != ours, "it is of mode %d, the scenario of mode %d", mode, ours)
 	refuse(need>>min(p.Members+1, p.Ports) != 0, "%d members and %d ports are too few", p.Members, p.Ports)
 	refuse(!slices.Contains(p.DTypes, "INT32") || !slices.Contains(p.Ops, "SUM"), "it does not add INT32")
 }
+
+// pipes tells that the switch works in Mode III.
+func (s *Script) pipes() bool { return s.Reference.Params().Mode == 3 }
 
 // timed tells whether something takes or starts a time that a script cannot say.
 func (s *Script) timed(x *Exchange) bool {
@@ -108,7 +111,7 @@ func (s *Script) timed(x *Exchange) bool {
 		return model.Waits(x.Action)
 	}
 	p, err := roce.Decode(x.Frame)
-	return s.Params.Mode == 3 && err == nil && p.Op == roce.Acknowledge && roce.SyndromeKindOf(p.Syndrome) == roce.SyndromeRNR
+	return s.pipes() && err == nil && p.Op == roce.Acknowledge && roce.SyndromeKindOf(p.Syndrome) == roce.SyndromeRNR
 }
 
 // untilStill runs an engine until nothing has moved for a while, and returns its output.

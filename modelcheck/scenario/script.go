@@ -31,11 +31,8 @@ type Frame struct {
 
 // Script is what one switch sees in a scenario: what a DUT is to be given, and what it should answer.
 type Script struct {
-	Params    inc.Params
-	Group     inc.Group
-	Endpoints []inc.Endpoint
-	// Free tells that sends are where the scenario has them, not at once.
-	Free      bool
+	// Engine is the switch, which follows the right rules.
+	*model.Engine
 	Exchanges []Exchange
 }
 
@@ -62,15 +59,11 @@ func (t *Trace) Script(name string) (_ *Script, err error) {
 	refuse(w.Engines[n] == nil, "%s is a host", name)
 	right := w.Config
 	right.Bad = nil
-	e := fail.Must(model.NewEngine(right, w.Topo, n))
-	s := &Script{Params: e.Reference.Params(), Group: e.Group, Free: e.Free}
-	for i := range e.Members + 1 {
-		s.Endpoints = append(s.Endpoints, model.EndpointRecord(i, e.HostAt>>i&1 != 0))
-	}
+	s := &Script{Engine: fail.Must(model.NewEngine(right, w.Topo, n))}
 	for i, step := range t.Steps {
 		h, err := w.Do(step)
 		if err == nil && h.node == n && step.Do != MoveLose {
-			err = s.follow(e, &h)
+			err = s.follow(&h)
 		}
 		fail.If(err != nil, "step %d: %w", i+1, err)
 	}
@@ -78,20 +71,20 @@ func (t *Trace) Script(name string) (_ *Script, err error) {
 }
 
 // follow has the right engine do what the switch did.
-func (s *Script) follow(e *model.Engine, h *Happening) error {
+func (s *Script) follow(h *Happening) error {
 	if h.from >= 0 {
 		p := h.packet.Wire(h.port)
 		frame := p.AppendFrame(nil)
-		s.Exchanges = append(s.Exchanges, Exchange{Port: h.port, Frame: frame, Outs: FramesOf(e.Reference.Handle(0, h.port, frame, false))})
-	} else if err := s.act(e, h.action); err != nil {
+		s.Exchanges = append(s.Exchanges, Exchange{Port: h.port, Frame: frame, Outs: FramesOf(s.Reference.Handle(0, h.port, frame, false))})
+	} else if err := s.act(h.action); err != nil {
 		return err
 	}
-	return e.Settle(func(a inc.Action) error { return s.act(e, a) })
+	return s.Settle(s.act)
 }
 
 // act takes an action and notes what leaves; one that a right engine may not take here is left out.
-func (s *Script) act(e *model.Engine, a inc.Action) error {
-	outs, err := e.Reference.Act(0, a)
+func (s *Script) act(a inc.Action) error {
+	outs, err := s.Reference.Act(0, a)
 	switch {
 	case errors.Is(err, inc.ErrAction):
 		return nil
