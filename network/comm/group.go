@@ -170,16 +170,12 @@ func (g *Group) paths(levels, packets int) uint64 {
 }
 
 // findEdges lists the edges, those of a switch together.
-func (g *Group) findEdges() []Edge {
-	t := g.w.topo
-	var all []Edge
-	for s := range t.Switches {
-		for e := range t.Degree(s) {
-			edge := Edge{Group: g.index, Switch: s, Endpoint: e}
-			edge.Child, edge.Rank = t.Child(s, e)
-			edge.link = g.w.link(edge)
-			all = append(all, edge)
-		}
+func (g *Group) findEdges() (all []Edge) {
+	nodes := g.w.topo.Nodes
+	for _, n := range nodes[1:] {
+		edge := Edge{Group: g.index, Switch: nodes[n.Parent].Switch, Endpoint: n.Slot, Child: n.Switch, Rank: n.Rank}
+		edge.link = g.w.link(edge)
+		all = append(all, edge)
 	}
 	return all
 }
@@ -235,7 +231,7 @@ func (g *Group) newRank(edge Edge, ep inc.Endpoint) *rank {
 		PeerQPN: ep.LocalQPN, UDPPort: 0xC000 | uint16(g.w.rng.Uint32()&0x3FFF), TTL: 64, Start: g.start, PathMTU: g.cfg.PathMTU,
 		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: rnrCode, CyclesPerMicrosecond: g.w.cyclesPerMicrosecond(), Rate: rate}))
 	h.SetReceives(0)
-	r := &rank{g: g, n: edge.Rank, host: h}
+	r := &rank{g: g, n: edge.Rank, edge: edge, host: h}
 	h.OnCompletion = r.completion
 	return r
 }
@@ -284,8 +280,8 @@ func (g *Group) settings(s int) inc.Group {
 	switch f.Collective {
 	case Reduce:
 		set.InMask, set.OutMask, set.AckMask = rest, 0, 1<<to
-		if leaf, _ := t.Host(f.Root); leaf == s && !g.cfg.RootLocal {
-			set.InMask |= 1 << to
+		if !g.cfg.RootLocal {
+			set.InMask |= 1 << to & t.HostMask(s) // its own, where it is
 		}
 		set.Parent, set.HasParent = to, true
 	case Broadcast:
@@ -328,9 +324,8 @@ func (g *Group) Reset() (err error) {
 	}
 	g.newNumbers()
 	g.program()
-	for i, r := range g.ranks {
-		leaf, e := g.w.topo.Host(i)
-		ep := g.ends[leaf][e]
+	for _, r := range g.ranks {
+		ep := g.ends[r.edge.Switch][r.edge.Endpoint]
 		r.reset(ep.RemoteQPN, ep.LocalQPN)
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 type rank struct {
 	g     *Group
 	n     int
+	edge  Edge
 	host  *host.Host
 	queue []*rangePlan // the first one is under way, if begun
 	err   error
