@@ -13,6 +13,7 @@ import (
 
 	"incforge/inc"
 	"incforge/internal/fail"
+	"incforge/internal/splitmix"
 	"incforge/modelcheck/model"
 )
 
@@ -423,7 +424,7 @@ func (s *system) canonical(state, rep []uint32) hash128 {
 		rep[n] = state[n]
 	}
 	b := uint64(state[n]) + 1
-	least.hi += mix(b)
-	least.lo += mix(b << 32)
-	return hash128{mix(least.hi), mix(least.lo + least.hi)}
+	least.hi += splitmix.Mix(b)
+	least.lo += splitmix.Mix(b << 32)
+	return hash128{splitmix.Mix(least.hi), splitmix.Mix(least.lo + least.hi)}
 }

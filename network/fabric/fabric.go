@@ -19,6 +19,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"incforge/internal/splitmix"
 	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/dut"
@@ -123,16 +124,16 @@ func (n *Net) newLink(top, bottom end, l *Link) (up, down *pipe) {
 	}
 	lat := uint64(max(l.Latency, 1))
 	n.quantum = min(n.quantum, lat)
-	add := func(from, to end, f *Faults, isDown bool) *pipe {
-		p := &pipe{link: len(n.links), down: isDown, to: to, latency: lat, rate: rate, mtu: l.MTU, faults: f}
-		p.seed = p.spread(n.seed)
+	add := func(from, to end, f *Faults, direction uint64) *pipe {
+		p := &pipe{link: len(n.links), down: direction == 1, to: to, latency: lat, rate: rate, mtu: l.MTU, faults: f}
+		p.seed = splitmix.At(n.seed, 2*uint64(p.link)+direction)
 		if from.port >= 0 {
 			ports := n.switches[from.node].ports
 			ports[from.port] = append(ports[from.port], p)
 		}
 		return p
 	}
-	up, down = add(bottom, top, &l.Up, false), add(top, bottom, &l.Down, true)
+	up, down = add(bottom, top, &l.Up, 0), add(top, bottom, &l.Down, 1)
 	n.links = append(n.links, [2]*pipe{up, down})
 	return up, down
 }
