@@ -185,7 +185,7 @@ func (x *run) build() (err error) {
 	x.world = fail.Must(comm.New(comm.Config{Manifest: x.e.Manifest, Tree: x.c.Tree, Switch: x.open, Seed: x.c.Seed,
 		Link: func(comm.Edge) *fabric.Link { return &link }, NoGapNAK: x.c.NoGapNAK, Pipes: x.c.Pipes}))
 	n := x.world.Net()
-	n.SetWorkers(x.Workers)
+	n.Workers = x.Workers
 	n.Script(x.c.Events)
 	n.OnFault = func(e fabric.Event) { x.out.Events = append(x.out.Events, e) }
 	for i := range x.c.Groups {
@@ -357,7 +357,7 @@ func (x *run) schedule(r Reset) {
 	at := n.Now() + r.At // writing registers took time
 	n.At(at, func() error {
 		if r.Rank >= 0 {
-			g.Kill(r.Rank)
+			g.Host(r.Rank).Kill()
 		}
 		return nil
 	})

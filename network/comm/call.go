@@ -87,13 +87,14 @@ type Call struct {
 	Out [][]byte
 	// Start is the cycle in which the first rank began, End that in which the last one was done.
 	Start, End uint64
+	// Total sums up the ranks that are through.
+	Total Stats
 	// Err says why the call ended without a result.
 	Err error
 
-	g     *Group
-	total Stats
-	left  int // ranks not through
-	done  bool
+	g    *Group
+	left int // ranks not through
+	done bool
 }
 
 // Done reports that the call has ended.
@@ -135,9 +136,6 @@ func (c *Call) Throughput(mhz int) float64 {
 	}
 	return 8 * float64(c.Bytes()) * float64(mhz) / 1000 / float64(c.Cycles())
 }
-
-// Total sums up the ranks.
-func (c *Call) Total() Stats { return c.total }
 
 // String says which call it is.
 func (c *Call) String() string {

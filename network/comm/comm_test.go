@@ -226,8 +226,8 @@ func TestWindows(t *testing.T) {
 		call, err := g.Queue(Request{Collective: AllReduce, In: in})
 		require.NoError(t, err)
 		finish(t, w, call)
-		assert.Zero(t, call.Total().Resent)
-		assert.Equal(t, 4*(65+1), call.Total().Packets)
+		assert.Zero(t, call.Total.Resent)
+		assert.Equal(t, 4*(65+1), call.Total.Packets)
 		cycles = append(cycles, call.Cycles())
 	}
 	assert.Greater(t, cycles[0], cycles[1])
@@ -462,7 +462,7 @@ func TestDeathAndReset(t *testing.T) {
 		require.NoError(t, err)
 		kept, err := other.Queue(Request{Collective: AllReduce, In: in})
 		require.NoError(t, err)
-		w.Net().At(3000, func() error { g.Kill(2); return nil })
+		w.Net().At(3000, func() error { g.Host(2).Kill(); return nil })
 		err = w.Run(ctx)
 		require.ErrorIs(t, err, ErrStuck)
 		assert.ErrorContains(t, err, "which these ranks have not sent: 2")
@@ -527,13 +527,13 @@ func TestSameSeedSameRun(t *testing.T) {
 	inBoth(t, func(t *testing.T, mode int) {
 		run := func(seed uint64, workers int) (fabric.Stats, Stats, uint64) {
 			w := world(t, shape(3, 2), inMode(mode, engine(2)), lossy(0.05), func(c *Config) { c.Seed = seed })
-			w.Net().SetWorkers(workers)
+			w.Net().Workers = workers
 			g, err := w.NewGroup(GroupConfig{Window: 8})
 			require.NoError(t, err)
 			c, err := g.Queue(Request{Collective: AllReduce, In: values(rand.New(rand.NewPCG(1, 1)), arith.Kind{}, 4, 8000)})
 			require.NoError(t, err)
 			finish(t, w, c)
-			return w.Net().Stats, c.Total(), c.Cycles()
+			return w.Net().Stats, c.Total, c.Cycles()
 		}
 		links, total, cycles := run(5, 1)
 		links2, total2, cycles2 := run(5, 3)

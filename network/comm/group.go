@@ -297,11 +297,8 @@ func (g *Group) Config() GroupConfig { return g.cfg }
 // Ranks is the number of ranks.
 func (g *Group) Ranks() int { return g.w.topo.Ranks() }
 
-// Host is a rank's NIC.
+// Host is a rank's NIC. Calls that need one that was killed never end; Reset brings it back.
 func (g *Group) Host(rank int) *host.Host { return g.ranks[rank].host }
-
-// Kill makes a rank's host stop sending and receiving. Calls that need it never end; Reset brings it back.
-func (g *Group) Kill(rank int) { g.ranks[rank].host.Kill() }
 
 // Reset ends all calls of the group with ErrReset and starts it over on all switches and hosts, with fresh QPNs and another first PSN. What
 // is still on the links for the old connections is then ignored. Other groups are not affected.

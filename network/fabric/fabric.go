@@ -46,7 +46,6 @@ type Net struct {
 	hosts    []*hostNode
 	links    [][2]*pipe // up, down
 	script   map[place][]Event
-	workers  int
 	busy     []*switchNode // those with something to do in this quantum
 
 	now     uint64
@@ -56,6 +55,10 @@ type Net struct {
 	calm    bool
 
 	Stats Stats
+	// Workers says how many goroutines advance engines at once; 0 or 1 is the caller's own. With more, all hosts still run in one goroutine,
+	// but at the same time as engines: engines must share nothing that they write, and what a host's functions do must not touch an engine.
+	// Hooks, OnQuantum, OnFault and OnDeliver run while nothing else does.
+	Workers int
 	// OnQuantum, if not nil, is called after every quantum; an error ends the run.
 	OnQuantum func(now uint64) error
 	// OnFault, if not nil, is told of every fault that happens to a frame, in order; not of jitter and MTUs.
@@ -69,7 +72,7 @@ type Net struct {
 const maxQuantum = 256
 
 // New makes an empty network whose faults follow from seed.
-func New(seed uint64) *Net { return &Net{seed: seed, quantum: maxQuantum, workers: 1} }
+func New(seed uint64) *Net { return &Net{seed: seed, quantum: maxQuantum} }
 
 // Switch is an engine that knows when it is idle; a scoreboard is one.
 type Switch interface {
@@ -80,11 +83,6 @@ type Switch interface {
 	// if there is none. An engine whose timers nobody can see is not idle while they run.
 	Deadline() uint64
 }
-
-// SetWorkers says how many goroutines advance engines at once; 1, the default, is the caller's own. With more, all hosts still run
-// in one goroutine, but at the same time as engines: engines must share nothing that they write, and what a host's functions do
-// must not touch an engine. Hooks, OnQuantum, OnFault and OnDeliver run while nothing else does.
-func (n *Net) SetWorkers(k int) { n.workers = max(k, 1) }
 
 // AddSwitch adds an engine and returns its number.
 func (n *Net) AddSwitch(d Switch) int {
@@ -250,7 +248,7 @@ func (n *Net) advance(end uint64) error {
 			n.busy[i].run(end)
 		}
 	}
-	for range min(n.workers-1, len(n.busy)) {
+	for range min(n.Workers-1, len(n.busy)) {
 		wg.Go(take)
 	}
 	defer wg.Wait() // even if a host panics: whoever recovers may close engines

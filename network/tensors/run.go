@@ -148,7 +148,7 @@ func (o *Options) run(ctx context.Context, w *comm.World, g *comm.Group, ranks [
 
 // add adds a call for a tensor, rank 0's being first, to the report and each rank's result to out.
 func (rep *Report) add(call *comm.Call, first *Tensor, out []File) {
-	total, d := call.Total(), call.DType
+	total, d := call.Total, call.DType
 	row := Row{Tensor: first.Name, DType: d.String(), Elements: call.Bytes() / d.Size(), Bytes: call.Bytes(), Cycles: call.Cycles(),
 		NS: float64(call.Cycles()) * 1000 / float64(rep.MHz), Gbps: call.Throughput(rep.MHz), Packets: total.Packets, Resent: total.Resent,
 		Timeouts: total.Timeouts, Verdict: pass}
