@@ -19,7 +19,8 @@ import (
 // ErrCheckpoint means that a file is no checkpoint of this search.
 var ErrCheckpoint = errors.New("not a checkpoint of this search")
 
-var errDamaged = errors.New("it is damaged")
+// damaged ends the reading of a file that holds what no search writes.
+func damaged(bad bool) { fail.If(bad, "it is damaged") }
 
 const checkpointFormat = "incforge modelcheck 2"
 
@@ -99,9 +100,7 @@ func (f *frontier) load(from *gob.Decoder) {
 		if fail.On(from.Decode(&chunk)); len(chunk) == 0 {
 			return
 		}
-		if len(chunk)%f.stride != 0 || len(chunk) > chunkStates*f.stride {
-			fail.On(errDamaged)
-		}
+		damaged(len(chunk)%f.stride != 0 || len(chunk) > chunkStates*f.stride)
 		fail.On(f.put(chunk))
 	}
 }
@@ -129,7 +128,8 @@ func (s *search) read(from *gob.Decoder, front, after *frontier) (err error) {
 	defer fail.Catch(&err, "")
 	var c checkpoint
 	fail.On(from.Decode(&c))
-	same := c.Format == checkpointFormat && reflect.DeepEqual(c.Config, s.Config) && c.Symmetry == s.opt.Symmetry && c.Reduction == s.opt.Reduction
+	same := c.Format == checkpointFormat && reflect.DeepEqual(c.Config, s.Config)
+	same = same && c.Symmetry == s.opt.Symmetry && c.Reduction == s.opt.Reduction
 	fail.If(!same, "it is of %s, symmetry %v, reduction %v", c.Config, c.Symmetry, c.Reduction)
 	s.rebuild(&c)
 	s.counts = c.Counts
@@ -141,9 +141,7 @@ func (s *search) read(from *gob.Decoder, front, after *frontier) (err error) {
 		fail.On(from.Decode(&words))
 		for w := range slices.Chunk(words, 3) {
 			id, isNew := s.seen.insert(hash128{w[0], w[1]}, uint32(w[2]>>32))
-			if !isNew {
-				fail.On(errDamaged)
-			}
+			damaged(!isNew)
 			s.seen.at(id).next = uint32(w[2])
 		}
 	}
@@ -173,8 +171,6 @@ func (s *system) rebuild(c *checkpoint) {
 	for _, k := range c.Comps {
 		s.internComp(k)
 	}
-	if !slices.Equal(c.Packets, s.packets.keys()) || !slices.Equal(c.Queues, s.queues.keys()) || !slices.Equal(c.Nodes, s.nodes.keys()) ||
-		!slices.Equal(c.Comps, s.comps.keys()) {
-		fail.On(errDamaged)
-	}
+	damaged(!slices.Equal(c.Packets, s.packets.keys()) || !slices.Equal(c.Queues, s.queues.keys()))
+	damaged(!slices.Equal(c.Nodes, s.nodes.keys()) || !slices.Equal(c.Comps, s.comps.keys()))
 }
