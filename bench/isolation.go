@@ -131,7 +131,7 @@ func (d design) busy(w *commlib.World, rng *rand.Rand, seed uint64, rounds int) 
 	if p.Mode == 3 {
 		// No controls: one that comes before the previous call's last ACK is resent, and the counters would depend
 		// on timing.
-		cfg.Fixed = &commlib.Fixed{Collective: commlib.AllReduce, DType: k.DType, Op: k.Op}
+		cfg.Fixed = &commlib.Request{Collective: commlib.AllReduce, DType: k.DType, Op: k.Op}
 	}
 	g = fail.Must(w.NewGroup(cfg))
 	for range rounds {

@@ -301,7 +301,7 @@ func (b *lossBench) one(ctx context.Context, p report.LossPoint, seed uint64) re
 	o := fail.Must(b.run(ctx, b.designs[v.Mode], seed, commlib.AllReduce,
 		commlib.Config{Link: link, NoGapNAK: !v.GapNAK, Pipes: commlib.Pipes{TimeoutUS: lossPipeUS}},
 		commlib.GroupConfig{Timeout: uint64(v.TimeoutUS * b.mhz)}))
-	t := o.Total()
+	t := o.Total
 	return report.LossPoint{Percent: b.percent(o.BitsPerCycle()), Lost: float64(o.links.Lost), Resent: float64(t.Resent), Timeouts: float64(t.Timeouts),
 		Retransmitted: float64(o.counters["TX_RETRANSMIT"]), EngineTimeouts: float64(o.counters["TIMEOUT"])}
 }

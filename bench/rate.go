@@ -150,7 +150,7 @@ func (b *rateBench) one(ctx context.Context, x *RatePoint, policy RatePolicy, se
 	}
 	o := fail.Must(b.run(ctx, b.design, seed, x.Call,
 		commlib.Config{Link: link, Pipes: commlib.Pipes{NoRNR: !policy.RNR, CNP: policy.CNP, TimeoutUS: ratePipeUS}}, group))
-	n, t := o.counters, o.Total()
+	n, t := o.counters, o.Total
 	x.Full, x.Gaps, x.RNRs, x.CNPs, x.Cuts = n["DROP_FULL"], n["DROP_GAP"], n["TX_RNR"], n["TX_CNP"], o.cuts
 	x.Percent, x.Packets, x.Resent, x.Timeouts = b.percent(o.BitsPerCycle()), t.Packets, t.Resent, t.Timeouts
 	x.OfBound = x.Percent / b.Metrics["bound_percent"]

@@ -91,7 +91,7 @@ func (b *starBench) run(ctx context.Context, d design, seed uint64, what commlib
 	w := fail.Must(d.star(starRanks, seed, net))
 	defer w.Close()
 	group.Start = new(roce.PSN)
-	group.Fixed = &commlib.Fixed{Collective: what, DType: b.kind.DType, Op: b.kind.Op}
+	group.Fixed = &commlib.Request{Collective: what, DType: b.kind.DType, Op: b.kind.Op}
 	g := fail.Must(w.NewGroup(group))
 	o.Call = fail.Must(g.Queue(commlib.Request{Collective: what, In: b.in, DType: b.kind.DType, Op: b.kind.Op}))
 	fail.On(complete(ctx, w, o.Call))

@@ -12,13 +12,15 @@ import (
 	"reflect"
 	"slices"
 
+	"incforge/internal/fail"
 	"incforge/modelcheck/model"
 )
 
 // ErrCheckpoint means that a file is no checkpoint of this search.
 var ErrCheckpoint = errors.New("not a checkpoint of this search")
 
-var errDamaged = errors.New("it is damaged")
+// damaged ends the reading of a file that holds what no search writes.
+func damaged(bad bool) { fail.If(bad, "it is damaged") }
 
 const checkpointFormat = "incforge modelcheck 2"
 
@@ -39,14 +41,12 @@ type checkpoint struct {
 
 // save writes the search into its file, if it has one, which is only replaced when all is written. Nobody else may be at work. The name
 // beside it is always the same, so that what a process leaves that is killed in the middle is overwritten by the next.
-func (s *search) save(front, after *frontier) error {
+func (s *search) save(front, after *frontier) (err error) {
 	if s.opt.Checkpoint == "" {
 		return nil
 	}
-	f, err := os.Create(s.opt.Checkpoint + ".partial")
-	if err != nil {
-		return fmt.Errorf("checkpoint: %w", err)
-	}
+	defer fail.Catch(&err, "checkpoint")
+	f := fail.Must(os.Create(s.opt.Checkpoint + ".partial"))
 	w := bufio.NewWriterSize(f, 1<<20)
 	err = errors.Join(s.write(gob.NewEncoder(w), front, after), w.Flush(), f.Close())
 	if err == nil {
@@ -54,12 +54,12 @@ func (s *search) save(front, after *frontier) error {
 	}
 	if err != nil {
 		os.Remove(f.Name()) // what is there of it is of no use
-		return fmt.Errorf("checkpoint: %w", err)
 	}
-	return nil
+	return err
 }
 
-func (s *search) write(to *gob.Encoder, front, after *frontier) error {
+func (s *search) write(to *gob.Encoder, front, after *frontier) (err error) {
+	defer fail.Catch(&err, "")
 	c := checkpoint{
 		Format: checkpointFormat, Config: s.Config, Symmetry: s.opt.Symmetry, Reduction: s.opt.Reduction,
 		Packets: s.packets.keys(), Queues: s.queues.keys(), Nodes: s.nodes.keys(), Comps: s.comps.keys(),
@@ -68,7 +68,7 @@ func (s *search) write(to *gob.Encoder, front, after *frontier) error {
 	for i := range s.nodes.n {
 		c.NodeImages = append(c.NodeImages, *s.nodes.images.at(i))
 	}
-	err := to.Encode(&c)
+	fail.On(to.Encode(&c))
 	for i := range s.seen.shards {
 		var words []uint64
 		entries := &s.seen.shards[i].entries
@@ -76,35 +76,32 @@ func (s *search) write(to *gob.Encoder, front, after *frontier) error {
 			e := entries.at(n)
 			words = append(words, e.name.hi, e.name.lo, uint64(e.parent)<<32|uint64(e.next))
 		}
-		err = errors.Join(err, to.Encode(words))
+		fail.On(to.Encode(words))
 	}
-	return errors.Join(err, front.save(to), after.save(to))
+	front.save(to)
+	after.save(to)
+	return nil
 }
 
-func (f *frontier) save(to *gob.Encoder) (err error) {
+func (f *frontier) save(to *gob.Encoder) {
 	for _, chunk := range f.chunks {
-		err = errors.Join(err, to.Encode(chunk))
+		fail.On(to.Encode(chunk))
 	}
 	for i := f.read; i < f.spilled; i++ {
-		chunk, failed := f.spill(i)
-		err = errors.Join(err, failed, to.Encode(chunk))
+		fail.On(to.Encode(fail.Must(f.spill(i))))
 	}
-	return errors.Join(err, to.Encode([]uint32{}))
+	fail.On(to.Encode([]uint32{}))
 }
 
 // load reads what save wrote.
-func (f *frontier) load(from *gob.Decoder) error {
+func (f *frontier) load(from *gob.Decoder) {
 	for {
 		var chunk []uint32
-		if err := from.Decode(&chunk); err != nil || len(chunk) == 0 {
-			return err
+		if fail.On(from.Decode(&chunk)); len(chunk) == 0 {
+			return
 		}
-		if len(chunk)%f.stride != 0 || len(chunk) > chunkStates*f.stride {
-			return errDamaged
-		}
-		if err := f.put(chunk); err != nil {
-			return err
-		}
+		damaged(len(chunk)%f.stride != 0 || len(chunk) > chunkStates*f.stride)
+		fail.On(f.put(chunk))
 	}
 }
 
@@ -127,41 +124,35 @@ func (s *search) resume(front, after *frontier) (bool, error) {
 	return true, nil
 }
 
-func (s *search) read(from *gob.Decoder, front, after *frontier) error {
+func (s *search) read(from *gob.Decoder, front, after *frontier) (err error) {
+	defer fail.Catch(&err, "")
 	var c checkpoint
-	if err := from.Decode(&c); err != nil {
-		return err
-	}
+	fail.On(from.Decode(&c))
 	same := c.Format == checkpointFormat && reflect.DeepEqual(c.Config, s.Config)
-	if !same || c.Symmetry != s.opt.Symmetry || c.Reduction != s.opt.Reduction {
-		return fmt.Errorf("it is of %s, symmetry %v, reduction %v", c.Config, c.Symmetry, c.Reduction)
-	}
-	if err := s.rebuild(&c); err != nil {
-		return err
-	}
+	same = same && c.Symmetry == s.opt.Symmetry && c.Reduction == s.opt.Reduction
+	fail.If(!same, "it is of %s, symmetry %v, reduction %v", c.Config, c.Symmetry, c.Reduction)
+	s.rebuild(&c)
 	s.counts = c.Counts
 	if c.Edges != nil {
 		s.edges = c.Edges
 	}
 	for range s.seen.shards {
 		var words []uint64
-		if err := from.Decode(&words); err != nil {
-			return err
-		}
+		fail.On(from.Decode(&words))
 		for w := range slices.Chunk(words, 3) {
 			id, isNew := s.seen.insert(hash128{w[0], w[1]}, uint32(w[2]>>32))
-			if !isNew {
-				return errDamaged
-			}
+			damaged(!isNew)
 			s.seen.at(id).next = uint32(w[2])
 		}
 	}
-	return errors.Join(front.load(from), after.load(from))
+	front.load(from)
+	after.load(from)
+	return nil
 }
 
 // rebuild makes the tables what they were, with the same numbers: things come in in the order in which they first did. What steps lead to
 // is found again as it is asked for.
-func (s *system) rebuild(c *checkpoint) error {
+func (s *system) rebuild(c *checkpoint) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range c.Packets {
@@ -175,16 +166,11 @@ func (s *system) rebuild(c *checkpoint) error {
 		for _, id := range ids {
 			images = append(images, c.Nodes[id])
 		}
-		if _, err := s.internNode(images); err != nil {
-			return err
-		}
+		fail.Must(s.internNode(images))
 	}
 	for _, k := range c.Comps {
 		s.internComp(k)
 	}
-	if !slices.Equal(c.Packets, s.packets.keys()) || !slices.Equal(c.Queues, s.queues.keys()) || !slices.Equal(c.Nodes, s.nodes.keys()) ||
-		!slices.Equal(c.Comps, s.comps.keys()) {
-		return errDamaged
-	}
-	return nil
+	damaged(!slices.Equal(c.Packets, s.packets.keys()) || !slices.Equal(c.Queues, s.queues.keys()))
+	damaged(!slices.Equal(c.Nodes, s.nodes.keys()) || !slices.Equal(c.Comps, s.comps.keys()))
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"sync"
+
+	"incforge/internal/fail"
 )
 
 // frontier holds the states of a level, each with its number, until they are expanded, in chunks; those that are too many for memory lie
@@ -43,7 +45,7 @@ func (f *frontier) close() {
 func (f *frontier) chunk() []uint32 { return make([]uint32, 0, chunkStates*f.stride) }
 
 // put adds a chunk, which must not be changed any more.
-func (f *frontier) put(chunk []uint32) error {
+func (f *frontier) put(chunk []uint32) (err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(chunk) == 0 {
@@ -54,19 +56,12 @@ func (f *frontier) put(chunk []uint32) error {
 		f.chunks = append(f.chunks, chunk)
 		return nil
 	}
-	var err error
+	defer fail.Catch(&err, "frontier")
 	if f.file == nil {
-		if f.file, err = os.CreateTemp("", "modelcheck-frontier-*"); err != nil {
-			return fmt.Errorf("frontier: %w", err)
-		}
+		f.file = fail.Must(os.CreateTemp("", "modelcheck-frontier-*"))
 	}
-	b, err := binary.Append(nil, binary.LittleEndian, chunk)
-	if err == nil {
-		_, err = f.file.WriteAt(b, int64(f.spilled)*int64(len(b)))
-	}
-	if err != nil {
-		return fmt.Errorf("frontier: %w", err)
-	}
+	b := fail.Must(binary.Append(nil, binary.LittleEndian, chunk))
+	fail.Must(f.file.WriteAt(b, int64(f.spilled)*int64(len(b))))
 	f.spilled++
 	return nil
 }

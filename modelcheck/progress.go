@@ -98,7 +98,7 @@ func (s *search) firstStuck() (stuck uint32, steps int, ok bool) {
 // endReachable searches from a state, by transitions that cost nothing, for an end. Stubborn sets keep all states without transitions
 // reachable, and ends are such.
 func (s *search) endReachable(ctx context.Context, id uint32) (bool, error) {
-	state, _, err := s.walk(s.ancestry(id))
+	state, _, err := s.walk(id)
 	if err != nil {
 		return false, err
 	}

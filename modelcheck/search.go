@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"incforge/internal/fail"
 	"incforge/modelcheck/model"
 	"incforge/modelcheck/scenario"
 )
@@ -176,7 +177,8 @@ func cpuTime() float64 {
 var errStopped = errors.New("a limit was reached")
 
 // explore sees all states, level by level. It tells whether there are none left.
-func (s *search) explore(ctx context.Context) (bool, error) {
+func (s *search) explore(ctx context.Context) (_ bool, err error) {
+	defer fail.Catch(&err, "")
 	limited := ctx
 	if s.opt.MaxTime > 0 {
 		var cancel context.CancelFunc
@@ -185,14 +187,10 @@ func (s *search) explore(ctx context.Context) (bool, error) {
 	}
 	front, after := newFrontier(len(s.start)+1, s.opt.SpillAfter), newFrontier(len(s.start)+1, s.opt.SpillAfter)
 	defer func() { front.close(); after.close() }()
-	if resumed, err := s.resume(front, after); err != nil {
-		return false, err
-	} else if !resumed {
+	if !fail.Must(s.resume(front, after)) {
 		rep := make([]uint32, len(s.start))
 		id, _ := s.seen.insert(s.canonical(s.start, rep), nextNone)
-		if err := front.put(append(rep, id)); err != nil {
-			return false, err
-		}
+		fail.On(front.put(append(rep, id)))
 	}
 	for saved := time.Now(); front.states+after.states > 0; {
 		var pool errgroup.Group
@@ -203,9 +201,7 @@ func (s *search) explore(ctx context.Context) (bool, error) {
 		limit := errors.Is(err, errStopped)
 		if (limit || ctx.Err() != nil) && len(s.found) == 0 {
 			// Workers finish what they took, so what is left is a search at rest.
-			if err := s.save(front, after); err != nil {
-				return false, err
-			}
+			fail.On(s.save(front, after))
 		}
 		if limit {
 			return false, nil
@@ -219,9 +215,7 @@ func (s *search) explore(ctx context.Context) (bool, error) {
 			s.counts.Diameter++
 		}
 		if time.Since(saved) > s.opt.Every {
-			if err := s.save(front, after); err != nil {
-				return false, err
-			}
+			fail.On(s.save(front, after))
 			saved = time.Now()
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 
 	"incforge/inc"
+	"incforge/internal/fail"
+	"incforge/internal/splitmix"
 	"incforge/modelcheck/model"
 )
 
@@ -116,11 +118,9 @@ type engineStep struct {
 }
 
 // newSystem makes a model.
-func newSystem(config model.Config, symmetry bool) (*system, error) {
-	w, err := model.NewNetwork(config)
-	if err != nil {
-		return nil, err
-	}
+func newSystem(config model.Config, symmetry bool) (_ *system, err error) {
+	defer fail.Catch(&err, "")
+	w := fail.Must(model.NewNetwork(config))
 	c := &w.Config
 	fixed, limit := -1, model.MaxAutomorphisms
 	if c.Collective != model.AllReduce {
@@ -148,13 +148,10 @@ func newSystem(config model.Config, symmetry bool) (*system, error) {
 			state = e.Initial()
 		} else {
 			var h model.Host
-			sends = h.Fresh(s.Roles[n], nil)
+			sends = h.Fresh(s.Roles[n])
 			state = h.Append(nil)
 		}
-		id, err := s.internNode(s.evenly(n, state))
-		if err != nil {
-			return nil, err
-		}
+		id := fail.Must(s.internNode(s.evenly(n, state)))
 		s.start = append(s.start, s.internComp(compKey{id, [2]uint32{up: s.internPackets(sends)}}))
 	}
 	s.start = append(s.start, uint32(c.Loss|c.Dup<<dupAt|c.Reorder<<reorderAt|c.Early<<earlyAt|c.RNR<<rnrAt))
@@ -279,9 +276,9 @@ func (s *system) hostStep(c *component, a ask) *outcome {
 	var err error
 	var sends []model.Packet
 	if a.code == codeTimeout {
-		sends = h.Timeout(role, nil)
+		sends = h.Timeout(role)
 	} else {
-		sends, err = h.Take(role, *s.packets.at(a.packet), a.code == codeNotReady, nil)
+		sends, err = h.Take(role, *s.packets.at(a.packet), a.code == codeNotReady)
 	}
 	n, nodeErr := s.internNode(s.evenly(c.n.At, h.Append(nil)))
 	k := c.compKey
@@ -427,7 +424,7 @@ func (s *system) canonical(state, rep []uint32) hash128 {
 		rep[n] = state[n]
 	}
 	b := uint64(state[n]) + 1
-	least.hi += mix(b)
-	least.lo += mix(b << 32)
-	return hash128{mix(least.hi), mix(least.lo + least.hi)}
+	least.hi += splitmix.Mix(b)
+	least.lo += splitmix.Mix(b << 32)
+	return hash128{splitmix.Mix(least.hi), splitmix.Mix(least.lo + least.hi)}
 }

@@ -128,12 +128,3 @@ func (h hash128) compare(o hash128) int {
 }
 
 func (h hash128) less(o hash128) bool { return h.hi < o.hi || h.hi == o.hi && h.lo < o.lo }
-
-// mix spreads a key over all bits (the finaliser of splitmix64).
-func mix(x uint64) uint64 {
-	x ^= x >> 30
-	x *= 0xBF58476D1CE4E5B9
-	x ^= x >> 27
-	x *= 0x94D049BB133111EB
-	return x ^ x>>31
-}

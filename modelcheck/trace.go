@@ -24,10 +24,10 @@ func (s *search) ancestry(id uint32) (names []hash128) {
 // errLost means that a way could not be found again: two states had one name.
 var errLost = errors.New("a way that was found could not be walked again: two states have the same name, or the engine is not symmetric")
 
-// walk goes the way of these names from the start, over real states instead of representatives.
-func (s *search) walk(names []hash128) (at []uint32, way []scenario.Step, err error) {
+// walk goes the shortest way found to a state from the start, over real states instead of representatives.
+func (s *search) walk(id uint32) (at []uint32, way []scenario.Step, err error) {
 	at = s.start
-	for _, name := range names[1:] {
+	for _, name := range s.ancestry(id)[1:] {
 		next, step := s.stepTo(at, name, false)
 		if next == nil {
 			return nil, nil, errLost
@@ -59,7 +59,7 @@ func (s *search) first(
 
 // trace is the way to a finding.
 func (s *search) trace(f finding) (*scenario.Trace, error) {
-	at, way, err := s.walk(s.ancestry(f.at))
+	at, way, err := s.walk(f.at)
 	if err != nil {
 		return nil, err
 	}

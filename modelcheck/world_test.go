@@ -299,7 +299,7 @@ func TestScript(t *testing.T) {
 		require.NotNil(t, r.Violation)
 		s, err := r.Violation.Script("s0")
 		require.NoError(t, err)
-		e, err := inc.New(s.Params)
+		e, err := inc.New(s.Reference.Params())
 		require.NoError(t, err)
 		for i, end := range s.Endpoints {
 			require.NoError(t, e.SetEndpoint(i, end))
@@ -321,7 +321,7 @@ func TestScript(t *testing.T) {
 			answers += len(outs)
 		}
 		assert.Positive(t, answers, c.Config)
-		assert.Zero(t, s.Params.Rules)
+		assert.Zero(t, s.Reference.Params().Rules)
 		_, err = r.Violation.Script("h0")
 		require.ErrorIs(t, err, scenario.ErrScenario)
 	}

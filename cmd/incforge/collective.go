@@ -183,7 +183,7 @@ func (f *collectiveFlags) run(ctx context.Context, m *contract.Manifest, tree to
 		if err != nil {
 			return rep, usageError{err}
 		}
-		f.group.Fixed = &comm.Fixed{Collective: f.opt.Call, Root: f.opt.Root, DType: dtype, Op: f.opt.Op}
+		f.group.Fixed = &comm.Request{Collective: f.opt.Call, Root: f.opt.Root, DType: dtype, Op: f.opt.Op}
 	}
 	g, err := w.NewGroup(f.group)
 	if err != nil {

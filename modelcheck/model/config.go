@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/internal/names"
 	"incforge/network/topology"
 	"incforge/roce"
@@ -98,50 +99,38 @@ type Config struct {
 	Bad []string `yaml:"bad,omitempty" json:"bad,omitempty"`
 }
 
-// WithDefaults sets the defaults and rejects what cannot be modelled.
-func (c Config) WithDefaults() (Config, error) {
+// refuse ends the making of a model that cannot be.
+func refuse(bad bool, format string, args ...any) {
+	fail.If(bad, "%s: %w", fmt.Sprintf(format, args...), ErrConfig)
+}
+
+// withDefaults sets the defaults and refuses what cannot be modelled.
+func (c Config) withDefaults() Config {
 	if c.Slots == 0 {
 		c.Slots = c.Window
 		if c.Mode == 2 {
 			c.Slots = 2 << bits.Len(uint(c.Window-1))
 		}
 	}
-	bad := func(format string, args ...any) (Config, error) {
-		return c, fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), ErrConfig)
-	}
-	switch {
-	case c.Mode != 2 && c.Mode != 3:
-		return bad("mode %d, modes are 2 and 3", c.Mode)
-	case c.Collective > Broadcast:
-		return bad("collective %d", c.Collective)
-	case c.Requests < 1 || c.Requests > maxRequests:
-		return bad("%d requests, allowed are 1 to %d", c.Requests, maxRequests)
-	case c.Window < 1 || c.Window > maxRequests:
-		return bad("a window of %d, allowed are 1 to %d", c.Window, maxRequests)
-	case c.Slots < 1 || c.Slots > 1024:
-		return bad("%d slots, allowed are 1 to 1024", c.Slots)
-	case c.Mode == 2 && (c.Slots < 2 || c.Slots&(c.Slots-1) != 0):
-		return bad("%d slots in Mode II, where they are a power of two and at least 2", c.Slots)
-	case c.Mode == 2 && c.Slots < 2*c.Window:
-		return bad("%d slots in Mode II for a window of %d, which takes twice as many", c.Slots, c.Window)
-	case c.Mode == 2 && c.Free:
-		return bad("free sends in Mode II, whose engines send nothing by themselves")
+	refuse(c.Mode != 2 && c.Mode != 3, "mode %d, modes are 2 and 3", c.Mode)
+	refuse(c.Collective > Broadcast, "collective %d", c.Collective)
+	refuse(c.Requests < 1 || c.Requests > maxRequests, "%d requests, allowed are 1 to %d", c.Requests, maxRequests)
+	refuse(c.Window < 1 || c.Window > maxRequests, "a window of %d, allowed are 1 to %d", c.Window, maxRequests)
+	refuse(c.Slots < 1 || c.Slots > 1024, "%d slots, allowed are 1 to 1024", c.Slots)
+	if c.Mode == 2 {
+		refuse(c.Slots < 2 || c.Slots&(c.Slots-1) != 0, "%d slots in Mode II, where they are a power of two and at least 2", c.Slots)
+		refuse(c.Slots < 2*c.Window, "%d slots in Mode II for a window of %d, which takes twice as many", c.Slots, c.Window)
+		refuse(c.Free, "free sends in Mode II, whose engines send nothing by themselves")
 	}
 	for _, b := range []int{c.Loss, c.Dup, c.Reorder, c.Early, c.RNR} {
-		if b < 0 || b > maxBudget {
-			return bad("a budget of %d, allowed are 0 to %d", b, maxBudget)
-		}
+		refuse(b < 0 || b > maxBudget, "a budget of %d, allowed are 0 to %d", b, maxBudget)
 	}
 	for _, name := range c.Bad {
 		rule, ok := BadRules()[name]
-		switch {
-		case !ok:
-			return bad("rule %s is none of %s", name, strings.Join(slices.Sorted(maps.Keys(BadRules())), ", "))
-		case rule.mode != 0 && rule.mode != c.Mode:
-			return bad("rule %s is one of mode %d", name, rule.mode)
-		}
+		refuse(!ok, "rule %s is none of %s", name, strings.Join(slices.Sorted(maps.Keys(BadRules())), ", "))
+		refuse(rule.mode != 0 && rule.mode != c.Mode, "rule %s is one of mode %d", name, rule.mode)
 	}
-	return c, nil
+	return c
 }
 
 // badRule is a rule known to be wrong: the engine's, or the hosts'.
@@ -193,26 +182,19 @@ type Network struct {
 }
 
 // NewNetwork makes the network of a configuration.
-func NewNetwork(c Config) (*Network, error) {
-	c, err := c.WithDefaults()
-	if err != nil {
-		return nil, err
-	}
+func NewNetwork(c Config) (_ *Network, err error) {
+	defer fail.Catch(&err, "")
+	c = c.withDefaults()
 	t, err := topology.Parse(c.Tree)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", err, ErrConfig)
-	case len(t.Nodes) > MaxNodes:
-		return nil, fmt.Errorf("tree %q: more than %d nodes: %w", c.Tree, MaxNodes, ErrConfig)
-	case t.Ranks() < 2 || t.Ranks() > maxHosts:
-		return nil, fmt.Errorf("tree %q: %d hosts, allowed are 2 to %d: %w", c.Tree, t.Ranks(), maxHosts, ErrConfig)
-	}
+	fail.If(err != nil, "%w: %w", err, ErrConfig)
+	refuse(len(t.Nodes) > MaxNodes, "tree %q: more than %d nodes", c.Tree, MaxNodes)
+	refuse(t.Ranks() < 2 || t.Ranks() > maxHosts, "tree %q: %d hosts, allowed are 2 to %d", c.Tree, t.Ranks(), maxHosts)
 	w := &Network{c, t, make([]*HostRole, len(t.Nodes)), make([]*Engine, len(t.Nodes))}
 	for n := range t.Nodes {
 		if rank := t.Nodes[n].Rank; rank >= 0 {
 			w.Roles[n] = c.role(t, rank)
-		} else if w.Engines[n], err = NewEngine(c, t, n); err != nil {
-			return nil, err
+		} else {
+			w.Engines[n] = fail.Must(NewEngine(c, t, n))
 		}
 	}
 	return w, nil

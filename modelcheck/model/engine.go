@@ -6,12 +6,12 @@ package model
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
 
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/network/topology"
 	"incforge/roce"
 )
@@ -22,14 +22,14 @@ type Engine struct {
 	Free      bool
 	Members   int // endpoints are 0 to members; the last is the parent's
 	isRoot    bool
-	HostAt    uint32 // endpoints with a host, one bit each
+	Endpoints []inc.Endpoint
 	Group     inc.Group
 }
 
 // NewEngine makes the engine of switch n.
-func NewEngine(c Config, t *topology.Topology, n int) (*Engine, error) {
-	children := t.Nodes[n].Children
-	k := len(children)
+func NewEngine(c Config, t *topology.Topology, n int) (_ *Engine, err error) {
+	defer fail.Catch(&err, "switch %d", n)
+	k, s := len(t.Nodes[n].Children), t.Nodes[n].Switch
 	e := &Engine{Free: c.Free, Members: k, isRoot: n == 0}
 	slots := c.Slots
 	if c.Mode == 3 { // pipes lie in a power of two of slots, at least two
@@ -41,16 +41,10 @@ func NewEngine(c Config, t *topology.Topology, n int) (*Engine, error) {
 	for _, name := range c.Bad {
 		params.Rules |= BadRules()[name].engine
 	}
-	var err error
-	if e.Reference, err = inc.New(params); err != nil {
-		return nil, fmt.Errorf("switch %d: %w", n, err)
-	}
+	e.Reference = fail.Must(inc.New(params))
 	for i := range k + 1 {
-		host := i < k && t.Nodes[children[i]].Rank >= 0
-		if host {
-			e.HostAt |= 1 << i
-		}
-		err = errors.Join(err, e.Reference.SetEndpoint(i, EndpointRecord(i, host)))
+		e.Endpoints = append(e.Endpoints, endpoint(i, t.HostMask(s)>>i&1 != 0))
+		fail.On(e.Reference.SetEndpoint(i, e.Endpoints[i]))
 	}
 	e.Group = inc.Group{
 		Start: defaultStart, Log2N: bits.Len(uint(slots)) - 1, Collective: uint8(c.Collective), Op: inc.OpSum, DType: inc.DTypeINT32,
@@ -58,39 +52,36 @@ func NewEngine(c Config, t *topology.Topology, n int) (*Engine, error) {
 	if c.Mode == 3 {
 		e.Group.PipeSlots = c.Slots
 	}
-	e.lead(c.Collective, t, n)
-	if err = errors.Join(err, e.Reference.SetGroup(0, e.Group), e.Reference.Enable(0)); err != nil {
-		return nil, fmt.Errorf("switch %d: %w", n, err)
-	}
+	e.lead(c.Collective, t, s)
+	fail.On(e.Reference.SetGroup(0, e.Group))
+	fail.On(e.Reference.Enable(0))
 	e.Reference.SetManual(true) // the model takes the actions
 	return e, nil
 }
 
-// lead says in the group who contributes, who gets results and who is acknowledged.
-func (e *Engine) lead(c Collective, t *topology.Topology, n int) {
-	g, children := &e.Group, uint32(1)<<e.Members-1
+// lead says in the group of switch s who contributes, who gets results and who is acknowledged.
+func (e *Engine) lead(c Collective, t *topology.Topology, s int) {
+	g := &e.Group
 	if c == AllReduce {
-		g.InMask, g.OutMask, g.AckMask = children, children, e.HostAt
+		g.InMask, g.OutMask, g.AckMask = t.ChildMask(s), t.ChildMask(s), t.HostMask(s)
 		g.Parent, g.HasParent = e.Members, !e.isRoot
 		return
 	}
-	g.Parent, g.HasParent = t.Toward(t.Nodes[n].Switch, CommRoot(t)), true
-	root, all := uint32(1)<<g.Parent, children
-	if !e.isRoot {
-		all |= 1 << e.Members
-	}
+	g.Parent, g.HasParent = t.Toward(s, CommRoot(t)), true
+	root := uint32(1) << g.Parent
+	rest := t.EdgeMask(s) &^ root
 	if c == Reduce {
-		g.InMask, g.AckMask = all&^root, root
+		g.InMask, g.AckMask = rest, root
 	} else {
-		g.OutMask, g.AckMask = all&^root, all&^root
+		g.OutMask, g.AckMask = rest, rest
 	}
 }
 
 // CommRoot is the host that a Reduce leads to and a Broadcast comes from.
 func CommRoot(t *topology.Topology) int { return len(t.Hosts) - 1 }
 
-// EndpointRecord is the table record of endpoint i. Switches are wired by ports, so all may have the same.
-func EndpointRecord(i int, host bool) inc.Endpoint {
+// endpoint is the table record of endpoint i. Switches are wired by ports, so all may have the same.
+func endpoint(i int, host bool) inc.Endpoint {
 	return inc.Endpoint{
 		Valid: true, Host: host, Port: i, LocalQPN: 0x100000 | uint32(i), RemoteQPN: 0x200000 | uint32(i),
 		LocalIP: roce.IP4{10, 0, 0, byte(i)}, RemoteIP: roce.IP4{10, 0, 1, byte(i)},
@@ -100,7 +91,7 @@ func EndpointRecord(i int, host bool) inc.Endpoint {
 
 // Wire is the packet as it comes to endpoint i.
 func (p Packet) Wire(i int) roce.Packet {
-	r := EndpointRecord(i, false)
+	r := endpoint(i, false)
 	w := roce.Packet{
 		DstMAC: r.LocalMAC, SrcMAC: r.RemoteMAC, TTL: 64, DF: true, SrcIP: r.RemoteIP, DstIP: r.LocalIP, SrcPort: 0xC000, PKey: roce.DefaultPKey,
 		DestQP: r.LocalQPN, Op: p.Op, PSN: defaultStart.Add(int(p.PSN)),
@@ -179,22 +170,19 @@ func (e *Engine) Act(state []byte, a inc.Action) (Stepped, error) {
 }
 
 // do restores a state, does something, and whatever follows at once.
-func (e *Engine) do(state []byte, f func() ([]inc.Out, error)) (Stepped, error) {
+func (e *Engine) do(state []byte, f func() ([]inc.Out, error)) (s Stepped, err error) {
 	if err := e.Reference.Restore(state); err != nil {
-		return Stepped{}, fmt.Errorf("restore a state: %w", err)
+		return s, fmt.Errorf("restore a state: %w", err)
 	}
 	discarded := e.Reference.Discarded(0)
-	outs, err := f()
-	if err != nil {
-		return Stepped{}, err
-	}
-	s := Stepped{Outs: make([][]Packet, e.Members+1)}
-	s.add(e, outs)
-	err = e.Settle(func(a inc.Action) error {
-		outs, err := e.Reference.ActStep(0, a)
+	s.Outs = make([][]Packet, e.Members+1)
+	note := func(outs []inc.Out, err error) error {
 		s.add(e, outs)
 		return err
-	})
+	}
+	if err = note(f()); err == nil {
+		err = e.Settle(func(a inc.Action) error { return note(e.Reference.ActStep(0, a)) })
+	}
 	if err != nil {
 		return Stepped{}, err
 	}
@@ -210,9 +198,9 @@ func (e *Engine) do(state []byte, f func() ([]inc.Out, error)) (Stepped, error) 
 
 // Settle has the sends taken that may be taken, one by one, unless they are free.
 func (e *Engine) Settle(act func(inc.Action) error) error {
-	var acts []inc.Action
 	for !e.Free {
-		if acts = e.Reference.Actions(acts[:0]); len(acts) == 0 || Waits(acts[0]) { // sends come first
+		acts := e.Reference.Actions(nil)
+		if len(acts) == 0 || Waits(acts[0]) { // sends come first
 			break
 		}
 		if err := act(acts[0]); err != nil {

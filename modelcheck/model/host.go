@@ -120,16 +120,16 @@ func (r *HostRole) data(psn uint8) Packet {
 	return p
 }
 
-// repeat sends everything from PSN from on that was sent before.
-func (h *Host) repeat(r *HostRole, from uint8, out []Packet) []Packet {
-	for p := from; p < h.next; p++ {
+// repeat sends everything from Base on that was sent before.
+func (h *Host) repeat(r *HostRole) (out []Packet) {
+	for p := h.Base; p < h.next; p++ {
 		out = append(out, r.data(p))
 	}
 	return out
 }
 
 // Fresh sends what the window has room for.
-func (h *Host) Fresh(r *HostRole, out []Packet) []Packet {
+func (h *Host) Fresh(r *HostRole) (out []Packet) {
 	for !h.waiting && h.next < r.Send && h.next-h.Base < r.window {
 		out = append(out, r.data(h.next))
 		h.next++
@@ -138,24 +138,24 @@ func (h *Host) Fresh(r *HostRole, out []Packet) []Packet {
 }
 
 // Timeout sends again all that is not acknowledged, at the end of its time or of a wait.
-func (h *Host) Timeout(r *HostRole, out []Packet) []Packet {
+func (h *Host) Timeout(r *HostRole) []Packet {
 	h.waiting = false
-	return h.Fresh(r, h.repeat(r, h.Base, out))
+	return append(h.repeat(r), h.Fresh(r)...)
 }
 
 // answer is an ACK, NAK or RNR NAK.
-func (h *Host) answer(psn int, syndrome uint8) Packet {
-	return Packet{Op: roce.Acknowledge, PSN: int16(psn), Syndrome: syndrome, MSN: h.Expected}
+func (h *Host) answer(psn int, syndrome uint8) []Packet {
+	return []Packet{{Op: roce.Acknowledge, PSN: int16(psn), Syndrome: syndrome, MSN: h.Expected}}
 }
 
 // Take handles a packet and gives what the host sends because of it. notReady makes it have no receive posted. What breaks a
 // property is an error.
-func (h *Host) Take(r *HostRole, p Packet, notReady bool, out []Packet) ([]Packet, error) {
+func (h *Host) Take(r *HostRole, p Packet, notReady bool) ([]Packet, error) {
 	if p.Op != roce.Acknowledge {
-		return h.takeData(r, p, notReady, out)
+		return h.takeData(r, p, notReady)
 	}
 	if r.Send == 0 {
-		return out, fmt.Errorf("%s came to a host that sends nothing", p)
+		return nil, fmt.Errorf("%s came to a host that sends nothing", p)
 	}
 	kind := roce.SyndromeKindOf(p.Syndrome)
 	upTo := int(p.PSN)
@@ -164,48 +164,46 @@ func (h *Host) Take(r *HostRole, p Packet, notReady bool, out []Packet) ([]Packe
 	}
 	switch {
 	case upTo > int(h.next):
-		return out, fmt.Errorf("%s acknowledges more than the %d packets sent", p, h.next)
+		return nil, fmt.Errorf("%s acknowledges more than the %d packets sent", p, h.next)
 	case upTo < int(h.Base):
-		return h.Fresh(r, out), nil // of old
+		return h.Fresh(r), nil // of old
 	}
 	h.Base = uint8(upTo)
 	if r.ackIsResult && h.Base > h.Expected {
-		return out, fmt.Errorf("%s acknowledges %d packets, of whose results %d are there", p, h.Base, h.Expected)
+		return nil, fmt.Errorf("%s acknowledges %d packets, of whose results %d are there", p, h.Base, h.Expected)
 	}
+	var again []Packet
 	switch {
 	case kind == roce.SyndromeRNR && h.Base < h.next:
 		h.waiting = true
 	case kind == roce.SyndromeNAK && !h.waiting:
-		out = h.repeat(r, h.Base, out)
+		again = h.repeat(r)
 	}
-	return h.Fresh(r, out), nil
+	return append(again, h.Fresh(r)...), nil
 }
 
 // takeData is the responder.
-func (h *Host) takeData(r *HostRole, p Packet, notReady bool, out []Packet) ([]Packet, error) {
-	switch d := int(p.PSN) - int(h.Expected); {
+func (h *Host) takeData(r *HostRole, p Packet, notReady bool) ([]Packet, error) {
+	next := int(h.Expected)
+	switch d := int(p.PSN) - next; {
 	case p.PSN < 0 || int(p.PSN) >= int(r.Receive):
-		return out, fmt.Errorf("%s came to a host that gets %d packets", p, r.Receive)
+		return nil, fmt.Errorf("%s came to a host that gets %d packets", p, r.Receive)
+	case d < 0 && r.silentDuplicates, d > 0 && h.naked:
+		return nil, nil
 	case d < 0:
-		if r.silentDuplicates {
-			return out, nil
-		}
-		return append(out, h.answer(int(h.Expected)-1, roce.AckSyndrome)), nil
+		return h.answer(next-1, roce.AckSyndrome), nil
 	case d > 0:
-		if h.naked {
-			return out, nil
-		}
 		h.naked = true
-		return append(out, h.answer(int(h.Expected), roce.NAKSequence)), nil
+		return h.answer(next, roce.NAKSequence), nil
 	case notReady:
-		return append(out, h.answer(int(h.Expected), roce.RNRSyndrome|1)), nil
+		return h.answer(next, roce.RNRSyndrome|1), nil
 	}
 	if want := lanesOf(r.lanes, p.PSN); p.Length != r.length || r.length > 0 && p.Payload != want {
-		return out, fmt.Errorf("%s has %d bytes %08x, and should have %d bytes %08x", p, p.Length, p.Payload, r.length, want)
+		return nil, fmt.Errorf("%s has %d bytes %08x, and should have %d bytes %08x", p, p.Length, p.Payload, r.length, want)
 	}
 	h.Expected++
 	h.naked = false
-	return append(out, h.answer(int(p.PSN), roce.AckSyndrome)), nil
+	return h.answer(next, roce.AckSyndrome), nil
 }
 
 // role is what a host does.

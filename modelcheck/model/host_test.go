@@ -39,17 +39,17 @@ func TestHostSeesWhatIsWrong(t *testing.T) {
 		"more than the 2 packets sent":  {Host{next: 2}, ack(2, roce.AckSyndrome)},
 		"of whose results 0 are there":  {Host{next: 2}, ack(0, roce.AckSyndrome)},
 	} {
-		_, err := c.h.Take(roleOf(), c.p, false, nil)
+		_, err := c.h.Take(roleOf(), c.p, false)
 		require.ErrorContains(t, err, want)
 	}
 	silent := roleOf()
 	silent.Send = 0
-	_, err := new(Host).Take(silent, ack(0, roce.AckSyndrome), false, nil)
+	_, err := new(Host).Take(silent, ack(0, roce.AckSyndrome), false)
 	require.ErrorContains(t, err, "sends nothing")
 }
 
 func TestHost(t *testing.T) {
-	r, data := roleOf(), (&Host{}).Fresh(roleOf(), nil)
+	r, data := roleOf(), (&Host{}).Fresh(roleOf())
 	require.Len(t, data, 2)
 	assert.Equal(t, Packet{Op: roce.SendOnly, PSN: 1, Length: 4, Payload: [2]uint32{2}}, data[1])
 	for name, c := range map[string]struct {
@@ -74,7 +74,7 @@ func TestHost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := c.before
-			out, err := h.Take(r, c.in, c.notReady, nil)
+			out, err := h.Take(r, c.in, c.notReady)
 			require.NoError(t, err)
 			assert.Equal(t, c.after, h)
 			var got []string
@@ -86,7 +86,7 @@ func TestHost(t *testing.T) {
 		})
 	}
 	h := Host{Base: 1, next: 3, Expected: 1, waiting: true}
-	assert.Len(t, h.Timeout(r, nil), 2)
+	assert.Len(t, h.Timeout(r), 2)
 	assert.False(t, h.waiting)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"incforge/contract"
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/modelcheck/model"
 	"incforge/roce"
 	"incforge/verify/ctrl"
@@ -33,29 +34,9 @@ type Driven struct {
 // A Mode III engine sends by itself, so its sends are compared together with the answers to the frame before. Its timers run by its own clock:
 // the script is followed until the first time-out, and until the first RNR NAK.
 func (s *Script) Drive(d dut.DUT, m *contract.Manifest) (done Driven, err error) {
-	if err := s.fits(m); err != nil {
-		return done, err
-	}
-	c := ctrl.New(d, m)
-	for i, e := range s.Endpoints {
-		if e.Port < m.Params.Ports {
-			if err := c.SetEndpoint(i, e); err != nil {
-				return done, fmt.Errorf("endpoint %d: %w", i, err)
-			}
-		}
-	}
-	if s.Params.Mode == 3 {
-		const longest = 65535 // µs
-		if err := c.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, longest); err != nil {
-			return done, fmt.Errorf("pipes: %w", err)
-		}
-	}
-	if err := c.SetGroup(0, s.Group); err != nil {
-		return done, fmt.Errorf("group: %w", err)
-	}
-	if ok, err := c.Enable(0); err != nil || !ok {
-		return done, errors.Join(fmt.Errorf("the group was not enabled: %w", ErrNoRoom), err)
-	}
+	defer fail.Catch(&err, "")
+	s.fits(&m.Params)
+	s.program(ctrl.New(d, m), m.Params.Ports)
 	for i := 0; i < len(s.Exchanges); {
 		x := &s.Exchanges[i]
 		if s.timed(x) {
@@ -73,48 +54,64 @@ func (s *Script) Drive(d dut.DUT, m *contract.Manifest) (done Driven, err error)
 		}
 		d.Offer(x.Port, dut.Frame{Data: slices.Clone(x.Frame), First: d.Now()})
 		got, err := untilStill(d)
-		if err != nil {
-			return done, fmt.Errorf("frame %d: %w", done.Frames+1, err)
-		}
+		fail.If(err != nil, "frame %d: %w", done.Frames+1, err)
 		done.Frames++
 		byPort := func(a, b Frame) int { return a.Port - b.Port }
 		slices.SortStableFunc(want, byPort)
 		slices.SortStableFunc(got, byPort)
-		if !slices.EqualFunc(want, got, func(a, b Frame) bool { return a.Port == b.Port && bytes.Equal(a.Data, b.Data) }) {
-			return done, fmt.Errorf("frame %d: %s came out, and should be %s", done.Frames, framesText(got), framesText(want))
-		}
+		same := slices.EqualFunc(want, got, func(a, b Frame) bool { return a.Port == b.Port && bytes.Equal(a.Data, b.Data) })
+		fail.If(!same, "frame %d: %s came out, and should be %s", done.Frames, framesText(got), framesText(want))
 		done.Answers += len(got)
 	}
 	return done, nil
 }
 
-// fits tells whether an engine has room for the script's group.
-func (s *Script) fits(m *contract.Manifest) error {
+// program sets up the script's group on an engine with so many ports.
+func (s *Script) program(c *ctrl.Driver, ports int) {
+	for i, e := range s.Endpoints {
+		if e.Port < ports {
+			err := c.SetEndpoint(i, e)
+			fail.If(err != nil, "endpoint %d: %w", i, err)
+		}
+	}
+	if s.pipes() {
+		const longest = 65535 // µs
+		err := c.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, longest)
+		fail.If(err != nil, "pipes: %w", err)
+	}
+	err := c.SetGroup(0, s.Group)
+	fail.If(err != nil, "group: %w", err)
+	if ok, err := c.Enable(0); err != nil || !ok {
+		fail.On(errors.Join(fmt.Errorf("the group was not enabled: %w", ErrNoRoom), err))
+	}
+}
+
+// fits refuses an engine that has no room for the script's group.
+func (s *Script) fits(p *contract.Params) {
+	refuse := func(bad bool, format string, args ...any) {
+		fail.If(bad, "%s: %w", fmt.Sprintf(format, args...), ErrNoRoom)
+	}
 	need := s.Group.InMask | s.Group.OutMask | s.Group.AckMask
 	if s.Group.HasParent {
 		need |= 1 << s.Group.Parent
 	}
-	mode := cmp.Or(m.Params.Mode, 2)
-	switch p := &m.Params; {
-	case s.Free:
-		return fmt.Errorf("its sends are its own, and cannot be put off as the scenario does: %w", ErrNoRoom)
-	case mode != s.Params.Mode:
-		return fmt.Errorf("it is of mode %d, the scenario of mode %d: %w", mode, s.Params.Mode, ErrNoRoom)
-	case need>>min(p.Members+1, p.Ports) != 0:
-		return fmt.Errorf("%d members and %d ports are too few: %w", p.Members, p.Ports, ErrNoRoom)
-	case !slices.Contains(p.DTypes, "INT32") || !slices.Contains(p.Ops, "SUM"):
-		return fmt.Errorf("it does not add INT32: %w", ErrNoRoom)
-	}
-	return nil
+	mode, ours := cmp.Or(p.Mode, 2), s.Reference.Params().Mode
+	refuse(s.Free, "its sends are its own, and cannot be put off as the scenario does")
+	refuse(mode != ours, "it is of mode %d, the scenario of mode %d", mode, ours)
+	refuse(need>>min(p.Members+1, p.Ports) != 0, "%d members and %d ports are too few", p.Members, p.Ports)
+	refuse(!slices.Contains(p.DTypes, "INT32") || !slices.Contains(p.Ops, "SUM"), "it does not add INT32")
 }
+
+// pipes tells that the switch works in Mode III.
+func (s *Script) pipes() bool { return s.Reference.Params().Mode == 3 }
 
 // timed tells whether something takes or starts a time that a script cannot say.
 func (s *Script) timed(x *Exchange) bool {
 	if x.Frame == nil {
-		return x.Action.Kind == inc.ActTimeout || x.Action.Kind == inc.ActResume
+		return model.Waits(x.Action)
 	}
 	p, err := roce.Decode(x.Frame)
-	return s.Params.Mode == 3 && err == nil && p.Op == roce.Acknowledge && roce.SyndromeKindOf(p.Syndrome) == roce.SyndromeRNR
+	return s.pipes() && err == nil && p.Op == roce.Acknowledge && roce.SyndromeKindOf(p.Syndrome) == roce.SyndromeRNR
 }
 
 // untilStill runs an engine until nothing has moved for a while, and returns its output.

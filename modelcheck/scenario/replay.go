@@ -6,15 +6,15 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"incforge/internal/fail"
 )
 
 // Replay runs a scenario on the reference and draws what happens. It tells whether what the scenario leads to has come about: its fault, or
 // its deadlock. A livelock is about what can follow, which one run does not show: it has come about if the last step was possible.
-func Replay(t *Trace, out io.Writer) (bool, error) {
-	w, err := NewWorld(t.Config)
-	if err != nil {
-		return false, err
-	}
+func Replay(t *Trace, out io.Writer) (_ bool, err error) {
+	defer fail.Catch(&err, "")
+	w := fail.Must(NewWorld(t.Config))
 	c := newChart(w.Topo)
 	fmt.Fprintf(out, "%s\n\n%s\n", w.Config, c.head())
 	for n := range w.Topo.Nodes {
@@ -24,9 +24,7 @@ func Replay(t *Trace, out io.Writer) (bool, error) {
 	}
 	for i, s := range t.Steps {
 		h, err := w.Do(s)
-		if err != nil {
-			return false, fmt.Errorf("step %d: %w", i+1, err)
-		}
+		fail.If(err != nil, "step %d: %w", i+1, err)
 		fmt.Fprint(out, c.row(&h))
 		if h.Fault != nil {
 			fmt.Fprintf(out, "\nfault: %v\n", h.Fault)

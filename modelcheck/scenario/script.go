@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/modelcheck/model"
 )
 
@@ -30,11 +31,8 @@ type Frame struct {
 
 // Script is what one switch sees in a scenario: what a DUT is to be given, and what it should answer.
 type Script struct {
-	Params    inc.Params
-	Group     inc.Group
-	Endpoints []inc.Endpoint
-	// Free tells that sends are where the scenario has them, not at once.
-	Free      bool
+	// Engine is the switch, which follows the right rules.
+	*model.Engine
 	Exchanges []Exchange
 }
 
@@ -54,59 +52,43 @@ func (t *Trace) Switches() ([]string, error) {
 // Script gives what the switch of a name sees in the scenario. In Mode III the sends that follow a frame at once are exchanges of their
 // own. The answers are those of an engine without the wrong rules of the configuration, which may differ from what the scenario's own
 // switches did: what comes in is the scenario's, what goes out is right.
-func (t *Trace) Script(name string) (*Script, error) {
-	w, err := NewWorld(t.Config)
-	if err != nil {
-		return nil, err
-	}
-	n, err := w.node(name)
-	if err != nil {
-		return nil, err
-	}
-	if w.Engines[n] == nil {
-		return nil, refuse("%s is a host", name)
-	}
+func (t *Trace) Script(name string) (_ *Script, err error) {
+	defer fail.Catch(&err, "")
+	w := fail.Must(NewWorld(t.Config))
+	n := w.node(name)
+	refuse(w.Engines[n] == nil, "%s is a host", name)
 	right := w.Config
 	right.Bad = nil
-	e, err := model.NewEngine(right, w.Topo, n)
-	if err != nil {
-		return nil, err
-	}
-	s := &Script{Params: e.Reference.Params(), Group: e.Group, Free: e.Free}
-	for i := range e.Members + 1 {
-		s.Endpoints = append(s.Endpoints, model.EndpointRecord(i, e.HostAt>>i&1 != 0))
-	}
+	s := &Script{Engine: fail.Must(model.NewEngine(right, w.Topo, n))}
 	for i, step := range t.Steps {
 		h, err := w.Do(step)
 		if err == nil && h.node == n && step.Do != MoveLose {
-			err = s.follow(e, &h)
+			err = s.follow(&h)
 		}
-		if err != nil {
-			return nil, fmt.Errorf("step %d: %w", i+1, err)
-		}
+		fail.If(err != nil, "step %d: %w", i+1, err)
 	}
 	return s, nil
 }
 
 // follow has the right engine do what the switch did.
-func (s *Script) follow(e *model.Engine, h *Happening) error {
+func (s *Script) follow(h *Happening) error {
 	if h.from >= 0 {
 		p := h.packet.Wire(h.port)
 		frame := p.AppendFrame(nil)
-		s.Exchanges = append(s.Exchanges, Exchange{Port: h.port, Frame: frame, Outs: FramesOf(e.Reference.Handle(0, h.port, frame, false))})
-	} else if err := s.act(e, h.action); err != nil {
+		s.Exchanges = append(s.Exchanges, Exchange{Port: h.port, Frame: frame, Outs: FramesOf(s.Reference.Handle(0, h.port, frame, false))})
+	} else if err := s.act(h.action); err != nil {
 		return err
 	}
-	return e.Settle(func(a inc.Action) error { return s.act(e, a) })
+	return s.Settle(s.act)
 }
 
 // act takes an action and notes what leaves; one that a right engine may not take here is left out.
-func (s *Script) act(e *model.Engine, a inc.Action) error {
-	outs, err := e.Reference.Act(0, a)
-	if errors.Is(err, inc.ErrAction) {
+func (s *Script) act(a inc.Action) error {
+	outs, err := s.Reference.Act(0, a)
+	switch {
+	case errors.Is(err, inc.ErrAction):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return fmt.Errorf("%v: %w", a, err)
 	}
 	s.Exchanges = append(s.Exchanges, Exchange{Action: a, Outs: FramesOf(outs)})

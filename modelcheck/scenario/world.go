@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/modelcheck/model"
 )
 
@@ -39,7 +40,7 @@ func NewWorld(c model.Config) (*World, error) {
 		if e != nil {
 			w.States[i] = e.Initial()
 		} else {
-			w.Up[i] = w.Hosts[i].Fresh(w.Roles[i], nil)
+			w.Up[i] = w.Hosts[i].Fresh(w.Roles[i])
 		}
 	}
 	return w, nil
@@ -66,53 +67,50 @@ type sending struct {
 // ErrScenario means that a scenario asks for what cannot happen.
 var ErrScenario = errors.New("this cannot happen here")
 
-func refuse(format string, args ...any) error {
-	return fmt.Errorf("%s: %w", fmt.Sprintf(format, args...), ErrScenario)
+// refuse ends a step that cannot happen.
+func refuse(bad bool, format string, args ...any) {
+	fail.If(bad, "%s: %w", fmt.Sprintf(format, args...), ErrScenario)
 }
 
 // node is the node of a name.
-func (w *World) node(name string) (int, error) {
+func (w *World) node(name string) int {
 	for n := range w.Topo.Nodes {
 		if w.Topo.Name(n) == name {
-			return n, nil
+			return n
 		}
 	}
-	return 0, refuse("there is no %q", name)
+	refuse(true, "there is no %q", name)
+	return 0
 }
 
 // spend takes one from a budget.
-func (w *World) spend(what string) error {
+func (w *World) spend(what string) {
 	left, limited := w.Budget[what]
-	if limited && left == 0 {
-		return refuse("%s once more than the model allows", what)
-	}
+	refuse(limited && left == 0, "%s once more than the model allows", what)
 	if limited {
 		w.Budget[what]--
 	}
-	return nil
 }
 
 // Do takes one step.
 func (w *World) Do(s Step) (h Happening, err error) {
-	h = Happening{step: s, from: -1}
-	if h.node, err = w.node(s.At); err != nil {
-		return h, err
-	}
+	defer fail.Catch(&err, "")
+	h = Happening{step: s, node: w.node(s.At), from: -1}
 	switch s.Do {
 	case MoveSend, MoveTimeout, MoveEarly:
-		return h, w.own(&h)
+		w.own(&h)
 	case MoveDeliver, MoveLose, MoveDuplicate, MoveNotReady:
-		return h, w.arrive(&h)
+		w.arrive(&h)
+	default:
+		refuse(true, "%q is nothing that happens", s.Do)
 	}
-	return h, refuse("%q is nothing that happens", s.Do)
+	return h, nil
 }
 
 // arrive is a step of a packet.
-func (w *World) arrive(h *Happening) (err error) {
+func (w *World) arrive(h *Happening) {
 	s := h.step
-	if h.from, err = w.node(s.From); err != nil {
-		return err
-	}
+	h.from = w.node(s.From)
 	var queue *[]model.Packet
 	switch {
 	case w.Topo.Nodes[h.node].Parent == h.from:
@@ -120,71 +118,50 @@ func (w *World) arrive(h *Happening) (err error) {
 	case w.Topo.Nodes[h.from].Parent == h.node:
 		queue, h.port = &w.Up[h.from], w.Topo.Nodes[h.from].Slot
 	default:
-		return refuse("%s and %s are no neighbours", s.From, s.At)
+		refuse(true, "%s and %s are no neighbours", s.From, s.At)
 	}
-	if s.Index < 0 || s.Index >= len(*queue) {
-		return refuse("from %s to %s there are %d packets", s.From, s.At, len(*queue))
-	}
+	refuse(s.Index < 0 || s.Index >= len(*queue), "from %s to %s there are %d packets", s.From, s.At, len(*queue))
 	h.packet = (*queue)[s.Index]
-	if s.Packet != "" && s.Packet != h.packet.String() {
-		return refuse("from %s to %s comes %s, not %s", s.From, s.At, h.packet, s.Packet)
-	}
+	another := s.Packet != "" && s.Packet != h.packet.String()
+	refuse(another, "from %s to %s comes %s, not %s", s.From, s.At, h.packet, s.Packet)
 	if s.Index > 0 {
-		if err := w.spend(moveReorder); err != nil {
-			return err
-		}
+		w.spend(moveReorder)
 	}
-	if err := w.spend(s.Do); err != nil {
-		return err
-	}
+	w.spend(s.Do)
 	if s.Do != MoveDuplicate {
 		*queue = slices.Delete(slices.Clone(*queue), s.Index, s.Index+1)
 	}
 	if s.Do == MoveLose {
-		return nil
+		return
 	}
 	if role := w.Roles[h.node]; role != nil {
-		out, fault := w.Hosts[h.node].Take(role, h.packet, s.Do == MoveNotReady, nil)
+		out, fault := w.Hosts[h.node].Take(role, h.packet, s.Do == MoveNotReady)
 		w.hostDid(h, out, fault)
-		return nil
+		return
 	}
-	done, err := w.Engines[h.node].Take(w.States[h.node], h.port, h.packet)
-	return w.switchDid(h, done, err)
+	w.switchDid(h, fail.Must(w.Engines[h.node].Take(w.States[h.node], h.port, h.packet)))
 }
 
 // own is a step that a node takes by itself.
-func (w *World) own(h *Happening) error {
+func (w *World) own(h *Happening) {
 	s, role := h.step, w.Roles[h.node]
-	if s.Do == MoveTimeout && !w.Quiet() {
-		return refuse("a time-out while something is on its way")
-	}
+	refuse(s.Do == MoveTimeout && !w.Quiet(), "a time-out while something is on its way")
 	if role != nil {
-		if s.Do == MoveSend || !w.Hosts[h.node].Outstanding() {
-			return refuse("%s has no timer that runs", s.At)
-		}
-		if err := w.spend(s.Do); err != nil {
-			return err
-		}
-		w.hostDid(h, w.Hosts[h.node].Timeout(role, nil), nil)
-		return nil
+		refuse(s.Do == MoveSend || !w.Hosts[h.node].Outstanding(), "%s has no timer that runs", s.At)
+		w.spend(s.Do)
+		w.hostDid(h, w.Hosts[h.node].Timeout(role), nil)
+		return
 	}
 	e, state := w.Engines[h.node], w.States[h.node]
 	acts, _, err := e.Look(state)
-	if err != nil {
-		return err
-	}
+	fail.On(err)
 	i := slices.IndexFunc(acts, func(a inc.Action) bool {
 		return model.ActionName(w.Topo, h.node, a) == s.Action && model.Waits(a) == (s.Do != MoveSend)
 	})
-	if i < 0 {
-		return refuse("%s may not do %q", s.At, s.Action)
-	}
-	if err := w.spend(s.Do); err != nil {
-		return err
-	}
+	refuse(i < 0, "%s may not do %q", s.At, s.Action)
+	w.spend(s.Do)
 	h.action = acts[i]
-	done, err := e.Act(state, h.action)
-	return w.switchDid(h, done, err)
+	w.switchDid(h, fail.Must(e.Act(state, h.action)))
 }
 
 // send puts a packet on the link from the step's node to another.
@@ -206,17 +183,13 @@ func (w *World) hostDid(h *Happening, out []model.Packet, fault error) {
 }
 
 // switchDid takes over what a switch did.
-func (w *World) switchDid(h *Happening, done model.Stepped, err error) error {
-	if err != nil {
-		return err
-	}
+func (w *World) switchDid(h *Happening, done model.Stepped) {
 	w.States[h.node], h.Fault = done.State, done.Err
 	for e, out := range done.Outs {
 		for _, p := range out {
 			w.send(h, w.Topo.Neighbour(h.node, e), p)
 		}
 	}
-	return nil
 }
 
 // Quiet tells whether nothing is on its way and no switch wants to send.

@@ -70,21 +70,13 @@ func (r *Runner) Check() (err error) {
 		some := slices.ContainsFunc(trees(), func(t topology.Tree) bool { return fits(p, t) })
 		fail.If(!some, "%s: no tree can be made of switches with %d members and %d ports", name, p.Members, p.Ports)
 		fail.If(mostGroups(p) == 0, "%s: a buffer of %d slots is too small for any group: a window of one packet takes %d", name, p.Slots(),
-			2*slotUnits(p))
+			2*p.MostUnits())
 	}
 	return nil
 }
 
-// slotUnits is how many slots a packet may take.
-func slotUnits(p contract.Params) int {
-	if p.DTypeMask()&(1<<arith.FP16|1<<arith.BF16) != 0 {
-		return 2
-	}
-	return 1
-}
-
 // mostGroups is the number of groups that the engine's buffer has room for.
-func mostGroups(p contract.Params) int { return min(p.Groups, 4, p.Slots()/2/slotUnits(p)) }
+func mostGroups(p contract.Params) int { return min(p.Groups, 4, p.Slots()/2/p.MostUnits()) }
 
 // Draw makes the case of a seed for one of the engines, all of which must pass Check; the same seed and engines make the same case.
 func Draw(seed uint64, engines []Engine, kind string) Case {
@@ -206,7 +198,7 @@ func (d *drawer) groups() {
 	}
 	budget := packetBudget / (count * d.c.Tree.Ranks() * d.c.Levels)
 	for range count {
-		most := d.p.Slots() / count / 2 / slotUnits(d.p)
+		most := d.p.Slots() / count / 2 / d.p.MostUnits()
 		mw, pipe := min(1<<d.IntN(7), floorPow2(most)), 0
 		if d.pipes() {
 			pipe, mw = d.pipe(most)

@@ -185,7 +185,7 @@ func (x *run) build() (err error) {
 	x.world = fail.Must(comm.New(comm.Config{Manifest: x.e.Manifest, Tree: x.c.Tree, Switch: x.open, Seed: x.c.Seed,
 		Link: func(comm.Edge) *fabric.Link { return &link }, NoGapNAK: x.c.NoGapNAK, Pipes: x.c.Pipes}))
 	n := x.world.Net()
-	n.SetWorkers(x.Workers)
+	n.Workers = x.Workers
 	n.Script(x.c.Events)
 	n.OnFault = func(e fabric.Event) { x.out.Events = append(x.out.Events, e) }
 	for i := range x.c.Groups {
@@ -290,9 +290,8 @@ func (x *run) group(i int) {
 		cfg.Rate = x.pace()
 	}
 	if g.Fixed {
-		first := &g.Calls[0]
-		k := g.kind(first)
-		cfg.Fixed = &comm.Fixed{Collective: first.Call, Root: first.Root, DType: k.DType, Op: k.Op}
+		first := g.request(&g.Calls[0])
+		cfg.Fixed = &first
 	}
 	group := fail.Must(x.world.NewGroup(cfg))
 	x.queued = append(x.queued, nil)
@@ -313,16 +312,22 @@ func (x *run) pace() *host.RateControl {
 
 // queue queues a call on a group, with data from the call's seed.
 func (x *run) queue(i int, group *comm.Group, call *Call) error {
-	k := x.c.Groups[i].kind(call)
-	r := comm.Request{Collective: call.Call, Root: call.Root, DType: k.DType, Op: k.Op}
+	g := &x.c.Groups[i]
+	r := g.request(call)
 	if call.Call != comm.Barrier {
-		r.In = data(call, k, group.Ranks())
+		r.In = data(call, g.kind(call), group.Ranks())
 	}
 	c, err := group.Queue(r)
 	if err == nil {
 		x.queued[i] = append(x.queued[i], c)
 	}
 	return err
+}
+
+// request is a call without its data.
+func (g *Group) request(c *Call) comm.Request {
+	k := g.kind(c)
+	return comm.Request{Collective: c.Call, Root: c.Root, DType: k.DType, Op: k.Op}
 }
 
 // data is each rank's contribution.
@@ -352,7 +357,7 @@ func (x *run) schedule(r Reset) {
 	at := n.Now() + r.At // writing registers took time
 	n.At(at, func() error {
 		if r.Rank >= 0 {
-			g.Kill(r.Rank)
+			g.Host(r.Rank).Kill()
 		}
 		return nil
 	})

@@ -87,13 +87,14 @@ type Call struct {
 	Out [][]byte
 	// Start is the cycle in which the first rank began, End that in which the last one was done.
 	Start, End uint64
+	// Total sums up the ranks that are through.
+	Total Stats
 	// Err says why the call ended without a result.
 	Err error
 
-	g     *Group
-	total Stats
-	left  int // ranks not through
-	done  bool
+	g    *Group
+	left int // ranks not through
+	done bool
 }
 
 // Done reports that the call has ended.
@@ -135,9 +136,6 @@ func (c *Call) BitsPerCycle() float64 {
 	}
 	return 8 * float64(c.Bytes()) / float64(c.Cycles())
 }
-
-// Total sums up the ranks.
-func (c *Call) Total() Stats { return c.total }
 
 // String says which call it is.
 func (c *Call) String() string {
@@ -310,32 +308,28 @@ func (c *Call) piece(r int) [][]byte {
 	return cut(c.In, Pieces(elements, n, r)*size, Pieces(elements, n, r+1)*size)
 }
 
-// broadcast sends data as elements of whichever type needs the least padding: engines take whole elements only. What is padded is received
-// beside the place where it belongs.
+// broadcast sends data as elements, padded: engines take whole elements only. What is padded is received beside the place where it belongs.
 func (c *Call) broadcast(root int, out [][]byte) []*rangePlan {
 	data, in := c.In[root], make([][]byte, len(out))
 	copy(out[root], data)
-	d := c.broadcastType(len(data))
+	d := c.broadcastType()
 	padding := (d.Size() - len(data)%d.Size()) % d.Size()
 	in[root] = append(slices.Clip(data), make([]byte, padding)...)
 	return c.ranges(Broadcast, root, d, c.g.w.firstOp(), len(in[root]), in, out)
 }
 
-func (c *Call) broadcastType(n int) arith.DType {
+// broadcastType is the narrowest element type of the engine, which needs the least padding.
+func (c *Call) broadcastType() arith.DType {
 	if f := c.g.cfg.Fixed; f != nil {
 		return f.DType
 	}
-	included := c.g.w.p.DTypeMask()
-	first := c.g.w.firstType()
+	narrowest := c.g.w.firstType()
 	for d := range arith.DType(len(contract.Elements())) {
-		if included>>d&1 != 0 && n%d.Size() == 0 && (n%first.Size() != 0 || d < first) {
-			return d
+		if c.g.w.p.DTypeMask()>>d&1 != 0 && d.Size() < narrowest.Size() {
+			narrowest = d
 		}
 	}
-	if included&wideTypes != 0 { // an odd number of bytes
-		return lowest[arith.DType](included&wideTypes, 0)
-	}
-	return first
+	return narrowest
 }
 
 // ranges cuts n bytes into ranges and these into messages. in is each rank's data, of those that send, out the place for its result.

@@ -118,30 +118,25 @@ func (g *Group) expected(k arith.Kind, parts [][]byte, root int) ([]byte, error)
 // negative.
 func (g *Group) inTree(k arith.Kind, parts [][]byte, root int) []byte {
 	t := g.w.topo
-	var value func(s, to int) []byte
-	value = func(s, to int) []byte {
-		ends := make([][]byte, t.Degree(s)+1)
-		for e := range t.Degree(s) {
-			below, rank := t.Child(s, e)
-			switch {
-			case rank >= 0:
-				if e != to || !g.cfg.RootLocal {
-					ends[e] = parts[rank]
-				}
-			case e != to:
-				ends[e] = value(below, t.Degree(below))
+	var value func(n, to int) []byte
+	value = func(n, to int) []byte { // of switch n, for its neighbour
+		ends := make([][]byte, len(t.Nodes[n].Children)+1)
+		for e := range ends {
+			switch from := t.Neighbour(n, e); {
+			case from < 0:
+			case t.Nodes[from].Rank >= 0 && (from != to || !g.cfg.RootLocal):
+				ends[e] = parts[t.Nodes[from].Rank]
+			case from != to:
+				ends[e] = value(from, n)
 			}
-		}
-		if parent, slot, ok := t.Parent(s); ok && to != t.Degree(s) {
-			ends[t.Degree(s)] = value(parent, slot)
 		}
 		return k.Tree(ends)
 	}
 	if root < 0 {
 		return value(0, -1)
 	}
-	leaf, e := t.Host(root)
-	v := value(leaf, e)
+	to := t.Hosts[root]
+	v := value(t.Nodes[to].Parent, to)
 	if g.cfg.RootLocal {
 		v = k.InOrder(v, parts[root])
 	}

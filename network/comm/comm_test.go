@@ -226,8 +226,8 @@ func TestWindows(t *testing.T) {
 		call, err := g.Queue(Request{Collective: AllReduce, In: in})
 		require.NoError(t, err)
 		finish(t, w, call)
-		assert.Zero(t, call.Total().Resent)
-		assert.Equal(t, 4*(65+1), call.Total().Packets)
+		assert.Zero(t, call.Total.Resent)
+		assert.Equal(t, 4*(65+1), call.Total.Packets)
 		cycles = append(cycles, call.Cycles())
 	}
 	assert.Greater(t, cycles[0], cycles[1])
@@ -245,7 +245,7 @@ func TestLengths(t *testing.T) {
 					r := Request{Collective: k, Root: 2, DType: arith.BF16, Op: arith.Sum}
 					c := GroupConfig{Message: 2, Window: 2, RangePackets: 5}
 					if fixed {
-						c.Fixed = &Fixed{Collective: k, Root: 2, DType: arith.BF16}
+						c.Fixed = &Request{Collective: k, Root: 2, DType: arith.BF16}
 					}
 					w := world(t, shape(2, 4), inMode(mode, engine(4)))
 					g, err := w.NewGroup(c)
@@ -278,7 +278,7 @@ func TestFixed(t *testing.T) {
 						continue
 					}
 					rng := rand.New(rand.NewPCG(uint64(root), uint64(k)))
-					f := &Fixed{Collective: k, Root: root, DType: arith.DType(root % 4), Op: arith.Op(root % 3)}
+					f := &Request{Collective: k, Root: root, DType: arith.DType(root % 4), Op: arith.Op(root % 3)}
 					w := world(t, tree, inMode(mode, engine(tree.Degree)), lossy(0.01))
 					g, err := w.NewGroup(GroupConfig{Message: 2, Window: 4, Fixed: f, RootLocal: root%2 == 1})
 					require.NoError(t, err)
@@ -462,7 +462,7 @@ func TestDeathAndReset(t *testing.T) {
 		require.NoError(t, err)
 		kept, err := other.Queue(Request{Collective: AllReduce, In: in})
 		require.NoError(t, err)
-		w.Net().At(3000, func() error { g.Kill(2); return nil })
+		w.Net().At(3000, func() error { g.Host(2).Kill(); return nil })
 		err = w.Run(ctx)
 		require.ErrorIs(t, err, ErrStuck)
 		assert.ErrorContains(t, err, "which these ranks have not sent: 2")
@@ -527,13 +527,13 @@ func TestSameSeedSameRun(t *testing.T) {
 	inBoth(t, func(t *testing.T, mode int) {
 		run := func(seed uint64, workers int) (fabric.Stats, Stats, uint64) {
 			w := world(t, shape(3, 2), inMode(mode, engine(2)), lossy(0.05), func(c *Config) { c.Seed = seed })
-			w.Net().SetWorkers(workers)
+			w.Net().Workers = workers
 			g, err := w.NewGroup(GroupConfig{Window: 8})
 			require.NoError(t, err)
 			c, err := g.Queue(Request{Collective: AllReduce, In: values(rand.New(rand.NewPCG(1, 1)), arith.Kind{}, 4, 8000)})
 			require.NoError(t, err)
 			finish(t, w, c)
-			return w.Net().Stats, c.Total(), c.Cycles()
+			return w.Net().Stats, c.Total, c.Cycles()
 		}
 		links, total, cycles := run(5, 1)
 		links2, total2, cycles2 := run(5, 3)
@@ -551,7 +551,7 @@ func TestRefusals(t *testing.T) {
 	w := world(t, shape(2, 4), engine(4))
 	g, err := w.NewGroup(GroupConfig{})
 	require.NoError(t, err)
-	fixed, err := w.NewGroup(GroupConfig{Window: 4, Fixed: &Fixed{Collective: Reduce, Root: 1, DType: arith.INT32}})
+	fixed, err := w.NewGroup(GroupConfig{Window: 4, Fixed: &Request{Collective: Reduce, Root: 1, DType: arith.INT32}})
 	require.NoError(t, err)
 	for _, c := range []struct {
 		g    *Group
@@ -579,9 +579,9 @@ func TestRefusals(t *testing.T) {
 		"path MTU 254":           {PathMTU: 254},
 		"a window of -1":         {Window: -1},
 		"ranges of":              {RangePackets: 1 << 20},
-		"root 4":                 {Fixed: &Fixed{Collective: Reduce, Root: 4}},
-		"fixed to allgather":     {Fixed: &Fixed{Collective: AllGather}},
-		"refuses the group's se": {Fixed: &Fixed{Collective: AllReduce, Op: 3}},
+		"root 4":                 {Fixed: &Request{Collective: Reduce, Root: 4}},
+		"fixed to allgather":     {Fixed: &Request{Collective: AllGather}},
+		"refuses the group's se": {Fixed: &Request{Collective: AllReduce, Op: 3}},
 	} {
 		_, err := world(t, shape(2, 4), engine(4)).NewGroup(c)
 		require.ErrorContains(t, err, want)

@@ -21,5 +21,5 @@
 // GroupConfig.RootLocal has the root's host add it.
 //
 // Everything happens in the goroutine that calls; posted payloads must not be changed before their call is done. Runs with the same
-// configuration and seed are the same. Hosts die by Kill and return by Group.Reset, which ends the calls of that group.
+// configuration and seed are the same. Hosts die by Host.Kill and return by Group.Reset, which ends the calls of that group.
 package comm

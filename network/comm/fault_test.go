@@ -103,7 +103,7 @@ func TestEnginesThatLie(t *testing.T) {
 func TestLateCompletion(t *testing.T) {
 	ctx := context.Background()
 	w := world(t, shape(2, 4), engine(4))
-	g, err := w.NewGroup(GroupConfig{Window: 4, Fixed: &Fixed{Collective: Broadcast}})
+	g, err := w.NewGroup(GroupConfig{Window: 4, Fixed: &Request{Collective: Broadcast}})
 	require.NoError(t, err)
 	in := values(rand.New(rand.NewPCG(1, 1)), arith.Kind{}, 4, 100)
 	for r := 1; r < 4; r++ {

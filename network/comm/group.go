@@ -12,17 +12,7 @@ import (
 	"incforge/internal/fail"
 	"incforge/network/host"
 	"incforge/roce"
-	"incforge/verify/arith"
 )
-
-// Fixed is what a group that is not in-band computes. Requests must agree with it; an AllReduce group does Barriers too.
-type Fixed struct {
-	// Collective is AllReduce, Reduce, Broadcast or Barrier.
-	Collective Collective
-	Root       int
-	DType      arith.DType
-	Op         arith.Op
-}
 
 // GroupConfig is a communicator. As YAML it has no Fixed and no Rate.
 type GroupConfig struct {
@@ -35,8 +25,9 @@ type GroupConfig struct {
 	Pipe int `yaml:"pipe,omitempty"`
 	// PathMTU is the payload of a full packet in bytes, a multiple of 4; 0 is the switches' MTU.
 	PathMTU int `yaml:"path_mtu,omitempty"`
-	// Fixed makes a group without controls; nil is in-band.
-	Fixed *Fixed `yaml:"-"`
+	// Fixed makes a group without controls, for requests like this one, whose data does not matter: AllReduce, which does Barriers too, Reduce,
+	// Broadcast or Barrier. nil is in-band.
+	Fixed *Request `yaml:"-"`
 	// BigEndian is the byte order of the elements.
 	BigEndian bool `yaml:"big_endian,omitempty"`
 	// RootLocal: the root of a Reduce does not send; its host adds its contribution to what comes.
@@ -147,11 +138,11 @@ func (g *Group) window() int {
 
 // units is the number of buffer units that the group takes.
 func (g *Group) units() int {
-	n := 2 * g.window()
-	if f := g.cfg.Fixed; f == nil && g.w.p.DTypeMask()&wideTypes != 0 || f != nil && f.DType.Wide() {
-		n *= 2
+	packet := g.w.p.MostUnits()
+	if f := g.cfg.Fixed; f != nil {
+		packet = g.w.p.Units(uint8(f.DType), false)
 	}
-	return n
+	return 2 * g.window() * packet
 }
 
 // timeout is some round trips of full windows of all hosts through the tree, several groups at a time.
@@ -179,21 +170,15 @@ func (g *Group) paths(levels, packets int) uint64 {
 }
 
 // findEdges lists the edges, those of a switch together.
-func (g *Group) findEdges() []Edge {
-	t := g.w.topo
-	var all []Edge
-	for s := range t.Switches {
-		for e := range t.Degree(s) {
-			edge := Edge{Group: g.index, Switch: s, Endpoint: e}
-			edge.Child, edge.Rank = t.Child(s, e)
-			edge.link = g.w.link(edge)
-			all = append(all, edge)
-		}
+func (g *Group) findEdges() (all []Edge) {
+	nodes := g.w.topo.Nodes
+	for _, n := range nodes[1:] {
+		edge := Edge{Group: g.index, Switch: nodes[n.Parent].Switch, Endpoint: n.Slot, Child: n.Switch, Rank: n.Rank}
+		edge.link = g.w.link(edge)
+		all = append(all, edge)
 	}
 	return all
 }
-
-const wideTypes = 1<<arith.FP16 | 1<<arith.BF16
 
 // newNumbers draws the first PSN and makes the endpoints with QPNs that nobody has used yet.
 func (g *Group) newNumbers() {
@@ -246,7 +231,7 @@ func (g *Group) newRank(edge Edge, ep inc.Endpoint) *rank {
 		PeerQPN: ep.LocalQPN, UDPPort: 0xC000 | uint16(g.w.rng.Uint32()&0x3FFF), TTL: 64, Start: g.start, PathMTU: g.cfg.PathMTU,
 		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: rnrCode, CyclesPerMicrosecond: g.w.cyclesPerMicrosecond(), Rate: rate}))
 	h.SetReceives(0)
-	r := &rank{g: g, n: edge.Rank, host: h}
+	r := &rank{g: g, n: edge.Rank, edge: edge, host: h}
 	h.OnCompletion = r.completion
 	return r
 }
@@ -295,8 +280,8 @@ func (g *Group) settings(s int) inc.Group {
 	switch f.Collective {
 	case Reduce:
 		set.InMask, set.OutMask, set.AckMask = rest, 0, 1<<to
-		if leaf, _ := t.Host(f.Root); leaf == s && !g.cfg.RootLocal {
-			set.InMask |= 1 << to
+		if !g.cfg.RootLocal {
+			set.InMask |= 1 << to & t.HostMask(s) // its own, where it is
 		}
 		set.Parent, set.HasParent = to, true
 	case Broadcast:
@@ -312,11 +297,8 @@ func (g *Group) Config() GroupConfig { return g.cfg }
 // Ranks is the number of ranks.
 func (g *Group) Ranks() int { return g.w.topo.Ranks() }
 
-// Host is a rank's NIC.
+// Host is a rank's NIC. Calls that need one that was killed never end; Reset brings it back.
 func (g *Group) Host(rank int) *host.Host { return g.ranks[rank].host }
-
-// Kill makes a rank's host stop sending and receiving. Calls that need it never end; Reset brings it back.
-func (g *Group) Kill(rank int) { g.ranks[rank].host.Kill() }
 
 // Reset ends all calls of the group with ErrReset and starts it over on all switches and hosts, with fresh QPNs and another first PSN. What
 // is still on the links for the old connections is then ignored. Other groups are not affected.
@@ -339,9 +321,8 @@ func (g *Group) Reset() (err error) {
 	}
 	g.newNumbers()
 	g.program()
-	for i, r := range g.ranks {
-		leaf, e := g.w.topo.Host(i)
-		ep := g.ends[leaf][e]
+	for _, r := range g.ranks {
+		ep := g.ends[r.edge.Switch][r.edge.Endpoint]
 		r.reset(ep.RemoteQPN, ep.LocalQPN)
 	}
 	return nil

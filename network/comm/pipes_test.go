@@ -51,9 +51,9 @@ func TestOnlyTheLossyHopRepeats(t *testing.T) {
 		finish(t, w, call)
 		require.Positive(t, w.Net().Stats.Lost)
 		if k == AllReduce { // the sender of a Broadcast and those of a Reduce run ahead until a pipe is full
-			assert.Zero(t, call.Total().Resent, k)
+			assert.Zero(t, call.Total.Resent, k)
 		}
-		assert.Zero(t, call.Total().Timeouts, k)
+		assert.Zero(t, call.Total.Timeouts, k)
 		repeated := 0
 		for s, c := range counters(t, w) {
 			if s != 0 && s != 2 {
@@ -107,7 +107,7 @@ func TestPipesAndWindows(t *testing.T) {
 			call, err := g.Queue(Request{Collective: AllReduce, In: in})
 			require.NoError(t, err)
 			finish(t, w, call)
-			c, total, cuts := counters(t, w)[0], call.Total(), 0
+			c, total, cuts := counters(t, w)[0], call.Total, 0
 			for r := range g.Ranks() {
 				cuts += g.Host(r).Stats.RateCuts
 			}

@@ -12,6 +12,7 @@ import (
 type rank struct {
 	g     *Group
 	n     int
+	edge  Edge
 	host  *host.Host
 	queue []*rangePlan // the first one is under way, if begun
 	err   error
@@ -130,9 +131,9 @@ func (r *rank) end(p *rangePlan, now uint64) {
 		return
 	}
 	c, s, b := p.call, r.host.Stats, r.before
-	c.total.Packets += s.Sent - b.Sent
-	c.total.Resent += s.Resent - b.Resent
-	c.total.Timeouts += s.Timeouts - b.Timeouts
+	c.Total.Packets += s.Sent - b.Sent
+	c.Total.Resent += s.Resent - b.Resent
+	c.Total.Timeouts += s.Timeouts - b.Timeouts
 	c.End = max(c.End, now)
 	if c.left--; c.left == 0 && !c.done {
 		c.end(nil)

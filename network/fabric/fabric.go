@@ -19,6 +19,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"incforge/internal/splitmix"
 	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/dut"
@@ -45,7 +46,6 @@ type Net struct {
 	hosts    []*hostNode
 	links    [][2]*pipe // up, down
 	script   map[place][]Event
-	workers  int
 	busy     []*switchNode // those with something to do in this quantum
 
 	now     uint64
@@ -55,6 +55,10 @@ type Net struct {
 	calm    bool
 
 	Stats Stats
+	// Workers says how many goroutines advance engines at once; 0 or 1 is the caller's own. With more, all hosts still run in one goroutine,
+	// but at the same time as engines: engines must share nothing that they write, and what a host's functions do must not touch an engine.
+	// Hooks, OnQuantum, OnFault and OnDeliver run while nothing else does.
+	Workers int
 	// OnQuantum, if not nil, is called after every quantum; an error ends the run.
 	OnQuantum func(now uint64) error
 	// OnFault, if not nil, is told of every fault that happens to a frame, in order; not of jitter and MTUs.
@@ -68,7 +72,7 @@ type Net struct {
 const maxQuantum = 256
 
 // New makes an empty network whose faults follow from seed.
-func New(seed uint64) *Net { return &Net{seed: seed, quantum: maxQuantum, workers: 1} }
+func New(seed uint64) *Net { return &Net{seed: seed, quantum: maxQuantum} }
 
 // Switch is an engine that knows when it is idle; a scoreboard is one.
 type Switch interface {
@@ -79,11 +83,6 @@ type Switch interface {
 	// if there is none. An engine whose timers nobody can see is not idle while they run.
 	Deadline() uint64
 }
-
-// SetWorkers says how many goroutines advance engines at once; 1, the default, is the caller's own. With more, all hosts still run
-// in one goroutine, but at the same time as engines: engines must share nothing that they write, and what a host's functions do
-// must not touch an engine. Hooks, OnQuantum, OnFault and OnDeliver run while nothing else does.
-func (n *Net) SetWorkers(k int) { n.workers = max(k, 1) }
 
 // AddSwitch adds an engine and returns its number.
 func (n *Net) AddSwitch(d Switch) int {
@@ -123,16 +122,16 @@ func (n *Net) newLink(top, bottom end, l *Link) (up, down *pipe) {
 	}
 	lat := uint64(max(l.Latency, 1))
 	n.quantum = min(n.quantum, lat)
-	add := func(from, to end, f *Faults, isDown bool) *pipe {
-		p := &pipe{link: len(n.links), down: isDown, to: to, latency: lat, rate: rate, mtu: l.MTU, faults: f}
-		p.seed = p.spread(n.seed)
+	add := func(from, to end, f *Faults, direction uint64) *pipe {
+		p := &pipe{link: len(n.links), down: direction == 1, to: to, latency: lat, rate: rate, mtu: l.MTU, faults: f}
+		p.seed = splitmix.At(n.seed, 2*uint64(p.link)+direction)
 		if from.port >= 0 {
 			ports := n.switches[from.node].ports
 			ports[from.port] = append(ports[from.port], p)
 		}
 		return p
 	}
-	up, down = add(bottom, top, &l.Up, false), add(top, bottom, &l.Down, true)
+	up, down = add(bottom, top, &l.Up, 0), add(top, bottom, &l.Down, 1)
 	n.links = append(n.links, [2]*pipe{up, down})
 	return up, down
 }
@@ -249,11 +248,14 @@ func (n *Net) advance(end uint64) error {
 			n.busy[i].run(end)
 		}
 	}
-	for range min(n.workers-1, len(n.busy)) {
+	for range min(n.Workers-1, len(n.busy)) {
 		wg.Go(take)
 	}
 	defer wg.Wait() // even if a host panics: whoever recovers may close engines
-	err := n.runHosts(end)
+	var err error
+	for i := 0; i < len(n.hosts) && err == nil; i++ {
+		err = n.runHost(n.hosts[i], end)
+	}
 	take()
 	return err
 }
@@ -270,15 +272,6 @@ func (s *switchNode) run(end uint64) {
 		}
 	}()
 	s.err = s.StepTo(end)
-}
-
-func (n *Net) runHosts(end uint64) error {
-	for _, h := range n.hosts {
-		if err := n.runHost(h, end); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // runHost brings a host to time end: arrivals, timers and transmissions in the order of their times.

@@ -181,7 +181,7 @@ func (b *bomb) StepTo(c uint64) error {
 func TestPanicIsAnError(t *testing.T) {
 	for _, workers := range []int{1, 2, 4} {
 		n := New(1)
-		n.SetWorkers(workers)
+		n.Workers = workers
 		for _, at := range []uint64{1 << 20, 1000, 1 << 20} {
 			n.AddSwitch(&bomb{newMirror(t), at})
 		}

@@ -246,7 +246,7 @@ func TestJoinShares(t *testing.T) {
 func trace(t *testing.T, workers int) (string, Stats) {
 	t.Helper()
 	n := New(9)
-	n.SetWorkers(workers)
+	n.Workers = workers
 	const switches = 6
 	var ms []*mirror
 	for range switches {

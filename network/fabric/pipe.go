@@ -56,17 +56,6 @@ type pipe struct {
 	last   uint64 // latest arrival so far, to keep the order
 }
 
-// spread makes the pipe's seed of the net's, over all bits, so that neighbours have nothing in common (splitmix64).
-func (p *pipe) spread(seed uint64) uint64 {
-	x := seed + 0x9E3779B97F4A7C15*uint64(2*p.link+1)
-	if p.down {
-		x += 0x9E3779B97F4A7C15
-	}
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
-}
-
 // transmit takes the time of one frame that can start at ready; it comes with when it is all there if nothing happens to it.
 func (p *pipe) transmit(ready uint64, data []byte, err bool) timed[frame] {
 	p.free = max(ready, p.free) + uint64(float64(len(data)+host.WireOverhead)/p.rate) + 1

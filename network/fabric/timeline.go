@@ -4,6 +4,7 @@ package fabric
 
 import (
 	"slices"
+	"sort"
 
 	"incforge/network/host"
 )
@@ -18,12 +19,7 @@ type timed[T any] struct {
 type timeline[T any] []timed[T]
 
 func (l *timeline[T]) add(at uint64, what T) {
-	i, _ := slices.BinarySearchFunc(*l, at, func(x timed[T], at uint64) int {
-		if x.at <= at {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(*l), func(i int) bool { return (*l)[i].at > at })
 	*l = slices.Insert(*l, i, timed[T]{at, what})
 }
 
@@ -37,10 +33,7 @@ func (l timeline[T]) next() uint64 {
 
 // before takes out what is due before end.
 func (l *timeline[T]) before(end uint64) []timed[T] {
-	i := 0
-	for i < len(*l) && (*l)[i].at < end {
-		i++
-	}
+	i := sort.Search(len(*l), func(i int) bool { return (*l)[i].at >= end })
 	due := (*l)[:i:i]
 	*l = (*l)[i:]
 	return due

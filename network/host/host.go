@@ -12,6 +12,7 @@ package host
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"incforge/roce"
 )
@@ -204,15 +205,7 @@ func sendOpcode(first, last, imm bool) roce.Opcode {
 
 // SetReceives sets how many receives are posted, all of them for messages of any length; negative means endless.
 func (h *Host) SetReceives(n int) {
-	h.endless, h.buffers = n < 0, nil
-	h.AddReceives(n)
-}
-
-// AddReceives posts n more for messages of any length. Endless receives stay endless.
-func (h *Host) AddReceives(n int) {
-	for range n {
-		h.PostReceive(-1)
-	}
+	h.endless, h.buffers = n < 0, slices.Repeat([]int{-1}, max(n, 0))
 }
 
 // PostReceive posts one more with a buffer of size bytes, negative for any length. A longer message ends the connection, as on a NIC.

@@ -196,7 +196,7 @@ func TestResponder(t *testing.T) {
 
 	h.SetReceives(0)
 	one(answer(data(2, roce.SendOnly, true)), 2, roce.RNRSyndrome|12, 1)
-	h.AddReceives(1)
+	h.SetReceives(1)
 	one(answer(data(2, roce.SendOnly, true)), 2, roce.AckSyndrome, 2)
 	assert.Zero(t, h.Receives())
 	h.SetReceives(-1)

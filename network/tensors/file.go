@@ -31,11 +31,8 @@ type Tensor struct {
 	Data  []byte
 }
 
-// File is the content of a tensor file.
-type File struct {
-	// Tensors are in the order of their data.
-	Tensors []Tensor
-}
+// File is the tensors of a file, in the order of their data.
+type File []Tensor
 
 // types are the format's names of the element types that engines know, by their code: F32 is FP32, I32 is INT32.
 func types() []string {
@@ -104,14 +101,14 @@ func Parse(b []byte) (_ File, err error) {
 		}
 		t, from, err := parseEntry(name, text, data)
 		fail.On(err)
-		f.Tensors = append(f.Tensors, t)
+		f = append(f, t)
 		at[name] = from
 	}
-	slices.SortFunc(f.Tensors, func(a, b Tensor) int {
+	slices.SortFunc(f, func(a, b Tensor) int {
 		return cmp.Or(cmp.Compare(at[a.Name], at[b.Name]), cmp.Compare(len(a.Data), len(b.Data)), cmp.Compare(a.Name, b.Name))
 	})
 	next := 0
-	for _, t := range f.Tensors {
+	for _, t := range f {
 		fail.If(at[t.Name] != next, "tensor %q begins at %d, the one before it ends at %d", t.Name, at[t.Name], next)
 		next += len(t.Data)
 	}
@@ -139,21 +136,21 @@ func parseEntry(name string, text json.RawMessage, data []byte) (_ Tensor, from 
 }
 
 // Append is the file as safetensors, appended to b: header in the order of the data, padded with spaces to a multiple of 8 bytes.
-func (f *File) Append(b []byte) (_ []byte, err error) {
+func (f File) Append(b []byte) (_ []byte, err error) {
 	defer fail.Catch(&err, "")
 	var members [][]byte
 	put := func(key string, v any) {
 		members = append(members, slices.Concat(fail.Must(json.Marshal(key)), []byte(":"), fail.Must(json.Marshal(v))))
 	}
 	at := 0
-	for _, t := range f.Tensors {
+	for _, t := range f {
 		put(t.Name, entry{t.Type, append([]int{}, t.Shape...), [2]int{at, at + len(t.Data)}}) // no shape is an empty list
 		at += len(t.Data)
 	}
 	head := slices.Concat([]byte("{"), bytes.Join(members, []byte(",")), []byte("}"))
 	head = append(head, bytes.Repeat([]byte(" "), -len(head)&7)...)
 	b = append(binary.LittleEndian.AppendUint64(b, uint64(len(head))), head...)
-	for _, t := range f.Tensors {
+	for _, t := range f {
 		b = append(b, t.Data...)
 	}
 	return b, nil
@@ -166,7 +163,7 @@ const extension = ".safetensors"
 func Read(path string, raw arith.DType) (_ File, err error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
-		return File{}, fmt.Errorf("read tensors: %w", err)
+		return nil, fmt.Errorf("read tensors: %w", err)
 	}
 	defer fail.Catch(&err, "%s", path)
 	if strings.HasSuffix(path, extension) {
@@ -175,5 +172,5 @@ func Read(path string, raw arith.DType) (_ File, err error) {
 	fail.If(len(b)%raw.Size() != 0, "%d bytes are no whole elements of %s", len(b), raw)
 	name := filepath.Base(path)
 	name = strings.TrimSuffix(name, filepath.Ext(name))
-	return File{Tensors: []Tensor{{Name: name, Type: typeName(raw), Shape: []int{len(b) / raw.Size()}, Data: b}}}, nil
+	return File{{Name: name, Type: typeName(raw), Shape: []int{len(b) / raw.Size()}, Data: b}}, nil
 }

@@ -122,10 +122,10 @@ func Run(ctx context.Context, w *comm.World, g *comm.Group, in Inputs, o Options
 		rep.Root = &o.Root
 	}
 	out := make([]File, g.Ranks())
-	for i := range in.ranks[0].Tensors {
+	for i := range in.ranks[0] {
 		call, err := o.run(ctx, w, g, in.ranks, i)
 		fail.On(err)
-		rep.add(call, &in.ranks[0].Tensors[i], out)
+		rep.add(call, &in.ranks[0][i], out)
 	}
 	fail.On(w.Finish(ctx))
 	if t := &rep.Total; t.Cycles > 0 {
@@ -147,13 +147,13 @@ func (r *Row) realTime(c clocked.Clock) {
 
 // run runs the call for the i-th tensor.
 func (o *Options) run(ctx context.Context, w *comm.World, g *comm.Group, ranks []File, i int) (_ *comm.Call, err error) {
-	first := &ranks[0].Tensors[i]
+	first := &ranks[0][i]
 	defer fail.Catch(&err, "tensor %q", first.Name)
 	d, _ := first.DType()
 	req := comm.Request{Collective: o.Call, Root: o.Root, DType: d, Op: o.Op}
 	if o.Call != comm.Barrier {
 		for r := range ranks {
-			req.In = append(req.In, ranks[r].Tensors[i].Data)
+			req.In = append(req.In, ranks[r][i].Data)
 		}
 	}
 	call := fail.Must(g.Queue(req))
@@ -162,7 +162,7 @@ func (o *Options) run(ctx context.Context, w *comm.World, g *comm.Group, ranks [
 
 // add adds a call for a tensor, rank 0's being first, to the report and each rank's result to out.
 func (rep *Report) add(call *comm.Call, first *Tensor, out []File) {
-	total, d := call.Total(), call.DType
+	total, d := call.Total, call.DType
 	row := Row{Tensor: first.Name, DType: d.String(), Elements: call.Bytes() / d.Size(), Bytes: call.Bytes(), Cycles: call.Cycles(),
 		BitsPerCycle: call.BitsPerCycle(), Packets: total.Packets, Resent: total.Resent,
 		Timeouts: total.Timeouts, Verdict: pass}
@@ -188,7 +188,7 @@ func (rep *Report) add(call *comm.Call, first *Tensor, out []File) {
 		if len(data) != len(first.Data) {
 			shape = []int{len(data) / d.Size()}
 		}
-		out[r].Tensors = append(out[r].Tensors, Tensor{Name: first.Name, Type: first.Type, Shape: shape, Data: data})
+		out[r] = append(out[r], Tensor{Name: first.Name, Type: first.Type, Shape: shape, Data: data})
 	}
 }
 
@@ -200,10 +200,10 @@ func (rep *Report) save(o Options, out []File, raw bool) (err error) {
 	defer fail.Catch(&err, "write results")
 	fail.On(os.MkdirAll(o.Output, 0o755))
 	for r := range out {
-		if len(out[r].Tensors) == 0 {
+		if len(out[r]) == 0 {
 			continue
 		}
-		name, b := fmt.Sprintf("rank-%d.bin", r), out[r].Tensors[0].Data
+		name, b := fmt.Sprintf("rank-%d.bin", r), out[r][0].Data
 		if !raw {
 			name, b = fmt.Sprintf("rank-%d%s", r, extension), fail.Must(out[r].Append(nil))
 		}
@@ -222,7 +222,7 @@ type Inputs struct {
 
 // DType is the element type if all tensors are of one.
 func (in *Inputs) DType() (arith.DType, error) {
-	all := in.ranks[0].Tensors
+	all := in.ranks[0]
 	first, _ := all[0].DType()
 	for _, t := range all {
 		if d, _ := t.DType(); d != first {
@@ -243,13 +243,12 @@ func Load(o Options, ranks int) (_ Inputs, err error) {
 		paths = append(paths, found...)
 	}
 	if o.Call == comm.Barrier && len(paths) == 0 {
-		return Inputs{ranks: slices.Repeat([]File{{Tensors: []Tensor{{Name: "(none)", Type: typeName(arith.FP32)}}}}, ranks)}, nil
+		return Inputs{ranks: slices.Repeat([]File{{{Name: "(none)", Type: typeName(arith.FP32)}}}, ranks)}, nil
 	}
 	fail.If(len(paths) != 1 && len(paths) != ranks, "%d input files, %d ranks: must be one file, or one a rank", len(paths), ranks)
 	in := Inputs{raw: !strings.HasSuffix(paths[0], extension)}
 	for _, p := range paths {
-		f := fail.Must(Read(p, o.Raw))
-		f.Tensors, err = o.choose(f.Tensors)
+		f, err := o.choose(fail.Must(Read(p, o.Raw)))
 		fail.If(err != nil, "%s: %w", p, err)
 		in.ranks = append(in.ranks, f)
 	}
@@ -257,14 +256,14 @@ func Load(o Options, ranks int) (_ Inputs, err error) {
 		in.ranks = o.share(in.ranks[0], ranks)
 	}
 	for r := range in.ranks {
-		err := alike(in.ranks[0].Tensors, in.ranks[r].Tensors)
+		err := alike(in.ranks[0], in.ranks[r])
 		fail.If(err != nil, "rank %d beside rank 0: %w", r, err)
 	}
 	return in, nil
 }
 
 // choose keeps the tensors that match the pattern, and rejects types that engines cannot compute with.
-func (o *Options) choose(all []Tensor) (list []Tensor, err error) {
+func (o *Options) choose(all File) (list File, err error) {
 	defer fail.Catch(&err, "")
 	for _, t := range all {
 		matches, err := path.Match(o.Tensor, t.Name)
@@ -285,7 +284,7 @@ func (o *Options) share(f File, ranks int) []File {
 	files := make([]File, ranks)
 	for r := range files {
 		rng := rand.New(rand.NewPCG(o.Seed, uint64(r)))
-		for _, t := range f.Tensors {
+		for _, t := range f {
 			d, _ := t.DType()
 			switch o.One {
 			case Perturb:
@@ -299,7 +298,7 @@ func (o *Options) share(f File, ranks int) []File {
 			default:
 				fail.Now("%q is no way to share one file: must be one of %v", o.One, Ones())
 			}
-			files[r].Tensors = append(files[r].Tensors, t)
+			files[r] = append(files[r], t)
 		}
 	}
 	return files
@@ -319,7 +318,7 @@ func perturb(rng *rand.Rand, k arith.Kind, data []byte) []byte {
 }
 
 // alike returns an error unless names, types and lengths are the same.
-func alike(a, b []Tensor) error {
+func alike(a, b File) error {
 	if len(a) != len(b) {
 		return fmt.Errorf("%d tensors, %d there", len(b), len(a))
 	}

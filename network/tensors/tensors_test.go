@@ -37,8 +37,8 @@ func TestParse(t *testing.T) {
 	b[len(b)-16] = 7
 	f, err := Parse(b)
 	require.NoError(t, err)
-	want := File{Tensors: []Tensor{{"a", "BF16", []int{2}, []byte{7, 0, 0, 0}}, {"none", "F32", []int{0, 3}, []byte{}},
-		{"b", "I32", []int{2, 1}, make([]byte, 8)}, {"one", "F32", []int{}, make([]byte, 4)}}}
+	want := File{{"a", "BF16", []int{2}, []byte{7, 0, 0, 0}}, {"none", "F32", []int{0, 3}, []byte{}},
+		{"b", "I32", []int{2, 1}, make([]byte, 8)}, {"one", "F32", []int{}, make([]byte, 4)}}
 	assert.Empty(t, cmp.Diff(want, f))
 
 	back, err := f.Append(nil)
@@ -109,9 +109,9 @@ func TestFileARank(t *testing.T) {
 	dir := t.TempDir()
 	want := make([]float64, 30)
 	for r := range 4 {
-		f := File{Tensors: []Tensor{{"w", "F32", []int{5, 6}, floats(uint64(r), 30)}, {"n", "I32", []int{3}, []byte{byte(r), 0, 0, 0, 0, 0, 0, 0x80, 1, 1, 1, 1}}}}
+		f := File{{"w", "F32", []int{5, 6}, floats(uint64(r), 30)}, {"n", "I32", []int{3}, []byte{byte(r), 0, 0, 0, 0, 0, 0, 0x80, 1, 1, 1, 1}}}
 		for i := range want {
-			want[i] += arith.Kind{}.Number(f.Tensors[0].Data, i)
+			want[i] += arith.Kind{}.Number(f[0].Data, i)
 		}
 		b, err := f.Append(nil)
 		require.NoError(t, err)
@@ -131,11 +131,11 @@ func TestFileARank(t *testing.T) {
 	for _, name := range rep.Outputs {
 		f, err := Read(name, arith.FP32)
 		require.NoError(t, err)
-		require.Equal(t, []int{5, 6}, f.Tensors[0].Shape)
+		require.Equal(t, []int{5, 6}, f[0].Shape)
 		for i := range want {
-			assert.InEpsilon(t, want[i], arith.Kind{}.Number(f.Tensors[0].Data, i), 1e-6)
+			assert.InEpsilon(t, want[i], arith.Kind{}.Number(f[0].Data, i), 1e-6)
 		}
-		assert.Equal(t, []byte{6, 0, 0, 0, 0, 0, 0, 0, 4, 4, 4, 4}, f.Tensors[1].Data)
+		assert.Equal(t, []byte{6, 0, 0, 0, 0, 0, 0, 0, 4, 4, 4, 4}, f[1].Data)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestLoadRefuses(t *testing.T) {
 	dir := t.TempDir()
 	st := func(name, typ string, bytes int) string {
 		n := typeBytes(typ)
-		b, err := (&File{Tensors: []Tensor{{"t", typ, []int{bytes / n}, make([]byte, bytes)}}}).Append(nil)
+		b, err := File{{"t", typ, []int{bytes / n}, make([]byte, bytes)}}.Append(nil)
 		require.NoError(t, err)
 		return save(t, dir, name+extension, b)
 	}

@@ -173,18 +173,6 @@ func (t *Topology) Parent(s int) (parent, slot int, ok bool) {
 	return t.Nodes[n.Parent].Switch, n.Slot, true
 }
 
-// Child is what endpoint e of switch s leads to downwards: a switch, rank being -1, or a host, below being -1.
-func (t *Topology) Child(s, e int) (below, rank int) {
-	c := &t.Nodes[t.node(s).Children[e]]
-	return c.Switch, c.Rank
-}
-
-// Host is the switch of a rank, and its endpoint there.
-func (t *Topology) Host(rank int) (s, endpoint int) {
-	n := &t.Nodes[t.Hosts[rank]]
-	return t.Nodes[n.Parent].Switch, n.Slot
-}
-
 // Toward is the endpoint of switch s on the way to a rank.
 func (t *Topology) Toward(s, rank int) int {
 	at := t.Hosts[rank]
@@ -222,13 +210,13 @@ func (t *Topology) HostMask(s int) (mask uint32) {
 // PreOrder is the switches' numbers, each before what is below it, endpoint by endpoint. By level is the order of the numbers.
 func (t *Topology) PreOrder() []int {
 	var order []int
-	var walk func(s int)
-	walk = func(s int) {
-		order = append(order, s)
-		for e := range t.Degree(s) {
-			if below, _ := t.Child(s, e); below >= 0 {
-				walk(below)
-			}
+	var walk func(n int)
+	walk = func(n int) {
+		if t.Nodes[n].Rank < 0 {
+			order = append(order, t.Nodes[n].Switch)
+		}
+		for _, c := range t.Nodes[n].Children {
+			walk(c)
 		}
 	}
 	walk(0)

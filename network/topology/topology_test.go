@@ -32,14 +32,14 @@ func TestTreeNumbers(t *testing.T) {
 			}
 			assert.Equal(t, s >= firstLeaf, tree.HostMask(s) == tree.ChildMask(s))
 			for e := range tree.Degree(s) {
-				below, rank := tree.Child(s, e)
+				n := tree.Switches[s]
+				want := Node{Parent: n, Slot: e, Switch: s*shape.Degree + 1 + e, Rank: -1}
 				if s >= firstLeaf {
-					assert.Equal(t, []int{-1, (s-firstLeaf)*shape.Degree + e}, []int{below, rank})
-					leaf, endpoint := tree.Host(rank)
-					assert.Equal(t, []int{s, e}, []int{leaf, endpoint})
-				} else {
-					assert.Equal(t, []int{s*shape.Degree + 1 + e, -1}, []int{below, rank})
+					want.Switch, want.Rank = -1, (s-firstLeaf)*shape.Degree+e
 				}
+				below := tree.Nodes[tree.Neighbour(n, e)]
+				below.Children = nil
+				assert.Equal(t, want, below)
 			}
 		}
 	}

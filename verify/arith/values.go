@@ -5,6 +5,8 @@ package arith
 import (
 	"math"
 	"math/rand/v2"
+
+	"incforge/internal/splitmix"
 )
 
 // Noise is a payload of n bytes of hard cases: NaNs with payloads, infinities, subnormals, zeros of both signs, numbers
@@ -54,10 +56,7 @@ func (f format) hard(rng *rand.Rand) uint32 {
 
 // scale decides which numbers element i may hold, the same for all payloads of one salt.
 func scale(salt uint64, i int) uint64 {
-	x := salt + uint64(i+1)*0x9E3779B97F4A7C15 // splitmix64
-	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
-	x = (x ^ x>>27) * 0x94D049BB133111EB
-	return x ^ x>>31
+	return splitmix.At(salt, uint64(i))
 }
 
 // Values is a payload of n bytes whose reduction with up to ranks−1 others of the same salt is the same in any order

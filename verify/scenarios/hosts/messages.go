@@ -105,7 +105,7 @@ func receiverNotReady(t *rig.T) {
 		for _, h := range c.Hosts {
 			answered := rig.ByMode(t, h.Stats.RNRsObeyed, h.Stats.RNRsSent) // in Mode III it is the switch that obeys
 			if h.Receives() == 0 && answered > len(h.Received())/4 {
-				h.AddReceives(3)
+				h.SetReceives(3)
 			}
 		}
 		return nil
@@ -155,7 +155,7 @@ func chaos(t *rig.T, levels, degree int, opts ...rig.GroupOption) {
 	n.Net.OnQuantum = func(uint64) error {
 		for _, h := range c.Hosts {
 			if h.Receives() == 0 && t.Rand.IntN(40) == 0 {
-				h.AddReceives(1 + t.Rand.IntN(4))
+				h.SetReceives(1 + t.Rand.IntN(4))
 			}
 		}
 		return nil

@@ -121,7 +121,7 @@ func broadcastHosts(t *rig.T, tree topology.Tree, fixed bool) {
 	cfg := comm.GroupConfig{PathMTU: min(t.Params.MTUBytes, 64)}
 	root, k := t.Rand.IntN(tree.Ranks()), t.NextKind(1)
 	if fixed {
-		cfg.Fixed = &comm.Fixed{Collective: comm.Broadcast, Root: root, DType: k.DType, Op: k.Op}
+		cfg.Fixed = &comm.Request{Collective: comm.Broadcast, Root: root, DType: k.DType, Op: k.Op}
 	}
 	g, err := n.NewGroup(cfg)
 	t.Check(err)
