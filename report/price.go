@@ -29,7 +29,7 @@ type priceView struct {
 // estimateView is a figure and its error bar, as positions 0…100 on a scale of its own that begins at zero.
 type estimateView struct {
 	Label, Value, Range, Basis, Class string
-	Low, At, High              float64
+	Low, At, High                     float64
 }
 
 // factView is a figure of timing or a count.
