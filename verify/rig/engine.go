@@ -45,8 +45,13 @@ func (t *T) Engine() *Engine {
 func (t *T) PipeEngine(timeout uint16) *Engine {
 	e := t.Engine()
 	e.Mute, e.Timers = true, true
-	t.Check(e.Ctl.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, timeout))
+	e.SetTimeout(timeout)
 	return e
+}
+
+// SetTimeout sets a Mode III engine's time-out, in microseconds. It sends RNR NAKs of the shortest timer but 0 and no CNPs.
+func (e *Engine) SetTimeout(timeout uint16) {
+	e.T.Check(e.Ctl.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, timeout))
 }
 
 // Write writes element i of a register.

@@ -217,7 +217,7 @@ func (g *Group) Program() {
 			e.groups = append(e.groups, g)
 		}
 		if !e.Timers {
-			g.T.Check(e.Ctl.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, LongTimeout))
+			e.SetTimeout(LongTimeout)
 		}
 	}
 	if !g.TryProgram() {

@@ -225,7 +225,7 @@ func (v *vandal) finish() {
 		t.Check(v.e.Ctl.Disable(i))
 	}
 	if t.Pipes() {
-		t.Check(v.e.Ctl.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, rig.LongTimeout))
+		v.e.SetTimeout(rig.LongTimeout)
 	}
 	v.drain()
 	for k := range v.sent {

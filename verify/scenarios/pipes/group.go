@@ -23,11 +23,6 @@ func under(e *rig.Engine, opts ...rig.GroupOption) group {
 	return group{e.Group(0, 1, e.T.Children(), true, opts...)}
 }
 
-// setTimeout sets PIPE_TIMEOUT, in microseconds.
-func setTimeout(e *rig.Engine, timeout uint16) {
-	e.T.Check(e.Ctl.SetPipes(inc.PipeCtrl{RNRTimer: 1, RNR: true}, timeout))
-}
-
 // refusalTo is the RNR NAK for data that found its pipe full, with the timer that rig.T.PipeEngine sets.
 func refusalTo(c int, psn roce.PSN) rig.Want { return rig.AETHTo(c, psn, roce.RNRSyndrome|1) }
 

@@ -88,7 +88,7 @@ func endConnection(t *rig.T, syndrome uint8) {
 	c := m[t.Rand.IntN(len(m))]
 	others := rig.AllBut(m, c)
 	g.shown(0)
-	setTimeout(e, rig.LongTimeout)
+	e.SetTimeout(rig.LongTimeout)
 	g.collective(g.PSN(0), m...)
 	g.Send(g.AETH(c, g.PSN(0), syndrome)).As("a NAK that ends the connection").Expect()
 	g.shown(1 << c)
@@ -102,13 +102,13 @@ func endConnection(t *rig.T, syndrome uint8) {
 	}
 	g.Send(g.Data(m[0], g.PSN(2*n), g.Values(16))).As("beyond the pipes").Expect(refusalTo(m[0], g.PSN(2*n)))
 	g.Send(g.NAK(c, g.PSN(0))).As("a NAK of who failed").Expect()
-	setTimeout(e, timeout)
+	e.SetTimeout(timeout)
 	if outs := wait(e, e.Now()+3*microseconds(t, timeout)); len(outs) > 0 {
 		t.Fatalf("%d frames left to an endpoint that failed", len(outs))
 	}
 	g.Reset()
 	g.shown(0)
-	setTimeout(e, rig.LongTimeout)
+	e.SetTimeout(rig.LongTimeout)
 	g.roundTrip(g.PSN(0))
 }
 
