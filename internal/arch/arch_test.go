@@ -16,6 +16,7 @@ import (
 func rooms() []Room {
 	return []Room{
 		{"internal/tool", 0, "runs foreign programs"},
+		{"internal/cache", 0, "keeps what they made"},
 		{"internal/progress", 0, "says how far something is"},
 		{"internal/yamlpos", 0, "says where in a YAML file something is"},
 		{"internal/arch", 0, "these rules"},
@@ -65,7 +66,9 @@ func rooms() []Room {
 		{"synth/design", 1, "the manifest, as synthesis reads it"},
 		{"synth/liberty", 1, "cell libraries"},
 		{"synth/yosys", 1, "scripts and statistics of Yosys"},
-		{"synth", 2, "area and timing"},
+		{"synth/rtlil", 1, "the text of Yosys's designs"},
+		{"synth/netlist", 2, "mapped modules in memory: counts, sizes, Verilog"},
+		{"synth", 3, "area and timing"},
 		{"fpga", 2, "resources of an FPGA"},
 		{"report", 4, "draws what was found, and computes nothing"},
 
