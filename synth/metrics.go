@@ -202,7 +202,7 @@ func (m *Metrics) addFigures(f *flow, n counts, t *timing, minCycle float64) {
 	period := 1e3 / f.o.ClockMHz
 	slack := t.slack / 1e3
 	// A macro's cycle time is a bound of its own that no path shows.
-	shortest := max(period-slack, minCycle)
+	shortest := max(t.period/1e3, minCycle)
 	if minCycle > period {
 		m.Warnings = append(m.Warnings, fmt.Sprintf("an SRAM macro needs %.3f ns a cycle, the clock has %.3f ns", minCycle, period))
 	}

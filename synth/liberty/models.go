@@ -44,6 +44,11 @@ func (c Cell) model() (string, error) {
 			return "", err
 		}
 	}
+	if c.ClockGate {
+		w.line("reg IQ;")
+		w.line("always @* if (~%s) IQ = %s;", c.GateClock, c.GateEnable)
+		w.line("assign %s = %s & IQ;", c.GateOut, c.GateClock)
+	}
 	for _, p := range c.Pins {
 		if p.Direction != "output" || p.Function == "" {
 			continue

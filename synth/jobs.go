@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package synth
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"incforge/internal/cache"
+	"incforge/synth/rtlil"
+	"incforge/synth/yosys"
+)
+
+// genericSteps are those of Yosys's own synth. Left out is share: it asks a SAT solver about every pair of a word's shifters, and
+// finds nothing.
+func genericSteps() []string {
+	return []string{
+		"opt_expr", "opt_clean", "check", "opt -nodffe -nosdff", "fsm", "opt", "wreduce", "peepopt", "opt_clean", "alumacc", "opt", "memory -nomap", "opt_clean",
+		"opt -fast -full", "memory_map", "opt -full",
+		"techmap", "opt -fast",
+	}
+}
+
+// built is a folder of the store and its key.
+type built struct{ dir, key string }
+
+// shop runs Yosys on modules, one process each, and keeps what comes out by what went in.
+type shop struct {
+	store cache.Store
+	yosys string // version
+	limit time.Duration
+}
+
+// generic synthesises a module to Yosys's own gates and returns the folder of what came out, by its key too: out.il, counts.json
+// and the files that the last commands write.
+func (s *shop) generic(ctx context.Context, p *part, last ...string) (dir, key string, err error) {
+	script := []string{"read_rtlil in.il", "proc"}
+	if len(p.gone) > 0 {
+		script = append(script, "flatten", "delete "+strings.Join(p.gone, " "))
+	}
+	script = append(append(script, genericSteps()...), last...)
+	script = append(script, "check", "opt_clean -purge", "write_rtlil out.il")
+	k := cache.NewKey()
+	k.Add("incforge generic 1", s.yosys)
+	k.Add(script...)
+	k.Add(p.text)
+	key = k.Sum()
+	dir, _, err = s.store.Get(ctx, "generic-"+key, func(dir string) error {
+		if err := s.run(ctx, dir, "generic", script, []byte(p.text)); err != nil {
+			return err
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "out.il"))
+		if err != nil {
+			return err
+		}
+		counts, err := json.Marshal(countCells(text))
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(dir, "counts.json"), counts, 0o644)
+	})
+	if err != nil {
+		return "", "", fmt.Errorf("synth: %s: %w", p.name, err)
+	}
+	return dir, key, nil
+}
+
+// run gives the text to a script as in.il.
+func (s *shop) run(ctx context.Context, dir, name string, script []string, text []byte) error {
+	file := filepath.Join(dir, "in.il")
+	if err := os.WriteFile(file, text, 0o644); err != nil {
+		return err
+	}
+	if err := yosys.Run(ctx, dir, name, script, s.limit); err != nil {
+		return err
+	}
+	return os.Remove(file)
+}
+
+// countCells counts the cells of an RTLIL text by type.
+func countCells(text []byte) map[string]int {
+	n := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "  cell "); ok {
+			typ, _, _ := strings.Cut(rest, " ")
+			n[yosys.Plain(typ)]++
+		}
+	}
+	return n
+}
+
+func readCounts(dir string) (map[string]int, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "counts.json"))
+	if err != nil {
+		return nil, fmt.Errorf("synth: %w", err)
+	}
+	var n map[string]int
+	if err := json.Unmarshal(text, &n); err != nil {
+		return nil, fmt.Errorf("synth: %w", err)
+	}
+	return n, nil
+}
+
+// gates are the clock gates that a technology offers, nil if it has none.
+func (f *flow) gates() *rtlil.ClockGate {
+	g := f.t.gate
+	if g.Name == "" || f.o.NoClockGates {
+		return nil
+	}
+	return &rtlil.ClockGate{Cell: g.Name, Clock: g.GateClock, Enable: g.GateEnable, Out: g.GateOut, Least: leastGated, Most: mostGated}
+}
+
+// A bank of fewer flops than leastGated keeps its multiplexers: the gate would take more (TestGatePays). mostGated is what a gate's
+// setup time allows for.
+const (
+	leastGated = 4
+	mostGated  = 32
+)
+
+// mapped maps a module's gates onto cells and returns the folder with out.il.
+func (f *flow) mapped(ctx context.Context, p *part, generic built, e effort) (string, error) {
+	s, err := abcScript(e.script, f.t.hasWire)
+	if err != nil {
+		return "", err
+	}
+	if s != "" {
+		s = " -script " + s
+	}
+	// Smaller than one gate the budget means nothing to ABC.
+	budget := max(1e6/f.o.ClockMHz/Derate-ffFO4*f.t.fo4, f.t.fo4) * e.part
+	// One library only: dfflibmap and abc take no second one. Enables that no clock gate replaced and synchronous resets become logic
+	// in front of D, so plain flops suffice. The cells' ports must be known: there are buffers between modules already.
+	script := []string{
+		"read_liberty -lib -ignore_miss_func " + filepath.Join(f.dir, "cells.lib"), "read_rtlil in.il",
+		"dfflibmap -liberty " + filepath.Join(f.dir, "map.lib"),
+		// Never opt -full from here on: it would run opt_share and leave $mux
+		// cells, which abc skips and whose area is then missing.
+		"opt",
+		fmt.Sprintf("abc -liberty %s -constr %s -D %.0f%s", filepath.Join(f.dir, "map.lib"), filepath.Join(f.dir, "abc.constr"), budget, s),
+		"setundef -zero", "opt_clean -purge",
+		// Cells are called after what they drive, so that paths can be read. The suffix is one that no net has:
+		// Yosys stops where a cell would get the name of a net, as with `live` beside `live_reg`.
+		"rename -wire -suffix _cell",
+		"write_rtlil out.il",
+	}
+	k := cache.NewKey()
+	k.Add("incforge mapped 1", f.shop.yosys, f.abc, generic.key)
+	for _, line := range script {
+		k.Add(strings.ReplaceAll(line, f.dir, ""))
+	}
+	gates := f.gates()
+	if gates != nil {
+		k.Add(fmt.Sprint(*gates))
+	}
+	k.Add(string(f.t.text), string(f.t.mapText), f.constr, f.t.fanout.Name, fmt.Sprint(fanInstances, fanBuffers))
+	dir, _, err := f.shop.store.Get(ctx, "mapped-"+k.Sum(), func(dir string) error {
+		text, err := os.ReadFile(filepath.Join(generic.dir, "out.il"))
+		if err != nil {
+			return err
+		}
+		return f.shop.run(ctx, dir, "map", script, f.prepared(text, p.id, gates))
+	})
+	if err != nil {
+		return "", fmt.Errorf("synth: %s: %w", p.name, err)
+	}
+	return dir, nil
+}
+
+// prepared gives a module of gates its clock gates and the trees that drive the modules in it.
+func (f *flow) prepared(text []byte, id string, gates *rtlil.ClockGate) []byte {
+	if gates != nil {
+		var b strings.Builder
+		b.WriteString("autoidx 1000000\n")
+		for _, m := range rtlil.Split(text) {
+			if m.Name == `\`+id {
+				m.GateClocks(*gates)
+			}
+			b.WriteString(m.Text(m.Name))
+		}
+		text = []byte(b.String())
+	}
+	return fanout(text, f.t.fanout.Name, pin(f.t.fanout, "input"), pin(f.t.fanout, "output"), f.d.Clock.Port, f.d.Clock.Reset)
+}
+
+// abcScript returns the ABC script of a name as Yosys wants it: a plus, commas
+// for blanks. {D} becomes "-D <ps>" with the flag, so it stands alone. Other
+// things learnt the hard way: Yosys's own script maps with &nf, which does not
+// look at -D at all; there is no abc.rc, so no aliases such as resyn2; ABC counts
+// the library's wire load only in the commands that are given -c.
+func abcScript(name string, wires bool) (string, error) {
+	front := map[string]string{
+		ScriptXOR:     "strash;&get,-n;&b;&dch,-f;&nf;&put;",
+		ScriptDefault: "strash;balance;resub;rewrite;balance;dch;map,-B,0.7,{D};",
+		ScriptFast:    "strash;ifraig;if,-g;strash;resub;rewrite;balance;dch;map,-B,0.9,{D};",
+		// The second strash is needed: dch after a mapped network fails.
+		ScriptFastest: "strash;dch;if,-g,-K,6,-C,8;strash;dch;if,-g,-K,6;strash;dch;map,-B,0.9,{D};",
+	}
+	if name == ScriptArea {
+		return "", nil
+	}
+	script, ok := front[name]
+	if !ok {
+		return "", fmt.Errorf("synth: unknown ABC script %q (def, m14, m17, m20, m10)", name)
+	}
+	c := ""
+	if wires {
+		c = ",-c"
+	}
+	return "+" + script + "topo;buffer,-c,-N,16;topo;upsize" + c + ",{D};dnsize" + c + ",{D};stime" + c + ",-p", nil
+}
+
+// A module whose gates are mostly exclusive or is a parity tree (CRC, ECC).
+const (
+	xorShare = 0.5
+	xorGates = 100
+)
+
+func mostlyXOR(cells map[string]int) bool {
+	gates, xors := 0, 0
+	for cell, n := range cells {
+		if !strings.HasPrefix(cell, "$_") || strings.Contains(cell, "DFF") {
+			continue
+		}
+		gates += n
+		if cell == "$_XOR_" || cell == "$_XNOR_" {
+			xors += n
+		}
+	}
+	return gates >= xorGates && float64(xors) >= xorShare*float64(gates)
+}
