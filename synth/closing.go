@@ -164,26 +164,32 @@ func each(ctx context.Context, jobs int, parts []*part, do func(ctx context.Cont
 
 // ladders synthesises all modules to gates and returns what each may climb, by readable name.
 func (f *flow) ladders(ctx context.Context) (map[string][]effort, error) {
-	f.generic = make([]built, len(f.parts))
 	all := make([][]effort, len(f.parts))
+	modules := make([]*netlist.Module, len(f.parts))
+	same := func(typ string) string { return typ }
 	err := each(ctx, f.o.Jobs, f.parts, func(ctx context.Context, i int, p *part) error {
-		dir, key, err := f.shop.generic(ctx, p)
+		dir, err := f.shop.generic(ctx, p)
 		if err != nil {
 			return err
 		}
-		f.generic[i] = built{dir, key}
-		cells, err := readCounts(dir)
+		text, err := os.ReadFile(filepath.Join(dir, "out.il"))
 		if err != nil {
+			return fmt.Errorf("synth: %w", err)
+		}
+		if modules[i], err = netlist.Parse(text, p.id, same); err != nil {
 			return err
 		}
-		all[i] = efforts(f.o.Script, mostlyXOR(cells))
+		all[i] = efforts(f.o.Script, mostlyXOR(modules[i].Count()))
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	netlist.Simplify(modules, f.sizer.Outputs)
+	f.gates = make([]string, len(f.parts))
 	ladders := map[string][]effort{}
 	for i, p := range f.parts {
+		f.gates[i] = f.prepared(p, modules[i])
 		ladders[p.name] = all[i]
 	}
 	return ladders, nil
@@ -209,7 +215,7 @@ func (f *flow) stitch(ctx context.Context, ladders map[string][]effort, at state
 		return typ
 	}
 	err := each(ctx, f.o.Jobs, f.parts, func(ctx context.Context, i int, p *part) error {
-		dir, err := f.mapped(ctx, p, f.generic[i], ladders[p.name][at[p.name]])
+		dir, err := f.mapped(ctx, p, f.gates[i], ladders[p.name][at[p.name]])
 		if err != nil {
 			return err
 		}

@@ -77,7 +77,7 @@ type flow struct {
 	tools    map[string]string // versions
 	sizer    *netlist.Library
 	parts    []*part           // the top first, every module before those in it
-	generic  []built           // of each part
+	gates    []string          // of each part, in front of mapping
 	names    map[string]string // readable, by the parts' ids
 	constr   string            // ABC's constraints
 	abc      string            // version

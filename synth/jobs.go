@@ -4,7 +4,6 @@ package synth
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 	"time"
 
 	"incforge/internal/cache"
+	"incforge/synth/netlist"
 	"incforge/synth/rtlil"
 	"incforge/synth/yosys"
 )
@@ -26,9 +26,6 @@ func genericSteps() []string {
 	}
 }
 
-// built is a folder of the store and its key.
-type built struct{ dir, key string }
-
 // shop runs Yosys on modules, one process each, and keeps what comes out by what went in.
 type shop struct {
 	store cache.Store
@@ -36,9 +33,9 @@ type shop struct {
 	limit time.Duration
 }
 
-// generic synthesises a module to Yosys's own gates and returns the folder of what came out, by its key too: out.il, counts.json
-// and the files that the last commands write.
-func (s *shop) generic(ctx context.Context, p *part, last ...string) (dir, key string, err error) {
+// generic synthesises a module to Yosys's own gates and returns the folder of what came out: out.il and
+// the files that the last commands write.
+func (s *shop) generic(ctx context.Context, p *part, last ...string) (dir string, err error) {
 	script := []string{"read_rtlil in.il", "proc"}
 	if len(p.gone) > 0 {
 		script = append(script, "flatten", "delete "+strings.Join(p.gone, " "))
@@ -49,25 +46,13 @@ func (s *shop) generic(ctx context.Context, p *part, last ...string) (dir, key s
 	k.Add("incforge generic 1", s.yosys)
 	k.Add(script...)
 	k.Add(p.text)
-	key = k.Sum()
-	dir, _, err = s.store.Get(ctx, "generic-"+key, func(dir string) error {
-		if err := s.run(ctx, dir, "generic", script, []byte(p.text)); err != nil {
-			return err
-		}
-		text, err := os.ReadFile(filepath.Join(dir, "out.il"))
-		if err != nil {
-			return err
-		}
-		counts, err := json.Marshal(countCells(text))
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(filepath.Join(dir, "counts.json"), counts, 0o644)
+	dir, _, err = s.store.Get(ctx, "generic-"+k.Sum(), func(dir string) error {
+		return s.run(ctx, dir, "generic", script, []byte(p.text))
 	})
 	if err != nil {
-		return "", "", fmt.Errorf("synth: %s: %w", p.name, err)
+		return "", fmt.Errorf("synth: %s: %w", p.name, err)
 	}
-	return dir, key, nil
+	return dir, nil
 }
 
 // run gives the text to a script as in.il.
@@ -82,32 +67,8 @@ func (s *shop) run(ctx context.Context, dir, name string, script []string, text 
 	return os.Remove(file)
 }
 
-// countCells counts the cells of an RTLIL text by type.
-func countCells(text []byte) map[string]int {
-	n := map[string]int{}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "  cell "); ok {
-			typ, _, _ := strings.Cut(rest, " ")
-			n[yosys.Plain(typ)]++
-		}
-	}
-	return n
-}
-
-func readCounts(dir string) (map[string]int, error) {
-	text, err := os.ReadFile(filepath.Join(dir, "counts.json"))
-	if err != nil {
-		return nil, fmt.Errorf("synth: %w", err)
-	}
-	var n map[string]int
-	if err := json.Unmarshal(text, &n); err != nil {
-		return nil, fmt.Errorf("synth: %w", err)
-	}
-	return n, nil
-}
-
-// gates are the clock gates that a technology offers, nil if it has none.
-func (f *flow) gates() *rtlil.ClockGate {
+// clockGate is the clock gate that a technology offers, nil if it has none.
+func (f *flow) clockGate() *rtlil.ClockGate {
 	g := f.t.gate
 	if g.Name == "" || f.o.NoClockGates {
 		return nil
@@ -123,7 +84,7 @@ const (
 )
 
 // mapped maps a module's gates onto cells and returns the folder with out.il.
-func (f *flow) mapped(ctx context.Context, p *part, generic built, e effort) (string, error) {
+func (f *flow) mapped(ctx context.Context, p *part, gates string, e effort) (string, error) {
 	s, err := abcScript(e.script, f.t.hasWire)
 	if err != nil {
 		return "", err
@@ -149,21 +110,13 @@ func (f *flow) mapped(ctx context.Context, p *part, generic built, e effort) (st
 		"write_rtlil out.il",
 	}
 	k := cache.NewKey()
-	k.Add("incforge mapped 1", f.shop.yosys, f.abc, generic.key)
+	k.Add("incforge mapped 1", f.shop.yosys, f.abc, gates)
 	for _, line := range script {
 		k.Add(strings.ReplaceAll(line, f.dir, ""))
 	}
-	gates := f.gates()
-	if gates != nil {
-		k.Add(fmt.Sprint(*gates))
-	}
-	k.Add(string(f.t.text), string(f.t.mapText), f.constr, f.t.fanout.Name, fmt.Sprint(fanInstances, fanBuffers))
+	k.Add(string(f.t.text), string(f.t.mapText), f.constr)
 	dir, _, err := f.shop.store.Get(ctx, "mapped-"+k.Sum(), func(dir string) error {
-		text, err := os.ReadFile(filepath.Join(generic.dir, "out.il"))
-		if err != nil {
-			return err
-		}
-		return f.shop.run(ctx, dir, "map", script, f.prepared(text, p.id, gates))
+		return f.shop.run(ctx, dir, "map", script, []byte(gates))
 	})
 	if err != nil {
 		return "", fmt.Errorf("synth: %s: %w", p.name, err)
@@ -172,19 +125,15 @@ func (f *flow) mapped(ctx context.Context, p *part, generic built, e effort) (st
 }
 
 // prepared gives a module of gates its clock gates and the trees that drive the modules in it.
-func (f *flow) prepared(text []byte, id string, gates *rtlil.ClockGate) []byte {
-	if gates != nil {
-		var b strings.Builder
-		b.WriteString("autoidx 1000000\n")
-		for _, m := range rtlil.Split(text) {
-			if m.Name == `\`+id {
-				m.GateClocks(*gates)
-			}
-			b.WriteString(m.Text(m.Name))
-		}
-		text = []byte(b.String())
+func (f *flow) prepared(p *part, m *netlist.Module) string {
+	text := m.RTLIL()
+	if gates := f.clockGate(); gates != nil {
+		gated := rtlil.Split([]byte(text))[0]
+		gated.GateClocks(*gates)
+		text = gated.Text(gated.Name)
 	}
-	return fanout(text, f.t.fanout.Name, pin(f.t.fanout, "input"), pin(f.t.fanout, "output"), f.d.Clock.Port, f.d.Clock.Reset)
+	text = "autoidx 1000000\n" + text + p.boxes
+	return string(fanout([]byte(text), f.t.fanout.Name, pin(f.t.fanout, "input"), pin(f.t.fanout, "output"), f.d.Clock.Port, f.d.Clock.Reset))
 }
 
 // abcScript returns the ABC script of a name as Yosys wants it: a plus, commas

@@ -144,7 +144,7 @@ func genericNetlist(ctx context.Context, d *design.Design, top string, o Netlist
 	s := &shop{store: store, yosys: version, limit: o.Timeout}
 	texts := make([][]byte, len(done.parts))
 	err = each(ctx, 0, done.parts, func(ctx context.Context, i int, p *part) error {
-		dir, _, err := s.generic(ctx, p, "abc -fast", "opt -fast", "setundef -zero", "opt_clean", "write_verilog -noattr out.v")
+		dir, err := s.generic(ctx, p, "abc -fast", "opt -fast", "setundef -zero", "opt_clean", "write_verilog -noattr out.v")
 		if err != nil {
 			return err
 		}

@@ -31,6 +31,8 @@ type part struct {
 	id, name string
 	// text is all that generic synthesis reads: the module, those dissolved in it, and the others in it as black boxes.
 	text string
+	// boxes are those black boxes.
+	boxes string
 	// gone are the modules dissolved in it, by id.
 	gone []string
 }
@@ -275,8 +277,8 @@ func (s *splitter) part(module string) *part {
 		b.WriteString(s.modules[m].Canonical(`\`+id(m), s.rename))
 	}
 	for _, m := range s.below(module) {
-		b.WriteString(s.modules[m].Interface(`\` + id(m)))
+		p.boxes += s.modules[m].Interface(`\` + id(m))
 	}
-	p.text = b.String()
+	p.text = b.String() + p.boxes
 	return p
 }

@@ -22,6 +22,8 @@ import (
 	"incforge/internal/tool"
 	"incforge/synth/design"
 	"incforge/synth/liberty"
+	"incforge/synth/netlist"
+	"incforge/synth/yosys"
 )
 
 const standin = "testdata/standin"
@@ -173,8 +175,22 @@ func TestCellsWithoutAreaAreAnError(t *testing.T) {
 	f, done, err := start(context.Background(), standin, Options{})
 	require.NoError(t, err)
 	defer done()
-	gates, err := f.elaborate(context.Background())
-	require.NoError(t, err)
+	require.NoError(t, f.elaborate(context.Background()))
+	gates := &yosys.Stat{Modules: map[string]map[string]int{}}
+	for _, p := range f.parts {
+		dir, err := f.shop.generic(context.Background(), p)
+		require.NoError(t, err)
+		text, err := os.ReadFile(filepath.Join(dir, "out.il"))
+		require.NoError(t, err)
+		m, err := netlist.Parse(text, p.id, func(typ string) string {
+			if name, ok := f.names[typ]; ok {
+				return name
+			}
+			return typ
+		})
+		require.NoError(t, err)
+		gates.Modules[p.name] = m.Count()
+	}
 	_, err = f.measure(gates, &timing{})
 	assert.ErrorContains(t, err, "cells without an area")
 	assert.ErrorContains(t, err, "$_XOR_ in standin_parity")

@@ -234,13 +234,14 @@ func constant(text string) ([]bit, error) {
 		return bits, nil
 	}
 	n, err := strconv.Atoi(width)
-	if err != nil || n != len(digits) {
+	if err != nil || len(digits) == 0 || n < len(digits) {
 		return nil, fmt.Errorf("constant %q is not understood", text)
 	}
 	bits := make([]bit, n)
 	for i := range bits {
+		// What is left out above the digits is 0, or undefined.
 		bits[i] = zero
-		if digits[n-1-i] == '1' {
+		if i < len(digits) && digits[len(digits)-1-i] == '1' {
 			bits[i] = one
 		}
 	}

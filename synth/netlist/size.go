@@ -20,6 +20,7 @@ type Library struct {
 	inputs map[string]map[string]float64 // loads by cell and pin
 	drives map[string][]drive            // of a cell's family, the weakest first
 	outs   map[string]string             // output of each cell of a family
+	all    map[string][]string           // outputs of all cells
 }
 
 type drive struct {
@@ -31,7 +32,7 @@ var strength = regexp.MustCompile(`^(.*X|.*_)([0-9]+)$`)
 
 // NewLibrary reads what sizing needs of the cells' library and of others, which are macros'.
 func NewLibrary(cells *liberty.Library, wire float64, macros ...*liberty.Library) *Library {
-	l := &Library{Wire: wire, inputs: map[string]map[string]float64{}, drives: map[string][]drive{}, outs: map[string]string{}}
+	l := &Library{Wire: wire, inputs: map[string]map[string]float64{}, drives: map[string][]drive{}, outs: map[string]string{}, all: map[string][]string{}}
 	if inv, ok := cells.Inverter(); ok {
 		for _, p := range inv.Pins {
 			l.unit = max(l.unit, p.Cap)
@@ -49,7 +50,7 @@ func NewLibrary(cells *liberty.Library, wire float64, macros ...*liberty.Library
 				}
 				function += p.Name + " " + p.Direction + " " + p.Function + ";"
 			}
-			l.inputs[c.Name] = loads
+			l.inputs[c.Name], l.all[c.Name] = loads, outputs
 			// Macros have no family, nor have cells of two outputs: either may be the one with the load.
 			parts := strength.FindStringSubmatch(c.Name)
 			if i > 0 || parts == nil || len(outputs) != 1 || c.Unusable != "" && !c.ClockGate {
@@ -73,6 +74,9 @@ func NewLibrary(cells *liberty.Library, wire float64, macros ...*liberty.Library
 	}
 	return l
 }
+
+// Outputs returns the output pins of a cell or macro, nil if there is none of that name.
+func (l *Library) Outputs(cell string) []string { return l.all[cell] }
 
 // sized is a module while loads are added up.
 type sized struct {

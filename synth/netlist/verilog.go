@@ -8,6 +8,7 @@ import (
 	"io"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -144,4 +145,66 @@ func (m *Module) whole(bits []bit, name func(string) string, text func(bit) stri
 		parts[len(bits)-1-i] = text(b)
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// RTLIL writes the module as text for Yosys.
+func (m *Module) RTLIL() string {
+	var b strings.Builder
+	b.WriteString("module \\" + m.Name + "\n")
+	bits := make([]string, m.bits)
+	for _, w := range m.wires {
+		b.WriteString("  wire width " + strconv.Itoa(w.Width))
+		switch {
+		case w.Input:
+			fmt.Fprintf(&b, " input %d", w.order)
+		case w.Output:
+			fmt.Fprintf(&b, " output %d", w.order)
+		}
+		b.WriteString(" " + w.Name + "\n")
+		for k := range w.Width {
+			if bits[int(w.first)+k] = w.Name; w.Width > 1 {
+				bits[int(w.first)+k] = w.Name + " [" + strconv.Itoa(k) + "]"
+			}
+		}
+	}
+	text := func(x bit) string {
+		switch x {
+		case zero:
+			return "1'0"
+		case one:
+			return "1'1"
+		}
+		return bits[x]
+	}
+	for _, c := range m.cells {
+		typ := c.Type
+		if !strings.HasPrefix(typ, "$") {
+			typ = `\` + typ
+		}
+		b.WriteString("  cell " + typ + " " + c.Name + "\n")
+		for _, p := range c.pins {
+			b.WriteString("    connect \\" + p.name + " ")
+			if len(p.bits) == 1 {
+				b.WriteString(text(p.bits[0]))
+			} else {
+				name := m.whole(p.bits, func(id string) string { return id }, text)
+				if strings.HasPrefix(name, "{") {
+					// RTLIL has blanks where Verilog has commas.
+					parts := make([]string, len(p.bits))
+					for i, x := range p.bits {
+						parts[len(p.bits)-1-i] = text(x)
+					}
+					name = "{ " + strings.Join(parts, " ") + " }"
+				}
+				b.WriteString(name)
+			}
+			b.WriteString("\n")
+		}
+		b.WriteString("  end\n")
+	}
+	for _, j := range m.joins {
+		b.WriteString("  connect " + text(j[0]) + " " + text(j[1]) + "\n")
+	}
+	b.WriteString("end\n")
+	return b.String()
 }
