@@ -168,13 +168,9 @@ func (f *flow) ladders(ctx context.Context) (map[string][]effort, error) {
 	modules := make([]*netlist.Module, len(f.parts))
 	same := func(typ string) string { return typ }
 	err := each(ctx, f.o.Jobs, f.parts, func(ctx context.Context, i int, p *part) error {
-		dir, err := f.shop.generic(ctx, p)
+		text, err := f.shop.gatesOf(ctx, p)
 		if err != nil {
 			return err
-		}
-		text, err := os.ReadFile(filepath.Join(dir, "out.il"))
-		if err != nil {
-			return fmt.Errorf("synth: %w", err)
 		}
 		if modules[i], err = netlist.Parse(text, p.id, same); err != nil {
 			return err
@@ -215,13 +211,9 @@ func (f *flow) stitch(ctx context.Context, ladders map[string][]effort, at state
 		return typ
 	}
 	err := each(ctx, f.o.Jobs, f.parts, func(ctx context.Context, i int, p *part) error {
-		dir, err := f.mapped(ctx, p, f.gates[i], ladders[p.name][at[p.name]])
+		text, err := f.mapped(ctx, p, f.gates[i], ladders[p.name][at[p.name]])
 		if err != nil {
 			return err
-		}
-		text, err := os.ReadFile(filepath.Join(dir, "out.il"))
-		if err != nil {
-			return fmt.Errorf("synth: %w", err)
 		}
 		r.modules[i], err = netlist.Parse(text, p.id, rename)
 		return err

@@ -211,6 +211,7 @@ func (f *flow) prepare(ctx context.Context) error {
 	files := map[string][]byte{
 		"cells.lib":  f.t.text,
 		"map.lib":    f.t.mapText,
+		"flops.lib":  f.t.flopText,
 		"sram.lib":   sram,
 		"abc.constr": []byte(f.constr),
 	}

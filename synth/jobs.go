@@ -11,19 +11,23 @@ import (
 	"time"
 
 	"incforge/internal/cache"
+	"incforge/synth/liberty"
 	"incforge/synth/netlist"
 	"incforge/synth/rtlil"
 	"incforge/synth/yosys"
 )
 
-// genericSteps are those of Yosys's own synth. Left out is share: it asks a SAT solver about every pair of a word's shifters, and
-// finds nothing.
-func genericSteps() []string {
-	return []string{
-		"opt_expr", "opt_clean", "check", "opt -nodffe -nosdff", "fsm", "opt", "wreduce", "peepopt", "opt_clean", "alumacc", "opt", "memory -nomap", "opt_clean",
-		"opt -fast -full", "memory_map", "opt -full",
-		"techmap", "opt -fast",
+// genericSteps are those of Yosys's own synth without what finds nothing here: share, which asks a SAT solver about every pair of a
+// word's shifters, and passes over gates until none changes any more, as ABC and Simplify follow. remembers says that the module has
+// memories that become flops.
+func genericSteps(remembers bool) []string {
+	steps := []string{"opt_expr", "opt_clean", "opt -nodffe -nosdff", "fsm", "opt", "wreduce", "peepopt", "opt_clean", "alumacc"}
+	if remembers {
+		steps = append(steps, "opt", "memory -nomap", "opt_clean", "opt -fast -full")
+	} else {
+		steps = append(steps, "memory -nomap") // proc makes tables of large case statements
 	}
+	return append(steps, "memory_map", "opt -full", "techmap", "opt_expr", "opt_merge", "opt_dff")
 }
 
 // shop runs Yosys on modules, one process each, and keeps what comes out by what went in.
@@ -33,6 +37,22 @@ type shop struct {
 	limit time.Duration
 }
 
+// gatesOf returns a module in Yosys's own gates. One that only holds others is that already.
+func (s *shop) gatesOf(ctx context.Context, p *part) ([]byte, error) {
+	if p.wrapper {
+		return []byte(p.text), nil
+	}
+	dir, err := s.generic(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "out.il"))
+	if err != nil {
+		return nil, fmt.Errorf("synth: %w", err)
+	}
+	return text, nil
+}
+
 // generic synthesises a module to Yosys's own gates and returns the folder of what came out: out.il and
 // the files that the last commands write.
 func (s *shop) generic(ctx context.Context, p *part, last ...string) (dir string, err error) {
@@ -40,8 +60,8 @@ func (s *shop) generic(ctx context.Context, p *part, last ...string) (dir string
 	if len(p.gone) > 0 {
 		script = append(script, "flatten", "delete "+strings.Join(p.gone, " "))
 	}
-	script = append(append(script, genericSteps()...), last...)
-	script = append(script, "check", "opt_clean -purge", "write_rtlil out.il")
+	script = append(append(script, genericSteps(p.remembers)...), last...)
+	script = append(script, "opt_clean -purge", "write_rtlil out.il")
 	k := cache.NewKey()
 	k.Add("incforge generic 1", s.yosys)
 	k.Add(script...)
@@ -83,11 +103,14 @@ const (
 	mostGated  = 32
 )
 
-// mapped maps a module's gates onto cells and returns the folder with out.il.
-func (f *flow) mapped(ctx context.Context, p *part, gates string, e effort) (string, error) {
+// mapped maps a module's gates onto cells and returns its text.
+func (f *flow) mapped(ctx context.Context, p *part, gates string, e effort) ([]byte, error) {
+	if !strings.Contains(gates, "\n  cell $") {
+		return []byte(gates), nil
+	}
 	s, err := abcScript(e.script, f.t.hasWire)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if s != "" {
 		s = " -script " + s
@@ -95,10 +118,10 @@ func (f *flow) mapped(ctx context.Context, p *part, gates string, e effort) (str
 	// Smaller than one gate the budget means nothing to ABC.
 	budget := max(1e6/f.o.ClockMHz/Derate-ffFO4*f.t.fo4, f.t.fo4) * e.part
 	// One library only: dfflibmap and abc take no second one. Enables that no clock gate replaced and synchronous resets become logic
-	// in front of D, so plain flops suffice. The cells' ports must be known: there are buffers between modules already.
+	// in front of D, so plain flops suffice.
 	script := []string{
-		"read_liberty -lib -ignore_miss_func " + filepath.Join(f.dir, "cells.lib"), "read_rtlil in.il",
-		"dfflibmap -liberty " + filepath.Join(f.dir, "map.lib"),
+		"read_rtlil in.il",
+		"dfflibmap -liberty " + filepath.Join(f.dir, "flops.lib"),
 		// Never opt -full from here on: it would run opt_share and leave $mux
 		// cells, which abc skips and whose area is then missing.
 		"opt",
@@ -114,14 +137,18 @@ func (f *flow) mapped(ctx context.Context, p *part, gates string, e effort) (str
 	for _, line := range script {
 		k.Add(strings.ReplaceAll(line, f.dir, ""))
 	}
-	k.Add(string(f.t.text), string(f.t.mapText), f.constr)
+	k.Add(string(f.t.mapText), string(f.t.flopText), f.constr)
 	dir, _, err := f.shop.store.Get(ctx, "mapped-"+k.Sum(), func(dir string) error {
 		return f.shop.run(ctx, dir, "map", script, []byte(gates))
 	})
 	if err != nil {
-		return "", fmt.Errorf("synth: %s: %w", p.name, err)
+		return nil, fmt.Errorf("synth: %s: %w", p.name, err)
 	}
-	return dir, nil
+	text, err := os.ReadFile(filepath.Join(dir, "out.il"))
+	if err != nil {
+		return nil, fmt.Errorf("synth: %w", err)
+	}
+	return text, nil
 }
 
 // prepared gives a module of gates its clock gates and the trees that drive the modules in it.
@@ -132,8 +159,27 @@ func (f *flow) prepared(p *part, m *netlist.Module) string {
 		gated.GateClocks(*gates)
 		text = gated.Text(gated.Name)
 	}
-	text = "autoidx 1000000\n" + text + p.boxes
+	// The ports of what is in the module must be known; of cells, those of the clock gates and of the trees' buffers.
+	text = "autoidx 1000000\n" + text + p.boxes + box(f.t.gate) + box(f.t.fanout)
 	return string(fanout([]byte(text), f.t.fanout.Name, pin(f.t.fanout, "input"), pin(f.t.fanout, "output"), f.d.Clock.Port, f.d.Clock.Reset))
+}
+
+// box writes a cell as a black box.
+func box(c liberty.Cell) string {
+	if c.Name == "" {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "attribute \\blackbox 1\nmodule \\%s\n", c.Name)
+	n := 0
+	for _, p := range c.Pins {
+		if p.Direction == "input" || p.Direction == "output" {
+			n++
+			fmt.Fprintf(&b, "  wire %s %d \\%s\n", p.Direction, n, p.Name)
+		}
+	}
+	b.WriteString("end\n")
+	return b.String()
 }
 
 // abcScript returns the ABC script of a name as Yosys wants it: a plus, commas

@@ -33,6 +33,8 @@ type part struct {
 	text string
 	// boxes are those black boxes.
 	boxes string
+	// wrapper says that it only holds other modules, remembers that it has memories of its own.
+	wrapper, remembers bool
 	// gone are the modules dissolved in it, by id.
 	gone []string
 }
@@ -272,7 +274,10 @@ func (s *splitter) part(module string) *part {
 	// Numbers of the names that Yosys makes begin here in every process.
 	b.WriteString("autoidx 1000\n")
 	b.WriteString(s.modules[module].Canonical(`\`+p.id, s.rename))
-	for _, m := range s.dissolved(module) {
+	whole := append([]string{module}, s.dissolved(module)...)
+	p.remembers = slices.ContainsFunc(whole, func(m string) bool { return s.modules[m].Remembers() })
+	p.wrapper = len(whole) == 1 && s.modules[module].Wraps(func(typ string) bool { return s.modules[typ] != nil })
+	for _, m := range whole[1:] {
 		p.gone = append(p.gone, id(m))
 		b.WriteString(s.modules[m].Canonical(`\`+id(m), s.rename))
 	}

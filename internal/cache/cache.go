@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -26,7 +27,10 @@ const Env = "INCFORGE_CACHE"
 // processes may use it: a build happens in a folder of its own and appears under its
 // digest by one rename, so a digest's folder is always complete. The lock only keeps
 // two processes from doing the same work twice.
-type Store struct{ dir string }
+type Store struct {
+	dir    string
+	pruned *sync.Once // by this process
+}
 
 // Open returns the store in dir; "" is the folder that Env names or, without it, the named one among incforge's in the user's cache.
 func Open(dir, name string) (Store, error) {
@@ -47,7 +51,7 @@ func Open(dir, name string) (Store, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return Store{}, fmt.Errorf("folder of %s: %w", name, err)
 	}
-	return Store{dir: dir}, nil
+	return Store{dir: dir, pruned: &sync.Once{}}, nil
 }
 
 // Get returns the folder of a digest, calling make to fill an empty one if it is not
@@ -57,7 +61,7 @@ func (s Store) Get(ctx context.Context, digest string, make func(dir string) err
 	if s.found(path) {
 		return path, true, nil
 	}
-	s.prune()
+	s.pruned.Do(s.prune)
 	unlock, err := s.lock(ctx, digest)
 	if err != nil {
 		return "", false, err
@@ -122,7 +126,7 @@ const (
 	keepBroken = 24 * time.Hour
 )
 
-// prune removes what has not been used for long. It is called before a build, which
+// prune removes what has not been used for long. It is called before a process's first build, which
 // takes far longer, and is in nobody's way: a library in use stays usable after its
 // file is gone.
 func (s Store) prune() {

@@ -315,6 +315,25 @@ func (l *Library) ForSynthesis(wireFree bool) []byte {
 	return out.Bytes()
 }
 
+// Flops returns a text of ForSynthesis without all that is no flop: a pass that maps only those reads a tenth. A text that cannot be
+// read stays as it is.
+func Flops(text []byte) []byte {
+	own, err := Parse(text)
+	if err != nil {
+		return text
+	}
+	var out bytes.Buffer
+	at := 0
+	for _, c := range own.Cells {
+		if !c.FF {
+			out.Write(text[at:c.span.start])
+			at = c.span.end
+		}
+	}
+	out.Write(text[at:])
+	return out.Bytes()
+}
+
 // findGate returns the smallest usable combinational cell with one output whose
 // function has exactly these truth tables' shape.
 func (l *Library) findGate(inputs int, same func(table []bool) bool) (Cell, bool) {

@@ -143,7 +143,7 @@ func (p *parser) wire(words []string) error {
 		case "input", "output":
 			w.Input, w.Output = word == "input", word == "output"
 			w.order, err = strconv.Atoi(words[i+1])
-		case "inout", "upto", "offset":
+		case "inout":
 			return fmt.Errorf("wire %s is %s", w.Name, word)
 		}
 		if err != nil {

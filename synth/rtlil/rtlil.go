@@ -90,6 +90,27 @@ func (m *Module) Types() []string {
 	return slices.Compact(types)
 }
 
+// Remembers tells whether the module has memories.
+func (m *Module) Remembers() bool {
+	return slices.ContainsFunc(m.items, func(it item) bool { return it.kind == "memory" })
+}
+
+// Wraps tells whether there is nothing in the module but wires and cells of the types that are modules.
+func (m *Module) Wraps(isModule func(typ string) bool) bool {
+	for _, it := range m.items {
+		switch it.kind {
+		case "wire", "connect", "parameter":
+		case "cell":
+			if !isModule(it.typ) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
 // HasInput tells whether the module has an input of a name, which is without its backslash.
 func (m *Module) HasInput(name string) bool {
 	for _, it := range m.items {
