@@ -96,8 +96,9 @@ func (f *flow) clockGate() *rtlil.ClockGate {
 	return &rtlil.ClockGate{Cell: g.Name, Clock: g.GateClock, Enable: g.GateEnable, Out: g.GateOut, Least: leastGated, Most: mostGated}
 }
 
-// A bank of fewer flops than leastGated keeps its multiplexers: the gate would take more (TestGatePays). mostGated is what a gate's
-// setup time allows for.
+// A bank of fewer flops than leastGated keeps its multiplexers. A gate takes 1.6 um2 and a multiplexer 1.0 um2 a flop, so two flops
+// would do for the cells' area; but every gate is a branch of the clock tree, which nothing here counts. TestGatePays measures both
+// sides. mostGated is what a gate's setup time allows for.
 const (
 	leastGated = 4
 	mostGated  = 32
