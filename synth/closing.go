@@ -175,7 +175,7 @@ func (f *flow) ladders(ctx context.Context) (map[string][]effort, error) {
 		if modules[i], err = netlist.Parse(text, p.id, same); err != nil {
 			return err
 		}
-		all[i] = efforts(f.o.Script, mostlyXOR(modules[i].Count()))
+		all[i] = efforts(f.o.Script, netlist.MostlyXOR(modules[i].Count()))
 		return nil
 	})
 	if err != nil {

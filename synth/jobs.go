@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"incforge/internal/cache"
-	"incforge/synth/liberty"
 	"incforge/synth/netlist"
 	"incforge/synth/rtlil"
 	"incforge/synth/yosys"
@@ -161,26 +160,8 @@ func (f *flow) prepared(p *part, m *netlist.Module) string {
 		text = gated.Text(gated.Name)
 	}
 	// The ports of what is in the module must be known; of cells, those of the clock gates and of the trees' buffers.
-	text = "autoidx 1000000\n" + text + p.boxes + box(f.t.gate) + box(f.t.fanout)
-	return string(fanout([]byte(text), f.t.fanout.Name, pin(f.t.fanout, "input"), pin(f.t.fanout, "output"), f.d.Clock.Port, f.d.Clock.Reset))
-}
-
-// box writes a cell as a black box.
-func box(c liberty.Cell) string {
-	if c.Name == "" {
-		return ""
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "attribute \\blackbox 1\nmodule \\%s\n", c.Name)
-	n := 0
-	for _, p := range c.Pins {
-		if p.Direction == "input" || p.Direction == "output" {
-			n++
-			fmt.Fprintf(&b, "  wire %s %d \\%s\n", p.Direction, n, p.Name)
-		}
-	}
-	b.WriteString("end\n")
-	return b.String()
+	text = "autoidx 1000000\n" + text + p.boxes + f.t.gate.BlackBox() + f.t.fanout.BlackBox()
+	return string(rtlil.Fanout([]byte(text), f.t.fanout.Name, pin(f.t.fanout, "input"), pin(f.t.fanout, "output"), f.d.Clock.Port, f.d.Clock.Reset))
 }
 
 // abcScript returns the ABC script of a name as Yosys wants it: a plus, commas
@@ -191,7 +172,7 @@ func box(c liberty.Cell) string {
 func abcScript(name string, wires bool) (string, error) {
 	front := map[string]string{
 		ScriptXOR:     "strash;&get,-n;&b;&dch,-f;&nf;&put;",
-		ScriptDefault: "strash;balance;resub;rewrite;balance;dch;map,-B,0.7,{D};",
+		ScriptDefault: "strash;balance;resub;rewrite;balance;dch,-f;map,-B,0.7,{D};",
 		ScriptFast:    "strash;ifraig;if,-g;strash;resub;rewrite;balance;dch;map,-B,0.9,{D};",
 		// The second strash is needed: dch after a mapped network fails.
 		ScriptFastest: "strash;dch;if,-g,-K,6,-C,8;strash;dch;if,-g,-K,6;strash;dch;map,-B,0.9,{D};",
@@ -208,24 +189,4 @@ func abcScript(name string, wires bool) (string, error) {
 		c = ",-c"
 	}
 	return "+" + script + "topo;buffer,-c,-N,16;topo;upsize" + c + ",{D};dnsize" + c + ",{D};stime" + c + ",-p", nil
-}
-
-// A module whose gates are mostly exclusive or is a parity tree (CRC, ECC).
-const (
-	xorShare = 0.5
-	xorGates = 100
-)
-
-func mostlyXOR(cells map[string]int) bool {
-	gates, xors := 0, 0
-	for cell, n := range cells {
-		if !strings.HasPrefix(cell, "$_") || strings.Contains(cell, "DFF") {
-			continue
-		}
-		gates += n
-		if cell == "$_XOR_" || cell == "$_XNOR_" {
-			xors += n
-		}
-	}
-	return gates >= xorGates && float64(xors) >= xorShare*float64(gates)
 }

@@ -347,12 +347,6 @@ func TestComparable(t *testing.T) {
 	}
 }
 
-func TestMostlyXOR(t *testing.T) {
-	assert.True(t, mostlyXOR(map[string]int{"$_XOR_": 60, "$_AND_": 50, "$_XNOR_": 20, "$_DFF_P_": 900}))
-	assert.False(t, mostlyXOR(map[string]int{"$_XOR_": 60, "$_AND_": 90, "$_MUX_": 10}))
-	assert.False(t, mostlyXOR(map[string]int{"$_XOR_": 60}), "too small to matter")
-}
-
 const bench = `
 module bench;
   reg clk = 0, rst = 1, v = 0, first = 0; reg [7:0] slot = 0; reg [63:0] data = 0;

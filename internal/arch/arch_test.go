@@ -66,7 +66,7 @@ func rooms() []Room {
 		{"synth/design", 1, "the manifest, as synthesis reads it"},
 		{"synth/liberty", 1, "cell libraries"},
 		{"synth/yosys", 1, "scripts and statistics of Yosys"},
-		{"synth/rtlil", 1, "the text of Yosys's designs"},
+		{"synth/rtlil", 2, "the text of Yosys's designs"},
 		{"synth/netlist", 2, "mapped modules in memory: counts, sizes, Verilog"},
 		{"synth", 3, "area and timing"},
 		{"fpga", 2, "resources of an FPGA"},

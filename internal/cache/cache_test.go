@@ -28,6 +28,8 @@ func TestStorePrunes(t *testing.T) {
 	for _, name := range []string{"old", "used", "tmp-1"} {
 		require.NoError(t, os.Chtimes(filepath.Join(s.dir, name), long, long))
 	}
+	s, err = Open(s.dir, "models") // a process removes before its first build only
+	require.NoError(t, err)
 	_, hit, err := s.Get(context.Background(), "used", fill)
 	require.NoError(t, err)
 	assert.True(t, hit)

@@ -284,3 +284,24 @@ func (m *Module) Instances() map[string]string {
 	}
 	return all
 }
+
+// A module whose gates are mostly exclusive or is a parity tree (CRC, ECC).
+const (
+	xorShare = 0.5
+	xorGates = 100
+)
+
+// MostlyXOR tells whether a module of Yosys's own gates, which are counted by type, is a parity tree.
+func MostlyXOR(gates map[string]int) bool {
+	all, xors := 0, 0
+	for gate, n := range gates {
+		if !strings.HasPrefix(gate, "$_") || strings.Contains(gate, "DFF") {
+			continue
+		}
+		all += n
+		if gate == "$_XOR_" || gate == "$_XNOR_" {
+			xors += n
+		}
+	}
+	return all >= xorGates && float64(xors) >= xorShare*float64(all)
+}

@@ -235,3 +235,9 @@ func TestFlopValue(t *testing.T) {
 		assert.Equal(t, c.want, flopValue(kind, func(pin string) uint8 { return c.pins[pin] }), "%s %v", c.typ, c.pins)
 	}
 }
+
+func TestMostlyXOR(t *testing.T) {
+	assert.True(t, MostlyXOR(map[string]int{"$_XOR_": 60, "$_AND_": 50, "$_XNOR_": 20, "$_DFF_P_": 900}))
+	assert.False(t, MostlyXOR(map[string]int{"$_XOR_": 60, "$_AND_": 90, "$_MUX_": 10}))
+	assert.False(t, MostlyXOR(map[string]int{"$_XOR_": 60}), "too small to matter")
+}
