@@ -144,19 +144,24 @@ func (f *flow) elaborate(ctx context.Context) error {
 	return nil
 }
 
-// each calls do for every part, several at once; jobs of 0 is one per processor.
+// each calls do for every part, several at once and the largest first, as they take longest; jobs of 0 is one per processor.
 func each(ctx context.Context, jobs int, parts []*part, do func(ctx context.Context, i int, p *part) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	if jobs <= 0 {
 		jobs = runtime.NumCPU()
 	}
 	g.SetLimit(jobs)
-	for i, p := range parts {
+	order := make([]int, len(parts))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(parts[b].text) - len(parts[a].text) })
+	for _, i := range order {
 		g.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			return do(ctx, i, p)
+			return do(ctx, i, parts[i])
 		})
 	}
 	return g.Wait()
