@@ -54,8 +54,11 @@ func efforts(script string, xor bool) []effort {
 	return ladder
 }
 
-// maxRounds bounds how often the design is timed.
+// maxRounds bounds how often the design is mapped and timed, if the user does not.
 const maxRounds = 6
+
+// worthwhile is what a round must bring of the slack that is missing.
+const worthwhile = 0.05
 
 // state is the step of the ladder that each module stands on.
 type state map[string]int
@@ -80,7 +83,8 @@ func (r *round) better(than *round) bool {
 
 // close maps and times the design. While it misses its clock, the modules on failing paths are mapped again with more effort: ABC sees
 // one module at a time, so only the whole design's timing tells which of them must be fast. A step that makes the design slower is
-// taken back, and the modules' next steps are tried in its place: no round starts from anything but the best one.
+// taken back, and the modules' next steps are tried in its place: no round starts from anything but the best one. It ends, too, when two
+// rounds in a row bring little.
 func (f *flow) close(ctx context.Context) (*yosys.Stat, *timing, error) {
 	if err := f.elaborate(ctx); err != nil {
 		return nil, nil, err
@@ -91,35 +95,51 @@ func (f *flow) close(ctx context.Context) (*yosys.Stat, *timing, error) {
 	}
 	var best *round
 	next := state{} // the step to try
-	for n := range maxRounds {
-		at := state{}
-		if best != nil {
-			at = maps.Clone(best.at)
-			moved := false
-			for _, module := range best.timing.failing {
-				if next[module]+1 < len(ladders[module]) {
-					next[module]++
-					at[module], moved = next[module], true
-				}
-			}
-			if !moved {
-				break
-			}
+	wasted := 0     // rounds in a row that brought little
+	rounds := f.o.Rounds
+	if rounds <= 0 {
+		rounds = maxRounds
+	}
+	for n := range rounds {
+		at, moved := best.climb(next, ladders)
+		if !moved {
+			break
 		}
 		r, err := f.try(ctx, ladders, at)
 		if err != nil {
 			return nil, nil, err
 		}
 		kept := best == nil || r.better(best)
+		idle := best != nil && r.timing.slack-best.timing.slack < -worthwhile*best.timing.slack
 		f.log.WithFields(logrus.Fields{"round": n + 1, "slack_ps": int(r.timing.slack), "failing_modules": len(r.timing.failing), "kept": kept}).Info("mapped")
 		if kept {
 			best = r
 		}
-		if best.timing.slack >= 0 {
+		// One round may bring nothing because other modules' paths have to follow; two end it.
+		if wasted++; !idle {
+			wasted = 0
+		}
+		if best.timing.slack >= 0 || wasted == 2 {
 			break
 		}
 	}
 	return best.stat, best.timing, f.keep(best)
+}
+
+// climb returns the steps that follow a round: its failing modules one further than they tried. It tells whether there is any; before
+// the first round there is one.
+func (r *round) climb(next state, ladders map[string][]effort) (at state, moved bool) {
+	if r == nil {
+		return state{}, true
+	}
+	at = maps.Clone(r.at)
+	for _, module := range r.timing.failing {
+		if next[module]+1 < len(ladders[module]) {
+			next[module]++
+			at[module], moved = next[module], true
+		}
+	}
+	return at, moved
 }
 
 // keep writes the files of a round.

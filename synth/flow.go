@@ -56,6 +56,8 @@ type Options struct {
 	WorkDir string
 	// Timeout bounds each run of a tool; 0 is two hours.
 	Timeout time.Duration
+	// Rounds is how often at most the design is mapped and timed; 0 is maxRounds.
+	Rounds int
 	// Jobs is how many modules are synthesised at once; 0 is one per processor.
 	Jobs int
 	// CacheDir keeps synthesised modules; "" is the folder that INCFORGE_CACHE names, or incforge/synth in the user's cache folder.

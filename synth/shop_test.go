@@ -171,3 +171,23 @@ func TestRoundsNeverEndWorse(t *testing.T) {
 		assert.True(t, slices.IsSortedFunc(l, func(a, b effort) int { return int(b.gain - a.gain) }), "a step never makes cells weaker")
 	}
 }
+
+// TestClimb: a step that was taken back is not tried again, and modules that were not on failing paths stay where they are.
+func TestClimb(t *testing.T) {
+	ladders := map[string][]effort{"a": make([]effort, 3), "b": make([]effort, 2), "c": make([]effort, 4)}
+	next := state{}
+	var none *round
+	at, moved := none.climb(next, ladders)
+	assert.True(t, moved)
+	assert.Empty(t, at)
+	best := &round{at: at, timing: &timing{failing: []string{"a", "b"}}}
+	at, moved = best.climb(next, ladders)
+	assert.True(t, moved)
+	assert.Equal(t, state{"a": 1, "b": 1}, at)
+	// That round was worse: from the best one again, with the step after it. b has no other.
+	at, moved = best.climb(next, ladders)
+	assert.True(t, moved)
+	assert.Equal(t, state{"a": 2}, at)
+	_, moved = best.climb(next, ladders)
+	assert.False(t, moved)
+}
