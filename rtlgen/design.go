@@ -74,11 +74,16 @@ func (d *Design) print() error {
 	}
 	add("files.f", verilog.FileList(rtl))
 	constraints := d.Params.Name + ".sdc"
-	sdc, err := verilog.SDC(d.Switch, verilog.Clock{Port: contract.ClockPort, MHz: float64(d.Params.ClockMHz)})
-	if err != nil {
-		return err
+	for _, top := range []struct {
+		file string
+		m    *graph.Module
+	}{{constraints, d.Switch}, {d.Core.Name + ".sdc", d.Core}} {
+		sdc, err := verilog.SDC(top.m, verilog.Clock{Port: contract.ClockPort, MHz: float64(d.Params.ClockMHz)})
+		if err != nil {
+			return err
+		}
+		add(top.file, sdc)
 	}
-	add(constraints, sdc)
 	core, err := verilog.FuseSoC(verilog.Core{
 		Name: d.Params.Name, Version: fmt.Sprintf("%d.%d.0", contract.VersionMajor, contract.VersionMinor), Description: d.Switch.Purpose, Toplevel: d.Switch.Name,
 		Files: rtl.Paths(), Constraints: []string{constraints},

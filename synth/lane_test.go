@@ -13,8 +13,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"incforge/synth/yosys"
 )
 
 var laneTable = flag.Bool("lane-table", false, "measure a lane at every number of stages: the tables of hdl/lanes/README.md")
@@ -85,7 +83,8 @@ func TestLaneTable(t *testing.T) {
 	for stages := 1; stages <= 6; stages++ {
 		f, done, err := start(ctx, laneBench(t, stages, 1000), Options{})
 		require.NoError(t, err)
-		gates, err := f.elaborate(ctx)
+		require.NoError(t, f.elaborate(ctx))
+		gates, err := f.ladders(ctx)
 		require.NoError(t, err)
 		for _, try := range []struct {
 			script string
@@ -93,8 +92,8 @@ func TestLaneTable(t *testing.T) {
 		}{{ScriptDefault, 200}, {ScriptDefault, 4000}, {ScriptFastest, 4000}} {
 			f.o.ClockMHz = try.mhz
 			ladders := map[string][]effort{}
-			for module := range gates.Modules {
-				ladders[module] = []effort{{try.script, 1}}
+			for module := range gates {
+				ladders[module] = []effort{{try.script, 1, easyGain}}
 			}
 			area, period := f.point(ctx, t, ladders)
 			fmt.Fprintf(&b, "%d stages, %s at %g MHz: %.0f um2, %.3f ns, %.0f MHz\n", stages, try.script, try.mhz, area, period, 1e3/period)
@@ -107,12 +106,9 @@ func TestLaneTable(t *testing.T) {
 // point maps the design and returns the area of its lane in um2 and the shortest period in ns.
 func (f *flow) point(ctx context.Context, t *testing.T, ladders map[string][]effort) (area, period float64) {
 	t.Helper()
-	var stat *yosys.Stat
-	stat, err := f.synthesise(ctx, ladders, nil)
+	r, err := f.try(ctx, ladders, state{})
 	require.NoError(t, err)
-	timing, err := f.time(ctx)
-	require.NoError(t, err)
-	m, err := f.measure(stat, timing)
+	m, err := f.measure(r.stat, r.timing)
 	require.NoError(t, err)
 	return m.Metrics["synth__lane__area"], 1e3/f.o.ClockMHz - m.Metrics["synth__timing__setup__ws"]
 }

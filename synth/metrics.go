@@ -145,9 +145,9 @@ func (f *flow) measure(stat *yosys.Stat, t *timing) (*Metrics, error) {
 		return nil, err
 	}
 	areas := f.t.lib.Areas()
-	flops := map[string]bool{}
+	flops, gates := map[string]bool{}, map[string]bool{}
 	for _, c := range f.t.lib.Cells {
-		flops[c.Name] = c.Sequential
+		flops[c.Name], gates[c.Name] = c.Sequential, c.ClockGate
 	}
 	macros := map[string]bool{}
 	for _, m := range f.memories {
@@ -170,6 +170,8 @@ func (f *flow) measure(stat *yosys.Stat, t *timing) (*Metrics, error) {
 			continue
 		case flops[cell]:
 			n.flops += k
+		case gates[cell]:
+			n.gates += k
 		}
 		n.area += float64(k) * areas[cell]
 		n.cells += k
@@ -197,6 +199,7 @@ func (f *flow) measure(stat *yosys.Stat, t *timing) (*Metrics, error) {
 type counts struct {
 	area, macroArea      float64
 	cells, macros, flops int
+	gates                int // clock gates
 }
 
 // addFigures fills in the figures of area and timing.
@@ -204,35 +207,36 @@ func (m *Metrics) addFigures(f *flow, n counts, t *timing, minCycle float64) {
 	period := 1e3 / f.o.ClockMHz
 	slack := t.slack / 1e3
 	// A macro's cycle time is a bound of its own that no path shows.
-	shortest := max(period-slack, minCycle)
+	shortest := max(t.period/1e3, minCycle)
 	if minCycle > period {
 		m.Warnings = append(m.Warnings, fmt.Sprintf("an SRAM macro needs %.3f ns a cycle, the clock has %.3f ns", minCycle, period))
 	}
 	raw, placed := n.area+n.macroArea, Placed(n.area, n.macroArea)
 	m.Metrics = map[string]float64{
-		"synth__design__instance__area":             raw,
-		"synth__design__instance__area__stdcell":    n.area,
-		"synth__design__instance__area__macros":     n.macroArea,
-		"synth__design__instance__area__placed":     placed,
-		"synth__design__nand2_equivalents":          n.area / f.t.nand2,
-		"synth__design__nand2_equivalents__total":   raw / f.t.nand2,
-		"synth__design__nand2__area":                f.t.nand2,
-		"synth__design__instance__count":            float64(n.cells + n.macros),
-		"synth__design__instance__count__stdcell":   float64(n.cells),
-		"synth__design__instance__count__macros":    float64(n.macros),
-		"synth__design__instance__count__flops":     float64(n.flops),
-		"synth__memory__bits":                       float64(f.d.MemoryBits()),
-		"synth__memory__instances":                  float64(len(f.d.Memories)),
-		"synth__timing__clock__period":              period,
-		"synth__timing__clock__mhz":                 f.o.ClockMHz,
-		"synth__timing__setup__ws":                  slack,
-		"synth__timing__setup__tns":                 t.tns / 1e3,
-		"synth__timing__fmax__mhz":                  1e3 / shortest,
-		"synth__timing__sram__min_period":           minCycle,
-		"synth__timing__late_derate":                Derate,
-		"synth__timing__fo4":                        f.t.fo4 / 1e3,
-		"synth__timing__critical_path__fo4":         t.path.DelayPS / f.t.fo4,
-		"synth__timing__critical_path__gate_stages": float64(t.path.Stages),
+		"synth__design__instance__area":               raw,
+		"synth__design__instance__area__stdcell":      n.area,
+		"synth__design__instance__area__macros":       n.macroArea,
+		"synth__design__instance__area__placed":       placed,
+		"synth__design__nand2_equivalents":            n.area / f.t.nand2,
+		"synth__design__nand2_equivalents__total":     raw / f.t.nand2,
+		"synth__design__nand2__area":                  f.t.nand2,
+		"synth__design__instance__count":              float64(n.cells + n.macros),
+		"synth__design__instance__count__stdcell":     float64(n.cells),
+		"synth__design__instance__count__macros":      float64(n.macros),
+		"synth__design__instance__count__flops":       float64(n.flops),
+		"synth__design__instance__count__clock_gates": float64(n.gates),
+		"synth__memory__bits":                         float64(f.d.MemoryBits()),
+		"synth__memory__instances":                    float64(len(f.d.Memories)),
+		"synth__timing__clock__period":                period,
+		"synth__timing__clock__mhz":                   f.o.ClockMHz,
+		"synth__timing__setup__ws":                    slack,
+		"synth__timing__setup__tns":                   t.tns / 1e3,
+		"synth__timing__fmax__mhz":                    1e3 / shortest,
+		"synth__timing__sram__min_period":             minCycle,
+		"synth__timing__late_derate":                  Derate,
+		"synth__timing__fo4":                          f.t.fo4 / 1e3,
+		"synth__timing__critical_path__fo4":           t.path.DelayPS / f.t.fo4,
+		"synth__timing__critical_path__gate_stages":   float64(t.path.Stages),
 	}
 	m.Clock = clocked.Clock{AskedMHz: f.o.ClockMHz, FoundMHz: m.Metrics["synth__timing__fmax__mhz"], By: strings.TrimSpace(m.Tech + " " + m.Corner)}
 	if t.hasReg {

@@ -10,9 +10,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"incforge/contract"
+	"incforge/internal/cache"
 	"incforge/synth/design"
 	"incforge/synth/yosys"
 )
@@ -33,7 +35,7 @@ type NetlistOptions struct {
 }
 
 // netlistFormat is part of a netlist's key: it changes with what this file writes.
-const netlistFormat = "incforge netlist 1"
+const netlistFormat = "incforge netlist 2"
 
 // Netlist synthesises the design beside the manifest in dir and returns the path
 // of one self-contained Verilog file with the same top module and ports, fit for
@@ -114,39 +116,48 @@ func netlistKey(ctx context.Context, d *design.Design, top string, o NetlistOpti
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// genericNetlist writes the design in Verilog's own operators on single bits, module by module.
 func genericNetlist(ctx context.Context, d *design.Design, top string, o NetlistOptions) ([]byte, error) {
 	rams, err := d.RAMs()
 	if err != nil {
 		return nil, err
 	}
-	work, err := os.MkdirTemp("", "incforge-netlist-")
+	version, err := yosys.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	store, err := cache.Open("", "synth")
 	if err != nil {
 		return nil, fmt.Errorf("synth: %w", err)
 	}
-	defer os.RemoveAll(work)
 	// As a black box a leaf keeps its name and its parameters.
-	var boxes bytes.Buffer
+	var boxes strings.Builder
 	for _, r := range rams {
 		boxes.WriteString("(* blackbox *)\n" + r.Header + "\nendmodule\n")
 	}
-	if err := os.WriteFile(filepath.Join(work, "ram.v"), boxes.Bytes(), 0o644); err != nil {
-		return nil, fmt.Errorf("synth: %w", err)
-	}
-	e := elaboration{dir: work, d: d, choice: design.Choice{Tops: []contract.Top{{Module: top}}}, leaves: rams, ram: []string{"read_verilog -sv ram.v"}, limit: o.Timeout}
-	if _, err := e.run(ctx); err != nil {
-		return nil, err
-	}
-	if err := yosys.Run(ctx, work, "write", []string{"read_rtlil gates.il", "setundef -zero", "opt_clean", "write_verilog -noattr gates.v"}, o.Timeout); err != nil {
-		return nil, err
-	}
-	text, err := os.ReadFile(filepath.Join(work, "gates.v"))
+	e := front{d: d, choice: design.Choice{Tops: []contract.Top{{Module: top}}}, leaves: rams, limit: o.Timeout, store: store, yosys: version,
+		ram: map[string]string{"read_verilog -sv ram.v": boxes.String()}}
+	done, err := e.run(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("synth: %w", err)
+		return nil, err
+	}
+	s := &shop{store: store, yosys: version, limit: o.Timeout}
+	texts := make([][]byte, len(done.parts))
+	err = each(ctx, 0, done.parts, func(ctx context.Context, i int, p *part) error {
+		dir, err := s.generic(ctx, p, "abc -fast", "opt -fast", "setundef -zero", "opt_clean", "write_verilog -noattr out.v")
+		if err != nil {
+			return err
+		}
+		texts[i], err = os.ReadFile(filepath.Join(dir, "out.v"))
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	for _, r := range rams {
-		text = append(append(text, '\n'), r.Text...)
+		texts = append(texts, []byte(r.Text))
 	}
-	return text, nil
+	return bytes.Join(texts, []byte("\n")), nil
 }
 
 func mappedNetlist(ctx context.Context, dir string, o NetlistOptions) ([]byte, error) {
@@ -155,19 +166,18 @@ func mappedNetlist(ctx context.Context, dir string, o NetlistOptions) ([]byte, e
 		return nil, err
 	}
 	defer done()
-	gates, err := f.elaborate(ctx)
+	if err := f.elaborate(ctx); err != nil {
+		return nil, err
+	}
+	ladders, err := f.ladders(ctx)
 	if err != nil {
 		return nil, err
 	}
-	ladders := map[string][]effort{}
-	for module, cells := range gates.Modules {
-		ladders[module] = efforts(ScriptAuto, mostlyXOR(cells))
-	}
-	stat, err := f.synthesise(ctx, ladders, nil)
+	r, err := f.stitch(ctx, ladders, state{})
 	if err != nil {
 		return nil, err
 	}
-	totals, err := stat.Hierarchy(f.top)
+	totals, err := r.stat.Hierarchy(f.top)
 	if err != nil {
 		return nil, err
 	}
@@ -179,11 +189,5 @@ func mappedNetlist(ctx context.Context, dir string, o NetlistOptions) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(filepath.Join(f.dir, "map.v"))
-	if err != nil {
-		return nil, fmt.Errorf("synth: %w", err)
-	}
-	text = append(append(text, '\n'), models...)
-	text = append(text, macroModels(f.rams, f.memories)...)
-	return text, nil
+	return bytes.Join([][]byte{r.verilog, models, []byte(macroModels(f.rams, f.memories))}, []byte("\n")), nil
 }

@@ -5,6 +5,7 @@ package synth
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"incforge/internal/cache"
 	"incforge/internal/tool"
 )
 
@@ -21,8 +23,11 @@ type timing struct {
 	tns      float64 // ps, sum of the negative slacks
 	regSlack float64 // ps, worst between registers
 	hasReg   bool
+	period   float64 // ps, the shortest that every path holds, with the shares of it that the constraints take
 	path     Path
 	failing  []string // modules that paths with negative slack run through
+	log      []byte
+	script   []byte
 }
 
 // Path is one timing path.
@@ -36,61 +41,123 @@ type Path struct {
 	Trace string `json:"trace,omitempty"`
 }
 
-// time runs OpenSTA on map.v. Units in the script are those of the first
-// library read, which is the cells'.
-func (f *flow) time(ctx context.Context) (*timing, error) {
-	period := 1e6 / f.o.ClockMHz / f.t.timePS
-	clock := fmt.Sprintf("create_clock -name clk -period %.6f", period)
-	if f.clocked { // otherwise it is a clock that only inputs and outputs know
-		clock += fmt.Sprintf(" [get_ports %s]", f.d.Clock.Port)
-	}
-	script := []string{
-		"read_liberty cells.lib", "read_liberty sram.lib", "read_verilog map.v", "link_design " + f.top,
-		clock,
-		// all_inputs -no_clocks does not exist in 2.0.17. The reset is left out: it is a
-		// tree that layout builds, and unbuffered it would be the worst path of any design.
+// The groups that paths are reported by: what begins at an input or ends at an output shares the period with the world outside.
+const (
+	groupRegisters = "clk" // OpenSTA's own, after the clock
+	groupInputs    = "inputs"
+	groupOutputs   = "outputs"
+	groupThrough   = "through"
+)
+
+// staScript returns the commands that time net.v with constraints.sdc.
+func (f *flow) staScript() []string {
+	return []string{
+		// Units in the script are those of the first library read, which is the cells'.
+		"read_liberty cells.lib", "read_liberty sram.lib", "read_verilog net.v", "link_design " + f.top,
+		"source constraints.tcl",
 		"set ins [list]",
 		fmt.Sprintf(`foreach p [all_inputs] { set n [get_property $p full_name]; if {$n != "%s" && $n != "%s"} { lappend ins $p } }`, f.d.Clock.Port, f.d.Clock.Reset),
-		"set_input_delay 0 -clock clk $ins",
 		fmt.Sprintf("set_driving_cell -lib_cell %s $ins", f.t.driver.Name),
-		// Without an output delay no path to an output is reported at all.
-		"set_output_delay 0 -clock clk [all_outputs]",
 		fmt.Sprintf("set_load %.6f [all_outputs]", f.t.loadFF/f.t.capFF),
 		fmt.Sprintf("set_timing_derate -late %g", Derate),
+		fmt.Sprintf("group_path -name %s -from $ins", groupInputs),
+		fmt.Sprintf("group_path -name %s -to [all_outputs]", groupOutputs),
+		fmt.Sprintf("group_path -name %s -from $ins -to [all_outputs]", groupThrough),
 		`puts "== all"`, "report_checks -path_delay max -format full -digits 5",
 		`puts "== tns"`, "report_tns -digits 5",
-		// Of no registers at all OpenSTA makes an error.
-		`puts "== reg"`, "if {[llength [all_registers -clock_pins]] > 0} { report_checks -path_delay max -from [all_registers -clock_pins] -to [all_registers -data_pins] -format full -digits 5 }",
 		`puts "== failing"`,
 		fmt.Sprintf("report_checks -path_delay max -slack_max 0 -group_count %d -format full", maxFailing),
 	}
-	if err := os.WriteFile(filepath.Join(f.dir, "sta.tcl"), []byte(strings.Join(script, "\n")+"\n"), 0o644); err != nil {
-		return nil, fmt.Errorf("synth: %w", err)
+}
+
+// time runs OpenSTA on a netlist. What it says of the same netlist, libraries and script is kept.
+func (f *flow) time(ctx context.Context, verilog []byte) (*timing, error) {
+	c, err := f.constraints()
+	if err != nil {
+		return nil, err
 	}
-	res, err := tool.Run(ctx, tool.Command{Name: "sta", Args: []string{"-no_splash", "-exit", "sta.tcl"}, Dir: f.dir, Timeout: f.o.Timeout})
+	script := []byte(strings.Join(f.staScript(), "\n") + "\n")
+	files := map[string][]byte{"net.v": verilog, "constraints.tcl": []byte(c.tcl), "sta.tcl": script}
+	for _, name := range []string{"cells.lib", "sram.lib"} {
+		if files[name], err = os.ReadFile(filepath.Join(f.dir, name)); err != nil {
+			return nil, fmt.Errorf("synth: %w", err)
+		}
+	}
+	k := cache.NewKey()
+	k.Add("incforge timing 1", f.tools["opensta"])
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		k.Add(name, string(files[name]))
+	}
+	dir, _, err := f.shop.store.Get(ctx, "timed-"+k.Sum(), func(dir string) error {
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+				return err
+			}
+		}
+		res, err := tool.Run(ctx, tool.Command{Name: "sta", Args: []string{"-no_splash", "-exit", "sta.tcl"}, Dir: dir, Timeout: f.o.Timeout})
+		if err != nil {
+			return err
+		}
+		// OpenSTA ends with status 0 whatever happened in the script; a cell that is
+		// in no library becomes a black box with a warning and its paths vanish.
+		if m := staTrouble.Find(res.Output); m != nil {
+			return fmt.Errorf("OpenSTA: %s", m)
+		}
+		for name := range files {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil {
+				return err
+			}
+		}
+		return os.WriteFile(filepath.Join(dir, "sta.log"), res.Output, 0o644)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("synth: timing: %w", err)
 	}
-	out := string(res.Output)
-	if err := os.WriteFile(filepath.Join(f.dir, "sta.log"), res.Output, 0o644); err != nil {
+	log, err := os.ReadFile(filepath.Join(dir, "sta.log"))
+	if err != nil {
 		return nil, fmt.Errorf("synth: %w", err)
 	}
-	// OpenSTA ends with status 0 whatever happened in the script; a cell that is
-	// in no library becomes a black box with a warning and its paths vanish.
-	if m := regexp.MustCompile(`(?m)^(Error:|Warning: .*(?:black box|not found|[Nn]o liberty)).*$`).FindString(out); m != "" {
-		return nil, fmt.Errorf("synth: OpenSTA: %s", m)
+	t, err := f.read(string(log), c)
+	if err != nil {
+		return nil, err
 	}
+	t.log, t.script = log, script
+	return t, nil
+}
+
+var (
+	staTrouble = regexp.MustCompile(`(?m)^(Error:|Warning: .*(?:black box|not found|[Nn]o liberty)).*$`)
+	staGroup   = regexp.MustCompile(`(?m)^Path Group: (\S+)`)
+	staTNS     = regexp.MustCompile(`tns\s+(-?[0-9.]+)`)
+)
+
+// read takes a log apart.
+func (f *flow) read(log string, c *constraints) (*timing, error) {
 	t := &timing{}
-	_, rest, _ := strings.Cut(out, "== all\n")
+	_, rest, _ := strings.Cut(log, "== all\n")
 	all, rest, _ := strings.Cut(rest, "== tns\n")
-	tns, rest, _ := strings.Cut(rest, "== reg\n")
-	reg, failing, _ := strings.Cut(rest, "== failing\n")
-	path, ok := readPath(all, f.t.timePS)
-	if !ok {
-		return nil, fmt.Errorf("synth: OpenSTA reported no path:\n%s", tool.Tail(res.Output))
+	tns, failing, _ := strings.Cut(rest, "== failing\n")
+	for report := range strings.SplitSeq(all, "Startpoint: ") {
+		path, ok := readPath("Startpoint: "+report, f.t.timePS)
+		group := staGroup.FindStringSubmatch(report)
+		if !ok || group == nil {
+			continue
+		}
+		if t.path.Start == "" || path.SlackPS < t.slack {
+			t.path, t.slack = path, path.SlackPS
+		}
+		if group[1] == groupRegisters {
+			t.regSlack, t.hasReg = path.SlackPS, true
+		}
+		// What the constraints take is a share of the period, so a shorter period leaves less of it to a path.
+		left := 1 - c.share(group[1])
+		t.period = max(t.period, (c.period*left-path.SlackPS)/left)
 	}
-	t.path, t.slack = path, path.SlackPS
-	if m := regexp.MustCompile(`tns\s+(-?[0-9.]+)`).FindStringSubmatch(tns); m != nil {
+	if t.path.Start == "" {
+		return nil, fmt.Errorf("synth: OpenSTA reported no path:\n%s", tool.Tail([]byte(log)))
+	}
+	if m := staTNS.FindStringSubmatch(tns); m != nil {
+		var err error
 		if t.tns, err = strconv.ParseFloat(m[1], 64); err != nil {
 			return nil, fmt.Errorf("synth: OpenSTA: %w", err)
 		}
@@ -98,9 +165,6 @@ func (f *flow) time(ctx context.Context) (*timing, error) {
 	}
 	if t.slack < 0 {
 		t.failing = f.modulesOn(failing)
-	}
-	if p, ok := readPath(reg, f.t.timePS); ok {
-		t.regSlack, t.hasReg = p.SlackPS, true
 	}
 	return t, nil
 }

@@ -34,13 +34,14 @@ func (m *Metrics) Table() string {
 	}
 	b.WriteString(t.Render() + "\n\n")
 
-	t = newTable("cells", "flops", "macros", "memory bits", "per payload bit", "MHz asked", "MHz found", "slack ns", "reg-to-reg ns", "path FO4")
+	t = newTable("cells", "flops", "clock gates", "macros", "memory bits", "per payload bit", "MHz asked", "MHz found", "slack ns", "reg-to-reg ns", "path FO4")
 	found := fmt.Sprintf("%.1f", m.Clock.FoundMHz)
 	if m.Clock.Missed() {
 		found += " " + clocked.Mark
 	}
 	t.AppendRow(table.Row{
 		fmt.Sprintf("%.0f", v["synth__design__instance__count__stdcell"]), fmt.Sprintf("%.0f", v["synth__design__instance__count__flops"]),
+		fmt.Sprintf("%.0f", v["synth__design__instance__count__clock_gates"]),
 		fmt.Sprintf("%.0f", v["synth__design__instance__count__macros"]), fmt.Sprintf("%.0f", v["synth__memory__bits"]),
 		optional(v, "synth__memory__bits_per_payload_bit"), fmt.Sprintf("%g", m.Clock.AskedMHz), found,
 		fmt.Sprintf("%.3f", v["synth__timing__setup__ws"]), optional(v, "synth__timing__setup__ws__reg2reg"),

@@ -27,23 +27,26 @@ const (
 
 // technology is a library ready for the tools.
 type technology struct {
-	name    string // as asked for
-	basis   string // one line for the reader
-	node28  bool   // the built-in library: figures are 28 nm-class
-	lib     *liberty.Library
-	text    []byte // what the tools read
-	corner  string
-	wires   string // how wires are counted
-	nand2   float64
-	fo4     float64 // ps
-	sram    liberty.Corner
-	sramUp  float64 // macro area over the 28 nm-class macro's
-	driver  liberty.Cell
-	fanout  liberty.Cell // of trees between modules
-	loadFF  float64
-	timePS  float64 // one library time unit in ps
-	capFF   float64 // one library capacitance unit in fF
-	hasWire bool
+	name     string // as asked for
+	basis    string // one line for the reader
+	node28   bool   // the built-in library: figures are 28 nm-class
+	lib      *liberty.Library
+	text     []byte       // what the tools read
+	flopText []byte       // of that, the flops
+	mapText  []byte       // what may be mapped onto: without clock gates
+	gate     liberty.Cell // clock gate; none without a name
+	corner   string
+	wires    string // how wires are counted
+	nand2    float64
+	fo4      float64 // ps
+	sram     liberty.Corner
+	sramUp   float64 // macro area over the 28 nm-class macro's
+	driver   liberty.Cell
+	fanout   liberty.Cell // of trees between modules
+	loadFF   float64
+	timePS   float64 // one library time unit in ps
+	capFF    float64 // one library capacitance unit in fF
+	hasWire  bool
 }
 
 // loadTechnology finds a library by name or path.
@@ -65,8 +68,9 @@ func loadTechnology(ctx context.Context, dir, name, corner string) (*technology,
 	if err != nil {
 		return nil, fmt.Errorf("synth: technology %q (%s, %s or a Liberty file): %w", name, Generic28, OSU018, err)
 	}
-	t := &technology{name: name, lib: lib, text: lib.ForSynthesis(true), corner: lib.Name, wires: "none"}
+	t := &technology{name: name, lib: lib, text: lib.ForSynthesis(true), mapText: lib.ForSynthesis(true), corner: lib.Name, wires: "none"}
 	t.basis = fmt.Sprintf("library %s, wire-free; SRAM by the 28 nm-class model scaled by NAND2 area and FO4", lib.Name)
+	t.flopText = liberty.Flops(t.mapText)
 	if err := t.gates(); err != nil {
 		return nil, err
 	}
@@ -93,9 +97,11 @@ func builtIn(corner string) (*technology, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &technology{name: Generic28, node28: true, lib: lib, text: text, corner: c.Name, hasWire: true,
+	t := &technology{name: Generic28, node28: true, lib: lib, text: text, mapText: lib.ForSynthesis(false), corner: c.Name, hasWire: true,
 		wires: fmt.Sprintf("%g fF a sink", liberty.WireLoad), fo4: c.FO4, sram: c, sramUp: 1}
 	t.basis = fmt.Sprintf("predictive 28 nm-class library, 9-track, %s corner (%g V, %g C, FO4 %g ps); no foundry data", c.Name, c.Voltage, c.Temperature, c.FO4)
+	t.flopText = liberty.Flops(t.mapText)
+	t.gate, _ = lib.ClockGate()
 	return t, t.gates()
 }
 

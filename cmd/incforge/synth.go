@@ -61,6 +61,10 @@ func (a *app) synth() *cobra.Command {
 	f.Float64Var(&opt.ClockMHz, "clock-mhz", 0, "clock to aim at (default: the configuration's)")
 	f.StringVar(&opt.Top, "top", "core", "core, switch, or a module of the design, with the parameters that it has there")
 	f.StringVar(&opt.Corner, "corner", "", "of "+synth.Generic28+": typical (default) or slow")
+	f.IntVarP(&opt.Jobs, "jobs", "j", 0, "modules to synthesise at once; 0 is one per processor")
+	f.IntVar(&opt.Rounds, "rounds", 0, "how often at most to map and time while the clock is missed; 0 is 6")
+	f.BoolVar(&opt.Flatten, "flat", false, "dissolve the hierarchy, to compare with: slow, no areas by module")
+	f.BoolVar(&opt.NoClockGates, "no-clock-gates", false, "leave enables as multiplexers, to compare with")
 	f.StringVar(&opt.WorkDir, "work", "", "keep the tools' scripts, logs and netlist in this folder")
 	return cmd
 }

@@ -16,6 +16,7 @@ import (
 func rooms() []Room {
 	return []Room{
 		{"internal/tool", 0, "runs foreign programs"},
+		{"internal/cache", 0, "keeps what they made"},
 		{"internal/progress", 0, "says how far something is"},
 		{"internal/yamlpos", 0, "says where in a YAML file something is"},
 		{"internal/arch", 0, "these rules"},
@@ -69,7 +70,9 @@ func rooms() []Room {
 		{"synth/design", 1, "the manifest, as synthesis reads it"},
 		{"synth/liberty", 1, "cell libraries"},
 		{"synth/yosys", 1, "scripts and statistics of Yosys"},
-		{"synth", 2, "area and timing"},
+		{"synth/rtlil", 2, "the text of Yosys's designs"},
+		{"synth/netlist", 2, "mapped modules in memory: counts, sizes, Verilog"},
+		{"synth", 3, "area and timing"},
 		{"fpga/...", 2, "resources of an FPGA, levels, place and route"},
 		{"sweep/scale", 0, "predicts a quantity from a few samples"},
 		{"sweep/front", 1, "what a sweep found, and its drawings"},

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"incforge/internal/cache"
 	"incforge/internal/tool"
 )
 
@@ -128,7 +129,7 @@ func (d Design) Compile(ctx context.Context) (Library, error) {
 	if err != nil {
 		return Library{}, err
 	}
-	st, err := openStore(d.CacheDir)
+	st, err := cache.Open(d.CacheDir, "models")
 	if err != nil {
 		return Library{}, err
 	}
@@ -146,7 +147,7 @@ func (d Design) Compile(ctx context.Context) (Library, error) {
 	for i := range paths.all {
 		paths.all[i].text = nil
 	}
-	dir, hit, err := st.get(ctx, digest, func(dir string) error {
+	dir, hit, err := st.Get(ctx, digest, func(dir string) error {
 		c := compiler{d: &d, ctx: ctx, store: st, tools: tools, dir: dir, prefix: "V" + digest[:16]}
 		return c.run(args, sources, includes)
 	})
@@ -174,18 +175,18 @@ func (d *Design) arguments() []string {
 
 // digest is that of all that the library depends on.
 func (d *Design) digest(tools toolset, args []string, all []source) (string, error) {
-	key := newKey()
+	key := cache.NewKey()
 	tools.addTo(key)
-	if err := key.addFS(shimFiles); err != nil {
+	if err := key.AddFS(shimFiles); err != nil {
 		return "", err
 	}
-	key.add(scheme, libOpt, smallOpt, largeOpt)
-	key.add(commonFlags(d.Trace)...)
-	key.add(args...)
+	key.Add(scheme, libOpt, smallOpt, largeOpt)
+	key.Add(commonFlags(d.Trace)...)
+	key.Add(args...)
 	for _, s := range all {
-		key.add(s.local, string(s.text))
+		key.Add(s.local, string(s.text))
 	}
-	return key.sum(), nil
+	return key.Sum(), nil
 }
 
 // read loads all files of the design and gives them names in the build folder:

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"incforge/internal/cache"
 	"incforge/internal/tool"
 )
 
@@ -21,7 +22,7 @@ import (
 type compiler struct {
 	d      *Design
 	ctx    context.Context
-	store  store
+	store  cache.Store
 	tools  toolset
 	dir    string // where this build happens
 	prefix string // of the C++ names, different for every digest
@@ -160,7 +161,7 @@ func (c *compiler) link(units []string) error {
 }
 
 // newWaves reports whether this Verilator writes waves with a library of its own (since 5.04x), which needs lz4.
-func (c *compiler) newWaves() bool { return isDir(filepath.Join(c.root, "include", "fstcpp")) }
+func (c *compiler) newWaves() bool { return cache.IsDir(filepath.Join(c.root, "include", "fstcpp")) }
 
 // Verilator's files are many and share large headers. A small model is compiled fastest, and runs fastest, as one unit. A large one
 // is divided, so that several processors can help and the compiler's memory stays bounded.
@@ -270,7 +271,7 @@ func (c *compiler) header(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir, _, err := c.store.get(ctx, "header-"+key.sum(), func(dir string) error {
+	dir, _, err := c.store.Get(ctx, "header-"+key.Sum(), func(dir string) error {
 		hc := *c
 		hc.dir = dir
 		if err := writeShim(dir); err != nil {
@@ -288,8 +289,8 @@ func (c *compiler) runtime(ctx context.Context, names []string) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	key.add(names...)
-	dir, _, err := c.store.get(ctx, "runtime-"+key.sum(), func(dir string) error {
+	key.Add(names...)
+	dir, _, err := c.store.Get(ctx, "runtime-"+key.Sum(), func(dir string) error {
 		rc := *c
 		rc.dir = dir
 		if err := writeShim(dir); err != nil {
@@ -306,18 +307,18 @@ func (c *compiler) runtime(ctx context.Context, names []string) (string, error) 
 }
 
 // commonKey is the digest of what all models share, so far as it is the same for all of it.
-func (c *compiler) commonKey(opt string) (keyHash, error) {
-	key := newKey()
+func (c *compiler) commonKey(opt string) (cache.Key, error) {
+	key := cache.NewKey()
 	c.tools.addTo(key)
 	for _, name := range []string{"shim/hooks.h", "shim/pre.h"} {
 		text, err := shimFiles.ReadFile(name)
 		if err != nil {
 			return key, err
 		}
-		key.add(string(text))
+		key.Add(string(text))
 	}
-	key.add(c.root, opt)
-	key.add(commonFlags(c.d.Trace)...)
+	key.Add(c.root, opt)
+	key.Add(commonFlags(c.d.Trace)...)
 	return key, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/cache"
 	"incforge/internal/testcost"
 	"incforge/internal/tool"
 )
@@ -20,7 +21,7 @@ import (
 func TestHeaderIsUsed(t *testing.T) {
 	t.Parallel()
 	ctx := testcost.Context(t)
-	st, err := openStore("")
+	st, err := cache.Open("", "models")
 	require.NoError(t, err)
 	tools, err := probeTools(ctx)
 	require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"incforge/internal/cache"
 	"incforge/internal/tool"
 )
 
@@ -77,4 +78,4 @@ func cpuIdentity(info []byte) string {
 	return runtime.GOARCH + "\n" + b.String()
 }
 
-func (t toolset) addTo(k keyHash) { k.add(t.verilator, t.cxx, t.cpu) }
+func (t toolset) addTo(k cache.Key) { k.Add(t.verilator, t.cxx, t.cpu) }

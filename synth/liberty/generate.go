@@ -32,6 +32,9 @@ const (
 const (
 	setupFO4 = 1.4
 	holdFO4  = 0.15
+	// gateSetupFO4 is that of a clock gate's enable. The gate stands before the leaves of the clock tree, and the flow's clocks are
+	// ideal, which puts gate and leaf at the same time: the gate's own delay with 32 flops, some 4 FO4, is in its setup instead.
+	gateSetupFO4 = setupFO4 + 4
 )
 
 // Corner holds the node figures that depend on process, voltage and temperature.
@@ -253,6 +256,10 @@ func (w *writer) cell(t template, x int, c Corner, n float64, s2080 []float64) e
 		w.line(`ff (IQ, IQN) { clocked_on : "CK"; next_state : "D"; preset : "!SN"; }`)
 	case latch:
 		w.line(`latch (IQ, IQN) { enable : "G"; data_in : "D"; }`)
+	case clockGate:
+		w.line(`clock_gating_integrated_cell : "latch_posedge";`)
+		w.line(`statetable ("CK E", "IQ") { table : "L L : - : L, L H : - : H, H - : - : N"; }`)
+		w.line(`pin (IQ) { direction : internal; internal_node : "IQ"; }`)
 	}
 	for _, in := range t.inputs {
 		w.input(t, x, in, c, t.pinLoad(x))
@@ -264,7 +271,12 @@ func (w *writer) cell(t template, x int, c Corner, n float64, s2080 []float64) e
 	for _, out := range t.outputs {
 		w.open("pin (%s)", out.name)
 		w.line("direction : output;")
-		w.line("function : \"%s\";", out.function)
+		if t.kind == clockGate {
+			w.line("clock_gate_out_pin : true;")
+			w.line("state_function : \"%s\";", out.function)
+		} else {
+			w.line("function : \"%s\";", out.function)
+		}
 		w.line("max_capacitance : %.4f;", ld[len(ld)-1])
 		if t.kind == tie {
 			w.close()
@@ -311,6 +323,13 @@ func (w *writer) input(t template, x int, name string, c Corner, load float64) {
 	switch {
 	case name == "CK" || name == "G":
 		w.line("clock : true;")
+		if t.kind == clockGate {
+			w.line("clock_gate_clock_pin : true;")
+		}
+	case name == "E" && t.kind == clockGate:
+		w.line("clock_gate_enable_pin : true;")
+		check("CK", "setup_rising", gateSetupFO4)
+		check("CK", "hold_rising", holdFO4)
 	case name == "D" && t.kind == latch:
 		check("G", "setup_falling", setupFO4)
 		check("G", "hold_falling", holdFO4)
@@ -340,6 +359,8 @@ func (t template) arcs(out output) ([]arc, error) {
 		return []arc{{"CK", "non_unate", "rising_edge"}, {"SN", "negative_unate", "preset"}}, nil
 	case latch:
 		return []arc{{"G", "non_unate", "rising_edge"}, {"D", "positive_unate", ""}}, nil
+	case clockGate:
+		return []arc{{"CK", "positive_unate", ""}}, nil
 	}
 	f, err := ParseFunction(out.function)
 	if err != nil {

@@ -51,9 +51,15 @@ func TestGeneratedLibraryParsesBack(t *testing.T) {
 			for _, x := range tm.drives {
 				cell, ok := l.Cell(CellName(tm.name, x))
 				require.True(t, ok, "%s X%d", tm.name, x)
-				assert.Empty(t, cell.Unusable)
 				assert.InDelta(t, tm.areaNAND2(x)*NAND2Area, cell.Area, 1e-4)
-				assert.Len(t, cell.Pins, len(tm.inputs)+len(tm.outputs))
+				if tm.kind == clockGate {
+					assert.True(t, cell.ClockGate)
+					assert.Equal(t, "clock gate", cell.Unusable, "the mapper must not take it for logic")
+					assert.Equal(t, []string{"CK", "E", "GCK"}, []string{cell.GateClock, cell.GateEnable, cell.GateOut})
+				} else {
+					assert.Empty(t, cell.Unusable)
+					assert.Len(t, cell.Pins, len(tm.inputs)+len(tm.outputs))
+				}
 				want++
 			}
 		}

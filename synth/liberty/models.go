@@ -44,6 +44,11 @@ func (c Cell) model() (string, error) {
 			return "", err
 		}
 	}
+	if c.ClockGate {
+		w.line("reg IQ;")
+		w.line("always @* if (~%s) IQ = %s;", c.GateClock, c.GateEnable)
+		w.line("assign %s = %s & IQ;", c.GateOut, c.GateClock)
+	}
 	for _, p := range c.Pins {
 		if p.Direction != "output" || p.Function == "" {
 			continue
@@ -106,4 +111,22 @@ func (c Cell) state(w *writer) error {
 	w.line("always @(posedge clock or posedge force_state)")
 	w.line("  if (force_state) IQ <= %s; else IQ <= %s;", value, next)
 	return nil
+}
+
+// BlackBox returns the cell's ports as a black box in Yosys's text, "" of no cell.
+func (c Cell) BlackBox() string {
+	if c.Name == "" {
+		return ""
+	}
+	w := new(writer)
+	w.line("attribute \\blackbox 1\nmodule \\%s", c.Name)
+	n := 0
+	for _, p := range c.Pins {
+		if p.Direction == "input" || p.Direction == "output" {
+			n++
+			w.line("  wire %s %d \\%s", p.Direction, n, p.Name)
+		}
+	}
+	w.line("end")
+	return w.String()
 }

@@ -36,6 +36,9 @@ type Cell struct {
 	Pins    []Pin
 	// Sequential is true for flops and latches, FF for plain one-bit flops.
 	Sequential, FF bool
+	// ClockGate is true for a latch and an and gate that pass the clock GateClock as GateOut while GateEnable is high before it rises.
+	ClockGate                      bool
+	GateClock, GateEnable, GateOut string
 	// NextState, Clock, Clear, Preset are the flop's or latch's functions (data_in and enable for latches).
 	NextState, Clock, Clear, Preset string
 	// Unusable says why synthesis must not choose the cell; "" when it may.
@@ -189,8 +192,17 @@ func readCell(g *group) Cell {
 		for _, name := range p.args {
 			c.Pins = append(c.Pins, Pin{Name: name, Direction: p.attr("direction"),
 				Function: p.attr("function"), Cap: p.number("capacitance")})
+			switch {
+			case p.attr("clock_gate_clock_pin") == "true":
+				c.GateClock = name
+			case p.attr("clock_gate_enable_pin") == "true":
+				c.GateEnable = name
+			case p.attr("clock_gate_out_pin") == "true":
+				c.GateOut = name
+			}
 		}
 	}
+	c.ClockGate = g.attr("clock_gating_integrated_cell") == "latch_posedge" && c.GateClock != "" && c.GateEnable != "" && c.GateOut != ""
 	if ff := g.children("ff"); len(ff) > 0 {
 		c.Sequential, c.FF = true, true
 		c.NextState, c.Clock, c.Clear, c.Preset = ff[0].attr("next_state"), ff[0].attr("clocked_on"), ff[0].attr("clear"), ff[0].attr("preset")
@@ -303,6 +315,25 @@ func (l *Library) ForSynthesis(wireFree bool) []byte {
 	return out.Bytes()
 }
 
+// Flops returns a text of ForSynthesis without all that is no flop: a pass that maps only those reads a tenth. A text that cannot be
+// read stays as it is.
+func Flops(text []byte) []byte {
+	own, err := Parse(text)
+	if err != nil {
+		return text
+	}
+	var out bytes.Buffer
+	at := 0
+	for _, c := range own.Cells {
+		if !c.FF {
+			out.Write(text[at:c.span.start])
+			at = c.span.end
+		}
+	}
+	out.Write(text[at:])
+	return out.Bytes()
+}
+
 // findGate returns the smallest usable combinational cell with one output whose
 // function has exactly these truth tables' shape.
 func (l *Library) findGate(inputs int, same func(table []bool) bool) (Cell, bool) {
@@ -332,6 +363,17 @@ func (l *Library) findGate(inputs int, same func(table []bool) bool) (Cell, bool
 // NAND2 returns the smallest two-input NAND, the yardstick of gate counts.
 func (l *Library) NAND2() (Cell, bool) {
 	return l.findGate(2, func(t []bool) bool { return slices.Equal(t, []bool{true, true, true, false}) })
+}
+
+// ClockGate returns the smallest clock gate without a pin for tests.
+func (l *Library) ClockGate() (Cell, bool) {
+	var best Cell
+	for _, c := range l.Cells {
+		if c.ClockGate && c.HasArea && (best.Name == "" || c.Area < best.Area) {
+			best = c
+		}
+	}
+	return best, best.Name != ""
 }
 
 // Inverter returns the smallest inverter.

@@ -11,6 +11,7 @@ const (
 	flopClear
 	flopSet
 	latch
+	clockGate
 	tie
 )
 
@@ -83,6 +84,8 @@ func templates() []template {
 		// The preset flop is given the clear flop's figures: the libraries make them alike.
 		{name: "DFFS", kind: flopSet, inputs: []string{"CK", "D", "SN"}, outputs: []output{{"Q", "IQ"}}, drives: x1, area: 6.67, pin: 0.90, d0: 3.61, r: 0.159, k: 0.193, t0: 0.67, tr: 0.305, tk: 0, addCPP: 1.2, twoStage: true},
 		{name: "DLH", kind: latch, inputs: []string{"G", "D"}, outputs: []output{{"Q", "IQ"}}, drives: x1, area: 3.69, pin: 0.70, d0: 2.17, r: 0.146, k: 0.192, t0: 0.52, tr: 0.308, tk: 0.002, addCPP: 1.2, twoStage: true},
+		// Area from Nangate's CLKGATE family, 4.33 NAND2 at X1 and 6.67 at X8; delay of an AND2 behind the latch.
+		{name: "CLKGATE", kind: clockGate, inputs: []string{"CK", "E"}, outputs: []output{{"GCK", "CK & IQ"}}, drives: []int{1, 2, 4, 8}, area: 4.33, pin: 0.90, d0: 1.02, r: 0.144, k: 0.211, t0: 0.44, tr: 0.311, tk: 0.007, addCPP: 1, twoStage: true},
 		// Tie cells: two transistors and the spacing to the neighbour, half a NAND2.
 		{name: "TIEHI", kind: tie, outputs: one("1"), drives: x1, area: 0.5},
 		{name: "TIELO", kind: tie, outputs: one("0"), drives: x1, area: 0.5},

@@ -65,32 +65,12 @@ func Elaborate(ctx context.Context, dir string, script []string, top string, the
 // Enter makes a module of those that Elaborate found the top of dir/ReadFile and drops what is not below it. name is a readable name,
 // or that of a module in the sources if it has one set of parameters only.
 func Enter(ctx context.Context, dir string, modules []Module, name string, then []string, limit time.Duration) (top string, below []Module, err error) {
-	var found []Module
-	for _, m := range modules {
-		if m.Name == name {
-			found = []Module{m}
-			break
-		}
-		if BaseName(m.Derived) == name {
-			found = append(found, m)
-		}
+	found, err := find(modules, name)
+	if err != nil {
+		return "", nil, err
 	}
-	if len(found) == 0 {
-		return "", nil, fmt.Errorf("yosys: module %s %w", name, ErrAbsent)
-	}
-	if len(found) > 1 {
-		var all []string
-		for _, m := range found {
-			if _, values, short := strings.Cut(m.Derived, "="); short { // otherwise it is a digest
-				all = append(all, fmt.Sprintf("%s (%s)", m.Name, values))
-				continue
-			}
-			all = append(all, m.Name)
-		}
-		return "", nil, fmt.Errorf("yosys: module %s %w: it has %d sets of parameters; choose one of %s", name, ErrModule, len(found), strings.Join(all, ", "))
-	}
-	script := append([]string{"read_rtlil " + ReadFile, "hierarchy -check -top " + found[0].Name}, then...)
-	script = append(script, "hierarchy -check -top "+found[0].Name, "tee -q -o enter.json stat -json", "write_rtlil enter.il")
+	script := append([]string{"read_rtlil " + ReadFile, "hierarchy -check -top " + found.Name}, then...)
+	script = append(script, "hierarchy -check -top "+found.Name, "tee -q -o enter.json stat -json", "write_rtlil enter.il")
 	if err := Run(ctx, dir, "enter", script, limit); err != nil {
 		return "", nil, err
 	}
@@ -106,7 +86,47 @@ func Enter(ctx context.Context, dir string, modules []Module, name string, then 
 			below = append(below, m)
 		}
 	}
-	return found[0].Name, below, nil
+	return found.Name, below, nil
+}
+
+// Find returns the derived name of a module, as a text has it. name is as Enter takes it.
+func Find(modules []Module, name string) (string, error) {
+	m, err := find(modules, name)
+	if err != nil {
+		return "", err
+	}
+	if strings.HasPrefix(m.Derived, "$") {
+		return m.Derived, nil
+	}
+	return `\` + m.Derived, nil
+}
+
+func find(modules []Module, name string) (Module, error) {
+	var found []Module
+	for _, m := range modules {
+		if m.Name == name {
+			found = []Module{m}
+			break
+		}
+		if BaseName(m.Derived) == name {
+			found = append(found, m)
+		}
+	}
+	if len(found) == 0 {
+		return Module{}, fmt.Errorf("yosys: module %s %w", name, ErrAbsent)
+	}
+	if len(found) > 1 {
+		var all []string
+		for _, m := range found {
+			if _, values, short := strings.Cut(m.Derived, "="); short { // otherwise it is a digest
+				all = append(all, fmt.Sprintf("%s (%s)", m.Name, values))
+				continue
+			}
+			all = append(all, m.Name)
+		}
+		return Module{}, fmt.Errorf("yosys: module %s %w: it has %d sets of parameters; choose one of %s", name, ErrModule, len(found), strings.Join(all, ", "))
+	}
+	return found[0], nil
 }
 
 // HasInput tells whether a module of an RTLIL text has an input of a name.

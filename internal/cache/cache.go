@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package verilate
+// Package cache keeps what a tool made in a folder named after all that it was made from: compiled models, synthesised modules.
+package cache
 
 import (
 	"context"
@@ -14,48 +15,53 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
 
-// cacheEnv overrides the folder of compiled models.
-const cacheEnv = "INCFORGE_CACHE"
+// Env overrides the folder.
+const Env = "INCFORGE_CACHE"
 
-// store is a folder of finished builds, one sub-folder a digest. Any number of
+// Store is a folder of finished builds, one sub-folder a digest. Any number of
 // processes may use it: a build happens in a folder of its own and appears under its
 // digest by one rename, so a digest's folder is always complete. The lock only keeps
 // two processes from doing the same work twice.
-type store struct{ dir string }
+type Store struct {
+	dir    string
+	pruned *sync.Once // by this process
+}
 
-func openStore(dir string) (store, error) {
+// Open returns the store in dir; "" is the folder that Env names or, without it, the named one among incforge's in the user's cache.
+func Open(dir, name string) (Store, error) {
 	if dir == "" {
-		dir = os.Getenv(cacheEnv)
+		dir = os.Getenv(Env)
 	}
 	if dir == "" {
 		base, err := os.UserCacheDir()
 		if err != nil {
-			return store{}, fmt.Errorf("no folder for compiled models (set %s): %w", cacheEnv, err)
+			return Store{}, fmt.Errorf("no folder for %s (set %s): %w", name, Env, err)
 		}
-		dir = filepath.Join(base, "incforge", "models")
+		dir = filepath.Join(base, "incforge", name)
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return store{}, fmt.Errorf("folder of compiled models: %w", err)
+		return Store{}, fmt.Errorf("folder of %s: %w", name, err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return store{}, fmt.Errorf("folder of compiled models: %w", err)
+		return Store{}, fmt.Errorf("folder of %s: %w", name, err)
 	}
-	return store{dir: dir}, nil
+	return Store{dir: dir, pruned: &sync.Once{}}, nil
 }
 
-// get returns the folder of a digest, calling make to fill an empty one if it is not
+// Get returns the folder of a digest, calling make to fill an empty one if it is not
 // there yet, and whether it was.
-func (s store) get(ctx context.Context, digest string, make func(dir string) error) (path string, hit bool, err error) {
+func (s Store) Get(ctx context.Context, digest string, make func(dir string) error) (path string, hit bool, err error) {
 	path = filepath.Join(s.dir, digest)
 	if s.found(path) {
 		return path, true, nil
 	}
-	s.prune()
+	s.pruned.Do(s.prune)
 	unlock, err := s.lock(ctx, digest)
 	if err != nil {
 		return "", false, err
@@ -72,14 +78,14 @@ func (s store) get(ctx context.Context, digest string, make func(dir string) err
 	if err := make(tmp); err != nil {
 		return "", false, err
 	}
-	if err := os.Rename(tmp, path); err != nil && !isDir(path) {
-		return "", false, fmt.Errorf("keeping a compiled model: %w", err)
+	if err := os.Rename(tmp, path); err != nil && !IsDir(path) {
+		return "", false, fmt.Errorf("keeping a build: %w", err)
 	}
 	return path, false, nil
 }
 
 // lock takes the digest's lock, which the kernel drops when the process dies.
-func (s store) lock(ctx context.Context, digest string) (unlock func(), err error) {
+func (s Store) lock(ctx context.Context, digest string) (unlock func(), err error) {
 	f, err := os.OpenFile(filepath.Join(s.dir, digest+".lock"), os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("locking a build: %w", err)
@@ -96,15 +102,15 @@ func (s store) lock(ctx context.Context, digest string) (unlock func(), err erro
 		select {
 		case <-ctx.Done():
 			f.Close()
-			return nil, fmt.Errorf("waiting for another process that builds the same model: %w", ctx.Err())
+			return nil, fmt.Errorf("waiting for another process that makes the same build: %w", ctx.Err())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
 }
 
 // found reports whether a build is there, and notes that it was used.
-func (s store) found(path string) bool {
-	if !isDir(path) {
+func (s Store) found(path string) bool {
+	if !IsDir(path) {
 		return false
 	}
 	now := time.Now()
@@ -120,10 +126,10 @@ const (
 	keepBroken = 24 * time.Hour
 )
 
-// prune removes what has not been used for long. It is called before a build, which
+// prune removes what has not been used for long. It is called before a process's first build, which
 // takes far longer, and is in nobody's way: a library in use stays usable after its
 // file is gone.
-func (s store) prune() {
+func (s Store) prune() {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return
@@ -144,18 +150,21 @@ func (s store) prune() {
 	}
 }
 
-func isDir(path string) bool {
+// IsDir tells whether a path is a folder.
+func IsDir(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
-// keyHash digests a list of strings; every string is preceded by its length, so two
+// Key digests a list of strings; every string is preceded by its length, so two
 // different lists never give the same bytes.
-type keyHash struct{ h hash.Hash }
+type Key struct{ h hash.Hash }
 
-func newKey() keyHash { return keyHash{sha256.New()} }
+// NewKey returns the key of nothing.
+func NewKey() Key { return Key{sha256.New()} }
 
-func (k keyHash) add(parts ...string) {
+// Add adds strings.
+func (k Key) Add(parts ...string) {
 	var n [8]byte
 	for _, p := range parts {
 		binary.LittleEndian.PutUint64(n[:], uint64(len(p)))
@@ -164,8 +173,8 @@ func (k keyHash) add(parts ...string) {
 	}
 }
 
-// addFS adds all files of a file system, names and contents, in order of name.
-func (k keyHash) addFS(files fs.FS) error {
+// AddFS adds all files of a file system, names and contents, in order of name.
+func (k Key) AddFS(files fs.FS) error {
 	return fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
@@ -174,9 +183,10 @@ func (k keyHash) addFS(files fs.FS) error {
 		if err != nil {
 			return err
 		}
-		k.add(path, string(text))
+		k.Add(path, string(text))
 		return nil
 	})
 }
 
-func (k keyHash) sum() string { return hex.EncodeToString(k.h.Sum(nil))[:32] }
+// Sum returns the digest of what was added.
+func (k Key) Sum() string { return hex.EncodeToString(k.h.Sum(nil))[:32] }

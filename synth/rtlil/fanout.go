@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package synth
+package rtlil
 
 import (
 	"bytes"
@@ -18,12 +18,12 @@ const (
 	fanBuffers   = 8
 )
 
-// fanout gives every wire that enters more than fanBuffers instances of modules
+// Fanout gives every wire that enters more than fanBuffers instances of modules
 // a tree of buffers, and returns the changed RTLIL text. ABC sees a module at a
 // time: to it an instance is no load, and a control bit of all lanes would be
 // driven by whatever gate makes it. Nets called as in skip, clock and reset, are
 // trees of the layout and stay.
-func fanout(rtlil []byte, buffer, in, out string, skip ...string) []byte {
+func Fanout(rtlil []byte, buffer, in, out string, skip ...string) []byte {
 	tree := yosys.Instances(rtlil)
 	var result bytes.Buffer
 	var module string

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package synth
+package rtlil
 
 import (
 	"context"
@@ -34,7 +34,7 @@ func TestFanout(t *testing.T) {
 	require.NoError(t, yosys.Run(ctx, dir, "read", []string{"read_verilog t.v", "hierarchy -top top", "proc", "opt_clean", "write_rtlil t.il"}, time.Minute))
 	text, err := os.ReadFile(filepath.Join(dir, "t.il"))
 	require.NoError(t, err)
-	changed := string(fanout(text, "BUF", "A", "Y", "clk", "rst"))
+	changed := string(Fanout(text, "BUF", "A", "Y", "clk", "rst"))
 	// 18 buffers drive 4 instances each, 3 drive those, 1 drives the three; two bits.
 	assert.Equal(t, 2*(18+3+1), strings.Count(changed, "cell \\BUF "))
 	assert.Equal(t, 0, strings.Count(changed, "connect \\op \\op\n"))
