@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"incforge/internal/clocked"
 	"incforge/sweep/front"
 	"incforge/sweep/scale"
 	"incforge/synth"
@@ -201,10 +202,14 @@ func (p *Point) derive(cells, macros, nand2 float64, all map[string]float64) map
 	all[front.Cells], all[front.Macros] = cells/um2, macros/um2
 	all[front.Raw], all[front.Placed] = (cells+macros)/um2, synth.Placed(cells, macros)/um2
 	all[front.NAND2] = (cells + macros) / nand2
-	holds := min(all[front.Found], float64(p.params.ClockMHz))
-	all[front.Gbps] = 8 * float64(min(p.params.BusBytes, p.params.RowBytes())) * holds / 1e3
-	if c, ok := all[front.Cycles]; ok {
-		all[front.NS] = c * 1e3 / holds
+	clock := clocked.Clock{AskedMHz: float64(p.params.ClockMHz), FoundMHz: all[front.Found]}
+	if v, ok := clocked.BitsPerCycle(8*float64(min(p.params.BusBytes, p.params.RowBytes())), clock).Real(); ok {
+		all[front.Gbps] = v
+	}
+	if c, has := all[front.Cycles]; has {
+		if v, ok := clocked.Cycles(c, clock).Real(); ok {
+			all[front.NS] = v
+		}
 	}
 	if p.params.BufferBytes > 0 {
 		all[front.BitsPerBit] = float64(p.memoryBits) / float64(8*p.params.BufferBytes)

@@ -10,6 +10,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"incforge/internal/clocked"
 )
 
 // Bench is the document's kind.
@@ -49,9 +51,9 @@ func Metrics() []Metric {
 		{Cells, "cells", "mm2", false},
 		{Macros, "macros", "mm2", false},
 		{Found, "clock found", "MHz", true},
-		{Gbps, "payload at the clock that holds", "Gb/s", true},
+		{Gbps, "payload at the clock that holds", clocked.Gbps, true},
 		{Cycles, "result", "cycles", false},
-		{NS, "result at the clock that holds", "ns", false},
+		{NS, "result at the clock that holds", clocked.NS, false},
 		{LUT, "LUT", "", false},
 		{FF, "FF", "", false},
 		{BRAM36, "BRAM36", "", false},
@@ -117,8 +119,7 @@ type Value struct {
 
 // Missed tells whether the clock found is below the one asked for.
 func (p *Point) Missed() bool {
-	v, ok := p.Values[Found]
-	return ok && v.V < p.AskedMHz*(1-1e-9)
+	return clocked.Clock{AskedMHz: p.AskedMHz, FoundMHz: p.Values[Found].V}.Missed()
 }
 
 // Error is how far off estimates of a figure are: each point that the tools have run on, estimated from the others.

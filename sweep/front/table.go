@@ -9,10 +9,9 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-)
 
-// Mark follows a clock that was missed, where there is no colour.
-const Mark = "!"
+	"incforge/internal/clocked"
+)
 
 // Columns are the figures that any point has, in order.
 func (s *Sweep) Columns() []Metric {
@@ -34,7 +33,7 @@ func (p *Point) Cell(m Metric) string {
 	if m.Key == Found {
 		s += " of " + number(p.AskedMHz)
 		if p.Missed() {
-			s += " " + Mark
+			s += " " + clocked.Mark
 		}
 	}
 	return s
@@ -151,7 +150,7 @@ func (s *Sweep) notes() string {
 	fmt.Fprintf(&b, "%d points: %d run in full, %d estimated, %d without figures; %s %s\n", len(s.Points), full, estimated, len(s.Points)-full-estimated,
 		s.Tech, s.Corner)
 	if missed > 0 {
-		fmt.Fprintf(&b, "%s: the clock found is below the one asked for (%d points); rates and times are at the lower of the two\n", Mark, missed)
+		fmt.Fprintf(&b, "%s: the clock found is below the one asked for (%d points); rates and times are at the lower of the two\n", clocked.Mark, missed)
 	}
 	for _, e := range s.Errors {
 		m, _ := Find(e.Key)
