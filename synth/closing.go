@@ -4,6 +4,7 @@ package synth
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -54,11 +55,9 @@ func efforts(script string, xor bool) []effort {
 	return ladder
 }
 
-// maxRounds bounds how often the design is mapped and timed, if the user does not.
-const maxRounds = 6
-
-// worthwhile is what a round must bring of the slack that is missing.
-const worthwhile = 0.05
+// maxRounds bounds how often the design is mapped and timed, if the user does not; worthwhile is what a round must bring of the slack
+// that is missing.
+const maxRounds, worthwhile = 6, 0.05
 
 // state is the step of the ladder that each module stands on.
 type state map[string]int
@@ -96,11 +95,7 @@ func (f *flow) close(ctx context.Context) (*yosys.Stat, *timing, error) {
 	var best *round
 	next := state{} // the step to try
 	wasted := 0     // rounds in a row that brought little
-	rounds := f.o.Rounds
-	if rounds <= 0 {
-		rounds = maxRounds
-	}
-	for n := range rounds {
+	for n := range cmp.Or(f.o.Rounds, maxRounds) {
 		at, moved := best.climb(next, ladders)
 		if !moved {
 			break

@@ -31,6 +31,9 @@ func (a *app) synth() *cobra.Command {
 			if opt.ClockMHz < 0 {
 				return usagef("--clock-mhz %g: must be above 0", opt.ClockMHz)
 			}
+			if opt.Rounds < 0 {
+				return usagef("--rounds %d: must not be below 0", opt.Rounds)
+			}
 			dir, done, err := a.generated(args[0], &flags)
 			if err != nil {
 				return err

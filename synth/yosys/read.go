@@ -128,14 +128,3 @@ func find(modules []Module, name string) (Module, error) {
 	}
 	return found[0], nil
 }
-
-// HasInput tells whether a module of an RTLIL text has an input of a name.
-func HasInput(rtlil []byte, module, port string) bool {
-	for line := range strings.Lines(string(Extract(rtlil, []string{module}))) {
-		words := strings.Fields(line)
-		if len(words) > 2 && words[0] == "wire" && slices.Contains(words, "input") && Plain(words[len(words)-1]) == port {
-			return true
-		}
-	}
-	return false
-}

@@ -203,34 +203,6 @@ func Rename(rtlil []byte, names map[string]string) []byte {
 	return []byte(strings.NewReplacer(pairs...).Replace(string(rtlil)))
 }
 
-// Extract returns the modules of these names out of an RTLIL text, with the
-// attributes before them.
-func Extract(rtlil []byte, modules []string) []byte {
-	var out, attributes []byte
-	inside := false
-	for line := range bytes.Lines(rtlil) {
-		// Only modules and their attributes and ends begin in the first column.
-		switch {
-		case bytes.HasPrefix(line, []byte("attribute ")):
-			attributes = append(attributes, line...)
-			continue
-		case bytes.HasPrefix(line, []byte("module ")):
-			inside = slices.Contains(modules, Plain(string(bytes.TrimSpace(line[len("module "):]))))
-			if inside {
-				out = append(out, attributes...)
-			}
-			attributes = nil
-		}
-		if inside {
-			out = append(out, line...)
-		}
-		if bytes.HasPrefix(line, []byte("end")) {
-			inside = false
-		}
-	}
-	return out
-}
-
 // Tree holds, for each module, the module of each instance in it.
 type Tree map[string]map[string]string
 

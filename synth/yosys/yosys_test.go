@@ -3,7 +3,6 @@
 package yosys
 
 import (
-	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -62,26 +61,6 @@ func TestRunStatRename(t *testing.T) {
 	v, err := Version(ctx)
 	require.NoError(t, err)
 	assert.Regexp(t, `^Yosys \d`, v)
-}
-
-// What is extracted can be read back in the place of what was deleted.
-func TestExtract(t *testing.T) {
-	ctx, dir := context.Background(), t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "t.v"), []byte(source), 0o644))
-	require.NoError(t, Run(ctx, dir, "one", []string{"read_verilog t.v", "hierarchy -top top", "proc", "write_rtlil t.il"}, time.Minute))
-	text, err := os.ReadFile(filepath.Join(dir, "t.il"))
-	require.NoError(t, err)
-	part := Extract(text, []string{"top", "nothing"})
-	assert.Contains(t, string(part), "attribute \\top 1\n")
-	assert.NotContains(t, string(part), "module \\mid")
-	assert.Empty(t, Extract(text, []string{"nothing"}))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "p.il"), part, 0o644))
-	require.NoError(t, Run(ctx, dir, "two", []string{"read_rtlil t.il", "delete top", "read_rtlil p.il", "hierarchy -check", "write_rtlil u.il"}, time.Minute))
-	back, err := os.ReadFile(filepath.Join(dir, "u.il"))
-	require.NoError(t, err)
-	assert.Equal(t, Instances(text), Instances(back))
-	// Yosys writes attributes in the opposite order.
-	assert.ElementsMatch(t, bytes.Split(part, []byte("\n")), bytes.Split(Extract(back, []string{"top"}), []byte("\n")))
 }
 
 func TestHierarchyErrors(t *testing.T) {
