@@ -11,4 +11,6 @@
 // The default library is the project's own predictive 28 nm-class one (package
 // liberty). Nothing is placed or routed: wires are a load a sink, and every
 // absolute figure carries an error bar in the output.
+//
+// Long: the steps of one flow, which hand on its state; what stands by itself (netlist, liberty, rtlil, yosys, design) is below.
 package synth
