@@ -45,7 +45,7 @@ func long(dir string) []struct {
 	written                 string // file with the results so far
 } {
 	return []struct{ name, args, busy, known, written string }{
-		{"chaos", "chaos --seeds 1:100000000 --json " + dir + "/chaos.json", "chaos: ", " cases, 0 failed", dir + "/chaos.json"},
+		{"chaos", "chaos -j 1 --seeds 1:100000000 --json " + dir + "/chaos.json", "chaos: ", " cases, 0 failed", dir + "/chaos.json"},
 		{"verify", "verify mini --dut reference --seeds 100000 --json " + dir + "/verify.json", "tests", " passed, 0 failed", dir + "/verify.json"},
 		{"modelcheck", "modelcheck --mode 3 --requests 50 --window 3 --loss 6 --dup 2 --timeouts 2 --json " + dir + "/model.json", "modelcheck: ",
 			"interrupted: no verdict", dir + "/model.json"},
