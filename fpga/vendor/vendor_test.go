@@ -60,7 +60,7 @@ func parse(t *testing.T, dir string) {
 	t.Helper()
 	tclsh, err := exec.LookPath("tclsh")
 	if err != nil {
-		t.Skip("tclsh is not installed: the scripts are not parsed (Debian: tcl)")
+		t.Skip("tclsh is not installed: the scripts are not parsed; make tools installs it")
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.[tsx]*"))
 	require.NoError(t, err)
