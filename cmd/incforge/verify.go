@@ -78,7 +78,7 @@ arithmetic. A failure prints the command that reproduces it and leaves its frame
 	flags.bind(cmd)
 	which.bind(cmd)
 	f := cmd.Flags()
-	f.StringVar(&opt.Scenario, "scenario", "*", "pattern of scenario names; after ! of those to leave out")
+	f.StringVar(&opt.Scenario, "scenario", "*", "patterns of scenario names, separated by commas; after ! of those to leave out")
 	f.Uint64Var(&opt.Seed, "seed", 1, "first seed")
 	f.IntVar(&opt.Seeds, "seeds", 1, "number of seeds of each scenario")
 	where.Bind(cmd, "tests", buildDir)

@@ -52,13 +52,17 @@ type configuration struct {
 	rare bool
 	// elsewhere is one that other tests or other commands run.
 	elsewhere bool
-	// calm runs the chaos scenarios only with -every-config.
-	calm bool
+	// scenario is a pattern of those that run; with -every-config all do.
+	scenario string
 }
 
-// notChaos leaves out collectives over trees under faults of every kind. They take a third of a configuration's time. On one configuration
-// of either mode they run always, and TestCampaignOnVerilog draws more.
-const notChaos = "!chaos-*"
+const (
+	// notChaos leaves out collectives over trees under faults of every kind. They take a third of a configuration's time. On one
+	// configuration of either mode they run always, and TestCampaignOnVerilog draws more.
+	notChaos = "!chaos-*"
+	// brief leaves out the longest scenario, too: a quarter of the time of engines with deep windows or many members.
+	brief = notChaos + ",!in-band"
+)
 
 // configurations are all on which scenarios run: the presets; all element types and operations in place, reproducible, and with errors in
 // the payload memory, on more beats than lanes, and with twice the lanes; mini as small as it can be without losing a block, and with 16
@@ -69,16 +73,26 @@ func configurations(t *testing.T) []configuration {
 	presets, err := params.Presets()
 	require.NoError(t, err)
 	for _, preset := range presets {
-		all = append(all, configuration{name: preset, params: named(t, preset), rare: preset == "agilex8m" || preset == "fpga100g3",
-			calm: !slices.Contains([]string{"mini", "mini3"}, preset), elsewhere: preset == "chip28"}) // chip28 takes a compiler minutes: make chip28
+		c := configuration{name: preset, params: named(t, preset), scenario: notChaos}
+		switch preset {
+		case "mini", "mini3":
+			c.scenario = ""
+		case "fpga100g":
+			c.scenario = brief
+		case "agilex8m", "fpga100g3":
+			c.rare = true
+		case "chip28": // takes a compiler minutes: make chip28
+			c.elsewhere = true
+		}
+		all = append(all, c)
 	}
 	for _, c := range []struct {
 		name string
 		sets []string
 		rare bool
 	}{
-		{name: "few-lanes", sets: append(endtoend.Every(), "bus_bytes=32", "lanes=2")},
-		{name: "many-lanes", sets: append(endtoend.Every(), "bus_bytes=16", "lanes=8", "payload_banks=4")},
+		{name: "few-lanes", sets: append(endtoend.Every(), "bus_bytes=32", "lanes=2"), rare: true},                     // minmax has a quarter of the lanes
+		{name: "many-lanes", sets: append(endtoend.Every(), "bus_bytes=16", "lanes=8", "payload_banks=4"), rare: true}, // wide16 has twice the lanes
 		{name: "every", sets: endtoend.Every(), rare: true},
 		{name: "protected", sets: endtoend.Protected(), rare: true},
 		{name: "reproducible", sets: endtoend.Reproducible(), rare: true}, // TestFaultsAreCaught runs it with no fault chosen
@@ -86,12 +100,12 @@ func configurations(t *testing.T) []configuration {
 		{name: "sixteen", sets: []string{"members=16", "ports=16", "buffer_bytes=65536"}},
 	} {
 		all = append(all, configuration{name: c.name, params: named(t, "mini", append(c.sets, "name=mini_"+strings.ReplaceAll(c.name, "-", "_"))...), rare: c.rare,
-			calm: true})
+			scenario: brief})
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	for i, preset := range []string{"mini", "mini", "mini3", "mini", "mini", "mini", "mini3", "mini3", "mini3"} {
 		p := shape(t, rng, preset, i)
-		all = append(all, configuration{name: p.Name, params: p, rare: i >= 3, calm: true})
+		all = append(all, configuration{name: p.Name, params: p, rare: i != 0 && i != 2, scenario: notChaos}) // shape1 is much like quint
 	}
 	return all
 }
@@ -105,7 +119,7 @@ func configured(t *testing.T, name string) configuration {
 	return all[i]
 }
 
-// TestConfigurationsPass: all scenarios on the Verilog of every configuration, but chaos on those that are calm.
+// TestConfigurationsPass: on the Verilog of every configuration the scenarios that it runs.
 func TestConfigurationsPass(t *testing.T) {
 	t.Parallel()
 	for _, c := range configurations(t) {
@@ -116,8 +130,8 @@ func TestConfigurationsPass(t *testing.T) {
 			t.Parallel()
 			t.Logf("%s", c.params.YAML())
 			var how implementation
-			if c.calm && !*everyConfig {
-				how.scenario = notChaos
+			if !*everyConfig {
+				how.scenario = c.scenario
 			}
 			passes(t, c, generate(t, c.params), 11, how)
 		})

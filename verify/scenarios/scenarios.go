@@ -25,18 +25,22 @@ func All() []rig.Scenario {
 		hosts.Scenarios(), pipes.Scenarios())
 }
 
-// Matches reports whether a pattern takes a scenario of that name: path.Match; a pattern after ! takes what it does not match, an empty one
-// takes all.
-func Matches(pattern, name string) (bool, error) {
-	if pattern == "" {
-		return true, nil
+// Matches reports whether patterns, separated by commas, take a scenario of that name: one of them must match, as in path.Match, and none of
+// those that begin with !. Where all begin so, or there are none, every other name is taken.
+func Matches(patterns, name string) (bool, error) {
+	taken, picky := false, false
+	for pattern := range strings.SplitSeq(patterns, ",") {
+		pattern, not := strings.CutPrefix(pattern, "!")
+		match, err := path.Match(pattern, name)
+		if err != nil {
+			return false, fmt.Errorf("scenario pattern %q: %w", pattern, err)
+		}
+		if match && not {
+			return false, nil
+		}
+		taken, picky = taken || match, picky || !not && pattern != ""
 	}
-	match, not := strings.CutPrefix(pattern, "!")
-	ok, err := path.Match(match, name)
-	if err != nil {
-		return false, fmt.Errorf("scenario pattern %q: %w", pattern, err)
-	}
-	return ok != not, nil
+	return taken || !picky, nil
 }
 
 // Select returns the scenarios that the pattern takes. A pattern that takes none is an error.

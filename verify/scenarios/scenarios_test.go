@@ -32,6 +32,9 @@ func TestSelect(t *testing.T) {
 	for _, name := range calm {
 		assert.False(t, strings.HasPrefix(name, "chaos-"), name)
 	}
+	assert.Equal(t, []string{"chaos-star"}, names(t, "chaos-star,no-such-*"))
+	assert.ElementsMatch(t, all, append(names(t, "!chaos-*,!drops"), append(chaos, "drops")...))
+	assert.ElementsMatch(t, chaos, append(names(t, "chaos-*,!chaos-star"), "chaos-star"))
 	_, err := scenarios.Select("no-such-*")
 	require.EqualError(t, err, `no scenario matches "no-such-*"`)
 	_, err = scenarios.Select("![")
