@@ -347,6 +347,7 @@ func (b *bench) script() {
 	b.printf("        {s_axil_bready, s_axil_rready} = 2'b11;")
 	for i, ph := range b.s.phases {
 		b.printf("        phase = %d; // %s", i, ph.name)
+		b.printf("        $display(\"PHASE %d cycle %%0d in %%0d\", cycle, frames_in);", i)
 		if ph.reset {
 			b.printf("        %s <= 1'b1;\n        repeat (%d) @(posedge clk);\n        %[1]s <= 1'b0;", b.man.Clock.Reset, resetCycles)
 			for k := range b.names {

@@ -192,6 +192,10 @@ func (s *stimulus) bytes(n int) []byte {
 	return b
 }
 
+// wideBus is the widest bus, in bytes, with which every port gets every length. A cycle of wider ones takes a simulator of four states some
+// tenths of a second.
+const wideBus = 128
+
 // traffic makes a frame of every length that is nobody's, one that begins like the engine's own and is cut or has bytes behind it, and
 // between them contributions to every group, of lengths in turn, with the answers that hosts give. Every port gets frames alike,
 // so that no member gets ahead of the others by more than its window.
@@ -200,8 +204,11 @@ func (s *stimulus) traffic(groups []*group, lengths []int) []frame {
 	var frames []frame
 	for i, n := range lengths {
 		for port := range p.Ports {
-			if port > 0 && p.BusBytes == 8 && n > 128 {
-				break // long ones at one port alone
+			switch {
+			case p.BusBytes == 8 && n > 128 && port > 0:
+				continue // long ones at one port alone
+			case p.BusBytes > wideBus && port != n%p.Ports:
+				continue // a thousand lengths, each at one port in turn
 			}
 			frames = append(frames, frame{port: port, data: s.bytes(n), err: s.rng.IntN(16) == 0})
 		}
