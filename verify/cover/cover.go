@@ -6,7 +6,6 @@ package cover
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,34 +50,14 @@ func (m Map) Merge(o Map) {
 	}
 }
 
-// counted is a point in JSON, which has no keys of several fields.
-type counted struct {
-	Point
-	Count uint64
-}
+// point is a Point as JSON sees one.
+type point Point
 
-// MarshalJSON writes a list.
-func (m Map) MarshalJSON() ([]byte, error) {
-	all := make([]counted, 0, len(m))
-	for p, n := range m {
-		all = append(all, counted{p, n})
-	}
-	slices.SortFunc(all, func(a, b counted) int { return strings.Compare(fmt.Sprint(a.Point), fmt.Sprint(b.Point)) })
-	return json.Marshal(all)
-}
+// MarshalText makes a point a key in JSON.
+func (p Point) MarshalText() ([]byte, error) { return json.Marshal(point(p)) }
 
-// UnmarshalJSON reads that list.
-func (m *Map) UnmarshalJSON(text []byte) error {
-	var all []counted
-	if err := json.Unmarshal(text, &all); err != nil {
-		return fmt.Errorf("coverage: %w", err)
-	}
-	*m = make(Map, len(all))
-	for _, c := range all {
-		(*m)[c.Point] = c.Count
-	}
-	return nil
-}
+// UnmarshalText reads what MarshalText writes.
+func (p *Point) UnmarshalText(text []byte) error { return json.Unmarshal(text, (*point)(p)) }
 
 // Summary is coverage as results carry it.
 type Summary struct {
