@@ -19,25 +19,10 @@ type Scenario struct {
 	Needs Needs
 	// Run is the scenario. It ends by returning, or by a method of T or of what T makes.
 	Run func(t *T)
-	// Cycles is how many cycles its engines may be clocked in all before it counts as stuck, in the long form ten times as many;
-	// 0 means DefaultCycles.
-	Cycles uint64
 }
 
-// DefaultCycles is the limit of scenarios that do not say how long they take.
-const DefaultCycles = 20_000_000
-
-// Limit is the number of cycles after which the scenario counts as stuck.
-func (s *Scenario) Limit(long bool) uint64 {
-	n := s.Cycles
-	if n == 0 {
-		n = DefaultCycles
-	}
-	if long {
-		n *= 10
-	}
-	return n
-}
+// MaxCycles is how many cycles a scenario's engines may be clocked in all before it counts as stuck.
+const MaxCycles = 20_000_000
 
 // Needs returns why a configuration cannot hold a scenario, or nothing.
 type Needs func(p contract.Params) string
