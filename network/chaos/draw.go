@@ -100,7 +100,7 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 		for i := range d.c.Groups {
 			least = max(least, d.windowTime(&d.c.Groups[i], len(d.c.Groups)))
 		}
-		d.c.Pipes.TimeoutUS = int((least+d.Uint64N(least))/uint64(max(d.p.ClockMHz, 1))) + 1
+		d.c.Pipes.TimeoutUS = int((least+d.Uint64N(least))/d.p.CyclesPerMicrosecond()) + 1
 	}
 	if d.chance(3) {
 		d.c.Pauses = dut.Pauses{Seed: d.Uint64(), In: 0.2 * d.Float64(), Ready: 0.3 * d.Float64(), Registers: 0.3, Burst: 1 + d.IntN(12)}

@@ -302,7 +302,7 @@ func (x *run) group(i int) {
 
 // pace is a rate control that cuts deep and recovers fast, so that there is much of both in a short case.
 func (x *run) pace() *host.RateControl {
-	us := uint64(max(x.e.Manifest.Params.ClockMHz, 1))
+	us := x.e.Manifest.Params.CyclesPerMicrosecond()
 	line := x.c.BytesPerCycle
 	if line <= 0 {
 		line = float64(x.e.Manifest.Params.BusBytes)

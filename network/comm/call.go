@@ -17,13 +17,13 @@ import (
 // Collective is what a call does.
 type Collective uint8
 
-// The collectives.
+// The collectives. The first four are one range each, so that a group can be fixed to them by registers; they have the engine's numbers.
 const (
-	AllReduce Collective = iota
-	Reduce
-	Broadcast
-	Barrier
-	ReduceScatter
+	AllReduce     Collective = inc.CollectiveAllReduce
+	Reduce        Collective = inc.CollectiveReduce
+	Broadcast     Collective = inc.CollectiveBroadcast
+	Barrier       Collective = inc.CollectiveBarrier
+	ReduceScatter Collective = iota
 	AllGather
 )
 
@@ -46,19 +46,11 @@ func (c Collective) MarshalText() ([]byte, error) { return []byte(c.String()), n
 // UnmarshalText reads what String writes.
 func (c *Collective) UnmarshalText(text []byte) error { return collectives().Unmarshal(text, c) }
 
-// single tells that the collective takes one range, so that a group can be fixed to it by registers.
-func (c Collective) single() bool { return c <= Barrier }
-
 // Rooted tells that it has a root.
 func (c Collective) Rooted() bool { return c == Reduce || c == Broadcast }
 
 // Reduces tells that elements are reduced, so that type and operation matter.
 func (c Collective) Reduces() bool { return c == AllReduce || c == Reduce || c == ReduceScatter }
-
-// code is the number in GROUP_COLLECTIVE and in controls.
-func (c Collective) code() uint8 {
-	return [...]uint8{inc.CollectiveAllReduce, inc.CollectiveReduce, inc.CollectiveBroadcast, inc.CollectiveBarrier}[c]
-}
 
 // Request describes a call. Type and operation matter only where elements are reduced.
 type Request struct {
@@ -345,7 +337,7 @@ func (c *Call) ranges(k Collective, root int, d arith.DType, op arith.Op, n int,
 			packets = 1 // nothing is a packet without payload; a control alone would not do
 		}
 		if cfg.Fixed == nil {
-			control := inc.Control{Collective: k.code(), Op: uint8(op), DType: uint8(d), Root: uint8(root), Packets: packets}
+			control := inc.Control{Collective: uint8(k), Op: uint8(op), DType: uint8(d), Root: uint8(root), Packets: packets}
 			p.control = &host.Message{HasImm: true, Imm: control.Immediate()}
 			p.messages = append(p.messages, span{})
 		}

@@ -121,7 +121,7 @@ func (g *Group) fill() {
 	fail.If(most < 1 || most > maxRangePackets, "ranges of %d packets: 1 to %d are possible", most, maxRangePackets)
 	if f := c.Fixed; f != nil {
 		fail.If(f.Root < 0 || f.Root >= g.Ranks(), "root %d of %d ranks", f.Root, g.Ranks())
-		fail.If(!f.Collective.single(), "a group cannot be fixed to %s", f.Collective)
+		fail.If(f.Collective > Barrier, "a group cannot be fixed to %s", f.Collective)
 	}
 	g.edges = g.findEdges()
 	c.Timeout = cmp.Or(c.Timeout, g.timeout())
@@ -229,7 +229,7 @@ func (g *Group) newRank(edge Edge, ep inc.Endpoint) *rank {
 	}
 	h := fail.Must(host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
 		PeerQPN: ep.LocalQPN, UDPPort: 0xC000 | uint16(g.w.rng.Uint32()&0x3FFF), TTL: 64, Start: g.start, PathMTU: g.cfg.PathMTU,
-		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: rnrCode, CyclesPerMicrosecond: g.w.cyclesPerMicrosecond(), Rate: rate}))
+		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: rnrCode, CyclesPerMicrosecond: g.w.p.CyclesPerMicrosecond(), Rate: rate}))
 	h.SetReceives(0)
 	r := &rank{g: g, n: edge.Rank, edge: edge, host: h}
 	h.OnCompletion = r.completion
@@ -274,7 +274,7 @@ func (g *Group) settings(s int) inc.Group {
 		}
 		return set
 	}
-	set.Collective, set.DType, set.Op = f.Collective.code(), uint8(f.DType), uint8(f.Op)
+	set.Collective, set.DType, set.Op = uint8(f.Collective), uint8(f.DType), uint8(f.Op)
 	to := t.Toward(s, f.Root)
 	rest := t.EdgeMask(s) &^ (1 << to)
 	switch f.Collective {

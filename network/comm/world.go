@@ -149,7 +149,7 @@ func (w *World) programPipes(drv *ctrl.Driver) {
 
 // needTimeout makes PIPE_TIMEOUT at least so many cycles, unless somebody has set it.
 func (w *World) needTimeout(cycles uint64) {
-	us := min(int(cycles/w.cyclesPerMicrosecond())+1, maxPipeTimeout)
+	us := min(int(cycles/w.p.CyclesPerMicrosecond())+1, maxPipeTimeout)
 	if w.cfg.Pipes.TimeoutUS > 0 || us <= w.timeout {
 		return
 	}
@@ -163,10 +163,8 @@ func (w *World) needTimeout(cycles uint64) {
 
 // PipeTimeout is PIPE_TIMEOUT in cycles, 0 in Mode II; an engine backs off to eight times as long.
 func (w *World) PipeTimeout() uint64 {
-	return uint64(max(w.timeout, w.cfg.Pipes.TimeoutUS)) * w.cyclesPerMicrosecond()
+	return uint64(max(w.timeout, w.cfg.Pipes.TimeoutUS)) * w.p.CyclesPerMicrosecond()
 }
-
-func (w *World) cyclesPerMicrosecond() uint64 { return uint64(max(w.p.ClockMHz, 1)) }
 
 // port is the port of an endpoint; those beyond the number of ports share.
 func (w *World) port(e int) int { return e % w.p.Ports }
@@ -277,7 +275,7 @@ func (w *World) Finish(ctx context.Context) error {
 	for s := range w.duts {
 		c, err := w.drv[s].Counters()
 		if err == nil {
-			err = Identities(w.p.Mode, c)
+			err = ctrl.Identities(w.p.Mode, c)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("switch %d: %w", s, err))
@@ -304,11 +302,6 @@ func (b *bare) Idle() bool {
 	return b.Waiting() == 0 && b.Still() >= still
 }
 
-func (b *bare) Deadline() uint64 {
-	next, _ := b.Timers()
-	return next
-}
-
 func (b *bare) StepTo(cycle uint64) error {
 	err := b.DUT.StepTo(cycle)
 	b.DUT.Accepted() // nobody else takes them
@@ -318,7 +311,7 @@ func (b *bare) StepTo(cycle uint64) error {
 
 // rnrWait is the time in cycles that an RNR NAK of a host asks for.
 func (w *World) rnrWait() uint64 {
-	return (uint64(roce.RNRDuration(roce.RNRSyndrome|rnrCode).Microseconds()) + 1) * w.cyclesPerMicrosecond()
+	return (uint64(roce.RNRDuration(roce.RNRSyndrome|rnrCode).Microseconds()) + 1) * w.p.CyclesPerMicrosecond()
 }
 
 // Addresses: a switch and a host have one IP each, an endpoint and a connection have a MAC each, by which the ends of a shared port are told

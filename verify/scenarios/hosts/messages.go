@@ -52,13 +52,13 @@ func tree(t *rig.T) {
 func runLossless(n *rig.Network, c *rig.Comm) {
 	n.Run()
 	n.Finish()
-	t, ranks := n.T, uint64(len(c.Hosts))
+	t, ranks := n.T, uint32(len(c.Hosts))
 	undisturbed(c)
 	got, err := n.Nodes[0].E.Finish()
 	t.Check(err)
-	packets := uint64(c.Hosts[0].Acknowledged())
+	packets := uint32(c.Hosts[0].Acknowledged())
 	ranAhead := got[inc.DropFull.String()] > 0 // in Mode III, ahead of the others; it was refused and sent again
-	counted := func(counter inc.Counter, want uint64) {
+	counted := func(counter inc.Counter, want uint32) {
 		if n, ok := got[counter.String()]; !ok || n != want {
 			t.Fatalf("%v is %d, expected %d (%d ranks, %d packets)", counter, n, want, ranks, packets)
 		}
