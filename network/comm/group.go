@@ -267,7 +267,8 @@ func (g *Group) settings(s int) inc.Group {
 	}
 	f := g.cfg.Fixed
 	if f == nil {
-		set.DType, set.Op = uint8(g.w.firstType()), uint8(g.w.firstOp())
+		k := g.w.kinds()[0]
+		set.DType, set.Op = uint8(k.DType), uint8(k.Op)
 		set.InBand, set.RootSends = true, !g.cfg.RootLocal
 		for root := range min(g.Ranks(), inc.Roots) {
 			set.Route[root] = inc.Route{Valid: true, Endpoint: uint8(t.Toward(s, root))}

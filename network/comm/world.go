@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 
 	"incforge/contract"
@@ -328,14 +327,5 @@ func hostMAC(group, r int) roce.MAC {
 	return roce.MAC{2, 0xFF, byte(group >> 8), byte(group), byte(r >> 8), byte(r)}
 }
 
-// lowest is the lowest bit that is set, other if there is none.
-func lowest[T ~uint8](mask uint32, other T) T {
-	if mask == 0 {
-		return other
-	}
-	return T(bits.TrailingZeros32(mask))
-}
-
-// firstType is the built-in element type with the lowest code, firstOp the operation.
-func (w *World) firstType() arith.DType { return lowest(w.p.DTypeMask(), arith.INT32) }
-func (w *World) firstOp() arith.Op      { return lowest(w.p.OpMask(), arith.Sum) }
+// kinds are what the engines compute, the type with the lowest code first.
+func (w *World) kinds() []arith.Kind { return arith.Kinds(w.p.DTypeMask(), w.p.OpMask()) }

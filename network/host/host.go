@@ -179,7 +179,7 @@ func (h *Host) Post(m Message) {
 	for first, last := true, false; !last; first = false {
 		n := min(len(rest), h.cfg.PathMTU)
 		last = n == len(rest)
-		p := piece{op: sendOpcode(first, last, m.HasImm), payload: rest[:n]}
+		p := piece{op: sendOpcode(first, last, last && m.HasImm), payload: rest[:n]}
 		if last {
 			p.ends = &m
 		}
@@ -188,19 +188,11 @@ func (h *Host) Post(m Message) {
 }
 
 func sendOpcode(first, last, imm bool) roce.Opcode {
-	switch {
-	case first && last && imm:
-		return roce.SendOnlyImm
-	case first && last:
-		return roce.SendOnly
-	case last && imm:
-		return roce.SendLastImm
-	case last:
-		return roce.SendLast
-	case first:
-		return roce.SendFirst
+	op := roce.SendFirst
+	for op.StartsMessage() != first || op.EndsMessage() != last || op.HasImm() != imm {
+		op++
 	}
-	return roce.SendMiddle
+	return op
 }
 
 // SetReceives sets how many receives are posted, all of them for messages of any length; negative means endless.

@@ -71,7 +71,7 @@ func (t *T) DefaultLink() *fabric.Link {
 // Tree makes Tree-levels-degree: levels counted with the hosts, degree hosts at each leaf switch. All links are like link.
 func (t *T) Tree(levels, degree int, link *fabric.Link) *Network {
 	n := &Network{T: t, Net: fabric.New(t.Rand.Uint64()), Link: link}
-	n.grow(topology.Tree{Levels: levels, Degree: degree}.Topology())
+	n.grow(topology.Tree{Levels: levels, Degree: degree}.Topology(), 0, nil)
 	// A window of the longest packets of all hosts through one switch, several links there and back, at the pace of
 	// the slowest of link, bus and adders.
 	pace := min(link.BytesPerCycle, float64(t.Params.BusBytes)/float64(t.Params.CyclesPerBeat()))
@@ -81,18 +81,18 @@ func (t *T) Tree(levels, degree int, link *fabric.Link) *Network {
 	return n
 }
 
-// grow makes the switches, each before those below it.
-func (n *Network) grow(tree *topology.Topology) {
-	byNumber := make([]*Node, len(tree.Switches))
-	for _, s := range tree.PreOrder() {
-		e := n.T.Engine()
-		nd := &Node{E: e, Switch: n.Net.AddSwitch(e.Board), Degree: tree.Degree(s), Leaf: true}
-		if above, slot, ok := tree.Parent(s); ok {
-			nd.Parent, nd.Slot = byNumber[above], slot
-			nd.Parent.Leaf = false
-		}
-		byNumber[s] = nd
-		n.Nodes = append(n.Nodes, nd)
+// grow makes the switch at a node of the tree, and then those below it.
+func (n *Network) grow(tree *topology.Topology, at int, above *Node) {
+	here := &tree.Nodes[at]
+	if here.Rank >= 0 {
+		return
+	}
+	e := n.T.Engine()
+	nd := &Node{E: e, Switch: n.Net.AddSwitch(e.Board), Parent: above, Slot: here.Slot, Degree: len(here.Children)}
+	nd.Leaf = tree.Nodes[here.Children[0]].Rank >= 0
+	n.Nodes = append(n.Nodes, nd)
+	for _, below := range here.Children {
+		n.grow(tree, below, nd)
 	}
 }
 
