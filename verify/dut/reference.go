@@ -369,9 +369,9 @@ func (r *Reference) Write(addr, value uint32, strobes uint8) error {
 	case name == "PIPE_CTRL", name == "PIPE_TIMEOUT":
 		r.pipes()
 	case strings.HasPrefix(name, "EP_"):
-		return r.eng.SetEndpoint(i, r.endpoint(i))
+		return r.eng.SetEndpoint(i, r.Endpoint(i))
 	case strings.HasPrefix(name, "GROUP_"):
-		return r.eng.SetGroup(i, r.group(i))
+		return r.eng.SetGroup(i, r.Group(i))
 	}
 	return nil
 }
@@ -416,14 +416,14 @@ func (r *Reference) fill(i int, fields []ctrl.Field) {
 	}
 }
 
-// endpoint is the record that the registers hold.
-func (r *Reference) endpoint(ei int) (e inc.Endpoint) {
+// Endpoint is the record that the registers hold.
+func (r *Reference) Endpoint(ei int) (e inc.Endpoint) {
 	r.fill(ei, ctrl.EndpointFields(&e))
 	return e
 }
 
-// group are the settings that the registers hold. A fixed group does not use routes.
-func (r *Reference) group(g int) (set inc.Group) {
+// Group are the settings that the registers hold. A fixed group does not use routes.
+func (r *Reference) Group(g int) (set inc.Group) {
 	r.fill(g, ctrl.GroupFields(&set, r.man.Params.Mode))
 	if set.InBand {
 		r.fill(g, ctrl.RouteFields(&set))

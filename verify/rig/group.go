@@ -162,11 +162,6 @@ func (t *T) Star(opts ...GroupOption) *Group {
 	return t.Engine().Group(0, 1, t.Params.Members, false, opts...)
 }
 
-// PipeStar is a Mode III engine with mute ends and no time-out, and one group over all members.
-func (t *T) PipeStar(opts ...GroupOption) *Group {
-	return t.PipeEngine(LongTimeout).Group(0, 1, t.Params.Members, false, opts...)
-}
-
 // OneWay is one engine with a group fixed to a Reduce toward its parent or a Broadcast from there; host tells whether a NIC or
 // another switch is at the parent's end.
 func (t *T) OneWay(collective uint8, host bool, opts ...GroupOption) *Group {

@@ -89,9 +89,6 @@ func NeedParentPort(p contract.Params) string {
 	return unless(min(2, p.Members)%p.Ports != 0, "needs a port for the parent that is not a child's, the configuration has %d", p.Ports)
 }
 
-// NeedHostTree is what Tree-3-2 needs.
-func NeedHostTree(p contract.Params) string { return All(NeedParentPort, NeedMembers(2))(p) }
-
 // NeedECC is for scenarios of a payload memory that corrects errors.
 func NeedECC(p contract.Params) string {
 	return cmp.Or(unless(p.ECC, "needs ecc"), NeedMembers(2)(p))
