@@ -90,7 +90,7 @@ func run(t *testing.T, setup string, ports int, wrap func(dut.DUT) dut.DUT) *rig
 }
 
 // runDesign is run with other parameters than Mini's.
-func runDesign(t *testing.T, p synthetic.Params, setup string, ports int, wrap func(dut.DUT) dut.DUT) *rig {
+func runDesign(t *testing.T, p contract.Params, setup string, ports int, wrap func(dut.DUT) dut.DUT) *rig {
 	t.Helper()
 	m := synthetic.Manifest(p)
 	r := &rig{t: t, dir: t.TempDir(), done: make(chan struct{})}

@@ -5,6 +5,7 @@ package verify
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -206,8 +207,8 @@ func runAll(ctx context.Context, all plan, opt Options) (rep Report, ran map[*ru
 		Done: func(i int, o outcome) error {
 			outcomes[i] = o
 			if opt.Results != nil {
-				if err := o.Test.Write(opt.Results); err != nil {
-					return err
+				if err := json.NewEncoder(opt.Results).Encode(&o.Test); err != nil {
+					return fmt.Errorf("results: %w", err)
 				}
 			}
 			switch o.Test.Verdict {

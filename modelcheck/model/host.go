@@ -3,6 +3,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -52,16 +53,11 @@ func (p Packet) Permute(lane []int) Packet {
 
 // String is the packet as a chart shows it, with the PSN relative to Start.
 func (p Packet) String() string {
-	if p.Op != roce.Acknowledge {
-		return fmt.Sprintf("DATA(%d)", p.PSN)
+	name := "DATA"
+	if p.Op == roce.Acknowledge {
+		name = cmp.Or(map[roce.SyndromeKind]string{roce.SyndromeAck: "ACK", roce.SyndromeRNR: "RNR"}[roce.SyndromeKindOf(p.Syndrome)], "NAK")
 	}
-	switch roce.SyndromeKindOf(p.Syndrome) {
-	case roce.SyndromeAck:
-		return fmt.Sprintf("ACK(%d)", p.PSN)
-	case roce.SyndromeRNR:
-		return fmt.Sprintf("RNR(%d)", p.PSN)
-	}
-	return fmt.Sprintf("NAK(%d)", p.PSN)
+	return fmt.Sprintf("%s(%d)", name, p.PSN)
 }
 
 // HostRole is what a host has to do.

@@ -29,10 +29,10 @@ func (r *rank) completion(c host.Completion) {
 		return
 	}
 	if len(r.queue) == 0 {
-		r.fail(fmt.Errorf("%s %d completed, nothing is under way", c.Kind, c.Index))
+		r.fail(fmt.Errorf("message %d is sent (%v) or received, nothing is under way", c.Index, c.Sent))
 		return
 	}
-	if c.Kind == host.Sent {
+	if c.Sent {
 		r.sentOut++
 	} else if err := r.take(r.queue[0], c.Message); err != nil {
 		r.fail(err)

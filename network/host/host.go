@@ -57,23 +57,10 @@ type Message struct {
 	SE      bool
 }
 
-// CompletionKind is what has been completed.
-type CompletionKind uint8
-
-// The kinds of completions.
-const (
-	// Sent: every packet of a message is acknowledged.
-	Sent CompletionKind = iota
-	// Received: a message is there as a whole.
-	Received
-)
-
-// String is a word for messages.
-func (k CompletionKind) String() string { return [...]string{"sent", "received"}[k&1] }
-
 // Completion is the end of a send or of a receive.
 type Completion struct {
-	Kind CompletionKind
+	// Sent: every packet of a message is acknowledged. Otherwise a message is there as a whole.
+	Sent bool
 	// Index counts sends, or receives, of this connection from 0.
 	Index int
 	// At is the cycle of the frame that completed it.
@@ -427,7 +414,7 @@ func (h *Host) acknowledge(now uint64, end int) {
 	before := h.done
 	for ; h.una < end; h.una++ {
 		if m := h.pieces[0].ends; m != nil {
-			h.complete(Completion{Sent, h.done, now, *m})
+			h.complete(Completion{true, h.done, now, *m})
 			h.done++
 		}
 		h.pieces[0] = piece{} // which lets go of the payload
@@ -488,7 +475,7 @@ func (h *Host) respond(now uint64, p *roce.Packet) {
 		if h.OnCompletion == nil {
 			h.received = append(h.received, m)
 		}
-		h.complete(Completion{Received, h.arrived, now, m})
+		h.complete(Completion{false, h.arrived, now, m})
 		h.arrived++
 		h.partial = nil
 		h.msn = (h.msn + 1) & roce.PSNMask
