@@ -64,11 +64,6 @@ func lossVariants() []report.LossVariant {
 	}
 }
 
-// lossRivals maps each variant of Mode III to the variant of Mode II it is compared with.
-func lossRivals() map[string]string {
-	return map[string]string{"pipes": "nak", "pipes-100us": "nak-100us", "pipes-all": "all", "pipes-all-100us": "all"}
-}
-
 // LossOptions say what Loss measures.
 type LossOptions struct {
 	// ManifestDir is that of the design in Mode II; if it is empty only Mode III is measured. Seed is the first.
@@ -105,11 +100,10 @@ type LossOptions struct {
 func Loss(ctx context.Context, o LossOptions) (_ *report.Loss, err error) {
 	defer fail.Catch(&err, "")
 	designs := map[int]design{}
-	if o.ManifestDir != "" {
-		designs[2] = fail.Must(load(ctx, o.ManifestDir, o.DUT))
-	}
-	if o.PipesDir != "" {
-		designs[3] = fail.Must(load(ctx, o.PipesDir, o.DUT))
+	for i, dir := range []string{o.ManifestDir, o.PipesDir} {
+		if dir != "" {
+			designs[2+i] = fail.Must(load(ctx, dir, o.DUT))
+		}
 	}
 	b := fail.Must(newLossBench(ctx, o, designs))
 	return &b.Loss, b.measure(ctx)
@@ -215,11 +209,12 @@ func losslessMetric(mode int) string {
 	return "lossless_percent"
 }
 
-// compare makes the metrics of Mode III's variants.
+// compare makes the metrics of Mode III's variants, each beside its rival of Mode II.
 func (b *lossBench) compare() {
+	rivals := map[string]string{"pipes": "nak", "pipes-100us": "nak-100us", "pipes-all": "all", "pipes-all-100us": "all"}
 	for i := range b.Points {
 		p := &b.Points[i]
-		rival, ok := lossRivals()[p.Variant]
+		rival, ok := rivals[p.Variant]
 		if !ok {
 			continue
 		}

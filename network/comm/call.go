@@ -36,9 +36,6 @@ func collectives() names.List[Collective] {
 // String is the name in small letters.
 func (c Collective) String() string { return collectives().Name(c) }
 
-// ParseCollective is the inverse of String.
-func ParseCollective(s string) (Collective, error) { return collectives().Parse(s) }
-
 // MarshalText is String.
 func (c Collective) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 

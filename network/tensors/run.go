@@ -99,9 +99,7 @@ type Report struct {
 }
 
 // Passed reports that every call had the right result.
-func (r *Report) Passed() bool {
-	return !slices.ContainsFunc(r.Rows, func(row Row) bool { return row.Verdict != pass })
-}
+func (r *Report) Passed() bool { return r.Total.Verdict == pass }
 
 const (
 	pass  = "pass"
