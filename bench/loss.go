@@ -144,8 +144,7 @@ func newLossBench(ctx context.Context, o LossOptions, designs map[int]design) (b
 	}
 	b = &lossBench{o: o, designs: designs, starBench: newStar(ctx, o.StarOptions, d, kind)}
 	link := float64(p.MTUBytes+frameOverhead) / b.bytesPerCycle(starLinkGbps)
-	beats := func(bytes int) int { return (bytes + p.BusBytes - 1) / p.BusBytes }
-	engine := float64(starRanks * (beats(p.MTUBytes+58) + beats(60))) // a packet and an ACK of each rank
+	engine := float64(starRanks * (p.Beats(p.MTUBytes+58) + p.Beats(60))) // a packet and an ACK of each rank
 	percent := func(cycles float64) float64 {
 		return 100 * float64(p.MTUBytes) / cycles / b.bytesPerCycle(starLinkGbps)
 	}

@@ -114,14 +114,8 @@ func (c *Call) Deviation() (abs, ulp float64) {
 	if !c.done || c.Err != nil || !c.Collective.Reduces() {
 		return 0, 0
 	}
-	k := c.kind()
-	var got []byte
-	switch c.Collective {
-	case AllReduce:
-		got = c.Out[0]
-	case Reduce:
-		got = c.Out[c.Root]
-	default:
+	k, got := c.kind(), c.Out[0]
+	if c.Collective != AllReduce { // each rank has another part, or none
 		got = bytes.Join(c.Out, nil)
 	}
 	for i := range k.Elements(len(got)) {
@@ -140,14 +134,7 @@ func reduceIn64(k arith.Kind, parts [][]byte, i int) float64 {
 	v := k.Number(parts[0], i)
 	for _, p := range parts[1:] {
 		x := k.Number(p, i)
-		switch k.Op {
-		case arith.Sum:
-			v += x
-		case arith.Min:
-			v = min(v, x)
-		case arith.Max:
-			v = max(v, x)
-		}
+		v = [...]float64{arith.Sum: v + x, arith.Min: min(v, x), arith.Max: max(v, x)}[k.Op]
 	}
 	if k.DType == arith.INT32 {
 		return float64(int32(int64(v)))
