@@ -178,13 +178,11 @@ func (r *resolver) setup(f *fileSetup) *Setup {
 	if len(f.Groups) == 0 {
 		r.addf(yamlpos.Pos{}, "there are no groups")
 	}
-	seen := map[int]bool{}
 	for i := range f.Groups {
 		g := r.group(i, &f.Groups[i])
-		if seen[g.Index] {
+		if slices.ContainsFunc(s.Groups, func(o Group) bool { return o.Index == g.Index }) {
 			r.addf(g.pos, "group %d is there already", g.Index)
 		}
-		seen[g.Index] = true
 		s.Groups = append(s.Groups, g)
 	}
 	r.addresses(s)

@@ -167,8 +167,6 @@ type plan struct {
 	first     uint64
 }
 
-func (p plan) size() int { return len(p.runners) * len(p.scenarios) * p.seeds }
-
 func (p plan) job(i int) job {
 	scenario := i / p.seeds
 	return job{p.runners[scenario/len(p.scenarios)], p.scenarios[scenario%len(p.scenarios)], p.first + uint64(i%p.seeds)}
@@ -185,7 +183,7 @@ func runAll(ctx context.Context, all plan, opt Options) (rep Report, ran map[*ru
 	outcomes := map[int]outcome{}
 	failed := 0
 	ran = map[*runner]bool{}
-	err = jobs.Run(ctx, opt.Place, jobs.Task[outcome]{Name: "verify", Pieces: all.size(), Progress: opt.Progress, Unit: "tests",
+	err = jobs.Run(ctx, opt.Place, jobs.Task[outcome]{Name: "verify", Pieces: len(all.runners) * len(all.scenarios) * all.seeds, Progress: opt.Progress, Unit: "tests",
 		Run: func(ctx context.Context, i int) (outcome, error) {
 			j := all.job(i)
 			if err := j.open(); err != nil {

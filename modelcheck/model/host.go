@@ -28,14 +28,12 @@ const (
 	laneValues = 23 // different values in a lane before they repeat; a lane overflows at the eleventh wrong addition
 )
 
-// laneValue is what a host contributes at a PSN.
-func laneValue(psn int16) uint32 { return 1 + uint32(psn)%laneValues }
-
 // lanesOf is the payload in which the hosts of a mask have contributed.
 func lanesOf(mask uint32, psn int16) (p [2]uint32) {
+	value := 1 + uint32(psn)%laneValues // what each contributes at a PSN
 	for h := range maxHosts {
 		if mask>>h&1 != 0 {
-			p[h/lanes] |= laneValue(psn) << (h % lanes * 8)
+			p[h/lanes] |= value << (h % lanes * 8)
 		}
 	}
 	return p

@@ -248,9 +248,8 @@ func (g *Group) programSwitch(s int) (err error) {
 	drv := g.w.drv[s]
 	fail.On(drv.Disable(g.index))
 	for e, ep := range g.ends[s] {
-		if err := drv.SetEndpoint(g.index*g.w.p.EPS()+e, ep); err != nil {
-			fail.Now("endpoint %d: %w", e, err)
-		}
+		err := drv.SetEndpoint(g.index*g.w.p.EPS()+e, ep)
+		fail.If(err != nil, "endpoint %d: %w", e, err)
 	}
 	fail.On(drv.SetGroup(g.index, g.settings(s)))
 	fail.If(!fail.Must(drv.Enable(g.index)), "the engine refuses the group's settings")
@@ -312,19 +311,17 @@ func (g *Group) Reset() (err error) {
 			}
 		}
 	}
-	g.w.err = nil
-	for _, other := range g.w.groups {
-		for _, r := range other.ranks {
-			if other != g && r.err != nil && g.w.err == nil {
-				g.w.err = r.err
-			}
-		}
-	}
 	g.newNumbers()
 	g.program()
 	for _, r := range g.ranks {
 		ep := g.ends[r.edge.Switch][r.edge.Endpoint]
 		r.reset(ep.RemoteQPN, ep.LocalQPN)
+	}
+	g.w.err = nil
+	for _, other := range g.w.groups { // whose errors stay
+		for _, r := range other.ranks {
+			g.w.err = cmp.Or(g.w.err, r.err)
+		}
 	}
 	return nil
 }

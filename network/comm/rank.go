@@ -3,6 +3,7 @@
 package comm
 
 import (
+	"cmp"
 	"fmt"
 
 	"incforge/network/host"
@@ -43,9 +44,7 @@ func (r *rank) completion(c host.Completion) {
 
 func (r *rank) fail(err error) {
 	r.err = fmt.Errorf("group %d %s: %w", r.g.index, r, err)
-	if r.g.w.err == nil {
-		r.g.w.err = r.err
-	}
+	r.g.w.err = cmp.Or(r.g.w.err, r.err)
 }
 
 // take stores a received message.

@@ -3,6 +3,7 @@
 package comm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -154,9 +155,8 @@ func (w *World) needTimeout(cycles uint64) {
 	}
 	w.timeout = us
 	for s, drv := range w.drv {
-		if err := drv.SetPipeTimeout(uint16(us)); err != nil {
-			fail.Now("switch %d: %w", s, err)
-		}
+		err := drv.SetPipeTimeout(uint16(us))
+		fail.If(err != nil, "switch %d: %w", s, err)
 	}
 }
 
@@ -218,13 +218,10 @@ func (w *World) Run(ctx context.Context) error {
 	w.progress = w.Now()
 	stall := w.stall()
 	err := w.run(ctx, func() bool { return w.pending == 0 || w.err != nil || w.Now() > w.progress+stall })
-	switch {
-	case err != nil:
-	case w.err != nil:
-		err = w.err
-	case w.pending > 0:
+	if err = cmp.Or(err, w.err); err == nil && w.pending > 0 {
 		err = ErrStuck
-	default:
+	}
+	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("cycle %d: %w\n%s", w.Now(), err, w.Diagnose())

@@ -32,8 +32,6 @@ type Arith struct {
 	Kind, Accumulate string
 }
 
-func (a Arith) name() string { return a.Kind + "/" + a.Accumulate }
-
 // Map counts points. It is not safe for concurrent use; merge one per test.
 type Map map[Point]uint64
 
@@ -88,7 +86,7 @@ func (m Map) Summary() Summary {
 		Ends: map[string]uint64{}}
 	for p, n := range m {
 		if p.Arith != (Arith{}) {
-			s.Arith[p.Arith.name()] += n
+			s.Arith[p.Arith.Kind+"/"+p.Arith.Accumulate] += n
 			continue
 		}
 		s.Points++

@@ -33,13 +33,12 @@ type Node struct {
 	E *Engine
 	// Switch is its number in the fabric.
 	Switch int
+	// Parent is the switch above, nil at the root; Slot is its endpoint that leads here.
 	Parent *Node
-	// Slot is its endpoint number at the parent.
-	Slot int
-	// Leaf: its children are hosts.
-	Leaf bool
-	// Degree: endpoints 0 to Degree−1 are children, Degree is the parent.
+	Slot   int
+	// Degree: endpoints 0 to Degree−1 are children, those of a Leaf hosts; Degree is the parent.
 	Degree int
+	Leaf   bool
 }
 
 // Comm is one group: its hosts in rank order and what they exchange.
@@ -96,9 +95,6 @@ func (n *Network) grow(tree *topology.Topology, at int, above *Node) {
 	}
 }
 
-// Port is the port of a node's endpoint; endpoints beyond the number of ports share.
-func (n *Network) Port(e int) int { return e % n.T.Params.Ports }
-
 // AddComm programs group index on every node and joins hosts to the leaves. The first one also joins the switches.
 func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 	t := n.T
@@ -130,14 +126,14 @@ func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 			down.Host = false
 			up.RemoteIP, up.RemoteMAC, up.RemoteQPN = down.LocalIP, down.LocalMAC, down.LocalQPN
 			down.RemoteIP, down.RemoteMAC, down.RemoteQPN = up.LocalIP, up.LocalMAC, up.LocalQPN
-			n.Net.Join(nd.Parent.Switch, n.Port(nd.Slot), down.LocalMAC, nd.Switch, n.Port(nd.Degree), up.LocalMAC, n.Link)
+			n.Net.Join(nd.Parent.Switch, down.Port, down.LocalMAC, nd.Switch, up.Port, up.LocalMAC, n.Link)
 		}
 	}
 	for _, nd := range n.Nodes {
 		n.setTimers(nd.E)
 		c.Groups[nd.Switch].Program()
-		if nd.Parent != nil { // frames that are nobody's end at a host: up at the leaves would be as good, but a frame must not run in circles
-			t.Check(nd.E.Ctl.SetBypassPort(n.Port(nd.Degree), n.Port(0)))
+		if ends := c.Groups[nd.Switch].Ends; nd.Parent != nil { // frames that are nobody's end at a host: up at the leaves would be as good, but a frame must not run in circles
+			t.Check(nd.E.Ctl.SetBypassPort(ends[nd.Degree].Port, ends[0].Port))
 		}
 		c.join(nd)
 	}
@@ -154,7 +150,7 @@ func (c *Comm) join(nd *Node) {
 	for _, i := range g.Members() {
 		h := g.host(i, c.N.Timeout)
 		c.Hosts = append(c.Hosts, h)
-		c.N.Net.AddHost(nd.Switch, c.N.Port(i), h, c.N.Link)
+		c.N.Net.AddHost(nd.Switch, g.Ends[i].Port, h, c.N.Link)
 	}
 }
 

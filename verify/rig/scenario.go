@@ -48,16 +48,16 @@ func unless(holds bool, format string, args ...any) string {
 }
 
 // ModeII is for scenarios of what Mode III does in another way, besides what else they need.
-func ModeII(needs ...Needs) Needs {
-	return func(p contract.Params) string {
-		return cmp.Or(unless(p.Mode != 3, "is about Mode II, the configuration is of Mode III"), All(needs...)(p))
-	}
-}
+func ModeII(needs ...Needs) Needs { return inMode(false, needs) }
 
 // ModeIII is for scenarios of what only Mode III does, besides what else they need.
-func ModeIII(needs ...Needs) Needs {
+func ModeIII(needs ...Needs) Needs { return inMode(true, needs) }
+
+func inMode(three bool, needs []Needs) Needs {
+	name := map[bool]string{false: "Mode II", true: "Mode III"}
 	return func(p contract.Params) string {
-		return cmp.Or(unless(p.Mode == 3, "is about Mode III, the configuration is of Mode II"), All(needs...)(p))
+		is := p.Mode == 3
+		return cmp.Or(unless(is == three, "is about %s, the configuration is of %s", name[three], name[is]), All(needs...)(p))
 	}
 }
 
