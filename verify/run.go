@@ -183,7 +183,8 @@ func runAll(ctx context.Context, all plan, opt Options) (rep Report, ran map[*ru
 	outcomes := map[int]outcome{}
 	failed := 0
 	ran = map[*runner]bool{}
-	err = jobs.Run(ctx, opt.Place, jobs.Task[outcome]{Name: "verify", Pieces: len(all.runners) * len(all.scenarios) * all.seeds, Progress: opt.Progress, Unit: "tests",
+	tests := len(all.runners) * len(all.scenarios) * all.seeds
+	err = jobs.Run(ctx, opt.Place, jobs.Task[outcome]{Name: "verify", Pieces: tests, Progress: opt.Progress, Unit: "tests",
 		Run: func(ctx context.Context, i int) (outcome, error) {
 			j := all.job(i)
 			if err := j.open(); err != nil {

@@ -401,7 +401,8 @@ func (k Kind) Difference(got, want []byte) string {
 	}
 	for i := range k.Elements(len(want)) {
 		if a, b := k.Bits(got, i), k.Bits(want, i); a != b {
-			return fmt.Sprintf("element %d of %d is %#x (%g), expected %#x (%g)", i, k.Elements(len(want)), a, k.Number(got, i), b, k.Number(want, i))
+			return fmt.Sprintf("element %d of %d is %#x (%g), expected %#x (%g)", i, k.Elements(len(want)), a, k.Number(got, i), b,
+				k.Number(want, i))
 		}
 	}
 	return "the same elements"

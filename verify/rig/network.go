@@ -132,7 +132,8 @@ func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 	for _, nd := range n.Nodes {
 		n.setTimers(nd.E)
 		c.Groups[nd.Switch].Program()
-		if ends := c.Groups[nd.Switch].Ends; nd.Parent != nil { // frames that are nobody's end at a host: up at the leaves would be as good, but a frame must not run in circles
+		// Frames that are nobody's end at a host: up at the leaves would be as good, but a frame must not run in circles.
+		if ends := c.Groups[nd.Switch].Ends; nd.Parent != nil {
 			t.Check(nd.E.Ctl.SetBypassPort(ends[nd.Degree].Port, ends[0].Port))
 		}
 		c.join(nd)
