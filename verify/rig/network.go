@@ -26,6 +26,7 @@ type Network struct {
 	Comms []*Comm
 	// Timeout is the hosts' time-out in cycles.
 	Timeout uint64
+	ranks   int
 }
 
 // Node is one switch of the tree.
@@ -69,8 +70,9 @@ func (t *T) DefaultLink() *fabric.Link {
 
 // Tree makes Tree-levels-degree: levels counted with the hosts, degree hosts at each leaf switch. All links are like link.
 func (t *T) Tree(levels, degree int, link *fabric.Link) *Network {
-	n := &Network{T: t, Net: fabric.New(t.Rand.Uint64()), Link: link}
-	n.grow(topology.Tree{Levels: levels, Degree: degree}.Topology(), 0, nil)
+	tree := topology.Tree{Levels: levels, Degree: degree}
+	n := &Network{T: t, Net: fabric.New(t.Rand.Uint64()), Link: link, ranks: tree.Ranks()}
+	n.grow(tree.Topology(), 0, nil)
 	// A window of the longest packets of all hosts through one switch, several links there and back, at the pace of
 	// the slowest of link, bus and adders.
 	pace := min(link.BytesPerCycle, float64(t.Params.BusBytes)/float64(t.Params.CyclesPerBeat()))
@@ -107,13 +109,7 @@ func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 		start = 0
 	}
 	// All switches of a comm compute the same, and no sum of it is to depend on where it is rounded.
-	ranks := 0
-	for _, nd := range n.Nodes {
-		if nd.Leaf {
-			ranks += nd.Degree
-		}
-	}
-	all := append([]GroupOption{WithStart(start), WithKind(t.NextKind(groups)), WithRanks(ranks, t.Rand.Uint64())}, opts...)
+	all := append([]GroupOption{WithStart(start), WithKind(t.NextKind(groups)), WithRanks(n.ranks, t.Rand.Uint64())}, opts...)
 	for _, nd := range n.Nodes {
 		g := nd.E.MakeGroup(index, groups, nd.Degree, nd.Parent != nil, all...)
 		if !nd.Leaf { // its children are switches: their ACKs mean nothing to it
