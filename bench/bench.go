@@ -282,13 +282,13 @@ func stream(g *rig.Group, size int, worst, acks bool) streamed {
 		if seen++; seen == skip {
 			first = a.Last
 		} else if seen > skip && seen <= total-skip {
-			s.beats += t.Beats(len(a.Data))
+			s.beats += t.Params.Beats(len(a.Data))
 			last = a.Last
 		}
 	}
 	for _, o := range e.Settle() {
 		if o.Last > first && o.Last <= last {
-			s.outBeats += t.Beats(len(o.Data))
+			s.outBeats += t.Params.Beats(len(o.Data))
 		}
 	}
 	if last <= first {

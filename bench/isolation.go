@@ -150,11 +150,10 @@ func (res *isolated) watch(w *commlib.World, p contract.Params, other *commlib.G
 	for rank := range other.Ranks() {
 		of[other.Host(rank).Config().IP] = true
 	}
-	beats := func(size int) uint64 { return uint64((size + p.BusBytes - 1) / p.BusBytes) }
 	over := false
 	w.Net().OnDeliver = func(_ uint64, _, _ int, frame []byte, _ bool) {
 		if over = last.Done(); !over && len(frame) > 34 && (of[roce.IP4(frame[26:30])] || of[roce.IP4(frame[30:34])]) {
-			res.beats += beats(len(frame))
+			res.beats += uint64(p.Beats(len(frame)))
 		}
 	}
 	w.Net().OnFault = func(e fabric.Event) {
@@ -162,7 +161,7 @@ func (res *isolated) watch(w *commlib.World, p contract.Params, other *commlib.G
 			return
 		}
 		if e.Kind == fabric.Lose && e.Down { // a frame lost on its way down has left the engine, too
-			res.beats += beats(p.MTUBytes + frameOverhead)
+			res.beats += uint64(p.Beats(p.MTUBytes + frameOverhead))
 		}
 		res.resent = 0
 		for rank := range other.Ranks() {

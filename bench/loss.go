@@ -64,11 +64,6 @@ func lossVariants() []report.LossVariant {
 	}
 }
 
-// lossRivals maps each variant of Mode III to the variant of Mode II it is compared with.
-func lossRivals() map[string]string {
-	return map[string]string{"pipes": "nak", "pipes-100us": "nak-100us", "pipes-all": "all", "pipes-all-100us": "all"}
-}
-
 // LossOptions say what Loss measures.
 type LossOptions struct {
 	// ManifestDir is that of the design in Mode II; if it is empty only Mode III is measured. Seed is the first.
@@ -105,11 +100,10 @@ type LossOptions struct {
 func Loss(ctx context.Context, o LossOptions) (_ *report.Loss, err error) {
 	defer fail.Catch(&err, "")
 	designs := map[int]design{}
-	if o.ManifestDir != "" {
-		designs[2] = fail.Must(load(ctx, o.ManifestDir, o.DUT))
-	}
-	if o.PipesDir != "" {
-		designs[3] = fail.Must(load(ctx, o.PipesDir, o.DUT))
+	for i, dir := range []string{o.ManifestDir, o.PipesDir} {
+		if dir != "" {
+			designs[2+i] = fail.Must(load(ctx, dir, o.DUT))
+		}
 	}
 	b := fail.Must(newLossBench(ctx, o, designs))
 	return &b.Loss, b.measure(ctx)
@@ -150,8 +144,7 @@ func newLossBench(ctx context.Context, o LossOptions, designs map[int]design) (b
 	}
 	b = &lossBench{o: o, designs: designs, starBench: newStar(ctx, o.StarOptions, d, kind)}
 	link := float64(p.MTUBytes+frameOverhead) / b.bytesPerCycle(starLinkGbps)
-	beats := func(bytes int) int { return (bytes + p.BusBytes - 1) / p.BusBytes }
-	engine := float64(starRanks * (beats(p.MTUBytes+58) + beats(60))) // a packet and an ACK of each rank
+	engine := float64(starRanks * (p.Beats(p.MTUBytes+58) + p.Beats(60))) // a packet and an ACK of each rank
 	percent := func(cycles float64) float64 {
 		return 100 * float64(p.MTUBytes) / cycles / b.bytesPerCycle(starLinkGbps)
 	}
@@ -215,11 +208,12 @@ func losslessMetric(mode int) string {
 	return "lossless_percent"
 }
 
-// compare makes the metrics of Mode III's variants.
+// compare makes the metrics of Mode III's variants, each beside its rival of Mode II.
 func (b *lossBench) compare() {
+	rivals := map[string]string{"pipes": "nak", "pipes-100us": "nak-100us", "pipes-all": "all", "pipes-all-100us": "all"}
 	for i := range b.Points {
 		p := &b.Points[i]
-		rival, ok := lossRivals()[p.Variant]
+		rival, ok := rivals[p.Variant]
 		if !ok {
 			continue
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/internal/synthetic"
 	"incforge/report"
 	"incforge/verify/dut"
@@ -33,7 +34,7 @@ func lossAt(t *testing.T, rates []float64, packets, jobs int, variants ...string
 	return b
 }
 
-func designOf(mode int, p synthetic.Params) design {
+func designOf(mode int, p contract.Params) design {
 	p.Mode = mode
 	m := synthetic.Manifest(p)
 	return design{m, func(uint64) (dut.DUT, error) { return dut.NewReference(m) }}

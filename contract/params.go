@@ -159,6 +159,9 @@ func (p Params) LaneBanks() int {
 	return 1
 }
 
+// Beats is the number of beats of a frame of n bytes.
+func (p Params) Beats(n int) int { return (n + p.BusBytes - 1) / p.BusBytes }
+
 // CyclesPerBeat is how many cycles a beat of payload keeps the adders busy at most, the reduction of a result that is sent
 // again included.
 func (p Params) CyclesPerBeat() int {

@@ -61,7 +61,7 @@ type Report struct {
 	Ports      []PortReport `json:"ports"`
 	Unattached uint64       `json:"unattached"`
 	// Counters are the engine's.
-	Counters map[string]uint64 `json:"counters"`
+	Counters map[string]uint32 `json:"counters"`
 }
 
 // PortReport counts the frames of one port. Every datagram that came counts in exactly one of In, Short, Long and ARP; every frame
@@ -313,7 +313,7 @@ func (l *loop) run(ctx context.Context) (err error) {
 		var due <-chan time.Time    // of an idle engine of Mode III that waits for time to pass
 		if !l.board.Idle() {
 			close(idle)
-		} else if at := l.board.Deadline(); at != dut.Never {
+		} else if at := l.deadline(); at != dut.Never {
 			due = time.After(l.when(at))
 		}
 		select {
@@ -339,7 +339,7 @@ func (l *loop) step() {
 	for n := min(len(l.in), perRound); n > 0 && l.board.Waiting() < inEngine; n-- {
 		l.take(<-l.in)
 	}
-	if !l.board.Idle() || l.board.Deadline() <= l.board.Now()+quantum {
+	if !l.board.Idle() || l.deadline() <= l.board.Now()+quantum {
 		fail.On(l.board.StepTo(l.board.Now() + quantum))
 		l.leave()
 	}
@@ -348,19 +348,23 @@ func (l *loop) step() {
 // follow lets an idle engine's clock catch up with real time, as far as nothing is due before.
 func (l *loop) follow() {
 	if l.board.Idle() {
-		l.board.SkipTo(min(l.first+uint64(time.Since(l.start).Microseconds())*l.perMicrosecond(), l.board.Deadline()))
+		l.board.SkipTo(min(l.first+uint64(time.Since(l.start).Microseconds())*l.o.Manifest.Params.CyclesPerMicrosecond(), l.deadline()))
 	}
+}
+
+// deadline is the cycle in which an idle engine acts by itself, dut.Never if it does not.
+func (l *loop) deadline() uint64 {
+	at, _ := l.board.Timers()
+	return at
 }
 
 // when is how long it is until a cycle in real time.
 func (l *loop) when(cycle uint64) time.Duration {
-	return time.Until(l.start.Add(time.Duration((cycle-min(cycle, l.first))/l.perMicrosecond()+1) * time.Microsecond))
+	return time.Until(l.start.Add(time.Duration((cycle-min(cycle, l.first))/l.o.Manifest.Params.CyclesPerMicrosecond()+1) * time.Microsecond))
 }
 
-func (l *loop) perMicrosecond() uint64 { return uint64(max(l.o.Manifest.Params.ClockMHz, 1)) }
-
 // finish lets everything leave, ends the capture and reads the counters; of a run that failed it reads nothing.
-func (l *loop) finish(failed error) (counters map[string]uint64, err error) {
+func (l *loop) finish(failed error) (counters map[string]uint32, err error) {
 	defer func() { err = errors.Join(failed, err, l.capture.Flush()) }()
 	defer fail.Catch(&err, "")
 	if failed == nil {

@@ -142,26 +142,18 @@ func (r *resolver) number(what string, a *at[int], def, low, high int) int {
 	return a.or(def)
 }
 
-// code is the place of a word among names.
-func (r *resolver) code(what string, a *at[string], names []string, def int) uint8 {
-	if !a.given {
-		return uint8(def)
-	}
-	i := slices.Index(names, a.v)
-	if i < 0 {
+// code is the place of a word among names, those of the design being in built; its first one where the file has none.
+func (r *resolver) code(what string, a *at[string], names []string, built uint32) uint8 {
+	switch c := slices.Index(names, a.v); {
+	case !a.given:
+	case c < 0:
 		r.addf(a.pos, "%s is %q, allowed are %s", what, a.v, strings.Join(names, ", "))
-		return uint8(def)
-	}
-	return uint8(i)
-}
-
-// included is code, of a type or operation that the design must have; the default is its first.
-func (r *resolver) included(what string, a *at[string], names []string, mask uint32) uint8 {
-	c := r.code(what, a, names, bits.TrailingZeros32(mask))
-	if a.given && slices.Contains(names, a.v) && mask>>c&1 == 0 {
+	case built>>c&1 == 0:
 		r.addf(a.pos, "%s %s is not built into this design", what, a.v)
+	default:
+		return uint8(c)
 	}
-	return c
+	return uint8(bits.TrailingZeros32(built))
 }
 
 func (r *resolver) setup(f *fileSetup) *Setup {
@@ -186,13 +178,11 @@ func (r *resolver) setup(f *fileSetup) *Setup {
 	if len(f.Groups) == 0 {
 		r.addf(yamlpos.Pos{}, "there are no groups")
 	}
-	seen := map[int]bool{}
 	for i := range f.Groups {
 		g := r.group(i, &f.Groups[i])
-		if seen[g.Index] {
+		if slices.ContainsFunc(s.Groups, func(o Group) bool { return o.Index == g.Index }) {
 			r.addf(g.pos, "group %d is there already", g.Index)
 		}
-		seen[g.Index] = true
 		s.Groups = append(s.Groups, g)
 	}
 	r.addresses(s)
@@ -221,9 +211,9 @@ func (r *resolver) group(i int, f *fileGroup) Group {
 		r.addf(g.pos, "group %d: this design has %d groups", g.Index, r.p.Groups)
 	}
 	set := &g.Set
-	set.Collective = r.code("collective", &f.Collective, contract.CollectiveNames(), inc.CollectiveAllReduce)
-	set.DType = r.included("dtype", &f.DType, contract.ElementNames(), r.p.DTypeMask())
-	set.Op = r.included("op", &f.Op, contract.OperationNames(), r.p.OpMask())
+	set.Collective = r.code("collective", &f.Collective, contract.CollectiveNames(), math.MaxUint32)
+	set.DType = r.code("dtype", &f.DType, contract.ElementNames(), r.p.DTypeMask())
+	set.Op = r.code("op", &f.Op, contract.OperationNames(), r.p.OpMask())
 	set.BigEndian, set.Start = f.BigEndian.or(false), roce.PSN(r.number("start", &f.Start, 0, 0, roce.PSNMask))
 	set.Parent, set.HasParent = r.number("parent", &f.Parent, 0, 0, r.p.Members), f.Parent.given
 	set.InBand, set.RootSends = f.InBand.or(false), f.RootSends.or(false)

@@ -233,8 +233,7 @@ func TestConfigIsChecked(t *testing.T) {
 		require.ErrorIs(t, err, model.ErrConfig, want)
 		assert.ErrorContains(t, err, want)
 	}
-	_, err := model.ParseCollective("scan")
-	require.ErrorIs(t, err, model.ErrConfig)
+	require.ErrorIs(t, new(model.Collective).UnmarshalText([]byte("scan")), model.ErrConfig)
 }
 
 // Frontiers give back what they were given, in memory and from a file.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -19,6 +18,7 @@ import (
 	"incforge/internal/fail"
 	"incforge/modelcheck/model"
 	"incforge/modelcheck/scenario"
+	"incforge/sim"
 )
 
 // Options say how to search; they change what it costs and, but for Reduction and Symmetry, no count.
@@ -138,7 +138,7 @@ func checkOnce(ctx context.Context, c model.Config, opt Options) (*Result, error
 	if err != nil {
 		return nil, err
 	}
-	begin, cpu := time.Now(), cpuTime()
+	begin, cpu := time.Now(), sim.CPUTime()
 	complete, stopped := s.explore(ctx)
 	if stopped == nil && len(s.found) == 0 && complete {
 		stopped = s.progressPossible(ctx)
@@ -160,17 +160,8 @@ func checkOnce(ctx context.Context, c model.Config, opt Options) (*Result, error
 			return nil, err
 		}
 	}
-	r.Seconds, r.CPUSeconds = time.Since(begin).Seconds(), cpuTime()-cpu
+	r.Seconds, r.CPUSeconds = time.Since(begin).Seconds(), (sim.CPUTime() - cpu).Seconds()
 	return r, stopped
-}
-
-// cpuTime is the processor time the process has taken, in seconds.
-func cpuTime() float64 {
-	var u syscall.Rusage
-	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
 // errStopped means that a limit ended the search.

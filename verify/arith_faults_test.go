@@ -260,7 +260,7 @@ func TestPlantedArithmeticIsCaught(t *testing.T) {
 	const differ = "engine and reference differ"
 	for _, c := range []struct {
 		name, scenario string
-		p              synthetic.Params
+		p              contract.Params
 		plant          func(w *warped)
 		says           string
 	}{
@@ -459,7 +459,7 @@ func runWarped(t *testing.T, man *contract.Manifest, scenario string, plant func
 
 // TestWarpedWithoutFault: the wrapper itself changes nothing.
 func TestWarpedWithoutFault(t *testing.T) {
-	for _, p := range []synthetic.Params{synthetic.Full(), synthetic.Reproducible()} {
+	for _, p := range []contract.Params{synthetic.Full(), synthetic.Reproducible()} {
 		rep, err := runWarped(t, synthetic.Manifest(p), "*[ae]*", func(w *warped) {
 			w.compute = func(w *warped, _ slotName, k arith.Kind, all []taken) []byte { return w.right(k, all) }
 		})
@@ -471,7 +471,7 @@ func TestWarpedWithoutFault(t *testing.T) {
 }
 
 func TestECC(t *testing.T) {
-	for _, p := range []synthetic.Params{synthetic.Full(), synthetic.Reproducible(), synthetic.Mini()} {
+	for _, p := range []contract.Params{synthetic.Full(), synthetic.Reproducible(), synthetic.Mini()} {
 		p.ECC = true
 		rep, err := runWarped(t, synthetic.Manifest(p), "ecc", withECC)
 		require.NoError(t, err, rep.Tests[0].Message)

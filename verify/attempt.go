@@ -72,7 +72,11 @@ type attempt struct {
 
 // attempt runs the scenario once; waves is a file, or empty.
 func (r *runner) attempt(ctx context.Context, j job, waves string) (*attempt, error) {
-	a := &attempt{budget: dut.NewBudget(ctx, j.scenario.Limit(r.opt.Long))}
+	limit := uint64(rig.MaxCycles)
+	if r.opt.Long {
+		limit *= 10
+	}
+	a := &attempt{budget: dut.NewBudget(ctx, limit)}
 	a.t = rig.New(ctx, r.man, j.scenario.Name, j.seed, func(seed uint64, n int) (dut.DUT, error) {
 		file := waves
 		if waves != "" && n > 0 {

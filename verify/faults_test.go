@@ -240,32 +240,32 @@ func TestSameSeedSameRun(t *testing.T) {
 }
 
 func TestOddConfigurations(t *testing.T) {
-	for name, change := range map[string]func(*synthetic.Params){
-		"one member":              func(p *synthetic.Params) { p.Members = 1 },
-		"three members, one port": func(p *synthetic.Params) { p.Members, p.Ports = 3, 1 },
-		"one group, no window":    func(p *synthetic.Params) { p.Groups, p.WindowPackets = 1, 1 },
-		"more members than ports": func(p *synthetic.Params) { p.Members, p.Ports = 15, 3 },
-		"three groups, few slots": func(p *synthetic.Params) { p.Groups, p.BufferBytes = 3, 6*1024 },
-		"two slots":               func(p *synthetic.Params) { p.Groups, p.BufferBytes, p.WindowPackets = 1, 2*1024, 1 },
-		"wide bus, MTU 4096":      func(p *synthetic.Params) { p.BusBytes, p.MTUBytes, p.BufferBytes = 64, 4096, 65536 },
-		"MTU 256, no ICRC":        func(p *synthetic.Params) { p.MTUBytes, p.ICRCCheck = 256, false },
-		"16-bit types, wide bus": func(p *synthetic.Params) {
+	for name, change := range map[string]func(*contract.Params){
+		"one member":              func(p *contract.Params) { p.Members = 1 },
+		"three members, one port": func(p *contract.Params) { p.Members, p.Ports = 3, 1 },
+		"one group, no window":    func(p *contract.Params) { p.Groups, p.WindowPackets = 1, 1 },
+		"more members than ports": func(p *contract.Params) { p.Members, p.Ports = 15, 3 },
+		"three groups, few slots": func(p *contract.Params) { p.Groups, p.BufferBytes = 3, 6*1024 },
+		"two slots":               func(p *contract.Params) { p.Groups, p.BufferBytes, p.WindowPackets = 1, 2*1024, 1 },
+		"wide bus, MTU 4096":      func(p *contract.Params) { p.BusBytes, p.MTUBytes, p.BufferBytes = 64, 4096, 65536 },
+		"MTU 256, no ICRC":        func(p *contract.Params) { p.MTUBytes, p.ICRCCheck = 256, false },
+		"16-bit types, wide bus": func(p *contract.Params) {
 			*p = synthetic.Full()
 			p.DTypes, p.BusBytes, p.MTUBytes, p.BufferBytes = []string{"FP16", "BF16"}, 256, 2048, 131072
 		},
-		"all types, few slots": func(p *synthetic.Params) {
+		"all types, few slots": func(p *contract.Params) {
 			*p = synthetic.Full()
 			p.BufferBytes, p.WindowPackets, p.Members = 5*1024, 8, 7
 		},
-		"FP32 MAX, reproducible, one member": func(p *synthetic.Params) {
+		"FP32 MAX, reproducible, one member": func(p *contract.Params) {
 			*p = synthetic.Reproducible()
 			p.DTypes, p.Ops, p.Members = []string{"FP32"}, []string{"MAX"}, 1
 		},
-		"reproducible, even members, odd slots": func(p *synthetic.Params) {
+		"reproducible, even members, odd slots": func(p *contract.Params) {
 			*p = synthetic.Reproducible()
 			p.Members, p.BufferBytes = 6, 3*1024*9
 		},
-		"reproducible, two members": func(p *synthetic.Params) {
+		"reproducible, two members": func(p *contract.Params) {
 			*p = synthetic.Reproducible()
 			p.Members, p.DTypes, p.BufferBytes, p.WindowPackets, p.Groups = 2, []string{"BF16", "INT32"}, 4*1024, 1, 1
 		},
@@ -347,7 +347,7 @@ func TestCoverage(t *testing.T) {
 
 // TestArithmeticCoverage: every type, operation and byte order is met, in place and reproducible, by the scenarios of arithmetic alone.
 func TestArithmeticCoverage(t *testing.T) {
-	for _, p := range []synthetic.Params{synthetic.Full(), synthetic.Reproducible()} {
+	for _, p := range []contract.Params{synthetic.Full(), synthetic.Reproducible()} {
 		rep, err := Run(context.Background(), Options{Source: dut.Source{Manifest: synthetic.Manifest(p), Kind: dut.KindReference}, Scenario: "arith-*", Seed: 1})
 		require.NoError(t, err)
 		s := rep.Coverage.Summary()

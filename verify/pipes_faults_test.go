@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
 	"incforge/inc"
 	"incforge/internal/jobs"
 	"incforge/internal/synthetic"
@@ -36,7 +37,7 @@ func (f *faultyPipes) Acts() []dut.Act {
 
 // TestPipeFaultsAreFound plants faults that only Mode III can have in the reference and expects a scenario to fail with these words.
 func TestPipeFaultsAreFound(t *testing.T) {
-	man := func() synthetic.Params {
+	man := func() contract.Params {
 		p := synthetic.Mini()
 		p.Mode = 3
 		return p

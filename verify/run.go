@@ -5,6 +5,7 @@ package verify
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +25,7 @@ import (
 	"incforge/verify/scenarios"
 )
 
-// Options say what Run does.
+// Options say what RunAll does.
 type Options struct {
 	// Source is the engine under test.
 	Source dut.Source
@@ -64,22 +65,17 @@ type Report struct {
 }
 
 // Failed counts failed tests.
-func (r *Report) Failed() int { return r.count(result.Fail) }
-
-// Passed counts passed tests.
-func (r *Report) Passed() int { return r.count(result.Pass) }
-
-func (r *Report) count(v result.Verdict) int {
+func (r *Report) Failed() int {
 	n := 0
 	for i := range r.Tests {
-		if r.Tests[i].Verdict == v {
+		if r.Tests[i].Verdict == result.Fail {
 			n++
 		}
 	}
 	return n
 }
 
-// Errors of Run.
+// Errors of RunAll.
 var (
 	// ErrFailed means that at least one test failed.
 	ErrFailed = errors.New("verification failed")
@@ -108,14 +104,14 @@ type runner struct {
 	open    func() error // compiles the model and sets the two above, once
 }
 
-// Run runs the scenarios that match and returns their results. The error is ErrFailed if a test failed, ErrNothingRan if none
-// ran, or what kept the run from starting; the Report is complete in the first two cases. Where ctx ended the run, or jobs on other machines died,
-// the report has the tests that had ended by then.
+// Run is RunAll of one engine, the options' own.
 func Run(ctx context.Context, opt Options) (Report, error) {
 	return RunAll(ctx, []Engine{{opt.Source, opt.Config}}, opt)
 }
 
-// RunAll is Run for several engines at once. At least one test of each must run.
+// RunAll runs the scenarios that match on several engines and returns their results. The error is ErrFailed if a test failed, ErrNothingRan
+// if of an engine none ran, or what kept the run from starting; the Report is complete in the first two cases. Where ctx ended the run, or
+// jobs on other machines died, the report has the tests that had ended by then.
 func RunAll(ctx context.Context, engines []Engine, opt Options) (Report, error) {
 	if opt.Log == nil {
 		opt.Log = logrus.New()
@@ -171,8 +167,6 @@ type plan struct {
 	first     uint64
 }
 
-func (p plan) size() int { return len(p.runners) * len(p.scenarios) * p.seeds }
-
 func (p plan) job(i int) job {
 	scenario := i / p.seeds
 	return job{p.runners[scenario/len(p.scenarios)], p.scenarios[scenario%len(p.scenarios)], p.first + uint64(i%p.seeds)}
@@ -189,7 +183,8 @@ func runAll(ctx context.Context, all plan, opt Options) (rep Report, ran map[*ru
 	outcomes := map[int]outcome{}
 	failed := 0
 	ran = map[*runner]bool{}
-	err = jobs.Run(ctx, opt.Place, jobs.Task[outcome]{Name: "verify", Pieces: all.size(), Progress: opt.Progress, Unit: "tests",
+	tests := len(all.runners) * len(all.scenarios) * all.seeds
+	err = jobs.Run(ctx, opt.Place, jobs.Task[outcome]{Name: "verify", Pieces: tests, Progress: opt.Progress, Unit: "tests",
 		Run: func(ctx context.Context, i int) (outcome, error) {
 			j := all.job(i)
 			if err := j.open(); err != nil {
@@ -211,8 +206,8 @@ func runAll(ctx context.Context, all plan, opt Options) (rep Report, ran map[*ru
 		Done: func(i int, o outcome) error {
 			outcomes[i] = o
 			if opt.Results != nil {
-				if err := o.Test.Write(opt.Results); err != nil {
-					return err
+				if err := json.NewEncoder(opt.Results).Encode(&o.Test); err != nil {
+					return fmt.Errorf("results: %w", err)
 				}
 			}
 			switch o.Test.Verdict {

@@ -115,7 +115,7 @@ func (f *collectiveFlags) parse() (topology.Tree, error) {
 	if err != nil {
 		return tree, err
 	}
-	if f.opt.Call, err = comm.ParseCollective(f.call); err != nil {
+	if err := f.opt.Call.UnmarshalText([]byte(f.call)); err != nil {
 		return tree, err
 	}
 	op, err := index("--op", f.op, arith.Sum.String(), arith.Min.String(), arith.Max.String())

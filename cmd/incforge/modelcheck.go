@@ -55,8 +55,7 @@ A violation is printed as a message sequence chart and saved as a scenario for -
 			if f.workers < 0 || f.maxStates < 0 || f.memory < 0 {
 				return usagef("--workers, --max-states and --memory must not be negative")
 			}
-			var err error
-			if f.config.Collective, err = model.ParseCollective(f.collective); err != nil {
+			if err := f.config.Collective.UnmarshalText([]byte(f.collective)); err != nil {
 				return usageError{fmt.Errorf("--collective: %w", err)}
 			}
 			for _, name := range []string{"mode", "collective", "tree", "requests", "window", "slots", "loss", "reorder", "dup", "timeouts", "rnr", "free", "empty", "bad", "checkpoint"} {

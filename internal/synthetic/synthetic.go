@@ -42,6 +42,3 @@ func Manifest(p contract.Params) *contract.Manifest {
 	return &contract.Manifest{Schema: contract.Schema, Name: "synthetic", Digest: "synthetic", Params: p, Registers: model.Registers,
 		Counters: contract.CounterNames(p.Mode), Clock: contract.Clock{Port: contract.ClockPort, Reset: contract.ResetPort, MHz: float64(p.ClockMHz)}}
 }
-
-// Params are the parameters of a manifest.
-type Params = contract.Params

@@ -37,19 +37,12 @@ func (c Collective) String() string { return collectives().Name(c) }
 // MarshalText makes it that name in files.
 func (c Collective) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// UnmarshalText is ParseCollective.
+// UnmarshalText reads that name, in letters of either case.
 func (c *Collective) UnmarshalText(b []byte) (err error) {
-	*c, err = ParseCollective(string(b))
-	return err
-}
-
-// ParseCollective is the collective of that name, without regard to case.
-func ParseCollective(s string) (Collective, error) {
-	c, err := collectives().Parse(strings.ToLower(s))
-	if err != nil {
-		return 0, fmt.Errorf("collective %q is none of allreduce, reduce, broadcast: %w", s, ErrConfig)
+	if *c, err = collectives().Parse(strings.ToLower(string(b))); err != nil {
+		return fmt.Errorf("%w: %w", err, ErrConfig)
 	}
-	return c, nil
+	return nil
 }
 
 // ErrConfig means that a configuration describes no model.

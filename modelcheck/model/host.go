@@ -3,6 +3,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -27,14 +28,12 @@ const (
 	laneValues = 23 // different values in a lane before they repeat; a lane overflows at the eleventh wrong addition
 )
 
-// laneValue is what a host contributes at a PSN.
-func laneValue(psn int16) uint32 { return 1 + uint32(psn)%laneValues }
-
 // lanesOf is the payload in which the hosts of a mask have contributed.
 func lanesOf(mask uint32, psn int16) (p [2]uint32) {
+	value := 1 + uint32(psn)%laneValues // what each contributes at a PSN
 	for h := range maxHosts {
 		if mask>>h&1 != 0 {
-			p[h/lanes] |= laneValue(psn) << (h % lanes * 8)
+			p[h/lanes] |= value << (h % lanes * 8)
 		}
 	}
 	return p
@@ -52,16 +51,11 @@ func (p Packet) Permute(lane []int) Packet {
 
 // String is the packet as a chart shows it, with the PSN relative to Start.
 func (p Packet) String() string {
-	if p.Op != roce.Acknowledge {
-		return fmt.Sprintf("DATA(%d)", p.PSN)
+	name := "DATA"
+	if p.Op == roce.Acknowledge {
+		name = cmp.Or(map[roce.SyndromeKind]string{roce.SyndromeAck: "ACK", roce.SyndromeRNR: "RNR"}[roce.SyndromeKindOf(p.Syndrome)], "NAK")
 	}
-	switch roce.SyndromeKindOf(p.Syndrome) {
-	case roce.SyndromeAck:
-		return fmt.Sprintf("ACK(%d)", p.PSN)
-	case roce.SyndromeRNR:
-		return fmt.Sprintf("RNR(%d)", p.PSN)
-	}
-	return fmt.Sprintf("NAK(%d)", p.PSN)
+	return fmt.Sprintf("%s(%d)", name, p.PSN)
 }
 
 // HostRole is what a host has to do.

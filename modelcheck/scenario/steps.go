@@ -59,13 +59,7 @@ type Step struct {
 }
 
 // YAML writes the trace as ParseTrace reads it.
-func (t *Trace) YAML() ([]byte, error) {
-	text, err := yaml.Marshal(t)
-	if err != nil {
-		return nil, fmt.Errorf("scenario: %w", err)
-	}
-	return text, nil
-}
+func (t *Trace) YAML() ([]byte, error) { return yaml.Marshal(t) }
 
 // ParseTrace reads a scenario.
 func ParseTrace(text []byte) (*Trace, error) {

@@ -5,6 +5,7 @@ package chaos
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -219,14 +220,15 @@ func TestDiscardedIsUnclean(t *testing.T) {
 	require.NoError(t, e.SetGroup(0, inc.Group{Log2N: 3, InMask: 3, OutMask: 3, AckMask: 3, DType: inc.DTypeINT32, InBand: true}))
 	require.NoError(t, e.Enable(0))
 	x := &run{c: &Case{Groups: make([]Group, 1)}, duts: []dut.DUT{ref}}
-	slots := func() (o Outcome) {
+	slots := func() Outcome {
 		var err error
+		var v verdict
 		func() {
 			defer fail.Catch(&err, "")
 			x.slots()
 		}()
-		o.end(err)
-		return o
+		errors.As(err, &v)
+		return Outcome{Kind: v.Kind, Err: v.error}
 	}
 	alone := func(psn roce.PSN) error { // one host begins a Barrier
 		e.Step(0, 0, roce.Packet{DestQP: hosts[0].LocalQPN, SrcIP: hosts[0].RemoteIP, DstIP: hosts[0].LocalIP, PKey: roce.DefaultPKey,

@@ -88,7 +88,10 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 	d.c.BytesPerCycle = float64(d.p.BusBytes) * []float64{0.5, 1, 1, 2}[d.IntN(4)]
 	fit := slices.DeleteFunc(trees(), func(t topology.Tree) bool { return !fits(d.p, t) })
 	d.c.Tree = fit[d.IntN(len(fit))]
-	d.faults()
+	d.c.Up = d.direction()
+	if d.c.Down = d.c.Up; d.chance(2) {
+		d.c.Down = d.direction()
+	}
 	if d.pipes() {
 		d.c.NoGapNAK = false // it is nothing to them
 		// When a pipe is full engines answer with RNR NAKs, whose waits are 10 to 60 µs, with CNPs, or with silence.
@@ -100,7 +103,7 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 		for i := range d.c.Groups {
 			least = max(least, d.windowTime(&d.c.Groups[i], len(d.c.Groups)))
 		}
-		d.c.Pipes.TimeoutUS = int((least+d.Uint64N(least))/uint64(max(d.p.ClockMHz, 1))) + 1
+		d.c.Pipes.TimeoutUS = int((least+d.Uint64N(least))/d.p.CyclesPerMicrosecond()) + 1
 	}
 	if d.chance(3) {
 		d.c.Pauses = dut.Pauses{Seed: d.Uint64(), In: 0.2 * d.Float64(), Ready: 0.3 * d.Float64(), Registers: 0.3, Burst: 1 + d.IntN(12)}
@@ -144,14 +147,7 @@ func fits(p contract.Params, t topology.Tree) bool {
 	return t.Degree <= p.Members && last <= most && (t.Levels == 2 || t.Degree%p.Ports != 0)
 }
 
-// faults draws what both directions do: each kind with one chance in three, on all frames or on some class.
-func (d *drawer) faults() {
-	d.c.Up = d.direction()
-	if d.c.Down = d.c.Up; d.chance(2) {
-		d.c.Down = d.direction()
-	}
-}
-
+// direction draws what links do in one direction: each kind with one chance in three, on all frames or on some class.
 func (d *drawer) direction() fabric.Faults {
 	var f fabric.Faults
 	class := func() fabric.Class {

@@ -91,14 +91,6 @@ type Outcome struct {
 	Events []fabric.Event
 }
 
-// end is how a run ended.
-func (o *Outcome) end(err error) {
-	var v verdict
-	if errors.As(err, &v) {
-		o.Kind, o.Err = v.Kind, v.error
-	}
-}
-
 // Runner runs cases on engines.
 type Runner struct {
 	// Engines are those that cases name.
@@ -140,7 +132,10 @@ type run struct {
 // is returned apart.
 func (r *Runner) Run(ctx context.Context, c Case) (Outcome, error) {
 	x := &run{Runner: r, ctx: ctx, c: &c}
-	x.out.end(x.all())
+	var v verdict
+	if errors.As(x.all(), &v) {
+		x.out.Kind, x.out.Err = v.Kind, v.error
+	}
 	if w := x.world; w != nil {
 		x.count()
 		if err := w.Close(); err != nil && x.out.Err == nil {
@@ -302,7 +297,7 @@ func (x *run) group(i int) {
 
 // pace is a rate control that cuts deep and recovers fast, so that there is much of both in a short case.
 func (x *run) pace() *host.RateControl {
-	us := uint64(max(x.e.Manifest.Params.ClockMHz, 1))
+	us := x.e.Manifest.Params.CyclesPerMicrosecond()
 	line := x.c.BytesPerCycle
 	if line <= 0 {
 		line = float64(x.e.Manifest.Params.BusBytes)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"incforge/contract"
 	"incforge/inc"
 	"incforge/internal/fail"
 	"incforge/internal/names"
@@ -17,13 +16,13 @@ import (
 // Collective is what a call does.
 type Collective uint8
 
-// The collectives.
+// The collectives. The first four are one range each, so that a group can be fixed to them by registers; they have the engine's numbers.
 const (
-	AllReduce Collective = iota
-	Reduce
-	Broadcast
-	Barrier
-	ReduceScatter
+	AllReduce     Collective = inc.CollectiveAllReduce
+	Reduce        Collective = inc.CollectiveReduce
+	Broadcast     Collective = inc.CollectiveBroadcast
+	Barrier       Collective = inc.CollectiveBarrier
+	ReduceScatter Collective = iota
 	AllGather
 )
 
@@ -37,28 +36,17 @@ func collectives() names.List[Collective] {
 // String is the name in small letters.
 func (c Collective) String() string { return collectives().Name(c) }
 
-// ParseCollective is the inverse of String.
-func ParseCollective(s string) (Collective, error) { return collectives().Parse(s) }
-
 // MarshalText is String.
 func (c Collective) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // UnmarshalText reads what String writes.
 func (c *Collective) UnmarshalText(text []byte) error { return collectives().Unmarshal(text, c) }
 
-// single tells that the collective takes one range, so that a group can be fixed to it by registers.
-func (c Collective) single() bool { return c <= Barrier }
-
 // Rooted tells that it has a root.
 func (c Collective) Rooted() bool { return c == Reduce || c == Broadcast }
 
 // Reduces tells that elements are reduced, so that type and operation matter.
 func (c Collective) Reduces() bool { return c == AllReduce || c == Reduce || c == ReduceScatter }
-
-// code is the number in GROUP_COLLECTIVE and in controls.
-func (c Collective) code() uint8 {
-	return [...]uint8{inc.CollectiveAllReduce, inc.CollectiveReduce, inc.CollectiveBroadcast, inc.CollectiveBarrier}[c]
-}
 
 // Request describes a call. Type and operation matter only where elements are reduced.
 type Request struct {
@@ -268,7 +256,7 @@ func (c *Call) plan() []*rangePlan {
 		}
 	}
 	reduce := func(k Collective, root int, in [][]byte) []*rangePlan {
-		return c.ranges(k, root, c.DType, c.Op, len(in[0]), in, c.Out)
+		return c.ranges(k, root, c.kind(), len(in[0]), in, c.Out)
 	}
 	var all []*rangePlan
 	switch c.Collective {
@@ -282,7 +270,7 @@ func (c *Call) plan() []*rangePlan {
 		everybody(len(c.In[c.Root]))
 		all = c.broadcast(c.Root, c.Out)
 	case Barrier:
-		all = c.ranges(Barrier, 0, c.g.w.firstType(), c.g.w.firstOp(), 0, c.Out, c.Out)
+		all = c.ranges(Barrier, 0, c.g.w.kinds()[0], 0, c.Out, c.Out)
 	case ReduceScatter:
 		for root := range c.Out {
 			part := c.piece(root)
@@ -312,28 +300,23 @@ func (c *Call) piece(r int) [][]byte {
 func (c *Call) broadcast(root int, out [][]byte) []*rangePlan {
 	data, in := c.In[root], make([][]byte, len(out))
 	copy(out[root], data)
-	d := c.broadcastType()
-	padding := (d.Size() - len(data)%d.Size()) % d.Size()
+	of := c.broadcastKind()
+	size := of.DType.Size()
+	padding := (size - len(data)%size) % size
 	in[root] = append(slices.Clip(data), make([]byte, padding)...)
-	return c.ranges(Broadcast, root, d, c.g.w.firstOp(), len(in[root]), in, out)
+	return c.ranges(Broadcast, root, of, len(in[root]), in, out)
 }
 
-// broadcastType is the narrowest element type of the engine, which needs the least padding.
-func (c *Call) broadcastType() arith.DType {
+// broadcastKind is of the narrowest element type of the engine, which needs the least padding.
+func (c *Call) broadcastKind() arith.Kind {
 	if f := c.g.cfg.Fixed; f != nil {
-		return f.DType
+		return arith.Kind{DType: f.DType}
 	}
-	narrowest := c.g.w.firstType()
-	for d := range arith.DType(len(contract.Elements())) {
-		if c.g.w.p.DTypeMask()>>d&1 != 0 && d.Size() < narrowest.Size() {
-			narrowest = d
-		}
-	}
-	return narrowest
+	return slices.MinFunc(c.g.w.kinds(), func(a, b arith.Kind) int { return a.DType.Size() - b.DType.Size() })
 }
 
 // ranges cuts n bytes into ranges and these into messages. in is each rank's data, of those that send, out the place for its result.
-func (c *Call) ranges(k Collective, root int, d arith.DType, op arith.Op, n int, in, out [][]byte) []*rangePlan {
+func (c *Call) ranges(k Collective, root int, of arith.Kind, n int, in, out [][]byte) []*rangePlan {
 	cfg := &c.g.cfg
 	most := cfg.RangePackets * cfg.PathMTU
 	var all []*rangePlan
@@ -345,7 +328,7 @@ func (c *Call) ranges(k Collective, root int, d arith.DType, op arith.Op, n int,
 			packets = 1 // nothing is a packet without payload; a control alone would not do
 		}
 		if cfg.Fixed == nil {
-			control := inc.Control{Collective: k.code(), Op: uint8(op), DType: uint8(d), Root: uint8(root), Packets: packets}
+			control := inc.Control{Collective: uint8(k), Op: uint8(of.Op), DType: uint8(of.DType), Root: uint8(root), Packets: packets}
 			p.control = &host.Message{HasImm: true, Imm: control.Immediate()}
 			p.messages = append(p.messages, span{})
 		}

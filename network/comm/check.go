@@ -16,8 +16,8 @@ import (
 var ErrWrong = errors.New("wrong result")
 
 // Check compares a call's results with plain arithmetic, which shares nothing with engines: bit for bit what was copied, integers,
-// minima and maxima, reproducible sums, and sums of floats that are exact in any order; other sums of floats element by element within
-// Tolerance, and then with the same bits on all ranks.
+// minima and maxima, reproducible sums, and sums of floats that are exact in any order; other sums of floats as arith.Kind.Near does,
+// and then with the same bits on all ranks.
 func (c *Call) Check() (err error) {
 	defer fail.Catch(&err, "group %d %s", c.g.index, c)
 	fail.If(!c.done || c.Err != nil, "no result: %w", errors.Join(c.Err))
@@ -41,18 +41,18 @@ func (c *Call) Check() (err error) {
 
 // wrong ends the check: what rank r has is not the result.
 func wrong(r int, format string, args ...any) {
-	fail.Now("%w: rank %d%s", ErrWrong, r, fmt.Sprintf(format, args...))
+	fail.Now("%w: rank %d: %s", ErrWrong, r, fmt.Sprintf(format, args...))
 }
 
 // all compares what every rank has with data.
 func (c *Call) all(want []byte) {
 	for r, got := range c.Out {
 		if len(got) != len(want) {
-			wrong(r, " has %d bytes, expected %d", len(got), len(want))
+			wrong(r, "%d bytes, expected %d", len(got), len(want))
 		}
 		for i := range got {
 			if got[i] != want[i] {
-				wrong(r, ": byte %d of %d is %#02x, expected %#02x", i, len(got), got[i], want[i])
+				wrong(r, "byte %d of %d is %#02x, expected %#02x", i, len(got), got[i], want[i])
 			}
 		}
 	}
@@ -61,49 +61,14 @@ func (c *Call) all(want []byte) {
 // reduced compares what rank r has with the reduction of parts; root is the root of the Reduce, −1 for an AllReduce.
 func (c *Call) reduced(r int, parts [][]byte, root int) {
 	k, got := c.kind(), c.Out[r]
-	if len(got) != len(parts[0]) {
-		wrong(r, " has %d bytes, expected %d", len(got), len(parts[0]))
-	}
-	elements := k.Elements(len(got))
 	want, err := c.g.expected(k, parts, root)
-	for i := range elements {
-		if err != nil { // the sum depends on the order
-			if e := compare(k, got, parts, i); !e.within {
-				wrong(r, ": element %d of %d is %g, float64 has %g, which is %g apart; %g is allowed", i, elements, e.got, e.want,
-					math.Abs(e.got-e.want), e.tolerance)
-			}
-		} else if a, b := k.Bits(got, i), k.Bits(want, i); a != b {
-			wrong(r, ": element %d of %d is %#x (%g), expected %#x (%g)", i, elements, a, k.Number(got, i), b, k.Number(want, i))
+	if err != nil { // the sum depends on the order
+		if err := k.Near(got, parts...); err != nil {
+			wrong(r, "%v", err)
 		}
+	} else if !bytes.Equal(got, want) {
+		wrong(r, "%s", k.Difference(got, want))
 	}
-}
-
-// element is one element of a sum of floats beside float64's.
-type element struct {
-	got, want float64
-	// tolerance is the difference that n−1 roundings in any order, and one at each switch, stay below: n units in the last place of the sum
-	// of the absolute values. Where nothing cancels that is n units of the result.
-	tolerance float64
-	// within tells that the difference is within tolerance. What may overflow in some order may be infinite, or no number after that.
-	within bool
-}
-
-// compare sums element i of the parts in float64.
-func compare(k arith.Kind, got []byte, parts [][]byte, i int) element {
-	e := element{got: k.Number(got, i)}
-	size := 0.0
-	for _, p := range parts {
-		x := k.Number(p, i)
-		e.want += x
-		size += math.Abs(x)
-	}
-	if math.IsNaN(e.want) || math.IsInf(e.want, 0) {
-		e.within = e.got == e.want || math.IsNaN(e.got) && math.IsNaN(e.want)
-		return e
-	}
-	e.tolerance = float64(len(parts)) * k.DType.Ulp(size)
-	e.within = math.Abs(e.got-e.want) <= e.tolerance || k.DType.Overflows(size) && (math.IsNaN(e.got) || math.IsInf(e.got, 0))
-	return e
 }
 
 // expected is the reduction of parts, bit for bit; an error where it depends on the order. Of a Reduce root is the root, otherwise −1.
@@ -149,14 +114,8 @@ func (c *Call) Deviation() (abs, ulp float64) {
 	if !c.done || c.Err != nil || !c.Collective.Reduces() {
 		return 0, 0
 	}
-	k := c.kind()
-	var got []byte
-	switch c.Collective {
-	case AllReduce:
-		got = c.Out[0]
-	case Reduce:
-		got = c.Out[c.Root]
-	default:
+	k, got := c.kind(), c.Out[0]
+	if c.Collective != AllReduce { // each rank has another part, or none
 		got = bytes.Join(c.Out, nil)
 	}
 	for i := range k.Elements(len(got)) {
@@ -175,14 +134,7 @@ func reduceIn64(k arith.Kind, parts [][]byte, i int) float64 {
 	v := k.Number(parts[0], i)
 	for _, p := range parts[1:] {
 		x := k.Number(p, i)
-		switch k.Op {
-		case arith.Sum:
-			v += x
-		case arith.Min:
-			v = min(v, x)
-		case arith.Max:
-			v = max(v, x)
-		}
+		v = [...]float64{arith.Sum: v + x, arith.Min: min(v, x), arith.Max: max(v, x)}[k.Op]
 	}
 	if k.DType == arith.INT32 {
 		return float64(int32(int64(v)))

@@ -4,7 +4,6 @@ package comm
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -120,44 +119,6 @@ func TestLateCompletion(t *testing.T) {
 	again, err := g.Queue(Request{Collective: Broadcast, In: in})
 	require.NoError(t, err)
 	finish(t, w, again)
-}
-
-// TestCompare: sums beside float64's where they are no plain numbers.
-func TestCompare(t *testing.T) {
-	inf, nan := math.Inf(1), math.NaN()
-	k := arith.Kind{DType: arith.FP16}
-	for _, c := range []struct {
-		got    float64
-		parts  []float64
-		within bool
-	}{
-		{3, []float64{1, 2}, true},
-		{3.001953125, []float64{1, 2}, true},
-		{3.005859375, []float64{1, 2}, false},
-		{0, []float64{1024, -1023}, true},
-		{4, []float64{1024, -1023}, false},
-		{inf, []float64{inf, 2}, true},
-		{nan, []float64{inf, 2}, false},
-		{nan, []float64{inf, -inf}, true},
-		{2, []float64{nan, 1}, false},
-		{inf, []float64{65504, 65504}, true},
-		{nan, []float64{65504, 65504, -inf}, false},
-		{-inf, []float64{65504, 65504, -65504}, true},
-		{65504, []float64{65504, 65504, -65504}, true},
-		{1, []float64{65504, 65504, -65504}, false},
-	} {
-		one := func(x float64) []byte {
-			b := make([]byte, 2)
-			k.Set(b, 0, x)
-			return b
-		}
-		var parts [][]byte
-		for _, x := range c.parts {
-			parts = append(parts, one(x))
-		}
-		e := compare(k, one(c.got), parts, 0)
-		assert.Equal(t, c.within, e.within, "%g of %g", c.got, c.parts)
-	}
 }
 
 // TestFigures: what a call says about itself.

@@ -121,7 +121,7 @@ func (g *Group) fill() {
 	fail.If(most < 1 || most > maxRangePackets, "ranges of %d packets: 1 to %d are possible", most, maxRangePackets)
 	if f := c.Fixed; f != nil {
 		fail.If(f.Root < 0 || f.Root >= g.Ranks(), "root %d of %d ranks", f.Root, g.Ranks())
-		fail.If(!f.Collective.single(), "a group cannot be fixed to %s", f.Collective)
+		fail.If(f.Collective > Barrier, "a group cannot be fixed to %s", f.Collective)
 	}
 	g.edges = g.findEdges()
 	c.Timeout = cmp.Or(c.Timeout, g.timeout())
@@ -229,7 +229,7 @@ func (g *Group) newRank(edge Edge, ep inc.Endpoint) *rank {
 	}
 	h := fail.Must(host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
 		PeerQPN: ep.LocalQPN, UDPPort: 0xC000 | uint16(g.w.rng.Uint32()&0x3FFF), TTL: 64, Start: g.start, PathMTU: g.cfg.PathMTU,
-		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: rnrCode, CyclesPerMicrosecond: g.w.cyclesPerMicrosecond(), Rate: rate}))
+		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: rnrCode, CyclesPerMicrosecond: g.w.p.CyclesPerMicrosecond(), Rate: rate}))
 	h.SetReceives(0)
 	r := &rank{g: g, n: edge.Rank, edge: edge, host: h}
 	h.OnCompletion = r.completion
@@ -248,9 +248,8 @@ func (g *Group) programSwitch(s int) (err error) {
 	drv := g.w.drv[s]
 	fail.On(drv.Disable(g.index))
 	for e, ep := range g.ends[s] {
-		if err := drv.SetEndpoint(g.index*g.w.p.EPS()+e, ep); err != nil {
-			fail.Now("endpoint %d: %w", e, err)
-		}
+		err := drv.SetEndpoint(g.index*g.w.p.EPS()+e, ep)
+		fail.If(err != nil, "endpoint %d: %w", e, err)
 	}
 	fail.On(drv.SetGroup(g.index, g.settings(s)))
 	fail.If(!fail.Must(drv.Enable(g.index)), "the engine refuses the group's settings")
@@ -267,14 +266,15 @@ func (g *Group) settings(s int) inc.Group {
 	}
 	f := g.cfg.Fixed
 	if f == nil {
-		set.DType, set.Op = uint8(g.w.firstType()), uint8(g.w.firstOp())
+		k := g.w.kinds()[0]
+		set.DType, set.Op = uint8(k.DType), uint8(k.Op)
 		set.InBand, set.RootSends = true, !g.cfg.RootLocal
 		for root := range min(g.Ranks(), inc.Roots) {
 			set.Route[root] = inc.Route{Valid: true, Endpoint: uint8(t.Toward(s, root))}
 		}
 		return set
 	}
-	set.Collective, set.DType, set.Op = f.Collective.code(), uint8(f.DType), uint8(f.Op)
+	set.Collective, set.DType, set.Op = uint8(f.Collective), uint8(f.DType), uint8(f.Op)
 	to := t.Toward(s, f.Root)
 	rest := t.EdgeMask(s) &^ (1 << to)
 	switch f.Collective {
@@ -311,19 +311,17 @@ func (g *Group) Reset() (err error) {
 			}
 		}
 	}
-	g.w.err = nil
-	for _, other := range g.w.groups {
-		for _, r := range other.ranks {
-			if other != g && r.err != nil && g.w.err == nil {
-				g.w.err = r.err
-			}
-		}
-	}
 	g.newNumbers()
 	g.program()
 	for _, r := range g.ranks {
 		ep := g.ends[r.edge.Switch][r.edge.Endpoint]
 		r.reset(ep.RemoteQPN, ep.LocalQPN)
+	}
+	g.w.err = nil
+	for _, other := range g.w.groups { // whose errors stay
+		for _, r := range other.ranks {
+			g.w.err = cmp.Or(g.w.err, r.err)
+		}
 	}
 	return nil
 }

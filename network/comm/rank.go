@@ -3,6 +3,7 @@
 package comm
 
 import (
+	"cmp"
 	"fmt"
 
 	"incforge/network/host"
@@ -29,10 +30,10 @@ func (r *rank) completion(c host.Completion) {
 		return
 	}
 	if len(r.queue) == 0 {
-		r.fail(fmt.Errorf("%s %d completed, nothing is under way", c.Kind, c.Index))
+		r.fail(fmt.Errorf("message %d is sent (%v) or received, nothing is under way", c.Index, c.Sent))
 		return
 	}
-	if c.Kind == host.Sent {
+	if c.Sent {
 		r.sentOut++
 	} else if err := r.take(r.queue[0], c.Message); err != nil {
 		r.fail(err)
@@ -43,9 +44,7 @@ func (r *rank) completion(c host.Completion) {
 
 func (r *rank) fail(err error) {
 	r.err = fmt.Errorf("group %d %s: %w", r.g.index, r, err)
-	if r.g.w.err == nil {
-		r.g.w.err = r.err
-	}
+	r.g.w.err = cmp.Or(r.g.w.err, r.err)
 }
 
 // take stores a received message.

@@ -3,11 +3,11 @@
 package comm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"math/rand/v2"
 
 	"incforge/contract"
@@ -149,24 +149,21 @@ func (w *World) programPipes(drv *ctrl.Driver) {
 
 // needTimeout makes PIPE_TIMEOUT at least so many cycles, unless somebody has set it.
 func (w *World) needTimeout(cycles uint64) {
-	us := min(int(cycles/w.cyclesPerMicrosecond())+1, maxPipeTimeout)
+	us := min(int(cycles/w.p.CyclesPerMicrosecond())+1, maxPipeTimeout)
 	if w.cfg.Pipes.TimeoutUS > 0 || us <= w.timeout {
 		return
 	}
 	w.timeout = us
 	for s, drv := range w.drv {
-		if err := drv.SetPipeTimeout(uint16(us)); err != nil {
-			fail.Now("switch %d: %w", s, err)
-		}
+		err := drv.SetPipeTimeout(uint16(us))
+		fail.If(err != nil, "switch %d: %w", s, err)
 	}
 }
 
 // PipeTimeout is PIPE_TIMEOUT in cycles, 0 in Mode II; an engine backs off to eight times as long.
 func (w *World) PipeTimeout() uint64 {
-	return uint64(max(w.timeout, w.cfg.Pipes.TimeoutUS)) * w.cyclesPerMicrosecond()
+	return uint64(max(w.timeout, w.cfg.Pipes.TimeoutUS)) * w.p.CyclesPerMicrosecond()
 }
-
-func (w *World) cyclesPerMicrosecond() uint64 { return uint64(max(w.p.ClockMHz, 1)) }
 
 // port is the port of an endpoint; those beyond the number of ports share.
 func (w *World) port(e int) int { return e % w.p.Ports }
@@ -221,13 +218,10 @@ func (w *World) Run(ctx context.Context) error {
 	w.progress = w.Now()
 	stall := w.stall()
 	err := w.run(ctx, func() bool { return w.pending == 0 || w.err != nil || w.Now() > w.progress+stall })
-	switch {
-	case err != nil:
-	case w.err != nil:
-		err = w.err
-	case w.pending > 0:
+	if err = cmp.Or(err, w.err); err == nil && w.pending > 0 {
 		err = ErrStuck
-	default:
+	}
+	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("cycle %d: %w\n%s", w.Now(), err, w.Diagnose())
@@ -277,7 +271,7 @@ func (w *World) Finish(ctx context.Context) error {
 	for s := range w.duts {
 		c, err := w.drv[s].Counters()
 		if err == nil {
-			err = Identities(w.p.Mode, c)
+			err = ctrl.Identities(w.p.Mode, c)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("switch %d: %w", s, err))
@@ -304,11 +298,6 @@ func (b *bare) Idle() bool {
 	return b.Waiting() == 0 && b.Still() >= still
 }
 
-func (b *bare) Deadline() uint64 {
-	next, _ := b.Timers()
-	return next
-}
-
 func (b *bare) StepTo(cycle uint64) error {
 	err := b.DUT.StepTo(cycle)
 	b.DUT.Accepted() // nobody else takes them
@@ -318,7 +307,7 @@ func (b *bare) StepTo(cycle uint64) error {
 
 // rnrWait is the time in cycles that an RNR NAK of a host asks for.
 func (w *World) rnrWait() uint64 {
-	return (uint64(roce.RNRDuration(roce.RNRSyndrome|rnrCode).Microseconds()) + 1) * w.cyclesPerMicrosecond()
+	return (uint64(roce.RNRDuration(roce.RNRSyndrome|rnrCode).Microseconds()) + 1) * w.p.CyclesPerMicrosecond()
 }
 
 // Addresses: a switch and a host have one IP each, an endpoint and a connection have a MAC each, by which the ends of a shared port are told
@@ -335,14 +324,5 @@ func hostMAC(group, r int) roce.MAC {
 	return roce.MAC{2, 0xFF, byte(group >> 8), byte(group), byte(r >> 8), byte(r)}
 }
 
-// lowest is the lowest bit that is set, other if there is none.
-func lowest[T ~uint8](mask uint32, other T) T {
-	if mask == 0 {
-		return other
-	}
-	return T(bits.TrailingZeros32(mask))
-}
-
-// firstType is the built-in element type with the lowest code, firstOp the operation.
-func (w *World) firstType() arith.DType { return lowest(w.p.DTypeMask(), arith.INT32) }
-func (w *World) firstOp() arith.Op      { return lowest(w.p.OpMask(), arith.Sum) }
+// kinds are what the engines compute, the type with the lowest code first.
+func (w *World) kinds() []arith.Kind { return arith.Kinds(w.p.DTypeMask(), w.p.OpMask()) }

@@ -77,11 +77,16 @@ func New(seed uint64) *Net { return &Net{seed: seed, quantum: maxQuantum} }
 // Switch is an engine that knows when it is idle; a scoreboard is one.
 type Switch interface {
 	dut.DUT
-	// Idle reports that stopping the engine's clock before its deadline would change nothing.
+	// Idle reports that stopping the engine's clock before its Timers would change nothing. An engine whose timers nobody can see is not
+	// idle while they run.
 	Idle() bool
-	// Deadline is the cycle at which the engine does something by itself if no frame comes before, and which SkipTo must not pass; host.Never
-	// if there is none. An engine whose timers nobody can see is not idle while they run.
-	Deadline() uint64
+}
+
+// deadline is the cycle at which the engine does something by itself if no frame comes before, and which SkipTo must not pass; host.Never
+// if nobody knows of any.
+func (s *switchNode) deadline() uint64 {
+	next, _ := s.Timers()
+	return next
 }
 
 // AddSwitch adds an engine and returns its number.
@@ -188,7 +193,7 @@ func (n *Net) Step() error {
 	n.deliver(end)
 	n.busy = n.busy[:0]
 	for _, s := range n.switches {
-		if s.Idle() && s.Deadline() >= end {
+		if s.Idle() && s.deadline() >= end {
 			s.SkipTo(end)
 		} else {
 			n.busy = append(n.busy, s)
@@ -339,7 +344,7 @@ func (n *Net) jump(stop uint64) {
 		if next < n.now+2*n.quantum || !s.Idle() {
 			return
 		}
-		next = min(next, s.Deadline())
+		next = min(next, s.deadline())
 	}
 	if next < n.now+2*n.quantum {
 		return
@@ -352,7 +357,7 @@ func (n *Net) jump(stop uint64) {
 
 // Quiet reports that no frame is on a link, waiting at an engine, or ready at a host, and that no engine's timer runs.
 func (n *Net) Quiet() bool {
-	busy := func(s *switchNode) bool { return !s.Idle() || s.Deadline() != host.Never }
+	busy := func(s *switchNode) bool { return !s.Idle() || s.deadline() != host.Never }
 	if len(n.flight) > 0 || slices.ContainsFunc(n.switches, busy) {
 		return false
 	}

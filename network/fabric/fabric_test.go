@@ -25,7 +25,7 @@ type mirror struct {
 
 func (m *mirror) Idle() bool { return m.Still() > 0 }
 
-func (m *mirror) Deadline() uint64 { return host.Never }
+func (m *mirror) Timers() (uint64, bool) { return host.Never, true }
 
 func (m *mirror) Accepted() []dut.Frame { return nil }
 
@@ -219,7 +219,7 @@ type alarm struct {
 	rang         []uint64
 }
 
-func (a *alarm) Deadline() uint64 { return a.next }
+func (a *alarm) Timers() (uint64, bool) { return a.next, true }
 
 func (a *alarm) StepTo(c uint64) error {
 	for a.next <= c {

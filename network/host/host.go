@@ -57,23 +57,10 @@ type Message struct {
 	SE      bool
 }
 
-// CompletionKind is what has been completed.
-type CompletionKind uint8
-
-// The kinds of completions.
-const (
-	// Sent: every packet of a message is acknowledged.
-	Sent CompletionKind = iota
-	// Received: a message is there as a whole.
-	Received
-)
-
-// String is a word for messages.
-func (k CompletionKind) String() string { return [...]string{"sent", "received"}[k&1] }
-
 // Completion is the end of a send or of a receive.
 type Completion struct {
-	Kind CompletionKind
+	// Sent: every packet of a message is acknowledged. Otherwise a message is there as a whole.
+	Sent bool
 	// Index counts sends, or receives, of this connection from 0.
 	Index int
 	// At is the cycle of the frame that completed it.
@@ -179,7 +166,7 @@ func (h *Host) Post(m Message) {
 	for first, last := true, false; !last; first = false {
 		n := min(len(rest), h.cfg.PathMTU)
 		last = n == len(rest)
-		p := piece{op: sendOpcode(first, last, m.HasImm), payload: rest[:n]}
+		p := piece{op: sendOpcode(first, last, last && m.HasImm), payload: rest[:n]}
 		if last {
 			p.ends = &m
 		}
@@ -188,19 +175,11 @@ func (h *Host) Post(m Message) {
 }
 
 func sendOpcode(first, last, imm bool) roce.Opcode {
-	switch {
-	case first && last && imm:
-		return roce.SendOnlyImm
-	case first && last:
-		return roce.SendOnly
-	case last && imm:
-		return roce.SendLastImm
-	case last:
-		return roce.SendLast
-	case first:
-		return roce.SendFirst
+	op := roce.SendFirst
+	for op.StartsMessage() != first || op.EndsMessage() != last || op.HasImm() != imm {
+		op++
 	}
-	return roce.SendMiddle
+	return op
 }
 
 // SetReceives sets how many receives are posted, all of them for messages of any length; negative means endless.
@@ -435,7 +414,7 @@ func (h *Host) acknowledge(now uint64, end int) {
 	before := h.done
 	for ; h.una < end; h.una++ {
 		if m := h.pieces[0].ends; m != nil {
-			h.complete(Completion{Sent, h.done, now, *m})
+			h.complete(Completion{true, h.done, now, *m})
 			h.done++
 		}
 		h.pieces[0] = piece{} // which lets go of the payload
@@ -496,7 +475,7 @@ func (h *Host) respond(now uint64, p *roce.Packet) {
 		if h.OnCompletion == nil {
 			h.received = append(h.received, m)
 		}
-		h.complete(Completion{Received, h.arrived, now, m})
+		h.complete(Completion{false, h.arrived, now, m})
 		h.arrived++
 		h.partial = nil
 		h.msn = (h.msn + 1) & roce.PSNMask

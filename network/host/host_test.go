@@ -233,7 +233,7 @@ func TestCompletions(t *testing.T) {
 	var got []Completion
 	h.OnCompletion = func(c Completion) {
 		got = append(got, c)
-		if c.Kind == Sent && c.Index == 0 {
+		if c.Sent && c.Index == 0 {
 			h.PostReceive(8)
 			h.Post(Message{Payload: []byte{9, 9, 9, 9}})
 		}
@@ -241,7 +241,7 @@ func TestCompletions(t *testing.T) {
 	post(h, 2)
 	assert.Equal(t, []int{0, 1}, psns(sent(t, h, 0)))
 	h.Receive(5, aeth(start.Add(1), roce.AckSyndrome))
-	assert.Equal(t, []Completion{{Sent, 0, 5, Message{Payload: []byte{0, 0, 0, 0}}}, {Sent, 1, 5, Message{Payload: []byte{1, 0, 0, 0}}}}, got)
+	assert.Equal(t, []Completion{{true, 0, 5, Message{Payload: []byte{0, 0, 0, 0}}}, {true, 1, 5, Message{Payload: []byte{1, 0, 0, 0}}}}, got)
 	assert.Equal(t, []int{2}, psns(sent(t, h, 6)))
 	assert.False(t, h.Drained())
 	got = nil
@@ -249,7 +249,7 @@ func TestCompletions(t *testing.T) {
 		return peer(roce.SendOnly, start.Add(psn), func(p *roce.Packet) { p.Payload = []byte{1, 2, 3, 4} })
 	}
 	h.Receive(7, data(0))
-	assert.Equal(t, []Completion{{Received, 0, 7, Message{Payload: []byte{1, 2, 3, 4}}}}, got)
+	assert.Equal(t, []Completion{{false, 0, 7, Message{Payload: []byte{1, 2, 3, 4}}}}, got)
 	assert.Empty(t, h.Received())
 	h.Receive(8, data(1))
 	all := sent(t, h, 8)

@@ -164,15 +164,6 @@ func (t *Topology) node(s int) *Node { return &t.Nodes[t.Switches[s]] }
 // Degree is the number of children of switch s, and the number of its endpoint that leads up.
 func (t *Topology) Degree(s int) int { return len(t.node(s).Children) }
 
-// Parent is the switch above switch s, and its endpoint that leads to s; the root has none.
-func (t *Topology) Parent(s int) (parent, slot int, ok bool) {
-	n := t.node(s)
-	if n.Parent < 0 {
-		return 0, 0, false
-	}
-	return t.Nodes[n.Parent].Switch, n.Slot, true
-}
-
 // Toward is the endpoint of switch s on the way to a rank.
 func (t *Topology) Toward(s, rank int) int {
 	at := t.Hosts[rank]
@@ -205,20 +196,4 @@ func (t *Topology) HostMask(s int) (mask uint32) {
 		}
 	}
 	return mask
-}
-
-// PreOrder is the switches' numbers, each before what is below it, endpoint by endpoint. By level is the order of the numbers.
-func (t *Topology) PreOrder() []int {
-	var order []int
-	var walk func(n int)
-	walk = func(n int) {
-		if t.Nodes[n].Rank < 0 {
-			order = append(order, t.Nodes[n].Switch)
-		}
-		for _, c := range t.Nodes[n].Children {
-			walk(c)
-		}
-	}
-	walk(0)
-	return order
 }

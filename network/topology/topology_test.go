@@ -25,11 +25,6 @@ func TestTreeNumbers(t *testing.T) {
 		assert.Equal(t, []int{c.ranks, c.switches, c.ranks + c.switches}, []int{tree.Ranks(), len(tree.Switches), len(tree.Nodes)})
 		firstLeaf := c.switches - c.ranks/shape.Degree
 		for s := range tree.Switches {
-			parent, slot, ok := tree.Parent(s)
-			assert.Equal(t, s > 0, ok)
-			if ok {
-				assert.Equal(t, []int{(s - 1) / shape.Degree, (s - 1) % shape.Degree}, []int{parent, slot})
-			}
 			assert.Equal(t, s >= firstLeaf, tree.HostMask(s) == tree.ChildMask(s))
 			for e := range tree.Degree(s) {
 				n := tree.Switches[s]
@@ -73,14 +68,6 @@ func names(t *Topology) (all []string) {
 		all = append(all, t.Name(n))
 	}
 	return all
-}
-
-func TestPreOrder(t *testing.T) {
-	for name, want := range map[string][]int{"2-4": {0}, "3-2": {0, 1, 2}, "4-2": {0, 1, 3, 4, 2, 5, 6}, "chain-3": {0, 1}} {
-		tree, err := Parse(name)
-		require.NoError(t, err)
-		assert.Equal(t, want, tree.PreOrder(), name)
-	}
 }
 
 // Whoever follows the endpoints from any switch arrives at the rank.

@@ -221,8 +221,8 @@ func (d DType) Ulp(x float64) float64 {
 	return d.format().quantum(x)
 }
 
-// Overflows tells that x, rounded, is no finite number of the type.
-func (d DType) Overflows(x float64) bool {
+// overflows tells that x, rounded, is no finite number of the type.
+func (d DType) overflows(x float64) bool {
 	if !d.Float() {
 		return x < -1<<31 || x >= 1<<31
 	}
@@ -367,22 +367,28 @@ func lowest(x float64) float64 {
 	return math.Ldexp(1, e-53+bits.TrailingZeros64(uint64(math.Ldexp(frac, 53))))
 }
 
-// Near compares a sum of finite floats with float64's. They may differ by as many units in the last place as there
-// are payloads.
+// Near compares a sum of floats with float64's. It may be as many units in the last place of the sum of absolute values apart as there are
+// payloads, which is more than their roundings, in any order, and one at each switch, come to. Where the sum may overflow in some order it
+// may be infinite, or no number after that.
 func (k Kind) Near(got []byte, payloads ...[]byte) error {
-	f := k.DType.format()
 	if len(got) != len(payloads[0]) {
 		return fmt.Errorf("%d bytes, expected %d", len(got), len(payloads[0]))
 	}
+	none := func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }
 	for i := range k.Elements(len(got)) {
-		s := 0.0
+		x, sum, size := k.Number(got, i), 0.0, 0.0
 		for _, p := range payloads {
-			s += f.value(k.Bits(p, i))
+			v := k.Number(p, i)
+			sum, size = sum+v, size+math.Abs(v)
 		}
-		x := f.value(k.Bits(got, i))
-		if off := math.Abs(x-s) / f.quantum(s); !(off <= float64(len(payloads))) {
-			return fmt.Errorf("element %d is %g, float64 has %g: %.1f units in the last place of %s, allowed are %d", i, x, s, off, k.DType,
-				len(payloads))
+		allowed := float64(len(payloads)) * k.DType.Ulp(size)
+		within := math.Abs(x-sum) <= allowed || k.DType.overflows(size) && none(x)
+		if none(sum) {
+			within = x == sum || math.IsNaN(x) && math.IsNaN(sum)
+		}
+		if !within {
+			return fmt.Errorf("element %d of %d is %g, float64 has %g, which is %g apart; %g is allowed", i, k.Elements(len(got)), x, sum,
+				math.Abs(x-sum), allowed)
 		}
 	}
 	return nil
@@ -395,7 +401,8 @@ func (k Kind) Difference(got, want []byte) string {
 	}
 	for i := range k.Elements(len(want)) {
 		if a, b := k.Bits(got, i), k.Bits(want, i); a != b {
-			return fmt.Sprintf("element %d of %d is %#x, expected %#x", i, k.Elements(len(want)), a, b)
+			return fmt.Sprintf("element %d of %d is %#x (%g), expected %#x (%g)", i, k.Elements(len(want)), a, k.Number(got, i), b,
+				k.Number(want, i))
 		}
 	}
 	return "the same elements"

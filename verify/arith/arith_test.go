@@ -171,6 +171,43 @@ func TestNear(t *testing.T) {
 	}
 }
 
+// TestNearOdd: sums beside float64's where they are no plain numbers.
+func TestNearOdd(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	k := Kind{DType: FP16}
+	for _, c := range []struct {
+		got    float64
+		parts  []float64
+		within bool
+	}{
+		{3, []float64{1, 2}, true},
+		{3.001953125, []float64{1, 2}, true},
+		{3.005859375, []float64{1, 2}, false},
+		{0, []float64{1024, -1023}, true},
+		{4, []float64{1024, -1023}, false},
+		{inf, []float64{inf, 2}, true},
+		{nan, []float64{inf, 2}, false},
+		{nan, []float64{inf, -inf}, true},
+		{2, []float64{nan, 1}, false},
+		{inf, []float64{65504, 65504}, true},
+		{nan, []float64{65504, 65504, -inf}, false},
+		{-inf, []float64{65504, 65504, -65504}, true},
+		{65504, []float64{65504, 65504, -65504}, true},
+		{1, []float64{65504, 65504, -65504}, false},
+	} {
+		one := func(x float64) []byte {
+			b := make([]byte, 2)
+			k.Set(b, 0, x)
+			return b
+		}
+		var parts [][]byte
+		for _, x := range c.parts {
+			parts = append(parts, one(x))
+		}
+		assert.Equal(t, c.within, k.Near(one(c.got), parts...) == nil, "%g of %g", c.got, c.parts)
+	}
+}
+
 func TestKinds(t *testing.T) {
 	assert.Len(t, Kinds(15, 7), 24)
 	assert.Equal(t, []Kind{{FP16, Max, false}, {FP16, Max, true}}, Kinds(2, 4))

@@ -54,11 +54,6 @@ func (f format) hard(rng *rand.Rand) uint32 {
 	return sign | one + uint32(rng.IntN(4))<<f.mantissa | low
 }
 
-// scale decides which numbers element i may hold, the same for all payloads of one salt.
-func scale(salt uint64, i int) uint64 {
-	return splitmix.At(salt, uint64(i))
-}
-
 // Values is a payload of n bytes whose reduction with up to ranks−1 others of the same salt is the same in any order
 // and with any number of roundings. Payloads of float SUMs are integers times one power of two for each element,
 // subnormal and large ones among them, and infinities, NaNs and zeros; for other kinds Values is Noise.
@@ -71,7 +66,7 @@ func (k Kind) Values(rng *rand.Rand, salt uint64, ranks, n int) []byte {
 	lowest, highest := f.minimum()-f.mantissa, f.bias()-f.mantissa-1
 	b := make([]byte, n)
 	for i := range k.Elements(n) {
-		h := scale(salt, i)
+		h := splitmix.At(salt, uint64(i)) // which numbers element i may hold, the same for all payloads of one salt
 		e := -f.mantissa/2 - 3 + int(h>>8%8)
 		switch h % 16 {
 		case 0:

@@ -6,7 +6,6 @@ package cover
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,8 +32,6 @@ type Arith struct {
 	Kind, Accumulate string
 }
 
-func (a Arith) name() string { return a.Kind + "/" + a.Accumulate }
-
 // Map counts points. It is not safe for concurrent use; merge one per test.
 type Map map[Point]uint64
 
@@ -51,34 +48,14 @@ func (m Map) Merge(o Map) {
 	}
 }
 
-// counted is a point in JSON, which has no keys of several fields.
-type counted struct {
-	Point
-	Count uint64
-}
+// point is a Point as JSON sees one.
+type point Point
 
-// MarshalJSON writes a list.
-func (m Map) MarshalJSON() ([]byte, error) {
-	all := make([]counted, 0, len(m))
-	for p, n := range m {
-		all = append(all, counted{p, n})
-	}
-	slices.SortFunc(all, func(a, b counted) int { return strings.Compare(fmt.Sprint(a.Point), fmt.Sprint(b.Point)) })
-	return json.Marshal(all)
-}
+// MarshalText makes a point a key in JSON.
+func (p Point) MarshalText() ([]byte, error) { return json.Marshal(point(p)) }
 
-// UnmarshalJSON reads that list.
-func (m *Map) UnmarshalJSON(text []byte) error {
-	var all []counted
-	if err := json.Unmarshal(text, &all); err != nil {
-		return fmt.Errorf("coverage: %w", err)
-	}
-	*m = make(Map, len(all))
-	for _, c := range all {
-		(*m)[c.Point] = c.Count
-	}
-	return nil
-}
+// UnmarshalText reads what MarshalText writes.
+func (p *Point) UnmarshalText(text []byte) error { return json.Unmarshal(text, (*point)(p)) }
 
 // Summary is coverage as results carry it.
 type Summary struct {
@@ -109,7 +86,7 @@ func (m Map) Summary() Summary {
 		Ends: map[string]uint64{}}
 	for p, n := range m {
 		if p.Arith != (Arith{}) {
-			s.Arith[p.Arith.name()] += n
+			s.Arith[p.Arith.Kind+"/"+p.Arith.Accumulate] += n
 			continue
 		}
 		s.Points++

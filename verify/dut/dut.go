@@ -93,7 +93,7 @@ type DUT interface {
 	// Acts returns, in order, what a Mode III engine decided since the last call. Mode II engines report nothing.
 	Acts() []Act
 	// Timers returns the first cycle in which a timer makes the engine act if no frame comes before; Never if none
-	// runs. ok is false if that cycle is unknown, because the timers count the model's own clock, which SkipTo does
+	// runs or ok is false: that cycle is unknown, because the timers count the model's own clock, which SkipTo does
 	// not advance.
 	Timers() (next uint64, ok bool)
 	// Out returns the frames that left since the last call, ordered by Last, then port.

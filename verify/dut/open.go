@@ -40,8 +40,6 @@ type Source struct {
 	Kind Kind
 	// Sources replaces the manifest's files, for KindNetlist: paths of Verilog files.
 	Sources []string
-	// BuildDir is where models are cached; empty means the simulator's default.
-	BuildDir string
 	// PlusArgs are seen by the Verilog of every engine, as sim.Options has them.
 	PlusArgs []string
 	// Log receives what tools print; nil means none.
@@ -108,7 +106,7 @@ func (s Source) compile(ctx context.Context, trace bool) (lib *sim.Lib, err erro
 		top = contract.TopCore
 	}
 	b := fail.Must(sim.FromManifest(s.Manifest.Dir, top))
-	b.CacheDir, b.Trace = s.BuildDir, trace
+	b.Trace = trace
 	if s.Log != nil {
 		b.Log = logWriter{s.Log}
 	}

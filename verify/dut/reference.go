@@ -58,13 +58,9 @@ func (r *Reference) Handle(cycle uint64, port int, frame []byte, rxErr bool) []i
 }
 
 // Act has a Mode III engine take an action and returns the frames that it causes. The error is inc.ErrAction if the
-// action is not allowed now or does not exist.
-func (r *Reference) Act(a Act) ([]inc.Out, error) {
-	action, err := r.Action(a)
-	if err != nil {
-		return nil, err
-	}
-	return r.eng.Act(r.time(a.At), action)
+// action is not allowed now.
+func (r *Reference) Act(cycle uint64, a inc.Action) ([]inc.Out, error) {
+	return r.eng.Act(r.time(cycle), a)
 }
 
 // Action converts an Act that is no frame.
@@ -120,7 +116,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 		end := uint64(Never)
 		if best >= 0 {
 			f = r.queued[best][0]
-			end = at + r.beats(f.Data)
+			end = at + uint64(r.man.Params.Beats(len(f.Data)))
 		}
 		if due < end && due <= cycle {
 			r.wake(max(due, r.now))
@@ -152,7 +148,7 @@ func (r *Reference) leave(cycle uint64, outs []inc.Out) {
 	for _, made := range outs {
 		o := Frame{Port: made.Port, Data: made.Frame, Err: made.Err}
 		o.First = max(cycle+referenceLatency, r.portFree[o.Port])
-		o.Last = o.First + r.beats(o.Data)
+		o.Last = o.First + uint64(r.man.Params.Beats(len(o.Data)))
 		r.portFree[o.Port] = o.Last
 		r.leaving = append(r.leaving, o)
 	}
@@ -188,7 +184,7 @@ func (r *Reference) sendAll(cycle uint64) {
 
 // do takes an action that may be taken.
 func (r *Reference) do(cycle uint64, a inc.Action) {
-	outs, err := r.eng.Act(r.time(cycle), a)
+	outs, err := r.Act(cycle, a)
 	if err != nil {
 		return // an earlier one revoked it: a time-out of an endpoint that waits now
 	}
@@ -203,10 +199,6 @@ func (r *Reference) Timers() (uint64, bool) {
 		return Never, true
 	}
 	return r.Cycle(at), true
-}
-
-func (r *Reference) beats(data []byte) uint64 {
-	return uint64((len(data) + r.man.Params.BusBytes - 1) / r.man.Params.BusBytes)
 }
 
 // SkipTo advances the time.
@@ -369,9 +361,9 @@ func (r *Reference) Write(addr, value uint32, strobes uint8) error {
 	case name == "PIPE_CTRL", name == "PIPE_TIMEOUT":
 		r.pipes()
 	case strings.HasPrefix(name, "EP_"):
-		return r.eng.SetEndpoint(i, r.endpoint(i))
+		return r.eng.SetEndpoint(i, r.Endpoint(i))
 	case strings.HasPrefix(name, "GROUP_"):
-		return r.eng.SetGroup(i, r.group(i))
+		return r.eng.SetGroup(i, r.Group(i))
 	}
 	return nil
 }
@@ -416,14 +408,14 @@ func (r *Reference) fill(i int, fields []ctrl.Field) {
 	}
 }
 
-// endpoint is the record that the registers hold.
-func (r *Reference) endpoint(ei int) (e inc.Endpoint) {
+// Endpoint is the record that the registers hold.
+func (r *Reference) Endpoint(ei int) (e inc.Endpoint) {
 	r.fill(ei, ctrl.EndpointFields(&e))
 	return e
 }
 
-// group are the settings that the registers hold. A fixed group does not use routes.
-func (r *Reference) group(g int) (set inc.Group) {
+// Group are the settings that the registers hold. A fixed group does not use routes.
+func (r *Reference) Group(g int) (set inc.Group) {
 	r.fill(g, ctrl.GroupFields(&set, r.man.Params.Mode))
 	if set.InBand {
 		r.fill(g, ctrl.RouteFields(&set))

@@ -36,7 +36,7 @@ func TestReplayRealCaptures(t *testing.T) {
 				Input: filepath.Join("..", "..", "roce", "testdata", c.file+".gz"), Output: out, Ranks: 4})
 			require.NoError(t, err)
 			for name, v := range c.want {
-				assert.Equal(t, v, rep.Counters[name], name)
+				assert.EqualValues(t, v, rep.Counters[name], name)
 			}
 			if c.sums > 0 {
 				assert.Equal(t, c.sums, rep.Sums)

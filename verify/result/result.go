@@ -4,7 +4,6 @@
 package result
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -54,14 +53,6 @@ type Test struct {
 	Waves    string            `json:"waves,omitempty"`
 	Values   map[string]uint64 `json:"values,omitempty"`
 	Coverage *cover.Summary    `json:"coverage,omitempty"`
-}
-
-// Write appends t as one line of JSON.
-func (t *Test) Write(w io.Writer) error {
-	if err := json.NewEncoder(w).Encode(t); err != nil {
-		return fmt.Errorf("result: %w", err)
-	}
-	return nil
 }
 
 type junitSuites struct {

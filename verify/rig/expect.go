@@ -191,15 +191,6 @@ func (got Want) is(w Want) bool {
 		bytes.Equal(w.Payload, got.Payload)
 }
 
-// Contribute has endpoints send one payload each, in that order, and returns what left.
-func (g *Group) Contribute(who []int, psn roce.PSN, payload func(c int) []byte) []dut.Frame {
-	var frames []Frame
-	for _, c := range who {
-		frames = append(frames, g.Data(c, psn, payload(c)))
-	}
-	return g.E.Exchange(frames...)
-}
-
 // Complete has all members contribute 16 bytes of Values, checks that each gets the result, and returns it.
 func (g *Group) Complete(psn roce.PSN) []byte {
 	r := g.Round(psn, 16).Draw(g.Members()...)

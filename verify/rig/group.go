@@ -25,8 +25,8 @@ type Group struct {
 	// Parent is the parent's endpoint, −1 at a root.
 	Parent int
 
-	// groups is how many share the buffer, capLog2N the most that log2_n may be, or 0.
-	groups, capLog2N int
+	// capLog2N is the most that log2_n may be, or 0.
+	capLog2N int
 	// ranks is how many contributions a result has at most, over all switches; salt makes their sums exact together.
 	ranks int
 	salt  uint64
@@ -162,11 +162,6 @@ func (t *T) Star(opts ...GroupOption) *Group {
 	return t.Engine().Group(0, 1, t.Params.Members, false, opts...)
 }
 
-// PipeStar is a Mode III engine with mute ends and no time-out, and one group over all members.
-func (t *T) PipeStar(opts ...GroupOption) *Group {
-	return t.PipeEngine(LongTimeout).Group(0, 1, t.Params.Members, false, opts...)
-}
-
 // OneWay is one engine with a group fixed to a Reduce toward its parent or a Broadcast from there; host tells whether a NIC or
 // another switch is at the parent's end.
 func (t *T) OneWay(collective uint8, host bool, opts ...GroupOption) *Group {
@@ -186,7 +181,7 @@ func (e *Engine) Group(index, groups, members int, parent bool, opts ...GroupOpt
 // The buffer is shared evenly if groups of them are wanted. Nothing is written yet.
 func (e *Engine) MakeGroup(index, groups, members int, parent bool, opts ...GroupOption) *Group {
 	t := e.T
-	g := &Group{T: t, E: e, Index: index, Parent: -1, groups: groups, ranks: members, salt: t.Rand.Uint64()}
+	g := &Group{T: t, E: e, Index: index, Parent: -1, ranks: members, salt: t.Rand.Uint64()}
 	g.Set = inc.Group{Start: roce.PSN(t.Rand.Uint32() & 0xFFFFFF), SlotBase: index % groups * t.Room(groups), InMask: 1<<members - 1}
 	g.SetKind(t.NextKind(groups))
 	count := members

@@ -26,6 +26,7 @@ type Network struct {
 	Comms []*Comm
 	// Timeout is the hosts' time-out in cycles.
 	Timeout uint64
+	ranks   int
 }
 
 // Node is one switch of the tree.
@@ -33,13 +34,12 @@ type Node struct {
 	E *Engine
 	// Switch is its number in the fabric.
 	Switch int
+	// Parent is the switch above, nil at the root; Slot is its endpoint that leads here.
 	Parent *Node
-	// Slot is its endpoint number at the parent.
-	Slot int
-	// Leaf: its children are hosts.
-	Leaf bool
-	// Degree: endpoints 0 to Degree−1 are children, Degree is the parent.
+	Slot   int
+	// Degree: endpoints 0 to Degree−1 are children, those of a Leaf hosts; Degree is the parent.
 	Degree int
+	Leaf   bool
 }
 
 // Comm is one group: its hosts in rank order and what they exchange.
@@ -70,8 +70,9 @@ func (t *T) DefaultLink() *fabric.Link {
 
 // Tree makes Tree-levels-degree: levels counted with the hosts, degree hosts at each leaf switch. All links are like link.
 func (t *T) Tree(levels, degree int, link *fabric.Link) *Network {
-	n := &Network{T: t, Net: fabric.New(t.Rand.Uint64()), Link: link}
-	n.grow(topology.Tree{Levels: levels, Degree: degree}.Topology())
+	tree := topology.Tree{Levels: levels, Degree: degree}
+	n := &Network{T: t, Net: fabric.New(t.Rand.Uint64()), Link: link, ranks: tree.Ranks()}
+	n.grow(tree.Topology(), 0, nil)
 	// A window of the longest packets of all hosts through one switch, several links there and back, at the pace of
 	// the slowest of link, bus and adders.
 	pace := min(link.BytesPerCycle, float64(t.Params.BusBytes)/float64(t.Params.CyclesPerBeat()))
@@ -81,23 +82,20 @@ func (t *T) Tree(levels, degree int, link *fabric.Link) *Network {
 	return n
 }
 
-// grow makes the switches, each before those below it.
-func (n *Network) grow(tree *topology.Topology) {
-	byNumber := make([]*Node, len(tree.Switches))
-	for _, s := range tree.PreOrder() {
-		e := n.T.Engine()
-		nd := &Node{E: e, Switch: n.Net.AddSwitch(e.Board), Degree: tree.Degree(s), Leaf: true}
-		if above, slot, ok := tree.Parent(s); ok {
-			nd.Parent, nd.Slot = byNumber[above], slot
-			nd.Parent.Leaf = false
-		}
-		byNumber[s] = nd
-		n.Nodes = append(n.Nodes, nd)
+// grow makes the switch at a node of the tree, and then those below it.
+func (n *Network) grow(tree *topology.Topology, at int, above *Node) {
+	here := &tree.Nodes[at]
+	if here.Rank >= 0 {
+		return
+	}
+	e := n.T.Engine()
+	nd := &Node{E: e, Switch: n.Net.AddSwitch(e.Board), Parent: above, Slot: here.Slot, Degree: len(here.Children)}
+	nd.Leaf = tree.Nodes[here.Children[0]].Rank >= 0
+	n.Nodes = append(n.Nodes, nd)
+	for _, below := range here.Children {
+		n.grow(tree, below, nd)
 	}
 }
-
-// Port is the port of a node's endpoint; endpoints beyond the number of ports share.
-func (n *Network) Port(e int) int { return e % n.T.Params.Ports }
 
 // AddComm programs group index on every node and joins hosts to the leaves. The first one also joins the switches.
 func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
@@ -111,13 +109,7 @@ func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 		start = 0
 	}
 	// All switches of a comm compute the same, and no sum of it is to depend on where it is rounded.
-	ranks := 0
-	for _, nd := range n.Nodes {
-		if nd.Leaf {
-			ranks += nd.Degree
-		}
-	}
-	all := append([]GroupOption{WithStart(start), WithKind(t.NextKind(groups)), WithRanks(ranks, t.Rand.Uint64())}, opts...)
+	all := append([]GroupOption{WithStart(start), WithKind(t.NextKind(groups)), WithRanks(n.ranks, t.Rand.Uint64())}, opts...)
 	for _, nd := range n.Nodes {
 		g := nd.E.MakeGroup(index, groups, nd.Degree, nd.Parent != nil, all...)
 		if !nd.Leaf { // its children are switches: their ACKs mean nothing to it
@@ -130,14 +122,15 @@ func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 			down.Host = false
 			up.RemoteIP, up.RemoteMAC, up.RemoteQPN = down.LocalIP, down.LocalMAC, down.LocalQPN
 			down.RemoteIP, down.RemoteMAC, down.RemoteQPN = up.LocalIP, up.LocalMAC, up.LocalQPN
-			n.Net.Join(nd.Parent.Switch, n.Port(nd.Slot), down.LocalMAC, nd.Switch, n.Port(nd.Degree), up.LocalMAC, n.Link)
+			n.Net.Join(nd.Parent.Switch, down.Port, down.LocalMAC, nd.Switch, up.Port, up.LocalMAC, n.Link)
 		}
 	}
 	for _, nd := range n.Nodes {
 		n.setTimers(nd.E)
 		c.Groups[nd.Switch].Program()
-		if nd.Parent != nil { // frames that are nobody's end at a host: up at the leaves would be as good, but a frame must not run in circles
-			t.Check(nd.E.Ctl.SetBypassPort(n.Port(nd.Degree), n.Port(0)))
+		// Frames that are nobody's end at a host: up at the leaves would be as good, but a frame must not run in circles.
+		if ends := c.Groups[nd.Switch].Ends; nd.Parent != nil {
+			t.Check(nd.E.Ctl.SetBypassPort(ends[nd.Degree].Port, ends[0].Port))
 		}
 		c.join(nd)
 	}
@@ -154,7 +147,7 @@ func (c *Comm) join(nd *Node) {
 	for _, i := range g.Members() {
 		h := g.host(i, c.N.Timeout)
 		c.Hosts = append(c.Hosts, h)
-		c.N.Net.AddHost(nd.Switch, c.N.Port(i), h, c.N.Link)
+		c.N.Net.AddHost(nd.Switch, g.Ends[i].Port, h, c.N.Link)
 	}
 }
 

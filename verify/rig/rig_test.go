@@ -62,14 +62,14 @@ func TestWhatEndsAScenario(t *testing.T) {
 		{"a group that must not enable does", func(t *rig.T) { t.Star().ProgramRefused() }, "illegal settings were enabled"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.ErrorContains(t, run(t, t.Context(), rig.DefaultCycles, c.scenario), c.want)
+			require.ErrorContains(t, run(t, t.Context(), rig.MaxCycles, c.scenario), c.want)
 		})
 	}
 }
 
 // TestSkip: a scenario that finds that the engine lacks something is not applicable.
 func TestSkip(t *testing.T) {
-	err := run(t, t.Context(), rig.DefaultCycles, func(t *rig.T) { t.Skipf("needs %s", "wings") })
+	err := run(t, t.Context(), rig.MaxCycles, func(t *rig.T) { t.Skipf("needs %s", "wings") })
 	var lacks rig.NotApplicable
 	require.ErrorAs(t, err, &lacks)
 	assert.Equal(t, "needs wings", lacks.Error())
@@ -108,7 +108,7 @@ func TestNoScenarioIsWithoutEnd(t *testing.T) {
 
 // TestComplete: a scenario in this language passes on a right engine.
 func TestComplete(t *testing.T) {
-	require.NoError(t, run(t, t.Context(), rig.DefaultCycles, func(t *rig.T) {
+	require.NoError(t, run(t, t.Context(), rig.MaxCycles, func(t *rig.T) {
 		g := t.Star()
 		for k := range 2*g.MW() + 1 {
 			g.Complete(g.Start().Add(k))

@@ -19,25 +19,10 @@ type Scenario struct {
 	Needs Needs
 	// Run is the scenario. It ends by returning, or by a method of T or of what T makes.
 	Run func(t *T)
-	// Cycles is how many cycles its engines may be clocked in all before it counts as stuck, in the long form ten times as many;
-	// 0 means DefaultCycles.
-	Cycles uint64
 }
 
-// DefaultCycles is the limit of scenarios that do not say how long they take.
-const DefaultCycles = 20_000_000
-
-// Limit is the number of cycles after which the scenario counts as stuck.
-func (s *Scenario) Limit(long bool) uint64 {
-	n := s.Cycles
-	if n == 0 {
-		n = DefaultCycles
-	}
-	if long {
-		n *= 10
-	}
-	return n
-}
+// MaxCycles is how many cycles a scenario's engines may be clocked in all before it counts as stuck.
+const MaxCycles = 20_000_000
 
 // Needs returns why a configuration cannot hold a scenario, or nothing.
 type Needs func(p contract.Params) string
@@ -63,16 +48,16 @@ func unless(holds bool, format string, args ...any) string {
 }
 
 // ModeII is for scenarios of what Mode III does in another way, besides what else they need.
-func ModeII(needs ...Needs) Needs {
-	return func(p contract.Params) string {
-		return cmp.Or(unless(p.Mode != 3, "is about Mode II, the configuration is of Mode III"), All(needs...)(p))
-	}
-}
+func ModeII(needs ...Needs) Needs { return inMode(false, needs) }
 
 // ModeIII is for scenarios of what only Mode III does, besides what else they need.
-func ModeIII(needs ...Needs) Needs {
+func ModeIII(needs ...Needs) Needs { return inMode(true, needs) }
+
+func inMode(three bool, needs []Needs) Needs {
+	name := map[bool]string{false: "Mode II", true: "Mode III"}
 	return func(p contract.Params) string {
-		return cmp.Or(unless(p.Mode == 3, "is about Mode III, the configuration is of Mode II"), All(needs...)(p))
+		is := p.Mode == 3
+		return cmp.Or(unless(is == three, "is about %s, the configuration is of %s", name[three], name[is]), All(needs...)(p))
 	}
 }
 
@@ -103,9 +88,6 @@ func NeedSlots(n int) Needs {
 func NeedParentPort(p contract.Params) string {
 	return unless(min(2, p.Members)%p.Ports != 0, "needs a port for the parent that is not a child's, the configuration has %d", p.Ports)
 }
-
-// NeedHostTree is what Tree-3-2 needs.
-func NeedHostTree(p contract.Params) string { return All(NeedParentPort, NeedMembers(2))(p) }
 
 // NeedECC is for scenarios of a payload memory that corrects errors.
 func NeedECC(p contract.Params) string {

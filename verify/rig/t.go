@@ -147,11 +147,8 @@ func (t *T) Field(register, field string) contract.Field {
 	return fail.Must(t.Manifest.Registers.Field(register, field))
 }
 
-// Beats is the number of beats of a frame of n bytes.
-func (t *T) Beats(n int) int { return (n + t.Params.BusBytes - 1) / t.Params.BusBytes }
-
 // MTUBeats is the number of beats of the longest frame.
-func (t *T) MTUBeats() int { return t.Beats(t.Params.MTUBytes + 62) }
+func (t *T) MTUBeats() int { return t.Params.Beats(t.Params.MTUBytes + 62) }
 
 // Time is a cycle as a time of day in captures: since 1970, at the configured clock.
 func (t *T) Time(cycle uint64) time.Time {

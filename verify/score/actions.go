@@ -50,7 +50,7 @@ func (b *Board) act(a dut.Act) {
 	if at, ok := b.ref.Engine().Deadline(action); ok && a.At < b.ref.Cycle(at) {
 		differ("cycle %d: the engine did %v, which docs/pipes.md section 3 does not allow before cycle %d", a.At, action, b.ref.Cycle(at))
 	}
-	outs, err := b.ref.Act(a)
+	outs, err := b.ref.Act(a.At, action)
 	if err != nil {
 		differ("cycle %d: the engine did %v, which docs/pipes.md section 3 does not allow now; it allows %v", a.At, action, b.ref.Engine().Actions(nil))
 	}

@@ -17,14 +17,6 @@ func (b *Board) Idle() bool {
 	return known || b.deadline() == dut.Never
 }
 
-// Deadline is the cycle at which a timer makes an idle engine act if no frame comes before; dut.Never if none runs.
-func (b *Board) Deadline() uint64 {
-	if next, ok := b.Timers(); ok {
-		return next
-	}
-	return dut.Never
-}
-
 // deadline is the cycle in which the reference's next time-out or wait ends.
 func (b *Board) deadline() uint64 {
 	next, _ := b.ref.Timers()

@@ -182,7 +182,7 @@ func (v *vandal) write() {
 func (v *vandal) arrange() {
 	t, r, p := v.t, v.t.Rand, v.t.Params
 	index := 1 + r.IntN(p.Groups-1)
-	if v.field("GROUP_CTRL", index, "enable") != 0 {
+	if v.e.Reference().Engine().Enabled(index) {
 		return
 	}
 	g := v.e.MakeGroup(index, 2, 1+r.IntN(p.Members), r.IntN(2) == 0)
@@ -270,7 +270,7 @@ func (v *vandal) offer() {
 	g := 1 + r.IntN(p.Groups-1)
 	record := g*p.EPS() + r.IntN(p.EPS())
 	packet := v.packetTo(g, record)
-	port := int(v.field("EP_CTRL", record, "port"))
+	port := v.e.Reference().Endpoint(record).Port
 	if port >= p.Ports || r.IntN(16) == 0 {
 		port = r.IntN(p.Ports)
 	}
@@ -282,13 +282,13 @@ func (v *vandal) offer() {
 // packetTo is what somebody sends to an endpoint of group g: data most of the time, a control, an answer, a CNP, or data out of turn.
 func (v *vandal) packetTo(g, record int) *roce.Packet {
 	r := v.t.Rand
+	ep, set := v.e.Reference().Endpoint(record), v.e.Reference().Group(g)
 	psn, ok := v.next[record]
 	if !ok {
-		psn = roce.PSN(v.field("GROUP_START", g, "psn"))
+		psn = set.Start
 	}
-	p := &roce.Packet{TTL: 64, DF: true, SrcIP: roce.IP4FromUint32(v.field("EP_REMOTE_IP", record, "address")),
-		DstIP: roce.IP4FromUint32(v.field("EP_LOCAL_IP", record, "address")), Op: roce.SendOnly, PKey: roce.DefaultPKey,
-		DestQP: v.field("EP_LOCAL_QPN", record, "qpn"), PSN: psn, AckReq: true}
+	p := &roce.Packet{TTL: 64, DF: true, SrcIP: ep.RemoteIP, DstIP: ep.LocalIP, Op: roce.SendOnly, PKey: roce.DefaultPKey, DestQP: ep.LocalQPN,
+		PSN: psn, AckReq: true}
 	switch r.IntN(10) {
 	case 0:
 		p.Op, p.AckReq, p.Syndrome = roce.Acknowledge, false, []uint8{roce.AckSyndrome, roce.NAKSequence, roce.RNRSyndrome | 1}[r.IntN(3)]
@@ -300,8 +300,7 @@ func (v *vandal) packetTo(g, record int) *roce.Packet {
 		p.Payload = v.t.Words(r.IntN(4))
 	case 3, 4: // a control, if the group is in-band
 		p.Op = roce.SendOnlyImm
-		setting := func(field string) uint8 { return uint8(v.field("GROUP_COLLECTIVE", g, field)) }
-		p.Imm = inc.Control{Collective: uint8(r.Uint32N(4)), Op: setting("op"), DType: setting("dtype"), Root: uint8(r.Uint32N(inc.Roots)),
+		p.Imm = inc.Control{Collective: uint8(r.Uint32N(4)), Op: set.Op, DType: set.DType, Root: uint8(r.Uint32N(inc.Roots)),
 			Packets: 1 + r.IntN(5)}.Immediate()
 		v.next[record] = psn.Next()
 	default:
@@ -376,9 +375,9 @@ func (v *vandal) hasPart(p *roce.Packet) bool {
 		roles := v.roles(g)
 		for c := range v.t.Params.Members + 1 {
 			record := g*v.t.Params.EPS() + c
-			answer := !p.Op.IsSend() && v.asked[record] && v.field("EP_CTRL", record, "valid") != 0
-			if (roles>>c&1 != 0 || answer) && v.field("EP_REMOTE_QPN", record, "qpn") == p.DestQP &&
-				v.field("EP_REMOTE_IP", record, "address") == p.DstIP.Uint32() {
+			ep := v.e.Reference().Endpoint(record)
+			answer := !p.Op.IsSend() && v.asked[record] && ep.Valid
+			if (roles>>c&1 != 0 || answer) && ep.RemoteQPN == p.DestQP && ep.RemoteIP == p.DstIP {
 				return true
 			}
 		}
@@ -388,16 +387,14 @@ func (v *vandal) hasPart(p *roce.Packet) bool {
 
 // roles are the endpoints that a group's registers give a part.
 func (v *vandal) roles(g int) uint32 {
-	roles := v.field("GROUP_IN_MASK", g, "mask") | v.field("GROUP_OUT_MASK", g, "mask") | v.field("GROUP_ACK_MASK", g, "mask")
-	if v.field("GROUP_PARENT", g, "valid") != 0 {
-		roles |= 1 << v.field("GROUP_PARENT", g, "endpoint")
+	set := v.e.Reference().Group(g)
+	roles := set.InMask | set.OutMask | set.AckMask
+	if set.HasParent {
+		roles |= 1 << set.Parent
 	}
-	if !v.t.Params.InBand || v.field("GROUP_COLLECTIVE", g, "in_band") == 0 {
-		return roles
-	}
-	for root := range contract.Roots {
-		if register, endpoint, valid := contract.RouteOf(root); v.field(register, g, valid) != 0 {
-			roles |= 1 << v.field(register, g, endpoint)
+	for _, route := range set.Route { // of a fixed group none is valid
+		if route.Valid && v.t.Params.InBand {
+			roles |= 1 << route.Endpoint
 		}
 	}
 	return roles

@@ -41,7 +41,7 @@ func barrier(t *rig.T) {
 	m, count := g.Members(), 2*g.MW()+2
 	for k := range count {
 		psn := g.PSN(k)
-		released := g.Contribute(m, psn, func(int) []byte { return nil })
+		released := g.Round(psn, 0).Send(m...).Out()
 		g.CheckAt(released, m, roce.SendOnly, psn, nil)
 		for _, o := range released {
 			if len(o.Data) != 60 {

@@ -109,7 +109,7 @@ func (s *spoiler) double() {
 	size := g.Whole([]int{4, t.Params.BusBytes, t.Params.MTUBytes}[t.Rand.IntN(3)])
 	s.inject(2)
 	e.Mute = t.Pipes() // nobody acknowledges what is spoilt
-	outs := g.Contribute(m, psn, func(int) []byte { return g.Values(size) })
+	outs := g.Round(psn, size).Send(m...).Out()
 	s.checkSpoilt(sends(outs), m, psn)
 	again := func() {
 		c := m[t.Rand.IntN(len(m))]

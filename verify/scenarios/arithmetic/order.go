@@ -52,7 +52,7 @@ func shuffled(g *rig.Group, all bool) {
 		for _, c := range who {
 			g.E.Put(g.Data(c, psn, parts[c]))
 			if n%2 == 0 { // else all at once, and the ports decide
-				g.E.StepTo(g.E.Now() + uint64(t.Beats(size+62))*2)
+				g.E.StepTo(g.E.Now() + uint64(t.Params.Beats(size+62))*2)
 			}
 		}
 		outs := g.E.Settle()

@@ -16,7 +16,9 @@ import (
 type group struct{ *rig.Group }
 
 // star is an engine with one group over all members, in which nobody is ever late.
-func star(t *rig.T, opts ...rig.GroupOption) group { return group{t.PipeStar(opts...)} }
+func star(t *rig.T, opts ...rig.GroupOption) group {
+	return group{t.PipeEngine(rig.LongTimeout).Group(0, 1, t.Params.Members, false, opts...)}
+}
 
 // under is a group with a parent, on an engine in which nobody is ever late.
 func under(e *rig.Engine, opts ...rig.GroupOption) group {

@@ -66,7 +66,7 @@ func (g group) timedOutAlone(seen history, due uint64) {
 	var who []int
 	for i, a := range ups {
 		who = append(who, a.action.Endpoint)
-		a.inTime(t, due, lateness(t)+uint64(i)*64*uint64(t.Beats(128)))
+		a.inTime(t, due, lateness(t)+uint64(i)*64*uint64(t.Params.Beats(128)))
 	}
 	if slices.Sort(who); !slices.Equal(who, m) {
 		t.Fatalf("time-outs of endpoints %v, expected one of each of %v: %v", who, m, ups)
