@@ -4,11 +4,7 @@ package sweep
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"incforge/internal/jobs"
@@ -41,23 +37,18 @@ const (
 // interruption nothing is estimated.
 func Run(ctx context.Context, s Spec, o Options) (*front.Sweep, error) {
 	points := s.Points()
-	if jobs.Shard() { // the numbers of the points that another process has chosen
-		text, err := os.ReadFile(filepath.Join(o.Dir, chosenFile))
-		if err != nil {
-			return nil, fmt.Errorf("sweep: %w", err)
-		}
-		var chosen []int
-		if err := json.Unmarshal(text, &chosen); err != nil {
-			return nil, fmt.Errorf("sweep: %s: %w", chosenFile, err)
-		}
+	var chosen []int
+	if mine, err := jobs.Asked(task, &chosen); err != nil {
+		return nil, err
+	} else if mine {
 		return nil, s.run(ctx, o.Dir, points, chosen, o.Place, nil, nil)
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) *progress.Task { return nil }
 	}
-	task := o.Progress("sweep: designs")
-	nand2, err := s.Understand(ctx, points, task)
-	task.Stop()
+	said := o.Progress("sweep: designs")
+	nand2, err := s.Understand(ctx, points, said)
+	said.Stop()
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +82,9 @@ func (s *Spec) runChosen(ctx context.Context, points []Point, records map[int]*R
 	if len(chosen) == 0 {
 		return nil
 	}
-	if err := save(filepath.Join(o.Dir, chosenFile), chosen); err != nil {
-		return err
-	}
-	task := o.Progress("sweep: points in full")
-	defer task.Stop()
-	return s.run(ctx, o.Dir, points, chosen, o.Place, task, func(i int, r *Record) { records[i] = r })
+	said := o.Progress("sweep: points in full")
+	defer said.Stop()
+	return s.run(ctx, o.Dir, points, chosen, o.Place, said, func(i int, r *Record) { records[i] = r })
 }
 
 // result makes the table.

@@ -44,6 +44,12 @@ func (r *runner[R]) elsewhere(ctx context.Context, s *Slurm) error {
 		shards = defaultShards
 	}
 	p := plan{Task: r.Name, Pieces: r.Pieces, Shards: min(shards, r.Pieces, maxShards)}
+	if r.Given != nil {
+		var err error
+		if p.Given, err = json.Marshal(r.Given); err != nil {
+			return fmt.Errorf("jobs: what %s is given: %w", r.Name, err)
+		}
+	}
 	run, err := newRun(s, p)
 	if err != nil {
 		return err
