@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -217,12 +216,9 @@ func (p *Point) derive(cells, macros, nand2 float64, all map[string]float64) map
 	return all
 }
 
-// errorsOf estimates each point that was run from the others, and says how far off that is, by figure.
-func errorsOf(ctx context.Context, all []known, nand2 float64) (map[string]front.Error, error) {
-	if len(all) < 3 {
-		return nil, nil
-	}
-	off := make([]map[string]float64, len(all))
+// guesses estimates each point that was run from the others; by number, none for one with a block that no other has.
+func guesses(ctx context.Context, all []known, nand2 float64) ([]map[string]float64, error) {
+	guess := make([]map[string]float64, len(all))
 	var g errgroup.Group
 	g.SetLimit(runtime.NumCPU())
 	for i := range all {
@@ -234,38 +230,9 @@ func errorsOf(ctx context.Context, all []known, nand2 float64) (map[string]front
 			if err != nil {
 				return err
 			}
-			guess, ok := e.figures(all[i].Point)
-			if !ok {
-				return nil
-			}
-			truth := all[i].figures(nand2)
-			off[i] = map[string]float64{}
-			for key, v := range truth {
-				if g, has := guess[key]; has && v > 0 {
-					off[i][key] = g/v - 1
-				}
-			}
+			guess[i], _ = e.figures(all[i].Point)
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	result := map[string]front.Error{}
-	for _, m := range front.Metrics() {
-		e := front.Error{Key: m.Key}
-		sum := 0.0
-		for _, o := range off {
-			if d, has := o[m.Key]; has {
-				e.Points++
-				sum += d * d
-				e.Worst = max(e.Worst, math.Abs(d))
-			}
-		}
-		if e.Points > 0 {
-			e.RMS = math.Sqrt(sum / float64(e.Points))
-			result[m.Key] = e
-		}
-	}
-	return result, nil
+	return guess, g.Wait()
 }
