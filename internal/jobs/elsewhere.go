@@ -193,8 +193,9 @@ func (w *watch[R]) ask(ctx context.Context) error {
 		if j.missing == 0 {
 			continue
 		}
-		var known bool
-		if j.state, known = states[i]; !known {
+		if state, known := states[i]; known {
+			j.state = state
+		} else if alive(j.state) { // else it is some time since it ended, and how it did is what is of interest
 			j.state = gone
 		}
 		if count[j.state]++; alive(j.state) {
