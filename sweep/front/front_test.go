@@ -75,6 +75,15 @@ func TestTable(t *testing.T) {
 	assert.Contains(t, s.Table(true), "2.50")
 }
 
+// What is counted has no fractions, but block RAM, which comes in halves.
+func TestCell(t *testing.T) {
+	p := Point{AskedMHz: 250, Values: map[string]Value{Levels: {V: 20}, LUT: {V: 9187.4}, BRAM36: {V: 3.5}, Cycles: {V: 48}, NS: {V: 192}, NAND2: {V: 261000}}}
+	for key, want := range map[string]string{Levels: "20", LUT: "9187", BRAM36: "3.50", Cycles: "48", NS: "192", NAND2: "261", FF: ""} {
+		m, _ := Find(key)
+		assert.Equal(t, want, p.Cell(m), key)
+	}
+}
+
 func TestDraw(t *testing.T) {
 	s := sweep()
 	require.NoError(t, s.Choose())

@@ -30,6 +30,9 @@ func (p *Point) Cell(m Metric) string {
 		v.V /= 1000
 	}
 	s := number(v.V)
+	if slices.Contains([]string{Cycles, LUT, FF, Levels}, m.Key) { // they are counted
+		s = fmt.Sprintf("%.0f", v.V)
+	}
 	if m.Key == Found {
 		s += " of " + number(p.AskedMHz)
 		if p.Missed() {
