@@ -30,7 +30,7 @@ func anywhere() jobs.Place {
 
 // cluster is a place whose jobs run a test of this program.
 func cluster(test, folder string) jobs.Place {
-	return jobs.Place{Slurm: &jobs.Slurm{Folder: folder, Args: []string{"-test.run=^" + test + "$"}, Log: logrus.New()}}
+	return jobs.Place{Slurm: &jobs.Slurm{Folder: folder, Args: []string{"-test.run=^" + test + "$"}, Log: logrus.StandardLogger()}}
 }
 
 // caughtOn finds what catches each fault of the models, wherever it is tried. It calls known, if not nil, whenever it knows of one more.

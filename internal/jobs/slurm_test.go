@@ -26,6 +26,7 @@ func onCluster(t *testing.T, ctx context.Context, s Slurm, args ...string) (got 
 	var said bytes.Buffer
 	s.Log = logrus.New()
 	s.Log.SetOutput(&said)
+	s.Log.SetFormatter(&logrus.TextFormatter{DisableTimestamp: true, DisableColors: true, DisableQuote: true}) // as the program has it
 	if s.Folder == "" {
 		s.Folder = t.TempDir()
 	}
