@@ -81,6 +81,19 @@ func TestOnSlurm(t *testing.T) {
 		assert.Equal(t, timeless(t, filepath.Join(dir, "here.jsonl")), timeless(t, filepath.Join(dir, "there.jsonl")))
 		assert.Contains(t, said, "jobs running", "progress")
 	})
+	t.Run("synth", func(t *testing.T) {
+		dir := t.TempDir()
+		args := []string{"synth", "mini", "--set", "members=2", "--top", "inc_lookup_table", "--clock-mhz", "1500", "--rounds", "2", "--json"}
+		t.Setenv("INCFORGE_CACHE", t.TempDir())
+		got, said, err := inFolder(t, dir, func() { began(t, dir, 4) }, append(args, "there.json", "--on", "slurm", "--shards", "4")...)
+		require.NoError(t, err, said)
+		t.Setenv("INCFORGE_CACHE", t.TempDir())
+		want, said, err := inFolder(t, dir, nil, append(args, "here.json")...)
+		require.NoError(t, err, said)
+		assert.Contains(t, said, "round=2", "modules are mapped again")
+		assert.Equal(t, want, got)
+		assert.Equal(t, read(t, filepath.Join(dir, "here.json")), read(t, filepath.Join(dir, "there.json")), "bit for bit")
+	})
 	t.Run("interrupted", func(t *testing.T) {
 		_, said, err := inFolder(t, t.TempDir(), nil, "--verbose", "chaos", "--seeds", "1:20", "--on", "slurm", "--sbatch=--partition=none")
 		assert.Error(t, err)
