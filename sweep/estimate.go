@@ -94,7 +94,10 @@ func (k *known) only(module string) (found *synth.ModuleArea) {
 
 // whole are the figures that are estimated for the design as a whole.
 func (k *known) whole() map[string]float64 {
-	all := map[string]float64{front.Found: k.Synth.Metrics[keyFound]}
+	all := map[string]float64{}
+	if mhz := k.Synth.Metrics[keyFound]; mhz > 0 {
+		all[front.Found] = mhz
+	}
 	if k.FPGA != nil {
 		r := k.FPGA.Resources
 		all[front.LUT], all[front.FF], all[front.BRAM36] = r.LUT, r.FF, r.BRAM36
@@ -129,6 +132,9 @@ func learn(all []known, nand2 float64) (*estimator, error) {
 			add("lane", k.Point.lane(), lane)
 		}
 		for key, v := range k.whole() {
+			if key == front.Found {
+				v = 1e3 / v // of the period: delays add up, and a wider design's is longer
+			}
 			add("whole "+key, k.design, v)
 		}
 	}
@@ -179,7 +185,9 @@ func (e *estimator) figures(p *Point) (map[string]float64, bool) {
 	for key, law := range e.others {
 		all[key] = law.At(p.design)
 	}
-	all[front.Found] = bounded(all[front.Found], p.cycleNS)
+	if ns, has := all[front.Found]; has {
+		all[front.Found] = bounded(1e3/ns, p.cycleNS)
+	}
 	return p.derive(cells, p.macros, e.nand2, all), true
 }
 
