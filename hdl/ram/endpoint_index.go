@@ -23,7 +23,7 @@ type EndpointIndex struct {
 func (p EndpointIndex) Words() int { return p.Groups * p.MaskW }
 
 // IndexW is the number of bits of an address in it.
-func (p EndpointIndex) IndexW() int { return max(p.EPW, leaf.Clog2(p.Words())) }
+func (p EndpointIndex) IndexW() int { return leaf.IndexBits(p.Words()) }
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p EndpointIndex) Module() (*graph.Module, error) {

@@ -21,7 +21,7 @@ module inc_endpoint_index #(
     parameter MASK_W  = 5,
     // groups
     parameter GROUPS  = 2,
-    // bits of the index, at least EP_W; 2**INDEX_W >= GROUPS * MASK_W
+    // bits of the index; 2**INDEX_W >= GROUPS * MASK_W
     parameter INDEX_W = 4
 ) (
     input  wire [EI_W-1:0]    ei,
@@ -38,15 +38,17 @@ module inc_endpoint_index #(
         if (GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
             $error("inc_endpoint_index: GROUPS must be 1 to 2**(EI_W - EP_W)");
         end
-        if (INDEX_W < EP_W || INDEX_W > 30 || GROUPS * MASK_W > (1 << INDEX_W)) begin : gen_bad_index_w
-            $error("inc_endpoint_index: 2**INDEX_W must be at least GROUPS * MASK_W, INDEX_W at least EP_W");
+        if (INDEX_W < 1 || INDEX_W > 30 || GROUPS * MASK_W > (1 << INDEX_W)) begin : gen_bad_index_w
+            $error("inc_endpoint_index: 2**INDEX_W must be at least GROUPS * MASK_W");
         end
     endgenerate
 `endif
 
+    localparam LOW_W = EP_W < INDEX_W ? EP_W : INDEX_W;
+
     wire [INDEX_W-1:0] member;
     wire               member_there = {1'b0, ei[EP_W-1:0]} < MASK_W[EP_W:0];
-    assign member[EP_W-1:0] = ei[EP_W-1:0];
+    assign member[LOW_W-1:0] = ei[LOW_W-1:0];
 
     generate
         if (INDEX_W > EP_W) begin : gen_high

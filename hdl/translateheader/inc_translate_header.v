@@ -99,7 +99,7 @@ module inc_translate_header #(
 `endif
 
     localparam RECORDS = GROUPS * MASK_W;
-    localparam INDEX_W = $clog2(RECORDS) > EP_W ? $clog2(RECORDS) : EP_W;
+    localparam INDEX_W = $clog2(RECORDS);
     // words of the tables and their bits, as the register map has them
     // contract: registers 2 3
     localparam F_EP_CTRL_PORT = 8, F_EP_REMOTE_QPN_QPN = 0, W_EP_REMOTE_QPN_QPN = 24, F_EP_LOCAL_MAC_HI_OCTETS = 0,
