@@ -211,10 +211,18 @@ func (f *flow) ladders(ctx context.Context) (map[string][]effort, error) {
 		return nil, err
 	}
 	netlist.Simplify(modules, f.sizer.Outputs)
+	if gone := netlist.Merge(modules); gone > 0 {
+		f.log.WithField("flops", gone).Info("equal flops merged")
+		netlist.Simplify(modules, f.sizer.Outputs)
+	}
+	byID := map[string]*netlist.Module{}
+	for _, m := range modules {
+		byID[m.Name] = m
+	}
 	f.gates = make([]string, len(f.parts))
 	ladders := map[string][]effort{}
 	for i, p := range f.parts {
-		f.gates[i] = f.prepared(p, modules[i])
+		f.gates[i] = f.prepared(p, modules[i], byID)
 		ladders[p.name] = all[i]
 	}
 	return ladders, nil
@@ -250,6 +258,13 @@ func (f *flow) stitch(ctx context.Context, ladders map[string][]effort, at state
 	if err != nil {
 		return nil, err
 	}
+	macros := map[string]bool{}
+	for _, m := range f.memories {
+		if m.macro != nil {
+			macros[m.macro.Name()] = true
+		}
+	}
+	netlist.Sweep(r.modules, f.sizer.Outputs, func(typ string) bool { return macros[typ] })
 	r.resized = f.sizer.Size(r.modules, f.t.loadFF/f.t.capFF, func(module string) float64 { return ladders[module][at[module]].gain })
 	r.stat = &yosys.Stat{Modules: map[string]map[string]int{}}
 	f.tree = yosys.Tree{}
