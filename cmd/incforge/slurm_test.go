@@ -160,7 +160,8 @@ func TestSweepOnSlurm(t *testing.T) {
 	t.Setenv("INCFORGE_CACHE", t.TempDir())
 	begin := time.Now()
 	got, said, err := inFolder(t, dir, func() {
-		began(t, dir, 3) // of 6
+		began(t, dir, 3)            // of 6
+		time.Sleep(5 * time.Second) // Slurm itself starts a job again whose machine dies while it launches it
 		cluster.Kill("b")
 	}, append(args, "there", "--on", "slurm")...)
 	require.NoError(t, err, said)
