@@ -76,7 +76,7 @@ tools-slurm: ## Install Slurm and munge for make slurm-test (Debian 12, apt)
 	$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $$missing </dev/null
 
 slurm-test: tools-slurm ## --on slurm, with a cluster of two nodes that is started on this machine and ends with the tests
-	INCFORGE_SLURM=1 $(GO) test -timeout 40m -count 1 ./internal/jobs ./cmd/incforge -run Slurm -v
+	INCFORGE_SLURM=1 $(GO) test -timeout 40m -count 1 ./internal/jobs ./internal/endtoend ./cmd/incforge -run Slurm -v
 
 # build/ is a module of its own, so that ./... leaves out the drivers generated into it.
 build: ## Compile the program into build/incforge
@@ -92,8 +92,8 @@ test: build ## Run all tests; build/test-times.json says what each cost
 	tools="$$($(INCFORGE) doctor --digest)"; \
 	INCFORGE_TOOLS="$$tools" $(BUILD)/testtimes -o $(BUILD)/test-times.json $(GO) test -vet=off -ldflags=-w -timeout 40m ./...
 
-faults: tools ## Plant every fault we know of in the Verilog; each must be caught (a part of make test)
-	$(GO) test -timeout 20m ./internal/endtoend -run TestFault
+faults: tools ## Plant every fault we know of in the Verilog; each must be caught (a part of make test); with ON=slurm as an array of Slurm jobs
+	$(GO) test -timeout 20m ./internal/endtoend -run TestFault $(if $(filter slurm,$(ON)),-shared $(abspath $(BUILD))/jobs)
 
 configs: tools ## All scenarios on every preset and on shapes drawn, those too that make test leaves out (chip28: make chip28)
 	$(GO) test -timeout 120m ./internal/endtoend -run 'Pass' -every-config

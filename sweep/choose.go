@@ -30,11 +30,12 @@ func choose(points []Point, n int, had map[int]bool) []int {
 			width[a] = max(width[a], v)
 		}
 	}
+	// The ends of an axis lie as far apart as it has bits: of twelve values more than two are wanted.
 	distance := func(i, j int) float64 {
 		d := 0.0
 		for a := range axes {
 			if width[a] > 0 {
-				d += math.Abs(float64(points[i].At[a]-points[j].At[a])) / float64(width[a])
+				d += math.Log2(float64(width[a]+1)) * math.Abs(float64(points[i].At[a]-points[j].At[a])) / float64(width[a])
 			}
 		}
 		return d

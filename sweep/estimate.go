@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -95,7 +94,10 @@ func (k *known) only(module string) (found *synth.ModuleArea) {
 
 // whole are the figures that are estimated for the design as a whole.
 func (k *known) whole() map[string]float64 {
-	all := map[string]float64{front.Found: k.Synth.Metrics[keyFound]}
+	all := map[string]float64{}
+	if mhz := k.Synth.Metrics[keyFound]; mhz > 0 {
+		all[front.Found] = mhz
+	}
 	if k.FPGA != nil {
 		r := k.FPGA.Resources
 		all[front.LUT], all[front.FF], all[front.BRAM36] = r.LUT, r.FF, r.BRAM36
@@ -130,6 +132,9 @@ func learn(all []known, nand2 float64) (*estimator, error) {
 			add("lane", k.Point.lane(), lane)
 		}
 		for key, v := range k.whole() {
+			if key == front.Found {
+				v = 1e3 / v // of the period: delays add up, and a wider design's is longer
+			}
 			add("whole "+key, k.design, v)
 		}
 	}
@@ -180,7 +185,9 @@ func (e *estimator) figures(p *Point) (map[string]float64, bool) {
 	for key, law := range e.others {
 		all[key] = law.At(p.design)
 	}
-	all[front.Found] = bounded(all[front.Found], p.cycleNS)
+	if ns, has := all[front.Found]; has {
+		all[front.Found] = bounded(1e3/ns, p.cycleNS)
+	}
 	return p.derive(cells, p.macros, e.nand2, all), true
 }
 
@@ -217,12 +224,9 @@ func (p *Point) derive(cells, macros, nand2 float64, all map[string]float64) map
 	return all
 }
 
-// errorsOf estimates each point that was run from the others, and says how far off that is, by figure.
-func errorsOf(ctx context.Context, all []known, nand2 float64) (map[string]front.Error, error) {
-	if len(all) < 3 {
-		return nil, nil
-	}
-	off := make([]map[string]float64, len(all))
+// guesses estimates each point that was run from the others; by number, none for one with a block that no other has.
+func guesses(ctx context.Context, all []known, nand2 float64) ([]map[string]float64, error) {
+	guess := make([]map[string]float64, len(all))
 	var g errgroup.Group
 	g.SetLimit(runtime.NumCPU())
 	for i := range all {
@@ -234,38 +238,9 @@ func errorsOf(ctx context.Context, all []known, nand2 float64) (map[string]front
 			if err != nil {
 				return err
 			}
-			guess, ok := e.figures(all[i].Point)
-			if !ok {
-				return nil
-			}
-			truth := all[i].figures(nand2)
-			off[i] = map[string]float64{}
-			for key, v := range truth {
-				if g, has := guess[key]; has && v > 0 {
-					off[i][key] = g/v - 1
-				}
-			}
+			guess[i], _ = e.figures(all[i].Point)
 			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	result := map[string]front.Error{}
-	for _, m := range front.Metrics() {
-		e := front.Error{Key: m.Key}
-		sum := 0.0
-		for _, o := range off {
-			if d, has := o[m.Key]; has {
-				e.Points++
-				sum += d * d
-				e.Worst = max(e.Worst, math.Abs(d))
-			}
-		}
-		if e.Points > 0 {
-			e.RMS = math.Sqrt(sum / float64(e.Points))
-			result[m.Key] = e
-		}
-	}
-	return result, nil
+	return guess, g.Wait()
 }

@@ -85,13 +85,13 @@ func (s *Spec) records(dir string, points []Point) (map[int]*Record, error) {
 	return all, nil
 }
 
-// chosenFile has the numbers of the points to run, for processes that run some of them.
-const chosenFile = "chosen.json"
+// task is the name of the work on points, which is given the numbers of those to run.
+const task = "sweep"
 
 // run runs the tools on the chosen points, and keeps each record as it comes.
-func (s *Spec) run(ctx context.Context, dir string, points []Point, chosen []int, place jobs.Place, task *progress.Task, took func(int, *Record)) error {
+func (s *Spec) run(ctx context.Context, dir string, points []Point, chosen []int, place jobs.Place, said *progress.Task, took func(int, *Record)) error {
 	failed := 0
-	return jobs.Run(ctx, place, jobs.Task[Record]{Name: "sweep", Pieces: len(chosen), Unit: "points", Progress: task,
+	return jobs.Run(ctx, place, jobs.Task[Record]{Name: task, Pieces: len(chosen), Given: chosen, Unit: "points", Progress: said,
 		Run:   func(ctx context.Context, i int) (Record, error) { return s.measure(ctx, &points[chosen[i]]) },
 		Label: func(i int) string { return s.name(&points[chosen[i]]) },
 		Note: func() string {

@@ -4,11 +4,7 @@ package sweep
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"incforge/internal/jobs"
@@ -41,23 +37,18 @@ const (
 // interruption nothing is estimated.
 func Run(ctx context.Context, s Spec, o Options) (*front.Sweep, error) {
 	points := s.Points()
-	if jobs.Shard() { // the numbers of the points that another process has chosen
-		text, err := os.ReadFile(filepath.Join(o.Dir, chosenFile))
-		if err != nil {
-			return nil, fmt.Errorf("sweep: %w", err)
-		}
-		var chosen []int
-		if err := json.Unmarshal(text, &chosen); err != nil {
-			return nil, fmt.Errorf("sweep: %s: %w", chosenFile, err)
-		}
+	var chosen []int
+	if mine, err := jobs.Asked(task, &chosen); err != nil {
+		return nil, err
+	} else if mine {
 		return nil, s.run(ctx, o.Dir, points, chosen, o.Place, nil, nil)
 	}
 	if o.Progress == nil {
 		o.Progress = func(string, ...any) *progress.Task { return nil }
 	}
-	task := o.Progress("sweep: designs")
-	nand2, err := s.Understand(ctx, points, task)
-	task.Stop()
+	said := o.Progress("sweep: designs")
+	nand2, err := s.Understand(ctx, points, said)
+	said.Stop()
 	if err != nil {
 		return nil, err
 	}
@@ -91,12 +82,9 @@ func (s *Spec) runChosen(ctx context.Context, points []Point, records map[int]*R
 	if len(chosen) == 0 {
 		return nil
 	}
-	if err := save(filepath.Join(o.Dir, chosenFile), chosen); err != nil {
-		return err
-	}
-	task := o.Progress("sweep: points in full")
-	defer task.Stop()
-	return s.run(ctx, o.Dir, points, chosen, o.Place, task, func(i int, r *Record) { records[i] = r })
+	said := o.Progress("sweep: points in full")
+	defer said.Stop()
+	return s.run(ctx, o.Dir, points, chosen, o.Place, said, func(i int, r *Record) { records[i] = r })
 }
 
 // result makes the table.
@@ -109,65 +97,72 @@ func (s *Spec) result(ctx context.Context, points []Point, records map[int]*Reco
 		}
 		out.Axes = append(out.Axes, x)
 	}
-	var all []known
-	for i := range points {
-		if r := records[i]; r != nil && r.Failed == "" {
-			all = append(all, known{&points[i], r})
-		}
-	}
-	var e *estimator
-	var errs map[string]front.Error
-	if len(all) >= fewest && ctx.Err() == nil {
-		var err error
-		if e, err = learn(all, nand2); err != nil {
-			return nil, err
-		}
-		if errs, err = errorsOf(ctx, all, nand2); err != nil {
-			return nil, err
-		}
-	}
-	for _, m := range front.Metrics() {
-		if x, ok := errs[m.Key]; ok {
-			out.Errors = append(out.Errors, x)
-		}
+	e, guess, err := estimates(ctx, points, records, nand2)
+	if err != nil {
+		return nil, err
 	}
 	for i := range points {
-		p := s.point(&points[i], records[i], e, errs, nand2)
-		if p.Why == tooFew && ctx.Err() != nil {
+		out.Points = append(out.Points, s.point(&points[i], records[i], e, guess[i], nand2))
+		if p := &out.Points[i]; p.Why == tooFew && ctx.Err() != nil {
 			p.Why = interrupted
 		}
-		out.Points = append(out.Points, p)
 	}
+	out.Judge()
 	return out, out.Choose()
 }
 
-// point is a row of the table.
-func (s *Spec) point(p *Point, r *Record, e *estimator, errs map[string]front.Error, nand2 float64) front.Point {
+// estimates learns from the points that were run, and estimates each of them from the others. Both are nil if there are too few, or after an
+// interruption.
+func estimates(ctx context.Context, points []Point, records map[int]*Record, nand2 float64) (*estimator, map[int]map[string]float64, error) {
+	var all []known
+	var numbers []int
+	for i := range points {
+		if r := records[i]; r != nil && r.Failed == "" {
+			all, numbers = append(all, known{&points[i], r}), append(numbers, i)
+		}
+	}
+	if len(all) < fewest || ctx.Err() != nil {
+		return nil, nil, nil
+	}
+	e, err := learn(all, nand2)
+	if err != nil {
+		return nil, nil, err
+	}
+	each, err := guesses(ctx, all, nand2)
+	if err != nil {
+		return nil, nil, err
+	}
+	guess := map[int]map[string]float64{}
+	for i, g := range each {
+		guess[numbers[i]] = g
+	}
+	return e, guess, nil
+}
+
+// point is a row of the table; guess is what the points that were run say of one of them if it is left out.
+func (s *Spec) point(p *Point, r *Record, e *estimator, guess map[string]float64, nand2 float64) front.Point {
 	f := front.Point{Set: p.Set, Why: p.Why, Digest: p.digest, AskedMHz: float64(p.params.ClockMHz), Values: map[string]front.Value{}}
 	for a, v := range p.At {
 		f.At = append(f.At, s.Axes[a].Values[v].Name)
 	}
+	var figures map[string]float64
 	switch {
 	case f.Why != "":
 	case r != nil && r.Failed != "":
 		f.Why, _, _ = strings.Cut(r.Failed, "\n")
 	case r != nil:
-		f.Full = true
-		k := known{p, r}
-		for key, v := range k.figures(nand2) {
-			f.Values[key] = front.Value{V: v, Low: v, High: v}
-		}
+		f.Full, f.FromOthers = true, guess
+		figures = (&known{p, r}).figures(nand2)
 	case e == nil:
 		f.Why = tooFew
 	default:
-		all, ok := e.figures(p)
-		if !ok {
+		var ok bool
+		if figures, ok = e.figures(p); !ok {
 			f.Why = "it has a block that no point has that was run in full"
-			break
 		}
-		for key, v := range all {
-			f.Values[key] = front.Value{V: v, Low: v * max(1-errs[key].RMS, 0), High: v * (1 + errs[key].RMS)}
-		}
+	}
+	for key, v := range figures {
+		f.Values[key] = front.Value{V: v, Low: v, High: v}
 	}
 	return f
 }

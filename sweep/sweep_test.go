@@ -200,11 +200,16 @@ func TestChoose(t *testing.T) {
 	}
 	assert.LessOrEqual(t, count["lanes=512"], 2)
 	assert.Positive(t, count["lanes=512"])
+	shapes := map[int]bool{}
+	for _, i := range chosen {
+		shapes[points[i].At[0]] = true
+	}
 	lanes := 0
 	for _, n := range []string{"lanes=16", "lanes=32", "lanes=64", "lanes=128", "lanes=256"} {
 		lanes += min(count[n], 1)
 	}
 	assert.GreaterOrEqual(t, lanes, 4)
+	assert.GreaterOrEqual(t, len(shapes), 6, "pairs of lanes and bus")
 	for _, a := range s.Axes[1:] {
 		for _, v := range a.Values {
 			assert.GreaterOrEqual(t, count[v.Set[0]], 4, v.Set[0])

@@ -14,8 +14,8 @@ import (
 	"slices"
 
 	"github.com/sirupsen/logrus"
-	"golang.org/x/sync/errgroup"
 
+	"incforge/internal/jobs"
 	"incforge/synth/netlist"
 	"incforge/synth/yosys"
 )
@@ -92,6 +92,13 @@ func (f *flow) close(ctx context.Context) (*yosys.Stat, *timing, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	var asked state
+	if mine, err := jobs.Asked(taskCells, &asked); err != nil {
+		return nil, nil, err
+	} else if mine {
+		_, err := f.stitch(ctx, ladders, asked)
+		return nil, nil, err
+	}
 	var best *round
 	next := state{} // the step to try
 	wasted := 0     // rounds in a row that brought little
@@ -159,27 +166,29 @@ func (f *flow) elaborate(ctx context.Context) error {
 	return nil
 }
 
-// each calls do for every part, several at once and the largest first, as they take longest; jobs of 0 is one per processor.
-func each(ctx context.Context, jobs int, parts []*part, do func(ctx context.Context, i int, p *part) error) error {
-	g, ctx := errgroup.WithContext(ctx)
-	if jobs <= 0 {
-		jobs = runtime.NumCPU()
-	}
-	g.SetLimit(jobs)
+// Tasks of a flow.
+const (
+	taskGates = "gates"
+	taskCells = "cells" // which is given a state
+)
+
+// each calls do for every part, several at once and the largest first, as they take longest. On a cluster do is first called there, for what it
+// leaves in the cache.
+func each(ctx context.Context, place jobs.Place, task string, given any, parts []*part, do func(ctx context.Context, i int, p *part) error) error {
 	order := make([]int, len(parts))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return len(parts[b].text) - len(parts[a].text) })
-	for _, i := range order {
-		g.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			return do(ctx, i, parts[i])
-		})
+	work := jobs.Task[struct{}]{Name: task, Given: given, Pieces: len(order), Run: func(ctx context.Context, n int) (struct{}, error) {
+		return struct{}{}, do(ctx, order[n], parts[order[n]])
+	}}
+	if place.Slurm != nil && !jobs.Shard() {
+		if err := jobs.Run(ctx, place, work); err != nil {
+			return err
+		}
 	}
-	return g.Wait()
+	return jobs.Run(ctx, jobs.Place{Jobs: cmp.Or(place.Jobs, runtime.NumCPU())}, work)
 }
 
 // ladders synthesises all modules to gates and returns what each may climb, by readable name.
@@ -187,7 +196,7 @@ func (f *flow) ladders(ctx context.Context) (map[string][]effort, error) {
 	all := make([][]effort, len(f.parts))
 	modules := make([]*netlist.Module, len(f.parts))
 	same := func(typ string) string { return typ }
-	err := each(ctx, f.o.Jobs, f.parts, func(ctx context.Context, i int, p *part) error {
+	err := each(ctx, f.o.Place, taskGates, nil, f.parts, func(ctx context.Context, i int, p *part) error {
 		text, err := f.shop.gatesOf(ctx, p)
 		if err != nil {
 			return err
@@ -202,10 +211,18 @@ func (f *flow) ladders(ctx context.Context) (map[string][]effort, error) {
 		return nil, err
 	}
 	netlist.Simplify(modules, f.sizer.Outputs)
+	if gone := netlist.Merge(modules); gone > 0 {
+		f.log.WithField("flops", gone).Info("equal flops merged")
+		netlist.Simplify(modules, f.sizer.Outputs)
+	}
+	byID := map[string]*netlist.Module{}
+	for _, m := range modules {
+		byID[m.Name] = m
+	}
 	f.gates = make([]string, len(f.parts))
 	ladders := map[string][]effort{}
 	for i, p := range f.parts {
-		f.gates[i] = f.prepared(p, modules[i])
+		f.gates[i] = f.prepared(p, modules[i], byID)
 		ladders[p.name] = all[i]
 	}
 	return ladders, nil
@@ -230,7 +247,7 @@ func (f *flow) stitch(ctx context.Context, ladders map[string][]effort, at state
 		}
 		return typ
 	}
-	err := each(ctx, f.o.Jobs, f.parts, func(ctx context.Context, i int, p *part) error {
+	err := each(ctx, f.o.Place, taskCells, at, f.parts, func(ctx context.Context, i int, p *part) error {
 		text, err := f.mapped(ctx, p, f.gates[i], ladders[p.name][at[p.name]])
 		if err != nil {
 			return err
@@ -241,6 +258,13 @@ func (f *flow) stitch(ctx context.Context, ladders map[string][]effort, at state
 	if err != nil {
 		return nil, err
 	}
+	macros := map[string]bool{}
+	for _, m := range f.memories {
+		if m.macro != nil {
+			macros[m.macro.Name()] = true
+		}
+	}
+	netlist.Sweep(r.modules, f.sizer.Outputs, func(typ string) bool { return macros[typ] })
 	r.resized = f.sizer.Size(r.modules, f.t.loadFF/f.t.capFF, func(module string) float64 { return ladders[module][at[module]].gain })
 	r.stat = &yosys.Stat{Modules: map[string]map[string]int{}}
 	f.tree = yosys.Tree{}

@@ -12,6 +12,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"incforge/internal/cache"
+	"incforge/internal/jobs"
 	"incforge/internal/tool"
 	"incforge/synth/design"
 	"incforge/synth/liberty"
@@ -58,8 +59,8 @@ type Options struct {
 	Timeout time.Duration
 	// Rounds is how often at most the design is mapped and timed; 0 is maxRounds.
 	Rounds int
-	// Jobs is how many modules are synthesised at once; 0 is one per processor.
-	Jobs int
+	// Place is where modules are synthesised; Jobs of 0 is one per processor. On Slurm all machines must see the cache.
+	Place jobs.Place
 	// CacheDir keeps synthesised modules; "" is the folder that INCFORGE_CACHE names, or incforge/synth in the user's cache folder.
 	CacheDir string
 }

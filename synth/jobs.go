@@ -5,8 +5,10 @@ package synth
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -152,7 +154,7 @@ func (f *flow) mapped(ctx context.Context, p *part, gates string, e effort) ([]b
 }
 
 // prepared gives a module of gates its clock gates and the trees that drive the modules in it.
-func (f *flow) prepared(p *part, m *netlist.Module) string {
+func (f *flow) prepared(p *part, m *netlist.Module, all map[string]*netlist.Module) string {
 	text := m.RTLIL()
 	if gates := f.clockGate(); gates != nil {
 		gated := rtlil.Split([]byte(text))[0]
@@ -160,7 +162,15 @@ func (f *flow) prepared(p *part, m *netlist.Module) string {
 		text = gated.Text(gated.Name)
 	}
 	// The ports of what is in the module must be known; of cells, those of the clock gates and of the trees' buffers.
-	text = "autoidx 1000000\n" + text + p.boxes + f.t.gate.BlackBox() + f.t.fanout.BlackBox()
+	text = "autoidx 1000000\n" + text
+	for _, id := range slices.Sorted(maps.Keys(p.boxes)) {
+		if below, ok := all[id]; ok { // with the ports that Merge gave it
+			text += below.Interface()
+		} else {
+			text += p.boxes[id]
+		}
+	}
+	text += f.t.gate.BlackBox() + f.t.fanout.BlackBox()
 	return string(rtlil.Fanout([]byte(text), f.t.fanout.Name, pin(f.t.fanout, "input"), pin(f.t.fanout, "output"), f.d.Clock.Port, f.d.Clock.Reset))
 }
 

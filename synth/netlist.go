@@ -15,6 +15,7 @@ import (
 
 	"incforge/contract"
 	"incforge/internal/cache"
+	"incforge/internal/jobs"
 	"incforge/synth/design"
 	"incforge/synth/yosys"
 )
@@ -143,7 +144,7 @@ func genericNetlist(ctx context.Context, d *design.Design, top string, o Netlist
 	}
 	s := &shop{store: store, yosys: version, limit: o.Timeout}
 	texts := make([][]byte, len(done.parts))
-	err = each(ctx, 0, done.parts, func(ctx context.Context, i int, p *part) error {
+	err = each(ctx, jobs.Place{}, taskGates, nil, done.parts, func(ctx context.Context, i int, p *part) error {
 		dir, err := s.generic(ctx, p, "abc -fast", "opt -fast", "setundef -zero", "opt_clean", "write_verilog -noattr out.v")
 		if err != nil {
 			return err

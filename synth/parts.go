@@ -31,8 +31,8 @@ type part struct {
 	id, name string
 	// text is all that generic synthesis reads: the module, those dissolved in it, and the others in it as black boxes.
 	text string
-	// boxes are those black boxes.
-	boxes string
+	// boxes are those black boxes by id.
+	boxes map[string]string
 	// wrapper says that it only holds other modules, remembers that it has memories of its own.
 	wrapper, remembers bool
 	// gone are the modules dissolved in it, by id.
@@ -201,7 +201,19 @@ func id(module string) string {
 // dissolves tells whether a module becomes a part of those that hold it.
 func (s *splitter) dissolves(module string) bool {
 	m := s.modules[module]
-	return m != nil && !m.BlackBox && (s.flat || yosys.BaseName(module) == pipelineCut || yosys.Plain(module) == pipelineCut)
+	return m != nil && !m.BlackBox && (s.flat || yosys.Plain(yosys.BaseName(module)) == pipelineCut || s.table(module))
+}
+
+// table tells whether a module is a memory of flops, or the choice of one. Tables side by side are read at one address, and share what
+// decodes it only within one module; and what is never read of one may be read of another with the same parameters.
+func (s *splitter) table(module string) bool {
+	switch base := yosys.Plain(yosys.BaseName(module)); base {
+	case design.RAM + asFlops, design.OnePortRAM + asFlops:
+		return true
+	case design.RAM, design.OnePortRAM:
+		return slices.ContainsFunc(s.modules[module].Types(), s.table)
+	}
+	return false
 }
 
 // rename gives types of cells their ids; a cell of Yosys's own is no module.
@@ -281,9 +293,11 @@ func (s *splitter) part(module string) *part {
 		p.gone = append(p.gone, id(m))
 		b.WriteString(s.modules[m].Canonical(`\`+id(m), s.rename))
 	}
+	p.boxes = map[string]string{}
 	for _, m := range s.below(module) {
-		p.boxes += s.modules[m].Interface(`\` + id(m))
+		p.boxes[id(m)] = s.modules[m].Interface(`\` + id(m))
+		b.WriteString(p.boxes[id(m)])
 	}
-	p.text = b.String() + p.boxes
+	p.text = b.String()
 	return p
 }

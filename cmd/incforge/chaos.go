@@ -127,9 +127,8 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 			Configs [][]string `json:"configs"`
 			From    uint64     `json:"from"`
 			To      uint64     `json:"to"`
-			Jobs    int        `json:"jobs"`
 			chaos.Summary
-		}{"chaos", f.kind, mode, configs, from, to, f.place.Jobs, sum}, "", "  ")
+		}{"chaos", f.kind, mode, configs, from, to, sum}, "", "  ")
 		if err != nil {
 			return fmt.Errorf("results as JSON: %w", err)
 		}

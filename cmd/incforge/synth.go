@@ -10,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"incforge/cmd/incforge/place"
 	"incforge/contract"
+	"incforge/internal/jobs"
 	"incforge/synth"
 	"incforge/synth/yosys"
 )
@@ -19,6 +21,7 @@ func (a *app) synth() *cobra.Command {
 	var (
 		flags    configFlags
 		opt      synth.Options
+		where    place.Flags
 		jsonFile string
 	)
 	cmd := &cobra.Command{Use: "synth CONFIG|DIR", Short: "Estimate area and timing as an ASIC, with Yosys and OpenSTA", Args: cobra.ExactArgs(1),
@@ -33,6 +36,13 @@ func (a *app) synth() *cobra.Command {
 			}
 			if opt.Rounds < 0 {
 				return usagef("--rounds %d: must not be below 0", opt.Rounds)
+			}
+			var err error
+			if opt.Place, err = where.Place(a.args, a.log); err != nil {
+				return usageError{err}
+			}
+			if jobs.Shard() {
+				opt.WorkDir = "" // it is for the process that waits
 			}
 			dir, done, err := a.generated(args[0], &flags)
 			if err != nil {
@@ -64,7 +74,7 @@ func (a *app) synth() *cobra.Command {
 	f.Float64Var(&opt.ClockMHz, "clock-mhz", 0, "clock to aim at (default: the configuration's)")
 	f.StringVar(&opt.Top, "top", "core", "core, switch, or a module of the design, with the parameters that it has there")
 	f.StringVar(&opt.Corner, "corner", "", "of "+synth.Generic28+": typical (default) or slow")
-	f.IntVarP(&opt.Jobs, "jobs", "j", 0, "modules to synthesise at once; 0 is one per processor")
+	where.Bind(cmd, "modules", buildDir)
 	f.IntVar(&opt.Rounds, "rounds", 0, "how often at most to map and time while the clock is missed; 0 is 6")
 	f.BoolVar(&opt.Flatten, "flat", false, "dissolve the hierarchy, to compare with: slow, no areas by module")
 	f.BoolVar(&opt.NoClockGates, "no-clock-gates", false, "leave enables as multiplexers, to compare with")

@@ -14,24 +14,27 @@ func param(name string, v int) []graph.Param { return []graph.Param{{Name: name,
 
 func TestDescription(t *testing.T) {
 	t.Parallel()
-	base := lookuptable.LookupTable{PortW: 1, LenW: 5, WordsW: 2, EPW: 1, EIW: 1, MaskW: 2, SlotW: 1, Ports: 1, DepthW: 4}
+	base := lookuptable.LookupTable{PortW: 1, LenW: 5, WordsW: 2, EPW: 1, EIW: 1, MaskW: 2, Groups: 1, SlotW: 1, Ports: 1, DepthW: 4}
 	change := func(f func(p *lookuptable.LookupTable)) lookuptable.LookupTable { p := base; f(&p); return p }
 	const (
-		ports = "PORTS must be 1 to 2**PORT_W"
-		index = "EI_W must be EP_W to 23"
-		mask  = "MASK_W must be at most 2**EP_W and 32"
-		slot  = "SLOT_W must be 1 to 24"
-		depth = "DEPTH_W must be 4 to 10"
+		groups = "GROUPS must be 1 to 2**(EI_W - EP_W), and two endpoints at least"
+		ports  = "PORTS must be 1 to 2**PORT_W"
+		index  = "EI_W must be EP_W to 23"
+		mask   = "MASK_W must be at most 2**EP_W and 32"
+		slot   = "SLOT_W must be 1 to 24"
+		depth  = "DEPTH_W must be 4 to 10"
 	)
 	hdltest.Check(t, []graph.Describer{
 		base,
-		change(func(p *lookuptable.LookupTable) { p.EIW, p.MaskW, p.LenW, p.WordsW = 2, 1, 2, 1 }),
-		change(func(p *lookuptable.LookupTable) { p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.SlotW = 3, 2, 2, 4, 3, 3 }),
+		change(func(p *lookuptable.LookupTable) { p.EIW, p.MaskW, p.Groups, p.LenW, p.WordsW = 2, 1, 2, 2, 1 }),
 		change(func(p *lookuptable.LookupTable) {
-			p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.DepthW = 4, 2, 3, 4, 5, 10
+			p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.Groups, p.SlotW = 3, 2, 2, 4, 3, 4, 3
 		}),
 		change(func(p *lookuptable.LookupTable) {
-			p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.LenW, p.WordsW, p.SlotW, p.InBand = 16, 4, 5, 10, 17, 13, 10, 24, 1
+			p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.Groups, p.DepthW = 4, 2, 3, 4, 5, 2, 10
+		}),
+		change(func(p *lookuptable.LookupTable) {
+			p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.Groups, p.LenW, p.WordsW, p.SlotW, p.InBand = 16, 4, 5, 10, 17, 31, 13, 10, 24, 1
 		}),
 		change(func(p *lookuptable.LookupTable) {
 			p.Ports, p.PortW, p.EPW, p.EIW, p.MaskW, p.InBand = 5, 7, 5, 5, 32, 1
@@ -49,6 +52,8 @@ func TestDescription(t *testing.T) {
 		{Leaf: change(func(p *lookuptable.LookupTable) { p.MaskW = 0 }), Params: param("MASK_W", 0), Rule: mask},
 		{Leaf: change(func(p *lookuptable.LookupTable) { p.EPW, p.EIW, p.MaskW = 6, 6, 33 }),
 			Params: []graph.Param{{Name: "EP_W", Value: 6}, {Name: "EI_W", Value: 6}, {Name: "MASK_W", Value: 33}}, Rule: mask},
+		{Leaf: change(func(p *lookuptable.LookupTable) { p.Groups = 2 }), Params: param("GROUPS", 2), Rule: groups},
+		{Leaf: change(func(p *lookuptable.LookupTable) { p.MaskW = 1 }), Params: param("MASK_W", 1), Rule: groups},
 		{Leaf: change(func(p *lookuptable.LookupTable) { p.SlotW = 0 }), Params: param("SLOT_W", 0), Rule: slot},
 		{Leaf: change(func(p *lookuptable.LookupTable) { p.SlotW = 25 }), Params: param("SLOT_W", 25), Rule: slot},
 		{Leaf: change(func(p *lookuptable.LookupTable) { p.DepthW = 3 }), Params: param("DEPTH_W", 3), Rule: depth},

@@ -25,10 +25,12 @@ module inc_lookup_table #(
     parameter WORDS_W    = 8,
     // bits of an endpoint's index in its group, at least 1
     parameter EP_W       = 3,
-    // bits of an endpoint's index in the table; EP_W or more, at most 23
+    // bits of {group, index}; EP_W or more, at most 23
     parameter EI_W       = 4,
     // bits of an endpoint mask; at most 2**EP_W and 32
     parameter MASK_W     = 5,
+    // groups; the table has room for MASK_W endpoints of each
+    parameter GROUPS     = 2,
     // bits of a slot's number, at least 1
     parameter SLOT_W     = 4,
     // number of ports
@@ -130,6 +132,9 @@ module inc_lookup_table #(
         if (MASK_W < 1 || MASK_W > (1 << EP_W) || MASK_W > 32) begin : gen_bad_mask
             $error("inc_lookup_table: MASK_W must be at most 2**EP_W and 32");
         end
+        if (GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W)) || GROUPS * MASK_W < 2) begin : gen_bad_groups
+            $error("inc_lookup_table: GROUPS must be 1 to 2**(EI_W - EP_W), and two endpoints at least");
+        end
         if (SLOT_W < 1 || SLOT_W > 24) begin : gen_bad_slot
             $error("inc_lookup_table: SLOT_W must be 1 to 24");
         end
@@ -142,8 +147,9 @@ module inc_lookup_table #(
     endgenerate
 `endif
 
-    localparam ENDPOINTS = 1 << EI_W;
-    localparam GRP_W     = EI_W > EP_W ? EI_W - EP_W : 1;
+    localparam RECORDS = GROUPS * MASK_W;
+    localparam INDEX_W = $clog2(RECORDS);
+    localparam GRP_W   = EI_W > EP_W ? EI_W - EP_W : 1;
 
     // words of the tables and their bits, as the register map has them
     // contract: registers 2 3
@@ -177,6 +183,15 @@ module inc_lookup_table #(
 
     // ---- tables ----
 
+    // what is written for an endpoint that no group has is not kept
+    wire [INDEX_W-1:0] rd_at, wr_at;
+    wire               rd_there, wr_there;
+    wire               ep_we = tbl_ep_we && wr_there;
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_rd_index (
+        .ei(ei), .index(rd_at), .present(rd_there));
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_wr_index (
+        .ei(tbl_index), .index(wr_at), .present(wr_there));
+
     wire [7+2:0]  ep_ctrl;          // port, host, valid
     wire [23:0]   ep_local_qpn;
     wire [31:0]   ep_local_ip;
@@ -192,20 +207,20 @@ module inc_lookup_table #(
                                       tbl_data[F_GROUP_COLLECTIVE_COLLECTIVE +: W_GROUP_COLLECTIVE_COLLECTIVE]};
     wire [COL_W-1:0] grp_collective; // root_sends, in_band, big_endian, dtype, op, collective
 
-    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(10), .ADDR_W(EI_W)) u_ep_ctrl (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_CTRL), .waddr(tbl_index),
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(10), .ADDR_W(INDEX_W)) u_ep_ctrl (
+        .clk(clk), .we(ep_we && tbl_word == WORD_EP_CTRL), .waddr(wr_at),
         .wdata({tbl_data[F_EP_CTRL_PORT +: W_EP_CTRL_PORT], tbl_data[F_EP_CTRL_HOST], tbl_data[F_EP_CTRL_VALID]}),
-        .re(hdr_valid), .raddr(ei), .rdata(ep_ctrl));
-    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(24), .ADDR_W(EI_W)) u_ep_local_qpn (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_LOCAL_QPN), .waddr(tbl_index),
+        .re(hdr_valid), .raddr(rd_at), .rdata(ep_ctrl));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W)) u_ep_local_qpn (
+        .clk(clk), .we(ep_we && tbl_word == WORD_EP_LOCAL_QPN), .waddr(wr_at),
         .wdata(tbl_data[F_EP_LOCAL_QPN_QPN +: W_EP_LOCAL_QPN_QPN]),
-        .re(hdr_valid), .raddr(ei), .rdata(ep_local_qpn));
-    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_ep_local_ip (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_LOCAL_IP), .waddr(tbl_index), .wdata(tbl_data),
-        .re(hdr_valid), .raddr(ei), .rdata(ep_local_ip));
-    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_ep_remote_ip (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_REMOTE_IP), .waddr(tbl_index), .wdata(tbl_data),
-        .re(hdr_valid), .raddr(ei), .rdata(ep_remote_ip));
+        .re(hdr_valid), .raddr(rd_at), .rdata(ep_local_qpn));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_ep_local_ip (
+        .clk(clk), .we(ep_we && tbl_word == WORD_EP_LOCAL_IP), .waddr(wr_at), .wdata(tbl_data),
+        .re(hdr_valid), .raddr(rd_at), .rdata(ep_local_ip));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_ep_remote_ip (
+        .clk(clk), .we(ep_we && tbl_word == WORD_EP_REMOTE_IP), .waddr(wr_at), .wdata(tbl_data),
+        .re(hdr_valid), .raddr(rd_at), .rdata(ep_remote_ip));
 
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 5), .ADDR_W(GRP_W)) u_grp_slots (
         .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_SLOTS), .waddr(tbl_group),
@@ -232,6 +247,7 @@ module inc_lookup_table #(
     // ---- the header waits a cycle for its records ----
 
     reg               q_valid;
+    reg               q_there;      // there is such an endpoint
     reg               q_rocev2, q_pkey_ok, q_ce, q_sum_ok, q_len_ok, q_tver_ok, q_se, q_too_long;
     reg [PORT_W-1:0]  q_port;
     reg [23:0]        q_qpn;
@@ -254,6 +270,7 @@ module inc_lookup_table #(
         q_too_long <= hdr_too_long;
         q_port     <= hdr_port;
         q_qpn      <= hdr_qpn;
+        q_there    <= rd_there;
         q_src_ip   <= hdr_src_ip;
         q_dst_ip   <= hdr_dst_ip;
         q_ext      <= hdr_ext;
@@ -272,7 +289,7 @@ module inc_lookup_table #(
     // the record's port has 8 bits, the frame's PORT_W: either may be the wider
     wire other_port = {{PORT_W{1'b0}}, ep_ctrl[9:2]} != {8'd0, q_port};
 
-    wire known   = q_rocev2 && ep_ctrl[0] && ep_local_qpn == q_qpn;
+    wire known   = q_rocev2 && q_there && ep_ctrl[0] && ep_local_qpn == q_qpn;
     wire foreign = q_src_ip != ep_remote_ip || q_dst_ip != ep_local_ip || other_port || !q_pkey_ok;
     wire bypass  = !known || (foreign && cfg_foreign_bypass);
 

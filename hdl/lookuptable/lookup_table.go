@@ -21,10 +21,12 @@ type LookupTable struct {
 	WordsW int
 	// EPW: bits of an endpoint's index in its group, at least 1.
 	EPW int
-	// EIW: bits of an endpoint's index in the table; EP_W or more, at most 23.
+	// EIW: bits of {group, index}; EP_W or more, at most 23.
 	EIW int
 	// MaskW: bits of an endpoint mask; at most 2**EP_W and 32.
 	MaskW int
+	// Groups: groups; the table has room for MaskW endpoints of each.
+	Groups int
 	// SlotW: bits of a slot's number, at least 1.
 	SlotW int
 	// Ports: number of ports.
@@ -42,6 +44,7 @@ func (p LookupTable) Module() (*graph.Module, error) {
 	rules.Refuse(p.PortW < 1 || p.Ports < 1 || p.Ports > leaf.Pow2(p.PortW), "PORTS must be 1 to 2**PORT_W")
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.EIW > 23, "EI_W must be EP_W to 23")
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW) || p.MaskW > 32, "MASK_W must be at most 2**EP_W and 32")
+	rules.Refuse(p.Groups < 1 || p.Groups > leaf.Pow2(max(p.EIW-p.EPW, 0)) || p.Groups*p.MaskW < 2, "GROUPS must be 1 to 2**(EI_W - EP_W), and two endpoints at least")
 	rules.Refuse(p.SlotW < 1 || p.SlotW > 24, "SLOT_W must be 1 to 24")
 	rules.Refuse(p.DepthW < 4 || p.DepthW > 10, "DEPTH_W must be 4 to 10")
 	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
@@ -52,7 +55,12 @@ func (p LookupTable) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW), Bits: 10, AddrW: p.EIW}.Module()
+	at := ram.EndpointIndex{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups}
+	index, err := at.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_lookup_table: %w", err)
+	}
+	memory, err := ram.RAM{Words: at.Words(), Bits: 10, AddrW: at.IndexW()}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_lookup_table: %w", err)
 	}
@@ -71,6 +79,7 @@ func (p LookupTable) Module() (*graph.Module, error) {
 			{Name: "EP_W", Value: p.EPW},
 			{Name: "EI_W", Value: p.EIW},
 			{Name: "MASK_W", Value: p.MaskW},
+			{Name: "GROUPS", Value: p.Groups},
 			{Name: "SLOT_W", Value: p.SlotW},
 			{Name: "PORTS", Value: p.Ports},
 			{Name: "DEPTH_W", Value: p.DepthW},
@@ -78,10 +87,10 @@ func (p LookupTable) Module() (*graph.Module, error) {
 		},
 		Ports: p.ports(),
 		Memories: []graph.Memory{
-			{Path: "u_ep_ctrl", Words: leaf.Pow2(p.EIW), Bits: 10, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_ep_local_qpn", Words: leaf.Pow2(p.EIW), Bits: 24, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_ep_local_ip", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_ep_remote_ip", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_ep_ctrl", Words: at.Words(), Bits: 10, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_ep_local_qpn", Words: at.Words(), Bits: 24, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_ep_local_ip", Words: at.Words(), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_ep_remote_ip", Words: at.Words(), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_grp_slots", Words: leaf.Pow2(groupBits), Bits: p.SlotW + 5, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_grp_in_mask", Words: leaf.Pow2(groupBits), Bits: p.MaskW, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_grp_out_mask", Words: leaf.Pow2(groupBits), Bits: p.MaskW, Role: "table", Module: "inc_ram_1r1w"},
@@ -89,7 +98,7 @@ func (p LookupTable) Module() (*graph.Module, error) {
 			{Path: "u_grp_parent", Words: leaf.Pow2(groupBits), Bits: 9, Role: "table", Module: "inc_ram_1r1w"},
 			{Path: "u_grp_collective", Words: leaf.Pow2(groupBits), Bits: 8 + 2*p.InBand, Role: "table", Module: "inc_ram_1r1w"},
 		},
-		Submodules: []*graph.Module{memory, fifo},
+		Submodules: []*graph.Module{memory, fifo, index},
 	}
 	if p.InBand != 0 {
 		module.Memories = append(module.Memories,

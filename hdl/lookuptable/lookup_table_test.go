@@ -18,7 +18,7 @@ import (
 
 // small has groups that are not a power of two of members, ports that are none of the mask's bits, and short words.
 func small() lookuptable.LookupTable {
-	return lookuptable.LookupTable{PortW: 2, LenW: 11, WordsW: 8, EPW: 3, EIW: 5, MaskW: 6, SlotW: 7, Ports: 3, DepthW: 4, InBand: 1}
+	return lookuptable.LookupTable{PortW: 2, LenW: 11, WordsW: 8, EPW: 3, EIW: 5, MaskW: 6, Groups: 3, SlotW: 7, Ports: 3, DepthW: 4, InBand: 1}
 }
 
 // fixed is small without in-band groups.
@@ -30,7 +30,7 @@ func fixed() lookuptable.LookupTable {
 
 // single has one group and as many bits as an index can tell apart.
 func single() lookuptable.LookupTable {
-	return lookuptable.LookupTable{PortW: 9, LenW: 4, WordsW: 1, EPW: 2, EIW: 2, MaskW: 4, SlotW: 1, Ports: 2, DepthW: 4, InBand: 1}
+	return lookuptable.LookupTable{PortW: 9, LenW: 4, WordsW: 1, EPW: 2, EIW: 2, MaskW: 4, Groups: 1, SlotW: 1, Ports: 2, DepthW: 4, InBand: 1}
 }
 
 // tables is what the control plane wrote, register by register (docs/engine.md section 6).
@@ -95,7 +95,7 @@ func decide(p lookuptable.LookupTable, tb tables, foreignBypass bool, f frame) e
 	e, g := ei%(1<<p.EPW), ei>>p.EPW
 	ep := func(word int) uint32 { return tb.ep[[2]int{ei, word}] }
 	grp := func(word int) uint32 { return tb.grp[[2]int{g, word}] }
-	known := f.RoCEv2 && ctrl.Is("valid", ep(epCtrl)) && uint64(qpn.Get(ep(epLocalQPN))) == f.QPN
+	known := f.RoCEv2 && e < p.MaskW && g < p.Groups && ctrl.Is("valid", ep(epCtrl)) && uint64(qpn.Get(ep(epLocalQPN))) == f.QPN
 	foreign := f.SrcIP != uint64(ep(epRemoteIP)) || f.DstIP != uint64(ep(epLocalIP)) || f.Port != ctrl.Get("port", ep(epCtrl)) || !f.PKeyOK
 	if !known || (foreign && foreignBypass) {
 		return entry{Bypass: true}

@@ -21,8 +21,13 @@ module inc_translate_header #(
     parameter LEN_W   = 11,
     // bits of a payload's number of words
     parameter WORDS_W = 8,
-    // bits of an endpoint's index in the table
+    // bits of an endpoint's number in its group
+    parameter EP_W    = 3,
+    // bits of {group, number}
     parameter EI_W    = 4,
+    // endpoints of a group, and groups: the tables have room for no more
+    parameter MASK_W  = 5,
+    parameter GROUPS  = 2,
     // 1: there are in-band groups, and offsets
     parameter IN_BAND = 0
 ) (
@@ -81,13 +86,20 @@ module inc_translate_header #(
         if (LEN_W < 1 || LEN_W > 15) begin : gen_bad_len
             $error("inc_translate_header: LEN_W must be 1 to 15");
         end
+        if (EP_W < 1 || EI_W < EP_W || MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_index
+            $error("inc_translate_header: MASK_W must be at most 2**EP_W, EP_W at most EI_W");
+        end
+        if (GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W)) || GROUPS * MASK_W < 2) begin : gen_bad_groups
+            $error("inc_translate_header: GROUPS must be 1 to 2**(EI_W - EP_W), and two endpoints at least");
+        end
         if (IN_BAND < 0 || IN_BAND > 1) begin : gen_bad_in_band
             $error("inc_translate_header: IN_BAND must be 0 or 1");
         end
     endgenerate
 `endif
 
-    localparam ENDPOINTS = 1 << EI_W;
+    localparam RECORDS = GROUPS * MASK_W;
+    localparam INDEX_W = $clog2(RECORDS);
     // words of the tables and their bits, as the register map has them
     // contract: registers 2 3
     localparam F_EP_CTRL_PORT = 8, F_EP_REMOTE_QPN_QPN = 0, W_EP_REMOTE_QPN_QPN = 24, F_EP_LOCAL_MAC_HI_OCTETS = 0,
@@ -103,41 +115,51 @@ module inc_translate_header #(
 
     // ---- table ----
 
+    // the record that is read; what is written for an endpoint that no group has is not kept
+    wire [INDEX_W-1:0] rd_at, wr_at;
+    wire               rd_there, wr_there;
+    wire               we = tbl_ep_we && wr_there;
+    wire               unused_there = &{1'b0, rd_there};
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_rd_index (
+        .ei(req_ei), .index(rd_at), .present(rd_there));
+    inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_wr_index (
+        .ei(tbl_index), .index(wr_at), .present(wr_there));
+
     wire [PORT_W-1:0] ep_port;
     wire [23:0] ep_remote_qpn;
     wire [31:0] ep_local_ip, ep_remote_ip, ep_local_mac_lo, ep_remote_mac_lo, ep_header;
     wire [15:0] ep_local_mac_hi, ep_remote_mac_hi;
 
-    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(PORT_W), .ADDR_W(EI_W)) u_port (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_CTRL), .waddr(tbl_index), .wdata(tbl_data[F_EP_CTRL_PORT +: PORT_W]),
-        .re(take), .raddr(req_ei), .rdata(ep_port));
-    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(24), .ADDR_W(EI_W)) u_remote_qpn (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_REMOTE_QPN), .waddr(tbl_index),
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(PORT_W), .ADDR_W(INDEX_W)) u_port (
+        .clk(clk), .we(we && tbl_word == WORD_EP_CTRL), .waddr(wr_at), .wdata(tbl_data[F_EP_CTRL_PORT +: PORT_W]),
+        .re(take), .raddr(rd_at), .rdata(ep_port));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W)) u_remote_qpn (
+        .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_QPN), .waddr(wr_at),
         .wdata(tbl_data[F_EP_REMOTE_QPN_QPN +: W_EP_REMOTE_QPN_QPN]),
-        .re(take), .raddr(req_ei), .rdata(ep_remote_qpn));
-    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_local_ip (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_LOCAL_IP), .waddr(tbl_index), .wdata(tbl_data),
-        .re(take), .raddr(req_ei), .rdata(ep_local_ip));
-    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_remote_ip (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_REMOTE_IP), .waddr(tbl_index), .wdata(tbl_data),
-        .re(take), .raddr(req_ei), .rdata(ep_remote_ip));
-    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_local_mac_lo (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_LOCAL_MAC_LO), .waddr(tbl_index), .wdata(tbl_data),
-        .re(take), .raddr(req_ei), .rdata(ep_local_mac_lo));
-    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(16), .ADDR_W(EI_W)) u_local_mac_hi (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_LOCAL_MAC_HI), .waddr(tbl_index),
+        .re(take), .raddr(rd_at), .rdata(ep_remote_qpn));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_local_ip (
+        .clk(clk), .we(we && tbl_word == WORD_EP_LOCAL_IP), .waddr(wr_at), .wdata(tbl_data),
+        .re(take), .raddr(rd_at), .rdata(ep_local_ip));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_remote_ip (
+        .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_IP), .waddr(wr_at), .wdata(tbl_data),
+        .re(take), .raddr(rd_at), .rdata(ep_remote_ip));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_local_mac_lo (
+        .clk(clk), .we(we && tbl_word == WORD_EP_LOCAL_MAC_LO), .waddr(wr_at), .wdata(tbl_data),
+        .re(take), .raddr(rd_at), .rdata(ep_local_mac_lo));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(16), .ADDR_W(INDEX_W)) u_local_mac_hi (
+        .clk(clk), .we(we && tbl_word == WORD_EP_LOCAL_MAC_HI), .waddr(wr_at),
         .wdata(tbl_data[F_EP_LOCAL_MAC_HI_OCTETS +: W_EP_LOCAL_MAC_HI_OCTETS]),
-        .re(take), .raddr(req_ei), .rdata(ep_local_mac_hi));
-    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_remote_mac_lo (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_REMOTE_MAC_LO), .waddr(tbl_index), .wdata(tbl_data),
-        .re(take), .raddr(req_ei), .rdata(ep_remote_mac_lo));
-    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(16), .ADDR_W(EI_W)) u_remote_mac_hi (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_REMOTE_MAC_HI), .waddr(tbl_index),
+        .re(take), .raddr(rd_at), .rdata(ep_local_mac_hi));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_remote_mac_lo (
+        .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_MAC_LO), .waddr(wr_at), .wdata(tbl_data),
+        .re(take), .raddr(rd_at), .rdata(ep_remote_mac_lo));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(16), .ADDR_W(INDEX_W)) u_remote_mac_hi (
+        .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_MAC_HI), .waddr(wr_at),
         .wdata(tbl_data[F_EP_REMOTE_MAC_HI_OCTETS +: W_EP_REMOTE_MAC_HI_OCTETS]),
-        .re(take), .raddr(req_ei), .rdata(ep_remote_mac_hi));
-    inc_ram_1r1w #(.WORDS(ENDPOINTS), .BITS(32), .ADDR_W(EI_W)) u_header (
-        .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_HEADER), .waddr(tbl_index), .wdata(tbl_data),
-        .re(take), .raddr(req_ei), .rdata(ep_header));
+        .re(take), .raddr(rd_at), .rdata(ep_remote_mac_hi));
+    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_header (
+        .clk(clk), .we(we && tbl_word == WORD_EP_HEADER), .waddr(wr_at), .wdata(tbl_data),
+        .re(take), .raddr(rd_at), .rdata(ep_header));
 
     // ---- the request waits a cycle for its record ----
 
@@ -171,9 +193,13 @@ module inc_translate_header #(
         if (IN_BAND != 0) begin : gen_in_band
             wire [23:0] q_in, q_out;
             reg         q_in_band, q_dir;
-            inc_ram_1r1w #(.WORDS(4 * ENDPOINTS), .BITS(48), .ADDR_W(EI_W + 2)) u_offsets (
-                .clk(clk), .we(off_we), .waddr({off_ei, off_rng}), .wdata({off_in, off_out}),
-                .re(take), .raddr({req_ei, req_rng}), .rdata({q_in, q_out}));
+            wire [INDEX_W-1:0] off_at;
+            wire               off_there;
+            inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_off_index (
+                .ei(off_ei), .index(off_at), .present(off_there));
+            inc_ram_1r1w #(.WORDS(4 * RECORDS), .BITS(48), .ADDR_W(INDEX_W + 2)) u_offsets (
+                .clk(clk), .we(off_we && off_there), .waddr({off_at, off_rng}), .wdata({off_in, off_out}),
+                .re(take), .raddr({rd_at, req_rng}), .rdata({q_in, q_out}));
             always @(posedge clk) begin
                 q_in_band <= req_in_band;
                 q_dir     <= req_dir;

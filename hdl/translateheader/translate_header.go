@@ -19,8 +19,14 @@ type TranslateHeader struct {
 	LenW int
 	// WordsW: bits of a payload's number of words.
 	WordsW int
-	// EIW: bits of an endpoint's index in the table.
+	// EPW: bits of an endpoint's number in its group.
+	EPW int
+	// EIW: bits of {group, number}.
 	EIW int
+	// MaskW: endpoints of a group.
+	MaskW int
+	// Groups: groups.
+	Groups int
 	// InBand: 1 if there are in-band groups, and offsets, else 0.
 	InBand int
 }
@@ -30,6 +36,8 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_translate_header")
 	rules.Refuse(p.PortW < 1 || p.PortW > 8, "PORT_W must be 1 to 8")
 	rules.Refuse(p.LenW < 1 || p.LenW > 15, "LEN_W must be 1 to 15")
+	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W, EP_W at most EI_W")
+	rules.Refuse(p.Groups < 1 || p.Groups > leaf.Pow2(max(p.EIW-p.EPW, 0)) || p.Groups*p.MaskW < 2, "GROUPS must be 1 to 2**(EI_W - EP_W), and two endpoints at least")
 	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
@@ -38,7 +46,12 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW), Bits: p.PortW, AddrW: p.EIW}.Module()
+	at := ram.EndpointIndex{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups}
+	index, err := at.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_translate_header: %w", err)
+	}
+	memory, err := ram.RAM{Words: at.Words(), Bits: p.PortW, AddrW: at.IndexW()}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_translate_header: %w", err)
 	}
@@ -53,26 +66,29 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 			{Name: "PORT_W", Value: p.PortW},
 			{Name: "LEN_W", Value: p.LenW},
 			{Name: "WORDS_W", Value: p.WordsW},
+			{Name: "EP_W", Value: p.EPW},
 			{Name: "EI_W", Value: p.EIW},
+			{Name: "MASK_W", Value: p.MaskW},
+			{Name: "GROUPS", Value: p.Groups},
 			{Name: "IN_BAND", Value: p.InBand},
 		},
 		Ports: p.ports(),
 		Memories: []graph.Memory{
-			{Path: "u_port", Words: leaf.Pow2(p.EIW), Bits: p.PortW, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_remote_qpn", Words: leaf.Pow2(p.EIW), Bits: 24, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_local_ip", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_remote_ip", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_local_mac_lo", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_local_mac_hi", Words: leaf.Pow2(p.EIW), Bits: 16, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_remote_mac_lo", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_remote_mac_hi", Words: leaf.Pow2(p.EIW), Bits: 16, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_header", Words: leaf.Pow2(p.EIW), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_port", Words: at.Words(), Bits: p.PortW, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_remote_qpn", Words: at.Words(), Bits: 24, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_local_ip", Words: at.Words(), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_remote_ip", Words: at.Words(), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_local_mac_lo", Words: at.Words(), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_local_mac_hi", Words: at.Words(), Bits: 16, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_remote_mac_lo", Words: at.Words(), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_remote_mac_hi", Words: at.Words(), Bits: 16, Role: "table", Module: "inc_ram_1r1w"},
+			{Path: "u_header", Words: at.Words(), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
 		},
-		Submodules: []*graph.Module{memory, fifo},
+		Submodules: []*graph.Module{memory, fifo, index},
 	}
 	if p.InBand != 0 {
 		module.Memories = append(module.Memories,
-			graph.Memory{Path: "gen_in_band.u_offsets", Words: leaf.Pow2(p.EIW + 2), Bits: 48, Role: "state", Module: "inc_ram_1r1w"})
+			graph.Memory{Path: "gen_in_band.u_offsets", Words: 4 * at.Words(), Bits: 48, Role: "state", Module: "inc_ram_1r1w"})
 	}
 	return module, nil
 }

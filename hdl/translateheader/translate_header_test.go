@@ -16,7 +16,7 @@ import (
 )
 
 func mini() translateheader.TranslateHeader {
-	return translateheader.TranslateHeader{PortW: 2, LenW: 13, WordsW: 11, EIW: 3, InBand: 1}
+	return translateheader.TranslateHeader{PortW: 2, LenW: 13, WordsW: 11, EPW: 2, EIW: 3, MaskW: 3, Groups: 2, InBand: 1}
 }
 
 // fixed has no in-band groups.
@@ -38,6 +38,20 @@ var (
 	epLocalIP, epRemoteIP         = regs.Word("EP_LOCAL_IP"), regs.Word("EP_REMOTE_IP")
 	epLocalMACLo, epRemoteMACLo   = regs.Word("EP_LOCAL_MAC_LO"), regs.Word("EP_REMOTE_MAC_LO")
 )
+
+// three has groups and members that are no powers of two.
+func three() translateheader.TranslateHeader {
+	p := mini()
+	p.EPW, p.EIW, p.MaskW, p.Groups = 3, 5, 5, 3
+	return p
+}
+
+// alone is one group with all endpoints that its numbers have room for.
+func alone() translateheader.TranslateHeader {
+	p := mini()
+	p.EPW, p.EIW, p.MaskW, p.Groups = 2, 2, 4, 1
+	return p
+}
 
 // request is a header to be made.
 type request struct {
@@ -219,9 +233,12 @@ func (b *bench) run(t *testing.T) {
 	require.Len(t, b.got, len(b.requests))
 }
 
+// present is an endpoint that a group has; the control plane writes others too.
+func (b *bench) present() int { return b.rng.IntN(b.p.Groups)<<b.p.EPW | b.rng.IntN(b.p.MaskW) }
+
 func (b *bench) some() request {
 	ops := []roce.Opcode{0, 1, 2, 3, 4, 5, roce.Acknowledge, roce.CNP}
-	q := request{ei: b.rng.IntN(len(b.table)), opcode: ops[b.rng.IntN(len(ops))], ce: b.rng.IntN(3) == 0, psn: b.rng.Uint32N(1 << 24), ext: b.rng.Uint32(),
+	q := request{ei: b.present(), opcode: ops[b.rng.IntN(len(ops))], ce: b.rng.IntN(3) == 0, psn: b.rng.Uint32N(1 << 24), ext: b.rng.Uint32(),
 		inBand: b.rng.IntN(2) == 0, rng: b.rng.IntN(4), dir: b.rng.IntN(2)}
 	if q.opcode.IsSend() {
 		q.se = b.rng.IntN(2) == 0
@@ -237,7 +254,7 @@ func (b *bench) some() request {
 // TestAgainstRoce: headers of all kinds at any pace, endpoints' records and offsets changing meanwhile.
 func TestAgainstRoce(t *testing.T) {
 	t.Parallel()
-	for name, p := range map[string]translateheader.TranslateHeader{"in-band": mini(), "fixed": fixed()} {
+	for name, p := range map[string]translateheader.TranslateHeader{"in-band": mini(), "fixed": fixed(), "three groups": three(), "one group": alone()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			anything(t, p)

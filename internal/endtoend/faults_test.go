@@ -4,6 +4,7 @@ package endtoend_test
 
 import (
 	"cmp"
+	"context"
 	"flag"
 	"maps"
 	"os"
@@ -17,6 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/internal/endtoend"
+	"incforge/internal/jobs"
+	"incforge/internal/testcost"
 )
 
 var recordKills = flag.Bool("record-kills", false, "find anew which scenario catches which fault, the quickest, and write testdata/kills.yaml")
@@ -62,6 +65,46 @@ func plantedModel(t *testing.T, m endtoend.Model) string {
 	return dir
 }
 
+// planted is a model with all its faults in it, and the scenarios that its configuration can hold.
+type planted struct {
+	endtoend.Model
+	dir       string
+	scenarios []string
+	known     kills
+}
+
+func plantAll(t *testing.T, models []endtoend.Model) []*planted {
+	t.Helper()
+	known := readKills(t)
+	var all []*planted
+	for _, m := range models {
+		p := &planted{Model: m, dir: plantedModel(t, m), known: known}
+		for _, j := range judge(t, named(t, m.Preset, m.Sets...)) {
+			if j.reason == "" {
+				p.scenarios = append(p.scenarios, j.scenario)
+			}
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// catch is the first scenario that fails with a fault chosen, and why it does. Missed counts those that passed before; there is no scenario if
+// the fault went unnoticed.
+type catch struct {
+	Scenario, Why string
+	Missed        int
+}
+
+func (p *planted) catch(ctx context.Context, i int) (catch, error) {
+	for n, s := range p.known.order(p.Name, p.Faults[i].Name, p.scenarios) {
+		if why, err := failure(ctx, p.dir, s, endtoend.Choose(i)); err != nil || why != "" {
+			return catch{s, why, n}, err
+		}
+	}
+	return catch{}, nil
+}
+
 // TestFaultsAreCaught: with each fault chosen, some scenario fails, and the first failure is enough. With none, the scenarios that caught one
 // pass, and all of a model that is Whole.
 func TestFaultsAreCaught(t *testing.T) {
@@ -69,46 +112,44 @@ func TestFaultsAreCaught(t *testing.T) {
 	if *recordKills {
 		t.Skip("recording")
 	}
-	known := readKills(t)
-	for _, m := range endtoend.Models() {
-		t.Run(m.Name, func(t *testing.T) {
+	all := plantAll(t, endtoend.Models())
+	find := func(t *testing.T, p *planted, i int) (catch, error) { return p.catch(testcost.Context(t), i) }
+	if where := anywhere(); where.Slurm != nil || jobs.Shard() {
+		found := caughtOn(t, where, all, nil)
+		find = func(_ *testing.T, p *planted, i int) (catch, error) { return found[p][i], nil }
+	}
+	if jobs.Shard() {
+		return
+	}
+	for _, p := range all {
+		t.Run(p.Name, func(t *testing.T) {
 			t.Parallel()
-			dir := plantedModel(t, m)
-			var scenarios []string
-			for _, j := range judge(t, named(t, m.Preset, m.Sets...)) {
-				if j.reason == "" {
-					scenarios = append(scenarios, j.scenario)
-				}
-			}
 			var mu sync.Mutex
 			used := map[string]bool{}
 			t.Run("faults", func(t *testing.T) {
-				for i, f := range m.Faults {
+				for i, f := range p.Faults {
 					t.Run(f.Name, func(t *testing.T) {
 						t.Parallel()
-						for n, s := range known.order(m.Name, f.Name, scenarios) {
-							if why := fails(t, dir, s, endtoend.Choose(i)); why != "" {
-								if t.Logf("caught by %s: %s", s, why); n > 0 {
-									t.Logf("%s does not know that (-record-kills)", killsFile)
-								}
-								mu.Lock()
-								defer mu.Unlock()
-								used[s] = true
-								return
-							}
+						c, err := find(t, p, i)
+						require.NoError(t, err)
+						require.NotEmpty(t, c.Scenario, "the fault went unnoticed")
+						if t.Logf("caught by %s: %s", c.Scenario, c.Why); c.Missed > 0 {
+							t.Logf("%s does not know that (-record-kills)", killsFile)
 						}
-						t.Error("the fault went unnoticed")
+						mu.Lock()
+						defer mu.Unlock()
+						used[c.Scenario] = true
 					})
 				}
 			})
 			healthy := slices.Sorted(maps.Keys(used))
-			if m.Whole {
-				healthy = scenarios
+			if p.Whole {
+				healthy = p.scenarios
 			}
 			for _, s := range healthy {
 				t.Run("none/"+s, func(t *testing.T) {
 					t.Parallel()
-					assert.Empty(t, fails(t, dir, s), "without a fault")
+					assert.Empty(t, fails(t, p.dir, s), "without a fault")
 				})
 			}
 		})

@@ -3,6 +3,7 @@
 package endtoend_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -68,11 +69,21 @@ func passes(t *testing.T, c configuration, dir string, seed uint64, how implemen
 // fails runs a scenario on a planted model and returns why it failed, or nothing. No args means no fault.
 func fails(t *testing.T, dir, scenario string, args ...string) string {
 	t.Helper()
-	report := run(t, verify.Options{Source: dut.Source{ManifestDir: dir, PlusArgs: args}, Seed: 1, Scenario: scenario})
-	if report.Failed() == 0 {
-		return ""
+	why, err := failure(testcost.Context(t), dir, scenario, args...)
+	require.NoError(t, err)
+	return why
+}
+
+// failure is fails with a context and an error.
+func failure(ctx context.Context, dir, scenario string, args ...string) (why string, err error) {
+	report, err := verify.Run(ctx, verify.Options{Source: dut.Source{ManifestDir: dir, PlusArgs: args}, Seed: 1, Scenario: scenario})
+	if err != nil && !errors.Is(err, verify.ErrFailed) {
+		return "", err
 	}
-	return report.Tests[0].Message
+	if report.Failed() == 0 {
+		return "", nil
+	}
+	return report.Tests[0].Message, nil
 }
 
 // timed is how long a scenario took.

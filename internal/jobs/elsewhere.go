@@ -44,6 +44,12 @@ func (r *runner[R]) elsewhere(ctx context.Context, s *Slurm) error {
 		shards = defaultShards
 	}
 	p := plan{Task: r.Name, Pieces: r.Pieces, Shards: min(shards, r.Pieces, maxShards)}
+	if r.Given != nil {
+		var err error
+		if p.Given, err = json.Marshal(r.Given); err != nil {
+			return fmt.Errorf("jobs: what %s is given: %w", r.Name, err)
+		}
+	}
 	run, err := newRun(s, p)
 	if err != nil {
 		return err
@@ -187,8 +193,9 @@ func (w *watch[R]) ask(ctx context.Context) error {
 		if j.missing == 0 {
 			continue
 		}
-		var known bool
-		if j.state, known = states[i]; !known {
+		if state, known := states[i]; known {
+			j.state = state
+		} else if alive(j.state) { // else it is some time since it ended, and how it did is what is of interest
 			j.state = gone
 		}
 		if count[j.state]++; alive(j.state) {

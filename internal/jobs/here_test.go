@@ -96,7 +96,7 @@ func TestHereInterrupted(t *testing.T) {
 // A process that is a shard runs its own pieces, those that no earlier attempt has done, and leaves them in a file.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
-	text, err := json.Marshal(plan{Task: "squares", Pieces: 10, Shards: 3})
+	text, err := json.Marshal(plan{Task: "squares", Pieces: 10, Shards: 3, Given: json.RawMessage("[3, 5]")})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, planFile), text, 0o644))
 	require.NoError(t, os.WriteFile(resultsFile(dir, 1, 1), []byte(`{"piece":4,"result":{"Of":4,"Is":16}}`+"\n"+`{"pie`), 0o644))
@@ -113,6 +113,25 @@ func TestServe(t *testing.T) {
 	assert.ElementsMatch(t, []int{1, 7}, pieces)
 
 	assert.ErrorContains(t, Run(t.Context(), Place{}, squares([]string{"pieces=11"})), "this process makes 11 pieces of squares")
+	t.Run("of a later task", func(t *testing.T) {
+		before := squares([]string{"pieces=3"})
+		before.Name = "before"
+		done := 0
+		before.Done = func(int, square) error { done++; return nil }
+		require.NoError(t, Run(t.Context(), Place{Slurm: &Slurm{}}, before), "here, and not as one more array")
+		assert.Equal(t, 3, done)
+	})
+	for _, tc := range []struct {
+		task string
+		mine bool
+		want []int
+	}{{"squares", true, []int{3, 5}}, {"before", false, nil}} {
+		var given []int
+		mine, err := Asked(tc.task, &given)
+		require.NoError(t, err)
+		assert.Equal(t, tc.mine, mine)
+		assert.Equal(t, tc.want, given)
+	}
 	t.Setenv(envNumber, "")
 	assert.ErrorContains(t, Run(t.Context(), Place{}, squares([]string{"pieces=10"})), "not by Slurm")
 }

@@ -5,7 +5,8 @@
 //
 // On Slurm the jobs of the array, the shards, run the command line of this process again. Place.Run finds out by the environment that its
 // process is a shard: it then runs the shard's pieces alone, appends each result to a file, and returns ErrServed. The process that the user
-// started reads these files while they grow. The folder with them must be on a file system that all machines share.
+// started reads these files while they grow. The folder with them must be on a file system that all machines share. Where a command has several
+// tasks, a shard of a later one first runs all that comes before, here.
 package jobs
 
 import (
@@ -35,6 +36,8 @@ type Task[R any] struct {
 	// Name is that of the whole, a word.
 	Name   string
 	Pieces int
+	// Given is what the pieces depend on and the command line does not say; nil is nothing. It goes to other machines as JSON, see Asked.
+	Given any
 	// Run does a piece. It is called from several goroutines at once. R is carried from machine to machine as JSON. An error means that the piece
 	// could not be done, and ends the run; what the piece found out belongs into R.
 	Run func(ctx context.Context, piece int) (R, error)
@@ -64,9 +67,15 @@ func Run[R any](ctx context.Context, p Place, t Task[R]) error {
 	if s, is, err := ownShard(os.Getenv); err != nil {
 		return err
 	} else if is {
-		return r.serve(ctx, s)
-	}
-	if p.Slurm != nil && t.Pieces > 0 {
+		r.jobs = max(s.cpus, 1)
+		asked, err := s.plan()
+		if err != nil {
+			return err
+		}
+		if asked.Task == t.Name {
+			return r.serve(ctx, s, asked)
+		}
+	} else if p.Slurm != nil && t.Pieces > 0 {
 		return r.elsewhere(ctx, p.Slurm)
 	}
 	return r.here(ctx, func(int) bool { return true }, r.took)

@@ -25,9 +25,10 @@ const (
 
 // plan is what a run and its shards must agree on. Shard k has the pieces k, k + Shards, k + 2·Shards and so on.
 type plan struct {
-	Task   string `json:"task"`
-	Pieces int    `json:"pieces"`
-	Shards int    `json:"shards"`
+	Task   string          `json:"task"`
+	Pieces int             `json:"pieces"`
+	Shards int             `json:"shards"`
+	Given  json.RawMessage `json:"given,omitempty"`
 }
 
 // planFile lies in the folder of a run.
@@ -78,19 +79,40 @@ func ownShard(env func(string) string) (s shard, is bool, err error) {
 // Shard tells whether this process runs a part of what another one asked for.
 func Shard() bool { return os.Getenv(envFolder) != "" }
 
-// serve does the pieces of a shard that an earlier attempt has not done, and leaves their results in its file.
-func (r *runner[R]) serve(ctx context.Context, s shard) error {
+// Asked tells whether this process is a shard of the task of that name, and reads what the task was Given.
+func Asked(task string, given any) (bool, error) {
+	s, is, err := ownShard(os.Getenv)
+	if err != nil || !is {
+		return false, err
+	}
+	p, err := s.plan()
+	if err != nil || p.Task != task {
+		return false, err
+	}
+	if err := json.Unmarshal(p.Given, given); err != nil {
+		return false, fmt.Errorf("jobs: what %s was given: %w", task, err)
+	}
+	return true, nil
+}
+
+// plan reads what the process wants that waits.
+func (s shard) plan() (plan, error) {
+	var p plan
 	text, err := os.ReadFile(filepath.Join(s.folder, planFile))
 	if err != nil {
-		return fmt.Errorf("jobs: %w", err)
+		return p, fmt.Errorf("jobs: %w", err)
 	}
-	var p plan
 	if err := json.Unmarshal(text, &p); err != nil {
-		return fmt.Errorf("jobs: %s: %w", planFile, err)
+		return p, fmt.Errorf("jobs: %s: %w", planFile, err)
 	}
-	if p.Task != r.Name || p.Pieces != r.Pieces {
-		return fmt.Errorf("jobs: this process makes %d pieces of %s, the one that asks for them %d of %s: do all machines have the same files?", r.Pieces,
-			r.Name, p.Pieces, p.Task)
+	return p, nil
+}
+
+// serve does the pieces of a shard that an earlier attempt has not done, and leaves their results in its file.
+func (r *runner[R]) serve(ctx context.Context, s shard, p plan) error {
+	if p.Pieces != r.Pieces {
+		return fmt.Errorf("jobs: this process makes %d pieces of %s, the one that asks for them %d: do all machines have the same files?", r.Pieces,
+			r.Name, p.Pieces)
 	}
 	finished := map[int]bool{}
 	for a := 1; a < s.attempt; a++ {
@@ -122,7 +144,6 @@ func (r *runner[R]) serve(ctx context.Context, s shard) error {
 		}
 		return nil
 	}
-	r.jobs = max(s.cpus, 1)
 	err = r.here(ctx, func(piece int) bool { return piece%p.Shards == s.number && !finished[piece] }, keep)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err

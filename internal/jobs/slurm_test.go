@@ -26,6 +26,7 @@ func onCluster(t *testing.T, ctx context.Context, s Slurm, args ...string) (got 
 	var said bytes.Buffer
 	s.Log = logrus.New()
 	s.Log.SetOutput(&said)
+	s.Log.SetFormatter(&logrus.TextFormatter{DisableTimestamp: true, DisableColors: true, DisableQuote: true}) // as the program has it
 	if s.Folder == "" {
 		s.Folder = t.TempDir()
 	}
@@ -152,15 +153,17 @@ func TestSlurmRefuses(t *testing.T) {
 	}
 }
 
-// A job that Slurm has forgotten is dead, and the number of its array is the one that is cancelled.
+// A job that Slurm has forgotten is dead, of what it died of if that was known, and the number of its array is the one that is cancelled.
 func TestSlurmForgets(t *testing.T) {
 	note := filepath.Join(t.TempDir(), "note")
-	programs(t, map[string]string{"sbatch": "echo '77;east'", "squeue": "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1",
-		"scancel": "echo $@ > " + note})
+	programs(t, map[string]string{"sbatch": "echo '77;east'", "scancel": "echo $@ > " + note,
+		"squeue": "if mkdir " + note + ".known 2>&-; then echo 0 NODE_FAIL; echo 1 RUNNING; exit; fi; rmdir " + note + ".known\n" +
+			"echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1"})
 	_, _, err := onCluster(t, t.Context(), Slurm{Shards: 2, Grace: time.Millisecond}, "pieces=6")
 	var dead *DeadError
 	require.ErrorAs(t, err, &dead)
-	assert.Equal(t, gone, dead.Dead[0].State)
+	assert.Equal(t, "NODE_FAIL", dead.Dead[0].State)
+	assert.Equal(t, gone, dead.Dead[1].State)
 	assert.Contains(t, err.Error(), "2 of 2 jobs died, each of them twice; 6 results are missing")
 	text, err := os.ReadFile(note)
 	require.NoError(t, err)

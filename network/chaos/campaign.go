@@ -40,10 +40,10 @@ type Summary struct {
 	// Cycles is the sum of all cases' times.
 	Cycles   uint64    `json:"cycles"`
 	Failures []Failure `json:"failures"`
-	// Wall time, and the rates that follow from it.
-	WallSeconds      float64 `json:"wall_seconds"`
-	CasesPerSecond   float64 `json:"cases_per_second"`
-	PacketsPerSecond float64 `json:"packets_per_second"`
+	// Wall time, and the rates that follow from it. They are not in the document, which is the same wherever and whenever the cases ran.
+	WallSeconds      float64 `json:"-"`
+	CasesPerSecond   float64 `json:"-"`
+	PacketsPerSecond float64 `json:"-"`
 }
 
 // judged is a case's outcome without the faults that hit, as it comes back from another machine.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -106,6 +107,8 @@ type Point struct {
 	// Why says why there are no figures: the parameters do not go together, or a tool failed.
 	Why    string           `json:"why,omitempty"`
 	Values map[string]Value `json:"values,omitempty"`
+	// FromOthers are the figures of a point that the tools have run on, estimated from the other such points.
+	FromOthers map[string]float64 `json:"from_others,omitempty"`
 	// Best says that no other point is as good in every figure of Front and better in one.
 	Best bool `json:"best"`
 }
@@ -128,6 +131,39 @@ type Error struct {
 	Points int     `json:"points"`
 	RMS    float64 `json:"rms"` // relative
 	Worst  float64 `json:"worst"`
+}
+
+// off is how far a figure of a point that the tools have run on is from its estimate from the others, relative to the figure.
+func (p *Point) off(key string) (off float64, ok bool) {
+	guess, has := p.FromOthers[key]
+	v := p.Values[key].V
+	return guess/v - 1, has && v > 0
+}
+
+// Judge says how well estimates are, and gives those of the table their error bars.
+func (s *Sweep) Judge() {
+	s.Errors = nil
+	for _, m := range Metrics() {
+		e := Error{Key: m.Key}
+		sum := 0.0
+		for i := range s.Points {
+			if d, ok := s.Points[i].off(m.Key); ok {
+				e.Points++
+				sum += d * d
+				e.Worst = max(e.Worst, math.Abs(d))
+			}
+		}
+		if e.Points == 0 {
+			continue
+		}
+		e.RMS = math.Sqrt(sum / float64(e.Points))
+		s.Errors = append(s.Errors, e)
+		for i := range s.Points {
+			if v, has := s.Points[i].Values[m.Key]; has && !s.Points[i].Full {
+				s.Points[i].Values[m.Key] = Value{V: v.V, Low: v.V * max(1-e.RMS, 0), High: v.V * (1 + e.RMS)}
+			}
+		}
+	}
 }
 
 // Choose marks the points that no other point beats. A point without one of the figures takes no part.

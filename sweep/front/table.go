@@ -30,6 +30,9 @@ func (p *Point) Cell(m Metric) string {
 		v.V /= 1000
 	}
 	s := number(v.V)
+	if slices.Contains([]string{Cycles, LUT, FF, Levels}, m.Key) { // they are counted
+		s = fmt.Sprintf("%.0f", v.V)
+	}
 	if m.Key == Found {
 		s += " of " + number(p.AskedMHz)
 		if p.Missed() {
@@ -99,7 +102,7 @@ func (s *Sweep) Table(all bool) string {
 		}
 		t.AppendRow(row)
 	}
-	return t.Render() + "\n" + s.notes()
+	return t.Render() + "\n" + s.notes() + s.trust()
 }
 
 // Sorted are the points with figures in the order of the first figure of Front.
@@ -152,11 +155,6 @@ func (s *Sweep) notes() string {
 	if missed > 0 {
 		fmt.Fprintf(&b, "%s: the clock found is below the one asked for (%d points); rates and times are at the lower of the two\n", clocked.Mark, missed)
 	}
-	for _, e := range s.Errors {
-		m, _ := Find(e.Key)
-		fmt.Fprintf(&b, "%s: each of %d points run in full, estimated from the others: %.1f %% off (root of the mean square), %.1f %% at worst\n", m.Label, e.Points,
-			100*e.RMS, 100*e.Worst)
-	}
 	slices.SortStableFunc(reasons, func(x, y string) int { return why[y] - why[x] })
 	for i, r := range reasons {
 		if i == 5 {
@@ -166,4 +164,42 @@ func (s *Sweep) notes() string {
 		fmt.Fprintf(&b, "%d points: %s\n", why[r], r)
 	}
 	return b.String()
+}
+
+// trust says how far estimates can be trusted: a line a figure, and for the first figure of Front one for each point that was run.
+func (s *Sweep) trust() string {
+	if len(s.Errors) == 0 {
+		return ""
+	}
+	errs := lines("of the estimate from the others", "points", "root of the mean square", "worst")
+	for _, e := range s.Errors {
+		m, _ := Find(e.Key)
+		errs.AppendRow(table.Row{m.Label, e.Points, fmt.Sprintf("%.1f %%", 100*e.RMS), fmt.Sprintf("%.1f %%", 100*e.Worst)})
+	}
+	text := "Each point run in full, estimated from the others; errors:\n" + errs.Render() + "\n"
+	if len(s.Front) == 0 {
+		return text
+	}
+	m, _ := Find(s.Front[0])
+	each := lines(m.Label+", "+m.Unit, "found", "estimated", "off")
+	for _, p := range s.Sorted() {
+		if d, ok := p.off(m.Key); ok {
+			each.AppendRow(table.Row{strings.Join(p.At, ", "), number(p.Values[m.Key].V), number(p.FromOthers[m.Key]), fmt.Sprintf("%+.1f %%", 100*d)})
+		}
+	}
+	return text + each.Render() + "\n"
+}
+
+// lines is a table whose columns but the first are of numbers.
+func lines(header ...any) table.Writer {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = text.FormatDefault
+	t.AppendHeader(header)
+	var config []table.ColumnConfig
+	for i := range header[1:] {
+		config = append(config, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight})
+	}
+	t.SetColumnConfigs(config)
+	return t
 }

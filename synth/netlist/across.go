@@ -14,6 +14,41 @@ import (
 // Yosys's own gates, and keeps their ports. Modules hold the top first and every module before those in it; outputs names the output
 // pins of cells that are neither gates nor modules.
 func Simplify(modules []*Module, outputs func(typ string) []string) {
+	s := newAcross(modules, outputs)
+	s.constants()
+	s.live()
+	for _, in := range s.all {
+		in.rewrite()
+	}
+}
+
+// Sweep drops mapped cells that drive nothing at any instance of their module, and returns their number: while it maps, Yosys does not
+// know cells, and keeps a flop that nobody reads any more. Cells of which stays is true are kept. Modules are as Simplify takes them.
+func Sweep(modules []*Module, outputs func(typ string) []string, stays func(typ string) bool) int {
+	s := newAcross(modules, outputs)
+	for _, in := range s.all {
+		for ci := range in.cells {
+			if stays(in.cells[ci].Type) {
+				in.keep[ci] = true
+			}
+		}
+	}
+	s.live()
+	gone := 0
+	for _, in := range s.all {
+		ci := -1
+		before := len(in.cells)
+		in.cells = slices.DeleteFunc(in.cells, func(c Cell) bool {
+			ci++
+			_, isModule := s.index[c.Type]
+			return !isModule && !in.keep[ci]
+		})
+		gone += before - len(in.cells)
+	}
+	return gone
+}
+
+func newAcross(modules []*Module, outputs func(typ string) []string) *across {
 	s := &across{outputs: outputs, index: map[string]int{}}
 	for i, m := range modules {
 		s.index[m.Name] = i
@@ -22,11 +57,7 @@ func Simplify(modules []*Module, outputs func(typ string) []string) {
 		s.all = append(s.all, newInside(m))
 	}
 	s.connect()
-	s.constants()
-	s.live()
-	for _, in := range s.all {
-		in.rewrite()
-	}
+	return s
 }
 
 // across is a design while it is simplified.

@@ -208,3 +208,18 @@ func (m *Module) RTLIL() string {
 	b.WriteString("end\n")
 	return b.String()
 }
+
+// Interface writes the module as a black box for Yosys: its ports alone.
+func (m *Module) Interface() string {
+	var b strings.Builder
+	b.WriteString("attribute \\blackbox 1\nmodule \\" + m.Name + "\n")
+	for _, w := range m.Ports {
+		kind := "output"
+		if w.Input {
+			kind = "input"
+		}
+		fmt.Fprintf(&b, "  wire width %d %s %d %s\n", w.Width, kind, w.order, w.Name)
+	}
+	b.WriteString("end\n")
+	return b.String()
+}
