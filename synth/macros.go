@@ -90,19 +90,22 @@ func (p *MacroPlan) Leaf(module string) (string, error) {
 		b.WriteString(src.Renamed(module + asFlops))
 		b.WriteString("\n`default_nettype wire\n\n// The memories of this design that are macros, and all others.\n")
 		b.WriteString(src.Header)
-		b.WriteString("\n\n    generate\n        ")
+		b.WriteString("\n\n    generate\n")
 		params := make([]string, len(src.Parameters))
 		for i, name := range src.Parameters {
 			params[i] = fmt.Sprintf(".%[1]s(%[1]s)", name)
 		}
+		listed := []string{"0"}
 		for _, m := range p.memories {
-			if m.Module == module && m.macro != nil {
-				fmt.Fprintf(&b, "if (WORDS == %d && BITS == %d) begin : %s\n            %s u_macro (%s);\n        end else ", m.Words, m.Bits,
-					sizeBlock(m.Size), m.macro.Name(), connections(module, fmt.Sprintf("[%d:0]", liberty.AddressBits(m.Words)-1)))
+			if m.Module == module && m.macro != nil { // no chain of else: each would be one more level in the instances' paths
+				condition := fmt.Sprintf("WORDS == %d && BITS == %d", m.Words, m.Bits)
+				listed = append(listed, condition)
+				fmt.Fprintf(&b, "        if (%s) begin : %s\n            %s u_macro (%s);\n        end\n", condition, sizeBlock(m.Size), m.macro.Name(),
+					connections(module, fmt.Sprintf("[%d:0]", liberty.AddressBits(m.Words)-1)))
 			}
 		}
-		fmt.Fprintf(&b, "begin : gen_flops\n            %s #(%s) u_flops (%s);\n        end\n    endgenerate\n\nendmodule\n",
-			module+asFlops, strings.Join(params, ", "), connections(module, ""))
+		fmt.Fprintf(&b, "        if (!(%s)) begin : gen_flops\n            %s #(%s) u_flops (%s);\n        end\n    endgenerate\n\nendmodule\n",
+			strings.Join(listed, " || "), module+asFlops, strings.Join(params, ", "), connections(module, ""))
 		return b.String(), nil
 	}
 	return "", fmt.Errorf("synth: no file defines %s", module)

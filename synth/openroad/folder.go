@@ -39,8 +39,8 @@ type Record struct {
 	AskedMHz    float64 `json:"asked_mhz"`
 	Basis       string  `json:"basis"` // of the macros
 	Utilization int     `json:"core_utilization"`
-	// FlopBits is the largest memory that is no macro.
-	FlopBits int         `json:"memory_max_bits"`
+	// FlopBits is the largest memory of the manifest that is no macro.
+	FlopBits int         `json:"flop_memory_bits"`
 	Macros   []MacroSize `json:"macros"`
 	Files    []string    `json:"files"`
 	Timing   *Timing     `json:"timing,omitempty"` // if the folder was checked

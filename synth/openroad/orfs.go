@@ -32,7 +32,8 @@ export SDC_FILE      = $({{.Here}})/constraint.sdc
 # Every platform has its own way to find the period in the constraints.
 export ABC_CLOCK_PERIOD_IN_PS = {{.PeriodPS}}
 
-# Modules stay, so that reports have their names. Memories of more bits than this are macros.
+# Modules stay, so that reports have their names. What is made of flops are small tables and FIFOs, of which the widest have more than
+# the 4,096 bits that the flow takes by default; the flow still stops if the largest memory of the design were made of flops.
 export SYNTH_HIERARCHICAL    = 1
 export SYNTH_MEMORY_MAX_BITS = {{.FlopBits}}
 {{- if .Macros}}
@@ -73,7 +74,7 @@ type config struct {
 
 func (w *writer) configMk() ([]byte, error) {
 	c := config{Here: here, Top: w.top.Module, Name: w.d.Name, Platform: w.p.Name, Libs: w.p.libs, Halo: fmt.Sprint(w.p.halo / 1000),
-		Verilog: w.verilog, PeriodPS: int(math.Round(1e6 / w.o.ClockMHz)), FlopBits: max(1, w.plan.LargestFlops()),
+		Verilog: w.verilog, PeriodPS: int(math.Round(1e6 / w.o.ClockMHz)), FlopBits: w.memoryMaxBits(),
 		Utilization: w.floor.utilization(0), PDN: w.p.pdn}
 	for _, m := range w.macros {
 		c.Macros = append(c.Macros, m.Name())
@@ -83,6 +84,21 @@ func (w *writer) configMk() ([]byte, error) {
 		return nil, fmt.Errorf("openroad: config.mk: %w", err)
 	}
 	return b.Bytes(), nil
+}
+
+// leastMaxBits is what SYNTH_MEMORY_MAX_BITS is at least: FIFOs are no memories of the manifest.
+const leastMaxBits = 1 << 16
+
+// memoryMaxBits is the largest memory that synthesis may make of flops.
+func (w *writer) memoryMaxBits() int {
+	largest := 0
+	for _, m := range w.macros {
+		largest = max(largest, m.Size.Words*m.Size.Bits)
+	}
+	if largest > leastMaxBits {
+		return largest - 1
+	}
+	return max(leastMaxBits, w.plan.LargestFlops())
 }
 
 // powerGrid extends the platform's power grid to the macros: their straps are on the layer below its lowest stripes.
