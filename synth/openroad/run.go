@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"incforge/internal/tool"
@@ -18,6 +19,9 @@ const FlowHomeEnv = "FLOW_HOME"
 
 // flowLimit bounds a run of the whole flow.
 const flowLimit = 7 * 24 * time.Hour
+
+// installed is where OpenROAD-flow-scripts puts its OpenROAD, beside the folder flow.
+const installed = "tools/install/OpenROAD/bin/openroad"
 
 // logFile is what a flow says, in the folder.
 const logFile = "flow.log"
@@ -54,17 +58,16 @@ func flow(dir string, p Platform) (tool.Command, error) {
 	home := os.Getenv(FlowHomeEnv)
 	openroad, oerr := tool.Find("openroad")
 	if home == "" && oerr == nil {
-		// As OpenROAD-flow-scripts installs it: tools/install/OpenROAD/bin/openroad beside flow.
 		if real, err := filepath.EvalSymlinks(openroad); err == nil {
-			near := filepath.Join(filepath.Dir(real), "..", "..", "..", "..", "flow")
-			if _, err := os.Stat(filepath.Join(near, "Makefile")); err == nil {
-				home = near
+			if root, ok := strings.CutSuffix(real, "/"+installed); ok {
+				home = filepath.Join(root, "flow")
 			}
 		}
 	}
 	if home != "" {
 		args := []string{"-C", home, "DESIGN_CONFIG=" + filepath.Join(dir, "config.mk"), "WORK_HOME=" + dir}
-		if oerr == nil { // else the flow uses its own
+		own := filepath.Join(home, "..", installed)
+		if _, err := os.Stat(own); err != nil && oerr == nil { // the flow has no programs of its own
 			args = append(args, "OPENROAD_EXE="+openroad)
 			if yosys, err := tool.Find("yosys"); err == nil {
 				args = append(args, "YOSYS_EXE="+yosys)
