@@ -80,6 +80,6 @@ func flow(dir string, p Platform) (tool.Command, error) {
 			return tool.Command{Name: "librelane", Args: []string{"--pdk", p.pdk, "--to", "OpenROAD.STAPostPNR", "config.json"}, Dir: dir}, nil
 		}
 	}
-	return tool.Command{}, &tool.NotFoundError{Name: "OpenROAD-flow-scripts",
-		Hint: "set " + FlowHomeEnv + " to its folder flow, or put openroad or librelane on the PATH (docs/openroad.md)"}
+	return tool.Command{}, &tool.NotFoundError{Name: "OpenROAD's flow (" + FlowHomeEnv + " is not set, openroad and librelane are not on the PATH)",
+		Hint: "git clone --recursive https://github.com/The-OpenROAD-Project/OpenROAD-flow-scripts"}
 }
