@@ -195,7 +195,7 @@ func (t *Timing) read(log string, s struct{ uncertainty, input, output float64 }
 			if err != nil {
 				continue
 			}
-			start, _, _ := strings.Cut(report, " ")
+			start := strings.Fields(report)[0] // a long name ends its line
 			each(v*unit, group[1], strings.ReplaceAll(start, `\`, ""), strings.ReplaceAll(end[1], `\`, ""))
 			n++
 		}

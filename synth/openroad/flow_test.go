@@ -185,13 +185,13 @@ func TestTimingRead(t *testing.T) {
 	path := func(start, end, group, slack string) string {
 		return fmt.Sprintf("Startpoint: %s (x)\nEndpoint: %s (y)\nPath Group: %s\nPath Type: max\n  %s   slack (MET)\n\n", start, end, group, slack)
 	}
-	log := "== all\n" + path("rst", "u_a/_1_", groupInputs, "-1.0") + path("u_b/_2_", `\u_c/_3_`, "clk", "0.5") + "== rest\n" + path("in", "u_a/_1_", groupInputs, "-0.67") +
+	log := "== all\n" + path("rst", "u_a/_1_", groupInputs, "-1.0") + path("u_b/_2_\n ", `\u_c/_3_`, "clk", "0.5") + "== rest\n" + path("in_with_a_long_name\n    ", "u_a/_1_", groupInputs, "-0.67") +
 		path("u_b/_2_", `\u_c/_3_`, "clk", "0.5") + "== end\n"
 	s.uncertainty, s.input, s.output = 0.03, 0.3, 0.3
 	require.NoError(t, timing.read(log, s, 0, 1000))
 	assert.Equal(t, -1000.0, timing.SlackPS)
 	assert.Equal(t, -670.0, timing.RestPS)
-	assert.Equal(t, []string{"in", "u_a/_1_", groupInputs}, []string{timing.Start, timing.End, timing.Group})
+	assert.Equal(t, []string{"in_with_a_long_name", "u_a/_1_", groupInputs}, []string{timing.Start, timing.End, timing.Group})
 	// An input has 67 % of 4 ns and misses 0.67 ns: it needs a period of 5 ns.
 	assert.InDelta(t, 200, timing.FoundMHz, 1e-6)
 	assert.Contains(t, timing.String(), "200.0 MHz, 250 asked !")
