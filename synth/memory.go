@@ -55,6 +55,15 @@ func planMemories(d *design.Design, t *technology, o Options) ([]memory, error) 
 	if err != nil {
 		return nil, err
 	}
+	return chooseMacros(d, liberty.SRAMOptions{Cell: cell, Corner: t.sram, MaxCycle: 1e6 / o.ClockMHz}, func(s *liberty.SRAM) {
+		s.Area *= t.sramUp
+		s.BankMuxArea *= t.sramUp
+		s.Macro.Area *= t.sramUp
+	})
+}
+
+// chooseMacros is planMemories for any memory cell; scale takes a macro from 28 nm to another node.
+func chooseMacros(d *design.Design, o liberty.SRAMOptions, scale func(*liberty.SRAM)) ([]memory, error) {
 	sizes, count := d.Sizes()
 	memories := make([]memory, 0, len(sizes))
 	least := minMacroBits
@@ -67,14 +76,12 @@ func planMemories(d *design.Design, t *technology, o Options) ([]memory, error) 
 	for _, s := range sizes {
 		m := memory{Size: s, count: count[s]}
 		if s.Words*s.Bits >= least {
-			macro, err := liberty.CompileSRAM(s.Words, s.Bits, liberty.SRAMOptions{
-				Ports: m.ports(), Cell: cell, Corner: t.sram, MaxCycle: 1e6 / o.ClockMHz})
+			o.Ports = m.ports()
+			macro, err := liberty.CompileSRAM(s.Words, s.Bits, o)
 			if err != nil {
 				return nil, err
 			}
-			macro.Area *= t.sramUp
-			macro.BankMuxArea *= t.sramUp
-			macro.Macro.Area *= t.sramUp
+			scale(&macro)
 			m.macro = &macro
 		}
 		memories = append(memories, m)

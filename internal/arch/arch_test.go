@@ -73,6 +73,7 @@ func rooms() []Room {
 		{"synth/rtlil", 2, "the text of Yosys's designs"},
 		{"synth/netlist", 2, "mapped modules in memory: counts, sizes, Verilog"},
 		{"synth", 3, "area and timing"},
+		{"synth/openroad", 4, "folders for OpenROAD's flows"},
 		{"fpga/...", 2, "resources of an FPGA, levels, place and route"},
 		{"sweep/scale", 0, "predicts a quantity from a few samples"},
 		{"sweep/front", 1, "what a sweep found, and its drawings"},

@@ -4,6 +4,7 @@ package liberty
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -46,7 +47,10 @@ type Corner struct {
 	FO4         float64 // ps, delay of an INV X1 driving four of its kind, no wires
 	Leakage     float64 // nW a NAND2 of area
 	Energy      float64 // fJ inside the cell an output toggle and NAND2 of area
+	Inverter    float64 // fF at the input of the smallest inverter; 0 is C0
 }
+
+func (c Corner) inverter() float64 { return cmp.Or(c.Inverter, C0) }
 
 // Typical is 0.9 V and 25 C. FO4: the published fits of Stillmaker and Baas
 // (Integration, 2017) give 8.3 ps for 32 nm high performance and 39.3 ps for

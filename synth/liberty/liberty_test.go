@@ -404,3 +404,21 @@ endmodule
 	require.NoError(t, err)
 	assert.Equal(t, "bad=0", strings.TrimSpace(string(res.Stdout)))
 }
+
+// At another node loads and capacitances follow its inverter, and nothing else changes.
+func TestSRAMOfAnotherNode(t *testing.T) {
+	at := Typical()
+	s, err := CompileSRAM(64, 8, SRAMOptions{Ports: OneR1W, Cell: DenseCell(), Corner: at})
+	require.NoError(t, err)
+	own := string(GenerateSRAM(at, []SRAM{s}))
+	at.Inverter = C0
+	assert.Equal(t, own, string(GenerateSRAM(at, []SRAM{s})), "the built-in library's inverter is the default")
+	at.Inverter = 2 * C0
+	other := string(GenerateSRAMLibrary("sram", "no basis", at, []SRAM{s}))
+	assert.Contains(t, own, "capacitance : 1.800;")
+	assert.Contains(t, own, "max_capacitance : 60.0;")
+	assert.Contains(t, other, "capacitance : 3.600;")
+	assert.Contains(t, other, "max_capacitance : 120.0;")
+	assert.Contains(t, other, "library (sram)")
+	assert.Contains(t, other, "/* no basis */")
+}
