@@ -123,7 +123,9 @@ end
   end
 end
 `
-	outputs := func(typ string) []string { return map[string][]string{"INV_X1": {"Y"}, "DFF_X1": {"Q"}, "ram": {"q"}}[typ] }
+	outputs := func(typ string) []string {
+		return map[string][]string{"INV_X1": {"Y"}, "DFF_X1": {"Q"}, "ram": {"q"}}[typ]
+	}
 	for macro, want := range map[bool]map[string]int{
 		true:  {"INV_X1": 1, "DFF_X1": 1, "ram": 1},
 		false: {"DFF_X1": 1},
