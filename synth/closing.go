@@ -39,15 +39,18 @@ const (
 	hardGain  = 5
 )
 
-// efforts returns the ladder that a module climbs while paths through it fail. The first step is the smallest and quickest script, which
-// maps without a look at the clock and is sized by it; what fails goes on with one that maps by the clock.
+// efforts returns the ladder that a module climbs while paths through it fail.
 func efforts(script string, xor bool) []effort {
 	if script != ScriptAuto {
 		return []effort{{script, 1, easyGain}, {script, 1, hardGain}}
 	}
-	ladder := []effort{{ScriptXOR, 1, easyGain}, {ScriptDefault, 1, briskGain}, {ScriptDefault, 0.8, hardGain}, {ScriptFast, 0.7, hardGain}, {ScriptFastest, 0.6, hardGain}}
+	first := ScriptDefault
 	if xor {
-		ladder = slices.Insert(ladder, 1, effort{ScriptXOR, 1, briskGain})
+		first = ScriptXOR
+	}
+	ladder := []effort{{first, 1, easyGain}, {first, 1, briskGain}, {ScriptDefault, 0.8, hardGain}, {ScriptFast, 0.7, hardGain}, {ScriptFastest, 0.6, hardGain}}
+	if xor {
+		ladder = slices.Insert(ladder, 2, effort{ScriptDefault, 1, briskGain})
 	}
 	return ladder
 }

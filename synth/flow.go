@@ -25,9 +25,9 @@ const Derate = 1.15
 
 // Scripts for ABC, see abcScript.
 const (
-	ScriptAuto    = ""    // m14; m17 and harder where paths fail
+	ScriptAuto    = ""    // m17, and m14 for modules that are mostly exclusive or; harder where paths fail
 	ScriptArea    = "def" // smallest; ignores the clock
-	ScriptXOR     = "m14" // parity trees a fifth smaller, the rest a tenth; maps without the clock, sizes by it
+	ScriptXOR     = "m14" // parity trees: a fifth smaller
 	ScriptDefault = "m17" // obeys the clock
 	ScriptFast    = "m20"
 	ScriptFastest = "m10" // a quarter to a half more area

@@ -19,18 +19,16 @@ import (
 )
 
 // genericSteps are those of Yosys's own synth without what finds nothing here: share, which asks a SAT solver about every pair of a
-// word's shifters, and passes that run until nothing changes any more, as ABC and Simplify follow. remembers says that the module has
+// word's shifters, and passes over gates until none changes any more, as ABC and Simplify follow. remembers says that the module has
 // memories that become flops.
 func genericSteps(remembers bool) []string {
-	steps := []string{"opt_expr", "opt_clean", "opt_merge -nomux", "opt_muxtree", "opt_reduce", "opt_clean", "fsm", "opt_dff", "opt_expr", "opt_clean",
-		"wreduce", "peepopt", "opt_clean", "alumacc"}
+	steps := []string{"opt_expr", "opt_clean", "opt -nodffe -nosdff", "fsm", "opt", "wreduce", "peepopt", "opt_clean", "alumacc"}
 	if remembers {
 		steps = append(steps, "opt", "memory -nomap", "opt_clean", "opt -fast -full")
 	} else {
 		steps = append(steps, "memory -nomap") // proc makes tables of large case statements
 	}
-	return append(steps, "memory_map", "opt_expr -full", "opt_merge", "opt_muxtree", "opt_reduce -full", "opt_share", "opt_dff", "opt_clean",
-		"techmap", "opt_expr", "opt_merge", "opt_dff")
+	return append(steps, "memory_map", "opt -full", "techmap", "opt_expr", "opt_merge", "opt_dff")
 }
 
 // shop runs Yosys on modules, one process each, and keeps what comes out by what went in.
