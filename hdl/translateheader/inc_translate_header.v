@@ -5,13 +5,14 @@
 // Contract
 //   latency     req_valid in cycle 0, the header at the head of an empty queue in cycle 2
 //   throughput  1 header per cycle
-//   header      Ethernet, IPv4 with its checksum, UDP (checksum 0), BTH, and AETH or immediate: byte i at hdr_bytes[8*i +: 8]
+//   header      Ethernet, IPv4, UDP (checksum 0), BTH, and AETH or immediate: byte i at hdr_bytes[8*i +: 8]. In place of the IP
+//               checksum are zeros: it is the inverse of the one's complement sum of hdr_sum_a and hdr_sum_b
 //   stall       req_ready low; hdr_pop
 //   table       written word by word through tbl_*
 //   PSN         as requested; with req_in_band the endpoint's offset of range req_rng is added, that of what it sends (req_dir 1) or
 //               hears (0); offsets come on off_* before the first request that needs them, and go for a range when the fourth after it opens
 //   reset       queue empty; the table's contents are unknown until written
-//   not done    the ICRC; lengths are not checked
+//   not done    the ICRC and the sum's last addition; lengths are not checked
 `default_nettype none
 
 module inc_translate_header #(
@@ -62,6 +63,8 @@ module inc_translate_header #(
     input  wire               hdr_pop,
     output wire [PORT_W-1:0]  hdr_port,
     output wire [8*58-1:0]    hdr_bytes,
+    output wire [15:0]        hdr_sum_a,
+    output wire [15:0]        hdr_sum_b,
     // AETH or immediate present: the payload starts at byte 58, not 54
     output wire               hdr_long,
     // payload bytes and words
@@ -193,7 +196,7 @@ module inc_translate_header #(
     wire is_long = is_ack || q_opcode == 8'h03 || q_opcode == 8'h05;
 
     // AETH or immediate, a CNP's reserved bytes (zero, like absent payload), payload, pad bytes
-    wire [15:0] after_bth = (is_cnp ? 16'd16 : is_long ? 16'd4 : 16'd0) + {{(16-LEN_W){1'b0}}, q_plen} + {14'd0, q_pad};
+    wire [15:0] after_bth = {11'd0, is_cnp, 1'b0, is_long, q_pad} + {{(16-LEN_W){1'b0}}, q_plen};
     wire [15:0] covered   = after_bth + 16'd54;
     wire [15:0] unpadded  = after_bth + 16'd58;
     wire [15:0] total     = unpadded < 16'd60 ? 16'd60 : unpadded;
@@ -205,19 +208,30 @@ module inc_translate_header #(
     wire [7:0]  ttl = ep_header[F_EP_HEADER_TTL +: W_EP_HEADER_TTL];
     wire [15:0] udp_src = ep_header[F_EP_HEADER_UDP_SOURCE_PORT +: W_EP_HEADER_UDP_SOURCE_PORT];
 
-    // version and IHL, ToS | total length | ID | DF | TTL, UDP | addresses
-    wire [19:0] sum = {4'd0, 8'h45, tos} + {4'd0, total_len} + {4'd0, cfg_ip_id} + 20'h04000
-                    + {4'd0, ttl, 8'd17} + {4'd0, ep_local_ip[31:16]} + {4'd0, ep_local_ip[15:0]}
-                    + {4'd0, ep_remote_ip[31:16]} + {4'd0, ep_remote_ip[15:0]};
-    wire [16:0] fold     = {1'b0, sum[15:0]} + {13'd0, sum[19:16]};
-    wire [15:0] checksum = ~(fold[15:0] + {15'd0, fold[16]});
+    // The sum of the IP header's 16-bit words, as two numbers: adding them here would take too long. Three become two of the same
+    // one's complement sum, without a carry that runs: what leaves at the top comes in below. What is known last goes in last.
+    function [31:0] two_of;
+        input [15:0] x, y, z;
+        reg   [15:0] carry;
+        begin
+            carry  = (x & y) | (x & z) | (y & z);
+            two_of = {carry[14:0], carry[15], x ^ y ^ z};
+        end
+    endfunction
+    // version and IHL, DF, UDP | TTL, ToS | ID | addresses | total length
+    wire [31:0] sum_1 = two_of(16'h8511, cfg_ip_id, {ttl, tos});
+    wire [31:0] sum_2 = two_of(ep_local_ip[31:16], ep_local_ip[15:0], ep_remote_ip[31:16]);
+    wire [31:0] sum_3 = two_of(sum_1[15:0], sum_2[31:16], sum_2[15:0]);
+    wire [31:0] sum_4 = two_of(sum_1[31:16], sum_3[15:0], ep_remote_ip[15:0]);
+    wire [31:0] sum_5 = two_of(sum_3[31:16], sum_4[31:16], sum_4[15:0]);
+    wire [31:0] sum_6 = two_of(sum_5[31:16], sum_5[15:0], total_len);
 
     wire [31:0] ext = is_long ? q_ext : 32'd0;
 
     // first byte of the frame in the most significant place
     wire [8*58-1:0] wire_order = {
         ep_remote_mac_hi, ep_remote_mac_lo, ep_local_mac_hi, ep_local_mac_lo, 16'h0800,
-        8'h45, tos, total_len, cfg_ip_id, 16'h4000, ttl, 8'd17, checksum, ep_local_ip, ep_remote_ip,
+        8'h45, tos, total_len, cfg_ip_id, 16'h4000, ttl, 8'd17, 16'd0, ep_local_ip, ep_remote_ip,
         udp_src, 16'd4791, udp_len, 16'd0,
         q_opcode, q_se, 1'b0, q_pad, 4'd0, 16'hFFFF, 1'b0, is_cnp, 6'd0, ep_remote_qpn, is_data, 7'd0, wire_psn,
         ext};
@@ -229,14 +243,14 @@ module inc_translate_header #(
         end
     endgenerate
 
-    inc_fifo #(.WIDTH(PORT_W + 8*58 + 1 + LEN_W + WORDS_W + 32), .DEPTH_W(2), .MARGIN(1)) u_headers (
+    inc_fifo #(.WIDTH(PORT_W + 8*58 + 32 + 1 + LEN_W + WORDS_W + 32), .DEPTH_W(2), .MARGIN(1)) u_headers (
         .clk       (clk),
         .rst       (rst),
         .push      (q_valid),
-        .push_data ({ep_port, lane_order, is_long, q_plen, q_words, covered, total}),
+        .push_data ({ep_port, lane_order, sum_6, is_long, q_plen, q_words, covered, total}),
         .room      (req_ready),
         .valid     (hdr_valid),
-        .data      ({hdr_port, hdr_bytes, hdr_long, hdr_plen, hdr_words, hdr_covered, hdr_total}),
+        .data      ({hdr_port, hdr_bytes, hdr_sum_a, hdr_sum_b, hdr_long, hdr_plen, hdr_words, hdr_covered, hdr_total}),
         .pop       (hdr_pop)
     );
 
