@@ -252,6 +252,8 @@ module inc_csr #(
     wire [15:0] wr_group    = {6'd0, waddr_wide[GROUP_W-1:0]};
     wire [15:0] wr_pipe     = {10'd0, waddr_wide[PIPE_W-1:0]};
     wire [GROUPS-1:0] wr_setting;               // one bit: the group of which it is a setting
+    // enough for a register that is no group's
+    wire        wr_full = wr_go && s_axil_wstrb == 4'hF;
     wire        wr_ok   = wr_to != 7'd0 && s_axil_wstrb == 4'hF && (wr_setting & enable_reg) == {GROUPS{1'b0}};
     wire        wr_exists   = {1'b0, wr_endpoint[4 +: EP_W]} < MASK_COUNT;
     // the valid bit of an endpoint that does not exist
@@ -277,7 +279,7 @@ module inc_csr #(
             localparam [7:0]  P  = p;
             assign cfg_bypass_port[p*PORT_W +: PORT_W] = bypass_port_reg[8*p +: PORT_W];
             always @(posedge clk) begin
-                if (wr_go && wr_ok && waddr_wide == AT) begin
+                if (wr_full && waddr_wide == AT) begin
                     bypass_port_reg[8*p +: 8] <= s_axil_wdata[F_BYPASS_PORT_PORT +: W_BYPASS_PORT_PORT];
                 end
                 if (rst) begin
@@ -316,14 +318,14 @@ module inc_csr #(
         end else if (s_axil_bready) begin
             bvalid_reg <= 1'b0;
         end
-        if (wr_go && wr_ok && waddr_wide == AT_CTRL) begin
+        if (wr_full && waddr_wide == AT_CTRL) begin
             gap_nak_reg        <= s_axil_wdata[F_CTRL_GAP_NAK];
             foreign_bypass_reg <= s_axil_wdata[F_CTRL_FOREIGN_BYPASS];
         end
-        if (wr_go && wr_ok && waddr_wide == AT_IP_ID) begin
+        if (wr_full && waddr_wide == AT_IP_ID) begin
             ip_id_reg <= s_axil_wdata[F_IP_ID_VALUE +: W_IP_ID_VALUE];
         end
-        inject_valid <= wr_go && wr_ok && waddr_wide == AT_ECC_INJECT;
+        inject_valid <= wr_full && waddr_wide == AT_ECC_INJECT;
         inject_flips <= s_axil_wdata[F_ECC_INJECT_FLIPS +: W_ECC_INJECT_FLIPS];
 
         tbl_ep_we  <= clear_reg || (wr_go && wr_ok && wr_to[4]);
@@ -370,12 +372,12 @@ module inc_csr #(
                                   | {31'd0, rnr_reg} << F_PIPE_CTRL_RNR | {31'd0, cnp_reg} << F_PIPE_CTRL_CNP;
             assign pipe_timeout = {{(32-W_PIPE_TIMEOUT_MICROSECONDS){1'b0}}, timeout_reg} << F_PIPE_TIMEOUT_MICROSECONDS;
             always @(posedge clk) begin
-                if (wr_go && wr_ok && waddr_wide == AT_PIPE_CTRL) begin
+                if (wr_full && waddr_wide == AT_PIPE_CTRL) begin
                     rnr_timer_reg <= s_axil_wdata[F_PIPE_CTRL_RNR_TIMER +: W_PIPE_CTRL_RNR_TIMER];
                     rnr_reg       <= s_axil_wdata[F_PIPE_CTRL_RNR];
                     cnp_reg       <= s_axil_wdata[F_PIPE_CTRL_CNP];
                 end
-                if (wr_go && wr_ok && waddr_wide == AT_PIPE_TIMEOUT) begin
+                if (wr_full && waddr_wide == AT_PIPE_TIMEOUT) begin
                     timeout_reg <= s_axil_wdata[F_PIPE_TIMEOUT_MICROSECONDS +: W_PIPE_TIMEOUT_MICROSECONDS];
                 end
                 if (rst) begin

@@ -239,18 +239,20 @@ module inc_parser #(
 
     // Lengths. ext is what lies between BTH and payload; a CNP's 16 reserved bytes count as such. Each is one subtraction from the UDP
     // length: what is taken off is 24, 28 or 40, and the pad bytes in its low bits.
+    wire        has_ext   = has_imm || is_ack;
     wire [17:0] udp_len   = {2'd0, f_udp_len};
-    wire [17:0] min_len   = {12'd0, is_cnp, !is_cnp, 1'b1, has_imm || is_ack, 2'd0};
-    wire [17:0] off_len   = {min_len[17:2], pad};
-    wire        short_udp = udp_len < min_len;
-    wire [17:0] plen      = udp_len - off_len;           // negative when too short
-    wire [17:0] spare     = MTU + off_len - udp_len;     // negative when too long
+    wire [17:0] off_len   = {12'd0, is_cnp, !is_cnp, 1'b1, has_ext, pad};
+    wire [17:0] plen      = udp_len - off_len;          // negative when too short
+    wire [17:0] spare     = MTU + off_len - udp_len;    // negative when too long
     wire        plen_neg  = plen[17];
     wire        long_pay  = spare[17];
     wire        stores    = is_send && !plen_neg;
-    wire        len_ok    = {2'd0, f_total_len} == udp_len + 18'd20 && !short_udp
-                            && (!(is_ack || is_cnp) || udp_len == min_len)
-                            && (!is_send || (f_udp_len[1:0] == 2'd0 && !plen_neg));
+    // no payload, nor pad bytes; nor all of what is before them
+    wire        udp_least = is_cnp ? f_udp_len == 16'd40 : has_ext ? f_udp_len == 16'd28 : f_udp_len == 16'd24;
+    wire        udp_short = is_cnp ? f_udp_len < 16'd40 : has_ext ? f_udp_len < 16'd28 : f_udp_len < 16'd24;
+    wire        len_ok    = {2'd0, f_total_len} == udp_len + 18'd20 && !udp_short
+                            && (!(is_ack || is_cnp) || udp_least)
+                            && (!is_send || (f_udp_len[1:0] == 2'd0 && !(udp_least && pad != 2'd0)));
     // plen is at most MTU where this counts, so plen + BYTES - 1 has room
     wire [17:0]        words_wide = (udp_len + (BEAT_BYTES - 18'd1) - off_len) >> LANE_W;
     wire [WORDS_W-1:0] words      = !stores ? {WORDS_W{1'b0}} : long_pay ? MTU_WORDS : words_wide[WORDS_W-1:0];
@@ -377,25 +379,19 @@ module inc_parser #(
     localparam FINE_W = LANE_W / 2;
     localparam BLOCKS = BYTES >> FINE_W;
     localparam FINE   = 1 << FINE_W;
-    wire [LANE_W-FINE_W:0] c_block = {1'b0, c_lane[LANE_W-1:FINE_W]};
-    wire [FINE_W:0]        c_fine  = {1'b0, c_lane[FINE_W-1:0]};
+    wire [BLOCKS-1:0]      c_blocks = ~({BLOCKS{1'b1}} << c_lane[LANE_W-1:FINE_W]);
+    wire [FINE-1:0]        c_lanes  = ~({FINE{1'b1}} << c_lane[FINE_W-1:0]);
     reg  [BLOCKS:0]        x_blocks;             // bit i + 1: block i is covered; bit 0: any is
     reg  [FINE-1:0]        x_lanes;
     reg  [LANE_W-1:0]      x_lane;
     reg                    x_more, x_past, x_here;
-    integer i;
     always @(posedge clk) begin
-        x_blocks[0] <= c_early || c_some;
-        for (i = 0; i < BLOCKS; i = i + 1) begin
-            x_blocks[i+1] <= c_early || c_past || (c_here && c_block > i[LANE_W-FINE_W:0]);
-        end
-        for (i = 0; i < FINE; i = i + 1) begin
-            x_lanes[i] <= c_fine > i[FINE_W:0];
-        end
-        x_lane <= c_lane;
-        x_more <= c_more;
-        x_past <= c_past;
-        x_here <= c_here;
+        x_blocks <= {{BLOCKS{c_early || c_past}} | ({BLOCKS{c_here}} & c_blocks), c_early || c_some};
+        x_lanes  <= c_lanes;
+        x_lane   <= c_lane;
+        x_more   <= c_more;
+        x_past   <= c_past;
+        x_here   <= c_here;
     end
 
     // One bit a byte of the header: Ethernet's, which the ICRC leaves out, and those that routers may change:

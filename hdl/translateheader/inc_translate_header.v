@@ -195,13 +195,20 @@ module inc_translate_header #(
     wire is_data = !is_ack && !is_cnp;
     wire is_long = is_ack || q_opcode == 8'h03 || q_opcode == 8'h05;
 
-    // AETH or immediate, a CNP's reserved bytes (zero, like absent payload), payload, pad bytes
-    wire [15:0] after_bth = {11'd0, is_cnp, 1'b0, is_long, q_pad} + {{(16-LEN_W){1'b0}}, q_plen};
-    wire [15:0] covered   = after_bth + 16'd54;
-    wire [15:0] unpadded  = after_bth + 16'd58;
-    wire [15:0] total     = unpadded < 16'd60 ? 16'd60 : unpadded;
-    wire [15:0] total_len = after_bth + 16'd44;
-    wire [15:0] udp_len   = after_bth + 16'd24;
+    // Every length is the payload's and one number more: headers, AETH or immediate, a CNP's reserved bytes (zero, like absent
+    // payload), the ICRC, and pad bytes in the low bits. UDP: 24, 28 or 40; IP: 20 more; before the ICRC: 30; the frame: 34.
+    wire        over      = q_pad[1];                 // of the two lowest bits, where these are not a multiple of 4
+    wire [1:0]  pad_and_2 = {!q_pad[1], q_pad[0]};
+    wire [4:0]  until_crc = is_cnp ? (over ? 5'd18 : 5'd17) : is_long ? (over ? 5'd15 : 5'd14) : (over ? 5'd14 : 5'd13);
+    wire [4:0]  whole     = is_cnp ? (over ? 5'd19 : 5'd18) : is_long ? (over ? 5'd16 : 5'd15) : (over ? 5'd15 : 5'd14);
+    wire [15:0] plen      = {{(16-LEN_W){1'b0}}, q_plen};
+    wire [15:0] udp_len   = {10'd0, is_cnp, !is_cnp, 1'b1, is_long, q_pad} + plen;
+    wire [15:0] total_len = {10'd0, 1'b1, is_long || is_cnp, !is_long, !is_long, q_pad} + plen;
+    wire [15:0] covered   = {9'd0, until_crc, pad_and_2} + plen;
+    wire [15:0] unpadded  = {9'd0, whole, pad_and_2} + plen;
+    // less than two bytes behind the shorter header
+    wire        padded    = !is_long && !is_cnp && plen[15:1] == 15'd0 && !q_pad[1] && !(plen[0] && q_pad[0]);
+    wire [15:0] total     = padded ? 16'd60 : unpadded;
 
     wire [7:0]  ep_tos = ep_header[F_EP_HEADER_TOS +: W_EP_HEADER_TOS];
     wire [7:0]  tos = q_ce ? {ep_tos[7:2], 2'b11} : ep_tos;
