@@ -211,7 +211,8 @@ module inc_csr #(
     wire [15:0] raddr_wide = {{(18-AXIL_W){1'b0}}, s_axil_araddr[AXIL_W-1:2]};
 
     localparam [0:0]  PIPES    = MODE == 3;
-    localparam [15:0] N_BYPASS = PORTS[15:0], N_COUNTER = COUNTERS[15:0], N_GROUP = GROUPS[15:0], N_ENDPOINT = ENDPOINTS[15:0];
+    localparam [15:0] N_BYPASS = PORTS[15:0], N_COUNTER = COUNTERS[15:0], N_GROUP = GROUPS[15:0];
+    localparam [15:0] END_ENDPOINT = ENDPOINTS[15:0] + (AT_EP_CTRL >> 4);   // records of 16 words, from address 0 on
 
     // word of the endpoints' array
     function [15:0] endpoint_word_of(input [15:0] a);
@@ -220,14 +221,12 @@ module inc_csr #(
 
     // {failed, pipe, endpoint, group, counter, bypass, global}, at most one set
     function [6:0] target(input [15:0] a);
-        reg [15:0] past_endpoint;
         begin
-            past_endpoint = endpoint_word_of(a);
             target[0] = a < NUM_SINGLE;
             target[1] = a[15:BYPASS_W] == AT_BYPASS_PORT[15:BYPASS_W] && {8'd0, a[BYPASS_W-1:0]} < N_BYPASS;
             target[2] = a[15:COUNTER_W] == AT_COUNTER[15:COUNTER_W] && {7'd0, a[COUNTER_W-1:0]} < N_COUNTER;
             target[3] = a[15:GROUP_W] == AT_GROUP_CTRL[15:GROUP_W] && {10'd0, a[GROUP_W-1:4]} < N_GROUP;
-            target[4] = a[15:ENDPOINT_W] != 3'd0 && {4'd0, past_endpoint[15:4]} < N_ENDPOINT && past_endpoint[3:0] < NUM_EP_WORDS;
+            target[4] = a[15:ENDPOINT_W] != 3'd0 && {4'd0, a[15:4]} < END_ENDPOINT && a[3:0] < NUM_EP_WORDS;
             target[5] = PIPES && a[15:PIPE_W] == AT_GROUP_PIPE[15:PIPE_W] && {10'd0, a[PIPE_W-1:0]} < N_GROUP;
             target[6] = PIPES && a[15:PIPE_W] == AT_GROUP_FAILED[15:PIPE_W] && {10'd0, a[PIPE_W-1:0]} < N_GROUP;
         end
@@ -289,9 +288,10 @@ module inc_csr #(
         end
         for (g = 0; g < GROUPS; g = g + 1) begin : gen_group
             localparam [11:0] G = g;
+            localparam [15:0] GROUP_OF_ENDPOINTS = {4'd0, G} + (AT_EP_CTRL >> (4 + EP_W));
             wire here = wr_ctrl && wr_group[15:4] == G;
             assign wr_setting[g] = (wr_to[3] && wr_group[15:4] == G && wr_group[3:0] != WORD_GROUP_CTRL && wr_group[3:0] != WORD_GROUP_STATUS)
-                                   || (wr_to[4] && {4'd0, wr_endpoint[15:4]} >> EP_W == {4'd0, G}) || (wr_to[5] && wr_pipe == {4'd0, G});
+                                   || (wr_to[4] && {4'd0, waddr_wide[15:4]} >> EP_W == GROUP_OF_ENDPOINTS) || (wr_to[5] && wr_pipe == {4'd0, G});
             always @(posedge clk) begin
                 grp_start[g] <= here && s_axil_wdata[F_GROUP_CTRL_ENABLE]
                                 && (s_axil_wdata[F_GROUP_CTRL_RESET] || !enable_reg[g] || grp_refused[g]);

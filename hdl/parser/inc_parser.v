@@ -342,39 +342,56 @@ module inc_parser #(
     // are; of wide beats it is the one in r_data, and they are masked in the cycle after raw_*, from p_data. Beats before byte 54
     // count whatever the lengths say: until those are in view, and in a datagram so short that it is refused for its lengths, the
     // value is not used.
-    wire [15:0]        c_len;
-    wire [3:0]         c_idx;
-    wire [17-LANE_W:0] c_beat;
+    localparam BEAT_W = 18 - LANE_W;
+    wire [3:0]        c_idx;
+    wire [BEAT_W-1:0] c_beat;
+    wire [17:0]       end_at;                    // behind its last byte
+    wire [BEAT_W-1:0] end_beat;                  // the beat with its last byte
     generate
         if (BYTES > 64) begin : gen_beat_late
-            reg [17-LANE_W:0] beat_reg;
+            reg [BEAT_W-1:0] beat_reg;
+            wire [17:0]      last = {2'd0, f_total_len} + 18'd13;
             always @(posedge clk) begin
                 if (take) begin
                     beat_reg <= next_beat;
                 end
             end
-            assign c_len  = f_total_len;
-            assign c_idx  = r_idx;
-            assign c_beat = beat_reg;
+            assign c_idx    = r_idx;
+            assign c_beat   = beat_reg;
+            assign end_at   = {2'd0, f_total_len} + 18'd14;
+            assign end_beat = last[17:LANE_W];
+            wire unused_last = &{1'b0, last};
         end else begin : gen_beat_now
-            if (BYTES == 64) begin : gen_len_comes
-                assign c_len = next_idx == 4'd0 ? {s_axis_tdata[8*16 +: 8], s_axis_tdata[8*17 +: 8]} : f_total_len;
-            end else begin : gen_len_there
-                assign c_len = f_total_len;
+            // from the beat that has the length
+            localparam LENGTH_I = 16 / BYTES;
+            localparam [3:0] LENGTH = LENGTH_I[3:0];
+            wire [15:0]      len    = {s_axis_tdata[8*(16%BYTES) +: 8], s_axis_tdata[8*(17%BYTES) +: 8]};
+            wire [17:0]      behind = {2'd0, len} + 18'd14;
+            wire [17:0]      last   = {2'd0, len} + 18'd13;
+            reg [17:0]       end_reg;
+            reg [BEAT_W-1:0] last_reg;
+            always @(posedge clk) begin
+                if (take && next_idx == LENGTH) begin
+                    end_reg  <= behind;
+                    last_reg <= last[17:LANE_W];
+                end
             end
-            assign c_idx  = next_idx;
-            assign c_beat = next_beat;
+            // a frame's first beat of 64 bytes has it itself
+            wire has_it = BYTES == 64 && next_idx == LENGTH;
+            assign c_idx    = next_idx;
+            assign c_beat   = next_beat;
+            assign end_at   = has_it ? behind : end_reg;
+            assign end_beat = has_it ? last[17:LANE_W] : last_reg;
+            wire unused_last = &{1'b0, last};
         end
     endgenerate
     wire [4:0]         c_count   = {1'b0, c_idx} + 5'd1;
     wire               c_early   = c_count <= PAY_BEAT_A;
-    wire [17:0]        ip_end    = {2'd0, c_len} + 18'd14;     // behind its last byte
-    wire [17:0]        ip_last   = {2'd0, c_len} + 18'd13;
-    wire [LANE_W-1:0]  c_lane    = ip_end[LANE_W-1:0];
-    wire               c_some    = ip_last[17:LANE_W] >= c_beat;
-    wire               c_more    = ip_last[17:LANE_W] > c_beat;  // than this beat holds
-    wire               c_past    = ip_end[17:LANE_W] > c_beat;   // it fills this one
-    wire               c_here    = ip_end[17:LANE_W] == c_beat;
+    wire [LANE_W-1:0]  c_lane    = end_at[LANE_W-1:0];
+    wire               c_some    = end_beat >= c_beat;
+    wire               c_more    = end_beat > c_beat;            // than this beat holds
+    wire               c_past    = end_at[17:LANE_W] > c_beat;   // it fills this one
+    wire               c_here    = end_at[17:LANE_W] == c_beat;
     // The lanes that it covers, in two steps: whole blocks of lanes, and lanes of the block in which it ends.
     localparam FINE_W = LANE_W / 2;
     localparam BLOCKS = BYTES >> FINE_W;
@@ -527,7 +544,7 @@ module inc_parser #(
     end
 
     // what the engine does not look at: MAC addresses, IP ID, UDP source port and checksum, reserved bits
-    wire unused_bits = &{1'b0, h, f_fragment, f_flags, words_wide, p_data, plen, spare, ip_last};
+    wire unused_bits = &{1'b0, h, f_fragment, f_flags, words_wide, p_data, plen, spare};
 
 endmodule
 
