@@ -205,7 +205,7 @@ module inc_parser #(
         end
     end
 
-    genvar g;
+    genvar g, b, n;
     generate
         for (g = 0; g < HDR_BYTES; g = g + 1) begin : gen_header_byte
             localparam AT_I = g / BYTES;
@@ -258,21 +258,6 @@ module inc_parser #(
     wire [WORDS_W-1:0] words      = !stores ? {WORDS_W{1'b0}} : long_pay ? MTU_WORDS : words_wide[WORDS_W-1:0];
 
     wire at_header = r_valid && (r_count == HEADER_BEATS || (r_last && r_count < HEADER_BEATS));
-
-    // bytes in the beat: tkeep is contiguous, so bit i of their number is set where tkeep ends between an odd multiple of 2**i
-    // and the next even one
-    wire [LANE_W:0] kept;
-    assign kept[LANE_W] = r_keep[BYTES-1];
-    genvar b, n;
-    generate
-        for (n = 0; n < LANE_W; n = n + 1) begin : gen_kept
-            wire [(BYTES>>(n+1))-1:0] ends;
-            for (b = 0; b < (BYTES >> (n + 1)); b = b + 1) begin : gen_end
-                assign ends[b] = r_keep[((2*b+1)<<n)-1] && !r_keep[((2*b+2)<<n)-1];
-            end
-            assign kept[n] = |ends;
-        end
-    endgenerate
 
     // the frame ends before byte 54
     localparam BEAT_53_I = 53 / BYTES;
@@ -345,70 +330,56 @@ module inc_parser #(
     localparam BEAT_W = 18 - LANE_W;
     wire [3:0]        c_idx;
     wire [BEAT_W-1:0] c_beat;
-    wire [17:0]       end_at;                    // behind its last byte
-    wire [BEAT_W-1:0] end_beat;                  // the beat with its last byte
+    wire [17:0]       last_at;                   // its last byte
     generate
         if (BYTES > 64) begin : gen_beat_late
             reg [BEAT_W-1:0] beat_reg;
-            wire [17:0]      last = {2'd0, f_total_len} + 18'd13;
             always @(posedge clk) begin
                 if (take) begin
                     beat_reg <= next_beat;
                 end
             end
-            assign c_idx    = r_idx;
-            assign c_beat   = beat_reg;
-            assign end_at   = {2'd0, f_total_len} + 18'd14;
-            assign end_beat = last[17:LANE_W];
-            wire unused_last = &{1'b0, last};
+            assign c_idx   = r_idx;
+            assign c_beat  = beat_reg;
+            assign last_at = {2'd0, f_total_len} + 18'd13;
         end else begin : gen_beat_now
             // from the beat that has the length
             localparam LENGTH_I = 16 / BYTES;
             localparam [3:0] LENGTH = LENGTH_I[3:0];
-            wire [15:0]      len    = {s_axis_tdata[8*(16%BYTES) +: 8], s_axis_tdata[8*(17%BYTES) +: 8]};
-            wire [17:0]      behind = {2'd0, len} + 18'd14;
-            wire [17:0]      last   = {2'd0, len} + 18'd13;
-            reg [17:0]       end_reg;
-            reg [BEAT_W-1:0] last_reg;
+            wire [17:0] last = {2'd0, s_axis_tdata[8*(16%BYTES) +: 8], s_axis_tdata[8*(17%BYTES) +: 8]} + 18'd13;
+            reg [17:0]  last_reg;
             always @(posedge clk) begin
                 if (take && next_idx == LENGTH) begin
-                    end_reg  <= behind;
-                    last_reg <= last[17:LANE_W];
+                    last_reg <= last;
                 end
             end
             // a frame's first beat of 64 bytes has it itself
             wire has_it = BYTES == 64 && next_idx == LENGTH;
-            assign c_idx    = next_idx;
-            assign c_beat   = next_beat;
-            assign end_at   = has_it ? behind : end_reg;
-            assign end_beat = has_it ? last[17:LANE_W] : last_reg;
-            wire unused_last = &{1'b0, last};
+            assign c_idx   = next_idx;
+            assign c_beat  = next_beat;
+            assign last_at = has_it ? last : last_reg;
         end
     endgenerate
-    wire [4:0]         c_count   = {1'b0, c_idx} + 5'd1;
-    wire               c_early   = c_count <= PAY_BEAT_A;
-    wire [LANE_W-1:0]  c_lane    = end_at[LANE_W-1:0];
-    wire               c_some    = end_beat >= c_beat;
-    wire               c_more    = end_beat > c_beat;            // than this beat holds
-    wire               c_past    = end_at[17:LANE_W] > c_beat;   // it fills this one
-    wire               c_here    = end_at[17:LANE_W] == c_beat;
+    wire [4:0] c_count = {1'b0, c_idx} + 5'd1;
+    wire       c_early = c_count <= PAY_BEAT_A;
+    wire       c_more  = last_at[17:LANE_W] > c_beat;     // it goes on behind this beat
+    wire       c_ends  = last_at[17:LANE_W] == c_beat;
     // The lanes that it covers, in two steps: whole blocks of lanes, and lanes of the block in which it ends.
     localparam FINE_W = LANE_W / 2;
     localparam BLOCKS = BYTES >> FINE_W;
     localparam FINE   = 1 << FINE_W;
-    wire [BLOCKS-1:0]      c_blocks = ~({BLOCKS{1'b1}} << c_lane[LANE_W-1:FINE_W]);
-    wire [FINE-1:0]        c_lanes  = ~({FINE{1'b1}} << c_lane[FINE_W-1:0]);
-    reg  [BLOCKS:0]        x_blocks;             // bit i + 1: block i is covered; bit 0: any is
+    wire [BLOCKS-1:0]      c_blocks = ~({BLOCKS{1'b1}} << last_at[LANE_W-1:FINE_W]);
+    wire [FINE-1:0]        c_lanes  = ~({{(FINE-1){1'b1}}, 1'b0} << last_at[FINE_W-1:0]);
+    reg  [BLOCKS:0]        x_blocks;             // bit i + 1: block i is covered to its end; bit 0: any is
     reg  [FINE-1:0]        x_lanes;
-    reg  [LANE_W-1:0]      x_lane;
-    reg                    x_more, x_past, x_here;
+    reg  [LANE_W-1:0]      x_last;               // the lane of its last byte
+    reg                    x_more, x_ends;
     always @(posedge clk) begin
-        x_blocks <= {{BLOCKS{c_early || c_past}} | ({BLOCKS{c_here}} & c_blocks), c_early || c_some};
+        x_blocks <= {{BLOCKS{c_early || c_more}} | ({BLOCKS{c_ends}} & c_blocks), c_early || c_more || c_ends};
         x_lanes  <= c_lanes;
-        x_lane   <= c_lane;
+        x_last   <= last_at[LANE_W-1:0];
         x_more   <= c_more;
-        x_past   <= c_past;
-        x_here   <= c_here;
+        x_ends   <= c_ends;
     end
 
     // One bit a byte of the header: Ethernet's, which the ICRC leaves out, and those that routers may change:
@@ -418,7 +389,6 @@ module inc_parser #(
 
     wire [3:0]         x_idx;
     wire [8*BYTES-1:0] x_data;
-    wire [LANE_W-1:0]  x_tail = {LANE_W{1'b0}} - x_lane;
     generate
         if (BYTES > 64) begin : gen_late
             reg              valid_reg;
@@ -427,7 +397,7 @@ module inc_parser #(
             always @(posedge clk) begin
                 valid_reg <= r_valid;
                 idx_reg   <= r_idx;
-                tail_reg  <= x_tail;
+                tail_reg  <= ~x_last;
             end
             assign x_idx     = idx_reg;
             assign x_data    = p_data;
@@ -437,7 +407,7 @@ module inc_parser #(
             assign x_idx     = r_idx;
             assign x_data    = r_data;
             assign crc_valid = r_valid && x_blocks[0];
-            assign crc_tail  = x_tail;
+            assign crc_tail  = ~x_last;
         end
     endgenerate
     assign crc_first = x_idx == 4'd0;
@@ -465,13 +435,22 @@ module inc_parser #(
 
     // ---- the end of a frame ----
 
-    // What the datagram covers of the last beat is there with its bytes, or a cycle later.
-    wire            end_valid, end_err;
-    wire [LANE_W:0] end_kept;
+    // What the datagram covers of the last beat is there with its bytes, or a cycle later. tkeep is contiguous.
+    wire end_valid, end_err, end_holds;          // the last beat has the datagram's last byte, if that can lie there
     generate
         if (BYTES > 64) begin : gen_end_late
-            reg            valid_reg, err_reg;
-            reg [LANE_W:0] kept_reg;
+            // bytes in the beat: bit i of their number is set where tkeep ends between an odd multiple of 2**i and the next even one
+            reg             valid_reg, err_reg;
+            reg  [LANE_W:0] kept_reg;
+            wire [LANE_W:0] kept;
+            assign kept[LANE_W] = r_keep[BYTES-1];
+            for (n = 0; n < LANE_W; n = n + 1) begin : gen_kept
+                wire [(BYTES>>(n+1))-1:0] ends;
+                for (b = 0; b < (BYTES >> (n + 1)); b = b + 1) begin : gen_end
+                    assign ends[b] = r_keep[((2*b+1)<<n)-1] && !r_keep[((2*b+2)<<n)-1];
+                end
+                assign kept[n] = |ends;
+            end
             always @(posedge clk) begin
                 valid_reg <= r_valid && r_last && !rst;
                 err_reg   <= r_err;
@@ -479,14 +458,14 @@ module inc_parser #(
             end
             assign end_valid = valid_reg;
             assign end_err   = err_reg;
-            assign end_kept  = kept_reg;
+            assign end_holds = kept_reg > {1'b0, x_last};
         end else begin : gen_end_now
             assign end_valid = r_valid && r_last;
             assign end_err   = r_err;
-            assign end_kept  = kept;
+            assign end_holds = r_keep[x_last];
         end
     endgenerate
-    wire end_len_ok = !x_more && (!x_past || end_kept[LANE_W]) && (!x_here || {1'b0, x_lane} <= end_kept);
+    wire end_len_ok = !x_more && (!x_ends || end_holds);
 
     localparam END_STEPS = BYTES > 64 ? EOF_DELAY : EOF_DELAY + 1;
     reg [END_STEPS-1:0] end_valid_reg, end_err_reg, end_len_ok_reg;
