@@ -6,7 +6,7 @@ package endtoend
 func commitFaults() []Fault {
 	return []Fault{
 		{Name: "a wrong ICRC is accepted", File: fileICRC,
-			Old: "state_reg == expected", New: "1'b1"},
+			Old: "state_reg == expected_reg", New: "1'b1"},
 		{Name: "a killed work leaves its last word", File: fileAggregate,
 			At: "v_reg & ~({DEPTH{", Old: "op_kill", New: "1'b0"},
 		{Name: "the sum under way is not taken", File: fileAggregate,
