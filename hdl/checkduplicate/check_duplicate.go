@@ -31,7 +31,7 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 		return nil, fmt.Errorf("inc_check_duplicate: %w", err)
 	}
 	return &graph.Module{
-		Name: "inc_check_duplicate", Block: "CheckDuplicate", Source: source, Latency: "2 cycles a frame, in-band 4",
+		Name: "inc_check_duplicate", Block: "CheckDuplicate", Source: source, Latency: "6 to 8 cycles, a frame in 2",
 		Purpose: "decides what every frame does",
 		Params:  append(common.Params(), graph.Param{Name: "COUNTERS", Value: p.Counters}),
 		Ports: slices.Concat(

@@ -79,6 +79,8 @@ module inc_check_pipe #(
     // the frame's context, from LookupTable
     input  wire                ent_valid,
     output wire                ent_pop,
+    // a frame that was looked up is not decided yet
+    output wire                frm_waits,
     input  wire                ent_bypass,
     input  wire                ent_foreign,
     input  wire [EI_W-1:0]     ent_ei,
@@ -111,9 +113,25 @@ module inc_check_pipe #(
     input  wire [1:0]          ent_dtype,
     input  wire                ent_big_endian,
     input  wire                ent_in_band,
+    input  wire                ent_route_valid,
+    input  wire [MASK_W-1:0]   ent_route_mask,
+    input  wire                ent_root_sends,
 
     // in-band groups: the frame's range, from Control
     output wire                ctl_rd,
+    output wire [EI_W-1:0]     ctl_ei,
+    output wire [EI_W-1:0]     ask_ei,
+    output wire [23:0]         ask_psn,
+    output wire [7:0]          ask_opcode,
+    output wire                ask_empty,
+    output wire [31:0]         ask_ext,
+    output wire [MASK_W-1:0]   ask_in_mask,
+    output wire [MASK_W-1:0]   ask_out_mask,
+    output wire [MASK_W-1:0]   ask_ack_mask,
+    output wire [MASK_W-1:0]   ask_parent_mask,
+    output wire                ask_route_valid,
+    output wire [MASK_W-1:0]   ask_route_mask,
+    output wire                ask_root_sends,
     output wire                ctl_open,
     input  wire                ctl_busy,
     input  wire                map_current,
@@ -716,9 +734,25 @@ module inc_check_pipe #(
     assign ent_pop   = ended;
     assign vrd_pop   = ended;
     assign act_done  = acted;
+    assign frm_waits = ent_valid;
     assign ctl_rd    = mapping;
+    assign ctl_ei    = ent_ei;
     assign ctl_open  = opening;
     assign init_take = init_valid && init_clean && !(deciding && (acting_reg || vrd_valid));
+
+    // Control looks at the frame where it waits
+    assign ask_ei          = ent_ei;
+    assign ask_psn         = ent_psn;
+    assign ask_opcode      = ent_opcode;
+    assign ask_empty       = ent_empty;
+    assign ask_ext         = ent_ext;
+    assign ask_in_mask     = ent_in_mask;
+    assign ask_out_mask    = ent_out_mask;
+    assign ask_ack_mask    = ent_ack_mask;
+    assign ask_parent_mask = ent_parent_mask;
+    assign ask_route_valid = ent_route_valid;
+    assign ask_route_mask  = ent_route_mask;
+    assign ask_root_sends  = ent_root_sends;
 
     // what the rest of the range's state begins with: one after the last of the one before, or START
     wire [23:0] begin_psn = ctx_ranged ? ctx_after : map_begin + 24'd1;
@@ -1012,7 +1046,7 @@ module inc_check_pipe #(
     end
     assign count = step;
 
-    wire unused_bits = &{1'b0, ent_ackable, ent_ack_mask, ent_in_band, ent_empty, map_previous, map_opens_up, map_base, map_ackable_any,
+    wire unused_bits = &{1'b0, ent_ackable, ent_in_band, map_previous, map_opens_up, map_base, map_ackable_any,
                          map_needs_host, map_ack_mask, map_current, map_opens, map_bad_control, map_wrong_role, map_contradicts, map_psn,
                          map_rng, map_begin, map_end, map_up, map_down, map_collective, map_function, map_dtype, map_in_mask, map_out_mask,
                          map_parent_mask, ctl_busy, ack_picked, ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own_msn, slot_tag, slot_complete,
