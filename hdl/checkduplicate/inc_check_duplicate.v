@@ -11,7 +11,7 @@
 //               verdict if that is later, having sent the work on the payload ahead as speculative. A gap's NAK takes 1 cycle more, data of a
 //               Reduce's range before the current one too; an acknowledgement of a Broadcast, which wants the minimum of all, is decided
 //               3 cycles after ack_ready, data of a Broadcast's range before the current one 2 after it; a control that opens a range is
-//               decided 7 cycles after ctl_busy falls
+//               decided 8 cycles after ctl_busy is low
 //   throughput  a frame in 2 cycles, a bypassed one in 1, an acknowledgement of a Broadcast in 3 more than ack_rd to ack_ready
 //   speculation B takes a frame in C as committed: the state that it will write goes to the next frame of the same endpoint, slot or group
 //               at once. If it is not committed, the frame in B is looked at again, which takes 2 cycles
@@ -701,9 +701,9 @@ module inc_check_duplicate #(
         end
     end
 
-    reg  c_ep_we, c_done_we, c_wr;
+    reg  c_ep_we, c_done_we, c_wr, c_opened;
     wire take_ep   = b_fwd_ep && c_ep_we;
-    wire take_done = b_fwd_done && c_done_we;
+    wire take_done = b_fwd_done && (c_done_we || c_opened);
     wire take_slot = b_fwd_slot && c_wr;
 
     wire [EP_BITS-1:0]   b_ep_word   = take_ep ? n_ep : b_new_ep ? l_ep : ram_ep;
@@ -840,7 +840,7 @@ module inc_check_duplicate #(
     reg [WORDS_W-1:0] c_words, c_slot_words;
     reg [SLOT_W-1:0]  c_unit;
     reg [MASK_W-1:0]  c_self, c_ack_mask, c_parent_mask, c_dest;
-    reg               c_ranged, c_opened, c_reduces, c_spreads, c_has_parent;
+    reg               c_ranged, c_reduces, c_spreads, c_has_parent;
     reg               c_acts, c_ack, c_cnp, c_syn_ack, c_opens, c_up, c_down, c_ahead, c_behind, c_window, c_accept, c_first, c_same_imm;
     reg               c_resend, c_completes, c_gap_nak, c_base_nak, c_late, c_keeps, c_builds;
     reg               c_need_min, c_need_rest, c_need_pick;
@@ -1187,7 +1187,7 @@ module inc_check_duplicate #(
     reg [PKT_W-1:0]   o_start;
     reg [WORDS_W-1:0] o_words;
     reg [SLOT_W-1:0]  o_slot;
-    reg [PAIR_W-1:0]  o_pair;
+    wire [PAIR_W-1:0] o_pair;
     reg               o_read, o_take, o_write, o_emit, o_reduce, o_big_endian;
     reg [PLANES-1:0]  o_pairs;
     reg [1:0]         o_function, o_dtype;
@@ -1231,22 +1231,28 @@ module inc_check_duplicate #(
     end
     generate
         for (e = 0; e < PLANES; e = e + 1) begin : gen_pairs
+            wire there;
+            if (2 * e + 1 < MASK_W) begin : gen_two
+                assign there = |c_n_mask[2*e +: 2];
+            end else begin : gen_single
+                assign there = c_n_mask[2*e];
+            end
             always @(posedge clk) begin
                 if (offers) begin
-                    o_pairs[e] <= |(c_n_mask >> (2 * e) & {{(MASK_W-1){1'b0}}, 1'b1}) || |(c_n_mask >> (2 * e + 1) & {{(MASK_W-1){1'b0}}, 1'b1});
+                    o_pairs[e] <= there;
                 end
             end
         end
         if (TREE != 0 && EP_W > PAIR_W) begin : gen_pair
+            reg [PAIR_W-1:0] pair_reg;
             always @(posedge clk) begin
                 if (offers) begin
-                    o_pair <= c_ei[1 +: PAIR_W];
+                    pair_reg <= c_ei[1 +: PAIR_W];
                 end
             end
+            assign o_pair = pair_reg;
         end else begin : gen_no_pair
-            always @* begin
-                o_pair = {PAIR_W{1'b0}};
-            end
+            assign o_pair = {PAIR_W{1'b0}};
         end
     endgenerate
 
