@@ -650,7 +650,6 @@ module inc_check_duplicate #(
     reg  [SLOT_W-1:0] c_slot;
     reg               c_valid;
     wire              c_stays = c_valid && !c_leaves;
-    wire              wr_any;
     wire [7:0]        a_syndrome = a_ext[31:24];
     wire              a_data     = a_opcode <= 8'h05;
     wire              a_ack      = a_opcode == OP_ACK;
@@ -687,7 +686,7 @@ module inc_check_duplicate #(
             l_slot         <= n_slot;
             b_new_ep       <= ep_we && c_ei == a_ei;
             b_new_done     <= done_we && c_group == a_group;
-            b_new_slot     <= wr_any && c_slot == a_slot;
+            b_new_slot     <= wr_en && c_slot == a_slot;
             b_fwd_ep       <= b_valid ? b_ei == a_ei : c_stays && c_ei == a_ei;
             b_fwd_done     <= b_valid ? b_group == a_group : c_stays && c_group == a_group;
             b_fwd_slot     <= b_valid ? b_slot == a_slot : c_stays && c_slot == a_slot;
@@ -1151,7 +1150,6 @@ module inc_check_duplicate #(
     assign ep_we    = good && t_ep_we;
     assign done_we  = (good && t_done_we) || (c_done && c_opened && !c_bypass);
     assign wr_en    = good && t_wr;
-    assign wr_any   = wr_en;
     // the frame in B took for written what was not
     assign redo     = c_leaves && b_valid && ((take_ep && !ep_we) || (take_done && !done_we) || (take_slot && !wr_en));
 

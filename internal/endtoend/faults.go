@@ -59,7 +59,7 @@ func Protected() []string { return append(Every(), "ecc=true") }
 // mini and mini3 do not have.
 func Models() []Model {
 	return []Model{
-		{Name: "mini", Preset: "mini", Faults: slices.Concat(slotFaults(), rootedFaults(), inBandFaults(), commitFaults(), arithmeticFaults(),
+		{Name: "mini", Preset: "mini", Faults: slices.Concat(slotFaults(), rootedFaults(), inBandFaults(), stepFaults(), commitFaults(), arithmeticFaults(),
 			outputFaults(), streamFaults(), classFaults(), controlFaults())},
 		{Name: "types", Preset: "mini", Sets: Protected(), Faults: slices.Concat(typeFaults(), eccFaults())},
 		{Name: "tree", Preset: "mini", Sets: Reproducible(), Whole: true, Faults: treeFaults()},
