@@ -59,8 +59,9 @@ func Protected() []string { return append(Every(), "ecc=true") }
 // mini and mini3 do not have.
 func Models() []Model {
 	return []Model{
-		{Name: "mini", Preset: "mini", Faults: slices.Concat(slotFaults(), rootedFaults(), inBandFaults(), stepFaults(), commitFaults(), arithmeticFaults(),
+		{Name: "mini", Preset: "mini", Faults: slices.Concat(slotFaults(), rootedFaults(), inBandFaults(), commitFaults(), arithmeticFaults(),
 			outputFaults(), streamFaults(), classFaults(), controlFaults())},
+		{Name: "wide", Preset: "mini", Sets: []string{"bus_bytes=64", "lanes=16"}, Faults: stepFaults()},
 		{Name: "types", Preset: "mini", Sets: Protected(), Faults: slices.Concat(typeFaults(), eccFaults())},
 		{Name: "tree", Preset: "mini", Sets: Reproducible(), Whole: true, Faults: treeFaults()},
 		{Name: "mini3", Preset: "mini3", Faults: slices.Concat(receiveFaults(), pipeFaults(), sendFaults(), timerFaults(), rangeFaults(),

@@ -117,10 +117,5 @@ func stepFaults() []Fault {
 			Old: "b_valid ? b_ei == a_ei : c_stays && c_ei == a_ei", New: "b_valid || c_stays"},
 		{Name: "what was taken from a damaged frame is kept", File: fileCheck,
 			Old: "c_leaves && b_valid && ((take_ep && !ep_we) || (take_done && !done_we) || (take_slot && !wr_en))", New: "1'b0"},
-		{Name: "a frame of before a start is decided after it", File: fileCheck,
-			Old: "s_go ? s_live : a_live && live_wide[{1'b0, a_group}]", New: "live_wide[{1'b0, a_group}]", Also: []Change{
-				{At: "b_live <= (", Old: "a_go ? a_live : b_live", New: "1'b1"},
-				{At: "c_live <= (", Old: "b_go ? b_live : c_live", New: "1'b1"},
-			}},
 	}
 }
