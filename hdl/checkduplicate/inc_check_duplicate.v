@@ -311,7 +311,7 @@ module inc_check_duplicate #(
 
 
     localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2, BARRIER = 3'd3;
-    localparam [7:0] OP_ACK = 8'h11, OP_CNP = 8'h81;
+    localparam [7:0] OP_ACK = 8'h11;
     localparam [7:0] NAK_SEQUENCE = 8'h60, ACK_PLAIN = 8'h1F;
     localparam [MASK_W-1:0] NOBODY = {MASK_W{1'b0}};
 
@@ -613,7 +613,7 @@ module inc_check_duplicate #(
     reg [23:0]        b_psn_next;      // on the wire
     reg [23:0]        b_psn_before, b_range_before;
     reg [23:0]        b_past_half;     // PSN less MW
-    reg               b_data, b_ack, b_cnp, b_syn_ack, b_syn_any;
+    reg               b_data, b_ends, b_has_imm, b_ack, b_cnp, b_syn_ack, b_syn_rnr, b_syn_nak;
     reg               b_fine;          // nothing wrong with the header so far
     reg               b_bad_tver, b_bad_opcode, b_too_long;
     // the state is that of the frame in C as it will be, or as the frame in C has just written it
@@ -650,12 +650,20 @@ module inc_check_duplicate #(
     reg  [SLOT_W-1:0] c_slot;
     reg               c_valid;
     wire              c_stays = c_valid && !c_leaves;
-    wire [7:0]        a_syndrome = a_ext[31:24];
-    wire              a_data     = a_opcode <= 8'h05;
-    wire              a_ack      = a_opcode == OP_ACK;
-    wire              a_cnp      = a_opcode == OP_CNP;
-    wire              a_syn_ack  = a_syndrome[7:5] == 3'b000;
-    wire              a_syn_any  = a_syndrome[7:6] == 2'b00 || a_syndrome[7:2] == 6'b011000;
+    wire              a_data, a_ends, a_has_imm, a_ack, a_cnp, a_syn_ack, a_syn_rnr, a_syn_nak;
+
+    inc_frame_class u_class (
+        .opcode   (a_opcode),
+        .syndrome (a_ext[31:24]),
+        .is_data  (a_data),
+        .is_end   (a_ends),
+        .has_imm  (a_has_imm),
+        .is_ack   (a_ack),
+        .is_cnp   (a_cnp),
+        .syn_ack  (a_syn_ack),
+        .syn_rnr  (a_syn_rnr),
+        .syn_nak  (a_syn_nak)
+    );
 
     always @(posedge clk) begin
         b_valid  <= a_go || (b_valid && !b_go);
@@ -676,7 +684,10 @@ module inc_check_duplicate #(
             b_ack          <= a_ack;
             b_cnp          <= a_cnp;
             b_syn_ack      <= a_syn_ack;
-            b_syn_any      <= a_syn_any;
+            b_syn_rnr      <= a_syn_rnr;
+            b_syn_nak      <= a_syn_nak;
+            b_ends         <= a_ends;
+            b_has_imm      <= a_has_imm;
             b_fine         <= !a_bypass && !a_foreign && a_sum_ok && a_len_ok && a_tver_ok && (a_data || a_ack || a_cnp) && !a_too_long;
             b_bad_tver     <= !a_tver_ok;
             b_bad_opcode   <= a_tver_ok && !(a_data || a_ack || a_cnp);
@@ -767,7 +778,7 @@ module inc_check_duplicate #(
             f_tag_ok      <= tag_ok;
             f_first       <= !tag_ok || b_mask == NOBODY;
             f_same        <= b_slot_opcode == b_opcode && b_slot_plen == b_plen && b_slot_pad == b_pad;
-            f_same_imm    <= b_slot_se == b_se && (b_slot_ext == b_ext || !(b_opcode == 8'h03 || b_opcode == 8'h05));
+            f_same_imm    <= b_slot_se == b_se && (b_slot_ext == b_ext || !b_has_imm);
             f_complete    <= b_complete;
             f_full_first  <= (b_self & b_in_mask) == b_in_mask;
             f_full_more   <= ((b_mask | b_self) & b_in_mask) == b_in_mask;
@@ -783,6 +794,7 @@ module inc_check_duplicate #(
     end
 
     // in-band: data of no range, which is a control that opens one, a bad control, or astray; data that is not what its range has there
+    wire syn_any     = b_syn_ack || b_syn_rnr || b_syn_nak;
     wire outside     = b_data && !b_in_range;
     wire opens       = outside && b_opens && (f_in_order || !b_opens_up);
     wire bad_control = outside && b_bad_control;
@@ -794,7 +806,7 @@ module inc_check_duplicate #(
 
     // The first reason that holds drops the frame. A frame is sound for what is known from its header alone; whether its group lives and
     // how it ends is seen when it is decided.
-    wire sound       = b_fine && placed && (!b_data || b_whole) && role_ok && (!b_ack || b_syn_any);
+    wire sound       = b_fine && placed && (!b_data || b_whole) && role_ok && (!b_ack || syn_any);
 
     wire up          = sound && b_data && b_in_range && b_up;
     wire down        = sound && b_data && b_in_range && !b_up;
@@ -815,7 +827,6 @@ module inc_check_duplicate #(
     // data of the range before, which may be answered with an acknowledgement alone
     wire late        = sound && b_ranged && b_previous && b_data;
     wire answers     = sound && !b_data;
-    wire ends        = b_opcode >= 8'h02;                           // LAST or ONLY, of a data opcode
     // a switch that sends a NAK of a range's first PSN speaks for that range alone
     wire speaks      = !b_ranged || b_syn_ack || !f_at_begin;
 
@@ -840,7 +851,7 @@ module inc_check_duplicate #(
     reg [SLOT_W-1:0]  c_unit;
     reg [MASK_W-1:0]  c_self, c_ack_mask, c_parent_mask, c_dest;
     reg               c_ranged, c_reduces, c_spreads, c_has_parent;
-    reg               c_acts, c_ack, c_cnp, c_syn_ack, c_opens, c_up, c_down, c_ahead, c_behind, c_window, c_accept, c_first, c_same_imm;
+    reg               c_acts, c_ack, c_cnp, c_syn_ack, c_syn_rnr, c_syn_nak, c_opens, c_up, c_down, c_ahead, c_behind, c_window, c_accept, c_first, c_same_imm;
     reg               c_resend, c_completes, c_gap_nak, c_base_nak, c_late, c_keeps, c_builds;
     reg               c_need_min, c_need_rest, c_need_pick;
     reg               c_bad_tver, c_bad_opcode, c_too_long, c_astray, c_bad_control, c_contradicts, c_stale_ack, c_not_whole, c_wrong_role;
@@ -902,6 +913,8 @@ module inc_check_duplicate #(
             c_ack          <= sound && b_ack;
             c_cnp          <= sound && b_cnp;
             c_syn_ack      <= b_syn_ack;
+            c_syn_rnr      <= b_syn_rnr;
+            c_syn_nak      <= b_syn_nak;
             c_opens        <= sound && opens;
             c_up           <= up;
             c_down         <= down;
@@ -934,7 +947,7 @@ module inc_check_duplicate #(
             c_stale_ack    <= b_fine && stale_ack;
             c_not_whole    <= b_fine && placed && b_data && !b_whole;
             c_wrong_role   <= b_fine && placed && (!b_data || b_whole) && !role_ok;
-            c_bad_syndrome <= b_fine && placed && (!b_data || b_whole) && role_ok && b_ack && !b_syn_any;
+            c_bad_syndrome <= b_fine && placed && (!b_data || b_whole) && role_ok && b_ack && !syn_any;
 
             // the slot as it stands after this contribution; a resend has it as it stands
             c_n_mask       <= takes ? NOBODY : f_first ? b_self : f_behind ? f_mask : f_mask | b_self;
@@ -951,7 +964,7 @@ module inc_check_duplicate #(
             // ePSN moves on acceptance, and in-band with what the parent sends
             c_msn          <= f_msn;
             c_ep_we        <= accept || nak || moves;
-            n_ep           <= {!(accept || moves) && (nak || f_nak_sent), accept && ends ? f_msn + 24'd1 : f_msn,
+            n_ep           <= {!(accept || moves) && (nak || f_nak_sent), accept && b_ends ? f_msn + 24'd1 : f_msn,
                                accept || moves ? b_psn_next : f_epsn};
             // done: what is complete; in-band what a Broadcast's parent has sent, and everything before the range that was opened last
             c_done_we      <= completes || takes;
@@ -979,25 +992,7 @@ module inc_check_duplicate #(
     wire [23:0] rest_past   = ack_rest - c_end;
     wire [23:0] gap_low     = ack_picked - c_begin;
     reg  [23:0] gap_psn_reg, picked_msn_reg, rest_msn_reg;
-    reg         parent_has_reg, all_have_reg;
-
-    // The minimum over all, before this acknowledgement and after it, is made in three steps: this endpoint's after it; the minima; and,
-    // in-band, the minima within the frame's range, of which the one before it counts as well.
-    wire [23:0] own_step    = c_ack_psn - ack_own;
-    wire        own_stays   = own_step[23] || !c_keeps;
-    reg  [23:0] own_reg, own_msn_reg;
-    wire [23:0] past_rest   = ack_rest - ack_own;
-    wire [23:0] now_rest    = ack_rest - own_reg;
-    wire        past_others = ack_rest_any && past_rest[23];
-    wire        now_others  = ack_rest_any && (now_rest[23] || (now_rest == 24'd0 && ack_rest_ep < c_ei[EP_W-1:0]));
-    reg  [23:0] past_reg, now_reg, least_msn_reg;
-    wire [23:0] past_low    = past_reg - c_begin;
-    wire [23:0] past_high   = c_end - past_reg;
-    wire [23:0] now_low     = now_reg - c_begin;
-    wire [23:0] now_high    = c_end - now_reg;
-    wire [23:0] past_psn    = past_reg - c_psn;
-    reg  [23:0] before_reg, least_reg;
-    reg         covered_reg, minima_reg, clamped_reg;
+    reg         parent_has_reg, all_have_reg, rest_ready_reg;
 
     always @(posedge clk) begin
         gap_psn_reg    <= c_ranged && gap_low[23] ? c_begin : ack_picked + 24'd1;
@@ -1005,33 +1000,51 @@ module inc_check_duplicate #(
         parent_has_reg <= !picked_past[23];
         rest_msn_reg   <= ack_rest_msn;
         all_have_reg   <= ack_rest_any && !rest_past[23];
-        own_reg        <= own_stays ? ack_own : c_ack_psn;
-        own_msn_reg    <= own_stays ? ack_own_msn : c_ext[23:0];
-        past_reg       <= past_others ? ack_rest : ack_own;
-        now_reg        <= now_others ? ack_rest : own_reg;
-        least_msn_reg  <= now_others ? ack_rest_msn : own_msn_reg;
-        before_reg     <= !c_ranged ? past_reg : past_low[23] ? c_range_before : past_high[23] ? c_end : past_reg;
-        least_reg      <= !c_ranged ? now_reg : now_low[23] ? c_range_before : now_high[23] ? c_end : now_reg;
-        covered_reg    <= !past_psn[23];
-        minima_reg     <= ack_ready && !ack_rd;
-        clamped_reg    <= minima_reg && !ack_rd;
+        rest_ready_reg <= ack_ready && !ack_rd;
     end
 
-    wire rose       = least_reg != before_reg;
-    wire answers_up = rose || covered_reg || !c_syn_ack;
+    wire        least_ready, rose, covered;
+    wire [23:0] least, least_msn;
+
+    inc_least_ack #(.EP_W(EP_W)) u_least (
+        .clk          (clk),
+        .ack_rd       (ack_rd),
+        .ack_ready    (ack_ready),
+        .ack_own      (ack_own),
+        .ack_own_msn  (ack_own_msn),
+        .ack_rest     (ack_rest),
+        .ack_rest_msn (ack_rest_msn),
+        .ack_rest_any (ack_rest_any),
+        .ack_rest_ep  (ack_rest_ep),
+        .endpoint     (c_ei[EP_W-1:0]),
+        .counts       (c_keeps),
+        .number       (c_ack_psn),
+        .msn          (c_ext[23:0]),
+        .psn          (c_psn),
+        .ranged       (c_ranged),
+        .range_before (c_range_before),
+        .range_begin  (c_begin),
+        .range_end    (c_end),
+        .ready        (least_ready),
+        .rose         (rose),
+        .covered      (covered),
+        .least        (least),
+        .least_msn    (least_msn)
+    );
+
+    wire answers_up = rose || covered || !c_syn_ack;
     // a NAK of what all have is an old one: what follows may never have been sent
-    wire up_ack     = c_syn_ack || covered_reg;
+    wire up_ack     = c_syn_ack || covered;
     wire reack      = c_late && (c_reduces ? c_behind && parent_has_reg : c_spreads && all_have_reg);
 
     // ---- form: everything that the verdict will only let pass ----
 
-    wire form = c_valid && !c_formed && (c_need_min ? clamped_reg : c_need_rest ? minima_reg : c_need_pick ? c_second : 1'b1);
+    wire form = c_valid && !c_formed && (c_need_min ? least_ready : c_need_rest ? rest_ready_reg : c_need_pick ? c_second : 1'b1);
 
     wire from_slot = c_accept || (c_resend && !reack);
     wire copies    = c_down && !reack;
     wire makes_ack = c_gap_nak || c_base_nak || reack;
     wire reaches   = c_dest != NOBODY;
-    wire [7:0]         syndrome  = c_ext[31:24];
     wire [WORDS_W-1:0] all_words = c_accept ? c_words : c_resend && !reack ? c_slot_words : copies ? c_words : {WORDS_W{1'b0}};
     wire               emits     = (copies || (TREE == 0 && (c_completes || (c_resend && !reack)))) && reaches;
     wire               reduction = TREE != 0 && (c_completes || (c_resend && !reack)) && reaches;
@@ -1060,9 +1073,9 @@ module inc_check_duplicate #(
         steps[C_TX_FANOUT]        = 1'b0;                          // ReplicateData's
         steps[C_TX_RESEND]        = c_resend && !reack;
         steps[C_DOWN_DATA]        = copies;
-        steps[C_RX_ACK]           = c_ack && syndrome[7:5] == 3'b000;
-        steps[C_RX_NAK]           = c_ack && syndrome[7:2] == 6'b011000;
-        steps[C_RX_RNR]           = c_ack && syndrome[7:5] == 3'b001;
+        steps[C_RX_ACK]           = c_ack && c_syn_ack;
+        steps[C_RX_NAK]           = c_ack && c_syn_nak;
+        steps[C_RX_RNR]           = c_ack && c_syn_rnr;
         steps[C_RX_CNP]           = c_cnp;
         steps[C_RX_CE]            = c_ce;
         steps[C_TX_REFLECT]       = c_ack && !c_reduces && !c_spreads;
@@ -1103,10 +1116,10 @@ module inc_check_duplicate #(
             t_pad     <= from_slot ? c_n_pad : copies ? c_pad : 2'd0;
             t_ce      <= from_slot ? c_n_ce : !makes_ack && c_ce;
             t_psn     <= c_gap_nak ? gap_psn_reg : c_base_nak ? c_range_base : reack ? c_end : c_cnp ? c_wire_psn
-                         : c_need_min ? (up_ack ? least_reg : least_reg + 24'd1) : c_psn;
+                         : c_need_min ? (up_ack ? least : least + 24'd1) : c_psn;
             t_ext     <= from_slot ? c_n_ext : c_gap_nak || c_base_nak ? {NAK_SEQUENCE, c_msn}
                          : reack ? {ACK_PLAIN, c_reduces ? picked_msn_reg : rest_msn_reg}
-                         : c_need_min ? {up_ack ? ACK_PLAIN : syndrome, least_msn_reg} : c_ext;
+                         : c_need_min ? {up_ack ? ACK_PLAIN : c_ext[31:24], least_msn} : c_ext;
             t_plen    <= from_slot ? c_n_plen : copies ? c_plen : {LEN_W{1'b0}};
             t_words   <= all_words;
             t_in_band <= c_ranged && !c_cnp && !c_base_nak;
@@ -1129,12 +1142,13 @@ module inc_check_duplicate #(
 
     // ---- commit ----
 
-    reg              o_valid, o_spec;  // work that AggregateData has not taken
+    wire             held;             // work that AggregateData has not taken
+    wire [PKT_W-1:0] held_start;
     reg  [PKT_W-1:0] start_reg;        // where the frame in C has its first word
 
     wire icrc_ok = vrd_icrc_ok || ICRC == 0;
     wire intact  = !vrd_err && vrd_len_ok && icrc_ok;
-    wire can     = (!t_sends || tx_room) && (!t_work || c_sent || !o_valid);
+    wire can     = (!t_sends || tx_room) && (!t_work || c_sent || !held);
     wire decided = c_valid && vrd_valid && c_formed && !c_bypass && (can || !intact);
     wire quick   = c_valid && vrd_valid && c_bypass;
     wire good    = decided && intact && c_live && c_acts;
@@ -1182,116 +1196,98 @@ module inc_check_duplicate #(
 
     // ---- work on the payload: kept until it is taken ----
 
-    reg [PKT_W-1:0]   o_start;
-    reg [WORDS_W-1:0] o_words;
-    reg [SLOT_W-1:0]  o_slot;
-    wire [PAIR_W-1:0] o_pair;
-    reg               o_read, o_take, o_write, o_emit, o_reduce, o_big_endian;
-    reg [PLANES-1:0]  o_pairs;
-    reg [1:0]         o_function, o_dtype;
+    wire [PLANES-1:0] pairs;
+    wire [PAIR_W-1:0] pair;
+    generate
+        for (e = 0; e < PLANES; e = e + 1) begin : gen_pairs
+            if (2 * e + 1 < MASK_W) begin : gen_two
+                assign pairs[e] = |c_n_mask[2*e +: 2];
+            end else begin : gen_single
+                assign pairs[e] = c_n_mask[2*e];
+            end
+        end
+        if (TREE != 0 && EP_W > PAIR_W) begin : gen_pair
+            assign pair = c_ei[1 +: PAIR_W];
+        end else begin : gen_no_pair
+            assign pair = {PAIR_W{1'b0}};
+        end
+    endgenerate
 
-    wire              offers  = c_valid && c_formed && !c_bypass && t_work && !c_sent && !o_valid;
-    wire              ahead_of_verdict = offers && !vrd_valid && c_acts && c_live;
+    localparam WORK_W = PKT_W + WORDS_W + SLOT_W + PAIR_W + PLANES + 10;
+
+    wire              offers  = c_valid && c_formed && !c_bypass && t_work && !c_sent && !held;
+    wire              early   = offers && !vrd_valid && c_acts && c_live;
     wire              commits = good && t_work && c_sent;
     wire              kills   = decided && !good && c_sent;
+    wire [WORK_W-1:0] work;
+
+    inc_hold_work #(.WIDTH(WORK_W)) u_work (
+        .clk       (clk),
+        .rst       (rst),
+        .held      (held),
+        .put       (early || (offers && good)),
+        .put_spec  (early),
+        .put_data  ({start_reg, t_words, c_unit, pair, t_read, !c_resend, c_accept, t_emit, t_reduce, pairs, c_function, c_dtype,
+                     c_big_endian}),
+        .commits   (commits),
+        .kills     (kills),
+        .op_ready  (op_ready),
+        .op_valid  (op_valid),
+        .op_spec   (op_spec),
+        .op_commit (op_commit),
+        .op_kill   (op_kill),
+        .op_data   (work)
+    );
+
+    assign {held_start, op_words, op_slot, op_pair, op_read, op_take, op_write, op_emit, op_reduce, op_pairs, op_function, op_dtype,
+            op_big_endian} = work;
+    assign op_start  = held_start;
+    assign pkt_start = held ? held_start : start_reg;
 
     always @(posedge clk) begin
-        c_sent <= !b_go && (c_sent || ahead_of_verdict);
-        if (ahead_of_verdict || (offers && good)) begin
-            o_valid <= 1'b1;
-            o_spec  <= ahead_of_verdict;
-        end else begin
-            o_valid <= o_valid && !op_ready && !(kills && o_spec);
-            o_spec  <= o_spec && !commits;
-        end
-        if (offers) begin
-            o_start      <= start_reg;
-            o_words      <= t_words;
-            o_slot       <= c_unit;
-            o_read       <= t_read;
-            o_take       <= !c_resend;
-            o_write      <= c_accept;
-            o_emit       <= t_emit;
-            o_reduce     <= t_reduce;
-            o_function   <= c_function;
-            o_dtype      <= c_dtype;
-            o_big_endian <= c_big_endian;
-        end
+        c_sent <= !b_go && (c_sent || early);
         if (c_done) begin
             start_reg <= vrd_end;
         end
         if (rst) begin
             c_sent    <= 1'b0;
-            o_valid   <= 1'b0;
-            o_spec    <= 1'b0;
             start_reg <= {PKT_W{1'b0}};
         end
     end
-    generate
-        for (e = 0; e < PLANES; e = e + 1) begin : gen_pairs
-            wire there;
-            if (2 * e + 1 < MASK_W) begin : gen_two
-                assign there = |c_n_mask[2*e +: 2];
-            end else begin : gen_single
-                assign there = c_n_mask[2*e];
-            end
-            always @(posedge clk) begin
-                if (offers) begin
-                    o_pairs[e] <= there;
-                end
-            end
-        end
-        if (TREE != 0 && EP_W > PAIR_W) begin : gen_pair
-            reg [PAIR_W-1:0] pair_reg;
-            always @(posedge clk) begin
-                if (offers) begin
-                    pair_reg <= c_ei[1 +: PAIR_W];
-                end
-            end
-            assign o_pair = pair_reg;
-        end else begin : gen_no_pair
-            assign o_pair = {PAIR_W{1'b0}};
-        end
-    endgenerate
-
-    assign op_valid      = o_valid && op_ready && !(kills && o_spec);
-    assign op_spec       = o_spec && !commits;
-    assign op_commit     = commits && !o_valid;
-    assign op_kill       = kills && !o_valid;
-    assign op_start      = o_start;
-    assign op_words      = o_words;
-    assign op_slot       = o_slot;
-    assign op_pair       = o_pair;
-    assign op_read       = o_read;
-    assign op_take       = o_take;
-    assign op_write      = o_write;
-    assign op_emit       = o_emit;
-    assign op_reduce     = o_reduce;
-    assign op_pairs      = o_pairs;
-    assign op_function   = o_function;
-    assign op_dtype      = o_dtype;
-    assign op_big_endian = o_big_endian;
-    assign pkt_start     = o_valid ? o_start : start_reg;
 
     // ---- counters, a cycle later: exactly one of the drops, or the actions ----
 
-    wire ours   = decided && !c_opening;
-    wire known  = ours && !c_foreign && c_live;
-    wire summed = known && !vrd_err && c_sum_ok;
-    wire sized  = summed && c_len_ok && vrd_len_ok;
-    wire passed = sized && icrc_ok;
+    wire drop_foreign, drop_disabled, drop_rx_error, drop_checksum, drop_length, drop_icrc, passed;
+
+    inc_drop_ladder u_ladder (
+        .decided       (decided && !c_opening),
+        .foreign       (c_foreign),
+        .live          (c_live),
+        .rx_err        (vrd_err),
+        .sum_ok        (c_sum_ok),
+        .len_ok        (c_len_ok && vrd_len_ok),
+        .icrc_ok       (icrc_ok),
+        .drop_foreign  (drop_foreign),
+        .drop_disabled (drop_disabled),
+        .drop_rx_error (drop_rx_error),
+        .drop_checksum (drop_checksum),
+        .drop_length   (drop_length),
+        .drop_icrc     (drop_icrc),
+        .passed        (passed)
+    );
+
     reg [COUNTERS-1:0] count_reg;
 
     always @(posedge clk) begin
         count_reg <= t_count & {COUNTERS{passed}};
         count_reg[C_RX_FRAMES]            <= c_done;
         count_reg[C_BYPASS]               <= quick;
-        count_reg[C_DROP_FOREIGN]         <= ours && c_foreign;
-        count_reg[C_DROP_GROUP_DISABLED]  <= ours && !c_foreign && !c_live;
-        count_reg[C_DROP_RX_ERROR]        <= known && vrd_err;
-        count_reg[C_DROP_IP_CHECKSUM]     <= known && !vrd_err && !c_sum_ok;
-        count_reg[C_DROP_LENGTH_MISMATCH] <= summed && !(c_len_ok && vrd_len_ok);
-        count_reg[C_DROP_ICRC]            <= sized && !icrc_ok;
+        count_reg[C_DROP_FOREIGN]         <= drop_foreign;
+        count_reg[C_DROP_GROUP_DISABLED]  <= drop_disabled;
+        count_reg[C_DROP_RX_ERROR]        <= drop_rx_error;
+        count_reg[C_DROP_IP_CHECKSUM]     <= drop_checksum;
+        count_reg[C_DROP_LENGTH_MISMATCH] <= drop_length;
+        count_reg[C_DROP_ICRC]            <= drop_icrc;
         count_reg[C_RANGE_OPEN]           <= c_opening;
         if (rst) begin
             count_reg <= {COUNTERS{1'b0}};
@@ -1300,9 +1296,8 @@ module inc_check_duplicate #(
     assign count = count_reg;
 
     wire unused_bits = &{1'b0, init_ei, ask_group, a_host, a_se, a_ce, a_big_endian, a_pad, a_ext, a_plen, a_words, a_opened, a_rng, a_function,
-                         a_end, a_range_base, a_places, a_roles, a_reduces, a_spreads, a_masks, a_place, b_tver_ok, b_over_mtu, a_syndrome,
-                         distance, beyond, overrun, opened_past, slot_bytes, picked_past, rest_past, gap_low, own_step, past_rest, past_low,
-                         past_high, now_low, now_high, past_psn};
+                         a_end, a_range_base, a_places, a_roles, a_reduces, a_spreads, a_masks, a_place, b_tver_ok, b_over_mtu,
+                         distance, beyond, overrun, opened_past, slot_bytes, picked_past, rest_past, gap_low};
 
 endmodule
 

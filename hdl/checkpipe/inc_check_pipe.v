@@ -517,11 +517,20 @@ module inc_check_pipe #(
 
     // ---- which pipe, and where in it ----
 
-    wire is_data  = ent_opcode <= 8'h05;
-    wire is_ack   = ent_opcode == OP_ACK;
-    wire is_cnp   = ent_opcode == OP_CNP;
-    wire ends     = ent_opcode >= 8'h02;                           // LAST or ONLY, of a data opcode
-    wire has_imm  = ent_opcode == 8'h03 || ent_opcode == 8'h05;
+    wire is_data, is_ack, is_cnp, ends, has_imm, syn_ack, syn_rnr, syn_nak;
+
+    inc_frame_class u_class (
+        .opcode   (ent_opcode),
+        .syndrome (ent_ext[31:24]),
+        .is_data  (is_data),
+        .is_end   (ends),
+        .has_imm  (has_imm),
+        .is_ack   (is_ack),
+        .is_cnp   (is_cnp),
+        .syn_ack  (syn_ack),
+        .syn_rnr  (syn_rnr),
+        .syn_nak  (syn_nak)
+    );
 
     wire is_child = ranged ? map_up : ent_up;
     wire is_down  = ranged ? map_down : ent_down;
@@ -595,10 +604,6 @@ module inc_check_pipe #(
 
     // ---- what a frame is ----
 
-    wire [7:0] syndrome = ent_ext[31:24];
-    wire syn_ack  = syndrome[7:5] == 3'b000;
-    wire syn_rnr  = syndrome[7:5] == 3'b001;
-    wire syn_nak  = syndrome[7:2] == 6'b011000;
     wire syn_any  = syn_ack || syn_rnr || syn_nak;
 
     wire early_ok = !ent_bypass && !ent_foreign && live && ent_sum_ok && ent_len_ok;
@@ -795,9 +800,9 @@ module inc_check_pipe #(
     assign rt_acked  = ack_own;
     assign rt_psn    = psn;
     assign rt_is_ack = syn_ack;
-    assign rt_is_nak = syn_nak && syndrome[1:0] == 2'd0;
+    assign rt_is_nak = syn_nak && ent_ext[25:24] == 2'd0;
     assign rt_is_rnr = syn_rnr;
-    assign rt_code   = syndrome[4:0];
+    assign rt_code   = ent_ext[28:24];
 
     assign cm_ack     = acks;
     assign cm_data    = apply && accept;
@@ -981,17 +986,25 @@ module inc_check_pipe #(
 
     // ---- counters: exactly one of the drops, or the actions ----
 
-    wire ours    = decided && !ent_bypass;
-    wire d_frn   = ours && ent_foreign;
-    wire d_dis   = ours && !ent_foreign && !live;
-    wire known   = ours && !ent_foreign && live;
-    wire d_err   = known && vrd_err;
-    wire d_sum   = known && !vrd_err && !ent_sum_ok;
-    wire pass_1  = known && !vrd_err && ent_sum_ok;
-    wire d_len   = pass_1 && !(ent_len_ok && vrd_len_ok);
-    wire pass_2  = pass_1 && ent_len_ok && vrd_len_ok;
-    wire d_icrc  = pass_2 && !icrc_ok;
-    wire pass_3  = pass_2 && icrc_ok;
+    wire d_frn, d_dis, d_err, d_sum, d_len, d_icrc, pass_3;
+
+    inc_drop_ladder u_ladder (
+        .decided       (decided && !ent_bypass),
+        .foreign       (ent_foreign),
+        .live          (live),
+        .rx_err        (vrd_err),
+        .sum_ok        (ent_sum_ok),
+        .len_ok        (ent_len_ok && vrd_len_ok),
+        .icrc_ok       (icrc_ok),
+        .drop_foreign  (d_frn),
+        .drop_disabled (d_dis),
+        .drop_rx_error (d_err),
+        .drop_checksum (d_sum),
+        .drop_length   (d_len),
+        .drop_icrc     (d_icrc),
+        .passed        (pass_3)
+    );
+
     wire d_tver  = pass_3 && !ent_tver_ok;
     wire pass_4  = pass_3 && ent_tver_ok;
     wire d_op    = pass_4 && !(is_data || is_ack || is_cnp);

@@ -78,6 +78,7 @@ const (
 	fileArbiter        = "rtl/inc_port_arbiter.v"
 	fileCSR            = "rtl/inc_csr.v"
 	fileCheck          = "rtl/inc_check_duplicate.v"
+	fileClass          = "rtl/inc_frame_class.v"
 	fileControl        = "rtl/inc_control.v"
 	fileDemux          = "rtl/inc_port_demux.v"
 	fileEmit           = "rtl/inc_emit_word.v"

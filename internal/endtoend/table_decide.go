@@ -38,16 +38,16 @@ func slotFaults() []Fault {
 		{Name: "shapes are not compared", File: fileCheck,
 			Old: "f_first || f_same", New: "1'b1"},
 		{Name: "NAK reflected as ACK (A11)", File: fileCheck,
-			Old: "c_need_min ? {up_ack ? ACK_PLAIN : syndrome, least_msn_reg} : c_ext",
-			New: "c_need_min ? {up_ack ? ACK_PLAIN : syndrome, least_msn_reg} : c_ack ? {8'h1F, c_ext[23:0]} : c_ext"},
+			Old: "c_need_min ? {up_ack ? ACK_PLAIN : c_ext[31:24], least_msn} : c_ext",
+			New: "c_need_min ? {up_ack ? ACK_PLAIN : c_ext[31:24], least_msn} : c_ack ? {8'h1F, c_ext[23:0]} : c_ext"},
 		{Name: "the gap NAK names the expected PSN (A5)", File: fileCheck,
 			At: "t_psn <= c_gap_nak ?", Old: "gap_psn_reg", New: "n_ep[23:0]"},
 		{Name: "a NAK counts as an ACK of its own PSN", File: fileCheck,
 			Old: "b_data ? b_range_before : b_syn_ack ? b_psn : b_psn_before", New: "b_data ? b_range_before : b_psn"},
 		{Name: "a gap is answered every time", File: fileCheck,
 			Old: "!(accept || moves) && (nak || f_nak_sent)", New: "1'b0"},
-		{Name: "the MSN counts packets", File: fileCheck,
-			Old: "b_opcode >= 8'h02", New: "1'b1"},
+		{Name: "the MSN counts packets", File: fileClass,
+			Old: "opcode >= 8'h02", New: "1'b1"},
 	}
 }
 
@@ -55,11 +55,11 @@ func slotFaults() []Fault {
 func rootedFaults() []Fault {
 	return []Fault{
 		{Name: "an ACK of a Broadcast goes up only when the minimum rises (A9)", File: fileCheck,
-			Old: "rose || covered_reg || !c_syn_ack", New: "rose || !c_syn_ack"},
+			Old: "rose || covered || !c_syn_ack", New: "rose || !c_syn_ack"},
 		{Name: "a NAK of a Broadcast goes up with its own number (A10)", File: fileCheck,
-			Old: "up_ack ? least_reg : least_reg + 24'd1", New: "up_ack ? least_reg : c_psn"},
+			Old: "up_ack ? least : least + 24'd1", New: "up_ack ? least : c_psn"},
 		{Name: "an old NAK of a Broadcast goes up as one of what follows", File: fileCheck,
-			Old: "c_syn_ack || covered_reg", New: "c_syn_ack"},
+			Old: "c_syn_ack || covered", New: "c_syn_ack"},
 		{Name: "a cumulative ACK counts as one of its PSN alone (A12)", File: fileAcks,
 			Old: "!step[23]", New: "step == 24'd1"},
 		{Name: "the minimum leaves the last endpoint out", File: fileAcks,
