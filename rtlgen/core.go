@@ -62,8 +62,14 @@ func ports(c *graph.Composite, addrBits int) {
 // the decision.
 func pending(d params.Derived) int { return d.HeaderEntries + 20 }
 
-// ackStages are the register stages of the minimum over acknowledgements: one more is a cycle more for the acknowledgements of a Broadcast.
-const ackStages = 2
+// ackStages are the register stages of the minimum over acknowledgements. One more is a cycle more for the acknowledgements of a Broadcast;
+// in Mode II more than eight endpoints, four comparisons one after the other, are worth two.
+func ackStages(p params.Params, d params.Derived) int {
+	if p.Mode == 2 && d.MaskBits > 8 {
+		return 4
+	}
+	return 2
+}
 
 // ranges adds the block that knows the ranges of in-band groups, or ties off what it would drive.
 func ranges(c *graph.Composite, p params.Params, d params.Derived, lookup, decide, slots, translate *graph.Instance) {
@@ -133,7 +139,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		addMode = addModeIII
 	}
 	decide, wire := addMode(c, p, len(model.Counters))
-	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages})
+	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d)})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
 		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes})
 	aggregate := c.Add("u_aggregate", aggregatedata.AggregateData{Bytes: p.BusBytes, Row: d.RowBytes, Double: d.LaneBanks - 1,

@@ -63,7 +63,7 @@ module inc_least_ack #(
     wire [23:0] past_rest   = ack_rest - ack_own;
     wire [23:0] now_rest    = ack_rest - own_reg;
     wire        past_others = ack_rest_any && past_rest[23];
-    wire        now_others  = ack_rest_any && (now_rest[23] || (now_rest == 24'd0 && ack_rest_ep < endpoint));
+    wire        now_others  = ack_rest_any && (now_rest[23] || (ack_rest == own_reg && ack_rest_ep < endpoint));
     reg  [23:0] past_reg, now_reg, least_msn_reg;
     wire [23:0] past_low    = past_reg - range_begin;
     wire [23:0] past_high   = range_end - past_reg;
@@ -92,7 +92,7 @@ module inc_least_ack #(
         ready_reg     <= minima_reg && !ack_rd;
     end
 
-    wire unused_bits = &{1'b0, step, past_rest, past_low, past_high, now_low, now_high, past_psn};
+    wire unused_bits = &{1'b0, step, past_rest, now_rest, past_low, past_high, now_low, now_high, past_psn};
 
 endmodule
 

@@ -28,7 +28,7 @@ module inc_receive_ack #(
     parameter MASK_W = 5,
     // number of groups
     parameter GROUPS = 2,
-    // register stages of the minimum's tree, 1 to 3
+    // register stages of the minimum's tree, 1 to 4
     parameter STAGES = 2
 ) (
     input  wire                                   clk,
@@ -78,8 +78,8 @@ module inc_receive_ack #(
         if (MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_mask
             $error("inc_receive_ack: MASK_W must be at most 2**EP_W");
         end
-        if (STAGES < 1 || STAGES > 3) begin : gen_bad_stages
-            $error("inc_receive_ack: STAGES must be 1 to 3");
+        if (STAGES < 1 || STAGES > 4) begin : gen_bad_stages
+            $error("inc_receive_ack: STAGES must be 1 to 4");
         end
     endgenerate
 `endif
@@ -181,7 +181,8 @@ module inc_receive_ack #(
                     assign least[n*NODE_W +: NODE_W] = high[NODE_W-1] && (!low[NODE_W-1] || diff[23]) ? high : low;
                     wire unused_diff = &{1'b0, diff};
                 end
-                if (l * STAGES / LEVELS != (l - 1) * STAGES / LEVELS) begin : gen_cut
+                // stage s ends behind level s * LEVELS / STAGES: the first ones are the short ones, as the word is read in the first
+                if ((l * STAGES + LEVELS - 1) / LEVELS * LEVELS / STAGES == l) begin : gen_cut
                     reg [NODES*NODE_W-1:0] node_reg;
                     always @(posedge clk) begin
                         node_reg <= least;

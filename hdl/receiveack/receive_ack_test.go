@@ -33,7 +33,7 @@ func lonely() receiveack.ReceiveAck {
 }
 
 func wide() receiveack.ReceiveAck {
-	return receiveack.ReceiveAck{EPW: 5, EIW: 6, MaskW: 17, Groups: 2, Stages: 2}
+	return receiveack.ReceiveAck{EPW: 5, EIW: 6, MaskW: 17, Groups: 2, Stages: 4}
 }
 
 const mask24 = 1<<24 - 1
