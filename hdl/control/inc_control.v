@@ -4,8 +4,8 @@
 //
 // Contract
 //   order       one frame at a time: ctl_rd, the answer, ctl_open if the frame opens a range, then ctl_rd again for the same frame
-//   latency     ctl_rd in cycle 0, map_* from cycle 2 on, held until the cycle after the next ctl_rd; ent_* stand still in cycle 1 and from
-//               there to the end of an open
+//   latency     ctl_rd in cycle 0, map_* from cycle 2 on, held until the cycle after the next ctl_rd; ctl_ei is the frame's endpoint in cycle 0,
+//               ent_* stand still in cycle 1 and from there to the end of an open
 //   open        ctl_open in cycle 0, ctl_busy in cycles 1 to 2**EP_W + 1, the new range from a ctl_rd in cycle 2**EP_W + 2 on; off_*
 //               tell the new range's offsets, one endpoint a cycle in cycles 2 to 2**EP_W + 1
 //   start       every endpoint of a group offered on init_* gets offsets 0 (told on off_* for range 0), its group no range; the first range
@@ -47,6 +47,7 @@ module inc_control #(
 
     // the frame's context, from LookupTable
     input  wire              ctl_rd,
+    input  wire [EI_W-1:0]   ctl_ei,
     input  wire [EI_W-1:0]   ent_ei,
     input  wire [23:0]       ent_psn,
     input  wire [7:0]        ent_opcode,
@@ -130,6 +131,7 @@ module inc_control #(
     // ---- indices ----
 
     wire [GRP_W-1:0] group;
+    wire [GRP_W-1:0] read_group;
     wire [GRP_W-1:0] init_group;
     wire [EI_W-1:0]  walk_ei;          // endpoint whose offsets are read by an open
     wire [EI_W-1:0]  at_ei;            // endpoint whose offsets the RAM shows
@@ -138,11 +140,13 @@ module inc_control #(
     generate
         if (EI_W > EP_W) begin : gen_groups
             assign group      = ent_ei[EI_W-1:EP_W];
+            assign read_group = ctl_ei[EI_W-1:EP_W];
             assign init_group = init_ei[EI_W-1:EP_W];
             assign walk_ei    = {group, walk_reg};
             assign at_ei      = {group, at_reg};
         end else begin : gen_one_group
             assign group      = 1'b0;
+            assign read_group = 1'b0;
             assign init_group = 1'b0;
             assign walk_ei    = walk_reg;
             assign at_ei      = at_reg;
@@ -195,7 +199,7 @@ module inc_control #(
         .wdata (begin_reg ? {next_rng, cur_word, ent_route_mask, ent_ext, next_first, 1'b1}
                           : {2'd0, {RANGE_W{1'b0}}, {MASK_W{1'b0}}, 32'd0, init_psn - 24'd1, 1'b0}),
         .re    (ctl_rd),
-        .raddr (group),
+        .raddr (read_group),
         .rdata ({cur_rng, prev_route, prev_imm, prev_first, prev_valid, cur_route, cur_imm, cur_first, cur_valid})
     );
 
@@ -205,7 +209,7 @@ module inc_control #(
         .waddr (off_ei),
         .wdata ({off_out, off_in}),
         .re    (ctl_rd || walking_reg),
-        .raddr (walking_reg ? walk_ei : ent_ei),
+        .raddr (walking_reg ? walk_ei : ctl_ei),
         .rdata ({cur_out, cur_in})
     );
 

@@ -65,9 +65,9 @@ module inc_recycle_buffer #(
     input  wire [3:0]         tbl_word,
     input  wire [31:0]        tbl_data,
 
-    // the flow of frames, to know when those of before a start are gone
-    input  wire               ent_valid,
-    input  wire               ent_pop,
+    // the flow of frames, to know when those of before a start are gone: one that was looked up waits, one is decided
+    input  wire               frm_waits,
+    input  wire               frm_gone,
 
     // state of the endpoints, to be set when a group starts
     output wire               init_valid,
@@ -335,8 +335,8 @@ module inc_recycle_buffer #(
                 end
             end
             W_FENCE: begin
-                pops_reg  <= pops_reg + {7'd0, ent_pop};
-                quiet_reg <= ent_valid ? 4'd0 : quiet_reg + 4'd1;
+                pops_reg  <= pops_reg + {7'd0, frm_gone};
+                quiet_reg <= frm_waits ? 4'd0 : quiet_reg + 4'd1;
                 if (fence_open) begin
                     state_reg <= W_READ;
                 end

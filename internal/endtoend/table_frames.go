@@ -70,9 +70,10 @@ func controlFaults() []Fault {
 		{Name: "a control register is not reset", File: fileCSR,
 			At: "gap_nak_reg <=", Old: "R_CTRL_GAP_NAK", New: "gap_nak_reg"},
 		{Name: "the state machine is not reset", File: fileCheck,
-			At: "if (rst) begin state_reg <=", Old: "S_HEAD", New: "state_reg", Also: []Change{
-				{At: "if (rst) begin state_reg <= S_HEAD; sent_reg <=", Old: "1'b0", New: "sent_reg"},
-				{At: "if (rst) begin state_reg <= S_HEAD; sent_reg <= 1'b0; opened_reg <=", Old: "1'b0", New: "opened_reg"},
+			At: "if (rst) begin state_reg <=", Old: "M_EMPTY", New: "state_reg", Also: []Change{
+				{At: "if (rst) begin a_valid <=", Old: "1'b0", New: "a_valid"},
+				{At: "if (rst) begin b_valid <=", Old: "1'b0", New: "b_valid"},
+				{At: "if (rst) begin c_valid <=", Old: "1'b0", New: "c_valid"},
 			}},
 		{Name: "a group restarts with old slots", File: fileRecycle,
 			Old: "{{(WORD_W-24){1'b0}}, walk_tag}", New: "{word_out[WORD_W-1:24], walk_tag}"},
