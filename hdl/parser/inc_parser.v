@@ -243,8 +243,10 @@ module inc_parser #(
     wire [17:0] udp_len   = {2'd0, f_udp_len};
     wire [17:0] off_len   = {12'd0, is_cnp, !is_cnp, 1'b1, has_ext, pad};
     wire [17:0] plen      = udp_len - off_len;          // negative when too short
-    wire [17:0] spare     = MTU + off_len - udp_len;    // negative when too long
-    wire        plen_neg  = plen[17];
+    // the same of a send packet, which three bits of the opcode say; fewer or more bytes than there may be
+    wire [17:0] send_off  = {15'd3, f_opcode[2:0] == 3'd3 || f_opcode[2:0] == 3'd5, pad};
+    wire [17:0] spare     = MTU + send_off - udp_len;   // negative when too long
+    wire        plen_neg  = udp_len < send_off;
     wire        long_pay  = spare[17];
     wire        stores    = is_send && !plen_neg;
     // no payload, nor pad bytes; nor all of what is before them
@@ -254,7 +256,7 @@ module inc_parser #(
                             && (!(is_ack || is_cnp) || udp_least)
                             && (!is_send || (f_udp_len[1:0] == 2'd0 && !(udp_least && pad != 2'd0)));
     // plen is at most MTU where this counts, so plen + BYTES - 1 has room
-    wire [17:0]        words_wide = (udp_len + (BEAT_BYTES - 18'd1) - off_len) >> LANE_W;
+    wire [17:0]        words_wide = (udp_len + (BEAT_BYTES - 18'd1) - send_off) >> LANE_W;
     wire [WORDS_W-1:0] words      = !stores ? {WORDS_W{1'b0}} : long_pay ? MTU_WORDS : words_wide[WORDS_W-1:0];
 
     wire at_header = r_valid && (r_count == HEADER_BEATS || (r_last && r_count < HEADER_BEATS));
@@ -329,8 +331,8 @@ module inc_parser #(
     // value is not used.
     localparam BEAT_W = 18 - LANE_W;
     wire [3:0]        c_idx;
-    wire [BEAT_W-1:0] c_beat;
-    wire [17:0]       last_at;                   // its last byte
+    wire              c_more, c_ends;            // it goes on behind the beat; it ends there
+    wire [LANE_W-1:0] c_last;                    // lane of its last byte
     generate
         if (BYTES > 64) begin : gen_beat_late
             reg [BEAT_W-1:0] beat_reg;
@@ -339,37 +341,42 @@ module inc_parser #(
                     beat_reg <= next_beat;
                 end
             end
-            assign c_idx   = r_idx;
-            assign c_beat  = beat_reg;
-            assign last_at = {2'd0, f_total_len} + 18'd13;
+            wire [17:0] last = {2'd0, f_total_len} + 18'd13;
+            assign c_idx  = r_idx;
+            assign c_more = last[17:LANE_W] > beat_reg;
+            assign c_ends = last[17:LANE_W] == beat_reg;
+            assign c_last = last[LANE_W-1:0];
         end else begin : gen_beat_now
             // from the beat that has the length
             localparam LENGTH_I = 16 / BYTES;
             localparam [3:0] LENGTH = LENGTH_I[3:0];
-            wire [17:0] last = {2'd0, s_axis_tdata[8*(16%BYTES) +: 8], s_axis_tdata[8*(17%BYTES) +: 8]} + 18'd13;
+            wire [15:0] len  = {s_axis_tdata[8*(16%BYTES) +: 8], s_axis_tdata[8*(17%BYTES) +: 8]};
+            wire [17:0] last = {2'd0, len} + 18'd13;
             reg [17:0]  last_reg;
             always @(posedge clk) begin
                 if (take && next_idx == LENGTH) begin
                     last_reg <= last;
                 end
             end
-            // a frame's first beat of 64 bytes has it itself
-            wire has_it = BYTES == 64 && next_idx == LENGTH;
-            assign c_idx   = next_idx;
-            assign c_beat  = next_beat;
-            assign last_at = has_it ? last : last_reg;
+            // The first beat of 64 bytes has it itself, and may be the only one.
+            wire       has_it = BYTES == 64 && next_idx == LENGTH;
+            wire [6:0] low    = {1'b0, len[5:0]} + 7'd13;
+            wire       one    = len[15:6] == 10'd0 && !low[6];
+            wire unused_low   = &{1'b0, low};
+            assign c_idx  = next_idx;
+            assign c_more = has_it ? !one : last_reg[17:LANE_W] > next_beat;
+            assign c_ends = has_it ? one : last_reg[17:LANE_W] == next_beat;
+            assign c_last = has_it ? last[LANE_W-1:0] : last_reg[LANE_W-1:0];
         end
     endgenerate
     wire [4:0] c_count = {1'b0, c_idx} + 5'd1;
     wire       c_early = c_count <= PAY_BEAT_A;
-    wire       c_more  = last_at[17:LANE_W] > c_beat;     // it goes on behind this beat
-    wire       c_ends  = last_at[17:LANE_W] == c_beat;
     // The lanes that it covers, in two steps: whole blocks of lanes, and lanes of the block in which it ends.
     localparam FINE_W = LANE_W / 2;
     localparam BLOCKS = BYTES >> FINE_W;
     localparam FINE   = 1 << FINE_W;
-    wire [BLOCKS-1:0]      c_blocks = ~({BLOCKS{1'b1}} << last_at[LANE_W-1:FINE_W]);
-    wire [FINE-1:0]        c_lanes  = ~({{(FINE-1){1'b1}}, 1'b0} << last_at[FINE_W-1:0]);
+    wire [BLOCKS-1:0]      c_blocks = ~({BLOCKS{1'b1}} << c_last[LANE_W-1:FINE_W]);
+    wire [FINE-1:0]        c_lanes  = ~({{(FINE-1){1'b1}}, 1'b0} << c_last[FINE_W-1:0]);
     reg  [BLOCKS:0]        x_blocks;             // bit i + 1: block i is covered to its end; bit 0: any is
     reg  [FINE-1:0]        x_lanes;
     reg  [LANE_W-1:0]      x_last;               // the lane of its last byte
@@ -377,7 +384,7 @@ module inc_parser #(
     always @(posedge clk) begin
         x_blocks <= {{BLOCKS{c_early || c_more}} | ({BLOCKS{c_ends}} & c_blocks), c_early || c_more || c_ends};
         x_lanes  <= c_lanes;
-        x_last   <= last_at[LANE_W-1:0];
+        x_last   <= c_last[LANE_W-1:0];
         x_more   <= c_more;
         x_ends   <= c_ends;
     end
