@@ -58,13 +58,12 @@ type bench struct {
 	ready func() bool // work is taken
 	room  func() bool // a frame to be made is taken
 
-	start    int       // of the payload of the oldest frame in the packet buffer
-	steps    uint64    // counters that step in the next cycle
-	ackWait  int       // cycles from ack_rd to ack_ready, 2 or more
-	ackAge   int       // cycles since ack_rd
-	asked    *frame    // whose acknowledgements were read
-	mapAge   int       // cycles since ctl_rd
-	mapped   [2]*place // what Control says of the frame asked about last, and of the one before
+	start    int    // of the payload of the oldest frame in the packet buffer
+	steps    uint64 // counters that step in the next cycle
+	ackWait  int    // cycles from ack_rd to ack_ready, 2 or more
+	ackAge   int    // cycles since ack_rd
+	asked    *frame // whose acknowledgements were read
+	mapAge   int    // cycles since ctl_rd
 	placing  *frame
 	busyFor  int // cycles that ctl_busy stays high, of the next open
 	busyLeft int
