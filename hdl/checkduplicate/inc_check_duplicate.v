@@ -1065,7 +1065,7 @@ module inc_check_duplicate #(
     wire               emits     = (copies || (TREE == 0 && (c_completes || (c_resend && !reack)))) && reaches;
     wire               reduction = TREE != 0 && (c_completes || (c_resend && !reack)) && reaches;
 
-    assign has_work = c_acts && all_words != {WORDS_W{1'b0}} && (c_accept || emits || reduction);
+    assign has_work = c_acts && c_live && all_words != {WORDS_W{1'b0}} && (c_accept || emits || reduction);
 
     reg               t_sends, t_opens, t_keeps, t_ep_we, t_done_we, t_wr;
     reg [1:0]         t_kind;
@@ -1160,7 +1160,7 @@ module inc_check_duplicate #(
 
     wire icrc_ok = vrd_icrc_ok || ICRC == 0;
     wire intact  = !vrd_err && vrd_len_ok && icrc_ok;
-    wire decided = c_valid && vrd_valid && c_formed && !c_bypass && (!t_sends || tx_room || !intact);
+    wire decided = c_valid && vrd_valid && c_formed && !c_bypass && (!(t_sends && c_live) || tx_room || !intact);
     wire quick   = c_valid && vrd_valid && c_bypass;
     wire good    = decided && intact && c_live && c_acts;
 
@@ -1227,7 +1227,7 @@ module inc_check_duplicate #(
     localparam WORK_W = PKT_W + WORDS_W + SLOT_W + PAIR_W + PLANES + 10;
 
     wire              reads   = TREE != 0 ? c_accept && c_builds : c_resend || (c_accept && c_builds);
-    wire              put     = form && has_work && c_live;
+    wire              put     = form && has_work;
     wire              commits = good && c_sent;
     wire              kills   = decided && !good && c_sent;
     wire [WORK_W-1:0] work;
