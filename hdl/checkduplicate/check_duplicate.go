@@ -42,7 +42,7 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 		parts = append(parts, m)
 	}
 	return &graph.Module{
-		Name: "inc_check_duplicate", Block: "CheckDuplicate", Source: source, Latency: "6 to 8 cycles, a frame in 2",
+		Name: "inc_check_duplicate", Block: "CheckDuplicate", Source: source, Latency: "5 to 7 cycles, a frame in 2",
 		Purpose: "decides what every frame does",
 		Params:  append(common.Params(), graph.Param{Name: "COUNTERS", Value: p.Counters}),
 		Ports: slices.Concat(

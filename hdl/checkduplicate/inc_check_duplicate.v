@@ -4,20 +4,20 @@
 //
 // Contract
 //   order       frames are decided one after the other, in the order of their entries
-//   steps       A looks up (2 cycles), B compares and says what the frame does (2), C forms what it sends and waits for the verdict;
+//   steps       A looks up (1 cycle), B compares and says what the frame does (2), C forms what it sends and waits for the verdict;
 //               with IN_BAND, M before A asks Control where the frame belongs (2 cycles, 1 for a frame of a fixed group). A frame goes on
 //               when the next step is free or becomes so
-//   latency     an entry in cycle 0 is decided in cycle 6 at the earliest, with IN_BAND in 7, of an in-band group in 8; in the cycle of its
-//               verdict if that is later, having sent the work on the payload ahead as speculative. A gap's NAK takes 1 cycle more, data of a
+//   latency     an entry in cycle 0 is decided in cycle 5 at the earliest, with IN_BAND in 6, of an in-band group in 7; in the cycle of its
+//               verdict if that is later. The work on the payload is offered in the cycle before that decision at the latest, as speculative. A gap's NAK takes 1 cycle more, data of a
 //               Reduce's range before the current one too; an acknowledgement of a Broadcast, which wants the minimum of all, is decided
 //               3 cycles after ack_ready, data of a Broadcast's range before the current one 2 after it; a control that opens a range is
-//               decided 8 cycles after ctl_busy is low
+//               decided 7 cycles after ctl_busy is low
 //   throughput  a frame in 2 cycles, a bypassed one in 1, an acknowledgement of a Broadcast in 3 more than ack_rd to ack_ready
 //   speculation B takes a frame in C as committed: the state that it will write goes to the next frame of the same endpoint, slot or group
 //               at once. If it is not committed, the frame in B is looked at again, which takes 2 cycles
 //   commit      in the cycle of the verdict: state is written, tx_* pushed, or nothing of it, and work already taken gets op_kill; counters
 //               step in the cycle after it
-//   stall       waits while tx_room is low and needed, or while the work of the frame before has not been taken
+//   stall       waits while tx_room is low and needed, and with work of its own while that of the frame before has not been taken
 //   payload     op_slot is the unit base + index of the slot, with 16-bit elements base + 2 * index. In place op_read adds to what lies
 //               there, or sends it again, and op_emit sends. In a tree op_pair is the pair of the endpoint, op_read says that the other
 //               of the pair has contributed, and op_reduce instead of op_emit that op_pairs, those with a contribution, make the
@@ -346,6 +346,9 @@ module inc_check_duplicate #(
     wire               s_opener;       // may open a range: younger frames wait until it is decided
     wire [FRAME_W-1:0] s_frame;
     wire [VIEW_W-1:0]  s_view;
+    wire               s_ranged;       // of what goes into s_view, what says where the slot is
+    wire [23:0]        s_psn;
+    wire [1:0]         s_dtype;
     wire [SLOT_W-1:0]  s_base;
     wire [4:0]         s_log2_n;
     wire               m_valid;
@@ -363,8 +366,11 @@ module inc_check_duplicate #(
             assign s_live   = ent_live;
             assign s_opener = 1'b0;
             assign s_frame  = ent_frame;
-            assign s_view   = {2'b00, 2'd0, ent_psn, 72'd0, 7'b1000000, ent_up, ent_down, ent_ackable, ent_whole,
-                               ent_collective == REDUCE, ent_collective == BROADCAST, ent_function, ent_dtype,
+            assign s_ranged = 1'b0;
+            assign s_psn    = ent_psn;
+            assign s_dtype  = ent_dtype;
+            assign s_view   = {2'b00, 2'd0, s_psn, 72'd0, 7'b1000000, ent_up, ent_down, ent_ackable, ent_whole,
+                               ent_collective == REDUCE, ent_collective == BROADCAST, ent_function, s_dtype,
                                ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask};
             assign s_base   = ent_base;
             assign s_log2_n = ent_log2_n;
@@ -476,12 +482,15 @@ module inc_check_duplicate #(
 
             assign s_opener = ranged_reg && is_data && !in_range && map_opens;
             assign s_frame  = frame_reg;
-            assign s_view   = {ranged_reg, opened_reg, map_rng, ranged_reg ? map_psn : wire_psn, map_begin, map_end, map_base,
+            assign s_ranged = ranged_reg;
+            assign s_psn    = ranged_reg ? map_psn : wire_psn;
+            assign s_dtype  = ranged_reg ? map_dtype : dtype_reg;
+            assign s_view   = {ranged_reg, opened_reg, map_rng, s_psn, map_begin, map_end, map_base,
                                !ranged_reg || in_range, ranged_reg && map_previous, map_opens, map_opens_up,
                                map_bad_control, map_wrong_role, ranged_reg && map_contradicts,
                                ranged_reg ? {map_up, map_down, ackable, whole} : {up_reg, down_reg, ackable_reg, whole_reg},
                                collective == REDUCE, collective == BROADCAST,
-                               ranged_reg ? {map_function, map_dtype} : {function_reg, dtype_reg},
+                               ranged_reg ? map_function : function_reg, s_dtype,
                                ranged_reg ? {map_in_mask, map_out_mask, map_ack_mask, map_parent_mask}
                                           : {in_mask_reg, out_mask_reg, ack_mask_reg, parent_mask_reg}};
             assign s_base   = base_reg;
@@ -491,15 +500,31 @@ module inc_check_duplicate #(
         end
     endgenerate
 
-    // ---- A: where the frame's slot is, and then the tables are read ----
+    // ---- where its slot is ----
 
-    reg               a_valid, a_second, a_live, a_opener;
+    // N - 1, of log2 N
+    wire [SLOT_W-1:0] s_last;
+    genvar e;
+    generate
+        for (e = 0; e < SLOT_W; e = e + 1) begin : gen_last
+            localparam [5:0] E = e;
+            assign s_last[e] = {1'b0, s_log2_n} > E;
+        end
+    endgenerate
+
+    // payload of 16-bit elements is kept as FP32, in two units a slot; the ranges of an in-band group may be of such
+    wire              s_wide  = HALVES != 0 && (s_ranged || s_dtype[1] != s_dtype[0]);
+    wire [SLOT_W-1:0] s_index = s_psn[SLOT_W-1:0] & s_last;
+    wire [SLOT_W-1:0] s_slot  = s_base + s_index;
+    wire [SLOT_W:0]   s_unit  = {1'b0, s_base} + (s_wide ? {s_index, 1'b0} : {1'b0, s_index});
+
+    // ---- A: the tables are read ----
+
+    reg               a_valid, a_live, a_opener;
     reg [FRAME_W-1:0] a_frame;
     reg [VIEW_W-1:0]  a_view;
-    reg [SLOT_W-1:0]  a_base;
     reg [4:0]         a_log2_n;
-    reg [SLOT_W-1:0]  a_slot;          // from its second cycle on
-    reg [SLOT_W-1:0]  a_unit;
+    reg [SLOT_W-1:0]  a_slot, a_unit;
 
     wire              a_bypass, a_foreign, a_host, a_sum_ok, a_len_ok, a_tver_ok, a_too_long, a_se, a_ce, a_big_endian;
     wire [7:0]        a_opcode;
@@ -521,18 +546,13 @@ module inc_check_duplicate #(
     assign {a_ranged, a_opened, a_rng, a_psn, a_begin, a_end, a_range_base, a_places, a_roles, a_reduces, a_spreads, a_function, a_dtype,
             a_masks} = a_view;
 
-    // N - 1 and N / 2 = MW, of log2 N
-    wire [SLOT_W-1:0] a_last;
+    // N / 2 = MW, of log2 N
     wire [23:0]       a_half;
     wire [MASK_W-1:0] a_self;
-    genvar e;
     generate
         for (e = 0; e < 24; e = e + 1) begin : gen_half
             localparam [5:0] E = e;
             assign a_half[e] = {1'b0, a_log2_n} == E + 6'd1;
-            if (e < SLOT_W) begin : gen_last
-                assign a_last[e] = {1'b0, a_log2_n} > E;
-            end
         end
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
             localparam [EP_W-1:0] E = e;
@@ -540,27 +560,20 @@ module inc_check_duplicate #(
         end
     endgenerate
 
-    // payload of 16-bit elements is kept as FP32, in two units a slot; the ranges of an in-band group may be of such
-    wire              a_wide  = HALVES != 0 && (a_ranged || a_dtype[1] != a_dtype[0]);
-    wire [SLOT_W-1:0] a_index = a_psn[SLOT_W-1:0] & a_last;
-    wire [SLOT_W:0]   a_place = {1'b0, a_base} + (a_wide ? {a_index, 1'b0} : {1'b0, a_index});
-
     wire b_free;
-    wire a_go   = a_valid && (a_second || a_bypass) && b_free;
+    wire a_go   = a_valid && b_free;
     wire a_free = !a_valid || a_go;
     assign s_go = s_valid && a_free;
 
     always @(posedge clk) begin
         a_valid  <= s_go || (a_valid && !a_go);
-        a_second <= !s_go;
         a_live   <= s_go ? s_live : a_live && live_wide[{1'b0, a_group}];
-        a_slot   <= a_base + a_index;
-        a_unit   <= a_place[SLOT_W-1:0];
         if (s_go) begin
             a_opener <= s_opener;
             a_frame  <= s_frame;
             a_view   <= s_view;
-            a_base   <= s_base;
+            a_slot   <= s_slot;
+            a_unit   <= s_unit[SLOT_W-1:0];
             a_log2_n <= s_log2_n;
         end
         if (rst) begin
@@ -1039,7 +1052,10 @@ module inc_check_duplicate #(
 
     // ---- form: everything that the verdict will only let pass ----
 
-    wire form = c_valid && !c_formed && (c_need_min ? least_ready : c_need_rest ? rest_ready_reg : c_need_pick ? c_second : 1'b1);
+    // The work goes out with it, and waits for its verdict there.
+    wire held;                         // work that AggregateData has not taken
+    wire has_work;
+    wire form = c_valid && !c_formed && !(has_work && held) && (c_need_min ? least_ready : c_need_rest ? rest_ready_reg : c_need_pick ? c_second : 1'b1);
 
     wire from_slot = c_accept || (c_resend && !reack);
     wire copies    = c_down && !reack;
@@ -1049,7 +1065,9 @@ module inc_check_duplicate #(
     wire               emits     = (copies || (TREE == 0 && (c_completes || (c_resend && !reack)))) && reaches;
     wire               reduction = TREE != 0 && (c_completes || (c_resend && !reack)) && reaches;
 
-    reg               t_sends, t_work, t_opens, t_keeps, t_ep_we, t_done_we, t_wr;
+    assign has_work = c_acts && c_live && all_words != {WORDS_W{1'b0}} && (c_accept || emits || reduction);
+
+    reg               t_sends, t_opens, t_keeps, t_ep_we, t_done_we, t_wr;
     reg [1:0]         t_kind;
     reg [MASK_W-1:0]  t_mask;
     reg [7:0]         t_opcode;
@@ -1059,7 +1077,6 @@ module inc_check_duplicate #(
     reg [31:0]        t_ext;
     reg [LEN_W-1:0]   t_plen;
     reg [WORDS_W-1:0] t_words;
-    reg               t_emit, t_reduce, t_read;
     reg [COUNTERS-1:0] t_count;        // what an undamaged frame steps
     reg [COUNTERS-1:0] steps;
 
@@ -1124,10 +1141,6 @@ module inc_check_duplicate #(
             t_words   <= all_words;
             t_in_band <= c_ranged && !c_cnp && !c_base_nak;
             t_dir     <= makes_ack || c_ack;
-            t_work    <= all_words != {WORDS_W{1'b0}} && (c_accept || emits || reduction);
-            t_emit    <= emits;
-            t_reduce  <= reduction;
-            t_read    <= TREE != 0 ? c_accept && c_builds : c_resend || (c_accept && c_builds);
             t_opens   <= c_opens;
             t_keeps   <= c_keeps;
             t_ep_we   <= c_ep_we && !reack;
@@ -1142,14 +1155,12 @@ module inc_check_duplicate #(
 
     // ---- commit ----
 
-    wire             held;             // work that AggregateData has not taken
     wire [PKT_W-1:0] held_start;
     reg  [PKT_W-1:0] start_reg;        // where the frame in C has its first word
 
     wire icrc_ok = vrd_icrc_ok || ICRC == 0;
     wire intact  = !vrd_err && vrd_len_ok && icrc_ok;
-    wire can     = (!t_sends || tx_room) && (!t_work || c_sent || !held);
-    wire decided = c_valid && vrd_valid && c_formed && !c_bypass && (can || !intact);
+    wire decided = c_valid && vrd_valid && c_formed && !c_bypass && (!(t_sends && c_live) || tx_room || !intact);
     wire quick   = c_valid && vrd_valid && c_bypass;
     wire good    = decided && intact && c_live && c_acts;
 
@@ -1215,9 +1226,9 @@ module inc_check_duplicate #(
 
     localparam WORK_W = PKT_W + WORDS_W + SLOT_W + PAIR_W + PLANES + 10;
 
-    wire              offers  = c_valid && c_formed && !c_bypass && t_work && !c_sent && !held;
-    wire              early   = offers && !vrd_valid && c_acts && c_live;
-    wire              commits = good && t_work && c_sent;
+    wire              reads   = TREE != 0 ? c_accept && c_builds : c_resend || (c_accept && c_builds);
+    wire              put     = form && has_work;
+    wire              commits = good && c_sent;
     wire              kills   = decided && !good && c_sent;
     wire [WORK_W-1:0] work;
 
@@ -1225,9 +1236,8 @@ module inc_check_duplicate #(
         .clk       (clk),
         .rst       (rst),
         .held      (held),
-        .put       (early || (offers && good)),
-        .put_spec  (early),
-        .put_data  ({start_reg, t_words, c_unit, pair, t_read, !c_resend, c_accept, t_emit, t_reduce, pairs, c_function, c_dtype,
+        .put       (put),
+        .put_data  ({start_reg, all_words, c_unit, pair, reads, !c_resend, c_accept, emits, reduction, pairs, c_function, c_dtype,
                      c_big_endian}),
         .commits   (commits),
         .kills     (kills),
@@ -1245,7 +1255,7 @@ module inc_check_duplicate #(
     assign pkt_start = held ? held_start : start_reg;
 
     always @(posedge clk) begin
-        c_sent <= !b_go && (c_sent || early);
+        c_sent <= !b_go && (c_sent || put);
         if (c_done) begin
             start_reg <= vrd_end;
         end
@@ -1295,8 +1305,8 @@ module inc_check_duplicate #(
     end
     assign count = count_reg;
 
-    wire unused_bits = &{1'b0, init_ei, ask_group, a_host, a_se, a_ce, a_big_endian, a_pad, a_ext, a_plen, a_words, a_opened, a_rng, a_function,
-                         a_end, a_range_base, a_places, a_roles, a_reduces, a_spreads, a_masks, a_place, b_tver_ok, b_over_mtu,
+    wire unused_bits = &{1'b0, init_ei, ask_group, a_host, a_se, a_ce, a_big_endian, a_pad, a_ext, a_plen, a_words, a_opened, a_rng, a_ranged, a_dtype, a_function,
+                         a_end, a_range_base, a_places, a_roles, a_reduces, a_spreads, a_masks, s_unit, b_tver_ok, b_over_mtu,
                          distance, beyond, overrun, opened_past, slot_bytes, picked_past, rest_past, gap_low};
 
 endmodule

@@ -3,7 +3,7 @@
 // inc_hold_work: keeps a frame's work on the payload until AggregateData takes it, before or after the frame's verdict.
 //
 // Contract
-//   order       one work at a time, offered while `held` is low; if it is speculative, `commits` or `kills` follows for it before the next
+//   order       one work at a time, put while `held` is low; it is speculative until `commits` or `kills` follows, before the next
 //   latency     put in cycle 0, op_valid in cycle 1 at the earliest
 //   throughput  a work in 2 cycles
 //   stall       op_ready: op_valid is high in cycles with op_ready alone; held
@@ -22,9 +22,8 @@ module inc_hold_work #(
 
     output wire             held,
     input  wire             put,
-    input  wire             put_spec,
     input  wire [WIDTH-1:0] put_data,
-    // the verdict on the frame whose work was put as speculative
+    // the verdict on the frame whose work was put
     input  wire             commits,
     input  wire             kills,
 
@@ -62,7 +61,7 @@ module inc_hold_work #(
         end
         if (put) begin
             held_reg <= 1'b1;
-            spec_reg <= put_spec;
+            spec_reg <= 1'b1;
         end else begin
             held_reg <= held_reg && !op_ready && !dies;
             spec_reg <= op_spec;

@@ -72,7 +72,7 @@ func (p HoldWork) Module() (*graph.Module, error) {
 		Params:  []graph.Param{{Name: "WIDTH", Value: p.Width}},
 		Ports: []graph.Port{
 			leaf.In("clk", 1), leaf.In("rst", 1),
-			leaf.Out("held", 1), leaf.In("put", 1), leaf.In("put_spec", 1), leaf.In("put_data", p.Width), leaf.In("commits", 1), leaf.In("kills", 1),
+			leaf.Out("held", 1), leaf.In("put", 1), leaf.In("put_data", p.Width), leaf.In("commits", 1), leaf.In("kills", 1),
 			leaf.In("op_ready", 1), leaf.Out("op_valid", 1), leaf.Out("op_spec", 1), leaf.Out("op_commit", 1), leaf.Out("op_kill", 1),
 			leaf.Out("op_data", p.Width),
 		},

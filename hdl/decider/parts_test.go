@@ -70,7 +70,7 @@ func TestDropLadder(t *testing.T) {
 	}
 }
 
-// TestHoldWork: random works, speculative or not, verdicts and a taker that pauses: each is taken once, or killed, with its verdict told at the
+// TestHoldWork: random works, verdicts and a taker that pauses: each is taken once, or killed, with its verdict told at the
 // right time.
 func TestHoldWork(t *testing.T) {
 	t.Parallel()
@@ -83,13 +83,11 @@ func TestHoldWork(t *testing.T) {
 	)
 	for range 20000 {
 		put := !held && !open && rng.IntN(2) == 0
-		early := rng.IntN(2) == 0
 		verdict := open && rng.IntN(3) == 0
 		good := rng.IntN(2) == 0
 		ready := rng.IntN(2) == 0
 		next := rng.Uint64N(1 << 16)
 		b.SetBool("put", put)
-		b.SetBool("put_spec", early)
 		b.Set("put_data", next)
 		b.SetBool("commits", verdict && good)
 		b.SetBool("kills", verdict && !good)
@@ -112,7 +110,7 @@ func TestHoldWork(t *testing.T) {
 		}
 		held = held && !ready && !dies
 		if put {
-			held, spec, open, data = true, early, early, next
+			held, spec, open, data = true, true, true, next
 		}
 	}
 	for _, name := range []string{"taken", "committed here", "committed there", "killed here", "killed there"} {

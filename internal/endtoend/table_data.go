@@ -39,8 +39,7 @@ func arithmeticFaults() []Fault {
 func typeFaults() []Fault {
 	return []Fault{
 		{Name: "a range's type is the group's", File: fileCheck,
-			Old: "ranged_reg ? {map_function, map_dtype} : {function_reg, dtype_reg}",
-			New: "ranged_reg ? {map_function, map_dtype == 2'd0 ? map_dtype : dtype_reg} : {function_reg, dtype_reg}"},
+			Old: "ranged_reg ? map_dtype : dtype_reg", New: "ranged_reg && map_dtype == 2'd0 ? map_dtype : dtype_reg"},
 		{Name: "an adder's result is used before it is there", File: fileAggregate,
 			Old: "x_read && same[DEPTH-2:0] != {(DEPTH-1){1'b0}}", New: "1'b0"},
 		{Name: "a tie is rounded up", File: fileLane,
@@ -85,7 +84,7 @@ func typeFaults() []Fault {
 		{Name: "16-bit elements leave the wrong way round", File: fileEmit,
 			Old: "row_big_endian ? {e[7:0], e[15:8]} : e", New: "row_big_endian && 1'b0 ? {e[7:0], e[15:8]} : e"},
 		{Name: "slots of 16-bit types overlap", File: fileCheck,
-			Old: "a_wide ? {a_index, 1'b0} : {1'b0, a_index}", New: "a_wide && 1'b0 ? {a_index, 1'b0} : {1'b0, a_index}"},
+			Old: "s_wide ? {s_index, 1'b0} : {1'b0, s_index}", New: "s_wide && 1'b0 ? {s_index, 1'b0} : {1'b0, s_index}"},
 		{Name: "16-bit groups run over the end of the buffer", File: fileRecycle,
 			Old: "(cfg_in_band && HALVES) || cfg_collective[6] != cfg_collective[5]", New: "cfg_in_band && HALVES"},
 		{Name: "in-band groups of a 32-bit type run over the end of the buffer", File: fileRecycle,
