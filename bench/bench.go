@@ -139,6 +139,7 @@ func onCore(ctx context.Context, name, dir string, o Options, measure func(t *ri
 //	result_total_cycles       last contribution's first beat in to result's last beat out
 //	ack_cycles                Mode III: last contribution's first beat in to the first beat out of its ACK, which leaves before the result
 //	forward_cycles            bypassed frame's first beat in to first beat out
+//	result_64_cycles          result_cycles with 64 bytes of payload
 //	result_min_cycles         result_cycles of the configuration without ICRC check
 //	core_cycles               the aggregator alone: last contribution's payload word in to sum out; core_CLASS_cycles by element type
 //
@@ -170,18 +171,18 @@ func latency(t *rig.T, m metrics) {
 	g := e.Group(0, 1, members, false)
 	var in dut.Frame
 	e.OnAccept = func(a dut.Frame, _ []inc.Counter) { in = a }
-	for k := range 3 * g.MW() {
+	// complete has all members send PSN k with so many bytes, and acknowledge it.
+	complete := func(k, bytes int) (last, ack, result dut.Frame) {
 		var outs []dut.Frame
 		for _, c := range g.Members() {
-			outs = e.Exchange(g.Data(c, g.Start().Add(k), g.Noise(payload)))
+			outs = e.Exchange(g.Data(c, g.Start().Add(k), g.Noise(bytes)))
 		}
-		last := in
+		last = in
 		if t.Pipes() {
 			if len(outs) == 0 {
 				t.Fatalf("no ACK")
 			}
-			m.worst("ack", outs[0].First-last.First)
-			outs = outs[1:]
+			ack, outs = outs[0], outs[1:]
 			for _, c := range g.Members() {
 				e.Exchange(g.Ack(c, g.Start().Add(k)))
 			}
@@ -189,9 +190,20 @@ func latency(t *rig.T, m metrics) {
 		if len(outs) != members {
 			t.Fatalf("%d results instead of %d", len(outs), members)
 		}
-		m.worst("result", outs[0].First-last.First)
-		m.worst("result_after_last", outs[0].First-min(last.Last, outs[0].First))
-		m.worst("result_total", outs[0].Last-last.First)
+		return last, ack, outs[0]
+	}
+	for k := range 3 * g.MW() {
+		last, ack, result := complete(k, payload)
+		if t.Pipes() {
+			m.worst("ack", ack.First-last.First)
+		}
+		m.worst("result", result.First-last.First)
+		m.worst("result_after_last", result.First-min(last.Last, result.First))
+		m.worst("result_total", result.Last-last.First)
+	}
+	for k := range 8 {
+		last, _, result := complete(3*g.MW()+k, 64)
+		m.worst("result_64", result.First-last.First)
 	}
 	for range 8 {
 		outs := e.Exchange(g.Data(0, 0, g.Noise(payload), func(p *roce.Packet) { p.DestQP ^= 0x800000 }))

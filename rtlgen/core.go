@@ -58,22 +58,28 @@ func ports(c *graph.Composite, addrBits int) {
 	}
 }
 
-// pending is how many frames can lie between LookupTable's tables and CheckDuplicate's decision: the queue and what is on its way.
-func pending(d params.Derived) int { return d.HeaderEntries + 16 }
+// pending is how many frames can lie between LookupTable's tables and the decision: the queue, what is on its way to it, and the steps of
+// the decision.
+func pending(d params.Derived) int { return d.HeaderEntries + 20 }
 
-// ackStages are the register stages of the minimum over acknowledgements: one more is a cycle more for the acknowledgements of a Broadcast.
-const ackStages = 2
+// ackStages are the register stages of the minimum over acknowledgements. One more is a cycle more for the acknowledgements of a Broadcast;
+// in Mode II more than eight endpoints, four comparisons one after the other, are worth two.
+func ackStages(p params.Params, d params.Derived) int {
+	if p.Mode == 2 && d.MaskBits > 8 {
+		return 4
+	}
+	return 2
+}
 
 // ranges adds the block that knows the ranges of in-band groups, or ties off what it would drive.
 func ranges(c *graph.Composite, p params.Params, d params.Derived, lookup, decide, slots, translate *graph.Instance) {
 	if !p.InBand {
-		for _, name := range []string{"route_valid", "route_mask", "root_sends"} {
-			c.Open(lookup.Pin(name), "no in-band groups")
-		}
 		c.Open(slots.Pin("ranges_valid"), "no in-band groups")
 		c.Tie(slots.Pin("ranges_take"), 0)
-		for _, name := range []string{"ctl_rd", "ctl_open"} {
-			c.Open(decide.Pin(name), "no in-band groups")
+		for _, port := range decide.Module.Ports {
+			if port.Dir == graph.Out && (strings.HasPrefix(port.Name, "ctl_") || strings.HasPrefix(port.Name, "ask_")) {
+				c.Open(decide.Pin(port.Name), "no in-band groups")
+			}
 		}
 		for _, to := range []*graph.Instance{decide, translate} {
 			for _, port := range to.Module.Ports {
@@ -85,11 +91,7 @@ func ranges(c *graph.Composite, p params.Params, d params.Derived, lookup, decid
 		return
 	}
 	ctl := c.Add("u_control", control.Control{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, DTypes: d.DTypeMask, Ops: d.OpMask})
-	for _, name := range []string{"ei", "psn", "opcode", "empty", "ext", "in_mask", "out_mask", "ack_mask", "parent_mask"} {
-		c.Connect(lookup.Pin("ent_"+name), ctl.Pin("ent_"+name))
-	}
-	c.LinkAs(lookup, "route_", ctl, "ent_route_")
-	c.Connect(lookup.Pin("root_sends"), ctl.Pin("ent_root_sends"))
+	c.LinkAs(decide, "ask_", ctl, "ent_")
 	c.Link(decide, ctl, "ctl_")
 	c.Link(ctl, decide, "ctl_")
 	c.Link(ctl, decide, "map_")
@@ -137,7 +139,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		addMode = addModeIII
 	}
 	decide, wire := addMode(c, p, len(model.Counters))
-	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages})
+	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d)})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
 		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes})
 	aggregate := c.Add("u_aggregate", aggregatedata.AggregateData{Bytes: p.BusBytes, Row: d.RowBytes, Double: d.LaneBanks - 1,
@@ -210,8 +212,10 @@ func (b *blocks) judge(c *graph.Composite) {
 	c.Link(b.lookup, b.send, "fwd_")
 	c.Link(b.lookup, b.decide, "ent_")
 	c.Link(b.decide, b.lookup, "ent_")
-	c.Connect(b.lookup.Pin("ent_valid"), b.slots.Pin("ent_valid"))
-	c.Connect(b.decide.Pin("ent_pop"), b.slots.Pin("ent_pop"))
+	c.LinkAs(b.lookup, "route_", b.decide, "ent_route_")
+	c.Connect(b.lookup.Pin("root_sends"), b.decide.Pin("ent_root_sends"))
+	c.Connect(b.decide.Pin("frm_waits"), b.slots.Pin("frm_waits"))
+	c.Connect(b.decide.Pin("vrd_pop"), b.slots.Pin("frm_gone"))
 	c.Link(b.packets, b.decide, "vrd_")
 	c.Link(b.decide, b.packets, "vrd_")
 	c.Link(b.decide, b.slots, "rd_")

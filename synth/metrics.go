@@ -180,6 +180,7 @@ func (f *flow) measure(stat *yosys.Stat, t *timing) (*Metrics, error) {
 	m.Lanes = lanes(m.Modules, n.area)
 	m.addFigures(f, n, t, minCycle)
 	m.addLanes(f)
+	m.addQueues(f)
 	if p := f.d.PayloadBits(); p > 0 {
 		m.Metrics["synth__memory__bits_per_payload_bit"] = float64(f.d.MemoryBits()) / float64(p)
 	}
@@ -256,6 +257,23 @@ func (m *Metrics) addLanes(f *flow) {
 	m.Metrics["synth__lane__cells__share"] = l.Share
 	if top, err := f.d.Top("core"); err == nil && top.Module == f.top && l.Count != f.d.Params.Lanes {
 		m.Warnings = append(m.Warnings, fmt.Sprintf("%d lanes in the manifest, %d %s in the netlist", f.d.Params.Lanes, l.Count, laneModule))
+	}
+}
+
+// addQueues fills in what a switch takes beside its core.
+func (m *Metrics) addQueues(f *flow) {
+	top, err := f.d.Top(contract.TopSwitch)
+	if err != nil || top.Module != f.top {
+		return // another top, or a design without a switch
+	}
+	core, err := f.d.Top(contract.TopCore)
+	if err != nil {
+		return
+	}
+	for _, a := range m.Modules {
+		if a.Module == core.Module {
+			m.Metrics["synth__switch__queues__area"] = m.Metrics["synth__design__instance__area"] - a.Total
+		}
 	}
 }
 
@@ -358,6 +376,7 @@ func (m *Metrics) addEstimates(f *flow) {
 	add("synth__design__instance__area__placed", "um2", bothLow, bothHigh,
 		fmt.Sprintf("not placed: cells x %g / %g + macros / %g", cellGrowth, cellDensity, macroDensity))
 	add("synth__design__nand2_equivalents", "NAND2", gateError, gateError, "standard cells over the area of the smallest NAND2; carries over between libraries")
+	add("synth__switch__queues__area", "um2", low, high, "what the switch holds beside the core: a queue at each port, what picks and what distributes")
 	add("synth__lane__area", "um2", low, high, "one "+laneModule+": "+strings.Join(f.d.Params.DTypes, ", ")+", "+strings.Join(f.d.Params.Ops, ", ")+", with its registers")
 	wires := "wires " + f.t.wires
 	add("synth__timing__fmax__mhz", "MHz", 1-1/(1+delayError), 1/(1-delayError)-1, fmt.Sprintf("OpenSTA, %s corner, %s, late derate %g, ideal clock and reset", f.t.corner, wires, Derate))

@@ -25,6 +25,9 @@ import (
 // a time, would give a whole period to the logic on either side; so the module is dissolved into the lane.
 const pipelineCut = "inc_lane_cut"
 
+// tableIndex gives the place of an endpoint in a table. Merge compares what makes addresses, and looks into no module of several instances.
+const tableIndex = "inc_endpoint_index"
+
 // part is a module of the elaborated design with one set of parameters: what one Yosys process synthesises.
 type part struct {
 	// id is the module's name in all texts, the same in every design that has this module with these parameters; name is for people.
@@ -208,7 +211,7 @@ func (s *splitter) dissolves(module string) bool {
 // decodes it only within one module; and what is never read of one may be read of another with the same parameters.
 func (s *splitter) table(module string) bool {
 	switch base := yosys.Plain(yosys.BaseName(module)); base {
-	case design.RAM + asFlops, design.OnePortRAM + asFlops:
+	case design.RAM + asFlops, design.OnePortRAM + asFlops, tableIndex:
 		return true
 	case design.RAM, design.OnePortRAM:
 		return slices.ContainsFunc(s.modules[module].Types(), s.table)

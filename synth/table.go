@@ -120,6 +120,8 @@ func label(key string) string {
 		return "area, placed"
 	case "synth__design__nand2_equivalents":
 		return "gates (cells)"
+	case "synth__switch__queues__area":
+		return "switch's queues"
 	case "synth__lane__area":
 		return "area a lane"
 	case "synth__timing__fmax__mhz":

@@ -280,7 +280,8 @@ module inc_aggregate_data #(
             wire unused_bits = &{1'b0, g_slot, g_pairs, g_words, g_rows};
         end
     endgenerate
-    localparam FLAG_W = 10 + ADDR_W;
+    // places in a tag
+    localparam AT_UPPER_EN = 5, AT_LOWER_EN = 6, AT_ADDR = 7, AT_REDUCE = 7 + ADDR_W, AT_WRITE = 9 + ADDR_W, FLAG_W = 10 + ADDR_W;
     assign {x_write, x_emit, x_reduce, x_addr, x_lower_en, x_upper_en, x_upper, x_word, x_wide, x_bf16, x_big_endian}
         = x_tag[FLAG_W-1:0];
 
@@ -346,15 +347,33 @@ module inc_aggregate_data #(
     assign {s_write, s_emit, s_reduce, s_addr, s_lower_en, s_upper_en, s_upper, s_word, s_wide, s_bf16, s_big_endian}
         = s_tag[FLAG_W-1:0];
 
-    // rows under way that write where X reads: those before S make it wait, S gives it the sum
-    wire [DEPTH-1:0] same;
+    // Rows under way that write where X reads: those before S make it wait, S gives it the sum. The addresses were compared when the
+    // row came to X, with where the others would be in the next cycle; from then on the answers move with them.
+    reg  [DEPTH-1:0] meets_reg;      // the row in this stage, if there is one
+    wire [DEPTH:0]   g_meets;        // of the row that leaves G: X, then the stages
+    wire [DEPTH-1:0] same = v_reg & meets_reg;
     generate
-        for (i = 0; i < DEPTH; i = i + 1) begin : gen_same
-            wire [FLAG_W-1:0] flags = tag_reg[i*TAG_W +: FLAG_W];
-            wire same_half = (flags[6] && x_lower_en) || (flags[5] && x_upper_en);
-            assign same[i] = v_reg[i] && flags[FLAG_W-1] && flags[7 +: ADDR_W] == x_addr && (DOUBLE == 0 || same_half);
+        for (i = 0; i <= DEPTH; i = i + 1) begin : gen_meets
+            wire [FLAG_W-1:0] flags;
+            if (i == 0) begin : gen_x
+                assign flags = x_tag[FLAG_W-1:0];
+            end else begin : gen_stage
+                assign flags = tag_reg[(i-1)*TAG_W +: FLAG_W];
+            end
+            wire same_half = (flags[AT_LOWER_EN] && g_lower_en) || (flags[AT_UPPER_EN] && g_upper_en);
+            assign g_meets[i] = flags[AT_WRITE] && flags[AT_ADDR +: ADDR_W] == g_addr && (DOUBLE == 0 || same_half);
             wire unused_flags = &{1'b0, flags};
         end
+    endgenerate
+    wire [DEPTH:0] meets_chain = {meets_reg, 1'b0};
+    always @(posedge clk) begin
+        if (g_go) begin
+            meets_reg <= move ? g_meets[DEPTH-1:0] : g_meets[DEPTH:1];
+        end else if (move) begin
+            meets_reg <= meets_chain[DEPTH-1:0];
+        end
+    end
+    generate
         if (DEPTH > 1) begin : gen_wait
             assign x_wait = x_read && same[DEPTH-2:0] != {(DEPTH-1){1'b0}};
         end else begin : gen_no_wait
@@ -563,7 +582,7 @@ module inc_aggregate_data #(
             assign coming_here[DEPTH] = coming[DEPTH] && x_tag[TAG_W-1 -: SLOT_W] == g_slot;
             for (i = 0; i < DEPTH; i = i + 1) begin : gen_coming
                 wire [TAG_W-1:0] tag = tag_reg[i*TAG_W +: TAG_W];
-                assign coming[i]      = v_reg[i] && tag[FLAG_W-3];
+                assign coming[i]      = v_reg[i] && tag[AT_REDUCE];
                 assign coming_here[i] = coming[i] && tag[TAG_W-1 -: SLOT_W] == g_slot;
                 wire unused_tag = &{1'b0, tag};
             end
@@ -648,7 +667,7 @@ module inc_aggregate_data #(
     );
 
     wire unused_wires = &{1'b0, place_addr, v_chain[DEPTH], spec_chain[DEPTH], bad_chain[DEPTH],
-                          tag_chain[(DEPTH+1)*TAG_W-1 -: TAG_W], x_write, x_emit, x_reduce, x_upper, x_word};
+                          tag_chain[(DEPTH+1)*TAG_W-1 -: TAG_W], meets_chain[DEPTH], x_addr, x_write, x_emit, x_reduce, x_upper, x_word};
 
 endmodule
 

@@ -3,9 +3,12 @@
 package assemble_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
+
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,6 +56,8 @@ type frame struct {
 	payload []byte
 	want    []byte // with zeros for the ICRC
 	covered int
+	sumA    uint16 // their one's complement sum is the inverse of the IP checksum
+	sumB    uint16
 	bad     int // which payload word, -1 for none
 }
 
@@ -76,6 +81,12 @@ func newFrame(rng *rand.Rand, op roce.Opcode, length int, pad uint8) frame {
 		n = 58
 	}
 	copy(f.header, f.want[:n])
+	sum := ^binary.BigEndian.Uint16(f.header[24:])
+	f.sumA = uint16(rng.Uint32())
+	f.sumB = sum - f.sumA
+	if sum < f.sumA { // a carry comes back in
+		f.sumB--
+	}
 	return f
 }
 
@@ -113,7 +124,12 @@ func (b *bench) cycle(t *testing.T) {
 	if b.shown {
 		f := b.frames[b.head]
 		b.Set("hdr_port", f.port)
-		b.SetBytes("hdr_bytes", f.header)
+		// the checksum comes as two numbers of which it is the inverted sum
+		header := slices.Clone(f.header)
+		clear(header[24:26])
+		b.SetBytes("hdr_bytes", header)
+		b.Set("hdr_sum_a", uint64(f.sumA))
+		b.Set("hdr_sum_b", uint64(f.sumB))
 		b.SetBool("hdr_long", f.long)
 		b.Set("hdr_plen", uint64(len(f.payload)))
 		b.Set("hdr_words", uint64(b.count(f)))
@@ -179,6 +195,13 @@ func (b *bench) beat(t *testing.T) {
 	}
 	kept := min(b.bytes, len(f.want)-at)
 	data, keep := b.Bytes("m_data"), b.Bytes("m_keep")
+	check := uint16(b.Get("m_check"))
+	if place := 24 - at; place >= 0 && place < b.bytes {
+		require.Zero(t, data[place]|data[place+1], "the checksum's place")
+		data[place], data[place+1] = byte(check), byte(check>>8)
+	} else {
+		require.Zero(t, check, "a checksum in beat %d", b.beats)
+	}
 	for i := range data {
 		if i < kept != (keep[i/8]>>(i%8)&1 != 0) {
 			require.Fail(t, "keep", "%d of %d", i, kept)

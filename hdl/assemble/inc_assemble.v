@@ -8,6 +8,7 @@
 //   beats       tkeep full but on the last; bytes after the payload are zero
 //   bad         m_bad is high once a word of the frame, whole or in part in this beat or one before, was bad: complete in the
 //               beats behind the payload's last byte, and in the last
+//   checksum    the inverse of the one's complement sum of hdr_sum_a and hdr_sum_b; its place in m_data is as in hdr_bytes, zeros
 //   stall       m_ready low holds everything; headers and words wait for each other
 //   reset       between frames
 //   not done    the ICRC; hdr_* must hold still until hdr_pop
@@ -30,6 +31,8 @@ module inc_assemble #(
     output wire               hdr_pop,
     input  wire [PORT_W-1:0]  hdr_port,
     input  wire [8*58-1:0]    hdr_bytes,
+    input  wire [15:0]        hdr_sum_a,
+    input  wire [15:0]        hdr_sum_b,
     input  wire               hdr_long,
     input  wire [LEN_W-1:0]   hdr_plen,
     input  wire [WORDS_W-1:0] hdr_words,
@@ -44,6 +47,8 @@ module inc_assemble #(
     output wire               m_valid,
     input  wire               m_ready,
     output wire [8*BYTES-1:0] m_data,
+    // the IP checksum, in wire order, with the beat that has its place; else zero
+    output wire [15:0]        m_check,
     output wire [BYTES-1:0]   m_keep,
     output wire               m_first,
     output wire               m_last,
@@ -65,6 +70,9 @@ module inc_assemble #(
     // bytes of a beat that may be header's, and beats with such
     localparam HEADER  = BYTES > 64 ? 64 : BYTES;
     localparam BEATS   = 64 / HEADER;
+    // where the IP checksum lies
+    localparam CHECK_I = 24 / BYTES;
+    localparam [3:0] CHECK_BEAT = CHECK_I[3:0];
     localparam [4:0] PAY_BEAT_A = BEAT_A[4:0];
     localparam [4:0] PAY_BEAT_B = BEAT_B[4:0];
     localparam [16:0] BEAT_BYTES = BYTES[16:0];
@@ -93,7 +101,8 @@ module inc_assemble #(
 
     reg                bad_reg;       // a word of the frame was bad
 
-    reg                o_valid, o_first, o_last;
+    reg                o_valid, o_first, o_last, o_checks;
+    reg  [15:0]        o_sum_a, o_sum_b;
     reg  [8*BYTES-1:0] o_data;
     reg  [BYTES-1:0]   o_keep;
     reg  [PORT_W-1:0]  o_port;
@@ -184,6 +193,9 @@ module inc_assemble #(
         if (go) begin
             o_data  <= front | (hdr_long ? body_b : body_a);
             o_keep  <= keep;
+            o_checks <= index_reg == CHECK_BEAT;
+            o_sum_a  <= hdr_sum_a;
+            o_sum_b  <= hdr_sum_b;
             o_first <= !begun_reg;
             o_last  <= last;
             o_port  <= hdr_port;
@@ -214,8 +226,12 @@ module inc_assemble #(
         end
     end
 
+    wire [16:0] fold     = {1'b0, o_sum_a} + {1'b0, o_sum_b};
+    wire [15:0] checksum = ~(fold[15:0] + {15'd0, fold[16]});
+
     assign m_valid = o_valid;
     assign m_data  = o_data;
+    assign m_check = {checksum[7:0], checksum[15:8]} & {16{o_checks}};
     assign m_keep  = o_keep;
     assign m_first = o_first;
     assign m_last  = o_last;

@@ -30,8 +30,19 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_duplicate: %w", err)
 	}
+	parts, err := common.Parts()
+	if err != nil {
+		return nil, fmt.Errorf("inc_check_duplicate: %w", err)
+	}
+	for _, d := range []graph.Describer{decider.HoldWork{Width: common.WorkBits()}, LeastAck{EPW: p.EPW}} {
+		m, err := d.Module()
+		if err != nil {
+			return nil, fmt.Errorf("inc_check_duplicate: %w", err)
+		}
+		parts = append(parts, m)
+	}
 	return &graph.Module{
-		Name: "inc_check_duplicate", Block: "CheckDuplicate", Source: source, Latency: "2 cycles a frame, in-band 4",
+		Name: "inc_check_duplicate", Block: "CheckDuplicate", Source: source, Latency: "5 to 7 cycles, a frame in 2",
 		Purpose: "decides what every frame does",
 		Params:  append(common.Params(), graph.Param{Name: "COUNTERS", Value: p.Counters}),
 		Ports: slices.Concat(
@@ -45,6 +56,6 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 			{Path: "u_endpoints", Words: leaf.Pow2(p.EIW), Bits: 49, Role: "state", Module: "inc_ram_1r1w"},
 			{Path: "u_done", Words: leaf.Pow2(common.GroupBits()), Bits: 24, Role: "state", Module: "inc_ram_1r1w"},
 		},
-		Submodules: []*graph.Module{memory},
+		Submodules: append(parts, memory),
 	}, nil
 }

@@ -67,3 +67,9 @@ func TestDescription(t *testing.T) {
 		{Leaf: with(func(p *cd) { p.Bytes = 12 }), Params: []graph.Param{{Name: "BYTES", Value: 12}}, Rule: bytes},
 	})
 }
+
+func TestLeastAckDescription(t *testing.T) {
+	t.Parallel()
+	hdltest.Check(t, []graph.Describer{checkduplicate.LeastAck{EPW: 1}, checkduplicate.LeastAck{EPW: 4}},
+		[]hdltest.Refused{{Leaf: checkduplicate.LeastAck{}, Params: []graph.Param{{Name: "EP_W", Value: 0}}, Rule: "EP_W must be at least 1"}})
+}

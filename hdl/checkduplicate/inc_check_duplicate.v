@@ -4,23 +4,32 @@
 //
 // Contract
 //   order       frames are decided one after the other, in the order of their entries
-//   latency     2 cycles a frame when its verdict is there, 1 for a bypassed frame, 4 in an in-band group;
-//               otherwise it waits for the verdict, having sent the work on the payload ahead as speculative;
-//               an acknowledgement of a Broadcast, which wants the minimum of all, waits until 2 cycles after ack_ready, data of a
-//               Broadcast's range before the current one until ack_ready; a control that opens a range takes the opening and 4 cycles more
-//   throughput  1 frame in as many cycles as that
-//   commit      in the cycle of the verdict: state is written, tx_* pushed, counters stepped, or nothing of it and op_kill
-//   stall       waits while tx_room or op_ready is low and needed
+//   steps       A looks up (1 cycle), B compares and says what the frame does (2), C forms what it sends and waits for the verdict;
+//               with IN_BAND, M before A asks Control where the frame belongs (2 cycles, 1 for a frame of a fixed group). A frame goes on
+//               when the next step is free or becomes so
+//   latency     an entry in cycle 0 is decided in cycle 5 at the earliest, with IN_BAND in 6, of an in-band group in 7; in the cycle of its
+//               verdict if that is later. The work on the payload is offered in the cycle before that decision at the latest, as speculative. A gap's NAK takes 1 cycle more, data of a
+//               Reduce's range before the current one too; an acknowledgement of a Broadcast, which wants the minimum of all, is decided
+//               3 cycles after ack_ready, data of a Broadcast's range before the current one 2 after it; a control that opens a range is
+//               decided 7 cycles after ctl_busy is low
+//   throughput  a frame in 2 cycles, a bypassed one in 1, an acknowledgement of a Broadcast in 3 more than ack_rd to ack_ready
+//   speculation B takes a frame in C as committed: the state that it will write goes to the next frame of the same endpoint, slot or group
+//               at once. If it is not committed, the frame in B is looked at again, which takes 2 cycles
+//   commit      in the cycle of the verdict: state is written, tx_* pushed, or nothing of it, and work already taken gets op_kill; counters
+//               step in the cycle after it
+//   stall       waits while tx_room is low and needed, and with work of its own while that of the frame before has not been taken
 //   payload     op_slot is the unit base + index of the slot, with 16-bit elements base + 2 * index. In place op_read adds to what lies
 //               there, or sends it again, and op_emit sends. In a tree op_pair is the pair of the endpoint, op_read says that the other
 //               of the pair has contributed, and op_reduce instead of op_emit that op_pairs, those with a contribution, make the
 //               result; only down data is still op_emit
 //   slots       recycled by the first contribution of another PSN, or to a slot without a contribution: it overwrites what lies there
 //   state       per endpoint {ePSN, msn, nakSent}, per group `done`; set by init_* while no frame is being written;
-//               a frame that was looked at before its group was live is dropped, however late its verdict
-//   in-band     with IN_BAND: ctl_rd asks Control where the frame belongs, map_* two cycles later; a control that opens a range and is good
-//               is ctl_open, and looked at again, from ctl_rd on, when ctl_busy is low; tx_psn is then a group's PSN
-//   reset       idle
+//               a frame that was looked at before its group was live is dropped, however late its verdict; a group that dies in the cycle
+//               of a decision is still alive for it
+//   in-band     with IN_BAND: ctl_rd asks Control where the frame belongs, map_* two cycles later; a control that may open a range keeps
+//               younger frames out until it is decided. If it is good it is ctl_open, and looked at again, from ctl_rd on, when ctl_busy
+//               is low; tx_psn is then a group's PSN
+//   reset       empty
 //   not done    payload, copies, headers, offsets, and who acknowledged what: it says what is to be done with them
 `default_nettype none
 
@@ -69,6 +78,8 @@ module inc_check_duplicate #(
     // the frame's context, from LookupTable
     input  wire                ent_valid,
     output wire                ent_pop,
+    // a frame that was looked up is not decided yet
+    output wire                frm_waits,
     input  wire                ent_bypass,
     input  wire                ent_foreign,
     input  wire [EI_W-1:0]     ent_ei,
@@ -101,9 +112,25 @@ module inc_check_duplicate #(
     input  wire [1:0]          ent_dtype,
     input  wire                ent_big_endian,
     input  wire                ent_in_band,
+    input  wire                ent_route_valid,
+    input  wire [MASK_W-1:0]   ent_route_mask,
+    input  wire                ent_root_sends,
 
-    // in-band groups: the frame's range, from Control
+    // in-band groups: the frame's range, from Control; its endpoint with ctl_rd, all that Control asks about it from the next cycle on
     output wire                ctl_rd,
+    output wire [EI_W-1:0]     ctl_ei,
+    output wire [EI_W-1:0]     ask_ei,
+    output wire [23:0]         ask_psn,
+    output wire [7:0]          ask_opcode,
+    output wire                ask_empty,
+    output wire [31:0]         ask_ext,
+    output wire [MASK_W-1:0]   ask_in_mask,
+    output wire [MASK_W-1:0]   ask_out_mask,
+    output wire [MASK_W-1:0]   ask_ack_mask,
+    output wire [MASK_W-1:0]   ask_parent_mask,
+    output wire                ask_route_valid,
+    output wire [MASK_W-1:0]   ask_route_mask,
+    output wire                ask_root_sends,
     output wire                ctl_open,
     input  wire                ctl_busy,
     input  wire                map_current,
@@ -130,7 +157,7 @@ module inc_check_duplicate #(
     input  wire [MASK_W-1:0]   map_ack_mask,
     input  wire [MASK_W-1:0]   map_parent_mask,
 
-    // what was acknowledged, from ReceiveACK
+    // what was acknowledged, from ReceiveACK; the group with ack_rd, the masks from the next cycle on
     output wire                ack_rd,
     output wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] ack_group,
     output wire [MASK_W-1:0]   ack_self,
@@ -236,7 +263,7 @@ module inc_check_duplicate #(
     output wire [LEN_W-1:0]    tx_plen,
     output wire [WORDS_W-1:0]  tx_words,
 
-    // one bit a counter, high for one cycle a step
+    // one bit a counter, high for one cycle a step, the cycle behind the decision
     output wire [COUNTERS-1:0] count
 );
 
@@ -282,517 +309,1005 @@ module inc_check_duplicate #(
     endgenerate
 `endif
 
-    // a fixed group's frame is looked at in S_HEAD, an in-band group's in S_LOOK, when Control has said where it belongs
-    localparam [2:0] S_HEAD = 3'd0, S_MAP = 3'd1, S_LOOK = 3'd2, S_DECIDE = 3'd3, S_OPEN = 3'd4;
+
     localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2, BARRIER = 3'd3;
-    localparam [7:0] OP_ACK = 8'h11, OP_CNP = 8'h81;
+    localparam [7:0] OP_ACK = 8'h11;
     localparam [7:0] NAK_SEQUENCE = 8'h60, ACK_PLAIN = 8'h1F;
     localparam [MASK_W-1:0] NOBODY = {MASK_W{1'b0}};
 
-    reg [2:0]       state_reg;
-    reg             sent_reg;          // the payload's work is under way, speculative
-    reg             live_reg;          // the group was live when the frame's state was read
-    reg             opened_reg;        // the frame has opened its range
-    reg [PKT_W-1:0] start_reg;         // where the frame at the head has its first word
+    // what goes with a frame from step to step: its header, and what its group computes there
+    localparam FRAME_W = EI_W + LEN_W + WORDS_W + 76;
+    localparam VIEW_W  = 117 + 4 * MASK_W;
+    localparam EP_BITS = 49;                                      // nakSent, msn, ePSN
+    localparam SLOT_BITS = 24 + MASK_W + 1 + 8 + LEN_W + 2 + 1 + 32 + 1;
 
-    // ---- what the frame's group computes: by its registers, or by the range that the frame belongs to ----
-
-    wire              ranged      = IN_BAND != 0 && ent_in_band;
-    wire [23:0]       psn         = ranged ? map_psn : ent_psn;   // the group's
-    wire [2:0]        collective  = ranged ? map_collective : ent_collective;
-    wire [1:0]        dtype       = ranged ? map_dtype : ent_dtype;
-    wire [MASK_W-1:0] in_mask     = ranged ? map_in_mask : ent_in_mask;
-    wire [MASK_W-1:0] out_mask    = ranged ? map_out_mask : ent_out_mask;
-    wire [MASK_W-1:0] parent_mask = ranged ? map_parent_mask : ent_parent_mask;
-    wire              reduces     = collective == REDUCE;
-    wire              spreads     = collective == BROADCAST;
-
-    // ---- slot of the frame's PSN ----
-
-    wire [24:0]       n_wide    = 25'd1 << ent_log2_n;
-    wire [24:0]       last_wide = n_wide - 25'd1;
-    wire [23:0]       half      = n_wide[24:1];                   // MW = N / 2
-    wire [SLOT_W-1:0] index     = psn[SLOT_W-1:0] & last_wide[SLOT_W-1:0];
-    wire [SLOT_W-1:0] slot      = ent_base + index;
-
-    // where its payload lies: 16-bit elements are kept as FP32, in two units a slot; the ranges of an in-band group may be of such
-    wire              wide      = HALVES != 0 && (ranged || ent_dtype[1] != ent_dtype[0]);
-    wire [SLOT_W:0]   unit      = {1'b0, ent_base} + (wide ? {index, 1'b0} : {1'b0, index});
-
-    // ---- state: of endpoints, and the highest complete PSN of groups ----
-
-    wire [GRP_W-1:0] group;
-    wire [GRP_W-1:0] init_group;
+    wire [EI_W-1:0]  a_ei, b_ei;
+    reg  [EI_W-1:0]  c_ei;
+    wire [GRP_W-1:0] ent_group, ask_group, a_group, b_group, c_group, init_group;
     generate
         if (EI_W > EP_W) begin : gen_groups
-            assign group      = ent_ei[EI_W-1:EP_W];
+            assign ent_group  = ent_ei[EI_W-1:EP_W];
+            assign ask_group  = ask_ei[EI_W-1:EP_W];
+            assign a_group    = a_ei[EI_W-1:EP_W];
+            assign b_group    = b_ei[EI_W-1:EP_W];
+            assign c_group    = c_ei[EI_W-1:EP_W];
             assign init_group = init_ei[EI_W-1:EP_W];
         end else begin : gen_one_group
-            assign group      = 1'b0;
-            assign init_group = 1'b0;
+            assign {ent_group, ask_group, a_group, b_group, c_group, init_group} = 6'd0;
+        end
+    endgenerate
+    wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
+
+    // ---- the frame that is offered to A ----
+
+    wire               s_valid;
+    wire               s_go;
+    wire               s_live;         // its group was live since it was looked up first
+    wire               s_opener;       // may open a range: younger frames wait until it is decided
+    wire [FRAME_W-1:0] s_frame;
+    wire [VIEW_W-1:0]  s_view;
+    wire               s_ranged;       // of what goes into s_view, what says where the slot is
+    wire [23:0]        s_psn;
+    wire [1:0]         s_dtype;
+    wire [SLOT_W-1:0]  s_base;
+    wire [4:0]         s_log2_n;
+    wire               m_valid;
+    wire               c_opening, c_done;
+    reg                c_opener;
+
+    wire               ent_live = live_wide[{1'b0, ent_group}];
+    wire [FRAME_W-1:0] ent_frame = {ent_bypass, ent_foreign, ent_ei, ent_host, ent_sum_ok, ent_len_ok, ent_tver_ok, ent_too_long,
+                                    ent_opcode, ent_se, ent_pad, ent_ce, ent_psn, ent_ext, ent_plen, ent_words, ent_big_endian};
+
+    generate
+        if (IN_BAND == 0) begin : gen_fixed
+            assign s_valid  = ent_valid;
+            assign ent_pop  = s_go;
+            assign s_live   = ent_live;
+            assign s_opener = 1'b0;
+            assign s_frame  = ent_frame;
+            assign s_ranged = 1'b0;
+            assign s_psn    = ent_psn;
+            assign s_dtype  = ent_dtype;
+            assign s_view   = {2'b00, 2'd0, s_psn, 72'd0, 7'b1000000, ent_up, ent_down, ent_ackable, ent_whole,
+                               ent_collective == REDUCE, ent_collective == BROADCAST, ent_function, s_dtype,
+                               ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask};
+            assign s_base   = ent_base;
+            assign s_log2_n = ent_log2_n;
+            assign m_valid  = 1'b0;
+            assign ctl_rd   = 1'b0;
+            assign ctl_ei   = {EI_W{1'b0}};
+            assign ask_ei   = {EI_W{1'b0}};
+            assign {ask_psn, ask_opcode, ask_empty, ask_ext, ask_route_valid, ask_root_sends} = 67'd0;
+            assign {ask_in_mask, ask_out_mask, ask_ack_mask, ask_parent_mask, ask_route_mask} = {5*MASK_W{1'b0}};
+
+            wire unused_in_band = &{1'b0, ent_empty, ent_in_band, ent_route_valid, ent_route_mask, ent_root_sends, ctl_busy, map_current,
+                                    map_previous, map_opens, map_opens_up, map_bad_control, map_wrong_role, map_contradicts, map_base,
+                                    map_psn, map_rng, map_begin, map_end, map_up, map_down, map_ackable_any, map_needs_host,
+                                    map_collective, map_function, map_dtype, map_in_mask, map_out_mask, map_ack_mask, map_parent_mask,
+                                    c_opening, c_done, c_opener};
+        end else begin : gen_in_band
+            // M: Control is asked in the cycle in which the frame comes, answers for M_SHOW. One that may open a range is held here
+            // when it has gone ahead, as it may have to be looked at again.
+            localparam [2:0] M_EMPTY = 3'd0, M_MAP = 3'd1, M_SHOW = 3'd2, M_HELD = 3'd3, M_OPEN = 3'd4;
+
+            reg [2:0]         state_reg;
+            reg               live_reg, opened_reg;
+            reg [FRAME_W-1:0] frame_reg;
+            reg               up_reg, down_reg, ackable_reg, whole_reg, empty_reg, ranged_reg;
+            reg [2:0]         collective_reg;
+            reg [1:0]         function_reg, dtype_reg;
+            reg [MASK_W-1:0]  in_mask_reg, out_mask_reg, ack_mask_reg, parent_mask_reg, route_mask_reg;
+            reg               route_valid_reg, root_sends_reg;
+            reg [SLOT_W-1:0]  base_reg;
+            reg [4:0]         log2_n_reg;
+
+            wire             bypass, foreign, host, sum_ok, len_ok, tver_ok, too_long, se, ce, big_endian;
+            wire [7:0]       opcode;
+            wire [1:0]       pad;
+            wire [23:0]      wire_psn;
+            wire [31:0]      ext;
+            wire [LEN_W-1:0] plen;
+            wire [WORDS_W-1:0] words;
+            assign {bypass, foreign, ask_ei, host, sum_ok, len_ok, tver_ok, too_long, opcode, se, pad, ce, wire_psn, ext, plen, words,
+                    big_endian} = frame_reg;
+
+            wire by_range = ent_in_band && !ent_bypass;
+            wire empties  = state_reg == M_EMPTY || (s_go && !s_opener);
+            wire take     = ent_valid && empties;
+            wire again    = state_reg == M_OPEN && !ctl_busy;
+
+            assign ent_pop  = take;
+            assign ctl_rd   = (take && by_range) || again;
+            assign ctl_ei   = again ? ask_ei : ent_ei;
+            assign m_valid  = state_reg != M_EMPTY;
+            assign s_valid  = state_reg == M_SHOW;
+            assign s_live   = live_reg;
+
+            assign ask_psn         = wire_psn;
+            assign ask_opcode      = opcode;
+            assign ask_empty       = empty_reg;
+            assign ask_ext         = ext;
+            assign ask_in_mask     = in_mask_reg;
+            assign ask_out_mask    = out_mask_reg;
+            assign ask_ack_mask    = ack_mask_reg;
+            assign ask_parent_mask = parent_mask_reg;
+            assign ask_route_valid = route_valid_reg;
+            assign ask_route_mask  = route_mask_reg;
+            assign ask_root_sends  = root_sends_reg;
+
+            wire live_now = live_wide[{1'b0, ask_group}];
+
+            always @(posedge clk) begin
+                case (state_reg)
+                    M_MAP:   state_reg <= M_SHOW;
+                    M_HELD:  state_reg <= c_opener && c_opening ? M_OPEN : c_opener && c_done ? M_EMPTY : M_HELD;
+                    M_OPEN:  state_reg <= ctl_busy ? M_OPEN : M_MAP;
+                    default: state_reg <= s_go && s_opener ? M_HELD : take ? (by_range ? M_MAP : M_SHOW) : empties ? M_EMPTY : M_SHOW;
+                endcase
+                live_reg   <= take ? ent_live : live_reg && live_now;
+                opened_reg <= !take && (opened_reg || state_reg == M_OPEN);
+                if (take) begin
+                    frame_reg       <= ent_frame;
+                    up_reg          <= ent_up;
+                    down_reg        <= ent_down;
+                    ackable_reg     <= ent_ackable;
+                    whole_reg       <= ent_whole;
+                    empty_reg       <= ent_empty;
+                    ranged_reg      <= by_range;
+                    collective_reg  <= ent_collective;
+                    function_reg    <= ent_function;
+                    dtype_reg       <= ent_dtype;
+                    in_mask_reg     <= ent_in_mask;
+                    out_mask_reg    <= ent_out_mask;
+                    ack_mask_reg    <= ent_ack_mask;
+                    parent_mask_reg <= ent_parent_mask;
+                    route_valid_reg <= ent_route_valid;
+                    route_mask_reg  <= ent_route_mask;
+                    root_sends_reg  <= ent_root_sends;
+                    base_reg        <= ent_base;
+                    log2_n_reg      <= ent_log2_n;
+                end
+                if (rst) begin
+                    state_reg <= M_EMPTY;
+                end
+            end
+
+            wire in_range = map_current || map_previous;
+            wire is_data  = opcode <= 8'h05;
+            wire halves   = map_dtype[1] != map_dtype[0];
+            wire whole    = map_collective == BARRIER ? empty_reg : !plen[0] && (halves || !plen[1]);
+            wire ackable  = map_ackable_any && (host || !map_needs_host);
+            wire [2:0] collective = ranged_reg ? map_collective : collective_reg;
+
+            assign s_opener = ranged_reg && is_data && !in_range && map_opens;
+            assign s_frame  = frame_reg;
+            assign s_ranged = ranged_reg;
+            assign s_psn    = ranged_reg ? map_psn : wire_psn;
+            assign s_dtype  = ranged_reg ? map_dtype : dtype_reg;
+            assign s_view   = {ranged_reg, opened_reg, map_rng, s_psn, map_begin, map_end, map_base,
+                               !ranged_reg || in_range, ranged_reg && map_previous, map_opens, map_opens_up,
+                               map_bad_control, map_wrong_role, ranged_reg && map_contradicts,
+                               ranged_reg ? {map_up, map_down, ackable, whole} : {up_reg, down_reg, ackable_reg, whole_reg},
+                               collective == REDUCE, collective == BROADCAST,
+                               ranged_reg ? map_function : function_reg, s_dtype,
+                               ranged_reg ? {map_in_mask, map_out_mask, map_ack_mask, map_parent_mask}
+                                          : {in_mask_reg, out_mask_reg, ack_mask_reg, parent_mask_reg}};
+            assign s_base   = base_reg;
+            assign s_log2_n = log2_n_reg;
+
+            wire unused_frame = &{1'b0, bypass, foreign, sum_ok, len_ok, tver_ok, too_long, se, pad, ce, words, plen, big_endian};
         end
     endgenerate
 
-    wire [23:0] ep_epsn, ep_msn;
-    wire        ep_nak_sent;
-    wire        ep_we;
-    wire [23:0] ep_epsn_next, ep_msn_next;
-    wire        ep_nak_sent_next;
-    wire        done_we;
-    wire [23:0] done_psn, done_next;
+    // ---- where its slot is ----
+
+    // N - 1, of log2 N
+    wire [SLOT_W-1:0] s_last;
+    genvar e;
+    generate
+        for (e = 0; e < SLOT_W; e = e + 1) begin : gen_last
+            localparam [5:0] E = e;
+            assign s_last[e] = {1'b0, s_log2_n} > E;
+        end
+    endgenerate
+
+    // payload of 16-bit elements is kept as FP32, in two units a slot; the ranges of an in-band group may be of such
+    wire              s_wide  = HALVES != 0 && (s_ranged || s_dtype[1] != s_dtype[0]);
+    wire [SLOT_W-1:0] s_index = s_psn[SLOT_W-1:0] & s_last;
+    wire [SLOT_W-1:0] s_slot  = s_base + s_index;
+    wire [SLOT_W:0]   s_unit  = {1'b0, s_base} + (s_wide ? {s_index, 1'b0} : {1'b0, s_index});
+
+    // ---- A: the tables are read ----
+
+    reg               a_valid, a_live, a_opener;
+    reg [FRAME_W-1:0] a_frame;
+    reg [VIEW_W-1:0]  a_view;
+    reg [4:0]         a_log2_n;
+    reg [SLOT_W-1:0]  a_slot, a_unit;
+
+    wire              a_bypass, a_foreign, a_host, a_sum_ok, a_len_ok, a_tver_ok, a_too_long, a_se, a_ce, a_big_endian;
+    wire [7:0]        a_opcode;
+    wire [1:0]        a_pad;
+    wire [23:0]       a_wire_psn;
+    wire [31:0]       a_ext;
+    wire [LEN_W-1:0]  a_plen;
+    wire [WORDS_W-1:0] a_words;
+    assign {a_bypass, a_foreign, a_ei, a_host, a_sum_ok, a_len_ok, a_tver_ok, a_too_long, a_opcode, a_se, a_pad, a_ce, a_wire_psn, a_ext,
+            a_plen, a_words, a_big_endian} = a_frame;
+
+    wire              a_ranged, a_opened;
+    wire [1:0]        a_rng, a_dtype, a_function;
+    wire [23:0]       a_psn, a_begin, a_end, a_range_base;
+    wire [6:0]        a_places;
+    wire [3:0]        a_roles;
+    wire              a_reduces, a_spreads;
+    wire [4*MASK_W-1:0] a_masks;
+    assign {a_ranged, a_opened, a_rng, a_psn, a_begin, a_end, a_range_base, a_places, a_roles, a_reduces, a_spreads, a_function, a_dtype,
+            a_masks} = a_view;
+
+    // N / 2 = MW, of log2 N
+    wire [23:0]       a_half;
+    wire [MASK_W-1:0] a_self;
+    generate
+        for (e = 0; e < 24; e = e + 1) begin : gen_half
+            localparam [5:0] E = e;
+            assign a_half[e] = {1'b0, a_log2_n} == E + 6'd1;
+        end
+        for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
+            localparam [EP_W-1:0] E = e;
+            assign a_self[e] = a_ei[EP_W-1:0] == E;
+        end
+    endgenerate
+
+    wire b_free;
+    wire a_go   = a_valid && b_free;
+    wire a_free = !a_valid || a_go;
+    assign s_go = s_valid && a_free;
+
+    always @(posedge clk) begin
+        a_valid  <= s_go || (a_valid && !a_go);
+        a_live   <= s_go ? s_live : a_live && live_wide[{1'b0, a_group}];
+        if (s_go) begin
+            a_opener <= s_opener;
+            a_frame  <= s_frame;
+            a_view   <= s_view;
+            a_slot   <= s_slot;
+            a_unit   <= s_unit[SLOT_W-1:0];
+            a_log2_n <= s_log2_n;
+        end
+        if (rst) begin
+            a_valid <= 1'b0;
+        end
+    end
+
+    assign rd_en   = a_go && !a_bypass;
+    assign rd_slot = a_slot;
+
+    // ---- state: of endpoints, and the highest complete PSN of groups ----
+
+    wire                 ep_we, done_we;
+    wire [EP_BITS-1:0]   ram_ep;
+    wire [23:0]          ram_done;
+    wire [SLOT_BITS-1:0] ram_slot = {slot_ce, slot_ext, slot_se, slot_pad, slot_plen, slot_opcode, slot_complete, slot_mask, slot_tag};
+    // as C will write it
+    reg  [EP_BITS-1:0]   n_ep;
+    reg  [23:0]          n_done;
+    reg  [SLOT_BITS-1:0] n_slot;
 
     assign init_take = init_valid && !ep_we && !done_we;
 
-    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(49), .ADDR_W(EI_W)) u_endpoints (
+    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(EP_BITS), .ADDR_W(EI_W)) u_endpoints (
         .clk   (clk),
         .we    (ep_we || init_take),
-        .waddr (ep_we ? ent_ei : init_ei),
-        .wdata (ep_we ? {ep_nak_sent_next, ep_msn_next, ep_epsn_next} : {1'b0, 24'd0, init_psn}),
+        .waddr (ep_we ? c_ei : init_ei),
+        .wdata (ep_we ? n_ep : {1'b0, 24'd0, init_psn}),
         .re    (rd_en),
-        .raddr (ent_ei),
-        .rdata ({ep_nak_sent, ep_msn, ep_epsn})
+        .raddr (a_ei),
+        .rdata (ram_ep)
     );
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(24), .ADDR_W(GRP_W)) u_done (
         .clk   (clk),
         .we    (done_we || init_take),
-        .waddr (done_we ? group : init_group),
-        .wdata (done_we ? done_next : init_psn - 24'd1),
+        .waddr (done_we ? c_group : init_group),
+        .wdata (done_we ? n_done : init_psn - 24'd1),
         .re    (rd_en),
-        .raddr (group),
-        .rdata (done_psn)
+        .raddr (a_group),
+        .rdata (ram_done)
     );
 
-    wire head     = state_reg == S_HEAD && ent_valid;
-    wire by_range = ranged && !ent_bypass;
+    // ---- B: first the facts, then what the frame does ----
 
-    assign ctl_rd  = head && by_range;
-    assign rd_en   = (head && !by_range) || state_reg == S_LOOK;
-    assign rd_slot = slot;
+    reg               b_valid, b_second, b_live, b_opener;
+    reg [FRAME_W-1:0] b_frame;
+    reg [VIEW_W-1:0]  b_view;
+    reg [SLOT_W-1:0]  b_slot, b_unit;
+    reg [MASK_W-1:0]  b_self;
+    reg [23:0]        b_psn_next;      // on the wire
+    reg [23:0]        b_psn_before, b_range_before;
+    reg [23:0]        b_past_half;     // PSN less MW
+    reg               b_data, b_ends, b_has_imm, b_ack, b_cnp, b_syn_ack, b_syn_rnr, b_syn_nak;
+    reg               b_fine;          // nothing wrong with the header so far
+    reg               b_bad_tver, b_bad_opcode, b_too_long;
+    // the state is that of the frame in C as it will be, or as the frame in C has just written it
+    reg               b_fwd_ep, b_fwd_done, b_fwd_slot;
+    reg               b_new_ep, b_new_done, b_new_slot;
+    reg [EP_BITS-1:0] l_ep;
+    reg [23:0]        l_done;
+    reg [SLOT_BITS-1:0] l_slot;
 
-    // ---- classify ----
+    wire              b_bypass, b_foreign, b_host, b_sum_ok, b_len_ok, b_tver_ok, b_over_mtu, b_se, b_ce, b_big_endian;
+    wire [7:0]        b_opcode;
+    wire [1:0]        b_pad;
+    wire [23:0]       b_wire_psn;
+    wire [31:0]       b_ext;
+    wire [LEN_W-1:0]  b_plen;
+    wire [WORDS_W-1:0] b_words;
+    assign {b_bypass, b_foreign, b_ei, b_host, b_sum_ok, b_len_ok, b_tver_ok, b_over_mtu, b_opcode, b_se, b_pad, b_ce, b_wire_psn, b_ext,
+            b_plen, b_words, b_big_endian} = b_frame;
 
-    wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
-    wire                  live_now  = live_wide[{1'b0, group}];
-    // state that was read while the group was starting is not the group's
-    wire                  live      = live_now && live_reg;
+    wire              b_ranged, b_opened, b_in_range, b_previous, b_opens, b_opens_up, b_bad_control, b_wrong_role, b_contradicts;
+    wire              b_up, b_down, b_ackable, b_whole, b_reduces, b_spreads;
+    wire [1:0]        b_rng, b_function, b_dtype;
+    wire [23:0]       b_psn, b_begin, b_end, b_range_base;
+    wire [MASK_W-1:0] b_in_mask, b_out_mask, b_ack_mask, b_parent_mask;
+    assign {b_ranged, b_opened, b_rng, b_psn, b_begin, b_end, b_range_base, b_in_range, b_previous, b_opens, b_opens_up, b_bad_control,
+            b_wrong_role, b_contradicts, b_up, b_down, b_ackable, b_whole, b_reduces, b_spreads, b_function, b_dtype,
+            b_in_mask, b_out_mask, b_ack_mask, b_parent_mask} = b_view;
 
-    wire [MASK_W-1:0] self;
-    genvar e;
-    generate
-        for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
-            localparam [EP_W-1:0] E = e;
-            assign self[e] = ent_ei[EP_W-1:0] == E;
+    wire c_free, c_leaves, redo;
+    wire b_go  = b_valid && (b_second || b_bypass) && c_free && !redo;
+    assign b_free = !b_valid || b_go;
+
+    // who writes what A reads: the frame that will be in C, or the one that leaves it
+    reg  [SLOT_W-1:0] c_slot;
+    reg               c_valid;
+    wire              c_stays = c_valid && !c_leaves;
+    wire              a_data, a_ends, a_has_imm, a_ack, a_cnp, a_syn_ack, a_syn_rnr, a_syn_nak;
+
+    inc_frame_class u_class (
+        .opcode   (a_opcode),
+        .syndrome (a_ext[31:24]),
+        .is_data  (a_data),
+        .is_end   (a_ends),
+        .has_imm  (a_has_imm),
+        .is_ack   (a_ack),
+        .is_cnp   (a_cnp),
+        .syn_ack  (a_syn_ack),
+        .syn_rnr  (a_syn_rnr),
+        .syn_nak  (a_syn_nak)
+    );
+
+    always @(posedge clk) begin
+        b_valid  <= a_go || (b_valid && !b_go);
+        b_second <= !a_go && !redo;
+        b_live   <= (a_go ? a_live : b_live) && live_wide[{1'b0, a_go ? a_group : b_group}];
+        if (a_go) begin
+            b_opener       <= a_opener;
+            b_frame        <= a_frame;
+            b_view         <= a_view;
+            b_slot         <= a_slot;
+            b_unit         <= a_unit;
+            b_self         <= a_self;
+            b_psn_next     <= a_wire_psn + 24'd1;
+            b_psn_before   <= a_psn - 24'd1;
+            b_range_before <= a_begin - 24'd1;
+            b_past_half    <= a_psn - a_half;
+            b_data         <= a_data;
+            b_ack          <= a_ack;
+            b_cnp          <= a_cnp;
+            b_syn_ack      <= a_syn_ack;
+            b_syn_rnr      <= a_syn_rnr;
+            b_syn_nak      <= a_syn_nak;
+            b_ends         <= a_ends;
+            b_has_imm      <= a_has_imm;
+            b_fine         <= !a_bypass && !a_foreign && a_sum_ok && a_len_ok && a_tver_ok && (a_data || a_ack || a_cnp) && !a_too_long;
+            b_bad_tver     <= !a_tver_ok;
+            b_bad_opcode   <= a_tver_ok && !(a_data || a_ack || a_cnp);
+            b_too_long     <= a_tver_ok && (a_data || a_ack || a_cnp) && a_too_long;
+            l_ep           <= n_ep;
+            l_done         <= n_done;
+            l_slot         <= n_slot;
+            b_new_ep       <= ep_we && c_ei == a_ei;
+            b_new_done     <= done_we && c_group == a_group;
+            b_new_slot     <= wr_en && c_slot == a_slot;
+            b_fwd_ep       <= b_valid ? b_ei == a_ei : c_stays && c_ei == a_ei;
+            b_fwd_done     <= b_valid ? b_group == a_group : c_stays && c_group == a_group;
+            b_fwd_slot     <= b_valid ? b_slot == a_slot : c_stays && c_slot == a_slot;
+        end else if (redo) begin
+            b_fwd_ep   <= 1'b0;
+            b_fwd_done <= 1'b0;
+            b_fwd_slot <= 1'b0;
         end
-    endgenerate
+        if (rst) begin
+            b_valid <= 1'b0;
+        end
+    end
+
+    reg  c_ep_we, c_done_we, c_wr, c_opened;
+    wire take_ep   = b_fwd_ep && c_ep_we;
+    wire take_done = b_fwd_done && (c_done_we || c_opened);
+    wire take_slot = b_fwd_slot && c_wr;
+
+    wire [EP_BITS-1:0]   b_ep_word   = take_ep ? n_ep : b_new_ep ? l_ep : ram_ep;
+    wire [23:0]          b_done_psn  = take_done ? n_done : b_new_done ? l_done : ram_done;
+    wire [SLOT_BITS-1:0] b_slot_word = take_slot ? n_slot : b_new_slot ? l_slot : ram_slot;
+    wire                 b_nak_sent;
+    wire [23:0]          b_msn, b_epsn;
+    assign {b_nak_sent, b_msn, b_epsn} = b_ep_word;
+
+    wire              b_slot_ce, b_slot_se, b_complete;
+    wire [31:0]       b_slot_ext;
+    wire [1:0]        b_slot_pad;
+    wire [LEN_W-1:0]  b_slot_plen;
+    wire [7:0]        b_slot_opcode;
+    wire [MASK_W-1:0] b_mask;
+    wire [23:0]       b_tag;
+    assign {b_slot_ce, b_slot_ext, b_slot_se, b_slot_pad, b_slot_plen, b_slot_opcode, b_complete, b_mask, b_tag} = b_slot_word;
 
     // the other endpoint of its pair
-    wire [MASK_W-1:0] sibling;
+    wire [MASK_W-1:0] b_sibling;
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_sibling
             if ((e ^ 1) < MASK_W) begin : gen_two
-                assign sibling[e] = self[e ^ 1];
+                assign b_sibling[e] = b_self[e ^ 1];
             end else begin : gen_single
-                assign sibling[e] = 1'b0;
+                assign b_sibling[e] = 1'b0;
             end
         end
     endgenerate
 
-    wire is_data  = ent_opcode <= 8'h05;
-    wire is_ack   = ent_opcode == OP_ACK;
-    wire is_cnp   = ent_opcode == OP_CNP;
-    wire ends     = ent_opcode >= 8'h02;                           // LAST or ONLY, of a data opcode
-    wire has_imm  = ent_opcode == 8'h03 || ent_opcode == 8'h05;
+    wire [23:0] distance = b_wire_psn - b_epsn;
+    wire [23:0] beyond   = b_psn - b_done_psn;
+    wire [23:0] overrun  = b_past_half - b_done_psn;
+    wire [23:0] opened_past = b_range_before - b_done_psn;
+    wire        tag_ok   = b_tag == b_psn;
 
-    wire [7:0] syndrome = ent_ext[31:24];
-    wire syn_ack  = syndrome[7:5] == 3'b000;
-    wire syn_rnr  = syndrome[7:5] == 3'b001;
-    wire syn_nak  = syndrome[7:2] == 6'b011000;
+    reg              f_in_order, f_behind, f_done_past, f_open_past, f_window, f_at_base, f_at_begin;
+    reg              f_nak_sent, f_tag_ok, f_first, f_same, f_same_imm, f_complete, f_full_first, f_full_more, f_paired;
+    reg [23:0]       f_epsn, f_msn, f_done;
+    reg              f_slot_ce, f_slot_se;
+    reg [31:0]       f_slot_ext;
+    reg [1:0]        f_slot_pad;
+    reg [LEN_W-1:0]  f_slot_plen;
+    reg [7:0]        f_slot_opcode;
+    reg [MASK_W-1:0] f_mask;
 
-    // where the PSN on the wire lies
-    wire [23:0] distance = ent_psn - ep_epsn;
-    wire in_order  = distance == 24'd0;
-    wire behind    = distance[23];
-    wire ahead     = !in_order && !behind;
+    always @(posedge clk) begin
+        if (!b_second) begin
+            f_in_order    <= b_wire_psn == b_epsn;
+            f_behind      <= distance[23];
+            f_at_base     <= b_epsn == b_range_base;
+            f_at_begin    <= b_psn == b_begin;
+            // done is at or behind the PSN, or the one before the range
+            f_done_past   <= beyond[23];
+            f_open_past   <= opened_past[23];
+            // no further than MW behind `done`; a control is one slot behind the range that it has just opened
+            f_window      <= b_opened || beyond[23] || overrun[23] || b_past_half == b_done_psn;
+            f_nak_sent    <= b_nak_sent;
+            f_epsn        <= b_epsn;
+            f_msn         <= b_msn;
+            f_done        <= b_done_psn;
+            f_tag_ok      <= tag_ok;
+            f_first       <= !tag_ok || b_mask == NOBODY;
+            f_same        <= b_slot_opcode == b_opcode && b_slot_plen == b_plen && b_slot_pad == b_pad;
+            f_same_imm    <= b_slot_se == b_se && (b_slot_ext == b_ext || !b_has_imm);
+            f_complete    <= b_complete;
+            f_full_first  <= (b_self & b_in_mask) == b_in_mask;
+            f_full_more   <= ((b_mask | b_self) & b_in_mask) == b_in_mask;
+            f_paired      <= (b_mask & b_sibling) != NOBODY;
+            f_mask        <= b_mask;
+            f_slot_ce     <= b_slot_ce;
+            f_slot_ext    <= b_slot_ext;
+            f_slot_se     <= b_slot_se;
+            f_slot_pad    <= b_slot_pad;
+            f_slot_plen   <= b_slot_plen;
+            f_slot_opcode <= b_slot_opcode;
+        end
+    end
 
     // in-band: data of no range, which is a control that opens one, a bad control, or astray; data that is not what its range has there
-    wire in_range    = !ranged || map_current || map_previous;
-    wire outside     = is_data && !in_range;
-    wire opens       = outside && map_opens && (in_order || !map_opens_up);
-    wire bad_control = outside && map_bad_control;
-    wire astray      = outside && !opens && !map_bad_control && !map_wrong_role;
-    wire contradicts = ranged && is_data && in_range && map_contradicts;
-    wire stale_ack   = is_ack && !in_range;
+    wire syn_any     = b_syn_ack || b_syn_rnr || b_syn_nak;
+    wire outside     = b_data && !b_in_range;
+    wire opens       = outside && b_opens && (f_in_order || !b_opens_up);
+    wire bad_control = outside && b_bad_control;
+    wire astray      = outside && !opens && !b_bad_control && !b_wrong_role;
+    wire contradicts = b_data && b_in_range && b_contradicts;
+    wire stale_ack   = b_ack && !b_in_range;
     wire placed      = !astray && !bad_control && !contradicts && !stale_ack;
+    wire role_ok     = !b_data ? b_ackable : outside ? !b_wrong_role : b_up || b_down;
 
-    wire halves   = map_dtype[1] != map_dtype[0];
-    wire whole    = !ranged ? ent_whole : map_collective == BARRIER ? ent_empty : !ent_plen[0] && (halves || !ent_plen[1]);
-    wire is_child = ranged ? map_up : ent_up;
-    wire is_heard = ranged ? map_down : ent_down;
-    wire ackable  = ranged ? map_ackable_any && (ent_host || !map_needs_host) : ent_ackable;
-    wire role_ok  = !is_data ? ackable : outside ? !map_wrong_role : is_child || is_heard;
+    // The first reason that holds drops the frame. A frame is sound for what is known from its header alone; whether its group lives and
+    // how it ends is seen when it is decided.
+    wire sound       = b_fine && placed && (!b_data || b_whole) && role_ok && (!b_ack || syn_any);
 
-    // The first reason that holds drops the frame. Those of the verdict come in two places of the order, so a frame is
-    // `sound` for what is known from its header alone, and `good` when the verdict is in as well.
-    wire early_ok = !ent_bypass && !ent_foreign && live && ent_sum_ok && ent_len_ok;
-    wire known_op = ent_tver_ok && (is_data || is_ack || is_cnp) && !ent_too_long;
-    wire late_ok  = placed && (!is_data || whole) && role_ok && (!is_ack || syn_ack || syn_rnr || syn_nak);
-    wire sound    = early_ok && known_op && late_ok;
-    wire icrc_ok  = vrd_icrc_ok || ICRC == 0;
-    wire intact   = !vrd_err && vrd_len_ok && icrc_ok;
+    wire up          = sound && b_data && b_in_range && b_up;
+    wire down        = sound && b_data && b_in_range && !b_up;
+    wire ahead       = !f_in_order && !f_behind;
+    wire accept      = up && f_in_order && f_window && (f_first || f_same);
+    wire resend      = up && f_behind && f_tag_ok && f_complete;
+    wire full        = f_first ? f_full_first : f_full_more;
+    wire completes   = accept && full;
+    wire asks_nak    = ahead && cfg_gap_nak && b_host && !f_nak_sent;
+    wire gap_nak     = up && asks_nak;
+    // its control was lost
+    wire base_nak    = b_fine && astray && asks_nak && f_at_base;
+    wire nak         = gap_nak || base_nak;
+
+    // down data of an in-band group that is not behind; that of a Broadcast takes its slot
+    wire moves       = b_ranged && down && !f_behind;
+    wire takes       = moves && b_spreads;
+    // data of the range before, which may be answered with an acknowledgement alone
+    wire late        = sound && b_ranged && b_previous && b_data;
+    wire answers     = sound && !b_data;
+    // a switch that sends a NAK of a range's first PSN speaks for that range alone
+    wire speaks      = !b_ranged || b_syn_ack || !f_at_begin;
+
+    // where a result, a copy, or an answer goes
+    wire              has_parent  = b_parent_mask != NOBODY;
+    wire [MASK_W-1:0] result_mask = has_parent ? b_parent_mask : b_out_mask;
+    wire [MASK_W-1:0] resend_mask = has_parent ? b_parent_mask : b_self;
+    wire [MASK_W-1:0] answer_mask = b_reduces ? b_in_mask : b_spreads ? b_parent_mask : b_self;
+
+    wire [LEN_W:0]     slot_bytes = {1'b0, f_slot_plen} + (BYTES[LEN_W:0] - {{LEN_W{1'b0}}, 1'b1});
+
+    // ---- C: what it sends, and the verdict ----
+
+    reg               c_live, c_second, c_formed, c_sent;
+    reg               c_bypass, c_foreign, c_sum_ok, c_len_ok, c_se, c_ce, c_big_endian;
+    reg [7:0]         c_opcode;
+    reg [1:0]         c_pad, c_rng, c_function, c_dtype;
+    reg [23:0]        c_wire_psn, c_psn, c_begin, c_end, c_range_base, c_range_before, c_ack_psn;
+    reg [31:0]        c_ext;
+    reg [LEN_W-1:0]   c_plen;
+    reg [WORDS_W-1:0] c_words, c_slot_words;
+    reg [SLOT_W-1:0]  c_unit;
+    reg [MASK_W-1:0]  c_self, c_ack_mask, c_parent_mask, c_dest;
+    reg               c_ranged, c_reduces, c_spreads, c_has_parent;
+    reg               c_acts, c_ack, c_cnp, c_syn_ack, c_syn_rnr, c_syn_nak, c_opens, c_up, c_down, c_ahead, c_behind, c_window, c_accept, c_first, c_same_imm;
+    reg               c_resend, c_completes, c_gap_nak, c_base_nak, c_late, c_keeps, c_builds;
+    reg               c_need_min, c_need_rest, c_need_pick;
+    reg               c_bad_tver, c_bad_opcode, c_too_long, c_astray, c_bad_control, c_contradicts, c_stale_ack, c_not_whole, c_wrong_role;
+    reg               c_bad_syndrome, c_n_complete, c_n_ce, c_n_se;
+    reg [31:0]        c_n_ext;
+    reg [1:0]         c_n_pad;
+    reg [LEN_W-1:0]   c_n_plen;
+    reg [7:0]         c_n_opcode;
+    reg [MASK_W-1:0]  c_n_mask;
+    reg [23:0]        c_msn;           // before this frame
+
+    always @* begin
+        n_slot = {c_n_ce && c_accept, c_n_ext, c_n_se, c_n_pad, c_n_plen, c_n_opcode, c_n_complete, c_n_mask, c_psn};
+    end
+
+    assign c_leaves = c_done || c_opening;
+    assign c_free   = !c_valid || c_leaves;
+
+    always @(posedge clk) begin
+        c_valid  <= b_go || (c_valid && !c_leaves);
+        c_second <= !b_go;
+        c_live   <= (b_go ? b_live : c_live) && live_wide[{1'b0, b_go ? b_group : c_group}];
+        if (b_go) begin
+            c_opener       <= b_opener;
+            c_bypass       <= b_bypass;
+            c_foreign      <= b_foreign;
+            c_ei           <= b_ei;
+            c_sum_ok       <= b_sum_ok;
+            c_len_ok       <= b_len_ok;
+            c_opcode       <= b_opcode;
+            c_se           <= b_se;
+            c_pad          <= b_pad;
+            c_ce           <= b_ce;
+            c_wire_psn     <= b_wire_psn;
+            c_ext          <= b_ext;
+            c_plen         <= b_plen;
+            c_words        <= b_words;
+            c_big_endian   <= b_big_endian;
+            c_ranged       <= b_ranged;
+            c_opened       <= b_opened;
+            c_rng          <= b_rng;
+            c_psn          <= b_psn;
+            c_begin        <= b_begin;
+            c_end          <= b_end;
+            c_range_base   <= b_range_base;
+            c_range_before <= b_range_before;
+            c_reduces      <= b_reduces;
+            c_spreads      <= b_spreads;
+            c_function     <= b_function;
+            c_dtype        <= b_dtype;
+            c_ack_mask     <= b_ack_mask;
+            c_parent_mask  <= b_parent_mask;
+            c_has_parent   <= has_parent;
+            c_slot         <= b_slot;
+            c_unit         <= b_unit;
+            c_self         <= b_self;
+
+            c_acts         <= sound || base_nak;
+            c_ack          <= sound && b_ack;
+            c_cnp          <= sound && b_cnp;
+            c_syn_ack      <= b_syn_ack;
+            c_syn_rnr      <= b_syn_rnr;
+            c_syn_nak      <= b_syn_nak;
+            c_opens        <= sound && opens;
+            c_up           <= up;
+            c_down         <= down;
+            c_ahead        <= ahead;
+            c_behind       <= f_behind;
+            c_window       <= f_window;
+            c_accept       <= accept;
+            c_first        <= f_first;
+            c_same_imm     <= f_same_imm;
+            c_resend       <= resend;
+            c_completes    <= completes;
+            c_gap_nak      <= gap_nak;
+            c_base_nak     <= base_nak;
+            c_late         <= late;
+            c_keeps        <= sound && b_ack && speaks;
+            c_builds       <= !f_first && (TREE == 0 || f_paired);
+            c_dest         <= completes ? result_mask : resend ? resend_mask : down ? b_out_mask : answers ? answer_mask : b_self;
+            c_need_min     <= answers && b_ack && b_spreads;
+            c_need_rest    <= late && b_spreads;
+            c_need_pick    <= gap_nak || (late && b_reduces);
+            // what an acknowledgement says, or that all are through with what came before the range that ends
+            c_ack_psn      <= b_data ? b_range_before : b_syn_ack ? b_psn : b_psn_before;
+
+            c_bad_tver     <= b_bad_tver;
+            c_bad_opcode   <= b_bad_opcode;
+            c_too_long     <= b_too_long;
+            c_astray       <= b_fine && astray;
+            c_bad_control  <= b_fine && bad_control;
+            c_contradicts  <= b_fine && contradicts;
+            c_stale_ack    <= b_fine && stale_ack;
+            c_not_whole    <= b_fine && placed && b_data && !b_whole;
+            c_wrong_role   <= b_fine && placed && (!b_data || b_whole) && !role_ok;
+            c_bad_syndrome <= b_fine && placed && (!b_data || b_whole) && role_ok && b_ack && !syn_any;
+
+            // the slot as it stands after this contribution; a resend has it as it stands
+            c_n_mask       <= takes ? NOBODY : f_first ? b_self : f_behind ? f_mask : f_mask | b_self;
+            c_n_complete   <= accept && full;
+            c_n_opcode     <= f_first ? b_opcode : f_slot_opcode;
+            c_n_plen       <= f_first ? b_plen : f_slot_plen;
+            c_n_pad        <= f_first ? b_pad : f_slot_pad;
+            c_n_se         <= f_first ? b_se : f_slot_se;
+            c_n_ext        <= f_first ? b_ext : f_slot_ext;
+            c_n_ce         <= f_first ? b_ce : f_slot_ce || (b_ce && !f_behind);
+            c_slot_words   <= slot_bytes[LANE_W +: WORDS_W];
+            c_wr           <= accept || takes;
+
+            // ePSN moves on acceptance, and in-band with what the parent sends
+            c_msn          <= f_msn;
+            c_ep_we        <= accept || nak || moves;
+            n_ep           <= {!(accept || moves) && (nak || f_nak_sent), accept && b_ends ? f_msn + 24'd1 : f_msn,
+                               accept || moves ? b_psn_next : f_epsn};
+            // done: what is complete; in-band what a Broadcast's parent has sent, and everything before the range that was opened last
+            c_done_we      <= completes || takes;
+            n_done         <= completes || takes ? (f_done_past ? f_done : b_psn) : (f_open_past ? f_done : b_range_before);
+        end
+        if (rst) begin
+            c_valid <= 1'b0;
+        end
+    end
 
     // ---- what was acknowledged ----
 
-    // the last PSN before the frame's range; outside of all, before the current one
-    wire [23:0] range_before = map_begin - 24'd1;
-
+    assign ack_rd    = b_go && !b_bypass;
+    assign ack_group = b_group;
+    assign ack_self  = c_self;
+    assign ack_mask  = c_ack_mask;
     // an answer to data is about what its receiver has: the endpoint itself, in a Reduce the parent; a Broadcast's about what all have
-    assign ack_rd    = rd_en;
-    assign ack_group = group;
-    assign ack_self  = self;
-    assign ack_mask  = ranged ? map_ack_mask : ent_ack_mask;
-    assign ack_pick  = reduces ? parent_mask : self;
-    // what a control that opens a range is about: all are through with what came before the range that ends
-    assign ack_psn   = is_data ? range_before : syn_ack ? psn : psn - 24'd1;
-    assign ack_msn   = ent_ext[23:0];
-    // a switch that sends a NAK of a range's first PSN speaks for that range alone
-    wire   speaks    = !ranged || syn_ack || psn != map_begin;
+    assign ack_pick  = c_reduces ? c_parent_mask : c_self;
+    assign ack_psn   = c_ack_psn;
+    assign ack_msn   = c_ext[23:0];
 
-    // The minimum over all, before this acknowledgement and after it, is made in three steps: this endpoint's after it; the minima; and,
-    // in-band, the minima within the frame's range, of which the one before it counts as well.
-    wire [23:0] own_step = ack_psn - ack_own;
-    wire        own_stays = own_step[23] || !speaks;
-    reg  [23:0] own_reg, own_msn_reg;
-    wire [23:0] past_rest   = ack_rest - ack_own;
-    wire [23:0] now_rest    = ack_rest - own_reg;
-    wire        past_others = ack_rest_any && past_rest[23];
-    wire        now_others  = ack_rest_any && (now_rest[23] || (now_rest == 24'd0 && ack_rest_ep < ent_ei[EP_W-1:0]));
-    reg  [23:0] past_reg, now_reg, least_msn_reg;
-    wire [23:0] past_low  = past_reg - map_begin;
-    wire [23:0] past_high = map_end - past_reg;
-    wire [23:0] now_low   = now_reg - map_begin;
-    wire [23:0] now_high  = map_end - now_reg;
-    reg  [23:0] before_reg, least_reg;
-    reg         minima_reg, clamped_reg;
+    // data of the range before that everybody has: its ACKs would be of another range; a gap's NAK asks for what follows the
+    // acknowledged, in-band for nothing before the range
+    wire [23:0] picked_past = ack_picked - c_end;
+    wire [23:0] rest_past   = ack_rest - c_end;
+    wire [23:0] gap_low     = ack_picked - c_begin;
+    reg  [23:0] gap_psn_reg, picked_msn_reg, rest_msn_reg;
+    reg         parent_has_reg, all_have_reg, rest_ready_reg;
 
     always @(posedge clk) begin
-        own_reg       <= own_stays ? ack_own : ack_psn;
-        own_msn_reg   <= own_stays ? ack_own_msn : ack_msn;
-        past_reg      <= past_others ? ack_rest : ack_own;
-        now_reg       <= now_others ? ack_rest : own_reg;
-        least_msn_reg <= now_others ? ack_rest_msn : own_msn_reg;
-        before_reg    <= !ranged ? past_reg : past_low[23] ? range_before : past_high[23] ? map_end : past_reg;
-        least_reg     <= !ranged ? now_reg : now_low[23] ? range_before : now_high[23] ? map_end : now_reg;
-        minima_reg    <= ack_ready && !ack_rd;
-        clamped_reg   <= minima_reg && !ack_rd;
+        gap_psn_reg    <= c_ranged && gap_low[23] ? c_begin : ack_picked + 24'd1;
+        picked_msn_reg <= ack_picked_msn;
+        parent_has_reg <= !picked_past[23];
+        rest_msn_reg   <= ack_rest_msn;
+        all_have_reg   <= ack_rest_any && !rest_past[23];
+        rest_ready_reg <= ack_ready && !ack_rd;
     end
 
-    wire [23:0] covered_by = before_reg - psn;
-    wire        rose       = least_reg != before_reg;
-    wire        covered    = !covered_by[23];
-    wire        answers_up = rose || covered || !syn_ack;
-    wire        late_data  = ranged && map_previous && is_data;
-    wire        waits      = sound && spreads && (is_ack ? !clamped_reg : late_data && !ack_ready);
+    wire        least_ready, rose, covered;
+    wire [23:0] least, least_msn;
 
-    // data of the range before that everybody has: its ACKs would be of another range
-    wire [23:0] picked_past = ack_picked - map_end;
-    wire [23:0] rest_past   = ack_rest - map_end;
-    wire        all_have    = reduces ? behind && !picked_past[23] : spreads && ack_rest_any && !rest_past[23];
-    wire        reack       = late_data && all_have;
+    inc_least_ack #(.EP_W(EP_W)) u_least (
+        .clk          (clk),
+        .ack_rd       (ack_rd),
+        .ack_ready    (ack_ready),
+        .ack_own      (ack_own),
+        .ack_own_msn  (ack_own_msn),
+        .ack_rest     (ack_rest),
+        .ack_rest_msn (ack_rest_msn),
+        .ack_rest_any (ack_rest_any),
+        .ack_rest_ep  (ack_rest_ep),
+        .endpoint     (c_ei[EP_W-1:0]),
+        .counts       (c_keeps),
+        .number       (c_ack_psn),
+        .msn          (c_ext[23:0]),
+        .psn          (c_psn),
+        .ranged       (c_ranged),
+        .range_before (c_range_before),
+        .range_begin  (c_begin),
+        .range_end    (c_end),
+        .ready        (least_ready),
+        .rose         (rose),
+        .covered      (covered),
+        .least        (least),
+        .least_msn    (least_msn)
+    );
 
-    // ---- up data: where the PSN lies ----
-
-    wire [23:0] beyond    = psn - done_psn;
-    // one slot behind the range that it has just opened
-    wire        window_ok = opened_reg || beyond[23] || beyond <= half;
-    wire tag_ok    = slot_tag == psn;
-    wire first     = !tag_ok || slot_mask == NOBODY;
-    wire same      = slot_opcode == ent_opcode && slot_plen == ent_plen && slot_pad == ent_pad;
-
-    wire up        = is_data && in_range && is_child && !reack;
-    wire down      = is_data && in_range && !is_child && !reack;
-    wire accept    = up && in_order && window_ok && (first || same);
-    wire resend    = up && behind && tag_ok && slot_complete;
-    wire [MASK_W-1:0] mask_next = first ? self : slot_mask | self;
-    wire full      = (mask_next & in_mask) == in_mask;
-    wire completes = accept && full;
-    wire asks_nak  = ahead && cfg_gap_nak && ent_host && !ep_nak_sent;
-    wire gap_nak   = up && asks_nak;
-    // its control was lost
-    wire base_nak  = astray && asks_nak && ep_epsn == map_base;
-    wire nak       = gap_nak || base_nak;
-    wire has_parent = parent_mask != NOBODY;
-
-    // down data of an in-band group that is not behind; that of a Broadcast takes its slot
-    wire moves     = ranged && down && !behind;
-    wire takes     = moves && spreads;
-
-    // a frame that acts; all but a lost control's NAK are sound
-    wire good      = (sound || (early_ok && known_op && base_nak)) && intact;
-
-    // where a result, a copy, or an answer goes
-    wire [MASK_W-1:0] result_mask = has_parent ? parent_mask : out_mask;
-    wire [MASK_W-1:0] resend_mask = has_parent ? parent_mask : self;
-    wire [MASK_W-1:0] answer_mask = reduces ? in_mask : spreads ? parent_mask : self;
-    wire              answers     = is_ack || is_cnp;
-
-    assign tx_mask   = completes ? result_mask : resend ? resend_mask : down ? out_mask : answers ? answer_mask : self;
-    wire   sends     = (completes || resend || down || answers) ? tx_mask != NOBODY && !(is_ack && spreads && !answers_up) : (nak || reack);
-    assign tx_kind   = {answers && reduces, (completes && !has_parent) || down};
-    assign tx_ei     = ent_ei;
-
-    // the slot as it stands after this contribution
-    wire         use_ent   = first;
-    wire [7:0]   new_opcode = use_ent ? ent_opcode : slot_opcode;
-    wire [1:0]   new_pad    = use_ent ? ent_pad : slot_pad;
-    wire [LEN_W-1:0] new_plen = use_ent ? ent_plen : slot_plen;
-    wire         new_se     = use_ent ? ent_se : slot_se;
-    wire [31:0]  new_ext    = use_ent ? ent_ext : slot_ext;
-    wire         new_ce     = use_ent ? ent_ce : slot_ce || ent_ce;
-
-    wire [LEN_W:0]     slot_bytes = {1'b0, slot_plen} + (BYTES[LEN_W:0] - {{LEN_W{1'b0}}, 1'b1});
-    wire [WORDS_W-1:0] slot_words = slot_bytes[LANE_W +: WORDS_W];
-
-    // a gap's NAK asks for what follows the acknowledged, in-band for nothing before the range
-    wire [23:0] gap_low  = ack_picked - map_begin;
-    wire [23:0] gap_psn  = ranged && gap_low[23] ? map_begin : ack_picked + 24'd1;
+    wire answers_up = rose || covered || !c_syn_ack;
     // a NAK of what all have is an old one: what follows may never have been sent
-    wire        up_ack   = syn_ack || covered;
-    wire [23:0] up_psn   = up_ack ? least_reg : least_reg + 24'd1;
-    wire [31:0] up_ext   = {up_ack ? ACK_PLAIN : syndrome, least_msn_reg};
-    wire [31:0] reack_ext = {ACK_PLAIN, reduces ? ack_picked_msn : ack_rest_msn};
+    wire up_ack     = c_syn_ack || covered;
+    wire reack      = c_late && (c_reduces ? c_behind && parent_has_reg : c_spreads && all_have_reg);
 
-    wire [WORDS_W-1:0] op_words_all = resend ? slot_words : (accept || down) ? ent_words : {WORDS_W{1'b0}};
+    // ---- form: everything that the verdict will only let pass ----
 
-    assign tx_opcode = (accept ? new_opcode : resend ? slot_opcode : nak || reack ? OP_ACK : ent_opcode);
-    assign tx_se     = accept ? new_se : resend ? slot_se : down && ent_se;
-    assign tx_pad    = accept ? new_pad : resend ? slot_pad : down ? ent_pad : 2'd0;
-    assign tx_ce     = accept ? new_ce : resend ? slot_ce : nak || reack ? 1'b0 : ent_ce;
-    assign tx_psn    = gap_nak ? gap_psn : base_nak ? map_base : reack ? map_end : is_cnp ? ent_psn : is_ack && spreads ? up_psn : psn;
-    assign tx_ext    = accept ? new_ext : resend ? slot_ext : nak ? {NAK_SEQUENCE, ep_msn} : reack ? reack_ext
-                     : is_ack && spreads ? up_ext : ent_ext;
-    assign tx_plen   = accept ? new_plen : resend ? slot_plen : down ? ent_plen : {LEN_W{1'b0}};
-    assign tx_words  = op_words_all;
-    assign tx_in_band = ranged && !is_cnp && !base_nak;
-    assign tx_rng    = map_rng;
-    assign tx_dir    = nak || reack || is_ack;
+    // The work goes out with it, and waits for its verdict there.
+    wire held;                         // work that AggregateData has not taken
+    wire has_work;
+    wire form = c_valid && !c_formed && !(has_work && held) && (c_need_min ? least_ready : c_need_rest ? rest_ready_reg : c_need_pick ? c_second : 1'b1);
 
-    // ---- work on the payload ----
+    wire from_slot = c_accept || (c_resend && !reack);
+    wire copies    = c_down && !reack;
+    wire makes_ack = c_gap_nak || c_base_nak || reack;
+    wire reaches   = c_dest != NOBODY;
+    wire [WORDS_W-1:0] all_words = c_accept ? c_words : c_resend && !reack ? c_slot_words : copies ? c_words : {WORDS_W{1'b0}};
+    wire               emits     = (copies || (TREE == 0 && (c_completes || (c_resend && !reack)))) && reaches;
+    wire               reduction = TREE != 0 && (c_completes || (c_resend && !reack)) && reaches;
 
-    wire               has_work     = op_words_all != {WORDS_W{1'b0}} && (accept || op_emit || op_reduce);
+    assign has_work = c_acts && c_live && all_words != {WORDS_W{1'b0}} && (c_accept || emits || reduction);
 
-    assign op_start      = start_reg;
-    assign op_words      = op_words_all;
-    assign op_slot       = unit[SLOT_W-1:0];
-    assign op_read       = TREE != 0 ? accept && !first && (slot_mask & sibling) != NOBODY : resend || (accept && !first);
-    assign op_take       = !resend;
-    assign op_write      = accept;
-    assign op_emit       = (down || (TREE == 0 && (completes || resend))) && sends;
-    assign op_reduce     = TREE != 0 && (completes || resend) && sends;
-    assign op_function   = ranged ? map_function : ent_function;
-    assign op_dtype      = dtype;
-    assign op_big_endian = ent_big_endian;
-    wire [MASK_W-1:0] mask_sent = resend ? slot_mask : mask_next;
-    generate
-        for (e = 0; e < PLANES; e = e + 1) begin : gen_pairs
-            if (2 * e + 1 < MASK_W) begin : gen_two
-                assign op_pairs[e] = |mask_sent[2*e +: 2];
-            end else begin : gen_single
-                assign op_pairs[e] = mask_sent[2*e];
-            end
+    reg               t_sends, t_opens, t_keeps, t_ep_we, t_done_we, t_wr;
+    reg [1:0]         t_kind;
+    reg [MASK_W-1:0]  t_mask;
+    reg [7:0]         t_opcode;
+    reg               t_se, t_ce, t_in_band, t_dir;
+    reg [1:0]         t_pad;
+    reg [23:0]        t_psn;
+    reg [31:0]        t_ext;
+    reg [LEN_W-1:0]   t_plen;
+    reg [WORDS_W-1:0] t_words;
+    reg [COUNTERS-1:0] t_count;        // what an undamaged frame steps
+    reg [COUNTERS-1:0] steps;
+
+    always @* begin
+        steps = {COUNTERS{1'b0}};
+        steps[C_UP_DATA]          = c_up && !reack;
+        steps[C_AGG]              = c_accept;
+        steps[C_BUFFERED]         = c_accept && !c_completes;
+        steps[C_WIPE]             = c_completes;
+        steps[C_TX_RESULT]        = c_completes;
+        steps[C_TX_FANOUT]        = 1'b0;                          // ReplicateData's
+        steps[C_TX_RESEND]        = c_resend && !reack;
+        steps[C_DOWN_DATA]        = copies;
+        steps[C_RX_ACK]           = c_ack && c_syn_ack;
+        steps[C_RX_NAK]           = c_ack && c_syn_nak;
+        steps[C_RX_RNR]           = c_ack && c_syn_rnr;
+        steps[C_RX_CNP]           = c_cnp;
+        steps[C_RX_CE]            = c_ce;
+        steps[C_TX_REFLECT]       = c_ack && !c_reduces && !c_spreads;
+        steps[C_TX_GAP_NAK]       = c_gap_nak || c_base_nak;
+        steps[C_TX_CNP]           = c_cnp && !c_reduces;
+        steps[C_TX_FRAMES]        = 1'b0;                          // ReplicateData's
+        steps[C_IMM_MISMATCH]     = c_accept && !c_first && !c_same_imm;
+        steps[C_DROP_TVER]        = c_bad_tver;
+        steps[C_DROP_OPCODE]      = c_bad_opcode;
+        steps[C_DROP_TOO_LONG]    = c_too_long;
+        steps[C_DROP_BAD_LENGTH]  = c_not_whole;
+        steps[C_DROP_WRONG_ROLE]  = c_wrong_role;
+        steps[C_DROP_SYNDROME]    = c_bad_syndrome;
+        steps[C_DROP_GAP]         = c_up && !reack && c_ahead;
+        steps[C_DROP_STALE]       = c_up && !reack && c_behind && !c_resend;
+        steps[C_DROP_WINDOW]      = c_up && !c_ahead && !c_behind && !c_window;
+        steps[C_DROP_SHAPE]       = c_up && !c_ahead && !c_behind && c_window && !c_accept;
+        steps[C_ECC_CORRECTED]    = 1'b0;                          // AggregateData's
+        steps[C_ECC_DOUBLE]       = 1'b0;                          // AggregateData's
+        steps[C_TX_ACK_COPY]      = 1'b0;                          // ReplicateData's
+        steps[C_TX_ACK_UP]        = c_need_min && reaches && answers_up;
+        steps[C_TX_REACK]         = reack;
+        steps[C_DROP_RANGE]       = c_astray;
+        steps[C_DROP_BAD_CONTROL] = c_bad_control;
+        steps[C_DROP_CONTROL]     = c_contradicts;
+        steps[C_DROP_STALE_ACK]   = c_stale_ack;
+    end
+
+    always @(posedge clk) begin
+        c_formed <= !b_go && (c_formed || form);
+        if (!c_formed) begin
+            t_sends   <= makes_ack || ((c_completes || (c_resend && !reack) || copies || c_ack || c_cnp) && reaches
+                                       && !(c_need_min && !answers_up));
+            t_kind    <= {(c_ack || c_cnp) && c_reduces, (c_completes && !c_has_parent) || copies};
+            t_mask    <= reack ? c_self : c_dest;
+            t_opcode  <= from_slot ? c_n_opcode : makes_ack ? OP_ACK : c_opcode;
+            t_se      <= from_slot ? c_n_se : copies && c_se;
+            t_pad     <= from_slot ? c_n_pad : copies ? c_pad : 2'd0;
+            t_ce      <= from_slot ? c_n_ce : !makes_ack && c_ce;
+            t_psn     <= c_gap_nak ? gap_psn_reg : c_base_nak ? c_range_base : reack ? c_end : c_cnp ? c_wire_psn
+                         : c_need_min ? (up_ack ? least : least + 24'd1) : c_psn;
+            t_ext     <= from_slot ? c_n_ext : c_gap_nak || c_base_nak ? {NAK_SEQUENCE, c_msn}
+                         : reack ? {ACK_PLAIN, c_reduces ? picked_msn_reg : rest_msn_reg}
+                         : c_need_min ? {up_ack ? ACK_PLAIN : c_ext[31:24], least_msn} : c_ext;
+            t_plen    <= from_slot ? c_n_plen : copies ? c_plen : {LEN_W{1'b0}};
+            t_words   <= all_words;
+            t_in_band <= c_ranged && !c_cnp && !c_base_nak;
+            t_dir     <= makes_ack || c_ack;
+            t_opens   <= c_opens;
+            t_keeps   <= c_keeps;
+            t_ep_we   <= c_ep_we && !reack;
+            t_done_we <= c_done_we && !reack;
+            t_wr      <= c_wr && !reack;
+            t_count   <= steps;
         end
-        if (TREE != 0 && EP_W > PAIR_W) begin : gen_pair
-            assign op_pair = ent_ei[1 +: PAIR_W];
-        end else begin : gen_no_pair
-            assign op_pair = {PAIR_W{1'b0}};
+        if (rst) begin
+            c_formed <= 1'b0;
         end
-    endgenerate
+    end
 
     // ---- commit ----
 
-    wire deciding   = state_reg == S_DECIDE;
-    wire quick      = head && ent_bypass && vrd_valid;
-    wire wants_op   = sound && has_work && !waits;
-    wire op_free    = sent_reg || op_ready;
-    wire commits_op = good && has_work;
-    wire opening    = deciding && vrd_valid && good && opens;
-    wire decided    = deciding && vrd_valid && !(good && opens) && !waits && (!(good && sends) || tx_room) && (!commits_op || op_free);
-    wire done       = decided || quick;
+    wire [PKT_W-1:0] held_start;
+    reg  [PKT_W-1:0] start_reg;        // where the frame in C has its first word
 
-    assign op_valid  = deciding && !sent_reg && op_ready && (decided ? commits_op : !vrd_valid && wants_op);
-    assign op_spec   = !decided;
-    assign op_commit = decided && sent_reg && commits_op;
-    assign op_kill   = decided && sent_reg && !commits_op;
-    assign pkt_start = start_reg;
+    wire icrc_ok = vrd_icrc_ok || ICRC == 0;
+    wire intact  = !vrd_err && vrd_len_ok && icrc_ok;
+    wire decided = c_valid && vrd_valid && c_formed && !c_bypass && (!(t_sends && c_live) || tx_room || !intact);
+    wire quick   = c_valid && vrd_valid && c_bypass;
+    wire good    = decided && intact && c_live && c_acts;
 
-    assign ent_pop   = done;
-    assign vrd_pop   = done;
-    assign tx_valid  = decided && good && sends;
-    assign ctl_open  = opening;
+    assign c_opening = good && t_opens;
+    assign c_done    = quick || (decided && !c_opening);
+    assign vrd_pop   = c_done;
+    assign frm_waits = ent_valid || m_valid || a_valid || b_valid || c_valid;
 
-    wire apply = decided && good;
-    wire acks  = is_ack && apply;
+    assign ctl_open = c_opening;
+    assign ack_lift = c_opening;
+    assign ack_we   = good && t_keeps;
+    assign ep_we    = good && t_ep_we;
+    assign done_we  = (good && t_done_we) || (c_done && c_opened && !c_bypass);
+    assign wr_en    = good && t_wr;
+    // the frame in B took for written what was not
+    assign redo     = c_leaves && b_valid && ((take_ep && !ep_we) || (take_done && !done_we) || (take_slot && !wr_en));
 
-    // ePSN moves on acceptance, and in-band with what the parent sends
-    // an acknowledgement's own conditions, apart from data's: this is the longest way to the widest word
-    wire   ack_sends        = answer_mask != NOBODY && !(spreads && !answers_up);
-    assign ack_we           = deciding && vrd_valid && is_ack && sound && intact && !waits && (tx_room || !ack_sends) && speaks;
-    assign ack_lift         = opening;
-    assign ep_we            = apply && (accept || nak || moves);
-    assign ep_epsn_next     = accept || moves ? ent_psn + 24'd1 : ep_epsn;
-    assign ep_msn_next      = accept && ends ? ep_msn + 24'd1 : ep_msn;
-    assign ep_nak_sent_next = accept || moves ? 1'b0 : nak ? 1'b1 : ep_nak_sent;
+    assign wr_slot     = c_slot;
+    assign wr_tag      = c_psn;
+    assign wr_mask     = c_n_mask;
+    assign wr_complete = c_n_complete;
+    assign wr_opcode   = c_n_opcode;
+    assign wr_plen     = c_n_plen;
+    assign wr_pad      = c_n_pad;
+    assign wr_se       = c_n_se;
+    assign wr_ext      = c_n_ext;
+    assign wr_ce       = c_n_ce && c_accept;
 
-    // done: what is complete; in-band what a Broadcast's parent has sent, and everything before the range that was opened last
-    wire        has_it    = completes || takes;
-    wire [23:0] done_to   = has_it ? psn : range_before;
-    wire [23:0] done_step = done_to - done_psn;
-    assign done_we   = (apply && has_it) || (decided && opened_reg);
-    assign done_next = done_step[23] ? done_psn : done_to;
+    assign tx_valid   = good && t_sends;
+    assign tx_kind    = t_kind;
+    assign tx_ei      = c_ei;
+    assign tx_mask    = t_mask;
+    assign tx_opcode  = t_opcode;
+    assign tx_se      = t_se;
+    assign tx_pad     = t_pad;
+    assign tx_ce      = t_ce;
+    assign tx_psn     = t_psn;
+    assign tx_in_band = t_in_band;
+    assign tx_rng     = c_rng;
+    assign tx_dir     = t_dir;
+    assign tx_ext     = t_ext;
+    assign tx_plen    = t_plen;
+    assign tx_words   = t_words;
 
-    assign wr_en       = apply && (accept || takes);
-    assign wr_slot     = slot;
-    assign wr_tag      = psn;
-    assign wr_mask     = takes ? NOBODY : mask_next;
-    assign wr_complete = accept && full;
-    assign wr_opcode   = new_opcode;
-    assign wr_plen     = new_plen;
-    assign wr_pad      = new_pad;
-    assign wr_se       = new_se;
-    assign wr_ext      = new_ext;
-    assign wr_ce       = accept && new_ce;
+    // ---- work on the payload: kept until it is taken ----
+
+    wire [PLANES-1:0] pairs;
+    wire [PAIR_W-1:0] pair;
+    generate
+        for (e = 0; e < PLANES; e = e + 1) begin : gen_pairs
+            if (2 * e + 1 < MASK_W) begin : gen_two
+                assign pairs[e] = |c_n_mask[2*e +: 2];
+            end else begin : gen_single
+                assign pairs[e] = c_n_mask[2*e];
+            end
+        end
+        if (TREE != 0 && EP_W > PAIR_W) begin : gen_pair
+            assign pair = c_ei[1 +: PAIR_W];
+        end else begin : gen_no_pair
+            assign pair = {PAIR_W{1'b0}};
+        end
+    endgenerate
+
+    localparam WORK_W = PKT_W + WORDS_W + SLOT_W + PAIR_W + PLANES + 10;
+
+    wire              reads   = TREE != 0 ? c_accept && c_builds : c_resend || (c_accept && c_builds);
+    wire              put     = form && has_work;
+    wire              commits = good && c_sent;
+    wire              kills   = decided && !good && c_sent;
+    wire [WORK_W-1:0] work;
+
+    inc_hold_work #(.WIDTH(WORK_W)) u_work (
+        .clk       (clk),
+        .rst       (rst),
+        .held      (held),
+        .put       (put),
+        .put_data  ({start_reg, all_words, c_unit, pair, reads, !c_resend, c_accept, emits, reduction, pairs, c_function, c_dtype,
+                     c_big_endian}),
+        .commits   (commits),
+        .kills     (kills),
+        .op_ready  (op_ready),
+        .op_valid  (op_valid),
+        .op_spec   (op_spec),
+        .op_commit (op_commit),
+        .op_kill   (op_kill),
+        .op_data   (work)
+    );
+
+    assign {held_start, op_words, op_slot, op_pair, op_read, op_take, op_write, op_emit, op_reduce, op_pairs, op_function, op_dtype,
+            op_big_endian} = work;
+    assign op_start  = held_start;
+    assign pkt_start = held ? held_start : start_reg;
 
     always @(posedge clk) begin
-        if (ctl_rd || rd_en) begin
-            live_reg <= live_now && (live_reg || head);
-        end
-        if (done) begin
+        c_sent <= !b_go && (c_sent || put);
+        if (c_done) begin
             start_reg <= vrd_end;
         end
-        if (decided) begin
-            sent_reg   <= 1'b0;
-            opened_reg <= 1'b0;
-        end else if (op_valid) begin
-            sent_reg <= 1'b1;
-        end else if (opening) begin
-            opened_reg <= 1'b1;
-        end
-        case (state_reg)
-            S_HEAD: begin
-                if (ctl_rd) begin
-                    state_reg <= S_MAP;
-                end else if (head && !quick) begin
-                    state_reg <= S_DECIDE;
-                end
-            end
-            S_MAP: begin
-                state_reg <= S_LOOK;
-            end
-            S_LOOK: begin
-                state_reg <= S_DECIDE;
-            end
-            S_DECIDE: begin
-                if (opening) begin
-                    state_reg <= S_OPEN;
-                end else if (decided) begin
-                    state_reg <= S_HEAD;
-                end
-            end
-            default: begin
-                if (!ctl_busy) begin
-                    state_reg <= S_HEAD;
-                end
-            end
-        endcase
         if (rst) begin
-            state_reg  <= S_HEAD;
-            sent_reg   <= 1'b0;
-            opened_reg <= 1'b0;
-            start_reg  <= {PKT_W{1'b0}};
+            c_sent    <= 1'b0;
+            start_reg <= {PKT_W{1'b0}};
         end
     end
 
-    // ---- counters: exactly one of the drops, or the actions ----
+    // ---- counters, a cycle later: exactly one of the drops, or the actions ----
 
-    wire ours    = decided && !ent_bypass;
-    wire d_frn   = ours && ent_foreign;
-    wire d_dis   = ours && !ent_foreign && !live;
-    wire known   = ours && !ent_foreign && live;
-    wire d_err   = known && vrd_err;
-    wire d_sum   = known && !vrd_err && !ent_sum_ok;
-    wire pass_1  = known && !vrd_err && ent_sum_ok;
-    wire d_len   = pass_1 && !(ent_len_ok && vrd_len_ok);
-    wire pass_2  = pass_1 && ent_len_ok && vrd_len_ok;
-    wire d_icrc  = pass_2 && !icrc_ok;
-    wire pass_3  = pass_2 && icrc_ok;
-    wire d_tver  = pass_3 && !ent_tver_ok;
-    wire pass_4  = pass_3 && ent_tver_ok;
-    wire d_op    = pass_4 && !(is_data || is_ack || is_cnp);
-    wire pass_5  = pass_4 && (is_data || is_ack || is_cnp);
-    wire d_long  = pass_5 && ent_too_long;
-    wire pass_6  = pass_5 && !ent_too_long;
-    wire d_range = pass_6 && astray;
-    wire d_bad   = pass_6 && bad_control;
-    wire d_ctl   = pass_6 && contradicts;
-    wire d_stale = pass_6 && stale_ack;
-    wire passed  = pass_6 && placed;
-    wire d_whole = passed && is_data && !whole;
-    wire pass_7  = passed && (!is_data || whole);
-    wire d_role  = pass_7 && !role_ok;
-    wire d_syn   = pass_7 && role_ok && is_ack && !(syn_ack || syn_rnr || syn_nak);
+    wire drop_foreign, drop_disabled, drop_rx_error, drop_checksum, drop_length, drop_icrc, passed;
 
-    assign count[C_RX_FRAMES]            = done;
-    assign count[C_BYPASS]               = done && ent_bypass;
-    assign count[C_UP_DATA]              = apply && up;
-    assign count[C_AGG]                  = apply && accept;
-    assign count[C_BUFFERED]             = apply && accept && !full;
-    assign count[C_WIPE]                 = apply && completes;
-    assign count[C_TX_RESULT]            = apply && completes;
-    assign count[C_TX_FANOUT]            = 1'b0;                   // ReplicateData's
-    assign count[C_TX_RESEND]            = apply && resend;
-    assign count[C_DOWN_DATA]            = apply && down;
-    assign count[C_RX_ACK]               = acks && syn_ack;
-    assign count[C_RX_NAK]               = acks && syn_nak;
-    assign count[C_RX_RNR]               = acks && syn_rnr;
-    assign count[C_RX_CNP]               = apply && is_cnp;
-    assign count[C_RX_CE]                = pass_3 && ent_ce;
-    assign count[C_TX_REFLECT]           = acks && !reduces && !spreads;
-    assign count[C_TX_GAP_NAK]           = apply && nak;
-    assign count[C_TX_CNP]               = apply && is_cnp && !reduces;
-    assign count[C_TX_FRAMES]            = 1'b0;                   // ReplicateData's
-    assign count[C_IMM_MISMATCH]         = apply && accept && !first
-                                           && (slot_se != ent_se || (has_imm && slot_ext != ent_ext));
-    assign count[C_DROP_FOREIGN]         = d_frn;
-    assign count[C_DROP_GROUP_DISABLED]  = d_dis;
-    assign count[C_DROP_RX_ERROR]        = d_err;
-    assign count[C_DROP_IP_CHECKSUM]     = d_sum;
-    assign count[C_DROP_LENGTH_MISMATCH] = d_len;
-    assign count[C_DROP_ICRC]            = d_icrc;
-    assign count[C_DROP_TVER]            = d_tver;
-    assign count[C_DROP_OPCODE]          = d_op;
-    assign count[C_DROP_TOO_LONG]        = d_long;
-    assign count[C_DROP_BAD_LENGTH]      = d_whole;
-    assign count[C_DROP_WRONG_ROLE]      = d_role;
-    assign count[C_DROP_SYNDROME]        = d_syn;
-    assign count[C_DROP_GAP]             = apply && up && ahead;
-    assign count[C_DROP_STALE]           = apply && up && behind && !resend;
-    assign count[C_DROP_WINDOW]          = apply && up && in_order && !window_ok;
-    assign count[C_DROP_SHAPE]           = apply && up && in_order && window_ok && !accept;
-    assign count[C_ECC_CORRECTED]        = 1'b0;                   // AggregateData's
-    assign count[C_ECC_DOUBLE]           = 1'b0;                   // AggregateData's
-    assign count[C_RANGE_OPEN]           = opening;
-    assign count[C_TX_ACK_COPY]          = 1'b0;                   // ReplicateData's
-    assign count[C_TX_ACK_UP]            = acks && spreads && sends;
-    assign count[C_TX_REACK]             = apply && reack;
-    assign count[C_DROP_RANGE]           = d_range;
-    assign count[C_DROP_BAD_CONTROL]     = d_bad;
-    assign count[C_DROP_CONTROL]         = d_ctl;
-    assign count[C_DROP_STALE_ACK]       = d_stale;
+    inc_drop_ladder u_ladder (
+        .decided       (decided && !c_opening),
+        .foreign       (c_foreign),
+        .live          (c_live),
+        .rx_err        (vrd_err),
+        .sum_ok        (c_sum_ok),
+        .len_ok        (c_len_ok && vrd_len_ok),
+        .icrc_ok       (icrc_ok),
+        .drop_foreign  (drop_foreign),
+        .drop_disabled (drop_disabled),
+        .drop_rx_error (drop_rx_error),
+        .drop_checksum (drop_checksum),
+        .drop_length   (drop_length),
+        .drop_icrc     (drop_icrc),
+        .passed        (passed)
+    );
 
-    wire unused_bits = &{1'b0, last_wide, slot_bytes, n_wide, unit, sibling, mask_sent, init_ei, own_step, past_rest, past_low, past_high, now_low, now_high,
-                         covered_by, picked_past, range_before, rest_past, gap_low, done_step, ent_empty, ent_in_band, ctl_busy, map_current, map_previous,
-                         map_opens, map_opens_up, map_bad_control, map_wrong_role, map_contradicts, map_base, map_psn, map_rng, map_begin,
-                         map_end, map_up, map_down, map_ackable_any, map_needs_host, map_collective, map_function, map_dtype, map_in_mask,
-                         map_out_mask, map_ack_mask, map_parent_mask};
+    reg [COUNTERS-1:0] count_reg;
+
+    always @(posedge clk) begin
+        count_reg <= t_count & {COUNTERS{passed}};
+        count_reg[C_RX_FRAMES]            <= c_done;
+        count_reg[C_BYPASS]               <= quick;
+        count_reg[C_DROP_FOREIGN]         <= drop_foreign;
+        count_reg[C_DROP_GROUP_DISABLED]  <= drop_disabled;
+        count_reg[C_DROP_RX_ERROR]        <= drop_rx_error;
+        count_reg[C_DROP_IP_CHECKSUM]     <= drop_checksum;
+        count_reg[C_DROP_LENGTH_MISMATCH] <= drop_length;
+        count_reg[C_DROP_ICRC]            <= drop_icrc;
+        count_reg[C_RANGE_OPEN]           <= c_opening;
+        if (rst) begin
+            count_reg <= {COUNTERS{1'b0}};
+        end
+    end
+    assign count = count_reg;
+
+    wire unused_bits = &{1'b0, init_ei, ask_group, a_host, a_se, a_ce, a_big_endian, a_pad, a_ext, a_plen, a_words, a_opened, a_rng, a_ranged, a_dtype, a_function,
+                         a_end, a_range_base, a_places, a_roles, a_reduces, a_spreads, a_masks, s_unit, b_tver_ok, b_over_mtu,
+                         distance, beyond, overrun, opened_past, slot_bytes, picked_past, rest_past, gap_low};
 
 endmodule
 

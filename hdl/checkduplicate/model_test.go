@@ -48,9 +48,10 @@ type frame struct {
 	err, bodyOK, icrcOK                    bool
 	group, endpoint                        int
 	opcode, pad, psn, ext, plen, start     uint64
-	looked                                 bool // its state was read while the group was live
+	looked                                 bool // its group was live from when it was looked up to the cycle before the decision
 	live                                   bool // the group is live at the decision
 	opened                                 bool // it has opened its range
+	read, asked                            bool // its state, and what was acknowledged
 	at                                     place
 	entryWait, verdictWait, entered, ended int
 }

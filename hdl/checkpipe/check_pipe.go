@@ -32,6 +32,10 @@ func (p CheckPipe) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_pipe: %w", err)
 	}
+	parts, err := p.Parts()
+	if err != nil {
+		return nil, fmt.Errorf("inc_check_pipe: %w", err)
+	}
 	return &graph.Module{
 		Name: "inc_check_pipe", Block: "CheckPipe", Source: source, Latency: "3 cycles a frame or action, in-band 4",
 		Purpose: "decides what every frame does, takes the engine's own actions, keeps the pipes",
@@ -42,7 +46,7 @@ func (p CheckPipe) Module() (*graph.Module, error) {
 			{Path: "u_sizes", Words: groups, Bits: p.SlotW, Role: "state", Module: "inc_ram_1r1w"},
 			{Path: "u_contexts", Words: groups, Bits: 35 + 3*p.MaskW + 2*p.SlotW, Role: "state", Module: "inc_ram_1r1w"},
 		},
-		Submodules: []*graph.Module{memory},
+		Submodules: append(parts, memory),
 	}, nil
 }
 

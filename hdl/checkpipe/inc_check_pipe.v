@@ -79,6 +79,8 @@ module inc_check_pipe #(
     // the frame's context, from LookupTable
     input  wire                ent_valid,
     output wire                ent_pop,
+    // a frame that was looked up is not decided yet
+    output wire                frm_waits,
     input  wire                ent_bypass,
     input  wire                ent_foreign,
     input  wire [EI_W-1:0]     ent_ei,
@@ -111,9 +113,25 @@ module inc_check_pipe #(
     input  wire [1:0]          ent_dtype,
     input  wire                ent_big_endian,
     input  wire                ent_in_band,
+    input  wire                ent_route_valid,
+    input  wire [MASK_W-1:0]   ent_route_mask,
+    input  wire                ent_root_sends,
 
     // in-band groups: the frame's range, from Control
     output wire                ctl_rd,
+    output wire [EI_W-1:0]     ctl_ei,
+    output wire [EI_W-1:0]     ask_ei,
+    output wire [23:0]         ask_psn,
+    output wire [7:0]          ask_opcode,
+    output wire                ask_empty,
+    output wire [31:0]         ask_ext,
+    output wire [MASK_W-1:0]   ask_in_mask,
+    output wire [MASK_W-1:0]   ask_out_mask,
+    output wire [MASK_W-1:0]   ask_ack_mask,
+    output wire [MASK_W-1:0]   ask_parent_mask,
+    output wire                ask_route_valid,
+    output wire [MASK_W-1:0]   ask_route_mask,
+    output wire                ask_root_sends,
     output wire                ctl_open,
     input  wire                ctl_busy,
     input  wire                map_current,
@@ -499,11 +517,20 @@ module inc_check_pipe #(
 
     // ---- which pipe, and where in it ----
 
-    wire is_data  = ent_opcode <= 8'h05;
-    wire is_ack   = ent_opcode == OP_ACK;
-    wire is_cnp   = ent_opcode == OP_CNP;
-    wire ends     = ent_opcode >= 8'h02;                           // LAST or ONLY, of a data opcode
-    wire has_imm  = ent_opcode == 8'h03 || ent_opcode == 8'h05;
+    wire is_data, is_ack, is_cnp, ends, has_imm, syn_ack, syn_rnr, syn_nak;
+
+    inc_frame_class u_class (
+        .opcode   (ent_opcode),
+        .syndrome (ent_ext[31:24]),
+        .is_data  (is_data),
+        .is_end   (ends),
+        .has_imm  (has_imm),
+        .is_ack   (is_ack),
+        .is_cnp   (is_cnp),
+        .syn_ack  (syn_ack),
+        .syn_rnr  (syn_rnr),
+        .syn_nak  (syn_nak)
+    );
 
     wire is_child = ranged ? map_up : ent_up;
     wire is_down  = ranged ? map_down : ent_down;
@@ -577,10 +604,6 @@ module inc_check_pipe #(
 
     // ---- what a frame is ----
 
-    wire [7:0] syndrome = ent_ext[31:24];
-    wire syn_ack  = syndrome[7:5] == 3'b000;
-    wire syn_rnr  = syndrome[7:5] == 3'b001;
-    wire syn_nak  = syndrome[7:2] == 6'b011000;
     wire syn_any  = syn_ack || syn_rnr || syn_nak;
 
     wire early_ok = !ent_bypass && !ent_foreign && live && ent_sum_ok && ent_len_ok;
@@ -716,9 +739,25 @@ module inc_check_pipe #(
     assign ent_pop   = ended;
     assign vrd_pop   = ended;
     assign act_done  = acted;
+    assign frm_waits = ent_valid;
     assign ctl_rd    = mapping;
+    assign ctl_ei    = ent_ei;
     assign ctl_open  = opening;
     assign init_take = init_valid && init_clean && !(deciding && (acting_reg || vrd_valid));
+
+    // Control looks at the frame where it waits
+    assign ask_ei          = ent_ei;
+    assign ask_psn         = ent_psn;
+    assign ask_opcode      = ent_opcode;
+    assign ask_empty       = ent_empty;
+    assign ask_ext         = ent_ext;
+    assign ask_in_mask     = ent_in_mask;
+    assign ask_out_mask    = ent_out_mask;
+    assign ask_ack_mask    = ent_ack_mask;
+    assign ask_parent_mask = ent_parent_mask;
+    assign ask_route_valid = ent_route_valid;
+    assign ask_route_mask  = ent_route_mask;
+    assign ask_root_sends  = ent_root_sends;
 
     // what the rest of the range's state begins with: one after the last of the one before, or START
     wire [23:0] begin_psn = ctx_ranged ? ctx_after : map_begin + 24'd1;
@@ -761,9 +800,9 @@ module inc_check_pipe #(
     assign rt_acked  = ack_own;
     assign rt_psn    = psn;
     assign rt_is_ack = syn_ack;
-    assign rt_is_nak = syn_nak && syndrome[1:0] == 2'd0;
+    assign rt_is_nak = syn_nak && ent_ext[25:24] == 2'd0;
     assign rt_is_rnr = syn_rnr;
-    assign rt_code   = syndrome[4:0];
+    assign rt_code   = ent_ext[28:24];
 
     assign cm_ack     = acks;
     assign cm_data    = apply && accept;
@@ -947,17 +986,25 @@ module inc_check_pipe #(
 
     // ---- counters: exactly one of the drops, or the actions ----
 
-    wire ours    = decided && !ent_bypass;
-    wire d_frn   = ours && ent_foreign;
-    wire d_dis   = ours && !ent_foreign && !live;
-    wire known   = ours && !ent_foreign && live;
-    wire d_err   = known && vrd_err;
-    wire d_sum   = known && !vrd_err && !ent_sum_ok;
-    wire pass_1  = known && !vrd_err && ent_sum_ok;
-    wire d_len   = pass_1 && !(ent_len_ok && vrd_len_ok);
-    wire pass_2  = pass_1 && ent_len_ok && vrd_len_ok;
-    wire d_icrc  = pass_2 && !icrc_ok;
-    wire pass_3  = pass_2 && icrc_ok;
+    wire d_frn, d_dis, d_err, d_sum, d_len, d_icrc, pass_3;
+
+    inc_drop_ladder u_ladder (
+        .decided       (decided && !ent_bypass),
+        .foreign       (ent_foreign),
+        .live          (live),
+        .rx_err        (vrd_err),
+        .sum_ok        (ent_sum_ok),
+        .len_ok        (ent_len_ok && vrd_len_ok),
+        .icrc_ok       (icrc_ok),
+        .drop_foreign  (d_frn),
+        .drop_disabled (d_dis),
+        .drop_rx_error (d_err),
+        .drop_checksum (d_sum),
+        .drop_length   (d_len),
+        .drop_icrc     (d_icrc),
+        .passed        (pass_3)
+    );
+
     wire d_tver  = pass_3 && !ent_tver_ok;
     wire pass_4  = pass_3 && ent_tver_ok;
     wire d_op    = pass_4 && !(is_data || is_ack || is_cnp);
@@ -1012,7 +1059,7 @@ module inc_check_pipe #(
     end
     assign count = step;
 
-    wire unused_bits = &{1'b0, ent_ackable, ent_ack_mask, ent_in_band, ent_empty, map_previous, map_opens_up, map_base, map_ackable_any,
+    wire unused_bits = &{1'b0, ent_ackable, ent_in_band, map_previous, map_opens_up, map_base, map_ackable_any,
                          map_needs_host, map_ack_mask, map_current, map_opens, map_bad_control, map_wrong_role, map_contradicts, map_psn,
                          map_rng, map_begin, map_end, map_up, map_down, map_collective, map_function, map_dtype, map_in_mask, map_out_mask,
                          map_parent_mask, ctl_busy, ack_picked, ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own_msn, slot_tag, slot_complete,

@@ -121,6 +121,10 @@ func (b *bench) step(rd, open bool) error {
 	now := b.Now() + 1
 	b.drive()
 	b.SetBool("ctl_rd", rd)
+	b.Set("ctl_ei", b.rng.Uint64N(1<<b.p.EIW)) // counts with ctl_rd alone
+	if rd {
+		b.Set("ctl_ei", uint64(b.cur.group<<b.p.EPW|b.cur.ep))
+	}
 	b.SetBool("ctl_open", open)
 	if rd {
 		m := b.a.place(b.groups[b.cur.group], b.cur, b.endpoints())

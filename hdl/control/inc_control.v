@@ -4,8 +4,8 @@
 //
 // Contract
 //   order       one frame at a time: ctl_rd, the answer, ctl_open if the frame opens a range, then ctl_rd again for the same frame
-//   latency     ctl_rd in cycle 0, map_* from cycle 2 on, held until the cycle after the next ctl_rd; ent_* stand still in cycle 1 and from
-//               there to the end of an open
+//   latency     ctl_rd in cycle 0, map_* from cycle 2 on, held until the cycle after the next ctl_rd; ctl_ei is the frame's endpoint in cycle 0,
+//               ent_* stand still in cycle 1 and from there to the end of an open
 //   open        ctl_open in cycle 0, ctl_busy in cycles 1 to 2**EP_W + 1, the new range from a ctl_rd in cycle 2**EP_W + 2 on; off_*
 //               tell the new range's offsets, one endpoint a cycle in cycles 2 to 2**EP_W + 1
 //   start       every endpoint of a group offered on init_* gets offsets 0 (told on off_* for range 0), its group no range; the first range
@@ -47,6 +47,7 @@ module inc_control #(
 
     // the frame's context, from LookupTable
     input  wire              ctl_rd,
+    input  wire [EI_W-1:0]   ctl_ei,
     input  wire [EI_W-1:0]   ent_ei,
     input  wire [23:0]       ent_psn,
     input  wire [7:0]        ent_opcode,
@@ -130,6 +131,7 @@ module inc_control #(
     // ---- indices ----
 
     wire [GRP_W-1:0] group;
+    wire [GRP_W-1:0] read_group;
     wire [GRP_W-1:0] init_group;
     wire [EI_W-1:0]  walk_ei;          // endpoint whose offsets are read by an open
     wire [EI_W-1:0]  at_ei;            // endpoint whose offsets the RAM shows
@@ -138,11 +140,13 @@ module inc_control #(
     generate
         if (EI_W > EP_W) begin : gen_groups
             assign group      = ent_ei[EI_W-1:EP_W];
+            assign read_group = ctl_ei[EI_W-1:EP_W];
             assign init_group = init_ei[EI_W-1:EP_W];
             assign walk_ei    = {group, walk_reg};
             assign at_ei      = {group, at_reg};
         end else begin : gen_one_group
             assign group      = 1'b0;
+            assign read_group = 1'b0;
             assign init_group = 1'b0;
             assign walk_ei    = walk_reg;
             assign at_ei      = at_reg;
@@ -195,7 +199,7 @@ module inc_control #(
         .wdata (begin_reg ? {next_rng, cur_word, ent_route_mask, ent_ext, next_first, 1'b1}
                           : {2'd0, {RANGE_W{1'b0}}, {MASK_W{1'b0}}, 32'd0, init_psn - 24'd1, 1'b0}),
         .re    (ctl_rd),
-        .raddr (group),
+        .raddr (read_group),
         .rdata ({cur_rng, prev_route, prev_imm, prev_first, prev_valid, cur_route, cur_imm, cur_first, cur_valid})
     );
 
@@ -205,7 +209,7 @@ module inc_control #(
         .waddr (off_ei),
         .wdata ({off_out, off_in}),
         .re    (ctl_rd || walking_reg),
-        .raddr (walking_reg ? walk_ei : ent_ei),
+        .raddr (walking_reg ? walk_ei : ctl_ei),
         .rdata ({cur_out, cur_in})
     );
 
@@ -256,19 +260,44 @@ module inc_control #(
     wire is_cnp     = ent_opcode == OP_CNP;
     wire is_control = ent_opcode == OP_CONTROL && ent_empty;
 
-    wire [23:0] psn      = ent_psn - (is_ack ? cur_out : cur_in);
-    wire [23:0] cur_rel  = psn - cur_first;
-    wire [23:0] prev_rel = psn - prev_first;
+    wire [23:0] offset   = is_ack ? cur_out : cur_in;
+    wire [23:0] psn      = ent_psn - offset;
+
+    // Where the PSN lies by a range: {one beyond its last, at its first, less its last and one, less its first}. These are differences of
+    // three and of four numbers, each with one carry to the end: less x is the inverse of x and one, and the ones stand in the carries' free
+    // places. Two numbers are together 0 if their bits differ wherever the bit below of either is set, and nowhere else.
+    function [49:0] lies(input [23:0] number, input [23:0] off, input [23:0] start, input [23:0] packets);
+        reg [23:0] sum_3;
+        reg [23:0] carry_3;
+        reg [23:0] sum_4;
+        reg [23:0] carry_4;
+        begin
+            sum_3   = number ^ ~off ^ ~start;
+            carry_3 = {(number[22:0] & ~off[22:0]) | (number[22:0] & ~start[22:0]) | (~off[22:0] & ~start[22:0]), 1'b1};
+            sum_4   = sum_3 ^ carry_3 ^ ~packets;
+            carry_4 = {(sum_3[22:0] & carry_3[22:0]) | (sum_3[22:0] & ~packets[22:0]) | (carry_3[22:0] & ~packets[22:0]), 1'b1};
+            lies    = {(sum_4 ^ carry_4) == {sum_4[22:0] | carry_4[22:0], 1'b0}, sum_3 == ~carry_3, sum_4 + carry_4, sum_3 - ~carry_3};
+        end
+    endfunction
+
+    wire        cur_behind, cur_at_first, prev_behind, prev_at_first;
+    wire [23:0] cur_over, cur_past, prev_over, prev_past;
+    assign {cur_behind, cur_at_first, cur_over, cur_past}     = lies(ent_psn, offset, cur_first, {4'd0, cur_imm[19:0]});
+    assign {prev_behind, prev_at_first, prev_over, prev_past} = lies(ent_psn, offset, prev_first, {4'd0, prev_imm[19:0]});
     wire        cur_self_sends = !cur_valid || (cur_sends & self) != NOBODY;
     wire        cur_takes  = is_ack ? (cur_hears & self) != NOBODY : cur_self_sends;
     wire        prev_takes = ((is_ack ? prev_hears : prev_sends) & self) != NOBODY;
     wire        ranged     = is_data || is_ack;
-    wire        in_cur     = ranged && cur_valid && cur_takes && cur_rel <= {4'd0, cur_imm[19:0]};
-    wire        in_prev    = ranged && prev_valid && prev_takes && prev_rel <= {4'd0, prev_imm[19:0]};
+    wire        in_cur     = ranged && cur_valid && cur_takes && !cur_past[23] && cur_over[23];
+    wire        in_prev    = ranged && prev_valid && prev_takes && !prev_past[23] && prev_over[23];
 
     wire [31:0] imm   = in_prev ? prev_imm : cur_imm;
-    wire        first = (in_prev ? prev_rel : cur_rel) == 24'd0;
+    // not what the range has there
+    wire        cur_differs  = cur_at_first != is_control || (cur_at_first && ent_ext != cur_imm);
+    wire        prev_differs = prev_at_first != is_control || (prev_at_first && ent_ext != prev_imm);
     wire [23:0] start = in_prev ? prev_first : cur_first;
+    wire [23:0] cur_last  = cur_first + {4'd0, cur_imm[19:0]};
+    wire [23:0] prev_last = prev_first + {4'd0, prev_imm[19:0]};
 
     wire [MASK_W-1:0] r_in     = in_prev ? prev_r_in : cur_r_in;
     wire [MASK_W-1:0] r_out    = in_prev ? prev_r_out : cur_r_out;
@@ -278,7 +307,7 @@ module inc_control #(
     // ---- a control at the endpoint's base: who sent in this range goes on behind it, the others where it began ----
 
     wire [23:0] gone     = cur_self_sends ? cur_span : 24'd0;
-    wire        at_base  = is_control && cur_rel == gone;
+    wire        at_base  = is_control && (cur_self_sends ? cur_behind : cur_at_first);
     wire        rerooted = new_collective == REDUCE || new_collective == BROADCAST;
     wire        legal    = !new_collective[2] && HAS_OP[ent_ext[28:27]] && HAS_DTYPE[ent_ext[26:25]] && (!rerooted || ent_route_valid)
                            && !(new_collective == BROADCAST && ent_ext[19:0] == 20'd0);
@@ -295,12 +324,12 @@ module inc_control #(
             map_opens_up    <= at_base && legal && (new_r_in & self) != NOBODY;
             map_bad_control <= at_base && !legal;
             map_wrong_role  <= at_base && legal && !would;
-            map_contradicts <= is_data && (in_cur || in_prev) && (first != is_control || (first && ent_ext != imm));
+            map_contradicts <= is_data && ((in_cur && cur_differs) || (in_prev && prev_differs));
             map_base        <= cur_first + cur_in + gone;
             map_psn         <= is_cnp ? ent_psn : psn;
             map_rng         <= cur_rng - {1'b0, in_prev};
             map_begin       <= start;
-            map_end         <= start + {4'd0, imm[19:0]};
+            map_end         <= in_prev ? prev_last : cur_last;
             map_up          <= (r_in & self) != NOBODY;
             map_down        <= (r_parent & ~r_in & self) != NOBODY && imm[31:29] != REDUCE;
             map_ackable_any <= (r_ack & self) != NOBODY;
@@ -356,7 +385,7 @@ module inc_control #(
     assign off_in    = at_valid_reg ? next_in : 24'd0;
     assign off_out   = at_valid_reg ? next_out : 24'd0;
 
-    wire unused_bits = &{1'b0, init_ei, new_r_ack, new_r_out};
+    wire unused_bits = &{1'b0, cur_past, cur_over, prev_past, prev_over, prev_behind, imm, init_ei, new_r_ack, new_r_out};
 
 endmodule
 

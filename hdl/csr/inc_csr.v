@@ -170,6 +170,10 @@ module inc_csr #(
     endfunction
     // contract: end
 
+    // Every array begins at a multiple of the room that it has in the map, endpoints at one of 2**13: so no bit of an index takes a
+    // subtraction, but the endpoints' highest three.
+    localparam BYPASS_W = 8, COUNTER_W = 9, GROUP_W = 10, PIPE_W = 6, ENDPOINT_W = 13;
+
 `ifndef __ICARUS__
     generate
         if (AXIL_W < 16 || AXIL_W > 18) begin : gen_bad_axil
@@ -187,6 +191,11 @@ module inc_csr #(
         if (COUNTERS != C_COUNT) begin : gen_bad_counters
             $error("inc_csr: COUNTERS must be the number of the mode's counters");
         end
+        if (AT_BYPASS_PORT[BYPASS_W-1:0] != {BYPASS_W{1'b0}} || AT_COUNTER[COUNTER_W-1:0] != {COUNTER_W{1'b0}}
+            || AT_GROUP_CTRL[GROUP_W-1:0] != {GROUP_W{1'b0}} || AT_GROUP_PIPE[PIPE_W-1:0] != {PIPE_W{1'b0}}
+            || AT_GROUP_FAILED[PIPE_W-1:0] != {PIPE_W{1'b0}} || AT_EP_CTRL[ENDPOINT_W-1:0] != {ENDPOINT_W{1'b0}}) begin : gen_bad_map
+            $error("inc_csr: the arrays of the map must begin at multiples of their room");
+        end
         if (TIMEOUT < 0 || TIMEOUT > 65535) begin : gen_bad_timeout
             $error("inc_csr: TIMEOUT must be 0 to 65535");
         end
@@ -202,26 +211,24 @@ module inc_csr #(
     wire [15:0] raddr_wide = {{(18-AXIL_W){1'b0}}, s_axil_araddr[AXIL_W-1:2]};
 
     localparam [0:0]  PIPES    = MODE == 3;
-    localparam [15:0] N_BYPASS = PORTS[15:0], N_COUNTER = COUNTERS[15:0], N_GROUP = GROUPS[15:0], N_ENDPOINT = ENDPOINTS[15:0];
+    localparam [15:0] N_BYPASS = PORTS[15:0], N_COUNTER = COUNTERS[15:0], N_GROUP = GROUPS[15:0];
+    localparam [15:0] END_ENDPOINT = ENDPOINTS[15:0] + (AT_EP_CTRL >> 4);   // records of 16 words, from address 0 on
+
+    // word of the endpoints' array
+    function [15:0] endpoint_word_of(input [15:0] a);
+        endpoint_word_of = {a[15:ENDPOINT_W] - AT_EP_CTRL[15:ENDPOINT_W], a[ENDPOINT_W-1:0]};
+    endfunction
 
     // {failed, pipe, endpoint, group, counter, bypass, global}, at most one set
     function [6:0] target(input [15:0] a);
-        reg [15:0] past_bypass, past_counter, past_group, past_endpoint; // past_group counts groups, the others words
-        reg [15:0] past_pipe, past_failed;
         begin
-            past_pipe     = a - AT_GROUP_PIPE;
-            past_failed   = a - AT_GROUP_FAILED;
-            past_bypass   = a - AT_BYPASS_PORT;
-            past_counter  = a - AT_COUNTER;
-            past_group    = (a - AT_GROUP_CTRL) >> 4;
-            past_endpoint = a - AT_EP_CTRL;
             target[0] = a < NUM_SINGLE;
-            target[1] = a >= AT_BYPASS_PORT && past_bypass < N_BYPASS;
-            target[2] = a >= AT_COUNTER && past_counter < N_COUNTER;
-            target[3] = a >= AT_GROUP_CTRL && past_group < N_GROUP;
-            target[4] = a >= AT_EP_CTRL && {4'd0, past_endpoint[15:4]} < N_ENDPOINT && past_endpoint[3:0] < NUM_EP_WORDS;
-            target[5] = PIPES && a >= AT_GROUP_PIPE && past_pipe < N_GROUP;
-            target[6] = PIPES && a >= AT_GROUP_FAILED && past_failed < N_GROUP;
+            target[1] = a[15:BYPASS_W] == AT_BYPASS_PORT[15:BYPASS_W] && {8'd0, a[BYPASS_W-1:0]} < N_BYPASS;
+            target[2] = a[15:COUNTER_W] == AT_COUNTER[15:COUNTER_W] && {7'd0, a[COUNTER_W-1:0]} < N_COUNTER;
+            target[3] = a[15:GROUP_W] == AT_GROUP_CTRL[15:GROUP_W] && {10'd0, a[GROUP_W-1:4]} < N_GROUP;
+            target[4] = a[15:ENDPOINT_W] != 3'd0 && {4'd0, a[15:4]} < END_ENDPOINT && a[3:0] < NUM_EP_WORDS;
+            target[5] = PIPES && a[15:PIPE_W] == AT_GROUP_PIPE[15:PIPE_W] && {10'd0, a[PIPE_W-1:0]} < N_GROUP;
+            target[6] = PIPES && a[15:PIPE_W] == AT_GROUP_FAILED[15:PIPE_W] && {10'd0, a[PIPE_W-1:0]} < N_GROUP;
         end
     endfunction
 
@@ -240,10 +247,12 @@ module inc_csr #(
 
     wire        wr_go   = s_axil_awvalid && s_axil_wvalid && !bvalid_reg && !clear_reg;
     wire [6:0]  wr_to   = target(waddr_wide);
-    wire [15:0] wr_endpoint = waddr_wide - AT_EP_CTRL;
-    wire [15:0] wr_group    = waddr_wide - AT_GROUP_CTRL;
-    wire [15:0] wr_pipe     = waddr_wide - AT_GROUP_PIPE;
+    wire [15:0] wr_endpoint = endpoint_word_of(waddr_wide);
+    wire [15:0] wr_group    = {6'd0, waddr_wide[GROUP_W-1:0]};
+    wire [15:0] wr_pipe     = {10'd0, waddr_wide[PIPE_W-1:0]};
     wire [GROUPS-1:0] wr_setting;               // one bit: the group of which it is a setting
+    // enough for a register that is no group's
+    wire        wr_full = wr_go && s_axil_wstrb == 4'hF;
     wire        wr_ok   = wr_to != 7'd0 && s_axil_wstrb == 4'hF && (wr_setting & enable_reg) == {GROUPS{1'b0}};
     wire        wr_exists   = {1'b0, wr_endpoint[4 +: EP_W]} < MASK_COUNT;
     // the valid bit of an endpoint that does not exist
@@ -269,7 +278,7 @@ module inc_csr #(
             localparam [7:0]  P  = p;
             assign cfg_bypass_port[p*PORT_W +: PORT_W] = bypass_port_reg[8*p +: PORT_W];
             always @(posedge clk) begin
-                if (wr_go && wr_ok && waddr_wide == AT) begin
+                if (wr_full && waddr_wide == AT) begin
                     bypass_port_reg[8*p +: 8] <= s_axil_wdata[F_BYPASS_PORT_PORT +: W_BYPASS_PORT_PORT];
                 end
                 if (rst) begin
@@ -279,9 +288,10 @@ module inc_csr #(
         end
         for (g = 0; g < GROUPS; g = g + 1) begin : gen_group
             localparam [11:0] G = g;
+            localparam [15:0] GROUP_OF_ENDPOINTS = {4'd0, G} + (AT_EP_CTRL >> (4 + EP_W));
             wire here = wr_ctrl && wr_group[15:4] == G;
             assign wr_setting[g] = (wr_to[3] && wr_group[15:4] == G && wr_group[3:0] != WORD_GROUP_CTRL && wr_group[3:0] != WORD_GROUP_STATUS)
-                                   || (wr_to[4] && {4'd0, wr_endpoint[15:4]} >> EP_W == {4'd0, G}) || (wr_to[5] && wr_pipe == {4'd0, G});
+                                   || (wr_to[4] && {4'd0, waddr_wide[15:4]} >> EP_W == GROUP_OF_ENDPOINTS) || (wr_to[5] && wr_pipe == {4'd0, G});
             always @(posedge clk) begin
                 grp_start[g] <= here && s_axil_wdata[F_GROUP_CTRL_ENABLE]
                                 && (s_axil_wdata[F_GROUP_CTRL_RESET] || !enable_reg[g] || grp_refused[g]);
@@ -308,14 +318,14 @@ module inc_csr #(
         end else if (s_axil_bready) begin
             bvalid_reg <= 1'b0;
         end
-        if (wr_go && wr_ok && waddr_wide == AT_CTRL) begin
+        if (wr_full && waddr_wide == AT_CTRL) begin
             gap_nak_reg        <= s_axil_wdata[F_CTRL_GAP_NAK];
             foreign_bypass_reg <= s_axil_wdata[F_CTRL_FOREIGN_BYPASS];
         end
-        if (wr_go && wr_ok && waddr_wide == AT_IP_ID) begin
+        if (wr_full && waddr_wide == AT_IP_ID) begin
             ip_id_reg <= s_axil_wdata[F_IP_ID_VALUE +: W_IP_ID_VALUE];
         end
-        inject_valid <= wr_go && wr_ok && waddr_wide == AT_ECC_INJECT;
+        inject_valid <= wr_full && waddr_wide == AT_ECC_INJECT;
         inject_flips <= s_axil_wdata[F_ECC_INJECT_FLIPS +: W_ECC_INJECT_FLIPS];
 
         tbl_ep_we  <= clear_reg || (wr_go && wr_ok && wr_to[4]);
@@ -362,12 +372,12 @@ module inc_csr #(
                                   | {31'd0, rnr_reg} << F_PIPE_CTRL_RNR | {31'd0, cnp_reg} << F_PIPE_CTRL_CNP;
             assign pipe_timeout = {{(32-W_PIPE_TIMEOUT_MICROSECONDS){1'b0}}, timeout_reg} << F_PIPE_TIMEOUT_MICROSECONDS;
             always @(posedge clk) begin
-                if (wr_go && wr_ok && waddr_wide == AT_PIPE_CTRL) begin
+                if (wr_full && waddr_wide == AT_PIPE_CTRL) begin
                     rnr_timer_reg <= s_axil_wdata[F_PIPE_CTRL_RNR_TIMER +: W_PIPE_CTRL_RNR_TIMER];
                     rnr_reg       <= s_axil_wdata[F_PIPE_CTRL_RNR];
                     cnp_reg       <= s_axil_wdata[F_PIPE_CTRL_CNP];
                 end
-                if (wr_go && wr_ok && waddr_wide == AT_PIPE_TIMEOUT) begin
+                if (wr_full && waddr_wide == AT_PIPE_TIMEOUT) begin
                     timeout_reg <= s_axil_wdata[F_PIPE_TIMEOUT_MICROSECONDS +: W_PIPE_TIMEOUT_MICROSECONDS];
                 end
                 if (rst) begin
@@ -417,12 +427,12 @@ module inc_csr #(
     wire [31:0] endpoint_word, group_word;
 
     wire        rd_go       = s_axil_arvalid && !a_valid && !b_valid && !rvalid_reg && !clear_reg;
-    wire [15:0] rd_endpoint = a_addr - AT_EP_CTRL;
-    wire [15:0] rd_group    = a_addr - AT_GROUP_CTRL;
-    wire [15:0] rd_counter  = a_addr - AT_COUNTER;
-    wire [15:0] rd_bypass   = a_addr - AT_BYPASS_PORT;
-    wire [15:0] rd_pipe     = a_addr - AT_GROUP_PIPE;
-    wire [15:0] rd_failed   = a_addr - AT_GROUP_FAILED;
+    wire [15:0] rd_endpoint = endpoint_word_of(a_addr);
+    wire [15:0] rd_group    = {6'd0, a_addr[GROUP_W-1:0]};
+    wire [15:0] rd_counter  = {7'd0, a_addr[COUNTER_W-1:0]};
+    wire [15:0] rd_bypass   = {8'd0, a_addr[BYPASS_W-1:0]};
+    wire [15:0] rd_pipe     = {10'd0, a_addr[PIPE_W-1:0]};
+    wire [15:0] rd_failed   = {10'd0, a_addr[PIPE_W-1:0]};
 
     assign s_axil_arready = rd_go;
     assign s_axil_rvalid  = rvalid_reg;

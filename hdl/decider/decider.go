@@ -96,6 +96,7 @@ func (p Decider) entryPorts() []graph.Port {
 	return []graph.Port{
 		leaf.In("ent_valid", 1),
 		leaf.Out("ent_pop", 1),
+		leaf.Out("frm_waits", 1),
 		leaf.In("ent_bypass", 1),
 		leaf.In("ent_foreign", 1),
 		leaf.In("ent_ei", p.EIW),
@@ -128,6 +129,9 @@ func (p Decider) entryPorts() []graph.Port {
 		leaf.In("ent_dtype", 2),
 		leaf.In("ent_big_endian", 1),
 		leaf.In("ent_in_band", 1),
+		leaf.In("ent_route_valid", 1),
+		leaf.In("ent_route_mask", p.MaskW),
+		leaf.In("ent_root_sends", 1),
 	}
 }
 
@@ -135,6 +139,19 @@ func (p Decider) entryPorts() []graph.Port {
 func (p Decider) rangePorts() []graph.Port {
 	return []graph.Port{
 		leaf.Out("ctl_rd", 1),
+		leaf.Out("ctl_ei", p.EIW),
+		leaf.Out("ask_ei", p.EIW),
+		leaf.Out("ask_psn", 24),
+		leaf.Out("ask_opcode", 8),
+		leaf.Out("ask_empty", 1),
+		leaf.Out("ask_ext", 32),
+		leaf.Out("ask_in_mask", p.MaskW),
+		leaf.Out("ask_out_mask", p.MaskW),
+		leaf.Out("ask_ack_mask", p.MaskW),
+		leaf.Out("ask_parent_mask", p.MaskW),
+		leaf.Out("ask_route_valid", 1),
+		leaf.Out("ask_route_mask", p.MaskW),
+		leaf.Out("ask_root_sends", 1),
 		leaf.Out("ctl_open", 1),
 		leaf.In("ctl_busy", 1),
 		leaf.In("map_current", 1),

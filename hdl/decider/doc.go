@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package decider has what the descriptions of inc_check_duplicate and inc_check_pipe share: parameters, their rules, and the pins to the
-// blocks around. They stand in the same place of an engine's graph, one in each mode.
+// Package decider has what inc_check_duplicate and inc_check_pipe share: parameters, their rules, the pins to the blocks around, and
+// the parts of a decision that are the same in both modes: what a frame is (inc_frame_class), the first reasons to drop it
+// (inc_drop_ladder), and the work that waits to be taken (inc_hold_work).
 package decider
+
+import "embed"
+
+//go:embed *.v
+var files embed.FS

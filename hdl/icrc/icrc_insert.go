@@ -43,6 +43,7 @@ func (p Insert) Module() (*graph.Module, error) {
 			leaf.In("s_valid", 1),
 			leaf.Out("s_ready", 1),
 			leaf.In("s_data", 8*p.Bytes),
+			leaf.In("s_check", 16),
 			leaf.In("s_keep", p.Bytes),
 			leaf.In("s_first", 1),
 			leaf.In("s_last", 1),

@@ -24,7 +24,7 @@ module inc_icrc_check #(
     input  wire               crc_valid,
     input  wire               crc_first,
     input  wire [8*BYTES-1:0] crc_data,
-    // zeroed bytes behind the datagram in its last beat, a cycle later than that beat
+    // zeroed bytes behind the datagram in its last beat, with that beat, or a cycle later where BYTES is above 64
     input  wire [$clog2(BYTES)-1:0] crc_tail,
 
     output wire               step_en,
@@ -45,38 +45,34 @@ module inc_icrc_check #(
     endgenerate
 `endif
 
-    reg  [31:0] state_reg;
+    reg  [31:0] state_reg, expected_reg;
     wire        update, first;
-    wire [31:0] expected;
 
     assign step_en      = crc_valid;
     assign step_data    = crc_data;
     assign step_state   = first ? INIT : state_reg;
     assign residue_tail = crc_tail;
-    assign icrc_ok      = state_reg == expected;
+    assign icrc_ok      = state_reg == expected_reg;
 
     generate
         if (BYTES > 64) begin : gen_wide
-            reg        valid_reg, first_reg;
-            reg [31:0] residue_reg;
+            reg valid_reg, first_reg;
             always @(posedge clk) begin
-                valid_reg   <= crc_valid;
-                first_reg   <= crc_first;
-                residue_reg <= residue;
+                valid_reg <= crc_valid;
+                first_reg <= crc_first;
             end
-            assign update   = valid_reg;
-            assign first    = first_reg;
-            assign expected = residue_reg;
+            assign update = valid_reg;
+            assign first  = first_reg;
         end else begin : gen_narrow
-            assign update   = crc_valid;
-            assign first    = crc_first;
-            assign expected = residue;
+            assign update = crc_valid;
+            assign first  = crc_first;
         end
     endgenerate
 
     always @(posedge clk) begin
         if (update) begin
-            state_reg <= step_next;
+            state_reg    <= step_next;
+            expected_reg <= residue;
         end
     end
 

@@ -7,6 +7,7 @@
 //   throughput  1 beat per cycle, no bubbles
 //   input       the frame's bytes, zero from the ICRC's place on; s_left says how many covered bytes come from this beat on,
 //               and is 2 more than a multiple of 4, as header lengths make it
+//   checksum    s_check is added to the bytes of s_data where the IP checksum lies, which the ICRC does not cover
 //   bad         a frame whose s_bad is high with the beats where its ICRC lies leaves with all bits of the ICRC inverted
 //   stall       m_ready low holds everything
 //   tables      the CRC step and the removal of trailing zeros are in inc_crc32_BYTES and inc_crc32_tail_BYTES, wired to step_*
@@ -29,6 +30,7 @@ module inc_icrc_insert #(
     input  wire               s_valid,
     output wire               s_ready,
     input  wire [8*BYTES-1:0] s_data,
+    input  wire [15:0]        s_check,
     input  wire [BYTES-1:0]   s_keep,
     input  wire               s_first,
     input  wire               s_last,
@@ -70,6 +72,10 @@ module inc_icrc_insert #(
     endgenerate
 `endif
 
+    // with the IP checksum
+    localparam CHECK_LANE = 24 % BYTES;
+    wire [8*BYTES-1:0] s_bytes = s_data | ({{(8*BYTES-16){1'b0}}, s_check} << (8 * CHECK_LANE));
+
     // stage F: the beat whose bytes are in the step's register, which only wide beats have; stage C: those in the CRC;
     // stage O: with the ICRC
     wire               f_valid, f_first, f_last, f_bad;
@@ -103,7 +109,7 @@ module inc_icrc_insert #(
             assign s_ready = free;
             always @(posedge clk) begin
                 if (s_valid && free) begin
-                    data_reg  <= s_data;
+                    data_reg  <= s_bytes;
                     keep_reg  <= s_keep;
                     first_reg <= s_first;
                     last_reg  <= s_last;
@@ -130,7 +136,7 @@ module inc_icrc_insert #(
             assign f_first = s_first;
             assign f_last  = s_last;
             assign f_bad   = s_bad;
-            assign f_data  = s_data;
+            assign f_data  = s_bytes;
             assign f_keep  = s_keep;
             assign f_port  = s_port;
             assign f_left  = s_left;

@@ -4,7 +4,8 @@
 //
 // Contract
 //   latency     a beat taken in cycle 0 leaves on raw_* and (as payload words) pay_* in cycle 1, and on crc_* in cycle 1, or in
-//               cycle 2 where BYTES is above 64; crc_tail follows the last beat by a cycle;
+//               cycle 2 where BYTES is above 64; crc_tail comes with the datagram's last beat there, or a
+//               cycle later where BYTES is above 64;
 //               hdr_* is valid in the cycle after raw_* carried byte 57 or, in a shorter frame, the last byte;
 //               eof_* is valid 1 + EOF_DELAY cycles after raw_last, when a check of the ICRC that takes so long has its answer
 //   throughput  1 beat per cycle, no bubbles; each frame yields one hdr_valid and then, at the same time or later,
@@ -58,8 +59,7 @@ module inc_parser #(
     output wire               crc_valid,
     output wire               crc_first,
     output wire [8*BYTES-1:0] crc_data,
-    // bytes from the end of the IP datagram to the end of its last beat; valid from the cycle after the frame's last beat was or
-    // could have been on crc_* until the next frame's
+    // bytes from the end of the IP datagram to the end of the beat in which it lies
     output wire [$clog2(BYTES)-1:0] crc_tail,
 
     // payload words, in order
@@ -152,9 +152,9 @@ module inc_parser #(
     reg [8*BYTES-1:0]  p_data;       // the beat that was in r_data when it was last valid, from the next cycle on
     reg [BYTES-1:0]    r_keep;
     reg [3:0]          r_idx;        // beat index in the frame; stays at 15
-    reg [17:0]         r_base;       // index of the beat's first byte; stays at 2**17
     reg [3:0]          next_idx;
-    reg [17:0]         next_base;
+    // the number of the beat that comes; stays where no datagram reaches
+    reg [17-LANE_W:0]  next_beat;
     reg [8*HDR_BYTES-1:0] h;         // byte i of the frame at [8*i +: 8]
 
     // beats of the frame up to and with this one
@@ -187,13 +187,12 @@ module inc_parser #(
             r_err  <= s_axis_tuser[0];
             r_port <= s_axis_tuser[PORT_W:1];
             r_idx  <= next_idx;
-            r_base <= next_base;
             if (s_axis_tlast) begin
                 next_idx  <= 4'd0;
-                next_base <= 18'd0;
+                next_beat <= {(18-LANE_W){1'b0}};
             end else begin
                 next_idx  <= next_idx == 4'd15 ? 4'd15 : next_idx + 4'd1;
-                next_base <= next_base[17] ? next_base : next_base + BEAT_BYTES;
+                next_beat <= next_beat[17-LANE_W] ? next_beat : next_beat + {{(17-LANE_W){1'b0}}, 1'b1};
             end
         end
         if (rst) begin
@@ -202,11 +201,11 @@ module inc_parser #(
             ended_reg <= 3'd0;
             r_valid   <= 1'b0;
             next_idx  <= 4'd0;
-            next_base <= 18'd0;
+            next_beat <= {(18-LANE_W){1'b0}};
         end
     end
 
-    genvar g;
+    genvar g, b, n;
     generate
         for (g = 0; g < HDR_BYTES; g = g + 1) begin : gen_header_byte
             localparam AT_I = g / BYTES;
@@ -238,53 +237,54 @@ module inc_parser #(
     wire is_cnp    = f_opcode == 8'h81;
     wire [1:0] pad = f_flags[5:4];
 
-    // Lengths. ext is what lies between BTH and payload; a CNP's 16 reserved bytes count as such.
+    // Lengths. ext is what lies between BTH and payload; a CNP's 16 reserved bytes count as such. Each is one subtraction from the UDP
+    // length: what is taken off is 24, 28 or 40, and the pad bytes in its low bits.
+    wire        has_ext   = has_imm || is_ack;
     wire [17:0] udp_len   = {2'd0, f_udp_len};
-    wire [17:0] min_len   = is_cnp ? 18'd40 : (has_imm || is_ack) ? 18'd28 : 18'd24;
-    wire [17:0] body      = udp_len - min_len;          // negative when too short
-    wire [17:0] plen      = body - {16'd0, pad};
-    wire        short_udp = body[17];
-    wire        plen_neg  = plen[17];
-    wire        long_pay  = !plen_neg && plen > MTU;
+    wire [17:0] off_len   = {12'd0, is_cnp, !is_cnp, 1'b1, has_ext, pad};
+    wire [17:0] plen      = udp_len - off_len;          // negative when too short
+    // the same of a send packet, which three bits of the opcode say; fewer or more bytes than there may be
+    wire [17:0] send_off  = {15'd3, f_opcode[2:0] == 3'd3 || f_opcode[2:0] == 3'd5, pad};
+    wire [17:0] spare     = MTU + send_off - udp_len;   // negative when too long
+    wire        plen_neg  = udp_len < send_off;
+    wire        long_pay  = spare[17];
     wire        stores    = is_send && !plen_neg;
-    wire [17:0] ip_end    = {2'd0, f_total_len} + 18'd14;
-    wire        len_ok    = {2'd0, f_total_len} == udp_len + 18'd20 && !short_udp
-                            && (!(is_ack || is_cnp) || body == 18'd0)
-                            && (!is_send || (body[1:0] == 2'd0 && !plen_neg));
+    // no payload, nor pad bytes; nor all of what is before them
+    wire        udp_least = is_cnp ? f_udp_len == 16'd40 : has_ext ? f_udp_len == 16'd28 : f_udp_len == 16'd24;
+    wire        udp_short = is_cnp ? f_udp_len < 16'd40 : has_ext ? f_udp_len < 16'd28 : f_udp_len < 16'd24;
+    wire        len_ok    = {2'd0, f_total_len} == udp_len + 18'd20 && !udp_short
+                            && (!(is_ack || is_cnp) || udp_least)
+                            && (!is_send || (f_udp_len[1:0] == 2'd0 && !(udp_least && pad != 2'd0)));
     // plen is at most MTU where this counts, so plen + BYTES - 1 has room
-    wire [17:0]        words_wide = (plen + BEAT_BYTES - 18'd1) >> LANE_W;
+    wire [17:0]        words_wide = (udp_len + (BEAT_BYTES - 18'd1) - send_off) >> LANE_W;
     wire [WORDS_W-1:0] words      = !stores ? {WORDS_W{1'b0}} : long_pay ? MTU_WORDS : words_wide[WORDS_W-1:0];
 
     wire at_header = r_valid && (r_count == HEADER_BEATS || (r_last && r_count < HEADER_BEATS));
-
-    // bytes in the beat: tkeep is contiguous, so bit i of their number is set where tkeep ends between an odd multiple of 2**i
-    // and the next even one
-    wire [LANE_W:0] kept;
-    assign kept[LANE_W] = r_keep[BYTES-1];
-    genvar b, n;
-    generate
-        for (n = 0; n < LANE_W; n = n + 1) begin : gen_kept
-            wire [(BYTES>>(n+1))-1:0] ends;
-            for (b = 0; b < (BYTES >> (n + 1)); b = b + 1) begin : gen_end
-                assign ends[b] = r_keep[((2*b+1)<<n)-1] && !r_keep[((2*b+2)<<n)-1];
-            end
-            assign kept[n] = |ends;
-        end
-    endgenerate
 
     // the frame ends before byte 54
     localparam BEAT_53_I = 53 / BYTES;
     localparam [3:0] BEAT_53 = BEAT_53_I[3:0];
     wire short_frame = r_last && (r_count <= {1'b0, BEAT_53} || (r_idx == BEAT_53 && !r_keep[53%BYTES]));
 
-    // one's complement sum of the IP header: 0xFFFF (folded) when right
-    wire [19:0] ip_sum = {4'd0, h[8*14 +: 8], h[8*15 +: 8]} + {4'd0, h[8*16 +: 8], h[8*17 +: 8]}
-                       + {4'd0, h[8*18 +: 8], h[8*19 +: 8]} + {4'd0, h[8*20 +: 8], h[8*21 +: 8]}
-                       + {4'd0, h[8*22 +: 8], h[8*23 +: 8]} + {4'd0, h[8*24 +: 8], h[8*25 +: 8]}
-                       + {4'd0, h[8*26 +: 8], h[8*27 +: 8]} + {4'd0, h[8*28 +: 8], h[8*29 +: 8]}
-                       + {4'd0, h[8*30 +: 8], h[8*31 +: 8]} + {4'd0, h[8*32 +: 8], h[8*33 +: 8]};
-    wire [16:0] ip_fold = {1'b0, ip_sum[15:0]} + {13'd0, ip_sum[19:16]};
-    wire [15:0] ip_sum_folded = ip_fold[15:0] + {15'd0, ip_fold[16]};
+    // One's complement sum of the IP header: 0xFFFF when right. Three numbers become two of the same sum, without a carry that runs:
+    // what leaves at the top comes in below. Of two numbers it is 0xFFFF if each is the other's inverse, or both are 0xFFFF.
+    function [31:0] two_of;
+        input [15:0] x, y, z;
+        reg   [15:0] carry;
+        begin
+            carry  = (x & y) | (x & z) | (y & z);
+            two_of = {carry[14:0], carry[15], x ^ y ^ z};
+        end
+    endfunction
+    wire [31:0] ip_sum_1 = two_of({h[8*14 +: 8], h[8*15 +: 8]}, {h[8*16 +: 8], h[8*17 +: 8]}, {h[8*18 +: 8], h[8*19 +: 8]});
+    wire [31:0] ip_sum_2 = two_of({h[8*20 +: 8], h[8*21 +: 8]}, {h[8*22 +: 8], h[8*23 +: 8]}, {h[8*24 +: 8], h[8*25 +: 8]});
+    wire [31:0] ip_sum_3 = two_of({h[8*26 +: 8], h[8*27 +: 8]}, {h[8*28 +: 8], h[8*29 +: 8]}, {h[8*30 +: 8], h[8*31 +: 8]});
+    wire [31:0] ip_sum_4 = two_of(ip_sum_1[31:16], ip_sum_1[15:0], ip_sum_2[31:16]);
+    wire [31:0] ip_sum_5 = two_of(ip_sum_2[15:0], ip_sum_3[31:16], ip_sum_3[15:0]);
+    wire [31:0] ip_sum_6 = two_of(ip_sum_4[31:16], ip_sum_4[15:0], ip_sum_5[31:16]);
+    wire [31:0] ip_sum_7 = two_of(ip_sum_5[15:0], ip_sum_6[15:0], {h[8*32 +: 8], h[8*33 +: 8]});
+    wire [31:0] ip_sum_8 = two_of(ip_sum_6[31:16], ip_sum_7[31:16], ip_sum_7[15:0]);
+    wire        sum_ok   = ip_sum_8[31:16] == ~ip_sum_8[15:0] || ip_sum_8 == 32'hFFFF_FFFF;
 
     always @(posedge clk) begin
         hdr_valid <= at_header;
@@ -298,7 +298,7 @@ module inc_parser #(
             hdr_dst_ip   <= {h[8*30 +: 8], h[8*31 +: 8], h[8*32 +: 8], h[8*33 +: 8]};
             hdr_pkey_ok  <= f_pkey == 16'hFFFF;
             hdr_ce       <= h[8*15 +: 2] == 2'd3;
-            hdr_sum_ok   <= ip_sum_folded == 16'hFFFF;
+            hdr_sum_ok   <= sum_ok;
             hdr_len_ok   <= len_ok;
             hdr_tver_ok  <= f_flags[3:0] == 4'd0;
             hdr_opcode   <= f_opcode;
@@ -325,75 +325,96 @@ module inc_parser #(
 
     // ---- ICRC: from the IP header to the end of the datagram; what routers may change counts as ones ----
 
-    // Bytes of the datagram from this beat's first byte on. Beats before byte 54 count whatever the lengths say: until
-    // those are in view, and in a datagram so short that it is refused for its lengths, the value is not used.
-    wire [17:0] left       = ip_end - r_base;
-    wire        left_some  = !left[17] && left != 18'd0;
-    wire        early_beat = r_count <= PAY_BEAT_A;
+    // Where the datagram ends, seen from beat c. That is the one that is taken, so that the answers are in registers when its bytes
+    // are; of wide beats it is the one in r_data, and they are masked in the cycle after raw_*, from p_data. Beats before byte 54
+    // count whatever the lengths say: until those are in view, and in a datagram so short that it is refused for its lengths, the
+    // value is not used.
+    localparam BEAT_W = 18 - LANE_W;
+    wire [3:0]        c_idx;
+    wire              c_more, c_ends;            // it goes on behind the beat; it ends there
+    wire [LANE_W-1:0] c_last;                    // lane of its last byte
+    generate
+        if (BYTES > 64) begin : gen_beat_late
+            reg [BEAT_W-1:0] beat_reg;
+            always @(posedge clk) begin
+                if (take) begin
+                    beat_reg <= next_beat;
+                end
+            end
+            wire [17:0] last = {2'd0, f_total_len} + 18'd13;
+            assign c_idx  = r_idx;
+            assign c_more = last[17:LANE_W] > beat_reg;
+            assign c_ends = last[17:LANE_W] == beat_reg;
+            assign c_last = last[LANE_W-1:0];
+        end else begin : gen_beat_now
+            // from the beat that has the length
+            localparam LENGTH_I = 16 / BYTES;
+            localparam [3:0] LENGTH = LENGTH_I[3:0];
+            wire [15:0] len  = {s_axis_tdata[8*(16%BYTES) +: 8], s_axis_tdata[8*(17%BYTES) +: 8]};
+            wire [17:0] last = {2'd0, len} + 18'd13;
+            reg [17:0]  last_reg;
+            always @(posedge clk) begin
+                if (take && next_idx == LENGTH) begin
+                    last_reg <= last;
+                end
+            end
+            // The first beat of 64 bytes has it itself, and may be the only one.
+            wire       has_it = BYTES == 64 && next_idx == LENGTH;
+            wire [6:0] low    = {1'b0, len[5:0]} + 7'd13;
+            wire       one    = len[15:6] == 10'd0 && !low[6];
+            wire unused_low   = &{1'b0, low};
+            assign c_idx  = next_idx;
+            assign c_more = has_it ? !one : last_reg[17:LANE_W] > next_beat;
+            assign c_ends = has_it ? one : last_reg[17:LANE_W] == next_beat;
+            assign c_last = has_it ? last[LANE_W-1:0] : last_reg[LANE_W-1:0];
+        end
+    endgenerate
+    wire [4:0] c_count = {1'b0, c_idx} + 5'd1;
+    wire       c_early = c_count <= PAY_BEAT_A;
     // The lanes that it covers, in two steps: whole blocks of lanes, and lanes of the block in which it ends.
     localparam FINE_W = LANE_W / 2;
     localparam BLOCKS = BYTES >> FINE_W;
     localparam FINE   = 1 << FINE_W;
-    wire                     left_past = early_beat || (!left[17] && left[16:LANE_W] != {(17-LANE_W){1'b0}});
-    wire [LANE_W-FINE_W:0]   left_blocks = {left_past, left[LANE_W-1:FINE_W]};
-    wire [FINE_W:0]          left_lanes  = {1'b0, left[FINE_W-1:0]};
-    wire [BLOCKS:0]          r_blocks;           // bit i + 1: block i is covered; bit 0 is set
-    wire [FINE-1:0]          r_lanes;
-    assign r_blocks[0] = left_some || early_beat;
-    generate
-        for (b = 0; b < BLOCKS; b = b + 1) begin : gen_block
-            localparam [LANE_W-FINE_W:0] BLOCK = b;
-            assign r_blocks[b+1] = (left_some || early_beat) && left_blocks > BLOCK;
-        end
-        for (b = 0; b < FINE; b = b + 1) begin : gen_lane
-            localparam [FINE_W:0] LANE = b;
-            assign r_lanes[b] = left_lanes > LANE;
-        end
-    endgenerate
+    wire [BLOCKS-1:0]      c_blocks = ~({BLOCKS{1'b1}} << c_last[LANE_W-1:FINE_W]);
+    wire [FINE-1:0]        c_lanes  = ~({{(FINE-1){1'b1}}, 1'b0} << c_last[FINE_W-1:0]);
+    reg  [BLOCKS:0]        x_blocks;             // bit i + 1: block i is covered to its end; bit 0: any is
+    reg  [FINE-1:0]        x_lanes;
+    reg  [LANE_W-1:0]      x_last;               // the lane of its last byte
+    reg                    x_more, x_ends;
+    always @(posedge clk) begin
+        x_blocks <= {{BLOCKS{c_early || c_more}} | ({BLOCKS{c_ends}} & c_blocks), c_early || c_more || c_ends};
+        x_lanes  <= c_lanes;
+        x_last   <= c_last[LANE_W-1:0];
+        x_more   <= c_more;
+        x_ends   <= c_ends;
+    end
 
     // One bit a byte of the header: Ethernet's, which the ICRC leaves out, and those that routers may change:
     // ToS, TTL, IP checksum, UDP checksum, first byte of the QP word.
     localparam [63:0] ETHERNET = 64'h0000_0000_0000_3FFF;
     localparam [63:0] VARIABLE = 64'h0000_4300_0340_8000;
 
-    // Wide beats are masked in the cycle after raw_*, from p_data.
-    wire [BLOCKS:0]    x_blocks;
-    wire [FINE-1:0]    x_lanes;
     wire [3:0]         x_idx;
     wire [8*BYTES-1:0] x_data;
-    reg  [LANE_W-1:0]  tail_reg;
-    always @(posedge clk) begin
-        if (r_valid && r_last) begin
-            tail_reg <= {LANE_W{1'b0}} - ip_end[LANE_W-1:0];
-        end
-    end
     generate
         if (BYTES > 64) begin : gen_late
-            reg [BLOCKS:0]   blocks_reg;
-            reg [FINE-1:0]   lanes_reg;
+            reg              valid_reg;
             reg [3:0]        idx_reg;
-            reg              covers_reg;
-            reg [LANE_W-1:0] tail_late_reg;
+            reg [LANE_W-1:0] tail_reg;
             always @(posedge clk) begin
-                blocks_reg    <= r_blocks;
-                lanes_reg     <= r_lanes;
-                idx_reg       <= r_idx;
-                covers_reg    <= r_valid && r_blocks[0];
-                tail_late_reg <= tail_reg;
+                valid_reg <= r_valid;
+                idx_reg   <= r_idx;
+                tail_reg  <= ~x_last;
             end
-            assign x_blocks  = blocks_reg;
-            assign x_lanes   = lanes_reg;
             assign x_idx     = idx_reg;
             assign x_data    = p_data;
-            assign crc_valid = covers_reg;
-            assign crc_tail  = tail_late_reg;
+            assign crc_valid = valid_reg && x_blocks[0];
+            assign crc_tail  = tail_reg;
         end else begin : gen_now
-            assign x_blocks  = r_blocks;
-            assign x_lanes   = r_lanes;
             assign x_idx     = r_idx;
             assign x_data    = r_data;
-            assign crc_valid = r_valid && r_blocks[0];
-            assign crc_tail  = tail_reg;
+            assign crc_valid = r_valid && x_blocks[0];
+            assign crc_tail  = ~x_last;
         end
     endgenerate
     assign crc_first = x_idx == 4'd0;
@@ -421,29 +442,39 @@ module inc_parser #(
 
     // ---- the end of a frame ----
 
-    wire end_valid, end_err, end_len_ok;
+    // What the datagram covers of the last beat is there with its bytes, or a cycle later. tkeep is contiguous.
+    wire end_valid, end_err, end_holds;          // the last beat has the datagram's last byte, if that can lie there
     generate
-        if (EOF_DELAY == 0) begin : gen_end_now
-            assign end_valid  = r_valid && r_last;
-            assign end_err    = r_err;
-            assign end_len_ok = left[17] || left <= {{(17-LANE_W){1'b0}}, kept};
-        end else begin : gen_end_late
-            reg            valid_reg, err_reg;
-            reg [17:0]     left_reg;
-            reg [LANE_W:0] kept_reg;
+        if (BYTES > 64) begin : gen_end_late
+            // bytes in the beat: bit i of their number is set where tkeep ends between an odd multiple of 2**i and the next even one
+            reg             valid_reg, err_reg;
+            reg  [LANE_W:0] kept_reg;
+            wire [LANE_W:0] kept;
+            assign kept[LANE_W] = r_keep[BYTES-1];
+            for (n = 0; n < LANE_W; n = n + 1) begin : gen_kept
+                wire [(BYTES>>(n+1))-1:0] ends;
+                for (b = 0; b < (BYTES >> (n + 1)); b = b + 1) begin : gen_end
+                    assign ends[b] = r_keep[((2*b+1)<<n)-1] && !r_keep[((2*b+2)<<n)-1];
+                end
+                assign kept[n] = |ends;
+            end
             always @(posedge clk) begin
                 valid_reg <= r_valid && r_last && !rst;
                 err_reg   <= r_err;
-                left_reg  <= left;
                 kept_reg  <= kept;
             end
-            assign end_valid  = valid_reg;
-            assign end_err    = err_reg;
-            assign end_len_ok = left_reg[17] || left_reg <= {{(17-LANE_W){1'b0}}, kept_reg};
+            assign end_valid = valid_reg;
+            assign end_err   = err_reg;
+            assign end_holds = kept_reg > {1'b0, x_last};
+        end else begin : gen_end_now
+            assign end_valid = r_valid && r_last;
+            assign end_err   = r_err;
+            assign end_holds = r_keep[x_last];
         end
     endgenerate
+    wire end_len_ok = !x_more && (!x_ends || end_holds);
 
-    localparam END_STEPS = EOF_DELAY == 0 ? 1 : EOF_DELAY;
+    localparam END_STEPS = BYTES > 64 ? EOF_DELAY : EOF_DELAY + 1;
     reg [END_STEPS-1:0] end_valid_reg, end_err_reg, end_len_ok_reg;
     assign eof_valid  = end_valid_reg[END_STEPS-1];
     assign eof_err    = end_err_reg[END_STEPS-1];
@@ -499,7 +530,7 @@ module inc_parser #(
     end
 
     // what the engine does not look at: MAC addresses, IP ID, UDP source port and checksum, reserved bits
-    wire unused_bits = &{1'b0, h, f_fragment, f_flags, words_wide, p_data, left};
+    wire unused_bits = &{1'b0, h, f_fragment, f_flags, words_wide, p_data, plen, spare};
 
 endmodule
 

@@ -286,7 +286,7 @@ func (b *bench) check(frames []axis.Frame, late uint64) error {
 			crc, b.crc = append(crc, b.crc[0]), b.crc[1:]
 		}
 		if want.RoCEv2 && want.complete {
-			if tail := b.tails[last+b.covered()+1]; int(tail) != (w-want.end%w)%w {
+			if tail := b.tails[taken[(want.end-1)/w]+1+2*b.covered()]; int(tail) != (w-want.end%w)%w {
 				return bad("crc_tail is %d, the datagram ends at %d", tail, want.end)
 			}
 			masked := mask(f.Data[:want.end])

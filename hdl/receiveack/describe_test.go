@@ -19,7 +19,7 @@ func TestDescription(t *testing.T) {
 	const (
 		groups = "GROUPS must be 1 to 2**(EI_W - EP_W)"
 		mask   = "MASK_W must be at most 2**EP_W"
-		stages = "STAGES must be 1 to 3"
+		stages = "STAGES must be 1 to 4"
 	)
 	hdltest.Check(t, []graph.Describer{
 		base, single(), deep(), lonely(), wide(),
@@ -35,6 +35,6 @@ func TestDescription(t *testing.T) {
 		{Leaf: change(func(p *receiveack.ReceiveAck) { p.MaskW = 0 }), Params: param("MASK_W", 0), Rule: mask},
 		{Leaf: change(func(p *receiveack.ReceiveAck) { p.MaskW = 9 }), Params: param("MASK_W", 9), Rule: mask},
 		{Leaf: change(func(p *receiveack.ReceiveAck) { p.Stages = 0 }), Params: param("STAGES", 0), Rule: stages},
-		{Leaf: change(func(p *receiveack.ReceiveAck) { p.Stages = 4 }), Params: param("STAGES", 4), Rule: stages},
+		{Leaf: change(func(p *receiveack.ReceiveAck) { p.Stages = 5 }), Params: param("STAGES", 5), Rule: stages},
 	})
 }

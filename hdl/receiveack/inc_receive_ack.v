@@ -3,10 +3,12 @@
 // inc_receive_ack: what every endpoint of every group has acknowledged, the MSN beside it, and the minimum over a mask.
 //
 // Contract
-//   order       one frame at a time: ack_rd, ack_we, ack_lift or neither, ack_rd of the next; ack_group, ack_self, ack_mask, ack_pick stand still from ack_rd
-//               to ack_we or until the answer was used
+//   order       one frame at a time: ack_rd, ack_we, ack_lift or neither, ack_rd of the next, at the earliest in the cycle of ack_we, in
+//               the one after ack_lift; ack_group counts with ack_rd; ack_self, ack_mask, ack_pick stand still from the next cycle on to
+//               ack_we or until the answer was used
 //   latency     ack_rd in cycle 0, ack_picked* and ack_own* from cycle 1 on, ack_rest* and ack_ready from cycle STAGES + 1 on, all
-//               until the next ack_rd, whatever is written; a write is seen by an ack_rd in the cycle after it
+//               until the next ack_rd, whatever is written; an ack_we is seen by an ack_rd in the same cycle, an ack_lift by one in the
+//               cycle after it
 //   throughput  a read, or a write of what was read, in a cycle
 //   stall       none; init waits while ack_we or ack_lift is high
 //   serial      all compared numbers of a group lie within half the number range of each other; of equals the lowest endpoint is the minimum
@@ -26,7 +28,7 @@ module inc_receive_ack #(
     parameter MASK_W = 5,
     // number of groups
     parameter GROUPS = 2,
-    // register stages of the minimum's tree, 1 to 3
+    // register stages of the minimum's tree, 1 to 4
     parameter STAGES = 2
 ) (
     input  wire                                   clk,
@@ -76,16 +78,19 @@ module inc_receive_ack #(
         if (MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_mask
             $error("inc_receive_ack: MASK_W must be at most 2**EP_W");
         end
-        if (STAGES < 1 || STAGES > 3) begin : gen_bad_stages
-            $error("inc_receive_ack: STAGES must be 1 to 3");
+        if (STAGES < 1 || STAGES > 4) begin : gen_bad_stages
+            $error("inc_receive_ack: STAGES must be 1 to 4");
         end
     endgenerate
 `endif
 
     // ---- state: a word a group, {MSN, ack} of each endpoint ----
 
+    wire [48*MASK_W-1:0] word_read;
     wire [48*MASK_W-1:0] word;
     wire [48*MASK_W-1:0] word_next;
+    wire [47:0]          self_next;
+    reg  [GRP_W-1:0]     group_reg;
 
     wire writes = ack_we || ack_lift;
 
@@ -94,12 +99,24 @@ module inc_receive_ack #(
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(48 * MASK_W), .ADDR_W(GRP_W)) u_acks (
         .clk   (clk),
         .we    (writes || init_valid),
-        .waddr (writes ? ack_group : init_group),
+        .waddr (writes ? group_reg : init_group),
         .wdata (writes ? word_next : {MASK_W{24'd0, init_psn - 24'd1}}),
         .re    (ack_rd),
         .raddr (ack_group),
-        .rdata (word)
+        .rdata (word_read)
     );
+
+    // an endpoint that was written while the word was read
+    reg [MASK_W-1:0] fresh_reg;
+    reg [47:0]       fresh_word_reg;
+
+    always @(posedge clk) begin
+        if (ack_rd) begin
+            group_reg      <= ack_group;
+            fresh_reg      <= ack_we && group_reg == ack_group ? ack_self : {MASK_W{1'b0}};
+            fresh_word_reg <= self_next;
+        end
+    end
 
     // ---- one endpoint of the word ----
 
@@ -120,11 +137,12 @@ module inc_receive_ack #(
 
     wire [23:0] step      = ack_psn - ack_own;
     wire        rises     = !step[23];
-    wire [47:0] self_next = rises ? {ack_msn, ack_psn} : {ack_own_msn, ack_own};
+    assign      self_next = rises ? {ack_msn, ack_psn} : {ack_own_msn, ack_own};
 
     genvar e;
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_next
+            assign word[48*e +: 48] = fresh_reg[e] ? fresh_word_reg : word_read[48*e +: 48];
             wire [23:0] above = ack_psn - word[48*e +: 24];
             wire [47:0] lifted = {word[48*e+24 +: 24], above[23] ? word[48*e +: 24] : ack_psn};
             assign word_next[48*e +: 48] = ack_lift ? lifted : ack_self[e] ? self_next : word[48*e +: 48];
@@ -163,7 +181,8 @@ module inc_receive_ack #(
                     assign least[n*NODE_W +: NODE_W] = high[NODE_W-1] && (!low[NODE_W-1] || diff[23]) ? high : low;
                     wire unused_diff = &{1'b0, diff};
                 end
-                if (l * STAGES / LEVELS != (l - 1) * STAGES / LEVELS) begin : gen_cut
+                // stage s ends behind level s * LEVELS / STAGES: the first ones are the short ones, as the word is read in the first
+                if ((l * STAGES + LEVELS - 1) / LEVELS * LEVELS / STAGES == l) begin : gen_cut
                     reg [NODES*NODE_W-1:0] node_reg;
                     always @(posedge clk) begin
                         node_reg <= least;

@@ -20,7 +20,7 @@ type ReceiveAck struct {
 	MaskW int
 	// Groups: number of groups; at most 2**(EIW-EPW).
 	Groups int
-	// Stages: register stages of the minimum's tree, 1 to 3.
+	// Stages: register stages of the minimum's tree, 1 to 4.
 	Stages int
 }
 
@@ -29,7 +29,7 @@ func (p ReceiveAck) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_receive_ack")
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
-	rules.Refuse(p.Stages < 1 || p.Stages > 3, "STAGES must be 1 to 3")
+	rules.Refuse(p.Stages < 1 || p.Stages > 4, "STAGES must be 1 to 4")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}

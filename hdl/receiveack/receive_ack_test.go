@@ -33,7 +33,7 @@ func lonely() receiveack.ReceiveAck {
 }
 
 func wide() receiveack.ReceiveAck {
-	return receiveack.ReceiveAck{EPW: 5, EIW: 6, MaskW: 17, Groups: 2, Stages: 2}
+	return receiveack.ReceiveAck{EPW: 5, EIW: 6, MaskW: 17, Groups: 2, Stages: 4}
 }
 
 const mask24 = 1<<24 - 1
@@ -145,12 +145,11 @@ func (b *bench) cycle(next *look, write *ack) error {
 	now := b.Now() + 1
 	b.SetBool("ack_rd", next != nil)
 	b.SetBool("ack_we", write != nil)
-	l := b.cur
+	b.Set("ack_group", b.rng.Uint64N(uint64(b.p.Groups)))
 	if next != nil {
-		l = next
+		b.Set("ack_group", uint64(next.group))
 	}
-	if l != nil {
-		b.Set("ack_group", uint64(l.group))
+	if l := b.cur; l != nil {
 		b.Set("ack_self", bit(l.self))
 		b.Set("ack_mask", l.mask)
 		b.Set("ack_pick", bit(l.pick))
@@ -176,8 +175,7 @@ func (b *bench) cycle(next *look, write *ack) error {
 	b.lift = false
 	if b.cur != nil {
 		want.Ready = b.age > b.stages
-		// a look's inputs replace those of the one before in the cycle of ack_rd: only what is in registers still stands then
-		if next == nil && b.age > 0 {
+		if b.age > 0 {
 			got.Own, got.Picked = ack{b.Get("ack_own"), b.Get("ack_own_msn")}, ack{b.Get("ack_picked"), b.Get("ack_picked_msn")}
 			want.Own, want.Picked = b.cur.own, b.cur.picked
 		}
@@ -278,20 +276,27 @@ func (b *bench) run(looks int) error {
 			}
 		}
 	}
+	var late *ack // a write in the cycle of the next look
 	for range looks {
-		for b.starting >= 0 && b.p.Groups == 1 { // there is no other to look at
+		for late == nil && b.starting >= 0 && b.p.Groups == 1 { // there is no other to look at
 			if err := b.cycle(nil, nil); err != nil {
 				return err
 			}
 		}
-		if err := b.cycle(b.look(), nil); err != nil {
+		if err := b.cycle(b.look(), late); err != nil {
 			return err
 		}
+		late = nil
 		write := b.rng.IntN(3) > 0
 		for range b.rng.IntN(b.p.Stages + 5) {
 			if err := b.cycle(nil, nil); err != nil {
 				return err
 			}
+		}
+		if write && b.starting < 0 && b.rng.IntN(4) == 0 {
+			b.met["with the next look"]++
+			late = b.commit()
+			continue
 		}
 		if write {
 			var w *ack
@@ -323,13 +328,14 @@ func TestAgainstModel(t *testing.T) {
 			met := map[string]int{}
 			for seed := range uint64(4) {
 				b := newBench(t, lib, p, seed)
-				require.NoError(t, b.run(3000))
+				require.NoError(t, b.run(4000))
 				for k, n := range b.met {
 					met[k] += n
 				}
 			}
 			for _, k := range []string{"rises", "repeats", "falls", "half the range", "a tie", "smaller across the wrap", "half a range apart", "nobody else",
-				"no endpoint", "picks itself", "itself in the mask", "a start waits", "lifted", "not lifted"} {
+				"no endpoint", "picks itself", "itself in the mask", "a start waits", "lifted", "not lifted",
+				"with the next look"} {
 				switch {
 				case p.MaskW == 1 && (k == "a tie" || k == "smaller across the wrap" || k == "half a range apart"),
 					p.Groups == 1 && k == "a start waits":
@@ -345,7 +351,7 @@ func TestAgainstModel(t *testing.T) {
 	}
 }
 
-// TestBackToBack: a read in every other cycle sees what was written in the cycle before it.
+// TestBackToBack: a read in every other cycle sees what was written in the cycle before it, one in every cycle what is written in the same.
 func TestBackToBack(t *testing.T) {
 	t.Parallel()
 	p := several()
@@ -360,5 +366,14 @@ func TestBackToBack(t *testing.T) {
 		w := &ack{(g[e].PSN + uint64(n)) & mask24, uint64(n)}
 		g[e] = *w
 		require.NoError(t, b.cycle(nil, w))
+	}
+	var w *ack
+	for n := range 50 {
+		e := n / 3 % p.MaskW
+		l := &look{group: 1, self: e, pick: (e + p.MaskW - 1) % p.MaskW, own: g[e]}
+		l.picked = g[l.pick]
+		require.NoError(t, b.cycle(l, w))
+		w = &ack{(g[e].PSN + uint64(n)) & mask24, uint64(n)}
+		g[e] = *w
 	}
 }

@@ -65,9 +65,9 @@ module inc_recycle_buffer #(
     input  wire [3:0]         tbl_word,
     input  wire [31:0]        tbl_data,
 
-    // the flow of frames, to know when those of before a start are gone
-    input  wire               ent_valid,
-    input  wire               ent_pop,
+    // the flow of frames, to know when those of before a start are gone: one that was looked up waits, one is decided
+    input  wire               frm_waits,
+    input  wire               frm_gone,
 
     // state of the endpoints, to be set when a group starts
     output wire               init_valid,
@@ -182,7 +182,8 @@ module inc_recycle_buffer #(
     wire [28:0] cfg_slots;
     wire [8:0]  cfg_parent;
     wire [7:0]  cfg_collective;         // in_band, dtype, op, collective
-    wire        cfg_read = state_reg == W_READ;
+    // in the last cycle of W_FENCE for good
+    wire        cfg_read = state_reg == W_FENCE;
 
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(24), .ADDR_W(GRP_W)) u_cfg_start (
         .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_START), .waddr(tbl_group), .wdata(tbl_data[F_GROUP_START_PSN +: W_GROUP_START_PSN]),
@@ -236,6 +237,20 @@ module inc_recycle_buffer #(
     wire [24:0] cfg_n     = 25'd1 << cfg_slots[28:24];
     wire [24:0] cfg_units = cfg_wide ? {cfg_n[23:0], 1'b0} : cfg_n;
     wire [24:0] cfg_end   = {1'b0, cfg_slots[23:0]} + cfg_units;
+    // the highest base that so many units have room behind, if there is one
+    reg         cfg_fits;
+    reg  [24:0] cfg_highest;
+    integer     k;
+    always @* begin
+        cfg_fits    = 1'b0;
+        cfg_highest = 25'd0;
+        for (k = 1; k <= 24; k = k + 1) begin
+            if (cfg_slots[28:24] == (cfg_wide ? k[4:0] - 5'd1 : k[4:0]) && (1 << k) <= SLOTS) begin
+                cfg_fits    = 1'b1;
+                cfg_highest = SLOT_COUNT - (25'd1 << k);
+            end
+        end
+    end
     // pipes that fit, two of them
     wire cfg_overlong;
     generate
@@ -254,9 +269,10 @@ module inc_recycle_buffer #(
                             && (!cfg_in_band || (IN_BAND != 0 && cfg_collective[2:0] == 3'd0))
                             && HAS_OP[cfg_collective[4:3]] && HAS_DTYPE[cfg_collective[6:5]] && !cfg_lone && !cfg_overlong
                             && cfg_slots[28:24] >= 5'd1 && cfg_slots[28:24] <= 5'd23
-                            && cfg_end <= SLOT_COUNT
+                            && cfg_fits && {1'b0, cfg_slots[23:0]} <= cfg_highest
                             && !(cfg_parent[8] && cfg_parent[7:0] >= MASK_COUNT);
     wire [24:0] cfg_last  = cfg_n - 25'd1;
+    reg         legal_reg;            // cfg_legal, in W_CHECK
 
     // units that are somebody's: read group by group and compared with those of the group being started
     reg  [GROUPS-1:0] holds_reg;      // the group has the units that u_held says
@@ -319,13 +335,14 @@ module inc_recycle_buffer #(
                 end
             end
             W_FENCE: begin
-                pops_reg  <= pops_reg + {7'd0, ent_pop};
-                quiet_reg <= ent_valid ? 4'd0 : quiet_reg + 4'd1;
+                pops_reg  <= pops_reg + {7'd0, frm_gone};
+                quiet_reg <= frm_waits ? 4'd0 : quiet_reg + 4'd1;
                 if (fence_open) begin
                     state_reg <= W_READ;
                 end
             end
             W_READ: begin
+                legal_reg <= cfg_legal;
                 state_reg <= W_CHECK;
             end
             W_CHECK: begin
@@ -337,7 +354,7 @@ module inc_recycle_buffer #(
                 ep_reg    <= {EP_W{1'b0}};
                 probe_reg <= {{(GROUPS-1){1'b0}}, 1'b1};
                 probe_index_reg <= probe_index_reg + {{(GRP_W-1){1'b0}}, 1'b1};
-                if (cfg_legal) begin
+                if (legal_reg) begin
                     state_reg <= W_OTHERS;
                 end else begin
                     grp_refused <= current_reg;

@@ -198,9 +198,9 @@ func (b *bench) cycle(start uint64) {
 	b.Set("grp_enable", b.enable)
 	b.Set("grp_start", start)
 	shows := len(b.waiting) > 0 && b.show()
-	b.SetBool("ent_valid", shows)
+	b.SetBool("frm_waits", shows)
 	pops := shows && b.pop()
-	b.SetBool("ent_pop", pops)
+	b.SetBool("frm_gone", pops)
 	takes := b.take()
 	for _, name := range []string{"init_take", "acks_take", "ranges_take"} {
 		b.SetBool(name, takes)

@@ -5,13 +5,14 @@
 // Contract
 //   latency     req_valid in cycle 0, the header at the head of an empty queue in cycle 2
 //   throughput  1 header per cycle
-//   header      Ethernet, IPv4 with its checksum, UDP (checksum 0), BTH, and AETH or immediate: byte i at hdr_bytes[8*i +: 8]
+//   header      Ethernet, IPv4, UDP (checksum 0), BTH, and AETH or immediate: byte i at hdr_bytes[8*i +: 8]. In place of the IP
+//               checksum are zeros: it is the inverse of the one's complement sum of hdr_sum_a and hdr_sum_b
 //   stall       req_ready low; hdr_pop
 //   table       written word by word through tbl_*
 //   PSN         as requested; with req_in_band the endpoint's offset of range req_rng is added, that of what it sends (req_dir 1) or
 //               hears (0); offsets come on off_* before the first request that needs them, and go for a range when the fourth after it opens
 //   reset       queue empty; the table's contents are unknown until written
-//   not done    the ICRC; lengths are not checked
+//   not done    the ICRC and the sum's last addition; lengths are not checked
 `default_nettype none
 
 module inc_translate_header #(
@@ -67,6 +68,8 @@ module inc_translate_header #(
     input  wire               hdr_pop,
     output wire [PORT_W-1:0]  hdr_port,
     output wire [8*58-1:0]    hdr_bytes,
+    output wire [15:0]        hdr_sum_a,
+    output wire [15:0]        hdr_sum_b,
     // AETH or immediate present: the payload starts at byte 58, not 54
     output wire               hdr_long,
     // payload bytes and words
@@ -218,32 +221,50 @@ module inc_translate_header #(
     wire is_data = !is_ack && !is_cnp;
     wire is_long = is_ack || q_opcode == 8'h03 || q_opcode == 8'h05;
 
-    // AETH or immediate, a CNP's reserved bytes (zero, like absent payload), payload, pad bytes
-    wire [15:0] after_bth = (is_cnp ? 16'd16 : is_long ? 16'd4 : 16'd0) + {{(16-LEN_W){1'b0}}, q_plen} + {14'd0, q_pad};
-    wire [15:0] covered   = after_bth + 16'd54;
-    wire [15:0] unpadded  = after_bth + 16'd58;
-    wire [15:0] total     = unpadded < 16'd60 ? 16'd60 : unpadded;
-    wire [15:0] total_len = after_bth + 16'd44;
-    wire [15:0] udp_len   = after_bth + 16'd24;
+    // Every length is the payload's and one number more: headers, AETH or immediate, a CNP's reserved bytes (zero, like absent
+    // payload), the ICRC, and pad bytes in the low bits. UDP: 24, 28 or 40; IP: 20 more; before the ICRC: 30; the frame: 34.
+    wire        over      = q_pad[1];                 // of the two lowest bits, where these are not a multiple of 4
+    wire [1:0]  pad_and_2 = {!q_pad[1], q_pad[0]};
+    wire [4:0]  until_crc = is_cnp ? (over ? 5'd18 : 5'd17) : is_long ? (over ? 5'd15 : 5'd14) : (over ? 5'd14 : 5'd13);
+    wire [4:0]  whole     = is_cnp ? (over ? 5'd19 : 5'd18) : is_long ? (over ? 5'd16 : 5'd15) : (over ? 5'd15 : 5'd14);
+    wire [15:0] plen      = {{(16-LEN_W){1'b0}}, q_plen};
+    wire [15:0] udp_len   = {10'd0, is_cnp, !is_cnp, 1'b1, is_long, q_pad} + plen;
+    wire [15:0] total_len = {10'd0, 1'b1, is_long || is_cnp, !is_long, !is_long, q_pad} + plen;
+    wire [15:0] covered   = {9'd0, until_crc, pad_and_2} + plen;
+    wire [15:0] unpadded  = {9'd0, whole, pad_and_2} + plen;
+    // less than two bytes behind the shorter header
+    wire        padded    = !is_long && !is_cnp && plen[15:1] == 15'd0 && !q_pad[1] && !(plen[0] && q_pad[0]);
+    wire [15:0] total     = padded ? 16'd60 : unpadded;
 
     wire [7:0]  ep_tos = ep_header[F_EP_HEADER_TOS +: W_EP_HEADER_TOS];
     wire [7:0]  tos = q_ce ? {ep_tos[7:2], 2'b11} : ep_tos;
     wire [7:0]  ttl = ep_header[F_EP_HEADER_TTL +: W_EP_HEADER_TTL];
     wire [15:0] udp_src = ep_header[F_EP_HEADER_UDP_SOURCE_PORT +: W_EP_HEADER_UDP_SOURCE_PORT];
 
-    // version and IHL, ToS | total length | ID | DF | TTL, UDP | addresses
-    wire [19:0] sum = {4'd0, 8'h45, tos} + {4'd0, total_len} + {4'd0, cfg_ip_id} + 20'h04000
-                    + {4'd0, ttl, 8'd17} + {4'd0, ep_local_ip[31:16]} + {4'd0, ep_local_ip[15:0]}
-                    + {4'd0, ep_remote_ip[31:16]} + {4'd0, ep_remote_ip[15:0]};
-    wire [16:0] fold     = {1'b0, sum[15:0]} + {13'd0, sum[19:16]};
-    wire [15:0] checksum = ~(fold[15:0] + {15'd0, fold[16]});
+    // The sum of the IP header's 16-bit words, as two numbers: adding them here would take too long. Three become two of the same
+    // one's complement sum, without a carry that runs: what leaves at the top comes in below. What is known last goes in last.
+    function [31:0] two_of;
+        input [15:0] x, y, z;
+        reg   [15:0] carry;
+        begin
+            carry  = (x & y) | (x & z) | (y & z);
+            two_of = {carry[14:0], carry[15], x ^ y ^ z};
+        end
+    endfunction
+    // version and IHL, DF, UDP | TTL, ToS | ID | addresses | total length
+    wire [31:0] sum_1 = two_of(16'h8511, cfg_ip_id, {ttl, tos});
+    wire [31:0] sum_2 = two_of(ep_local_ip[31:16], ep_local_ip[15:0], ep_remote_ip[31:16]);
+    wire [31:0] sum_3 = two_of(sum_1[15:0], sum_2[31:16], sum_2[15:0]);
+    wire [31:0] sum_4 = two_of(sum_1[31:16], sum_3[15:0], ep_remote_ip[15:0]);
+    wire [31:0] sum_5 = two_of(sum_3[31:16], sum_4[31:16], sum_4[15:0]);
+    wire [31:0] sum_6 = two_of(sum_5[31:16], sum_5[15:0], total_len);
 
     wire [31:0] ext = is_long ? q_ext : 32'd0;
 
     // first byte of the frame in the most significant place
     wire [8*58-1:0] wire_order = {
         ep_remote_mac_hi, ep_remote_mac_lo, ep_local_mac_hi, ep_local_mac_lo, 16'h0800,
-        8'h45, tos, total_len, cfg_ip_id, 16'h4000, ttl, 8'd17, checksum, ep_local_ip, ep_remote_ip,
+        8'h45, tos, total_len, cfg_ip_id, 16'h4000, ttl, 8'd17, 16'd0, ep_local_ip, ep_remote_ip,
         udp_src, 16'd4791, udp_len, 16'd0,
         q_opcode, q_se, 1'b0, q_pad, 4'd0, 16'hFFFF, 1'b0, is_cnp, 6'd0, ep_remote_qpn, is_data, 7'd0, wire_psn,
         ext};
@@ -255,14 +276,14 @@ module inc_translate_header #(
         end
     endgenerate
 
-    inc_fifo #(.WIDTH(PORT_W + 8*58 + 1 + LEN_W + WORDS_W + 32), .DEPTH_W(2), .MARGIN(1)) u_headers (
+    inc_fifo #(.WIDTH(PORT_W + 8*58 + 32 + 1 + LEN_W + WORDS_W + 32), .DEPTH_W(2), .MARGIN(1)) u_headers (
         .clk       (clk),
         .rst       (rst),
         .push      (q_valid),
-        .push_data ({ep_port, lane_order, is_long, q_plen, q_words, covered, total}),
+        .push_data ({ep_port, lane_order, sum_6, is_long, q_plen, q_words, covered, total}),
         .room      (req_ready),
         .valid     (hdr_valid),
-        .data      ({hdr_port, hdr_bytes, hdr_long, hdr_plen, hdr_words, hdr_covered, hdr_total}),
+        .data      ({hdr_port, hdr_bytes, hdr_sum_a, hdr_sum_b, hdr_long, hdr_plen, hdr_words, hdr_covered, hdr_total}),
         .pop       (hdr_pop)
     );
 

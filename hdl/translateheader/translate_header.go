@@ -55,7 +55,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_translate_header: %w", err)
 	}
-	fifo, err := stream.FIFO{Width: p.PortW + 8*58 + 1 + p.LenW + p.WordsW + 32, DepthW: 2, Margin: 1}.Module()
+	fifo, err := stream.FIFO{Width: p.PortW + 8*58 + 32 + 1 + p.LenW + p.WordsW + 32, DepthW: 2, Margin: 1}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_translate_header: %w", err)
 	}
@@ -126,6 +126,8 @@ func (p TranslateHeader) ports() []graph.Port {
 		leaf.In("hdr_pop", 1),
 		leaf.Out("hdr_port", p.PortW),
 		leaf.Out("hdr_bytes", 8*58),
+		leaf.Out("hdr_sum_a", 16),
+		leaf.Out("hdr_sum_b", 16),
 		leaf.Out("hdr_long", 1),
 		leaf.Out("hdr_plen", p.LenW),
 		leaf.Out("hdr_words", p.WordsW),

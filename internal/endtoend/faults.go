@@ -61,6 +61,7 @@ func Models() []Model {
 	return []Model{
 		{Name: "mini", Preset: "mini", Faults: slices.Concat(slotFaults(), rootedFaults(), inBandFaults(), commitFaults(), arithmeticFaults(),
 			outputFaults(), streamFaults(), classFaults(), controlFaults())},
+		{Name: "wide", Preset: "mini", Sets: []string{"bus_bytes=64", "lanes=16"}, Faults: stepFaults()},
 		{Name: "types", Preset: "mini", Sets: Protected(), Faults: slices.Concat(typeFaults(), eccFaults())},
 		{Name: "tree", Preset: "mini", Sets: Reproducible(), Whole: true, Faults: treeFaults()},
 		{Name: "mini3", Preset: "mini3", Faults: slices.Concat(receiveFaults(), pipeFaults(), sendFaults(), timerFaults(), rangeFaults(),
@@ -77,6 +78,7 @@ const (
 	fileArbiter        = "rtl/inc_port_arbiter.v"
 	fileCSR            = "rtl/inc_csr.v"
 	fileCheck          = "rtl/inc_check_duplicate.v"
+	fileClass          = "rtl/inc_frame_class.v"
 	fileControl        = "rtl/inc_control.v"
 	fileDemux          = "rtl/inc_port_demux.v"
 	fileEmit           = "rtl/inc_emit_word.v"

@@ -6,7 +6,7 @@ package endtoend
 func commitFaults() []Fault {
 	return []Fault{
 		{Name: "a wrong ICRC is accepted", File: fileICRC,
-			Old: "state_reg == expected", New: "1'b1"},
+			Old: "state_reg == expected_reg", New: "1'b1"},
 		{Name: "a killed work leaves its last word", File: fileAggregate,
 			At: "v_reg & ~({DEPTH{", Old: "op_kill", New: "1'b0"},
 		{Name: "the sum under way is not taken", File: fileAggregate,
@@ -14,7 +14,7 @@ func commitFaults() []Fault {
 		{Name: "a row is read in the cycle in which it is written", File: fileAggregate,
 			Old: "g_read && s_go && s_write && s_addr == g_addr", New: "1'b0"},
 		{Name: "CE of a contribution is forgotten", File: fileCheck,
-			Old: "use_ent ? ent_ce : slot_ce || ent_ce", New: "use_ent ? ent_ce : slot_ce"},
+			Old: "f_first ? b_ce : f_slot_ce || (b_ce && !f_behind)", New: "f_first ? b_ce : f_slot_ce"},
 	}
 }
 
@@ -39,7 +39,7 @@ func arithmeticFaults() []Fault {
 func typeFaults() []Fault {
 	return []Fault{
 		{Name: "a range's type is the group's", File: fileCheck,
-			Old: "ranged ? map_dtype : ent_dtype", New: "ranged && map_dtype == 2'd0 ? map_dtype : ent_dtype"},
+			Old: "ranged_reg ? map_dtype : dtype_reg", New: "ranged_reg && map_dtype == 2'd0 ? map_dtype : dtype_reg"},
 		{Name: "an adder's result is used before it is there", File: fileAggregate,
 			Old: "x_read && same[DEPTH-2:0] != {(DEPTH-1){1'b0}}", New: "1'b0"},
 		{Name: "a tie is rounded up", File: fileLane,
@@ -84,7 +84,7 @@ func typeFaults() []Fault {
 		{Name: "16-bit elements leave the wrong way round", File: fileEmit,
 			Old: "row_big_endian ? {e[7:0], e[15:8]} : e", New: "row_big_endian && 1'b0 ? {e[7:0], e[15:8]} : e"},
 		{Name: "slots of 16-bit types overlap", File: fileCheck,
-			Old: "wide ? {index, 1'b0} : {1'b0, index}", New: "wide && 1'b0 ? {index, 1'b0} : {1'b0, index}"},
+			Old: "s_wide ? {s_index, 1'b0} : {1'b0, s_index}", New: "s_wide && 1'b0 ? {s_index, 1'b0} : {1'b0, s_index}"},
 		{Name: "16-bit groups run over the end of the buffer", File: fileRecycle,
 			Old: "(cfg_in_band && HALVES) || cfg_collective[6] != cfg_collective[5]", New: "cfg_in_band && HALVES"},
 		{Name: "in-band groups of a 32-bit type run over the end of the buffer", File: fileRecycle,
@@ -99,11 +99,11 @@ func treeFaults() []Fault {
 		{Name: "the tree adds an absent sibling as zero", File: fileTree,
 			Old: "left_here && right_here", New: "left_here || right_here"},
 		{Name: "the tree takes a pair that nobody wrote", File: fileCheck,
-			Old: "|mask_sent[2*e +: 2]", New: "1'b1"},
+			Old: "|c_n_mask[2*e +: 2]", New: "1'b1"},
 		{Name: "the tree joins other pairs first", File: fileCheck,
-			Old: "ent_ei[1 +: PAIR_W]", New: "{ent_ei[1], ent_ei[2]}"},
+			Old: "c_ei[1 +: PAIR_W]", New: "{c_ei[1], c_ei[2]}"},
 		{Name: "the sibling's contribution is overwritten", File: fileCheck,
-			Old: "slot_mask & sibling", New: "slot_mask & sibling & NOBODY"},
+			Old: "b_mask & b_sibling", New: "b_mask & b_sibling & NOBODY"},
 	}
 }
 
