@@ -35,7 +35,8 @@ type Model struct {
 	// Preset and Sets, as KEY=VALUE, are its parameters.
 	Preset string
 	Sets   []string
-	// Whole says that all scenarios run with no fault chosen, because no other test runs the configuration; else those that catch a fault.
+	// Whole says that all scenarios but chaos run with no fault chosen, because no other test runs the configuration; else those that
+	// catch a fault.
 	Whole  bool
 	Faults []Fault
 }
