@@ -94,10 +94,11 @@ type nodeState struct {
 	down   bool
 }
 
-// placed is a tree with what it holds of each of its links.
+// placed is a tree with what it holds of each of its links. It holds nothing any more at the switches that are gone, and of the links below them.
 type placed struct {
 	tree Tree
 	held map[int]int
+	gone map[string]bool
 }
 
 // Errors of a Placer beside refusals.
@@ -179,7 +180,7 @@ func (p *Placer) Place(r Request) (Tree, error) {
 		return Tree{}, s.refusal()
 	}
 	c := front[r.Policy.Pick(front, r.Mbps)]
-	g := &placed{tree: s.tree(c), held: map[int]int{}}
+	g := &placed{tree: s.tree(c), held: map[int]int{}, gone: map[string]bool{}}
 	for i := range g.tree.Switches {
 		sw := &g.tree.Switches[i]
 		base, ok := p.nodes[sw.node].memory.take(sw.Slots)
@@ -195,6 +196,9 @@ func (p *Placer) Place(r Request) (Tree, error) {
 // hold enters the links and group records of a tree whose slots are taken.
 func (p *Placer) hold(g *placed, policy Policy) {
 	for _, sw := range g.tree.Switches {
+		if g.gone[sw.Name] {
+			continue
+		}
 		p.nodes[sw.node].groups++
 		for _, c := range sw.Children {
 			l := &p.links[c.link]
@@ -209,17 +213,10 @@ func (p *Placer) hold(g *placed, policy Policy) {
 
 // Hold enters a tree that was placed earlier, by another Placer of the same network, say. It refuses what contradicts the network or what
 // another group has; then nothing is taken.
-func (p *Placer) Hold(t Tree) (err error) {
-	if _, ok := p.groups[t.Group]; ok {
-		return fmt.Errorf("hold group %s: %w", t.Group, ErrExists)
-	}
-	policy, err := PolicyOf(t.Policy)
+func (p *Placer) Hold(t Tree) error {
+	g, policy, err := p.earlier(t)
 	if err != nil {
-		return fmt.Errorf("hold group %s: %w", t.Group, err)
-	}
-	g := &placed{tree: t.clone(), held: map[int]int{}}
-	if err := p.locate(&g.tree); err != nil {
-		return fmt.Errorf("hold group %s: %w", t.Group, err)
+		return err
 	}
 	for i, sw := range g.tree.Switches {
 		if p.nodes[sw.node].memory.claim(sw.Base, sw.Slots) {
@@ -232,6 +229,35 @@ func (p *Placer) Hold(t Tree) (err error) {
 	}
 	p.hold(g, policy)
 	return nil
+}
+
+// HoldRest enters what is left of a tree that is being removed: not the switches that are gone, nor those whose slots others have by now.
+func (p *Placer) HoldRest(t Tree, gone []string) error {
+	g, policy, err := p.earlier(t)
+	if err != nil {
+		return err
+	}
+	for _, sw := range g.tree.Switches {
+		g.gone[sw.Name] = slices.Contains(gone, sw.Name) || !p.nodes[sw.node].memory.claim(sw.Base, sw.Slots)
+	}
+	p.hold(g, policy)
+	return nil
+}
+
+// earlier finds a tree in the network.
+func (p *Placer) earlier(t Tree) (*placed, Policy, error) {
+	if _, ok := p.groups[t.Group]; ok {
+		return nil, nil, fmt.Errorf("hold group %s: %w", t.Group, ErrExists)
+	}
+	policy, err := PolicyOf(t.Policy)
+	g := &placed{tree: t.clone(), held: map[int]int{}, gone: map[string]bool{}}
+	if err == nil {
+		err = p.locate(&g.tree)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("hold group %s: %w", t.Group, err)
+	}
+	return g, policy, nil
 }
 
 // clone copies what a caller could change.
@@ -289,17 +315,39 @@ func (p *Placer) Release(group string) bool {
 	if !ok {
 		return false
 	}
-	delete(p.groups, group)
 	for _, sw := range g.tree.Switches {
-		n := &p.nodes[sw.node]
-		n.memory.give(sw.Base, sw.Slots)
-		n.groups--
-		for _, c := range sw.Children {
-			p.links[c.link].held -= g.held[c.link]
-			p.links[c.link].groups--
+		p.vacate(g, sw)
+	}
+	delete(p.groups, group)
+	return true
+}
+
+// Vacate gives back what a group holds at a switch and of the links below it. Nothing happens if there is no such group, or it is not there.
+func (p *Placer) Vacate(group, node string) {
+	g, ok := p.groups[group]
+	if !ok {
+		return
+	}
+	for _, sw := range g.tree.Switches {
+		if sw.Name == node {
+			p.vacate(g, sw)
 		}
 	}
-	return true
+}
+
+func (p *Placer) vacate(g *placed, sw Switch) {
+	if g.gone[sw.Name] {
+		return
+	}
+	g.gone[sw.Name] = true
+	n := &p.nodes[sw.node]
+	n.memory.give(sw.Base, sw.Slots)
+	n.groups--
+	for _, c := range sw.Children {
+		p.links[c.link].held -= g.held[c.link]
+		p.links[c.link].groups--
+		delete(g.held, c.link)
+	}
 }
 
 // SetDown says that a node cannot be used for new trees, or can again.
@@ -312,21 +360,12 @@ func (p *Placer) SetDown(node string, down bool) error {
 	return nil
 }
 
-// SetLinkDown says the same of the links between two nodes.
-func (p *Placer) SetLinkDown(a, b string, down bool) error {
-	n, ok := p.names[a]
-	m, ok2 := p.names[b]
-	found := false
-	if ok && ok2 {
-		for _, arc := range p.arcs[n] {
-			if arc.to == m {
-				p.links[arc.link].down, found = down, true
-			}
-		}
+// SetLinkDown says the same of a link, by its number in the network.
+func (p *Placer) SetLinkDown(link int, down bool) error {
+	if link < 0 || link >= len(p.links) {
+		return fmt.Errorf("link %d: %w", link, ErrUnknown)
 	}
-	if !found {
-		return fmt.Errorf("a link from %s to %s: %w", a, b, ErrUnknown)
-	}
+	p.links[link].down = down
 	return nil
 }
 
@@ -360,4 +399,20 @@ func (p *Placer) Uses(node string) []string {
 		}
 	}
 	return all
+}
+
+// Broken says what of a group's tree is down; empty if nothing is, or if there is no such group.
+func (p *Placer) Broken(group string) string {
+	g, ok := p.groups[group]
+	if !ok {
+		return ""
+	}
+	for _, sw := range g.tree.Switches {
+		for _, c := range sw.Children {
+			if p.links[c.link].down {
+				return fmt.Sprintf("the link %s is down", p.net.LinkName(c.link))
+			}
+		}
+	}
+	return ""
 }

@@ -104,7 +104,6 @@ func TestRefusals(t *testing.T) {
 			r.Group = "f2"
 			_, err = p.Place(r)
 			require.NoError(t, err)
-			require.NoError(t, p.SetLinkDown("h0", "leaf0", false))
 			p.links[0].held, p.links[1].held = 0, 0 // the slots alone are what this is about
 			_, err = p.Place(ask("g", Spatial{}, 0, 1))
 			return err
@@ -149,7 +148,7 @@ func TestRefusals(t *testing.T) {
 		},
 		"group g: best is the tree below spine0, but the link leaf1–h3 is down (1 other roots lack as much or more)": func() error {
 			p := plain()
-			require.NoError(t, p.SetLinkDown("leaf1", "h3", true))
+			require.NoError(t, p.SetLinkDown(3, true))
 			_, err := p.Place(ask("g", Spatial{}, 0, 3))
 			return err
 		},
@@ -306,6 +305,27 @@ func TestHold(t *testing.T) {
 		require.ErrorContains(t, other.Hold(tree), want)
 		require.Equal(t, p.Usage(), other.Usage())
 	}
+	// A tree that is being removed gives back switch by switch, and what it no longer has others may have.
+	gone := trees[0].Switches[1].Name
+	other.Vacate("g0", gone)
+	other.Vacate("g0", gone)
+	late := build(t, c)
+	for _, tree := range trees[1:] {
+		require.NoError(t, late.Hold(tree))
+	}
+	require.NoError(t, late.HoldRest(trees[0], []string{gone}))
+	require.Equal(t, other.Usage(), late.Usage())
+	require.Equal(t, other.links, late.links)
+	require.ErrorIs(t, late.HoldRest(trees[0], nil), ErrExists)
+	late.Release("g0")
+	again := trees[0].clone()
+	again.Group = "again"
+	require.NoError(t, late.Hold(again))
+	require.NoError(t, late.HoldRest(trees[0], nil), "others have all of it")
+	require.Equal(t, p.Usage(), late.Usage())
+	late.Release("g0")
+	require.Equal(t, p.Usage(), late.Usage())
+
 	fresh := build(t, c)
 	for _, tree := range trees {
 		other.Release(tree.Group)

@@ -1,19 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package rpc
+package rpc_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
-	"math/big"
-	"net"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -23,49 +13,9 @@ import (
 	"google.golang.org/grpc/status"
 
 	pb "incforge/control/agentpb"
+	. "incforge/control/rpc"
+	"incforge/control/rpc/rpctest"
 )
-
-// authority signs certificates.
-type authority struct {
-	t    *testing.T
-	dir  string
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	n    int64
-}
-
-func newAuthority(t *testing.T) *authority {
-	a := &authority{t: t, dir: t.TempDir(), n: 1}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	a.key = key
-	a.cert = &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotAfter: time.Now().Add(time.Hour), IsCA: true,
-		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
-	a.write("ca", a.cert, key)
-	return a
-}
-
-func (a *authority) write(name string, c *x509.Certificate, key *ecdsa.PrivateKey) {
-	der, err := x509.CreateCertificate(rand.Reader, c, a.cert, &key.PublicKey, a.key)
-	require.NoError(a.t, err)
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(a.t, err)
-	for ext, b := range map[string]*pem.Block{".pem": {Type: "CERTIFICATE", Bytes: der}, ".key": {Type: "PRIVATE KEY", Bytes: secret}} {
-		require.NoError(a.t, os.WriteFile(filepath.Join(a.dir, name+ext), pem.EncodeToMemory(b), 0o600))
-	}
-}
-
-// issue makes a certificate; life is until when it is good.
-func (a *authority) issue(role, name string, life time.Duration) Files {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(a.t, err)
-	a.n++
-	a.write(name, &x509.Certificate{SerialNumber: big.NewInt(a.n), Subject: pkix.Name{CommonName: name, OrganizationalUnit: []string{role}},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(life), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}}, key)
-	at := func(file string) string { return filepath.Join(a.dir, file) }
-	return Files{at("ca.pem"), at(name + ".pem"), at(name + ".key")}
-}
 
 // whoami answers with the caller.
 type whoami struct{ pb.UnimplementedAgentServer }
@@ -97,28 +47,28 @@ func ask(t *testing.T, address string, f Files) (string, error) {
 }
 
 func TestCertificates(t *testing.T) {
-	good, other := newAuthority(t), newAuthority(t)
-	address := serve(t, good.issue(Agent, "leaf0", time.Hour), Manager, Operator)
-	who, err := ask(t, address, good.issue(Manager, "m", time.Hour))
+	good, other := rpctest.New(t), rpctest.New(t)
+	address := serve(t, good.Issue(Agent, "leaf0", time.Hour), Manager, Operator)
+	who, err := ask(t, address, good.Issue(Manager, "m", time.Hour))
 	require.NoError(t, err)
 	assert.Equal(t, "manager m", who)
-	who, err = ask(t, address, good.issue(Operator, "ann", time.Hour))
+	who, err = ask(t, address, good.Issue(Operator, "ann", time.Hour))
 	require.NoError(t, err)
 	assert.Equal(t, "operator ann", who)
 
-	_, err = ask(t, address, good.issue("", "acme", time.Hour))
+	_, err = ask(t, address, good.Issue("", "acme", time.Hour))
 	assert.Equal(t, codes.PermissionDenied, status.Code(err))
 	assert.ErrorContains(t, err, "tenant acme may not ask this")
-	_, err = ask(t, address, good.issue(Agent, "leaf1", time.Hour))
+	_, err = ask(t, address, good.Issue(Agent, "leaf1", time.Hour))
 	assert.Equal(t, codes.PermissionDenied, status.Code(err))
-	for name, f := range map[string]Files{"none": {}, "expired": good.issue(Manager, "old", -time.Minute), "of another authority": other.issue(Manager, "m", time.Hour)} {
+	for name, f := range map[string]Files{"none": {}, "expired": good.Issue(Manager, "old", -time.Minute), "of another authority": other.Issue(Manager, "m", time.Hour)} {
 		_, err = ask(t, address, f)
 		assert.Equal(t, codes.Unavailable, status.Code(err), name)
 	}
 	// The other way round: whom one calls must be an agent.
-	_, err = ask(t, serve(t, good.issue(Manager, "m2", time.Hour)), good.issue(Manager, "m", time.Hour))
+	_, err = ask(t, serve(t, good.Issue(Manager, "m2", time.Hour)), good.Issue(Manager, "m", time.Hour))
 	assert.ErrorContains(t, err, "is manager m2, and no agent")
-	_, err = ask(t, serve(t, other.issue(Agent, "x", time.Hour)), good.issue(Manager, "m", time.Hour))
+	_, err = ask(t, serve(t, other.Issue(Agent, "x", time.Hour)), good.Issue(Manager, "m", time.Hour))
 	assert.Equal(t, codes.Unavailable, status.Code(err))
 }
 
@@ -135,13 +85,13 @@ func TestLoopback(t *testing.T) {
 }
 
 func TestFiles(t *testing.T) {
-	a := newAuthority(t)
-	f := a.issue(Agent, "a", time.Hour)
+	a := rpctest.New(t)
+	f := a.Issue(Agent, "a", time.Hour)
 	for want, bad := range map[string]Files{
 		"an authority, a certificate and a key are needed": {CA: f.CA},
-		"no such file":                      {f.CA + "x", f.Cert, f.Key},
-		"a.key has none":                    {f.Key, f.Cert, f.Key},
-		"private key does not match public": {f.CA, f.Cert, a.issue(Agent, "b", time.Hour).Key},
+		"no such file":                      {CA: f.CA + "x", Cert: f.Cert, Key: f.Key},
+		"a.key has none":                    {CA: f.Key, Cert: f.Cert, Key: f.Key},
+		"private key does not match public": {CA: f.CA, Cert: f.Cert, Key: a.Issue(Agent, "b", time.Hour).Key},
 	} {
 		_, err := Server(bad)
 		require.ErrorContains(t, err, want)
