@@ -30,8 +30,9 @@ type plant struct {
 	*world
 	net  *fabric.Net
 	nics map[string]*host.Host
-	// seen are the frames that switches were given, by switch; old those of the group before.
-	seen, old []delayed
+	// seen are the frames that switches were given; last those of the group before, and earlier those of the one before it, which had the
+	// same records.
+	seen, last, earlier []delayed
 }
 
 // delayed is a frame that comes to a switch.
@@ -145,7 +146,7 @@ func (p *plant) bypassed() (n int) {
 	return n
 }
 
-// A thousand groups are made, used and destroyed, one after the other. While one is used, all frames of the group before come to the
+// A thousand groups are made, used and destroyed, one after the other. While one is used, all frames of the two groups before come to the
 // switches once more, as if they had been under way all the time: none of them is taken for the new group's, and every sum is right.
 func TestGroupsWithTraffic(t *testing.T) {
 	p := newPlant(t)
@@ -156,7 +157,7 @@ func TestGroupsWithTraffic(t *testing.T) {
 		rng.Shuffle(4, func(a, b int) { members[a], members[b] = members[b], members[a] })
 		g := p.join(fmt.Sprint("g", i), members[:2+rng.IntN(3)], uint32(17+i))
 		before := p.bypassed()
-		old := p.old
+		old := slices.Concat(p.last, p.earlier)
 		for j, f := range old {
 			p.net.At(p.net.Now()+uint64(rng.IntN(400)), func() error {
 				f.sw.engine.Offer(f.port, dut.Frame{Data: old[j].data})
@@ -168,7 +169,7 @@ func TestGroupsWithTraffic(t *testing.T) {
 		require.Equal(t, len(old), p.bypassed()-before)
 		late += len(old)
 		p.m.destroy(p.ctx, g, "")
-		p.old, p.seen = p.seen, nil
+		p.last, p.earlier, p.seen = p.seen, p.last, nil
 		p.now = p.now.Add(time.Millisecond)
 	}
 	t.Logf("%d late frames", late)
