@@ -5,6 +5,7 @@ package manager
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"google.golang.org/grpc"
@@ -12,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"incforge/control/managerpb"
+	"incforge/control/placement"
 	"incforge/control/rpc"
 	"incforge/inc"
 	"incforge/roce"
@@ -222,11 +224,17 @@ func (m *Manager) destroy(ctx context.Context, g *group, reason string) {
 // Status says what there is: all of it to the operator, a tenant's own groups to a tenant.
 func (m *Manager) Status(ctx context.Context, _ *managerpb.StatusRequest) (*managerpb.StatusResponse, error) {
 	c := rpc.CallerOf(ctx)
+	operator := c.Role == rpc.Operator
+	return m.status(func(g *group) bool { return operator || g.Tenant == c.Name }, operator), nil
+}
+
+// status lists the groups that show, and the switches and events if all is to be seen.
+func (m *Manager) status(show func(*group) bool, all bool) *managerpb.StatusResponse {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := &managerpb.StatusResponse{}
 	for _, g := range m.sorted() {
-		if g.Tenant != c.Name && c.Role != rpc.Operator {
+		if !show(g) {
 			continue
 		}
 		s := &managerpb.GroupStatus{Group: g.ID, Name: g.Name, Tenant: g.Tenant, State: string(g.state), Reason: g.reason, Members: slices.Clone(g.Members),
@@ -236,16 +244,21 @@ func (m *Manager) Status(ctx context.Context, _ *managerpb.StatusRequest) (*mana
 		}
 		out.Groups = append(out.Groups, s)
 	}
-	if c.Role != rpc.Operator {
-		return out, nil
+	if !all {
+		return out
 	}
 	out.Events = slices.Clone(m.events)
-	if m.placer == nil {
-		return out, nil
+	var usage []placement.Usage
+	if m.placer != nil {
+		usage = m.placer.Usage()
 	}
-	for _, u := range m.placer.Usage() {
-		out.Switches = append(out.Switches, &managerpb.SwitchStatus{Name: u.Name, Slots: uint32(u.Slots), Free: uint32(u.Free), Groups: uint32(u.Groups),
-			Records: uint32(u.Limit), Trouble: m.switches[u.Name].trouble})
+	for _, name := range slices.Sorted(maps.Keys(m.switches)) {
+		s := &managerpb.SwitchStatus{Name: name, Trouble: m.switches[name].trouble}
+		if i := slices.IndexFunc(usage, func(u placement.Usage) bool { return u.Name == name }); i >= 0 {
+			u := usage[i]
+			s.Slots, s.Free, s.Groups, s.Records = uint32(u.Slots), uint32(u.Free), uint32(u.Groups), uint32(u.Limit)
+		}
+		out.Switches = append(out.Switches, s)
 	}
-	return out, nil
+	return out
 }
