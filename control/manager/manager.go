@@ -202,7 +202,7 @@ func (m *Manager) reserve(ctx context.Context, g *group) error {
 func (m *Manager) place(tenant, name string, members []string, o Options) (*group, error) {
 	own := 0
 	for _, g := range m.groups {
-		if g.Tenant == tenant {
+		if g.Tenant == tenant && g.live() {
 			own++
 		}
 	}
@@ -346,6 +346,12 @@ func (m *Manager) commit(ctx context.Context, g *group) {
 
 func (m *Manager) commitAt(ctx context.Context, g *group, i int) error {
 	name := g.Tree.Switches[i].Name
+	m.mu.Lock()
+	up := m.switches[name].up
+	m.mu.Unlock()
+	if !up {
+		return status.Errorf(codes.Unavailable, "switch %s is down", name)
+	}
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Call)
 	defer cancel()
 	if _, err := m.switches[name].agent.Commit(ctx, g.request(i)); err != nil {
@@ -371,11 +377,13 @@ func (m *Manager) end(ctx context.Context, g *group, reason string) {
 
 // remove has the switches remove a group that has ended. When all have, or a reservation that never was decided has lapsed, what it held is free.
 func (m *Manager) remove(ctx context.Context, g *group) {
-	if g.decided {
+	if g.decided && !g.noted {
 		// If this fails, the store still says that the group lives. The next manager then finds it gone at some switch, or its members silent,
 		// and ends it.
 		if err := m.save(&g.record); err != nil {
 			m.cfg.Log.Errorf("manager: %v", err)
+		} else {
+			g.noted = true
 		}
 	}
 	for i := range g.Tree.Switches {
@@ -398,16 +406,19 @@ func (m *Manager) remove(ctx context.Context, g *group) {
 	}
 }
 
-// removeAt has one switch remove a group, unless it has.
+// removeAt has one switch remove a group, unless it has. A switch that is down is asked when it is up again: every call to it takes long, and
+// what fails elsewhere must be seen meanwhile.
 func (m *Manager) removeAt(ctx context.Context, g *group, name string) {
 	s := m.switches[name]
 	m.mu.Lock()
 	if s == nil { // no longer in the file
 		g.gone[name] = true
+		m.mu.Unlock()
+		return
 	}
-	gone := g.gone[name]
+	skip := g.gone[name] || !s.up
 	m.mu.Unlock()
-	if gone {
+	if skip {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Call)

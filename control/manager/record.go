@@ -79,8 +79,10 @@ const (
 type group struct {
 	record
 
-	// work is held by who talks to switches about the group. What follows it is guarded by the manager's mu.
-	work  sync.Mutex
+	// work is held by who talks to switches about the group. What follows is guarded by the manager's mu, unless it says otherwise.
+	work sync.Mutex
+	// noted: the store knows that the group has ended. Guarded by work.
+	noted bool
 	state State
 	// decided: there may be a record in the store.
 	decided bool
@@ -159,7 +161,7 @@ func (m *Manager) loadOne(r store.Record) error {
 		g.reported[i] = true
 	}
 	if g.state = Committing; rec.Ended != "" {
-		g.state, g.reason = Removing, rec.Ended
+		g.state, g.reason, g.noted = Removing, rec.Ended, true
 		close(g.over)
 	}
 	m.groups[g.ID] = g
