@@ -96,6 +96,7 @@ func TestManagerKilledAtEveryStep(t *testing.T) {
 				w := newWorld(t, synthetic.Mini())
 				w.wire.left, w.wire.late = n, late
 				g, err := w.make("ring")
+				told := g != nil && g.state == Ready && w.wire.dead // the last that the members heard
 				if err == nil && !w.wire.dead {
 					w.m.destroy(w.ctx, g, "")
 				}
@@ -108,6 +109,8 @@ func TestManagerKilledAtEveryStep(t *testing.T) {
 				whole := w.agree(what)
 				if !watch {
 					require.Zero(t, whole, what)
+				} else if told {
+					require.Equal(t, 1, whole, what)
 				}
 				next, err := w.make("next")
 				require.NoError(t, err, what)
@@ -313,6 +316,33 @@ func TestGather(t *testing.T) {
 	require.Equal(t, Removing, g.state)
 	require.Equal(t, "rank 1, h3, has made no queue pair in 30s", g.reason)
 	require.Equal(t, 0, w.agree("given up"))
+}
+
+// What a manager had reserved when it died its successor removes at once, long before the leases run out.
+func TestPresumedAbort(t *testing.T) {
+	w := newWorld(t, synthetic.Mini())
+	_, err := w.m.create(w.ctx, "acme", "ring", []string{"h0", "h3"}, Options{Mbps: 1000, DType: 3})
+	require.NoError(t, err)
+	w.manage(&wire{life: &life{left: -1}})
+	w.m.Poll(w.ctx)
+	require.Zero(t, w.agree("at once"))
+}
+
+// A manager that dies while it removes, or before it has heard that all is removed, leaves it to its successor.
+func TestRemovalGoesOn(t *testing.T) {
+	w := newWorld(t, synthetic.Mini())
+	g, err := w.make("ring")
+	require.NoError(t, err)
+	w.sites["leaf1"].lost = true
+	w.m.destroy(w.ctx, g, "no longer needed")
+	require.Equal(t, Removing, g.state)
+	w.manage(&wire{life: &life{left: -1}})
+	w.poll(20, true)
+	require.Equal(t, Removing, w.m.groups[g.ID].state)
+	require.Equal(t, "no longer needed", w.m.groups[g.ID].reason)
+	w.sites["leaf1"].lost = false
+	w.m.Poll(w.ctx)
+	require.Zero(t, w.agree("removed"))
 }
 
 // An agent that has lost its file gives its groups back to the manager, which knows them by their registers.
