@@ -12,14 +12,21 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"incforge/contract"
 )
 
 // drawNetwork draws a network of a few switches and hosts that may be joined in any way, with engines that differ.
 func drawNetwork(t *rapid.T) *Network {
 	net := &Network{HopRTT: time.Microsecond, Levels: rapid.Bool().Draw(t, "levels")}
+	mode := rapid.IntRange(2, 3).Draw(t, "mode")
 	switches, members := rapid.IntRange(1, 4).Draw(t, "switches"), rapid.IntRange(2, 4).Draw(t, "hosts")
 	for i := range switches {
 		e := engine(rapid.IntRange(1, 3).Draw(t, "groups"), 8, rapid.IntRange(4, 96).Draw(t, "slots"))
+		e.Mode = mode
+		if rapid.IntRange(0, 3).Draw(t, "wide") == 0 { // in-band groups take two slots a packet
+			e.DTypes = contract.ElementNames()
+		}
 		if rapid.IntRange(0, 5).Draw(t, "none") == 0 {
 			e = nil
 		}
@@ -59,7 +66,12 @@ func drawRequest(t *rapid.T, net *Network, name string) Request {
 	}
 	members := rapid.Permutation(all).Draw(t, "members")[:rapid.IntRange(2, len(all)).Draw(t, "count")]
 	want := 1000 * rapid.IntRange(1, 100).Draw(t, "want")
-	r := Request{Group: name, Members: members, Policy: Spatial{}, Mbps: want, Least: rapid.IntRange(1, want).Draw(t, "least"), MTU: 1024, Mode: 2, DType: 3}
+	r := Request{Group: name, Members: members, Policy: Spatial{}, Mbps: want, Least: rapid.IntRange(1, want).Draw(t, "least"), MTU: 1024, Mode: 2, DType: 3, InBand: rapid.Bool().Draw(t, "in-band")}
+	for _, n := range net.Nodes {
+		if n.Engine != nil {
+			r.Mode = n.Engine.Mode
+		}
+	}
 	if rapid.Bool().Draw(t, "edge-disjoint") {
 		r.Policy = EdgeDisjoint{}
 	}
@@ -192,10 +204,17 @@ func judge(a *account, r Request, set uint, root int) (depth, mbps int, ok bool)
 	for node := range dist {
 		if !a.net.Nodes[node].Host {
 			packets := 0 // under way
-			for n := 2; n <= a.run(node); n *= 2 {
+			slots, hops := 1, depth
+			if e := a.net.Nodes[node].Engine; e != nil && len(e.DTypes) > 1 && r.InBand {
+				slots = 2
+			}
+			for n := 2; n*slots <= a.run(node); n *= 2 {
 				packets = n / 2
 			}
-			mbps = min(mbps, packets*r.MTU*8*1000/(depth*1000))
+			if r.Mode == 3 {
+				hops = 1
+			}
+			mbps = min(mbps, packets*r.MTU*8*1000/(hops*1000))
 		}
 	}
 	return depth, mbps, true
