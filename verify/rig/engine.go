@@ -71,15 +71,15 @@ func (e *Engine) Set(register string, i int, field string, v uint32) {
 }
 
 // Counters reads all counters of a settled engine.
-func (e *Engine) Counters() map[string]uint32 { return fail.Must(e.Ctl.Counters()) }
+func (e *Engine) Counters() map[string]uint64 { return fail.Must(e.Ctl.Counters()) }
 
 // Counter reads one counter of a settled engine.
-func (e *Engine) Counter(c inc.Counter) uint32 {
-	return e.Read("COUNTER", slices.Index(e.T.Manifest.Counters, c.String())) // −1 is refused
+func (e *Engine) Counter(c inc.Counter) uint64 {
+	return fail.Must(e.Ctl.Counter(slices.Index(e.T.Manifest.Counters, c.String()))) // −1 is refused
 }
 
 // Counted checks counters of a settled engine.
-func (e *Engine) Counted(what string, want map[inc.Counter]uint32) {
+func (e *Engine) Counted(what string, want map[inc.Counter]uint64) {
 	got := e.Counters()
 	for c, n := range want {
 		if got[c.String()] != n {
