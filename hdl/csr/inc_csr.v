@@ -6,13 +6,14 @@
 //   access      32 bits at a time: a write with any strobe low, and any access outside the map, is answered SLVERR and does nothing;
 //               the low two bits of an address are not looked at
 //   locked      so is a write to the settings of a group that is enabled, its endpoints' among them: all but GROUP_CTRL and what is read only
-//   latency     write response 4 cycles after address and data are both there; read data 4 cycles after the address, of a counter up to
-//               2 * COUNTERS + 12
+//   latency     write response 4 cycles after address and data are both there; read data 4 cycles after the address, of an endpoint 1 later than
+//               who keeps it takes, of a counter up to 2 * COUNTERS + 12
 //   throughput  a write in 5 cycles and a read in 5, independent of each other
 //   bus         every output is a flip-flop; nothing goes from an input to an output in a cycle
 //   stall       an answer waits for bready or rready; no further access of its kind is taken meanwhile
-//   tables      endpoint and group words go out on tbl_* one cycle after they were written, and read back from a copy here; the valid bit
-//               of an endpoint that has no bit in a mask stays 0
+//   tables      endpoint and group words go out on tbl_* in the cycle of the answer. A group's are read from a copy here, an endpoint's from
+//               the tables of who uses them: get_lookup or get_translate stands, with number and word, until got_*, in whose cycle the
+//               data is there. Of an endpoint that has no bit in a mask nothing goes out, and it reads 0
 //   groups      a write of enable to a group that is not enabled, or of enable and reset, is grp_start for one cycle; grp_refused clears
 //               enable, grp_overlap sets a status bit until GROUP_CTRL is written again; the group reads busy in that cycle still
 //   pipes       with MODE 3 there are PIPE_CTRL, PIPE_TIMEOUT, GROUP_PIPE and GROUP_FAILED; GROUP_PIPE goes out as word 1 of its group, which
@@ -96,6 +97,15 @@ module inc_csr #(
     output reg  [3:0]              tbl_word,
     output reg  [31:0]             tbl_data,
 
+    output reg                     get_lookup,
+    output reg                     get_translate,
+    output wire [EI_W-1:0]         get_index,
+    output wire [3:0]              get_word,
+    input  wire                    got_lookup,
+    input  wire [31:0]             got_lookup_data,
+    input  wire                    got_translate,
+    input  wire [31:0]             got_translate_data,
+
     output wire [GROUPS-1:0]       grp_enable,
     output reg  [GROUPS-1:0]       grp_start,
     input  wire [GROUPS-1:0]       grp_busy,
@@ -124,13 +134,12 @@ module inc_csr #(
     localparam F_CTRL_GAP_NAK = 0, F_CTRL_FOREIGN_BYPASS = 1, F_IP_ID_VALUE = 0, W_IP_ID_VALUE = 16, F_ECC_INJECT_FLIPS = 0,
                W_ECC_INJECT_FLIPS = 2, F_COUNTER_SNAPSHOT_HOLD = 0, F_BYPASS_PORT_PORT = 0, W_BYPASS_PORT_PORT = 8,
                F_GROUP_CTRL_ENABLE = 0, F_GROUP_CTRL_RESET = 1, F_GROUP_STATUS_BUSY = 0, F_GROUP_STATUS_ENABLED = 1,
-               F_GROUP_STATUS_OVERLAP = 2, F_EP_CTRL_VALID = 0, F_PIPE_CTRL_RNR_TIMER = 0, W_PIPE_CTRL_RNR_TIMER = 5,
-               F_PIPE_CTRL_RNR = 8, F_PIPE_CTRL_CNP = 9, F_PIPE_TIMEOUT_MICROSECONDS = 0, W_PIPE_TIMEOUT_MICROSECONDS = 16,
-               F_GROUP_FAILED_MASK = 0;
+               F_GROUP_STATUS_OVERLAP = 2, F_PIPE_CTRL_RNR_TIMER = 0, W_PIPE_CTRL_RNR_TIMER = 5, F_PIPE_CTRL_RNR = 8,
+               F_PIPE_CTRL_CNP = 9, F_PIPE_TIMEOUT_MICROSECONDS = 0, W_PIPE_TIMEOUT_MICROSECONDS = 16, F_GROUP_FAILED_MASK = 0;
     localparam [0:0] R_CTRL_GAP_NAK = 1'd1, R_CTRL_FOREIGN_BYPASS = 1'd0, R_COUNTER_SNAPSHOT_HOLD = 1'd0, R_PIPE_CTRL_RNR = 1'd1,
                      R_PIPE_CTRL_CNP = 1'd0;
-    localparam [3:0] WORD_GROUP_CTRL = 4'd0, WORD_GROUP_STATUS = 4'd1, WORD_EP_CTRL = 4'd0, NUM_EP_WORDS = 4'd10,
-                     WORD_GROUP_PIPE = 4'd1;
+    localparam [3:0] WORD_GROUP_CTRL = 4'd0, WORD_GROUP_STATUS = 4'd1, WORD_EP_CTRL = 4'd0, WORD_EP_LOCAL_QPN = 4'd1,
+                     NUM_EP_WORDS = 4'd10, WORD_GROUP_PIPE = 4'd1;
     localparam [4:0] R_PIPE_CTRL_RNR_TIMER = 5'd1;
     localparam [15:0] AT_CTRL = 16'h000C, AT_IP_ID = 16'h000D, AT_ECC_INJECT = 16'h000E, AT_COUNTER_SNAPSHOT = 16'h000F,
                       AT_BYPASS_PORT = 16'h0100, AT_COUNTER = 16'h0200, AT_COUNTER_HIGH = 16'h0300, AT_GROUP_CTRL = 16'h0400,
@@ -265,8 +274,6 @@ module inc_csr #(
     wire [15:0] wr_group    = {6'd0, waddr[GROUP_W-1:0]};
     wire [15:0] wr_pipe     = {10'd0, waddr[PIPE_W-1:0]};
     wire        wr_exists   = {1'b0, wr_endpoint[4 +: EP_W]} < MASK_COUNT;
-    // the valid bit of an endpoint that does not exist
-    wire [31:0] wr_absent   = wr_endpoint[3:0] == WORD_EP_CTRL && !wr_exists ? 32'd1 << F_EP_CTRL_VALID : 32'd0;
     wire        wr_ctrl     = wr_act && wr_to[3] && wr_group[3:0] == WORD_GROUP_CTRL;
     wire        wr_table    = wr_to[5] || (wr_to[3] && !(PIPES && wr_group[3:0] == WORD_GROUP_STATUS));
     wire        wr_hold     = wr_act && waddr == AT_COUNTER_SNAPSHOT && wdata[F_COUNTER_SNAPSHOT_HOLD];
@@ -380,13 +387,13 @@ module inc_csr #(
         inject_valid <= wr_act && waddr == AT_ECC_INJECT;
         inject_flips <= wdata[F_ECC_INJECT_FLIPS +: W_ECC_INJECT_FLIPS];
 
-        tbl_ep_we  <= clear_reg || (wr_act && wr_to[4]);
+        tbl_ep_we  <= clear_reg || (wr_act && wr_to[4] && wr_exists);
         tbl_grp_we <= clear_reg || (wr_act && wr_table);
         tbl_index  <= clear_reg ? clear_index_reg[EI_W+3:4]
                     : wr_to[4] ? wr_endpoint[4 +: EI_W] : wr_to[5] ? wr_pipe[0 +: EI_W] : wr_group[4 +: EI_W];
         tbl_word   <= clear_reg ? clear_index_reg[3:0] : wr_to[4] ? wr_endpoint[3:0] : wr_to[5] ? WORD_GROUP_PIPE : wr_group[3:0];
         tbl_data   <= clear_reg ? 32'd0
-                    : wdata & (wr_to[4] ? endpoint_bits(wr_endpoint[3:0]) & ~wr_absent : wr_to[5] ? M_GROUP_PIPE : group_bits(wr_group[3:0]));
+                    : wdata & (wr_to[4] ? endpoint_bits(wr_endpoint[3:0]) : wr_to[5] ? M_GROUP_PIPE : group_bits(wr_group[3:0]));
         // stands still when it is done: a model of an idle engine then has nothing to do
         if (clear_reg) begin
             clear_index_reg <= clear_index_reg + {{(EI_W+3){1'b0}}, 1'b1};
@@ -479,19 +486,21 @@ module inc_csr #(
 
     // ---- read: address, where it leads, what stands there, answer ----
 
-    localparam [5:0] R_IDLE = 6'd1, R_TARGET = 6'd2, R_LOOK = 6'd4, R_COUNT = 6'd8, R_GIVE = 6'd16, R_ANSWER = 6'd32;
+    localparam [6:0] R_IDLE = 7'd1, R_TARGET = 7'd2, R_LOOK = 7'd4, R_COUNT = 7'd8, R_GET = 7'd16, R_GIVE = 7'd32, R_ANSWER = 7'd64;
 
-    reg [5:0]   r_state;
+    reg [6:0]   r_state;
     reg         arready_reg, rvalid_reg;
     reg [15:0]  raddr;
     reg [7:0]   rd_to;
     reg         rd_table;                       // of the group's table
-    reg [31:0]  rd_value;                       // of what is not in a table
+    reg [31:0]  rd_value;                       // of what is not in that
     reg [31:0]  rdata_reg;
     reg [1:0]   rresp_reg;
-    wire [31:0] endpoint_word, group_word;
+    wire [31:0] group_word;
 
     wire [15:0] rd_endpoint = endpoint_word_of(raddr);
+    wire        rd_exists   = {1'b0, rd_endpoint[4 +: EP_W]} < MASK_COUNT;
+    wire        rd_lookup   = rd_endpoint[3:0] == WORD_EP_CTRL || rd_endpoint[3:0] == WORD_EP_LOCAL_QPN;
     wire [15:0] rd_group    = {6'd0, raddr[GROUP_W-1:0]};
     wire [15:0] rd_bypass   = {8'd0, raddr[BYPASS_W-1:0]};
     wire [15:0] rd_pipe     = {10'd0, raddr[PIPE_W-1:0]};
@@ -502,6 +511,8 @@ module inc_csr #(
     assign s_axil_rdata   = rdata_reg;
     assign s_axil_rresp   = rresp_reg;
     assign rd_copies      = r_state == R_LOOK && rd_to[2] && !hold_reg;
+    assign get_index      = rd_endpoint[4 +: EI_W];
+    assign get_word       = rd_endpoint[3:0];
     assign rd_count       = r_state == R_COUNT && !copying;
 
     wire [GRP_W+3:0] rd_group_index, wr_group_index;
@@ -515,15 +526,6 @@ module inc_csr #(
         end
     endgenerate
 
-    inc_ram_1r1w #(.WORDS(1 << (EI_W + 4)), .BITS(32), .ADDR_W(EI_W + 4)) u_endpoint_copy (
-        .clk   (clk),
-        .we    (tbl_ep_we),
-        .waddr ({tbl_index, tbl_word}),
-        .wdata (tbl_data),
-        .re    (r_state == R_LOOK),
-        .raddr (rd_endpoint[EI_W+3:0]),
-        .rdata (endpoint_word)
-    );
     inc_ram_1r1w #(.WORDS(1 << (GRP_W + 4)), .BITS(32), .ADDR_W(GRP_W + 4)) u_group_copy (
         .clk   (clk),
         .we    (tbl_grp_we),
@@ -607,9 +609,19 @@ module inc_csr #(
                 r_state <= R_LOOK;
             end
             R_LOOK: begin
-                rd_table <= rd_to[5] || (rd_to[3] && !(PIPES && rd_group[3:0] == WORD_GROUP_STATUS));
-                rd_value <= value;
-                r_state  <= rd_to[2] || rd_to[7] ? R_COUNT : R_GIVE;
+                rd_table      <= rd_to[5] || (rd_to[3] && !(PIPES && rd_group[3:0] == WORD_GROUP_STATUS));
+                rd_value      <= value;
+                r_state       <= rd_to[2] || rd_to[7] ? R_COUNT : rd_to[4] && rd_exists ? R_GET : R_GIVE;
+                get_lookup    <= rd_to[4] && rd_exists && rd_lookup;
+                get_translate <= rd_to[4] && rd_exists && !rd_lookup;
+            end
+            R_GET: begin
+                if (got_lookup || got_translate) begin
+                    get_lookup    <= 1'b0;
+                    get_translate <= 1'b0;
+                    rd_value      <= got_lookup ? got_lookup_data : got_translate_data;
+                    r_state       <= R_GIVE;
+                end
             end
             R_COUNT: begin
                 if (!copying) begin
@@ -618,7 +630,7 @@ module inc_csr #(
             end
             R_GIVE: begin
                 rvalid_reg <= 1'b1;
-                rdata_reg  <= rd_value | (rd_to[4] ? endpoint_word : 32'd0) | (rd_table ? group_word : 32'd0)
+                rdata_reg  <= rd_value | (rd_table ? group_word : 32'd0)
                               | (rd_to[2] ? counted[31:0] : 32'd0) | (rd_to[7] ? counted[63:32] : 32'd0);
                 rresp_reg  <= rd_to == 8'd0 ? SLVERR : OKAY;
                 r_state    <= R_ANSWER;
@@ -632,9 +644,11 @@ module inc_csr #(
             end
         endcase
         if (rst) begin
-            r_state     <= R_IDLE;
-            arready_reg <= 1'b0;
-            rvalid_reg  <= 1'b0;
+            r_state       <= R_IDLE;
+            arready_reg   <= 1'b0;
+            rvalid_reg    <= 1'b0;
+            get_lookup    <= 1'b0;
+            get_translate <= 1'b0;
         end
     end
 

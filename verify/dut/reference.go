@@ -357,8 +357,8 @@ func (r *Reference) Write(addr, value uint32, strobes uint8) error {
 		return nil
 	}
 	v := value & reg.Mask()
-	if reg.Name == "EP_CTRL" && i%r.man.Params.EPS() > r.man.Params.Members {
-		v &^= r.put("EP_CTRL", "valid", 1)
+	if strings.HasPrefix(reg.Name, "EP_") && i%r.man.Params.EPS() > r.man.Params.Members {
+		return nil // there is no such endpoint
 	}
 	if reg.Name == "GROUP_CTRL" {
 		return r.groupCtrl(i, v)

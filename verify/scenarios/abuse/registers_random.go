@@ -25,7 +25,7 @@ import (
 // spoil whatever is written next.
 func registersRandom(t *rig.T) {
 	e := t.Engine()
-	v := &vandal{t: t, e: e, next: map[int]roce.PSN{}, asked: map[int]bool{}, want: map[roce.PSN][]byte{}, got: map[roce.PSN]uint32{}}
+	v := &vandal{t: t, e: e, next: map[int]roce.PSN{}, absent: map[int]inc.Endpoint{}, asked: map[int]bool{}, want: map[roce.PSN][]byte{}, got: map[roce.PSN]uint32{}}
 	v.watched = e.Group(0, 2, t.Params.Members, false, rig.WithStart(roce.PSN(0).Add(-100)))
 	v.findTargets()
 	for total := t.Count(3000, 100_000); v.writes < total; {
@@ -55,10 +55,11 @@ type vandal struct {
 	targets, foreign []uint32
 	last             uint32
 
-	answers []rig.Frame      // of the watched group's hosts to what left
-	offered [][]byte         // frames to foreign groups that are on their way
-	asked   map[int]bool     // from which endpoints they are
-	next    map[int]roce.PSN // what foreign endpoints send next, if it is not START
+	answers []rig.Frame          // of the watched group's hosts to what left
+	offered [][]byte             // frames to foreign groups that are on their way
+	asked   map[int]bool         // from which endpoints they are
+	next    map[int]roce.PSN     // what foreign endpoints send next, if it is not START
+	absent  map[int]inc.Endpoint // what was written to records that no endpoint has
 
 	sent int                 // PSNs of the watched group whose contributions were sent
 	want map[roce.PSN][]byte // their results
@@ -201,6 +202,9 @@ func (v *vandal) arrange() {
 		ep.LocalQPN = ep.LocalQPN&^uint32(p.Records()-1) | uint32(record)
 		ep.RemoteQPN = v.t.Field("EP_REMOTE_QPN", "qpn").Get(r.Uint32())
 		t.Check(v.e.Ctl.SetEndpoint(record, ep))
+		if c > p.Members {
+			v.absent[record] = ep
+		}
 		delete(v.next, record)
 	}
 	if g.TryEnable() {
@@ -283,6 +287,9 @@ func (v *vandal) offer() {
 func (v *vandal) packetTo(g, record int) *roce.Packet {
 	r := v.t.Rand
 	ep, set := v.e.Reference().Endpoint(record), v.e.Reference().Group(g)
+	if wrote, ok := v.absent[record]; ok {
+		ep = wrote
+	}
 	psn, ok := v.next[record]
 	if !ok {
 		psn = set.Start
