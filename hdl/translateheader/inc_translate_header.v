@@ -128,8 +128,8 @@ module inc_translate_header #(
     wire      get  = get_valid && !got_reg;
     wire      take = req_valid && req_ready;
     wire      look = take || get;
-    assign    req_ready = has_room && !get;
-    assign    got       = got_reg;
+    assign req_ready = has_room && !get;
+    assign got       = got_reg;
 
     // ---- table ----
 

@@ -36,6 +36,9 @@ func registersRandom(t *rig.T) {
 			v.contribute()
 			for range min(1+t.Rand.IntN(40), total-v.writes) {
 				v.write()
+				if t.Rand.IntN(4) == 0 {
+					v.read()
+				}
 			}
 			for range t.Rand.IntN(8) {
 				v.offer()
@@ -176,6 +179,21 @@ func (v *vandal) write() {
 	v.started += int(v.field("GROUP_STATUS", i, "enabled"))
 	v.overlaps += int(v.field("GROUP_STATUS", i, "overlap"))
 	v.drain() // what a group that was stopped had sent leaves by the records as they are
+}
+
+// read reads a word of any endpoint's record, the watched group's among them, which frames need meanwhile. The board compares it.
+func (v *vandal) read() {
+	var words []contract.Register
+	for _, reg := range v.t.Manifest.Registers {
+		if strings.HasPrefix(reg.Name, "EP_") {
+			words = append(words, reg)
+		}
+	}
+	reg, i := words[v.t.Rand.IntN(len(words))], v.t.Rand.IntN(v.t.Params.Records())
+	if v.t.Rand.IntN(2) == 0 {
+		i = v.watched.Index*v.t.Params.EPS() + v.t.Rand.IntN(v.t.Params.EPS())
+	}
+	v.e.Read(reg.Name, i%reg.Size())
 }
 
 // arrange gives a foreign group that is not enabled settings that may work, and records to all of its places in the table, those that no
