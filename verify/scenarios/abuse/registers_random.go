@@ -212,7 +212,7 @@ func (v *vandal) arrange() {
 	if room := p.Slots() - 2<<g.Set.Log2N; room > 0 {
 		g.Set.SlotBase = r.IntN(room)
 	}
-	if r.IntN(4) == 0 { // on the watched group's; that is refused, as long as it fits the buffer
+	if r.IntN(4) == 0 || v.overlaps == 0 { // on the watched group's; that is refused, as long as it fits the buffer
 		g.Set.SlotBase = v.watched.Set.SlotBase + r.IntN(1<<v.watched.Set.Log2N)
 	}
 	for c := range p.EPS() {
