@@ -61,7 +61,7 @@ type Report struct {
 	Ports      []PortReport `json:"ports"`
 	Unattached uint64       `json:"unattached"`
 	// Counters are the engine's.
-	Counters map[string]uint32 `json:"counters"`
+	Counters map[string]uint64 `json:"counters"`
 }
 
 // PortReport counts the frames of one port. Every datagram that came counts in exactly one of In, Short, Long and ARP; every frame
@@ -364,7 +364,7 @@ func (l *loop) when(cycle uint64) time.Duration {
 }
 
 // finish lets everything leave, ends the capture and reads the counters; of a run that failed it reads nothing.
-func (l *loop) finish(failed error) (counters map[string]uint32, err error) {
+func (l *loop) finish(failed error) (counters map[string]uint64, err error) {
 	defer func() { err = errors.Join(failed, err, l.capture.Flush()) }()
 	defer fail.Catch(&err, "")
 	if failed == nil {
@@ -388,7 +388,7 @@ func (l *loop) status() {
 	counters := l.board.Reference().Engine().Counters() // the same as the engine's, and reading them takes no cycles
 	for c := range inc.AllCounters {
 		if strings.HasPrefix(c.String(), "DROP_") {
-			drops += uint64(counters[c])
+			drops += counters[c]
 		}
 	}
 	l.o.Log.Infof("live: %.0f s, cycle %d, %d frames in, %d out, %d lost at sockets, %d dropped by the engine, %d wait",
