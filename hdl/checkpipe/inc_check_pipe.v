@@ -18,8 +18,8 @@
 //               step in the cycle after it. A result that is sent at once is committed with its frame, its tx_* pushed after the
 //               acknowledgement's, before anything else; so is a CNP after an RNR NAK
 //   action      waits for the frame in C if that has its verdict; else the frame's work is killed, and it is looked at again
-//   start       follows an acknowledgement in 2 cycles. Meanwhile data that lies less than N from the start before goes on; other data, and
-//               a control that may open a range, wait until it has followed
+//   start       follows an acknowledgement in 2 cycles. Meanwhile data that lies less than N from the start before goes on; other data
+//               waits until it has followed, and data that is not of its group's range until all that is ahead of it is decided
 //   stall       waits while tx_room is low and needed, and with work of its own while that before it has not been taken
 //   pipes       slots of a ring are counted from the slot of `start`, so N need not be a power of two: `bias` is that slot's number less start.
 //               At the root of an AllReduce or Barrier one ring of 2N is both pipes
@@ -679,11 +679,13 @@ module inc_check_pipe #(
     wire              far     = off_reg < {n_wide[22:0], 1'b0};
 
     // A start that is behind the acknowledgements does no harm to data near it: that fits, its place is the same, and a root may send it.
-    // Data further off, and a control that may open a range, wait until what is ahead of them is through, and are placed again.
+    // Data further off waits until acknowledgements ahead of it are through, data that is not of its group's range until everything is, as
+    // that may have begun the range; it is placed again then.
     reg  b_ack, c_ack;
-    wire p_needs = (p_data && !near) || p_opener;
+    wire p_outside = p_ranged && (!p_in_range || p_previous);
+    wire p_needs = p_data && (!near || p_outside);
     wire acks_ahead = (b_valid && b_ack) || (c_valid && c_ack) || d_busy;
-    wire p_clear = p_opener ? !b_valid && !c_valid && !d_busy : !acks_ahead;
+    wire p_clear = p_outside ? !b_valid && !c_valid && !d_busy : !acks_ahead;
     wire b_free;
     wire p_ready = p_second && (!p_needs || p_exact);
     wire p_free  = !p_valid || p_go;
@@ -1507,8 +1509,8 @@ module inc_check_pipe #(
     end
     assign count = count_reg;
 
-    wire unused_bits = &{1'b0, s_ei, s_ranged, s_psn, s_dtype, p_wire_psn, p_ranged, p_ext, c_ext, mask_sent, p_host, p_se, p_ce, p_big_endian, p_pad, p_plen, p_words, p_opened, p_rng, p_end,
-                         p_range_base, p_in_range, p_previous, p_opens, p_opens_up, p_bad_control, p_wrong_role, p_contradicts,
+    wire unused_bits = &{1'b0, s_ei, s_ranged, s_psn, s_dtype, p_wire_psn, p_ext, c_ext, mask_sent, p_host, p_se, p_ce, p_big_endian, p_pad, p_plen, p_words, p_opened, p_rng, p_end,
+                         p_range_base, p_opens, p_opens_up, p_bad_control, p_wrong_role, p_contradicts,
                          p_ackable, p_whole, p_function, p_dtype, p_in_mask, p_ack_mask, b_tver_ok, b_over_mtu, b_opened, b_opens_up,
                          b_ackable, b_begin, b_range_base, b_ack_mask, b_complete, b_tag, moved, unit, wrap, rest_past, init_before,
                          slot_bytes, x_wrap, x_place, slot_tag, slot_complete, init_ei, tbl_index, tbl_data, ack_picked, ack_picked_msn,
