@@ -18,8 +18,9 @@
 //               step in the cycle after it. A result that is sent at once is committed with its frame, its tx_* pushed after the
 //               acknowledgement's, before anything else; so is a CNP after an RNR NAK
 //   action      waits for the frame in C if that has its verdict; else the frame's work is killed, and it is looked at again
-//   start       follows an acknowledgement in 2 cycles. Meanwhile data that lies less than N from the start before goes on; other data
-//               waits until it has followed, and data that is not of its group's range until all that is ahead of it is decided
+//   start       follows an acknowledgement in 2 cycles. Meanwhile data that lies in the ring from the start before goes on; other data
+//               waits until it has followed, and data that is not of its group's range until all that is ahead of it is decided. What
+//               completes at a root beyond N from the start before is decided 2 cycles later behind an acknowledgement that moves it, else 3
 //   stall       waits while tx_room is low and needed, and with work of its own while that before it has not been taken
 //   pipes       slots of a ring are counted from the slot of `start`, so N need not be a power of two: `bias` is that slot's number less start.
 //               At the root of an AllReduce or Barrier one ring of 2N is both pipes
@@ -513,16 +514,18 @@ module inc_check_pipe #(
         .raddr (place_group),
         .rdata (heads)
     );
-    // the same once more, for what moves `start`
-    reg              d1_valid;
-    reg [GRP_W-1:0]  d1_group;
+    // the same once more, for what moves `start`, and for C
+    reg              d1_valid, d2_valid, d2_pipe_b, asked_reg;
+    reg [GRP_W-1:0]  d1_group, d2_group;
+    reg [23:0]       d2_start;
+    wire             asks;
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_settle (
         .clk   (clk),
         .we    (heads_we || init_take),
         .waddr (heads_we ? heads_group : init_group),
         .wdata (heads_we ? heads_next : {init_head, init_head}),
-        .re    (d1_valid),
-        .raddr (d1_group),
+        .re    (d1_valid || asks),
+        .raddr (d1_valid ? d1_group : c_group),
         .rdata (d_heads)
     );
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W), .ADDR_W(GRP_W)) u_sizes (
@@ -676,14 +679,14 @@ module inc_check_pipe #(
     wire [SLOT_W-1:0] p_slot  = place + basis_reg;
     wire [23:0]       n_wide  = {{(24-SLOT_W){1'b0}}, n_reg};
     wire              near    = off_reg < n_wide;
-    wire              far     = off_reg < {n_wide[22:0], 1'b0};
+    wire              in_ring = off_reg < (p_root ? {n_wide[22:0], 1'b0} : n_wide);
 
-    // A start that is behind the acknowledgements does no harm to data near it: that fits, its place is the same, and a root may send it.
+    // A start that is behind the acknowledgements does no harm to data inside the ring from there: its place is the same, and it has room.
     // Data further off waits until acknowledgements ahead of it are through, data that is not of its group's range until everything is, as
     // that may have begun the range; it is placed again then.
     reg  b_ack, c_ack;
     wire p_outside = p_ranged && (!p_in_range || p_previous);
-    wire p_needs = p_data && (!near || p_outside);
+    wire p_needs = p_data && (!in_ring || p_outside);
     wire acks_ahead = (b_valid && b_ack) || (c_valid && c_ack) || d_busy;
     wire p_clear = p_outside ? !b_valid && !c_valid && !d_busy : !acks_ahead;
     wire b_free;
@@ -728,7 +731,7 @@ module inc_check_pipe #(
     reg [VIEW_W-1:0]  b_view;
     reg [SLOT_W-1:0]  b_base, b_n, b_index, b_slot;
     reg [MASK_W-1:0]  b_self, b_outs;
-    reg               b_pipe_b, b_root, b_near, b_far, b_was_down, b_drained, b_hears;
+    reg               b_pipe_b, b_root, b_near, b_in_ring, b_exact, b_was_down, b_drained, b_hears;
     reg [23:0]        b_edge;          // PSN less N
     reg [23:0]        b_next;          // PSN and one
     reg [23:0]        b_acked;         // the last that an acknowledgement says was received; of a control the last before its range
@@ -813,7 +816,8 @@ module inc_check_pipe #(
             b_pipe_b     <= p_pipe_b;
             b_root       <= p_root;
             b_near       <= near;
-            b_far        <= far;
+            b_in_ring    <= in_ring;
+            b_exact      <= p_exact;
             b_was_down   <= was_down_reg;
             b_drained    <= drained_reg;
             b_hears      <= (p_self & p_outs) != NOBODY && !(p_reduces && p_pipe_b);
@@ -915,7 +919,7 @@ module inc_check_pipe #(
     wire opens       = opener && b_drained;
     wire placed      = in_order && current && !contradicts;
     wire sized       = placed && b_whole;
-    wire fits        = b_near || (b_root && b_far && f_moved);
+    wire fits        = b_near || (b_in_ring && f_moved);
     wire full        = (sized && !fits) || (opener && !b_drained);
     wire accept      = sized && fits && (f_first || f_same);
     wire misfit      = sized && fits && !(f_first || f_same);
@@ -975,7 +979,8 @@ module inc_check_pipe #(
     // ---- C: what was sent and acknowledged, and the verdict ----
 
     reg               c_live, c_known, c_formed, c_sent;
-    reg               c_bypass, c_foreign, c_sum_ok, c_len_ok, c_big_endian, c_ranged, c_reduces, c_spreads, c_root, c_pipe_b, c_near;
+    reg               c_bypass, c_foreign, c_sum_ok, c_len_ok, c_big_endian, c_ranged, c_reduces, c_spreads, c_root, c_pipe_b;
+    reg               c_near, c_sure;  // the PSN is less than N from start; by all acknowledgements ahead of it
     reg [1:0]         c_rng, c_function, c_dtype;
     reg [23:0]        c_psn, c_next, c_wire_psn, c_end, c_fresh, c_acked, c_done_psn;
     reg [31:0]        c_ext;
@@ -1036,7 +1041,6 @@ module inc_check_pipe #(
             c_outs        <= b_outs;
             c_pipe_b      <= b_pipe_b;
             c_root        <= b_root;
-            c_near        <= b_near;
             c_up          <= b_up;
 
             c_acts        <= b_fine;
@@ -1074,11 +1078,28 @@ module inc_check_pipe #(
     wire [23:0] c_sent_psn = c_pipe_b ? sents[47:24] : sents[23:0];
     wire        held;                  // work that AggregateData has not taken
     wire        has_work = c_accept && c_live && c_words != {WORDS_W{1'b0}};
-    wire        form     = c_valid && c_known && !c_formed && !x_start && !(has_work && held);
+    // what completes at a root beyond N from start has room in the broadcast pipe only if start has moved
+    wire        unsure   = c_completes && c_root && !c_near && !c_sure;
+    wire        form     = c_valid && c_known && !c_formed && !x_start && !unsure && !(has_work && held);
     wire        fused    = c_completes && c_sent_psn == c_psn && rt_keep != NOBODY && (!c_root || c_near);
     reg         t_fused, t_more;
 
+    assign      asks     = c_valid && unsure && !d_busy && !asked_reg;
+    wire [23:0] c_start  = !asked_reg ? d2_start : c_pipe_b ? d_heads[HEAD_W+SLOT_W+1 +: 24] : d_heads[SLOT_W+1 +: 24];
+    wire [23:0] c_off    = c_psn - c_start;
+
     always @(posedge clk) begin
+        asked_reg <= asks;
+        if (b_go) begin
+            c_near <= b_near;
+            c_sure <= b_exact;
+        end else if (asked_reg || (d2_valid && !d1_valid && d2_group == c_group && d2_pipe_b == c_pipe_b)) begin
+            c_near <= c_off < {{(24-SLOT_W){1'b0}}, c_n};
+            c_sure <= 1'b1;
+        end
+        if (rst) begin
+            asked_reg <= 1'b0;
+        end
         c_formed <= !b_go && !x_start && (c_formed || form);
         if (!c_formed) begin
             t_fused <= fused;
@@ -1149,10 +1170,9 @@ module inc_check_pipe #(
 
     // ---- D: an acknowledgement may move the start of its pipe, two cycles behind its commit: first the minimum, then what follows ----
 
-    reg              d1_pipe_b, d1_root, d2_valid, d2_pipe_b, d2_root;
-    reg [GRP_W-1:0]  d2_group;
+    reg              d1_pipe_b, d1_root, d2_root;
     reg [SLOT_W-1:0] d1_n, d2_n;
-    reg [23:0]       d1_acked, d1_done, d2_start, d2_done;
+    reg [23:0]       d1_acked, d1_done, d2_done;
 
     wire [23:0]       rest_past  = ack_rest - d1_acked;
     wire [HEAD_W-1:0] d_head     = d2_pipe_b ? d_heads[HEAD_W +: HEAD_W] : d_heads[0 +: HEAD_W];
