@@ -514,7 +514,7 @@ func (b *bench) idle() error {
 			}
 		}
 	}
-	for range 200 { // slots freed are counted one a cycle
+	for n := 0; n < 200 || b.quiet < 2; n++ { // slots freed are counted one a cycle, and everything a cycle late
 		if err := b.cycle(); err != nil {
 			return err
 		}

@@ -262,9 +262,10 @@ module inc_retransmission #(
 
     always @(posedge clk) begin
         // a NAK of what comes after everything is an acknowledgement: next == top goes back to nothing
-        stale_reg    <= under[23] || gain[23] || (gain == 24'd0 && rt_is_ack);
+        // One who failed in a range and did not hear in the next was last sent something before it: what it names first is no lie.
+        stale_reg    <= (under[23] && gain != 24'd0) || gain[23] || (gain == 24'd0 && rt_is_ack);
         progress_reg <= !gain[23] && gain != 24'd0 && (rt_is_ack || rt_is_nak || rt_is_rnr);
-        at_top_reg   <= under == 24'd0;
+        at_top_reg   <= under[23] || under == 24'd0;
         next_reg     <= next;
         unacked_reg  <= unacked;
         // what is sent next, when this acknowledgement is in
