@@ -141,6 +141,7 @@ func (p CheckPipe) pipePorts() []graph.Port {
 		leaf.Out("cm_data", 1),
 		leaf.Out("cm_more", 1),
 		leaf.In("act_valid", 1),
+		leaf.In("act_soon", 1),
 		leaf.In("act_timer", 1),
 		leaf.In("act_pipe", 1),
 		leaf.In("act_ei", p.EIW),

@@ -658,8 +658,8 @@ func TestTiming(t *testing.T) {
 		}
 		gaps := play(b, frames...)
 		require.Equal(t, 4, b.kinds["kind 2"])
-		// what an action does is in the queue first, then it takes its turn: 5 cycles, and 1 to begin, and a frame 2
-		require.Equal(t, []uint64{2, 2, 8, 2, 8, 2, 8, 2, 8, 2}, gaps)
+		// one frame passes the first action on its way; then they take turns: 5 cycles, and 1 to begin, and a frame 2
+		require.Equal(t, []uint64{2, 9, 8, 8, 8, 2, 2, 2, 2, 2}, gaps)
 		require.NoError(t, b.idle())
 	})
 	t.Run("a frame that does not end", func(t *testing.T) {

@@ -287,6 +287,7 @@ module inc_check_pipe #(
     output wire                cm_data,
     output wire                cm_more,
     input  wire                act_valid,
+    input  wire                act_soon,
     input  wire                act_timer,
     input  wire                act_pipe,
     input  wire [EI_W-1:0]     act_ei,
@@ -474,13 +475,14 @@ module inc_check_pipe #(
     wire       d_busy;                 // acknowledgements are on their way to `start`
     wire       c_leaves;
 
-    wire act_next = act_valid && !opened_reg;
     wire x_busy   = x_step != 3'd0;
-    wire x_wants  = act_next && !x_busy && !(turn_reg && vrd_valid && frm_waits);
+    wire x_due    = !opened_reg && !(turn_reg && vrd_valid && frm_waits);
+    wire x_wants  = act_valid && x_due && !x_busy;
     // a frame that is still coming in is looked at again after the action
     wire x_start  = x_wants && !d_busy && !r_valid && !(c_valid && vrd_valid);
     wire x_acts;
-    wire c_free   = c_valid ? c_leaves && !act_next : !x_wants && !x_busy;
+    // one frame may pass an action that is on its way, and no other
+    wire c_free   = c_valid ? c_leaves && !(act_soon && !opened_reg) : !(act_soon && x_due) && !x_busy;
 
     // ---- state: of pipes, by when it is needed: where `start` is, what has come, what was sent ----
 

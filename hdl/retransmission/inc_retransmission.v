@@ -13,8 +13,9 @@
 //   keeps up    an out endpoint that does not lag has sent all that its pipe has (sendNext = S, maxSent = S - 1), and neither waits nor has failed
 //   queue       pipes and endpoints that want to send stand in it once, and go to its end after a packet; who no longer wants to is found
 //               out when it is its turn
-//   action      act_*: the next of the queue or a timer that is up, the one in front of the other in turn; stands still until act_done. A timer's
-//               may be out of date, and so may the queue's: rt_one, rt_timeout, rt_resume tell after a look
+//   action      act_soon from the cycle after the cm_* on that lets somebody stand in the queue; act_*: the next of the queue or a timer
+//               that is up, the one in front of the other in turn; stands still until act_done. A timer's may be out of date, and so may
+//               the queue's: rt_one, rt_timeout, rt_resume tell after a look
 //   timers      run in microseconds of a common clock, CLOCK_MHZ cycles each. All are walked through, a group in MASK_W + 2 cycles, or one
 //               more for each found. So a timer is found up, never early, at most 1 us and a walk of GROUPS * (MASK_W + 2) cycles late, if
 //               what is found meanwhile is taken at once; it may be late by a second before it is taken for one that has not begun
@@ -98,6 +99,8 @@ module inc_retransmission #(
 
     // what is to be done next; of a pipe act_ei is that of endpoint 0 (aggregation) or 1 (broadcast) of its group
     output wire                     act_valid,
+    // there is, or will be in a few cycles
+    output wire                     act_soon,
     output wire                     act_timer,
     output wire                     act_pipe,
     output wire [EI_W-1:0]          act_ei,
@@ -560,6 +563,7 @@ module inc_retransmission #(
     end
 
     assign act_valid = act_valid_reg;
+    assign act_soon  = act_valid_reg || late_reg || standing_reg != {(QUEUE_W+1){1'b0}};
     assign act_timer = act_timer_reg;
     assign act_pipe  = act_pipe_reg;
     assign act_ei    = act_ei_reg;

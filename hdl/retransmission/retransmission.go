@@ -116,6 +116,7 @@ func (p Retransmission) ports() []graph.Port {
 		leaf.In("cm_data", 1),
 		leaf.In("cm_more", 1),
 		leaf.Out("act_valid", 1),
+		leaf.Out("act_soon", 1),
 		leaf.Out("act_timer", 1),
 		leaf.Out("act_pipe", 1),
 		leaf.Out("act_ei", p.EIW),

@@ -145,6 +145,12 @@ func (b *bench) clock() error {
 			return fmt.Errorf("cycle %d: offered is %v, the queue is %v", b.Now(), got, b.queue)
 		}
 	}
+	if len(b.queue) > 0 && !b.Is("act_soon") {
+		return fmt.Errorf("cycle %d: act_soon is low while %v stand in the queue", b.Now(), b.queue)
+	}
+	if b.Is("act_valid") && !b.Is("act_soon") {
+		return fmt.Errorf("cycle %d: act_soon is low with an offer", b.Now())
+	}
 	if b.Is("act_valid") || len(b.queue) == 0 {
 		b.idle = 0
 	} else if b.idle++; b.idle > 4 {

@@ -179,8 +179,10 @@ func widePipeFaults() []Fault {
 	return []Fault{
 		{Name: "frames go before actions", File: filePipe,
 			Old: "!(turn_reg && vrd_valid && frm_waits)", New: "!(vrd_valid && frm_waits)", Also: []Change{
-				{Old: "c_leaves && !act_next", New: "c_leaves"},
+				{Old: "c_leaves && !(act_soon && !opened_reg)", New: "c_leaves"},
 			}},
+		{Name: "frames pass an action that is on its way", File: filePipe,
+			Old: "c_leaves && !(act_soon && !opened_reg)", New: "c_leaves && !(act_valid && !opened_reg)"},
 		{Name: "data does not see that the one before it is of its endpoint", File: fileSend,
 			At: ".follows (", Old: "rcv_follows", New: "1'b0"},
 		{Name: "data does not see what the one before it does to its pipe", File: filePipe,
