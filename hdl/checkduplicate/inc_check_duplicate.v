@@ -351,6 +351,10 @@ module inc_check_duplicate #(
     wire               c_opening, c_done;
     reg                c_opener;
     wire [EI_W-1:0]    s_ei;
+    wire [7:0]         s_opcode;
+    wire [31:0]        s_ext;
+    wire               s_up, s_reduces, s_spreads;
+    wire [MASK_W-1:0]  s_parent_mask;
 
     inc_frame_entry #(.LEN_W(LEN_W), .WORDS_W(WORDS_W), .EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .SLOT_W(SLOT_W), .GROUPS(GROUPS),
                       .IN_BAND(IN_BAND)) u_entry (
@@ -374,6 +378,7 @@ module inc_check_duplicate #(
         .map_dtype(map_dtype), .map_in_mask(map_in_mask), .map_out_mask(map_out_mask), .map_ack_mask(map_ack_mask),
         .map_parent_mask(map_parent_mask),
         .waits(m_valid), .valid(s_valid), .go(s_go), .live(s_live), .may_open(s_opener), .ei(s_ei), .frame(s_frame), .view(s_view),
+        .opcode(s_opcode), .ext(s_ext), .up(s_up), .reduces(s_reduces), .spreads(s_spreads), .parent_mask(s_parent_mask),
         .ranged(s_ranged), .psn(s_psn), .dtype(s_dtype), .base(s_base), .log2_n(s_log2_n),
         .opener(c_opener), .opening(c_opening), .done(c_done)
     );
@@ -1172,7 +1177,7 @@ module inc_check_duplicate #(
     end
     assign count = count_reg;
 
-    wire unused_bits = &{1'b0, init_ei, s_ei, s_psn, a_host, a_se, a_ce, a_big_endian, a_pad, a_ext, a_plen, a_words, a_opened, a_rng, a_ranged, a_dtype, a_function,
+    wire unused_bits = &{1'b0, init_ei, s_ei, s_psn, s_opcode, s_ext, s_up, s_reduces, s_spreads, s_parent_mask, a_host, a_se, a_ce, a_big_endian, a_pad, a_ext, a_plen, a_words, a_opened, a_rng, a_ranged, a_dtype, a_function,
                          a_end, a_range_base, a_places, a_roles, a_reduces, a_spreads, a_masks, s_unit, b_tver_ok, b_over_mtu,
                          distance, beyond, overrun, opened_past, slot_bytes, picked_past, rest_past, gap_low};
 

@@ -433,9 +433,12 @@ module inc_check_pipe #(
     wire [VIEW_W-1:0]  s_view;
     wire [SLOT_W-1:0]  s_base;
     wire [4:0]         s_log2_n;
-    wire               s_ranged;
+    wire               s_ranged, s_up, s_reduces, s_spreads;
+    wire [7:0]         s_opcode;
     wire [23:0]        s_psn;
+    wire [31:0]        s_ext;
     wire [1:0]         s_dtype;
+    wire [MASK_W-1:0]  s_parent_mask;
     wire               c_opening, c_done;
     reg                c_opener;
 
@@ -461,6 +464,7 @@ module inc_check_pipe #(
         .map_dtype(map_dtype), .map_in_mask(map_in_mask), .map_out_mask(map_out_mask), .map_ack_mask(map_ack_mask),
         .map_parent_mask(map_parent_mask),
         .waits(m_valid), .valid(s_valid), .go(s_go), .live(s_live), .may_open(s_opener), .ei(s_ei), .frame(s_frame), .view(s_view),
+        .opcode(s_opcode), .ext(s_ext), .up(s_up), .reduces(s_reduces), .spreads(s_spreads), .parent_mask(s_parent_mask),
         .ranged(s_ranged), .psn(s_psn), .dtype(s_dtype), .base(s_base), .log2_n(s_log2_n),
         .opener(c_opener), .opening(c_opening), .done(c_done)
     );
@@ -614,23 +618,24 @@ module inc_check_pipe #(
             p_wrong_role, p_contradicts, p_up, p_down, p_ackable, p_whole, p_reduces, p_spreads, p_function, p_dtype,
             p_in_mask, p_out_mask, p_ack_mask, p_parent_mask} = p_view;
 
-    wire p_data, p_ends, p_has_imm, p_ack, p_cnp, p_syn_ack, p_syn_rnr, p_syn_nak;
+    wire s_data, s_ends, s_has_imm, s_ack, s_cnp, s_syn_ack, s_syn_rnr, s_syn_nak;
+    reg  p_data, p_ends, p_has_imm, p_ack, p_cnp, p_syn_ack, p_syn_rnr, p_syn_nak;
 
     inc_frame_class u_class (
-        .opcode   (p_opcode),
-        .syndrome (p_ext[31:24]),
-        .is_data  (p_data),
-        .is_end   (p_ends),
-        .has_imm  (p_has_imm),
-        .is_ack   (p_ack),
-        .is_cnp   (p_cnp),
-        .syn_ack  (p_syn_ack),
-        .syn_rnr  (p_syn_rnr),
-        .syn_nak  (p_syn_nak)
+        .opcode   (s_opcode),
+        .syndrome (s_ext[31:24]),
+        .is_data  (s_data),
+        .is_end   (s_ends),
+        .has_imm  (s_has_imm),
+        .is_ack   (s_ack),
+        .is_cnp   (s_cnp),
+        .syn_ack  (s_syn_ack),
+        .syn_rnr  (s_syn_rnr),
+        .syn_nak  (s_syn_nak)
     );
 
     wire [SLOT_W-1:0] s_half;          // N / 2, of log2 N
-    wire [MASK_W-1:0] p_self, x_self;
+    wire [MASK_W-1:0] s_self, x_self;
     genvar e;
     generate
         for (e = 0; e < SLOT_W; e = e + 1) begin : gen_half
@@ -639,15 +644,16 @@ module inc_check_pipe #(
         end
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
             localparam [EP_W-1:0] E = e;
-            assign p_self[e] = p_ei[EP_W-1:0] == E;
+            assign s_self[e] = s_ei[EP_W-1:0] == E;
             assign x_self[e] = act_ei[EP_W-1:0] == E;
         end
     endgenerate
 
     // data of a child goes to the aggregation pipe, but for a root's ring; a parent hears from the aggregation pipe, but of a Broadcast
-    wire              p_root   = !p_reduces && !p_spreads && p_parent_mask == NOBODY;
-    wire              p_parent = (p_self & p_parent_mask) != NOBODY;
-    wire              p_pipe_b = p_data ? p_root || p_spreads || !p_up : p_spreads || !p_parent;
+    reg               p_root, p_pipe_b;
+    reg  [MASK_W-1:0] p_self;
+    wire              s_root   = !s_reduces && !s_spreads && s_parent_mask == NOBODY;
+    wire              s_parent = (s_self & s_parent_mask) != NOBODY;
     wire [MASK_W-1:0] p_outs   = !p_pipe_b ? p_parent_mask : p_spreads ? p_out_mask : p_out_mask & ~p_parent_mask;
 
     wire [23:0]       start_a, start_b;
@@ -670,14 +676,15 @@ module inc_check_pipe #(
     reg [SLOT_W:0]   raw_reg;
     reg [23:0]       off_reg;          // from start
     reg [SLOT_W-1:0] basis_reg;        // of the pipe's slots
+    reg [SLOT_W-1:0] shift_reg;        // the same without the group's base
+    reg [SLOT_W:0]   size_reg;         // of the ring
     reg              was_down_reg, drained_reg;
     reg [23:0]       begin_reg;        // what the rest of the range's state begins with: one after the last of the one before, or START
 
-    wire [SLOT_W-1:0] p_shift = p_pipe_b && !p_root ? n_reg : {SLOT_W{1'b0}};
-    wire [SLOT_W:0]   size    = p_root ? {n_reg, 1'b0} : {1'b0, n_reg};
-    wire [SLOT_W:0]   wrap    = raw_reg - size;
-    wire [SLOT_W-1:0] place   = raw_reg >= size ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0];
-    wire [SLOT_W-1:0] p_index = place + p_shift;
+    wire [SLOT_W-1:0] p_shift = p_pipe_b && !p_root ? p_n : {SLOT_W{1'b0}};
+    wire [SLOT_W:0]   wrap    = raw_reg - size_reg;
+    wire [SLOT_W-1:0] place   = raw_reg >= size_reg ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0];
+    wire [SLOT_W-1:0] p_index = place + shift_reg;
     wire [SLOT_W-1:0] p_slot  = place + basis_reg;
     wire [23:0]       n_wide  = {{(24-SLOT_W){1'b0}}, n_reg};
     wire              near    = off_reg < n_wide;
@@ -708,6 +715,17 @@ module inc_check_pipe #(
             p_view   <= s_view;
             p_base   <= s_base;
             p_half   <= s_half;
+            p_self   <= s_self;
+            p_root   <= s_root;
+            p_pipe_b <= s_data ? s_root || s_spreads || !s_up : s_spreads || !s_parent;
+            p_data    <= s_data;
+            p_ends    <= s_ends;
+            p_has_imm <= s_has_imm;
+            p_ack     <= s_ack;
+            p_cnp     <= s_cnp;
+            p_syn_ack <= s_syn_ack;
+            p_syn_rnr <= s_syn_rnr;
+            p_syn_nak <= s_syn_nak;
             p_exact  <= !p_valid && !b_valid && !c_valid && !d_busy;
         end else if (p_look) begin
             p_exact  <= 1'b1;
@@ -716,7 +734,9 @@ module inc_check_pipe #(
             n_reg        <= p_n;
             raw_reg      <= p_bias + p_psn[SLOT_W:0];
             off_reg      <= p_psn - p_start;
-            basis_reg    <= p_base + (p_pipe_b && !p_root ? p_n : {SLOT_W{1'b0}});
+            basis_reg    <= p_base + p_shift;
+            shift_reg    <= p_shift;
+            size_reg     <= p_root ? {p_n, 1'b0} : {1'b0, p_n};
             was_down_reg <= ctx_ranged ? was_down : p_down;
             drained_reg  <= drained;
             begin_reg    <= ctx_ranged ? ctx_after : p_begin + 24'd1;
@@ -771,11 +791,15 @@ module inc_check_pipe #(
     // who writes what is read: the frame that will be in C, or the one that leaves it
     wire             good;
     reg [SLOT_W-1:0] c_slot;
-    reg              c_tails, c_wr;
+    reg              c_tails, c_wr, c_pipe_b;
+    reg [23:0]       c_psn;
     wire c_stays      = c_valid && !c_leaves;
     wire follows_ei   = b_valid ? b_ei == p_ei : c_stays && c_ei == p_ei;
     wire follows_grp  = b_valid ? b_group == p_group : c_stays && c_group == p_group;
-    wire follows_slot = b_valid ? b_slot == p_slot : c_stays && c_slot == p_slot;
+    // the same PSN of the same pipe is the same slot; one that lies a ring further on does not fit
+    wire b_same       = b_group == p_group && b_pipe_b == p_pipe_b && b_psn == p_psn;
+    wire c_same       = c_group == p_group && c_pipe_b == p_pipe_b && c_psn == p_psn;
+    wire follows_slot = b_valid ? b_same : c_stays && c_same;
 
     wire [SLOT_BITS-1:0] ram_slot = {slot_ce, slot_ext, slot_se, slot_pad, slot_plen, slot_opcode, slot_complete, slot_mask, slot_tag};
     wire [SLOT_BITS-1:0] n_slot;
@@ -787,7 +811,7 @@ module inc_check_pipe #(
         .clk(clk), .read(p_go), .follows(follows_grp), .written(tails_we && c_group == p_group), .redo(redo),
         .ram(tails), .writes(c_tails), .next(n_tails), .takes(take_tails), .word(b_tails));
     inc_look_ahead #(.BITS(SLOT_BITS)) u_slot_ahead (
-        .clk(clk), .read(p_go), .follows(follows_slot), .written(wr_en && c_slot == p_slot), .redo(redo),
+        .clk(clk), .read(p_go), .follows(follows_slot), .written(wr_en && c_same), .redo(redo),
         .ram(ram_slot), .writes(c_wr), .next(n_slot), .takes(take_slot), .word(b_slot_word));
 
     assign rcv_rd      = p_go;
@@ -981,10 +1005,10 @@ module inc_check_pipe #(
     // ---- C: what was sent and acknowledged, and the verdict ----
 
     reg               c_live, c_known, c_formed, c_sent;
-    reg               c_bypass, c_foreign, c_sum_ok, c_len_ok, c_big_endian, c_ranged, c_reduces, c_spreads, c_root, c_pipe_b;
+    reg               c_bypass, c_foreign, c_sum_ok, c_len_ok, c_big_endian, c_ranged, c_reduces, c_spreads, c_root;
     reg               c_near, c_sure;  // the PSN is less than N from start; by all acknowledgements ahead of it
     reg [1:0]         c_rng, c_function, c_dtype;
-    reg [23:0]        c_psn, c_next, c_wire_psn, c_end, c_fresh, c_acked, c_done_psn;
+    reg [23:0]        c_next, c_wire_psn, c_end, c_fresh, c_acked, c_done_psn;
     reg [31:0]        c_ext;
     reg [WORDS_W-1:0] c_words;
     reg [SLOT_W-1:0]  c_base, c_n, c_unit;
@@ -1095,7 +1119,7 @@ module inc_check_pipe #(
         if (b_go) begin
             c_near <= b_near;
             c_sure <= b_exact;
-        end else if (asked_reg || (d2_valid && !d1_valid && d2_group == c_group && d2_pipe_b == c_pipe_b)) begin
+        end else if (asked_reg || (d2_valid && d2_group == c_group)) begin
             c_near <= c_off < {{(24-SLOT_W){1'b0}}, c_n};
             c_sure <= 1'b1;
         end
@@ -1531,7 +1555,7 @@ module inc_check_pipe #(
     end
     assign count = count_reg;
 
-    wire unused_bits = &{1'b0, s_ei, s_ranged, s_psn, s_dtype, p_wire_psn, p_ext, c_ext, mask_sent, p_host, p_se, p_ce, p_big_endian, p_pad, p_plen, p_words, p_opened, p_rng, p_end,
+    wire unused_bits = &{1'b0, s_ei, s_ext, p_opcode, p_up, s_ranged, s_psn, s_dtype, p_wire_psn, p_ext, c_ext, mask_sent, p_host, p_se, p_ce, p_big_endian, p_pad, p_plen, p_words, p_opened, p_rng, p_end,
                          p_range_base, p_opens, p_opens_up, p_bad_control, p_wrong_role, p_contradicts,
                          p_ackable, p_whole, p_function, p_dtype, p_in_mask, p_ack_mask, b_tver_ok, b_over_mtu, b_opened, b_opens_up,
                          b_ackable, b_begin, b_range_base, b_ack_mask, b_complete, b_tag, moved, unit, wrap, rest_past, init_before,

@@ -133,7 +133,13 @@ module inc_frame_entry #(
     output wire [EI_W-1:0]     ei,
     output wire [EI_W+LEN_W+WORDS_W+75:0] frame,
     output wire [4*MASK_W+116:0] view,
-    // of the view, what says where its slot is
+    // of both by name: what the frame is, where it goes, where its slot is
+    output wire [7:0]          opcode,
+    output wire [31:0]         ext,
+    output wire                up,
+    output wire                reduces,
+    output wire                spreads,
+    output wire [MASK_W-1:0]   parent_mask,
     output wire                ranged,
     output wire [23:0]         psn,
     output wire [1:0]          dtype,
@@ -190,9 +196,14 @@ module inc_frame_entry #(
             assign psn      = ent_psn;
             assign dtype    = ent_dtype;
             assign view     = {2'b00, 2'd0, psn, 72'd0, 7'b1000000, ent_up, ent_down, ent_ackable, ent_whole,
-                               ent_collective == REDUCE, ent_collective == BROADCAST, ent_function, dtype,
-                               ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask};
+                               reduces, spreads, ent_function, dtype, ent_in_mask, ent_out_mask, ent_ack_mask, parent_mask};
             assign ei       = ent_ei;
+            assign opcode   = ent_opcode;
+            assign ext      = ent_ext;
+            assign up       = ent_up;
+            assign reduces  = ent_collective == REDUCE;
+            assign spreads  = ent_collective == BROADCAST;
+            assign parent_mask = ent_parent_mask;
             assign base     = ent_base;
             assign log2_n   = ent_log2_n;
             assign waits    = 1'b0;
@@ -229,10 +240,8 @@ module inc_frame_entry #(
             reg [4:0]         log2_n_reg;
 
             wire             bypass, foreign, host, sum_ok, len_ok, tver_ok, too_long, se, ce, big_endian;
-            wire [7:0]       opcode;
             wire [1:0]       pad;
             wire [23:0]      wire_psn;
-            wire [31:0]      ext;
             wire [LEN_W-1:0] plen;
             wire [WORDS_W-1:0] words;
             assign {bypass, foreign, ask_ei, host, sum_ok, len_ok, tver_ok, too_long, opcode, se, pad, ce, wire_psn, ext, plen, words,
@@ -308,6 +317,10 @@ module inc_frame_entry #(
 
             assign may_open = ranged_reg && is_data && !in_range && map_opens;
             assign ei       = ask_ei;
+            assign up       = ranged_reg ? map_up : up_reg;
+            assign reduces  = collective == REDUCE;
+            assign spreads  = collective == BROADCAST;
+            assign parent_mask = ranged_reg ? map_parent_mask : parent_mask_reg;
             assign frame    = frame_reg;
             assign ranged   = ranged_reg;
             assign psn      = ranged_reg ? map_psn : wire_psn;
@@ -315,11 +328,10 @@ module inc_frame_entry #(
             assign view     = {ranged_reg, opened_reg, map_rng, psn, map_begin, map_end, map_base,
                                !ranged_reg || in_range, ranged_reg && map_previous, map_opens, map_opens_up,
                                map_bad_control, map_wrong_role, ranged_reg && map_contradicts,
-                               ranged_reg ? {map_up, map_down, ackable, whole} : {up_reg, down_reg, ackable_reg, whole_reg},
-                               collective == REDUCE, collective == BROADCAST,
+                               up, ranged_reg ? {map_down, ackable, whole} : {down_reg, ackable_reg, whole_reg},
+                               reduces, spreads,
                                ranged_reg ? map_function : function_reg, dtype,
-                               ranged_reg ? {map_in_mask, map_out_mask, map_ack_mask, map_parent_mask}
-                                          : {in_mask_reg, out_mask_reg, ack_mask_reg, parent_mask_reg}};
+                               ranged_reg ? {map_in_mask, map_out_mask, map_ack_mask} : {in_mask_reg, out_mask_reg, ack_mask_reg}, parent_mask};
             assign base     = base_reg;
             assign log2_n   = log2_n_reg;
 

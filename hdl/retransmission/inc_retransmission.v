@@ -249,12 +249,17 @@ module inc_retransmission #(
     wire own_failed = (failed & rt_self) != NOBODY;
     wire own_on     = (on & rt_self) != NOBODY;
 
-    // one above what the endpoint was ever sent, and what it gets next
-    wire [23:0] top     = own_lag ? max_sent + 24'd1 : rt_sent;
+    // What it acknowledges last, and what comes next. The highest that it was ever sent is max_sent if it lags, else the one before S: what it
+    // acknowledges is compared with both.
     wire [23:0] unacked = rt_acked + 24'd1;
+    wire [23:0] last    = rt_is_ack ? rt_psn : rt_psn - 24'd1;
     wire [23:0] next    = rt_is_ack ? rt_psn + 24'd1 : rt_psn;
-    wire [23:0] gain    = next - unacked;
-    wire [23:0] under   = top - next;
+    wire [23:0] gain    = last - rt_acked;
+    wire        gains   = last != rt_acked;
+    wire [23:0] under_own  = max_sent - last;
+    wire [23:0] under_pipe = rt_sent - next;
+    wire        beyond  = own_lag ? under_own[23] : under_pipe[23];
+    wire        at_top  = own_lag ? max_sent == last : rt_sent == next;
     wire [23:0] skips   = next - send_next;
     wire [23:0] again   = max_sent - send_next;
     wire [23:0] after   = send_next + 24'd1;
@@ -266,16 +271,16 @@ module inc_retransmission #(
     always @(posedge clk) begin
         // a NAK of what comes after everything is an acknowledgement: next == top goes back to nothing
         // One who failed in a range and did not hear in the next was last sent something before it: what it names first is no lie.
-        stale_reg    <= (under[23] && gain != 24'd0) || gain[23] || (gain == 24'd0 && rt_is_ack);
-        progress_reg <= !gain[23] && gain != 24'd0 && (rt_is_ack || rt_is_nak || rt_is_rnr);
-        at_top_reg   <= under[23] || under == 24'd0;
+        stale_reg    <= (beyond && gains) || gain[23] || (!gains && rt_is_ack);
+        progress_reg <= !gain[23] && gains && (rt_is_ack || rt_is_nak || rt_is_rnr);
+        at_top_reg   <= beyond || at_top;
         next_reg     <= next;
         unacked_reg  <= unacked;
         // what is sent next, when this acknowledgement is in
         ahead_reg    <= skips[23] ? send_next : next;
         level_reg    <= (skips[23] ? send_next : next) == rt_sent;
         all_reg      <= unacked == rt_sent;
-        nothing_reg  <= unacked == top;
+        nothing_reg  <= own_lag ? rt_acked == max_sent : unacked == rt_sent;
         after_reg    <= after;
         caught_reg   <= after == rt_sent;
         one_reg      <= own_lag && !own_waits && !own_failed;
@@ -568,7 +573,7 @@ module inc_retransmission #(
     assign act_pipe  = act_pipe_reg;
     assign act_ei    = act_ei_reg;
 
-    wire unused_bits = &{1'b0, skips, again, past, walk_past, TICK_TOP, LAST_EP, LAST_GRP, init_ei};
+    wire unused_bits = &{1'b0, gain, under_own, under_pipe, skips, again, past, walk_past, TICK_TOP, LAST_EP, LAST_GRP, init_ei};
 
 endmodule
 

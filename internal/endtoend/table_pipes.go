@@ -56,17 +56,16 @@ func pipeFaults() []Fault {
 		{Name: "a slot is free when its PSN is complete (B15)", File: filePipe,
 			Old: "b_near || (b_in_ring && f_moved)", New: "f_moved"},
 		{Name: "a slot is the PSN modulo N", File: filePipe,
-			At: "wire [SLOT_W-1:0] place =", Old: "raw_reg >= size ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0]",
-			New: "p_psn % {{(23-SLOT_W){1'b0}}, size}"},
+			At: "wire [SLOT_W-1:0] place =", Old: "raw_reg >= size_reg ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0]",
+			New: "p_psn % {{(23-SLOT_W){1'b0}}, size_reg}"},
 		{Name: "the ring of a pipe is as long as a power of two", File: filePipe,
-			Old: "raw_reg >= size ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0]", New: "raw_reg[SLOT_W-1:0]"},
+			Old: "raw_reg >= size_reg ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0]", New: "raw_reg[SLOT_W-1:0]"},
 		{Name: "a slot keeps the contributors of the PSN before", File: filePipe,
 			Old: "f_first ? b_self : f_mask | b_self", New: "f_mask | b_self"},
 		{Name: "room for the next result wakes nobody", File: filePipe,
 			Old: "c_sent_psn != c_done_psn", New: "1'b0"},
 		{Name: "what two pipes share is kept once", File: filePipe,
-			Old: "p_pipe_b && !p_root ? n_reg : {SLOT_W{1'b0}}", New: "{SLOT_W{1'b0}}", Also: []Change{
-				{Old: "p_pipe_b && !p_root ? p_n : {SLOT_W{1'b0}}", New: "{SLOT_W{1'b0}}"},
+			Old: "p_pipe_b && !p_root ? p_n : {SLOT_W{1'b0}}", New: "{SLOT_W{1'b0}}", Also: []Change{
 				{Old: "x_pipe_b && !x_root ? ctx_n : {SLOT_W{1'b0}}", New: "{SLOT_W{1'b0}}"},
 			}},
 	}
@@ -76,19 +75,21 @@ func pipeFaults() []Fault {
 func sendFaults() []Fault {
 	return []Fault{
 		{Name: "a NAK counts as an ACK of its own number (B6)", File: fileRetransmission,
-			Old: "rt_is_ack ? rt_psn + 24'd1 : rt_psn", New: "rt_psn + 24'd1"},
+			Old: "rt_is_ack ? rt_psn + 24'd1 : rt_psn", New: "rt_psn + 24'd1", Also: []Change{
+				{Old: "rt_is_ack ? rt_psn : rt_psn - 24'd1", New: "rt_psn"},
+			}},
 		{Name: "a NAK acknowledges nothing", File: fileRetransmission,
 			Old: "rt_is_ack || rt_is_nak || rt_is_rnr", New: "rt_is_ack || rt_is_rnr"},
 		{Name: "an ACK of what was never sent is taken (B18)", File: fileRetransmission,
-			Old: "(under[23] && gain != 24'd0) || gain[23] || (gain == 24'd0 && rt_is_ack)", New: "gain[23] || (gain == 24'd0 && rt_is_ack)"},
+			Old: "(beyond && gains) || gain[23] || (!gains && rt_is_ack)", New: "gain[23] || (!gains && rt_is_ack)"},
 		{Name: "an old NAK has all sent again", File: fileRetransmission,
-			Old: "(under[23] && gain != 24'd0) || gain[23] || (gain == 24'd0 && rt_is_ack)",
-			New: "under[23] || (gain[23] && rt_is_ack) || (gain == 24'd0 && rt_is_ack)"},
+			Old: "(beyond && gains) || gain[23] || (!gains && rt_is_ack)",
+			New: "(beyond && gains) || (gain[23] && rt_is_ack) || (!gains && rt_is_ack)"},
 		{Name: "an ACK of what was sent before a NAK is stale", File: fileRetransmission,
-			Old: "own_lag ? max_sent + 24'd1 : rt_sent", New: "own_lag ? send_next : rt_sent"},
+			Old: "max_sent - last", New: "send_next - next"},
 		{Name: "an ACK's PSN is compared without wrap", File: fileRetransmission,
-			Old: "(under[23] && gain != 24'd0) || gain[23] || (gain == 24'd0 && rt_is_ack)",
-			New: "next > top || gain[23] || (gain == 24'd0 && rt_is_ack)"},
+			Old: "(beyond && gains) || gain[23] || (!gains && rt_is_ack)",
+			New: "next > (own_lag ? max_sent + 24'd1 : rt_sent) || gain[23] || (!gains && rt_is_ack)"},
 		{Name: "fresh results overtake what is sent again", File: fileRetransmission,
 			At: "assign rt_keep =", Old: "rt_out & ~lag", New: "rt_out & ~waits & ~failed"},
 		{Name: "who has all that it missed lags for ever", File: fileRetransmission,
@@ -190,7 +191,7 @@ func widePipeFaults() []Fault {
 		{Name: "data does not see what the one before it does to its slot", File: filePipe,
 			At: ".read(p_go), .follows(", Old: "follows_slot", New: "1'b0"},
 		{Name: "data does not see the slot that was written while it was looked up", File: filePipe,
-			Old: "wr_en && c_slot == p_slot", New: "1'b0"},
+			Old: "wr_en && c_same", New: "1'b0"},
 		{Name: "data does not see that a result was sent while it was looked up", File: filePipe,
 			Old: "sents_we && sents_group == look_group", New: "1'b0"},
 		{Name: "an acknowledgement does not see who was sent something while it was looked up", File: fileRetransmission,
@@ -199,8 +200,6 @@ func widePipeFaults() []Fault {
 			Old: "c_leaves && !good && b_valid && !b_bypass && (rcv_takes || take_tails || take_slot)", New: "1'b0"},
 		{Name: "what completes behind an acknowledgement does not wait for it", File: filePipe,
 			Old: "c_completes && c_root && !c_near && !c_sure", New: "1'b0"},
-		{Name: "a start that is one acknowledgement late is taken for the last", File: filePipe,
-			Old: "d2_valid && !d1_valid && d2_group == c_group && d2_pipe_b == c_pipe_b", New: "d2_valid && d2_group == c_group"},
 	}
 }
 
