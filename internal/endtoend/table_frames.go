@@ -78,8 +78,7 @@ func controlFaults() []Fault {
 		{Name: "a control register is not reset", File: fileCSR,
 			At: "gap_nak_reg <=", Old: "R_CTRL_GAP_NAK", New: "gap_nak_reg"},
 		{Name: "the state machine is not reset", File: fileCheck,
-			At: "if (rst) begin state_reg <=", Old: "M_EMPTY", New: "state_reg", Also: []Change{
-				{At: "if (rst) begin a_valid <=", Old: "1'b0", New: "a_valid"},
+			At: "if (rst) begin a_valid <=", Old: "1'b0", New: "a_valid", Also: []Change{
 				{At: "if (rst) begin b_valid <=", Old: "1'b0", New: "b_valid"},
 				{At: "if (rst) begin c_valid <=", Old: "1'b0", New: "c_valid"},
 			}},
