@@ -15,7 +15,7 @@ import (
 // chip is the published chip in override form, for base without lanes.
 func chip() []string {
 	return []string{"bus_bytes=1024", "dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "accumulate=reproducible", "buffer_bytes=1048576",
-		"groups=64", "members=16", "mtu_bytes=4096", "window_packets=16", "clock_mhz=1000", "technology=asic", "ecc=true", "payload_banks=4"}
+		"groups=64", "members=16", "mtu_bytes=4096", "window_packets=16", "clock_mhz=1000", "technology=asic", "ecc=true", "payload_banks=2"}
 }
 
 func TestExplain(t *testing.T) {
@@ -35,7 +35,7 @@ adders: 1 stage, the fewest for 250 MHz on fpga (1 reaches 350 MHz)
   FP32, INT32: a group at window 16 takes 32 slots: 1 of 64 groups at a time; memory bits per payload bit: 8.0
   FP16, BF16: partials are FP32, twice the memory: a group at window 16 takes 64 slots: none fits, one does at window 8; memory bits per payload bit: 16.0
   in-band, any type: a group at window 16 takes 64 slots: none fits, one does at window 8
-  1,024 rows of 1,024 bytes, 4 banks of one port, check bits besides
+  1,024 rows of 1,024 bytes, 2 banks of one port, check bits besides
 lanes: 512: 256 add pairs, 256 reduce the tree; a 1,024-byte beat of FP32 or INT32 takes 1 cycle, of FP16 or BF16 2
 adders: 2 stages, the fewest for 1,000 MHz on asic (1 reaches 600 MHz, 2 reach 1,000 MHz); ecc adds a register beside them
 `},

@@ -890,7 +890,7 @@ func TestDerivedExamples(t *testing.T) {
 	}{
 		{"INT32 sums", nil, row{2, 8, 1, 1, 0, 16, 16, 2048, 11, 1, 8, 1, 4}},
 		{"the published chip", []string{"bus_bytes=1024", "dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "accumulate=reproducible",
-			"buffer_bytes=1048576", "groups=64", "members=16", "mtu_bytes=4096", "window_packets=16", "clock_mhz=1000", "technology=asic", "payload_banks=4"},
+			"buffer_bytes=1048576", "groups=64", "members=16", "mtu_bytes=4096", "window_packets=16", "clock_mhz=1000", "technology=asic", "payload_banks=2"},
 			row{512, 1024, 1, 8, 3, 256, 32, 1024, 10, 2, 15, 7, 5}},
 		{"odd members, few lanes", []string{"accumulate=reproducible", "members=5", "buffer_bytes=25600", "lanes=2", "dtypes=[FP32]", "ops=[MAX]"},
 			row{2, 4, 1, 3, 2, 25, 8, 6144, 13, 4, 1, 4, 3}},
