@@ -181,6 +181,8 @@ func (f *flow) prepared(p *part, m *netlist.Module, all map[string]*netlist.Modu
 // the library's wire load only in the commands that are given -c.
 func abcScript(name string, wires bool) (string, error) {
 	front := map[string]string{
+		// amap, which looks at area first, asks a fraction of the time of dch and map, and without multiplexers of its own it is no better.
+		ScriptQuick:   "strash;ifraig;balance;rewrite;balance;amap,-m,-Q,1;",
 		ScriptXOR:     "strash;&get,-n;&b;&dch,-f;&nf;&put;",
 		ScriptDefault: "strash;balance;resub;rewrite;balance;dch,-f;map,-B,0.7,{D};",
 		ScriptFast:    "strash;ifraig;if,-g;strash;resub;rewrite;balance;dch;map,-B,0.9,{D};",
@@ -192,7 +194,7 @@ func abcScript(name string, wires bool) (string, error) {
 	}
 	script, ok := front[name]
 	if !ok {
-		return "", fmt.Errorf("synth: unknown ABC script %q (def, m14, m17, m20, m10)", name)
+		return "", fmt.Errorf("synth: unknown ABC script %q (def, quick, m14, m17, m20, m10)", name)
 	}
 	c := ""
 	if wires {
