@@ -34,7 +34,7 @@ type effort struct {
 
 // A cell may drive so much where paths hold their clock, where they fail, and where they fail again.
 const (
-	easyGain  = 16
+	easyGain  = 12
 	briskGain = 8
 	hardGain  = 5
 )

@@ -22,13 +22,13 @@ import (
 // word's shifters, and passes over gates until none changes any more, as ABC and Simplify follow. remembers says that the module has
 // memories that become flops.
 func genericSteps(remembers bool) []string {
-	steps := []string{"opt_expr", "opt_clean", "opt -nodffe -nosdff", "fsm", "opt", "wreduce", "peepopt", "opt_clean", "alumacc"}
+	steps := []string{"opt_clean", "opt", "wreduce", "peepopt", "opt_clean", "alumacc"}
 	if remembers {
 		steps = append(steps, "opt", "memory -nomap", "opt_clean", "opt -fast -full")
 	} else {
 		steps = append(steps, "memory -nomap") // proc makes tables of large case statements
 	}
-	return append(steps, "memory_map", "opt -full", "techmap", "opt_expr", "opt_merge", "opt_dff")
+	return append(steps, "memory_map", "opt -full", "techmap", "opt_dff")
 }
 
 // shop runs Yosys on modules, one process each, and keeps what comes out by what went in.
@@ -126,7 +126,7 @@ func (f *flow) mapped(ctx context.Context, p *part, gates string, e effort) ([]b
 		"dfflibmap -liberty " + filepath.Join(f.dir, "flops.lib"),
 		// Never opt -full from here on: it would run opt_share and leave $mux
 		// cells, which abc skips and whose area is then missing.
-		"opt",
+		"opt_clean",
 		fmt.Sprintf("abc -liberty %s -constr %s -D %.0f%s", filepath.Join(f.dir, "map.lib"), filepath.Join(f.dir, "abc.constr"), budget, s),
 		"setundef -zero", "opt_clean -purge",
 		// Cells are called after what they drive, so that paths can be read. The suffix is one that no net has:
@@ -182,7 +182,7 @@ func (f *flow) prepared(p *part, m *netlist.Module, all map[string]*netlist.Modu
 func abcScript(name string, wires bool) (string, error) {
 	front := map[string]string{
 		// amap, which looks at area first, asks a fraction of the time of dch and map, and without multiplexers of its own it is no better.
-		ScriptQuick:   "strash;ifraig;balance;rewrite;balance;amap,-m,-Q,1;",
+		ScriptQuick:   "strash;ifraig;balance;rewrite;balance;amap,-m,-Q,10;",
 		ScriptXOR:     "strash;&get,-n;&b;&dch,-f;&nf;&put;",
 		ScriptDefault: "strash;balance;resub;rewrite;balance;dch,-f;map,-B,0.7,{D};",
 		ScriptFast:    "strash;ifraig;if,-g;strash;resub;rewrite;balance;dch;map,-B,0.9,{D};",
