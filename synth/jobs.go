@@ -18,9 +18,9 @@ import (
 	"incforge/synth/yosys"
 )
 
-// genericSteps are those of Yosys's own synth without what finds nothing here: share, which asks a SAT solver about every pair of a
-// word's shifters, and passes over gates until none changes any more, as ABC and Simplify follow. remembers says that the module has
-// memories that become flops.
+// genericSteps are those of Yosys's own synth without what finds nothing here, or what a later step does again: share, which asks a SAT
+// solver about every pair of a word's shifters; fsm, which finds no more than one machine in a design and leaves no fewer gates; and
+// folding and merging of single gates, which ABC and Simplify do. remembers says that the module has memories that become flops.
 func genericSteps(remembers bool) []string {
 	steps := []string{"opt_clean", "opt", "wreduce", "peepopt", "opt_clean", "alumacc"}
 	if remembers {
@@ -124,8 +124,8 @@ func (f *flow) mapped(ctx context.Context, p *part, gates string, e effort) ([]b
 	script := []string{
 		"read_rtlil in.il",
 		"dfflibmap -liberty " + filepath.Join(f.dir, "flops.lib"),
-		// Never opt -full from here on: it would run opt_share and leave $mux
-		// cells, which abc skips and whose area is then missing.
+		// ABC folds and merges gates itself. Never opt -full from here on: it would run
+		// opt_share and leave $mux cells, which abc skips and whose area is then missing.
 		"opt_clean",
 		fmt.Sprintf("abc -liberty %s -constr %s -D %.0f%s", filepath.Join(f.dir, "map.lib"), filepath.Join(f.dir, "abc.constr"), budget, s),
 		"setundef -zero", "opt_clean -purge",
@@ -181,7 +181,7 @@ func (f *flow) prepared(p *part, m *netlist.Module, all map[string]*netlist.Modu
 // the library's wire load only in the commands that are given -c.
 func abcScript(name string, wires bool) (string, error) {
 	front := map[string]string{
-		// amap, which looks at area first, asks a fraction of the time of dch and map, and without multiplexers of its own it is no better.
+		// Without ifraig, which merges gates of one function, inc_csr takes a quarter more; -m maps multiplexers as such.
 		ScriptQuick:   "strash;ifraig;balance;rewrite;balance;amap,-m,-Q,10;",
 		ScriptXOR:     "strash;&get,-n;&b;&dch,-f;&nf;&put;",
 		ScriptDefault: "strash;balance;resub;rewrite;balance;dch,-f;map,-B,0.7,{D};",
