@@ -19,8 +19,8 @@ import (
 )
 
 // genericSteps are those of Yosys's own synth without what finds nothing here, or what a later step does again: share, which asks a SAT
-// solver about every pair of a word's shifters; fsm, which finds no more than one machine in a design and leaves no fewer gates; and
-// folding and merging of single gates, which ABC and Simplify do. remembers says that the module has memories that become flops.
+// solver about every pair of a word's shifters; fsm, which finds one machine in mini; and folding and merging of
+// single gates, which ABC and Simplify do. remembers says that the module has memories that become flops.
 func genericSteps(remembers bool) []string {
 	steps := []string{"opt_clean", "opt", "wreduce", "peepopt", "opt_clean", "alumacc"}
 	if remembers {
@@ -181,7 +181,7 @@ func (f *flow) prepared(p *part, m *netlist.Module, all map[string]*netlist.Modu
 // the library's wire load only in the commands that are given -c.
 func abcScript(name string, wires bool) (string, error) {
 	front := map[string]string{
-		// Without ifraig, which merges gates of one function, inc_csr takes a quarter more; -m maps multiplexers as such.
+		// Without ifraig, which merges gates of one function, inc_csr takes a fifth more; -m maps multiplexers as such.
 		ScriptQuick:   "strash;ifraig;balance;rewrite;balance;amap,-m,-Q,10;",
 		ScriptXOR:     "strash;&get,-n;&b;&dch,-f;&nf;&put;",
 		ScriptDefault: "strash;balance;resub;rewrite;balance;dch,-f;map,-B,0.7,{D};",
