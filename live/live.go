@@ -120,7 +120,6 @@ type loop struct {
 	o       Options
 	board   *score.Board
 	ports   map[int]*port // by number
-	local   map[roce.MAC]bool
 	in      chan datagram
 	capture *roce.CaptureWriter
 	start   time.Time
@@ -141,12 +140,7 @@ func Run(ctx context.Context, o Options) (rep Report, err error) {
 	if err := o.Setup.Program(ctrl.New(board, o.Manifest)); err != nil {
 		return rep, err
 	}
-	l := &loop{o: o, board: board, ports: map[int]*port{}, local: map[roce.MAC]bool{}, in: make(chan datagram, inQueue)}
-	for _, g := range o.Setup.Groups {
-		for _, ep := range g.Ends {
-			l.local[ep.LocalMAC] = true
-		}
-	}
+	l := &loop{o: o, board: board, ports: map[int]*port{}, in: make(chan datagram, inQueue)}
 	if err := l.open(); err != nil {
 		return rep, errors.Join(err, l.close())
 	}
@@ -289,7 +283,7 @@ func (l *loop) leave() {
 		switch {
 		case p == nil:
 			l.rep.Unattached++
-		case !bypass && len(o.Data) >= MinFrame && !l.local[roce.MAC(o.Data[6:12])]:
+		case !bypass && len(o.Data) >= MinFrame && !l.o.Setup.local[roce.MAC(o.Data[6:12])]:
 			atomic.AddUint64(&p.counts.Returned, 1)
 		default:
 			l.put(p, o.Data)

@@ -96,7 +96,7 @@ func runDesign(t *testing.T, p contract.Params, setup string, ports int, wrap fu
 	r := &rig{t: t, dir: t.TempDir(), done: make(chan struct{})}
 	d, err := dut.NewReference(m)
 	require.NoError(t, err)
-	r.setup, err = live.ParseSetup("star.yaml", []byte(setup), m)
+	r.setup, err = live.ParseSetup("star.yaml", []byte(setup), m, nil)
 	require.NoError(t, err)
 	o := live.Options{Manifest: m, Engine: wrap(d), Setup: r.setup, Capture: &r.capture, Status: 10 * time.Millisecond, Log: logrus.New()}
 	o.Log.SetOutput(&r.log)
@@ -385,7 +385,7 @@ func TestEngineThatDiffersEndsTheRun(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	m := synthetic.Manifest(synthetic.Mini())
-	setup, err := live.ParseSetup("star.yaml", []byte(star), m)
+	setup, err := live.ParseSetup("star.yaml", []byte(star), m, nil)
 	require.NoError(t, err)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")

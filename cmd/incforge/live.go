@@ -54,7 +54,7 @@ Runs until SIGINT, SIGTERM or the end of --duration; then prints the counters an
 					return usagef("--port %d: %s has ports 0 to %d", p.Number, o.Manifest.Name, o.Manifest.Params.Ports-1)
 				}
 			}
-			if o.Setup, err = live.ReadSetup(groups, o.Manifest); err != nil {
+			if o.Setup, err = live.ReadSetup(groups, o.Manifest, numbers(o.Ports)); err != nil {
 				return usageError{err}
 			}
 			stop := a.working("build %s", args[0])
@@ -114,7 +114,7 @@ func (a *app) runLive(ctx context.Context, o live.Options, capture string, durat
 	}
 	o.Ready = func() {
 		for _, g := range o.Setup.Groups {
-			a.log.Infof("live: group %d: %d endpoints, start %v, window %d packets", g.Index, len(g.Ends), g.Set.Start, 1<<g.Set.Log2N/2)
+			a.log.Infof("live: group %d: %s, %d endpoints, start %v, window %d packets", g.Index, g.Kind(), len(g.Ends), g.Set.Start, 1<<g.Set.Log2N/2)
 		}
 		a.log.Info("live: ready")
 	}
@@ -141,6 +141,15 @@ func parsePorts(args []string) ([]live.Port, error) {
 		all = append(all, live.Port{Number: n, Mine: mine, Peer: peer})
 	}
 	return all, nil
+}
+
+// numbers are the ports' numbers.
+func numbers(ports []live.Port) []int {
+	all := []int{}
+	for _, p := range ports {
+		all = append(all, p.Number)
+	}
+	return all
 }
 
 func (a *app) printLive(rep *live.Report) {
