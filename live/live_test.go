@@ -77,10 +77,10 @@ func (r *rig) mine(port int) string { return filepath.Join(r.dir, fmt.Sprintf("p
 func (r *rig) peer(port int) string { return filepath.Join(r.dir, fmt.Sprintf("peer%d", port)) }
 
 // end stops the engine and returns what it saw.
-func (r *rig) end() live.Report {
+func (r *rig) end() live.SwitchReport {
 	r.stop()
 	<-r.done
-	return r.rep
+	return r.rep.Switches[0]
 }
 
 // run starts a reference engine with sockets at the first ports; wrap may change it.
@@ -92,17 +92,25 @@ func run(t *testing.T, setup string, ports int, wrap func(dut.DUT) dut.DUT) *rig
 // runDesign is run with other parameters than Mini's.
 func runDesign(t *testing.T, p contract.Params, setup string, ports int, wrap func(dut.DUT) dut.DUT) *rig {
 	t.Helper()
+	return runWith(t, p, setup, ports, func(o *live.Options) { o.Switches[0].Engine = wrap(o.Switches[0].Engine) })
+}
+
+// runWith is runDesign with options changed.
+func runWith(t *testing.T, p contract.Params, setup string, ports int, change func(o *live.Options)) *rig {
+	t.Helper()
 	m := synthetic.Manifest(p)
 	r := &rig{t: t, dir: t.TempDir(), done: make(chan struct{})}
 	d, err := dut.NewReference(m)
 	require.NoError(t, err)
 	r.setup, err = live.ParseSetup("star.yaml", []byte(setup), m, nil)
 	require.NoError(t, err)
-	o := live.Options{Manifest: m, Engine: wrap(d), Setup: r.setup, Capture: &r.capture, Status: 10 * time.Millisecond, Log: logrus.New()}
-	o.Log.SetOutput(&r.log)
+	sw := live.Switch{Name: "leaf", Manifest: m, Engine: d, Setup: r.setup}
 	for p := range ports {
-		o.Ports = append(o.Ports, live.Port{Number: p, Mine: r.mine(p), Peer: r.peer(p)})
+		sw.Ports = append(sw.Ports, live.Port{Number: p, Mine: r.mine(p), Peer: r.peer(p)})
 	}
+	o := live.Options{Switches: []live.Switch{sw}, Capture: &r.capture, Status: 10 * time.Millisecond, Log: logrus.New(), Control: filepath.Join(r.dir, "control")}
+	o.Log.SetOutput(&r.log)
+	change(&o)
 	ready := make(chan struct{})
 	o.Ready = func() { close(ready) }
 	var ctx context.Context
@@ -379,7 +387,7 @@ func TestEngineThatDiffersEndsTheRun(t *testing.T) {
 	require.NoError(t, a.Send(r.mine(0), make([]byte, 60)))
 	<-r.done
 	require.ErrorIs(t, r.err, score.ErrMismatch)
-	assert.Equal(t, uint64(1), r.rep.Ports[0].In)
+	assert.Equal(t, uint64(1), r.rep.Switches[0].Ports[0].In)
 	require.NoError(t, a.Close())
 }
 
@@ -398,7 +406,7 @@ func TestRunRefuses(t *testing.T) {
 	} {
 		d, err := dut.NewReference(m)
 		require.NoError(t, err)
-		_, err = live.Run(t.Context(), live.Options{Manifest: m, Engine: d, Setup: setup, Ports: ports, Log: logrus.New()})
+		_, err = live.Run(t.Context(), live.Options{Switches: []live.Switch{{Name: "leaf", Manifest: m, Engine: d, Setup: setup, Ports: ports}}, Log: logrus.New()})
 		require.ErrorContains(t, err, name)
 		assert.NoFileExists(t, filepath.Join(dir, "a"), name)
 	}
@@ -408,6 +416,6 @@ func TestRunRefuses(t *testing.T) {
 	bad := *setup
 	bad.Groups = append([]live.Group(nil), setup.Groups...)
 	bad.Groups[0].Set.Log2N = 0
-	_, err = live.Run(t.Context(), live.Options{Manifest: m, Engine: d, Setup: &bad, Log: logrus.New()})
+	_, err = live.Run(t.Context(), live.Options{Switches: []live.Switch{{Name: "leaf", Manifest: m, Engine: d, Setup: &bad}}, Log: logrus.New()})
 	require.ErrorContains(t, err, "group 0: the engine refuses it")
 }

@@ -40,7 +40,7 @@ type Setup struct {
 	local map[roce.MAC]bool       // the engine's addresses
 }
 
-// Pipes are registers PIPE_CTRL and PIPE_TIMEOUT.
+// Pipes are registers PIPE_CTRL and PIPE_TIMEOUT, the time-out in the hosts' time.
 type Pipes struct {
 	inc.PipeCtrl
 	TimeoutUS uint16
@@ -359,13 +359,13 @@ func (s *Setup) list() {
 	}
 }
 
-// Program writes everything into an engine and enables the groups.
-func (s *Setup) Program(d *ctrl.Driver) (err error) {
+// Program writes everything into an engine whose time is scaled so much, and enables the groups.
+func (s *Setup) Program(d *ctrl.Driver, scale float64) (err error) {
 	defer fail.Catch(&err, "")
 	fail.On(d.SetOptions(s.GapNAK, s.ForeignBypass))
 	fail.On(d.SetIPID(s.IPID))
 	if s.Pipes != nil {
-		fail.On(d.SetPipes(s.Pipes.PipeCtrl, s.Pipes.TimeoutUS))
+		fail.On(d.SetPipes(s.Pipes.PipeCtrl, scaled(s.Pipes.TimeoutUS, scale)))
 	}
 	for _, from := range sortedKeys(s.Bypass) {
 		fail.On(d.SetBypassPort(from, s.Bypass[from]))

@@ -118,12 +118,64 @@ func TestLiveRTL(t *testing.T) {
 	require.NoError(t, err)
 	var rep live.Report
 	require.NoError(t, json.Unmarshal(text, &rep))
-	assert.Equal(t, uint32(3), rep.Counters["TX_RESULT"], "packets of 1,024, 1,024 and 752 bytes")
-	assert.Equal(t, uint64(1), rep.Ports[0].ARP)
+	assert.Equal(t, uint32(3), rep.Switches[0].Counters["TX_RESULT"], "packets of 1,024, 1,024 and 752 bytes")
+	assert.Equal(t, uint64(1), rep.Switches[0].Ports[0].ARP)
 	assert.Contains(t, stdout.String(), "TX_FANOUT")
 	left, err := filepath.Glob(dir + "/sw*")
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+// TestLiveControl: ctl looks into a running switch and changes it, and says what is refused.
+func TestLiveControl(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "g.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("groups:\n  - endpoints:\n"+
+		"      - {local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:02, ip: 10.0.0.2, qpn: 0x12}}\n"), 0o600))
+	more := filepath.Join(dir, "more.yaml")
+	require.NoError(t, os.WriteFile(more, []byte("window: 1\nendpoints: [{port: 0, local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:02, ip: 10.0.0.2, qpn: 0x13}}]\n"), 0o600))
+	sock := filepath.Join(dir, "ctl")
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	ready, status := make(chan struct{}), make(chan int, 1)
+	go func() {
+		status <- run(ctx, []string{"live", "mini", "--dut", "reference", "--groups", file, "--port", "0=unix:" + dir + "/sw0," + dir + "/vm0", "--control", sock},
+			io.Discard, &watch{"live: ready", sync.OnceFunc(func() { close(ready) })})
+	}()
+	select {
+	case <-ready:
+	case s := <-status:
+		t.Fatalf("exit status %d", s)
+	}
+	for _, c := range []struct {
+		args   string
+		status int
+		want   []string
+	}{
+		{"state SOCKET", exitOK, []string{"mini: mini, Mode 2, beside the reference", "allreduce INT32 SUM", "10.0.0.2", "0x000000"}},
+		{"add SOCKET " + more, exitOK, []string{"    1  enabled"}},
+		{"add SOCKET " + more, exitFailed, []string{"refused: groups file: group"}},
+		{"set SOCKET 0 collective=barrier start=0x123", exitOK, []string{"barrier", "0x000123"}},
+		{"set SOCKET 0 collective=barier", exitFailed, []string{`group:1:13: collective is "barier"`}},
+		{"set SOCKET 0 collective", exitUsage, []string{"must be KEY=VALUE"}},
+		{"reset SOCKET 1", exitOK, []string{"    1  enabled"}},
+		{"remove SOCKET 1", exitOK, []string{"group 1 is taken away"}},
+		{"reset SOCKET 1", exitFailed, []string{"there is no group 1"}},
+		{"counters SOCKET", exitOK, []string{"counter"}},
+		{"state SOCKET --json", exitOK, []string{`"kind": "barrier"`, `"start": `}},
+		{"state SOCKET --switch spine", exitUsage, []string{`there is no switch "spine"`}},
+		{"reset SOCKET 0 --switch spine", exitFailed, []string{`there is no switch "spine"`}},
+	} {
+		var out bytes.Buffer
+		args := append([]string{"live", "ctl"}, strings.Fields(strings.ReplaceAll(c.args, "SOCKET", sock))...)
+		assert.Equal(t, c.status, run(t.Context(), args, &out, &out), c.args)
+		for _, w := range c.want {
+			assert.Contains(t, out.String(), w, c.args)
+		}
+	}
+	stop()
+	require.Equal(t, exitOK, <-status)
+	assert.NoFileExists(t, sock)
 }
 
 // watch calls seen when a write holds the text, and keeps nothing.
