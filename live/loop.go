@@ -107,7 +107,6 @@ func (l *loop) run(ctx context.Context) (err error) {
 			l.follow()
 			l.take(d)
 		case <-due:
-			l.follow()
 		case <-ready:
 		}
 		l.step()
@@ -134,6 +133,7 @@ func (l *loop) next() (ready <-chan struct{}, due <-chan time.Time) {
 
 // step takes what waits and runs the engine a little, if there is anything for it.
 func (l *loop) step() {
+	l.follow()
 	for n := min(len(l.in), perRound); n > 0 && l.eng.Waiting() < inEngine; n-- {
 		l.take(<-l.in)
 	}
