@@ -4,6 +4,7 @@ package live_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -71,6 +72,7 @@ type rig struct {
 	done    chan struct{}
 	log     locked
 	capture bytes.Buffer
+	window  int // of the hosts; 0 is the design's
 }
 
 func (r *rig) mine(port int) string { return filepath.Join(r.dir, fmt.Sprintf("port%d", port)) }
@@ -111,10 +113,16 @@ func runWith(t *testing.T, p contract.Params, setup string, ports int, change fu
 	o := live.Options{Switches: []live.Switch{sw}, Capture: &r.capture, Status: 10 * time.Millisecond, Log: logrus.New(), Control: filepath.Join(r.dir, "control")}
 	o.Log.SetOutput(&r.log)
 	change(&o)
+	r.start(o)
+	return r
+}
+
+// start starts a run, and returns when it is ready or has failed.
+func (r *rig) start(o live.Options) {
 	ready := make(chan struct{})
 	o.Ready = func() { close(ready) }
 	var ctx context.Context
-	ctx, r.stop = context.WithCancel(t.Context())
+	ctx, r.stop = context.WithCancel(r.t.Context())
 	go func() {
 		defer close(r.done)
 		r.rep, r.err = live.Run(ctx, o)
@@ -122,10 +130,9 @@ func runWith(t *testing.T, p contract.Params, setup string, ports int, change fu
 	select {
 	case <-ready:
 	case <-r.done:
-		require.NoError(t, r.err)
+		require.NoError(r.t, r.err)
 	}
-	t.Cleanup(func() { r.end() })
-	return r
+	r.t.Cleanup(func() { r.end() })
 }
 
 func plain(d dut.DUT) dut.DUT { return d }
@@ -135,7 +142,7 @@ func (r *rig) host(rank int, m *contract.Manifest) *host.Host {
 	ep := r.setup.Groups[0].Ends[rank]
 	h, err := host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
 		PeerQPN: ep.LocalQPN, UDPPort: 0xC000, TTL: 64, Start: r.setup.Groups[0].Set.Start, PathMTU: m.Params.MTUBytes,
-		Window: m.Params.WindowPackets, Timeout: uint64(200 * time.Millisecond), RNRCode: 1, CyclesPerMicrosecond: peer.PerMicrosecond})
+		Window: cmp.Or(r.window, m.Params.WindowPackets), Timeout: uint64(200 * time.Millisecond), RNRCode: 1, CyclesPerMicrosecond: peer.PerMicrosecond})
 	require.NoError(r.t, err)
 	return h
 }

@@ -40,16 +40,17 @@ func reason(counter string, g *Group, end *endWatched, known *inc.EndStanding) s
 // strayed is for data that is not what is expected next: a first PSN that is not START, a missing control, or packets that are lost again
 // and again. Old data of an endpoint that has got on is a repeat while others are waited for.
 func strayed(counter string, g *Group, end *endWatched, known *inc.EndStanding) string {
+	psn := end.fates[counter].psn
 	switch {
-	case known == nil:
+	case known == nil || end.fates["DROP_BAD_CONTROL"].times > 0: // which has said it
 		return ""
-	case known.Expected == g.Set.Start && end.psn != g.Set.Start:
-		return fmt.Sprintf("sends PSN %v, and none of its data was ever taken: the first PSN of its queue pair must be the group's START %v; connect it anew", end.psn, g.Set.Start)
+	case known.Expected == g.Set.Start && psn != g.Set.Start:
+		return fmt.Sprintf("sends PSN %v, and none of its data was ever taken: the first PSN of its queue pair must be the group's START %v; connect it anew", psn, g.Set.Start)
 	case counter == "DROP_RANGE":
 		return fmt.Sprintf("sends data where a control must begin the next collective (PSN %v is expected): let its program send the control first", known.Expected)
-	case counter == "DROP_GAP" && end.psn != known.Expected:
+	case counter == "DROP_GAP" && psn != known.Expected:
 		return fmt.Sprintf("sends PSN %v, but %v before it has not arrived and it does not repeat it: see whether its queue pair is in error; then let all begin anew and reset the group",
-			end.psn, known.Expected)
+			psn, known.Expected)
 	}
 	return ""
 }

@@ -45,11 +45,16 @@ type watched struct {
 type endWatched struct {
 	first, last time.Time // of its data
 	data        int
-	psn         roce.PSN // of the last data
-	fates       map[string]int
+	fates       map[string]befell
 	// These are kept: when anything came last, and, without a reference, the PSN behind the last data and the last ACK that left for it.
 	heard       time.Time
 	sent, acked roce.PSN
+}
+
+// befell is how often a counter rose with what came, and the PSN of the last time.
+type befell struct {
+	times int
+	psn   roce.PSN
 }
 
 func newWatch(l *loop) *watch {
@@ -73,7 +78,7 @@ func (w *watch) of(group int) *watched {
 // end is what is known of an endpoint.
 func (g *watched) end(e int) *endWatched {
 	if g.ends[e] == nil {
-		g.ends[e] = &endWatched{fates: map[string]int{}}
+		g.ends[e] = &endWatched{fates: map[string]befell{}}
 	}
 	return g.ends[e]
 }
@@ -113,12 +118,12 @@ func (w *watch) came(_ int, frame []byte, when time.Time) {
 		return
 	}
 	if end.data > 0 && when.Sub(end.last) > 2*standTime { // what was long ago has been forgotten by its sender
-		end.data, end.fates = 0, map[string]int{}
+		end.data, end.fates = 0, map[string]befell{}
 	}
 	if end.data++; end.data == 1 {
 		end.first = when
 	}
-	end.last, end.psn = when, roce.PSN(number(frame[psnAt:]))
+	end.last = when
 }
 
 // left notes a frame that leaves. Without a reference a group advances when data leaves, or is acknowledged, that has not been before.
@@ -168,7 +173,8 @@ func (w *watch) accepted(f dut.Frame, changed []inc.Counter) {
 	}
 	for _, c := range changed {
 		if telling(c.String()) {
-			w.of(g.Index).end(e).fates[c.String()]++
+			fates := w.of(g.Index).end(e).fates
+			fates[c.String()] = befell{fates[c.String()].times + 1, roce.PSN(number(f.Data[psnAt:]))}
 		}
 	}
 }
@@ -220,7 +226,7 @@ func (w *watch) base() map[string]uint32 {
 func (g *watched) advance(now time.Time, cycle uint64) {
 	g.since, g.cycle, g.moved, g.why = now, cycle, false, nil
 	for _, end := range g.ends {
-		end.data, end.fates = 0, map[string]int{}
+		end.data, end.fates = 0, map[string]befell{}
 	}
 }
 
@@ -265,15 +271,11 @@ func (w *watch) explain(g *Group, of *watched, s *inc.Standing, now time.Time) [
 	}
 	told := map[int]bool{}
 	for _, e := range sortedKeys(of.ends) { // what is wrong in itself
-		end := of.ends[e]
-		var known *inc.EndStanding
-		if e < len(s.Ends) {
-			known = &s.Ends[e]
-		}
+		end, known := of.ends[e], knownEnd(s, e)
 		for _, c := range slices.Sorted(maps.Keys(end.fates)) {
 			if text := reason(c, g, end, known); text != "" {
 				told[e] = true
-				add(e, "%s (%s +%d at PSN %v)", text, c, end.fates[c], end.psn)
+				add(e, "%s (%s +%d at PSN %v)", text, c, end.fates[c].times, end.fates[c].psn)
 			}
 		}
 	}
@@ -283,7 +285,7 @@ func (w *watch) explain(g *Group, of *watched, s *inc.Standing, now time.Time) [
 		case end.Failed:
 			add(e, "has refused with a NAK that ends the connection: see why in its program (a receive too small?), then reset the group")
 		case end.Owed > 0:
-			add(e, "has not acknowledged PSN %v and %d behind it%s: %s", end.Unacknowledged, end.Owed-1, silence(ours, now), deaf(ours))
+			add(e, "has not acknowledged PSN %v, %d sent%s: %s", end.Unacknowledged, end.Owed, silence(ours, now), deaf(ours))
 		case s.Partial > 0 && end.Sends && !s.Next.Before(end.Sent) && !told[e]:
 			add(e, "is waited for: its next packet is PSN %v%s; see whether its program runs and has begun this collective with as many packets as the others; "+
 				"if it is gone, let all begin anew and reset the group", end.Expected, silence(ours, now))
@@ -298,7 +300,15 @@ func (w *watch) explain(g *Group, of *watched, s *inc.Standing, now time.Time) [
 			}
 		}
 	}
-	return append(lines, w.rising(g, of)...)
+	return append(lines, w.rising(g, of, s)...)
+}
+
+// knownEnd is what the engine knows of an endpoint, nil if it cannot be looked into.
+func knownEnd(s *inc.Standing, e int) *inc.EndStanding {
+	if e >= len(s.Ends) {
+		return nil
+	}
+	return &s.Ends[e]
 }
 
 // behind tells whether a receiver has acknowledged less than any other that is waited for.
@@ -310,12 +320,12 @@ func (w *watch) behind(s *inc.Standing, end *inc.EndStanding) bool {
 }
 
 // rising names what the repeats of those who wait count under.
-func (w *watch) rising(g *Group, of *watched) []string {
+func (w *watch) rising(g *Group, of *watched, s *inc.Standing) []string {
 	var all []string
 	for _, e := range sortedKeys(of.ends) {
 		for _, c := range slices.Sorted(maps.Keys(of.ends[e].fates)) {
-			if reason(c, g, of.ends[e], nil) == "" {
-				all = append(all, fmt.Sprintf("%s +%d (endpoint %d repeats PSN %v)", c, of.ends[e].fates[c], e, of.ends[e].psn))
+			if reason(c, g, of.ends[e], knownEnd(s, e)) == "" {
+				all = append(all, fmt.Sprintf("%s +%d (endpoint %d repeats PSN %v)", c, of.ends[e].fates[c].times, e, of.ends[e].fates[c].psn))
 			}
 		}
 	}
@@ -345,7 +355,7 @@ func silence(end *endWatched, now time.Time) string {
 
 // deaf says what to do about an endpoint that does not acknowledge.
 func deaf(end *endWatched) string {
-	if end.fates["RX_RNR"] > 0 {
+	if end.fates["RX_RNR"].times > 0 {
 		return "it answers that it is not ready; let its program post receives"
 	}
 	return "see whether its host runs, and whether its queue pair has the group's START as its first PSN to receive; then let all begin anew and reset the group"
