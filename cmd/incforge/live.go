@@ -15,7 +15,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"incforge/contract"
 	"incforge/live"
 	"incforge/verify/dut"
 )
@@ -26,6 +25,7 @@ type liveFlags struct {
 	dut                                dutFlags
 	ports, loss, dup, reorder          []string
 	groups, jsonFile, capture, control string
+	topology                           string
 	duration, status                   time.Duration
 	seed, faultSeed                    uint64
 	scale                              float64
@@ -34,22 +34,25 @@ type liveFlags struct {
 
 func (a *app) live() *cobra.Command {
 	var l liveFlags
-	cmd := &cobra.Command{Use: "live CONFIG", Short: "Attach the engine's ports to unix datagram sockets, in real time",
+	cmd := &cobra.Command{Use: "live [CONFIG]", Short: "Attach the engine's ports to unix datagram sockets, in real time",
 		Long: `Attach the engine's ports to unix datagram sockets: one datagram is one Ethernet frame without FCS, as QEMU's -netdev dgram speaks
 it. --port N=unix:MINE,PEER binds MINE for port N and sends to PEER, which may be started later and restarted. The groups file describes the
 groups and their endpoints, see live/README.md. Everything the engine does is compared with the reference engine, unless --check=false.
+
+--topology takes the place of CONFIG, --groups and --port: a file of several switches, their sockets and the links between them.
 
 Groups that stand are reported with what they wait for. incforge live ctl speaks to the control socket of a running switch.
 The first run of a configuration compiles its model, which takes minutes; --prepare does that and no more.
 
 Runs until SIGINT, SIGTERM or the end of --duration; then prints the counters and removes the sockets.`,
-		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error { return a.liveRun(cmd, args[0], &l) }}
+		Args: cobra.MaximumNArgs(1), RunE: func(cmd *cobra.Command, args []string) error { return a.liveRun(cmd, args, &l) }}
 	l.config.bind(cmd)
 	l.dut.bind(cmd)
 	bindJSON(cmd, &l.jsonFile)
 	f := cmd.Flags()
 	f.StringArrayVar(&l.ports, "port", nil, "N=unix:MINE,PEER: bind port N to socket MINE and send its frames to PEER; once per port")
 	f.StringVar(&l.groups, "groups", "", "YAML file of groups and endpoints")
+	f.StringVar(&l.topology, "topology", "", "YAML file of several switches and the links between them")
 	f.StringVar(&l.control, "control", "", "path of a control socket, for incforge live ctl")
 	f.StringVar(&l.capture, "capture", "", "capture all frames to this file as pcapng, one interface per port")
 	f.DurationVar(&l.duration, "duration", 0, "stop after this time, such as 30s; 0 runs until a signal")
@@ -68,25 +71,49 @@ Runs until SIGINT, SIGTERM or the end of --duration; then prints the counters an
 }
 
 // liveRun is incforge live.
-func (a *app) liveRun(cmd *cobra.Command, config string, l *liveFlags) error {
-	ports, err := l.parsed()
+func (a *app) liveRun(cmd *cobra.Command, args []string, l *liveFlags) error {
+	o := live.Options{Status: l.status, Seed: l.faultSeed, Control: l.control, Log: a.log}
+	plans, err := l.plans(args)
 	if err != nil {
 		return err
 	}
-	sw, done, err := a.liveSwitch(cmd, config, l, ports)
-	if err != nil {
+	if l.topology != "" {
+		o.Links = plans[0].links
+	}
+	// What is wrong with the files is said, all of it, before a model is built.
+	var wrong []error
+	for i := range plans {
+		done, err := plans[i].read(cmd, a, l)
+		if done != nil {
+			defer done()
+		}
+		wrong = append(wrong, err)
+	}
+	if err := errors.Join(wrong...); err != nil {
 		return err
 	}
-	defer done()
+	for i := range plans {
+		sw, err := plans[i].build(cmd, a, l)
+		if err != nil {
+			return errors.Join(err, closeAll(o.Switches))
+		}
+		if sw != nil {
+			o.Switches = append(o.Switches, *sw)
+		}
+	}
 	if l.prepare {
 		return nil
 	}
-	o := live.Options{Switches: []live.Switch{*sw}, Status: l.status, Seed: l.faultSeed, Control: l.control, Log: a.log}
 	rep, err := a.runLive(cmd.Context(), o, l.capture, l.duration)
-	if cerr := sw.Engine.Close(); cerr != nil {
-		err = errors.Join(err, cerr)
+	return a.liveEnd(&rep, errors.Join(err, closeAll(o.Switches)), l.jsonFile)
+}
+
+func closeAll(switches []live.Switch) error {
+	var errs []error
+	for i := range switches {
+		errs = append(errs, switches[i].Engine.Close())
 	}
-	return a.liveEnd(&rep, err, l.jsonFile)
+	return errors.Join(errs...)
 }
 
 // liveEnd prints what a run saw, if it began.
@@ -101,51 +128,6 @@ func (a *app) liveEnd(rep *live.Report, err error, jsonFile string) error {
 	return errors.Join(err, writeJSON(jsonFile, rep))
 }
 
-// liveSwitch makes the engine of a configuration, with its setup. What is wrong with the files is said before a model is built.
-func (a *app) liveSwitch(cmd *cobra.Command, config string, l *liveFlags, ports []live.Port) (sw *live.Switch, done func(), err error) {
-	dir, done, err := l.dut.open(cmd, a, config, &l.config)
-	if err != nil {
-		return nil, nil, err
-	}
-	release := done
-	defer func() {
-		if err != nil {
-			release()
-		}
-	}()
-	sw = &live.Switch{Name: config, Ports: ports, Unchecked: !l.check, Bridge: l.bridge}
-	if sw.Manifest, err = contract.Load(dir); err != nil {
-		return nil, nil, err
-	}
-	sw.Name = sw.Manifest.Name
-	if !l.prepare {
-		for _, p := range ports {
-			if p.Number >= sw.Manifest.Params.Ports {
-				return nil, nil, usagef("--port %d: %s has ports 0 to %d", p.Number, sw.Name, sw.Manifest.Params.Ports-1)
-			}
-		}
-		if sw.Setup, err = live.ReadSetup(l.groups, sw.Manifest, numbers(ports)); err != nil {
-			return nil, nil, usageError{err}
-		}
-	}
-	start := time.Now()
-	stop := a.working("build %s", config)
-	_, engines, err := l.dut.source(dir, a).Open(cmd.Context())
-	stop()
-	if err != nil {
-		return nil, nil, err
-	}
-	if l.prepare {
-		a.log.Infof("live: the %s engine of %s is ready to run, %.1f s", l.dut.kind, sw.Name, time.Since(start).Seconds())
-		return sw, done, nil
-	}
-	if sw.TimeScale = l.scale; l.scale == 0 {
-		sw.TimeScale = timeScale(sw.Manifest.Params.Mode, l.dut.kind)
-	}
-	sw.Engine, err = engines.New(l.seed)
-	return sw, done, err
-}
-
 // timeScale is the time scale where the user says none. A simulated engine runs some thousand times slower than its clock says, so its
 // timers, too, would take that much longer than the hosts expect.
 func timeScale(mode int, kind string) float64 {
@@ -154,48 +136,6 @@ func timeScale(mode int, kind string) float64 {
 	}
 	return 1
 }
-
-// parsed checks the flags and returns the ports with their faults.
-func (l *liveFlags) parsed() ([]live.Port, error) {
-	ports, err := parsePorts(l.ports)
-	if err != nil || l.prepare {
-		return nil, err
-	}
-	var missing []string
-	for _, f := range []struct {
-		name string
-		has  bool
-	}{{"groups", l.groups != ""}, {"port", len(ports) > 0}} {
-		if !f.has {
-			missing = append(missing, strconv.Quote(f.name))
-		}
-	}
-	if missing != nil {
-		return nil, usagef("required flag(s) %s not set", strings.Join(missing, ", "))
-	}
-	if !(l.scale >= 0 && l.scale <= maxScale) || l.scale > 0 && l.scale < 1/maxScale {
-		return nil, usagef("--time-scale %g: must be %g to %g, or 0", l.scale, 1/maxScale, maxScale)
-	}
-	for _, f := range []struct {
-		name string
-		args []string
-		at   func(f *live.Faults) *float64
-	}{
-		{"loss", l.loss, func(f *live.Faults) *float64 { return &f.Loss }},
-		{"dup", l.dup, func(f *live.Faults) *float64 { return &f.Duplicate }},
-		{"reorder", l.reorder, func(f *live.Faults) *float64 { return &f.Reorder }},
-	} {
-		for _, arg := range f.args {
-			if err := setFault(ports, f.name, arg, f.at); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return ports, nil
-}
-
-// maxScale bounds the time scale, and its inverse.
-const maxScale = 1e6
 
 // setFault reads P or N=P.
 func setFault(ports []live.Port, name, arg string, at func(f *live.Faults) *float64) error {
