@@ -49,11 +49,6 @@ func (c *clock) until(cycles uint64) time.Duration {
 // allowed is the number of whole cycles that may be run.
 func (c *clock) allowed() uint64 { return uint64(max(c.credit, 0)) }
 
-// scaled is a time-out in microseconds of the hosts as the engine has it.
-func scaled(microseconds uint16, scale float64) uint16 {
-	return uint16(min(max(math.Ceil(float64(microseconds)*scale), 1), math.MaxUint16))
-}
-
 // Where a RoCEv2 frame without IP options has its opcode and syndrome.
 const (
 	opcodeAt   = 42
@@ -91,6 +86,6 @@ func (s *Switch) Timers() string {
 	if s.Setup.Pipes == nil {
 		return ""
 	}
-	us := scaled(s.Setup.Pipes.TimeoutUS, s.TimeScale)
+	us := s.Setup.Pipes.Timeout(s.TimeScale)
 	return fmt.Sprintf("; its time-out of %d µs of the hosts is %d µs of its own, %d cycles", s.Setup.Pipes.TimeoutUS, us, uint64(us)*s.Manifest.Params.CyclesPerMicrosecond())
 }

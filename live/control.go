@@ -16,6 +16,7 @@ import (
 
 	"incforge/inc"
 	"incforge/internal/fail"
+	"incforge/live/groups"
 	"incforge/roce"
 )
 
@@ -162,13 +163,13 @@ func (r *run) onGroup(f func(l *loop, group int, body []byte) (any, error)) func
 			group := -1
 			if text := req.PathValue("group"); text != "" {
 				n, err := strconv.ParseUint(text, 10, 16)
-				if err != nil || l.setup.p.Groups <= int(n) {
-					return nil, refusef(http.StatusNotFound, "group %q: this design has groups 0 to %d", text, l.setup.p.Groups-1)
+				if err != nil || l.man.Params.Groups <= int(n) {
+					return nil, refusef(http.StatusNotFound, "group %q: this design has groups 0 to %d", text, l.man.Params.Groups-1)
 				}
 				group = int(n)
 			}
 			err = l.do(req.Context(), func() (err error) {
-				if answer, err = f(l, group, body); errors.Is(err, ErrSetup) {
+				if answer, err = f(l, group, body); errors.Is(err, groups.ErrSetup) {
 					err = &refused{http.StatusBadRequest, err}
 				}
 				return err
@@ -212,7 +213,7 @@ func (l *loop) state() SwitchState {
 	return s
 }
 
-func (l *loop) group(g *Group) GroupState {
+func (l *loop) group(g *groups.Group) GroupState {
 	set := &g.Set
 	s := GroupState{Group: g.Index, Kind: g.Kind(), Start: set.Start, Window: 1 << set.Log2N / 2, SlotBase: set.SlotBase,
 		Units: l.man.Params.Units(set.DType, set.InBand) << set.Log2N, Ends: []EndState{}}
@@ -242,8 +243,8 @@ func (l *loop) group(g *Group) GroupState {
 }
 
 // known is a group that there is.
-func (l *loop) known(group int) (*Group, error) {
-	at := l.setup.at(group)
+func (l *loop) known(group int) (*groups.Group, error) {
+	at := l.setup.At(group)
 	if at < 0 {
 		return nil, refusef(http.StatusNotFound, "there is no group %d", group)
 	}
@@ -264,28 +265,28 @@ func (l *loop) stop(group int) {
 }
 
 // install stops a group and starts it with other settings. The endpoints that it has no longer are cleared.
-func (l *loop) install(g Group) (any, error) {
+func (l *loop) install(g groups.Group) (any, error) {
 	l.stop(g.Index)
 	l.clear(g.Index, g.Ends)
-	if err := g.program(l.ctl, l.setup.p.EPS()); err != nil {
+	if err := g.Program(l.ctl, l.man.Params.EPS()); err != nil {
 		return nil, refusef(http.StatusConflict, "%w; the group is stopped", err)
 	}
-	l.setup.put(g)
+	l.setup.Put(g)
 	l.leave()
-	at := l.setup.at(g.Index)
-	l.run_.o.Log.Infof("live: %sgroup %d: %s, %d endpoints, start %v, window %d packets", l.run_.of(l), g.Index, g.Kind(), len(g.Ends), g.Set.Start, 1<<g.Set.Log2N/2)
+	at := l.setup.At(g.Index)
+	l.whole.o.Log.Infof("live: %sgroup %d: %s, %d endpoints, start %v, window %d packets", l.whole.of(l), g.Index, g.Kind(), len(g.Ends), g.Set.Start, 1<<g.Set.Log2N/2)
 	return l.group(&l.setup.Groups[at]), nil
 }
 
 // clear invalidates the records of a group's endpoints but those that it will have.
 func (l *loop) clear(group int, keep map[int]inc.Endpoint) {
-	at := l.setup.at(group)
+	at := l.setup.At(group)
 	if at < 0 {
 		return
 	}
 	for _, e := range sortedKeys(l.setup.Groups[at].Ends) {
 		if _, has := keep[e]; !has {
-			fail.On(l.ctl.SetEndpoint(group*l.setup.p.EPS()+e, inc.Endpoint{}))
+			fail.On(l.ctl.SetEndpoint(group*l.man.Params.EPS()+e, inc.Endpoint{}))
 		}
 	}
 }
@@ -330,8 +331,8 @@ func (l *loop) remove(group int, _ []byte) (any, error) {
 	}
 	l.stop(group)
 	l.clear(group, nil)
-	l.setup.remove(group)
+	l.setup.Remove(group)
 	l.leave()
-	l.run_.o.Log.Infof("live: %sgroup %d is taken away", l.run_.of(l), group)
+	l.whole.o.Log.Infof("live: %sgroup %d is taken away", l.whole.of(l), group)
 	return map[string]int{"removed": group}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/contract"
+	"incforge/live/groups"
 	"incforge/verify/dut"
 )
 
@@ -19,7 +20,7 @@ import (
 func Handled(t *testing.T, setup string, m *contract.Manifest) (ask func(method, path, body string) (int, []byte), end func()) {
 	d, err := dut.NewReference(m)
 	require.NoError(t, err)
-	s, err := ParseSetup("g.yaml", []byte(setup), m, nil)
+	s, err := groups.Parse("g.yaml", []byte(setup), m, nil)
 	require.NoError(t, err)
 	log := logrus.New()
 	log.SetOutput(t.Output())

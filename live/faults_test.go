@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/live/groups"
 	"incforge/roce"
 )
 
@@ -107,9 +108,9 @@ func TestClock(t *testing.T) {
 	assert.Equal(t, uint64(25_000), c.allowed(), "100 ms at the most")
 	c.work(now.Add(2 * time.Second))
 	assert.Zero(t, c.allowed())
-	assert.Equal(t, uint16(20), scaled(20_000, 0.001))
-	assert.Equal(t, uint16(1), scaled(7, 0.001))
-	assert.Equal(t, uint16(math.MaxUint16), scaled(1000, 1e6))
+	assert.Equal(t, uint16(20), (&groups.Pipes{TimeoutUS: 20_000}).Timeout(0.001))
+	assert.Equal(t, uint16(1), (&groups.Pipes{TimeoutUS: 7}).Timeout(0.001))
+	assert.Equal(t, uint16(math.MaxUint16), (&groups.Pipes{TimeoutUS: 1000}).Timeout(1e6))
 }
 
 func TestBridge(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"incforge/inc"
 	"incforge/internal/synthetic"
 	"incforge/live"
+	"incforge/live/groups"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
@@ -47,7 +48,7 @@ func tree(t *testing.T, mode int, faults live.Faults) *rig {
 	for i, text := range []string{leaf(0), leaf(1), spine} {
 		d, err := dut.NewReference(m)
 		require.NoError(t, err)
-		s, err := live.ParseSetup(fmt.Sprintf("switch%d.yaml", i), []byte(text), m, nil)
+		s, err := groups.Parse(fmt.Sprintf("switch%d.yaml", i), []byte(text), m, nil)
 		require.NoError(t, err)
 		sw := live.Switch{Name: []string{"leaf0", "leaf1", "spine"}[i], Manifest: m, Engine: d, Setup: s, Bridge: true}
 		for e := range 2 {
@@ -63,7 +64,7 @@ func tree(t *testing.T, mode int, faults live.Faults) *rig {
 	for host := range ranks {
 		ends[host] = o.Switches[host/2].Setup.Groups[0].Ends[host%2]
 	}
-	r.setup = &live.Setup{Groups: []live.Group{{Set: set, Ends: ends}}}
+	r.setup = &groups.Setup{Groups: []groups.Group{{Set: set, Ends: ends}}}
 	r.start(o)
 	return r
 }

@@ -17,6 +17,7 @@ import (
 	"incforge/contract"
 	"incforge/inc"
 	"incforge/internal/fail"
+	"incforge/live/groups"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
@@ -37,7 +38,7 @@ type Switch struct {
 	// Manifest describes Engine, which must be as after reset. Run does not close it.
 	Manifest *contract.Manifest
 	Engine   dut.DUT
-	Setup    *Setup
+	Setup    *groups.Setup
 	// Ports are those with a socket. What leaves by a port with neither socket nor link is lost.
 	Ports []Port
 	// Unchecked runs the engine without the reference beside it.

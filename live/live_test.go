@@ -22,6 +22,7 @@ import (
 	"incforge/contract"
 	"incforge/internal/synthetic"
 	"incforge/live"
+	"incforge/live/groups"
 	"incforge/live/peer"
 	"incforge/network/host"
 	"incforge/roce"
@@ -65,7 +66,7 @@ func (l *locked) String() string {
 type rig struct {
 	t       *testing.T
 	dir     string
-	setup   *live.Setup
+	setup   *groups.Setup
 	stop    context.CancelFunc
 	rep     live.Report
 	err     error
@@ -104,7 +105,7 @@ func runWith(t *testing.T, p contract.Params, setup string, ports int, change fu
 	r := &rig{t: t, dir: t.TempDir(), done: make(chan struct{})}
 	d, err := dut.NewReference(m)
 	require.NoError(t, err)
-	r.setup, err = live.ParseSetup("star.yaml", []byte(setup), m, nil)
+	r.setup, err = groups.Parse("star.yaml", []byte(setup), m, nil)
 	require.NoError(t, err)
 	sw := live.Switch{Name: "leaf", Manifest: m, Engine: d, Setup: r.setup}
 	for p := range ports {
@@ -400,7 +401,7 @@ func TestEngineThatDiffersEndsTheRun(t *testing.T) {
 
 func TestRunRefuses(t *testing.T) {
 	m := synthetic.Manifest(synthetic.Mini())
-	setup, err := live.ParseSetup("star.yaml", []byte(star), m, nil)
+	setup, err := groups.Parse("star.yaml", []byte(star), m, nil)
 	require.NoError(t, err)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -421,7 +422,7 @@ func TestRunRefuses(t *testing.T) {
 	d, err := dut.NewReference(m)
 	require.NoError(t, err)
 	bad := *setup
-	bad.Groups = append([]live.Group(nil), setup.Groups...)
+	bad.Groups = append([]groups.Group(nil), setup.Groups...)
 	bad.Groups[0].Set.Log2N = 0
 	_, err = live.Run(t.Context(), live.Options{Switches: []live.Switch{{Name: "leaf", Manifest: m, Engine: d, Setup: &bad}}, Log: logrus.New()})
 	require.ErrorContains(t, err, "group 0: the engine refuses it")

@@ -13,6 +13,7 @@ import (
 	"incforge/contract"
 	"incforge/inc"
 	"incforge/internal/fail"
+	"incforge/live/groups"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
@@ -21,10 +22,10 @@ import (
 
 // loop is one switch at work. Its engine belongs to the goroutine of run; others ask by calls.
 type loop struct {
-	run_  *run
+	whole *run
 	sw    *Switch
 	man   *contract.Manifest
-	setup *Setup
+	setup *groups.Setup
 	scale float64
 
 	eng   dut.DUT      // what frames and register accesses go through: the board, or the engine itself
@@ -52,7 +53,7 @@ type loop struct {
 // newLoop programs a switch's engine.
 func newLoop(r *run, sw *Switch) (l *loop, err error) {
 	defer fail.Catch(&err, "")
-	l = &loop{run_: r, sw: sw, man: sw.Manifest, setup: sw.Setup, scale: sw.TimeScale, eng: sw.Engine, ports: map[int]*port{},
+	l = &loop{whole: r, sw: sw, man: sw.Manifest, setup: sw.Setup, scale: sw.TimeScale, eng: sw.Engine, ports: map[int]*port{},
 		in: make(chan datagram, inQueue), calls: make(chan func()), ended: make(chan struct{})}
 	if l.scale == 0 {
 		l.scale = 1
@@ -77,14 +78,14 @@ func newLoop(r *run, sw *Switch) (l *loop, err error) {
 
 // run passes frames until ctx ends.
 func (l *loop) run(ctx context.Context) (err error) {
-	defer fail.Catch(&err, "%s", l.run_.of(l))
+	defer fail.Catch(&err, "%s", l.whole.of(l))
 	flush := time.NewTicker(flushTime * time.Second)
 	defer flush.Stop()
 	look := time.NewTicker(watchTime)
 	defer look.Stop()
 	var status <-chan time.Time // never, unless asked for
-	if l.run_.o.Status > 0 {
-		t := time.NewTicker(l.run_.o.Status)
+	if l.whole.o.Status > 0 {
+		t := time.NewTicker(l.whole.o.Status)
 		defer t.Stop()
 		status = t.C
 	}
@@ -100,7 +101,7 @@ func (l *loop) run(ctx context.Context) (err error) {
 		case <-look.C:
 			l.watch.check(time.Now())
 		case <-flush.C:
-			fail.On(l.run_.flush())
+			fail.On(l.whole.flush())
 		case call := <-l.calls:
 			call()
 		case d := <-l.in:
@@ -202,7 +203,7 @@ const quietCycles = 512
 func (l *loop) longestTimer() uint64 {
 	longest := uint64(0)
 	if l.setup.Pipes != nil {
-		longest = 8 * uint64(scaled(l.setup.Pipes.TimeoutUS, l.scale)+1) * l.man.Params.CyclesPerMicrosecond()
+		longest = 8 * uint64(l.setup.Pipes.Timeout(l.scale)+1) * l.man.Params.CyclesPerMicrosecond()
 	}
 	return max(longest, l.longestRNR) + quietCycles + uint64(l.man.Params.Groups*(l.man.Params.Members+3))
 }
@@ -220,8 +221,8 @@ func (l *loop) deadline() uint64 {
 // error is the run's.
 func (l *loop) take(d datagram) {
 	fail.On(d.err)
-	l.run_.record(d.port, d.when, d.data)
-	if reply := arpAnswer(d.data, l.setup.arp[d.port.number]); reply != nil {
+	l.whole.record(d.port, d.when, d.data)
+	if reply := arpAnswer(d.data, l.setup.Answers(d.port.number)); reply != nil {
 		atomic.AddUint64(&d.port.counts.ARP, 1)
 		if l.bridge != nil {
 			l.bridge.learn(roce.MAC(d.data[6:12]), d.port.number, d.when)
@@ -229,7 +230,7 @@ func (l *loop) take(d datagram) {
 		l.put(d.port, reply)
 		return
 	}
-	if l.bridge != nil && !l.setup.local[roce.MAC(d.data[:6])] {
+	if l.bridge != nil && !l.setup.Local(roce.MAC(d.data[:6])) {
 		l.pass(d)
 		return
 	}
@@ -268,7 +269,7 @@ func (l *loop) leave() {
 		switch {
 		case p == nil:
 			l.rep.Unattached++
-		case !bypass && len(data) >= MinFrame && !l.setup.local[roce.MAC(data[6:12])]:
+		case !bypass && len(data) >= MinFrame && !l.setup.Local(roce.MAC(data[6:12])):
 			atomic.AddUint64(&p.counts.Returned, 1)
 		default:
 			l.watch.left(o.Port, data)
@@ -288,13 +289,13 @@ func (l *loop) put(p *port, frame []byte) {
 	default:
 		atomic.AddUint64(&p.counts.Full, 1)
 	}
-	l.run_.record(p, time.Now(), frame)
+	l.whole.record(p, time.Now(), frame)
 }
 
 // finish lets everything leave and reads the counters; of a run that failed it reads nothing.
 func (l *loop) finish(failed error) (err error) {
 	defer func() { err = errors.Join(failed, err) }()
-	defer fail.Catch(&err, "%s", l.run_.of(l))
+	defer fail.Catch(&err, "%s", l.whole.of(l))
 	if failed == nil {
 		if l.board != nil {
 			l.rep.Counters = fail.Must(l.board.Finish())
@@ -349,10 +350,10 @@ func (l *loop) status() {
 	now := time.Now()
 	rate := float64(l.simulated()-l.last.simulated) / now.Sub(l.last.at).Seconds()
 	l.last.at, l.last.simulated = now, l.simulated()
-	text := fmt.Sprintf("live: %s%.0f s, cycle %d, %.0f simulated a second, %d frames in, %d out, %d lost at sockets", l.run_.of(l),
-		time.Since(l.run_.start).Seconds(), l.eng.Now(), rate, in, out, lost)
+	text := fmt.Sprintf("live: %s%.0f s, cycle %d, %.0f simulated a second, %d frames in, %d out, %d lost at sockets", l.whole.of(l),
+		time.Since(l.whole.start).Seconds(), l.eng.Now(), rate, in, out, lost)
 	if faults > 0 {
 		text += fmt.Sprintf(", %d by faults", faults)
 	}
-	l.run_.o.Log.Infof("%s, %d dropped by the engine, %d wait", text, drops(l.counters()), l.eng.Waiting())
+	l.whole.o.Log.Infof("%s, %d dropped by the engine, %d wait", text, drops(l.counters()), l.eng.Waiting())
 }

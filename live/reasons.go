@@ -6,11 +6,12 @@ import (
 	"fmt"
 
 	"incforge/inc"
+	"incforge/live/groups"
 )
 
 // reason is what a counter that rises with an endpoint's frames says of the endpoint, and what to do; empty for those that rise because
 // others are waited for. known is nil if the engine cannot be looked into.
-func reason(counter string, g *Group, end *endWatched, known *inc.EndStanding) string {
+func reason(counter string, g *groups.Group, end *endWatched, known *inc.EndStanding) string {
 	switch counter {
 	case "DROP_GAP", "DROP_STALE", "RX_DUPLICATE", "DROP_RANGE":
 		return strayed(counter, g, end, known)
@@ -39,7 +40,7 @@ func reason(counter string, g *Group, end *endWatched, known *inc.EndStanding) s
 
 // strayed is for data that is not what is expected next: a first PSN that is not START, a missing control, or packets that are lost again
 // and again. Old data of an endpoint that has got on is a repeat while others are waited for.
-func strayed(counter string, g *Group, end *endWatched, known *inc.EndStanding) string {
+func strayed(counter string, g *groups.Group, end *endWatched, known *inc.EndStanding) string {
 	psn := end.fates[counter].psn
 	switch {
 	case known == nil || end.fates["DROP_BAD_CONTROL"].times > 0: // which has said it

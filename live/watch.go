@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"incforge/inc"
+	"incforge/live/groups"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
@@ -108,7 +109,7 @@ func (w *watch) came(_ int, frame []byte, when time.Time) {
 	if !roceIn(frame) {
 		return
 	}
-	g, e, ok := w.l.setup.endpointOf(number(frame[qpnAt:]))
+	g, e, ok := w.l.setup.EndpointOf(number(frame[qpnAt:]))
 	if !ok {
 		return
 	}
@@ -150,24 +151,12 @@ func (w *watch) left(port int, frame []byte) {
 	}
 }
 
-// endpointOf is the endpoint with a local QPN.
-func (s *Setup) endpointOf(qpn uint32) (g *Group, e int, ok bool) {
-	ei := int(qpn) % s.p.Records()
-	at := s.at(ei / s.p.EPS())
-	if at < 0 {
-		return nil, 0, false
-	}
-	g, e = &s.Groups[at], ei%s.p.EPS()
-	ep, has := g.Ends[e]
-	return g, e, has && ep.LocalQPN == qpn
-}
-
 // accepted notes what became of a frame.
 func (w *watch) accepted(f dut.Frame, changed []inc.Counter) {
 	if !roceIn(f.Data) {
 		return
 	}
-	g, e, ok := w.l.setup.endpointOf(number(f.Data[qpnAt:]))
+	g, e, ok := w.l.setup.EndpointOf(number(f.Data[qpnAt:]))
 	if !ok {
 		return
 	}
@@ -200,7 +189,7 @@ func (w *watch) check(now time.Time) {
 		case !ok:
 		case advanced:
 			if of.why != nil {
-				w.l.run_.o.Log.Warnf("live: %sgroup %d goes on after %.1f s", w.l.run_.of(w.l), g.Index, now.Sub(of.since).Seconds())
+				w.l.whole.o.Log.Warnf("live: %sgroup %d goes on after %.1f s", w.l.whole.of(w.l), g.Index, now.Sub(of.since).Seconds())
 			}
 			of.advance(now, w.l.eng.Now())
 			of.before, of.base = s, w.base()
@@ -208,7 +197,7 @@ func (w *watch) check(now time.Time) {
 			w.found++
 			of.why = w.explain(g, of, &s, now)
 			for _, line := range of.why {
-				w.l.run_.o.Log.Warnf("live: %s%s", w.l.run_.of(w.l), line)
+				w.l.whole.o.Log.Warnf("live: %s%s", w.l.whole.of(w.l), line)
 			}
 		}
 	}
@@ -238,7 +227,7 @@ func (w *watch) stands(of *watched, s *inc.Standing, now time.Time) bool {
 	}
 	waited := uint64(0)
 	if p := w.l.setup.Pipes; p != nil {
-		waited = timeouts * uint64(scaled(p.TimeoutUS, w.l.scale)) * w.l.man.Params.CyclesPerMicrosecond()
+		waited = timeouts * uint64(p.Timeout(w.l.scale)) * w.l.man.Params.CyclesPerMicrosecond()
 	}
 	data := 0
 	var first, last time.Time
@@ -259,7 +248,7 @@ func (w *watch) stands(of *watched, s *inc.Standing, now time.Time) bool {
 }
 
 // explain says what a group waits for and what to do.
-func (w *watch) explain(g *Group, of *watched, s *inc.Standing, now time.Time) []string {
+func (w *watch) explain(g *groups.Group, of *watched, s *inc.Standing, now time.Time) []string {
 	at := ""
 	if w.l.look != nil && s.Ranged {
 		at = fmt.Sprintf(" at PSN %v", s.Next)
@@ -320,7 +309,7 @@ func (w *watch) behind(s *inc.Standing, end *inc.EndStanding) bool {
 }
 
 // rising names what the repeats of those who wait count under.
-func (w *watch) rising(g *Group, of *watched, s *inc.Standing) []string {
+func (w *watch) rising(g *groups.Group, of *watched, s *inc.Standing) []string {
 	var all []string
 	for _, e := range sortedKeys(of.ends) {
 		for _, c := range slices.Sorted(maps.Keys(of.ends[e].fates)) {

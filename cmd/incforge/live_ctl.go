@@ -69,29 +69,8 @@ added or removed disturbs no other; its hosts must connect anew afterwards.`}
 		}
 		return c.Reset(ctx, sw, g)
 	})
-	sub("set SOCKET GROUP KEY=VALUE...", "Change a group, with keys as in a groups file, and start it anew", cobra.MinimumNArgs(3),
-		func(ctx context.Context, c *live.Client, sw string, args []string) (any, error) {
-			g, err := groupArg(args[0])
-			if err != nil {
-				return nil, err
-			}
-			text, err := settings(args[1:])
-			if err != nil {
-				return nil, err
-			}
-			return c.Change(ctx, sw, g, text)
-		})
-	sub("add SOCKET FILE", "Add the group that FILE describes, one mapping as in a groups file; - is stdin", cobra.ExactArgs(2),
-		func(ctx context.Context, c *live.Client, sw string, args []string) (any, error) {
-			text, err := os.ReadFile(args[0])
-			if args[0] == "-" {
-				text, err = io.ReadAll(os.Stdin)
-			}
-			if err != nil {
-				return nil, usageError{err}
-			}
-			return c.Add(ctx, sw, text)
-		})
+	sub("set SOCKET GROUP KEY=VALUE...", "Change a group, with keys as in a groups file, and start it anew", cobra.MinimumNArgs(3), ctlSet)
+	sub("add SOCKET FILE", "Add the group that FILE describes, one mapping as in a groups file; - is stdin", cobra.ExactArgs(2), ctlAdd)
 	sub("remove SOCKET GROUP", "Take a group away", cobra.ExactArgs(2), func(ctx context.Context, c *live.Client, sw string, args []string) (any, error) {
 		g, err := groupArg(args[0])
 		if err != nil {
@@ -100,6 +79,29 @@ added or removed disturbs no other; its hosts must connect anew afterwards.`}
 		return removed(g), c.Remove(ctx, sw, g)
 	})
 	return cmd
+}
+
+func ctlSet(ctx context.Context, c *live.Client, sw string, args []string) (any, error) {
+	g, err := groupArg(args[0])
+	if err != nil {
+		return nil, err
+	}
+	text, err := settings(args[1:])
+	if err != nil {
+		return nil, err
+	}
+	return c.Change(ctx, sw, g, text)
+}
+
+func ctlAdd(ctx context.Context, c *live.Client, sw string, args []string) (any, error) {
+	text, err := os.ReadFile(args[0])
+	if args[0] == "-" {
+		text, err = io.ReadAll(os.Stdin)
+	}
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return c.Add(ctx, sw, text)
 }
 
 // counters are those of each switch; removed is the number of a group that has gone.

@@ -13,6 +13,7 @@ import (
 
 	"incforge/contract"
 	"incforge/live"
+	"incforge/live/groups"
 )
 
 // livePlan is a switch of incforge live, of the command line or of a topology file.
@@ -83,7 +84,7 @@ func (p *livePlan) read(cmd *cobra.Command, a *app, l *liveFlags) (done func(), 
 	} else if attached, err = p.top.Attached(p.index, m); err != nil {
 		return done, usageError{err}
 	}
-	if p.sw.Setup, err = live.ReadSetup(p.Groups, m, attached); err != nil {
+	if p.sw.Setup, err = groups.Read(p.Groups, m, attached); err != nil {
 		return done, usageError{err}
 	}
 	switch p.sw.TimeScale = l.scale; {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+// Package groups reads what an engine at sockets is set up with: the groups file, and the groups that come, change and go later. It fills in
+// defaults, checks everything against the design and against the groups that there are, and writes it into the engine.
+package groups
 
 import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -20,7 +23,7 @@ import (
 	"incforge/verify/ctrl"
 )
 
-// Setup is what a groups file says, with defaults filled in and checked against a design. README.md describes the file.
+// Setup is what a groups file says, with defaults filled in and checked against a design. The README of package live describes the file.
 type Setup struct {
 	// ARP makes requests for an endpoint's local IP answered on its port with its local MAC.
 	ARP bool
@@ -44,6 +47,11 @@ type Setup struct {
 type Pipes struct {
 	inc.PipeCtrl
 	TimeoutUS uint16
+}
+
+// Timeout is the time-out as an engine has it whose time is scaled so much: at least 1.
+func (p *Pipes) Timeout(scale float64) uint16 {
+	return uint16(min(max(math.Ceil(float64(p.TimeoutUS)*scale), 1), math.MaxUint16))
 }
 
 // defaultPipeTimeoutUS is PIPE_TIMEOUT where nobody says: a process at the far end of a socket takes milliseconds where a NIC takes
@@ -112,18 +120,18 @@ const (
 // ErrSetup is what everything that is wrong with a groups file wraps.
 var ErrSetup = errors.New("groups file")
 
-// ReadSetup reads a groups file for the design that m describes, of which ports have somebody at the far end; nil are all. The error wraps
+// Read reads a groups file for the design that m describes, of which ports have somebody at the far end; nil are all. The error wraps
 // ErrSetup and tells everything that is wrong, each with its line.
-func ReadSetup(path string, m *contract.Manifest, ports []int) (*Setup, error) {
+func Read(path string, m *contract.Manifest, ports []int) (*Setup, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSetup, err)
 	}
-	return ParseSetup(path, text, m, ports)
+	return Parse(path, text, m, ports)
 }
 
-// ParseSetup is ReadSetup of a text; file names it in messages.
-func ParseSetup(file string, text []byte, m *contract.Manifest, ports []int) (*Setup, error) {
+// Parse is Read of a text; file names it in messages.
+func Parse(file string, text []byte, m *contract.Manifest, ports []int) (*Setup, error) {
 	s := &Setup{p: m.Params, ports: ports, Bypass: map[int]int{}}
 	r := s.resolver(file, -1)
 	var f fileSetup
@@ -141,7 +149,7 @@ func (s *Setup) ParseGroup(file string, text []byte) (g Group, err error) {
 		return g, r.failure()
 	}
 	free := 0
-	for s.at(free) >= 0 {
+	for s.At(free) >= 0 {
 		free++
 	}
 	return s.checked(r, free, &f)
@@ -150,7 +158,7 @@ func (s *Setup) ParseGroup(file string, text []byte) (g Group, err error) {
 // ParseChange is the group with that index, as it would be if its file had in places what text has: keys of a group, all that are not to
 // stay as they are.
 func (s *Setup) ParseChange(index int, file string, text []byte) (g Group, err error) {
-	at := s.at(index)
+	at := s.At(index)
 	if at < 0 {
 		return g, fmt.Errorf("%w: there is no group %d", ErrSetup, index)
 	}
@@ -173,15 +181,15 @@ func (s *Setup) ParseChange(index int, file string, text []byte) (g Group, err e
 // checked is the group that f makes.
 func (s *Setup) checked(r *resolver, index int, f *fileGroup) (Group, error) {
 	g := r.group(index, f)
-	if at := s.at(g.Index); at >= 0 && g.Index != r.but {
+	if at := s.At(g.Index); at >= 0 && g.Index != r.but {
 		r.Addf(g.pos, "group %d is there already", g.Index)
 	}
 	r.addresses(append(s.others(r.but), g), s.ARP)
 	return g, r.failure()
 }
 
-// at is where in Groups a group is, -1 if there is none with that index.
-func (s *Setup) at(index int) int {
+// At is where in Groups a group is, -1 if there is none with that index.
+func (s *Setup) At(index int) int {
 	return slices.IndexFunc(s.Groups, func(g Group) bool { return g.Index == index })
 }
 
@@ -190,9 +198,9 @@ func (s *Setup) others(but int) []Group {
 	return slices.DeleteFunc(slices.Clone(s.Groups), func(g Group) bool { return g.Index == but })
 }
 
-// put puts a group in the place of the one with its index, or behind the others.
-func (s *Setup) put(g Group) {
-	if at := s.at(g.Index); at >= 0 {
+// Put puts a group in the place of the one with its index, or behind the others.
+func (s *Setup) Put(g Group) {
+	if at := s.At(g.Index); at >= 0 {
 		s.Groups[at] = g
 	} else {
 		s.Groups = append(s.Groups, g)
@@ -200,8 +208,8 @@ func (s *Setup) put(g Group) {
 	s.list()
 }
 
-// remove takes a group away.
-func (s *Setup) remove(index int) {
+// Remove takes a group away.
+func (s *Setup) Remove(index int) {
 	s.Groups = s.others(index)
 	s.list()
 }
@@ -225,12 +233,30 @@ type (
 	}
 )
 
+// Answers are the addresses for which ARP answers on a port.
+func (s *Setup) Answers(port int) map[roce.IP4]roce.MAC { return s.arp[port] }
+
+// Local tells whether an address is the engine's.
+func (s *Setup) Local(mac roce.MAC) bool { return s.local[mac] }
+
+// EndpointOf is the endpoint with a local QPN.
+func (s *Setup) EndpointOf(qpn uint32) (g *Group, e int, ok bool) {
+	ei := int(qpn) % s.p.Records()
+	at := s.At(ei / s.p.EPS())
+	if at < 0 {
+		return nil, 0, false
+	}
+	g, e = &s.Groups[at], ei%s.p.EPS()
+	ep, has := g.Ends[e]
+	return g, e, has && ep.LocalQPN == qpn
+}
+
 // resolver knows what the groups have, but for one.
 func (s *Setup) resolver(file string, but int) *resolver {
 	r := &resolver{Mistakes: strictyaml.Mistakes{File: file}, p: s.p, ports: s.ports, but: but, remotes: map[remote]string{}}
 	for _, g := range s.others(but) {
 		r.take(&g)
-		for _, e := range sortedKeys(g.Ends) {
+		for _, e := range slices.Sorted(maps.Keys(g.Ends)) {
 			r.remotes[remote{g.Ends[e].RemoteIP, g.Ends[e].RemoteQPN}] = fmt.Sprintf("group %d, endpoint %d", g.Index, e)
 		}
 	}
@@ -302,7 +328,7 @@ func (r *resolver) setup(s *Setup, f *fileSetup) {
 	}
 	for i := range f.Groups {
 		g := r.group(i, &f.Groups[i])
-		if s.at(g.Index) >= 0 {
+		if s.At(g.Index) >= 0 {
 			r.Addf(g.pos, "group %d is there already", g.Index)
 		}
 		s.Groups = append(s.Groups, g)
@@ -328,7 +354,7 @@ func (r *resolver) pipes(f *filePipes) *Pipes {
 func (r *resolver) addresses(groups []Group, arp bool) {
 	has := map[int]map[roce.IP4]roce.MAC{}
 	for _, g := range groups {
-		for _, e := range sortedKeys(g.Ends) {
+		for _, e := range slices.Sorted(maps.Keys(g.Ends)) {
 			ep := g.Ends[e]
 			if mac, known := has[ep.Port][ep.LocalIP]; arp && known && mac != ep.LocalMAC {
 				r.Addf(g.pos, "group %d, endpoint %d: with arp, %v on port %d can have one MAC only; it has %v and %v", g.Index, e, ep.LocalIP, ep.Port,
@@ -365,22 +391,22 @@ func (s *Setup) Program(d *ctrl.Driver, scale float64) (err error) {
 	fail.On(d.SetOptions(s.GapNAK, s.ForeignBypass))
 	fail.On(d.SetIPID(s.IPID))
 	if s.Pipes != nil {
-		fail.On(d.SetPipes(s.Pipes.PipeCtrl, scaled(s.Pipes.TimeoutUS, scale)))
+		fail.On(d.SetPipes(s.Pipes.PipeCtrl, s.Pipes.Timeout(scale)))
 	}
-	for _, from := range sortedKeys(s.Bypass) {
+	for _, from := range slices.Sorted(maps.Keys(s.Bypass)) {
 		fail.On(d.SetBypassPort(from, s.Bypass[from]))
 	}
 	for i := range s.Groups {
-		fail.On(s.Groups[i].program(d, s.p.EPS()))
+		fail.On(s.Groups[i].Program(d, s.p.EPS()))
 	}
 	return nil
 }
 
-// program writes the group's registers and enables it.
-func (g *Group) program(d *ctrl.Driver, eps int) (err error) {
+// Program writes the group's registers and enables it.
+func (g *Group) Program(d *ctrl.Driver, eps int) (err error) {
 	defer fail.Catch(&err, "")
 	fail.On(d.Disable(g.Index))
-	for _, e := range sortedKeys(g.Ends) {
+	for _, e := range slices.Sorted(maps.Keys(g.Ends)) {
 		fail.On(d.SetEndpoint(g.Index*eps+e, g.Ends[e]))
 	}
 	fail.On(d.SetGroup(g.Index, g.Set))

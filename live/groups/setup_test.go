@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package groups
 
 import (
 	"fmt"
@@ -72,7 +72,7 @@ groups:
 `
 
 func TestSetup(t *testing.T) {
-	s, err := ParseSetup("g.yaml", []byte(everything), full(), nil)
+	s, err := Parse("g.yaml", []byte(everything), full(), nil)
 	require.NoError(t, err)
 	r := func(e uint8) inc.Route { return inc.Route{Valid: true, Endpoint: e} }
 	want := &Setup{ARP: true, ForeignBypass: true, IPID: 0x2222, Bypass: map[int]int{0: 1, 1: 0}, Groups: []Group{
@@ -126,7 +126,7 @@ func TestRoles(t *testing.T) {
 		{"collective: reduce, parent: 0", masks{6, 6, 1, 7}},
 		{"collective: broadcast, parent: 1", masks{5, 5, 5, 7}},
 	} {
-		s, err := ParseSetup("g", []byte("groups:\n  - dtype: FP32\n    "+strings.ReplaceAll(c.group, ", ", "\n    ")+ends), full(), nil)
+		s, err := Parse("g", []byte("groups:\n  - dtype: FP32\n    "+strings.ReplaceAll(c.group, ", ", "\n    ")+ends), full(), nil)
 		require.NoError(t, err, c.group)
 		g := s.Groups[0]
 		got := masks{In: g.Set.InMask, Out: g.Set.OutMask, Ack: g.Set.AckMask}
@@ -210,7 +210,7 @@ g.yaml:2:1: unknown key "nobody"`, "\ng.yaml:3:8: ip_id is 65536", "\ng.yaml:6:1
 			"group 0, endpoint 1: with arp, 10.0.0.1 on port 0 can have one MAC only; it has 02:49:4e:43:00:00 and 52:54:00:00:01:01"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := ParseSetup("g.yaml", []byte(c.text), full(), nil)
+			_, err := Parse("g.yaml", []byte(c.text), full(), nil)
 			require.ErrorIs(t, err, ErrSetup)
 			for _, w := range c.want {
 				assert.ErrorContains(t, err, w)
@@ -219,24 +219,24 @@ g.yaml:2:1: unknown key "nobody"`, "\ng.yaml:3:8: ip_id is 65536", "\ng.yaml:6:1
 	}
 	small := synthetic.Mini()
 	small.InBand = false
-	_, err := ParseSetup("g.yaml", []byte(group("in_band: true", "dtype: FP32", "op: MAX")), synthetic.Manifest(small), nil)
+	_, err := Parse("g.yaml", []byte(group("in_band: true", "dtype: FP32", "op: MAX")), synthetic.Manifest(small), nil)
 	for _, w := range []string{"g.yaml:3:14: in_band is not built into this design", "g.yaml:4:12: dtype FP32 is not built", "g.yaml:5:9: op MAX is not built"} {
 		require.ErrorContains(t, err, w)
 	}
 	odd := synthetic.Reproducible()
 	odd.Members = 4
 	four := "groups:\n  - in: [4]\n    endpoints:\n" + strings.Replace(ok, "{", "{endpoint: 4, ", 1)
-	_, err = ParseSetup("g.yaml", []byte(four), synthetic.Manifest(odd), nil)
+	_, err = Parse("g.yaml", []byte(four), synthetic.Manifest(odd), nil)
 	require.ErrorContains(t, err, "g.yaml:2:9: a reproducible engine of 4 members takes contributions of endpoints 0 to 3")
 }
 
 func TestReadSetup(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "g.yaml")
-	_, err := ReadSetup(file, full(), nil)
+	_, err := Read(file, full(), nil)
 	require.ErrorIs(t, err, ErrSetup)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.NoError(t, os.WriteFile(file, []byte("arp: 1\n"), 0o600))
-	_, err = ReadSetup(file, full(), nil)
+	_, err = Read(file, full(), nil)
 	require.ErrorContains(t, err, file+":1:6: 1 is not true or false")
 }
 
@@ -246,7 +246,7 @@ func FuzzSetup(f *testing.F) {
 	f.Add("arp: &a true\ngap_nak: *a\n<<: {}\ngroups: [{in: [0, ~], endpoints: [~]}]\n")
 	m := full()
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := ParseSetup("g.yaml", []byte(text), m, nil)
+		s, err := Parse("g.yaml", []byte(text), m, nil)
 		if err != nil {
 			require.ErrorIs(t, err, ErrSetup)
 			require.ErrorContains(t, err, "g.yaml")
@@ -265,7 +265,7 @@ func TestSetupPipes(t *testing.T) {
 	group := strings.TrimPrefix(everything[strings.Index(everything, "groups:"):], "groups:\n  - ")
 	group = strings.Replace(group, "    window: 2\n", "", 1)
 	parse := func(m *contract.Manifest, pipes, more string) (*Setup, error) {
-		return ParseSetup("f.yaml", []byte("pipes: {"+pipes+"}\ngroups:\n  - "+more+group), m, nil)
+		return Parse("f.yaml", []byte("pipes: {"+pipes+"}\ngroups:\n  - "+more+group), m, nil)
 	}
 	s, err := parse(m, "", "")
 	require.NoError(t, err)
@@ -300,16 +300,16 @@ func TestSetupPipes(t *testing.T) {
 func TestSetupPorts(t *testing.T) {
 	const text = "groups:\n  - dtype: FP32\n    endpoints:\n" + "      - {local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:01, ip: 10.0.0.2, qpn: 1}}\n" +
 		"      - {port: 3, local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:02, ip: 10.0.0.3, qpn: 1}}\n"
-	_, err := ParseSetup("g.yaml", []byte(text), full(), []int{0, 3})
+	_, err := Parse("g.yaml", []byte(text), full(), []int{0, 3})
 	require.NoError(t, err)
-	_, err = ParseSetup("g.yaml", []byte(text), full(), []int{1})
+	_, err = Parse("g.yaml", []byte(text), full(), []int{1})
 	require.ErrorContains(t, err, "g.yaml:5:16: group 0, endpoint 1 is on port 3, where nobody is")
 	require.ErrorContains(t, err, "g.yaml:4:70: group 0, endpoint 0 is on port 0")
 }
 
 // TestGroupsLater: groups that come, change and go keep to the rules of those that a file has.
 func TestGroupsLater(t *testing.T) {
-	s, err := ParseSetup("g.yaml", []byte("arp: true\ngroups: []\n"), full(), nil)
+	s, err := Parse("g.yaml", []byte("arp: true\ngroups: []\n"), full(), nil)
 	require.NoError(t, err)
 	end := func(n int) string {
 		return fmt.Sprintf("endpoints: [{local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:01, ip: 10.0.0.2, qpn: %d}}]\n", n)
@@ -317,12 +317,12 @@ func TestGroupsLater(t *testing.T) {
 	a, err := s.ParseGroup("control", []byte("dtype: FP16\nwindow: 4\n"+end(17)))
 	require.NoError(t, err)
 	assert.Equal(t, "allreduce FP16 SUM", a.Kind())
-	s.put(a)
+	s.Put(a)
 	b, err := s.ParseGroup("control", []byte(`{"dtype": "INT32", "window": 4, "start": 7, "endpoints": [{"local": {"ip": "10.0.0.1"}, "remote": {"mac": "52:54:00:00:00:01", "ip": "10.0.0.2", "qpn": 18}}]}`))
 	require.NoError(t, err, "JSON is YAML")
 	assert.Equal(t, 1, b.Index, "the first that is free")
 	assert.Equal(t, 16, b.Set.SlotBase)
-	s.put(b)
+	s.Put(b)
 	_, err = s.ParseGroup("control", []byte("dtype: FP32\n"+end(19)))
 	require.ErrorContains(t, err, "group 2: this design has 2 groups")
 	_, err = s.ParseGroup("control", []byte("group: 1\ndtype: FP32\n"+end(18)))
@@ -335,7 +335,7 @@ func TestGroupsLater(t *testing.T) {
 	assert.Equal(t, "allreduce BF16 MAX", c.Kind())
 	assert.Equal(t, roce.PSN(7), c.Set.Start)
 	assert.Equal(t, b.Ends, c.Ends)
-	s.put(c)
+	s.Put(c)
 	assert.Len(t, s.Groups, 2)
 	c, err = s.ParseChange(1, "control", []byte("collective: barrier\n"+end(20)))
 	require.NoError(t, err)
@@ -351,7 +351,7 @@ func TestGroupsLater(t *testing.T) {
 	require.ErrorContains(t, err, "there is no group 2")
 
 	// What a group had is free when it has gone.
-	s.remove(0)
+	s.Remove(0)
 	assert.NotContains(t, s.arp[0], roce.IP4{})
 	a, err = s.ParseGroup("control", []byte("dtype: INT32\nwindow: 8\n"+end(17)))
 	require.NoError(t, err)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package groups
 
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -141,7 +142,7 @@ func (r *resolver) routes(g *Group, f *fileGroup, tree uint32) {
 		r.Addf(f.Routes.Pos, "there are %d routes, allowed are %d", len(to), inc.Roots)
 		return
 	case !f.Routes.Given && g.Set.InBand && !g.Set.HasParent:
-		to = sortedKeys(g.Ends)
+		to = slices.Sorted(maps.Keys(g.Ends))
 	}
 	for rank, e := range to {
 		if tree>>e&1 == 0 {
