@@ -180,6 +180,40 @@ func TestControl(t *testing.T) {
 	}
 }
 
+// TestKilledHost: a host dies in the middle of a collective. The others of its group get on as soon as it is back and the group was reset.
+func TestKilledHost(t *testing.T) {
+	for _, mode := range []int{2, 3} {
+		p := synthetic.Mini()
+		p.Mode = mode
+		r := runDesign(t, p, "groups:\n  - window: 2\n    endpoints:\n"+memberLines(0, 17), 2, plain)
+		c := r.client()
+		s, err := c.State(t.Context())
+		require.NoError(t, err)
+		m := r.connect(t, &s.Switches[0].Groups[0])
+		require.NoError(t, m.do(t.Context(), 500, sum))
+		for n, h := range m.hosts { // both have sent a part when one falls silent
+			h.Post(host.Message{Payload: values(n, 5000)})
+			require.NoError(t, m.socks[n].Send(r.mine(n), h.Next(0)))
+		}
+		m.hosts[1].Kill()
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		require.ErrorIs(t, peer.Run(ctx, m.socks[0], r.mine(0), m.hosts[0], func() bool { return false }), context.DeadlineExceeded)
+		cancel()
+		s, err = c.State(t.Context())
+		require.NoError(t, err)
+		assert.Positive(t, s.Switches[0].Groups[0].Partial)
+		require.NoError(t, m.close())
+		g, err := c.Change(t.Context(), "leaf", 0, []byte("start: 0x7FFFFF\n"))
+		require.NoError(t, err)
+		assert.Zero(t, g.Partial)
+		m = r.connect(t, &g)
+		require.NoError(t, m.do(t.Context(), 5000, sum))
+		require.NoError(t, m.close())
+		r.end()
+		require.NoError(t, r.err)
+	}
+}
+
 // TestControlRefuses: what is wrong is said, and changes nothing.
 func TestControlRefuses(t *testing.T) {
 	r := run(t, star, 4, plain)

@@ -7,7 +7,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -351,6 +353,44 @@ func TestJunk(t *testing.T) {
 	assert.Equal(t, uint32(3), rep.Counters["BYPASS"])
 	require.NoError(t, a.Close())
 	require.NoError(t, b.Close())
+}
+
+// TestGarbage: whatever comes, at ports where groups work, and however much of it, the switch goes on.
+func TestGarbage(t *testing.T) {
+	const each = 20_000
+	r := run(t, star, ranks, plain)
+	ep := r.setup.Groups[0].Ends[0]
+	good := roce.Packet{DstMAC: ep.LocalMAC, SrcMAC: ep.RemoteMAC, TTL: 64, SrcIP: ep.RemoteIP, DstIP: ep.LocalIP, SrcPort: 0xC000, Op: roce.SendOnly,
+		PKey: roce.DefaultPKey, DestQP: ep.LocalQPN, PSN: 0x800000, Payload: make([]byte, 64)}
+	frame := good.AppendFrame(nil)
+	var all sync.WaitGroup
+	for port := range 2 {
+		s, err := live.Listen(filepath.Join(r.dir, fmt.Sprintf("garbage%d", port)))
+		require.NoError(t, err)
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(1, uint64(port)))
+			for range each {
+				data := make([]byte, rng.IntN(300))
+				if rng.IntN(2) == 0 { // nearly right
+					data = append([]byte(nil), frame...)
+					for range 1 + rng.IntN(4) {
+						data[rng.IntN(len(data))] = byte(rng.Uint32())
+					}
+					data = data[:14+rng.IntN(len(data)-14)]
+				}
+				if err := s.Send(r.mine(port), data); err != nil && !errors.Is(err, live.ErrFull) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+		defer func() { require.NoError(t, s.Close()) }()
+	}
+	all.Wait()
+	r.allReduce(1000, func(int) {})
+	rep := r.end()
+	require.NoError(t, r.err)
+	assert.Greater(t, rep.Ports[0].In+rep.Ports[0].Short+rep.Ports[1].In+rep.Ports[1].Short, uint64(each))
 }
 
 // A port without a bypass does not give frames back, and answers ARP.

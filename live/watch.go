@@ -255,8 +255,11 @@ func (w *watch) explain(g *groups.Group, of *watched, s *inc.Standing, now time.
 	}
 	lines := []string{fmt.Sprintf("group %d (%s) has stood for %.1f s%s", g.Index, g.Kind(), now.Sub(of.since).Seconds(), at)}
 	add := func(e int, format string, args ...any) {
-		ep := g.Ends[e]
-		lines = append(lines, fmt.Sprintf("  endpoint %d (port %d, %v qpn %#x) ", e, ep.Port, ep.RemoteIP, ep.RemoteQPN)+fmt.Sprintf(format, args...))
+		ep, link := g.Ends[e], ""
+		if p := w.l.ports[ep.Port]; p != nil && p.far != nil {
+			link = ", the link to " + p.counts.Peer
+		}
+		lines = append(lines, fmt.Sprintf("  endpoint %d (port %d%s, %v qpn %#x) ", e, ep.Port, link, ep.RemoteIP, ep.RemoteQPN)+fmt.Sprintf(format, args...))
 	}
 	told := map[int]bool{}
 	for _, e := range sortedKeys(of.ends) { // what is wrong in itself

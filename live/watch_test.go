@@ -25,8 +25,8 @@ type sent struct {
 	bytes      int // of payload; negative: a control of an AllReduce of one packet
 }
 
-// standstills are groups that stand, each in its own way, and what must be said of them within 3 s. Group 6 rests and group 7 has done
-// all it had to do: nothing may be said of these.
+// standstills are groups that stand, each in its own way, and what must be said of them within 3 s. Group 6 rests and, in Mode II, group 7 has
+// done all it had to do: nothing may be said of these.
 func standstills(mode int) (all []sent, want []string) {
 	const start = 0x100
 	all = []sent{
@@ -37,6 +37,8 @@ func standstills(mode int) (all []sent, want []string) {
 		{4, 0, start + 100, 64},
 		{5, 0, start, -1}, {5, 0, start + 1, 64},
 		{7, 0, start, 64}, {7, 1, start, 64},
+		{8, 0, start, 64},
+		{9, 0, start, 64},
 	}
 	want = []string{
 		`group 0 \(allreduce INT32 SUM\) has stood for [23]\.\d s at PSN 0x000100`,
@@ -50,6 +52,8 @@ func standstills(mode int) (all []sent, want []string) {
 		`endpoint 0 .* qpn 0x60\) sends PSN 0x000164, and none of its data was ever taken: .* START 0x000100; connect it anew \(DROP_GAP \+\d+`,
 		`group 5 \(in-band\) has stood`,
 		`endpoint 1 .* qpn 0x71\) is waited for: its next packet is PSN 0x000100`,
+		`group 8 \(reduce INT32 SUM\) has stood`, `endpoint 1 .* qpn 0xa1\) has not acknowledged PSN 0x000100.*, nothing has ever come from it: see whether its host runs`,
+		`group 9 \(broadcast INT32\) has stood`, `endpoint 1 .* qpn 0xb1\) has not acknowledged PSN 0x000100.*, nothing has ever come from it: see whether its host runs`,
 	}
 	if mode == 2 {
 		return all, append(want, `rising meanwhile: DROP_STALE \+\d+ \(endpoint 0 repeats PSN 0x000100\)`,
@@ -62,12 +66,15 @@ func standstills(mode int) (all []sent, want []string) {
 // standing is a rig with the groups of standstills.
 func standing(t *testing.T, mode int, change func(o *live.Options)) *rig {
 	p := synthetic.Mini()
-	p.Mode, p.Groups, p.BufferBytes = mode, 8, 8*4*1024
+	p.Mode, p.Groups, p.BufferBytes = mode, 10, 10*4*1024
 	text := "groups:\n"
-	for g := range 8 {
+	for g := range 10 {
 		text += "  - start: 0x100\n    window: 1\n"
 		if g == 3 || g == 5 {
 			text = text[:len(text)-len("    window: 1\n")] + "    window: 2\n    in_band: true\n"
+		}
+		if g >= 8 { // a Reduce to endpoint 1, a Broadcast from endpoint 0
+			text += fmt.Sprintf("    collective: %s\n    parent: %d\n", []string{"reduce", "broadcast"}[g-8], 9-g)
 		}
 		text += "    endpoints:\n"
 		for e := range 2 {
