@@ -51,25 +51,11 @@ func liveRTL(t *testing.T, config string, words int, flags []string) {
 	args = append(args, flags...)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "g.yaml"), []byte(groups), 0o600))
 
-	socks := make([]*live.Socket, ranks)
-	for r := range socks {
-		var err error
-		socks[r], err = live.Listen(fmt.Sprintf("%s/vm%d", dir, r))
-		require.NoError(t, err)
-	}
 	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute) // a model may have to be built
 	defer stop()
-	ready := make(chan struct{})
+	socks := sockets(t, dir, ranks)
 	var stdout bytes.Buffer
-	status := make(chan int, 1)
-	go func() {
-		status <- run(ctx, args, &stdout, &watch{"live: ready", sync.OnceFunc(func() { close(ready) })})
-	}()
-	select {
-	case <-ready:
-	case s := <-status:
-		t.Fatalf("exit status %d", s)
-	}
+	status := begin(ctx, t, args, &stdout)
 
 	// Rank 0 asks who has 10.0.0.1, and is told the MAC that its frames must have.
 	ask := []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x52, 0x54, 0, 0, 0, 0, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1,
@@ -84,8 +70,58 @@ func liveRTL(t *testing.T, config string, words int, flags []string) {
 		assert.Equal(t, mac, roce.MAC(buf[6:12]))
 	}
 
+	exchange(ctx, t, dir, socks, words, func(r int) host.Config {
+		mac[5] = byte(r)
+		return host.Config{PeerMAC: mac, PeerQPN: uint32(0x100000 + r), Start: start}
+	})
+	stop()
+	require.Equal(t, exitOK, <-status)
+	text, err := os.ReadFile(filepath.Join(dir, "live.json"))
+	require.NoError(t, err)
+	var rep live.Report
+	require.NoError(t, json.Unmarshal(text, &rep))
+	assert.Equal(t, uint32((4*words+1023)/1024), rep.Switches[0].Counters["TX_RESULT"], "a packet of 1,024 bytes each, and one of the rest")
+	if lossless {
+		assert.Equal(t, uint64(1), rep.Switches[0].Ports[0].ARP)
+		assert.Zero(t, rep.Switches[0].Counters["TIMEOUT"])
+	}
+	assert.Equal(t, !strings.Contains(strings.Join(flags, " "), "check"), rep.Switches[0].Checked)
+	assert.Contains(t, stdout.String(), "TX_FANOUT")
+	left, err := filepath.Glob(dir + "/sw*")
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}
+
+// sockets are those of the ranks, vm0 and on.
+func sockets(t *testing.T, dir string, ranks int) []*live.Socket {
+	socks := make([]*live.Socket, ranks)
+	for r := range socks {
+		var err error
+		socks[r], err = live.Listen(fmt.Sprintf("%s/vm%d", dir, r))
+		require.NoError(t, err)
+	}
+	return socks
+}
+
+// begin starts a command line of incforge live and returns when it is ready. Its exit status comes when it ends.
+func begin(ctx context.Context, t *testing.T, args []string, stdout io.Writer) <-chan int {
+	ready, status := make(chan struct{}), make(chan int, 1)
+	go func() {
+		status <- run(ctx, args, stdout, &watch{"live: ready", sync.OnceFunc(func() { close(ready) })})
+	}()
+	select {
+	case <-ready:
+	case s := <-status:
+		t.Fatalf("exit status %d", s)
+	}
+	return status
+}
+
+// exchange has rank r, at 10.0.r.2 with QPN 17 + r, send so many words to socket sw<r>, and checks the sums that come. to says where it is
+// connected. The sockets are closed at the end.
+func exchange(ctx context.Context, t *testing.T, dir string, socks []*live.Socket, words int, to func(rank int) host.Config) {
 	want := make([]byte, 4*words)
-	hosts := make([]*host.Host, ranks)
+	hosts := make([]*host.Host, len(socks))
 	for r := range hosts {
 		data := make([]byte, 4*words)
 		for i := range words {
@@ -93,19 +129,21 @@ func liveRTL(t *testing.T, config string, words int, flags []string) {
 			binary.LittleEndian.PutUint32(data[4*i:], v)
 			binary.LittleEndian.PutUint32(want[4*i:], binary.LittleEndian.Uint32(want[4*i:])+v)
 		}
-		mac[5] = byte(r)
-		hosts[r], err = host.New(host.Config{MAC: roce.MAC{0x52, 0x54, 0, 0, 0, byte(r)}, PeerMAC: mac, IP: roce.IP4{10, 0, byte(r), 2},
-			PeerIP: roce.IP4{10, 0, byte(r), 1}, QPN: uint32(17 + r), PeerQPN: uint32(0x100000 + r), UDPPort: 0xC000, TTL: 64, Start: start,
-			PathMTU: 1024, Window: 4, Timeout: uint64(500 * time.Millisecond), RNRCode: 1, CyclesPerMicrosecond: peer.PerMicrosecond})
+		c := to(r)
+		c.MAC, c.IP, c.PeerIP, c.QPN = roce.MAC{0x52, 0x54, 0, 0, 0, byte(r)}, roce.IP4{10, 0, byte(r), 2}, roce.IP4{10, 0, byte(r), 1}, uint32(17+r)
+		c.UDPPort, c.TTL, c.PathMTU, c.Window, c.Timeout = 0xC000, 64, 1024, 4, uint64(500*time.Millisecond)
+		c.RNRCode, c.CyclesPerMicrosecond = 1, peer.PerMicrosecond
+		var err error
+		hosts[r], err = host.New(c)
 		require.NoError(t, err)
 		hosts[r].Post(host.Message{Payload: data})
 	}
 	begun := time.Now()
 	var all, finished sync.WaitGroup
-	finished.Add(ranks)
+	finished.Add(len(hosts))
 	over := make(chan struct{})
 	go func() { finished.Wait(); close(over) }()
-	errs := make([]error, ranks)
+	errs := make([]error, len(hosts))
 	for r, h := range hosts {
 		once := sync.OnceFunc(finished.Done)
 		all.Go(func() {
@@ -130,22 +168,55 @@ func liveRTL(t *testing.T, config string, words int, flags []string) {
 		assert.True(t, bytes.Equal(want, h.Received()[0].Payload), "rank %d", r)
 		require.NoError(t, socks[r].Close())
 	}
-	stop()
-	require.Equal(t, exitOK, <-status)
-	text, err := os.ReadFile(filepath.Join(dir, "live.json"))
-	require.NoError(t, err)
-	var rep live.Report
-	require.NoError(t, json.Unmarshal(text, &rep))
-	assert.Equal(t, uint32((4*words+1023)/1024), rep.Switches[0].Counters["TX_RESULT"], "a packet of 1,024 bytes each, and one of the rest")
-	if lossless {
-		assert.Equal(t, uint64(1), rep.Switches[0].Ports[0].ARP)
-		assert.Zero(t, rep.Switches[0].Counters["TIMEOUT"])
+}
+
+// TestLiveTree: four ranks on two leaves of Verilog under a spine of the reference, in both modes, with frames lost on the links.
+func TestLiveTree(t *testing.T) {
+	for _, config := range []string{"mini", "mini3"} {
+		t.Run(config, func(t *testing.T) {
+			dir := t.TempDir()
+			write := func(name, text string) {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+			}
+			top, spine := "switches:\n", "groups:\n  - endpoints:\n"
+			for leaf := range 2 {
+				text := "groups:\n  - parent: 2\n    endpoints:\n"
+				top += fmt.Sprintf("  - {name: leaf%d, config: %s, groups: leaf%d.yaml, ports: [{mine: sw%d, peer: vm%d}, {mine: sw%d, peer: vm%d}]}\n", leaf, config, leaf,
+					2*leaf, 2*leaf, 2*leaf+1, 2*leaf+1)
+				for r := 2 * leaf; r < 2*leaf+2; r++ {
+					text += fmt.Sprintf("      - {local: {ip: 10.0.%d.1}, remote: {mac: 52:54:00:00:00:%02x, ip: 10.0.%d.2, qpn: %d}}\n", r, r, r, 17+r)
+				}
+				write(fmt.Sprintf("leaf%d.yaml", leaf), text+fmt.Sprintf("      - {local: {ip: 10.1.%d.2}, remote: {mac: 02:00:00:00:00:0%d, ip: 10.1.%d.1, qpn: %#x}}\n",
+					leaf, leaf, leaf, 0x100000+leaf))
+				spine += fmt.Sprintf("      - {host: false, local: {ip: 10.1.%d.1, mac: 02:00:00:00:00:0%d}, remote: {mac: 02:49:4e:43:00:02, ip: 10.1.%d.2, qpn: 0x100002}}\n", leaf, leaf, leaf)
+			}
+			write("spine.yaml", spine)
+			write("net.yaml", top+fmt.Sprintf("  - {name: spine, config: %s, dut: reference, groups: spine.yaml}\n", config)+
+				"links:\n  - {a: leaf0:2, b: spine:0, loss: 0.03}\n  - {a: leaf1:2, b: spine:1, loss: 0.03}\n")
+			ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
+			defer stop()
+			socks := sockets(t, dir, 4)
+			file := filepath.Join(dir, "live.json")
+			status := begin(ctx, t, []string{"live", "--topology", filepath.Join(dir, "net.yaml"), "--json", file}, io.Discard)
+			exchange(ctx, t, dir, socks, 10000, func(r int) host.Config {
+				return host.Config{PeerMAC: roce.MAC{2, 'I', 'N', 'C', 0, byte(r % 2)}, PeerQPN: uint32(0x100000 + r%2)}
+			})
+			stop()
+			require.Equal(t, exitOK, <-status)
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			var rep live.Report
+			require.NoError(t, json.Unmarshal(text, &rep))
+			lost := uint64(0)
+			for _, sw := range rep.Switches {
+				assert.Equal(t, uint32(40), sw.Counters["TX_RESULT"], sw.Name)
+				for _, p := range sw.Ports {
+					lost += p.LostOut
+				}
+			}
+			assert.Positive(t, lost)
+		})
 	}
-	assert.Equal(t, !strings.Contains(strings.Join(flags, " "), "check"), rep.Switches[0].Checked)
-	assert.Contains(t, stdout.String(), "TX_FANOUT")
-	left, err := filepath.Glob(dir + "/sw*")
-	require.NoError(t, err)
-	assert.Empty(t, left)
 }
 
 // TestLiveControl: ctl looks into a running switch and changes it, and says what is refused.
@@ -159,16 +230,7 @@ func TestLiveControl(t *testing.T) {
 	sock := filepath.Join(dir, "ctl")
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	ready, status := make(chan struct{}), make(chan int, 1)
-	go func() {
-		status <- run(ctx, []string{"live", "mini", "--dut", "reference", "--groups", file, "--port", "0=unix:" + dir + "/sw0," + dir + "/vm0", "--control", sock},
-			io.Discard, &watch{"live: ready", sync.OnceFunc(func() { close(ready) })})
-	}()
-	select {
-	case <-ready:
-	case s := <-status:
-		t.Fatalf("exit status %d", s)
-	}
+	status := begin(ctx, t, []string{"live", "mini", "--dut", "reference", "--groups", file, "--port", "0=unix:" + dir + "/sw0," + dir + "/vm0", "--control", sock}, io.Discard)
 	for _, c := range []struct {
 		args   string
 		status int
