@@ -29,7 +29,17 @@ type watch struct {
 	l      *loop
 	groups map[int]*watched
 	found  uint64
+	// strangers are the QPNs, by port, that packets were for and no endpoint has; each is told once.
+	strangers map[stranger]bool
 }
+
+type stranger struct {
+	port int
+	qpn  uint32
+}
+
+// mostStrangers bounds how many are told.
+const mostStrangers = 16
 
 // watched is what is known of a group since it advanced last.
 type watched struct {
@@ -38,8 +48,8 @@ type watched struct {
 	before inc.Standing
 	moved  bool // without a reference: something new left
 	ends   map[int]*endWatched
-	why    []string // the report, if the group stands
-	base   map[string]uint32
+	why    []string          // the report, if the group stands
+	base   map[string]uint32 // the engine's counters when it advanced or, without a reference, soon after
 }
 
 // endWatched is what came from an endpoint since its group advanced last.
@@ -59,7 +69,7 @@ type befell struct {
 }
 
 func newWatch(l *loop) *watch {
-	w := &watch{l: l, groups: map[int]*watched{}}
+	w := &watch{l: l, groups: map[int]*watched{}, strangers: map[stranger]bool{}}
 	if l.board != nil {
 		l.board.OnAccept = w.accepted
 	}
@@ -105,12 +115,13 @@ func roceIn(frame []byte) bool {
 }
 
 // came notes a frame that goes into the engine.
-func (w *watch) came(_ int, frame []byte, when time.Time) {
+func (w *watch) came(port int, frame []byte, when time.Time) {
 	if !roceIn(frame) {
 		return
 	}
 	g, e, ok := w.l.setup.EndpointOf(number(frame[qpnAt:]))
 	if !ok {
+		w.stray(port, frame)
 		return
 	}
 	end := w.of(g.Index).end(e)
@@ -125,6 +136,17 @@ func (w *watch) came(_ int, frame []byte, when time.Time) {
 		end.first = when
 	}
 	end.last = when
+}
+
+// stray tells of a packet that is sent to the engine's address and to no queue pair that it has.
+func (w *watch) stray(port int, frame []byte) {
+	who := stranger{port, number(frame[qpnAt:])}
+	if w.strangers[who] || len(w.strangers) >= mostStrangers || !w.l.setup.Local(roce.MAC(frame[:6])) {
+		return
+	}
+	w.strangers[who] = true
+	w.l.whole.o.Log.Warnf("live: %sport %d: %v sends to QPN %#x, which no endpoint has as its local QPN: connect it to the QPN that ctl state, or local: qpn: in the groups file, says",
+		w.l.whole.of(w.l), port, roce.IP4(frame[26:30]), who.qpn)
 }
 
 // left notes a frame that leaves. Without a reference a group advances when data leaves, or is acknowledged, that has not been before.
@@ -193,6 +215,8 @@ func (w *watch) check(now time.Time) {
 			}
 			of.advance(now, w.l.eng.Now())
 			of.before, of.base = s, w.base()
+		case w.l.look == nil && of.base == nil && of.heard():
+			of.base = w.l.counters()
 		case of.why == nil && w.stands(of, &s, now):
 			w.found++
 			of.why = w.explain(g, of, &s, now)
@@ -217,6 +241,16 @@ func (g *watched) advance(now time.Time, cycle uint64) {
 	for _, end := range g.ends {
 		end.data, end.fates = 0, map[string]befell{}
 	}
+}
+
+// heard tells whether data has come since the group advanced.
+func (g *watched) heard() bool {
+	for _, end := range g.ends {
+		if end.data > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // stands tells whether a group that has not advanced has something to do, for long enough.

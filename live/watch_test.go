@@ -135,11 +135,18 @@ func TestStandstills(t *testing.T) {
 					r.emit(s, p)
 				}
 			}
+			ep := r.setup.Groups[0].Ends[0]
+			stray := roce.Packet{DstMAC: ep.LocalMAC, SrcMAC: ep.RemoteMAC, TTL: 64, SrcIP: ep.RemoteIP, DstIP: ep.LocalIP, Op: roce.SendOnly, PKey: roce.DefaultPKey, DestQP: 17}
+			want = append(want, `port 1: 10\.0\.0\.2 sends to QPN 0x11, which no endpoint has`)
+			for range 3 {
+				require.NoError(t, s.Send(r.mine(1), stray.AppendFrame(nil)))
+			}
 			start := time.Now()
 			r.repeat(all, func() bool { return r.lacks(want) == nil })
 			assert.Empty(t, r.lacks(want), "%s", r.log.String())
 			t.Logf("all said after %v", time.Since(start))
 			assert.NotContains(t, r.log.String(), "group 6")
+			assert.Equal(t, 1, strings.Count(r.log.String(), "which no endpoint has"), "once")
 			if mode == 2 {
 				assert.NotContains(t, r.log.String(), "group 7")
 			}
