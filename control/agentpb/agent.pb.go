@@ -530,7 +530,7 @@ func (x *CountersResponse) GetCounters() []*Counter {
 type Counter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	Count         uint32                 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
+	Count         uint64                 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -572,7 +572,7 @@ func (x *Counter) GetName() string {
 	return ""
 }
 
-func (x *Counter) GetCount() uint32 {
+func (x *Counter) GetCount() uint64 {
 	if x != nil {
 		return x.Count
 	}
@@ -1202,7 +1202,7 @@ const file_control_agentpb_agent_proto_rawDesc = "" +
 	"\bcounters\x18\x01 \x03(\v2\x1a.incforge.agent.v1.CounterR\bcounters\"3\n" +
 	"\aCounter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\rR\x05count\"\x81\x01\n" +
+	"\x05count\x18\x02 \x01(\x04R\x05count\"\x81\x01\n" +
 	"\x0eReserveRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04base\x18\x02 \x01(\rR\x04base\x12\x14\n" +

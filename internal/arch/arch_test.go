@@ -19,6 +19,7 @@ func rooms() []Room {
 		{"internal/cache", 0, "keeps what they made"},
 		{"internal/progress", 0, "says how far something is"},
 		{"internal/yamlpos", 0, "says where in a YAML file something is"},
+		{"internal/strictyaml", 1, "reads YAML into structs and says all that is wrong with it"},
 		{"internal/arch", 0, "these rules"},
 		{"internal/names", 0, "names of enumerations"},
 		{"internal/fail", 0, "ends a function of many steps at the first failure"},
