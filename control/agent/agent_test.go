@@ -414,7 +414,7 @@ func TestRestart(t *testing.T) {
 // the manager, which heard nothing, asks again. In the end the group is what was asked for, and no other group was disturbed.
 func TestKilledAtEveryStep(t *testing.T) {
 	cases := 0
-	for second := range 12 {
+	for second := range 6 {
 		for _, late := range []bool{false, true} {
 			for n := 0; ; n++ {
 				s := newSite(t, synthetic.Mini())
