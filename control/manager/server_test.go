@@ -8,6 +8,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"errors"
 	"fmt"
 	mrand "math/rand/v2"
 	"sync"
@@ -27,6 +28,7 @@ import (
 	"incforge/control/agentpb"
 	"incforge/control/manager"
 	pb "incforge/control/managerpb"
+	"incforge/control/member"
 	"incforge/control/placement"
 	"incforge/control/rpc"
 	"incforge/control/rpc/rpctest"
@@ -40,18 +42,21 @@ import (
 type cluster struct {
 	t       *testing.T
 	certs   *rpctest.Authority
+	own     rpc.Files // the manager's
+	config  manager.Config
 	address string
+	kill    func()
 	engines map[string]*dut.Reference
 	stop    map[string]func()
 	agents  map[string]*agent.Agent
 	m       *manager.Manager
 }
 
-func serve(t *testing.T, files rpc.Files, register func(*grpc.Server), roles ...string) (address string, stop func()) {
+func serve(t *testing.T, at string, files rpc.Files, register func(*grpc.Server), roles ...string) (address string, stop func()) {
 	s, err := rpc.Server(files, roles...)
 	require.NoError(t, err)
 	register(s)
-	l, err := rpc.Listen("127.0.0.1:0", files)
+	l, err := rpc.Listen(at, files)
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
@@ -80,23 +85,33 @@ func newCluster(t *testing.T) *cluster {
 		a, err := agent.New(agent.Config{Name: n.Name, Manifest: man, Bus: engine, Store: store.NewMemory(), IP: roce.IP4{10, 0, 0, byte(i)},
 			MAC: roce.MAC{2, 0, 0, 0, byte(i), 0}, Lifetime: time.Millisecond, Log: log})
 		require.NoError(t, err)
-		address, stop := serve(t, c.certs.Issue(rpc.Agent, n.Name, time.Hour), func(s *grpc.Server) { agentpb.RegisterAgentServer(s, a) }, rpc.Manager)
+		address, stop := serve(t, "127.0.0.1:0", c.certs.Issue(rpc.Agent, n.Name, time.Hour), func(s *grpc.Server) { agentpb.RegisterAgentServer(s, a) }, rpc.Manager)
 		conn, err := rpc.Dial(address, rpc.Agent, own)
 		require.NoError(t, err)
 		t.Cleanup(func() { assert.NoError(t, conn.Close()) })
 		agents[n.Name], c.engines[n.Name], c.stop[n.Name], c.agents[n.Name] = agentpb.NewAgentClient(conn), engine, stop, a
 	}
-	m, err := manager.New(manager.Config{Network: network, Agents: agents, Store: store.NewMemory(), Lease: 5 * time.Second, Gather: 2 * time.Second,
-		Call: time.Second, Patience: time.Second, Groups: 2, Now: time.Now, Random: rand.Reader, Log: log})
-	require.NoError(t, err)
-	c.m = m
-	c.address, _ = serve(t, own, func(s *grpc.Server) { pb.RegisterManagerServer(s, m) })
-	m.Poll(context.Background())
+	c.own = own
+	c.config = manager.Config{Network: network, Agents: agents, Store: store.NewMemory(), Lease: 5 * time.Second, Gather: 2 * time.Second,
+		Call: time.Second, Patience: time.Second, Groups: 2, Now: time.Now, Random: rand.Reader, Log: log}
+	c.manage("127.0.0.1:0")
+	return c
+}
+
+// manage starts a manager, after another or as the first.
+func (c *cluster) manage(address string) {
+	c.t.Helper()
+	var err error
+	c.m, err = manager.New(c.config)
+	require.NoError(c.t, err)
+	c.m.Poll(context.Background())
+	var stop func()
+	c.address, stop = serve(c.t, address, c.own, func(s *grpc.Server) { pb.RegisterManagerServer(s, c.m) })
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { m.Run(ctx, 100*time.Millisecond); close(done) }()
-	t.Cleanup(func() { cancel(); <-done })
-	return c
+	go func() { c.m.Run(ctx, 100*time.Millisecond); close(done) }()
+	c.kill = sync.OnceFunc(func() { stop(); cancel(); <-done })
+	c.t.Cleanup(c.kill)
 }
 
 // client speaks to the manager as somebody.
@@ -108,43 +123,21 @@ func (c *cluster) client(role, name string) pb.ManagerClient {
 	return pb.NewManagerClient(conn)
 }
 
-// member does what CommLib does on a host: joins, reports, watches. The end of the watch comes through the channel.
-func member(ctx context.Context, m pb.ManagerClient, r *pb.JoinRequest) (offer *pb.JoinResponse, end chan string, err error) {
-	if offer, err = m.Join(ctx, r); err != nil {
-		return nil, nil, err
-	}
-	own := &pb.QueuePair{Qpn: 100 + r.Rank, Ip: 0x0A000100 + r.Rank, Mac: 0x020000000100 + uint64(r.Rank)}
-	if _, err = m.Report(ctx, &pb.ReportRequest{Group: offer.Group, Rank: r.Rank, Own: own}); err != nil {
-		return offer, nil, err
-	}
-	watch, err := m.Watch(ctx, &pb.WatchRequest{Group: offer.Group, Rank: r.Rank})
-	if err != nil {
-		return offer, nil, err
-	}
-	end = make(chan string, 1)
-	go func() {
-		if w, err := watch.Recv(); err == nil {
-			end <- w.Ended
-		} else {
-			end <- "error: " + err.Error()
-		}
-	}()
-	return offer, end, nil
-}
-
-// everybody runs all members of a group at once.
-func everybody(ctx context.Context, m pb.ManagerClient, name string, hosts ...string) (offers []*pb.JoinResponse, ends []chan string, errs []error) {
+// everybody runs all members of a group at once. Their queue pairs are numbers.
+func everybody(ctx context.Context, m pb.ManagerClient, name string, hosts ...string) (groups []*member.Group, errs []error) {
 	n := len(hosts)
-	offers, ends, errs = make([]*pb.JoinResponse, n), make([]chan string, n), make([]error, n)
+	groups, errs = make([]*member.Group, n), make([]error, n)
 	var all sync.WaitGroup
 	for rank := range n {
 		all.Go(func() {
 			r := &pb.JoinRequest{Name: name, Members: hosts, Rank: uint32(rank), Options: &pb.Options{Mbps: 1000, Dtype: 3}}
-			offers[rank], ends[rank], errs[rank] = member(ctx, m, r)
+			groups[rank], errs[rank] = member.Init(ctx, m, r, func(*pb.JoinResponse) (*pb.QueuePair, error) {
+				return &pb.QueuePair{Qpn: 100 + r.Rank, Ip: 0x0A000100 + r.Rank, Mac: 0x020000000100 + uint64(r.Rank)}, nil
+			})
 		})
 	}
 	all.Wait()
-	return offers, ends, errs
+	return groups, errs
 }
 
 func hosts() []string { return []string{"h2", "h0", "h1", "h3"} }
@@ -159,17 +152,17 @@ func within(t *testing.T) context.Context {
 func TestServer(t *testing.T) {
 	c, ctx := newCluster(t), within(t)
 	acme, rival, ann := c.client(rpc.Tenant, "acme"), c.client(rpc.Tenant, "rival"), c.client(rpc.Operator, "ann")
-	offers, ends, errs := everybody(ctx, acme, "ring", hosts()...)
-	for rank := range offers {
+	groups, errs := everybody(ctx, acme, "ring", hosts()...)
+	for rank, g := range groups {
 		require.NoError(t, errs[rank])
-		require.Equal(t, offers[0].Group, offers[rank].Group)
-		require.Equal(t, offers[0].Start, offers[rank].Start)
-		require.NotNil(t, offers[rank].Peer)
+		require.Equal(t, groups[0].Offer.Group, g.Offer.Group)
+		require.Equal(t, groups[0].Offer.Start, g.Offer.Start)
+		require.NotNil(t, g.Offer.Peer)
 	}
 	for _, e := range c.engines {
 		require.True(t, e.Engine().Enabled(0))
 	}
-	id := offers[0].Group
+	id := groups[0].Offer.Group
 	s, err := acme.Status(ctx, &pb.StatusRequest{})
 	require.NoError(t, err)
 	require.Len(t, s.Groups, 1)
@@ -198,10 +191,11 @@ func TestServer(t *testing.T) {
 	assert.Len(t, s.Groups, 1)
 	assert.Len(t, s.Switches, 3)
 	assert.NotEmpty(t, s.Events)
-	_, err = acme.Destroy(ctx, &pb.DestroyRequest{Group: id})
-	require.NoError(t, err)
-	for _, end := range ends {
-		assert.Equal(t, "destroyed by tenant acme", <-end)
+	require.Empty(t, groups[1].Reason())
+	require.NoError(t, groups[0].Destroy(ctx))
+	for _, g := range groups[1:] {
+		<-g.Ended()
+		assert.Equal(t, "destroyed by tenant acme", g.Reason())
 	}
 	for _, e := range c.engines {
 		assert.False(t, e.Engine().Enabled(0))
@@ -214,36 +208,74 @@ func TestServer(t *testing.T) {
 func TestGoneWithinFiveSeconds(t *testing.T) {
 	c, ctx := newCluster(t), within(t)
 	acme, ann := c.client(rpc.Tenant, "acme"), c.client(rpc.Operator, "ann")
-	short, cancel := context.WithCancel(ctx)
-	_, ends, errs := everybody(short, acme, "low", "h0", "h1")
+	low, errs := everybody(ctx, acme, "low", "h0", "h1")
 	require.NoError(t, errs[0])
-	_, high, errs := everybody(ctx, ann, "high", hosts()...)
+	high, errs := everybody(ctx, ann, "high", hosts()...)
 	require.NoError(t, errs[0])
-	cancel()
-	<-ends[0]
 	began := time.Now()
-	for {
-		s, err := acme.Status(ctx, &pb.StatusRequest{})
-		require.NoError(t, err)
-		if len(s.Groups) == 0 {
-			break
-		}
-		require.Less(t, time.Since(began), 5*time.Second)
-		time.Sleep(20 * time.Millisecond)
-	}
-	select {
-	case why := <-high[0]:
-		t.Fatalf("the other group has ended: %s", why)
-	default:
-	}
+	low[0].Leave()
+	require.Equal(t, "this member has left", low[0].Reason())
+	<-low[1].Ended()
+	require.Equal(t, "rank 0, h0, is gone", low[1].Reason())
+	require.Less(t, time.Since(began), 5*time.Second)
+	require.Empty(t, high[0].Reason())
 	began = time.Now()
 	c.stop["leaf1"]()
-	for _, end := range high {
-		assert.Contains(t, <-end, "switch leaf1 is down")
+	for _, g := range high {
+		<-g.Ended()
+		assert.Contains(t, g.Reason(), "switch leaf1 is down")
 	}
 	assert.Less(t, time.Since(began), 5*time.Second)
-	_, _, errs = everybody(ctx, acme, "again", "h0", "h1")
+	_, errs = everybody(ctx, acme, "again", "h0", "h1")
 	require.NoError(t, errs[0])
+}
+
+// The manager is killed and another takes over: members watch again, their group goes on, and members that were about to join do so.
+func TestManagerRestarts(t *testing.T) {
+	c, ctx := newCluster(t), within(t)
+	acme := c.client(rpc.Tenant, "acme")
+	groups, errs := everybody(ctx, acme, "ring", hosts()...)
+	require.NoError(t, errs[0])
+	c.kill()
+	var late []*member.Group
+	done := make(chan struct{})
+	go func() {
+		late, errs = everybody(ctx, acme, "late", "h0", "h1")
+		close(done)
+	}()
+	time.Sleep(300 * time.Millisecond)
+	c.manage(c.address)
+	<-done
+	require.NoError(t, errs[0])
+	time.Sleep(2500 * time.Millisecond) // more than any patience
+	for _, g := range append(groups, late...) {
+		require.Empty(t, g.Reason())
+	}
+	require.NoError(t, late[0].Destroy(ctx))
+	require.NoError(t, groups[3].Destroy(ctx))
+	require.NoError(t, groups[3].Destroy(ctx), "again")
+}
+
+// A member that cannot make its queue pair ends the group at once.
+func TestNoQueuePair(t *testing.T) {
+	c, ctx := newCluster(t), within(t)
+	acme := c.client(rpc.Tenant, "acme")
+	errs := make([]error, 2)
+	var all sync.WaitGroup
+	for rank := range 2 {
+		all.Go(func() {
+			r := &pb.JoinRequest{Name: "ring", Members: []string{"h0", "h1"}, Rank: uint32(rank), Options: &pb.Options{Mbps: 1000, Dtype: 3}}
+			_, errs[rank] = member.Init(ctx, acme, r, func(*pb.JoinResponse) (*pb.QueuePair, error) {
+				if rank == 1 {
+					return nil, errors.New("no memory")
+				}
+				return &pb.QueuePair{Qpn: 9, Ip: 1, Mac: 1}, nil
+			})
+		})
+	}
+	all.Wait()
+	require.EqualError(t, errs[1], "group ring: queue pair: no memory")
+	require.Error(t, errs[0]) // it heard of the end while it reported, or before it joined
 }
 
 // The manager does not listen to certificates of another authority.
@@ -261,7 +293,7 @@ func TestStrangers(t *testing.T) {
 func TestNonsense(t *testing.T) {
 	c, ctx := newCluster(t), within(t)
 	acme := c.client(rpc.Tenant, "acme")
-	offers, ends, errs := everybody(ctx, acme, "ring", hosts()...)
+	groups, errs := everybody(ctx, acme, "ring", hosts()...)
 	require.NoError(t, errs[0])
 	rng := mrand.New(mrand.NewPCG(3, 4))
 	names := []string{"", "a", "b", "ring", "x y", "ä", "../..", string(make([]byte, 300))}
@@ -273,7 +305,7 @@ func TestNonsense(t *testing.T) {
 	for range 100_000 {
 		call, cancel := context.WithTimeout(ctx, 5*time.Second)
 		var err error
-		id := []string{"", "x", offers[0].Group, "rival/a/1"}[rng.IntN(4)]
+		id := []string{"", "x", groups[0].Offer.Group, "rival/a/1"}[rng.IntN(4)]
 		switch rng.IntN(6) {
 		case 0:
 			_, err = c.m.Destroy(call, &pb.DestroyRequest{Group: id})
@@ -307,11 +339,7 @@ func TestNonsense(t *testing.T) {
 	for code := range answers {
 		require.Contains(t, []codes.Code{codes.OK, codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.ResourceExhausted, codes.FailedPrecondition}, code, fmt.Sprint(answers))
 	}
-	select {
-	case why := <-ends[0]:
-		t.Fatalf("the group has ended: %s", why)
-	default:
-	}
+	require.Empty(t, groups[0].Reason())
 	for name, a := range c.agents {
 		require.Eventually(t, func() bool {
 			l, err := a.List(ctx, &agentpb.ListRequest{})

@@ -73,6 +73,7 @@ func rooms() []Room {
 		{"control/managerpb", 0, "what a manager is asked"},
 		{"control/rpc", 1, "connections and who is at the other end"},
 		{"control/rpc/rpctest", 2, "certificates for tests"},
+		{"control/member", 1, "a host's side: knows the manager by its service alone"},
 		{"control/agent", 10, "a switch's hand: knows its engine, and no network"},
 		{"control/manager", 10, "the cluster: knows agents by their service alone"},
 
