@@ -93,7 +93,7 @@ func newCluster(t *testing.T) *cluster {
 	}
 	c.own = own
 	c.config = manager.Config{Network: network, Agents: agents, Store: store.NewMemory(), Lease: 5 * time.Second, Gather: 2 * time.Second,
-		Call: time.Second, Patience: time.Second, Groups: 2, Now: time.Now, Random: rand.Reader, Log: log}
+		Call: time.Second, Patience: 2 * time.Second, Groups: 2, Now: time.Now, Random: rand.Reader, Log: log}
 	c.manage("127.0.0.1:0")
 	return c
 }
@@ -243,11 +243,11 @@ func TestManagerRestarts(t *testing.T) {
 		late, errs = everybody(ctx, acme, "late", "h0", "h1")
 		close(done)
 	}()
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(3 * time.Second)
 	c.manage(c.address)
 	<-done
 	require.NoError(t, errs[0])
-	time.Sleep(2500 * time.Millisecond) // more than any patience
+	time.Sleep(3 * time.Second) // more than any patience
 	for _, g := range append(groups, late...) {
 		require.Empty(t, g.Reason())
 	}

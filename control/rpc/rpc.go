@@ -14,8 +14,10 @@ import (
 	"net"
 	"os"
 	"slices"
+	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -154,7 +156,10 @@ func Dial(address, role string, f Files) (*grpc.ClientConn, error) {
 		}
 		creds = credentials.NewTLS(config)
 	}
-	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(creds))
+	// Who comes back must be found again within anybody's patience, and nobody here has thousands of connections.
+	soon := grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.5, Jitter: 0.2, MaxDelay: 500 * time.Millisecond},
+		MinConnectTimeout: time.Second}
+	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(creds), grpc.WithConnectParams(soon))
 	if err != nil {
 		return nil, fmt.Errorf("dial %s: %w", address, err)
 	}
