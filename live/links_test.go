@@ -91,7 +91,7 @@ func TestTree(t *testing.T) {
 			hit := uint64(0)
 			for i := range r.rep.Switches {
 				sw := &r.rep.Switches[i]
-				assert.GreaterOrEqual(t, sw.Counters["TX_RESULT"], uint32((4*c.words+1023)/1024), sw.Name)
+				assert.GreaterOrEqual(t, sw.Counters["TX_RESULT"], uint64((4*c.words+1023)/1024), sw.Name)
 				for _, p := range sw.Ports {
 					hit += p.LostIn + p.LostOut + p.Duplicated + p.Reordered
 				}

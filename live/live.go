@@ -102,7 +102,7 @@ type SwitchReport struct {
 	// Standstills is how often a group was found standing.
 	Standstills uint64 `json:"standstills"`
 	// Counters are the engine's.
-	Counters map[string]uint32 `json:"counters"`
+	Counters map[string]uint64 `json:"counters"`
 }
 
 // Sizes of the queues between sockets and engine, in frames. What is behind waits in the sockets, and with it who sends.
@@ -279,10 +279,10 @@ func (r *run) flush() error {
 }
 
 // drops are the counters of frames that the engine dropped.
-func drops(counters map[string]uint32) (n uint64) {
+func drops(counters map[string]uint64) (n uint64) {
 	for c := range inc.AllCounters {
 		if dropped(c.String()) {
-			n += uint64(counters[c.String()])
+			n += counters[c.String()]
 		}
 	}
 	return n

@@ -314,11 +314,11 @@ func (l *loop) finish(failed error) (err error) {
 const finishSteps = 4096
 
 // counters are the engine's. Those of the reference beside it are the same, and reading them takes no cycles.
-func (l *loop) counters() map[string]uint32 {
+func (l *loop) counters() map[string]uint64 {
 	if l.look == nil {
 		return fail.Must(l.ctl.Counters())
 	}
-	all, has := map[string]uint32{}, l.look.Counters()
+	all, has := map[string]uint64{}, l.look.Counters()
 	for c := range l.look.Params().Counters() {
 		all[c.String()] = has[c]
 	}

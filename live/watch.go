@@ -49,7 +49,7 @@ type watched struct {
 	moved  bool // without a reference: something new left
 	ends   map[int]*endWatched
 	why    []string          // the report, if the group stands
-	base   map[string]uint32 // the engine's counters when it advanced or, without a reference, soon after
+	base   map[string]uint64 // the engine's counters when it advanced or, without a reference, soon after
 }
 
 // endWatched is what came from an endpoint since its group advanced last.
@@ -228,7 +228,7 @@ func (w *watch) check(now time.Time) {
 }
 
 // base are the counters to compare later ones with, where nobody tells what became of each frame.
-func (w *watch) base() map[string]uint32 {
+func (w *watch) base() map[string]uint64 {
 	if w.l.board != nil || w.l.look == nil { // reading a model's registers takes cycles: not each time a group advances
 		return nil
 	}

@@ -106,7 +106,7 @@ func ctlAdd(ctx context.Context, c *live.Client, sw string, args []string) (any,
 
 // counters are those of each switch; removed is the number of a group that has gone.
 type (
-	counters map[string]map[string]uint32
+	counters map[string]map[string]uint64
 	removed  int
 )
 

@@ -80,7 +80,7 @@ func liveRTL(t *testing.T, config string, words int, flags []string) {
 	require.NoError(t, err)
 	var rep live.Report
 	require.NoError(t, json.Unmarshal(text, &rep))
-	assert.Equal(t, uint32((4*words+1023)/1024), rep.Switches[0].Counters["TX_RESULT"], "a packet of 1,024 bytes each, and one of the rest")
+	assert.Equal(t, uint64((4*words+1023)/1024), rep.Switches[0].Counters["TX_RESULT"], "a packet of 1,024 bytes each, and one of the rest")
 	if lossless {
 		assert.Equal(t, uint64(1), rep.Switches[0].Ports[0].ARP)
 		assert.Zero(t, rep.Switches[0].Counters["TIMEOUT"])
@@ -209,7 +209,7 @@ func TestLiveTree(t *testing.T) {
 			require.NoError(t, json.Unmarshal(text, &rep))
 			lost := uint64(0)
 			for _, sw := range rep.Switches {
-				assert.Equal(t, uint32(40), sw.Counters["TX_RESULT"], sw.Name)
+				assert.Equal(t, uint64(40), sw.Counters["TX_RESULT"], sw.Name)
 				for _, p := range sw.Ports {
 					lost += p.LostOut
 				}
