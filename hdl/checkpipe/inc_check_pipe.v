@@ -675,12 +675,28 @@ module inc_check_pipe #(
     // what follows stands in P's second cycle
     reg [SLOT_W-1:0] n_reg;
     reg [SLOT_W:0]   raw_reg;
-    reg [23:0]       off_reg;          // from start
+    reg              near, in_ring;    // less than N from start; in the ring from there
     reg [SLOT_W-1:0] basis_reg;        // of the pipe's slots
     reg [SLOT_W-1:0] shift_reg;        // the same without the group's base
     reg [SLOT_W:0]   size_reg;         // of the ring
     reg              was_down_reg, drained_reg;
     reg [23:0]       begin_reg;        // what the rest of the range's state begins with: one after the last of the one before, or START
+
+    // a PSN less another and a number, with one carry to the end: less x is the inverse of x and one, and the ones stand in free places
+    function [23:0] past(input [23:0] number, input [23:0] from, input [23:0] places);
+        reg [23:0] sum_3;
+        reg [23:0] carry_3;
+        begin
+            sum_3   = number ^ ~from ^ ~places;
+            carry_3 = {(number[22:0] & ~from[22:0]) | (number[22:0] & ~places[22:0]) | (~from[22:0] & ~places[22:0]), 1'b1};
+            past    = sum_3 - ~carry_3;
+        end
+    endfunction
+
+    wire [23:0]       p_wide    = {{(24-SLOT_W){1'b0}}, p_n};
+    wire [23:0]       p_off     = p_psn - p_start;
+    wire [23:0]       past_n    = past(p_psn, p_start, p_wide);
+    wire [23:0]       past_ring = past(p_psn, p_start, p_root ? {p_wide[22:0], 1'b0} : p_wide);
 
     wire [SLOT_W-1:0] p_shift = p_pipe_b && !p_root ? p_n : {SLOT_W{1'b0}};
     wire [SLOT_W:0]   wrap    = raw_reg - size_reg;
@@ -688,8 +704,6 @@ module inc_check_pipe #(
     wire [SLOT_W-1:0] p_index = place + shift_reg;
     wire [SLOT_W-1:0] p_slot  = place + basis_reg;
     wire [23:0]       n_wide  = {{(24-SLOT_W){1'b0}}, n_reg};
-    wire              near    = off_reg < n_wide;
-    wire              in_ring = off_reg < (p_root ? {n_wide[22:0], 1'b0} : n_wide);
 
     // A start that is behind the acknowledgements does no harm to data inside the ring from there: its place is the same, and it has room.
     // Data further off waits until acknowledgements ahead of it are through, data that is not of its group's range until everything is, as
@@ -734,7 +748,8 @@ module inc_check_pipe #(
         if (!p_second) begin
             n_reg        <= p_n;
             raw_reg      <= p_bias + p_psn[SLOT_W:0];
-            off_reg      <= p_psn - p_start;
+            near         <= !p_off[23] && past_n[23];
+            in_ring      <= !p_off[23] && past_ring[23];
             basis_reg    <= p_base + p_shift;
             shift_reg    <= p_shift;
             size_reg     <= p_root ? {p_n, 1'b0} : {1'b0, p_n};
@@ -1568,7 +1583,7 @@ module inc_check_pipe #(
     wire unused_bits = &{1'b0, s_ei, s_ext, p_opcode, p_up, s_ranged, s_psn, s_dtype, p_wire_psn, p_ext, c_ext, mask_sent, p_host, p_se, p_ce, p_big_endian, p_pad, p_plen, p_words, p_opened, p_rng, p_end,
                          p_range_base, p_opens, p_opens_up, p_bad_control, p_wrong_role, p_contradicts,
                          p_ackable, p_whole, p_function, p_dtype, p_in_mask, p_ack_mask, b_tver_ok, b_over_mtu, b_opened, b_opens_up,
-                         b_ackable, b_begin, b_range_base, b_ack_mask, b_complete, b_tag, moved, unit, wrap, rest_past, init_before,
+                         b_ackable, b_begin, b_range_base, b_ack_mask, b_complete, b_tag, moved, unit, wrap, p_off, past_n, past_ring, rest_past, init_before,
                          slot_bytes, x_wrap, x_unit, slot_tag, slot_complete, init_ei, tbl_index, tbl_data, ack_picked, ack_picked_msn,
                          ack_rest_msn, ack_rest_ep, ack_own_msn, ack_ready};
 
