@@ -77,6 +77,7 @@ const (
 	fileAcks           = "rtl/inc_receive_ack.v"
 	fileAggregate      = "rtl/inc_aggregate_data.v"
 	fileArbiter        = "rtl/inc_port_arbiter.v"
+	fileCounters       = "rtl/inc_counters.v"
 	fileCSR            = "rtl/inc_csr.v"
 	fileCheck          = "rtl/inc_check_duplicate.v"
 	fileClass          = "rtl/inc_frame_class.v"
