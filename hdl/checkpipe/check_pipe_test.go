@@ -680,10 +680,3 @@ func TestTiming(t *testing.T) {
 		require.NoError(t, b.idle())
 	})
 }
-
-func sum(of []uint64) (total uint64) {
-	for _, n := range of {
-		total += n
-	}
-	return total
-}

@@ -263,7 +263,8 @@ module inc_check_pipe #(
     output wire                rt_pipe,
     output wire [23:0]         rt_sent,
     output wire [23:0]         rt_acked,
-    output wire [23:0]         rt_psn,
+    output wire [23:0]         rt_last,
+    output wire [23:0]         rt_next,
     output wire                rt_is_ack,
     output wire                rt_is_nak,
     output wire                rt_is_rnr,
@@ -674,12 +675,28 @@ module inc_check_pipe #(
     // what follows stands in P's second cycle
     reg [SLOT_W-1:0] n_reg;
     reg [SLOT_W:0]   raw_reg;
-    reg [23:0]       off_reg;          // from start
+    reg              near, in_ring;    // less than N from start; in the ring from there
     reg [SLOT_W-1:0] basis_reg;        // of the pipe's slots
     reg [SLOT_W-1:0] shift_reg;        // the same without the group's base
     reg [SLOT_W:0]   size_reg;         // of the ring
     reg              was_down_reg, drained_reg;
     reg [23:0]       begin_reg;        // what the rest of the range's state begins with: one after the last of the one before, or START
+
+    // a PSN less another and a number, with one carry to the end: less x is the inverse of x and one, and the ones stand in free places
+    function [23:0] past(input [23:0] number, input [23:0] from, input [23:0] places);
+        reg [23:0] sum_3;
+        reg [23:0] carry_3;
+        begin
+            sum_3   = number ^ ~from ^ ~places;
+            carry_3 = {(number[22:0] & ~from[22:0]) | (number[22:0] & ~places[22:0]) | (~from[22:0] & ~places[22:0]), 1'b1};
+            past    = sum_3 - ~carry_3;
+        end
+    endfunction
+
+    wire [23:0]       p_wide    = {{(24-SLOT_W){1'b0}}, p_n};
+    wire [23:0]       p_off     = p_psn - p_start;
+    wire [23:0]       past_n    = past(p_psn, p_start, p_wide);
+    wire [23:0]       past_ring = past(p_psn, p_start, p_root ? {p_wide[22:0], 1'b0} : p_wide);
 
     wire [SLOT_W-1:0] p_shift = p_pipe_b && !p_root ? p_n : {SLOT_W{1'b0}};
     wire [SLOT_W:0]   wrap    = raw_reg - size_reg;
@@ -687,8 +704,6 @@ module inc_check_pipe #(
     wire [SLOT_W-1:0] p_index = place + shift_reg;
     wire [SLOT_W-1:0] p_slot  = place + basis_reg;
     wire [23:0]       n_wide  = {{(24-SLOT_W){1'b0}}, n_reg};
-    wire              near    = off_reg < n_wide;
-    wire              in_ring = off_reg < (p_root ? {n_wide[22:0], 1'b0} : n_wide);
 
     // A start that is behind the acknowledgements does no harm to data inside the ring from there: its place is the same, and it has room.
     // Data further off waits until acknowledgements ahead of it are through, data that is not of its group's range until everything is, as
@@ -733,7 +748,8 @@ module inc_check_pipe #(
         if (!p_second) begin
             n_reg        <= p_n;
             raw_reg      <= p_bias + p_psn[SLOT_W:0];
-            off_reg      <= p_psn - p_start;
+            near         <= !p_off[23] && past_n[23];
+            in_ring      <= !p_off[23] && past_ring[23];
             basis_reg    <= p_base + p_shift;
             shift_reg    <= p_shift;
             size_reg     <= p_root ? {p_n, 1'b0} : {1'b0, p_n};
@@ -755,7 +771,7 @@ module inc_check_pipe #(
     reg [MASK_W-1:0]  b_self, b_outs;
     reg               b_pipe_b, b_root, b_near, b_in_ring, b_exact, b_was_down, b_drained, b_hears;
     reg [23:0]        b_edge;          // PSN less N
-    reg [23:0]        b_next;          // PSN and one
+    reg [23:0]        b_next;          // what comes after it, or after what it acknowledges
     reg [23:0]        b_acked;         // the last that an acknowledgement says was received; of a control the last before its range
     reg [23:0]        b_fresh;
     reg               b_data, b_ends, b_has_imm, b_cnp, b_syn_ack, b_syn_rnr, b_syn_nak;
@@ -848,7 +864,7 @@ module inc_check_pipe #(
             b_drained    <= drained_reg;
             b_hears      <= (p_self & p_outs) != NOBODY && !(p_reduces && p_pipe_b);
             b_edge       <= p_psn - n_wide;
-            b_next       <= p_psn + 24'd1;
+            b_next       <= p_data || p_syn_ack ? p_psn + 24'd1 : p_psn;
             b_acked      <= p_data ? begin_reg - 24'd1 : p_syn_ack ? p_psn : p_psn - 24'd1;
             b_fresh      <= begin_reg;
             b_data       <= p_data;
@@ -1277,27 +1293,28 @@ module inc_check_pipe #(
     // ---- actions: state is read, then the place is computed, then the slot's word is read ----
 
     wire              pointed  = !act_timer && act_pipe;           // of a whole pipe
-    wire              x_root   = !ctx_reduces && !ctx_spreads && ctx_parent_mask == NOBODY;
-    wire              x_pipe_b = pointed ? act_ei[0] : ctx_spreads || (x_self & ctx_parent_mask) == NOBODY;
-    wire [MASK_W-1:0] x_outs   = !x_pipe_b ? ctx_parent_mask : ctx_spreads ? ctx_out_mask : ctx_out_mask & ~ctx_parent_mask;
-    wire [23:0]       x_start_psn = x_pipe_b ? start_b : start_a;
+    wire              x_first  = pointed ? act_ei[0] : ctx_spreads || (x_self & ctx_parent_mask) == NOBODY;
+    wire [23:0]       x_start_psn = x_first ? start_b : start_a;
     wire [SLOT_W:0]   x_bias   = x_pipe_b ? bias_b : bias_a;
-    wire [23:0]       x_sent   = x_pipe_b ? sents[47:24] : sents[23:0];
-    wire [23:0]       x_done   = x_pipe_b ? tails[TAIL_W +: 24] : tails[0 +: 24];
+    wire [23:0]       x_sent   = x_first ? sents[47:24] : sents[23:0];
+    wire [23:0]       x_done   = x_first ? tails[TAIL_W +: 24] : tails[0 +: 24];
+    // what follows stands from the second cycle on
+    reg               x_root, x_pipe_b;
+    reg  [MASK_W-1:0] x_outs;
+    reg  [23:0]       x_sent_psn;
     wire [23:0]       x_n      = {{(24-SLOT_W){1'b0}}, ctx_n};
     wire              x_wide   = HALVES != 0 && (ctx_ranged || ctx_dtype[1] != ctx_dtype[0]);
 
     reg  [23:0]       x_at, x_after, x_unsent;
     reg               x_any, x_two, x_sendable, x_again;
-    reg  [SLOT_W:0]   x_raw;
-    reg  [SLOT_W-1:0] x_unit;
+    reg  [SLOT_W:0]   x_raw, x_size;
+    reg  [SLOT_W-1:0] x_basis, x_shift, x_index;
 
-    wire [SLOT_W-1:0] x_shift  = x_pipe_b && !x_root ? ctx_n : {SLOT_W{1'b0}};
-    wire [SLOT_W:0]   x_size   = x_root ? {ctx_n, 1'b0} : {1'b0, ctx_n};
+    wire [SLOT_W-1:0] x_shifts = x_pipe_b && !x_root ? ctx_n : {SLOT_W{1'b0}};
     wire [SLOT_W:0]   x_wrap   = x_raw - x_size;
-    wire [SLOT_W-1:0] x_index  = (x_raw >= x_size ? x_wrap[SLOT_W-1:0] : x_raw[SLOT_W-1:0]) + x_shift;
-    wire [SLOT_W:0]   x_place  = {1'b0, ctx_base} + (x_wide ? {x_index, 1'b0} : {1'b0, x_index});
-    assign            x_slot   = ctx_base + x_index;
+    wire [SLOT_W-1:0] x_place  = x_raw >= x_size ? x_wrap[SLOT_W-1:0] : x_raw[SLOT_W-1:0];
+    wire [SLOT_W:0]   x_unit   = {1'b0, ctx_base} + (x_wide ? {x_index, 1'b0} : {1'b0, x_index});
+    assign            x_slot   = x_basis + x_place;
 
     wire              x_live     = live_wide[{1'b0, act_group}];
     wire              whole_pipe = x_live && pointed && x_sendable && rt_keep != NOBODY;
@@ -1318,6 +1335,10 @@ module inc_check_pipe #(
             x_step <= 3'd0;
         end
         if (x_step == 3'd1) begin
+            x_root     <= !ctx_reduces && !ctx_spreads && ctx_parent_mask == NOBODY;
+            x_pipe_b   <= x_first;
+            x_outs     <= !x_first ? ctx_parent_mask : ctx_spreads ? ctx_out_mask : ctx_out_mask & ~ctx_parent_mask;
+            x_sent_psn <= x_sent;
             x_at     <= pointed ? x_sent : rt_one_psn;
             x_after  <= x_sent + 24'd1;
             x_unsent <= x_sent - x_start_psn;
@@ -1327,7 +1348,10 @@ module inc_check_pipe #(
         x_sendable <= x_any && (!x_root || x_unsent < x_n);
         x_two      <= x_after != x_done;
         x_again    <= x_two && (!x_root || x_unsent + 24'd1 < x_n);
-        x_unit     <= x_place[SLOT_W-1:0];
+        x_size     <= x_root ? {ctx_n, 1'b0} : {1'b0, ctx_n};
+        x_shift    <= x_shifts;
+        x_basis    <= ctx_base + x_shifts;
+        x_index    <= x_place + x_shift;
         if (rst) begin
             x_step <= 3'd0;
         end
@@ -1350,9 +1374,10 @@ module inc_check_pipe #(
     assign rt_self   = !x_busy ? c_self : pointed ? NOBODY : x_self;
     assign rt_out    = x_busy ? x_outs : c_outs;
     assign rt_pipe   = x_busy ? x_pipe_b : c_pipe_b;
-    assign rt_sent   = x_busy ? x_sent : c_sent_psn;
+    assign rt_sent   = x_busy ? x_sent_psn : c_sent_psn;
     assign rt_acked  = ack_own;
-    assign rt_psn    = c_psn;
+    assign rt_last   = c_acked;
+    assign rt_next   = c_next;
     assign rt_is_ack = c_syn_ack;
     assign rt_is_nak = c_syn_nak && c_ext[25:24] == 2'd0;
     assign rt_is_rnr = c_syn_rnr;
@@ -1408,7 +1433,7 @@ module inc_check_pipe #(
         .rst       (rst),
         .held      (held),
         .put       (put || x_works),
-        .put_data  ({start_reg, x_busy ? slot_words : c_words, x_busy ? x_unit : c_unit, pair, x_busy ? TREE == 0 : c_builds, !x_busy, !x_busy,
+        .put_data  ({start_reg, x_busy ? slot_words : c_words, x_busy ? x_unit[SLOT_W-1:0] : c_unit, pair, x_busy ? TREE == 0 : c_builds, !x_busy, !x_busy,
                      TREE == 0 && goes, TREE != 0 && goes, pairs, x_busy ? {ctx_function, ctx_dtype, ctx_big_endian}
                                                                          : {c_function, c_dtype, c_big_endian}}),
         .commits   ((good && c_sent) || x_put),
@@ -1558,8 +1583,8 @@ module inc_check_pipe #(
     wire unused_bits = &{1'b0, s_ei, s_ext, p_opcode, p_up, s_ranged, s_psn, s_dtype, p_wire_psn, p_ext, c_ext, mask_sent, p_host, p_se, p_ce, p_big_endian, p_pad, p_plen, p_words, p_opened, p_rng, p_end,
                          p_range_base, p_opens, p_opens_up, p_bad_control, p_wrong_role, p_contradicts,
                          p_ackable, p_whole, p_function, p_dtype, p_in_mask, p_ack_mask, b_tver_ok, b_over_mtu, b_opened, b_opens_up,
-                         b_ackable, b_begin, b_range_base, b_ack_mask, b_complete, b_tag, moved, unit, wrap, rest_past, init_before,
-                         slot_bytes, x_wrap, x_place, slot_tag, slot_complete, init_ei, tbl_index, tbl_data, ack_picked, ack_picked_msn,
+                         b_ackable, b_begin, b_range_base, b_ack_mask, b_complete, b_tag, moved, unit, wrap, p_off, past_n, past_ring, rest_past, init_before,
+                         slot_bytes, x_wrap, x_unit, slot_tag, slot_complete, init_ei, tbl_index, tbl_data, ack_picked, ack_picked_msn,
                          ack_rest_msn, ack_rest_ep, ack_own_msn, ack_ready};
 
 endmodule

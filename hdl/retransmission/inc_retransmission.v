@@ -63,8 +63,9 @@ module inc_retransmission #(
     input  wire                     rt_pipe,
     input  wire [23:0]              rt_sent,
     input  wire [23:0]              rt_acked,
-    // an acknowledgement's number, in the group's PSNs, and kind: ACK, NAK 0x60, RNR NAK with its code, else a NAK that ends the connection
-    input  wire [23:0]              rt_psn,
+    // what an acknowledgement says was received last, in the group's PSNs, what comes next, and its kind: ACK, NAK 0x60, RNR NAK with its code, else a NAK that ends the connection
+    input  wire [23:0]              rt_last,
+    input  wire [23:0]              rt_next,
     input  wire                     rt_is_ack,
     input  wire                     rt_is_nak,
     input  wire                     rt_is_rnr,
@@ -249,18 +250,15 @@ module inc_retransmission #(
     wire own_failed = (failed & rt_self) != NOBODY;
     wire own_on     = (on & rt_self) != NOBODY;
 
-    // What it acknowledges last, and what comes next. The highest that it was ever sent is max_sent if it lags, else the one before S: what it
-    // acknowledges is compared with both.
-    wire [23:0] unacked = rt_acked + 24'd1;
-    wire [23:0] last    = rt_is_ack ? rt_psn : rt_psn - 24'd1;
-    wire [23:0] next    = rt_is_ack ? rt_psn + 24'd1 : rt_psn;
-    wire [23:0] gain    = last - rt_acked;
-    wire        gains   = last != rt_acked;
-    wire [23:0] under_own  = max_sent - last;
-    wire [23:0] under_pipe = rt_sent - next;
-    wire        beyond  = own_lag ? under_own[23] : under_pipe[23];
-    wire        at_top  = own_lag ? max_sent == last : rt_sent == next;
-    wire [23:0] skips   = next - send_next;
+    // The highest that it was ever sent is max_sent if it lags, else the one before S: what it acknowledges is compared with both.
+    wire [23:0] pipe_last  = rt_sent - 24'd1;
+    wire [23:0] gain       = rt_last - rt_acked;
+    wire        gains      = rt_last != rt_acked;
+    wire [23:0] under_own  = max_sent - rt_last;
+    wire [23:0] under_pipe = rt_sent - rt_next;
+    wire        beyond     = own_lag ? under_own[23] : under_pipe[23];
+    wire        at_top     = own_lag ? max_sent == rt_last : rt_sent == rt_next;
+    wire [23:0] skips   = rt_next - send_next;
     wire [23:0] again   = max_sent - send_next;
     wire [23:0] after   = send_next + 24'd1;
     wire [TIME_W-1:0] past = now_reg - own_deadline;
@@ -274,15 +272,15 @@ module inc_retransmission #(
         stale_reg    <= (beyond && gains) || gain[23] || (!gains && rt_is_ack);
         progress_reg <= !gain[23] && gains && (rt_is_ack || rt_is_nak || rt_is_rnr);
         at_top_reg   <= beyond || at_top;
-        next_reg     <= next;
-        unacked_reg  <= unacked;
+        next_reg     <= rt_next;
+        unacked_reg  <= rt_acked + 24'd1;
         // what is sent next, when this acknowledgement is in
-        ahead_reg    <= skips[23] ? send_next : next;
-        level_reg    <= (skips[23] ? send_next : next) == rt_sent;
-        all_reg      <= unacked == rt_sent;
-        nothing_reg  <= own_lag ? rt_acked == max_sent : unacked == rt_sent;
+        ahead_reg    <= skips[23] ? send_next : rt_next;
+        level_reg    <= skips[23] ? send_next == rt_sent : rt_next == rt_sent;
+        all_reg      <= rt_acked == pipe_last;
+        nothing_reg  <= rt_acked == (own_lag ? max_sent : pipe_last);
         after_reg    <= after;
-        caught_reg   <= after == rt_sent;
+        caught_reg   <= send_next == pipe_last;
         one_reg      <= own_lag && !own_waits && !own_failed;
         again_reg    <= !again[23];
         timeout_reg  <= own_on && !past[TIME_W-1];
@@ -314,7 +312,7 @@ module inc_retransmission #(
                           : cm_ack ? ahead_reg
                           : cm_one ? after_reg
                           : cm_timeout || cm_resume ? unacked_reg : send_next;
-    assign max_sent_next  = !own_lag ? rt_sent - 24'd1 : cm_one && !again_reg ? send_next : max_sent;
+    assign max_sent_next  = !own_lag ? pipe_last : cm_one && !again_reg ? send_next : max_sent;
     assign backoff_next   = moves ? 2'd0 : cm_timeout && backoff != 2'd3 ? backoff + 2'd1 : backoff;
 
     // lags at an acknowledgement: who goes back or rests begins to, who lagged may be there again

@@ -191,7 +191,12 @@ func (b *bench) see(gi, pipe, e int, a ack) error {
 	b.Set("rt_out", g.out[pipe])
 	b.Set("rt_pipe", uint64(pipe))
 	b.Set("rt_sent", g.sent[pipe])
-	b.Set("rt_psn", a.psn)
+	last, next := (a.psn-1)&mask24, a.psn
+	if a.isAck {
+		last, next = a.psn, (a.psn+1)&mask24
+	}
+	b.Set("rt_last", last)
+	b.Set("rt_next", next)
 	b.SetBool("rt_is_ack", a.isAck)
 	b.SetBool("rt_is_nak", a.isNak)
 	b.SetBool("rt_is_rnr", a.isRNR)
@@ -202,10 +207,6 @@ func (b *bench) see(gi, pipe, e int, a ack) error {
 		s := &g.sides[e]
 		b.Set("rt_self", 1<<e)
 		b.Set("rt_acked", (s.nextUnacked-1)&mask24)
-		next := a.psn
-		if a.isAck {
-			next = (a.psn + 1) & mask24
-		}
 		gain := ahead(s.nextUnacked, next)
 		want.Stale = gain < 0 || gain == 0 && a.isAck || ahead(s.beyond, next) > 0
 		want.Progress = gain > 0 && (a.isAck || a.isNak || a.isRNR)

@@ -46,7 +46,7 @@ func pipeFaults() []Fault {
 		{Name: "a result leaves a root though it is not in the broadcast pipe (B9)", File: filePipe,
 			At: "rt_keep != NOBODY &&", Old: "(!c_root || c_near)", New: "1'b1"},
 		{Name: "a pipe takes one packet more than it has slots", File: filePipe,
-			Old: "off_reg < n_wide", New: "off_reg <= n_wide"},
+			Old: "past(p_psn, p_start, p_wide)", New: "past(p_psn, p_start, p_wide + 24'd1)"},
 		{Name: "children fill the broadcast pipe of a root", File: filePipe,
 			Old: "b_near || (b_in_ring && f_moved)", New: "b_in_ring"},
 		{Name: "start is the minimum over the endpoints of both pipes (B14)", File: filePipe,
@@ -74,9 +74,9 @@ func pipeFaults() []Fault {
 // sendFaults are of acknowledgements and of sending, first and again (B6, B18).
 func sendFaults() []Fault {
 	return []Fault{
-		{Name: "a NAK counts as an ACK of its own number (B6)", File: fileRetransmission,
-			Old: "rt_is_ack ? rt_psn + 24'd1 : rt_psn", New: "rt_psn + 24'd1", Also: []Change{
-				{Old: "rt_is_ack ? rt_psn : rt_psn - 24'd1", New: "rt_psn"},
+		{Name: "a NAK counts as an ACK of its own number (B6)", File: filePipe,
+			Old: "p_data || p_syn_ack ? p_psn + 24'd1 : p_psn", New: "p_psn + 24'd1", Also: []Change{
+				{Old: "p_syn_ack ? p_psn : p_psn - 24'd1", New: "p_psn"},
 			}},
 		{Name: "a NAK acknowledges nothing", File: fileRetransmission,
 			Old: "rt_is_ack || rt_is_nak || rt_is_rnr", New: "rt_is_ack || rt_is_rnr"},
@@ -86,10 +86,10 @@ func sendFaults() []Fault {
 			Old: "(beyond && gains) || gain[23] || (!gains && rt_is_ack)",
 			New: "(beyond && gains) || (gain[23] && rt_is_ack) || (!gains && rt_is_ack)"},
 		{Name: "an ACK of what was sent before a NAK is stale", File: fileRetransmission,
-			Old: "max_sent - last", New: "send_next - next"},
+			Old: "max_sent - rt_last", New: "send_next - rt_next"},
 		{Name: "an ACK's PSN is compared without wrap", File: fileRetransmission,
 			Old: "(beyond && gains) || gain[23] || (!gains && rt_is_ack)",
-			New: "next > (own_lag ? max_sent + 24'd1 : rt_sent) || gain[23] || (!gains && rt_is_ack)"},
+			New: "rt_next > (own_lag ? max_sent + 24'd1 : rt_sent) || gain[23] || (!gains && rt_is_ack)"},
 		{Name: "fresh results overtake what is sent again", File: fileRetransmission,
 			At: "assign rt_keep =", Old: "rt_out & ~lag", New: "rt_out & ~waits & ~failed"},
 		{Name: "who has all that it missed lags for ever", File: fileRetransmission,
