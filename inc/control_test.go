@@ -83,13 +83,13 @@ func TestRange(t *testing.T) {
 		c := allReduceOf(2)
 		for range 3 {
 			for r := range 3 {
-				opened := uint32(0)
+				opened := uint64(0)
 				if r == 0 {
 					opened = 1
 				}
 				counted := w.counted(func() { w.nothing(w.send(w.control(0, r, start, c))) })
 				assert.Equal(t, opened, counted["RANGE_OPEN"], "rank %d", r)
-				assert.Equal(t, uint32(1), counted["BUFFERED"])
+				assert.Equal(t, uint64(1), counted["BUFFERED"])
 			}
 			counted := w.counted(func() {
 				outs := w.send(w.control(0, 3, start, c))

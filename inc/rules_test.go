@@ -426,13 +426,13 @@ func TestImmediateMismatch(t *testing.T) {
 	for r, contribution := range []struct {
 		imm        uint32
 		se         bool
-		mismatches uint32
+		mismatches uint64
 	}{{7, false, 0}, {7, false, 0}, {8, false, 1}, {8, true, 1}} {
 		p := w.data(0, r, 0, nil)
 		p.Op, p.Imm, p.SE = roce.SendOnlyImm, contribution.imm, contribution.se
 		counted := w.counted(func() { outs = w.send(p) })
 		assert.Equal(t, contribution.mismatches, counted["IMM_MISMATCH"], "rank %d", r)
-		assert.Equal(t, uint32(1), counted["AGG"])
+		assert.Equal(t, uint64(1), counted["AGG"])
 	}
 	require.Len(t, outs, 4)
 	assert.Equal(t, uint32(7), outs[0].Packet.Imm, "the first one's stays")
@@ -441,7 +441,7 @@ func TestImmediateMismatch(t *testing.T) {
 	for r := range 4 {
 		p := w.data(0, r, 1, nil)
 		p.SE = r == 1
-		differs := uint32(0)
+		differs := uint64(0)
 		if r == 1 {
 			differs = 1
 		}
