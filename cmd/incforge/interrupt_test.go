@@ -66,7 +66,7 @@ func TestInterruptedCommandsSayWhatTheyKnow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			if c.name == "synth" || c.name == "sweep" {
 				if _, err := exec.LookPath("yosys"); err != nil {
-					t.Skip("no yosys")
+					t.Skip("yosys is missing: make tools")
 				}
 			}
 			ctx, cancel := context.WithCancel(t.Context())

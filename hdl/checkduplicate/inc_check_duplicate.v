@@ -8,10 +8,10 @@
 //               with IN_BAND, M before A asks Control where the frame belongs (2 cycles, 1 for a frame of a fixed group). A frame goes on
 //               when the next step is free or becomes so
 //   latency     an entry in cycle 0 is decided in cycle 5 at the earliest, with IN_BAND in 6, of an in-band group in 7; in the cycle of its
-//               verdict if that is later. The work on the payload is offered in the cycle before that decision at the latest, as speculative. A gap's NAK takes 1 cycle more, data of a
-//               Reduce's range before the current one too; an acknowledgement of a Broadcast, which wants the minimum of all, is decided
-//               3 cycles after ack_ready, data of a Broadcast's range before the current one 2 after it; a control that opens a range is
-//               decided 7 cycles after ctl_busy is low
+//               verdict if that is later. The work on the payload is offered in the cycle before that decision at the latest, as
+//               speculative. A gap's NAK takes 1 cycle more, data of a Reduce's range before the current one too; an acknowledgement of a
+//               Broadcast, which wants the minimum of all, is decided 3 cycles after ack_ready, data of a Broadcast's range before the
+//               current one 2 after it; a control that opens a range is decided 7 cycles after ctl_busy is low
 //   throughput  a frame in 2 cycles, a bypassed one in 1, an acknowledgement of a Broadcast in 3 more than ack_rd to ack_ready
 //   speculation B takes a frame in C as committed: the state that it will write goes to the next frame of the same endpoint, slot or group
 //               at once. If it is not committed, the frame in B is looked at again, which takes 2 cycles
@@ -308,7 +308,6 @@ module inc_check_duplicate #(
         end
     endgenerate
 `endif
-
 
     localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2, BARRIER = 3'd3;
     localparam [7:0] OP_ACK = 8'h11;
