@@ -118,7 +118,7 @@ func TestLiveRTL(t *testing.T) {
 	require.NoError(t, err)
 	var rep live.Report
 	require.NoError(t, json.Unmarshal(text, &rep))
-	assert.Equal(t, uint32(3), rep.Counters["TX_RESULT"], "packets of 1,024, 1,024 and 752 bytes")
+	assert.Equal(t, uint64(3), rep.Counters["TX_RESULT"], "packets of 1,024, 1,024 and 752 bytes")
 	assert.Equal(t, uint64(1), rep.Ports[0].ARP)
 	assert.Contains(t, stdout.String(), "TX_FANOUT")
 	left, err := filepath.Glob(dir + "/sw*")
