@@ -463,14 +463,17 @@ module inc_aggregate_data #(
         .row        (packet_row)
     );
 
-    wire [WIDTH-1:0] x_a   = x_take_sum ? s_data : slot_data;
-    wire [WIDTH-1:0] x_b   = x_take ? packet_row : x_a;
-    // What is not added passes the adder as an integer, which keeps every bit: 0 + b, or the lesser of b and b.
+    // What is not added passes the adder as an integer, which keeps every bit: with 0, or the lesser of it and itself.
     wire             x_pass = !(x_read && x_take);
-    wire [WIDTH-1:0] x_l;
+    wire [WIDTH-1:0] x_a    = x_take_sum ? s_data : slot_data;
+    wire [WIDTH-1:0] x_l, x_b;
     generate
-        for (i = 0; i < WIDTH / 32; i = i + 1) begin : gen_left
-            assign x_l[32*i +: 32] = !x_pass ? x_a[32*i +: 32] : SUM != 0 ? 32'd0 : x_b[32*i +: 32];
+        if (SUM != 0) begin : gen_with_zero
+            assign x_l = x_a & {WIDTH{x_read}};
+            assign x_b = packet_row & {WIDTH{x_take}};
+        end else begin : gen_with_itself
+            assign x_l = x_read ? x_a : packet_row;
+            assign x_b = x_take ? packet_row : x_a;
         end
     endgenerate
     wire [1:0]       x_op   = x_pass ? 2'd0 : x_function;

@@ -13,7 +13,7 @@
 //   not done    no exception flags, no other rounding; an op or type that is not included gives the result of one that is
 `default_nettype none
 
-// FP32 SUM has one path: A compare, swap, distance of the exponents; B align; C add or subtract; L count leading zeros;
+// FP32 SUM has one path: A compare, distances of the exponents; B swap and align; C add or subtract; L count leading zeros;
 // S normalise; R round. All else runs through the same hardware:
 //   MIN and MAX swap by their own order, so that the result is the larger operand, and add zero to it;
 //   INT32 SUM adds in the significands' adder, which is 32 bits wide for it, with shifts that leave all bits where the
@@ -85,12 +85,12 @@ module inc_lane #(
     generate
         if (FP != 0 && SUM != 0) begin : gen_path
 
-            // Cuts that divide the delay best: ABCLSR| ABC|LSR| AB|CL|SR| A|BC|LS|R| A|B|C|LS|R| A|B|C|L|S|R|
+            // Cuts that divide the delay best: ABCLSR| AB|CLSR| AB|CL|SR| A|B|CL|SR| A|B|C|L|SR| A|B|C|L|S|R|
             localparam CUT_A = (STAGES >= 4) ? 1 : 0;
-            localparam CUT_B = (STAGES == 3 || STAGES >= 5) ? 1 : 0;
-            localparam CUT_C = (STAGES == 2 || STAGES >= 4) ? 1 : 0;
-            localparam CUT_L = (STAGES == 3 || STAGES == 6) ? 1 : 0;
-            localparam CUT_S = (STAGES >= 4) ? 1 : 0;
+            localparam CUT_B = (STAGES >= 2) ? 1 : 0;
+            localparam CUT_C = (STAGES >= 5) ? 1 : 0;
+            localparam CUT_L = (STAGES >= 3) ? 1 : 0;
+            localparam CUT_S = (STAGES == 6) ? 1 : 0;
 
             // A. The one comparator. For SUM it tells which magnitude is larger. Numbers of equal signs are ordered as their
             // magnitudes, negative FP32 the other way round; of unequal signs the negative one is below, zeros included.
@@ -116,27 +116,28 @@ module inc_lane #(
             // the result is the large operand: MIN, MAX, and infinity
             wire pass_a = !sum_op || (!int_op && (a_ones || b_ones));
 
-            wire [31:0] large_a = swap ? b : a;
-            wire [31:0] small_a = swap ? a : b;
-            wire        large_h = int_op ? large_a[23] : swap ? b_norm : a_norm;
-            wire        small_h = int_op ? small_a[23] : swap ? a_norm : b_norm;
+            // A subnormal's exponent counts as 1. Either distance is made; which one is right, the comparator says at the end.
+            wire [7:0] a_exp = {a[30:24], a[23] || !a_norm};
+            wire [7:0] b_exp = {b[30:24], b[23] || !b_norm};
 
-            // A subnormal's exponent counts as 1. A shift of 31 leaves nothing of the small operand.
-            wire [7:0] a_exp  = {a[30:24], a[23] || !a_norm};
-            wire [7:0] b_exp  = {b[30:24], b[23] || !b_norm};
-            wire [7:0] apart  = swap ? b_exp - a_exp : a_exp - b_exp;
-            wire       far    = pass_a || (!int_op && |apart[7:5]);
-            wire [4:0] by_a   = (apart[4:0] & {5{!int_op}}) | {5{far}};
+            wire        pass_b, sub_b, int_b, nan_b, swap_b, int_sum_b, a_high, b_high;
+            wire [7:0]  a_over_b, b_over_a;
+            wire [31:0] a_b, b_b;
+            inc_lane_cut #(.WIDTH(88), .CUT(CUT_A)) u_a (.clk(clk), .en(en),
+                .d({pass_a, sub_a, int_op, nan_a, swap, int_op && sum_op, int_op ? a[23] : a_norm, int_op ? b[23] : b_norm,
+                    a_exp - b_exp, b_exp - a_exp, a, b}),
+                .q({pass_b, sub_b, int_b, nan_b, swap_b, int_sum_b, a_high, b_high, a_over_b, b_over_a, a_b, b_b}));
 
-            wire        pass_b, sub_b, int_b, nan_b, large_bh, small_bh;
-            wire [4:0]  by_b;
-            wire [31:0] large_b;
-            wire [30:0] small_b;
-            inc_lane_cut #(.WIDTH(74), .CUT(CUT_A)) u_a (.clk(clk), .en(en),
-                .d({pass_a, sub_a, int_op, nan_a, by_a, small_h, small_a[31:24] & {8{int_op && sum_op}}, small_a[22:0], large_h, large_a}),
-                .q({pass_b, sub_b, int_b, nan_b, by_b, small_bh, small_b, large_bh, large_b}));
+            // B. A shift of 31 leaves nothing of the small operand.
+            wire [31:0] large_b  = swap_b ? b_b : a_b;
+            wire [31:0] small_b  = swap_b ? a_b : b_b;
+            wire        large_bh = swap_b ? b_high : a_high;
+            wire        small_bh = swap_b ? a_high : b_high;
+            wire [7:0]  apart    = swap_b ? b_over_a : a_over_b;
+            wire        far      = pass_b || (!int_b && |apart[7:5]);
+            wire [4:0]  by_b     = (apart[4:0] & {5{!int_b}}) | {5{far}};
 
-            // B. Aligned with two bits below, and one that tells whether anything but zeros fell out.
+            // Aligned with two bits below, and one that tells whether anything but zeros fell out.
             wire [25:0] align0  = {small_bh, small_b[22:0], 2'b00};
             wire [25:0] align1  = by_b[0] ? align0 >> 1 : align0;
             wire [25:0] align2  = by_b[1] ? align1 >> 2 : align1;
@@ -145,23 +146,28 @@ module inc_lane #(
             wire [25:0] align16 = by_b[4] ? align8 >> 16 : align8;
             wire        lost    = (by_b[1] && |align1[1:0]) || (by_b[2] && |align2[3:0]) || (by_b[3] && |align4[7:0])
                                 || (by_b[4] && |align8[15:0]);
-            wire [34:0] small_aligned = {small_b[30:23], align16, lost && !pass_b};
-
-            wire        sub_c, int_c, nan_c, large_ch;
-            wire [34:0] small_c;
-            wire [31:0] large_c;
-            inc_lane_cut #(.WIDTH(71), .CUT(CUT_B)) u_b (.clk(clk), .en(en),
-                .d({sub_b, int_b, nan_b, small_aligned, large_bh, large_b}),
-                .q({sub_c, int_c, nan_c, small_c, large_ch, large_c}));
-
-            // C. Bit 0 of an INT32, and of a significand, is total[4]; the lowest bit makes the carry in.
-            wire [35:0] total = {large_c[31:24] & {8{int_c}}, large_ch, large_c[22:0], 3'b000, 1'b1}
-                              + {small_c[34:28], small_c[27:0] ^ {28{sub_c}}, sub_c};
+            wire [7:0]  small_top = small_b[31:24] & {8{int_sum_b}};
+            wire        unused_high = &{1'b0, small_b[23]};
+            // complemented where it is subtracted
+            wire [34:0] small_aligned = {small_top[7:1], {small_top[0], align16, lost && !pass_b} ^ {28{sub_b}}};
             // the exponent of a sum that carries
-            wire [7:0] exp_up    = {large_c[30:24], large_c[23] || !large_ch} + 8'd1;
-            wire [7:0] exp_total = int_c ? total[34:27] : exp_up;
-            wire       sign_sum  = int_c ? total[35] : large_c[31];
-            wire       unused_carry = &{1'b0, total[0]};
+            wire [7:0]  exp_up  = {large_b[30:24], large_b[23] || !large_bh} + 8'd1;
+            wire [7:0]  above_b = int_b ? large_b[31:24] : exp_up;
+
+            wire        sub_c, int_c, nan_c, large_cs, large_ch, low_c;
+            wire [7:0]  above_c;
+            wire [22:0] large_c;
+            wire [34:0] small_c;
+            inc_lane_cut #(.WIDTH(72), .CUT(CUT_B)) u_b (.clk(clk), .en(en),
+                .d({sub_b, int_b, nan_b, small_aligned, large_b[31], above_b, int_b && large_b[24], large_bh, large_b[22:0]}),
+                .q({sub_c, int_c, nan_c, small_c, large_cs, above_c, low_c, large_ch, large_c}));
+
+            // C. Bit 0 of an INT32, and of a significand, is total[4]; the lowest bit makes the carry in. The bits above total[28] are
+            // an INT32's; of FP32 they are not looked at.
+            wire [35:0] total = {above_c[7:1], low_c, large_ch, large_c, 3'b000, 1'b1} + {small_c, sub_c};
+            wire [7:0]  exp_total = int_c ? total[34:27] : above_c;
+            wire        sign_sum  = int_c ? total[35] : large_cs;
+            wire        unused_carry = &{1'b0, total[0]};
 
             wire        sub_l, int_l, nan_l, sign_c;
             wire [7:0]  exp_c;
@@ -170,55 +176,53 @@ module inc_lane #(
                 .d({sub_c, int_c, nan_c, sign_sum, exp_total, total[28:1]}),
                 .q({sub_l, int_l, nan_l, sign_c, exp_c, sum_l}));
 
+            // FP32's exponent; where C and L are one stage, not by way of the sum.
+            wire [7:0] exp_fp = CUT_C != 0 ? exp_c : above_c;
+
             // L. A bit is set where a shift would bring the exponent down to 1, so that subnormals end there. The two lowest
             // bits are zero whenever the sum has lost more than one bit at the top.
             wire [25:0] stop;
             genvar i;
             for (i = 0; i < 26; i = i + 1) begin : gen_stop
                 localparam [7:0] AT = 26 - i;
-                assign stop[i] = exp_c == AT;
+                assign stop[i] = exp_fp == AT;
             end
-            wire [31:0] seek = {sum_l[27:2] | stop, 6'd0};
+            // All bits of an INT32 are where they belong after a shift by 1.
+            wire [31:0] seek = {(sum_l[27:2] | stop | {1'b0, int_l, 24'd0}) & {!int_l, {25{1'b1}}}, 6'd0};
             wire [15:0] any2 = {|seek[31:30], |seek[29:28], |seek[27:26], |seek[25:24], |seek[23:22], |seek[21:20], |seek[19:18],
                 |seek[17:16], |seek[15:14], |seek[13:12], |seek[11:10], |seek[9:8], |seek[7:6], |seek[5:4], |seek[3:2], |seek[1:0]};
-            wire [7:0]  any4, zeros4_0, zeros4_1;
+            // in each group of 8: whether there is a one, and the zeros before it
             wire [3:0]  any8;
             wire [11:0] zeros8;
-            wire [1:0]  any16;
-            wire [7:0]  zeros16;
-            for (i = 0; i < 8; i = i + 1) begin : gen_count4
-                assign any4[i]     = any2[2*i+1] || any2[2*i];
-                assign zeros4_1[i] = !any2[2*i+1];
-                assign zeros4_0[i] = any2[2*i+1] ? !seek[4*i+3] : !seek[4*i+1];
-            end
             for (i = 0; i < 4; i = i + 1) begin : gen_count8
-                assign any8[i]          = any4[2*i+1] || any4[2*i];
-                assign zeros8[3*i +: 3] = {!any4[2*i+1], any4[2*i+1] ? {zeros4_1[2*i+1], zeros4_0[2*i+1]} : {zeros4_1[2*i], zeros4_0[2*i]}};
+                wire        upper = any2[4*i+3] || any2[4*i+2];
+                wire [1:0]  odd   = {any2[4*i+3] ? !seek[8*i+7] : !seek[8*i+5], any2[4*i+1] ? !seek[8*i+3] : !seek[8*i+1]};
+                assign any8[i]          = any2[4*i +: 4] != 4'd0;
+                assign zeros8[3*i +: 3] = {!upper, upper ? !any2[4*i+3] : !any2[4*i+1], upper ? odd[1] : odd[0]};
             end
-            for (i = 0; i < 2; i = i + 1) begin : gen_count16
-                assign any16[i]          = any8[2*i+1] || any8[2*i];
-                assign zeros16[4*i +: 4] = {!any8[2*i+1], any8[2*i+1] ? zeros8[3*(2*i+1) +: 3] : zeros8[3*(2*i) +: 3]};
-            end
-            wire [4:0] zeros = {!any16[1], any16[1] ? zeros16[7:4] : zeros16[3:0]};
-            wire       unused_any = &{1'b0, any16[0]};
+            wire       any16     = any8[3] || any8[2];
+            wire [2:0] zeros8_hi = any8[3] ? zeros8[11:9] : zeros8[8:6];
+            wire [2:0] zeros8_lo = any8[1] ? zeros8[5:3] : zeros8[2:0];
+            wire       unused_any = &{1'b0, any8[0]};
+            wire [4:0] zeros     = {!any16, any16 ? !any8[3] : !any8[1], any16 ? zeros8_hi : zeros8_lo};
 
-            // A shift of 31 leaves a fraction of zero: NaN, and a carry out of the largest exponent. Of an INT32 all bits are
-            // where they belong after a shift by 1.
-            wire       clear_l = nan_l || (!int_l && &exp_c && sum_l[27]);
-            wire [4:0] by_l    = ({zeros[4:1] & {4{!int_l}}, zeros[0] || int_l}) | {5{clear_l}};
-            wire [7:0] exp_l   = exp_c - {3'd0, zeros & {5{!int_l}}};
-            wire       sign_l  = sign_c && !nan_l && !(sub_l && sum_l == 28'd0);
+            // A fraction of zero: NaN, and a carry out of the largest exponent.
+            wire        clear_l = nan_l || (!int_l && &exp_fp && sum_l[27]);
+            wire [27:0] kept_l  = sum_l & {28{!clear_l}};
+            wire        sign_l  = sign_c && !nan_l;
 
-            wire        keep_s, nan_s, sign_s;
+            wire        keep_s, nan_s, sub_s, sign_ls;
             wire [4:0]  by_s;
-            wire [7:0]  exp_s;
+            wire [7:0]  exp_l;
             wire [27:0] sum_s;
-            inc_lane_cut #(.WIDTH(44), .CUT(CUT_L)) u_l (.clk(clk), .en(en),
-                .d({int_l || clear_l, nan_l, sign_l, by_l, exp_l, sum_l}),
-                .q({keep_s, nan_s, sign_s, by_s, exp_s, sum_s}));
+            inc_lane_cut #(.WIDTH(45), .CUT(CUT_L)) u_l (.clk(clk), .en(en),
+                .d({int_l || clear_l, nan_l, sub_l, sign_l, zeros, exp_c, kept_l}),
+                .q({keep_s, nan_s, sub_s, sign_ls, by_s, exp_l, sum_s}));
 
             // S. The leading one of a normal number comes to norm[27].
-            wire [27:0] norm = sum_s << by_s;
+            wire [27:0] norm   = sum_s << by_s;
+            wire        sign_s = sign_ls && !(sub_s && sum_s == 28'd0);
+            wire [7:0]  exp_s  = exp_l - {3'd0, by_s & {5{!keep_s}}};
             wire        keep_r, sign_r, top_r, round_r, sticky_r;
             wire [7:0]  exp_r;
             wire [22:0] frac_r;

@@ -142,12 +142,25 @@ module inc_replicate_data #(
     reg               partly_reg;
     reg  [MASK_W-1:0] left_reg;
     wire [MASK_W-1:0] mask    = partly_reg ? left_reg : desc_mask;
-    wire [MASK_W-1:0] rest    = mask & (mask - {{(MASK_W-1){1'b0}}, 1'b1});
-    wire [MASK_W-1:0] lowest  = mask & ~rest;
+    // whether there is an endpoint below; a subtraction would find it too, but with a carry in the way to the queue
+    wire [MASK_W-1:0] below;
+    wire [MASK_W-1:0] rest    = mask & below;
+    wire [MASK_W-1:0] lowest  = mask & ~below;
     wire              is_last = rest == {MASK_W{1'b0}};
     wire              has_words = req_words != {WORDS_W{1'b0}};
     wire              job_room;
     wire              issue   = req_valid && req_ready;
+
+    genvar g;
+    generate
+        for (g = 0; g < MASK_W; g = g + 1) begin : gen_below
+            if (g == 0) begin : gen_none
+                assign below[g] = 1'b0;
+            end else begin : gen_some
+                assign below[g] = |mask[g-1:0];
+            end
+        end
+    endgenerate
 
     reg [EP_W-1:0] endpoint;
     integer i;

@@ -84,6 +84,7 @@ const (
 	fileControl        = "rtl/inc_control.v"
 	fileDemux          = "rtl/inc_port_demux.v"
 	fileEmit           = "rtl/inc_emit_word.v"
+	fileEntry          = "rtl/inc_frame_entry.v"
 	fileForward        = "rtl/inc_forward.v"
 	fileICRC           = "rtl/inc_icrc_check.v"
 	fileInsert         = "rtl/inc_icrc_insert.v"

@@ -38,7 +38,7 @@ func arithmeticFaults() []Fault {
 // typeFaults are of types and operations that mini leaves out.
 func typeFaults() []Fault {
 	return []Fault{
-		{Name: "a range's type is the group's", File: fileCheck,
+		{Name: "a range's type is the group's", File: fileEntry,
 			Old: "ranged_reg ? map_dtype : dtype_reg", New: "ranged_reg && map_dtype == 2'd0 ? map_dtype : dtype_reg"},
 		{Name: "an adder's result is used before it is there", File: fileAggregate,
 			Old: "x_read && same[DEPTH-2:0] != {(DEPTH-1){1'b0}}", New: "1'b0"},
@@ -51,7 +51,7 @@ func typeFaults() []Fault {
 		{Name: "infinity less infinity is infinity", File: fileLane,
 			Old: "sub_a && a_ones && b_ones", New: "1'b0"},
 		{Name: "x less x is minus zero", File: fileLane,
-			Old: "sub_l && sum_l == 28'd0", New: "sub_l && sum_l == 28'd1"},
+			Old: "sub_s && sum_s == 28'd0", New: "sub_s && sum_s == 28'd1"},
 		{Name: "the top lanes are swapped", File: fileLanes,
 			Old: "a[32*i +: 32]", New: "a[32*(LANES > 1 && i >= LANES-2 ? 2*LANES-3-i : i) +: 32]", Also: []Change{
 				{Old: "b[32*i +: 32]", New: "b[32*(LANES > 1 && i >= LANES-2 ? 2*LANES-3-i : i) +: 32]"},
@@ -60,9 +60,9 @@ func typeFaults() []Fault {
 			Old: "{exp_r & {8{top_r || keep_r}}, frac_r} + {30'd0, up}",
 			New: "{exp_r & {8{top_r || keep_r}}, frac_r} | {30'd0, up || round_r || sticky_r}"},
 		{Name: "a subnormal operand counts as zero", File: fileLane,
-			Old: "swap ? a : b", New: "int_op || (swap ? a_norm : b_norm) ? (swap ? a : b) : 32'd0"},
+			Old: "swap_b ? a_b : b_b", New: "int_b || (swap_b ? a_high : b_high) ? (swap_b ? a_b : b_b) : 32'd0"},
 		{Name: "-0 and -0 make +0", File: fileLane,
-			Old: "sign_c && !nan_l && !(sub_l && sum_l == 28'd0)", New: "sign_c && !nan_l && sum_l != 28'd0"},
+			Old: "sign_ls && !(sub_s && sum_s == 28'd0)", New: "sign_ls && (keep_s || sum_s != 28'd0)"},
 		{Name: "MIN does not tell -0 from +0", File: fileLane,
 			Old: "!sum_op && differ", New: "!sum_op && differ && (|a[30:0] || |b[30:0])"},
 		{Name: "MIN and MAX confused", File: fileLane,

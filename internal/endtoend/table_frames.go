@@ -22,8 +22,8 @@ func outputFaults() []Fault {
 		{Name: "AckReq is not set", File: fileTranslate,
 			At: "ep_remote_qpn,", Old: "is_data", New: "1'b0"},
 		{Name: "the last endpoint gets no copy", File: fileReplicate,
-			At: "wire [MASK_W-1:0] rest =", Old: "mask & (mask - {{(MASK_W-1){1'b0}}, 1'b1})",
-			New: "mask & (mask - {{(MASK_W-1){1'b0}}, 1'b1}) & {2'b00, {(MASK_W-3){1'b1}}, 1'b0}"},
+			At: "wire [MASK_W-1:0] rest =", Old: "mask & below",
+			New: "mask & below & {2'b00, {(MASK_W-3){1'b1}}, 1'b0}"},
 	}
 }
 
@@ -78,8 +78,7 @@ func controlFaults() []Fault {
 		{Name: "a control register is not reset", File: fileCSR,
 			At: "gap_nak_reg <=", Old: "R_CTRL_GAP_NAK", New: "gap_nak_reg"},
 		{Name: "the state machine is not reset", File: fileCheck,
-			At: "if (rst) begin state_reg <=", Old: "M_EMPTY", New: "state_reg", Also: []Change{
-				{At: "if (rst) begin a_valid <=", Old: "1'b0", New: "a_valid"},
+			At: "if (rst) begin a_valid <=", Old: "1'b0", New: "a_valid", Also: []Change{
 				{At: "if (rst) begin b_valid <=", Old: "1'b0", New: "b_valid"},
 				{At: "if (rst) begin c_valid <=", Old: "1'b0", New: "c_valid"},
 			}},

@@ -6,16 +6,16 @@ import "slices"
 
 // stageMHz returns the highest clock in MHz that an adder keeps at 1, 2, … stages. This is the only place that has the figures.
 // With a floating-point type they are those measured in hdl/lanes/README.md: on asic the shorter period of the two ways of mapping,
-// less 10 %; on fpga levels of LUTs at 0.35 ns, which only a vendor's tool can confirm. The integer adder's are estimates; it needs no
-// third stage: with two it is faster than any clock that clock_mhz takes.
+// less 10 %; on fpga levels of LUTs at 0.45 ns and 0.5 ns for a flop, which only a vendor's tool can confirm. The integer adder's are
+// estimates; it needs no third stage: with two it is faster than any clock that clock_mhz takes.
 func stageMHz(t Technology, float bool) []int {
 	switch {
 	case t == ASIC && float:
-		return []int{560, 970, 1090, 1460, 1560, 1790}
+		return []int{600, 1000, 1170, 1710, 1820, 1820}
 	case t == ASIC:
 		return []int{1000, maxClockMHz}
 	case float:
-		return []int{100, 170, 210, 250, 270, 270}
+		return []int{80, 160, 160, 270, 270, 310}
 	default:
 		return []int{350, maxClockMHz}
 	}

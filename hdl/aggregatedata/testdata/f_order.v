@@ -17,7 +17,7 @@ module inc_lanes #(
     output wire [32*LANES-1:0] y
 );
     localparam W = 4;
-    // an integer operation only passes b, with a = 0
+    // an integer operation only passes one operand, the other is 0
     wire [W-1:0] joined = is_int ? a[W-1:0] + b[W-1:0] : {a[W-2:0], a[W-1]} ^ b[W-1:0];
     reg [STAGES*W-1:0] stages;
     always @(posedge clk) begin
