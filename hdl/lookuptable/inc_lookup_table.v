@@ -363,9 +363,26 @@ module inc_lookup_table #(
             localparam ROUTE_W  = W_GROUP_ROUTE_0_ENDPOINT_0 + W_GROUP_ROUTE_0_VALID_0;
             localparam ROUTES_W = F_GROUP_ROUTE_0_ENDPOINT_4 + ROUTE_W;
             wire [4:0]  root   = hdr_ext[24:20];
-            wire [9:0]  scaled = {5'd0, root} * 10'd13;
-            wire [2:0]  fifth  = scaled[8:6];                  // root / 5, of 0 to 31
-            wire [4:0]  rest   = root - {fifth, 2'b00} - {2'b00, fifth};
+            // root / 5 and root % 5: a LUT for each bit
+            reg  [2:0]  fifth, rest;
+            always @* begin
+                case (root)
+                    5'd0, 5'd1, 5'd2, 5'd3, 5'd4:      fifth = 3'd0;
+                    5'd5, 5'd6, 5'd7, 5'd8, 5'd9:      fifth = 3'd1;
+                    5'd10, 5'd11, 5'd12, 5'd13, 5'd14: fifth = 3'd2;
+                    5'd15, 5'd16, 5'd17, 5'd18, 5'd19: fifth = 3'd3;
+                    5'd20, 5'd21, 5'd22, 5'd23, 5'd24: fifth = 3'd4;
+                    5'd25, 5'd26, 5'd27, 5'd28, 5'd29: fifth = 3'd5;
+                    default:                           fifth = 3'd6;
+                endcase
+                case (root)
+                    5'd0, 5'd5, 5'd10, 5'd15, 5'd20, 5'd25, 5'd30: rest = 3'd0;
+                    5'd1, 5'd6, 5'd11, 5'd16, 5'd21, 5'd26, 5'd31: rest = 3'd1;
+                    5'd2, 5'd7, 5'd12, 5'd17, 5'd22, 5'd27:        rest = 3'd2;
+                    5'd3, 5'd8, 5'd13, 5'd18, 5'd23, 5'd28:        rest = 3'd3;
+                    default:                                       rest = 3'd4;
+                endcase
+            end
             wire [3:0]  word   = tbl_word - WORD_GROUP_ROUTE_0;
             wire [ROUTES_W-1:0] routes;
             reg  [2:0]  rest_reg;
@@ -375,7 +392,7 @@ module inc_lookup_table #(
                 .wdata(tbl_data[F_GROUP_ROUTE_0_ENDPOINT_0 +: ROUTES_W]),
                 .re(hdr_valid), .raddr({group, fifth}), .rdata(routes));
             always @(posedge clk) begin
-                rest_reg <= rest[2:0];
+                rest_reg <= rest;
             end
 
             reg [ROUTE_W-1:0] route; // valid, endpoint
@@ -397,7 +414,7 @@ module inc_lookup_table #(
             assign entry_in[ENTRY_W-1:FIXED_W] = {grp_collective[9:8], route_hot};
             assign {root_sends, ent_in_band, route_mask} = entry[ENTRY_W-1:FIXED_W];
 
-            wire unused_in_band = &{1'b0, scaled, rest, word};
+            wire unused_in_band = &{1'b0, word};
         end else begin : gen_fixed
             assign {root_sends, ent_in_band} = 2'b00;
             assign route_mask = {MASK_W{1'b0}};
