@@ -104,7 +104,8 @@ func TestFormats(t *testing.T) {
 		"sim":   "a test's own timer",
 		"synth": "delays that timing analysis found, from which the found clock comes",
 
-		"synth/openroad": "slacks, with the clock found beside them",
+		"synth/openroad":    "slacks, with the clock found beside them",
+		"control/placement": "widths of links, which the network's file states",
 	}
 	seen := 0
 	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
