@@ -106,6 +106,7 @@ func TestFormats(t *testing.T) {
 
 		"synth/openroad":    "slacks, with the clock found beside them",
 		"control/placement": "widths of links, which the network's file states",
+		"control/manager":   "widths of links that a request asks for",
 	}
 	seen := 0
 	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
