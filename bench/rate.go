@@ -64,10 +64,10 @@ type RatePoint struct {
 	OfBound float64 `json:"of_bound"`
 	// Full counts packets that found a pipe full, Gaps the packets dropped after one of those, RNRs and CNPs the
 	// answers, Cuts the rate cuts of NICs.
-	Full uint32 `json:"full"`
-	Gaps uint32 `json:"gaps"`
-	RNRs uint32 `json:"rnrs"`
-	CNPs uint32 `json:"cnps"`
+	Full uint64 `json:"full"`
+	Gaps uint64 `json:"gaps"`
+	RNRs uint64 `json:"rnrs"`
+	CNPs uint64 `json:"cnps"`
 	Cuts int    `json:"cuts"`
 	// Packets counts packets sent by all ranks, Resent those sent again, Timeouts the ranks' time-outs.
 	Packets  int `json:"packets"`

@@ -81,7 +81,7 @@ type outcome struct {
 	*commlib.Call
 	links    fabric.Stats
 	cuts     int
-	counters map[string]uint32
+	counters map[string]uint64
 }
 
 // run is one collective in a group of its own on a network of its own.

@@ -49,11 +49,13 @@ const (
 `, m.DriverPackage(), m.Name, m.DriverPackage())
 	m.driverNumbers(&b)
 	for _, r := range m.Registers {
-		if r.Name == "COUNTER" {
+		switch r.Name {
+		case "COUNTER":
 			driverCounter(&b, r)
-			continue
+		case "COUNTER_HIGH": // ReadCounter reads it
+		default:
+			driverRegister(&b, r)
 		}
-		driverRegister(&b, r)
 	}
 	fmt.Fprintf(&b, `
 // address returns base + i·stride for an index below count.
@@ -106,22 +108,27 @@ func (m Model) driverNumbers(b *bytes.Buffer) {
 	fmt.Fprintf(b, ")\n")
 }
 
-// driverCounter prints the method that reads a counter; its name is its index, and its value needs no struct.
-func driverCounter(b *bytes.Buffer, r Register) {
+// driverCounter prints the method that reads a counter, both words; its name is its index, and its value needs no struct.
+func driverCounter(b *bytes.Buffer, low Register) {
 	fmt.Fprintf(b, `
-// ReadCounter reads an event counter, which wraps at 2^32.
-func (d *Device) ReadCounter(c Counter) (uint32, error) {
+// ReadCounter reads an event counter as it is now or, while COUNTER_SNAPSHOT.hold is set, as it was when that was written.
+func (d *Device) ReadCounter(c Counter) (uint64, error) {
 	addr, err := address(%q, 0x%05X, %d, int(c), CounterCount)
 	if err != nil {
 		return 0, err
 	}
-	v, err := d.bus.ReadReg(addr)
+	low, err := d.bus.ReadReg(addr)
 	if err != nil {
 		return 0, fmt.Errorf("read counter %%s at %%#x: %%w", c, addr, err)
 	}
-	return v, nil
+	addr += 0x%X
+	high, err := d.bus.ReadReg(addr)
+	if err != nil {
+		return 0, fmt.Errorf("read counter %%s at %%#x: %%w", c, addr, err)
+	}
+	return uint64(high)<<32 | uint64(low), nil
 }
-`, r.Name, r.Offset, r.Stride)
+`, low.Name, low.Offset, low.Stride, CounterHighBase-CounterBase)
 }
 
 // driverRegister prints the type and the methods of one register.

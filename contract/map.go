@@ -119,6 +119,9 @@ func (b *builder) options() {
 			{Name: "flips", LSB: 0, Width: 2, Max: maximum(2), SelfClearing: true,
 				Doc: "The next row written to the payload memory has so many of its lowest stored bits inverted."},
 		}})
+	b.addSingle(Register{Name: "COUNTER_SNAPSHOT", Access: RW, Doc: "When the counters are copied to where they are read.", Fields: []Field{
+		{Name: "hold", LSB: 0, Width: 1, Doc: "Written 1: copy all counters as they are at one moment, and keep that copy to be read. 0: a read of COUNTER copies all first."},
+	}})
 	if b.p.Mode != 3 {
 		return
 	}
@@ -143,7 +146,11 @@ func (b *builder) arrays() {
 			{Name: "port", LSB: 0, Width: 8, Max: b.port(), Doc: "Output port."},
 		}})
 	b.add(Register{Name: "COUNTER", Offset: CounterBase, Count: len(b.m.Counters), Stride: 4, Access: RO, Volatile: true, Index: "i",
-		Doc: "Event counters; they wrap.", Fields: []Field{{Name: "count", LSB: 0, Width: 32, Doc: "Events since reset, modulo 2^32."}}})
+		Doc:    "Event counters of 64 bits, low words. A read copies all counters first, unless COUNTER_SNAPSHOT.hold is set.",
+		Fields: []Field{{Name: "count", LSB: 0, Width: 32, Doc: "Events since reset, modulo 2^32."}}})
+	b.add(Register{Name: "COUNTER_HIGH", Offset: CounterHighBase, Count: len(b.m.Counters), Stride: 4, Access: RO, Volatile: true, Index: "i",
+		Doc:    "High words of the event counters, as of the last copy: read COUNTER before.",
+		Fields: []Field{{Name: "count", LSB: 0, Width: 32, Doc: "Events since reset, divided by 2^32."}}})
 }
 
 // groupControl adds what starts a group and what says how it is.

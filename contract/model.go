@@ -22,13 +22,15 @@ var ErrUnknownRegister = errors.New("unknown register")
 
 // Layout of the map, in bytes.
 const (
-	GlobalBase   = 0x0000
-	BypassBase   = 0x0400
-	CounterBase  = 0x0800
-	GroupBase    = 0x1000
-	GroupStride  = 64
-	EndpointBase = 0x8000
-	EndpointStep = 64
+	GlobalBase  = 0x0000
+	BypassBase  = 0x0400
+	CounterBase = 0x0800
+	// CounterHighBase is where the counters' high words are, at the distance at which the low words are from CounterBase.
+	CounterHighBase = 0x0C00
+	GroupBase       = 0x1000
+	GroupStride     = 64
+	EndpointBase    = 0x8000
+	EndpointStep    = 64
 	// GROUP_PIPE and GROUP_FAILED, of Mode III: a word a group.
 	PipeBase   = 0x2000
 	FailedBase = 0x2100
@@ -49,7 +51,7 @@ const (
 const (
 	Magic        = 0x494E4331 // "INC1"
 	VersionMajor = 1
-	VersionMinor = 2
+	VersionMinor = 3
 	// DefaultIPID is the reset value of IP_ID.
 	DefaultIPID = 0x1111
 )

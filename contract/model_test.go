@@ -109,7 +109,7 @@ func TestAddresses(t *testing.T) {
 	}{
 		{"ID", 0, 0x0000}, {"VERSION", 0, 0x0004}, {"PARAM_MODE", 0, 0x0008}, {"PARAM_WINDOW_PACKETS", 0, 0x0028}, {"PARAM_ARITH", 0, 0x002C}, {"CTRL", 0, 0x0030},
 		{"IP_ID", 0, 0x0034}, {"ECC_INJECT", 0, 0x0038},
-		{"BYPASS_PORT", 0, 0x0400}, {"BYPASS_PORT", 7, 0x041C}, {"COUNTER", 0, 0x0800}, {"COUNTER", 1, 0x0804},
+		{"BYPASS_PORT", 0, 0x0400}, {"BYPASS_PORT", 7, 0x041C}, {"COUNTER", 0, 0x0800}, {"COUNTER", 1, 0x0804}, {"COUNTER_HIGH", 0, 0x0C00}, {"COUNTER_HIGH", 45, 0x0CB4}, {"COUNTER_SNAPSHOT", 0, 0x003C},
 		{"GROUP_CTRL", 0, 0x1000}, {"GROUP_STATUS", 1, 0x1044}, {"GROUP_START", 2, 0x1088}, {"GROUP_SLOTS", 3, 0x10CC}, {"GROUP_IN_MASK", 0, 0x1010},
 		{"GROUP_OUT_MASK", 0, 0x1014}, {"GROUP_ACK_MASK", 0, 0x1018}, {"GROUP_PARENT", 0, 0x101C}, {"GROUP_COLLECTIVE", 0, 0x1020},
 		{"GROUP_ROUTE_0", 0, 0x1024}, {"GROUP_ROUTE_6", 3, 0x10FC},
@@ -122,7 +122,7 @@ func TestAddresses(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, c.addr, a, "%s[%d]", c.name, c.i)
 	}
-	for name, want := range map[string]uint32{"ID": 0x494E4331, "VERSION": 0x00010002, "PARAM_MODE": 2, "PARAM_BUS_BYTES": 64, "PARAM_LANES": 16,
+	for name, want := range map[string]uint32{"ID": 0x494E4331, "VERSION": 0x00010003, "PARAM_MODE": 2, "PARAM_BUS_BYTES": 64, "PARAM_LANES": 16,
 		"PARAM_GROUPS": 4, "PARAM_MEMBERS": 8, "PARAM_PORTS": 8, "PARAM_MTU_BYTES": 4096, "PARAM_SLOTS": 256, "PARAM_WINDOW_PACKETS": 32,
 		"CTRL": 1, "IP_ID": 0x1111, "ECC_INJECT": 0, "GROUP_CTRL": 0} {
 		r, err := m.Registers.Register(name)
@@ -130,7 +130,7 @@ func TestAddresses(t *testing.T) {
 		assert.Equal(t, want, r.Reset, name)
 	}
 	three := model(t, "fpga100g3")
-	for name, want := range map[string][2]uint32{"PIPE_CTRL": {0x003C, 0x101}, "PIPE_TIMEOUT": {0x0040, 64}, "GROUP_PIPE": {0x2000, 0}, "GROUP_FAILED": {0x2100, 0}} {
+	for name, want := range map[string][2]uint32{"PIPE_CTRL": {0x0040, 0x101}, "PIPE_TIMEOUT": {0x0044, 64}, "GROUP_PIPE": {0x2000, 0}, "GROUP_FAILED": {0x2100, 0}} {
 		r, err := three.Registers.Register(name)
 		require.NoError(t, err, name)
 		assert.Equal(t, want, [2]uint32{r.Offset, r.Reset}, name)

@@ -56,7 +56,7 @@ func (m Model) CHeader() []byte {
 			}
 		}
 	}
-	fmt.Fprintf(&b, "\n/* Indices of %s_COUNTER. */\n", pre)
+	fmt.Fprintf(&b, "\n/* Indices of %s_COUNTER and %s_COUNTER_HIGH. */\n", pre, pre)
 	for i, c := range m.Counters {
 		fmt.Fprintf(&b, "#define %s_COUNTER_INDEX_%s %d /* %s */\n", pre, c.Name, i, c.Doc)
 	}
@@ -188,9 +188,9 @@ func (m Model) Markdown() []byte {
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", at, f.Name, doc)
 		}
 	}
-	fmt.Fprintf(&b, "\n## Counters\n\n| i | address | counter | what |\n|---|---|---|---|\n")
+	fmt.Fprintf(&b, "\n## Counters\n\n| i | low word | high word | counter | what |\n|---|---|---|---|---|\n")
 	for i, c := range m.Counters {
-		fmt.Fprintf(&b, "| %d | 0x%05X | %s | %s |\n", i, CounterBase+4*i, c.Name, c.Doc)
+		fmt.Fprintf(&b, "| %d | 0x%05X | 0x%05X | %s | %s |\n", i, CounterBase+4*i, CounterHighBase+4*i, c.Name, c.Doc)
 	}
 	return b.Bytes()
 }

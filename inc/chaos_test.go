@@ -250,7 +250,7 @@ func TestChaos(t *testing.T) {
 		for _, trouble := range []trouble{{}, {100, false}, {100, true}, {12, false}, {12, true}} {
 			for _, gapNAK := range []bool{false, true} {
 				t.Run(fmt.Sprintf("tree=%t,%+v,gapNAK=%t", tree, trouble, gapNAK), func(t *testing.T) {
-					var naks, resends uint32
+					var naks, resends uint64
 					for seed := range uint64(6) {
 						n := newNetwork(t, seed, 0xFFFFF0, tree, count)
 						n.loss, n.shuffle = trouble.loss, trouble.shuffle
@@ -265,7 +265,7 @@ func TestChaos(t *testing.T) {
 						if trouble.loss > 0 {
 							continue
 						}
-						counters, ends := n.nodes[0].e.Counters(), uint32(len(n.far[0]))
+						counters, ends := n.nodes[0].e.Counters(), uint64(len(n.far[0]))
 						require.Zero(t, n.sentBack)
 						require.Equal(t, ends*count, counters[UpData])
 						require.Equal(t, ends*count, counters[Agg])

@@ -83,13 +83,13 @@ func TestRange(t *testing.T) {
 		c := allReduceOf(2)
 		for range 3 {
 			for r := range 3 {
-				opened := uint32(0)
+				opened := uint64(0)
 				if r == 0 {
 					opened = 1
 				}
 				counted := w.counted(func() { w.nothing(w.send(w.control(0, r, start, c))) })
 				assert.Equal(t, opened, counted["RANGE_OPEN"], "rank %d", r)
-				assert.Equal(t, uint32(1), counted["BUFFERED"])
+				assert.Equal(t, uint64(1), counted["BUFFERED"])
 			}
 			counted := w.counted(func() {
 				outs := w.send(w.control(0, 3, start, c))
@@ -100,7 +100,7 @@ func TestRange(t *testing.T) {
 					assert.Empty(t, o.Packet.Payload)
 				}
 			})
-			assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "AGG": 1, "TX_RESULT": 1, "WIPE": 1, "TX_FANOUT": 4, "TX_FRAMES": 4}, counted)
+			assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "AGG": 1, "TX_RESULT": 1, "WIPE": 1, "TX_FANOUT": 4, "TX_FRAMES": 4}, counted)
 			assert.Equal(t, start, w.one(w.send(w.ack(0, 2, start, 0x1F))).PSN, "and acknowledged")
 			for i := range 2 {
 				psn := start.Add(1 + i)
@@ -211,7 +211,7 @@ func TestInBandDrops(t *testing.T) {
 			}
 			before := w.e.AppendState(nil)
 			counted := w.counted(func() { w.nothing(w.send(tt.packet(w))) })
-			assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, tt.want: 1}, counted)
+			assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, tt.want: 1}, counted)
 			assert.Equal(t, before, w.e.AppendState(nil))
 		})
 	}
@@ -221,27 +221,27 @@ func TestInBandDrops(t *testing.T) {
 		f := bytesOf(w.control(0, 0, 0, next))
 		f[len(f)-1] ^= 1
 		before := w.e.AppendState(nil)
-		assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "DROP_ICRC": 1}, w.counted(func() { w.nothing(w.frame(0, f, false)) }))
+		assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "DROP_ICRC": 1}, w.counted(func() { w.nothing(w.frame(0, f, false)) }))
 		assert.Equal(t, before, w.e.AppendState(nil))
 	})
 	t.Run("before the first range", func(t *testing.T) {
 		w := newWorld(t, inBandParams(), inBandStar(0, 7))
 		for want, p := range map[string]roce.Packet{"DROP_RANGE": w.data(0, 0, 7, le(1)), "DROP_STALE_ACK": w.ack(0, 0, 6, 0x1F)} {
-			assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, want: 1}, w.counted(func() { w.nothing(w.send(p)) }))
+			assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, want: 1}, w.counted(func() { w.nothing(w.send(p)) }))
 		}
 	})
 	t.Run("the parent hears an AllReduce and its ACKs do not count", func(t *testing.T) {
 		w := newWorld(t, inBandParams(), inBandLeaf(0, 0))
 		w.send(w.control(0, 0, 0, next))
-		assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "DROP_WRONG_ROLE": 1}, w.counted(func() { w.nothing(w.send(w.ack(0, 4, 0, 0x1F))) }))
+		assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "DROP_WRONG_ROLE": 1}, w.counted(func() { w.nothing(w.send(w.ack(0, 4, 0, 0x1F))) }))
 	})
 }
 
 // TestRangeNAK: data ahead of a control that is lost is answered with a NAK for the control, once.
 func TestRangeNAK(t *testing.T) {
 	w := newWorld(t, inBandParams(), inBandStar(0, 0))
-	silent := map[string]uint32{"RX_FRAMES": 1, "DROP_RANGE": 1}
-	answered := map[string]uint32{"RX_FRAMES": 1, "DROP_RANGE": 1, "TX_GAP_NAK": 1, "TX_FRAMES": 1}
+	silent := map[string]uint64{"RX_FRAMES": 1, "DROP_RANGE": 1}
+	answered := map[string]uint64{"RX_FRAMES": 1, "DROP_RANGE": 1, "TX_GAP_NAK": 1, "TX_FRAMES": 1}
 	nak := func(wire, want roce.PSN, msn uint32) {
 		t.Helper()
 		assert.Equal(t, answered, w.counted(func() {
@@ -376,7 +376,7 @@ func TestSequence(t *testing.T) {
 		for c := range NumCounters {
 			require.False(t, c.drops() && counters[c] != 0, "%v", c)
 		}
-		require.Equal(t, uint32(8), counters[RangeOpen])
+		require.Equal(t, uint64(8), counters[RangeOpen])
 		require.Zero(t, counters[TxReack]+counters[TxResend]+counters[TxGapNak])
 	}
 }
@@ -427,7 +427,7 @@ func TestRootSendsInBand(t *testing.T) {
 	assert.Equal(t, []int{1}, to(w.send(w.control(0, 3, 0, reduceTo(1, 1)))))
 	assert.Equal(t, sumOf(4, 1, 4), w.one(w.round(1, 0, 1, 2, 3)).Payload)
 	assert.Equal(t, []int{0, 1, 2, 3}, to(w.send(w.ack(0, 1, 1, 0x1F))))
-	assert.Equal(t, uint32(1), w.counted(func() { w.send(w.control(0, 1, 2, barrierOf(0))) })["RANGE_OPEN"])
+	assert.Equal(t, uint64(1), w.counted(func() { w.send(w.control(0, 1, 2, barrierOf(0))) })["RANGE_OPEN"])
 }
 
 // TestResendOfRangeBefore: while a range is open, the one before is answered with its own type, operation and numbers.
@@ -449,7 +449,7 @@ func TestResendOfRangeBefore(t *testing.T) {
 	}
 	w.send(w.control(0, 0, 106, allReduceOf(2))) // the Broadcast is the range before now
 	w.send(w.control(0, 1, 102, allReduceOf(2)))
-	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "DROP_RANGE": 1}, w.counted(func() {
+	assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "DROP_RANGE": 1}, w.counted(func() {
 		p := w.data(0, 2, 101, halves[2])
 		p.Pad = 2
 		w.nothing(w.send(p))
@@ -490,7 +490,7 @@ func TestResendOfRangeBefore(t *testing.T) {
 
 // TestReack: data of the range before that everybody has is answered with an ACK of that whole range.
 func TestReack(t *testing.T) {
-	reack := map[string]uint32{"RX_FRAMES": 1, "TX_REACK": 1, "TX_FRAMES": 1}
+	reack := map[string]uint64{"RX_FRAMES": 1, "TX_REACK": 1, "TX_FRAMES": 1}
 	open := func(w *world, e int, wire roce.PSN, c Control) {
 		t.Helper()
 		require.NotZero(t, w.counted(func() { w.send(w.control(0, e, wire, c)) })["RANGE_OPEN"])
@@ -502,7 +502,7 @@ func TestReack(t *testing.T) {
 		}
 		w.round(1, 0, 1, 2)
 		w.round(2, 0, 1, 2)
-		resent := map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "TX_RESEND": 1, "TX_FRAMES": 1}
+		resent := map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "TX_RESEND": 1, "TX_FRAMES": 1}
 		w.send(w.ack(0, 3, 2, 0x1F))
 		assert.Equal(t, resent, w.counted(func() { w.round(1, 1) }), "it is the current range")
 		open(w, 3, 0, allReduceOf(1))
@@ -531,16 +531,16 @@ func TestReack(t *testing.T) {
 		w.round(1, 0, 1, 2)
 		w.send(w.ack(0, 3, 1, 0x60)) // everything before 1
 		open(w, 3, 0, allReduceOf(1))
-		assert.Equal(t, uint32(1), w.counted(func() { w.round(1, 1) })["TX_RESEND"])
-		assert.Equal(t, uint32(1), w.counted(func() { w.send(w.ack(0, 3, 1, 0x1F)) })["TX_ACK_COPY"]/3)
-		assert.Equal(t, uint32(1), w.counted(func() { w.round(1, 1) })["TX_REACK"])
+		assert.Equal(t, uint64(1), w.counted(func() { w.round(1, 1) })["TX_RESEND"])
+		assert.Equal(t, uint64(1), w.counted(func() { w.send(w.ack(0, 3, 1, 0x1F)) })["TX_ACK_COPY"]/3)
+		assert.Equal(t, uint64(1), w.counted(func() { w.round(1, 1) })["TX_REACK"])
 		// A packet that nobody has seen is not answered so, though the receiver claims to have it.
 		w = newWorld(t, inBandParams(), inBandStar(0, 0))
 		w.send(w.control(0, 0, 0, reduceTo(3, 1)))
 		w.send(w.ack(0, 3, 1, 0x1F))
 		open(w, 3, 0, allReduceOf(1))
-		assert.Equal(t, uint32(1), w.counted(func() { w.send(w.control(0, 1, 0, reduceTo(3, 1))) })["AGG"])
-		assert.Equal(t, uint32(1), w.counted(func() { w.send(w.control(0, 1, 0, reduceTo(3, 1))) })["TX_REACK"])
+		assert.Equal(t, uint64(1), w.counted(func() { w.send(w.control(0, 1, 0, reduceTo(3, 1))) })["AGG"])
+		assert.Equal(t, uint64(1), w.counted(func() { w.send(w.control(0, 1, 0, reduceTo(3, 1))) })["TX_REACK"])
 	})
 	t.Run("Broadcast", func(t *testing.T) {
 		w := newWorld(t, inBandParams(), inBandStar(0, 50))
@@ -551,7 +551,7 @@ func TestReack(t *testing.T) {
 		w.send(w.ack(0, 2, 52, 0x1F))
 		w.send(w.ack(0, 3, 51, 0x1F))
 		open(w, 3, 50, allReduceOf(1))
-		assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "DOWN_DATA": 1, "TX_FANOUT": 3, "TX_FRAMES": 3}, w.counted(func() { w.round(52, 1) }))
+		assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "DOWN_DATA": 1, "TX_FANOUT": 3, "TX_FRAMES": 3}, w.counted(func() { w.round(52, 1) }))
 		assert.Equal(t, roce.PSN(52), w.one(w.send(w.ack(0, 3, 52, 0x1F))).PSN)
 		for _, wire := range []roce.PSN{51, 52} {
 			assert.Equal(t, reack, w.counted(func() {
@@ -578,7 +578,7 @@ func TestReack(t *testing.T) {
 		w.send(w.control(0, 0, 0, broadcastFrom(0, 1)))
 		w.round(1, 0)
 		open(w, 0, 2, allReduceOf(1))
-		assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "DOWN_DATA": 1}, w.counted(func() { w.round(1, 0) }))
+		assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "DOWN_DATA": 1}, w.counted(func() { w.round(1, 0) }))
 	})
 }
 
@@ -642,9 +642,9 @@ func TestNumbersOfRange(t *testing.T) {
 	for i := range 3 {
 		w.nothing(w.round(roce.PSN(1+i), 1))
 	}
-	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_WINDOW": 1}, w.counted(func() { w.nothing(w.round(4, 1)) }))
+	assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_WINDOW": 1}, w.counted(func() { w.nothing(w.round(4, 1)) }))
 	assert.Equal(t, []int{0}, to(w.send(w.control(0, 4, 21, reduceTo(0, 40)))))
-	assert.Equal(t, uint32(1), w.counted(func() { w.nothing(w.round(4, 1)) })["AGG"])
+	assert.Equal(t, uint64(1), w.counted(func() { w.nothing(w.round(4, 1)) })["AGG"])
 	p := w.one(w.round(22, 4))
 	assert.Equal(t, roce.PSN(1+21), p.PSN, "rank 0 has heard the Broadcast")
 	assert.Equal(t, Reduce(DTypeINT32, OpSum, false, [][]byte{contribution(1, 1, 4), contribution(4, 22, 4)}), p.Payload)
@@ -664,7 +664,7 @@ func TestNumbersOfRange(t *testing.T) {
 	for i := range 3 {
 		w.nothing(w.round(roce.PSN(1+i), 1))
 	}
-	assert.Equal(t, uint32(1), w.counted(func() { w.nothing(w.round(4, 1)) })["DROP_WINDOW"])
+	assert.Equal(t, uint64(1), w.counted(func() { w.nothing(w.round(4, 1)) })["DROP_WINDOW"])
 }
 
 // TestStragglerOfRangeBefore: a rank opens a range although another has not finished the one before, which no host does. The
@@ -677,7 +677,7 @@ func TestStragglerOfRangeBefore(t *testing.T) {
 	w.configure(func(e *Engine) error { e.SetGapNAK(false); return nil })
 	w.round(1, 0, 1, 2)
 	w.send(w.control(0, 0, 2, allReduceOf(1)))
-	assert.Equal(t, uint32(1), w.counted(func() { w.nothing(w.send(w.control(0, 3, 2, allReduceOf(1)))) })["DROP_GAP"])
+	assert.Equal(t, uint64(1), w.counted(func() { w.nothing(w.send(w.control(0, 3, 2, allReduceOf(1)))) })["DROP_GAP"])
 	w.result(w.round(1, 3), 1, 0, 1, 2, 3)
 	for r := 1; r < 4; r++ {
 		w.send(w.control(0, r, 2, allReduceOf(1)))
@@ -694,7 +694,7 @@ func TestStragglerOfRangeBefore(t *testing.T) {
 	w.send(w.control(0, 0, 3, allReduceOf(8)))
 	w.result(w.round(1, 3), 1, 0, 1, 2, 3)
 	assert.Equal(t, roce.PSN(2), w.e.groups[0].done)
-	assert.Equal(t, uint32(3), w.counted(func() { w.nothing(w.round(4, 0)); w.nothing(w.round(5, 0)); w.nothing(w.round(6, 0)) })["AGG"])
+	assert.Equal(t, uint64(3), w.counted(func() { w.nothing(w.round(4, 0)); w.nothing(w.round(5, 0)); w.nothing(w.round(6, 0)) })["AGG"])
 }
 
 // TestCNPInBand: the roles are those of the current range, before the first the registers'.
@@ -896,9 +896,9 @@ func TestNAKOfFirst(t *testing.T) {
 		w.send(w.ack(0, 2, 51, 0x1F))
 		w.send(w.control(0, 0, 50, broadcastFrom(0, 1)))
 		require.Equal(t, roce.PSN(50), w.one(w.send(w.ack(0, 3, 52, syndrome))).PSN, "rank 0 is asked for its control again")
-		assert.Equal(t, uint32(1), w.counted(func() { w.round(51, 1) })["DOWN_DATA"], "rank 3 has not acknowledged the range before")
-		assert.Equal(t, uint32(1), w.counted(func() { w.send(w.ack(0, 3, 51, 0x1F)) })["TX_ACK_UP"])
-		assert.Equal(t, uint32(1), w.counted(func() { w.round(51, 1) })["TX_REACK"])
+		assert.Equal(t, uint64(1), w.counted(func() { w.round(51, 1) })["DOWN_DATA"], "rank 3 has not acknowledged the range before")
+		assert.Equal(t, uint64(1), w.counted(func() { w.send(w.ack(0, 3, 51, 0x1F)) })["TX_ACK_UP"])
+		assert.Equal(t, uint64(1), w.counted(func() { w.round(51, 1) })["TX_REACK"])
 	}
 }
 
@@ -908,7 +908,7 @@ func TestAcksKeepUp(t *testing.T) {
 	w := newWorld(t, inBandParams(), inBandStar(0, 0))
 	for k := range 12 {
 		first := roce.PSN(0).Add(k * length)
-		require.Equal(t, uint32(1), w.counted(func() { w.send(w.control(0, 1, first, broadcastFrom(1, length-1))) })["RANGE_OPEN"])
+		require.Equal(t, uint64(1), w.counted(func() { w.send(w.control(0, 1, first, broadcastFrom(1, length-1))) })["RANGE_OPEN"])
 		w.nothing(w.send(w.ack(0, 0, first, 0x1F)))
 		w.nothing(w.send(w.ack(0, 2, first, 0x1F)))
 	}
@@ -930,5 +930,5 @@ func TestRootOutsideTree(t *testing.T) {
 	s := inBandStar(0, 0)
 	s.RootSends, s.InMask, s.OutMask = true, 7, 7
 	w := newWorld(t, inBandParams(), s)
-	assert.Equal(t, uint32(1), w.counted(func() { w.send(w.control(0, 3, 0, reduceTo(3, 1))) })["DROP_WRONG_ROLE"])
+	assert.Equal(t, uint64(1), w.counted(func() { w.send(w.control(0, 3, 0, reduceTo(3, 1))) })["DROP_WRONG_ROLE"])
 }

@@ -165,15 +165,15 @@ func (c Counter) String() string {
 	return names[c]
 }
 
-// Counters holds the value of every counter; each is 32 bits wide and wraps, as the registers do.
-type Counters [AllCounters]uint32
+// Counters holds the value of every counter; each is 64 bits wide and wraps, as the registers do.
+type Counters [AllCounters]uint64
 
 // CheckIdentities verifies the equations of docs/engine.md section 7 that hold for every run of Mode II, lossless or not. up and down
 // tell where results may have gone: up to a parent, as one frame each, or down to out_mask as copies that are counted for
 // themselves. With only one of them the number of frames sent follows exactly, else it lies between two bounds. It returns
 // an error that names the first equation that fails.
 func (c Counters) CheckIdentities(up, down bool) error {
-	var drops uint32
+	var drops uint64
 	for i := range NumCounters {
 		if i.drops() {
 			drops += c[i]
@@ -207,7 +207,7 @@ func (c Counters) CheckIdentities(up, down bool) error {
 // CheckPipeIdentities verifies the equations of docs/pipes.md section 6 that hold for every run of Mode III. It returns an error that
 // names the first one that fails.
 func (c Counters) CheckPipeIdentities() error {
-	var drops uint32
+	var drops uint64
 	for i := range AllCounters {
 		if i.drops() {
 			drops += c[i]
@@ -228,7 +228,7 @@ func (c Counters) CheckPipeIdentities() error {
 // equation is what must be equal.
 type equation struct {
 	name        string
-	left, right uint32
+	left, right uint64
 }
 
 // checkEquations gives an error for the first that does not hold.

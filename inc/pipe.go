@@ -344,7 +344,7 @@ func (e *Engine) accept(in *incoming, p Pipe, number int) {
 // moves counts the slots of a root's aggregation pipe that became free since moved was before.
 func (e *Engine) moves(g *group, before roce.PSN) {
 	if g.current.turnsAround() {
-		e.counters[Wipe] += uint32(g.moved().Diff(before))
+		e.counters[Wipe] += uint64(g.moved().Diff(before))
 	}
 }
 

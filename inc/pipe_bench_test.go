@@ -59,5 +59,5 @@ func BenchmarkPipeStep(b *testing.B) {
 		}
 		psn = psn.Next()
 	}
-	require.Equal(b, uint32(psn), w.e.counters[TxResult])
+	require.Equal(b, uint64(psn), w.e.counters[TxResult])
 }

@@ -13,7 +13,7 @@ import (
 // dropsBy asserts that a packet is dropped without an answer and counts under these, RX_FRAMES aside.
 func (w *pipes) dropsBy(p roce.Packet, counters ...string) {
 	w.t.Helper()
-	want := map[string]uint32{"RX_FRAMES": 1}
+	want := map[string]uint64{"RX_FRAMES": 1}
 	for _, c := range counters {
 		want[c] = 1
 	}
@@ -28,19 +28,19 @@ func TestPipeInner(t *testing.T) {
 	at := func(i int) roce.PSN { return g.Start.Add(i) }
 	up, down := Action{Kind: ActSend, Pipe: PipeAggregation}, Action{Kind: ActSend, Pipe: PipeBroadcast}
 	w.contribute(at(0), 0, 1, 2)
-	require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "AGG": 1, "TX_ACK": 1, "TX_RESULT": 1, "TX_FRAMES": 1}, w.gained(func() { w.contribute(at(0), 3) }))
-	require.Equal(t, map[string]uint32{"TX_FANOUT": 1, "TX_FRAMES": 1}, w.gained(func() { w.says(w.act(up), toAll(at(0), sumOf(4, at(0), 4), 4)...) }))
+	require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "AGG": 1, "TX_ACK": 1, "TX_RESULT": 1, "TX_FRAMES": 1}, w.gained(func() { w.contribute(at(0), 3) }))
+	require.Equal(t, map[string]uint64{"TX_FANOUT": 1, "TX_FRAMES": 1}, w.gained(func() { w.says(w.act(up), toAll(at(0), sumOf(4, at(0), 4), 4)...) }))
 	w.contribute(at(1), 0, 1, 2, 3)
 	w.says(w.act(up), toAll(at(1), sumOf(4, at(1), 4), 4)...)
 	w.says(w.send(w.data(0, 1, at(2), le(0))), said{To: 1, What: "RNR NAK", PSN: at(2), MSN: 2})
 
 	// The result comes from above before the parent's ACK does: it says nothing of the pipe below.
-	require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "DOWN_DATA": 1, "DOWN_TAKEN": 1, "TX_ACK": 1, "TX_FRAMES": 1}, w.gained(func() {
+	require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "DOWN_DATA": 1, "DOWN_TAKEN": 1, "TX_ACK": 1, "TX_FRAMES": 1}, w.gained(func() {
 		w.says(w.send(w.data(0, 4, at(0), le(1, 2, 3))), acked(4, at(0), g.Start))
 	}))
 	w.says(w.act(down), toAll(at(0), le(1, 2, 3), 0, 1, 2, 3)...)
 	w.says(w.send(w.data(0, 1, at(2), le(0))), said{To: 1, What: "RNR NAK", PSN: at(2), MSN: 2})
-	require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "RX_ACK": 1, "WIPE": 2}, w.gained(func() { w.acks(at(1), 4) }))
+	require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "RX_ACK": 1, "WIPE": 2}, w.gained(func() { w.acks(at(1), 4) }))
 	w.contribute(at(2), 1)
 
 	w.says(w.send(w.data(0, 4, at(1), le(4))), acked(4, at(1), g.Start))
@@ -48,7 +48,7 @@ func TestPipeInner(t *testing.T) {
 	w.says(w.send(w.data(0, 4, at(1), le(4))), acked(4, at(1), g.Start))
 	w.says(w.sends(), toAll(at(1), le(4), 0, 1, 2, 3)...)
 	w.acks(at(1), 0, 1, 2)
-	require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "RX_ACK": 1, "WIPE": 1}, w.gained(func() { w.acks(at(0), 3) }))
+	require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "RX_ACK": 1, "WIPE": 1}, w.gained(func() { w.acks(at(0), 3) }))
 	w.says(w.send(w.data(0, 4, at(3), le(6))))
 	w.says(w.send(w.data(0, 4, at(2), le(5))), acked(4, at(2), g.Start))
 
@@ -73,7 +73,7 @@ func TestPipeReduce(t *testing.T) {
 	require.Equal(t, 4, w.e.Unfinished(0))
 	w.acks(3, 3)
 	require.Zero(t, w.e.Unfinished(0))
-	require.Equal(t, uint32(4), w.e.counters[Wipe])
+	require.Equal(t, uint64(4), w.e.counters[Wipe])
 }
 
 // TestPipeRootContributes: the root rank's own data is added if its bit is set in the in mask, and it hears the sum.
@@ -81,7 +81,7 @@ func TestPipeRootContributes(t *testing.T) {
 	g := oneWayGroup(CollectiveReduce, 0)
 	g.InMask = 0xF
 	w := newPipes(t, pipeParams(), g)
-	require.Equal(t, map[string]uint32{"RX_FRAMES": 4, "UP_DATA": 4, "AGG": 4, "BUFFERED": 3, "TX_RESULT": 1, "TX_ACK": 4, "TX_FRAMES": 4},
+	require.Equal(t, map[string]uint64{"RX_FRAMES": 4, "UP_DATA": 4, "AGG": 4, "BUFFERED": 3, "TX_RESULT": 1, "TX_ACK": 4, "TX_FRAMES": 4},
 		w.gained(func() { w.contribute(0, 0, 1, 2, 3) }))
 	w.says(w.sends(), toAll(0, sumOf(4, 0, 4), 3)...)
 }
@@ -105,7 +105,7 @@ func TestPipeBroadcast(t *testing.T) {
 	w.contribute(4, 3)
 	w.says(w.sends(), toAll(4, contribution(3, 4, 4), 0, 1, 2)...)
 	c := w.e.Counters()
-	require.Equal(t, []uint32{0, 6, 5, 5, 0, 15, 1}, []uint32{c[UpData], c[DownData], c[DownTaken], c[TxAck], c[TxResult], c[TxFanout], c[Wipe]})
+	require.Equal(t, []uint64{0, 6, 5, 5, 0, 15, 1}, []uint64{c[UpData], c[DownData], c[DownTaken], c[TxAck], c[TxResult], c[TxFanout], c[Wipe]})
 }
 
 // TestPipeDrops: what has no place, in the order of docs/pipes.md section 2.
@@ -174,7 +174,7 @@ func TestPipeMessages(t *testing.T) {
 			require.True(t, outs[2].Packet.SE)
 		}
 	}
-	require.Equal(t, uint32(3), w.e.counters[ImmMismatch])
+	require.Equal(t, uint64(3), w.e.counters[ImmMismatch])
 }
 
 // inBandPipes is an in-band star with n slots a pipe.
@@ -237,11 +237,11 @@ func TestPipe19PrimitiveChange(t *testing.T) {
 	early := w.control(0, 1, 1, broadcastFrom(1, 3))
 	outs := w.send(early)
 	w.says(outs, said{To: 1, What: "RNR NAK", PSN: 1, MSN: 3})
-	require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_FULL": 1, "TX_RNR": 1, "TX_FRAMES": 1}, w.gained(func() { w.send(early) }))
+	require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_FULL": 1, "TX_RNR": 1, "TX_FRAMES": 1}, w.gained(func() { w.send(early) }))
 	w.nothing(w.send(w.data(0, 1, 2, le(0)))) // behind it
 	w.hearers()
 	w.controls(broadcastFrom(1, 3), 1)
-	require.Equal(t, uint32(2), w.e.counters[RangeOpen])
+	require.Equal(t, uint64(2), w.e.counters[RangeOpen])
 	w.words(100, 1)
 	outs = w.sends()
 	require.Len(t, outs, 6)
@@ -312,10 +312,10 @@ func TestPipeInBandDrops(t *testing.T) {
 
 	// From here on the collective has the roles.
 	w.controls(broadcastFrom(3, 2), 4)
-	require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "DOWN_DATA": 1, "DROP_GAP": 1, "TX_GAP_NAK": 1, "TX_FRAMES": 1}, w.gained(func() {
+	require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "DOWN_DATA": 1, "DROP_GAP": 1, "TX_GAP_NAK": 1, "TX_FRAMES": 1}, w.gained(func() {
 		require.Len(t, w.send(w.data(0, 4, 5, le(1))), 1)
 	}))
-	require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "RX_DUPLICATE": 1, "TX_ACK": 1, "TX_FRAMES": 1}, w.gained(func() {
+	require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "RX_DUPLICATE": 1, "TX_ACK": 1, "TX_FRAMES": 1}, w.gained(func() {
 		require.Len(t, w.send(w.data(0, 0, 2, le(1))), 1)
 	}))
 	w.words(1, 4, 4)
@@ -344,7 +344,7 @@ func TestPipeParentHearsUp(t *testing.T) {
 
 	g.InMask = 0xF
 	w = newPipes(t, pipeParams(), g)
-	require.Equal(t, map[string]uint32{"RX_FRAMES": 4, "UP_DATA": 4, "AGG": 4, "BUFFERED": 3, "TX_RESULT": 1, "TX_ACK": 4, "TX_FRAMES": 4},
+	require.Equal(t, map[string]uint64{"RX_FRAMES": 4, "UP_DATA": 4, "AGG": 4, "BUFFERED": 3, "TX_RESULT": 1, "TX_ACK": 4, "TX_FRAMES": 4},
 		w.gained(func() { w.contribute(0, 0, 1, 2, 3) }))
 }
 

@@ -131,7 +131,7 @@ func TestAutomatic(t *testing.T) {
 	require.Equal(t, 16*microsecond, at, "that of those whose timer started at 0")
 	require.Empty(t, e.Tick(at-1))
 	require.Equal(t, append(append(result(2, 0), result(2, 2)...), result(2, 3)...), w.heard(e.Tick(at))[:3])
-	require.Equal(t, uint32(3), e.counters[Timeout])
+	require.Equal(t, uint64(3), e.counters[Timeout])
 	require.Empty(t, e.Tick(at))
 	require.NoError(t, e.CheckInvariants())
 

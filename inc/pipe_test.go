@@ -42,7 +42,7 @@ func TestPipe03Barrier(t *testing.T) {
 		}
 		w.acks(psn, 0, 1, 2, 3)
 	}
-	require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "DROP_BAD_LENGTH": 1}, w.gained(func() {
+	require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "DROP_BAD_LENGTH": 1}, w.gained(func() {
 		w.nothing(w.send(w.data(0, 0, 2, le(1))))
 	}))
 }
@@ -60,11 +60,11 @@ func TestPipe05CumulativeAck(t *testing.T) {
 	require.Len(t, w.sends(), 40)
 	w.acks(9, 0, 1, 2)
 	require.Equal(t, 10, w.e.Unfinished(0))
-	require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "RX_ACK": 1, "WIPE": 10}, w.gained(func() { w.acks(9, 3) }))
+	require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "RX_ACK": 1, "WIPE": 10}, w.gained(func() { w.acks(9, 3) }))
 	require.Zero(t, w.e.Unfinished(0))
 	c := w.e.Counters()
-	assert.Equal(t, []uint32{40, 40, 40, 30, 10, 40, 20, 0},
-		[]uint32{c[UpData], c[Agg], c[TxAck], c[Buffered], c[TxResult], c[TxFanout], c[Wipe], c[RxNak]}, "docs/pipes.md section 6, the last line")
+	assert.Equal(t, []uint64{40, 40, 40, 30, 10, 40, 20, 0},
+		[]uint64{c[UpData], c[Agg], c[TxAck], c[Buffered], c[TxResult], c[TxFanout], c[Wipe], c[RxNak]}, "docs/pipes.md section 6, the last line")
 }
 
 // TestPipe06Duplicate is scenario 6: a duplicate is acknowledged again and not added, whether its slot is complete, sent or free.
@@ -72,7 +72,7 @@ func TestPipe06Duplicate(t *testing.T) {
 	w := newPipeStar(t, 4, 5)
 	again := func(e int, psn, upTo roce.PSN) {
 		t.Helper()
-		require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "RX_DUPLICATE": 1, "TX_ACK": 1, "TX_FRAMES": 1}, w.gained(func() {
+		require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "RX_DUPLICATE": 1, "TX_ACK": 1, "TX_FRAMES": 1}, w.gained(func() {
 			w.says(w.send(w.data(0, e, psn, contribution(e, psn, 4))), acked(e, upTo, 5))
 		}))
 	}
@@ -101,7 +101,7 @@ func TestPipe09Reuse(t *testing.T) {
 			w.acks(psn, i%4, (i+1)%4, (i+2)%4, (i+3)%4)
 		}
 		require.Zero(t, w.e.Unfinished(0))
-		require.Equal(t, uint32(20*n), w.e.counters[Wipe])
+		require.Equal(t, uint64(20*n), w.e.counters[Wipe])
 	}
 }
 
@@ -111,10 +111,10 @@ func TestPipe11Gap(t *testing.T) {
 	d := func(psn roce.PSN) []Out { return w.send(w.data(0, 0, psn, contribution(0, psn, 4))) }
 	nak := func(psn roce.PSN) said { return said{To: 0, What: "NAK", PSN: psn, MSN: uint32(psn)} }
 	w.says(d(0), acked(0, 0, 0))
-	require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_GAP": 1, "TX_GAP_NAK": 1, "TX_FRAMES": 1}, w.gained(func() {
+	require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_GAP": 1, "TX_GAP_NAK": 1, "TX_FRAMES": 1}, w.gained(func() {
 		w.says(d(2), nak(1))
 	}))
-	require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_GAP": 1}, w.gained(func() { w.nothing(d(3)) }))
+	require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_GAP": 1}, w.gained(func() { w.nothing(d(3)) }))
 	w.says(d(1), acked(0, 1, 0))
 	w.says(d(3), nak(2)) // a second gap
 	w.says(d(2), acked(0, 2, 0))
@@ -136,7 +136,7 @@ func TestPipe12NAK(t *testing.T) {
 	nak(3)
 	require.Equal(t, roce.PSN(0), w.e.groups[0].pipes[PipeBroadcast].start, "the others have acknowledged nothing")
 	require.Equal(t, ActSendOne, w.e.Actions(nil)[0].Kind)
-	require.Equal(t, map[string]uint32{"TX_FANOUT": 5, "TX_RETRANSMIT": 5, "TX_FRAMES": 5}, w.gained(func() {
+	require.Equal(t, map[string]uint64{"TX_FANOUT": 5, "TX_RETRANSMIT": 5, "TX_FRAMES": 5}, w.gained(func() {
 		var want []said
 		for psn := roce.PSN(3); psn < 8; psn++ {
 			want = append(want, toAll(psn, sumOf(4, psn, 4), 1)...)
@@ -144,16 +144,16 @@ func TestPipe12NAK(t *testing.T) {
 		w.says(w.sends(), want...)
 	}))
 	for _, psn := range []roce.PSN{2, 9} { // stale, and beyond what was sent
-		require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "DROP_STALE_ACK": 1}, w.gained(func() { nak(psn) }))
+		require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "DROP_STALE_ACK": 1}, w.gained(func() { nak(psn) }))
 	}
 	nak(8) // an ACK of 7
 	require.Empty(t, w.sends())
 	require.Equal(t, roce.PSN(8), w.e.groups[0].sends[1].nextUnacked)
-	require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "RX_NAK": 1}, w.gained(func() { nak(8) }), "no news, and nothing to send again")
+	require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "RX_NAK": 1}, w.gained(func() { nak(8) }), "no news, and nothing to send again")
 	w.acks(2, 0, 2, 3)
 	require.Equal(t, roce.PSN(3), w.e.groups[0].pipes[PipeBroadcast].start)
 	for _, syndrome := range []uint8{roce.AckSyndrome, roce.RNRSyndrome | 1} {
-		require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "DROP_STALE_ACK": 1}, w.gained(func() { w.nothing(w.send(w.ack(0, 0, 2, syndrome))) }))
+		require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "DROP_STALE_ACK": 1}, w.gained(func() { w.nothing(w.send(w.ack(0, 0, 2, syndrome))) }))
 	}
 }
 
@@ -247,7 +247,7 @@ func TestPipe15LostAck(t *testing.T) {
 	w.now = 25 * microsecond
 	w.nothing(w.act(late))
 	w.says(w.sends(), toAll(0, sumOf(4, 0, 4), 3)...)
-	require.Equal(t, uint32(1), w.e.counters[TxRetransmit])
+	require.Equal(t, uint64(1), w.e.counters[TxRetransmit])
 	w.acks(0, 3)
 	w.says(w.sends(), toAll(1, sumOf(4, 1, 4), 0, 1, 2, 3)...)
 	require.Equal(t, 45*microsecond, mustDeadline(t, w.e), "the back-off is over")
@@ -315,7 +315,7 @@ func TestWait(t *testing.T) {
 	require.Contains(t, w.e.Due(w.now, nil), resume)
 	w.act(resume)
 	w.says(w.sends(), append(toAll(2, sumOf(4, 2, 4), 0), toAll(3, sumOf(4, 3, 4), 0)...)...)
-	require.Equal(t, uint32(1), w.e.counters[TxRetransmit], "3 was new to it")
+	require.Equal(t, uint64(1), w.e.counters[TxRetransmit], "3 was new to it")
 	w.acks(3, 0, 1, 2, 3)
 
 	w.nothing(w.send(w.ack(0, 0, 4, roce.RNRSyndrome|3))) // of nothing that was sent
@@ -330,7 +330,7 @@ func TestFailed(t *testing.T) {
 		w := newPipeStar(t, 2, 0)
 		w.contribute(0, 0, 1, 2, 3)
 		w.sends()
-		require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "RX_NAK": 1}, w.gained(func() { w.nothing(w.send(w.ack(0, 2, 0, syndrome))) }))
+		require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "RX_NAK": 1}, w.gained(func() { w.nothing(w.send(w.ack(0, 2, 0, syndrome))) }))
 		require.Equal(t, uint32(4), w.e.Failed(0))
 		w.acks(0, 0, 1, 3)
 		_, timed := w.e.NextDeadline()
@@ -338,7 +338,7 @@ func TestFailed(t *testing.T) {
 		w.contribute(1, 0, 1, 2, 3)
 		w.says(w.sends(), toAll(1, sumOf(4, 1, 4), 0, 1, 3)...)
 		require.NotContains(t, w.e.Actions(nil), Action{Kind: ActTimeout, Endpoint: 2})
-		require.Equal(t, map[string]uint32{"RX_FRAMES": 1, "DROP_STALE_ACK": 1}, w.gained(func() { w.nothing(w.send(w.ack(0, 2, 5, syndrome))) }))
+		require.Equal(t, map[string]uint64{"RX_FRAMES": 1, "DROP_STALE_ACK": 1}, w.gained(func() { w.nothing(w.send(w.ack(0, 2, 5, syndrome))) }))
 		w.configure(func(e *Engine) error { return e.Reset(0) })
 		require.Zero(t, w.e.Failed(0))
 		w.contribute(0, 0, 1, 2, 3)
@@ -365,7 +365,7 @@ func TestLaggard(t *testing.T) {
 	w.says(w.act(one), toAll(2, sumOf(4, 2, 4), 1)...)
 	require.Equal(t, []Action{all}, sendsOf(w.e))
 	w.says(w.act(all), toAll(3, sumOf(4, 3, 4), 0, 1, 2, 3)...)
-	require.Equal(t, uint32(2), w.e.counters[TxRetransmit])
+	require.Equal(t, uint64(2), w.e.counters[TxRetransmit])
 
 	// An ACK of what is on its way again makes it go on behind it.
 	w.nothing(w.send(w.ack(0, 1, 1, roce.NAKSequence)))

@@ -75,7 +75,7 @@ func TestPipeTypes(t *testing.T) {
 						}
 					}
 				}
-				require.Equal(t, uint32(2*2*count), w.e.counters[Wipe])
+				require.Equal(t, uint64(2*2*count), w.e.counters[Wipe])
 			})
 		})
 	}

@@ -162,7 +162,7 @@ func (w *pipes) acks(psn roce.PSN, from ...int) {
 }
 
 // gained is what f added to each counter.
-func (w *pipes) gained(f func()) map[string]uint32 {
+func (w *pipes) gained(f func()) map[string]uint64 {
 	w.t.Helper()
 	return w.counted(f)
 }

@@ -309,7 +309,7 @@ func TestRanks(t *testing.T) {
 		for _, trouble := range []trouble{{}, {100, false}, {15, false}, {15, true}} {
 			for _, gapNAK := range []bool{false, true} {
 				t.Run(fmt.Sprintf("tree=%t,%+v,gapNAK=%t", tree, trouble, gapNAK), func(t *testing.T) {
-					var reacks, resends uint32
+					var reacks, resends uint64
 					for seed := range uint64(4) {
 						r := rand.New(rand.NewPCG(seed, 44))
 						spans := []Control{allReduceOf(10), broadcastFrom(1, 7), allReduceOf(5), reduceTo(2, 9), barrierOf(0), reduceTo(3, 2), broadcastFrom(0, 1)}
@@ -328,7 +328,7 @@ func TestRanks(t *testing.T) {
 						n.run()
 						for _, w := range n.nodes {
 							counters := w.e.Counters()
-							assert.Equal(t, uint32(len(spans)), counters[RangeOpen])
+							assert.Equal(t, uint64(len(spans)), counters[RangeOpen])
 							assert.Zero(t, w.e.Unfinished(0), "the buffer is empty at the end")
 							assert.Zero(t, w.e.Discarded(0), "nobody left a range before it was complete")
 							assert.Zero(t, counters[DropControl]+counters[DropBadControl]+counters[DropWrongRole]+counters[DropShape]+counters[ImmMismatch])

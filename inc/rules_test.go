@@ -55,7 +55,7 @@ func TestNotOurs(t *testing.T) {
 				w.configure(func(e *Engine) error { return e.SetBypassPort(0, 3) })
 				before := w.e.AppendState(nil)
 				frame := tt.change(bytesOf(w.data(0, 0, 0, le(1, 2))))
-				assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "BYPASS": 1}, w.counted(func() {
+				assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "BYPASS": 1}, w.counted(func() {
 					outs := w.frame(0, frame, rxErr)
 					require.Len(t, outs, 1)
 					assert.True(t, outs[0].Bypass)
@@ -87,11 +87,11 @@ func TestStepBypasses(t *testing.T) {
 	stranger.DestQP, foreign.PKey = 0xAC0001, 0x7FFF
 	for i, p := range []roce.Packet{stranger, foreign} {
 		assert.Equal(t, []Out{{Port: 4, Bypass: true, Packet: p}}, w.e.Step(0, 1, p))
-		assert.Equal(t, Counters{RxFrames: uint32(i + 1), Bypass: uint32(i + 1)}, w.e.Counters())
+		assert.Equal(t, Counters{RxFrames: uint64(i + 1), Bypass: uint64(i + 1)}, w.e.Counters())
 	}
 	assert.Empty(t, w.e.Step(0, -1, w.data(0, 1, 0, le(1))))
 	assert.Empty(t, w.e.Step(0, 5, w.data(0, 1, 0, le(1))))
-	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "BYPASS": 1}, w.counted(func() { w.frame(1, bytesOf(foreign), false) }))
+	assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "BYPASS": 1}, w.counted(func() { w.frame(1, bytesOf(foreign), false) }))
 }
 
 // TestDrops reaches every DROP counter, each in several ways, and each drop by itself changes nothing.
@@ -261,7 +261,7 @@ func TestDrops(t *testing.T) {
 			s := tt.scene(t, w)
 			before := w.e.AppendState(nil)
 			got := w.counted(func() { w.nothing(w.frame(s.port, s.frame, s.rxErr)) })
-			want := map[string]uint32{"RX_FRAMES": 1, tt.want: 1}
+			want := map[string]uint64{"RX_FRAMES": 1, tt.want: 1}
 			switch tt.want {
 			case "DROP_GAP", "DROP_STALE", "DROP_WINDOW", "DROP_SHAPE": // found out only after counting it as data
 				want["UP_DATA"] = 1
@@ -296,7 +296,7 @@ func TestForeignBypass(t *testing.T) {
 	w.configure(func(e *Engine) error { e.SetForeignBypass(true); return nil })
 	p := w.data(0, 1, 0, le(1))
 	p.SrcIP[3]++
-	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "BYPASS": 1}, w.counted(func() {
+	assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "BYPASS": 1}, w.counted(func() {
 		outs := w.frame(1, bytesOf(p), true)
 		require.Len(t, outs, 1)
 		assert.True(t, outs[0].Bypass)
@@ -309,7 +309,7 @@ func TestICRCCheckSwitchedOff(t *testing.T) {
 	w := newWorld(t, params, starGroup(0, 0))
 	f := bytesOf(w.data(0, 1, 0, le(1)))
 	f[len(f)-1] ^= 1
-	assert.Equal(t, uint32(1), w.counted(func() { w.nothing(w.frame(1, f, false)) })["AGG"])
+	assert.Equal(t, uint64(1), w.counted(func() { w.nothing(w.frame(1, f, false)) })["AGG"])
 }
 
 func TestLongestPayload(t *testing.T) {
@@ -337,7 +337,7 @@ func TestGapNAK(t *testing.T) {
 	w := newWorld(t, smallParams(), wide)
 	nak := func(psn roce.PSN, want roce.PSN, msn uint32) {
 		t.Helper()
-		assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_GAP": 1, "TX_GAP_NAK": 1, "TX_FRAMES": 1},
+		assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_GAP": 1, "TX_GAP_NAK": 1, "TX_FRAMES": 1},
 			w.counted(func() {
 				p := w.one(w.round(psn, 0))
 				assert.Equal(t, roce.Acknowledge, p.Op)
@@ -349,7 +349,7 @@ func TestGapNAK(t *testing.T) {
 	}
 	silent := func(psn roce.PSN) {
 		t.Helper()
-		assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_GAP": 1},
+		assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_GAP": 1},
 			w.counted(func() { w.nothing(w.round(psn, 0)) }))
 	}
 	w.round(0, 0)
@@ -386,7 +386,7 @@ func TestGapFromAnotherSwitchIsNotAnswered(t *testing.T) {
 	settings := starGroup(0, 0)
 	settings.InMask = 0x1F // endpoint 4 is a switch
 	w := newWorld(t, smallParams(), settings)
-	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_GAP": 1},
+	assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_GAP": 1},
 		w.counted(func() { w.nothing(w.round(1, 4)) }))
 }
 
@@ -426,13 +426,13 @@ func TestImmediateMismatch(t *testing.T) {
 	for r, contribution := range []struct {
 		imm        uint32
 		se         bool
-		mismatches uint32
+		mismatches uint64
 	}{{7, false, 0}, {7, false, 0}, {8, false, 1}, {8, true, 1}} {
 		p := w.data(0, r, 0, nil)
 		p.Op, p.Imm, p.SE = roce.SendOnlyImm, contribution.imm, contribution.se
 		counted := w.counted(func() { outs = w.send(p) })
 		assert.Equal(t, contribution.mismatches, counted["IMM_MISMATCH"], "rank %d", r)
-		assert.Equal(t, uint32(1), counted["AGG"])
+		assert.Equal(t, uint64(1), counted["AGG"])
 	}
 	require.Len(t, outs, 4)
 	assert.Equal(t, uint32(7), outs[0].Packet.Imm, "the first one's stays")
@@ -441,7 +441,7 @@ func TestImmediateMismatch(t *testing.T) {
 	for r := range 4 {
 		p := w.data(0, r, 1, nil)
 		p.SE = r == 1
-		differs := uint32(0)
+		differs := uint64(0)
 		if r == 1 {
 			differs = 1
 		}
@@ -482,7 +482,7 @@ func TestCongestionMarks(t *testing.T) {
 		name   string
 		packet func(p *roce.Packet)
 		frame  func(f []byte)
-		want   uint32
+		want   uint64
 	}{
 		{"data", plain, nil, 1},
 		{"ECT", func(p *roce.Packet) { p.TOS = 0xFE }, nil, 0},
@@ -512,9 +512,9 @@ func TestCongestionMarks(t *testing.T) {
 func TestNodeWithParent(t *testing.T) {
 	w := newWorld(t, smallParams(), childGroup(0, 0))
 	w.nothing(w.round(0, 0, 1, 2))
-	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "AGG": 1, "TX_RESULT": 1, "WIPE": 1, "TX_FRAMES": 1},
+	assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "AGG": 1, "TX_RESULT": 1, "WIPE": 1, "TX_FRAMES": 1},
 		w.counted(func() { w.result(w.round(0, 3), 0, 4) }))
-	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "TX_RESEND": 1, "TX_FRAMES": 1},
+	assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "TX_RESEND": 1, "TX_FRAMES": 1},
 		w.counted(func() { w.result(w.round(0, 2), 0, 4) }), "a retransmission climbs to the root (A6)")
 
 	before := w.e.AppendState(nil)
@@ -532,7 +532,7 @@ func TestNodeWithParent(t *testing.T) {
 				assert.True(t, out.Packet.SE && out.Packet.AckReq && out.Packet.CE())
 			}
 		})
-		assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "RX_CE": 1, "DOWN_DATA": 1, "TX_FANOUT": 4, "TX_FRAMES": 4}, counted)
+		assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "RX_CE": 1, "DOWN_DATA": 1, "TX_FANOUT": 4, "TX_FRAMES": 4}, counted)
 	}
 	down.PSN = 0x654321
 	require.Len(t, w.send(down), 4, "whatever its PSN")
@@ -545,7 +545,7 @@ func TestParentThatIsAChild(t *testing.T) {
 	settings.InMask = 0x11
 	w := newWorld(t, smallParams(), settings)
 	counted := w.counted(func() { w.nothing(w.round(0, 4)) })
-	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "AGG": 1, "BUFFERED": 1}, counted)
+	assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "AGG": 1, "BUFFERED": 1}, counted)
 	assert.Equal(t, 4, w.round(0, 0)[0].Port)
 }
 
@@ -678,7 +678,7 @@ func TestCounterNames(t *testing.T) {
 
 	// Of 10 results some went up, some down: 6 copies and up to 10 more.
 	mixed := Counters{RxFrames: 10, UpData: 10, Agg: 10, Wipe: 10, TxResult: 10, TxFanout: 6}
-	for sent, ok := range map[uint32]bool{5: false, 6: true, 16: true, 17: false} {
+	for sent, ok := range map[uint64]bool{5: false, 6: true, 16: true, 17: false} {
 		mixed[TxFrames] = sent
 		assert.Equal(t, ok, mixed.CheckIdentities(true, true) == nil, "%d frames", sent)
 		assert.Equal(t, sent == 6, mixed.CheckIdentities(false, true) == nil, "%d frames", sent)

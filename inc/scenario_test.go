@@ -53,16 +53,16 @@ func goldenWorld(t testing.TB, start roce.PSN) *world {
 
 func TestScenario01GoldenFrames(t *testing.T) {
 	w := goldenWorld(t, 5)
-	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "AGG": 1, "TX_RESULT": 1, "WIPE": 1},
+	assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "AGG": 1, "TX_RESULT": 1, "WIPE": 1},
 		w.counted(func() { w.nothing(w.frame(1, golden(t, goldenWords), false)) }))
 	assert.Equal(t, []uint32{1, 2, 3, 4}, w.e.kept(&w.e.groups[0].Group, 5, 0, DTypeINT32))
-	assert.Equal(t, uint32(1), w.counted(func() { w.frame(1, golden(t, goldenAck), false) })["RX_ACK"])
+	assert.Equal(t, uint64(1), w.counted(func() { w.frame(1, golden(t, goldenAck), false) })["RX_ACK"])
 
 	w = goldenWorld(t, 0xFFFFFF)
-	assert.Equal(t, uint32(1), w.counted(func() { w.frame(1, golden(t, goldenBarrier), false) })["AGG"])
+	assert.Equal(t, uint64(1), w.counted(func() { w.frame(1, golden(t, goldenBarrier), false) })["AGG"])
 	// The same with the Ethernet padding that real wires need, which is not payload.
 	w = goldenWorld(t, 0xFFFFFF)
-	assert.Equal(t, uint32(1), w.counted(func() { w.frame(1, append(golden(t, goldenBarrier), 0, 0), false) })["AGG"])
+	assert.Equal(t, uint64(1), w.counted(func() { w.frame(1, append(golden(t, goldenBarrier), 0, 0), false) })["AGG"])
 }
 
 func TestScenario01EveryBitFlipped(t *testing.T) {
@@ -102,7 +102,7 @@ func TestScenario01EveryBitFlipped(t *testing.T) {
 			w := goldenWorld(t, 5)
 			before := w.e.AppendState(nil)
 			got := w.counted(func() { w.frame(1, damaged, false) })
-			require.Equal(t, uint32(1), got[want], "bit %d of byte %d: %v", bit%8, bit/8, got)
+			require.Equal(t, uint64(1), got[want], "bit %d of byte %d: %v", bit%8, bit/8, got)
 			if want != "AGG" {
 				require.Equal(t, before, w.e.AppendState(nil), "bit %d of byte %d", bit%8, bit/8)
 			}
@@ -118,7 +118,7 @@ func TestScenario01EveryBitFlipped(t *testing.T) {
 		require.True(t, roce.Reseal(changed))
 		require.Equal(t, icrc, changed[len(changed)-4:])
 		w := goldenWorld(t, 5)
-		require.Equal(t, uint32(1), w.counted(func() { w.frame(1, changed, false) })["AGG"], "byte %d", at)
+		require.Equal(t, uint64(1), w.counted(func() { w.frame(1, changed, false) })["AGG"], "byte %d", at)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestScenario03Barrier(t *testing.T) {
 			}
 		}
 	}
-	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "DROP_BAD_LENGTH": 1},
+	assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "DROP_BAD_LENGTH": 1},
 		w.counted(func() { w.nothing(w.send(w.data(0, 0, 20, le(1)))) }), "a barrier has no payload")
 }
 
@@ -195,7 +195,7 @@ func TestScenario04AckReflection(t *testing.T) {
 					assert.Equal(t, uint32(77), p.MSN)
 					assert.Equal(t, uint32(0x1102), p.DestQP, "back to the host it came from")
 				})
-				assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, tt.counter: 1, "TX_REFLECT": 1, "TX_FRAMES": 1}, counted)
+				assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, tt.counter: 1, "TX_REFLECT": 1, "TX_FRAMES": 1}, counted)
 			}
 		})
 	}
@@ -219,7 +219,7 @@ func TestScenario04AckReflection(t *testing.T) {
 			assert.Equal(t, make([]byte, 16), p.Payload)
 			assert.Equal(t, uint32(0x1101), p.DestQP)
 		})
-		assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "RX_CNP": 1, "TX_CNP": 1, "TX_FRAMES": 1}, counted)
+		assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "RX_CNP": 1, "TX_CNP": 1, "TX_FRAMES": 1}, counted)
 	})
 }
 
@@ -259,7 +259,7 @@ func TestScenario05CumulativeAck(t *testing.T) {
 func TestScenario06DuplicateBeforeCompletion(t *testing.T) {
 	w := newWorld(t, smallParams(), starGroup(0, 5))
 	w.nothing(w.round(5, 0))
-	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_STALE": 1},
+	assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_STALE": 1},
 		w.counted(func() { w.nothing(w.round(5, 0)) }))
 	w.result(w.round(5, 1, 2, 3), 5, 0, 1, 2, 3)
 }
@@ -270,7 +270,7 @@ func TestScenario07DuplicateAfterCompletion(t *testing.T) {
 		w.result(w.round(psn, 0, 1, 2, 3), psn, 0, 1, 2, 3)
 	}
 	before := w.e.AppendState(nil)
-	assert.Equal(t, map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "TX_RESEND": 1, "TX_FRAMES": 1},
+	assert.Equal(t, map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "TX_RESEND": 1, "TX_FRAMES": 1},
 		w.counted(func() { w.result(w.round(3, 3), 3, 3) }))
 	assert.Equal(t, before, w.e.AppendState(nil), "a retransmission changes nothing")
 
@@ -287,7 +287,7 @@ func TestScenario07DuplicateAfterCompletion(t *testing.T) {
 		w.result(w.round(3, 3), 3, 3)
 		w.nothing(w.round(psn, 0))
 	}
-	assert.Equal(t, uint32(1), w.counted(func() { w.nothing(w.round(3, 3)) })["DROP_STALE"])
+	assert.Equal(t, uint64(1), w.counted(func() { w.nothing(w.round(3, 3)) })["DROP_STALE"])
 }
 
 func TestScenario08NoSecondRecycle(t *testing.T) {
@@ -333,7 +333,7 @@ func TestScenario10StaleAlias(t *testing.T) {
 		w.result(w.round(psn, 0, 1, 2, 3), psn, 0, 1, 2, 3)
 	}
 	state := w.e.AppendState(nil)
-	drop := map[string]uint32{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_STALE": 1}
+	drop := map[string]uint64{"RX_FRAMES": 1, "UP_DATA": 1, "DROP_STALE": 1}
 	w.result(w.round(0, 0), 0, 0) // nobody has used its slot again
 	assert.Equal(t, state, w.e.AppendState(nil))
 	w.nothing(w.round(2*mw, 1))
@@ -355,6 +355,6 @@ func TestScenario18Wrap(t *testing.T) {
 		assert.Equal(t, psn, w.e.groups[0].ends[2].acked, "and 0xFFFFFE before it")
 	}
 	w.result(w.round(0xFFFFFF, 1), 0xFFFFFF, 1) // a retransmission from before the wrap is one
-	assert.Equal(t, uint32(1), w.counted(func() { w.round(3, 1) })["DROP_GAP"])
+	assert.Equal(t, uint64(1), w.counted(func() { w.round(3, 1) })["DROP_GAP"])
 	w.result(w.round(2, 1, 0, 2, 3), 2, 0, 1, 2, 3)
 }

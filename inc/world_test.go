@@ -187,10 +187,10 @@ func (w *world) checkFrame(out Out) {
 }
 
 // counted runs f and gives what it added to each counter.
-func (w *world) counted(f func()) map[string]uint32 {
+func (w *world) counted(f func()) map[string]uint64 {
 	before := w.e.Counters()
 	f()
-	diff := map[string]uint32{}
+	diff := map[string]uint64{}
 	for c, v := range w.e.Counters() {
 		if v != before[c] {
 			diff[Counter(c).String()] = v - before[c]

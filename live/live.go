@@ -8,11 +8,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"slices"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -20,27 +17,55 @@ import (
 	"incforge/contract"
 	"incforge/inc"
 	"incforge/internal/fail"
+	"incforge/live/groups"
 	"incforge/roce"
-	"incforge/verify/ctrl"
 	"incforge/verify/dut"
-	"incforge/verify/score"
 )
 
-// Port is one port of the engine and its socket.
+// Port is one port of an engine and its socket.
 type Port struct {
 	// Number is the engine's port; Mine the path that is bound, Peer that to which frames are sent.
 	Number     int
 	Mine, Peer string
+	// Faults befall the frames of this port, both ways.
+	Faults Faults
+}
+
+// Switch is an engine with what is around it.
+type Switch struct {
+	// Name is unique among the switches.
+	Name string
+	// Manifest describes Engine, which must be as after reset. Run does not close it.
+	Manifest *contract.Manifest
+	Engine   dut.DUT
+	Setup    *groups.Setup
+	// Ports are those with a socket. What leaves by a port with neither socket nor link is lost.
+	Ports []Port
+	// Unchecked runs the engine without the reference beside it.
+	Unchecked bool
+	// TimeScale is how much of the engine's time passes in a second of the hosts'; 0 means 1.
+	TimeScale float64
+	// Bridge passes frames that are not to the engine's addresses from port to port, as an ordinary switch does.
+	Bridge bool
+}
+
+// End is a port of a switch, by the switch's place in Options.Switches.
+type End struct{ Switch, Port int }
+
+// Link joins two ports.
+type Link struct {
+	A, B   End
+	Faults Faults
 }
 
 // Options say what Run does.
 type Options struct {
-	// Manifest describes Engine, which must be as after reset. Run does not close it.
-	Manifest *contract.Manifest
-	Engine   dut.DUT
-	Setup    *Setup
-	// Ports are those with a socket. What leaves by another is lost.
-	Ports []Port
+	Switches []Switch
+	Links    []Link
+	// Seed draws the faults.
+	Seed uint64
+	// Control is the path of the control socket; empty means none.
+	Control string
 	// Capture receives a pcapng of all ports, one interface each; nil means nobody.
 	Capture io.Writer
 	// Status is the time between two lines of state in Log; 0 means none.
@@ -53,37 +78,31 @@ type Options struct {
 
 // Report is what Run saw.
 type Report struct {
-	Config string `json:"config"`
-	// WallSeconds is real time; Cycles are those of the engine's clock, skipped ones included.
-	WallSeconds float64 `json:"wall_s"`
-	Cycles      uint64  `json:"cycles"`
-	// Ports are in the order of their numbers; Unattached are frames that left by ports without a socket.
-	Ports      []PortReport `json:"ports"`
-	Unattached uint64       `json:"unattached"`
-	// Counters are the engine's.
-	Counters map[string]uint32 `json:"counters"`
+	// WallSeconds is real time.
+	WallSeconds float64        `json:"wall_s"`
+	Switches    []SwitchReport `json:"switches"`
 }
 
-// PortReport counts the frames of one port. Every datagram that came counts in exactly one of In, Short, Long and ARP; every frame
-// for the peer in exactly one of Out, Nobody, Full and Failed.
-type PortReport struct {
-	Port int    `json:"port"`
-	Mine string `json:"mine"`
-	Peer string `json:"peer"`
-	// In went into the engine. Short and Long are datagrams of fewer bytes than MinFrame or more than MaxFrame, ARP the requests
-	// that were answered outside of the engine.
-	In    uint64 `json:"in"`
-	Short uint64 `json:"short"`
-	Long  uint64 `json:"long"`
-	ARP   uint64 `json:"arp"`
-	// Out were sent, ARP replies included. Nobody were lost because nobody was at the peer's path, Full because the peer did not
-	// read, Failed for other reasons.
-	Out    uint64 `json:"out"`
-	Nobody uint64 `json:"nobody"`
-	Full   uint64 `json:"full"`
-	Failed uint64 `json:"failed"`
-	// Returned were not the engine's and came back out of it, the port having no bypass; they end here.
-	Returned uint64 `json:"returned"`
+// SwitchReport is what was seen of one switch.
+type SwitchReport struct {
+	Name   string `json:"name"`
+	Config string `json:"config"`
+	// Checked tells that the reference ran beside the engine.
+	Checked bool `json:"checked"`
+	// Cycles are those of the engine's clock, Simulated those of them that were not skipped.
+	Cycles    uint64 `json:"cycles"`
+	Simulated uint64 `json:"simulated_cycles"`
+	// TimeScale is the engine's time in the hosts'.
+	TimeScale float64 `json:"time_scale"`
+	// Ports are in the order of their numbers; Unattached are frames that left by ports with neither socket nor link, Bridged those that
+	// the bridge passed on.
+	Ports      []PortReport `json:"ports"`
+	Unattached uint64       `json:"unattached"`
+	Bridged    uint64       `json:"bridged"`
+	// Standstills is how often a group was found standing.
+	Standstills uint64 `json:"standstills"`
+	// Counters are the engine's.
+	Counters map[string]uint64 `json:"counters"`
 }
 
 // Sizes of the queues between sockets and engine, in frames. What is behind waits in the sockets, and with it who sends.
@@ -96,303 +115,177 @@ const (
 	perRound  = 1024 // frames that are taken in before the engine runs on
 )
 
-// datagram is a frame that came, or the error after which none comes any more.
-type datagram struct {
-	port *port
-	when time.Time
-	data []byte
-	err  error
-}
-
-// port is a Port at work.
-type port struct {
-	sock  *Socket
-	arp   map[roce.IP4]roce.MAC
-	index int // of the capture
-	out   chan []byte
-	log   *logrus.Logger
-	// Loop, receiver and sender count atomically.
-	counts PortReport
-}
-
-// loop is a run of Run.
-type loop struct {
+// run is a run of Run.
+type run struct {
 	o       Options
-	board   *score.Board
-	ports   map[int]*port // by number
-	local   map[roce.MAC]bool
-	in      chan datagram
-	capture *roce.CaptureWriter
-	start   time.Time
-	first   uint64 // the cycle of start
-	rep     Report
+	loops   []*loop
+	capture struct {
+		sync.Mutex
+		w *roce.CaptureWriter
+	}
+	start time.Time
+	stop  chan struct{} // closed when the loops have ended
 }
 
-// Run programs the engine, binds the sockets and passes frames until ctx ends, which is no error, or something fails: an engine
+// Run programs the engines, binds the sockets and passes frames until ctx ends, which is no error, or something fails: an engine
 // that differs from the reference is score.ErrMismatch. The report is as far as it came.
 func Run(ctx context.Context, o Options) (rep Report, err error) {
 	if o.Capture == nil {
 		o.Capture = io.Discard
 	}
-	board, err := score.New(o.Engine, o.Manifest)
+	r := &run{o: o, stop: make(chan struct{})}
+	for i := range o.Switches {
+		l, err := newLoop(r, &o.Switches[i])
+		if err != nil {
+			return rep, err
+		}
+		r.loops = append(r.loops, l)
+	}
+	if err := r.open(); err != nil {
+		return rep, errors.Join(err, r.close())
+	}
+	control, err := r.serve()
 	if err != nil {
-		return rep, err
+		return rep, errors.Join(err, r.close())
 	}
-	if err := o.Setup.Program(ctrl.New(board, o.Manifest)); err != nil {
-		return rep, err
-	}
-	l := &loop{o: o, board: board, ports: map[int]*port{}, local: map[roce.MAC]bool{}, in: make(chan datagram, inQueue)}
-	for _, g := range o.Setup.Groups {
-		for _, ep := range g.Ends {
-			l.local[ep.LocalMAC] = true
+	var receivers, senders sync.WaitGroup
+	for _, l := range r.loops {
+		for _, p := range l.ports {
+			if p.sock != nil {
+				receivers.Go(func() { p.receive(l.in, r.stop) })
+			}
+			senders.Go(func() { p.send(r.stop) })
 		}
 	}
-	if err := l.open(); err != nil {
-		return rep, errors.Join(err, l.close())
-	}
-	stop := make(chan struct{})
-	var receivers, senders sync.WaitGroup
-	for _, p := range l.ports {
-		receivers.Go(func() { p.receive(l.in, stop) })
-		senders.Go(p.send)
-	}
-	l.start, l.first = time.Now(), board.Now()
+	r.start = time.Now()
 	if o.Ready != nil {
 		o.Ready()
 	}
-	l.rep.Counters, err = l.finish(l.run(ctx))
-	close(stop)
-	for _, p := range l.ports {
-		close(p.out)
+	err = errors.Join(r.pass(ctx), control())
+	close(r.stop)
+	for _, l := range r.loops {
+		for _, p := range l.ports {
+			close(p.out)
+		}
 	}
 	senders.Wait()
-	err = errors.Join(err, l.close())
+	err = errors.Join(err, r.close(), r.flush())
 	receivers.Wait()
-	l.rep.Config, l.rep.WallSeconds, l.rep.Cycles = o.Manifest.Name, time.Since(l.start).Seconds(), board.Now()
-	for _, n := range sortedKeys(l.ports) {
-		l.rep.Ports = append(l.rep.Ports, l.ports[n].counts)
+	rep.WallSeconds = time.Since(r.start).Seconds()
+	for _, l := range r.loops {
+		rep.Switches = append(rep.Switches, l.report())
 	}
-	return l.rep, err
+	return rep, err
 }
 
-// open binds the sockets and begins the capture.
-func (l *loop) open() error {
+// pass lets all switches pass frames until ctx ends or one fails, which ends the others.
+func (r *run) pass(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make([]error, len(r.loops))
+	var all sync.WaitGroup
+	for i, l := range r.loops {
+		all.Go(func() {
+			defer cancel()
+			defer close(l.ended)
+			errs[i] = l.finish(l.run(ctx))
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// open binds the sockets, joins the links and begins the capture.
+func (r *run) open() error {
 	var names []string
-	for _, want := range l.o.Ports {
-		if _, twice := l.ports[want.Number]; twice || want.Number < 0 || want.Number >= l.o.Manifest.Params.Ports {
-			return fmt.Errorf("port %d: given twice, or not one of 0 to %d", want.Number, l.o.Manifest.Params.Ports-1)
+	attach := func(l *loop, p *port) error {
+		if _, twice := l.ports[p.number]; twice || p.number < 0 || p.number >= l.man.Params.Ports {
+			return fmt.Errorf("%sport %d: given twice, or not one of 0 to %d", r.of(l), p.number, l.man.Params.Ports-1)
 		}
-		sock, err := Listen(want.Mine)
-		if err != nil {
-			return fmt.Errorf("port %d: %w", want.Number, err)
+		p.counts.Port, p.log, p.out, p.index = p.number, r.o.Log, make(chan []byte, outQueue), len(names)
+		names = append(names, fmt.Sprintf("%sp%d", r.of(l), p.number))
+		l.ports[p.number] = p
+		return nil
+	}
+	for i, l := range r.loops {
+		for _, want := range l.sw.Ports {
+			sock, err := Listen(want.Mine)
+			if err != nil {
+				return fmt.Errorf("%sport %d: %w", r.of(l), want.Number, err)
+			}
+			p := &port{number: want.Number, sock: sock, counts: PortReport{Mine: want.Mine, Peer: want.Peer}}
+			p.lanes(want.Faults, r.o.Seed, i)
+			if err := attach(l, p); err != nil {
+				return errors.Join(err, sock.Close())
+			}
 		}
-		l.ports[want.Number] = &port{sock: sock, arp: l.o.Setup.arp[want.Number], index: len(names), log: l.o.Log,
-			out: make(chan []byte, outQueue), counts: PortReport{Port: want.Number, Mine: want.Mine, Peer: want.Peer}}
-		names = append(names, fmt.Sprintf("p%d", want.Number))
+	}
+	for _, link := range r.o.Links {
+		a, b := &port{number: link.A.Port}, &port{number: link.B.Port}
+		for _, end := range []struct {
+			p, far *port
+			at, to End
+		}{{a, b, link.A, link.B}, {b, a, link.B, link.A}} {
+			end.p.far, end.p.farIn = end.far, r.loops[end.to.Switch].in
+			end.p.counts.Peer = fmt.Sprintf("%s:%d", r.loops[end.to.Switch].sw.Name, end.to.Port)
+			end.p.lanes(link.Faults, r.o.Seed, end.at.Switch)
+			end.p.lane[inward] = nil // what a link does to a frame it does once
+			if err := attach(r.loops[end.at.Switch], end.p); err != nil {
+				return err
+			}
+		}
 	}
 	var err error
-	l.capture, err = roce.NewCaptureWriter(l.o.Capture, names)
+	r.capture.w, err = roce.NewCaptureWriter(r.o.Capture, names)
 	return err
 }
 
+// of is a switch's name as a prefix, empty if there is only one.
+func (r *run) of(l *loop) string {
+	if len(r.o.Switches) == 1 {
+		return ""
+	}
+	return l.sw.Name + ":"
+}
+
 // close closes the sockets, which ends the receivers.
-func (l *loop) close() error {
+func (r *run) close() error {
 	var errs []error
-	for _, p := range l.ports {
-		errs = append(errs, p.sock.Close())
+	for _, l := range r.loops {
+		for _, n := range sortedKeys(l.ports) {
+			if s := l.ports[n].sock; s != nil {
+				errs = append(errs, s.Close())
+			}
+		}
 	}
 	return errors.Join(errs...)
 }
 
-// receive hands datagrams to the loop until the socket is closed or fails.
-func (p *port) receive(in chan<- datagram, stop <-chan struct{}) {
-	buf := make([]byte, MaxFrame+1)
-	for {
-		d := datagram{port: p}
-		n, err := p.sock.Receive(buf)
-		switch {
-		case errors.Is(err, net.ErrClosed):
-			return
-		case err != nil:
-			d.err = fmt.Errorf("live: port %d: %w", p.counts.Port, err)
-		case n < MinFrame:
-			atomic.AddUint64(&p.counts.Short, 1)
-			continue
-		case n > MaxFrame:
-			atomic.AddUint64(&p.counts.Long, 1)
-			continue
-		default:
-			d.when, d.data = time.Now(), slices.Clone(buf[:n])
-		}
-		select {
-		case in <- d:
-		case <-stop:
-			return
-		}
-		if err != nil {
-			return
-		}
-	}
+// record puts a frame into the capture.
+func (r *run) record(p *port, when time.Time, frame []byte) {
+	r.capture.Lock()
+	defer r.capture.Unlock()
+	fail.On(r.capture.w.Write(roce.Captured{Port: p.index, Time: when, Frame: frame}))
 }
 
-// send sends what the loop hands over until the queue is closed.
-func (p *port) send() {
-	for frame := range p.out {
-		count := &p.counts.Out
-		switch err := p.sock.Send(p.counts.Peer, frame); {
-		case errors.Is(err, ErrNobody):
-			count = &p.counts.Nobody
-		case errors.Is(err, ErrFull):
-			count = &p.counts.Full
-		case err != nil:
-			count = &p.counts.Failed
-			if *count == 0 {
-				p.log.WithError(err).Warnf("live: port %d", p.counts.Port)
-			}
-		}
-		atomic.AddUint64(count, 1)
+// flush writes out what the capture holds back.
+func (r *run) flush() error {
+	r.capture.Lock()
+	defer r.capture.Unlock()
+	if r.capture.w == nil {
+		return nil
 	}
+	return r.capture.w.Flush()
 }
 
-// put hands a frame to the port's sender, or loses it if that is far behind.
-func (l *loop) put(p *port, frame []byte) {
-	select {
-	case p.out <- frame:
-	default:
-		atomic.AddUint64(&p.counts.Full, 1)
-	}
-	l.record(p, time.Now(), frame)
-}
-
-func (l *loop) record(p *port, when time.Time, frame []byte) {
-	fail.On(l.capture.Write(roce.Captured{Port: p.index, Time: when, Frame: frame}))
-}
-
-// take takes a datagram in: ARP requests are answered, the rest goes to the engine. A socket's error is the run's.
-func (l *loop) take(d datagram) {
-	fail.On(d.err)
-	l.record(d.port, d.when, d.data)
-	if reply := arpAnswer(d.data, d.port.arp); reply != nil {
-		atomic.AddUint64(&d.port.counts.ARP, 1)
-		l.put(d.port, reply)
-		return
-	}
-	atomic.AddUint64(&d.port.counts.In, 1)
-	l.board.Offer(d.port.counts.Port, dut.Frame{Data: d.data})
-}
-
-// leave passes on what left the engine.
-func (l *loop) leave() {
-	for _, o := range l.board.Out() {
-		p := l.ports[o.Port]
-		_, bypass := l.o.Setup.Bypass[o.Port]
-		switch {
-		case p == nil:
-			l.rep.Unattached++
-		case !bypass && len(o.Data) >= MinFrame && !l.local[roce.MAC(o.Data[6:12])]:
-			atomic.AddUint64(&p.counts.Returned, 1)
-		default:
-			l.put(p, o.Data)
-		}
-	}
-}
-
-// run passes frames until ctx ends.
-func (l *loop) run(ctx context.Context) (err error) {
-	defer fail.Catch(&err, "")
-	flush := time.NewTicker(flushTime * time.Second)
-	defer flush.Stop()
-	var status <-chan time.Time // never, unless asked for
-	if l.o.Status > 0 {
-		t := time.NewTicker(l.o.Status)
-		defer t.Stop()
-		status = t.C
-	}
-	for {
-		idle := make(chan struct{}) // ready unless the engine waits for one of the others
-		var due <-chan time.Time    // of an idle engine of Mode III that waits for time to pass
-		if !l.board.Idle() {
-			close(idle)
-		} else if at := l.deadline(); at != dut.Never {
-			due = time.After(l.when(at))
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-status:
-			l.status()
-		case <-flush.C:
-			fail.On(l.capture.Flush())
-		case d := <-l.in:
-			l.follow()
-			l.take(d)
-		case <-due:
-			l.follow()
-		case <-idle:
-		}
-		l.step()
-	}
-}
-
-// step takes what waits and runs the engine a little, if there is anything for it.
-func (l *loop) step() {
-	for n := min(len(l.in), perRound); n > 0 && l.board.Waiting() < inEngine; n-- {
-		l.take(<-l.in)
-	}
-	if !l.board.Idle() || l.deadline() <= l.board.Now()+quantum {
-		fail.On(l.board.StepTo(l.board.Now() + quantum))
-		l.leave()
-	}
-}
-
-// follow lets an idle engine's clock catch up with real time, as far as nothing is due before.
-func (l *loop) follow() {
-	if l.board.Idle() {
-		l.board.SkipTo(min(l.first+uint64(time.Since(l.start).Microseconds())*l.o.Manifest.Params.CyclesPerMicrosecond(), l.deadline()))
-	}
-}
-
-// deadline is the cycle in which an idle engine acts by itself, dut.Never if it does not.
-func (l *loop) deadline() uint64 {
-	at, _ := l.board.Timers()
-	return at
-}
-
-// when is how long it is until a cycle in real time.
-func (l *loop) when(cycle uint64) time.Duration {
-	return time.Until(l.start.Add(time.Duration((cycle-min(cycle, l.first))/l.o.Manifest.Params.CyclesPerMicrosecond()+1) * time.Microsecond))
-}
-
-// finish lets everything leave, ends the capture and reads the counters; of a run that failed it reads nothing.
-func (l *loop) finish(failed error) (counters map[string]uint32, err error) {
-	defer func() { err = errors.Join(failed, err, l.capture.Flush()) }()
-	defer fail.Catch(&err, "")
-	if failed == nil {
-		counters, failed = l.board.Finish()
-	}
-	l.leave()
-	return counters, nil
-}
-
-// status says in a line how it goes.
-func (l *loop) status() {
-	var in, out, lost uint64
-	for _, p := range l.ports {
-		r := &p.counts
-		in, out = in+atomic.LoadUint64(&r.In), out+atomic.LoadUint64(&r.Out)
-		for _, n := range []*uint64{&r.Short, &r.Long, &r.Nobody, &r.Full, &r.Failed} {
-			lost += atomic.LoadUint64(n)
-		}
-	}
-	drops := uint64(0)
-	counters := l.board.Reference().Engine().Counters() // the same as the engine's, and reading them takes no cycles
+// drops are the counters of frames that the engine dropped.
+func drops(counters map[string]uint64) (n uint64) {
 	for c := range inc.AllCounters {
-		if strings.HasPrefix(c.String(), "DROP_") {
-			drops += uint64(counters[c])
+		if dropped(c.String()) {
+			n += counters[c.String()]
 		}
 	}
-	l.o.Log.Infof("live: %.0f s, cycle %d, %d frames in, %d out, %d lost at sockets, %d dropped by the engine, %d wait",
-		time.Since(l.start).Seconds(), l.board.Now(), in, out, lost, drops, l.board.Waiting())
+	return n
 }
 
 // sortedKeys returns a map's keys in order.

@@ -4,9 +4,12 @@ package live_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +24,7 @@ import (
 	"incforge/contract"
 	"incforge/internal/synthetic"
 	"incforge/live"
+	"incforge/live/groups"
 	"incforge/live/peer"
 	"incforge/network/host"
 	"incforge/roce"
@@ -64,23 +68,24 @@ func (l *locked) String() string {
 type rig struct {
 	t       *testing.T
 	dir     string
-	setup   *live.Setup
+	setup   *groups.Setup
 	stop    context.CancelFunc
 	rep     live.Report
 	err     error
 	done    chan struct{}
 	log     locked
 	capture bytes.Buffer
+	window  int // of the hosts; 0 is the design's
 }
 
 func (r *rig) mine(port int) string { return filepath.Join(r.dir, fmt.Sprintf("port%d", port)) }
 func (r *rig) peer(port int) string { return filepath.Join(r.dir, fmt.Sprintf("peer%d", port)) }
 
 // end stops the engine and returns what it saw.
-func (r *rig) end() live.Report {
+func (r *rig) end() live.SwitchReport {
 	r.stop()
 	<-r.done
-	return r.rep
+	return r.rep.Switches[0]
 }
 
 // run starts a reference engine with sockets at the first ports; wrap may change it.
@@ -92,21 +97,35 @@ func run(t *testing.T, setup string, ports int, wrap func(dut.DUT) dut.DUT) *rig
 // runDesign is run with other parameters than Mini's.
 func runDesign(t *testing.T, p contract.Params, setup string, ports int, wrap func(dut.DUT) dut.DUT) *rig {
 	t.Helper()
+	return runWith(t, p, setup, ports, func(o *live.Options) { o.Switches[0].Engine = wrap(o.Switches[0].Engine) })
+}
+
+// runWith is runDesign with options changed.
+func runWith(t *testing.T, p contract.Params, setup string, ports int, change func(o *live.Options)) *rig {
+	t.Helper()
 	m := synthetic.Manifest(p)
 	r := &rig{t: t, dir: t.TempDir(), done: make(chan struct{})}
 	d, err := dut.NewReference(m)
 	require.NoError(t, err)
-	r.setup, err = live.ParseSetup("star.yaml", []byte(setup), m)
+	r.setup, err = groups.Parse("star.yaml", []byte(setup), m, nil)
 	require.NoError(t, err)
-	o := live.Options{Manifest: m, Engine: wrap(d), Setup: r.setup, Capture: &r.capture, Status: 10 * time.Millisecond, Log: logrus.New()}
-	o.Log.SetOutput(&r.log)
+	sw := live.Switch{Name: "leaf", Manifest: m, Engine: d, Setup: r.setup}
 	for p := range ports {
-		o.Ports = append(o.Ports, live.Port{Number: p, Mine: r.mine(p), Peer: r.peer(p)})
+		sw.Ports = append(sw.Ports, live.Port{Number: p, Mine: r.mine(p), Peer: r.peer(p)})
 	}
+	o := live.Options{Switches: []live.Switch{sw}, Capture: &r.capture, Status: 10 * time.Millisecond, Log: logrus.New(), Control: filepath.Join(r.dir, "control")}
+	o.Log.SetOutput(&r.log)
+	change(&o)
+	r.start(o)
+	return r
+}
+
+// start starts a run, and returns when it is ready or has failed.
+func (r *rig) start(o live.Options) {
 	ready := make(chan struct{})
 	o.Ready = func() { close(ready) }
 	var ctx context.Context
-	ctx, r.stop = context.WithCancel(t.Context())
+	ctx, r.stop = context.WithCancel(r.t.Context())
 	go func() {
 		defer close(r.done)
 		r.rep, r.err = live.Run(ctx, o)
@@ -114,10 +133,9 @@ func runDesign(t *testing.T, p contract.Params, setup string, ports int, wrap fu
 	select {
 	case <-ready:
 	case <-r.done:
-		require.NoError(t, r.err)
+		require.NoError(r.t, r.err)
 	}
-	t.Cleanup(func() { r.end() })
-	return r
+	r.t.Cleanup(func() { r.end() })
 }
 
 func plain(d dut.DUT) dut.DUT { return d }
@@ -127,7 +145,7 @@ func (r *rig) host(rank int, m *contract.Manifest) *host.Host {
 	ep := r.setup.Groups[0].Ends[rank]
 	h, err := host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
 		PeerQPN: ep.LocalQPN, UDPPort: 0xC000, TTL: 64, Start: r.setup.Groups[0].Set.Start, PathMTU: m.Params.MTUBytes,
-		Window: m.Params.WindowPackets, Timeout: uint64(200 * time.Millisecond), RNRCode: 1, CyclesPerMicrosecond: peer.PerMicrosecond})
+		Window: cmp.Or(r.window, m.Params.WindowPackets), Timeout: uint64(200 * time.Millisecond), RNRCode: 1, CyclesPerMicrosecond: peer.PerMicrosecond})
 	require.NoError(r.t, err)
 	return h
 }
@@ -226,9 +244,9 @@ func TestAllReducePipes(t *testing.T) {
 	assert.Zero(t, hosts[1].Unacknowledged())
 	rep := r.end()
 	require.NoError(t, r.err)
-	assert.GreaterOrEqual(t, rep.Counters["RX_RNR"], uint32(3))
+	assert.GreaterOrEqual(t, rep.Counters["RX_RNR"], uint64(3))
 	assert.Equal(t, rep.Counters["TX_ACK"], rep.Counters["AGG"]+rep.Counters["RX_DUPLICATE"])
-	assert.Equal(t, uint32(40*ranks), rep.Counters["AGG"], "40 packets a rank")
+	assert.Equal(t, uint64(40*ranks), rep.Counters["AGG"], "40 packets a rank")
 }
 
 func TestAllReduce(t *testing.T) {
@@ -237,7 +255,7 @@ func TestAllReduce(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(r.log.String(), " frames in, ") }, time.Minute, 10*time.Millisecond, "a line of state")
 	rep := r.end()
 	require.NoError(t, r.err)
-	packets := uint32(40) // of 1,024 bytes
+	packets := uint64(40) // of 1,024 bytes
 	c := rep.Counters
 	assert.GreaterOrEqual(t, c["AGG"], ranks*packets)
 	assert.Equal(t, packets, c["TX_RESULT"])
@@ -304,7 +322,7 @@ func TestPeersComeAndGo(t *testing.T) {
 	rep := r.end()
 	require.NoError(t, r.err)
 	assert.Equal(t, uint64(1), rep.Ports[0].Nobody)
-	assert.GreaterOrEqual(t, rep.Counters["TX_RESEND"], uint32(2))
+	assert.GreaterOrEqual(t, rep.Counters["TX_RESEND"], uint64(2))
 	assert.GreaterOrEqual(t, rep.Cycles, uint64(75_000_000), "the clock followed the 300 ms in which rank 3 was awaited, at 250 MHz")
 	require.NoError(t, back.Close())
 	require.NoError(t, elsewhere.Close())
@@ -332,9 +350,47 @@ func TestJunk(t *testing.T) {
 	require.NoError(t, r.err)
 	assert.Equal(t, live.PortReport{Port: 0, Mine: r.mine(0), Peer: r.peer(0), In: 3, Short: 3, Long: 2}, rep.Ports[0])
 	assert.Equal(t, live.PortReport{Port: 1, Mine: r.mine(1), Peer: r.peer(1), Out: 3}, rep.Ports[1])
-	assert.Equal(t, uint32(3), rep.Counters["BYPASS"])
+	assert.Equal(t, uint64(3), rep.Counters["BYPASS"])
 	require.NoError(t, a.Close())
 	require.NoError(t, b.Close())
+}
+
+// TestGarbage: whatever comes, at ports where groups work, and however much of it, the switch goes on.
+func TestGarbage(t *testing.T) {
+	const each = 20_000
+	r := run(t, star, ranks, plain)
+	ep := r.setup.Groups[0].Ends[0]
+	good := roce.Packet{DstMAC: ep.LocalMAC, SrcMAC: ep.RemoteMAC, TTL: 64, SrcIP: ep.RemoteIP, DstIP: ep.LocalIP, SrcPort: 0xC000, Op: roce.SendOnly,
+		PKey: roce.DefaultPKey, DestQP: ep.LocalQPN, PSN: 0x800000, Payload: make([]byte, 64)}
+	frame := good.AppendFrame(nil)
+	var all sync.WaitGroup
+	for port := range 2 {
+		s, err := live.Listen(filepath.Join(r.dir, fmt.Sprintf("garbage%d", port)))
+		require.NoError(t, err)
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(1, uint64(port)))
+			for range each {
+				data := make([]byte, rng.IntN(300))
+				if rng.IntN(2) == 0 { // nearly right
+					data = append([]byte(nil), frame...)
+					for range 1 + rng.IntN(4) {
+						data[rng.IntN(len(data))] = byte(rng.Uint32())
+					}
+					data = data[:14+rng.IntN(len(data)-14)]
+				}
+				if err := s.Send(r.mine(port), data); err != nil && !errors.Is(err, live.ErrFull) {
+					t.Error(err)
+					return
+				}
+			}
+		})
+		defer func() { require.NoError(t, s.Close()) }()
+	}
+	all.Wait()
+	r.allReduce(1000, func(int) {})
+	rep := r.end()
+	require.NoError(t, r.err)
+	assert.Greater(t, rep.Ports[0].In+rep.Ports[0].Short+rep.Ports[1].In+rep.Ports[1].Short, uint64(each))
 }
 
 // A port without a bypass does not give frames back, and answers ARP.
@@ -379,13 +435,13 @@ func TestEngineThatDiffersEndsTheRun(t *testing.T) {
 	require.NoError(t, a.Send(r.mine(0), make([]byte, 60)))
 	<-r.done
 	require.ErrorIs(t, r.err, score.ErrMismatch)
-	assert.Equal(t, uint64(1), r.rep.Ports[0].In)
+	assert.Equal(t, uint64(1), r.rep.Switches[0].Ports[0].In)
 	require.NoError(t, a.Close())
 }
 
 func TestRunRefuses(t *testing.T) {
 	m := synthetic.Manifest(synthetic.Mini())
-	setup, err := live.ParseSetup("star.yaml", []byte(star), m)
+	setup, err := groups.Parse("star.yaml", []byte(star), m, nil)
 	require.NoError(t, err)
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -398,7 +454,7 @@ func TestRunRefuses(t *testing.T) {
 	} {
 		d, err := dut.NewReference(m)
 		require.NoError(t, err)
-		_, err = live.Run(t.Context(), live.Options{Manifest: m, Engine: d, Setup: setup, Ports: ports, Log: logrus.New()})
+		_, err = live.Run(t.Context(), live.Options{Switches: []live.Switch{{Name: "leaf", Manifest: m, Engine: d, Setup: setup, Ports: ports}}, Log: logrus.New()})
 		require.ErrorContains(t, err, name)
 		assert.NoFileExists(t, filepath.Join(dir, "a"), name)
 	}
@@ -406,8 +462,8 @@ func TestRunRefuses(t *testing.T) {
 	d, err := dut.NewReference(m)
 	require.NoError(t, err)
 	bad := *setup
-	bad.Groups = append([]live.Group(nil), setup.Groups...)
+	bad.Groups = append([]groups.Group(nil), setup.Groups...)
 	bad.Groups[0].Set.Log2N = 0
-	_, err = live.Run(t.Context(), live.Options{Manifest: m, Engine: d, Setup: &bad, Log: logrus.New()})
+	_, err = live.Run(t.Context(), live.Options{Switches: []live.Switch{{Name: "leaf", Manifest: m, Engine: d, Setup: &bad}}, Log: logrus.New()})
 	require.ErrorContains(t, err, "group 0: the engine refuses it")
 }

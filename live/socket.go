@@ -45,19 +45,7 @@ func Listen(path string) (s *Socket, err error) {
 		fail.Now("the path has %d bytes, the system allows %d", len(path), most)
 	}
 	addr := &net.UnixAddr{Name: path, Net: "unixgram"}
-	if info, err := os.Lstat(path); err == nil {
-		if info.Mode()&fs.ModeSocket == 0 {
-			fail.Now("%w: the file is no socket", ErrTaken)
-		}
-		probe, err := net.DialUnix("unixgram", nil, addr)
-		if err == nil {
-			err = probe.Close()
-		}
-		if !errors.Is(err, syscall.ECONNREFUSED) {
-			fail.Now("%w: somebody listens on it", ErrTaken)
-		}
-		fail.On(os.Remove(path))
-	}
+	fail.On(vacate(path, "unixgram"))
 	s = &Socket{conn: fail.Must(net.ListenUnixgram("unixgram", addr)), path: path}
 	if s.file, err = os.Lstat(path); err == nil {
 		s.raw, err = s.conn.SyscallConn()
@@ -66,6 +54,25 @@ func Listen(path string) (s *Socket, err error) {
 		return nil, errors.Join(err, s.conn.Close())
 	}
 	return s, nil
+}
+
+// vacate removes the file of a socket of that network that nobody listens on any more, and refuses any other file.
+func vacate(path, network string) error {
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil // what is wrong with it, binding says
+	}
+	if info.Mode()&fs.ModeSocket == 0 {
+		return fmt.Errorf("%w: the file is no socket", ErrTaken)
+	}
+	probe, err := net.DialUnix(network, nil, &net.UnixAddr{Name: path, Net: network})
+	if err == nil {
+		err = probe.Close()
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("%w: somebody listens on it", ErrTaken)
+	}
+	return os.Remove(path)
 }
 
 // Close closes the socket, which ends Receive, and removes its file unless another has taken the place.

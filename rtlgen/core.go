@@ -277,6 +277,10 @@ func (b *blocks) control(c *graph.Composite) {
 	}
 	c.Connect(b.csrs.Pin("tbl_ep_we"), b.lookup.Pin("tbl_ep_we"), b.translate.Pin("tbl_ep_we"))
 	c.Connect(b.csrs.Pin("tbl_grp_we"), b.lookup.Pin("tbl_grp_we"), b.slots.Pin("tbl_grp_we"))
+	c.Connect(b.csrs.Pin("get_index"), b.lookup.Pin("get_index"), b.translate.Pin("get_index"))
+	c.Connect(b.csrs.Pin("get_word"), b.lookup.Pin("get_word"), b.translate.Pin("get_word"))
+	b.tables(c, "lookup", b.lookup)
+	b.tables(c, "translate", b.translate)
 	c.Connect(b.csrs.Pin("grp_enable"), b.slots.Pin("grp_enable"))
 	c.Connect(b.csrs.Pin("grp_start"), b.slots.Pin("grp_start"))
 	c.Connect(b.slots.Pin("grp_busy"), b.csrs.Pin("grp_busy"))
@@ -286,6 +290,13 @@ func (b *blocks) control(c *graph.Composite) {
 	c.Link(b.replicate, b.csrs, "count_")
 	c.Link(b.aggregate, b.csrs, "count_")
 	c.Link(b.csrs, b.aggregate, "inject_")
+}
+
+// tables connects a block from whose tables the registers read the words of endpoints.
+func (b *blocks) tables(c *graph.Composite, name string, keeper *graph.Instance) {
+	c.Connect(b.csrs.Pin("get_"+name), keeper.Pin("get_valid"))
+	c.Connect(keeper.Pin("got"), b.csrs.Pin("got_"+name))
+	c.Connect(keeper.Pin("got_data"), b.csrs.Pin("got_"+name+"_data"))
 }
 
 // decides are the parameters that what decides has in both modes.

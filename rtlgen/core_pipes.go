@@ -20,9 +20,9 @@ func addModeIII(c *graph.Composite, p params.Params, counters int) (decide *grap
 	return decide, func(slots, csrs *graph.Instance) {
 		c.Link(decide, answer, "rcv_")
 		c.Link(answer, decide, "ans_")
-		c.Connect(answer.Pin("rcv_behind"), decide.Pin("rcv_behind"))
-		c.Connect(answer.Pin("rcv_ahead"), decide.Pin("rcv_ahead"))
-		c.Open(answer.Pin("rcv_epsn"), "for tests")
+		for _, name := range []string{"rcv_takes", "rcv_behind", "rcv_ahead"} {
+			c.Connect(answer.Pin(name), decide.Pin(name))
+		}
 		c.Link(decide, repeat, "rt_")
 		c.Link(repeat, decide, "rt_")
 		c.Link(decide, repeat, "cm_")

@@ -34,7 +34,7 @@ type effort struct {
 
 // A cell may drive so much where paths hold their clock, where they fail, and where they fail again.
 const (
-	easyGain  = 16
+	easyGain  = 12
 	briskGain = 8
 	hardGain  = 5
 )
@@ -44,15 +44,11 @@ func efforts(script string, xor bool) []effort {
 	if script != ScriptAuto {
 		return []effort{{script, 1, easyGain}, {script, 1, hardGain}}
 	}
-	first := ScriptDefault
+	first := ScriptQuick
 	if xor {
 		first = ScriptXOR
 	}
-	ladder := []effort{{first, 1, easyGain}, {first, 1, briskGain}, {ScriptDefault, 0.8, hardGain}, {ScriptFast, 0.7, hardGain}, {ScriptFastest, 0.6, hardGain}}
-	if xor {
-		ladder = slices.Insert(ladder, 2, effort{ScriptDefault, 1, briskGain})
-	}
-	return ladder
+	return []effort{{first, 1, easyGain}, {ScriptDefault, 1, briskGain}, {ScriptDefault, 0.8, hardGain}, {ScriptFast, 0.7, hardGain}, {ScriptFastest, 0.6, hardGain}}
 }
 
 // maxRounds bounds how often the design is mapped and timed, if the user does not; worthwhile is what a round must bring of the slack

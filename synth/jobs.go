@@ -18,17 +18,17 @@ import (
 	"incforge/synth/yosys"
 )
 
-// genericSteps are those of Yosys's own synth without what finds nothing here: share, which asks a SAT solver about every pair of a
-// word's shifters, and passes over gates until none changes any more, as ABC and Simplify follow. remembers says that the module has
-// memories that become flops.
+// genericSteps are those of Yosys's own synth without what finds nothing here, or what a later step does again: share, which asks a SAT
+// solver about every pair of a word's shifters; fsm, which finds one machine in mini; and folding and merging of
+// single gates, which ABC and Simplify do. remembers says that the module has memories that become flops.
 func genericSteps(remembers bool) []string {
-	steps := []string{"opt_expr", "opt_clean", "opt -nodffe -nosdff", "fsm", "opt", "wreduce", "peepopt", "opt_clean", "alumacc"}
+	steps := []string{"opt_clean", "opt", "wreduce", "peepopt", "opt_clean", "alumacc"}
 	if remembers {
 		steps = append(steps, "opt", "memory -nomap", "opt_clean", "opt -fast -full")
 	} else {
 		steps = append(steps, "memory -nomap") // proc makes tables of large case statements
 	}
-	return append(steps, "memory_map", "opt -full", "techmap", "opt_expr", "opt_merge", "opt_dff")
+	return append(steps, "memory_map", "opt -full", "techmap", "opt_dff")
 }
 
 // shop runs Yosys on modules, one process each, and keeps what comes out by what went in.
@@ -124,9 +124,9 @@ func (f *flow) mapped(ctx context.Context, p *part, gates string, e effort) ([]b
 	script := []string{
 		"read_rtlil in.il",
 		"dfflibmap -liberty " + filepath.Join(f.dir, "flops.lib"),
-		// Never opt -full from here on: it would run opt_share and leave $mux
-		// cells, which abc skips and whose area is then missing.
-		"opt",
+		// ABC folds and merges gates itself. Never opt -full from here on: it would run
+		// opt_share and leave $mux cells, which abc skips and whose area is then missing.
+		"opt_clean",
 		fmt.Sprintf("abc -liberty %s -constr %s -D %.0f%s", filepath.Join(f.dir, "map.lib"), filepath.Join(f.dir, "abc.constr"), budget, s),
 		"setundef -zero", "opt_clean -purge",
 		// Cells are called after what they drive, so that paths can be read. The suffix is one that no net has:
@@ -181,6 +181,8 @@ func (f *flow) prepared(p *part, m *netlist.Module, all map[string]*netlist.Modu
 // the library's wire load only in the commands that are given -c.
 func abcScript(name string, wires bool) (string, error) {
 	front := map[string]string{
+		// Without ifraig, which merges gates of one function, inc_csr takes a fifth more; -m maps multiplexers as such.
+		ScriptQuick:   "strash;ifraig;balance;rewrite;balance;amap,-m,-Q,10;",
 		ScriptXOR:     "strash;&get,-n;&b;&dch,-f;&nf;&put;",
 		ScriptDefault: "strash;balance;resub;rewrite;balance;dch,-f;map,-B,0.7,{D};",
 		ScriptFast:    "strash;ifraig;if,-g;strash;resub;rewrite;balance;dch;map,-B,0.9,{D};",
@@ -192,7 +194,7 @@ func abcScript(name string, wires bool) (string, error) {
 	}
 	script, ok := front[name]
 	if !ok {
-		return "", fmt.Errorf("synth: unknown ABC script %q (def, m14, m17, m20, m10)", name)
+		return "", fmt.Errorf("synth: unknown ABC script %q (def, quick, m14, m17, m20, m10)", name)
 	}
 	c := ""
 	if wires {

@@ -17,7 +17,7 @@
 
 /* VERSION (ro) Version of this register map. */
 #define MINI_VERSION 0x00004u
-#define MINI_VERSION_RESET 0x00010002u
+#define MINI_VERSION_RESET 0x00010003u
 #define MINI_VERSION_MINOR_LSB 0
 #define MINI_VERSION_MINOR_MASK 0x0000FFFFu
 #define MINI_VERSION_MAJOR_LSB 16
@@ -112,6 +112,12 @@
 #define MINI_ECC_INJECT_FLIPS_MASK 0x00000003u
 #define MINI_ECC_INJECT_FLIPS_MAX 2u
 
+/* COUNTER_SNAPSHOT (rw) When the counters are copied to where they are read. */
+#define MINI_COUNTER_SNAPSHOT 0x0003Cu
+#define MINI_COUNTER_SNAPSHOT_RESET 0x00000000u
+#define MINI_COUNTER_SNAPSHOT_HOLD_LSB 0
+#define MINI_COUNTER_SNAPSHOT_HOLD_MASK 0x00000001u
+
 /* BYPASS_PORT (rw) Port by which frames that are not the engine's leave, by the port they came in on. */
 #define MINI_BYPASS_PORT(port) (0x00400u + 0x04u * (port))
 #define MINI_BYPASS_PORT_COUNT 4
@@ -120,12 +126,19 @@
 #define MINI_BYPASS_PORT_PORT_MASK 0x000000FFu
 #define MINI_BYPASS_PORT_PORT_MAX 3u
 
-/* COUNTER (ro) Event counters; they wrap. */
+/* COUNTER (ro) Event counters of 64 bits, low words. A read copies all counters first, unless COUNTER_SNAPSHOT.hold is set. */
 #define MINI_COUNTER(i) (0x00800u + 0x04u * (i))
 #define MINI_COUNTER_COUNT 46
 #define MINI_COUNTER_RESET 0x00000000u
 #define MINI_COUNTER_COUNT_LSB 0
 #define MINI_COUNTER_COUNT_MASK 0xFFFFFFFFu
+
+/* COUNTER_HIGH (ro) High words of the event counters, as of the last copy: read COUNTER before. */
+#define MINI_COUNTER_HIGH(i) (0x00C00u + 0x04u * (i))
+#define MINI_COUNTER_HIGH_COUNT 46
+#define MINI_COUNTER_HIGH_RESET 0x00000000u
+#define MINI_COUNTER_HIGH_COUNT_LSB 0
+#define MINI_COUNTER_HIGH_COUNT_MASK 0xFFFFFFFFu
 
 /* GROUP_CTRL (rw) Starts and stops a group. */
 #define MINI_GROUP_CTRL(g) (0x01000u + 0x40u * (g))
@@ -493,7 +506,7 @@
 #define MINI_EP_HEADER_TOS_LSB 24
 #define MINI_EP_HEADER_TOS_MASK 0xFF000000u
 
-/* Indices of MINI_COUNTER. */
+/* Indices of MINI_COUNTER and MINI_COUNTER_HIGH. */
 #define MINI_COUNTER_INDEX_RX_FRAMES 0 /* Frames that came in. */
 #define MINI_COUNTER_INDEX_BYPASS 1 /* Frames that are not the engine's and left unchanged. */
 #define MINI_COUNTER_INDEX_UP_DATA 2 /* Data packets from children. */

@@ -34,12 +34,9 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_duplicate: %w", err)
 	}
-	for _, d := range []graph.Describer{decider.HoldWork{Width: common.WorkBits()}, LeastAck{EPW: p.EPW}} {
-		m, err := d.Module()
-		if err != nil {
-			return nil, fmt.Errorf("inc_check_duplicate: %w", err)
-		}
-		parts = append(parts, m)
+	least, err := LeastAck{EPW: p.EPW}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_check_duplicate: %w", err)
 	}
 	return &graph.Module{
 		Name: "inc_check_duplicate", Block: "CheckDuplicate", Source: source, Latency: "5 to 7 cycles, a frame in 2",
@@ -56,6 +53,6 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 			{Path: "u_endpoints", Words: leaf.Pow2(p.EIW), Bits: 49, Role: "state", Module: "inc_ram_1r1w"},
 			{Path: "u_done", Words: leaf.Pow2(common.GroupBits()), Bits: 24, Role: "state", Module: "inc_ram_1r1w"},
 		},
-		Submodules: append(parts, memory),
+		Submodules: append(parts, least, memory),
 	}, nil
 }

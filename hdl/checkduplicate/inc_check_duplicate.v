@@ -309,7 +309,6 @@ module inc_check_duplicate #(
     endgenerate
 `endif
 
-    localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2, BARRIER = 3'd3;
     localparam [7:0] OP_ACK = 8'h11;
     localparam [7:0] NAK_SEQUENCE = 8'h60, ACK_PLAIN = 8'h1F;
     localparam [MASK_W-1:0] NOBODY = {MASK_W{1'b0}};
@@ -322,17 +321,15 @@ module inc_check_duplicate #(
 
     wire [EI_W-1:0]  a_ei, b_ei;
     reg  [EI_W-1:0]  c_ei;
-    wire [GRP_W-1:0] ent_group, ask_group, a_group, b_group, c_group, init_group;
+    wire [GRP_W-1:0] a_group, b_group, c_group, init_group;
     generate
         if (EI_W > EP_W) begin : gen_groups
-            assign ent_group  = ent_ei[EI_W-1:EP_W];
-            assign ask_group  = ask_ei[EI_W-1:EP_W];
             assign a_group    = a_ei[EI_W-1:EP_W];
             assign b_group    = b_ei[EI_W-1:EP_W];
             assign c_group    = c_ei[EI_W-1:EP_W];
             assign init_group = init_ei[EI_W-1:EP_W];
         end else begin : gen_one_group
-            assign {ent_group, ask_group, a_group, b_group, c_group, init_group} = 6'd0;
+            assign {a_group, b_group, c_group, init_group} = 4'd0;
         end
     endgenerate
     wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
@@ -353,151 +350,38 @@ module inc_check_duplicate #(
     wire               m_valid;
     wire               c_opening, c_done;
     reg                c_opener;
+    wire [EI_W-1:0]    s_ei;
+    wire [7:0]         s_opcode;
+    wire [31:0]        s_ext;
+    wire               s_up, s_reduces, s_spreads;
+    wire [MASK_W-1:0]  s_parent_mask;
 
-    wire               ent_live = live_wide[{1'b0, ent_group}];
-    wire [FRAME_W-1:0] ent_frame = {ent_bypass, ent_foreign, ent_ei, ent_host, ent_sum_ok, ent_len_ok, ent_tver_ok, ent_too_long,
-                                    ent_opcode, ent_se, ent_pad, ent_ce, ent_psn, ent_ext, ent_plen, ent_words, ent_big_endian};
-
-    generate
-        if (IN_BAND == 0) begin : gen_fixed
-            assign s_valid  = ent_valid;
-            assign ent_pop  = s_go;
-            assign s_live   = ent_live;
-            assign s_opener = 1'b0;
-            assign s_frame  = ent_frame;
-            assign s_ranged = 1'b0;
-            assign s_psn    = ent_psn;
-            assign s_dtype  = ent_dtype;
-            assign s_view   = {2'b00, 2'd0, s_psn, 72'd0, 7'b1000000, ent_up, ent_down, ent_ackable, ent_whole,
-                               ent_collective == REDUCE, ent_collective == BROADCAST, ent_function, s_dtype,
-                               ent_in_mask, ent_out_mask, ent_ack_mask, ent_parent_mask};
-            assign s_base   = ent_base;
-            assign s_log2_n = ent_log2_n;
-            assign m_valid  = 1'b0;
-            assign ctl_rd   = 1'b0;
-            assign ctl_ei   = {EI_W{1'b0}};
-            assign ask_ei   = {EI_W{1'b0}};
-            assign {ask_psn, ask_opcode, ask_empty, ask_ext, ask_route_valid, ask_root_sends} = 67'd0;
-            assign {ask_in_mask, ask_out_mask, ask_ack_mask, ask_parent_mask, ask_route_mask} = {5*MASK_W{1'b0}};
-
-            wire unused_in_band = &{1'b0, ent_empty, ent_in_band, ent_route_valid, ent_route_mask, ent_root_sends, ctl_busy, map_current,
-                                    map_previous, map_opens, map_opens_up, map_bad_control, map_wrong_role, map_contradicts, map_base,
-                                    map_psn, map_rng, map_begin, map_end, map_up, map_down, map_ackable_any, map_needs_host,
-                                    map_collective, map_function, map_dtype, map_in_mask, map_out_mask, map_ack_mask, map_parent_mask,
-                                    c_opening, c_done, c_opener};
-        end else begin : gen_in_band
-            // M: Control is asked in the cycle in which the frame comes, answers for M_SHOW. One that may open a range is held here
-            // when it has gone ahead, as it may have to be looked at again.
-            localparam [2:0] M_EMPTY = 3'd0, M_MAP = 3'd1, M_SHOW = 3'd2, M_HELD = 3'd3, M_OPEN = 3'd4;
-
-            reg [2:0]         state_reg;
-            reg               live_reg, opened_reg;
-            reg [FRAME_W-1:0] frame_reg;
-            reg               up_reg, down_reg, ackable_reg, whole_reg, empty_reg, ranged_reg;
-            reg [2:0]         collective_reg;
-            reg [1:0]         function_reg, dtype_reg;
-            reg [MASK_W-1:0]  in_mask_reg, out_mask_reg, ack_mask_reg, parent_mask_reg, route_mask_reg;
-            reg               route_valid_reg, root_sends_reg;
-            reg [SLOT_W-1:0]  base_reg;
-            reg [4:0]         log2_n_reg;
-
-            wire             bypass, foreign, host, sum_ok, len_ok, tver_ok, too_long, se, ce, big_endian;
-            wire [7:0]       opcode;
-            wire [1:0]       pad;
-            wire [23:0]      wire_psn;
-            wire [31:0]      ext;
-            wire [LEN_W-1:0] plen;
-            wire [WORDS_W-1:0] words;
-            assign {bypass, foreign, ask_ei, host, sum_ok, len_ok, tver_ok, too_long, opcode, se, pad, ce, wire_psn, ext, plen, words,
-                    big_endian} = frame_reg;
-
-            wire by_range = ent_in_band && !ent_bypass;
-            wire empties  = state_reg == M_EMPTY || (s_go && !s_opener);
-            wire take     = ent_valid && empties;
-            wire again    = state_reg == M_OPEN && !ctl_busy;
-
-            assign ent_pop  = take;
-            assign ctl_rd   = (take && by_range) || again;
-            assign ctl_ei   = again ? ask_ei : ent_ei;
-            assign m_valid  = state_reg != M_EMPTY;
-            assign s_valid  = state_reg == M_SHOW;
-            assign s_live   = live_reg;
-
-            assign ask_psn         = wire_psn;
-            assign ask_opcode      = opcode;
-            assign ask_empty       = empty_reg;
-            assign ask_ext         = ext;
-            assign ask_in_mask     = in_mask_reg;
-            assign ask_out_mask    = out_mask_reg;
-            assign ask_ack_mask    = ack_mask_reg;
-            assign ask_parent_mask = parent_mask_reg;
-            assign ask_route_valid = route_valid_reg;
-            assign ask_route_mask  = route_mask_reg;
-            assign ask_root_sends  = root_sends_reg;
-
-            wire live_now = live_wide[{1'b0, ask_group}];
-
-            always @(posedge clk) begin
-                case (state_reg)
-                    M_MAP:   state_reg <= M_SHOW;
-                    M_HELD:  state_reg <= c_opener && c_opening ? M_OPEN : c_opener && c_done ? M_EMPTY : M_HELD;
-                    M_OPEN:  state_reg <= ctl_busy ? M_OPEN : M_MAP;
-                    default: state_reg <= s_go && s_opener ? M_HELD : take ? (by_range ? M_MAP : M_SHOW) : empties ? M_EMPTY : M_SHOW;
-                endcase
-                live_reg   <= take ? ent_live : live_reg && live_now;
-                opened_reg <= !take && (opened_reg || state_reg == M_OPEN);
-                if (take) begin
-                    frame_reg       <= ent_frame;
-                    up_reg          <= ent_up;
-                    down_reg        <= ent_down;
-                    ackable_reg     <= ent_ackable;
-                    whole_reg       <= ent_whole;
-                    empty_reg       <= ent_empty;
-                    ranged_reg      <= by_range;
-                    collective_reg  <= ent_collective;
-                    function_reg    <= ent_function;
-                    dtype_reg       <= ent_dtype;
-                    in_mask_reg     <= ent_in_mask;
-                    out_mask_reg    <= ent_out_mask;
-                    ack_mask_reg    <= ent_ack_mask;
-                    parent_mask_reg <= ent_parent_mask;
-                    route_valid_reg <= ent_route_valid;
-                    route_mask_reg  <= ent_route_mask;
-                    root_sends_reg  <= ent_root_sends;
-                    base_reg        <= ent_base;
-                    log2_n_reg      <= ent_log2_n;
-                end
-                if (rst) begin
-                    state_reg <= M_EMPTY;
-                end
-            end
-
-            wire in_range = map_current || map_previous;
-            wire is_data  = opcode <= 8'h05;
-            wire halves   = map_dtype[1] != map_dtype[0];
-            wire whole    = map_collective == BARRIER ? empty_reg : !plen[0] && (halves || !plen[1]);
-            wire ackable  = map_ackable_any && (host || !map_needs_host);
-            wire [2:0] collective = ranged_reg ? map_collective : collective_reg;
-
-            assign s_opener = ranged_reg && is_data && !in_range && map_opens;
-            assign s_frame  = frame_reg;
-            assign s_ranged = ranged_reg;
-            assign s_psn    = ranged_reg ? map_psn : wire_psn;
-            assign s_dtype  = ranged_reg ? map_dtype : dtype_reg;
-            assign s_view   = {ranged_reg, opened_reg, map_rng, s_psn, map_begin, map_end, map_base,
-                               !ranged_reg || in_range, ranged_reg && map_previous, map_opens, map_opens_up,
-                               map_bad_control, map_wrong_role, ranged_reg && map_contradicts,
-                               ranged_reg ? {map_up, map_down, ackable, whole} : {up_reg, down_reg, ackable_reg, whole_reg},
-                               collective == REDUCE, collective == BROADCAST,
-                               ranged_reg ? map_function : function_reg, s_dtype,
-                               ranged_reg ? {map_in_mask, map_out_mask, map_ack_mask, map_parent_mask}
-                                          : {in_mask_reg, out_mask_reg, ack_mask_reg, parent_mask_reg}};
-            assign s_base   = base_reg;
-            assign s_log2_n = log2_n_reg;
-
-            wire unused_frame = &{1'b0, bypass, foreign, sum_ok, len_ok, tver_ok, too_long, se, pad, ce, words, plen, big_endian};
-        end
-    endgenerate
+    inc_frame_entry #(.LEN_W(LEN_W), .WORDS_W(WORDS_W), .EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .SLOT_W(SLOT_W), .GROUPS(GROUPS),
+                      .IN_BAND(IN_BAND)) u_entry (
+        .clk(clk), .rst(rst), .grp_live(grp_live),
+        .ent_valid(ent_valid), .ent_pop(ent_pop), .ent_bypass(ent_bypass), .ent_foreign(ent_foreign), .ent_ei(ent_ei), .ent_host(ent_host),
+        .ent_up(ent_up), .ent_down(ent_down), .ent_ackable(ent_ackable), .ent_sum_ok(ent_sum_ok), .ent_len_ok(ent_len_ok),
+        .ent_tver_ok(ent_tver_ok), .ent_too_long(ent_too_long), .ent_whole(ent_whole), .ent_empty(ent_empty), .ent_opcode(ent_opcode),
+        .ent_se(ent_se), .ent_pad(ent_pad), .ent_ce(ent_ce), .ent_psn(ent_psn), .ent_ext(ent_ext), .ent_plen(ent_plen),
+        .ent_words(ent_words), .ent_base(ent_base), .ent_log2_n(ent_log2_n), .ent_in_mask(ent_in_mask), .ent_out_mask(ent_out_mask),
+        .ent_ack_mask(ent_ack_mask), .ent_parent_mask(ent_parent_mask), .ent_collective(ent_collective), .ent_function(ent_function),
+        .ent_dtype(ent_dtype), .ent_big_endian(ent_big_endian), .ent_in_band(ent_in_band), .ent_route_valid(ent_route_valid),
+        .ent_route_mask(ent_route_mask), .ent_root_sends(ent_root_sends),
+        .ctl_rd(ctl_rd), .ctl_ei(ctl_ei), .ask_ei(ask_ei), .ask_psn(ask_psn), .ask_opcode(ask_opcode), .ask_empty(ask_empty),
+        .ask_ext(ask_ext), .ask_in_mask(ask_in_mask), .ask_out_mask(ask_out_mask), .ask_ack_mask(ask_ack_mask),
+        .ask_parent_mask(ask_parent_mask), .ask_route_valid(ask_route_valid), .ask_route_mask(ask_route_mask),
+        .ask_root_sends(ask_root_sends), .ctl_busy(ctl_busy),
+        .map_current(map_current), .map_previous(map_previous), .map_opens(map_opens), .map_opens_up(map_opens_up),
+        .map_bad_control(map_bad_control), .map_wrong_role(map_wrong_role), .map_contradicts(map_contradicts), .map_base(map_base),
+        .map_psn(map_psn), .map_rng(map_rng), .map_begin(map_begin), .map_end(map_end), .map_up(map_up), .map_down(map_down),
+        .map_ackable_any(map_ackable_any), .map_needs_host(map_needs_host), .map_collective(map_collective), .map_function(map_function),
+        .map_dtype(map_dtype), .map_in_mask(map_in_mask), .map_out_mask(map_out_mask), .map_ack_mask(map_ack_mask),
+        .map_parent_mask(map_parent_mask),
+        .waits(m_valid), .valid(s_valid), .go(s_go), .live(s_live), .may_open(s_opener), .ei(s_ei), .frame(s_frame), .view(s_view),
+        .opcode(s_opcode), .ext(s_ext), .up(s_up), .reduces(s_reduces), .spreads(s_spreads), .parent_mask(s_parent_mask),
+        .ranged(s_ranged), .psn(s_psn), .dtype(s_dtype), .base(s_base), .log2_n(s_log2_n),
+        .opener(c_opener), .opening(c_opening), .done(c_done)
+    );
 
     // ---- where its slot is ----
 
@@ -628,12 +512,6 @@ module inc_check_duplicate #(
     reg               b_data, b_ends, b_has_imm, b_ack, b_cnp, b_syn_ack, b_syn_rnr, b_syn_nak;
     reg               b_fine;          // nothing wrong with the header so far
     reg               b_bad_tver, b_bad_opcode, b_too_long;
-    // the state is that of the frame in C as it will be, or as the frame in C has just written it
-    reg               b_fwd_ep, b_fwd_done, b_fwd_slot;
-    reg               b_new_ep, b_new_done, b_new_slot;
-    reg [EP_BITS-1:0] l_ep;
-    reg [23:0]        l_done;
-    reg [SLOT_BITS-1:0] l_slot;
 
     wire              b_bypass, b_foreign, b_host, b_sum_ok, b_len_ok, b_tver_ok, b_over_mtu, b_se, b_ce, b_big_endian;
     wire [7:0]        b_opcode;
@@ -704,33 +582,28 @@ module inc_check_duplicate #(
             b_bad_tver     <= !a_tver_ok;
             b_bad_opcode   <= a_tver_ok && !(a_data || a_ack || a_cnp);
             b_too_long     <= a_tver_ok && (a_data || a_ack || a_cnp) && a_too_long;
-            l_ep           <= n_ep;
-            l_done         <= n_done;
-            l_slot         <= n_slot;
-            b_new_ep       <= ep_we && c_ei == a_ei;
-            b_new_done     <= done_we && c_group == a_group;
-            b_new_slot     <= wr_en && c_slot == a_slot;
-            b_fwd_ep       <= b_valid ? b_ei == a_ei : c_stays && c_ei == a_ei;
-            b_fwd_done     <= b_valid ? b_group == a_group : c_stays && c_group == a_group;
-            b_fwd_slot     <= b_valid ? b_slot == a_slot : c_stays && c_slot == a_slot;
-        end else if (redo) begin
-            b_fwd_ep   <= 1'b0;
-            b_fwd_done <= 1'b0;
-            b_fwd_slot <= 1'b0;
         end
         if (rst) begin
             b_valid <= 1'b0;
         end
     end
 
-    reg  c_ep_we, c_done_we, c_wr, c_opened;
-    wire take_ep   = b_fwd_ep && c_ep_we;
-    wire take_done = b_fwd_done && (c_done_we || c_opened);
-    wire take_slot = b_fwd_slot && c_wr;
+    reg                  c_ep_we, c_done_we, c_wr, c_opened;
+    wire                 take_ep, take_done, take_slot;
+    wire [EP_BITS-1:0]   b_ep_word;
+    wire [23:0]          b_done_psn;
+    wire [SLOT_BITS-1:0] b_slot_word;
 
-    wire [EP_BITS-1:0]   b_ep_word   = take_ep ? n_ep : b_new_ep ? l_ep : ram_ep;
-    wire [23:0]          b_done_psn  = take_done ? n_done : b_new_done ? l_done : ram_done;
-    wire [SLOT_BITS-1:0] b_slot_word = take_slot ? n_slot : b_new_slot ? l_slot : ram_slot;
+    inc_look_ahead #(.BITS(EP_BITS)) u_ep_ahead (
+        .clk(clk), .read(a_go), .follows(b_valid ? b_ei == a_ei : c_stays && c_ei == a_ei), .written(ep_we && c_ei == a_ei), .redo(redo),
+        .ram(ram_ep), .writes(c_ep_we), .next(n_ep), .takes(take_ep), .word(b_ep_word));
+    inc_look_ahead #(.BITS(24)) u_done_ahead (
+        .clk(clk), .read(a_go), .follows(b_valid ? b_group == a_group : c_stays && c_group == a_group),
+        .written(done_we && c_group == a_group), .redo(redo),
+        .ram(ram_done), .writes(c_done_we || c_opened), .next(n_done), .takes(take_done), .word(b_done_psn));
+    inc_look_ahead #(.BITS(SLOT_BITS)) u_slot_ahead (
+        .clk(clk), .read(a_go), .follows(b_valid ? b_slot == a_slot : c_stays && c_slot == a_slot), .written(wr_en && c_slot == a_slot),
+        .redo(redo), .ram(ram_slot), .writes(c_wr), .next(n_slot), .takes(take_slot), .word(b_slot_word));
     wire                 b_nak_sent;
     wire [23:0]          b_msn, b_epsn;
     assign {b_nak_sent, b_msn, b_epsn} = b_ep_word;
@@ -1304,7 +1177,7 @@ module inc_check_duplicate #(
     end
     assign count = count_reg;
 
-    wire unused_bits = &{1'b0, init_ei, ask_group, a_host, a_se, a_ce, a_big_endian, a_pad, a_ext, a_plen, a_words, a_opened, a_rng, a_ranged, a_dtype, a_function,
+    wire unused_bits = &{1'b0, init_ei, s_ei, s_psn, s_opcode, s_ext, s_up, s_reduces, s_spreads, s_parent_mask, a_host, a_se, a_ce, a_big_endian, a_pad, a_ext, a_plen, a_words, a_opened, a_rng, a_ranged, a_dtype, a_function,
                          a_end, a_range_base, a_places, a_roles, a_reduces, a_spreads, a_masks, s_unit, b_tver_ok, b_over_mtu,
                          distance, beyond, overrun, opened_past, slot_bytes, picked_past, rest_past, gap_low};
 

@@ -4,25 +4,35 @@
 //
 // Contract
 //   order       frames are decided one after the other, in the order of their entries; a frame and an action in turn while both wait
-//   latency     3 cycles a frame when its verdict is there, 4 in an in-band group, 1 for a bypassed frame; one more if it sends its result at
-//               once, or an RNR NAK and a CNP; otherwise it waits for the verdict, having sent the work on the payload ahead as speculative,
-//               and lets actions through meanwhile: the work is killed then, and the frame looked at again.
-//               An acknowledgement from an endpoint that has acknowledged no more than its pipe's start is decided with ack_ready if others have not
-//               either, else 2 cycles later: with ReceiveACK's 2 stages 4 or 6 cycles a frame; a control that opens a range takes the opening and 8 cycles; an action takes 3 cycles
-//   throughput  1 frame or action in as many cycles as that
-//   commit      in the cycle of the verdict: state is written, tx_* pushed, counters stepped, or nothing of it and op_kill. A result that is sent
-//               at once is committed with its frame, its tx_* pushed after the acknowledgement's
-//   stall       waits while tx_room or op_ready is low and needed
+//   steps       P finds the pipe and the place in it (2 cycles), B compares and says what the frame does (2), C looks at what was sent and
+//               acknowledged (1) and waits for the verdict; with IN_BAND, M before P asks Control where the frame belongs (2 cycles, 1 for
+//               a frame of a fixed group). A frame goes on when the next step is free or becomes so
+//   latency     an entry in cycle 0 is decided in cycle 6 at the earliest, with IN_BAND in 7, of an in-band group in 8; in the cycle of its
+//               verdict if that is later. The work on the payload is offered in the cycle before that decision at the latest, as speculative.
+//               A control that opens a range is decided 8 cycles after ctl_busy is low. An action takes 5 cycles from when it is begun,
+//               which is 3 cycles after an acknowledgement, 2 after a second frame pushed, else at once
+//   throughput  a frame in 2 cycles, a bypassed one in 1
+//   speculation B takes a frame in C as committed: the state that it will write goes to the next frame of the same endpoint, slot or group
+//               at once. If it is not committed, the frame in B is looked at again, which takes 2 cycles
+//   commit      in the cycle of the verdict: state is written, tx_* pushed, or nothing of it, and work already taken gets op_kill; counters
+//               step in the cycle after it. A result that is sent at once is committed with its frame, its tx_* pushed after the
+//               acknowledgement's, before anything else; so is a CNP after an RNR NAK
+//   action      waits for the frame in C if that has its verdict; else the frame's work is killed, and it is looked at again
+//   start       follows an acknowledgement in 2 cycles. Meanwhile data that lies in the ring from the start before goes on; other data
+//               waits until it has followed, and data that is not of its group's range until all that is ahead of it is decided. What
+//               completes at a root beyond N from the start before is decided 2 cycles later behind an acknowledgement that moves it, else 3
+//   stall       waits while tx_room is low and needed, and with work of its own while that before it has not been taken
 //   pipes       slots of a ring are counted from the slot of `start`, so N need not be a power of two: `bias` is that slot's number less start.
 //               At the root of an AllReduce or Barrier one ring of 2N is both pipes
 //   payload     op_slot is the unit base + index of the slot, with 16-bit elements base + 2 * index. In place op_read adds to what lies
 //               there, or sends it, and op_emit sends. In a tree op_pair is the pair of the endpoint, 0 for the parent's data; op_read says
 //               that the other of the pair has contributed, and op_reduce instead of op_emit that op_pairs make the result
 //   slots       the first contribution to a PSN overwrites what lies in its slot; it is known by `top`, the first PSN that nobody has sent
-//   state       per group both pipes {top, S, done, start, bias}, and what is needed to send without a frame, noted whenever data is accepted;
-//               set by init_* while no frame is being written; the slots a pipe has come from GROUP_PIPE of its group
-//   in-band     with IN_BAND: ctl_rd asks Control where the frame belongs, map_* two cycles later; a control that opens a range and is good
-//               is ctl_open, and looked at again, from ctl_rd on, when ctl_busy is low; tx_psn of data is then a group's PSN
+//   state       per group of both pipes {start, bias}, {top, done} and S, and what is needed to send without a frame, noted whenever data is
+//               accepted; set by init_* while no frame is being written; the slots a pipe has come from GROUP_PIPE of its group
+//   in-band     with IN_BAND: ctl_rd asks Control where the frame belongs, map_* two cycles later; a control that may open a range keeps
+//               younger frames out until it is decided. If it is good it is ctl_open, and looked at again, from ctl_rd on, when ctl_busy
+//               is low; tx_psn of data is then a group's PSN
 //   monitor     mon_act_*: docs/pipes.md section 7, in the cycle of the commit; of a result sent at once when its tx_* is pushed
 //   reset       idle
 //   not done    payload, copies, headers, offsets; ePSN and answers are SendAck's, timers, laggards and the queue Retransmission's, the minimum over
@@ -221,6 +231,11 @@ module inc_check_pipe #(
     // the receive side, in SendAck
     output wire                rcv_rd,
     output wire [EI_W-1:0]     rcv_ei,
+    // the frame ahead of it is of the same endpoint and not decided; is being decided; was not committed
+    output wire                rcv_follows,
+    output wire                rcv_written,
+    output wire                rcv_redo,
+    input  wire                rcv_takes,
     output wire [23:0]         rcv_psn,
     output wire                rcv_ends,
     output wire                rcv_host,
@@ -230,6 +245,7 @@ module inc_check_pipe #(
     output wire                rcv_gap,
     output wire                rcv_full,
     output wire                rcv_accept,
+    output wire                rcv_go,
     output wire                rcv_we,
     input  wire                ans_ack,
     input  wire                ans_nak,
@@ -256,11 +272,11 @@ module inc_check_pipe #(
     input  wire [23:0]         rt_one_psn,
     input  wire                rt_stale,
     input  wire                rt_progress,
-    input  wire [23:0]         rt_next,
     input  wire                rt_one,
     input  wire                rt_again,
     input  wire                rt_timeout,
     input  wire                rt_resume,
+    output wire                cm_we,
     output wire                cm_ack,
     output wire                cm_send,
     output wire                cm_one,
@@ -271,6 +287,7 @@ module inc_check_pipe #(
     output wire                cm_data,
     output wire                cm_more,
     input  wire                act_valid,
+    input  wire                act_soon,
     input  wire                act_timer,
     input  wire                act_pipe,
     input  wire [EI_W-1:0]     act_ei,
@@ -328,7 +345,7 @@ module inc_check_pipe #(
     output wire [2:0]          mon_act_kind,
     output wire [EI_W-1:0]     mon_act_ei,
 
-    // one bit a counter, high for one cycle a step
+    // one bit a counter, high for one cycle a step, the cycle behind the decision
     output wire [COUNTERS-1:0] count
 );
 
@@ -374,9 +391,6 @@ module inc_check_pipe #(
     endgenerate
 `endif
 
-    // a fixed group's frame is looked at in S_HEAD, an in-band group's in S_MAP; S_SLOT finds its slot
-    localparam [2:0] S_HEAD = 3'd0, S_MAP = 3'd1, S_SLOT = 3'd2, S_DECIDE = 3'd3, S_MORE = 3'd4, S_OPEN = 3'd5;
-    localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2, BARRIER = 3'd3;
     localparam [7:0] OP_ACK = 8'h11, OP_CNP = 8'h81;
     // contract: registers 3
     localparam F_GROUP_PIPE_N = 0;
@@ -384,467 +398,986 @@ module inc_check_pipe #(
     // contract: end
     localparam [MASK_W-1:0] NOBODY = {MASK_W{1'b0}};
 
-    reg [2:0]       state_reg;
-    reg             acting_reg;        // an action, not a frame
-    reg             turn_reg;          // of frames: an action was the last
-    reg             sent_reg;          // the payload's work is under way, speculative
-    reg             looked_reg;        // the frame was looked at before
-    reg             live_reg;          // the group was live whenever the frame's state was read
-    reg             opened_reg;        // the frame has opened its range
-    reg             cnp_reg;           // S_MORE is for a CNP, not for a result
-    reg [PKT_W-1:0] start_reg;         // where the frame at the head has its first word
+    // what goes with a frame from step to step: its header, and what its group computes there
+    localparam FRAME_W = EI_W + LEN_W + WORDS_W + 76;
+    localparam VIEW_W  = 117 + 4 * MASK_W;
+    localparam SLOT_BITS = 24 + MASK_W + 1 + 8 + LEN_W + 2 + 1 + 32 + 1;
+    localparam HEAD_W  = 24 + SLOT_W + 1;                         // of a pipe: start, and the slot of start less start
+    localparam TAIL_W  = 2 * 24;                                  // of a pipe: the first PSN that nobody has sent, and done
+    localparam CTX_W   = 1 + 2 + 24 + 2 + 2 + 2 + 1 + 3 * MASK_W + 2 * SLOT_W;
 
-    // ---- whose turn: an action's, if the frame is not ready or had its turn; never between a range's opening and its control ----
+    // ---- indices: of the frames in the steps, and of the action ----
 
-    wire pick     = act_valid && !opened_reg && !(ent_valid && vrd_valid && turn_reg);
-    wire acts     = state_reg == S_HEAD ? pick : acting_reg;
-    wire head     = state_reg == S_HEAD && ent_valid && !pick;
-    wire by_range = IN_BAND != 0 && ent_in_band;
-    wire mapping  = head && !ent_bypass && by_range;
-    wire looking  = (head && !ent_bypass && !by_range) || state_reg == S_MAP;
-    wire look     = looking || (state_reg == S_HEAD && pick);
-    wire quick    = head && ent_bypass && vrd_valid;
-    wire deciding = state_reg == S_DECIDE;
-
-    wire [EI_W-1:0]  ei = acts ? act_ei : ent_ei;
-    wire [GRP_W-1:0] group;
-    wire [GRP_W-1:0] init_group;
-    wire [GRP_W-1:0] tbl_group;
+    wire [EI_W-1:0]  s_ei, p_ei, b_ei;
+    reg  [EI_W-1:0]  c_ei;
+    wire [GRP_W-1:0] s_group, p_group, b_group, c_group, act_group, init_group, tbl_group;
     generate
         if (EI_W > EP_W) begin : gen_groups
-            assign group      = ei[EI_W-1:EP_W];
+            assign s_group    = s_ei[EI_W-1:EP_W];
+            assign p_group    = p_ei[EI_W-1:EP_W];
+            assign b_group    = b_ei[EI_W-1:EP_W];
+            assign c_group    = c_ei[EI_W-1:EP_W];
+            assign act_group  = act_ei[EI_W-1:EP_W];
             assign init_group = init_ei[EI_W-1:EP_W];
             assign tbl_group  = tbl_index[GRP_W-1:0];
         end else begin : gen_one_group
-            assign group      = 1'b0;
-            assign init_group = 1'b0;
-            assign tbl_group  = 1'b0;
+            assign {s_group, p_group, b_group, c_group, act_group, init_group, tbl_group} = 7'd0;
         end
     endgenerate
-
-    wire [MASK_W-1:0] self;
-    wire [MASK_W-1:0] sibling;         // the other endpoint of its pair
-    genvar e;
-    generate
-        for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
-            localparam [EP_W-1:0] E = e;
-            assign self[e] = ei[EP_W-1:0] == E;
-            if ((e ^ 1) < MASK_W) begin : gen_two
-                assign sibling[e] = self[e ^ 1];
-            end else begin : gen_single
-                assign sibling[e] = 1'b0;
-            end
-        end
-    endgenerate
-
     wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
-    wire                  live_now  = live_wide[{1'b0, group}];
-    wire                  live      = live_now && live_reg;
 
-    // ---- state of the group: its pipes, and what data goes by that is sent without a frame ----
+    // ---- the frame that is offered ----
 
-    localparam REC_W = 4 * 24 + SLOT_W + 1;
-    localparam CTX_W = 1 + 2 + 24 + 3 + 2 + 2 + 1 + 3 * MASK_W + 2 * SLOT_W;
+    wire               s_valid, s_live, s_opener, s_go, m_valid;
+    wire [FRAME_W-1:0] s_frame;
+    wire [VIEW_W-1:0]  s_view;
+    wire [SLOT_W-1:0]  s_base;
+    wire [4:0]         s_log2_n;
+    wire               s_ranged, s_up, s_reduces, s_spreads;
+    wire [7:0]         s_opcode;
+    wire [23:0]        s_psn;
+    wire [31:0]        s_ext;
+    wire [1:0]         s_dtype;
+    wire [MASK_W-1:0]  s_parent_mask;
+    wire               c_opening, c_done;
+    reg                c_opener;
 
-    wire [REC_W-1:0] rec_a, rec_b, rec_next;
-    wire [REC_W-1:0] fresh, init_rec;
-    wire             rec_we;
-    wire [SLOT_W-1:0] pipe_n;
-    wire             ctx_we;
+    inc_frame_entry #(.LEN_W(LEN_W), .WORDS_W(WORDS_W), .EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .SLOT_W(SLOT_W), .GROUPS(GROUPS),
+                      .IN_BAND(IN_BAND)) u_entry (
+        .clk(clk), .rst(rst), .grp_live(grp_live),
+        .ent_valid(ent_valid), .ent_pop(ent_pop), .ent_bypass(ent_bypass), .ent_foreign(ent_foreign), .ent_ei(ent_ei), .ent_host(ent_host),
+        .ent_up(ent_up), .ent_down(ent_down), .ent_ackable(ent_ackable), .ent_sum_ok(ent_sum_ok), .ent_len_ok(ent_len_ok),
+        .ent_tver_ok(ent_tver_ok), .ent_too_long(ent_too_long), .ent_whole(ent_whole), .ent_empty(ent_empty), .ent_opcode(ent_opcode),
+        .ent_se(ent_se), .ent_pad(ent_pad), .ent_ce(ent_ce), .ent_psn(ent_psn), .ent_ext(ent_ext), .ent_plen(ent_plen),
+        .ent_words(ent_words), .ent_base(ent_base), .ent_log2_n(ent_log2_n), .ent_in_mask(ent_in_mask), .ent_out_mask(ent_out_mask),
+        .ent_ack_mask(ent_ack_mask), .ent_parent_mask(ent_parent_mask), .ent_collective(ent_collective), .ent_function(ent_function),
+        .ent_dtype(ent_dtype), .ent_big_endian(ent_big_endian), .ent_in_band(ent_in_band), .ent_route_valid(ent_route_valid),
+        .ent_route_mask(ent_route_mask), .ent_root_sends(ent_root_sends),
+        .ctl_rd(ctl_rd), .ctl_ei(ctl_ei), .ask_ei(ask_ei), .ask_psn(ask_psn), .ask_opcode(ask_opcode), .ask_empty(ask_empty),
+        .ask_ext(ask_ext), .ask_in_mask(ask_in_mask), .ask_out_mask(ask_out_mask), .ask_ack_mask(ask_ack_mask),
+        .ask_parent_mask(ask_parent_mask), .ask_route_valid(ask_route_valid), .ask_route_mask(ask_route_mask),
+        .ask_root_sends(ask_root_sends), .ctl_busy(ctl_busy),
+        .map_current(map_current), .map_previous(map_previous), .map_opens(map_opens), .map_opens_up(map_opens_up),
+        .map_bad_control(map_bad_control), .map_wrong_role(map_wrong_role), .map_contradicts(map_contradicts), .map_base(map_base),
+        .map_psn(map_psn), .map_rng(map_rng), .map_begin(map_begin), .map_end(map_end), .map_up(map_up), .map_down(map_down),
+        .map_ackable_any(map_ackable_any), .map_needs_host(map_needs_host), .map_collective(map_collective), .map_function(map_function),
+        .map_dtype(map_dtype), .map_in_mask(map_in_mask), .map_out_mask(map_out_mask), .map_ack_mask(map_ack_mask),
+        .map_parent_mask(map_parent_mask),
+        .waits(m_valid), .valid(s_valid), .go(s_go), .live(s_live), .may_open(s_opener), .ei(s_ei), .frame(s_frame), .view(s_view),
+        .opcode(s_opcode), .ext(s_ext), .up(s_up), .reduces(s_reduces), .spreads(s_spreads), .parent_mask(s_parent_mask),
+        .ranged(s_ranged), .psn(s_psn), .dtype(s_dtype), .base(s_base), .log2_n(s_log2_n),
+        .opener(c_opener), .opening(c_opening), .done(c_done)
+    );
 
-    wire              ctx_ranged, ctx_big_endian;
-    wire [1:0]        ctx_rng, ctx_function, ctx_dtype;
-    wire [23:0]       ctx_end;
-    wire [2:0]        ctx_collective;
-    wire [MASK_W-1:0] ctx_in_mask, ctx_out_mask, ctx_parent_mask;
-    wire [SLOT_W-1:0] ctx_base, ctx_n;
+    // ---- whose turn: an action's, if the frame is not ready or had its turn; never between a range's opening and its control ----
 
-    wire              pipe_b;
-    wire              opening;
-    wire [2*REC_W-1:0] recs_next = opening ? {fresh, fresh} : pipe_b ? {rec_next, rec_a} : {rec_b, rec_next};
+    reg        p_valid, b_valid, c_valid;
+    reg        turn_reg;               // of frames: an action was the last
+    reg        opened_reg;             // a range is open whose control is not decided
+    reg  [2:0] x_step;                 // of the action: state, place, slot, slot's word; 0 is none
+    reg        r_valid;                // the second frame of what was decided last is to be pushed
+    wire       d_busy;                 // acknowledgements are on their way to `start`
+    wire       c_leaves;
 
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * REC_W), .ADDR_W(GRP_W)) u_pipes (
+    wire x_busy   = x_step != 3'd0;
+    wire x_due    = !opened_reg && !(turn_reg && vrd_valid && frm_waits);
+    wire x_wants  = act_valid && x_due && !x_busy;
+    // a frame that is still coming in is looked at again after the action
+    wire x_start  = x_wants && !d_busy && !r_valid && !(c_valid && vrd_valid);
+    wire x_acts;
+    // one frame may pass an action that is on its way, and no other
+    wire c_free   = c_valid ? c_leaves && !(act_soon && !opened_reg) : !(act_soon && x_due) && !x_busy;
+
+    // ---- state: of pipes, by when it is needed: where `start` is, what has come, what was sent ----
+
+    wire                p_look;        // the frame in P is looked at again
+    wire                p_go, b_go, redo;
+    wire                place_rd = s_go || p_look || x_start;
+    wire [GRP_W-1:0]    place_group = x_start ? act_group : p_look ? p_group : s_group;
+    wire [2*HEAD_W-1:0] heads, d_heads, heads_next;
+    wire                heads_we;
+    wire [GRP_W-1:0]    heads_group;
+    wire [SLOT_W-1:0]   pipe_n;
+    wire                tail_rd = p_go || redo || x_start;
+    wire [GRP_W-1:0]    tail_group = x_start ? act_group : redo ? b_group : p_group;
+    wire [2*TAIL_W-1:0] tails;
+    reg  [2*TAIL_W-1:0] n_tails;       // as C will write it
+    wire                tails_we;
+    wire                look;          // C or the action looks at what was sent and acknowledged
+    wire [GRP_W-1:0]    look_group;
+    wire [47:0]         sents_read, sents_next;
+    wire                sents_we;
+    wire [GRP_W-1:0]    sents_group;
+    wire [23:0]         init_before = {{(23-SLOT_W){1'b0}}, {(SLOT_W+1){1'b0}} - init_psn[SLOT_W:0]};
+    wire [HEAD_W-1:0]   init_head = {init_psn, init_before[SLOT_W:0]};
+
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_heads (
         .clk   (clk),
-        .we    (rec_we || init_take),
-        .waddr (rec_we ? group : init_group),
-        .wdata (rec_we ? recs_next : {init_rec, init_rec}),
-        .re    (look),
-        .raddr (group),
-        .rdata ({rec_b, rec_a})
+        .we    (heads_we || init_take),
+        .waddr (heads_we ? heads_group : init_group),
+        .wdata (heads_we ? heads_next : {init_head, init_head}),
+        .re    (place_rd),
+        .raddr (place_group),
+        .rdata (heads)
+    );
+    // the same once more, for what moves `start`, and for C
+    reg              d1_valid, d2_valid, d2_pipe_b, asked_reg;
+    reg [GRP_W-1:0]  d1_group, d2_group;
+    reg [23:0]       d2_start;
+    wire             asks;
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W)) u_settle (
+        .clk   (clk),
+        .we    (heads_we || init_take),
+        .waddr (heads_we ? heads_group : init_group),
+        .wdata (heads_we ? heads_next : {init_head, init_head}),
+        .re    (d1_valid || asks),
+        .raddr (d1_valid ? d1_group : c_group),
+        .rdata (d_heads)
     );
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W), .ADDR_W(GRP_W)) u_sizes (
         .clk   (clk),
         .we    (tbl_grp_we && tbl_word == WORD_GROUP_PIPE),
         .waddr (tbl_group),
         .wdata (tbl_data[F_GROUP_PIPE_N +: SLOT_W]),
-        .re    (look),
-        .raddr (group),
+        .re    (place_rd),
+        .raddr (place_group),
         .rdata (pipe_n)
     );
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * TAIL_W), .ADDR_W(GRP_W)) u_tails (
+        .clk   (clk),
+        .we    (tails_we || init_take),
+        .waddr (tails_we ? c_group : init_group),
+        .wdata (tails_we ? n_tails : {4{init_psn}}),
+        .re    (tail_rd),
+        .raddr (tail_group),
+        .rdata (tails)
+    );
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(48), .ADDR_W(GRP_W)) u_sents (
+        .clk   (clk),
+        .we    (sents_we || init_take),
+        .waddr (sents_we ? sents_group : init_group),
+        .wdata (sents_we ? sents_next : {2{init_psn}}),
+        .re    (look),
+        .raddr (look_group),
+        .rdata (sents_read)
+    );
+    // what is written while it is read
+    reg        sents_fresh;
+    reg [47:0] sents_fresh_word;
+    always @(posedge clk) begin
+        if (look) begin
+            sents_fresh      <= sents_we && sents_group == look_group;
+            sents_fresh_word <= sents_next;
+        end
+    end
+    wire [47:0] sents = sents_fresh ? sents_fresh_word : sents_read;
 
-    // ---- what the group computes: noted, by its registers, or by the range that is live ----
-
-    wire              ranged      = acts ? ctx_ranged : by_range;
-    wire [2:0]        collective  = acts ? ctx_collective : ranged ? map_collective : ent_collective;
-    wire [1:0]        dtype       = acts ? ctx_dtype : ranged ? map_dtype : ent_dtype;
-    wire [1:0]        operation   = acts ? ctx_function : ranged ? map_function : ent_function;
-    wire              big_endian  = acts ? ctx_big_endian : ent_big_endian;
-    wire [MASK_W-1:0] in_mask     = ranged ? map_in_mask : ent_in_mask;
-    wire [MASK_W-1:0] out_mask    = acts ? ctx_out_mask : ranged ? map_out_mask : ent_out_mask;
-    wire [MASK_W-1:0] parent_mask = acts ? ctx_parent_mask : ranged ? map_parent_mask : ent_parent_mask;
-    wire [1:0]        rng         = acts ? ctx_rng : map_rng;
-    wire [SLOT_W-1:0] base        = acts ? ctx_base : ent_base;
-
-    wire [23:0]       half        = 24'd1 << (ent_log2_n - 5'd1);
-    wire [SLOT_W-1:0] ent_n       = pipe_n != {SLOT_W{1'b0}} ? pipe_n : half[SLOT_W-1:0];
-    wire [SLOT_W-1:0] n           = acts ? ctx_n : ent_n;
-
-    wire reduces = collective == REDUCE;
-    wire spreads = collective == BROADCAST;
-    wire root    = !reduces && !spreads && parent_mask == NOBODY;
+    // what data goes by that is sent without a frame: noted whenever data is accepted
+    wire              ctx_we;
+    wire [CTX_W-1:0]  ctx_word;
+    wire              ctx_ranged, ctx_reduces, ctx_spreads, ctx_big_endian;
+    wire [1:0]        ctx_rng, ctx_function, ctx_dtype;
+    wire [23:0]       ctx_end;
+    wire [MASK_W-1:0] ctx_in_mask, ctx_out_mask, ctx_parent_mask;
+    wire [SLOT_W-1:0] ctx_base, ctx_n;
 
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(CTX_W), .ADDR_W(GRP_W)) u_contexts (
         .clk   (clk),
         .we    (ctx_we || init_take),
-        .waddr (ctx_we ? group : init_group),
-        .wdata (ctx_we ? {ranged, map_rng, map_end, collective, operation, dtype, big_endian, in_mask, out_mask, parent_mask, base, n}
-                       : {CTX_W{1'b0}}),
-        .re    (look),
-        .raddr (group),
-        .rdata ({ctx_ranged, ctx_rng, ctx_end, ctx_collective, ctx_function, ctx_dtype, ctx_big_endian,
+        .waddr (ctx_we ? c_group : init_group),
+        .wdata (ctx_we ? ctx_word : {CTX_W{1'b0}}),
+        .re    (place_rd),
+        .raddr (place_group),
+        .rdata ({ctx_ranged, ctx_rng, ctx_end, ctx_reduces, ctx_spreads, ctx_function, ctx_dtype, ctx_big_endian,
                  ctx_in_mask, ctx_out_mask, ctx_parent_mask, ctx_base, ctx_n})
     );
 
-    // ---- which pipe, and where in it ----
+    // ---- P: which pipe, and where in it ----
 
-    wire is_data, is_ack, is_cnp, ends, has_imm, syn_ack, syn_rnr, syn_nak;
+    reg               p_live, p_opener, p_second, p_exact;
+    reg [FRAME_W-1:0] p_frame;
+    reg [VIEW_W-1:0]  p_view;
+    reg [SLOT_W-1:0]  p_base, p_half;
+
+    wire              p_bypass, p_foreign, p_host, p_sum_ok, p_len_ok, p_tver_ok, p_too_long, p_se, p_ce, p_big_endian;
+    wire [7:0]        p_opcode;
+    wire [1:0]        p_pad;
+    wire [23:0]       p_wire_psn;
+    wire [31:0]       p_ext;
+    wire [LEN_W-1:0]  p_plen;
+    wire [WORDS_W-1:0] p_words;
+    assign {p_bypass, p_foreign, p_ei, p_host, p_sum_ok, p_len_ok, p_tver_ok, p_too_long, p_opcode, p_se, p_pad, p_ce, p_wire_psn, p_ext,
+            p_plen, p_words, p_big_endian} = p_frame;
+
+    wire              p_ranged, p_opened, p_in_range, p_previous, p_opens, p_opens_up, p_bad_control, p_wrong_role, p_contradicts;
+    wire              p_up, p_down, p_ackable, p_whole, p_reduces, p_spreads;
+    wire [1:0]        p_rng, p_function, p_dtype;
+    wire [23:0]       p_psn, p_begin, p_end, p_range_base;
+    wire [MASK_W-1:0] p_in_mask, p_out_mask, p_ack_mask, p_parent_mask;
+    assign {p_ranged, p_opened, p_rng, p_psn, p_begin, p_end, p_range_base, p_in_range, p_previous, p_opens, p_opens_up, p_bad_control,
+            p_wrong_role, p_contradicts, p_up, p_down, p_ackable, p_whole, p_reduces, p_spreads, p_function, p_dtype,
+            p_in_mask, p_out_mask, p_ack_mask, p_parent_mask} = p_view;
+
+    wire s_data, s_ends, s_has_imm, s_ack, s_cnp, s_syn_ack, s_syn_rnr, s_syn_nak;
+    reg  p_data, p_ends, p_has_imm, p_ack, p_cnp, p_syn_ack, p_syn_rnr, p_syn_nak;
 
     inc_frame_class u_class (
-        .opcode   (ent_opcode),
-        .syndrome (ent_ext[31:24]),
-        .is_data  (is_data),
-        .is_end   (ends),
-        .has_imm  (has_imm),
-        .is_ack   (is_ack),
-        .is_cnp   (is_cnp),
-        .syn_ack  (syn_ack),
-        .syn_rnr  (syn_rnr),
-        .syn_nak  (syn_nak)
+        .opcode   (s_opcode),
+        .syndrome (s_ext[31:24]),
+        .is_data  (s_data),
+        .is_end   (s_ends),
+        .has_imm  (s_has_imm),
+        .is_ack   (s_ack),
+        .is_cnp   (s_cnp),
+        .syn_ack  (s_syn_ack),
+        .syn_rnr  (s_syn_rnr),
+        .syn_nak  (s_syn_nak)
     );
 
-    wire is_child = ranged ? map_up : ent_up;
-    wire is_down  = ranged ? map_down : ent_down;
+    wire [SLOT_W-1:0] s_half;          // N / 2, of log2 N
+    wire [MASK_W-1:0] s_self, x_self;
+    genvar e;
+    generate
+        for (e = 0; e < SLOT_W; e = e + 1) begin : gen_half
+            localparam [5:0] E = e;
+            assign s_half[e] = {1'b0, s_log2_n} == E + 6'd1;
+        end
+        for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
+            localparam [EP_W-1:0] E = e;
+            assign s_self[e] = s_ei[EP_W-1:0] == E;
+            assign x_self[e] = act_ei[EP_W-1:0] == E;
+        end
+    endgenerate
 
     // data of a child goes to the aggregation pipe, but for a root's ring; a parent hears from the aggregation pipe, but of a Broadcast
-    wire              heard_b = spreads || (self & parent_mask) == NOBODY;
-    wire              pointed = acts && !act_timer && act_pipe;    // an action of a whole pipe
-    assign            pipe_b  = pointed ? act_ei[0] : !acts && is_data ? root || spreads || !is_child : heard_b;
-    wire [MASK_W-1:0] outs    = !pipe_b ? parent_mask : spreads ? out_mask : out_mask & ~parent_mask;
-    wire              hears   = (self & outs) != NOBODY && !(reduces && pipe_b);
+    reg               p_root, p_pipe_b;
+    reg  [MASK_W-1:0] p_self;
+    wire              s_root   = !s_reduces && !s_spreads && s_parent_mask == NOBODY;
+    wire              s_parent = (s_self & s_parent_mask) != NOBODY;
+    wire [MASK_W-1:0] p_outs   = !p_pipe_b ? p_parent_mask : p_spreads ? p_out_mask : p_out_mask & ~p_parent_mask;
 
-    wire [23:0]     psn = by_range ? map_psn : ent_psn;            // of a frame, the group's
+    wire [23:0]       start_a, start_b;
+    wire [SLOT_W:0]   bias_a, bias_b;
+    assign {start_b, bias_b, start_a, bias_a} = heads;
+    wire [23:0]       p_start = p_pipe_b ? start_b : start_a;
+    wire [SLOT_W:0]   p_bias  = p_pipe_b ? bias_b : bias_a;
+    wire [SLOT_W-1:0] p_n     = pipe_n != {SLOT_W{1'b0}} ? pipe_n : p_half;
 
-    wire [23:0]     rec_top, rec_sent, rec_done, rec_start;
-    wire [SLOT_W:0] rec_bias;
-    assign {rec_top, rec_sent, rec_done, rec_start, rec_bias} = pipe_b ? rec_b : rec_a;
-
-    wire [SLOT_W:0]   size  = root ? {n, 1'b0} : {1'b0, n};
-    wire [23:0]       at    = !acts ? psn : pointed ? rec_sent : rt_one_psn;
-    wire [SLOT_W:0]   raw   = rec_bias + at[SLOT_W:0];
-    wire [SLOT_W:0]   wrap  = raw - size;
-    wire [SLOT_W-1:0] place = raw >= size ? wrap[SLOT_W-1:0] : raw[SLOT_W-1:0];
-    wire [SLOT_W-1:0] shift = pipe_b && !root ? n : {SLOT_W{1'b0}};
-    wire [SLOT_W-1:0] index = place + shift;
-    wire [SLOT_W-1:0] slot  = base + index;
-
-    assign rd_en   = state_reg == S_SLOT;
-    assign rd_slot = slot;
-
-    // what follows stands from S_DECIDE on
-    reg  [SLOT_W-1:0] index_reg, slot_reg;
-    reg  [SLOT_W:0]   head_reg;        // start's slot in the ring
-    reg  [23:0]       at_reg, off_reg, span_reg, unsent_reg;
-    reg               next_reg, first_reg, holds_reg, drained_reg;
-    reg [23:0]        before_reg;      // the PSN before start
-    wire [23:0]       rec_before = rec_start - 24'd1;
-
+    // the range before is over if everything is acknowledged in the pipes that it used
     wire [23:0] ctx_after = ctx_end + 24'd1;
-    wire        a_drained = rec_a[SLOT_W+1 +: 24] == ctx_after;
-    wire        b_drained = rec_b[SLOT_W+1 +: 24] == ctx_after;
-    wire        was_reduce = ctx_collective == REDUCE;
-    wire        was_spread = ctx_collective == BROADCAST;
+    wire        drained_a = start_a == ctx_after;
+    wire        drained_b = start_b == ctx_after;
     wire        drained   = !ctx_ranged
-                            || ((was_reduce || b_drained) && (was_spread || (!was_reduce && ctx_parent_mask == NOBODY) || a_drained));
+                            || ((ctx_reduces || drained_b) && (ctx_spreads || (!ctx_reduces && ctx_parent_mask == NOBODY) || drained_a));
+    wire        was_down  = (p_self & ctx_parent_mask & ~ctx_in_mask) != NOBODY;
+
+    // what follows stands in P's second cycle
+    reg [SLOT_W-1:0] n_reg;
+    reg [SLOT_W:0]   raw_reg;
+    reg [23:0]       off_reg;          // from start
+    reg [SLOT_W-1:0] basis_reg;        // of the pipe's slots
+    reg [SLOT_W-1:0] shift_reg;        // the same without the group's base
+    reg [SLOT_W:0]   size_reg;         // of the ring
+    reg              was_down_reg, drained_reg;
+    reg [23:0]       begin_reg;        // what the rest of the range's state begins with: one after the last of the one before, or START
+
+    wire [SLOT_W-1:0] p_shift = p_pipe_b && !p_root ? p_n : {SLOT_W{1'b0}};
+    wire [SLOT_W:0]   wrap    = raw_reg - size_reg;
+    wire [SLOT_W-1:0] place   = raw_reg >= size_reg ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0];
+    wire [SLOT_W-1:0] p_index = place + shift_reg;
+    wire [SLOT_W-1:0] p_slot  = place + basis_reg;
+    wire [23:0]       n_wide  = {{(24-SLOT_W){1'b0}}, n_reg};
+    wire              near    = off_reg < n_wide;
+    wire              in_ring = off_reg < (p_root ? {n_wide[22:0], 1'b0} : n_wide);
+
+    // A start that is behind the acknowledgements does no harm to data inside the ring from there: its place is the same, and it has room.
+    // Data further off waits until acknowledgements ahead of it are through, data that is not of its group's range until everything is, as
+    // that may have begun the range; it is placed again then.
+    reg  b_ack, c_ack;
+    wire p_outside = p_ranged && (!p_in_range || p_previous);
+    wire p_needs = p_data && (!in_ring || p_outside);
+    wire acks_ahead = (b_valid && b_ack) || (c_valid && c_ack) || d_busy;
+    wire p_clear = p_outside ? !b_valid && !c_valid && !d_busy : !acks_ahead;
+    wire b_free;
+    wire p_ready = p_second && (!p_needs || p_exact);
+    wire p_free  = !p_valid || p_go;
+    assign p_go   = p_valid && (p_ready || p_bypass) && b_free && !x_busy && !x_start;
+    assign p_look = p_valid && !p_bypass && p_second && p_needs && !p_exact && p_clear && !x_busy && !x_start;
+    assign s_go   = s_valid && p_free && !x_busy && !x_start;
 
     always @(posedge clk) begin
-        index_reg   <= index;
-        slot_reg    <= slot;
-        head_reg    <= rec_bias + rec_start[SLOT_W:0];
-        at_reg      <= at;
-        off_reg     <= at - rec_start;
-        span_reg    <= rec_done - rec_start;
-        unsent_reg  <= rec_sent - rec_start;
-        next_reg    <= at == rec_sent;
-        first_reg   <= at == rec_top;
-        holds_reg   <= ack_own == rec_before;
-        before_reg  <= rec_before;
-        drained_reg <= drained;
+        p_valid  <= s_go || (p_valid && !p_go);
+        p_second <= !s_go && !p_look;
+        p_live   <= s_go ? s_live : p_live && live_wide[{1'b0, p_group}];
+        if (s_go) begin
+            p_opener <= s_opener;
+            p_frame  <= s_frame;
+            p_view   <= s_view;
+            p_base   <= s_base;
+            p_half   <= s_half;
+            p_self   <= s_self;
+            p_root   <= s_root;
+            p_pipe_b <= s_data ? s_root || s_spreads || !s_up : s_spreads || !s_parent;
+            p_data    <= s_data;
+            p_ends    <= s_ends;
+            p_has_imm <= s_has_imm;
+            p_ack     <= s_ack;
+            p_cnp     <= s_cnp;
+            p_syn_ack <= s_syn_ack;
+            p_syn_rnr <= s_syn_rnr;
+            p_syn_nak <= s_syn_nak;
+            p_exact  <= !p_valid && !b_valid && !c_valid && !d_busy;
+        end else if (p_look) begin
+            p_exact  <= 1'b1;
+        end
+        if (!p_second) begin
+            n_reg        <= p_n;
+            raw_reg      <= p_bias + p_psn[SLOT_W:0];
+            off_reg      <= p_psn - p_start;
+            basis_reg    <= p_base + p_shift;
+            shift_reg    <= p_shift;
+            size_reg     <= p_root ? {p_n, 1'b0} : {1'b0, p_n};
+            was_down_reg <= ctx_ranged ? was_down : p_down;
+            drained_reg  <= drained;
+            begin_reg    <= ctx_ranged ? ctx_after : p_begin + 24'd1;
+        end
+        if (rst) begin
+            p_valid <= 1'b0;
+        end
     end
 
-    // distances from start: of what may be sent, and of what no longer fits
-    wire [23:0] n_wide   = {{(24-SLOT_W){1'b0}}, n};
-    wire [23:0] limit    = root && span_reg > n_wide ? n_wide : span_reg;
-    wire [23:0] room     = root ? limit + n_wide : n_wide;
-    wire        fits     = off_reg < room;
-    wire        sendable = unsent_reg < limit;
+    // ---- B: first the facts, then what the frame does ----
 
-    // where payload lies: 16-bit elements are kept as FP32, in two units a slot; the ranges of an in-band group may be of such
-    wire              wide = HALVES != 0 && (ranged || dtype[1] != dtype[0]);
-    wire [SLOT_W:0]   unit = {1'b0, base} + (wide ? {index_reg, 1'b0} : {1'b0, index_reg});
+    reg               b_second, b_live, b_opener;
+    reg [FRAME_W-1:0] b_frame;
+    reg [VIEW_W-1:0]  b_view;
+    reg [SLOT_W-1:0]  b_base, b_n, b_index, b_slot;
+    reg [MASK_W-1:0]  b_self, b_outs;
+    reg               b_pipe_b, b_root, b_near, b_in_ring, b_exact, b_was_down, b_drained, b_hears;
+    reg [23:0]        b_edge;          // PSN less N
+    reg [23:0]        b_next;          // PSN and one
+    reg [23:0]        b_acked;         // the last that an acknowledgement says was received; of a control the last before its range
+    reg [23:0]        b_fresh;
+    reg               b_data, b_ends, b_has_imm, b_cnp, b_syn_ack, b_syn_rnr, b_syn_nak;
+    reg               b_fine;          // nothing wrong with the header so far
+    reg               b_bad_tver, b_bad_opcode, b_too_long;
 
-    // ---- what a frame is ----
+    wire              b_bypass, b_foreign, b_host, b_sum_ok, b_len_ok, b_tver_ok, b_over_mtu, b_se, b_ce, b_big_endian;
+    wire [7:0]        b_opcode;
+    wire [1:0]        b_pad;
+    wire [23:0]       b_wire_psn;
+    wire [31:0]       b_ext;
+    wire [LEN_W-1:0]  b_plen;
+    wire [WORDS_W-1:0] b_words;
+    assign {b_bypass, b_foreign, b_ei, b_host, b_sum_ok, b_len_ok, b_tver_ok, b_over_mtu, b_opcode, b_se, b_pad, b_ce, b_wire_psn, b_ext,
+            b_plen, b_words, b_big_endian} = b_frame;
 
-    wire syn_any  = syn_ack || syn_rnr || syn_nak;
+    wire              b_ranged, b_opened, b_in_range, b_previous, b_opens, b_opens_up, b_bad_control, b_wrong_role, b_contradicts;
+    wire              b_up, b_down, b_ackable, b_whole, b_reduces, b_spreads;
+    wire [1:0]        b_rng, b_function, b_dtype;
+    wire [23:0]       b_psn, b_begin, b_end, b_range_base;
+    wire [MASK_W-1:0] b_in_mask, b_out_mask, b_ack_mask, b_parent_mask;
+    assign {b_ranged, b_opened, b_rng, b_psn, b_begin, b_end, b_range_base, b_in_range, b_previous, b_opens, b_opens_up, b_bad_control,
+            b_wrong_role, b_contradicts, b_up, b_down, b_ackable, b_whole, b_reduces, b_spreads, b_function, b_dtype,
+            b_in_mask, b_out_mask, b_ack_mask, b_parent_mask} = b_view;
 
-    wire early_ok = !ent_bypass && !ent_foreign && live && ent_sum_ok && ent_len_ok;
-    wire known_op = ent_tver_ok && (is_data || is_ack || is_cnp) && !ent_too_long;
-    // known from the header alone; and with the verdict
-    wire sound    = early_ok && known_op;
-    wire icrc_ok  = vrd_icrc_ok || ICRC == 0;
-    wire intact   = !vrd_err && vrd_len_ok && icrc_ok;
-    wire good     = sound && intact;
+    assign b_go   = b_valid && (b_second || b_bypass) && c_free && !redo;
+    assign b_free = !b_valid || b_go;
 
-    wire may_send  = by_range || ent_up || ent_down;
-    wire judged    = is_data && may_send;
+    assign rd_en   = (p_go && !p_bypass) || redo || x_step == 3'd3;
+    wire [SLOT_W-1:0] x_slot;
+    assign rd_slot = x_busy ? x_slot : redo ? b_slot : p_slot;
+
+    // who writes what is read: the frame that will be in C, or the one that leaves it
+    wire             good;
+    reg [SLOT_W-1:0] c_slot;
+    reg              c_tails, c_wr, c_pipe_b;
+    reg [23:0]       c_psn;
+    wire c_stays      = c_valid && !c_leaves;
+    wire follows_ei   = b_valid ? b_ei == p_ei : c_stays && c_ei == p_ei;
+    wire follows_grp  = b_valid ? b_group == p_group : c_stays && c_group == p_group;
+    // the same PSN of the same pipe is the same slot; one that lies a ring further on does not fit
+    wire b_same       = b_group == p_group && b_pipe_b == p_pipe_b && b_psn == p_psn;
+    wire c_same       = c_group == p_group && c_pipe_b == p_pipe_b && c_psn == p_psn;
+    wire follows_slot = b_valid ? b_same : c_stays && c_same;
+
+    wire [SLOT_BITS-1:0] ram_slot = {slot_ce, slot_ext, slot_se, slot_pad, slot_plen, slot_opcode, slot_complete, slot_mask, slot_tag};
+    wire [SLOT_BITS-1:0] n_slot;
+    wire [SLOT_BITS-1:0] b_slot_word;
+    wire [2*TAIL_W-1:0]  b_tails;
+    wire                 take_tails, take_slot;
+
+    inc_look_ahead #(.BITS(2 * TAIL_W)) u_tails_ahead (
+        .clk(clk), .read(p_go), .follows(follows_grp), .written(tails_we && c_group == p_group), .redo(redo),
+        .ram(tails), .writes(c_tails), .next(n_tails), .takes(take_tails), .word(b_tails));
+    inc_look_ahead #(.BITS(SLOT_BITS)) u_slot_ahead (
+        .clk(clk), .read(p_go), .follows(follows_slot), .written(wr_en && c_same), .redo(redo),
+        .ram(ram_slot), .writes(c_wr), .next(n_slot), .takes(take_slot), .word(b_slot_word));
+
+    assign rcv_rd      = p_go;
+    assign rcv_ei      = p_ei;
+    assign rcv_follows = follows_ei;
+    assign rcv_written = good && c_ei == p_ei;
+    assign rcv_redo    = redo;
+    assign rcv_psn     = b_wire_psn;
+    assign rcv_ends    = b_ends;
+    assign rcv_host    = b_host;
+
+    wire        p_known = p_data || p_ack || p_cnp;
+
+    always @(posedge clk) begin
+        b_valid  <= p_go || (b_valid && !b_go);
+        b_second <= !p_go && !redo;
+        b_live   <= (p_go ? p_live : b_live) && live_wide[{1'b0, p_go ? p_group : b_group}];
+        if (p_go) begin
+            b_opener     <= p_opener;
+            b_frame      <= p_frame;
+            b_view       <= p_view;
+            b_base       <= p_base;
+            b_n          <= n_reg;
+            b_index      <= p_index;
+            b_slot       <= p_slot;
+            b_self       <= p_self;
+            b_outs       <= p_outs;
+            b_pipe_b     <= p_pipe_b;
+            b_root       <= p_root;
+            b_near       <= near;
+            b_in_ring    <= in_ring;
+            b_exact      <= p_exact;
+            b_was_down   <= was_down_reg;
+            b_drained    <= drained_reg;
+            b_hears      <= (p_self & p_outs) != NOBODY && !(p_reduces && p_pipe_b);
+            b_edge       <= p_psn - n_wide;
+            b_next       <= p_psn + 24'd1;
+            b_acked      <= p_data ? begin_reg - 24'd1 : p_syn_ack ? p_psn : p_psn - 24'd1;
+            b_fresh      <= begin_reg;
+            b_data       <= p_data;
+            b_ack        <= p_ack;
+            b_cnp        <= p_cnp;
+            b_syn_ack    <= p_syn_ack;
+            b_syn_rnr    <= p_syn_rnr;
+            b_syn_nak    <= p_syn_nak;
+            b_ends       <= p_ends;
+            b_has_imm    <= p_has_imm;
+            b_fine       <= !p_bypass && !p_foreign && p_sum_ok && p_len_ok && p_tver_ok && p_known && !p_too_long;
+            b_bad_tver   <= !p_tver_ok;
+            b_bad_opcode <= p_tver_ok && !p_known;
+            b_too_long   <= p_tver_ok && p_known && p_too_long;
+        end
+        if (rst) begin
+            b_valid <= 1'b0;
+        end
+    end
+
+    wire              b_slot_ce, b_slot_se, b_complete;
+    wire [31:0]       b_slot_ext;
+    wire [1:0]        b_slot_pad;
+    wire [LEN_W-1:0]  b_slot_plen;
+    wire [7:0]        b_slot_opcode;
+    wire [MASK_W-1:0] b_mask;
+    wire [23:0]       b_tag;
+    assign {b_slot_ce, b_slot_ext, b_slot_se, b_slot_pad, b_slot_plen, b_slot_opcode, b_complete, b_mask, b_tag} = b_slot_word;
+
+    wire [TAIL_W-1:0] b_tail = b_pipe_b ? b_tails[TAIL_W +: TAIL_W] : b_tails[0 +: TAIL_W];
+    wire [23:0]       b_top, b_done_psn;
+    assign {b_top, b_done_psn} = b_tail;
+    wire [23:0]       moved = b_edge - b_done_psn;
+
+    // the other endpoint of its pair
+    wire [MASK_W-1:0] b_sibling;
+    generate
+        for (e = 0; e < MASK_W; e = e + 1) begin : gen_sibling
+            if ((e ^ 1) < MASK_W) begin : gen_two
+                assign b_sibling[e] = b_self[e ^ 1];
+            end else begin : gen_single
+                assign b_sibling[e] = 1'b0;
+            end
+        end
+    endgenerate
+
+    reg               f_first, f_moved, f_same, f_same_imm, f_full_first, f_full_more, f_paired;
+    reg [2*TAIL_W-1:0] f_tails;
+    reg [23:0]        f_top, f_done;
+    reg               f_slot_ce, f_slot_se;
+    reg [31:0]        f_slot_ext;
+    reg [1:0]         f_slot_pad;
+    reg [LEN_W-1:0]   f_slot_plen;
+    reg [7:0]         f_slot_opcode;
+    reg [MASK_W-1:0]  f_mask;
+
+    always @(posedge clk) begin
+        if (!b_second) begin
+            // a PSN has contributions if and only if it is before top; the parent's data is the only one of its PSN
+            f_first       <= !b_up || b_psn == b_top;
+            f_moved       <= moved[23];
+            f_tails       <= b_tails;
+            f_top         <= b_top;
+            f_done        <= b_done_psn;
+            f_same        <= b_slot_opcode == b_opcode && b_slot_plen == b_plen && b_slot_pad == b_pad;
+            f_same_imm    <= b_slot_se == b_se && (b_slot_ext == b_ext || !b_has_imm);
+            f_full_first  <= (b_self & b_in_mask) == b_in_mask;
+            f_full_more   <= ((b_mask | b_self) & b_in_mask) == b_in_mask;
+            f_paired      <= (b_mask & b_sibling) != NOBODY;
+            f_mask        <= b_mask;
+            f_slot_ce     <= b_slot_ce;
+            f_slot_ext    <= b_slot_ext;
+            f_slot_se     <= b_slot_se;
+            f_slot_pad    <= b_slot_pad;
+            f_slot_plen   <= b_slot_plen;
+            f_slot_opcode <= b_slot_opcode;
+        end
+    end
+
+    wire syn_any   = b_syn_ack || b_syn_rnr || b_syn_nak;
+    wire current   = b_in_range && !b_previous;
+    wire may_send  = b_ranged || b_up || b_down;
+    wire judged    = b_fine && b_data && may_send;
     wire duplicate = judged && rcv_behind;
     wire gap       = judged && rcv_ahead;
     wire in_order  = judged && !rcv_behind && !rcv_ahead;
 
     // in-band: data of the live range, or a control that may open the next
-    wire belongs      = !by_range || map_current;
-    wire contradicts = in_order && by_range && map_current && map_contradicts;
-    wire bad_control = in_order && !belongs && map_bad_control;
-    wire wrong_role  = in_order && !belongs && map_wrong_role;
-    wire opener      = in_order && !belongs && map_opens;
-    wire astray      = in_order && !belongs && !map_bad_control && !map_wrong_role && !map_opens;
-    wire opens       = opener && drained_reg;
-
-    wire halves   = map_dtype[1] != map_dtype[0];
-    wire whole    = !by_range ? ent_whole : map_collective == BARRIER ? ent_empty : !ent_plen[0] && (halves || !ent_plen[1]);
-    wire placed   = in_order && belongs && !contradicts;
-    wire sized    = placed && whole;
-    wire full     = (sized && !fits) || (opener && !drained_reg);
-    wire first    = !is_child || first_reg;
-    wire same     = slot_opcode == ent_opcode && slot_plen == ent_plen && slot_pad == ent_pad;
-    wire accept   = sized && fits && (first || same);
-    wire misfit   = sized && fits && !(first || same);
-    wire counted  = duplicate || gap || full || misfit || accept;
+    wire contradicts = in_order && b_ranged && current && b_contradicts;
+    wire bad_control = in_order && !current && b_bad_control;
+    wire wrong_role  = in_order && !current && b_wrong_role;
+    wire opener      = in_order && !current && b_opens;
+    wire astray      = in_order && !current && !b_bad_control && !b_wrong_role && !b_opens;
+    wire opens       = opener && b_drained;
+    wire placed      = in_order && current && !contradicts;
+    wire sized       = placed && b_whole;
+    wire fits        = b_near || (b_in_ring && f_moved);
+    wire full        = (sized && !fits) || (opener && !b_drained);
+    wire accept      = sized && fits && (f_first || f_same);
+    wire misfit      = sized && fits && !(f_first || f_same);
+    wire counted     = duplicate || gap || full || misfit || accept;
     // by the roles that hold now
-    wire was_down = (self & ctx_parent_mask & ~ctx_in_mask) != NOBODY;
-    wire now_down = by_range && !map_current && ctx_ranged ? was_down : is_down;
+    wire now_down    = b_ranged && !current ? b_was_down : b_down;
 
-    wire heard    = by_range ? map_current : hears;
-    wire about    = is_ack && heard && syn_any;
-    wire spoken   = about && !rt_stale;
-    // whoever has acknowledged least moves the start of its pipe, unless somebody else has acknowledged no more
-    wire held     = ack_ready && ack_rest_any && ack_rest == before_reg;
-    wire moving   = spoken && rt_progress && holds_reg && !held;
+    wire all_in      = f_first ? f_full_first : f_full_more;
+    wire completes   = accept && (!b_up || all_in);
 
-    // ---- accepted data: its slot, and whether the result leaves at once ----
+    wire heard       = b_ranged ? current : b_hears;
+    wire about       = b_fine && b_ack && heard && syn_any;
 
-    wire [MASK_W-1:0] mask_next = first ? self : slot_mask | self;
-    wire all_in    = (mask_next & in_mask) == in_mask;
-    wire completes = accept && (!is_child || all_in);
-    wire fused     = completes && next_reg && rt_keep != NOBODY && (!root || off_reg < n_wide);
-
-    wire [23:0] past_at    = at_reg + 24'd1;
-    wire [23:0] past_off   = off_reg + 24'd1;
-    wire [23:0] span_next  = completes ? past_off : span_reg;
-    wire [23:0] limit_next = root && span_next > n_wide ? n_wide : span_next;
-
-    // the slot as it stands after this contribution
-    wire [7:0]       new_opcode = first ? ent_opcode : slot_opcode;
-    wire [1:0]       new_pad    = first ? ent_pad : slot_pad;
-    wire [LEN_W-1:0] new_plen   = first ? ent_plen : slot_plen;
-    wire             new_se     = first ? ent_se : slot_se;
-    wire [31:0]      new_ext    = first ? ent_ext : slot_ext;
-    wire             new_ce     = first ? ent_ce : slot_ce || ent_ce;
-
-    // ---- an acknowledgement that moves its pipe: the minimum, then what follows from it ----
-
-    assign ack_rd    = look;
-    assign ack_group = group;
-    assign ack_self  = self;
-    // looked at from the cycle after ack_rd on
-    assign ack_mask  = outs;
-    assign ack_pick  = self;
-
-    wire [23:0] rest      = ack_rest + 24'd1;
-    wire [23:0] rest_past = rest - rt_next;
-    reg  [23:0] least_reg, step_reg, span_left_reg, unsent_left_reg;
-    reg         least_valid_reg, left_valid_reg;
-
-    always @(posedge clk) begin
-        least_reg       <= ack_rest_any && rest_past[23] ? rest : rt_next;
-        step_reg        <= least_reg - rec_start;
-        span_left_reg   <= rec_done - least_reg;
-        unsent_left_reg <= rec_sent - least_reg;
-        least_valid_reg <= ack_ready && !look;
-        left_valid_reg  <= least_valid_reg && !look;
-    end
-
-    wire [23:0]     limit_left = root && span_left_reg > n_wide ? n_wide : span_left_reg;
-    wire [SLOT_W+1:0] head_past = {1'b0, head_reg} + {1'b0, step_reg[SLOT_W:0]};
-    wire            turns      = head_past >= {1'b0, size};
-    wire            waits      = sound && moving && !left_valid_reg;
-
-    // ---- actions ----
-
-    wire whole_pipe = live_now && pointed && sendable && rt_keep != NOBODY;
-    wire to_one     = live_now && !act_timer && !act_pipe && rt_one;
-    wire to_go_back = live_now && act_timer && rt_timeout;
-    wire to_resume  = live_now && act_timer && rt_resume;
-    wire resends    = whole_pipe || to_one;
-
-    // ---- commit ----
-
-    wire [LEN_W:0]     slot_bytes = {1'b0, slot_plen} + (BYTES[LEN_W:0] - {{LEN_W{1'b0}}, 1'b1});
-    wire [WORDS_W-1:0] slot_words = slot_bytes[LANE_W +: WORDS_W];
-    wire [WORDS_W-1:0] words      = acts ? slot_words : ent_words;
-
-    wire frame_work = accept && ent_words != {WORDS_W{1'b0}};
-    wire slot_work  = resends && slot_words != {WORDS_W{1'b0}};
-    wire answers    = ans_ack || ans_nak || ans_rnr || ans_cnp;
-    wire two        = (accept && fused) || (ans_rnr && ans_cnp);
-
-    wire wants_op   = sound && frame_work;
-    wire op_free    = sent_reg || op_ready;
-    wire commits_op = good && frame_work;
-    assign opening  = deciding && !acting_reg && vrd_valid && good && opens;
-    wire decided    = deciding && !acting_reg && vrd_valid && !(good && opens) && !waits && (!(good && answers) || tx_room) && (!commits_op || op_free);
-    wire acted      = deciding && acting_reg && (!resends || (tx_room && (!slot_work || op_ready)));
-    // an action need not wait for a frame that is still coming in
-    wire yields     = deciding && !acting_reg && !vrd_valid && act_valid;
-    wire more       = state_reg == S_MORE && tx_room;
-    wire ended      = quick || (decided && !(good && two)) || more;
-    wire apply      = decided && good;
-
-    assign op_valid  = acting_reg ? acted && slot_work
-                                  : deciding && !sent_reg && op_ready && (decided ? commits_op : !vrd_valid && wants_op && !yields);
-    assign op_spec   = !acting_reg && !decided;
-    assign op_commit = decided && sent_reg && commits_op;
-    assign op_kill   = sent_reg && ((decided && !commits_op) || yields);
-    assign pkt_start = start_reg;
-
-    assign ent_pop   = ended;
-    assign vrd_pop   = ended;
-    assign act_done  = acted;
-    assign frm_waits = ent_valid;
-    assign ctl_rd    = mapping;
-    assign ctl_ei    = ent_ei;
-    assign ctl_open  = opening;
-    assign init_take = init_valid && init_clean && !(deciding && (acting_reg || vrd_valid));
-
-    // Control looks at the frame where it waits
-    assign ask_ei          = ent_ei;
-    assign ask_psn         = ent_psn;
-    assign ask_opcode      = ent_opcode;
-    assign ask_empty       = ent_empty;
-    assign ask_ext         = ent_ext;
-    assign ask_in_mask     = ent_in_mask;
-    assign ask_out_mask    = ent_out_mask;
-    assign ask_ack_mask    = ent_ack_mask;
-    assign ask_parent_mask = ent_parent_mask;
-    assign ask_route_valid = ent_route_valid;
-    assign ask_route_mask  = ent_route_mask;
-    assign ask_root_sends  = ent_root_sends;
-
-    // what the rest of the range's state begins with: one after the last of the one before, or START
-    wire [23:0] begin_psn = ctx_ranged ? ctx_after : map_begin + 24'd1;
-    assign fresh    = {begin_psn, begin_psn, begin_psn, begin_psn, {(SLOT_W+1){1'b0}} - begin_psn[SLOT_W:0]};
-    assign init_rec = {init_psn, init_psn, init_psn, init_psn, {(SLOT_W+1){1'b0}} - init_psn[SLOT_W:0]};
-
-    wire acks   = apply && spoken;
-    wire moves  = apply && moving;
-    assign ctx_we   = apply && accept;
-    assign rec_we   = opening || ctx_we || moves || (acted && whole_pipe);
-    assign rec_next = {
-        accept && !acting_reg && first ? past_at : rec_top,
-        (acting_reg ? whole_pipe : accept && fused) ? past_at : rec_sent,
-        !acting_reg && completes ? past_at : rec_done,
-        !acting_reg && moving ? least_reg : rec_start,
-        !acting_reg && moving && turns ? rec_bias - size : rec_bias};
-
-    assign ack_we   = acks && rt_progress;
-    assign ack_lift = opening;
-    assign ack_psn  = (opening ? begin_psn : rt_next) - 24'd1;
-    assign ack_msn  = ent_ext[23:0];
-
-    assign rcv_rd        = look;
-    assign rcv_ei        = ei;
-    assign rcv_psn       = ent_psn;
-    assign rcv_ends      = ends;
-    assign rcv_host      = ent_host;
     assign rcv_duplicate = duplicate;
     assign rcv_gap       = gap;
     assign rcv_full      = full;
     assign rcv_accept    = accept;
-    assign rcv_we        = apply && (gap || full || accept);
+    assign rcv_go        = b_go;
+
+    wire [23:0]       top_next  = accept && f_first ? b_next : f_top;
+    wire [23:0]       done_next = completes ? b_next : f_done;
+    wire [TAIL_W-1:0] tail_next = {top_next, done_next};
+
+    // where payload lies: 16-bit elements are kept as FP32, in two units a slot; the ranges of an in-band group may be of such
+    wire            wide = HALVES != 0 && (b_ranged || b_dtype[1] != b_dtype[0]);
+    wire [SLOT_W:0] unit = {1'b0, b_base} + (wide ? {b_index, 1'b0} : {1'b0, b_index});
+
+    // what the frame steps if it is not damaged
+    reg [COUNTERS-1:0] steps;
+    always @* begin
+        steps = {COUNTERS{1'b0}};
+        steps[C_UP_DATA]          = counted && !now_down;
+        steps[C_AGG]              = accept && b_up;
+        steps[C_BUFFERED]         = accept && b_up && !all_in;
+        steps[C_TX_RESULT]        = accept && b_up && all_in;
+        steps[C_DOWN_DATA]        = counted && now_down;
+        steps[C_RX_CNP]           = b_fine && b_cnp;
+        steps[C_RX_CE]            = b_ce;
+        steps[C_IMM_MISMATCH]     = accept && !f_first && !f_same_imm;
+        steps[C_DROP_TVER]        = b_bad_tver;
+        steps[C_DROP_OPCODE]      = b_bad_opcode;
+        steps[C_DROP_TOO_LONG]    = b_too_long;
+        steps[C_DROP_BAD_LENGTH]  = placed && !b_whole;
+        steps[C_DROP_WRONG_ROLE]  = (b_fine && b_data && !may_send) || wrong_role || (b_fine && b_ack && !b_ranged && !b_hears);
+        steps[C_DROP_SYNDROME]    = b_fine && b_ack && heard && !syn_any;
+        steps[C_DROP_GAP]         = gap;
+        steps[C_DROP_SHAPE]       = misfit;
+        steps[C_DROP_RANGE]       = astray;
+        steps[C_DROP_BAD_CONTROL] = bad_control;
+        steps[C_DROP_CONTROL]     = contradicts;
+        steps[C_DROP_STALE_ACK]   = b_fine && b_ack && b_ranged && !current;
+        steps[C_RX_DUPLICATE]     = duplicate;
+        steps[C_DOWN_TAKEN]       = accept && !b_up;
+        steps[C_DROP_FULL]        = full;
+    end
+
+    // ---- C: what was sent and acknowledged, and the verdict ----
+
+    reg               c_live, c_known, c_formed, c_sent;
+    reg               c_bypass, c_foreign, c_sum_ok, c_len_ok, c_big_endian, c_ranged, c_reduces, c_spreads, c_root;
+    reg               c_near, c_sure;  // the PSN is less than N from start; by all acknowledgements ahead of it
+    reg [1:0]         c_rng, c_function, c_dtype;
+    reg [23:0]        c_next, c_wire_psn, c_end, c_fresh, c_acked, c_done_psn;
+    reg [31:0]        c_ext;
+    reg [WORDS_W-1:0] c_words;
+    reg [SLOT_W-1:0]  c_base, c_n, c_unit;
+    reg [MASK_W-1:0]  c_self, c_outs, c_in_mask, c_out_mask, c_parent_mask;
+    reg               c_acts, c_about, c_syn_ack, c_syn_rnr, c_syn_nak, c_opens, c_accept, c_completes, c_builds, c_up;
+    reg               c_n_ce, c_n_se, c_n_complete;
+    reg [31:0]        c_n_ext;
+    reg [1:0]         c_n_pad;
+    reg [LEN_W-1:0]   c_n_plen;
+    reg [7:0]         c_n_opcode;
+    reg [MASK_W-1:0]  c_n_mask;
+    reg [COUNTERS-1:0] c_count;
+
+    assign n_slot = {c_n_ce, c_n_ext, c_n_se, c_n_pad, c_n_plen, c_n_opcode, c_n_complete, c_n_mask, c_psn};
+
+    wire c_look = x_acts && c_valid;   // again, after an action
+    assign look = (b_go && !b_bypass) || x_start || c_look;
+    wire [EI_W-1:0] look_ei = x_start ? act_ei : c_look ? c_ei : b_ei;
+    assign look_group = x_start ? act_group : c_look ? c_group : b_group;
+
+    always @(posedge clk) begin
+        c_valid <= b_go || (c_valid && !c_leaves);
+        c_known <= b_go || c_look || (c_known && !x_start);
+        c_live  <= (b_go ? b_live : c_live) && live_wide[{1'b0, b_go ? b_group : c_group}];
+        if (b_go) begin
+            c_opener      <= b_opener;
+            c_bypass      <= b_bypass;
+            c_foreign     <= b_foreign;
+            c_ei          <= b_ei;
+            c_sum_ok      <= b_sum_ok;
+            c_len_ok      <= b_len_ok;
+            c_psn         <= b_psn;
+            c_next        <= b_next;
+            c_wire_psn    <= b_wire_psn;
+            c_ext         <= b_ext;
+            c_words       <= b_words;
+            c_big_endian  <= b_big_endian;
+            c_ranged      <= b_ranged;
+            c_rng         <= b_rng;
+            c_end         <= b_end;
+            c_fresh       <= b_fresh;
+            c_acked       <= b_acked;
+            c_done_psn    <= f_done;
+            c_reduces     <= b_reduces;
+            c_spreads     <= b_spreads;
+            c_function    <= b_function;
+            c_dtype       <= b_dtype;
+            c_in_mask     <= b_in_mask;
+            c_out_mask    <= b_out_mask;
+            c_parent_mask <= b_parent_mask;
+            c_base        <= b_base;
+            c_n           <= b_n;
+            c_slot        <= b_slot;
+            c_unit        <= unit[SLOT_W-1:0];
+            c_self        <= b_self;
+            c_outs        <= b_outs;
+            c_pipe_b      <= b_pipe_b;
+            c_root        <= b_root;
+            c_up          <= b_up;
+
+            c_acts        <= b_fine;
+            c_ack         <= b_ack;
+            c_about       <= about;
+            c_syn_ack     <= b_syn_ack;
+            c_syn_rnr     <= b_syn_rnr;
+            c_syn_nak     <= b_syn_nak;
+            c_opens       <= opens;
+            c_accept      <= accept;
+            c_completes   <= completes;
+            c_builds      <= !f_first && (TREE == 0 || f_paired);
+            c_tails       <= accept || opens;
+            n_tails       <= opens ? {4{b_fresh}} : b_pipe_b ? {tail_next, f_tails[0 +: TAIL_W]} : {f_tails[TAIL_W +: TAIL_W], tail_next};
+            c_wr          <= accept;
+            c_count       <= steps;
+
+            // the slot as it stands after this contribution
+            c_n_mask      <= f_first ? b_self : f_mask | b_self;
+            c_n_complete  <= completes;
+            c_n_opcode    <= f_first ? b_opcode : f_slot_opcode;
+            c_n_plen      <= f_first ? b_plen : f_slot_plen;
+            c_n_pad       <= f_first ? b_pad : f_slot_pad;
+            c_n_se        <= f_first ? b_se : f_slot_se;
+            c_n_ext       <= f_first ? b_ext : f_slot_ext;
+            c_n_ce        <= f_first ? b_ce : f_slot_ce || b_ce;
+        end
+        if (rst) begin
+            c_valid <= 1'b0;
+        end
+    end
+
+    // ---- form: whether the result leaves at once. The work goes out, and waits for its verdict there ----
+
+    wire [23:0] c_sent_psn = c_pipe_b ? sents[47:24] : sents[23:0];
+    wire        held;                  // work that AggregateData has not taken
+    wire        has_work = c_accept && c_live && c_words != {WORDS_W{1'b0}};
+    // what completes at a root beyond N from start has room in the broadcast pipe only if start has moved
+    wire        unsure   = c_completes && c_root && !c_near && !c_sure;
+    wire        form     = c_valid && c_known && !c_formed && !x_start && !unsure && !(has_work && held);
+    wire        fused    = c_completes && c_sent_psn == c_psn && rt_keep != NOBODY && (!c_root || c_near);
+    reg         t_fused, t_more;
+
+    assign      asks     = c_valid && unsure && !d_busy && !asked_reg;
+    wire [23:0] c_start  = !asked_reg ? d2_start : c_pipe_b ? d_heads[HEAD_W+SLOT_W+1 +: 24] : d_heads[SLOT_W+1 +: 24];
+    wire [23:0] c_off    = c_psn - c_start;
+
+    always @(posedge clk) begin
+        asked_reg <= asks;
+        if (b_go) begin
+            c_near <= b_near;
+            c_sure <= b_exact;
+        end else if (asked_reg || (d2_valid && d2_group == c_group)) begin
+            c_near <= c_off < {{(24-SLOT_W){1'b0}}, c_n};
+            c_sure <= 1'b1;
+        end
+        if (rst) begin
+            asked_reg <= 1'b0;
+        end
+        c_formed <= !b_go && !x_start && (c_formed || form);
+        if (!c_formed) begin
+            t_fused <= fused;
+            // Who moves a root's start may find that more has room there: its pipe is looked at, for nothing if that is not so.
+            t_more  <= c_about ? c_sent_psn != c_done_psn : c_completes && !fused && (!c_root || c_near);
+        end
+        if (rst) begin
+            c_formed <= 1'b0;
+        end
+    end
+
+    // ---- commit ----
+
+    reg  [PKT_W-1:0] start_reg;        // where the frame in C has its first word
+    wire icrc_ok = vrd_icrc_ok || ICRC == 0;
+    wire intact  = !vrd_err && vrd_len_ok && icrc_ok;
+    wire live    = c_live && live_wide[{1'b0, c_group}];
+    wire answers = ans_ack || ans_nak || ans_rnr || ans_cnp;
+    wire decided = c_valid && vrd_valid && c_formed && !c_bypass && !r_valid && (!(answers && c_live) || tx_room || !intact);
+    wire quick   = c_valid && vrd_valid && c_bypass && !r_valid && !x_busy;
+    assign good  = decided && intact && live && c_acts;
+
+    assign c_opening = good && c_opens;
+    wire   decided_once = decided && !c_opening;
+    assign c_done    = quick || (decided && !c_opening);
+    assign c_leaves  = c_done || c_opening;
+    assign vrd_pop   = c_done;
+    assign frm_waits = ent_valid || m_valid || p_valid || b_valid || c_valid;
+    // the frame in B took for written what was not
+    assign redo      = c_leaves && !good && b_valid && !b_bypass && (rcv_takes || take_tails || take_slot);
+
+    wire spoken = c_about && !rt_stale;
+    wire rises  = spoken && rt_progress;
+
+    assign ctl_open = c_opening;
+    assign tails_we = good && c_tails;
+    assign ctx_we   = good && c_accept;
+    assign ctx_word = {c_ranged, c_rng, c_end, c_reduces, c_spreads, c_function, c_dtype, c_big_endian,
+                       c_in_mask, c_out_mask, c_parent_mask, c_base, c_n};
+    assign rcv_we   = good;
+    assign wr_en    = good && c_wr;
+    assign wr_slot  = c_slot;
+    assign {wr_ce, wr_ext, wr_se, wr_pad, wr_plen, wr_opcode, wr_complete, wr_mask, wr_tag} = n_slot;
+
+    assign ack_rd    = look;
+    assign ack_group = look_group;
+    assign ack_we    = good && rises;
+    assign ack_lift  = c_opening;
+    assign ack_psn   = c_acked;
+    assign ack_msn   = c_ext[23:0];
+
+    always @(posedge clk) begin
+        if (c_done) begin
+            start_reg  <= vrd_end;
+            turn_reg   <= 1'b0;
+            opened_reg <= 1'b0;
+        end else if (x_acts) begin
+            turn_reg   <= 1'b1;
+        end else if (c_opening) begin
+            opened_reg <= 1'b1;
+        end
+        if (rst) begin
+            start_reg  <= {PKT_W{1'b0}};
+            turn_reg   <= 1'b0;
+            opened_reg <= 1'b0;
+        end
+    end
+
+    // ---- D: an acknowledgement may move the start of its pipe, two cycles behind its commit: first the minimum, then what follows ----
+
+    reg              d1_pipe_b, d1_root, d2_root;
+    reg [SLOT_W-1:0] d1_n, d2_n;
+    reg [23:0]       d1_acked, d1_done, d2_done;
+
+    wire [23:0]       rest_past  = ack_rest - d1_acked;
+    wire [HEAD_W-1:0] d_head     = d2_pipe_b ? d_heads[HEAD_W +: HEAD_W] : d_heads[0 +: HEAD_W];
+    wire [23:0]       d_start;
+    wire [SLOT_W:0]   d_bias;
+    assign {d_start, d_bias} = d_head;
+    wire [SLOT_W:0]   d_size     = d2_root ? {d2_n, 1'b0} : {1'b0, d2_n};
+    wire [SLOT_W:0]   head_past  = d_bias + d2_start[SLOT_W:0];
+    wire [SLOT_W:0]   bias_past  = d_bias - d_size;
+    wire [HEAD_W-1:0] head_next  = {d2_start, head_past >= d_size ? bias_past : d_bias};
+    wire [SLOT_W:0]   fresh_bias = {(SLOT_W+1){1'b0}} - c_fresh[SLOT_W:0];
+    wire [HEAD_W-1:0] fresh_head = {c_fresh, fresh_bias};
+
+    assign d_busy      = d1_valid || d2_valid;
+    assign heads_we    = c_opening || d2_valid;
+    assign heads_group = d2_valid ? d2_group : c_group;
+    assign heads_next  = !d2_valid ? {fresh_head, fresh_head}
+                         : d2_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
+
+    always @(posedge clk) begin
+        d1_valid  <= good && rises;
+        d1_group  <= c_group;
+        d1_pipe_b <= c_pipe_b;
+        d1_root   <= c_root;
+        d1_n      <= c_n;
+        d1_acked  <= c_acked;
+        d1_done   <= c_done_psn;
+        d2_valid  <= d1_valid;
+        d2_group  <= d1_group;
+        d2_pipe_b <= d1_pipe_b;
+        d2_root   <= d1_root;
+        d2_n      <= d1_n;
+        d2_done   <= d1_done;
+        d2_start  <= (ack_rest_any && rest_past[23] ? ack_rest : d1_acked) + 24'd1;
+        if (rst) begin
+            d1_valid <= 1'b0;
+            d2_valid <= 1'b0;
+        end
+    end
+
+    // ---- slots freed, counted one a cycle: those that a root moves, and those left behind by start ----
+
+    reg              w1_valid, w1_root, w2_valid;
+    reg [SLOT_W-1:0] w1_n;
+    reg [23:0]       w1_step, w1_span, w1_left, w2_step, w2_moved, w3_freed, wipe_reg;
+    reg              moves_reg;
+
+    // what a root has moved: what is done, from start on, but no more than N
+    wire [23:0] w_n      = {{(24-SLOT_W){1'b0}}, w1_n};
+    wire [23:0] was_full = w1_span > w_n ? w_n : w1_span;
+    wire [23:0] is_full  = w1_left > w_n ? w_n : w1_left;
+    wire        wipes    = wipe_reg != 24'd0;
+
+    always @(posedge clk) begin
+        w1_valid  <= d2_valid;
+        w1_root   <= d2_root;
+        w1_n      <= d2_n;
+        w1_step   <= d2_start - d_start;
+        w1_span   <= d2_done - d_start;
+        w1_left   <= d2_done - d2_start;
+        w2_valid  <= w1_valid;
+        w2_step   <= w1_step;
+        w2_moved  <= w1_root ? w1_step + is_full - was_full : 24'd0;
+        w3_freed  <= w2_valid ? w2_step + w2_moved : 24'd0;
+        moves_reg <= good && c_completes && c_root && c_near;
+        wipe_reg  <= wipe_reg + w3_freed + {23'd0, moves_reg} - {23'd0, wipes};
+        if (rst) begin
+            w1_valid  <= 1'b0;
+            w2_valid  <= 1'b0;
+            w3_freed  <= 24'd0;
+            moves_reg <= 1'b0;
+            wipe_reg  <= 24'd0;
+        end
+    end
+
+    // ---- actions: state is read, then the place is computed, then the slot's word is read ----
+
+    wire              pointed  = !act_timer && act_pipe;           // of a whole pipe
+    wire              x_root   = !ctx_reduces && !ctx_spreads && ctx_parent_mask == NOBODY;
+    wire              x_pipe_b = pointed ? act_ei[0] : ctx_spreads || (x_self & ctx_parent_mask) == NOBODY;
+    wire [MASK_W-1:0] x_outs   = !x_pipe_b ? ctx_parent_mask : ctx_spreads ? ctx_out_mask : ctx_out_mask & ~ctx_parent_mask;
+    wire [23:0]       x_start_psn = x_pipe_b ? start_b : start_a;
+    wire [SLOT_W:0]   x_bias   = x_pipe_b ? bias_b : bias_a;
+    wire [23:0]       x_sent   = x_pipe_b ? sents[47:24] : sents[23:0];
+    wire [23:0]       x_done   = x_pipe_b ? tails[TAIL_W +: 24] : tails[0 +: 24];
+    wire [23:0]       x_n      = {{(24-SLOT_W){1'b0}}, ctx_n};
+    wire              x_wide   = HALVES != 0 && (ctx_ranged || ctx_dtype[1] != ctx_dtype[0]);
+
+    reg  [23:0]       x_at, x_after, x_unsent;
+    reg               x_any, x_two, x_sendable, x_again;
+    reg  [SLOT_W:0]   x_raw;
+    reg  [SLOT_W-1:0] x_unit;
+
+    wire [SLOT_W-1:0] x_shift  = x_pipe_b && !x_root ? ctx_n : {SLOT_W{1'b0}};
+    wire [SLOT_W:0]   x_size   = x_root ? {ctx_n, 1'b0} : {1'b0, ctx_n};
+    wire [SLOT_W:0]   x_wrap   = x_raw - x_size;
+    wire [SLOT_W-1:0] x_index  = (x_raw >= x_size ? x_wrap[SLOT_W-1:0] : x_raw[SLOT_W-1:0]) + x_shift;
+    wire [SLOT_W:0]   x_place  = {1'b0, ctx_base} + (x_wide ? {x_index, 1'b0} : {1'b0, x_index});
+    assign            x_slot   = ctx_base + x_index;
+
+    wire              x_live     = live_wide[{1'b0, act_group}];
+    wire              whole_pipe = x_live && pointed && x_sendable && rt_keep != NOBODY;
+    wire              to_one     = x_live && !act_timer && !act_pipe && rt_one;
+    wire              to_go_back = x_live && act_timer && rt_timeout;
+    wire              to_resume  = x_live && act_timer && rt_resume;
+    wire              resends    = whole_pipe || to_one;
+    wire [LEN_W:0]     slot_bytes = {1'b0, slot_plen} + (BYTES[LEN_W:0] - {{LEN_W{1'b0}}, 1'b1});
+    wire [WORDS_W-1:0] slot_words = slot_bytes[LANE_W +: WORDS_W];
+    assign            x_acts     = x_step == 3'd4 && (!resends || (tx_room && !held));
+    wire              x_works    = x_acts && resends && slot_words != {WORDS_W{1'b0}};
+    assign            act_done   = x_acts;
+
+    always @(posedge clk) begin
+        if (x_start || (x_busy && x_step != 3'd4)) begin
+            x_step <= x_step + 3'd1;
+        end else if (x_acts) begin
+            x_step <= 3'd0;
+        end
+        if (x_step == 3'd1) begin
+            x_at     <= pointed ? x_sent : rt_one_psn;
+            x_after  <= x_sent + 24'd1;
+            x_unsent <= x_sent - x_start_psn;
+            x_any    <= x_sent != x_done;
+        end
+        x_raw      <= x_bias + x_at[SLOT_W:0];
+        x_sendable <= x_any && (!x_root || x_unsent < x_n);
+        x_two      <= x_after != x_done;
+        x_again    <= x_two && (!x_root || x_unsent + 24'd1 < x_n);
+        x_unit     <= x_place[SLOT_W-1:0];
+        if (rst) begin
+            x_step <= 3'd0;
+        end
+    end
+
+    // ---- what was sent: by data that leaves at once, by an action ----
+
+    wire        sends_b = x_busy ? x_pipe_b : c_pipe_b;
+    wire [23:0] sent_next = x_busy ? x_after : c_next;
+    assign sents_we    = (good && (t_fused || c_opens)) || (x_acts && whole_pipe);
+    assign sents_group = x_busy ? act_group : c_group;
+    assign sents_next  = c_opens && !x_busy ? {2{c_fresh}} : sends_b ? {sent_next, sents[23:0]} : {sents[47:24], sent_next};
+
+    assign ack_self = x_busy ? x_self : c_self;
+    assign ack_mask = x_busy ? x_outs : c_outs;
+    assign ack_pick = ack_self;
 
     assign rt_rd     = look;
-    assign rt_ei     = ei;
-    assign rt_self   = pointed ? NOBODY : self;
-    assign rt_out    = outs;
-    assign rt_pipe   = pipe_b;
-    assign rt_sent   = rec_sent;
+    assign rt_ei     = look_ei;
+    assign rt_self   = !x_busy ? c_self : pointed ? NOBODY : x_self;
+    assign rt_out    = x_busy ? x_outs : c_outs;
+    assign rt_pipe   = x_busy ? x_pipe_b : c_pipe_b;
+    assign rt_sent   = x_busy ? x_sent : c_sent_psn;
     assign rt_acked  = ack_own;
-    assign rt_psn    = psn;
-    assign rt_is_ack = syn_ack;
-    assign rt_is_nak = syn_nak && ent_ext[25:24] == 2'd0;
-    assign rt_is_rnr = syn_rnr;
-    assign rt_code   = ent_ext[28:24];
+    assign rt_psn    = c_psn;
+    assign rt_is_ack = c_syn_ack;
+    assign rt_is_nak = c_syn_nak && c_ext[25:24] == 2'd0;
+    assign rt_is_rnr = c_syn_rnr;
+    assign rt_code   = c_ext[28:24];
 
-    assign cm_ack     = acks;
-    assign cm_data    = apply && accept;
-    assign cm_send    = (apply && accept && fused) || (acted && whole_pipe);
-    assign cm_one     = acted && to_one;
-    assign cm_timeout = acted && to_go_back;
-    assign cm_resume  = acted && to_resume;
-    assign cm_open    = opening;
-    assign cm_drop    = acted && live_now && !act_timer && !resends;
-    assign cm_more    = acting_reg ? (whole_pipe ? unsent_reg + 24'd1 < limit : sendable)
-                      : accept ? !fused && unsent_reg < limit_next
-                      : moving ? unsent_left_reg < limit_left : !opening && sendable;
+    assign cm_we      = good || x_acts;
+    assign cm_ack     = !x_busy && spoken;
+    assign cm_data    = !x_busy && c_accept;
+    assign cm_send    = x_busy ? whole_pipe : t_fused;
+    assign cm_one     = x_busy && to_one;
+    assign cm_timeout = x_busy && to_go_back;
+    assign cm_resume  = x_busy && to_resume;
+    assign cm_open    = !x_busy && c_opens;
+    assign cm_drop    = x_busy && x_live && !act_timer && !resends;
+    assign cm_more    = !x_busy ? t_more && !c_opens : whole_pipe ? x_again : x_sendable;
 
-    assign wr_en       = apply && accept;
-    assign wr_slot     = slot_reg;
-    assign wr_tag      = at_reg;
-    assign wr_mask     = mask_next;
-    assign wr_complete = completes;
-    assign wr_opcode   = new_opcode;
-    assign wr_plen     = new_plen;
-    assign wr_pad      = new_pad;
-    assign wr_se       = new_se;
-    assign wr_ext      = new_ext;
-    assign wr_ce       = new_ce;
+    assign init_take = init_valid && init_clean && !(c_valid && vrd_valid) && !d_busy && !x_busy;
 
-    // ---- work on the payload ----
+    // ---- work on the payload: kept until it is taken ----
 
     // the parent's data is nobody's contribution: in a tree it lies in the first pair
-    wire copied = acting_reg ? pipe_b && !root : !is_child;
-    wire [MASK_W-1:0] mask_sent = acting_reg ? slot_mask : mask_next;
-
-    assign op_start      = start_reg;
-    assign op_words      = words;
-    assign op_slot       = unit[SLOT_W-1:0];
-    assign op_read       = acting_reg ? TREE == 0 : !first && (TREE == 0 || (slot_mask & sibling) != NOBODY);
-    assign op_take       = !acting_reg;
-    assign op_write      = !acting_reg;
-    assign op_emit       = TREE == 0 && (acting_reg || fused);
-    assign op_reduce     = TREE != 0 && (acting_reg || fused);
-    assign op_function   = operation;
-    assign op_dtype      = dtype;
-    assign op_big_endian = big_endian;
+    wire              copied = x_busy ? x_pipe_b && !x_root : !c_up;
+    wire [MASK_W-1:0] mask_sent = x_busy ? slot_mask : c_n_mask;
+    wire [PLANES-1:0] pairs;
+    wire [PAIR_W-1:0] pair;
     generate
         for (e = 0; e < PLANES; e = e + 1) begin : gen_pairs
             wire there;
@@ -853,217 +1386,181 @@ module inc_check_pipe #(
             end else begin : gen_single
                 assign there = mask_sent[2*e];
             end
-            assign op_pairs[e] = copied ? e == 0 : there;
+            assign pairs[e] = copied ? e == 0 : there;
         end
         if (TREE != 0 && EP_W > PAIR_W) begin : gen_pair
-            assign op_pair = copied ? {PAIR_W{1'b0}} : ent_ei[1 +: PAIR_W];
+            assign pair = copied || x_busy ? {PAIR_W{1'b0}} : c_ei[1 +: PAIR_W];
         end else begin : gen_no_pair
-            assign op_pair = {PAIR_W{1'b0}};
+            assign pair = {PAIR_W{1'b0}};
         end
     endgenerate
 
-    // ---- frames to be made: data, else an answer ----
+    localparam WORK_W = PKT_W + WORDS_W + SLOT_W + PAIR_W + PLANES + 10;
 
-    wire result = state_reg == S_MORE && !cnp_reg;
-    wire data   = acting_reg || result;
-    wire cnp    = !acting_reg && (state_reg == S_MORE ? cnp_reg : ans_cnp && !ans_rnr);
+    wire [PKT_W-1:0]  held_start;
+    wire [WORK_W-1:0] work;
+    wire              put  = form && has_work;
+    wire              goes = x_busy || fused;
+    reg               x_put;           // an action's work was put
 
-    assign tx_valid   = (apply && answers) || more || (acted && resends);
+    inc_hold_work #(.WIDTH(WORK_W)) u_work (
+        .clk       (clk),
+        .rst       (rst),
+        .held      (held),
+        .put       (put || x_works),
+        .put_data  ({start_reg, x_busy ? slot_words : c_words, x_busy ? x_unit : c_unit, pair, x_busy ? TREE == 0 : c_builds, !x_busy, !x_busy,
+                     TREE == 0 && goes, TREE != 0 && goes, pairs, x_busy ? {ctx_function, ctx_dtype, ctx_big_endian}
+                                                                         : {c_function, c_dtype, c_big_endian}}),
+        .commits   ((good && c_sent) || x_put),
+        .kills     (c_sent && ((decided && !good) || x_start)),
+        .op_ready  (op_ready),
+        .op_valid  (op_valid),
+        .op_spec   (op_spec),
+        .op_commit (op_commit),
+        .op_kill   (op_kill),
+        .op_data   (work)
+    );
+
+    assign {held_start, op_words, op_slot, op_pair, op_read, op_take, op_write, op_emit, op_reduce, op_pairs, op_function, op_dtype,
+            op_big_endian} = work;
+    assign op_start  = held_start;
+    assign pkt_start = held ? held_start : start_reg;
+
+    always @(posedge clk) begin
+        c_sent <= !c_leaves && !x_start && (c_sent || put);
+        x_put  <= x_works;
+        if (rst) begin
+            c_sent <= 1'b0;
+            x_put  <= 1'b0;
+        end
+    end
+
+    // ---- frames to be made: an answer, and a cycle later the result that leaves at once, or a CNP; or an action's data ----
+
+    reg               r_cnp, r_se, r_ce, r_ranged, r_pipe_b;
+    reg [1:0]         r_pad, r_rng;
+    reg [EI_W-1:0]    r_ei;
+    reg [MASK_W-1:0]  r_mask;
+    reg [7:0]         r_opcode;
+    reg [23:0]        r_psn;
+    reg [31:0]        r_ext;
+    reg [LEN_W-1:0]   r_plen;
+    reg [WORDS_W-1:0] r_words;
+    wire              more = r_valid && tx_room;
+    wire              data = x_busy || (r_valid && !r_cnp);
+    wire              cnp  = ans_cnp && !ans_rnr;
+
+    always @(posedge clk) begin
+        r_valid <= (good && (t_fused || (ans_rnr && ans_cnp))) || (r_valid && !tx_room);
+        if (!r_valid) begin
+            r_cnp    <= !t_fused;
+            r_ei     <= c_ei;
+            r_pipe_b <= c_pipe_b;
+            r_mask   <= t_fused ? rt_keep : c_self;
+            r_opcode <= t_fused ? c_n_opcode : OP_CNP;
+            r_se     <= t_fused && c_n_se;
+            r_pad    <= t_fused ? c_n_pad : 2'd0;
+            r_ce     <= t_fused && c_n_ce;
+            r_psn    <= t_fused ? c_psn : c_wire_psn;
+            r_ranged <= c_ranged;
+            r_rng    <= c_rng;
+            r_ext    <= t_fused ? c_n_ext : 32'd0;
+            r_plen   <= t_fused ? c_n_plen : {LEN_W{1'b0}};
+            r_words  <= t_fused ? c_words : {WORDS_W{1'b0}};
+        end
+        if (rst) begin
+            r_valid <= 1'b0;
+        end
+    end
+
+    assign tx_valid   = (good && answers) || more || (x_acts && resends);
     assign tx_kind    = {1'b0, data};
-    assign tx_ei      = ei;
-    assign tx_mask    = result || pointed ? rt_keep : self;
-    assign tx_opcode  = acting_reg ? slot_opcode : result ? new_opcode : cnp ? OP_CNP : OP_ACK;
-    assign tx_se      = acting_reg ? slot_se : result && new_se;
-    assign tx_pad     = acting_reg ? slot_pad : result ? new_pad : 2'd0;
-    assign tx_ce      = acting_reg ? slot_ce : result && new_ce;
-    assign tx_psn     = data ? at_reg : cnp ? ent_psn : ans_psn;
-    assign tx_in_band = data && ranged;
-    assign tx_rng     = rng;
+    assign tx_ei      = r_valid ? r_ei : x_busy ? act_ei : c_ei;
+    assign tx_mask    = r_valid ? r_mask : x_busy ? (pointed ? rt_keep : x_self) : c_self;
+    assign tx_opcode  = r_valid ? r_opcode : x_busy ? slot_opcode : cnp ? OP_CNP : OP_ACK;
+    assign tx_se      = r_valid ? r_se : x_busy && slot_se;
+    assign tx_pad     = r_valid ? r_pad : x_busy ? slot_pad : 2'd0;
+    assign tx_ce      = r_valid ? r_ce : x_busy && slot_ce;
+    assign tx_psn     = r_valid ? r_psn : x_busy ? x_at : cnp ? c_wire_psn : ans_psn;
+    assign tx_in_band = data && (r_valid ? r_ranged : ctx_ranged);
+    assign tx_rng     = r_valid ? r_rng : ctx_rng;
     assign tx_dir     = 1'b0;
-    assign tx_ext     = acting_reg ? slot_ext : result ? new_ext : cnp ? 32'd0 : {ans_syndrome, ans_msn};
-    assign tx_plen    = acting_reg ? slot_plen : result ? new_plen : {LEN_W{1'b0}};
-    assign tx_words   = data ? words : {WORDS_W{1'b0}};
+    assign tx_ext     = r_valid ? r_ext : x_busy ? slot_ext : cnp ? 32'd0 : {ans_syndrome, ans_msn};
+    assign tx_plen    = r_valid ? r_plen : x_busy ? slot_plen : {LEN_W{1'b0}};
+    assign tx_words   = r_valid ? r_words : x_busy ? slot_words : {WORDS_W{1'b0}};
+
+    // ---- the monitor ----
 
     wire [EI_W-1:0] pipe_ei;
     generate
         if (EI_W > EP_W) begin : gen_pipe_ei
-            wire [EP_W-1:0] pipe_ep = {{(EP_W-1){1'b0}}, pipe_b};
-            assign pipe_ei = {group, pipe_ep};
+            wire [EP_W-1:0] pipe_ep = {{(EP_W-1){1'b0}}, r_pipe_b};
+            assign pipe_ei = {r_ei[EI_W-1:EP_W], pipe_ep};
         end else begin : gen_pipe_ep
-            assign pipe_ei = {{(EP_W-1){1'b0}}, pipe_b};
+            assign pipe_ei = {{(EP_W-1){1'b0}}, r_pipe_b};
         end
     endgenerate
-    assign mon_act_valid = decided || quick || (more && result) || (acted && (resends || to_go_back || to_resume));
-    assign mon_act_kind  = acting_reg && state_reg != S_HEAD ? (whole_pipe ? 3'd1 : to_one ? 3'd2 : to_go_back ? 3'd3 : 3'd4)
-                                                             : result ? 3'd1 : 3'd0;
-    assign mon_act_ei    = result ? pipe_ei : ei;
+    assign mon_act_valid = decided_once || quick || (more && !r_cnp) || (x_acts && (resends || to_go_back || to_resume));
+    assign mon_act_kind  = x_busy ? (whole_pipe ? 3'd1 : to_one ? 3'd2 : to_go_back ? 3'd3 : 3'd4) : r_valid ? 3'd1 : 3'd0;
+    assign mon_act_ei    = x_busy ? act_ei : r_valid ? pipe_ei : c_ei;
 
-    // ---- control ----
+    // ---- counters, a cycle later: exactly one of the drops, or the actions ----
 
-    always @(posedge clk) begin
-        if (mapping || look) begin
-            live_reg <= live_now && (live_reg || pick || (state_reg == S_HEAD && !looked_reg));
-        end
-        if (mapping || looking) begin
-            looked_reg <= 1'b1;
-        end
-        if (ended) begin
-            start_reg  <= vrd_end;
-            looked_reg <= 1'b0;
-            turn_reg   <= 1'b0;
-            opened_reg <= 1'b0;
-        end else if (acted) begin
-            turn_reg   <= 1'b1;
-        end else if (opening) begin
-            opened_reg <= 1'b1;
-        end
-        if (decided || yields) begin
-            sent_reg <= 1'b0;
-        end else if (op_valid && !acting_reg) begin
-            sent_reg <= 1'b1;
-        end
-        cnp_reg <= state_reg == S_MORE ? cnp_reg : ans_rnr && ans_cnp;
-        case (state_reg)
-            S_HEAD: begin
-                acting_reg <= pick;
-                if (mapping) begin
-                    state_reg <= S_MAP;
-                end else if (look) begin
-                    state_reg <= S_SLOT;
-                end
-            end
-            S_MAP: begin
-                state_reg <= S_SLOT;
-            end
-            S_SLOT: begin
-                state_reg <= S_DECIDE;
-            end
-            S_DECIDE: begin
-                if (opening) begin
-                    state_reg <= S_OPEN;
-                end else if (decided && good && two) begin
-                    state_reg <= S_MORE;
-                end else if (decided || acted || yields) begin
-                    state_reg <= S_HEAD;
-                end
-            end
-            S_MORE: begin
-                if (more) begin
-                    state_reg <= S_HEAD;
-                end
-            end
-            default: begin
-                if (!ctl_busy) begin
-                    state_reg <= S_HEAD;
-                end
-            end
-        endcase
-        if (rst) begin
-            state_reg  <= S_HEAD;
-            acting_reg <= 1'b0;
-            turn_reg   <= 1'b0;
-            sent_reg   <= 1'b0;
-            looked_reg <= 1'b0;
-            opened_reg <= 1'b0;
-            start_reg  <= {PKT_W{1'b0}};
-        end
-    end
-
-    // ---- slots freed, counted one a cycle: those that a root moves, and those left behind by start ----
-
-    reg  [23:0] wipe_reg;
-    wire [23:0] moved_data = root ? limit_next - limit : 24'd0;
-    wire [23:0] moved_acks = root ? step_reg + limit_left - limit : 24'd0;
-    wire [23:0] wiped      = ctx_we ? moved_data : moves ? step_reg + moved_acks : 24'd0;
-    wire        wipes      = wipe_reg != 24'd0;
-
-    always @(posedge clk) begin
-        wipe_reg <= wipe_reg + wiped - {23'd0, wipes};
-        if (rst) begin
-            wipe_reg <= 24'd0;
-        end
-    end
-
-    // ---- counters: exactly one of the drops, or the actions ----
-
-    wire d_frn, d_dis, d_err, d_sum, d_len, d_icrc, pass_3;
+    wire drop_foreign, drop_disabled, drop_rx_error, drop_checksum, drop_length, drop_icrc, passed;
 
     inc_drop_ladder u_ladder (
-        .decided       (decided && !ent_bypass),
-        .foreign       (ent_foreign),
+        .decided       (decided_once),
+        .foreign       (c_foreign),
         .live          (live),
         .rx_err        (vrd_err),
-        .sum_ok        (ent_sum_ok),
-        .len_ok        (ent_len_ok && vrd_len_ok),
+        .sum_ok        (c_sum_ok),
+        .len_ok        (c_len_ok && vrd_len_ok),
         .icrc_ok       (icrc_ok),
-        .drop_foreign  (d_frn),
-        .drop_disabled (d_dis),
-        .drop_rx_error (d_err),
-        .drop_checksum (d_sum),
-        .drop_length   (d_len),
-        .drop_icrc     (d_icrc),
-        .passed        (pass_3)
+        .drop_foreign  (drop_foreign),
+        .drop_disabled (drop_disabled),
+        .drop_rx_error (drop_rx_error),
+        .drop_checksum (drop_checksum),
+        .drop_length   (drop_length),
+        .drop_icrc     (drop_icrc),
+        .passed        (passed)
     );
 
-    wire d_tver  = pass_3 && !ent_tver_ok;
-    wire pass_4  = pass_3 && ent_tver_ok;
-    wire d_op    = pass_4 && !(is_data || is_ack || is_cnp);
-    wire pass_5  = pass_4 && (is_data || is_ack || is_cnp);
-    wire d_long  = pass_5 && ent_too_long;
+    reg [COUNTERS-1:0] count_reg;
 
-    reg [COUNTERS-1:0] step;
-    always @* begin
-        step = {COUNTERS{1'b0}};
-        step[C_RX_FRAMES]            = decided || quick;
-        step[C_BYPASS]               = quick;
-        step[C_UP_DATA]              = apply && counted && !now_down;
-        step[C_AGG]                  = apply && accept && is_child;
-        step[C_BUFFERED]             = apply && accept && is_child && !all_in;
-        step[C_WIPE]                 = wipes;
-        step[C_TX_RESULT]            = apply && accept && is_child && all_in;
-        step[C_DOWN_DATA]            = apply && counted && now_down;
-        step[C_RX_ACK]               = acks && syn_ack;
-        step[C_RX_NAK]               = acks && syn_nak;
-        step[C_RX_RNR]               = acks && syn_rnr;
-        step[C_RX_CNP]               = apply && is_cnp;
-        step[C_RX_CE]                = pass_3 && ent_ce;
-        step[C_TX_GAP_NAK]           = apply && ans_nak;
-        step[C_TX_CNP]               = apply && ans_cnp;
-        step[C_IMM_MISMATCH]         = apply && accept && !first && (slot_se != ent_se || (has_imm && slot_ext != ent_ext));
-        step[C_DROP_FOREIGN]         = d_frn;
-        step[C_DROP_GROUP_DISABLED]  = d_dis;
-        step[C_DROP_RX_ERROR]        = d_err;
-        step[C_DROP_IP_CHECKSUM]     = d_sum;
-        step[C_DROP_LENGTH_MISMATCH] = d_len;
-        step[C_DROP_ICRC]            = d_icrc;
-        step[C_DROP_TVER]            = d_tver;
-        step[C_DROP_OPCODE]          = d_op;
-        step[C_DROP_TOO_LONG]        = d_long;
-        step[C_DROP_BAD_LENGTH]      = apply && placed && !whole;
-        step[C_DROP_WRONG_ROLE]      = apply && ((is_data && !may_send) || wrong_role || (is_ack && !by_range && !heard));
-        step[C_DROP_SYNDROME]        = apply && is_ack && heard && !syn_any;
-        step[C_DROP_GAP]             = apply && gap;
-        step[C_DROP_SHAPE]           = apply && misfit;
-        step[C_RANGE_OPEN]           = opening;
-        step[C_DROP_RANGE]           = apply && astray;
-        step[C_DROP_BAD_CONTROL]     = apply && bad_control;
-        step[C_DROP_CONTROL]         = apply && contradicts;
-        step[C_DROP_STALE_ACK]       = apply && is_ack && (heard ? syn_any && rt_stale : by_range);
-        step[C_TX_ACK]               = apply && ans_ack;
-        step[C_TX_RNR]               = apply && ans_rnr;
-        step[C_TX_RETRANSMIT]        = acted && to_one && rt_again;
-        step[C_TIMEOUT]              = acted && to_go_back;
-        step[C_RX_DUPLICATE]         = apply && duplicate;
-        step[C_DOWN_TAKEN]           = apply && accept && !is_child;
-        step[C_DROP_FULL]            = apply && full;
+    always @(posedge clk) begin
+        count_reg <= c_count & {COUNTERS{passed}};
+        count_reg[C_RX_FRAMES]            <= c_done;
+        count_reg[C_BYPASS]               <= quick;
+        count_reg[C_WIPE]                 <= wipes;
+        count_reg[C_RX_ACK]               <= passed && spoken && c_syn_ack;
+        count_reg[C_RX_NAK]               <= passed && spoken && c_syn_nak;
+        count_reg[C_RX_RNR]               <= passed && spoken && c_syn_rnr;
+        count_reg[C_TX_GAP_NAK]           <= passed && ans_nak;
+        count_reg[C_TX_CNP]               <= passed && ans_cnp;
+        count_reg[C_DROP_FOREIGN]         <= drop_foreign;
+        count_reg[C_DROP_GROUP_DISABLED]  <= drop_disabled;
+        count_reg[C_DROP_RX_ERROR]        <= drop_rx_error;
+        count_reg[C_DROP_IP_CHECKSUM]     <= drop_checksum;
+        count_reg[C_DROP_LENGTH_MISMATCH] <= drop_length;
+        count_reg[C_DROP_ICRC]            <= drop_icrc;
+        count_reg[C_RANGE_OPEN]           <= c_opening;
+        count_reg[C_DROP_STALE_ACK]       <= passed && (c_count[C_DROP_STALE_ACK] || (c_about && rt_stale));
+        count_reg[C_TX_ACK]               <= passed && ans_ack;
+        count_reg[C_TX_RNR]               <= passed && ans_rnr;
+        count_reg[C_TX_RETRANSMIT]        <= x_acts && to_one && rt_again;
+        count_reg[C_TIMEOUT]              <= x_acts && to_go_back;
+        if (rst) begin
+            count_reg <= {COUNTERS{1'b0}};
+        end
     end
-    assign count = step;
+    assign count = count_reg;
 
-    wire unused_bits = &{1'b0, ent_ackable, ent_in_band, map_previous, map_opens_up, map_base, map_ackable_any,
-                         map_needs_host, map_ack_mask, map_current, map_opens, map_bad_control, map_wrong_role, map_contradicts, map_psn,
-                         map_rng, map_begin, map_end, map_up, map_down, map_collective, map_function, map_dtype, map_in_mask, map_out_mask,
-                         map_parent_mask, ctl_busy, ack_picked, ack_picked_msn, ack_rest_msn, ack_rest_ep, ack_own_msn, slot_tag, slot_complete,
-                         tbl_index, tbl_data, half, wrap, rest_past, slot_bytes, unit, mask_sent, sibling, init_ei};
+    wire unused_bits = &{1'b0, s_ei, s_ext, p_opcode, p_up, s_ranged, s_psn, s_dtype, p_wire_psn, p_ext, c_ext, mask_sent, p_host, p_se, p_ce, p_big_endian, p_pad, p_plen, p_words, p_opened, p_rng, p_end,
+                         p_range_base, p_opens, p_opens_up, p_bad_control, p_wrong_role, p_contradicts,
+                         p_ackable, p_whole, p_function, p_dtype, p_in_mask, p_ack_mask, b_tver_ok, b_over_mtu, b_opened, b_opens_up,
+                         b_ackable, b_begin, b_range_base, b_ack_mask, b_complete, b_tag, moved, unit, wrap, rest_past, init_before,
+                         slot_bytes, x_wrap, x_place, slot_tag, slot_complete, init_ei, tbl_index, tbl_data, ack_picked, ack_picked_msn,
+                         ack_rest_msn, ack_rest_ep, ack_own_msn, ack_ready};
 
 endmodule
 

@@ -29,6 +29,7 @@ type frame struct {
 	se, ce                               bool
 	entryWait, verdictWait               int
 	entered, ended                       int
+	start                                uint64 // of its payload in the packet buffer
 }
 
 // slot is what lies in a slot.
@@ -159,7 +160,7 @@ type send struct {
 
 // work is what is to be done with payload.
 type work struct {
-	Words, Slot, DType, Pairs                          uint64
+	Start, Words, Slot, DType, Pairs                   uint64
 	Read, Take, Write, Emit, Reduce, BigEndian, Placed bool // Placed: Pair has a meaning
 	Pair                                               uint64
 }
@@ -298,7 +299,7 @@ func (m *model) data(f *frame, g *group) {
 	}
 	m.count("TX_ACK")
 	m.answer(f, f.psn, 0x1F)
-	w := work{Words: m.words(f.plen), Slot: m.unit(g, p, f.psn), DType: g.dtype, Read: !first, Take: true, Write: true, BigEndian: g.bigEndian}
+	w := work{Start: f.start, Words: m.words(f.plen), Slot: m.unit(g, p, f.psn), DType: g.dtype, Read: !first, Take: true, Write: true, BigEndian: g.bigEndian}
 	if m.tree {
 		w.Read, w.Pair, w.Placed = sibling, pair, true
 	}

@@ -54,12 +54,17 @@ func (p CSR) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory, err := ram.RAM{Words: leaf.Pow2(p.EIW + 4), Bits: 32, AddrW: p.EIW + 4}.Module()
+	memory, err := ram.RAM{Words: leaf.Pow2(groupBits + 4), Bits: 32, AddrW: groupBits + 4}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_csr: %w", err)
+	}
+	counters := Counters{Counters: p.Counters, HalfW: 32}
+	counting, err := counters.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_csr: %w", err)
 	}
 	return &graph.Module{
-		Name: "inc_csr", Block: "Registers", Source: source, Latency: "3 cycles to read, 1 to write",
+		Name: "inc_csr", Block: "Registers", Source: source, Latency: "4 cycles",
 		Purpose: "the registers behind an AXI4-Lite slave",
 		Params: []graph.Param{
 			{Name: "AXIL_W", Value: p.AxilW},
@@ -84,11 +89,9 @@ func (p CSR) Module() (*graph.Module, error) {
 			{Name: "TIMEOUT", Value: p.Timeout},
 		},
 		Ports: p.ports(),
-		Memories: []graph.Memory{
-			{Path: "u_endpoint_copy", Words: leaf.Pow2(p.EIW + 4), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_group_copy", Words: leaf.Pow2(groupBits + 4), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
-		},
-		Submodules: []*graph.Module{memory},
+		Memories: append(counters.memories("u_counters."),
+			graph.Memory{Path: "u_group_copy", Words: leaf.Pow2(groupBits + 4), Bits: 32, Role: "table", Module: "inc_ram_1r1w"}),
+		Submodules: []*graph.Module{counting, memory},
 	}, nil
 }
 
@@ -130,6 +133,14 @@ func (p CSR) ports() []graph.Port {
 		leaf.Out("tbl_index", p.EIW),
 		leaf.Out("tbl_word", 4),
 		leaf.Out("tbl_data", 32),
+		leaf.Out("get_lookup", 1),
+		leaf.Out("get_translate", 1),
+		leaf.Out("get_index", p.EIW),
+		leaf.Out("get_word", 4),
+		leaf.In("got_lookup", 1),
+		leaf.In("got_lookup_data", 32),
+		leaf.In("got_translate", 1),
+		leaf.In("got_translate_data", 32),
 		leaf.Out("grp_enable", p.Groups),
 		leaf.Out("grp_start", p.Groups),
 		leaf.In("grp_busy", p.Groups),

@@ -5,7 +5,9 @@ package csr_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,6 +41,7 @@ const (
 	wordPipe   = contract.PipeWord // as which GROUP_PIPE goes out
 	atBypass   = contract.BypassBase
 	atCounter  = contract.CounterBase
+	atHigh     = contract.CounterHighBase
 	atGroup    = contract.GroupBase
 	atEndpoint = contract.EndpointBase
 	stride     = contract.GroupStride // of endpoints too
@@ -55,10 +58,14 @@ func mask(name string) uint32 { return regs.Of(name).Mask() }
 // Places of single registers, in bytes, and flags of GROUP_CTRL and GROUP_STATUS.
 var (
 	atCtrl, atIPID, atInject, atPipeCtrl, atTimeout = at("CTRL"), at("IP_ID"), at("ECC_INJECT"), at("PIPE_CTRL"), at("PIPE_TIMEOUT")
+	atSnapshot                                      = at("COUNTER_SNAPSHOT")
 	atStatus                                        = int(at("GROUP_STATUS")) - atGroup // in a group's record
 	enable, restart                                 = put("GROUP_CTRL", "enable", 1), put("GROUP_CTRL", "reset", 1)
 	overlap                                         = put("GROUP_STATUS", "overlap", 1)
 )
+
+// answered is how many cycles after it was taken a write is answered and does what it does.
+const answered = 4
 
 // bits that exist in the words of a group and of an endpoint; GROUP_CTRL and GROUP_STATUS are not table words
 var groupBits, endpointBits = words("g"), words("ei")
@@ -107,30 +114,34 @@ type bench struct {
 	master  *axil.Master
 	regs    map[uint64]uint32 // what each register reads, but for the status; every address of the map is there
 	counts  []uint32
-	outs    []tableWrite   // after the clearing
-	cleared map[[2]int]int // by index and word
-	starts  []uint64       // group masks that were started, one a pulse
-	taken   []uint64       // cycles in which a write was taken
-	injects []injection    // every cycle of inject_valid
-	busy    bool           // counters step
+	outs    []tableWrite      // after the clearing
+	cleared map[[2]int]int    // by index and word
+	starts  []uint64          // group masks that were started, one a pulse
+	taken   []uint64          // cycles in which a write was taken: the later of address and data
+	half    bool              // one of the two was
+	injects []injection       // every cycle of inject_valid
+	busy    bool              // counters step
+	kept    map[[2]int]uint32 // words of endpoints, as other blocks keep them, by index and word
+	asks    string            // which of them is asked and answers in the next cycle
+	got     map[string]int    // how often each answered
 }
 
 func newBench(t *testing.T, lib *sim.Lib, p csr.CSR, seed uint64) *bench {
 	b := &bench{Rig: rig.New(t, lib, seed), p: p, rng: rand.New(rand.NewPCG(seed, 1)), regs: map[uint64]uint32{}, counts: make([]uint32, p.Counters),
-		cleared: map[[2]int]int{}}
+		cleared: map[[2]int]int{}, kept: map[[2]int]uint32{}, got: map[string]int{}}
 	var err error
 	b.master, err = axil.New(b.Model, "s_axil")
 	require.NoError(t, err)
 	for name, v := range map[string]int{"ID": p.ID, "VERSION": p.Version, "PARAM_MODE": p.Mode, "PARAM_BUS_BYTES": p.Bytes, "PARAM_LANES": p.Lanes,
 		"PARAM_GROUPS": p.Groups, "PARAM_MEMBERS": p.Members, "PARAM_PORTS": p.Ports, "PARAM_MTU_BYTES": p.MTUBytes, "PARAM_SLOTS": p.Slots,
-		"PARAM_WINDOW_PACKETS": p.Window, "PARAM_ARITH": p.Arith, "CTRL": int(regs.Of("CTRL").Reset), "IP_ID": p.IPID, "ECC_INJECT": 0} {
+		"PARAM_WINDOW_PACKETS": p.Window, "PARAM_ARITH": p.Arith, "CTRL": int(regs.Of("CTRL").Reset), "IP_ID": p.IPID, "ECC_INJECT": 0, "COUNTER_SNAPSHOT": 0} {
 		b.regs[at(name)] = uint32(v)
 	}
 	for i := range p.Ports {
 		b.regs[atBypass+uint64(4*i)] = uint32(i)
 	}
 	for i := range p.Counters {
-		b.regs[atCounter+uint64(4*i)] = 0
+		b.regs[atCounter+uint64(4*i)], b.regs[atHigh+uint64(4*i)] = 0, 0
 	}
 	for g := range p.Groups {
 		for w := range groupBits {
@@ -150,6 +161,7 @@ func newBench(t *testing.T, lib *sim.Lib, p csr.CSR, seed uint64) *bench {
 	}
 	b.OnSample(b.sample)
 	b.OnDrive(b.count)
+	b.OnDrive(b.answer)
 	require.NoError(t, b.ResetFor(2)) // which the master must see
 	return b
 }
@@ -168,14 +180,29 @@ func (b *bench) sample() {
 			b.outs = append(b.outs, w)
 		}
 	}
+	if b.Is("tbl_ep_we") {
+		b.kept[[2]int{int(b.Get("tbl_index")), int(b.Get("tbl_word"))}] = uint32(b.Get("tbl_data"))
+	}
+	b.asks = ""
+	for _, name := range []string{"lookup", "translate"} {
+		if b.Is("get_"+name) && !b.Is("got_"+name) && b.rng.IntN(3) == 0 {
+			b.asks = name
+			b.got[name]++
+		}
+	}
 	if s := b.Get("grp_start"); s != 0 {
 		b.starts = append(b.starts, s)
 	}
 	if b.Is("inject_valid") {
 		b.injects = append(b.injects, injection{b.Now(), uint32(b.Get("inject_flips"))})
 	}
-	if b.Is("s_axil_awvalid") && b.Is("s_axil_awready") {
-		b.taken = append(b.taken, b.Now())
+	for _, channel := range []string{"s_axil_aw", "s_axil_w"} {
+		if !b.Is(channel+"valid") || !b.Is(channel+"ready") {
+			continue
+		}
+		if b.half = !b.half; !b.half {
+			b.taken = append(b.taken, b.Now())
+		}
 	}
 	for i := range b.counts {
 		if b.Get("count")>>i&1 != 0 {
@@ -186,6 +213,21 @@ func (b *bench) sample() {
 		if b.Is(o.pin) {
 			b.counts[contract.CounterIndex(b.p.Mode, o.counter)]++
 		}
+	}
+}
+
+// answer gives the word that was asked for; else what stands there means nothing.
+func (b *bench) answer() {
+	for _, name := range []string{"lookup", "translate"} {
+		b.SetBool("got_"+name, b.asks == name)
+		b.Set("got_"+name+"_data", b.rng.Uint64()&0xFFFFFFFF)
+	}
+	if b.asks != "" {
+		word := [2]int{int(b.Get("get_index")), int(b.Get("get_word"))}
+		if (b.asks == "lookup") != (word[1] == regs.Word("EP_CTRL") || word[1] == regs.Word("EP_LOCAL_QPN")) {
+			return // it has no such word
+		}
+		b.Set("got_"+b.asks+"_data", uint64(b.kept[word]))
 	}
 }
 
@@ -224,11 +266,15 @@ func (b *bench) bits(word uint64) uint32 {
 	if word < atEndpoint {
 		return groupBits[(word-atGroup)%stride/4]
 	}
-	bits := endpointBits[(word-atEndpoint)%stride/4]
-	if endpoint := int(word-atEndpoint) / stride & (1<<b.p.EPW - 1); endpoint >= b.p.MaskW && (word-atEndpoint)%stride == 0 {
-		bits &^= put("EP_CTRL", "valid", 1) // there is no such endpoint: its record is never valid
+	if b.absent(word) {
+		return 0
 	}
-	return bits
+	return endpointBits[(word-atEndpoint)%stride/4]
+}
+
+// absent tells whether a word is of a record that no endpoint has.
+func (b *bench) absent(word uint64) bool {
+	return word >= atEndpoint && int(word-atEndpoint)/stride&(1<<b.p.EPW-1) >= b.p.MaskW
 }
 
 // write does what a write means, and says whether it is answered OKAY.
@@ -240,6 +286,8 @@ func (b *bench) write(addr uint64, v uint32, strobe uint8) bool {
 	switch {
 	case word == atCtrl:
 		b.regs[word] = v & mask("CTRL")
+	case word == atSnapshot:
+		b.regs[word] = v & mask("COUNTER_SNAPSHOT")
 	case word == atIPID:
 		b.regs[word] = v & mask("IP_ID")
 	case word == atTimeout:
@@ -290,7 +338,7 @@ func (b *bench) address() uint64 {
 	case 2:
 		return atBypass + uint64(4*b.rng.IntN(5))
 	case 3:
-		return atCounter + uint64(4*b.rng.IntN(b.p.Counters+4))
+		return []uint64{atCounter, atHigh}[b.rng.IntN(2)] + uint64(4*b.rng.IntN(b.p.Counters+4))
 	case 4, 5:
 		return atGroup + uint64(b.rng.IntN(4*stride))
 	}
@@ -323,10 +371,10 @@ func resetValues(t *testing.T, p csr.CSR) {
 		b := newBench(t, lib, p, seed)
 		tb := sim.NewTB(b.Model)
 		tb.Start("read all", func(t *sim.Task) {
-			for addr, want := range b.regs {
+			for _, addr := range slices.Sorted(maps.Keys(b.regs)) {
 				got, err := b.master.Read(t, addr)
 				require.NoError(t, err)
-				require.Equal(t, want, got, "register %#x", addr)
+				require.Equal(t, b.regs[addr], got, "register %#x", addr)
 			}
 		})
 		require.NoError(t, tb.Run(20000))
@@ -398,7 +446,7 @@ func random(t *testing.T, p csr.CSR) {
 				b.checkOut(t, what, addr, v, ok, enabled, b.outs[outs:], b.starts[starts:], b.taken[taken:])
 				if ok && addr&^3 == atInject {
 					injected++
-					require.Equal(t, []injection{{b.taken[taken] + 1, v & mask("ECC_INJECT")}}, b.injects[injects:], what)
+					require.Equal(t, []injection{{b.taken[taken] + answered, v & mask("ECC_INJECT")}}, b.injects[injects:], what)
 				} else {
 					require.Len(t, b.injects, injects, what)
 				}
@@ -408,6 +456,8 @@ func random(t *testing.T, p csr.CSR) {
 			}
 		})
 		require.NoError(t, tb.Run(200000))
+		require.Greater(t, b.got["lookup"], 2)
+		require.Greater(t, b.got["translate"], 20)
 		require.Greater(t, refused, 100)
 		require.Greater(t, len(b.outs), 100)
 		require.Greater(t, injected, 20)
@@ -421,14 +471,14 @@ func (b *bench) checkOut(t *sim.Task, what string, addr uint64, v uint32, ok boo
 	require.Len(t, taken, 1)
 	status := b.p.Mode == 3 && word >= atGroup && word < atPipe && int(word-atGroup)%stride == atStatus
 	switch {
-	case !ok || word < atGroup || status || word >= atFailed && word < atEndpoint:
+	case !ok || word < atGroup || status || word >= atFailed && word < atEndpoint || b.absent(word):
 		require.Empty(t, outs, what)
 		require.Empty(t, starts, what)
 	case word >= atPipe && word < atEndpoint:
-		require.Equal(t, []tableWrite{{cycle: taken[0] + 1, group: true, index: int(word-atPipe) / 4, word: wordPipe, data: v & mask("GROUP_PIPE")}}, outs, what)
+		require.Equal(t, []tableWrite{{cycle: taken[0] + answered, group: true, index: int(word-atPipe) / 4, word: wordPipe, data: v & mask("GROUP_PIPE")}}, outs, what)
 		require.Empty(t, starts, what)
 	default:
-		want := tableWrite{cycle: taken[0] + 1, group: word < atEndpoint, endpoint: word >= atEndpoint, index: int(word&0xFFF) / stride, word: int(word % stride / 4)}
+		want := tableWrite{cycle: taken[0] + answered, group: word < atEndpoint, endpoint: word >= atEndpoint, index: int(word&0xFFF) / stride, word: int(word % stride / 4)}
 		if want.endpoint {
 			want.index, want.data = int(word-atEndpoint)/stride, v&b.bits(word)
 		} else {
@@ -646,9 +696,10 @@ func TestInject(t *testing.T) {
 		r.Set("s_axil_wdata", uint64(v))
 		for see(); !r.Is("s_axil_awready"); see() {
 		}
-		want = append(want, injection{r.Now() + 1, v & mask("ECC_INJECT")})
+		want = append(want, injection{r.Now() + answered, v & mask("ECC_INJECT")})
 		if n > 6 { // with pauses
 			r.Set("s_axil_awvalid", 0)
+			r.Set("s_axil_wvalid", 0)
 			r.Set("s_axil_wdata", uint64(^v))
 			for range n {
 				see()
@@ -659,23 +710,28 @@ func TestInject(t *testing.T) {
 		see()
 	}
 	require.Equal(t, want, got)
-	require.Equal(t, uint64(12), got[6].cycle-got[0].cycle, "a write in 2 cycles")
+	require.Equal(t, uint64(6*5), got[6].cycle-got[0].cycle, "a write in 5 cycles")
 
-	for !r.Is("s_axil_awready") { // a write goes on under a reset of one cycle
+	for late := range 2 * answered { // a write goes on under a reset of one cycle
 		r.Set("s_axil_awvalid", 1)
 		r.Set("s_axil_wvalid", 1)
+		for r.Clock(); !r.Is("s_axil_awready"); r.Clock() {
+		}
+		r.Set("s_axil_awvalid", 0)
+		r.Set("s_axil_wvalid", 0)
+		for range late {
+			r.Clock()
+		}
+		r.Set("rst", 1)
 		r.Clock()
+		r.Set("rst", 0)
+		got = nil
+		for range 2 * answered {
+			see()
+			require.False(t, r.Is("s_axil_bvalid"))
+		}
+		require.Empty(t, got, "an injection out of a reset, %d cycles after its write was taken", late)
 	}
-	r.Clock()
-	got = nil
-	r.Set("rst", 1)
-	r.Clock()
-	require.True(t, r.Is("s_axil_awready"))
-	r.Set("rst", 0)
-	for range 4 {
-		see()
-	}
-	require.Empty(t, got, "an injection out of a reset")
 }
 
 // TestCounters: steps in every cycle, of any of them at once.
@@ -693,12 +749,52 @@ func TestCounters(t *testing.T) {
 		b.Clock()
 		b.Clock()
 		for i, want := range b.counts {
-			require.NoError(t, b.master.WriteReg(atCounter+uint64(4*i), 0)) // read only: nothing happens
-			got, err := b.master.ReadReg(atCounter + uint64(4*i))
-			require.NoError(t, err)
-			require.Equal(t, want, got, "counter %d", i)
+			for half, want := range []uint32{want, 0} {
+				addr := uint64(atCounter + half*(atHigh-atCounter) + 4*i)
+				require.NoError(t, b.master.WriteReg(addr, 1)) // read only: nothing happens
+				got, err := b.master.ReadReg(addr)
+				require.NoError(t, err)
+				require.Equal(t, want, got, "counter %d", i)
+			}
 			require.Greater(t, want, uint32(50))
 		}
+	}
+}
+
+// TestSnapshot: while everything steps, a write of hold takes all counters as they are in one cycle, and they stand until the next write;
+// without it a read gives a counter as it is in some cycle between address and answer.
+func TestSnapshot(t *testing.T) {
+	t.Parallel()
+	p := pipes()
+	b := newBench(t, rig.Lib(t, p), p, 6)
+	b.busy = true
+	var past [][]uint32 // by cycle
+	b.OnSample(func() { past = append(past, slices.Clone(b.counts)) })
+	for !b.Is("ready") {
+		b.Clock()
+	}
+	begin := func() int { return len(past) }
+	read := func() (all []uint32) {
+		for i := range p.Counters {
+			v, err := b.master.ReadReg(uint64(atCounter + 4*i))
+			require.NoError(t, err)
+			all = append(all, v)
+		}
+		return all
+	}
+	for range 4 {
+		from := begin()
+		require.NoError(t, b.master.WriteReg(atSnapshot, put("COUNTER_SNAPSHOT", "hold", 1)))
+		all := read()
+		require.True(t, slices.ContainsFunc(past[from:], func(then []uint32) bool { return slices.Equal(then, all) }), "of no cycle: %v", all)
+		require.Equal(t, all, read(), "it holds")
+	}
+	require.NoError(t, b.master.WriteReg(atSnapshot, 0))
+	for i := range p.Counters {
+		from := begin()
+		v, err := b.master.ReadReg(uint64(atCounter + 4*i))
+		require.NoError(t, err)
+		require.True(t, past[from-1][i] <= v && v <= past[len(past)-1][i], "counter %d: %d", i, v)
 	}
 }
 
@@ -718,7 +814,7 @@ func TestTiming(t *testing.T) {
 	}
 	require.Equal(t, uint64(regs.Words<<p.EIW+1), r.Now()-begun, "one word a cycle")
 	r.Set("s_axil_awaddr", atIPID)
-	r.Set("s_axil_araddr", atEndpoint+stride+4)
+	r.Set("s_axil_araddr", atGroup+stride+8)
 	r.Set("s_axil_wstrb", 0xF)
 	r.Set("s_axil_bready", 1)
 	r.Set("s_axil_rready", 1)
@@ -743,9 +839,9 @@ func TestTiming(t *testing.T) {
 		return 0
 	}
 	for i := range 4 {
-		require.Equal(t, uint64(1), after(bv, aw[i]), "write response")
-		require.Equal(t, uint64(2), aw[i+1]-aw[i], "writes")
-		require.Equal(t, uint64(3), after(rv, ar[i]), "read data")
-		require.Equal(t, uint64(4), ar[i+1]-ar[i], "reads")
+		require.Equal(t, uint64(answered), after(bv, aw[i]), "write response")
+		require.Equal(t, uint64(5), aw[i+1]-aw[i], "writes")
+		require.Equal(t, uint64(4), after(rv, ar[i]), "read data")
+		require.Equal(t, uint64(5), ar[i+1]-ar[i], "reads")
 	}
 }

@@ -6,17 +6,22 @@
 //   access      32 bits at a time: a write with any strobe low, and any access outside the map, is answered SLVERR and does nothing;
 //               the low two bits of an address are not looked at
 //   locked      so is a write to the settings of a group that is enabled, its endpoints' among them: all but GROUP_CTRL and what is read only
-//   latency     write response 1 cycle after address and data are both there; read data 3 cycles after the address
-//   throughput  a write in 2 cycles and a read in 4, independent of each other
+//   latency     write response 4 cycles after address and data are both there; read data 4 cycles after the address, of an endpoint 1 later than
+//               who keeps it takes, of a counter up to 2 * COUNTERS + 12
+//   throughput  a write in 5 cycles and a read in 5, independent of each other
+//   bus         every output is a flip-flop; nothing goes from an input to an output in a cycle
 //   stall       an answer waits for bready or rready; no further access of its kind is taken meanwhile
-//   tables      endpoint and group words go out on tbl_* one cycle after they were written, and read back from a copy here; the valid bit
-//               of an endpoint that has no bit in a mask stays 0
+//   tables      endpoint and group words go out on tbl_* in the cycle of the answer. A group's are read from a copy here, an endpoint's from
+//               the tables of who uses them: get_lookup or get_translate stands, with number and word, until got_*, in whose cycle the
+//               data is there. Of an endpoint that has no bit in a mask nothing goes out, and it reads 0
 //   groups      a write of enable to a group that is not enabled, or of enable and reset, is grp_start for one cycle; grp_refused clears
 //               enable, grp_overlap sets a status bit until GROUP_CTRL is written again; the group reads busy in that cycle still
 //   pipes       with MODE 3 there are PIPE_CTRL, PIPE_TIMEOUT, GROUP_PIPE and GROUP_FAILED; GROUP_PIPE goes out as word 1 of its group, which
 //               is then sent for nothing else; in other modes cfg_rnr_timer to cfg_timeout stay 0 and grp_failed is not looked at
 //   inject      a write of ECC_INJECT is inject_valid, high for one cycle, one cycle after it was taken; the register reads 0
-//   counters    step by one for every cycle in which their bit of `count` or their own count_* is high, two cycles later, and wrap
+//   counters    step by one for every cycle in which their bit of `count` or their own count_* is high. COUNTER reads the low word and
+//               COUNTER_HIGH the high word of a copy of all; a read of COUNTER, unless COUNTER_SNAPSHOT.hold is set, and a write of 1 to
+//               that copy them first, with all steps of before the cycle in which the address or the last of address and data was taken
 //   reset       all registers take their reset values; then every table word is cleared, one a cycle: `ready` is low and accesses
 //               wait until that is done
 //   not done    no byte writes
@@ -92,6 +97,15 @@ module inc_csr #(
     output reg  [3:0]              tbl_word,
     output reg  [31:0]             tbl_data,
 
+    output reg                     get_lookup,
+    output reg                     get_translate,
+    output wire [EI_W-1:0]         get_index,
+    output wire [3:0]              get_word,
+    input  wire                    got_lookup,
+    input  wire [31:0]             got_lookup_data,
+    input  wire                    got_translate,
+    input  wire [31:0]             got_translate_data,
+
     output wire [GROUPS-1:0]       grp_enable,
     output reg  [GROUPS-1:0]       grp_start,
     input  wire [GROUPS-1:0]       grp_busy,
@@ -118,17 +132,19 @@ module inc_csr #(
     // contract: end
     // contract: registers 2 3
     localparam F_CTRL_GAP_NAK = 0, F_CTRL_FOREIGN_BYPASS = 1, F_IP_ID_VALUE = 0, W_IP_ID_VALUE = 16, F_ECC_INJECT_FLIPS = 0,
-               W_ECC_INJECT_FLIPS = 2, F_BYPASS_PORT_PORT = 0, W_BYPASS_PORT_PORT = 8, F_GROUP_CTRL_ENABLE = 0, F_GROUP_CTRL_RESET = 1,
-               F_GROUP_STATUS_BUSY = 0, F_GROUP_STATUS_ENABLED = 1, F_GROUP_STATUS_OVERLAP = 2, F_EP_CTRL_VALID = 0,
-               F_PIPE_CTRL_RNR_TIMER = 0, W_PIPE_CTRL_RNR_TIMER = 5, F_PIPE_CTRL_RNR = 8, F_PIPE_CTRL_CNP = 9,
-               F_PIPE_TIMEOUT_MICROSECONDS = 0, W_PIPE_TIMEOUT_MICROSECONDS = 16, F_GROUP_FAILED_MASK = 0;
-    localparam [0:0] R_CTRL_GAP_NAK = 1'd1, R_CTRL_FOREIGN_BYPASS = 1'd0, R_PIPE_CTRL_RNR = 1'd1, R_PIPE_CTRL_CNP = 1'd0;
-    localparam [3:0] WORD_GROUP_CTRL = 4'd0, WORD_GROUP_STATUS = 4'd1, WORD_EP_CTRL = 4'd0, NUM_EP_WORDS = 4'd10,
-                     WORD_GROUP_PIPE = 4'd1;
+               W_ECC_INJECT_FLIPS = 2, F_COUNTER_SNAPSHOT_HOLD = 0, F_BYPASS_PORT_PORT = 0, W_BYPASS_PORT_PORT = 8,
+               F_GROUP_CTRL_ENABLE = 0, F_GROUP_CTRL_RESET = 1, F_GROUP_STATUS_BUSY = 0, F_GROUP_STATUS_ENABLED = 1,
+               F_GROUP_STATUS_OVERLAP = 2, F_PIPE_CTRL_RNR_TIMER = 0, W_PIPE_CTRL_RNR_TIMER = 5, F_PIPE_CTRL_RNR = 8,
+               F_PIPE_CTRL_CNP = 9, F_PIPE_TIMEOUT_MICROSECONDS = 0, W_PIPE_TIMEOUT_MICROSECONDS = 16, F_GROUP_FAILED_MASK = 0;
+    localparam [0:0] R_CTRL_GAP_NAK = 1'd1, R_CTRL_FOREIGN_BYPASS = 1'd0, R_COUNTER_SNAPSHOT_HOLD = 1'd0, R_PIPE_CTRL_RNR = 1'd1,
+                     R_PIPE_CTRL_CNP = 1'd0;
+    localparam [3:0] WORD_GROUP_CTRL = 4'd0, WORD_GROUP_STATUS = 4'd1, WORD_EP_CTRL = 4'd0, WORD_EP_LOCAL_QPN = 4'd1,
+                     NUM_EP_WORDS = 4'd10, WORD_GROUP_PIPE = 4'd1;
     localparam [4:0] R_PIPE_CTRL_RNR_TIMER = 5'd1;
-    localparam [15:0] AT_CTRL = 16'h000C, AT_IP_ID = 16'h000D, AT_ECC_INJECT = 16'h000E, AT_BYPASS_PORT = 16'h0100,
-                      AT_COUNTER = 16'h0200, AT_GROUP_CTRL = 16'h0400, AT_EP_CTRL = 16'h2000, NUM_SINGLE = MODE == 2 ? 16'd15 : 16'd17,
-                      AT_PIPE_CTRL = 16'h000F, AT_PIPE_TIMEOUT = 16'h0010, AT_GROUP_PIPE = 16'h0800, AT_GROUP_FAILED = 16'h0840;
+    localparam [15:0] AT_CTRL = 16'h000C, AT_IP_ID = 16'h000D, AT_ECC_INJECT = 16'h000E, AT_COUNTER_SNAPSHOT = 16'h000F,
+                      AT_BYPASS_PORT = 16'h0100, AT_COUNTER = 16'h0200, AT_COUNTER_HIGH = 16'h0300, AT_GROUP_CTRL = 16'h0400,
+                      AT_EP_CTRL = 16'h2000, NUM_SINGLE = MODE == 2 ? 16'd16 : 16'd18, AT_PIPE_CTRL = 16'h0010,
+                      AT_PIPE_TIMEOUT = 16'h0011, AT_GROUP_PIPE = 16'h0800, AT_GROUP_FAILED = 16'h0840;
     localparam [31:0] M_GROUP_PIPE = 32'h00FF_FFFF;
 
     // bits that exist in the words of a table: a group a record
@@ -172,7 +188,7 @@ module inc_csr #(
 
     // Every array begins at a multiple of the room that it has in the map, endpoints at one of 2**13: so no bit of an index takes a
     // subtraction, but the endpoints' highest three.
-    localparam BYPASS_W = 8, COUNTER_W = 9, GROUP_W = 10, PIPE_W = 6, ENDPOINT_W = 13;
+    localparam BYPASS_W = 8, COUNTER_W = 8, GROUP_W = 10, PIPE_W = 6, ENDPOINT_W = 13;
 
 `ifndef __ICARUS__
     generate
@@ -192,7 +208,7 @@ module inc_csr #(
             $error("inc_csr: COUNTERS must be the number of the mode's counters");
         end
         if (AT_BYPASS_PORT[BYPASS_W-1:0] != {BYPASS_W{1'b0}} || AT_COUNTER[COUNTER_W-1:0] != {COUNTER_W{1'b0}}
-            || AT_GROUP_CTRL[GROUP_W-1:0] != {GROUP_W{1'b0}} || AT_GROUP_PIPE[PIPE_W-1:0] != {PIPE_W{1'b0}}
+            || AT_COUNTER_HIGH[COUNTER_W-1:0] != {COUNTER_W{1'b0}} || AT_GROUP_CTRL[GROUP_W-1:0] != {GROUP_W{1'b0}} || AT_GROUP_PIPE[PIPE_W-1:0] != {PIPE_W{1'b0}}
             || AT_GROUP_FAILED[PIPE_W-1:0] != {PIPE_W{1'b0}} || AT_EP_CTRL[ENDPOINT_W-1:0] != {ENDPOINT_W{1'b0}}) begin : gen_bad_map
             $error("inc_csr: the arrays of the map must begin at multiples of their room");
         end
@@ -206,10 +222,6 @@ module inc_csr #(
 
     // ---- where an address leads ----
 
-    // byte address / 4, as wide as the widest map
-    wire [15:0] waddr_wide = {{(18-AXIL_W){1'b0}}, s_axil_awaddr[AXIL_W-1:2]};
-    wire [15:0] raddr_wide = {{(18-AXIL_W){1'b0}}, s_axil_araddr[AXIL_W-1:2]};
-
     localparam [0:0]  PIPES    = MODE == 3;
     localparam [15:0] N_BYPASS = PORTS[15:0], N_COUNTER = COUNTERS[15:0], N_GROUP = GROUPS[15:0];
     localparam [15:0] END_ENDPOINT = ENDPOINTS[15:0] + (AT_EP_CTRL >> 4);   // records of 16 words, from address 0 on
@@ -219,49 +231,59 @@ module inc_csr #(
         endpoint_word_of = {a[15:ENDPOINT_W] - AT_EP_CTRL[15:ENDPOINT_W], a[ENDPOINT_W-1:0]};
     endfunction
 
-    // {failed, pipe, endpoint, group, counter, bypass, global}, at most one set
-    function [6:0] target(input [15:0] a);
+    // {high word of a counter, failed, pipe, endpoint, group, counter, bypass, global}, at most one set
+    function [7:0] target(input [15:0] a);
         begin
             target[0] = a < NUM_SINGLE;
             target[1] = a[15:BYPASS_W] == AT_BYPASS_PORT[15:BYPASS_W] && {8'd0, a[BYPASS_W-1:0]} < N_BYPASS;
-            target[2] = a[15:COUNTER_W] == AT_COUNTER[15:COUNTER_W] && {7'd0, a[COUNTER_W-1:0]} < N_COUNTER;
+            target[2] = a[15:COUNTER_W] == AT_COUNTER[15:COUNTER_W] && {8'd0, a[COUNTER_W-1:0]} < N_COUNTER;
             target[3] = a[15:GROUP_W] == AT_GROUP_CTRL[15:GROUP_W] && {10'd0, a[GROUP_W-1:4]} < N_GROUP;
             target[4] = a[15:ENDPOINT_W] != 3'd0 && {4'd0, a[15:4]} < END_ENDPOINT && a[3:0] < NUM_EP_WORDS;
             target[5] = PIPES && a[15:PIPE_W] == AT_GROUP_PIPE[15:PIPE_W] && {10'd0, a[PIPE_W-1:0]} < N_GROUP;
             target[6] = PIPES && a[15:PIPE_W] == AT_GROUP_FAILED[15:PIPE_W] && {10'd0, a[PIPE_W-1:0]} < N_GROUP;
+            target[7] = a[15:COUNTER_W] == AT_COUNTER_HIGH[15:COUNTER_W] && {8'd0, a[COUNTER_W-1:0]} < N_COUNTER;
         end
     endfunction
 
     localparam [EP_W:0] MASK_COUNT = MASK_W[EP_W:0];
 
-    // ---- write ----
+    // ---- write: address and data, where it leads, whether it may, what it does ----
+
+    localparam [4:0] W_IDLE = 5'd1, W_TARGET = 5'd2, W_CHECK = 5'd4, W_ACT = 5'd8, W_ANSWER = 5'd16;
 
     reg              clear_reg;                 // clearing the tables
     reg [EI_W+3:0]   clear_index_reg;
-    reg              bvalid_reg;
+    reg [4:0]        w_state;
+    reg              awready_reg, wready_reg, bvalid_reg;
     reg [1:0]        bresp_reg;
-    reg              gap_nak_reg, foreign_bypass_reg;
+    reg [15:0]       waddr;                     // byte address / 4, as wide as the widest map
+    reg [31:0]       wdata;
+    reg              wfull;                     // all strobes
+    reg [7:0]        wr_to;
+    reg [5:0]        wr_owner;                  // the group of which it is a setting
+    reg              wr_setting;
+    reg              wr_ok;
+    reg              gap_nak_reg, foreign_bypass_reg, hold_reg;
     reg [15:0]       ip_id_reg;
     reg [8*PORTS-1:0] bypass_port_reg;
     reg [GROUPS-1:0] enable_reg, overlap_reg;
 
-    wire        wr_go   = s_axil_awvalid && s_axil_wvalid && !bvalid_reg && !clear_reg;
-    wire [6:0]  wr_to   = target(waddr_wide);
-    wire [15:0] wr_endpoint = endpoint_word_of(waddr_wide);
-    wire [15:0] wr_group    = {6'd0, waddr_wide[GROUP_W-1:0]};
-    wire [15:0] wr_pipe     = {10'd0, waddr_wide[PIPE_W-1:0]};
-    wire [GROUPS-1:0] wr_setting;               // one bit: the group of which it is a setting
-    // enough for a register that is no group's
-    wire        wr_full = wr_go && s_axil_wstrb == 4'hF;
-    wire        wr_ok   = wr_to != 7'd0 && s_axil_wstrb == 4'hF && (wr_setting & enable_reg) == {GROUPS{1'b0}};
+    wire        wr_act      = w_state == W_ACT && wr_ok;
+    wire [7:0]  wr_leads    = target(waddr);
+    wire [15:0] wr_endpoint = endpoint_word_of(waddr);
+    wire [15:0] wr_group    = {6'd0, waddr[GROUP_W-1:0]};
+    wire [15:0] wr_pipe     = {10'd0, waddr[PIPE_W-1:0]};
     wire        wr_exists   = {1'b0, wr_endpoint[4 +: EP_W]} < MASK_COUNT;
-    // the valid bit of an endpoint that does not exist
-    wire [31:0] wr_absent   = wr_endpoint[3:0] == WORD_EP_CTRL && !wr_exists ? 32'd1 << F_EP_CTRL_VALID : 32'd0;
-    wire        wr_ctrl     = wr_go && wr_ok && wr_to[3] && wr_group[3:0] == WORD_GROUP_CTRL;
+    wire        wr_ctrl     = wr_act && wr_to[3] && wr_group[3:0] == WORD_GROUP_CTRL;
     wire        wr_table    = wr_to[5] || (wr_to[3] && !(PIPES && wr_group[3:0] == WORD_GROUP_STATUS));
+    wire        wr_hold     = wr_act && waddr == AT_COUNTER_SNAPSHOT && wdata[F_COUNTER_SNAPSHOT_HOLD];
+    wire [10:0] wr_number   = wr_endpoint[4 +: 11];
+    wire [10:0] wr_ep_group = wr_number >> EP_W;
+    // one place more than there can be groups, so that every number has one
+    wire [64:0] enabled     = {{(65-GROUPS){1'b0}}, enable_reg};
 
-    assign s_axil_awready = wr_go;
-    assign s_axil_wready  = wr_go;
+    assign s_axil_awready = awready_reg;
+    assign s_axil_wready  = wready_reg;
     assign s_axil_bvalid  = bvalid_reg;
     assign s_axil_bresp   = bresp_reg;
     assign ready          = !clear_reg;
@@ -278,8 +300,8 @@ module inc_csr #(
             localparam [7:0]  P  = p;
             assign cfg_bypass_port[p*PORT_W +: PORT_W] = bypass_port_reg[8*p +: PORT_W];
             always @(posedge clk) begin
-                if (wr_full && waddr_wide == AT) begin
-                    bypass_port_reg[8*p +: 8] <= s_axil_wdata[F_BYPASS_PORT_PORT +: W_BYPASS_PORT_PORT];
+                if (wr_act && waddr == AT) begin
+                    bypass_port_reg[8*p +: 8] <= wdata[F_BYPASS_PORT_PORT +: W_BYPASS_PORT_PORT];
                 end
                 if (rst) begin
                     bypass_port_reg[8*p +: 8] <= P;
@@ -288,15 +310,12 @@ module inc_csr #(
         end
         for (g = 0; g < GROUPS; g = g + 1) begin : gen_group
             localparam [11:0] G = g;
-            localparam [15:0] GROUP_OF_ENDPOINTS = {4'd0, G} + (AT_EP_CTRL >> (4 + EP_W));
             wire here = wr_ctrl && wr_group[15:4] == G;
-            assign wr_setting[g] = (wr_to[3] && wr_group[15:4] == G && wr_group[3:0] != WORD_GROUP_CTRL && wr_group[3:0] != WORD_GROUP_STATUS)
-                                   || (wr_to[4] && {4'd0, waddr_wide[15:4]} >> EP_W == GROUP_OF_ENDPOINTS) || (wr_to[5] && wr_pipe == {4'd0, G});
             always @(posedge clk) begin
-                grp_start[g] <= here && s_axil_wdata[F_GROUP_CTRL_ENABLE]
-                                && (s_axil_wdata[F_GROUP_CTRL_RESET] || !enable_reg[g] || grp_refused[g]);
+                grp_start[g] <= here && wdata[F_GROUP_CTRL_ENABLE]
+                                && (wdata[F_GROUP_CTRL_RESET] || !enable_reg[g] || grp_refused[g]);
                 if (here) begin
-                    enable_reg[g]  <= s_axil_wdata[F_GROUP_CTRL_ENABLE];
+                    enable_reg[g]  <= wdata[F_GROUP_CTRL_ENABLE];
                     overlap_reg[g] <= 1'b0;
                 end else if (grp_refused[g]) begin
                     enable_reg[g]  <= 1'b0;
@@ -312,29 +331,69 @@ module inc_csr #(
     endgenerate
 
     always @(posedge clk) begin
-        if (wr_go) begin
-            bvalid_reg <= 1'b1;
-            bresp_reg  <= wr_ok ? OKAY : SLVERR;
-        end else if (s_axil_bready) begin
-            bvalid_reg <= 1'b0;
+        if (awready_reg && s_axil_awvalid) begin
+            waddr       <= {{(18-AXIL_W){1'b0}}, s_axil_awaddr[AXIL_W-1:2]};
+            awready_reg <= 1'b0;
         end
-        if (wr_full && waddr_wide == AT_CTRL) begin
-            gap_nak_reg        <= s_axil_wdata[F_CTRL_GAP_NAK];
-            foreign_bypass_reg <= s_axil_wdata[F_CTRL_FOREIGN_BYPASS];
+        if (wready_reg && s_axil_wvalid) begin
+            wdata      <= s_axil_wdata;
+            wfull      <= s_axil_wstrb == 4'hF;
+            wready_reg <= 1'b0;
         end
-        if (wr_full && waddr_wide == AT_IP_ID) begin
-            ip_id_reg <= s_axil_wdata[F_IP_ID_VALUE +: W_IP_ID_VALUE];
+        case (w_state)
+            W_IDLE: begin
+                if (clear_reg) begin
+                    awready_reg <= clear_index_reg == {(EI_W+4){1'b1}};
+                    wready_reg  <= clear_index_reg == {(EI_W+4){1'b1}};
+                end else if ((!awready_reg || s_axil_awvalid) && (!wready_reg || s_axil_wvalid)) begin
+                    w_state <= W_TARGET;
+                end
+            end
+            W_TARGET: begin
+                wr_to      <= wr_leads;
+                wr_owner   <= wr_leads[4] ? wr_ep_group[5:0] : wr_leads[5] ? wr_pipe[5:0] : wr_group[9:4];
+                wr_setting <= wr_leads[4] || wr_leads[5]
+                              || (wr_leads[3] && wr_group[3:0] != WORD_GROUP_CTRL && wr_group[3:0] != WORD_GROUP_STATUS);
+                w_state    <= W_CHECK;
+            end
+            W_CHECK: begin
+                wr_ok   <= wr_to != 8'd0 && wfull && !(wr_setting && enabled[{1'b0, wr_owner}]);
+                w_state <= W_ACT;
+            end
+            W_ACT: begin
+                bvalid_reg <= 1'b1;
+                bresp_reg  <= wr_ok ? OKAY : SLVERR;
+                w_state    <= W_ANSWER;
+            end
+            default: begin
+                if (s_axil_bready) begin
+                    bvalid_reg  <= 1'b0;
+                    awready_reg <= 1'b1;
+                    wready_reg  <= 1'b1;
+                    w_state     <= W_IDLE;
+                end
+            end
+        endcase
+        if (wr_act && waddr == AT_CTRL) begin
+            gap_nak_reg        <= wdata[F_CTRL_GAP_NAK];
+            foreign_bypass_reg <= wdata[F_CTRL_FOREIGN_BYPASS];
         end
-        inject_valid <= wr_full && waddr_wide == AT_ECC_INJECT;
-        inject_flips <= s_axil_wdata[F_ECC_INJECT_FLIPS +: W_ECC_INJECT_FLIPS];
+        if (wr_act && waddr == AT_IP_ID) begin
+            ip_id_reg <= wdata[F_IP_ID_VALUE +: W_IP_ID_VALUE];
+        end
+        if (wr_act && waddr == AT_COUNTER_SNAPSHOT) begin
+            hold_reg <= wdata[F_COUNTER_SNAPSHOT_HOLD];
+        end
+        inject_valid <= wr_act && waddr == AT_ECC_INJECT;
+        inject_flips <= wdata[F_ECC_INJECT_FLIPS +: W_ECC_INJECT_FLIPS];
 
-        tbl_ep_we  <= clear_reg || (wr_go && wr_ok && wr_to[4]);
-        tbl_grp_we <= clear_reg || (wr_go && wr_ok && wr_table);
+        tbl_ep_we  <= clear_reg || (wr_act && wr_to[4] && wr_exists);
+        tbl_grp_we <= clear_reg || (wr_act && wr_table);
         tbl_index  <= clear_reg ? clear_index_reg[EI_W+3:4]
                     : wr_to[4] ? wr_endpoint[4 +: EI_W] : wr_to[5] ? wr_pipe[0 +: EI_W] : wr_group[4 +: EI_W];
         tbl_word   <= clear_reg ? clear_index_reg[3:0] : wr_to[4] ? wr_endpoint[3:0] : wr_to[5] ? WORD_GROUP_PIPE : wr_group[3:0];
         tbl_data   <= clear_reg ? 32'd0
-                    : s_axil_wdata & (wr_to[4] ? endpoint_bits(wr_endpoint[3:0]) & ~wr_absent : wr_to[5] ? M_GROUP_PIPE : group_bits(wr_group[3:0]));
+                    : wdata & (wr_to[4] ? endpoint_bits(wr_endpoint[3:0]) : wr_to[5] ? M_GROUP_PIPE : group_bits(wr_group[3:0]));
         // stands still when it is done: a model of an idle engine then has nothing to do
         if (clear_reg) begin
             clear_index_reg <= clear_index_reg + {{(EI_W+3){1'b0}}, 1'b1};
@@ -346,9 +405,13 @@ module inc_csr #(
         if (rst) begin
             clear_reg          <= 1'b1;
             clear_index_reg    <= {(EI_W+4){1'b0}};
+            w_state            <= W_IDLE;
+            awready_reg        <= 1'b0;
+            wready_reg         <= 1'b0;
             bvalid_reg         <= 1'b0;
             gap_nak_reg        <= R_CTRL_GAP_NAK;
             foreign_bypass_reg <= R_CTRL_FOREIGN_BYPASS;
+            hold_reg           <= R_COUNTER_SNAPSHOT_HOLD;
             ip_id_reg          <= IP_ID[15:0];
             tbl_ep_we          <= 1'b0;
             tbl_grp_we         <= 1'b0;
@@ -372,13 +435,13 @@ module inc_csr #(
                                   | {31'd0, rnr_reg} << F_PIPE_CTRL_RNR | {31'd0, cnp_reg} << F_PIPE_CTRL_CNP;
             assign pipe_timeout = {{(32-W_PIPE_TIMEOUT_MICROSECONDS){1'b0}}, timeout_reg} << F_PIPE_TIMEOUT_MICROSECONDS;
             always @(posedge clk) begin
-                if (wr_full && waddr_wide == AT_PIPE_CTRL) begin
-                    rnr_timer_reg <= s_axil_wdata[F_PIPE_CTRL_RNR_TIMER +: W_PIPE_CTRL_RNR_TIMER];
-                    rnr_reg       <= s_axil_wdata[F_PIPE_CTRL_RNR];
-                    cnp_reg       <= s_axil_wdata[F_PIPE_CTRL_CNP];
+                if (wr_act && waddr == AT_PIPE_CTRL) begin
+                    rnr_timer_reg <= wdata[F_PIPE_CTRL_RNR_TIMER +: W_PIPE_CTRL_RNR_TIMER];
+                    rnr_reg       <= wdata[F_PIPE_CTRL_RNR];
+                    cnp_reg       <= wdata[F_PIPE_CTRL_CNP];
                 end
-                if (wr_full && waddr_wide == AT_PIPE_TIMEOUT) begin
-                    timeout_reg <= s_axil_wdata[F_PIPE_TIMEOUT_MICROSECONDS +: W_PIPE_TIMEOUT_MICROSECONDS];
+                if (wr_act && waddr == AT_PIPE_TIMEOUT) begin
+                    timeout_reg <= wdata[F_PIPE_TIMEOUT_MICROSECONDS +: W_PIPE_TIMEOUT_MICROSECONDS];
                 end
                 if (rst) begin
                     rnr_timer_reg <= R_PIPE_CTRL_RNR_TIMER;
@@ -395,76 +458,80 @@ module inc_csr #(
 
     // ---- counters ----
 
-    reg  [32*COUNTERS-1:0] counter_reg;
-    // what is to be counted is known late in a cycle, and every counter hangs on it: it waits for the next one
-    reg  [COUNTERS-1:0]    step_reg;
+    localparam COUNT_W = $clog2(COUNTERS);
+
+    wire [COUNTERS-1:0] step;
+    wire                rd_copies, copying, rd_count;
+    wire [63:0]         counted;
     genvar c;
     generate
         for (c = 0; c < COUNTERS; c = c + 1) begin : gen_counter
             // what blocks other than the one that decides step
             wire other = (c == C_TX_FANOUT && count_fanout) || (c == C_TX_FRAMES && count_frame) || (c == C_TX_ACK_COPY && count_ack_copy)
                          || (c == C_ECC_CORRECTED && count_corrected) || (c == C_ECC_DOUBLE && count_double);
-            always @(posedge clk) step_reg[c] <= !rst && (count[c] || other);
-            always @(posedge clk) begin
-                if (rst) begin
-                    counter_reg[32*c +: 32] <= 32'd0;
-                end else if (step_reg[c]) begin
-                    counter_reg[32*c +: 32] <= counter_reg[32*c +: 32] + 32'd1;
-                end
-            end
+            assign step[c] = count[c] || other;
         end
     endgenerate
 
-    // ---- read: address, table word, answer ----
+    inc_counters #(.COUNTERS(COUNTERS), .HALF_W(32), .INDEX_W(COUNT_W)) u_counters (
+        .clk      (clk),
+        .rst      (rst),
+        .step     (step),
+        .copy     (wr_hold || rd_copies),
+        .busy     (copying),
+        .rd_en    (rd_count),
+        .rd_index (raddr[COUNT_W-1:0]),
+        .rd_value (counted)
+    );
 
-    reg         a_valid, b_valid, rvalid_reg;
-    reg [15:0]  a_addr;
-    reg [6:0]   a_to, b_to;
-    reg         b_table;                        // of the group's table
-    reg [31:0]  b_value;                        // of what is not in a table
+    // ---- read: address, where it leads, what stands there, answer ----
+
+    localparam [6:0] R_IDLE = 7'd1, R_TARGET = 7'd2, R_LOOK = 7'd4, R_COUNT = 7'd8, R_GET = 7'd16, R_GIVE = 7'd32, R_ANSWER = 7'd64;
+
+    reg [6:0]   r_state;
+    reg         arready_reg, rvalid_reg;
+    reg [15:0]  raddr;
+    reg [7:0]   rd_to;
+    reg         rd_table;                       // of the group's table
+    reg [31:0]  rd_value;                       // of what is not in that
     reg [31:0]  rdata_reg;
     reg [1:0]   rresp_reg;
-    wire [31:0] endpoint_word, group_word;
+    wire [31:0] group_word;
 
-    wire        rd_go       = s_axil_arvalid && !a_valid && !b_valid && !rvalid_reg && !clear_reg;
-    wire [15:0] rd_endpoint = endpoint_word_of(a_addr);
-    wire [15:0] rd_group    = {6'd0, a_addr[GROUP_W-1:0]};
-    wire [15:0] rd_counter  = {7'd0, a_addr[COUNTER_W-1:0]};
-    wire [15:0] rd_bypass   = {8'd0, a_addr[BYPASS_W-1:0]};
-    wire [15:0] rd_pipe     = {10'd0, a_addr[PIPE_W-1:0]};
-    wire [15:0] rd_failed   = {10'd0, a_addr[PIPE_W-1:0]};
+    wire [15:0] rd_endpoint = endpoint_word_of(raddr);
+    wire        rd_exists   = {1'b0, rd_endpoint[4 +: EP_W]} < MASK_COUNT;
+    wire        rd_lookup   = rd_endpoint[3:0] == WORD_EP_CTRL || rd_endpoint[3:0] == WORD_EP_LOCAL_QPN;
+    wire [15:0] rd_group    = {6'd0, raddr[GROUP_W-1:0]};
+    wire [15:0] rd_bypass   = {8'd0, raddr[BYPASS_W-1:0]};
+    wire [15:0] rd_pipe     = {10'd0, raddr[PIPE_W-1:0]};
+    wire [15:0] rd_failed   = {10'd0, raddr[PIPE_W-1:0]};
 
-    assign s_axil_arready = rd_go;
+    assign s_axil_arready = arready_reg;
     assign s_axil_rvalid  = rvalid_reg;
     assign s_axil_rdata   = rdata_reg;
     assign s_axil_rresp   = rresp_reg;
+    assign rd_copies      = r_state == R_LOOK && rd_to[2] && !hold_reg;
+    assign get_index      = rd_endpoint[4 +: EI_W];
+    assign get_word       = rd_endpoint[3:0];
+    assign rd_count       = r_state == R_COUNT && !copying;
 
     wire [GRP_W+3:0] rd_group_index, wr_group_index;
     generate
         if (EI_W > EP_W) begin : gen_group_index
-            assign rd_group_index = a_to[5] ? {rd_pipe[GRP_W-1:0], WORD_GROUP_PIPE} : rd_group[GRP_W+3:0];
+            assign rd_group_index = rd_to[5] ? {rd_pipe[GRP_W-1:0], WORD_GROUP_PIPE} : rd_group[GRP_W+3:0];
             assign wr_group_index = {tbl_index[GRP_W-1:0], tbl_word};
         end else begin : gen_one_group_index
-            assign rd_group_index = {1'b0, a_to[5] ? WORD_GROUP_PIPE : rd_group[3:0]};
+            assign rd_group_index = {1'b0, rd_to[5] ? WORD_GROUP_PIPE : rd_group[3:0]};
             assign wr_group_index = {1'b0, tbl_word};
         end
     endgenerate
 
-    inc_ram_1r1w #(.WORDS(1 << (EI_W + 4)), .BITS(32), .ADDR_W(EI_W + 4)) u_endpoint_copy (
-        .clk   (clk),
-        .we    (tbl_ep_we),
-        .waddr ({tbl_index, tbl_word}),
-        .wdata (tbl_data),
-        .re    (a_valid),
-        .raddr (rd_endpoint[EI_W+3:0]),
-        .rdata (endpoint_word)
-    );
     inc_ram_1r1w #(.WORDS(1 << (GRP_W + 4)), .BITS(32), .ADDR_W(GRP_W + 4)) u_group_copy (
         .clk   (clk),
         .we    (tbl_grp_we),
         .waddr (wr_group_index),
         .wdata (tbl_data),
-        .re    (a_valid),
+        .re    (r_state == R_LOOK),
         .raddr (rd_group_index),
         .rdata (group_word)
     );
@@ -473,86 +540,119 @@ module inc_csr #(
     integer k;
     always @* begin
         value = 32'd0;
-        if (a_to[0]) begin
-            case (a_addr)
-                // contract: identity 2 3
-                16'h0000: value = ID; // ID
-                16'h0001: value = VERSION; // VERSION
-                16'h0002: value = MODE; // PARAM_MODE
-                16'h0003: value = BYTES; // PARAM_BUS_BYTES
-                16'h0004: value = LANES; // PARAM_LANES
-                16'h0005: value = GROUPS; // PARAM_GROUPS
-                16'h0006: value = MEMBERS; // PARAM_MEMBERS
-                16'h0007: value = PORTS; // PARAM_PORTS
-                16'h0008: value = MTU_BYTES; // PARAM_MTU_BYTES
-                16'h0009: value = SLOTS; // PARAM_SLOTS
-                16'h000A: value = WINDOW; // PARAM_WINDOW_PACKETS
-                16'h000B: value = ARITH; // PARAM_ARITH
-                // contract: end
-                AT_CTRL: begin
-                    value[F_CTRL_GAP_NAK]        = gap_nak_reg;
-                    value[F_CTRL_FOREIGN_BYPASS] = foreign_bypass_reg;
-                end
-                AT_IP_ID:        value[F_IP_ID_VALUE +: W_IP_ID_VALUE] = ip_id_reg;
-                AT_PIPE_CTRL:    value = pipe_ctrl;
-                AT_PIPE_TIMEOUT: value = pipe_timeout;
-                default: ;                                         // ECC_INJECT clears itself
-            endcase
-        end
-        for (k = 0; k < PORTS; k = k + 1) begin
-            if (a_to[1] && rd_bypass == k[15:0]) begin
-                value[F_BYPASS_PORT_PORT +: W_BYPASS_PORT_PORT] = bypass_port_reg[8*k +: 8];
+        k     = 0;
+        // nobody looks at it in other states, and a model of the engine need not work it out
+        if (r_state == R_LOOK) begin
+            if (rd_to[0]) begin
+                case (raddr)
+                    // contract: identity 2 3
+                    16'h0000: value = ID; // ID
+                    16'h0001: value = VERSION; // VERSION
+                    16'h0002: value = MODE; // PARAM_MODE
+                    16'h0003: value = BYTES; // PARAM_BUS_BYTES
+                    16'h0004: value = LANES; // PARAM_LANES
+                    16'h0005: value = GROUPS; // PARAM_GROUPS
+                    16'h0006: value = MEMBERS; // PARAM_MEMBERS
+                    16'h0007: value = PORTS; // PARAM_PORTS
+                    16'h0008: value = MTU_BYTES; // PARAM_MTU_BYTES
+                    16'h0009: value = SLOTS; // PARAM_SLOTS
+                    16'h000A: value = WINDOW; // PARAM_WINDOW_PACKETS
+                    16'h000B: value = ARITH; // PARAM_ARITH
+                    // contract: end
+                    AT_CTRL: begin
+                        value[F_CTRL_GAP_NAK]        = gap_nak_reg;
+                        value[F_CTRL_FOREIGN_BYPASS] = foreign_bypass_reg;
+                    end
+                    AT_IP_ID:            value[F_IP_ID_VALUE +: W_IP_ID_VALUE] = ip_id_reg;
+                    AT_COUNTER_SNAPSHOT: value[F_COUNTER_SNAPSHOT_HOLD] = hold_reg;
+                    AT_PIPE_CTRL:        value = pipe_ctrl;
+                    AT_PIPE_TIMEOUT:     value = pipe_timeout;
+                    default: ;                                         // ECC_INJECT clears itself
+                endcase
             end
-        end
-        for (k = 0; k < COUNTERS; k = k + 1) begin
-            if (a_to[2] && rd_counter == k[15:0]) begin
-                value = counter_reg[32*k +: 32];
-            end
-        end
-        for (k = 0; k < GROUPS; k = k + 1) begin
-            if (a_to[3] && rd_group[15:4] == k[11:0]) begin
-                if (rd_group[3:0] == WORD_GROUP_CTRL) begin
-                    value[F_GROUP_CTRL_ENABLE] = enable_reg[k];
-                end
-                if (rd_group[3:0] == WORD_GROUP_STATUS) begin
-                    value[F_GROUP_STATUS_BUSY]    = grp_busy[k] || grp_refused[k];
-                    value[F_GROUP_STATUS_ENABLED] = grp_live[k];
-                    value[F_GROUP_STATUS_OVERLAP] = overlap_reg[k];
+            for (k = 0; k < PORTS; k = k + 1) begin
+                if (rd_to[1] && rd_bypass == k[15:0]) begin
+                    value[F_BYPASS_PORT_PORT +: W_BYPASS_PORT_PORT] = bypass_port_reg[8*k +: 8];
                 end
             end
-            if (a_to[6] && rd_failed == k[15:0]) begin
-                value[F_GROUP_FAILED_MASK +: MASK_W] = grp_failed[MASK_W*k +: MASK_W];
+            for (k = 0; k < GROUPS; k = k + 1) begin
+                if (rd_to[3] && rd_group[15:4] == k[11:0]) begin
+                    if (rd_group[3:0] == WORD_GROUP_CTRL) begin
+                        value[F_GROUP_CTRL_ENABLE] = enable_reg[k];
+                    end
+                    if (rd_group[3:0] == WORD_GROUP_STATUS) begin
+                        value[F_GROUP_STATUS_BUSY]    = grp_busy[k] || grp_refused[k];
+                        value[F_GROUP_STATUS_ENABLED] = grp_live[k];
+                        value[F_GROUP_STATUS_OVERLAP] = overlap_reg[k];
+                    end
+                end
+                if (rd_to[6] && rd_failed == k[15:0]) begin
+                    value[F_GROUP_FAILED_MASK +: MASK_W] = grp_failed[MASK_W*k +: MASK_W];
+                end
             end
         end
     end
 
     always @(posedge clk) begin
-        a_valid <= rd_go;
-        if (rd_go) begin
-            a_addr <= raddr_wide;
-            a_to   <= target(raddr_wide);
-        end
-        b_valid <= a_valid;
-        if (a_valid) begin
-            b_to    <= a_to;
-            b_table <= a_to[5] || (a_to[3] && !(PIPES && rd_group[3:0] == WORD_GROUP_STATUS));
-            b_value <= value;
-        end
-        if (b_valid) begin
-            rvalid_reg <= 1'b1;
-            rdata_reg  <= b_value | (b_to[4] ? endpoint_word : 32'd0) | (b_table ? group_word : 32'd0);
-            rresp_reg  <= b_to == 7'd0 ? SLVERR : OKAY;
-        end else if (s_axil_rready) begin
-            rvalid_reg <= 1'b0;
-        end
+        case (r_state)
+            R_IDLE: begin
+                if (clear_reg) begin
+                    arready_reg <= clear_index_reg == {(EI_W+4){1'b1}};
+                end else if (s_axil_arvalid) begin
+                    raddr       <= {{(18-AXIL_W){1'b0}}, s_axil_araddr[AXIL_W-1:2]};
+                    arready_reg <= 1'b0;
+                    r_state     <= R_TARGET;
+                end
+            end
+            R_TARGET: begin
+                rd_to   <= target(raddr);
+                r_state <= R_LOOK;
+            end
+            R_LOOK: begin
+                rd_table      <= rd_to[5] || (rd_to[3] && !(PIPES && rd_group[3:0] == WORD_GROUP_STATUS));
+                rd_value      <= value;
+                r_state       <= rd_to[2] || rd_to[7] ? R_COUNT : rd_to[4] && rd_exists ? R_GET : R_GIVE;
+                get_lookup    <= rd_to[4] && rd_exists && rd_lookup;
+                get_translate <= rd_to[4] && rd_exists && !rd_lookup;
+            end
+            R_GET: begin
+                if (got_lookup || got_translate) begin
+                    get_lookup    <= 1'b0;
+                    get_translate <= 1'b0;
+                    rd_value      <= got_lookup ? got_lookup_data : got_translate_data;
+                    r_state       <= R_GIVE;
+                end
+            end
+            R_COUNT: begin
+                if (!copying) begin
+                    r_state <= R_GIVE;
+                end
+            end
+            R_GIVE: begin
+                rvalid_reg <= 1'b1;
+                rdata_reg  <= rd_value | (rd_table ? group_word : 32'd0)
+                              | (rd_to[2] ? counted[31:0] : 32'd0) | (rd_to[7] ? counted[63:32] : 32'd0);
+                rresp_reg  <= rd_to == 8'd0 ? SLVERR : OKAY;
+                r_state    <= R_ANSWER;
+            end
+            default: begin
+                if (s_axil_rready) begin
+                    rvalid_reg  <= 1'b0;
+                    arready_reg <= 1'b1;
+                    r_state     <= R_IDLE;
+                end
+            end
+        endcase
         if (rst) begin
-            a_valid    <= 1'b0;
-            b_valid    <= 1'b0;
-            rvalid_reg <= 1'b0;
+            r_state       <= R_IDLE;
+            arready_reg   <= 1'b0;
+            rvalid_reg    <= 1'b0;
+            get_lookup    <= 1'b0;
+            get_translate <= 1'b0;
         end
     end
 
-    wire unused_bits = &{1'b0, s_axil_awaddr[1:0], s_axil_araddr[1:0], wr_endpoint, wr_group, wr_pipe, rd_endpoint, rd_pipe, pipe_ctrl, pipe_timeout};
+    wire unused_bits = &{1'b0, s_axil_awaddr[1:0], s_axil_araddr[1:0], wr_endpoint, wr_ep_group, wr_pipe, rd_endpoint, rd_pipe, pipe_ctrl, pipe_timeout};
 
 endmodule
 

@@ -3,6 +3,8 @@
 package decider
 
 import (
+	"slices"
+
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 )
@@ -79,10 +81,78 @@ func (p HoldWork) Module() (*graph.Module, error) {
 	}, nil
 }
 
+// LookAhead is inc_look_ahead: a word of state for a frame whose predecessor may be about to write it. Its contract is the head of
+// inc_look_ahead.v.
+type LookAhead struct {
+	// Bits: bits of the word, at least 1.
+	Bits int
+}
+
+// Module describes it, or says why the parameter is illegal.
+func (p LookAhead) Module() (*graph.Module, error) {
+	rules := leaf.NewRules("inc_look_ahead")
+	rules.Refuse(p.Bits < 1, "BITS must be at least 1")
+	if err := rules.Err(); err != nil {
+		return nil, err
+	}
+	source, err := leaf.Source(files, "inc_look_ahead")
+	if err != nil {
+		return nil, err
+	}
+	return &graph.Module{
+		Name: "inc_look_ahead", Source: source, Latency: "0 cycles",
+		Purpose: "a word of state for a frame whose predecessor may be about to write it",
+		Params:  []graph.Param{{Name: "BITS", Value: p.Bits}},
+		Ports: []graph.Port{
+			leaf.In("clk", 1), leaf.In("read", 1), leaf.In("follows", 1), leaf.In("written", 1), leaf.In("redo", 1),
+			leaf.In("ram", p.Bits), leaf.In("writes", 1), leaf.In("next", p.Bits), leaf.Out("takes", 1), leaf.Out("word", p.Bits),
+		},
+	}, nil
+}
+
+// FrameEntry is inc_frame_entry: the step in which a frame comes to be decided. Its contract is the head of inc_frame_entry.v.
+type FrameEntry Decider
+
+// Module describes it, or says every reason why the parameters are illegal.
+func (p FrameEntry) Module() (*graph.Module, error) {
+	rules := leaf.NewRules("inc_frame_entry")
+	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
+	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
+	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
+	if err := rules.Err(); err != nil {
+		return nil, err
+	}
+	source, err := leaf.Source(files, "inc_frame_entry")
+	if err != nil {
+		return nil, err
+	}
+	d := Decider(p)
+	ports := []graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("grp_live", p.Groups)}
+	for _, port := range slices.Concat(d.entryPorts(), d.rangePorts()) {
+		if port.Name != "frm_waits" && port.Name != "ctl_open" {
+			ports = append(ports, port)
+		}
+	}
+	return &graph.Module{
+		Name: "inc_frame_entry", Source: source, Latency: "0 cycles, in-band 2",
+		Purpose: "the step in which a frame comes to be decided",
+		Params: []graph.Param{
+			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW}, {Name: "EI_W", Value: p.EIW},
+			{Name: "MASK_W", Value: p.MaskW}, {Name: "SLOT_W", Value: p.SlotW}, {Name: "GROUPS", Value: p.Groups}, {Name: "IN_BAND", Value: p.InBand},
+		},
+		Ports: append(ports,
+			leaf.Out("waits", 1), leaf.Out("valid", 1), leaf.In("go", 1), leaf.Out("live", 1), leaf.Out("may_open", 1), leaf.Out("ei", p.EIW),
+			leaf.Out("frame", p.EIW+p.LenW+p.WordsW+76), leaf.Out("view", 4*p.MaskW+117),
+			leaf.Out("opcode", 8), leaf.Out("ext", 32), leaf.Out("up", 1), leaf.Out("reduces", 1), leaf.Out("spreads", 1), leaf.Out("parent_mask", p.MaskW),
+			leaf.Out("ranged", 1), leaf.Out("psn", 24), leaf.Out("dtype", 2), leaf.Out("base", p.SlotW), leaf.Out("log2_n", 5),
+			leaf.In("opener", 1), leaf.In("opening", 1), leaf.In("done", 1)),
+	}, nil
+}
+
 // Parts are the modules that either block is made with.
 func (p Decider) Parts() ([]*graph.Module, error) {
 	var parts []*graph.Module
-	for _, d := range []graph.Describer{FrameClass{}, DropLadder{}} {
+	for _, d := range []graph.Describer{FrameClass{}, DropLadder{}, HoldWork{Width: p.WorkBits()}, LookAhead{Bits: 49}, FrameEntry(p)} {
 		m, err := d.Module()
 		if err != nil {
 			return nil, err

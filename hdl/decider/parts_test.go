@@ -20,6 +20,111 @@ func TestDescription(t *testing.T) {
 	hdltest.Check(t, []graph.Describer{decider.DropLadder{}}, nil)
 	hdltest.Check(t, []graph.Describer{decider.HoldWork{Width: 1}, decider.HoldWork{Width: 60}},
 		[]hdltest.Refused{{Leaf: decider.HoldWork{}, Params: []graph.Param{{Name: "WIDTH", Value: 0}}, Rule: "WIDTH must be at least 1"}})
+	hdltest.Check(t, []graph.Describer{decider.LookAhead{Bits: 1}, decider.LookAhead{Bits: 96}},
+		[]hdltest.Refused{{Leaf: decider.LookAhead{}, Params: []graph.Param{{Name: "BITS", Value: 0}}, Rule: "BITS must be at least 1"}})
+	entry := decider.FrameEntry{LenW: 7, WordsW: 4, Bytes: 8, EPW: 3, EIW: 4, MaskW: 5, SlotW: 5, Groups: 2}
+	with := func(change func(*decider.FrameEntry)) decider.FrameEntry {
+		p := entry
+		change(&p)
+		return p
+	}
+	groups, mask := "GROUPS must be 1 to 2**(EI_W - EP_W)", "MASK_W must be at most 2**EP_W"
+	hdltest.Check(t, []graph.Describer{
+		entry,
+		with(func(p *decider.FrameEntry) { p.InBand = 1 }),
+		decider.FrameEntry{LenW: 5, WordsW: 2, EPW: 1, EIW: 1, MaskW: 1, SlotW: 1, Groups: 1},
+		decider.FrameEntry{LenW: 13, WordsW: 7, EPW: 5, EIW: 11, MaskW: 17, SlotW: 12, Groups: 64, InBand: 1},
+		decider.FrameEntry{LenW: 9, WordsW: 1, EPW: 2, EIW: 4, MaskW: 3, SlotW: 22, Groups: 3, InBand: 1},
+	}, []hdltest.Refused{
+		{Leaf: with(func(p *decider.FrameEntry) { p.Groups = 3 }), Params: []graph.Param{{Name: "GROUPS", Value: 3}}, Rule: groups},
+		{Leaf: with(func(p *decider.FrameEntry) { p.MaskW = 9 }), Params: []graph.Param{{Name: "MASK_W", Value: 9}}, Rule: mask},
+		{Leaf: with(func(p *decider.FrameEntry) { p.InBand = 2 }), Params: []graph.Param{{Name: "IN_BAND", Value: 2}}, Rule: "IN_BAND must be 0 or 1"},
+	})
+}
+
+// TestLookAhead: frames one behind the other that write words or do not, are committed or not: each sees what those ahead of it have left.
+func TestLookAhead(t *testing.T) {
+	t.Parallel()
+	type frame struct {
+		address int
+		writes  bool
+		next    uint64
+	}
+	b := rig.New(t, rig.Lib(t, decider.LookAhead{Bits: 16}), 1)
+	rng := rand.New(rand.NewPCG(1, 1))
+	var (
+		memory      [3]uint64
+		ram         uint64 // what the memory shows
+		ahead, look *frame
+		follows     bool
+		met         = map[string]int{}
+	)
+	for range 20000 {
+		decided := ahead != nil && rng.IntN(2) == 0
+		good := decided && rng.IntN(3) > 0
+		var next *frame
+		goes := look != nil && (ahead == nil || decided) && rng.IntN(2) == 0
+		takes := look != nil && ahead != nil && follows && ahead.writes
+		redo := decided && !good && takes
+		goes = goes && !redo
+		if (look == nil || goes) && rng.IntN(3) > 0 {
+			next = &frame{address: rng.IntN(len(memory)), writes: rng.IntN(3) > 0, next: rng.Uint64N(1 << 16)}
+		}
+		read, written := next != nil, false
+		nextFollows := false
+		if read {
+			written = good && ahead.writes && ahead.address == next.address
+			nextFollows = goes && look.address == next.address || !goes && ahead != nil && !decided && ahead.address == next.address
+		}
+		b.SetBool("read", read)
+		b.SetBool("written", written)
+		b.SetBool("follows", nextFollows)
+		b.SetBool("redo", redo)
+		b.Set("ram", ram)
+		b.SetBool("writes", ahead != nil && ahead.writes)
+		if ahead != nil {
+			b.Set("next", ahead.next)
+		}
+		b.Clock()
+		if look != nil && ahead != nil {
+			require.Equal(t, takes, b.Is("takes"))
+		}
+		if look != nil {
+			want := memory[look.address]
+			if takes {
+				want = ahead.next
+				met["taken"]++
+			}
+			if ahead != nil || !follows { // of one that has left nothing more is shown
+				require.Equal(t, want, b.Get("word"))
+			}
+		}
+		if read {
+			ram = memory[next.address]
+		}
+		if good && ahead.writes {
+			memory[ahead.address] = ahead.next
+		}
+		if redo {
+			met["not committed"]++
+			follows = false
+		}
+		if written {
+			met["written"]++
+		}
+		if decided {
+			ahead = nil
+		}
+		if goes {
+			ahead, look = look, nil
+		}
+		if read {
+			look, follows = next, nextFollows
+		}
+	}
+	for _, name := range []string{"taken", "not committed", "written"} {
+		require.Greater(t, met[name], 100, name)
+	}
 }
 
 // TestFrameClass: every opcode, and every syndrome, by the names that docs/engine.md section 3 gives them.

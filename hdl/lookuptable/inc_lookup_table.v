@@ -7,7 +7,10 @@
 //   latency     hdr_valid in cycle 0, fwd_valid in cycle 1, the entry at the head of an empty queue in cycle 2
 //   throughput  1 header per cycle; entries leave in the order of the headers
 //   stall       the writer of headers watches `room`, true while more than 8 entries are free
-//   tables      written word by word through tbl_*, at any time; read by the headers that come later
+//   tables      written word by word through tbl_*, at any time; read by the headers that come later. Words EP_CTRL and EP_LOCAL_QPN of an
+//               endpoint that there is are read through get_*: get_valid stands, with the rest, until `got`, in whose cycle got_data is the
+//               word. That takes a cycle without a header; if there is none for 15 cycles, `room` is low until then, and `got` comes in the
+//               cycle after the first without one
 //   reset       queue empty; the tables' contents are unknown until written
 //   entry       the header's fields, roles and settings of the group; ent_up, ent_down, ent_ackable: roles in the collective of a fixed group;
 //               ent_whole: whole elements of the group's type, two bytes (FP16, BF16) or four; ent_empty: no payload;
@@ -51,6 +54,11 @@ module inc_lookup_table #(
     input  wire [EI_W-1:0]         tbl_index,
     input  wire [3:0]              tbl_word,
     input  wire [31:0]             tbl_data,
+    input  wire                    get_valid,
+    input  wire [EI_W-1:0]         get_index,
+    input  wire [3:0]              get_word,
+    output wire                    got,
+    output wire [31:0]             got_data,
 
     // header fields, from the parser
     output wire                    room,
@@ -168,7 +176,15 @@ module inc_lookup_table #(
     // contract: end
     localparam COL_W = IN_BAND != 0 ? 10 : 8;
 
-    wire [EI_W-1:0]  ei = hdr_qpn[EI_W-1:0];
+    // the registers read the tables in a cycle without a header, and make one if they must
+    reg              got_reg;
+    reg              got_qpn_reg;
+    reg [3:0]        waited_reg;
+    wire             get   = get_valid && !got_reg && !hdr_valid;
+    wire             holds = waited_reg == 4'd15;
+    wire             look  = hdr_valid || get;
+
+    wire [EI_W-1:0]  ei = hdr_valid ? hdr_qpn[EI_W-1:0] : get_index;
     wire [GRP_W-1:0] group;
     wire [GRP_W-1:0] tbl_group;
     generate
@@ -210,11 +226,11 @@ module inc_lookup_table #(
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(10), .ADDR_W(INDEX_W)) u_ep_ctrl (
         .clk(clk), .we(ep_we && tbl_word == WORD_EP_CTRL), .waddr(wr_at),
         .wdata({tbl_data[F_EP_CTRL_PORT +: W_EP_CTRL_PORT], tbl_data[F_EP_CTRL_HOST], tbl_data[F_EP_CTRL_VALID]}),
-        .re(hdr_valid), .raddr(rd_at), .rdata(ep_ctrl));
+        .re(look), .raddr(rd_at), .rdata(ep_ctrl));
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W)) u_ep_local_qpn (
         .clk(clk), .we(ep_we && tbl_word == WORD_EP_LOCAL_QPN), .waddr(wr_at),
         .wdata(tbl_data[F_EP_LOCAL_QPN_QPN +: W_EP_LOCAL_QPN_QPN]),
-        .re(hdr_valid), .raddr(rd_at), .rdata(ep_local_qpn));
+        .re(look), .raddr(rd_at), .rdata(ep_local_qpn));
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_ep_local_ip (
         .clk(clk), .we(ep_we && tbl_word == WORD_EP_LOCAL_IP), .waddr(wr_at), .wdata(tbl_data),
         .re(hdr_valid), .raddr(rd_at), .rdata(ep_local_ip));
@@ -243,6 +259,20 @@ module inc_lookup_table #(
         .clk(clk), .we(tbl_grp_we && tbl_word == WORD_GROUP_COLLECTIVE), .waddr(tbl_group),
         .wdata(tbl_collective[COL_W-1:0]),
         .re(hdr_valid), .raddr(group), .rdata(grp_collective));
+
+    assign got      = got_reg;
+    assign got_data = got_qpn_reg ? {{(32-W_EP_LOCAL_QPN_QPN){1'b0}}, ep_local_qpn} << F_EP_LOCAL_QPN_QPN
+                    : {24'd0, ep_ctrl[9:2]} << F_EP_CTRL_PORT | {31'd0, ep_ctrl[1]} << F_EP_CTRL_HOST | {31'd0, ep_ctrl[0]} << F_EP_CTRL_VALID;
+
+    always @(posedge clk) begin
+        got_reg     <= get;
+        got_qpn_reg <= get_word == WORD_EP_LOCAL_QPN;
+        waited_reg  <= !get_valid || get || got_reg ? 4'd0 : holds ? waited_reg : waited_reg + 4'd1;
+        if (rst) begin
+            got_reg    <= 1'b0;
+            waited_reg <= 4'd0;
+        end
+    end
 
     // ---- the header waits a cycle for its records ----
 
@@ -384,12 +414,15 @@ module inc_lookup_table #(
         q_opcode, q_se, q_pad, q_ce, q_psn, q_ext, q_plen, q_words,
         grp_slots, grp_in_mask, grp_out_mask, grp_ack_mask, parent_hot, grp_collective[7:0]};
 
+    wire has_room;
+    assign room = has_room && !holds;
+
     inc_fifo #(.WIDTH(ENTRY_W), .DEPTH_W(DEPTH_W), .MARGIN(8)) u_entries (
         .clk       (clk),
         .rst       (rst),
         .push      (q_valid),
         .push_data (entry_in),
-        .room      (room),
+        .room      (has_room),
         .valid     (ent_valid),
         .data      (entry),
         .pop       (ent_pop)

@@ -177,6 +177,15 @@ type bench struct {
 	waiting       []pending // headers given, entries not taken
 	last          *pending  // the header of the cycle before: fwd_* is due
 	met           map[string]int
+
+	read func() bool // whether the registers ask for a word
+	get  struct {
+		asks, got bool
+		waited    int // cycles with a header meanwhile
+		held      int // cycles in which room was low for it
+		patience  int // after so many of them headers stop
+		word      uint32
+	}
 }
 
 type pending struct {
@@ -290,6 +299,45 @@ func (b *bench) drive(f frame) {
 	}
 }
 
+// ask has the registers ask for a word now and then, and take it back once it came.
+func (b *bench) ask() {
+	g := &b.get
+	if !g.asks && b.read != nil && b.read() {
+		g.asks, g.waited, g.held, g.patience = true, 0, 0, b.r.IntN(8)
+		ei, word := b.r.IntN(b.p.Groups)<<b.p.EPW|b.r.IntN(b.p.MaskW), []int{epCtrl, epLocalQPN}[b.r.IntN(2)]
+		g.word = b.tb.ep[[2]int{ei, word}] & map[int]uint32{epCtrl: ctrl.Mask(), epLocalQPN: qpn.Mask()}[word]
+		b.d.Set("get_index", uint64(ei))
+		b.d.Set("get_word", uint64(word))
+	}
+	b.d.SetBool("get_valid", g.asks)
+}
+
+// answered sees that a word comes in the cycle after the first without a header, and only then.
+func (b *bench) answered(given bool) error {
+	g := &b.get
+	if b.d.Is("got") != g.got {
+		return fmt.Errorf("got is %t", !g.got)
+	}
+	switch {
+	case g.got:
+		if v := b.d.Get("got_data"); v != uint64(g.word) {
+			return fmt.Errorf("the registers got %#x, want %#x", v, g.word)
+		}
+		b.met["read"]++
+		g.asks, g.got, g.waited = false, false, 0
+	case g.asks && given:
+		if g.waited >= 15 {
+			g.held++
+		}
+		if g.waited++; g.waited == 15 {
+			b.met["read after a stop"]++
+		}
+	case g.asks:
+		g.got, g.waited = true, 0
+	}
+	return nil
+}
+
 // cycle gives a header and takes an entry with the given chances in percent.
 func (b *bench) cycle(give, take int) error {
 	now := b.d.Now() + 1
@@ -300,9 +348,12 @@ func (b *bench) cycle(give, take int) error {
 			queued++
 		}
 	}
-	room := queued < depth-8
+	g := &b.get
+	b.ask()
+	holds := g.waited >= 15
+	room := queued < depth-8 && !holds
 	f := b.header()
-	given := len(b.waiting) < depth && b.r.IntN(100) < give
+	given := len(b.waiting) < depth && b.r.IntN(100) < give && (!holds || g.held < g.patience)
 	b.drive(f)
 	b.d.SetBool("hdr_valid", given)
 	valid := len(b.waiting) > 0 && b.waiting[0].at+b.latency <= now
@@ -311,6 +362,9 @@ func (b *bench) cycle(give, take int) error {
 	b.d.SetBool("cfg_foreign_bypass", b.foreignBypass)
 	b.d.Clock()
 
+	if err := b.answered(given); err != nil {
+		return fmt.Errorf("cycle %d: %w", now, err)
+	}
 	if b.d.Is("fwd_valid") != (b.last != nil) {
 		return fmt.Errorf("cycle %d: fwd_valid is %t", now, b.d.Is("fwd_valid"))
 	}
@@ -362,11 +416,18 @@ func (b *bench) cycle(give, take int) error {
 func (b *bench) run(rounds int) error {
 	for range rounds {
 		b.foreignBypass = b.r.IntN(3) == 0
+		b.read = func() bool { return b.r.IntN(10) == 0 }
 		for _, chance := range [][2]int{{100, 100}, {50, 50}, {100, 10}, {10, 100}, {100, 0}, {0, 100}} {
 			for range 40 {
 				if err := b.cycle(chance[0], chance[1]); err != nil {
 					return err
 				}
+			}
+		}
+		b.read = nil
+		for b.get.asks || b.last != nil {
+			if err := b.cycle(0, 100); err != nil {
+				return err
 			}
 		}
 		for range 20 {
@@ -392,7 +453,7 @@ func TestAgainstModel(t *testing.T) {
 				}
 			}
 			for _, k := range []string{"bypass", "ours", "foreign", "up", "down", "ackable", "ackable, no host", "Reduce", "Broadcast", "no role", "not whole",
-				"an odd number of halves", "no room"} {
+				"an odd number of halves", "no room", "read", "read after a stop"} {
 				require.Greater(t, met[k], 20, k)
 			}
 			for _, k := range []string{"in-band", "root sends", "routed"} {

@@ -3,16 +3,19 @@
 // inc_retransmission: the send side of every endpoint: who keeps up and who lags, the timers, and the queue of who wants to send.
 //
 // Contract
-//   order       one frame or action at a time: rt_rd, at most one cm_*, rt_rd of the next, no earlier than 2 cycles after a cm_*'s; rt_ei,
-//               rt_self, rt_out, rt_pipe, rt_sent, rt_acked and the acknowledgement's fields stand still from the cycle after rt_rd
-//   latency     rt_rd in cycle 0; rt_keep, rt_one_psn from cycle 1 on, the rest of rt_* from cycle 2 on, all until the next rt_rd or the
-//               cycle of a cm_*; cm_* no earlier than cycle 2
-//   throughput  a read, or a commit, in a cycle
+//   order       one frame or action at a time: rt_rd, at most one cm_*, rt_rd of the next, at the earliest in the cycle of that cm_*; rt_ei
+//               counts with rt_rd; rt_self, rt_out, rt_pipe, rt_sent, rt_acked and the acknowledgement's fields stand still from the
+//               cycle after it on
+//   latency     rt_rd in cycle 0; rt_keep, rt_one_psn from cycle 1 on, the rest of rt_* from cycle 2 on, all until the next rt_rd;
+//               cm_* no earlier than cycle 2
+//   throughput  a read and a commit in 2 cycles
+//   commit      cm_ack to cm_more say what will be committed, cm_we that it is: what follows is ready for that
 //   keeps up    an out endpoint that does not lag has sent all that its pipe has (sendNext = S, maxSent = S - 1), and neither waits nor has failed
 //   queue       pipes and endpoints that want to send stand in it once, and go to its end after a packet; who no longer wants to is found
 //               out when it is its turn
-//   action      act_*: the next of the queue or a timer that is up, the one in front of the other in turn; stands still until act_done. A timer's
-//               may be out of date, and so may the queue's: rt_one, rt_timeout, rt_resume tell after a look
+//   action      act_soon from the cycle after the cm_* on that lets somebody stand in the queue; act_*: the next of the queue or a timer
+//               that is up, the one in front of the other in turn; stands still until act_done. A timer's may be out of date, and so may
+//               the queue's: rt_one, rt_timeout, rt_resume tell after a look
 //   timers      run in microseconds of a common clock, CLOCK_MHZ cycles each. All are walked through, a group in MASK_W + 2 cycles, or one
 //               more for each found. So a timer is found up, never early, at most 1 us and a walk of GROUPS * (MASK_W + 2) cycles late, if
 //               what is found meanwhile is taken at once; it may be late by a second before it is taken for one that has not begun
@@ -51,7 +54,7 @@ module inc_retransmission #(
     input  wire [EI_W-1:0]          init_ei,
     output wire                     init_clean,
 
-    // look: an endpoint, or any of its group's
+    // look: an endpoint, or any of its group's; counts with rt_rd
     input  wire                     rt_rd,
     input  wire [EI_W-1:0]          rt_ei,
     // from the next cycle on: the endpoint one-hot, the out endpoints of its pipe, which pipe, that one's S, what the endpoint acknowledged
@@ -70,18 +73,18 @@ module inc_retransmission #(
     output wire [MASK_W-1:0]        rt_keep,
     // what the endpoint gets next, if it lags
     output wire [23:0]              rt_one_psn,
-    // the acknowledgement is stale; it acknowledges something, everything before rt_next
+    // the acknowledgement is stale; it acknowledges something
     output wire                     rt_stale,
     output wire                     rt_progress,
-    output wire [23:0]              rt_next,
     // actions that the endpoint may take: send one, which it got before; its time-out; resume
     output wire                     rt_one,
     output wire                     rt_again,
     output wire                     rt_timeout,
     output wire                     rt_resume,
 
-    // commits: an acknowledgement that is not stale; a send to rt_keep; a send to one; time-out; resume; all endpoints of the group begin at
+    // what is committed, and when: an acknowledgement that is not stale; a send to rt_keep; a send to one; time-out; resume; all endpoints of the group begin at
     // S; one that stood in the queue for nothing
+    input  wire                     cm_we,
     input  wire                     cm_ack,
     input  wire                     cm_send,
     input  wire                     cm_one,
@@ -96,6 +99,8 @@ module inc_retransmission #(
 
     // what is to be done next; of a pipe act_ei is that of endpoint 0 (aggregation) or 1 (broadcast) of its group
     output wire                     act_valid,
+    // there is, or will be in a few cycles
+    output wire                     act_soon,
     output wire                     act_timer,
     output wire                     act_pipe,
     output wire [EI_W-1:0]          act_ei,
@@ -126,14 +131,18 @@ module inc_retransmission #(
     endgenerate
 `endif
 
+    reg  [EI_W-1:0]  ei_reg;           // that was looked at
     wire [GRP_W-1:0] group;
+    wire [GRP_W-1:0] look_group;
     wire [GRP_W-1:0] init_group;
     generate
         if (EI_W > EP_W) begin : gen_groups
-            assign group      = rt_ei[EI_W-1:EP_W];
+            assign group      = ei_reg[EI_W-1:EP_W];
+            assign look_group = rt_ei[EI_W-1:EP_W];
             assign init_group = init_ei[EI_W-1:EP_W];
         end else begin : gen_one_group
             assign group      = 1'b0;
+            assign look_group = 1'b0;
             assign init_group = 1'b0;
         end
     endgenerate
@@ -173,6 +182,9 @@ module inc_retransmission #(
     wire [MASK_W*TIME_W-1:0]  deadline_next;
     wire                      side_we;
 
+    wire [SIDE_W-1:0]         side_read;
+    wire [SIDE_W-1:0]         side_next = {stands_next, failed_next, lag_next, waits_next, on_next, deadline_next};
+
     wire                      own_stands;   // in the queue
     wire [1:0]                backoff;
     wire [23:0]               max_sent, send_next;
@@ -180,25 +192,45 @@ module inc_retransmission #(
     wire [1:0]                backoff_next;
     wire [23:0]               max_sent_next, send_next_next;
     wire                      own_we;
+    wire [50:0]               own_read;
+    wire [50:0]               own_next = {own_stands_next, backoff_next, max_sent_next, send_next_next};
 
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SIDE_W), .ADDR_W(GRP_W)) u_sides (
         .clk   (clk),
         .we    (side_we || init_we),
         .waddr (side_we ? group : init_group),
-        .wdata (side_we ? {stands_next, failed_next, lag_next, waits_next, on_next, deadline_next} : {SIDE_W{1'b0}}),
+        .wdata (side_we ? side_next : {SIDE_W{1'b0}}),
         .re    (rt_rd),
-        .raddr (group),
-        .rdata ({stands, failed, lag, waits, on, deadline})
+        .raddr (look_group),
+        .rdata (side_read)
     );
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(51), .ADDR_W(EI_W)) u_senders (
         .clk   (clk),
         .we    (own_we || init_we),
-        .waddr (own_we ? rt_ei : init_ei),
-        .wdata (own_we ? {own_stands_next, backoff_next, max_sent_next, send_next_next} : 51'd0),
+        .waddr (own_we ? ei_reg : init_ei),
+        .wdata (own_we ? own_next : 51'd0),
         .re    (rt_rd),
         .raddr (rt_ei),
-        .rdata ({own_stands, backoff, max_sent, send_next})
+        .rdata (own_read)
     );
+
+    // what is written while it is read
+    reg              side_fresh, own_fresh;
+    reg [SIDE_W-1:0] side_fresh_word;
+    reg [50:0]       own_fresh_word;
+
+    always @(posedge clk) begin
+        if (rt_rd) begin
+            ei_reg          <= rt_ei;
+            side_fresh      <= side_we && group == look_group;
+            side_fresh_word <= side_next;
+            own_fresh       <= own_we && ei_reg == rt_ei;
+            own_fresh_word  <= own_next;
+        end
+    end
+
+    assign {stands, failed, lag, waits, on, deadline}    = side_fresh ? side_fresh_word : side_read;
+    assign {own_stands, backoff, max_sent, send_next}    = own_fresh ? own_fresh_word : own_read;
 
     // ---- look ----
 
@@ -217,12 +249,17 @@ module inc_retransmission #(
     wire own_failed = (failed & rt_self) != NOBODY;
     wire own_on     = (on & rt_self) != NOBODY;
 
-    // one above what the endpoint was ever sent, and what it gets next
-    wire [23:0] top     = own_lag ? max_sent + 24'd1 : rt_sent;
+    // What it acknowledges last, and what comes next. The highest that it was ever sent is max_sent if it lags, else the one before S: what it
+    // acknowledges is compared with both.
     wire [23:0] unacked = rt_acked + 24'd1;
+    wire [23:0] last    = rt_is_ack ? rt_psn : rt_psn - 24'd1;
     wire [23:0] next    = rt_is_ack ? rt_psn + 24'd1 : rt_psn;
-    wire [23:0] gain    = next - unacked;
-    wire [23:0] under   = top - next;
+    wire [23:0] gain    = last - rt_acked;
+    wire        gains   = last != rt_acked;
+    wire [23:0] under_own  = max_sent - last;
+    wire [23:0] under_pipe = rt_sent - next;
+    wire        beyond  = own_lag ? under_own[23] : under_pipe[23];
+    wire        at_top  = own_lag ? max_sent == last : rt_sent == next;
     wire [23:0] skips   = next - send_next;
     wire [23:0] again   = max_sent - send_next;
     wire [23:0] after   = send_next + 24'd1;
@@ -232,17 +269,18 @@ module inc_retransmission #(
     reg [23:0] next_reg, unacked_reg, ahead_reg, after_reg;
 
     always @(posedge clk) begin
-        // a NAK of what comes after everything is an acknowledgement: rt_next == top goes back to nothing
-        stale_reg    <= under[23] || gain[23] || (gain == 24'd0 && rt_is_ack);
-        progress_reg <= !gain[23] && gain != 24'd0 && (rt_is_ack || rt_is_nak || rt_is_rnr);
-        at_top_reg   <= under == 24'd0;
+        // a NAK of what comes after everything is an acknowledgement: next == top goes back to nothing
+        // One who failed in a range and did not hear in the next was last sent something before it: what it names first is no lie.
+        stale_reg    <= (beyond && gains) || gain[23] || (!gains && rt_is_ack);
+        progress_reg <= !gain[23] && gains && (rt_is_ack || rt_is_nak || rt_is_rnr);
+        at_top_reg   <= beyond || at_top;
         next_reg     <= next;
         unacked_reg  <= unacked;
         // what is sent next, when this acknowledgement is in
         ahead_reg    <= skips[23] ? send_next : next;
         level_reg    <= (skips[23] ? send_next : next) == rt_sent;
         all_reg      <= unacked == rt_sent;
-        nothing_reg  <= unacked == top;
+        nothing_reg  <= own_lag ? rt_acked == max_sent : unacked == rt_sent;
         after_reg    <= after;
         caught_reg   <= after == rt_sent;
         one_reg      <= own_lag && !own_waits && !own_failed;
@@ -255,7 +293,6 @@ module inc_retransmission #(
     assign rt_one_psn  = send_next;
     assign rt_stale    = stale_reg;
     assign rt_progress = progress_reg;
-    assign rt_next     = next_reg;
     assign rt_one      = one_reg;
     assign rt_again    = again_reg;
     assign rt_timeout  = timeout_reg;
@@ -322,6 +359,7 @@ module inc_retransmission #(
     wire       keeps_any  = (rt_out & ~lag_next) != NOBODY;
     wire       pipe_there = (stands & which) != 2'd0 && !pops_pipe;
     wire       pipe_joins = touches && cm_more && keeps_any && !pipe_there;
+    wire       pipe_comes = cm_we && pipe_joins;
     assign stands_next    = (stands & ~(which & {2{pops_pipe}})) | (which & {2{pipe_joins}});
 
     wire own_there = own_stands && !pops_own;
@@ -329,8 +367,8 @@ module inc_retransmission #(
     wire own_joins = one_endpoint && own_wants && !own_there;
     assign own_stands_next = own_there || own_joins;
 
-    assign side_we = touches;
-    assign own_we  = one_endpoint || (cm_drop && pops_own);
+    assign side_we = cm_we && touches;
+    assign own_we  = cm_we && (one_endpoint || (cm_drop && pops_own));
 
     // ---- failed, for the control plane ----
 
@@ -358,7 +396,7 @@ module inc_retransmission #(
     reg                shown_reg;           // the memory shows its first
     wire [EI_W:0]      first;
     wire [EI_W-1:0]    pipe_ei;
-    wire               joins = pipe_joins || late_reg;
+    wire               joins = pipe_comes || late_reg;
     wire               fetch;
     wire               takes_first;
 
@@ -384,8 +422,8 @@ module inc_retransmission #(
     assign fetch = held_reg != {(QUEUE_W+1){1'b0}} && (!shown_reg || takes_first);
 
     always @(posedge clk) begin
-        late_reg    <= own_joins;
-        late_ei_reg <= rt_ei;
+        late_reg    <= cm_we && own_joins;
+        late_ei_reg <= ei_reg;
         if (joins) begin
             tail_reg <= tail_reg + {{(QUEUE_W-1){1'b0}}, 1'b1};
         end
@@ -530,11 +568,12 @@ module inc_retransmission #(
     end
 
     assign act_valid = act_valid_reg;
+    assign act_soon  = act_valid_reg || late_reg || standing_reg != {(QUEUE_W+1){1'b0}};
     assign act_timer = act_timer_reg;
     assign act_pipe  = act_pipe_reg;
     assign act_ei    = act_ei_reg;
 
-    wire unused_bits = &{1'b0, skips, again, past, walk_past, TICK_TOP, LAST_EP, LAST_GRP, init_ei};
+    wire unused_bits = &{1'b0, gain, under_own, under_pipe, skips, again, past, walk_past, TICK_TOP, LAST_EP, LAST_GRP, init_ei};
 
 endmodule
 

@@ -57,7 +57,7 @@ type group struct {
 
 // shown is what the ports show of a look; what has no meaning is 0.
 type shown struct {
-	Keep, One, Next            uint64
+	Keep, One                  uint64
 	Stale, Progress            bool
 	MayOne, Again, Out, Resume bool
 }
@@ -72,7 +72,8 @@ type bench struct {
 	groups  []*group
 	queue   []entry
 	met     map[string]int
-	idle    int // cycles in which the queue had somebody and nothing was offered
+	again   bool // now and then looks in the cycle of a commit
+	idle    int  // cycles in which the queue had somebody and nothing was offered
 }
 
 func newBench(t *testing.T, lib *sim.Lib, p retransmission.Retransmission, seed uint64) *bench {
@@ -111,7 +112,7 @@ func (g *group) pipeOf(e int) int {
 }
 
 func (b *bench) clear() {
-	for _, name := range []string{"ack", "send", "one", "timeout", "resume", "open", "drop", "data", "more"} {
+	for _, name := range []string{"we", "ack", "send", "one", "timeout", "resume", "open", "drop", "data", "more"} {
 		b.SetBool("cm_"+name, false)
 	}
 	b.SetBool("act_done", false)
@@ -144,6 +145,12 @@ func (b *bench) clock() error {
 			return fmt.Errorf("cycle %d: offered is %v, the queue is %v", b.Now(), got, b.queue)
 		}
 	}
+	if len(b.queue) > 0 && !b.Is("act_soon") {
+		return fmt.Errorf("cycle %d: act_soon is low while %v stand in the queue", b.Now(), b.queue)
+	}
+	if b.Is("act_valid") && !b.Is("act_soon") {
+		return fmt.Errorf("cycle %d: act_soon is low with an offer", b.Now())
+	}
 	if b.Is("act_valid") || len(b.queue) == 0 {
 		b.idle = 0
 	} else if b.idle++; b.idle > 4 {
@@ -164,7 +171,6 @@ var rnrTimes = [32]uint64{655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 48
 
 // look reads an endpoint, or a pipe if e is negative, and checks what is shown; a is what an acknowledgement would be.
 func (b *bench) look(gi, pipe, e int, a ack) error {
-	g := b.groups[gi]
 	ei := gi<<b.p.EPW | max(e, pipe*min(e+1, 0)*-1)
 	if e < 0 {
 		ei = gi<<b.p.EPW | pipe
@@ -175,6 +181,12 @@ func (b *bench) look(gi, pipe, e int, a ack) error {
 	if err := b.clock(); err != nil {
 		return err
 	}
+	return b.see(gi, pipe, e, a)
+}
+
+// see checks what is shown of a look that was clocked.
+func (b *bench) see(gi, pipe, e int, a ack) error {
+	g := b.groups[gi]
 	b.SetBool("rt_rd", false)
 	b.Set("rt_out", g.out[pipe])
 	b.Set("rt_pipe", uint64(pipe))
@@ -190,12 +202,12 @@ func (b *bench) look(gi, pipe, e int, a ack) error {
 		s := &g.sides[e]
 		b.Set("rt_self", 1<<e)
 		b.Set("rt_acked", (s.nextUnacked-1)&mask24)
-		want.Next = a.psn
+		next := a.psn
 		if a.isAck {
-			want.Next = (a.psn + 1) & mask24
+			next = (a.psn + 1) & mask24
 		}
-		gain := ahead(s.nextUnacked, want.Next)
-		want.Stale = gain < 0 || gain == 0 && a.isAck || ahead(s.beyond, want.Next) > 0
+		gain := ahead(s.nextUnacked, next)
+		want.Stale = gain < 0 || gain == 0 && a.isAck || ahead(s.beyond, next) > 0
 		want.Progress = gain > 0 && (a.isAck || a.isNak || a.isRNR)
 		if g.out[pipe]>>e&1 != 0 && g.lags(pipe, e) && !s.waits && !s.failed {
 			want.One, want.MayOne, want.Again = s.sendNext, true, ahead(s.sendNext, s.beyond) > 0
@@ -217,7 +229,7 @@ func (b *bench) look(gi, pipe, e int, a ack) error {
 		return err
 	}
 	if e >= 0 {
-		got.Next, got.Stale, got.Progress = b.Get("rt_next"), b.Is("rt_stale"), b.Is("rt_progress")
+		got.Stale, got.Progress = b.Is("rt_stale"), b.Is("rt_progress")
 		if got.MayOne = b.Is("rt_one"); got.MayOne {
 			got.Again = b.Is("rt_again")
 		}
@@ -258,8 +270,22 @@ func (b *bench) commit(gi, pipe, e int, changed bool) error {
 		}
 	}
 	b.Set("grp_live", live)
+	b.SetBool("cm_we", true)
+	next := b.rng.IntN(b.p.MaskW)
+	if e >= 0 && b.rng.IntN(2) == 0 {
+		next = e
+	}
+	look := b.again && g.live && g.out[g.pipeOf(next)]>>next&1 != 0 && b.rng.IntN(2) == 0
+	if look {
+		b.SetBool("rt_rd", true)
+		b.Set("rt_ei", uint64(gi<<b.p.EPW|next))
+	}
 	b.Clock()
 	b.clear()
+	if look {
+		b.met["looked at while written"]++
+		return b.see(gi, g.pipeOf(next), next, ack{})
+	}
 	return b.clock() // an endpoint joins a cycle later
 }
 
@@ -368,6 +394,10 @@ func (b *bench) acknowledge(gi, pipe, e int, a ack) error {
 		return nil
 	}
 	b.SetBool("cm_ack", true)
+	if b.again && b.rng.IntN(8) == 0 {
+		b.met["not committed"]++
+		return b.clock()
+	}
 	next := a.psn
 	if a.isAck {
 		next = (next + 1) & mask24
@@ -562,18 +592,18 @@ func TestRandom(t *testing.T) {
 		met := map[string]int{}
 		for seed := range uint64(6) {
 			b := newBench(t, lib, p, seed)
-			b.met = met
+			b.met, b.again = met, true
 			b.timeout = 5
 			for gi := range b.groups {
 				require.NoError(t, b.start(gi))
 			}
-			for range 6000 {
+			for range 8000 {
 				require.NoError(t, b.step(), "seed %d", seed)
 			}
 		}
 		for _, what := range []string{"send to 1", "send to 2", "send one", "caught up", "sent at once", "resume", "time-out, back-off 1", "time-out, back-off 2",
 			"time-out, back-off 3", "out of date", "failed", "stale", "progress", "back", "waits", "open", "dead", "a pipe for nothing",
-			"an endpoint for nothing"} {
+			"an endpoint for nothing", "looked at while written", "not committed"} {
 			require.Greater(t, met[what], 10, what)
 		}
 	}

@@ -3,11 +3,14 @@
 // inc_send_ack: the receive side of every endpoint: what it sends next, and what its data is answered with.
 //
 // Contract
-//   order       one frame at a time: rcv_rd, rcv_we or not, rcv_rd of the next; rcv_ei, rcv_psn, rcv_ends, rcv_host stand still meanwhile
-//   latency     rcv_rd in cycle 0, rcv_behind, rcv_ahead, rcv_epsn from cycle 1 on, until the next rcv_rd, whatever is written;
-//               ans_* follow rcv_duplicate, rcv_gap, rcv_full, rcv_accept in the same cycle
-//   throughput  a read, or a write of what was read, in a cycle
+//   order       frames one after the other: rcv_rd of its endpoint; what it is, until rcv_go; rcv_we, or not, before rcv_go of the next.
+//               rcv_psn, rcv_ends, rcv_host stand still from the cycle after rcv_rd to rcv_go
+//   latency     rcv_rd in cycle 0, rcv_behind, rcv_ahead from cycle 2 on; rcv_duplicate, rcv_gap, rcv_full, rcv_accept with rcv_go, from the
+//               cycle after which ans_* stand until the next rcv_go
+//   throughput  a frame in 2 cycles
 //   stall       none
+//   ahead       a frame takes the one ahead of it, if that has gone and is of the same endpoint (rcv_follows), for committed: rcv_takes. If it
+//               was not, rcv_redo, and rcv_behind and rcv_ahead are right 2 cycles later. rcv_written: that one is committed with rcv_rd
 //   numbers     all on the wire; the distance is serial
 //   answer      accepted data and duplicates an ACK, a gap a NAK once, what finds its pipe full an RNR NAK, a CNP, both or nothing, by cfg_*;
 //               the MSN counts the message that ends with accepted data
@@ -32,9 +35,14 @@ module inc_send_ack #(
     input  wire [EI_W-1:0]  init_ei,
     input  wire [23:0]      init_psn,
 
-    // look
+    // look; the frame ahead is of the same endpoint and not decided; is committed in this cycle
     input  wire             rcv_rd,
     input  wire [EI_W-1:0]  rcv_ei,
+    input  wire             rcv_follows,
+    input  wire             rcv_written,
+    // the frame ahead was taken for committed and is not: look again
+    output wire             rcv_takes,
+    input  wire             rcv_redo,
     input  wire [23:0]      rcv_psn,
     // LAST or ONLY
     input  wire             rcv_ends,
@@ -42,9 +50,9 @@ module inc_send_ack #(
     input  wire             rcv_host,
     output wire             rcv_behind,
     output wire             rcv_ahead,
-    output wire [23:0]      rcv_epsn,
 
-    // what the data is, at most one
+    // what the data is, at most one, when it goes on
+    input  wire             rcv_go,
     input  wire             rcv_duplicate,
     input  wire             rcv_gap,
     input  wire             rcv_full,
@@ -72,39 +80,95 @@ module inc_send_ack #(
 
     localparam [7:0] ACK_PLAIN = 8'h1F, NAK_SEQUENCE = 8'h60;
 
-    wire [23:0] epsn, msn;
-    wire        nak_sent;
-    wire [23:0] epsn_next, msn_next;
-    wire        nak_sent_next;
+    reg  [EI_W-1:0] look_ei_reg, own_ei_reg;
+    reg             writes_reg;
+    reg  [48:0]     next_reg;
+    wire [48:0]     ram_word, word;
+    wire            writes = rcv_we && writes_reg;
 
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(49), .ADDR_W(EI_W)) u_endpoints (
         .clk   (clk),
-        .we    (rcv_we || init_we),
-        .waddr (rcv_we ? rcv_ei : init_ei),
-        .wdata (rcv_we ? {nak_sent_next, msn_next, epsn_next} : {1'b0, 24'd0, init_psn}),
+        .we    (writes || init_we),
+        .waddr (writes ? own_ei_reg : init_ei),
+        .wdata (writes ? next_reg : {1'b0, 24'd0, init_psn}),
         .re    (rcv_rd),
         .raddr (rcv_ei),
-        .rdata ({nak_sent, msn, epsn})
+        .rdata (ram_word)
     );
 
-    wire [23:0] distance = rcv_psn - epsn;
-    assign rcv_behind = distance[23];
-    assign rcv_ahead  = !distance[23] && distance != 24'd0;
-    assign rcv_epsn   = epsn;
+    inc_look_ahead #(.BITS(49)) u_ahead (
+        .clk     (clk),
+        .read    (rcv_rd),
+        .follows (rcv_follows),
+        .written (rcv_written && writes_reg),
+        .redo    (rcv_redo),
+        .ram     (ram_word),
+        .writes  (writes_reg),
+        .next    (next_reg),
+        .takes   (rcv_takes),
+        .word    (word)
+    );
 
-    assign ans_ack = rcv_accept || rcv_duplicate;
-    assign ans_nak = rcv_gap && !nak_sent;
-    assign ans_rnr = rcv_full && cfg_rnr;
-    assign ans_cnp = rcv_full && cfg_cnp && rcv_host;
+    // ---- the facts, in the cycle after rcv_rd ----
 
-    // what is accepted, or finds its pipe full, has the number that is expected
-    assign ans_psn      = rcv_duplicate ? epsn - 24'd1 : epsn;
-    assign ans_syndrome = ans_ack ? ACK_PLAIN : rcv_full ? {3'b001, cfg_rnr_timer} : NAK_SEQUENCE;
-    assign ans_msn      = msn_next;
+    wire [23:0] word_epsn, word_msn;
+    wire        word_nak_sent;
+    assign {word_nak_sent, word_msn, word_epsn} = word;
+    wire [23:0] distance = rcv_psn - word_epsn;
 
-    assign epsn_next     = rcv_accept ? epsn + 24'd1 : epsn;
-    assign msn_next      = rcv_accept && rcv_ends ? msn + 24'd1 : msn;
-    assign nak_sent_next = !rcv_accept && (nak_sent || rcv_gap || rcv_full);
+    reg         look_reg, behind_reg, ahead_reg, nak_sent;
+    reg  [23:0] epsn, msn;
+
+    always @(posedge clk) begin
+        look_reg <= rcv_rd || rcv_redo;
+        if (rcv_rd) begin
+            look_ei_reg <= rcv_ei;
+        end
+        if (look_reg) begin
+            behind_reg <= distance[23];
+            ahead_reg  <= !distance[23] && rcv_psn != word_epsn;
+            nak_sent   <= word_nak_sent;
+            epsn       <= word_epsn;
+            msn        <= word_msn;
+        end
+    end
+
+    assign rcv_behind = behind_reg;
+    assign rcv_ahead  = ahead_reg;
+
+    // ---- the answer, and the state after it ----
+
+    wire        acks     = rcv_accept || rcv_duplicate;
+    wire [23:0] msn_next = rcv_accept && rcv_ends ? msn + 24'd1 : msn;
+
+    reg         ack_reg, nak_reg, rnr_reg, cnp_reg;
+    reg  [7:0]  syndrome_reg;
+    reg  [23:0] psn_reg;
+
+    always @(posedge clk) begin
+        if (rcv_go) begin
+            own_ei_reg <= look_ei_reg;
+            ack_reg    <= acks;
+            nak_reg    <= rcv_gap && !nak_sent;
+            rnr_reg    <= rcv_full && cfg_rnr;
+            cnp_reg    <= rcv_full && cfg_cnp && rcv_host;
+            // what is accepted, or finds its pipe full, has the number that is expected
+            psn_reg      <= rcv_duplicate ? epsn - 24'd1 : epsn;
+            syndrome_reg <= acks ? ACK_PLAIN : rcv_full ? {3'b001, cfg_rnr_timer} : NAK_SEQUENCE;
+            writes_reg   <= rcv_accept || rcv_gap || rcv_full;
+            next_reg     <= {!rcv_accept && (nak_sent || rcv_gap || rcv_full), msn_next, rcv_accept ? epsn + 24'd1 : epsn};
+        end
+    end
+
+    assign ans_ack      = ack_reg;
+    assign ans_nak      = nak_reg;
+    assign ans_rnr      = rnr_reg;
+    assign ans_cnp      = cnp_reg;
+    assign ans_psn      = psn_reg;
+    assign ans_syndrome = syndrome_reg;
+    assign ans_msn      = next_reg[47:24];
+
+    wire unused_bits = &{1'b0, distance};
 
 endmodule
 

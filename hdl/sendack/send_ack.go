@@ -5,6 +5,7 @@ package sendack
 import (
 	"fmt"
 
+	"incforge/hdl/decider"
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
@@ -31,8 +32,12 @@ func (p SendAck) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_send_ack: %w", err)
 	}
+	ahead, err := decider.LookAhead{Bits: 49}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_send_ack: %w", err)
+	}
 	return &graph.Module{
-		Name: "inc_send_ack", Block: "SendAck", Source: source, Latency: "1 cycle",
+		Name: "inc_send_ack", Block: "SendAck", Source: source, Latency: "2 cycles",
 		Purpose: "what every endpoint sends next, and what its data is answered with",
 		Params: []graph.Param{
 			{Name: "EI_W", Value: p.EIW},
@@ -47,12 +52,16 @@ func (p SendAck) Module() (*graph.Module, error) {
 			leaf.In("init_psn", 24),
 			leaf.In("rcv_rd", 1),
 			leaf.In("rcv_ei", p.EIW),
+			leaf.In("rcv_follows", 1),
+			leaf.In("rcv_written", 1),
+			leaf.Out("rcv_takes", 1),
+			leaf.In("rcv_redo", 1),
 			leaf.In("rcv_psn", 24),
 			leaf.In("rcv_ends", 1),
 			leaf.In("rcv_host", 1),
 			leaf.Out("rcv_behind", 1),
 			leaf.Out("rcv_ahead", 1),
-			leaf.Out("rcv_epsn", 24),
+			leaf.In("rcv_go", 1),
 			leaf.In("rcv_duplicate", 1),
 			leaf.In("rcv_gap", 1),
 			leaf.In("rcv_full", 1),
@@ -69,6 +78,6 @@ func (p SendAck) Module() (*graph.Module, error) {
 		Memories: []graph.Memory{
 			{Path: "u_endpoints", Words: leaf.Pow2(p.EIW), Bits: 49, Role: "state", Module: "inc_ram_1r1w"},
 		},
-		Submodules: []*graph.Module{memory},
+		Submodules: []*graph.Module{memory, ahead},
 	}, nil
 }

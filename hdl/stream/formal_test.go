@@ -32,14 +32,14 @@ type proof struct {
 // so two bits of it can tell entries apart.
 func proofs() map[string]proof {
 	watch := []string{
-		".rdata (ram_data)", ".rdata (ram_data), .f_at (f_at), .f_word (f_word)",
+		".rdata (data)", ".rdata (data), .f_at (f_at), .f_word (f_word)",
 		"    inc_mem_bypass #(", "    wire [DEPTH_W-1:0] f_at; wire [WIDTH-1:0] f_word;\n    inc_mem_bypass #(",
 	}
 	return map[string]proof{
 		"skid":        {stream.Skid{Width: 2}, "skid.vh", nil, 10, []string{"end else if (m_ready) begin", "end else if (m_ready || s_valid) begin"}},
 		"fifo":        {stream.FIFO{Width: 2, DepthW: 2, Margin: 1}, "fifo.vh", nil, 11, []string{"if (push && !pop)", "if (push && (!pop || count_reg == 3))"}},
 		"fifo of two": {stream.FIFO{Width: 1, DepthW: 1, Margin: 0}, "fifo.vh", nil, 10, []string{"count_reg < LIMIT_COUNT", "count_reg <= LIMIT_COUNT"}},
-		"stream_fifo": {stream.StreamFIFO{Width: 2, DepthW: 2, Margin: 1}, "stream_fifo.vh", watch, 13, []string{"!(pop && !kept_valid_reg);", "!pop;"}},
+		"stream_fifo": {stream.StreamFIFO{Width: 2, DepthW: 2, Margin: 1}, "stream_fifo.vh", watch, 13, []string{"(pop || !ram_valid_reg)", "(pop || !ram_valid_reg || push)"}},
 	}
 }
 

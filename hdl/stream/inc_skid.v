@@ -45,7 +45,7 @@ module inc_skid #(
 
     always @(posedge clk) begin
         if (s_valid && ready_reg && !m_ready) begin
-            kept_reg       <= s_data;
+            kept_reg       <= m_data;    // which is s_data now: the beat on its way is chosen once
             kept_valid_reg <= 1'b1;
         end else if (m_ready) begin
             kept_valid_reg <= 1'b0;

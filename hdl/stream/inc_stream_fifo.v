@@ -48,23 +48,18 @@ module inc_stream_fifo #(
     localparam LIMIT = (1 << DEPTH_W) - MARGIN;
     localparam [DEPTH_W:0] LIMIT_COUNT = LIMIT[DEPTH_W:0];
 
-    // used_reg counts beats from push to pop, wait_reg those still in the RAM. A read beat sits at the RAM's
-    // output, or in kept_reg when the next one had to be fetched behind it to keep the flow without bubbles.
+    // used_reg counts beats from push to pop, wait_reg those still in the RAM. A beat that was read stands at the RAM's output until the next
+    // read, and so until it is popped; the one behind it is read in the cycle of the pop, which leaves no bubble.
     reg [DEPTH_W-1:0] tail_reg;
     reg [DEPTH_W-1:0] head_reg;
     reg [DEPTH_W:0]   used_reg;
     reg [DEPTH_W:0]   wait_reg;
     reg               ram_valid_reg;
-    reg               kept_valid_reg;
-    reg [WIDTH-1:0]   kept_reg;
-    wire [WIDTH-1:0]  ram_data;
 
-    assign valid = kept_valid_reg || ram_valid_reg;
-    assign data  = kept_valid_reg ? kept_reg : ram_data;
+    assign valid = ram_valid_reg;
     assign room  = used_reg < LIMIT_COUNT;
 
-    wire fetch = wait_reg != {(DEPTH_W+1){1'b0}} && (pop || !(kept_valid_reg && ram_valid_reg));
-    wire keep  = fetch && ram_valid_reg && !(pop && !kept_valid_reg);
+    wire fetch = wait_reg != {(DEPTH_W+1){1'b0}} && (pop || !ram_valid_reg);
 
     inc_mem_bypass #(.WORDS(1 << DEPTH_W), .BITS(WIDTH), .ADDR_W(DEPTH_W)) u_mem (
         .clk   (clk),
@@ -73,7 +68,7 @@ module inc_stream_fifo #(
         .wdata (push_data),
         .re    (fetch),
         .raddr (head_reg),
-        .rdata (ram_data)
+        .rdata (data)
     );
 
     always @(posedge clk) begin
@@ -94,27 +89,18 @@ module inc_stream_fifo #(
             wait_reg <= wait_reg - {{DEPTH_W{1'b0}}, 1'b1};
         end
 
-        if (keep) begin
-            kept_reg <= ram_data;
-        end
-        if (keep) begin
-            kept_valid_reg <= 1'b1;
-        end else if (pop) begin
-            kept_valid_reg <= 1'b0;
-        end
         if (fetch) begin
             ram_valid_reg <= 1'b1;
-        end else if (pop && !kept_valid_reg) begin
+        end else if (pop) begin
             ram_valid_reg <= 1'b0;
         end
 
         if (rst) begin
-            tail_reg       <= {DEPTH_W{1'b0}};
-            head_reg       <= {DEPTH_W{1'b0}};
-            used_reg       <= {(DEPTH_W+1){1'b0}};
-            wait_reg       <= {(DEPTH_W+1){1'b0}};
-            ram_valid_reg  <= 1'b0;
-            kept_valid_reg <= 1'b0;
+            tail_reg      <= {DEPTH_W{1'b0}};
+            head_reg      <= {DEPTH_W{1'b0}};
+            used_reg      <= {(DEPTH_W+1){1'b0}};
+            wait_reg      <= {(DEPTH_W+1){1'b0}};
+            ram_valid_reg <= 1'b0;
         end
     end
 

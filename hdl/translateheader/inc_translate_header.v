@@ -8,7 +8,9 @@
 //   header      Ethernet, IPv4, UDP (checksum 0), BTH, and AETH or immediate: byte i at hdr_bytes[8*i +: 8]. In place of the IP
 //               checksum are zeros: it is the inverse of the one's complement sum of hdr_sum_a and hdr_sum_b
 //   stall       req_ready low; hdr_pop
-//   table       written word by word through tbl_*
+//   table       written word by word through tbl_*. The words of an endpoint that there is, but EP_CTRL and EP_LOCAL_QPN, are read through
+//               get_*: get_valid stands, with the rest, until `got`, in the next cycle, in which got_data is the word. req_ready is low
+//               meanwhile
 //   PSN         as requested; with req_in_band the endpoint's offset of range req_rng is added, that of what it sends (req_dir 1) or
 //               hears (0); offsets come on off_* before the first request that needs them, and go for a range when the fourth after it opens
 //   reset       queue empty; the table's contents are unknown until written
@@ -41,6 +43,11 @@ module inc_translate_header #(
     input  wire [EI_W-1:0]    tbl_index,
     input  wire [3:0]         tbl_word,
     input  wire [31:0]        tbl_data,
+    input  wire               get_valid,
+    input  wire [EI_W-1:0]    get_index,
+    input  wire [3:0]         get_word,
+    output wire               got,
+    output reg  [31:0]        got_data,
 
     // offsets of an endpoint in a range, from Control
     input  wire               off_we,
@@ -114,7 +121,15 @@ module inc_translate_header #(
                      WORD_EP_REMOTE_MAC_HI = 4'd8, WORD_EP_HEADER = 4'd9;
     // contract: end
 
-    wire take = req_valid && req_ready;
+    // the registers read a word in place of a request
+    reg       got_reg;
+    reg [3:0] got_word_reg;
+    wire      has_room;
+    wire      get  = get_valid && !got_reg;
+    wire      take = req_valid && req_ready;
+    wire      look = take || get;
+    assign req_ready = has_room && !get;
+    assign got       = got_reg;
 
     // ---- table ----
 
@@ -124,7 +139,7 @@ module inc_translate_header #(
     wire               we = tbl_ep_we && wr_there;
     wire               unused_there = &{1'b0, rd_there};
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_rd_index (
-        .ei(req_ei), .index(rd_at), .present(rd_there));
+        .ei(get ? get_index : req_ei), .index(rd_at), .present(rd_there));
     inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_wr_index (
         .ei(tbl_index), .index(wr_at), .present(wr_there));
 
@@ -139,30 +154,30 @@ module inc_translate_header #(
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W)) u_remote_qpn (
         .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_QPN), .waddr(wr_at),
         .wdata(tbl_data[F_EP_REMOTE_QPN_QPN +: W_EP_REMOTE_QPN_QPN]),
-        .re(take), .raddr(rd_at), .rdata(ep_remote_qpn));
+        .re(look), .raddr(rd_at), .rdata(ep_remote_qpn));
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_local_ip (
         .clk(clk), .we(we && tbl_word == WORD_EP_LOCAL_IP), .waddr(wr_at), .wdata(tbl_data),
-        .re(take), .raddr(rd_at), .rdata(ep_local_ip));
+        .re(look), .raddr(rd_at), .rdata(ep_local_ip));
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_remote_ip (
         .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_IP), .waddr(wr_at), .wdata(tbl_data),
-        .re(take), .raddr(rd_at), .rdata(ep_remote_ip));
+        .re(look), .raddr(rd_at), .rdata(ep_remote_ip));
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_local_mac_lo (
         .clk(clk), .we(we && tbl_word == WORD_EP_LOCAL_MAC_LO), .waddr(wr_at), .wdata(tbl_data),
-        .re(take), .raddr(rd_at), .rdata(ep_local_mac_lo));
+        .re(look), .raddr(rd_at), .rdata(ep_local_mac_lo));
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(16), .ADDR_W(INDEX_W)) u_local_mac_hi (
         .clk(clk), .we(we && tbl_word == WORD_EP_LOCAL_MAC_HI), .waddr(wr_at),
         .wdata(tbl_data[F_EP_LOCAL_MAC_HI_OCTETS +: W_EP_LOCAL_MAC_HI_OCTETS]),
-        .re(take), .raddr(rd_at), .rdata(ep_local_mac_hi));
+        .re(look), .raddr(rd_at), .rdata(ep_local_mac_hi));
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_remote_mac_lo (
         .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_MAC_LO), .waddr(wr_at), .wdata(tbl_data),
-        .re(take), .raddr(rd_at), .rdata(ep_remote_mac_lo));
+        .re(look), .raddr(rd_at), .rdata(ep_remote_mac_lo));
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(16), .ADDR_W(INDEX_W)) u_remote_mac_hi (
         .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_MAC_HI), .waddr(wr_at),
         .wdata(tbl_data[F_EP_REMOTE_MAC_HI_OCTETS +: W_EP_REMOTE_MAC_HI_OCTETS]),
-        .re(take), .raddr(rd_at), .rdata(ep_remote_mac_hi));
+        .re(look), .raddr(rd_at), .rdata(ep_remote_mac_hi));
     inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_header (
         .clk(clk), .we(we && tbl_word == WORD_EP_HEADER), .waddr(wr_at), .wdata(tbl_data),
-        .re(take), .raddr(rd_at), .rdata(ep_header));
+        .re(look), .raddr(rd_at), .rdata(ep_header));
 
     // ---- the request waits a cycle for its record ----
 
@@ -213,6 +228,24 @@ module inc_translate_header #(
             wire unused_offset = &{1'b0, off_we, off_ei, off_rng, off_in, off_out, req_in_band, req_rng, req_dir};
         end
     endgenerate
+
+    always @* begin
+        case (got_word_reg)
+            WORD_EP_REMOTE_QPN:    got_data = {{(32-W_EP_REMOTE_QPN_QPN){1'b0}}, ep_remote_qpn};
+            WORD_EP_LOCAL_IP:      got_data = ep_local_ip;
+            WORD_EP_REMOTE_IP:     got_data = ep_remote_ip;
+            WORD_EP_LOCAL_MAC_LO:  got_data = ep_local_mac_lo;
+            WORD_EP_LOCAL_MAC_HI:  got_data = {{(32-W_EP_LOCAL_MAC_HI_OCTETS){1'b0}}, ep_local_mac_hi};
+            WORD_EP_REMOTE_MAC_LO: got_data = ep_remote_mac_lo;
+            WORD_EP_REMOTE_MAC_HI: got_data = {{(32-W_EP_REMOTE_MAC_HI_OCTETS){1'b0}}, ep_remote_mac_hi};
+            default:               got_data = ep_header;
+        endcase
+    end
+
+    always @(posedge clk) begin
+        got_reg      <= get && !rst;
+        got_word_reg <= get_word;
+    end
 
     // ---- write ----
 
@@ -281,7 +314,7 @@ module inc_translate_header #(
         .rst       (rst),
         .push      (q_valid),
         .push_data ({ep_port, lane_order, sum_6, is_long, q_plen, q_words, covered, total}),
-        .room      (req_ready),
+        .room      (has_room),
         .valid     (hdr_valid),
         .data      ({hdr_port, hdr_bytes, hdr_sum_a, hdr_sum_b, hdr_long, hdr_plen, hdr_words, hdr_covered, hdr_total}),
         .pop       (hdr_pop)

@@ -113,6 +113,7 @@ func words(bytes int) uint64 { return uint64(bytes+7) / 8 }
 
 type bench struct {
 	*rig.Rig
+	t        *testing.T
 	rng      *rand.Rand
 	ipID     uint16
 	p        translateheader.TranslateHeader
@@ -122,6 +123,10 @@ type bench struct {
 	next     int
 	ask, pop func() bool
 	change   func() bool // the control plane writes a word
+	look     func() bool // the registers read one
+	looking  bool        // they are to get it in this cycle
+	word     uint32      // which
+	looked   int         // how many they got
 	want     []header
 	got      []header
 	askedAt  []uint64
@@ -130,7 +135,7 @@ type bench struct {
 
 func newBench(t *testing.T, lib *sim.Lib, p translateheader.TranslateHeader, seed uint64) *bench {
 	yes, no := func() bool { return true }, func() bool { return false }
-	b := &bench{Rig: rig.New(t, lib, seed), rng: rand.New(rand.NewPCG(seed, 1)), ask: yes, pop: yes, change: no, p: p,
+	b := &bench{Rig: rig.New(t, lib, seed), t: t, rng: rand.New(rand.NewPCG(seed, 1)), ask: yes, pop: yes, change: no, look: no, p: p,
 		table: make([]record, 1<<p.EIW), offsets: make([][4]offset, 1<<p.EIW)}
 	b.ipID = []uint16{0x1111, 0, 0xFFFF}[seed%3]
 	b.Set("cfg_ip_id", uint64(b.ipID))
@@ -191,7 +196,16 @@ func (b *bench) cycle() {
 		b.Set("req_words", words(q.payload))
 	}
 	b.Set("hdr_pop", 0)
+	gets := !b.looking && b.look()
+	if gets {
+		ei, w := b.present(), 2+b.rng.IntN(8)
+		b.Set("get_index", uint64(ei))
+		b.Set("get_word", uint64(w))
+		b.word = b.table[ei][w] & mask(w)
+	}
+	b.SetBool("get_valid", gets || b.looking)
 	b.Settle()
+	require.False(b.t, gets && b.Is("req_ready"), "a request and the registers at once")
 	if asks && b.Is("req_ready") { // a record that is written in this cycle is the old one
 		q := b.requests[b.next]
 		b.want = append(b.want, want(b.table[q.ei], q, b.ipID, b.offsets[q.ei][q.rng]))
@@ -207,6 +221,12 @@ func (b *bench) cycle() {
 		b.write(b.rng.IntN(len(b.table)), b.rng.IntN(regs.Words), b.rng.Uint32())
 	}
 	b.Clock()
+	require.Equal(b.t, b.looking, b.Is("got"))
+	if b.looking {
+		require.Equal(b.t, uint64(b.word), b.Get("got_data"))
+		b.looked++
+	}
+	b.looking = gets
 	if pops {
 		h := header{port: b.Get("hdr_port"), plen: b.Get("hdr_plen"), words: b.Get("hdr_words"), covered: b.Get("hdr_covered"),
 			total: b.Get("hdr_total"), long: b.Is("hdr_long"), bytes: b.Bytes("hdr_bytes")}
@@ -279,6 +299,9 @@ func anything(t *testing.T, p translateheader.TranslateHeader) {
 			return func() bool { return b.rng.IntN(100) < percent }
 		}
 		b.ask, b.pop = pace(), pace()
+		if seed != 2 {
+			b.look = func() bool { return b.rng.IntN(5) == 0 }
+		}
 		if seed%2 == 1 {
 			b.change = func() bool { return b.rng.IntN(3) == 0 }
 		}
@@ -286,7 +309,18 @@ func anything(t *testing.T, p translateheader.TranslateHeader) {
 			b.requests = append(b.requests, b.some())
 		}
 		b.run(t)
+		require.Equal(t, seed != 2, b.looked > 50)
 	}
+}
+
+// mask are the bits that exist in a word of an endpoint's record.
+func mask(word int) uint32 {
+	for _, r := range regs.Map() {
+		if r.Index == "ei" && r.Word() == word {
+			return r.Mask()
+		}
+	}
+	return 0
 }
 
 // TestChecksumCarries: IP headers whose sum folds into one that must be folded again, and their neighbours.

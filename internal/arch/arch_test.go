@@ -19,6 +19,7 @@ func rooms() []Room {
 		{"internal/cache", 0, "keeps what they made"},
 		{"internal/progress", 0, "says how far something is"},
 		{"internal/yamlpos", 0, "says where in a YAML file something is"},
+		{"internal/strictyaml", 1, "reads YAML into structs and says all that is wrong with it"},
 		{"internal/arch", 0, "these rules"},
 		{"internal/names", 0, "names of enumerations"},
 		{"internal/fail", 0, "ends a function of many steps at the first failure"},
@@ -65,7 +66,15 @@ func rooms() []Room {
 		{"modelcheck/scenario", 8, "a model step by step; what a switch gets there can be given to any engine"},
 		{"modelcheck", 9, "explores a model's states"},
 		{"live/...", 9, "an engine at real sockets"},
-		{"control/...", 10, "agent, manager and library of a control plane"},
+		{"control/placement", 1, "trees for groups: knows networks and what an engine can hold, and talks to nobody"},
+		{"control/store", 0, "records that outlive a crash"},
+		{"control/mmio", 0, "registers in a file"},
+		{"control/agentpb", 0, "what an agent is asked"},
+		{"control/managerpb", 0, "what a manager is asked"},
+		{"control/rpc", 1, "connections and who is at the other end"},
+		{"control/rpc/rpctest", 2, "certificates for tests"},
+		{"control/agent", 10, "a switch's hand: knows its engine, and no network"},
+		{"control/manager", 10, "the cluster: knows agents by their service alone"},
 
 		{"synth/design", 1, "the manifest, as synthesis reads it"},
 		{"synth/liberty", 1, "cell libraries"},
@@ -107,6 +116,7 @@ func bans() []Ban {
 		{"rtlgen/...", "sim/...", "generating takes no simulator"}, {"rtlgen/...", "internal/tool", "generating takes no foreign program"},
 		{"verify/...", "rtlgen/...", "what checks a design knows the files that were generated, not how"},
 		{"network/...", "rtlgen/...", "as for verify"}, {"modelcheck/...", "rtlgen/...", "as for verify"}, {"live/...", "rtlgen/...", "as for verify"},
+		{"control/...", "rtlgen/...", "as for verify"},
 	}
 }
 

@@ -38,7 +38,7 @@ func arithmeticFaults() []Fault {
 // typeFaults are of types and operations that mini leaves out.
 func typeFaults() []Fault {
 	return []Fault{
-		{Name: "a range's type is the group's", File: fileCheck,
+		{Name: "a range's type is the group's", File: fileEntry,
 			Old: "ranged_reg ? map_dtype : dtype_reg", New: "ranged_reg && map_dtype == 2'd0 ? map_dtype : dtype_reg"},
 		{Name: "an adder's result is used before it is there", File: fileAggregate,
 			Old: "x_read && same[DEPTH-2:0] != {(DEPTH-1){1'b0}}", New: "1'b0"},

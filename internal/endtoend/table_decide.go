@@ -106,9 +106,9 @@ func inBandFaults() []Fault {
 func stepFaults() []Fault {
 	return []Fault{
 		{Name: "a frame does not see what the one before it does to its endpoint", File: fileCheck,
-			Old: "b_fwd_ep && c_ep_we", New: "1'b0"},
+			At: ".ram(ram_ep), .writes(", Old: "c_ep_we", New: "1'b0"},
 		{Name: "a frame does not see what the one before it does to its slot", File: fileCheck,
-			Old: "b_fwd_slot && c_wr", New: "1'b0"},
+			At: ".ram(ram_slot), .writes(", Old: "c_wr", New: "1'b0"},
 		{Name: "a frame does not see what was written while it was looked up", File: fileCheck,
 			Old: "ep_we && c_ei == a_ei", New: "1'b0"},
 		{Name: "a frame does not see the slot that was written while it was looked up", File: fileCheck,

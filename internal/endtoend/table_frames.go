@@ -63,15 +63,22 @@ func classFaults() []Fault {
 // controlFaults are of registers, counters, resets and starts.
 func controlFaults() []Fault {
 	return []Fault{
-		{Name: "a counter starts at one", File: fileCSR,
-			At: "counter_reg[32*c +: 32] <=", Old: "32'd0", New: "c == 3 ? 32'd1 : 32'd0"},
-		{Name: "a counter misses one in two", File: fileCSR,
-			At: "end else if (", Old: "step_reg[c]", New: "step_reg[c] && (c != 6 || counter_reg[32*c])"},
+		{Name: "a counter starts at one", File: fileCounters,
+			At: "wire [2*HALF_W-1:0] old = b_clear ?", Old: "{2*HALF_W{1'b0}}", New: "{{(2*HALF_W-1){1'b0}}, b_index == 3}"},
+		{Name: "a counter misses a step in the cycle in which a turn begins", File: fileCounters,
+			At: "turn ? (k == 0 ?", Old: "step_reg", New: "{COUNTERS{1'b0}}"},
+		{Name: "a counter counts no more than one step a turn", File: fileCounters,
+			Old: "carry & few_reg[k*COUNTERS +: COUNTERS]", New: "{COUNTERS{1'b0}}"},
+		{Name: "a register is read in place of a header", File: fileTranslate,
+			At: "assign req_ready =", Old: "has_room && !get", New: "has_room"},
+		{Name: "an endpoint's register reads the last header's endpoint", File: fileTranslate,
+			Old: "get ? get_index : req_ei", New: "req_ei"},
+		{Name: "a header looks up what the registers asked for", File: fileLookup,
+			At: "wire [EI_W-1:0] ei =", Old: "hdr_valid", New: "hdr_valid && !get_valid"},
 		{Name: "a control register is not reset", File: fileCSR,
 			At: "gap_nak_reg <=", Old: "R_CTRL_GAP_NAK", New: "gap_nak_reg"},
 		{Name: "the state machine is not reset", File: fileCheck,
-			At: "if (rst) begin state_reg <=", Old: "M_EMPTY", New: "state_reg", Also: []Change{
-				{At: "if (rst) begin a_valid <=", Old: "1'b0", New: "a_valid"},
+			At: "if (rst) begin a_valid <=", Old: "1'b0", New: "a_valid", Also: []Change{
 				{At: "if (rst) begin b_valid <=", Old: "1'b0", New: "b_valid"},
 				{At: "if (rst) begin c_valid <=", Old: "1'b0", New: "c_valid"},
 			}},

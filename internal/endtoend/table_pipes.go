@@ -8,8 +8,8 @@ func receiveFaults() []Fault {
 		{Name: "a full pipe is acknowledged (B1)", File: fileSend,
 			Old: "rcv_accept || rcv_duplicate", New: "rcv_accept || rcv_duplicate || rcv_full"},
 		{Name: "a full pipe is answered like a gap (B1)", File: fileSend,
-			Old: "ans_ack ? ACK_PLAIN : rcv_full ? {3'b001, cfg_rnr_timer} : NAK_SEQUENCE",
-			New: "ans_ack ? ACK_PLAIN : NAK_SEQUENCE"},
+			Old: "acks ? ACK_PLAIN : rcv_full ? {3'b001, cfg_rnr_timer} : NAK_SEQUENCE",
+			New: "acks ? ACK_PLAIN : NAK_SEQUENCE"},
 		{Name: "a gap NAK names the last PSN taken (B2)", File: fileSend,
 			Old: "rcv_duplicate ? epsn - 24'd1 : epsn", New: "rcv_duplicate || rcv_gap ? epsn - 24'd1 : epsn"},
 		{Name: "duplicates are NAKed (B2)", File: fileSend,
@@ -17,8 +17,8 @@ func receiveFaults() []Fault {
 				{Old: "rcv_gap && !nak_sent", New: "(rcv_gap || rcv_duplicate) && !nak_sent"},
 			}},
 		{Name: "a duplicate is added again (B3)", File: filePipe,
-			Old: "accept && ent_words != {WORDS_W{1'b0}}",
-			New: "(accept || (duplicate && off_reg < room)) && ent_words != {WORDS_W{1'b0}}"},
+			Old: "c_accept && c_live && c_words != {WORDS_W{1'b0}}",
+			New: "(c_accept || (c_count[C_RX_DUPLICATE] && c_near)) && c_live && c_words != {WORDS_W{1'b0}}"},
 		{Name: "a duplicate is not acknowledged again (B10)", File: fileSend,
 			Old: "rcv_accept || rcv_duplicate", New: "rcv_accept"},
 		{Name: "a duplicate's ACK has its own number", File: fileSend,
@@ -32,8 +32,8 @@ func receiveFaults() []Fault {
 		{Name: "a CNP goes to a switch", File: fileSend,
 			Old: "rcv_full && cfg_cnp && rcv_host", New: "rcv_full && cfg_cnp"},
 		{Name: "the PSN of data is compared without wrap", File: fileSend,
-			At: "assign rcv_behind =", Old: "distance[23]", New: "rcv_psn < epsn", Also: []Change{
-				{Old: "!distance[23] && distance != 24'd0", New: "rcv_psn > epsn"},
+			At: "behind_reg <=", Old: "distance[23]", New: "rcv_psn < word_epsn", Also: []Change{
+				{Old: "!distance[23] && rcv_psn != word_epsn", New: "rcv_psn > word_epsn"},
 			}},
 	}
 }
@@ -42,30 +42,32 @@ func receiveFaults() []Fault {
 func pipeFaults() []Fault {
 	return []Fault{
 		{Name: "a root moves one slot more than the broadcast pipe has (B9)", File: filePipe,
-			Old: "root && span_reg > n_wide ? n_wide : span_reg", New: "root && span_reg > n_wide ? n_wide + 24'd1 : span_reg"},
+			Old: "x_any && (!x_root || x_unsent < x_n)", New: "x_any && (!x_root || x_unsent <= x_n)"},
 		{Name: "a result leaves a root though it is not in the broadcast pipe (B9)", File: filePipe,
-			At: "rt_keep != NOBODY &&", Old: "(!root || off_reg < n_wide)", New: "1'b1"},
+			At: "rt_keep != NOBODY &&", Old: "(!c_root || c_near)", New: "1'b1"},
 		{Name: "a pipe takes one packet more than it has slots", File: filePipe,
-			Old: "off_reg < room", New: "off_reg <= room"},
+			Old: "off_reg < n_wide", New: "off_reg <= n_wide"},
 		{Name: "children fill the broadcast pipe of a root", File: filePipe,
-			Old: "root ? limit + n_wide : n_wide", New: "root ? n_wide + n_wide : n_wide"},
+			Old: "b_near || (b_in_ring && f_moved)", New: "b_in_ring"},
 		{Name: "start is the minimum over the endpoints of both pipes (B14)", File: filePipe,
-			At: "assign ack_mask =", Old: "outs", New: "outs | parent_mask | out_mask"},
+			At: "assign ack_mask = x_busy ? x_outs :", Old: "c_outs", New: "c_outs | c_parent_mask | c_out_mask"},
 		{Name: "a pipe's minimum leaves the last endpoint out (B14)", File: fileAcks,
 			Old: "ack_mask[n] && !ack_self[n]", New: "ack_mask[n] && !ack_self[n] && n != MASK_W - 2"},
 		{Name: "a slot is free when its PSN is complete (B15)", File: filePipe,
-			Old: "root ? limit + n_wide : n_wide", New: "span_reg + n_wide"},
+			Old: "b_near || (b_in_ring && f_moved)", New: "f_moved"},
 		{Name: "a slot is the PSN modulo N", File: filePipe,
-			At: "wire [SLOT_W-1:0] place =", Old: "raw >= size ? wrap[SLOT_W-1:0] : raw[SLOT_W-1:0]",
-			New: "at % {{(23-SLOT_W){1'b0}}, size}"},
+			At: "wire [SLOT_W-1:0] place =", Old: "raw_reg >= size_reg ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0]",
+			New: "p_psn % {{(23-SLOT_W){1'b0}}, size_reg}"},
 		{Name: "the ring of a pipe is as long as a power of two", File: filePipe,
-			Old: "raw >= size ? wrap[SLOT_W-1:0] : raw[SLOT_W-1:0]", New: "raw[SLOT_W-1:0]"},
+			Old: "raw_reg >= size_reg ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0]", New: "raw_reg[SLOT_W-1:0]"},
 		{Name: "a slot keeps the contributors of the PSN before", File: filePipe,
-			Old: "first ? self : slot_mask | self", New: "slot_mask | self"},
+			Old: "f_first ? b_self : f_mask | b_self", New: "f_mask | b_self"},
 		{Name: "room for the next result wakes nobody", File: filePipe,
-			Old: "unsent_left_reg < limit_left", New: "1'b0"},
+			Old: "c_sent_psn != c_done_psn", New: "1'b0"},
 		{Name: "what two pipes share is kept once", File: filePipe,
-			Old: "pipe_b && !root ? n : {SLOT_W{1'b0}}", New: "{SLOT_W{1'b0}}"},
+			Old: "p_pipe_b && !p_root ? p_n : {SLOT_W{1'b0}}", New: "{SLOT_W{1'b0}}", Also: []Change{
+				{Old: "x_pipe_b && !x_root ? ctx_n : {SLOT_W{1'b0}}", New: "{SLOT_W{1'b0}}"},
+			}},
 	}
 }
 
@@ -73,25 +75,27 @@ func pipeFaults() []Fault {
 func sendFaults() []Fault {
 	return []Fault{
 		{Name: "a NAK counts as an ACK of its own number (B6)", File: fileRetransmission,
-			Old: "rt_is_ack ? rt_psn + 24'd1 : rt_psn", New: "rt_psn + 24'd1"},
+			Old: "rt_is_ack ? rt_psn + 24'd1 : rt_psn", New: "rt_psn + 24'd1", Also: []Change{
+				{Old: "rt_is_ack ? rt_psn : rt_psn - 24'd1", New: "rt_psn"},
+			}},
 		{Name: "a NAK acknowledges nothing", File: fileRetransmission,
 			Old: "rt_is_ack || rt_is_nak || rt_is_rnr", New: "rt_is_ack || rt_is_rnr"},
 		{Name: "an ACK of what was never sent is taken (B18)", File: fileRetransmission,
-			Old: "under[23] || gain[23] || (gain == 24'd0 && rt_is_ack)", New: "gain[23] || (gain == 24'd0 && rt_is_ack)"},
+			Old: "(beyond && gains) || gain[23] || (!gains && rt_is_ack)", New: "gain[23] || (!gains && rt_is_ack)"},
 		{Name: "an old NAK has all sent again", File: fileRetransmission,
-			Old: "under[23] || gain[23] || (gain == 24'd0 && rt_is_ack)",
-			New: "under[23] || (gain[23] && rt_is_ack) || (gain == 24'd0 && rt_is_ack)"},
+			Old: "(beyond && gains) || gain[23] || (!gains && rt_is_ack)",
+			New: "(beyond && gains) || (gain[23] && rt_is_ack) || (!gains && rt_is_ack)"},
 		{Name: "an ACK of what was sent before a NAK is stale", File: fileRetransmission,
-			Old: "own_lag ? max_sent + 24'd1 : rt_sent", New: "own_lag ? send_next : rt_sent"},
+			Old: "max_sent - last", New: "send_next - next"},
 		{Name: "an ACK's PSN is compared without wrap", File: fileRetransmission,
-			Old: "under[23] || gain[23] || (gain == 24'd0 && rt_is_ack)",
-			New: "next > top || gain[23] || (gain == 24'd0 && rt_is_ack)"},
+			Old: "(beyond && gains) || gain[23] || (!gains && rt_is_ack)",
+			New: "next > (own_lag ? max_sent + 24'd1 : rt_sent) || gain[23] || (!gains && rt_is_ack)"},
 		{Name: "fresh results overtake what is sent again", File: fileRetransmission,
 			At: "assign rt_keep =", Old: "rt_out & ~lag", New: "rt_out & ~waits & ~failed"},
 		{Name: "who has all that it missed lags for ever", File: fileRetransmission,
 			Old: "cm_one && !caught_reg", New: "cm_one"},
 		{Name: "what is sent again goes to all", File: filePipe,
-			Old: "result || pointed ? rt_keep : self", New: "result || acting_reg ? rt_keep | self : self"},
+			Old: "pointed ? rt_keep : x_self", New: "rt_keep | x_self"},
 		{Name: "a failed endpoint gets results", File: fileRetransmission,
 			At: "wire own_lag_next =", Old: "own_failed_next", New: "1'b0"},
 		{Name: "an RNR NAK has all sent again at once", File: fileRetransmission,
@@ -133,13 +137,15 @@ func timerFaults() []Fault {
 func rangeFaults() []Fault {
 	return []Fault{
 		{Name: "a range opens when the one before is complete, not acknowledged", File: filePipe,
-			Old: "rec_a[SLOT_W+1 +: 24] == ctx_after", New: "rec_a[SLOT_W+25 +: 24] == ctx_after", Also: []Change{
-				{Old: "rec_b[SLOT_W+1 +: 24] == ctx_after", New: "rec_b[SLOT_W+25 +: 24] == ctx_after"},
+			Old: "opener && b_drained", New: "opener && (b_drained || f_tails[TAIL_W +: 24] == b_fresh)", Also: []Change{
+				{Old: "opener && !b_drained", New: "opener && !opens"},
 			}},
 		{Name: "a control is taken whatever is still in the pipes", File: filePipe,
-			Old: "opener && drained_reg", New: "opener"},
+			Old: "opener && b_drained", New: "opener", Also: []Change{{Old: "opener && !b_drained", New: "1'b0"}}},
+		{Name: "data behind the control that opens a range is counted by the roles of the one before", File: filePipe,
+			Old: "p_ranged && (!p_in_range || p_previous)", New: "p_opener"},
 		{Name: "who did not send or hear in a range holds up the next", File: filePipe,
-			At: "assign ack_lift =", Old: "opening", New: "1'b0"},
+			At: "assign ack_lift =", Old: "c_opening", New: "1'b0"},
 		{Name: "a range makes endpoints whole that have failed", File: fileRetransmission,
 			Old: "mine ? own_failed_next : failed[e]", New: "mine ? own_failed_next : !cm_open && failed[e]", Also: []Change{
 				{Old: "mine ? own_lag_next : cm_open ? failed[e] : lag[e]", New: "mine ? own_lag_next : !cm_open && lag[e]"},
@@ -151,22 +157,21 @@ func rangeFaults() []Fault {
 func turnFaults() []Fault {
 	return []Fault{
 		{Name: "actions go before frames", File: filePipe,
-			Old: "!(ent_valid && vrd_valid && turn_reg)", New: "1'b1"},
+			Old: "!(turn_reg && vrd_valid && frm_waits)", New: "1'b1"},
 		{Name: "an action in between leaves a frame's work standing", File: filePipe,
-			Old: "sent_reg && ((decided && !commits_op) || yields)", New: "sent_reg && decided && !commits_op"},
+			Old: "c_sent && ((decided && !good) || x_start)", New: "c_sent && decided && !good"},
 		{Name: "a start leaves endpoints that wait where they are", File: fileRetransmission,
 			Old: "{SIDE_W{1'b0}}", New: "{stands, failed, lag, waits, on, deadline}"},
 		{Name: "WIPE leaves out what a root moves", File: filePipe,
-			Old: "root ? limit_next - limit : 24'd0", New: "24'd0"},
+			Old: "good && c_completes && c_root && c_near", New: "1'b0"},
 		{Name: "WIPE leaves out what is acknowledged", File: filePipe,
-			Old: "ctx_we ? moved_data : moves ? step_reg + moved_acks : 24'd0",
-			New: "ctx_we ? moved_data : moves ? moved_acks : 24'd0"},
+			Old: "w2_step + w2_moved", New: "w2_moved"},
 		{Name: "TX_RETRANSMIT counts what is late but new", File: filePipe,
-			Old: "acted && to_one && rt_again", New: "acted && to_one"},
+			Old: "x_acts && to_one && rt_again", New: "x_acts && to_one"},
 		{Name: "the monitor does not show time-outs", File: filePipe,
 			Old: "resends || to_go_back || to_resume", New: "resends || to_resume"},
 		{Name: "the monitor names another pipe", File: filePipe,
-			At: "pipe_ep = {{(EP_W-1){1'b0}},", Old: "pipe_b", New: "!pipe_b"},
+			At: "pipe_ep = {{(EP_W-1){1'b0}},", Old: "r_pipe_b", New: "!r_pipe_b"},
 	}
 }
 
@@ -174,7 +179,27 @@ func turnFaults() []Fault {
 func widePipeFaults() []Fault {
 	return []Fault{
 		{Name: "frames go before actions", File: filePipe,
-			Old: "!(ent_valid && vrd_valid && turn_reg)", New: "!(ent_valid && vrd_valid)"},
+			Old: "!(turn_reg && vrd_valid && frm_waits)", New: "!(vrd_valid && frm_waits)", Also: []Change{
+				{Old: "c_leaves && !(act_soon && !opened_reg)", New: "c_leaves"},
+			}},
+		{Name: "frames pass an action that is on its way", File: filePipe,
+			Old: "c_leaves && !(act_soon && !opened_reg)", New: "c_leaves && !(act_valid && !opened_reg)"},
+		{Name: "data does not see that the one before it is of its endpoint", File: fileSend,
+			At: ".follows (", Old: "rcv_follows", New: "1'b0"},
+		{Name: "data does not see what the one before it does to its pipe", File: filePipe,
+			At: ".read(p_go), .follows(", Old: "follows_grp", New: "1'b0"},
+		{Name: "data does not see what the one before it does to its slot", File: filePipe,
+			At: ".read(p_go), .follows(", Old: "follows_slot", New: "1'b0"},
+		{Name: "data does not see the slot that was written while it was looked up", File: filePipe,
+			Old: "wr_en && c_same", New: "1'b0"},
+		{Name: "data does not see that a result was sent while it was looked up", File: filePipe,
+			Old: "sents_we && sents_group == look_group", New: "1'b0"},
+		{Name: "an acknowledgement does not see who was sent something while it was looked up", File: fileRetransmission,
+			Old: "side_we && group == look_group", New: "1'b0"},
+		{Name: "what was taken from a damaged frame is kept in Mode III", File: filePipe,
+			Old: "c_leaves && !good && b_valid && !b_bypass && (rcv_takes || take_tails || take_slot)", New: "1'b0"},
+		{Name: "what completes behind an acknowledgement does not wait for it", File: filePipe,
+			Old: "c_completes && c_root && !c_near && !c_sure", New: "1'b0"},
 	}
 }
 
@@ -184,6 +209,6 @@ func pairFaults() []Fault {
 		{Name: "what the parent sent is reduced once more", File: filePipe,
 			Old: "copied ? e == 0 : there", New: "there"},
 		{Name: "a sum sent again is that of the last pair", File: filePipe,
-			Old: "acting_reg ? slot_mask : mask_next", New: "acting_reg ? self : mask_next"},
+			Old: "x_busy ? slot_mask : c_n_mask", New: "x_busy ? x_self : c_n_mask"},
 	}
 }

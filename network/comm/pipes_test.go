@@ -19,9 +19,9 @@ import (
 func pipes(degree int) contract.Params { return inMode(3, engine(degree)) }
 
 // counters of every switch.
-func counters(t *testing.T, w *World) []map[string]uint32 {
+func counters(t *testing.T, w *World) []map[string]uint64 {
 	t.Helper()
-	var all []map[string]uint32
+	var all []map[string]uint64
 	for s := range w.Tree().Switches() {
 		c, err := w.Driver(s).Counters()
 		require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestPipesAndWindows(t *testing.T) {
 				cuts += g.Host(r).Stats.RateCuts
 			}
 			if tc.window <= tc.pipe {
-				assert.Zero(t, c["DROP_FULL"]+c["TX_RNR"]+c["TX_CNP"]+c["TX_RETRANSMIT"]+uint32(total.Resent))
+				assert.Zero(t, c["DROP_FULL"]+c["TX_RNR"]+c["TX_CNP"]+c["TX_RETRANSMIT"]+uint64(total.Resent))
 				return
 			}
 			require.Positive(t, c["DROP_FULL"])

@@ -148,12 +148,20 @@ func (d *Driver) waitStarted(g int) (started bool, err error) {
 	return false, fmt.Errorf("group %d is still busy after %d reads of GROUP_STATUS", g, busyReads)
 }
 
-// Counters reads all counters.
-func (d *Driver) Counters() (all map[string]uint32, err error) {
+// Counters reads all counters as they are at one moment, once COUNTER_SNAPSHOT.hold has copied them, and leaves it clear.
+func (d *Driver) Counters() (all map[string]uint64, err error) {
 	defer fail.Catch(&err, "")
-	all = make(map[string]uint32, len(d.man.Counters))
+	fail.On(d.Set("COUNTER_SNAPSHOT", 0, "hold", 1))
+	all = make(map[string]uint64, len(d.man.Counters))
 	for i, name := range d.man.Counters {
-		all[name] = fail.Must(d.Read("COUNTER", i))
+		all[name] = fail.Must(d.Counter(i))
 	}
-	return all, nil
+	return all, d.Set("COUNTER_SNAPSHOT", 0, "hold", 0)
+}
+
+// Counter reads the i-th counter, both words: of the copy that COUNTER_SNAPSHOT holds, else as it is now.
+func (d *Driver) Counter(i int) (v uint64, err error) {
+	defer fail.Catch(&err, "")
+	low := fail.Must(d.Read("COUNTER", i))
+	return uint64(fail.Must(d.Read("COUNTER_HIGH", i)))<<32 | uint64(low), nil
 }

@@ -35,9 +35,9 @@ func relations(mode int) []string {
 }
 
 // Identities reports which relations between the counters of one switch do not hold.
-func Identities(mode int, counters map[string]uint32) error {
+func Identities(mode int, counters map[string]uint64) error {
 	named := strings.Fields(strings.Join(relations(mode), " "))
-	sum := func(side []string) (n uint32) {
+	sum := func(side []string) (n uint64) {
 		for _, name := range side {
 			n += counters[name]
 			for other, v := range counters {
@@ -55,7 +55,7 @@ func Identities(mode int, counters map[string]uint32) error {
 			left, right, _ = strings.Cut(r, " <= ")
 		}
 		a, b := sum(strings.Split(left, " + ")), sum(strings.Split(right, " + "))
-		if equal && a != b || int32(b-a) < 0 { // counters wrap
+		if equal && a != b || int64(b-a) < 0 { // counters wrap
 			errs = append(errs, fmt.Errorf("%s does not hold: %s is %d, %s is %d", r, left, a, right, b))
 		}
 	}

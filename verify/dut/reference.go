@@ -27,6 +27,8 @@ type Reference struct {
 	man  *contract.Manifest
 	eng  *inc.Engine
 	regs map[uint32]uint32
+	// copy are the counters as COUNTER and COUNTER_HIGH read them.
+	copy inc.Counters
 	// overlap: the group's last start was refused because of its slots.
 	overlap []bool
 
@@ -230,6 +232,7 @@ func (r *Reference) Reset() error {
 	}
 	eng.SetManual(true)
 	r.eng = eng
+	r.copy = inc.Counters{}
 	r.regs = map[uint32]uint32{}
 	r.overlap = make([]bool, p.Groups)
 	for i := range r.man.Registers {
@@ -267,7 +270,14 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 	case "ID":
 		return contract.Magic, nil
 	case "COUNTER":
-		return r.counter(i)
+		if !r.held() {
+			r.copy = r.eng.Counters()
+		}
+		v, err := r.counter(i)
+		return uint32(v), err
+	case "COUNTER_HIGH":
+		v, err := r.counter(i)
+		return uint32(v >> 32), err
 	case "GROUP_STATUS":
 		return r.put(reg.Name, "enabled", flag(r.eng.Enabled(i))) | r.put(reg.Name, "overlap", flag(r.overlap[i])), nil
 	case "GROUP_CTRL":
@@ -302,13 +312,17 @@ func (r *Reference) param(name string) (uint32, bool) {
 	return uint32(v), ok
 }
 
-func (r *Reference) counter(i int) (uint32, error) {
+// held tells whether COUNTER reads a copy that was taken before.
+func (r *Reference) held() bool { return r.get("COUNTER_SNAPSHOT", 0, "hold") != 0 }
+
+// counter is what the copy of the counters has for the register of that index.
+func (r *Reference) counter(i int) (uint64, error) {
 	if i >= len(r.man.Counters) {
 		return 0, fmt.Errorf("reference: counter %d, the manifest names %d", i, len(r.man.Counters))
 	}
 	for c := range r.eng.Params().Counters() {
 		if c.String() == r.man.Counters[i] {
-			return r.eng.Counters()[c], nil
+			return r.copy[c], nil
 		}
 	}
 	return 0, fmt.Errorf("reference: no counter has the name %q", r.man.Counters[i])
@@ -343,14 +357,18 @@ func (r *Reference) Write(addr, value uint32, strobes uint8) error {
 		return nil
 	}
 	v := value & reg.Mask()
-	if reg.Name == "EP_CTRL" && i%r.man.Params.EPS() > r.man.Params.Members {
-		v &^= r.put("EP_CTRL", "valid", 1)
+	if strings.HasPrefix(reg.Name, "EP_") && i%r.man.Params.EPS() > r.man.Params.Members {
+		return nil // there is no such endpoint
 	}
 	if reg.Name == "GROUP_CTRL" {
 		return r.groupCtrl(i, v)
 	}
 	r.regs[addr] = v
 	switch name := reg.Name; {
+	case name == "COUNTER_SNAPSHOT":
+		if r.held() {
+			r.copy = r.eng.Counters()
+		}
 	case name == "CTRL":
 		r.eng.SetGapNAK(r.get(name, 0, "gap_nak") != 0)
 		r.eng.SetForeignBypass(r.get(name, 0, "foreign_bypass") != 0)

@@ -45,8 +45,8 @@ type Report struct {
 	// Sums is the number of results whose every word was checked by plain arithmetic, one a PSN and rank.
 	Sums int `json:"sums"`
 	// Counters are the engine's, Predicted those that a short calculation from docs/engine.md gives for Ranks ranks.
-	Counters  map[string]uint32 `json:"counters"`
-	Predicted map[string]uint32 `json:"predicted,omitempty"`
+	Counters  map[string]uint64 `json:"counters"`
+	Predicted map[string]uint64 `json:"predicted,omitempty"`
 	// Cycles is how long it took.
 	Cycles uint64 `json:"cycles"`
 }
@@ -151,7 +151,7 @@ func (r *replayer) ranks(frames []roce.Captured, n int) {
 	who, qp := packets[first].SrcIP, packets[first].DestQP
 	g := r.e.Group(0, 1, n, false, rig.WithStart(packets[first].PSN), rig.WithKind(kindOf(t)))
 	pr := &prediction{kind: g.Kind(), tree: t.Params.Reproducible(), ranks: n, mtu: t.Params.MTUBytes, mw: g.MW(), next: g.Start(),
-		count: map[string]uint32{}, results: map[roce.PSN]roce.Packet{}}
+		count: map[string]uint64{}, results: map[roce.PSN]roce.Packet{}}
 	for _, p := range packets {
 		switch {
 		case request(p) && p.SrcIP == who && p.DestQP == qp:
@@ -260,13 +260,13 @@ type prediction struct {
 	mw      int
 	next    roce.PSN // expected of every rank
 	asked   bool     // the gap was answered
-	count   map[string]uint32
+	count   map[string]uint64
 	results map[roce.PSN]roce.Packet
 }
 
 func (p *prediction) add(names ...string) {
 	for _, n := range names {
-		p.count[n] += uint32(p.ranks)
+		p.count[n] += uint64(p.ranks)
 	}
 }
 
@@ -309,7 +309,7 @@ func (p *prediction) data(k *roce.Packet) {
 		p.add("AGG", "TX_FANOUT", "TX_FRAMES")
 		p.count["TX_RESULT"]++
 		p.count["WIPE"]++
-		p.count["BUFFERED"] += uint32(p.ranks - 1)
+		p.count["BUFFERED"] += uint64(p.ranks - 1)
 		res := *k
 		var copies []arith.Contribution
 		for c := range p.ranks {

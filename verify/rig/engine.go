@@ -72,20 +72,20 @@ func (e *Engine) Set(register string, i int, field string, v uint32) {
 }
 
 // Counters reads all counters of a settled engine.
-func (e *Engine) Counters() map[string]uint32 { return fail.Must(e.Ctl.Counters()) }
+func (e *Engine) Counters() map[string]uint64 { return fail.Must(e.Ctl.Counters()) }
 
 // Counter reads one counter of a settled engine.
-func (e *Engine) Counter(c inc.Counter) uint32 {
-	return e.Read("COUNTER", slices.Index(e.T.Manifest.Counters, c.String())) // −1 is refused
+func (e *Engine) Counter(c inc.Counter) uint64 {
+	return fail.Must(e.Ctl.Counter(slices.Index(e.T.Manifest.Counters, c.String()))) // −1 is refused
 }
 
 // Counted checks counters of a settled engine.
-func (e *Engine) Counted(what string, want map[inc.Counter]uint32) {
+func (e *Engine) Counted(what string, want map[inc.Counter]uint64) {
 	e.T.Counted(what, e.Counters(), want)
 }
 
 // Counted checks counters that were read. Of several that are wrong the first by number is told, the same in every run.
-func (t *T) Counted(what string, got map[string]uint32, want map[inc.Counter]uint32) {
+func (t *T) Counted(what string, got map[string]uint64, want map[inc.Counter]uint64) {
 	for _, c := range slices.Sorted(maps.Keys(want)) {
 		if n, ok := got[c.String()]; !ok || n != want[c] {
 			t.Fatalf("%s: %v is %d, expected %d", what, c, n, want[c])

@@ -46,7 +46,7 @@ func (b *Board) missing() {
 // Finish settles, compares every counter with the reference's and checks the identities of docs/engine.md section 7 or, in Mode III,
 // docs/pipes.md section 6, and then the reference's invariants too. Groups of a Mode III engine with something outstanding are disabled
 // first: time-outs would step counters while they are read. What it returns are the counters.
-func (b *Board) Finish() (all map[string]uint32, err error) {
+func (b *Board) Finish() (all map[string]uint64, err error) {
 	err = b.guard(func() {
 		b.settle()
 		if b.pipes() {
@@ -62,9 +62,9 @@ func (b *Board) Finish() (all map[string]uint32, err error) {
 }
 
 // counted compares counters with the reference's. What it has no counter for must be 0.
-func (b *Board) counted(all map[string]uint32) {
+func (b *Board) counted(all map[string]uint64) {
 	var wrong []string
-	expect, counters := map[string]uint32{}, b.ref.Engine().Counters()
+	expect, counters := map[string]uint64{}, b.ref.Engine().Counters()
 	for c := range b.ref.Engine().Params().Counters() {
 		expect[c.String()] = counters[c]
 		if _, ok := all[c.String()]; !ok {

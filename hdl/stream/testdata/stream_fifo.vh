@@ -39,7 +39,7 @@ always @(posedge clk) begin
     if (rst) f_live <= 1'b0;
 end
 
-wire [DEPTH_W:0] f_out = {{DEPTH_W{1'b0}}, ram_valid_reg} + {{DEPTH_W{1'b0}}, kept_valid_reg};
+wire [DEPTH_W:0] f_out = {{DEPTH_W{1'b0}}, ram_valid_reg};
 wire [DEPTH_W:0] f_behind = f_ahead - f_out;
 assign f_at = head_reg + f_behind[DEPTH_W-1:0];
 always @* if (f_past) begin
@@ -52,14 +52,12 @@ always @* if (f_past) begin
     assert (f_count <= F_FULL && used_reg == f_count);
     assert (f_count == wait_reg + f_out && wait_reg < F_FULL);
     assert (wait_reg[DEPTH_W-1:0] == tail_reg - head_reg);
-    assert (ram_valid_reg || !kept_valid_reg);
     if (f_out == 0) assert (wait_reg == {{DEPTH_W{1'b0}}, f_new});
     if (f_new) assert (wait_reg != 0);
     if (f_live) begin
         assert (f_ahead < f_count);
-        if (f_ahead >= f_out)                           assert (f_word == f_want);
-        else if (kept_valid_reg && f_ahead == 0)        assert (kept_reg == f_want);
-        else                                            assert (ram_data == f_want);
+        if (f_ahead >= f_out) assert (f_word == f_want);
+        else                  assert (data == f_want);
     end
     cover (f_left && f_count == F_FULL);
 end

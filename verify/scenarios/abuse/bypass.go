@@ -43,7 +43,7 @@ func bypass(t *rig.T) {
 // strangers are frames that are not the engine's, and how many were sent.
 type strangers struct {
 	e    *rig.Engine
-	sent uint32
+	sent uint64
 }
 
 func (s *strangers) send(f rig.Frame) {

@@ -91,7 +91,7 @@ func (m *mutation) muchHappened() {
 	c := m.e.Counters()
 	for _, x := range []struct {
 		counter inc.Counter
-		least   uint32
+		least   uint64
 	}{{inc.RangeOpen, 10}, {inc.TxResult, 10}, {inc.DropControl, 1}, {late, 1}, {inc.DropStaleAck, 1}} {
 		if n := c[x.counter.String()]; n < x.least {
 			m.e.T.Fatalf("too little happened: %v is %d, expected %d or more", x.counter, n, x.least)

@@ -25,7 +25,7 @@ import (
 // spoil whatever is written next.
 func registersRandom(t *rig.T) {
 	e := t.Engine()
-	v := &vandal{t: t, e: e, next: map[int]roce.PSN{}, asked: map[int]bool{}, want: map[roce.PSN][]byte{}, got: map[roce.PSN]uint32{}}
+	v := &vandal{t: t, e: e, next: map[int]roce.PSN{}, absent: map[int]inc.Endpoint{}, asked: map[int]bool{}, want: map[roce.PSN][]byte{}, got: map[roce.PSN]uint32{}}
 	v.watched = e.Group(0, 2, t.Params.Members, false, rig.WithStart(roce.PSN(0).Add(-100)))
 	v.findTargets()
 	for total := t.Count(3000, 100_000); v.writes < total; {
@@ -36,6 +36,9 @@ func registersRandom(t *rig.T) {
 			v.contribute()
 			for range min(1+t.Rand.IntN(40), total-v.writes) {
 				v.write()
+				if t.Rand.IntN(4) == 0 {
+					v.read()
+				}
 			}
 			for range t.Rand.IntN(8) {
 				v.offer()
@@ -55,10 +58,11 @@ type vandal struct {
 	targets, foreign []uint32
 	last             uint32
 
-	answers []rig.Frame      // of the watched group's hosts to what left
-	offered [][]byte         // frames to foreign groups that are on their way
-	asked   map[int]bool     // from which endpoints they are
-	next    map[int]roce.PSN // what foreign endpoints send next, if it is not START
+	answers []rig.Frame          // of the watched group's hosts to what left
+	offered [][]byte             // frames to foreign groups that are on their way
+	asked   map[int]bool         // from which endpoints they are
+	next    map[int]roce.PSN     // what foreign endpoints send next, if it is not START
+	absent  map[int]inc.Endpoint // what was written to records that no endpoint has
 
 	sent int                 // PSNs of the watched group whose contributions were sent
 	want map[roce.PSN][]byte // their results
@@ -177,6 +181,21 @@ func (v *vandal) write() {
 	v.drain() // what a group that was stopped had sent leaves by the records as they are
 }
 
+// read reads a word of any endpoint's record, the watched group's among them, which frames need meanwhile. The board compares it.
+func (v *vandal) read() {
+	var words []contract.Register
+	for _, reg := range v.t.Manifest.Registers {
+		if strings.HasPrefix(reg.Name, "EP_") {
+			words = append(words, reg)
+		}
+	}
+	reg, i := words[v.t.Rand.IntN(len(words))], v.t.Rand.IntN(v.t.Params.Records())
+	if v.t.Rand.IntN(2) == 0 {
+		i = v.watched.Index*v.t.Params.EPS() + v.t.Rand.IntN(v.t.Params.EPS())
+	}
+	v.e.Read(reg.Name, i%reg.Size())
+}
+
 // arrange gives a foreign group that is not enabled settings that may work, and records to all of its places in the table, those that no
 // endpoint has too, and starts it. Its slots may be somebody's.
 func (v *vandal) arrange() {
@@ -193,7 +212,7 @@ func (v *vandal) arrange() {
 	if room := p.Slots() - 2<<g.Set.Log2N; room > 0 {
 		g.Set.SlotBase = r.IntN(room)
 	}
-	if r.IntN(4) == 0 { // on the watched group's; that is refused, as long as it fits the buffer
+	if r.IntN(4) == 0 || v.overlaps == 0 { // on the watched group's; that is refused, as long as it fits the buffer
 		g.Set.SlotBase = v.watched.Set.SlotBase + r.IntN(1<<v.watched.Set.Log2N)
 	}
 	for c := range p.EPS() {
@@ -201,6 +220,9 @@ func (v *vandal) arrange() {
 		ep.LocalQPN = ep.LocalQPN&^uint32(p.Records()-1) | uint32(record)
 		ep.RemoteQPN = v.t.Field("EP_REMOTE_QPN", "qpn").Get(r.Uint32())
 		t.Check(v.e.Ctl.SetEndpoint(record, ep))
+		if c > p.Members {
+			v.absent[record] = ep
+		}
 		delete(v.next, record)
 	}
 	if g.TryEnable() {
@@ -283,6 +305,9 @@ func (v *vandal) offer() {
 func (v *vandal) packetTo(g, record int) *roce.Packet {
 	r := v.t.Rand
 	ep, set := v.e.Reference().Endpoint(record), v.e.Reference().Group(g)
+	if wrote, ok := v.absent[record]; ok {
+		ep = wrote
+	}
 	psn, ok := v.next[record]
 	if !ok {
 		psn = set.Start

@@ -157,7 +157,7 @@ func congestion(t *rig.T) {
 			g.Send(f).As("an ACK with ToS %#x", tos).Expect(rig.AckTo(c, g.Start()))
 		}
 	}
-	if n, want := g.E.Counters()[inc.ImmMismatch.String()], uint32(count*(len(m)-1)); n != want {
+	if n, want := g.E.Counters()[inc.ImmMismatch.String()], uint64(count*(len(m)-1)); n != want {
 		t.Fatalf("%v is %d, expected %d", inc.ImmMismatch, n, want)
 	}
 }

@@ -52,13 +52,13 @@ func tree(t *rig.T) {
 func runLossless(n *rig.Network, c *rig.Comm) {
 	n.Run()
 	n.Finish()
-	t, ranks := n.T, uint32(len(c.Hosts))
+	t, ranks := n.T, uint64(len(c.Hosts))
 	undisturbed(c)
 	got, err := n.Nodes[0].E.Finish()
 	t.Check(err)
-	packets := uint32(c.Hosts[0].Acknowledged())
+	packets := uint64(c.Hosts[0].Acknowledged())
 	ranAhead := got[inc.DropFull.String()] > 0 // in Mode III, ahead of the others; it was refused and sent again
-	want := map[inc.Counter]uint32{inc.Agg: ranks * packets, inc.Buffered: (ranks - 1) * packets, inc.TxResult: packets,
+	want := map[inc.Counter]uint64{inc.Agg: ranks * packets, inc.Buffered: (ranks - 1) * packets, inc.TxResult: packets,
 		inc.TxFanout: ranks * packets, inc.RxAck: ranks * packets}
 	if !ranAhead {
 		want[inc.UpData] = ranks * packets

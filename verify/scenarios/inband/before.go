@@ -116,7 +116,7 @@ func (g *group) goOnEarly(packets int) {
 		p := next.plan(32)
 		next.send(p, rank, g.frame(p, rank), false)
 	}
-	if taken = g.E.Counter(inc.Agg) - taken; taken != uint32(window) {
+	if taken = g.E.Counter(inc.Agg) - taken; taken != uint64(window) {
 		t.Fatalf("%d contributions to the range that was opened early were taken, expected a window of %d", taken, window)
 	}
 	g.Send(g.Data(rank, g.in[rank], g.Values(32))).As("one packet more than the window").Dropped(inc.DropWindow)

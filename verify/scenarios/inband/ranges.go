@@ -111,7 +111,7 @@ func (g *group) clean() {
 			g.T.Fatalf("%s is %d after a clean run", name, n)
 		}
 	}
-	if n := counts[inc.RangeOpen.String()]; n != uint32(g.entered) {
+	if n := counts[inc.RangeOpen.String()]; n != uint64(g.entered) {
 		g.T.Fatalf("%v is %d, expected %d", inc.RangeOpen, n, g.entered)
 	}
 }

@@ -30,8 +30,8 @@ func answers(t *rig.T) {
 		}
 		g.Acknowledge(psn, t.Shuffled(m)...)
 	}
-	sent := uint32(rounds * len(m))
-	g.E.Counted("after rounds of contributions sent twice", map[inc.Counter]uint32{inc.RxDuplicate: sent, inc.Agg: sent, inc.UpData: 2 * sent,
+	sent := uint64(rounds * len(m))
+	g.E.Counted("after rounds of contributions sent twice", map[inc.Counter]uint64{inc.RxDuplicate: sent, inc.Agg: sent, inc.UpData: 2 * sent,
 		inc.TxAck: 2 * sent, inc.TxResult: rounds, inc.TxFanout: sent, inc.Wipe: 2 * rounds, inc.RxAck: sent, inc.TxRetransmit: 0})
 	if g.MW() >= 3 && len(m) >= 2 { // with one member nothing stays in the pipe
 		g.gaps(m[0], g.PSN(rounds))
@@ -68,7 +68,7 @@ func (g group) gaps(c int, first roce.PSN) {
 	send(1, ack(1))
 	send(3, nak(2)) // another gap
 	send(2, ack(2))
-	g.E.Counted("gaps", map[inc.Counter]uint32{inc.TxGapNak: 2, inc.DropGap: 6})
+	g.E.Counted("gaps", map[inc.Counter]uint64{inc.TxGapNak: 2, inc.DropGap: 6})
 }
 
 func cumulative(t *rig.T) {
@@ -80,9 +80,9 @@ func cumulative(t *rig.T) {
 		}
 		last, order := g.PSN(round*n+n-1), t.Shuffled(m)
 		g.Acknowledge(last, order[1:]...)
-		g.E.Counted("one endpoint has not acknowledged", map[inc.Counter]uint32{inc.Wipe: uint32((2*round + 1) * n)})
+		g.E.Counted("one endpoint has not acknowledged", map[inc.Counter]uint64{inc.Wipe: uint64((2*round + 1) * n)})
 		g.Acknowledge(last, order[0])
-		g.E.Counted("all have acknowledged", map[inc.Counter]uint32{inc.Wipe: uint32((2*round + 2) * n), inc.RxAck: uint32((round + 1) * len(m))})
+		g.E.Counted("all have acknowledged", map[inc.Counter]uint64{inc.Wipe: uint64((2*round + 2) * n), inc.RxAck: uint64((round + 1) * len(m))})
 	}
 }
 
@@ -110,6 +110,6 @@ func nak(t *rig.T) {
 		g.Send(f).As("an answer to what was never sent").Dropped(inc.DropStaleAck)
 	}
 	g.Send(g.NAK(c, g.PSN(n))).As("NAK of the next PSN, which acknowledges all").Expect()
-	g.E.Counted("NAKs", map[inc.Counter]uint32{inc.RxNak: 3, inc.TxRetransmit: uint32(2 * (n - from)), inc.Wipe: uint32(2 * n)})
+	g.E.Counted("NAKs", map[inc.Counter]uint64{inc.RxNak: 3, inc.TxRetransmit: uint64(2 * (n - from)), inc.Wipe: uint64(2 * n)})
 	g.collective(g.PSN(n), m...)
 }

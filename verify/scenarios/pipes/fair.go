@@ -42,7 +42,7 @@ func fair(t *rig.T) {
 	if f.frames > fairFrames && !t.OneQueue {
 		t.Fatalf("an action waited for %d frames, at most %d may pass", f.frames, fairFrames)
 	}
-	e.Counted("everything sent again", map[inc.Counter]uint32{inc.RxDuplicate: uint32(rounds * 3 * n * len(m))})
+	e.Counted("everything sent again", map[inc.Counter]uint64{inc.RxDuplicate: uint64(rounds * 3 * n * len(m))})
 }
 
 // turns watches the order of what an engine decides: who wants to send waits for no more actions than others want to take.

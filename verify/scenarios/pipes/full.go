@@ -37,7 +37,7 @@ func overtaking(t *rig.T, size int, ctrl inc.PipeCtrl, host bool) {
 	for k := range n {
 		send(k).As("within the pipe").Expect(rig.AckTo(fast, g.PSN(k)))
 	}
-	counted := map[inc.Counter]uint32{inc.DropFull: 2, inc.DropGap: 4, inc.TxRnr: 0, inc.TxCnp: 0, inc.TxGapNak: 0}
+	counted := map[inc.Counter]uint64{inc.DropFull: 2, inc.DropGap: 4, inc.TxRnr: 0, inc.TxCnp: 0, inc.TxGapNak: 0}
 	var refusal []rig.Want
 	if ctrl.RNR {
 		refusal = append(refusal, rig.AETHTo(fast, g.PSN(n), roce.RNRSyndrome|ctrl.RNRTimer))
@@ -83,8 +83,8 @@ func turn(t *rig.T) {
 			g.Send(g.Ack(order[0], g.PSN(k))).As("the last ACK").Expect(rig.Copies(rig.DataTo(0, g.PSN(n+k), results[n+k]), m...)...)
 		}
 		g.Acknowledge(g.PSN(2*n-1), m...)
-		g.E.Counted("both pipes filled and emptied", map[inc.Counter]uint32{inc.Wipe: uint32(4 * n), inc.TxResult: uint32(2 * n),
-			inc.TxFanout: uint32(2*n*len(m) + n), inc.TxRetransmit: uint32(n), inc.DropFull: uint32(len(m)), inc.TxGapNak: 0})
+		g.E.Counted("both pipes filled and emptied", map[inc.Counter]uint64{inc.Wipe: uint64(4 * n), inc.TxResult: uint64(2 * n),
+			inc.TxFanout: uint64(2*n*len(m) + n), inc.TxRetransmit: uint64(n), inc.DropFull: uint64(len(m)), inc.TxGapNak: 0})
 	}
 }
 

@@ -15,9 +15,9 @@ func inner(t *rig.T) {
 		for lap := range 3 {
 			g.innerLap(lap * n)
 		}
-		g.E.Counted("an inner node", map[inc.Counter]uint32{inc.Agg: uint32(3 * n * len(m)), inc.DownTaken: uint32(3 * n),
-			inc.DownData: uint32(3 * (2*n + 4)), inc.DropFull: 9, inc.TxResult: uint32(3 * n), inc.TxFanout: uint32(3 * n * (len(m) + 1)),
-			inc.Wipe: uint32(6 * n)})
+		g.E.Counted("an inner node", map[inc.Counter]uint64{inc.Agg: uint64(3 * n * len(m)), inc.DownTaken: uint64(3 * n),
+			inc.DownData: uint64(3 * (2*n + 4)), inc.DropFull: 9, inc.TxResult: uint64(3 * n), inc.TxFanout: uint64(3 * n * (len(m) + 1)),
+			inc.Wipe: uint64(6 * n)})
 	}
 }
 
@@ -49,14 +49,14 @@ func oneWay(t *rig.T) {
 		for _, host := range []bool{true, false} {
 			e, size := t.PipeEngine(rig.LongTimeout), rig.WithPipe(t.PipeSize(round))
 			g := under(e, rig.WithCollective(inc.CollectiveReduce, host), size)
-			up := uint32(2 * g.MW())
+			up := uint64(2 * g.MW())
 			g.reduceTwice()
-			e.Counted("Reduce", map[inc.Counter]uint32{inc.Wipe: up, inc.TxFanout: up, inc.DownTaken: 0})
+			e.Counted("Reduce", map[inc.Counter]uint64{inc.Wipe: up, inc.TxFanout: up, inc.DownTaken: 0})
 
 			g = under(e, rig.WithCollective(inc.CollectiveBroadcast, host), size)
-			down := uint32(2 * g.MW())
+			down := uint64(2 * g.MW())
 			heard := g.broadcastTwice()
-			e.Counted("Reduce and Broadcast", map[inc.Counter]uint32{inc.Wipe: up + down, inc.DownTaken: down, inc.TxFanout: up + down*heard})
+			e.Counted("Reduce and Broadcast", map[inc.Counter]uint64{inc.Wipe: up + down, inc.DownTaken: down, inc.TxFanout: up + down*heard})
 		}
 	}
 }
@@ -77,7 +77,7 @@ func (g group) reduceTwice() {
 }
 
 // broadcastTwice fills and empties the pipe of a Broadcast twice, and returns how many hear it.
-func (g group) broadcastTwice() uint32 {
+func (g group) broadcastTwice() uint64 {
 	n := g.MW()
 	heard := g.Those(g.Set.OutMask)
 	for lap := range 2 {
@@ -92,7 +92,7 @@ func (g group) broadcastTwice() uint32 {
 			g.Ack(g.Parent, g.PSN(0)).Named("an ACK from the parent of a Broadcast"))
 		g.Acknowledge(g.PSN(end-1), g.T.Shuffled(heard)...)
 	}
-	return uint32(len(heard))
+	return uint64(len(heard))
 }
 
 // wrongRoles sends frames that no endpoint of that role sends.

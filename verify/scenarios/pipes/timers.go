@@ -18,7 +18,7 @@ func lostACK(t *rig.T) {
 	e := t.PipeEngine(timeout)
 	g := group{e.Group(0, 1, t.Params.Members, false, rig.WithPipe(1))}
 	m := g.Members()
-	for k := range uint32(4) {
+	for k := range uint64(4) {
 		c := m[t.Rand.IntN(len(m))]
 		g.Set.Start = roce.PSN(t.Rand.Uint32() & 0xFFFFFF)
 		g.Program()
@@ -32,7 +32,7 @@ func lostACK(t *rig.T) {
 		seen.once(t, inc.ActTimeout, c, due, lateness(t))
 		g.Acknowledge(g.PSN(0), c)
 		g.roundTrip(g.PSN(1))
-		e.Counted("lost ACK", map[inc.Counter]uint32{inc.Timeout: k + 1, inc.TxRetransmit: k + 1, inc.Wipe: 4 * (k + 1)})
+		e.Counted("lost ACK", map[inc.Counter]uint64{inc.Timeout: k + 1, inc.TxRetransmit: k + 1, inc.Wipe: 4 * (k + 1)})
 	}
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package groups
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,7 +72,7 @@ groups:
 `
 
 func TestSetup(t *testing.T) {
-	s, err := ParseSetup("g.yaml", []byte(everything), full())
+	s, err := Parse("g.yaml", []byte(everything), full(), nil)
 	require.NoError(t, err)
 	r := func(e uint8) inc.Route { return inc.Route{Valid: true, Endpoint: e} }
 	want := &Setup{ARP: true, ForeignBypass: true, IPID: 0x2222, Bypass: map[int]int{0: 1, 1: 0}, Groups: []Group{
@@ -125,7 +126,7 @@ func TestRoles(t *testing.T) {
 		{"collective: reduce, parent: 0", masks{6, 6, 1, 7}},
 		{"collective: broadcast, parent: 1", masks{5, 5, 5, 7}},
 	} {
-		s, err := ParseSetup("g", []byte("groups:\n  - "+strings.ReplaceAll(c.group, ", ", "\n    ")+ends), full())
+		s, err := Parse("g", []byte("groups:\n  - dtype: FP32\n    "+strings.ReplaceAll(c.group, ", ", "\n    ")+ends), full(), nil)
 		require.NoError(t, err, c.group)
 		g := s.Groups[0]
 		got := masks{In: g.Set.InMask, Out: g.Set.OutMask, Ack: g.Set.AckMask}
@@ -149,7 +150,13 @@ func TestSetupRefuses(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"empty", "", []string{"g.yaml: "}},
+		{"empty", "", []string{"g.yaml: the file is empty"}},
+		{"no type", "groups:\n  - endpoints:\n" + ok, []string{"group 0 has no dtype: this design has FP32, FP16, BF16, INT32"}},
+		{"all at once", "arp: 1\nnobody: 2\nip_id: 65536\n" + group("window: \"4\"", "collective: gather", "parent: 3"), []string{`groups file: g.yaml:1:6: 1 is not true or false
+g.yaml:2:1: unknown key "nobody"`, "\ng.yaml:3:8: ip_id is 65536", "\ng.yaml:6:13: \"4\" is not an integer\ng.yaml:7:17: collective is \"gather\"", "\ng.yaml:8:13: parent 3 is not among"}},
+		{"all addresses at once", end(`{local: {ip: 10.0.0}, remote: {mac: 1, ip: x, qpn: y}}`), []string{"g.yaml:4:22: ", "\ng.yaml:4:45: ", "\ng.yaml:4:52: ", "\ng.yaml:4:60: "}},
+		{"one remote twice", end(`{local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:02, ip: 10.0.0.2, qpn: 1}}`), []string{
+			"g.yaml:4:85: group 0, endpoint 1: group 0, endpoint 0 has the remote 10.0.0.2, qpn 0x1 already"}},
 		{"no groups", "arp: true\n", []string{"g.yaml: there are no groups"}},
 		{"no YAML", "groups: [\n", []string{"g.yaml:1:9: "}},
 		{"unknown key", "groups:\n  - grup: 1\n", []string{"g.yaml:2:5: ", `"grup"`}},
@@ -179,11 +186,11 @@ func TestSetupRefuses(t *testing.T) {
 		{"masks", group("in: [1]", "out: [9]", "ack: [0, 2]"), []string{"g.yaml:3:9: in: endpoint 1 is not", "g.yaml:4:10: out: endpoint 9 is not",
 			"g.yaml:5:10: ack: endpoint 2 is not"}},
 		{"window", group("window: 3"), []string{"g.yaml:3:13: window is 3, it must be a power of two"}},
-		{"window beyond the buffer", group("window: 32"), []string{"g.yaml:3:13: group 0: a window of 32 packets takes 64 units from 0 on, the buffer has 32"}},
+		{"window beyond the buffer", group("window: 32"), []string{"g.yaml:3:13: group 0: a window of 32 packets takes 64 units; the buffer has 32, all free"}},
 		{"wide window beyond the buffer", group("dtype: FP16", "window: 16"), []string{"g.yaml:4:13: group 0: a window of 16 packets takes 64 units"}},
 		{"slots", group("slot_base: 32"), []string{"g.yaml:3:16: group 0: a window of 1 packets takes 2 units from 32 on"}},
 		{"slots that overlap", "groups:\n  - endpoints:\n" + ok + "  - slot_base: 7\n    endpoints:\n" + ok, []string{
-			"g.yaml:4:16: slot_base is 7: the groups before take up to 7"}},
+			"g.yaml:4:16: group 1: a window of 1 packets takes 2 units from 7 on; the buffer has 32, group 0 has 0 to 7"}},
 		{"routes", group("routes: [0]"), []string{"g.yaml:3:13: routes are for in-band groups"}},
 		{"routes to nowhere", group("in_band: true", "routes: [0, 1]"), []string{"g.yaml:4:13: routes: rank 1 is at endpoint 1"}},
 		{"too many routes", group("in_band: true", "routes: ["+strings.Repeat("0,", 32)+"0]"), []string{"g.yaml:4:13: there are 33 routes, allowed are 32"}},
@@ -203,7 +210,7 @@ func TestSetupRefuses(t *testing.T) {
 			"group 0, endpoint 1: with arp, 10.0.0.1 on port 0 can have one MAC only; it has 02:49:4e:43:00:00 and 52:54:00:00:01:01"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := ParseSetup("g.yaml", []byte(c.text), full())
+			_, err := Parse("g.yaml", []byte(c.text), full(), nil)
 			require.ErrorIs(t, err, ErrSetup)
 			for _, w := range c.want {
 				assert.ErrorContains(t, err, w)
@@ -212,24 +219,24 @@ func TestSetupRefuses(t *testing.T) {
 	}
 	small := synthetic.Mini()
 	small.InBand = false
-	_, err := ParseSetup("g.yaml", []byte(group("in_band: true", "dtype: FP32", "op: MAX")), synthetic.Manifest(small))
+	_, err := Parse("g.yaml", []byte(group("in_band: true", "dtype: FP32", "op: MAX")), synthetic.Manifest(small), nil)
 	for _, w := range []string{"g.yaml:3:14: in_band is not built into this design", "g.yaml:4:12: dtype FP32 is not built", "g.yaml:5:9: op MAX is not built"} {
 		require.ErrorContains(t, err, w)
 	}
 	odd := synthetic.Reproducible()
 	odd.Members = 4
 	four := "groups:\n  - in: [4]\n    endpoints:\n" + strings.Replace(ok, "{", "{endpoint: 4, ", 1)
-	_, err = ParseSetup("g.yaml", []byte(four), synthetic.Manifest(odd))
+	_, err = Parse("g.yaml", []byte(four), synthetic.Manifest(odd), nil)
 	require.ErrorContains(t, err, "g.yaml:2:9: a reproducible engine of 4 members takes contributions of endpoints 0 to 3")
 }
 
 func TestReadSetup(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "g.yaml")
-	_, err := ReadSetup(file, full())
+	_, err := Read(file, full(), nil)
 	require.ErrorIs(t, err, ErrSetup)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.NoError(t, os.WriteFile(file, []byte("arp: 1\n"), 0o600))
-	_, err = ReadSetup(file, full())
+	_, err = Read(file, full(), nil)
 	require.ErrorContains(t, err, file+":1:6: 1 is not true or false")
 }
 
@@ -239,13 +246,15 @@ func FuzzSetup(f *testing.F) {
 	f.Add("arp: &a true\ngap_nak: *a\n<<: {}\ngroups: [{in: [0, ~], endpoints: [~]}]\n")
 	m := full()
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := ParseSetup("g.yaml", []byte(text), m)
+		s, err := Parse("g.yaml", []byte(text), m, nil)
 		if err != nil {
 			require.ErrorIs(t, err, ErrSetup)
 			require.ErrorContains(t, err, "g.yaml")
 			return
 		}
-		require.NotEmpty(t, s.Groups)
+		for _, g := range s.Groups {
+			require.NotEmpty(t, g.Ends)
+		}
 	})
 }
 
@@ -256,7 +265,7 @@ func TestSetupPipes(t *testing.T) {
 	group := strings.TrimPrefix(everything[strings.Index(everything, "groups:"):], "groups:\n  - ")
 	group = strings.Replace(group, "    window: 2\n", "", 1)
 	parse := func(m *contract.Manifest, pipes, more string) (*Setup, error) {
-		return ParseSetup("f.yaml", []byte("pipes: {"+pipes+"}\ngroups:\n  - "+more+group), m)
+		return Parse("f.yaml", []byte("pipes: {"+pipes+"}\ngroups:\n  - "+more+group), m, nil)
 	}
 	s, err := parse(m, "", "")
 	require.NoError(t, err)
@@ -285,4 +294,67 @@ func TestSetupPipes(t *testing.T) {
 	s, err = parse(m, "", "")
 	require.NoError(t, err)
 	assert.Nil(t, s.Pipes)
+}
+
+// TestSetupPorts: an endpoint where nobody can be is a mistake.
+func TestSetupPorts(t *testing.T) {
+	const text = "groups:\n  - dtype: FP32\n    endpoints:\n" + "      - {local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:01, ip: 10.0.0.2, qpn: 1}}\n" +
+		"      - {port: 3, local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:02, ip: 10.0.0.3, qpn: 1}}\n"
+	_, err := Parse("g.yaml", []byte(text), full(), []int{0, 3})
+	require.NoError(t, err)
+	_, err = Parse("g.yaml", []byte(text), full(), []int{1})
+	require.ErrorContains(t, err, "g.yaml:5:16: group 0, endpoint 1 is on port 3, where nobody is")
+	require.ErrorContains(t, err, "g.yaml:4:70: group 0, endpoint 0 is on port 0")
+}
+
+// TestGroupsLater: groups that come, change and go keep to the rules of those that a file has.
+func TestGroupsLater(t *testing.T) {
+	s, err := Parse("g.yaml", []byte("arp: true\ngroups: []\n"), full(), nil)
+	require.NoError(t, err)
+	end := func(n int) string {
+		return fmt.Sprintf("endpoints: [{local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:01, ip: 10.0.0.2, qpn: %d}}]\n", n)
+	}
+	a, err := s.ParseGroup("control", []byte("dtype: FP16\nwindow: 4\n"+end(17)))
+	require.NoError(t, err)
+	assert.Equal(t, "allreduce FP16 SUM", a.Kind())
+	s.Put(a)
+	b, err := s.ParseGroup("control", []byte(`{"dtype": "INT32", "window": 4, "start": 7, "endpoints": [{"local": {"ip": "10.0.0.1"}, "remote": {"mac": "52:54:00:00:00:01", "ip": "10.0.0.2", "qpn": 18}}]}`))
+	require.NoError(t, err, "JSON is YAML")
+	assert.Equal(t, 1, b.Index, "the first that is free")
+	assert.Equal(t, 16, b.Set.SlotBase)
+	s.Put(b)
+	_, err = s.ParseGroup("control", []byte("dtype: FP32\n"+end(19)))
+	require.ErrorContains(t, err, "group 2: this design has 2 groups")
+	_, err = s.ParseGroup("control", []byte("group: 1\ndtype: FP32\n"+end(18)))
+	require.ErrorContains(t, err, "group 1 is there already")
+	require.ErrorContains(t, err, "group 1, endpoint 0 has the remote 10.0.0.2, qpn 0x12 already")
+
+	// A change is checked against the others and keeps what it does not name. A wider type needs other units.
+	c, err := s.ParseChange(1, "control", []byte("dtype: BF16\nop: MAX\n"))
+	require.NoError(t, err)
+	assert.Equal(t, "allreduce BF16 MAX", c.Kind())
+	assert.Equal(t, roce.PSN(7), c.Set.Start)
+	assert.Equal(t, b.Ends, c.Ends)
+	s.Put(c)
+	assert.Len(t, s.Groups, 2)
+	c, err = s.ParseChange(1, "control", []byte("collective: barrier\n"+end(20)))
+	require.NoError(t, err)
+	assert.Equal(t, "barrier", c.Kind())
+	assert.Equal(t, uint32(20), c.Ends[0].RemoteQPN)
+	for text, want := range map[string]string{"group: 0\n": "cannot be changed", "collective: reduce\n": "a reduce needs a parent", "": "empty",
+		"window: 32\n": "takes 128 units", end(17): "group 0, endpoint 0 has the remote 10.0.0.2, qpn 0x11 already", "window: x": "control:1:9: x is not an integer"} {
+		_, err = s.ParseChange(1, "control", []byte(text))
+		require.ErrorIs(t, err, ErrSetup)
+		require.ErrorContains(t, err, want)
+	}
+	_, err = s.ParseChange(2, "control", []byte("start: 3"))
+	require.ErrorContains(t, err, "there is no group 2")
+
+	// What a group had is free when it has gone.
+	s.Remove(0)
+	assert.NotContains(t, s.arp[0], roce.IP4{})
+	a, err = s.ParseGroup("control", []byte("dtype: INT32\nwindow: 8\n"+end(17)))
+	require.NoError(t, err)
+	assert.Equal(t, 0, a.Index)
+	assert.Equal(t, 0, a.Set.SlotBase)
 }

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/control/managerpb"
+	"incforge/control/rpc"
+)
+
+// logged collects what a command logs.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+// find waits for a line and returns what is in the brackets.
+func (l *logged) find(t *testing.T, pattern string) string {
+	t.Helper()
+	re := regexp.MustCompile(pattern)
+	var found []string
+	require.Eventually(t, func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		found = re.FindStringSubmatch(l.text.String())
+		return found != nil
+	}, 10*time.Second, 10*time.Millisecond, pattern)
+	return found[1]
+}
+
+// background runs a command until the test ends, and returns its log.
+func background(t *testing.T, args ...string) *logged {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	log, status := &logged{}, make(chan int, 1)
+	go func() { status <- run(ctx, args, io.Discard, log) }()
+	t.Cleanup(func() { stop(); assert.Equal(t, exitInterrupted, <-status) })
+	return log
+}
+
+// generated generates a small engine.
+func generated(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	require.Equal(t, exitOK, run(t.Context(), []string{"gen", "mini", "-o", dir}, io.Discard, io.Discard))
+	return dir
+}
+
+// An agent, a manager and a status, each as a command; two hosts make a group.
+func TestAgentAndManager(t *testing.T) {
+	dir := generated(t)
+	agent := background(t, "agent", dir, "--name", "leaf0", "--ip", "10.0.0.1", "--mac", "02:00:00:00:00:00", "--simulate", "--listen", "127.0.0.1:0",
+		"--store", filepath.Join(dir, "agent.db"), "--neighbour", "0=h0", "--neighbour", "1=h1")
+	at := agent.find(t, `ready at (\S+)`)
+	topology := filepath.Join(dir, "t.yaml")
+	require.NoError(t, os.WriteFile(topology, fmt.Appendf(nil, `hop_rtt_ns: 100
+switches: [{name: leaf0, agent: "%s"}]
+hosts: [h0, h1]
+links: [{a: leaf0:0, b: h0, mbps: 1000}, {a: leaf0:1, b: h1, mbps: 1000}]
+`, at), 0o600))
+	manager := background(t, "manager", topology, "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "manager.db"), "--page", "127.0.0.1:0")
+	address := manager.find(t, `manager: ready at (\S+)`)
+	manager.find(t, `(switch leaf0: up)`)
+
+	conn, err := rpc.Dial(address, rpc.Manager, rpc.Files{})
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, conn.Close()) }()
+	m := managerpb.NewManagerClient(conn)
+	var all sync.WaitGroup
+	for rank := range 2 {
+		all.Go(func() {
+			r, err := m.Join(t.Context(), &managerpb.JoinRequest{Name: "ring", Members: []string{"h0", "h1"}, Rank: uint32(rank), Options: &managerpb.Options{Mbps: 100, Dtype: 3}})
+			if assert.NoError(t, err) {
+				_, err = m.Report(t.Context(), &managerpb.ReportRequest{Group: r.Group, Rank: uint32(rank), Own: &managerpb.QueuePair{Qpn: 17, Ip: 1, Mac: 1}})
+				assert.NoError(t, err)
+			}
+		})
+	}
+	all.Wait()
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, exitOK, run(t.Context(), []string{"status", "--manager", address, "--json", filepath.Join(dir, "status.json")}, &stdout, &stderr), stderr.String())
+	for _, want := range []string{"local/ring/", "ready", "h0 h1", "leaf0", "switch leaf0: up"} {
+		assert.Contains(t, stdout.String(), want)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "status.json"))
+	require.NoError(t, err)
+	assert.Contains(t, string(text), `"state": "ready"`)
+	page, err := http.Get("http://" + manager.find(t, `page at http://(\S+)`))
+	require.NoError(t, err)
+	body, err := io.ReadAll(page.Body)
+	require.NoError(t, err)
+	require.NoError(t, page.Body.Close())
+	assert.Contains(t, string(body), "local/ring/")
+}
+
+// What is wrong with a command line is said at once.
+func TestControlUsage(t *testing.T) {
+	dir := generated(t)
+	bad := filepath.Join(dir, "bad.yaml")
+	require.NoError(t, os.WriteFile(bad, []byte("hop_rtt_ns: 1\nhosts: [h0, h0]\n"), 0o600))
+	agent := []string{"agent", dir, "--name", "a", "--ip", "10.0.0.1", "--mac", "02:00:00:00:00:00", "--store", filepath.Join(dir, "a.db")}
+	good := filepath.Join(dir, "good.yaml")
+	require.NoError(t, os.WriteFile(good, []byte("hop_rtt_ns: 1\n"), 0o600))
+	for want, args := range map[string][]string{
+		"one of --registers and --simulate is needed":          agent,
+		"--neighbour 0: must be N=NAME, each port once":        append(agent[:len(agent):len(agent)], "--simulate", "--neighbour", "0"),
+		"without certificates only loopback is allowed":        append(agent[:len(agent):len(agent)], "--simulate", "--listen", "0.0.0.0:0"),
+		"an authority, a certificate and a key are needed":     append(agent[:len(agent):len(agent)], "--simulate", "--ca", "x"),
+		"there are two nodes h0":                               {"manager", bad},
+		"--lease must be more than twice --call":               {"manager", good, "--lease", "1s"},
+		"dial 192.0.2.1:1: without certificates only loopback": {"status", "--manager", "192.0.2.1:1"},
+	} {
+		var stderr bytes.Buffer
+		assert.Equal(t, exitUsage, run(t.Context(), args, io.Discard, &stderr), want)
+		assert.Contains(t, stderr.String(), want)
+		assert.Equal(t, 1, strings.Count(stderr.String(), "\n"), "one line")
+	}
+}

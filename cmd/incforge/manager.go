@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"incforge/control/agentpb"
+	"incforge/control/manager"
+	"incforge/control/managerpb"
+	"incforge/control/rpc"
+	"incforge/control/store"
+)
+
+const managerAddress = "127.0.0.1:7470"
+
+func (a *app) manager() *cobra.Command {
+	var (
+		files              rpc.Files
+		cfg                manager.Config
+		listen, file, page string
+	)
+	cmd := &cobra.Command{Use: "manager TOPOLOGY", Short: "Place groups in a cluster and have the switches' agents install them",
+		Long: `Place groups in a cluster and have the switches' agents install them, see docs/control.md. TOPOLOGY is a YAML file of switches, hosts and
+links. What was decided is kept in --store: a manager that starts again finishes it. Groups that are installed go on without a manager, but nobody
+sees then what fails. Runs until SIGINT or SIGTERM.`,
+		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := manager.ReadCluster(args[0])
+			if err != nil {
+				return usageError{err}
+			}
+			if cfg.Lease <= 2*cfg.Call || cfg.Patience <= cfg.Call || cfg.Gather <= 0 || cfg.Call <= 0 {
+				return usagef("--lease must be more than twice --call, --patience more than --call, and --gather more than 0")
+			}
+			cfg.Network, cfg.Now, cfg.Random, cfg.Log = c.Network, time.Now, rand.Reader, a.log
+			return a.runManager(cmd.Context(), cfg, c.Agents, file, listen, page, files)
+		}}
+	f := cmd.Flags()
+	f.StringVar(&listen, "listen", managerAddress, "HOST:PORT to serve at")
+	f.StringVar(&page, "page", "", "HOST:PORT on loopback for a page with the state of the cluster")
+	f.StringVar(&file, "store", "manager.db", "file that keeps what was decided")
+	f.DurationVar(&cfg.Lease, "lease", 15*time.Second, "how long switches keep what is reserved and not decided")
+	f.DurationVar(&cfg.Gather, "gather", 30*time.Second, "how long the members of a group may take to make their queue pairs")
+	f.DurationVar(&cfg.Call, "call", time.Second, "longest time for a call to an agent")
+	f.DurationVar(&cfg.Patience, "patience", 3*time.Second, "how long a switch or a member may be silent before its groups are ended")
+	f.IntVar(&cfg.Groups, "groups", 0, "how many groups a tenant may have; 0 is any number")
+	bindFiles(cmd, &files)
+	return cmd
+}
+
+// pollPeriod is the time between two looks at the switches.
+const pollPeriod = 500 * time.Millisecond
+
+// runManager serves until ctx ends.
+func (a *app) runManager(ctx context.Context, cfg manager.Config, agents map[string]string, file, listen, page string, files rpc.Files) (err error) {
+	if cfg.Store, err = store.Open(file); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, cfg.Store.Close()) }()
+	cfg.Agents = map[string]agentpb.AgentClient{}
+	for _, name := range sortedKeys(agents) {
+		conn, dialErr := rpc.Dial(agents[name], rpc.Agent, files)
+		if dialErr != nil {
+			return usageError{fmt.Errorf("switch %s: %w", name, dialErr)}
+		}
+		defer func() { err = errors.Join(err, conn.Close()) }()
+		cfg.Agents[name] = agentpb.NewAgentClient(conn)
+	}
+	m, err := manager.New(cfg)
+	if err != nil {
+		return err
+	}
+	server, err := rpc.Server(files)
+	if err != nil {
+		return usageError{err}
+	}
+	managerpb.RegisterManagerServer(server, m)
+	polling, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		m.Run(polling, pollPeriod)
+	}()
+	defer func() { stop(); <-done }()
+	if page != "" {
+		closePage, err := a.servePage(m, page)
+		if err != nil {
+			return err
+		}
+		defer closePage()
+	}
+	return a.serve(ctx, server, listen, files, "manager")
+}
+
+// servePage serves the page of the cluster's state on loopback.
+func (a *app) servePage(m *manager.Manager, address string) (stop func(), err error) {
+	l, err := rpc.Listen(address, rpc.Files{}) // which takes loopback alone
+	if err != nil {
+		return nil, usageError{fmt.Errorf("--page: %w", err)}
+	}
+	server := &http.Server{Handler: m.Page(), ReadHeaderTimeout: 5 * time.Second}
+	go func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			a.log.Errorf("manager: page: %v", err)
+		}
+	}()
+	a.log.Infof("manager: page at http://%v", l.Addr())
+	return func() { _ = server.Close() }, nil // nobody is owed the rest of a page
+}
+
+func (a *app) clusterStatus() *cobra.Command {
+	var (
+		files    rpc.Files
+		address  string
+		jsonFile string
+	)
+	cmd := &cobra.Command{Use: "status", Short: "Ask a manager for its groups, switches and latest events", Args: cobra.NoArgs,
+		Long: `Ask a manager for its groups, switches and latest events. A tenant sees its own groups.`,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			conn, err := rpc.Dial(address, rpc.Manager, files)
+			if err != nil {
+				return usageError{err}
+			}
+			defer func() { err = errors.Join(err, conn.Close()) }()
+			ctx, cancel := context.WithTimeout(cmd.Context(), 10*time.Second)
+			defer cancel()
+			s, err := managerpb.NewManagerClient(conn).Status(ctx, &managerpb.StatusRequest{})
+			if err != nil {
+				return fmt.Errorf("status of %s: %w", address, err)
+			}
+			a.printStatus(s)
+			return writeJSON(jsonFile, s)
+		}}
+	cmd.Flags().StringVar(&address, "manager", managerAddress, "HOST:PORT of the manager")
+	bindFiles(cmd, &files)
+	bindJSON(cmd, &jsonFile)
+	return cmd
+}
+
+func (a *app) printStatus(s *managerpb.StatusResponse) {
+	t := newTable("group", "state", "Mbit/s", "members", "switches", "reason")
+	for _, g := range s.Groups {
+		t.AppendRow(table.Row{g.Group, g.State, g.Mbps, strings.Join(g.Members, " "), strings.Join(g.Switches, " "), g.Reason})
+	}
+	fmt.Fprintln(a.out, t.Render())
+	if len(s.Switches) > 0 {
+		t = newTable("switch", "slots free", "of", "groups", "of", "trouble")
+		for _, w := range s.Switches {
+			t.AppendRow(table.Row{w.Name, w.Free, w.Slots, w.Groups, w.Records, w.Trouble})
+		}
+		fmt.Fprintln(a.out, t.Render())
+	}
+	for _, e := range s.Events[max(0, len(s.Events)-20):] {
+		fmt.Fprintln(a.out, e)
+	}
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manager
+
+import (
+	"html/template"
+	"net/http"
+	"slices"
+
+	"incforge/control/managerpb"
+)
+
+const pageText = `<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="5"><title>IncForge manager</title>
+<style>body{font:15px sans-serif;margin:2em}table{border-collapse:collapse;margin-bottom:2em}td,th{padding:.3em .8em;border:1px solid #ccc;text-align:left}
+meter{width:8em}.trouble{color:#b00}pre{background:#f4f4f4;padding:1em}</style></head><body>
+<h1>Groups</h1>
+<table><tr><th>group</th><th>state</th><th>Mbit/s</th><th>members</th><th>tree, from the root</th><th>reason</th></tr>
+{{range .Groups}}<tr><td>{{.Group}}</td><td>{{.State}}</td><td>{{.Mbps}}</td><td>{{range .Members}}{{.}} {{end}}</td><td>{{range .Switches}}{{.}} {{end}}</td><td class="trouble">{{.Reason}}</td></tr>
+{{else}}<tr><td colspan="6">none</td></tr>{{end}}</table>
+<h1>Switches</h1>
+<table><tr><th>switch</th><th>slots in use</th><th></th><th>groups</th><th>trouble</th></tr>
+{{range .Switches}}<tr><td>{{.Name}}</td><td>{{.Used}} of {{.Slots}}</td><td><meter max="{{.Slots}}" value="{{.Used}}"></meter></td><td>{{.Groups}} of {{.Records}}</td><td class="trouble">{{.Trouble}}</td></tr>
+{{else}}<tr><td colspan="5">none has told of an engine</td></tr>{{end}}</table>
+<h1>Events</h1>
+<pre>{{range .Events}}{{.}}
+{{end}}</pre></body></html>
+`
+
+// Page is a page with the state of the whole cluster, as the operator sees it.
+func (m *Manager) Page() http.Handler {
+	page := template.Must(template.New("page").Parse(pageText))
+	type row struct {
+		*managerpb.SwitchStatus
+		Used uint32
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := m.status(func(*group) bool { return true }, true)
+		var rows []row
+		for _, sw := range s.Switches {
+			rows = append(rows, row{sw, sw.Slots - sw.Free})
+		}
+		slices.Reverse(s.Events) // the latest first
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		err := page.Execute(w, map[string]any{"Groups": s.Groups, "Switches": rows, "Events": s.Events})
+		if err != nil {
+			m.cfg.Log.Warnf("manager: page: %v", err) // the reader has gone
+		}
+	})
+}

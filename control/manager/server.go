@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manager
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"incforge/control/managerpb"
+	"incforge/control/placement"
+	"incforge/control/rpc"
+	"incforge/inc"
+	"incforge/roce"
+)
+
+// Limits of a request.
+const (
+	mostName    = 64
+	mostMembers = 1 << 16
+	mostMbps    = 1 << 30
+)
+
+func invalid(format string, args ...any) error {
+	return status.Errorf(codes.InvalidArgument, format, args...)
+}
+
+// checkJoin checks what placement does not.
+func checkJoin(r *managerpb.JoinRequest) (Options, error) {
+	o := r.GetOptions()
+	if o == nil {
+		o = &managerpb.Options{}
+	}
+	out := Options{Policy: o.Policy, Mbps: int(o.Mbps), Least: int(o.LeastMbps), MTU: int(o.Mtu), InBand: o.InBand, Collective: o.Collective, Op: o.Op,
+		DType: o.Dtype, Root: o.Root, BigEndian: o.BigEndian}
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.'
+	}
+	switch {
+	case r.Name == "" || len(r.Name) > mostName || slices.ContainsFunc([]rune(r.Name), func(c rune) bool { return !plain(c) }):
+		return out, invalid("a group's name has 1 to %d letters, digits, points, dashes and underscores", mostName)
+	case len(r.Members) > mostMembers || uint64(r.Rank) >= uint64(len(r.Members)):
+		return out, invalid("rank %d of %d members", r.Rank, len(r.Members))
+	case len(r.Members) < 2:
+		return out, invalid("%d members: a group has at least 2", len(r.Members))
+	case o.Mbps > mostMbps || o.LeastMbps > mostMbps || o.Mtu > 1<<16:
+		return out, invalid("%d Mbit/s, at least %d, an MTU of %d: that is too much", o.Mbps, o.LeastMbps, o.Mtu)
+	case o.Collective > inc.CollectiveBarrier || o.Op > inc.OpMax || o.Dtype > inc.DTypeINT32:
+		return out, invalid("collective %d, operation %d, type %d: there is no such thing", o.Collective, o.Op, o.Dtype)
+	case o.InBand && (o.Collective != 0 || o.Op != 0 || o.Dtype != 0 || o.Root != 0):
+		return out, invalid("an in-band group has no collective, operation, type or root of its own")
+	case uint64(o.Root) >= uint64(len(r.Members)):
+		return out, invalid("root %d of %d members", o.Root, len(r.Members))
+	}
+	return out, nil
+}
+
+// Join makes the group for the member that comes first, and waits with the others until it is reserved.
+func (m *Manager) Join(ctx context.Context, r *managerpb.JoinRequest) (*managerpb.JoinResponse, error) {
+	o, err := checkJoin(r)
+	if err != nil {
+		return nil, err
+	}
+	tenant := rpc.CallerOf(ctx).Name
+	g, own, err := m.joined(tenant, r, o)
+	if err != nil {
+		return nil, err
+	}
+	if own {
+		// The group is everybody's, so it does not end with the call of who came first.
+		if err := m.reserve(context.WithoutCancel(ctx), g); err != nil {
+			return nil, err
+		}
+	}
+	select {
+	case <-g.reserved:
+	case <-g.over:
+	case <-ctx.Done():
+		return nil, status.FromContextError(ctx.Err()).Err()
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if g.state == Removing {
+		return nil, status.Error(codes.Aborted, g.reason)
+	}
+	return g.offer(int(r.Rank)), nil
+}
+
+// joined finds the group of a call, or makes it; own tells that the caller is to reserve it.
+func (m *Manager) joined(tenant string, r *managerpb.JoinRequest, o Options) (g *group, own bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, g := range m.sorted() {
+		if g.Tenant != tenant || g.Name != r.Name || !g.live() {
+			continue
+		}
+		was := g.Options
+		if o.MTU == 0 {
+			was.MTU = 0
+		}
+		switch {
+		case !slices.Equal(g.Members, r.Members) || was != o:
+			return nil, false, status.Errorf(codes.AlreadyExists, "group %s is there already, with other members or options", r.Name)
+		case g.state != Reserving && g.state != Gathering:
+			return nil, false, status.Errorf(codes.AlreadyExists, "group %s is in use", r.Name)
+		}
+		return g, false, nil
+	}
+	g, err = m.place(tenant, r.Name, slices.Clone(r.Members), o)
+	return g, true, err
+}
+
+// offer is what a member must know to make its queue pair.
+func (g *group) offer(rank int) *managerpb.JoinResponse {
+	out := &managerpb.JoinResponse{Group: g.ID, Start: g.Start, Mtu: uint32(g.Tree.MTU), Window: uint32(g.Tree.Window), Mbps: uint32(g.Tree.Mbps)}
+	for i := range g.Tree.Switches {
+		sw := &g.Tree.Switches[i]
+		for e, c := range sw.Children {
+			if c.Rank == rank {
+				end := g.Ends[sw.Name][e]
+				out.Peer = &managerpb.QueuePair{Qpn: end.QPN, Ip: end.IP, Mac: end.MAC}
+			}
+		}
+	}
+	return out
+}
+
+// find is a group of the caller's.
+func (m *Manager) find(ctx context.Context, id string) (*group, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	g := m.groups[id]
+	if c := rpc.CallerOf(ctx); g == nil || g.Tenant != c.Name && c.Role != rpc.Operator {
+		return nil, status.Errorf(codes.NotFound, "there is no group %s", id)
+	}
+	return g, nil
+}
+
+// member is find with a rank.
+func (m *Manager) member(ctx context.Context, id string, rank uint32) (*group, error) {
+	g, err := m.find(ctx, id)
+	if err == nil && uint64(rank) >= uint64(len(g.Members)) {
+		return nil, invalid("rank %d of %d members", rank, len(g.Members))
+	}
+	return g, err
+}
+
+// Report takes a member's queue pair and waits until the group is ready.
+func (m *Manager) Report(ctx context.Context, r *managerpb.ReportRequest) (*managerpb.ReportResponse, error) {
+	g, err := m.member(ctx, r.Group, r.Rank)
+	if err != nil {
+		return nil, err
+	}
+	q := r.Own
+	if q == nil || q.Qpn < 2 || q.Qpn > roce.PSNMask || q.Ip == 0 || q.Mac >= 1<<48 {
+		return nil, invalid("rank %d: its queue pair has no address, or one of too many bits", r.Rank)
+	}
+	if err := m.report(context.WithoutCancel(ctx), g, int(r.Rank), End{q.Qpn, q.Ip, q.Mac}); err != nil {
+		return nil, err
+	}
+	select {
+	case <-g.ready:
+		return &managerpb.ReportResponse{}, nil
+	case <-g.over:
+		return nil, status.Error(codes.Aborted, m.reasonOf(g))
+	case <-ctx.Done():
+		return nil, status.FromContextError(ctx.Err()).Err()
+	}
+}
+
+func (m *Manager) reasonOf(g *group) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return g.reason
+}
+
+// Watch tells a member when the group ends, and the manager that the member is there.
+func (m *Manager) Watch(r *managerpb.WatchRequest, s grpc.ServerStreamingServer[managerpb.WatchResponse]) error {
+	g, err := m.member(s.Context(), r.Group, r.Rank)
+	if err != nil {
+		return err
+	}
+	m.mu.Lock()
+	g.watched[r.Rank]++
+	m.mu.Unlock()
+	defer func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		g.watched[r.Rank]--
+		g.seen[r.Rank] = m.cfg.Now()
+	}()
+	select {
+	case <-g.over:
+		if err := s.Send(&managerpb.WatchResponse{Ended: m.reasonOf(g)}); err != nil {
+			return fmt.Errorf("watch: %w", err)
+		}
+		return nil
+	case <-s.Context().Done():
+		return status.FromContextError(s.Context().Err()).Err()
+	}
+}
+
+// Destroy ends a group.
+func (m *Manager) Destroy(ctx context.Context, r *managerpb.DestroyRequest) (*managerpb.DestroyResponse, error) {
+	g, err := m.find(ctx, r.Group)
+	if err != nil {
+		return nil, err
+	}
+	m.destroy(context.WithoutCancel(ctx), g, fmt.Sprintf("destroyed by %v", rpc.CallerOf(ctx)))
+	return &managerpb.DestroyResponse{}, nil
+}
+
+func (m *Manager) destroy(ctx context.Context, g *group, reason string) {
+	g.work.Lock()
+	defer g.work.Unlock()
+	m.end(ctx, g, reason)
+}
+
+// Status says what there is: all of it to the operator, a tenant's own groups to a tenant.
+func (m *Manager) Status(ctx context.Context, _ *managerpb.StatusRequest) (*managerpb.StatusResponse, error) {
+	c := rpc.CallerOf(ctx)
+	operator := c.Role == rpc.Operator
+	return m.status(func(g *group) bool { return operator || g.Tenant == c.Name }, operator), nil
+}
+
+// status lists the groups that show, and the switches and events if all is to be seen.
+func (m *Manager) status(show func(*group) bool, all bool) *managerpb.StatusResponse {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := &managerpb.StatusResponse{}
+	for _, g := range m.sorted() {
+		if !show(g) {
+			continue
+		}
+		s := &managerpb.GroupStatus{Group: g.ID, Name: g.Name, Tenant: g.Tenant, State: string(g.state), Reason: g.reason, Members: slices.Clone(g.Members),
+			Mbps: uint32(g.Tree.Mbps)}
+		for _, sw := range g.Tree.Switches {
+			s.Switches = append(s.Switches, sw.Name)
+		}
+		out.Groups = append(out.Groups, s)
+	}
+	if !all {
+		return out
+	}
+	out.Events = slices.Clone(m.events)
+	var usage []placement.Usage
+	if m.placer != nil {
+		usage = m.placer.Usage()
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.switches)) {
+		s := &managerpb.SwitchStatus{Name: name, Trouble: m.switches[name].trouble}
+		if i := slices.IndexFunc(usage, func(u placement.Usage) bool { return u.Name == name }); i >= 0 {
+			u := usage[i]
+			s.Slots, s.Free, s.Groups, s.Records = uint32(u.Slots), uint32(u.Free), uint32(u.Groups), uint32(u.Limit)
+		}
+		out.Switches = append(out.Switches, s)
+	}
+	return out
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manager
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	logtest "github.com/sirupsen/logrus/hooks/test"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"incforge/contract"
+	"incforge/control/agent"
+	pb "incforge/control/agentpb"
+	"incforge/control/placement"
+	"incforge/control/store"
+	"incforge/internal/synthetic"
+	"incforge/roce"
+	"incforge/verify/dut"
+)
+
+// world is a cluster in a test: switches with engines and agents, a file for the manager, a clock that the test moves.
+type world struct {
+	t     testing.TB
+	net   *placement.Network
+	sites map[string]*site
+	file  store.Store
+	now   time.Time
+	rng   io.Reader
+	m     *Manager
+	wire  *wire // of the manager that lives
+	ctx   context.Context
+}
+
+// site is a switch. Its agent can be killed at a step, as the manager can.
+type site struct {
+	w      *world
+	name   string
+	ip     byte
+	man    *contract.Manifest
+	engine *dut.Reference
+	file   store.Store
+	agent  *agent.Agent
+	life   *life
+	ports  []*pb.Port
+	lost   bool // the network to it is cut
+}
+
+var errKilled = errors.New("killed")
+
+// life counts steps until death. A step is done, or, if late, the last one is done although nobody hears of it.
+type life struct {
+	left int // negative: without end
+	late bool
+	dead bool
+	made int
+}
+
+func (l *life) step(do func() error) error {
+	if l.dead {
+		return errKilled
+	}
+	if l.left == 0 {
+		l.dead = true
+		if l.late {
+			_ = do()
+		}
+		return errKilled
+	}
+	l.left--
+	l.made++
+	return do()
+}
+
+// hands are what an agent has its engine and its file by.
+type hands struct {
+	*site
+	*life
+}
+
+func (h hands) Read(addr uint32) (uint32, error) {
+	if h.dead {
+		return 0, errKilled
+	}
+	return h.engine.Read(addr)
+}
+func (h hands) Write(addr, v uint32, strobes uint8) error {
+	return h.step(func() error { return h.engine.Write(addr, v, strobes) })
+}
+func (h hands) Put(name string, text []byte) error {
+	return h.step(func() error { return h.file.Put(name, text) })
+}
+func (h hands) Delete(name string) error     { return h.step(func() error { return h.file.Delete(name) }) }
+func (h hands) All() ([]store.Record, error) { return h.file.All() }
+func (h hands) Close() error                 { return nil }
+
+// start starts an agent that has so many steps.
+func (s *site) start(l *life) error {
+	log, _ := logtest.NewNullLogger()
+	h := hands{s, l}
+	a, err := agent.New(agent.Config{Name: s.name, Manifest: s.man, Bus: h, Store: h, IP: roce.IP4{10, 0, 0, s.ip}, MAC: roce.MAC{2, 0, 0, s.ip, 0, 0},
+		Lifetime: time.Second, Now: func() time.Time { return s.w.now }, Log: log})
+	s.agent, s.life = a, l
+	return err
+}
+
+// wire is the network between a manager and the agents, and what the manager has its file by. Calls that change something are the manager's
+// steps.
+type wire struct {
+	w *world
+	*life
+	// cut loses the request of step cutAt, or its answer, and count−1 calls to the same switch after it.
+	cutAt, count int
+	answers      bool
+	cutSite      *site
+}
+
+func (x *wire) Put(name string, text []byte) error {
+	return x.step(func() error { return x.w.file.Put(name, text) })
+}
+func (x *wire) Delete(name string) error {
+	return x.step(func() error { return x.w.file.Delete(name) })
+}
+func (x *wire) All() ([]store.Record, error) { return x.w.file.All() }
+func (x *wire) Close() error                 { return nil }
+
+// client is an agent as the manager sees it.
+type client struct {
+	*wire
+	*site
+}
+
+func call[Q, A any](c client, changes bool, do func(context.Context, Q) (A, error), r Q) (a A, err error) {
+	unavailable := status.Error(codes.Unavailable, "no way")
+	if c.wire.dead {
+		return a, unavailable
+	}
+	run := func() error {
+		lose := c.site.lost
+		if changes && c.wire.count > 0 && (c.wire.cutAt == c.wire.made-1 || c.wire.cutSite == c.site) {
+			c.wire.cutSite, lose = c.site, true
+			c.wire.count--
+		}
+		if lose && !c.wire.answers {
+			err = unavailable
+			return nil
+		}
+		if c.site.agent == nil || c.site.life.dead {
+			err = unavailable
+			return nil
+		}
+		if a, err = do(c.wire.w.ctx, r); c.site.life.dead || lose {
+			err = unavailable
+		}
+		return nil
+	}
+	if !changes {
+		_ = run()
+	} else if killed := c.wire.step(run); killed != nil {
+		err = unavailable
+	}
+	return a, err
+}
+
+func (c client) Describe(_ context.Context, r *pb.DescribeRequest, _ ...grpc.CallOption) (*pb.DescribeResponse, error) {
+	d, err := call(c, false, func(ctx context.Context, r *pb.DescribeRequest) (*pb.DescribeResponse, error) {
+		return c.site.agent.Describe(ctx, r)
+	}, r)
+	if err == nil && c.site.ports != nil {
+		d.Ports = c.site.ports
+	}
+	return d, err
+}
+func (c client) List(_ context.Context, r *pb.ListRequest, _ ...grpc.CallOption) (*pb.ListResponse, error) {
+	return call(c, false, func(ctx context.Context, r *pb.ListRequest) (*pb.ListResponse, error) {
+		return c.site.agent.List(ctx, r)
+	}, r)
+}
+func (c client) Counters(_ context.Context, r *pb.CountersRequest, _ ...grpc.CallOption) (*pb.CountersResponse, error) {
+	return call(c, false, func(ctx context.Context, r *pb.CountersRequest) (*pb.CountersResponse, error) {
+		return c.site.agent.Counters(ctx, r)
+	}, r)
+}
+func (c client) Reserve(_ context.Context, r *pb.ReserveRequest, _ ...grpc.CallOption) (*pb.ReserveResponse, error) {
+	return call(c, true, func(ctx context.Context, r *pb.ReserveRequest) (*pb.ReserveResponse, error) {
+		return c.site.agent.Reserve(ctx, r)
+	}, r)
+}
+func (c client) Commit(_ context.Context, r *pb.CommitRequest, _ ...grpc.CallOption) (*pb.CommitResponse, error) {
+	return call(c, true, func(ctx context.Context, r *pb.CommitRequest) (*pb.CommitResponse, error) {
+		return c.site.agent.Commit(ctx, r)
+	}, r)
+}
+func (c client) Remove(_ context.Context, r *pb.RemoveRequest, _ ...grpc.CallOption) (*pb.RemoveResponse, error) {
+	return call(c, true, func(ctx context.Context, r *pb.RemoveRequest) (*pb.RemoveResponse, error) {
+		return c.site.agent.Remove(ctx, r)
+	}, r)
+}
+
+// chacha makes the manager's random numbers repeatable.
+type chacha struct{ *rand.ChaCha8 }
+
+// newWorld is two leaves with two hosts each under a spine, with a manager that has heard of all switches.
+func newWorld(t testing.TB, p contract.Params) *world {
+	t.Helper()
+	c := placement.LeafSpine(2, 1, 2)
+	c.Mbps, c.HopRTT = 100_000, 100*time.Nanosecond
+	net, err := c.Network()
+	require.NoError(t, err)
+	w := &world{t: t, net: net, sites: map[string]*site{}, file: store.NewMemory(), now: time.Unix(1_800_000_000, 0), rng: chacha{rand.NewChaCha8([32]byte{1})},
+		ctx: context.Background()}
+	man := synthetic.Manifest(p)
+	for i, n := range net.Nodes {
+		if n.Host {
+			continue
+		}
+		engine, err := dut.NewReference(man)
+		require.NoError(t, err)
+		s := &site{w: w, name: n.Name, ip: byte(i), man: man, engine: engine, file: store.NewMemory()}
+		require.NoError(t, s.start(&life{left: -1}))
+		w.sites[n.Name] = s
+	}
+	w.manage(&wire{life: &life{left: -1}})
+	w.m.Poll(w.ctx)
+	return w
+}
+
+// manage starts a manager.
+func (w *world) manage(x *wire) {
+	w.t.Helper()
+	x.w, w.wire = w, x
+	agents := map[string]pb.AgentClient{}
+	for name, s := range w.sites {
+		agents[name] = client{x, s}
+	}
+	log, _ := logtest.NewNullLogger()
+	m, err := New(Config{Network: w.net, Agents: agents, Store: x, Lease: 10 * time.Second, Gather: 30 * time.Second, Call: time.Second, Patience: 3 * time.Second,
+		Groups: 2, Now: func() time.Time { return w.now }, Random: w.rng, Log: log})
+	require.NoError(w.t, err)
+	w.m = m
+}
+
+// poll lets time pass and the manager look, with hosts that watch, or without.
+func (w *world) poll(rounds int, watch bool) {
+	for range rounds {
+		w.now = w.now.Add(time.Second)
+		w.m.mu.Lock()
+		for _, g := range w.m.groups {
+			for rank := range g.watched {
+				g.watched[rank] = 0
+				if watch {
+					g.watched[rank] = 1
+				}
+			}
+		}
+		w.m.mu.Unlock()
+		w.m.Poll(w.ctx)
+	}
+}
+
+// make makes a group of all hosts, as their calls would.
+func (w *world) make(name string) (*group, error) {
+	g, err := w.m.create(w.ctx, "acme", name, []string{"h2", "h0", "h1", "h3"}, Options{Mbps: 1000, DType: 3})
+	if err != nil {
+		return nil, err
+	}
+	for rank := range 4 {
+		if err := w.m.report(w.ctx, g, rank, End{QPN: uint32(100 + rank), IP: uint32(0x0A000100 + rank), MAC: uint64(0x020000000100 + rank)}); err != nil {
+			return g, err
+		}
+	}
+	return g, nil
+}
+
+// installed counts the switches that serve a group, after having compared their lists with their engines.
+func (w *world) installed(id string) (n int) {
+	w.t.Helper()
+	for name, s := range w.sites {
+		l, err := s.agent.List(w.ctx, &pb.ListRequest{})
+		require.NoError(w.t, err)
+		free := s.man.Params.Slots()
+		for _, g := range l.Groups {
+			enabled := s.engine.Engine().Enabled(int(g.Record))
+			require.Equal(w.t, g.State == pb.State_STATE_INSTALLED, enabled, "%s: %v", name, g)
+			free -= int(g.Slots)
+			if enabled && g.Group == id {
+				n++
+			}
+		}
+		require.Equal(w.t, free, int(l.FreeSlots))
+	}
+	return n
+}
+
+// agree checks that a group is whole or gone, that manager and agents have the same groups, and that memory adds up.
+func (w *world) agree(what string) (whole int) {
+	w.t.Helper()
+	want := map[string]map[string]uint32{} // slots by switch and group
+	for _, g := range w.m.sorted() {
+		require.Equal(w.t, Ready, g.state, "%s: group %s: %s", what, g.ID, g.reason)
+		require.Equal(w.t, len(g.Tree.Switches), w.installed(g.ID), what)
+		whole++
+		for _, sw := range g.Tree.Switches {
+			if want[sw.Name] == nil {
+				want[sw.Name] = map[string]uint32{}
+			}
+			want[sw.Name][g.ID] = uint32(sw.Slots)
+		}
+	}
+	for _, u := range w.m.placer.Usage() {
+		l, err := w.sites[u.Name].agent.List(w.ctx, &pb.ListRequest{})
+		require.NoError(w.t, err)
+		require.Len(w.t, l.Groups, len(want[u.Name]), "%s: %s", what, u.Name)
+		for _, g := range l.Groups {
+			require.Equal(w.t, want[u.Name][g.Group], g.Slots, what)
+		}
+		require.Equal(w.t, []int{int(l.FreeSlots), int(l.FreeRecords)}, []int{u.Free, u.Limit - u.Groups}, what)
+	}
+	records, err := w.file.All()
+	require.NoError(w.t, err)
+	require.Len(w.t, records, whole+len(w.sites), "%s: records of groups, and one a switch", what)
+	return whole
+}
+
+func (w *world) String() string { return fmt.Sprint(w.now) }

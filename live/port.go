@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/sirupsen/logrus"
+)
+
+// PortReport counts the frames of one port. Every datagram that came counts in exactly one of In, Short, Long, ARP, BridgeIn and LostIn;
+// every frame for the peer in exactly one of Out, Nobody, Full, Failed and LostOut. A frame that a fault doubles counts twice.
+type PortReport struct {
+	Port int `json:"port"`
+	// Mine is the socket's path, empty for a link; Peer the path of the far end or, for a link, the other SWITCH:PORT.
+	Mine string `json:"mine,omitempty"`
+	Peer string `json:"peer"`
+	// In went into the engine. Short and Long are datagrams of fewer bytes than MinFrame or more than MaxFrame, ARP the requests
+	// that were answered outside of the engine, BridgeIn frames for the bridge.
+	In       uint64 `json:"in"`
+	Short    uint64 `json:"short"`
+	Long     uint64 `json:"long"`
+	ARP      uint64 `json:"arp"`
+	BridgeIn uint64 `json:"bridge_in"`
+	// Out were sent, ARP replies and bridged frames included. Nobody were lost because nobody was at the peer's path, Full because the
+	// peer did not read, Failed for other reasons.
+	Out    uint64 `json:"out"`
+	Nobody uint64 `json:"nobody"`
+	Full   uint64 `json:"full"`
+	Failed uint64 `json:"failed"`
+	// Returned were not the engine's and came back out of it, the port having no bypass; they end here.
+	Returned uint64 `json:"returned"`
+	// What faults did, on purpose.
+	LostIn     uint64 `json:"lost_in"`
+	LostOut    uint64 `json:"lost_out"`
+	Duplicated uint64 `json:"duplicated"`
+	Reordered  uint64 `json:"reordered"`
+}
+
+// load is a copy taken while others count.
+func (r *PortReport) load() PortReport {
+	c := PortReport{Port: r.Port, Mine: r.Mine, Peer: r.Peer}
+	for _, n := range []struct{ to, from *uint64 }{{&c.In, &r.In}, {&c.Short, &r.Short}, {&c.Long, &r.Long}, {&c.ARP, &r.ARP},
+		{&c.BridgeIn, &r.BridgeIn}, {&c.Out, &r.Out}, {&c.Nobody, &r.Nobody}, {&c.Full, &r.Full}, {&c.Failed, &r.Failed}, {&c.Returned, &r.Returned},
+		{&c.LostIn, &r.LostIn}, {&c.LostOut, &r.LostOut}, {&c.Duplicated, &r.Duplicated}, {&c.Reordered, &r.Reordered}} {
+		*n.to = atomic.LoadUint64(n.from)
+	}
+	return c
+}
+
+// datagram is a frame that came, or the error after which none comes any more.
+type datagram struct {
+	port *port
+	when time.Time
+	data []byte
+	err  error
+}
+
+// The two ways through a port.
+const (
+	inward = iota
+	outward
+)
+
+// port is a Port, or an end of a Link, at work.
+type port struct {
+	number int
+	sock   *Socket         // of a Port
+	far    *port           // of a Link: the other end
+	farIn  chan<- datagram // of a Link: what the other end's engine takes in
+	index  int             // of the capture
+	out    chan []byte
+	lane   [2]*lane // what befalls frames, by way; nil: nothing does
+	log    *logrus.Logger
+	// Loop, receiver and sender count atomically.
+	counts PortReport
+}
+
+// lanes gives both ways of the port, which is one of switch number sw, their faults.
+func (p *port) lanes(f Faults, seed uint64, sw int) {
+	if f == (Faults{}) {
+		return
+	}
+	for way := range p.lane {
+		p.lane[way] = newLane(f, seed, uint64(sw)<<16|uint64(p.number)<<1|uint64(way))
+	}
+}
+
+// receive hands datagrams to the loop until the socket is closed or fails.
+func (p *port) receive(in chan<- datagram, stop <-chan struct{}) {
+	buf := make([]byte, MaxFrame+1)
+	pass := func(frames [][]byte) bool {
+		for _, f := range frames {
+			select {
+			case in <- datagram{port: p, when: time.Now(), data: f}:
+			case <-stop:
+				return false
+			}
+		}
+		return true
+	}
+	for {
+		if err := p.sock.SetReceiveDeadline(p.lane[inward].due()); err != nil {
+			return // closed
+		}
+		n, err := p.sock.Receive(buf)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			if !pass(p.lane[inward].overdue()) {
+				return
+			}
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil:
+			select {
+			case in <- datagram{port: p, err: fmt.Errorf("live: port %d: %w", p.number, err)}:
+			case <-stop:
+			}
+			return
+		case n < MinFrame:
+			atomic.AddUint64(&p.counts.Short, 1)
+		case n > MaxFrame:
+			atomic.AddUint64(&p.counts.Long, 1)
+		default:
+			if !pass(p.befall(inward, slices.Clone(buf[:n]))) {
+				return
+			}
+		}
+	}
+}
+
+// send sends what the loop hands over until the queue is closed.
+func (p *port) send(stop <-chan struct{}) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for {
+		var late <-chan time.Time
+		if due := p.lane[outward].due(); !due.IsZero() {
+			timer.Reset(time.Until(due))
+			late = timer.C
+		}
+		var frames [][]byte
+		select {
+		case frame, open := <-p.out:
+			if !open {
+				return
+			}
+			frames = p.befall(outward, frame)
+		case <-late:
+			frames = p.lane[outward].overdue()
+		}
+		for _, f := range frames {
+			atomic.AddUint64(p.deliver(f, stop), 1)
+		}
+	}
+}
+
+// deliver gives a frame to whoever is at the far end, and returns what it counts as.
+func (p *port) deliver(frame []byte, stop <-chan struct{}) *uint64 {
+	if p.far != nil {
+		select {
+		case p.farIn <- datagram{port: p.far, when: time.Now(), data: frame}:
+			return &p.counts.Out
+		case <-stop:
+			return &p.counts.Nobody
+		}
+	}
+	switch err := p.sock.Send(p.counts.Peer, frame); {
+	case errors.Is(err, ErrNobody):
+		return &p.counts.Nobody
+	case errors.Is(err, ErrFull):
+		return &p.counts.Full
+	case err != nil:
+		if atomic.LoadUint64(&p.counts.Failed) == 0 {
+			p.log.WithError(err).Warnf("live: port %d", p.number)
+		}
+		return &p.counts.Failed
+	}
+	return &p.counts.Out
+}
+
+// befall lets a frame's fate happen: what goes on, and in which order.
+func (p *port) befall(way int, frame []byte) [][]byte {
+	l := p.lane[way]
+	if l == nil {
+		return [][]byte{frame}
+	}
+	frames, what := l.pass(frame)
+	switch what {
+	case lost:
+		atomic.AddUint64([]*uint64{&p.counts.LostIn, &p.counts.LostOut}[way], 1)
+	case doubled:
+		atomic.AddUint64(&p.counts.Duplicated, 1)
+	case held:
+		atomic.AddUint64(&p.counts.Reordered, 1)
+	}
+	return frames
+}
