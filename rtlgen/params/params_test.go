@@ -811,7 +811,7 @@ func TestDerivedRelations(t *testing.T) {
 		require.GreaterOrEqual(t, d.PacketWords, 2*d.FrameWords)
 		require.GreaterOrEqual(t, d.PacketWords*p.BusBytes, 4*p.MTUBytes)
 		require.Equal(t, d.ReplayWords, 1<<d.ReplayAddrBits)
-		require.GreaterOrEqual(t, d.ReplayWords, max(4*d.MTUWords, 8))
+		require.GreaterOrEqual(t, d.ReplayWords, max(2*d.MTUWords, 8))
 		require.Equal(t, d.HeaderEntries, 1<<d.HeaderAddrBits)
 		require.Equal(t, []int{24, 24, 24, 16, 5}, []int{d.PSNBits, d.MSNBits, d.QPNBits, d.LenBits, d.Log2NBits})
 	})
