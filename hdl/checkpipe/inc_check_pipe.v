@@ -1295,13 +1295,13 @@ module inc_check_pipe #(
     wire              pointed  = !act_timer && act_pipe;           // of a whole pipe
     wire              x_first  = pointed ? act_ei[0] : ctx_spreads || (x_self & ctx_parent_mask) == NOBODY;
     wire [23:0]       x_start_psn = x_first ? start_b : start_a;
-    wire [SLOT_W:0]   x_bias   = x_pipe_b ? bias_b : bias_a;
     wire [23:0]       x_sent   = x_first ? sents[47:24] : sents[23:0];
     wire [23:0]       x_done   = x_first ? tails[TAIL_W +: 24] : tails[0 +: 24];
     // what follows stands from the second cycle on
     reg               x_root, x_pipe_b;
     reg  [MASK_W-1:0] x_outs;
     reg  [23:0]       x_sent_psn;
+    wire [SLOT_W:0]   x_bias   = x_pipe_b ? bias_b : bias_a;
     wire [23:0]       x_n      = {{(24-SLOT_W){1'b0}}, ctx_n};
     wire              x_wide   = HALVES != 0 && (ctx_ranged || ctx_dtype[1] != ctx_dtype[0]);
 

@@ -461,6 +461,7 @@ module inc_csr #(
     localparam COUNT_W = $clog2(COUNTERS);
 
     wire [COUNTERS-1:0] step;
+    reg [15:0]          raddr;                  // word that is read
     wire                rd_copies, copying, rd_count;
     wire [63:0]         counted;
     genvar c;
@@ -490,7 +491,6 @@ module inc_csr #(
 
     reg [6:0]   r_state;
     reg         arready_reg, rvalid_reg;
-    reg [15:0]  raddr;
     reg [7:0]   rd_to;
     reg         rd_table;                       // of the group's table
     reg [31:0]  rd_value;                       // of what is not in that
