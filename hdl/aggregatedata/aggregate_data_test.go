@@ -522,14 +522,15 @@ func TestTiming(t *testing.T) {
 
 func timing(t *testing.T, p aggregatedata.AggregateData, depth uint64) {
 	lib := rig.Lib(t, p)
+	ecc := uint64(p.ECC)
 
 	t.Run("latency", func(t *testing.T) {
 		b := newBench(t, lib, p, 1)
 		b.add(frame{data: b.payload(5), words: 5, slot: b.slots[2], take: true, write: true, emit: true})
 		b.run(t)
-		require.Equal(t, b.opAt[0]+1, b.readAt[0])
+		require.Equal(t, b.opAt[0]+1+ecc, b.readAt[0])
 		for i, at := range b.emitAt {
-			require.Equal(t, b.opAt[0]+2+depth+uint64(i), at, "word %d", i)
+			require.Equal(t, b.opAt[0]+2+ecc+depth+uint64(i), at, "word %d", i)
 		}
 		require.Len(t, b.emitAt, 5)
 	})
@@ -549,7 +550,7 @@ func timing(t *testing.T, p aggregatedata.AggregateData, depth uint64) {
 	})
 
 	t.Run("hazard", func(t *testing.T) {
-		for words := uint64(1); words <= depth+2; words++ {
+		for words := uint64(1); words <= min(depth+3, uint64(p.MTUWords)); words++ {
 			b := newBench(t, lib, p, 3)
 			const works = 8
 			for i := range 1 + works {
@@ -560,7 +561,12 @@ func timing(t *testing.T, p aggregatedata.AggregateData, depth uint64) {
 			first := b.emitAt[2*words]
 			last := b.emitAt[works*words]
 			each := max(words, depth)
-			if words == depth+1 || depth == 1 && words == 1 {
+			switch {
+			case words == depth+1:
+				each += 1 + ecc
+			case words == depth+2:
+				each += ecc
+			case words == 1 && depth == 1:
 				each++
 			}
 			require.Equal(t, (works-2)*each, last-first, "%d works of %d words on one slot", works, words)
@@ -575,7 +581,7 @@ func timing(t *testing.T, p aggregatedata.AggregateData, depth uint64) {
 			b.run(t)
 			// given, then decided a cycle later at the earliest
 			require.Equal(t, b.opAt[0]+1+uint64(wait), b.decideAt[0])
-			require.Equal(t, max(b.opAt[0]+2+depth, b.decideAt[0]+1), b.emitAt[0], "decided after %d cycles", wait+1)
+			require.Equal(t, max(b.opAt[0]+2+ecc+depth, b.decideAt[0]+1), b.emitAt[0], "decided after %d cycles", wait+1)
 			require.Equal(t, b.emitAt[0]+1, b.emitAt[1])
 		}
 	})

@@ -6,12 +6,13 @@
 //   rows        a payload word is worked on in rows of ROW bytes, 16-bit elements as FP32: BYTES/ROW rows a word of 32-bit elements, twice
 //               as many of 16-bit ones; with DOUBLE set (in place, ROW = BYTES) one row of either
 //   order       works are done in the order in which they were given, their words in order
-//   latency     L = STAGES + ECC. From op_valid to the first row's sum, and on emit_* if it is a word of its own: 2 + L cycles; from a
-//               packet word at the packet buffer's write port to the sum: 2 + L
+//   latency     L = STAGES + ECC. From op_valid to the first row's sum, and on emit_* if it is a word of its own: 2 + ECC + L cycles;
+//               from a packet word at the packet buffer's write port to the sum: the same
 //   throughput  1 row per cycle
 //   hazard      a row waits, with its operands read, until the sum it builds on is at the adder's output, and takes it from there. Works
 //               on one slot, one after the other, take a cycle a row, and L cycles if they are shorter; a cycle more if they are of
-//               exactly L + 1 rows, or of 1 row with L = 1: then a row would be read in the cycle in which it is written
+//               exactly L + 1 rows, or of 1 row with L = 1: then a row would be read in the cycle in which it is written. With ECC two
+//               cycles more at L + 1 rows and one at L + 2: what was read too early is read again
 //   speculation a work given with op_spec goes as far as the sum of its first row and waits there, unwritten, for op_commit or
 //               op_kill; op_kill leaves no trace
 //   tree        with TREE set contributions of two neighbouring endpoints are added, and inc_reduce_tree reduces the pairs of a slot
@@ -172,9 +173,10 @@ module inc_aggregate_data #(
                              + (op_wide ? {{(PLACE_W-PAIR_W-1){1'b0}}, op_pair, 1'b0} : {{(PLACE_W-PAIR_W){1'b0}}, op_pair});
     wire [PLACE_W+ROWS_W:0] place_addr = {{(ROWS_W+1){1'b0}}, place} << ROWS_W;
 
-    // ---- stages X (operands read) and 1 to DEPTH (adding); the last is S, the sum ----
+    // ---- stages M (with ECC: what was read leaves the memory), X (operands read) and 1 to DEPTH (adding); the last is S, the sum ----
 
     reg                      x_valid, x_spec, x_read;
+    reg  [DEPTH-1:0]         v_reg;                 // 1 to DEPTH
     wire                     s_valid, s_spec, s_write, s_emit, s_reduce;
     wire [ADDR_W-1:0]        s_addr;
     wire [WIDTH-1:0]         s_data;
@@ -187,11 +189,12 @@ module inc_aggregate_data #(
 
     wire tree_hold, g_ordered;
     wire mem_ready;
+    wire g_free;                     // the stage after G takes a row
     wire g_done  = g_reduce && !g_take;                    // nothing to read: a result to be made again
     wire g_there = !g_take || g_packet != newest;
-    // what is written in this cycle is neither on its way nor in the memory
+    // what is written in this cycle is neither on its way nor in the memory; in M it is read again
     wire g_late  = g_read && s_go && s_write && s_addr == g_addr;
-    wire g_asks  = g_valid && g_there && x_free && !g_late && g_ordered && !(g_read && tree_hold);
+    wire g_asks  = g_valid && g_there && g_free && (ECC != 0 || !g_late) && g_ordered && !(g_read && tree_hold);
     wire g_go    = g_asks && (!g_read || mem_ready);
 
     wire [SUB_W-1:0] sub_top = g_wide && DOUBLE == 0 ? {SUB_W{1'b1}} : {SUB_W{1'b1}} >> 1;
@@ -199,9 +202,7 @@ module inc_aggregate_data #(
     wire             g_last  = g_word && (g_done || g_left == {{(WORDS_W-1){1'b0}}, 1'b1});
 
     assign op_ready = !g_valid || (g_go && g_last);
-    assign oldest   = g_valid ? g_start : pkt_start;
-    assign rd_en    = g_go && g_take && g_sub == {SUB_W{1'b0}};
-    assign rd_addr  = g_packet;
+    wire [PKT_W-1:0] g_oldest = g_valid ? g_start : pkt_start;
 
     always @(posedge clk) begin
         if (op_valid) begin
@@ -252,13 +253,23 @@ module inc_aggregate_data #(
         end
     end
 
-    // ---- X ----
+    // ---- M: as long as a memory takes a cycle, and the correction another; without ECC what leaves G is in X next ----
 
     // what a row carries with it to S
     localparam JOB_W = SLOT_W + ROW_W + PLANES + 2 + 1;
     localparam TAG_W = 1 + 1 + 1 + ADDR_W + 1 + 1 + 1 + 1 + 1 + 1 + 1 + (TREE != 0 ? JOB_W : 0);
     wire [ROW_W-1:0]  g_rows = {{(ROW_W-WORDS_W){1'b0}}, g_words} << (PARTS_W + (g_wide ? 1 : 0));
     wire [TAG_W-1:0]  g_tag;
+    // the row that comes to X next
+    wire              m_go, m_spec, m_read, m_take;
+    wire [TAG_W-1:0]  m_tag;
+    wire [SUB_W-1:0]  m_sub;
+    wire [1:0]        m_function, m_dtype;
+    wire              m_holds;       // wants what the memory's output shows, and cannot go on
+    wire              m_again;       // is read again
+    wire [ADDR_W-1:0] m_again_addr;
+    wire              m_reduces;     // M has the last row of a work with op_reduce
+    wire              tree_fix_hold;
     reg  [TAG_W-1:0]  x_tag;
     reg  [SUB_W-1:0]  x_sub;
     reg               x_take;
@@ -285,22 +296,124 @@ module inc_aggregate_data #(
     assign {x_write, x_emit, x_reduce, x_addr, x_lower_en, x_upper_en, x_upper, x_word, x_wide, x_bf16, x_big_endian}
         = x_tag[FLAG_W-1:0];
 
+    // Rows under way that write where G reads: M, X, then the stages. MEETS is what the row that comes to X next meets.
+    wire [DEPTH:0] g_meets, m_meets;
+    wire           g_meets_m;
+
+    generate
+        if (ECC != 0) begin : gen_m
+            reg              valid_reg, row_spec_reg, read_reg, take_reg, stale_reg;
+            reg [TAG_W-1:0]  row_tag_reg;
+            reg [SUB_W-1:0]  sub_reg;
+            reg [1:0]        function_reg, dtype_reg;
+            reg [PKT_W-1:0]  packet_reg, start_reg;
+            reg [DEPTH:0]    meets_m_reg;
+            // S writes what was read before: once more, unless a later row under way writes there too
+            wire             later = (meets_m_reg[0] && x_valid) || (meets_m_reg[DEPTH-1:1] & v_reg[DEPTH-2:0]) != {(DEPTH-1){1'b0}};
+            wire             late  = valid_reg && read_reg && meets_m_reg[DEPTH] && !later && s_go;
+            wire             g_later = (g_meets_m && valid_reg) || (g_meets[0] && x_valid)
+                                       || (g_meets[DEPTH-1:1] & v_reg[DEPTH-2:0]) != {(DEPTH-1){1'b0}};
+            wire             free = !valid_reg || m_go;
+
+            assign m_go       = valid_reg && x_free && !stale_reg && !late && !(read_reg && tree_fix_hold);
+            assign m_spec     = row_spec_reg;
+            assign m_read     = read_reg;
+            assign m_take     = take_reg;
+            assign m_tag      = row_tag_reg;
+            assign m_sub      = sub_reg;
+            assign m_function = function_reg;
+            assign m_dtype    = dtype_reg;
+            assign m_meets    = meets_m_reg;
+            assign m_holds    = valid_reg && read_reg && !m_go;
+            assign m_again    = valid_reg && stale_reg && !late;
+            assign m_again_addr = row_tag_reg[AT_ADDR +: ADDR_W];
+            assign m_reduces  = valid_reg && row_tag_reg[AT_REDUCE];
+            assign g_free     = free;
+            wire [FLAG_W-1:0] flags = row_tag_reg[FLAG_W-1:0];
+            wire same_half    = (flags[AT_LOWER_EN] && g_lower_en) || (flags[AT_UPPER_EN] && g_upper_en);
+            assign g_meets_m  = flags[AT_WRITE] && flags[AT_ADDR +: ADDR_W] == g_addr && (DOUBLE == 0 || same_half);
+
+            // the packet's word comes to X too
+            assign rd_en      = m_go && take_reg && sub_reg == {SUB_W{1'b0}};
+            assign rd_addr    = packet_reg;
+            assign oldest     = valid_reg ? start_reg : g_oldest;
+
+            always @(posedge clk) begin
+                if (g_go) begin
+                    row_tag_reg  <= g_tag;
+                    sub_reg      <= g_sub;
+                    read_reg     <= g_read;
+                    take_reg     <= g_take;
+                    function_reg <= g_function;
+                    dtype_reg    <= g_dtype;
+                    packet_reg   <= g_packet;
+                    start_reg    <= g_start;
+                    stale_reg    <= g_late && !g_later;
+                    meets_m_reg  <= {move ? g_meets[DEPTH-1:0] : g_meets[DEPTH:1], valid_reg ? g_meets_m : g_meets[0]};
+                end else begin
+                    stale_reg <= late || (stale_reg && !mem_ready);
+                    if (move) begin
+                        meets_m_reg[DEPTH:1] <= meets_m_reg[DEPTH-1:0];
+                    end
+                end
+                if (free) begin
+                    valid_reg <= g_go && !(op_kill && g_spec);
+                end else if (op_kill && row_spec_reg) begin
+                    valid_reg <= 1'b0;
+                end
+                if (g_go) begin
+                    row_spec_reg <= g_spec && !op_commit;
+                end else if (op_commit) begin
+                    row_spec_reg <= 1'b0;
+                end
+                if (rst) begin
+                    valid_reg    <= 1'b0;
+                    row_spec_reg <= 1'b0;
+                    stale_reg    <= 1'b0;
+                end
+            end
+            wire unused_flags = &{1'b0, flags};
+        end else begin : gen_no_m
+            assign m_go       = g_go;
+            assign m_spec     = g_spec;
+            assign m_read     = g_read;
+            assign m_take     = g_take;
+            assign m_tag      = g_tag;
+            assign m_sub      = g_sub;
+            assign m_function = g_function;
+            assign m_dtype    = g_dtype;
+            assign m_meets    = g_meets;
+            assign m_holds    = x_valid && x_read && !x_go;
+            assign m_again    = 1'b0;
+            assign m_again_addr = {ADDR_W{1'b0}};
+            assign m_reduces  = 1'b0;
+            assign g_free     = x_free;
+            assign g_meets_m  = 1'b0;
+            assign rd_en      = g_go && g_take && g_sub == {SUB_W{1'b0}};
+            assign rd_addr    = g_packet;
+            assign oldest     = g_oldest;
+            wire unused_m     = &{1'b0, tree_fix_hold};
+        end
+    endgenerate
+
+    // ---- X ----
+
     always @(posedge clk) begin
-        if (g_go) begin
-            x_tag      <= g_tag;
-            x_sub      <= g_sub;
-            x_read     <= g_read;
-            x_take     <= g_take;
-            x_function <= g_function;
-            x_dtype    <= g_dtype;
+        if (m_go) begin
+            x_tag      <= m_tag;
+            x_sub      <= m_sub;
+            x_read     <= m_read;
+            x_take     <= m_take;
+            x_function <= m_function;
+            x_dtype    <= m_dtype;
         end
         if (x_free) begin
-            x_valid <= g_go && !(op_kill && g_spec);
+            x_valid <= m_go && !(op_kill && m_spec);
         end else if (op_kill && x_spec) begin
             x_valid <= 1'b0;
         end
-        if (g_go) begin
-            x_spec <= g_spec && !op_commit;
+        if (m_go) begin
+            x_spec <= m_spec && !op_commit;
         end else if (op_commit) begin
             x_spec <= 1'b0;
         end
@@ -312,7 +425,7 @@ module inc_aggregate_data #(
 
     // ---- 1 to DEPTH ----
 
-    reg  [DEPTH-1:0]       v_reg, spec_reg;
+    reg  [DEPTH-1:0]       spec_reg;
     reg  [DEPTH*TAG_W-1:0] tag_reg;
     reg  [DEPTH-1:0]       bad_reg;
     wire                   x_bad;
@@ -348,9 +461,8 @@ module inc_aggregate_data #(
         = s_tag[FLAG_W-1:0];
 
     // Rows under way that write where X reads: those before S make it wait, S gives it the sum. The addresses were compared when the
-    // row came to X, with where the others would be in the next cycle; from then on the answers move with them.
+    // row left G, with where the others would be in the next cycle; from then on the answers move with them.
     reg  [DEPTH-1:0] meets_reg;      // the row in this stage, if there is one
-    wire [DEPTH:0]   g_meets;        // of the row that leaves G: X, then the stages
     wire [DEPTH-1:0] same = v_reg & meets_reg;
     generate
         for (i = 0; i <= DEPTH; i = i + 1) begin : gen_meets
@@ -367,8 +479,8 @@ module inc_aggregate_data #(
     endgenerate
     wire [DEPTH:0] meets_chain = {meets_reg, 1'b0};
     always @(posedge clk) begin
-        if (g_go) begin
-            meets_reg <= move ? g_meets[DEPTH-1:0] : g_meets[DEPTH:1];
+        if (m_go) begin
+            meets_reg <= move ? m_meets[DEPTH-1:0] : m_meets[DEPTH:1];
         end else if (move) begin
             meets_reg <= meets_chain[DEPTH-1:0];
         end
@@ -390,6 +502,9 @@ module inc_aggregate_data #(
     wire              mem_re;
     wire [ADDR_W-1:0] mem_addr;
     wire              mem_lower_re, mem_upper_re;
+    // with ECC: what was read passes on, to X or into the tree
+    wire              tree_fix_move;
+    wire              fix_move = (m_go && m_read) || tree_fix_move;
 
     reg [1:0] inject_reg;
     always @(posedge clk) begin
@@ -413,6 +528,7 @@ module inc_aggregate_data #(
         .re          (mem_lower_re),
         .raddr       (mem_addr),
         .re_ready    (lower_ready),
+        .move        (fix_move),
         .rdata       (slot_data[8*ROW-1:0]),
         .r_corrected (lower_corrected),
         .r_poison    (lower_bad),
@@ -430,6 +546,7 @@ module inc_aggregate_data #(
                 .re          (mem_upper_re),
                 .raddr       (mem_addr),
                 .re_ready    (upper_ready),
+                .move        (fix_move),
                 .rdata       (slot_data[WIDTH-1:8*ROW]),
                 .r_corrected (upper_corrected),
                 .r_poison    (upper_bad),
@@ -526,8 +643,8 @@ module inc_aggregate_data #(
     generate
         if (TREE != 0) begin : gen_tree
             wire              job_ready, tree_re, tree_valid, tree_busy, tree_chk;
-            // contributions read first; what X has read is overwritten by the next read
-            wire              tree_taken = tree_re && !(g_asks && g_read) && !(x_valid && x_read && !x_go) && mem_ready;
+            // contributions read first; what a row has read is overwritten by the next read
+            wire              tree_taken = tree_re && !(g_asks && g_read) && !m_holds && mem_ready;
             wire [ADDR_W-1:0] tree_addr;
             wire              tree_wide, tree_bf16, tree_big_endian, tree_bad;
             wire [8*ROW-1:0]  tree_row;
@@ -561,6 +678,9 @@ module inc_aggregate_data #(
                 .mem_data       (slot_data),
                 .mem_bad        (slot_bad),
                 .hold           (tree_hold),
+                .fix_free       (!(x_valid && x_read && !x_go)),
+                .fix_move       (tree_fix_move),
+                .fix_hold       (tree_fix_hold),
                 .out_room       (emit_room),
                 .out_valid      (tree_valid),
                 .out_wide       (tree_wide),
@@ -573,23 +693,25 @@ module inc_aggregate_data #(
             reg read_reg;
             assign tree_uses = read_reg;
             always @(posedge clk) begin
-                read_reg <= tree_taken;
+                read_reg <= ECC != 0 ? tree_fix_move : tree_taken;
                 if (rst) begin
                     read_reg <= 1'b0;
                 end
             end
 
             // slots that will be reduced and are not yet known to the tree
-            wire [DEPTH:0] coming, coming_here;
-            assign coming[DEPTH]      = x_valid && x_reduce;
-            assign coming_here[DEPTH] = coming[DEPTH] && x_tag[TAG_W-1 -: SLOT_W] == g_slot;
+            wire [DEPTH+1:0] coming, coming_here;
+            assign coming[DEPTH+1]      = m_reduces;
+            assign coming_here[DEPTH+1] = m_reduces && m_tag[TAG_W-1 -: SLOT_W] == g_slot;
+            assign coming[DEPTH]        = x_valid && x_reduce;
+            assign coming_here[DEPTH]   = coming[DEPTH] && x_tag[TAG_W-1 -: SLOT_W] == g_slot;
             for (i = 0; i < DEPTH; i = i + 1) begin : gen_coming
                 wire [TAG_W-1:0] tag = tag_reg[i*TAG_W +: TAG_W];
                 assign coming[i]      = v_reg[i] && tag[AT_REDUCE];
                 assign coming_here[i] = coming[i] && tag[TAG_W-1 -: SLOT_W] == g_slot;
                 wire unused_tag = &{1'b0, tag};
             end
-            // While X holds what it has read, the tree cannot read: so a speculative work fills the adder and no more, and a work
+            // While a row holds what it has read, the tree cannot read: so a speculative work fills the adder and no more, and a work
             // does not begin before the tree has a place for its job.
             reg  [3:0] ahead_reg;
             always @(posedge clk) begin
@@ -599,14 +721,14 @@ module inc_aggregate_data #(
                     ahead_reg <= ahead_reg + 4'd1;
                 end
             end
-            wire none_coming = coming == {(DEPTH+1){1'b0}};
-            assign g_ordered = (!g_write || !(tree_chk || coming_here != {(DEPTH+1){1'b0}}))
+            wire none_coming = coming == {(DEPTH+2){1'b0}};
+            assign g_ordered = (!g_write || !(tree_chk || coming_here != {(DEPTH+2){1'b0}}))
                                && (!g_emit || (!tree_busy && none_coming))
                                && (!g_reduce || (job_ready && none_coming))
                                && (!g_spec || ahead_reg != DEPTH[3:0]);
 
-            assign mem_re       = (g_go && g_read) || tree_taken;
-            assign mem_addr     = g_asks && g_read ? g_addr : tree_addr;
+            assign mem_re       = m_again || (g_go && g_read) || tree_taken;
+            assign mem_addr     = m_again ? m_again_addr : g_asks && g_read ? g_addr : tree_addr;
             assign mem_lower_re = mem_re;
             assign mem_upper_re = 1'b0;
 
@@ -636,10 +758,13 @@ module inc_aggregate_data #(
             assign tree_hold    = 1'b0;
             assign g_ordered    = 1'b1;
             assign tree_uses    = 1'b0;
+            assign tree_fix_hold = 1'b0;
+            assign tree_fix_move = 1'b0;
             assign mem_re       = g_go && g_read;
-            assign mem_addr     = g_addr;
-            assign mem_lower_re = mem_re && g_lower_en;
-            assign mem_upper_re = mem_re && g_upper_en;
+            assign mem_addr     = m_again ? m_again_addr : g_addr;
+            assign mem_lower_re = m_again ? m_tag[AT_LOWER_EN] : mem_re && g_lower_en;
+            assign mem_upper_re = m_again ? m_tag[AT_UPPER_EN] : mem_re && g_upper_en;
+            wire unused_m = &{1'b0, m_holds, m_reduces};
 
             assign row_valid      = s_go && s_emit;
             assign row            = s_data;

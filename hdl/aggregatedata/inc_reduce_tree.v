@@ -6,11 +6,13 @@
 //   order       jobs first in, first out; a job's rows in ascending order; node (2i, 2i+1) at each level, left operand first; a pair
 //               that takes no part passes its sibling through bit for bit
 //   span        S, the smallest power of two above the job's highest pair; a job visits pairs 0 to S-1, absent ones too
-//   latency     from a row's first read to the row on out_*: S + 1 + ECC + STAGES * log2(S) cycles, and STAGES for S = 1, if nothing
+//   latency     from a row's first read to the row on out_*: S + 1 + 2 * ECC + STAGES * log2(S) cycles, and STAGES for S = 1, if nothing
 //               is in the way
 //   throughput  a row in S cycles, and at most one more for each of the S/2 - 1 adds above the first level, which go first
-//   reading     mem_re asks for the memory; what it reads when mem_taken is high is on mem_data in the next cycle; hold is high while
-//               that word is still wanted: nobody may read then
+//   reading     mem_re asks for the memory; what it reads when mem_taken is high leaves it in the next cycle; hold is high while that
+//               word is still wanted: nobody may read then. Without ECC it is on mem_data then; with ECC it passes a register with
+//               fix_move, while fix_free, and is on mem_data in the cycle after. While fix_hold is high nobody else may use that
+//               register
 //   hazard      chk_busy: slot unit chk_unit is still to be read
 //   stall       out_room low stops everything; job_ready
 //   reset       empty
@@ -32,7 +34,7 @@ module inc_reduce_tree #(
     parameter ADDR_W  = 12,
     // register stages of an adder
     parameter STAGES  = 1,
-    // 1: mem_data passes a register before it is used
+    // 1: what is read passes a register, is corrected, and passes another
     parameter ECC     = 0,
     // what the adders do
     parameter FP      = 0,
@@ -66,6 +68,9 @@ module inc_reduce_tree #(
     input  wire [8*ROW-1:0]    mem_data,
     input  wire                mem_bad,
     output wire                hold,
+    input  wire                fix_free,
+    output wire                fix_move,
+    output wire                fix_hold,
 
     input  wire                out_room,
     output wire                out_valid,
@@ -237,7 +242,7 @@ module inc_reduce_tree #(
         end
     end
 
-    // ---- stage T: the payload is on mem_data; stage U: it is an operand ----
+    // ---- stage T: the payload leaves the memory; with ECC stage F: it is corrected; stage U: it is an operand ----
 
     localparam KIND_W = 6;             // op, is_int, wide, bf16, big_endian
     localparam META_W = 1 + PAIR_W + LEVEL_W + KIND_W;
@@ -265,31 +270,43 @@ module inc_reduce_tree #(
 
     generate
         if (ECC != 0) begin : gen_operand
-            reg              valid_reg, bad_reg;
-            reg [META_W-1:0] meta_reg;
+            reg              f_valid, valid_reg, bad_reg;
+            reg [META_W-1:0] f_meta, meta_reg;
             reg [8*ROW-1:0]  data_reg;
-            assign t_go    = !valid_reg || u_go;
-            assign u_valid = valid_reg;
-            assign u_bad   = bad_reg;
-            assign u_meta  = meta_reg;
-            assign u_data  = data_reg;
+            wire             f_go   = !valid_reg || u_go;
+            wire             f_here = f_meta[META_W-1];
+            assign t_go     = (!f_valid || f_go) && (fix_free || !t_meta[META_W-1]);
+            assign fix_move = t_valid && t_meta[META_W-1] && t_go;
+            assign fix_hold = f_valid && f_here && !f_go;
+            assign u_valid  = valid_reg;
+            assign u_bad    = bad_reg;
+            assign u_meta   = meta_reg;
+            assign u_data   = data_reg;
             always @(posedge clk) begin
-                if (t_go) begin
-                    valid_reg <= t_valid;
-                    meta_reg  <= t_meta;
+                if (!f_valid || f_go) begin
+                    f_valid <= t_valid && t_go;
+                    f_meta  <= t_meta;
+                end
+                if (f_go) begin
+                    valid_reg <= f_valid;
+                    meta_reg  <= f_meta;
                     data_reg  <= mem_data;
-                    bad_reg   <= mem_bad && t_meta[META_W-1];
+                    bad_reg   <= mem_bad && f_here;
                 end
                 if (rst) begin
+                    f_valid   <= 1'b0;
                     valid_reg <= 1'b0;
                 end
             end
         end else begin : gen_no_operand
-            assign t_go    = u_go;
-            assign u_valid = t_valid;
-            assign u_bad   = mem_bad && t_meta[META_W-1];
-            assign u_meta  = t_meta;
-            assign u_data  = mem_data;
+            assign t_go     = u_go;
+            assign fix_move = 1'b0;
+            assign fix_hold = 1'b0;
+            assign u_valid  = t_valid;
+            assign u_bad    = mem_bad && t_meta[META_W-1];
+            assign u_meta   = t_meta;
+            assign u_data   = mem_data;
+            wire unused_fix = fix_free;
         end
     endgenerate
 

@@ -27,7 +27,7 @@ type ReduceTree struct {
 	AddrW int
 	// Stages: register stages of an adder, 1 to 6.
 	Stages int
-	// ECC: 1 if what is read passes a register before it is used, else 0.
+	// ECC: 1 if what is read passes a register, is corrected, and passes another, else 0.
 	ECC int
 	// FP: whether there are types that are added as FP32.
 	FP bool
@@ -95,6 +95,9 @@ func (p ReduceTree) Module() (*graph.Module, error) {
 			leaf.In("mem_data", 8*p.Row),
 			leaf.In("mem_bad", 1),
 			leaf.Out("hold", 1),
+			leaf.In("fix_free", 1),
+			leaf.Out("fix_move", 1),
+			leaf.Out("fix_hold", 1),
 			leaf.In("out_room", 1),
 			leaf.Out("out_valid", 1),
 			leaf.Out("out_wide", 1),

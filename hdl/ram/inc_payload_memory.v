@@ -3,11 +3,12 @@
 // inc_payload_memory: the payload rows of all slots, in one memory or in banks, with or without error correction.
 //
 // Contract
-//   latency     1 cycle from re && re_ready to rdata, r_corrected and r_poison
+//   latency     ECC 0: 1 cycle from re && re_ready to rdata. ECC 1: the row that was read leaves the memory in the next cycle and passes
+//               into a register with move, in that cycle or later; rdata, r_corrected and r_poison are there in the cycle after
 //   throughput  one write and one read per cycle; with BANKS above 1 the read only while re_ready
 //   stall       a write is always taken. re_ready is low, in the same cycle, while the bank of raddr is being written; it follows
-//               we, waddr and raddr, not re, and is always high with one bank. rdata and the flags hold until the next read
-//               that is taken
+//               we, waddr and raddr, not re, and is always high with one bank. A row that was read waits until the next read that
+//               is taken; rdata and the flags hold until the next move
 //   collision   BANKS 1: a read of the row being written returns the old row. More banks: such a read is not taken
 //   banks       row r lies in bank r mod BANKS, which has one port; one bank is a memory with a read and a write port
 //   errors      ECC 1: each 128 bits of a row (64 or 32 if it has no more) are a SECDED codeword. r_corrected: some codeword had
@@ -15,7 +16,7 @@
 //               wpoison; its bits in rdata mean nothing. A row that was never written raises either
 //   inject      0, 1 or 2 of the lowest stored bits of the row written are inverted (3 is as 2)
 //   reset       none; the rows are unknown until written
-//   not done    ECC 0: r_corrected and r_poison are 0, wpoison and inject are not looked at. A corrected row is not written back
+//   not done    ECC 0: r_corrected and r_poison are 0, move, wpoison and inject are not looked at. A corrected row is not written back
 `default_nettype none
 
 module inc_payload_memory #(
@@ -42,6 +43,8 @@ module inc_payload_memory #(
     input  wire              re,
     input  wire [ADDR_W-1:0] raddr,
     output wire              re_ready,
+    // ECC 1: what was read passes on, to be corrected
+    input  wire              move,
     output wire [BITS-1:0]   rdata,
     output wire              r_corrected,
     output wire              r_poison,
@@ -89,6 +92,13 @@ module inc_payload_memory #(
         if (ECC != 0) begin : gen_ecc
             wire [STORED-1:0] encoded;
             wire [WORDS-1:0]  corrected, poison;
+            // A memory takes most of a cycle, and so does the correction.
+            reg  [STORED-1:0] code_reg;
+            always @(posedge clk) begin
+                if (move) begin
+                    code_reg <= row_out;
+                end
+            end
             for (i = 0; i < WORDS; i = i + 1) begin : gen_word
                 if (DATA == 128) begin : gen_128
                     inc_secded_encode_128 u_encode (
@@ -97,7 +107,7 @@ module inc_payload_memory #(
                         .code      (encoded[i*CODE +: CODE])
                     );
                     inc_secded_decode_128 u_decode (
-                        .code      (row_out[i*CODE +: CODE]),
+                        .code      (code_reg[i*CODE +: CODE]),
                         .data      (rdata[i*DATA +: DATA]),
                         .corrected (corrected[i]),
                         .poison    (poison[i])
@@ -109,7 +119,7 @@ module inc_payload_memory #(
                         .code      (encoded[i*CODE +: CODE])
                     );
                     inc_secded_decode_64 u_decode (
-                        .code      (row_out[i*CODE +: CODE]),
+                        .code      (code_reg[i*CODE +: CODE]),
                         .data      (rdata[i*DATA +: DATA]),
                         .corrected (corrected[i]),
                         .poison    (poison[i])
@@ -121,7 +131,7 @@ module inc_payload_memory #(
                         .code      (encoded[i*CODE +: CODE])
                     );
                     inc_secded_decode_32 u_decode (
-                        .code      (row_out[i*CODE +: CODE]),
+                        .code      (code_reg[i*CODE +: CODE]),
                         .data      (rdata[i*DATA +: DATA]),
                         .corrected (corrected[i]),
                         .poison    (poison[i])
@@ -132,7 +142,7 @@ module inc_payload_memory #(
             assign r_corrected = corrected != {WORDS{1'b0}};
             assign r_poison    = poison != {WORDS{1'b0}};
         end else begin : gen_plain
-            wire unused_bits = &{1'b0, wpoison, inject};
+            wire unused_bits = &{1'b0, move, wpoison, inject};
             assign row_in      = wdata;
             assign rdata       = row_out;
             assign r_corrected = 1'b0;

@@ -55,7 +55,7 @@ func (p Payload) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	m := &graph.Module{
-		Name: "inc_payload_memory", Block: "", Source: source, Latency: "1 cycle",
+		Name: "inc_payload_memory", Block: "", Source: source, Latency: "1 cycle, with ECC 2",
 		Purpose: "the payload rows of all slots, in one memory or in banks, with or without error correction",
 		Params: []graph.Param{
 			{Name: "ROWS", Value: p.Rows},
@@ -74,6 +74,7 @@ func (p Payload) Module() (*graph.Module, error) {
 			leaf.In("re", 1),
 			leaf.In("raddr", p.AddrW),
 			leaf.Out("re_ready", 1),
+			leaf.In("move", 1),
 			leaf.Out("rdata", p.Bits),
 			leaf.Out("r_corrected", 1),
 			leaf.Out("r_poison", 1),

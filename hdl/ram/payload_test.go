@@ -34,7 +34,8 @@ func payloadRun(dut *rig.Rig, p ram.Payload, seed uint64, seen map[string]int) e
 	some := min(p.Rows, 48)
 	pick := func() int { return r.IntN(some) * (p.Rows - 1) / (some - 1) }
 	rows := make([]*row, p.Rows)
-	var out *row // at the outputs; nil: unknown
+	var read *row // leaves the memory; nil: unknown
+	var out *row  // at the outputs
 	word := min(p.Bits, 128) / 8
 	for range 4000 {
 		we, re := r.IntN(4) != 0, r.IntN(4) != 0
@@ -62,6 +63,8 @@ func payloadRun(dut *rig.Rig, p ram.Payload, seed uint64, seen map[string]int) e
 		dut.Set("inject", uint64(inject))
 		dut.SetBool("re", re)
 		dut.Set("raddr", uint64(a))
+		move := r.IntN(4) != 0
+		dut.SetBool("move", move)
 		dut.Clock()
 
 		ready := p.Banks == 1 || !we || w%p.Banks != a%p.Banks
@@ -98,15 +101,24 @@ func payloadRun(dut *rig.Rig, p ram.Payload, seed uint64, seen map[string]int) e
 			if !re && we {
 				seen["hold"]++
 			}
+			if p.ECC == 1 && !move && out != read {
+				seen["waits"]++
+			}
+		}
+		if p.ECC == 1 && move {
+			out = read
 		}
 		if re && ready {
-			out = rows[a]
-			if we && a == w && out != nil {
+			read = rows[a]
+			if we && a == w && read != nil {
 				seen["collision"]++
 			}
 			if we {
 				seen["write and read"]++
 			}
+		}
+		if p.ECC == 0 {
+			out = read
 		}
 		if we {
 			rows[w] = next
@@ -176,6 +188,9 @@ func TestAnyCodeword(t *testing.T) {
 		dut.Set("raddr", uint64(a))
 		dut.Clock()
 		dut.Set("re", 0)
+		dut.Set("move", 1)
+		dut.Clock()
+		dut.Set("move", 0)
 		dut.Clock()
 		require.Equal(t, a%2 == 1, dut.Is("r_corrected"), "row %d", a)
 		require.Equal(t, a%4 == 2, dut.Is("r_poison"), "row %d", a)
@@ -209,6 +224,9 @@ func TestPayload(t *testing.T) {
 				want = append(want, "collision")
 			} else {
 				want = append(want, "not taken")
+			}
+			if p.ECC == 1 {
+				want = append(want, "waits")
 			}
 			for _, what := range want {
 				require.Greater(t, seen[what], 50, what)
