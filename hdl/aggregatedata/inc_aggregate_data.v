@@ -642,7 +642,7 @@ module inc_aggregate_data #(
 
     generate
         if (TREE != 0) begin : gen_tree
-            wire              job_ready, tree_re, tree_valid, tree_busy, tree_chk;
+            wire              job_ready, tree_re, tree_turn, tree_valid, tree_busy, tree_chk;
             // contributions read first; what a row has read is overwritten by the next read
             wire              tree_taken = tree_re && !(g_asks && g_read) && !m_holds && mem_ready;
             wire [ADDR_W-1:0] tree_addr;
@@ -682,6 +682,7 @@ module inc_aggregate_data #(
                 .fix_move       (tree_fix_move),
                 .fix_hold       (tree_fix_hold),
                 .out_room       (emit_room),
+                .out_turn       (tree_turn),
                 .out_valid      (tree_valid),
                 .out_wide       (tree_wide),
                 .out_bf16       (tree_bf16),
@@ -745,14 +746,15 @@ module inc_aggregate_data #(
                 end
             end
 
+            // no work emits while the tree has a row
             assign row_valid      = tree_valid || (s_go && s_emit);
-            assign row            = tree_valid ? tree_row : s_data;
-            assign row_last       = tree_valid ? part_end : s_word;
+            assign row            = tree_turn ? tree_row : s_data;
+            assign row_last       = tree_turn ? part_end : s_word;
             assign row_upper      = 1'b0;
-            assign row_wide       = tree_valid ? tree_wide : s_wide;
-            assign row_bf16       = tree_valid ? tree_bf16 : s_bf16;
-            assign row_big_endian = tree_valid ? tree_big_endian : s_big_endian;
-            assign row_bad        = tree_valid ? tree_bad : bad_reg[DEPTH-1];
+            assign row_wide       = tree_turn ? tree_wide : s_wide;
+            assign row_bf16       = tree_turn ? tree_bf16 : s_bf16;
+            assign row_big_endian = tree_turn ? tree_big_endian : s_big_endian;
+            assign row_bad        = tree_turn ? tree_bad : bad_reg[DEPTH-1];
             wire unused_bits = &{1'b0, s_lower_en, s_upper};
         end else begin : gen_in_place
             assign tree_hold    = 1'b0;

@@ -73,6 +73,8 @@ module inc_reduce_tree #(
     output wire                fix_hold,
 
     input  wire                out_room,
+    // a row waits for room, or leaves
+    output wire                out_turn,
     output wire                out_valid,
     output wire                out_wide,
     output wire                out_bf16,
@@ -253,6 +255,9 @@ module inc_reduce_tree #(
     wire              t_go;
     wire              u_valid, u_go, u_bad;
     wire [META_W-1:0] u_meta;
+    // U as the adder's choice is settled for it
+    wire              p_u_valid;
+    wire [META_W-1:0] p_u_meta;
     wire [8*ROW-1:0]  u_data;
 
     assign t_free = !t_valid || t_go;
@@ -282,6 +287,8 @@ module inc_reduce_tree #(
             assign u_bad    = bad_reg;
             assign u_meta   = meta_reg;
             assign u_data   = data_reg;
+            assign p_u_valid = f_go ? f_valid : valid_reg;
+            assign p_u_meta  = f_go ? f_meta : meta_reg;
             always @(posedge clk) begin
                 if (!f_valid || f_go) begin
                     f_valid <= t_valid && t_go;
@@ -306,6 +313,8 @@ module inc_reduce_tree #(
             assign u_bad    = mem_bad && t_meta[META_W-1];
             assign u_meta   = t_meta;
             assign u_data   = mem_data;
+            assign p_u_valid = t_valid;
+            assign p_u_meta  = t_meta;
             wire unused_fix = fix_free;
         end
     endgenerate
@@ -334,14 +343,77 @@ module inc_reduce_tree #(
     wire [8*ROW-1:0]   r_data;
     assign {r_level, r_bad, r_present, r_pair, r_levels, r_kind} = tag_reg[STAGES*TAG_W-1 -: TAG_W];
 
-    wire r_top  = r_level == r_levels;
-    wire en     = !(r_valid && r_top && !out_room);
-    wire r_adds = r_valid && !r_top && r_pair[0];
-    wire u_top  = u_levels == NO_LEVELS;
-    wire u_adds = u_valid && (u_top || u_pair[0]);
+    // ---- what the adder takes. It reaches every lane, so with ECC, where what comes is known, it is settled a cycle before ----
+
+    localparam KEPT = LEVELS < 1 ? 1 : LEVELS;
+    wire [KEPT-1:0]    kept_present, kept_bad;
+    wire               p_r_valid;
+    wire [TAG_W-1:0]   p_r_tag;
+    wire [KEPT-1:0]    p_kept;        // left operands that are there
+
+    wire [LEVEL_W-1:0] p_r_level, p_r_levels, p_u_levels;
+    wire [PAIR_W-1:0]  p_r_pair, p_u_pair;
+    wire [KIND_W-1:0]  p_r_kind, p_u_kind;
+    wire               p_r_present, p_r_bad, p_u_present;
+    assign {p_r_level, p_r_bad, p_r_present, p_r_pair, p_r_levels, p_r_kind} = p_r_tag;
+    assign {p_u_present, p_u_pair, p_u_levels, p_u_kind} = p_u_meta;
+
+    wire               p_r_top  = p_r_valid && p_r_level == p_r_levels;
+    wire               p_r_adds = p_r_valid && !p_r_top && p_r_pair[0];
+    wire               p_u_top  = p_u_levels == NO_LEVELS;
+    wire               p_u_adds = p_u_valid && (p_u_top || p_u_pair[0]);
+    wire [KEPT-1:0]    p_level;       // where the left operand is
+    wire [KEPT-1:0]    p_left = p_level & p_kept & {KEPT{p_r_adds || !p_u_top}};
+    wire               left_here  = p_left != {KEPT{1'b0}};
+    wire               right_here = p_r_adds ? p_r_present : p_u_present;
+    wire               joins = left_here && right_here;
+    wire [KIND_W-1:0]  p_kind = p_r_adds ? p_r_kind : p_u_kind;
+    generate
+        for (g = 0; g < KEPT; g = g + 1) begin : gen_at
+            localparam [LEVEL_W-1:0] LEVEL = g;
+            assign p_level[g] = LEVELS > 0 && (p_r_adds ? p_r_level == LEVEL : g == 0);
+        end
+    endgenerate
+
+    // What has no sibling passes the adder as an integer, which keeps every bit: with 0, or the lesser of it and itself.
+    localparam CHOICE_W = KEPT + 10;
+    wire [CHOICE_W-1:0] choice_next = {p_r_top, p_r_adds, p_u_adds, p_r_adds && p_r_present, !p_r_adds && p_u_present, left_here,
+                                       right_here, joins ? p_kind[5:4] : 2'd0, p_kind[3] || !joins, p_left};
+    wire [CHOICE_W-1:0] choice;
+    wire                r_top, r_adds, u_adds, take_r, take_u, has_left, has_right, lane_int;
+    wire [1:0]          lane_op;
+    wire [KEPT-1:0]     take_left;
+    assign {r_top, r_adds, u_adds, take_r, take_u, has_left, has_right, lane_op, lane_int, take_left} = choice;
+
+    wire en    = !(r_top && !out_room);
+    wire u_top = u_levels == NO_LEVELS;
+    wire [KEPT-1:0] keeps;            // a left operand comes
+    wire [KEPT-1:0] kept_next = (kept_present & ~keeps) | ({{(KEPT-1){r_present}}, u_present} & keeps);
+    generate
+        if (ECC != 0) begin : gen_settled
+            reg [CHOICE_W-1:0] choice_reg;
+            always @(posedge clk) begin
+                choice_reg <= choice_next;
+                if (rst) begin
+                    choice_reg[CHOICE_W-1 -: 3] <= 3'd0;
+                end
+            end
+            assign choice    = choice_reg;
+            assign p_r_valid = en ? v_chain[STAGES-1] : r_valid;
+            assign p_r_tag   = en ? tag_chain[STAGES*TAG_W-1 -: TAG_W] : tag_reg[STAGES*TAG_W-1 -: TAG_W];
+            assign p_kept    = kept_next;
+        end else begin : gen_at_once
+            assign choice    = choice_next;
+            assign p_r_valid = r_valid;
+            assign p_r_tag   = tag_reg[STAGES*TAG_W-1 -: TAG_W];
+            assign p_kept    = kept_present;
+            wire unused_next = &{1'b0, kept_next};
+        end
+    endgenerate
 
     assign u_go      = en && !(u_adds && r_adds);
-    assign out_valid = r_valid && r_top && out_room;
+    assign out_turn  = r_top;
+    assign out_valid = r_top && out_room;
     assign out_go    = out_valid;
     assign out_row   = r_data;
     assign out_bad   = r_bad;
@@ -350,82 +422,63 @@ module inc_reduce_tree #(
 
     // left operands wait here, one a level; level 0 holds what came from the memory
     wire [8*ROW-1:0] left_data;
-    wire             left_present, left_bad;
     generate
         if (LEVELS > 0) begin : gen_left
-            reg  [8*ROW*LEVELS-1:0] kept_data;
-            reg  [LEVELS-1:0]       kept_present, kept_bad;
-            reg  [8*ROW-1:0]        pick_data;
-            reg                     pick_present, pick_bad;
+            reg  [8*ROW*LEVELS-1:0] data_reg;
+            reg  [LEVELS-1:0]       present_reg, bad_reg;
+            reg  [8*ROW-1:0]        pick;
             integer l;
             always @* begin
-                pick_data    = kept_data[8*ROW-1:0];
-                pick_present = kept_present[0];
-                pick_bad     = kept_bad[0];
-                for (l = 1; l < LEVELS; l = l + 1) begin
-                    if (r_adds && r_level == l[LEVEL_W-1:0]) begin
-                        pick_data    = kept_data[8*ROW*l +: 8*ROW];
-                        pick_present = kept_present[l];
-                        pick_bad     = kept_bad[l];
-                    end
+                pick = {(8*ROW){1'b0}};
+                for (l = 0; l < LEVELS; l = l + 1) begin
+                    pick = pick | (data_reg[8*ROW*l +: 8*ROW] & {(8*ROW){take_left[l]}});
                 end
             end
-            assign left_data    = pick_data;
-            assign left_present = pick_present;
-            assign left_bad     = pick_bad;
-            always @(posedge clk) begin
-                if (en && u_valid && !u_adds) begin
-                    kept_data[8*ROW-1:0] <= u_data;
-                    kept_present[0]      <= u_present;
-                    kept_bad[0]          <= u_bad;
-                end
-            end
-            for (g = 1; g < LEVELS; g = g + 1) begin : gen_level
+            assign left_data    = pick;
+            assign kept_present = present_reg;
+            assign kept_bad     = bad_reg;
+            for (g = 0; g < LEVELS; g = g + 1) begin : gen_level
                 localparam [LEVEL_W-1:0] LEVEL = g;
+                assign keeps[g] = en && (g == 0 ? u_valid && !u_adds : r_valid && !r_top && !r_adds && r_level == LEVEL);
                 always @(posedge clk) begin
-                    if (en && r_valid && !r_top && !r_adds && r_level == LEVEL) begin
-                        kept_data[8*ROW*g +: 8*ROW] <= r_data;
-                        kept_present[g]             <= r_present;
-                        kept_bad[g]                 <= r_bad;
+                    if (keeps[g]) begin
+                        data_reg[8*ROW*g +: 8*ROW] <= g == 0 ? u_data : r_data;
+                        present_reg[g]             <= g == 0 ? u_present : r_present;
+                        bad_reg[g]                 <= g == 0 ? u_bad : r_bad;
                     end
                 end
             end
         end else begin : gen_no_left
             assign left_data    = {(8*ROW){1'b0}};
-            assign left_present = 1'b0;
-            assign left_bad     = 1'b0;
+            assign kept_present = 1'b0;
+            assign kept_bad     = 1'b0;
+            assign keeps        = 1'b0;
         end
     endgenerate
 
-    wire               adds        = r_adds || u_adds;
-    wire               alone       = !r_adds && u_top;
-    wire [8*ROW-1:0]   right_data  = r_adds ? r_data : u_data;
-    wire               right_here  = r_adds ? r_present : u_present;
-    wire               left_here   = left_present && !alone;
-    wire               right_bad   = (r_adds ? r_bad : u_bad) && right_here;
-    wire [KIND_W-1:0]  kind        = r_adds ? r_kind : u_kind;
-    wire [LEVEL_W-1:0] levels_now  = r_adds ? r_levels : u_levels;
-    wire [PAIR_W-1:0]  child       = r_adds ? r_pair : u_pair;
-    wire [LEVEL_W-1:0] level_now   = r_adds ? r_level + {{(LEVEL_W-1){1'b0}}, 1'b1}
-                                   : {{(LEVEL_W-1){1'b0}}, !u_top};
-    wire [PAIR_W-1:0]  node        = alone ? child : child >> 1;
-
-    // What has no sibling passes the adder as an integer, which keeps every bit: 0 + b, or the lesser of b and b.
-    wire             joins   = left_here && right_here;
-    wire [8*ROW-1:0] operand = right_here ? right_data : left_data;
+    wire               adds       = r_adds || u_adds;
+    wire               alone      = !r_adds && u_top;
+    wire [8*ROW-1:0]   right_data = (r_data & {(8*ROW){take_r}}) | (u_data & {(8*ROW){take_u}});
+    wire               bad        = (take_r && r_bad) || (take_u && u_bad) || (take_left & kept_bad) != {KEPT{1'b0}};
+    wire [KIND_W-1:0]  kind       = r_adds ? r_kind : u_kind;
+    wire [LEVEL_W-1:0] levels_now = r_adds ? r_levels : u_levels;
+    wire [PAIR_W-1:0]  child      = r_adds ? r_pair : u_pair;
+    wire [LEVEL_W-1:0] level_now  = r_adds ? r_level + {{(LEVEL_W-1){1'b0}}, 1'b1}
+                                  : {{(LEVEL_W-1){1'b0}}, !u_top};
+    wire [PAIR_W-1:0]  node       = alone ? child : child >> 1;
 
     inc_lanes #(.LANES(LANES), .STAGES(STAGES), .FP(FP), .INT(1), .SUM(SUM), .MIN(MIN), .MAX(MAX)) u_lanes (
         .clk    (clk),
         .en     (en),
-        .op     (joins ? kind[5:4] : 2'd0),
-        .is_int (kind[3] || !joins),
-        .a      (joins ? left_data : SUM != 0 ? {(8*ROW){1'b0}} : operand),
-        .b      (operand),
+        .op     (lane_op),
+        .is_int (lane_int),
+        .a      (SUM != 0 ? left_data : left_data | (right_data & {(8*ROW){!has_left}})),
+        .b      (SUM != 0 ? right_data : right_data | (left_data & {(8*ROW){!has_right}})),
         .y      (r_data)
     );
 
     assign v_chain   = {v_reg, adds};
-    assign tag_chain = {tag_reg, level_now, right_bad || (left_bad && left_here), left_here || right_here, node, levels_now, kind};
+    assign tag_chain = {tag_reg, level_now, bad, has_left || has_right, node, levels_now, kind};
 
     always @(posedge clk) begin
         if (en) begin
@@ -437,7 +490,7 @@ module inc_reduce_tree #(
         end
     end
 
-    wire unused_bits = &{1'b0, v_chain[STAGES], tag_chain[STAGES*TAG_W+TAG_W-1 -: TAG_W], address, child, pairs_wide};
+    wire unused_bits = &{1'b0, v_chain[STAGES], tag_chain[STAGES*TAG_W+TAG_W-1 -: TAG_W], address, child, pairs_wide, p_r_bad};
 
 endmodule
 

@@ -99,6 +99,7 @@ func (p ReduceTree) Module() (*graph.Module, error) {
 			leaf.Out("fix_move", 1),
 			leaf.Out("fix_hold", 1),
 			leaf.In("out_room", 1),
+			leaf.Out("out_turn", 1),
 			leaf.Out("out_valid", 1),
 			leaf.Out("out_wide", 1),
 			leaf.Out("out_bf16", 1),
