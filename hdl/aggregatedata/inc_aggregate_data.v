@@ -188,14 +188,14 @@ module inc_aggregate_data #(
     wire x_free = !x_valid || x_go;
 
     wire tree_hold, g_ordered;
-    wire mem_ready;
+    wire g_busy;                     // the bank that G would read from is being written
     wire g_free;                     // the stage after G takes a row
     wire g_done  = g_reduce && !g_take;                    // nothing to read: a result to be made again
     wire g_there = !g_take || g_packet != newest;
     // what is written in this cycle is neither on its way nor in the memory; in M it is read again
     wire g_late  = g_read && s_go && s_write && s_addr == g_addr;
     wire g_asks  = g_valid && g_there && g_free && (ECC != 0 || !g_late) && g_ordered && !(g_read && tree_hold);
-    wire g_go    = g_asks && (!g_read || mem_ready);
+    wire g_go    = g_asks && (!g_read || !g_busy);
 
     wire [SUB_W-1:0] sub_top = g_wide && DOUBLE == 0 ? {SUB_W{1'b1}} : {SUB_W{1'b1}} >> 1;
     wire             g_word  = g_done || g_sub == sub_top;  // the word's last row
@@ -268,6 +268,7 @@ module inc_aggregate_data #(
     wire              m_holds;       // wants what the memory's output shows, and cannot go on
     wire              m_again;       // is read again
     wire [ADDR_W-1:0] m_again_addr;
+    wire              m_busy;        // as g_busy
     wire              m_reduces;     // M has the last row of a work with op_reduce
     wire              tree_fix_hold;
     reg  [TAG_W-1:0]  x_tag;
@@ -292,7 +293,7 @@ module inc_aggregate_data #(
         end
     endgenerate
     // places in a tag
-    localparam AT_UPPER_EN = 5, AT_LOWER_EN = 6, AT_ADDR = 7, AT_REDUCE = 7 + ADDR_W, AT_WRITE = 9 + ADDR_W, FLAG_W = 10 + ADDR_W;
+    localparam AT_UPPER_EN = 5, AT_LOWER_EN = 6, AT_ADDR = 7, AT_REDUCE = 7 + ADDR_W, AT_EMIT = 8 + ADDR_W, AT_WRITE = 9 + ADDR_W, FLAG_W = 10 + ADDR_W;
     assign {x_write, x_emit, x_reduce, x_addr, x_lower_en, x_upper_en, x_upper, x_word, x_wide, x_bf16, x_big_endian}
         = x_tag[FLAG_W-1:0];
 
@@ -351,7 +352,7 @@ module inc_aggregate_data #(
                     stale_reg    <= g_late && !g_later;
                     meets_m_reg  <= {move ? g_meets[DEPTH-1:0] : g_meets[DEPTH:1], valid_reg ? g_meets_m : g_meets[0]};
                 end else begin
-                    stale_reg <= late || (stale_reg && !mem_ready);
+                    stale_reg <= late || (stale_reg && m_busy);
                     if (move) begin
                         meets_m_reg[DEPTH:1] <= meets_m_reg[DEPTH-1:0];
                     end
@@ -435,7 +436,9 @@ module inc_aggregate_data #(
     wire [DEPTH:0]   v_chain    = {v_kept, x_go && !(op_kill && x_spec)};
     wire [DEPTH:0]   spec_chain = {spec_kept, x_spec && !op_commit};
     wire [DEPTH:0]   bad_chain  = {bad_reg, x_bad};
-    wire [(DEPTH+1)*TAG_W-1:0] tag_chain = {tag_reg, x_tag};
+    wire              x_hands;        // the tree has the job already
+    wire [TAG_W-1:0]  x_tag_on = x_tag & ~({{(TAG_W-1){1'b0}}, x_hands} << AT_REDUCE);
+    wire [(DEPTH+1)*TAG_W-1:0] tag_chain = {tag_reg, x_tag_on};
 
     always @(posedge clk) begin
         if (move) begin
@@ -496,7 +499,24 @@ module inc_aggregate_data #(
 
     // ---- memory ----
 
+    // Whether the bank to be read is being written: row r lies in bank r mod BANKS, of one port. The memory says the same of the address
+    // that is chosen in the end; asked of each one, it costs no time after the choice.
     wire              s_we = s_go && s_write;
+    wire              tree_busy_bank;
+    wire [ADDR_W-1:0] tree_addr;
+    generate
+        if (BANKS > 1) begin : gen_busy
+            localparam BANK_W = $clog2(BANKS);
+            wire [BANK_W-1:0] s_bank = s_addr[BANK_W-1:0];
+            assign g_busy         = s_we && s_bank == g_addr[BANK_W-1:0];
+            assign m_busy         = s_we && s_bank == m_again_addr[BANK_W-1:0];
+            assign tree_busy_bank = s_we && s_bank == tree_addr[BANK_W-1:0];
+        end else begin : gen_never_busy
+            assign g_busy         = 1'b0;
+            assign m_busy         = 1'b0;
+            assign tree_busy_bank = 1'b0;
+        end
+    endgenerate
     wire [WIDTH-1:0]  slot_data;
     wire              slot_corrected, slot_bad;
     wire              mem_re;
@@ -552,11 +572,10 @@ module inc_aggregate_data #(
                 .r_poison    (upper_bad),
                 .inject      (inject_reg)
             );
-            assign mem_ready      = lower_ready && upper_ready;
+            wire unused_ready     = &{1'b0, upper_ready};
             assign slot_corrected = (x_lower_en && lower_corrected) || (x_upper_en && upper_corrected);
             assign slot_bad       = (x_lower_en && lower_bad) || (x_upper_en && upper_bad);
         end else begin : gen_single
-            assign mem_ready      = lower_ready;
             assign slot_corrected = lower_corrected;
             assign slot_bad       = lower_bad;
             wire unused_bits = &{1'b0, mem_upper_re, s_upper_en, x_lower_en, x_upper_en};
@@ -643,32 +662,33 @@ module inc_aggregate_data #(
     generate
         if (TREE != 0) begin : gen_tree
             wire              job_ready, tree_re, tree_turn, tree_valid, tree_busy, tree_chk;
+            wire              tree_late;     // what it reads is being added
             // contributions read first; what a row has read is overwritten by the next read
-            wire              tree_taken = tree_re && !(g_asks && g_read) && !m_holds && mem_ready;
-            wire [ADDR_W-1:0] tree_addr;
+            wire              tree_taken = tree_re && !(g_asks && g_read) && !m_holds && !tree_late && !tree_busy_bank;
             wire              tree_wide, tree_bf16, tree_big_endian, tree_bad;
             wire [8*ROW-1:0]  tree_row;
-            wire [SLOT_W-1:0] s_unit;
-            wire [ROW_W-1:0]  s_rows;
-            wire [PLANES-1:0] s_pairs;
-            wire [1:0]        s_function;
-            wire              s_int;
-            assign {s_unit, s_rows, s_pairs, s_function, s_int} = s_tag[TAG_W-1:FLAG_W];
+            wire [SLOT_W-1:0] j_unit;
+            wire [ROW_W-1:0]  j_rows;
+            wire [PLANES-1:0] j_pairs;
+            wire [1:0]        j_function;
+            wire              j_int, j_wide, j_bf16, j_big_endian;
+            assign {j_unit, j_rows, j_pairs, j_function, j_int, j_wide, j_bf16, j_big_endian}
+                = x_hands ? {x_tag[TAG_W-1:FLAG_W], x_wide, x_bf16, x_big_endian} : {s_tag[TAG_W-1:FLAG_W], s_wide, s_bf16, s_big_endian};
 
             inc_reduce_tree #(.ROW(ROW), .PLANES(PLANES), .PAIR_W(PAIR_W), .UNIT_W(SLOT_W), .ROWS_W(ROWS_W), .ADDR_W(ADDR_W),
                 .STAGES(STAGES), .ECC(ECC), .FP(FP), .SUM(SUM), .MIN(MIN), .MAX(MAX)) u_tree (
                 .clk            (clk),
                 .rst            (rst),
                 .job_ready      (job_ready),
-                .job_valid      (s_go && s_reduce),
-                .job_unit       (s_unit),
-                .job_rows       (s_rows),
-                .job_pairs      (s_pairs),
-                .job_op         (s_function),
-                .job_int        (s_int),
-                .job_wide       (s_wide),
-                .job_bf16       (s_bf16),
-                .job_big_endian (s_big_endian),
+                .job_valid      (x_hands || (s_go && s_reduce)),
+                .job_unit       (j_unit),
+                .job_rows       (j_rows),
+                .job_pairs      (j_pairs),
+                .job_op         (j_function),
+                .job_int        (j_int),
+                .job_wide       (j_wide),
+                .job_bf16       (j_bf16),
+                .job_big_endian (j_big_endian),
                 .chk_unit       (g_slot),
                 .chk_busy       (tree_chk),
                 .busy           (tree_busy),
@@ -702,6 +722,7 @@ module inc_aggregate_data #(
 
             // slots that will be reduced and are not yet known to the tree
             wire [DEPTH+1:0] coming, coming_here;
+            wire [DEPTH-1:0] emits, writes_here;
             assign coming[DEPTH+1]      = m_reduces;
             assign coming_here[DEPTH+1] = m_reduces && m_tag[TAG_W-1 -: SLOT_W] == g_slot;
             assign coming[DEPTH]        = x_valid && x_reduce;
@@ -710,8 +731,14 @@ module inc_aggregate_data #(
                 wire [TAG_W-1:0] tag = tag_reg[i*TAG_W +: TAG_W];
                 assign coming[i]      = v_reg[i] && tag[AT_REDUCE];
                 assign coming_here[i] = coming[i] && tag[TAG_W-1 -: SLOT_W] == g_slot;
+                assign emits[i]       = v_reg[i] && tag[AT_EMIT];
+                assign writes_here[i] = v_reg[i] && tag[AT_WRITE] && tag[AT_ADDR +: ADDR_W] == tree_addr;
                 wire unused_tag = &{1'b0, tag};
             end
+            // The tree begins while the last contribution's rows are added, unless it may still be killed, or rows before it are still to
+            // be emitted; what it reads before they are written, it waits for.
+            assign x_hands   = x_go && x_reduce && !x_spec && emits == {DEPTH{1'b0}};
+            assign tree_late = writes_here != {DEPTH{1'b0}};
             // While a row holds what it has read, the tree cannot read: so a speculative work fills the adder and no more, and a work
             // does not begin before the tree has a place for its job.
             reg  [3:0] ahead_reg;
@@ -760,6 +787,8 @@ module inc_aggregate_data #(
             assign tree_hold    = 1'b0;
             assign g_ordered    = 1'b1;
             assign tree_uses    = 1'b0;
+            assign x_hands       = 1'b0;
+            assign tree_addr     = {ADDR_W{1'b0}};
             assign tree_fix_hold = 1'b0;
             assign tree_fix_move = 1'b0;
             assign mem_re       = g_go && g_read;
@@ -796,7 +825,7 @@ module inc_aggregate_data #(
         .word           (emit_data)
     );
 
-    wire unused_wires = &{1'b0, place_addr, v_chain[DEPTH], spec_chain[DEPTH], bad_chain[DEPTH],
+    wire unused_wires = &{1'b0, place_addr, lower_ready, m_busy, tree_addr, tree_busy_bank, v_chain[DEPTH], spec_chain[DEPTH], bad_chain[DEPTH],
                           tag_chain[(DEPTH+1)*TAG_W-1 -: TAG_W], meets_chain[DEPTH], x_addr, x_write, x_emit, x_reduce, x_upper, x_word};
 
 endmodule
