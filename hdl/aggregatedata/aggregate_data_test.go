@@ -640,6 +640,35 @@ func TestTreeTiming(t *testing.T) {
 	}
 }
 
+// TestTreeLatency: from the last contribution to the result, with two stages and ECC, by the pair that comes last: the tree reads all others
+// while that one is still being added.
+func TestTreeLatency(t *testing.T) {
+	t.Parallel()
+	for planes, want := range map[int][]uint64{4: {17, 16, 15, 15}, 8: {24, 23, 22, 22, 22, 22, 22, 22}} {
+		t.Run(fmt.Sprintf("%d pairs", planes), func(t *testing.T) {
+			t.Parallel()
+			p := tree(with(all(2), func(p *aggregatedata.AggregateData) { p.ECC, p.Banks, p.PktW = 1, 2, 6 }), planes)
+			lib := rig.Lib(t, p)
+			for last, cycles := range want {
+				b := newBench(t, lib, p, 1)
+				s := &slot{unit: 0, dtype: inc.DTypeFP32}
+				m := newModel(p)
+				for i := range 2 * planes {
+					e := (2*last + 2 + i) % (2 * planes)
+					b.add(frame{data: b.payload(1), words: 1, slot: s, endpoint: e, read: e%2 == 1, take: true, write: true, wait: 40,
+						reduce: i == 2*planes-1, pairs: 1<<planes - 1})
+				}
+				b.run(t)
+				for _, f := range b.frames {
+					m.applyTree(f)
+				}
+				require.Equal(t, m.emitted, b.emitted)
+				require.Equal(t, cycles, b.emitAt[0]-b.opAt[len(b.opAt)-1], "pair %d last", last)
+			}
+		})
+	}
+}
+
 // TestPoison: a single error is corrected, a double one marks every word that was made with it, and nothing else.
 func TestPoison(t *testing.T) {
 	t.Parallel()

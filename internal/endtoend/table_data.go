@@ -104,6 +104,8 @@ func treeFaults() []Fault {
 			Old: "c_ei[1 +: PAIR_W]", New: "{c_ei[1], c_ei[2]}"},
 		{Name: "the sibling's contribution is overwritten", File: fileCheck,
 			Old: "b_mask & b_sibling", New: "b_mask & b_sibling & NOBODY"},
+		{Name: "the tree reads what is still being added", File: fileAggregate,
+			Old: "writes_here != {DEPTH{1'b0}}", New: "1'b0"},
 	}
 }
 
@@ -116,5 +118,7 @@ func eccFaults() []Fault {
 			At: ".wdata (s_data[8*ROW-1:0]), .wpoison (", Old: "bad_reg[DEPTH-1]", New: "1'b0"},
 		{Name: "corrections are not counted", File: fileMemory,
 			Old: "corrected != {WORDS{1'b0}}", New: "1'b0"},
+		{Name: "what was read before it was written is used", File: fileAggregate,
+			Old: "valid_reg && read_reg && meets_m_reg[DEPTH] && !later && s_go", New: "1'b0"},
 	}
 }
