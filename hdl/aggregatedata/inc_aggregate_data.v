@@ -393,7 +393,7 @@ module inc_aggregate_data #(
             assign rd_en      = g_go && g_take && g_sub == {SUB_W{1'b0}};
             assign rd_addr    = g_packet;
             assign oldest     = g_oldest;
-            wire unused_m     = &{1'b0, tree_fix_hold};
+            wire unused_m     = &{1'b0, tree_fix_hold, g_meets_m};
         end
     endgenerate
 
