@@ -490,7 +490,7 @@ module inc_reduce_tree #(
         end
     end
 
-    wire unused_bits = &{1'b0, v_chain[STAGES], tag_chain[STAGES*TAG_W+TAG_W-1 -: TAG_W], address, child, pairs_wide, p_r_bad, p_r_pair, p_u_pair, p_kind};
+    wire unused_bits = &{1'b0, v_chain[STAGES], tag_chain[STAGES*TAG_W+TAG_W-1 -: TAG_W], address, child, pairs_wide, u_valid, r_present, p_r_bad, p_r_pair, p_u_pair, p_kind};
 
 endmodule
 
