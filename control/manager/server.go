@@ -6,7 +6,9 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -24,6 +26,7 @@ const (
 	mostName    = 64
 	mostMembers = 1 << 16
 	mostMbps    = 1 << 30
+	mostReason  = 500 // bytes; more is cut off
 )
 
 func invalid(format string, args ...any) error {
@@ -88,7 +91,20 @@ func (m *Manager) Join(ctx context.Context, r *managerpb.JoinRequest) (*managerp
 	if g.state == Removing {
 		return nil, status.Error(codes.Aborted, g.reason)
 	}
-	return g.offer(int(r.Rank)), nil
+	out := g.offer(int(r.Rank))
+	out.Dtypes, out.Ops = m.abilities(g)
+	return out, nil
+}
+
+// abilities are the element types and operations that all engines of a group's tree have. Called with mu held.
+func (m *Manager) abilities(g *group) (types, ops uint32) {
+	types, ops = math.MaxUint32, math.MaxUint32
+	for i := range g.Tree.Switches {
+		if s := m.switches[g.Tree.Switches[i].Name]; s != nil && s.engine != nil {
+			types, ops = types&s.engine.DTypeMask(), ops&s.engine.OpMask()
+		}
+	}
+	return types, ops
 }
 
 // joined finds the group of a call, or makes it; own tells that the caller is to reserve it.
@@ -211,7 +227,11 @@ func (m *Manager) Destroy(ctx context.Context, r *managerpb.DestroyRequest) (*ma
 	if err != nil {
 		return nil, err
 	}
-	m.destroy(context.WithoutCancel(ctx), g, fmt.Sprintf("destroyed by %v", rpc.CallerOf(ctx)))
+	reason := fmt.Sprintf("destroyed by %v", rpc.CallerOf(ctx))
+	if r.Reason != "" {
+		reason += ": " + strings.ToValidUTF8(r.Reason[:min(len(r.Reason), mostReason)], "")
+	}
+	m.destroy(context.WithoutCancel(ctx), g, reason)
 	return &managerpb.DestroyResponse{}, nil
 }
 
