@@ -137,6 +137,9 @@ func (r *run) handler() http.Handler {
 	handle("PATCH "+groups+"/{group}", r.onGroup((*loop).change))
 	handle("POST "+groups+"/{group}/reset", r.onGroup((*loop).reset))
 	handle("DELETE "+groups+"/{group}", r.onGroup((*loop).remove))
+	const ports = "/v1/switches/{switch}/ports/{port}"
+	handle("POST "+ports+"/down", func(req *http.Request, _ []byte) (any, error) { return r.setPort(req, true) })
+	handle("POST "+ports+"/up", func(req *http.Request, _ []byte) (any, error) { return r.setPort(req, false) })
 	return mux
 }
 
@@ -167,6 +170,9 @@ func (r *run) onGroup(f func(l *loop, group int, body []byte) (any, error)) func
 					return nil, refusef(http.StatusNotFound, "group %q: this design has groups 0 to %d", text, l.man.Params.Groups-1)
 				}
 				group = int(n)
+			}
+			if err := l.managed(); err != nil {
+				return nil, err
 			}
 			err = l.do(req.Context(), func() (err error) {
 				if answer, err = f(l, group, body); errors.Is(err, groups.ErrSetup) {

@@ -47,6 +47,9 @@ type Switch struct {
 	TimeScale float64
 	// Bridge passes frames that are not to the engine's addresses from port to port, as an ordinary switch does.
 	Bridge bool
+	// Agent, if not nil, runs beside the switch until ctx ends, and has the groups: nobody else may change them. What it returns before that ends
+	// the run.
+	Agent func(ctx context.Context, h *Hand) error
 }
 
 // End is a port of a switch, by the switch's place in Options.Switches.
@@ -191,8 +194,20 @@ func (r *run) pass(ctx context.Context) error {
 			errs[i] = l.finish(l.run(ctx))
 		})
 	}
+	agents := make([]error, len(r.loops))
+	for i, l := range r.loops {
+		if l.sw.Agent == nil {
+			continue
+		}
+		all.Go(func() {
+			defer cancel()
+			if err := l.sw.Agent(ctx, &Hand{l}); err != nil && ctx.Err() == nil {
+				agents[i] = fmt.Errorf("%sagent: %w", r.of(l), err)
+			}
+		})
+	}
 	all.Wait()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, agents...)...)
 }
 
 // open binds the sockets, joins the links and begins the capture.

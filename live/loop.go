@@ -334,7 +334,7 @@ func (l *loop) report() SwitchReport {
 	rep.Cycles, rep.Simulated, rep.Standstills = l.eng.Now(), l.simulated(), l.watch.found
 	rep.Ports = nil
 	for _, n := range sortedKeys(l.ports) {
-		rep.Ports = append(rep.Ports, l.ports[n].counts.load())
+		rep.Ports = append(rep.Ports, l.ports[n].report())
 	}
 	return rep
 }

@@ -36,7 +36,9 @@ type PortReport struct {
 	Failed uint64 `json:"failed"`
 	// Returned were not the engine's and came back out of it, the port having no bypass; they end here.
 	Returned uint64 `json:"returned"`
-	// What faults did, on purpose.
+	// Down tells that the port carries nothing because it, or the other end of its link, was taken down.
+	Down bool `json:"down,omitempty"`
+	// What faults did, on purpose, and what was lost because the port was down.
 	LostIn     uint64 `json:"lost_in"`
 	LostOut    uint64 `json:"lost_out"`
 	Duplicated uint64 `json:"duplicated"`
@@ -77,6 +79,7 @@ type port struct {
 	index  int             // of the capture
 	out    chan []byte
 	lane   [2]*lane // what befalls frames, by way; nil: nothing does
+	down   atomic.Bool
 	log    *logrus.Logger
 	// Loop, receiver and sender count atomically.
 	counts PortReport
@@ -187,6 +190,10 @@ func (p *port) deliver(frame []byte, stop <-chan struct{}) *uint64 {
 
 // befall lets a frame's fate happen: what goes on, and in which order.
 func (p *port) befall(way int, frame []byte) [][]byte {
+	if p.isDown() {
+		atomic.AddUint64([]*uint64{&p.counts.LostIn, &p.counts.LostOut}[way], 1)
+		return nil
+	}
 	l := p.lane[way]
 	if l == nil {
 		return [][]byte{frame}

@@ -75,6 +75,15 @@ func vacate(path, network string) error {
 	return os.Remove(path)
 }
 
+// heard tells whether somebody is bound to a path now.
+func heard(path string) bool {
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		return false
+	}
+	return c.Close() == nil
+}
+
 // Close closes the socket, which ends Receive, and removes its file unless another has taken the place.
 func (s *Socket) Close() error {
 	err := s.conn.Close()

@@ -61,6 +61,7 @@ type Manager struct {
 	lost     map[string]string // groups that it could not hold, and why
 	engines  map[string]*contract.Params
 	events   []string
+	round    chan struct{} // closed when all switches have been asked, and made anew
 }
 
 // node is a switch that has an agent.
@@ -81,7 +82,8 @@ const mostEvents = 200
 
 // New reads the store. Groups that were decided are finished, or ended, by Poll.
 func New(cfg Config) (*Manager, error) {
-	m := &Manager{cfg: cfg, groups: map[string]*group{}, switches: map[string]*node{}, engines: map[string]*contract.Params{}, lost: map[string]string{}, stale: true}
+	m := &Manager{cfg: cfg, groups: map[string]*group{}, switches: map[string]*node{}, engines: map[string]*contract.Params{}, lost: map[string]string{}, stale: true,
+		round: make(chan struct{})}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		n, ok := cfg.Network.Find(name)
 		if !ok || cfg.Network.Nodes[n].Host {

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -71,6 +72,9 @@ func (m *Manager) Join(ctx context.Context, r *managerpb.JoinRequest) (*managerp
 	}
 	tenant := rpc.CallerOf(ctx).Name
 	g, own, err := m.joined(tenant, r, o)
+	if err != nil && m.wait(ctx, r.Members) {
+		g, own, err = m.joined(tenant, r, o)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +98,40 @@ func (m *Manager) Join(ctx context.Context, r *managerpb.JoinRequest) (*managerp
 	out := g.offer(int(r.Rank))
 	out.Dtypes, out.Ops = m.abilities(g)
 	return out, nil
+}
+
+// wait waits until all switches have been asked again, if something that a refusal may come from is known from before: a switch or a member's
+// link that was down. A host that has just come up would be refused otherwise.
+func (m *Manager) wait(ctx context.Context, members []string) bool {
+	m.mu.Lock()
+	stale := m.placer == nil
+	for _, s := range m.switches {
+		stale = stale || !s.up
+	}
+	for i, l := range m.cfg.Network.Links {
+		for _, e := range l.Ends {
+			stale = stale || m.placer != nil && m.placer.LinkDown(i) && slices.Contains(members, m.cfg.Network.Nodes[e.Node].Name)
+		}
+	}
+	m.mu.Unlock()
+	if !stale {
+		return false
+	}
+	late := time.NewTimer(2 * m.cfg.Patience)
+	defer late.Stop()
+	for range 2 { // the round that is on its way may have asked already
+		m.mu.Lock()
+		round := m.round
+		m.mu.Unlock()
+		select {
+		case <-round:
+		case <-late.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
 }
 
 // abilities are the element types and operations that all engines of a group's tree have. Called with mu held.
