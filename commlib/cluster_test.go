@@ -46,6 +46,7 @@ type cluster struct {
 	dir      string
 	log      *logrus.Logger
 	params   contract.Params
+	faults   live.Faults
 	net      *placement.Network
 	switches map[string]*node
 	hosts    map[string]*machine
@@ -150,10 +151,11 @@ func params() contract.Params {
 // between are the sockets of two ends of a wire, by who is at them.
 func (c *cluster) between(at, to string) string { return filepath.Join(c.dir, at+"-"+to) }
 
-func newCluster(t *testing.T, p contract.Params) *cluster {
+// newCluster starts everything; faults befall the frames of every wire.
+func newCluster(t *testing.T, p contract.Params, faults live.Faults) *cluster {
 	t.Helper()
 	log, _ := logtest.NewNullLogger()
-	c := &cluster{t: t, dir: t.TempDir(), log: log, params: p, switches: map[string]*node{}, hosts: map[string]*machine{}}
+	c := &cluster{t: t, dir: t.TempDir(), log: log, params: p, switches: map[string]*node{}, hosts: map[string]*machine{}, faults: faults}
 	shape := placement.LeafSpine(2, 1, 2)
 	shape.Mbps, shape.HopRTT = 10_000, 20*time.Microsecond
 	var err error
@@ -210,7 +212,7 @@ func (c *cluster) addSwitch(name string, ip roce.IP4, number byte, listen string
 	for _, l := range c.net.Links {
 		for i, e := range l.Ends {
 			if other := c.net.Nodes[l.Ends[1-i].Node].Name; c.net.Nodes[e.Node].Name == name {
-				sw.Ports = append(sw.Ports, live.Port{Number: e.Port, Mine: c.between(name, other), Peer: c.between(other, name)})
+				sw.Ports = append(sw.Ports, live.Port{Number: e.Port, Mine: c.between(name, other), Peer: c.between(other, name), Faults: c.faults})
 				n.ports[other], names[e.Port] = e.Port, other
 			}
 		}

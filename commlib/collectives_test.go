@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/commlib"
+	"incforge/live"
 	"incforge/verify/arith"
 )
 
@@ -118,7 +119,7 @@ func (x *trial) run(ctx context.Context, all []*commlib.Group) error {
 
 // All collectives, types and sizes, one after the other and many at once, on hosts of one leaf and of two.
 func TestCollectives(t *testing.T) {
-	c, ctx := newCluster(t, params()), within(t, time.Minute)
+	c, ctx := newCluster(t, params(), live.Faults{}), within(t, time.Minute)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i, members := range [][]string{{"h2", "h0", "h1", "h3"}, {"h1", "h0"}} {
 		all, err := c.init(ctx, fmt.Sprint("g", i), members, func(cfg *commlib.Config) { cfg.Tuning.RangePackets = 7 })
@@ -183,4 +184,125 @@ func (c *cluster) empty() {
 		require.Zero(c.t, qps, name)
 		require.Zero(c.t, regions, name)
 	}
+}
+
+// Frames are lost, doubled and held back on every wire, in either mode: what comes is exact.
+func TestLossyWires(t *testing.T) {
+	for _, mode := range []int{2, 3} {
+		t.Run(fmt.Sprint("mode ", mode), func(t *testing.T) {
+			p := params()
+			if p.Mode = mode; mode == 3 {
+				p.HopRTTNS = 2000
+			}
+			c, ctx := newCluster(t, p, live.Faults{Loss: 0.01, Duplicate: 0.01, Reorder: 0.01}), within(t, time.Minute)
+			rng := rand.New(rand.NewPCG(7, 8))
+			all, err := c.init(ctx, "g", []string{"h3", "h1", "h2", "h0"}, func(cfg *commlib.Config) { cfg.Tuning.QPTimeout = 12 })
+			require.NoError(t, err)
+			for range 2 {
+				for _, what := range commlib.Collectives() {
+					x := draw(t, rng, what, 4, 12_000, commlib.INT32, commlib.Sum)
+					require.NoError(t, x.run(ctx, all), what)
+					x.check(t, what.String())
+				}
+			}
+			require.NoError(t, everybody(4, func(rank int) error { return all[rank].Destroy(ctx) }))
+			c.empty()
+		})
+	}
+}
+
+// Inputs and outputs are the same memory, wherever that can be.
+func TestInPlace(t *testing.T) {
+	c, ctx := newCluster(t, params(), live.Faults{Loss: 0.005}), within(t, time.Minute)
+	rng := rand.New(rand.NewPCG(9, 10))
+	all, err := c.init(ctx, "g", []string{"h3", "h1", "h2"}, func(cfg *commlib.Config) { cfg.Tuning.QPTimeout = 12 })
+	require.NoError(t, err)
+	for _, what := range []commlib.Collective{commlib.AllReduce, commlib.Reduce, commlib.ReduceScatter, commlib.AllGather} {
+		x := draw(t, rng, what, 3, 9000, commlib.INT32, commlib.Max)
+		for rank := range x.requests {
+			r := &x.requests[rank]
+			switch {
+			case what == commlib.AllGather:
+				own := r.Recv[rank*len(r.Send):][:len(r.Send)]
+				copy(own, r.Send)
+				r.Send = own
+			case what == commlib.ReduceScatter:
+				first, _ := commlib.Part(9000, 3, rank)
+				r.Recv = r.Send[4*first:][:len(r.Recv)]
+			case r.Recv != nil:
+				r.Recv = r.Send
+			}
+		}
+		require.NoError(t, x.run(ctx, all), what)
+		x.check(t, what.String())
+	}
+	require.NoError(t, everybody(3, func(rank int) error { return all[rank].Destroy(ctx) }))
+}
+
+// Groups that registers fix to one collective do that, and refuse everything else.
+func TestFixedGroups(t *testing.T) {
+	c, ctx := newCluster(t, params(), live.Faults{}), within(t, time.Minute)
+	rng := rand.New(rand.NewPCG(11, 12))
+	for _, what := range []commlib.Collective{commlib.AllReduce, commlib.Reduce, commlib.Broadcast, commlib.Barrier} {
+		x := draw(t, rng, what, 4, 3000, commlib.FP16, commlib.Sum)
+		y := draw(t, rng, what, 4, 0, commlib.FP16, commlib.Sum)
+		fixed := commlib.Request{Collective: what, Root: x.requests[0].Root, Type: commlib.FP16}
+		all, err := c.init(ctx, "g", []string{"h0", "h3", "h1", "h2"}, func(cfg *commlib.Config) { cfg.Fixed = &fixed })
+		require.NoError(t, err)
+		require.NoError(t, x.run(ctx, all), what)
+		x.check(t, what.String())
+		if y.requests[0].Root == fixed.Root || !what.Rooted() {
+			require.NoError(t, y.run(ctx, all), what)
+			y.check(t, what.String())
+		}
+		require.ErrorContains(t, all[0].AllReduce(ctx, make([]byte, 4), make([]byte, 4), commlib.FP32, commlib.Sum), "the engines have")
+		require.ErrorContains(t, all[0].AllGather(ctx, nil, nil), "the group does nothing but "+what.String())
+		require.NoError(t, all[2].Abort(ctx, "enough"))
+		for rank, g := range all {
+			if rank != 2 {
+				require.Eventually(t, func() bool { return g.Err() != nil }, 5*time.Second, time.Millisecond)
+				require.ErrorContains(t, g.Err(), "enough")
+			}
+			require.NoError(t, g.Abort(ctx, ""))
+		}
+	}
+	c.empty()
+}
+
+// What cannot be is refused before anything is sent, and the group goes on.
+func TestRefused(t *testing.T) {
+	c, ctx := newCluster(t, params(), live.Faults{}), within(t, time.Minute)
+	all, err := c.init(ctx, "g", []string{"h0", "h1"}, nil)
+	require.NoError(t, err)
+	b := func(n int) []byte { return make([]byte, n) }
+	for want, r := range map[string]commlib.Request{
+		"there is no such collective":                 {Collective: 9},
+		"root 2 of 2 ranks":                           {Collective: commlib.Reduce, Root: 2},
+		"root -1 of 2 ranks":                          {Collective: commlib.Broadcast, Root: -1},
+		"the engines have [fp32 fp16 bf16 int32]":     {Collective: commlib.AllReduce, Type: 7},
+		"the engines have [sum min max]":              {Collective: commlib.AllReduce, Op: 3},
+		"6 bytes are no whole number of elements":     {Collective: commlib.AllReduce, Send: b(6), Recv: b(6)},
+		"there is room for 4 bytes, 8 come":           {Collective: commlib.AllReduce, Send: b(8), Recv: b(4)},
+		"there is room for 0 bytes, 8 come":           {Collective: commlib.Reduce, Send: b(8)},
+		"there is room for 8 bytes, 4 come":           {Collective: commlib.ReduceScatter, Send: b(8), Recv: b(8)},
+		"there is room for 8 bytes, 16 come":          {Collective: commlib.AllGather, Send: b(8), Recv: b(8)},
+		"reduce root 0 fp32 sum of 8 bytes: there is": {Collective: commlib.Reduce, Send: b(8), Recv: b(3)},
+	} {
+		require.ErrorContains(t, all[0].Do(ctx, r), want)
+	}
+	require.NoError(t, everybody(2, func(rank int) error { return all[rank].Barrier(ctx) }))
+	short, cancel := context.WithTimeout(ctx, time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, all[0].Barrier(short), context.DeadlineExceeded, "the other one does not come")
+	require.NoError(t, all[1].Barrier(ctx), "it goes on nevertheless")
+	require.NoError(t, everybody(2, func(rank int) error { return all[rank].Destroy(ctx) }))
+	_, err = commlib.InitGroup(ctx, commlib.Config{Name: "x", Rank: 1, Members: []string{"h0"}})
+	require.ErrorContains(t, err, "rank 1 of 1 members")
+	cfg := c.config("y", []string{"h0", "nobody"}, 0)
+	_, err = commlib.InitGroup(ctx, cfg)
+	require.ErrorContains(t, err, "rank 0 (h0): join group y")
+	require.ErrorContains(t, err, "nobody")
+	_, err = c.init(ctx, "z", []string{"h0", "h1"}, func(cfg *commlib.Config) { cfg.Tuning.Packets = 1000 })
+	require.ErrorContains(t, err, "messages of 1000 packets in a window of")
+	c.empty()
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/commlib"
+	"incforge/live"
 )
 
 var manyGroups = flag.Int("groups", 60, "groups that TestGroupsComeAndGo makes, uses and destroys")
@@ -34,7 +35,7 @@ func open(t *testing.T) int {
 // Groups are made, used and destroyed, one after the other, by hosts that change. While one is used, every frame of the two before comes once more, at switches
 // and at hosts, as if it had been under way all the time: no result is wrong, and in the end nothing is left of any group.
 func TestGroupsComeAndGo(t *testing.T) {
-	c, ctx := newCluster(t, params()), within(t, 10*time.Minute)
+	c, ctx := newCluster(t, params(), live.Faults{}), within(t, 10*time.Minute)
 	rng := rand.New(rand.NewPCG(3, 4))
 	names := []string{"h0", "h1", "h2", "h3"}
 	for _, h := range c.hosts {
@@ -146,7 +147,7 @@ func TestSomethingIsLost(t *testing.T) {
 	for _, l := range losses() {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
-			c, ctx := newCluster(t, params()), within(t, time.Minute)
+			c, ctx := newCluster(t, params(), live.Faults{}), within(t, time.Minute)
 			members := []string{"h0", "h1", "h2", "h3"}
 			all, err := c.init(ctx, "all", members, nil)
 			require.NoError(t, err)
@@ -201,7 +202,7 @@ func TestSomethingIsLost(t *testing.T) {
 
 // A member that makes another call than the others, or none, is found out: who waits says what for, and all hear of it.
 func TestMembersDisagree(t *testing.T) {
-	c, ctx := newCluster(t, params()), within(t, time.Minute)
+	c, ctx := newCluster(t, params(), live.Faults{}), within(t, time.Minute)
 	for i, other := range []*commlib.Request{nil, {Collective: commlib.Broadcast, Root: 1, Send: make([]byte, 8)}, {Collective: commlib.AllReduce, Type: commlib.FP32, Send: make([]byte, 8), Recv: make([]byte, 8)}} {
 		all, err := c.init(ctx, fmt.Sprint("g", i), []string{"h0", "h1", "h2"}, func(cfg *commlib.Config) { cfg.Tuning.Timeout = 700 * time.Millisecond })
 		require.NoError(t, err)

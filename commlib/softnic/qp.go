@@ -159,10 +159,7 @@ func (q *qp) look() {
 // flush ends the queue pair. The oldest request that is not completed gets the status, the others are flushed. If nothing is posted the status
 // is that of what will be.
 func (q *qp) flush(s verbs.Status, detail string) {
-	q.failed = true
-	if q.host != nil {
-		q.host.Kill()
-	}
+	q.failed = true // the model goes on as far as the NAK that tells the other end
 	for _, id := range q.sends {
 		q.add(verbs.Completion{ID: id, Status: s, Detail: detail})
 		s, detail = verbs.Flushed, ""
