@@ -213,6 +213,9 @@ func (g *Group) AllGather(ctx context.Context, send, recv []byte) error {
 	return g.Do(ctx, Request{Collective: AllGather, Send: send, Recv: recv})
 }
 
+// Ended is closed when the group has failed, or this member has left it.
+func (g *Group) Ended() <-chan struct{} { return g.done }
+
 // Err is why the group has failed; nil if it has not.
 func (g *Group) Err() error {
 	g.mu.Lock()
