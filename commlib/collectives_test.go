@@ -200,7 +200,7 @@ func TestLossyWires(t *testing.T) {
 			require.NoError(t, err)
 			for range 2 {
 				for _, what := range commlib.Collectives() {
-					x := draw(t, rng, what, 4, 12_000, commlib.INT32, commlib.Sum)
+					x := draw(t, rng, what, 4, 5000, commlib.INT32, commlib.Sum)
 					require.NoError(t, x.run(ctx, all), what)
 					x.check(t, what.String())
 				}

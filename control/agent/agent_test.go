@@ -518,7 +518,7 @@ func TestNonsense(t *testing.T) {
 	}
 }
 
-// A hundred thousand messages to all calls of the service, drawn field by field and byte by byte: slots and records add up, a group that is installed goes on, and
+// Fifty thousand messages to all calls of the service, drawn field by field and byte by byte: slots and records add up, a group that is installed goes on, and
 // nothing is an agent's own mistake.
 func TestEveryCall(t *testing.T) {
 	s := newSite(t, synthetic.Full())
@@ -528,7 +528,7 @@ func TestEveryCall(t *testing.T) {
 	require.NoError(t, err)
 	f := rpctest.Fuzzer{Service: &pb.Agent_ServiceDesc, Server: s.agent, Random: rand.New(rand.NewPCG(1, 9)), Words: []string{"g0", "g1"}, Patience: time.Second}
 	total := map[codes.Code]int{}
-	for range 100 {
+	for range 50 {
 		f.Run(s.ctx, t, 1000)
 		for name, answers := range f.Answers {
 			for code, n := range answers {
