@@ -17,6 +17,7 @@ import (
 	"incforge/inc"
 	"incforge/internal/fail"
 	"incforge/live/groups"
+	"incforge/live/socket"
 	"incforge/roce"
 )
 
@@ -87,7 +88,7 @@ func (r *run) serve() (end func() error, err error) {
 		return func() error { return nil }, nil
 	}
 	defer fail.Catch(&err, "control socket %s", r.o.Control)
-	fail.On(vacate(r.o.Control, "unix"))
+	fail.On(socket.Vacate(r.o.Control, "unix"))
 	l := fail.Must(net.Listen("unix", r.o.Control))
 	fail.On(os.Chmod(r.o.Control, 0o600)) // who may write there may end every collective
 	server := &http.Server{Handler: r.handler(), ReadTimeout: controlTime, WriteTimeout: 2 * controlTime, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14}

@@ -18,6 +18,7 @@ import (
 	"incforge/inc"
 	"incforge/internal/fail"
 	"incforge/live/groups"
+	"incforge/live/socket"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
@@ -107,6 +108,12 @@ type SwitchReport struct {
 	// Counters are the engine's.
 	Counters map[string]uint64 `json:"counters"`
 }
+
+// Bounds of a frame without FCS, in bytes: addresses and type, and what jumbo frames are usually bounded by.
+const (
+	MinFrame = 14
+	MaxFrame = 9216
+)
 
 // Sizes of the queues between sockets and engine, in frames. What is behind waits in the sockets, and with it who sends.
 const (
@@ -224,7 +231,7 @@ func (r *run) open() error {
 	}
 	for i, l := range r.loops {
 		for _, want := range l.sw.Ports {
-			sock, err := Listen(want.Mine)
+			sock, err := socket.Listen(want.Mine)
 			if err != nil {
 				return fmt.Errorf("%sport %d: %w", r.of(l), want.Number, err)
 			}
@@ -301,6 +308,15 @@ func drops(counters map[string]uint64) (n uint64) {
 		}
 	}
 	return n
+}
+
+// Timers says how long the engine's time-out is, in the hosts' time and in its own; nothing in Mode II, which has none.
+func (s *Switch) Timers() string {
+	if s.Setup.Pipes == nil {
+		return ""
+	}
+	us := s.Setup.Pipes.Timeout(s.TimeScale)
+	return fmt.Sprintf("; its time-out of %d µs of the hosts is %d µs of its own, %d cycles", s.Setup.Pipes.TimeoutUS, us, uint64(us)*s.Manifest.Params.CyclesPerMicrosecond())
 }
 
 // sortedKeys returns a map's keys in order.

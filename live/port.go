@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
+
+	"incforge/live/socket"
 )
 
 // PortReport counts the frames of one port. Every datagram that came counts in exactly one of In, Short, Long, ARP, BridgeIn and LostIn;
@@ -73,7 +75,7 @@ const (
 // port is a Port, or an end of a Link, at work.
 type port struct {
 	number int
-	sock   *Socket         // of a Port
+	sock   *socket.Socket  // of a Port
 	far    *port           // of a Link: the other end
 	farIn  chan<- datagram // of a Link: what the other end's engine takes in
 	index  int             // of the capture
@@ -175,9 +177,9 @@ func (p *port) deliver(frame []byte, stop <-chan struct{}) *uint64 {
 		}
 	}
 	switch err := p.sock.Send(p.counts.Peer, frame); {
-	case errors.Is(err, ErrNobody):
+	case errors.Is(err, socket.ErrNobody):
 		return &p.counts.Nobody
-	case errors.Is(err, ErrFull):
+	case errors.Is(err, socket.ErrFull):
 		return &p.counts.Full
 	case err != nil:
 		if atomic.LoadUint64(&p.counts.Failed) == 0 {

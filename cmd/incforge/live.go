@@ -17,6 +17,7 @@ import (
 
 	"incforge/control/rpc"
 	"incforge/live"
+	"incforge/live/socket"
 	"incforge/verify/dut"
 )
 
@@ -121,7 +122,7 @@ func closeAll(switches []live.Switch) error {
 
 // liveEnd prints what a run saw, if it began.
 func (a *app) liveEnd(rep *live.Report, err error, jsonFile string) error {
-	if errors.Is(err, live.ErrTaken) {
+	if errors.Is(err, socket.ErrTaken) {
 		return usageError{err}
 	}
 	if rep.Switches == nil {

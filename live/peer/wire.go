@@ -5,18 +5,18 @@ package peer
 import (
 	"errors"
 
-	"incforge/live"
+	"incforge/live/socket"
 )
 
 // Wire is a socket as a NIC in software has it (package commlib/softnic). What the engine does not take is lost.
 type Wire struct {
-	mine   *live.Socket
+	mine   *socket.Socket
 	engine string
 }
 
 // Dial binds a socket at mine, whose frames go to the engine's.
 func Dial(mine, engine string) (*Wire, error) {
-	s, err := live.Listen(mine)
+	s, err := socket.Listen(mine)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func Dial(mine, engine string) (*Wire, error) {
 
 // Send sends a frame.
 func (w *Wire) Send(frame []byte) error {
-	if err := w.mine.Send(w.engine, frame); !errors.Is(err, live.ErrNobody) && !errors.Is(err, live.ErrFull) {
+	if err := w.mine.Send(w.engine, frame); !errors.Is(err, socket.ErrNobody) && !errors.Is(err, socket.ErrFull) {
 		return err
 	}
 	return nil
