@@ -71,7 +71,8 @@ type machine struct {
 	wire *tap
 	conn *grpc.ClientConn
 	api  managerpb.ManagerClient
-	dead bool
+	// dead: its connection to the manager is closed; closed: its NIC.
+	dead, closed bool
 }
 
 // kill ends a host as a crash does: nobody hears a word from it.
@@ -178,7 +179,9 @@ func newCluster(t *testing.T, p contract.Params, faults live.Faults) *cluster {
 
 func (c *cluster) close() {
 	for _, h := range c.hosts {
-		assert.NoError(c.t, h.nic.Close())
+		if !h.closed {
+			assert.NoError(c.t, h.nic.Close())
+		}
 		if !h.dead {
 			assert.NoError(c.t, h.conn.Close())
 		}

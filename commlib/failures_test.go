@@ -9,17 +9,26 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	logtest "github.com/sirupsen/logrus/hooks/test"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"incforge/commlib"
+	"incforge/commlib/softnic"
+	"incforge/commlib/verbs"
+	"incforge/internal/synthetic"
 	"incforge/live"
+	"incforge/live/groups"
+	"incforge/live/peer"
+	"incforge/roce"
+	"incforge/verify/dut"
 )
 
 var manyGroups = flag.Int("groups", 60, "groups that TestGroupsComeAndGo makes, uses and destroys")
@@ -239,4 +248,102 @@ func TestMembersDisagree(t *testing.T) {
 		}
 	}
 	c.empty()
+}
+
+// A NIC that fails ends the group: its own member is told by the queue pair, the others by that member.
+func TestNICFails(t *testing.T) {
+	c, ctx := newCluster(t, params(), live.Faults{}), within(t, time.Minute)
+	members := []string{"h0", "h1", "h2"}
+	all, err := c.init(ctx, "g", members, nil)
+	require.NoError(t, err)
+	ended := make(chan []error)
+	go func() {
+		errs, _ := use(ctx, t, rand.New(rand.NewPCG(1, 2)), all, nil)
+		ended <- errs
+	}()
+	time.Sleep(50 * time.Millisecond)
+	c.hosts["h1"].closed = true
+	require.NoError(t, c.hosts["h1"].nic.Close())
+	errs := <-ended
+	require.ErrorIs(t, errs[1], commlib.ErrQueuePair)
+	assert.Contains(t, errs[1].Error(), "toward 10.0.0.")
+	for _, rank := range []int{0, 2} {
+		require.ErrorIs(t, errs[rank], commlib.ErrEnded)
+		assert.Contains(t, errs[rank].Error(), "rank 1 (h1)")
+		assert.Contains(t, errs[rank].Error(), "the queue pair has failed")
+	}
+	for _, g := range all {
+		require.NoError(t, g.Abort(ctx, ""))
+	}
+	next, err := c.init(ctx, "g", []string{"h2", "h0"}, nil)
+	require.NoError(t, err, "the name is free again")
+	require.NoError(t, everybody(2, func(rank int) error { return next[rank].Destroy(ctx) }))
+}
+
+// A group of a file, without a control plane: members connect to what the file says.
+func TestWithoutManager(t *testing.T) {
+	dir, ctx := t.TempDir(), within(t, time.Minute)
+	man := synthetic.Manifest(params())
+	engine, err := dut.NewReference(man)
+	require.NoError(t, err)
+	setup, err := groups.Parse("g.yaml", []byte(`
+groups:
+  - start: 0xFFFFF0
+    in_band: true
+    root_sends: true
+    endpoints:
+      - {local: {ip: 10.0.0.1}, remote: {mac: 02:00:00:00:00:02, ip: 10.0.0.2, qpn: 17}}
+      - {local: {ip: 10.0.0.1}, remote: {mac: 02:00:00:00:00:03, ip: 10.0.0.3, qpn: 17}}
+`), man, nil)
+	require.NoError(t, err)
+	at := func(what string, rank int) string { return filepath.Join(dir, fmt.Sprint(what, rank)) }
+	sw := live.Switch{Name: "leaf", Manifest: man, Engine: engine, Setup: setup}
+	for rank := range 2 {
+		sw.Ports = append(sw.Ports, live.Port{Number: rank, Mine: at("s", rank), Peer: at("h", rank)})
+	}
+	log, _ := logtest.NewNullLogger()
+	run, stop := context.WithCancel(ctx)
+	ready, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		_, err := live.Run(run, live.Options{Switches: []live.Switch{sw}, Log: log, Ready: func() { close(ready) }})
+		done <- err
+	}()
+	<-ready
+	all := make([]*commlib.Group, 2)
+	for rank := range all {
+		wire, err := peer.Dial(at("h", rank), at("s", rank))
+		require.NoError(t, err)
+		nic := softnic.New(wire, verbs.Address{IP: roce.IP4{10, 0, 0, byte(2 + rank)}, MAC: roce.MAC{2, 0, 0, 0, 0, byte(2 + rank)}})
+		far := setup.Groups[0].Ends[rank]
+		e := commlib.Endpoint{Name: "file", Members: []string{"a", "b"}, Rank: rank, Peer: verbs.Address{IP: far.LocalIP, MAC: far.LocalMAC}, PeerQPN: far.LocalQPN,
+			Start: setup.Groups[0].Set.Start, PathMTU: 1024, Window: 1 << setup.Groups[0].Set.Log2N / 2, Types: commlib.Types(), Ops: []commlib.Op{commlib.Sum, commlib.Max}}
+		_, err = commlib.Connect(nic, e, commlib.Tuning{}, func(qpn uint32) error { return fmt.Errorf("not %d", qpn) })
+		require.EqualError(t, err, "not 17")
+		for _, change := range []func(e *commlib.Endpoint){func(e *commlib.Endpoint) { e.Rank = 2 }, func(e *commlib.Endpoint) { e.PathMTU = 0 }, func(e *commlib.Endpoint) { e.Types = nil },
+			func(e *commlib.Endpoint) { e.PathMTU = 8192 }} {
+			bad := e
+			change(&bad)
+			_, err := commlib.Connect(nic, bad, commlib.Tuning{}, nil)
+			require.ErrorContains(t, err, "group file: ")
+		}
+		require.NoError(t, nic.Close())
+		wire, err = peer.Dial(at("h", rank), at("s", rank))
+		require.NoError(t, err)
+		again := softnic.New(wire, nic.Address()) // whose first queue pair is number 17
+		defer func() { assert.NoError(t, again.Close()) }()
+		all[rank], err = commlib.Connect(again, e, commlib.Tuning{}, nil)
+		require.NoError(t, err)
+	}
+	rng := rand.New(rand.NewPCG(3, 3))
+	for _, what := range commlib.Collectives() {
+		x := draw(t, rng, what, 2, 3000, commlib.BF16, commlib.Max)
+		require.NoError(t, x.run(ctx, all))
+		x.check(t, what.String())
+	}
+	for _, g := range all {
+		g.Close()
+		require.ErrorIs(t, g.Err(), commlib.ErrEnded)
+	}
+	stop()
+	require.NoError(t, <-done)
 }
