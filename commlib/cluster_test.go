@@ -71,8 +71,7 @@ type machine struct {
 	wire *tap
 	conn *grpc.ClientConn
 	api  managerpb.ManagerClient
-	// dead: its connection to the manager is closed; closed: its NIC.
-	dead, closed bool
+	dead bool
 }
 
 // kill ends a host as a crash does: nobody hears a word from it.
@@ -85,7 +84,8 @@ func (m *machine) kill() error {
 // tap is a wire that a test can listen at, and cut.
 type tap struct {
 	softnic.Wire
-	cut atomic.Bool
+	cut    atomic.Bool // frames are lost
+	broken atomic.Bool // sending fails
 
 	mu   sync.Mutex
 	keep bool     // what passes is kept in sent and came
@@ -96,6 +96,9 @@ type tap struct {
 }
 
 func (w *tap) Send(frame []byte) error {
+	if w.broken.Load() {
+		return errors.New("broken")
+	}
 	if w.cut.Load() {
 		return nil
 	}
@@ -179,9 +182,7 @@ func newCluster(t *testing.T, p contract.Params, faults live.Faults) *cluster {
 
 func (c *cluster) close() {
 	for _, h := range c.hosts {
-		if !h.closed {
-			assert.NoError(c.t, h.nic.Close())
-		}
+		assert.NoError(c.t, h.nic.Close())
 		if !h.dead {
 			assert.NoError(c.t, h.conn.Close())
 		}

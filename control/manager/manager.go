@@ -62,7 +62,14 @@ type Manager struct {
 	engines  map[string]*contract.Params
 	events   []string
 	round    chan struct{} // closed when all switches have been asked, and made anew
+	past     []past        // the groups that were removed last, the oldest first
 }
+
+// past is a group that is no more. A member that asks late still hears why it has ended.
+type past struct{ id, tenant, reason string }
+
+// mostPast is how many are remembered.
+const mostPast = 1000
 
 // node is a switch that has an agent.
 type node struct {
@@ -403,6 +410,7 @@ func (m *Manager) remove(ctx context.Context, g *group) {
 		}
 	}
 	delete(m.groups, g.ID)
+	m.past = append(m.past[max(0, len(m.past)-mostPast+1):], past{g.ID, g.Tenant, g.reason})
 	if m.placer != nil {
 		m.placer.Release(g.ID)
 	}

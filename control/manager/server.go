@@ -195,6 +195,19 @@ func (m *Manager) find(ctx context.Context, id string) (*group, error) {
 	return g, nil
 }
 
+// ended is why a group of the caller's has ended that is no more.
+func (m *Manager) ended(ctx context.Context, id string) (reason string, known bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := rpc.CallerOf(ctx)
+	for _, p := range m.past {
+		if p.id == id && (p.tenant == c.Name || c.Role == rpc.Operator) {
+			return p.reason, true
+		}
+	}
+	return "", false
+}
+
 // member is find with a rank.
 func (m *Manager) member(ctx context.Context, id string, rank uint32) (*group, error) {
 	g, err := m.find(ctx, id)
@@ -208,6 +221,9 @@ func (m *Manager) member(ctx context.Context, id string, rank uint32) (*group, e
 func (m *Manager) Report(ctx context.Context, r *managerpb.ReportRequest) (*managerpb.ReportResponse, error) {
 	g, err := m.member(ctx, r.Group, r.Rank)
 	if err != nil {
+		if reason, known := m.ended(ctx, r.Group); known {
+			return nil, status.Error(codes.Aborted, reason)
+		}
 		return nil, err
 	}
 	q := r.Own
@@ -237,6 +253,9 @@ func (m *Manager) reasonOf(g *group) string {
 func (m *Manager) Watch(r *managerpb.WatchRequest, s grpc.ServerStreamingServer[managerpb.WatchResponse]) error {
 	g, err := m.member(s.Context(), r.Group, r.Rank)
 	if err != nil {
+		if reason, known := m.ended(s.Context(), r.Group); known {
+			return s.Send(&managerpb.WatchResponse{Ended: reason})
+		}
 		return err
 	}
 	m.mu.Lock()

@@ -202,6 +202,17 @@ func TestServer(t *testing.T) {
 	}
 	_, err = acme.Destroy(ctx, &pb.DestroyRequest{Group: id})
 	assert.Equal(t, codes.NotFound, status.Code(err))
+	late, err := acme.Watch(ctx, &pb.WatchRequest{Group: id})
+	require.NoError(t, err)
+	why, err := late.Recv()
+	require.NoError(t, err)
+	assert.Equal(t, "destroyed by tenant acme", why.Ended, "who asks late hears it, too")
+	_, err = acme.Report(ctx, &pb.ReportRequest{Group: id})
+	assert.Equal(t, codes.Aborted, status.Code(err))
+	other, err := rival.Watch(ctx, &pb.WatchRequest{Group: id})
+	require.NoError(t, err)
+	_, err = other.Recv()
+	assert.Equal(t, codes.NotFound, status.Code(err), "but nobody else")
 }
 
 // A member that goes away and an agent that goes away end the group within five seconds for all the others.
