@@ -127,10 +127,11 @@ chaos: tools build ## In either mode ten thousand drawn cases on the reference, 
 modelcheck: build ## The paper's six models, explored on the reference engine: build/modelcheck.json
 	$(INCFORGE) modelcheck --json $(BUILD)/modelcheck.json
 
-long: tools build ## Ten to the eighth random pairs through the adder of every depth, the proof of the widest SECDED code, buses of 2,048 bytes
+long: tools build ## Ten to the eighth random pairs through the adder of every depth, the proof of the widest SECDED code, buses of 2,048 bytes, 1,000 groups
 	tools="$$($(INCFORGE) doctor --digest)"; export INCFORGE_TOOLS="$$tools"; \
 	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/lanes ./hdl/ram -run 'Long|Proofs/128' -v; \
 	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/icrc ./hdl/parser ./hdl/assemble
+	$(GO) test -count 1 ./commlib -run ComeAndGo -groups 1000 -v
 
 chip28: tools build ## All scenarios on the widest preset: hours of a processor, the compiler alone takes minutes
 	$(INCFORGE) verify chip28 --json $(BUILD)/chip28/results.json

@@ -53,6 +53,12 @@ func (c *Client) Remove(ctx context.Context, sw string, group int) error {
 	return c.do(ctx, http.MethodDelete, fmt.Sprintf("%s/%d", groupsPath(sw), group), nil, nil)
 }
 
+// SetPort takes a port of a switch down, or up again.
+func (c *Client) SetPort(ctx context.Context, sw string, port int, down bool) (p PortReport, err error) {
+	what := map[bool]string{true: "down", false: "up"}[down]
+	return p, c.do(ctx, http.MethodPost, fmt.Sprintf("/v1/switches/%s/ports/%d/%s", url.PathEscape(sw), port, what), nil, &p)
+}
+
 func groupsPath(sw string) string { return "/v1/switches/" + url.PathEscape(sw) + "/groups" }
 
 func (c *Client) do(ctx context.Context, method, path string, body []byte, answer any) error {

@@ -17,6 +17,7 @@ import (
 	"incforge/inc"
 	"incforge/internal/fail"
 	"incforge/live/groups"
+	"incforge/live/socket"
 	"incforge/roce"
 )
 
@@ -87,7 +88,7 @@ func (r *run) serve() (end func() error, err error) {
 		return func() error { return nil }, nil
 	}
 	defer fail.Catch(&err, "control socket %s", r.o.Control)
-	fail.On(vacate(r.o.Control, "unix"))
+	fail.On(socket.Vacate(r.o.Control, "unix"))
 	l := fail.Must(net.Listen("unix", r.o.Control))
 	fail.On(os.Chmod(r.o.Control, 0o600)) // who may write there may end every collective
 	server := &http.Server{Handler: r.handler(), ReadTimeout: controlTime, WriteTimeout: 2 * controlTime, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14}
@@ -137,6 +138,9 @@ func (r *run) handler() http.Handler {
 	handle("PATCH "+groups+"/{group}", r.onGroup((*loop).change))
 	handle("POST "+groups+"/{group}/reset", r.onGroup((*loop).reset))
 	handle("DELETE "+groups+"/{group}", r.onGroup((*loop).remove))
+	const ports = "/v1/switches/{switch}/ports/{port}"
+	handle("POST "+ports+"/down", func(req *http.Request, _ []byte) (any, error) { return r.setPort(req, true) })
+	handle("POST "+ports+"/up", func(req *http.Request, _ []byte) (any, error) { return r.setPort(req, false) })
 	return mux
 }
 
@@ -167,6 +171,9 @@ func (r *run) onGroup(f func(l *loop, group int, body []byte) (any, error)) func
 					return nil, refusef(http.StatusNotFound, "group %q: this design has groups 0 to %d", text, l.man.Params.Groups-1)
 				}
 				group = int(n)
+			}
+			if err := l.managed(); err != nil {
+				return nil, err
 			}
 			err = l.do(req.Context(), func() (err error) {
 				if answer, err = f(l, group, body); errors.Is(err, groups.ErrSetup) {

@@ -21,6 +21,7 @@ import (
 	"incforge/internal/synthetic"
 	"incforge/live"
 	"incforge/live/peer"
+	"incforge/live/socket"
 	"incforge/network/host"
 	"incforge/roce"
 )
@@ -41,7 +42,7 @@ type pair struct {
 	r     *rig
 	first int
 	hosts [2]*host.Host
-	socks [2]*live.Socket
+	socks [2]*socket.Socket
 	count int // messages done
 }
 
@@ -54,7 +55,7 @@ func (r *rig) connect(t *testing.T, g *live.GroupState) *pair {
 			PeerIP: e.LocalIP, QPN: e.RemoteQPN, PeerQPN: e.LocalQPN, UDPPort: 0xC000, TTL: 64, Start: g.Start, PathMTU: 1024, Window: 2,
 			Timeout: uint64(200 * time.Millisecond), RNRCode: 1, CyclesPerMicrosecond: peer.PerMicrosecond})
 		require.NoError(t, err)
-		s, err := live.Listen(r.peer(e.Port))
+		s, err := socket.Listen(r.peer(e.Port))
 		require.NoError(t, err)
 		p.hosts[i], p.socks[i] = h, s
 	}

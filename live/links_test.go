@@ -16,6 +16,7 @@ import (
 	"incforge/internal/synthetic"
 	"incforge/live"
 	"incforge/live/groups"
+	"incforge/live/socket"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
@@ -107,10 +108,10 @@ func TestTree(t *testing.T) {
 // TestBridgedFrames: what is not for the engines goes from host to host, first to all and then where the receiver is.
 func TestBridgedFrames(t *testing.T) {
 	r := tree(t, 2, live.Faults{})
-	var socks [ranks]*live.Socket
+	var socks [ranks]*socket.Socket
 	for i := range socks {
 		var err error
-		socks[i], err = live.Listen(r.peer(i))
+		socks[i], err = socket.Listen(r.peer(i))
 		require.NoError(t, err)
 	}
 	hear := func(rank int) []byte {

@@ -18,6 +18,7 @@ import (
 	"incforge/inc"
 	"incforge/internal/fail"
 	"incforge/live/groups"
+	"incforge/live/socket"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
@@ -47,6 +48,9 @@ type Switch struct {
 	TimeScale float64
 	// Bridge passes frames that are not to the engine's addresses from port to port, as an ordinary switch does.
 	Bridge bool
+	// Agent, if not nil, runs beside the switch until ctx ends, and has the groups: nobody else may change them. What it returns before that ends
+	// the run.
+	Agent func(ctx context.Context, h *Hand) error
 }
 
 // End is a port of a switch, by the switch's place in Options.Switches.
@@ -104,6 +108,12 @@ type SwitchReport struct {
 	// Counters are the engine's.
 	Counters map[string]uint64 `json:"counters"`
 }
+
+// Bounds of a frame without FCS, in bytes: addresses and type, and what jumbo frames are usually bounded by.
+const (
+	MinFrame = 14
+	MaxFrame = 9216
+)
 
 // Sizes of the queues between sockets and engine, in frames. What is behind waits in the sockets, and with it who sends.
 const (
@@ -191,8 +201,20 @@ func (r *run) pass(ctx context.Context) error {
 			errs[i] = l.finish(l.run(ctx))
 		})
 	}
+	agents := make([]error, len(r.loops))
+	for i, l := range r.loops {
+		if l.sw.Agent == nil {
+			continue
+		}
+		all.Go(func() {
+			defer cancel()
+			if err := l.sw.Agent(ctx, &Hand{l}); err != nil && ctx.Err() == nil {
+				agents[i] = fmt.Errorf("%sagent: %w", r.of(l), err)
+			}
+		})
+	}
 	all.Wait()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, agents...)...)
 }
 
 // open binds the sockets, joins the links and begins the capture.
@@ -209,7 +231,7 @@ func (r *run) open() error {
 	}
 	for i, l := range r.loops {
 		for _, want := range l.sw.Ports {
-			sock, err := Listen(want.Mine)
+			sock, err := socket.Listen(want.Mine)
 			if err != nil {
 				return fmt.Errorf("%sport %d: %w", r.of(l), want.Number, err)
 			}
@@ -286,6 +308,15 @@ func drops(counters map[string]uint64) (n uint64) {
 		}
 	}
 	return n
+}
+
+// Timers says how long the engine's time-out is, in the hosts' time and in its own; nothing in Mode II, which has none.
+func (s *Switch) Timers() string {
+	if s.Setup.Pipes == nil {
+		return ""
+	}
+	us := s.Setup.Pipes.Timeout(s.TimeScale)
+	return fmt.Sprintf("; its time-out of %d µs of the hosts is %d µs of its own, %d cycles", s.Setup.Pipes.TimeoutUS, us, uint64(us)*s.Manifest.Params.CyclesPerMicrosecond())
 }
 
 // sortedKeys returns a map's keys in order.

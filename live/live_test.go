@@ -26,6 +26,7 @@ import (
 	"incforge/live"
 	"incforge/live/groups"
 	"incforge/live/peer"
+	"incforge/live/socket"
 	"incforge/network/host"
 	"incforge/roce"
 	"incforge/verify/dut"
@@ -191,7 +192,7 @@ func (r *rig) allReduceWith(n int, join func(rank int), look func(rank int, h *h
 			once := sync.OnceFunc(finished.Done)
 			defer once()
 			join(rank)
-			sock, err := live.Listen(r.peer(rank))
+			sock, err := socket.Listen(r.peer(rank))
 			if err != nil {
 				errs[rank] = err
 				return
@@ -305,11 +306,11 @@ func TestPeersComeAndGo(t *testing.T) {
 	ep := r.setup.Groups[0].Ends[0]
 	again := roce.Packet{DstMAC: ep.LocalMAC, SrcMAC: ep.RemoteMAC, TTL: 64, SrcIP: ep.RemoteIP, DstIP: ep.LocalIP, SrcPort: 0xC000,
 		Op: roce.SendLastImm, PKey: roce.DefaultPKey, DestQP: ep.LocalQPN, PSN: r.setup.Groups[0].Set.Start.Add(11), Imm: 7, Payload: make([]byte, 4)}
-	elsewhere, err := live.Listen(filepath.Join(r.dir, "elsewhere"))
+	elsewhere, err := socket.Listen(filepath.Join(r.dir, "elsewhere"))
 	require.NoError(t, err)
 	require.NoError(t, elsewhere.Send(r.mine(0), again.AppendFrame(nil)))
 	require.Eventually(t, func() bool { return strings.Contains(r.log.String(), " 1 lost at sockets") }, time.Minute, 10*time.Millisecond)
-	back, err := live.Listen(r.peer(0))
+	back, err := socket.Listen(r.peer(0))
 	require.NoError(t, err)
 	require.NoError(t, elsewhere.Send(r.mine(0), again.AppendFrame(nil)))
 	require.NoError(t, back.SetReceiveDeadline(time.Now().Add(time.Minute)))
@@ -330,9 +331,9 @@ func TestPeersComeAndGo(t *testing.T) {
 
 func TestJunk(t *testing.T) {
 	r := run(t, star+"bypass:\n  - {from: 1, to: 0}\n  - {from: 0, to: 1}\n", 2, plain)
-	a, err := live.Listen(r.peer(0))
+	a, err := socket.Listen(r.peer(0))
 	require.NoError(t, err)
-	b, err := live.Listen(r.peer(1))
+	b, err := socket.Listen(r.peer(1))
 	require.NoError(t, err)
 	for _, n := range []int{0, 1, live.MinFrame - 1, live.MaxFrame + 1, 60000} {
 		require.NoError(t, a.Send(r.mine(0), make([]byte, n)))
@@ -365,7 +366,7 @@ func TestGarbage(t *testing.T) {
 	frame := good.AppendFrame(nil)
 	var all sync.WaitGroup
 	for port := range 2 {
-		s, err := live.Listen(filepath.Join(r.dir, fmt.Sprintf("garbage%d", port)))
+		s, err := socket.Listen(filepath.Join(r.dir, fmt.Sprintf("garbage%d", port)))
 		require.NoError(t, err)
 		all.Go(func() {
 			rng := rand.New(rand.NewPCG(1, uint64(port)))
@@ -378,7 +379,7 @@ func TestGarbage(t *testing.T) {
 					}
 					data = data[:14+rng.IntN(len(data)-14)]
 				}
-				if err := s.Send(r.mine(port), data); err != nil && !errors.Is(err, live.ErrFull) {
+				if err := s.Send(r.mine(port), data); err != nil && !errors.Is(err, socket.ErrFull) {
 					t.Error(err)
 					return
 				}
@@ -396,7 +397,7 @@ func TestGarbage(t *testing.T) {
 // A port without a bypass does not give frames back, and answers ARP.
 func TestARPAndReturned(t *testing.T) {
 	r := run(t, star, 1, plain)
-	a, err := live.Listen(r.peer(0))
+	a, err := socket.Listen(r.peer(0))
 	require.NoError(t, err)
 	ask := []byte{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x52, 0x54, 0, 0, 0, 2, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1,
 		0x52, 0x54, 0, 0, 0, 2, 10, 0, 0, 2, 0, 0, 0, 0, 0, 0, 10, 0, 0, 9}
@@ -430,7 +431,7 @@ func (l liar) Out() []dut.Frame {
 
 func TestEngineThatDiffersEndsTheRun(t *testing.T) {
 	r := run(t, star, 1, func(d dut.DUT) dut.DUT { return liar{d} })
-	a, err := live.Listen(r.peer(0))
+	a, err := socket.Listen(r.peer(0))
 	require.NoError(t, err)
 	require.NoError(t, a.Send(r.mine(0), make([]byte, 60)))
 	<-r.done

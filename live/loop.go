@@ -13,7 +13,9 @@ import (
 	"incforge/contract"
 	"incforge/inc"
 	"incforge/internal/fail"
+	"incforge/live/ether"
 	"incforge/live/groups"
+	"incforge/live/pace"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
@@ -37,8 +39,8 @@ type loop struct {
 	in     chan datagram
 	calls  chan func()
 	ended  chan struct{}
-	clock  clock
-	bridge *bridge
+	clock  pace.Clock
+	bridge *ether.Bridge
 	watch  *watch
 
 	skipped    uint64
@@ -66,12 +68,12 @@ func newLoop(r *run, sw *Switch) (l *loop, err error) {
 		l.eng, l.look = l.board, l.board.Reference().Engine()
 	}
 	if sw.Bridge {
-		l.bridge = newBridge()
+		l.bridge = ether.NewBridge()
 	}
 	l.watch = newWatch(l)
 	l.ctl = ctrl.New(l.eng, l.man)
 	fail.On(l.setup.Program(l.ctl, l.scale))
-	l.clock = newClock(l.man.Params.CyclesPerMicrosecond(), l.scale)
+	l.clock = pace.New(l.man.Params.CyclesPerMicrosecond(), l.scale, quantum)
 	l.rep = SwitchReport{Name: sw.Name, Config: l.man.Name, Checked: l.board != nil, TimeScale: l.scale}
 	return l, nil
 }
@@ -90,7 +92,7 @@ func (l *loop) run(ctx context.Context) (err error) {
 		status = t.C
 	}
 	l.last.at = time.Now()
-	l.clock.work(time.Now())
+	l.clock.Work(time.Now())
 	for {
 		ready, due := l.next()
 		select {
@@ -123,13 +125,13 @@ func (l *loop) next() (ready <-chan struct{}, due <-chan time.Time) {
 		return now, nil
 	case l.idle():
 		if at := l.deadline(); at != dut.Never {
-			return nil, time.After(l.clock.until(at - min(at, l.eng.Now())))
+			return nil, time.After(l.clock.Until(at - min(at, l.eng.Now())))
 		}
 		return nil, nil
-	case l.clock.allowed() >= quantum: // timers run in the model, which no cycle can be skipped of
+	case l.clock.Allowed() >= quantum: // timers run in the model, which no cycle can be skipped of
 		return now, nil
 	}
-	return nil, time.After(l.clock.until(quantum))
+	return nil, time.After(l.clock.Until(quantum))
 }
 
 // step takes what waits and runs the engine a little, if there is anything for it.
@@ -142,18 +144,18 @@ func (l *loop) step() {
 	switch {
 	case !l.rests():
 		l.forward()
-		l.clock.work(now)
+		l.clock.Work(now)
 	case l.idle():
-		l.clock.rest(now)
+		l.clock.Rest(now)
 		if l.deadline() <= l.eng.Now()+quantum {
-			l.clock.spend(quantum)
+			l.clock.Spend(quantum)
 			l.forward()
 		}
 	default:
-		l.clock.rest(now)
-		l.clock.bound()
-		if l.clock.allowed() >= quantum {
-			l.clock.spend(quantum)
+		l.clock.Rest(now)
+		l.clock.Bound()
+		if l.clock.Allowed() >= quantum {
+			l.clock.Spend(quantum)
 			l.forward()
 		}
 	}
@@ -170,12 +172,12 @@ func (l *loop) follow() {
 	if !l.rests() || !l.idle() {
 		return
 	}
-	l.clock.rest(time.Now())
+	l.clock.Rest(time.Now())
 	now := l.eng.Now()
-	if to := min(now+l.clock.allowed(), l.deadline()); to > now {
+	if to := min(now+l.clock.Allowed(), l.deadline()); to > now {
 		l.eng.SkipTo(to)
 		l.skipped += to - now
-		l.clock.spend(to - now)
+		l.clock.Spend(to - now)
 	}
 }
 
@@ -222,10 +224,10 @@ func (l *loop) deadline() uint64 {
 func (l *loop) take(d datagram) {
 	fail.On(d.err)
 	l.whole.record(d.port, d.when, d.data)
-	if reply := arpAnswer(d.data, l.setup.Answers(d.port.number)); reply != nil {
+	if reply := ether.Answer(d.data, l.setup.Answers(d.port.number)); reply != nil {
 		atomic.AddUint64(&d.port.counts.ARP, 1)
 		if l.bridge != nil {
-			l.bridge.learn(roce.MAC(d.data[6:12]), d.port.number, d.when)
+			l.bridge.Learn(roce.MAC(d.data[6:12]), d.port.number, d.when)
 		}
 		l.put(d.port, reply)
 		return
@@ -235,10 +237,10 @@ func (l *loop) take(d datagram) {
 		return
 	}
 	atomic.AddUint64(&d.port.counts.In, 1)
-	if wait := rnrWait(d.data); wait > 0 {
+	if wait := pace.RNRWait(d.data); wait > 0 {
 		l.longestRNR = max(l.longestRNR, uint64(float64(wait.Microseconds()+1)*l.scale)*l.man.Params.CyclesPerMicrosecond())
 	}
-	dilate(d.data, l.scale)
+	pace.Dilate(d.data, l.scale)
 	l.watch.came(d.port.number, d.data, d.when)
 	l.eng.Offer(d.port.number, dut.Frame{Data: d.data})
 }
@@ -246,8 +248,8 @@ func (l *loop) take(d datagram) {
 // pass sends a frame over the bridge, to the port behind which its receiver is, or to all others.
 func (l *loop) pass(d datagram) {
 	atomic.AddUint64(&d.port.counts.BridgeIn, 1)
-	l.bridge.learn(roce.MAC(d.data[6:12]), d.port.number, d.when)
-	to, known := l.bridge.find(roce.MAC(d.data[:6]), d.when)
+	l.bridge.Learn(roce.MAC(d.data[6:12]), d.port.number, d.when)
+	to, known := l.bridge.Find(roce.MAC(d.data[:6]), d.when)
 	for _, n := range sortedKeys(l.ports) {
 		if n != d.port.number && (!known || n == to) {
 			l.rep.Bridged++
@@ -275,7 +277,7 @@ func (l *loop) leave() {
 			l.watch.left(o.Port, data)
 			if l.scale != 1 {
 				data = slices.Clone(data) // the scoreboard keeps it
-				dilate(data, 1/l.scale)
+				pace.Dilate(data, 1/l.scale)
 			}
 			l.put(p, data)
 		}
@@ -334,7 +336,7 @@ func (l *loop) report() SwitchReport {
 	rep.Cycles, rep.Simulated, rep.Standstills = l.eng.Now(), l.simulated(), l.watch.found
 	rep.Ports = nil
 	for _, n := range sortedKeys(l.ports) {
-		rep.Ports = append(rep.Ports, l.ports[n].counts.load())
+		rep.Ports = append(rep.Ports, l.ports[n].report())
 	}
 	return rep
 }

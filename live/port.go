@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
+
+	"incforge/live/socket"
 )
 
 // PortReport counts the frames of one port. Every datagram that came counts in exactly one of In, Short, Long, ARP, BridgeIn and LostIn;
@@ -36,7 +38,9 @@ type PortReport struct {
 	Failed uint64 `json:"failed"`
 	// Returned were not the engine's and came back out of it, the port having no bypass; they end here.
 	Returned uint64 `json:"returned"`
-	// What faults did, on purpose.
+	// Down tells that the port carries nothing because it, or the other end of its link, was taken down.
+	Down bool `json:"down,omitempty"`
+	// What faults did, on purpose, and what was lost because the port was down.
 	LostIn     uint64 `json:"lost_in"`
 	LostOut    uint64 `json:"lost_out"`
 	Duplicated uint64 `json:"duplicated"`
@@ -71,12 +75,13 @@ const (
 // port is a Port, or an end of a Link, at work.
 type port struct {
 	number int
-	sock   *Socket         // of a Port
+	sock   *socket.Socket  // of a Port
 	far    *port           // of a Link: the other end
 	farIn  chan<- datagram // of a Link: what the other end's engine takes in
 	index  int             // of the capture
 	out    chan []byte
 	lane   [2]*lane // what befalls frames, by way; nil: nothing does
+	down   atomic.Bool
 	log    *logrus.Logger
 	// Loop, receiver and sender count atomically.
 	counts PortReport
@@ -172,9 +177,9 @@ func (p *port) deliver(frame []byte, stop <-chan struct{}) *uint64 {
 		}
 	}
 	switch err := p.sock.Send(p.counts.Peer, frame); {
-	case errors.Is(err, ErrNobody):
+	case errors.Is(err, socket.ErrNobody):
 		return &p.counts.Nobody
-	case errors.Is(err, ErrFull):
+	case errors.Is(err, socket.ErrFull):
 		return &p.counts.Full
 	case err != nil:
 		if atomic.LoadUint64(&p.counts.Failed) == 0 {
@@ -187,6 +192,10 @@ func (p *port) deliver(frame []byte, stop <-chan struct{}) *uint64 {
 
 // befall lets a frame's fate happen: what goes on, and in which order.
 func (p *port) befall(way int, frame []byte) [][]byte {
+	if p.isDown() {
+		atomic.AddUint64([]*uint64{&p.counts.LostIn, &p.counts.LostOut}[way], 1)
+		return nil
+	}
 	l := p.lane[way]
 	if l == nil {
 		return [][]byte{frame}

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,6 +17,8 @@ import (
 	"incforge/contract"
 	"incforge/internal/strictyaml"
 	"incforge/internal/yamlpos"
+	"incforge/live/groups"
+	"incforge/roce"
 )
 
 // ErrTopology is what everything that is wrong with a topology file wraps.
@@ -40,6 +43,18 @@ type Wanted struct {
 	TimeScale *float64
 	Bridge    bool
 	Ports     []Port
+	// Agent is who has the groups, in the place of a groups file; nil: nobody has.
+	Agent *WantedAgent
+}
+
+// WantedAgent is an agent that is to run beside a switch.
+type WantedAgent struct {
+	// Listen is HOST:PORT, Own the engine's addresses, Store the path of the agent's file; empty is memory alone.
+	Listen string
+	Own    groups.Address
+	Store  string
+	// Neighbours are the nodes at the other ends of the ports, as far as the file says.
+	Neighbours map[int]string
 }
 
 // The file as it is.
@@ -55,10 +70,16 @@ type (
 		Check, Bridge             strictyaml.Value[bool]
 		TimeScale                 strictyaml.Value[float64] `yaml:"time_scale"`
 		Ports                     []filePort
+		Agent                     fileAgent
+	}
+	fileAgent struct {
+		Listen, Store strictyaml.Value[string]
+		IP            strictyaml.Value[roce.IP4]
+		MAC           strictyaml.Value[roce.MAC]
 	}
 	filePort struct {
 		Port               strictyaml.Value[int]
-		Mine, Peer         strictyaml.Value[string]
+		Host, Mine, Peer   strictyaml.Value[string]
 		Loss, Dup, Reorder strictyaml.Value[float64]
 	}
 	fileLink struct {
@@ -112,7 +133,7 @@ func (r *topologist) wanted(f *fileSwitch, all *fileTopology) {
 	for _, must := range []struct {
 		what  string
 		given bool
-	}{{"name", f.Name.Given}, {"config", f.Config.Given}, {"groups", f.Groups.Given}} {
+	}{{"name", f.Name.Given}, {"config", f.Config.Given}, {"groups, and no agent", f.Groups.Given || f.Agent.given()}} {
 		if !must.given {
 			r.Addf(at, "switch %d has no %s", len(r.t.Switches), must.what)
 		}
@@ -138,11 +159,46 @@ func (r *topologist) wanted(f *fileSwitch, all *fileTopology) {
 			r.Addf(s.Pos, "time_scale is %g, allowed are %g to %g", s.V, 1/MaxTimeScale, MaxTimeScale)
 		}
 	}
+	w.Agent = r.agent(f)
 	taken := map[int]yamlpos.Pos{}
 	for i := range f.Ports {
-		w.Ports = append(w.Ports, r.port(&f.Ports[i], i, taken))
+		p := r.port(&f.Ports[i], i, taken)
+		w.Ports = append(w.Ports, p)
+		if name := f.Ports[i].Host.V; name != "" && w.Agent != nil {
+			w.Agent.Neighbours[p.Number] = name
+		}
 	}
 	r.t.Switches, r.t.ports = append(r.t.Switches, w), append(r.t.ports, taken)
+}
+
+// given tells whether the file has an agent.
+func (f *fileAgent) given() bool { return f.Listen.Given || f.IP.Given || f.MAC.Given || f.Store.Given }
+
+// agent takes a switch's agent, if it has one.
+func (r *topologist) agent(f *fileSwitch) *WantedAgent {
+	a := &f.Agent
+	at := cmp.Or(a.Listen.Pos, a.IP.Pos, a.MAC.Pos, a.Store.Pos)
+	switch {
+	case !a.given():
+		return nil
+	case f.Groups.Given:
+		r.Addf(f.Groups.Pos, "switch %s has an agent: it has the groups, and there can be no file of them", f.Name.V)
+	}
+	for _, must := range []struct {
+		what  string
+		given bool
+	}{{"listen", a.Listen.Given}, {"ip", a.IP.Given}, {"mac", a.MAC.Given}} {
+		if !must.given {
+			r.Addf(at, "the agent of switch %s has no %s", f.Name.V, must.what)
+		}
+	}
+	if _, _, err := net.SplitHostPort(a.Listen.V); a.Listen.Given && err != nil {
+		r.Addf(a.Listen.Pos, "%q must be HOST:PORT", a.Listen.V)
+	}
+	if a.MAC.V[0]&1 != 0 {
+		r.Addf(a.MAC.Pos, "mac %v is an address of many", a.MAC.V)
+	}
+	return &WantedAgent{Listen: a.Listen.V, Own: groups.Address{IP: a.IP.V, MAC: a.MAC.V}, Store: r.path(a.Store.V), Neighbours: map[int]string{}}
 }
 
 // path is a path of the file, relative to its folder.
@@ -204,6 +260,11 @@ func (r *topologist) link(i int, f *fileLink) {
 		return
 	}
 	r.t.Links = append(r.t.Links, link)
+	for _, ends := range [][2]End{{link.A, link.B}, {link.B, link.A}} {
+		if a := r.t.Switches[ends[0].Switch].Agent; a != nil {
+			a.Neighbours[ends[0].Port] = r.t.Switches[ends[1].Switch].Name
+		}
+	}
 	r.links = append(r.links, [2]int{link.A.Switch, link.B.Switch})
 }
 

@@ -13,6 +13,8 @@ import (
 
 	"incforge/internal/synthetic"
 	"incforge/live"
+	"incforge/live/groups"
+	"incforge/roce"
 )
 
 func TestTopology(t *testing.T) {
@@ -61,9 +63,11 @@ links:
 		{"bridge: true\n", []string{"t.yaml: there are no switches"}},
 		{"switches: []\nlink: []\n", []string{`t.yaml:2:1: unknown key "link"`}},
 		{"switches:\n  - config: mini\n    ports: [{}, {mine: a, peer: a}, {port: 1, mine: b, peer: c, loss: 2}, {mine: b, peer: d}]\n  - {name: a b, config: 1, groups: g, time_scale: 0}\n", []string{
-			"switch 0 has no name", "switch 0 has no groups", "port 0 needs mine and peer", "port 1: mine and peer are the same", "port 1 is taken by line 3 already",
+			"switch 0 has no name", "switch 0 has no groups, and no agent", "port 0 needs mine and peer", "port 1: mine and peer are the same", "port 1 is taken by line 3 already",
 			"loss is 2, it must be 0 to 1", "socket b is given twice", `name "a b": must be letters`, "1 is not a word", "time_scale is 0, allowed are"}},
 		{strings.Replace(good, "name: spine", "name: leaf", 1), []string{"switch leaf is there already", `there is no switch "spine"`}},
+		{strings.Replace(good, "groups: leaf.yaml", "groups: leaf.yaml\n    agent: {listen: x, mac: 03:00:00:00:00:00}", 1), []string{
+			"t.yaml:7:13: switch leaf has an agent", "t.yaml:8:21: the agent of switch leaf has no ip", `8:21: "x" must be HOST:PORT`, "8:29: mac 03:00:00:00:00:00 is an address of many"}},
 		{good + "  - {a: leaf:1, b: spine}\n  - {a: leaf:2}\n  - {a: leaf:x, b: leaf:4}\n", []string{"14:9: port 1 is taken by line 13 already",
 			`14:20: "spine" must be SWITCH:PORT`, "15:9: link 2 has no b", `16:9: "leaf:x" must be SWITCH:PORT`}},
 		{strings.Replace(good, "bridge: false, ", "", 1) + "  - {a: leaf:2, b: spine:1}\n", []string{"t.yaml:14:9: this link closes a loop"}},
@@ -76,6 +80,11 @@ links:
 	}
 	_, err = read(good + "  - {a: leaf:2, b: spine:1}\n")
 	require.NoError(t, err, "the spine does not bridge")
+	top, err = read(strings.NewReplacer("groups: leaf.yaml", "agent: {listen: 127.0.0.1:0, ip: 10.0.0.1, mac: 02:00:00:00:00:00, store: leaf.db}",
+		"peer: vm3", "peer: vm3, host: h3").Replace(good))
+	require.NoError(t, err)
+	assert.Equal(t, &live.WantedAgent{Listen: "127.0.0.1:0", Own: groups.Address{IP: roce.IP4{10, 0, 0, 1}, MAC: roce.MAC{2}}, Store: filepath.Join(dir, "leaf.db"),
+		Neighbours: map[int]string{1: "spine", 3: "h3"}}, top.Switches[0].Agent)
 	_, err = live.ReadTopology(filepath.Join(dir, "none.yaml"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

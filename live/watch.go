@@ -97,12 +97,13 @@ func (g *watched) end(e int) *endWatched {
 // forget begins anew with a group that was started, changed or taken away.
 func (w *watch) forget(group int) { delete(w.groups, group) }
 
-// Where a RoCEv2 frame has its destination QPN and PSN.
+// Where a RoCEv2 frame has its opcode, destination QPN and PSN.
 const (
-	qpnAt   = 47
-	psnAt   = 51
-	bthEnd  = 54
-	ipProto = 23
+	opcodeAt = 42
+	qpnAt    = 47
+	psnAt    = 51
+	bthEnd   = 54
+	ipProto  = 23
 )
 
 // number is what 24 bits of a frame say.

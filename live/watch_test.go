@@ -14,6 +14,7 @@ import (
 
 	"incforge/internal/synthetic"
 	"incforge/live"
+	"incforge/live/socket"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
@@ -85,7 +86,7 @@ func standing(t *testing.T, mode int, change func(o *live.Options)) *rig {
 }
 
 // emit sends a packet as its endpoint would.
-func (r *rig) emit(s *live.Socket, p sent) {
+func (r *rig) emit(s *socket.Socket, p sent) {
 	ep := r.setup.Groups[p.group].Ends[p.end]
 	out := roce.Packet{DstMAC: ep.LocalMAC, SrcMAC: ep.RemoteMAC, TTL: 64, SrcIP: ep.RemoteIP, DstIP: ep.LocalIP, SrcPort: 0xC000, Op: roce.SendOnly,
 		PKey: roce.DefaultPKey, DestQP: ep.LocalQPN, PSN: p.psn, AckReq: true}
@@ -99,7 +100,7 @@ func (r *rig) emit(s *live.Socket, p sent) {
 
 // repeat sends all packets every 400 ms, as hosts do that hear nothing, until done says so or it takes too long.
 func (r *rig) repeat(all []sent, done func() bool) {
-	s, err := live.Listen(r.dir + "/sender")
+	s, err := socket.Listen(r.dir + "/sender")
 	require.NoError(r.t, err)
 	for end := time.Now().Add(10 * time.Second); !done() && time.Now().Before(end); time.Sleep(400 * time.Millisecond) {
 		for _, p := range all {
@@ -128,7 +129,7 @@ func TestStandstills(t *testing.T) {
 			t.Parallel()
 			r := standing(t, mode, func(o *live.Options) { o.Status = 0 })
 			all, want := standstills(mode)
-			s, err := live.Listen(r.dir + "/once")
+			s, err := socket.Listen(r.dir + "/once")
 			require.NoError(t, err)
 			for _, p := range all {
 				if p.group == 7 {

@@ -21,6 +21,7 @@ import (
 	"incforge/control/mmio"
 	"incforge/control/rpc"
 	"incforge/control/store"
+	"incforge/live"
 	"incforge/roce"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
@@ -40,14 +41,14 @@ func (a *app) agent() *cobra.Command {
 		ip, mac                  string
 		neighbours               []string
 		simulate                 bool
-		lifetime                 time.Duration
+		life                     time.Duration
 	)
 	cmd := &cobra.Command{Use: "agent DIR", Short: "Serve a switch's engine to a manager: its groups, slots and queue pair numbers",
 		Long: `Serve a switch's engine to a manager, see docs/control.md. DIR is the folder in which the engine was generated, or its manifest.json.
 The engine's registers are in --registers, a file that can be mapped (a PCIe device's resource, or a UIO device), or, with --simulate, in a reference
 engine in this process, which has no ports and ends with it. Runs until SIGINT or SIGTERM; groups that are installed go on.`,
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) (err error) {
-			cfg := agent.Config{Name: name, Lifetime: lifetime, Log: a.log}
+			cfg := agent.Config{Name: name, Lifetime: life, Log: a.log}
 			if cfg.Manifest, err = contract.Load(args[0]); err != nil {
 				return usageError{err}
 			}
@@ -71,11 +72,6 @@ engine in this process, which has no ports and ends with it. Runs until SIGINT o
 			} else if cfg.Bus, err = simulated(cfg.Manifest); err != nil {
 				return err
 			}
-			var seed [4]byte
-			if _, err := rand.Read(seed[:]); err != nil {
-				return fmt.Errorf("random number: %w", err)
-			}
-			cfg.Seed = binary.LittleEndian.Uint32(seed[:])
 			return a.runAgent(cmd.Context(), cfg, file, listen, files)
 		}}
 	f := cmd.Flags()
@@ -87,7 +83,7 @@ engine in this process, which has no ports and ends with it. Runs until SIGINT o
 	f.StringVar(&ip, "ip", "", "the engine's IPv4 address")
 	f.StringVar(&mac, "mac", "", "the MAC address of port 0; port N has the N-th after it")
 	f.StringArrayVar(&neighbours, "neighbour", nil, "N=NAME: the node at the other end of port N; once per port")
-	f.DurationVar(&lifetime, "lifetime", 10*time.Second, "longest time a packet can be under way; a queue pair number rests as long before it is used again")
+	f.DurationVar(&life, "lifetime", lifetime, "longest time a packet can be under way; a queue pair number rests as long before it is used again")
 	bindFiles(cmd, &files)
 	for _, name := range []string{"name", "ip", "mac"} {
 		if err := cmd.MarkFlagRequired(name); err != nil {
@@ -97,9 +93,27 @@ engine in this process, which has no ports and ends with it. Runs until SIGINT o
 	return cmd
 }
 
-// runAgent serves until ctx ends.
+// lifetime is how long a packet can be under way where nobody says.
+const lifetime = 10 * time.Second
+
+// agentBeside is the agent of an engine at sockets.
+func (a *app) agentBeside(name string, m *contract.Manifest, w *live.WantedAgent, files rpc.Files) func(ctx context.Context, h *live.Hand) error {
+	return func(ctx context.Context, h *live.Hand) error {
+		return a.runAgent(ctx, agent.Config{Name: name, Manifest: m, Bus: h, Switch: h, IP: w.Own.IP, MAC: w.Own.MAC, Neighbours: w.Neighbours,
+			Lifetime: lifetime, Log: a.log}, w.Store, w.Listen, files)
+	}
+}
+
+// runAgent serves until ctx ends. An empty file is memory alone.
 func (a *app) runAgent(ctx context.Context, cfg agent.Config, file, listen string, files rpc.Files) (err error) {
-	if cfg.Store, err = store.Open(file); err != nil {
+	var seed [4]byte
+	if _, err := rand.Read(seed[:]); err != nil {
+		return fmt.Errorf("random number: %w", err)
+	}
+	cfg.Seed = binary.LittleEndian.Uint32(seed[:])
+	if file == "" {
+		cfg.Store = store.NewMemory()
+	} else if cfg.Store, err = store.Open(file); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, cfg.Store.Close()) }()

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,7 +46,7 @@ func (l *logged) find(t *testing.T, pattern string) string {
 		defer l.mu.Unlock()
 		found = re.FindStringSubmatch(l.text.String())
 		return found != nil
-	}, 10*time.Second, 10*time.Millisecond, pattern)
+	}, time.Minute, 10*time.Millisecond, pattern) // a machine with much else to do takes that long to begin
 	return found[1]
 }
 
@@ -55,7 +56,11 @@ func background(t *testing.T, args ...string) *logged {
 	ctx, stop := context.WithCancel(t.Context())
 	log, status := &logged{}, make(chan int, 1)
 	go func() { status <- run(ctx, args, io.Discard, log) }()
-	t.Cleanup(func() { stop(); assert.Equal(t, exitInterrupted, <-status) })
+	want := exitInterrupted
+	if args[0] == "live" { // which a signal ends as it should
+		want = exitOK
+	}
+	t.Cleanup(func() { stop(); assert.Equal(t, want, <-status) })
 	return log
 }
 
@@ -135,5 +140,78 @@ func TestControlUsage(t *testing.T) {
 		assert.Equal(t, exitUsage, run(t.Context(), args, io.Discard, &stderr), want)
 		assert.Contains(t, stderr.String(), want)
 		assert.Equal(t, 1, strings.Count(stderr.String(), "\n"), "one line")
+	}
+}
+
+// A cluster as its operator starts it: two leaves and a spine in one process, each with an agent, a manager, and four hosts that run all collectives and check
+// them. Then a group is held, a port is taken down, and all four say why it has ended.
+func TestCluster(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	write("net.yaml", `
+switches:
+  - {name: leaf0, config: mini, agent: {listen: "127.0.0.1:0", ip: 10.1.0.1, mac: "02:00:00:00:01:00"}, ports: [{mine: s0, peer: h0, host: h0}, {mine: s1, peer: h1, host: h1}]}
+  - {name: leaf1, config: mini, agent: {listen: "127.0.0.1:0", ip: 10.1.0.2, mac: "02:00:00:00:02:00"}, ports: [{mine: s2, peer: h2, host: h2}, {mine: s3, peer: h3, host: h3}]}
+  - {name: spine0, config: mini, agent: {listen: "127.0.0.1:0", ip: 10.1.0.3, mac: "02:00:00:00:03:00"}}
+links: [{a: "leaf0:2", b: "spine0:0"}, {a: "leaf1:2", b: "spine0:1"}]
+`)
+	ctl := filepath.Join(dir, "ctl")
+	engines := background(t, "live", "--dut", "reference", "--topology", filepath.Join(dir, "net.yaml"), "--control", ctl)
+	var at []any
+	for _, sw := range []string{"leaf0", "leaf1", "spine0"} {
+		at = append(at, engines.find(t, "agent "+sw+`: ready at (\S+)`))
+	}
+	manager := background(t, "manager", write("cluster.yaml", fmt.Sprintf(`
+hop_rtt_ns: 20000
+levels: true
+switches: [{name: leaf0, level: 1, agent: %q}, {name: leaf1, level: 1, agent: %q}, {name: spine0, level: 2, agent: %q}]
+hosts: [h0, h1, h2, h3]
+links:
+  - {a: "leaf0:0", b: h0, mbps: 1000}
+  - {a: "leaf0:1", b: h1, mbps: 1000}
+  - {a: "leaf1:0", b: h2, mbps: 1000}
+  - {a: "leaf1:1", b: h3, mbps: 1000}
+  - {a: "spine0:0", b: "leaf0:2", mbps: 1000}
+  - {a: "spine0:1", b: "leaf1:2", mbps: 1000}
+`, at...)), "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "manager.db"))
+	address := manager.find(t, `manager: ready at (\S+)`)
+	hosts := func(more ...string) (status []int, out, log []*logged) {
+		var all sync.WaitGroup
+		status = make([]int, 4)
+		for i := range 4 {
+			out, log = append(out, &logged{}), append(log, &logged{})
+			args := []string{"host", fmt.Sprint("h", i), "--manager", address, "--wire", fmt.Sprintf("unix:%s/h%d,%s/s%d", dir, i, dir, i), "--ip", fmt.Sprint("10.1.1.", i),
+				"--mac", fmt.Sprint("02:00:00:01:00:0", i), "--group", "ring", "--members", "h0,h1,h2,h3", "--mbps", "100"}
+			all.Go(func() { status[i] = run(t.Context(), append(args, more...), out[i], log[i]) })
+		}
+		t.Cleanup(all.Wait)
+		if !slices.Contains(more, "--hold") {
+			all.Wait()
+		} else {
+			for i := range 4 {
+				log[i].find(t, "(is ready: rank)")
+			}
+			var text bytes.Buffer
+			require.Equal(t, exitOK, run(t.Context(), []string{"live", "ctl", "down", ctl, "1", "--switch", "leaf1"}, &text, io.Discard))
+			require.Contains(t, text.String(), "port 1 is down")
+			all.Wait()
+		}
+		return status, out, log
+	}
+	status, out, log := hosts("--bytes", "1Ki,20000", "--iterations", "2")
+	for i := range 4 {
+		require.Equal(t, exitOK, status[i], log[i].text.String())
+		for _, want := range []string{"reducescatter", "allgather", "barrier", "20000"} {
+			require.Contains(t, out[i].text.String(), want)
+		}
+	}
+	status, _, log = hosts("--hold")
+	for i := range 4 {
+		require.Equal(t, exitFailed, status[i])
+		require.Contains(t, log[i].text.String(), "the link leaf1–h3 is down")
 	}
 }

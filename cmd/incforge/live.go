@@ -15,7 +15,9 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"incforge/control/rpc"
 	"incforge/live"
+	"incforge/live/socket"
 	"incforge/verify/dut"
 )
 
@@ -30,6 +32,7 @@ type liveFlags struct {
 	seed, faultSeed                    uint64
 	scale                              float64
 	check, prepare, bridge             bool
+	files                              rpc.Files // of agents
 }
 
 func (a *app) live() *cobra.Command {
@@ -66,6 +69,7 @@ Runs until SIGINT, SIGTERM or the end of --duration; then prints the counters an
 	f.StringArrayVar(&l.dup, "dup", nil, "P or N=P: repeat frames")
 	f.StringArrayVar(&l.reorder, "reorder", nil, "P or N=P: hold frames back until some others have passed")
 	f.Uint64Var(&l.faultSeed, "fault-seed", 1, "seed of the faults")
+	bindFiles(cmd, &l.files)
 	cmd.AddCommand(a.liveCtl())
 	return cmd
 }
@@ -118,7 +122,7 @@ func closeAll(switches []live.Switch) error {
 
 // liveEnd prints what a run saw, if it began.
 func (a *app) liveEnd(rep *live.Report, err error, jsonFile string) error {
-	if errors.Is(err, live.ErrTaken) {
+	if errors.Is(err, socket.ErrTaken) {
 		return usageError{err}
 	}
 	if rep.Switches == nil {

@@ -78,6 +78,19 @@ added or removed disturbs no other; its hosts must connect anew afterwards.`}
 		}
 		return removed(g), c.Remove(ctx, sw, g)
 	})
+	for _, down := range []bool{true, false} {
+		use, short := "up SOCKET PORT", "Take a port up again"
+		if down {
+			use, short = "down SOCKET PORT", "Take a port down: it carries nothing, and an agent reports it"
+		}
+		sub(use, short, cobra.ExactArgs(2), func(ctx context.Context, c *live.Client, sw string, args []string) (any, error) {
+			n, err := strconv.Atoi(args[0])
+			if err != nil || n < 0 {
+				return nil, usagef("port %q: must be a number", args[0])
+			}
+			return c.SetPort(ctx, sw, n, down)
+		})
+	}
 	return cmd
 }
 
@@ -169,6 +182,8 @@ func (a *app) ctlPrint(answer any, asJSON bool) error {
 			}
 		}
 		fmt.Fprintln(a.out, t.Render())
+	case live.PortReport:
+		fmt.Fprintf(a.out, "port %d is %s\n", v.Port, map[bool]string{true: "down", false: "up"}[v.Down])
 	case removed:
 		fmt.Fprintf(a.out, "group %d is taken away\n", int(v))
 	default:
@@ -185,7 +200,11 @@ func (a *app) printSwitch(s *live.SwitchState, seconds float64) {
 	fmt.Fprintf(a.out, "%s: %s, Mode %d, %s, time scale %g, %.0f s, cycle %d, %d simulated\n", s.Name, s.Config, s.Mode, checked, s.TimeScale, seconds, s.Cycles, s.Simulated)
 	t := newTable("port", "in", "out", "lost", "peer")
 	for _, p := range s.Ports {
-		t.AppendRow(table.Row{p.Port, p.In + p.ARP + p.BridgeIn, p.Out, p.Short + p.Long + p.Nobody + p.Full + p.Failed + p.LostIn + p.LostOut, p.Peer})
+		number := strconv.Itoa(p.Port)
+		if p.Down {
+			number += " down"
+		}
+		t.AppendRow(table.Row{number, p.In + p.ARP + p.BridgeIn, p.Out, p.Short + p.Long + p.Nobody + p.Full + p.Failed + p.LostIn + p.LostOut, p.Peer})
 	}
 	fmt.Fprintln(a.out, t.Render())
 	a.printGroups(s.Groups)

@@ -84,7 +84,9 @@ func (p *livePlan) read(cmd *cobra.Command, a *app, l *liveFlags) (done func(), 
 	} else if attached, err = p.top.Attached(p.index, m); err != nil {
 		return done, usageError{err}
 	}
-	if p.sw.Setup, err = groups.Read(p.Groups, m, attached); err != nil {
+	if p.Agent != nil {
+		p.sw.Setup, p.sw.Agent = groups.Managed(m, p.Agent.Own), a.agentBeside(p.Name, m, p.Agent, l.files)
+	} else if p.sw.Setup, err = groups.Read(p.Groups, m, attached); err != nil {
 		return done, usageError{err}
 	}
 	switch p.sw.TimeScale = l.scale; {

@@ -21,6 +21,7 @@ import (
 
 	"incforge/live"
 	"incforge/live/peer"
+	"incforge/live/socket"
 	"incforge/network/host"
 	"incforge/roce"
 )
@@ -93,11 +94,11 @@ func liveRTL(t *testing.T, config string, words int, flags []string) {
 }
 
 // sockets are those of the ranks, vm0 and on.
-func sockets(t *testing.T, dir string, ranks int) []*live.Socket {
-	socks := make([]*live.Socket, ranks)
+func sockets(t *testing.T, dir string, ranks int) []*socket.Socket {
+	socks := make([]*socket.Socket, ranks)
 	for r := range socks {
 		var err error
-		socks[r], err = live.Listen(fmt.Sprintf("%s/vm%d", dir, r))
+		socks[r], err = socket.Listen(fmt.Sprintf("%s/vm%d", dir, r))
 		require.NoError(t, err)
 	}
 	return socks
@@ -119,7 +120,7 @@ func begin(ctx context.Context, t *testing.T, args []string, stdout io.Writer) <
 
 // exchange has rank r, at 10.0.r.2 with QPN 17 + r, send so many words to socket sw<r>, and checks the sums that come. to says where it is
 // connected. The sockets are closed at the end.
-func exchange(ctx context.Context, t *testing.T, dir string, socks []*live.Socket, words int, to func(rank int) host.Config) {
+func exchange(ctx context.Context, t *testing.T, dir string, socks []*socket.Socket, words int, to func(rank int) host.Config) {
 	want := make([]byte, 4*words)
 	hosts := make([]*host.Host, len(socks))
 	for r := range hosts {

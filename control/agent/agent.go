@@ -43,7 +43,25 @@ type Config struct {
 	Now  func() time.Time
 	Seed uint32
 	Log  *logrus.Logger
+	// Switch is what is around the engine, where that can say and hear something; nil where there are registers alone.
+	Switch Switch
 }
+
+// Switch is what is around an engine. It is called by one goroutine at a time, except for Down.
+type Switch interface {
+	// Down are the ports that carry nothing.
+	Down() []int
+	// Installed and Removed tell what a group record of the engine has from now on.
+	Installed(record int, set inc.Group, ends []inc.Endpoint)
+	Removed(record int)
+}
+
+// alone is a Switch that says nothing.
+type alone struct{}
+
+func (alone) Down() []int                              { return nil }
+func (alone) Installed(int, inc.Group, []inc.Endpoint) {}
+func (alone) Removed(int)                              {}
 
 // Limits of a request.
 const (
@@ -74,6 +92,9 @@ func New(cfg Config) (a *Agent, err error) {
 	if cfg.Log == nil {
 		cfg.Log = logrus.StandardLogger()
 	}
+	if cfg.Switch == nil {
+		cfg.Switch = alone{}
+	}
 	a = &Agent{cfg: cfg, p: cfg.Manifest.Params, drv: ctrl.New(cfg.Bus, cfg.Manifest), records: make([]record, cfg.Manifest.Params.Groups)}
 	fail.If(cfg.Lifetime <= 0, "a packet's lifetime of %v", cfg.Lifetime)
 	fail.If(a.turns() < 2, "of %d queue pair numbers a turn there are not two turns", a.p.Records())
@@ -81,6 +102,9 @@ func New(cfg Config) (a *Agent, err error) {
 	fail.On(a.load())
 	for g := range a.records {
 		fail.On(a.compare(g))
+		if r := &a.records[g]; r.State == pb.State_STATE_INSTALLED || r.State == pb.State_STATE_UNCLAIMED {
+			cfg.Switch.Installed(g, r.Settings, r.Ends)
+		}
 	}
 	return a, nil
 }
@@ -106,8 +130,9 @@ func (a *Agent) Describe(context.Context, *pb.DescribeRequest) (*pb.DescribeResp
 		return nil, internal(err)
 	}
 	out := &pb.DescribeResponse{Name: a.cfg.Name, Digest: a.cfg.Manifest.Digest, Params: params}
+	down := a.cfg.Switch.Down()
 	for p := range a.p.Ports {
-		out.Ports = append(out.Ports, &pb.Port{Port: uint32(p), Neighbour: a.cfg.Neighbours[p]})
+		out.Ports = append(out.Ports, &pb.Port{Port: uint32(p), Neighbour: a.cfg.Neighbours[p], Down: slices.Contains(down, p)})
 	}
 	return out, nil
 }

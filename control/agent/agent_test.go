@@ -20,6 +20,7 @@ import (
 
 	"incforge/contract"
 	pb "incforge/control/agentpb"
+	"incforge/control/rpc/rpctest"
 	"incforge/control/store"
 	"incforge/inc"
 	"incforge/internal/synthetic"
@@ -515,6 +516,34 @@ func TestNonsense(t *testing.T) {
 			require.Greater(t, installed, 50)
 		})
 	}
+}
+
+// Fifty thousand messages to all calls of the service, drawn field by field and byte by byte: slots and records add up, a group that is installed goes on, and
+// nothing is an agent's own mistake.
+func TestEveryCall(t *testing.T) {
+	s := newSite(t, synthetic.Full())
+	_, err := s.reserve("stays", 0, 8, 3)
+	require.NoError(t, err)
+	_, err = s.agent.Commit(s.ctx, commit("stays", 3, 3))
+	require.NoError(t, err)
+	f := rpctest.Fuzzer{Service: &pb.Agent_ServiceDesc, Server: s.agent, Random: rand.New(rand.NewPCG(1, 9)), Words: []string{"g0", "g1"}, Patience: time.Second}
+	total := map[codes.Code]int{}
+	for range 50 {
+		f.Run(s.ctx, t, 1000)
+		for name, answers := range f.Answers {
+			for code, n := range answers {
+				total[code] += n
+				require.Contains(t, []codes.Code{codes.OK, codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.ResourceExhausted,
+					codes.FailedPrecondition, 100}, code, name)
+			}
+		}
+		require.Len(t, f.Answers, 6, "all calls")
+		s.now = s.now.Add(time.Duration(f.Random.IntN(2000)) * time.Millisecond)
+		s.addUp()
+		require.True(t, s.engine.Engine().Enabled(0))
+	}
+	t.Logf("%v", total)
+	require.Greater(t, total[codes.OK], 10_000)
 }
 
 func mode3() contract.Params {

@@ -183,7 +183,10 @@ func (a *Agent) program(g int) (started bool, err error) {
 		fail.On(a.drv.SetEndpoint(g*a.p.EPS()+e, end))
 	}
 	fail.On(a.drv.SetGroup(g, r.Settings))
-	return a.drv.Enable(g)
+	if started = fail.Must(a.drv.Enable(g)); started {
+		a.cfg.Switch.Installed(g, r.Settings, r.Ends)
+	}
+	return started, nil
 }
 
 // stop disables a group and closes its endpoints.
@@ -193,5 +196,6 @@ func (a *Agent) stop(g int) (err error) {
 	for e := range a.p.Members + 1 {
 		fail.On(a.drv.Write("EP_CTRL", g*a.p.EPS()+e, 0))
 	}
+	a.cfg.Switch.Removed(g)
 	return nil
 }

@@ -44,30 +44,58 @@ func TestReadCluster(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
-// Every mistake is said, with its place where the file has one.
+// Every mistake is said, with its line and column.
 func TestMistakes(t *testing.T) {
+	const many = "hop_rtt_ns: 0\nlevels: true\nswitches: [{name: s0, agent: x}, {level: 0}, {name: s2, level: 1}]\nhosts: [h0, h0, 7]\nlinks: [{a: s2, b: h9}, {b: h0, mbps: 0}, {a: s2:0, b: s2:0, mbps: 1}]\n"
 	for want, change := range map[string][2]string{
-		`topology t.yaml:1:1: unknown field "hop_rtt"`:             {"hop_rtt_ns", "hop_rtt"},
-		"topology t.yaml:1:13: cannot unmarshal":                   {"2000", "x"},
-		`link 1: no node is called "leaf9"`:                        {"a: leaf0:0", "a: leaf9:0"},
-		`link 1: no node is called "h7"`:                           {"b: h0", "b: h7"},
-		`link 2: leaf0 is a switch: its end must be leaf0:PORT`:    {"a: leaf0:1", "a: leaf0"},
-		`link 2: "leaf0:x": "x" is no port`:                        {"a: leaf0:1", "a: leaf0:x"},
-		`link 2: "leaf0:-1": "-1" is no port`:                      {"a: leaf0:1", "a: leaf0:-1"},
-		"two links are at port 0 of leaf0":                         {"a: leaf0:1", "a: leaf0:0"},
-		"there are two nodes h0":                                   {"[h0, h1]", "[h0, h1, h0]"},
-		"switch leaf0 is on level 0: levels count from 1":          {"level: 1", "level: 0"},
-		"a link joins spine0 and leaf0, which are both on level 2": {"level: 1", "level: 2"},
-		"the link leaf0–h0 has a rate of 0 Mbit/s":                 {"b: h0, mbps: 100000", "b: h0, mbps: 0"},
-		"the round trip of a hop is 0s: it must be more than 0":    {"hop_rtt_ns: 2000", "hop_rtt_ns: 0"},
-		"a link joins two hosts, h1 and h0":                        {"a: leaf0:0", "a: h1"},
-		"the round trip of a hop is -2µs: it must be more than 0":  {"2000", "-2000"},
+		`t.yaml:1:1: unknown key "hop_rtt", known are hop_rtt_ns, levels`:       {"hop_rtt_ns", "hop_rtt"},
+		"t.yaml: hop_rtt_ns is missing":                                         {"hop_rtt_ns", "hop_rtt"},
+		"t.yaml:1:13: x is not an integer":                                      {"2000", "x"},
+		"t.yaml:1:13: 2.5 is not an integer":                                    {"2000", "2.5"},
+		"t.yaml:2:9: maybe is not true or false":                                {"true", "maybe"},
+		"t.yaml:2:1: hop_rtt_ns is given twice":                                 {"levels: true", "hop_rtt_ns: 3"},
+		"t.yaml:3:1: switches is given twice":                                   {"levels: true", "switches: []"},
+		`t.yaml:8:9: link 1: no node is called "leaf9"`:                         {"a: leaf0:0", "a: leaf9:0"},
+		`t.yaml:8:21: link 1: no node is called "h7"`:                           {"b: h0", "b: h7"},
+		`t.yaml:9:9: link 2: leaf0 is a switch: its end must be leaf0:PORT`:     {"a: leaf0:1", "a: leaf0"},
+		`t.yaml:9:9: link 2: "leaf0:x": "x" is no port`:                         {"a: leaf0:1", "a: leaf0:x"},
+		`t.yaml:9:9: link 2: "leaf0:-1": "-1" is no port`:                       {"a: leaf0:1", "a: leaf0:-1"},
+		`t.yaml:9:9: link 2: "leaf0:65536": "65536" is no port`:                 {"a: leaf0:1", "a: leaf0:65536"},
+		"t.yaml:9:9: two links are at port 0 of leaf0: line 8 has the other":    {"a: leaf0:1", "a: leaf0:0"},
+		"t.yaml:6:17: there are two nodes h0":                                   {"[h0, h1]", "[h0, h1, h0]"},
+		"t.yaml:6:17: h2 has no link":                                           {"[h0, h1]", "[h0, h1, h2]"},
+		`t.yaml:6:17: name "a b": must be letters`:                              {"[h0, h1]", "[h0, h1, a b]"},
+		"t.yaml:6:8: h0 is not a list":                                          {"[h0, h1]", "h0"},
+		"t.yaml:4:26: switch leaf0 is on level 0: levels count from 1":          {"level: 1", "level: 0"},
+		"t.yaml:4:26: -1 is not an integer that is not negative":                {"level: 1", "level: -1"},
+		"t.yaml:5:12: switch spine0 has no level":                               {"spine0, level: 2", "spine0"},
+		"t.yaml:4:26: switch leaf0 is on level 1, and the network has none":     {"levels: true", "levels: false"},
+		`t.yaml:4:36: agent "127.0.0.1" must be HOST:PORT`:                      {"127.0.0.1:7471", "127.0.0.1"},
+		"t.yaml:5:37: the agent at 127.0.0.1:7471 is leaf0's":                   {"level: 2", "level: 2, agent: \"127.0.0.1:7471\""},
+		"t.yaml:10:9: a link joins spine0 and leaf0, which are both on level 2": {"level: 1", "level: 2"},
+		"t.yaml:8:31: link 1 has a rate of 0 Mbit/s":                            {"b: h0, mbps: 100000", "b: h0, mbps: 0"},
+		"t.yaml:8:9: link 1 has no mbps":                                        {"b: h0, mbps: 100000", "b: h0"},
+		"t.yaml:8:9: link 1 has no b":                                           {"b: h0, mbps: 100000", "mbps: 1"},
+		"t.yaml:1:13: the round trip of a hop is 0: it must be more":            {"hop_rtt_ns: 2000", "hop_rtt_ns: 0"},
+		"t.yaml:8:9: a link joins two hosts, h1 and h0":                         {"a: leaf0:0", "a: h1"},
+		"t.yaml:10:9: a link joins leaf0 to itself":                             {"a: spine0:0", "a: leaf0:3"},
+		"t.yaml:1:13: -2000 is not an integer that is not negative":             {"2000", "-2000"},
+		"t.yaml: the file is empty":                                             {topologyText, "# nothing\n"},
+		"t.yaml: there are no switches":                                         {topologyText, "hosts: []\n"},
+		"t.yaml:3:42: switch number 2 has no name":                              {topologyText, many},
+		"t.yaml:3:19: switch s0 has no level":                                   {topologyText, many},
+		`t.yaml:3:30: agent "x" must be HOST:PORT`:                              {topologyText, many},
+		"t.yaml:4:17: 7 is not a word":                                          {topologyText, many},
+		"t.yaml:4:13: there are two nodes h0":                                   {topologyText, many},
+		`t.yaml:5:20: link 1: no node is called "h9"`:                           {topologyText, many},
+		"t.yaml:5:29: link 2 has no a":                                          {topologyText, many},
+		"t.yaml:5:56: two links are at port 0 of s2: line 5 has the other":      {topologyText, many},
 	} {
 		text := strings.Replace(topologyText, change[0], change[1], 1)
 		require.NotEqual(t, topologyText, text)
 		_, err := ParseCluster("t.yaml", []byte(text))
 		assert.ErrorContains(t, err, want)
-		assert.ErrorContains(t, err, "topology t.yaml")
+		assert.ErrorIs(t, err, ErrTopology)
 	}
 }
 

@@ -61,7 +61,15 @@ type Manager struct {
 	lost     map[string]string // groups that it could not hold, and why
 	engines  map[string]*contract.Params
 	events   []string
+	round    chan struct{} // closed when all switches have been asked, and made anew
+	past     []past        // the groups that were removed last, the oldest first
 }
+
+// past is a group that is no more. A member that asks late still hears why it has ended.
+type past struct{ id, tenant, reason string }
+
+// mostPast is how many are remembered.
+const mostPast = 1000
 
 // node is a switch that has an agent.
 type node struct {
@@ -81,7 +89,8 @@ const mostEvents = 200
 
 // New reads the store. Groups that were decided are finished, or ended, by Poll.
 func New(cfg Config) (*Manager, error) {
-	m := &Manager{cfg: cfg, groups: map[string]*group{}, switches: map[string]*node{}, engines: map[string]*contract.Params{}, lost: map[string]string{}, stale: true}
+	m := &Manager{cfg: cfg, groups: map[string]*group{}, switches: map[string]*node{}, engines: map[string]*contract.Params{}, lost: map[string]string{}, stale: true,
+		round: make(chan struct{})}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		n, ok := cfg.Network.Find(name)
 		if !ok || cfg.Network.Nodes[n].Host {
@@ -401,6 +410,7 @@ func (m *Manager) remove(ctx context.Context, g *group) {
 		}
 	}
 	delete(m.groups, g.ID)
+	m.past = append(m.past[max(0, len(m.past)-mostPast+1):], past{g.ID, g.Tenant, g.reason})
 	if m.placer != nil {
 		m.placer.Release(g.ID)
 	}

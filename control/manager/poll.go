@@ -45,6 +45,8 @@ func (m *Manager) Poll(ctx context.Context) {
 	}
 	lost, groups := m.lost, m.sorted()
 	m.lost = map[string]string{}
+	close(m.round)
+	m.round = make(chan struct{})
 	m.mu.Unlock()
 	if err != nil {
 		m.cfg.Log.Errorf("manager: %v", err)

@@ -6,7 +6,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strings"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -24,6 +27,7 @@ const (
 	mostName    = 64
 	mostMembers = 1 << 16
 	mostMbps    = 1 << 30
+	mostReason  = 500 // bytes; more is cut off
 )
 
 func invalid(format string, args ...any) error {
@@ -68,6 +72,9 @@ func (m *Manager) Join(ctx context.Context, r *managerpb.JoinRequest) (*managerp
 	}
 	tenant := rpc.CallerOf(ctx).Name
 	g, own, err := m.joined(tenant, r, o)
+	if err != nil && m.wait(ctx, r.Members) {
+		g, own, err = m.joined(tenant, r, o)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +95,54 @@ func (m *Manager) Join(ctx context.Context, r *managerpb.JoinRequest) (*managerp
 	if g.state == Removing {
 		return nil, status.Error(codes.Aborted, g.reason)
 	}
-	return g.offer(int(r.Rank)), nil
+	out := g.offer(int(r.Rank))
+	out.Dtypes, out.Ops = m.abilities(g)
+	return out, nil
+}
+
+// wait waits until all switches have been asked again, if something that a refusal may come from is known from before: a switch or a member's
+// link that was down. A host that has just come up would be refused otherwise.
+func (m *Manager) wait(ctx context.Context, members []string) bool {
+	m.mu.Lock()
+	stale := m.placer == nil
+	for _, s := range m.switches {
+		stale = stale || !s.up
+	}
+	for i, l := range m.cfg.Network.Links {
+		for _, e := range l.Ends {
+			stale = stale || m.placer != nil && m.placer.LinkDown(i) && slices.Contains(members, m.cfg.Network.Nodes[e.Node].Name)
+		}
+	}
+	m.mu.Unlock()
+	if !stale {
+		return false
+	}
+	late := time.NewTimer(2 * m.cfg.Patience)
+	defer late.Stop()
+	for range 2 { // the round that is on its way may have asked already
+		m.mu.Lock()
+		round := m.round
+		m.mu.Unlock()
+		select {
+		case <-round:
+		case <-late.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return true
+}
+
+// abilities are the element types and operations that all engines of a group's tree have. Called with mu held.
+func (m *Manager) abilities(g *group) (types, ops uint32) {
+	types, ops = math.MaxUint32, math.MaxUint32
+	for i := range g.Tree.Switches {
+		if s := m.switches[g.Tree.Switches[i].Name]; s != nil && s.engine != nil {
+			types, ops = types&s.engine.DTypeMask(), ops&s.engine.OpMask()
+		}
+	}
+	return types, ops
 }
 
 // joined finds the group of a call, or makes it; own tells that the caller is to reserve it.
@@ -141,6 +195,19 @@ func (m *Manager) find(ctx context.Context, id string) (*group, error) {
 	return g, nil
 }
 
+// ended is why a group of the caller's has ended that is no more.
+func (m *Manager) ended(ctx context.Context, id string) (reason string, known bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := rpc.CallerOf(ctx)
+	for _, p := range m.past {
+		if p.id == id && (p.tenant == c.Name || c.Role == rpc.Operator) {
+			return p.reason, true
+		}
+	}
+	return "", false
+}
+
 // member is find with a rank.
 func (m *Manager) member(ctx context.Context, id string, rank uint32) (*group, error) {
 	g, err := m.find(ctx, id)
@@ -154,6 +221,9 @@ func (m *Manager) member(ctx context.Context, id string, rank uint32) (*group, e
 func (m *Manager) Report(ctx context.Context, r *managerpb.ReportRequest) (*managerpb.ReportResponse, error) {
 	g, err := m.member(ctx, r.Group, r.Rank)
 	if err != nil {
+		if reason, known := m.ended(ctx, r.Group); known {
+			return nil, status.Error(codes.Aborted, reason)
+		}
 		return nil, err
 	}
 	q := r.Own
@@ -183,6 +253,9 @@ func (m *Manager) reasonOf(g *group) string {
 func (m *Manager) Watch(r *managerpb.WatchRequest, s grpc.ServerStreamingServer[managerpb.WatchResponse]) error {
 	g, err := m.member(s.Context(), r.Group, r.Rank)
 	if err != nil {
+		if reason, known := m.ended(s.Context(), r.Group); known {
+			return s.Send(&managerpb.WatchResponse{Ended: reason})
+		}
 		return err
 	}
 	m.mu.Lock()
@@ -211,7 +284,11 @@ func (m *Manager) Destroy(ctx context.Context, r *managerpb.DestroyRequest) (*ma
 	if err != nil {
 		return nil, err
 	}
-	m.destroy(context.WithoutCancel(ctx), g, fmt.Sprintf("destroyed by %v", rpc.CallerOf(ctx)))
+	reason := fmt.Sprintf("destroyed by %v", rpc.CallerOf(ctx))
+	if r.Reason != "" {
+		reason += ": " + strings.ToValidUTF8(r.Reason[:min(len(r.Reason), mostReason)], "")
+	}
+	m.destroy(context.WithoutCancel(ctx), g, reason)
 	return &managerpb.DestroyResponse{}, nil
 }
 

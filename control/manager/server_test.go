@@ -202,6 +202,17 @@ func TestServer(t *testing.T) {
 	}
 	_, err = acme.Destroy(ctx, &pb.DestroyRequest{Group: id})
 	assert.Equal(t, codes.NotFound, status.Code(err))
+	late, err := acme.Watch(ctx, &pb.WatchRequest{Group: id})
+	require.NoError(t, err)
+	why, err := late.Recv()
+	require.NoError(t, err)
+	assert.Equal(t, "destroyed by tenant acme", why.Ended, "who asks late hears it, too")
+	_, err = acme.Report(ctx, &pb.ReportRequest{Group: id})
+	assert.Equal(t, codes.Aborted, status.Code(err))
+	other, err := rival.Watch(ctx, &pb.WatchRequest{Group: id})
+	require.NoError(t, err)
+	_, err = other.Recv()
+	assert.Equal(t, codes.NotFound, status.Code(err), "but nobody else")
 }
 
 // A member that goes away and an agent that goes away end the group within five seconds for all the others.
@@ -276,6 +287,36 @@ func TestNoQueuePair(t *testing.T) {
 	all.Wait()
 	require.EqualError(t, errs[1], "group ring: queue pair: no memory")
 	require.Error(t, errs[0]) // it heard of the end while it reported, or before it joined
+}
+
+// A hundred thousand messages to all calls of the service, drawn field by field and byte by byte, by a tenant: every answer is one that the caller can understand, what
+// it may not see it does not see, and another tenant's group is not disturbed.
+func TestEveryCall(t *testing.T) {
+	c, ctx := newCluster(t), within(t)
+	groups, errs := everybody(ctx, c.client(rpc.Tenant, "acme"), "ring", hosts()...)
+	require.NoError(t, errs[0])
+	rival := &x509.Certificate{Subject: pkix.Name{CommonName: "rival"}}
+	as := peer.NewContext(ctx, &peer.Peer{AuthInfo: credentials.TLSInfo{State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{rival}}}}})
+	f := rpctest.Fuzzer{Service: &pb.Manager_ServiceDesc, Server: c.m, Random: mrand.New(mrand.NewPCG(1, 9)), Patience: time.Second,
+		Words: append(hosts(), "ring", groups[0].Offer.Group, "spatial")}
+	f.Run(as, t, 100_000)
+	t.Logf("%v", f.Answers)
+	require.Len(t, f.Answers, 5, "all calls")
+	for name, answers := range f.Answers {
+		for code := range answers {
+			require.Contains(t, []codes.Code{codes.OK, codes.InvalidArgument, codes.NotFound, codes.AlreadyExists, codes.ResourceExhausted, codes.FailedPrecondition, 100}, code, name)
+		}
+	}
+	s, err := c.m.Status(as, &pb.StatusRequest{})
+	require.NoError(t, err)
+	for _, g := range s.Groups {
+		require.Equal(t, "rival", g.Tenant)
+	}
+	require.Empty(t, s.Switches)
+	for _, g := range groups {
+		require.Empty(t, g.Reason())
+	}
+	require.NoError(t, groups[0].Destroy(ctx))
 }
 
 // The manager does not listen to certificates of another authority.

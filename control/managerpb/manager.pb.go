@@ -227,8 +227,11 @@ type JoinResponse struct {
 	Start uint32     `protobuf:"varint,3,opt,name=start,proto3" json:"start,omitempty"`
 	Mtu   uint32     `protobuf:"varint,4,opt,name=mtu,proto3" json:"mtu,omitempty"`
 	// Packets under way.
-	Window        uint32 `protobuf:"varint,5,opt,name=window,proto3" json:"window,omitempty"`
-	Mbps          uint32 `protobuf:"varint,6,opt,name=mbps,proto3" json:"mbps,omitempty"`
+	Window uint32 `protobuf:"varint,5,opt,name=window,proto3" json:"window,omitempty"`
+	Mbps   uint32 `protobuf:"varint,6,opt,name=mbps,proto3" json:"mbps,omitempty"`
+	// What all engines of the tree have: bit N stands for the code N of an element type, or of an operation.
+	Dtypes        uint32 `protobuf:"fixed32,7,opt,name=dtypes,proto3" json:"dtypes,omitempty"`
+	Ops           uint32 `protobuf:"fixed32,8,opt,name=ops,proto3" json:"ops,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -301,6 +304,20 @@ func (x *JoinResponse) GetWindow() uint32 {
 func (x *JoinResponse) GetMbps() uint32 {
 	if x != nil {
 		return x.Mbps
+	}
+	return 0
+}
+
+func (x *JoinResponse) GetDtypes() uint32 {
+	if x != nil {
+		return x.Dtypes
+	}
+	return 0
+}
+
+func (x *JoinResponse) GetOps() uint32 {
+	if x != nil {
+		return x.Ops
 	}
 	return 0
 }
@@ -558,8 +575,10 @@ func (x *WatchResponse) GetEnded() string {
 }
 
 type DestroyRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Group string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	// What the other members should hear, if something went wrong.
+	Reason        string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -597,6 +616,13 @@ func (*DestroyRequest) Descriptor() ([]byte, []int) {
 func (x *DestroyRequest) GetGroup() string {
 	if x != nil {
 		return x.Group
+	}
+	return ""
+}
+
+func (x *DestroyRequest) GetReason() string {
+	if x != nil {
+		return x.Reason
 	}
 	return ""
 }
@@ -944,14 +970,16 @@ const file_control_managerpb_manager_proto_rawDesc = "" +
 	"\x04root\x18\t \x01(\rR\x04root\x12\x1d\n" +
 	"\n" +
 	"big_endian\x18\n" +
-	" \x01(\bR\tbigEndian\"\xac\x01\n" +
+	" \x01(\bR\tbigEndian\"\xd6\x01\n" +
 	"\fJoinResponse\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x122\n" +
 	"\x04peer\x18\x02 \x01(\v2\x1e.incforge.manager.v1.QueuePairR\x04peer\x12\x14\n" +
 	"\x05start\x18\x03 \x01(\rR\x05start\x12\x10\n" +
 	"\x03mtu\x18\x04 \x01(\rR\x03mtu\x12\x16\n" +
 	"\x06window\x18\x05 \x01(\rR\x06window\x12\x12\n" +
-	"\x04mbps\x18\x06 \x01(\rR\x04mbps\"?\n" +
+	"\x04mbps\x18\x06 \x01(\rR\x04mbps\x12\x16\n" +
+	"\x06dtypes\x18\a \x01(\aR\x06dtypes\x12\x10\n" +
+	"\x03ops\x18\b \x01(\aR\x03ops\"?\n" +
 	"\tQueuePair\x12\x10\n" +
 	"\x03qpn\x18\x01 \x01(\rR\x03qpn\x12\x0e\n" +
 	"\x02ip\x18\x02 \x01(\aR\x02ip\x12\x10\n" +
@@ -965,9 +993,10 @@ const file_control_managerpb_manager_proto_rawDesc = "" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04rank\x18\x02 \x01(\rR\x04rank\"%\n" +
 	"\rWatchResponse\x12\x14\n" +
-	"\x05ended\x18\x01 \x01(\tR\x05ended\"&\n" +
+	"\x05ended\x18\x01 \x01(\tR\x05ended\">\n" +
 	"\x0eDestroyRequest\x12\x14\n" +
-	"\x05group\x18\x01 \x01(\tR\x05group\"\x11\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\"\x11\n" +
 	"\x0fDestroyResponse\"\x0f\n" +
 	"\rStatusRequest\"\xa1\x01\n" +
 	"\x0eStatusResponse\x128\n" +

@@ -129,9 +129,12 @@ func (g *Group) Leave() {
 }
 
 // Destroy ends the group for all its members.
-func (g *Group) Destroy(ctx context.Context) error {
+func (g *Group) Destroy(ctx context.Context) error { return g.Abort(ctx, "") }
+
+// Abort is Destroy with a reason that the others hear.
+func (g *Group) Abort(ctx context.Context, reason string) error {
 	err := again(ctx, func() error {
-		_, err := g.manager.Destroy(ctx, &managerpb.DestroyRequest{Group: g.Offer.Group})
+		_, err := g.manager.Destroy(ctx, &managerpb.DestroyRequest{Group: g.Offer.Group, Reason: reason})
 		return err
 	})
 	if err != nil && status.Code(err) != codes.NotFound { // which it is if an answer was lost, or others were first

@@ -369,6 +369,9 @@ func (p *Placer) SetLinkDown(link int, down bool) error {
 	return nil
 }
 
+// LinkDown tells what SetLinkDown said last.
+func (p *Placer) LinkDown(link int) bool { return p.links[link].down }
+
 // Usage is what groups hold of a switch's engine.
 type Usage struct {
 	Name          string

@@ -74,6 +74,10 @@ func rooms() []Room {
 		{"control/rpc", 1, "connections and who is at the other end"},
 		{"control/rpc/rpctest", 2, "certificates for tests"},
 		{"control/member", 1, "a host's side: knows the manager by its service alone"},
+		{"commlib/verbs", 1, "a NIC's queue pairs, by the names of libibverbs"},
+		{"commlib/softnic", 3, "a NIC of models behind them"},
+		{"commlib/perf", 3, "what collectives cost, and whether they are right"},
+		{"commlib", 2, "collectives for a program on a host: knows queue pairs, and the manager through member"},
 		{"control/agent", 10, "a switch's hand: knows its engine, and no network"},
 		{"control/manager", 10, "the cluster: knows agents by their service alone"},
 

@@ -41,6 +41,26 @@ type Setup struct {
 	ports []int                   // that have somebody at the far end; nil are all
 	arp   []map[roce.IP4]roce.MAC // what ARP answers, by port
 	local map[roce.MAC]bool       // the engine's addresses
+	own   *Address                // that the engine has without a group, too
+}
+
+// Address is an engine's that an agent has: port p has MAC + p.
+type Address struct {
+	IP  roce.IP4
+	MAC roce.MAC
+}
+
+// At is the MAC of a port.
+func (a *Address) At(port int) roce.MAC { return roce.MACFromUint64(a.MAC.Uint64() + uint64(port)) }
+
+// Managed is a setup without groups: an agent has them. The engine answers ARP for its address on all ports.
+func Managed(m *contract.Manifest, own Address) *Setup {
+	s := &Setup{p: m.Params, Bypass: map[int]int{}, ARP: true, GapNAK: true, IPID: contract.DefaultIPID, own: &own}
+	if m.Params.Mode == 3 {
+		s.Pipes = &Pipes{inc.PipeCtrl{RNR: true, RNRTimer: 1}, defaultPipeTimeoutUS}
+	}
+	s.list()
+	return s
 }
 
 // Pipes are registers PIPE_CTRL and PIPE_TIMEOUT, the time-out in the hosts' time.
@@ -374,6 +394,10 @@ func (s *Setup) list() {
 	s.arp, s.local = make([]map[roce.IP4]roce.MAC, s.p.Ports), map[roce.MAC]bool{}
 	for i := range s.arp {
 		s.arp[i] = map[roce.IP4]roce.MAC{}
+		if s.own != nil {
+			s.arp[i][s.own.IP] = s.own.At(i)
+			s.local[s.own.At(i)] = true
+		}
 	}
 	for _, g := range s.Groups {
 		for _, ep := range g.Ends {

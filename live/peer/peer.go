@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"incforge/live"
+	"incforge/live/socket"
 	"incforge/network/host"
 )
 
@@ -23,7 +24,7 @@ const look = 5 * time.Millisecond
 
 // Run keeps a host at socket mine, whose frames go to the engine's socket, until done reports true or ctx ends, whose error it
 // returns then. Frames to an engine that is not there, or does not read, are lost.
-func Run(ctx context.Context, mine *live.Socket, engine string, h *host.Host, done func() bool) error {
+func Run(ctx context.Context, mine *socket.Socket, engine string, h *host.Host, done func() bool) error {
 	start := time.Now()
 	now := func() uint64 { return uint64(time.Since(start).Nanoseconds()) }
 	buf := make([]byte, live.MaxFrame)
@@ -36,7 +37,7 @@ func Run(ctx context.Context, mine *live.Socket, engine string, h *host.Host, do
 		}
 		for h.Ready() {
 			err := mine.Send(engine, h.Next(now()))
-			if err != nil && !errors.Is(err, live.ErrNobody) && !errors.Is(err, live.ErrFull) {
+			if err != nil && !errors.Is(err, socket.ErrNobody) && !errors.Is(err, socket.ErrFull) {
 				return err
 			}
 		}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package ether
 
 import (
 	"encoding/hex"
@@ -26,8 +26,8 @@ func TestARP(t *testing.T) {
 	want, err := hex.DecodeString(reply)
 	require.NoError(t, err)
 	require.Len(t, want, roce.MinFrame)
-	assert.Equal(t, want, arpAnswer(ask, addresses))
-	assert.Equal(t, want, arpAnswer(append(ask, make([]byte, 18)...), addresses), "with padding")
+	assert.Equal(t, want, Answer(ask, addresses))
+	assert.Equal(t, want, Answer(append(ask, make([]byte, 18)...), addresses), "with padding")
 
 	for name, change := range map[string]func(b []byte) []byte{
 		"another address":     func(b []byte) []byte { b[41]++; return b },
@@ -40,6 +40,6 @@ func TestARP(t *testing.T) {
 		"shorter than a type": func(b []byte) []byte { return b[:13] },
 	} {
 		b := append([]byte(nil), ask...)
-		assert.Nil(t, arpAnswer(change(b), addresses), name)
+		assert.Nil(t, Answer(change(b), addresses), name)
 	}
 }

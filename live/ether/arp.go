@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package ether
 
 import (
 	"github.com/gopacket/gopacket"
@@ -9,8 +9,8 @@ import (
 	"incforge/roce"
 )
 
-// arpAnswer is the reply to a frame that is an ARP request for one of the addresses, nil to any other frame.
-func arpAnswer(frame []byte, addresses map[roce.IP4]roce.MAC) []byte {
+// Answer is the reply to a frame that is an ARP request for one of the addresses, nil to any other frame.
+func Answer(frame []byte, addresses map[roce.IP4]roce.MAC) []byte {
 	var eth layers.Ethernet
 	var ask layers.ARP
 	if eth.DecodeFromBytes(frame, gopacket.NilDecodeFeedback) != nil || eth.EthernetType != layers.EthernetTypeARP ||

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+// Package socket is unix datagram sockets that frames come and go by.
+package socket
 
 import (
 	"errors"
@@ -12,12 +13,6 @@ import (
 	"time"
 
 	"incforge/internal/fail"
-)
-
-// Bounds of a frame without FCS, in bytes: addresses and type, and what jumbo frames are usually bounded by.
-const (
-	MinFrame = 14
-	MaxFrame = 9216
 )
 
 // Socket is a unix datagram socket that is bound to a path. Send and Receive may run at the same time; each is used by one goroutine.
@@ -45,7 +40,7 @@ func Listen(path string) (s *Socket, err error) {
 		fail.Now("the path has %d bytes, the system allows %d", len(path), most)
 	}
 	addr := &net.UnixAddr{Name: path, Net: "unixgram"}
-	fail.On(vacate(path, "unixgram"))
+	fail.On(Vacate(path, "unixgram"))
 	s = &Socket{conn: fail.Must(net.ListenUnixgram("unixgram", addr)), path: path}
 	if s.file, err = os.Lstat(path); err == nil {
 		s.raw, err = s.conn.SyscallConn()
@@ -56,8 +51,8 @@ func Listen(path string) (s *Socket, err error) {
 	return s, nil
 }
 
-// vacate removes the file of a socket of that network that nobody listens on any more, and refuses any other file.
-func vacate(path, network string) error {
+// Vacate removes the file of a socket of that network that nobody listens on any more, and refuses any other file.
+func Vacate(path, network string) error {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return nil // what is wrong with it, binding says
@@ -73,6 +68,15 @@ func vacate(path, network string) error {
 		return fmt.Errorf("%w: somebody listens on it", ErrTaken)
 	}
 	return os.Remove(path)
+}
+
+// Heard tells whether somebody is bound to a path now.
+func Heard(path string) bool {
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		return false
+	}
+	return c.Close() == nil
 }
 
 // Close closes the socket, which ends Receive, and removes its file unless another has taken the place.

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package commlib
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"incforge/commlib/verbs"
+	"incforge/control/managerpb"
+	"incforge/control/member"
+	"incforge/roce"
+)
+
+// Config is what a member asks for. All members of a group say the same, but for Rank and Device.
+type Config struct {
+	Manager managerpb.ManagerClient
+	Device  verbs.Device
+	Tuning  Tuning
+	// Name is the group's, Members the hosts' as the manager's topology file calls them, by rank.
+	Name    string
+	Members []string
+	Rank    int
+	// Policy is spatial, which an empty one is, or edge-disjoint. Mbps is the rate wanted, LeastMbps the least that will do; 0 is the same.
+	Policy          string
+	Mbps, LeastMbps int
+	// MTU is the payload of a full packet; 0 is the engines'.
+	MTU int
+	// Fixed makes a group that does only this, by its registers; its buffers do not matter. nil is an in-band group.
+	Fixed     *Request
+	BigEndian bool
+}
+
+// InitGroup makes a group together with the other members, each of which calls it. It returns when the group is ready.
+func InitGroup(ctx context.Context, c Config) (*Group, error) {
+	if c.Rank < 0 || c.Rank >= len(c.Members) {
+		return nil, fmt.Errorf("group %s: rank %d of %d members", c.Name, c.Rank, len(c.Members))
+	}
+	o := &managerpb.Options{Policy: c.Policy, Mbps: uint32(c.Mbps), LeastMbps: uint32(c.LeastMbps), Mtu: uint32(c.MTU), InBand: c.Fixed == nil,
+		BigEndian: c.BigEndian}
+	if f := c.Fixed; f != nil {
+		o.Collective, o.Op, o.Dtype, o.Root = uint32(f.Collective), uint32(f.Op), uint32(f.Type), uint32(f.Root)
+	}
+	var g *Group
+	connect := func(offer *managerpb.JoinResponse) (*managerpb.QueuePair, error) {
+		e, err := endpoint(&c, offer)
+		if err != nil {
+			return nil, err
+		}
+		if g, err = prepare(c.Device, e, c.Tuning); err != nil {
+			return nil, err
+		}
+		at := c.Device.Address()
+		return &managerpb.QueuePair{Qpn: g.qp.QPN(), Ip: at.IP.Uint32(), Mac: at.MAC.Uint64()}, nil
+	}
+	m, err := member.Init(ctx, c.Manager, &managerpb.JoinRequest{Name: c.Name, Members: c.Members, Rank: uint32(c.Rank), Options: o}, connect)
+	if err != nil {
+		if g != nil {
+			err = errors.Join(err, g.qp.Destroy())
+		}
+		return nil, fmt.Errorf("rank %d (%s): %w", c.Rank, c.Members[c.Rank], err)
+	}
+	g.start(m)
+	return g, nil
+}
+
+// endpoint is what a manager's offer says.
+func endpoint(c *Config, offer *managerpb.JoinResponse) (e Endpoint, err error) {
+	if offer.Peer == nil {
+		return e, errors.New("the manager names no far end")
+	}
+	e = Endpoint{Name: offer.Group, Members: c.Members, Rank: c.Rank, PeerQPN: offer.Peer.Qpn, Start: roce.PSN(offer.Start), PathMTU: int(offer.Mtu),
+		Peer: verbs.Address{IP: roce.IP4FromUint32(offer.Peer.Ip), MAC: roce.MACFromUint64(offer.Peer.Mac)}, Window: int(offer.Window), Fixed: c.Fixed}
+	for left := offer.Dtypes; left != 0; left &= left - 1 {
+		e.Types = append(e.Types, Type(bits.TrailingZeros32(left)))
+	}
+	for left := offer.Ops; left != 0; left &= left - 1 {
+		e.Ops = append(e.Ops, Op(bits.TrailingZeros32(left)))
+	}
+	return e, nil
+}
+
+// Destroy ends the group for all its members, each of which calls it when it has made its last call. It waits until all have, or one of them is
+// gone, or ctx ends: a member that went away before would leave others without the acknowledgements that they wait for. A group that is fixed to a
+// Reduce or a Broadcast has no way to wait: there the members must know by themselves when all are done.
+func (g *Group) Destroy(ctx context.Context) error {
+	if c, err := g.Start(Request{Collective: Barrier}); err == nil {
+		select {
+		case <-c.done: // an error is the end that was wanted
+		case <-ctx.Done():
+		}
+	}
+	g.shut()
+	return g.goodbye(ctx, "")
+}
+
+// Abort ends the group for all its members at once. Calls that are under way anywhere fail, with the reason.
+func (g *Group) Abort(ctx context.Context, reason string) error {
+	g.shut()
+	return g.goodbye(ctx, reason)
+}
+
+// goodbye tells the manager.
+func (g *Group) goodbye(ctx context.Context, reason string) error {
+	if g.leave == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), goodbye)
+	defer cancel()
+	return g.leave.Abort(ctx, reason)
+}

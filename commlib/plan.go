@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package commlib
+
+import (
+	"fmt"
+	"slices"
+
+	"incforge/inc"
+)
+
+// most packets of a range: what a control has room for.
+const mostPackets = 1<<20 - 1
+
+// stretch is a range of a call: a part of it that the engines do in one go.
+type stretch struct {
+	kind Collective
+	// control is the immediate of the message that opens the range in an in-band group.
+	control    uint32
+	hasControl bool
+	// bytes of data, in messages of size bytes; messages counts the control.
+	bytes, size, messages int
+	sends, hears          bool
+	// send and recv are as long as bytes, or shorter by what is padded. One that this rank does not have is nil.
+	send, recv []byte
+}
+
+// bounds are the bytes of message i.
+func (s *stretch) bounds(i int) (from, to int) {
+	if s.hasControl {
+		if i == 0 {
+			return 0, 0
+		}
+		i--
+	}
+	return min(i*s.size, s.bytes), min((i+1)*s.size, s.bytes)
+}
+
+// plan checks a request and cuts it into ranges.
+func (g *Group) plan(r *Request) ([]stretch, error) {
+	if err := g.check(r); err != nil {
+		return nil, err
+	}
+	n, own := len(g.at.Members), g.at.Rank
+	root := func(rank int) bool { return rank == own }
+	var all []stretch
+	switch r.Collective {
+	case AllReduce:
+		all = g.ranges(AllReduce, 0, r.Type, r.Op, len(r.Send), r.Send, r.Recv)
+	case Reduce:
+		var out []byte
+		if root(r.Root) {
+			out = r.Recv
+		}
+		all = g.ranges(Reduce, r.Root, r.Type, r.Op, len(r.Send), r.Send, out)
+	case Broadcast:
+		all = g.broadcast(r.Root, r.Send, r.Recv)
+	case Barrier:
+		all = g.ranges(Barrier, 0, g.at.Types[0], g.at.Ops[0], 0, nil, nil)
+	case ReduceScatter:
+		size := r.Type.Size()
+		for rank := range n {
+			first, beyond := Part(len(r.Send)/size, n, rank)
+			var out []byte
+			if root(rank) {
+				out = r.Recv
+			}
+			all = append(all, g.ranges(Reduce, rank, r.Type, r.Op, (beyond-first)*size, r.Send[first*size:beyond*size], out)...)
+		}
+	case AllGather:
+		part := len(r.Send)
+		for rank := range n {
+			all = append(all, g.broadcast(rank, r.Send, r.Recv[rank*part:(rank+1)*part])...)
+		}
+	}
+	return all, nil
+}
+
+// check refuses what cannot be.
+func (g *Group) check(r *Request) error {
+	n, c := len(g.at.Members), r.Collective
+	bad := func(format string, args ...any) error {
+		return fmt.Errorf("group %s: %v: %s", g.at.Name, r, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case !slices.Contains(Collectives(), c):
+		return bad("there is no such collective")
+	case c.Rooted() && (r.Root < 0 || r.Root >= n):
+		return bad("root %d of %d ranks", r.Root, n)
+	case c.Reduces() && !slices.Contains(g.at.Types, r.Type):
+		return bad("the engines have %v", g.at.Types)
+	case c.Reduces() && !slices.Contains(g.at.Ops, r.Op):
+		return bad("the engines have %v", g.at.Ops)
+	case c.Reduces() && len(r.Send)%r.Type.Size() != 0:
+		return bad("%d bytes are no whole number of elements", len(r.Send))
+	}
+	if want, given := g.room(r), len(r.Recv); want >= 0 && want != given {
+		return bad("there is room for %d bytes, %d come", given, want)
+	}
+	return g.checkFixed(r, bad)
+}
+
+// room is how many bytes a rank gets; negative if any number will do.
+func (g *Group) room(r *Request) int {
+	n, own := len(g.at.Members), g.at.Rank
+	switch r.Collective {
+	case AllReduce:
+		return len(r.Send)
+	case Reduce:
+		if r.Root == own {
+			return len(r.Send)
+		}
+	case ReduceScatter:
+		first, beyond := Part(len(r.Send)/r.Type.Size(), n, own)
+		return (beyond - first) * r.Type.Size()
+	case AllGather:
+		return n * len(r.Send)
+	}
+	return -1
+}
+
+// checkFixed refuses what the group's registers, or the controls, have no room for.
+func (g *Group) checkFixed(r *Request, bad func(string, ...any) error) error {
+	f := g.at.Fixed
+	if f == nil {
+		root := r.Root
+		switch r.Collective {
+		case ReduceScatter, AllGather:
+			root = len(g.at.Members) - 1
+		case AllReduce, Barrier:
+			root = 0
+		}
+		if root >= inc.Roots {
+			return bad("root %d: controls can name ranks 0 to %d", root, inc.Roots-1)
+		}
+		return nil
+	}
+	same := r.Collective == f.Collective && (!r.Collective.Rooted() || r.Root == f.Root) && (!r.Collective.Reduces() || r.Type == f.Type && r.Op == f.Op)
+	if same || r.Collective == Barrier && f.Collective == AllReduce {
+		return nil
+	}
+	return bad("the group does nothing but %v, root %d, %v %v", f.Collective, f.Root, f.Type, f.Op)
+}
+
+// broadcast sends data as elements, padded: engines take whole elements only.
+func (g *Group) broadcast(root int, send, recv []byte) []stretch {
+	if root != g.at.Rank {
+		send = nil
+	} else {
+		recv = nil
+	}
+	t := g.narrow()
+	n := max(len(send), len(recv))
+	return g.ranges(Broadcast, root, t, g.at.Ops[0], (n+t.Size()-1)/t.Size()*t.Size(), send, recv)
+}
+
+// narrow is the type that needs the least padding.
+func (g *Group) narrow() Type {
+	if f := g.at.Fixed; f != nil {
+		return f.Type
+	}
+	return slices.MinFunc(g.at.Types, func(a, b Type) int { return a.Size() - b.Size() })
+}
+
+// ranges cuts n bytes into ranges.
+func (g *Group) ranges(kind Collective, root int, t Type, op Op, n int, send, recv []byte) []stretch {
+	mtu, own := g.at.PathMTU, g.at.Rank
+	most := g.rangePackets * mtu
+	var all []stretch
+	for from := 0; from == 0 || from < n; from += most {
+		to := min(n, from+most)
+		s := stretch{kind: kind, bytes: to - from, size: g.packets * mtu, sends: kind != Broadcast || root == own, hears: true,
+			send: slice(send, from, to), recv: slice(recv, from, to)}
+		switch kind {
+		case Reduce:
+			s.hears = root == own
+		case Broadcast:
+			s.hears = root != own
+		}
+		packets := (to - from + mtu - 1) / mtu
+		if packets == 0 && (kind == Broadcast || g.at.Fixed != nil) {
+			packets = 1 // nothing is a packet without payload; a control alone would not do
+		}
+		s.messages = (packets + g.packets - 1) / g.packets
+		if g.at.Fixed == nil {
+			c := inc.Control{Collective: uint8(kind), Op: uint8(op), DType: uint8(t), Packets: packets}
+			if kind.Rooted() {
+				c.Root = uint8(root)
+			}
+			s.control, s.hasControl = c.Immediate(), true
+			s.messages++
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+// slice is what there is of b from from to to.
+func slice(b []byte, from, to int) []byte {
+	if b == nil {
+		return nil
+	}
+	return b[min(from, len(b)):min(to, len(b))]
+}
