@@ -61,7 +61,7 @@ func rootedFaults() []Fault {
 		{Name: "an old NAK of a Broadcast goes up as one of what follows", File: fileCheck,
 			Old: "c_syn_ack || covered", New: "c_syn_ack"},
 		{Name: "a cumulative ACK counts as one of its PSN alone (A12)", File: fileAcks,
-			Old: "!step[23]", New: "step == 24'd1"},
+			Old: "!above[23]", New: "(ack_lift ? !above[23] : above == 24'd1)"},
 		{Name: "the minimum leaves the last endpoint out", File: fileAcks,
 			Old: "ack_mask[n] && !ack_self[n]", New: "ack_mask[n] && !ack_self[n] && n != MASK_W - 2"},
 		{Name: "an ACK of a Reduce is reflected", File: fileCheck,
