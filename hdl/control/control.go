@@ -55,7 +55,7 @@ func (p Control) Module() (*graph.Module, error) {
 		},
 		Ports: p.ports(),
 		Memories: []graph.Memory{
-			{Path: "u_ranges", Words: leaf.Pow2(groupBits), Bits: 2 + 2*(p.MaskW+32+24+1), Role: "state", Module: "inc_ram_1r1w"},
+			{Path: "u_ranges", Words: leaf.Pow2(groupBits), Bits: 2 + 24 + 2*(p.MaskW+32+24+1), Role: "state", Module: "inc_ram_1r1w"},
 			{Path: "u_offsets", Words: leaf.Pow2(p.EIW), Bits: 48, Role: "state", Module: "inc_ram_1r1w"},
 		},
 		Submodules: []*graph.Module{memory},

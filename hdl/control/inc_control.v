@@ -153,26 +153,25 @@ module inc_control #(
         end
     endgenerate
 
-    // the frame's endpoint, and the one whose offsets an open writes
+    // the frame's endpoint
     wire [MASK_W-1:0] self;
-    wire [MASK_W-1:0] at;
     genvar e;
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
             localparam [EP_W-1:0] E = e;
             assign self[e] = ent_ei[EP_W-1:0] == E;
-            assign at[e]   = at_reg == E;
         end
     endgenerate
 
-    // ---- state: a word a group {number, previous and current range: route, control's immediate, first group PSN, valid} and a word an endpoint:
-    // the current range's offsets {out, in}. They do for the range before too: who sent (heard) there has the same in (out) offset now ----
+    // ---- state: a word a group {number, last group PSN, previous and current range: route, control's immediate, first group PSN, valid} and
+    // a word an endpoint: the current range's offsets {out, in}. They do for the range before too: who sent (heard) there has the same in
+    // (out) offset now. That range's last PSN is the one before the current range's first ----
 
     localparam RANGE_W = MASK_W + 32 + 24 + 1;
-    localparam WORD_W  = 2 + 2 * RANGE_W;
+    localparam WORD_W  = 2 + 24 + 2 * RANGE_W;
 
     wire              cur_valid, prev_valid;
-    wire [23:0]       cur_first, prev_first;
+    wire [23:0]       cur_first, cur_last, prev_first;
     wire [31:0]       cur_imm, prev_imm;
     wire [MASK_W-1:0] cur_route, prev_route;
     wire [1:0]        cur_rng;
@@ -184,9 +183,10 @@ module inc_control #(
     reg  at_valid_reg;                 // at_reg is shown, and written
 
     wire [RANGE_W-1:0] cur_word   = {cur_route, cur_imm, cur_first, cur_valid};
-    wire [23:0]        cur_span   = {4'd0, cur_imm[19:0]} + 24'd1;
     wire [1:0]         next_rng   = cur_rng + {1'b0, cur_valid};
-    wire [23:0]        next_first = cur_first + cur_span;
+    wire [23:0]        next_first = cur_last + 24'd1;
+    // the one that is missing goes in below, as a carry
+    wire [24:0]        next_last  = {cur_last, 1'b1} + {4'd0, ent_ext[19:0], 1'b1};
     wire [23:0]        next_in;
     wire [23:0]        next_out;
     wire               init       = init_valid && !busy_reg;
@@ -196,11 +196,11 @@ module inc_control #(
         .clk   (clk),
         .we    (begin_reg || init),
         .waddr (begin_reg ? group : init_group),
-        .wdata (begin_reg ? {next_rng, cur_word, ent_route_mask, ent_ext, next_first, 1'b1}
-                          : {2'd0, {RANGE_W{1'b0}}, {MASK_W{1'b0}}, 32'd0, init_psn - 24'd1, 1'b0}),
+        .wdata (begin_reg ? {next_rng, next_last[24:1], cur_word, ent_route_mask, ent_ext, next_first, 1'b1}
+                          : {2'd0, init_psn - 24'd1, {RANGE_W{1'b0}}, {MASK_W{1'b0}}, 32'd0, init_psn - 24'd1, 1'b0}),
         .re    (ctl_rd),
         .raddr (read_group),
-        .rdata ({cur_rng, prev_route, prev_imm, prev_first, prev_valid, cur_route, cur_imm, cur_first, cur_valid})
+        .rdata ({cur_rng, cur_last, prev_route, prev_imm, prev_first, prev_valid, cur_route, cur_imm, cur_first, cur_valid})
     );
 
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(48), .ADDR_W(EI_W)) u_offsets (
@@ -260,53 +260,55 @@ module inc_control #(
     wire is_cnp     = ent_opcode == OP_CNP;
     wire is_control = ent_opcode == OP_CONTROL && ent_empty;
 
-    wire [23:0] offset   = is_ack ? cur_out : cur_in;
+    // of data and ACKs, which this bit tells apart; nobody asks for others
+    wire        hears    = ent_opcode[4];
+    wire [23:0] offset   = hears ? cur_out : cur_in;
     wire [23:0] psn      = ent_psn - offset;
 
-    // Where the PSN lies by a range: {one beyond its last, at its first, less its last and one, less its first}. These are differences of
-    // three and of four numbers, each with one carry to the end: less x is the inverse of x and one, and the ones stand in the carries' free
-    // places. Two numbers are together 0 if their bits differ wherever the bit below of either is set, and nowhere else.
-    function [49:0] lies(input [23:0] number, input [23:0] off, input [23:0] start, input [23:0] packets);
-        reg [23:0] sum_3;
-        reg [23:0] carry_3;
-        reg [23:0] sum_4;
-        reg [23:0] carry_4;
-        begin
-            sum_3   = number ^ ~off ^ ~start;
-            carry_3 = {(number[22:0] & ~off[22:0]) | (number[22:0] & ~start[22:0]) | (~off[22:0] & ~start[22:0]), 1'b1};
-            sum_4   = sum_3 ^ carry_3 ^ ~packets;
-            carry_4 = {(sum_3[22:0] & carry_3[22:0]) | (sum_3[22:0] & ~packets[22:0]) | (carry_3[22:0] & ~packets[22:0]), 1'b1};
-            lies    = {(sum_4 ^ carry_4) == {sum_4[22:0] | carry_4[22:0], 1'b0}, sum_3 == ~carry_3, sum_4 + carry_4, sum_3 - ~carry_3};
-        end
+    // How far the PSN lies behind a range's first, and before its last: differences of three numbers, each with one carry to the end. Less x
+    // is x's inverse and one more: a one stands in the carries' free place. The two numbers together are -1 if one is the other's inverse.
+    function [47:0] two_of(input [23:0] x, input [23:0] y, input [23:0] z);
+        two_of = {(x[22:0] & y[22:0]) | (x[22:0] & z[22:0]) | (y[22:0] & z[22:0]), 1'b1, x ^ y ^ z};
     endfunction
 
-    wire        cur_behind, cur_at_first, prev_behind, prev_at_first;
-    wire [23:0] cur_over, cur_past, prev_over, prev_past;
-    assign {cur_behind, cur_at_first, cur_over, cur_past}     = lies(ent_psn, offset, cur_first, {4'd0, cur_imm[19:0]});
-    assign {prev_behind, prev_at_first, prev_over, prev_past} = lies(ent_psn, offset, prev_first, {4'd0, prev_imm[19:0]});
+    wire [23:0] cur_past_c, cur_past_s, cur_left_c, cur_left_s, prev_past_c, prev_past_s;
+    assign {cur_past_c, cur_past_s}   = two_of(ent_psn, ~offset, ~cur_first);
+    assign {cur_left_c, cur_left_s}   = two_of(cur_last, offset, ~ent_psn);
+    assign {prev_past_c, prev_past_s} = two_of(ent_psn, ~offset, ~prev_first);
+    wire [23:0] cur_past      = cur_past_s - ~cur_past_c;
+    wire [23:0] cur_left      = cur_left_s + cur_left_c;
+    wire [23:0] prev_past     = prev_past_s - ~prev_past_c;
+    wire        cur_at_first  = cur_past_s == ~cur_past_c;
+    wire        cur_behind    = cur_left_s == ~cur_left_c;     // by one
+    wire        prev_at_first = prev_past_s == ~prev_past_c;
     wire        cur_self_sends = !cur_valid || (cur_sends & self) != NOBODY;
-    wire        cur_takes  = is_ack ? (cur_hears & self) != NOBODY : cur_self_sends;
-    wire        prev_takes = ((is_ack ? prev_hears : prev_sends) & self) != NOBODY;
+    wire        cur_takes  = ((hears ? cur_hears : cur_sends) & self) != NOBODY;
+    wire        prev_takes = ((hears ? prev_hears : prev_sends) & self) != NOBODY;
     wire        ranged     = is_data || is_ack;
-    wire        in_cur     = ranged && cur_valid && cur_takes && !cur_past[23] && cur_over[23];
-    wire        in_prev    = ranged && prev_valid && prev_takes && !prev_past[23] && prev_over[23];
+    wire        in_cur     = ranged && cur_valid && cur_takes && !cur_past[23] && !cur_left[23];
+    wire        in_prev    = ranged && prev_valid && prev_takes && !prev_past[23] && cur_past[23];
 
-    wire [31:0] imm   = in_prev ? prev_imm : cur_imm;
     // not what the range has there
     wire        cur_differs  = cur_at_first != is_control || (cur_at_first && ent_ext != cur_imm);
     wire        prev_differs = prev_at_first != is_control || (prev_at_first && ent_ext != prev_imm);
-    wire [23:0] start = in_prev ? prev_first : cur_first;
-    wire [23:0] cur_last  = cur_first + {4'd0, cur_imm[19:0]};
-    wire [23:0] prev_last = prev_first + {4'd0, prev_imm[19:0]};
+    wire [23:0] prev_last = cur_first - 24'd1;
 
-    wire [MASK_W-1:0] r_in     = in_prev ? prev_r_in : cur_r_in;
-    wire [MASK_W-1:0] r_out    = in_prev ? prev_r_out : cur_r_out;
-    wire [MASK_W-1:0] r_ack    = in_prev ? prev_r_ack : cur_r_ack;
-    wire [MASK_W-1:0] r_parent = in_prev ? prev_r_parent : cur_r_parent;
+    // What is shown, for both ranges: which one it is comes last. {begin, end, collective, function, type, the endpoint's roles, all roles}
+    localparam SHOW_W = 24 + 24 + 7 + 4 + 4 * MASK_W;
+    wire [SHOW_W-1:0] cur_show, prev_show;
+    assign cur_show  = {cur_first, cur_last, cur_imm[31:25],
+                        (cur_r_in & self) != NOBODY, (cur_r_parent & ~cur_r_in & self) != NOBODY && cur_collective != REDUCE,
+                        (cur_r_ack & self) != NOBODY, cur_collective != REDUCE && cur_collective != BROADCAST,
+                        cur_r_in, cur_r_out, cur_r_ack, cur_r_parent};
+    assign prev_show = {prev_first, prev_last, prev_imm[31:25],
+                        (prev_r_in & self) != NOBODY, (prev_r_parent & ~prev_r_in & self) != NOBODY && prev_collective != REDUCE,
+                        (prev_r_ack & self) != NOBODY, prev_collective != REDUCE && prev_collective != BROADCAST,
+                        prev_r_in, prev_r_out, prev_r_ack, prev_r_parent};
 
     // ---- a control at the endpoint's base: who sent in this range goes on behind it, the others where it began ----
 
-    wire [23:0] gone     = cur_self_sends ? cur_span : 24'd0;
+    wire [23:0] base      = cur_first + cur_in;
+    wire [24:0] base_next = {cur_last, 1'b1} + {cur_in, 1'b1};
     wire        at_base  = is_control && (cur_self_sends ? cur_behind : cur_at_first);
     wire        rerooted = new_collective == REDUCE || new_collective == BROADCAST;
     wire        legal    = !new_collective[2] && HAS_OP[ent_ext[28:27]] && HAS_DTYPE[ent_ext[26:25]] && (!rerooted || ent_route_valid)
@@ -324,34 +326,30 @@ module inc_control #(
             map_opens_up    <= at_base && legal && (new_r_in & self) != NOBODY;
             map_bad_control <= at_base && !legal;
             map_wrong_role  <= at_base && legal && !would;
-            map_contradicts <= is_data && ((in_cur && cur_differs) || (in_prev && prev_differs));
-            map_base        <= cur_first + cur_in + gone;
+            map_contradicts <= is_data && (in_prev ? prev_differs : in_cur && cur_differs);
+            map_base        <= cur_self_sends ? base_next[24:1] : base;
             map_psn         <= is_cnp ? ent_psn : psn;
             map_rng         <= cur_rng - {1'b0, in_prev};
-            map_begin       <= start;
-            map_end         <= in_prev ? prev_last : cur_last;
-            map_up          <= (r_in & self) != NOBODY;
-            map_down        <= (r_parent & ~r_in & self) != NOBODY && imm[31:29] != REDUCE;
-            map_ackable_any <= (r_ack & self) != NOBODY;
-            map_needs_host  <= imm[31:29] != REDUCE && imm[31:29] != BROADCAST;
-            map_collective  <= imm[31:29];
-            map_function    <= imm[28:27];
-            map_dtype       <= imm[26:25];
-            map_in_mask     <= r_in;
-            map_out_mask    <= r_out;
-            map_ack_mask    <= r_ack;
-            map_parent_mask <= r_parent;
+            {map_begin, map_end, map_collective, map_function, map_dtype, map_up, map_down, map_ackable_any, map_needs_host,
+             map_in_mask, map_out_mask, map_ack_mask, map_parent_mask} <= in_prev ? prev_show : cur_show;
         end
     end
 
     // ---- open: the group's word first, then endpoint by endpoint ----
 
     wire walk_last = walk_reg == {EP_W{1'b1}};
+    // who sends and who hears in the range that ends, from the endpoint on that is shown; before the first range all do
+    reg  [MASK_W-1:0] sent_reg;
+    reg  [MASK_W-1:0] heard_reg;
+    wire [MASK_W:0]   sent_more  = {!cur_valid, sent_reg};
+    wire [MASK_W:0]   heard_more = {!cur_valid, heard_reg};
 
     always @(posedge clk) begin
         begin_reg    <= ctl_open;
         at_reg       <= walk_reg;
         at_valid_reg <= walking_reg;
+        sent_reg     <= at_valid_reg ? sent_more[MASK_W:1] : cur_sends | {MASK_W{!cur_valid}};
+        heard_reg    <= at_valid_reg ? heard_more[MASK_W:1] : cur_hears | {MASK_W{!cur_valid}};
         if (ctl_open) begin
             busy_reg    <= 1'b1;
             walking_reg <= 1'b1;
@@ -372,10 +370,9 @@ module inc_control #(
         end
     end
 
-    wire at_sent  = !cur_valid || (cur_sends & at) != NOBODY;
-    wire at_heard = !cur_valid || (cur_hears & at) != NOBODY;
-    assign next_in  = cur_in - (at_sent ? 24'd0 : cur_span);
-    assign next_out = cur_out - (at_heard ? 24'd0 : cur_span);
+    // less the range for who did not send, or hear: the inverse of the PSNs behind its first is one less than their number less
+    assign next_in  = cur_in + (sent_reg[0] ? 24'd0 : ~{4'd0, cur_imm[19:0]});
+    assign next_out = cur_out + (heard_reg[0] ? 24'd0 : ~{4'd0, cur_imm[19:0]});
 
     assign ctl_busy  = busy_reg;
     assign init_take = init;
@@ -385,7 +382,7 @@ module inc_control #(
     assign off_in    = at_valid_reg ? next_in : 24'd0;
     assign off_out   = at_valid_reg ? next_out : 24'd0;
 
-    wire unused_bits = &{1'b0, cur_past, cur_over, prev_past, prev_over, prev_behind, imm, init_ei, new_r_ack, new_r_out};
+    wire unused_bits = &{1'b0, cur_past, cur_left, prev_past, next_last, base_next, sent_more, heard_more, init_ei, new_r_ack, new_r_out};
 
 endmodule
 

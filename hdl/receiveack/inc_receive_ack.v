@@ -89,7 +89,7 @@ module inc_receive_ack #(
     wire [48*MASK_W-1:0] word_read;
     wire [48*MASK_W-1:0] word;
     wire [48*MASK_W-1:0] word_next;
-    wire [47:0]          self_next;
+    wire [MASK_W-1:0]    raised;
     reg  [GRP_W-1:0]     group_reg;
 
     wire writes = ack_we || ack_lift;
@@ -106,15 +106,15 @@ module inc_receive_ack #(
         .rdata (word_read)
     );
 
-    // an endpoint that was written while the word was read
+    // an endpoint that was raised while the word was read
     reg [MASK_W-1:0] fresh_reg;
     reg [47:0]       fresh_word_reg;
 
     always @(posedge clk) begin
         if (ack_rd) begin
             group_reg      <= ack_group;
-            fresh_reg      <= ack_we && group_reg == ack_group ? ack_self : {MASK_W{1'b0}};
-            fresh_word_reg <= self_next;
+            fresh_reg      <= ack_we && group_reg == ack_group ? raised : {MASK_W{1'b0}};
+            fresh_word_reg <= {ack_msn, ack_psn};
         end
     end
 
@@ -133,19 +133,16 @@ module inc_receive_ack #(
     assign {ack_picked_msn, ack_picked} = pick(word, ack_pick);
     assign {ack_own_msn, ack_own}       = pick(word, ack_self);
 
-    // ---- commit ----
-
-    wire [23:0] step      = ack_psn - ack_own;
-    wire        rises     = !step[23];
-    assign      self_next = rises ? {ack_msn, ack_psn} : {ack_own_msn, ack_own};
+    // ---- commit: every endpoint is compared, as for a lift, so that none has to be chosen first ----
 
     genvar e;
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_next
             assign word[48*e +: 48] = fresh_reg[e] ? fresh_word_reg : word_read[48*e +: 48];
             wire [23:0] above = ack_psn - word[48*e +: 24];
-            wire [47:0] lifted = {word[48*e+24 +: 24], above[23] ? word[48*e +: 24] : ack_psn};
-            assign word_next[48*e +: 48] = ack_lift ? lifted : ack_self[e] ? self_next : word[48*e +: 48];
+            assign raised[e]  = !above[23] && (ack_lift || ack_self[e]);
+            assign word_next[48*e +: 24]    = raised[e] ? ack_psn : word[48*e +: 24];
+            assign word_next[48*e+24 +: 24] = raised[e] && !ack_lift ? ack_msn : word[48*e+24 +: 24];
             wire unused_above = &{1'b0, above};
         end
     endgenerate
@@ -209,8 +206,6 @@ module inc_receive_ack #(
         end
     end
     assign ack_ready = age_reg[STAGES];
-
-    wire unused_bits = &{1'b0, step};
 
 endmodule
 

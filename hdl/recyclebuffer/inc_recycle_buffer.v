@@ -158,6 +158,7 @@ module inc_recycle_buffer #(
     reg [GROUPS-1:0] current_reg;     // one bit: the group being started
     reg [GROUPS-1:0] started_reg;
     reg [GRP_W-1:0]  group_reg;
+    reg              gone_reg;        // frm_gone of W_FENCE, counted a cycle later
     reg [7:0]        pops_reg;
     reg [3:0]        quiet_reg;
     reg [SLOT_W-1:0] base_reg;
@@ -247,7 +248,7 @@ module inc_recycle_buffer #(
         for (k = 1; k <= 24; k = k + 1) begin
             if (cfg_slots[28:24] == (cfg_wide ? k[4:0] - 5'd1 : k[4:0]) && (1 << k) <= SLOTS) begin
                 cfg_fits    = 1'b1;
-                cfg_highest = SLOT_COUNT - (25'd1 << k);
+                cfg_highest = cfg_highest | (SLOT_COUNT - (25'd1 << k));
             end
         end
     end
@@ -269,10 +270,13 @@ module inc_recycle_buffer #(
                             && (!cfg_in_band || (IN_BAND != 0 && cfg_collective[2:0] == 3'd0))
                             && HAS_OP[cfg_collective[4:3]] && HAS_DTYPE[cfg_collective[6:5]] && !cfg_lone && !cfg_overlong
                             && cfg_slots[28:24] >= 5'd1 && cfg_slots[28:24] <= 5'd23
-                            && cfg_fits && {1'b0, cfg_slots[23:0]} <= cfg_highest
+                            && cfg_fits
                             && !(cfg_parent[8] && cfg_parent[7:0] >= MASK_COUNT);
     wire [24:0] cfg_last  = cfg_n - 25'd1;
-    reg         legal_reg;            // cfg_legal, in W_CHECK
+    // in W_CHECK: all but the place, which is compared there
+    reg         legal_reg;
+    reg  [24:0] highest_reg;
+    wire        legal     = legal_reg && {1'b0, cfg_slots[23:0]} <= highest_reg;
 
     // units that are somebody's: read group by group and compared with those of the group being started
     reg  [GROUPS-1:0] holds_reg;      // the group has the units that u_held says
@@ -320,6 +324,7 @@ module inc_recycle_buffer #(
         pending_reg <= pending_reg | grp_start;
         started_reg <= started_reg & ~grp_start & grp_enable;
         holds_reg   <= holds_reg & grp_enable;
+        gone_reg    <= frm_gone && state_reg == W_FENCE;
         grp_refused <= {GROUPS{1'b0}};
         grp_overlap <= {GROUPS{1'b0}};
         case (state_reg)
@@ -335,15 +340,16 @@ module inc_recycle_buffer #(
                 end
             end
             W_FENCE: begin
-                pops_reg  <= pops_reg + {7'd0, frm_gone};
+                pops_reg  <= pops_reg + {7'd0, gone_reg};
                 quiet_reg <= frm_waits ? 4'd0 : quiet_reg + 4'd1;
                 if (fence_open) begin
                     state_reg <= W_READ;
                 end
             end
             W_READ: begin
-                legal_reg <= cfg_legal;
-                state_reg <= W_CHECK;
+                legal_reg   <= cfg_legal;
+                highest_reg <= cfg_highest;
+                state_reg   <= W_CHECK;
             end
             W_CHECK: begin
                 base_reg  <= cfg_slots[SLOT_W-1:0];
@@ -354,7 +360,7 @@ module inc_recycle_buffer #(
                 ep_reg    <= {EP_W{1'b0}};
                 probe_reg <= {{(GROUPS-1){1'b0}}, 1'b1};
                 probe_index_reg <= probe_index_reg + {{(GRP_W-1){1'b0}}, 1'b1};
-                if (legal_reg) begin
+                if (legal) begin
                     state_reg <= W_OTHERS;
                 end else begin
                     grp_refused <= current_reg;

@@ -153,9 +153,11 @@ module inc_retransmission #(
     reg [TICK_W-1:0] tick_reg;
     reg [TIME_W-1:0] now_reg;
 
+    wire             tick = tick_reg == TICK_TOP[TICK_W-1:0];
+
     always @(posedge clk) begin
         tick_reg <= tick_reg + {{(TICK_W-1){1'b0}}, 1'b1};
-        if (tick_reg == TICK_TOP[TICK_W-1:0]) begin
+        if (tick) begin
             tick_reg <= {TICK_W{1'b0}};
             now_reg  <= now_reg + {{(TIME_W-1){1'b0}}, 1'b1};
         end
@@ -263,6 +265,17 @@ module inc_retransmission #(
     wire [23:0] after   = send_next + 24'd1;
     wire [TIME_W-1:0] past = now_reg - own_deadline;
 
+    // When a timer is up that is set in the next cycle, as the microsecond that begins then counts too: after progress or a send; where it is
+    // off, as often doubled as it was, and where it runs and is up, once more; after an RNR NAK.
+    wire [1:0]        backoff_more = backoff != 2'd3 ? backoff + 2'd1 : backoff;
+    wire [TIME_W-1:0] period       = timeout << (own_on ? backoff_more : backoff);
+    wire [TIME_W:0]   due_new      = {soon, tick} + {timeout, 1'b1};
+    wire [TIME_W:0]   due_own      = {soon, tick} + {period, 1'b1};
+    wire [TIME_W:0]   due_rnr      = {soon, tick} + {rnr_time, 1'b1};
+    reg  [TIME_W-1:0] due_new_reg, due_own_reg, due_rnr_reg;
+
+    // as own_*, for the commit
+    reg        lag_reg, waits_reg, failed_reg, on_reg;
     reg        stale_reg, progress_reg, at_top_reg, all_reg, one_reg, again_reg, timeout_reg, resume_reg, caught_reg, level_reg, nothing_reg;
     reg [23:0] next_reg, unacked_reg, ahead_reg, after_reg;
 
@@ -285,6 +298,13 @@ module inc_retransmission #(
         again_reg    <= !again[23];
         timeout_reg  <= own_on && !past[TIME_W-1];
         resume_reg   <= own_waits && !past[TIME_W-1];
+        lag_reg      <= own_lag;
+        waits_reg    <= own_waits;
+        failed_reg   <= own_failed;
+        on_reg       <= own_on;
+        due_new_reg  <= due_new[TIME_W:1];
+        due_own_reg  <= due_own[TIME_W:1];
+        due_rnr_reg  <= due_rnr[TIME_W:1];
     end
 
     assign rt_keep     = rt_out & ~lag;
@@ -302,33 +322,32 @@ module inc_retransmission #(
     wire rests = cm_ack && rt_is_rnr && !at_top_reg;
     wire fails = cm_ack && !rt_is_ack && !rt_is_nak && !rt_is_rnr;
     wire moves = cm_ack && progress_reg;
-    wire idle  = own_waits || own_failed;
+    wire idle  = waits_reg || failed_reg;
 
-    wire own_failed_next = own_failed || fails;
-    wire own_waits_next  = (own_waits && !cm_resume) || rests;
+    wire own_failed_next = failed_reg || fails;
+    wire own_waits_next  = (waits_reg && !cm_resume) || rests;
 
     // what an endpoint gets next, as long as it lags; when it begins to, what it got last
     assign send_next_next = back && !idle ? next_reg
                           : cm_ack ? ahead_reg
                           : cm_one ? after_reg
                           : cm_timeout || cm_resume ? unacked_reg : send_next;
-    assign max_sent_next  = !own_lag ? pipe_last : cm_one && !again_reg ? send_next : max_sent;
-    assign backoff_next   = moves ? 2'd0 : cm_timeout && backoff != 2'd3 ? backoff + 2'd1 : backoff;
+    assign max_sent_next  = !lag_reg ? pipe_last : cm_one && !again_reg ? send_next : max_sent;
+    assign backoff_next   = moves ? 2'd0 : cm_timeout ? backoff_more : backoff;
 
     // lags at an acknowledgement: who goes back or rests begins to, who lagged may be there again
     wire own_lag_next = own_failed_next || own_waits_next
-                        || (cm_ack && (back || (own_lag && !level_reg)))
+                        || (cm_ack && (back || (lag_reg && !level_reg)))
                         || (cm_one && !caught_reg)
                         || cm_timeout
                         || (cm_resume && !all_reg);
 
     // the timer: off while the endpoint rests, has failed, or has everything
-    wire starts  = (cm_one && !own_on) || cm_timeout || (cm_resume && !nothing_reg) || (moves && !at_top_reg);
+    wire starts  = (cm_one && !on_reg) || cm_timeout || (cm_resume && !nothing_reg) || (moves && !at_top_reg);
     wire stops   = own_failed_next || own_waits_next || (moves && at_top_reg) || (cm_resume && nothing_reg);
-    wire own_on_next = (own_on || starts) && !stops;
+    wire own_on_next = (on_reg || starts) && !stops;
     wire sets    = rests || (starts && !stops);
-    wire [TIME_W-1:0] period   = timeout << backoff_next;
-    wire [TIME_W-1:0] own_time = soon + (rests ? rnr_time : period);
+    wire [TIME_W-1:0] own_time = rests ? due_rnr_reg : moves ? due_new_reg : due_own_reg;
 
     wire one_endpoint = cm_ack || cm_one || cm_timeout || cm_resume;
 
@@ -342,7 +361,7 @@ module inc_retransmission #(
             assign waits_next[e]  = mine ? own_waits_next : !cm_open && waits[e];
             assign on_next[e]     = mine ? own_on_next : sent || (!cm_open && on[e]);
             assign deadline_next[TIME_W*e +: TIME_W] = mine && sets ? own_time
-                                                     : sent ? soon + timeout : deadline[TIME_W*e +: TIME_W];
+                                                     : sent ? due_new_reg : deadline[TIME_W*e +: TIME_W];
         end
     endgenerate
 
@@ -388,9 +407,8 @@ module inc_retransmission #(
 
     reg                late_reg;
     reg  [EI_W-1:0]    late_ei_reg;
-    reg  [QUEUE_W-1:0] head_reg, tail_reg;
-    reg  [QUEUE_W:0]   held_reg;            // in the memory
-    reg  [QUEUE_W:0]   standing_reg;        // all
+    // where the next joins, where the memory's first is, and the first of all, which may be shown already; never a whole turn apart
+    reg  [QUEUE_W-1:0] tail_reg, head_reg, done_reg;
     reg                shown_reg;           // the memory shows its first
     wire [EI_W:0]      first;
     wire [EI_W-1:0]    pipe_ei;
@@ -417,7 +435,7 @@ module inc_retransmission #(
         .rdata (first)
     );
 
-    assign fetch = held_reg != {(QUEUE_W+1){1'b0}} && (!shown_reg || takes_first);
+    assign fetch = head_reg != tail_reg && (!shown_reg || takes_first);
 
     always @(posedge clk) begin
         late_reg    <= cm_we && own_joins;
@@ -431,33 +449,33 @@ module inc_retransmission #(
         end else if (takes_first) begin
             shown_reg <= 1'b0;
         end
-        held_reg     <= held_reg + {{QUEUE_W{1'b0}}, joins} - {{QUEUE_W{1'b0}}, fetch};
-        standing_reg <= standing_reg + {{QUEUE_W{1'b0}}, joins} - {{QUEUE_W{1'b0}}, queued};
+        if (queued) begin
+            done_reg <= done_reg + {{(QUEUE_W-1){1'b0}}, 1'b1};
+        end
         if (rst) begin
-            late_reg     <= 1'b0;
-            tail_reg     <= {QUEUE_W{1'b0}};
-            head_reg     <= {QUEUE_W{1'b0}};
-            shown_reg    <= 1'b0;
-            held_reg     <= {(QUEUE_W+1){1'b0}};
-            standing_reg <= {(QUEUE_W+1){1'b0}};
+            late_reg  <= 1'b0;
+            tail_reg  <= {QUEUE_W{1'b0}};
+            head_reg  <= {QUEUE_W{1'b0}};
+            done_reg  <= {QUEUE_W{1'b0}};
+            shown_reg <= 1'b0;
         end
     end
 
     // ---- a start waits until those who stood in the queue are gone ----
 
     reg               fence_reg;
-    reg [QUEUE_W:0]   before_reg;
+    reg               clean_reg;
+    reg [QUEUE_W-1:0] behind_reg;           // the last of those stands before here
+    wire              clean = clean_reg || done_reg == behind_reg;
 
-    assign init_clean = fence_reg && before_reg == {(QUEUE_W+1){1'b0}};
+    assign init_clean = fence_reg && clean;
 
     always @(posedge clk) begin
+        clean_reg <= fence_reg && clean;
         if (!fence_reg) begin
             fence_reg  <= init_valid && !late_reg && !joins;
-            before_reg <= standing_reg - {{QUEUE_W{1'b0}}, queued};
+            behind_reg <= tail_reg;
         end else begin
-            if (queued && before_reg != {(QUEUE_W+1){1'b0}}) begin
-                before_reg <= before_reg - {{QUEUE_W{1'b0}}, 1'b1};
-            end
             if (init_we && init_ei[EP_W-1:0] == {EP_W{1'b1}}) begin
                 fence_reg <= 1'b0;
             end
@@ -566,12 +584,12 @@ module inc_retransmission #(
     end
 
     assign act_valid = act_valid_reg;
-    assign act_soon  = act_valid_reg || late_reg || standing_reg != {(QUEUE_W+1){1'b0}};
+    assign act_soon  = act_valid_reg || late_reg || done_reg != tail_reg;
     assign act_timer = act_timer_reg;
     assign act_pipe  = act_pipe_reg;
     assign act_ei    = act_ei_reg;
 
-    wire unused_bits = &{1'b0, gain, under_own, under_pipe, skips, again, past, walk_past, TICK_TOP, LAST_EP, LAST_GRP, init_ei};
+    wire unused_bits = &{1'b0, gain, under_own, under_pipe, skips, again, past, due_new, due_own, due_rnr, walk_past, TICK_TOP, LAST_EP, LAST_GRP, init_ei};
 
 endmodule
 
