@@ -38,7 +38,10 @@ module inc_frame_entry #(
     // number of groups
     parameter GROUPS   = 2,
     // 1: there are in-band groups
-    parameter IN_BAND  = 0
+    parameter IN_BAND  = 0,
+    // bits of `frame` and of `view`
+    parameter FRAME_W  = 99,
+    parameter VIEW_W   = 137
 ) (
     input  wire                clk,
     input  wire                rst,
@@ -131,10 +134,12 @@ module inc_frame_entry #(
     output wire                live,
     output wire                may_open,
     output wire [EI_W-1:0]     ei,
-    output wire [EI_W+LEN_W+WORDS_W+75:0] frame,
-    output wire [4*MASK_W+116:0] view,
+    output wire [FRAME_W-1:0]  frame,
+    output wire [VIEW_W-1:0]   view,
     // of both by name: what the frame is, where it goes, where its slot is
     output wire [7:0]          opcode,
+    // what inc_frame_class says of it
+    input  wire                is_data,
     output wire [31:0]         ext,
     output wire                up,
     output wire                reduces,
@@ -153,9 +158,7 @@ module inc_frame_entry #(
 );
 
     localparam GRP_W   = EI_W > EP_W ? EI_W - EP_W : 1;
-    localparam FRAME_W = EI_W + LEN_W + WORDS_W + 76;
     localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2, BARRIER = 3'd3;
-    localparam [7:0] OP_LAST_DATA = 8'h05;
 
 `ifndef __ICARUS__
     generate
@@ -195,7 +198,7 @@ module inc_frame_entry #(
             assign ranged   = 1'b0;
             assign psn      = ent_psn;
             assign dtype    = ent_dtype;
-            assign view     = {2'b00, 2'd0, psn, 72'd0, 7'b1000000, ent_up, ent_down, ent_ackable, ent_whole,
+            assign view     = {1'b0, 1'b0, 2'd0, psn, {3{24'd0}}, 1'b1, 6'd0, ent_up, ent_down, ent_ackable, ent_whole,
                                reduces, spreads, ent_function, dtype, ent_in_mask, ent_out_mask, ent_ack_mask, parent_mask};
             assign ei       = ent_ei;
             assign opcode   = ent_opcode;
@@ -222,7 +225,7 @@ module inc_frame_entry #(
                                     map_previous, map_opens, map_opens_up, map_bad_control, map_wrong_role, map_contradicts, map_base,
                                     map_psn, map_rng, map_begin, map_end, map_up, map_down, map_ackable_any, map_needs_host,
                                     map_collective, map_function, map_dtype, map_in_mask, map_out_mask, map_ack_mask, map_parent_mask,
-                                    opening, done, opener, clk, rst, ask_group};
+                                    is_data, opening, done, opener, clk, rst, ask_group};
         end else begin : gen_in_band
             // M: Control is asked in the cycle in which the frame comes, answers for M_SHOW. One that may open a range is held here
             // when it has gone ahead, as it may have to be looked at again.
@@ -309,7 +312,6 @@ module inc_frame_entry #(
             end
 
             wire in_range = map_current || map_previous;
-            wire is_data  = opcode <= OP_LAST_DATA;
             wire halves   = map_dtype[1] != map_dtype[0];
             wire whole    = map_collective == BARRIER ? empty_reg : !plen[0] && (halves || !plen[1]);
             wire ackable  = map_ackable_any && (host || !map_needs_host);
