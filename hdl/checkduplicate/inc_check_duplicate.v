@@ -4,31 +4,26 @@
 //
 // Contract
 //   order       frames are decided one after the other, in the order of their entries
-//   steps       A looks up (1 cycle), B compares and says what the frame does (2), C forms what it sends and waits for the verdict;
-//               with IN_BAND, M before A asks Control where the frame belongs (2 cycles, 1 for a frame of a fixed group). A frame goes on
-//               when the next step is free or becomes so
-//   latency     an entry in cycle 0 is decided in cycle 5 at the earliest, with IN_BAND in 6, of an in-band group in 7; in the cycle of its
-//               verdict if that is later. The work on the payload is offered in the cycle before that decision at the latest, as
-//               speculative. A gap's NAK takes 1 cycle more, data of a Reduce's range before the current one too; an acknowledgement of a
+//   steps       those of inc_frame_steps: A looks up (1 cycle), B compares and says what the frame does (2), C forms what it sends and waits
+//               for the verdict
+//   latency     an entry in cycle 0 is decided in cycle 5 at the earliest, of an in-band group in 7; in the cycle of its verdict if that is
+//               later. The work on the payload is offered in the cycle of that decision at the latest, as speculative. A gap's NAK takes 1 cycle more, data of a Reduce's range before the current one too; an acknowledgement of a
 //               Broadcast, which wants the minimum of all, is decided 3 cycles after ack_ready, data of a Broadcast's range before the
 //               current one 2 after it; a control that opens a range is decided 7 cycles after ctl_busy is low
 //   throughput  a frame in 2 cycles, a bypassed one in 1, an acknowledgement of a Broadcast in 3 more than ack_rd to ack_ready
 //   speculation B takes a frame in C as committed: the state that it will write goes to the next frame of the same endpoint, slot or group
 //               at once. If it is not committed, the frame in B is looked at again, which takes 2 cycles
-//   commit      in the cycle of the verdict: state is written, tx_* pushed, or nothing of it, and work already taken gets op_kill; counters
-//               step in the cycle after it
+//   commit      in the cycle of the verdict: state is written, tx_* pushed, or nothing of it, and the work is killed; counters step in the
+//               cycle after it
 //   stall       waits while tx_room is low and needed, and with work of its own while that of the frame before has not been taken
-//   payload     op_slot is the unit base + index of the slot, with 16-bit elements base + 2 * index. In place op_read adds to what lies
-//               there, or sends it again, and op_emit sends. In a tree op_pair is the pair of the endpoint, op_read says that the other
-//               of the pair has contributed, and op_reduce instead of op_emit that op_pairs, those with a contribution, make the
-//               result; only down data is still op_emit
+//   payload     work_unit is base + index of the slot, with 16-bit elements base + 2 * index. In place work_read adds to what lies there, or
+//               sends it again, and work_emit sends. In a tree work_read says that the other endpoint of the pair has contributed, and
+//               work_reduce instead of work_emit that the pairs with a contribution make the result; only down data is still work_emit
 //   slots       recycled by the first contribution of another PSN, or to a slot without a contribution: it overwrites what lies there
 //   state       per endpoint {ePSN, msn, nakSent}, per group `done`; set by init_* while no frame is being written;
 //               a frame that was looked at before its group was live is dropped, however late its verdict; a group that dies in the cycle
 //               of a decision is still alive for it
-//   in-band     with IN_BAND: ctl_rd asks Control where the frame belongs, map_* two cycles later; a control that may open a range keeps
-//               younger frames out until it is decided. If it is good it is ctl_open, and looked at again, from ctl_rd on, when ctl_busy
-//               is low; tx_psn is then a group's PSN
+//   in-band     a control that opens a range is ctl_open when it is good, and comes again; tx_psn of a frame of a range is a group's PSN
 //   reset       empty
 //   not done    payload, copies, headers, offsets, and who acknowledged what: it says what is to be done with them
 `default_nettype none
@@ -296,7 +291,8 @@ module inc_check_duplicate #(
     localparam [7:0] NAK_SEQUENCE = 8'h60, ACK_PLAIN = 8'h1F;
     localparam [MASK_W-1:0] NOBODY = {MASK_W{1'b0}};
 
-    localparam EP_BITS = 49;                                      // nakSent, msn, ePSN
+    localparam EP_BITS = 49;           // nakSent, msn, ePSN
+
     wire [GRP_W-1:0] a_group, b_group, c_group, init_group;
     generate
         if (EI_W > EP_W) begin : gen_groups
@@ -308,6 +304,7 @@ module inc_check_duplicate #(
             assign {a_group, b_group, c_group, init_group} = 4'd0;
         end
     endgenerate
+
     // ---- A: where its slot is, and the tables are read ----
 
     // N - 1, of log2 N
@@ -808,7 +805,7 @@ module inc_check_duplicate #(
         count_reg <= t_count & {COUNTERS{c_passed}};
         count_reg[C_RX_FRAMES]            <= c_done;
         count_reg[C_BYPASS]               <= quick;
-        count_reg[C_DROP_FOREIGN +: 6]    <= c_drops;          // and those that follow it, to C_DROP_ICRC
+        count_reg[C_DROP_FOREIGN +: 6]    <= c_drops;    // and those behind it, to DROP_ICRC
         count_reg[C_RANGE_OPEN]           <= c_opening;
         if (rst) begin
             count_reg <= {COUNTERS{1'b0}};

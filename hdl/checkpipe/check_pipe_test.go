@@ -561,12 +561,21 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestTiming: the cycles that the head of the file states.
+// TestTiming: the cycles that the head of the file states; a frame of a fixed group takes no more in an engine that has in-band groups too.
 func TestTiming(t *testing.T) {
 	t.Parallel()
-	lib := rig.Lib(t, trio{mini()})
+	for name, p := range map[string]checkpipe.CheckPipe{"fixed": mini(), "in-band": with(func(p *checkpipe.CheckPipe) { p.InBand = 1 })} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			timing(t, p)
+		})
+	}
+}
+
+func timing(t *testing.T, p checkpipe.CheckPipe) {
+	lib := rig.Lib(t, trio{p})
 	calm := func(members uint64) *bench {
-		b := newBench(t, lib, mini(), 1)
+		b := newBench(t, lib, p, 1)
 		b.rush = true
 		b.Set("cfg_timeout", 60000)
 		g := b.m.groups[0]

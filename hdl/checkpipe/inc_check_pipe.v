@@ -4,18 +4,16 @@
 //
 // Contract
 //   order       frames are decided one after the other, in the order of their entries; a frame and an action in turn while both wait
-//   steps       P finds the pipe and the place in it (2 cycles), B compares and says what the frame does (2), C looks at what was sent and
-//               acknowledged (1) and waits for the verdict; with IN_BAND, M before P asks Control where the frame belongs (2 cycles, 1 for
-//               a frame of a fixed group). A frame goes on when the next step is free or becomes so
-//   latency     an entry in cycle 0 is decided in cycle 6 at the earliest, with IN_BAND in 7, of an in-band group in 8; in the cycle of its
-//               verdict if that is later. The work on the payload is offered in the cycle before that decision at the latest, as speculative.
-//               A control that opens a range is decided 8 cycles after ctl_busy is low. An action takes 5 cycles from when it is begun,
+//   steps       those of inc_frame_steps: A finds the pipe and the place in it (2 cycles), B compares and says what the frame does (2),
+//               C looks at what was sent and acknowledged (1) and waits for the verdict
+//   latency     an entry in cycle 0 is decided in cycle 6 at the earliest, of an in-band group in 8; in the cycle of its verdict if that is
+//               later. The work on the payload is offered in the cycle of that decision at the latest, as speculative. A control that opens a range is decided 8 cycles after ctl_busy is low. An action takes 5 cycles from when it is begun,
 //               which is 3 cycles after an acknowledgement, 2 after a second frame pushed, else at once
 //   throughput  a frame in 2 cycles, a bypassed one in 1
 //   speculation B takes a frame in C as committed: the state that it will write goes to the next frame of the same endpoint, slot or group
 //               at once. If it is not committed, the frame in B is looked at again, which takes 2 cycles
-//   commit      in the cycle of the verdict: state is written, tx_* pushed, or nothing of it, and work already taken gets op_kill; counters
-//               step in the cycle after it. A result that is sent at once is committed with its frame, its tx_* pushed after the
+//   commit      in the cycle of the verdict: state is written, tx_* pushed, or nothing of it, and the work is killed; counters step in the
+//               cycle after it. A result that is sent at once is committed with its frame, its tx_* pushed after the
 //               acknowledgement's, before anything else; so is a CNP after an RNR NAK
 //   action      waits for the frame in C if that has its verdict; else the frame's work is killed, and it is looked at again
 //   start       follows an acknowledgement in 2 cycles. Meanwhile data that lies in the ring from the start before goes on; other data
@@ -24,15 +22,13 @@
 //   stall       waits while tx_room is low and needed, and with work of its own while that before it has not been taken
 //   pipes       slots of a ring are counted from the slot of `start`, so N need not be a power of two: `bias` is that slot's number less start.
 //               At the root of an AllReduce or Barrier one ring of 2N is both pipes
-//   payload     op_slot is the unit base + index of the slot, with 16-bit elements base + 2 * index. In place op_read adds to what lies
-//               there, or sends it, and op_emit sends. In a tree op_pair is the pair of the endpoint, 0 for the parent's data; op_read says
-//               that the other of the pair has contributed, and op_reduce instead of op_emit that op_pairs make the result
+//   payload     work_unit is base + index of the slot, with 16-bit elements base + 2 * index. In place work_read adds to what lies there, or
+//               sends it, and work_emit sends. In a tree work_read says that the other endpoint of the pair has contributed, and work_reduce
+//               instead of work_emit that the pairs with a contribution make the result; work_copied: the parent's data, in the first pair
 //   slots       the first contribution to a PSN overwrites what lies in its slot; it is known by `top`, the first PSN that nobody has sent
 //   state       per group of both pipes {start, bias}, {top, done} and S, and what is needed to send without a frame, noted whenever data is
 //               accepted; set by init_* while no frame is being written; the slots a pipe has come from GROUP_PIPE of its group
-//   in-band     with IN_BAND: ctl_rd asks Control where the frame belongs, map_* two cycles later; a control that may open a range keeps
-//               younger frames out until it is decided. If it is good it is ctl_open, and looked at again, from ctl_rd on, when ctl_busy
-//               is low; tx_psn of data is then a group's PSN
+//   in-band     a control that opens a range is ctl_open when it is good, and comes again; tx_psn of data of a range is a group's PSN
 //   monitor     mon_act_*: docs/pipes.md section 7, in the cycle of the commit; of a result sent at once when its tx_* is pushed
 //   reset       idle
 //   not done    payload, copies, headers, offsets; ePSN and answers are SendAck's, timers, laggards and the queue Retransmission's, the minimum over
@@ -1246,7 +1242,7 @@ module inc_check_pipe #(
         count_reg[C_RX_RNR]               <= c_passed && spoken && c_syn_rnr;
         count_reg[C_TX_GAP_NAK]           <= c_passed && ans_nak;
         count_reg[C_TX_CNP]               <= c_passed && ans_cnp;
-        count_reg[C_DROP_FOREIGN +: 6]    <= c_drops;          // and those that follow it, to C_DROP_ICRC
+        count_reg[C_DROP_FOREIGN +: 6]    <= c_drops;    // and those behind it, to DROP_ICRC
         count_reg[C_RANGE_OPEN]           <= c_opening;
         count_reg[C_DROP_STALE_ACK]       <= c_passed && (c_count[C_DROP_STALE_ACK] || (c_about && rt_stale));
         count_reg[C_TX_ACK]               <= c_passed && ans_ack;

@@ -35,7 +35,7 @@ func (p FrameSteps) Module() (*graph.Module, error) {
 	d := Decider(p)
 	entry := slices.Insert(d.entryPorts(), 2, leaf.Out("frm_waits", 1))
 	return &graph.Module{
-		Name: "inc_frame_steps", Block: "FrameSteps", Source: source, Latency: "1 cycle to A, 2 from B to C, in-band 2 more",
+		Name: "inc_frame_steps", Block: "FrameSteps", Source: source, Latency: "1 cycle to A, 2 from B to C, in an in-band group 2 more",
 		Purpose: "takes frames through the steps of the decision",
 		Params: []graph.Param{
 			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "BYTES", Value: p.Bytes}, {Name: "EP_W", Value: p.EPW},

@@ -6,7 +6,7 @@
 //   order       frames in the order of their entries, one in each step: A, B, C; with IN_BAND, inc_frame_entry before A
 //   steps       A, one cycle or more, until a_ready; B two, which may be a bypassed frame's one; C until the frame is done. A frame goes on
 //               (s_go, a_go, b_go) when the next step is free or becomes so
-//   latency     an entry in cycle 0 is in A in cycle 1, with IN_BAND in 2, of an in-band group in 3
+//   latency     an entry in cycle 0 is in A in cycle 1, of an in-band group in 3
 //   throughput  a frame in 2 cycles, a bypassed one in 1
 //   stall       holds, a_ready, c_free
 //   slot        its word is read with a_go, slot_* one cycle later; what the frame in C will write is taken instead if that has the same slot

@@ -129,7 +129,7 @@ func (p FrameEntry) Module() (*graph.Module, error) {
 	d := Decider(p)
 	ports := slices.Concat([]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("grp_live", p.Groups)}, d.entryPorts(), d.rangePorts())
 	return &graph.Module{
-		Name: "inc_frame_entry", Source: source, Latency: "0 cycles, in-band 2",
+		Name: "inc_frame_entry", Source: source, Latency: "0 cycles, in an in-band group 2",
 		Purpose: "the step in which a frame comes to be decided",
 		Params: []graph.Param{
 			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW}, {Name: "EI_W", Value: p.EIW},
