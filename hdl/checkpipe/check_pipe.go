@@ -31,7 +31,7 @@ func (p CheckPipe) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	groups := leaf.Pow2(p.GroupBits())
-	memory, err := ram.RAM{Words: groups, Bits: p.SlotW, AddrW: p.GroupBits()}.Module()
+	memory, err := ram.RAM{Words: groups, Bits: p.SlotW + 1, AddrW: p.GroupBits()}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_pipe: %w", err)
 	}
@@ -51,7 +51,7 @@ func (p CheckPipe) Module() (*graph.Module, error) {
 		Memories: []graph.Memory{
 			{Path: "u_heads", Words: groups, Bits: 2 * (24 + p.SlotW + 1), Role: "state", Module: "inc_ram_1r1w"},
 			{Path: "u_settle", Words: groups, Bits: 2 * (24 + p.SlotW + 1), Role: "state", Module: "inc_ram_1r1w"},
-			{Path: "u_sizes", Words: groups, Bits: p.SlotW, Role: "state", Module: "inc_ram_1r1w"},
+			{Path: "u_sizes", Words: groups, Bits: p.SlotW + 1, Role: "state", Module: "inc_ram_1r1w"},
 			{Path: "u_tails", Words: groups, Bits: 4 * 24, Role: "state", Module: "inc_ram_1r1w"},
 			{Path: "u_sents", Words: groups, Bits: 2 * 24, Role: "state", Module: "inc_ram_1r1w"},
 			{Path: "u_contexts", Words: groups, Bits: 34 + 3*p.MaskW + 2*p.SlotW, Role: "state", Module: "inc_ram_1r1w"},

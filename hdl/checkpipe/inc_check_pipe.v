@@ -443,7 +443,9 @@ module inc_check_pipe #(
     wire [2*HEAD_W-1:0] heads, d_heads, heads_next;
     wire                heads_we;
     wire [GRP_W-1:0]    heads_group;
+    wire [SLOT_W-1:0]   tbl_n = tbl_data[F_GROUP_PIPE_N +: SLOT_W];
     wire [SLOT_W-1:0]   pipe_n;
+    wire                pipe_set;
     wire                tail_rd = a_go || redo || x_start;
     wire [GRP_W-1:0]    tail_group = x_start ? act_group : redo ? b_group : a_group;
     wire [2*TAIL_W-1:0] tails;
@@ -461,7 +463,7 @@ module inc_check_pipe #(
         .clk   (clk),
         .we    (heads_we || init_take),
         .waddr (heads_we ? heads_group : init_group),
-        .wdata (heads_we ? heads_next : {init_head, init_head}),
+        .wdata (heads_next),
         .re    (place_rd),
         .raddr (place_group),
         .rdata (heads)
@@ -475,19 +477,20 @@ module inc_check_pipe #(
         .clk   (clk),
         .we    (heads_we || init_take),
         .waddr (heads_we ? heads_group : init_group),
-        .wdata (heads_we ? heads_next : {init_head, init_head}),
+        .wdata (heads_next),
         .re    (d1_valid || asks),
         .raddr (d1_valid ? d1_group : c_group),
         .rdata (d_heads)
     );
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W), .ADDR_W(GRP_W)) u_sizes (
+    // GROUP_PIPE, and whether it says something
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 1), .ADDR_W(GRP_W)) u_sizes (
         .clk   (clk),
         .we    (tbl_grp_we && tbl_word == WORD_GROUP_PIPE),
         .waddr (tbl_group),
-        .wdata (tbl_data[F_GROUP_PIPE_N +: SLOT_W]),
+        .wdata ({tbl_n != {SLOT_W{1'b0}}, tbl_n}),
         .re    (place_rd),
         .raddr (place_group),
-        .rdata (pipe_n)
+        .rdata ({pipe_set, pipe_n})
     );
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * TAIL_W), .ADDR_W(GRP_W)) u_tails (
         .clk   (clk),
@@ -568,7 +571,7 @@ module inc_check_pipe #(
     assign {start_b, bias_b, start_a, bias_a} = heads;
     wire [23:0]       a_start = a_pipe_b ? start_b : start_a;
     wire [SLOT_W:0]   a_bias  = a_pipe_b ? bias_b : bias_a;
-    wire [SLOT_W-1:0] a_n     = pipe_n != {SLOT_W{1'b0}} ? pipe_n : a_half;
+    wire [SLOT_W-1:0] a_n     = pipe_set ? pipe_n : a_half;
 
     // the range before is over if everything is acknowledged in the pipes that it used
     wire [23:0] ctx_after = ctx_end + 24'd1;
@@ -582,8 +585,9 @@ module inc_check_pipe #(
     reg [SLOT_W-1:0] n_reg;
     reg [SLOT_W:0]   raw_reg;
     reg              near, in_ring;    // less than N from start; in the ring from there
-    reg [SLOT_W-1:0] basis_reg;        // of the pipe's slots
-    reg [SLOT_W-1:0] shift_reg;        // the same without the group's base
+    reg [SLOT_W-1:0] slot_reg;         // if the place is before the end of the ring
+    reg [SLOT_W-1:0] wrapped_reg;      // if it is past that
+    reg [SLOT_W-1:0] shift_reg;        // of the pipe's slots, without the group's base
     reg [SLOT_W:0]   size_reg;         // of the ring
     reg              was_down_reg, drained_reg;
     reg [23:0]       begin_reg;        // what the rest of the range's state begins with: one after the last of the one before, or START
@@ -599,16 +603,30 @@ module inc_check_pipe #(
         end
     endfunction
 
+    // three numbers, and one more, with one carry to the end as well
+    function [SLOT_W-1:0] sum(input [SLOT_W-1:0] a, input [SLOT_W-1:0] b, input [SLOT_W-1:0] c, input one);
+        reg [SLOT_W-1:0] carry, bit_0;
+        begin
+            carry    = (a & b) | (a & c) | (b & c);
+            bit_0    = {SLOT_W{1'b0}};
+            bit_0[0] = one;
+            sum      = (a ^ b ^ c) + ((carry << 1) | bit_0);
+        end
+    endfunction
+
     wire [23:0]       a_wide    = {{(24-SLOT_W){1'b0}}, a_n};
     wire [23:0]       a_off     = a_psn - a_start;
     wire [23:0]       past_n    = past(a_psn, a_start, a_wide);
     wire [23:0]       past_ring = past(a_psn, a_start, a_root ? {a_wide[22:0], 1'b0} : a_wide);
 
+    wire [SLOT_W:0]   a_ring  = {a_n, 1'b0};
     wire [SLOT_W-1:0] a_shift = a_pipe_b && !a_root ? a_n : {SLOT_W{1'b0}};
+    // the same less the size of the ring, but for the one that goes with an inverse
+    wire [SLOT_W-1:0] a_below = a_root ? ~a_ring[SLOT_W-1:0] : a_pipe_b ? {SLOT_W{1'b0}} : ~a_n;
     wire [SLOT_W:0]   wrap    = raw_reg - size_reg;
     wire [SLOT_W-1:0] place   = raw_reg >= size_reg ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0];
     wire [SLOT_W-1:0] a_index = place + shift_reg;
-    wire [SLOT_W-1:0] a_slot  = place + basis_reg;
+    wire [SLOT_W-1:0] a_slot  = raw_reg >= size_reg ? wrapped_reg : slot_reg;
     wire [23:0]       n_wide  = {{(24-SLOT_W){1'b0}}, n_reg};
 
     // A start that is behind the acknowledgements does no harm to data inside the ring from there: its place is the same, and it has room.
@@ -639,9 +657,10 @@ module inc_check_pipe #(
             raw_reg      <= a_bias + a_psn[SLOT_W:0];
             near         <= !a_off[23] && past_n[23];
             in_ring      <= !a_off[23] && past_ring[23];
-            basis_reg    <= a_base + a_shift;
+            slot_reg     <= sum(a_base + a_psn[SLOT_W-1:0], a_bias[SLOT_W-1:0], a_shift, 1'b0);
+            wrapped_reg  <= sum(a_base + a_psn[SLOT_W-1:0], a_bias[SLOT_W-1:0], a_below, a_root || !a_pipe_b);
             shift_reg    <= a_shift;
-            size_reg     <= a_root ? {a_n, 1'b0} : {1'b0, a_n};
+            size_reg     <= a_root ? a_ring : {1'b0, a_n};
             was_down_reg <= ctx_ranged ? was_down : a_down;
             drained_reg  <= drained;
             begin_reg    <= ctx_ranged ? ctx_after : a_begin + 24'd1;
@@ -945,6 +964,7 @@ module inc_check_pipe #(
 
     reg              d1_pipe_b, d1_root, d2_root;
     reg [SLOT_W-1:0] d1_n, d2_n;
+    reg [SLOT_W:0]   d_size;           // of the ring
     reg [23:0]       d1_acked, d1_done, d2_done;
 
     wire [23:0]       rest_past  = ack_rest - d1_acked;
@@ -952,18 +972,23 @@ module inc_check_pipe #(
     wire [23:0]       d_start;
     wire [SLOT_W:0]   d_bias;
     assign {d_start, d_bias} = d_head;
-    wire [SLOT_W:0]   d_size     = d2_root ? {d2_n, 1'b0} : {1'b0, d2_n};
-    wire [SLOT_W:0]   head_past  = d_bias + d2_start[SLOT_W:0];
+    // the slot of the new start less the ring's size, with one carry to the end as in `past`: it is less than a size from 0 either way
+    wire [SLOT_W:0]   d_at       = d2_start[SLOT_W:0];
+    wire [SLOT_W-1:0] d_carry    = (d_bias[SLOT_W-1:0] & d_at[SLOT_W-1:0]) | (d_bias[SLOT_W-1:0] & ~d_size[SLOT_W-1:0])
+                                   | (d_at[SLOT_W-1:0] & ~d_size[SLOT_W-1:0]);
+    wire [SLOT_W:0]   head_past  = (d_bias ^ d_at ^ ~d_size) + {d_carry, 1'b1};
     wire [SLOT_W:0]   bias_past  = d_bias - d_size;
-    wire [HEAD_W-1:0] head_next  = {d2_start, head_past >= d_size ? bias_past : d_bias};
+    wire [HEAD_W-1:0] head_on    = {d2_start, d_bias}, head_wrapped = {d2_start, bias_past};
     wire [SLOT_W:0]   fresh_bias = {(SLOT_W+1){1'b0}} - c_fresh[SLOT_W:0];
     wire [HEAD_W-1:0] fresh_head = {c_fresh, fresh_bias};
 
     assign d_busy      = d1_valid || d2_valid;
     assign heads_we    = c_opening || d2_valid;
     assign heads_group = d2_valid ? d2_group : c_group;
-    assign heads_next  = !d2_valid ? {fresh_head, fresh_head}
-                         : d2_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
+    assign heads_next  = d2_valid && !head_past[SLOT_W]
+                         ? (d2_pipe_b ? {head_wrapped, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_wrapped})
+                         : d2_valid ? (d2_pipe_b ? {head_on, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_on})
+                         : c_opening ? {fresh_head, fresh_head} : {init_head, init_head};
 
     always @(posedge clk) begin
         d1_valid  <= good && rises;
@@ -978,6 +1003,7 @@ module inc_check_pipe #(
         d2_pipe_b <= d1_pipe_b;
         d2_root   <= d1_root;
         d2_n      <= d1_n;
+        d_size    <= d1_root ? {d1_n, 1'b0} : {1'b0, d1_n};
         d2_done   <= d1_done;
         d2_start  <= (ack_rest_any && rest_past[23] ? ack_rest : d1_acked) + 24'd1;
         if (rst) begin
@@ -988,9 +1014,9 @@ module inc_check_pipe #(
 
     // ---- slots freed, counted one a cycle: those that a root moves, and those left behind by start ----
 
-    reg              w1_valid, w1_root, w2_valid;
+    reg              w1_valid, w1_root, w2_valid, w2_root, w3_valid;
     reg [SLOT_W-1:0] w1_n;
-    reg [23:0]       w1_step, w1_span, w1_left, w2_step, w2_moved, w3_freed, wipe_reg;
+    reg [23:0]       w1_step, w1_span, w1_left, w2_step, w2_was_full, w2_is_full, w3_step, w3_moved, w4_freed, wipe_reg;
     reg              moves_reg;
 
     // what a root has moved: what is done, from start on, but no more than N
@@ -1007,15 +1033,21 @@ module inc_check_pipe #(
         w1_span   <= d2_done - d_start;
         w1_left   <= d2_done - d2_start;
         w2_valid  <= w1_valid;
+        w2_root   <= w1_root;
         w2_step   <= w1_step;
-        w2_moved  <= w1_root ? w1_step + is_full - was_full : 24'd0;
-        w3_freed  <= w2_valid ? w2_step + w2_moved : 24'd0;
+        w2_was_full <= was_full;
+        w2_is_full  <= is_full;
+        w3_valid  <= w2_valid;
+        w3_step   <= w2_step;
+        w3_moved  <= w2_root ? w2_step + w2_is_full - w2_was_full : 24'd0;
+        w4_freed  <= w3_valid ? w3_step + w3_moved : 24'd0;
         moves_reg <= good && c_completes && c_root && c_near;
-        wipe_reg  <= wipe_reg + w3_freed + {23'd0, moves_reg} - {23'd0, wipes};
+        wipe_reg  <= wipe_reg + w4_freed + {23'd0, moves_reg} - {23'd0, wipes};
         if (rst) begin
             w1_valid  <= 1'b0;
             w2_valid  <= 1'b0;
-            w3_freed  <= 24'd0;
+            w3_valid  <= 1'b0;
+            w4_freed  <= 24'd0;
             moves_reg <= 1'b0;
             wipe_reg  <= 24'd0;
         end
@@ -1039,13 +1071,16 @@ module inc_check_pipe #(
     reg  [23:0]       x_at, x_after, x_unsent;
     reg               x_any, x_two, x_sendable, x_again;
     reg  [SLOT_W:0]   x_raw, x_size;
-    reg  [SLOT_W-1:0] x_basis, x_shift, x_index;
+    reg  [SLOT_W-1:0] x_shift, x_index, x_straight, x_wrapped;
 
     wire [SLOT_W-1:0] x_shifts = x_pipe_b && !x_root ? ctx_n : {SLOT_W{1'b0}};
+    wire [SLOT_W:0]   x_ring   = {ctx_n, 1'b0};
+    // the shift less the size of the ring, but for the one that goes with an inverse
+    wire [SLOT_W-1:0] x_below  = x_root ? ~x_ring[SLOT_W-1:0] : x_pipe_b ? {SLOT_W{1'b0}} : ~ctx_n;
     wire [SLOT_W:0]   x_wrap   = x_raw - x_size;
     wire [SLOT_W-1:0] x_place  = x_raw >= x_size ? x_wrap[SLOT_W-1:0] : x_raw[SLOT_W-1:0];
     wire [SLOT_W:0]   x_unit   = {1'b0, ctx_base} + (x_wide ? {x_index, 1'b0} : {1'b0, x_index});
-    assign            x_slot   = x_basis + x_place;
+    assign            x_slot   = x_raw >= x_size ? x_wrapped : x_straight;
 
     wire              x_live     = live_wide[{1'b0, act_group}];
     wire              whole_pipe = x_live && pointed && x_sendable && rt_keep != NOBODY;
@@ -1079,9 +1114,10 @@ module inc_check_pipe #(
         x_sendable <= x_any && (!x_root || x_unsent < x_n);
         x_two      <= x_after != x_done;
         x_again    <= x_two && (!x_root || x_unsent + 24'd1 < x_n);
-        x_size     <= x_root ? {ctx_n, 1'b0} : {1'b0, ctx_n};
+        x_size     <= x_root ? x_ring : {1'b0, ctx_n};
         x_shift    <= x_shifts;
-        x_basis    <= ctx_base + x_shifts;
+        x_straight <= sum(ctx_base + x_at[SLOT_W-1:0], x_bias[SLOT_W-1:0], x_shifts, 1'b0);
+        x_wrapped  <= sum(ctx_base + x_at[SLOT_W-1:0], x_bias[SLOT_W-1:0], x_below, x_root || !x_pipe_b);
         x_index    <= x_place + x_shift;
         if (rst) begin
             x_step <= 3'd0;
@@ -1255,7 +1291,7 @@ module inc_check_pipe #(
     end
     assign count = count_reg;
 
-    wire unused_bits = &{1'b0, s_ei, c_ext, moved, unit, wrap, a_off, past_n, past_ring, rest_past, init_before,
+    wire unused_bits = &{1'b0, s_ei, c_ext, moved, unit, wrap, a_off, past_n, past_ring, rest_past, head_past, init_before,
                          slot_bytes, x_wrap, x_unit, init_ei, tbl_index, tbl_data, ack_picked, ack_picked_msn,
                          ack_rest_msn, ack_rest_ep, ack_own_msn, ack_ready};
 

@@ -256,13 +256,13 @@ module inc_frame_entry #(
             wire empties  = state_reg == M_EMPTY || (go && !may_open);
             wire take     = ent_valid && empties;
             wire again    = state_reg == M_OPEN && !ctl_busy;
-            wire by       = state_reg == M_EMPTY && !by_range;
+            wire by       = state_reg == M_EMPTY;      // what is offered, if anything, is the frame that comes
 
             assign ent_pop  = take;
             assign ctl_rd   = (take && by_range) || again;
             assign ctl_ei   = again ? ask_ei : ent_ei;
             assign waits    = state_reg != M_EMPTY;
-            assign valid    = state_reg == M_SHOW || (ent_valid && by);
+            assign valid    = state_reg == M_SHOW || (by && ent_valid && !by_range);
             assign live     = by ? ent_live : live_reg;
 
             assign ask_psn         = wire_psn;
@@ -284,7 +284,9 @@ module inc_frame_entry #(
                     M_MAP:   state_reg <= M_SHOW;
                     M_HELD:  state_reg <= opener && opening ? M_OPEN : opener && done ? M_EMPTY : M_HELD;
                     M_OPEN:  state_reg <= ctl_busy ? M_OPEN : M_MAP;
-                    default: state_reg <= go && may_open ? M_HELD : take && !(by && go) ? (by_range ? M_MAP : M_SHOW) : empties ? M_EMPTY : M_SHOW;
+                    default: state_reg <= go && may_open ? M_HELD
+                                          : take && !(by && go) ? (by_range ? M_MAP : M_SHOW)
+                                          : empties ? M_EMPTY : M_SHOW;
                 endcase
                 live_reg   <= take ? ent_live : live_reg && live_now;
                 opened_reg <= !take && (opened_reg || state_reg == M_OPEN);
@@ -340,7 +342,8 @@ module inc_frame_entry #(
             assign view        = {ranged, opened_reg && !by, map_rng, psn, map_begin, map_end, map_base,
                                   !ranged || in_range, ranged && map_previous, map_opens, map_opens_up,
                                   map_bad_control, map_wrong_role, ranged && map_contradicts,
-                                  up, ranged ? {map_down, ackable, whole} : by ? {ent_down, ent_ackable, ent_whole} : {down_reg, ackable_reg, whole_reg},
+                                  up,
+                                  ranged ? {map_down, ackable, whole} : by ? {ent_down, ent_ackable, ent_whole} : {down_reg, ackable_reg, whole_reg},
                                   reduces, spreads, ranged ? map_function : by ? ent_function : function_reg, dtype,
                                   ranged ? {map_in_mask, map_out_mask, map_ack_mask} : {in_mask, out_mask, ack_mask}, parent_mask};
 

@@ -165,7 +165,7 @@ func turnFaults() []Fault {
 		{Name: "WIPE leaves out what a root moves", File: filePipe,
 			Old: "good && c_completes && c_root && c_near", New: "1'b0"},
 		{Name: "WIPE leaves out what is acknowledged", File: filePipe,
-			Old: "w2_step + w2_moved", New: "w2_moved"},
+			Old: "w3_step + w3_moved", New: "w3_moved"},
 		{Name: "TX_RETRANSMIT counts what is late but new", File: filePipe,
 			Old: "x_acts && to_one && rt_again", New: "x_acts && to_one"},
 		{Name: "the monitor does not show time-outs", File: filePipe,
