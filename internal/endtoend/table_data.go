@@ -39,7 +39,7 @@ func arithmeticFaults() []Fault {
 func typeFaults() []Fault {
 	return []Fault{
 		{Name: "a range's type is the group's", File: fileEntry,
-			Old: "ranged_reg ? map_dtype : dtype_reg", New: "ranged_reg && map_dtype == 2'd0 ? map_dtype : dtype_reg"},
+			Old: "ranged ? map_dtype : by ? ent_dtype : dtype_reg", New: "ranged && map_dtype == 2'd0 ? map_dtype : by ? ent_dtype : dtype_reg"},
 		{Name: "an adder's result is used before it is there", File: fileAggregate,
 			Old: "x_read && same[DEPTH-2:0] != {(DEPTH-1){1'b0}}", New: "1'b0"},
 		{Name: "a tie is rounded up", File: fileLane,
