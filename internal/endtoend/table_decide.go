@@ -32,7 +32,7 @@ func slotFaults() []Fault {
 		{Name: "a retransmission of an incomplete slot is resent", File: fileCheck,
 			Old: "up && f_behind && f_tag_ok && f_complete", New: "up && f_behind && f_tag_ok"},
 		{Name: "a duplicate is added again", File: fileCheck,
-			Old: "accept || moves ? b_psn_next : f_epsn", New: "(accept && full) || moves ? b_psn_next : f_epsn"},
+			Old: "accept || moves ? b_psn_next : f_epsn", New: "(accept && f_full) || moves ? b_psn_next : f_epsn"},
 		{Name: "a slot's shape is not kept", File: fileCheck,
 			Old: "from_slot ? wr_opcode : makes_ack ? OP_ACK : c_opcode", New: "from_slot ? 8'h04 : makes_ack ? OP_ACK : c_opcode"},
 		{Name: "shapes are not compared", File: fileCheck,
