@@ -72,16 +72,18 @@ func ackStages(p params.Params, d params.Derived) int {
 }
 
 // ranges adds the block that knows the ranges of in-band groups, or ties off what it would drive.
-func ranges(c *graph.Composite, p params.Params, d params.Derived, lookup, decide, slots, translate *graph.Instance) {
+func ranges(c *graph.Composite, p params.Params, d params.Derived, steps, decide, slots, translate *graph.Instance) {
 	if !p.InBand {
 		c.Open(slots.Pin("ranges_valid"), "no in-band groups")
 		c.Tie(slots.Pin("ranges_take"), 0)
-		for _, port := range decide.Module.Ports {
-			if port.Dir == graph.Out && (strings.HasPrefix(port.Name, "ctl_") || strings.HasPrefix(port.Name, "ask_")) {
-				c.Open(decide.Pin(port.Name), "no in-band groups")
+		for _, from := range []*graph.Instance{steps, decide} {
+			for _, port := range from.Module.Ports {
+				if port.Dir == graph.Out && (strings.HasPrefix(port.Name, "ctl_") || strings.HasPrefix(port.Name, "ask_")) {
+					c.Open(from.Pin(port.Name), "no in-band groups")
+				}
 			}
 		}
-		for _, to := range []*graph.Instance{decide, translate} {
+		for _, to := range []*graph.Instance{steps, translate} {
 			for _, port := range to.Module.Ports {
 				if port.Dir == graph.In && (port.Name == "ctl_busy" || strings.HasPrefix(port.Name, "map_") || strings.HasPrefix(port.Name, "off_")) {
 					c.Tie(to.Pin(port.Name), 0)
@@ -91,10 +93,11 @@ func ranges(c *graph.Composite, p params.Params, d params.Derived, lookup, decid
 		return
 	}
 	ctl := c.Add("u_control", control.Control{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, DTypes: d.DTypeMask, Ops: d.OpMask})
-	c.LinkAs(decide, "ask_", ctl, "ent_")
+	c.LinkAs(steps, "ask_", ctl, "ent_")
+	c.Link(steps, ctl, "ctl_")
 	c.Link(decide, ctl, "ctl_")
-	c.Link(ctl, decide, "ctl_")
-	c.Link(ctl, decide, "map_")
+	c.Link(ctl, steps, "ctl_")
+	c.Link(ctl, steps, "map_")
 	c.Link(ctl, translate, "off_")
 	c.LinkAs(slots, "ranges_", ctl, "init_")
 	c.Connect(slots.Pin("init_ei"), ctl.Pin("init_ei"))
@@ -139,6 +142,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		addMode = addModeIII
 	}
 	decide, wire := addMode(c, p, len(model.Counters))
+	parts := decides(p, len(model.Counters)).Add(c, decide)
 	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d)})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
 		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes})
@@ -163,15 +167,15 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		Counters: len(model.Counters), Timeout: d.PipeTimeoutUS})
 
 	b := blocks{gate: gate, parse: parse, icrcCheck: icrcCheck, rxStep: rxStep, rxResidue: rxResidue, lookup: lookup, packets: packets,
-		decide: decide, acks: acks, slots: slots, aggregate: aggregate,
+		steps: parts.Steps, decide: decide, work: parts.Work, acks: acks, slots: slots, aggregate: aggregate,
 		replicate: replicate, translate: translate, join: join, icrcInsert: icrcInsert, txStep: txStep, txTail: txTail, send: send, csrs: csrs}
 	b.receive(c, in)
 	b.judge(c)
-	ranges(c, p, d, lookup, decide, slots, translate)
+	ranges(c, p, d, parts.Steps, decide, slots, translate)
 	b.add(c)
 	b.emit(c, out)
 	b.control(c)
-	wire(slots, csrs)
+	wire(parts.Steps, slots, csrs)
 	return c.Build()
 }
 
@@ -180,7 +184,7 @@ type blocks struct {
 	// in
 	gate, parse, icrcCheck, rxStep, rxResidue, lookup, packets *graph.Instance
 	// decide and add
-	decide, acks, slots, aggregate *graph.Instance
+	steps, decide, work, acks, slots, aggregate *graph.Instance
 	// out
 	replicate, translate, join, icrcInsert, txStep, txTail, send *graph.Instance
 	// registers
@@ -210,17 +214,21 @@ func (b *blocks) receive(c *graph.Composite, in graph.StreamEnd) {
 // judge connects what decides a frame with the tables and the state that it asks.
 func (b *blocks) judge(c *graph.Composite) {
 	c.Link(b.lookup, b.send, "fwd_")
-	c.Link(b.lookup, b.decide, "ent_")
-	c.Link(b.decide, b.lookup, "ent_")
-	c.LinkAs(b.lookup, "route_", b.decide, "ent_route_")
-	c.Connect(b.lookup.Pin("root_sends"), b.decide.Pin("ent_root_sends"))
-	c.Connect(b.decide.Pin("frm_waits"), b.slots.Pin("frm_waits"))
-	c.Connect(b.decide.Pin("vrd_pop"), b.slots.Pin("frm_gone"))
-	c.Link(b.packets, b.decide, "vrd_")
-	c.Link(b.decide, b.packets, "vrd_")
+	c.Link(b.lookup, b.steps, "ent_")
+	c.Link(b.steps, b.lookup, "ent_")
+	c.LinkAs(b.lookup, "route_", b.steps, "ent_route_")
+	c.Connect(b.lookup.Pin("root_sends"), b.steps.Pin("ent_root_sends"))
+	c.Connect(b.steps.Pin("frm_waits"), b.slots.Pin("frm_waits"))
+	c.Connect(b.decide.Pin("vrd_pop"), b.slots.Pin("frm_gone"), b.packets.Pin("vrd_pop"))
+	c.Connect(b.packets.Pin("vrd_valid"), b.decide.Pin("vrd_valid"))
+	for _, name := range []string{"vrd_err", "vrd_len_ok", "vrd_icrc_ok"} {
+		c.Connect(b.packets.Pin(name), b.steps.Pin(name))
+	}
+	c.Connect(b.packets.Pin("vrd_end"), b.work.Pin("vrd_end"))
 	c.Link(b.decide, b.slots, "rd_")
 	c.Link(b.decide, b.slots, "wr_")
-	c.Link(b.slots, b.decide, "slot_")
+	c.Link(b.steps, b.slots, "wr_")
+	c.Link(b.slots, b.steps, "slot_")
 	c.Link(b.slots, b.decide, "init_")
 	c.Link(b.decide, b.slots, "init_")
 	c.Link(b.decide, b.acks, "ack_")
@@ -232,9 +240,9 @@ func (b *blocks) judge(c *graph.Composite) {
 
 // add connects what adds payloads.
 func (b *blocks) add(c *graph.Composite) {
-	c.Link(b.decide, b.aggregate, "op_")
-	c.Link(b.aggregate, b.decide, "op_")
-	c.Connect(b.decide.Pin("pkt_start"), b.aggregate.Pin("pkt_start"))
+	c.Link(b.work, b.aggregate, "op_")
+	c.Link(b.aggregate, b.work, "op_")
+	c.Connect(b.work.Pin("pkt_start"), b.aggregate.Pin("pkt_start"))
 	c.Connect(b.packets.Pin("newest"), b.aggregate.Pin("newest"))
 	c.Connect(b.aggregate.Pin("oldest"), b.packets.Pin("oldest"))
 	c.Link(b.aggregate, b.packets, "rd_")
@@ -266,7 +274,7 @@ func (b *blocks) emit(c *graph.Composite, out graph.StreamEnd) {
 
 // control connects the registers.
 func (b *blocks) control(c *graph.Composite) {
-	c.Connect(b.slots.Pin("grp_live"), b.decide.Pin("grp_live"), b.csrs.Pin("grp_live"))
+	c.Connect(b.slots.Pin("grp_live"), b.steps.Pin("grp_live"), b.csrs.Pin("grp_live"))
 	c.Link(c, b.csrs, "s_axil_")
 	c.Link(b.csrs, c, "s_axil_")
 	c.Connect(b.csrs.Pin("cfg_foreign_bypass"), b.lookup.Pin("cfg_foreign_bypass"))
@@ -308,9 +316,9 @@ func decides(p params.Params, counters int) decider.Decider {
 }
 
 // addModeII adds the block that decides in Mode II. wire gives it what only Mode II has, once the other blocks are there.
-func addModeII(c *graph.Composite, p params.Params, counters int) (decide *graph.Instance, wire func(slots, csrs *graph.Instance)) {
+func addModeII(c *graph.Composite, p params.Params, counters int) (decide *graph.Instance, wire func(steps, slots, csrs *graph.Instance)) {
 	decide = c.Add("u_check", checkduplicate.CheckDuplicate(decides(p, counters)))
-	return decide, func(_, csrs *graph.Instance) {
+	return decide, func(_, _, csrs *graph.Instance) {
 		c.Connect(csrs.Pin("cfg_gap_nak"), decide.Pin("cfg_gap_nak"))
 		for _, name := range []string{"cfg_rnr_timer", "cfg_rnr", "cfg_cnp", "cfg_timeout"} {
 			c.Open(csrs.Pin(name), "no pipes")

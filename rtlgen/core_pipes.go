@@ -12,12 +12,12 @@ import (
 
 // addModeIII adds the block that decides in Mode III, in CheckDuplicate's place, who answers and who sends again (docs/pipes.md). wire
 // gives them what only Mode III has, once the other blocks are there.
-func addModeIII(c *graph.Composite, p params.Params, counters int) (decide *graph.Instance, wire func(slots, csrs *graph.Instance)) {
+func addModeIII(c *graph.Composite, p params.Params, counters int) (decide *graph.Instance, wire func(steps, slots, csrs *graph.Instance)) {
 	d := p.Derived()
 	decide = c.Add("u_check", checkpipe.CheckPipe{Decider: decides(p, counters)})
 	answer := c.Add("u_answer", sendack.SendAck{EIW: d.EIBits})
 	repeat := c.Add("u_repeat", retransmission.Retransmission{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, ClockMHz: p.ClockMHz})
-	return decide, func(slots, csrs *graph.Instance) {
+	return decide, func(steps, slots, csrs *graph.Instance) {
 		c.Link(decide, answer, "rcv_")
 		c.Link(answer, decide, "ans_")
 		for _, name := range []string{"rcv_takes", "rcv_behind", "rcv_ahead"} {
@@ -28,7 +28,11 @@ func addModeIII(c *graph.Composite, p params.Params, counters int) (decide *grap
 		c.Link(decide, repeat, "cm_")
 		c.Link(decide, repeat, "act_")
 		c.Link(repeat, decide, "act_")
-		c.Connect(slots.Pin("grp_live"), repeat.Pin("grp_live"))
+		c.Connect(steps.Pin("frm_waits"), decide.Pin("frm_waits"))
+		for _, name := range []string{"slot_mask", "slot_opcode", "slot_plen", "slot_pad", "slot_se", "slot_ext", "slot_ce"} {
+			c.Connect(slots.Pin(name), decide.Pin(name)) // of an action
+		}
+		c.Connect(slots.Pin("grp_live"), decide.Pin("grp_live"), repeat.Pin("grp_live"))
 		c.Connect(slots.Pin("init_valid"), repeat.Pin("init_valid"))
 		c.Connect(slots.Pin("init_ei"), repeat.Pin("init_ei"), answer.Pin("init_ei"))
 		c.Connect(slots.Pin("init_psn"), answer.Pin("init_psn"))

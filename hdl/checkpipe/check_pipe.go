@@ -5,6 +5,7 @@ package checkpipe
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"incforge/hdl/decider"
 	"incforge/hdl/graph"
@@ -20,6 +21,8 @@ type CheckPipe struct {
 // Module describes it, or says every reason why the parameters are illegal.
 func (p CheckPipe) Module() (*graph.Module, error) {
 	rules := p.Rules("inc_check_pipe", 3, 22)
+	p.CountGroups(rules)
+	p.WholeBytes(rules)
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -28,28 +31,32 @@ func (p CheckPipe) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	groups := leaf.Pow2(p.GroupBits())
-	memory, err := ram.RAM{Words: groups, Bits: p.SlotW, AddrW: p.GroupBits()}.Module()
+	memory, err := ram.RAM{Words: groups, Bits: p.SlotW + 1, AddrW: p.GroupBits()}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_pipe: %w", err)
 	}
-	parts, err := p.Parts()
+	ahead, err := decider.LookAhead{Bits: 4 * 24}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_pipe: %w", err)
 	}
 	return &graph.Module{
 		Name: "inc_check_pipe", Block: "CheckPipe", Source: source, Latency: "6 to 8 cycles, a frame in 2",
 		Purpose: "decides what every frame does, takes the engine's own actions, keeps the pipes",
-		Params:  append(p.Params(), graph.Param{Name: "COUNTERS", Value: p.Counters}),
-		Ports:   p.ports(),
+		Params: []graph.Param{
+			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "BYTES", Value: p.Bytes}, {Name: "EP_W", Value: p.EPW},
+			{Name: "EI_W", Value: p.EIW}, {Name: "MASK_W", Value: p.MaskW}, {Name: "SLOT_W", Value: p.SlotW}, {Name: "TREE", Value: p.Tree},
+			{Name: "HALVES", Value: p.Halves}, {Name: "GROUPS", Value: p.Groups}, {Name: "COUNTERS", Value: p.Counters},
+		},
+		Ports: p.ports(),
 		Memories: []graph.Memory{
 			{Path: "u_heads", Words: groups, Bits: 2 * (24 + p.SlotW + 1), Role: "state", Module: "inc_ram_1r1w"},
 			{Path: "u_settle", Words: groups, Bits: 2 * (24 + p.SlotW + 1), Role: "state", Module: "inc_ram_1r1w"},
-			{Path: "u_sizes", Words: groups, Bits: p.SlotW, Role: "state", Module: "inc_ram_1r1w"},
+			{Path: "u_sizes", Words: groups, Bits: p.SlotW + 1, Role: "state", Module: "inc_ram_1r1w"},
 			{Path: "u_tails", Words: groups, Bits: 4 * 24, Role: "state", Module: "inc_ram_1r1w"},
 			{Path: "u_sents", Words: groups, Bits: 2 * 24, Role: "state", Module: "inc_ram_1r1w"},
 			{Path: "u_contexts", Words: groups, Bits: 34 + 3*p.MaskW + 2*p.SlotW, Role: "state", Module: "inc_ram_1r1w"},
 		},
-		Submodules: append(parts, memory),
+		Submodules: []*graph.Module{ahead, memory},
 	}, nil
 }
 
@@ -65,9 +72,15 @@ func (p CheckPipe) ports() []graph.Port {
 			leaf.In("tbl_word", 4),
 			leaf.In("tbl_data", 32),
 		},
-		p.FramePorts(),
+		[]graph.Port{leaf.In("frm_waits", 1)},
+		p.FramePorts(frameNames()...),
+		p.AckPorts(),
+		p.VerdictPorts(),
+		p.SlotPorts(leaf.In("slot_mask", p.MaskW), leaf.In("slot_opcode", 8), leaf.In("slot_plen", p.LenW), leaf.In("slot_pad", 2),
+			leaf.In("slot_se", 1), leaf.In("slot_ext", 32), leaf.In("slot_ce", 1)),
 		p.pipePorts(),
 		p.WorkPorts(),
+		p.TxPorts(),
 		[]graph.Port{
 			leaf.Out("mon_act_valid", 1),
 			leaf.Out("mon_act_kind", 3),
@@ -75,6 +88,20 @@ func (p CheckPipe) ports() []graph.Port {
 			leaf.Out("count", p.Counters),
 		},
 	)
+}
+
+// frameNames are what it asks of a frame in inc_frame_steps, and says to it.
+func frameNames() []string {
+	return strings.Fields("holds s_go s_ei s_self s_data s_up s_reduces s_spreads s_parent_mask s_base s_log2_n " +
+		"a_ready a_follows_slot a_written_slot a_go a_valid a_bypass a_ei a_self a_data a_syn_ack a_ranged a_psn a_begin " +
+		"a_in_range a_previous a_down a_reduces a_spreads a_out_mask a_parent_mask " +
+		"redo b_first b_completes b_go b_valid b_second b_bypass b_ei b_host b_ce b_data b_ack b_cnp b_ends b_syn_ack b_syn_rnr " +
+		"b_syn_nak b_fine b_bad_tver b_bad_opcode b_too_long b_wire_psn b_ranged b_psn b_in_range b_previous b_opens " +
+		"b_bad_control b_wrong_role b_contradicts b_up b_down b_whole b_dtype b_takes_slot " +
+		"f_first f_same f_same_imm f_full f_builds " +
+		"c_free c_wr c_lives c_decided c_opening c_done c_valid c_live c_bypass c_ei c_self c_syn_ack c_syn_rnr c_syn_nak " +
+		"c_wire_psn c_ext c_words c_big_endian c_ranged c_rng c_psn c_end c_reduces c_spreads c_function c_dtype c_in_mask " +
+		"c_out_mask c_parent_mask c_intact c_passed c_drops")
 }
 
 // pipePorts are the pins to the blocks that keep the pipes: the start of a group, SendAck (rcv_, ans_) and

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,31 +32,15 @@ const clockMHz = 5
 // Module is the composite; what is not between its blocks is a port of the same name.
 func (p trio) Module() (*graph.Module, error) {
 	c := graph.NewComposite("check_pipe_bench", "CheckPipe and the blocks that know endpoints")
+	c.Clock("clk")
+	c.Reset("rst")
 	check := c.Add("u_check", p.CheckPipe)
 	answer := c.Add("u_answer", sendack.SendAck{EIW: p.EIW})
 	repeat := c.Add("u_repeat", retransmission.Retransmission{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups, ClockMHz: clockMHz})
 	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups, Stages: 2})
-	c.Clock("clk")
-	c.Reset("rst")
-	inner := func(name string) bool {
-		for _, prefix := range []string{"rcv_", "ans_", "rt_", "cm_", "act_", "ack_", "init_clean", "clk", "rst"} {
-			if strings.HasPrefix(name, prefix) {
-				return true
-			}
-		}
-		return false
-	}
-	for _, port := range check.Module.Ports {
-		switch {
-		case inner(port.Name):
-		case port.Dir == graph.Out:
-			c.Output(port.Name, port.Width)
-			c.Connect(check.Pin(port.Name), c.Pin(port.Name))
-		default:
-			c.Input(port.Name, port.Width)
-			c.Connect(c.Pin(port.Name), check.Pin(port.Name))
-		}
-	}
+	parts := p.Add(c, check)
+	c.Connect(parts.Steps.Pin("frm_waits"), check.Pin("frm_waits"))
+	rig.Expose(c, append(decider.InnerPins(), "rcv_", "ans_", "rt_", "cm_", "act_", "ack_", "init_clean"), check, parts.Steps, parts.Work)
 	c.Link(check, answer, "rcv_")
 	c.Link(answer, check, "ans_")
 	for _, name := range []string{"rcv_takes", "rcv_behind", "rcv_ahead"} {
@@ -578,12 +561,21 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestTiming: the cycles that the head of the file states.
+// TestTiming: the cycles that the head of the file states; a frame of a fixed group takes no more in an engine that has in-band groups too.
 func TestTiming(t *testing.T) {
 	t.Parallel()
-	lib := rig.Lib(t, trio{mini()})
+	for name, p := range map[string]checkpipe.CheckPipe{"fixed": mini(), "in-band": with(func(p *checkpipe.CheckPipe) { p.InBand = 1 })} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			timing(t, p)
+		})
+	}
+}
+
+func timing(t *testing.T, p checkpipe.CheckPipe) {
+	lib := rig.Lib(t, trio{p})
 	calm := func(members uint64) *bench {
-		b := newBench(t, lib, mini(), 1)
+		b := newBench(t, lib, p, 1)
 		b.rush = true
 		b.Set("cfg_timeout", 60000)
 		g := b.m.groups[0]

@@ -49,26 +49,15 @@ func TestDescription(t *testing.T) {
 		// a word as long as the MTU
 		at(decider.Decider{LenW: 9, WordsW: 1, Bytes: 256, EPW: 4, EIW: 5, MaskW: 9, SlotW: 22, Planes: 5, Tree: 1, Groups: 2, PktW: 5, ICRC: 1, Counters: counters}),
 	}
-	groups, mask := "GROUPS must be 1 to 2**(EI_W - EP_W)", "MASK_W must be at most 2**EP_W"
-	planes, tree := "PLANES must be 1 in place, pairs for all endpoints but the last in a tree, PAIR_W hold them", "TREE, HALVES and IN_BAND must be 0 or 1"
+	groups, tree := "GROUPS must be 1 to 2**(EI_W - EP_W)", "TREE and HALVES must be 0 or 1"
 	slot, bytes := "SLOT_W must be 1 to 22", "BYTES must be a power of two of at most LEN_W bits"
 	hdltest.Check(t, legal, []hdltest.Refused{
 		{Leaf: with(func(p *cd) { p.Counters-- }), Params: []graph.Param{{Name: "COUNTERS", Value: counters - 1}}, Rule: "COUNTERS must be the number of the mode's counters"},
 		{Leaf: with(func(p *cd) { p.Groups = 0 }), Params: []graph.Param{{Name: "GROUPS", Value: 0}}, Rule: groups},
 		{Leaf: with(func(p *cd) { p.Groups = 3 }), Params: []graph.Param{{Name: "GROUPS", Value: 3}}, Rule: groups},
-		{Leaf: with(func(p *cd) { p.MaskW = 9 }), Params: []graph.Param{{Name: "MASK_W", Value: 9}}, Rule: mask},
 		{Leaf: with(func(p *cd) { p.Tree = 2 }), Params: []graph.Param{{Name: "TREE", Value: 2}}, Rule: tree},
 		{Leaf: with(func(p *cd) { p.Tree = -1 }), Params: []graph.Param{{Name: "TREE", Value: -1}}, Rule: tree},
 		{Leaf: with(func(p *cd) { p.Halves = 2 }), Params: []graph.Param{{Name: "HALVES", Value: 2}}, Rule: tree},
-		{Leaf: with(func(p *cd) { p.InBand = 2 }), Params: []graph.Param{{Name: "IN_BAND", Value: 2}}, Rule: tree},
-		{Leaf: with(func(p *cd) { p.Planes = 0 }), Params: []graph.Param{{Name: "PLANES", Value: 0}}, Rule: planes},
-		// in place there is one, in a tree of five endpoints two or three
-		{Leaf: with(func(p *cd) { p.Planes = 2 }), Params: []graph.Param{{Name: "PLANES", Value: 2}}, Rule: planes},
-		{Leaf: with(func(p *cd) { p.Tree = 1 }), Params: []graph.Param{{Name: "TREE", Value: 1}}, Rule: planes},
-		{Leaf: with(func(p *cd) { p.Tree, p.Planes = 1, 4 }),
-			Params: []graph.Param{{Name: "TREE", Value: 1}, {Name: "PLANES", Value: 4}, {Name: "PAIR_W", Value: 2}}, Rule: planes},
-		// the description sees to PAIR_W; the Verilog says the same of one that does not fit
-		{Leaf: with(func(p *cd) { p.Planes = 3 }), Params: []graph.Param{{Name: "TREE", Value: 1}, {Name: "PLANES", Value: 3}}, Rule: planes},
 		{Leaf: with(func(p *cd) { p.SlotW = 23 }), Params: []graph.Param{{Name: "SLOT_W", Value: 23}}, Rule: slot},
 		{Leaf: with(func(p *cd) { p.Bytes = 12 }), Params: []graph.Param{{Name: "BYTES", Value: 12}}, Rule: bytes},
 	})

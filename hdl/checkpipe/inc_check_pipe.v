@@ -4,18 +4,16 @@
 //
 // Contract
 //   order       frames are decided one after the other, in the order of their entries; a frame and an action in turn while both wait
-//   steps       P finds the pipe and the place in it (2 cycles), B compares and says what the frame does (2), C looks at what was sent and
-//               acknowledged (1) and waits for the verdict; with IN_BAND, M before P asks Control where the frame belongs (2 cycles, 1 for
-//               a frame of a fixed group). A frame goes on when the next step is free or becomes so
-//   latency     an entry in cycle 0 is decided in cycle 6 at the earliest, with IN_BAND in 7, of an in-band group in 8; in the cycle of its
-//               verdict if that is later. The work on the payload is offered in the cycle before that decision at the latest, as speculative.
-//               A control that opens a range is decided 8 cycles after ctl_busy is low. An action takes 5 cycles from when it is begun,
+//   steps       those of inc_frame_steps: A finds the pipe and the place in it (2 cycles), B compares and says what the frame does (2),
+//               C looks at what was sent and acknowledged (1) and waits for the verdict
+//   latency     an entry in cycle 0 is decided in cycle 6 at the earliest, of an in-band group in 8; in the cycle of its verdict if that is
+//               later. The work on the payload is offered in the cycle of that decision at the latest, as speculative. A control that opens a range is decided 8 cycles after ctl_busy is low. An action takes 5 cycles from when it is begun,
 //               which is 3 cycles after an acknowledgement, 2 after a second frame pushed, else at once
 //   throughput  a frame in 2 cycles, a bypassed one in 1
 //   speculation B takes a frame in C as committed: the state that it will write goes to the next frame of the same endpoint, slot or group
 //               at once. If it is not committed, the frame in B is looked at again, which takes 2 cycles
-//   commit      in the cycle of the verdict: state is written, tx_* pushed, or nothing of it, and work already taken gets op_kill; counters
-//               step in the cycle after it. A result that is sent at once is committed with its frame, its tx_* pushed after the
+//   commit      in the cycle of the verdict: state is written, tx_* pushed, or nothing of it, and the work is killed; counters step in the
+//               cycle after it. A result that is sent at once is committed with its frame, its tx_* pushed after the
 //               acknowledgement's, before anything else; so is a CNP after an RNR NAK
 //   action      waits for the frame in C if that has its verdict; else the frame's work is killed, and it is looked at again
 //   start       follows an acknowledgement in 2 cycles. Meanwhile data that lies in the ring from the start before goes on; other data
@@ -24,15 +22,13 @@
 //   stall       waits while tx_room is low and needed, and with work of its own while that before it has not been taken
 //   pipes       slots of a ring are counted from the slot of `start`, so N need not be a power of two: `bias` is that slot's number less start.
 //               At the root of an AllReduce or Barrier one ring of 2N is both pipes
-//   payload     op_slot is the unit base + index of the slot, with 16-bit elements base + 2 * index. In place op_read adds to what lies
-//               there, or sends it, and op_emit sends. In a tree op_pair is the pair of the endpoint, 0 for the parent's data; op_read says
-//               that the other of the pair has contributed, and op_reduce instead of op_emit that op_pairs make the result
+//   payload     work_unit is base + index of the slot, with 16-bit elements base + 2 * index. In place work_read adds to what lies there, or
+//               sends it, and work_emit sends. In a tree work_read says that the other endpoint of the pair has contributed, and work_reduce
+//               instead of work_emit that the pairs with a contribution make the result; work_copied: the parent's data, in the first pair
 //   slots       the first contribution to a PSN overwrites what lies in its slot; it is known by `top`, the first PSN that nobody has sent
 //   state       per group of both pipes {start, bias}, {top, done} and S, and what is needed to send without a frame, noted whenever data is
 //               accepted; set by init_* while no frame is being written; the slots a pipe has come from GROUP_PIPE of its group
-//   in-band     with IN_BAND: ctl_rd asks Control where the frame belongs, map_* two cycles later; a control that may open a range keeps
-//               younger frames out until it is decided. If it is good it is ctl_open, and looked at again, from ctl_rd on, when ctl_busy
-//               is low; tx_psn of data is then a group's PSN
+//   in-band     a control that opens a range is ctl_open when it is good, and comes again; tx_psn of data of a range is a group's PSN
 //   monitor     mon_act_*: docs/pipes.md section 7, in the cycle of the commit; of a result sent at once when its tx_* is pushed
 //   reset       idle
 //   not done    payload, copies, headers, offsets; ePSN and answers are SendAck's, timers, laggards and the queue Retransmission's, the minimum over
@@ -54,22 +50,12 @@ module inc_check_pipe #(
     parameter MASK_W   = 5,
     // bits of a slot's number
     parameter SLOT_W   = 4,
-    // payloads a slot unit holds: 1, or the pairs of endpoints
-    parameter PLANES   = 1,
-    // bits of a pair's number, at least 1
-    parameter PAIR_W   = 1,
     // 1: contributions are kept by pairs of endpoints and reduced when the slot is complete
     parameter TREE     = 0,
     // 1: there are element types of 16 bits; their slots are two units
     parameter HALVES   = 0,
     // number of groups
     parameter GROUPS   = 2,
-    // bits of a word's address in the packet buffer
-    parameter PKT_W    = 9,
-    // 1: a wrong ICRC drops the frame
-    parameter ICRC     = 1,
-    // 1: there are in-band groups
-    parameter IN_BAND  = 0,
     // number of counters
     // contract: parameter 3
     parameter COUNTERS = 53
@@ -86,87 +72,117 @@ module inc_check_pipe #(
     input  wire [3:0]          tbl_word,
     input  wire [31:0]         tbl_data,
 
-    // the frame's context, from LookupTable
-    input  wire                ent_valid,
-    output wire                ent_pop,
     // a frame that was looked up is not decided yet
-    output wire                frm_waits,
-    input  wire                ent_bypass,
-    input  wire                ent_foreign,
-    input  wire [EI_W-1:0]     ent_ei,
-    input  wire                ent_host,
-    input  wire                ent_up,
-    input  wire                ent_down,
-    input  wire                ent_ackable,
-    input  wire                ent_sum_ok,
-    input  wire                ent_len_ok,
-    input  wire                ent_tver_ok,
-    input  wire                ent_too_long,
-    input  wire                ent_whole,
-    input  wire                ent_empty,
-    input  wire [7:0]          ent_opcode,
-    input  wire                ent_se,
-    input  wire [1:0]          ent_pad,
-    input  wire                ent_ce,
-    input  wire [23:0]         ent_psn,
-    input  wire [31:0]         ent_ext,
-    input  wire [LEN_W-1:0]    ent_plen,
-    input  wire [WORDS_W-1:0]  ent_words,
-    input  wire [SLOT_W-1:0]   ent_base,
-    input  wire [4:0]          ent_log2_n,
-    input  wire [MASK_W-1:0]   ent_in_mask,
-    input  wire [MASK_W-1:0]   ent_out_mask,
-    input  wire [MASK_W-1:0]   ent_ack_mask,
-    input  wire [MASK_W-1:0]   ent_parent_mask,
-    input  wire [2:0]          ent_collective,
-    input  wire [1:0]          ent_function,
-    input  wire [1:0]          ent_dtype,
-    input  wire                ent_big_endian,
-    input  wire                ent_in_band,
-    input  wire                ent_route_valid,
-    input  wire [MASK_W-1:0]   ent_route_mask,
-    input  wire                ent_root_sends,
+    input  wire                frm_waits,
 
-    // in-band groups: the frame's range, from Control
-    output wire                ctl_rd,
-    output wire [EI_W-1:0]     ctl_ei,
-    output wire [EI_W-1:0]     ask_ei,
-    output wire [23:0]         ask_psn,
-    output wire [7:0]          ask_opcode,
-    output wire                ask_empty,
-    output wire [31:0]         ask_ext,
-    output wire [MASK_W-1:0]   ask_in_mask,
-    output wire [MASK_W-1:0]   ask_out_mask,
-    output wire [MASK_W-1:0]   ask_ack_mask,
-    output wire [MASK_W-1:0]   ask_parent_mask,
-    output wire                ask_route_valid,
-    output wire [MASK_W-1:0]   ask_route_mask,
-    output wire                ask_root_sends,
-    output wire                ctl_open,
-    input  wire                ctl_busy,
-    input  wire                map_current,
-    input  wire                map_previous,
-    input  wire                map_opens,
-    input  wire                map_opens_up,
-    input  wire                map_bad_control,
-    input  wire                map_wrong_role,
-    input  wire                map_contradicts,
-    input  wire [23:0]         map_base,
-    input  wire [23:0]         map_psn,
-    input  wire [1:0]          map_rng,
-    input  wire [23:0]         map_begin,
-    input  wire [23:0]         map_end,
-    input  wire                map_up,
-    input  wire                map_down,
-    input  wire                map_ackable_any,
-    input  wire                map_needs_host,
-    input  wire [2:0]          map_collective,
-    input  wire [1:0]          map_function,
-    input  wire [1:0]          map_dtype,
-    input  wire [MASK_W-1:0]   map_in_mask,
-    input  wire [MASK_W-1:0]   map_out_mask,
-    input  wire [MASK_W-1:0]   map_ack_mask,
-    input  wire [MASK_W-1:0]   map_parent_mask,
+    // the frame, in inc_frame_steps: the one that goes into A with s_go
+    output wire                holds,
+    input  wire                s_go,
+    input  wire [EI_W-1:0]     s_ei,
+    input  wire [MASK_W-1:0]   s_self,
+    input  wire                s_data,
+    input  wire                s_up,
+    input  wire                s_reduces,
+    input  wire                s_spreads,
+    input  wire [MASK_W-1:0]   s_parent_mask,
+    input  wire [SLOT_W-1:0]   s_base,
+    input  wire [4:0]          s_log2_n,
+    // the one in A, to B with a_go
+    output wire                a_ready,
+    output wire                a_follows_slot,
+    output wire                a_written_slot,
+    input  wire                a_go,
+    input  wire                a_valid,
+    input  wire                a_bypass,
+    input  wire [EI_W-1:0]     a_ei,
+    input  wire [MASK_W-1:0]   a_self,
+    input  wire                a_data,
+    input  wire                a_syn_ack,
+    input  wire                a_ranged,
+    input  wire [23:0]         a_psn,
+    input  wire [23:0]         a_begin,
+    input  wire                a_in_range,
+    input  wire                a_previous,
+    input  wire                a_down,
+    input  wire                a_reduces,
+    input  wire                a_spreads,
+    input  wire [MASK_W-1:0]   a_out_mask,
+    input  wire [MASK_W-1:0]   a_parent_mask,
+    // the one in B, to C with b_go
+    output wire                redo,
+    output wire                b_first,
+    output wire                b_completes,
+    input  wire                b_go,
+    input  wire                b_valid,
+    input  wire                b_second,
+    input  wire                b_bypass,
+    input  wire [EI_W-1:0]     b_ei,
+    input  wire                b_host,
+    input  wire                b_ce,
+    input  wire                b_data,
+    input  wire                b_ack,
+    input  wire                b_cnp,
+    input  wire                b_ends,
+    input  wire                b_syn_ack,
+    input  wire                b_syn_rnr,
+    input  wire                b_syn_nak,
+    input  wire                b_fine,
+    input  wire                b_bad_tver,
+    input  wire                b_bad_opcode,
+    input  wire                b_too_long,
+    input  wire [23:0]         b_wire_psn,
+    input  wire                b_ranged,
+    input  wire [23:0]         b_psn,
+    input  wire                b_in_range,
+    input  wire                b_previous,
+    input  wire                b_opens,
+    input  wire                b_bad_control,
+    input  wire                b_wrong_role,
+    input  wire                b_contradicts,
+    input  wire                b_up,
+    input  wire                b_down,
+    input  wire                b_whole,
+    input  wire [1:0]          b_dtype,
+    input  wire                b_takes_slot,
+    // how it compares with its slot, in B's second cycle
+    input  wire                f_first,
+    input  wire                f_same,
+    input  wire                f_same_imm,
+    input  wire                f_full,
+    input  wire                f_builds,
+    // the one in C: what it is, what is done with it, how it ended
+    output wire                c_free,
+    output wire                c_wr,
+    output wire                c_lives,
+    output wire                c_decided,
+    output wire                c_opening,
+    output wire                c_done,
+    input  wire                c_valid,
+    input  wire                c_live,
+    input  wire                c_bypass,
+    input  wire [EI_W-1:0]     c_ei,
+    input  wire [MASK_W-1:0]   c_self,
+    input  wire                c_syn_ack,
+    input  wire                c_syn_rnr,
+    input  wire                c_syn_nak,
+    input  wire [23:0]         c_wire_psn,
+    input  wire [31:0]         c_ext,
+    input  wire [WORDS_W-1:0]  c_words,
+    input  wire                c_big_endian,
+    input  wire                c_ranged,
+    input  wire [1:0]          c_rng,
+    input  wire [23:0]         c_psn,
+    input  wire [23:0]         c_end,
+    input  wire                c_reduces,
+    input  wire                c_spreads,
+    input  wire [1:0]          c_function,
+    input  wire [1:0]          c_dtype,
+    input  wire [MASK_W-1:0]   c_in_mask,
+    input  wire [MASK_W-1:0]   c_out_mask,
+    input  wire [MASK_W-1:0]   c_parent_mask,
+    input  wire                c_intact,
+    input  wire                c_passed,
+    input  wire [5:0]          c_drops,
 
     // what was acknowledged, from ReceiveACK
     output wire                ack_rd,
@@ -192,17 +208,11 @@ module inc_check_pipe #(
     // its verdict, from the packet buffer
     input  wire                vrd_valid,
     output wire                vrd_pop,
-    input  wire                vrd_err,
-    input  wire                vrd_len_ok,
-    input  wire                vrd_icrc_ok,
-    input  wire [PKT_W-1:0]    vrd_end,
 
-    // slot words, in RecycleBuffer
+    // its slot, in RecycleBuffer; an action's
     output wire                rd_en,
     output wire [SLOT_W-1:0]   rd_slot,
-    input  wire [23:0]         slot_tag,
     input  wire [MASK_W-1:0]   slot_mask,
-    input  wire                slot_complete,
     input  wire [7:0]          slot_opcode,
     input  wire [LEN_W-1:0]    slot_plen,
     input  wire [1:0]          slot_pad,
@@ -211,15 +221,16 @@ module inc_check_pipe #(
     input  wire                slot_ce,
     output wire                wr_en,
     output wire [SLOT_W-1:0]   wr_slot,
-    output wire [23:0]         wr_tag,
-    output wire [MASK_W-1:0]   wr_mask,
-    output wire                wr_complete,
-    output wire [7:0]          wr_opcode,
-    output wire [LEN_W-1:0]    wr_plen,
-    output wire [1:0]          wr_pad,
-    output wire                wr_se,
-    output wire [31:0]         wr_ext,
-    output wire                wr_ce,
+    input  wire [MASK_W-1:0]   wr_mask,
+    input  wire [7:0]          wr_opcode,
+    input  wire [LEN_W-1:0]    wr_plen,
+    input  wire [1:0]          wr_pad,
+    input  wire                wr_se,
+    input  wire [31:0]         wr_ext,
+    input  wire                wr_ce,
+
+    // the range that the frame opens, in Control
+    output wire                ctl_open,
 
     // state at the start of a group, an endpoint at a time; taken by SendAck and Retransmission too
     input  wire                init_valid,
@@ -294,32 +305,24 @@ module inc_check_pipe #(
     input  wire [EI_W-1:0]     act_ei,
     output wire                act_done,
 
-    // work on the payload, for AggregateData
-    input  wire                op_ready,
-    output wire                op_valid,
-    // the frame is not committed yet: op_commit or op_kill follows
-    output wire                op_spec,
-    output wire                op_commit,
-    output wire                op_kill,
-    output wire [PKT_W-1:0]    op_start,
-    output wire [WORDS_W-1:0]  op_words,
-    // unit of the slot's payload, and pair of the endpoint
-    output wire [SLOT_W-1:0]   op_slot,
-    output wire [PAIR_W-1:0]   op_pair,
-    // add to the slot's words, in a tree to those of the pair, or send them unchanged
-    output wire                op_read,
-    // take the frame's words
-    output wire                op_take,
-    output wire                op_write,
-    output wire                op_emit,
-    // TREE: reduce these pairs and send the result
-    output wire                op_reduce,
-    output wire [PLANES-1:0]   op_pairs,
-    output wire [1:0]          op_function,
-    output wire [1:0]          op_dtype,
-    output wire                op_big_endian,
-    // the oldest word that a frame not yet decided may want
-    output wire [PKT_W-1:0]    pkt_start,
+    // work on the payload, for inc_offer_work: put while none is held, its verdict with the frame's
+    input  wire                work_held,
+    output wire                work_put,
+    output wire [WORDS_W-1:0]  work_words,
+    output wire [SLOT_W-1:0]   work_unit,
+    output wire [EP_W-1:0]     work_ep,
+    output wire [MASK_W-1:0]   work_mask,
+    output wire                work_copied,
+    output wire                work_read,
+    output wire                work_take,
+    output wire                work_write,
+    output wire                work_emit,
+    output wire                work_reduce,
+    output wire [1:0]          work_function,
+    output wire [1:0]          work_dtype,
+    output wire                work_big_endian,
+    output wire                work_commits,
+    output wire                work_kills,
 
     // frames to be made, for ReplicateData
     input  wire                tx_room,
@@ -370,18 +373,11 @@ module inc_check_pipe #(
         if (COUNTERS != C_COUNT) begin : gen_bad_counters
             $error("inc_check_pipe: COUNTERS must be the number of the mode's counters");
         end
-        if (EP_W < 1 || EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
+        if (EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
             $error("inc_check_pipe: GROUPS must be 1 to 2**(EI_W - EP_W)");
         end
-        if (MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_mask
-            $error("inc_check_pipe: MASK_W must be at most 2**EP_W");
-        end
-        if (TREE < 0 || TREE > 1 || HALVES < 0 || HALVES > 1 || IN_BAND < 0 || IN_BAND > 1) begin : gen_bad_tree
-            $error("inc_check_pipe: TREE, HALVES and IN_BAND must be 0 or 1");
-        end
-        if (PLANES < 1 || PAIR_W != ($clog2(PLANES) < 1 ? 1 : $clog2(PLANES)) || (TREE == 0 && PLANES != 1)
-            || (TREE == 1 && (2 * PLANES + 1 < MASK_W || (PLANES > 1 && 2 * PLANES > MASK_W + 1)))) begin : gen_bad_planes
-            $error("inc_check_pipe: PLANES must be 1 in place, pairs for all endpoints but the last in a tree, PAIR_W hold them");
+        if (TREE < 0 || TREE > 1 || HALVES < 0 || HALVES > 1) begin : gen_bad_tree
+            $error("inc_check_pipe: TREE and HALVES must be 0 or 1");
         end
         if (SLOT_W < 1 || SLOT_W > 22) begin : gen_bad_slot
             $error("inc_check_pipe: SLOT_W must be 1 to 22");
@@ -399,86 +395,35 @@ module inc_check_pipe #(
     // contract: end
     localparam [MASK_W-1:0] NOBODY = {MASK_W{1'b0}};
 
-    // what goes with a frame from step to step: its header, and what its group computes there
-    localparam FRAME_W = EI_W + LEN_W + WORDS_W + 76;
-    localparam VIEW_W  = 117 + 4 * MASK_W;
-    localparam SLOT_BITS = 24 + MASK_W + 1 + 8 + LEN_W + 2 + 1 + 32 + 1;
     localparam HEAD_W  = 24 + SLOT_W + 1;                         // of a pipe: start, and the slot of start less start
     localparam TAIL_W  = 2 * 24;                                  // of a pipe: the first PSN that nobody has sent, and done
     localparam CTX_W   = 1 + 2 + 24 + 2 + 2 + 2 + 1 + 3 * MASK_W + 2 * SLOT_W;
 
     // ---- indices: of the frames in the steps, and of the action ----
 
-    wire [EI_W-1:0]  s_ei, p_ei, b_ei;
-    reg  [EI_W-1:0]  c_ei;
-    wire [GRP_W-1:0] s_group, p_group, b_group, c_group, act_group, init_group, tbl_group;
+    wire [GRP_W-1:0] s_group, a_group, b_group, c_group, act_group, init_group, tbl_group;
     generate
         if (EI_W > EP_W) begin : gen_groups
             assign s_group    = s_ei[EI_W-1:EP_W];
-            assign p_group    = p_ei[EI_W-1:EP_W];
+            assign a_group    = a_ei[EI_W-1:EP_W];
             assign b_group    = b_ei[EI_W-1:EP_W];
             assign c_group    = c_ei[EI_W-1:EP_W];
             assign act_group  = act_ei[EI_W-1:EP_W];
             assign init_group = init_ei[EI_W-1:EP_W];
             assign tbl_group  = tbl_index[GRP_W-1:0];
         end else begin : gen_one_group
-            assign {s_group, p_group, b_group, c_group, act_group, init_group, tbl_group} = 7'd0;
+            assign {s_group, a_group, b_group, c_group, act_group, init_group, tbl_group} = 7'd0;
         end
     endgenerate
     wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
 
-    // ---- the frame that is offered ----
-
-    wire               s_valid, s_live, s_opener, s_go, m_valid;
-    wire [FRAME_W-1:0] s_frame;
-    wire [VIEW_W-1:0]  s_view;
-    wire [SLOT_W-1:0]  s_base;
-    wire [4:0]         s_log2_n;
-    wire               s_ranged, s_up, s_reduces, s_spreads;
-    wire [7:0]         s_opcode;
-    wire [23:0]        s_psn;
-    wire [31:0]        s_ext;
-    wire [1:0]         s_dtype;
-    wire [MASK_W-1:0]  s_parent_mask;
-    wire               c_opening, c_done;
-    reg                c_opener;
-
-    inc_frame_entry #(.LEN_W(LEN_W), .WORDS_W(WORDS_W), .EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .SLOT_W(SLOT_W), .GROUPS(GROUPS),
-                      .IN_BAND(IN_BAND)) u_entry (
-        .clk(clk), .rst(rst), .grp_live(grp_live),
-        .ent_valid(ent_valid), .ent_pop(ent_pop), .ent_bypass(ent_bypass), .ent_foreign(ent_foreign), .ent_ei(ent_ei), .ent_host(ent_host),
-        .ent_up(ent_up), .ent_down(ent_down), .ent_ackable(ent_ackable), .ent_sum_ok(ent_sum_ok), .ent_len_ok(ent_len_ok),
-        .ent_tver_ok(ent_tver_ok), .ent_too_long(ent_too_long), .ent_whole(ent_whole), .ent_empty(ent_empty), .ent_opcode(ent_opcode),
-        .ent_se(ent_se), .ent_pad(ent_pad), .ent_ce(ent_ce), .ent_psn(ent_psn), .ent_ext(ent_ext), .ent_plen(ent_plen),
-        .ent_words(ent_words), .ent_base(ent_base), .ent_log2_n(ent_log2_n), .ent_in_mask(ent_in_mask), .ent_out_mask(ent_out_mask),
-        .ent_ack_mask(ent_ack_mask), .ent_parent_mask(ent_parent_mask), .ent_collective(ent_collective), .ent_function(ent_function),
-        .ent_dtype(ent_dtype), .ent_big_endian(ent_big_endian), .ent_in_band(ent_in_band), .ent_route_valid(ent_route_valid),
-        .ent_route_mask(ent_route_mask), .ent_root_sends(ent_root_sends),
-        .ctl_rd(ctl_rd), .ctl_ei(ctl_ei), .ask_ei(ask_ei), .ask_psn(ask_psn), .ask_opcode(ask_opcode), .ask_empty(ask_empty),
-        .ask_ext(ask_ext), .ask_in_mask(ask_in_mask), .ask_out_mask(ask_out_mask), .ask_ack_mask(ask_ack_mask),
-        .ask_parent_mask(ask_parent_mask), .ask_route_valid(ask_route_valid), .ask_route_mask(ask_route_mask),
-        .ask_root_sends(ask_root_sends), .ctl_busy(ctl_busy),
-        .map_current(map_current), .map_previous(map_previous), .map_opens(map_opens), .map_opens_up(map_opens_up),
-        .map_bad_control(map_bad_control), .map_wrong_role(map_wrong_role), .map_contradicts(map_contradicts), .map_base(map_base),
-        .map_psn(map_psn), .map_rng(map_rng), .map_begin(map_begin), .map_end(map_end), .map_up(map_up), .map_down(map_down),
-        .map_ackable_any(map_ackable_any), .map_needs_host(map_needs_host), .map_collective(map_collective), .map_function(map_function),
-        .map_dtype(map_dtype), .map_in_mask(map_in_mask), .map_out_mask(map_out_mask), .map_ack_mask(map_ack_mask),
-        .map_parent_mask(map_parent_mask),
-        .waits(m_valid), .valid(s_valid), .go(s_go), .live(s_live), .may_open(s_opener), .ei(s_ei), .frame(s_frame), .view(s_view),
-        .opcode(s_opcode), .ext(s_ext), .up(s_up), .reduces(s_reduces), .spreads(s_spreads), .parent_mask(s_parent_mask),
-        .ranged(s_ranged), .psn(s_psn), .dtype(s_dtype), .base(s_base), .log2_n(s_log2_n),
-        .opener(c_opener), .opening(c_opening), .done(c_done)
-    );
-
     // ---- whose turn: an action's, if the frame is not ready or had its turn; never between a range's opening and its control ----
 
-    reg        p_valid, b_valid, c_valid;
     reg        turn_reg;               // of frames: an action was the last
     reg        opened_reg;             // a range is open whose control is not decided
     reg  [2:0] x_step;                 // of the action: state, place, slot, slot's word; 0 is none
     reg        r_valid;                // the second frame of what was decided last is to be pushed
     wire       d_busy;                 // acknowledgements are on their way to `start`
-    wire       c_leaves;
 
     wire x_busy   = x_step != 3'd0;
     wire x_due    = !opened_reg && !(turn_reg && vrd_valid && frm_waits);
@@ -487,20 +432,22 @@ module inc_check_pipe #(
     wire x_start  = x_wants && !d_busy && !r_valid && !(c_valid && vrd_valid);
     wire x_acts;
     // one frame may pass an action that is on its way, and no other
-    wire c_free   = c_valid ? c_leaves && !(act_soon && !opened_reg) : !(act_soon && x_due) && !x_busy;
+    wire c_leaves   = c_done || c_opening;
+    assign c_free   = c_valid ? c_leaves && !(act_soon && !opened_reg) : !(act_soon && x_due) && !x_busy;
 
     // ---- state: of pipes, by when it is needed: where `start` is, what has come, what was sent ----
 
-    wire                p_look;        // the frame in P is looked at again
-    wire                p_go, b_go, redo;
-    wire                place_rd = s_go || p_look || x_start;
-    wire [GRP_W-1:0]    place_group = x_start ? act_group : p_look ? p_group : s_group;
+    wire                a_look;        // the frame in A is looked at again
+    wire                place_rd = s_go || a_look || x_start;
+    wire [GRP_W-1:0]    place_group = x_start ? act_group : a_look ? a_group : s_group;
     wire [2*HEAD_W-1:0] heads, d_heads, heads_next;
     wire                heads_we;
     wire [GRP_W-1:0]    heads_group;
+    wire [SLOT_W-1:0]   tbl_n = tbl_data[F_GROUP_PIPE_N +: SLOT_W];
     wire [SLOT_W-1:0]   pipe_n;
-    wire                tail_rd = p_go || redo || x_start;
-    wire [GRP_W-1:0]    tail_group = x_start ? act_group : redo ? b_group : p_group;
+    wire                pipe_set;
+    wire                tail_rd = a_go || redo || x_start;
+    wire [GRP_W-1:0]    tail_group = x_start ? act_group : redo ? b_group : a_group;
     wire [2*TAIL_W-1:0] tails;
     reg  [2*TAIL_W-1:0] n_tails;       // as C will write it
     wire                tails_we;
@@ -516,7 +463,7 @@ module inc_check_pipe #(
         .clk   (clk),
         .we    (heads_we || init_take),
         .waddr (heads_we ? heads_group : init_group),
-        .wdata (heads_we ? heads_next : {init_head, init_head}),
+        .wdata (heads_next),
         .re    (place_rd),
         .raddr (place_group),
         .rdata (heads)
@@ -530,19 +477,20 @@ module inc_check_pipe #(
         .clk   (clk),
         .we    (heads_we || init_take),
         .waddr (heads_we ? heads_group : init_group),
-        .wdata (heads_we ? heads_next : {init_head, init_head}),
+        .wdata (heads_next),
         .re    (d1_valid || asks),
         .raddr (d1_valid ? d1_group : c_group),
         .rdata (d_heads)
     );
-    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W), .ADDR_W(GRP_W)) u_sizes (
+    // GROUP_PIPE, and whether it says something
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 1), .ADDR_W(GRP_W)) u_sizes (
         .clk   (clk),
         .we    (tbl_grp_we && tbl_word == WORD_GROUP_PIPE),
         .waddr (tbl_group),
-        .wdata (tbl_data[F_GROUP_PIPE_N +: SLOT_W]),
+        .wdata ({tbl_n != {SLOT_W{1'b0}}, tbl_n}),
         .re    (place_rd),
         .raddr (place_group),
-        .rdata (pipe_n)
+        .rdata ({pipe_set, pipe_n})
     );
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * TAIL_W), .ADDR_W(GRP_W)) u_tails (
         .clk   (clk),
@@ -593,50 +541,13 @@ module inc_check_pipe #(
                  ctx_in_mask, ctx_out_mask, ctx_parent_mask, ctx_base, ctx_n})
     );
 
-    // ---- P: which pipe, and where in it ----
+    // ---- A: which pipe, and where in it ----
 
-    reg               p_live, p_opener, p_second, p_exact;
-    reg [FRAME_W-1:0] p_frame;
-    reg [VIEW_W-1:0]  p_view;
-    reg [SLOT_W-1:0]  p_base, p_half;
-
-    wire              p_bypass, p_foreign, p_host, p_sum_ok, p_len_ok, p_tver_ok, p_too_long, p_se, p_ce, p_big_endian;
-    wire [7:0]        p_opcode;
-    wire [1:0]        p_pad;
-    wire [23:0]       p_wire_psn;
-    wire [31:0]       p_ext;
-    wire [LEN_W-1:0]  p_plen;
-    wire [WORDS_W-1:0] p_words;
-    assign {p_bypass, p_foreign, p_ei, p_host, p_sum_ok, p_len_ok, p_tver_ok, p_too_long, p_opcode, p_se, p_pad, p_ce, p_wire_psn, p_ext,
-            p_plen, p_words, p_big_endian} = p_frame;
-
-    wire              p_ranged, p_opened, p_in_range, p_previous, p_opens, p_opens_up, p_bad_control, p_wrong_role, p_contradicts;
-    wire              p_up, p_down, p_ackable, p_whole, p_reduces, p_spreads;
-    wire [1:0]        p_rng, p_function, p_dtype;
-    wire [23:0]       p_psn, p_begin, p_end, p_range_base;
-    wire [MASK_W-1:0] p_in_mask, p_out_mask, p_ack_mask, p_parent_mask;
-    assign {p_ranged, p_opened, p_rng, p_psn, p_begin, p_end, p_range_base, p_in_range, p_previous, p_opens, p_opens_up, p_bad_control,
-            p_wrong_role, p_contradicts, p_up, p_down, p_ackable, p_whole, p_reduces, p_spreads, p_function, p_dtype,
-            p_in_mask, p_out_mask, p_ack_mask, p_parent_mask} = p_view;
-
-    wire s_data, s_ends, s_has_imm, s_ack, s_cnp, s_syn_ack, s_syn_rnr, s_syn_nak;
-    reg  p_data, p_ends, p_has_imm, p_ack, p_cnp, p_syn_ack, p_syn_rnr, p_syn_nak;
-
-    inc_frame_class u_class (
-        .opcode   (s_opcode),
-        .syndrome (s_ext[31:24]),
-        .is_data  (s_data),
-        .is_end   (s_ends),
-        .has_imm  (s_has_imm),
-        .is_ack   (s_ack),
-        .is_cnp   (s_cnp),
-        .syn_ack  (s_syn_ack),
-        .syn_rnr  (s_syn_rnr),
-        .syn_nak  (s_syn_nak)
-    );
+    reg               a_second, a_exact;
+    reg [SLOT_W-1:0]  a_base, a_half;
 
     wire [SLOT_W-1:0] s_half;          // N / 2, of log2 N
-    wire [MASK_W-1:0] s_self, x_self;
+    wire [MASK_W-1:0] x_self;
     genvar e;
     generate
         for (e = 0; e < SLOT_W; e = e + 1) begin : gen_half
@@ -645,24 +556,22 @@ module inc_check_pipe #(
         end
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
             localparam [EP_W-1:0] E = e;
-            assign s_self[e] = s_ei[EP_W-1:0] == E;
             assign x_self[e] = act_ei[EP_W-1:0] == E;
         end
     endgenerate
 
     // data of a child goes to the aggregation pipe, but for a root's ring; a parent hears from the aggregation pipe, but of a Broadcast
-    reg               p_root, p_pipe_b;
-    reg  [MASK_W-1:0] p_self;
+    reg               a_root, a_pipe_b;
     wire              s_root   = !s_reduces && !s_spreads && s_parent_mask == NOBODY;
     wire              s_parent = (s_self & s_parent_mask) != NOBODY;
-    wire [MASK_W-1:0] p_outs   = !p_pipe_b ? p_parent_mask : p_spreads ? p_out_mask : p_out_mask & ~p_parent_mask;
+    wire [MASK_W-1:0] a_outs   = !a_pipe_b ? a_parent_mask : a_spreads ? a_out_mask : a_out_mask & ~a_parent_mask;
 
     wire [23:0]       start_a, start_b;
     wire [SLOT_W:0]   bias_a, bias_b;
     assign {start_b, bias_b, start_a, bias_a} = heads;
-    wire [23:0]       p_start = p_pipe_b ? start_b : start_a;
-    wire [SLOT_W:0]   p_bias  = p_pipe_b ? bias_b : bias_a;
-    wire [SLOT_W-1:0] p_n     = pipe_n != {SLOT_W{1'b0}} ? pipe_n : p_half;
+    wire [23:0]       a_start = a_pipe_b ? start_b : start_a;
+    wire [SLOT_W:0]   a_bias  = a_pipe_b ? bias_b : bias_a;
+    wire [SLOT_W-1:0] a_n     = pipe_set ? pipe_n : a_half;
 
     // the range before is over if everything is acknowledged in the pipes that it used
     wire [23:0] ctx_after = ctx_end + 24'd1;
@@ -670,14 +579,15 @@ module inc_check_pipe #(
     wire        drained_b = start_b == ctx_after;
     wire        drained   = !ctx_ranged
                             || ((ctx_reduces || drained_b) && (ctx_spreads || (!ctx_reduces && ctx_parent_mask == NOBODY) || drained_a));
-    wire        was_down  = (p_self & ctx_parent_mask & ~ctx_in_mask) != NOBODY;
+    wire        was_down  = (a_self & ctx_parent_mask & ~ctx_in_mask) != NOBODY;
 
-    // what follows stands in P's second cycle
+    // what follows stands in A's second cycle
     reg [SLOT_W-1:0] n_reg;
     reg [SLOT_W:0]   raw_reg;
     reg              near, in_ring;    // less than N from start; in the ring from there
-    reg [SLOT_W-1:0] basis_reg;        // of the pipe's slots
-    reg [SLOT_W-1:0] shift_reg;        // the same without the group's base
+    reg [SLOT_W-1:0] slot_reg;         // if the place is before the end of the ring
+    reg [SLOT_W-1:0] wrapped_reg;      // if it is past that
+    reg [SLOT_W-1:0] shift_reg;        // of the pipe's slots, without the group's base
     reg [SLOT_W:0]   size_reg;         // of the ring
     reg              was_down_reg, drained_reg;
     reg [23:0]       begin_reg;        // what the rest of the range's state begins with: one after the last of the one before, or START
@@ -693,254 +603,153 @@ module inc_check_pipe #(
         end
     endfunction
 
-    wire [23:0]       p_wide    = {{(24-SLOT_W){1'b0}}, p_n};
-    wire [23:0]       p_off     = p_psn - p_start;
-    wire [23:0]       past_n    = past(p_psn, p_start, p_wide);
-    wire [23:0]       past_ring = past(p_psn, p_start, p_root ? {p_wide[22:0], 1'b0} : p_wide);
+    // three numbers, and one more, with one carry to the end as well
+    function [SLOT_W-1:0] sum(input [SLOT_W-1:0] a, input [SLOT_W-1:0] b, input [SLOT_W-1:0] c, input one);
+        reg [SLOT_W-1:0] carry, bit_0;
+        begin
+            carry    = (a & b) | (a & c) | (b & c);
+            bit_0    = {SLOT_W{1'b0}};
+            bit_0[0] = one;
+            sum      = (a ^ b ^ c) + ((carry << 1) | bit_0);
+        end
+    endfunction
 
-    wire [SLOT_W-1:0] p_shift = p_pipe_b && !p_root ? p_n : {SLOT_W{1'b0}};
+    wire [23:0]       a_wide    = {{(24-SLOT_W){1'b0}}, a_n};
+    wire [23:0]       a_off     = a_psn - a_start;
+    wire [23:0]       past_n    = past(a_psn, a_start, a_wide);
+    wire [23:0]       past_ring = past(a_psn, a_start, a_root ? {a_wide[22:0], 1'b0} : a_wide);
+
+    wire [SLOT_W:0]   a_ring  = {a_n, 1'b0};
+    wire [SLOT_W-1:0] a_shift = a_pipe_b && !a_root ? a_n : {SLOT_W{1'b0}};
+    // the same less the size of the ring, but for the one that goes with an inverse
+    wire [SLOT_W-1:0] a_below = a_root ? ~a_ring[SLOT_W-1:0] : a_pipe_b ? {SLOT_W{1'b0}} : ~a_n;
     wire [SLOT_W:0]   wrap    = raw_reg - size_reg;
     wire [SLOT_W-1:0] place   = raw_reg >= size_reg ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0];
-    wire [SLOT_W-1:0] p_index = place + shift_reg;
-    wire [SLOT_W-1:0] p_slot  = place + basis_reg;
+    wire [SLOT_W-1:0] a_index = place + shift_reg;
+    wire [SLOT_W-1:0] a_slot  = raw_reg >= size_reg ? wrapped_reg : slot_reg;
     wire [23:0]       n_wide  = {{(24-SLOT_W){1'b0}}, n_reg};
 
     // A start that is behind the acknowledgements does no harm to data inside the ring from there: its place is the same, and it has room.
     // Data further off waits until acknowledgements ahead of it are through, data that is not of its group's range until everything is, as
     // that may have begun the range; it is placed again then.
-    reg  b_ack, c_ack;
-    wire p_outside = p_ranged && (!p_in_range || p_previous);
-    wire p_needs = p_data && (!in_ring || p_outside);
+    reg  c_ack;
+    wire a_outside = a_ranged && (!a_in_range || a_previous);
+    wire a_needs = a_data && (!in_ring || a_outside);
     wire acks_ahead = (b_valid && b_ack) || (c_valid && c_ack) || d_busy;
-    wire p_clear = p_outside ? !b_valid && !c_valid && !d_busy : !acks_ahead;
-    wire b_free;
-    wire p_ready = p_second && (!p_needs || p_exact);
-    wire p_free  = !p_valid || p_go;
-    assign p_go   = p_valid && (p_ready || p_bypass) && b_free && !x_busy && !x_start;
-    assign p_look = p_valid && !p_bypass && p_second && p_needs && !p_exact && p_clear && !x_busy && !x_start;
-    assign s_go   = s_valid && p_free && !x_busy && !x_start;
+    wire a_clear = a_outside ? !b_valid && !c_valid && !d_busy : !acks_ahead;
+    assign holds   = x_busy || x_start;
+    assign a_ready = (a_second && (!a_needs || a_exact)) || a_bypass;
+    assign a_look  = a_valid && !a_bypass && a_second && a_needs && !a_exact && a_clear && !holds;
 
     always @(posedge clk) begin
-        p_valid  <= s_go || (p_valid && !p_go);
-        p_second <= !s_go && !p_look;
-        p_live   <= s_go ? s_live : p_live && live_wide[{1'b0, p_group}];
+        a_second <= !s_go && !a_look;
         if (s_go) begin
-            p_opener <= s_opener;
-            p_frame  <= s_frame;
-            p_view   <= s_view;
-            p_base   <= s_base;
-            p_half   <= s_half;
-            p_self   <= s_self;
-            p_root   <= s_root;
-            p_pipe_b <= s_data ? s_root || s_spreads || !s_up : s_spreads || !s_parent;
-            p_data    <= s_data;
-            p_ends    <= s_ends;
-            p_has_imm <= s_has_imm;
-            p_ack     <= s_ack;
-            p_cnp     <= s_cnp;
-            p_syn_ack <= s_syn_ack;
-            p_syn_rnr <= s_syn_rnr;
-            p_syn_nak <= s_syn_nak;
-            p_exact  <= !p_valid && !b_valid && !c_valid && !d_busy;
-        end else if (p_look) begin
-            p_exact  <= 1'b1;
+            a_base   <= s_base;
+            a_half   <= s_half;
+            a_root   <= s_root;
+            a_pipe_b <= s_data ? s_root || s_spreads || !s_up : s_spreads || !s_parent;
+            a_exact  <= !a_valid && !b_valid && !c_valid && !d_busy;
+        end else if (a_look) begin
+            a_exact  <= 1'b1;
         end
-        if (!p_second) begin
-            n_reg        <= p_n;
-            raw_reg      <= p_bias + p_psn[SLOT_W:0];
-            near         <= !p_off[23] && past_n[23];
-            in_ring      <= !p_off[23] && past_ring[23];
-            basis_reg    <= p_base + p_shift;
-            shift_reg    <= p_shift;
-            size_reg     <= p_root ? {p_n, 1'b0} : {1'b0, p_n};
-            was_down_reg <= ctx_ranged ? was_down : p_down;
+        if (!a_second) begin
+            n_reg        <= a_n;
+            raw_reg      <= a_bias + a_psn[SLOT_W:0];
+            near         <= !a_off[23] && past_n[23];
+            in_ring      <= !a_off[23] && past_ring[23];
+            slot_reg     <= sum(a_base + a_psn[SLOT_W-1:0], a_bias[SLOT_W-1:0], a_shift, 1'b0);
+            wrapped_reg  <= sum(a_base + a_psn[SLOT_W-1:0], a_bias[SLOT_W-1:0], a_below, a_root || !a_pipe_b);
+            shift_reg    <= a_shift;
+            size_reg     <= a_root ? a_ring : {1'b0, a_n};
+            was_down_reg <= ctx_ranged ? was_down : a_down;
             drained_reg  <= drained;
-            begin_reg    <= ctx_ranged ? ctx_after : p_begin + 24'd1;
-        end
-        if (rst) begin
-            p_valid <= 1'b0;
+            begin_reg    <= ctx_ranged ? ctx_after : a_begin + 24'd1;
         end
     end
 
     // ---- B: first the facts, then what the frame does ----
 
-    reg               b_second, b_live, b_opener;
-    reg [FRAME_W-1:0] b_frame;
-    reg [VIEW_W-1:0]  b_view;
     reg [SLOT_W-1:0]  b_base, b_n, b_index, b_slot;
-    reg [MASK_W-1:0]  b_self, b_outs;
+    reg [MASK_W-1:0]  b_outs;
     reg               b_pipe_b, b_root, b_near, b_in_ring, b_exact, b_was_down, b_drained, b_hears;
     reg [23:0]        b_edge;          // PSN less N
     reg [23:0]        b_next;          // what comes after it, or after what it acknowledges
     reg [23:0]        b_acked;         // the last that an acknowledgement says was received; of a control the last before its range
     reg [23:0]        b_fresh;
-    reg               b_data, b_ends, b_has_imm, b_cnp, b_syn_ack, b_syn_rnr, b_syn_nak;
-    reg               b_fine;          // nothing wrong with the header so far
-    reg               b_bad_tver, b_bad_opcode, b_too_long;
 
-    wire              b_bypass, b_foreign, b_host, b_sum_ok, b_len_ok, b_tver_ok, b_over_mtu, b_se, b_ce, b_big_endian;
-    wire [7:0]        b_opcode;
-    wire [1:0]        b_pad;
-    wire [23:0]       b_wire_psn;
-    wire [31:0]       b_ext;
-    wire [LEN_W-1:0]  b_plen;
-    wire [WORDS_W-1:0] b_words;
-    assign {b_bypass, b_foreign, b_ei, b_host, b_sum_ok, b_len_ok, b_tver_ok, b_over_mtu, b_opcode, b_se, b_pad, b_ce, b_wire_psn, b_ext,
-            b_plen, b_words, b_big_endian} = b_frame;
-
-    wire              b_ranged, b_opened, b_in_range, b_previous, b_opens, b_opens_up, b_bad_control, b_wrong_role, b_contradicts;
-    wire              b_up, b_down, b_ackable, b_whole, b_reduces, b_spreads;
-    wire [1:0]        b_rng, b_function, b_dtype;
-    wire [23:0]       b_psn, b_begin, b_end, b_range_base;
-    wire [MASK_W-1:0] b_in_mask, b_out_mask, b_ack_mask, b_parent_mask;
-    assign {b_ranged, b_opened, b_rng, b_psn, b_begin, b_end, b_range_base, b_in_range, b_previous, b_opens, b_opens_up, b_bad_control,
-            b_wrong_role, b_contradicts, b_up, b_down, b_ackable, b_whole, b_reduces, b_spreads, b_function, b_dtype,
-            b_in_mask, b_out_mask, b_ack_mask, b_parent_mask} = b_view;
-
-    assign b_go   = b_valid && (b_second || b_bypass) && c_free && !redo;
-    assign b_free = !b_valid || b_go;
-
-    assign rd_en   = (p_go && !p_bypass) || redo || x_step == 3'd3;
+    assign rd_en   = (a_go && !a_bypass) || redo || x_step == 3'd3;
     wire [SLOT_W-1:0] x_slot;
-    assign rd_slot = x_busy ? x_slot : redo ? b_slot : p_slot;
+    assign rd_slot = x_busy ? x_slot : redo ? b_slot : a_slot;
 
     // who writes what is read: the frame that will be in C, or the one that leaves it
     wire             good;
     reg [SLOT_W-1:0] c_slot;
-    reg              c_tails, c_wr, c_pipe_b;
-    reg [23:0]       c_psn;
+    reg              c_tails, c_accept, c_pipe_b;
     wire c_stays      = c_valid && !c_leaves;
-    wire follows_ei   = b_valid ? b_ei == p_ei : c_stays && c_ei == p_ei;
-    wire follows_grp  = b_valid ? b_group == p_group : c_stays && c_group == p_group;
+    wire follows_ei   = b_valid ? b_ei == a_ei : c_stays && c_ei == a_ei;
+    wire follows_grp  = b_valid ? b_group == a_group : c_stays && c_group == a_group;
     // the same PSN of the same pipe is the same slot; one that lies a ring further on does not fit
-    wire b_same       = b_group == p_group && b_pipe_b == p_pipe_b && b_psn == p_psn;
-    wire c_same       = c_group == p_group && c_pipe_b == p_pipe_b && c_psn == p_psn;
-    wire follows_slot = b_valid ? b_same : c_stays && c_same;
+    wire b_same       = b_group == a_group && b_pipe_b == a_pipe_b && b_psn == a_psn;
+    wire c_same       = c_group == a_group && c_pipe_b == a_pipe_b && c_psn == a_psn;
 
-    wire [SLOT_BITS-1:0] ram_slot = {slot_ce, slot_ext, slot_se, slot_pad, slot_plen, slot_opcode, slot_complete, slot_mask, slot_tag};
-    wire [SLOT_BITS-1:0] n_slot;
-    wire [SLOT_BITS-1:0] b_slot_word;
+    assign a_follows_slot = b_valid ? b_same : c_stays && c_same;
+    assign a_written_slot = wr_en && c_same;
+
     wire [2*TAIL_W-1:0]  b_tails;
-    wire                 take_tails, take_slot;
+    wire                 take_tails;
 
     inc_look_ahead #(.BITS(2 * TAIL_W)) u_tails_ahead (
-        .clk(clk), .read(p_go), .follows(follows_grp), .written(tails_we && c_group == p_group), .redo(redo),
+        .clk(clk), .read(a_go), .follows(follows_grp), .written(tails_we && c_group == a_group), .redo(redo),
         .ram(tails), .writes(c_tails), .next(n_tails), .takes(take_tails), .word(b_tails));
-    inc_look_ahead #(.BITS(SLOT_BITS)) u_slot_ahead (
-        .clk(clk), .read(p_go), .follows(follows_slot), .written(wr_en && c_same), .redo(redo),
-        .ram(ram_slot), .writes(c_wr), .next(n_slot), .takes(take_slot), .word(b_slot_word));
-
-    assign rcv_rd      = p_go;
-    assign rcv_ei      = p_ei;
+    assign rcv_rd      = a_go;
+    assign rcv_ei      = a_ei;
     assign rcv_follows = follows_ei;
-    assign rcv_written = good && c_ei == p_ei;
+    assign rcv_written = good && c_ei == a_ei;
     assign rcv_redo    = redo;
     assign rcv_psn     = b_wire_psn;
     assign rcv_ends    = b_ends;
     assign rcv_host    = b_host;
 
-    wire        p_known = p_data || p_ack || p_cnp;
-
     always @(posedge clk) begin
-        b_valid  <= p_go || (b_valid && !b_go);
-        b_second <= !p_go && !redo;
-        b_live   <= (p_go ? p_live : b_live) && live_wide[{1'b0, p_go ? p_group : b_group}];
-        if (p_go) begin
-            b_opener     <= p_opener;
-            b_frame      <= p_frame;
-            b_view       <= p_view;
-            b_base       <= p_base;
+        if (a_go) begin
+            b_base       <= a_base;
             b_n          <= n_reg;
-            b_index      <= p_index;
-            b_slot       <= p_slot;
-            b_self       <= p_self;
-            b_outs       <= p_outs;
-            b_pipe_b     <= p_pipe_b;
-            b_root       <= p_root;
+            b_index      <= a_index;
+            b_slot       <= a_slot;
+            b_outs       <= a_outs;
+            b_pipe_b     <= a_pipe_b;
+            b_root       <= a_root;
             b_near       <= near;
             b_in_ring    <= in_ring;
-            b_exact      <= p_exact;
+            b_exact      <= a_exact;
             b_was_down   <= was_down_reg;
             b_drained    <= drained_reg;
-            b_hears      <= (p_self & p_outs) != NOBODY && !(p_reduces && p_pipe_b);
-            b_edge       <= p_psn - n_wide;
-            b_next       <= p_data || p_syn_ack ? p_psn + 24'd1 : p_psn;
-            b_acked      <= p_data ? begin_reg - 24'd1 : p_syn_ack ? p_psn : p_psn - 24'd1;
+            b_hears      <= (a_self & a_outs) != NOBODY && !(a_reduces && a_pipe_b);
+            b_edge       <= a_psn - n_wide;
+            b_next       <= a_data || a_syn_ack ? a_psn + 24'd1 : a_psn;
+            b_acked      <= a_data ? begin_reg - 24'd1 : a_syn_ack ? a_psn : a_psn - 24'd1;
             b_fresh      <= begin_reg;
-            b_data       <= p_data;
-            b_ack        <= p_ack;
-            b_cnp        <= p_cnp;
-            b_syn_ack    <= p_syn_ack;
-            b_syn_rnr    <= p_syn_rnr;
-            b_syn_nak    <= p_syn_nak;
-            b_ends       <= p_ends;
-            b_has_imm    <= p_has_imm;
-            b_fine       <= !p_bypass && !p_foreign && p_sum_ok && p_len_ok && p_tver_ok && p_known && !p_too_long;
-            b_bad_tver   <= !p_tver_ok;
-            b_bad_opcode <= p_tver_ok && !p_known;
-            b_too_long   <= p_tver_ok && p_known && p_too_long;
-        end
-        if (rst) begin
-            b_valid <= 1'b0;
         end
     end
-
-    wire              b_slot_ce, b_slot_se, b_complete;
-    wire [31:0]       b_slot_ext;
-    wire [1:0]        b_slot_pad;
-    wire [LEN_W-1:0]  b_slot_plen;
-    wire [7:0]        b_slot_opcode;
-    wire [MASK_W-1:0] b_mask;
-    wire [23:0]       b_tag;
-    assign {b_slot_ce, b_slot_ext, b_slot_se, b_slot_pad, b_slot_plen, b_slot_opcode, b_complete, b_mask, b_tag} = b_slot_word;
 
     wire [TAIL_W-1:0] b_tail = b_pipe_b ? b_tails[TAIL_W +: TAIL_W] : b_tails[0 +: TAIL_W];
     wire [23:0]       b_top, b_done_psn;
     assign {b_top, b_done_psn} = b_tail;
     wire [23:0]       moved = b_edge - b_done_psn;
 
-    // the other endpoint of its pair
-    wire [MASK_W-1:0] b_sibling;
-    generate
-        for (e = 0; e < MASK_W; e = e + 1) begin : gen_sibling
-            if ((e ^ 1) < MASK_W) begin : gen_two
-                assign b_sibling[e] = b_self[e ^ 1];
-            end else begin : gen_single
-                assign b_sibling[e] = 1'b0;
-            end
-        end
-    endgenerate
+    // a PSN has contributions if and only if it is before top; the parent's data is the only one of its PSN
+    assign b_first = !b_up || b_psn == b_top;
 
-    reg               f_first, f_moved, f_same, f_same_imm, f_full_first, f_full_more, f_paired;
+    reg               f_moved;
     reg [2*TAIL_W-1:0] f_tails;
     reg [23:0]        f_top, f_done;
-    reg               f_slot_ce, f_slot_se;
-    reg [31:0]        f_slot_ext;
-    reg [1:0]         f_slot_pad;
-    reg [LEN_W-1:0]   f_slot_plen;
-    reg [7:0]         f_slot_opcode;
-    reg [MASK_W-1:0]  f_mask;
 
     always @(posedge clk) begin
         if (!b_second) begin
-            // a PSN has contributions if and only if it is before top; the parent's data is the only one of its PSN
-            f_first       <= !b_up || b_psn == b_top;
             f_moved       <= moved[23];
             f_tails       <= b_tails;
             f_top         <= b_top;
             f_done        <= b_done_psn;
-            f_same        <= b_slot_opcode == b_opcode && b_slot_plen == b_plen && b_slot_pad == b_pad;
-            f_same_imm    <= b_slot_se == b_se && (b_slot_ext == b_ext || !b_has_imm);
-            f_full_first  <= (b_self & b_in_mask) == b_in_mask;
-            f_full_more   <= ((b_mask | b_self) & b_in_mask) == b_in_mask;
-            f_paired      <= (b_mask & b_sibling) != NOBODY;
-            f_mask        <= b_mask;
-            f_slot_ce     <= b_slot_ce;
-            f_slot_ext    <= b_slot_ext;
-            f_slot_se     <= b_slot_se;
-            f_slot_pad    <= b_slot_pad;
-            f_slot_plen   <= b_slot_plen;
-            f_slot_opcode <= b_slot_opcode;
         end
     end
 
@@ -969,8 +778,9 @@ module inc_check_pipe #(
     // by the roles that hold now
     wire now_down    = b_ranged && !current ? b_was_down : b_down;
 
-    wire all_in      = f_first ? f_full_first : f_full_more;
-    wire completes   = accept && (!b_up || all_in);
+    wire completes   = accept && (!b_up || f_full);
+
+    assign b_completes = completes;
 
     wire heard       = b_ranged ? current : b_hears;
     wire about       = b_fine && b_ack && heard && syn_any;
@@ -995,8 +805,8 @@ module inc_check_pipe #(
         steps = {COUNTERS{1'b0}};
         steps[C_UP_DATA]          = counted && !now_down;
         steps[C_AGG]              = accept && b_up;
-        steps[C_BUFFERED]         = accept && b_up && !all_in;
-        steps[C_TX_RESULT]        = accept && b_up && all_in;
+        steps[C_BUFFERED]         = accept && b_up && !f_full;
+        steps[C_TX_RESULT]        = accept && b_up && f_full;
         steps[C_DOWN_DATA]        = counted && now_down;
         steps[C_RX_CNP]           = b_fine && b_cnp;
         steps[C_RX_CE]            = b_ce;
@@ -1020,25 +830,13 @@ module inc_check_pipe #(
 
     // ---- C: what was sent and acknowledged, and the verdict ----
 
-    reg               c_live, c_known, c_formed, c_sent;
-    reg               c_bypass, c_foreign, c_sum_ok, c_len_ok, c_big_endian, c_ranged, c_reduces, c_spreads, c_root;
+    reg               c_known, c_formed, c_sent, c_root;
     reg               c_near, c_sure;  // the PSN is less than N from start; by all acknowledgements ahead of it
-    reg [1:0]         c_rng, c_function, c_dtype;
-    reg [23:0]        c_next, c_wire_psn, c_end, c_fresh, c_acked, c_done_psn;
-    reg [31:0]        c_ext;
-    reg [WORDS_W-1:0] c_words;
+    reg [23:0]        c_next, c_fresh, c_acked, c_done_psn;
     reg [SLOT_W-1:0]  c_base, c_n, c_unit;
-    reg [MASK_W-1:0]  c_self, c_outs, c_in_mask, c_out_mask, c_parent_mask;
-    reg               c_acts, c_about, c_syn_ack, c_syn_rnr, c_syn_nak, c_opens, c_accept, c_completes, c_builds, c_up;
-    reg               c_n_ce, c_n_se, c_n_complete;
-    reg [31:0]        c_n_ext;
-    reg [1:0]         c_n_pad;
-    reg [LEN_W-1:0]   c_n_plen;
-    reg [7:0]         c_n_opcode;
-    reg [MASK_W-1:0]  c_n_mask;
+    reg [MASK_W-1:0]  c_outs;
+    reg               c_acts, c_about, c_opens, c_completes, c_builds, c_up;
     reg [COUNTERS-1:0] c_count;
-
-    assign n_slot = {c_n_ce, c_n_ext, c_n_se, c_n_pad, c_n_plen, c_n_opcode, c_n_complete, c_n_mask, c_psn};
 
     wire c_look = x_acts && c_valid;   // again, after an action
     assign look = (b_go && !b_bypass) || x_start || c_look;
@@ -1046,40 +844,16 @@ module inc_check_pipe #(
     assign look_group = x_start ? act_group : c_look ? c_group : b_group;
 
     always @(posedge clk) begin
-        c_valid <= b_go || (c_valid && !c_leaves);
         c_known <= b_go || c_look || (c_known && !x_start);
-        c_live  <= (b_go ? b_live : c_live) && live_wide[{1'b0, b_go ? b_group : c_group}];
         if (b_go) begin
-            c_opener      <= b_opener;
-            c_bypass      <= b_bypass;
-            c_foreign     <= b_foreign;
-            c_ei          <= b_ei;
-            c_sum_ok      <= b_sum_ok;
-            c_len_ok      <= b_len_ok;
-            c_psn         <= b_psn;
             c_next        <= b_next;
-            c_wire_psn    <= b_wire_psn;
-            c_ext         <= b_ext;
-            c_words       <= b_words;
-            c_big_endian  <= b_big_endian;
-            c_ranged      <= b_ranged;
-            c_rng         <= b_rng;
-            c_end         <= b_end;
             c_fresh       <= b_fresh;
             c_acked       <= b_acked;
             c_done_psn    <= f_done;
-            c_reduces     <= b_reduces;
-            c_spreads     <= b_spreads;
-            c_function    <= b_function;
-            c_dtype       <= b_dtype;
-            c_in_mask     <= b_in_mask;
-            c_out_mask    <= b_out_mask;
-            c_parent_mask <= b_parent_mask;
             c_base        <= b_base;
             c_n           <= b_n;
             c_slot        <= b_slot;
             c_unit        <= unit[SLOT_W-1:0];
-            c_self        <= b_self;
             c_outs        <= b_outs;
             c_pipe_b      <= b_pipe_b;
             c_root        <= b_root;
@@ -1088,41 +862,25 @@ module inc_check_pipe #(
             c_acts        <= b_fine;
             c_ack         <= b_ack;
             c_about       <= about;
-            c_syn_ack     <= b_syn_ack;
-            c_syn_rnr     <= b_syn_rnr;
-            c_syn_nak     <= b_syn_nak;
             c_opens       <= opens;
             c_accept      <= accept;
             c_completes   <= completes;
-            c_builds      <= !f_first && (TREE == 0 || f_paired);
+            c_builds      <= f_builds;
             c_tails       <= accept || opens;
             n_tails       <= opens ? {4{b_fresh}} : b_pipe_b ? {tail_next, f_tails[0 +: TAIL_W]} : {f_tails[TAIL_W +: TAIL_W], tail_next};
-            c_wr          <= accept;
             c_count       <= steps;
-
-            // the slot as it stands after this contribution
-            c_n_mask      <= f_first ? b_self : f_mask | b_self;
-            c_n_complete  <= completes;
-            c_n_opcode    <= f_first ? b_opcode : f_slot_opcode;
-            c_n_plen      <= f_first ? b_plen : f_slot_plen;
-            c_n_pad       <= f_first ? b_pad : f_slot_pad;
-            c_n_se        <= f_first ? b_se : f_slot_se;
-            c_n_ext       <= f_first ? b_ext : f_slot_ext;
-            c_n_ce        <= f_first ? b_ce : f_slot_ce || b_ce;
-        end
-        if (rst) begin
-            c_valid <= 1'b0;
         end
     end
+
+    assign c_wr = c_accept;
 
     // ---- form: whether the result leaves at once. The work goes out, and waits for its verdict there ----
 
     wire [23:0] c_sent_psn = c_pipe_b ? sents[47:24] : sents[23:0];
-    wire        held;                  // work that AggregateData has not taken
     wire        has_work = c_accept && c_live && c_words != {WORDS_W{1'b0}};
     // what completes at a root beyond N from start has room in the broadcast pipe only if start has moved
     wire        unsure   = c_completes && c_root && !c_near && !c_sure;
-    wire        form     = c_valid && c_known && !c_formed && !x_start && !unsure && !(has_work && held);
+    wire        form     = c_valid && c_known && !c_formed && !x_start && !unsure && !(has_work && work_held);
     wire        fused    = c_completes && c_sent_psn == c_psn && rt_keep != NOBODY && (!c_root || c_near);
     reg         t_fused, t_more;
 
@@ -1155,23 +913,18 @@ module inc_check_pipe #(
 
     // ---- commit ----
 
-    reg  [PKT_W-1:0] start_reg;        // where the frame in C has its first word
-    wire icrc_ok = vrd_icrc_ok || ICRC == 0;
-    wire intact  = !vrd_err && vrd_len_ok && icrc_ok;
-    wire live    = c_live && live_wide[{1'b0, c_group}];
+    assign c_lives = c_live && live_wide[{1'b0, c_group}];
     wire answers = ans_ack || ans_nak || ans_rnr || ans_cnp;
-    wire decided = c_valid && vrd_valid && c_formed && !c_bypass && !r_valid && (!(answers && c_live) || tx_room || !intact);
+    wire decided = c_valid && vrd_valid && c_formed && !c_bypass && !r_valid && (!(answers && c_live) || tx_room || !c_intact);
     wire quick   = c_valid && vrd_valid && c_bypass && !r_valid && !x_busy;
-    assign good  = decided && intact && live && c_acts;
+    assign good  = decided && c_intact && c_lives && c_acts;
 
     assign c_opening = good && c_opens;
-    wire   decided_once = decided && !c_opening;
-    assign c_done    = quick || (decided && !c_opening);
-    assign c_leaves  = c_done || c_opening;
+    assign c_decided = decided && !c_opening;
+    assign c_done    = quick || c_decided;
     assign vrd_pop   = c_done;
-    assign frm_waits = ent_valid || m_valid || p_valid || b_valid || c_valid;
     // the frame in B took for written what was not
-    assign redo      = c_leaves && !good && b_valid && !b_bypass && (rcv_takes || take_tails || take_slot);
+    assign redo      = c_leaves && !good && b_valid && !b_bypass && (rcv_takes || take_tails || b_takes_slot);
 
     wire spoken = c_about && !rt_stale;
     wire rises  = spoken && rt_progress;
@@ -1182,9 +935,8 @@ module inc_check_pipe #(
     assign ctx_word = {c_ranged, c_rng, c_end, c_reduces, c_spreads, c_function, c_dtype, c_big_endian,
                        c_in_mask, c_out_mask, c_parent_mask, c_base, c_n};
     assign rcv_we   = good;
-    assign wr_en    = good && c_wr;
+    assign wr_en    = good && c_accept;
     assign wr_slot  = c_slot;
-    assign {wr_ce, wr_ext, wr_se, wr_pad, wr_plen, wr_opcode, wr_complete, wr_mask, wr_tag} = n_slot;
 
     assign ack_rd    = look;
     assign ack_group = look_group;
@@ -1195,7 +947,6 @@ module inc_check_pipe #(
 
     always @(posedge clk) begin
         if (c_done) begin
-            start_reg  <= vrd_end;
             turn_reg   <= 1'b0;
             opened_reg <= 1'b0;
         end else if (x_acts) begin
@@ -1204,7 +955,6 @@ module inc_check_pipe #(
             opened_reg <= 1'b1;
         end
         if (rst) begin
-            start_reg  <= {PKT_W{1'b0}};
             turn_reg   <= 1'b0;
             opened_reg <= 1'b0;
         end
@@ -1214,6 +964,7 @@ module inc_check_pipe #(
 
     reg              d1_pipe_b, d1_root, d2_root;
     reg [SLOT_W-1:0] d1_n, d2_n;
+    reg [SLOT_W:0]   d_size;           // of the ring
     reg [23:0]       d1_acked, d1_done, d2_done;
 
     wire [23:0]       rest_past  = ack_rest - d1_acked;
@@ -1221,18 +972,23 @@ module inc_check_pipe #(
     wire [23:0]       d_start;
     wire [SLOT_W:0]   d_bias;
     assign {d_start, d_bias} = d_head;
-    wire [SLOT_W:0]   d_size     = d2_root ? {d2_n, 1'b0} : {1'b0, d2_n};
-    wire [SLOT_W:0]   head_past  = d_bias + d2_start[SLOT_W:0];
+    // the slot of the new start less the ring's size, with one carry to the end as in `past`: it is less than a size from 0 either way
+    wire [SLOT_W:0]   d_at       = d2_start[SLOT_W:0];
+    wire [SLOT_W-1:0] d_carry    = (d_bias[SLOT_W-1:0] & d_at[SLOT_W-1:0]) | (d_bias[SLOT_W-1:0] & ~d_size[SLOT_W-1:0])
+                                   | (d_at[SLOT_W-1:0] & ~d_size[SLOT_W-1:0]);
+    wire [SLOT_W:0]   head_past  = (d_bias ^ d_at ^ ~d_size) + {d_carry, 1'b1};
     wire [SLOT_W:0]   bias_past  = d_bias - d_size;
-    wire [HEAD_W-1:0] head_next  = {d2_start, head_past >= d_size ? bias_past : d_bias};
+    wire [HEAD_W-1:0] head_on    = {d2_start, d_bias}, head_wrapped = {d2_start, bias_past};
     wire [SLOT_W:0]   fresh_bias = {(SLOT_W+1){1'b0}} - c_fresh[SLOT_W:0];
     wire [HEAD_W-1:0] fresh_head = {c_fresh, fresh_bias};
 
     assign d_busy      = d1_valid || d2_valid;
     assign heads_we    = c_opening || d2_valid;
     assign heads_group = d2_valid ? d2_group : c_group;
-    assign heads_next  = !d2_valid ? {fresh_head, fresh_head}
-                         : d2_pipe_b ? {head_next, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_next};
+    assign heads_next  = d2_valid && !head_past[SLOT_W]
+                         ? (d2_pipe_b ? {head_wrapped, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_wrapped})
+                         : d2_valid ? (d2_pipe_b ? {head_on, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_on})
+                         : c_opening ? {fresh_head, fresh_head} : {init_head, init_head};
 
     always @(posedge clk) begin
         d1_valid  <= good && rises;
@@ -1247,6 +1003,7 @@ module inc_check_pipe #(
         d2_pipe_b <= d1_pipe_b;
         d2_root   <= d1_root;
         d2_n      <= d1_n;
+        d_size    <= d1_root ? {d1_n, 1'b0} : {1'b0, d1_n};
         d2_done   <= d1_done;
         d2_start  <= (ack_rest_any && rest_past[23] ? ack_rest : d1_acked) + 24'd1;
         if (rst) begin
@@ -1257,9 +1014,9 @@ module inc_check_pipe #(
 
     // ---- slots freed, counted one a cycle: those that a root moves, and those left behind by start ----
 
-    reg              w1_valid, w1_root, w2_valid;
+    reg              w1_valid, w1_root, w2_valid, w2_root, w3_valid;
     reg [SLOT_W-1:0] w1_n;
-    reg [23:0]       w1_step, w1_span, w1_left, w2_step, w2_moved, w3_freed, wipe_reg;
+    reg [23:0]       w1_step, w1_span, w1_left, w2_step, w2_was_full, w2_is_full, w3_step, w3_moved, w4_freed, wipe_reg;
     reg              moves_reg;
 
     // what a root has moved: what is done, from start on, but no more than N
@@ -1276,15 +1033,21 @@ module inc_check_pipe #(
         w1_span   <= d2_done - d_start;
         w1_left   <= d2_done - d2_start;
         w2_valid  <= w1_valid;
+        w2_root   <= w1_root;
         w2_step   <= w1_step;
-        w2_moved  <= w1_root ? w1_step + is_full - was_full : 24'd0;
-        w3_freed  <= w2_valid ? w2_step + w2_moved : 24'd0;
+        w2_was_full <= was_full;
+        w2_is_full  <= is_full;
+        w3_valid  <= w2_valid;
+        w3_step   <= w2_step;
+        w3_moved  <= w2_root ? w2_step + w2_is_full - w2_was_full : 24'd0;
+        w4_freed  <= w3_valid ? w3_step + w3_moved : 24'd0;
         moves_reg <= good && c_completes && c_root && c_near;
-        wipe_reg  <= wipe_reg + w3_freed + {23'd0, moves_reg} - {23'd0, wipes};
+        wipe_reg  <= wipe_reg + w4_freed + {23'd0, moves_reg} - {23'd0, wipes};
         if (rst) begin
             w1_valid  <= 1'b0;
             w2_valid  <= 1'b0;
-            w3_freed  <= 24'd0;
+            w3_valid  <= 1'b0;
+            w4_freed  <= 24'd0;
             moves_reg <= 1'b0;
             wipe_reg  <= 24'd0;
         end
@@ -1308,13 +1071,16 @@ module inc_check_pipe #(
     reg  [23:0]       x_at, x_after, x_unsent;
     reg               x_any, x_two, x_sendable, x_again;
     reg  [SLOT_W:0]   x_raw, x_size;
-    reg  [SLOT_W-1:0] x_basis, x_shift, x_index;
+    reg  [SLOT_W-1:0] x_shift, x_index, x_straight, x_wrapped;
 
     wire [SLOT_W-1:0] x_shifts = x_pipe_b && !x_root ? ctx_n : {SLOT_W{1'b0}};
+    wire [SLOT_W:0]   x_ring   = {ctx_n, 1'b0};
+    // the shift less the size of the ring, but for the one that goes with an inverse
+    wire [SLOT_W-1:0] x_below  = x_root ? ~x_ring[SLOT_W-1:0] : x_pipe_b ? {SLOT_W{1'b0}} : ~ctx_n;
     wire [SLOT_W:0]   x_wrap   = x_raw - x_size;
     wire [SLOT_W-1:0] x_place  = x_raw >= x_size ? x_wrap[SLOT_W-1:0] : x_raw[SLOT_W-1:0];
     wire [SLOT_W:0]   x_unit   = {1'b0, ctx_base} + (x_wide ? {x_index, 1'b0} : {1'b0, x_index});
-    assign            x_slot   = x_basis + x_place;
+    assign            x_slot   = x_raw >= x_size ? x_wrapped : x_straight;
 
     wire              x_live     = live_wide[{1'b0, act_group}];
     wire              whole_pipe = x_live && pointed && x_sendable && rt_keep != NOBODY;
@@ -1324,7 +1090,7 @@ module inc_check_pipe #(
     wire              resends    = whole_pipe || to_one;
     wire [LEN_W:0]     slot_bytes = {1'b0, slot_plen} + (BYTES[LEN_W:0] - {{LEN_W{1'b0}}, 1'b1});
     wire [WORDS_W-1:0] slot_words = slot_bytes[LANE_W +: WORDS_W];
-    assign            x_acts     = x_step == 3'd4 && (!resends || (tx_room && !held));
+    assign            x_acts     = x_step == 3'd4 && (!resends || (tx_room && !work_held));
     wire              x_works    = x_acts && resends && slot_words != {WORDS_W{1'b0}};
     assign            act_done   = x_acts;
 
@@ -1348,9 +1114,10 @@ module inc_check_pipe #(
         x_sendable <= x_any && (!x_root || x_unsent < x_n);
         x_two      <= x_after != x_done;
         x_again    <= x_two && (!x_root || x_unsent + 24'd1 < x_n);
-        x_size     <= x_root ? {ctx_n, 1'b0} : {1'b0, ctx_n};
+        x_size     <= x_root ? x_ring : {1'b0, ctx_n};
         x_shift    <= x_shifts;
-        x_basis    <= ctx_base + x_shifts;
+        x_straight <= sum(ctx_base + x_at[SLOT_W-1:0], x_bias[SLOT_W-1:0], x_shifts, 1'b0);
+        x_wrapped  <= sum(ctx_base + x_at[SLOT_W-1:0], x_bias[SLOT_W-1:0], x_below, x_root || !x_pipe_b);
         x_index    <= x_place + x_shift;
         if (rst) begin
             x_step <= 3'd0;
@@ -1396,63 +1163,31 @@ module inc_check_pipe #(
 
     assign init_take = init_valid && init_clean && !(c_valid && vrd_valid) && !d_busy && !x_busy;
 
-    // ---- work on the payload: kept until it is taken ----
+    // ---- work on the payload ----
 
-    // the parent's data is nobody's contribution: in a tree it lies in the first pair
-    wire              copied = x_busy ? x_pipe_b && !x_root : !c_up;
-    wire [MASK_W-1:0] mask_sent = x_busy ? slot_mask : c_n_mask;
-    wire [PLANES-1:0] pairs;
-    wire [PAIR_W-1:0] pair;
-    generate
-        for (e = 0; e < PLANES; e = e + 1) begin : gen_pairs
-            wire there;
-            if (2 * e + 1 < MASK_W) begin : gen_two
-                assign there = |mask_sent[2*e +: 2];
-            end else begin : gen_single
-                assign there = mask_sent[2*e];
-            end
-            assign pairs[e] = copied ? e == 0 : there;
-        end
-        if (TREE != 0 && EP_W > PAIR_W) begin : gen_pair
-            assign pair = copied || x_busy ? {PAIR_W{1'b0}} : c_ei[1 +: PAIR_W];
-        end else begin : gen_no_pair
-            assign pair = {PAIR_W{1'b0}};
-        end
-    endgenerate
+    wire goes = x_busy || fused;
+    reg  x_put;                        // an action's work was put
 
-    localparam WORK_W = PKT_W + WORDS_W + SLOT_W + PAIR_W + PLANES + 10;
-
-    wire [PKT_W-1:0]  held_start;
-    wire [WORK_W-1:0] work;
-    wire              put  = form && has_work;
-    wire              goes = x_busy || fused;
-    reg               x_put;           // an action's work was put
-
-    inc_hold_work #(.WIDTH(WORK_W)) u_work (
-        .clk       (clk),
-        .rst       (rst),
-        .held      (held),
-        .put       (put || x_works),
-        .put_data  ({start_reg, x_busy ? slot_words : c_words, x_busy ? x_unit[SLOT_W-1:0] : c_unit, pair, x_busy ? TREE == 0 : c_builds, !x_busy, !x_busy,
-                     TREE == 0 && goes, TREE != 0 && goes, pairs, x_busy ? {ctx_function, ctx_dtype, ctx_big_endian}
-                                                                         : {c_function, c_dtype, c_big_endian}}),
-        .commits   ((good && c_sent) || x_put),
-        .kills     (c_sent && ((decided && !good) || x_start)),
-        .op_ready  (op_ready),
-        .op_valid  (op_valid),
-        .op_spec   (op_spec),
-        .op_commit (op_commit),
-        .op_kill   (op_kill),
-        .op_data   (work)
-    );
-
-    assign {held_start, op_words, op_slot, op_pair, op_read, op_take, op_write, op_emit, op_reduce, op_pairs, op_function, op_dtype,
-            op_big_endian} = work;
-    assign op_start  = held_start;
-    assign pkt_start = held ? held_start : start_reg;
+    assign work_put        = (form && has_work) || x_works;
+    assign work_words      = x_busy ? slot_words : c_words;
+    assign work_unit       = x_busy ? x_unit[SLOT_W-1:0] : c_unit;
+    assign work_ep         = x_busy ? {EP_W{1'b0}} : c_ei[EP_W-1:0];
+    assign work_mask       = x_busy ? slot_mask : wr_mask;
+    // the parent's data is nobody's contribution
+    assign work_copied     = x_busy ? x_pipe_b && !x_root : !c_up;
+    assign work_read       = x_busy ? TREE == 0 : c_builds;
+    assign work_take       = !x_busy;
+    assign work_write      = !x_busy;
+    assign work_emit       = TREE == 0 && goes;
+    assign work_reduce     = TREE != 0 && goes;
+    assign work_function   = x_busy ? ctx_function : c_function;
+    assign work_dtype      = x_busy ? ctx_dtype : c_dtype;
+    assign work_big_endian = x_busy ? ctx_big_endian : c_big_endian;
+    assign work_commits    = (good && c_sent) || x_put;
+    assign work_kills      = c_sent && ((decided && !good) || x_start);
 
     always @(posedge clk) begin
-        c_sent <= !c_leaves && !x_start && (c_sent || put);
+        c_sent <= !c_leaves && !x_start && (c_sent || (form && has_work));
         x_put  <= x_works;
         if (rst) begin
             c_sent <= 1'b0;
@@ -1482,15 +1217,15 @@ module inc_check_pipe #(
             r_ei     <= c_ei;
             r_pipe_b <= c_pipe_b;
             r_mask   <= t_fused ? rt_keep : c_self;
-            r_opcode <= t_fused ? c_n_opcode : OP_CNP;
-            r_se     <= t_fused && c_n_se;
-            r_pad    <= t_fused ? c_n_pad : 2'd0;
-            r_ce     <= t_fused && c_n_ce;
+            r_opcode <= t_fused ? wr_opcode : OP_CNP;
+            r_se     <= t_fused && wr_se;
+            r_pad    <= t_fused ? wr_pad : 2'd0;
+            r_ce     <= t_fused && wr_ce;
             r_psn    <= t_fused ? c_psn : c_wire_psn;
             r_ranged <= c_ranged;
             r_rng    <= c_rng;
-            r_ext    <= t_fused ? c_n_ext : 32'd0;
-            r_plen   <= t_fused ? c_n_plen : {LEN_W{1'b0}};
+            r_ext    <= t_fused ? wr_ext : 32'd0;
+            r_plen   <= t_fused ? wr_plen : {LEN_W{1'b0}};
             r_words  <= t_fused ? c_words : {WORDS_W{1'b0}};
         end
         if (rst) begin
@@ -1525,53 +1260,29 @@ module inc_check_pipe #(
             assign pipe_ei = {{(EP_W-1){1'b0}}, r_pipe_b};
         end
     endgenerate
-    assign mon_act_valid = decided_once || quick || (more && !r_cnp) || (x_acts && (resends || to_go_back || to_resume));
+    assign mon_act_valid = c_decided || quick || (more && !r_cnp) || (x_acts && (resends || to_go_back || to_resume));
     assign mon_act_kind  = x_busy ? (whole_pipe ? 3'd1 : to_one ? 3'd2 : to_go_back ? 3'd3 : 3'd4) : r_valid ? 3'd1 : 3'd0;
     assign mon_act_ei    = x_busy ? act_ei : r_valid ? pipe_ei : c_ei;
 
     // ---- counters, a cycle later: exactly one of the drops, or the actions ----
 
-    wire drop_foreign, drop_disabled, drop_rx_error, drop_checksum, drop_length, drop_icrc, passed;
-
-    inc_drop_ladder u_ladder (
-        .decided       (decided_once),
-        .foreign       (c_foreign),
-        .live          (live),
-        .rx_err        (vrd_err),
-        .sum_ok        (c_sum_ok),
-        .len_ok        (c_len_ok && vrd_len_ok),
-        .icrc_ok       (icrc_ok),
-        .drop_foreign  (drop_foreign),
-        .drop_disabled (drop_disabled),
-        .drop_rx_error (drop_rx_error),
-        .drop_checksum (drop_checksum),
-        .drop_length   (drop_length),
-        .drop_icrc     (drop_icrc),
-        .passed        (passed)
-    );
-
     reg [COUNTERS-1:0] count_reg;
 
     always @(posedge clk) begin
-        count_reg <= c_count & {COUNTERS{passed}};
+        count_reg <= c_count & {COUNTERS{c_passed}};
         count_reg[C_RX_FRAMES]            <= c_done;
         count_reg[C_BYPASS]               <= quick;
         count_reg[C_WIPE]                 <= wipes;
-        count_reg[C_RX_ACK]               <= passed && spoken && c_syn_ack;
-        count_reg[C_RX_NAK]               <= passed && spoken && c_syn_nak;
-        count_reg[C_RX_RNR]               <= passed && spoken && c_syn_rnr;
-        count_reg[C_TX_GAP_NAK]           <= passed && ans_nak;
-        count_reg[C_TX_CNP]               <= passed && ans_cnp;
-        count_reg[C_DROP_FOREIGN]         <= drop_foreign;
-        count_reg[C_DROP_GROUP_DISABLED]  <= drop_disabled;
-        count_reg[C_DROP_RX_ERROR]        <= drop_rx_error;
-        count_reg[C_DROP_IP_CHECKSUM]     <= drop_checksum;
-        count_reg[C_DROP_LENGTH_MISMATCH] <= drop_length;
-        count_reg[C_DROP_ICRC]            <= drop_icrc;
+        count_reg[C_RX_ACK]               <= c_passed && spoken && c_syn_ack;
+        count_reg[C_RX_NAK]               <= c_passed && spoken && c_syn_nak;
+        count_reg[C_RX_RNR]               <= c_passed && spoken && c_syn_rnr;
+        count_reg[C_TX_GAP_NAK]           <= c_passed && ans_nak;
+        count_reg[C_TX_CNP]               <= c_passed && ans_cnp;
+        count_reg[C_DROP_FOREIGN +: 6]    <= c_drops;    // and those behind it, to DROP_ICRC
         count_reg[C_RANGE_OPEN]           <= c_opening;
-        count_reg[C_DROP_STALE_ACK]       <= passed && (c_count[C_DROP_STALE_ACK] || (c_about && rt_stale));
-        count_reg[C_TX_ACK]               <= passed && ans_ack;
-        count_reg[C_TX_RNR]               <= passed && ans_rnr;
+        count_reg[C_DROP_STALE_ACK]       <= c_passed && (c_count[C_DROP_STALE_ACK] || (c_about && rt_stale));
+        count_reg[C_TX_ACK]               <= c_passed && ans_ack;
+        count_reg[C_TX_RNR]               <= c_passed && ans_rnr;
         count_reg[C_TX_RETRANSMIT]        <= x_acts && to_one && rt_again;
         count_reg[C_TIMEOUT]              <= x_acts && to_go_back;
         if (rst) begin
@@ -1580,11 +1291,8 @@ module inc_check_pipe #(
     end
     assign count = count_reg;
 
-    wire unused_bits = &{1'b0, s_ei, s_ext, p_opcode, p_up, s_ranged, s_psn, s_dtype, p_wire_psn, p_ext, c_ext, mask_sent, p_host, p_se, p_ce, p_big_endian, p_pad, p_plen, p_words, p_opened, p_rng, p_end,
-                         p_range_base, p_opens, p_opens_up, p_bad_control, p_wrong_role, p_contradicts,
-                         p_ackable, p_whole, p_function, p_dtype, p_in_mask, p_ack_mask, b_tver_ok, b_over_mtu, b_opened, b_opens_up,
-                         b_ackable, b_begin, b_range_base, b_ack_mask, b_complete, b_tag, moved, unit, wrap, p_off, past_n, past_ring, rest_past, init_before,
-                         slot_bytes, x_wrap, x_unit, slot_tag, slot_complete, init_ei, tbl_index, tbl_data, ack_picked, ack_picked_msn,
+    wire unused_bits = &{1'b0, s_ei, c_ext, moved, unit, wrap, a_off, past_n, past_ring, rest_past, head_past, init_before,
+                         slot_bytes, x_wrap, x_unit, init_ei, tbl_index, tbl_data, ack_picked, ack_picked_msn,
                          ack_rest_msn, ack_rest_ep, ack_own_msn, ack_ready};
 
 endmodule

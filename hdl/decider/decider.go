@@ -45,6 +45,16 @@ type Decider struct {
 	Counters int
 }
 
+// CountGroups refuses groups that endpoints' indices have no room for.
+func (p Decider) CountGroups(rules *leaf.Rules) {
+	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
+}
+
+// WholeBytes refuses words that are not a power of two of bytes.
+func (p Decider) WholeBytes(rules *leaf.Rules) {
+	rules.Refuse(1<<leaf.Clog2(p.Bytes) != p.Bytes || p.LenW < leaf.Clog2(p.Bytes), "BYTES must be a power of two of at most LEN_W bits")
+}
+
 // GroupBits are the bits of a group's number, at least 1.
 func (p Decider) GroupBits() int { return max(p.EIW-p.EPW, 1) }
 
@@ -55,40 +65,9 @@ func (p Decider) pairBits() int { return leaf.IndexBits(p.Planes) }
 func (p Decider) Rules(module string, mode, slotBits int) *leaf.Rules {
 	rules := leaf.NewRules(module)
 	rules.Refuse(p.Counters != len(contract.Counters(mode)), "COUNTERS must be the number of the mode's counters")
-	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
-	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
-	rules.Refuse(p.Tree < 0 || p.Tree > 1 || p.Halves < 0 || p.Halves > 1 || p.InBand < 0 || p.InBand > 1, "TREE, HALVES and IN_BAND must be 0 or 1")
-	rules.Refuse(p.Planes < 1 || p.Tree == 0 && p.Planes != 1 || p.Tree == 1 && (2*p.Planes+1 < p.MaskW || p.Planes > 1 && 2*p.Planes > p.MaskW+1),
-		"PLANES must be 1 in place, pairs for all endpoints but the last in a tree, PAIR_W hold them")
+	rules.Refuse(p.Tree < 0 || p.Tree > 1 || p.Halves < 0 || p.Halves > 1, "TREE and HALVES must be 0 or 1")
 	rules.Refuse(p.SlotW < 1 || p.SlotW > slotBits, fmt.Sprintf("SLOT_W must be 1 to %d", slotBits))
-	rules.Refuse(1<<leaf.Clog2(p.Bytes) != p.Bytes || p.LenW < leaf.Clog2(p.Bytes), "BYTES must be a power of two of at most LEN_W bits")
 	return rules
-}
-
-// Params are the parameters of the Verilog, but for COUNTERS, the last.
-func (p Decider) Params() []graph.Param {
-	return []graph.Param{
-		{Name: "LEN_W", Value: p.LenW},
-		{Name: "WORDS_W", Value: p.WordsW},
-		{Name: "BYTES", Value: p.Bytes},
-		{Name: "EP_W", Value: p.EPW},
-		{Name: "EI_W", Value: p.EIW},
-		{Name: "MASK_W", Value: p.MaskW},
-		{Name: "SLOT_W", Value: p.SlotW},
-		{Name: "PLANES", Value: p.Planes},
-		{Name: "PAIR_W", Value: p.pairBits()},
-		{Name: "TREE", Value: p.Tree},
-		{Name: "HALVES", Value: p.Halves},
-		{Name: "GROUPS", Value: p.Groups},
-		{Name: "PKT_W", Value: p.PktW},
-		{Name: "ICRC", Value: p.ICRC},
-		{Name: "IN_BAND", Value: p.InBand},
-	}
-}
-
-// FramePorts are the pins to those that say what a frame is, and to the state that it meets.
-func (p Decider) FramePorts() []graph.Port {
-	return slices.Concat(p.entryPorts(), p.rangePorts(), p.ackPorts(), p.packetPorts(), p.slotPorts())
 }
 
 // entryPorts are the pins to LookupTable: what the frame is and of whom.
@@ -96,7 +75,6 @@ func (p Decider) entryPorts() []graph.Port {
 	return []graph.Port{
 		leaf.In("ent_valid", 1),
 		leaf.Out("ent_pop", 1),
-		leaf.Out("frm_waits", 1),
 		leaf.In("ent_bypass", 1),
 		leaf.In("ent_foreign", 1),
 		leaf.In("ent_ei", p.EIW),
@@ -152,7 +130,6 @@ func (p Decider) rangePorts() []graph.Port {
 		leaf.Out("ask_route_valid", 1),
 		leaf.Out("ask_route_mask", p.MaskW),
 		leaf.Out("ask_root_sends", 1),
-		leaf.Out("ctl_open", 1),
 		leaf.In("ctl_busy", 1),
 		leaf.In("map_current", 1),
 		leaf.In("map_previous", 1),
@@ -180,8 +157,8 @@ func (p Decider) rangePorts() []graph.Port {
 	}
 }
 
-// ackPorts are the pins to ReceiveAck: what the endpoints have acknowledged.
-func (p Decider) ackPorts() []graph.Port {
+// AckPorts are the pins to ReceiveAck: what the endpoints have acknowledged.
+func (p Decider) AckPorts() []graph.Port {
 	return []graph.Port{
 		leaf.Out("ack_rd", 1),
 		leaf.Out("ack_group", p.GroupBits()),
@@ -204,48 +181,31 @@ func (p Decider) ackPorts() []graph.Port {
 	}
 }
 
-// packetPorts are the pins to PacketBuffer: how the frame ended.
-func (p Decider) packetPorts() []graph.Port {
+// VerdictPorts are the pins of a mode's block to PacketBuffer: the frame has its verdict, and is done.
+func (p Decider) VerdictPorts() []graph.Port {
+	return []graph.Port{leaf.In("vrd_valid", 1), leaf.Out("vrd_pop", 1)}
+}
+
+// SlotPorts are the pins of a mode's block to RecycleBuffer, which slot it is, and to what it will hold.
+func (p Decider) SlotPorts(read ...graph.Port) []graph.Port {
+	return slices.Concat([]graph.Port{leaf.Out("rd_en", 1), leaf.Out("rd_slot", p.SlotW)}, read, []graph.Port{
+		leaf.Out("wr_en", 1), leaf.Out("wr_slot", p.SlotW), leaf.In("wr_mask", p.MaskW), leaf.In("wr_opcode", 8), leaf.In("wr_plen", p.LenW),
+		leaf.In("wr_pad", 2), leaf.In("wr_se", 1), leaf.In("wr_ext", 32), leaf.In("wr_ce", 1), leaf.Out("ctl_open", 1),
+	})
+}
+
+// workPorts are the pins of inc_offer_work to a mode's block.
+func (p Decider) workPorts() []graph.Port {
 	return []graph.Port{
-		leaf.In("vrd_valid", 1),
-		leaf.Out("vrd_pop", 1),
-		leaf.In("vrd_err", 1),
-		leaf.In("vrd_len_ok", 1),
-		leaf.In("vrd_icrc_ok", 1),
-		leaf.In("vrd_end", p.PktW),
+		leaf.Out("work_held", 1), leaf.In("work_put", 1), leaf.In("work_words", p.WordsW), leaf.In("work_unit", p.SlotW), leaf.In("work_ep", p.EPW),
+		leaf.In("work_mask", p.MaskW), leaf.In("work_copied", 1), leaf.In("work_read", 1), leaf.In("work_take", 1), leaf.In("work_write", 1),
+		leaf.In("work_emit", 1), leaf.In("work_reduce", 1), leaf.In("work_function", 2), leaf.In("work_dtype", 2), leaf.In("work_big_endian", 1),
+		leaf.In("work_commits", 1), leaf.In("work_kills", 1),
 	}
 }
 
-// slotPorts are the pins to RecycleBuffer: what the slot holds, and shall hold.
-func (p Decider) slotPorts() []graph.Port {
-	return []graph.Port{
-		leaf.Out("rd_en", 1),
-		leaf.Out("rd_slot", p.SlotW),
-		leaf.In("slot_tag", 24),
-		leaf.In("slot_mask", p.MaskW),
-		leaf.In("slot_complete", 1),
-		leaf.In("slot_opcode", 8),
-		leaf.In("slot_plen", p.LenW),
-		leaf.In("slot_pad", 2),
-		leaf.In("slot_se", 1),
-		leaf.In("slot_ext", 32),
-		leaf.In("slot_ce", 1),
-		leaf.Out("wr_en", 1),
-		leaf.Out("wr_slot", p.SlotW),
-		leaf.Out("wr_tag", 24),
-		leaf.Out("wr_mask", p.MaskW),
-		leaf.Out("wr_complete", 1),
-		leaf.Out("wr_opcode", 8),
-		leaf.Out("wr_plen", p.LenW),
-		leaf.Out("wr_pad", 2),
-		leaf.Out("wr_se", 1),
-		leaf.Out("wr_ext", 32),
-		leaf.Out("wr_ce", 1),
-	}
-}
-
-// WorkPorts are the pins to those that do what was decided.
-func (p Decider) WorkPorts() []graph.Port {
+// opPorts are the pins of inc_offer_work to AggregateData.
+func (p Decider) opPorts() []graph.Port {
 	return []graph.Port{
 		leaf.In("op_ready", 1),
 		leaf.Out("op_valid", 1),
@@ -266,6 +226,26 @@ func (p Decider) WorkPorts() []graph.Port {
 		leaf.Out("op_dtype", 2),
 		leaf.Out("op_big_endian", 1),
 		leaf.Out("pkt_start", p.PktW),
+	}
+}
+
+// WorkPorts are the pins of a mode's block to inc_offer_work.
+func (p Decider) WorkPorts() []graph.Port { return facing(p.workPorts()) }
+
+// FramePorts are the pins of a mode's block to those of inc_frame_steps of these names.
+func (p Decider) FramePorts(names ...string) []graph.Port {
+	var ports []graph.Port
+	for _, port := range p.stepPorts() {
+		if slices.Contains(names, port.Name) {
+			ports = append(ports, port)
+		}
+	}
+	return facing(ports)
+}
+
+// TxPorts are the pins of a mode's block to ReplicateData: frames to be made.
+func (p Decider) TxPorts() []graph.Port {
+	return []graph.Port{
 		leaf.In("tx_room", 1),
 		leaf.Out("tx_valid", 1),
 		leaf.Out("tx_kind", 2),
@@ -283,4 +263,17 @@ func (p Decider) WorkPorts() []graph.Port {
 		leaf.Out("tx_plen", p.LenW),
 		leaf.Out("tx_words", p.WordsW),
 	}
+}
+
+// facing are the same ports, seen from the block at their other end.
+func facing(ports []graph.Port) []graph.Port {
+	turned := slices.Clone(ports)
+	for i := range turned {
+		if turned[i].Dir == graph.Out {
+			turned[i].Dir = graph.In
+		} else {
+			turned[i].Dir = graph.Out
+		}
+	}
+	return turned
 }

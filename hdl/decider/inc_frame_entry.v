@@ -5,9 +5,9 @@
 //
 // Contract
 //   order       frames in the order of their entries, one at a time
-//   latency     0 cycles; with IN_BAND 1 for a frame of a fixed group, 2 of an in-band group: ctl_rd in the cycle in which it comes, map_*
-//               two cycles later
-//   throughput  1 frame per cycle; with IN_BAND a frame of an in-band group in 2
+//   latency     0 cycles for a frame of a fixed group, 1 if one is held up here; 2 of an in-band group: ctl_rd in the cycle in which it
+//               comes, map_* two cycles later
+//   throughput  1 frame per cycle, a frame of an in-band group in 2
 //   stall       `valid` until `go`
 //   frame       {bypass, foreign, endpoint's index, host, sum_ok, len_ok, tver_ok, too_long, opcode, se, pad, ce, PSN on the wire,
 //               extension, payload length, words, big_endian}
@@ -38,7 +38,10 @@ module inc_frame_entry #(
     // number of groups
     parameter GROUPS   = 2,
     // 1: there are in-band groups
-    parameter IN_BAND  = 0
+    parameter IN_BAND  = 0,
+    // bits of `frame` and of `view`
+    parameter FRAME_W  = 99,
+    parameter VIEW_W   = 137
 ) (
     input  wire                clk,
     input  wire                rst,
@@ -131,10 +134,12 @@ module inc_frame_entry #(
     output wire                live,
     output wire                may_open,
     output wire [EI_W-1:0]     ei,
-    output wire [EI_W+LEN_W+WORDS_W+75:0] frame,
-    output wire [4*MASK_W+116:0] view,
+    output wire [FRAME_W-1:0]  frame,
+    output wire [VIEW_W-1:0]   view,
     // of both by name: what the frame is, where it goes, where its slot is
     output wire [7:0]          opcode,
+    // what inc_frame_class says of it
+    input  wire                is_data,
     output wire [31:0]         ext,
     output wire                up,
     output wire                reduces,
@@ -153,9 +158,7 @@ module inc_frame_entry #(
 );
 
     localparam GRP_W   = EI_W > EP_W ? EI_W - EP_W : 1;
-    localparam FRAME_W = EI_W + LEN_W + WORDS_W + 76;
     localparam [2:0] REDUCE = 3'd1, BROADCAST = 3'd2, BARRIER = 3'd3;
-    localparam [7:0] OP_LAST_DATA = 8'h05;
 
 `ifndef __ICARUS__
     generate
@@ -195,7 +198,7 @@ module inc_frame_entry #(
             assign ranged   = 1'b0;
             assign psn      = ent_psn;
             assign dtype    = ent_dtype;
-            assign view     = {2'b00, 2'd0, psn, 72'd0, 7'b1000000, ent_up, ent_down, ent_ackable, ent_whole,
+            assign view     = {1'b0, 1'b0, 2'd0, psn, {3{24'd0}}, 1'b1, 6'd0, ent_up, ent_down, ent_ackable, ent_whole,
                                reduces, spreads, ent_function, dtype, ent_in_mask, ent_out_mask, ent_ack_mask, parent_mask};
             assign ei       = ent_ei;
             assign opcode   = ent_opcode;
@@ -222,10 +225,10 @@ module inc_frame_entry #(
                                     map_previous, map_opens, map_opens_up, map_bad_control, map_wrong_role, map_contradicts, map_base,
                                     map_psn, map_rng, map_begin, map_end, map_up, map_down, map_ackable_any, map_needs_host,
                                     map_collective, map_function, map_dtype, map_in_mask, map_out_mask, map_ack_mask, map_parent_mask,
-                                    opening, done, opener, clk, rst, ask_group};
+                                    is_data, opening, done, opener, clk, rst, ask_group};
         end else begin : gen_in_band
             // M: Control is asked in the cycle in which the frame comes, answers for M_SHOW. One that may open a range is held here
-            // when it has gone ahead, as it may have to be looked at again.
+            // when it has gone ahead, as it may have to be looked at again. A frame of a fixed group that finds nobody here goes by.
             localparam [2:0] M_EMPTY = 3'd0, M_MAP = 3'd1, M_SHOW = 3'd2, M_HELD = 3'd3, M_OPEN = 3'd4;
 
             reg [2:0]         state_reg;
@@ -239,30 +242,33 @@ module inc_frame_entry #(
             reg [SLOT_W-1:0]  base_reg;
             reg [4:0]         log2_n_reg;
 
+            wire [7:0]       opcode_held;
+            wire [31:0]      ext_held;
             wire             bypass, foreign, host, sum_ok, len_ok, tver_ok, too_long, se, ce, big_endian;
             wire [1:0]       pad;
             wire [23:0]      wire_psn;
             wire [LEN_W-1:0] plen;
             wire [WORDS_W-1:0] words;
-            assign {bypass, foreign, ask_ei, host, sum_ok, len_ok, tver_ok, too_long, opcode, se, pad, ce, wire_psn, ext, plen, words,
-                    big_endian} = frame_reg;
+            assign {bypass, foreign, ask_ei, host, sum_ok, len_ok, tver_ok, too_long, opcode_held, se, pad, ce, wire_psn, ext_held, plen,
+                    words, big_endian} = frame_reg;
 
             wire by_range = ent_in_band && !ent_bypass;
             wire empties  = state_reg == M_EMPTY || (go && !may_open);
             wire take     = ent_valid && empties;
             wire again    = state_reg == M_OPEN && !ctl_busy;
+            wire by       = state_reg == M_EMPTY;      // what is offered, if anything, is the frame that comes
 
             assign ent_pop  = take;
             assign ctl_rd   = (take && by_range) || again;
             assign ctl_ei   = again ? ask_ei : ent_ei;
             assign waits    = state_reg != M_EMPTY;
-            assign valid    = state_reg == M_SHOW;
-            assign live     = live_reg;
+            assign valid    = state_reg == M_SHOW || (by && ent_valid && !by_range);
+            assign live     = by ? ent_live : live_reg;
 
             assign ask_psn         = wire_psn;
-            assign ask_opcode      = opcode;
+            assign ask_opcode      = opcode_held;
             assign ask_empty       = empty_reg;
-            assign ask_ext         = ext;
+            assign ask_ext         = ext_held;
             assign ask_in_mask     = in_mask_reg;
             assign ask_out_mask    = out_mask_reg;
             assign ask_ack_mask    = ack_mask_reg;
@@ -278,7 +284,9 @@ module inc_frame_entry #(
                     M_MAP:   state_reg <= M_SHOW;
                     M_HELD:  state_reg <= opener && opening ? M_OPEN : opener && done ? M_EMPTY : M_HELD;
                     M_OPEN:  state_reg <= ctl_busy ? M_OPEN : M_MAP;
-                    default: state_reg <= go && may_open ? M_HELD : take ? (by_range ? M_MAP : M_SHOW) : empties ? M_EMPTY : M_SHOW;
+                    default: state_reg <= go && may_open ? M_HELD
+                                          : take && !(by && go) ? (by_range ? M_MAP : M_SHOW)
+                                          : empties ? M_EMPTY : M_SHOW;
                 endcase
                 live_reg   <= take ? ent_live : live_reg && live_now;
                 opened_reg <= !take && (opened_reg || state_reg == M_OPEN);
@@ -309,31 +317,35 @@ module inc_frame_entry #(
             end
 
             wire in_range = map_current || map_previous;
-            wire is_data  = opcode <= OP_LAST_DATA;
             wire halves   = map_dtype[1] != map_dtype[0];
             wire whole    = map_collective == BARRIER ? empty_reg : !plen[0] && (halves || !plen[1]);
             wire ackable  = map_ackable_any && (host || !map_needs_host);
-            wire [2:0] collective = ranged_reg ? map_collective : collective_reg;
+            wire [2:0]        collective = ranged ? map_collective : by ? ent_collective : collective_reg;
+            wire [MASK_W-1:0] in_mask    = by ? ent_in_mask : in_mask_reg;
+            wire [MASK_W-1:0] out_mask   = by ? ent_out_mask : out_mask_reg;
+            wire [MASK_W-1:0] ack_mask   = by ? ent_ack_mask : ack_mask_reg;
 
-            assign may_open = ranged_reg && is_data && !in_range && map_opens;
-            assign ei       = ask_ei;
-            assign up       = ranged_reg ? map_up : up_reg;
-            assign reduces  = collective == REDUCE;
-            assign spreads  = collective == BROADCAST;
-            assign parent_mask = ranged_reg ? map_parent_mask : parent_mask_reg;
-            assign frame    = frame_reg;
-            assign ranged   = ranged_reg;
-            assign psn      = ranged_reg ? map_psn : wire_psn;
-            assign dtype    = ranged_reg ? map_dtype : dtype_reg;
-            assign view     = {ranged_reg, opened_reg, map_rng, psn, map_begin, map_end, map_base,
-                               !ranged_reg || in_range, ranged_reg && map_previous, map_opens, map_opens_up,
-                               map_bad_control, map_wrong_role, ranged_reg && map_contradicts,
-                               up, ranged_reg ? {map_down, ackable, whole} : {down_reg, ackable_reg, whole_reg},
-                               reduces, spreads,
-                               ranged_reg ? map_function : function_reg, dtype,
-                               ranged_reg ? {map_in_mask, map_out_mask, map_ack_mask} : {in_mask_reg, out_mask_reg, ack_mask_reg}, parent_mask};
-            assign base     = base_reg;
-            assign log2_n   = log2_n_reg;
+            assign may_open    = ranged && is_data && !in_range && map_opens;
+            assign ei          = by ? ent_ei : ask_ei;
+            assign opcode      = by ? ent_opcode : opcode_held;
+            assign ext         = by ? ent_ext : ext_held;
+            assign frame       = by ? ent_frame : frame_reg;
+            assign ranged      = ranged_reg && !by;
+            assign up          = ranged ? map_up : by ? ent_up : up_reg;
+            assign reduces     = collective == REDUCE;
+            assign spreads     = collective == BROADCAST;
+            assign psn         = ranged ? map_psn : by ? ent_psn : wire_psn;
+            assign dtype       = ranged ? map_dtype : by ? ent_dtype : dtype_reg;
+            assign parent_mask = ranged ? map_parent_mask : by ? ent_parent_mask : parent_mask_reg;
+            assign base        = by ? ent_base : base_reg;
+            assign log2_n      = by ? ent_log2_n : log2_n_reg;
+            assign view        = {ranged, opened_reg && !by, map_rng, psn, map_begin, map_end, map_base,
+                                  !ranged || in_range, ranged && map_previous, map_opens, map_opens_up,
+                                  map_bad_control, map_wrong_role, ranged && map_contradicts,
+                                  up,
+                                  ranged ? {map_down, ackable, whole} : by ? {ent_down, ent_ackable, ent_whole} : {down_reg, ackable_reg, whole_reg},
+                                  reduces, spreads, ranged ? map_function : by ? ent_function : function_reg, dtype,
+                                  ranged ? {map_in_mask, map_out_mask, map_ack_mask} : {in_mask, out_mask, ack_mask}, parent_mask};
 
             wire unused_frame = &{1'b0, bypass, foreign, sum_ok, len_ok, tver_ok, too_long, se, pad, ce, words, plen, big_endian};
         end

@@ -116,7 +116,7 @@ type FrameEntry Decider
 // Module describes it, or says every reason why the parameters are illegal.
 func (p FrameEntry) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_frame_entry")
-	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
+	Decider(p).CountGroups(rules)
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
 	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
 	if err := rules.Err(); err != nil {
@@ -127,40 +127,20 @@ func (p FrameEntry) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	d := Decider(p)
-	ports := []graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("grp_live", p.Groups)}
-	for _, port := range slices.Concat(d.entryPorts(), d.rangePorts()) {
-		if port.Name != "frm_waits" && port.Name != "ctl_open" {
-			ports = append(ports, port)
-		}
-	}
+	ports := slices.Concat([]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("grp_live", p.Groups)}, d.entryPorts(), d.rangePorts())
 	return &graph.Module{
-		Name: "inc_frame_entry", Source: source, Latency: "0 cycles, in-band 2",
+		Name: "inc_frame_entry", Source: source, Latency: "0 cycles, in an in-band group 2",
 		Purpose: "the step in which a frame comes to be decided",
 		Params: []graph.Param{
 			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW}, {Name: "EI_W", Value: p.EIW},
 			{Name: "MASK_W", Value: p.MaskW}, {Name: "SLOT_W", Value: p.SlotW}, {Name: "GROUPS", Value: p.Groups}, {Name: "IN_BAND", Value: p.InBand},
+			{Name: "FRAME_W", Value: d.frameBits()}, {Name: "VIEW_W", Value: d.viewBits()},
 		},
 		Ports: append(ports,
 			leaf.Out("waits", 1), leaf.Out("valid", 1), leaf.In("go", 1), leaf.Out("live", 1), leaf.Out("may_open", 1), leaf.Out("ei", p.EIW),
-			leaf.Out("frame", p.EIW+p.LenW+p.WordsW+76), leaf.Out("view", 4*p.MaskW+117),
-			leaf.Out("opcode", 8), leaf.Out("ext", 32), leaf.Out("up", 1), leaf.Out("reduces", 1), leaf.Out("spreads", 1), leaf.Out("parent_mask", p.MaskW),
+			leaf.Out("frame", d.frameBits()), leaf.Out("view", d.viewBits()),
+			leaf.Out("opcode", 8), leaf.In("is_data", 1), leaf.Out("ext", 32), leaf.Out("up", 1), leaf.Out("reduces", 1), leaf.Out("spreads", 1), leaf.Out("parent_mask", p.MaskW),
 			leaf.Out("ranged", 1), leaf.Out("psn", 24), leaf.Out("dtype", 2), leaf.Out("base", p.SlotW), leaf.Out("log2_n", 5),
 			leaf.In("opener", 1), leaf.In("opening", 1), leaf.In("done", 1)),
 	}, nil
 }
-
-// Parts are the modules that either block is made with.
-func (p Decider) Parts() ([]*graph.Module, error) {
-	var parts []*graph.Module
-	for _, d := range []graph.Describer{FrameClass{}, DropLadder{}, HoldWork{Width: p.WorkBits()}, LookAhead{Bits: 49}, FrameEntry(p)} {
-		m, err := d.Module()
-		if err != nil {
-			return nil, err
-		}
-		parts = append(parts, m)
-	}
-	return parts, nil
-}
-
-// WorkBits are the bits of what a work says.
-func (p Decider) WorkBits() int { return p.PktW + p.WordsW + p.SlotW + p.pairBits() + p.Planes + 10 }

@@ -42,6 +42,65 @@ func TestDescription(t *testing.T) {
 	})
 }
 
+// shapes are decisions of different sizes.
+func shapes() []decider.Decider {
+	return []decider.Decider{
+		{LenW: 7, WordsW: 4, Bytes: 8, EPW: 3, EIW: 4, MaskW: 5, SlotW: 5, Planes: 1, Groups: 2, PktW: 6, ICRC: 1},
+		{LenW: 7, WordsW: 4, Bytes: 8, EPW: 3, EIW: 4, MaskW: 5, SlotW: 5, Planes: 1, Groups: 2, PktW: 6, ICRC: 1, InBand: 1},
+		// one group, of one endpoint
+		{LenW: 5, WordsW: 2, Bytes: 8, EPW: 1, EIW: 1, MaskW: 1, SlotW: 1, Planes: 1, Groups: 1, PktW: 5},
+		{LenW: 9, WordsW: 6, Bytes: 8, EPW: 1, EIW: 1, MaskW: 2, SlotW: 2, Planes: 1, Tree: 1, Groups: 1, PktW: 8, ICRC: 1},
+		{LenW: 9, WordsW: 5, Bytes: 16, EPW: 2, EIW: 4, MaskW: 4, SlotW: 8, Planes: 2, Tree: 1, Groups: 4, PktW: 7},
+		{LenW: 13, WordsW: 7, Bytes: 64, EPW: 5, EIW: 11, MaskW: 17, SlotW: 12, Planes: 8, Tree: 1, Groups: 64, PktW: 9, ICRC: 1, InBand: 1},
+		// a word as long as the MTU
+		{LenW: 9, WordsW: 1, Bytes: 256, EPW: 4, EIW: 5, MaskW: 9, SlotW: 23, Planes: 5, Tree: 1, Groups: 2, PktW: 5, ICRC: 1},
+	}
+}
+
+func TestStepsDescription(t *testing.T) {
+	t.Parallel()
+	var legal []graph.Describer
+	for _, p := range shapes() {
+		legal = append(legal, decider.FrameSteps(p))
+	}
+	with := func(change func(*decider.FrameSteps)) decider.FrameSteps {
+		p := decider.FrameSteps(shapes()[0])
+		change(&p)
+		return p
+	}
+	hdltest.Check(t, legal, []hdltest.Refused{
+		{Leaf: with(func(p *decider.FrameSteps) { p.Tree = 2 }), Params: []graph.Param{{Name: "TREE", Value: 2}}, Rule: "TREE must be 0 or 1"},
+		{Leaf: with(func(p *decider.FrameSteps) { p.Bytes = 12 }), Params: []graph.Param{{Name: "BYTES", Value: 12}},
+			Rule: "BYTES must be a power of two of at most LEN_W bits"},
+	})
+}
+
+func TestWorkDescription(t *testing.T) {
+	t.Parallel()
+	var legal []graph.Describer
+	for _, p := range shapes() {
+		legal = append(legal, decider.OfferWork(p))
+	}
+	with := func(tree, planes int) decider.OfferWork {
+		p := decider.OfferWork(shapes()[0])
+		p.Tree, p.Planes = tree, planes
+		return p
+	}
+	params := func(tree, planes, pairW int) []graph.Param {
+		return []graph.Param{{Name: "TREE", Value: tree}, {Name: "PLANES", Value: planes}, {Name: "PAIR_W", Value: pairW}}
+	}
+	rule := "PLANES must be 1 in place, pairs for all endpoints but the last in a tree, PAIR_W hold them"
+	hdltest.Check(t, legal, []hdltest.Refused{
+		{Leaf: with(0, 0), Params: params(0, 0, 1), Rule: rule},
+		// in place there is one, in a tree of five endpoints two or three
+		{Leaf: with(0, 2), Params: params(0, 2, 1), Rule: rule},
+		{Leaf: with(1, 1), Params: params(1, 1, 1), Rule: rule},
+		{Leaf: with(1, 4), Params: params(1, 4, 2), Rule: rule},
+		// the description sees to PAIR_W; the Verilog says the same of one that does not fit
+		{Leaf: with(0, 3), Params: params(1, 3, 1), Rule: rule},
+	})
+}
+
 // TestLookAhead: frames one behind the other that write words or do not, are committed or not: each sees what those ahead of it have left.
 func TestLookAhead(t *testing.T) {
 	t.Parallel()

@@ -101,8 +101,10 @@ const (
 	fileRetransmission = "rtl/inc_retransmission.v"
 	fileSend           = "rtl/inc_send_ack.v"
 	fileSkid           = "rtl/inc_skid.v"
+	fileSteps          = "rtl/inc_frame_steps.v"
 	fileTake           = "rtl/inc_take_row.v"
 	fileTranslate      = "rtl/inc_translate_header.v"
 	fileTree           = "rtl/inc_reduce_tree.v"
 	fileWiden          = "rtl/inc_widen.v"
+	fileWork           = "rtl/inc_offer_work.v"
 )

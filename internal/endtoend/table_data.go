@@ -13,8 +13,8 @@ func commitFaults() []Fault {
 			Old: "same[DEPTH-1]", New: "1'b0"},
 		{Name: "a row is read in the cycle in which it is written", File: fileAggregate,
 			Old: "g_read && s_go && s_write && s_addr == g_addr", New: "1'b0"},
-		{Name: "CE of a contribution is forgotten", File: fileCheck,
-			Old: "f_first ? b_ce : f_slot_ce || (b_ce && !f_behind)", New: "f_first ? b_ce : f_slot_ce"},
+		{Name: "CE of a contribution is forgotten", File: fileSteps,
+			Old: "f_first ? b_ce : f_slot_ce || (b_ce && !b_repeats)", New: "f_first ? b_ce : f_slot_ce"},
 	}
 }
 
@@ -39,7 +39,7 @@ func arithmeticFaults() []Fault {
 func typeFaults() []Fault {
 	return []Fault{
 		{Name: "a range's type is the group's", File: fileEntry,
-			Old: "ranged_reg ? map_dtype : dtype_reg", New: "ranged_reg && map_dtype == 2'd0 ? map_dtype : dtype_reg"},
+			Old: "ranged ? map_dtype : by ? ent_dtype : dtype_reg", New: "ranged && map_dtype == 2'd0 ? map_dtype : by ? ent_dtype : dtype_reg"},
 		{Name: "an adder's result is used before it is there", File: fileAggregate,
 			Old: "x_read && same[DEPTH-2:0] != {(DEPTH-1){1'b0}}", New: "1'b0"},
 		{Name: "a tie is rounded up", File: fileLane,
@@ -98,11 +98,11 @@ func treeFaults() []Fault {
 	return []Fault{
 		{Name: "the tree adds an absent sibling as zero", File: fileTree,
 			Old: "left_here && right_here", New: "left_here || right_here"},
-		{Name: "the tree takes a pair that nobody wrote", File: fileCheck,
-			Old: "|c_n_mask[2*e +: 2]", New: "1'b1"},
-		{Name: "the tree joins other pairs first", File: fileCheck,
-			Old: "c_ei[1 +: PAIR_W]", New: "{c_ei[1], c_ei[2]}"},
-		{Name: "the sibling's contribution is overwritten", File: fileCheck,
+		{Name: "the tree takes a pair that nobody wrote", File: fileWork,
+			Old: "|work_mask[2*e +: 2]", New: "1'b1"},
+		{Name: "the tree joins other pairs first", File: fileWork,
+			Old: "work_ep[1 +: PAIR_W]", New: "{work_ep[1], work_ep[2]}"},
+		{Name: "the sibling's contribution is overwritten", File: fileSteps,
 			Old: "b_mask & b_sibling", New: "b_mask & b_sibling & NOBODY"},
 		{Name: "the tree reads what is still being added", File: fileAggregate,
 			Old: "writes_here != {DEPTH{1'b0}}", New: "1'b0"},

@@ -77,10 +77,10 @@ func controlFaults() []Fault {
 			At: "wire [EI_W-1:0] ei =", Old: "hdr_valid", New: "hdr_valid && !get_valid"},
 		{Name: "a control register is not reset", File: fileCSR,
 			At: "gap_nak_reg <=", Old: "R_CTRL_GAP_NAK", New: "gap_nak_reg"},
-		{Name: "the state machine is not reset", File: fileCheck,
-			At: "if (rst) begin a_valid <=", Old: "1'b0", New: "a_valid", Also: []Change{
-				{At: "if (rst) begin b_valid <=", Old: "1'b0", New: "b_valid"},
-				{At: "if (rst) begin c_valid <=", Old: "1'b0", New: "c_valid"},
+		{Name: "the state machine is not reset", File: fileSteps,
+			At: "if (rst) begin a_valid_reg <=", Old: "1'b0", New: "a_valid", Also: []Change{
+				{At: "1'b0; b_valid_reg <=", Old: "1'b0", New: "b_valid"},
+				{At: "1'b0; c_valid_reg <=", Old: "1'b0", New: "c_valid"},
 			}},
 		{Name: "a group restarts with old slots", File: fileRecycle,
 			Old: "{{(WORD_W-24){1'b0}}, walk_tag}", New: "{word_out[WORD_W-1:24], walk_tag}"},

@@ -46,7 +46,7 @@ func pipeFaults() []Fault {
 		{Name: "a result leaves a root though it is not in the broadcast pipe (B9)", File: filePipe,
 			At: "rt_keep != NOBODY &&", Old: "(!c_root || c_near)", New: "1'b1"},
 		{Name: "a pipe takes one packet more than it has slots", File: filePipe,
-			Old: "past(p_psn, p_start, p_wide)", New: "past(p_psn, p_start, p_wide + 24'd1)"},
+			Old: "past(a_psn, a_start, a_wide)", New: "past(a_psn, a_start, a_wide + 24'd1)"},
 		{Name: "children fill the broadcast pipe of a root", File: filePipe,
 			Old: "b_near || (b_in_ring && f_moved)", New: "b_in_ring"},
 		{Name: "start is the minimum over the endpoints of both pipes (B14)", File: filePipe,
@@ -57,15 +57,15 @@ func pipeFaults() []Fault {
 			Old: "b_near || (b_in_ring && f_moved)", New: "f_moved"},
 		{Name: "a slot is the PSN modulo N", File: filePipe,
 			At: "wire [SLOT_W-1:0] place =", Old: "raw_reg >= size_reg ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0]",
-			New: "p_psn % {{(23-SLOT_W){1'b0}}, size_reg}"},
+			New: "a_psn % {{(23-SLOT_W){1'b0}}, size_reg}"},
 		{Name: "the ring of a pipe is as long as a power of two", File: filePipe,
 			Old: "raw_reg >= size_reg ? wrap[SLOT_W-1:0] : raw_reg[SLOT_W-1:0]", New: "raw_reg[SLOT_W-1:0]"},
-		{Name: "a slot keeps the contributors of the PSN before", File: filePipe,
-			Old: "f_first ? b_self : f_mask | b_self", New: "f_mask | b_self"},
+		{Name: "a slot keeps the contributors of the PSN before", File: fileSteps,
+			Old: "f_first ? b_self : b_repeats ? f_mask : f_mask | b_self", New: "b_repeats ? f_mask : f_mask | b_self"},
 		{Name: "room for the next result wakes nobody", File: filePipe,
 			Old: "c_sent_psn != c_done_psn", New: "1'b0"},
 		{Name: "what two pipes share is kept once", File: filePipe,
-			Old: "p_pipe_b && !p_root ? p_n : {SLOT_W{1'b0}}", New: "{SLOT_W{1'b0}}", Also: []Change{
+			Old: "a_pipe_b && !a_root ? a_n : {SLOT_W{1'b0}}", New: "{SLOT_W{1'b0}}", Also: []Change{
 				{Old: "x_pipe_b && !x_root ? ctx_n : {SLOT_W{1'b0}}", New: "{SLOT_W{1'b0}}"},
 			}},
 	}
@@ -75,8 +75,8 @@ func pipeFaults() []Fault {
 func sendFaults() []Fault {
 	return []Fault{
 		{Name: "a NAK counts as an ACK of its own number (B6)", File: filePipe,
-			Old: "p_data || p_syn_ack ? p_psn + 24'd1 : p_psn", New: "p_psn + 24'd1", Also: []Change{
-				{Old: "p_syn_ack ? p_psn : p_psn - 24'd1", New: "p_psn"},
+			Old: "a_data || a_syn_ack ? a_psn + 24'd1 : a_psn", New: "a_psn + 24'd1", Also: []Change{
+				{Old: "a_syn_ack ? a_psn : a_psn - 24'd1", New: "a_psn"},
 			}},
 		{Name: "a NAK acknowledges nothing", File: fileRetransmission,
 			Old: "rt_is_ack || rt_is_nak || rt_is_rnr", New: "rt_is_ack || rt_is_rnr"},
@@ -143,7 +143,7 @@ func rangeFaults() []Fault {
 		{Name: "a control is taken whatever is still in the pipes", File: filePipe,
 			Old: "opener && b_drained", New: "opener", Also: []Change{{Old: "opener && !b_drained", New: "1'b0"}}},
 		{Name: "data behind the control that opens a range is counted by the roles of the one before", File: filePipe,
-			Old: "p_ranged && (!p_in_range || p_previous)", New: "p_opener"},
+			Old: "a_ranged && (!a_in_range || a_previous)", New: "a_ranged && !a_in_range"},
 		{Name: "who did not send or hear in a range holds up the next", File: filePipe,
 			At: "assign ack_lift =", Old: "c_opening", New: "1'b0"},
 		{Name: "a range makes endpoints whole that have failed", File: fileRetransmission,
@@ -165,7 +165,7 @@ func turnFaults() []Fault {
 		{Name: "WIPE leaves out what a root moves", File: filePipe,
 			Old: "good && c_completes && c_root && c_near", New: "1'b0"},
 		{Name: "WIPE leaves out what is acknowledged", File: filePipe,
-			Old: "w2_step + w2_moved", New: "w2_moved"},
+			Old: "w3_step + w3_moved", New: "w3_moved"},
 		{Name: "TX_RETRANSMIT counts what is late but new", File: filePipe,
 			Old: "x_acts && to_one && rt_again", New: "x_acts && to_one"},
 		{Name: "the monitor does not show time-outs", File: filePipe,
@@ -187,9 +187,9 @@ func widePipeFaults() []Fault {
 		{Name: "data does not see that the one before it is of its endpoint", File: fileSend,
 			At: ".follows (", Old: "rcv_follows", New: "1'b0"},
 		{Name: "data does not see what the one before it does to its pipe", File: filePipe,
-			At: ".read(p_go), .follows(", Old: "follows_grp", New: "1'b0"},
+			At: ".read(a_go), .follows(", Old: "follows_grp", New: "1'b0"},
 		{Name: "data does not see what the one before it does to its slot", File: filePipe,
-			At: ".read(p_go), .follows(", Old: "follows_slot", New: "1'b0"},
+			At: "assign a_follows_slot =", Old: "b_valid ? b_same : c_stays && c_same", New: "1'b0"},
 		{Name: "data does not see the slot that was written while it was looked up", File: filePipe,
 			Old: "wr_en && c_same", New: "1'b0"},
 		{Name: "data does not see that a result was sent while it was looked up", File: filePipe,
@@ -197,7 +197,7 @@ func widePipeFaults() []Fault {
 		{Name: "an acknowledgement does not see who was sent something while it was looked up", File: fileRetransmission,
 			Old: "side_we && group == look_group", New: "1'b0"},
 		{Name: "what was taken from a damaged frame is kept in Mode III", File: filePipe,
-			Old: "c_leaves && !good && b_valid && !b_bypass && (rcv_takes || take_tails || take_slot)", New: "1'b0"},
+			Old: "c_leaves && !good && b_valid && !b_bypass && (rcv_takes || take_tails || b_takes_slot)", New: "1'b0"},
 		{Name: "what completes behind an acknowledgement does not wait for it", File: filePipe,
 			Old: "c_completes && c_root && !c_near && !c_sure", New: "1'b0"},
 	}
@@ -206,9 +206,9 @@ func widePipeFaults() []Fault {
 // pairFaults are of sums by pairs in Mode III.
 func pairFaults() []Fault {
 	return []Fault{
-		{Name: "what the parent sent is reduced once more", File: filePipe,
-			Old: "copied ? e == 0 : there", New: "there"},
+		{Name: "what the parent sent is reduced once more", File: fileWork,
+			Old: "work_copied ? e == 0 : there", New: "there"},
 		{Name: "a sum sent again is that of the last pair", File: filePipe,
-			Old: "x_busy ? slot_mask : c_n_mask", New: "x_busy ? x_self : c_n_mask"},
+			Old: "x_busy ? slot_mask : wr_mask", New: "x_busy ? x_self : wr_mask"},
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"incforge/hdl/graph"
@@ -131,5 +133,36 @@ func (r *Rig) Settle() {
 	if err := r.Eval(); err != nil {
 		r.t.Helper()
 		r.t.Fatal(err)
+	}
+}
+
+// Expose makes ports of a composite of its instances' pins, of the same names and one a name, so that a bench can drive several modules
+// that are connected with each other. Left out are clock and reset, pins whose names begin with one of the inner prefixes, and inputs
+// that another of the instances drives.
+func Expose(c *graph.Composite, inner []string, instances ...*graph.Instance) {
+	driven, made := map[string]bool{}, map[string]bool{}
+	isInner := func(name string) bool {
+		return name == "clk" || name == "rst" || slices.ContainsFunc(inner, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	}
+	for _, inst := range instances {
+		for _, p := range inst.Module.Ports {
+			driven[p.Name] = driven[p.Name] || p.Dir == graph.Out
+		}
+	}
+	for _, inst := range instances {
+		for _, p := range inst.Module.Ports {
+			switch {
+			case isInner(p.Name) || p.Dir == graph.In && driven[p.Name]:
+			case p.Dir == graph.Out:
+				c.Output(p.Name, p.Width)
+				c.Connect(inst.Pin(p.Name), c.Pin(p.Name))
+			default:
+				if !made[p.Name] {
+					c.Input(p.Name, p.Width)
+					made[p.Name] = true
+				}
+				c.Connect(c.Pin(p.Name), inst.Pin(p.Name))
+			}
+		}
 	}
 }
