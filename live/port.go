@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -71,12 +72,14 @@ const (
 // port is a Port, or an end of a Link, at work.
 type port struct {
 	number int
+	end    End
 	sock   *Socket         // of a Port
 	far    *port           // of a Link: the other end
 	farIn  chan<- datagram // of a Link: what the other end's engine takes in
 	index  int             // of the capture
 	out    chan []byte
 	lane   [2]*lane // what befalls frames, by way; nil: nothing does
+	wire   [2]*shaper
 	log    *logrus.Logger
 	// Loop, receiver and sender count atomically.
 	counts PortReport
@@ -95,11 +98,25 @@ func (p *port) lanes(f Faults, seed uint64, sw int) {
 // receive hands datagrams to the loop until the socket is closed or fails.
 func (p *port) receive(in chan<- datagram, stop <-chan struct{}) {
 	buf := make([]byte, MaxFrame+1)
+	arrive := func(f []byte) bool {
+		select {
+		case in <- datagram{port: p, when: time.Now(), data: f}:
+			return true
+		case <-stop:
+			return false
+		}
+	}
+	put := arrive
+	if w := p.wire[inward]; w != nil {
+		var far sync.WaitGroup
+		far.Go(func() { w.run(func(f []byte) { arrive(f) }, stop) })
+		defer far.Wait()
+		defer close(w.q)
+		put = func(f []byte) bool { return w.put(f, stop) }
+	}
 	pass := func(frames [][]byte) bool {
 		for _, f := range frames {
-			select {
-			case in <- datagram{port: p, when: time.Now(), data: f}:
-			case <-stop:
+			if !put(f) {
 				return false
 			}
 		}
@@ -139,6 +156,19 @@ func (p *port) receive(in chan<- datagram, stop <-chan struct{}) {
 func (p *port) send(stop <-chan struct{}) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+	put := func(f []byte) { atomic.AddUint64(p.deliver(f, stop), 1) }
+	if w := p.wire[outward]; w != nil {
+		var far sync.WaitGroup
+		arrive := put
+		far.Go(func() { w.run(arrive, stop) })
+		defer far.Wait()
+		defer close(w.q)
+		put = func(f []byte) {
+			if !w.put(f, stop) {
+				atomic.AddUint64(&p.counts.Nobody, 1)
+			}
+		}
+	}
 	for {
 		var late <-chan time.Time
 		if due := p.lane[outward].due(); !due.IsZero() {
@@ -156,7 +186,7 @@ func (p *port) send(stop <-chan struct{}) {
 			frames = p.lane[outward].overdue()
 		}
 		for _, f := range frames {
-			atomic.AddUint64(p.deliver(f, stop), 1)
+			put(f)
 		}
 	}
 }
