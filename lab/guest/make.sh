@@ -22,14 +22,13 @@ die() { echo "make lab: $*" >&2; exit 3; }
 for need in apt-get dpkg-deb gcc make xz zstd; do command -v $need >/dev/null || die "$need is missing"; done
 [ "$(uname -m)" = x86_64 ] || die "guests are for x86_64"
 
-# version PACKAGE is the one that apt would fetch.
-version() { apt-cache policy "$1" | awk '/Candidate:/ {print $2; exit}'; }
-if [ -z "$(version linux-source-6.1)" ] || [ "$(version linux-source-6.1)" = "(none)" ]; then
+# versions PACKAGE...: those that apt would fetch, a line each. One call: apt takes its time to read its lists.
+versions() { LC_ALL=C apt-cache policy "$@" | awk '/^[^ ]/ {name = $1} /^  Candidate:/ && $2 != "(none)" {print name, $2}'; }
+if [ -z "$(versions linux-source-6.1)" ]; then
     as_root=""; [ "$(id -u)" = 0 ] || as_root=sudo
     $as_root apt-get update -q </dev/null >&2
-    [ -n "$(version linux-source-6.1)" ] || die "apt has no linux-source-6.1: this takes Debian 12's packages"
+    [ -n "$(versions linux-source-6.1)" ] || die "apt has no linux-source-6.1: this takes Debian 12's packages"
 fi
-versions() { for p in "$@"; do echo "$p $(version "$p")"; done; }
 
 kernel_key=$({ cat "$here/kernel.sh" "$here/kernel.config"; versions linux-source-6.1; gcc -dumpfullversion; } | sha256sum | cut -c1-16)
 guest_key=$({ echo "$kernel_key"; cat "$0" "$here/init" "$here/serve" "$here"/*.c; versions $guest $develop; } | sha256sum | cut -c1-16)
