@@ -18,7 +18,9 @@ import (
 	"incforge/internal/yamlpos"
 	"incforge/live"
 	"incforge/live/groups"
+	"incforge/live/wire"
 	"incforge/roce"
+	"incforge/verify/dut"
 )
 
 // ErrFile is what everything that is wrong with a topology file wraps.
@@ -64,7 +66,7 @@ type Link struct {
 	Name    string
 	A, B    End
 	Faults  live.Faults
-	Shape   live.Shape
+	Shape   wire.Shape
 	Capture string // a path, or nothing
 }
 
@@ -225,10 +227,14 @@ func (r *reader) aSwitch(i int, f *fileSwitch) {
 		s.Config = filepath.Join(r.dir, s.Config)
 	}
 	address(r, r.ips, s.IP, s.Name, cmp.Or(f.IP.Pos, at))
+	known := slices.Contains(dut.Kinds(), dut.Kind(s.DUT))
+	if !known {
+		r.Addf(f.DUT.Pos, "dut is %q, allowed are %v", s.DUT, dut.Kinds())
+	}
 	switch {
 	case !f.Config.Given:
 		r.Addf(at, "switch %d has no config", i)
-	case s.Config != "":
+	case known && s.Config != "":
 		var err error
 		if s.Manifest, err = r.load(s.Config, s.DUT); err != nil {
 			r.Addf(cmp.Or(f.Config.Pos, at), "%v", err)
@@ -255,7 +261,7 @@ func (r *reader) host(i int, f *fileHost) {
 
 func (r *reader) link(f *fileLink) {
 	at := cmp.Or(f.A.Pos, f.B.Pos)
-	l := Link{Faults: live.ReadFaults(&r.Mistakes, &f.Loss, &f.Dup, &f.Reorder), Shape: live.ReadShape(&r.Mistakes, &f.RateMbit, &f.DelayUS),
+	l := Link{Faults: live.ReadFaults(&r.Mistakes, &f.Loss, &f.Dup, &f.Reorder), Shape: wire.Read(&r.Mistakes, &f.RateMbit, &f.DelayUS),
 		Capture: f.Capture.V}
 	if l.Capture != "" && !filepath.IsAbs(l.Capture) {
 		l.Capture = filepath.Join(r.dir, l.Capture)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"incforge/live"
+	"incforge/live/wire"
 	"incforge/roce"
 )
 
@@ -45,7 +46,7 @@ type HostState struct {
 type LinkState struct {
 	Name   string      `json:"name"`
 	Faults live.Faults `json:"faults"`
-	Shape  live.Shape  `json:"shape"`
+	Shape  wire.Shape  `json:"shape"`
 }
 
 // GroupState is a group now.

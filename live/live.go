@@ -18,6 +18,7 @@ import (
 	"incforge/inc"
 	"incforge/internal/fail"
 	"incforge/live/groups"
+	"incforge/live/wire"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
@@ -29,7 +30,7 @@ type Port struct {
 	Mine, Peer string
 	// Faults befall the frames of this port, both ways; Shape is that of its wire.
 	Faults Faults
-	Shape  Shape
+	Shape  wire.Shape
 }
 
 // Switch is an engine with what is around it.
@@ -57,7 +58,7 @@ type End struct{ Switch, Port int }
 type Link struct {
 	A, B   End
 	Faults Faults
-	Shape  Shape
+	Shape  wire.Shape
 }
 
 // Tap sees a frame that comes in or leaves by a port. The frame is another's: a tap neither keeps nor changes it. It is called by one
@@ -224,7 +225,7 @@ func (r *run) open() error {
 			p := &port{number: want.Number, sock: sock, counts: PortReport{Mine: want.Mine, Peer: want.Peer}}
 			p.end = End{i, want.Number}
 			p.lanes(want.Faults, r.o.Seed, i)
-			p.wire = [2]*shaper{newShaper(want.Shape), newShaper(want.Shape)}
+			p.wire = [2]*wire.Wire{wire.New(want.Shape), wire.New(want.Shape)}
 			if err := attach(l, p); err != nil {
 				return errors.Join(err, sock.Close())
 			}
@@ -240,7 +241,7 @@ func (r *run) open() error {
 			end.p.counts.Peer = fmt.Sprintf("%s:%d", r.loops[end.to.Switch].sw.Name, end.to.Port)
 			end.p.lanes(link.Faults, r.o.Seed, end.at.Switch)
 			end.p.lane[inward] = nil // what a link does to a frame it does once
-			end.p.end, end.p.wire[outward] = end.at, newShaper(link.Shape)
+			end.p.end, end.p.wire[outward] = end.at, wire.New(link.Shape)
 			if err := attach(r.loops[end.at.Switch], end.p); err != nil {
 				return err
 			}

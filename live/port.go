@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/sirupsen/logrus"
+
+	"incforge/live/wire"
 )
 
 // PortReport counts the frames of one port. Every datagram that came counts in exactly one of In, Short, Long, ARP, BridgeIn and LostIn;
@@ -79,7 +81,7 @@ type port struct {
 	index  int             // of the capture
 	out    chan []byte
 	lane   [2]*lane // what befalls frames, by way; nil: nothing does
-	wire   [2]*shaper
+	wire   [2]*wire.Wire
 	log    *logrus.Logger
 	// Loop, receiver and sender count atomically.
 	counts PortReport
@@ -109,10 +111,10 @@ func (p *port) receive(in chan<- datagram, stop <-chan struct{}) {
 	put := arrive
 	if w := p.wire[inward]; w != nil {
 		var far sync.WaitGroup
-		far.Go(func() { w.run(func(f []byte) { arrive(f) }, stop) })
+		far.Go(func() { w.Run(func(f []byte) { arrive(f) }, stop) })
 		defer far.Wait()
-		defer close(w.q)
-		put = func(f []byte) bool { return w.put(f, stop) }
+		defer w.Close()
+		put = func(f []byte) bool { return w.Put(f, stop) }
 	}
 	pass := func(frames [][]byte) bool {
 		for _, f := range frames {
@@ -160,11 +162,11 @@ func (p *port) send(stop <-chan struct{}) {
 	if w := p.wire[outward]; w != nil {
 		var far sync.WaitGroup
 		arrive := put
-		far.Go(func() { w.run(arrive, stop) })
+		far.Go(func() { w.Run(arrive, stop) })
 		defer far.Wait()
-		defer close(w.q)
+		defer w.Close()
 		put = func(f []byte) {
-			if !w.put(f, stop) {
+			if !w.Put(f, stop) {
 				atomic.AddUint64(&p.counts.Nobody, 1)
 			}
 		}

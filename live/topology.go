@@ -16,6 +16,7 @@ import (
 	"incforge/contract"
 	"incforge/internal/strictyaml"
 	"incforge/internal/yamlpos"
+	"incforge/live/wire"
 )
 
 // ErrTopology is what everything that is wrong with a topology file wraps.
@@ -166,7 +167,7 @@ func (r *topologist) named(name string) int {
 func (r *topologist) port(f *filePort, i int, taken map[int]yamlpos.Pos) Port {
 	at := cmp.Or(f.Port.Pos, f.Mine.Pos, f.Peer.Pos)
 	p := Port{Number: f.Port.Or(i), Mine: r.path(f.Mine.V), Peer: r.path(f.Peer.V),
-		Faults: ReadFaults(&r.Mistakes, &f.Loss, &f.Dup, &f.Reorder), Shape: ReadShape(&r.Mistakes, &f.RateMbit, &f.DelayUS)}
+		Faults: ReadFaults(&r.Mistakes, &f.Loss, &f.Dup, &f.Reorder), Shape: wire.Read(&r.Mistakes, &f.RateMbit, &f.DelayUS)}
 	switch {
 	case !f.Mine.Given || !f.Peer.Given:
 		r.Addf(at, "port %d needs mine and peer, the paths of its socket and of the far end's", p.Number)
@@ -203,21 +204,10 @@ func ReadFaults(m *strictyaml.Mistakes, loss, dup, reorder *strictyaml.Value[flo
 	return f
 }
 
-// ReadShape takes a shape from a file, and notes what is wrong with it.
-func ReadShape(m *strictyaml.Mistakes, rate, delay *strictyaml.Value[float64]) Shape {
-	if rate.Given && !(rate.V >= LeastRateMbit && rate.V <= MostRateMbit) {
-		m.Addf(rate.Pos, "rate_mbit is %g, it must be %g to %g", rate.V, LeastRateMbit, MostRateMbit)
-	}
-	if !(delay.V >= 0 && delay.V <= MostDelayUS) {
-		m.Addf(delay.Pos, "delay_us is %g, it must be 0 to %g", delay.V, MostDelayUS)
-	}
-	return Shape{RateMbit: rate.V, DelayUS: delay.V}
-}
-
 // link takes link number i.
 func (r *topologist) link(i int, f *fileLink) {
 	link := Link{A: r.end(i, "a", &f.A, &f.B), B: r.end(i, "b", &f.B, &f.A),
-		Faults: ReadFaults(&r.Mistakes, &f.Loss, &f.Dup, &f.Reorder), Shape: ReadShape(&r.Mistakes, &f.RateMbit, &f.DelayUS)}
+		Faults: ReadFaults(&r.Mistakes, &f.Loss, &f.Dup, &f.Reorder), Shape: wire.Read(&r.Mistakes, &f.RateMbit, &f.DelayUS)}
 	if link.A.Switch < 0 || link.B.Switch < 0 {
 		return
 	}

@@ -11,11 +11,10 @@ cache=${INCFORGE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/incforge}/lab
 
 # Programs that the kernel's build runs; what is in a guest, with the libraries that these need; what a guest's programs are linked with.
 tools="flex bison m4 libsigsegv2 bc"
-guest="busybox-static libc6 iproute2 libmnl0 libelf1 zlib1g libbpf1 libcap2 libbsd0 libmd0 libselinux1 libpcre2-8-0 libtirpc3 libdb5.3 \
-    libgssapi-krb5-2 libkrb5-3 libk5crypto3 libcom-err2 libkrb5support0 libkeyutils1 libssl3 libxtables12 libzstd1 libreadline8 libtinfo6 \
+guest="busybox-static dash libc6 iproute2 libmnl0 libelf1 zlib1g libbpf1 libcap2 libbsd0 libmd0 libselinux1 libpcre2-8-0 libxtables12 \
     rdma-core libibverbs1 ibverbs-providers librdmacm1 libnl-3-200 libnl-route-3-200 perftest libibumad3 libpci3 libudev1"
 develop="libibverbs-dev libnl-3-dev libnl-route-3-dev"
-programs="bin/ip sbin/ip sbin/tc sbin/bridge bin/ss sbin/rdma usr/sbin/rdma usr/bin/rdma usr/bin/ibv_devinfo usr/bin/ibv_devices usr/bin/ibv_rc_pingpong \
+programs="bin/ip sbin/ip sbin/tc sbin/bridge sbin/rdma usr/sbin/rdma usr/bin/rdma usr/bin/ibv_devinfo usr/bin/ibv_devices usr/bin/ibv_rc_pingpong \
     usr/bin/ib_send_bw usr/bin/ib_send_lat usr/bin/ib_write_bw usr/bin/ib_write_lat usr/bin/ib_read_bw usr/bin/ib_read_lat"
 
 die() { echo "make lab: $*" >&2; exit 3; }
@@ -79,8 +78,11 @@ initramfs() {
     echo "file /init $here/init 755 0 0"
     echo "file /sbin/serve $here/serve 755 0 0"
     echo "file /bin/busybox $root/bin/busybox 755 0 0"
+    echo "file /bin/sh $root/bin/dash 755 0 0"
+    echo "file /etc/shrc $work/shrc 644 0 0"
+    files+=("$root/bin/dash")
     for name in $("$root/bin/busybox" --list); do
-        case $name in busybox | ip | ss | init | tc | bridge) ;; *) echo "slink /bin/$name busybox 777 0 0" ;; esac
+        case $name in busybox | sh | ip | init | tc | bridge) ;; *) echo "slink /bin/$name busybox 777 0 0" ;; esac
     done
     for f in $programs; do
         [ -e "$root/$f" ] && [ ! -L "$root/$f" ] || continue
@@ -115,6 +117,7 @@ if [ ! -e "$folder/initrd" ]; then
     fetch "$work/root" $guest
     fetch "$work/dev" $develop
     echo 'root:x:0:0:root:/root:/bin/sh' >"$work/passwd"
+    echo 'alias ip=/bin/ip; PS1="$(hostname):\w# "' >"$work/shrc"
     mkdir -p "$work/out/bin"
     initramfs "$work/root" >"$work/list"
     "$kernel/gen_init_cpio" "$work/list" | zstd -q -10 >"$work/out/initrd"
