@@ -3,7 +3,6 @@
 package lab
 
 import (
-	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -66,19 +65,6 @@ func (t *taps) see(at live.End, when time.Time, frame []byte) {
 	for _, s := range sinks {
 		s.write(when, frame)
 	}
-}
-
-// flush writes out everything that is held back.
-func (t *taps) flush() error {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	var errs []error
-	for _, sinks := range t.sinks {
-		for _, s := range sinks {
-			errs = append(errs, s.flush())
-		}
-	}
-	return errors.Join(errs...)
 }
 
 func (s *sink) write(when time.Time, frame []byte) {

@@ -45,9 +45,7 @@ type Lab struct {
 	share   string // the guests' common folder, in it
 	taps    taps
 	joiners []*joiner
-
-	mu    sync.Mutex
-	hosts []*running // by host
+	hosts   []*running // by host
 }
 
 // running is a host.
