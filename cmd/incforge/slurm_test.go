@@ -85,7 +85,7 @@ func TestOnSlurm(t *testing.T) {
 		dir := t.TempDir()
 		args := []string{"synth", "mini", "--set", "members=2", "--top", "inc_lookup_table", "--clock-mhz", "1500", "--rounds", "2", "--json"}
 		t.Setenv("INCFORGE_CACHE", t.TempDir())
-		got, said, err := inFolder(t, dir, func() { began(t, dir, 4) }, append(args, "there.json", "--on", "slurm", "--shards", "4")...)
+		got, said, err := inFolder(t, dir, func() { began(t, dir, 2) }, append(args, "there.json", "--on", "slurm", "--shards", "4")...)
 		require.NoError(t, err, said)
 		t.Setenv("INCFORGE_CACHE", t.TempDir())
 		want, said, err := inFolder(t, dir, nil, append(args, "here.json")...)
