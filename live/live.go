@@ -19,6 +19,7 @@ import (
 	"incforge/internal/fail"
 	"incforge/live/groups"
 	"incforge/live/socket"
+	"incforge/live/wire"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
@@ -28,8 +29,9 @@ type Port struct {
 	// Number is the engine's port; Mine the path that is bound, Peer that to which frames are sent.
 	Number     int
 	Mine, Peer string
-	// Faults befall the frames of this port, both ways.
+	// Faults befall the frames of this port, both ways; Shape is that of its wire.
 	Faults Faults
+	Shape  wire.Shape
 }
 
 // Switch is an engine with what is around it.
@@ -60,7 +62,12 @@ type End struct{ Switch, Port int }
 type Link struct {
 	A, B   End
 	Faults Faults
+	Shape  wire.Shape
 }
+
+// Tap sees a frame that comes in or leaves by a port. The frame is another's: a tap neither keeps nor changes it. It is called by one
+// goroutine a switch.
+type Tap func(at End, when time.Time, frame []byte)
 
 // Options say what Run does.
 type Options struct {
@@ -72,6 +79,8 @@ type Options struct {
 	Control string
 	// Capture receives a pcapng of all ports, one interface each; nil means nobody.
 	Capture io.Writer
+	// Tap, if not nil, sees the same frames.
+	Tap Tap
 	// Status is the time between two lines of state in Log; 0 means none.
 	Status time.Duration
 	// Log receives what happens.
@@ -236,7 +245,9 @@ func (r *run) open() error {
 				return fmt.Errorf("%sport %d: %w", r.of(l), want.Number, err)
 			}
 			p := &port{number: want.Number, sock: sock, counts: PortReport{Mine: want.Mine, Peer: want.Peer}}
+			p.end = End{i, want.Number}
 			p.lanes(want.Faults, r.o.Seed, i)
+			p.wire = [2]*wire.Wire{wire.New(want.Shape), wire.New(want.Shape)}
 			if err := attach(l, p); err != nil {
 				return errors.Join(err, sock.Close())
 			}
@@ -252,6 +263,7 @@ func (r *run) open() error {
 			end.p.counts.Peer = fmt.Sprintf("%s:%d", r.loops[end.to.Switch].sw.Name, end.to.Port)
 			end.p.lanes(link.Faults, r.o.Seed, end.at.Switch)
 			end.p.lane[inward] = nil // what a link does to a frame it does once
+			end.p.end, end.p.wire[outward] = end.at, wire.New(link.Shape)
 			if err := attach(r.loops[end.at.Switch], end.p); err != nil {
 				return err
 			}
@@ -285,6 +297,9 @@ func (r *run) close() error {
 
 // record puts a frame into the capture.
 func (r *run) record(p *port, when time.Time, frame []byte) {
+	if r.o.Tap != nil {
+		r.o.Tap(p.end, when, frame)
+	}
 	r.capture.Lock()
 	defer r.capture.Unlock()
 	fail.On(r.capture.w.Write(roce.Captured{Port: p.index, Time: when, Frame: frame}))

@@ -8,12 +8,14 @@ import (
 	"net"
 	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/sirupsen/logrus"
 
 	"incforge/live/socket"
+	"incforge/live/wire"
 )
 
 // PortReport counts the frames of one port. Every datagram that came counts in exactly one of In, Short, Long, ARP, BridgeIn and LostIn;
@@ -75,6 +77,7 @@ const (
 // port is a Port, or an end of a Link, at work.
 type port struct {
 	number int
+	end    End
 	sock   *socket.Socket  // of a Port
 	far    *port           // of a Link: the other end
 	farIn  chan<- datagram // of a Link: what the other end's engine takes in
@@ -82,6 +85,7 @@ type port struct {
 	out    chan []byte
 	lane   [2]*lane // what befalls frames, by way; nil: nothing does
 	down   atomic.Bool
+	wire   [2]*wire.Wire
 	log    *logrus.Logger
 	// Loop, receiver and sender count atomically.
 	counts PortReport
@@ -100,11 +104,25 @@ func (p *port) lanes(f Faults, seed uint64, sw int) {
 // receive hands datagrams to the loop until the socket is closed or fails.
 func (p *port) receive(in chan<- datagram, stop <-chan struct{}) {
 	buf := make([]byte, MaxFrame+1)
+	arrive := func(f []byte) bool {
+		select {
+		case in <- datagram{port: p, when: time.Now(), data: f}:
+			return true
+		case <-stop:
+			return false
+		}
+	}
+	put := arrive
+	if w := p.wire[inward]; w != nil {
+		var far sync.WaitGroup
+		far.Go(func() { w.Run(func(f []byte) { arrive(f) }, stop) })
+		defer far.Wait()
+		defer w.Close()
+		put = func(f []byte) bool { return w.Put(f, stop) }
+	}
 	pass := func(frames [][]byte) bool {
 		for _, f := range frames {
-			select {
-			case in <- datagram{port: p, when: time.Now(), data: f}:
-			case <-stop:
+			if !put(f) {
 				return false
 			}
 		}
@@ -144,6 +162,19 @@ func (p *port) receive(in chan<- datagram, stop <-chan struct{}) {
 func (p *port) send(stop <-chan struct{}) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
+	put := func(f []byte) { atomic.AddUint64(p.deliver(f, stop), 1) }
+	if w := p.wire[outward]; w != nil {
+		var far sync.WaitGroup
+		arrive := put
+		far.Go(func() { w.Run(arrive, stop) })
+		defer far.Wait()
+		defer w.Close()
+		put = func(f []byte) {
+			if !w.Put(f, stop) {
+				atomic.AddUint64(&p.counts.Nobody, 1)
+			}
+		}
+	}
 	for {
 		var late <-chan time.Time
 		if due := p.lane[outward].due(); !due.IsZero() {
@@ -161,7 +192,7 @@ func (p *port) send(stop <-chan struct{}) {
 			frames = p.lane[outward].overdue()
 		}
 		for _, f := range frames {
-			atomic.AddUint64(p.deliver(f, stop), 1)
+			put(f)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"incforge/internal/strictyaml"
 	"incforge/internal/yamlpos"
 	"incforge/live/groups"
+	"incforge/live/wire"
 	"incforge/roce"
 )
 
@@ -81,10 +82,14 @@ type (
 		Port               strictyaml.Value[int]
 		Host, Mine, Peer   strictyaml.Value[string]
 		Loss, Dup, Reorder strictyaml.Value[float64]
+		RateMbit           strictyaml.Value[float64] `yaml:"rate_mbit"`
+		DelayUS            strictyaml.Value[float64] `yaml:"delay_us"`
 	}
 	fileLink struct {
 		A, B               strictyaml.Value[string]
 		Loss, Dup, Reorder strictyaml.Value[float64]
+		RateMbit           strictyaml.Value[float64] `yaml:"rate_mbit"`
+		DelayUS            strictyaml.Value[float64] `yaml:"delay_us"`
 	}
 )
 
@@ -217,7 +222,8 @@ func (r *topologist) named(name string) int {
 // port takes a port with a socket.
 func (r *topologist) port(f *filePort, i int, taken map[int]yamlpos.Pos) Port {
 	at := cmp.Or(f.Port.Pos, f.Mine.Pos, f.Peer.Pos)
-	p := Port{Number: f.Port.Or(i), Mine: r.path(f.Mine.V), Peer: r.path(f.Peer.V), Faults: r.faults(&f.Loss, &f.Dup, &f.Reorder)}
+	p := Port{Number: f.Port.Or(i), Mine: r.path(f.Mine.V), Peer: r.path(f.Peer.V),
+		Faults: ReadFaults(&r.Mistakes, &f.Loss, &f.Dup, &f.Reorder), Shape: wire.Read(&r.Mistakes, &f.RateMbit, &f.DelayUS)}
 	switch {
 	case !f.Mine.Given || !f.Peer.Given:
 		r.Addf(at, "port %d needs mine and peer, the paths of its socket and of the far end's", p.Number)
@@ -240,14 +246,15 @@ func (r *topologist) take(taken map[int]yamlpos.Pos, port int, at yamlpos.Pos) {
 	taken[port] = at
 }
 
-func (r *topologist) faults(loss, dup, reorder *strictyaml.Value[float64]) Faults {
+// ReadFaults takes faults from a file, and notes what is wrong with them.
+func ReadFaults(m *strictyaml.Mistakes, loss, dup, reorder *strictyaml.Value[float64]) Faults {
 	f := Faults{Loss: loss.V, Duplicate: dup.V, Reorder: reorder.V}
 	for _, p := range []struct {
 		name string
 		v    *strictyaml.Value[float64]
 	}{{"loss", loss}, {"dup", dup}, {"reorder", reorder}} {
 		if !(p.v.V >= 0 && p.v.V <= 1) {
-			r.Addf(p.v.Pos, "%s is %g, it must be 0 to 1", p.name, p.v.V)
+			m.Addf(p.v.Pos, "%s is %g, it must be 0 to 1", p.name, p.v.V)
 		}
 	}
 	return f
@@ -255,7 +262,8 @@ func (r *topologist) faults(loss, dup, reorder *strictyaml.Value[float64]) Fault
 
 // link takes link number i.
 func (r *topologist) link(i int, f *fileLink) {
-	link := Link{A: r.end(i, "a", &f.A, &f.B), B: r.end(i, "b", &f.B, &f.A), Faults: r.faults(&f.Loss, &f.Dup, &f.Reorder)}
+	link := Link{A: r.end(i, "a", &f.A, &f.B), B: r.end(i, "b", &f.B, &f.A),
+		Faults: ReadFaults(&r.Mistakes, &f.Loss, &f.Dup, &f.Reorder), Shape: wire.Read(&r.Mistakes, &f.RateMbit, &f.DelayUS)}
 	if link.A.Switch < 0 || link.B.Switch < 0 {
 		return
 	}

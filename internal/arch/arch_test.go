@@ -66,6 +66,7 @@ func rooms() []Room {
 		{"modelcheck/scenario", 8, "a model step by step; what a switch gets there can be given to any engine"},
 		{"modelcheck", 9, "explores a model's states"},
 		{"live/...", 9, "an engine at real sockets"},
+		{"lab", 10, "guests around engines at sockets"},
 		{"control/placement", 1, "trees for groups: knows networks and what an engine can hold, and talks to nobody"},
 		{"control/store", 0, "records that outlive a crash"},
 		{"control/mmio", 0, "registers in a file"},
@@ -121,7 +122,7 @@ func bans() []Ban {
 		{"rtlgen/...", "sim/...", "generating takes no simulator"}, {"rtlgen/...", "internal/tool", "generating takes no foreign program"},
 		{"verify/...", "rtlgen/...", "what checks a design knows the files that were generated, not how"},
 		{"network/...", "rtlgen/...", "as for verify"}, {"modelcheck/...", "rtlgen/...", "as for verify"}, {"live/...", "rtlgen/...", "as for verify"},
-		{"control/...", "rtlgen/...", "as for verify"},
+		{"control/...", "rtlgen/...", "as for verify"}, {"lab", "rtlgen/...", "as for verify"},
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 	"incforge/internal/yamlpos"
 )
 
-// Value is a scalar, or a list of integers, of a file: what it says, whether the file has it, and where. One that has a mistake counts as
+// Value is a scalar, or a list of integers or words, of a file: what it says, whether the file has it, and where. One that has a mistake counts as
 // given and is zero.
 type Value[T any] struct {
 	V     T
@@ -56,7 +56,9 @@ func scalar(n ast.Node, v any) (err error) {
 	case *string:
 		*v, err = word(n, "a word")
 	case *[]int:
-		*v, err = integers(n)
+		*v, err = list(n, "a list of integers", integer)
+	case *[]string:
+		*v, err = list(n, "a list of words", func(n ast.Node) (string, error) { return word(n, "a word") })
 	case encoding.TextUnmarshaler:
 		var text string
 		if text, err = word(n, "a word"); err != nil {
@@ -118,15 +120,16 @@ func number(n ast.Node) (float64, error) {
 	return float64(x), nil
 }
 
-func integers(n ast.Node) ([]int, error) {
-	list, err := as[*ast.SequenceNode](n, "a list of integers")
+// list reads a list, all that is wrong with it.
+func list[T any](n ast.Node, want string, one func(n ast.Node) (T, error)) ([]T, error) {
+	nodes, err := as[*ast.SequenceNode](n, want)
 	if err != nil {
 		return nil, err
 	}
-	var all []int
+	var all []T
 	var errs []error
-	for _, e := range list.Values {
-		x, err := integer(e)
+	for _, e := range nodes.Values {
+		x, err := one(e)
 		all, errs = append(all, x), append(errs, err)
 	}
 	return all, errors.Join(errs...)

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// example is an example's text with other faults: loss, where it is not 0, on every link.
+func example(t *testing.T, dir, name string, loss float64) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../lab/examples", name))
+	require.NoError(t, err)
+	design, err := os.ReadFile("../../lab/examples/switch.yaml")
+	require.NoError(t, err)
+	changed := regexp.MustCompile(`, (loss|rate_mbit|delay_us): [0-9.]+`).ReplaceAllString(string(text), "")
+	if loss > 0 {
+		changed = regexp.MustCompile(`(?m)^(  - \{a: h.*)\}$`).ReplaceAllString(changed, fmt.Sprintf("$1, loss: %g}", loss))
+	}
+	file := filepath.Join(dir, name)
+	require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "switch.yaml"), design, 0o600))
+	return file
+}
+
+// TestLabExamples: the examples are right, and what is wrong on the command line or in a file starts nothing.
+func TestLabExamples(t *testing.T) {
+	home := filepath.Join(t.TempDir(), "run")
+	t.Setenv("XDG_RUNTIME_DIR", home)
+	dir := t.TempDir()
+	for _, name := range []string{"four.yaml", "eight.yaml"} {
+		file := example(t, dir, name, 0.01)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(file, bytes.ReplaceAll(text, []byte(", dut: rtl"), nil), 0o600)) // which would take minutes to compile
+		status, _, stderr := try(t, "lab", file, "--prepare")
+		assert.Equal(t, exitOK, status, stderr)
+		status, _, stderr = try(t, "lab", file, "--guest", dir)
+		assert.Equal(t, exitUsage, status)
+		assert.Contains(t, stderr, "make lab builds it")
+	}
+	bad := filepath.Join(dir, "bad.yaml")
+	require.NoError(t, os.WriteFile(bad, []byte("switches: [{name: s, config: nothing}, {name: t, config: mini, dut: wood}]\nhosts: [{name: h}]\n"), 0o600))
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{bad}, []string{bad + ":1:30: ", bad + `:1:69: dut is "wood"`, bad + ":2:16: host h has no link"}},
+		{[]string{}, []string{"it takes one TOPOLOGY"}},
+		{[]string{bad, "true"}, []string{"a command only behind --"}},
+		{[]string{"exec", "h0", "true"}, []string{"no lab runs"}},
+		{[]string{"state", "--lab", "two"}, []string{"lab two does not run"}},
+	} {
+		status, _, stderr := try(t, append([]string{"lab"}, c.args...)...)
+		assert.Equal(t, exitUsage, status, c.args)
+		for _, want := range c.want {
+			assert.Contains(t, stderr, want)
+		}
+	}
+	assert.NoDirExists(t, home)
+}
+
+// try is a run of the program.
+func try(t *testing.T, args ...string) (status int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	status = run(t.Context(), args, &out, &errs)
+	return status, out.String(), errs.String()
+}
+
+// TestLabGuests runs AllReduces of real Linux hosts: make lab-test.
+func TestLabGuests(t *testing.T) {
+	guest := os.Getenv("INCFORGE_LAB_GUEST")
+	if guest == "" {
+		t.Skip("make lab-test runs this, with guests")
+	}
+	home, err := os.MkdirTemp("", "lab")
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(home)) })
+	t.Setenv("XDG_RUNTIME_DIR", home)
+	const sizes = "1024 4096 65536 262144 1048576"
+	for _, c := range []struct {
+		file   string
+		groups []string
+		hosts  int
+	}{{"four.yaml", []string{"ints", "floats"}, 4}, {"eight.yaml", []string{"all", "floats"}, 8}} {
+		for _, loss := range []float64{0, 0.01} {
+			t.Run(fmt.Sprintf("%s/loss %g", c.file, loss), func(t *testing.T) {
+				file := example(t, t.TempDir(), c.file, loss)
+				status, _, stderr := try(t, "lab", file, "--prepare")
+				require.Equal(t, exitOK, status, stderr)
+				start := time.Now()
+				status, stdout, stderr := try(t, "lab", file, "--guest", guest, "--", fmt.Sprintf("set -e; for g in %s; do allreduce $g %s; done",
+					strings.Join(c.groups, " "), sizes))
+				t.Logf("%.1f s\n%s%s", time.Since(start).Seconds(), stdout, stderr)
+				require.Equal(t, exitOK, status)
+				assert.Equal(t, c.hosts*len(c.groups)*len(strings.Fields(sizes)), strings.Count(stdout, "bytes: right"))
+				up := regexp.MustCompile(`is up after ([0-9.]+) s`).FindStringSubmatch(stderr)
+				require.NotNil(t, up)
+				var seconds float64
+				_, err := fmt.Sscan(up[1], &seconds)
+				require.NoError(t, err)
+				if c.hosts == 4 {
+					assert.LessOrEqual(t, seconds, 5.0, "four hosts are up")
+				}
+				assert.NoDirExists(t, filepath.Join(home, "incforge-lab"))
+			})
+		}
+	}
+}

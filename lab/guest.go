@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// Guest is the folder that `make lab` makes: linux, initrd, bin.
+type Guest string
+
+// ErrNoGuest means that there is nothing to boot.
+var ErrNoGuest = errors.New("there is no guest: make lab builds it")
+
+// Check reports what is missing.
+func (g Guest) Check() error {
+	for _, name := range []string{"linux", "initrd", "bin"} {
+		if _, err := os.Stat(filepath.Join(string(g), name)); err != nil {
+			return fmt.Errorf("%w (%w)", ErrNoGuest, err)
+		}
+	}
+	return nil
+}
+
+// ttys is how many terminals of a guest take commands. The last one is the lab's own.
+const ttys = 5
+
+// machine is a guest that runs.
+type machine struct {
+	cmd      *exec.Cmd
+	consoles []*console
+	dead     chan struct{} // closed when it has ended
+	err      error         // then: how
+}
+
+// boot is what it takes to start a machine.
+type boot struct {
+	guest      Guest
+	host       *Host
+	dir, share string // the lab's folder, and the one that all guests have
+	mine, peer string // paths of sockets: the guest's and the switch's
+	mtu        int
+}
+
+// socketBuffer is the room for what a guest sends.
+const socketBuffer = 1 << 20
+
+// card opens the datagram socket that is a guest's network card.
+func card(mine, peer string) (f *os.File, err error) {
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	f = os.NewFile(uintptr(fd), mine)
+	if err := os.Remove(mine); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, errors.Join(err, f.Close())
+	}
+	for _, do := range []func() error{
+		func() error { return syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_SNDBUF, socketBuffer) },
+		func() error { return syscall.Bind(fd, &syscall.SockaddrUnix{Name: mine}) },
+		func() error { return syscall.Connect(fd, &syscall.SockaddrUnix{Name: peer}) },
+	} {
+		if err := do(); err != nil {
+			return nil, errors.Join(fmt.Errorf("socket %s: %w", mine, err), f.Close())
+		}
+	}
+	return f, nil
+}
+
+// pair is a pair of stream sockets: a connection for the lab, a file for the guest.
+func pair() (net.Conn, *os.File, error) {
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	mine := os.NewFile(uintptr(fds[0]), "console")
+	conn, err := net.FileConn(mine)
+	theirs := os.NewFile(uintptr(fds[1]), "tty")
+	if err = errors.Join(err, mine.Close()); err != nil {
+		return nil, nil, errors.Join(err, theirs.Close())
+	}
+	return conn, theirs, nil
+}
+
+// start boots a machine. It returns before the guest is up.
+func (b *boot) start() (m *machine, err error) {
+	var files []*os.File
+	defer func() { // the guest has its own
+		for _, f := range files {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	net, err := card(b.mine, b.peer)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, net)
+	m = &machine{dead: make(chan struct{})}
+	args := []string{"initrd=" + filepath.Join(string(b.guest), "initrd"), fmt.Sprintf("mem=%dM", b.host.MemoryMB), "con0=fd:0,fd:1",
+		fmt.Sprintf("vec0:transport=fd,fd=3,mac=%v,mtu=%d,depth=256", b.host.MAC, b.mtu), "hostfs=" + b.share, "uml_dir=" + b.dir, "umid=" + b.host.Name + ".uml",
+		"lab_name=" + b.host.Name, fmt.Sprintf("lab_ip=%v/16", b.host.IP), fmt.Sprintf("lab_mtu=%d", b.mtu), fmt.Sprintf("lab_ttys=%d", ttys)}
+	for i := range ttys {
+		conn, tty, err := pair()
+		if err != nil {
+			return nil, errors.Join(err, m.closeConsoles())
+		}
+		files = append(files, tty)
+		args = append(args, fmt.Sprintf("con%d=fd:%d,fd:%d", i+1, 4+i, 4+i))
+		m.consoles = append(m.consoles, newConsole(conn))
+	}
+	log, err := os.OpenFile(filepath.Join(b.dir, b.host.Name+".log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, errors.Join(err, m.closeConsoles())
+	}
+	files = append(files, log)
+	m.cmd = exec.Command(filepath.Join(string(b.guest), "linux"), args...)
+	m.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + b.dir, mark + "=" + b.dir}
+	m.cmd.Stdout, m.cmd.Stderr, m.cmd.ExtraFiles = log, log, files[:1+ttys]
+	// A signal from the terminal is for the lab, and a lab that is killed takes its guests along.
+	m.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	if err := m.run(); err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s: %w", b.host.Name, err), m.closeConsoles())
+	}
+	return m, nil
+}
+
+// run starts the process from a thread that lives as long: the kernel takes the end of the thread for that of the parent.
+func (m *machine) run() error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		if err := m.cmd.Start(); err != nil {
+			started <- err
+			return
+		}
+		started <- nil
+		m.err = m.cmd.Wait()
+		close(m.dead)
+	}()
+	return <-started
+}
+
+// kill ends the guest as a power failure would.
+func (m *machine) kill() error {
+	err := m.cmd.Process.Kill()
+	if errors.Is(err, os.ErrProcessDone) {
+		err = nil
+	}
+	<-m.dead
+	return errors.Join(err, m.closeConsoles())
+}
+
+func (m *machine) closeConsoles() error {
+	var errs []error
+	for _, c := range m.consoles {
+		errs = append(errs, c.close())
+	}
+	return errors.Join(errs...)
+}
+
+// lastLines are the last lines of a guest's log, for a message.
+func lastLines(path string, n int) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return strings.Join(lines[max(0, len(lines)-n):], "\n")
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lab
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"incforge/live"
+	"incforge/roce"
+)
+
+// Programs on the guests join groups by files in share/groups/NAME. The file group says what the group is. A rank writes the number of its
+// queue pair into RANK.join. When all ranks have done so, the group is started anew on its switches, with a START of its own, and RANK.go
+// tells each where to connect: the switch's address, its queue pair, START. A rank that can receive writes RANK.ready; when all can,
+// RANK.run lets them send. Each file appears at once, by a rename, and is taken away by its reader. A .go that begins with "error" is a
+// refusal.
+const (
+	joinFile  = "join"
+	goFile    = "go"
+	readyFile = "ready"
+	runFile   = "run"
+)
+
+// joinPeriod is the time between two looks at the files, joinPatience how long a group may wait for ranks before the log says for which.
+const (
+	joinPeriod   = 5 * time.Millisecond
+	joinPatience = 3 * time.Second
+)
+
+// joiner joins the programs of one group.
+type joiner struct {
+	l     *Lab
+	mu    sync.Mutex // of g.Start and times, which others read
+	g     *Group
+	dir   string
+	since time.Time // somebody waits; zero: nobody
+	told  bool
+	times int // that it was joined
+}
+
+func (l *Lab) newJoiner(g *Group) (*joiner, error) {
+	j := &joiner{l: l, g: g, dir: filepath.Join(l.share, "groups", g.Name)}
+	if err := os.MkdirAll(j.dir, 0o755); err != nil {
+		return nil, err
+	}
+	var hosts []string
+	for _, h := range g.Hosts {
+		hosts = append(hosts, l.top.Hosts[h].Name)
+	}
+	collective := g.Collective
+	if g.InBand {
+		collective = "in-band"
+	}
+	text := fmt.Sprintf("hosts %s\ncollective %s\ndtype %s\nop %s\nwindow %d\nmtu %d\n", strings.Join(hosts, " "), collective, g.DType, g.Op, g.Window, g.MTU)
+	return j, os.WriteFile(filepath.Join(j.dir, "group"), []byte(text), 0o644)
+}
+
+// file is the path of a rank's file.
+func (j *joiner) file(rank int, what string) string {
+	return filepath.Join(j.dir, fmt.Sprintf("%d.%s", rank, what))
+}
+
+// waiting are the ranks that have written a file, and those that have not.
+func (j *joiner) waiting(what string) (have, miss []int) {
+	for rank := range j.g.Hosts {
+		if _, err := os.Stat(j.file(rank, what)); err == nil {
+			have = append(have, rank)
+		} else {
+			miss = append(miss, rank)
+		}
+	}
+	return have, miss
+}
+
+// watch looks for ranks that join, until ctx ends.
+func (j *joiner) watch(ctx context.Context) {
+	tick := time.NewTicker(joinPeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		names, err := os.ReadDir(j.dir)
+		if err != nil || len(names) <= 1 { // only the file group: nobody does anything
+			j.since = time.Time{}
+			continue
+		}
+		j.look(ctx)
+	}
+}
+
+func (j *joiner) look(ctx context.Context) {
+	joined, absent := j.waiting(joinFile)
+	ready, busy := j.waiting(readyFile)
+	switch {
+	case len(absent) == 0:
+		j.since = time.Time{}
+		j.connect(ctx)
+	case len(busy) == 0:
+		j.since = time.Time{}
+		j.answer(readyFile, runFile, func(int) string { return "run\n" })
+	case len(joined)+len(ready) == 0:
+		j.since = time.Time{}
+	case j.since.IsZero():
+		j.since, j.told = time.Now(), false
+	case !j.told && time.Since(j.since) > joinPatience:
+		j.told = true
+		what, for_ := "to join", absent
+		if len(ready) > 0 {
+			what, for_ = "to be ready to receive", busy
+		}
+		j.l.log.Warnf("lab: group %s waits for %s %s", j.g.Name, j.names(for_), what)
+	}
+}
+
+func (j *joiner) names(ranks []int) string {
+	var all []string
+	for _, r := range ranks {
+		all = append(all, fmt.Sprintf("%s (rank %d)", j.l.top.Hosts[j.g.Hosts[r]].Name, r))
+	}
+	return strings.Join(all, ", ")
+}
+
+// answer takes the ranks' files away and writes each an answer.
+func (j *joiner) answer(take, give string, text func(rank int) string) {
+	for rank := range j.g.Hosts {
+		tmp := filepath.Join(j.dir, fmt.Sprintf(".%d.%s", rank, give))
+		err := os.Remove(j.file(rank, take))
+		if err == nil {
+			err = os.WriteFile(tmp, []byte(text(rank)), 0o644)
+		}
+		if err == nil {
+			err = os.Rename(tmp, j.file(rank, give))
+		}
+		if err != nil {
+			j.l.log.WithError(err).Warnf("lab: group %s, rank %d", j.g.Name, rank)
+		}
+	}
+}
+
+// connect starts the group anew with the queue pairs that the ranks have.
+func (j *joiner) connect(ctx context.Context) {
+	qpns := make([]int, len(j.g.Hosts))
+	var err error
+	for rank := range qpns {
+		text, rerr := os.ReadFile(j.file(rank, joinFile))
+		if rerr == nil {
+			qpns[rank], rerr = strconv.Atoi(strings.TrimSpace(string(text)))
+		}
+		if rerr == nil && (qpns[rank] <= 0 || qpns[rank] > roce.PSNMask) {
+			rerr = fmt.Errorf("%d is no number of a queue pair", qpns[rank])
+		}
+		if rerr != nil && err == nil {
+			err = fmt.Errorf("rank %d: %w", rank, rerr)
+		}
+		for _, stale := range []string{readyFile, runFile, goFile} {
+			_ = os.Remove(j.file(rank, stale)) // of a program that was killed
+		}
+	}
+	if err == nil {
+		err = j.program(ctx, qpns)
+	}
+	if err != nil {
+		j.l.log.WithError(err).Warnf("lab: group %s", j.g.Name)
+		line := "error " + strings.ReplaceAll(err.Error(), "\n", "; ") + "\n"
+		j.answer(joinFile, goFile, func(int) string { return line })
+		return
+	}
+	j.answer(joinFile, goFile, func(rank int) string {
+		n, e := j.l.top.edgeOf(j.g, j.g.Hosts[rank])
+		return fmt.Sprintf("%v %d %d\n", j.l.top.Switches[n.Switch].IP, j.l.top.localQPN(n, e), j.g.Start)
+	})
+}
+
+// startStep is how far the first PSNs of two instances of a group are apart: what is still under way of the one is none of the other.
+const startStep = 0x21_0001
+
+// program gives the group's switches the ranks' queue pairs and a new START.
+func (j *joiner) program(ctx context.Context, qpns []int) error {
+	j.mu.Lock()
+	if j.times > 0 {
+		j.g.Start = roce.PSN((uint32(j.g.Start) + startStep) & roce.PSNMask)
+	}
+	j.times++
+	j.mu.Unlock()
+	c := live.NewClient(j.l.switchSocket())
+	for i := range j.g.Nodes {
+		n := &j.g.Nodes[i]
+		if _, err := c.Change(ctx, j.l.top.Switches[n.Switch].Name, n.Group, []byte(j.l.top.mapping(j.g, n, qpns))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// edgeOf is the node and its endpoint that a host of a group is at.
+func (t *Topology) edgeOf(g *Group, host int) (*Node, int) {
+	for i := range g.Nodes {
+		for e := range g.Nodes[i].Edges {
+			if g.Nodes[i].Edges[e].Host == host {
+				return &g.Nodes[i], e
+			}
+		}
+	}
+	return nil, -1
+}
