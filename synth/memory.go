@@ -4,19 +4,10 @@ package synth
 
 import (
 	"fmt"
-	"math"
 	"strings"
 
 	"incforge/synth/design"
 	"incforge/synth/liberty"
-)
-
-const (
-	// minMacroBits is the size below which a memory is made of flops: a macro's
-	// periphery would be larger.
-	minMacroBits = 1024
-	// denseBelowMHz is the clock up to which the dense memory cell is believed.
-	denseBelowMHz = 700
 )
 
 // Names made of a leaf's: the leaf itself as flops, a macro's model, and a module that does not exist.
@@ -66,21 +57,21 @@ func planMemories(d *design.Design, t *technology, o Options) ([]memory, error) 
 func chooseMacros(d *design.Design, o liberty.SRAMOptions, scale func(*liberty.SRAM)) ([]memory, error) {
 	sizes, count := d.Sizes()
 	memories := make([]memory, 0, len(sizes))
-	least := minMacroBits
-	switch d.Params.Memory { // the parameter of that name; a manifest without it means auto
-	case "ram":
-		least = 1
-	case "registers":
-		least = math.MaxInt
-	}
 	for _, s := range sizes {
 		m := memory{Size: s, count: count[s]}
-		if s.Words*s.Bits >= least {
-			o.Ports = m.ports()
-			macro, err := liberty.CompileSRAM(s.Words, s.Bits, o)
-			if err != nil {
-				return nil, err
-			}
+		o.Ports = m.ports()
+		macro, err := liberty.CompileSRAM(s.Words, s.Bits, o)
+		if err != nil {
+			return nil, err
+		}
+		isMacro := macro.Area+macro.BankMuxArea <= liberty.FlopsArea(s.Words, s.Bits)
+		switch d.Params.Memory { // the parameter of that name; a manifest without it means auto
+		case "ram":
+			isMacro = true
+		case "registers":
+			isMacro = false
+		}
+		if isMacro {
 			scale(&macro)
 			m.macro = &macro
 		}
@@ -92,10 +83,7 @@ func chooseMacros(d *design.Design, o liberty.SRAMOptions, scale func(*liberty.S
 func bitCell(o Options) (liberty.BitCell, error) {
 	switch o.BitCell {
 	case "":
-		if o.ClockMHz > denseBelowMHz {
-			return liberty.HighCurrentCell(), nil
-		}
-		return liberty.DenseCell(), nil
+		return liberty.CellFor(o.ClockMHz), nil
 	case liberty.DenseCell().Name:
 		return liberty.DenseCell(), nil
 	case liberty.HighCurrentCell().Name:
