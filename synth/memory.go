@@ -4,10 +4,17 @@ package synth
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"incforge/synth/design"
 	"incforge/synth/liberty"
+)
+
+const (
+	// minMacroBits is the size below which a memory is made of flops: a macro's
+	// periphery would be larger.
+	minMacroBits = 1024
 )
 
 // Names made of a leaf's: the leaf itself as flops, a macro's model, and a module that does not exist.
@@ -57,21 +64,21 @@ func planMemories(d *design.Design, t *technology, o Options) ([]memory, error) 
 func chooseMacros(d *design.Design, o liberty.SRAMOptions, scale func(*liberty.SRAM)) ([]memory, error) {
 	sizes, count := d.Sizes()
 	memories := make([]memory, 0, len(sizes))
+	least := minMacroBits
+	switch d.Params.Memory { // the parameter of that name; a manifest without it means auto
+	case "ram":
+		least = 1
+	case "registers":
+		least = math.MaxInt
+	}
 	for _, s := range sizes {
 		m := memory{Size: s, count: count[s]}
-		o.Ports = m.ports()
-		macro, err := liberty.CompileSRAM(s.Words, s.Bits, o)
-		if err != nil {
-			return nil, err
-		}
-		isMacro := macro.Area+macro.BankMuxArea <= liberty.FlopsArea(s.Words, s.Bits)
-		switch d.Params.Memory { // the parameter of that name; a manifest without it means auto
-		case "ram":
-			isMacro = true
-		case "registers":
-			isMacro = false
-		}
-		if isMacro {
+		if s.Words*s.Bits >= least {
+			o.Ports = m.ports()
+			macro, err := liberty.CompileSRAM(s.Words, s.Bits, o)
+			if err != nil {
+				return nil, err
+			}
 			scale(&macro)
 			m.macro = &macro
 		}

@@ -134,8 +134,7 @@ type Derived struct {
 	FrameWords int `json:"frame_words"`
 	// PacketWords is the depth of the packet buffer in beats: the next power of two from 4·MTUWords, at least 32:
 	// words stay until their frame's verdict is known and they are added, which on a wide bus is longer than the frame.
-	// It holds at least four full payloads and two frames of FrameWords. Where flip-flops for shallowPackets words take less area than
-	// a memory of that depth, and four full payloads find room, it has no more than those.
+	// It holds at least four full payloads and two frames of FrameWords.
 	PacketWords int `json:"packet_words"`
 	// PacketAddrBits is log2(PacketWords).
 	PacketAddrBits int `json:"packet_addr_bits"`
@@ -180,7 +179,8 @@ func (p Params) Derived() Derived {
 	words := p.MTUBytes / p.BusBytes
 	frame := p.MTUBytes + maxFrameOv
 	frameWords := (frame + p.BusBytes - 1) / p.BusBytes
-	packets, replay, forward := p.queues()
+	packetWords := 1 << clog2(max(4*words, 32))
+	replay, forward := p.queues()
 	portBits := max(clog2(p.Ports), 1)
 	pipeSlots, hopPackets := 0, 0
 	if p.Mode == 3 {
@@ -245,8 +245,8 @@ func (p Params) Derived() Derived {
 
 		FrameBytes:     frame,
 		FrameWords:     frameWords,
-		PacketWords:    packets.words,
-		PacketAddrBits: clog2(packets.words),
+		PacketWords:    packetWords,
+		PacketAddrBits: clog2(packetWords),
 		ReplayWords:    replay.words,
 		ReplayAddrBits: clog2(replay.words),
 		ReplayFlops:    replay.flops,

@@ -13,24 +13,18 @@ type queue struct {
 	flops bool
 }
 
-// queues are the three queues that are as wide as the bus. A memory is paid for by the column: of the 32 rows and fewer that a wide bus
-// takes, its periphery is four fifths. So on an ASIC a few words in flip-flops may take less than a memory.
-func (p Params) queues() (packets, replay, forward queue) {
+// queues are the queues at the way out, as wide as the bus. A memory is paid for by the column: of one of 32 words, its periphery is four
+// fifths. So on an ASIC a few words in flip-flops may take less. The packet buffer is none of them: some ten words come until a frame is
+// decided, and flip-flops for those and for what follows take as much as its memory.
+func (p Params) queues() (replay, forward queue) {
 	words := p.MTUBytes / p.BusBytes
 	beats := ceil(p.MTUBytes+maxFrameOv, p.BusBytes)
-	packets = queue{words: pow2(max(4*words, 32))}
-	if few := pow2(max(4*words, shallowPackets)); few < packets.words && p.takesLess(few, packets.words, 8*p.BusBytes) {
-		packets.words = few
-	}
 	replay = p.smaller(pow2(max(2*words, 8)), pow2(words), 8*p.BusBytes+1)
 	forward = p.smaller(pow2(max(beats+16, 32)), pow2(ceil(headerBytes, p.BusBytes)+untilDecision+parser.BeatsBehind+2), 9*p.BusBytes+2)
-	return packets, replay, forward
+	return replay, forward
 }
 
 const (
-	// shallowPackets is the least depth of the packet buffer. On a wide bus some ten words come until a frame is known to be good and its
-	// words are read: 1 until LookupTable has the header, the others until the ICRC is checked and the frame decided.
-	shallowPackets = 16
 	// headerBytes are the bytes that LookupTable waits for, and untilDecision the cycles from the last of them until Forward knows.
 	headerBytes   = 58
 	untilDecision = 3
