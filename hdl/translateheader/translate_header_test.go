@@ -26,6 +26,13 @@ func fixed() translateheader.TranslateHeader {
 	return p
 }
 
+// late adds offsets behind the queue.
+func late() translateheader.TranslateHeader {
+	p := mini()
+	p.Late = 1
+	return p
+}
+
 // record is an endpoint's words as the register map numbers them.
 type record [regs.Words]uint32
 
@@ -282,7 +289,7 @@ func (b *bench) some() request {
 // TestAgainstRoce: headers of all kinds at any pace, endpoints' records and offsets changing meanwhile.
 func TestAgainstRoce(t *testing.T) {
 	t.Parallel()
-	for name, p := range map[string]translateheader.TranslateHeader{"in-band": mini(), "fixed": fixed(), "three groups": three(), "one group": alone()} {
+	for name, p := range map[string]translateheader.TranslateHeader{"in-band": mini(), "fixed": fixed(), "late": late(), "three groups": three(), "one group": alone()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			anything(t, p)
