@@ -33,7 +33,8 @@ module inc_translate_header #(
     parameter GROUPS  = 2,
     // 1: there are in-band groups, and offsets
     parameter IN_BAND = 0,
-    // 1: an offset is added behind the queue of headers: its memory, the largest here, then has the cycle to itself
+    // 1: the last additions, of an offset and of the IP header's sum, are behind the queue of headers, so that the tables' memories have
+    // the cycle before it to themselves
     parameter LATE    = 0
 ) (
     input  wire               clk,
@@ -297,7 +298,6 @@ module inc_translate_header #(
     wire [31:0] sum_3 = two_of(ep_remote_ip[31:16], ep_remote_ip[15:0], sum_1[31:16]);
     wire [31:0] sum_4 = two_of(sum_2[31:16], sum_2[15:0], sum_3[31:16]);
     wire [31:0] sum_5 = two_of(sum_4[31:16], sum_4[15:0], sum_3[15:0]);
-    wire [31:0] sum_6 = two_of(sum_5[31:16], sum_5[15:0], sum_1[15:0]);
 
     wire [31:0] ext = is_long ? q_ext : 32'd0;
 
@@ -317,28 +317,35 @@ module inc_translate_header #(
     endgenerate
 
     localparam FIXED_W  = PORT_W + 8*58 + 32 + 1 + LEN_W + WORDS_W + 32;
-    localparam LATER    = LATE != 0 && IN_BAND != 0 ? 1 : 0;
-    localparam ENTRY_W  = FIXED_W + 24*LATER;
+    localparam ENTRY_W  = FIXED_W + (LATE != 0 ? (IN_BAND != 0 ? 40 : 16) : 0);
     // where the PSN lies in a frame: its three bytes, the first the most significant
     localparam PSN_BYTE = 51;
 
     wire [8*58-1:0]    queued;
-    wire [FIXED_W-1:0] fixed;
+    wire [31:0]        sum_in, sum_out;
+    wire [FIXED_W-1:0] fixed = {ep_port, lane_order, sum_in, is_long, q_plen, q_words, covered, total};
     wire [ENTRY_W-1:0] entry_in, entry;
 
-    assign fixed = {ep_port, lane_order, sum_6, is_long, q_plen, q_words, covered, total};
-    assign {hdr_port, queued, hdr_sum_a, hdr_sum_b, hdr_long, hdr_plen, hdr_words, hdr_covered, hdr_total} = entry[FIXED_W-1:0];
+    assign {hdr_port, queued, sum_out, hdr_long, hdr_plen, hdr_words, hdr_covered, hdr_total} = entry[FIXED_W-1:0];
 
     generate
-        if (LATER != 0) begin : gen_late
-            wire [23:0] first = {queued[8*PSN_BYTE +: 8], queued[8*PSN_BYTE+8 +: 8], queued[8*PSN_BYTE+16 +: 8]};
-            wire [23:0] psn   = first + entry[ENTRY_W-1 -: 24];
-            assign early     = 24'd0;
-            assign entry_in  = {offset, fixed};
-            assign hdr_bytes = {queued[8*58-1:8*(PSN_BYTE+3)], psn[7:0], psn[15:8], psn[23:16], queued[8*PSN_BYTE-1:0]};
+        if (LATE != 0) begin : gen_late
+            assign sum_in                 = sum_5;
+            assign {hdr_sum_a, hdr_sum_b} = two_of(sum_out[31:16], sum_out[15:0], entry[FIXED_W +: 16]);
+            assign entry_in[FIXED_W+15:0] = {sum_1[15:0], fixed};
         end else begin : gen_early
+            assign sum_in                 = two_of(sum_5[31:16], sum_5[15:0], sum_1[15:0]);
+            assign {hdr_sum_a, hdr_sum_b} = sum_out;
+            assign entry_in[FIXED_W-1:0]  = fixed;
+        end
+        if (LATE != 0 && IN_BAND != 0) begin : gen_late_psn
+            wire [23:0] first = {queued[8*PSN_BYTE +: 8], queued[8*PSN_BYTE+8 +: 8], queued[8*PSN_BYTE+16 +: 8]};
+            wire [23:0] psn   = first + entry[FIXED_W+16 +: 24];
+            assign early     = 24'd0;
+            assign entry_in[FIXED_W+16 +: 24] = offset;
+            assign hdr_bytes = {queued[8*58-1:8*(PSN_BYTE+3)], psn[7:0], psn[15:8], psn[23:16], queued[8*PSN_BYTE-1:0]};
+        end else begin : gen_early_psn
             assign early     = offset;
-            assign entry_in  = fixed;
             assign hdr_bytes = queued;
         end
     endgenerate

@@ -29,7 +29,8 @@ type TranslateHeader struct {
 	Groups int
 	// InBand: 1 if there are in-band groups, and offsets, else 0.
 	InBand int
-	// Late: 1 if an offset is added behind the queue of headers, so that its memory has the cycle to itself, else 0.
+	// Late: 1 if the last additions, of an offset and of the IP header's sum, are behind the queue of headers, so that the tables' memories
+	// have the cycle before it to themselves, else 0.
 	Late int
 }
 
@@ -58,7 +59,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_translate_header: %w", err)
 	}
-	fifo, err := stream.FIFO{Width: p.PortW + 8*58 + 32 + 1 + p.LenW + p.WordsW + 32 + 24*p.InBand*p.Late, DepthW: 2, Margin: 1}.Module()
+	fifo, err := stream.FIFO{Width: p.PortW + 8*58 + 32 + 1 + p.LenW + p.WordsW + 32 + p.Late*(16+24*p.InBand), DepthW: 2, Margin: 1}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_translate_header: %w", err)
 	}
