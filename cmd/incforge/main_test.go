@@ -10,6 +10,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
+
+	"incforge/internal/cache"
 )
 
 // TestMain makes this test binary the program `incforge` of the scripts.
@@ -28,13 +30,13 @@ func repository(t *testing.T) string {
 // environment gives scripts the caches of the machine, so that models and packages are not built again, $REPO and $BIN.
 func environment(t *testing.T) func(*testscript.Env) error {
 	root := repository(t)
-	cache, err := os.UserCacheDir()
+	userCache, err := os.UserCacheDir()
 	require.NoError(t, err)
 	return func(env *testscript.Env) error {
 		env.Setenv("REPO", root)
 		env.Setenv("BIN", filepath.SplitList(os.Getenv("PATH"))[0]) // where testscript put incforge, and nothing else
-		env.Setenv("XDG_CACHE_HOME", cache)
-		for _, key := range []string{"GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GOTOOLCHAIN"} {
+		env.Setenv("XDG_CACHE_HOME", userCache)
+		for _, key := range []string{cache.Env, "GOCACHE", "GOMODCACHE", "GOFLAGS", "GOPROXY", "GOTOOLCHAIN"} {
 			if v := os.Getenv(key); v != "" {
 				env.Setenv(key, v)
 			}

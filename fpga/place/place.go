@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package place places and routes a mapped netlist with nextpnr, once for each seed, and reads what it found: the clock, the use of the
-// device, the critical path by block, and where every cell lies.
+// Package place places and routes a mapped netlist with nextpnr, once for each seed, as many at once as there are processors, and reads
+// what it found: the clock, the use of the device, the critical path by block, and where every cell lies.
 package place
 
 import (
@@ -16,9 +16,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"incforge/internal/tool"
 )
@@ -155,16 +158,24 @@ func Place(ctx context.Context, work string, d Design, dev Device, o Options, li
 		}
 	}
 	r := &Result{Device: dev.Name, Tool: filepath.Base(program) + " " + version(said.Output)}
+	r.Runs = make([]Run, len(o.Seeds))
+	reports := make([]*report, len(o.Seeds))
+	g, each := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0)) // nextpnr uses one processor
+	for i, seed := range o.Seeds {
+		g.Go(func() (err error) {
+			r.Runs[i], reports[i], err = place(each, work, program, d, dev, seed, limit)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
 	var worst *report
 	low, high, sum := math.Inf(1), 0.0, 0.0
-	for _, seed := range o.Seeds {
-		run, rep, err := place(ctx, work, program, d, dev, seed, limit)
-		if err != nil {
-			return nil, err
-		}
-		r.Runs = append(r.Runs, run)
+	for i, run := range r.Runs {
 		if run.FoundMHz < low {
-			low, worst = run.FoundMHz, rep
+			low, worst = run.FoundMHz, reports[i]
 		}
 		high, sum = max(high, run.FoundMHz), sum+run.FoundMHz
 	}

@@ -149,13 +149,12 @@ func chaos(t *rig.T, levels, degree int, opts ...rig.GroupOption) {
 		}
 		return nil
 	}
-	rounds := t.Count(80, 400)
 	if c.Barrier {
-		for range 2 * rounds {
+		for range t.Count(80, 800) {
 			c.Post(0, false, false)
 		}
 	} else {
-		c.PostRandom(rounds)
+		c.PostRandom(t.Count(80, 400))
 	}
 	n.Run()
 	n.Finish()
