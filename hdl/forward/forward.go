@@ -18,7 +18,7 @@ type Forward struct {
 	PortW int
 	// BeatsW: log2 of the number of beats that may wait, 2 to 16; with Flops at most 10.
 	BeatsW int
-	// DepthW: log2 of the number of decisions that may wait, 4 to 10.
+	// DepthW: log2 of the number of decisions that may wait, 4 to 10; never more than beats.
 	DepthW int
 	// Margin: beats that may still come when room has fallen; 0 to 2**BEATS_W - 1.
 	Margin int
@@ -45,7 +45,11 @@ func (p Forward) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_forward: %w", err)
 	}
-	fifo, err := stream.FIFO{Width: p.PortW + 1, DepthW: p.DepthW, Margin: 8}.Module()
+	ways := stream.FIFO{Width: p.PortW + 1, DepthW: p.DepthW, Margin: 8}
+	if p.BeatsW < p.DepthW {
+		ways.DepthW, ways.Margin = p.BeatsW, 0
+	}
+	fifo, err := ways.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_forward: %w", err)
 	}

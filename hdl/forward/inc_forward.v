@@ -8,7 +8,7 @@
 //   throughput  1 beat per cycle, no bubbles
 //   fairness    frame by frame in turn while both wait
 //   stall       m_axis_tready low stops both one cycle later; the writer watches `room`: true while more than MARGIN beats and
-//               8 decisions are free
+//               8 decisions are free; those of few beats need no watching
 //   queue       beats wait in RAM, or with FLOPS in flip-flops, which take less where beats are wide and few
 //   reset       empty
 //   not done    nothing of a frame is changed or checked
@@ -21,7 +21,8 @@ module inc_forward #(
     parameter PORT_W  = 2,
     // log2 of the number of beats that may wait, 2 to 16; with FLOPS at most 10
     parameter BEATS_W = 8,
-    // log2 of the number of decisions that may wait, 4 to 10
+    // log2 of the number of decisions that may wait, 4 to 10; never more than beats, as a frame's decision comes behind its first beat and
+    // goes with its last
     parameter DEPTH_W = 5,
     // beats that may still come when room has fallen; 0 to 2**BEATS_W - 1
     parameter MARGIN  = 8,
@@ -115,7 +116,10 @@ module inc_forward #(
         end
     endgenerate
 
-    inc_fifo #(.WIDTH(PORT_W + 1), .DEPTH_W(DEPTH_W), .MARGIN(8)) u_ways (
+    localparam FEW    = BEATS_W < DEPTH_W ? 1 : 0;
+    localparam WAYS_W = FEW != 0 ? BEATS_W : DEPTH_W;
+
+    inc_fifo #(.WIDTH(PORT_W + 1), .DEPTH_W(WAYS_W), .MARGIN(FEW != 0 ? 0 : 8)) u_ways (
         .clk       (clk),
         .rst       (rst),
         .push      (fwd_valid),
