@@ -518,7 +518,7 @@ func TestPresetTable(t *testing.T) {
 		"agilex8m": {64, 16, []DType{contract.FP32}, Ops(), InPlace, 8 << 20, 2, 16, 16, 4096, 512, 250},
 		"chip28":   {1024, 512, DTypes(), Ops(), Reproducible, 1 << 20, 64, 16, 16, 4096, 16, 1000},
 
-		"chip28lean":  {512, 128, DTypes(), Ops(), InPlace, 1 << 20, 64, 16, 16, 4096, 16, 800},
+		"chip28lean":  {512, 128, DTypes(), Ops(), InPlace, 1 << 20, 16, 16, 16, 4096, 16, 800},
 		"fpga100g256": {1024, 256, []DType{contract.FP32, contract.INT32}, Ops(), InPlace, 1 << 20, 4, 8, 8, 4096, 32, 250},
 	} {
 		p, err := Preset(name)
