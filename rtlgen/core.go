@@ -136,7 +136,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	lookup := c.Add("u_lookup", lookuptable.LookupTable{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits, InBand: inBand})
 	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
-		EOFDelay: icrc.CheckDelay(p.BusBytes)})
+		EOFDelay: icrc.CheckDelay(p.BusBytes), Margin: parser.WordsBehind})
 	addMode := addModeII
 	if p.Mode == 3 {
 		addMode = addModeIII
@@ -152,14 +152,16 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		F32: slices.Contains(p.DTypes, contract.FP32), F16: slices.Contains(p.DTypes, contract.FP16), B16: slices.Contains(p.DTypes, contract.BF16),
 		Sum: slices.Contains(p.Ops, contract.SUM), Min: slices.Contains(p.Ops, contract.MIN), Max: slices.Contains(p.Ops, contract.MAX)})
 	replicate := c.Add("u_replicate", replicatedata.ReplicateData{Bytes: p.BusBytes, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, AddrW: d.ReplayAddrBits, DepthW: d.HeaderAddrBits, InBand: inBand})
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, AddrW: d.ReplayAddrBits, DepthW: d.HeaderAddrBits, InBand: inBand,
+		Flops: leaf.Bit(d.ReplayFlops)})
 	translate := c.Add("u_translate", translateheader.TranslateHeader{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, InBand: inBand})
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, InBand: inBand, Late: leaf.Bit(p.Technology == params.ASIC)})
 	join := c.Add("u_assemble", assemble.Assemble{Bytes: p.BusBytes, PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits})
 	icrcInsert := c.Add("u_icrc_insert", icrc.Insert{Bytes: p.BusBytes, PortW: d.PortBits, Init: init})
 	txStep := c.Add("u_crc_tx", icrc.Step{Bytes: p.BusBytes})
 	txTail := c.Add("u_tail", icrc.Tail{Bytes: p.BusBytes})
-	send := c.Add("u_forward", forward.Forward{Bytes: p.BusBytes, PortW: d.PortBits, BeatsW: d.ForwardAddrBits, DepthW: d.HeaderAddrBits})
+	send := c.Add("u_forward", forward.Forward{Bytes: p.BusBytes, PortW: d.PortBits, BeatsW: d.ForwardAddrBits, DepthW: d.HeaderAddrBits,
+		Margin: parser.BeatsBehind, Flops: leaf.Bit(d.ForwardFlops)})
 	gate := c.Add("u_gate", parser.Gate{Width: 4})
 	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: contract.Magic, Version: int(version.Reset), Mode: p.Mode, Bytes: p.BusBytes,
 		Lanes: p.Lanes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes, Slots: d.Slots,

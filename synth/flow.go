@@ -210,6 +210,7 @@ func (f *flow) prepare(ctx context.Context) error {
 	} else {
 		return err
 	}
+	f.sizer.BufferGain = briskGain
 	// ABC takes the driving cell by name and the load in fF.
 	f.constr = fmt.Sprintf("set_driving_cell %s\nset_load %.4f\n", f.t.driver.Name, f.t.loadFF)
 	files := map[string][]byte{

@@ -15,8 +15,6 @@ const (
 	// minMacroBits is the size below which a memory is made of flops: a macro's
 	// periphery would be larger.
 	minMacroBits = 1024
-	// denseBelowMHz is the clock up to which the dense memory cell is believed.
-	denseBelowMHz = 700
 )
 
 // Names made of a leaf's: the leaf itself as flops, a macro's model, and a module that does not exist.
@@ -92,10 +90,7 @@ func chooseMacros(d *design.Design, o liberty.SRAMOptions, scale func(*liberty.S
 func bitCell(o Options) (liberty.BitCell, error) {
 	switch o.BitCell {
 	case "":
-		if o.ClockMHz > denseBelowMHz {
-			return liberty.HighCurrentCell(), nil
-		}
-		return liberty.DenseCell(), nil
+		return liberty.CellFor(o.ClockMHz), nil
 	case liberty.DenseCell().Name:
 		return liberty.DenseCell(), nil
 	case liberty.HighCurrentCell().Name:

@@ -16,17 +16,23 @@ type Forward struct {
 	Bytes int
 	// PortW: bits of a port number.
 	PortW int
-	// BeatsW: log2 of the number of beats that may wait, 4 to 16.
+	// BeatsW: log2 of the number of beats that may wait, 2 to 16; with Flops at most 10.
 	BeatsW int
-	// DepthW: log2 of the number of decisions that may wait, 4 to 10.
+	// DepthW: log2 of the number of decisions that may wait, 4 to 10; never more than beats.
 	DepthW int
+	// Margin: beats that may still come when room has fallen; 0 to 2**BEATS_W - 1.
+	Margin int
+	// Flops: 1 if beats wait in flip-flops, 0 if in RAM.
+	Flops int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p Forward) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_forward")
 	rules.Refuse(p.Bytes < 1 || p.PortW < 1, "BYTES and PORT_W must be at least 1")
-	rules.Refuse(p.BeatsW < 4 || p.BeatsW > 16, "BEATS_W must be 4 to 16")
+	rules.Refuse(p.BeatsW < 2 || p.BeatsW > 16 || p.Flops != 0 && p.BeatsW > 10, "BEATS_W must be 2 to 16, with FLOPS to 10")
+	rules.Refuse(p.Margin < 0 || p.Margin >= leaf.Pow2(p.BeatsW), "MARGIN must be less than 2**BEATS_W")
+	rules.Refuse(p.Flops < 0 || p.Flops > 1, "FLOPS must be 0 or 1")
 	rules.Refuse(p.DepthW < 4 || p.DepthW > 10, "DEPTH_W must be 4 to 10")
 	if err := rules.Err(); err != nil {
 		return nil, err
@@ -35,11 +41,15 @@ func (p Forward) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	streamFIFO, err := stream.StreamFIFO{Width: 9*p.Bytes + 2, DepthW: p.BeatsW, Margin: 8}.Module()
+	beats, memories, err := p.beats()
 	if err != nil {
 		return nil, fmt.Errorf("inc_forward: %w", err)
 	}
-	fifo, err := stream.FIFO{Width: p.PortW + 1, DepthW: p.DepthW, Margin: 8}.Module()
+	ways := stream.FIFO{Width: p.PortW + 1, DepthW: p.DepthW, Margin: 8}
+	if p.BeatsW < p.DepthW {
+		ways.DepthW, ways.Margin = p.BeatsW, 0
+	}
+	fifo, err := ways.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_forward: %w", err)
 	}
@@ -48,13 +58,15 @@ func (p Forward) Module() (*graph.Module, error) {
 		return nil, fmt.Errorf("inc_forward: %w", err)
 	}
 	return &graph.Module{
-		Name: "inc_forward", Block: "Forward", Source: source, Latency: "2 cycles for a bypassed frame, 0 for the engine's",
+		Name: "inc_forward", Block: "Forward", Source: source, Latency: p.latency(),
 		Purpose: "bypasses frames that are not the engine's and shares the output",
 		Params: []graph.Param{
 			{Name: "BYTES", Value: p.Bytes},
 			{Name: "PORT_W", Value: p.PortW},
 			{Name: "BEATS_W", Value: p.BeatsW},
 			{Name: "DEPTH_W", Value: p.DepthW},
+			{Name: "MARGIN", Value: p.Margin},
+			{Name: "FLOPS", Value: p.Flops},
 		},
 		Ports: []graph.Port{
 			leaf.In("clk", 1),
@@ -81,10 +93,27 @@ func (p Forward) Module() (*graph.Module, error) {
 			leaf.Out("m_axis_tlast", 1),
 			leaf.Out("m_axis_tuser", p.PortW+1),
 		},
-		Streams: []graph.Stream{{Name: "m_axis", Dir: graph.Out}},
-		Memories: []graph.Memory{
-			{Path: "u_beats.u_mem.u_ram", Words: leaf.Pow2(p.BeatsW), Bits: 9*p.Bytes + 2, Role: "queue", Module: "inc_ram_1r1w"},
-		},
-		Submodules: []*graph.Module{streamFIFO, fifo, skid},
+		Streams:    []graph.Stream{{Name: "m_axis", Dir: graph.Out}},
+		Memories:   memories,
+		Submodules: []*graph.Module{beats, fifo, skid},
 	}, nil
+}
+
+// latency is that of the head of the file.
+func (p Forward) latency() string {
+	if p.Flops != 0 {
+		return "1 cycle for a bypassed frame, 0 for the engine's"
+	}
+	return "2 cycles for a bypassed frame, 0 for the engine's"
+}
+
+// beats is the queue in which beats wait, and its memory if it has one.
+func (p Forward) beats() (*graph.Module, []graph.Memory, error) {
+	width := 9*p.Bytes + 2
+	if p.Flops != 0 {
+		m, err := stream.FIFO{Width: width, DepthW: p.BeatsW, Margin: p.Margin}.Module()
+		return m, nil, err
+	}
+	m, err := stream.StreamFIFO{Width: width, DepthW: p.BeatsW, Margin: p.Margin}.Module()
+	return m, []graph.Memory{{Path: "gen_ram.u_beats.u_mem.u_ram", Words: leaf.Pow2(p.BeatsW), Bits: width, Role: "queue", Module: "inc_ram_1r1w"}}, err
 }

@@ -15,7 +15,19 @@ import (
 	"incforge/sim/axis"
 )
 
-func mini() forward.Forward { return forward.Forward{Bytes: 8, PortW: 2, BeatsW: 5, DepthW: 4} }
+func mini() forward.Forward {
+	return forward.Forward{Bytes: 8, PortW: 2, BeatsW: 5, DepthW: 4, Margin: 8}
+}
+
+// flops keeps few beats, and has few to come when room has fallen.
+func flops() forward.Forward {
+	return forward.Forward{Bytes: 8, PortW: 2, BeatsW: 4, DepthW: 4, Margin: 2, Flops: 1}
+}
+
+// kinds are both kinds of queue.
+func kinds() map[string]forward.Forward {
+	return map[string]forward.Forward{"ram": mini(), "flops": flops()}
+}
 
 // frame is a frame that came in, or one that the engine made.
 type frame struct {
@@ -162,7 +174,16 @@ func (b *bench) run(t *testing.T) (order []bool) {
 // TestAgainstModel: bypassed frames unchanged and in order, the others gone, the engine's between them, at any pace.
 func TestAgainstModel(t *testing.T) {
 	t.Parallel()
-	lib := rig.Lib(t, mini())
+	for name, p := range kinds() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			anything(t, p)
+		})
+	}
+}
+
+func anything(t *testing.T, p forward.Forward) {
+	lib := rig.Lib(t, p)
 	for seed := range uint64(10) {
 		b := newBench(t, lib, seed)
 		pace := func() func() bool {
@@ -170,7 +191,7 @@ func TestAgainstModel(t *testing.T) {
 			return func() bool { return b.rng.IntN(100) < percent }
 		}
 		b.arrive, b.make = pace(), pace()
-		b.lag = b.rng.IntN(8)
+		b.lag = b.rng.IntN(p.Margin)
 		b.delay = b.rng.IntN(8 - b.lag)
 		if seed > 1 {
 			b.sink.SetPause(axis.Probability(seed, []float64{0.1, 0.5, 0.9}[seed%3]))
@@ -191,10 +212,19 @@ func TestAgainstModel(t *testing.T) {
 // TestRoom: with the output stopped, all that comes while room is believed is kept.
 func TestRoom(t *testing.T) {
 	t.Parallel()
-	lib := rig.Lib(t, mini())
+	for name, p := range kinds() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fills(t, p)
+		})
+	}
+}
+
+func fills(t *testing.T, p forward.Forward) {
+	lib := rig.Lib(t, p)
 	for _, length := range []int{8, 64} { // decisions run out first, or beats
 		b := newBench(t, lib, uint64(length))
-		b.lag = 7
+		b.lag = p.Margin - 1
 		stopped := true
 		b.sink.SetPause(func() bool { return stopped })
 		for range 40 {
@@ -239,7 +269,16 @@ func TestFairness(t *testing.T) {
 // TestTiming: the cycles that the head of the file states.
 func TestTiming(t *testing.T) {
 	t.Parallel()
-	lib := rig.Lib(t, mini())
+	for name, p := range kinds() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			timing(t, p)
+		})
+	}
+}
+
+func timing(t *testing.T, p forward.Forward) {
+	lib := rig.Lib(t, p)
 	firstOut := func(b *bench) (at uint64) {
 		for at == 0 && b.Now() < 100 {
 			b.cycle()
@@ -254,7 +293,7 @@ func TestTiming(t *testing.T) {
 	f := b.some(30)
 	f.bypass = true
 	b.raw = []frame{f}
-	require.Equal(t, uint64(2), firstOut(b)-b.rawAt[0], "bypass")
+	require.Equal(t, uint64(2-p.Flops), firstOut(b)-b.rawAt[0], "bypass")
 
 	b = newBench(t, lib, 2)
 	b.engine = []frame{b.some(30)}

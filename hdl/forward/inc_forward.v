@@ -4,11 +4,12 @@
 // output between them and the engine's own frames.
 //
 // Contract
-//   latency     bypass: 2 cycles from raw_valid to m_axis when the decision is there; engine: 0 cycles from eng_* to m_axis
+//   latency     bypass: 2 cycles from raw_valid to m_axis when the decision is there, 1 with FLOPS; engine: 0 cycles from eng_* to m_axis
 //   throughput  1 beat per cycle, no bubbles
 //   fairness    frame by frame in turn while both wait
-//   stall       m_axis_tready low stops both one cycle later; the writer watches `room`: true while more than 8 beats and
-//               8 decisions are free
+//   stall       m_axis_tready low stops both one cycle later; the writer watches `room`: true while more than MARGIN beats and
+//               8 decisions are free; those of few beats need no watching
+//   queue       beats wait in RAM, or with FLOPS in flip-flops, which take less where beats are wide and few
 //   reset       empty
 //   not done    nothing of a frame is changed or checked
 `default_nettype none
@@ -18,10 +19,15 @@ module inc_forward #(
     parameter BYTES   = 8,
     // bits of a port number
     parameter PORT_W  = 2,
-    // log2 of the number of beats that may wait, 4 to 16
+    // log2 of the number of beats that may wait, 2 to 16; with FLOPS at most 10
     parameter BEATS_W = 8,
-    // log2 of the number of decisions that may wait, 4 to 10
-    parameter DEPTH_W = 5
+    // log2 of the number of decisions that may wait, 4 to 10; never more than beats, as a frame's decision comes behind its first beat and
+    // goes with its last
+    parameter DEPTH_W = 5,
+    // beats that may still come when room has fallen; 0 to 2**BEATS_W - 1
+    parameter MARGIN  = 8,
+    // 1: beats wait in flip-flops
+    parameter FLOPS   = 0
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -59,8 +65,14 @@ module inc_forward #(
         if (BYTES < 1 || PORT_W < 1) begin : gen_bad_bytes
             $error("inc_forward: BYTES and PORT_W must be at least 1");
         end
-        if (BEATS_W < 4 || BEATS_W > 16) begin : gen_bad_beats
-            $error("inc_forward: BEATS_W must be 4 to 16");
+        if (BEATS_W < 2 || BEATS_W > (FLOPS != 0 ? 10 : 16)) begin : gen_bad_beats
+            $error("inc_forward: BEATS_W must be 2 to 16, with FLOPS to 10");
+        end
+        if (MARGIN < 0 || MARGIN >= (1 << BEATS_W)) begin : gen_bad_margin
+            $error("inc_forward: MARGIN must be less than 2**BEATS_W");
+        end
+        if (FLOPS < 0 || FLOPS > 1) begin : gen_bad_flops
+            $error("inc_forward: FLOPS must be 0 or 1");
         end
         if (DEPTH_W < 4 || DEPTH_W > 10) begin : gen_bad_depth
             $error("inc_forward: DEPTH_W must be 4 to 10");
@@ -78,18 +90,36 @@ module inc_forward #(
 
     assign room = beat_room && way_room;
 
-    inc_stream_fifo #(.WIDTH(9*BYTES + 2), .DEPTH_W(BEATS_W), .MARGIN(8)) u_beats (
-        .clk       (clk),
-        .rst       (rst),
-        .push      (raw_valid),
-        .push_data ({raw_err, raw_last, raw_keep, raw_data}),
-        .room      (beat_room),
-        .valid     (beat_valid),
-        .data      ({beat_err, beat_last, beat_keep, beat_data}),
-        .pop       (beat_pop)
-    );
+    generate
+        if (FLOPS != 0) begin : gen_flops
+            inc_fifo #(.WIDTH(9*BYTES + 2), .DEPTH_W(BEATS_W), .MARGIN(MARGIN)) u_beats (
+                .clk       (clk),
+                .rst       (rst),
+                .push      (raw_valid),
+                .push_data ({raw_err, raw_last, raw_keep, raw_data}),
+                .room      (beat_room),
+                .valid     (beat_valid),
+                .data      ({beat_err, beat_last, beat_keep, beat_data}),
+                .pop       (beat_pop)
+            );
+        end else begin : gen_ram
+            inc_stream_fifo #(.WIDTH(9*BYTES + 2), .DEPTH_W(BEATS_W), .MARGIN(MARGIN)) u_beats (
+                .clk       (clk),
+                .rst       (rst),
+                .push      (raw_valid),
+                .push_data ({raw_err, raw_last, raw_keep, raw_data}),
+                .room      (beat_room),
+                .valid     (beat_valid),
+                .data      ({beat_err, beat_last, beat_keep, beat_data}),
+                .pop       (beat_pop)
+            );
+        end
+    endgenerate
 
-    inc_fifo #(.WIDTH(PORT_W + 1), .DEPTH_W(DEPTH_W), .MARGIN(8)) u_ways (
+    localparam FEW    = BEATS_W < DEPTH_W ? 1 : 0;
+    localparam WAYS_W = FEW != 0 ? BEATS_W : DEPTH_W;
+
+    inc_fifo #(.WIDTH(PORT_W + 1), .DEPTH_W(WAYS_W), .MARGIN(FEW != 0 ? 0 : 8)) u_ways (
         .clk       (clk),
         .rst       (rst),
         .push      (fwd_valid),

@@ -10,8 +10,9 @@
 //               eof_* is valid 1 + EOF_DELAY cycles after raw_last, when a check of the ICRC that takes so long has its answer
 //   throughput  1 beat per cycle, no bubbles; each frame yields one hdr_valid and then, at the same time or later,
 //               one eof_valid, in the order of the frames
-//   stall       s_axis_tready is high while `room` is, and in a frame that is known to be bypassed while `room_raw` is; consumers
-//               lower them with space for 8 more beats
+//   stall       s_axis_tready is high, a cycle later, while `room` is, and in a frame that is known to be bypassed while `room_raw` is.
+//               Consumers lower them with space for what still leaves: 2 beats, in the cycle in which it falls and the next, 3 payload
+//               words, 8 headers and ends of frames
 //   payload     words of a send packet's payload only, never more than MTU_BYTES; the bytes after its end are not zeroed
 //   reset       between frames; s_axis_tready low while rst is high
 //   not done    decides nothing: a frame that is too short or is not RoCEv2 yields hdr_rocev2 = 0 and fields without meaning
@@ -34,7 +35,7 @@ module inc_parser #(
     input  wire               clk,
     input  wire               rst,
 
-    // every consumer has space for 8 more beats; and Forward alone, which is all that a bypassed frame needs
+    // every consumer has space for what still leaves; and Forward alone, which is all that a bypassed frame needs
     input  wire               room,
     input  wire               room_raw,
     // LookupTable's decision, 1 cycle after hdr_valid

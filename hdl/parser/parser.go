@@ -7,6 +7,13 @@ import (
 	"incforge/hdl/leaf"
 )
 
+// What still leaves when room has fallen, the cycle in which it fell included: beats on raw_*, and words on pay_*, where a frame's last
+// beat may yield two. Ends of frames come EOFDelay later than their beats.
+const (
+	BeatsBehind = 2
+	WordsBehind = 3
+)
+
 // Parser is inc_parser: finds the RoCEv2 fields and cuts the payload into words. Its contract is the head of inc_parser.v.
 type Parser struct {
 	// Bytes: bytes of a beat; a power of two, 8 to 2048.

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"incforge/hdl/parser"
 	"incforge/internal/testcost"
 	"incforge/roce"
 	"incforge/sim"
@@ -136,6 +137,15 @@ type bench struct {
 	tails    map[uint64]uint64 // crc_tail by cycle
 	lastRoom bool
 	stalls   int
+	behind   [2]int // beats and payload words since room fell
+	most     [2]int
+}
+
+func b2i(v bool) int {
+	if v {
+		return 1
+	}
+	return 0
 }
 
 type beat struct {
@@ -196,6 +206,14 @@ func (b *bench) sample() {
 		b.m.Fail(fmt.Errorf("cycle %d, %d bytes: ready is %t, room was %t in the cycle before", now, b.width, b.is("s_axis_tready"), b.lastRoom))
 	}
 	b.lastRoom = b.is("room")
+	if b.lastRoom {
+		b.behind = [2]int{}
+	} else if b.behind[0] += b2i(b.is("raw_valid")); b.behind[0] > parser.BeatsBehind {
+		b.m.Fail(fmt.Errorf("cycle %d, %d bytes: %d beats behind the fall of room", now, b.width, b.behind[0]))
+	} else if b.behind[1] += b2i(b.is("pay_valid")); b.behind[1] > parser.WordsBehind {
+		b.m.Fail(fmt.Errorf("cycle %d, %d bytes: %d words behind the fall of room", now, b.width, b.behind[1]))
+	}
+	b.most = [2]int{max(b.most[0], b.behind[0]), max(b.most[1], b.behind[1])}
 	if b.is("s_axis_tvalid") {
 		if b.is("s_axis_tready") {
 			b.taken = append(b.taken, now)
@@ -536,6 +554,7 @@ func againstModel(t *testing.T, shapes []shape, defines map[string]string) {
 					require.Equal(t, uint64(len(b.taken)), b.taken[len(b.taken)-1]-b.taken[0]+1, "a beat a cycle")
 				} else if c.name != "idle" {
 					require.Positive(t, b.stalls)
+					require.Equal(t, [2]int{parser.BeatsBehind, parser.WordsBehind}, b.most, "%d bytes: beats and words behind the fall of room", b.width)
 				}
 				late := *b
 				require.ErrorContains(t, late.check(frames, 1), "and is raw in", "a latency one too long must be found")

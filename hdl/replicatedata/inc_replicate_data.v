@@ -5,10 +5,11 @@
 // Contract
 //   order       decisions first in, first out; the copies of one in ascending order of endpoint
 //   latency     a decision pushed in cycle 0 is asked of TranslateHeader (req_*) in cycle 1;
-//               a word offered on emit_* in cycle 0 is on word_* in cycle 2
+//               a word offered on emit_* in cycle 0 is on word_* in cycle 2, with FLOPS in cycle 1
 //   throughput  one copy and one word per cycle
 //   in-band     with IN_BAND the fields that choose an offset of the PSN (in_band, rng, dir) go from decision to request, else they are 0
-//   payload     kept from its first word until the last copy's last word is fetched; 2**ADDR_W - 1 words in all
+//   payload     a word is kept until the last copy has fetched it; 2**ADDR_W words in all, in RAM, or with FLOPS in flip-flops, which take
+//               less where words are wide and few
 //   stall       tx_room and emit_room; req_ready and word_ready
 //   reset       empty
 //   not done    a decision without an endpoint: it would be taken for one to endpoint 0
@@ -27,12 +28,14 @@ module inc_replicate_data #(
     parameter EI_W    = 4,
     // bits of an endpoint mask; at most 2**EP_W
     parameter MASK_W  = 5,
-    // log2 of the number of payload words kept; WORDS_W to 20
+    // log2 of the number of payload words kept, which are not fewer than a payload has; 1 to 20, at least WORDS_W - 1
     parameter ADDR_W  = 9,
     // log2 of the number of decisions that may wait, 1 to 10
     parameter DEPTH_W = 5,
     // 1: frames may be of in-band groups
-    parameter IN_BAND = 0
+    parameter IN_BAND = 0,
+    // 1: payload words wait in flip-flops
+    parameter FLOPS   = 0
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -94,8 +97,11 @@ module inc_replicate_data #(
         if (EP_W < 1 || EI_W < EP_W || MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_index
             $error("inc_replicate_data: MASK_W must be at most 2**EP_W, EP_W at most EI_W");
         end
-        if (ADDR_W < WORDS_W || ADDR_W > 20) begin : gen_bad_addr
-            $error("inc_replicate_data: ADDR_W must be WORDS_W to 20");
+        if (ADDR_W < 1 || ADDR_W + 1 < WORDS_W || ADDR_W > 20) begin : gen_bad_addr
+            $error("inc_replicate_data: ADDR_W must be 1 to 20, and at least WORDS_W - 1");
+        end
+        if (FLOPS < 0 || FLOPS > 1) begin : gen_bad_flops
+            $error("inc_replicate_data: FLOPS must be 0 or 1");
         end
         if (IN_BAND < 0 || IN_BAND > 1) begin : gen_bad_in_band
             $error("inc_replicate_data: IN_BAND must be 0 or 1");
@@ -213,65 +219,95 @@ module inc_replicate_data #(
         .pop       (job_pop)
     );
 
-    reg  [ADDR_W-1:0]  tail_reg;       // behind the newest word
-    reg  [ADDR_W-1:0]  base_reg;       // first word of the payload being copied
-    reg  [WORDS_W-1:0] index_reg;
-    reg                ram_valid_reg, kept_valid_reg;
-    reg  [8*BYTES:0]   kept_reg;       // with its emit_bad on top
-    wire [8*BYTES:0]   ram_data;
+    // Places in the memory, with a bit on top that tells a full one from an empty one.
+    reg  [ADDR_W:0]    tail_reg;       // behind the newest word
+    reg  [ADDR_W:0]    base_reg;       // the oldest word still wanted: the first of the payload being copied, and in its last copy
+                                       // the next to be fetched
+    reg  [ADDR_W:0]    next_reg;       // the word to be fetched next
+    reg  [WORDS_W-1:0] index_reg;      // its number in the payload
 
-    wire [ADDR_W-1:0] used      = tail_reg - base_reg;
-    wire [ADDR_W-1:0] word_addr = base_reg + {{(ADDR_W-WORDS_W){1'b0}}, index_reg};
-    wire [ADDR_W-1:0] word_next = word_addr + {{(ADDR_W-1){1'b0}}, 1'b1};
-    wire              word_pop  = word_valid && word_ready;
-    wire              fetch     = job_valid && word_addr != tail_reg && (word_pop || !(kept_valid_reg && ram_valid_reg));
-    wire              keep      = fetch && ram_valid_reg && !(word_pop && !kept_valid_reg);
-    wire              job_end   = index_reg + {{(WORDS_W-1){1'b0}}, 1'b1} == job_words;
+    wire [ADDR_W:0]    used      = tail_reg - base_reg;
+    wire [ADDR_W:0]    behind    = next_reg + {{ADDR_W{1'b0}}, 1'b1};
+    wire               there     = job_valid && next_reg != tail_reg;
+    wire               fetch;
+    wire               job_end   = index_reg + {{(WORDS_W-1){1'b0}}, 1'b1} == job_words;
 
-    assign emit_room  = used != {ADDR_W{1'b1}};
-    assign word_valid = kept_valid_reg || ram_valid_reg;
-    assign {word_bad, word_data} = kept_valid_reg ? kept_reg : ram_data;
-    assign job_pop    = fetch && job_end;
-
-    inc_mem_replay #(.WORDS(1 << ADDR_W), .BITS(8*BYTES + 1), .ADDR_W(ADDR_W)) u_payload (
-        .clk   (clk),
-        .we    (emit_valid),
-        .waddr (tail_reg),
-        .wdata ({emit_bad, emit_data}),
-        .re    (fetch),
-        .raddr (word_addr),
-        .rdata (ram_data)
-    );
+    assign emit_room = !used[ADDR_W];
+    assign job_pop   = fetch && job_end;
 
     always @(posedge clk) begin
         if (emit_valid) begin
-            tail_reg <= tail_reg + {{(ADDR_W-1){1'b0}}, 1'b1};
+            tail_reg <= tail_reg + {{ADDR_W{1'b0}}, 1'b1};
         end
         if (fetch) begin
             index_reg <= job_end ? {WORDS_W{1'b0}} : index_reg + {{(WORDS_W-1){1'b0}}, 1'b1};
-            if (job_end && job_last) begin
-                base_reg <= word_next;
+            next_reg  <= job_end && !job_last ? base_reg : behind;
+            if (job_last) begin
+                base_reg <= behind;
             end
         end
-        if (keep) begin
-            kept_reg       <= ram_data;
-            kept_valid_reg <= 1'b1;
-        end else if (word_pop) begin
-            kept_valid_reg <= 1'b0;
-        end
-        if (fetch) begin
-            ram_valid_reg <= 1'b1;
-        end else if (word_pop && !kept_valid_reg) begin
-            ram_valid_reg <= 1'b0;
-        end
         if (rst) begin
-            tail_reg       <= {ADDR_W{1'b0}};
-            base_reg       <= {ADDR_W{1'b0}};
-            index_reg      <= {WORDS_W{1'b0}};
-            ram_valid_reg  <= 1'b0;
-            kept_valid_reg <= 1'b0;
+            tail_reg  <= {(ADDR_W+1){1'b0}};
+            base_reg  <= {(ADDR_W+1){1'b0}};
+            next_reg  <= {(ADDR_W+1){1'b0}};
+            index_reg <= {WORDS_W{1'b0}};
         end
     end
+
+    generate
+        if (FLOPS != 0) begin : gen_flops
+            reg [8*BYTES:0] mem [0:(1 << ADDR_W)-1];   // with emit_bad on top
+
+            assign word_valid            = there;
+            assign {word_bad, word_data} = mem[next_reg[ADDR_W-1:0]];
+            assign fetch                 = there && word_ready;
+
+            always @(posedge clk) begin
+                if (emit_valid) begin
+                    mem[tail_reg[ADDR_W-1:0]] <= {emit_bad, emit_data};
+                end
+            end
+        end else begin : gen_ram
+            reg             ram_valid_reg, kept_valid_reg;
+            reg [8*BYTES:0] kept_reg;                  // with its emit_bad on top
+            wire [8*BYTES:0] ram_data;
+
+            wire word_pop = word_valid && word_ready;
+            wire keep     = fetch && ram_valid_reg && !(word_pop && !kept_valid_reg);
+
+            assign word_valid            = kept_valid_reg || ram_valid_reg;
+            assign {word_bad, word_data} = kept_valid_reg ? kept_reg : ram_data;
+            assign fetch                 = there && (word_pop || !(kept_valid_reg && ram_valid_reg));
+
+            inc_mem_replay #(.WORDS(1 << ADDR_W), .BITS(8*BYTES + 1), .ADDR_W(ADDR_W)) u_payload (
+                .clk   (clk),
+                .we    (emit_valid),
+                .waddr (tail_reg[ADDR_W-1:0]),
+                .wdata ({emit_bad, emit_data}),
+                .re    (fetch),
+                .raddr (next_reg[ADDR_W-1:0]),
+                .rdata (ram_data)
+            );
+
+            always @(posedge clk) begin
+                if (keep) begin
+                    kept_reg       <= ram_data;
+                    kept_valid_reg <= 1'b1;
+                end else if (word_pop) begin
+                    kept_valid_reg <= 1'b0;
+                end
+                if (fetch) begin
+                    ram_valid_reg <= 1'b1;
+                end else if (word_pop && !kept_valid_reg) begin
+                    ram_valid_reg <= 1'b0;
+                end
+                if (rst) begin
+                    ram_valid_reg  <= 1'b0;
+                    kept_valid_reg <= 1'b0;
+                end
+            end
+        end
+    endgenerate
 
 endmodule
 

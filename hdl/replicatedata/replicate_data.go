@@ -25,20 +25,23 @@ type ReplicateData struct {
 	EIW int
 	// MaskW: bits of an endpoint mask; at most 2**EP_W.
 	MaskW int
-	// AddrW: log2 of the number of payload words kept; WordsW to 20.
+	// AddrW: log2 of the number of payload words kept, which are not fewer than a payload has; 1 to 20, at least WordsW - 1.
 	AddrW int
 	// DepthW: log2 of the number of decisions that may wait, 1 to 10.
 	DepthW int
 	// InBand: 1 if frames may be of in-band groups, else 0.
 	InBand int
+	// Flops: 1 if payload words wait in flip-flops, 0 if in RAM.
+	Flops int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p ReplicateData) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_replicate_data")
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W, EP_W at most EI_W")
-	rules.Refuse(p.AddrW < p.WordsW || p.AddrW > 20, "ADDR_W must be WORDS_W to 20")
+	rules.Refuse(p.AddrW < max(1, p.WordsW-1) || p.AddrW > 20, "ADDR_W must be 1 to 20, and at least WORDS_W - 1")
 	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
+	rules.Refuse(p.Flops < 0 || p.Flops > 1, "FLOPS must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -50,13 +53,18 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_replicate_data: %w", err)
 	}
-	words := ram.Memory{Name: "inc_mem_replay", Words: leaf.Pow2(p.AddrW), Bits: 8*p.Bytes + 1, AddrW: p.AddrW}
-	memory, err := words.Module()
-	if err != nil {
-		return nil, fmt.Errorf("inc_replicate_data: %w", err)
+	submodules, memories, latency := []*graph.Module{fifo}, []graph.Memory(nil), "1 cycle to the header request, 1 to the payload"
+	if p.Flops == 0 {
+		words := ram.Memory{Name: "inc_mem_replay", Words: leaf.Pow2(p.AddrW), Bits: 8*p.Bytes + 1, AddrW: p.AddrW}
+		memory, err := words.Module()
+		if err != nil {
+			return nil, fmt.Errorf("inc_replicate_data: %w", err)
+		}
+		submodules, memories, latency = append(submodules, memory), []graph.Memory{words.At("gen_ram.u_payload", "replay")},
+			"1 cycle to the header request, 2 to the payload"
 	}
 	return &graph.Module{
-		Name: "inc_replicate_data", Block: "ReplicateData", Source: source, Latency: "1 cycle to the header request, 2 to the payload",
+		Name: "inc_replicate_data", Block: "ReplicateData", Source: source, Latency: latency,
 		Purpose: "makes one frame per endpoint of each decision",
 		Params: []graph.Param{
 			{Name: "BYTES", Value: p.Bytes},
@@ -68,10 +76,11 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 			{Name: "ADDR_W", Value: p.AddrW},
 			{Name: "DEPTH_W", Value: p.DepthW},
 			{Name: "IN_BAND", Value: p.InBand},
+			{Name: "FLOPS", Value: p.Flops},
 		},
 		Ports:      p.ports(),
-		Memories:   []graph.Memory{words.At("u_payload", "replay")},
-		Submodules: []*graph.Module{fifo, memory},
+		Memories:   memories,
+		Submodules: submodules,
 	}, nil
 }
 

@@ -25,6 +25,13 @@ func fixed() replicatedata.ReplicateData {
 	return p
 }
 
+// flops keeps payload words in flip-flops, no more than the longest payload here has.
+func flops() replicatedata.ReplicateData {
+	p := mini()
+	p.AddrW, p.Flops = 3, 1
+	return p
+}
+
 // decision is what CheckDuplicate pushes; words are its payload, which AggregateData sends.
 type decision struct {
 	kind                          uint64 // 0 plain, 1 copies of data, 2 copies of acknowledgements
@@ -202,7 +209,7 @@ func some(rng *rand.Rand, p replicatedata.ReplicateData) decision {
 // TestAgainstModel: any decisions, any pace at the four sides.
 func TestAgainstModel(t *testing.T) {
 	t.Parallel()
-	for name, p := range map[string]replicatedata.ReplicateData{"in-band": mini(), "fixed": fixed()} {
+	for name, p := range map[string]replicatedata.ReplicateData{"in-band": mini(), "fixed": fixed(), "flops": flops()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			anything(t, p)
@@ -231,7 +238,15 @@ func anything(t *testing.T, p replicatedata.ReplicateData) {
 // TestTiming: the cycles that the head of the file states.
 func TestTiming(t *testing.T) {
 	t.Parallel()
-	p := mini()
+	for name, p := range map[string]replicatedata.ReplicateData{"ram": mini(), "flops": flops()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			timing(t, p)
+		})
+	}
+}
+
+func timing(t *testing.T, p replicatedata.ReplicateData) {
 	lib := rig.Lib(t, p)
 	rng := rand.New(rand.NewPCG(1, 1))
 
@@ -240,7 +255,7 @@ func TestTiming(t *testing.T) {
 		b.add(decision{mask: 4, words: payload(rng, 1)})
 		b.run(t, p)
 		require.Equal(t, b.pushAt[0]+1, b.reqAt[0])
-		require.Equal(t, b.emitAt[0]+2, b.wordAt[0])
+		require.Equal(t, b.emitAt[0]+uint64(2-p.Flops), b.wordAt[0])
 	})
 
 	t.Run("headers without payload", func(t *testing.T) {
@@ -267,8 +282,18 @@ func TestTiming(t *testing.T) {
 		require.Equal(t, uint64(words-1), b.wordAt[words-1]-b.wordAt[0], "bubbles")
 	})
 
+	t.Run("one payload after the other", func(t *testing.T) {
+		// payloads as long as the memory in flip-flops, or a quarter of that in RAM: the last copy makes room for the next
+		b := newBench(t, lib, 5)
+		for range 20 {
+			b.add(decision{mask: 0x0B, words: payload(rng, 8)})
+		}
+		b.run(t, p)
+		require.Equal(t, uint64(20*3*8-1), b.wordAt[20*3*8-1]-b.wordAt[0], "bubbles")
+	})
+
 	t.Run("payload kept", func(t *testing.T) {
-		// nobody fetches words: 2**ADDR_W-1 find room, and what the output holds besides
+		// nobody fetches words: 2**ADDR_W find room; copies are fetched as far as the output holds words
 		b := newBench(t, lib, 4)
 		b.drain = func() bool { return false }
 		for range 6 {
@@ -277,7 +302,7 @@ func TestTiming(t *testing.T) {
 		for range 200 {
 			b.cycle()
 		}
-		require.Equal(t, 1<<p.AddrW-1, b.emitted)
+		require.Equal(t, 1<<p.AddrW, b.emitted)
 		b.drain = func() bool { return true }
 		b.run(t, p)
 	})

@@ -32,7 +32,10 @@ module inc_translate_header #(
     parameter MASK_W  = 5,
     parameter GROUPS  = 2,
     // 1: there are in-band groups, and offsets
-    parameter IN_BAND = 0
+    parameter IN_BAND = 0,
+    // 1: the last additions, of an offset and of the IP header's sum, are behind the queue of headers, so that the tables' memories have
+    // the cycle before it to themselves
+    parameter LATE    = 0
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -104,6 +107,9 @@ module inc_translate_header #(
         end
         if (IN_BAND < 0 || IN_BAND > 1) begin : gen_bad_in_band
             $error("inc_translate_header: IN_BAND must be 0 or 1");
+        end
+        if (LATE < 0 || LATE > 1) begin : gen_bad_late
+            $error("inc_translate_header: LATE must be 0 or 1");
         end
     endgenerate
 `endif
@@ -206,7 +212,8 @@ module inc_translate_header #(
 
     // ---- the PSN on this endpoint's wire ----
 
-    wire [23:0] wire_psn;
+    wire [23:0] offset;
+    wire [23:0] early;        // what of it is added before the queue of headers
     generate
         if (IN_BAND != 0) begin : gen_in_band
             wire [23:0] q_in, q_out;
@@ -222,9 +229,9 @@ module inc_translate_header #(
                 q_in_band <= req_in_band;
                 q_dir     <= req_dir;
             end
-            assign wire_psn = q_psn + ((q_dir ? q_in : q_out) & {24{q_in_band}});
+            assign offset = (q_dir ? q_in : q_out) & {24{q_in_band}};
         end else begin : gen_fixed
-            assign wire_psn = q_psn;
+            assign offset = 24'd0;
             wire unused_offset = &{1'b0, off_we, off_ei, off_rng, off_in, off_out, req_in_band, req_rng, req_dir};
         end
     endgenerate
@@ -275,7 +282,8 @@ module inc_translate_header #(
     wire [15:0] udp_src = ep_header[F_EP_HEADER_UDP_SOURCE_PORT +: W_EP_HEADER_UDP_SOURCE_PORT];
 
     // The sum of the IP header's 16-bit words, as two numbers: adding them here would take too long. Three become two of the same
-    // one's complement sum, without a carry that runs: what leaves at the top comes in below. What is known last goes in last.
+    // one's complement sum, without a carry that runs: what leaves at the top comes in below. What the table says passes four
+    // of them.
     function [31:0] two_of;
         input [15:0] x, y, z;
         reg   [15:0] carry;
@@ -284,13 +292,12 @@ module inc_translate_header #(
             two_of = {carry[14:0], carry[15], x ^ y ^ z};
         end
     endfunction
-    // version and IHL, DF, UDP | TTL, ToS | ID | addresses | total length
-    wire [31:0] sum_1 = two_of(16'h8511, cfg_ip_id, {ttl, tos});
-    wire [31:0] sum_2 = two_of(ep_local_ip[31:16], ep_local_ip[15:0], ep_remote_ip[31:16]);
-    wire [31:0] sum_3 = two_of(sum_1[15:0], sum_2[31:16], sum_2[15:0]);
-    wire [31:0] sum_4 = two_of(sum_1[31:16], sum_3[15:0], ep_remote_ip[15:0]);
-    wire [31:0] sum_5 = two_of(sum_3[31:16], sum_4[31:16], sum_4[15:0]);
-    wire [31:0] sum_6 = two_of(sum_5[31:16], sum_5[15:0], total_len);
+    // version and IHL, DF, UDP | ID | total length, then what the table says: TTL and ToS | addresses
+    wire [31:0] sum_1 = two_of(16'h8511, cfg_ip_id, total_len);
+    wire [31:0] sum_2 = two_of({ttl, tos}, ep_local_ip[31:16], ep_local_ip[15:0]);
+    wire [31:0] sum_3 = two_of(ep_remote_ip[31:16], ep_remote_ip[15:0], sum_1[31:16]);
+    wire [31:0] sum_4 = two_of(sum_2[31:16], sum_2[15:0], sum_3[31:16]);
+    wire [31:0] sum_5 = two_of(sum_4[31:16], sum_4[15:0], sum_3[15:0]);
 
     wire [31:0] ext = is_long ? q_ext : 32'd0;
 
@@ -299,7 +306,7 @@ module inc_translate_header #(
         ep_remote_mac_hi, ep_remote_mac_lo, ep_local_mac_hi, ep_local_mac_lo, 16'h0800,
         8'h45, tos, total_len, cfg_ip_id, 16'h4000, ttl, 8'd17, 16'd0, ep_local_ip, ep_remote_ip,
         udp_src, 16'd4791, udp_len, 16'd0,
-        q_opcode, q_se, 1'b0, q_pad, 4'd0, 16'hFFFF, 1'b0, is_cnp, 6'd0, ep_remote_qpn, is_data, 7'd0, wire_psn,
+        q_opcode, q_se, 1'b0, q_pad, 4'd0, 16'hFFFF, 1'b0, is_cnp, 6'd0, ep_remote_qpn, is_data, 7'd0, q_psn + early,
         ext};
     wire [8*58-1:0] lane_order;
     genvar b;
@@ -309,14 +316,48 @@ module inc_translate_header #(
         end
     endgenerate
 
-    inc_fifo #(.WIDTH(PORT_W + 8*58 + 32 + 1 + LEN_W + WORDS_W + 32), .DEPTH_W(2), .MARGIN(1)) u_headers (
+    localparam FIXED_W  = PORT_W + 8*58 + 32 + 1 + LEN_W + WORDS_W + 32;
+    localparam ENTRY_W  = FIXED_W + (LATE != 0 ? (IN_BAND != 0 ? 40 : 16) : 0);
+    // where the PSN lies in a frame: its three bytes, the first the most significant
+    localparam PSN_BYTE = 51;
+
+    wire [8*58-1:0]    queued;
+    wire [31:0]        sum_in, sum_out;
+    wire [FIXED_W-1:0] fixed = {ep_port, lane_order, sum_in, is_long, q_plen, q_words, covered, total};
+    wire [ENTRY_W-1:0] entry_in, entry;
+
+    assign {hdr_port, queued, sum_out, hdr_long, hdr_plen, hdr_words, hdr_covered, hdr_total} = entry[FIXED_W-1:0];
+
+    generate
+        if (LATE != 0) begin : gen_late
+            assign sum_in                 = sum_5;
+            assign {hdr_sum_a, hdr_sum_b} = two_of(sum_out[31:16], sum_out[15:0], entry[FIXED_W +: 16]);
+            assign entry_in[FIXED_W+15:0] = {sum_1[15:0], fixed};
+        end else begin : gen_early
+            assign sum_in                 = two_of(sum_5[31:16], sum_5[15:0], sum_1[15:0]);
+            assign {hdr_sum_a, hdr_sum_b} = sum_out;
+            assign entry_in[FIXED_W-1:0]  = fixed;
+        end
+        if (LATE != 0 && IN_BAND != 0) begin : gen_late_psn
+            wire [23:0] first = {queued[8*PSN_BYTE +: 8], queued[8*PSN_BYTE+8 +: 8], queued[8*PSN_BYTE+16 +: 8]};
+            wire [23:0] psn   = first + entry[FIXED_W+16 +: 24];
+            assign early     = 24'd0;
+            assign entry_in[FIXED_W+16 +: 24] = offset;
+            assign hdr_bytes = {queued[8*58-1:8*(PSN_BYTE+3)], psn[7:0], psn[15:8], psn[23:16], queued[8*PSN_BYTE-1:0]};
+        end else begin : gen_early_psn
+            assign early     = offset;
+            assign hdr_bytes = queued;
+        end
+    endgenerate
+
+    inc_fifo #(.WIDTH(ENTRY_W), .DEPTH_W(2), .MARGIN(1)) u_headers (
         .clk       (clk),
         .rst       (rst),
         .push      (q_valid),
-        .push_data ({ep_port, lane_order, sum_6, is_long, q_plen, q_words, covered, total}),
+        .push_data (entry_in),
         .room      (has_room),
         .valid     (hdr_valid),
-        .data      ({hdr_port, hdr_bytes, hdr_sum_a, hdr_sum_b, hdr_long, hdr_plen, hdr_words, hdr_covered, hdr_total}),
+        .data      (entry),
         .pop       (hdr_pop)
     );
 

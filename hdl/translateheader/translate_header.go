@@ -29,6 +29,9 @@ type TranslateHeader struct {
 	Groups int
 	// InBand: 1 if there are in-band groups, and offsets, else 0.
 	InBand int
+	// Late: 1 if the last additions, of an offset and of the IP header's sum, are behind the queue of headers, so that the tables' memories
+	// have the cycle before it to themselves, else 0.
+	Late int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -39,6 +42,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W, EP_W at most EI_W")
 	rules.Refuse(p.Groups < 1 || p.Groups > leaf.Pow2(max(p.EIW-p.EPW, 0)) || p.Groups*p.MaskW < 2, "GROUPS must be 1 to 2**(EI_W - EP_W), and two endpoints at least")
 	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
+	rules.Refuse(p.Late < 0 || p.Late > 1, "LATE must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -55,7 +59,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_translate_header: %w", err)
 	}
-	fifo, err := stream.FIFO{Width: p.PortW + 8*58 + 32 + 1 + p.LenW + p.WordsW + 32, DepthW: 2, Margin: 1}.Module()
+	fifo, err := stream.FIFO{Width: p.PortW + 8*58 + 32 + 1 + p.LenW + p.WordsW + 32 + p.Late*(16+24*p.InBand), DepthW: 2, Margin: 1}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_translate_header: %w", err)
 	}
@@ -71,6 +75,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 			{Name: "MASK_W", Value: p.MaskW},
 			{Name: "GROUPS", Value: p.Groups},
 			{Name: "IN_BAND", Value: p.InBand},
+			{Name: "LATE", Value: p.Late},
 		},
 		Ports: p.ports(),
 		Memories: []graph.Memory{

@@ -26,6 +26,20 @@ func fixed() translateheader.TranslateHeader {
 	return p
 }
 
+// late adds behind the queue.
+func late() translateheader.TranslateHeader {
+	p := mini()
+	p.Late = 1
+	return p
+}
+
+// lateFixed has no offsets to add.
+func lateFixed() translateheader.TranslateHeader {
+	p := late()
+	p.InBand = 0
+	return p
+}
+
 // record is an endpoint's words as the register map numbers them.
 type record [regs.Words]uint32
 
@@ -282,7 +296,7 @@ func (b *bench) some() request {
 // TestAgainstRoce: headers of all kinds at any pace, endpoints' records and offsets changing meanwhile.
 func TestAgainstRoce(t *testing.T) {
 	t.Parallel()
-	for name, p := range map[string]translateheader.TranslateHeader{"in-band": mini(), "fixed": fixed(), "three groups": three(), "one group": alone()} {
+	for name, p := range map[string]translateheader.TranslateHeader{"in-band": mini(), "fixed": fixed(), "late": late(), "late, fixed": lateFixed(), "three groups": three(), "one group": alone()} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			anything(t, p)

@@ -83,6 +83,8 @@ func configurations(t *testing.T) []configuration {
 			c.scenario = ""
 		case "agilex8m", "fpga100g", "fpga100g3": // minmax is as wide, with fewer lanes and a short window
 			c.rare = true
+		case "chip28lean", "fpga100g256": // wide16 adds in place too, and chip28 is as wide
+			c.rare = true
 		case "quint": // TestFaultsAreCaught has as many members, the same order of addition and ECC on a narrower bus
 			c.rare = true
 		case "chip28": // takes a compiler minutes: make chip28

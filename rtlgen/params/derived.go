@@ -139,8 +139,11 @@ type Derived struct {
 	// PacketAddrBits is log2(PacketWords).
 	PacketAddrBits int `json:"packet_addr_bits"`
 	// ReplayWords is the depth of the replay buffer in beats: the next power of two from 2·MTUWords, at least 8. One payload is copied
-	// while the next comes in; twice as much made nothing faster in either order of arrival of incforge bench throughput.
-	ReplayWords int `json:"replay_words"`
+	// while the next comes in; twice as much made nothing faster in either order of arrival of incforge bench throughput. Where
+	// flip-flops for one payload, MTUWords, take less area than that memory, it is those: ReplayFlops. The last copy makes room word by
+	// word for the next payload.
+	ReplayWords int  `json:"replay_words"`
+	ReplayFlops bool `json:"replay_flops"`
 	// ReplayAddrBits is log2(ReplayWords).
 	ReplayAddrBits int `json:"replay_addr_bits"`
 	// HeaderEntries is the depth of the FIFOs that hold one entry a packet (parsed headers, results, replies).
@@ -148,8 +151,10 @@ type Derived struct {
 	// HeaderAddrBits is log2(HeaderEntries).
 	HeaderAddrBits int `json:"header_addr_bits"`
 	// ForwardBeats is the depth of the queue in which frames wait for their bypass decision, and bypassed ones for their turn:
-	// the next power of two from FrameWords + 16, at least 32.
-	ForwardBeats int `json:"forward_beats"`
+	// the next power of two from FrameWords + 16, at least 32. Where flip-flops for the beats that come until a decision is known, those
+	// that follow when room has fallen and two more take less area than that memory, it is those: ForwardFlops.
+	ForwardBeats int  `json:"forward_beats"`
+	ForwardFlops bool `json:"forward_flops"`
 	// ForwardAddrBits is log2(ForwardBeats).
 	ForwardAddrBits int `json:"forward_addr_bits"`
 }
@@ -173,10 +178,9 @@ func (p Params) Derived() Derived {
 	stages, _ := p.resolveStages() // check has refused what has none
 	words := p.MTUBytes / p.BusBytes
 	frame := p.MTUBytes + maxFrameOv
-	packetWords := 1 << clog2(max(4*words, 32))
-	replayWords := 1 << clog2(max(2*words, 8))
 	frameWords := (frame + p.BusBytes - 1) / p.BusBytes
-	forwardBeats := 1 << clog2(max(frameWords+16, 32))
+	packetWords := 1 << clog2(max(4*words, 32))
+	replay, forward := p.queues()
 	portBits := max(clog2(p.Ports), 1)
 	pipeSlots, hopPackets := 0, 0
 	if p.Mode == 3 {
@@ -243,13 +247,15 @@ func (p Params) Derived() Derived {
 		FrameWords:     frameWords,
 		PacketWords:    packetWords,
 		PacketAddrBits: clog2(packetWords),
-		ReplayWords:    replayWords,
-		ReplayAddrBits: clog2(replayWords),
+		ReplayWords:    replay.words,
+		ReplayAddrBits: clog2(replay.words),
+		ReplayFlops:    replay.flops,
 		HeaderEntries:  headerEntries,
 		HeaderAddrBits: clog2(headerEntries),
 
-		ForwardBeats:    forwardBeats,
-		ForwardAddrBits: clog2(forwardBeats),
+		ForwardBeats:    forward.words,
+		ForwardAddrBits: clog2(forward.words),
+		ForwardFlops:    forward.flops,
 	}
 }
 

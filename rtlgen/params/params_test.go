@@ -517,11 +517,42 @@ func TestPresetTable(t *testing.T) {
 		"fpga100g": {64, 16, []DType{contract.FP32, contract.INT32}, Ops(), InPlace, 1 << 20, 4, 8, 8, 4096, 32, 250},
 		"agilex8m": {64, 16, []DType{contract.FP32}, Ops(), InPlace, 8 << 20, 2, 16, 16, 4096, 512, 250},
 		"chip28":   {1024, 512, DTypes(), Ops(), Reproducible, 1 << 20, 64, 16, 16, 4096, 16, 1000},
+
+		"chip28lean":  {512, 128, DTypes(), Ops(), InPlace, 1 << 20, 16, 16, 16, 4096, 16, 800},
+		"fpga100g256": {1024, 256, []DType{contract.FP32, contract.INT32}, Ops(), InPlace, 1 << 20, 4, 8, 8, 4096, 32, 250},
 	} {
 		p, err := Preset(name)
 		require.NoError(t, err)
 		assert.Equal(t, want, row{p.BusBytes, p.Lanes, p.DTypes, p.Ops, p.Accumulate,
 			p.BufferBytes, p.Groups, p.Members, p.Ports, p.MTUBytes, p.WindowPackets, p.ClockMHz}, name)
+	}
+}
+
+// TestQueues: what the area model chooses for the queues at the way out. Flip-flops where few wide words are wanted, memory where
+// many or narrow ones are, on an FPGA, and where it is asked for.
+func TestQueues(t *testing.T) {
+	t.Parallel()
+	type queues struct{ Replay, Forward queue }
+	for _, c := range []struct {
+		preset string
+		sets   []string
+		want   queues
+	}{
+		{"chip28", nil, queues{queue{4, true}, queue{8, true}}},
+		{"chip28", []string{"bus_bytes=256", "lanes=128"}, queues{queue{16, true}, queue{8, true}}},
+		{"chip28", []string{"memory=ram"}, queues{queue{8, false}, queue{32, false}}},
+		{"chip28", []string{"technology=fpga", "clock_mhz=300"}, queues{queue{8, false}, queue{32, false}}},
+		{"fpga100g", nil, queues{queue{128, false}, queue{128, false}}},
+		{"fpga100g", []string{"technology=asic"}, queues{queue{128, false}, queue{8, true}}},
+		{"mini", []string{"technology=asic"}, queues{queue{256, false}, queue{16, true}}},
+	} {
+		p, err := Preset(c.preset)
+		require.NoError(t, err)
+		p, err = p.ApplySet(c.sets)
+		require.NoError(t, err)
+		var got queues
+		got.Replay, got.Forward = p.queues()
+		assert.Equal(t, c.want, got, "%s %v", c.preset, c.sets)
 	}
 }
 
@@ -811,7 +842,15 @@ func TestDerivedRelations(t *testing.T) {
 		require.GreaterOrEqual(t, d.PacketWords, 2*d.FrameWords)
 		require.GreaterOrEqual(t, d.PacketWords*p.BusBytes, 4*p.MTUBytes)
 		require.Equal(t, d.ReplayWords, 1<<d.ReplayAddrBits)
-		require.GreaterOrEqual(t, d.ReplayWords, max(2*d.MTUWords, 8))
+		if d.ReplayFlops {
+			require.Equal(t, d.MTUWords, d.ReplayWords)
+		} else {
+			require.GreaterOrEqual(t, d.ReplayWords, max(2*d.MTUWords, 8))
+		}
+		require.Equal(t, d.ForwardBeats, 1<<d.ForwardAddrBits)
+		if p.Technology == FPGA {
+			require.False(t, d.ReplayFlops || d.ForwardFlops, "an FPGA has memory for nothing")
+		}
 		require.Equal(t, d.HeaderEntries, 1<<d.HeaderAddrBits)
 		require.Equal(t, []int{24, 24, 24, 16, 5}, []int{d.PSNBits, d.MSNBits, d.QPNBits, d.LenBits, d.Log2NBits})
 	})

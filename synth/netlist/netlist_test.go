@@ -4,6 +4,7 @@ package netlist
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -123,6 +124,44 @@ func TestSize(t *testing.T) {
 	modules = build()
 	assert.Equal(t, 1, l.Size(modules, 0, func(m string) float64 { return map[string]float64{"leaf": 0.1}[m] }))
 	assert.Equal(t, map[string]int{"BUF_X16": 1}, modules[1].Count())
+}
+
+// What its whole family is too weak for drives a buffer that is strong enough, and nothing is lost on the way; a cell that its family is
+// strong enough for does not, nor does one in a module with a gain above BufferGain, nor what drives a clock.
+func TestSizeBuffers(t *testing.T) {
+	text, err := liberty.Generate(liberty.Options{Corner: liberty.Typical()})
+	require.NoError(t, err)
+	lib, err := liberty.Parse(text)
+	require.NoError(t, err)
+	l := NewLibrary(lib, 0)
+	l.BufferGain = 8
+	build := func(cell string) []*Module {
+		loads := ""
+		for i := range 40 {
+			loads += strings.ReplaceAll("  wire \\y#\n  cell \\INV_X1 \\load#\n    connect \\A \\n\n    connect \\Y \\y#\n  end\n", "#", strconv.Itoa(i))
+		}
+		top := parse(t, "top", "module \\top\n  wire input 1 \\a\n  wire \\n\n  cell \\leaf \\u\n    connect \\a \\a\n    connect \\y \\n\n  end\n"+loads+"end\n")
+		return []*Module{top, parse(t, "leaf", "module \\leaf\n  wire input 1 \\a\n  wire output 2 \\y\n"+cell+"end\n")}
+	}
+	const nor = "  cell \\NOR4_X1 \\g\n    connect \\A \\a\n    connect \\B \\a\n    connect \\C \\a\n    connect \\D \\a\n    connect \\Y \\y\n  end\n"
+	modules := build(nor)
+	assert.Positive(t, l.Size(modules, 0, func(string) float64 { return 5 }))
+	assert.Equal(t, map[string]int{"NOR4_X1": 1, "BUF_X8": 1}, modules[1].Count())
+	var out strings.Builder
+	require.NoError(t, WriteVerilog(&out, modules[1:]))
+	assert.Regexp(t, `(?s)NOR4_X1 g \([^;]*\.Y\(_(\d+)_\)\);.*BUF_X8 _\d+_ \(\s*\.A\(_\d+_\),\s*\.Y\(y\)`, out.String())
+
+	modules = build(nor)
+	assert.Zero(t, l.Size(modules, 0, func(string) float64 { return 12 }))
+	assert.Equal(t, map[string]int{"NOR4_X1": 1}, modules[1].Count())
+
+	modules = build("  cell \\INV_X1 \\g\n    connect \\A \\a\n    connect \\Y \\y\n  end\n")
+	l.Size(modules, 0, func(string) float64 { return 5 })
+	assert.Equal(t, map[string]int{"INV_X8": 1}, modules[1].Count())
+
+	modules = build("  cell \\CLKGATE_X1 \\g\n    connect \\CK \\a\n    connect \\E \\a\n    connect \\GCK \\y\n  end\n")
+	l.Size(modules, 0, func(string) float64 { return 1 })
+	assert.Equal(t, map[string]int{"CLKGATE_X8": 1}, modules[1].Count())
 }
 
 // TestSimplify: a constant goes down into a module when all its instances have it, up out of it, through flops that hold nothing

@@ -15,12 +15,17 @@ import (
 type Library struct {
 	// Wire is the load of a net for each of its sinks, in the library's unit.
 	Wire float64
+	// BufferGain is the gain up to which a cell that even the strongest of its family leaves too weak gets a buffer: ABC sees one module at
+	// a time and does not know that what it maps drives 32 flops in another.
+	BufferGain float64
 	// unit is the load of the smallest inverter's input.
 	unit   float64
 	inputs map[string]map[string]float64 // loads by cell and pin
 	drives map[string][]drive            // of a cell's family, the weakest first
 	outs   map[string]string             // output of each cell of a family
 	all    map[string][]string           // outputs of all cells
+	gates  map[string]bool               // cells whose output is a clock
+	buffer string                        // the weakest buffer, "" if there is none
 }
 
 type drive struct {
@@ -32,7 +37,7 @@ var strength = regexp.MustCompile(`^(.*X|.*_)([0-9]+)$`)
 
 // NewLibrary reads what sizing needs of the cells' library and of others, which are macros'.
 func NewLibrary(cells *liberty.Library, wire float64, macros ...*liberty.Library) *Library {
-	l := &Library{Wire: wire, inputs: map[string]map[string]float64{}, drives: map[string][]drive{}, outs: map[string]string{}, all: map[string][]string{}}
+	l := &Library{Wire: wire, inputs: map[string]map[string]float64{}, drives: map[string][]drive{}, outs: map[string]string{}, all: map[string][]string{}, gates: map[string]bool{}}
 	if inv, ok := cells.Inverter(); ok {
 		for _, p := range inv.Pins {
 			l.unit = max(l.unit, p.Cap)
@@ -50,7 +55,7 @@ func NewLibrary(cells *liberty.Library, wire float64, macros ...*liberty.Library
 				}
 				function += p.Name + " " + p.Direction + " " + p.Function + ";"
 			}
-			l.inputs[c.Name], l.all[c.Name] = loads, outputs
+			l.inputs[c.Name], l.all[c.Name], l.gates[c.Name] = loads, outputs, c.ClockGate
 			// Macros have no family, nor have cells of two outputs: either may be the one with the load.
 			parts := strength.FindStringSubmatch(c.Name)
 			if i > 0 || parts == nil || len(outputs) != 1 || c.Unusable != "" && !c.ClockGate {
@@ -62,6 +67,9 @@ func NewLibrary(cells *liberty.Library, wire float64, macros ...*liberty.Library
 			}
 			family := parts[1] + " " + c.NextState + " " + c.Clear + c.Preset + " " + function
 			families[family] = append(families[family], drive{c.Name, x})
+			if l.buffer == "" && len(loads) == 1 && !c.Sequential && !c.ClockGate && c.Pins[slices.IndexFunc(c.Pins, func(p liberty.Pin) bool { return p.Name == outputs[0] })].Function == only(loads) {
+				l.buffer = c.Name
+			}
 			l.outs[c.Name] = outputs[0]
 		}
 	}
@@ -72,7 +80,18 @@ func NewLibrary(cells *liberty.Library, wire float64, macros ...*liberty.Library
 			l.drives[d.name] = all
 		}
 	}
+	if l.buffer != "" {
+		l.buffer = l.drives[l.buffer][0].name
+	}
 	return l
+}
+
+// only is the name of the one pin that there is.
+func only(loads map[string]float64) string {
+	for name := range loads {
+		return name
+	}
+	return ""
 }
 
 // Outputs returns the output pins of a cell or macro, nil if there is none of that name.
@@ -205,13 +224,16 @@ func (m *Module) port(name string) *Wire {
 	return nil
 }
 
+// overload is how many times its strongest cell's share a family drives before it gets a buffer.
+const overload = 2
+
 // choose changes the cells of a module.
 func (l *Library) choose(s *sized, gain float64) int {
 	changed := 0
-	for i := range s.cells {
+	for i := range len(s.cells) { // buffers that come do not need one
 		c := &s.cells[i]
 		family := l.drives[c.Type]
-		if len(family) < 2 {
+		if len(family) == 0 {
 			continue
 		}
 		out := l.outs[c.Type]
@@ -221,14 +243,40 @@ func (l *Library) choose(s *sized, gain float64) int {
 		}
 		n := s.net[c.pins[at].bits[0]]
 		need := (s.load[n] + s.outside[n]) / (gain * l.unit)
-		k := slices.IndexFunc(family, func(d drive) bool { return d.name == c.Type })
-		for k+1 < len(family) && family[k].x < need {
-			k++
+		if need > overload*family[len(family)-1].x && gain <= l.BufferGain && l.buffer != "" && !l.gates[c.Type] {
+			need = l.relieve(s, i, at, need) / (gain * l.unit)
+			c = &s.cells[i]
+			changed++
 		}
-		if c.Type != family[k].name {
-			c.Type = family[k].name
+		if typ := strongEnough(family, c.Type, need); c.Type != typ {
+			c.Type = typ
 			changed++
 		}
 	}
 	return changed
+}
+
+// strongEnough is the first cell of a family that has the drive, from the one on that is there; the strongest if none has.
+func strongEnough(family []drive, typ string, need float64) string {
+	k := slices.IndexFunc(family, func(d drive) bool { return d.name == typ })
+	for k+1 < len(family) && family[k].x < need {
+		k++
+	}
+	return family[k].name
+}
+
+// relieve puts a buffer of that drive behind a cell's output. The result is the load that the cell has then.
+func (l *Library) relieve(s *sized, cell, out int, need float64) float64 {
+	typ := strongEnough(l.drives[l.buffer], l.buffer, need)
+	w := &Wire{Name: "$driven" + strconv.Itoa(s.bits), Width: 1, first: bit(s.bits)}
+	s.wires = append(s.wires, w)
+	s.bits++
+	driven := s.cells[cell].pins[out].bits[0]
+	s.cells[cell].pins[out].bits = []bit{w.first}
+	in := only(l.inputs[typ])
+	s.cells = append(s.cells, Cell{Type: typ, Name: "$drives" + strconv.Itoa(int(w.first)),
+		pins: []pin{{in, []bit{w.first}}, {l.outs[typ], []bit{driven}}}})
+	load := l.inputs[typ][in] + l.Wire
+	s.net, s.load, s.outside = append(s.net, w.first), append(s.load, load), append(s.outside, 0)
+	return load
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package params
+
+import (
+	"incforge/hdl/parser"
+	"incforge/synth/liberty"
+)
+
+// queue is a queue of words as wide as the bus: how many it holds, a power of two, and whether they are kept in flip-flops.
+type queue struct {
+	words int
+	flops bool
+}
+
+// queues are the queues at the way out, as wide as the bus. A memory is paid for by the column: of one of 32 words, its periphery is four
+// fifths. So on an ASIC a few words in flip-flops may take less. The packet buffer is none of them: some ten words come until a frame is
+// decided, and flip-flops for those and for what follows take as much as its memory.
+func (p Params) queues() (replay, forward queue) {
+	words := p.MTUBytes / p.BusBytes
+	beats := ceil(p.MTUBytes+maxFrameOv, p.BusBytes)
+	replay = p.smaller(pow2(max(2*words, 8)), pow2(words), 8*p.BusBytes+1)
+	forward = p.smaller(pow2(max(beats+16, 32)), pow2(ceil(headerBytes, p.BusBytes)+untilDecision+parser.BeatsBehind+2), 9*p.BusBytes+2)
+	return replay, forward
+}
+
+const (
+	// headerBytes are the bytes that LookupTable waits for, and untilDecision the cycles from the last of them until Forward knows.
+	headerBytes   = 58
+	untilDecision = 3
+)
+
+// smaller is a queue of so many words in a memory, or of that few in flip-flops, if those take less.
+func (p Params) smaller(deep, few, bits int) queue {
+	if few < deep && p.takesLess(few, deep, bits) {
+		return queue{few, true}
+	}
+	return queue{deep, false}
+}
+
+// takesLess tells whether flip-flops for few words take less area than a memory of so many. An FPGA has memory for nothing.
+func (p Params) takesLess(few, deep, bits int) bool {
+	if p.Technology != ASIC || p.Memory == MemoryRAM {
+		return false
+	}
+	if p.Memory == MemoryRegisters {
+		return true
+	}
+	mhz := float64(p.ClockMHz)
+	macro, err := liberty.CompileSRAM(deep, bits, liberty.SRAMOptions{Ports: liberty.OneR1W, Cell: liberty.CellFor(mhz), Corner: liberty.Typical(), MaxCycle: 1e6 / mhz})
+	return err == nil && liberty.FlopsArea(few, bits) < macro.Area+macro.BankMuxArea
+}
+
+// pow2 is the next power of two from n.
+func pow2(n int) int { return 1 << clog2(n) }
