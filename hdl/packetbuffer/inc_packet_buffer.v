@@ -8,7 +8,7 @@
 //               eof_valid; later ones are the next frame's
 //   throughput  one word in and one word out per cycle
 //   order       words lie in the order of their frames; a verdict's vrd_end is the address behind the frame's last word
-//   stall       writers watch `room`: true while more than MARGIN words and 8 verdicts are free; space is given back by moving
+//   stall       writers watch `room`: true while more than MARGIN + 1 words and 8 verdicts are free; space is given back by moving
 //               `oldest`, the address of the oldest word still wanted
 //   rewind      none is needed: the reader skips a frame by starting the next one at vrd_end
 //   reset       empty; the words' contents are unknown until written
@@ -24,8 +24,8 @@ module inc_packet_buffer #(
     parameter DEPTH_W = 5,
     // EOF_DELAY of the parser, 0 to 15: how long before eof_valid the frame's words had all come
     parameter EOF_DELAY = 0,
-    // words that may still come when room has fallen; 1 to 2**ADDR_W - 1
-    parameter MARGIN = 8
+    // words that may still come when room has fallen; 1 to 2**ADDR_W - 2
+    parameter MARGIN = 7
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -62,8 +62,8 @@ module inc_packet_buffer #(
         if (ADDR_W < 4 || ADDR_W > 20) begin : gen_bad_addr
             $error("inc_packet_buffer: ADDR_W must be 4 to 20");
         end
-        if (MARGIN < 1 || MARGIN >= (1 << ADDR_W)) begin : gen_bad_margin
-            $error("inc_packet_buffer: MARGIN must be 1 to 2**ADDR_W - 1");
+        if (MARGIN < 1 || MARGIN >= (1 << ADDR_W) - 1) begin : gen_bad_margin
+            $error("inc_packet_buffer: MARGIN must be 1 to 2**ADDR_W - 2");
         end
         if (DEPTH_W < 4 || DEPTH_W > 10) begin : gen_bad_depth
             $error("inc_packet_buffer: DEPTH_W must be 4 to 10");
@@ -74,7 +74,8 @@ module inc_packet_buffer #(
     endgenerate
 `endif
 
-    localparam LIMIT = (1 << ADDR_W) - MARGIN;
+    // One word is never used: a full ring would look like an empty one.
+    localparam LIMIT = (1 << ADDR_W) - 1 - MARGIN;
     localparam [ADDR_W-1:0] LIMIT_WORDS = LIMIT[ADDR_W-1:0];
 
     reg  [ADDR_W-1:0] tail_reg;

@@ -21,7 +21,7 @@ type PacketBuffer struct {
 	DepthW int
 	// EOFDelay: EOFDelay of the parser, 0 to 15: how long before eof_valid the frame's words had all come.
 	EOFDelay int
-	// Margin: words that may still come when room has fallen; 1 to 2**ADDR_W - 1.
+	// Margin: words that may still come when room has fallen; 1 to 2**ADDR_W - 2.
 	Margin int
 }
 
@@ -30,7 +30,7 @@ func (p PacketBuffer) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_packet_buffer")
 	rules.Refuse(p.Bytes < 1, "BYTES must be at least 1")
 	rules.Refuse(p.AddrW < 4 || p.AddrW > 20, "ADDR_W must be 4 to 20")
-	rules.Refuse(p.Margin < 1 || p.Margin >= leaf.Pow2(p.AddrW), "MARGIN must be 1 to 2**ADDR_W - 1")
+	rules.Refuse(p.Margin < 1 || p.Margin >= leaf.Pow2(p.AddrW)-1, "MARGIN must be 1 to 2**ADDR_W - 2")
 	rules.Refuse(p.DepthW < 4 || p.DepthW > 10, "DEPTH_W must be 4 to 10")
 	rules.Refuse(p.EOFDelay < 0 || p.EOFDelay > 15, "EOF_DELAY must be 0 to 15")
 	if err := rules.Err(); err != nil {

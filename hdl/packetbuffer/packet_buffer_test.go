@@ -20,6 +20,7 @@ const (
 	size     = 32
 	verdicts = 16
 	width    = 8
+	margin   = 3 // words that may come when room has fallen
 )
 
 func compile(t *testing.T, delay int) *sim.Lib {
@@ -27,7 +28,7 @@ func compile(t *testing.T, delay int) *sim.Lib {
 	lib, err := sim.Build{
 		Top:    "inc_packet_buffer",
 		Files:  []string{"inc_packet_buffer.v", "../ram/inc_mem_packets.v", "../ram/inc_ram_1r1w.v", "../stream/inc_fifo.v"},
-		Params: map[string]string{"BYTES": "8", "ADDR_W": "5", "DEPTH_W": "4", "EOF_DELAY": fmt.Sprint(delay)},
+		Params: map[string]string{"BYTES": "8", "ADDR_W": "5", "DEPTH_W": "4", "EOF_DELAY": fmt.Sprint(delay), "MARGIN": fmt.Sprint(margin)},
 	}.Compile(testcost.Context(t))
 	require.NoError(t, err)
 	return lib
@@ -62,14 +63,14 @@ type bench struct {
 // cycle drives one cycle. chance is how often, in percent, the writer and the reader do something.
 func (b *bench) cycle(write, read int) error {
 	d, r, now := b.dut, b.r, b.dut.Now()+1
-	room := b.tail-b.oldest < size-8 && len(b.vrd) < verdicts-8
+	room := b.tail-b.oldest < size-1-margin && len(b.vrd) < verdicts-8
 	if room {
-		b.underWay = 8
+		b.underWay = margin + 1 // one in this cycle
 	} else {
 		b.noRoom++
 	}
 
-	// the writer stops at its leisure: eight more words and verdicts may come after room fell
+	// the writer stops at its leisure: so many more words and verdicts may come after room fell
 	pay := b.left > 0 && b.underWay > 0 && b.tail-b.oldest < size && r.IntN(100) < write
 	eof := false
 	if b.left < 0 && r.IntN(100) < write {
