@@ -124,10 +124,10 @@ func TestControlUsage(t *testing.T) {
 	dir := generated(t)
 	const leaf = "switches: [{name: leaf0, agent: \"127.0.0.1:1\"}]\nlinks: [{a: leaf0:0, b: h0, mbps: 1000}]\n"
 	bad := filepath.Join(dir, "bad.yaml")
-	require.NoError(t, os.WriteFile(bad, []byte("hop_rtt_ns: 1\nhosts: [h0, h0]\n" + leaf), 0o600))
+	require.NoError(t, os.WriteFile(bad, []byte("hop_rtt_ns: 1\nhosts: [h0, h0]\n"+leaf), 0o600))
 	agent := []string{"agent", dir, "--name", "a", "--ip", "10.0.0.1", "--mac", "02:00:00:00:00:00", "--store", filepath.Join(dir, "a.db")}
 	good := filepath.Join(dir, "good.yaml")
-	require.NoError(t, os.WriteFile(good, []byte("hop_rtt_ns: 1\nhosts: [h0]\n" + leaf), 0o600))
+	require.NoError(t, os.WriteFile(good, []byte("hop_rtt_ns: 1\nhosts: [h0]\n"+leaf), 0o600))
 	for want, args := range map[string][]string{
 		"one of --registers and --simulate is needed":          agent,
 		"--neighbour 0: must be N=NAME, each port once":        append(agent[:len(agent):len(agent)], "--simulate", "--neighbour", "0"),
