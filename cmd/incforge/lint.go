@@ -33,7 +33,7 @@ func (a *app) lint() *cobra.Command {
 				return a.fourState(cmd, dir, top, jsonFile)
 			}
 			if top != "" {
-				return usagef("--top is for --x: lint reads every top")
+				return usagef("--top is for --x: lint reads all that is generated")
 			}
 			rep, err := lint.Dir(cmd.Context(), dir)
 			if err != nil {

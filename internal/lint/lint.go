@@ -11,6 +11,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 
@@ -87,11 +91,32 @@ func readers(ctx context.Context) []reader {
 	return all
 }
 
+// outermost are the names of the tops that no other top has in it.
+func outermost(dir string, m *contract.Manifest) ([]string, error) {
+	inside := map[string]bool{}
+	for _, outer := range m.Tops {
+		i := slices.IndexFunc(m.Files, func(file string) bool { return path.Base(file) == outer.Module+".v" })
+		if i < 0 {
+			continue // a folder that was not generated may call its files as it likes
+		}
+		text, err := os.ReadFile(filepath.Join(dir, m.Files[i]))
+		if err != nil {
+			return nil, err
+		}
+		for name, top := range m.Tops {
+			if top.Module != outer.Module && regexp.MustCompile(`(?m)^\s*`+regexp.QuoteMeta(top.Module)+`\s+\w+\s*\(`).Match(text) {
+				inside[name] = true
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(m.Tops)), func(name string) bool { return inside[name] }), nil
+}
+
 // limit bounds one reader over one top. The largest preset takes Yosys well under a minute.
 const limit = 5 * time.Minute
 
 // Dir reads the generated folder dir with every reader, two at a time, from each of the tops with these names in the manifest ("switch");
-// no names are all of them. The error is about linting itself (no manifest, a top that is not there, a missing program); what the readers
+// no names are all of them but those that stand in another and are read there, as the core is in the switch. The error is about linting itself (no manifest, a top that is not there, a missing program); what the readers
 // found is in the Report.
 func Dir(ctx context.Context, dir string, names ...string) (Report, error) {
 	m, err := contract.Read(dir)
@@ -100,7 +125,9 @@ func Dir(ctx context.Context, dir string, names ...string) (Report, error) {
 	}
 	rep := Report{Name: m.Name, Digest: m.Digest}
 	if len(names) == 0 {
-		names = slices.Sorted(maps.Keys(m.Tops))
+		if names, err = outermost(dir, m); err != nil {
+			return Report{}, fmt.Errorf("lint %s: %w", dir, err)
+		}
 	}
 	var tops []string
 	for _, name := range names {

@@ -147,3 +147,25 @@ func TestBadFolder(t *testing.T) {
 	_, err = lint.Dir(context.Background(), folder(t, clean), "switch")
 	require.ErrorContains(t, err, `has no top "switch"`)
 }
+
+// A top that stands in another is read there, once, and what is wrong in it is found.
+func TestInnerTop(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	write("manifest.json", `{"schema":1,"name":"t","digest":"d","tops":{"core":{"module":"a"},"switch":{"module":"b"}},"files":["a.v","b.v"]}`)
+	write("a.v", strings.Replace(clean, "q <= d;", "q <= d[0];", 1))
+	write("b.v", "`default_nettype none\nmodule b (\n    input wire clk,\n    input wire d,\n    output wire q\n);\n"+
+		"    a u_a (.clk(clk), .d(d), .q(q));\nendmodule\n`default_nettype wire\n")
+	rep, err := lint.Dir(t.Context(), dir)
+	require.NoError(t, err)
+	for _, r := range rep.Runs {
+		assert.Equal(t, "b", r.Top)
+	}
+	assert.False(t, rep.Clean())
+	rep, err = lint.Dir(t.Context(), dir, "core")
+	require.NoError(t, err)
+	assert.Equal(t, "a", rep.Runs[0].Top)
+}

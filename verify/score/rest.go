@@ -29,17 +29,19 @@ func (b *Board) Rests() bool {
 	if len(b.outs) > 0 {
 		return false
 	}
-	words := uint64(b.man.Params.MTUBytes / b.man.Params.BusBytes)
 	still := b.DUT.Still()
-	return still >= words+quietCycles && (still >= b.patience() || b.complete())
+	return still >= b.quiet() && (still >= b.patience() || b.complete())
 }
 
 // Bounds on how long an engine may work without moving a beat at a port. quietCycles covers frames that make nothing
 // leave. After stuckCycles, expected frames count as missing. Both come on top of the time for whole packets.
 const (
-	quietCycles = 64
+	quietCycles = 32
 	stuckCycles = 2000
 )
+
+// quiet is the number of still cycles in which the last frame has gone through the engine, if it makes nothing leave.
+func (b *Board) quiet() uint64 { return uint64(b.man.Params.MTUBytes/b.man.Params.BusBytes) + quietCycles }
 
 // complete reports that everything expected has left and that no action is due at once.
 func (b *Board) complete() bool {
@@ -71,8 +73,12 @@ func (b *Board) alive() {
 	}
 }
 
-// settleCycles is how long Settle lets an engine work before it counts as stuck.
-const settleCycles = 400000
+// settleCycles is how long Settle lets an engine work before it counts as stuck. missingStep is how long it waits at a time for expected
+// frames that do not come.
+const (
+	settleCycles = 400000
+	missingStep  = 64
+)
 
 // Settle runs until the engine rests and everything expected has left; Out then returns what left. It does not wait
 // for timers: a Mode III engine whose results are not acknowledged rests between retransmissions.
@@ -81,7 +87,11 @@ func (b *Board) Settle() error { return b.guard(b.settle) }
 func (b *Board) settle() {
 	var outs []dut.Frame
 	for limit := b.Now() + settleCycles; ; {
-		b.step(b.Now() + 64)
+		need := uint64(missingStep)
+		if still := b.DUT.Still(); still < b.quiet() {
+			need = b.quiet() - still
+		}
+		b.step(b.Now() + need)
 		outs = append(outs, b.Out()...)
 		if b.Rests() {
 			break
