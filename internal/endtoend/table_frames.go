@@ -22,8 +22,8 @@ func outputFaults() []Fault {
 		{Name: "AckReq is not set", File: fileTranslate,
 			At: "ep_remote_qpn,", Old: "is_data", New: "1'b0"},
 		{Name: "the last endpoint gets no copy", File: fileReplicate,
-			At: "wire [MASK_W-1:0] rest =", Old: "mask & below",
-			New: "mask & below & {2'b00, {(MASK_W-3){1'b1}}, 1'b0}"},
+			At: "wire [MASK_W-1:0] rest =", Old: "others_of(partly_reg ? left_reg : desc_mask)",
+			New: "others_of(partly_reg ? left_reg : desc_mask) & {2'b00, {(MASK_W-3){1'b1}}, 1'b0}"},
 	}
 }
 
