@@ -235,20 +235,26 @@ module inc_replicate_data #(
                                        // the next to be fetched
     reg  [ADDR_W:0]    next_reg;       // the word to be fetched next
     reg  [WORDS_W-1:0] index_reg;      // its number in the payload
+    reg  [ADDR_W:0]    used_reg;       // words from base to tail
 
-    wire [ADDR_W:0]    used      = tail_reg - base_reg;
     wire [ADDR_W:0]    behind    = next_reg + {{ADDR_W{1'b0}}, 1'b1};
     wire               there     = job_valid && next_reg != tail_reg;
     wire               fetch;
     wire               job_end   = index_reg + {{(WORDS_W-1){1'b0}}, 1'b1} == job_words;
 
-    assign emit_room = !used[ADDR_W];
+    // In a payload's last copy base is next, so a fetch frees a word. One more and one less differ from their number in these bits.
+    wire               frees     = fetch && job_last;
+    wire [ADDR_W:0]    up        = used_reg ^ (used_reg + {{ADDR_W{1'b0}}, 1'b1});
+    wire [ADDR_W:0]    down      = used_reg ^ (used_reg - {{ADDR_W{1'b0}}, 1'b1});
+
+    assign emit_room = !used_reg[ADDR_W];
     assign job_pop   = fetch && job_end;
 
     always @(posedge clk) begin
         if (emit_valid) begin
             tail_reg <= tail_reg + {{ADDR_W{1'b0}}, 1'b1};
         end
+        used_reg <= used_reg ^ (up & {(ADDR_W+1){emit_valid && !frees}}) ^ (down & {(ADDR_W+1){frees && !emit_valid}});
         if (fetch) begin
             index_reg <= job_end ? {WORDS_W{1'b0}} : index_reg + {{(WORDS_W-1){1'b0}}, 1'b1};
             next_reg  <= job_end && !job_last ? base_reg : behind;
@@ -260,6 +266,7 @@ module inc_replicate_data #(
             tail_reg  <= {(ADDR_W+1){1'b0}};
             base_reg  <= {(ADDR_W+1){1'b0}};
             next_reg  <= {(ADDR_W+1){1'b0}};
+            used_reg  <= {(ADDR_W+1){1'b0}};
             index_reg <= {WORDS_W{1'b0}};
         end
     end
