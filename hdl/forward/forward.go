@@ -54,7 +54,7 @@ func (p Forward) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_forward: %w", err)
 	}
-	skid, err := stream.Skid{Width: p.width() + p.PortW}.Module()
+	skid, err := stream.Skid{Width: 8*p.Bytes + p.marks() + p.PortW + 2}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_forward: %w", err)
 	}
@@ -110,6 +110,12 @@ func (p Forward) latency() string {
 
 // width is that of a beat with its size, last and err.
 func (p Forward) width() int { return 8*p.Bytes + leaf.Clog2(p.Bytes) + 2 }
+
+// marks is what tkeep is made of, in bits.
+func (p Forward) marks() int {
+	size := leaf.Clog2(p.Bytes)
+	return 1 + 2*leaf.Pow2(size-size/2) + leaf.Pow2(size/2)
+}
 
 // beats is the queue in which beats wait, and its memory if it has one.
 func (p Forward) beats() (*graph.Module, []graph.Memory, error) {

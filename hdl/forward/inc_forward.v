@@ -179,28 +179,40 @@ module inc_forward #(
         end
     end
 
-    wire [SIZE_W-1:0] o_size;
+    // What a beat's tkeep is made of: it is full; and lanes below a last beat's number in two steps, whole blocks of lanes, and lanes of the
+    // block in which it lies. That is done before the choice of a beat, which comes late.
+    localparam FINE_W  = SIZE_W / 2;
+    localparam BLOCKS  = BYTES >> FINE_W;
+    localparam FINE    = 1 << FINE_W;
+    localparam MARKS_W = 1 + 2*BLOCKS + FINE;
 
-    inc_skid #(.WIDTH(BEAT_W + PORT_W)) u_out (
+    function [MARKS_W-1:0] marks;
+        input [SIZE_W-1:0] size;
+        input              last;
+        begin
+            marks = {!last || size == {SIZE_W{1'b0}}, ~({BLOCKS{1'b1}} << size[SIZE_W-1:FINE_W]),
+                     {{(BLOCKS-1){1'b0}}, 1'b1} << size[SIZE_W-1:FINE_W], ~({FINE{1'b1}} << size[FINE_W-1:0])};
+        end
+    endfunction
+
+    wire [MARKS_W-1:0] beat_marks = marks(beat_size, beat_last);
+    wire [MARKS_W-1:0] eng_marks  = marks(eng_size, eng_last);
+    wire               full;
+    wire [BLOCKS-1:0]  below, ends_in;
+    wire [FINE-1:0]    lanes;
+
+    inc_skid #(.WIDTH(8*BYTES + MARKS_W + PORT_W + 2)) u_out (
         .clk     (clk),
         .rst     (rst),
-        .s_data  (owner ? {beat_last && beat_err, way_port, beat_last, beat_size, beat_data}
-                        : {1'b0, eng_port, eng_last, eng_size, eng_data}),
+        .s_data  (owner ? {beat_last && beat_err, way_port, beat_last, beat_marks, beat_data}
+                        : {1'b0, eng_port, eng_last, eng_marks, eng_data}),
         .s_valid (o_valid),
         .s_ready (o_ready),
-        .m_data  ({m_axis_tuser[0], m_axis_tuser[PORT_W:1], m_axis_tlast, o_size, m_axis_tdata}),
+        .m_data  ({m_axis_tuser[0], m_axis_tuser[PORT_W:1], m_axis_tlast, full, below, ends_in, lanes, m_axis_tdata}),
         .m_valid (m_axis_tvalid),
         .m_ready (m_axis_tready)
     );
 
-    // Lanes below the number, in two steps: whole blocks of lanes, and lanes of the block in which it lies.
-    localparam FINE_W = SIZE_W / 2;
-    localparam BLOCKS = BYTES >> FINE_W;
-    localparam FINE   = 1 << FINE_W;
-    wire              full    = !m_axis_tlast || o_size == {SIZE_W{1'b0}};
-    wire [BLOCKS-1:0] below   = ~({BLOCKS{1'b1}} << o_size[SIZE_W-1:FINE_W]);
-    wire [BLOCKS-1:0] ends_in = {{(BLOCKS-1){1'b0}}, 1'b1} << o_size[SIZE_W-1:FINE_W];
-    wire [FINE-1:0]   lanes   = ~({FINE{1'b1}} << o_size[FINE_W-1:0]);
     generate
         for (b = 0; b < BYTES; b = b + 1) begin : gen_keep
             assign m_axis_tkeep[b] = full || below[b/FINE] || (ends_in[b/FINE] && lanes[b%FINE]);
