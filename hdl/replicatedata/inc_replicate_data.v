@@ -132,36 +132,16 @@ module inc_replicate_data #(
     assign desc_in[FIXED_W-1:0] = {tx_kind, tx_ei, tx_mask, tx_opcode, tx_se, tx_pad, tx_ce, tx_psn, tx_ext, tx_plen, tx_words};
     assign {desc_kind, desc_ei, desc_mask, req_opcode, req_se, req_pad, req_ce, req_psn, req_ext, req_plen, req_words} = desc_out[FIXED_W-1:0];
 
-    // The decision at the head stands in registers: its copies, and what they look up, wait for it. The queue has those behind it.
-    reg               first_valid_reg;
-    reg  [DESC_W-1:0] first_reg;
-    wire              more_valid;
-    wire [DESC_W-1:0] more;
-    wire              first_free = !first_valid_reg || desc_pop;
-
-    assign desc_valid = first_valid_reg;
-    assign desc_out   = first_reg;
-
-    inc_fifo #(.WIDTH(DESC_W), .DEPTH_W(DEPTH_W), .MARGIN(1)) u_decisions (
+    inc_fifo #(.WIDTH(DESC_W), .DEPTH_W(DEPTH_W), .MARGIN(0)) u_decisions (
         .clk       (clk),
         .rst       (rst),
-        .push      (tx_valid && (more_valid || !first_free)),
+        .push      (tx_valid),
         .push_data (desc_in),
         .room      (tx_room),
-        .valid     (more_valid),
-        .data      (more),
-        .pop       (more_valid && first_free)
+        .valid     (desc_valid),
+        .data      (desc_out),
+        .pop       (desc_pop)
     );
-
-    always @(posedge clk) begin
-        if (first_free) begin
-            first_valid_reg <= more_valid || tx_valid;
-            first_reg       <= more_valid ? more : desc_in;
-        end
-        if (rst) begin
-            first_valid_reg <= 1'b0;
-        end
-    end
 
     // ---- one copy per endpoint of the mask ----
 

@@ -49,7 +49,7 @@ func (p ReplicateData) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	fifo, err := stream.FIFO{Width: 2 + p.EIW + p.MaskW + 8 + 1 + 2 + 1 + 24 + 32 + p.LenW + p.WordsW + 4*p.InBand, DepthW: p.DepthW, Margin: 1}.Module()
+	fifo, err := stream.FIFO{Width: 2 + p.EIW + p.MaskW + 8 + 1 + 2 + 1 + 24 + 32 + p.LenW + p.WordsW + 4*p.InBand, DepthW: p.DepthW, Margin: 0}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_replicate_data: %w", err)
 	}
