@@ -125,6 +125,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	out := c.OutputStream("m_axis", beat, graph.Doc("frames out"))
 
 	tree, inBand, pipes := leaf.Bit(p.Accumulate == params.Reproducible), leaf.Bit(p.InBand), leaf.Bit(p.Mode == 3)
+	asic := leaf.Bit(p.Technology == params.ASIC)
 	// a 32-bit pattern as the signed integer that Verilog's plain parameters are
 	init := int(int32(icrc.Init()))
 
@@ -155,7 +156,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, AddrW: d.ReplayAddrBits, DepthW: d.HeaderAddrBits, InBand: inBand,
 		Flops: leaf.Bit(d.ReplayFlops)})
 	translate := c.Add("u_translate", translateheader.TranslateHeader{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, InBand: inBand, Late: leaf.Bit(p.Technology == params.ASIC)})
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, InBand: inBand, Late: asic, OnePort: asic})
 	join := c.Add("u_assemble", assemble.Assemble{Bytes: p.BusBytes, PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits})
 	icrcInsert := c.Add("u_icrc_insert", icrc.Insert{Bytes: p.BusBytes, PortW: d.PortBits, Init: init})
 	txStep := c.Add("u_crc_tx", icrc.Step{Bytes: p.BusBytes})

@@ -28,6 +28,9 @@ const pipelineCut = "inc_lane_cut"
 // tableIndex gives the place of an endpoint in a table. Merge compares what makes addresses, and looks into no module of several instances.
 const tableIndex = "inc_endpoint_index"
 
+// tableRAM is a table in a memory of one port or of two.
+const tableRAM = "inc_table"
+
 // part is a module of the elaborated design with one set of parameters: what one Yosys process synthesises.
 type part struct {
 	// id is the module's name in all texts, the same in every design that has this module with these parameters; name is for people.
@@ -213,7 +216,7 @@ func (s *splitter) table(module string) bool {
 	switch base := yosys.Plain(yosys.BaseName(module)); base {
 	case design.RAM + asFlops, design.OnePortRAM + asFlops, tableIndex:
 		return true
-	case design.RAM, design.OnePortRAM:
+	case design.RAM, design.OnePortRAM, tableRAM:
 		return slices.ContainsFunc(s.modules[module].Types(), s.table)
 	}
 	return false

@@ -62,7 +62,7 @@ func (p Assemble) Module() (*graph.Module, error) {
 			leaf.In("m_ready", 1),
 			leaf.Out("m_data", 8*p.Bytes),
 			leaf.Out("m_check", 16),
-			leaf.Out("m_keep", p.Bytes),
+			leaf.Out("m_size", leaf.Clog2(p.Bytes)),
 			leaf.Out("m_first", 1),
 			leaf.Out("m_last", 1),
 			leaf.Out("m_port", p.PortW),

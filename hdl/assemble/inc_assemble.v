@@ -5,7 +5,7 @@
 // Contract
 //   latency     1 cycle from header (and first word, if the first beat needs it) to the first beat
 //   throughput  1 beat per cycle, no bubbles between frames while headers and words are there
-//   beats       tkeep full but on the last; bytes after the payload are zero
+//   beats       full but the last; m_size, with every beat, is the number of that one's bytes, 0 for all; bytes after the payload are zero
 //   bad         m_bad is high once a word of the frame, whole or in part in this beat or one before, was bad: complete in the
 //               beats behind the payload's last byte, and in the last
 //   checksum    the inverse of the one's complement sum of hdr_sum_a and hdr_sum_b; its place in m_data is as in hdr_bytes, zeros
@@ -49,7 +49,7 @@ module inc_assemble #(
     output wire [8*BYTES-1:0] m_data,
     // the IP checksum, in wire order, with the beat that has its place; else zero
     output wire [15:0]        m_check,
-    output wire [BYTES-1:0]   m_keep,
+    output wire [$clog2(BYTES)-1:0] m_size,
     output wire               m_first,
     output wire               m_last,
     output wire [PORT_W-1:0]  m_port,
@@ -104,7 +104,7 @@ module inc_assemble #(
     reg                o_valid, o_first, o_last, o_checks;
     reg  [15:0]        o_sum_a, o_sum_b;
     reg  [8*BYTES-1:0] o_data;
-    reg  [BYTES-1:0]   o_keep;
+    reg  [LANE_W-1:0]  o_size;
     reg  [PORT_W-1:0]  o_port;
     reg  [3:0]         o_index;
     reg  [16:0]        o_left;
@@ -127,42 +127,33 @@ module inc_assemble #(
 
     // the word with zeros after the payload's end
     wire [8*BYTES-1:0] word;
-    wire [BYTES-1:0]   keep;
     wire [8*64-1:0]     header = {48'd0, hdr_bytes};
     wire [8*BYTES-1:0]  front;        // this beat's part of it
 
-    // Lanes below a number, in two steps: whole blocks of lanes, and lanes of the block in which it lies. For the payload and
-    // for the frame.
+    // Lanes below the payload's end, in two steps: whole blocks of lanes, and lanes of the block in which it lies.
     localparam FINE_W = LANE_W / 2;
     localparam BLOCKS = BYTES >> FINE_W;
     localparam FINE   = 1 << FINE_W;
     wire pay_past  = !pay[LEFT_W] && pay[LEFT_W-1:LANE_W] != {(LEFT_W-LANE_W){1'b0}};
-    wire rest_past = rest[16:LANE_W] != {(17-LANE_W){1'b0}};
     wire [LANE_W-FINE_W:0] pay_block  = {pay_past, pay[LANE_W-1:FINE_W]};
-    wire [LANE_W-FINE_W:0] rest_block = {rest_past, rest[LANE_W-1:FINE_W]};
     wire [FINE_W:0]        pay_lane   = {1'b0, pay[FINE_W-1:0]};
-    wire [FINE_W:0]        rest_lane  = {1'b0, rest[FINE_W-1:0]};
-    wire [BLOCKS:0]        pay_blocks, rest_blocks;    // bit i + 1: block i lies below; bit 0: there may be any
-    wire [FINE-1:0]        pay_lanes, rest_lanes;
+    wire [BLOCKS:0]        pay_blocks;    // bit i + 1: block i lies below; bit 0: there may be any
+    wire [FINE-1:0]        pay_lanes;
     assign pay_blocks[0]  = needs && !pay[LEFT_W];
-    assign rest_blocks[0] = 1'b1;
 
     genvar b;
     generate
         for (b = 0; b < BLOCKS; b = b + 1) begin : gen_block
             localparam [LANE_W-FINE_W:0] BLOCK = b;
             assign pay_blocks[b+1]  = needs && !pay[LEFT_W] && pay_block > BLOCK;
-            assign rest_blocks[b+1] = rest_block > BLOCK;
         end
         for (b = 0; b < FINE; b = b + 1) begin : gen_lane
             localparam [FINE_W:0] LANE = b;
             assign pay_lanes[b]  = pay_lane > LANE;
-            assign rest_lanes[b] = rest_lane > LANE;
         end
         for (b = 0; b < BYTES; b = b + 1) begin : gen_byte
             wire in_payload = pay_blocks[b/FINE+1] || (pay_blocks[b/FINE] && pay_lanes[b%FINE]);
             assign word[8*b +: 8] = in_payload ? word_data[8*b +: 8] : 8'h00;
-            assign keep[b]        = rest_blocks[b/FINE+1] || (rest_blocks[b/FINE] && rest_lanes[b%FINE]);
         end
     endgenerate
 
@@ -192,7 +183,7 @@ module inc_assemble #(
     always @(posedge clk) begin
         if (go) begin
             o_data  <= front | (hdr_long ? body_b : body_a);
-            o_keep  <= keep;
+            o_size  <= rest[LANE_W-1:0];
             o_checks <= index_reg == CHECK_BEAT;
             o_sum_a  <= hdr_sum_a;
             o_sum_b  <= hdr_sum_b;
@@ -232,7 +223,7 @@ module inc_assemble #(
     assign m_valid = o_valid;
     assign m_data  = o_data;
     assign m_check = {checksum[7:0], checksum[15:8]} & {16{o_checks}};
-    assign m_keep  = o_keep;
+    assign m_size  = o_size;
     assign m_first = o_first;
     assign m_last  = o_last;
     assign m_port  = o_port;

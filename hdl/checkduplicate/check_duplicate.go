@@ -70,12 +70,12 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 func frameNames() []string {
 	return strings.Fields("s_go s_ranged s_psn s_dtype s_base s_log2_n " +
 		"a_follows_slot a_written_slot a_go a_bypass a_ei a_wire_psn a_psn a_begin " +
-		"redo b_first b_completes b_repeats b_empties b_go b_valid b_second b_bypass b_ei b_self b_host b_data b_ack b_cnp b_ends " +
+		"b_stale redo b_first b_completes b_repeats b_empties b_go b_valid b_second b_bypass b_ei b_self b_host b_data b_ack b_cnp b_ends " +
 		"b_syn_ack b_syn_rnr b_syn_nak b_fine b_bad_tver b_bad_opcode b_too_long b_wire_psn b_ranged b_opened b_psn b_begin " +
 		"b_range_base b_in_range b_previous b_opens b_opens_up b_bad_control b_wrong_role b_contradicts b_up b_down b_ackable " +
 		"b_whole b_reduces b_spreads b_in_mask b_out_mask b_parent_mask b_takes_slot b_tag b_mask b_complete " +
 		"f_first f_same f_same_imm f_full f_builds f_slot_words " +
-		"c_free c_wr c_lives c_decided c_opening c_done c_valid c_live c_bypass c_ei c_self c_syn_ack c_syn_rnr c_syn_nak " +
+		"c_free c_leaves c_wr c_lives c_decided c_opening c_done c_valid c_live c_bypass c_ei c_self c_syn_ack c_syn_rnr c_syn_nak " +
 		"c_opcode c_se c_pad c_ce c_wire_psn c_ext c_plen c_words c_big_endian c_ranged c_opened c_rng c_psn c_begin c_end " +
 		"c_range_base c_reduces c_spreads c_function c_dtype c_ack_mask c_parent_mask c_intact c_passed c_drops")
 }

@@ -79,7 +79,9 @@ type bench struct {
 	ackWait  int    // cycles from ack_rd to ack_ready, 2 or more
 	ackAge   int    // cycles since ack_rd
 	asked    *frame // whose acknowledgements were read
-	mapAge   int    // cycles since ctl_rd
+	readAge  int    // cycles since ctl_rd
+	readEI   uint64 // the endpoint of that
+	mapAge   int    // cycles since the ctl_rd that ctl_map was of
 	placing  *frame
 	busyFor  int // cycles that ctl_busy stays high, of the next open
 	busyLeft int
@@ -98,7 +100,7 @@ type bench struct {
 func newBench(t *testing.T, lib *sim.Lib, p checkduplicate.CheckDuplicate, seed uint64) *bench {
 	yes := func() bool { return true }
 	b := &bench{Rig: rig.New(t, lib, seed), t: t, p: p, rng: rand.New(rand.NewPCG(seed, 1)), mem: map[int]word{}, ready: yes, room: yes,
-		counts: map[string]int{}, ackWait: 3, ackAge: 100, mapAge: 100}
+		counts: map[string]int{}, ackWait: 3, ackAge: 100, readAge: 100, mapAge: 100}
 	b.m = &model{bytes: uint64(p.Bytes), epW: p.EPW, icrc: p.ICRC != 0, tree: p.Tree != 0, gapNAK: true, ep: map[int]*endpoint{}, slots: map[int]word{}}
 	for g := range p.Groups {
 		for e := range 1 << p.EPW {
@@ -353,6 +355,7 @@ func (b *bench) cycle() {
 	b.Clock()
 
 	b.ackAge++
+	b.readAge++
 	b.mapAge++
 	b.busyLeft = max(b.busyLeft-1, 0)
 	require.Equal(t, b.Is("ent_valid") || len(b.waits) > 0, b.Is("frm_waits"))
@@ -411,15 +414,18 @@ func (b *bench) cycle() {
 // looks follows what is read of Control, of the state, and of the acknowledgements.
 func (b *bench) looks() {
 	t := b.t
-	if b.Is("ctl_rd") {
+	if b.Is("ctl_map") {
 		f := b.waits[len(b.waits)-1]
-		require.Equal(t, uint64(f.group<<b.p.EPW|f.endpoint), b.Get("ctl_ei"))
+		require.Equal(t, 1, b.readAge, "no ctl_rd in the cycle before")
+		require.Equal(t, uint64(f.group<<b.p.EPW|f.endpoint), b.readEI)
 		require.True(t, !f.bypass && b.m.groups[f.group].inBand)
-		b.mapAge, b.placing = 1, f
+		b.mapAge, b.placing = 2, f
 		f.at = b.place(f)
-	} else if b.mapAge == 2 {
-		require.Equal(t, uint64(b.placing.group<<b.p.EPW|b.placing.endpoint), b.Get("ask_ei"))
-		require.Equal(t, b.placing.psn, b.Get("ask_psn"))
+		require.Equal(t, uint64(f.group<<b.p.EPW|f.endpoint), b.Get("ask_ei"))
+		require.Equal(t, f.psn, b.Get("ask_psn"))
+	}
+	if b.Is("ctl_rd") {
+		b.readAge, b.readEI = 0, b.Get("ctl_ei")
 	}
 	if b.Is("rd_en") {
 		f := b.first(func(f *frame) bool { return f.read })

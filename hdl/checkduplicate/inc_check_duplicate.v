@@ -72,7 +72,8 @@ module inc_check_duplicate #(
     input  wire [23:0]         a_psn,
     input  wire [23:0]         a_begin,
     // the one in B, to C with b_go
-    output wire                redo,
+    output wire                b_stale,
+    input  wire                redo,
     output wire                b_first,
     output wire                b_completes,
     output wire                b_repeats,
@@ -130,6 +131,7 @@ module inc_check_duplicate #(
     input  wire [WORDS_W-1:0]  f_slot_words,
     // the one in C: what it is, what is done with it, how it ended
     output wire                c_free,
+    output wire                c_leaves,
     output wire                c_wr,
     output wire                c_lives,
     output wire                c_decided,
@@ -392,8 +394,7 @@ module inc_check_duplicate #(
         end
     end
 
-    wire c_leaves = c_done || c_opening;
-    assign c_free = !c_valid || c_leaves;
+    assign c_free = 1'b1;
 
     // who writes what A reads: the frame that will be in C, or the one that leaves it
     reg  [SLOT_W-1:0] c_slot;
@@ -734,8 +735,10 @@ module inc_check_duplicate #(
 
     wire decided = c_valid && vrd_valid && c_formed && !c_bypass && (!(t_sends && c_live) || tx_room || !c_intact);
     wire quick   = c_valid && vrd_valid && c_bypass;
-    wire good    = decided && c_intact && c_live && c_acts;
+    wire commits = c_intact && c_live && c_acts;
+    wire good    = decided && commits;
 
+    assign c_leaves  = decided || quick;
     assign c_opening = good && t_opens;
     assign c_decided = decided && !c_opening;
     assign c_done    = quick || c_decided;
@@ -748,8 +751,9 @@ module inc_check_duplicate #(
     assign ep_we    = good && t_ep_we;
     assign done_we  = (good && t_done_we) || (c_done && c_opened && !c_bypass);
     assign wr_en    = good && t_wr;
-    // the frame in B took for written what was not
-    assign redo     = c_leaves && b_valid && ((take_ep && !ep_we) || (take_done && !done_we) || (b_takes_slot && !wr_en));
+    // the frame in B takes for written what is not, if C is left
+    assign b_stale  = b_valid && ((take_ep && !(commits && t_ep_we)) || (take_done && !(commits && t_done_we) && !c_opened)
+                                  || (b_takes_slot && !(commits && t_wr)));
 
     assign wr_slot  = c_slot;
 

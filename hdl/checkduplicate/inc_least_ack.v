@@ -3,7 +3,7 @@
 // inc_least_ack: the minimum that a Broadcast's acknowledgement leaves, before it and after it, of all endpoints.
 //
 // Contract
-//   order       one acknowledgement at a time: ack_rd of its state, then what it says stands still
+//   order       one acknowledgement at a time: ack_rd of its state, then what it says stands still; ack_own by the cycle before ack_ready
 //   latency     ack_ready in cycle 0, ready and all that is shown in cycle 2, until the next ack_rd
 //   throughput  as ReceiveACK's
 //   stall       waits for ack_ready
@@ -60,7 +60,8 @@ module inc_least_ack #(
     wire [23:0] step        = number - ack_own;
     wire        stays       = step[23] || !counts;
     reg  [23:0] own_reg, own_msn_reg;
-    wire [23:0] past_rest   = ack_rest - ack_own;
+    reg  [23:0] was_reg;               // ack_own, which is known a cycle before ack_rest
+    wire [23:0] past_rest   = ack_rest - was_reg;
     wire [23:0] now_rest    = ack_rest - own_reg;
     wire        past_others = ack_rest_any && past_rest[23];
     wire        now_others  = ack_rest_any && (now_rest[23] || (ack_rest == own_reg && ack_rest_ep < endpoint));
@@ -82,7 +83,8 @@ module inc_least_ack #(
     always @(posedge clk) begin
         own_reg       <= stays ? ack_own : number;
         own_msn_reg   <= stays ? ack_own_msn : msn;
-        past_reg      <= past_others ? ack_rest : ack_own;
+        was_reg       <= ack_own;
+        past_reg      <= past_others ? ack_rest : was_reg;
         now_reg       <= now_others ? ack_rest : own_reg;
         least_msn_reg <= now_others ? ack_rest_msn : own_msn_reg;
         before_reg    <= !ranged ? past_reg : past_low[23] ? range_before : past_high[23] ? range_end : past_reg;

@@ -109,7 +109,8 @@ module inc_check_pipe #(
     input  wire [MASK_W-1:0]   a_out_mask,
     input  wire [MASK_W-1:0]   a_parent_mask,
     // the one in B, to C with b_go
-    output wire                redo,
+    output wire                b_stale,
+    input  wire                redo,
     output wire                b_first,
     output wire                b_completes,
     input  wire                b_go,
@@ -152,6 +153,7 @@ module inc_check_pipe #(
     input  wire                f_builds,
     // the one in C: what it is, what is done with it, how it ended
     output wire                c_free,
+    output wire                c_leaves,
     output wire                c_wr,
     output wire                c_lives,
     output wire                c_decided,
@@ -431,8 +433,7 @@ module inc_check_pipe #(
     wire x_start  = x_wants && !d_busy && !r_valid && !(c_valid && vrd_valid);
     wire x_acts;
     // one frame may pass an action that is on its way, and no other
-    wire c_leaves   = c_done || c_opening;
-    assign c_free   = c_valid ? c_leaves && !(act_soon && !opened_reg) : !(act_soon && x_due) && !x_busy;
+    assign c_free   = c_valid ? !(act_soon && !opened_reg) : !(act_soon && x_due) && !x_busy;
 
     // ---- state: of pipes, by when it is needed: where `start` is, what has come, what was sent ----
 
@@ -916,14 +917,16 @@ module inc_check_pipe #(
     wire answers = ans_ack || ans_nak || ans_rnr || ans_cnp;
     wire decided = c_valid && vrd_valid && c_formed && !c_bypass && !r_valid && (!(answers && c_live) || tx_room || !c_intact);
     wire quick   = c_valid && vrd_valid && c_bypass && !r_valid && !x_busy;
-    assign good  = decided && c_intact && c_lives && c_acts;
+    wire commits = c_intact && c_lives && c_acts;
+    assign good  = decided && commits;
 
+    assign c_leaves  = decided || quick;
     assign c_opening = good && c_opens;
     assign c_decided = decided && !c_opening;
     assign c_done    = quick || c_decided;
     assign vrd_pop   = c_done;
-    // the frame in B took for written what was not
-    assign redo      = c_leaves && !good && b_valid && !b_bypass && (rcv_takes || take_tails || b_takes_slot);
+    // the frame in B takes for written what is not, if C is left
+    assign b_stale   = !commits && b_valid && !b_bypass && (rcv_takes || take_tails || b_takes_slot);
 
     wire spoken = c_about && !rt_stale;
     wire rises  = spoken && rt_progress;

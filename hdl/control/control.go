@@ -73,6 +73,7 @@ func (p Control) ports() []graph.Port {
 		leaf.In("init_ei", p.EIW),
 		leaf.In("init_psn", 24),
 		leaf.In("ctl_rd", 1),
+		leaf.In("ctl_map", 1),
 		leaf.In("ctl_ei", p.EIW),
 		leaf.In("ent_ei", p.EIW),
 		leaf.In("ent_psn", 24),

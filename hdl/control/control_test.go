@@ -122,6 +122,11 @@ func (b *bench) step(rd, open bool) error {
 	b.drive()
 	b.SetBool("ctl_rd", rd)
 	b.Set("ctl_ei", b.rng.Uint64N(1<<b.p.EIW)) // counts with ctl_rd alone
+	b.SetBool("ctl_map", b.coming != nil && b.age == 1)
+	if !rd && !open && b.opening == nil && b.age > 1 && b.coming != nil && !b.coming.Opens && b.rng.IntN(4) == 0 { // a look without consequences
+		b.SetBool("ctl_rd", true)
+		b.met["looked without ctl_map"]++
+	}
 	if rd {
 		b.Set("ctl_ei", uint64(b.cur.group<<b.p.EPW|b.cur.ep))
 	}

@@ -4,8 +4,9 @@
 //
 // Contract
 //   order       one frame at a time: ctl_rd, the answer, ctl_open if the frame opens a range, then ctl_rd again for the same frame
-//   latency     ctl_rd in cycle 0, map_* from cycle 2 on, held until the cycle after the next ctl_rd; ctl_ei is the frame's endpoint in cycle 0,
-//               ent_* stand still in cycle 1 and from there to the end of an open
+//   latency     ctl_rd in cycle 0, ctl_map in cycle 1, map_* from cycle 2 on, held until the next ctl_map; ctl_ei is the frame's endpoint in
+//               cycle 0, ent_* stand still in cycle 1 and from there to the end of an open. A ctl_rd without ctl_map changes nothing, but
+//               none comes between ctl_map of a frame that may open a range and ctl_open
 //   open        ctl_open in cycle 0, ctl_busy in cycles 1 to 2**EP_W + 1, the new range from a ctl_rd in cycle 2**EP_W + 2 on; off_*
 //               tell the new range's offsets, one endpoint a cycle in cycles 2 to 2**EP_W + 1
 //   start       every endpoint of a group offered on init_* gets offsets 0 (told on off_* for range 0), its group no range; the first range
@@ -47,6 +48,7 @@ module inc_control #(
 
     // the frame's context, from LookupTable
     input  wire              ctl_rd,
+    input  wire              ctl_map,
     input  wire [EI_W-1:0]   ctl_ei,
     input  wire [EI_W-1:0]   ent_ei,
     input  wire [23:0]       ent_psn,
@@ -315,11 +317,8 @@ module inc_control #(
                            && !(new_collective == BROADCAST && ent_ext[19:0] == 20'd0);
     wire        would    = (new_sends & self) != NOBODY;
 
-    reg map_reg;                       // the RAMs show what ctl_rd asked for
-
     always @(posedge clk) begin
-        map_reg <= ctl_rd && !rst;
-        if (map_reg) begin
+        if (ctl_map) begin
             map_current     <= in_cur || is_cnp;
             map_previous    <= in_prev;
             map_opens       <= at_base && legal && would;

@@ -117,6 +117,7 @@ func (p Decider) entryPorts() []graph.Port {
 func (p Decider) rangePorts() []graph.Port {
 	return []graph.Port{
 		leaf.Out("ctl_rd", 1),
+		leaf.Out("ctl_map", 1),
 		leaf.Out("ctl_ei", p.EIW),
 		leaf.Out("ask_ei", p.EIW),
 		leaf.Out("ask_psn", 24),

@@ -239,8 +239,10 @@ func (b *entryBench) cycle() {
 		takes = goes
 	}
 	require.Equal(t, takes, b.Is("ent_pop"))
-	asks := takes && b.head.ranged() || b.again && b.busy == 0
+	may := b.ahead == nil && (b.here == nil || b.here.offered() && !b.here.opener())
+	asks := b.p.InBand != 0 && b.head != nil && b.head.ranged() && may || b.again && b.busy == 0
 	require.Equal(t, asks, b.Is("ctl_rd"))
+	require.Equal(t, b.here != nil && b.here.ranged() && b.here.asked == 1, b.Is("ctl_map"))
 	if b.p.InBand != 0 {
 		require.Equal(t, b.here != nil || b.ahead != nil, b.Is("waits"))
 	}

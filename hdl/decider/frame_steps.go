@@ -101,7 +101,7 @@ func (p Decider) aPorts() []graph.Port {
 // bPorts are of the frame in B.
 func (p Decider) bPorts() []graph.Port {
 	return []graph.Port{
-		leaf.In("redo", 1), leaf.In("b_first", 1), leaf.In("b_completes", 1), leaf.In("b_repeats", 1), leaf.In("b_empties", 1),
+		leaf.In("b_stale", 1), leaf.Out("redo", 1), leaf.In("b_first", 1), leaf.In("b_completes", 1), leaf.In("b_repeats", 1), leaf.In("b_empties", 1),
 		leaf.Out("b_go", 1), leaf.Out("b_valid", 1), leaf.Out("b_second", 1), leaf.Out("b_bypass", 1), leaf.Out("b_ei", p.EIW),
 		leaf.Out("b_self", p.MaskW), leaf.Out("b_host", 1), leaf.Out("b_ce", 1), leaf.Out("b_data", 1), leaf.Out("b_ack", 1),
 		leaf.Out("b_cnp", 1), leaf.Out("b_ends", 1), leaf.Out("b_syn_ack", 1), leaf.Out("b_syn_rnr", 1), leaf.Out("b_syn_nak", 1),
@@ -125,7 +125,7 @@ func (p Decider) fPorts() []graph.Port {
 // cPorts are of the frame in C.
 func (p Decider) cPorts() []graph.Port {
 	return []graph.Port{
-		leaf.In("c_free", 1), leaf.In("c_wr", 1), leaf.In("c_lives", 1), leaf.In("c_decided", 1), leaf.In("c_opening", 1), leaf.In("c_done", 1),
+		leaf.In("c_free", 1), leaf.In("c_leaves", 1), leaf.In("c_wr", 1), leaf.In("c_lives", 1), leaf.In("c_decided", 1), leaf.In("c_opening", 1), leaf.In("c_done", 1),
 		leaf.Out("c_valid", 1), leaf.Out("c_live", 1), leaf.Out("c_bypass", 1), leaf.Out("c_ei", p.EIW), leaf.Out("c_self", p.MaskW),
 		leaf.Out("c_syn_ack", 1), leaf.Out("c_syn_rnr", 1), leaf.Out("c_syn_nak", 1), leaf.Out("c_opcode", 8), leaf.Out("c_se", 1),
 		leaf.Out("c_pad", 2), leaf.Out("c_ce", 1), leaf.Out("c_wire_psn", 24), leaf.Out("c_ext", 32), leaf.Out("c_plen", p.LenW),

@@ -6,7 +6,8 @@
 // Contract
 //   order       frames in the order of their entries, one at a time
 //   latency     0 cycles for a frame of a fixed group, 1 if one is held up here; 2 of an in-band group: ctl_rd in the cycle in which it
-//               comes, map_* two cycles later
+//               comes, ctl_map in the next, map_* from the one after that on. A ctl_rd without ctl_map is of one that may come and
+//               did not
 //   throughput  1 frame per cycle, a frame of an in-band group in 2
 //   stall       `valid` until `go`
 //   frame       {bypass, foreign, endpoint's index, host, sum_ok, len_ok, tver_ok, too_long, opcode, se, pad, ce, PSN on the wire,
@@ -89,6 +90,7 @@ module inc_frame_entry #(
 
     // in-band groups: the frame's range, from Control; its endpoint with ctl_rd, all that Control asks about it from the next cycle on
     output wire                ctl_rd,
+    output wire                ctl_map,
     output wire [EI_W-1:0]     ctl_ei,
     output wire [EI_W-1:0]     ask_ei,
     output wire [23:0]         ask_psn,
@@ -211,6 +213,7 @@ module inc_frame_entry #(
             assign log2_n   = ent_log2_n;
             assign waits    = 1'b0;
             assign ctl_rd   = 1'b0;
+            assign ctl_map  = 1'b0;
             assign ctl_ei   = {EI_W{1'b0}};
             assign ask_ei          = {EI_W{1'b0}};
             assign ask_psn         = 24'd0;
@@ -257,9 +260,12 @@ module inc_frame_entry #(
             wire take     = ent_valid && empties;
             wire again    = state_reg == M_OPEN && !ctl_busy;
             wire by       = state_reg == M_EMPTY;      // what is offered, if anything, is the frame that comes
+            // its range is read before it is known whether it comes
+            wire looks    = ent_valid && by_range && (by || (state_reg == M_SHOW && !may_open));
 
             assign ent_pop  = take;
-            assign ctl_rd   = (take && by_range) || again;
+            assign ctl_rd   = looks || again;
+            assign ctl_map  = state_reg == M_MAP;
             assign ctl_ei   = again ? ask_ei : ent_ei;
             assign waits    = state_reg != M_EMPTY;
             assign valid    = state_reg == M_SHOW || (by && ent_valid && !by_range);

@@ -8,7 +8,7 @@
 //               (s_go, a_go, b_go) when the next step is free or becomes so
 //   latency     an entry in cycle 0 is in A in cycle 1, of an in-band group in 3
 //   throughput  a frame in 2 cycles, a bypassed one in 1
-//   stall       holds, a_ready, c_free
+//   stall       holds, a_ready, c_free, and c_leaves, which may come late in its cycle
 //   slot        its word is read with a_go, slot_* one cycle later; what the frame in C will write is taken instead if that has the same slot
 //               (a_follows_slot, c_wr), or is writing it (a_written_slot). b_takes_slot: B takes what C has not written yet. `redo`, in the
 //               cycle in which C is left by a frame that has not written it: B takes what the memory has, one cycle later
@@ -91,6 +91,7 @@ module inc_frame_steps #(
 
     // in-band groups: the frame's range, from Control; its endpoint with ctl_rd, all that Control asks about it from the next cycle on
     output wire                ctl_rd,
+    output wire                ctl_map,
     output wire [EI_W-1:0]     ctl_ei,
     output wire [EI_W-1:0]     ask_ei,
     output wire [23:0]         ask_psn,
@@ -196,8 +197,9 @@ module inc_frame_steps #(
     output wire [MASK_W-1:0]   a_out_mask,
     output wire [MASK_W-1:0]   a_parent_mask,
 
-    // the frame in B; it is looked at again; it is the first of its PSN, completes the slot, repeats what the slot has, empties it
-    input  wire                redo,
+    // the frame in B; what it took for written is not, if C is left now; it is looked at again; it is the first of its PSN, completes the slot, repeats what the slot has, empties it
+    input  wire                b_stale,
+    output wire                redo,
     input  wire                b_first,
     input  wire                b_completes,
     input  wire                b_repeats,
@@ -257,8 +259,10 @@ module inc_frame_steps #(
     output wire                f_builds,
     output wire [WORDS_W-1:0]  f_slot_words,
 
-    // the frame in C; C may take one, writes the slot, its frame's group is alive, it is decided, opens its range, is done
+    // the frame in C; C may take one, if it has none or is left; it is left; it writes the slot, its frame's group is alive, it is decided,
+    // opens its range, is done
     input  wire                c_free,
+    input  wire                c_leaves,
     input  wire                c_wr,
     input  wire                c_lives,
     input  wire                c_decided,
@@ -359,7 +363,7 @@ module inc_frame_steps #(
         .ent_ack_mask(ent_ack_mask), .ent_parent_mask(ent_parent_mask), .ent_collective(ent_collective), .ent_function(ent_function),
         .ent_dtype(ent_dtype), .ent_big_endian(ent_big_endian), .ent_in_band(ent_in_band), .ent_route_valid(ent_route_valid),
         .ent_route_mask(ent_route_mask), .ent_root_sends(ent_root_sends),
-        .ctl_rd(ctl_rd), .ctl_ei(ctl_ei), .ask_ei(ask_ei), .ask_psn(ask_psn), .ask_opcode(ask_opcode), .ask_empty(ask_empty),
+        .ctl_rd(ctl_rd), .ctl_map(ctl_map), .ctl_ei(ctl_ei), .ask_ei(ask_ei), .ask_psn(ask_psn), .ask_opcode(ask_opcode), .ask_empty(ask_empty),
         .ask_ext(ask_ext), .ask_in_mask(ask_in_mask), .ask_out_mask(ask_out_mask), .ask_ack_mask(ask_ack_mask),
         .ask_parent_mask(ask_parent_mask), .ask_route_valid(ask_route_valid), .ask_route_mask(ask_route_mask),
         .ask_root_sends(ask_root_sends), .ctl_busy(ctl_busy),
@@ -401,15 +405,24 @@ module inc_frame_steps #(
     // ---- who goes ----
 
     reg  a_valid_reg, b_valid_reg, c_valid_reg, b_second_reg;
-    wire c_leaves = c_done || c_opening;
-
     assign a_valid   = a_valid_reg;
     assign b_valid   = b_valid_reg;
     assign c_valid   = c_valid_reg;
     assign b_second  = b_second_reg;
-    assign b_go      = b_valid && (b_second || b_bypass) && c_free && !redo;
-    assign a_go      = a_valid && a_ready && (!b_valid || b_go) && !holds;
-    assign s_go      = s_valid && (!a_valid || a_go) && !holds;
+    assign redo      = b_stale && c_leaves;
+
+    // Whether C is left is known last: of every step, whether its frame goes in any case, and whether it goes if C is left.
+    wire b_ready = b_valid && (b_second || b_bypass) && c_free;
+    wire b_goes  = b_ready && !c_valid;
+    wire b_may   = b_ready && !b_stale;
+    wire a_may   = a_valid && a_ready && !holds;
+    wire a_goes  = a_may && (!b_valid || b_goes);
+    wire s_may   = s_valid && !holds;
+    wire s_goes  = s_may && (!a_valid || a_goes);
+
+    assign b_go      = b_goes || (b_may && c_leaves);
+    assign a_go      = a_goes || (a_may && b_may && c_leaves);
+    assign s_go      = s_goes || (s_may && a_may && b_may && c_leaves);
     assign frm_waits = ent_valid || m_valid || a_valid || b_valid || c_valid;
 
     always @(posedge clk) begin

@@ -12,7 +12,7 @@ import (
 
 // Forward is inc_forward: bypasses frames that are not the engine's and shares the output. Its contract is the head of inc_forward.v.
 type Forward struct {
-	// Bytes: bytes of a beat.
+	// Bytes: bytes of a beat, a power of two of at least 4.
 	Bytes int
 	// PortW: bits of a port number.
 	PortW int
@@ -29,7 +29,8 @@ type Forward struct {
 // Module describes it, or says every reason why the parameters are illegal.
 func (p Forward) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_forward")
-	rules.Refuse(p.Bytes < 1 || p.PortW < 1, "BYTES and PORT_W must be at least 1")
+	rules.Refuse(p.Bytes < 4 || leaf.Pow2(leaf.Clog2(p.Bytes)) != p.Bytes, "BYTES must be a power of two of at least 4")
+	rules.Refuse(p.PortW < 1, "PORT_W must be at least 1")
 	rules.Refuse(p.BeatsW < 2 || p.BeatsW > 16 || p.Flops != 0 && p.BeatsW > 10, "BEATS_W must be 2 to 16, with FLOPS to 10")
 	rules.Refuse(p.Margin < 0 || p.Margin >= leaf.Pow2(p.BeatsW), "MARGIN must be less than 2**BEATS_W")
 	rules.Refuse(p.Flops < 0 || p.Flops > 1, "FLOPS must be 0 or 1")
@@ -53,7 +54,7 @@ func (p Forward) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_forward: %w", err)
 	}
-	skid, err := stream.Skid{Width: 9*p.Bytes + p.PortW + 2}.Module()
+	skid, err := stream.Skid{Width: 8*p.Bytes + p.marks() + p.PortW + 2}.Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_forward: %w", err)
 	}
@@ -83,7 +84,7 @@ func (p Forward) Module() (*graph.Module, error) {
 			leaf.In("eng_valid", 1),
 			leaf.Out("eng_ready", 1),
 			leaf.In("eng_data", 8*p.Bytes),
-			leaf.In("eng_keep", p.Bytes),
+			leaf.In("eng_size", leaf.Clog2(p.Bytes)),
 			leaf.In("eng_last", 1),
 			leaf.In("eng_port", p.PortW),
 			leaf.Out("m_axis_tdata", 8*p.Bytes),
@@ -107,9 +108,18 @@ func (p Forward) latency() string {
 	return "2 cycles for a bypassed frame, 0 for the engine's"
 }
 
+// width is that of a beat with its size, last and err.
+func (p Forward) width() int { return 8*p.Bytes + leaf.Clog2(p.Bytes) + 2 }
+
+// marks is what tkeep is made of, in bits.
+func (p Forward) marks() int {
+	size := leaf.Clog2(p.Bytes)
+	return 1 + 2*leaf.Pow2(size-size/2) + leaf.Pow2(size/2)
+}
+
 // beats is the queue in which beats wait, and its memory if it has one.
 func (p Forward) beats() (*graph.Module, []graph.Memory, error) {
-	width := 9*p.Bytes + 2
+	width := p.width()
 	if p.Flops != 0 {
 		m, err := stream.FIFO{Width: width, DepthW: p.BeatsW, Margin: p.Margin}.Module()
 		return m, nil, err

@@ -85,8 +85,16 @@ func (b *bench) drive(prefix string, f frame, n int) {
 	w := bytes.Repeat([]byte{0xDB}, 8)
 	kept := copy(w, rest)
 	b.SetBytes(prefix+"data", w)
-	b.Set(prefix+"keep", 1<<kept-1)
-	b.SetBool(prefix+"last", len(rest) <= 8)
+	last := len(rest) <= 8
+	switch {
+	case prefix == "raw_":
+		b.Set("raw_keep", 1<<kept-1)
+	case last:
+		b.Set(prefix+"size", uint64(kept%8))
+	default: // nobody looks
+		b.Set(prefix+"size", b.rng.Uint64N(8))
+	}
+	b.SetBool(prefix+"last", last)
 }
 
 func (b *bench) cycle() {

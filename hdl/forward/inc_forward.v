@@ -10,12 +10,14 @@
 //   stall       m_axis_tready low stops both one cycle later; the writer watches `room`: true while more than MARGIN beats and
 //               8 decisions are free; those of few beats need no watching
 //   queue       beats wait in RAM, or with FLOPS in flip-flops, which take less where beats are wide and few
+//   keep        tkeep is contiguous from bit 0 and full but on a frame's last beat; inside, and on eng_size, it is the number of the
+//               last beat's bytes, 0 for all of them
 //   reset       empty
 //   not done    nothing of a frame is changed or checked
 `default_nettype none
 
 module inc_forward #(
-    // bytes of a beat
+    // bytes of a beat, a power of two of at least 4
     parameter BYTES   = 8,
     // bits of a port number
     parameter PORT_W  = 2,
@@ -48,7 +50,7 @@ module inc_forward #(
     input  wire               eng_valid,
     output wire               eng_ready,
     input  wire [8*BYTES-1:0] eng_data,
-    input  wire [BYTES-1:0]   eng_keep,
+    input  wire [$clog2(BYTES)-1:0] eng_size,
     input  wire               eng_last,
     input  wire [PORT_W-1:0]  eng_port,
 
@@ -62,8 +64,11 @@ module inc_forward #(
 
 `ifndef __ICARUS__
     generate
-        if (BYTES < 1 || PORT_W < 1) begin : gen_bad_bytes
-            $error("inc_forward: BYTES and PORT_W must be at least 1");
+        if (BYTES < 4 || (1 << $clog2(BYTES)) != BYTES) begin : gen_bad_bytes
+            $error("inc_forward: BYTES must be a power of two of at least 4");
+        end
+        if (PORT_W < 1) begin : gen_bad_port
+            $error("inc_forward: PORT_W must be at least 1");
         end
         if (BEATS_W < 2 || BEATS_W > (FLOPS != 0 ? 10 : 16)) begin : gen_bad_beats
             $error("inc_forward: BEATS_W must be 2 to 16, with FLOPS to 10");
@@ -80,11 +85,28 @@ module inc_forward #(
     endgenerate
 `endif
 
+    localparam SIZE_W = $clog2(BYTES);
+    localparam BEAT_W = 8*BYTES + SIZE_W + 2;
+
+    // ---- bytes of a last beat: bit i of their number is set where tkeep ends between an odd multiple of 2**i and the next even one ----
+
+    wire [SIZE_W-1:0] raw_size;
+    genvar b, n;
+    generate
+        for (n = 0; n < SIZE_W; n = n + 1) begin : gen_size
+            wire [(BYTES>>(n+1))-1:0] ends;
+            for (b = 0; b < (BYTES >> (n + 1)); b = b + 1) begin : gen_end
+                assign ends[b] = raw_keep[((2*b+1)<<n)-1] && !raw_keep[((2*b+2)<<n)-1];
+            end
+            assign raw_size[n] = |ends;
+        end
+    endgenerate
+
     // ---- beats and decisions wait for each other ----
 
     wire               beat_room, beat_valid, beat_pop, beat_last, beat_err;
     wire [8*BYTES-1:0] beat_data;
-    wire [BYTES-1:0]   beat_keep;
+    wire [SIZE_W-1:0]  beat_size;
     wire               way_room, way_valid, way_bypass;
     wire [PORT_W-1:0]  way_port;
 
@@ -92,25 +114,25 @@ module inc_forward #(
 
     generate
         if (FLOPS != 0) begin : gen_flops
-            inc_fifo #(.WIDTH(9*BYTES + 2), .DEPTH_W(BEATS_W), .MARGIN(MARGIN)) u_beats (
+            inc_fifo #(.WIDTH(BEAT_W), .DEPTH_W(BEATS_W), .MARGIN(MARGIN)) u_beats (
                 .clk       (clk),
                 .rst       (rst),
                 .push      (raw_valid),
-                .push_data ({raw_err, raw_last, raw_keep, raw_data}),
+                .push_data ({raw_err, raw_last, raw_size, raw_data}),
                 .room      (beat_room),
                 .valid     (beat_valid),
-                .data      ({beat_err, beat_last, beat_keep, beat_data}),
+                .data      ({beat_err, beat_last, beat_size, beat_data}),
                 .pop       (beat_pop)
             );
         end else begin : gen_ram
-            inc_stream_fifo #(.WIDTH(9*BYTES + 2), .DEPTH_W(BEATS_W), .MARGIN(MARGIN)) u_beats (
+            inc_stream_fifo #(.WIDTH(BEAT_W), .DEPTH_W(BEATS_W), .MARGIN(MARGIN)) u_beats (
                 .clk       (clk),
                 .rst       (rst),
                 .push      (raw_valid),
-                .push_data ({raw_err, raw_last, raw_keep, raw_data}),
+                .push_data ({raw_err, raw_last, raw_size, raw_data}),
                 .room      (beat_room),
                 .valid     (beat_valid),
-                .data      ({beat_err, beat_last, beat_keep, beat_data}),
+                .data      ({beat_err, beat_last, beat_size, beat_data}),
                 .pop       (beat_pop)
             );
         end
@@ -157,17 +179,45 @@ module inc_forward #(
         end
     end
 
-    inc_skid #(.WIDTH(9*BYTES + PORT_W + 2)) u_out (
+    // What a beat's tkeep is made of: it is full; and lanes below a last beat's number in two steps, whole blocks of lanes, and lanes of the
+    // block in which it lies. That is done before the choice of a beat, which comes late.
+    localparam FINE_W  = SIZE_W / 2;
+    localparam BLOCKS  = BYTES >> FINE_W;
+    localparam FINE    = 1 << FINE_W;
+    localparam MARKS_W = 1 + 2*BLOCKS + FINE;
+
+    function [MARKS_W-1:0] marks;
+        input [SIZE_W-1:0] size;
+        input              last;
+        begin
+            marks = {!last || size == {SIZE_W{1'b0}}, ~({BLOCKS{1'b1}} << size[SIZE_W-1:FINE_W]),
+                     {{(BLOCKS-1){1'b0}}, 1'b1} << size[SIZE_W-1:FINE_W], ~({FINE{1'b1}} << size[FINE_W-1:0])};
+        end
+    endfunction
+
+    wire [MARKS_W-1:0] beat_marks = marks(beat_size, beat_last);
+    wire [MARKS_W-1:0] eng_marks  = marks(eng_size, eng_last);
+    wire               full;
+    wire [BLOCKS-1:0]  below, ends_in;
+    wire [FINE-1:0]    lanes;
+
+    inc_skid #(.WIDTH(8*BYTES + MARKS_W + PORT_W + 2)) u_out (
         .clk     (clk),
         .rst     (rst),
-        .s_data  (owner ? {beat_last && beat_err, way_port, beat_last, beat_keep, beat_data}
-                        : {1'b0, eng_port, eng_last, eng_keep, eng_data}),
+        .s_data  (owner ? {beat_last && beat_err, way_port, beat_last, beat_marks, beat_data}
+                        : {1'b0, eng_port, eng_last, eng_marks, eng_data}),
         .s_valid (o_valid),
         .s_ready (o_ready),
-        .m_data  ({m_axis_tuser[0], m_axis_tuser[PORT_W:1], m_axis_tlast, m_axis_tkeep, m_axis_tdata}),
+        .m_data  ({m_axis_tuser[0], m_axis_tuser[PORT_W:1], m_axis_tlast, full, below, ends_in, lanes, m_axis_tdata}),
         .m_valid (m_axis_tvalid),
         .m_ready (m_axis_tready)
     );
+
+    generate
+        for (b = 0; b < BYTES; b = b + 1) begin : gen_keep
+            assign m_axis_tkeep[b] = full || below[b/FINE] || (ends_in[b/FINE] && lanes[b%FINE]);
+        end
+    endgenerate
 
 endmodule
 

@@ -30,7 +30,7 @@ func (p Insert) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	return &graph.Module{
-		Name: "inc_icrc_insert", Block: "Forward (ICRC)", Source: source, Latency: latency("2 cycles", "3 cycles", p.Bytes),
+		Name: "inc_icrc_insert", Block: "Forward (ICRC)", Source: source, Latency: "2 cycles",
 		Purpose: "computes the ICRC of frames that the engine makes",
 		Params: []graph.Param{
 			{Name: "BYTES", Value: p.Bytes},
@@ -44,7 +44,7 @@ func (p Insert) Module() (*graph.Module, error) {
 			leaf.Out("s_ready", 1),
 			leaf.In("s_data", 8*p.Bytes),
 			leaf.In("s_check", 16),
-			leaf.In("s_keep", p.Bytes),
+			leaf.In("s_size", leaf.Clog2(p.Bytes)),
 			leaf.In("s_first", 1),
 			leaf.In("s_last", 1),
 			leaf.In("s_port", p.PortW),
@@ -62,7 +62,7 @@ func (p Insert) Module() (*graph.Module, error) {
 			leaf.Out("m_valid", 1),
 			leaf.In("m_ready", 1),
 			leaf.Out("m_data", 8*p.Bytes),
-			leaf.Out("m_keep", p.Bytes),
+			leaf.Out("m_size", leaf.Clog2(p.Bytes)),
 			leaf.Out("m_last", 1),
 			leaf.Out("m_port", p.PortW),
 		},

@@ -3,7 +3,7 @@
 // inc_icrc_insert: computes the ICRC of frames that the engine made and writes it into them.
 //
 // Contract
-//   latency     2 cycles, 3 where BYTES is above 64
+//   latency     2 cycles
 //   throughput  1 beat per cycle, no bubbles
 //   input       the frame's bytes, zero from the ICRC's place on; s_left says how many covered bytes come from this beat on,
 //               and is 2 more than a multiple of 4, as header lengths make it
@@ -13,7 +13,7 @@
 //   tables      the CRC step and the removal of trailing zeros are in inc_crc32_BYTES and inc_crc32_tail_BYTES, wired to step_*
 //               and tail_*; where BYTES is above 64 the step has a register behind step_data
 //   reset       empty
-//   not done    no FCS, no padding: the frame's length and tkeep pass as they are
+//   not done    no FCS, no padding: the frame's length passes as it is
 `default_nettype none
 
 module inc_icrc_insert #(
@@ -31,7 +31,8 @@ module inc_icrc_insert #(
     output wire               s_ready,
     input  wire [8*BYTES-1:0] s_data,
     input  wire [15:0]        s_check,
-    input  wire [BYTES-1:0]   s_keep,
+    // bytes of the frame's last beat, 0 for all
+    input  wire [$clog2(BYTES)-1:0] s_size,
     input  wire               s_first,
     input  wire               s_last,
     input  wire [PORT_W-1:0]  s_port,
@@ -51,7 +52,7 @@ module inc_icrc_insert #(
     output wire               m_valid,
     input  wire               m_ready,
     output wire [8*BYTES-1:0] m_data,
-    output wire [BYTES-1:0]   m_keep,
+    output wire [$clog2(BYTES)-1:0] m_size,
     output wire               m_last,
     output wire [PORT_W-1:0]  m_port
 );
@@ -77,24 +78,20 @@ module inc_icrc_insert #(
     wire [8*BYTES-1:0] s_bytes = s_data | ({{(8*BYTES-16){1'b0}}, s_check} << (8 * CHECK_LANE));
 
     // stage F: the beat whose bytes are in the step's register, which only wide beats have; stage C: those in the CRC;
-    // stage O: with the ICRC
+    // stage O: with the ICRC, which wide beats get on their way out
     wire               f_valid, f_first, f_last, f_bad;
     wire [8*BYTES-1:0] f_data;
-    wire [BYTES-1:0]   f_keep;
+    wire [LANE_W-1:0]  f_size;
     wire [PORT_W-1:0]  f_port;
     wire [16:0]        f_left;
     reg                c_valid, c_last, c_bad;
     reg  [8*BYTES-1:0] c_data;
-    reg  [BYTES-1:0]   c_keep;
+    reg  [LANE_W-1:0]  c_size;
     reg  [PORT_W-1:0]  c_port;
     reg  [BYTES/4:0]   c_place;
     reg  [31:0]        state_reg;
-    reg                o_valid, o_last;
-    reg  [8*BYTES-1:0] o_data;
-    reg  [BYTES-1:0]   o_keep;
-    reg  [PORT_W-1:0]  o_port;
 
-    wire o_free = !o_valid || m_ready;
+    wire o_free;
     wire c_free = !c_valid || o_free;
     wire f_take = f_valid && c_free;
 
@@ -102,7 +99,7 @@ module inc_icrc_insert #(
         if (BYTES > 64) begin : gen_wide
             reg               valid_reg, first_reg, last_reg, bad_reg;
             reg [8*BYTES-1:0] data_reg;
-            reg [BYTES-1:0]   keep_reg;
+            reg [LANE_W-1:0]  size_reg;
             reg [PORT_W-1:0]  port_reg;
             reg [16:0]        left_reg;
             wire              free = !valid_reg || c_free;
@@ -110,7 +107,7 @@ module inc_icrc_insert #(
             always @(posedge clk) begin
                 if (s_valid && free) begin
                     data_reg  <= s_bytes;
-                    keep_reg  <= s_keep;
+                    size_reg  <= s_size;
                     first_reg <= s_first;
                     last_reg  <= s_last;
                     port_reg  <= s_port;
@@ -127,7 +124,7 @@ module inc_icrc_insert #(
             assign f_last  = last_reg;
             assign f_bad   = bad_reg;
             assign f_data  = data_reg;
-            assign f_keep  = keep_reg;
+            assign f_size  = size_reg;
             assign f_port  = port_reg;
             assign f_left  = left_reg;
         end else begin : gen_narrow
@@ -137,7 +134,7 @@ module inc_icrc_insert #(
             assign f_last  = s_last;
             assign f_bad   = s_bad;
             assign f_data  = s_bytes;
-            assign f_keep  = s_keep;
+            assign f_size  = s_size;
             assign f_port  = s_port;
             assign f_left  = s_left;
         end
@@ -194,7 +191,7 @@ module inc_icrc_insert #(
     always @(posedge clk) begin
         if (f_take) begin
             c_data  <= f_data;
-            c_keep  <= f_keep;
+            c_size  <= f_size;
             c_last  <= f_last;
             c_port  <= f_port;
             c_place <= place;
@@ -203,25 +200,45 @@ module inc_icrc_insert #(
                 state_reg <= step_next;
             end
         end
-        if (c_valid && o_free) begin
-            o_data <= c_data | placed;
-            o_keep <= c_keep;
-            o_last <= c_last;
-            o_port <= c_port;
-        end
         c_valid <= f_take || (c_valid && !o_free);
-        o_valid <= (c_valid && o_free) || (o_valid && !m_ready);
         if (rst) begin
             c_valid <= 1'b0;
-            o_valid <= 1'b0;
         end
     end
 
-    assign m_valid = o_valid;
-    assign m_data  = o_data;
-    assign m_keep  = o_keep;
-    assign m_last  = o_last;
-    assign m_port  = o_port;
+    generate
+        if (BYTES > 64) begin : gen_out_now
+            assign o_free  = m_ready;
+            assign m_valid = c_valid;
+            assign m_data  = c_data | placed;
+            assign m_size  = c_size;
+            assign m_last  = c_last;
+            assign m_port  = c_port;
+        end else begin : gen_out_next
+            reg               valid_reg, last_reg;
+            reg [8*BYTES-1:0] data_reg;
+            reg [LANE_W-1:0]  size_reg;
+            reg [PORT_W-1:0]  port_reg;
+            assign o_free  = !valid_reg || m_ready;
+            assign m_valid = valid_reg;
+            assign m_data  = data_reg;
+            assign m_size  = size_reg;
+            assign m_last  = last_reg;
+            assign m_port  = port_reg;
+            always @(posedge clk) begin
+                if (c_valid && o_free) begin
+                    data_reg <= c_data | placed;
+                    size_reg <= c_size;
+                    last_reg <= c_last;
+                    port_reg <= c_port;
+                end
+                valid_reg <= (c_valid && o_free) || (valid_reg && !m_ready);
+                if (rst) begin
+                    valid_reg <= 1'b0;
+                end
+            end
+        end
+    endgenerate
 
     wire unused_bits = &{1'b0, zeros};
 

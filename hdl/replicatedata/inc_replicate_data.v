@@ -110,7 +110,33 @@ module inc_replicate_data #(
 `endif
 
     localparam FIXED_W = 2 + EI_W + MASK_W + 8 + 1 + 2 + 1 + 24 + 32 + LEN_W + WORDS_W;
-    localparam DESC_W  = FIXED_W + (IN_BAND != 0 ? 4 : 0);
+    localparam DESC_W  = FIXED_W + (IN_BAND != 0 ? 4 : 0) + EP_W + 1;
+
+    // ---- endpoints of a mask: all but the lowest, the lowest, and its number. Whether there is one below a subtraction would find too, but
+    // with a carry in the way to the queue ----
+
+    function [MASK_W-1:0] others_of(input [MASK_W-1:0] set);
+        integer i;
+        begin
+            for (i = 0; i < MASK_W; i = i + 1) begin
+                others_of[i] = set[i] && (set & ~({MASK_W{1'b1}} << i)) != {MASK_W{1'b0}};
+            end
+        end
+    endfunction
+
+    function [MASK_W-1:0] lowest_of(input [MASK_W-1:0] set);
+        lowest_of = set & ~others_of(set);
+    endfunction
+
+    function [EP_W-1:0] number_of(input [MASK_W-1:0] hot);
+        integer i;
+        begin
+            number_of = {EP_W{1'b0}};
+            for (i = 0; i < MASK_W; i = i + 1) begin
+                number_of = number_of | (hot[i] ? i[EP_W-1:0] : {EP_W{1'b0}});
+            end
+        end
+    endfunction
 
     // ---- decisions ----
 
@@ -122,13 +148,18 @@ module inc_replicate_data #(
     wire [DESC_W-1:0] desc_in, desc_out;
     generate
         if (IN_BAND != 0) begin : gen_in_band
-            assign desc_in[DESC_W-1 -: 4] = {tx_in_band, tx_rng, tx_dir};
-            assign {req_in_band, req_rng, req_dir} = desc_out[DESC_W-1 -: 4];
+            assign desc_in[FIXED_W +: 4] = {tx_in_band, tx_rng, tx_dir};
+            assign {req_in_band, req_rng, req_dir} = desc_out[FIXED_W +: 4];
         end else begin : gen_fixed
             assign {req_in_band, req_rng, req_dir} = 4'd0;
             wire unused_offset = &{1'b0, tx_in_band, tx_rng, tx_dir};
         end
     endgenerate
+    // the first copy's endpoint, and whether it is the last, are known before it is at the head of the queue
+    wire [EP_W-1:0]   desc_first;
+    wire              desc_only;
+    assign desc_in[DESC_W-1 -: EP_W+1] = {number_of(lowest_of(tx_mask)), others_of(tx_mask) == {MASK_W{1'b0}}};
+    assign {desc_first, desc_only}     = desc_out[DESC_W-1 -: EP_W+1];
     assign desc_in[FIXED_W-1:0] = {tx_kind, tx_ei, tx_mask, tx_opcode, tx_se, tx_pad, tx_ce, tx_psn, tx_ext, tx_plen, tx_words};
     assign {desc_kind, desc_ei, desc_mask, req_opcode, req_se, req_pad, req_ce, req_psn, req_ext, req_plen, req_words} = desc_out[FIXED_W-1:0];
 
@@ -145,39 +176,16 @@ module inc_replicate_data #(
 
     // ---- one copy per endpoint of the mask ----
 
-    reg               partly_reg;
+    reg               partly_reg, last_reg;
     reg  [MASK_W-1:0] left_reg;
-    wire [MASK_W-1:0] mask    = partly_reg ? left_reg : desc_mask;
-    // whether there is an endpoint below; a subtraction would find it too, but with a carry in the way to the queue
-    wire [MASK_W-1:0] below;
-    wire [MASK_W-1:0] rest    = mask & below;
-    wire [MASK_W-1:0] lowest  = mask & ~below;
-    wire              is_last = rest == {MASK_W{1'b0}};
+    reg  [EP_W-1:0]   next_ep_reg;
+    wire [MASK_W-1:0] rest     = others_of(partly_reg ? left_reg : desc_mask);
+    wire [EP_W-1:0]   endpoint = partly_reg ? next_ep_reg : desc_first;
+    wire              is_last  = partly_reg ? last_reg : desc_only;
     wire              has_words = req_words != {WORDS_W{1'b0}};
     wire              job_room;
     wire              issue   = req_valid && req_ready;
 
-    genvar g;
-    generate
-        for (g = 0; g < MASK_W; g = g + 1) begin : gen_below
-            if (g == 0) begin : gen_none
-                assign below[g] = 1'b0;
-            end else begin : gen_some
-                assign below[g] = |mask[g-1:0];
-            end
-        end
-    endgenerate
-
-    reg [EP_W-1:0] endpoint;
-    integer i;
-    always @* begin
-        endpoint = {EP_W{1'b0}};
-        for (i = 0; i < MASK_W; i = i + 1) begin
-            if (lowest[i]) begin
-                endpoint = i[EP_W-1:0];
-            end
-        end
-    end
     generate
         if (EI_W > EP_W) begin : gen_groups
             assign req_ei = {desc_ei[EI_W-1:EP_W], endpoint};
@@ -195,8 +203,10 @@ module inc_replicate_data #(
 
     always @(posedge clk) begin
         if (issue) begin
-            partly_reg <= !is_last;
-            left_reg   <= rest;
+            partly_reg  <= !is_last;
+            left_reg    <= rest;
+            next_ep_reg <= number_of(lowest_of(rest));
+            last_reg    <= others_of(rest) == {MASK_W{1'b0}};
         end
         if (rst) begin
             partly_reg <= 1'b0;
@@ -225,20 +235,26 @@ module inc_replicate_data #(
                                        // the next to be fetched
     reg  [ADDR_W:0]    next_reg;       // the word to be fetched next
     reg  [WORDS_W-1:0] index_reg;      // its number in the payload
+    reg  [ADDR_W:0]    used_reg;       // words from base to tail
 
-    wire [ADDR_W:0]    used      = tail_reg - base_reg;
     wire [ADDR_W:0]    behind    = next_reg + {{ADDR_W{1'b0}}, 1'b1};
     wire               there     = job_valid && next_reg != tail_reg;
     wire               fetch;
     wire               job_end   = index_reg + {{(WORDS_W-1){1'b0}}, 1'b1} == job_words;
 
-    assign emit_room = !used[ADDR_W];
+    // In a payload's last copy base is next, so a fetch frees a word. One more and one less differ from their number in these bits.
+    wire               frees     = fetch && job_last;
+    wire [ADDR_W:0]    up        = used_reg ^ (used_reg + {{ADDR_W{1'b0}}, 1'b1});
+    wire [ADDR_W:0]    down      = used_reg ^ (used_reg - {{ADDR_W{1'b0}}, 1'b1});
+
+    assign emit_room = !used_reg[ADDR_W];
     assign job_pop   = fetch && job_end;
 
     always @(posedge clk) begin
         if (emit_valid) begin
             tail_reg <= tail_reg + {{ADDR_W{1'b0}}, 1'b1};
         end
+        used_reg <= used_reg ^ (up & {(ADDR_W+1){emit_valid && !frees}}) ^ (down & {(ADDR_W+1){frees && !emit_valid}});
         if (fetch) begin
             index_reg <= job_end ? {WORDS_W{1'b0}} : index_reg + {{(WORDS_W-1){1'b0}}, 1'b1};
             next_reg  <= job_end && !job_last ? base_reg : behind;
@@ -250,6 +266,7 @@ module inc_replicate_data #(
             tail_reg  <= {(ADDR_W+1){1'b0}};
             base_reg  <= {(ADDR_W+1){1'b0}};
             next_reg  <= {(ADDR_W+1){1'b0}};
+            used_reg  <= {(ADDR_W+1){1'b0}};
             index_reg <= {WORDS_W{1'b0}};
         end
     end

@@ -57,6 +57,10 @@ module inc_fifo #(
     assign room  = count_reg < LIMIT_COUNT;
     assign data  = mem[head_reg];
 
+    // One more and one less differ from the count in these bits. Push and pop come late: they only choose.
+    wire [DEPTH_W:0] up   = count_reg ^ (count_reg + {{DEPTH_W{1'b0}}, 1'b1});
+    wire [DEPTH_W:0] down = count_reg ^ (count_reg - {{DEPTH_W{1'b0}}, 1'b1});
+
     always @(posedge clk) begin
         if (push) begin
             mem[tail_reg] <= push_data;
@@ -65,11 +69,7 @@ module inc_fifo #(
         if (pop) begin
             head_reg <= head_reg + {{(DEPTH_W-1){1'b0}}, 1'b1};
         end
-        if (push && !pop) begin
-            count_reg <= count_reg + {{DEPTH_W{1'b0}}, 1'b1};
-        end else if (pop && !push) begin
-            count_reg <= count_reg - {{DEPTH_W{1'b0}}, 1'b1};
-        end
+        count_reg <= count_reg ^ (up & {(DEPTH_W+1){push && !pop}}) ^ (down & {(DEPTH_W+1){pop && !push}});
 
         if (rst) begin
             head_reg  <= {DEPTH_W{1'b0}};

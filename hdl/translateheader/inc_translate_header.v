@@ -11,6 +11,8 @@
 //   table       written word by word through tbl_*. The words of an endpoint that there is, but EP_CTRL and EP_LOCAL_QPN, are read through
 //               get_*: get_valid stands, with the rest, until `got`, in the next cycle, in which got_data is the word. req_ready is low
 //               meanwhile
+//   one port    with ONE_PORT tables and offsets are in memories of one port: in a cycle in which tbl_ep_we or off_we is high req_ready
+//               is low, and get_* waits
 //   PSN         as requested; with req_in_band the endpoint's offset of range req_rng is added, that of what it sends (req_dir 1) or
 //               hears (0); offsets come on off_* before the first request that needs them, and go for a range when the fourth after it opens
 //   reset       queue empty; the table's contents are unknown until written
@@ -35,7 +37,9 @@ module inc_translate_header #(
     parameter IN_BAND = 0,
     // 1: the last additions, of an offset and of the IP header's sum, are behind the queue of headers, so that the tables' memories have
     // the cycle before it to themselves
-    parameter LATE    = 0
+    parameter LATE    = 0,
+    // 1: tables and offsets are in memories of one port, which take half the area; a write makes requests wait
+    parameter ONE_PORT = 0
 ) (
     input  wire               clk,
     input  wire               rst,
@@ -111,6 +115,9 @@ module inc_translate_header #(
         if (LATE < 0 || LATE > 1) begin : gen_bad_late
             $error("inc_translate_header: LATE must be 0 or 1");
         end
+        if (ONE_PORT < 0 || ONE_PORT > 1) begin : gen_bad_one_port
+            $error("inc_translate_header: ONE_PORT must be 0 or 1");
+        end
     endgenerate
 `endif
 
@@ -131,10 +138,12 @@ module inc_translate_header #(
     reg       got_reg;
     reg [3:0] got_word_reg;
     wire      has_room;
-    wire      get  = get_valid && !got_reg;
+    // the memories' only port writes
+    wire      taken = ONE_PORT != 0 && (tbl_ep_we || (IN_BAND != 0 && off_we));
+    wire      get  = get_valid && !got_reg && !taken;
     wire      take = req_valid && req_ready;
     wire      look = take || get;
-    assign req_ready = has_room && !get;
+    assign req_ready = has_room && !get && !taken;
     assign got       = got_reg;
 
     // ---- table ----
@@ -154,34 +163,34 @@ module inc_translate_header #(
     wire [31:0] ep_local_ip, ep_remote_ip, ep_local_mac_lo, ep_remote_mac_lo, ep_header;
     wire [15:0] ep_local_mac_hi, ep_remote_mac_hi;
 
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(PORT_W), .ADDR_W(INDEX_W)) u_port (
+    inc_table #(.WORDS(RECORDS), .BITS(PORT_W), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_port (
         .clk(clk), .we(we && tbl_word == WORD_EP_CTRL), .waddr(wr_at), .wdata(tbl_data[F_EP_CTRL_PORT +: PORT_W]),
         .re(take), .raddr(rd_at), .rdata(ep_port));
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W)) u_remote_qpn (
+    inc_table #(.WORDS(RECORDS), .BITS(24), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_remote_qpn (
         .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_QPN), .waddr(wr_at),
         .wdata(tbl_data[F_EP_REMOTE_QPN_QPN +: W_EP_REMOTE_QPN_QPN]),
         .re(look), .raddr(rd_at), .rdata(ep_remote_qpn));
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_local_ip (
+    inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_local_ip (
         .clk(clk), .we(we && tbl_word == WORD_EP_LOCAL_IP), .waddr(wr_at), .wdata(tbl_data),
         .re(look), .raddr(rd_at), .rdata(ep_local_ip));
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_remote_ip (
+    inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_remote_ip (
         .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_IP), .waddr(wr_at), .wdata(tbl_data),
         .re(look), .raddr(rd_at), .rdata(ep_remote_ip));
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_local_mac_lo (
+    inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_local_mac_lo (
         .clk(clk), .we(we && tbl_word == WORD_EP_LOCAL_MAC_LO), .waddr(wr_at), .wdata(tbl_data),
         .re(look), .raddr(rd_at), .rdata(ep_local_mac_lo));
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(16), .ADDR_W(INDEX_W)) u_local_mac_hi (
+    inc_table #(.WORDS(RECORDS), .BITS(16), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_local_mac_hi (
         .clk(clk), .we(we && tbl_word == WORD_EP_LOCAL_MAC_HI), .waddr(wr_at),
         .wdata(tbl_data[F_EP_LOCAL_MAC_HI_OCTETS +: W_EP_LOCAL_MAC_HI_OCTETS]),
         .re(look), .raddr(rd_at), .rdata(ep_local_mac_hi));
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_remote_mac_lo (
+    inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_remote_mac_lo (
         .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_MAC_LO), .waddr(wr_at), .wdata(tbl_data),
         .re(look), .raddr(rd_at), .rdata(ep_remote_mac_lo));
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(16), .ADDR_W(INDEX_W)) u_remote_mac_hi (
+    inc_table #(.WORDS(RECORDS), .BITS(16), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_remote_mac_hi (
         .clk(clk), .we(we && tbl_word == WORD_EP_REMOTE_MAC_HI), .waddr(wr_at),
         .wdata(tbl_data[F_EP_REMOTE_MAC_HI_OCTETS +: W_EP_REMOTE_MAC_HI_OCTETS]),
         .re(look), .raddr(rd_at), .rdata(ep_remote_mac_hi));
-    inc_ram_1r1w #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W)) u_header (
+    inc_table #(.WORDS(RECORDS), .BITS(32), .ADDR_W(INDEX_W), .ONE_PORT(ONE_PORT)) u_header (
         .clk(clk), .we(we && tbl_word == WORD_EP_HEADER), .waddr(wr_at), .wdata(tbl_data),
         .re(look), .raddr(rd_at), .rdata(ep_header));
 
@@ -222,7 +231,7 @@ module inc_translate_header #(
             wire               off_there;
             inc_endpoint_index #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .INDEX_W(INDEX_W)) u_off_index (
                 .ei(off_ei), .index(off_at), .present(off_there));
-            inc_ram_1r1w #(.WORDS(4 * RECORDS), .BITS(48), .ADDR_W(INDEX_W + 2)) u_offsets (
+            inc_table #(.WORDS(4 * RECORDS), .BITS(48), .ADDR_W(INDEX_W + 2), .ONE_PORT(ONE_PORT)) u_offsets (
                 .clk(clk), .we(off_we && off_there), .waddr({off_at, off_rng}), .wdata({off_in, off_out}),
                 .re(take), .raddr({rd_at, req_rng}), .rdata({q_in, q_out}));
             always @(posedge clk) begin

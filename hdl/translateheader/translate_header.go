@@ -32,6 +32,8 @@ type TranslateHeader struct {
 	// Late: 1 if the last additions, of an offset and of the IP header's sum, are behind the queue of headers, so that the tables' memories
 	// have the cycle before it to themselves, else 0.
 	Late int
+	// OnePort: 1 if tables and offsets are in memories of one port, whose writes make requests wait, else 0.
+	OnePort int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -43,6 +45,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	rules.Refuse(p.Groups < 1 || p.Groups > leaf.Pow2(max(p.EIW-p.EPW, 0)) || p.Groups*p.MaskW < 2, "GROUPS must be 1 to 2**(EI_W - EP_W), and two endpoints at least")
 	rules.Refuse(p.InBand < 0 || p.InBand > 1, "IN_BAND must be 0 or 1")
 	rules.Refuse(p.Late < 0 || p.Late > 1, "LATE must be 0 or 1")
+	rules.Refuse(p.OnePort < 0 || p.OnePort > 1, "ONE_PORT must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -55,7 +58,7 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_translate_header: %w", err)
 	}
-	memory, err := ram.RAM{Words: at.Words(), Bits: p.PortW, AddrW: at.IndexW()}.Module()
+	memory, err := p.table(at.Words(), p.PortW).Module()
 	if err != nil {
 		return nil, fmt.Errorf("inc_translate_header: %w", err)
 	}
@@ -76,26 +79,31 @@ func (p TranslateHeader) Module() (*graph.Module, error) {
 			{Name: "GROUPS", Value: p.Groups},
 			{Name: "IN_BAND", Value: p.InBand},
 			{Name: "LATE", Value: p.Late},
+			{Name: "ONE_PORT", Value: p.OnePort},
 		},
 		Ports: p.ports(),
 		Memories: []graph.Memory{
-			{Path: "u_port", Words: at.Words(), Bits: p.PortW, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_remote_qpn", Words: at.Words(), Bits: 24, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_local_ip", Words: at.Words(), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_remote_ip", Words: at.Words(), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_local_mac_lo", Words: at.Words(), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_local_mac_hi", Words: at.Words(), Bits: 16, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_remote_mac_lo", Words: at.Words(), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_remote_mac_hi", Words: at.Words(), Bits: 16, Role: "table", Module: "inc_ram_1r1w"},
-			{Path: "u_header", Words: at.Words(), Bits: 32, Role: "table", Module: "inc_ram_1r1w"},
+			p.table(at.Words(), p.PortW).At("u_port", "table"),
+			p.table(at.Words(), 24).At("u_remote_qpn", "table"),
+			p.table(at.Words(), 32).At("u_local_ip", "table"),
+			p.table(at.Words(), 32).At("u_remote_ip", "table"),
+			p.table(at.Words(), 32).At("u_local_mac_lo", "table"),
+			p.table(at.Words(), 16).At("u_local_mac_hi", "table"),
+			p.table(at.Words(), 32).At("u_remote_mac_lo", "table"),
+			p.table(at.Words(), 16).At("u_remote_mac_hi", "table"),
+			p.table(at.Words(), 32).At("u_header", "table"),
 		},
 		Submodules: []*graph.Module{memory, fifo, index},
 	}
 	if p.InBand != 0 {
-		module.Memories = append(module.Memories,
-			graph.Memory{Path: "gen_in_band.u_offsets", Words: 4 * at.Words(), Bits: 48, Role: "state", Module: "inc_ram_1r1w"})
+		module.Memories = append(module.Memories, p.table(4*at.Words(), 48).At("gen_in_band.u_offsets", "state"))
 	}
 	return module, nil
+}
+
+// table is one of its tables.
+func (p TranslateHeader) table(words, bits int) ram.Table {
+	return ram.Table{Words: words, Bits: bits, AddrW: leaf.IndexBits(words), OnePort: p.OnePort}
 }
 
 // ports are those of the Verilog: requests in, headers out, the tables to be written.

@@ -40,6 +40,12 @@ func lateFixed() translateheader.TranslateHeader {
 	return p
 }
 
+// onePort has tables that are read or written.
+func onePort(p translateheader.TranslateHeader) translateheader.TranslateHeader {
+	p.OnePort = 1
+	return p
+}
+
 // record is an endpoint's words as the register map numbers them.
 type record [regs.Words]uint32
 
@@ -138,9 +144,12 @@ type bench struct {
 	ask, pop func() bool
 	change   func() bool // the control plane writes a word
 	look     func() bool // the registers read one
-	looking  bool        // they are to get it in this cycle
-	word     uint32      // which
+	looking  bool        // they ask
+	given    bool        // they get it in this cycle
+	at, nth  int         // of whom, which
+	word     uint32      // what it is
 	looked   int         // how many they got
+	waited   int         // cycles in which a write kept requests or registers waiting
 	want     []header
 	got      []header
 	askedAt  []uint64
@@ -162,8 +171,9 @@ func newBench(t *testing.T, lib *sim.Lib, p translateheader.TranslateHeader, see
 	b.Set("tbl_ep_we", 0)
 	for ei := range b.offsets {
 		for rng := range 4 {
-			b.move(ei, rng)
+			keep := b.move(ei, rng)
 			b.Clock()
+			keep()
 		}
 	}
 	b.Set("off_we", 0)
@@ -171,23 +181,48 @@ func newBench(t *testing.T, lib *sim.Lib, p translateheader.TranslateHeader, see
 }
 
 func (b *bench) write(ei, w int, v uint32) {
+	b.drive(ei, w, v)
+	b.table[ei][w] = v
+}
+
+// drive offers a word of an endpoint's record.
+func (b *bench) drive(ei, w int, v uint32) {
 	b.Set("tbl_ep_we", 1)
 	b.Set("tbl_index", uint64(ei))
 	b.Set("tbl_word", uint64(w))
 	b.Set("tbl_data", uint64(v))
-	b.table[ei][w] = v
 }
 
-// move gives an endpoint new offsets in a range.
-func (b *bench) move(ei, rng int) {
+// move offers an endpoint new offsets in a range; keep is called when they are in.
+func (b *bench) move(ei, rng int) (keep func()) {
 	o := offset{b.rng.Uint32N(1 << 24), b.rng.Uint32N(1 << 24)}
 	b.Set("off_we", 1)
 	b.Set("off_ei", uint64(ei))
 	b.Set("off_rng", uint64(rng))
 	b.Set("off_out", uint64(o[0]))
 	b.Set("off_in", uint64(o[1]))
-	if b.p.InBand != 0 {
-		b.offsets[ei][rng] = o
+	return func() {
+		if b.p.InBand != 0 {
+			b.offsets[ei][rng] = o
+		}
+	}
+}
+
+// changes offers a word and offsets, or one of the two; keep is called when they are in.
+func (b *bench) changes() (keep func()) {
+	word, offsets := func() {}, func() {}
+	which := b.rng.IntN(3)
+	if which > 0 {
+		offsets = b.move(b.rng.IntN(len(b.table)), b.rng.IntN(4))
+	}
+	if which < 2 || b.p.InBand == 0 {
+		ei, w, v := b.rng.IntN(len(b.table)), b.rng.IntN(regs.Words), b.rng.Uint32()
+		b.drive(ei, w, v)
+		word = func() { b.table[ei][w] = v }
+	}
+	return func() {
+		word()
+		offsets()
 	}
 }
 
@@ -210,16 +245,27 @@ func (b *bench) cycle() {
 		b.Set("req_words", words(q.payload))
 	}
 	b.Set("hdr_pop", 0)
-	gets := !b.looking && b.look()
-	if gets {
-		ei, w := b.present(), 2+b.rng.IntN(8)
-		b.Set("get_index", uint64(ei))
-		b.Set("get_word", uint64(w))
-		b.word = b.table[ei][w] & mask(w)
+	b.Set("tbl_ep_we", 0)
+	b.Set("off_we", 0)
+	keep := func() {}
+	changes := b.change()
+	if changes {
+		keep = b.changes()
 	}
-	b.SetBool("get_valid", gets || b.looking)
+	if !b.looking && b.look() {
+		b.looking, b.at, b.nth = true, b.present(), 2+b.rng.IntN(8)
+		b.Set("get_index", uint64(b.at))
+		b.Set("get_word", uint64(b.nth))
+	}
+	b.SetBool("get_valid", b.looking)
 	b.Settle()
+	gets := b.looking && !b.given && !(b.p.OnePort != 0 && changes)
+	word := b.table[b.at][b.nth] & mask(b.nth)
 	require.False(b.t, gets && b.Is("req_ready"), "a request and the registers at once")
+	if b.p.OnePort != 0 && changes {
+		require.False(b.t, b.Is("req_ready"), "a request and a write at once")
+		b.waited++
+	}
 	if asks && b.Is("req_ready") { // a record that is written in this cycle is the old one
 		q := b.requests[b.next]
 		b.want = append(b.want, want(b.table[q.ei], q, b.ipID, b.offsets[q.ei][q.rng]))
@@ -228,19 +274,17 @@ func (b *bench) cycle() {
 	}
 	pops := b.Is("hdr_valid") && b.pop()
 	b.SetBool("hdr_pop", pops)
-	b.Set("tbl_ep_we", 0)
-	b.Set("off_we", 0)
-	if b.change() {
-		b.move(b.rng.IntN(len(b.table)), b.rng.IntN(4))
-		b.write(b.rng.IntN(len(b.table)), b.rng.IntN(regs.Words), b.rng.Uint32())
-	}
 	b.Clock()
-	require.Equal(b.t, b.looking, b.Is("got"))
-	if b.looking {
+	keep()
+	require.Equal(b.t, b.given, b.Is("got"))
+	if b.given {
 		require.Equal(b.t, uint64(b.word), b.Get("got_data"))
 		b.looked++
+		b.looking = false
 	}
-	b.looking = gets
+	if b.given = gets; gets {
+		b.word = word
+	}
 	if pops {
 		h := header{port: b.Get("hdr_port"), plen: b.Get("hdr_plen"), words: b.Get("hdr_words"), covered: b.Get("hdr_covered"),
 			total: b.Get("hdr_total"), long: b.Is("hdr_long"), bytes: b.Bytes("hdr_bytes")}
@@ -296,7 +340,10 @@ func (b *bench) some() request {
 // TestAgainstRoce: headers of all kinds at any pace, endpoints' records and offsets changing meanwhile.
 func TestAgainstRoce(t *testing.T) {
 	t.Parallel()
-	for name, p := range map[string]translateheader.TranslateHeader{"in-band": mini(), "fixed": fixed(), "late": late(), "late, fixed": lateFixed(), "three groups": three(), "one group": alone()} {
+	for name, p := range map[string]translateheader.TranslateHeader{
+		"in-band": mini(), "fixed": fixed(), "late": late(), "late, fixed": lateFixed(), "three groups": three(), "one group": alone(),
+		"one port": onePort(late()), "one port, fixed": onePort(lateFixed()),
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			anything(t, p)
@@ -324,6 +371,7 @@ func anything(t *testing.T, p translateheader.TranslateHeader) {
 		}
 		b.run(t)
 		require.Equal(t, seed != 2, b.looked > 50)
+		require.Equal(t, p.OnePort != 0 && seed%2 == 1, b.waited > 50)
 	}
 }
 

@@ -116,6 +116,7 @@ func stepFaults() []Fault {
 		{Name: "a frame takes the state of the one before it, whosever that is", File: fileCheck,
 			Old: "b_valid ? b_ei == a_ei : c_stays && c_ei == a_ei", New: "b_valid || c_stays"},
 		{Name: "what was taken from a damaged frame is kept", File: fileCheck,
-			Old: "c_leaves && b_valid && ((take_ep && !ep_we) || (take_done && !done_we) || (b_takes_slot && !wr_en))", New: "1'b0"},
+			Old: "b_valid && ((take_ep && !(commits && t_ep_we)) || (take_done && !(commits && t_done_we) && !c_opened) || (b_takes_slot && !(commits && t_wr)))",
+			New: "1'b0"},
 	}
 }

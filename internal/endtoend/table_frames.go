@@ -11,9 +11,8 @@ func outputFaults() []Fault {
 			Old: "{15'd0, fold[16]}", New: "16'd0"},
 		{Name: "the IP checksum's carries are lost", File: fileTranslate,
 			At: "two_of = {carry[14:0],", Old: "carry[15]", New: "1'b0"},
-		{Name: "tkeep is full on the last beat", File: fileJoin,
-			Old: "rest_blocks[b/FINE+1] || (rest_blocks[b/FINE] && rest_lanes[b%FINE])",
-			New: "b > 3 || rest_blocks[b/FINE+1] || (rest_blocks[b/FINE] && rest_lanes[b%FINE])"},
+		{Name: "tkeep is full on the last beat", File: fileForward,
+			Old: "full || below[b/FINE]", New: "full || b > 3 || below[b/FINE]"},
 		{Name: "bytes behind the payload are not zeroed", File: fileJoin,
 			Old: "pay_blocks[b/FINE+1] || (pay_blocks[b/FINE] && pay_lanes[b%FINE])",
 			New: "needs || pay_blocks[b/FINE+1] || (pay_blocks[b/FINE] && pay_lanes[b%FINE])"},
@@ -22,8 +21,8 @@ func outputFaults() []Fault {
 		{Name: "AckReq is not set", File: fileTranslate,
 			At: "ep_remote_qpn,", Old: "is_data", New: "1'b0"},
 		{Name: "the last endpoint gets no copy", File: fileReplicate,
-			At: "wire [MASK_W-1:0] rest =", Old: "mask & below",
-			New: "mask & below & {2'b00, {(MASK_W-3){1'b1}}, 1'b0}"},
+			At: "wire [MASK_W-1:0] rest =", Old: "others_of(partly_reg ? left_reg : desc_mask)",
+			New: "others_of(partly_reg ? left_reg : desc_mask) & {2'b00, {(MASK_W-3){1'b1}}, 1'b0}"},
 	}
 }
 

@@ -180,10 +180,10 @@ func widePipeFaults() []Fault {
 	return []Fault{
 		{Name: "frames go before actions", File: filePipe,
 			Old: "!(turn_reg && vrd_valid && frm_waits)", New: "!(vrd_valid && frm_waits)", Also: []Change{
-				{Old: "c_leaves && !(act_soon && !opened_reg)", New: "c_leaves"},
+				{Old: "!(act_soon && !opened_reg)", New: "1'b1"},
 			}},
 		{Name: "frames pass an action that is on its way", File: filePipe,
-			Old: "c_leaves && !(act_soon && !opened_reg)", New: "c_leaves && !(act_valid && !opened_reg)"},
+			Old: "!(act_soon && !opened_reg)", New: "!(act_valid && !opened_reg)"},
 		{Name: "data does not see that the one before it is of its endpoint", File: fileSend,
 			At: ".follows (", Old: "rcv_follows", New: "1'b0"},
 		{Name: "data does not see what the one before it does to its pipe", File: filePipe,
@@ -197,7 +197,7 @@ func widePipeFaults() []Fault {
 		{Name: "an acknowledgement does not see who was sent something while it was looked up", File: fileRetransmission,
 			Old: "side_we && group == look_group", New: "1'b0"},
 		{Name: "what was taken from a damaged frame is kept in Mode III", File: filePipe,
-			Old: "c_leaves && !good && b_valid && !b_bypass && (rcv_takes || take_tails || b_takes_slot)", New: "1'b0"},
+			Old: "!commits && b_valid && !b_bypass && (rcv_takes || take_tails || b_takes_slot)", New: "1'b0"},
 		{Name: "what completes behind an acknowledgement does not wait for it", File: filePipe,
 			Old: "c_completes && c_root && !c_near && !c_sure", New: "1'b0"},
 	}

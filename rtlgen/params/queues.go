@@ -20,7 +20,7 @@ func (p Params) queues() (replay, forward queue) {
 	words := p.MTUBytes / p.BusBytes
 	beats := ceil(p.MTUBytes+maxFrameOv, p.BusBytes)
 	replay = p.smaller(pow2(max(2*words, 8)), pow2(words), 8*p.BusBytes+1)
-	forward = p.smaller(pow2(max(beats+16, 32)), pow2(ceil(headerBytes, p.BusBytes)+untilDecision+parser.BeatsBehind+2), 9*p.BusBytes+2)
+	forward = p.smaller(pow2(max(beats+16, 32)), pow2(ceil(headerBytes, p.BusBytes)+untilDecision+parser.BeatsBehind+2), 8*p.BusBytes+clog2(p.BusBytes)+2)
 	return replay, forward
 }
 

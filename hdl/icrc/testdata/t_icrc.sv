@@ -14,7 +14,7 @@
     output wire                 n``N``_s_ready, \
     input  wire [8*N-1:0]       n``N``_s_data, \
     input  wire [15:0]          n``N``_s_check, \
-    input  wire [N-1:0]         n``N``_s_keep, \
+    input  wire [$clog2(N)-1:0] n``N``_s_size, \
     input  wire                 n``N``_s_first, \
     input  wire                 n``N``_s_last, \
     input  wire [2:0]           n``N``_s_port, \
@@ -24,7 +24,7 @@
     output wire                 n``N``_m_valid, \
     input  wire                 n``N``_m_ready, \
     output wire [8*N-1:0]       n``N``_m_data, \
-    output wire [N-1:0]         n``N``_m_keep, \
+    output wire [$clog2(N)-1:0] n``N``_m_size, \
     output wire                 n``N``_m_last, \
     output wire [2:0]           n``N``_m_port
 
@@ -41,11 +41,11 @@
         inc_crc32_``N u_step (.clk(clk), .en(checking ? c_en : i_en), .data(checking ? c_data : i_data), .state(checking ? c_state : i_state), .next(next)); \
         inc_crc32_residue_``N u_residue (.tail(tail), .residue(residue)); \
         inc_icrc_insert #(.BYTES(N), .PORT_W(3), .INIT(INIT)) u_insert (.clk(clk), .rst(rst), \
-            .s_valid(n``N``_s_valid), .s_ready(n``N``_s_ready), .s_data(n``N``_s_data), .s_check(n``N``_s_check), .s_keep(n``N``_s_keep), .s_first(n``N``_s_first), \
+            .s_valid(n``N``_s_valid), .s_ready(n``N``_s_ready), .s_data(n``N``_s_data), .s_check(n``N``_s_check), .s_size(n``N``_s_size), .s_first(n``N``_s_first), \
             .s_last(n``N``_s_last), .s_port(n``N``_s_port), .s_index(n``N``_s_index), .s_left(n``N``_s_left), \
             .s_bad(n``N``_s_bad), .step_en(i_en), .step_data(i_data), .step_state(i_state), .step_next(next), \
             .tail_en(t_en), .tail_index(index), .tail_state(t_state), .tail_crc(t_crc), \
-            .m_valid(n``N``_m_valid), .m_ready(n``N``_m_ready), .m_data(n``N``_m_data), .m_keep(n``N``_m_keep), .m_last(n``N``_m_last), \
+            .m_valid(n``N``_m_valid), .m_ready(n``N``_m_ready), .m_data(n``N``_m_data), .m_size(n``N``_m_size), .m_last(n``N``_m_last), \
             .m_port(n``N``_m_port)); \
         inc_crc32_tail_``N u_tail (.clk(clk), .en(t_en), .index(index), .state(t_state), .crc(t_crc)); \
     end endgenerate
