@@ -647,7 +647,7 @@ func TestTreeLatency(t *testing.T) {
 	for planes, want := range map[int][]uint64{4: {17, 16, 15, 15}, 8: {24, 23, 22, 22, 22, 22, 22, 22}} {
 		t.Run(fmt.Sprintf("%d pairs", planes), func(t *testing.T) {
 			t.Parallel()
-			p := tree(with(all(2), func(p *aggregatedata.AggregateData) { p.ECC, p.Banks, p.PktW = 1, 2, 6 }), planes)
+			p := chip(planes)
 			lib := rig.Lib(t, p)
 			for last, cycles := range want {
 				b := newBench(t, lib, p, 1)
