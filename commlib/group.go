@@ -89,24 +89,20 @@ type progress struct {
 	last                     time.Time
 }
 
-// Connect makes a group of an endpoint without a control plane: whoever wrote it must have told the switches. open says which queue pair
-// this side has, before anything is sent; nil if nobody wants to know.
-func Connect(d verbs.Device, e Endpoint, t Tuning, open func(qpn uint32) error) (*Group, error) {
-	g, err := prepare(d, e, t)
+// Connect makes a group of an endpoint without a control plane: whoever wrote it must have told the switches. meet hears which queue pair this side has
+// before that is connected, and may say then what of the far end and START was not known before; nil if nobody wants to know. Nothing is sent
+// before the first call.
+func Connect(d verbs.Device, e Endpoint, t Tuning, meet func(qpn uint32, e *Endpoint) error) (*Group, error) {
+	g, err := prepare(d, e, t, meet)
 	if err != nil {
 		return nil, err
-	}
-	if open != nil {
-		if err := open(g.qp.QPN()); err != nil {
-			return nil, errors.Join(err, g.qp.Destroy())
-		}
 	}
 	g.start(nil)
 	return g, nil
 }
 
-// prepare makes the queue pair.
-func prepare(d verbs.Device, e Endpoint, t Tuning) (*Group, error) {
+// prepare makes the queue pair and connects it.
+func prepare(d verbs.Device, e Endpoint, t Tuning, meet func(qpn uint32, e *Endpoint) error) (*Group, error) {
 	g := &Group{at: e, tuning: t, device: d, kick: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	g.packets = cmp.Or(t.Packets, max(e.Window/4, 1))
 	g.rangePackets = cmp.Or(t.RangePackets, mostPackets)
@@ -130,7 +126,12 @@ func prepare(d verbs.Device, e Endpoint, t Tuning) (*Group, error) {
 	if err != nil {
 		return nil, fmt.Errorf("group %s: %w", e.Name, err)
 	}
-	err = qp.Connect(verbs.Attr{Peer: e.Peer, PeerQPN: e.PeerQPN, SendPSN: e.Start, RecvPSN: e.Start, PathMTU: e.PathMTU,
+	if meet != nil {
+		if err := meet(qp.QPN(), &g.at); err != nil {
+			return nil, errors.Join(fmt.Errorf("group %s: %w", e.Name, err), qp.Destroy())
+		}
+	}
+	err = qp.Connect(verbs.Attr{Peer: g.at.Peer, PeerQPN: g.at.PeerQPN, SendPSN: g.at.Start, RecvPSN: g.at.Start, PathMTU: e.PathMTU,
 		Timeout: cmp.Or(t.QPTimeout, qpTimeout), RetryCount: endless, RNRRetry: endless, MinRNRTimer: rnrTimer})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("group %s: %w", e.Name, err), qp.Destroy())

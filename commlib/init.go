@@ -49,7 +49,7 @@ func InitGroup(ctx context.Context, c Config) (*Group, error) {
 		if err != nil {
 			return nil, err
 		}
-		if g, err = prepare(c.Device, e, c.Tuning); err != nil {
+		if g, err = prepare(c.Device, e, c.Tuning, nil); err != nil {
 			return nil, err
 		}
 		at := c.Device.Address()
