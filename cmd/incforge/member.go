@@ -26,7 +26,7 @@ type memberFlags struct {
 	group, policy      string
 	members            []string
 	mbps, least        int
-	timeout            time.Duration
+	timeout, wait      time.Duration
 }
 
 func bindMember(cmd *cobra.Command, m *memberFlags) {
@@ -40,6 +40,7 @@ func bindMember(cmd *cobra.Command, m *memberFlags) {
 	f.IntVar(&m.mbps, "mbps", 1000, "megabits a second wanted")
 	f.IntVar(&m.least, "least", 0, "the least that will do; 0 is the same")
 	f.DurationVar(&m.timeout, "timeout", 30*time.Second, "how long a call may stand, and the group take to be made; 0 is for ever")
+	f.DurationVar(&m.wait, "wait", 5*time.Second, "how long to ask again while there is no room for the group, or a host's port is not up")
 	bindFiles(cmd, &m.files)
 }
 
@@ -75,7 +76,7 @@ func (a *app) member(ctx context.Context, name string, m *memberFlags, use func(
 		}
 		defer func() { err = errors.Join(err, conn.Close()) }()
 		g, err = commlib.InitGroup(begin, commlib.Config{Manager: managerpb.NewManagerClient(conn), Device: n, Tuning: commlib.Tuning{Timeout: m.timeout},
-			Name: m.group, Members: m.members, Rank: rank, Policy: m.policy, Mbps: m.mbps, LeastMbps: m.least})
+			Name: m.group, Members: m.members, Rank: rank, Policy: m.policy, Mbps: m.mbps, LeastMbps: m.least, Wait: m.wait})
 	}
 	if err != nil {
 		return err
