@@ -160,8 +160,10 @@ func (q *qp) Poll(into []verbs.Completion) (int, error) {
 		return 0, failed("ibv_poll_cq", C.int(-n))
 	}
 	for i := range c[:n] {
-		into[i] = verbs.Completion{ID: uint64(c[i].id) >> 1, Status: verbs.Status(c[i].status), Recv: c[i].id&receives != 0, Bytes: int(c[i].bytes),
-			HasImm: c[i].has_immediate != 0, Imm: uint32(c[i].immediate)}
+		into[i] = verbs.Completion{ID: uint64(c[i].id) >> 1, Status: verbs.Status(c[i].status), Recv: c[i].id&receives != 0}
+		if into[i].Recv { // of sends devices say what they like
+			into[i].Bytes, into[i].HasImm, into[i].Imm = int(c[i].bytes), c[i].has_immediate != 0, uint32(c[i].immediate)
+		}
 		if c[i].status != 0 && c[i].vendor_error != 0 {
 			into[i].Detail = fmt.Sprintf("the vendor's error %#x", uint32(c[i].vendor_error))
 		}
