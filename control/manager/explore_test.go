@@ -4,6 +4,7 @@ package manager
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
 	"strings"
 	"testing"
@@ -206,13 +207,18 @@ func (e *explorer) calm() bool {
 	return true
 }
 
+var wide = flag.Bool("wide", false, "all interleavings on two leaves and a spine, where one of three agents crashes, instead of on one switch")
+
 // All interleavings of two managers' crashes and one agent's: whatever is left is whole or gone, agents and manager agree, and another group can be made.
 func TestAllInterleavings(t *testing.T) {
-	e := &explorer{t: t, seen: map[string]bool{}, shape: placement.LeafSpine(2, 1, 2)}
+	e := &explorer{t: t, seen: map[string]bool{}, shape: placement.Clos{Down: []int{2}}}
+	if *wide {
+		e.shape = placement.LeafSpine(2, 1, 1)
+	}
 	for more := true; more; more = e.next() {
 		e.run()
 	}
 	t.Logf("%d lives, of which %d were seen to their end, with %d states that crashes leave; in %d the group has lived", e.runs, e.runs-e.pruned, len(e.seen), e.finished)
-	require.Greater(t, e.finished, 50)
+	require.Greater(t, e.finished, 40)
 	require.Greater(t, len(e.seen), 100)
 }
