@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cluster writes the topology of a lab with an in-band group of all hosts, four on a leaf or eight on two leaves and a spine, and an engine that
+// inBandLab writes the topology of a lab with an in-band group of all hosts, four on a leaf or eight on two leaves and a spine, and an engine that
 // has every type and operation.
-func cluster(t *testing.T, programs string, hosts int, dut string, loss float64) (file string) {
+func inBandLab(t *testing.T, programs string, hosts int, dut string, loss float64) (file string) {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "switch.yaml"), []byte(`
@@ -80,7 +80,7 @@ func TestCommLibGuests(t *testing.T) {
 		return stdout.String()
 	}
 	t.Run("device", func(t *testing.T) {
-		out := on(t, cluster(t, programs, 4, "reference", 0), "INCFORGE_VERBS_DEVICE=rxe0 ibverbs.test -test.v")
+		out := on(t, inBandLab(t, programs, 4, "reference", 0), "INCFORGE_VERBS_DEVICE=rxe0 ibverbs.test -test.v")
 		assert.Equal(t, 4, strings.Count(out, "PASS: TestMessages"))
 		assert.NotContains(t, out, "SKIP")
 	})
@@ -91,7 +91,7 @@ func TestCommLibGuests(t *testing.T) {
 		sizes string
 	}{{4, "rtl", 0, "1Ki,20000"}, {4, "rtl", 0.01, "1Ki"}, {8, "reference", 0, "1Ki,64Ki"}, {8, "reference", 0.01, "1Ki,16Ki"}} {
 		t.Run(fmt.Sprintf("%d hosts, %s, loss %g", c.hosts, c.dut, c.loss), func(t *testing.T) {
-			file := cluster(t, programs, c.hosts, c.dut, c.loss)
+			file := inBandLab(t, programs, c.hosts, c.dut, c.loss)
 			on(t, file, "incforge perf $(hostname) --meet /share/groups/any --timeout 5m --iterations 1 --warmup 0 --bytes "+c.sizes)
 			if c.loss == 0 {
 				out := on(t, file, "every verbs:rxe0 $(hostname) /share/groups/any")
@@ -100,6 +100,6 @@ func TestCommLibGuests(t *testing.T) {
 		})
 	}
 	t.Run("1 MiB", func(t *testing.T) {
-		on(t, cluster(t, programs, 4, "reference", 0), "incforge perf $(hostname) --meet /share/groups/any --timeout 5m --iterations 2 --collective allreduce --type fp32 --bytes 1Mi")
+		on(t, inBandLab(t, programs, 4, "reference", 0), "incforge perf $(hostname) --meet /share/groups/any --timeout 5m --iterations 2 --collective allreduce --type fp32 --bytes 1Mi")
 	})
 }
