@@ -21,6 +21,7 @@ func inBandLab(t *testing.T, programs string, hosts int, dut string, loss float6
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "switch.yaml"), []byte(`
+name: commlib
 mode: 2
 bus_bytes: 32
 dtypes: [FP32, FP16, BF16, INT32]
