@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every function of commlib.h, from C: NIC MANAGER RANK MEMBER..., of at most four members; or NIC HOST FOLDER, on hosts of a lab, where FOLDER is that of
+ * Every function of commlib.h, from C: NIC MANAGER RANK MEMBER..., of at most sixteen members; or NIC HOST FOLDER, on hosts of a lab, where FOLDER is that of
  * an in-band group. Exit status 0: everything was as it must be. */
 #include "commlib.h"
 
