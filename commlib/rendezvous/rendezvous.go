@@ -48,10 +48,8 @@ func Join(ctx context.Context, d verbs.Device, folder, host string, t commlib.Tu
 		}
 		return os.Rename(hidden, file(what))
 	}
-	for _, stale := range []string{joinFile, readyFile, goFile, runFile} {
-		if err := os.Remove(file(stale)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return nil, fmt.Errorf("group %s: %w", e.Name, err)
-		}
+	if err := forget(file, joinFile, readyFile, goFile, runFile); err != nil {
+		return nil, fmt.Errorf("group %s: %w", e.Name, err)
 	}
 	g, err := commlib.Connect(d, e, t, func(qpn uint32, e *commlib.Endpoint) error {
 		if err := say(joinFile, fmt.Sprintln(qpn)); err != nil {
@@ -59,7 +57,7 @@ func Join(ctx context.Context, d verbs.Device, folder, host string, t commlib.Tu
 		}
 		text, err := await(ctx, file(goFile), "the others to join")
 		if err != nil {
-			return errors.Join(err, os.Remove(file(joinFile)))
+			return errors.Join(err, forget(file, joinFile))
 		}
 		return connection(text, e)
 	})
@@ -71,9 +69,19 @@ func Join(ctx context.Context, d verbs.Device, folder, host string, t commlib.Tu
 	}
 	if err != nil {
 		g.Close()
-		return nil, fmt.Errorf("group %s: %w", e.Name, err)
+		return nil, fmt.Errorf("group %s: %w", e.Name, errors.Join(err, forget(file, readyFile)))
 	}
 	return g, nil
+}
+
+// forget removes files that a rank, or one before it that was killed, has left.
+func forget(file func(string) string, names ...string) error {
+	for _, name := range names {
+		if err := os.Remove(file(name)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // await waits for a file, reads it and takes it away. One that says that something is wrong is an error.

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/commlib"
+	"incforge/commlib/softnic"
+	"incforge/commlib/verbs"
 	"incforge/roce"
 )
 
@@ -76,4 +78,57 @@ func TestAwait(t *testing.T) {
 	_, err = await(ctx, path, "the others to join")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	assert.ErrorContains(t, err, "waiting for the others to join")
+}
+
+// unplugged is a wire on which nothing comes.
+type unplugged struct{ closed chan struct{} }
+
+func (u unplugged) Send([]byte) error { return nil }
+func (u unplugged) Receive([]byte) (int, error) {
+	<-u.closed
+	return 0, os.ErrClosed
+}
+func (u unplugged) Close() error { close(u.closed); return nil }
+
+// A group that the lab refuses, and one whose other members do not come, leave neither files nor queue pairs behind.
+func TestRefused(t *testing.T) {
+	folder := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "group"), []byte("hosts h0 h1\ncollective in-band\nwindow 16\nmtu 1024\ndtypes FP32\nops SUM\n"), 0o600))
+	nic := softnic.New(unplugged{make(chan struct{})}, verbs.Address{})
+	defer func() { assert.NoError(t, nic.Close()) }()
+	file := func(name string) string { return filepath.Join(folder, name) }
+	answer := func(took, name, text string) {
+		for os.Remove(file(took)) != nil {
+			time.Sleep(time.Millisecond)
+		}
+		assert.NoError(t, os.WriteFile(file(name+".tmp"), []byte(text), 0o600))
+		assert.NoError(t, os.Rename(file(name+".tmp"), file(name)))
+	}
+	left := func() (names []string) {
+		all, err := os.ReadDir(folder)
+		require.NoError(t, err)
+		for _, e := range all {
+			names = append(names, e.Name())
+		}
+		qps, _ := nic.InUse()
+		assert.Zero(t, qps)
+		return names
+	}
+	go answer("0.join", "0.go", "error the switch is down\n")
+	_, err := Join(t.Context(), nic, folder, "h0", commlib.Tuning{})
+	assert.EqualError(t, err, "group "+filepath.Base(folder)+": the switch is down")
+	assert.Equal(t, []string{"group"}, left())
+
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err = Join(ctx, nic, folder, "h0", commlib.Tuning{})
+	assert.ErrorContains(t, err, "waiting for the others to join")
+	assert.Equal(t, []string{"group"}, left())
+
+	go answer("0.join", "0.go", "10.0.0.1 5 6\n")
+	ctx, cancel = context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err = Join(ctx, nic, folder, "h0", commlib.Tuning{})
+	assert.ErrorContains(t, err, "waiting for the others to be ready")
+	assert.Equal(t, []string{"group"}, left())
 }
