@@ -9,6 +9,8 @@
 #include <fcntl.h>
 #include <string.h>
 
+enum { MOST_ARP = 5 }; /* attempts to find the far end's MAC address */
+
 /* failed is the errno of a call that returned no object. */
 static int failed(const char **what, const char *call) {
     *what = call;
@@ -107,9 +109,15 @@ int inc_connect(struct inc_qp *q, const struct inc_attr *a, const char **what) {
     if ((err = ibv_modify_qp(q->qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)))
         return err;
     *what = "ibv_modify_qp to RTR";
-    if ((err = ibv_modify_qp(q->qp, &rtr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-             IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)))
-        return err;
+    /* The kernel asks by ARP whose the address is, and gives up after a second, in which one lost frame is as good as nobody. */
+    for (int attempt = 0;; attempt++) {
+        err = ibv_modify_qp(q->qp, &rtr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+            IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+        if (!err)
+            break;
+        if ((err != ETIMEDOUT && err != EHOSTUNREACH) || attempt == MOST_ARP)
+            return err;
+    }
     *what = "ibv_modify_qp to RTS";
     return ibv_modify_qp(q->qp, &rts, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 }
