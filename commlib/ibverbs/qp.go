@@ -62,9 +62,10 @@ func (q *qp) listen() {
 	if err != nil {
 		return // it is closed
 	}
-	for {
+	for code := C.int(0); code == 0; { // any error would come again: whoever polls sees what is wrong
 		err := raw.Read(func(uintptr) bool {
-			return C.inc_event(&q.c) != C.EAGAIN // any other error would come again: whoever polls sees what is wrong
+			code = C.inc_event(&q.c)
+			return code != C.EAGAIN
 		})
 		if err != nil {
 			return
