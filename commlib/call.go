@@ -9,39 +9,24 @@ import (
 
 	"incforge/inc"
 	"incforge/internal/names"
+	"incforge/network/ranges"
 )
 
 // Collective is what a call does.
-type Collective uint8
+type Collective = ranges.Collective
 
-// The collectives. The first four have the engine's numbers.
+// The collectives.
 const (
-	AllReduce     Collective = inc.CollectiveAllReduce
-	Reduce        Collective = inc.CollectiveReduce
-	Broadcast     Collective = inc.CollectiveBroadcast
-	Barrier       Collective = inc.CollectiveBarrier
-	ReduceScatter Collective = iota
-	AllGather
+	AllReduce     = ranges.AllReduce
+	Reduce        = ranges.Reduce
+	Broadcast     = ranges.Broadcast
+	Barrier       = ranges.Barrier
+	ReduceScatter = ranges.ReduceScatter
+	AllGather     = ranges.AllGather
 )
 
-func collectives() names.List[Collective] {
-	return names.Of[Collective]("collective", "allreduce", "reduce", "broadcast", "barrier", "reducescatter", "allgather")
-}
-
 // Collectives are all of them.
-func Collectives() []Collective { return collectives().Values() }
-
-// String is the name in small letters.
-func (c Collective) String() string { return collectives().Name(c) }
-
-// UnmarshalText reads what String writes.
-func (c *Collective) UnmarshalText(text []byte) error { return collectives().Unmarshal(text, c) }
-
-// Rooted tells that it has a root.
-func (c Collective) Rooted() bool { return c == Reduce || c == Broadcast }
-
-// Reduces tells that elements are reduced, so that type and operation matter.
-func (c Collective) Reduces() bool { return c == AllReduce || c == Reduce || c == ReduceScatter }
+func Collectives() []Collective { return ranges.Collectives() }
 
 // Type is an element type, by the engine's codes.
 type Type uint8
@@ -118,9 +103,7 @@ func (r *Request) String() string {
 }
 
 // Part is the part of a tensor of so many elements that a rank gets in a ReduceScatter: elements from first to beyond.
-func Part(elements, ranks, rank int) (first, beyond int) {
-	return elements * rank / ranks, elements * (rank + 1) / ranks
-}
+func Part(elements, ranks, rank int) (first, beyond int) { return ranges.Part(elements, ranks, rank) }
 
 // What an Error can be; errors.Is tells.
 var (

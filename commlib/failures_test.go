@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/commlib"
+	"incforge/commlib/rendezvous"
 	"incforge/commlib/softnic"
 	"incforge/commlib/verbs"
 	"incforge/internal/synthetic"
@@ -283,7 +284,41 @@ func TestNICFails(t *testing.T) {
 	require.NoError(t, everybody(2, func(rank int) error { return next[rank].Destroy(ctx) }))
 }
 
-// A group of a file, without a control plane: members connect to what the file says.
+// playLab answers members that meet in a folder, as package lab does.
+func playLab(ctx context.Context, folder string, ends []commlib.Endpoint) error {
+	for _, step := range []struct {
+		take, give string
+		text       func(e *commlib.Endpoint) string
+	}{
+		{"join", "go", func(e *commlib.Endpoint) string { return fmt.Sprintf("%v %d %d\n", e.Peer.IP, e.PeerQPN, e.Start) }},
+		{"ready", "run", func(*commlib.Endpoint) string { return "run\n" }},
+	} {
+		for rank := range ends {
+			for {
+				text, err := os.ReadFile(filepath.Join(folder, fmt.Sprintf("%d.%s", rank, step.take)))
+				if err == nil && step.take == "join" && string(text) != "17\n" {
+					return fmt.Errorf("rank %d joins with %q", rank, text)
+				}
+				if err == nil {
+					break
+				}
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				time.Sleep(time.Millisecond)
+			}
+		}
+		for rank := range ends {
+			path := filepath.Join(folder, fmt.Sprintf("%d.%s", rank, step.give))
+			if err := errors.Join(os.WriteFile(path+".tmp", []byte(step.text(&ends[rank])), 0o600), os.Rename(path+".tmp", path)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// A group of a file, without a control plane: members connect to what the file says, and meet in a folder as on hosts of a lab.
 func TestWithoutManager(t *testing.T) {
 	dir, ctx := t.TempDir(), within(t, time.Minute)
 	man := synthetic.Manifest(params())
@@ -313,6 +348,8 @@ groups:
 	}()
 	<-ready
 	all := make([]*commlib.Group, 2)
+	var nics []verbs.Device
+	var ends []commlib.Endpoint
 	for rank := range all {
 		wire, err := peer.Dial(at("h", rank), at("s", rank))
 		require.NoError(t, err)
@@ -320,8 +357,8 @@ groups:
 		far := setup.Groups[0].Ends[rank]
 		e := commlib.Endpoint{Name: "file", Members: []string{"a", "b"}, Rank: rank, Peer: verbs.Address{IP: far.LocalIP, MAC: far.LocalMAC}, PeerQPN: far.LocalQPN,
 			Start: setup.Groups[0].Set.Start, PathMTU: 1024, Window: 1 << setup.Groups[0].Set.Log2N / 2, Types: commlib.Types(), Ops: []commlib.Op{commlib.Sum, commlib.Max}}
-		_, err = commlib.Connect(nic, e, commlib.Tuning{}, func(qpn uint32) error { return fmt.Errorf("not %d", qpn) })
-		require.EqualError(t, err, "not 17")
+		_, err = commlib.Connect(nic, e, commlib.Tuning{}, func(qpn uint32, _ *commlib.Endpoint) error { return fmt.Errorf("not %d", qpn) })
+		require.EqualError(t, err, "group file: not 17")
 		for _, change := range []func(e *commlib.Endpoint){func(e *commlib.Endpoint) { e.Rank = 2 }, func(e *commlib.Endpoint) { e.PathMTU = 0 }, func(e *commlib.Endpoint) { e.Types = nil },
 			func(e *commlib.Endpoint) { e.PathMTU = 8192 }} {
 			bad := e
@@ -334,9 +371,21 @@ groups:
 		require.NoError(t, err)
 		again := softnic.New(wire, nic.Address()) // whose first queue pair is number 17
 		defer func() { assert.NoError(t, again.Close()) }()
-		all[rank], err = commlib.Connect(again, e, commlib.Tuning{}, nil)
-		require.NoError(t, err)
+		nics, ends = append(nics, again), append(ends, e)
 	}
+	folder := t.TempDir()
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	write("group", "hosts a b\ncollective in-band\ndtype \nop SUM\nwindow 16\nmtu 1024\ndtypes FP32 FP16 BF16 INT32\nops SUM MAX\n")
+	write("0.run", "a program that was killed has left this")
+	meet := make(chan error, 1)
+	go func() { meet <- playLab(ctx, folder, ends) }()
+	require.NoError(t, everybody(2, func(rank int) (err error) {
+		all[rank], err = rendezvous.Join(ctx, nics[rank], folder, ends[rank].Members[rank], commlib.Tuning{})
+		return err
+	}))
+	require.NoError(t, <-meet)
 	rng := rand.New(rand.NewPCG(3, 3))
 	for _, what := range commlib.Collectives() {
 		x := draw(t, rng, what, 2, 3000, commlib.BF16, commlib.Max)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"incforge/commlib/verbs"
+	"incforge/network/ranges"
 	"incforge/roce"
 )
 
@@ -89,27 +90,23 @@ type progress struct {
 	last                     time.Time
 }
 
-// Connect makes a group of an endpoint without a control plane: whoever wrote it must have told the switches. open says which queue pair
-// this side has, before anything is sent; nil if nobody wants to know.
-func Connect(d verbs.Device, e Endpoint, t Tuning, open func(qpn uint32) error) (*Group, error) {
-	g, err := prepare(d, e, t)
+// Connect makes a group of an endpoint without a control plane: whoever wrote it must have told the switches. meet hears which queue pair this side has
+// before that is connected, and may say then what of the far end and START was not known before; nil if nobody wants to know. Nothing is sent
+// before the first call.
+func Connect(d verbs.Device, e Endpoint, t Tuning, meet func(qpn uint32, e *Endpoint) error) (*Group, error) {
+	g, err := prepare(d, e, t, meet)
 	if err != nil {
 		return nil, err
-	}
-	if open != nil {
-		if err := open(g.qp.QPN()); err != nil {
-			return nil, errors.Join(err, g.qp.Destroy())
-		}
 	}
 	g.start(nil)
 	return g, nil
 }
 
-// prepare makes the queue pair.
-func prepare(d verbs.Device, e Endpoint, t Tuning) (*Group, error) {
+// prepare makes the queue pair and connects it.
+func prepare(d verbs.Device, e Endpoint, t Tuning, meet func(qpn uint32, e *Endpoint) error) (*Group, error) {
 	g := &Group{at: e, tuning: t, device: d, kick: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	g.packets = cmp.Or(t.Packets, max(e.Window/4, 1))
-	g.rangePackets = cmp.Or(t.RangePackets, mostPackets)
+	g.rangePackets = cmp.Or(t.RangePackets, ranges.Most)
 	if f := e.Fixed; f != nil {
 		g.at.Types, g.at.Ops = []Type{f.Type}, []Op{f.Op}
 	}
@@ -120,7 +117,7 @@ func prepare(d verbs.Device, e Endpoint, t Tuning) (*Group, error) {
 		return nil, fmt.Errorf("group %s: a path MTU of %d bytes, a window of %d packets", e.Name, e.PathMTU, e.Window)
 	case g.packets < 1 || g.packets > e.Window:
 		return nil, fmt.Errorf("group %s: messages of %d packets in a window of %d", e.Name, g.packets, e.Window)
-	case g.rangePackets < 1 || g.rangePackets > mostPackets:
+	case g.rangePackets < 1 || g.rangePackets > ranges.Most:
 		return nil, fmt.Errorf("group %s: ranges of %d packets", e.Name, g.rangePackets)
 	case len(g.at.Types) == 0 || len(g.at.Ops) == 0:
 		return nil, fmt.Errorf("group %s: its engines have no types or no operations", e.Name)
@@ -130,7 +127,12 @@ func prepare(d verbs.Device, e Endpoint, t Tuning) (*Group, error) {
 	if err != nil {
 		return nil, fmt.Errorf("group %s: %w", e.Name, err)
 	}
-	err = qp.Connect(verbs.Attr{Peer: e.Peer, PeerQPN: e.PeerQPN, SendPSN: e.Start, RecvPSN: e.Start, PathMTU: e.PathMTU,
+	if meet != nil {
+		if err := meet(qp.QPN(), &g.at); err != nil {
+			return nil, errors.Join(fmt.Errorf("group %s: %w", e.Name, err), qp.Destroy())
+		}
+	}
+	err = qp.Connect(verbs.Attr{Peer: g.at.Peer, PeerQPN: g.at.PeerQPN, SendPSN: g.at.Start, RecvPSN: g.at.Start, PathMTU: e.PathMTU,
 		Timeout: cmp.Or(t.QPTimeout, qpTimeout), RetryCount: endless, RNRRetry: endless, MinRNRTimer: rnrTimer})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("group %s: %w", e.Name, err), qp.Destroy())
@@ -290,14 +292,14 @@ func (g *Group) waits() string {
 	c := g.first()
 	s := &c.ranges[g.number]
 	what := ""
-	if s.sends && g.sentOut < s.messages {
-		what = fmt.Sprintf("message %d of %d of range %d of %d is not acknowledged", g.sentOut+1, s.messages, g.number+1, len(c.ranges))
+	if s.sends && g.sentOut < s.Messages {
+		what = fmt.Sprintf("message %d of %d of range %d of %d is not acknowledged", g.sentOut+1, s.Messages, g.number+1, len(c.ranges))
 	}
-	if s.hears && g.arrived < s.messages {
+	if s.hears && g.arrived < s.Messages {
 		if what != "" {
 			what += ", "
 		}
-		what += fmt.Sprintf("message %d of %d has not come", g.arrived+1, s.messages)
+		what += fmt.Sprintf("message %d of %d has not come", g.arrived+1, s.Messages)
 	}
 	return fmt.Sprintf("in %v %s: a member has not made this call, or made another one, or the way to it is cut", g.tuning.Timeout, what)
 }
@@ -356,7 +358,7 @@ func (g *Group) advance() error {
 		if err := g.post(c, s); err != nil {
 			return &Error{Kind: ErrQueuePair, Reason: err.Error()}
 		}
-		if g.complete(s) < s.messages {
+		if g.complete(s) < s.Messages {
 			return nil
 		}
 		g.progress = progress{begun: true, number: g.number + 1, last: time.Now()}
@@ -389,10 +391,10 @@ func (g *Group) complete(s *stretch) int {
 
 // post keeps a window of messages under way, each a receive and a send where the rank does both.
 func (g *Group) post(c *Call, s *stretch) error {
-	for g.posted < s.messages && g.posted-g.complete(s) < g.window && !g.holds(s) {
+	for g.posted < s.Messages && g.posted-g.complete(s) < g.window && !g.holds(s) {
 		i := g.posted
 		g.posted++
-		from, to := s.bounds(i)
+		from, to := s.Bounds(i)
 		if s.hears {
 			w := verbs.WorkRequest{ID: uint64(i), Memory: slice(s.recv, from, to)}
 			w.Region = c.recvd.region()
@@ -414,7 +416,7 @@ func (g *Group) post(c *Call, s *stretch) error {
 
 // holds reports that the sender of a Broadcast must not send its last message yet, because the control is not acknowledged.
 func (g *Group) holds(s *stretch) bool {
-	return s.kind == Broadcast && s.hasControl && s.sends && g.posted == s.messages-1 && g.sentOut == 0
+	return s.Kind == Broadcast && s.HasControl && s.sends && g.posted == s.Messages-1 && g.sentOut == 0
 }
 
 // mostCompletions are taken at once.
@@ -460,13 +462,13 @@ func (g *Group) completed(d *verbs.Completion) error {
 	s := &c.ranges[g.number]
 	i := g.arrived
 	g.arrived++
-	from, to := s.bounds(i)
-	control := i == 0 && s.hasControl
+	from, to := s.Bounds(i)
+	control := i == 0 && s.HasControl
 	switch {
 	case d.Bytes != to-from:
 		return &Error{Kind: ErrMismatch, Reason: fmt.Sprintf("message %d has %d bytes, %d were expected", i+1, d.Bytes, to-from)}
-	case d.HasImm != control || control && d.Imm != s.control:
-		return &Error{Kind: ErrMismatch, Reason: fmt.Sprintf("message %d is %s, %s was expected", i+1, said(d.HasImm, d.Imm), said(control, s.control))}
+	case d.HasImm != control || control && d.Imm != s.Control:
+		return &Error{Kind: ErrMismatch, Reason: fmt.Sprintf("message %d is %s, %s was expected", i+1, said(d.HasImm, d.Imm), said(control, s.Control))}
 	}
 	if part := slice(s.recv, from, to); len(part) < to-from {
 		copy(part, c.spare.bytes)

@@ -7,6 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"incforge/commlib/verbs"
 	"incforge/control/managerpb"
@@ -31,6 +35,8 @@ type Config struct {
 	// Fixed makes a group that does only this, by its registers; its buffers do not matter. nil is an in-band group.
 	Fixed     *Request
 	BigEndian bool
+	// Wait is how long to ask again while the cluster has no room for the group, or a host's port is not up.
+	Wait time.Duration
 }
 
 // InitGroup makes a group together with the other members, each of which calls it. It returns when the group is ready.
@@ -38,6 +44,25 @@ func InitGroup(ctx context.Context, c Config) (*Group, error) {
 	if c.Rank < 0 || c.Rank >= len(c.Members) {
 		return nil, fmt.Errorf("group %s: rank %d of %d members", c.Name, c.Rank, len(c.Members))
 	}
+	over := time.Now().Add(c.Wait)
+	for {
+		g, err := c.ask(ctx)
+		if status.Code(err) != codes.ResourceExhausted || time.Now().Add(askAgain).After(over) {
+			return g, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(err, ctx.Err())
+		case <-time.After(askAgain):
+		}
+	}
+}
+
+// askAgain is the time between two attempts to make a group.
+const askAgain = 100 * time.Millisecond
+
+// ask is one attempt.
+func (c *Config) ask(ctx context.Context) (*Group, error) {
 	o := &managerpb.Options{Policy: c.Policy, Mbps: uint32(c.Mbps), LeastMbps: uint32(c.LeastMbps), Mtu: uint32(c.MTU), InBand: c.Fixed == nil,
 		BigEndian: c.BigEndian}
 	if f := c.Fixed; f != nil {
@@ -45,11 +70,11 @@ func InitGroup(ctx context.Context, c Config) (*Group, error) {
 	}
 	var g *Group
 	connect := func(offer *managerpb.JoinResponse) (*managerpb.QueuePair, error) {
-		e, err := endpoint(&c, offer)
+		e, err := endpoint(c, offer)
 		if err != nil {
 			return nil, err
 		}
-		if g, err = prepare(c.Device, e, c.Tuning); err != nil {
+		if g, err = prepare(c.Device, e, c.Tuning, nil); err != nil {
 			return nil, err
 		}
 		at := c.Device.Address()

@@ -51,7 +51,7 @@ func (c *Call) begin(g *Group) (err error) {
 	for i := range c.ranges {
 		s := &c.ranges[i]
 		sends = sends || s.sends
-		spare = spare || s.sends && len(s.send) < s.bytes || s.hears && len(s.recv) < s.bytes
+		spare = spare || s.sends && len(s.send) < s.Bytes() || s.hears && len(s.recv) < s.Bytes()
 	}
 	if sends {
 		if c.sent, err = register(g.device, c.Send); err != nil {
@@ -76,10 +76,10 @@ func (c *Call) release() error {
 
 // message is the i-th that a rank sends.
 func (c *Call) message(s *stretch, i int) verbs.WorkRequest {
-	if i == 0 && s.hasControl {
-		return verbs.WorkRequest{HasImm: true, Imm: s.control}
+	if i == 0 && s.HasControl {
+		return verbs.WorkRequest{HasImm: true, Imm: s.Control}
 	}
-	from, to := s.bounds(i)
+	from, to := s.Bounds(i)
 	w := verbs.WorkRequest{ID: uint64(i), Memory: slice(s.send, from, to), Region: c.sent.region()}
 	if have := len(w.Memory); have < to-from {
 		clear(c.spare.bytes)

@@ -7,33 +7,15 @@ import (
 	"slices"
 
 	"incforge/inc"
+	"incforge/network/ranges"
 )
 
-// most packets of a range: what a control has room for.
-const mostPackets = 1<<20 - 1
-
-// stretch is a range of a call: a part of it that the engines do in one go.
+// stretch is a range of a call with this rank's memory.
 type stretch struct {
-	kind Collective
-	// control is the immediate of the message that opens the range in an in-band group.
-	control    uint32
-	hasControl bool
-	// bytes of data, in messages of size bytes; messages counts the control.
-	bytes, size, messages int
-	sends, hears          bool
-	// send and recv are as long as bytes, or shorter by what is padded. One that this rank does not have is nil.
+	ranges.Range
+	sends, hears bool
+	// send and recv are as long as the range, or shorter by what is padded. One that this rank does not have is nil.
 	send, recv []byte
-}
-
-// bounds are the bytes of message i.
-func (s *stretch) bounds(i int) (from, to int) {
-	if s.hasControl {
-		if i == 0 {
-			return 0, 0
-		}
-		i--
-	}
-	return min(i*s.size, s.bytes), min((i+1)*s.size, s.bytes)
 }
 
 // plan checks a request and cuts it into ranges.
@@ -123,14 +105,7 @@ func (g *Group) room(r *Request) int {
 func (g *Group) checkFixed(r *Request, bad func(string, ...any) error) error {
 	f := g.at.Fixed
 	if f == nil {
-		root := r.Root
-		switch r.Collective {
-		case ReduceScatter, AllGather:
-			root = len(g.at.Members) - 1
-		case AllReduce, Barrier:
-			root = 0
-		}
-		if root >= inc.Roots {
+		if root := r.Collective.Last(r.Root, len(g.at.Members)); root >= inc.Roots {
 			return bad("root %d: controls can name ranks 0 to %d", root, inc.Roots-1)
 		}
 		return nil
@@ -163,34 +138,10 @@ func (g *Group) narrow() Type {
 }
 
 // ranges cuts n bytes into ranges.
-func (g *Group) ranges(kind Collective, root int, t Type, op Op, n int, send, recv []byte) []stretch {
-	mtu, own := g.at.PathMTU, g.at.Rank
-	most := g.rangePackets * mtu
-	var all []stretch
-	for from := 0; from == 0 || from < n; from += most {
-		to := min(n, from+most)
-		s := stretch{kind: kind, bytes: to - from, size: g.packets * mtu, sends: kind != Broadcast || root == own, hears: true,
-			send: slice(send, from, to), recv: slice(recv, from, to)}
-		switch kind {
-		case Reduce:
-			s.hears = root == own
-		case Broadcast:
-			s.hears = root != own
-		}
-		packets := (to - from + mtu - 1) / mtu
-		if packets == 0 && (kind == Broadcast || g.at.Fixed != nil) {
-			packets = 1 // nothing is a packet without payload; a control alone would not do
-		}
-		s.messages = (packets + g.packets - 1) / g.packets
-		if g.at.Fixed == nil {
-			c := inc.Control{Collective: uint8(kind), Op: uint8(op), DType: uint8(t), Packets: packets}
-			if kind.Rooted() {
-				c.Root = uint8(root)
-			}
-			s.control, s.hasControl = c.Immediate(), true
-			s.messages++
-		}
-		all = append(all, s)
+func (g *Group) ranges(kind Collective, root int, t Type, op Op, n int, send, recv []byte) (all []stretch) {
+	shape := ranges.Shape{MTU: g.at.PathMTU, Packets: g.packets, RangePackets: g.rangePackets, Fixed: g.at.Fixed != nil}
+	for _, r := range shape.Cut(kind, root, uint8(t), uint8(op), n) {
+		all = append(all, stretch{Range: r, sends: r.Sends(g.at.Rank), hears: r.Hears(g.at.Rank), send: slice(send, r.From, r.To), recv: slice(recv, r.From, r.To)})
 	}
 	return all
 }

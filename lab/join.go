@@ -59,6 +59,8 @@ func (l *Lab) newJoiner(g *Group) (*joiner, error) {
 		collective = "in-band"
 	}
 	text := fmt.Sprintf("hosts %s\ncollective %s\ndtype %s\nop %s\nwindow %d\nmtu %d\n", strings.Join(hosts, " "), collective, g.DType, g.Op, g.Window, g.MTU)
+	engine := &l.top.Switches[g.Nodes[0].Switch].Manifest.Params
+	text += fmt.Sprintf("dtypes %s\nops %s\n", strings.Join(engine.DTypes, " "), strings.Join(engine.Ops, " "))
 	return j, os.WriteFile(filepath.Join(j.dir, "group"), []byte(text), 0o644)
 }
 

@@ -162,7 +162,7 @@ func settings(f *fileGroup) string {
 		fmt.Fprintf(&b, "big_endian: %t\n", f.BigEndian.V)
 	}
 	if f.InBand.Given {
-		fmt.Fprintf(&b, "in_band: %t\n", f.InBand.V)
+		fmt.Fprintf(&b, "in_band: %t\nroot_sends: %[1]t\n", f.InBand.V) // the root of a Reduce has a part in it
 	}
 	if f.Window.Given {
 		fmt.Fprintf(&b, "window: %d\n", f.Window.V)

@@ -5,13 +5,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/commlib/perf"
 	"incforge/control/managerpb"
 	"incforge/control/rpc"
 )
@@ -180,17 +181,16 @@ links:
   - {a: "spine0:1", b: "leaf1:2", mbps: 1000}
 `, at...)), "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "manager.db"))
 	address := manager.find(t, `manager: ready at (\S+)`)
-	hosts := func(more ...string) (status []int, out, log []*logged) {
+	hosts := func(command string, more ...string) (status []int, out, log []*logged) {
 		var all sync.WaitGroup
 		status = make([]int, 4)
 		for i := range 4 {
 			out, log = append(out, &logged{}), append(log, &logged{})
-			args := []string{"host", fmt.Sprint("h", i), "--manager", address, "--wire", fmt.Sprintf("unix:%s/h%d,%s/s%d", dir, i, dir, i), "--ip", fmt.Sprint("10.1.1.", i),
-				"--mac", fmt.Sprint("02:00:00:01:00:0", i), "--group", "ring", "--members", "h0,h1,h2,h3", "--mbps", "100"}
+			args := []string{command, fmt.Sprint("h", i), "--manager", address, "--nic", fmt.Sprintf("unix:%s/h%d,%s/s%d,10.1.1.%d,02:00:00:01:00:0%d", dir, i, dir, i, i, i), "--group", "ring", "--members", "h0,h1,h2,h3", "--mbps", "100"}
 			all.Go(func() { status[i] = run(t.Context(), append(args, more...), out[i], log[i]) })
 		}
 		t.Cleanup(all.Wait)
-		if !slices.Contains(more, "--hold") {
+		if command == "perf" {
 			all.Wait()
 		} else {
 			for i := range 4 {
@@ -203,14 +203,24 @@ links:
 		}
 		return status, out, log
 	}
-	status, out, log := hosts("--bytes", "1Ki,20000", "--iterations", "2")
+	status, out, log := hosts("perf", "--bytes", "1Ki,10000:20000", "--type", "int32", "--iterations", "1", "--json", filepath.Join(dir, "perf.json"))
 	for i := range 4 {
 		require.Equal(t, exitOK, status[i], log[i].text.String())
-		for _, want := range []string{"reducescatter", "allgather", "barrier", "20000"} {
-			require.Contains(t, out[i].text.String(), want)
-		}
 	}
-	status, _, log = hosts("--hold")
+	for _, want := range []string{"reducescatter", "allgather", "barrier", " 20000 "} {
+		require.Contains(t, out[0].text.String(), want)
+	}
+	require.Empty(t, out[1].text.String(), "rank 0 prints for all")
+	var rows []perf.Row
+	text, err := os.ReadFile(filepath.Join(dir, "perf.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &rows))
+	require.Len(t, rows, 5*3+1)
+	for _, r := range rows {
+		require.Positive(t, r.Out.Microsec)
+		require.Zero(t, r.Wrong())
+	}
+	status, _, log = hosts("host")
 	for i := range 4 {
 		require.Equal(t, exitFailed, status[i])
 		require.Contains(t, log[i].text.String(), "the link leaf1–h3 is down")

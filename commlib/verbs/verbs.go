@@ -100,6 +100,7 @@ type Status uint8
 const (
 	Success          Status = 0
 	LocalLength      Status = 1
+	LocalQPOperation Status = 2
 	LocalProtection  Status = 4
 	Flushed          Status = 5
 	RemoteInvalid    Status = 9
@@ -118,6 +119,8 @@ func (s Status) String() string {
 		return "success"
 	case LocalLength:
 		return "local length error"
+	case LocalQPOperation:
+		return "local QP operation error"
 	case LocalProtection:
 		return "local protection error"
 	case Flushed:

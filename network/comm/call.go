@@ -8,45 +8,26 @@ import (
 
 	"incforge/inc"
 	"incforge/internal/fail"
-	"incforge/internal/names"
 	"incforge/network/host"
+	"incforge/network/ranges"
 	"incforge/verify/arith"
 )
 
 // Collective is what a call does.
-type Collective uint8
+type Collective = ranges.Collective
 
-// The collectives. The first four are one range each, so that a group can be fixed to them by registers; they have the engine's numbers.
+// The collectives.
 const (
-	AllReduce     Collective = inc.CollectiveAllReduce
-	Reduce        Collective = inc.CollectiveReduce
-	Broadcast     Collective = inc.CollectiveBroadcast
-	Barrier       Collective = inc.CollectiveBarrier
-	ReduceScatter Collective = iota
-	AllGather
+	AllReduce     = ranges.AllReduce
+	Reduce        = ranges.Reduce
+	Broadcast     = ranges.Broadcast
+	Barrier       = ranges.Barrier
+	ReduceScatter = ranges.ReduceScatter
+	AllGather     = ranges.AllGather
 )
 
 // Collectives are all of them.
-func Collectives() []Collective { return collectives().Values() }
-
-func collectives() names.List[Collective] {
-	return names.Of[Collective]("collective", "allreduce", "reduce", "broadcast", "barrier", "reducescatter", "allgather")
-}
-
-// String is the name in small letters.
-func (c Collective) String() string { return collectives().Name(c) }
-
-// MarshalText is String.
-func (c Collective) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
-// UnmarshalText reads what String writes.
-func (c *Collective) UnmarshalText(text []byte) error { return collectives().Unmarshal(text, c) }
-
-// Rooted tells that it has a root.
-func (c Collective) Rooted() bool { return c == Reduce || c == Broadcast }
-
-// Reduces tells that elements are reduced, so that type and operation matter.
-func (c Collective) Reduces() bool { return c == AllReduce || c == Reduce || c == ReduceScatter }
+func Collectives() []Collective { return ranges.Collectives() }
 
 // Request describes a call. Type and operation matter only where elements are reduced.
 type Request struct {
@@ -150,52 +131,30 @@ func (c *Call) kind() arith.Kind {
 	return arith.Kind{DType: c.DType, Op: c.Op, BigEndian: c.g.cfg.BigEndian}
 }
 
-// Pieces is where ReduceScatter cuts a tensor of so many elements: rank r gets elements [Pieces(n, k, r), Pieces(n, k, r+1)).
-func Pieces(elements, ranks, r int) int { return elements * r / ranks }
-
-// rangePlan is one range of a call, done by a collective that the engine has.
+// rangePlan is one range of a call with all ranks' memory.
 type rangePlan struct {
-	call    *Call
-	kind    Collective
-	root    int
-	control *host.Message
-	// messages, the control's among them, by the bytes of the data that they carry
-	messages []span
+	ranges.Range
+	call *Call
 	// data to send, or to add, and place to receive, by rank
 	send, recv [][]byte
 	// of the call
 	first, last bool
 }
 
-// span is bytes from up to to.
-type span struct{ from, to int }
-
-func (s span) size() int { return s.to - s.from }
-
 // local reports that the root of a Reduce adds its own contribution, which it does not send.
 func (p *rangePlan) local(r int) bool {
-	return p.kind == Reduce && r == p.root && p.call.g.cfg.RootLocal
+	return p.Kind == Reduce && r == p.Root && p.call.g.cfg.RootLocal
 }
 
-func (p *rangePlan) sends(r int) bool { return !p.local(r) && (p.kind != Broadcast || r == p.root) }
-
-func (p *rangePlan) hears(r int) bool {
-	switch p.kind {
-	case Reduce:
-		return r == p.root
-	case Broadcast:
-		return r != p.root
-	}
-	return true
-}
+func (p *rangePlan) sends(r int) bool { return !p.local(r) && p.Sends(r) }
 
 // message is the i-th that a rank sends.
 func (p *rangePlan) message(rank, i int) host.Message {
-	if i == 0 && p.control != nil {
-		return *p.control
+	if i == 0 && p.HasControl {
+		return host.Message{HasImm: true, Imm: p.Control}
 	}
-	m := p.messages[i]
-	return host.Message{Payload: p.send[rank][m.from:m.to]}
+	from, to := p.Bounds(i)
+	return host.Message{Payload: p.send[rank][from:to]}
 }
 
 // Queue queues a call. Each rank starts on it when it is done with the calls before it; World.Run runs it.
@@ -233,12 +192,8 @@ func (c *Call) check() {
 	}
 	f := g.cfg.Fixed
 	if f == nil {
-		root := c.Root
-		if c.Collective == ReduceScatter || c.Collective == AllGather {
-			root = n - 1
-		}
-		beyond := root >= inc.Roots && c.Collective != AllReduce && c.Collective != Barrier
-		fail.If(beyond, "root %d: controls can name ranks 0 to %d", root, inc.Roots-1)
+		root := c.Collective.Last(c.Root, n)
+		fail.If(root >= inc.Roots, "root %d: controls can name ranks 0 to %d", root, inc.Roots-1)
 		return
 	}
 	barrier := c.Collective == Barrier && f.Collective == AllReduce
@@ -291,9 +246,9 @@ func (c *Call) plan() []*rangePlan {
 
 // piece is what is reduced for rank r in a ReduceScatter.
 func (c *Call) piece(r int) [][]byte {
-	size, n := c.DType.Size(), c.g.Ranks()
-	elements := len(c.In[0]) / size
-	return cut(c.In, Pieces(elements, n, r)*size, Pieces(elements, n, r+1)*size)
+	size := c.DType.Size()
+	first, beyond := ranges.Part(len(c.In[0])/size, c.g.Ranks(), r)
+	return cut(c.In, first*size, beyond*size)
 }
 
 // broadcast sends data as elements, padded: engines take whole elements only. What is padded is received beside the place where it belongs.
@@ -316,28 +271,11 @@ func (c *Call) broadcastKind() arith.Kind {
 }
 
 // ranges cuts n bytes into ranges and these into messages. in is each rank's data, of those that send, out the place for its result.
-func (c *Call) ranges(k Collective, root int, of arith.Kind, n int, in, out [][]byte) []*rangePlan {
+func (c *Call) ranges(k Collective, root int, of arith.Kind, n int, in, out [][]byte) (all []*rangePlan) {
 	cfg := &c.g.cfg
-	most := cfg.RangePackets * cfg.PathMTU
-	var all []*rangePlan
-	for from := 0; from == 0 || from < n; from += most {
-		to := min(n, from+most)
-		p := &rangePlan{call: c, kind: k, root: root, send: cut(in, from, to), recv: cut(out, from, to)}
-		packets := (to - from + cfg.PathMTU - 1) / cfg.PathMTU
-		if packets == 0 && (k == Broadcast || cfg.Fixed != nil) {
-			packets = 1 // nothing is a packet without payload; a control alone would not do
-		}
-		if cfg.Fixed == nil {
-			control := inc.Control{Collective: uint8(k), Op: uint8(of.Op), DType: uint8(of.DType), Root: uint8(root), Packets: packets}
-			p.control = &host.Message{HasImm: true, Imm: control.Immediate()}
-			p.messages = append(p.messages, span{})
-		}
-		for at, left := 0, packets; left > 0; left -= cfg.Message {
-			end := min(at+cfg.Message*cfg.PathMTU, to-from)
-			p.messages = append(p.messages, span{at, end})
-			at = end
-		}
-		all = append(all, p)
+	shape := ranges.Shape{MTU: cfg.PathMTU, Packets: cfg.Message, RangePackets: cfg.RangePackets, Fixed: cfg.Fixed != nil}
+	for _, r := range shape.Cut(k, root, uint8(of.DType), uint8(of.Op), n) {
+		all = append(all, &rangePlan{Range: r, call: c, send: cut(in, r.From, r.To), recv: cut(out, r.From, r.To)})
 	}
 	return all
 }

@@ -17,6 +17,7 @@ import (
 	"incforge/contract"
 	"incforge/internal/synthetic"
 	"incforge/network/fabric"
+	"incforge/network/ranges"
 	"incforge/network/topology"
 	"incforge/roce"
 	"incforge/verify/arith"
@@ -441,7 +442,8 @@ func bytesOfRight(t *testing.T, c *Call, rank int) []byte {
 	sum, err := c.kind().Exact(c.In...)
 	require.NoError(t, err)
 	if c.Collective == ReduceScatter {
-		return sum[4*Pieces(len(sum)/4, 4, rank) : 4*Pieces(len(sum)/4, 4, rank+1)]
+		first, beyond := ranges.Part(len(sum)/4, 4, rank)
+		return sum[4*first : 4*beyond]
 	}
 	return sum
 }

@@ -32,10 +32,10 @@ func (r *rank) waits() string {
 	}
 	if len(r.queue) > 0 {
 		p := r.queue[0]
-		if p.sends(r.n) && r.sentOut < len(p.messages) {
+		if p.sends(r.n) && r.sentOut < p.Messages {
 			list = append(list, fmt.Sprintf("waits for the acknowledgement of message %d", r.sentOut))
 		}
-		if p.hears(r.n) && r.arrived < len(p.messages) {
+		if p.Hears(r.n) && r.arrived < p.Messages {
 			list = append(list, fmt.Sprintf("waits for message %d%s", r.arrived, r.behind(p)))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"incforge/inc"
 	"incforge/internal/fail"
 	"incforge/network/host"
+	"incforge/network/ranges"
 	"incforge/roce"
 )
 
@@ -42,10 +43,7 @@ type GroupConfig struct {
 	Rate *host.RateControl `yaml:"-"`
 }
 
-const (
-	maxRangePackets = 1<<20 - 1
-	rnrCode         = 1 // 10 µs
-)
+const rnrCode = 1 // 10 µs
 
 // Group is one communicator. Make it with World.NewGroup.
 type Group struct {
@@ -111,14 +109,14 @@ func (g *Group) fill() {
 		fail.Now("pipes of %d slots: Mode II has none", c.Pipe)
 	}
 	fit(&c.Window, max(p.WindowPackets/c.Message, 1))
-	c.PathMTU, c.RangePackets = cmp.Or(c.PathMTU, p.MTUBytes), cmp.Or(c.RangePackets, maxRangePackets)
+	c.PathMTU, c.RangePackets = cmp.Or(c.PathMTU, p.MTUBytes), cmp.Or(c.RangePackets, ranges.Most)
 	fail.If(g.index >= p.Groups, "the engine has %d groups", p.Groups)
 	fail.If(c.Window < 1 || c.Message*c.Window > inc.MaxSlots/4, "a window of %d messages of %d packets", c.Window, c.Message)
 	fail.If(g.w.pipes() && (c.Pipe < 1 || c.Pipe > inc.MaxSlots/4), "pipes of %d slots", c.Pipe)
 	mtu := c.PathMTU
 	fail.If(mtu < 4 || mtu%4 != 0 || mtu > p.MTUBytes, "path MTU %d: must be a multiple of 4 up to %d", mtu, p.MTUBytes)
 	most := c.RangePackets
-	fail.If(most < 1 || most > maxRangePackets, "ranges of %d packets: 1 to %d are possible", most, maxRangePackets)
+	fail.If(most < 1 || most > ranges.Most, "ranges of %d packets: 1 to %d are possible", most, ranges.Most)
 	if f := c.Fixed; f != nil {
 		fail.If(f.Root < 0 || f.Root >= g.Ranks(), "root %d of %d ranks", f.Root, g.Ranks())
 		fail.If(f.Collective > Barrier, "a group cannot be fixed to %s", f.Collective)

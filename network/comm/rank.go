@@ -51,16 +51,17 @@ func (r *rank) fail(err error) {
 func (r *rank) take(p *rangePlan, m host.Message) error {
 	i := r.arrived
 	r.arrived++
-	control, part, place := i == 0 && p.control != nil, p.messages[i], p.recv[r.n]
+	control, place := i == 0 && p.HasControl, p.recv[r.n]
+	from, to := p.Bounds(i)
 	switch {
-	case len(m.Payload) != part.size():
-		return fmt.Errorf("message %d has %d bytes, expected %d", i, len(m.Payload), part.size())
-	case control && (!m.HasImm || m.Imm != p.control.Imm):
-		return fmt.Errorf("control %#x (immediate: %v), expected %#x", m.Imm, m.HasImm, p.control.Imm)
+	case len(m.Payload) != to-from:
+		return fmt.Errorf("message %d has %d bytes, expected %d", i, len(m.Payload), to-from)
+	case control && (!m.HasImm || m.Imm != p.Control):
+		return fmt.Errorf("control %#x (immediate: %v), expected %#x", m.Imm, m.HasImm, p.Control)
 	case !control && m.HasImm:
 		return fmt.Errorf("message %d has an immediate, %#x", i, m.Imm)
-	case !control && part.from < len(place):
-		copy(place[part.from:], m.Payload) // padding falls off the end
+	case !control && from < len(place):
+		copy(place[from:], m.Payload) // padding falls off the end
 	}
 	return nil
 }
@@ -73,7 +74,7 @@ func (r *rank) advance(now uint64) {
 			r.begin(p, now)
 		}
 		r.post(p)
-		if r.complete(p) < len(p.messages) {
+		if r.complete(p) < p.Messages {
 			return
 		}
 		r.end(p, now)
@@ -95,7 +96,7 @@ func (r *rank) complete(p *rangePlan) int {
 	if p.sends(r.n) {
 		n = min(n, r.sentOut)
 	}
-	if p.hears(r.n) {
+	if p.Hears(r.n) {
 		n = min(n, r.arrived)
 	}
 	return n
@@ -103,11 +104,12 @@ func (r *rank) complete(p *rangePlan) int {
 
 // post keeps a window of messages under way, each a Recv and a Send where the rank does both.
 func (r *rank) post(p *rangePlan) {
-	for r.posted < len(p.messages) && r.posted-r.complete(p) < r.g.cfg.Window && !r.holds(p) {
+	for r.posted < p.Messages && r.posted-r.complete(p) < r.g.cfg.Window && !r.holds(p) {
 		i := r.posted
 		r.posted++
-		if p.hears(r.n) {
-			r.host.PostReceive(p.messages[i].size())
+		if p.Hears(r.n) {
+			from, to := p.Bounds(i)
+			r.host.PostReceive(to - from)
 		}
 		if p.sends(r.n) {
 			r.host.Post(p.message(r.n, i))
@@ -118,7 +120,7 @@ func (r *rank) post(p *rangePlan) {
 // holds reports that the sender of a Broadcast must not send its last message yet, because the control is not acknowledged. Mode III needs no such rule:
 // a switch opens the next range only when it is through with this one (docs/pipes.md section 4).
 func (r *rank) holds(p *rangePlan) bool {
-	return !r.g.w.pipes() && p.kind == Broadcast && p.control != nil && p.sends(r.n) && r.posted == len(p.messages)-1 && r.sentOut == 0
+	return !r.g.w.pipes() && p.Kind == Broadcast && p.HasControl && p.sends(r.n) && r.posted == p.Messages-1 && r.sentOut == 0
 }
 
 func (r *rank) end(p *rangePlan, now uint64) {
@@ -157,10 +159,10 @@ func (r *rank) String() string {
 	p := r.queue[0]
 	s += fmt.Sprintf(", %s, %d ranges to go", p.call, len(r.queue))
 	if p.sends(r.n) {
-		s += fmt.Sprintf(", %d of %d messages acknowledged", r.sentOut, len(p.messages))
+		s += fmt.Sprintf(", %d of %d messages acknowledged", r.sentOut, p.Messages)
 	}
-	if p.hears(r.n) {
-		s += fmt.Sprintf(", %d of %d received", r.arrived, len(p.messages))
+	if p.Hears(r.n) {
+		s += fmt.Sprintf(", %d of %d received", r.arrived, p.Messages)
 	}
 	return s
 }

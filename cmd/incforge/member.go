@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"incforge/commlib"
+	"incforge/commlib/nic"
+	"incforge/commlib/rendezvous"
+	"incforge/control/managerpb"
+	"incforge/control/rpc"
+)
+
+// memberFlags are those of a command that is a member of a group.
+type memberFlags struct {
+	files              rpc.Files
+	manager, nic, meet string
+	group, policy      string
+	members            []string
+	mbps, least        int
+	timeout, wait      time.Duration
+}
+
+func bindMember(cmd *cobra.Command, m *memberFlags) {
+	f := cmd.Flags()
+	f.StringVar(&m.nic, "nic", "verbs:", "the NIC: "+nic.Help)
+	f.StringVar(&m.manager, "manager", managerAddress, "HOST:PORT of the manager")
+	f.StringVar(&m.meet, "meet", "", "folder of a group of incforge lab (/share/groups/NAME), whose hosts meet there without a manager")
+	f.StringVar(&m.group, "group", "", "the group's name")
+	f.StringSliceVar(&m.members, "members", nil, "the hosts of the group, by rank")
+	f.StringVar(&m.policy, "policy", "", "edge-disjoint or spatial; default spatial")
+	f.IntVar(&m.mbps, "mbps", 1000, "megabits a second wanted")
+	f.IntVar(&m.least, "least", 0, "the least that will do; 0 is the same")
+	f.DurationVar(&m.timeout, "timeout", 30*time.Second, "how long a call may stand, and the group take to be made; 0 is for ever")
+	f.DurationVar(&m.wait, "wait", 5*time.Second, "how long to ask again while there is no room for the group, or a host's port is not up")
+	bindFiles(cmd, &m.files)
+}
+
+// member makes a group with the others, has use do what it wants, and closes what was opened. use ends the group.
+func (a *app) member(ctx context.Context, name string, m *memberFlags, use func(*commlib.Group) error) (err error) {
+	rank := slices.Index(m.members, name)
+	switch {
+	case m.meet != "" && (m.group != "" || len(m.members) > 0):
+		return usagef("--meet says which group and members there are: --group and --members must not")
+	case m.meet == "" && m.group == "":
+		return usagef("one of --group and --meet is needed")
+	case m.meet == "" && rank < 0:
+		return usagef("%s is none of the members %s", name, strings.Join(m.members, ", "))
+	}
+	begin := ctx
+	if m.timeout > 0 {
+		var cancel context.CancelFunc
+		begin, cancel = context.WithTimeout(ctx, m.timeout)
+		defer cancel()
+	}
+	n, err := nic.Open(m.nic)
+	if err != nil {
+		return usageError{err}
+	}
+	defer func() { err = errors.Join(err, n.Close()) }()
+	var g *commlib.Group
+	if m.meet != "" {
+		g, err = rendezvous.Join(begin, n, filepath.Clean(m.meet), name, commlib.Tuning{Timeout: m.timeout})
+	} else {
+		conn, cerr := rpc.Dial(m.manager, rpc.Manager, m.files)
+		if cerr != nil {
+			return usageError{cerr}
+		}
+		defer func() { err = errors.Join(err, conn.Close()) }()
+		g, err = commlib.InitGroup(begin, commlib.Config{Manager: managerpb.NewManagerClient(conn), Device: n, Tuning: commlib.Tuning{Timeout: m.timeout},
+			Name: m.group, Members: m.members, Rank: rank, Policy: m.policy, Mbps: m.mbps, LeastMbps: m.least, Wait: m.wait})
+	}
+	if err != nil {
+		return err
+	}
+	e := g.Endpoint()
+	a.log.Infof("host %s: group %s is ready: rank %d of %d, toward %v queue pair %#x, window %d packets of %d bytes", name, e.Name, e.Rank, len(e.Members),
+		e.Peer.IP, e.PeerQPN, e.Window, e.PathMTU)
+	return use(g)
+}
