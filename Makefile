@@ -93,7 +93,7 @@ lab: build ## Build the Linux guest for incforge lab from Debian's packages: bui
 	@lab/guest/make.sh $(abspath $(BUILD))/lab
 
 lab-test: lab tools ## AllReduces of Linux hosts: four on a leaf of Verilog, eight on two leaves and a spine, without loss and with
-	INCFORGE_LAB_GUEST=$(abspath $(BUILD))/lab $(GO) test -timeout 60m -count 1 ./cmd/incforge -run TestLabGuests -v
+	INCFORGE_LAB_GUEST=$(abspath $(BUILD))/lab $(GO) test -timeout 60m -count 1 ./cmd/incforge -run TestLab -v
 
 # build/ is a module of its own, so that ./... leaves out the drivers generated into it.
 build: ## Compile the program into build/incforge

@@ -148,8 +148,12 @@ func (l *Lab) prepare() error {
 	if err != nil {
 		return err
 	}
+	var programs []string
 	for _, e := range entries {
-		if err := copyFile(filepath.Join(bin, e.Name()), filepath.Join(l.share, "bin", e.Name())); err != nil {
+		programs = append(programs, filepath.Join(bin, e.Name()))
+	}
+	for _, path := range append(programs, l.top.Programs...) { // those of the file may take the place of the guest's
+		if err := copyFile(path, filepath.Join(l.share, "bin", filepath.Base(path))); err != nil {
 			return err
 		}
 	}
@@ -170,7 +174,7 @@ func copyFile(from, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o755)
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
 	if err != nil {
 		return err
 	}

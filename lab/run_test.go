@@ -149,6 +149,9 @@ func nothingLeft(t *testing.T, o *Options) {
 
 func TestLab(t *testing.T) {
 	o, log := options(t)
+	mine := filepath.Join(t.TempDir(), "mine")
+	require.NoError(t, os.WriteFile(mine, []byte("#!/bin/sh\necho mine\n"), 0o700))
+	require.NoError(t, o.Topology.AddProgram(mine))
 	o.Program = func(ctx context.Context, l *Lab) error {
 		folders, err := Folders(o.Home)
 		require.NoError(t, err)
@@ -160,8 +163,8 @@ func TestLab(t *testing.T) {
 			require.NoError(t, err)
 			return out.String(), status
 		}
-		text, status := exec("h1", "echo I am $NAME; $SHARE/bin/hello >&2; exit 3")
-		assert.Equal(t, "I am h1\nhello\n", text)
+		text, status := exec("h1", "echo I am $NAME; $SHARE/bin/hello >&2; $SHARE/bin/mine; exit 3")
+		assert.Equal(t, "I am h1\nhello\nmine\n", text)
 		assert.Equal(t, 3, status)
 		big, _ := exec("h0", "head -c 300000 /dev/zero; printf '<'")
 		assert.Len(t, big, 300001)
