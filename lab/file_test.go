@@ -120,9 +120,9 @@ func TestTrees(t *testing.T) {
 			assert.Equal(t, []any{here.LocalMAC, here.LocalIP, here.LocalQPN}, []any{far.RemoteMAC, far.RemoteIP, far.RemoteQPN})
 		}
 	}
-	// Until programs join, a host's n-th group is for its n-th queue pair.
+	// Until programs join, a group has numbers that no queue pair has.
 	two := top.Switches[0].Setup.Groups[1]
-	assert.Equal(t, []uint32{18, 18}, []uint32{two.Ends[0].RemoteQPN, two.Ends[1].RemoteQPN})
+	assert.Equal(t, []uint32{0xFF0001, 0xFF0001}, []uint32{two.Ends[0].RemoteQPN, two.Ends[1].RemoteQPN})
 	assert.Equal(t, roce.PSN(7), two.Set.Start)
 	n, e := top.edgeOf(sum, 3)
 	assert.Equal(t, []int{1, 1}, []int{n.Switch, e})

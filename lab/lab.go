@@ -45,6 +45,7 @@ type Lab struct {
 	share   string // the guests' common folder, in it
 	taps    taps
 	joiners []*joiner
+	joining sync.Mutex // held while a joiner changes groups
 	hosts   []*running // by host
 }
 
@@ -158,7 +159,7 @@ func (l *Lab) prepare() error {
 		}
 	}
 	for i := range l.top.Groups {
-		j, err := l.newJoiner(&l.top.Groups[i])
+		j, err := l.newJoiner(i)
 		if err != nil {
 			return err
 		}

@@ -118,7 +118,7 @@ name: duo
 switches: [{name: s, config: five}]
 hosts: [{name: h0}, {name: h1}]
 links: [{a: h0, b: s}, {a: h1, b: s:4, capture: h1.pcapng}]
-groups: [{name: sum, hosts: [h1, h0], dtype: INT32, start: 0x123456}]
+groups: [{name: sum, hosts: [h1, h0], dtype: INT32, start: 0x123456}, {name: two, hosts: [h0, h1], dtype: INT32}]
 `
 
 // options are those of a lab of two hosts, whose home is a short path.
@@ -209,24 +209,28 @@ func TestLab(t *testing.T) {
 	nothingLeft(t, &o)
 }
 
-// joins has both ranks join the group, twice.
+// joins has both ranks join the group, twice; then they join another with the same queue pairs, as after a boot.
 func joins(t *testing.T, top *Topology, exec func(host, script string) (string, int)) {
 	t.Helper()
-	const rank = `cd $SHARE/groups/sum
+	const rank = `cd $SHARE/groups/$2
 echo $1 >.t%[1]d; mv .t%[1]d %[1]d.join; while ! [ -e %[1]d.go ]; do sleep 0.01; done; cat %[1]d.go; rm %[1]d.go
 echo >.t%[1]d; mv .t%[1]d %[1]d.ready; while ! [ -e %[1]d.run ]; do sleep 0.01; done; rm %[1]d.run`
-	for round, start := range []int{0x123456, 0x123456 + startStep} {
+	for _, c := range []struct {
+		group, start int
+		qpns         [2]int // of h0 and h1
+	}{{0, 0x123456, [2]int{41, 40}}, {0, 0x123456 + startStep, [2]int{51, 50}}, {1, 0, [2]int{51, 50}}} {
+		g := &top.Groups[c.group]
 		var out [2]string
 		var all sync.WaitGroup
-		for r, host := range []string{"h1", "h0"} {
+		for r, h := range g.Hosts {
 			all.Go(func() {
-				out[r], _ = exec(host, fmt.Sprintf("set -- %[2]d\n"+rank, r, 40+10*round+r))
+				out[r], _ = exec(top.Hosts[h].Name, fmt.Sprintf("set -- %[2]d %[3]s\n"+rank, r, c.qpns[h], g.Name))
 			})
 		}
 		all.Wait()
 		for r, text := range out {
-			n, e := top.edgeOf(&top.Groups[0], 1-r)
-			assert.Equal(t, fmt.Sprintf("10.77.255.1 %d %d\n", top.localQPN(n, e), start), text, "rank %d", r)
+			n, e := top.edgeOf(g, g.Hosts[r])
+			assert.Equal(t, fmt.Sprintf("10.77.255.1 %d %d\n", top.localQPN(n, e), c.start), text, "rank %d", r)
 		}
 	}
 }
