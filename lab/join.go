@@ -94,6 +94,10 @@ func (j *joiner) watch(ctx context.Context) {
 			return
 		case <-tick.C:
 		}
+		// A folder in which nothing has changed for a second has nobody in it who is not known.
+		if info, err := os.Stat(j.dir); err != nil || time.Since(info.ModTime()) > time.Second && j.since.IsZero() {
+			continue
+		}
 		names, err := os.ReadDir(j.dir)
 		if err != nil || len(names) <= 1 { // only the file group: nobody does anything
 			j.since = time.Time{}

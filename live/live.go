@@ -129,7 +129,8 @@ const (
 	inQueue   = 1024
 	outQueue  = 1024
 	inEngine  = 256  // offered and not accepted
-	quantum   = 64   // cycles that the engine runs between two looks at the sockets
+	quantum   = 64   // cycles that the engine runs between two looks at the sockets,
+	alone     = 1024 // and a reference with nothing beside it, while frames wait
 	flushTime = 1    // seconds between two flushes of the capture
 	perRound  = 1024 // frames that are taken in before the engine runs on
 )
