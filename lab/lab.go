@@ -184,9 +184,8 @@ func copyFile(from, to string) (err error) {
 }
 
 // Paths of sockets in the lab's folder.
-func (l *Lab) switchSocket() string  { return filepath.Join(l.dir, "switches") }
-func (l *Lab) labSocket() string     { return filepath.Join(l.dir, "lab") }
-func (l *Lab) hostCard(h int) string { return filepath.Join(l.dir, l.top.Hosts[h].Name+".net") }
+func (l *Lab) switchSocket() string { return filepath.Join(l.dir, "switches") }
+func (l *Lab) labSocket() string    { return filepath.Join(l.dir, "lab") }
 func (l *Lab) portSocket(sw, p int) string {
 	return filepath.Join(l.dir, fmt.Sprintf("%s.%d", l.top.Switches[sw].Name, p))
 }
@@ -201,7 +200,7 @@ func (l *Lab) liveOptions(ready func()) live.Options {
 		for _, p := range l.top.ports[i] {
 			link := &l.top.Links[p.link]
 			if far := l.top.far(p.link, i); far.Host >= 0 {
-				sw.Ports = append(sw.Ports, live.Port{Number: p.number, Mine: l.portSocket(i, p.number), Peer: l.hostCard(far.Host), Faults: link.Faults,
+				sw.Ports = append(sw.Ports, live.Port{Number: p.number, Mine: l.portSocket(i, p.number), Peer: l.top.Hosts[far.Host].Name, Plug: true, Faults: link.Faults,
 					Shape: link.Shape})
 			}
 		}
@@ -275,8 +274,7 @@ func (t *Topology) nicMTU() int {
 func (l *Lab) bootAll(ctx context.Context) error {
 	for i := range l.top.Hosts {
 		at := l.top.hostLink(i)
-		l.hosts = append(l.hosts, &running{boot: boot{guest: l.o.Guest, host: &l.top.Hosts[i], dir: l.dir, share: l.share, mine: l.hostCard(i),
-			peer: l.portSocket(at.Switch, at.Port), mtu: l.top.nicMTU()}})
+		l.hosts = append(l.hosts, &running{boot: boot{guest: l.o.Guest, host: &l.top.Hosts[i], dir: l.dir, share: l.share, port: l.portSocket(at.Switch, at.Port), mtu: l.top.nicMTU()}})
 	}
 	errs := make([]error, len(l.hosts))
 	var all sync.WaitGroup

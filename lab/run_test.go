@@ -325,9 +325,8 @@ func toBeKilled() {
 	signal.Ignore(syscall.SIGTERM)
 	f, err := claim(os.Getenv("LAB_TO_BE_KILLED"), "duo")
 	if err == nil {
-		b := boot{guest: Guest(os.Getenv("LAB_GUEST")), host: &Host{Name: "h0"}, dir: f.path, share: f.path, mine: filepath.Join(f.path, "m"),
-			peer: filepath.Join(f.path, "p")}
-		if _, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: b.peer, Net: "unixgram"}); err == nil {
+		b := boot{guest: Guest(os.Getenv("LAB_GUEST")), host: &Host{Name: "h0"}, dir: f.path, share: f.path, port: filepath.Join(f.path, "p")}
+		if _, err = net.ListenUnix("unixpacket", &net.UnixAddr{Name: b.port, Net: "unixpacket"}); err == nil {
 			_, err = b.start()
 		}
 	}

@@ -68,6 +68,16 @@ type datagram struct {
 	err  error
 }
 
+// outlet is a socket that frames come and go by.
+type outlet interface {
+	Receive(buf []byte) (int, error)
+	SetReceiveDeadline(t time.Time) error
+	Send(path string, frame []byte) error
+	Try(path string, frame []byte) error
+	Heard(path string) bool
+	Close() error
+}
+
 // The two ways through a port.
 const (
 	inward = iota
@@ -78,7 +88,7 @@ const (
 type port struct {
 	number int
 	end    End
-	sock   *socket.Socket  // of a Port
+	sock   outlet          // of a Port
 	far    *port           // of a Link: the other end
 	farIn  chan<- datagram // of a Link: what the other end's engine takes in
 	index  int             // of the capture

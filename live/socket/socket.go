@@ -71,6 +71,9 @@ func Vacate(path, network string) error {
 }
 
 // Heard tells whether somebody is bound to a path now.
+func (s *Socket) Heard(path string) bool { return Heard(path) }
+
+// Heard tells whether somebody is bound to a path now.
 func Heard(path string) bool {
 	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {
@@ -104,7 +107,10 @@ const (
 )
 
 // Send sends a datagram to whoever is bound to path now: ErrNobody if there is none, ErrFull if its queue stays full.
-func (s *Socket) Send(path string, data []byte) error {
+func (s *Socket) Send(path string, data []byte) error { return patiently(s, path, data) }
+
+// patiently tries until there is room, for a while.
+func patiently(s interface{ Try(string, []byte) error }, path string, data []byte) error {
 	start, wait := time.Now(), 20*time.Microsecond
 	for {
 		// The poller wakes up for room in the own queue, not in the peer's; so it is asked again and again.
