@@ -70,7 +70,7 @@ func (c *cluster) held() (h held) {
 
 // TestLabAgain uses a group a hundred times, with a reset over the control socket in between: nothing leaks.
 func TestLabAgain(t *testing.T) {
-	c := startLab(t, leaf(labSwitch(t), `  - {name: ints, hosts: [h0, h1, h2, h3], dtype: INT32}
+	c := startLab(t, leaf(labExample(t, "switch.yaml"), `  - {name: ints, hosts: [h0, h1, h2, h3], dtype: INT32}
   - {name: floats, hosts: [h0, h1], dtype: FP32}
 `))
 	var before held
@@ -102,7 +102,7 @@ const named = 3 * time.Second
 // TestLabKilled kills a host in the middle of a collective: it is said within 3 s, another group goes on, and when the host is back the group
 // works again.
 func TestLabKilled(t *testing.T) {
-	c := startLab(t, leaf(labSwitch(t), `  - {name: three, hosts: [h0, h1, h2], dtype: INT32}
+	c := startLab(t, leaf(labExample(t, "switch.yaml"), `  - {name: three, hosts: [h0, h1, h2], dtype: INT32}
   - {name: pair, hosts: [h1, h3], dtype: FP32}
 `))
 	long := c.begin("allreduce -n 100000 three 262144", "h0", "h1", "h2")
@@ -129,7 +129,7 @@ func TestLabKilled(t *testing.T) {
 
 // TestLabStandstills: hosts that do what they must not make a group stand, and it is said why within 3 s.
 func TestLabStandstills(t *testing.T) {
-	c := startLab(t, leaf(labSwitch(t), `  - {name: fixed, hosts: [h0, h1, h2], dtype: INT32, start: 0x100}
+	c := startLab(t, leaf(labExample(t, "switch.yaml"), `  - {name: fixed, hosts: [h0, h1, h2], dtype: INT32, start: 0x100}
   - {name: asks, hosts: [h1, h3], in_band: true}
 `))
 	for _, s := range []struct{ name, wrong, right, group, want string }{
@@ -171,7 +171,7 @@ func TestLabStandstills(t *testing.T) {
 // group of the other hosts works.
 func TestLabGarbage(t *testing.T) {
 	const count = 100_000
-	c := startLab(t, leaf(labSwitch(t), "  - {name: ints, hosts: [h0, h1, h2], dtype: INT32}\n"))
+	c := startLab(t, leaf(labExample(t, "switch.yaml"), "  - {name: ints, hosts: [h0, h1, h2], dtype: INT32}\n"))
 	r := rand.New(rand.NewPCG(1, 1))
 	work := c.begin("allreduce -n 40 ints 262144", "h0", "h1", "h2")
 	work.out.await(t, "right", 20*time.Second)

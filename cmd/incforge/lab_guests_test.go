@@ -184,11 +184,3 @@ links: [{a: h0, b: leaf}, {a: h1, b: leaf}, {a: h2, b: leaf}, {a: h3, b: leaf}]
 groups:
 %s`, config, groups)
 }
-
-// example switch's path.
-func labSwitch(t *testing.T) string {
-	t.Helper()
-	path, err := filepath.Abs("../../lab/examples/switch.yaml")
-	require.NoError(t, err)
-	return path
-}
