@@ -4,6 +4,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -192,6 +193,21 @@ func (j *joiner) connect(ctx context.Context) {
 
 // startStep is how far the first PSNs of two instances of a group are apart: what is still under way of the one is none of the other.
 const startStep = 0x21_0001
+
+// absent takes away what programs of a host that was killed have said: they neither join any more nor are they ready.
+func (j *joiner) absent(host string) error {
+	for rank, h := range j.g.Hosts {
+		if j.l.top.Hosts[h].Name != host {
+			continue
+		}
+		for _, said := range []string{joinFile, readyFile} {
+			if err := os.Remove(j.file(rank, said)); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
 // program gives the group's switches the ranks' queue pairs and a new START.
 func (j *joiner) program(ctx context.Context, qpns []int) error {

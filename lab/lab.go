@@ -367,7 +367,11 @@ func (l *Lab) Kill(name string) error {
 		return err
 	}
 	l.log.Infof("lab: %s is killed", name)
-	return h.kill()
+	err = h.kill()
+	for _, j := range l.joiners {
+		err = errors.Join(err, j.absent(name))
+	}
+	return err
 }
 
 func (l *Lab) Start(ctx context.Context, name string) error {

@@ -186,7 +186,10 @@ func TestLab(t *testing.T) {
 			pids, err = marked(l.dir)
 			require.NoError(t, err)
 		}
+		joined := filepath.Join(l.share, "groups", "sum", "1.join") // of a program on h0 that waits for the other
+		require.NoError(t, os.WriteFile(joined, []byte("77\n"), 0o600))
 		require.NoError(t, c.Kill(ctx, "h0"))
+		assert.NoFileExists(t, joined)
 		require.ErrorContains(t, <-done, ErrGone.Error())
 		_, err = c.Exec(ctx, "h0", "true", io.Discard)
 		require.ErrorContains(t, err, ErrDown.Error())

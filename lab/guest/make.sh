@@ -105,7 +105,7 @@ if [ ! -e "$folder/initrd" ]; then
     mkdir -p "$cache"
     work=$(mktemp -d "$cache/.work-XXXXXX")
     if [ ! -e "$kernel/linux" ]; then
-        echo "make lab: the kernel, three minutes on two idle processors" >&2
+        echo "make lab: the kernel, some four minutes on two idle processors" >&2
         fetch "$work/tools" $tools
         fetch "$work/source" linux-source-6.1
         mkdir -p "$work/linux" "$work/kernel"
