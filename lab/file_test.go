@@ -120,9 +120,9 @@ func TestTrees(t *testing.T) {
 			assert.Equal(t, []any{here.LocalMAC, here.LocalIP, here.LocalQPN}, []any{far.RemoteMAC, far.RemoteIP, far.RemoteQPN})
 		}
 	}
-	// Until programs join, a host's n-th group is for its n-th queue pair.
+	// Until programs join, a group has numbers that no queue pair has.
 	two := top.Switches[0].Setup.Groups[1]
-	assert.Equal(t, []uint32{18, 18}, []uint32{two.Ends[0].RemoteQPN, two.Ends[1].RemoteQPN})
+	assert.Equal(t, []uint32{0xFF0001, 0xFF0001}, []uint32{two.Ends[0].RemoteQPN, two.Ends[1].RemoteQPN})
 	assert.Equal(t, roce.PSN(7), two.Set.Start)
 	n, e := top.edgeOf(sum, 3)
 	assert.Equal(t, []int{1, 1}, []int{n.Switch, e})
@@ -171,6 +171,7 @@ groups:
   - {name: g, hosts: [h0, h9, h0], dtype: FP8, op: XOR, root: nobody}
   - {name: g, hosts: [], collective: gather, start: 16777216}
   - {hosts: [h0], collective: reduce}
+programs: [/dev/null, /bin/sh, /bin/sh]
 `, `two.yaml:2:7: name "a_b": must be letters, digits and hyphens, a letter or digit first, at most 24
 two.yaml:3:13: time_scale is 0, allowed are 1e-06 to 1e+06
 two.yaml:5:23: no such design: fife of reference
@@ -206,6 +207,8 @@ two.yaml:23:38: collective is "gather", allowed are allreduce, reduce, broadcast
 two.yaml:23:53: start is 16777216, allowed are 0 to 16777215
 two.yaml:24:13: group 2 has no name
 two.yaml:24:13: a reduce needs a root, one of its hosts
+two.yaml:25:11: program /dev/null: it is no file that can be run
+two.yaml:25:11: program /bin/sh: there is one of that name already
 `},
 		{"loop", `
 switches:

@@ -46,30 +46,26 @@ type boot struct {
 	guest      Guest
 	host       *Host
 	dir, share string // the lab's folder, and the one that all guests have
-	mine, peer string // paths of sockets: the guest's and the switch's
+	port       string // path of the switch's socket
 	mtu        int
 }
 
 // socketBuffer is the room for what a guest sends.
 const socketBuffer = 1 << 20
 
-// card opens the datagram socket that is a guest's network card.
-func card(mine, peer string) (f *os.File, err error) {
-	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_DGRAM|syscall.SOCK_CLOEXEC, 0)
+// card opens the socket that is a guest's network card.
+func card(port string) (f *os.File, err error) {
+	fd, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_SEQPACKET|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, err
 	}
-	f = os.NewFile(uintptr(fd), mine)
-	if err := os.Remove(mine); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, errors.Join(err, f.Close())
-	}
+	f = os.NewFile(uintptr(fd), port)
 	for _, do := range []func() error{
 		func() error { return syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_SNDBUF, socketBuffer) },
-		func() error { return syscall.Bind(fd, &syscall.SockaddrUnix{Name: mine}) },
-		func() error { return syscall.Connect(fd, &syscall.SockaddrUnix{Name: peer}) },
+		func() error { return syscall.Connect(fd, &syscall.SockaddrUnix{Name: port}) },
 	} {
 		if err := do(); err != nil {
-			return nil, errors.Join(fmt.Errorf("socket %s: %w", mine, err), f.Close())
+			return nil, errors.Join(fmt.Errorf("socket %s: %w", port, err), f.Close())
 		}
 	}
 	return f, nil
@@ -98,7 +94,7 @@ func (b *boot) start() (m *machine, err error) {
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	net, err := card(b.mine, b.peer)
+	net, err := card(b.port)
 	if err != nil {
 		return nil, err
 	}

@@ -4,9 +4,11 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,17 +38,21 @@ const (
 
 // joiner joins the programs of one group.
 type joiner struct {
-	l     *Lab
-	mu    sync.Mutex // of g.Start and times, which others read
-	g     *Group
-	dir   string
-	since time.Time // somebody waits; zero: nobody
-	told  bool
-	times int // that it was joined
+	l    *Lab
+	mu   sync.Mutex // of g.Start and times, which others read
+	g    *Group
+	qpns []int // by rank; Lab.joining guards it
+	// resting is the number that a rank has without a queue pair.
+	resting int
+	dir     string
+	since   time.Time // somebody waits; zero: nobody
+	told    bool
+	times   int // that it was joined
 }
 
-func (l *Lab) newJoiner(g *Group) (*joiner, error) {
-	j := &joiner{l: l, g: g, dir: filepath.Join(l.share, "groups", g.Name)}
+func (l *Lab) newJoiner(i int) (*joiner, error) {
+	g := &l.top.Groups[i]
+	j := &joiner{l: l, g: g, resting: restingQPN(i), qpns: slices.Repeat([]int{restingQPN(i)}, len(g.Hosts)), dir: filepath.Join(l.share, "groups", g.Name)}
 	if err := os.MkdirAll(j.dir, 0o755); err != nil {
 		return nil, err
 	}
@@ -90,6 +96,10 @@ func (j *joiner) watch(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		}
+		// A folder in which nothing has changed for a second has nobody in it who is not known.
+		if info, err := os.Stat(j.dir); err != nil || time.Since(info.ModTime()) > time.Second && j.since.IsZero() {
+			continue
 		}
 		names, err := os.ReadDir(j.dir)
 		if err != nil || len(names) <= 1 { // only the file group: nobody does anything
@@ -186,18 +196,59 @@ func (j *joiner) connect(ctx context.Context) {
 // startStep is how far the first PSNs of two instances of a group are apart: what is still under way of the one is none of the other.
 const startStep = 0x21_0001
 
+// absent takes away what programs of a host that was killed have said: they neither join any more nor are they ready.
+func (j *joiner) absent(host string) error {
+	for rank, h := range j.g.Hosts {
+		if j.l.top.Hosts[h].Name != host {
+			continue
+		}
+		for _, said := range []string{joinFile, readyFile} {
+			if err := os.Remove(j.file(rank, said)); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // program gives the group's switches the ranks' queue pairs and a new START.
 func (j *joiner) program(ctx context.Context, qpns []int) error {
+	j.l.joining.Lock()
+	defer j.l.joining.Unlock()
+	c := live.NewClient(j.l.switchSocket())
+	for _, other := range j.l.joiners {
+		if other != j && other.release(j.g.Hosts, qpns) {
+			if err := other.install(ctx, c); err != nil {
+				return err
+			}
+		}
+	}
 	j.mu.Lock()
 	if j.times > 0 {
 		j.g.Start = roce.PSN((uint32(j.g.Start) + startStep) & roce.PSNMask)
 	}
 	j.times++
 	j.mu.Unlock()
-	c := live.NewClient(j.l.switchSocket())
+	j.qpns = qpns
+	return j.install(ctx, c)
+}
+
+// release forgets the group's queue pairs that are another group's now: a host that gives a number out again, as it does after a boot, no
+// longer has the one that had it before. It tells whether there were any.
+func (j *joiner) release(hosts, qpns []int) (any bool) {
+	for rank, h := range j.g.Hosts {
+		if at := slices.Index(hosts, h); at >= 0 && j.qpns[rank] == qpns[at] {
+			j.qpns[rank], any = j.resting, true
+		}
+	}
+	return any
+}
+
+// install starts the group anew on its switches.
+func (j *joiner) install(ctx context.Context, c *live.Client) error {
 	for i := range j.g.Nodes {
 		n := &j.g.Nodes[i]
-		if _, err := c.Change(ctx, j.l.top.Switches[n.Switch].Name, n.Group, []byte(j.l.top.mapping(j.g, n, qpns))); err != nil {
+		if _, err := c.Change(ctx, j.l.top.Switches[n.Switch].Name, n.Group, []byte(j.l.top.mapping(j.g, n, j.qpns))); err != nil {
 			return err
 		}
 	}

@@ -45,6 +45,7 @@ type Lab struct {
 	share   string // the guests' common folder, in it
 	taps    taps
 	joiners []*joiner
+	joining sync.Mutex // held while a joiner changes groups
 	hosts   []*running // by host
 }
 
@@ -148,13 +149,17 @@ func (l *Lab) prepare() error {
 	if err != nil {
 		return err
 	}
+	var programs []string
 	for _, e := range entries {
-		if err := copyFile(filepath.Join(bin, e.Name()), filepath.Join(l.share, "bin", e.Name())); err != nil {
+		programs = append(programs, filepath.Join(bin, e.Name()))
+	}
+	for _, path := range append(programs, l.top.Programs...) { // those of the file may take the place of the guest's
+		if err := copyFile(path, filepath.Join(l.share, "bin", filepath.Base(path))); err != nil {
 			return err
 		}
 	}
 	for i := range l.top.Groups {
-		j, err := l.newJoiner(&l.top.Groups[i])
+		j, err := l.newJoiner(i)
 		if err != nil {
 			return err
 		}
@@ -170,7 +175,7 @@ func copyFile(from, to string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o755)
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
 	if err != nil {
 		return err
 	}
@@ -179,9 +184,8 @@ func copyFile(from, to string) (err error) {
 }
 
 // Paths of sockets in the lab's folder.
-func (l *Lab) switchSocket() string  { return filepath.Join(l.dir, "switches") }
-func (l *Lab) labSocket() string     { return filepath.Join(l.dir, "lab") }
-func (l *Lab) hostCard(h int) string { return filepath.Join(l.dir, l.top.Hosts[h].Name+".net") }
+func (l *Lab) switchSocket() string { return filepath.Join(l.dir, "switches") }
+func (l *Lab) labSocket() string    { return filepath.Join(l.dir, "lab") }
 func (l *Lab) portSocket(sw, p int) string {
 	return filepath.Join(l.dir, fmt.Sprintf("%s.%d", l.top.Switches[sw].Name, p))
 }
@@ -196,7 +200,7 @@ func (l *Lab) liveOptions(ready func()) live.Options {
 		for _, p := range l.top.ports[i] {
 			link := &l.top.Links[p.link]
 			if far := l.top.far(p.link, i); far.Host >= 0 {
-				sw.Ports = append(sw.Ports, live.Port{Number: p.number, Mine: l.portSocket(i, p.number), Peer: l.hostCard(far.Host), Faults: link.Faults,
+				sw.Ports = append(sw.Ports, live.Port{Number: p.number, Mine: l.portSocket(i, p.number), Peer: l.top.Hosts[far.Host].Name, Plug: true, Faults: link.Faults,
 					Shape: link.Shape})
 			}
 		}
@@ -270,8 +274,7 @@ func (t *Topology) nicMTU() int {
 func (l *Lab) bootAll(ctx context.Context) error {
 	for i := range l.top.Hosts {
 		at := l.top.hostLink(i)
-		l.hosts = append(l.hosts, &running{boot: boot{guest: l.o.Guest, host: &l.top.Hosts[i], dir: l.dir, share: l.share, mine: l.hostCard(i),
-			peer: l.portSocket(at.Switch, at.Port), mtu: l.top.nicMTU()}})
+		l.hosts = append(l.hosts, &running{boot: boot{guest: l.o.Guest, host: &l.top.Hosts[i], dir: l.dir, share: l.share, port: l.portSocket(at.Switch, at.Port), mtu: l.top.nicMTU()}})
 	}
 	errs := make([]error, len(l.hosts))
 	var all sync.WaitGroup
@@ -364,7 +367,11 @@ func (l *Lab) Kill(name string) error {
 		return err
 	}
 	l.log.Infof("lab: %s is killed", name)
-	return h.kill()
+	err = h.kill()
+	for _, j := range l.joiners {
+		err = errors.Join(err, j.absent(name))
+	}
+	return err
 }
 
 func (l *Lab) Start(ctx context.Context, name string) error {

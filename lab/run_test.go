@@ -118,7 +118,7 @@ name: duo
 switches: [{name: s, config: five}]
 hosts: [{name: h0}, {name: h1}]
 links: [{a: h0, b: s}, {a: h1, b: s:4, capture: h1.pcapng}]
-groups: [{name: sum, hosts: [h1, h0], dtype: INT32, start: 0x123456}]
+groups: [{name: sum, hosts: [h1, h0], dtype: INT32, start: 0x123456}, {name: two, hosts: [h0, h1], dtype: INT32}]
 `
 
 // options are those of a lab of two hosts, whose home is a short path.
@@ -149,6 +149,9 @@ func nothingLeft(t *testing.T, o *Options) {
 
 func TestLab(t *testing.T) {
 	o, log := options(t)
+	mine := filepath.Join(t.TempDir(), "mine")
+	require.NoError(t, os.WriteFile(mine, []byte("#!/bin/sh\necho mine\n"), 0o700))
+	require.NoError(t, o.Topology.AddProgram(mine))
 	o.Program = func(ctx context.Context, l *Lab) error {
 		folders, err := Folders(o.Home)
 		require.NoError(t, err)
@@ -160,8 +163,8 @@ func TestLab(t *testing.T) {
 			require.NoError(t, err)
 			return out.String(), status
 		}
-		text, status := exec("h1", "echo I am $NAME; $SHARE/bin/hello >&2; exit 3")
-		assert.Equal(t, "I am h1\nhello\n", text)
+		text, status := exec("h1", "echo I am $NAME; $SHARE/bin/hello >&2; $SHARE/bin/mine; exit 3")
+		assert.Equal(t, "I am h1\nhello\nmine\n", text)
 		assert.Equal(t, 3, status)
 		big, _ := exec("h0", "head -c 300000 /dev/zero; printf '<'")
 		assert.Len(t, big, 300001)
@@ -183,7 +186,10 @@ func TestLab(t *testing.T) {
 			pids, err = marked(l.dir)
 			require.NoError(t, err)
 		}
+		joined := filepath.Join(l.share, "groups", "sum", "1.join") // of a program on h0 that waits for the other
+		require.NoError(t, os.WriteFile(joined, []byte("77\n"), 0o600))
 		require.NoError(t, c.Kill(ctx, "h0"))
+		assert.NoFileExists(t, joined)
 		require.ErrorContains(t, <-done, ErrGone.Error())
 		_, err = c.Exec(ctx, "h0", "true", io.Discard)
 		require.ErrorContains(t, err, ErrDown.Error())
@@ -206,24 +212,28 @@ func TestLab(t *testing.T) {
 	nothingLeft(t, &o)
 }
 
-// joins has both ranks join the group, twice.
+// joins has both ranks join the group, twice; then they join another with the same queue pairs, as after a boot.
 func joins(t *testing.T, top *Topology, exec func(host, script string) (string, int)) {
 	t.Helper()
-	const rank = `cd $SHARE/groups/sum
+	const rank = `cd $SHARE/groups/$2
 echo $1 >.t%[1]d; mv .t%[1]d %[1]d.join; while ! [ -e %[1]d.go ]; do sleep 0.01; done; cat %[1]d.go; rm %[1]d.go
 echo >.t%[1]d; mv .t%[1]d %[1]d.ready; while ! [ -e %[1]d.run ]; do sleep 0.01; done; rm %[1]d.run`
-	for round, start := range []int{0x123456, 0x123456 + startStep} {
+	for _, c := range []struct {
+		group, start int
+		qpns         [2]int // of h0 and h1
+	}{{0, 0x123456, [2]int{41, 40}}, {0, 0x123456 + startStep, [2]int{51, 50}}, {1, 0, [2]int{51, 50}}} {
+		g := &top.Groups[c.group]
 		var out [2]string
 		var all sync.WaitGroup
-		for r, host := range []string{"h1", "h0"} {
+		for r, h := range g.Hosts {
 			all.Go(func() {
-				out[r], _ = exec(host, fmt.Sprintf("set -- %[2]d\n"+rank, r, 40+10*round+r))
+				out[r], _ = exec(top.Hosts[h].Name, fmt.Sprintf("set -- %[2]d %[3]s\n"+rank, r, c.qpns[h], g.Name))
 			})
 		}
 		all.Wait()
 		for r, text := range out {
-			n, e := top.edgeOf(&top.Groups[0], 1-r)
-			assert.Equal(t, fmt.Sprintf("10.77.255.1 %d %d\n", top.localQPN(n, e), start), text, "rank %d", r)
+			n, e := top.edgeOf(g, g.Hosts[r])
+			assert.Equal(t, fmt.Sprintf("10.77.255.1 %d %d\n", top.localQPN(n, e), c.start), text, "rank %d", r)
 		}
 	}
 }
@@ -318,9 +328,8 @@ func toBeKilled() {
 	signal.Ignore(syscall.SIGTERM)
 	f, err := claim(os.Getenv("LAB_TO_BE_KILLED"), "duo")
 	if err == nil {
-		b := boot{guest: Guest(os.Getenv("LAB_GUEST")), host: &Host{Name: "h0"}, dir: f.path, share: f.path, mine: filepath.Join(f.path, "m"),
-			peer: filepath.Join(f.path, "p")}
-		if _, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: b.peer, Net: "unixgram"}); err == nil {
+		b := boot{guest: Guest(os.Getenv("LAB_GUEST")), host: &Host{Name: "h0"}, dir: f.path, share: f.path, port: filepath.Join(f.path, "p")}
+		if _, err = net.ListenUnix("unixpacket", &net.UnixAddr{Name: b.port, Net: "unixpacket"}); err == nil {
 			_, err = b.start()
 		}
 	}

@@ -51,8 +51,8 @@ type Edge struct {
 	Host, Node, Endpoint int
 }
 
-// firstQPN is the number of a device's first queue pair under rdma_rxe.
-const firstQPN = 17
+// restingQPN is the number that group i has in the place of a host's queue pair until a program has joined it. No host gives such out.
+func restingQPN(i int) int { return 0xFF0000 + i }
 
 // switchMAC is the address of a switch's port: locally administered.
 func switchMAC(sw, port int) roce.MAC {
@@ -364,14 +364,9 @@ func (r *reader) setups(files []fileGroup, where []yamlpos.Pos) {
 			r.Addf(yamlpos.Pos{}, "%v", err)
 		}
 	}
-	next := make([]int, len(t.Hosts)) // queue pairs of each host
 	for i := range t.Groups {
 		g := &t.Groups[i]
-		var qpns []int
-		for _, h := range g.Hosts {
-			qpns = append(qpns, firstQPN+next[h])
-			next[h]++
-		}
+		qpns := slices.Repeat([]int{restingQPN(i)}, len(g.Hosts))
 		g.Window, g.MTU = math.MaxInt, math.MaxInt
 		for j := range g.Nodes {
 			n := &g.Nodes[j]

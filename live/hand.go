@@ -10,7 +10,6 @@ import (
 
 	"incforge/inc"
 	"incforge/live/groups"
-	"incforge/live/socket"
 )
 
 // Hand is how an agent that runs beside a switch (Switch.Agent) reaches it: registers one access at a time, each between two steps of the engine, and
@@ -57,7 +56,7 @@ func (h *Hand) tell(what func(), record int) {
 // Down are the ports that carry nothing, in order: those that nobody is at, and those that were taken down.
 func (h *Hand) Down() (all []int) {
 	for n := range h.l.man.Params.Ports {
-		if p := h.l.ports[n]; p == nil || p.isDown() || p.sock != nil && !socket.Heard(p.counts.Peer) {
+		if p := h.l.ports[n]; p == nil || p.isDown() || p.sock != nil && !p.sock.Heard(p.counts.Peer) {
 			all = append(all, n)
 		}
 	}

@@ -29,6 +29,8 @@ type Port struct {
 	// Number is the engine's port; Mine the path that is bound, Peer that to which frames are sent.
 	Number     int
 	Mine, Peer string
+	// Plug makes Mine a socket to which the far end connects, one at a time (SOCK_SEQPACKET); then Peer is only its name.
+	Plug bool
 	// Faults befall the frames of this port, both ways; Shape is that of its wire.
 	Faults Faults
 	Shape  wire.Shape
@@ -129,7 +131,8 @@ const (
 	inQueue   = 1024
 	outQueue  = 1024
 	inEngine  = 256  // offered and not accepted
-	quantum   = 64   // cycles that the engine runs between two looks at the sockets
+	quantum   = 64   // cycles that the engine runs between two looks at the sockets,
+	alone     = 1024 // and a reference with nothing beside it, while frames wait
 	flushTime = 1    // seconds between two flushes of the capture
 	perRound  = 1024 // frames that are taken in before the engine runs on
 )
@@ -240,7 +243,7 @@ func (r *run) open() error {
 	}
 	for i, l := range r.loops {
 		for _, want := range l.sw.Ports {
-			sock, err := socket.Listen(want.Mine)
+			sock, err := listen(&want)
 			if err != nil {
 				return fmt.Errorf("%sport %d: %w", r.of(l), want.Number, err)
 			}
@@ -272,6 +275,14 @@ func (r *run) open() error {
 	var err error
 	r.capture.w, err = roce.NewCaptureWriter(r.o.Capture, names)
 	return err
+}
+
+// listen binds the socket of a port.
+func listen(p *Port) (outlet, error) {
+	if p.Plug {
+		return socket.NewPlug(p.Mine)
+	}
+	return socket.Listen(p.Mine)
 }
 
 // of is a switch's name as a prefix, empty if there is only one.

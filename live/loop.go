@@ -39,6 +39,7 @@ type loop struct {
 	in     chan datagram
 	calls  chan func()
 	ended  chan struct{}
+	now    chan struct{} // closed: can be received from at once
 	clock  pace.Clock
 	bridge *ether.Bridge
 	watch  *watch
@@ -56,7 +57,8 @@ type loop struct {
 func newLoop(r *run, sw *Switch) (l *loop, err error) {
 	defer fail.Catch(&err, "")
 	l = &loop{whole: r, sw: sw, man: sw.Manifest, setup: sw.Setup, scale: sw.TimeScale, eng: sw.Engine, ports: map[int]*port{},
-		in: make(chan datagram, inQueue), calls: make(chan func()), ended: make(chan struct{})}
+		in: make(chan datagram, inQueue), calls: make(chan func()), ended: make(chan struct{}), now: make(chan struct{})}
+	close(l.now)
 	if l.scale == 0 {
 		l.scale = 1
 	}
@@ -118,18 +120,16 @@ func (l *loop) run(ctx context.Context) (err error) {
 
 // next says when the engine runs on if nothing comes: ready can be received from at once, due later; neither if it waits for frames.
 func (l *loop) next() (ready <-chan struct{}, due <-chan time.Time) {
-	now := make(chan struct{})
-	close(now)
 	switch {
 	case !l.rests():
-		return now, nil
+		return l.now, nil
 	case l.idle():
 		if at := l.deadline(); at != dut.Never {
 			return nil, time.After(l.clock.Until(at - min(at, l.eng.Now())))
 		}
 		return nil, nil
 	case l.clock.Allowed() >= quantum: // timers run in the model, which no cycle can be skipped of
-		return now, nil
+		return l.now, nil
 	}
 	return nil, time.After(l.clock.Until(quantum))
 }
@@ -163,8 +163,16 @@ func (l *loop) step() {
 
 // forward runs the engine a little and passes on what left.
 func (l *loop) forward() {
-	fail.On(l.eng.StepTo(l.eng.Now() + quantum))
+	fail.On(l.eng.StepTo(l.eng.Now() + l.cycles()))
 	l.leave()
+}
+
+// cycles is how long the engine runs between two looks at the sockets. A reference alone takes no time for cycles, but for frames.
+func (l *loop) cycles() uint64 {
+	if l.board == nil && l.look != nil && l.eng.Waiting() > 0 {
+		return alone
+	}
+	return quantum
 }
 
 // follow lets an idle engine's clock catch up with the hosts', as far as nothing is due before.
@@ -286,12 +294,17 @@ func (l *loop) leave() {
 
 // put hands a frame to the port's sender, or loses it if that is far behind.
 func (l *loop) put(p *port, frame []byte) {
+	l.whole.record(p, time.Now(), frame)
+	if p.hurry(frame) {
+		return
+	}
+	p.behind.Add(1)
 	select {
 	case p.out <- frame:
 	default:
+		p.behind.Add(-1)
 		atomic.AddUint64(&p.counts.Full, 1)
 	}
-	l.whole.record(p, time.Now(), frame)
 }
 
 // finish lets everything leave and reads the counters; of a run that failed it reads nothing.

@@ -68,6 +68,16 @@ type datagram struct {
 	err  error
 }
 
+// outlet is a socket that frames come and go by.
+type outlet interface {
+	Receive(buf []byte) (int, error)
+	SetReceiveDeadline(t time.Time) error
+	Send(path string, frame []byte) error
+	Try(path string, frame []byte) error
+	Heard(path string) bool
+	Close() error
+}
+
 // The two ways through a port.
 const (
 	inward = iota
@@ -78,12 +88,13 @@ const (
 type port struct {
 	number int
 	end    End
-	sock   *socket.Socket  // of a Port
+	sock   outlet          // of a Port
 	far    *port           // of a Link: the other end
 	farIn  chan<- datagram // of a Link: what the other end's engine takes in
 	index  int             // of the capture
 	out    chan []byte
-	lane   [2]*lane // what befalls frames, by way; nil: nothing does
+	behind atomic.Int64 // frames handed to the sender that are not yet at the far end
+	lane   [2]*lane     // what befalls frames, by way; nil: nothing does
 	down   atomic.Bool
 	wire   [2]*wire.Wire
 	log    *logrus.Logger
@@ -162,7 +173,7 @@ func (p *port) receive(in chan<- datagram, stop <-chan struct{}) {
 func (p *port) send(stop <-chan struct{}) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
-	put := func(f []byte) { atomic.AddUint64(p.deliver(f, stop), 1) }
+	put := func(f []byte) { p.count(p.deliver(f, stop)) }
 	if w := p.wire[outward]; w != nil {
 		var far sync.WaitGroup
 		arrive := put
@@ -181,44 +192,76 @@ func (p *port) send(stop <-chan struct{}) {
 			timer.Reset(time.Until(due))
 			late = timer.C
 		}
-		var frames [][]byte
 		select {
 		case frame, open := <-p.out:
 			if !open {
 				return
 			}
-			frames = p.befall(outward, frame)
+			for _, f := range p.befall(outward, frame) {
+				put(f)
+			}
+			p.behind.Add(-1)
 		case <-late:
-			frames = p.lane[outward].overdue()
-		}
-		for _, f := range frames {
-			put(f)
+			for _, f := range p.lane[outward].overdue() {
+				put(f)
+			}
 		}
 	}
 }
 
-// deliver gives a frame to whoever is at the far end, and returns what it counts as.
-func (p *port) deliver(frame []byte, stop <-chan struct{}) *uint64 {
+// hurry gives a frame to whoever is at the far end at once, if nothing is to befall it, none is before it and there is room: that spares
+// waking the sender. It tells whether it did.
+func (p *port) hurry(frame []byte) bool {
+	if p.lane[outward] != nil || p.wire[outward] != nil || p.isDown() || p.behind.Load() > 0 {
+		return false
+	}
 	if p.far != nil {
 		select {
 		case p.farIn <- datagram{port: p.far, when: time.Now(), data: frame}:
-			return &p.counts.Out
-		case <-stop:
-			return &p.counts.Nobody
+			p.count(nil)
+			return true
+		default:
+			return false
 		}
 	}
-	switch err := p.sock.Send(p.counts.Peer, frame); {
-	case errors.Is(err, socket.ErrNobody):
-		return &p.counts.Nobody
+	err := p.sock.Try(p.counts.Peer, frame)
+	if errors.Is(err, socket.ErrFull) {
+		return false
+	}
+	p.count(err)
+	return true
+}
+
+// errStopped means that the run ended while a frame waited.
+var errStopped = errors.New("stopped")
+
+// deliver gives a frame to whoever is at the far end.
+func (p *port) deliver(frame []byte, stop <-chan struct{}) error {
+	if p.far == nil {
+		return p.sock.Send(p.counts.Peer, frame)
+	}
+	select {
+	case p.farIn <- datagram{port: p.far, when: time.Now(), data: frame}:
+		return nil
+	case <-stop:
+		return errStopped
+	}
+}
+
+// count counts what became of a frame that was to leave.
+func (p *port) count(err error) {
+	n := &p.counts.Failed
+	switch {
+	case err == nil:
+		n = &p.counts.Out
+	case errors.Is(err, socket.ErrNobody), errors.Is(err, errStopped):
+		n = &p.counts.Nobody
 	case errors.Is(err, socket.ErrFull):
-		return &p.counts.Full
-	case err != nil:
-		if atomic.LoadUint64(&p.counts.Failed) == 0 {
-			p.log.WithError(err).Warnf("live: port %d", p.number)
-		}
-		return &p.counts.Failed
+		n = &p.counts.Full
+	case atomic.LoadUint64(n) == 0:
+		p.log.WithError(err).Warnf("live: port %d", p.number)
 	}
-	return &p.counts.Out
+	atomic.AddUint64(n, 1)
 }
 
 // befall lets a frame's fate happen: what goes on, and in which order.

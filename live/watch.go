@@ -49,7 +49,7 @@ type watched struct {
 	moved  bool // without a reference: something new left
 	ends   map[int]*endWatched
 	why    []string          // the report, if the group stands
-	base   map[string]uint64 // the engine's counters when it advanced or, without a reference, soon after
+	base   map[string]uint64 // without a reference: the engine's counters soon after it advanced
 }
 
 // endWatched is what came from an endpoint since its group advanced last.
@@ -72,6 +72,8 @@ func newWatch(l *loop) *watch {
 	w := &watch{l: l, groups: map[int]*watched{}, strangers: map[stranger]bool{}}
 	if l.board != nil {
 		l.board.OnAccept = w.accepted
+	} else if ref, ok := l.sw.Engine.(*dut.Reference); ok {
+		ref.OnAccept = w.accepted
 	}
 	return w
 }
@@ -215,7 +217,7 @@ func (w *watch) check(now time.Time) {
 				w.l.whole.o.Log.Warnf("live: %sgroup %d goes on after %.1f s", w.l.whole.of(w.l), g.Index, now.Sub(of.since).Seconds())
 			}
 			of.advance(now, w.l.eng.Now())
-			of.before, of.base = s, w.base()
+			of.before, of.base = s, nil
 		case w.l.look == nil && of.base == nil && of.heard():
 			of.base = w.l.counters()
 		case of.why == nil && w.stands(of, &s, now):
@@ -226,14 +228,6 @@ func (w *watch) check(now time.Time) {
 			}
 		}
 	}
-}
-
-// base are the counters to compare later ones with, where nobody tells what became of each frame.
-func (w *watch) base() map[string]uint64 {
-	if w.l.board != nil || w.l.look == nil { // reading a model's registers takes cycles: not each time a group advances
-		return nil
-	}
-	return w.l.counters()
 }
 
 // advance forgets what was since the group advanced before.
@@ -357,7 +351,7 @@ func (w *watch) rising(g *groups.Group, of *watched, s *inc.Standing) []string {
 		}
 	}
 	whole := ""
-	if w.l.board == nil {
+	if w.l.look == nil {
 		whole = " (of the whole engine; with the reference beside it, of each endpoint)"
 		for c, n := range w.l.counters() {
 			if n -= of.base[c]; telling(c) && n > 0 {

@@ -124,10 +124,14 @@ func (r *rig) lacks(want []string) (none []string) {
 }
 
 func TestStandstills(t *testing.T) {
-	for _, mode := range []int{2, 3} {
-		t.Run(fmt.Sprint("mode ", mode), func(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode  int
+		alone bool
+	}{"mode 2": {2, false}, "mode 3": {3, false}, "the reference alone": {2, true}} {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := standing(t, mode, func(o *live.Options) { o.Status = 0 })
+			mode := c.mode
+			r := standing(t, mode, func(o *live.Options) { o.Status, o.Switches[0].Unchecked = 0, c.alone })
 			all, want := standstills(mode)
 			s, err := socket.Listen(r.dir + "/once")
 			require.NoError(t, err)
@@ -166,25 +170,17 @@ func TestStandstills(t *testing.T) {
 	}
 }
 
-// TestStandstillsUnchecked: without the reference beside the engine counters are of the whole engine, and of an engine that cannot be looked
-// into what comes and goes is all there is.
-func TestStandstillsUnchecked(t *testing.T) {
-	for name, change := range map[string]func(o *live.Options){
-		"the reference alone": func(o *live.Options) { o.Switches[0].Unchecked = true },
-		"nothing to look into": func(o *live.Options) {
-			o.Switches[0].Unchecked, o.Switches[0].Engine = true, struct{ dut.DUT }{o.Switches[0].Engine}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := standing(t, 2, change)
-			want := []string{`group 0 .* has stood`, `endpoint 1 \(port 1, 10\.0\.0\.3 qpn 0x21\) (is waited for|has sent nothing since)`,
-				`rising meanwhile \(of the whole engine; .*\): .*DROP_STALE \+\d+`}
-			r.repeat([]sent{{0, 0, 0x100, 64}}, func() bool { return r.lacks(want) == nil })
-			assert.Empty(t, r.lacks(want), "%s", r.log.String())
-			assert.NotContains(t, r.log.String(), "group 1")
-			r.end()
-			require.NoError(t, r.err)
-		})
-	}
+// TestStandstillsUnseen: of an engine that cannot be looked into, what comes and goes and the counters of the whole engine are all there is.
+func TestStandstillsUnseen(t *testing.T) {
+	t.Parallel()
+	r := standing(t, 2, func(o *live.Options) {
+		o.Switches[0].Unchecked, o.Switches[0].Engine = true, struct{ dut.DUT }{o.Switches[0].Engine}
+	})
+	want := []string{`group 0 .* has stood`, `endpoint 1 \(port 1, 10\.0\.0\.3 qpn 0x21\) has sent nothing since`,
+		`rising meanwhile \(of the whole engine; .*\): .*DROP_STALE \+\d+`}
+	r.repeat([]sent{{0, 0, 0x100, 64}}, func() bool { return r.lacks(want) == nil })
+	assert.Empty(t, r.lacks(want), "%s", r.log.String())
+	assert.NotContains(t, r.log.String(), "group 1")
+	r.end()
+	require.NoError(t, r.err)
 }

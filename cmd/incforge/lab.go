@@ -27,6 +27,7 @@ type labFlags struct {
 	seed     uint64
 	prepare  bool
 	jsonFile string
+	programs []string
 }
 
 func (a *app) lab() *cobra.Command {
@@ -50,6 +51,7 @@ The subcommands speak to a lab that runs.`,
 	f.StringVar(&l.guest, "guest", filepath.Join(buildDir, "lab"), "folder of the guest's kernel and files, which make lab makes")
 	f.DurationVar(&l.status, "status", 0, "time between lines of the switches' state on stderr; 0 prints none")
 	f.Uint64Var(&l.seed, "seed", 1, "seed of the engines' random initial state")
+	f.StringArrayVar(&l.programs, "program", nil, "a program for all hosts, which run it by its name (repeatable)")
 	f.BoolVar(&l.prepare, "prepare", false, "check the file, compile the switches' models and end")
 	a.labCommands(cmd)
 	return cmd
@@ -66,6 +68,11 @@ func (a *app) labRun(cmd *cobra.Command, args []string, l *labFlags) error {
 	top, err := lab.Read(args[0], designs.manifest)
 	if err != nil {
 		return usageError{err}
+	}
+	for _, path := range l.programs {
+		if err := top.AddProgram(path); err != nil {
+			return usageError{err}
+		}
 	}
 	o := lab.Options{Topology: top, Guest: lab.Guest(guest), Status: l.status, Log: a.log}
 	if err := o.Guest.Check(); err != nil && !l.prepare {

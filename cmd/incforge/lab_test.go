@@ -8,9 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -76,45 +74,4 @@ func try(t *testing.T, args ...string) (status int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	status = run(t.Context(), args, &out, &errs)
 	return status, out.String(), errs.String()
-}
-
-// TestLabGuests runs AllReduces of real Linux hosts: make lab-test.
-func TestLabGuests(t *testing.T) {
-	guest := os.Getenv("INCFORGE_LAB_GUEST")
-	if guest == "" {
-		t.Skip("make lab-test runs this, with guests")
-	}
-	home, err := os.MkdirTemp("", "lab")
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(home)) })
-	t.Setenv("XDG_RUNTIME_DIR", home)
-	const sizes = "1024 4096 65536 262144 1048576"
-	for _, c := range []struct {
-		file   string
-		groups []string
-		hosts  int
-	}{{"four.yaml", []string{"ints", "floats"}, 4}, {"eight.yaml", []string{"all", "floats"}, 8}} {
-		for _, loss := range []float64{0, 0.01} {
-			t.Run(fmt.Sprintf("%s/loss %g", c.file, loss), func(t *testing.T) {
-				file := example(t, t.TempDir(), c.file, loss)
-				status, _, stderr := try(t, "lab", file, "--prepare")
-				require.Equal(t, exitOK, status, stderr)
-				start := time.Now()
-				status, stdout, stderr := try(t, "lab", file, "--guest", guest, "--", fmt.Sprintf("set -e; for g in %s; do allreduce $g %s; done",
-					strings.Join(c.groups, " "), sizes))
-				t.Logf("%.1f s\n%s%s", time.Since(start).Seconds(), stdout, stderr)
-				require.Equal(t, exitOK, status)
-				assert.Equal(t, c.hosts*len(c.groups)*len(strings.Fields(sizes)), strings.Count(stdout, "bytes: right"))
-				up := regexp.MustCompile(`is up after ([0-9.]+) s`).FindStringSubmatch(stderr)
-				require.NotNil(t, up)
-				var seconds float64
-				_, err := fmt.Sscan(up[1], &seconds)
-				require.NoError(t, err)
-				if c.hosts == 4 {
-					assert.LessOrEqual(t, seconds, 5.0, "four hosts are up")
-				}
-				assert.NoDirExists(t, filepath.Join(home, "incforge-lab"))
-			})
-		}
-	}
 }

@@ -30,7 +30,7 @@ if [ -z "$(versions linux-source-6.1)" ]; then
 fi
 
 kernel_key=$({ cat "$here/kernel.sh" "$here/kernel.config"; versions linux-source-6.1; gcc -dumpfullversion; } | sha256sum | cut -c1-16)
-guest_key=$({ echo "$kernel_key"; cat "$0" "$here/init" "$here/serve" "$here"/*.c; versions $guest $develop; } | sha256sum | cut -c1-16)
+guest_key=$({ echo "$kernel_key"; cat "$0" "$here/init" "$here/serve" "$here"/*.[ch]; versions $guest $develop; } | sha256sum | cut -c1-16)
 folder=$cache/guest-$guest_key kernel=$cache/linux-$kernel_key
 work=""
 trap '[ -z "$work" ] || rm -rf "$work"' EXIT
@@ -105,7 +105,7 @@ if [ ! -e "$folder/initrd" ]; then
     mkdir -p "$cache"
     work=$(mktemp -d "$cache/.work-XXXXXX")
     if [ ! -e "$kernel/linux" ]; then
-        echo "make lab: the kernel, three minutes on two idle processors" >&2
+        echo "make lab: the kernel, some four minutes on two idle processors" >&2
         fetch "$work/tools" $tools
         fetch "$work/source" linux-source-6.1
         mkdir -p "$work/linux" "$work/kernel"
@@ -123,9 +123,11 @@ if [ ! -e "$folder/initrd" ]; then
     "$kernel/gen_init_cpio" "$work/list" | zstd -q -10 >"$work/out/initrd"
     # Static, so that programs of a folder that all guests share do not depend on what is in the guest. The linker warns of getaddrinfo,
     # which nobody calls.
-    gcc -O2 -Wall -Wextra -Werror -static -DRDMA_STATIC_PROVIDERS=rxe -I "$work/dev/usr/include" "$here/allreduce.c" -o "$work/out/bin/allreduce" \
-        -L "$work/dev/usr/lib/x86_64-linux-gnu" -L "$work/dev/lib/x86_64-linux-gnu" -Wl,--no-warnings \
-        -Wl,--start-group -l:librxe-rdmav34.a -libverbs -lnl-route-3 -lnl-3 -Wl,--end-group
+    for p in allreduce wrong; do
+        gcc -O2 -Wall -Wextra -Werror -std=gnu11 -static -DRDMA_STATIC_PROVIDERS=rxe -I "$work/dev/usr/include" "$here/$p.c" "$here/rank.c" \
+            -o "$work/out/bin/$p" -L "$work/dev/usr/lib/x86_64-linux-gnu" -L "$work/dev/lib/x86_64-linux-gnu" -Wl,--no-warnings \
+            -Wl,--start-group -l:librxe-rdmav34.a -libverbs -lnl-route-3 -lnl-3 -Wl,--end-group
+    done
     cp "$kernel/linux" "$work/out/linux"
     mv -T "$work/out" "$folder" 2>/dev/null || [ -e "$folder/initrd" ]
 fi

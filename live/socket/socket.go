@@ -71,6 +71,9 @@ func Vacate(path, network string) error {
 }
 
 // Heard tells whether somebody is bound to a path now.
+func (s *Socket) Heard(path string) bool { return Heard(path) }
+
+// Heard tells whether somebody is bound to a path now.
 func Heard(path string) bool {
 	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {
@@ -94,8 +97,7 @@ func (s *Socket) SetReceiveDeadline(t time.Time) error { return s.conn.SetReadDe
 // Receive waits for a datagram and returns how many bytes of it are in buf; a longer one is cut, so buf is made larger by one byte
 // than what is wanted. net.ErrClosed after Close.
 func (s *Socket) Receive(buf []byte) (int, error) {
-	n, _, err := s.conn.ReadFromUnix(buf)
-	return n, err
+	return s.conn.Read(buf)
 }
 
 // patience is how long Send waits for room in the peer's queue, and pause how long between two attempts at most.
@@ -105,12 +107,27 @@ const (
 )
 
 // Send sends a datagram to whoever is bound to path now: ErrNobody if there is none, ErrFull if its queue stays full.
-func (s *Socket) Send(path string, data []byte) error {
-	to := &syscall.SockaddrUnix{Name: path}
+func (s *Socket) Send(path string, data []byte) error { return patiently(s, path, data) }
+
+// patiently tries until there is room, for a while.
+func patiently(s interface{ Try(string, []byte) error }, path string, data []byte) error {
 	start, wait := time.Now(), 20*time.Microsecond
 	for {
-		var err error
 		// The poller wakes up for room in the own queue, not in the peer's; so it is asked again and again.
+		err := s.Try(path, data)
+		if !errors.Is(err, ErrFull) || time.Since(start) > patience {
+			return err
+		}
+		time.Sleep(wait)
+		wait = min(2*wait, pause)
+	}
+}
+
+// Try is Send without patience.
+func (s *Socket) Try(path string, data []byte) error {
+	to := &syscall.SockaddrUnix{Name: path}
+	for {
+		var err error
 		if cerr := s.raw.Write(func(fd uintptr) bool {
 			err = syscall.Sendto(int(fd), data, syscall.MSG_DONTWAIT, to)
 			return true
@@ -123,13 +140,10 @@ func (s *Socket) Send(path string, data []byte) error {
 		case errors.Is(err, syscall.EINTR):
 		case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED), errors.Is(err, syscall.ENOTDIR):
 			return ErrNobody
-		case !errors.Is(err, syscall.EAGAIN):
-			return fmt.Errorf("send to %s: %w", path, err)
-		case time.Since(start) > patience:
+		case errors.Is(err, syscall.EAGAIN):
 			return ErrFull
 		default:
-			time.Sleep(wait)
-			wait = min(2*wait, pause)
+			return fmt.Errorf("send to %s: %w", path, err)
 		}
 	}
 }

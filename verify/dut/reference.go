@@ -38,6 +38,9 @@ type Reference struct {
 	portFree  []uint64
 	leaving   []Frame
 
+	// OnAccept, if not nil, is called by StepTo with every frame that was handled and the counters that it changed.
+	OnAccept func(f Frame, changed []inc.Counter)
+
 	wants []inc.Action // scratch: actions that may be taken
 	turns []inc.Action // sends in the order of their last turn, since no send was allowed
 }
@@ -134,7 +137,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 		if r.man.Params.Mode == 3 {
 			r.acts = append(r.acts, Act{At: end, Kind: ActFrame})
 		}
-		r.leave(end, r.Handle(end, best, f.Data, f.Err))
+		r.leave(end, r.handle(end, best, f))
 		r.sendAll(end)
 	}
 	r.now = max(r.now, cycle)
@@ -143,6 +146,24 @@ func (r *Reference) StepTo(cycle uint64) error {
 	r.out = append(r.out, r.leaving[:k]...)
 	r.leaving = r.leaving[k:]
 	return nil
+}
+
+// handle gives the engine a frame of a port's queue, and tells of it.
+func (r *Reference) handle(cycle uint64, port int, f Frame) []inc.Out {
+	if r.OnAccept == nil {
+		return r.Handle(cycle, port, f.Data, f.Err)
+	}
+	before := r.eng.Counters()
+	outs := r.Handle(cycle, port, f.Data, f.Err)
+	after := r.eng.Counters()
+	var changed []inc.Counter
+	for c := range after {
+		if after[c] != before[c] {
+			changed = append(changed, inc.Counter(c))
+		}
+	}
+	r.OnAccept(Frame{Port: port, Data: f.Data, Err: f.Err}, changed)
+	return outs
 }
 
 // leave queues the frames made in a cycle to leave.
