@@ -48,6 +48,8 @@ type engines struct {
 	// free is, by node, what a lock can still take of limit: units or slots. Temporal alone uses them.
 	free  []int
 	limit int
+	// onLink and onNode count the trees that have a link, and the engine of a switch.
+	onLink, onNode []int
 	// unplaced counts the groups that got no tree.
 	unplaced int
 }
@@ -57,7 +59,8 @@ func (c *cluster) engines(s *Spec, policy string, limit int) (*engines, error) {
 	if err != nil {
 		return nil, fmt.Errorf("flows: %w", err)
 	}
-	e := &engines{spec: s, policy: policy, placer: placer, node: map[string]int{}, at: map[placement.End]int{}, limit: limit, free: make([]int, len(c.net.Nodes))}
+	e := &engines{spec: s, policy: policy, placer: placer, node: map[string]int{}, at: map[placement.End]int{}, limit: limit, free: make([]int, len(c.net.Nodes)),
+		onLink: make([]int, len(c.net.Links)), onNode: make([]int, len(c.net.Nodes))}
 	for i, n := range c.net.Nodes {
 		e.node[n.Name] = i
 		e.free[i] = limit
@@ -80,8 +83,44 @@ func (e *engines) request(c *cluster, g *group) placement.Request {
 	return r
 }
 
+// hopeless tells that a group gets no tree because what is next to a member is taken, link or leaf. The placement would say the same, and
+// name every reason, which takes most of the time of a simulation in which many are refused.
+func (e *engines) hopeless(c *cluster, g *group) bool {
+	for _, h := range g.hosts {
+		l := c.upLink(h, 1, 0)
+		leaf := c.net.Links[l].Ends[0].Node
+		switch e.policy {
+		case EdgeDisjoint:
+			if e.onLink[l] > 0 {
+				return true
+			}
+		case Spatial:
+			if e.onNode[leaf] >= c.net.Nodes[leaf].Engine.Groups {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// count enters a tree in the counts, or with by -1 takes it out.
+func (e *engines) count(g *group, by int) {
+	for _, sw := range g.switches {
+		e.onNode[sw] += by
+	}
+	for _, u := range g.uses {
+		if u.link%2 == up {
+			e.onLink[u.link/2] += by
+		}
+	}
+}
+
 // place looks for a tree for a group, and leaves the group without one if there is none.
 func (e *engines) place(c *cluster, g *group) error {
+	if e.hopeless(c, g) {
+		e.unplaced++
+		return nil
+	}
 	t, err := e.placer.Place(e.request(c, g))
 	var refused *placement.Refusal
 	switch {
@@ -95,6 +134,7 @@ func (e *engines) place(c *cluster, g *group) error {
 	for _, sw := range t.Switches {
 		g.switches, g.slots = append(g.switches, e.node[sw.Name]), append(g.slots, sw.Slots)
 	}
+	e.count(g, 1)
 	if len(e.spec.Units) > 0 { // a unit is as much as a group can use
 		for i := range g.slots {
 			g.slots[i] = 1
@@ -146,6 +186,7 @@ func (e *engines) release(groups [kinds][]*group) {
 	for _, g := range slices.Concat(groups[:]...) {
 		if g.tree != nil {
 			e.placer.Release(g.name)
+			e.count(g, -1)
 		}
 	}
 }
