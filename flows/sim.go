@@ -65,8 +65,8 @@ type simulation struct {
 	done    []*running
 }
 
-// simulate runs all jobs to their ends.
-func simulate(ctx context.Context, s *Spec, c Case) (*simulation, error) {
+// prepare makes a simulation in which nothing has happened yet.
+func prepare(s *Spec, c Case) (*simulation, error) {
 	shape := s.Network
 	limit := c.Units + c.BufferKiB*1024/max(s.Payload, 1)
 	shape.Engine = s.engine(c.Units, c.BufferKiB)
@@ -83,6 +83,15 @@ func simulate(ctx context.Context, s *Spec, c Case) (*simulation, error) {
 		return nil, err
 	}
 	m.comeIn()
+	return m, nil
+}
+
+// simulate runs all jobs to their ends.
+func simulate(ctx context.Context, s *Spec, c Case) (*simulation, error) {
+	m, err := prepare(s, c)
+	if err != nil {
+		return nil, err
+	}
 	for m.agenda.Len() > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("flows: %w", err)

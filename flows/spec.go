@@ -79,10 +79,11 @@ type Model struct {
 // Ranks is the number of GPUs.
 func (j *Job) Ranks() int { return j.TP * j.DP * j.PP }
 
-// mostRanks bounds a job, mostJobs a file.
+// mostRanks bounds a job, mostJobs a file, mostPayload a packet.
 const (
-	mostRanks = 1 << 16
-	mostJobs  = 10_000
+	mostPayload = 4096 // InfiniBand's largest MTU
+	mostRanks   = 1 << 16
+	mostJobs    = 10_000
 )
 
 // Parse reads a file. The error is Problems.
@@ -143,8 +144,8 @@ func (s *Spec) network(m *mapping) {
 func (s *Spec) memory(m *mapping) {
 	s.Units, s.BufferKiB = m.integers("units", 1, false), m.integers("buffer_kib", 1, false)
 	s.Payload = m.integer("payload", 4, 4096)
-	if s.Payload%4 != 0 {
-		m.r.bad(m.at, "memory.payload is %d bytes: it must be a multiple of 4", s.Payload)
+	if s.Payload%4 != 0 || s.Payload > mostPayload {
+		m.r.bad(m.at, "memory.payload is %d bytes: it must be a multiple of 4, at most %d", s.Payload, mostPayload)
 	}
 	if (len(s.Units) > 0) == (len(s.BufferKiB) > 0) {
 		m.r.bad(m.at, "memory has both units and buffer_kib, or none of them: one is needed")

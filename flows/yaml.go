@@ -64,6 +64,8 @@ type mapping struct {
 	at    yamlpos.Pos
 	nodes map[string]ast.Node
 	asked []string
+	// void: there is no mapping, which is reported once.
+	void bool
 }
 
 // mapping reads a mapping; a missing one has no keys.
@@ -72,11 +74,13 @@ func (r *reader) mapping(name string, n ast.Node, at yamlpos.Pos) *mapping {
 	var pairs []*ast.MappingValueNode
 	switch n := n.(type) {
 	case nil:
+		m.void = true
 	case *ast.MappingNode:
 		pairs = n.Values
 	case *ast.MappingValueNode:
 		pairs = []*ast.MappingValueNode{n}
 	default:
+		m.void = true
 		r.bad(yamlpos.Of(n), "%s is %s: a mapping is needed", name, yamlpos.Kind(n))
 	}
 	for _, p := range pairs {
@@ -101,7 +105,7 @@ func (m *mapping) full(key string) string {
 func (m *mapping) get(key string, needed bool) (ast.Node, bool) {
 	m.asked = append(m.asked, key)
 	n, ok := m.nodes[key]
-	if !ok && needed {
+	if !ok && needed && !m.void {
 		m.r.bad(m.at, "%s is missing", m.full(key))
 	}
 	return n, ok
@@ -129,10 +133,13 @@ func (m *mapping) done() {
 // number reads a number of at least least; fallback if it is not there.
 func (m *mapping) number(key string, least, fallback float64) float64 {
 	n, ok := m.get(key, math.IsNaN(fallback))
-	if !ok {
-		return fallback
+	switch {
+	case ok:
+		return m.r.number(m.full(key), n, least)
+	case math.IsNaN(fallback):
+		return least
 	}
-	return m.r.number(m.full(key), n, least)
+	return fallback
 }
 
 func (r *reader) number(name string, n ast.Node, least float64) float64 {
@@ -150,7 +157,7 @@ func (r *reader) number(name string, n ast.Node, least float64) float64 {
 }
 
 // most bounds every number of a file.
-const most = 1e15
+const most = 1e12
 
 // needed is the fallback of a number that must be there.
 func needed() float64 { return math.NaN() }
@@ -159,9 +166,6 @@ func (m *mapping) integer(key string, least int, fallback float64) int {
 	v := m.number(key, float64(least), fallback)
 	if v != math.Trunc(v) {
 		m.r.bad(yamlpos.Of(m.nodes[key]), "%s is %g: it must be a whole number", m.full(key), v)
-	}
-	if math.IsNaN(v) {
-		return least
 	}
 	return int(v)
 }
