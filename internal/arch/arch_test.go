@@ -69,6 +69,8 @@ func rooms() []Room {
 		{"live/...", 9, "an engine at real sockets"},
 		{"lab", 10, "guests around engines at sockets"},
 		{"control/placement", 1, "trees for groups: knows networks and what an engine can hold, and talks to nobody"},
+		{"flows", 2, "training jobs on a cluster, flow by flow: places groups as the manager does"},
+		{"flows/paper", 3, "the paper's clusters, and its figures beside ours"},
 		{"control/store", 0, "records that outlive a crash"},
 		{"control/mmio", 0, "registers in a file"},
 		{"control/agentpb", 0, "what an agent is asked"},
