@@ -184,9 +184,13 @@ func draw(all []mutant.Mutant, o Options) ([]mutant.Mutant, error) {
 // begin finds out what all mutants need: which are equivalent, and what the scenarios take without one.
 func (c *campaign) begin(ctx context.Context) error {
 	if !c.NoProof && c.Only == 0 {
-		stop := c.Progress("prove which of %d mutants make no difference", len(c.drawn))
-		proven, err := prove(ctx, c.man, c.design, c.drawn)
-		stop.Stop()
+		top, err := c.man.Top(contract.TopSwitch)
+		if err != nil {
+			return fmt.Errorf("mutate: %w", err)
+		}
+		task := c.Progress("prove which of %d mutants make no difference", len(c.drawn))
+		proven, err := prove(ctx, c.man.Files, top.Module, c.design, c.drawn)
+		task.Stop()
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"incforge/contract"
 	"incforge/mutate/mutant"
 	"incforge/synth/yosys"
 )
@@ -22,10 +21,10 @@ const proofLimit = 20 * time.Minute
 // whyUnused is what Yosys's optimisation shows of a mutant.
 const whyUnused = "Yosys: no output depends on the choice (constant or unused in this configuration)"
 
-// prove finds mutants that change nothing. Each is turned on by a bit of an input of the whole design; if no cell looks at the bit when Yosys
+// prove finds mutants that change nothing in the module top of the design. Each is turned on by a bit of an input of the whole design; if no cell looks at the bit when Yosys
 // has removed what is constant or unused, the outputs do not depend on it. Mutants that are on together keep each other's code alive, so
 // what is not found may still change nothing.
-func prove(ctx context.Context, man *contract.Manifest, d *mutant.Design, mutants []mutant.Mutant) (map[int]string, error) {
+func prove(ctx context.Context, files []string, top string, d *mutant.Design, mutants []mutant.Mutant) (map[int]string, error) {
 	dir, err := os.MkdirTemp("", "incforge-prove-")
 	if err != nil {
 		return nil, fmt.Errorf("mutate: %w", err)
@@ -34,16 +33,12 @@ func prove(ctx context.Context, man *contract.Manifest, d *mutant.Design, mutant
 	if err := d.Open(dir, mutants); err != nil {
 		return nil, err
 	}
-	top, err := man.Top(contract.TopSwitch)
-	if err != nil {
-		return nil, fmt.Errorf("mutate: %w", err)
-	}
-	script := []string{"read_verilog " + strings.Join(man.Files, " "), "hierarchy -check -top " + top.Module, "proc", "flatten", "opt -full", "clean -purge",
+	script := []string{"read_verilog " + strings.Join(files, " "), "hierarchy -check -top " + top, "proc", "flatten", "opt -full", "clean -purge",
 		"write_json open.json"}
 	if err := yosys.Run(ctx, dir, "prove", script, proofLimit); err != nil {
 		return nil, err
 	}
-	used, err := readUsed(filepath.Join(dir, "open.json"), top.Module)
+	used, err := readUsed(filepath.Join(dir, "open.json"), top)
 	if err != nil {
 		return nil, err
 	}

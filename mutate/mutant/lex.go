@@ -146,4 +146,6 @@ func (l *lexer) while(in func(c byte) bool) {
 
 func inNumber(c byte) bool { return c >= '0' && c <= '9' || c == '_' }
 
-func inName(c byte) bool { return inNumber(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '$' }
+func inName(c byte) bool {
+	return inNumber(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '$'
+}
