@@ -39,6 +39,8 @@ type Options struct {
 	Cap float64
 	// NoProof leaves out what Yosys finds.
 	NoProof bool
+	// Search has a SAT solver look for a difference that each mutant that lives could make.
+	Search bool
 	// Experience orders the scenarios, and learns; nil is none.
 	Experience *Experience
 	// Place is where mutants run.
@@ -73,8 +75,10 @@ const (
 type campaign struct {
 	Options
 	man       *contract.Manifest
+	top       string // module
 	design    *mutant.Design
-	drawn     []mutant.Mutant
+	possible  []mutant.Mutant
+	drawn     []mutant.Mutant // what is tried of them
 	scenarios []rig.Scenario
 	given     given
 	open      func() (*bench, error) // compiles the model, once
@@ -138,7 +142,12 @@ func (c *campaign) prepare() error {
 	if c.design, err = mutant.Read(c.man.Dir, c.man.Files); err != nil {
 		return err
 	}
-	c.drawn, err = draw(c.design.Mutants(), c.Options)
+	top, err := c.man.Top(contract.TopSwitch)
+	if err != nil {
+		return fmt.Errorf("mutate: %w", err)
+	}
+	c.top, c.possible = top.Module, c.design.Mutants()
+	c.drawn, err = draw(c.possible, c.Options)
 	return err
 }
 
@@ -184,12 +193,8 @@ func draw(all []mutant.Mutant, o Options) ([]mutant.Mutant, error) {
 // begin finds out what all mutants need: which are equivalent, and what the scenarios take without one.
 func (c *campaign) begin(ctx context.Context) error {
 	if !c.NoProof && c.Only == 0 {
-		top, err := c.man.Top(contract.TopSwitch)
-		if err != nil {
-			return fmt.Errorf("mutate: %w", err)
-		}
 		task := c.Progress("prove which of %d mutants make no difference", len(c.drawn))
-		proven, err := prove(ctx, c.man.Files, top.Module, c.design, c.drawn)
+		proven, err := prove(ctx, c.man.Files, c.top, c.design, c.drawn)
 		task.Stop()
 		if err != nil {
 			return err
@@ -271,14 +276,47 @@ func (c *campaign) all(ctx context.Context) (*Report, error) {
 			return nil
 		}})
 	rep.finish()
+	if err == nil && !c.NoProof {
+		err = c.excuse(ctx, rep)
+	}
 	return rep, err
+}
+
+// excuse looks once more at what lives: few mutants keep less of each other's code alive, and are worth a search each.
+func (c *campaign) excuse(ctx context.Context, rep *Report) error {
+	var living []mutant.Mutant
+	for _, r := range rep.Living() {
+		living = append(living, c.possible[r.Number-1])
+	}
+	if len(living) == 0 {
+		return nil
+	}
+	defer c.Progress("prove which of the %d that live make no difference", len(living)).Stop()
+	type method = func(ctx context.Context, files []string, top string, d *mutant.Design, mutants []mutant.Mutant) (map[int]string, error)
+	methods := []method{prove}
+	if c.Search {
+		methods = append(methods, alike)
+	}
+	for _, method := range methods {
+		proven, err := method(ctx, c.man.Files, c.top, c.design, living)
+		if err != nil {
+			return err
+		}
+		for i := range rep.Mutants {
+			if why := proven[rep.Mutants[i].Number]; why != "" {
+				rep.Mutants[i].Verdict, rep.Mutants[i].Why = Equivalent, why
+			}
+		}
+		living = slices.DeleteFunc(living, func(m mutant.Mutant) bool { return proven[m.Number] != "" })
+	}
+	rep.finish()
+	return nil
 }
 
 // report has what is known before a mutant was simulated.
 func (c *campaign) report(rep *Report) {
-	all := c.design.Mutants()
-	rep.Possible = len(all)
-	for _, m := range all {
+	rep.Possible = len(c.possible)
+	for _, m := range c.possible {
 		if why := c.given.Proven[m.Number]; why != "" {
 			rep.Mutants = append(rep.Mutants, Result{Mutant: m, Verdict: Equivalent, Why: why})
 		}

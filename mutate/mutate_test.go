@@ -5,6 +5,7 @@ package mutate
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -77,6 +78,51 @@ func TestProve(t *testing.T) {
 			assert.Equal(t, equivalent, got, change)
 		}
 	}
+}
+
+// sure is a module in which some conditions say the same twice.
+const sure = `module sure (
+    input  wire       clk,
+    input  wire       a,
+    input  wire       b,
+    output wire       y
+);
+    wire x = a && (a || b);
+    reg  y_reg;
+    reg  mem [0:1];
+    wire spare = mem[0];
+    assign y = y_reg && !spare;
+    always @(posedge clk) y_reg <= x != b;
+endmodule
+`
+
+// What is the same in one step is proven to be; what is not stays.
+func TestAlike(t *testing.T) {
+	t.Parallel()
+	d := read(t, strings.Replace(sure, "    reg  mem [0:1];\n    wire spare = mem[0];\n", "    wire spare = y_reg && a;\n", 1))
+	require.Empty(t, d.Memories())
+	all := d.Mutants()
+	proven, err := alike(t.Context(), []string{"m.v"}, "sure", d, all)
+	require.NoError(t, err)
+	verdicts := map[string]bool{}
+	for _, m := range all {
+		verdicts[m.Before+" → "+m.After] = proven[m.Number] != ""
+	}
+	for change, equivalent := range map[string]bool{
+		"a || b → 1'b1 && a":               true,
+		"a && (a || b) → 1'b1 && a":        true,
+		"a || b → a && b":                  false,
+		"a && (a || b) → 1'b1 && (a || b)": false,
+		"y_reg && a → 1'b1 && a":           true, // y_reg is asked again
+		"x != b → x == b":                  false,
+		"y_reg <= x != b; → ":              false,
+	} {
+		got, there := verdicts[change]
+		if assert.True(t, there, change) {
+			assert.Equal(t, equivalent, got, change)
+		}
+	}
+	assert.Equal(t, []string{"sure"}, read(t, sure).Memories())
 }
 
 func TestDraw(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"incforge/cmd/incforge/place"
 	"incforge/mutate"
+	"incforge/verify/scenarios"
 )
 
 func (a *app) mutate() *cobra.Command {
@@ -30,8 +31,14 @@ difference in the configuration are taken out first, by proof. What lives is lis
 			if opt.Place, err = where.Place(a.args, a.log); err != nil {
 				return usageError{err}
 			}
-			if opt.Count < 0 || opt.Cap < 0 {
+			switch {
+			case opt.Count < 0 || opt.Cap < 0:
 				return usagef("--count and --cap must not be negative")
+			case opt.Search && opt.NoProof:
+				return usagef("--search and --no-proof exclude each other")
+			}
+			if _, err := scenarios.Select(opt.Scenario); err != nil {
+				return usageError{err}
 			}
 			dir, done, err := a.generated(args[0], &flags)
 			if err != nil {
@@ -73,6 +80,7 @@ difference in the configuration are taken out first, by proof. What lives is lis
 	f.StringVar(&opt.Scenario, "scenario", "*", "patterns of scenario names, separated by commas; after ! of those to leave out")
 	f.Float64Var(&opt.Cap, "cap", 60, "give a mutant up after so many seconds of processor time; 0 is never")
 	f.BoolVar(&opt.NoProof, "no-proof", false, "do not look for mutants that make no difference")
+	f.BoolVar(&opt.Search, "search", false, "have a SAT solver look for the difference that each mutant that lives could make; up to ten seconds each")
 	f.StringVar(&learned, "learned", filepath.Join(buildDir, "mutate.json"), "file that keeps what scenarios have killed, for the order in which they are tried")
 	where.Bind(cmd, "mutants", buildDir)
 	bindJSON(cmd, &jsonFile)

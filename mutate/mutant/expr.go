@@ -153,14 +153,3 @@ func (p *parser) selects(e *expr) *expr {
 	}
 	return e
 }
-
-// base is the name that an expression selects from, empty if it is none.
-func (e *expr) base() string {
-	for e.form == formIndex || e.form == formRange {
-		e = e.kids[0]
-	}
-	if e.form != formName {
-		return ""
-	}
-	return e.sign
-}

@@ -68,6 +68,18 @@ func Read(dir string, names []string) (*Design, error) {
 	return d, nil
 }
 
+// Memories are the modules that have memories of their own.
+func (d *Design) Memories() (names []string) {
+	for _, f := range d.files {
+		for _, m := range f.modules {
+			if m.memory {
+				names = append(names, m.name)
+			}
+		}
+	}
+	return names
+}
+
 // Mutants are all mistakes that can be made in the design, in the order of the files and their text.
 func (d *Design) Mutants() []Mutant {
 	var all []Mutant

@@ -54,6 +54,7 @@ type module struct {
 	uses      []use
 	drops     []assignment
 	instances []instance
+	memory    bool            // it has an array of words
 	fixed     map[string]bool // functions that constants are worked out with
 }
 
@@ -309,7 +310,10 @@ func (p *parser) declaration() {
 		if integer {
 			p.constants[name] = true // the generator counts loops with integers, and nothing else
 		}
-		p.dimensions()
+		if p.is("[") {
+			p.memory = true
+			p.dimensions()
+		}
 		if p.is("=") {
 			p.take()
 			p.use(p.expression(), roleValue)
