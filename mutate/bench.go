@@ -21,7 +21,10 @@ import (
 	"incforge/verify/rig"
 )
 
-// bench runs scenarios on the model with the mutants.
+// runner runs a scenario with a mutant on, 0 for none, for at most so many cycles.
+type runner func(ctx context.Context, s rig.Scenario, number int, limit uint64) run
+
+// bench is a compiled design, with mutants or without.
 type bench struct {
 	man  *contract.Manifest
 	lib  *sim.Lib
@@ -41,12 +44,12 @@ func plantIn(dir string, man *contract.Manifest, d *mutant.Design, mutants []mut
 }
 
 // openBench compiles the design in a folder. The folder is not needed afterwards.
-func openBench(ctx context.Context, dir string, seed uint64, log *logrus.Logger) (*bench, error) {
+func openBench(ctx context.Context, dir string, seed uint64, log *logrus.Logger) (runner, error) {
 	man, lib, err := dut.Source{ManifestDir: dir, Kind: dut.KindRTL, Log: log}.Model(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("mutate: %w", err)
 	}
-	return &bench{man, lib, seed}, nil
+	return (&bench{man, lib, seed}).run, nil
 }
 
 // run is what a scenario made of a mutant.
@@ -62,7 +65,7 @@ type run struct {
 	stimulus, egress string
 }
 
-// run runs a scenario with a mutant on, 0 for none, for at most so many cycles.
+// run is a runner.
 func (b *bench) run(ctx context.Context, s rig.Scenario, number int, limit uint64) run {
 	if s.Needs != nil && s.Needs(b.man.Params) != "" {
 		return run{}

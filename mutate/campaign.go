@@ -81,7 +81,7 @@ type campaign struct {
 	drawn     []mutant.Mutant // what is tried of them
 	scenarios []rig.Scenario
 	given     given
-	open      func() (*bench, error) // compiles the model, once
+	open      func() (runner, error) // compiles the model, once
 }
 
 // given is what shards are told, which they need not find out again.
@@ -111,7 +111,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 		return nil, fmt.Errorf("mutate: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	c.open = sync.OnceValues(func() (*bench, error) {
+	c.open = sync.OnceValues(func() (runner, error) {
 		defer c.Progress("build a model with %d mutants", len(c.drawn)).Stop()
 		if err := plantIn(dir, c.man, c.design, c.drawn); err != nil {
 			return nil, err
@@ -222,7 +222,7 @@ func (c *campaign) leave() {
 }
 
 // compare runs all scenarios on the design and on the model with its mutants off. They must pass, and the two must behave alike.
-func (c *campaign) compare(ctx context.Context, original, planted *bench) error {
+func (c *campaign) compare(ctx context.Context, original, planted runner) error {
 	c.given.Healthy = map[string]healthy{}
 	task := c.Progress("run the scenarios without a mutant")
 	defer task.Stop()
@@ -230,8 +230,8 @@ func (c *campaign) compare(ctx context.Context, original, planted *bench) error 
 	return jobs.Run(ctx, jobs.Place{Jobs: c.Place.Jobs}, jobs.Task[healthy]{Name: "mutate-healthy", Pieces: len(c.scenarios), Progress: task, Unit: "scenarios",
 		Run: func(ctx context.Context, i int) (healthy, error) {
 			s := c.scenarios[i]
-			was := original.run(ctx, s, 0, rig.MaxCycles)
-			is := planted.run(ctx, s, 0, rig.MaxCycles)
+			was := original(ctx, s, 0, rig.MaxCycles)
+			is := planted(ctx, s, 0, rig.MaxCycles)
 			switch {
 			case ctx.Err() != nil:
 				return healthy{}, ctx.Err()
@@ -325,7 +325,7 @@ func (c *campaign) report(rep *Report) {
 
 // try runs scenarios on a mutant until one kills it.
 func (c *campaign) try(ctx context.Context, m mutant.Mutant) (Result, error) {
-	b, err := c.open()
+	with, err := c.open()
 	if err != nil {
 		return Result{}, err
 	}
@@ -344,7 +344,7 @@ func (c *campaign) try(ctx context.Context, m mutant.Mutant) (Result, error) {
 			r.Verdict = GivenUp
 			break
 		}
-		got := b.run(ctx, s, m.Number, slack*c.given.Healthy[s.Name].Clocked+spare)
+		got := with(ctx, s, m.Number, slack*c.given.Healthy[s.Name].Clocked+spare)
 		if ctx.Err() != nil {
 			return Result{}, ctx.Err()
 		}

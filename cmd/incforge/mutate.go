@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -53,7 +54,10 @@ difference in the configuration are taken out first, by proof. What lives is lis
 				opt.Config += " --set '" + set + "'"
 			}
 			rep, runErr := mutate.Run(cmd.Context(), opt)
-			if rep == nil {
+			switch {
+			case errors.Is(runErr, mutate.ErrNone):
+				return usageError{runErr}
+			case rep == nil:
 				return runErr
 			}
 			a.printMutants(rep)
