@@ -3,6 +3,7 @@
 package mutate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -151,7 +152,8 @@ func (c *campaign) prepare() error {
 	return err
 }
 
-// draw chooses mutants: one, or so many of the blocks that are asked for. More of the same seed are the same and others.
+// draw chooses mutants: one, or so many of the blocks that are asked for. More of the same seed are the same and others. They come in the order
+// in which they were drawn, so that what is known of a campaign that was cut off is of all blocks.
 func draw(all []mutant.Mutant, o Options) ([]mutant.Mutant, error) {
 	if o.Only != 0 {
 		if o.Only < 0 || o.Only > len(all) {
@@ -175,18 +177,11 @@ func draw(all []mutant.Mutant, o Options) ([]mutant.Mutant, error) {
 	if len(of) == 0 {
 		return nil, fmt.Errorf("%w: no block matches %q", ErrNone, o.Block)
 	}
-	if o.Count == 0 || o.Count >= len(of) {
-		return of, nil
-	}
 	lot := func(m mutant.Mutant) uint64 { return splitmix.Mix(splitmix.Mix(o.Seed) + uint64(m.Number)) }
-	slices.SortFunc(of, func(a, b mutant.Mutant) int {
-		if lot(a) < lot(b) {
-			return -1
-		}
-		return 1
-	})
-	of = of[:o.Count]
-	slices.SortFunc(of, func(a, b mutant.Mutant) int { return a.Number - b.Number })
+	slices.SortFunc(of, func(a, b mutant.Mutant) int { return cmp.Compare(lot(a), lot(b)) })
+	if o.Count != 0 {
+		of = of[:min(o.Count, len(of))]
+	}
 	return of, nil
 }
 
