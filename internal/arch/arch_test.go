@@ -57,11 +57,12 @@ func rooms() []Room {
 		{"network/chaos", 8, "collectives drawn at random"},
 
 		{"verify/rig", 8, "an engine with its endpoints, as scenarios use it"},
-		{"verify/mutate", 9, "how good the harness is: mutants of the Verilog"},
 		{"verify/scenarios/...", 9, "what is tried, by subject; the registry and the runner above know the list"},
 		{"verify/replay", 9, "captures through an engine"},
 		{"verify", 10, "the runner: which scenarios apply, how they are run, what came of it"},
 		{"bench", 11, "measures with the harness"},
+		{"mutate/mutant", 0, "mistakes in the text of Verilog, and nothing else"},
+		{"mutate", 11, "how good the harness is: what it notices of them"},
 
 		{"modelcheck/model", 6, "hosts, switches and links of a model"},
 		{"modelcheck/scenario", 8, "a model step by step; what a switch gets there can be given to any engine"},
@@ -130,7 +131,7 @@ func bans() []Ban {
 		{"rtlgen/...", "sim/...", "generating takes no simulator"}, {"rtlgen/...", "internal/tool", "generating takes no foreign program"},
 		{"verify/...", "rtlgen/...", "what checks a design knows the files that were generated, not how"},
 		{"network/...", "rtlgen/...", "as for verify"}, {"modelcheck/...", "rtlgen/...", "as for verify"}, {"live/...", "rtlgen/...", "as for verify"},
-		{"control/...", "rtlgen/...", "as for verify"}, {"lab", "rtlgen/...", "as for verify"},
+		{"control/...", "rtlgen/...", "as for verify"}, {"lab", "rtlgen/...", "as for verify"}, {"mutate/...", "rtlgen/...", "as for verify"},
 	}
 }
 

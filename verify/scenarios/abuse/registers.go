@@ -15,22 +15,37 @@ func registers(t *rig.T) {
 	e := t.Engine()
 	beyondTheMap(e)
 	readAll(e, "after reset")
-	for range 2 {
+	for _, pauses := range []dut.Pauses{{}, {Seed: t.Rand.Uint64(), Registers: 0.4, Burst: 4}} {
+		e.SetPauses(pauses)
 		writeAll(e)
 		readAll(e, "after writing")
+		refuseParts(e)
 	}
+	e.SetPauses(dut.Pauses{})
 	for _, slow := range []bool{false, false, true} {
 		resetInTraffic(e, slow)
 	}
 }
 
-// beyondTheMap reads and writes the first address that is no register's: it answers with an error and does no harm.
+// beyondTheMap reads and writes the addresses behind each register, or table of them, that are no register's: each answers with an error and
+// does no harm.
 func beyondTheMap(e *rig.Engine) {
-	t := e.T
-	addr := uint32(0)
-	for _, _, ok := t.Manifest.Find(addr); ok; _, _, ok = t.Manifest.Find(addr) {
-		addr += 4
+	none := 0
+	for _, r := range e.T.Manifest.Registers {
+		addr := r.Offset + uint32(r.Size()-1)*r.Stride + 4
+		if _, _, ok := e.T.Manifest.Find(addr); !ok {
+			refused(e, addr)
+			none++
+		}
 	}
+	if none == 0 {
+		e.T.Fatalf("there is no address that is no register's")
+	}
+}
+
+// refused reads and writes an address that is no register's.
+func refused(e *rig.Engine, addr uint32) {
+	t := e.T
 	if _, err := e.DUT.Read(addr); !errors.Is(err, dut.ErrRefused) {
 		t.Fatalf("reading address %#x, where no register is: %v, expected a refusal", addr, err)
 	}
@@ -67,6 +82,21 @@ func writeAll(e *rig.Engine) {
 				v = 0 // anything else is the business of scenario ecc
 			}
 			e.Write(r.Name, i, v)
+		}
+	}
+}
+
+// refuseParts writes some bytes of the first and of the last register of each table: that is refused, and both hold what they held.
+func refuseParts(e *rig.Engine) {
+	t := e.T
+	for _, r := range t.Manifest.Registers {
+		for _, i := range []int{0, r.Size() - 1} {
+			addr, err := t.Manifest.Addr(r.Name, i)
+			t.Check(err)
+			if err := e.Board.Write(addr, t.Rand.Uint32(), uint8(t.Rand.IntN(int(ctrl.AllBytes)))); !errors.Is(err, dut.ErrRefused) {
+				t.Fatalf("writing some bytes of %s %d: %v, expected a refusal", r.Name, i, err)
+			}
+			e.Read(r.Name, i)
 		}
 	}
 }

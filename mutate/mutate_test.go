@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mutate
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/mutate/mutant"
+	"incforge/verify/rig"
+)
+
+// half is a module of which a parameter leaves a part unused, and another constant.
+const half = `module half #(
+    parameter WIDE = 0
+) (
+    input  wire       clk,
+    input  wire [3:0] a,
+    input  wire [3:0] b,
+    output wire [3:0] y
+);
+    wire [3:0] sum = a + b;
+    wire [3:0] off = WIDE != 0 ? a : 4'd0;
+    wire       unused = &{1'b0, off};
+    wire       on = WIDE != 0 && a == b;
+    reg  [3:0] y_reg;
+    assign y = y_reg;
+    always @(posedge clk) begin
+        y_reg <= on ? a - b : sum;
+    end
+endmodule
+module top (
+    input  wire       clk,
+    input  wire [3:0] a,
+    input  wire [3:0] b,
+    output wire [3:0] y
+);
+    half u_half (.clk(clk), .a(a), .b(b), .y(y));
+endmodule
+`
+
+func read(t *testing.T, text string) *mutant.Design {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "m.v"), []byte(text), 0o600))
+	d, err := mutant.Read(dir, []string{"m.v"})
+	require.NoError(t, err)
+	return d
+}
+
+// What the configuration leaves unused or constant is proven to be; what can be seen is not.
+func TestProve(t *testing.T) {
+	t.Parallel()
+	d := read(t, half)
+	all := d.Mutants()
+	proven, err := prove(t.Context(), []string{"m.v"}, "top", d, all)
+	require.NoError(t, err)
+	verdicts := map[string]bool{}
+	for _, m := range all {
+		verdicts[m.Before+" → "+m.After] = proven[m.Number] != ""
+	}
+	for change, equivalent := range map[string]bool{
+		"a + b → a - b": false,
+		"on ? a - b : sum → ((on ? a - b : sum) << 1) >> 1": false,
+		"a == b → a != b":               true, // WIDE != 0 never holds
+		"4'd0 → 4'd1":                   true, // nobody looks
+		"&{1'b0, off} → |{1'b0, off}":   true,
+		"WIDE != 0 && a == b → 1'b1":    false,
+		"y_reg <= on ? a - b : sum; → ": false,
+	} {
+		got, there := verdicts[change]
+		if assert.True(t, there, change) {
+			assert.Equal(t, equivalent, got, change)
+		}
+	}
+}
+
+// sure is a module in which some conditions say the same twice.
+const sure = `module sure (
+    input  wire       clk,
+    input  wire       a,
+    input  wire       b,
+    output wire       y
+);
+    wire x = a && (a || b);
+    reg  y_reg;
+    reg  mem [0:1];
+    wire spare = mem[0];
+    assign y = y_reg && !spare;
+    always @(posedge clk) y_reg <= x != b;
+endmodule
+`
+
+// What is the same in one step is proven to be; what is not stays.
+func TestAlike(t *testing.T) {
+	t.Parallel()
+	d := read(t, strings.Replace(sure, "    reg  mem [0:1];\n    wire spare = mem[0];\n", "    wire spare = y_reg && a;\n", 1))
+	require.Empty(t, d.Memories())
+	all := d.Mutants()
+	proven, err := alike(t.Context(), []string{"m.v"}, "sure", d, all)
+	require.NoError(t, err)
+	verdicts := map[string]bool{}
+	for _, m := range all {
+		verdicts[m.Before+" → "+m.After] = proven[m.Number] != ""
+	}
+	for change, equivalent := range map[string]bool{
+		"a || b → 1'b1 && a":               true,
+		"a && (a || b) → 1'b1 && a":        true,
+		"a || b → a && b":                  false,
+		"a && (a || b) → 1'b1 && (a || b)": false,
+		"y_reg && a → 1'b1 && a":           true, // y_reg is asked again
+		"x != b → x == b":                  false,
+		"y_reg <= x != b; → ":              false,
+	} {
+		got, there := verdicts[change]
+		if assert.True(t, there, change) {
+			assert.Equal(t, equivalent, got, change)
+		}
+	}
+	assert.Equal(t, []string{"sure"}, read(t, sure).Memories())
+}
+
+func TestDraw(t *testing.T) {
+	t.Parallel()
+	all := read(t, half).Mutants()
+	require.Greater(t, len(all), 12)
+	numbers := func(o Options) (ns []int) {
+		drawn, err := draw(all, o)
+		require.NoError(t, err)
+		for _, m := range drawn {
+			ns = append(ns, m.Number)
+		}
+		return ns
+	}
+	few, more := numbers(Options{Seed: 7, Count: 5}), numbers(Options{Seed: 7, Count: 9})
+	assert.Len(t, few, 5)
+	assert.Equal(t, few, more[:5])
+	assert.NotEqual(t, few, numbers(Options{Seed: 8, Count: 5}))
+	assert.Len(t, numbers(Options{}), len(all))
+	assert.Equal(t, []int{3}, numbers(Options{Only: 3}))
+	for _, m := range numbers(Options{Block: "t*"}) {
+		assert.Equal(t, "top", all[m-1].Module)
+	}
+	for want, o := range map[string]Options{"no block matches": {Block: "x"}, "there is no number": {Only: len(all) + 1}, "block pattern": {Block: "["}} {
+		_, err := draw(all, o)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+// Scenarios come in the order of what they kill a second: of the block, if much is known of it.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "sub", "learned.json")
+	e, err := LoadExperience(file)
+	require.NoError(t, err)
+	all := []rig.Scenario{{Name: "slow"}, {Name: "good"}, {Name: "quick"}}
+	seconds := map[string]float64{"slow": 10, "good": 1, "quick": 0.5}
+	names := func(block string) (out []string) {
+		for _, s := range e.order(block, all, seconds) {
+			out = append(out, s.Name)
+		}
+		return out
+	}
+	assert.Equal(t, []string{"quick", "good", "slow"}, names("a"), "without experience the quickest first")
+	for range 20 {
+		e.note("a", []string{"quick"}, "good")
+	}
+	for range 40 {
+		e.note("b", []string{"quick", "good"}, "slow")
+	}
+	require.NoError(t, e.Save(file))
+	e, err = LoadExperience(file)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"good", "slow", "quick"}, names("a"))
+	assert.Equal(t, []string{"slow", "good", "quick"}, names("b"))
+}
+
+func TestReport(t *testing.T) {
+	t.Parallel()
+	result := func(n int, block string, v Verdict, seconds float64) Result {
+		r := Result{Verdict: v, Seconds: seconds}
+		r.Number, r.Module = n, block
+		if v == Killed {
+			r.By = "all"
+		}
+		return r
+	}
+	r := Report{Mutants: []Result{result(4, "b", Survived, 9), result(1, "a", Killed, 1), result(3, "b", Equivalent, 0), result(2, "a", Killed, 2),
+		result(5, "b", GivenUp, 60), result(6, "b", Killed, 3)}}
+	r.finish()
+	assert.Equal(t, Score{Mutants: 6, Equivalent: 1, Killed: 3, Survived: 1, GivenUp: 1}, r.Total)
+	assert.InDelta(t, 60, r.Total.Percent(), 0)
+	assert.Equal(t, []Score{{Block: "a", Mutants: 2, Killed: 2}, {Block: "b", Mutants: 4, Equivalent: 1, Killed: 1, Survived: 1, GivenUp: 1}}, r.Blocks)
+	assert.InDelta(t, 3, r.Median, 0)
+	assert.Equal(t, map[string]int{"all": 3}, r.Scenarios)
+	living := r.Living()
+	require.Len(t, living, 2)
+	assert.Equal(t, []int{4, 5}, []int{living[0].Number, living[1].Number})
+}

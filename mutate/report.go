@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package mutate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"incforge/mutate/mutant"
+)
+
+// Verdict is what became of a mutant.
+type Verdict string
+
+// The verdicts.
+const (
+	Killed     Verdict = "killed"
+	Survived   Verdict = "survived"
+	Equivalent Verdict = "equivalent" // proven to change nothing
+	GivenUp    Verdict = "given up"   // lived until the cap, with scenarios left to try
+)
+
+// Result is what became of a mutant.
+type Result struct {
+	mutant.Mutant
+	Verdict Verdict `json:"verdict"`
+	// By is the scenario that killed it, Why what that said, or how it was proven to be equivalent.
+	By  string `json:"by,omitempty"`
+	Why string `json:"why,omitempty"`
+	// Wedged: the scenario took much longer than without the mutant.
+	Wedged bool `json:"wedged,omitempty"`
+	// Tried is how many scenarios were run, Seconds the processor time they took.
+	Tried   int     `json:"tried,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
+	// Replay is the command that tries it again.
+	Replay string `json:"replay,omitempty"`
+}
+
+// Score counts verdicts.
+type Score struct {
+	Block      string `json:"block,omitempty"`
+	Mutants    int    `json:"mutants"`
+	Equivalent int    `json:"equivalent"`
+	Killed     int    `json:"killed"`
+	Survived   int    `json:"survived"`
+	GivenUp    int    `json:"given_up"`
+}
+
+// Matter is how many mutants are not proven to change nothing.
+func (s Score) Matter() int { return s.Mutants - s.Equivalent }
+
+// Percent is how many of those that matter were killed.
+func (s Score) Percent() float64 { return 100 * float64(s.Killed) / float64(max(s.Matter(), 1)) }
+
+func (s *Score) add(v Verdict) {
+	s.Mutants++
+	switch v {
+	case Killed:
+		s.Killed++
+	case Survived:
+		s.Survived++
+	case Equivalent:
+		s.Equivalent++
+	case GivenUp:
+		s.GivenUp++
+	}
+}
+
+// Report is what a campaign found.
+type Report struct {
+	Kind   string `json:"kind"`
+	Config string `json:"config"`
+	Digest string `json:"digest"`
+	Seed   uint64 `json:"seed"`
+	// Possible is how many mutants the design has, of which some were drawn.
+	Possible int `json:"possible"`
+	// Cap is the processor time that one may take, Median what one took, in seconds.
+	Cap    float64 `json:"cap_seconds"`
+	Median float64 `json:"median_seconds"`
+	Total  Score   `json:"total"`
+	Blocks []Score `json:"blocks"`
+	// Scenarios are the mutants that each killed.
+	Scenarios map[string]int `json:"scenarios"`
+	Mutants   []Result       `json:"mutants"`
+}
+
+// finish sorts and counts.
+func (r *Report) finish() {
+	slices.SortFunc(r.Mutants, func(a, b Result) int { return cmp.Compare(a.Number, b.Number) })
+	r.Total, r.Blocks, r.Scenarios = Score{}, nil, map[string]int{}
+	at := map[string]int{}
+	var seconds []float64
+	for _, m := range r.Mutants {
+		i, ok := at[m.Module]
+		if !ok {
+			i = len(r.Blocks)
+			at[m.Module] = i
+			r.Blocks = append(r.Blocks, Score{Block: m.Module})
+		}
+		r.Blocks[i].add(m.Verdict)
+		r.Total.add(m.Verdict)
+		if m.By != "" {
+			r.Scenarios[m.By]++
+		}
+		if m.Verdict != Equivalent {
+			seconds = append(seconds, m.Seconds)
+		}
+	}
+	slices.SortFunc(r.Blocks, func(a, b Score) int { return cmp.Compare(a.Block, b.Block) })
+	slices.Sort(seconds)
+	if len(seconds) > 0 {
+		r.Median = seconds[len(seconds)/2]
+	}
+}
+
+// Living are the mutants that nothing killed, and that were not proven to change nothing.
+func (r *Report) Living() []Result {
+	return slices.DeleteFunc(slices.Clone(r.Mutants), func(m Result) bool { return m.Verdict == Killed || m.Verdict == Equivalent })
+}
+
+// first is the first line of a text.
+func first(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
