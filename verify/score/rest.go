@@ -41,7 +41,9 @@ const (
 )
 
 // quiet is the number of still cycles in which the last frame has gone through the engine, if it makes nothing leave.
-func (b *Board) quiet() uint64 { return uint64(b.man.Params.MTUBytes/b.man.Params.BusBytes) + quietCycles }
+func (b *Board) quiet() uint64 {
+	return uint64(b.man.Params.MTUBytes/b.man.Params.BusBytes) + quietCycles
+}
 
 // complete reports that everything expected has left and that no action is due at once.
 func (b *Board) complete() bool {
