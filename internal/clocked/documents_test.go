@@ -33,6 +33,9 @@ var (
 	}
 )
 
+// elsewhere are documents whose times and rates are none of an engine's.
+var elsewhere = map[string]string{"docs/lab.md": "real time of hosts, whose switch is simulated: no clock of the engine's is in it"}
+
 // unclocked returns the sentences with a time or a rate that nothing excuses.
 func unclocked(text string) []string {
 	var bad []string
@@ -66,6 +69,9 @@ func TestDocuments(t *testing.T) {
 		ext := filepath.Ext(path)
 		if ext != ".md" && ext != ".svg" && (ext != ".yaml" || filepath.Base(filepath.Dir(path)) != "configs") {
 			return nil
+		}
+		if rel, err := filepath.Rel(root, path); err != nil || elsewhere[filepath.ToSlash(rel)] != "" {
+			return err
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
