@@ -89,6 +89,8 @@ tools-slurm: ## Install Slurm and munge for make slurm-test (Debian 12, apt)
 slurm-test: tools-slurm ## --on slurm, with a cluster of two nodes that is started on this machine and ends with the tests
 	INCFORGE_SLURM=1 $(GO) test -timeout 40m -count 1 ./internal/jobs ./internal/endtoend ./cmd/incforge -run Slurm -v
 
+.PHONY: tools-verbs verbs commlib commlib-test commlib-lab-test
+
 # libibverbs is for real NICs and SoftRoCE alone; nothing else needs its headers. Its archives make the program that any guest can run.
 VERBS_STATIC := -static -Wl,--no-warnings -Wl,--start-group -l:librxe-rdmav34.a -libverbs -lnl-route-3 -lnl-3 -Wl,--end-group
 
