@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -235,7 +236,10 @@ func spoil(r *rand.Rand, frames [][]byte) []byte {
 // requests sends a control socket requests that make no sense, each of which it must refuse.
 func requests(t *testing.T, path string, r *rand.Rand, count int) {
 	t.Helper()
-	client := http.Client{Transport: &http.Transport{Dial: func(_, _ string) (net.Conn, error) { return net.Dial("unix", path) }}, Timeout: time.Minute}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", path)
+	}
+	client := http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: time.Minute}
 	methods := []string{"GET", "POST", "PATCH", "DELETE", "PUT"}
 	paths := []string{"/", "/v1", "/v1/states", "/v1/switches/leaf/groups", "/v1/switches/leaf/groups/0", "/v1/switches/no/groups/0/reset",
 		"/v1/switches/leaf/groups/77", "/v1/switches/leaf/groups/-1/reset", "/v1/switches/leaf/ports/99/down", "/v1/switches/leaf/ports/x/up"}
