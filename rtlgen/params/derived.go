@@ -146,8 +146,7 @@ type Derived struct {
 	ReplayFlops bool `json:"replay_flops"`
 	// ReplayAddrBits is log2(ReplayWords).
 	ReplayAddrBits int `json:"replay_addr_bits"`
-	// HeaderEntries is the depth of the FIFOs that hold one entry a packet (parsed headers, results, replies): 32, or 16 in flip-flops where
-	// packets are few beats long.
+	// HeaderEntries is the depth of the FIFOs that hold one entry a packet (parsed headers, results, replies).
 	HeaderEntries int `json:"header_entries"`
 	// HeaderAddrBits is log2(HeaderEntries).
 	HeaderAddrBits int `json:"header_addr_bits"`
@@ -161,14 +160,8 @@ type Derived struct {
 }
 
 // headerEntries is the depth of per-packet FIFOs: four full packets fill the packet buffer, and behind each of them a few
-// acknowledgements, which take no payload words, should fit without stopping the input. On an ASIC they are flip-flops; where the largest
-// payload is eight beats or fewer, half as many still hold all packets that can be under way until they are decided.
-func (p Params) headerEntries() int {
-	if p.Technology == ASIC && p.MTUBytes <= 8*p.BusBytes {
-		return 16
-	}
-	return 32
-}
+// acknowledgements, which take no payload words, should fit without stopping the input.
+const headerEntries = 32
 
 // Derived computes every width. p must have passed Validate; for parameters that it refuses the zero Derived is returned.
 //
@@ -186,7 +179,7 @@ func (p Params) Derived() Derived {
 	words := p.MTUBytes / p.BusBytes
 	frame := p.MTUBytes + maxFrameOv
 	frameWords := (frame + p.BusBytes - 1) / p.BusBytes
-	packetWords, headerEntries := 1<<clog2(max(4*words, 32)), p.headerEntries()
+	packetWords := 1 << clog2(max(4*words, 32))
 	replay, forward := p.queues()
 	portBits := max(clog2(p.Ports), 1)
 	pipeSlots, hopPackets := 0, 0
