@@ -8,7 +8,7 @@
 //               (s_go, a_go, b_go) when the next step is free or becomes so
 //   latency     an entry in cycle 0 is in A in cycle 1, of an in-band group in 3
 //   throughput  a frame in 2 cycles, a bypassed one in 1
-//   stall       holds, a_ready, c_free, and c_leaves, which may come late in its cycle
+//   stall       holds, a_ready, c_free; c_leaves comes last in its cycle, so nothing but a choice hangs on it here
 //   slot        its word is read with a_go, slot_* one cycle later; what the frame in C will write is taken instead if that has the same slot
 //               (a_follows_slot, c_wr), or is writing it (a_written_slot). b_takes_slot: B takes what C has not written yet. `redo`, in the
 //               cycle in which C is left by a frame that has not written it: B takes what the memory has, one cycle later
