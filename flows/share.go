@@ -92,7 +92,6 @@ func (l *links) touched() (flows []*flow, used []int) {
 		}
 	}
 	slices.SortFunc(flows, func(a, b *flow) int { return a.id - b.id })
-	slices.Sort(used)
 	return flows, used
 }
 
