@@ -172,18 +172,12 @@ func (l *Lab) prepare() error {
 }
 
 // copyFile copies a program.
-func copyFile(from, to string) (err error) {
-	in, err := os.Open(from)
+func copyFile(from, to string) error {
+	program, err := os.ReadFile(from)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, in.Close()) }()
-	out, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(out, in)
-	return errors.Join(err, out.Close())
+	return os.WriteFile(to, program, 0o755)
 }
 
 // Paths of sockets in the lab's folder.
