@@ -35,9 +35,9 @@ type set struct {
 }
 
 func sets() []set {
-	all := []set{{[]int{8, 16, 32, 64}, nil}, {[]int{128, 512}, map[string]string{"WIDE": ""}}}
+	all := []set{{[]int{8, 16, 32, 64}, nil}, {[]int{128, 256}, map[string]string{"WIDE": ""}}}
 	if long() {
-		all = append(all, set{[]int{2048}, widest()})
+		all = append(all, set{[]int{512, 2048}, widest()})
 	}
 	return all
 }

@@ -126,7 +126,7 @@ func TestSpecial(t *testing.T) {
 	values := special()
 	require.GreaterOrEqual(t, len(values), 100)
 	eachStages(t, func(t *testing.T, stages int) {
-		b := newBench(t, lanes.Lanes{Lanes: 64, Stages: stages, Include: all()}, 1)
+		b := newBench(t, lanes.Lanes{Lanes: 16, Stages: stages, Include: all()}, 1)
 		want := 0
 		for op := sum; op <= maximum; op++ {
 			for _, isInt := range []bool{false, true} {
@@ -174,7 +174,7 @@ func (b *bench) draw(r *rand.Rand) work {
 
 func TestRandom(t *testing.T) {
 	eachStages(t, func(t *testing.T, stages int) {
-		b := newBench(t, lanes.Lanes{Lanes: 64, Stages: stages, Include: all()}, 2)
+		b := newBench(t, lanes.Lanes{Lanes: 16, Stages: stages, Include: all()}, 2)
 		r := rand.New(rand.NewPCG(uint64(stages), 7))
 		for b.pairs < 1_000_000 {
 			b.give(b.draw(r))
@@ -187,7 +187,7 @@ func TestRandom(t *testing.T) {
 // TestStall: cycles without en are as if they had not been.
 func TestStall(t *testing.T) {
 	eachStages(t, func(t *testing.T, stages int) {
-		b := newBench(t, lanes.Lanes{Lanes: 64, Stages: stages, Include: all()}, 3)
+		b := newBench(t, lanes.Lanes{Lanes: 16, Stages: stages, Include: all()}, 3)
 		r := rand.New(rand.NewPCG(uint64(stages), 8))
 		for range 1000 {
 			b.give(b.draw(r))
@@ -207,7 +207,7 @@ func TestLong(t *testing.T) {
 	}
 	const pairs, part = 100_000_000, 10_000_000
 	for stages := 1; stages <= lanes.MaxStages; stages++ {
-		b := newBench(t, lanes.Lanes{Lanes: 64, Stages: stages, Include: all()}, 4)
+		b := newBench(t, lanes.Lanes{Lanes: 16, Stages: stages, Include: all()}, 4)
 		r := rand.New(rand.NewPCG(uint64(stages), 9))
 		for b.pairs < pairs {
 			for goal := b.pairs + part; b.pairs < goal; {

@@ -353,9 +353,12 @@ func TestYAML(t *testing.T) {
 		r := standard(t, mode)
 		for seed := range uint64(20) {
 			c := Draw(seed, r.Engines, Reference)
-			o, err := r.Run(context.Background(), c)
-			require.NoError(t, err)
-			c.Events = o.Events
+			if seed < 5 { // with what befell the frames of a run
+				o, err := r.Run(context.Background(), c)
+				require.NoError(t, err)
+				require.NotEmpty(t, o.Events)
+				c.Events = o.Events
+			}
 			text, err := c.YAML()
 			require.NoError(t, err)
 			back, err := Parse(text)

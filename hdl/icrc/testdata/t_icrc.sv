@@ -58,19 +58,21 @@ module t_icrc #(
     // which of the two has the step: one serves both, to save compile time
     input wire checking,
 `ifdef WIDEST
+    `PORTS(512),
     `PORTS(2048)
 );
 
+    `PAIR(512)
     `PAIR(2048)
 
 endmodule
 `elsif WIDE
     `PORTS(128),
-    `PORTS(512)
+    `PORTS(256)
 );
 
     `PAIR(128)
-    `PAIR(512)
+    `PAIR(256)
 
 endmodule
 `else
