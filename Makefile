@@ -89,16 +89,14 @@ tools-slurm: ## Install Slurm and munge for make slurm-test (Debian 12, apt)
 slurm-test: tools-slurm ## --on slurm, with a cluster of two nodes that is started on this machine and ends with the tests
 	INCFORGE_SLURM=1 $(GO) test -timeout 40m -count 1 ./internal/jobs ./internal/endtoend ./cmd/incforge -run Slurm -v
 
-.PHONY: tools-verbs verbs commlib commlib-test commlib-lab-test
-
-# libibverbs is for real NICs and SoftRoCE alone; nothing else needs its headers. Its archives make the program that any guest can run.
+# libibverbs is for real NICs and SoftRoCE alone; only what is built with the tag verbs needs its headers. Its archives make the program that any guest can run.
 VERBS_STATIC := -static -Wl,--no-warnings -Wl,--start-group -l:librxe-rdmav34.a -libverbs -lnl-route-3 -lnl-3 -Wl,--end-group
 
 tools-verbs: ## Install the headers of libibverbs, for NICs and SoftRoCE (Debian 12, apt)
 	@[ -e /usr/include/infiniband/verbs.h ] || { as_root=""; [ "$$(id -u)" = 0 ] || as_root=sudo; \
 	    $$as_root apt-get update -q </dev/null && $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends libibverbs-dev </dev/null; }
 
-verbs: tools-verbs ## The program with libibverbs: build/verbs/incforge, and what hosts of a lab need: build/guest (static, SoftRoCE alone)
+verbs: tools tools-verbs ## The program with libibverbs: build/verbs/incforge, and what hosts of a lab need: build/guest (static, SoftRoCE alone)
 	@mkdir -p $(BUILD)/verbs $(BUILD)/guest
 	$(GO) vet -tags verbs ./commlib/... ./cmd/incforge
 	$(GO) test -tags verbs ./commlib/ibverbs ./commlib/nic
@@ -114,13 +112,13 @@ verbs: tools-verbs ## The program with libibverbs: build/verbs/incforge, and wha
 commlib-lab-test: lab verbs tools ## CommLib over libibverbs on Linux hosts, in Go and C: four on a leaf of Verilog, eight below a spine, without loss and with
 	INCFORGE_LAB_GUEST=$(abspath $(BUILD))/lab INCFORGE_GUEST_PROGRAMS=$(abspath $(BUILD))/guest $(GO) test -timeout 60m -count 1 ./cmd/incforge -run TestCommLibGuests -v
 
-commlib: ## CommLib for C: build/commlib/libcommlib.so, .a and commlib.h; make commlib TAGS=verbs has libibverbs in it
+commlib: $(if $(findstring verbs,$(TAGS)),tools-verbs) ## CommLib for C: build/commlib/libcommlib.so, .a and commlib.h; make commlib TAGS=verbs has libibverbs in it
 	@mkdir -p $(BUILD)/commlib
 	@cp commlib/capi/commlib.h $(BUILD)/commlib/
 	$(GO) build -tags '$(TAGS)' -buildmode=c-shared -ldflags '-s -w -extldflags "-Wl,-soname,libcommlib.so"' -o $(BUILD)/commlib/libcommlib.so ./commlib/capi
 	$(GO) build -tags '$(TAGS)' -buildmode=c-archive -o $(BUILD)/commlib/libcommlib.a ./commlib/capi
 
-commlib-test: commlib ## The C library: examples in Go, C and Python as ranks of one group, and every collective and error from C
+commlib-test: tools commlib ## The C library: examples in Go, C and Python as ranks of one group, and every collective and error from C
 	INCFORGE_COMMLIB=$(abspath $(BUILD))/commlib $(GO) test -count 1 ./commlib -run TestLibrary -v
 
 lab: build ## Build the Linux guest for incforge lab from Debian's packages: build/lab (ten minutes at most, then kept in the cache)

@@ -6,8 +6,8 @@
 // Contract
 //   order       frames in the order of their entries, one at a time
 //   latency     0 cycles for a frame of a fixed group, 1 if one is held up here; 2 of an in-band group: ctl_rd in the cycle in which it
-//               comes, ctl_map in the next, map_* from the one after that on. A ctl_rd without ctl_map is of one that may come and
-//               did not
+//               comes, ctl_map in the next, map_* from the one after that on. A ctl_rd without ctl_map is a read for a frame that
+//               was not taken
 //   throughput  1 frame per cycle, a frame of an in-band group in 2
 //   stall       `valid` until `go`
 //   frame       {bypass, foreign, endpoint's index, host, sum_ok, len_ok, tver_ok, too_long, opcode, se, pad, ce, PSN on the wire,

@@ -197,7 +197,8 @@ module inc_frame_steps #(
     output wire [MASK_W-1:0]   a_out_mask,
     output wire [MASK_W-1:0]   a_parent_mask,
 
-    // the frame in B; what it took for written is not, if C is left now; it is looked at again; it is the first of its PSN, completes the slot, repeats what the slot has, empties it
+    // the frame in B: b_stale, it read what C has not written yet, and is wrong if C leaves now; redo, it is looked at again;
+    // then whether it is the first of its PSN, completes the slot, repeats what the slot has, empties it
     input  wire                b_stale,
     output wire                redo,
     input  wire                b_first,
