@@ -91,7 +91,7 @@ type given struct {
 	Proven  map[int]string     `json:"proven"`
 }
 
-// Run makes a campaign. The report has what is known by the time that ctx ends.
+// Run makes a campaign. The report has what is known by the time that ctx ends. In a shard there is none, and the error is jobs.ErrServed.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	if o.Log == nil {
 		o.Log = logrus.New()
@@ -267,9 +267,15 @@ func (c *campaign) all(ctx context.Context) (*Report, error) {
 			if r.Verdict == Survived || r.Verdict == GivenUp {
 				lives++
 			}
+			if c.Place.Slurm != nil { // other processes tried it, and only they have learned
+				c.Experience.learn(r)
+			}
 			rep.Mutants = append(rep.Mutants, r)
 			return nil
 		}})
+	if errors.Is(err, jobs.ErrServed) {
+		return nil, err // the report is for the process that asked
+	}
 	rep.finish()
 	if err == nil && !c.NoProof {
 		err = c.excuse(ctx, rep)
@@ -333,7 +339,6 @@ func (c *campaign) try(ctx context.Context, m mutant.Mutant) (Result, error) {
 			seconds[s.Name] = h.Seconds
 		}
 	}
-	var outlived []string
 	for _, s := range c.Experience.order(m.Module, fit, seconds) {
 		if c.Cap > 0 && r.Seconds > c.Cap {
 			r.Verdict = GivenUp
@@ -350,8 +355,8 @@ func (c *campaign) try(ctx context.Context, m mutant.Mutant) (Result, error) {
 			r.Wedged = errors.Is(got.err, dut.ErrLimit)
 			break
 		}
-		outlived = append(outlived, s.Name)
+		r.Outlived = append(r.Outlived, s.Name)
 	}
-	c.Experience.note(m.Module, outlived, r.By)
+	c.Experience.learn(r)
 	return r, nil
 }

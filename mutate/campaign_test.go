@@ -6,12 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/contract"
+	"incforge/internal/jobs"
 	"incforge/internal/progress"
 	"incforge/mutate/mutant"
 	"incforge/verify/dut"
@@ -40,9 +44,9 @@ func TestTry(t *testing.T) {
 		want  Result
 	}{
 		"killed at once":     {map[string]error{"cheap": failure}, 0, Result{Verdict: Killed, By: "cheap", Why: "port 2: a frame is missing", Tried: 1, Seconds: 2}},
-		"wedged":             {map[string]error{"dear": wedge}, 0, Result{Verdict: Killed, By: "dear", Why: wedge.Error(), Wedged: true, Tried: 2, Seconds: 4}},
-		"survived":           {map[string]error{"foreign": failure}, 60, Result{Verdict: Survived, Tried: 2, Seconds: 4}},
-		"dear is over a cap": {map[string]error{"dear": failure}, 1, Result{Verdict: GivenUp, Tried: 1, Seconds: 2}},
+		"wedged":             {map[string]error{"dear": wedge}, 0, Result{Verdict: Killed, By: "dear", Why: wedge.Error(), Wedged: true, Outlived: []string{"cheap"}, Tried: 2, Seconds: 4}},
+		"survived":           {map[string]error{"foreign": failure}, 60, Result{Verdict: Survived, Outlived: []string{"cheap", "dear"}, Tried: 2, Seconds: 4}},
+		"dear is over a cap": {map[string]error{"dear": failure}, 1, Result{Verdict: GivenUp, Outlived: []string{"cheap"}, Tried: 1, Seconds: 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -61,6 +65,38 @@ func TestTry(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A shard leaves its results to the process that asked for them, and makes no report. That process learns from them.
+func TestShard(t *testing.T) {
+	with := func(context.Context, rig.Scenario, int, uint64) run { return run{applies: true} }
+	shard := tried(t, Options{NoProof: true}, with)
+	shard.man, shard.drawn = &contract.Manifest{}, []mutant.Mutant{{Number: 7, Module: "half"}}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "plan.json"), []byte(`{"task": "mutate", "pieces": 1, "shards": 1}`), 0o600))
+	t.Run("shard", func(t *testing.T) {
+		for key, value := range map[string]string{"INCFORGE_SHARD_FOLDER": dir, "INCFORGE_SHARD_ATTEMPT": "1", "SLURM_ARRAY_TASK_ID": "0"} {
+			t.Setenv(key, value)
+		}
+		rep, err := shard.all(t.Context())
+		require.ErrorIs(t, err, jobs.ErrServed)
+		assert.Nil(t, rep)
+	})
+	t.Run("parent", func(t *testing.T) {
+		bin := t.TempDir()
+		for name, text := range map[string]string{"squeue": "exit 1", "scancel": "",
+			"sbatch": `for script; do :; done; cp ` + dir + `/results-0-1.jsonl "$(dirname "$script")"; echo 12`} {
+			require.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
+		}
+		t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+		parent := tried(t, Options{NoProof: true, Place: jobs.Place{Slurm: &jobs.Slurm{Folder: t.TempDir(), Shards: 1, Poll: 10 * time.Millisecond,
+			Silence: 5 * time.Second}}}, nil)
+		parent.man, parent.drawn = shard.man, shard.drawn
+		rep, err := parent.all(t.Context())
+		require.NoError(t, err)
+		require.Len(t, rep.Mutants, 1)
+		assert.Equal(t, map[string]Tally{"cheap": {Tried: 1}, "dear": {Tried: 1}}, parent.Experience.Blocks["half"])
+	})
 }
 
 // A run that was cut off is no verdict.

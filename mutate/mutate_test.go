@@ -3,6 +3,7 @@
 package mutate
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -174,6 +175,17 @@ func TestOrder(t *testing.T) {
 		e.note("b", []string{"quick", "good"}, "slow")
 	}
 	require.NoError(t, e.Save(file))
+	reader, err := os.Open(file)
+	require.NoError(t, err)
+	defer reader.Close()
+	require.NoError(t, (&Experience{}).Save(file))
+	old, err := io.ReadAll(reader)
+	require.NoError(t, err)
+	assert.Contains(t, string(old), "quick", "who reads the file while it is replaced reads it whole")
+	require.NoError(t, e.Save(file))
+	left, err := os.ReadDir(filepath.Dir(file))
+	require.NoError(t, err)
+	assert.Len(t, left, 1)
 	e, err = LoadExperience(file)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"good", "slow", "quick"}, names("a"))

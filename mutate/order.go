@@ -13,6 +13,7 @@ import (
 	"slices"
 	"sync"
 
+	"incforge/internal/fail"
 	"incforge/verify/rig"
 )
 
@@ -44,22 +45,22 @@ func LoadExperience(path string) (*Experience, error) {
 	return e, nil
 }
 
-// Save writes it for the next campaign.
-func (e *Experience) Save(path string) error {
+// Save writes it for the next campaign. Another campaign may read the file, or write it, meanwhile: it is replaced when all is written.
+func (e *Experience) Save(path string) (err error) {
+	defer fail.Catch(&err, "mutate: what scenarios have killed")
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	text, err := json.MarshalIndent(e, "", " ")
-	if err != nil {
-		return fmt.Errorf("mutate: what scenarios have killed: %w", err)
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("mutate: %w", err)
-	}
-	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
-		return fmt.Errorf("mutate: %w", err)
-	}
-	return nil
+	text := fail.Must(json.MarshalIndent(e, "", " "))
+	fail.On(os.MkdirAll(filepath.Dir(path), 0o755))
+	f := fail.Must(os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*"))
+	defer os.Remove(f.Name()) // nothing is there once it has its name
+	_, err = f.Write(append(text, '\n'))
+	fail.On(errors.Join(err, f.Chmod(0o644), f.Close()))
+	return os.Rename(f.Name(), path)
 }
+
+// learn adds what became of a mutant.
+func (e *Experience) learn(r Result) { e.note(r.Module, r.Outlived, r.By) }
 
 // note adds the scenarios that a mutant outlived, and the one that killed it, if any.
 func (e *Experience) note(block string, outlived []string, by string) {

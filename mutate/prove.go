@@ -21,9 +21,10 @@ const proofLimit = 20 * time.Minute
 // whyUnused is what Yosys's optimisation shows of a mutant.
 const whyUnused = "Yosys: no output depends on the choice (constant or unused in this configuration)"
 
-// prove finds mutants that change nothing in the module top of the design. Each is turned on by a bit of an input of the whole design; if no cell looks at the bit when Yosys
-// has removed what is constant or unused, the outputs do not depend on it. Mutants that are on together keep each other's code alive, so
-// what is not found may still change nothing.
+// prove finds mutants that change nothing in the module top of the design. An input is added to the top module, with one bit for each mutant: the
+// bit turns the mutant on. Yosys then removes all logic that is constant or unused. If no cell or output still reads a mutant's bit, no output
+// depends on the mutant. The converse does not hold: one mutant's logic can keep another's from being removed, so a mutant that is not found here
+// may still change nothing.
 func prove(ctx context.Context, files []string, top string, d *mutant.Design, mutants []mutant.Mutant) (map[int]string, error) {
 	dir, err := os.MkdirTemp("", "incforge-prove-")
 	if err != nil {

@@ -30,6 +30,8 @@ type Result struct {
 	Why string `json:"why,omitempty"`
 	// Wedged: the scenario took much longer than without the mutant.
 	Wedged bool `json:"wedged,omitempty"`
+	// Outlived are the scenarios that noticed nothing, in the order in which they were tried.
+	Outlived []string `json:"outlived,omitempty"`
 	// Tried is how many scenarios were run, Seconds the processor time they took.
 	Tried   int     `json:"tried,omitempty"`
 	Seconds float64 `json:"seconds,omitempty"`

@@ -63,6 +63,8 @@ func TestOperators(t *testing.T) {
 			"constant: 4'd9 → 4'd8", "width: a + 4'd9 - b → ((a + 4'd9 - b) << 1) >> 1"}},
 		"reductions": {"assign x = ^(~a);", []string{"logic: ^(~a) → |(~a)", "logic: ~a → a", "width: ^(~a) → ((^(~a)) << 1) >> 1"}},
 		"literals":   {"assign x = {12'h0ff, 3'b010, {W{1'b1}}};", []string{"constant: 1'b1 → 1'b0", "constant: 12'h0ff → 12'h0fe", "constant: 3'b010 → 3'b011"}},
+		"separated digits": {"assign x = {12'h00_ff, 8'b0000_0010, 20'd1_000, 4'b10x0};", []string{"constant: 12'h00_ff → 12'h00fe", "constant: 20'd1_000 → 20'd1001",
+			"constant: 8'b0000_0010 → 8'b00000011"}},
 		"a register": {"always @(posedge clk) begin if (rst) x <= 1'b0; end", []string{"constant: 1'b0 → 1'b1", "negated: rst → !rst",
 			"reset: x <= 1'b0; → ", "stuck: rst → 1'b0", "stuck: rst → 1'b1"}},
 		"an address": {"always @(posedge clk) m[a + 1] <= b;", []string{"arithmetic: a + 1 → a - 1", "constant: 1 → 0", "lost: m[a + 1] <= b; → ",

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // The kinds of mistakes.
@@ -22,11 +23,6 @@ const (
 	OpLost     = "lost"       // an assignment at a clock's edge missing
 	OpReset    = "reset"      // the same, of a reset
 )
-
-// Operators lists the kinds of mistakes.
-func Operators() []string {
-	return []string{OpNegated, OpStuck, OpDropped, OpLogic, OpCompare, OpArith, OpConstant, OpSwapped, OpWidth, OpLost, OpReset}
-}
 
 // writer makes the mutants of a module.
 type writer struct {
@@ -287,7 +283,7 @@ func (w *writer) binary(e *expr) {
 	}
 }
 
-// literal is a number of decimal or binary digits; base and width may be missing.
+// literal is a number of decimal, binary or hexadecimal digits, which _ may separate; base and width may be missing.
 var literal = regexp.MustCompile(`^(?:([0-9]*)'([bdhBDH]))?([0-9a-fA-F_]+)$`)
 
 // number makes the mutant of a literal: its lowest bit is the other one.
@@ -297,13 +293,14 @@ func (w *writer) number(e *expr) {
 		return
 	}
 	base := map[string]int{"": 10, "b": 2, "d": 10, "h": 16, "B": 2, "D": 10, "H": 16}[m[2]]
-	n, err := strconv.ParseUint(m[3], base, 64)
+	digits := strings.ReplaceAll(m[3], "_", "")
+	n, err := strconv.ParseUint(digits, base, 64)
 	if err != nil {
 		return
 	}
 	text := strconv.FormatUint(n^1, base)
 	if base == 2 || base == 16 { // as wide as it was
-		for len(text) < len(m[3]) {
+		for len(text) < len(digits) {
 			text = "0" + text
 		}
 	}
