@@ -91,20 +91,20 @@ func (j *joiner) waiting(what string) (have, miss []int) {
 func (j *joiner) watch(ctx context.Context) {
 	tick := time.NewTicker(joinPeriod)
 	defer tick.Stop()
+	var seen time.Time // the folder's time, of the last look that missed nothing
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		// A folder in which nothing has changed for a second has nobody in it who is not known.
-		if info, err := os.Stat(j.dir); err != nil || time.Since(info.ModTime()) > time.Second && j.since.IsZero() {
+		info, err := os.Stat(j.dir)
+		if err != nil || info.ModTime().Equal(seen) && j.since.IsZero() {
 			continue
 		}
-		names, err := os.ReadDir(j.dir)
-		if err != nil || len(names) <= 1 { // only the file group: nobody does anything
-			j.since = time.Time{}
-			continue
+		// The clock of files is coarse: soon after a change there may be another one at the same time.
+		if time.Since(info.ModTime()) > time.Second {
+			seen = info.ModTime()
 		}
 		j.look(ctx)
 	}

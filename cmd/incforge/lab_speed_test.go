@@ -108,7 +108,7 @@ func TestLabSpeed(t *testing.T) {
 		return all[len(all)/2]
 	}
 	t.Run("reference", func(t *testing.T) {
-		assert.GreaterOrEqual(t, measure(t, labExample(t, "jumbo.yaml")), 60.0)
+		assert.GreaterOrEqual(t, measure(t, labExample(t, "jumbo.yaml")), 120.0)
 	})
 	t.Run("rtl", func(t *testing.T) {
 		config, file := labExample(t, "switch.yaml"), filepath.Join(t.TempDir(), "sim.json")

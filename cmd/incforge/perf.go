@@ -29,12 +29,13 @@ type perfFlags struct {
 func (a *app) perf() *cobra.Command {
 	var p perfFlags
 	cmd := &cobra.Command{Use: "perf NAME", Short: "Run collectives on a live group, check every element, print what they cost as nccl-tests do",
-		Long: `Make a group with others of its kind, run collectives of every type and size, check every element, and end the group, see docs/control.md. NAME is this
+		Long: `Make a group with others of its kind, run collectives of every type and size, check every element, and end the group, see docs/commlib.md. NAME is this
 host's in the manager's topology file, and one of --members. Every member runs the same command line, but for NAME and --nic.
 
 Rank 0 prints the table: for a call whose output lies beside its input, and for one with it in the input's place, the mean time of a call over all
-ranks, the tensor over the time (alg), what a ring would have to send for it (bus), and how many bytes of all ranks' results were wrong. Roots go
-round. Exit status 1: the group has failed, or a result was wrong.`,
+ranks, the tensor over the time (alg), what a ring would have to send for it (bus), and how many bytes of all ranks' results were wrong, those of
+the calls of --warmup too. In a group that is fixed to one collective, as --meet may find one, ranks cannot tell each other: time and wrong bytes
+are rank 0's own. Roots go round. Exit status 1: the group has failed, or a result was wrong.`,
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error { return a.runPerf(cmd.Context(), args[0], &p) }}
 	f := cmd.Flags()
 	f.StringSliceVar(&p.what, "collective", []string{"all"}, "what to run: allreduce, reduce, broadcast, barrier, reducescatter, allgather; or all")

@@ -16,9 +16,6 @@ import (
 	"incforge/commlib"
 )
 
-// mostBytes bounds what a call sends or receives, so that nothing wraps.
-const mostBytes = 1 << 40
-
 // start begins a call.
 func start(handle C.commlib_group, r commlib.Request) (*commlib.Call, error) {
 	g, err := of[group](handle, "group")
@@ -48,17 +45,22 @@ func reducing(handle C.commlib_group, what commlib.Collective, send, recv unsafe
 		return status(err)
 	}
 	r := commlib.Request{Collective: what, Root: int(root), Type: commlib.Type(dtype), Op: commlib.Op(op)}
-	if dtype < 0 || dtype > math.MaxUint8 || op < 0 || op > math.MaxUint8 || count > mostBytes {
-		return status(usageError{fmt.Errorf("%v of %d elements of type %d, operation %d: there is no such thing", what, uint64(count), dtype, op)})
+	if dtype < 0 || dtype > math.MaxUint8 || op < 0 || op > math.MaxUint8 {
+		return status(usageError{fmt.Errorf("%v of type %d, operation %d: there is no such thing", what, dtype, op)})
 	}
-	size, own := r.Type.Size(), g.Endpoint().Rank
-	r.Send = memory(send, count*C.size_t(size))
+	size, own := C.size_t(r.Type.Size()), g.Endpoint().Rank
+	if r.Send, err = memory("send", send, count, size); err != nil {
+		return status(err)
+	}
 	switch {
 	case what == commlib.ReduceScatter:
 		first, beyond := commlib.Part(int(count), len(g.Endpoint().Members), own)
-		r.Recv = memory(recv, C.size_t((beyond-first)*size))
+		r.Recv, err = memory("recv", recv, C.size_t(beyond-first), size)
 	case what == commlib.AllReduce || r.Root == own:
-		r.Recv = memory(recv, count*C.size_t(size))
+		r.Recv, err = memory("recv", recv, count, size)
+	}
+	if err != nil {
+		return status(err)
 	}
 	return do(handle, r)
 }
@@ -84,12 +86,15 @@ func commlib_broadcast(handle C.commlib_group, data unsafe.Pointer, bytes C.size
 	if err != nil {
 		return status(err)
 	}
-	if bytes > mostBytes {
-		return status(usageError{fmt.Errorf("broadcast of %d bytes", uint64(bytes))})
+	m, err := memory("data", data, bytes, 1)
+	if err != nil {
+		return status(err)
 	}
-	r := commlib.Request{Collective: commlib.Broadcast, Root: int(root), Recv: memory(data, bytes)}
+	r := commlib.Request{Collective: commlib.Broadcast, Root: int(root)}
 	if r.Root == g.Endpoint().Rank {
-		r.Send, r.Recv = r.Recv, nil
+		r.Send = m
+	} else {
+		r.Recv = m
 	}
 	return do(handle, r)
 }
@@ -105,11 +110,14 @@ func commlib_all_gather(handle C.commlib_group, send *C.commlib_data, recv unsaf
 	if err != nil {
 		return status(err)
 	}
-	if bytes > mostBytes {
-		return status(usageError{fmt.Errorf("allgather of %d bytes", uint64(bytes))})
+	r := commlib.Request{Collective: commlib.AllGather}
+	if r.Send, err = memory("send", unsafe.Pointer(send), bytes, 1); err != nil {
+		return status(err)
 	}
-	all := bytes * C.size_t(len(g.Endpoint().Members))
-	return do(handle, commlib.Request{Collective: commlib.AllGather, Send: memory(unsafe.Pointer(send), bytes), Recv: memory(recv, all)})
+	if r.Recv, err = memory("recv", recv, bytes, C.size_t(len(g.Endpoint().Members))); err != nil {
+		return status(err)
+	}
+	return do(handle, r)
 }
 
 //export commlib_start
@@ -119,11 +127,15 @@ func commlib_start(handle C.commlib_group, q *C.commlib_request, out *C.commlib_
 			return status(usageError{fmt.Errorf("collective %d, type %d, operation %d: there is no such thing", q.collective, q._type, q.op)})
 		}
 	}
-	if max(q.send_bytes, q.recv_bytes) > mostBytes {
-		return status(usageError{fmt.Errorf("%v of %d and %d bytes", commlib.Collective(q.collective), uint64(q.send_bytes), uint64(q.recv_bytes))})
+	r := commlib.Request{Collective: commlib.Collective(q.collective), Root: int(q.root), Type: commlib.Type(q._type), Op: commlib.Op(q.op)}
+	var err error
+	if r.Send, err = memory("send", q.send, q.send_bytes, 1); err != nil {
+		return status(err)
 	}
-	c, err := start(handle, commlib.Request{Collective: commlib.Collective(q.collective), Root: int(q.root), Type: commlib.Type(q._type), Op: commlib.Op(q.op),
-		Send: memory(q.send, q.send_bytes), Recv: memory(q.recv, q.recv_bytes)})
+	if r.Recv, err = memory("recv", q.recv, q.recv_bytes, 1); err != nil {
+		return status(err)
+	}
+	c, err := start(handle, r)
 	if err == nil {
 		*out = C.commlib_call(cgo.NewHandle(c))
 	}

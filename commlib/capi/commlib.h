@@ -101,7 +101,8 @@ int commlib_abort_group(commlib_group group, const char *reason);
 /* commlib_describe says this member's rank and how many there are. */
 int commlib_describe(commlib_group group, int *rank, int *ranks);
 
-/* The collectives; count is in elements, bytes in bytes. They return when the call is done. An input and an output may be the same memory. */
+/* The collectives; count is in elements, bytes in bytes. They return when the call is done. An input and an output may be the same memory;
+ * NULL is memory of 0 bytes. */
 
 /* All members' send reduced into everybody's recv. */
 int commlib_all_reduce(commlib_group group, const void *send, void *recv, size_t count, int type, int op);

@@ -87,12 +87,20 @@ func of[T any](handle C.uintptr_t, what string) (v T, err error) {
 // words is a text of C, empty if there is none.
 func words(text *C.commlib_text) string { return C.GoString((*C.char)(text)) }
 
-// memory is memory of C.
-func memory(at unsafe.Pointer, bytes C.size_t) []byte {
-	if at == nil {
-		return nil
+// mostBytes bounds what a call sends or receives, so that nothing wraps.
+const mostBytes = 1 << 40
+
+// memory is memory of C, of so many elements of a size; what names it. No memory at all is right for no bytes alone.
+func memory(what string, at unsafe.Pointer, count, size C.size_t) ([]byte, error) {
+	switch bytes := count * size; {
+	case count > mostBytes || bytes > mostBytes:
+		return nil, usageError{fmt.Errorf("%s: %d times %d bytes are more than %d", what, uint64(count), uint64(size), uint64(mostBytes))}
+	case at != nil:
+		return unsafe.Slice((*byte)(at), bytes), nil
+	case bytes > 0:
+		return nil, usageError{fmt.Errorf("%s is NULL, of %d bytes", what, uint64(bytes))}
 	}
-	return unsafe.Slice((*byte)(at), bytes)
+	return nil, nil
 }
 
 //export commlib_open

@@ -144,9 +144,6 @@ func (q *qp) PostRecv(w verbs.WorkRequest) error {
 		C.size_t(len(w.Memory)), k))
 }
 
-// most completions that are taken in one call.
-const most = 64
-
 // Poll takes completions.
 func (q *qp) Poll(into []verbs.Completion) (int, error) {
 	if q.gone {
@@ -155,8 +152,8 @@ func (q *qp) Poll(into []verbs.Completion) (int, error) {
 	if len(into) == 0 {
 		return 0, nil
 	}
-	var c [most]C.struct_inc_completion
-	n := int(C.inc_poll(&q.c, &c[0], C.int(min(len(into), most))))
+	var c [C.INC_MOST]C.struct_inc_completion
+	n := int(C.inc_poll(&q.c, &c[0], C.int(min(len(into), C.INC_MOST))))
 	if n < 0 {
 		return 0, failed("ibv_poll_cq", C.int(-n))
 	}

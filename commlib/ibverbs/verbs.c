@@ -110,7 +110,7 @@ int inc_connect(struct inc_qp *q, const struct inc_attr *a, const char **what) {
         return err;
     *what = "ibv_modify_qp to RTR";
     /* The kernel asks by ARP whose the address is, and gives up after a second, in which one lost frame is as good as nobody. */
-    for (int attempt = 0;; attempt++) {
+    for (int attempt = 1;; attempt++) {
         err = ibv_modify_qp(q->qp, &rtr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
             IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
         if (!err)
@@ -138,9 +138,8 @@ int inc_receive(struct inc_qp *q, uint64_t id, void *memory, size_t bytes, uint3
 }
 
 int inc_poll(struct inc_qp *q, struct inc_completion *into, int n) {
-    enum { MOST = 64 };
-    struct ibv_wc wc[MOST];
-    int got = ibv_poll_cq(q->cq, n < MOST ? n : MOST, wc);
+    struct ibv_wc wc[INC_MOST];
+    int got = ibv_poll_cq(q->cq, n < INC_MOST ? n : INC_MOST, wc);
     for (int i = 0; i < got; i++) {
         struct inc_completion *c = &into[i];
         *c = (struct inc_completion){.id = wc[i].wr_id, .status = wc[i].status, .vendor_error = wc[i].vendor_err};

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { INC_MOST = 64 }; /* completions that inc_poll takes in one call */
+
 struct inc_device {
     struct ibv_context *context;
     struct ibv_pd *pd;
@@ -38,7 +40,7 @@ int inc_connect(struct inc_qp *q, const struct inc_attr *a, const char **what);
 int inc_send(struct inc_qp *q, uint64_t id, void *memory, size_t bytes, uint32_t lkey, int has_immediate, uint32_t immediate);
 int inc_receive(struct inc_qp *q, uint64_t id, void *memory, size_t bytes, uint32_t lkey);
 
-/* inc_poll takes up to n completions and returns how many, or a negative number. */
+/* inc_poll takes up to n completions, at most INC_MOST, and returns how many, or a negative number. */
 int inc_poll(struct inc_qp *q, struct inc_completion *into, int n);
 
 /* inc_event takes an event of the completion queue, and has the next completion make one. EAGAIN: there is none. */

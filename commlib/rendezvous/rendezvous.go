@@ -134,7 +134,8 @@ func read(folder, host string) (e commlib.Endpoint, err error) {
 	defer func() { err = errors.Join(err, text.Close()) }()
 	e.Name = filepath.Base(folder)
 	fixed, inBand := &commlib.Request{Root: -1}, false
-	for lines, n := bufio.NewScanner(text), 1; lines.Scan(); n++ {
+	lines := bufio.NewScanner(text)
+	for n := 1; lines.Scan(); n++ {
 		key, rest, _ := strings.Cut(lines.Text(), " ")
 		rest = strings.ToLower(rest)
 		var lerr error
@@ -165,6 +166,9 @@ func read(folder, host string) (e commlib.Endpoint, err error) {
 		if lerr != nil {
 			return e, fmt.Errorf("%s:%d: %w", path, n, lerr)
 		}
+	}
+	if err := lines.Err(); err != nil {
+		return e, fmt.Errorf("%s: %w", path, err)
 	}
 	if e.Rank = slices.Index(e.Members, host); e.Rank < 0 {
 		return e, fmt.Errorf("%s: %s is none of the hosts %s", path, host, strings.Join(e.Members, ", "))

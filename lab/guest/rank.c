@@ -82,10 +82,12 @@ void read_group(struct group *g, const char *name) {
         if (!key)
             continue;
         while ((word = strtok_r(NULL, " \n", &save))) {
-            if (!strcmp(key, "hosts") && g->ranks < RANKS) {
+            if (!strcmp(key, "hosts")) {
+                if (g->ranks == RANKS)
+                    die(2, "group %s has more than %d hosts", name, RANKS);
                 if (!strcmp(word, host))
                     g->rank = g->ranks;
-                snprintf(g->hosts[g->ranks++], NAME, "%s", word);
+                g->ranks++;
             } else if (!strcmp(key, "dtype"))
                 snprintf(g->dtype, NAME, "%s", word);
             else if (!strcmp(key, "op"))
@@ -133,14 +135,16 @@ void open_conn(struct conn *c, const struct group *g, size_t bytes) {
 
 void join_conn(struct conn *c, const struct group *g, int timeout, unsigned skew) {
     char text[1024], ip[64];
+    unsigned start, qpn; // the group's first PSN, the switch's queue pair
+    struct in_addr address;
     await_file(g->dir, g->rank, "go", text, sizeof text);
-    if (sscanf(text, "%63s %u %u", ip, &c->qpn, &c->start) != 3 || !inet_aton(ip, &c->ip))
+    if (sscanf(text, "%63s %u %u", ip, &qpn, &start) != 3 || !inet_aton(ip, &address))
         die(1, "the lab says \"%s\"", text);
-    unsigned first = (c->start + skew) & 0xFFFFFF;
-    struct ibv_qp_attr a = {.qp_state = IBV_QPS_RTR, .path_mtu = path_mtu(g->mtu), .dest_qp_num = c->qpn, .rq_psn = first, .max_dest_rd_atomic = 1,
+    unsigned first = (start + skew) & 0xFFFFFF;
+    struct ibv_qp_attr a = {.qp_state = IBV_QPS_RTR, .path_mtu = path_mtu(g->mtu), .dest_qp_num = qpn, .rq_psn = first, .max_dest_rd_atomic = 1,
         .min_rnr_timer = 12, .ah_attr = {.is_global = 1, .port_num = 1, .grh = {.sgid_index = 1, .hop_limit = 64}}};
     a.ah_attr.grh.dgid.raw[10] = a.ah_attr.grh.dgid.raw[11] = 0xFF;
-    memcpy(a.ah_attr.grh.dgid.raw + 12, &c->ip, 4);
+    memcpy(a.ah_attr.grh.dgid.raw + 12, &address, 4);
     check(ibv_modify_qp(c->qp, &a, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
         "queue pair to RTR (does the switch answer ARP?)");
     struct ibv_qp_attr s = {.qp_state = IBV_QPS_RTS, .sq_psn = first, .timeout = timeout, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 1};

@@ -6,7 +6,6 @@
 #define RANK_H
 
 #include <infiniband/verbs.h>
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +17,6 @@ enum { RING = 256, NAME = 64, RANKS = 64, PATH = 256 };
 // What the lab says of a group.
 struct group {
     char dir[PATH];
-    char hosts[RANKS][NAME];
     char dtype[NAME], op[NAME], collective[NAME];
     int ranks, rank;
     unsigned window, mtu; // packets, bytes
@@ -34,8 +32,6 @@ struct conn {
     struct ibv_mr *mr;
     char *sends, *receives;
     size_t bytes;
-    unsigned start, qpn; // the group's: first PSN, the switch's queue pair
-    struct in_addr ip;
 };
 
 void die(int status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
