@@ -189,7 +189,7 @@ func TestStall(t *testing.T) {
 	eachStages(t, func(t *testing.T, stages int) {
 		b := newBench(t, lanes.Lanes{Lanes: 16, Stages: stages, Include: all()}, 3)
 		r := rand.New(rand.NewPCG(uint64(stages), 8))
-		for range 1000 {
+		for range 2000 {
 			b.give(b.draw(r))
 			for range r.IntN(4) {
 				b.stall(r)
