@@ -30,19 +30,25 @@ var (
 // Fill returns a file's text with everything between the contract's marks printed anew: Verilog or Markdown, by its marks. A text without
 // marks comes back as it is.
 func Fill(text []byte) ([]byte, error) {
-	if !anyMark.Match(text) {
+	if !bytes.Contains(text, []byte(" contract: ")) || !anyMark.Match(text) {
 		return text, nil
 	}
 	mark, section, comment := verilogMark, verilogSection, "// contract: %s"
 	if markdownMark.Match(text) {
 		mark, section, comment = markdownMark, markdownSection, "<!-- contract: %s -->"
 	}
-	byHand := mark.ReplaceAll(text, nil)
-	var out bytes.Buffer
+	marks := mark.FindAllSubmatchIndex(text, -1)
+	var byHand, out bytes.Buffer
 	at := 0
-	for _, m := range mark.FindAllSubmatchIndex(text, -1) {
+	for _, m := range marks {
+		byHand.Write(text[at:m[0]])
+		at = m[1]
+	}
+	byHand.Write(text[at:])
+	at = 0
+	for _, m := range marks {
 		indent, what := string(text[m[2]:m[3]]), strings.TrimSpace(string(text[m[4]:m[5]]))
-		lines, err := section(what, byHand, text[m[1]:])
+		lines, err := section(what, byHand.Bytes(), text[m[1]:])
 		if err != nil {
 			return nil, fmt.Errorf("contract: %s: %w", what, err)
 		}

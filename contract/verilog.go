@@ -6,7 +6,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -81,14 +82,22 @@ func (c *constants) set(mode int, name string, width int, text string) {
 
 // print declares those that byHand uses, those of one width together. A name of one of these prefixes that is not among them, and that the
 // file does not declare itself, is a mistake.
-func (c *constants) print(byHand []byte, prefixes string) ([]string, error) {
+func (c *constants) print(byHand []byte, prefixes ...string) ([]string, error) {
 	used := map[string]bool{}
-	text := code(byHand)
-	for _, word := range regexp.MustCompile(`\b(?:`+prefixes+`)_[A-Z0-9_]+\b`).FindAllString(text, -1) {
-		if _, ok := c.of[word]; !ok && !regexp.MustCompile(`\b`+word+`\s*=[^=]`).MatchString(text) {
-			return nil, fmt.Errorf("nothing is called %s", word)
+	declared := map[string]bool{}
+	for name, rest := range identifiers(byHand) {
+		if prefix, _, _ := strings.Cut(name, "_"); name != strings.ToUpper(name) || !slices.Contains(prefixes, prefix) {
+			continue
 		}
-		used[word] = true
+		used[name] = true
+		if is, ok := bytes.CutPrefix(bytes.TrimLeft(rest, " \t\n"), []byte("=")); ok && !bytes.HasPrefix(is, []byte("=")) {
+			declared[name] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		if _, ok := c.of[name]; !ok && !declared[name] {
+			return nil, fmt.Errorf("nothing is called %s", name)
+		}
 	}
 	var widths []int
 	byWidth := map[int][]string{}
@@ -114,9 +123,29 @@ func (c *constants) print(byHand []byte, prefixes string) ([]string, error) {
 	return out, nil
 }
 
-// code is Verilog without its comments.
-func code(text []byte) string {
-	return regexp.MustCompile(`//.*`).ReplaceAllString(string(text), "")
+// identifiers are the names and keywords of Verilog, comments apart, each with the text behind it.
+func identifiers(text []byte) iter.Seq2[string, []byte] {
+	part := func(c byte) bool {
+		return c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+	}
+	return func(yield func(string, []byte) bool) {
+		for i := 0; i < len(text); i++ {
+			if bytes.HasPrefix(text[i:], []byte("//")) {
+				n := bytes.IndexByte(text[i:], '\n')
+				if n < 0 {
+					return
+				}
+				i += n
+			}
+			from := i
+			for i < len(text) && part(text[i]) {
+				i++
+			}
+			if i > from && !yield(string(text[from:i]), text[i:]) {
+				return
+			}
+		}
+	}
 }
 
 // wrap prints a list in lines of at most lineWidth columns, the second and later ones below the first item.
@@ -175,15 +204,18 @@ func registerSection(modes []int, byHand []byte) ([]string, error) {
 		}
 		m.constants(c, mode)
 	}
-	out, err := c.print(byHand, "AT|WORD|F|W|R|M|NUM")
+	out, err := c.print(byHand, "AT", "WORD", "F", "W", "R", "M", "NUM")
 	if err != nil {
 		return nil, err
 	}
-	text := code(byHand)
-	if strings.Contains(text, "group_bits(") {
+	called := map[string]bool{}
+	for name := range identifiers(byHand) {
+		called[name] = true
+	}
+	if called["group_bits"] {
 		out = append(out, widest.wordBits("group", "g")...)
 	}
-	if strings.Contains(text, "endpoint_bits(") {
+	if called["endpoint_bits"] {
 		out = append(out, widest.wordBits("endpoint", "ei")...)
 	}
 	return out, nil

@@ -27,6 +27,5 @@ const keywords = ` accept_on alias always always_comb always_ff always_latch and
  weak0 weak1 while wildcard wire with within wor xnor xor `
 
 func isKeyword(name string) bool {
-	spaced := strings.ReplaceAll(keywords, "\n", " ")
-	return strings.Contains(spaced, " "+name+" ")
+	return strings.Contains(keywords, " "+name+" ") || strings.Contains(keywords, " "+name+"\n")
 }

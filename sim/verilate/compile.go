@@ -28,7 +28,7 @@ const libName = "model.so"
 
 // scheme names the way this file puts a library together; it changes whenever the same
 // inputs would give another library.
-const scheme = "3"
+const scheme = "4"
 
 // verilatorFlags are what every model is built with: assertions live, unknowns are
 // random per instance, # delays are ignored (the bench owns the clock), and warnings
@@ -64,7 +64,7 @@ func commonFlags(trace bool) []string {
 const buildTimeout = 15 * time.Minute
 
 // libOpt is the optimisation of Verilator's run-time library: printing, waves, nothing a clock needs.
-const libOpt = "-O2"
+const libOpt = "-O1"
 
 // Design says what to compile. Everything down to Trace, and the contents of the files, determines the library; the
 // rest does not.

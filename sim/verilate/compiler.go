@@ -28,9 +28,9 @@ type compiler struct {
 	prefix string // of the C++ names, different for every digest
 	root   string // where Verilator keeps its run-time library
 
-	opt        string // optimisation of what runs at every clock
-	pre        string // header that every file reads first
-	runtimeDir string // folder with the objects of the run-time library
+	opt            string   // optimisation of what runs at every clock
+	pre            string   // header that every file reads first
+	runtimeObjects []string // of the run-time library
 }
 
 func (c *compiler) run(args []string, sources, includes []source) error {
@@ -93,7 +93,7 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 		return err
 	}
 	c.opt = level(size)
-	if c.pre, c.runtimeDir, err = c.common(append(lists["VM_GLOBAL_FAST"], lists["VM_GLOBAL_SLOW"]...)); err != nil {
+	if c.pre, c.runtimeObjects, err = c.common(append(lists["VM_GLOBAL_FAST"], lists["VM_GLOBAL_SLOW"]...)); err != nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(c.ctx)
@@ -119,7 +119,7 @@ func (c *compiler) jobs() int {
 }
 
 // common makes what all models share, if it is not there yet: the precompiled header and the objects of Verilator's run-time library.
-func (c *compiler) common(names []string) (pre, runtimeDir string, err error) {
+func (c *compiler) common(names []string) (pre string, objects []string, err error) {
 	g, ctx := errgroup.WithContext(c.ctx)
 	g.SetLimit(c.jobs())
 	g.Go(func() (err error) {
@@ -127,14 +127,14 @@ func (c *compiler) common(names []string) (pre, runtimeDir string, err error) {
 		return err
 	})
 	g.Go(func() (err error) {
-		runtimeDir, err = c.runtime(ctx, names)
+		objects, err = c.runtime(ctx, names)
 		return err
 	})
 	err = g.Wait()
 	if err != nil && c.d.Trace && c.newWaves() && strings.Contains(err.Error(), "lz4.h") {
 		err = fmt.Errorf("the waves of this Verilator need lz4; install it with `apt-get install liblz4-dev`: %w", err)
 	}
-	return pre, runtimeDir, err
+	return pre, objects, err
 }
 
 func (c *compiler) link(units []string) error {
@@ -145,11 +145,7 @@ func (c *compiler) link(units []string) error {
 	for _, unit := range units {
 		args = append(args, "obj/"+unit+".o")
 	}
-	objects, err := filepath.Glob(filepath.Join(c.runtimeDir, "*.o"))
-	if err != nil {
-		return fmt.Errorf("the run-time library: %w", err)
-	}
-	args = append(args, objects...)
+	args = append(args, c.runtimeObjects...)
 	args = append(args, "-lpthread", "-lm")
 	if c.d.Trace {
 		args = append(args, "-lz")
@@ -282,28 +278,30 @@ func (c *compiler) header(ctx context.Context) (string, error) {
 	return filepath.Join(dir, "pre.h"), err
 }
 
-// runtime returns a folder with the objects of Verilator's run-time library, which
-// are the same for all models and take longer to compile than a small model.
-func (c *compiler) runtime(ctx context.Context, names []string) (string, error) {
-	key, err := c.commonKey(libOpt)
-	if err != nil {
-		return "", err
-	}
-	key.Add(names...)
-	dir, _, err := c.store.Get(ctx, "runtime-"+key.Sum(), func(dir string) error {
-		rc := *c
-		rc.dir = dir
-		if err := writeShim(dir); err != nil {
-			return err
+// runtime returns the objects of Verilator's run-time library, which are the same for all models and take longer to compile than a
+// small model. Models differ in which of them they need.
+func (c *compiler) runtime(ctx context.Context, names []string) ([]string, error) {
+	objects := make([]string, len(names))
+	for i, name := range names {
+		key, err := c.commonKey(libOpt)
+		if err != nil {
+			return nil, err
 		}
-		for _, name := range names {
-			if err := rc.cxx(ctx, filepath.Join(c.root, "include", name+".cpp"), name+".o", libOpt, "-include", "hooks.h"); err != nil {
+		key.Add(name)
+		dir, _, err := c.store.Get(ctx, "runtime-"+key.Sum(), func(dir string) error {
+			rc := *c
+			rc.dir = dir
+			if err := writeShim(dir); err != nil {
 				return err
 			}
+			return rc.cxx(ctx, filepath.Join(c.root, "include", name+".cpp"), name+".o", libOpt, "-include", "hooks.h")
+		})
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	})
-	return dir, err
+		objects[i] = filepath.Join(dir, name+".o")
+	}
+	return objects, nil
 }
 
 // commonKey is the digest of what all models share, so far as it is the same for all of it.
