@@ -160,9 +160,20 @@ func (d *drawer) message(g *Group, mw int) {
 	}
 	g.Message = 1 + d.IntN(d.p.MessageBytes/g.PathMTU)
 	g.Window = min(mw, 4*g.Pipe)
+	// An engine sends all of a pool before it waits for an acknowledgement, so its time-out grows with the packets of a pool, and with it what a lost ACK costs.
+	for poolPackets < g.Message*g.PathMTU/d.p.LeastPathMTU()*max(g.Window, g.Pipe) {
+		if g.Message > 1 {
+			g.Message /= 2
+		} else {
+			g.Pipe, g.Window = max(g.Pipe/2, 1), max(g.Window/2, 1)
+		}
+	}
 	g.Mixed, g.Whole = !d.chance(4), d.chance(3)
 	g.Release = !g.Fixed && d.chance(3)
 }
+
+// poolPackets is the most packets of the least path MTU that a pool has.
+const poolPackets = 192
 
 // floorPow2 is the largest power of two up to n, which is at least 1.
 func floorPow2(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
