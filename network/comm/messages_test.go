@@ -102,3 +102,53 @@ func TestMessagesRefused(t *testing.T) {
 	_, err := world(t, shape(2, 4), pipes(4)).NewGroup(GroupConfig{Whole: true})
 	assert.ErrorContains(t, err, "are Mode I's")
 }
+
+// TestOneLossyRank: what a rank that loses 1 % costs the others in each mode, with memory for 64 packets of 1,024 bytes in each pipe or pool: where the
+// connection ends at the switch, hardly anything. docs/termination.md has the figures.
+func TestOneLossyRank(t *testing.T) {
+	const lossy = 2
+	for _, mode := range []int{2, 3, 1} {
+		clean := uint64(0)
+		for _, loss := range []float64{0, 0.01} {
+			p := inMode(mode, engine(2))
+			p.MTUBytes, p.BufferBytes = 1024, 1<<20
+			if mode == 1 {
+				p.MessageBytes, p.WindowMessages = 16384, 4
+			}
+			w := world(t, shape(3, 2), p, func(c *Config) {
+				c.Link = func(e Edge) *fabric.Link {
+					l := &fabric.Link{Latency: 40, BytesPerCycle: 8}
+					if e.Rank == lossy {
+						l.Up, l.Down = fabric.Faults{Loss: loss}, fabric.Faults{Loss: loss}
+					}
+					return l
+				}
+			})
+			cfg := GroupConfig{Message: 16, Window: 4, Timeout: 40_000}
+			g, err := w.NewGroup(cfg)
+			require.NoError(t, err)
+			call, err := g.Queue(Request{Collective: AllReduce, In: values(rand.New(rand.NewPCG(31, 6)), arith.Kind{}, 4, 1<<18)})
+			require.NoError(t, err)
+			finish(t, w, call)
+			others := 0
+			for r := range g.Ranks() {
+				if r != lossy {
+					others += g.Host(r).Stats.Resent
+				}
+			}
+			own, sent := g.Host(lossy).Stats.Resent, uint64(0)
+			for _, c := range counters(t, w) {
+				sent += c["TX_RETRANSMIT"] + c["TX_RESEND"]
+			}
+			t.Logf("mode %d, loss %.0f %%: %d cycles, %d frames, ranks sent again: the lossy one %d, the others %d; switches %d", mode, 100*loss, call.Cycles(),
+				w.Net().Stats.Frames, own, others, sent)
+			assert.Zero(t, others)
+			if loss == 0 {
+				clean = call.Cycles()
+				continue
+			}
+			assert.Positive(t, uint64(own)+sent)
+			assert.Equal(t, mode == 2, call.Cycles() > clean+clean/10, "mode %d: %d cycles without loss, %d with", mode, clean, call.Cycles())
+		}
+	}
+}
