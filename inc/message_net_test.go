@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -317,6 +318,14 @@ func (n *rcNet) left(node int, outs []Out) {
 		require.NoError(n.t, n.spare[node].Restore(state))
 		require.Equal(n.t, state, n.spare[node].AppendState(nil))
 		require.Equal(n.t, e.Actions(nil), n.spare[node].Actions(nil))
+		spoiled := slices.Clone(state)
+		spoiled[n.IntN(len(spoiled))] ^= 1 << n.IntN(8)
+		if n.spare[node].Restore(spoiled) != nil { // what is refused changes nothing
+			require.Equal(n.t, state, n.spare[node].AppendState(nil))
+		} else {
+			require.Equal(n.t, spoiled, n.spare[node].AppendState(nil))
+			require.NoError(n.t, n.spare[node].CheckInvariants())
+		}
 	}
 }
 
