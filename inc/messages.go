@@ -62,7 +62,7 @@ func (e *Engine) newMessages(number int) *message.Group {
 	if e.params.Reproducible {
 		memory.Plane = units * e.params.slotBytes() / 4
 	}
-	s := message.Settings{N: g.pipeSlots(), Bytes: e.params.slotBytes(), Whole: g.WholeMessages, Start: g.Start, Memory: memory}
+	s := message.Settings{N: g.pipeSlots(), Bytes: e.params.slotBytes(), Whole: g.WholeMessages, Memory: memory}
 	for member := range g.ends {
 		record := &e.table[e.params.EndpointIndex(number, member)]
 		s.RQ, s.SQ, s.MTU = append(s.RQ, record.RQPSN), append(s.SQ, record.SQPSN), append(s.MTU, record.PathMTU)

@@ -76,8 +76,6 @@ type Settings struct {
 	N, Bytes int
 	// Whole keeps all of a message back until it is complete.
 	Whole bool
-	// Start is the number of the first message.
-	Start roce.PSN
 	// RQ, SQ and MTU are by endpoint: the first PSN that it sends, the first that it is sent, its path MTU.
 	RQ, SQ []roce.PSN
 	MTU    []int
