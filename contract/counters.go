@@ -4,16 +4,19 @@ package contract
 
 import "slices"
 
-// Modes returns the modes of engines that there are, in order.
-func Modes() []int { return []int{2, 3} }
+// Modes returns the modes of engines that there are, in order. Of Mode I there is the reference alone, and no Verilog yet.
+func Modes() []int { return []int{1, 2, 3} }
 
 // Counter is the name of one event counter and what it counts.
 type Counter struct {
 	Name string
 	Doc  string
-	// Mode is the only mode that has the counter; 0 stands for all.
+	// Mode is the mode that has the counter: 0 stands for all, 3 for Mode III and for Mode I, whose endpoints send as Mode III's do.
 	Mode int
 }
+
+// in tells whether a mode has the counter.
+func (c Counter) in(mode int) bool { return c.Mode == 0 || c.Mode == mode || c.Mode == 3 && mode == 1 }
 
 // counters are the counters of all modes. COUNTER[i] is the i-th of those that a mode has: a counter can be added anywhere in the list,
 // and every index in code and Verilog follows. Software outside that was printed from an older list does not: it reads the wrong register
@@ -77,12 +80,19 @@ func counters() []Counter {
 		{Name: "RX_DUPLICATE", Mode: 3, Doc: "Data packets taken before."},
 		{Name: "DOWN_TAKEN", Mode: 3, Doc: "Data packets from the parent taken into the broadcast pipe."},
 		{Name: "DROP_FULL", Mode: 3, Doc: "Dropped: in order, but its pipe is full."},
+		{Name: "TX_INVALID", Mode: 1, Doc: "NAKs 0x61 made for packets that end their sender's connection."},
+		{Name: "TX_RELEASE", Mode: 1, Doc: "Releases sent, first and again; TX_FANOUT has them too."},
+		{Name: "DROP_REFUSED", Mode: 1, Doc: "Dropped: in order, from an endpoint whose connection was ended."},
+		{Name: "DROP_SEQUENCE", Mode: 1, Doc: "Dropped: FIRST or ONLY inside a message, MIDDLE or LAST outside one."},
+		{Name: "DROP_SEGMENT", Mode: 1, Doc: "Dropped: FIRST or MIDDLE not of the path MTU, LAST or ONLY above it, LAST without payload."},
+		{Name: "DROP_MESSAGE_SIZE", Mode: 1, Doc: "Dropped: its message is longer than message_bytes."},
+		{Name: "DROP_MESSAGE_LENGTH", Mode: 1, Doc: "Dropped: its message has another length than those of other endpoints."},
 	}
 }
 
 // Counters returns the counters of an engine of that mode in the order of their registers.
 func Counters(mode int) []Counter {
-	return slices.DeleteFunc(counters(), func(c Counter) bool { return c.Mode != 0 && c.Mode != mode })
+	return slices.DeleteFunc(counters(), func(c Counter) bool { return !c.in(mode) })
 }
 
 // CounterNames returns the names alone, as the manifest lists them.

@@ -83,6 +83,10 @@ func modesOf(words []string) ([]int, error) {
 
 // everything are parameters with which every register, field and named value of a mode is there.
 func everything(mode int) Params {
-	return Params{Name: "everything", Mode: mode, BusBytes: 64, Lanes: 16, DTypes: ElementNames(), Ops: OperationNames(), Accumulate: InPlace,
+	p := Params{Name: "everything", Mode: mode, BusBytes: 64, Lanes: 16, DTypes: ElementNames(), Ops: OperationNames(), Accumulate: InPlace,
 		BufferBytes: 1 << 20, Groups: 2, Members: 15, Ports: 4, MTUBytes: 4096, WindowPackets: 16, HopRTTNS: 2000, ClockMHz: 250, InBand: true}
+	if mode == 1 {
+		p.MessageBytes, p.WindowMessages = 16384, 4
+	}
+	return p
 }

@@ -25,6 +25,7 @@ func NewModel(p Params) (Model, error) {
 	b.groupSettings()
 	b.routes()
 	b.pipes()
+	b.messages()
 	b.endpoints()
 	return b.m, nil
 }
@@ -122,7 +123,7 @@ func (b *builder) options() {
 	b.addSingle(Register{Name: "COUNTER_SNAPSHOT", Access: RW, Doc: "When the counters are copied to where they are read.", Fields: []Field{
 		{Name: "hold", LSB: 0, Width: 1, Doc: "Written 1: copy all counters as they are at one moment, and keep that copy to be read. 0: a read of COUNTER copies all first."},
 	}})
-	if b.p.Mode != 3 {
+	if !b.p.Pipes() {
 		return
 	}
 	b.addSingle(Register{Name: "PIPE_CTRL", Access: RW, Doc: "Mode III: how a full pipe is answered.", Fields: []Field{
@@ -133,6 +134,14 @@ func (b *builder) options() {
 	b.addSingle(Register{Name: "PIPE_TIMEOUT", Access: RW, Doc: "Mode III: time after which unacknowledged data is sent again.", Fields: []Field{
 		{Name: "microseconds", LSB: 0, Width: 16, Reset: uint32(b.p.PipeTimeoutUS()), resetText: "8·hop_rtt_ns, rounded up",
 			Doc: "Time-out; 0 stands for 1. It doubles, at most three times, while nothing is acknowledged."},
+	}})
+	if b.p.Mode != 1 {
+		return
+	}
+	b.constant("PARAM_MESSAGE_BYTES", "MESSAGE_BYTES", "Parameter message_bytes.", b.p.MessageBytes)
+	b.constant("PARAM_WINDOW_MESSAGES", "WINDOW_MESSAGES", "Parameter window_messages.", b.p.WindowMessages)
+	b.addSingle(Register{Name: "ACK_EVERY", Access: RW, Doc: "Mode I: how many packets in a row may go without an answer.", Fields: []Field{
+		{Name: "packets", LSB: 0, Width: 8, Reset: 16, Doc: "The packet that is so many after the last answer is acknowledged, asked for or not; 0 stands for 1."},
 	}})
 }
 
@@ -230,7 +239,7 @@ func RouteOf(root int) (register, endpoint, valid string) {
 
 // pipes adds what Mode III has for a group beside its other registers.
 func (b *builder) pipes() {
-	if b.p.Mode != 3 {
+	if !b.p.Pipes() {
 		return
 	}
 	b.add(Register{Name: "GROUP_PIPE", Offset: PipeBase, Count: b.p.Groups, Stride: 4, Access: RW, Index: "g", word: PipeWord,
@@ -241,6 +250,25 @@ func (b *builder) pipes() {
 	b.add(Register{Name: "GROUP_FAILED", Offset: FailedBase, Count: b.p.Groups, Stride: 4, Access: RO, Volatile: true, Index: "g",
 		Doc:    "Mode III: endpoints that answered a NAK which ends the connection; nothing is sent to them until the group is started.",
 		Fields: b.endpointMask()})
+}
+
+// messages adds what Mode I has for a group beside Mode III's registers.
+func (b *builder) messages() {
+	if b.p.Mode != 1 {
+		return
+	}
+	b.add(Register{Name: "GROUP_MESSAGES", Offset: MessagesBase, Count: b.p.Groups, Stride: 4, Access: RW, Index: "g",
+		Doc: "Mode I: how a group's messages leave.", Fields: []Field{
+			{Name: "whole_messages", LSB: 0, Width: 1, Doc: "Nothing of a message leaves before it is complete."},
+			{Name: "release", LSB: 1, Width: 1, Doc: "Hosts get a message of length 0 when what they sent in an iteration is acknowledged everywhere."},
+		}})
+	b.add(Register{Name: "GROUP_RELEASE", Offset: ReleaseBase, Count: b.p.Groups, Stride: 4, Access: RW, Index: "g",
+		Doc: "Mode I: length of an iteration of a fixed group with release.", Fields: []Field{
+			{Name: "messages", LSB: 0, Width: 23, Doc: "Messages of an iteration; 0: it never ends."},
+		}})
+	poisoned := Field{Name: "poisoned", LSB: 31, Width: 1, Doc: "A double error of the payload memory was met: the group sends nothing more."}
+	b.add(Register{Name: "GROUP_REFUSED", Offset: RefusedBase, Count: b.p.Groups, Stride: 4, Access: RO, Volatile: true, Index: "g",
+		Doc: "Mode I: endpoints whose packet was answered with NAK 0x61, which ended their connection.", Fields: append(b.endpointMask(), poisoned)})
 }
 
 // endpoints adds an endpoint's record.
@@ -266,6 +294,14 @@ func (b *builder) endpoints() {
 		{Name: "udp_source_port", LSB: 0, Width: 16, Doc: "UDP source port."},
 		{Name: "ttl", LSB: 16, Width: 8, Doc: "IPv4 time to live."},
 		{Name: "tos", LSB: 24, Width: 8, Doc: "IPv4 type of service: DSCP and, in the low two bits, ECN."},
+	}})
+	if b.p.Mode != 1 {
+		return
+	}
+	word("EP_RQ_PSN", "psn", PSNBits, "Mode I: first PSN that the other end sends.")
+	word("EP_SQ_PSN", "psn", PSNBits, "Mode I: first PSN that it is sent.")
+	b.addEndpoint(Register{Name: "EP_PATH_MTU", Doc: "Mode I: path MTU of the queue pair, in both directions.", Fields: []Field{
+		{Name: "bytes", LSB: 0, Width: 13, Max: maximum(b.p.MTUBytes), Doc: "A power of two, at least 256 and 2·bus_bytes, at most mtu_bytes."},
 	}})
 }
 

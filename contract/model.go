@@ -31,9 +31,12 @@ const (
 	GroupStride     = 64
 	EndpointBase    = 0x8000
 	EndpointStep    = 64
-	// GROUP_PIPE and GROUP_FAILED, of Mode III: a word a group.
-	PipeBase   = 0x2000
-	FailedBase = 0x2100
+	// GROUP_PIPE and GROUP_FAILED, of Modes III and I, and the three of Mode I alone: a word a group.
+	PipeBase     = 0x2000
+	FailedBase   = 0x2100
+	MessagesBase = 0x2200
+	ReleaseBase  = 0x2300
+	RefusedBase  = 0x2400
 )
 
 // PipeWord is the number of the table word as which inc_csr sends GROUP_PIPE to the blocks that keep it. It is GROUP_STATUS's, which is read

@@ -40,12 +40,15 @@ type Params struct {
 	Ports         int      `json:"ports"`
 	MTUBytes      int      `json:"mtu_bytes"`
 	WindowPackets int      `json:"window_packets"`
-	HopRTTNS      int      `json:"hop_rtt_ns,omitempty"`
-	ClockMHz      int      `json:"clock_mhz"`
-	ICRCCheck     bool     `json:"icrc_check"`
-	Memory        string   `json:"memory"`
-	Technology    string   `json:"technology"`
-	AdderStages   int      `json:"adder_stages"`
+	// MessageBytes is the size of a slot in Mode I, WindowMessages the messages of a pool that a group is meant to have there; 0 in other modes.
+	MessageBytes   int    `json:"message_bytes,omitempty"`
+	WindowMessages int    `json:"window_messages,omitempty"`
+	HopRTTNS       int    `json:"hop_rtt_ns,omitempty"`
+	ClockMHz       int    `json:"clock_mhz"`
+	ICRCCheck      bool   `json:"icrc_check"`
+	Memory         string `json:"memory"`
+	Technology     string `json:"technology"`
+	AdderStages    int    `json:"adder_stages"`
 	// ECC tells that the payload memory corrects single errors.
 	ECC          bool `json:"ecc"`
 	PayloadBanks int  `json:"payload_banks"`
@@ -78,10 +81,14 @@ func (p Params) check() error {
 		}
 	}
 	if p.Mode != 0 && !slices.Contains(Modes(), p.Mode) { // 0: a manifest that does not say
-		return fmt.Errorf("params.mode is %d, this program knows 2 and 3", p.Mode)
+		return fmt.Errorf("params.mode is %d, this program knows 1, 2 and 3", p.Mode)
 	}
 	if p.DTypeMask() == 0 || p.OpMask() == 0 || bits.OnesCount32(p.DTypeMask()) != len(p.DTypes) || bits.OnesCount32(p.OpMask()) != len(p.Ops) {
 		return fmt.Errorf("params.dtypes is %v and params.ops %v, known are %v and %v", p.DTypes, p.Ops, ElementNames(), OperationNames())
+	}
+	if p.Mode == 1 && (p.MessageBytes < p.MTUBytes || p.MessageBytes&(p.MessageBytes-1) != 0 || p.WindowMessages < 1) {
+		return fmt.Errorf("params.message_bytes is %d, params.window_messages %d: Mode I takes a power of two from mtu_bytes (%d) on, and at least 1 message",
+			p.MessageBytes, p.WindowMessages, p.MTUBytes)
 	}
 	if p.Slots() < 1 {
 		return errors.New("params: the buffer holds no slot")
@@ -185,7 +192,21 @@ func (p Params) MaskBits() int { return p.Members + 1 }
 func (p Params) Records() int { return ceilPow2(p.Groups) * p.EPS() }
 
 // Slots is the number of slots in the buffer.
-func (p Params) Slots() int { return p.BufferBytes / max(p.MTUBytes, 1) / max(p.Planes(), 1) }
+func (p Params) Slots() int { return p.BufferBytes / max(p.SlotBytes(), 1) / max(p.Planes(), 1) }
+
+// SlotBytes is the payload of a slot: a packet, in Mode I a message.
+func (p Params) SlotBytes() int {
+	if p.Mode == 1 {
+		return p.MessageBytes
+	}
+	return p.MTUBytes
+}
+
+// Pipes tells that endpoints acknowledge what they are sent and keep what they send until it is acknowledged: Modes III and I.
+func (p Params) Pipes() bool { return p.Mode == 3 || p.Mode == 1 }
+
+// LeastPathMTU is the smallest path MTU that an endpoint of Mode I takes.
+func (p Params) LeastPathMTU() int { return max(256, 2*p.BusBytes) }
 
 // MaxLog2N is the largest legal GROUP_SLOTS.log2_n: that of a group of the element type that takes the fewest units.
 func (p Params) MaxLog2N() int { return bits.Len(uint(p.Slots()/p.LeastUnits())) - 1 }
@@ -193,9 +214,9 @@ func (p Params) MaxLog2N() int { return bits.Len(uint(p.Slots()/p.LeastUnits()))
 // CyclesPerMicrosecond are those of the clock, at least 1. PIPE_TIMEOUT counts microseconds.
 func (p Params) CyclesPerMicrosecond() uint64 { return uint64(max(p.ClockMHz, 1)) }
 
-// PipeTimeoutUS is the reset value of PIPE_TIMEOUT in microseconds, in Mode III: eight round trips of a hop, rounded up.
+// PipeTimeoutUS is the reset value of PIPE_TIMEOUT in microseconds, in Modes III and I: eight round trips of a hop, rounded up.
 func (p Params) PipeTimeoutUS() int {
-	if p.Mode != 3 {
+	if !p.Pipes() {
 		return 0
 	}
 	return (8*p.HopRTTNS + 999) / 1000

@@ -95,17 +95,17 @@ func (e *Engine) SetManual(on bool) { e.manual = on }
 // outstanding, a resume for every one that waits. The order is by group; in a group the pipes' sends, then the sends to those that
 // lag, the time-outs and the resumes, each in ascending order. In Mode II there are none.
 func (e *Engine) Actions(dst []Action) []Action {
-	return e.appendActions(dst, func(*sendSide) bool { return true })
+	return e.appendActions(dst, func(Time) bool { return true })
 }
 
 // Due is Actions without the time-outs and resumes whose time is after now. Sends are always due.
 func (e *Engine) Due(now Time, dst []Action) []Action {
-	return e.appendActions(dst, func(s *sendSide) bool { return s.deadline <= now })
+	return e.appendActions(dst, func(deadline Time) bool { return deadline <= now })
 }
 
 // appendActions appends the actions that may be taken, of those that need a time only the ones up holds for.
-func (e *Engine) appendActions(dst []Action, up func(*sendSide) bool) []Action {
-	if !e.params.pipes() {
+func (e *Engine) appendActions(dst []Action, up func(deadline Time) bool) []Action {
+	if !e.params.acts() {
 		return dst
 	}
 	for number := range e.groups {
@@ -119,8 +119,8 @@ func (e *Engine) appendActions(dst []Action, up func(*sendSide) bool) []Action {
 			}
 		}
 		for kind := ActSendOne; kind <= ActResume; kind++ {
-			for member := range g.sends {
-				if a := (Action{Kind: kind, Group: number, Endpoint: member}); g.allows(a) && (kind == ActSendOne || up(&g.sends[member])) {
+			for member := range g.ends {
+				if a := (Action{Kind: kind, Group: number, Endpoint: member}); g.allows(a) && (kind == ActSendOne || up(g.deadline(member))) {
 					dst = append(dst, a)
 				}
 			}
@@ -135,14 +135,14 @@ func (e *Engine) Deadline(a Action) (at Time, ok bool) {
 	if a.Kind != ActTimeout && a.Kind != ActResume || !e.allows(a) {
 		return 0, false
 	}
-	return e.groups[a.Group].sends[a.Endpoint].deadline, true
+	return e.groups[a.Group].deadline(a.Endpoint), true
 }
 
 // NextDeadline is when Tick must be called next: the earliest time at which a time-out or resume is due, or, if there is a send
 // left over that the engine should take by itself (after Restore, or SetManual), at once. ok is false if there is nothing to wait
 // for; in Mode II there never is (protocol.md section 4: no transport state).
 func (e *Engine) NextDeadline() (at Time, ok bool) {
-	if !e.params.pipes() {
+	if !e.params.acts() {
 		return 0, false
 	}
 	for number := range e.groups {
@@ -153,10 +153,10 @@ func (e *Engine) NextDeadline() (at Time, ok bool) {
 		if !e.manual && g.wantsToSend() {
 			return e.now, true
 		}
-		for mask := g.current.hearers(); mask != 0; mask &= mask - 1 {
-			s := &g.sends[lowest(mask)]
-			if (s.waits || s.outstanding() && !s.failed) && (!ok || s.deadline < at) {
-				at, ok = s.deadline, true
+		for mask := g.listeners(); mask != 0; mask &= mask - 1 {
+			member := lowest(mask)
+			if deadline := g.deadline(member); g.timed(member) && (!ok || deadline < at) {
+				at, ok = deadline, true
 			}
 		}
 	}
@@ -166,7 +166,7 @@ func (e *Engine) NextDeadline() (at Time, ok bool) {
 // Tick lets a Mode III engine take the time-outs and resumes that are due at now, and all sends that may be taken, and returns what
 // leaves because of it. In Mode II, and if actions are the caller's (SetManual), it does nothing.
 func (e *Engine) Tick(now Time) []Out {
-	if !e.params.pipes() || e.manual {
+	if !e.params.acts() || e.manual {
 		return nil
 	}
 	e.begin(now)
@@ -181,6 +181,30 @@ func (e *Engine) Tick(now Time) []Out {
 	}
 	e.takeSends()
 	return serialise(e.leaving(e.outs))
+}
+
+// listeners are those to whom a group may send something, one bit each.
+func (g *group) listeners() uint32 {
+	if g.messages != nil {
+		return g.messages.Hears()
+	}
+	return g.current.hearers()
+}
+
+// timed tells whether an endpoint's timer runs, or its wait; deadline is when it is over.
+func (g *group) timed(member int) bool {
+	if g.messages != nil {
+		return g.messages.MayResume(member) || g.messages.MayTimeout(member)
+	}
+	s := &g.sends[member]
+	return s.waits || s.outstanding() && !s.failed
+}
+
+func (g *group) deadline(member int) Time {
+	if g.messages != nil {
+		return Time(g.messages.Deadline(member))
+	}
+	return g.sends[member].deadline
 }
 
 // Act takes an action as a whole and returns what leaves because of it. It is an error, ErrAction, if the action may not be taken
@@ -215,7 +239,7 @@ func (e *Engine) begin(now Time) { e.now, e.outs, e.arena = now, nil, e.arena[:0
 
 // allows tells whether an action may be taken, whatever the time.
 func (e *Engine) allows(a Action) bool {
-	return e.params.pipes() && a.Group >= 0 && a.Group < len(e.groups) && e.groups[a.Group].enabled && e.groups[a.Group].allows(a)
+	return e.params.acts() && a.Group >= 0 && a.Group < len(e.groups) && e.groups[a.Group].enabled && e.groups[a.Group].allows(a)
 }
 
 // queued is the bit of an action in group.queued.
@@ -241,7 +265,7 @@ func (e *Engine) enqueue(number int) {
 	for p := range numPipes {
 		add(Action{Kind: ActSend, Group: number, Pipe: p})
 	}
-	for mask := g.current.hearers(); mask != 0; mask &= mask - 1 {
+	for mask := g.listeners(); mask != 0; mask &= mask - 1 {
 		add(Action{Kind: ActSendOne, Group: number, Endpoint: lowest(mask)})
 	}
 }
@@ -273,6 +297,9 @@ func (e *Engine) takeNow(number int) {
 func (e *Engine) Failed(group int) uint32 {
 	if group < 0 || group >= len(e.groups) {
 		return 0
+	}
+	if m := e.groups[group].messages; m != nil {
+		return m.FailedMask()
 	}
 	var mask uint32
 	for member := range e.groups[group].sends {

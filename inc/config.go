@@ -51,6 +51,10 @@ const (
 	MaxHopRTT = 8_191_000
 	// DefaultHopRTT is what Params.HopRTT is if nobody says, in nanoseconds.
 	DefaultHopRTT = 2000
+	// MaxMessage is the longest message of Mode I, in bytes.
+	MaxMessage = 1 << 24
+	// IBTALeastMTU is the smallest path MTU of InfiniBand and RoCE, in bytes.
+	IBTALeastMTU = 256
 )
 
 // Errors that the configuration methods wrap.
@@ -87,8 +91,12 @@ type Params struct {
 	ICRCCheck bool
 	// InBand allows groups whose ranks say by control messages what comes next.
 	InBand bool
-	// Mode is 2 (connection translated) or 3 (connection augmented, pipes); 0 stands for 2.
+	// Mode is 1 (connection terminated, messages), 2 (connection translated) or 3 (connection augmented, pipes); 0 stands for 2.
 	Mode int
+	// MessageBytes is the longest message and the size of a slot in Mode I: a power of two from MTU to MaxMessage. Other modes have none.
+	MessageBytes int
+	// LeastPathMTU is the smallest path MTU that an endpoint may have in Mode I, a power of two; 0 stands for 256.
+	LeastPathMTU int
 	// HopRTT is the round trip of a hop in nanoseconds, 1 to MaxHopRTT, from which Mode III takes the reset value of its timer
 	// (docs/pipes.md section 6); 0 stands for DefaultHopRTT.
 	HopRTT int
@@ -96,8 +104,20 @@ type Params struct {
 	Rules Rules
 }
 
-// pipes tells whether the engine works in Mode III.
-func (p Params) pipes() bool { return p.Mode == 3 }
+// pipes tells whether the engine works in Mode III, terminates whether in Mode I.
+func (p Params) pipes() bool      { return p.Mode == 3 }
+func (p Params) terminates() bool { return p.Mode == 1 }
+
+// acts tells whether the engine does something by itself.
+func (p Params) acts() bool { return p.pipes() || p.terminates() }
+
+// slotBytes is the payload of a slot: a packet, in Mode I a message.
+func (p Params) slotBytes() int {
+	if p.terminates() {
+		return p.MessageBytes
+	}
+	return p.MTU
+}
 
 // EPS is the number of table records a group takes: Members+1 rounded up to a power of two (docs/engine.md section 1).
 func (p Params) EPS() int { return ceilPow2(p.Members + 1) }
@@ -128,7 +148,16 @@ func (p Params) Validate() error {
 	check("DTypes", int(p.DTypes), 1, 1<<len(dtypeNames())-1)
 	check("Ops", int(p.Ops), 1, 1<<len(opNames())-1)
 	if p.Mode != 0 {
-		check("Mode", p.Mode, 2, 3)
+		check("Mode", p.Mode, 1, 3)
+	}
+	if p.terminates() {
+		check("MessageBytes", p.MessageBytes, p.MTU, MaxMessage)
+		check("LeastPathMTU", p.LeastPathMTU, 0, p.MTU)
+		if bits.OnesCount(uint(p.MessageBytes)) != 1 || bits.OnesCount(uint(p.LeastPathMTU)) > 1 {
+			errs = append(errs, fmt.Errorf("MessageBytes is %d, LeastPathMTU %d: must be powers of two: %w", p.MessageBytes, p.LeastPathMTU, ErrRange))
+		}
+	} else if p.MessageBytes != 0 || p.LeastPathMTU != 0 {
+		errs = append(errs, fmt.Errorf("MessageBytes is %d, LeastPathMTU %d: Mode I alone has them: %w", p.MessageBytes, p.LeastPathMTU, ErrRange))
 	}
 	check("HopRTT", p.HopRTT, 0, MaxHopRTT)
 	check("Rules", int(p.Rules), 0, allRules)
@@ -151,6 +180,9 @@ type Endpoint struct {
 	UDPSourcePort uint16
 	// TTL and TOS go into the IPv4 header; the low two bits of TOS are the ECN field of packets without congestion.
 	TTL, TOS uint8
+	// RQPSN and SQPSN are the first PSNs that the other end sends and is sent, PathMTU the path MTU in both directions, in Mode I.
+	RQPSN, SQPSN roce.PSN
+	PathMTU      int
 }
 
 // wide tells whether the engine has a type of 16 bits.
@@ -188,8 +220,12 @@ type Group struct {
 	RootSends bool
 	// Route is the way to each root rank, for in-band groups.
 	Route [Roots]Route
-	// PipeSlots is GROUP_PIPE.n, the number of slots of a pipe in Mode III, 1 to 2^Log2N/2; 0 stands for 2^Log2N/2.
+	// PipeSlots is GROUP_PIPE.n, the number of slots of a pipe in Mode III, or of a pool in Mode I, 1 to 2^Log2N/2; 0 stands for 2^Log2N/2.
 	PipeSlots int
+	// WholeMessages keeps a message of Mode I back until it is complete. Release tells hosts that an iteration is over; in a fixed group
+	// one has Iteration messages, 0 to 2^23−1, where 0 never ends.
+	WholeMessages, Release bool
+	Iteration              int
 }
 
 // window is MW, the largest number of packets a host keeps in flight.
@@ -245,7 +281,7 @@ func (g *Group) legal(p Params) error {
 	case g.SlotBase < 0 || g.SlotBase > p.Slots-units<<g.Log2N:
 		return fmt.Errorf("slots %d to %d, %d for a packet of %s, do not fit a buffer of %d: %w",
 			g.SlotBase, g.SlotBase+units<<g.Log2N-1, units, named(g.DType, dtypeNames()), p.Slots, ErrIllegalGroup)
-	case p.pipes() && (g.PipeSlots < 0 || g.PipeSlots > g.window()):
+	case p.acts() && (g.PipeSlots < 0 || g.PipeSlots > g.window()):
 		return fmt.Errorf("a pipe has %d slots, allowed are 1 to %d, half of the group's: %w", g.PipeSlots, g.window(), ErrIllegalGroup)
 	case g.HasParent && (g.Parent < 0 || g.Parent > p.Members):
 		return fmt.Errorf("parent is endpoint %d, endpoints are 0 to %d: %w", g.Parent, p.Members, ErrIllegalGroup)
@@ -290,6 +326,8 @@ func (e *Engine) SetEndpoint(ei int, ep Endpoint) error {
 		return fmt.Errorf("endpoint index %d: group %d: %w", ei, group, ErrEnabled)
 	case ep.Port < 0 || ep.Port >= MaxPorts:
 		return fmt.Errorf("endpoint index %d: port %d has more than eight bits: %w", ei, ep.Port, ErrRange)
+	case ep.RQPSN > roce.PSNMask || ep.SQPSN > roce.PSNMask || ep.PathMTU < 0 || ep.PathMTU >= 2*MaxMTU:
+		return fmt.Errorf("endpoint index %d: first PSNs %#x and %#x, path MTU %d: %w", ei, ep.RQPSN, ep.SQPSN, ep.PathMTU, ErrRange)
 	case ep.LocalQPN >= 1<<24 || ep.RemoteQPN >= 1<<24:
 		return fmt.Errorf("endpoint index %d: a QPN has 24 bits, local is %#x, remote is %#x: %w",
 			ei, ep.LocalQPN, ep.RemoteQPN, ErrRange)
@@ -311,6 +349,9 @@ func (e *Engine) SetGroup(g int, settings Group) error {
 	if settings.Start > roce.PSNMask {
 		return fmt.Errorf("group %d: start %#x has more than 24 bits: %w", g, settings.Start, ErrRange)
 	}
+	if settings.Iteration < 0 || settings.Iteration > roce.PSNMask>>1 {
+		return fmt.Errorf("group %d: iterations of %d messages: %w", g, settings.Iteration, ErrRange)
+	}
 	implemented := uint32(1)<<(e.params.Members+1) - 1
 	settings.InMask &= implemented
 	settings.OutMask &= implemented
@@ -330,6 +371,9 @@ func (e *Engine) Enable(g int) error {
 	}
 	if err := e.groups[g].legal(e.params); err != nil {
 		return fmt.Errorf("group %d: %w", g, err)
+	}
+	if err := e.legalPathMTUs(g); err != nil {
+		return err
 	}
 	first, beyond := e.groups[g].units(e.params)
 	for other := range e.groups {

@@ -5,7 +5,7 @@ package inc
 import "fmt"
 
 // Counter names one of the engine's event counters (docs/engine.md section 7). Registers are found by the name: the numeric value
-// means nothing outside this package, but that those of Mode III alone come last and that the drops from DropForeign to DropShape
+// means nothing outside this package, but that those of Mode III and then those of Mode I come last and that the drops from DropForeign to DropShape
 // stand together.
 type Counter uint8
 
@@ -126,15 +126,39 @@ const (
 	// DropFull counts data that found its pipe full.
 	DropFull
 
-	// AllCounters is the number of counters with those of Mode III.
+	// PipeCounters is the number of counters with those of Mode III.
+	PipeCounters
+)
+
+// The counters that Mode I adds to Mode III's (docs/termination.md section 8).
+const (
+	// TxInvalid counts NAKs 0x61, which end their receiver's connection.
+	TxInvalid = PipeCounters + iota
+	// TxRelease counts releases, sent first and again; TxFanout counts them too.
+	TxRelease
+	// DropRefused counts data in order of an endpoint whose connection was ended.
+	DropRefused
+	// DropSequence counts packets that begin a message inside one, or go on with one outside.
+	DropSequence
+	// DropSegment counts packets that are not as long as their opcode and the path MTU ask.
+	DropSegment
+	// DropMessageSize counts packets whose message is longer than a slot.
+	DropMessageSize
+	// DropMessageLength counts packets that show that their message has not the length of others'.
+	DropMessageLength
+
+	// AllCounters is the number of counters with those of Modes III and I.
 	AllCounters
 )
 
-// Counters is the number of counters that an engine with these parameters has, those from 0 on: NumCounters in Mode II, AllCounters
-// in Mode III.
+// Counters is the number of counters that an engine with these parameters has, those from 0 on: NumCounters in Mode II, PipeCounters
+// in Mode III, AllCounters in Mode I.
 func (p Params) Counters() Counter {
-	if p.pipes() {
+	switch {
+	case p.terminates():
 		return AllCounters
+	case p.pipes():
+		return PipeCounters
 	}
 	return NumCounters
 }
@@ -158,6 +182,8 @@ func (c Counter) String() string {
 		DropRange: "DROP_RANGE", DropBadControl: "DROP_BAD_CONTROL", DropControl: "DROP_CONTROL", DropStaleAck: "DROP_STALE_ACK",
 		TxAck: "TX_ACK", TxRnr: "TX_RNR", TxRetransmit: "TX_RETRANSMIT", Timeout: "TIMEOUT",
 		RxDuplicate: "RX_DUPLICATE", DownTaken: "DOWN_TAKEN", DropFull: "DROP_FULL",
+		TxInvalid: "TX_INVALID", TxRelease: "TX_RELEASE", DropRefused: "DROP_REFUSED", DropSequence: "DROP_SEQUENCE", DropSegment: "DROP_SEGMENT",
+		DropMessageSize: "DROP_MESSAGE_SIZE", DropMessageLength: "DROP_MESSAGE_LENGTH",
 	}
 	if c >= AllCounters {
 		return fmt.Sprintf("Counter(%d)", uint8(c))
@@ -208,7 +234,7 @@ func (c Counters) CheckIdentities(up, down bool) error {
 // names the first one that fails.
 func (c Counters) CheckPipeIdentities() error {
 	var drops uint64
-	for i := range AllCounters {
+	for i := range PipeCounters {
 		if i.drops() {
 			drops += c[i]
 		}
@@ -222,6 +248,31 @@ func (c Counters) CheckPipeIdentities() error {
 		{"TX_ACK = AGG + DOWN_TAKEN + RX_DUPLICATE", c[TxAck], c[Agg] + c[DownTaken] + c[RxDuplicate]},
 		{"AGG = BUFFERED + TX_RESULT", c[Agg], c[Buffered] + c[TxResult]},
 		{"TX_FRAMES = sum of what is sent", c[TxFrames], c[TxFanout] + c[TxAck] + c[TxGapNak] + c[TxRnr] + c[TxCnp]},
+	})
+}
+
+// CheckMessageIdentities verifies what docs/termination.md section 8 says of every run of Mode I. It returns an error that names the first
+// thing that does not hold.
+func (c Counters) CheckMessageIdentities() error {
+	var drops uint64
+	for i := range AllCounters {
+		if i.drops() {
+			drops += c[i]
+		}
+	}
+	taken := c[Agg] + c[DownTaken]
+	if c[TxAck] < c[RxDuplicate] || c[TxAck] > taken+c[RxDuplicate] {
+		return fmt.Errorf("counter identity \"RX_DUPLICATE <= TX_ACK <= AGG + DOWN_TAKEN + RX_DUPLICATE\" fails: %d is not within %d to %d",
+			c[TxAck], c[RxDuplicate], taken+c[RxDuplicate])
+	}
+	return checkEquations([]equation{
+		{"RX_FRAMES = BYPASS + accepted classes + drops before them", c[RxFrames],
+			c[Bypass] + c[UpData] + c[DownData] + c[RxAck] + c[RxNak] + c[RxRnr] + c[RxCnp] + drops - c[DropGap] - c[DropFull]},
+		{"UP_DATA + DOWN_DATA = AGG + DOWN_TAKEN + RX_DUPLICATE + DROP_GAP + DROP_FULL", c[UpData] + c[DownData], taken + c[RxDuplicate] + c[DropGap] + c[DropFull]},
+		{"AGG = BUFFERED + TX_RESULT", c[Agg], c[Buffered] + c[TxResult]},
+		{"TX_INVALID = sum of what is refused", c[TxInvalid],
+			c[DropRefused] + c[DropSequence] + c[DropSegment] + c[DropBadLength] + c[DropMessageSize] + c[DropMessageLength]},
+		{"TX_FRAMES = sum of what is sent", c[TxFrames], c[TxFanout] + c[TxAck] + c[TxGapNak] + c[TxRnr] + c[TxInvalid] + c[TxCnp]},
 	})
 }
 
@@ -243,5 +294,5 @@ func checkEquations(equations []equation) error {
 
 // drops tells whether c counts frames that are dropped.
 func (c Counter) drops() bool {
-	return c >= DropForeign && c <= DropShape || c >= DropRange && c <= DropStaleAck || c == DropFull
+	return c >= DropForeign && c <= DropShape || c >= DropRange && c <= DropStaleAck || c == DropFull || c >= DropRefused && c <= DropMessageLength
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package inc is the reference IncEngine in plain Go: Mode II (connection translated) and Mode III (connection augmented, pipes);
+// Package inc is the reference IncEngine in plain Go: Mode I (connection terminated, messages), Mode II (connection translated) and
+// Mode III (connection augmented, pipes);
 // AllReduce, Reduce, Broadcast and Barrier, fixed by configuration or told in-band by the ranks; SUM, MIN and MAX of FP32, FP16, BF16
-// and INT32, in place or reproducible. It is written from docs/engine.md and docs/pipes.md, which section of them a
+// and INT32, in place or reproducible. It is written from docs/engine.md, docs/pipes.md and docs/termination.md, which section of them a
 // function implements is said there, and shares no code with the generator: it may import roce and nothing else of this
 // module.
 //
@@ -10,7 +11,7 @@
 // (one file per module as the paper names them) and the subject of model checking (Step takes decoded packets;
 // AppendState and Restore make states into short byte strings).
 //
-// What a Mode III engine does by itself, sending, time-outs, the end of waits, are actions. By default the engine takes them: sends in
+// What an engine of Mode III or I does by itself, sending, time-outs, the end of waits, are actions. By default the engine takes them: sends in
 // the call that makes them possible, the others in Tick, which NextDeadline says when to call. With SetManual the caller takes them, in any
 // order in which they may be taken (Actions, Due, Act): so a judge repeats what a design did, and a model checker tries everything.
 //
@@ -36,6 +37,8 @@
 //	receive_ack.go       what endpoints have of what was sent to them
 //	retransmission.go    what is sent to whom, first and again; timers
 //	action.go            who takes the actions, and in what order
+//
+// In Mode I what a group is and does is package message, messages.go leads to it, and action.go is shared with Mode III.
 //
 // Beside the way of a frame are config.go (settings), counters.go, state.go and pipe_state.go (states as bytes), unfinished.go, look.go and
 // invariants.go (for those who watch), and rules.go (rules known to be wrong, for model checking).
@@ -85,6 +88,7 @@ type Engine struct {
 	foreignBypass bool
 	pipeCtrl      PipeCtrl
 	pipeTimeout   Time
+	ackEvery      int  // Mode I: how many packets in a row may go without an answer
 	manual        bool // the caller takes the actions
 
 	// State; group also holds the group's settings.
@@ -120,6 +124,7 @@ func New(p Params) (*Engine, error) {
 		ipID:       0x1111,
 		gapNAK:     true,
 		pipeCtrl:   PipeCtrl{RNRTimer: 1, RNR: true},
+		ackEvery:   resetAckEvery,
 		groups:     make([]group, p.Groups),
 		slots:      make([]slot, p.Slots),
 		words:      make([]uint32, p.Slots*p.slotWords()),
@@ -177,7 +182,7 @@ func (e *Engine) Handle(now Time, port int, frame []byte, rxErr bool) []Out {
 		e.count(reason)
 		return nil
 	}
-	if e.params.pipes() {
+	if e.params.acts() {
 		e.processPipes(now, at, &p)
 		return serialise(e.leaving(e.outs))
 	}
@@ -201,21 +206,25 @@ func (e *Engine) Step(now Time, port int, p roce.Packet) []Out {
 	case fateDrop:
 		return nil
 	}
-	if e.params.pipes() {
+	if e.params.acts() {
 		e.processPipes(now, at, &p)
 		return detachAll(e.leaving(e.outs))
 	}
 	return detach(e.leaving(e.process(at, &p)))
 }
 
-// processPipes is process in Mode III, and what the engine does by itself because of it. What leaves is left in e.outs.
+// processPipes is process in Modes III and I, and what the engine does by itself because of it. What leaves is left in e.outs.
 func (e *Engine) processPipes(now Time, at place, p *roce.Packet) {
 	e.begin(now)
 	if reason, bad := e.checkPacket(p); bad {
 		e.count(reason)
 		return
 	}
-	e.pipePacket(at, p)
+	if e.params.terminates() {
+		e.messagePacket(at, p)
+	} else {
+		e.pipePacket(at, p)
+	}
 	e.takeNow(at.group)
 }
 

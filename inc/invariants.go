@@ -12,8 +12,9 @@ import (
 // ErrInvariant means that an engine's state is one that its rules never lead to.
 var ErrInvariant = errors.New("invariant does not hold")
 
-// CheckInvariants verifies what holds of every group of a Mode III engine between two calls, for those who judge it; the error, which wraps
-// ErrInvariant, names the first thing that does not hold. In Mode II it finds nothing. With start, done, S, limit and N as in docs/pipes.md:
+// CheckInvariants verifies what holds of every group of an engine of Mode III or I between two calls, for those who judge it; the error, which wraps
+// ErrInvariant, names the first thing that does not hold. In Mode II it finds nothing. For Mode I see
+// package message. In Mode III, with start, done, S, limit and N as in docs/pipes.md:
 //
 //   - start ≤ S ≤ limit ≤ done ≤ the ePSN of each endpoint that fills the pipe ≤ start + N (at a root: moved + N), and done is the
 //     lowest of these;
@@ -22,7 +23,7 @@ var ErrInvariant = errors.New("invariant does not hold")
 //   - slots before done are complete, slots from done on have the contributions of just those who are past them, all others none;
 //   - in an in-band group all of that lies in the current range, and who does not send or hear in it has nothing.
 func (e *Engine) CheckInvariants() error {
-	if !e.params.pipes() {
+	if !e.params.acts() {
 		return nil
 	}
 	for number := range e.groups {
@@ -32,6 +33,10 @@ func (e *Engine) CheckInvariants() error {
 		}
 		var err error
 		switch {
+		case g.messages != nil:
+			if err = g.messages.Check(); err != nil {
+				err = fmt.Errorf("%w: %w", err, ErrInvariant)
+			}
 		case g.broken:
 			err = fmt.Errorf("by a rule known to be wrong: %w", ErrInvariant)
 		case e.params.follows(RuleB15):

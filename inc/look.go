@@ -15,7 +15,7 @@ const (
 	SlotPartial
 	// SlotComplete has the PSN's result.
 	SlotComplete
-	// SlotOther has contributions of another PSN; in Mode III the PSN has no slot at all, as it is not in its pipe.
+	// SlotOther has contributions of another PSN; in Modes III and I there is no slot at all, as the PSN or message is not in its pipe or pool.
 	SlotOther
 )
 
@@ -25,19 +25,22 @@ type Sight struct {
 	Collective, Op, DType uint8
 	// BigEndian is the byte order of the group's elements.
 	BigEndian bool
-	// PSN is the group's, Slot the state of its slot.
+	// PSN is the group's, in Mode I the message's number; Slot is the state of its slot.
 	PSN  roce.PSN
 	Slot SlotState
 }
 
 // Look tells what data with this PSN on the wire of table index ei would meet, for those who watch an engine; it changes
-// nothing. ok is false if the group is not enabled or the PSN is in no range that the endpoint sends in.
+// nothing. ok is false if the group is not enabled, the PSN is in no range that the endpoint sends in, or, in Mode I, it is not the next.
 func (e *Engine) Look(ei int, wire roce.PSN) (s Sight, ok bool) {
 	number, member := ei/e.params.EPS(), ei%e.params.EPS()
 	if number >= len(e.groups) || member > e.params.Members || !e.groups[number].enabled {
 		return Sight{}, false
 	}
 	g := &e.groups[number]
+	if g.messages != nil {
+		return g.lookMessages(member, wire)
+	}
 	at, psn := &g.current, wire
 	if g.InBand {
 		if at, psn = g.sent(member, wire); at == nil {

@@ -178,6 +178,14 @@ func (g *group) drained() bool {
 	return true
 }
 
+// allThrough is drained, in Mode I releases included.
+func (g *group) allThrough() bool {
+	if g.messages != nil {
+		return !g.current.open || g.messages.Drained(g.current.last().Next())
+	}
+	return g.drained()
+}
+
 // openPipes begins the range that a control asks for. The one before is drained, so it is forgotten.
 func (e *Engine) openPipes(g *group, r roles, immediate uint32) {
 	e.count(RangeOpen)
@@ -270,7 +278,7 @@ func (e *Engine) countData(in *incoming) {
 	}
 }
 
-// inRange is number 4: whether the next packet of an endpoint of an in-band group belongs to the current range, which it may open. If
+// inRange is number 4, in Mode I number 7 of docs/termination.md section 3: whether the next packet of an endpoint of an in-band group belongs to the current range, which it may open. If
 // not, it is counted, and answered if it came too early. in.psn is the packet's by the offsets of the current range, and is put right
 // if it opens the next one.
 //
@@ -297,12 +305,16 @@ func (e *Engine) inRange(in *incoming) bool {
 	case r.senders()&in.bit() == 0:
 		e.count(DropWrongRole)
 		return false
-	case !g.drained():
+	case !g.allThrough():
 		e.countData(in)
 		e.refuse(in)
 		return false
 	}
-	e.openPipes(g, r, in.Imm)
+	if e.params.terminates() {
+		e.openMessages(in.group, r, in.Imm)
+	} else {
+		e.openPipes(g, r, in.Imm)
+	}
 	in.psn = s.first
 	return true
 }

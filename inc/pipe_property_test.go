@@ -315,10 +315,10 @@ func FuzzRestorePipes(f *testing.F) {
 func TestPipeIdentities(t *testing.T) {
 	w := newPipeStar(t, 3, 0)
 	require.Equal(t, NumCounters, Params{Mode: 2}.Counters())
-	require.Equal(t, AllCounters, w.e.params.Counters())
+	require.Equal(t, PipeCounters, w.e.params.Counters())
 	w.contribute(0, 0, 1, 2, 3)
 	w.sends()
-	for c := range AllCounters {
+	for c := range PipeCounters {
 		counters := w.e.Counters()
 		require.NoError(t, counters.CheckPipeIdentities())
 		counters[c]++
@@ -331,7 +331,7 @@ func TestPipeIdentities(t *testing.T) {
 		}
 	}
 	var names []string
-	for c := NumCounters; c < AllCounters; c++ {
+	for c := NumCounters; c < PipeCounters; c++ {
 		names = append(names, c.String())
 	}
 	require.Equal(t, []string{"TX_ACK", "TX_RNR", "TX_RETRANSMIT", "TIMEOUT", "RX_DUPLICATE", "DOWN_TAKEN", "DROP_FULL"}, names)

@@ -55,6 +55,9 @@ func (g *group) maySendOne(member int) bool {
 
 // wantsToSend tells whether any send may be taken.
 func (g *group) wantsToSend() bool {
+	if g.messages != nil {
+		return g.messagesWant()
+	}
 	for mask := g.current.hearers(); mask != 0; mask &= mask - 1 {
 		if g.maySendOne(lowest(mask)) {
 			return true
@@ -65,6 +68,9 @@ func (g *group) wantsToSend() bool {
 
 // allows tells whether an action of an enabled group may be taken, whatever the time (docs/pipes.md section 3).
 func (g *group) allows(a Action) bool {
+	if g.messages != nil {
+		return g.allowsMessages(a)
+	}
 	if a.Kind == ActSend {
 		return a.Pipe < numPipes && g.maySend(a.Pipe)
 	}
@@ -86,6 +92,10 @@ func (g *group) allows(a Action) bool {
 // take takes an action that is allowed. What leaves is appended to e.outs.
 func (e *Engine) take(a Action) {
 	g := &e.groups[a.Group]
+	if g.messages != nil {
+		e.takeMessages(a)
+		return
+	}
 	s := &g.sends[a.Endpoint]
 	switch a.Kind {
 	case ActSend:

@@ -28,7 +28,11 @@ func (e *Engine) sendNak(in *incoming) {
 // that; what is on its way behind the packet draws no NAK, which would make the sender fill the wire with what cannot be taken.
 func (e *Engine) refuse(in *incoming) {
 	e.count(DropFull)
-	e.groups[in.group].ends[in.member].nakSent = true
+	if m := e.groups[in.group].messages; m != nil {
+		m.Asked(in.member)
+	} else {
+		e.groups[in.group].ends[in.member].nakSent = true
+	}
 	if e.pipeCtrl.RNR {
 		e.count(TxRnr)
 		e.answerData(in, in.PSN, roce.RNRSyndrome|e.pipeCtrl.RNRTimer)
@@ -44,6 +48,10 @@ func (e *Engine) refuse(in *incoming) {
 
 // answerData sends an endpoint an ACK, NAK or RNR NAK.
 func (e *Engine) answerData(in *incoming, wire roce.PSN, syndrome uint8) {
-	msn := e.groups[in.group].ends[in.member].msn
+	g := &e.groups[in.group]
+	msn := g.ends[in.member].msn
+	if g.messages != nil {
+		msn = g.messages.Answered(in.member)
+	}
 	e.outs = append(e.outs, e.aeth(in.ei, wire, syndrome, msn, false))
 }

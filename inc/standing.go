@@ -4,7 +4,8 @@ package inc
 
 import "incforge/roce"
 
-// Standing is how far an enabled group is, for those who watch. Two that are equal show that nothing has advanced.
+// Standing is how far an enabled group is, for those who watch. Two that are equal show that nothing has advanced. In Mode I the group's PSNs
+// are the numbers of messages.
 type Standing struct {
 	// Ranged is false in an in-band group before its first control; what follows but Ends means nothing then.
 	Ranged bool
@@ -49,6 +50,10 @@ func (e *Engine) Standing(number int) (s Standing, ok bool) {
 			p = PipeBroadcast
 		}
 		s.Next = g.pipes[p].done
+	}
+	if g.messages != nil {
+		g.messageStanding(&s)
+		return s, true
 	}
 	for i := range g.slotsOf(e) {
 		if g.slotsOf(e)[i].partial() {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"incforge/inc/internal/message"
 	"incforge/roce"
 )
 
@@ -32,6 +33,8 @@ type group struct {
 	selfAddressed bool     // RuleB9 holds
 	broken        bool     // RuleB6Assert, RuleB9: what must never be, was
 	queued        uint64   // who stands in Engine.queue (see Action.queued), for the time of a call
+
+	messages *message.Group // Mode I: everything that Mode III has in the fields above
 
 	discarded int // slots emptied or recycled while incomplete since New; for judges, no state
 }
@@ -77,7 +80,7 @@ func (p Params) contributions() int {
 }
 
 // slotWords is the size of a slot in words of 32 bits.
-func (p Params) slotWords() int { return p.contributions() * p.MTU / 4 }
+func (p Params) slotWords() int { return p.contributions() * p.slotBytes() / 4 }
 
 // slotsOf are the state words of the group's slots.
 func (g *group) slotsOf(e *Engine) []slot { return e.slots[g.SlotBase:][:1<<g.Log2N] }
@@ -123,6 +126,9 @@ func (e *Engine) start(number int) {
 		}
 		e.beginPipes(g, g.Start)
 	}
+	if e.params.terminates() {
+		e.startMessages(number)
+	}
 }
 
 // noRange is what there is before the first range: the registers' roles, all offsets 0.
@@ -156,7 +162,7 @@ func (e *Engine) AppendState(b []byte) []byte {
 // ePSN, acked, the MSN beside it, msn (3 each) and nakSent (1); for each slot flags (1) and, if flagUsed is among them, tag
 // (3), mask (4), opcode (1), length (2), pad (1), immediate (4) and what it keeps: the elements of the sum so far, or in a
 // reproducible engine those of each endpoint in the mask, in ascending order, 4 bytes each, 16-bit types as FP32. Numbers are
-// big-endian. In Mode III the form is another one, see appendPipes.
+// big-endian. In Modes III and I the form is another one, see appendPipes and appendMessages.
 func (e *Engine) AppendGroupState(b []byte, number int) []byte {
 	be := binary.BigEndian
 	g := &e.groups[number]
@@ -164,8 +170,11 @@ func (e *Engine) AppendGroupState(b []byte, number int) []byte {
 		return append(b, 0)
 	}
 	b = append(b, 1)
-	if e.params.pipes() {
+	switch {
+	case e.params.pipes():
 		return e.appendPipes(b, number)
+	case e.params.terminates():
+		return e.appendMessages(b, number)
 	}
 	if g.InBand {
 		b = g.appendRanges(b)
@@ -251,6 +260,9 @@ func (e *Engine) restoreGroup(r *reader, number int, apply bool) error {
 				return r.err
 			}
 			return e.restorePipes(r, number, apply)
+		}
+		if e.params.terminates() {
+			return e.restoreMessages(r, number, apply)
 		}
 		e.restoreRanges(r, &g)
 		g.done = roce.PSN(r.uint(3))

@@ -33,7 +33,7 @@ type Case struct {
 	topology.Tree `yaml:",inline"`
 	// NoGapNAK clears CTRL.gap_nak.
 	NoGapNAK bool `yaml:"no_gap_nak,omitempty"`
-	// Pipes are the settings of Mode III engines; Mode II ignores them.
+	// Pipes are the settings of engines of Modes III and I; Mode II ignores them.
 	Pipes comm.Pipes `yaml:"pipes,omitempty"`
 	// Link is what every link looks like, Up being toward the root.
 	fabric.Link `yaml:",inline"`

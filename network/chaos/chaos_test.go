@@ -66,7 +66,7 @@ func standard(t testing.TB, mode int) *Runner {
 	return r
 }
 
-// inBoth runs a test in both modes.
+// inBoth runs a test in Modes II and III.
 func inBoth(t *testing.T, test func(t *testing.T, mode int)) {
 	t.Helper()
 	for _, mode := range []int{2, 3} {

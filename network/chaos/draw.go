@@ -28,10 +28,13 @@ type Engine struct {
 	Open     dut.Maker
 }
 
-// Standard are configurations for campaigns in Mode II or III, as preset and overrides. On the reference: every type and operation, both ways of
+// Standard are configurations for campaigns in a mode, as preset and overrides. Those of Mode I are for the reference alone. On the reference: every type and operation, both ways of
 // adding, narrow and wide buses, room for windows or pipes of 64 packets and for 16 children. On RTL: what a simulator compiles in seconds, one engine
 // with every type and operation, such windows and 16 children among it; its packets are short, so that its buffer is small.
 func Standard(kind string, mode int) [][]string {
+	if mode == 1 {
+		return standardMessages()
+	}
 	mini, trio, named := "mini", "trio", "name=chaos_"
 	if mode == 3 {
 		mini, trio, named = "mini3", "trio3", "name=chaos3_"
@@ -52,6 +55,24 @@ func Standard(kind string, mode int) [][]string {
 			"groups=2", "mtu_bytes=256", "buffer_bytes=1048576", "window_packets=64"},
 		[]string{mini, named + "fcs", "bus_bytes=128", "lanes=8", "dtypes=[BF16, INT32]", "members=8", "ports=9", "groups=8", "mtu_bytes=1024",
 			"buffer_bytes=524288", "window_packets=32", "icrc_check=false"})
+}
+
+// standardMessages is Standard for Mode I: narrow and wide buses, path MTUs from 256 to 4,096, messages of 2 to 16 KiB, pools of up to 64 messages.
+func standardMessages() [][]string {
+	set := func(name string, more ...string) []string {
+		return append([]string{"mini", "mode=1", "name=chaos1_" + name}, more...)
+	}
+	return [][]string{
+		set("mini", "message_bytes=2048", "window_messages=2"),
+		set("types", "bus_bytes=32", "lanes=8", "dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "members=16", "ports=5", "groups=4",
+			"mtu_bytes=1024", "message_bytes=4096", "window_messages=8", "buffer_bytes=1048576"),
+		set("tree", "bus_bytes=64", "lanes=16", "dtypes=[FP32, INT32]", "ops=[SUM, MIN]", "accumulate=reproducible", "members=5", "ports=6", "groups=3",
+			"mtu_bytes=512", "message_bytes=2048", "window_messages=8", "buffer_bytes=786432"),
+		set("half", "bus_bytes=16", "lanes=4", "dtypes=[FP16, BF16]", "accumulate=reproducible", "members=16", "ports=3", "groups=2", "mtu_bytes=256",
+			"message_bytes=2048", "window_messages=8", "buffer_bytes=1048576"),
+		set("fcs", "bus_bytes=128", "lanes=8", "dtypes=[BF16, INT32]", "members=8", "ports=9", "groups=8", "mtu_bytes=4096", "message_bytes=16384",
+			"window_messages=4", "buffer_bytes=2097152", "icrc_check=false"),
+	}
 }
 
 // drawer makes one case.
@@ -96,6 +117,9 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 		d.c.NoGapNAK = false // it is nothing to them
 		// When a pipe is full engines answer with RNR NAKs, whose waits are 10 to 60 µs, with CNPs, or with silence.
 		d.c.Pipes = comm.Pipes{NoRNR: d.chance(4), RNRTimer: uint8(1 + d.IntN(5)), CNP: d.chance(2)}
+		if d.messages() {
+			d.c.Pipes.AckEvery = uint8(1 + d.IntN(40))
+		}
 	}
 	d.groups()
 	if d.pipes() && d.chance(3) { // as with hosts': now and then nothing was lost
@@ -111,8 +135,9 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 	return d.c
 }
 
-// pipes tells that the engine works in Mode III.
-func (d *drawer) pipes() bool { return d.p.Mode == 3 }
+// pipes tells that the engine works in Mode III or I, messages that it is Mode I.
+func (d *drawer) pipes() bool    { return d.p.Pipes() }
+func (d *drawer) messages() bool { return d.p.Mode == 1 }
 
 // pipe draws the slots of a pipe, 1 to 64 of the most that there is room for, often few or no power of two, and the window of hosts, which has no room to
 // keep to. Where nobody says that a pipe is full each packet too many costs a time-out, and a full window to be sent again.
@@ -127,6 +152,28 @@ func (d *drawer) pipe(most int) (pipe, window int) {
 	}
 	return pipe, window
 }
+
+// message draws what Mode I has: messages of some packets, path MTUs and habits that differ from rank to rank.
+func (d *drawer) message(g *Group, mw int) {
+	for g.PathMTU = d.p.LeastPathMTU(); g.PathMTU < d.p.MTUBytes && d.chance(2); {
+		g.PathMTU *= 2
+	}
+	g.Message = 1 + d.IntN(d.p.MessageBytes/g.PathMTU)
+	g.Window = min(mw, 4*g.Pipe)
+	// An engine sends all of a pool before it waits for an acknowledgement, so its time-out grows with the packets of a pool, and with it what a lost ACK costs.
+	for poolPackets < g.Message*g.PathMTU/d.p.LeastPathMTU()*max(g.Window, g.Pipe) {
+		if g.Message > 1 {
+			g.Message /= 2
+		} else {
+			g.Pipe, g.Window = max(g.Pipe/2, 1), max(g.Window/2, 1)
+		}
+	}
+	g.Mixed, g.Whole = !d.chance(4), d.chance(3)
+	g.Release = !g.Fixed && d.chance(3)
+}
+
+// poolPackets is the most packets of the least path MTU that a pool has.
+const poolPackets = 192
 
 // floorPow2 is the largest power of two up to n, which is at least 1.
 func floorPow2(n int) int { return 1 << (bits.Len(uint(n)) - 1) }
@@ -203,7 +250,9 @@ func (d *drawer) groups() {
 		g.Pipe, g.Message, g.BigEndian = pipe, 1+d.IntN(min(mw, 4)), d.chance(4)
 		g.Fixed, g.RootLocal = !d.p.InBand || d.chance(4), d.chance(4)
 		g.Window = max(mw/g.Message, 1)
-		if d.chance(3) {
+		if d.messages() {
+			d.message(&g, mw)
+		} else if d.chance(3) {
 			g.PathMTU = 4 * (1 + d.IntN(d.p.MTUBytes/4))
 		}
 		if d.chance(2) {
@@ -254,7 +303,11 @@ func (d *drawer) leastTime(g *Group) uint64 {
 func (d *drawer) windowTime(g *Group, groups int) uint64 {
 	pace := min(d.c.BytesPerCycle, float64(d.p.BusBytes)/float64(d.p.CyclesPerBeat()))
 	packet := int(float64(d.mtu(g)+90)/pace) + 30
-	return uint64(2*d.c.Levels*(d.c.Latency+200+max(d.c.Up.Jitter, d.c.Down.Jitter)) + packet*max(g.packets(), g.Pipe)*(d.c.Degree+1)*groups)
+	packets := max(g.packets(), g.Pipe)
+	if d.messages() { // of the shortest
+		packets = g.Message * d.mtu(g) / d.p.LeastPathMTU() * max(g.Window, g.Pipe)
+	}
+	return uint64(2*d.c.Levels*(d.c.Latency+200+max(d.c.Up.Jitter, d.c.Down.Jitter)) + packet*packets*(d.c.Degree+1)*groups)
 }
 
 // packetBudget is how many packets, over all ranks, levels and groups, a case has about, so that no seed takes much longer than another.

@@ -195,7 +195,7 @@ func (x *run) build() (err error) {
 		x.schedule(r)
 	}
 	x.watch()
-	if p.Mode == 3 {
+	if p.Pipes() {
 		quanta := 0
 		n.OnQuantum = func(uint64) error {
 			if quanta++; quanta%checkEvery == 0 {
@@ -445,7 +445,7 @@ func (x *run) why(err error) Kind {
 	return Unclean
 }
 
-// slots reports what engines still hold, or took away unfinished: slots with a part of a result, which nobody will ever complete, and, in Mode III,
+// slots reports what engines still hold, or took away unfinished: slots with a part of a result, which nobody will ever complete, and, in Modes III and I,
 // whatever an engine would still do by itself. On RTL the reference beside it is asked: no register shows a slot.
 func (x *run) slots() {
 	for s, e := range x.engines() {
@@ -456,6 +456,8 @@ func (x *run) slots() {
 			Unclean.when(n > 0, "switch %d group %d: %d slots were taken away with a part of a result in them", s, g, n)
 			failed := e.Failed(g)
 			Unclean.when(failed != 0, "switch %d group %d: endpoints %#x have failed", s, g, failed)
+			refused := e.Refused(g)
+			Unclean.when(refused != 0, "switch %d group %d: endpoints %#x were refused", s, g, refused)
 		}
 		if left := e.Actions(nil); len(left) > 0 {
 			Unclean.when(true, "switch %d: %v is still to be done, %d actions in all", s, left[0], len(left))

@@ -274,6 +274,9 @@ func (c *Call) broadcastKind() arith.Kind {
 func (c *Call) ranges(k Collective, root int, of arith.Kind, n int, in, out [][]byte) (all []*rangePlan) {
 	cfg := &c.g.cfg
 	shape := ranges.Shape{MTU: cfg.PathMTU, Packets: cfg.Message, RangePackets: cfg.RangePackets, Fixed: cfg.Fixed != nil}
+	if c.g.w.messages() { // controls count messages
+		shape.MTU, shape.Packets = cfg.PathMTU*cfg.Message, 1
+	}
 	for _, r := range shape.Cut(k, root, uint8(of.DType), uint8(of.Op), n) {
 		all = append(all, &rangePlan{Range: r, call: c, send: cut(in, r.From, r.To), recv: cut(out, r.From, r.To)})
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"incforge/inc"
 	"incforge/internal/fail"
@@ -17,15 +18,22 @@ import (
 
 // GroupConfig is a communicator. As YAML it has no Fixed and no Rate.
 type GroupConfig struct {
-	// Message is M, the packets of a message; 0 is 1. Window is W, the messages under way; 0 is the configuration's window, or what the buffer
+	// Message is M, the packets of a message; 0 is 1, in Mode I as many as a slot holds. Window is W, the messages under way; 0 is the configuration's window, or what the buffer
 	// has left of it.
 	Message int `yaml:"message"`
 	Window  int `yaml:"window"`
-	// Pipe is N, the slots of a pipe in Mode III, where it need not be as large as the window; 0 is the configuration's window, or what the buffer
-	// has left of it. Window is then as large. Mode II has no pipes.
+	// Pipe is N, the slots of a pipe in Mode III, or the messages of a pool in Mode I, where it need not be as large as the window; 0 is the
+	// configuration's window, or what the buffer has left of it. Window is then as large. Mode II has no pipes.
 	Pipe int `yaml:"pipe,omitempty"`
 	// PathMTU is the payload of a full packet in bytes, a multiple of 4; 0 is the switches' MTU.
 	PathMTU int `yaml:"path_mtu,omitempty"`
+	// PathMTUs are the ranks' own path MTUs in Mode I; where there is none, or 0, PathMTU holds. Mixed draws them instead, those of links between
+	// switches too, and how often a rank asks for acknowledgements.
+	PathMTUs []int `yaml:"path_mtus,omitempty,flow"`
+	Mixed    bool  `yaml:"mixed,omitempty"`
+	// Whole and Release are GROUP_MESSAGES of Mode I. A fixed group has no Release here: its calls are of different lengths.
+	Whole   bool `yaml:"whole,omitempty"`
+	Release bool `yaml:"release,omitempty"`
 	// Fixed makes a group without controls, for requests like this one, whose data does not matter: AllReduce, which does Barriers too, Reduce,
 	// Broadcast or Barrier. nil is in-band.
 	Fixed *Request `yaml:"-"`
@@ -55,6 +63,7 @@ type Group struct {
 	turn  uint32           // how often it was started; gives fresh QPNs
 	ends  [][]inc.Endpoint // by switch and endpoint
 	edges []Edge
+	mtus  []int // of the edges
 	ranks []*rank
 	calls int // how many were queued
 }
@@ -70,18 +79,18 @@ func (w *World) NewGroup(cfg GroupConfig) (_ *Group, err error) {
 	fail.If(units > left, "a window of %d packets takes %d units of the buffer, of %d are %d left", g.window(), units, w.p.Slots(), left)
 	g.set = inc.Group{SlotBase: w.units, Log2N: bits.Len(uint(g.window())), BigEndian: cfg.BigEndian, PipeSlots: g.cfg.Pipe}
 	if w.pipes() {
-		w.needTimeout(g.paths(1, g.cfg.Pipe)) // a pipe's hop
+		w.needTimeout(g.paths(1, g.inPipe())) // a pipe's hop
 	}
 	g.newNumbers()
 	g.program()
-	for _, edge := range g.edges {
+	for i, edge := range g.edges {
 		up := g.ends[edge.Switch][edge.Endpoint]
 		if edge.Rank < 0 {
 			down := g.ends[edge.Child][w.topo.Degree(edge.Child)]
 			w.net.Join(edge.Switch, up.Port, up.LocalMAC, edge.Child, down.Port, down.LocalMAC, edge.link)
 			continue
 		}
-		r := g.newRank(edge, up)
+		r := g.newRank(edge, up, g.mtus[i])
 		g.ranks = append(g.ranks, r)
 		w.net.AddHost(edge.Switch, up.Port, r.host, edge.link)
 	}
@@ -101,8 +110,13 @@ func (g *Group) fill() {
 			}
 		}
 	}
+	if g.w.messages() {
+		g.fillMessages(fit)
+	}
 	c.Message = max(c.Message, 1)
-	if g.w.pipes() {
+	if g.w.messages() {
+		c.Window = cmp.Or(c.Window, c.Pipe)
+	} else if g.w.pipes() {
 		fit(&c.Pipe, p.WindowPackets)
 		c.Window = cmp.Or(c.Window, max(c.Pipe/c.Message, 1))
 	} else if c.Pipe != 0 {
@@ -113,6 +127,7 @@ func (g *Group) fill() {
 	fail.If(g.index >= p.Groups, "the engine has %d groups", p.Groups)
 	fail.If(c.Window < 1 || c.Message*c.Window > inc.MaxSlots/4, "a window of %d messages of %d packets", c.Window, c.Message)
 	fail.If(g.w.pipes() && (c.Pipe < 1 || c.Pipe > inc.MaxSlots/4), "pipes of %d slots", c.Pipe)
+	fail.If(!g.w.messages() && (len(c.PathMTUs) > 0 || c.Mixed || c.Whole || c.Release), "path MTUs of ranks, whole messages and releases are Mode I's")
 	mtu := c.PathMTU
 	fail.If(mtu < 4 || mtu%4 != 0 || mtu > p.MTUBytes, "path MTU %d: must be a multiple of 4 up to %d", mtu, p.MTUBytes)
 	most := c.RangePackets
@@ -122,6 +137,7 @@ func (g *Group) fill() {
 		fail.If(f.Collective > Barrier, "a group cannot be fixed to %s", f.Collective)
 	}
 	g.edges = g.findEdges()
+	g.mtus = g.pathMTUs()
 	c.Timeout = cmp.Or(c.Timeout, g.timeout())
 }
 
@@ -147,9 +163,17 @@ func (g *Group) units() int {
 func (g *Group) timeout() uint64 {
 	packets := g.cfg.Message * g.cfg.Window
 	if g.w.pipes() { // its hop is as far as a host hears, but its packets wait for whole pipes on the way
-		packets = max(packets, g.cfg.Pipe)
+		packets = max(packets, g.inPipe())
 	}
 	return g.paths(g.w.cfg.Tree.Levels, packets)
+}
+
+// inPipe is how many packets there are in a full pipe, or pool.
+func (g *Group) inPipe() int {
+	if g.w.messages() {
+		return max(g.cfg.Pipe, g.cfg.Window) * g.cfg.Message * g.cfg.PathMTU / slices.Min(g.mtus)
+	}
+	return g.cfg.Pipe
 }
 
 // paths is some round trips over so many levels, with so many packets of each endpoint through one switch, at the pace of the slowest of link,
@@ -163,7 +187,11 @@ func (g *Group) paths(levels, packets int) uint64 {
 		}
 		latency, jitter = max(latency, e.link.Latency), max(jitter, e.link.Up.Jitter, e.link.Down.Jitter)
 	}
-	perPacket := uint64(float64(g.cfg.PathMTU+90)/pace) + 30
+	mtu := g.cfg.PathMTU
+	if g.w.messages() { // inPipe counts the shortest
+		mtu = slices.Min(g.mtus)
+	}
+	perPacket := uint64(float64(mtu+90)/pace) + 30
 	return uint64(4*levels*(latency+200)+2*levels*jitter) + perPacket*uint64(packets*(degree+1)*2*min(p.Groups, 4))
 }
 
@@ -184,10 +212,8 @@ func (g *Group) newNumbers() {
 	switch {
 	case g.cfg.Start != nil:
 		g.start = *g.cfg.Start & roce.PSNMask
-	case w.rng.IntN(2) == 0:
-		g.start = roce.PSN(0).Add(-1 - w.rng.IntN(40))
 	default:
-		g.start = roce.PSN(w.rng.Uint32() & roce.PSNMask)
+		g.start = g.firstPSN()
 	}
 	g.turn++
 	records := uint32(w.p.Records())
@@ -202,32 +228,51 @@ func (g *Group) newNumbers() {
 		}
 		g.ends = append(g.ends, ends)
 	}
-	for _, edge := range g.edges { // both ends of an edge know each other
+	for i, edge := range g.edges { // both ends of an edge know each other
 		up := &g.ends[edge.Switch][edge.Endpoint]
+		if w.messages() {
+			up.RQPSN, up.SQPSN, up.PathMTU = g.firstPSN(), g.firstPSN(), g.mtus[i]
+		}
 		if edge.Rank >= 0 {
 			up.Host, up.RemoteQPN, up.RemoteIP, up.RemoteMAC = true, g.hostQPN(), hostIP(edge.Rank), hostMAC(g.index, edge.Rank)
 			continue
 		}
 		down := &g.ends[edge.Child][t.Degree(edge.Child)]
+		down.RQPSN, down.SQPSN, down.PathMTU = up.SQPSN, up.RQPSN, up.PathMTU
 		up.RemoteQPN, up.RemoteIP, up.RemoteMAC = down.LocalQPN, down.LocalIP, down.LocalMAC
 		down.RemoteQPN, down.RemoteIP, down.RemoteMAC = up.LocalQPN, up.LocalIP, up.LocalMAC
 	}
+}
+
+// firstPSN draws a first PSN, often close before the wrap.
+func (g *Group) firstPSN() roce.PSN {
+	if g.w.rng.IntN(2) == 0 {
+		return roce.PSN(0).Add(-1 - g.w.rng.IntN(40))
+	}
+	return roce.PSN(g.w.rng.Uint32() & roce.PSNMask)
 }
 
 // hostQPN is the QPN of the group's connections on every host: they count up from 17.
 func (g *Group) hostQPN() uint32 { return 17 + uint32(g.index) + (g.turn-1)*uint32(g.w.p.Groups) }
 
 // newRank makes the host at the far end of ep.
-func (g *Group) newRank(edge Edge, ep inc.Endpoint) *rank {
+func (g *Group) newRank(edge Edge, ep inc.Endpoint, mtu int) *rank {
 	rate := g.cfg.Rate
 	if rate != nil && rate.Line == 0 {
 		own := *rate
 		own.Line = edge.link.BytesPerCycle
 		rate = &own
 	}
-	h := fail.Must(host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
-		PeerQPN: ep.LocalQPN, UDPPort: 0xC000 | uint16(g.w.rng.Uint32()&0x3FFF), TTL: 64, Start: g.start, PathMTU: g.cfg.PathMTU,
-		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: rnrCode, CyclesPerMicrosecond: g.w.p.CyclesPerMicrosecond(), Rate: rate}))
+	cfg := host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
+		PeerQPN: ep.LocalQPN, UDPPort: 0xC000 | uint16(g.w.rng.Uint32()&0x3FFF), TTL: 64, Start: g.start, PathMTU: mtu,
+		Window: host.NICWindow, Timeout: g.cfg.Timeout, RNRCode: rnrCode, CyclesPerMicrosecond: g.w.p.CyclesPerMicrosecond(), Rate: rate}
+	if g.w.messages() {
+		cfg.Start, cfg.Expect, cfg.Strict = ep.RQPSN, &ep.SQPSN, true
+	}
+	if g.cfg.Mixed {
+		cfg.AskEvery = 1 + g.w.rng.IntN(64)
+	}
+	h := fail.Must(host.New(cfg))
 	h.SetReceives(0)
 	r := &rank{g: g, n: edge.Rank, edge: edge, host: h}
 	h.OnCompletion = r.completion
@@ -257,7 +302,7 @@ func (g *Group) programSwitch(s int) (err error) {
 // settings are the group's registers on switch s: those of the AllReduce tree, or of the tree re-rooted for a fixed Reduce or Broadcast.
 func (g *Group) settings(s int) inc.Group {
 	t, set := g.w.topo, g.set
-	set.Start = g.start
+	set.Start, set.WholeMessages, set.Release = g.start, g.cfg.Whole, g.cfg.Release
 	set.InMask, set.OutMask, set.AckMask = t.ChildMask(s), t.ChildMask(s), t.HostMask(s)
 	if s > 0 {
 		set.Parent, set.HasParent = t.Degree(s), true
@@ -313,7 +358,7 @@ func (g *Group) Reset() (err error) {
 	g.program()
 	for _, r := range g.ranks {
 		ep := g.ends[r.edge.Switch][r.edge.Endpoint]
-		r.reset(ep.RemoteQPN, ep.LocalQPN)
+		r.reset(ep)
 	}
 	g.w.err = nil
 	for _, other := range g.w.groups { // whose errors stay

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"incforge/inc"
 	"incforge/network/host"
 )
 
@@ -51,6 +52,12 @@ func (r *rank) fail(err error) {
 func (r *rank) take(p *rangePlan, m host.Message) error {
 	i := r.arrived
 	r.arrived++
+	if i == r.heard(p) && r.released(p) {
+		if len(m.Payload) > 0 || m.HasImm {
+			return fmt.Errorf("release of %d bytes, immediate %#x (%v)", len(m.Payload), m.Imm, m.HasImm)
+		}
+		return nil
+	}
 	control, place := i == 0 && p.HasControl, p.recv[r.n]
 	from, to := p.Bounds(i)
 	switch {
@@ -74,7 +81,7 @@ func (r *rank) advance(now uint64) {
 			r.begin(p, now)
 		}
 		r.post(p)
-		if r.complete(p) < p.Messages {
+		if r.complete(p) < p.Messages || r.released(p) && r.arrived <= r.heard(p) {
 			return
 		}
 		r.end(p, now)
@@ -111,13 +118,16 @@ func (r *rank) post(p *rangePlan) {
 			from, to := p.Bounds(i)
 			r.host.PostReceive(to - from)
 		}
+		if r.posted == p.Messages && r.released(p) {
+			r.host.PostReceive(0)
+		}
 		if p.sends(r.n) {
 			r.host.Post(p.message(r.n, i))
 		}
 	}
 }
 
-// holds reports that the sender of a Broadcast must not send its last message yet, because the control is not acknowledged. Mode III needs no such rule:
+// holds reports that the sender of a Broadcast must not send its last message yet, because the control is not acknowledged. Modes III and I need no such rule:
 // a switch opens the next range only when it is through with this one (docs/pipes.md section 4).
 func (r *rank) holds(p *rangePlan) bool {
 	return !r.g.w.pipes() && p.Kind == Broadcast && p.HasControl && p.sends(r.n) && r.posted == p.Messages-1 && r.sentOut == 0
@@ -142,8 +152,12 @@ func (r *rank) end(p *rangePlan, now uint64) {
 }
 
 // reset gives the rank a fresh connection and nothing to do.
-func (r *rank) reset(qpn, peerQPN uint32) {
-	r.host.Reconnect(qpn, peerQPN, r.g.start)
+func (r *rank) reset(ep inc.Endpoint) {
+	if r.g.w.messages() {
+		r.host.ReconnectApart(ep.RemoteQPN, ep.LocalQPN, ep.RQPSN, ep.SQPSN)
+	} else {
+		r.host.Reconnect(ep.RemoteQPN, ep.LocalQPN, r.g.start)
+	}
 	r.queue, r.err, r.begun = nil, nil, false
 }
 

@@ -55,11 +55,11 @@ type Config struct {
 	Seed uint64
 	// NoGapNAK clears CTRL.gap_nak on every switch, which Mode III does not ask.
 	NoGapNAK bool
-	// Pipes are settings of Mode III; Mode II does not look at them.
+	// Pipes are settings of Modes III and I; Mode II does not look at them.
 	Pipes Pipes
 }
 
-// Pipes is what all switches of a Mode III world do with full pipes and what is not acknowledged (docs/pipes.md section 6).
+// Pipes is what all switches of a world of Mode III or I do with full pipes, or pools, and what is not acknowledged (docs/pipes.md section 6).
 type Pipes struct {
 	// NoRNR: a packet that finds a pipe full is dropped silently instead of being answered by an RNR NAK.
 	NoRNR bool `yaml:"no_rnr,omitempty"`
@@ -69,6 +69,8 @@ type Pipes struct {
 	CNP bool `yaml:"cnp,omitempty"`
 	// TimeoutUS is PIPE_TIMEOUT in microseconds, at most 65,535; 0 is what the slowest group needs.
 	TimeoutUS int `yaml:"timeout_us,omitempty"`
+	// AckEvery is ACK_EVERY in Mode I; 0 leaves it as after reset.
+	AckEvery uint8 `yaml:"ack_every,omitempty"`
 }
 
 // maxPipeTimeout is what PIPE_TIMEOUT has room for.
@@ -133,10 +135,11 @@ func (w *World) addSwitch(s int) (err error) {
 	return nil
 }
 
-// pipes tells whether the switches work in Mode III.
-func (w *World) pipes() bool { return w.p.Mode == 3 }
+// pipes tells whether the switches repeat what a link lost: Modes III and I. messages tells whether it is Mode I.
+func (w *World) pipes() bool    { return w.p.Pipes() }
+func (w *World) messages() bool { return w.p.Mode == 1 }
 
-// programPipes writes the Mode III registers that groups share.
+// programPipes writes the registers of Modes III and I that groups share.
 func (w *World) programPipes(drv *ctrl.Driver) {
 	c := w.cfg.Pipes
 	fail.If(c.RNRTimer > 31 || c.TimeoutUS < 0 || c.TimeoutUS > maxPipeTimeout, "RNR timer code %d, time-out of %d µs: at most 31 and %d",
@@ -144,6 +147,9 @@ func (w *World) programPipes(drv *ctrl.Driver) {
 	fail.On(drv.SetPipeCtrl(inc.PipeCtrl{RNRTimer: uint8(max(c.RNRTimer, 1)), RNR: !c.NoRNR, CNP: c.CNP}))
 	if c.TimeoutUS > 0 {
 		fail.On(drv.SetPipeTimeout(uint16(c.TimeoutUS)))
+	}
+	if c.AckEvery > 0 && w.messages() {
+		fail.On(drv.SetAckEvery(c.AckEvery))
 	}
 }
 

@@ -10,6 +10,7 @@
 package host
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -23,8 +24,8 @@ const Never = math.MaxUint64
 // NICWindow is the most packets rxe keeps unacknowledged whatever the software asks for (IBTA leaves it open; measured).
 const NICWindow = 129
 
-// silentPackets is how many packets in a row go without AckReq; the next one has it.
-const silentPackets = 65
+// askEvery: of so many packets in a row the last has AckReq.
+const askEvery = 66
 
 // Config is a host and the connection it has. Times are in cycles.
 type Config struct {
@@ -34,10 +35,15 @@ type Config struct {
 	QPN, PeerQPN uint32
 	UDPPort      uint16
 	TTL, TOS     uint8
-	// Start is the first PSN in both directions.
-	Start roce.PSN
-	// PathMTU is the payload of FIRST and MIDDLE packets in bytes.
+	// Start is the first PSN that this host sends, and, unless Expect is given, the first that it gets.
+	Start  roce.PSN
+	Expect *roce.PSN
+	// PathMTU is the payload of FIRST and MIDDLE packets in bytes. Strict: the peer's must have it too, and LAST and ONLY not more, or the
+	// connection ends; rxe does not look.
 	PathMTU int
+	Strict  bool
+	// AskEvery asks for an acknowledgement on at least every so-many-th packet; 0 is rxe's 66.
+	AskEvery int
 	// Window is MW: how many packets may be unacknowledged. At most NICWindow are.
 	Window int
 	// Timeout is the time after which everything unacknowledged is sent again; it must not be 0.
@@ -139,6 +145,7 @@ func New(cfg Config) (*Host, error) {
 		}
 	}
 	cfg.Window = min(cfg.Window, NICWindow)
+	cfg.AskEvery = cmp.Or(cfg.AskEvery, askEvery)
 	h := &Host{cfg: cfg}
 	h.connect(true)
 	return h, nil
@@ -146,14 +153,23 @@ func New(cfg Config) (*Host, error) {
 
 func (h *Host) connect(endless bool) {
 	h.connection = connection{timer: Never, rnrUntil: Never, pacer: newPacer(h.cfg.Rate), endless: endless, expect: h.cfg.Start}
+	if h.cfg.Expect != nil {
+		h.expect = *h.cfg.Expect
+	}
 }
 
 // Reconnect gives the host, dead or not, a fresh connection: other QPNs, another first PSN, everything that was posted forgotten. Where
 // receives were counted none is posted then. The other end must have forgotten the old connection as well.
 func (h *Host) Reconnect(qpn, peerQPN uint32, start roce.PSN) {
-	h.cfg.QPN, h.cfg.PeerQPN, h.cfg.Start = qpn, peerQPN, start
+	h.cfg.QPN, h.cfg.PeerQPN, h.cfg.Start, h.cfg.Expect = qpn, peerQPN, start, nil
 	h.dead = false
 	h.connect(h.endless)
+}
+
+// ReconnectApart is Reconnect with a first PSN for each direction.
+func (h *Host) ReconnectApart(qpn, peerQPN uint32, start, expect roce.PSN) {
+	h.Reconnect(qpn, peerQPN, start)
+	h.cfg.Expect, h.expect = &expect, expect
 }
 
 // Config returns what the host was made with.
@@ -303,8 +319,8 @@ func (h *Host) Next(now uint64) []byte {
 	if pc.ends != nil {
 		p.SE, p.Imm = pc.ends.SE, pc.ends.Imm
 	}
-	p.AckReq = pc.ends != nil || h.silent >= silentPackets
-	if h.silent++; p.AckReq {
+	h.silent++
+	if p.AckReq = pc.ends != nil || h.silent >= h.cfg.AskEvery; p.AckReq {
 		h.silent = 0
 	}
 	h.Stats.Sent++
@@ -445,6 +461,11 @@ func (h *Host) respond(now uint64, p *roce.Packet) {
 	if p.Op.StartsMessage() == h.inMsg {
 		h.answer(p.PSN, roce.NAKInvalidRequest)
 		h.fail("%v at PSN %v, a message %s open", p.Op, p.PSN, map[bool]string{true: "is", false: "is not"}[h.inMsg])
+		return
+	}
+	if n := len(p.Payload); h.cfg.Strict && (!p.Op.EndsMessage() && n != h.cfg.PathMTU || n > h.cfg.PathMTU || n == 0 && !p.Op.StartsMessage()) {
+		h.answer(p.PSN, roce.NAKInvalidRequest)
+		h.fail("%v of %d bytes at PSN %v, the path MTU is %d", p.Op, n, p.PSN, h.cfg.PathMTU)
 		return
 	}
 	if p.Op.StartsMessage() {

@@ -69,7 +69,13 @@ func (d *Driver) write(i int, fields ...Field) (err error) {
 }
 
 // SetEndpoint writes the record of table index ei, valid last.
-func (d *Driver) SetEndpoint(ei int, e inc.Endpoint) error { return d.write(ei, EndpointFields(&e)...) }
+func (d *Driver) SetEndpoint(ei int, e inc.Endpoint) error {
+	fields := EndpointFields(&e)
+	if d.man.Params.Mode == 1 {
+		fields = append(ConnectionFields(&e), fields...)
+	}
+	return d.write(ei, fields...)
+}
 
 // SetGroup writes a group's settings; the group should be disabled.
 func (d *Driver) SetGroup(g int, s inc.Group) error {
@@ -85,10 +91,10 @@ func (d *Driver) SetOptions(gapNAK, foreignBypass bool) error {
 	return d.write(0, flag("CTRL", "gap_nak", &gapNAK), flag("CTRL", "foreign_bypass", &foreignBypass))
 }
 
-// SetPipeCtrl writes PIPE_CTRL of a Mode III engine.
+// SetPipeCtrl writes PIPE_CTRL of an engine of Mode III or I.
 func (d *Driver) SetPipeCtrl(c inc.PipeCtrl) error { return d.write(0, PipeFields(&c)...) }
 
-// SetPipes writes PIPE_CTRL and PIPE_TIMEOUT of a Mode III engine; the time-out is in microseconds.
+// SetPipes writes PIPE_CTRL and PIPE_TIMEOUT of an engine of Mode III or I; the time-out is in microseconds.
 func (d *Driver) SetPipes(c inc.PipeCtrl, timeout uint16) error {
 	if err := d.SetPipeCtrl(c); err != nil {
 		return err
@@ -96,9 +102,14 @@ func (d *Driver) SetPipes(c inc.PipeCtrl, timeout uint16) error {
 	return d.SetPipeTimeout(timeout)
 }
 
-// SetPipeTimeout writes PIPE_TIMEOUT of a Mode III engine, in microseconds.
+// SetPipeTimeout writes PIPE_TIMEOUT of an engine of Mode III or I, in microseconds.
 func (d *Driver) SetPipeTimeout(microseconds uint16) error {
 	return d.Set("PIPE_TIMEOUT", 0, "microseconds", uint32(microseconds))
+}
+
+// SetAckEvery writes ACK_EVERY of a Mode I engine.
+func (d *Driver) SetAckEvery(packets uint8) error {
+	return d.Set("ACK_EVERY", 0, "packets", uint32(packets))
 }
 
 // SetIPID writes the identification of all IPv4 headers that the engine makes.

@@ -52,6 +52,11 @@ func EndpointFields(e *inc.Endpoint) []Field {
 	}
 }
 
+// ConnectionFields bind what Mode I has in an endpoint's record beside EndpointFields; it is written before.
+func ConnectionFields(e *inc.Endpoint) []Field {
+	return []Field{number("EP_RQ_PSN", "psn", &e.RQPSN), number("EP_SQ_PSN", "psn", &e.SQPSN), number("EP_PATH_MTU", "bytes", &e.PathMTU)}
+}
+
 // GroupFields bind the registers GROUP_* of an engine of that mode to a group's settings, all but its routes.
 func GroupFields(g *inc.Group, mode int) []Field {
 	all := []Field{
@@ -62,8 +67,12 @@ func GroupFields(g *inc.Group, mode int) []Field {
 		flag("GROUP_COLLECTIVE", "big_endian", &g.BigEndian), flag("GROUP_COLLECTIVE", "in_band", &g.InBand),
 		flag("GROUP_COLLECTIVE", "root_sends", &g.RootSends),
 	}
-	if mode == 3 {
+	if mode == 3 || mode == 1 {
 		all = append(all, number("GROUP_PIPE", "n", &g.PipeSlots))
+	}
+	if mode == 1 {
+		all = append(all, flag("GROUP_MESSAGES", "whole_messages", &g.WholeMessages), flag("GROUP_MESSAGES", "release", &g.Release),
+			number("GROUP_RELEASE", "messages", &g.Iteration))
 	}
 	return all
 }

@@ -9,10 +9,24 @@ import (
 	"strings"
 )
 
-// relations hold between the counters of one switch (docs/engine.md section 7, in Mode III docs/pipes.md section 6). DROP_OTHER is all drops
+// relations hold between the counters of one switch (docs/engine.md section 7, in Mode III docs/pipes.md section 6, in Mode I docs/termination.md
+// section 8). DROP_OTHER is all drops
 // but those that are named here, of data that was judged. In Mode II what leaves has bounds only: with groups that have a parent and others
 // that have none it takes more than counters.
 func relations(mode int) []string {
+	if mode == 1 {
+		const refused = "DROP_REFUSED + DROP_SEQUENCE + DROP_SEGMENT + DROP_BAD_LENGTH + DROP_MESSAGE_SIZE + DROP_MESSAGE_LENGTH"
+		return []string{
+			"TX_RESEND + TX_REFLECT + TX_ACK_COPY + TX_ACK_UP + TX_REACK + DROP_STALE + DROP_WINDOW + DROP_SHAPE = 0",
+			"RX_FRAMES = DROP_OTHER + " + refused + " + BYPASS + UP_DATA + DOWN_DATA + RX_ACK + RX_NAK + RX_RNR + RX_CNP",
+			"UP_DATA + DOWN_DATA = DROP_GAP + DROP_FULL + AGG + DOWN_TAKEN + RX_DUPLICATE",
+			"TX_ACK <= AGG + DOWN_TAKEN + RX_DUPLICATE",
+			"RX_DUPLICATE <= TX_ACK",
+			"AGG = BUFFERED + TX_RESULT",
+			"TX_INVALID = " + refused,
+			"TX_FRAMES = TX_FANOUT + TX_ACK + TX_GAP_NAK + TX_RNR + TX_INVALID + TX_CNP",
+		}
+	}
 	if mode == 3 {
 		return []string{
 			"TX_RESEND + TX_REFLECT + TX_ACK_COPY + TX_ACK_UP + TX_REACK + DROP_STALE + DROP_WINDOW = 0", // Mode III has nothing of that

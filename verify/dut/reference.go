@@ -21,7 +21,7 @@ import (
 const referenceLatency = 20
 
 // Reference is the engine of package inc as a DUT. Frames enter one at a time at the width of the bus, take effect at
-// their last beat, and what they cause leaves a fixed delay later. In Mode III it takes all sends that are allowed
+// their last beat, and what they cause leaves a fixed delay later. In Modes III and I it takes all sends that are allowed
 // after each frame, and time-outs as soon as they are due.
 type Reference struct {
 	man  *contract.Manifest
@@ -57,12 +57,12 @@ func NewReference(m *contract.Manifest) (*Reference, error) {
 // Engine is the engine inside.
 func (r *Reference) Engine() *inc.Engine { return r.eng }
 
-// Handle gives the engine a frame and returns the frames that it causes; in Mode III only the answers to it.
+// Handle gives the engine a frame and returns the frames that it causes; in Modes III and I only the answers to it.
 func (r *Reference) Handle(cycle uint64, port int, frame []byte, rxErr bool) []inc.Out {
 	return r.eng.Handle(r.time(cycle), port, frame, rxErr)
 }
 
-// Act has a Mode III engine take an action and returns the frames that it causes. The error is inc.ErrAction if the
+// Act has an engine of Mode III or I take an action and returns the frames that it causes. The error is inc.ErrAction if the
 // action is not allowed now.
 func (r *Reference) Act(cycle uint64, a inc.Action) ([]inc.Out, error) {
 	return r.eng.Act(r.time(cycle), a)
@@ -134,7 +134,7 @@ func (r *Reference) StepTo(cycle uint64) error {
 		r.turn = best + 1
 		r.free = end
 		r.accepted = append(r.accepted, Frame{Port: best, First: at, Last: end, Data: f.Data, Err: f.Err})
-		if r.man.Params.Mode == 3 {
+		if r.man.Params.Pipes() {
 			r.acts = append(r.acts, Act{At: end, Kind: ActFrame})
 		}
 		r.leave(end, r.handle(end, best, f))
@@ -191,7 +191,7 @@ func (r *Reference) wake(cycle uint64) {
 // sendAll takes sends until none is allowed. Pipes and endpoints take turns: the one whose last turn is longest ago
 // is next.
 func (r *Reference) sendAll(cycle uint64) {
-	if r.man.Params.Mode != 3 {
+	if !r.man.Params.Pipes() {
 		return
 	}
 	r.turns = r.turns[:0]
@@ -247,7 +247,7 @@ func (r *Reference) Reset() error {
 	p := r.man.Params
 	eng, err := inc.New(inc.Params{Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTU: p.MTUBytes, Slots: p.Slots(),
 		ICRCCheck: p.ICRCCheck, DTypes: cmp.Or(uint8(p.DTypeMask()), 1<<inc.DTypeINT32), Ops: cmp.Or(uint8(p.OpMask()), 1<<inc.OpSum),
-		Reproducible: p.Reproducible(), InBand: p.InBand, Mode: p.Mode})
+		Reproducible: p.Reproducible(), InBand: p.InBand, Mode: p.Mode, MessageBytes: p.MessageBytes, LeastPathMTU: leastPathMTU(p)})
 	if err != nil {
 		return fmt.Errorf("reference: %w", err)
 	}
@@ -266,10 +266,18 @@ func (r *Reference) Reset() error {
 		}
 	}
 	r.ends, r.leaving = ends{queued: make([][]Frame, p.Ports)}, nil
-	if p.Mode == 3 {
+	if p.Pipes() {
 		r.pipes()
 	}
 	return nil
+}
+
+// leastPathMTU is what Mode I takes; no other has one.
+func leastPathMTU(p contract.Params) int {
+	if p.Mode == 1 {
+		return p.LeastPathMTU()
+	}
+	return 0
 }
 
 // pipes passes PIPE_CTRL and PIPE_TIMEOUT to the engine.
@@ -305,6 +313,8 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 		return r.put(reg.Name, "enable", flag(r.eng.Enabled(i))), nil
 	case "GROUP_FAILED":
 		return r.eng.Failed(i), nil
+	case "GROUP_REFUSED":
+		return r.eng.Refused(i), nil
 	}
 	if v, ok := r.param(reg.Name); ok {
 		return v, nil
@@ -328,7 +338,8 @@ func (r *Reference) param(name string) (uint32, bool) {
 	v, ok := map[string]int{
 		"PARAM_MODE": p.Mode, "PARAM_BUS_BYTES": p.BusBytes, "PARAM_LANES": p.Lanes, "PARAM_GROUPS": p.Groups,
 		"PARAM_MEMBERS": p.Members, "PARAM_PORTS": p.Ports, "PARAM_MTU_BYTES": p.MTUBytes, "PARAM_SLOTS": p.Slots(),
-		"PARAM_WINDOW_PACKETS": p.WindowPackets, "PARAM_ARITH": arithmetic,
+		"PARAM_WINDOW_PACKETS": p.WindowPackets, "PARAM_ARITH": arithmetic, "PARAM_MESSAGE_BYTES": p.MessageBytes,
+		"PARAM_WINDOW_MESSAGES": p.WindowMessages,
 	}[name]
 	return uint32(v), ok
 }
@@ -399,6 +410,8 @@ func (r *Reference) Write(addr, value uint32, strobes uint8) error {
 		return r.eng.SetBypassPort(i, int(r.get(name, i, "port")))
 	case name == "PIPE_CTRL", name == "PIPE_TIMEOUT":
 		r.pipes()
+	case name == "ACK_EVERY":
+		r.eng.SetAckEvery(uint8(r.get(name, 0, "packets")))
 	case strings.HasPrefix(name, "EP_"):
 		return r.eng.SetEndpoint(i, r.Endpoint(i))
 	case strings.HasPrefix(name, "GROUP_"):
@@ -450,6 +463,9 @@ func (r *Reference) fill(i int, fields []ctrl.Field) {
 // Endpoint is the record that the registers hold.
 func (r *Reference) Endpoint(ei int) (e inc.Endpoint) {
 	r.fill(ei, ctrl.EndpointFields(&e))
+	if r.man.Params.Mode == 1 {
+		r.fill(ei, ctrl.ConnectionFields(&e))
+	}
 	return e
 }
 

@@ -93,7 +93,7 @@ func differ(format string, args ...any) {
 }
 
 // pipes reports whether the engine is of Mode III.
-func (b *Board) pipes() bool { return b.man.Params.Mode == 3 }
+func (b *Board) pipes() bool { return b.man.Params.Pipes() }
 
 func (b *Board) forget() {
 	b.pending, b.acts, b.early, b.resting = nil, nil, nil, false
