@@ -25,6 +25,7 @@ func NewModel(p Params) (Model, error) {
 	b.groupSettings()
 	b.routes()
 	b.pipes()
+	b.ports()
 	b.endpoints()
 	return b.m, nil
 }
