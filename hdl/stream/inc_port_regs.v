@@ -83,8 +83,8 @@ module inc_port_regs #(
 
     localparam [1:0] OKAY = 2'b00, SLVERR = 2'b10;
     localparam [AXIL_W-11:0] HERE = 16;           // 0x4000 in pages of 1,024 bytes
-    localparam [5:0] NUM_PORTS = PORTS;
-    localparam [3:0] NUM_KINDS = KINDS;
+    localparam [5:0] NUM_PORTS = PORTS[5:0];
+    localparam [3:0] NUM_KINDS = KINDS[3:0];
 
     // Whether there is a counter at a place of the page, in words.
     function exists(input [7:0] place);

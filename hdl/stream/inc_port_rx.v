@@ -82,7 +82,8 @@ module inc_port_rx #(
     endgenerate
 `endif
 
-    localparam [SHIFT-1:0]   IN_BEAT   = PORT_BYTES - 1;
+    localparam LAST = PORT_BYTES - 1;
+    localparam [SHIFT-1:0]   IN_BEAT   = LAST[SHIFT-1:0];
     localparam [SHIFT-1:0]   STEP      = PORT_BYTES[SHIFT-1:0];
     localparam [LEN_W-1:0]   MAX       = MAX_BYTES[LEN_W-1:0];
     localparam [STALL_W-1:0] STALL_MAX = STALL[STALL_W-1:0];

@@ -60,7 +60,8 @@ module inc_port_tx #(
     endgenerate
 `endif
 
-    localparam [SHIFT-1:0] IN_BEAT = PORT_BYTES - 1;
+    localparam LAST = PORT_BYTES - 1;
+    localparam [SHIFT-1:0] IN_BEAT = LAST[SHIFT-1:0];
     localparam [SHIFT-1:0] STEP    = PORT_BYTES[SHIFT-1:0];
 
     // Words go to the queue at tail_reg; done_reg is behind the last frame that is complete, and what lies beyond it is taken back if the
