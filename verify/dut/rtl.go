@@ -322,6 +322,9 @@ func (d *RTL) SetPauses(p Pauses) {
 	d.bus.SetPause(coin(2*len(d.srcs), p.Registers))
 }
 
+// Stop has a port take nothing from now on, until SetPauses.
+func (d *RTL) Stop(port int) { d.sinks[port].SetPause(axis.Always()) }
+
 // Reset asserts reset. Frames inside are lost; a source starts again with a frame that it had not completely sent.
 func (d *RTL) Reset() error {
 	if d.err != nil {
