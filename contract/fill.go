@@ -19,6 +19,7 @@ import (
 //	// contract: identity 2 3                        items of a case: the registers that say what the engine is
 //	<!-- contract: registers 2 --> … 3 over 2        a table of the registers of Mode II, or of those that Mode III adds to it
 //	<!-- contract: counters 2 --> … 3 over 2         a table of counters
+//	<!-- contract: ports -->                         a table of the ports' counters
 //
 // In Verilog a name that is not the same in all modes listed becomes an expression over the parameter MODE.
 var (

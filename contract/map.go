@@ -26,6 +26,7 @@ func NewModel(p Params) (Model, error) {
 	b.routes()
 	b.pipes()
 	b.messages()
+	b.ports()
 	b.endpoints()
 	return b.m, nil
 }

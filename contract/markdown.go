@@ -8,8 +8,12 @@ import (
 	"strings"
 )
 
-// markdownSection prints what stands between a pair of marks in a document: "registers 2" or "registers 3 over 2", and the same of counters.
+// markdownSection prints what stands between a pair of marks in a document: "registers 2" or "registers 3 over 2", the same of counters, and
+// "ports", the ports' counters.
 func markdownSection(what string, _, _ []byte) ([]string, error) {
+	if what == "ports" {
+		return portTable(), nil
+	}
 	kind, rest, _ := strings.Cut(what, " ")
 	of, over, adds := strings.Cut(rest, " over ")
 	modes, err := modesOf(append(strings.Fields(of), strings.Fields(over)...))
@@ -36,6 +40,15 @@ func counterTable(mode, known int) []string {
 		if known == 0 || CounterIndex(known, c.Name) < 0 {
 			out = append(out, fmt.Sprintf("| %d | %s | %s |", i, c.Name, c.Doc))
 		}
+	}
+	return out
+}
+
+// portTable lists the counters of a port with the address of port 0's.
+func portTable() []string {
+	out := []string{"| address | register | counts |", "|---|---|---|"}
+	for k, c := range PortCounters() {
+		out = append(out, fmt.Sprintf("| 0x%04X + 4·port | %s[port] | %s |", PortBase+PortStride*k, c.Name, c.Doc))
 	}
 	return out
 }

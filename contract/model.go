@@ -37,6 +37,9 @@ const (
 	MessagesBase = 0x2200
 	ReleaseBase  = 0x2300
 	RefusedBase  = 0x2400
+	// PortBase is where the ports' counters are, PortStride apart by kind: a word a port.
+	PortBase   = 0x4000
+	PortStride = 0x80
 )
 
 // PipeWord is the number of the table word as which inc_csr sends GROUP_PIPE to the blocks that keep it. It is GROUP_STATUS's, which is read
@@ -112,7 +115,9 @@ type Register struct {
 	// Volatile marks registers that the hardware changes.
 	Volatile bool `json:"volatile,omitempty"`
 	// Index names the index of an array: port, i, g (group) or ei (endpoint). Empty for a register that is no array.
-	Index  string  `json:"index,omitempty"`
+	Index string `json:"index,omitempty"`
+	// Top is the key of the only top that has the register, empty if all have it.
+	Top    string  `json:"top,omitempty"`
 	Doc    string  `json:"doc"`
 	Fields []Field `json:"fields"`
 

@@ -54,6 +54,10 @@ type Params struct {
 	PayloadBanks int  `json:"payload_banks"`
 	// InBand tells that groups may be told by their ranks what to do next.
 	InBand bool `json:"in_band"`
+	// PortBytes is the width of a port of the switch top in bytes a beat, with a queue of frames in either direction; 0 if a port is as wide
+	// as the bus and has none. PortDrop tells that a queue without room drops a frame, instead of keeping the sender waiting.
+	PortBytes int  `json:"port_bytes,omitempty"`
+	PortDrop  bool `json:"port_drop,omitempty"`
 }
 
 // Values are the parameters by their keys, as JSON.
@@ -92,6 +96,9 @@ func (p Params) check() error {
 	}
 	if p.Slots() < 1 {
 		return errors.New("params: the buffer holds no slot")
+	}
+	if p.PortBytes < 0 || p.PortBytes > p.BusBytes {
+		return fmt.Errorf("params.port_bytes is %d, it must be from 0 to bus_bytes", p.PortBytes)
 	}
 	return nil
 }

@@ -16,11 +16,32 @@ func withPorts(p params.Params, model contract.Model, core *graph.Module) (*grap
 	d := p.Derived()
 	c := graph.NewComposite(p.Name+"_switch", fmt.Sprintf("%s with one pair of AXI4-Streams for each of %d ports", core.Name, p.Ports))
 	ports(c, model.AddrBits)
-	beat := graph.Shape{Data: d.BusBits, Keep: d.KeepBits, Last: true, User: 1}
 	engine := c.Instance("u_core", core)
 	arbiter := c.Add("u_arbiter", stream.PortArbiter{Ports: p.Ports, PortW: d.PortBits, Bytes: p.BusBytes})
 	demux := c.Add("u_demux", stream.PortDemux{Ports: p.Ports, PortW: d.PortBits, Bytes: p.BusBytes})
+	if p.PortBytes > 0 {
+		addPortQueues(c, p, model.AddrBits).wire(c, p, arbiter, demux, engine)
+	} else {
+		plainPorts(c, p, arbiter, demux)
+		c.Link(c, engine, "s_axil_")
+		c.Link(engine, c, "s_axil_")
+	}
+	c.ConnectStream(arbiter.Stream("m_axis"), engine.Stream("s_axis"))
+	c.ConnectStream(engine.Stream("m_axis"), demux.Stream("s_axis"))
+	c.Output("mon_valid", 1, graph.Doc("a frame's last beat enters the core"))
+	c.Output("mon_port", d.PortBits, graph.Doc("the port that it came from"))
+	c.Link(arbiter, c, "mon_")
+	if p.Mode == 3 {
+		for _, o := range monitor(d) {
+			c.Connect(engine.Pin(o.name), c.Output(o.name, o.bits, graph.Doc(o.doc)))
+		}
+	}
+	return c.Build()
+}
 
+// plainPorts leads the streams of ports as wide as the bus to the arbiter and from the demultiplexer.
+func plainPorts(c *graph.Composite, p params.Params, arbiter, demux *graph.Instance) {
+	beat := graph.Shape{Data: 8 * p.BusBytes, Keep: p.BusBytes, Last: true, User: 1}
 	in := make([]graph.StreamEnd, p.Ports)
 	out := make([]graph.StreamEnd, p.Ports)
 	for i := range p.Ports {
@@ -47,17 +68,4 @@ func withPorts(p params.Params, model contract.Model, core *graph.Module) (*grap
 			c.Connect(demux.Pin("m_axis_"+signal).Slice((i+1)*w-1, i*w), out[i].Pin(signal))
 		}
 	}
-	c.ConnectStream(arbiter.Stream("m_axis"), engine.Stream("s_axis"))
-	c.ConnectStream(engine.Stream("m_axis"), demux.Stream("s_axis"))
-	c.Output("mon_valid", 1, graph.Doc("a frame's last beat enters the core"))
-	c.Output("mon_port", d.PortBits, graph.Doc("the port that it came from"))
-	c.Link(arbiter, c, "mon_")
-	if p.Mode == 3 {
-		for _, o := range monitor(d) {
-			c.Connect(engine.Pin(o.name), c.Output(o.name, o.bits, graph.Doc(o.doc)))
-		}
-	}
-	c.Link(c, engine, "s_axil_")
-	c.Link(engine, c, "s_axil_")
-	return c.Build()
 }

@@ -38,6 +38,7 @@ func wrappers() []wrapper {
 		{name: "inc_mem_packets", purpose: "payload words of frames that wait for their ICRC"},
 		{name: "inc_mem_replay", purpose: "payload words of results, until their last copy has left"},
 		{name: "inc_mem_bypass", purpose: "beats of frames that pass through unchanged"},
+		{name: "inc_mem_port", purpose: "frames in the queues of the ports"},
 		{name: "inc_mem_slots", purpose: "the state words of all slots"},
 	}
 }

@@ -51,6 +51,47 @@ func TestDescriptions(t *testing.T) {
 			{Leaf: stream.StreamFIFO{Width: 1, DepthW: 2, Margin: 4}, Params: param("MARGIN", 4), Rule: "MARGIN must be less than 2**DEPTH_W"},
 		})
 	})
+	t.Run("port_rx", func(t *testing.T) {
+		t.Parallel()
+		one := stream.PortRx{PortBytes: 2, Bytes: 8, DepthW: 4, MaxBytes: 64, Stall: 4}
+		with := func(f func(p *stream.PortRx)) stream.PortRx {
+			p := one
+			f(&p)
+			return p
+		}
+		const bytes, port, depth = "BYTES must be a power of two, at least 2", "PORT_BYTES must be a power of two up to BYTES", "DEPTH_W must be 2 to 16"
+		const most = "MAX_BYTES must be two beats at least, and fit the queue with a beat to spare"
+		hdltest.Check(t, []graph.Describer{
+			one, stream.PortRx{PortBytes: 1, Bytes: 2, DepthW: 2, MaxBytes: 6, Stall: 5, Drop: 1}, stream.PortRx{PortBytes: 8, Bytes: 8, DepthW: 3, MaxBytes: 16, Stall: 4096},
+		}, []hdltest.Refused{
+			{Leaf: with(func(p *stream.PortRx) { p.Bytes = 12 }), Params: param("BYTES", 12), Rule: bytes},
+			{Leaf: with(func(p *stream.PortRx) { p.PortBytes = 3 }), Params: param("PORT_BYTES", 3), Rule: port},
+			{Leaf: with(func(p *stream.PortRx) { p.DepthW = 1 }), Params: param("DEPTH_W", 1), Rule: depth},
+			{Leaf: with(func(p *stream.PortRx) { p.MaxBytes = 121 }), Params: param("MAX_BYTES", 121), Rule: most},
+			{Leaf: with(func(p *stream.PortRx) { p.Stall = 3 }), Params: param("STALL", 3), Rule: "STALL must be at least 4"},
+		})
+	})
+	t.Run("port_tx", func(t *testing.T) {
+		t.Parallel()
+		hdltest.Check(t, []graph.Describer{
+			stream.PortTx{PortBytes: 2, Bytes: 8, DepthW: 4}, stream.PortTx{PortBytes: 1, Bytes: 2, DepthW: 2, Drop: 1},
+			stream.PortTx{PortBytes: 16, Bytes: 16, DepthW: 5},
+		}, []hdltest.Refused{
+			{Leaf: stream.PortTx{PortBytes: 2, Bytes: 6, DepthW: 4}, Params: param("BYTES", 6), Rule: "BYTES must be a power of two, at least 2"},
+			{Leaf: stream.PortTx{PortBytes: 0, Bytes: 8, DepthW: 4}, Params: param("PORT_BYTES", 0), Rule: "PORT_BYTES must be a power of two up to BYTES"},
+			{Leaf: stream.PortTx{PortBytes: 2, Bytes: 8, DepthW: 17}, Params: param("DEPTH_W", 17), Rule: "DEPTH_W must be 2 to 16"},
+		})
+	})
+	t.Run("port_regs", func(t *testing.T) {
+		t.Parallel()
+		hdltest.Check(t, []graph.Describer{
+			stream.PortRegs{AxilW: 16, Ports: 4, Kinds: 7}, stream.PortRegs{AxilW: 18, Ports: 1, Kinds: 1},
+		}, []hdltest.Refused{
+			{Leaf: stream.PortRegs{AxilW: 15, Ports: 4, Kinds: 7}, Params: param("AXIL_W", 15), Rule: "AXIL_W must be 16 to 18"},
+			{Leaf: stream.PortRegs{AxilW: 16, Ports: 33, Kinds: 7}, Params: param("PORTS", 33), Rule: "PORTS must be 1 to 32"},
+			{Leaf: stream.PortRegs{AxilW: 16, Ports: 4, Kinds: 9}, Params: param("KINDS", 9), Rule: "KINDS must be 1 to 8"},
+		})
+	})
 	type ports struct{ ports, portW, bytes int }
 	lattice := []ports{{1, 1, 8}, {2, 1, 16}, {3, 2, 1}, {4, 2, 64}, {5, 3, 32}, {3, 8, 2}, {16, 4, 128}}
 	bad := []struct {

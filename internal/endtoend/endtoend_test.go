@@ -103,6 +103,7 @@ func configurations(t *testing.T) []configuration {
 		{name: "every", sets: endtoend.Every(), rare: true},
 		{name: "protected", sets: endtoend.Protected(), rare: true},
 		{name: "reproducible", sets: endtoend.Reproducible(), rare: true}, // TestFaultsAreCaught runs it with no fault chosen
+		{name: "ports", sets: []string{"port_bytes=2"}, rare: true},       // its blocks have benches, and the core is that of mini
 		{name: "small", sets: []string{"members=2", "ports=3", "mtu_bytes=256", "window_packets=2", "buffer_bytes=2048"}, rare: true},
 		{name: "sixteen", sets: []string{"members=16", "ports=16", "buffer_bytes=65536"}, scenario: brief},
 	} {

@@ -100,6 +100,10 @@ type Derived struct {
 	// TUserBits is the width of the core's tuser, {port, err}: PortBits + 1.
 	TUserBits int `json:"tuser_bits"`
 
+	// PortFrameBytes is the longest frame that a port's queues take, PortAddrBits the log2 of their depth in beats of the bus; 0 without queues.
+	PortFrameBytes int `json:"port_frame_bytes,omitempty"`
+	PortAddrBits   int `json:"port_addr_bits,omitempty"`
+
 	// MTUWords is the number of beats of a full payload: mtu_bytes / bus_bytes.
 	MTUWords int `json:"mtu_words"`
 	// WordBits is the width of a beat number within a slot, 0…MTUWords−1: log2(MTUWords).
@@ -187,6 +191,10 @@ func (p Params) Derived() Derived {
 		pipeSlots = p.WindowPackets
 		hopPackets = ceil(p.BusBytes*p.ClockMHz*p.HopRTTNS, 1000*p.MTUBytes)
 	}
+	portFrame, portAddr := 0, 0
+	if p.PortBytes > 0 {
+		portFrame, portAddr = c.PortFrameBytes(), clog2(c.PortQueueBeats())
+	}
 	return Derived{
 		BusBits:       8 * p.BusBytes,
 		KeepBits:      p.BusBytes,
@@ -227,6 +235,9 @@ func (p Params) Derived() Derived {
 
 		PortBits:  portBits,
 		TUserBits: portBits + 1,
+
+		PortFrameBytes: portFrame,
+		PortAddrBits:   portAddr,
 
 		MTUWords:        words,
 		WordBits:        clog2(words),

@@ -66,6 +66,8 @@ type field struct {
 	def string
 	// mode is the only mode that has the key, 0 if all have. In others its value is 0.
 	mode int
+	// quiet keys are left out of the canonical text at their default.
+	quiet bool
 
 	// Integers: the range, and whether only powers of two (lo is one) are meant.
 	lo, hi int
@@ -247,6 +249,20 @@ func fields() []field {
 				"packets. Without, each group is fixed to one collective by its registers.",
 			get:     func(p *Params) string { return strconv.FormatBool(p.InBand) },
 			setBool: func(p *Params, v bool) { p.InBand = v },
+		},
+		integer(func(p *Params) *int { return &p.PortBytes }, field{
+			key: "port_bytes", def: "0", quiet: true, lo: 0, hi: maxBusBytes, pow2: true,
+			doc: "Width of a port of the switch in bytes a beat, up to bus_bytes, with a queue of whole frames in either direction (docs/ports.md). 0: ports as " +
+				"wide as the bus, without queues.",
+			allowed: fmt.Sprintf("0, or a power of two from 1 to %d", maxBusBytes),
+			reason:  because("a beat of the bus is a whole number of beats of a port"),
+		}),
+		{
+			key: "port_drop", kind: kindBool, def: "false", quiet: true,
+			doc: "Whether a port's queue without room drops a frame and counts it, as a MAC needs that cannot wait. Without, it keeps the sender or the engine " +
+				"waiting.",
+			get:     func(p *Params) string { return strconv.FormatBool(p.PortDrop) },
+			setBool: func(p *Params, v bool) { p.PortDrop = v },
 		},
 	}
 }

@@ -135,6 +135,10 @@ type Params struct {
 	PayloadBanks int `yaml:"payload_banks" json:"payload_banks"`
 	// InBand says whether a group's ranks may choose its collectives, by control messages among their packets.
 	InBand bool `yaml:"in_band" json:"in_band"`
+	// PortBytes is the width of a port in bytes a beat, with a queue of frames in either direction; 0 for ports as wide as the bus, without queues.
+	PortBytes int `yaml:"port_bytes" json:"port_bytes,omitempty"`
+	// PortDrop says whether a port's queue without room drops a frame, instead of keeping the sender waiting.
+	PortDrop bool `yaml:"port_drop" json:"port_drop,omitempty"`
 }
 
 // defaultLanes is the number of lanes that keeps up with the bus on 32-bit elements.
@@ -145,11 +149,13 @@ func (p Params) defaultLanes() int {
 	return p.BusBytes / 4
 }
 
-// YAML returns the canonical text of p: every key that its mode has, in the order of the documentation, LF line ends. Parsing it gives p again.
+// YAML returns the canonical text of p: every key that its mode has, in the order of the documentation, LF line ends; of the ports' keys
+// those that are not at their default, so that the digest of an engine without queues at its ports is what it was before there were any.
+// Parsing it gives p again.
 func (p Params) YAML() []byte {
 	var b bytes.Buffer
 	for _, f := range fields() {
-		if f.in(p.Mode) {
+		if f.in(p.Mode) && !(f.quiet && f.get(&p) == f.def) {
 			fmt.Fprintf(&b, "%s: %s\n", f.key, f.get(&p))
 		}
 	}
@@ -169,6 +175,7 @@ func (p Params) Contract() contract.Params {
 		Accumulate: string(p.Accumulate), BufferBytes: p.BufferBytes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes,
 		WindowPackets: p.WindowPackets, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
 		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand,
+		PortBytes: p.PortBytes, PortDrop: p.PortDrop,
 	}
 }
 

@@ -192,6 +192,12 @@ func TestBadInput(t *testing.T) {
       |        ^`},
 		{"a bus wider than half a payload", base, []string{"mtu_bytes=256", "bus_bytes=256"},
 			`--set bus_bytes=256: bus_bytes: 256: must be at most 128, half of mtu_bytes (256): a payload of the MTU is two beats at least: the number of a beat within it has a bit or more`},
+		{"a port wider than the bus", base, []string{"port_bytes=16"},
+			`--set port_bytes=16: port_bytes: 16: must be at most 8, bus_bytes: a beat of the bus is made of those of a port`},
+		{"queues that are not there and drop", base, []string{"port_drop=true"},
+			`--set port_drop=true: port_drop: true: must be false without port_bytes: there are no queues that could be full`},
+		{"a port of six bytes", base, []string{"port_bytes=6"},
+			`--set port_bytes=6: port_bytes: 6: must be 0, or a power of two from 1 to 2048: a beat of the bus is a whole number of beats of a port`},
 		{"buffer that is no whole number of packets", spoil(t, base, "buffer_bytes: 16000"), nil,
 			`x.yaml:8:15: buffer_bytes: 16000: must be a multiple of mtu_bytes (1024): it is made of places for one MTU of payload
     8 | buffer_bytes: 16000
@@ -246,7 +252,7 @@ func TestBadInput(t *testing.T) {
       | ^
 x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band
+			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop
    22 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
@@ -262,7 +268,7 @@ x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
    22 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band
+			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop
    22 | <<: {groups: 3}
       | ^`},
 		{"several at once, in the order of the file", spoil(t, base, "mode: 1", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
@@ -420,6 +426,9 @@ func TestGoodInput(t *testing.T) {
 		{"fewer lanes than the bus", base, []string{"bus_bytes=64", "lanes=2"}, with(func(p *Params) { p.BusBytes = 64 })},
 		{"a clock above the table with the stages given", base, []string{"dtypes=FP32", "clock_mhz=2000", "adder_stages=1"},
 			with(func(p *Params) { p.DTypes, p.ClockMHz, p.AdderStages = []DType{contract.FP32}, 2000, 1 })},
+		{"ports with queues", base, []string{"port_bytes=2", "port_drop=true"}, with(func(p *Params) { p.PortBytes, p.PortDrop = 2, true })},
+		{"ports as wide as the bus, with queues", base, []string{"port_bytes=8"}, with(func(p *Params) { p.PortBytes = 8 })},
+		{"queues taken away again", base, []string{"port_bytes=8", "port_bytes=0"}, mini},
 		{"silicon", base, []string{"technology=asic", "ecc=true", "payload_banks=16", "in_band=false"},
 			with(func(p *Params) { p.Technology, p.ECC, p.PayloadBanks, p.InBand = ASIC, true, 16, false })},
 		{"places that make no whole slot", base, []string{"members=5", "accumulate=reproducible", "buffer_bytes=25600", "lanes=4"},
@@ -718,6 +727,8 @@ func drawn(t *rapid.T) Params {
 	p.Memory = rapid.SampledFrom([]Memory{MemoryAuto, MemoryAuto, MemoryRAM, MemoryRAM, MemoryRegisters}).Draw(t, "memory")
 	p.ECC = rapid.Bool().Draw(t, "ecc")
 	p.InBand = rapid.Bool().Draw(t, "in_band")
+	p.PortBytes = rapid.SampledFrom([]int{0, 0, 0, 1, 2, 8, p.BusBytes, 3, -1}).Draw(t, "port")
+	p.PortDrop = rapid.IntRange(0, 3).Draw(t, "drop") == 0
 	p.PayloadBanks = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 2, 2, 4, 4, 16, 3}).Draw(t, "banks")
 	return p
 }
@@ -874,7 +885,8 @@ func TestValidateVerdict(t *testing.T) {
 		ok := oneOf(p.BusBytes, 8, 16, 32, 64, 128, 256, 512, 1024, 2048) && oneOf(p.MTUBytes, 256, 512, 1024, 2048, 4096) &&
 			oneOf(p.WindowPackets, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) && oneOf(p.Lanes, 2, 4, 8, 16, 32, 64, 128, 256, 512) &&
 			p.Groups >= 1 && p.Groups <= 64 && p.Members >= 1 && p.Members <= 16 && p.Ports >= 1 && p.Ports <= 32 &&
-			len(p.DTypes) > 0 && len(p.Ops) > 0 && p.PayloadBanks != 3 && (p.Mode == 2 || p.HopRTTNS > 0 && p.HopRTTNS <= 8_000_000) && 2*p.BusBytes <= p.MTUBytes
+			len(p.DTypes) > 0 && len(p.Ops) > 0 && p.PayloadBanks != 3 && (p.Mode == 2 || p.HopRTTNS > 0 && p.HopRTTNS <= 8_000_000) && 2*p.BusBytes <= p.MTUBytes &&
+			oneOf(p.PortBytes, 0, 1, 2, 8, p.BusBytes) && p.PortBytes <= p.BusBytes && (p.PortBytes > 0 || !p.PortDrop)
 		has := func(types ...DType) bool {
 			return slices.ContainsFunc(types, func(d DType) bool { return slices.Contains(p.DTypes, d) })
 		}

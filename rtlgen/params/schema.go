@@ -42,7 +42,10 @@ func (f field) limit(s *jsonschema.Schema) error {
 	switch f.kind {
 	case kindInt:
 		if f.pow2 {
-			for v := f.lo; v <= f.hi; v *= 2 {
+			if f.lo == 0 {
+				s.Enum = append(s.Enum, 0)
+			}
+			for v := max(f.lo, 1); v <= f.hi; v *= 2 {
 				s.Enum = append(s.Enum, v)
 			}
 		} else {

@@ -28,6 +28,7 @@ func (p Params) check(bad map[string]bool) Problems {
 	c.buffer()
 	c.payload()
 	c.adders()
+	c.ports()
 	return c.out
 }
 
@@ -140,6 +141,17 @@ func (c *checker) adders() {
 		all := stageMHz(p.Technology, p.hasFloat())
 		c.refuse("clock_mhz", strconv.Itoa(p.ClockMHz), fmt.Sprintf("at most %d with technology: %s and adder_stages: 0", all[len(all)-1], p.Technology),
 			fmt.Sprintf("a floating-point adder of %d stages, the most there are, reaches no more; adder_stages from 1 to %d is taken at any clock", len(all), maxStages))
+	}
+}
+
+// ports looks at the ports' queues.
+func (c *checker) ports() {
+	p := c.p
+	if c.ok("port_bytes", "bus_bytes") && p.PortBytes > p.BusBytes {
+		c.refuse("port_bytes", strconv.Itoa(p.PortBytes), fmt.Sprintf("at most %d, bus_bytes", p.BusBytes), "a beat of the bus is made of those of a port")
+	}
+	if c.ok("port_bytes", "port_drop") && p.PortBytes == 0 && p.PortDrop {
+		c.refuse("port_drop", "true", "false without port_bytes", "there are no queues that could be full")
 	}
 }
 

@@ -108,6 +108,9 @@ type DUT interface {
 	// Spotless is true for an engine whose payload memory cannot have errors. Register ECC_INJECT then does nothing,
 	// even if the configuration has ecc.
 	Spotless() bool
+	// TakesErrors is true if a frame offered with Err reaches the engine. Behind ports with queues it does not: it is dropped there, and
+	// never Accepted.
+	TakesErrors() bool
 	// Close frees the model and returns any error that its checkers still report.
 	Close() error
 }

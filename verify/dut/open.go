@@ -76,9 +76,15 @@ func (s Source) Model(ctx context.Context) (m *contract.Manifest, lib *sim.Lib, 
 	return s.Manifest, fail.Must(s.compile(ctx, false)), nil
 }
 
+// load reads the manifest. A core's has the registers that the core has.
 func (s *Source) load() {
 	if s.Manifest == nil {
 		s.Manifest = fail.Must(contract.Load(s.ManifestDir))
+	}
+	if s.Kind == KindCore {
+		core := *s.Manifest
+		core.Registers = core.Registers.On(contract.TopCore)
+		s.Manifest = &core
 	}
 }
 

@@ -328,6 +328,9 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 // Spotless is true: the reference's payload never has errors, and none can be injected.
 func (r *Reference) Spotless() bool { return true }
 
+// TakesErrors is true: the reference's ports have no queues.
+func (r *Reference) TakesErrors() bool { return true }
+
 // param computes a PARAM_* register from the manifest's parameters, not from the reset value that the manifest gives
 // it.
 func (r *Reference) param(name string) (uint32, bool) {

@@ -35,6 +35,10 @@ type RTL struct {
 		Valid *sim.Port `port:"mon_valid,out,1"`
 		Port  *sim.Port `port:"mon_port,out"`
 	}
+	drop struct { // of ports with queues, a bit a port
+		End  *sim.Port `port:"mon_rx_end,out"`
+		Drop *sim.Port `port:"mon_rx_drop,out"`
+	}
 	act struct { // of Mode III
 		Valid *sim.Port `port:"mon_act_valid,out,1"`
 		Kind  *sim.Port `port:"mon_act_kind,out,3"`
@@ -44,6 +48,7 @@ type RTL struct {
 	ends          // its queues are those of srcs
 	offset uint64 // Now − the model's cycles: time skipped
 	sent   []int  // how many of each queue the source has sent
+	kept   []int  // of ports with queues: how many of those sent are known not to have been dropped
 	moved  uint64
 	err    error
 }
@@ -85,7 +90,7 @@ func (d *RTL) attach() {
 	if d.man.Params.Mode == 3 {
 		fail.On(d.model.Bind(&d.act))
 	}
-	d.queued, d.sent = make([][]Frame, len(names)), make([]int, len(names))
+	d.queued, d.sent, d.kept = make([][]Frame, len(names)), make([]int, len(names)), make([]int, len(names))
 	d.rst = fail.Must(d.model.Port(d.man.Clock.Reset))
 	for i, name := range names {
 		src := fail.Must(axis.NewSource(d.model, "s_axis"+name))
@@ -94,6 +99,10 @@ func (d *RTL) attach() {
 		sink.OnFrame(func(f *axis.Frame) { d.onFrame(i, f) })
 		v := fail.Must(d.model.Port("m_axis" + name + "_tvalid"))
 		d.srcs, d.sinks, d.tvalid = append(d.srcs, src), append(d.sinks, sink), append(d.tvalid, v)
+	}
+	if d.queues() {
+		fail.On(d.model.Bind(&d.drop))
+		d.model.OnReact(d.onQueues)
 	}
 	if !d.core {
 		d.model.OnReact(d.onMonitor) // after every source has reported what it sent
@@ -111,6 +120,12 @@ const clearCycles = 64 * 32 * 16
 
 // Spotless is false: the payload memory is Verilog, and ECC_INJECT writes errors into it.
 func (d *RTL) Spotless() bool { return false }
+
+// TakesErrors is false for ports with queues, which drop frames with err.
+func (d *RTL) TakesErrors() bool { return !d.queues() }
+
+// queues tells whether frames wait in queues between the ports and the engine, and may be dropped there.
+func (d *RTL) queues() bool { return !d.core && d.man.Params.PortBytes > 0 }
 
 // Model returns the simulation model, for benchmarks.
 func (d *RTL) Model() *sim.Model { return d.model }
@@ -147,6 +162,27 @@ func (d *RTL) onSent(i int, first uint64) {
 	}
 }
 
+// onQueues takes frames that the ports' queues dropped off the lists: each frame's end is reported in the order in which frames came.
+func (d *RTL) onQueues() {
+	ended := d.drop.End.Uint64()
+	if ended == 0 || d.rst.Bool() {
+		return
+	}
+	for p := range d.queued {
+		switch {
+		case ended>>p&1 == 0:
+		case d.kept[p] >= d.sent[p]:
+			d.fail(fmt.Errorf("mon_rx_end reports the end of a frame of port %d in cycle %d, but none was sent", p, d.Now()))
+		case d.drop.Drop.Uint64()>>p&1 == 0:
+			d.kept[p]++
+		default:
+			d.queued[p] = slices.Delete(d.queued[p], d.kept[p], d.kept[p]+1)
+			d.sent[p]--
+			d.moved = d.model.Now()
+		}
+	}
+}
+
 // onMonitor records that the core took a frame's last beat.
 func (d *RTL) onMonitor() {
 	if !d.mon.Valid.Bool() || d.rst.Bool() {
@@ -177,6 +213,9 @@ func (d *RTL) accept(i int) {
 	f := d.queued[i][0]
 	d.queued[i] = d.queued[i][1:]
 	d.sent[i]--
+	if d.queues() {
+		d.kept[i]--
+	}
 	d.accepted = append(d.accepted, Frame{Port: f.Port, First: f.First, Last: d.Now(), Data: f.Data, Err: f.Err})
 }
 
@@ -283,6 +322,9 @@ func (d *RTL) SetPauses(p Pauses) {
 	d.bus.SetPause(coin(2*len(d.srcs), p.Registers))
 }
 
+// Stop has a port take nothing from now on, until SetPauses.
+func (d *RTL) Stop(port int) { d.sinks[port].SetPause(axis.Always()) }
+
 // Reset asserts reset. Frames inside are lost; a source starts again with a frame that it had not completely sent.
 func (d *RTL) Reset() error {
 	if d.err != nil {
@@ -291,7 +333,7 @@ func (d *RTL) Reset() error {
 	d.err = d.model.ResetFor(resetCycles)
 	for i := range d.queued {
 		d.queued[i] = d.queued[i][d.sent[i]:]
-		d.sent[i] = 0
+		d.sent[i], d.kept[i] = 0, 0
 	}
 	d.accepted, d.acts, d.out = nil, nil, nil
 	d.moved = d.model.Now()

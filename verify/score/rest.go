@@ -42,7 +42,12 @@ const (
 
 // quiet is the number of still cycles in which the last frame has gone through the engine, if it makes nothing leave.
 func (b *Board) quiet() uint64 {
-	return uint64(b.man.Params.MTUBytes/b.man.Params.BusBytes) + quietCycles
+	p := b.man.Params
+	cycles := p.MTUBytes/p.BusBytes + quietCycles
+	if p.PortBytes > 0 { // the frame gathers in the queue of its port once more
+		cycles += p.Beats(p.PortFrameBytes())
+	}
+	return uint64(cycles)
 }
 
 // complete reports that everything expected has left and that no action is due at once.

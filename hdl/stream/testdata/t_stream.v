@@ -39,6 +39,96 @@ module t_stream (
     output wire [64:0] q4_data,
     input  wire        q2_pop, q4_pop,
 
+    // inc_port_rx, 2 bytes to 8, 16 beats, frames to 64 bytes, 20 cycles of patience, holds when full
+    input  wire [15:0] s_rxa_tdata,
+    input  wire [1:0] s_rxa_tkeep,
+    input  wire s_rxa_tvalid,
+    output wire s_rxa_tready,
+    input  wire s_rxa_tlast,
+    input  wire s_rxa_tuser,
+    output wire [63:0] m_rxa_tdata,
+    output wire [7:0] m_rxa_tkeep,
+    output wire m_rxa_tvalid,
+    input  wire m_rxa_tready,
+    output wire m_rxa_tlast,
+    output wire rxa_high,
+    output wire [4:0] rxa_count,
+    output wire rxa_end, rxa_drop,
+
+    // inc_port_rx, 8 bytes to 8, 16 beats, frames to 64 bytes, 20 cycles of patience, drops when full
+    input  wire [63:0] s_rxb_tdata,
+    input  wire [7:0] s_rxb_tkeep,
+    input  wire s_rxb_tvalid,
+    output wire s_rxb_tready,
+    input  wire s_rxb_tlast,
+    input  wire s_rxb_tuser,
+    output wire [63:0] m_rxb_tdata,
+    output wire [7:0] m_rxb_tkeep,
+    output wire m_rxb_tvalid,
+    input  wire m_rxb_tready,
+    output wire m_rxb_tlast,
+    output wire rxb_high,
+    output wire [4:0] rxb_count,
+    output wire rxb_end, rxb_drop,
+
+    // inc_port_rx, 1 bytes to 8, 16 beats, frames to 64 bytes, 20 cycles of patience, holds when full
+    input  wire [7:0] s_rxc_tdata,
+    input  wire [0:0] s_rxc_tkeep,
+    input  wire s_rxc_tvalid,
+    output wire s_rxc_tready,
+    input  wire s_rxc_tlast,
+    input  wire s_rxc_tuser,
+    output wire [63:0] m_rxc_tdata,
+    output wire [7:0] m_rxc_tkeep,
+    output wire m_rxc_tvalid,
+    input  wire m_rxc_tready,
+    output wire m_rxc_tlast,
+    output wire rxc_high,
+    output wire [4:0] rxc_count,
+    output wire rxc_end, rxc_drop,
+
+    // inc_port_tx, 8 bytes to 2, 16 beats, holds when full
+    input  wire [63:0] s_txa_tdata,
+    input  wire [7:0] s_txa_tkeep,
+    input  wire s_txa_tvalid,
+    output wire s_txa_tready,
+    input  wire s_txa_tlast,
+    output wire [15:0] m_txa_tdata,
+    output wire [1:0] m_txa_tkeep,
+    output wire m_txa_tvalid,
+    input  wire m_txa_tready,
+    output wire m_txa_tlast,
+    input  wire txa_pause,
+    output wire [1:0] txa_count,
+
+    // inc_port_tx, 8 bytes to 8, 16 beats, drops when full
+    input  wire [63:0] s_txb_tdata,
+    input  wire [7:0] s_txb_tkeep,
+    input  wire s_txb_tvalid,
+    output wire s_txb_tready,
+    input  wire s_txb_tlast,
+    output wire [63:0] m_txb_tdata,
+    output wire [7:0] m_txb_tkeep,
+    output wire m_txb_tvalid,
+    input  wire m_txb_tready,
+    output wire m_txb_tlast,
+    input  wire txb_pause,
+    output wire [1:0] txb_count,
+
+    // inc_port_tx, 8 bytes to 1, 16 beats, holds when full
+    input  wire [63:0] s_txc_tdata,
+    input  wire [7:0] s_txc_tkeep,
+    input  wire s_txc_tvalid,
+    output wire s_txc_tready,
+    input  wire s_txc_tlast,
+    output wire [7:0] m_txc_tdata,
+    output wire [0:0] m_txc_tkeep,
+    output wire m_txc_tvalid,
+    input  wire m_txc_tready,
+    output wire m_txc_tlast,
+    input  wire txc_pause,
+    output wire [1:0] txc_count,
+
     // inc_port_arbiter, three ports
     input  wire [63:0] s_a0_tdata,  s_a1_tdata,  s_a2_tdata,
     input  wire [7:0]  s_a0_tkeep,  s_a1_tkeep,  s_a2_tkeep,
@@ -107,6 +197,57 @@ module t_stream (
         .m_axis_tready ({m_d2_tready, m_d1_tready, m_d0_tready}),
         .m_axis_tlast  ({m_d2_tlast,  m_d1_tlast,  m_d0_tlast}),
         .m_axis_tuser  ({m_d2_tuser,  m_d1_tuser,  m_d0_tuser})
+    );
+
+    inc_port_rx #(.PORT_BYTES(2), .BYTES(8), .DEPTH_W(4), .MAX_BYTES(64), .STALL(20), .DROP(0)) u_rxa (
+        .clk(clk), .rst(rst),
+        .s_axis_tdata(s_rxa_tdata), .s_axis_tkeep(s_rxa_tkeep), .s_axis_tvalid(s_rxa_tvalid), .s_axis_tready(s_rxa_tready),
+        .s_axis_tlast(s_rxa_tlast), .s_axis_tuser(s_rxa_tuser),
+        .m_axis_tdata(m_rxa_tdata), .m_axis_tkeep(m_rxa_tkeep), .m_axis_tvalid(m_rxa_tvalid), .m_axis_tready(m_rxa_tready),
+        .m_axis_tlast(m_rxa_tlast), .high(rxa_high), .count_frame(rxa_count[0]), .count_error(rxa_count[1]), .count_long(rxa_count[2]),
+        .count_hung(rxa_count[3]), .count_full(rxa_count[4]), .mon_end(rxa_end), .mon_drop(rxa_drop)
+    );
+
+    inc_port_rx #(.PORT_BYTES(8), .BYTES(8), .DEPTH_W(4), .MAX_BYTES(64), .STALL(20), .DROP(1)) u_rxb (
+        .clk(clk), .rst(rst),
+        .s_axis_tdata(s_rxb_tdata), .s_axis_tkeep(s_rxb_tkeep), .s_axis_tvalid(s_rxb_tvalid), .s_axis_tready(s_rxb_tready),
+        .s_axis_tlast(s_rxb_tlast), .s_axis_tuser(s_rxb_tuser),
+        .m_axis_tdata(m_rxb_tdata), .m_axis_tkeep(m_rxb_tkeep), .m_axis_tvalid(m_rxb_tvalid), .m_axis_tready(m_rxb_tready),
+        .m_axis_tlast(m_rxb_tlast), .high(rxb_high), .count_frame(rxb_count[0]), .count_error(rxb_count[1]), .count_long(rxb_count[2]),
+        .count_hung(rxb_count[3]), .count_full(rxb_count[4]), .mon_end(rxb_end), .mon_drop(rxb_drop)
+    );
+
+    inc_port_rx #(.PORT_BYTES(1), .BYTES(8), .DEPTH_W(4), .MAX_BYTES(64), .STALL(20), .DROP(0)) u_rxc (
+        .clk(clk), .rst(rst),
+        .s_axis_tdata(s_rxc_tdata), .s_axis_tkeep(s_rxc_tkeep), .s_axis_tvalid(s_rxc_tvalid), .s_axis_tready(s_rxc_tready),
+        .s_axis_tlast(s_rxc_tlast), .s_axis_tuser(s_rxc_tuser),
+        .m_axis_tdata(m_rxc_tdata), .m_axis_tkeep(m_rxc_tkeep), .m_axis_tvalid(m_rxc_tvalid), .m_axis_tready(m_rxc_tready),
+        .m_axis_tlast(m_rxc_tlast), .high(rxc_high), .count_frame(rxc_count[0]), .count_error(rxc_count[1]), .count_long(rxc_count[2]),
+        .count_hung(rxc_count[3]), .count_full(rxc_count[4]), .mon_end(rxc_end), .mon_drop(rxc_drop)
+    );
+
+    inc_port_tx #(.PORT_BYTES(2), .BYTES(8), .DEPTH_W(4), .DROP(0)) u_txa (
+        .clk(clk), .rst(rst),
+        .s_axis_tdata(s_txa_tdata), .s_axis_tkeep(s_txa_tkeep), .s_axis_tvalid(s_txa_tvalid), .s_axis_tready(s_txa_tready),
+        .s_axis_tlast(s_txa_tlast),
+        .m_axis_tdata(m_txa_tdata), .m_axis_tkeep(m_txa_tkeep), .m_axis_tvalid(m_txa_tvalid), .m_axis_tready(m_txa_tready),
+        .m_axis_tlast(m_txa_tlast), .pause(txa_pause), .count_frame(txa_count[0]), .count_full(txa_count[1])
+    );
+
+    inc_port_tx #(.PORT_BYTES(8), .BYTES(8), .DEPTH_W(4), .DROP(1)) u_txb (
+        .clk(clk), .rst(rst),
+        .s_axis_tdata(s_txb_tdata), .s_axis_tkeep(s_txb_tkeep), .s_axis_tvalid(s_txb_tvalid), .s_axis_tready(s_txb_tready),
+        .s_axis_tlast(s_txb_tlast),
+        .m_axis_tdata(m_txb_tdata), .m_axis_tkeep(m_txb_tkeep), .m_axis_tvalid(m_txb_tvalid), .m_axis_tready(m_txb_tready),
+        .m_axis_tlast(m_txb_tlast), .pause(txb_pause), .count_frame(txb_count[0]), .count_full(txb_count[1])
+    );
+
+    inc_port_tx #(.PORT_BYTES(1), .BYTES(8), .DEPTH_W(4), .DROP(0)) u_txc (
+        .clk(clk), .rst(rst),
+        .s_axis_tdata(s_txc_tdata), .s_axis_tkeep(s_txc_tkeep), .s_axis_tvalid(s_txc_tvalid), .s_axis_tready(s_txc_tready),
+        .s_axis_tlast(s_txc_tlast),
+        .m_axis_tdata(m_txc_tdata), .m_axis_tkeep(m_txc_tkeep), .m_axis_tvalid(m_txc_tvalid), .m_axis_tready(m_txc_tready),
+        .m_axis_tlast(m_txc_tlast), .pause(txc_pause), .count_frame(txc_count[0]), .count_full(txc_count[1])
     );
 
 endmodule

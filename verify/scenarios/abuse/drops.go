@@ -41,6 +41,14 @@ func drops(t *rig.T) {
 func (d *faulty) count(list ...fault) {
 	for _, x := range list {
 		d.T.In(x.what, func() {
+			if x.frame.Err && !d.E.TakesErrors() {
+				before := d.E.Counter(inc.RxFrames)
+				d.E.Exchange(x.frame)
+				if d.E.Counter(inc.RxFrames) != before {
+					d.T.Fatalf("a frame with err passed its port")
+				}
+				return
+			}
 			got := fate(d.E, x.frame)
 			others := slices.ContainsFunc(got, func(c inc.Counter) bool { return c != x.want && (isDrop(c) || c == inc.Bypass) })
 			if !slices.Contains(got, x.want) || others {
