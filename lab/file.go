@@ -222,7 +222,7 @@ func (r *reader) manager(f *fileLab) {
 	}
 	r.t.Manager = &Manager{HopRTT: time.Duration(m.HopRTTUS.V) * time.Microsecond, Mbps: m.Mbps.Or(1000), Page: m.Page.V}
 	if m.HopRTTUS.V < 1 {
-		r.Addf(m.HopRTTUS.Pos, "a manager needs hop_rtt_us, the round trip over a link and the switch at its end, of at least 1")
+		r.Addf(cmp.Or(m.HopRTTUS.Pos, m.Mbps.Pos, m.Page.Pos), "a manager needs hop_rtt_us, the round trip over a link and the switch at its end, of at least 1")
 	}
 	if r.t.Manager.Mbps < 1 {
 		r.Addf(m.Mbps.Pos, "mbps is 0, it must be more")
