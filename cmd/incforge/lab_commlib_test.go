@@ -38,6 +38,7 @@ type guestCase struct {
 	dut         string
 	loss        float64
 	jumbo       bool // large packets and a wide window, for speed
+	managed     bool // a manager in the place of the group
 }
 
 func (c guestCase) String() string {
@@ -75,7 +76,11 @@ func (c guestCase) file(t *testing.T, programs string) (file string) {
 			links += fmt.Sprintf("  - {a: leaf%d, b: spine, loss: %g}\n", leaf, c.loss)
 		}
 	}
-	fmt.Fprintf(&b, "links:\n%sgroups:\n  - {name: any, in_band: true, hosts: [%s]}\n", links, strings.Join(names, ", "))
+	if c.managed {
+		fmt.Fprintf(&b, "links:\n%smanager: {hop_rtt_us: 1000}\n", links)
+	} else {
+		fmt.Fprintf(&b, "links:\n%sgroups:\n  - {name: any, in_band: true, hosts: [%s]}\n", links, strings.Join(names, ", "))
+	}
 	file = filepath.Join(dir, "lab.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(b.String()), 0o600))
 	return file
@@ -142,6 +147,11 @@ func TestCommLibGuests(t *testing.T) {
 				"incforge perf $(hostname) --meet /share/groups/any --timeout 5m --iterations 1 --warmup 0 --type fp32,int32 --collective allreduce,allgather --bytes 1Mi,16Mi")
 		})
 	}
+	t.Run("manager, Verilog", func(t *testing.T) { // agents write its registers; C asks for groups, too
+		out := on(t, guestCase{hosts: 4, mode: 2, dut: "rtl", managed: true}.file(t, programs), "set -e; "+perfOf("ring", "h0,h1,h2,h3", "--bytes 1Ki,20000 --groups 3 --wait 30s")+
+			"; EVERY_MOST=7 every verbs:rxe0 127.0.0.1:7470 $(hostname | tr -d h) h0 h1 h2 h3")
+		assert.Equal(t, 4, strings.Count(out, "every function is right"))
+	})
 	t.Run("1 MiB, Verilog", func(t *testing.T) {
 		on(t, guestCase{hosts: 4, mode: 2, dut: "rtl"}.file(t, programs),
 			"incforge perf $(hostname) --meet /share/groups/any --timeout 5m --iterations 1 --warmup 0 --type bf16,int32 --collective allreduce,broadcast --bytes 1Mi")
