@@ -113,7 +113,7 @@ verbs: tools tools-verbs ## The program with libibverbs: build/verbs/incforge, a
 	    $(BUILD)/guest/libcommlib.a $(VERBS_STATIC) -lm -lpthread -lresolv
 
 commlib-lab-test: lab verbs tools ## CommLib over libibverbs on Linux hosts, in Go and C: four on a leaf of Verilog, eight below a spine, without loss and with
-	INCFORGE_LAB_GUEST=$(abspath $(BUILD))/lab INCFORGE_GUEST_PROGRAMS=$(abspath $(BUILD))/guest $(GO) test -timeout 60m -count 1 ./cmd/incforge -run TestCommLibGuests -v
+	INCFORGE_LAB_GUEST=$(abspath $(BUILD))/lab INCFORGE_GUEST_PROGRAMS=$(abspath $(BUILD))/guest $(GO) test -timeout 60m -count 1 ./cmd/incforge -run "Test(CommLib|Managed)Guests" -v
 
 commlib: $(if $(findstring verbs,$(TAGS)),tools-verbs) ## CommLib for C: build/commlib/libcommlib.so, .a and commlib.h; make commlib TAGS=verbs has libibverbs in it
 	@mkdir -p $(BUILD)/commlib

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"incforge/contract"
 	"incforge/internal/strictyaml"
@@ -36,10 +37,21 @@ type Topology struct {
 	Hosts     []Host
 	Links     []Link
 	Groups    []Group
+	// Manager is nil where the file has the groups, and no manager.
+	Manager *Manager
 	// Programs are paths of files that all hosts can run by their names; see AddProgram.
 	Programs []string
 
 	ports [][]port // by switch, ascending
+}
+
+// Manager says how a manager sees the network.
+type Manager struct {
+	// HopRTT is the round trip over a link and the switch at its end. Mbps is the rate of links that have none of their own.
+	HopRTT time.Duration
+	Mbps   int
+	// Page is HOST:PORT of its page; empty means none.
+	Page string
 }
 
 // Switch is a switch of a lab.
@@ -87,6 +99,12 @@ type (
 		Links     []fileLink
 		Groups    []fileGroup
 		Programs  strictyaml.Value[[]string]
+		Manager   fileManager
+	}
+	fileManager struct {
+		HopRTTUS strictyaml.Value[int] `yaml:"hop_rtt_us"`
+		Mbps     strictyaml.Value[int]
+		Page     strictyaml.Value[string]
 	}
 	fileSwitch struct {
 		Name, Config, DUT strictyaml.Value[string]
@@ -192,7 +210,26 @@ func (r *reader) topology(f *fileLab, base string) {
 			r.Addf(f.Programs.Pos, "%v", err)
 		}
 	}
+	r.manager(f)
 	r.groups(f.Groups)
+}
+
+// manager takes how the manager sees the network, if there is one.
+func (r *reader) manager(f *fileLab) {
+	m := &f.Manager
+	if !m.HopRTTUS.Given && !m.Mbps.Given && !m.Page.Given {
+		return
+	}
+	r.t.Manager = &Manager{HopRTT: time.Duration(m.HopRTTUS.V) * time.Microsecond, Mbps: m.Mbps.Or(1000), Page: m.Page.V}
+	if m.HopRTTUS.V < 1 {
+		r.Addf(cmp.Or(m.HopRTTUS.Pos, m.Mbps.Pos, m.Page.Pos), "a manager needs hop_rtt_us, the round trip over a link and the switch at its end, of at least 1")
+	}
+	if r.t.Manager.Mbps < 1 {
+		r.Addf(m.Mbps.Pos, "mbps is 0, it must be more")
+	}
+	if len(f.Groups) > 0 {
+		r.Addf(f.Groups[0].Name.Pos, "there is a manager: hosts ask it for groups, and the file can have none")
+	}
 }
 
 // AddProgram adds a program for all hosts. What it is linked with must be among the guest's libraries, or be none.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
@@ -144,6 +145,23 @@ func TestRoots(t *testing.T) {
 	assert.Equal(t, []uint8{0, 1, 1}, []uint8{route[0].Endpoint, route[1].Endpoint, route[2].Endpoint})
 }
 
+// What a manager and its agents are told of a network.
+func TestManaged(t *testing.T) {
+	top, err := read(t, `
+switches: [{name: s, config: five}, {name: t, config: five, ip: 10.77.255.9}]
+hosts: [{name: h0}, {name: h1}]
+links: [{a: h0, b: s:3}, {a: h1, b: t}, {a: s, b: t:2, rate_mbit: 40}]
+manager: {hop_rtt_us: 250, page: "127.0.0.1:7480"}
+`)
+	require.NoError(t, err)
+	assert.Equal(t, &Manager{HopRTT: 250 * time.Microsecond, Mbps: 1000, Page: "127.0.0.1:7480"}, top.Manager)
+	assert.Equal(t, map[int]string{3: "h0", 0: "t"}, top.Neighbours(0))
+	assert.Equal(t, map[int]string{0: "h1", 2: "s"}, top.Neighbours(1))
+	own := top.Own(1)
+	assert.Equal(t, "10.77.255.9", own.IP.String())
+	assert.Equal(t, switchMAC(1, 4), own.At(4), "the same as without an agent")
+}
+
 // TestMistakes: everything that is wrong is said at once, each with its place.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
@@ -240,6 +258,18 @@ links: [{a: h0, b: s}, {a: h2, b: t}]
 groups:
   - {name: split, hosts: [h0, h2], dtype: FP32}
 `, "two.yaml:6:12: group split: there is no way between s and h2\n"},
+		{"manager", `
+switches: [{name: s, config: five}]
+hosts: [{name: h0}, {name: h1}]
+links: [{a: h0, b: s}, {a: h1, b: s}]
+manager: {mbps: 0, pages: 1}
+groups:
+  - {name: g, hosts: [h0, h1], dtype: FP32}
+`, `two.yaml:5:17: a manager needs hop_rtt_us, the round trip over a link and the switch at its end, of at least 1
+two.yaml:5:17: mbps is 0, it must be more
+two.yaml:5:20: unknown key "pages", known are hop_rtt_us, mbps, page
+two.yaml:7:12: there is a manager: hosts ask it for groups, and the file can have none
+`},
 		{"empty", "hosts: []\n", "two.yaml: there are 0 switches, allowed are 1 to 64\ntwo.yaml: there are 0 hosts, allowed are 1 to 64\n"},
 		{"no form", "hosts: {a: 1}\n", "two.yaml:1:8: {a: 1} is not a list\n"},
 	} {

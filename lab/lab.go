@@ -18,6 +18,7 @@ import (
 
 	"github.com/sirupsen/logrus"
 
+	"incforge/lab/folder"
 	"incforge/live"
 	"incforge/verify/dut"
 )
@@ -30,7 +31,11 @@ type Options struct {
 	// TimeScales are those of the switches, as live has them.
 	TimeScales []float64
 	Guest      Guest
-	// Home is where the lab's folder is; empty means Home().
+	// Agent makes what runs beside a switch and has its groups, and Manager runs the manager of all, until ctx ends: both nil unless the topology is
+	// managed. dir is the lab's folder; ManagerSocket is where the manager serves.
+	Agent   func(dir string, sw int) func(ctx context.Context, h *live.Hand) error
+	Manager func(ctx context.Context, dir string) error
+	// Home is where the lab's folder is; empty means folder.Home().
 	Home string
 	// Status is the time between two lines of state of the switches; 0 means none.
 	Status time.Duration
@@ -74,14 +79,14 @@ func Run(ctx context.Context, o Options) (rep live.Report, err error) {
 		return rep, err
 	}
 	if o.Home == "" {
-		o.Home = Home()
+		o.Home = folder.Home()
 	}
-	f, err := claim(o.Home, o.Topology.Name)
+	f, err := folder.Claim(o.Home, o.Topology.Name)
 	if err != nil {
 		return rep, err
 	}
-	defer func() { err = errors.Join(err, f.drop()) }()
-	l := &Lab{top: o.Topology, o: &o, log: o.Log, dir: f.path, share: filepath.Join(f.path, "share")}
+	defer func() { err = errors.Join(err, f.Drop()) }()
+	l := &Lab{top: o.Topology, o: &o, log: o.Log, dir: f.Path, share: filepath.Join(f.Path, "share")}
 	if err := l.prepare(); err != nil {
 		return rep, err
 	}
@@ -105,10 +110,29 @@ func Run(ctx context.Context, o Options) (rep live.Report, err error) {
 	case err := <-ended:
 		return rep, err
 	}
+	managed := l.manage(ctx, cancel)
 	err = l.work(ctx, start)
 	err = errors.Join(err, l.killAll())
 	cancel()
-	return rep, errors.Join(err, <-ended)
+	return rep, errors.Join(err, <-ended, <-managed)
+}
+
+// manage runs the manager, if there is one. Without it a lab that has one ends.
+func (l *Lab) manage(ctx context.Context, cancel func()) <-chan error {
+	ended := make(chan error, 1)
+	if l.o.Manager == nil {
+		ended <- nil
+		return ended
+	}
+	go func() {
+		defer cancel()
+		err := l.o.Manager(ctx, l.dir)
+		if ctx.Err() != nil {
+			err = nil
+		}
+		ended <- err
+	}()
+	return ended
 }
 
 // work boots the guests and runs the program.
@@ -183,6 +207,18 @@ func copyFile(from, to string) error {
 // Paths of sockets in the lab's folder.
 func (l *Lab) switchSocket() string { return filepath.Join(l.dir, "switches") }
 func (l *Lab) labSocket() string    { return filepath.Join(l.dir, "lab") }
+
+// ManagerSocket is where the manager of a lab with that folder serves.
+func ManagerSocket(dir string) string { return filepath.Join(dir, "manager") }
+
+// managerSocket is empty if there is no manager.
+func (l *Lab) managerSocket() string {
+	if l.o.Manager == nil {
+		return ""
+	}
+	return ManagerSocket(l.dir)
+}
+
 func (l *Lab) portSocket(sw, p int) string {
 	return filepath.Join(l.dir, fmt.Sprintf("%s.%d", l.top.Switches[sw].Name, p))
 }
@@ -194,6 +230,9 @@ func (l *Lab) liveOptions(ready func()) live.Options {
 		s := &l.top.Switches[i]
 		sw := live.Switch{Name: s.Name, Manifest: s.Manifest, Engine: l.o.Engines[i], Setup: s.Setup, Unchecked: !s.Check, TimeScale: l.o.TimeScales[i],
 			Bridge: l.top.Bridge}
+		if l.o.Agent != nil {
+			sw.Agent = l.o.Agent(l.dir, i)
+		}
 		for _, p := range l.top.ports[i] {
 			link := &l.top.Links[p.link]
 			if far := l.top.far(p.link, i); far.Host >= 0 {
@@ -271,7 +310,8 @@ func (t *Topology) nicMTU() int {
 func (l *Lab) bootAll(ctx context.Context) error {
 	for i := range l.top.Hosts {
 		at := l.top.hostLink(i)
-		l.hosts = append(l.hosts, &running{boot: boot{guest: l.o.Guest, host: &l.top.Hosts[i], dir: l.dir, share: l.share, port: l.portSocket(at.Switch, at.Port), mtu: l.top.nicMTU()}})
+		l.hosts = append(l.hosts, &running{boot: boot{guest: l.o.Guest, host: &l.top.Hosts[i], dir: l.dir, share: l.share, port: l.portSocket(at.Switch, at.Port), mtu: l.top.nicMTU(),
+			manager: l.managerSocket()}})
 	}
 	errs := make([]error, len(l.hosts))
 	var all sync.WaitGroup

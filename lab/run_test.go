@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/lab/folder"
 	"incforge/live"
 	"incforge/roce"
 	"incforge/verify/dut"
@@ -142,7 +143,7 @@ func options(t *testing.T) (o Options, log *bytes.Buffer) {
 func nothingLeft(t *testing.T, o *Options) {
 	t.Helper()
 	assert.NoDirExists(t, o.Home)
-	pids, err := marked(filepath.Join(o.Home, o.Topology.Name))
+	pids, err := folder.Marked(filepath.Join(o.Home, o.Topology.Name))
 	require.NoError(t, err)
 	assert.Empty(t, pids)
 }
@@ -183,7 +184,7 @@ func TestLab(t *testing.T) {
 			done <- err
 		}()
 		for pids := []int{}; len(pids) < 5; time.Sleep(time.Millisecond) { // two guests with a process each, and sleep
-			pids, err = marked(l.dir)
+			pids, err = folder.Marked(l.dir)
 			require.NoError(t, err)
 		}
 		joined := filepath.Join(l.share, "groups", "sum", "1.join") // of a program on h0 that waits for the other
@@ -203,7 +204,7 @@ func TestLab(t *testing.T) {
 
 		second := o
 		_, err = Run(ctx, second)
-		require.ErrorIs(t, err, ErrRunning)
+		require.ErrorIs(t, err, folder.ErrRunning)
 		return nil
 	}
 	rep, err := Run(t.Context(), o)
@@ -326,9 +327,9 @@ func TestGuestThatDoesNotBoot(t *testing.T) {
 // toBeKilled runs a lab until it is killed.
 func toBeKilled() {
 	signal.Ignore(syscall.SIGTERM)
-	f, err := claim(os.Getenv("LAB_TO_BE_KILLED"), "duo")
+	f, err := folder.Claim(os.Getenv("LAB_TO_BE_KILLED"), "duo")
 	if err == nil {
-		b := boot{guest: Guest(os.Getenv("LAB_GUEST")), host: &Host{Name: "h0"}, dir: f.path, share: f.path, port: filepath.Join(f.path, "p")}
+		b := boot{guest: Guest(os.Getenv("LAB_GUEST")), host: &Host{Name: "h0"}, dir: f.Path, share: f.Path, port: filepath.Join(f.Path, "p")}
 		if _, err = net.ListenUnix("unixpacket", &net.UnixAddr{Name: b.port, Net: "unixpacket"}); err == nil {
 			_, err = b.start()
 		}
@@ -352,24 +353,24 @@ func TestKilled(t *testing.T) {
 	require.Equal(t, "<nil>\n", line)
 	dir := filepath.Join(o.Home, "duo")
 	require.Eventually(t, func() bool { // the guest and a process of its own
-		pids, err := marked(dir)
+		pids, err := folder.Marked(dir)
 		return err == nil && len(pids) == 2
 	}, 10*time.Second, time.Millisecond)
-	other, err := claim(o.Home, "other")
+	other, err := folder.Claim(o.Home, "other")
 	require.NoError(t, err)
 	require.DirExists(t, dir, "it runs")
 
 	require.NoError(t, victim.Process.Kill())
 	_ = victim.Wait() // it was killed
-	third, err := claim(o.Home, "third")
+	third, err := folder.Claim(o.Home, "third")
 	require.NoError(t, err)
 	assert.NoDirExists(t, dir)
-	assert.NoFileExists(t, dir+lockSuffix)
-	pids, err := marked(dir)
+	assert.NoFileExists(t, dir+folder.LockSuffix)
+	pids, err := folder.Marked(dir)
 	require.NoError(t, err)
 	assert.Empty(t, pids)
-	assert.DirExists(t, other.path)
-	require.NoError(t, third.drop())
-	require.NoError(t, other.drop())
+	assert.DirExists(t, other.Path)
+	require.NoError(t, third.Drop())
+	require.NoError(t, other.Drop())
 	nothingLeft(t, &o)
 }

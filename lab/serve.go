@@ -26,8 +26,10 @@ import (
 type State struct {
 	Name string `json:"name"`
 	// Share is the folder that the hosts have as /share. Control is the control socket of the switches.
-	Share   string       `json:"share"`
-	Control string       `json:"control"`
+	Share   string `json:"share"`
+	Control string `json:"control"`
+	// Manager is the address of the manager, for the commands that speak to one; empty if there is none.
+	Manager string       `json:"manager,omitempty"`
 	Hosts   []HostState  `json:"hosts"`
 	Links   []LinkState  `json:"links"`
 	Groups  []GroupState `json:"groups"`
@@ -73,6 +75,9 @@ type NodeState struct {
 // state is everything.
 func (l *Lab) state() State {
 	s := State{Name: l.top.Name, Share: l.share, Control: l.switchSocket()}
+	if socket := l.managerSocket(); socket != "" {
+		s.Manager = "unix:" + socket
+	}
 	for i, h := range l.hosts {
 		host := &l.top.Hosts[i]
 		up := false

@@ -59,6 +59,20 @@ func switchMAC(sw, port int) roce.MAC {
 	return roce.MAC{0x02, 0x49, 0x4E, 0x43, byte(sw + 1), byte(port)}
 }
 
+// Own are a switch's addresses where an agent has its groups.
+func (t *Topology) Own(sw int) groups.Address {
+	return groups.Address{IP: t.Switches[sw].IP, MAC: switchMAC(sw, 0)}
+}
+
+// Neighbours are the names of who is at the other ends of a switch's links, by port.
+func (t *Topology) Neighbours(sw int) map[int]string {
+	all := map[int]string{}
+	for _, p := range t.ports[sw] {
+		all[p.number] = t.nameOf(t.far(p.link, sw))
+	}
+	return all
+}
+
 // localQPN is the queue pair that a node has at an endpoint.
 func (t *Topology) localQPN(n *Node, endpoint int) int {
 	return 0x100000 + n.Group*t.Switches[n.Switch].Manifest.Params.EPS() + endpoint

@@ -16,6 +16,7 @@ import (
 
 	"incforge/contract"
 	"incforge/lab"
+	"incforge/lab/folder"
 	"incforge/live"
 	"incforge/verify/dut"
 )
@@ -86,11 +87,14 @@ func (a *app) labRun(cmd *cobra.Command, args []string, l *labFlags) error {
 	if l.prepare {
 		return closeEngines(o.Engines)
 	}
+	if top.Manager != nil {
+		a.labManaged(&o)
+	}
 	if len(args) > 1 {
 		o.Program = func(ctx context.Context, r *lab.Lab) error { return a.onAll(ctx, r, script(args[1:])) }
 	}
 	rep, err := lab.Run(cmd.Context(), o)
-	if err = errors.Join(err, closeEngines(o.Engines)); errors.Is(err, lab.ErrRunning) {
+	if err = errors.Join(err, closeEngines(o.Engines)); errors.Is(err, folder.ErrRunning) {
 		err = usageError{err}
 	}
 	if len(args) > 1 { // the command's output is what matters

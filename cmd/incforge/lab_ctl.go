@@ -18,6 +18,7 @@ import (
 	"golang.org/x/term"
 
 	"incforge/lab"
+	"incforge/lab/folder"
 )
 
 // labCommands adds the commands for a lab that runs.
@@ -76,13 +77,13 @@ arguments. Both streams come back on stdout, and the exit status is the command'
 // labFolder is the folder of the lab with that name, or of the only one.
 func labFolder(name string) (string, error) {
 	if name != "" {
-		folder := filepath.Join(lab.Home(), name)
-		if _, err := os.Stat(filepath.Join(folder, "lab")); err != nil {
+		dir := filepath.Join(folder.Home(), name)
+		if _, err := os.Stat(filepath.Join(dir, "lab")); err != nil {
 			return "", usagef("lab %s does not run", name)
 		}
-		return folder, nil
+		return dir, nil
 	}
-	folders, err := lab.Folders(lab.Home())
+	folders, err := lab.Folders(folder.Home())
 	switch {
 	case err != nil:
 		return "", err
@@ -162,6 +163,9 @@ func (a *app) labState(s *lab.State, asJSON bool) error {
 		return e.Encode(s)
 	}
 	fmt.Fprintf(a.out, "lab %s; the hosts' folder /share is %s\nswitches: incforge live ctl state %s\n", s.Name, s.Share, s.Control)
+	if s.Manager != "" {
+		fmt.Fprintf(a.out, "manager: incforge status --manager %s\n", s.Manager)
+	}
 	t := newTable("host", "up", "ip", "mac", "link")
 	for _, h := range s.Hosts {
 		t.AppendRow(table.Row{h.Name, h.Up, h.IP, h.MAC, h.Link})

@@ -19,15 +19,17 @@ func example(t *testing.T, dir, name string, loss float64) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../lab/examples", name))
 	require.NoError(t, err)
-	design, err := os.ReadFile("../../lab/examples/switch.yaml")
-	require.NoError(t, err)
 	changed := regexp.MustCompile(`, (loss|rate_mbit|delay_us): [0-9.]+`).ReplaceAllString(string(text), "")
 	if loss > 0 {
 		changed = regexp.MustCompile(`(?m)^(  - \{a: h.*)\}$`).ReplaceAllString(changed, fmt.Sprintf("$1, loss: %g}", loss))
 	}
 	file := filepath.Join(dir, name)
 	require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "switch.yaml"), design, 0o600))
+	for _, design := range []string{"switch.yaml", "inband.yaml"} {
+		text, err := os.ReadFile(filepath.Join("../../lab/examples", design))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, design), text, 0o600))
+	}
 	return file
 }
 
@@ -36,7 +38,7 @@ func TestLabExamples(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "run")
 	t.Setenv("XDG_RUNTIME_DIR", home)
 	dir := t.TempDir()
-	for _, name := range []string{"four.yaml", "eight.yaml"} {
+	for _, name := range []string{"four.yaml", "eight.yaml", "managed.yaml"} {
 		file := example(t, dir, name, 0.01)
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)

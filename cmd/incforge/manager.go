@@ -26,7 +26,7 @@ const managerAddress = "127.0.0.1:7470"
 func (a *app) manager() *cobra.Command {
 	var (
 		files              rpc.Files
-		cfg                manager.Config
+		cfg                = managerDefaults()
 		listen, file, page string
 	)
 	cmd := &cobra.Command{Use: "manager TOPOLOGY", Short: "Place groups in a cluster and have the switches' agents install them",
@@ -48,10 +48,10 @@ sees then what fails. Runs until SIGINT or SIGTERM.`,
 	f.StringVar(&listen, "listen", managerAddress, "HOST:PORT to serve at")
 	f.StringVar(&page, "page", "", "HOST:PORT on loopback for a page with the state of the cluster")
 	f.StringVar(&file, "store", "manager.db", "file that keeps what was decided")
-	f.DurationVar(&cfg.Lease, "lease", 15*time.Second, "how long switches keep what is reserved and not decided")
-	f.DurationVar(&cfg.Gather, "gather", 30*time.Second, "how long the members of a group may take to make their queue pairs")
-	f.DurationVar(&cfg.Call, "call", time.Second, "longest time for a call to an agent")
-	f.DurationVar(&cfg.Patience, "patience", 3*time.Second, "how long a switch or a member may be silent before its groups are ended")
+	f.DurationVar(&cfg.Lease, "lease", cfg.Lease, "how long switches keep what is reserved and not decided")
+	f.DurationVar(&cfg.Gather, "gather", cfg.Gather, "how long the members of a group may take to make their queue pairs")
+	f.DurationVar(&cfg.Call, "call", cfg.Call, "longest time for a call to an agent")
+	f.DurationVar(&cfg.Patience, "patience", cfg.Patience, "how long a switch or a member may be silent before its groups are ended")
 	f.IntVar(&cfg.Groups, "groups", 0, "how many groups a tenant may have; 0 is any number")
 	bindFiles(cmd, &files)
 	return cmd

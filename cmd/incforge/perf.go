@@ -22,6 +22,7 @@ type perfFlags struct {
 	what, types, sizes []string
 	op                 string
 	iterations, warmup int
+	groups             int
 	seed               uint64
 	jsonFile           string
 }
@@ -44,6 +45,7 @@ are rank 0's own. Roots go round. Exit status 1: the group has failed, or a resu
 	f.StringSliceVar(&p.sizes, "bytes", []string{"1Ki:64Ki"}, "sizes of a tensor; Ki and Mi are 2^10 and 2^20; A:B is A and its doubles up to B")
 	f.IntVar(&p.iterations, "iterations", 5, "calls of each kind, type and size that are measured")
 	f.IntVar(&p.warmup, "warmup", 1, "calls before them")
+	f.IntVar(&p.groups, "groups", 1, "make, use and end the group so many times, one after the other")
 	f.Uint64Var(&p.seed, "seed", 1, "seed of the numbers in the tensors")
 	bindMember(cmd, &p.memberFlags)
 	bindJSON(cmd, &p.jsonFile)
@@ -127,12 +129,21 @@ func (a *app) runPerf(ctx context.Context, name string, p *perfFlags) error {
 	if err != nil {
 		return usageError{err}
 	}
-	return a.member(ctx, name, &p.memberFlags, func(g *commlib.Group) error {
-		if plan.Types == nil {
-			plan.Types = g.Endpoint().Types
+	if p.groups < 1 {
+		return usagef("--groups %d must be at least 1", p.groups)
+	}
+	for range p.groups {
+		err := a.member(ctx, name, &p.memberFlags, func(g *commlib.Group) error {
+			if plan.Types == nil {
+				plan.Types = g.Endpoint().Types
+			}
+			return a.runPlan(ctx, g, plan, p.jsonFile)
+		})
+		if err != nil {
+			return err
 		}
-		return a.runPlan(ctx, g, plan, p.jsonFile)
-	})
+	}
+	return nil
 }
 
 // runPlan runs collectives, prints the table and ends the group.

@@ -389,11 +389,17 @@ func TestCluster(t *testing.T) {
 
 func BenchmarkCluster(b *testing.B) {
 	_, place := cluster(b)
-	for name, policy := range map[string]Policy{"neighbours": EdgeDisjoint{}, "scattered": Spatial{}} {
-		b.Run(name, func(b *testing.B) {
+	for _, c := range []struct {
+		name      string
+		policy    Policy
+		scattered bool
+	}{{"neighbours", EdgeDisjoint{}, false}, {"scattered", Spatial{}, true}, {"refused", EdgeDisjoint{}, true}} {
+		b.Run(c.name, func(b *testing.B) {
+			refused := 0
 			for range b.N {
-				place(policy, name == "scattered")
+				refused = place(c.policy, c.scattered)
 			}
+			b.ReportMetric(float64(refused), "refused")
 		})
 	}
 }

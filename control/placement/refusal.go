@@ -47,12 +47,20 @@ func (s *search) refusal() *Refusal {
 			if tree[0].children < 2 || slices.MaxFunc(tree, func(a, b branch) int { return a.dist - b.dist }).dist < depth {
 				continue // a lower tree with a stem, or one that was looked at already
 			}
-			lacks := s.missing(tree, over, depth)
 			if least >= 0 {
 				why.Others++
 			}
-			if least < 0 || len(lacks) < least {
-				least, why.Root, why.Lacks = len(lacks), s.p.net.Nodes[root].Name, lacks
+			lacks := 0
+			s.missing(tree, over, depth, func(func() string) bool {
+				lacks++
+				return least >= 0 && lacks >= least // another tree lacks no more
+			})
+			if least < 0 || lacks < least {
+				least, why.Root, why.Lacks = lacks, s.p.net.Nodes[root].Name, nil
+				s.missing(tree, over, depth, func(sentence func() string) bool { // most trees need no sentences, which take time
+					why.Lacks = append(why.Lacks, sentence())
+					return len(why.Lacks) == mostLacks
+				})
 			}
 		}
 		s.empty = true
@@ -61,59 +69,62 @@ func (s *search) refusal() *Refusal {
 	switch {
 	case least < 0:
 		why.Lacks = s.impossible()
-	case len(why.Lacks) > mostLacks:
-		why.Lacks = append(why.Lacks[:mostLacks], fmt.Sprintf("and %d more", least-mostLacks))
+	case least > mostLacks:
+		why.Lacks = append(why.Lacks, fmt.Sprintf("and %d more", least-mostLacks))
 	}
 	return why
 }
 
-// missing lists what a tree lacks at the least width.
-func (s *search) missing(tree []branch, over, depth int) []string {
+// missing says what a tree lacks at the least width, a call each, until say has heard enough.
+func (s *search) missing(tree []branch, over, depth int, say func(sentence func() string) (enough bool)) {
 	k := s.log2N(s.r.Least, depth)
-	var all []string
-	if over >= 0 {
-		n := &s.p.net.Nodes[over]
-		for _, b := range tree {
-			if b.node == over {
-				all = append(all, fmt.Sprintf("%s can have %d below it, %d asked", n.Name, n.Engine.Members, b.children))
-			}
+	for _, b := range tree {
+		n := &s.p.net.Nodes[b.node]
+		if b.node == over && say(func() string {
+			return fmt.Sprintf("%s can have %d below it, %d asked", n.Name, n.Engine.Members, b.children)
+		}) {
+			return
 		}
 	}
 	for i, b := range tree {
 		n := &s.p.net.Nodes[b.node]
 		switch {
-		case !n.Host:
-			if why := s.lacks(b.node, k); why != "" {
-				all = append(all, n.Name+" "+why)
+		case !n.Host && !s.usable(b.node, k):
+			if say(func() string { return n.Name + " " + s.lacks(b.node, k) }) {
+				return
 			}
-		case s.p.nodes[b.node].down:
-			all = append(all, n.Name+" is down")
+		case n.Host && s.p.nodes[b.node].down:
+			if say(func() string { return n.Name + " is down" }) {
+				return
+			}
 		}
-		if i == 0 {
-			continue
-		}
-		l := s.p.links[b.link]
-		room := s.room(b.link)
-		switch name := s.p.net.LinkName(b.link); {
-		case l.down:
-			all = append(all, fmt.Sprintf("the link %s is down", name))
-		case room < s.r.Least && room == 0:
-			all = append(all, fmt.Sprintf("the link %s is taken by %s", name, strings.Join(s.p.on(b.link), ", ")))
-		case room < s.r.Least:
-			all = append(all, fmt.Sprintf("the link %s has %d Mbit/s left, %d asked", name, room, s.r.Least))
+		if i > 0 && s.room(b.link) < s.r.Least && say(func() string { return s.full(b.link) }) {
+			return
 		}
 	}
-	return all
 }
 
-// on lists the groups that hold some of a link.
+// full says why a link has no room.
+func (s *search) full(link int) string {
+	name, room := s.p.net.LinkName(link), s.room(link)
+	switch {
+	case s.p.links[link].down:
+		return fmt.Sprintf("the link %s is down", name)
+	case room == 0:
+		return fmt.Sprintf("the link %s is taken by %s", name, strings.Join(s.p.on(link), ", "))
+	}
+	return fmt.Sprintf("the link %s has %d Mbit/s left, %d asked", name, room, s.r.Least)
+}
+
+// on lists the groups that hold some of a link, in order.
 func (p *Placer) on(link int) []string {
 	var all []string
-	for _, name := range p.Groups() {
-		if _, ok := p.groups[name].held[link]; ok {
+	for name, g := range p.groups {
+		if _, ok := g.held[link]; ok {
 			all = append(all, name)
 		}
 	}
+	slices.Sort(all)
 	return all
 }
 

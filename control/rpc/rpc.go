@@ -14,6 +14,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -120,8 +121,21 @@ func Server(f Files, roles ...string) (*grpc.Server, error) {
 		})), nil
 }
 
-// Listen listens at HOST:PORT.
+// socketPrefix begins the address of a unix socket.
+const socketPrefix = "unix:"
+
+// Listen listens at HOST:PORT, or at unix:PATH, a socket that nobody else can use.
 func Listen(address string, f Files) (net.Listener, error) {
+	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			return nil, fmt.Errorf("listen: %w", err)
+		}
+		if err := os.Chmod(path, 0o600); err != nil {
+			return nil, errors.Join(fmt.Errorf("listen: %w", err), l.Close())
+		}
+		return l, nil
+	}
 	l, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen: %w", err)
@@ -132,10 +146,13 @@ func Listen(address string, f Files) (net.Listener, error) {
 	return l, nil
 }
 
-// Dial prepares a connection to HOST:PORT, where somebody of a role must be. It is made when it is first used, and again when it breaks.
+// Dial prepares a connection to HOST:PORT or unix:PATH, where somebody of a role must be. It is made when it is first used, and again when it breaks.
 func Dial(address, role string, f Files) (*grpc.ClientConn, error) {
-	creds := insecure.NewCredentials()
-	if f.none() {
+	creds, target := insecure.NewCredentials(), "passthrough:///"+address
+	if strings.HasPrefix(address, socketPrefix) {
+		target = address
+	}
+	if f.none() && target != address {
 		host, _, err := net.SplitHostPort(address)
 		if err != nil {
 			return nil, fmt.Errorf("dial: %w", err)
@@ -143,7 +160,8 @@ func Dial(address, role string, f Files) (*grpc.ClientConn, error) {
 		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 			return nil, fmt.Errorf("dial %s: %w", address, ErrLoopback)
 		}
-	} else {
+	}
+	if !f.none() {
 		config, err := f.config()
 		if err != nil {
 			return nil, err
@@ -159,7 +177,7 @@ func Dial(address, role string, f Files) (*grpc.ClientConn, error) {
 	// Who comes back must be found again within anybody's patience, and nobody here has thousands of connections.
 	soon := grpc.ConnectParams{Backoff: backoff.Config{BaseDelay: 50 * time.Millisecond, Multiplier: 1.5, Jitter: 0.2, MaxDelay: 500 * time.Millisecond},
 		MinConnectTimeout: time.Second}
-	conn, err := grpc.NewClient("passthrough:///"+address, grpc.WithTransportCredentials(creds), grpc.WithConnectParams(soon))
+	conn, err := grpc.NewClient(target, grpc.WithTransportCredentials(creds), grpc.WithConnectParams(soon))
 	if err != nil {
 		return nil, fmt.Errorf("dial %s: %w", address, err)
 	}

@@ -4,6 +4,8 @@ package rpc_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -25,10 +27,14 @@ func (whoami) Describe(ctx context.Context, _ *pb.DescribeRequest) (*pb.Describe
 }
 
 func serve(t *testing.T, f Files, roles ...string) string {
+	return serveAt(t, "127.0.0.1:0", f, roles...)
+}
+
+func serveAt(t *testing.T, address string, f Files, roles ...string) string {
 	s, err := Server(f, roles...)
 	require.NoError(t, err)
 	pb.RegisterAgentServer(s, whoami{})
-	l, err := Listen("127.0.0.1:0", f)
+	l, err := Listen(address, f)
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(l) }()
@@ -76,6 +82,14 @@ func TestLoopback(t *testing.T) {
 	who, err := ask(t, serve(t, Files{}, Manager), Files{})
 	require.NoError(t, err)
 	assert.Equal(t, "operator local", who)
+	socket := filepath.Join(t.TempDir(), "s")
+	serveAt(t, "unix:"+socket, Files{}, Manager)
+	who, err = ask(t, "unix:"+socket, Files{})
+	require.NoError(t, err)
+	assert.Equal(t, "operator local", who)
+	info, err := os.Stat(socket)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	_, err = Listen("0.0.0.0:0", Files{})
 	require.ErrorIs(t, err, ErrLoopback)
 	_, err = Dial("192.0.2.1:1", Agent, Files{})

@@ -77,6 +77,7 @@ initramfs() {
     echo "nod /dev/null 666 0 0 c 1 3"
     echo "file /init $here/init 755 0 0"
     echo "file /sbin/serve $here/serve 755 0 0"
+    echo "file /sbin/relay $work/relay 755 0 0"
     echo "file /bin/busybox $root/bin/busybox 755 0 0"
     echo "file /bin/sh $root/bin/dash 755 0 0"
     echo "file /etc/shrc $work/shrc 644 0 0"
@@ -118,6 +119,7 @@ if [ ! -e "$folder/initrd" ]; then
     fetch "$work/dev" $develop
     echo 'root:x:0:0:root:/root:/bin/sh' >"$work/passwd"
     echo 'alias ip=/bin/ip; PS1="$(hostname):\w# "' >"$work/shrc"
+    gcc -O2 -Wall -Wextra -Werror -std=gnu11 -static -s "$here/relay.c" -o "$work/relay"
     mkdir -p "$work/out/bin"
     initramfs "$work/root" >"$work/list"
     "$kernel/gen_init_cpio" "$work/list" | zstd -q -10 >"$work/out/initrd"

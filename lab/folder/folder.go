@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package lab
+// Package folder keeps the folder of a lab: one lab of a name at a time, and what labs leave behind that were killed, processes and files, is
+// taken away when the next one starts.
+package folder
 
 import (
 	"bytes"
@@ -18,11 +20,11 @@ import (
 // ErrRunning means that a lab of that name runs already.
 var ErrRunning = errors.New("is running already")
 
-// mark is the environment variable by which processes of a lab are known: its value is the lab's folder.
-const mark = "INCFORGE_LAB"
+// Mark is the environment variable by which processes of a lab are known: its value is the lab's folder.
+const Mark = "INCFORGE_LAB"
 
-// lockSuffix is that of the file beside a lab's folder that is locked while the lab runs.
-const lockSuffix = ".lock"
+// LockSuffix is that of the file beside a lab's folder that is locked while the lab runs.
+const LockSuffix = ".lock"
 
 // Home is the folder that holds the folders of the user's running labs: sockets are in them, so it has a short name.
 func Home() string {
@@ -32,14 +34,14 @@ func Home() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("incforge-lab-%d", os.Getuid()))
 }
 
-// folder is the folder of a lab that runs here.
-type folder struct {
-	path string
+// Folder is the folder of a lab that runs here.
+type Folder struct {
+	Path string
 	lock *os.File
 }
 
-// claim makes the folder of a lab, after taking away what labs have left behind that were killed.
-func claim(home, name string) (*folder, error) {
+// Claim makes the folder of a lab, after taking away what labs have left behind that were killed.
+func Claim(home, name string) (*Folder, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, err
 	}
@@ -53,13 +55,13 @@ func claim(home, name string) (*folder, error) {
 	if err := sweep(home); err != nil {
 		return nil, err
 	}
-	lock, err := tryLock(filepath.Join(home, name+lockSuffix))
+	lock, err := tryLock(filepath.Join(home, name+LockSuffix))
 	if err != nil {
 		return nil, fmt.Errorf("lab %s: %w", name, err)
 	}
-	f := &folder{filepath.Join(home, name), lock}
-	if err := os.Mkdir(f.path, 0o700); err != nil {
-		return nil, errors.Join(err, f.drop())
+	f := &Folder{filepath.Join(home, name), lock}
+	if err := os.Mkdir(f.Path, 0o700); err != nil {
+		return nil, errors.Join(err, f.Drop())
 	}
 	return f, nil
 }
@@ -89,12 +91,12 @@ func tryLock(path string) (*os.File, error) {
 	}
 }
 
-// drop takes the folder away, with all processes that are marked with it.
-func (f *folder) drop() error {
-	err := endAll(f.path)
-	err = errors.Join(err, os.RemoveAll(f.path))
-	err = errors.Join(err, os.Remove(f.path+lockSuffix), f.lock.Close())
-	if rerr := os.Remove(filepath.Dir(f.path)); rerr != nil && !errors.Is(rerr, syscall.ENOTEMPTY) && !errors.Is(rerr, fs.ErrNotExist) {
+// Drop takes the folder away, with all processes that are marked with it.
+func (f *Folder) Drop() error {
+	err := endAll(f.Path)
+	err = errors.Join(err, os.RemoveAll(f.Path))
+	err = errors.Join(err, os.Remove(f.Path+LockSuffix), f.lock.Close())
+	if rerr := os.Remove(filepath.Dir(f.Path)); rerr != nil && !errors.Is(rerr, syscall.ENOTEMPTY) && !errors.Is(rerr, fs.ErrNotExist) {
 		err = errors.Join(err, rerr)
 	}
 	return err
@@ -102,7 +104,7 @@ func (f *folder) drop() error {
 
 // sweep takes away what killed labs have left in home.
 func sweep(home string) error {
-	locks, err := filepath.Glob(filepath.Join(home, "*"+lockSuffix))
+	locks, err := filepath.Glob(filepath.Join(home, "*"+LockSuffix))
 	if err != nil {
 		return err
 	}
@@ -114,7 +116,7 @@ func sweep(home string) error {
 		if err != nil {
 			return err
 		}
-		dir := strings.TrimSuffix(path, lockSuffix)
+		dir := strings.TrimSuffix(path, LockSuffix)
 		if err := errors.Join(endAll(dir), os.RemoveAll(dir), os.Remove(path), lock.Close()); err != nil {
 			return err
 		}
@@ -128,7 +130,7 @@ const endTime = 5 * time.Second
 // endAll kills the processes that are marked with a folder, and waits until they are gone.
 func endAll(dir string) error {
 	for start := time.Now(); ; time.Sleep(2 * time.Millisecond) {
-		pids, err := marked(dir)
+		pids, err := Marked(dir)
 		if err != nil || len(pids) == 0 {
 			return err
 		}
@@ -143,13 +145,13 @@ func endAll(dir string) error {
 	}
 }
 
-// marked are the processes that are marked with a folder. Those of others cannot be read, and are not.
-func marked(dir string) (pids []int, err error) {
+// Marked are the processes that are marked with a folder. Those of others cannot be read, and are not.
+func Marked(dir string) (pids []int, err error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, err
 	}
-	want := []byte(mark + "=" + dir)
+	want := []byte(Mark + "=" + dir)
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil || pid == os.Getpid() {
