@@ -287,8 +287,11 @@ func (b *bench) run(looks int) error {
 			return err
 		}
 		late = nil
-		write := b.rng.IntN(3) > 0
-		for range b.rng.IntN(b.p.Stages + 5) {
+		idle, write := b.rng.IntN(b.p.Stages+5), b.rng.IntN(3) > 0
+		if write { // two cycles behind the read at the earliest
+			idle++
+		}
+		for range idle {
 			if err := b.cycle(nil, nil); err != nil {
 				return err
 			}
@@ -312,7 +315,7 @@ func (b *bench) run(looks int) error {
 				}
 			}
 		}
-		if b.starting < 0 && b.rng.IntN(20) == 0 {
+		if b.starting < 0 && b.rng.IntN(8) == 0 {
 			b.start(b.rng.IntN(b.p.Groups))
 		}
 	}
