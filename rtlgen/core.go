@@ -63,9 +63,9 @@ func ports(c *graph.Composite, addrBits int) {
 func pending(d params.Derived) int { return d.HeaderEntries + 20 }
 
 // ackStages are the register stages of the minimum over acknowledgements. One more is a cycle more for the acknowledgements of a Broadcast;
-// in Mode II more than eight endpoints, four comparisons one after the other, are worth two.
+// in Mode II more than nine endpoints, three comparisons one after the other, are worth two: one for each, and the memory has one to itself.
 func ackStages(p params.Params, d params.Derived) int {
-	if p.Mode == 2 && d.MaskBits > 8 {
+	if p.Mode == 2 && d.MaskBits > 9 {
 		return 4
 	}
 	return 2

@@ -134,7 +134,7 @@ func (p AggregateData) parts() []graph.Describer {
 	payload := ram.Payload{Rows: p.rows(), Bits: 8 * p.Row, AddrW: addrW, Banks: p.Banks, ECC: p.ECC}
 	parts := []graph.Describer{
 		payload,
-		TakeRow{Bytes: p.Bytes, Row: p.Row, Double: p.Double, F16: p.F16, B16: p.B16, SubW: leaf.Clog2(p.Bytes/p.Row) + 1},
+		TakeRow{Bytes: p.Bytes, Row: p.Row, Double: p.Double, F16: p.F16, B16: p.B16, SubW: leaf.Clog2(p.Bytes/p.Row) + 1, Cut: p.ECC},
 		EmitWord{Bytes: p.Bytes, Row: p.Row, Double: p.Double, F16: p.F16, B16: p.B16},
 		lanes.Lanes{Lanes: p.Row / 4 * (1 + p.Double), Stages: p.Stages,
 			Include: lanes.Include{FP: p.fp(), Int: true, Sum: p.Sum, Min: p.Min, Max: p.Max}},

@@ -50,6 +50,7 @@ func TestRowsDescription(t *testing.T) {
 		take{Bytes: 4, Row: 4, SubW: 1},
 		take{Bytes: 8, Row: 8, Double: 1, F16: true, B16: true, SubW: 1},
 		take{Bytes: 64, Row: 4, B16: true, SubW: 5},
+		take{Bytes: 8, Row: 4, F16: true, SubW: 2, Cut: 1},
 		take{Bytes: 256, Row: 128, SubW: 3},
 	}, []hdltest.Refused{
 		{Leaf: take{Bytes: 12, Row: 8, SubW: 1}, Params: []graph.Param{{Name: "BYTES", Value: 12}}, Rule: "BYTES must be a power of two of at least 4"},
@@ -57,6 +58,7 @@ func TestRowsDescription(t *testing.T) {
 		{Leaf: take{Bytes: 8, Row: 4, Double: 1, SubW: 2}, Params: []graph.Param{{Name: "ROW", Value: 4}, {Name: "DOUBLE", Value: 1}, {Name: "SUB_W", Value: 2}},
 			Rule: "DOUBLE must be 0, or 1 with ROW equal to BYTES"},
 		{Leaf: take{Bytes: 8, Row: 4, SubW: 1}, Params: []graph.Param{{Name: "ROW", Value: 4}}, Rule: "SUB_W must hold the rows of a word"},
+		{Leaf: take{Bytes: 8, Row: 8, SubW: 1, Cut: 2}, Params: []graph.Param{{Name: "CUT", Value: 2}}, Rule: "CUT must be 0 or 1"},
 	})
 	type emit = aggregatedata.EmitWord
 	hdltest.Check(t, []graph.Describer{

@@ -202,7 +202,10 @@ module inc_aggregate_data #(
     wire             g_last  = g_word && (g_done || g_left == {{(WORDS_W-1){1'b0}}, 1'b1});
 
     assign op_ready = !g_valid || (g_go && g_last);
-    wire [PKT_W-1:0] g_oldest = g_valid ? g_start : pkt_start;
+    // A packet's word is shown until the next one is read, which is when its last row has left the stage after G.
+    assign oldest  = g_valid ? g_start : pkt_start;
+    assign rd_en   = g_go && g_take && g_sub == {SUB_W{1'b0}};
+    assign rd_addr = g_packet;
 
     always @(posedge clk) begin
         if (op_valid) begin
@@ -263,16 +266,18 @@ module inc_aggregate_data #(
     // the row that comes to X next
     wire              m_go, m_spec, m_read, m_take;
     wire [TAG_W-1:0]  m_tag;
-    wire [SUB_W-1:0]  m_sub;
     wire [1:0]        m_function, m_dtype;
     wire              m_holds;       // wants what the memory's output shows, and cannot go on
     wire              m_again;       // is read again
     wire [ADDR_W-1:0] m_again_addr;
     wire              m_busy;        // as g_busy
     wire              m_reduces;     // M has the last row of a work with op_reduce
+    // the packet's word in M goes to X; what of it, without ECC in X itself
+    wire              m_takes;
+    wire [SUB_W-1:0]  cut_sub;
+    wire              cut_wide, cut_big_endian;
     wire              tree_fix_hold;
     reg  [TAG_W-1:0]  x_tag;
-    reg  [SUB_W-1:0]  x_sub;
     reg               x_take;
     reg  [1:0]        x_function, x_dtype;
     wire              x_write, x_emit, x_reduce, x_upper, x_word, x_wide, x_bf16, x_big_endian;
@@ -293,7 +298,8 @@ module inc_aggregate_data #(
         end
     endgenerate
     // places in a tag
-    localparam AT_UPPER_EN = 5, AT_LOWER_EN = 6, AT_ADDR = 7, AT_REDUCE = 7 + ADDR_W, AT_EMIT = 8 + ADDR_W, AT_WRITE = 9 + ADDR_W, FLAG_W = 10 + ADDR_W;
+    localparam AT_BIG_ENDIAN = 0, AT_WIDE = 2, AT_UPPER_EN = 5, AT_LOWER_EN = 6, AT_ADDR = 7, AT_REDUCE = 7 + ADDR_W, AT_EMIT = 8 + ADDR_W,
+               AT_WRITE = 9 + ADDR_W, FLAG_W = 10 + ADDR_W;
     assign {x_write, x_emit, x_reduce, x_addr, x_lower_en, x_upper_en, x_upper, x_word, x_wide, x_bf16, x_big_endian}
         = x_tag[FLAG_W-1:0];
 
@@ -307,7 +313,6 @@ module inc_aggregate_data #(
             reg [TAG_W-1:0]  row_tag_reg;
             reg [SUB_W-1:0]  sub_reg;
             reg [1:0]        function_reg, dtype_reg;
-            reg [PKT_W-1:0]  packet_reg, start_reg;
             reg [DEPTH:0]    meets_m_reg;
             // S writes what was read before: once more, unless a later row under way writes there too
             wire             later = (meets_m_reg[0] && x_valid) || (meets_m_reg[DEPTH-1:1] & v_reg[DEPTH-2:0]) != {(DEPTH-1){1'b0}};
@@ -321,7 +326,6 @@ module inc_aggregate_data #(
             assign m_read     = read_reg;
             assign m_take     = take_reg;
             assign m_tag      = row_tag_reg;
-            assign m_sub      = sub_reg;
             assign m_function = function_reg;
             assign m_dtype    = dtype_reg;
             assign m_meets    = meets_m_reg;
@@ -334,10 +338,11 @@ module inc_aggregate_data #(
             wire same_half    = (flags[AT_LOWER_EN] && g_lower_en) || (flags[AT_UPPER_EN] && g_upper_en);
             assign g_meets_m  = flags[AT_WRITE] && flags[AT_ADDR +: ADDR_W] == g_addr && (DOUBLE == 0 || same_half);
 
-            // the packet's word comes to X too
-            assign rd_en      = m_go && take_reg && sub_reg == {SUB_W{1'b0}};
-            assign rd_addr    = packet_reg;
-            assign oldest     = valid_reg ? start_reg : g_oldest;
+            // the packet's word is read when the slot's is, and its elements pass a register too
+            assign m_takes    = m_go && take_reg;
+            assign cut_sub    = sub_reg;
+            assign cut_wide   = flags[AT_WIDE];
+            assign cut_big_endian = flags[AT_BIG_ENDIAN];
 
             always @(posedge clk) begin
                 if (g_go) begin
@@ -347,8 +352,6 @@ module inc_aggregate_data #(
                     take_reg     <= g_take;
                     function_reg <= g_function;
                     dtype_reg    <= g_dtype;
-                    packet_reg   <= g_packet;
-                    start_reg    <= g_start;
                     stale_reg    <= g_late && !g_later;
                     meets_m_reg  <= {move ? g_meets[DEPTH-1:0] : g_meets[DEPTH:1], valid_reg ? g_meets_m : g_meets[0]};
                 end else begin
@@ -375,12 +378,18 @@ module inc_aggregate_data #(
             end
             wire unused_flags = &{1'b0, flags};
         end else begin : gen_no_m
+            reg [SUB_W-1:0]   sub_reg;     // of the row in X
+            always @(posedge clk) begin
+                if (g_go) begin
+                    sub_reg <= g_sub;
+                end
+            end
+
             assign m_go       = g_go;
             assign m_spec     = g_spec;
             assign m_read     = g_read;
             assign m_take     = g_take;
             assign m_tag      = g_tag;
-            assign m_sub      = g_sub;
             assign m_function = g_function;
             assign m_dtype    = g_dtype;
             assign m_meets    = g_meets;
@@ -390,9 +399,10 @@ module inc_aggregate_data #(
             assign m_reduces  = 1'b0;
             assign g_free     = x_free;
             assign g_meets_m  = 1'b0;
-            assign rd_en      = g_go && g_take && g_sub == {SUB_W{1'b0}};
-            assign rd_addr    = g_packet;
-            assign oldest     = g_oldest;
+            assign m_takes    = 1'b0;
+            assign cut_sub    = sub_reg;
+            assign cut_wide   = x_wide;
+            assign cut_big_endian = x_big_endian;
             wire unused_m     = &{1'b0, tree_fix_hold, g_meets_m};
         end
     endgenerate
@@ -402,7 +412,6 @@ module inc_aggregate_data #(
     always @(posedge clk) begin
         if (m_go) begin
             x_tag      <= m_tag;
-            x_sub      <= m_sub;
             x_read     <= m_read;
             x_take     <= m_take;
             x_function <= m_function;
@@ -590,12 +599,15 @@ module inc_aggregate_data #(
     // ---- operands ----
 
     wire [WIDTH-1:0] packet_row;
-    inc_take_row #(.BYTES(BYTES), .ROW(ROW), .DOUBLE(DOUBLE), .F16(F16), .B16(B16), .SUB_W(SUB_W)) u_take (
+    inc_take_row #(.BYTES(BYTES), .ROW(ROW), .DOUBLE(DOUBLE), .F16(F16), .B16(B16), .SUB_W(SUB_W), .CUT(ECC)) u_take (
+        .clk        (clk),
+        .en         (m_takes),
         .word       (rd_data),
-        .sub        (x_sub),
-        .wide       (x_wide),
-        .bf16       (x_bf16),
-        .big_endian (x_big_endian),
+        .sub        (cut_sub),
+        .wide       (cut_wide),
+        .big_endian (cut_big_endian),
+        .row_wide   (x_wide),
+        .row_bf16   (x_bf16),
         .row        (packet_row)
     );
 
@@ -826,7 +838,8 @@ module inc_aggregate_data #(
     );
 
     wire unused_wires = &{1'b0, place_addr, lower_ready, m_busy, tree_addr, tree_busy_bank, v_chain[DEPTH], spec_chain[DEPTH], bad_chain[DEPTH],
-                          tag_chain[(DEPTH+1)*TAG_W-1 -: TAG_W], meets_chain[DEPTH], x_addr, x_write, x_emit, x_reduce, x_upper, x_word};
+                          tag_chain[(DEPTH+1)*TAG_W-1 -: TAG_W], meets_chain[DEPTH], x_addr, x_write, x_emit, x_reduce, x_upper, x_word,
+                          x_big_endian};
 
 endmodule
 

@@ -5,9 +5,9 @@
 // Contract
 //   rows        a word of 32-bit elements is BYTES/ROW rows, one of 16-bit elements twice as many; with DOUBLE set a row is two
 //               ROWs wide: a word of 32-bit elements then appears in both halves, one of 16-bit elements fills both
-//   latency     0 cycles: combinational
+//   latency     0 cycles: combinational; with CUT 1: the elements that are cut out pass a register, and are widened behind it
 //   throughput  follows its inputs
-//   stall       never
+//   stall       never; with CUT the register takes what is cut out with `en` and keeps it otherwise
 //   reset       none
 //   not done    the last word's bytes behind the payload's end are cut like the others
 `default_nettype none
@@ -23,14 +23,23 @@ module inc_take_row #(
     parameter F16    = 0,
     parameter B16    = 0,
     // bits of a row's number in its word, at least 1
-    parameter SUB_W  = 1
+    parameter SUB_W  = 1,
+    // 1: a register between cutting and widening
+    parameter CUT    = 0
 ) (
+    input  wire                        clk,
+
+    // what is cut out: a row's elements, in the machine's order
+    input  wire                        en,
     input  wire [8*BYTES-1:0]          word,
     // number of the row in its word
     input  wire [SUB_W-1:0]            sub,
     input  wire                        wide,
-    input  wire                        bf16,
     input  wire                        big_endian,
+
+    // the row that is made of them, with CUT of what was cut out last
+    input  wire                        row_wide,
+    input  wire                        row_bf16,
     output wire [8*ROW*(1+DOUBLE)-1:0] row
 );
 
@@ -50,6 +59,9 @@ module inc_take_row #(
         end
         if (SUB_W < 1 || SUB_W < $clog2(2 * ROWS) - DOUBLE) begin : gen_bad_sub
             $error("inc_take_row: SUB_W must hold the rows of a word");
+        end
+        if (CUT < 0 || CUT > 1) begin : gen_bad_cut
+            $error("inc_take_row: CUT must be 0 or 1");
         end
     endgenerate
 `endif
@@ -85,8 +97,9 @@ module inc_take_row #(
         end
     endgenerate
 
-    // ---- 16-bit elements ----
+    // ---- 16-bit elements, and the row; in a register both sizes of elements have the same place ----
 
+    wire [8*ROW-1:0] row_full;
     generate
         if (F16 != 0 || B16 != 0) begin : gen_wide
             wire [4*OUT-1:0] half;
@@ -106,18 +119,48 @@ module inc_take_row #(
                 assign half = word;
             end
 
-            wire [4*OUT-1:0] half_host;
+            wire [4*OUT-1:0] half_host, row_half;
             for (i = 0; i < OUT / 4; i = i + 1) begin : gen_half
                 wire [15:0] e = half[16*i +: 16];
                 assign half_host[16*i +: 16] = big_endian ? {e[7:0], e[15:8]} : e;
             end
 
+            if (CUT != 0) begin : gen_register
+                reg [8*ROW-1:0] elements_reg;
+                always @(posedge clk) begin
+                    if (en) begin
+                        elements_reg <= full_host;
+                        if (wide) begin
+                            elements_reg[4*OUT-1:0] <= half_host;
+                        end
+                    end
+                end
+                assign row_full = elements_reg;
+                assign row_half = elements_reg[4*OUT-1:0];
+            end else begin : gen_through
+                assign row_full = full_host;
+                assign row_half = half_host;
+                wire unused_wide = &{1'b0, clk, en, wide};
+            end
+
             wire [8*OUT-1:0] widened;
-            inc_widen #(.HALVES(OUT / 4), .F16(F16), .B16(B16)) u_widen (.is_bf16(bf16), .x(half_host), .y(widened));
-            assign row = wide ? widened : {(1 + DOUBLE){full_host}};
+            inc_widen #(.HALVES(OUT / 4), .F16(F16), .B16(B16)) u_widen (.is_bf16(row_bf16), .x(row_half), .y(widened));
+            assign row = row_wide ? widened : {(1 + DOUBLE){row_full}};
         end else begin : gen_narrow
-            assign row = {(1 + DOUBLE){full_host}};
-            wire unused_bits = &{1'b0, wide, bf16};
+            if (CUT != 0) begin : gen_register
+                reg [8*ROW-1:0] elements_reg;
+                always @(posedge clk) begin
+                    if (en) begin
+                        elements_reg <= full_host;
+                    end
+                end
+                assign row_full = elements_reg;
+            end else begin : gen_through
+                assign row_full = full_host;
+                wire unused_clk = &{1'b0, clk, en};
+            end
+            assign row = {(1 + DOUBLE){row_full}};
+            wire unused_bits = &{1'b0, wide, row_wide, row_bf16};
         end
     endgenerate
 

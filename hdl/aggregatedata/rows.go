@@ -22,6 +22,8 @@ type TakeRow struct {
 	F16, B16 bool
 	// SubW: bits of a row's number in its word, at least 1.
 	SubW int
+	// Cut: 1 for a register between cutting and widening, else 0.
+	Cut int
 }
 
 // width is the bytes of what the adders take at once.
@@ -42,6 +44,7 @@ func (p TakeRow) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	rules.Refuse(p.SubW < 1 || p.SubW < leaf.Clog2(2*p.Bytes/p.Row)-p.Double, "SUB_W must hold the rows of a word")
+	rules.Refuse(p.Cut < 0 || p.Cut > 1, "CUT must be 0 or 1")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
@@ -50,7 +53,7 @@ func (p TakeRow) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	m := &graph.Module{
-		Name: "inc_take_row", Source: source, Latency: "0 cycles",
+		Name: "inc_take_row", Source: source, Latency: "0 cycles, with CUT 1",
 		Purpose: "cuts a row for the adders out of a payload word",
 		Params: []graph.Param{
 			{Name: "BYTES", Value: p.Bytes},
@@ -59,13 +62,17 @@ func (p TakeRow) Module() (*graph.Module, error) {
 			{Name: "F16", Value: leaf.Bit(p.F16)},
 			{Name: "B16", Value: leaf.Bit(p.B16)},
 			{Name: "SUB_W", Value: p.SubW},
+			{Name: "CUT", Value: p.Cut},
 		},
 		Ports: []graph.Port{
+			leaf.In("clk", 1),
+			leaf.In("en", 1),
 			leaf.In("word", 8*p.Bytes),
 			leaf.In("sub", p.SubW),
 			leaf.In("wide", 1),
-			leaf.In("bf16", 1),
 			leaf.In("big_endian", 1),
+			leaf.In("row_wide", 1),
+			leaf.In("row_bf16", 1),
 			leaf.Out("row", 8*p.width()),
 		},
 	}

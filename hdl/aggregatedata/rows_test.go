@@ -43,8 +43,9 @@ func TestRowsRoundTrip(t *testing.T) {
 				for sub := range rows {
 					take.Set("sub", uint64(sub))
 					take.SetBool("wide", wide)
-					take.SetBool("bf16", bf16)
 					take.SetBool("big_endian", big)
+					take.SetBool("row_wide", wide)
+					take.SetBool("row_bf16", bf16)
 					require.NoError(t, take.Eval())
 					emit.SetBytes("row", take.Bytes("row"))
 					emit.Set("row_valid", 1)

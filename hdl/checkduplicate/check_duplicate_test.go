@@ -76,7 +76,7 @@ type bench struct {
 
 	start    int    // of the payload of the oldest frame in the packet buffer
 	steps    uint64 // counters that step in the next cycle
-	ackWait  int    // cycles from ack_rd to ack_ready, 2 or more
+	ackWait  int    // cycles from ack_rd to ack_ready, 3 or more
 	ackAge   int    // cycles since ack_rd
 	asked    *frame // whose acknowledgements were read
 	readAge  int    // cycles since ctl_rd
@@ -918,7 +918,7 @@ func TestAgainstModel(t *testing.T) {
 				pace := func(percent int) func() bool { return func() bool { return b.rng.IntN(100) < percent } }
 				b.ready, b.room = pace([]int{100, 70, 30}[b.rng.IntN(3)]), pace([]int{100, 70, 30}[b.rng.IntN(3)])
 				b.next = b.random
-				b.ackWait = 2 + int(seed)%3
+				b.ackWait = 3 + int(seed)%3
 				for g := range p.Groups {
 					b.configure(g)
 				}

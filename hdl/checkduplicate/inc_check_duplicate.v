@@ -585,16 +585,17 @@ module inc_check_duplicate #(
 
     // data of the range before that everybody has: its ACKs would be of another range; a gap's NAK asks for what follows the
     // acknowledged, in-band for nothing before the range
-    wire [23:0] picked_past = ack_picked - c_end;
+    reg  [23:0] picked_reg, picked_msn_reg, rest_msn_reg;
+    reg         all_have_reg, rest_ready_reg;
+    wire [23:0] picked_past = picked_reg - c_end;
     wire [23:0] rest_past   = ack_rest - c_end;
-    wire [23:0] gap_low     = ack_picked - c_begin;
-    reg  [23:0] gap_psn_reg, picked_msn_reg, rest_msn_reg;
-    reg         parent_has_reg, all_have_reg, rest_ready_reg;
+    wire [23:0] gap_low     = picked_reg - c_begin;
+    wire [23:0] gap_psn     = c_ranged && gap_low[23] ? c_begin : picked_reg + 24'd1;
+    wire        parent_has  = !picked_past[23];
 
     always @(posedge clk) begin
-        gap_psn_reg    <= c_ranged && gap_low[23] ? c_begin : ack_picked + 24'd1;
+        picked_reg     <= ack_picked;
         picked_msn_reg <= ack_picked_msn;
-        parent_has_reg <= !picked_past[23];
         rest_msn_reg   <= ack_rest_msn;
         all_have_reg   <= ack_rest_any && !rest_past[23];
         rest_ready_reg <= ack_ready && !ack_rd;
@@ -632,7 +633,7 @@ module inc_check_duplicate #(
     wire answers_up = rose || covered || !c_syn_ack;
     // a NAK of what all have is an old one: what follows may never have been sent
     wire up_ack     = c_syn_ack || covered;
-    wire reack      = c_late && (c_reduces ? c_behind && parent_has_reg : c_spreads && all_have_reg);
+    wire reack      = c_late && (c_reduces ? c_behind && parent_has : c_spreads && all_have_reg);
 
     // ---- form: everything that the verdict will only let pass ----
 
@@ -648,7 +649,10 @@ module inc_check_duplicate #(
     wire               emits     = (copies || (TREE == 0 && (c_completes || (c_resend && !reack)))) && reaches;
     wire               reduction = TREE != 0 && (c_completes || (c_resend && !reack)) && reaches;
 
-    assign has_work = c_acts && c_live && all_words != {WORDS_W{1'b0}} && (c_accept || emits || reduction);
+    // of a payload that is added, or that somebody gets: what was acknowledged is compared meanwhile
+    wire               some      = c_words != {WORDS_W{1'b0}};
+    wire               some_kept = c_slot_words != {WORDS_W{1'b0}};
+    assign has_work = c_acts && c_live && ((c_accept && some) || (((c_resend && some_kept) || (c_down && some)) && reaches && !reack));
 
     reg               t_sends, t_opens, t_keeps, t_ep_we, t_done_we, t_wr;
     reg [1:0]         t_kind;
@@ -710,7 +714,7 @@ module inc_check_duplicate #(
             t_se      <= from_slot ? wr_se : copies && c_se;
             t_pad     <= from_slot ? wr_pad : copies ? c_pad : 2'd0;
             t_ce      <= from_slot ? wr_ce : !makes_ack && c_ce;
-            t_psn     <= c_gap_nak ? gap_psn_reg : c_base_nak ? c_range_base : reack ? c_end : c_cnp ? c_wire_psn
+            t_psn     <= c_gap_nak ? gap_psn : c_base_nak ? c_range_base : reack ? c_end : c_cnp ? c_wire_psn
                          : c_need_min ? (up_ack ? least : least + 24'd1) : c_psn;
             t_ext     <= from_slot ? wr_ext : c_gap_nak || c_base_nak ? {NAK_SEQUENCE, c_msn}
                          : reack ? {ACK_PLAIN, c_reduces ? picked_msn_reg : rest_msn_reg}

@@ -3,7 +3,8 @@
 // inc_least_ack: the minimum that a Broadcast's acknowledgement leaves, before it and after it, of all endpoints.
 //
 // Contract
-//   order       one acknowledgement at a time: ack_rd of its state, then what it says stands still; ack_own by the cycle before ack_ready
+//   order       one acknowledgement at a time: ack_rd of its state, then what it says stands still; ack_own two cycles before
+//               ack_ready at the latest
 //   latency     ack_ready in cycle 0, ready and all that is shown in cycle 2, until the next ack_rd
 //   throughput  as ReceiveACK's
 //   stall       waits for ack_ready
@@ -57,10 +58,10 @@ module inc_least_ack #(
 `endif
 
     // three steps: this endpoint's after it; the minima; and the minima within the range
-    wire [23:0] step        = number - ack_own;
+    reg  [23:0] was_reg, was_msn_reg;  // ack_own, which is known two cycles before ack_rest
+    wire [23:0] step        = number - was_reg;
     wire        stays       = step[23] || !counts;
     reg  [23:0] own_reg, own_msn_reg;
-    reg  [23:0] was_reg;               // ack_own, which is known a cycle before ack_rest
     wire [23:0] past_rest   = ack_rest - was_reg;
     wire [23:0] now_rest    = ack_rest - own_reg;
     wire        past_others = ack_rest_any && past_rest[23];
@@ -81,9 +82,10 @@ module inc_least_ack #(
     assign least_msn = least_msn_reg;
 
     always @(posedge clk) begin
-        own_reg       <= stays ? ack_own : number;
-        own_msn_reg   <= stays ? ack_own_msn : msn;
         was_reg       <= ack_own;
+        was_msn_reg   <= ack_own_msn;
+        own_reg       <= stays ? was_reg : number;
+        own_msn_reg   <= stays ? was_msn_reg : msn;
         past_reg      <= past_others ? ack_rest : was_reg;
         now_reg       <= now_others ? ack_rest : own_reg;
         least_msn_reg <= now_others ? ack_rest_msn : own_msn_reg;

@@ -43,7 +43,7 @@ func (p Control) Module() (*graph.Module, error) {
 		return nil, fmt.Errorf("inc_control: %w", err)
 	}
 	return &graph.Module{
-		Name: "inc_control", Block: "Control", Source: source, Latency: "2 cycles, opening a range 2**EP_W + 2",
+		Name: "inc_control", Block: "Control", Source: source, Latency: "2 cycles, opening a range 2**EP_W + 3",
 		Purpose: "ranges of in-band groups: roles, offsets, what opens the next",
 		Params: []graph.Param{
 			{Name: "EP_W", Value: p.EPW},

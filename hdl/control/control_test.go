@@ -98,9 +98,12 @@ func (b *bench) drive() {
 // seen is what map_* show, without what has no meaning where that is wanted.
 func (b *bench) seen(want *mapped) mapped {
 	m := mapped{
-		first: want.first, last: want.last, noRange: want.noRange,
+		first: want.first, last: want.last, noRange: want.noRange, data: want.data,
 		Current: b.Is("map_current"), Previous: b.Is("map_previous"), Opens: b.Is("map_opens"), OpensUp: b.Is("map_opens_up"),
-		BadControl: b.Is("map_bad_control"), WrongRole: b.Is("map_wrong_role"), Contradicts: b.Is("map_contradicts"), Base: b.Get("map_base"),
+		BadControl: b.Is("map_bad_control"), WrongRole: b.Is("map_wrong_role"), Contradicts: b.Is("map_contradicts"),
+	}
+	if want.data {
+		m.Base = b.Get("map_base")
 	}
 	if !want.Current && !want.Previous {
 		m.Begin = b.Get("map_begin")
@@ -151,7 +154,7 @@ func (b *bench) step(rd, open bool) error {
 
 	want := cycle{Busy: b.opening != nil && b.openAge > 0}
 	want.Take = offer && !want.Busy
-	switch ep := b.openAge - 2; {
+	switch ep := b.openAge - 3; {
 	case want.Busy && ep >= 0:
 		want.Offset = &offset{uint64(b.cur.group<<b.p.EPW | ep), uint64(b.number & 3), b.opening.in[ep], b.opening.out[ep]}
 	case want.Take:
@@ -188,7 +191,7 @@ func (b *bench) step(rd, open bool) error {
 	b.age++
 	if b.opening != nil {
 		b.openAge++
-		if b.openAge == b.endpoints()+2 {
+		if b.openAge == b.endpoints()+3 {
 			b.opening = nil
 		}
 	}

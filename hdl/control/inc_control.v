@@ -7,8 +7,8 @@
 //   latency     ctl_rd in cycle 0, ctl_map in cycle 1, map_* from cycle 2 on, held until the next ctl_map; ctl_ei is the frame's endpoint in
 //               cycle 0, ent_* stand still in cycle 1 and from there to the end of an open. A ctl_rd without ctl_map changes nothing, but
 //               none comes between ctl_map of a frame that may open a range and ctl_open
-//   open        ctl_open in cycle 0, ctl_busy in cycles 1 to 2**EP_W + 1, the new range from a ctl_rd in cycle 2**EP_W + 2 on; off_*
-//               tell the new range's offsets, one endpoint a cycle in cycles 2 to 2**EP_W + 1
+//   open        ctl_open in cycle 0, ctl_busy in cycles 1 to 2**EP_W + 2, the new range from a ctl_rd in cycle 2**EP_W + 3 on; off_*
+//               tell the new range's offsets, one endpoint a cycle in cycles 3 to 2**EP_W + 2
 //   start       every endpoint of a group offered on init_* gets offsets 0 (told on off_* for range 0), its group no range; the first range
 //               begins at init_psn; taken in every cycle without ctl_busy
 //   throughput  a ctl_rd in 2 cycles
@@ -66,36 +66,36 @@ module inc_control #(
     input  wire              ent_root_sends,
 
     // where the frame belongs
-    output reg               map_current,
-    output reg               map_previous,
+    output wire              map_current,
+    output wire              map_previous,
     // a control at the endpoint's base: legal from one that sends, and in is in in; illegal; legal from one that does not send
-    output reg               map_opens,
-    output reg               map_opens_up,
-    output reg               map_bad_control,
-    output reg               map_wrong_role,
+    output wire              map_opens,
+    output wire              map_opens_up,
+    output wire              map_bad_control,
+    output wire              map_wrong_role,
     // not what the range has at this PSN: DROP_CONTROL
-    output reg               map_contradicts,
-    // wire PSN at which the next range begins for the endpoint
-    output reg  [23:0]       map_base,
+    output wire              map_contradicts,
+    // wire PSN at which the next range begins for the endpoint, which sent data
+    output wire [23:0]       map_base,
     // group PSN, the range's number
-    output reg  [23:0]       map_psn,
-    output reg  [1:0]        map_rng,
+    output wire [23:0]       map_psn,
+    output wire [1:0]        map_rng,
     // first and last group PSN of the range
-    output reg  [23:0]       map_begin,
-    output reg  [23:0]       map_end,
+    output wire [23:0]       map_begin,
+    output wire [23:0]       map_end,
     // roles of the endpoint in the range
-    output reg               map_up,
-    output reg               map_down,
-    output reg               map_ackable_any,
+    output wire              map_up,
+    output wire              map_down,
+    output wire              map_ackable_any,
     // only the ACKs of hosts count: AllReduce, Barrier
-    output reg               map_needs_host,
-    output reg  [2:0]        map_collective,
-    output reg  [1:0]        map_function,
-    output reg  [1:0]        map_dtype,
-    output reg  [MASK_W-1:0] map_in_mask,
-    output reg  [MASK_W-1:0] map_out_mask,
-    output reg  [MASK_W-1:0] map_ack_mask,
-    output reg  [MASK_W-1:0] map_parent_mask,
+    output wire              map_needs_host,
+    output wire [2:0]        map_collective,
+    output wire [1:0]        map_function,
+    output wire [1:0]        map_dtype,
+    output wire [MASK_W-1:0] map_in_mask,
+    output wire [MASK_W-1:0] map_out_mask,
+    output wire [MASK_W-1:0] map_ack_mask,
+    output wire [MASK_W-1:0] map_parent_mask,
 
     // opens the range of the control that ent_* describe
     input  wire              ctl_open,
@@ -136,22 +136,23 @@ module inc_control #(
     wire [GRP_W-1:0] read_group;
     wire [GRP_W-1:0] init_group;
     wire [EI_W-1:0]  walk_ei;          // endpoint whose offsets are read by an open
-    wire [EI_W-1:0]  at_ei;            // endpoint whose offsets the RAM shows
+    wire [EI_W-1:0]  put_ei;           // endpoint whose offsets are written by it
     reg  [EP_W-1:0]  walk_reg;
-    reg  [EP_W-1:0]  at_reg;
+    reg  [EP_W-1:0]  at_reg;           // endpoint whose offsets the RAM shows
+    reg  [EP_W-1:0]  put_reg;
     generate
         if (EI_W > EP_W) begin : gen_groups
             assign group      = ent_ei[EI_W-1:EP_W];
             assign read_group = ctl_ei[EI_W-1:EP_W];
             assign init_group = init_ei[EI_W-1:EP_W];
             assign walk_ei    = {group, walk_reg};
-            assign at_ei      = {group, at_reg};
+            assign put_ei     = {group, put_reg};
         end else begin : gen_one_group
             assign group      = 1'b0;
             assign read_group = 1'b0;
             assign init_group = 1'b0;
             assign walk_ei    = walk_reg;
-            assign at_ei      = at_reg;
+            assign put_ei     = put_reg;
         end
     endgenerate
 
@@ -182,7 +183,8 @@ module inc_control #(
     reg  busy_reg;                     // an open is under way
     reg  begin_reg;                    // its first cycle
     reg  walking_reg;                  // walk_reg is read
-    reg  at_valid_reg;                 // at_reg is shown, and written
+    reg  at_valid_reg;                 // at_reg is shown
+    reg  put_valid_reg;                // put_reg is written
 
     wire [RANGE_W-1:0] cur_word   = {cur_route, cur_imm, cur_first, cur_valid};
     wire [1:0]         next_rng   = cur_rng + {1'b0, cur_valid};
@@ -263,37 +265,13 @@ module inc_control #(
     wire is_control = ent_opcode == OP_CONTROL && ent_empty;
 
     // of data and ACKs, which this bit tells apart; nobody asks for others
-    wire        hears    = ent_opcode[4];
-    wire [23:0] offset   = hears ? cur_out : cur_in;
-    wire [23:0] psn      = ent_psn - offset;
+    wire        hears  = ent_opcode[4];
+    wire        ranged = is_data || is_ack;
 
-    // How far the PSN lies behind a range's first, and before its last: differences of three numbers, each with one carry to the end. Less x
-    // is x's inverse and one more: a one stands in the carries' free place. The two numbers together are -1 if one is the other's inverse.
-    function [47:0] two_of(input [23:0] x, input [23:0] y, input [23:0] z);
-        two_of = {(x[22:0] & y[22:0]) | (x[22:0] & z[22:0]) | (y[22:0] & z[22:0]), 1'b1, x ^ y ^ z};
-    endfunction
-
-    wire [23:0] cur_past_c, cur_past_s, cur_left_c, cur_left_s, prev_past_c, prev_past_s;
-    assign {cur_past_c, cur_past_s}   = two_of(ent_psn, ~offset, ~cur_first);
-    assign {cur_left_c, cur_left_s}   = two_of(cur_last, offset, ~ent_psn);
-    assign {prev_past_c, prev_past_s} = two_of(ent_psn, ~offset, ~prev_first);
-    wire [23:0] cur_past      = cur_past_s - ~cur_past_c;
-    wire [23:0] cur_left      = cur_left_s + cur_left_c;
-    wire [23:0] prev_past     = prev_past_s - ~prev_past_c;
-    wire        cur_at_first  = cur_past_s == ~cur_past_c;
-    wire        cur_behind    = cur_left_s == ~cur_left_c;     // by one
-    wire        prev_at_first = prev_past_s == ~prev_past_c;
     wire        cur_self_sends = !cur_valid || (cur_sends & self) != NOBODY;
-    wire        cur_takes  = ((hears ? cur_hears : cur_sends) & self) != NOBODY;
-    wire        prev_takes = ((hears ? prev_hears : prev_sends) & self) != NOBODY;
-    wire        ranged     = is_data || is_ack;
-    wire        in_cur     = ranged && cur_valid && cur_takes && !cur_past[23] && !cur_left[23];
-    wire        in_prev    = ranged && prev_valid && prev_takes && !prev_past[23] && cur_past[23];
-
-    // not what the range has there
-    wire        cur_differs  = cur_at_first != is_control || (cur_at_first && ent_ext != cur_imm);
-    wire        prev_differs = prev_at_first != is_control || (prev_at_first && ent_ext != prev_imm);
-    wire [23:0] prev_last = cur_first - 24'd1;
+    wire        cur_takes  = ranged && cur_valid && ((hears ? cur_hears : cur_sends) & self) != NOBODY;
+    wire        prev_takes = ranged && prev_valid && ((hears ? prev_hears : prev_sends) & self) != NOBODY;
+    wire [23:0] prev_last  = cur_first - 24'd1;
 
     // What is shown, for both ranges: which one it is comes last. {begin, end, collective, function, type, the endpoint's roles, all roles}
     localparam SHOW_W = 24 + 24 + 7 + 4 + 4 * MASK_W;
@@ -307,48 +285,102 @@ module inc_control #(
                         (prev_r_ack & self) != NOBODY, prev_collective != REDUCE && prev_collective != BROADCAST,
                         prev_r_in, prev_r_out, prev_r_ack, prev_r_parent};
 
-    // ---- a control at the endpoint's base: who sent in this range goes on behind it, the others where it began ----
-
-    wire [23:0] base      = cur_first + cur_in;
-    wire [24:0] base_next = {cur_last, 1'b1} + {cur_in, 1'b1};
-    wire        at_base  = is_control && (cur_self_sends ? cur_behind : cur_at_first);
+    // a control that would open a range
     wire        rerooted = new_collective == REDUCE || new_collective == BROADCAST;
     wire        legal    = !new_collective[2] && HAS_OP[ent_ext[28:27]] && HAS_DTYPE[ent_ext[26:25]] && (!rerooted || ent_route_valid)
                            && !(new_collective == BROADCAST && ent_ext[19:0] == 20'd0);
     wire        would    = (new_sends & self) != NOBODY;
 
+    // ---- the first of two steps: the memory of offsets takes most of a cycle, so its word goes no further in it. What needs none of it
+    // is computed beside it: how far the PSN on the wire lies behind each range's first, and before its last ----
+
+    reg  [23:0]       offset_reg;
+    reg  [23:0]       psn_reg;                                       // on the wire
+    reg  [23:0]       cur_behind_reg, cur_before_reg, prev_behind_reg;
+    reg  [SHOW_W-1:0] cur_show_reg, prev_show_reg;
+    reg               cur_takes_reg, prev_takes_reg, self_sends_reg;
+    reg               data_reg, control_reg, cnp_reg;
+    reg               cur_same_reg, prev_same_reg;                   // the range's immediate
+    reg               legal_reg, would_reg, would_in_reg;
+    reg  [1:0]        rng_reg;
+
     always @(posedge clk) begin
         if (ctl_map) begin
-            map_current     <= in_cur || is_cnp;
-            map_previous    <= in_prev;
-            map_opens       <= at_base && legal && would;
-            map_opens_up    <= at_base && legal && (new_r_in & self) != NOBODY;
-            map_bad_control <= at_base && !legal;
-            map_wrong_role  <= at_base && legal && !would;
-            map_contradicts <= is_data && (in_prev ? prev_differs : in_cur && cur_differs);
-            map_base        <= cur_self_sends ? base_next[24:1] : base;
-            map_psn         <= is_cnp ? ent_psn : psn;
-            map_rng         <= cur_rng - {1'b0, in_prev};
-            {map_begin, map_end, map_collective, map_function, map_dtype, map_up, map_down, map_ackable_any, map_needs_host,
-             map_in_mask, map_out_mask, map_ack_mask, map_parent_mask} <= in_prev ? prev_show : cur_show;
+            offset_reg      <= hears ? cur_out : cur_in;
+            psn_reg         <= ent_psn;
+            cur_behind_reg  <= ent_psn - cur_first;
+            cur_before_reg  <= cur_last - ent_psn;
+            prev_behind_reg <= ent_psn - prev_first;
+            cur_show_reg    <= cur_show;
+            prev_show_reg   <= prev_show;
+            cur_takes_reg   <= cur_takes;
+            prev_takes_reg  <= prev_takes;
+            self_sends_reg  <= cur_self_sends;
+            data_reg        <= is_data;
+            control_reg     <= is_control;
+            cnp_reg         <= is_cnp;
+            cur_same_reg    <= ent_ext == cur_imm;
+            prev_same_reg   <= ent_ext == prev_imm;
+            legal_reg       <= legal;
+            would_reg       <= would;
+            would_in_reg    <= (new_r_in & self) != NOBODY;
+            rng_reg         <= cur_rng;
         end
     end
+
+    // ---- the second: with the offset ----
+
+    wire [23:0] cur_past  = cur_behind_reg - offset_reg;
+    wire [23:0] cur_left  = cur_before_reg + offset_reg;
+    wire [23:0] prev_past = prev_behind_reg - offset_reg;
+    wire        cur_at_first  = cur_behind_reg == offset_reg;
+    wire        cur_behind    = cur_before_reg == ~offset_reg;       // by one
+    wire        prev_at_first = prev_behind_reg == offset_reg;
+    wire        in_cur  = cur_takes_reg && !cur_past[23] && !cur_left[23];
+    wire        in_prev = prev_takes_reg && !prev_past[23] && cur_past[23];
+
+    // not what the range has there
+    wire        cur_differs  = cur_at_first != control_reg || (cur_at_first && !cur_same_reg);
+    wire        prev_differs = prev_at_first != control_reg || (prev_at_first && !prev_same_reg);
+
+    // a control at the endpoint's base: who sent in this range goes on behind it, the others where it began; data has the offset in
+    wire [23:0] first_shown = cur_show_reg[SHOW_W-1 -: 24];
+    wire [23:0] last_shown  = cur_show_reg[SHOW_W-25 -: 24];
+    wire [24:0] base        = {self_sends_reg ? last_shown : first_shown, self_sends_reg} + {offset_reg, self_sends_reg};
+    wire        at_base     = control_reg && (self_sends_reg ? cur_behind : cur_at_first);
+
+    assign map_current     = in_cur || cnp_reg;
+    assign map_previous    = in_prev;
+    assign map_opens       = at_base && legal_reg && would_reg;
+    assign map_opens_up    = at_base && legal_reg && would_in_reg;
+    assign map_bad_control = at_base && !legal_reg;
+    assign map_wrong_role  = at_base && legal_reg && !would_reg;
+    assign map_contradicts = data_reg && (in_prev ? prev_differs : in_cur && cur_differs);
+    assign map_base        = base[24:1];
+    assign map_psn         = cnp_reg ? psn_reg : psn_reg - offset_reg;
+    assign map_rng         = rng_reg - {1'b0, in_prev};
+    assign {map_begin, map_end, map_collective, map_function, map_dtype, map_up, map_down, map_ackable_any, map_needs_host,
+            map_in_mask, map_out_mask, map_ack_mask, map_parent_mask} = in_prev ? prev_show_reg : cur_show_reg;
 
     // ---- open: the group's word first, then endpoint by endpoint ----
 
     wire walk_last = walk_reg == {EP_W{1'b1}};
-    // who sends and who hears in the range that ends, from the endpoint on that is shown; before the first range all do
+    // who sends and who hears in the range that ends, from the endpoint on that is written; before the first range all do
     reg  [MASK_W-1:0] sent_reg;
     reg  [MASK_W-1:0] heard_reg;
     wire [MASK_W:0]   sent_more  = {!cur_valid, sent_reg};
     wire [MASK_W:0]   heard_more = {!cur_valid, heard_reg};
+    // offsets a cycle after they were shown, of what is written: the memory takes most of a cycle, and so does the sum
+    reg  [23:0]       in_reg, out_reg;
 
     always @(posedge clk) begin
-        begin_reg    <= ctl_open;
-        at_reg       <= walk_reg;
-        at_valid_reg <= walking_reg;
-        sent_reg     <= at_valid_reg ? sent_more[MASK_W:1] : cur_sends | {MASK_W{!cur_valid}};
-        heard_reg    <= at_valid_reg ? heard_more[MASK_W:1] : cur_hears | {MASK_W{!cur_valid}};
+        begin_reg     <= ctl_open;
+        at_reg        <= walk_reg;
+        at_valid_reg  <= walking_reg;
+        put_reg       <= at_reg;
+        put_valid_reg <= at_valid_reg;
+        sent_reg      <= put_valid_reg ? sent_more[MASK_W:1] : cur_sends | {MASK_W{!cur_valid}};
+        heard_reg     <= put_valid_reg ? heard_more[MASK_W:1] : cur_hears | {MASK_W{!cur_valid}};
         if (ctl_open) begin
             busy_reg    <= 1'b1;
             walking_reg <= 1'b1;
@@ -357,31 +389,36 @@ module inc_control #(
             if (walking_reg) begin
                 walk_reg    <= walk_reg + {{(EP_W-1){1'b0}}, 1'b1};
                 walking_reg <= !walk_last;
-            end else begin
+            end else if (!at_valid_reg) begin
                 busy_reg    <= 1'b0;
             end
         end
+        if (at_valid_reg) begin
+            in_reg  <= cur_in;
+            out_reg <= cur_out;
+        end
         if (rst) begin
-            begin_reg    <= 1'b0;
-            busy_reg     <= 1'b0;
-            walking_reg  <= 1'b0;
-            at_valid_reg <= 1'b0;
+            begin_reg     <= 1'b0;
+            busy_reg      <= 1'b0;
+            walking_reg   <= 1'b0;
+            at_valid_reg  <= 1'b0;
+            put_valid_reg <= 1'b0;
         end
     end
 
     // less the range for who did not send, or hear: the inverse of the PSNs behind its first is one less than their number less
-    assign next_in  = cur_in + (sent_reg[0] ? 24'd0 : ~{4'd0, cur_imm[19:0]});
-    assign next_out = cur_out + (heard_reg[0] ? 24'd0 : ~{4'd0, cur_imm[19:0]});
+    assign next_in  = in_reg + (sent_reg[0] ? 24'd0 : ~{4'd0, cur_imm[19:0]});
+    assign next_out = out_reg + (heard_reg[0] ? 24'd0 : ~{4'd0, cur_imm[19:0]});
 
     assign ctl_busy  = busy_reg;
     assign init_take = init;
-    assign off_we    = at_valid_reg || init;
-    assign off_ei    = at_valid_reg ? at_ei : init_ei;
-    assign off_rng   = at_valid_reg ? next_rng : 2'd0;
-    assign off_in    = at_valid_reg ? next_in : 24'd0;
-    assign off_out   = at_valid_reg ? next_out : 24'd0;
+    assign off_we    = put_valid_reg || init;
+    assign off_ei    = put_valid_reg ? put_ei : init_ei;
+    assign off_rng   = put_valid_reg ? next_rng : 2'd0;
+    assign off_in    = put_valid_reg ? next_in : 24'd0;
+    assign off_out   = put_valid_reg ? next_out : 24'd0;
 
-    wire unused_bits = &{1'b0, cur_past, cur_left, prev_past, next_last, base_next, sent_more, heard_more, init_ei, new_r_ack, new_r_out};
+    wire unused_bits = &{1'b0, cur_past, cur_left, prev_past, next_last, base, sent_more, heard_more, init_ei, new_r_ack, new_r_out};
 
 endmodule
 

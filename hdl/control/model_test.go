@@ -141,8 +141,9 @@ type mapped struct {
 	Base, PSN, RNG, Collective, Function, DType uint64
 	Begin, End                                  uint64
 	In, Out, Ack, Parent                        uint64
-	// what follows is the model's alone: the packet is the first, the last of its range; there is no range: Begin and End have no meaning
-	first, last, noRange bool
+	// what follows is the model's alone: the packet is the first, the last of its range; there is no range: Begin and End have no meaning;
+	// it is data: Base has one
+	first, last, noRange, data bool
 }
 
 // arith are the types and operations that there are, a bit each.
@@ -160,7 +161,11 @@ func (a arith) legal(g *group, c command) bool {
 // place is where a frame of the group belongs, among that many endpoint indices.
 func (a arith) place(g *group, f *frame, endpoints int) mapped {
 	next := g.next(endpoints)
-	m := mapped{Base: (next.first + next.in[f.ep]) & mask24}
+	base := (next.first + next.in[f.ep]) & mask24
+	m := mapped{data: f.data()}
+	if m.data {
+		m.Base = base
+	}
 	newest := len(g.ranges) - 1
 	of := func(r *interval, k int) {
 		masks := g.roles(r.command)
@@ -213,7 +218,7 @@ func (a arith) place(g *group, f *frame, endpoints int) mapped {
 	if m.Begin = (g.start - 1) & mask24; newest >= 0 {
 		m.Begin = g.ranges[newest].first
 	}
-	if f.control() && f.psn == m.Base {
+	if f.control() && f.psn == base {
 		c := parse(f.ext)
 		switch {
 		case !a.legal(g, c):

@@ -112,6 +112,7 @@ func TestIndexDescription(t *testing.T) {
 		base, ram.EndpointIndex{EPW: 1, EIW: 1, MaskW: 1, Groups: 1}, ram.EndpointIndex{EPW: 1, EIW: 2, MaskW: 1, Groups: 2},
 		ram.EndpointIndex{EPW: 2, EIW: 2, MaskW: 4, Groups: 1}, ram.EndpointIndex{EPW: 5, EIW: 10, MaskW: 17, Groups: 32},
 		ram.EndpointIndex{EPW: 3, EIW: 5, MaskW: 8, Groups: 3}, ram.EndpointIndex{EPW: 4, EIW: 10, MaskW: 9, Groups: 64},
+		ram.EndpointIndex{EPW: 2, EIW: 3, MaskW: 3, Groups: 2}, ram.EndpointIndex{EPW: 4, EIW: 5, MaskW: 5, Groups: 2},
 	}, []hdltest.Refused{
 		{Leaf: mask, Params: param("MASK_W", 9), Rule: "MASK_W must be at most 2**EP_W, EP_W at most EI_W"},
 		{Leaf: groups, Params: param("GROUPS", 3), Rule: "GROUPS must be 1 to 2**(EI_W - EP_W)"},

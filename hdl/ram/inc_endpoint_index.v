@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// inc_endpoint_index: where a table keeps an endpoint. Those of a group lie side by side, without the numbers that none of them has.
+// inc_endpoint_index: where a table keeps an endpoint, without places for the numbers that none has.
 //
 // Contract
 //   latency     0 cycles
 //   throughput  1 per cycle
-//   index       group * MASK_W + number in the group, for endpoints that are present
+//   index       below GROUPS * MASK_W, and another for each endpoint that is present. Of 2**n + 1 endpoints in each of 2**m groups the
+//               last ones lie behind all others, which takes a choice and no sum; else those of a group lie side by side
 //   present     0 for a number of MASK_W or more and for a group of GROUPS or more; index is any then
 //   stall       none
 //   reset       none
@@ -54,7 +55,15 @@ module inc_endpoint_index #(
         if (INDEX_W > EP_W) begin : gen_high
             assign member[INDEX_W-1:EP_W] = {(INDEX_W-EP_W){1'b0}};
         end
-        if (EI_W > EP_W) begin : gen_groups
+        if (EI_W > EP_W && MASK_W >= 3 && (1 << $clog2(MASK_W - 1)) == MASK_W - 1 && GROUPS == (1 << (EI_W - EP_W))) begin : gen_last_apart
+            localparam GRP_W  = EI_W - EP_W;
+            localparam BELOW  = INDEX_W - 1 - GRP_W;
+            wire [GRP_W-1:0] group = ei[EI_W-1:EP_W];
+            wire             last  = ei[EP_W-1:BELOW] != {(EP_W-BELOW){1'b0}};
+            assign index   = last ? {1'b1, {BELOW{1'b0}}, group} : {1'b0, group, member[BELOW-1:0]};
+            assign present = member_there;
+            wire unused_member = &{1'b0, member};
+        end else if (EI_W > EP_W) begin : gen_groups
             localparam GRP_W = EI_W - EP_W;
             wire [GRP_W-1:0]   group = ei[EI_W-1:EP_W];
             reg  [INDEX_W-1:0] first, next;

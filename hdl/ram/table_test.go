@@ -63,3 +63,24 @@ func TestTable(t *testing.T) {
 	}
 	require.Greater(t, lost, 50)
 }
+
+// TestEndpointIndex: every endpoint that there is has a place of its own, and no other is said to be there.
+func TestEndpointIndex(t *testing.T) {
+	t.Parallel()
+	for _, p := range []ram.EndpointIndex{{EPW: 4, EIW: 6, MaskW: 9, Groups: 4}, {EPW: 3, EIW: 5, MaskW: 5, Groups: 3}} {
+		dut := rig.New(t, rig.Lib(t, p), 1)
+		taken := map[uint64]int{}
+		for ei := range 1 << p.EIW {
+			dut.Set("ei", uint64(ei))
+			require.NoError(t, dut.Eval())
+			there := ei>>p.EPW < p.Groups && ei&(1<<p.EPW-1) < p.MaskW
+			require.Equal(t, there, dut.Is("present"), "endpoint %d of %+v", ei, p)
+			if there {
+				index := dut.Get("index")
+				require.Less(t, index, uint64(p.Words()))
+				require.NotContains(t, taken, index, "endpoint %d of %+v", ei, p)
+				taken[index] = ei
+			}
+		}
+	}
+}

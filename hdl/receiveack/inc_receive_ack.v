@@ -3,9 +3,9 @@
 // inc_receive_ack: what every endpoint of every group has acknowledged, the MSN beside it, and the minimum over a mask.
 //
 // Contract
-//   order       one frame at a time: ack_rd, ack_we, ack_lift or neither, ack_rd of the next, at the earliest in the cycle of ack_we, in
-//               the one after ack_lift; ack_group counts with ack_rd; ack_self, ack_mask, ack_pick stand still from the next cycle on to
-//               ack_we or until the answer was used
+//   order       one frame at a time: ack_rd, ack_we or ack_lift two cycles later at the earliest or neither, ack_rd of the next, at the
+//               earliest in the cycle of ack_we, in the one after ack_lift; ack_group counts with ack_rd; ack_self, ack_mask, ack_pick stand
+//               still from the next cycle on to ack_we or until the answer was used
 //   latency     ack_rd in cycle 0, ack_picked* and ack_own* from cycle 1 on, ack_rest* and ack_ready from cycle STAGES + 1 on, all
 //               until the next ack_rd, whatever is written; an ack_we is seen by an ack_rd in the same cycle, an ack_lift by one in the
 //               cycle after it
@@ -28,7 +28,7 @@ module inc_receive_ack #(
     parameter MASK_W = 5,
     // number of groups
     parameter GROUPS = 2,
-    // register stages of the minimum's tree, 1 to 4
+    // register stages of the minimum's tree, 1 to 4; with one more than it has levels, all that is read stands in registers first
     parameter STAGES = 2
 ) (
     input  wire                                   clk,
@@ -91,6 +91,8 @@ module inc_receive_ack #(
     wire [48*MASK_W-1:0] word_next;
     wire [MASK_W-1:0]    raised;
     reg  [GRP_W-1:0]     group_reg;
+    // the word from the second cycle behind its read on: the memory takes too long for a comparison in the first
+    reg  [48*MASK_W-1:0] held_reg;
 
     wire writes = ack_we || ack_lift;
 
@@ -116,6 +118,7 @@ module inc_receive_ack #(
             fresh_reg      <= ack_we && group_reg == ack_group ? raised : {MASK_W{1'b0}};
             fresh_word_reg <= {ack_msn, ack_psn};
         end
+        held_reg <= word;
     end
 
     // ---- one endpoint of the word ----
@@ -139,32 +142,35 @@ module inc_receive_ack #(
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_next
             assign word[48*e +: 48] = fresh_reg[e] ? fresh_word_reg : word_read[48*e +: 48];
-            wire [23:0] above = ack_psn - word[48*e +: 24];
+            wire [23:0] above = ack_psn - held_reg[48*e +: 24];
             assign raised[e]  = !above[23] && (ack_lift || ack_self[e]);
-            assign word_next[48*e +: 24]    = raised[e] ? ack_psn : word[48*e +: 24];
-            assign word_next[48*e+24 +: 24] = raised[e] && !ack_lift ? ack_msn : word[48*e+24 +: 24];
+            assign word_next[48*e +: 24]    = raised[e] ? ack_psn : held_reg[48*e +: 24];
+            assign word_next[48*e+24 +: 24] = raised[e] && !ack_lift ? ack_msn : held_reg[48*e+24 +: 24];
             wire unused_above = &{1'b0, above};
         end
     endgenerate
 
-    // ---- minimum: a tree over pairs; STAGES of its levels end in registers, the last one too ----
+    // ---- minimum: a tree of nodes of three, who are all compared at once; STAGES of its levels end in registers, the last one too ----
 
-    localparam FAN    = $clog2(MASK_W);
-    localparam LEVELS = FAN > STAGES ? FAN : STAGES;
-    localparam LEAVES = 1 << LEVELS;
+    localparam FAN    = MASK_W <= 3 ? 1 : MASK_W <= 9 ? 2 : MASK_W <= 27 ? 3 : 4;
+    localparam LEVELS = STAGES > FAN + 1 ? STAGES - 1 : FAN;
+    localparam LEAVES = 3**LEVELS;
     localparam NODE_W = 1 + EP_W + 48;  // {any, endpoint, MSN, ack}
+    localparam HELD   = STAGES > LEVELS ? 1 : 0;
+    localparam CUTS   = STAGES > HELD ? STAGES - HELD : 1;
 
     genvar l;
     genvar n;
     generate
         for (l = 0; l <= LEVELS; l = l + 1) begin : gen_level
-            localparam NODES = LEAVES >> l;
+            localparam NODES = LEAVES / (3**l);
             wire [NODES*NODE_W-1:0] node;
             if (l == 0) begin : gen_leaves
                 for (n = 0; n < NODES; n = n + 1) begin : gen_leaf
                     if (n < MASK_W) begin : gen_endpoint
                         localparam [EP_W-1:0] N = n;
-                        assign node[n*NODE_W +: NODE_W] = {ack_mask[n] && !ack_self[n], N, word[48*n +: 48]};
+                        assign node[n*NODE_W +: NODE_W] = {ack_mask[n] && !ack_self[n], N,
+                                                           HELD != 0 ? held_reg[48*n +: 48] : word[48*n +: 48]};
                     end else begin : gen_none
                         assign node[n*NODE_W +: NODE_W] = {NODE_W{1'b0}};
                     end
@@ -172,14 +178,20 @@ module inc_receive_ack #(
             end else begin : gen_joins
                 wire [NODES*NODE_W-1:0] least;
                 for (n = 0; n < NODES; n = n + 1) begin : gen_join
-                    wire [NODE_W-1:0] low  = gen_level[l-1].node[(2*n)*NODE_W +: NODE_W];
-                    wire [NODE_W-1:0] high = gen_level[l-1].node[(2*n+1)*NODE_W +: NODE_W];
-                    wire [23:0]       diff = high[23:0] - low[23:0];
-                    assign least[n*NODE_W +: NODE_W] = high[NODE_W-1] && (!low[NODE_W-1] || diff[23]) ? high : low;
-                    wire unused_diff = &{1'b0, diff};
+                    wire [NODE_W-1:0] low  = gen_level[l-1].node[(3*n)*NODE_W +: NODE_W];
+                    wire [NODE_W-1:0] mid  = gen_level[l-1].node[(3*n+1)*NODE_W +: NODE_W];
+                    wire [NODE_W-1:0] high = gen_level[l-1].node[(3*n+2)*NODE_W +: NODE_W];
+                    wire [23:0] mid_low    = mid[23:0] - low[23:0];
+                    wire [23:0] high_low   = high[23:0] - low[23:0];
+                    wire [23:0] high_mid   = high[23:0] - mid[23:0];
+                    // of equals the lowest
+                    wire        mid_first  = mid[NODE_W-1] && (!low[NODE_W-1] || mid_low[23]);
+                    wire        high_first = high[NODE_W-1] && (!low[NODE_W-1] || high_low[23]) && (!mid[NODE_W-1] || high_mid[23]);
+                    assign least[n*NODE_W +: NODE_W] = high_first ? high : mid_first ? mid : low;
+                    wire unused_diffs = &{1'b0, mid_low, high_low, high_mid};
                 end
-                // stage s ends behind level s * LEVELS / STAGES: the first ones are the short ones, as the word is read in the first
-                if ((l * STAGES + LEVELS - 1) / LEVELS * LEVELS / STAGES == l) begin : gen_cut
+                // stage s ends behind level s * LEVELS / CUTS: the first ones are the short ones, as the word is read in the first
+                if ((l * CUTS + LEVELS - 1) / LEVELS * LEVELS / CUTS == l) begin : gen_cut
                     reg [NODES*NODE_W-1:0] node_reg;
                     always @(posedge clk) begin
                         node_reg <= least;

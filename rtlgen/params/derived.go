@@ -144,8 +144,8 @@ type Derived struct {
 	PacketAddrBits int `json:"packet_addr_bits"`
 	// ReplayWords is the depth of the replay buffer in beats: the next power of two from 2·MTUWords, at least 8. One payload is copied
 	// while the next comes in; twice as much made nothing faster in either order of arrival of incforge bench throughput. Where
-	// flip-flops for one payload, MTUWords, take less area than that memory, it is those: ReplayFlops. The last copy makes room word by
-	// word for the next payload.
+	// flip-flops for one payload, MTUWords, take less area than that memory, it is those: ReplayFlops. On an FPGA 64, if the bus is wide and
+	// a payload has no more words. The last copy makes room word by word for the next payload.
 	ReplayWords int  `json:"replay_words"`
 	ReplayFlops bool `json:"replay_flops"`
 	// ReplayAddrBits is log2(ReplayWords).
@@ -156,7 +156,7 @@ type Derived struct {
 	HeaderAddrBits int `json:"header_addr_bits"`
 	// ForwardBeats is the depth of the queue in which frames wait for their bypass decision, and bypassed ones for their turn:
 	// the next power of two from FrameWords + 16, at least 32. Where flip-flops for the beats that come until a decision is known, those
-	// that follow when room has fallen and two more take less area than that memory, it is those: ForwardFlops.
+	// that follow when room has fallen and two more take less area than that memory, it is those: ForwardFlops. On an FPGA 32, if the bus is wide.
 	ForwardBeats int  `json:"forward_beats"`
 	ForwardFlops bool `json:"forward_flops"`
 	// ForwardAddrBits is log2(ForwardBeats).

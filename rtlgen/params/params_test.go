@@ -551,7 +551,9 @@ func TestQueues(t *testing.T) {
 		{"chip28", []string{"bus_bytes=256", "lanes=128"}, queues{queue{16, true}, queue{8, true}}},
 		{"chip28", []string{"memory=ram"}, queues{queue{8, false}, queue{32, false}}},
 		{"chip28", []string{"technology=fpga", "clock_mhz=300"}, queues{queue{8, false}, queue{32, false}}},
-		{"fpga100g", nil, queues{queue{128, false}, queue{128, false}}},
+		{"fpga100g", nil, queues{queue{64, false}, queue{32, false}}},
+		{"fpga100g", []string{"memory=ram"}, queues{queue{128, false}, queue{128, false}}},
+		{"fpga100g", []string{"bus_bytes=32", "lanes=8"}, queues{queue{256, false}, queue{256, false}}},
 		{"fpga100g", []string{"technology=asic"}, queues{queue{128, false}, queue{8, true}}},
 		{"mini", []string{"technology=asic"}, queues{queue{256, false}, queue{16, true}}},
 	} {
@@ -856,7 +858,11 @@ func TestDerivedRelations(t *testing.T) {
 		if d.ReplayFlops {
 			require.Equal(t, d.MTUWords, d.ReplayWords)
 		} else {
-			require.GreaterOrEqual(t, d.ReplayWords, max(2*d.MTUWords, 8))
+			least := max(2*d.MTUWords, 8)
+			if p.Technology == FPGA && p.BusBytes >= 64 && p.Memory == MemoryAuto { // what distributed memory holds, if that is a payload
+				least = max(min(least, 64), d.MTUWords)
+			}
+			require.GreaterOrEqual(t, d.ReplayWords, least)
 		}
 		require.Equal(t, d.ForwardBeats, 1<<d.ForwardAddrBits)
 		if p.Technology == FPGA {
