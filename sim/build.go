@@ -50,6 +50,7 @@ type Build struct {
 	Params      map[string]string // parameters of the top module, as Verilog literals
 	Flags       []string          // further Verilator arguments
 	Trace       bool              // build a model that can write waves; slower
+	Brief       bool              // the model runs for less time than a compiler takes to optimise it
 
 	Ports    []PortSpec // when not nil: the ports the model must have, no more and no less
 	Clock    string     // clock input; "" means "clk" if there is one, "-" means none
@@ -155,7 +156,7 @@ func (b Build) compile(ctx context.Context) (*Lib, error) {
 		return nil, err
 	}
 	made, err := verilate.Design{Top: b.Top, Files: b.Files, IncludeDirs: b.IncludeDirs, Defines: b.Defines, Params: b.Params, Flags: b.Flags,
-		Trace: b.Trace, CacheDir: b.CacheDir, Jobs: b.Jobs, Log: b.Log}.Compile(ctx)
+		Trace: b.Trace, Brief: b.Brief, CacheDir: b.CacheDir, Jobs: b.Jobs, Log: b.Log}.Compile(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -53,7 +53,7 @@ func late(w int) int {
 // compile builds a top of testdata with the tables of these widths.
 func compile(t *testing.T, top string, widths []int, params, defines map[string]string) *sim.Lib {
 	t.Helper()
-	b := sim.Build{Top: top, Files: []string{"testdata/" + top + ".sv", "inc_icrc_check.v", "inc_icrc_insert.v"}, Params: params, Defines: defines}
+	b := sim.Build{Top: top, Brief: true, Files: []string{"testdata/" + top + ".sv", "inc_icrc_check.v", "inc_icrc_insert.v"}, Params: params, Defines: defines}
 	dir := t.TempDir()
 	for _, w := range widths {
 		for _, d := range []graph.Describer{icrc.Step{Bytes: w}, icrc.Residue{Bytes: w}, icrc.Tail{Bytes: w}} {

@@ -27,6 +27,7 @@ func compile(t *testing.T, delay int) *sim.Lib {
 	t.Helper()
 	lib, err := sim.Build{
 		Top:    "inc_packet_buffer",
+		Brief:  true,
 		Files:  []string{"inc_packet_buffer.v", "../ram/inc_mem_packets.v", "../ram/inc_ram_1r1w.v", "../stream/inc_fifo.v"},
 		Params: map[string]string{"BYTES": "8", "ADDR_W": "5", "DEPTH_W": "4", "EOF_DELAY": fmt.Sprint(delay), "MARGIN": fmt.Sprint(margin)},
 	}.Compile(testcost.Context(t))

@@ -515,7 +515,7 @@ func TestAgainstModel(t *testing.T) {
 }
 
 func againstModel(t *testing.T, shapes []shape, defines map[string]string) {
-	lib, err := sim.Build{Top: "t_parser", Files: []string{"testdata/t_parser.sv", "inc_parser.v"}, Defines: defines}.Compile(testcost.Context(t))
+	lib, err := sim.Build{Top: "t_parser", Brief: true, Files: []string{"testdata/t_parser.sv", "inc_parser.v"}, Defines: defines}.Compile(testcost.Context(t))
 	require.NoError(t, err)
 	none := func(uint64) axis.Pause { return nil }
 	half := func(s uint64) axis.Pause { return axis.Probability(s, 0.5) }
@@ -608,7 +608,7 @@ func TestModelAgreesWithRoCE(t *testing.T) {
 
 func TestGate(t *testing.T) {
 	t.Parallel()
-	lib, err := sim.Build{Top: "inc_gate", Files: []string{"inc_gate.v"}, Params: map[string]string{"WIDTH": "5"}}.Compile(testcost.Context(t))
+	lib, err := sim.Build{Top: "inc_gate", Brief: true, Files: []string{"inc_gate.v"}, Params: map[string]string{"WIDTH": "5"}}.Compile(testcost.Context(t))
 	require.NoError(t, err)
 	m, err := lib.New(sim.Options{})
 	require.NoError(t, err)

@@ -82,7 +82,7 @@ func run(dut *rig.Rig, seed uint64, newWord bool) (collisions, holds int, err er
 
 func TestAgainstModel(t *testing.T) {
 	t.Parallel()
-	lib, err := sim.Build{Top: "t_ram", Files: []string{"testdata/t_ram.v", "inc_ram_1r1w.v"}}.Compile(testcost.Context(t))
+	lib, err := sim.Build{Top: "t_ram", Brief: true, Files: []string{"testdata/t_ram.v", "inc_ram_1r1w.v"}}.Compile(testcost.Context(t))
 	require.NoError(t, err)
 	for seed := range uint64(3) {
 		collisions, holds, err := run(rig.New(t, lib, seed), seed, false)
@@ -112,7 +112,7 @@ func TestDefault(t *testing.T) {
 // its read.
 func TestLatencyAndThroughput(t *testing.T) {
 	t.Parallel()
-	lib, err := sim.Build{Top: "t_ram", Files: []string{"testdata/t_ram.v", "inc_ram_1r1w.v"}}.Compile(testcost.Context(t))
+	lib, err := sim.Build{Top: "t_ram", Brief: true, Files: []string{"testdata/t_ram.v", "inc_ram_1r1w.v"}}.Compile(testcost.Context(t))
 	require.NoError(t, err)
 	dut := rig.New(t, lib, 7)
 	dut.Set("we", 1)

@@ -90,7 +90,7 @@ func codecs(t *testing.T) *sim.Lib {
 			files = append(files, file)
 		}
 	}
-	lib, err := sim.Build{Top: "t_secded", Files: files}.Compile(testcost.Context(t))
+	lib, err := sim.Build{Top: "t_secded", Brief: true, Files: files}.Compile(testcost.Context(t))
 	require.NoError(t, err)
 	return lib
 }

@@ -23,7 +23,7 @@ func compile(t *testing.T) *sim.Lib {
 	files, err := filepath.Glob("*.v")
 	require.NoError(t, err)
 	files = append(files, "../ram/inc_mem_bypass.v", "../ram/inc_mem_port.v", "../ram/inc_ram_1r1w.v", "testdata/t_stream.v")
-	lib, err := sim.Build{Top: "t_stream", Files: files}.Compile(testcost.Context(t))
+	lib, err := sim.Build{Top: "t_stream", Brief: true, Files: files}.Compile(testcost.Context(t))
 	require.NoError(t, err)
 	return lib
 }

@@ -68,6 +68,7 @@ func rooms() []Room {
 		{"modelcheck/scenario", 8, "a model step by step; what a switch gets there can be given to any engine"},
 		{"modelcheck", 9, "explores a model's states"},
 		{"live/...", 9, "an engine at real sockets"},
+		{"lab/folder", 4, "where a lab keeps its files"}, {"lab/relay", 4, "byte streams of guests over one terminal"},
 		{"lab", 10, "guests around engines at sockets"},
 		{"control/placement", 1, "trees for groups: knows networks and what an engine can hold, and talks to nobody"},
 		{"flows", 2, "training jobs on a cluster, flow by flow: places groups as the manager does"},

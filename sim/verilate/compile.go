@@ -76,6 +76,7 @@ type Design struct {
 	Params      map[string]string // parameters of the top module
 	Flags       []string          // further Verilator arguments
 	Trace       bool              // the model can write waves
+	Brief       bool              // nothing is optimised
 
 	CacheDir string    // "" means $INCFORGE_CACHE, else incforge/models in the user's cache folder
 	Jobs     int       // C++ compilers at a time; 0 means one a processor
@@ -180,7 +181,7 @@ func (d *Design) digest(tools toolset, args []string, all []source) (string, err
 	if err := key.AddFS(shimFiles); err != nil {
 		return "", err
 	}
-	key.Add(scheme, libOpt, smallOpt, largeOpt)
+	key.Add(scheme, libOpt, d.level(0), d.level(largeModel+1))
 	key.Add(commonFlags(d.Trace)...)
 	key.Add(args...)
 	for _, s := range all {

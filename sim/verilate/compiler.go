@@ -92,7 +92,7 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 	if err != nil {
 		return err
 	}
-	c.opt = level(size)
+	c.opt = c.d.level(size)
 	if c.pre, c.runtimeObjects, err = c.common(append(lists["VM_GLOBAL_FAST"], lists["VM_GLOBAL_SLOW"]...)); err != nil {
 		return err
 	}
@@ -167,18 +167,24 @@ const (
 )
 
 // Optimisation by size. Up to 4 MB of generated code the second level takes the compiler half as long again, and a run of all scenarios
-// is no shorter; with the 4.8 MB of fpga100g it is shorter by a fifth. The third level brings nothing.
+// is no shorter; with the 4.8 MB of fpga100g it is shorter by a fifth. The third level brings nothing. The bench of one module runs for less
+// time than the first level takes.
 const (
+	briefOpt   = "-O0"
 	smallOpt   = "-O1"
 	largeOpt   = "-O2"
 	largeModel = 4 << 20
 )
 
-func level(size int64) string {
-	if size > largeModel {
+func (d *Design) level(size int64) string {
+	switch {
+	case d.Brief:
+		return briefOpt
+	case size > largeModel:
 		return largeOpt
+	default:
+		return smallOpt
 	}
-	return smallOpt
 }
 
 // bundle writes units that include the given files (names without ending) and returns the units' names. What runs once, in slow

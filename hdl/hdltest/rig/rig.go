@@ -37,7 +37,7 @@ func Lib(t testing.TB, d graph.Describer) *sim.Lib {
 	if err := files.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	b := sim.Build{Top: m.Name, Params: map[string]string{}}
+	b := sim.Build{Top: m.Name, Brief: true, Params: map[string]string{}}
 	for _, p := range files.Paths() {
 		b.Files = append(b.Files, filepath.Join(dir, filepath.FromSlash(p)))
 	}
