@@ -13,8 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sirupsen/logrus"
-
 	"incforge/contract"
 	"incforge/internal/cache"
 	"incforge/internal/jobs"
@@ -33,7 +31,6 @@ type Options struct {
 	Limit    time.Duration
 	Cache    string // folder of verdicts; "" is the usual one
 	Place    jobs.Place
-	Log      *logrus.Logger
 	Progress func(format string, args ...any) *progress.Task
 }
 

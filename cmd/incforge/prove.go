@@ -38,7 +38,7 @@ their ranges (e). A fault planted in the block for each property must be found. 
 				return err
 			}
 			defer done()
-			opt.Dir, opt.Blocks, opt.Log, opt.Progress = dir, args[1:], a.log, a.progress
+			opt.Dir, opt.Blocks, opt.Progress = dir, args[1:], a.progress
 			rep, runErr := prove.Run(cmd.Context(), opt)
 			switch {
 			case errors.Is(runErr, prove.ErrNone):

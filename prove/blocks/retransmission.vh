@@ -1,10 +1,9 @@
-// What is proven of inc_retransmission, for any endpoint f_i, its group f_g and either of the group's pipes, f_b.
+// What is proven of inc_retransmission, for any endpoint f_i and its group f_g.
 reg f_past = 1'b0;
 always @(posedge clk) f_past <= 1'b1;
 always @* if (!f_past) assume (rst); else assume (!rst);
 
 (* anyconst *) reg [EI_W-1:0] f_i;
-(* anyconst *) reg            f_b;
 wire [GRP_W-1:0] f_g  = f_i >> EP_W;
 wire [EP_W-1:0]  f_ep = f_i[EP_W-1:0];
 always @* assume (f_ep < MASK_W && f_g < GROUPS);
@@ -15,7 +14,6 @@ wire [1:0]               f_stands;
 wire [MASK_W-1:0]        f_failed, f_lag, f_waits, f_on;
 wire [MASK_W*TIME_W-1:0] f_deadline;
 assign {f_stands, f_failed, f_lag, f_waits, f_on, f_deadline} = f_side;
-wire f_own_stands = f_own[50];
 
 // ---- what the contract asks of the user ----
 
@@ -76,31 +74,6 @@ always @* if (f_past) begin
     if (f_starts && !f_last) assume (init_valid && init_group == f_start_group);
     if (f_last) assume (!init_valid);
     if (f_live) assume (!f_starting && (f_was_live || f_ready));
-end
-
-// ---- who stands in the queue, and where: what joins leaves in the order of joining ----
-
-wire                f_pops_own  = queued && !act_pipe && act_ei == f_i;
-wire                f_pops_pipe = queued && act_pipe && act_ei >> EP_W == f_g && act_ei[0] == f_b;
-wire                f_joins_own = cm_we && own_joins && ei_reg == f_i;
-wire                f_joins_pipe = pipe_comes && group == f_g && rt_pipe == f_b;
-reg                 f_in, f_late, f_pin;
-reg [QUEUE_W-1:0]   f_at, f_pat;
-always @(posedge clk) begin
-    f_in   <= !rst && (f_joins_own || (f_in && !f_pops_own));
-    f_late <= !rst && f_joins_own;
-    f_pin  <= !rst && (f_joins_pipe || (f_pin && !f_pops_pipe));
-    if (f_late) f_at <= tail_reg;
-    if (f_joins_pipe) f_pat <= tail_reg;
-end
-wire [QUEUE_W-1:0] f_count = tail_reg - done_reg;
-always @* if (f_past) begin
-    // That it is no fuller follows from what is proven, in the cycles before: nobody stands in it twice.
-    assume (f_count <= QUEUE);
-    if (queued) begin
-        assume ((!act_pipe && act_ei == f_i) == (f_in && !f_late && done_reg == f_at));
-        assume ((act_pipe && act_ei >> EP_W == f_g && act_ei[0] == f_b) == (f_pin && done_reg == f_pat));
-    end
 end
 
 `ifdef PROVE_A
