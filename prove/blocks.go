@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package prove
+
+// watch puts f_watched in the place of a RAM: the word at the place at is shown on the wire word.
+func watch(module, head, instance, at, word string) Change {
+	return Change{module, head + " " + instance + " (", "f_watched" + head[len("inc_ram_1r1w"):] + " " + instance + " (.f_at(" + at + "), .f_word(" + word + "),"}
+}
+
+// blocks are all blocks, in the order of the page.
+func blocks() []Block {
+	return []Block{receiveAck(), recycleBuffer(), replicateData(), control(), retransmission()}
+}
+
+func receiveAck() Block {
+	const m = "inc_receive_ack"
+	return Block{
+		Name: "receive_ack", Keep: []string{"u_acks"}, Texts: map[string]string{m: "receive_ack"},
+		Changes: []Change{watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(48 * MASK_W), .ADDR_W(GRP_W))", "u_acks", "f_group", "f_mem")},
+		Properties: []Property{
+			{Isolation, "what an endpoint acknowledged is what the commits and starts of its own group make it, and that is what its group's frames are shown", 0,
+				Change{m, "fresh_reg      <= ack_we && group_reg == ack_group ? raised", "fresh_reg      <= ack_we ? raised"}},
+			{Dropped, "a frame that is not committed leaves every number as it was", 0,
+				Change{m, ".we    (writes || init_valid)", ".we    (writes || init_valid || ack_rd)"}},
+			{Wedge, "the minimum is ready STAGES + 1 cycles after every read and stays; a start waits for nothing but a commit", 0,
+				Change{m, "{age_reg[STAGES] || age_reg[STAGES-1], age_reg[STAGES-1:0] << 1}", "{age_reg[STAGES-1], age_reg[STAGES-1:0] << 1}"}},
+			{Range, "the endpoint with the minimum is one of the mask, not the frame's own, below MASK_W, and the minimum is its number", 0,
+				Change{m, "{ack_mask[n] && !ack_self[n], N,", "{ack_mask[n], N,"}},
+		},
+	}
+}
+
+func recycleBuffer() Block {
+	const m = "inc_recycle_buffer"
+	return Block{
+		Name: "recycle_buffer", Keep: []string{"u_recycle"}, Texts: map[string]string{m: "recycle_buffer"},
+		Changes: []Change{watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2*SLOT_W + 1), .ADDR_W(GRP_W))", "u_held", "f_h", "f_held")},
+		Cut:     []string{"*inc_recycle_buffer*/c:u_slots"},
+		Properties: []Property{
+			{Isolation, "a group comes alive by its own start alone and stays until its own end; what a start sets is its group's, and no slot in units that another group has", 0,
+				Change{m, "state_reg == W_OTHERS && !overlap && probe_reg[GROUPS-1]", "state_reg == W_OTHERS && !overlap && probe_reg[0]"}},
+			{Dropped, "a start that is refused has set nothing, and its group is not alive", 0,
+				Change{m, "assign acks_valid   = state_reg == W_ACKS;", "assign acks_valid   = state_reg == W_ACKS || state_reg == W_OTHERS;"}},
+			{Wedge, "a start is over within 19 + GROUPS + 2 * 2**EP_W + SLOTS cycles in which nobody holds it up", 0,
+				Change{m, "quiet_reg <= frm_waits ? 4'd0 : quiet_reg + 4'd1;", "quiet_reg <= frm_waits ? 4'd0 : quiet_reg + 4'd2;"}},
+			{Overflow, "no start is forgotten while others are under way; the fence never counts past its end", 0,
+				Change{m, "pending_reg <= (pending_reg & ~lowest) | grp_start;", "pending_reg <= pending_reg & ~lowest;"}},
+			{Range, "one group is being started, and it exists; its units lie in the buffer, and what is written in them", 0,
+				Change{m, "legal_reg && {1'b0, cfg_slots[23:0]} <= highest_reg", "legal_reg"}},
+		},
+	}
+}
+
+func replicateData() Block {
+	const m = "inc_replicate_data"
+	return Block{
+		Name: "replicate_data", Keep: []string{"u_replicate"}, Texts: map[string]string{m: "replicate_data"},
+		Changes: []Change{
+			{m, ".WIDTH(DESC_W), .DEPTH_W(DEPTH_W)", ".WIDTH(DESC_W), .DEPTH_W(1)"},
+			{m, ".WIDTH(WORDS_W + 1), .DEPTH_W(3)", ".WIDTH(WORDS_W + 1), .DEPTH_W(1)"},
+		},
+		Properties: []Property{
+			{Dropped, "no copy and no word leaves that no decision asked for", 12,
+				Change{m, ".push      (issue && has_words)", ".push      (issue)"}},
+			{Range, "copies go to endpoints that there are, below MASK_W and in the mask", 0,
+				Change{m, "{number_of(lowest_of(tx_mask)), others_of", "{number_of(tx_mask), others_of"}},
+		},
+	}
+}
+
+func control() Block {
+	const m = "inc_control"
+	return Block{
+		Name: "control", InBand: true, Keep: []string{"u_control"}, Texts: map[string]string{m: "control"},
+		Changes: []Change{
+			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(WORD_W), .ADDR_W(GRP_W))", "u_ranges", "f_g", "f_range"),
+			watch(m, "inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(48), .ADDR_W(EI_W))", "u_offsets", "f_i", "f_offset"),
+		},
+		Properties: []Property{
+			{Isolation, "a group's ranges are what its own start and its own controls make them, and an endpoint's offsets change by those of its own group alone", 0,
+				Change{m, ".waddr (begin_reg ? group : init_group)", ".waddr (begin_reg ? init_group : init_group)"}},
+			{Dropped, "without a control that opens a range, or a start, no range and no offset changes", 0,
+				Change{m, ".we    (begin_reg || init)", ".we    (begin_reg || init || ctl_map)"}},
+			{Wedge, "an opening is over in 2**EP_W + 1 cycles; a start waits for nothing else", 0,
+				Change{m, "wire walk_last = walk_reg == {EP_W{1'b1}};", "wire walk_last = walk_reg == {EP_W{1'b1}} && !init_valid;"}},
+			{Overflow, "every endpoint of a group that opens a range is told its offsets, once", 0,
+				Change{m, "walking_reg <= !walk_last;", "walking_reg <= !walk_last && walk_reg != {EP_W{1'b0}};"}},
+			{Range, "a frame belongs to one range at most, and to one kind; nobody sends in a Broadcast or hears in a Reduce who may not", 0,
+				Change{m, "BROADCAST: roles = {others, others, {MASK_W{1'b0}}, route};", "BROADCAST: roles = {others, others, in_mask, route};"}},
+		},
+	}
+}
+
+func retransmission() Block {
+	const m = "inc_retransmission"
+	return Block{
+		Name: "retransmission", Mode: 3, Keep: []string{"u_repeat"}, Texts: map[string]string{m: "retransmission"},
+		Changes: []Change{
+			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SIDE_W), .ADDR_W(GRP_W))", "u_sides", "f_g", "f_side"),
+			watch(m, "inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(51), .ADDR_W(EI_W))", "u_senders", "f_i", "f_own"),
+		},
+		Cut: []string{"*inc_retransmission*/c:u_queue", "*inc_retransmission*/c:u_walk"},
+		Properties: []Property{
+			{Isolation, "who lags, waits or has failed in a group, and what an endpoint gets next, change by frames and starts of that group alone, and are what its frames are shown", 0,
+				Change{m, "side_fresh      <= side_we && group == look_group;", "side_fresh      <= side_we;"}},
+			{Dropped, "without a commit or a start nothing changes and nobody joins the queue", 0,
+				Change{m, "assign own_we  = cm_we && (one_endpoint", "assign own_we  = (cm_we || cm_ack) && (one_endpoint"}},
+			{Range, "the walk stays among the endpoints that there are; no timer runs of who waits or has failed, and who does lags", 0,
+				Change{m, "wire stops   = own_failed_next || own_waits_next", "wire stops   = own_waits_next"}},
+		},
+	}
+}

@@ -1,0 +1,143 @@
+// What is proven of inc_retransmission, for any endpoint f_i and its group f_g.
+reg f_past = 1'b0;
+always @(posedge clk) f_past <= 1'b1;
+always @* if (!f_past) assume (rst); else assume (!rst);
+
+(* anyconst *) reg [EI_W-1:0] f_i;
+wire [GRP_W-1:0] f_g  = f_i >> EP_W;
+wire [EP_W-1:0]  f_ep = f_i[EP_W-1:0];
+always @* assume (f_ep < MASK_W && f_g < GROUPS);
+wire [SIDE_W-1:0] f_side;        // the group's word
+wire [50:0]       f_own;         // the endpoint's
+
+wire [1:0]               f_stands;
+wire [MASK_W-1:0]        f_failed, f_lag, f_waits, f_on;
+wire [MASK_W*TIME_W-1:0] f_deadline;
+assign {f_stands, f_failed, f_lag, f_waits, f_on, f_deadline} = f_side;
+
+// ---- what the contract asks of the user ----
+
+reg                     f_open, f_aged, f_lost;
+reg  [3*MASK_W+103:0]   f_still;
+wire [3*MASK_W+103:0]   f_still_now = {rt_self, rt_out, rt_pipe, rt_sent, rt_acked, rt_last, rt_next, rt_is_ack, rt_is_nak, rt_is_rnr};
+wire [MASK_W-1:0]       f_one_hot = {{(MASK_W-1){1'b0}}, 1'b1} << ei_reg[EP_W-1:0];
+always @(posedge clk) begin
+    f_open  <= !rst && (rt_rd || (f_open && !cm_we));
+    f_aged  <= f_open && !rt_rd;
+    f_lost  <= rt_rd ? init_we && init_group == look_group : f_lost || (init_we && init_group == group);
+    f_still <= f_still_now;
+end
+
+// starts, an endpoint after the other
+reg              f_starts, f_last;
+reg [EP_W-1:0]   f_next;
+reg [GRP_W-1:0]  f_start_group;
+always @(posedge clk) begin
+    f_starts      <= !rst && init_valid;
+    f_last        <= init_we && init_ei[EP_W-1:0] == {EP_W{1'b1}};
+    f_next        <= rst ? {EP_W{1'b0}} : f_next + {{(EP_W-1){1'b0}}, init_we};
+    f_start_group <= init_group;
+end
+
+// the group is live from after its start to when it is stopped
+reg  f_ready, f_was_live;
+wire f_live     = grp_live[f_g];
+wire f_starting = init_valid && init_group == f_g;
+always @(posedge clk) begin
+    f_ready    <= !rst && ((f_ready && !f_live) || (init_we && init_ei == {f_g, {EP_W{1'b1}}}));
+    f_was_live <= !rst && f_live;
+end
+
+wire [3:0] f_kinds = {3'd0, cm_ack} + {3'd0, cm_one} + {3'd0, cm_timeout} + {3'd0, cm_resume} + {3'd0, cm_drop} + {3'd0, cm_open || cm_data || cm_send};
+always @* if (f_past) begin
+    assume (!cm_we || (f_open && f_aged));
+    if (f_open && f_aged) assume (f_still_now == f_still);
+    if (cm_we) begin
+        assume (f_kinds <= 4'd1);
+        assume (!one_endpoint || (rt_self == f_one_hot && ei_reg[EP_W-1:0] < MASK_W));
+        assume (!cm_ack || !rt_stale);
+        assume (!cm_one || rt_one);
+        assume (!cm_timeout || rt_timeout);
+        assume (!cm_resume || rt_resume);
+        assume (!cm_send || cm_data || (act_done && act_pipe && !act_timer));
+        assume (!(cm_one || cm_timeout || cm_resume || cm_drop) || act_done);
+        assume (!(cm_ack || cm_data || cm_open) || !act_done);
+        if (touches && group == f_g) assume ((f_live || f_was_live) && !f_starting && !f_lost);
+    end
+    assume (!act_done || (act_valid && cm_we && ei_reg == act_ei));
+    if (act_done && act_timer) assume (!cm_drop && !cm_one && !cm_send);
+    if (act_done && !act_timer) assume (!cm_timeout && !cm_resume && (act_pipe ? !cm_one && rt_pipe == act_ei[0] : !cm_send));
+    if (act_done && !act_timer && group == f_g && f_live) assume (cm_send || cm_one || cm_drop);
+    // starts
+    assume (!init_we || (init_valid && init_clean && !cm_we));
+    if (init_valid) assume (init_ei[EP_W-1:0] == f_next && init_group < GROUPS);
+    if (f_starts && !f_last) assume (init_valid && init_group == f_start_group);
+    if (f_last) assume (!init_valid);
+    if (f_live) assume (!f_starting && (f_was_live || f_ready));
+end
+
+`ifdef PROVE_A
+reg              f_old = 1'b0;
+reg              f_may, f_may_own, f_may_fail, f_shows;
+reg [SIDE_W-1:0] f_was_side, f_seen;
+reg [50:0]       f_was_own, f_seen_own;
+reg              f_shows_own;
+reg [MASK_W-1:0] f_was_failed;
+wire [MASK_W-1:0] f_tells = grp_failed >> (MASK_W * f_g);
+wire f_started = init_we && init_group == f_g;
+always @(posedge clk) begin
+    f_old        <= f_past;
+    f_may        <= f_started || (cm_we && group == f_g);
+    f_may_own    <= (init_we && init_ei == f_i) || (cm_we && ei_reg == f_i);
+    f_was_side   <= f_side;
+    f_was_own    <= f_own;
+    f_was_failed <= f_tells;
+    if (rt_rd) begin
+        f_shows     <= look_group == f_g;
+        f_seen      <= side_we && group == f_g ? side_next : f_side;
+        f_shows_own <= rt_ei == f_i;
+        f_seen_own  <= own_we && ei_reg == f_i ? own_next : f_own;
+    end
+end
+always @* if (f_old) begin
+    if (!f_may) assert (f_side == f_was_side && f_tells == f_was_failed);
+    if (!f_may_own) assert (f_own == f_was_own);
+    // what a frame of the group is shown is the group's
+    if (f_open && f_shows) assert ({stands, failed, lag, waits, on, deadline} == f_seen);
+    if (f_open && f_shows_own) assert ({own_stands, backoff, max_sent, send_next} == f_seen_own);
+end
+`endif
+`ifdef PROVE_B
+reg               f_old = 1'b0;
+reg               f_may;
+reg [SIDE_W-1:0]  f_was_side;
+reg [50:0]        f_was_own;
+reg [QUEUE_W-1:0] f_was_tail;
+reg               f_was_late;
+always @(posedge clk) begin
+    f_old      <= f_past;
+    f_may      <= init_we || cm_we;
+    f_was_side <= f_side;
+    f_was_own  <= f_own;
+    f_was_tail <= tail_reg;
+    f_was_late <= late_reg;
+end
+always @* if (f_old && !f_may) begin
+    assert (f_side == f_was_side && f_own == f_was_own);
+    assert (!late_reg && (f_was_late || tail_reg == f_was_tail));
+end
+`endif
+`ifdef PROVE_E
+reg f_known;
+always @(posedge clk) f_known <= !rst && (f_known || (init_we && init_group == f_g));
+always @* if (f_past) begin
+    assert (walk_ep_reg < MASK_W || walk_reg == W_READ);
+    assert (walk_group_reg < GROUPS);
+    if (act_valid && act_timer) assert (act_ei[EP_W-1:0] < MASK_W && act_ei >> EP_W < GROUPS);
+    if (f_known) begin
+        // no timer runs of one who waits or has failed, and he does not keep up
+        assert ((f_on & (f_waits | f_failed)) == NOBODY);
+        assert (((f_waits | f_failed) & ~f_lag) == NOBODY);
+    end
+end
+`endif

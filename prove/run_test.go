@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package prove_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/internal/jobs"
+	"incforge/internal/progress"
+	"incforge/internal/testcost"
+	"incforge/prove"
+	"incforge/rtlgen"
+	"incforge/rtlgen/params"
+)
+
+// The quickest of make proofs: each holds, and its fault is found.
+func TestQuickProofs(t *testing.T) {
+	p, err := params.Load("small/small2.yaml")
+	require.NoError(t, err)
+	d, err := rtlgen.Generate(p)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, d.Write(dir))
+
+	o := prove.Options{Dir: dir, Blocks: []string{"receive_ack", "control"}, Kinds: "c", Limit: time.Minute, Place: jobs.Place{Jobs: 1}, Progress: func(string, ...any) *progress.Task { return nil }}
+	r, err := prove.Run(testcost.Context(t), o)
+	require.NoError(t, err)
+	require.Len(t, r.Verdicts, 2)
+	for _, v := range r.Verdicts {
+		assert.True(t, v.OK(true), "%+v", v)
+	}
+
+	o.Blocks = []string{"acks"}
+	_, err = prove.Run(t.Context(), o)
+	require.ErrorIs(t, err, prove.ErrNone)
+}
