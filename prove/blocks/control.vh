@@ -100,7 +100,7 @@ always @* if (f_past && ctl_busy && !f_was_busy) assert (f_opened);
 reg [7:0] f_busy;
 always @(posedge clk) f_busy <= rst || !ctl_busy ? 8'd0 : f_busy + 8'd1;
 always @* if (f_past) begin
-    if (ctl_busy) assert (f_busy <= (1 << EP_W));
+    if (ctl_busy) assert (f_busy <= (1 << EP_W) + 1);
     if (init_valid && !ctl_busy) assert (init_take);
 end
 `endif
@@ -108,15 +108,15 @@ end
 // every endpoint of a group that opens a range is told its offset once
 reg [1:0] f_told;
 reg       f_opening;
-wire      f_tells = off_we && off_ei == f_i && at_valid_reg;
+wire      f_tells = off_we && off_ei == f_i && put_valid_reg;
 always @(posedge clk) begin
     f_told    <= ctl_open ? 2'd0 : f_told + {1'b0, f_tells};
     f_opening <= !rst && (ctl_open ? group == f_i_group : f_opening && ctl_busy);
 end
 always @* if (f_past) begin
     if (f_opening && !ctl_busy) assert (f_told == 2'd1);
-    if (off_we) assert (init || at_valid_reg);
-    assert (!(init && at_valid_reg));
+    if (off_we) assert (init || put_valid_reg);
+    assert (!(init && put_valid_reg));
 end
 `endif
 `ifdef PROVE_E
@@ -130,5 +130,5 @@ always @* if (f_past && f_shown) begin
     if (map_collective == BROADCAST) assert (map_in_mask == NOBODY && !map_up);
     assert (!(map_up && map_down));
 end
-always @* if (f_past && at_valid_reg) assert (off_ei >> EP_W == group && off_ei[EP_W-1:0] == at_reg);
+always @* if (f_past && put_valid_reg) assert (off_ei >> EP_W == group && off_ei[EP_W-1:0] == put_reg);
 `endif

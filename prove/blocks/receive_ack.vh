@@ -27,7 +27,7 @@ end
 always @* if (f_past) begin
     assume (!rst);
     assume (!(ack_we && ack_lift) && !(ack_lift && ack_rd));
-    assume (!writes || (f_open && !f_lost));
+    assume (!writes || (f_open && !f_lost && !f_first));
     if (f_open && !f_first) assume (ack_self == f_self && ack_mask == f_mask && ack_pick == f_pick);
     assume ((ack_self & (ack_self - {{(MASK_W-1){1'b0}}, 1'b1})) == {MASK_W{1'b0}});
 end
