@@ -370,8 +370,10 @@ module inc_control #(
     reg  [MASK_W-1:0] heard_reg;
     wire [MASK_W:0]   sent_more  = {!cur_valid, sent_reg};
     wire [MASK_W:0]   heard_more = {!cur_valid, heard_reg};
-    // offsets a cycle after they were shown, of what is written: the memory takes most of a cycle, and so does the sum
+    // offsets a cycle after they were shown, of what is written, and the range's packets: the memories take most of a cycle, and so does
+    // the sum
     reg  [23:0]       in_reg, out_reg;
+    reg  [19:0]       packets_reg;
 
     always @(posedge clk) begin
         begin_reg     <= ctl_open;
@@ -394,8 +396,9 @@ module inc_control #(
             end
         end
         if (at_valid_reg) begin
-            in_reg  <= cur_in;
-            out_reg <= cur_out;
+            in_reg      <= cur_in;
+            out_reg     <= cur_out;
+            packets_reg <= cur_imm[19:0];
         end
         if (rst) begin
             begin_reg     <= 1'b0;
@@ -407,8 +410,8 @@ module inc_control #(
     end
 
     // less the range for who did not send, or hear: the inverse of the PSNs behind its first is one less than their number less
-    assign next_in  = in_reg + (sent_reg[0] ? 24'd0 : ~{4'd0, cur_imm[19:0]});
-    assign next_out = out_reg + (heard_reg[0] ? 24'd0 : ~{4'd0, cur_imm[19:0]});
+    assign next_in  = in_reg + (sent_reg[0] ? 24'd0 : ~{4'd0, packets_reg});
+    assign next_out = out_reg + (heard_reg[0] ? 24'd0 : ~{4'd0, packets_reg});
 
     assign ctl_busy  = busy_reg;
     assign init_take = init;

@@ -292,7 +292,7 @@ module inc_translate_header #(
 
     // The sum of the IP header's 16-bit words, as two numbers: adding them here would take too long. Three become two of the same
     // one's complement sum, without a carry that runs: what leaves at the top comes in below. What the table says passes four
-    // of them.
+    // of them; the total length, which is a sum itself, comes last.
     function [31:0] two_of;
         input [15:0] x, y, z;
         reg   [15:0] carry;
@@ -301,10 +301,10 @@ module inc_translate_header #(
             two_of = {carry[14:0], carry[15], x ^ y ^ z};
         end
     endfunction
-    // version and IHL, DF, UDP | ID | total length, then what the table says: TTL and ToS | addresses
-    wire [31:0] sum_1 = two_of(16'h8511, cfg_ip_id, total_len);
-    wire [31:0] sum_2 = two_of({ttl, tos}, ep_local_ip[31:16], ep_local_ip[15:0]);
-    wire [31:0] sum_3 = two_of(ep_remote_ip[31:16], ep_remote_ip[15:0], sum_1[31:16]);
+    // addresses; TTL and ToS | version and IHL, DF, UDP | ID
+    wire [31:0] sum_1 = two_of(ep_local_ip[31:16], ep_local_ip[15:0], ep_remote_ip[31:16]);
+    wire [31:0] sum_2 = two_of({ttl, tos}, 16'h8511, cfg_ip_id);
+    wire [31:0] sum_3 = two_of(sum_1[31:16], sum_1[15:0], ep_remote_ip[15:0]);
     wire [31:0] sum_4 = two_of(sum_2[31:16], sum_2[15:0], sum_3[31:16]);
     wire [31:0] sum_5 = two_of(sum_4[31:16], sum_4[15:0], sum_3[15:0]);
 
@@ -326,9 +326,10 @@ module inc_translate_header #(
     endgenerate
 
     localparam FIXED_W  = PORT_W + 8*58 + 32 + 1 + LEN_W + WORDS_W + 32;
-    localparam ENTRY_W  = FIXED_W + (LATE != 0 ? (IN_BAND != 0 ? 40 : 16) : 0);
-    // where the PSN lies in a frame: its three bytes, the first the most significant
-    localparam PSN_BYTE = 51;
+    localparam ENTRY_W  = FIXED_W + (LATE != 0 && IN_BAND != 0 ? 24 : 0);
+    // where the total length and the PSN lie in a frame: two bytes and three, the first the most significant
+    localparam LENGTH_BYTE = 16;
+    localparam PSN_BYTE    = 51;
 
     wire [8*58-1:0]    queued;
     wire [31:0]        sum_in, sum_out;
@@ -340,18 +341,17 @@ module inc_translate_header #(
     generate
         if (LATE != 0) begin : gen_late
             assign sum_in                 = sum_5;
-            assign {hdr_sum_a, hdr_sum_b} = two_of(sum_out[31:16], sum_out[15:0], entry[FIXED_W +: 16]);
-            assign entry_in[FIXED_W+15:0] = {sum_1[15:0], fixed};
+            assign {hdr_sum_a, hdr_sum_b} = two_of(sum_out[31:16], sum_out[15:0], {queued[8*LENGTH_BYTE +: 8], queued[8*LENGTH_BYTE+8 +: 8]});
         end else begin : gen_early
-            assign sum_in                 = two_of(sum_5[31:16], sum_5[15:0], sum_1[15:0]);
+            assign sum_in                 = two_of(sum_5[31:16], sum_5[15:0], total_len);
             assign {hdr_sum_a, hdr_sum_b} = sum_out;
-            assign entry_in[FIXED_W-1:0]  = fixed;
         end
+        assign entry_in[FIXED_W-1:0] = fixed;
         if (LATE != 0 && IN_BAND != 0) begin : gen_late_psn
             wire [23:0] first = {queued[8*PSN_BYTE +: 8], queued[8*PSN_BYTE+8 +: 8], queued[8*PSN_BYTE+16 +: 8]};
-            wire [23:0] psn   = first + entry[FIXED_W+16 +: 24];
+            wire [23:0] psn   = first + entry[FIXED_W +: 24];
             assign early     = 24'd0;
-            assign entry_in[FIXED_W+16 +: 24] = offset;
+            assign entry_in[FIXED_W +: 24] = offset;
             assign hdr_bytes = {queued[8*58-1:8*(PSN_BYTE+3)], psn[7:0], psn[15:8], psn[23:16], queued[8*PSN_BYTE-1:0]};
         end else begin : gen_early_psn
             assign early     = offset;
