@@ -193,7 +193,7 @@ func TestPipeCoverage(t *testing.T) {
 		inc.ActSend.String(), inc.ActSendOne.String(), inc.ActTimeout.String(), inc.ActResume.String()} {
 		assert.Positive(t, s.Outcomes[want], want)
 	}
-	for c := range inc.AllCounters {
+	for c := range inc.PipeCounters {
 		if name := c.String(); len(name) > 5 && name[:5] == "DROP_" && c != inc.DropStale && c != inc.DropWindow {
 			assert.Positive(t, s.Outcomes[name], name)
 		}
