@@ -23,6 +23,7 @@ import (
 
 	"incforge/contract"
 	"incforge/internal/synthetic"
+	"incforge/internal/testlog"
 	"incforge/live"
 	"incforge/live/groups"
 	"incforge/live/peer"
@@ -47,24 +48,6 @@ groups:
       - {local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:05, ip: 10.0.0.5, qpn: 0x15}}
 `
 
-// locked is a log that is read while it is written.
-type locked struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *locked) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(b)
-}
-
-func (l *locked) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // rig is a running engine and where its sockets are.
 type rig struct {
 	t       *testing.T
@@ -74,7 +57,7 @@ type rig struct {
 	rep     live.Report
 	err     error
 	done    chan struct{}
-	log     locked
+	log     testlog.Log
 	capture bytes.Buffer
 	window  int // of the hosts; 0 is the design's
 }

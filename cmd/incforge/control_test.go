@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -23,39 +22,20 @@ import (
 	"incforge/commlib/perf"
 	"incforge/control/managerpb"
 	"incforge/control/rpc"
+	"incforge/internal/testlog"
 )
 
-// logged collects what a command logs.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-// find waits for a line and returns what is in the brackets.
-func (l *logged) find(t *testing.T, pattern string) string {
+// found waits for a pattern in a log, and returns what stands in its brackets.
+func found(t *testing.T, log *testlog.Log, pattern string) string {
 	t.Helper()
-	re := regexp.MustCompile(pattern)
-	var found []string
-	require.Eventually(t, func() bool {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		found = re.FindStringSubmatch(l.text.String())
-		return found != nil
-	}, time.Minute, 10*time.Millisecond, pattern) // a machine with much else to do takes that long to begin
-	return found[1]
+	return log.Await(t, pattern, time.Minute)[1] // a machine with much else to do takes that long to begin
 }
 
 // background runs a command until the test ends, and returns its log.
-func background(t *testing.T, args ...string) *logged {
+func background(t *testing.T, args ...string) *testlog.Log {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	log, status := &logged{}, make(chan int, 1)
+	log, status := &testlog.Log{}, make(chan int, 1)
 	go func() { status <- run(ctx, args, io.Discard, log) }()
 	want := exitInterrupted
 	if args[0] == "live" { // which a signal ends as it should
@@ -78,7 +58,7 @@ func TestAgentAndManager(t *testing.T) {
 	dir := generated(t)
 	agent := background(t, "agent", dir, "--name", "leaf0", "--ip", "10.0.0.1", "--mac", "02:00:00:00:00:00", "--simulate", "--listen", "127.0.0.1:0",
 		"--store", filepath.Join(dir, "agent.db"), "--neighbour", "0=h0", "--neighbour", "1=h1")
-	at := agent.find(t, `ready at (\S+)`)
+	at := found(t, agent, `ready at (\S+)`)
 	topology := filepath.Join(dir, "t.yaml")
 	require.NoError(t, os.WriteFile(topology, fmt.Appendf(nil, `hop_rtt_ns: 100
 switches: [{name: leaf0, agent: "%s"}]
@@ -86,8 +66,8 @@ hosts: [h0, h1]
 links: [{a: leaf0:0, b: h0, mbps: 1000}, {a: leaf0:1, b: h1, mbps: 1000}]
 `, at), 0o600))
 	manager := background(t, "manager", topology, "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "manager.db"), "--page", "127.0.0.1:0")
-	address := manager.find(t, `manager: ready at (\S+)`)
-	manager.find(t, `(switch leaf0: up)`)
+	address := found(t, manager, `manager: ready at (\S+)`)
+	found(t, manager, `(switch leaf0: up)`)
 
 	conn, err := rpc.Dial(address, rpc.Manager, rpc.Files{})
 	require.NoError(t, err)
@@ -112,7 +92,7 @@ links: [{a: leaf0:0, b: h0, mbps: 1000}, {a: leaf0:1, b: h1, mbps: 1000}]
 	text, err := os.ReadFile(filepath.Join(dir, "status.json"))
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `"state": "ready"`)
-	page, err := http.Get("http://" + manager.find(t, `page at http://(\S+)`))
+	page, err := http.Get("http://" + found(t, manager, `page at http://(\S+)`))
 	require.NoError(t, err)
 	body, err := io.ReadAll(page.Body)
 	require.NoError(t, err)
@@ -165,7 +145,7 @@ links: [{a: "leaf0:2", b: "spine0:0"}, {a: "leaf1:2", b: "spine0:1"}]
 	engines := background(t, "live", "--dut", "reference", "--topology", filepath.Join(dir, "net.yaml"), "--control", ctl)
 	var at []any
 	for _, sw := range []string{"leaf0", "leaf1", "spine0"} {
-		at = append(at, engines.find(t, "agent "+sw+`: ready at (\S+)`))
+		at = append(at, found(t, engines, "agent "+sw+`: ready at (\S+)`))
 	}
 	manager := background(t, "manager", write("cluster.yaml", fmt.Sprintf(`
 hop_rtt_ns: 20000
@@ -180,12 +160,12 @@ links:
   - {a: "spine0:0", b: "leaf0:2", mbps: 1000}
   - {a: "spine0:1", b: "leaf1:2", mbps: 1000}
 `, at...)), "--listen", "127.0.0.1:0", "--store", filepath.Join(dir, "manager.db"))
-	address := manager.find(t, `manager: ready at (\S+)`)
-	hosts := func(command string, more ...string) (status []int, out, log []*logged) {
+	address := found(t, manager, `manager: ready at (\S+)`)
+	hosts := func(command string, more ...string) (status []int, out, log []*testlog.Log) {
 		var all sync.WaitGroup
 		status = make([]int, 4)
 		for i := range 4 {
-			out, log = append(out, &logged{}), append(log, &logged{})
+			out, log = append(out, &testlog.Log{}), append(log, &testlog.Log{})
 			args := []string{command, fmt.Sprint("h", i), "--manager", address, "--nic", fmt.Sprintf("unix:%s/h%d,%s/s%d,10.1.1.%d,02:00:00:01:00:0%d", dir, i, dir, i, i, i), "--group", "ring", "--members", "h0,h1,h2,h3", "--mbps", "100"}
 			all.Go(func() { status[i] = run(t.Context(), append(args, more...), out[i], log[i]) })
 		}
@@ -194,7 +174,7 @@ links:
 			all.Wait()
 		} else {
 			for i := range 4 {
-				log[i].find(t, "(is ready: rank)")
+				found(t, log[i], "(is ready: rank)")
 			}
 			var text bytes.Buffer
 			require.Equal(t, exitOK, run(t.Context(), []string{"live", "ctl", "down", ctl, "1", "--switch", "leaf1"}, &text, io.Discard))
@@ -205,12 +185,12 @@ links:
 	}
 	status, out, log := hosts("perf", "--bytes", "1Ki,10000:20000", "--type", "int32", "--iterations", "1", "--json", filepath.Join(dir, "perf.json"))
 	for i := range 4 {
-		require.Equal(t, exitOK, status[i], log[i].text.String())
+		require.Equal(t, exitOK, status[i], log[i].String())
 	}
 	for _, want := range []string{"reducescatter", "allgather", "barrier", " 20000 "} {
-		require.Contains(t, out[0].text.String(), want)
+		require.Contains(t, out[0].String(), want)
 	}
-	require.Empty(t, out[1].text.String(), "rank 0 prints for all")
+	require.Empty(t, out[1].String(), "rank 0 prints for all")
 	var rows []perf.Row
 	text, err := os.ReadFile(filepath.Join(dir, "perf.json"))
 	require.NoError(t, err)
@@ -223,6 +203,6 @@ links:
 	status, _, log = hosts("host")
 	for i := range 4 {
 		require.Equal(t, exitFailed, status[i])
-		require.Contains(t, log[i].text.String(), "the link leaf1–h3 is down")
+		require.Contains(t, log[i].String(), "the link leaf1–h3 is down")
 	}
 }

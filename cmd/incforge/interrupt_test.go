@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -11,32 +10,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"incforge/internal/testlog"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// locked is a buffer that a command writes and a test reads.
-type locked struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *locked) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(b)
-}
-
-func (l *locked) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
 
 // long are commands that take hours, with a text on stderr that says that they are at it, and what they print when they are
 // interrupted there.
@@ -71,7 +53,7 @@ func TestInterruptedCommandsSayWhatTheyKnow(t *testing.T) {
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			var stdout, stderr locked
+			var stdout, stderr testlog.Log
 			status := make(chan int, 1)
 			go func() { status <- run(ctx, strings.Fields(c.args), &stdout, &stderr) }()
 			require.Eventually(t, func() bool { return strings.Contains(stderr.String(), c.busy) || len(status) > 0 }, time.Minute, 10*time.Millisecond)
@@ -93,14 +75,14 @@ func TestInterruptedCommandsSayWhatTheyKnow(t *testing.T) {
 }
 
 // start runs the program itself, and waits until it is busy.
-func start(t *testing.T, busy string, args ...string) (cmd *exec.Cmd, stderr *locked) {
+func start(t *testing.T, busy string, args ...string) (cmd *exec.Cmd, stderr *testlog.Log) {
 	t.Helper()
 	exe, err := os.Executable()
 	require.NoError(t, err)
 	// testscript makes this test binary the program when it is called by the program's name.
 	name := filepath.Join(t.TempDir(), "incforge")
 	require.NoError(t, os.Symlink(exe, name))
-	cmd, stderr = exec.Command(name, args...), &locked{}
+	cmd, stderr = exec.Command(name, args...), &testlog.Log{}
 	cmd.Dir, cmd.Stderr = t.TempDir(), stderr
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
@@ -142,7 +124,7 @@ func TestSecondSignalAndGrace(t *testing.T) {
 		{"grace", 10 * time.Millisecond, 1, "still busy after 10ms"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			signals, did, stderr := make(chan os.Signal, 2), make(chan string, 3), &locked{}
+			signals, did, stderr := make(chan os.Signal, 2), make(chan string, 3), &testlog.Log{}
 			i := interrupts{signals: signals, stderr: stderr, grace: c.grace,
 				cancel: func() { did <- "cancel" }, kill: func() { did <- "kill" },
 				exit: func(status int) {

@@ -3,13 +3,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"incforge/internal/testlog"
 	"incforge/lab"
 	"incforge/live"
 )
@@ -80,35 +79,10 @@ func TestLabLarge(t *testing.T) {
 	assert.Positive(t, min(p3.Duplicated, p3.Reordered))
 }
 
-// lines is a stream of text in which lines can be waited for.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-// await waits until a pattern is in the text.
-func (l *lines) await(t *testing.T, pattern string, patience time.Duration) {
-	t.Helper()
-	re := regexp.MustCompile(pattern)
-	require.Eventually(t, func() bool { return re.MatchString(l.String()) }, patience, 5*time.Millisecond, "%s\nis not in\n%s", pattern, l)
-}
-
 // cluster is a lab that runs.
 type cluster struct {
 	t     *testing.T
-	log   *lines
+	log   *testlog.Log
 	state lab.State
 	stop  func()
 	ended chan int
@@ -121,8 +95,8 @@ func startLab(t *testing.T, text string) *cluster {
 	file := filepath.Join(dir, "guests.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	ctx, cancel := context.WithCancel(t.Context())
-	c := &cluster{t: t, log: &lines{}, stop: cancel, ended: make(chan int, 1)}
-	go func() { c.ended <- run(ctx, []string{"lab", file, "--guest", guest}, &lines{}, c.log) }()
+	c := &cluster{t: t, log: &testlog.Log{}, stop: cancel, ended: make(chan int, 1)}
+	go func() { c.ended <- run(ctx, []string{"lab", file, "--guest", guest}, &testlog.Log{}, c.log) }()
 	t.Cleanup(func() {
 		cancel()
 		assert.Equal(t, exitOK, <-c.ended, c.log)
@@ -130,7 +104,7 @@ func startLab(t *testing.T, text string) *cluster {
 			t.Log(c.log)
 		}
 	})
-	c.log.await(t, `is up after`, time.Minute)
+	c.log.Await(t, `is up after`, time.Minute)
 	c.look()
 	return c
 }
@@ -146,7 +120,7 @@ func (c *cluster) look() *lab.State {
 
 // job is a command on hosts that runs.
 type job struct {
-	out  *lines
+	out  *testlog.Log
 	stop func()
 	done chan bool // all were right
 }
@@ -154,7 +128,7 @@ type job struct {
 // begin starts a command on hosts at once.
 func (c *cluster) begin(script string, hosts ...string) *job {
 	ctx, cancel := context.WithCancel(c.t.Context())
-	j := &job{out: &lines{}, stop: cancel, done: make(chan bool, 1)}
+	j := &job{out: &testlog.Log{}, stop: cancel, done: make(chan bool, 1)}
 	right := make([]bool, len(hosts))
 	var all sync.WaitGroup
 	for i, host := range hosts {

@@ -64,7 +64,7 @@ func TestManagedGuestsAgain(t *testing.T) {
 	hosts := []string{"h0", "h1", "h4", "h5"}
 	const members = "h0,h1,h4,h5"
 	other := c.begin(perfOf("other", "h2,h6", "--collective allreduce --bytes 16Ki --groups 100000"), "h2", "h6")
-	other.out.await(t, `(?s)(is ready.*){4}`, 20*time.Second)
+	other.out.Await(t, `(?s)(is ready.*){4}`, 20*time.Second)
 
 	ring := perfOf("ring", members, "--collective allreduce,allgather --bytes 20000")
 	c.do(ring+" --groups 10", hosts...)
@@ -74,9 +74,9 @@ func TestManagedGuestsAgain(t *testing.T) {
 	program := func() (fds, kB int) {
 		return c.figure("h0", "ls /proc/$(pidof incforge)/fd | wc -l"), c.figure("h0", "sed -n 's/VmRSS:[^0-9]*\\([0-9]*\\).*/\\1/p' /proc/$(pidof incforge)/status")
 	}
-	long.out.await(t, `(?s)(is ready.*){40}`, 3*time.Minute)
+	long.out.Await(t, `(?s)(is ready.*){40}`, 3*time.Minute)
 	fds, kB := program()
-	long.out.await(t, `(?s)(is ready.*){340}`, 8*time.Minute)
+	long.out.Await(t, `(?s)(is ready.*){340}`, 8*time.Minute)
 	laterFDs, laterKB := program()
 	require.True(t, <-long.done, long.out)
 	t.Logf("90 groups in %v; h0's program after 10 and after 85: %d and %d descriptors, %d and %d kB", time.Since(start), fds, laterFDs, kB, laterKB)
@@ -128,10 +128,10 @@ const told = 5 * time.Second
 func TestManagedGuestsFail(t *testing.T) {
 	c := managedLab(t)
 	other := c.begin(perfOf("other", "h2,h3", "--collective allreduce --bytes 64Ki --iterations 60"), "h2", "h3")
-	other.out.await(t, `(?s)(is ready.*){2}`, 20*time.Second)
+	other.out.Await(t, `(?s)(is ready.*){2}`, 20*time.Second)
 	hold := func() *job {
 		j := c.begin("incforge host $(hostname) --mbps 50 --least 1 --group held --members h0,h4,h5", "h0", "h4", "h5")
-		j.out.await(t, `(?s)(is ready.*){3}`, 20*time.Second)
+		j.out.Await(t, `(?s)(is ready.*){3}`, 20*time.Second)
 		return j
 	}
 	works := func(name string, hosts ...string) {
@@ -143,7 +143,7 @@ func TestManagedGuestsFail(t *testing.T) {
 	status, _, stderr := try(t, "lab", "kill", "h5")
 	require.Equal(t, exitOK, status, stderr)
 	dead := time.Now()
-	group.out.await(t, `(?s)(the group has ended: (rank 2, h5, is gone|the link leaf1–h5 is down|the link h5–leaf1 is down).*){2}`, 2*told)
+	group.out.Await(t, `(?s)(the group has ended: (rank 2, h5, is gone|the link leaf1–h5 is down|the link h5–leaf1 is down).*){2}`, 2*told)
 	t.Logf("a dead host: said after %v", time.Since(dead))
 	assert.LessOrEqual(t, time.Since(dead), told)
 	<-group.done
@@ -156,7 +156,7 @@ func TestManagedGuestsFail(t *testing.T) {
 	status, _, stderr = try(t, "live", "ctl", "down", c.state.Control, "0", "--switch", "leaf1")
 	require.Equal(t, exitOK, status, stderr)
 	dead = time.Now()
-	group.out.await(t, `(?s)(the group has ended: the link \S+ is down.*){3}`, 2*told)
+	group.out.Await(t, `(?s)(the group has ended: the link \S+ is down.*){3}`, 2*told)
 	t.Logf("a dead port: said after %v", time.Since(dead))
 	assert.LessOrEqual(t, time.Since(dead), told)
 	<-group.done

@@ -25,6 +25,7 @@ func rooms() []Room {
 		{"internal/fail", 0, "ends a function of many steps at the first failure"},
 		{"internal/clocked", 0, "cycles and the clock that holds"},
 		{"internal/splitmix", 0, "spreads numbers over 64 bits"},
+		{"internal/testlog", 0, "output that a test reads while it is written"},
 		{"configs", 0, "the presets' files"},
 		{"contract", 0, "what crosses from the generator to everybody else: all may read it, so it reads nobody"},
 		{"roce", 0, "the wire: knows packets, not engines"},

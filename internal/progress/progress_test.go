@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"incforge/internal/testlog"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -97,7 +99,7 @@ func TestSilent(t *testing.T) {
 
 // On a terminal the state is in the bar.
 func TestBar(t *testing.T) {
-	out := &locked{}
+	out := &testlog.Log{}
 	r := New(out)
 	r.terminal, r.patience = true, time.Millisecond
 	task := r.Start("model")
@@ -110,22 +112,4 @@ func TestBar(t *testing.T) {
 	n := len(out.String())
 	time.Sleep(300 * time.Millisecond)
 	assert.Len(t, out.String(), n, "nothing is drawn after Stop")
-}
-
-// locked is a buffer for two goroutines.
-type locked struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *locked) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(b)
-}
-
-func (l *locked) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }
