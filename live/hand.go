@@ -47,8 +47,8 @@ func (h *Hand) Removed(record int) {
 // tell has the loop do what cannot fail. One that has ended need not know.
 func (h *Hand) tell(what func(), record int) {
 	_ = h.l.do(context.Background(), func() error {
-		what()
 		h.l.watch.forget(record)
+		what()
 		return nil
 	})
 }

@@ -102,6 +102,13 @@ func TestAgent(t *testing.T) {
 	state, err = c.State(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, state.Switches[0].Groups)
+	// A frame that was under way to it is nothing to tell of; one to a queue pair that there never was is.
+	for _, qpn := range []uint32{end.LocalQPN, end.LocalQPN + 1} {
+		p := roce.Packet{DstMAC: end.LocalMAC, SrcMAC: end.RemoteMAC, TTL: 64, SrcIP: end.RemoteIP, DstIP: end.LocalIP, Op: roce.SendOnly, PKey: roce.DefaultPKey, DestQP: qpn}
+		require.NoError(t, s.Send(r.mine(1), p.AppendFrame(nil)))
+	}
+	require.Eventually(t, func() bool { return r.lacks([]string{"sends to QPN 0x100001, which no endpoint has"}) == nil }, 10*time.Second, time.Millisecond)
+	assert.NotContains(t, r.log.String(), "QPN 0x100000")
 	require.NoError(t, s.Close())
 	r.end()
 	require.NoError(t, r.err)

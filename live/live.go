@@ -3,6 +3,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type Port struct {
 	Mine, Peer string
 	// Plug makes Mine a socket to which the far end connects, one at a time (SOCK_SEQPACKET); then Peer is only its name.
 	Plug bool
+	// Card is the name of a network card of this machine, in the place of Mine and Peer.
+	Card string
 	// Faults befall the frames of this port, both ways; Shape is that of its wire.
 	Faults Faults
 	Shape  wire.Shape
@@ -247,7 +250,7 @@ func (r *run) open() error {
 			if err != nil {
 				return fmt.Errorf("%sport %d: %w", r.of(l), want.Number, err)
 			}
-			p := &port{number: want.Number, sock: sock, counts: PortReport{Mine: want.Mine, Peer: want.Peer}}
+			p := &port{number: want.Number, sock: sock, counts: PortReport{Mine: want.Mine, Peer: cmp.Or(want.Peer, want.Card)}}
 			p.end = End{i, want.Number}
 			p.lanes(want.Faults, r.o.Seed, i)
 			p.wire = [2]*wire.Wire{wire.New(want.Shape), wire.New(want.Shape)}
@@ -279,7 +282,10 @@ func (r *run) open() error {
 
 // listen binds the socket of a port.
 func listen(p *Port) (outlet, error) {
-	if p.Plug {
+	switch {
+	case p.Card != "":
+		return socket.NewCard(p.Card)
+	case p.Plug:
 		return socket.NewPlug(p.Mine)
 	}
 	return socket.Listen(p.Mine)

@@ -22,7 +22,7 @@ import (
 // every frame for the peer in exactly one of Out, Nobody, Full, Failed and LostOut. A frame that a fault doubles counts twice.
 type PortReport struct {
 	Port int `json:"port"`
-	// Mine is the socket's path, empty for a link; Peer the path of the far end or, for a link, the other SWITCH:PORT.
+	// Mine is the socket's path, empty for a link and a card; Peer the path of the far end, the other SWITCH:PORT or the card's name.
 	Mine string `json:"mine,omitempty"`
 	Peer string `json:"peer"`
 	// In went into the engine. Short and Long are datagrams of fewer bytes than MinFrame or more than MaxFrame, ARP the requests

@@ -81,6 +81,7 @@ type (
 	filePort struct {
 		Port               strictyaml.Value[int]
 		Host, Mine, Peer   strictyaml.Value[string]
+		Card               strictyaml.Value[string]
 		Loss, Dup, Reorder strictyaml.Value[float64]
 		RateMbit           strictyaml.Value[float64] `yaml:"rate_mbit"`
 		DelayUS            strictyaml.Value[float64] `yaml:"delay_us"`
@@ -221,18 +222,21 @@ func (r *topologist) named(name string) int {
 
 // port takes a port with a socket.
 func (r *topologist) port(f *filePort, i int, taken map[int]yamlpos.Pos) Port {
-	at := cmp.Or(f.Port.Pos, f.Mine.Pos, f.Peer.Pos)
-	p := Port{Number: f.Port.Or(i), Mine: r.path(f.Mine.V), Peer: r.path(f.Peer.V),
+	at := cmp.Or(f.Port.Pos, f.Mine.Pos, f.Peer.Pos, f.Card.Pos)
+	p := Port{Number: f.Port.Or(i), Mine: r.path(f.Mine.V), Peer: r.path(f.Peer.V), Card: f.Card.V,
 		Faults: ReadFaults(&r.Mistakes, &f.Loss, &f.Dup, &f.Reorder), Shape: wire.Read(&r.Mistakes, &f.RateMbit, &f.DelayUS)}
-	switch {
-	case !f.Mine.Given || !f.Peer.Given:
-		r.Addf(at, "port %d needs mine and peer, the paths of its socket and of the far end's", p.Number)
-	case p.Mine == p.Peer:
+	switch own := cmp.Or(p.Mine, "eth:"+p.Card); {
+	case p.Card != "" && (f.Mine.Given || f.Peer.Given):
+		r.Addf(f.Card.Pos, "port %d has a card, and can have no mine and peer", p.Number)
+	case p.Card == "" && !(f.Mine.Given && f.Peer.Given):
+		r.Addf(at, "port %d needs mine and peer, the paths of its socket and of the far end's, or card, the name of a network card", p.Number)
+	case p.Card == "" && p.Mine == p.Peer:
 		r.Addf(at, "port %d: mine and peer are the same", p.Number)
-	case r.mine[p.Mine]:
-		r.Addf(f.Mine.Pos, "socket %s is given twice", f.Mine.V)
+	case r.mine[own]:
+		r.Addf(cmp.Or(f.Mine.Pos, f.Card.Pos), "%s %s is given twice", map[bool]string{true: "card", false: "socket"}[p.Card != ""], cmp.Or(f.Mine.V, p.Card))
+	default:
+		r.mine[own] = true
 	}
-	r.mine[p.Mine] = true
 	r.take(taken, p.Number, at)
 	return p
 }

@@ -65,6 +65,8 @@ links:
 		{"switches:\n  - config: mini\n    ports: [{}, {mine: a, peer: a}, {port: 1, mine: b, peer: c, loss: 2}, {mine: b, peer: d}]\n  - {name: a b, config: 1, groups: g, time_scale: 0}\n", []string{
 			"switch 0 has no name", "switch 0 has no groups, and no agent", "port 0 needs mine and peer", "port 1: mine and peer are the same", "port 1 is taken by line 3 already",
 			"loss is 2, it must be 0 to 1", "socket b is given twice", `name "a b": must be letters`, "1 is not a word", "time_scale is 0, allowed are"}},
+		{strings.Replace(good, "- {mine: sw0, ", "- {card: eth1}\n      - {port: 2, card: eth1}\n      - {port: 4, card: eth2, mine: sw0, ", 1), []string{
+			"t.yaml:10:25: card eth1 is given twice", "t.yaml:11:25: port 4 has a card, and can have no mine and peer"}},
 		{strings.Replace(good, "name: spine", "name: leaf", 1), []string{"switch leaf is there already", `there is no switch "spine"`}},
 		{strings.Replace(good, "groups: leaf.yaml", "groups: leaf.yaml\n    agent: {listen: x, mac: 03:00:00:00:00:00}", 1), []string{
 			"t.yaml:7:13: switch leaf has an agent", "t.yaml:8:21: the agent of switch leaf has no ip", `8:21: "x" must be HOST:PORT`, "8:29: mac 03:00:00:00:00:00 is an address of many"}},

@@ -31,6 +31,8 @@ type watch struct {
 	found  uint64
 	// strangers are the QPNs, by port, that packets were for and no endpoint has; each is told once.
 	strangers map[stranger]bool
+	// ended are the local QPNs of groups that were stopped, and when.
+	ended map[uint32]time.Time
 }
 
 type stranger struct {
@@ -38,8 +40,13 @@ type stranger struct {
 	qpn  uint32
 }
 
-// mostStrangers bounds how many are told.
-const mostStrangers = 16
+// mostStrangers bounds how many are told. For lateTime what is sent to a group that has ended is no stranger's: frames that were under way, and those of
+// members that have not heard of the end. mostEnded is from when on older ones are forgotten.
+const (
+	mostStrangers = 16
+	lateTime      = 10 * time.Second
+	mostEnded     = 4096
+)
 
 // watched is what is known of a group since it advanced last.
 type watched struct {
@@ -69,7 +76,7 @@ type befell struct {
 }
 
 func newWatch(l *loop) *watch {
-	w := &watch{l: l, groups: map[int]*watched{}, strangers: map[stranger]bool{}}
+	w := &watch{l: l, groups: map[int]*watched{}, strangers: map[stranger]bool{}, ended: map[uint32]time.Time{}}
 	if l.board != nil {
 		l.board.OnAccept = w.accepted
 	} else if ref, ok := l.sw.Engine.(*dut.Reference); ok {
@@ -96,8 +103,20 @@ func (g *watched) end(e int) *endWatched {
 	return g.ends[e]
 }
 
-// forget begins anew with a group that was started, changed or taken away.
-func (w *watch) forget(group int) { delete(w.groups, group) }
+// forget begins anew with a group that is about to be started, changed or taken away.
+func (w *watch) forget(group int) {
+	delete(w.groups, group)
+	at, now := w.l.setup.At(group), time.Now()
+	if at < 0 {
+		return
+	}
+	for _, ep := range w.l.setup.Groups[at].Ends {
+		w.ended[ep.LocalQPN] = now
+	}
+	if len(w.ended) > mostEnded {
+		maps.DeleteFunc(w.ended, func(_ uint32, when time.Time) bool { return now.Sub(when) > lateTime })
+	}
+}
 
 // Where a RoCEv2 frame has its opcode, destination QPN and PSN.
 const (
@@ -124,7 +143,7 @@ func (w *watch) came(port int, frame []byte, when time.Time) {
 	}
 	g, e, ok := w.l.setup.EndpointOf(number(frame[qpnAt:]))
 	if !ok {
-		w.stray(port, frame)
+		w.stray(port, frame, when)
 		return
 	}
 	end := w.of(g.Index).end(e)
@@ -142,14 +161,18 @@ func (w *watch) came(port int, frame []byte, when time.Time) {
 }
 
 // stray tells of a packet that is sent to the engine's address and to no queue pair that it has.
-func (w *watch) stray(port int, frame []byte) {
+func (w *watch) stray(port int, frame []byte, when time.Time) {
 	who := stranger{port, number(frame[qpnAt:])}
-	if w.strangers[who] || len(w.strangers) >= mostStrangers || !w.l.setup.Local(roce.MAC(frame[:6])) {
+	end, ended := w.ended[who.qpn]
+	if w.strangers[who] || len(w.strangers) >= mostStrangers || !w.l.setup.Local(roce.MAC(frame[:6])) || ended && when.Sub(end) < lateTime {
 		return
 	}
 	w.strangers[who] = true
-	w.l.whole.o.Log.Warnf("live: %sport %d: %v sends to QPN %#x, which no endpoint has as its local QPN: connect it to the QPN that ctl state, or local: qpn: in the groups file, says",
-		w.l.whole.of(w.l), port, roce.IP4(frame[26:30]), who.qpn)
+	why := "which no endpoint has as its local QPN: connect it to the QPN that ctl state, or local: qpn: in the groups file, says"
+	if ended {
+		why = fmt.Sprintf("of a group that ended %.0f s ago: end the program that goes on", when.Sub(end).Seconds())
+	}
+	w.l.whole.o.Log.Warnf("live: %sport %d: %v sends to QPN %#x, %s", w.l.whole.of(w.l), port, roce.IP4(frame[26:30]), who.qpn, why)
 }
 
 // left notes a frame that leaves. Without a reference a group advances when data leaves, or is acknowledged, that has not been before.

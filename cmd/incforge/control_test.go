@@ -166,7 +166,7 @@ links:
 		status = make([]int, 4)
 		for i := range 4 {
 			out, log = append(out, &testlog.Log{}), append(log, &testlog.Log{})
-			args := []string{command, fmt.Sprint("h", i), "--manager", address, "--nic", fmt.Sprintf("unix:%s/h%d,%s/s%d,10.1.1.%d,02:00:00:01:00:0%d", dir, i, dir, i, i, i), "--group", "ring", "--members", "h0,h1,h2,h3", "--mbps", "100"}
+			args := []string{command, fmt.Sprint("h", i), "--manager", address, "--nic", fmt.Sprintf("unix:%s/h%d,%s/s%d,10.1.1.%d,02:00:00:01:00:0%d", dir, i, dir, i, i, i), "--group", "ring", "--members", "h0,h1,h2,h3", "--mbps", "100", "--wait", "1m"}
 			all.Go(func() { status[i] = run(t.Context(), append(args, more...), out[i], log[i]) })
 		}
 		t.Cleanup(all.Wait)

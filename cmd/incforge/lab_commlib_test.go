@@ -86,20 +86,104 @@ func (c guestCase) file(t *testing.T, programs string) (file string) {
 	return file
 }
 
-// perfLines run collectives of a lab's group: all of every type at small sizes and, at the large ones, every collective with one of the types, turned by
-// turn from case to case, so that every pair of collective, type, size, mode and loss is run somewhere.
-func perfLines(small, large string, turn int) string {
-	const perf = "incforge perf $(hostname) --meet /share/groups/any --timeout 5m --iterations 1 --warmup 0 "
-	lines := "set -e; " + perf + "--bytes " + small
-	types := []string{"fp32", "fp16", "bf16", "int32"}
-	for i, c := range []string{"allreduce", "reduce", "reducescatter", "broadcast,allgather,barrier"} {
-		lines += "; " + perf + "--collective " + c + " --type " + types[(i+turn)%len(types)] + " --bytes " + large
-	}
-	return lines
+// guestCall is a call of a group of Linux hosts. A barrier has no type and no size.
+type guestCall struct {
+	mode                               int
+	loss                               float64
+	language, collective, dtype, bytes string
 }
 
-// CommLib over libibverbs on Linux hosts: its device alone, then every collective and type in Go, every function in C, in both modes, on four hosts on a
-// leaf of Verilog and on eight below a spine, without loss and with, to 1 MiB, and 16 MiB. make commlib-lab-test runs it.
+// pairwise are so many calls that any two values of different columns meet in one: 24 in the place of 648. Loss is rare among the large sizes, where it takes long.
+func pairwise() []guestCall {
+	return []guestCall{
+		{2, 0, "Go", "allreduce", "int32", "1Mi"},
+		{2, 0, "Go", "reducescatter", "int32", "256Ki"},
+		{2, 0, "Go", "allgather", "int32", "1Mi"},
+		{2, 0, "Go", "barrier", "", ""},
+		{2, 0, "C", "broadcast", "fp32", "256Ki"},
+		{2, 0, "C", "broadcast", "fp16", "1Mi"},
+		{2, 0, "C", "allgather", "bf16", "256Ki"},
+		{2, 0.01, "Go", "reduce", "fp16", "256Ki"},
+		{2, 0.01, "Go", "reducescatter", "fp32", "1Mi"},
+		{2, 0.01, "C", "reduce", "fp32", "16Ki"},
+		{2, 0.01, "C", "reduce", "int32", "1Ki"},
+		{2, 0.01, "C", "barrier", "", ""},
+		{3, 0, "Go", "allreduce", "bf16", "256Ki"},
+		{3, 0, "Go", "broadcast", "int32", "16Ki"},
+		{3, 0, "Go", "reducescatter", "bf16", "16Ki"},
+		{3, 0, "C", "reduce", "bf16", "1Mi"},
+		{3, 0, "C", "allgather", "fp32", "1Ki"},
+		{3, 0, "C", "barrier", "", ""},
+		{3, 0.01, "Go", "allreduce", "fp16", "16Ki"},
+		{3, 0.01, "Go", "broadcast", "bf16", "1Ki"},
+		{3, 0.01, "Go", "barrier", "", ""},
+		{3, 0.01, "C", "allreduce", "fp32", "1Ki"},
+		{3, 0.01, "C", "reducescatter", "fp16", "1Ki"},
+		{3, 0.01, "C", "allgather", "fp16", "16Ki"},
+	}
+}
+
+// TestPairwise counts the pairs of values that guests run.
+func TestPairwise(t *testing.T) {
+	axes := [][]string{{"2", "3"}, {"0", "0.01"}, {"Go", "C"}, {"allreduce", "reduce", "broadcast", "reducescatter", "allgather", "barrier"},
+		{"fp32", "fp16", "bf16", "int32"}, {"1Ki", "16Ki", "256Ki", "1Mi"}}
+	met := map[[4]any]bool{}
+	for _, c := range pairwise() {
+		values := []string{fmt.Sprint(c.mode), fmt.Sprint(c.loss), c.language, c.collective, c.dtype, c.bytes}
+		for i, a := range values {
+			for j, b := range values[:i] {
+				met[[4]any{j, b, i, a}] = true
+			}
+		}
+	}
+	for i := range axes {
+		for j := range i {
+			for _, a := range axes[i] {
+				for _, b := range axes[j] {
+					if b != "barrier" { // whose columns of type and size are empty
+						assert.True(t, met[[4]any{j, b, i, a}], "%s and %s meet nowhere", b, a)
+					}
+				}
+			}
+		}
+	}
+}
+
+// calling is what a host runs to make the calls of a mode and a loss, and how many tables and calls in C that makes.
+func calling(t *testing.T, mode int, loss float64) (text string, tables, inC int) {
+	t.Helper()
+	text = "set -e"
+	var calls []string
+	for _, c := range pairwise() {
+		switch {
+		case c.mode != mode || c.loss != loss:
+		case c.language == "C":
+			bytes := 0
+			if c.bytes != "" {
+				var err error
+				bytes, err = parseSize(c.bytes)
+				require.NoError(t, err)
+			}
+			calls = append(calls, fmt.Sprintf("%s %s %d", c.collective, c.dtype, bytes))
+		default:
+			text += "; " + perfAny + "--collective " + c.collective
+			if c.bytes != "" {
+				text += " --type " + c.dtype + " --bytes " + c.bytes
+			}
+			tables++
+		}
+	}
+	return text + "; EVERY_CALLS='" + strings.Join(calls, ",") + "' " + everyAny, tables, len(calls)
+}
+
+// The programs in Go and in C, in the group of all hosts.
+const (
+	perfAny  = "incforge perf $(hostname) --meet /share/groups/any --timeout 5m --iterations 1 --warmup 0 "
+	everyAny = "every verbs:rxe0 $(hostname) /share/groups/any"
+)
+
+// CommLib over libibverbs on Linux hosts: its device alone; pairwise, collectives, types, sizes, modes, losses and languages on four hosts on a leaf of Verilog
+// and on eight below a spine; every function in C; 16 MiB; groups by a manager on Verilog. make commlib-lab-test runs it.
 func TestCommLibGuests(t *testing.T) {
 	guest, programs := os.Getenv("INCFORGE_LAB_GUEST"), os.Getenv("INCFORGE_GUEST_PROGRAMS")
 	if guest == "" || programs == "" {
@@ -120,40 +204,32 @@ func TestCommLibGuests(t *testing.T) {
 		assert.Equal(t, 4, strings.Count(out, "PASS: TestMessages"))
 		assert.NotContains(t, out, "SKIP")
 	})
-	turn := 0
-	for _, mode := range []int{2, 3} {
-		for _, c := range []struct {
-			guestCase
-			small, large, c string // sizes, and the most elements of a call in C
-		}{
-			{guestCase{hosts: 4, dut: "rtl"}, "1Ki,16Ki", "64Ki,256Ki", "20000"},
-			{guestCase{hosts: 4, dut: "rtl", loss: 0.01}, "1Ki", "16Ki,64Ki", "7"},
-			{guestCase{hosts: 8, dut: "reference"}, "1Ki,64Ki", "256Ki,1Mi", "20000"},
-			{guestCase{hosts: 8, dut: "reference", loss: 0.01}, "1Ki,16Ki", "1Mi", "1000"},
-		} {
-			c.mode = mode
-			shift := turn
-			turn++
-			t.Run(c.String(), func(t *testing.T) {
-				file := c.file(t, programs)
-				out := on(t, file, perfLines(c.small, c.large, shift))
-				assert.Equal(t, 5, strings.Count(out, "h0:  collective "), "a table a line")
-				out = on(t, file, "EVERY_MOST="+c.c+" every verbs:rxe0 $(hostname) /share/groups/any")
-				assert.Equal(t, c.hosts, strings.Count(out, "every function is right"))
-			})
+	for _, c := range []guestCase{{hosts: 4, dut: "rtl"}, {hosts: 8, dut: "reference"}} {
+		for _, c.mode = range []int{2, 3} {
+			for _, c.loss = range []float64{0, 0.01} {
+				t.Run(c.String(), func(t *testing.T) {
+					text, tables, inC := calling(t, c.mode, c.loss)
+					out := on(t, c.file(t, programs), text)
+					assert.Equal(t, tables, strings.Count(out, "h0:  collective "), "a table a line")
+					assert.Equal(t, c.hosts*inC, strings.Count(out, ": right"))
+				})
+			}
 		}
+	}
+	for _, mode := range []int{2, 3} {
+		t.Run(fmt.Sprintf("every function in C, Mode %d", mode), func(t *testing.T) {
+			out := on(t, guestCase{hosts: 8, mode: mode, dut: "reference"}.file(t, programs), "EVERY_MOST=20000 "+everyAny)
+			assert.Equal(t, 8, strings.Count(out, "every function is right"))
+		})
 		t.Run(fmt.Sprintf("16 MiB, Mode %d", mode), func(t *testing.T) {
-			on(t, guestCase{hosts: 4, mode: mode, dut: "reference", jumbo: true}.file(t, programs),
-				"incforge perf $(hostname) --meet /share/groups/any --timeout 5m --iterations 1 --warmup 0 --type fp32,int32 --collective allreduce,allgather --bytes 1Mi,16Mi")
+			out := on(t, guestCase{hosts: 4, mode: mode, dut: "reference", jumbo: true}.file(t, programs), "set -e; "+
+				perfAny+"--type fp32,int32 --collective allreduce,allgather --bytes 1Mi,16Mi; EVERY_CALLS='reduce bf16 16777216,broadcast fp16 16777216' "+everyAny)
+			assert.Equal(t, 4, strings.Count(out, "every call is right"))
 		})
 	}
 	t.Run("manager, Verilog", func(t *testing.T) { // agents write its registers; C asks for groups, too
 		out := on(t, guestCase{hosts: 4, mode: 2, dut: "rtl", managed: true}.file(t, programs), "set -e; "+perfOf("ring", "h0,h1,h2,h3", "--bytes 1Ki,20000 --groups 3 --wait 30s")+
 			"; EVERY_MOST=7 every verbs:rxe0 127.0.0.1:7470 $(hostname | tr -d h) h0 h1 h2 h3")
 		assert.Equal(t, 4, strings.Count(out, "every function is right"))
-	})
-	t.Run("1 MiB, Verilog", func(t *testing.T) {
-		on(t, guestCase{hosts: 4, mode: 2, dut: "rtl"}.file(t, programs),
-			"incforge perf $(hostname) --meet /share/groups/any --timeout 5m --iterations 1 --warmup 0 --type bf16,int32 --collective allreduce,broadcast --bytes 1Mi")
 	})
 }

@@ -40,7 +40,8 @@ func (a *app) live() *cobra.Command {
 	cmd := &cobra.Command{Use: "live [CONFIG]", Short: "Attach the engine's ports to unix datagram sockets, in real time",
 		Long: `Attach the engine's ports to unix datagram sockets: one datagram is one Ethernet frame without FCS, as QEMU's -netdev dgram speaks
 it. --port N=unix:MINE,PEER binds MINE for port N and sends to PEER, which may be started later and restarted. The groups file describes the
-groups and their endpoints, see live/README.md. Everything the engine does is compared with the reference engine, unless --check=false.
+groups and their endpoints, see live/README.md. --port N=eth:CARD takes a network card of this machine in a socket's place, for real hosts; that takes
+CAP_NET_RAW. Everything the engine does is compared with the reference engine, unless --check=false.
 
 --topology takes the place of CONFIG, --groups and --port: a file of several switches, their sockets and the links between them.
 
@@ -53,7 +54,7 @@ Runs until SIGINT, SIGTERM or the end of --duration; then prints the counters an
 	l.dut.bind(cmd)
 	bindJSON(cmd, &l.jsonFile)
 	f := cmd.Flags()
-	f.StringArrayVar(&l.ports, "port", nil, "N=unix:MINE,PEER: bind port N to socket MINE and send its frames to PEER; once per port")
+	f.StringArrayVar(&l.ports, "port", nil, "N=unix:MINE,PEER: bind port N to socket MINE and send its frames to PEER; N=eth:CARD: port N is a network card; once per port")
 	f.StringVar(&l.groups, "groups", "", "YAML file of groups and endpoints")
 	f.StringVar(&l.topology, "topology", "", "YAML file of several switches and the links between them")
 	f.StringVar(&l.control, "control", "", "path of a control socket, for incforge live ctl")
@@ -204,20 +205,28 @@ func (a *app) runLive(ctx context.Context, o live.Options, capture string, durat
 func parsePorts(args []string) ([]live.Port, error) {
 	var all []live.Port
 	for _, arg := range args {
-		number, rest, ok := strings.Cut(arg, "=unix:")
+		number, rest, _ := strings.Cut(arg, "=")
 		n, err := strconv.Atoi(number)
-		mine, peer, comma := strings.Cut(rest, ",")
+		card, eth := strings.CutPrefix(rest, "eth:")
+		paths, unix := strings.CutPrefix(rest, "unix:")
+		mine, peer, comma := strings.Cut(paths, ",")
 		switch {
-		case !ok, err != nil, n < 0, !comma, mine == "", peer == "":
-			return nil, usagef("--port %s: must be N=unix:MINE,PEER", arg)
-		case mine == peer:
+		case err != nil, n < 0, !eth && !unix, eth && card == "", unix && (!comma || mine == "" || peer == ""):
+			return nil, usagef("--port %s: must be N=unix:MINE,PEER or N=eth:CARD", arg)
+		case unix && mine == peer:
 			return nil, usagef("--port %s: MINE and PEER are the same", arg)
 		case slices.ContainsFunc(all, func(p live.Port) bool { return p.Number == n }):
 			return nil, usagef("--port %s: port %d is given twice", arg, n)
-		case slices.ContainsFunc(all, func(p live.Port) bool { return p.Mine == mine }):
+		case unix && slices.ContainsFunc(all, func(p live.Port) bool { return p.Mine == mine }):
 			return nil, usagef("--port %s: socket %s is given twice", arg, mine)
+		case eth && slices.ContainsFunc(all, func(p live.Port) bool { return p.Card == card }):
+			return nil, usagef("--port %s: card %s is given twice", arg, card)
 		}
-		all = append(all, live.Port{Number: n, Mine: mine, Peer: peer})
+		p := live.Port{Number: n, Card: card}
+		if unix {
+			p.Mine, p.Peer, p.Card = mine, peer, ""
+		}
+		all = append(all, p)
 	}
 	return all, nil
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Every function of commlib.h, from C: NIC MANAGER RANK MEMBER..., of at most sixteen members; or NIC HOST FOLDER, on hosts of a lab, where FOLDER is that of
- * an in-band group. EVERY_MOST bounds the elements of a call. Exit status 0: everything was as it must be. */
+ * an in-band group. EVERY_MOST bounds the elements of a call; EVERY_CALLS has the calls that are made instead, as "allreduce fp16 65536,barrier", with the
+ * bytes of a tensor. Exit status 0: everything was as it must be. */
 #include "commlib.h"
 
 #include <math.h>
@@ -58,41 +59,98 @@ static int same(const void *got, const void *want, size_t bytes) {
     return !memcmp(got, want, bytes) && !memcmp((const char *)got + bytes, "\xA5\xA5\xA5\xA5", 4);
 }
 
-/* reductions are those of one type and operation at one size. */
-static void reductions(commlib_group g, int type, int op, int count) {
-    size_t size = size_of(type), bytes = count * size, first, beyond;
-    char *in = room(bytes), *out = room(bytes), *want = room(bytes), *part;
+/* reduction is one of a type and an operation at one size. An AllReduce is made in place, too. */
+static void reduction(commlib_group g, int collective, int type, int op, int count) {
+    size_t size = size_of(type), bytes = count * size, first = 0, beyond = count;
+    if (collective == COMMLIB_REDUCE_SCATTER) {
+        commlib_part(count, ranks, rank, &first, &beyond);
+        NEED(first <= beyond && beyond <= (size_t)count && (rank > 0 || first == 0) && (rank < ranks - 1 || beyond == (size_t)count));
+    }
+    char *in = room(bytes), *want = room(bytes), *out = room((beyond - first) * size);
     for (int i = 0; i < count; i++) {
         put(in, i, type, given(rank, i));
         put(want, i, type, result(op, i));
     }
-    NEED(commlib_all_reduce(g, in, out, count, type, op) == COMMLIB_OK);
-    NEED(same(out, want, bytes));
-    memset(out, 0xA5, bytes);
-    NEED(commlib_reduce(g, in, rank == 1 ? out : NULL, count, type, op, 1) == COMMLIB_OK);
-    NEED(rank != 1 || same(out, want, bytes));
-    commlib_part(count, ranks, rank, &first, &beyond);
-    NEED(first <= beyond && beyond <= (size_t)count && (rank > 0 || first == 0) && (rank < ranks - 1 || beyond == (size_t)count));
-    part = room((beyond - first) * size);
-    NEED(commlib_reduce_scatter(g, in, part, count, type, op) == COMMLIB_OK);
-    NEED(same(part, want + first * size, (beyond - first) * size));
-    NEED(commlib_all_reduce(g, in, in, count, type, op) == COMMLIB_OK); /* in place */
-    NEED(same(in, want, bytes));
-    free(in), free(out), free(want), free(part);
+    switch (collective) {
+    case COMMLIB_REDUCE:
+        NEED(commlib_reduce(g, in, rank == 1 ? out : NULL, count, type, op, 1) == COMMLIB_OK);
+        NEED(rank != 1 || same(out, want, bytes));
+        break;
+    case COMMLIB_REDUCE_SCATTER:
+        NEED(commlib_reduce_scatter(g, in, out, count, type, op) == COMMLIB_OK);
+        NEED(same(out, want + first * size, (beyond - first) * size));
+        break;
+    default:
+        NEED(commlib_all_reduce(g, in, out, count, type, op) == COMMLIB_OK);
+        NEED(same(out, want, bytes));
+        NEED(commlib_all_reduce(g, in, in, count, type, op) == COMMLIB_OK);
+        NEED(same(in, want, bytes));
+    }
+    free(in), free(out), free(want);
 }
 
-/* moves are the collectives that reduce nothing. */
-static void moves(commlib_group g, size_t bytes) {
+/* move is a collective that reduces nothing, of so many bytes of a rank's. */
+static void move(commlib_group g, int collective, size_t bytes) {
     char *data = room(bytes), *all = room(bytes * ranks), *want = room(bytes * ranks);
     for (size_t i = 0; i < bytes * ranks; i++)
         want[i] = i * 7 + i / bytes;
     memcpy(data, want + rank * bytes, bytes);
-    NEED(commlib_all_gather(g, data, all, bytes) == COMMLIB_OK);
-    NEED(same(all, want, bytes * ranks));
-    NEED(commlib_broadcast(g, data, bytes, ranks - 1) == COMMLIB_OK);
-    NEED(same(data, want + (ranks - 1) * bytes, bytes));
-    NEED(commlib_barrier(g) == COMMLIB_OK);
+    switch (collective) {
+    case COMMLIB_ALL_GATHER:
+        NEED(commlib_all_gather(g, data, all, bytes) == COMMLIB_OK);
+        NEED(same(all, want, bytes * ranks));
+        break;
+    case COMMLIB_BROADCAST:
+        NEED(commlib_broadcast(g, data, bytes, ranks - 1) == COMMLIB_OK);
+        NEED(same(data, want + (ranks - 1) * bytes, bytes));
+        break;
+    default:
+        NEED(commlib_barrier(g) == COMMLIB_OK);
+    }
     free(data), free(all), free(want);
+}
+
+/* every makes each call with each type and operation, at each size up to most elements. */
+static void every(commlib_group g, int most) {
+    for (size_t c = 0; c < sizeof counts / sizeof counts[0] && counts[c] <= most; c++) {
+        for (int type = COMMLIB_FP32; type <= COMMLIB_INT32; type++)
+            for (int op = COMMLIB_SUM; op <= COMMLIB_MAX; op++) {
+                reduction(g, COMMLIB_ALL_REDUCE, type, op, counts[c]);
+                reduction(g, COMMLIB_REDUCE, type, op, counts[c]);
+                reduction(g, COMMLIB_REDUCE_SCATTER, type, op, counts[c]);
+            }
+        move(g, COMMLIB_ALL_GATHER, counts[c]);
+        move(g, COMMLIB_BROADCAST, counts[c]);
+        move(g, COMMLIB_BARRIER, counts[c]);
+    }
+}
+
+/* find is the place of a name in a list of them that NULL ends; without it the program fails. */
+static int find(const char *const *names, const char *name) {
+    for (int i = 0; names[i]; i++)
+        if (!strcmp(names[i], name))
+            return i;
+    fprintf(stderr, "EVERY_CALLS: what is %s?\n", name);
+    exit(2);
+}
+
+/* some makes the calls of a list. */
+static void some(commlib_group g, const char *calls) {
+    static const char *const collectives[] = {"allreduce", "reduce", "broadcast", "barrier", "reducescatter", "allgather", NULL};
+    static const char *const types[] = {"fp32", "fp16", "bf16", "int32", NULL};
+    for (const char *at = calls; at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
+        char collective[16] = "", type[8] = "";
+        size_t bytes = 0;
+        int what = (sscanf(at, "%15[a-z] %7[a-z0-9] %zu", collective, type, &bytes), find(collectives, collective));
+        switch (what) {
+        case COMMLIB_BARRIER: move(g, what, 0); break;
+        case COMMLIB_BROADCAST: move(g, what, bytes); break;
+        case COMMLIB_ALL_GATHER: move(g, what, bytes / ranks); break;
+        default: reduction(g, what, find(types, type), COMMLIB_SUM, bytes / size_of(find(types, type)));
+        }
+        printf("rank %d: %s %s %zu: right\n", rank, collective, type, bytes);
+        fflush(stdout);
+    }
 }
 
 /* handles are calls that wait for each other. */
@@ -166,21 +224,20 @@ int main(int argc, char **argv) {
     NEED(commlib_init_group(nic, &config, &g) == COMMLIB_OK);
     NEED(commlib_describe(g, &own, &all) == COMMLIB_OK && (lab || (own == rank && all == ranks)));
     rank = own, ranks = all;
-    const char *most = getenv("EVERY_MOST");
-    for (size_t c = 0; c < sizeof counts / sizeof counts[0] && (!most || counts[c] <= atoi(most)); c++) {
-        for (int type = COMMLIB_FP32; type <= COMMLIB_INT32; type++)
-            for (int op = COMMLIB_SUM; op <= COMMLIB_MAX; op++)
-                reductions(g, type, op, counts[c]);
-        moves(g, counts[c]);
+    const char *most = getenv("EVERY_MOST"), *calls = getenv("EVERY_CALLS");
+    if (calls)
+        some(g, calls);
+    else {
+        every(g, most ? atoi(most) : 1 << 30);
+        handles(g);
+        refusals(nic, g);
     }
-    handles(g);
-    refusals(nic, g);
     NEED(commlib_destroy_group(g) == COMMLIB_OK);
     NEED(commlib_barrier(g) == COMMLIB_USAGE);
 
     if (lab) { /* without a manager nobody tells the others of an end */
         NEED(commlib_close(nic) == COMMLIB_OK);
-        printf("rank %d: every function is right\n", rank);
+        printf("rank %d: %s is right\n", rank, calls ? "every call" : "every function");
         return 0;
     }
     /* One that goes away: the others hear which and why, and a new group can be made. */

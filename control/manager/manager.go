@@ -62,6 +62,7 @@ type Manager struct {
 	engines  map[string]*contract.Params
 	events   []string
 	round    chan struct{} // closed when all switches have been asked, and made anew
+	rounds   int           // that were begun
 	past     []past        // the groups that were removed last, the oldest first
 }
 
@@ -249,6 +250,7 @@ func (m *Manager) place(tenant, name string, members []string, o Options) (*grou
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
 	g := newGroup(r, m.cfg.Now())
+	g.placedIn = m.rounds
 	m.groups[g.ID] = g
 	return g, nil
 }

@@ -212,6 +212,33 @@ func TestDownSwitch(t *testing.T) {
 	}
 }
 
+// A host that comes up asks for a group at once, when the switches of a round of Poll have been asked before it was there: that round does not end the group.
+// The next one does, if the link is still down.
+func TestPlacedInARound(t *testing.T) {
+	for _, comes := range []bool{true, false} {
+		w := newWorld(t, synthetic.Mini())
+		leaf := w.sites["leaf1"]
+		leaf.ports = []*pb.Port{{Down: true}, {Port: 1}, {Port: 2}, {Port: 3}}
+		var g *group
+		leaf.then = func() {
+			leaf.then = nil
+			var err error
+			g, err = w.make("ring")
+			assert.NoError(t, err)
+		}
+		w.poll(1, true)
+		require.Equal(t, Ready, g.state, g.reason)
+		leaf.ports[0].Down = !comes
+		w.poll(1, true)
+		if comes {
+			require.Equal(t, Ready, g.state, g.reason)
+			continue
+		}
+		require.Equal(t, Removing, g.state)
+		assert.Equal(t, "the link leaf1–h2 is down", g.reason)
+	}
+}
+
 // What fails ends the groups on it, with the reason, within five seconds, and no others; a new group on what is left works at once.
 func TestFailures(t *testing.T) {
 	for name, f := range map[string]struct {

@@ -28,6 +28,9 @@ type answer struct {
 // Poll looks after everything once: asks the switches, removes what nobody decided, finishes what was, ends what cannot go on. It is to be called
 // a few times in the time that a failure may go unseen, by one caller at a time.
 func (m *Manager) Poll(ctx context.Context) {
+	m.mu.Lock()
+	m.rounds++
+	m.mu.Unlock()
 	names := slices.Sorted(maps.Keys(m.switches))
 	answers := make([]answer, len(names))
 	var all sync.WaitGroup
@@ -267,6 +270,9 @@ func (m *Manager) fate(g *group) string {
 				return fmt.Sprintf("rank %d, %s, is gone", rank, g.Members[rank])
 			}
 		}
+	}
+	if g.placedIn == m.rounds { // what switches said in this round of a link may be from before its host was there
+		return ""
 	}
 	return m.placer.Broken(g.ID)
 }

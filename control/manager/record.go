@@ -94,6 +94,8 @@ type group struct {
 	// watched counts the watches of a member; seen is when there was one last.
 	watched []int
 	seen    []time.Time
+	// placedIn is the round of Poll in which, or after which, it was placed.
+	placedIn int
 
 	reserved, ready, over chan struct{} // closed when it is so
 	reason                string        // of the end

@@ -52,6 +52,8 @@ type site struct {
 	life   *life
 	ports  []*pb.Port
 	lost   bool // the network to it is cut
+	// then happens when it has said how it is, before that is heard.
+	then func()
 }
 
 var errKilled = errors.New("killed")
@@ -198,6 +200,9 @@ func (c client) Describe(_ context.Context, r *pb.DescribeRequest, _ ...grpc.Cal
 	}, r)
 	if err == nil && c.site.ports != nil {
 		d.Ports = c.site.ports
+	}
+	if c.site.then != nil {
+		c.site.then()
 	}
 	return d, err
 }
