@@ -91,30 +91,29 @@ func TestManagerKilledAtEveryStep(t *testing.T) {
 		finished := false
 		for second := range 9 {
 			for _, watch := range []bool{false, true} {
-				what := fmt.Sprintf("killed at %d, then at %d, members stay: %v", n, second, watch)
-				w := newWorld(t, synthetic.Mini())
-				w.wire.left = n
-				g, err := w.make("ring")
-				told := g != nil && g.state == Ready && w.wire.dead // the last that the members heard
-				if err == nil && !w.wire.dead {
-					w.m.destroy(w.ctx, g, "")
-				}
-				finished = finished || !w.wire.dead
+				each(cases/2, func(order []int) {
+					what := fmt.Sprintf("killed at %d, then at %d, members stay: %v, order %v", n, second, watch, order)
+					w := newWorld(t, synthetic.Mini())
+					w.wire.left, w.order = n, order
+					g, err := w.make("ring")
+					told := g != nil && g.state == Ready && w.wire.dead // the last that the members heard
+					if err == nil && !w.wire.dead {
+						w.m.destroy(w.ctx, g, "")
+					}
+					finished = finished || !w.wire.dead
+					w.manage(&wire{life: &life{left: second}})
+					w.poll(3, watch)
+					w.manage(&wire{life: &life{left: -1}})
+					w.poll(15, watch)
+					whole := w.agree(what)
+					if !watch {
+						require.Zero(t, whole, what)
+					} else if told {
+						require.Equal(t, 1, whole, what)
+					}
+					w.again(what, whole)
+				})
 				cases++
-				w.manage(&wire{life: &life{left: second}})
-				w.poll(3, watch)
-				w.manage(&wire{life: &life{left: -1}})
-				w.poll(15, watch)
-				whole := w.agree(what)
-				if !watch {
-					require.Zero(t, whole, what)
-				} else if told {
-					require.Equal(t, 1, whole, what)
-				}
-				next, err := w.make("next")
-				require.NoError(t, err, what)
-				require.Equal(t, Ready, next.state, what)
-				require.Equal(t, whole+1, w.agree(what))
 			}
 		}
 		if finished {
@@ -125,35 +124,48 @@ func TestManagerKilledAtEveryStep(t *testing.T) {
 	require.Greater(t, cases, 200)
 }
 
+// again makes another group, which a campaign leaves possible.
+func (w *world) again(what string, whole int) {
+	w.t.Helper()
+	next, err := w.make("next")
+	require.NoError(w.t, err, what)
+	require.Equal(w.t, Ready, next.state, what)
+	require.Equal(w.t, whole+1, w.agree(what))
+}
+
 // The network loses a call or its answer, and some more to the same switch, at every step. The manager lives on.
 func TestNetworkCutAtEveryStep(t *testing.T) {
-	cases := 0
+	cases, cut := 0, 0
 	for n := range 13 { // a group's life has as many
 		for _, count := range []int{1, 2, 3, 8} {
 			for variant := range 4 {
 				answers, watch := variant&1 > 0, variant&2 > 0
-				what := fmt.Sprintf("cut at %d, %d calls, answers %v, members stay: %v", n, count, answers, watch)
-				w := newWorld(t, synthetic.Mini())
-				w.wire.made, w.wire.cutAt, w.wire.count, w.wire.answers = 0, n, count, answers
-				g, err := w.make("ring")
-				if err == nil && g.state == Ready {
-					w.m.destroy(w.ctx, g, "")
-				}
-				if w.wire.cutSite != nil { // at some steps the manager writes its file
-					cases++
-				}
-				w.poll(15, watch)
-				w.wire.count = 0
-				w.poll(15, watch)
-				whole := w.agree(what)
-				_, err = w.make("next")
-				require.NoError(t, err, what)
-				require.Equal(t, whole+1, w.agree(what))
+				each(cases/4, func(order []int) {
+					what := fmt.Sprintf("cut at %d, %d calls, answers %v, members stay: %v, order %v", n, count, answers, watch, order)
+					w := newWorld(t, synthetic.Mini())
+					w.wire.made, w.wire.cutAt, w.wire.count, w.wire.answers, w.order = 0, n, count, answers, order
+					g, err := w.make("ring")
+					if err == nil && g.state == Ready {
+						w.m.destroy(w.ctx, g, "")
+					}
+					if w.wire.cutSite != nil { // at some steps the manager writes its file
+						cut++
+					}
+					w.poll(15, watch)
+					w.wire.count = 0
+					w.poll(15, watch)
+					w.again(what, w.agree(what))
+				})
+				cases++
 			}
 		}
 	}
-	t.Logf("%d cases", cases)
-	require.Equal(t, cases, 9*16, "three calls to three switches")
+	t.Logf("%d cases", cut)
+	of := 1
+	if *everyOrder {
+		of = len(orders())
+	}
+	require.Equal(t, cut, of*9*16, "three calls to three switches")
 }
 
 // An agent is killed at every step of a group's life and starts again soon, or too late.
@@ -164,26 +176,24 @@ func TestAgentKilledAtEveryStep(t *testing.T) {
 			died := false
 			for variant := range 8 {
 				late, watch, soon := variant&1 > 0, variant&2 > 0, variant&4 > 0
-				what := fmt.Sprintf("%s killed at %d (late %v), members stay: %v, soon back: %v", name, n, late, watch, soon)
-				w := newWorld(t, synthetic.Mini())
-				s := w.sites[name]
-				s.life.left, s.life.late = n, late
-				g, err := w.make("ring")
-				if err == nil && g.state == Ready {
-					w.m.destroy(w.ctx, g, "")
-				}
-				died = died || s.life.dead
+				each(n+variant, func(order []int) {
+					what := fmt.Sprintf("%s killed at %d (late %v), members stay: %v, soon back: %v, order %v", name, n, late, watch, soon, order)
+					w := newWorld(t, synthetic.Mini())
+					s := w.sites[name]
+					s.life.left, s.life.late, w.order = n, late, order
+					g, err := w.make("ring")
+					if err == nil && g.state == Ready {
+						w.m.destroy(w.ctx, g, "")
+					}
+					died = died || s.life.dead
+					if !soon {
+						w.poll(6, watch)
+					}
+					require.NoError(t, s.start(&life{left: -1}))
+					w.poll(15, watch)
+					w.again(what, w.agree(what))
+				})
 				cases++
-				if !soon {
-					w.poll(6, watch)
-				}
-				require.NoError(t, s.start(&life{left: -1}))
-				w.poll(15, watch)
-				whole := w.agree(what)
-				next, err := w.make("next")
-				require.NoError(t, err, what)
-				require.Equal(t, Ready, next.state, what)
-				require.Equal(t, whole+1, w.agree(what))
 			}
 			if !died {
 				break

@@ -5,9 +5,11 @@ package manager
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -38,6 +40,25 @@ type world struct {
 	m     *Manager
 	wire  *wire // of the manager that lives
 	ctx   context.Context
+	// order is that of the members of the groups that are made, and the other way round that in which they report.
+	order []int
+}
+
+// orders are those that the campaigns have: of members, and with them of the tree's endpoints, and of reports.
+func orders() [][]int { return [][]int{{0, 1, 2, 3}, {3, 1, 0, 2}, {1, 3, 2, 0}} }
+
+var everyOrder = flag.Bool("orders", false, "every case of the campaigns in every order of members, instead of in one")
+
+// each runs a case in every order, or in the one whose turn it is.
+func each(number int, run func(order []int)) {
+	all := orders()
+	if !*everyOrder {
+		i := number % len(all)
+		all = all[i : i+1]
+	}
+	for _, order := range all {
+		run(order)
+	}
 }
 
 // site is a switch. Its agent can be killed at a step, as the manager can.
@@ -247,7 +268,7 @@ func newWorldOf(t testing.TB, p contract.Params, c placement.Clos) *world {
 	net, err := c.Network()
 	require.NoError(t, err)
 	w := &world{t: t, net: net, sites: map[string]*site{}, file: store.NewMemory(), now: time.Unix(1_800_000_000, 0), rng: chacha{rand.NewChaCha8([32]byte{1})},
-		ctx: context.Background()}
+		ctx: context.Background(), order: orders()[0]}
 	man := synthetic.Manifest(p)
 	for i, n := range net.Nodes {
 		if n.Host {
@@ -299,15 +320,22 @@ func (w *world) poll(rounds int, watch bool) {
 
 // make makes a group of all hosts, as their calls would.
 func (w *world) make(name string) (*group, error) {
-	members := []string{"h2", "h0", "h1", "h3"}
-	if _, ok := w.net.Find("h2"); !ok {
+	members, all := []string{}, []string{"h2", "h0", "h1", "h3"}
+	if _, ok := w.net.Find("h2"); ok {
+		for _, i := range w.order {
+			members = append(members, all[i])
+		}
+	} else {
 		members = []string{"h1", "h0"}
 	}
 	g, err := w.m.create(w.ctx, "acme", name, members, Options{Mbps: 1000, DType: 3})
 	if err != nil {
 		return nil, err
 	}
-	for rank := range members {
+	for _, rank := range slices.Backward(w.order) {
+		if rank >= len(members) {
+			continue
+		}
 		if err := w.m.report(w.ctx, g, rank, End{QPN: uint32(100 + rank), IP: uint32(0x0A000100 + rank), MAC: uint64(0x020000000100 + rank)}); err != nil {
 			return g, err
 		}
@@ -363,6 +391,25 @@ func (w *world) agree(what string) (whole int) {
 	require.NoError(w.t, err)
 	require.Len(w.t, records, whole+len(w.sites), "%s: records of groups, and one a switch", what)
 	return whole
+}
+
+// Watches is how many watches there are.
+func (m *Manager) Watches() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, g := range m.groups {
+		for _, w := range g.watched {
+			n += w
+		}
+	}
+	return n
+}
+
+// Round is closed when all switches have been asked again.
+func (m *Manager) Round() <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.round
 }
 
 func (w *world) String() string { return fmt.Sprint(w.now) }

@@ -36,12 +36,16 @@ type Fuzzer struct {
 // undecodable is what a message counts as whose bytes are none.
 const undecodable = codes.Code(100)
 
-// Run sends so many messages, as whoever ctx says. An error without a text, and a panic, fail the test.
+// Run sends so many messages to each call, in any order, as whoever ctx says. An error without a text, and a panic, fail the test.
 func (f *Fuzzer) Run(ctx context.Context, t testing.TB, messages int) {
 	t.Helper()
 	f.Answers = map[string]map[codes.Code]int{}
-	for range messages {
-		i := f.Random.IntN(len(f.Service.Methods) + len(f.Service.Streams))
+	var turns []int
+	for i := range len(f.Service.Methods) + len(f.Service.Streams) {
+		turns = append(turns, slices.Repeat([]int{i}, messages)...)
+	}
+	f.Random.Shuffle(len(turns), func(a, b int) { turns[a], turns[b] = turns[b], turns[a] })
+	for _, i := range turns {
 		call, cancel := context.WithTimeout(ctx, f.Patience)
 		name, err := f.one(call, i)
 		cancel()
