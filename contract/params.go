@@ -229,8 +229,14 @@ func (p Params) PipeTimeoutUS() int {
 	return (8*p.HopRTTNS + 999) / 1000
 }
 
-// GroupSlots is the number of slots a group needs for its window: 2·window_packets, times the units of its element type.
-func (p Params) GroupSlots() int { return 2 * p.WindowPackets }
+// GroupSlots is the number of slots a group needs for its window: 2·window_packets, in Mode I 2·window_messages, times the units of its
+// element type.
+func (p Params) GroupSlots() int {
+	if p.Mode == 1 {
+		return 2 * p.WindowMessages
+	}
+	return 2 * p.WindowPackets
+}
 
 // ceilPow2 rounds up to a power of two; n is at least 1.
 func ceilPow2(n int) int { return 1 << bits.Len(uint(n-1)) }

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -33,10 +34,17 @@ type Design struct {
 	Manifest contract.Manifest
 }
 
-// Generate builds the design for p. Illegal parameters are refused with all their problems (params.Problems) before anything is made.
+// ErrNoVerilog means that the parameters are legal, and that the reference engine alone has what they ask for.
+var ErrNoVerilog = errors.New("there is no Verilog of Mode I yet, only the reference engine (docs/termination.md): verify, collective and chaos take it with --dut reference")
+
+// Generate builds the design for p. Illegal parameters are refused with all their problems (params.Problems) before anything is made, and those of
+// Mode I with ErrNoVerilog.
 func Generate(p params.Params) (*Design, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
+	}
+	if p.Mode == 1 {
+		return nil, fmt.Errorf("generate %s: mode 1: %w", p.Name, ErrNoVerilog)
 	}
 	model, err := contract.NewModel(p.Contract())
 	if err != nil {
@@ -55,6 +63,23 @@ func Generate(p params.Params) (*Design, error) {
 		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
 	}
 	return d, nil
+}
+
+// Describe returns the manifest of an engine of p without any Verilog, which is all that the reference engine needs. It has no files and no tops.
+func Describe(p params.Params) (*contract.Manifest, error) {
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	model, err := contract.NewModel(p.Contract())
+	if err != nil {
+		return nil, fmt.Errorf("describe %s: %w", p.Name, err)
+	}
+	derived, err := json.Marshal(p.Derived())
+	if err != nil {
+		return nil, fmt.Errorf("describe %s: %w", p.Name, err)
+	}
+	m := manifest(p, model, derived, nil)
+	return &m, nil
 }
 
 // Write writes all files below dir, which is made when missing.
@@ -127,17 +152,22 @@ func (d *Design) describe(rtl verilog.Files) error {
 	if err != nil {
 		return fmt.Errorf("manifest: %w", err)
 	}
-	d.Manifest = contract.Manifest{
-		Schema: contract.Schema, Name: d.Params.Name, Digest: digest(d.Params, rtl), Params: d.Params.Contract(), Derived: derived,
-		Clock: contract.Clock{Port: contract.ClockPort, Reset: contract.ResetPort, MHz: float64(d.Params.ClockMHz)},
-		Tops: map[string]contract.Top{
-			contract.TopCore:   {Module: d.Core.Name, Ports: verilog.Ports(d.Core)},
-			contract.TopSwitch: {Module: d.Switch.Name, Ports: verilog.Ports(d.Switch)},
-		},
-		Files: rtl.Paths(), Registers: d.Registers.Registers, Counters: contract.CounterNames(d.Params.Mode),
-		Memories: verilog.Memories(d.Switch),
+	d.Manifest = manifest(d.Params, d.Registers, derived, rtl)
+	d.Manifest.Tops = map[string]contract.Top{
+		contract.TopCore:   {Module: d.Core.Name, Ports: verilog.Ports(d.Core)},
+		contract.TopSwitch: {Module: d.Switch.Name, Ports: verilog.Ports(d.Switch)},
 	}
+	d.Manifest.Memories = verilog.Memories(d.Switch)
 	return nil
+}
+
+// manifest is what a manifest has that does not follow from the graph.
+func manifest(p params.Params, model contract.Model, derived json.RawMessage, rtl verilog.Files) contract.Manifest {
+	return contract.Manifest{
+		Schema: contract.Schema, Name: p.Name, Digest: digest(p, rtl), Params: p.Contract(), Derived: derived,
+		Clock: contract.Clock{Port: contract.ClockPort, Reset: contract.ResetPort, MHz: float64(p.ClockMHz)},
+		Files: rtl.Paths(), Registers: model.Registers, Counters: contract.CounterNames(p.Mode),
+	}
 }
 
 // style makes the design's memories be built as the parameter memory says.

@@ -36,14 +36,15 @@ func (a *app) chaos() *cobra.Command {
 reorder, delay and corrupt frames. At the end every result must be exact, no connection in error and every buffer empty. With --dut rtl
 each engine is also compared with the reference frame by frame; with --dut mixed some switches of a tree are RTL and some the reference.
 Without CONFIG the cases choose from a list of small configurations: all types and operations, both accumulation modes, narrow and wide buses,
-in Mode II or, with --mode 3, in Mode III, where pipe sizes, RNR NAKs, CNPs and timers are random too.
+in Mode II or, with --mode 3, in Mode III, where pipe sizes, RNR NAKs, CNPs and timers are random too, or, with --mode 1, in Mode I, where path MTUs, first
+PSNs and the messages' lengths are too (on the reference alone: there is no Verilog of it yet).
 A failure prints the command that reproduces it, and is shrunk to a smaller case that fails in the same way, saved as YAML for --case.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.workers < 1 || f.shrink < 0 {
 				return usagef("--workers must be at least 1, --shrink must not be negative")
 			}
-			if f.mode != 2 && f.mode != 3 {
-				return usagef("--mode %d: must be 2 or 3", f.mode)
+			if f.mode < 1 || f.mode > 3 {
+				return usagef("--mode %d: must be 1, 2 or 3", f.mode)
 			}
 			if f.caseFile != "" {
 				if len(args) > 0 || cmd.Flags().Changed("seeds") || cmd.Flags().Changed("mode") || len(f.sets) > 0 {
@@ -66,7 +67,7 @@ A failure prints the command that reproduces it, and is shrunk to a smaller case
 	fl := cmd.Flags()
 	fl.StringVar(&f.seeds, "seeds", "1:200", "first and last seed, FROM:TO, or one")
 	fl.StringVar(&f.kind, "dut", chaos.Reference, "implementation: reference, rtl, mixed (some switches of a tree are one, some the other)")
-	fl.IntVar(&f.mode, "mode", 2, "mode of the configurations used when no CONFIG is given: 2, 3")
+	fl.IntVar(&f.mode, "mode", 2, "mode of the configurations used when no CONFIG is given: 1, 2, 3")
 	fl.StringArrayVar(&f.sets, "set", nil, "override a parameter of every CONFIG, KEY=VALUE; may be given more than once")
 	fl.StringVar(&f.caseFile, "case", "", "run the case in this YAML file instead of seeds")
 	fl.StringVar(&f.failed, "failures", filepath.Join(buildDir, "failures"), "folder for shrunk cases")
@@ -244,13 +245,13 @@ func (a *app) chaosRunner(ctx context.Context, f *chaosFlags, kind string, confi
 	}()
 	r = &chaos.Runner{DUT: kind, Workers: f.workers}
 	for _, c := range configs {
-		dir, remove, err := a.generated(c[0], &configFlags{sets: c[1:]})
+		source, remove, err := a.source(c[0], &configFlags{sets: c[1:]}, model)
 		if err != nil {
 			return nil, nil, err
 		}
 		folders = append(folders, remove)
 		stop := a.working("build the model of %s", strings.Join(c, " "))
-		m, engines, err := dut.Source{ManifestDir: dir, Kind: model, Log: a.log}.Open(ctx)
+		m, engines, err := source.Open(ctx)
 		stop()
 		if err != nil {
 			return nil, nil, err

@@ -54,14 +54,14 @@ and against the bound on rounding errors where they do; the largest difference f
 			if err != nil {
 				return usageError{err}
 			}
-			dir, done, err := which.open(cmd, a, args[0], &flags)
+			source, done, err := which.engines(cmd, a, args[0], &flags)
 			if err != nil {
 				return err
 			}
 			defer done()
 			stop := a.working("%s on %s", f.call, tree)
 			defer stop()
-			m, engines, err := which.source(dir, a).Open(cmd.Context())
+			m, engines, err := source.Open(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -97,9 +97,13 @@ and against the bound on rounding errors where they do; the largest difference f
 		"how one file serves all ranks: perturb (elements up to 1 % off, except rank 0's), cut (each rank gets a part), same")
 	p.StringVar(&f.opt.Tensor, "tensor", "", "pattern of tensor names to use (default: all)")
 	p.StringVarP(&f.opt.Output, "output", "o", "", "folder for the ranks' results")
-	p.IntVar(&f.group.Message, "message", 1, "packets per message")
+	p.IntVar(&f.group.Message, "message", 0, "packets per message (default: 1, in Mode I as many as fit message_bytes)")
 	p.IntVar(&f.group.Window, "window", 0, "messages in flight (default: the configuration's window)")
-	p.IntVar(&f.group.Pipe, "pipe", 0, "slots of a pipe in Mode III (default: the configuration's window)")
+	p.IntVar(&f.group.Pipe, "pipe", 0, "slots of a pipe in Mode III, messages of a pool in Mode I (default: the configuration's window)")
+	p.IntSliceVar(&f.group.PathMTUs, "path-mtus", nil, "Mode I: the ranks' own path MTUs, separated by commas; what is left out, or 0, is mtu_bytes")
+	p.BoolVar(&f.group.Mixed, "mixed", false, "Mode I: path MTUs at random, on links between switches too, and ranks that ask for acknowledgements as often as each likes")
+	p.BoolVar(&f.group.Whole, "whole-messages", false, "Mode I: nothing of a message leaves before it is complete")
+	p.BoolVar(&f.group.Release, "release", false, "Mode I: hosts get word when what they sent in a call is acknowledged everywhere; not with --fixed")
 	p.BoolVar(&f.fixed, "fixed", false, "set up the group for this call by registers instead of in-band control; not for reducescatter and allgather")
 	p.BoolVar(&f.group.RootLocal, "root-local", false, "the root of a reduce adds its own contribution itself instead of sending it")
 	p.IntVar(&f.latency, "latency", 40, "latency of each link in cycles")

@@ -63,6 +63,17 @@ func (d *dutFlags) open(cmd *cobra.Command, a *app, config string, flags *config
 	return dir, done, nil
 }
 
+// engines is open and source for commands that need no Verilog of a reference engine, so that they take Mode I.
+func (d *dutFlags) engines(cmd *cobra.Command, a *app, config string, flags *configFlags) (dut.Source, func(), error) {
+	if d.rtl == "" {
+		if m, err := a.described(config, flags, dut.Kind(d.kind)); err != nil || m != nil {
+			return dut.Source{Manifest: m, Kind: dut.KindReference, Log: a.log}, func() {}, err
+		}
+	}
+	dir, done, err := d.open(cmd, a, config, flags)
+	return d.source(dir, a), done, err
+}
+
 // source is the DUT in a folder that open returned.
 func (d *dutFlags) source(dir string, a *app) dut.Source {
 	return dut.Source{ManifestDir: dir, Kind: dut.Kind(d.kind), Sources: d.sources, Log: a.log}

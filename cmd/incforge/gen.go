@@ -15,6 +15,7 @@ import (
 	"incforge/contract"
 	"incforge/rtlgen"
 	"incforge/rtlgen/params"
+	"incforge/verify/dut"
 )
 
 // buildDir is where outputs go unless the user says otherwise.
@@ -75,6 +76,30 @@ func (a *app) generated(arg string, flags *configFlags) (dir string, done func()
 		return "", nil, err
 	}
 	return a.temporary(design)
+}
+
+// described returns the manifest of what has no Verilog that could be generated, a reference engine of Mode I; nil for everything else.
+func (a *app) described(arg string, flags *configFlags, kind dut.Kind) (*contract.Manifest, error) {
+	if info, err := os.Stat(arg); kind != dut.KindReference || err == nil && info.IsDir() {
+		return nil, nil
+	}
+	p, err := flags.load(arg)
+	if err != nil || p.Mode != 1 {
+		return nil, err
+	}
+	return rtlgen.Describe(p)
+}
+
+// source returns the DUT of a kind that needs nothing but CONFIG; what is generated for it is removed by done.
+func (a *app) source(arg string, flags *configFlags, kind dut.Kind) (dut.Source, func(), error) {
+	s := dut.Source{Kind: kind, Log: a.log}
+	m, err := a.described(arg, flags, kind)
+	if s.Manifest = m; err != nil || m != nil {
+		return s, func() {}, err
+	}
+	dir, done, err := a.generated(arg, flags)
+	s.ManifestDir = dir
+	return s, done, err
 }
 
 // edited returns a generated folder with the Verilog of dir: dir itself (or its parent) if a manifest lies there, and otherwise a

@@ -25,6 +25,7 @@ import (
 	"incforge/internal/jobs"
 	"incforge/internal/progress"
 	"incforge/internal/tool"
+	"incforge/rtlgen"
 	"incforge/rtlgen/params"
 )
 
@@ -105,7 +106,7 @@ func (a *app) status(err error) int {
 	switch {
 	case errors.As(err, &absent):
 		return exitMissing
-	case !a.started, errors.As(err, &usage), errors.As(err, &problems):
+	case !a.started, errors.As(err, &usage), errors.As(err, &problems), errors.Is(err, rtlgen.ErrNoVerilog):
 		return exitUsage
 	}
 	return exitFailed

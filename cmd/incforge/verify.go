@@ -54,12 +54,12 @@ arithmetic. A failure prints the command that reproduces it and leaves its frame
 			var engines []verify.Engine
 			for _, config := range args {
 				w := which // each netlist has files of its own
-				dir, done, err := w.open(cmd, a, config, &flags)
+				source, done, err := w.engines(cmd, a, config, &flags)
 				if err != nil {
 					return err
 				}
 				defer done()
-				engines = append(engines, verify.Engine{Source: w.source(dir, a), Config: config})
+				engines = append(engines, verify.Engine{Source: source, Config: config})
 			}
 			var lines bytes.Buffer
 			opt.FailDir, opt.Results, opt.Log = failures, &lines, a.log

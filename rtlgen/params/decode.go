@@ -43,7 +43,7 @@ func (p Params) ApplySet(sets []string) (Params, error) {
 		if f.key == "lanes" && p.Lanes == p.defaultLanes() {
 			continue
 		}
-		if f.mode != 0 && (!f.in(p.Mode) || f.get(&p) == f.def) { // it may come or go with the mode
+		if len(f.modes) > 0 && (!f.in(p.Mode) || f.get(&p) == f.def) { // it may come or go with the mode
 			continue
 		}
 		d.at[f.key] = Pos{}

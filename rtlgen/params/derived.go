@@ -63,7 +63,7 @@ type Derived struct {
 	// EIBits is the width of an endpoint index ei = group·EPs + e: GroupIndexBits + EPBits. ei is the low EIBits of the QPN.
 	EIBits int `json:"ei_bits"`
 
-	// Places is the number of payloads in the buffer: buffer_bytes / mtu_bytes.
+	// Places is the number of payloads in the buffer: buffer_bytes / mtu_bytes, in Mode I of messages: buffer_bytes / message_bytes, rounded down.
 	Places int `json:"places"`
 	// Planes is the number of payloads of a slot: 1 in place, ceil(members/2) if reproducible. Plane i holds the sum of
 	// endpoints 2i and 2i+1.
@@ -76,9 +76,9 @@ type Derived struct {
 	SlotBits int `json:"slot_bits"`
 	// MaxLog2N is the largest legal GROUP_SLOTS.log2_n: floor(log2(Slots)), one less where only 16-bit types are built in.
 	MaxLog2N int `json:"max_log2_n"`
-	// GroupSlots is the number of slots a group of a 32-bit type needs for the configured window: 2·window_packets.
+	// GroupSlots is the number of slots a group of a 32-bit type needs for the configured window: 2·window_packets, in Mode I 2·window_messages.
 	GroupSlots int `json:"group_slots"`
-	// GroupLog2N is GROUP_SLOTS.log2_n for GroupSlots: log2(2·window_packets).
+	// GroupLog2N is GROUP_SLOTS.log2_n for GroupSlots.
 	GroupLog2N int `json:"group_log2_n"`
 	// WideGroupSlots is the number of slots a group of a 16-bit type needs for the configured window: 2·GroupSlots. Its log2_n
 	// is GroupLog2N too: each of its packets takes two slots of payload.
@@ -87,7 +87,7 @@ type Derived struct {
 	Log2NBits int `json:"log2_n_bits"`
 	// WindowBits is the width of a packet count 0…window_packets.
 	WindowBits int `json:"window_bits"`
-	// PipeSlots is N in Mode III, the slots of a pipe, at the configured window: window_packets. 0 in Mode II, as the two below.
+	// PipeSlots is N in Modes III and I, the slots of a pipe or pool, at the configured window. 0 in Mode II, as the two below.
 	PipeSlots int `json:"pipe_slots,omitempty"`
 	// HopPackets is the number of full packets that the bus moves in hop_rtt_ns, rounded up: pipes of so many slots keep a link of
 	// that rate busy.
@@ -117,7 +117,7 @@ type Derived struct {
 	LaneBanks int `json:"lane_banks"`
 	// MTURows is the number of rows of a full payload: mtu_bytes / RowBytes.
 	MTURows int `json:"mtu_rows"`
-	// PayloadRows is the depth of the payload memory in rows: Slots·Planes·MTURows.
+	// PayloadRows is the depth of the payload memory in rows: Slots·Planes·MTURows, in Mode I with the rows of a message for MTURows.
 	PayloadRows int `json:"payload_rows"`
 	// PayloadAddrBits is the width of a row's address: ceil(log2(PayloadRows)), the low log2(MTURows) of them within a payload.
 	PayloadAddrBits int `json:"payload_addr_bits"`
@@ -177,7 +177,7 @@ func (p Params) Derived() Derived {
 	c := p.Contract()
 	eps, records := c.EPS(), c.Records()
 	groups := records / eps
-	places, planes, slots, row := p.BufferBytes/p.MTUBytes, c.Planes(), c.Slots(), c.RowBytes()
+	places, planes, slots, row := p.BufferBytes/p.placeBytes(), c.Planes(), c.Slots(), c.RowBytes()
 	payloadRows := p.payloadRows()
 	stages, _ := p.resolveStages() // check has refused what has none
 	words := p.MTUBytes / p.BusBytes
@@ -187,8 +187,8 @@ func (p Params) Derived() Derived {
 	replay, forward := p.queues()
 	portBits := max(clog2(p.Ports), 1)
 	pipeSlots, hopPackets := 0, 0
-	if p.Mode == 3 {
-		pipeSlots = p.WindowPackets
+	if c.Pipes() {
+		pipeSlots = c.GroupSlots() / 2
 		hopPackets = ceil(p.BusBytes*p.ClockMHz*p.HopRTTNS, 1000*p.MTUBytes)
 	}
 	portFrame, portAddr := 0, 0
@@ -226,7 +226,7 @@ func (p Params) Derived() Derived {
 		MaxLog2N:       c.MaxLog2N(),
 		GroupSlots:     c.GroupSlots(),
 		GroupLog2N:     clog2(c.GroupSlots()),
-		WideGroupSlots: 4 * p.WindowPackets,
+		WideGroupSlots: 2 * c.GroupSlots(),
 		Log2NBits:      Log2NBits,
 		WindowBits:     clog2(p.WindowPackets) + 1,
 		PipeSlots:      pipeSlots,
@@ -270,6 +270,9 @@ func (p Params) Derived() Derived {
 	}
 }
 
+// placeBytes returns the size of a payload in the buffer: a packet's, in Mode I a message's.
+func (p Params) placeBytes() int { return p.Contract().SlotBytes() }
+
 // planes returns the payloads of a slot.
 func (p Params) planes() int { return p.Contract().Planes() }
 
@@ -278,8 +281,8 @@ func (p Params) rowBytes() int { return p.Contract().RowBytes() }
 
 // payloadRows returns the rows of the payload memory; places that make no whole slot are not built.
 func (p Params) payloadRows() int {
-	slots := p.BufferBytes / p.MTUBytes / p.planes()
-	return slots * p.planes() * (p.MTUBytes / p.rowBytes())
+	slots := p.BufferBytes / p.placeBytes() / p.planes()
+	return slots * p.planes() * (p.placeBytes() / p.rowBytes())
 }
 
 // ceil returns a/b rounded up, for a ≥ 0 and b > 0.

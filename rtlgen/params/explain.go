@@ -3,6 +3,7 @@
 package params
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -27,7 +28,9 @@ type BufferUse struct {
 	Accumulate  Accumulate `json:"accumulate"`
 	BufferBytes int        `json:"buffer_bytes"`
 	MTUBytes    int        `json:"mtu_bytes"`
-	Members     int        `json:"members"`
+	// MessageBytes is the size of a place in Mode I; elsewhere it is MTUBytes.
+	MessageBytes int `json:"message_bytes,omitempty"`
+	Members      int `json:"members"`
 	// Places are payloads of the buffer, Planes of them make a slot; LeftOver places make none and are not built.
 	Places   int `json:"places"`
 	Planes   int `json:"planes"`
@@ -44,11 +47,13 @@ type BufferUse struct {
 	InBand *GroupUse `json:"in_band,omitempty"`
 }
 
-// PipeUse is how far a pipe of Mode III reaches.
+// PipeUse is how far a pipe of Mode III, or a pool of Mode I, reaches.
 type PipeUse struct {
-	// Slots is N, HopRTTNS the round trip of a link in nanoseconds.
-	Slots    int `json:"slots"`
-	HopRTTNS int `json:"hop_rtt_ns"`
+	// Slots is N, MessageBytes the size of a slot in Mode I, Packets the full packets of all slots, HopRTTNS the round trip of a link in nanoseconds.
+	Slots        int `json:"slots"`
+	MessageBytes int `json:"message_bytes,omitempty"`
+	Packets      int `json:"packets"`
+	HopRTTNS     int `json:"hop_rtt_ns"`
 	// HopCycles is the round trip in cycles of the clock asked for, HopPackets the full packets that the bus moves in that time, TimeoutUS
 	// the time-out after reset in microseconds.
 	HopCycles  int `json:"hop_cycles"`
@@ -60,12 +65,14 @@ type PipeUse struct {
 type GroupUse struct {
 	DTypes []DType `json:"dtypes"`
 	Wide   bool    `json:"wide"`
-	// Window is window_packets; Slots is what a group takes at it, and AtOnce how many of Groups find room then.
-	Window int `json:"window_packets"`
-	Slots  int `json:"slots"`
-	Groups int `json:"groups"`
-	AtOnce int `json:"at_once"`
-	// LargestWindow is the largest window in packets at which one group fits; 0 if none does.
+	// Window is window_packets; in Mode I the window is Messages, window_messages. Slots is what a group takes at it, and AtOnce how many of
+	// Groups find room then.
+	Window   int `json:"window_packets"`
+	Messages int `json:"window_messages,omitempty"`
+	Slots    int `json:"slots"`
+	Groups   int `json:"groups"`
+	AtOnce   int `json:"at_once"`
+	// LargestWindow is the largest window in packets, in Mode I in messages, at which one group fits; 0 if none does.
 	LargestWindow int `json:"largest_window_packets"`
 	// MemoryBits is the number of bits of buffer, without check bits, for each bit of payload in flight.
 	MemoryBits int `json:"memory_bits_per_payload_bit"`
@@ -110,22 +117,22 @@ func (p Params) Explain() Explanation {
 	}
 	d := p.Derived()
 	e := Explanation{
-		Buffer: BufferUse{Accumulate: p.Accumulate, BufferBytes: p.BufferBytes, MTUBytes: p.MTUBytes, Members: p.Members, Places: d.Places,
+		Buffer: BufferUse{Accumulate: p.Accumulate, BufferBytes: p.BufferBytes, MTUBytes: p.MTUBytes, MessageBytes: p.MessageBytes, Members: p.Members, Places: d.Places,
 			Planes: d.Planes, Slots: d.Slots, LeftOver: d.Places - d.Slots*d.Planes, Rows: d.PayloadRows, RowBytes: d.RowBytes,
 			Banks: p.PayloadBanks, ECC: p.ECC},
 		Lanes: LaneUse{Lanes: p.Lanes, Adding: p.Lanes, Planes: d.Planes, BusBytes: p.BusBytes},
 		Adder: AdderUse{Stages: d.AdderStages, Chosen: p.AdderStages == 0, Technology: p.Technology, ClockMHz: p.ClockMHz,
 			StageMHz: stageMHz(p.Technology, d.HasFP), ECCRegister: p.ECC},
 	}
-	if p.Mode == 3 {
-		e.Pipes = &PipeUse{Slots: d.PipeSlots, HopRTTNS: p.HopRTTNS, HopCycles: (p.HopRTTNS*p.ClockMHz + 999) / 1000, HopPackets: d.HopPackets, TimeoutUS: d.PipeTimeoutUS}
+	if p.Mode != 2 {
+		e.Pipes = &PipeUse{Slots: d.PipeSlots, MessageBytes: p.MessageBytes, Packets: d.PipeSlots * p.placeBytes() / p.MTUBytes, HopRTTNS: p.HopRTTNS, HopCycles: (p.HopRTTNS*p.ClockMHz + 999) / 1000, HopPackets: d.HopPackets, TimeoutUS: d.PipeTimeoutUS}
 	}
 	if p.Accumulate == Reproducible {
 		e.Lanes.Adding, e.Lanes.Reducing = p.Lanes/2, p.Lanes/2
 	}
 	for _, units := range p.units() {
 		types := slices.DeleteFunc(slices.Clone(p.DTypes), func(t DType) bool { return t.Element().Units() != units })
-		g := GroupUse{DTypes: types, Wide: units > 1, Window: p.WindowPackets, Slots: units * d.GroupSlots, Groups: p.Groups, MemoryBits: units * d.Planes}
+		g := GroupUse{DTypes: types, Wide: units > 1, Window: p.WindowPackets, Messages: p.WindowMessages, Slots: units * d.GroupSlots, Groups: p.Groups, MemoryBits: units * d.Planes}
 		b := BeatUse{DTypes: types, Cycles: p.BusBytes / d.RowBytes, Busy: d.RowBytes / 4}
 		if g.Wide {
 			b.Cycles, b.Busy = units*b.Cycles/d.LaneBanks, b.Busy*d.LaneBanks
@@ -157,7 +164,7 @@ func (p Params) units() []int {
 func (e Explanation) Text() string {
 	var s strings.Builder
 	u := e.Buffer
-	fmt.Fprintf(&s, "buffer: %s / %s = %s", size(u.BufferBytes), size(u.MTUBytes), count(u.Places, "place"))
+	fmt.Fprintf(&s, "buffer: %s / %s = %s", size(u.BufferBytes), size(cmp.Or(u.MessageBytes, u.MTUBytes)), count(u.Places, "place"))
 	if u.Accumulate == Reproducible {
 		fmt.Fprintf(&s, "; reproducible with %s keeps %s a slot, one for every pair", count(u.Members, "member"), count(u.Planes, "payload"))
 	} else {
@@ -165,7 +172,7 @@ func (e Explanation) Text() string {
 	}
 	fmt.Fprintf(&s, ": %s", count(u.Slots, "slot"))
 	if u.LeftOver > 0 {
-		fmt.Fprintf(&s, "; %s (%s) left over, not built", count(u.LeftOver, "place"), size(u.LeftOver*u.MTUBytes))
+		fmt.Fprintf(&s, "; %s (%s) left over, not built", count(u.LeftOver, "place"), size(u.LeftOver*cmp.Or(u.MessageBytes, u.MTUBytes)))
 	}
 	s.WriteString("\n")
 	for _, g := range u.Groups {
@@ -191,7 +198,11 @@ func (e Explanation) Text() string {
 	}
 	s.WriteString("\n")
 	if e.Pipes != nil {
-		fmt.Fprintf(&s, "pipes: %s\n", e.Pipes.text())
+		name := "pipes"
+		if e.Pipes.MessageBytes > 0 {
+			name = "pools"
+		}
+		fmt.Fprintf(&s, "%s: %s\n", name, e.Pipes.text())
 	}
 	fmt.Fprintf(&s, "lanes: %s\nadders: %s\n", e.Lanes.text(), e.Adder.text())
 	return s.String()
@@ -199,12 +210,16 @@ func (e Explanation) Text() string {
 
 func (g GroupUse) text() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "a group at window %s takes %s: ", commas(g.Window), count(g.Slots, "slot"))
+	window := func(n int) string { return "window " + commas(n) }
+	if g.Messages > 0 {
+		window = func(n int) string { return "a window of " + count(n, "message") }
+	}
+	fmt.Fprintf(&s, "a group at %s takes %s: ", window(cmp.Or(g.Messages, g.Window)), count(g.Slots, "slot"))
 	switch {
 	case g.AtOnce > 0:
 		fmt.Fprintf(&s, "%d of %s at a time", g.AtOnce, count(g.Groups, "group"))
 	case g.LargestWindow > 0:
-		fmt.Fprintf(&s, "none fits, one does at window %s", commas(g.LargestWindow))
+		fmt.Fprintf(&s, "none fits, one does at %s", window(g.LargestWindow))
 	default:
 		s.WriteString("none fits at any window")
 	}
@@ -214,13 +229,17 @@ func (g GroupUse) text() string {
 func (u PipeUse) text() string {
 	reach := "as many as a link of the bus's rate needs"
 	switch {
-	case u.Slots < u.HopPackets:
+	case u.Packets < u.HopPackets:
 		reach = "a link of the bus's rate waits for acknowledgements"
-	case u.Slots > u.HopPackets:
+	case u.Packets > u.HopPackets:
 		reach = "enough for a link of the bus's rate"
 	}
-	return fmt.Sprintf("%s each; in %s cycles of the clock asked for, a round trip of a link, the bus moves %s: %s; a time-out takes %s µs",
-		count(u.Slots, "slot"), commas(u.HopCycles), count(u.HopPackets, "packet"), reach, commas(u.TimeoutUS))
+	slots := count(u.Slots, "slot") + " each"
+	if u.MessageBytes > 0 {
+		slots = fmt.Sprintf("%s of %s each, %s", count(u.Slots, "message"), size(u.MessageBytes), count(u.Packets, "full packet"))
+	}
+	return fmt.Sprintf("%s; in %s cycles of the clock asked for, a round trip of a link, the bus moves %s: %s; a time-out takes %s µs",
+		slots, commas(u.HopCycles), count(u.HopPackets, "packet"), reach, commas(u.TimeoutUS))
 }
 
 func (l LaneUse) text() string {

@@ -39,6 +39,13 @@ adders: 1 stage, the fewest for 250 MHz on fpga (1 reaches 350 MHz)
 lanes: 512: 256 add pairs, 256 reduce the tree; a 1,024-byte beat of FP32 or INT32 takes 1 cycle, of FP16 or BF16 2
 adders: 2 stages, the fewest for 1,000 MHz on asic (1 reaches 600 MHz, 2 reach 1,000 MHz); ecc adds a register beside them
 `},
+		{"messages", []string{"mode=1", "message_bytes=2048", "buffer_bytes=17408"}, `buffer: 17 KB / 2 KB = 8 places; in_place keeps 1 payload a slot: 8 slots
+  INT32: a group at a window of 2 messages takes 4 slots: 2 of 2 groups at a time; memory bits per payload bit: 1.0
+  2,048 rows of 8 bytes, a read and a write port
+pools: 2 messages of 2 KB each, 4 full packets; in 500 cycles of the clock asked for, a round trip of a link, the bus moves 4 packets: as many as a link of the bus's rate needs; a time-out takes 16 µs
+lanes: 2 add to the slot; an 8-byte beat of INT32 takes 1 cycle
+adders: 1 stage, the fewest for 250 MHz on fpga (1 reaches 350 MHz)
+`},
 		{"odd members", []string{"accumulate=reproducible", "members=5", "buffer_bytes=25600", "lanes=2", "dtypes=[BF16]", "adder_stages=2", "window_packets=1", "groups=1"},
 			`buffer: 25 KB / 1 KB = 25 places; reproducible with 5 members keeps 3 payloads a slot, one for every pair: 8 slots; 1 place (1 KB) left over, not built
   BF16: partials are FP32, twice the memory: a group at window 1 takes 4 slots: 1 of 1 group at a time; memory bits per payload bit: 6.0
@@ -107,7 +114,11 @@ func TestExplainedNumbers(t *testing.T) {
 				memory = 2
 			}
 			require.Equal(t, memory*e.Buffer.Planes, g.MemoryBits)
-			require.Equal(t, 2*p.WindowPackets*memory, g.Slots)
+			window := p.WindowPackets
+			if p.Mode == 1 {
+				window = p.WindowMessages
+			}
+			require.Equal(t, 2*window*memory, g.Slots)
 			require.LessOrEqual(t, g.AtOnce*g.Slots, d.Slots)
 			require.LessOrEqual(t, g.AtOnce, p.Groups)
 			require.True(t, g.AtOnce == p.Groups || (g.AtOnce+1)*g.Slots > d.Slots)
@@ -115,7 +126,7 @@ func TestExplainedNumbers(t *testing.T) {
 			if next := max(2*g.LargestWindow, 1); 2*next*memory <= d.Slots {
 				t.Fatalf("a group of %d slots fits at window %d", d.Slots, next)
 			}
-			require.Equal(t, g.AtOnce > 0, g.LargestWindow >= p.WindowPackets)
+			require.Equal(t, g.AtOnce > 0, g.LargestWindow >= window)
 			// A beat's elements, each once, in as many cycles as it takes.
 			elements := p.BusBytes / 4 * memory
 			b := e.Lanes.Beats[i]

@@ -53,6 +53,7 @@ const (
 	maxRegBuffer = 65536
 	maxNameLen   = 48
 	maxHopRTT    = 8_000_000
+	maxMessage   = 1 << 24
 )
 
 // field is one key: its type, its limits and its words. The decoder, --set, Validate, the schema and the canonical YAML all
@@ -64,8 +65,8 @@ type field struct {
 	// req marks a key that a file must have; the others have a default, def, in YAML.
 	req bool
 	def string
-	// mode is the only mode that has the key, 0 if all have. In others its value is 0.
-	mode int
+	// modes are those that have the key, none if all have. In others its value is 0.
+	modes []int
 	// quiet keys are left out of the canonical text at their default.
 	quiet bool
 
@@ -114,15 +115,10 @@ func fields() []field {
 			setStr:  func(p *Params, v string) { p.Name = v },
 		},
 		integer(func(p *Params) *int { return &p.Mode }, field{
-			key: "mode", def: "2", lo: 2, hi: 3,
-			doc: "EPIC's mode: 1 connection terminated, 2 connection translated (hosts repeat what is lost), 3 connection augmented (each link repeats what it lost). " +
-				"1 is not built.",
-			reason: func(v string) string {
-				if v == "1" {
-					return "Mode I terminates connections by message, with memory for whole messages; this generator builds Modes II and III"
-				}
-				return "this generator builds Modes II and III"
-			},
+			key: "mode", def: "2", lo: 1, hi: 3,
+			doc: "EPIC's mode: 1 connection terminated (messages are joined), 2 connection translated (hosts repeat what is lost), 3 connection augmented (each link repeats " +
+				"what it lost). Of 1 there is the reference engine and no Verilog yet.",
+			reason: because("EPIC has these modes"),
 		}),
 		integer(func(p *Params) *int { return &p.BusBytes }, field{
 			key: "bus_bytes", req: true, lo: minBusBytes, hi: maxBusBytes, pow2: true,
@@ -166,7 +162,8 @@ func fields() []field {
 		integer(func(p *Params) *int { return &p.BufferBytes }, field{
 			key: "buffer_bytes", req: true, lo: 2 * 256, hi: maxSlots * 4096,
 			doc: "Payload memory in bytes, without check bits: a multiple of mtu_bytes, room for one group at the full window and at most 65536 slots. " +
-				"A slot is one payload in place, one for every pair of members if reproducible; a 16-bit type takes two slots for each packet.",
+				"A slot is one payload in place, one for every pair of members if reproducible; a 16-bit type takes two slots for each packet. In Mode I a slot has " +
+				"message_bytes, and the window is window_messages.",
 			reason: because("a slot is one MTU of payload, and a group needs two slots for each packet of the window"),
 		}),
 		integer(func(p *Params) *int { return &p.Groups }, field{
@@ -192,12 +189,22 @@ func fields() []field {
 		integer(func(p *Params) *int { return &p.WindowPackets }, field{
 			key: "window_packets", req: true, lo: 1, hi: maxWindow, pow2: true,
 			doc: "MW, the window in packets that a sender is expected to keep; a group takes 2·MW slots, 4·MW for a 16-bit type. In Mode III these are two pipes " +
-				"of MW packets, and what should fit one is the traffic of hop_rtt_ns.",
+				"of MW packets, and what should fit one is the traffic of hop_rtt_ns. In Mode I memory follows from window_messages instead.",
 			reason: because("a group's slots, 2·window_packets, are a power of two"),
 		}),
+		integer(func(p *Params) *int { return &p.MessageBytes }, field{
+			key: "message_bytes", modes: []int{1}, def: "4096", lo: 256, hi: maxMessage, pow2: true,
+			doc:    "Longest message in bytes and the size of a slot, in Mode I: at least mtu_bytes.",
+			reason: because("a slot is a message, from the least path MTU to 16 MiB"),
+		}),
+		integer(func(p *Params) *int { return &p.WindowMessages }, field{
+			key: "window_messages", modes: []int{1}, def: "2", lo: 1, hi: maxWindow, pow2: true,
+			doc:    "Messages of a pool that a group is meant to have, in Mode I; it then takes 2·window_messages slots, twice as many for a 16-bit type.",
+			reason: because("a group's slots, 2·window_messages, are a power of two"),
+		}),
 		integer(func(p *Params) *int { return &p.HopRTTNS }, field{
-			key: "hop_rtt_ns", mode: 3, def: "2000", lo: 1, hi: maxHopRTT,
-			doc: "Time in nanoseconds in which a packet and its acknowledgement cross one link, in Mode III: what pipes are sized by, and an eighth of the time-out " +
+			key: "hop_rtt_ns", modes: []int{1, 3}, def: "2000", lo: 1, hi: maxHopRTT,
+			doc: "Time in nanoseconds in which a packet and its acknowledgement cross one link, in Modes III and I: what pipes are sized by, and an eighth of the time-out " +
 				"that PIPE_TIMEOUT has after reset.",
 			reason: because("PIPE_TIMEOUT holds at most 65,535 µs"),
 		}),
@@ -268,7 +275,15 @@ func fields() []field {
 }
 
 // in tells whether parameters of the mode have the key.
-func (f field) in(mode int) bool { return f.mode == 0 || f.mode == mode }
+func (f field) in(mode int) bool { return len(f.modes) == 0 || slices.Contains(f.modes, mode) }
+
+// only says which modes have the key.
+func (f field) only() string {
+	if len(f.modes) == 1 {
+		return fmt.Sprintf("only mode %d has it", f.modes[0])
+	}
+	return fmt.Sprintf("only modes %d and %d have it", f.modes[0], f.modes[1])
+}
 
 // must returns the words for the legal values.
 func (f field) must() string {

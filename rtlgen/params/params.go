@@ -91,7 +91,7 @@ func (t Technology) String() string { return string(t) }
 type Params struct {
 	// Name is the prefix of the generated modules and files: a Verilog identifier.
 	Name string `yaml:"name" json:"name"`
-	// Mode is EPIC's mode: 1 connection terminated, 2 translated, 3 augmented. This generator builds 2 and 3.
+	// Mode is EPIC's mode: 1 connection terminated, 2 translated, 3 augmented. Of 1 there is no Verilog yet.
 	Mode int `yaml:"mode" json:"mode"`
 	// BusBytes is the width of the datapath in bytes a beat.
 	BusBytes int `yaml:"bus_bytes" json:"bus_bytes"`
@@ -103,7 +103,8 @@ type Params struct {
 	Ops []Op `yaml:"ops" json:"ops"`
 	// Accumulate is the order of addition.
 	Accumulate Accumulate `yaml:"accumulate" json:"accumulate"`
-	// BufferBytes is the payload memory in bytes, without check bits: a whole number of MTUBytes, Derived.Planes of which make a slot.
+	// BufferBytes is the payload memory in bytes, without check bits: a whole number of MTUBytes. Derived.Planes of these make a slot; in Mode I
+	// as many MessageBytes do.
 	BufferBytes int `yaml:"buffer_bytes" json:"buffer_bytes"`
 	// Groups is the number of groups.
 	Groups int `yaml:"groups" json:"groups"`
@@ -114,9 +115,12 @@ type Params struct {
 	// MTUBytes is the largest payload of a packet in bytes.
 	MTUBytes int `yaml:"mtu_bytes" json:"mtu_bytes"`
 	// WindowPackets is MW, the window in packets that a sender is expected to keep; a group then takes 2·MW slots, twice as many
-	// for a 16-bit type. In Mode III that is two pipes of MW slots.
+	// for a 16-bit type. In Mode III that is two pipes of MW slots. Mode I has WindowMessages instead.
 	WindowPackets int `yaml:"window_packets" json:"window_packets"`
-	// HopRTTNS is the time in nanoseconds in which a packet and its acknowledgement cross one link, in Mode III; 0 in Mode II.
+	// MessageBytes is the longest message in bytes, WindowMessages the messages of a pool, in Mode I; 0 in other modes.
+	MessageBytes   int `yaml:"message_bytes" json:"message_bytes,omitempty"`
+	WindowMessages int `yaml:"window_messages" json:"window_messages,omitempty"`
+	// HopRTTNS is the time in nanoseconds in which a packet and its acknowledgement cross one link, in Modes III and I; 0 in Mode II.
 	HopRTTNS int `yaml:"hop_rtt_ns" json:"hop_rtt_ns,omitempty"`
 	// ClockMHz is the clock the engine is meant for, in MHz.
 	ClockMHz int `yaml:"clock_mhz" json:"clock_mhz"`
@@ -173,7 +177,7 @@ func (p Params) Contract() contract.Params {
 	return contract.Params{
 		Name: p.Name, Mode: p.Mode, BusBytes: p.BusBytes, Lanes: p.Lanes, DTypes: words(p.DTypes), Ops: words(p.Ops),
 		Accumulate: string(p.Accumulate), BufferBytes: p.BufferBytes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes,
-		WindowPackets: p.WindowPackets, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
+		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
 		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand,
 		PortBytes: p.PortBytes, PortDrop: p.PortDrop,
 	}

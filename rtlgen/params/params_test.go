@@ -81,8 +81,8 @@ func oneKey() []struct{ line, want string } {
 		{`name: 7`, `1:7: name: 7: must be a string: this is an integer`},
 		{`name: true`, `1:7: name: true: must be a string: this is true or false`},
 		{`name:`, `1:1: name: must be a string: this is nothing`},
-		{`mode: 1`, `2:7: mode: 1: must be from 2 to 3: Mode I terminates connections by message, with memory for whole messages; this generator builds Modes II and III`},
-		{`mode: 4`, `2:7: mode: 4: must be from 2 to 3: this generator builds Modes II and III`},
+		{`mode: 0`, `2:7: mode: 0: must be from 1 to 3: EPIC has these modes`},
+		{`mode: 4`, `2:7: mode: 4: must be from 1 to 3: EPIC has these modes`},
 		{`mode: II`, `2:7: mode: II: must be an integer: this is a string`},
 		{`mode: 2.0`, `2:7: mode: 2.0: must be an integer: this is a number with a fraction`},
 		{`mode: 02`, `2:7: mode: 02: must be an integer: a leading zero makes it octal for some readers and decimal for others`},
@@ -252,7 +252,7 @@ func TestBadInput(t *testing.T) {
       | ^
 x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop
+			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop
    22 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
@@ -268,12 +268,12 @@ x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
    22 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop
+			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop
    22 | <<: {groups: 3}
       | ^`},
-		{"several at once, in the order of the file", spoil(t, base, "mode: 1", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
-			`x.yaml:2:7: mode: 1: must be from 2 to 3: Mode I terminates connections by message, with memory for whole messages; this generator builds Modes II and III
-    2 | mode: 1
+		{"several at once, in the order of the file", spoil(t, base, "mode: 7", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
+			`x.yaml:2:7: mode: 7: must be from 1 to 3: EPIC has these modes
+    2 | mode: 7
       |       ^
 x.yaml:8:15: buffer_bytes: 100000: must be a multiple of mtu_bytes (1024): it is made of places for one MTU of payload
     8 | buffer_bytes: 100000
@@ -340,12 +340,12 @@ x.yaml: clock_mhz: must be from 1 to 2000: the key is missing`},
     8 | buffer_bytes: 16384
       |               ^`},
 		{"a key of Mode III in Mode II", base + "hop_rtt_ns: 2000\n", nil,
-			`x.yaml:22:13: hop_rtt_ns: 2000: must be left out with mode 2: only mode 3 has it
+			`x.yaml:22:13: hop_rtt_ns: 2000: must be left out with mode 2: only modes 1 and 3 have it
    22 | hop_rtt_ns: 2000
       |             ^`},
-		{"a key of Mode III in a mode that is refused", spoil(t, base, "mode: 1") + "hop_rtt_ns: 0\n", nil,
-			`x.yaml:2:7: mode: 1: must be from 2 to 3: Mode I terminates connections by message, with memory for whole messages; this generator builds Modes II and III
-    2 | mode: 1
+		{"a key of Mode III in a mode that is refused", spoil(t, base, "mode: 7") + "hop_rtt_ns: 0\n", nil,
+			`x.yaml:2:7: mode: 7: must be from 1 to 3: EPIC has these modes
+    2 | mode: 7
       |       ^`},
 		{"a hop of no time", spoil(t, base, "mode: 3") + "hop_rtt_ns: 0\n", nil,
 			`x.yaml:22:13: hop_rtt_ns: 0: must be from 1 to 8000000: PIPE_TIMEOUT holds at most 65,535 µs
@@ -353,6 +353,16 @@ x.yaml: clock_mhz: must be from 1 to 2000: the key is missing`},
       |             ^`},
 		{"a hop of too much time", spoil(t, base, "mode: 3"), []string{"hop_rtt_ns=8000001"},
 			`--set hop_rtt_ns=8000001: hop_rtt_ns: 8000001: must be from 1 to 8000000: PIPE_TIMEOUT holds at most 65,535 µs`},
+		{"a message of less than a packet", spoil(t, base, "mode: 1") + "message_bytes: 512\n", nil,
+			`x.yaml:22:16: message_bytes: 512: must be at least 1024, mtu_bytes: the shortest message is one packet
+   22 | message_bytes: 512
+      |                ^`},
+		{"too little memory for messages", spoil(t, base, "mode: 1") + "message_bytes: 8192\n", nil,
+			`x.yaml:8:15: buffer_bytes: 16384: must be at least 32768, 2 · window_messages (2) · message_bytes (8192): not one group would fit
+    8 | buffer_bytes: 16384
+      |               ^`},
+		{"a key of Mode I in Mode II", base, []string{"window_messages=4"},
+			`--set window_messages=4: window_messages: 4: must be left out with mode 2: only mode 1 has it`},
 		{"accumulate refused, lanes left out", strings.Replace(spoil(t, base, "accumulate: any"), "lanes: 2\n", "", 1), nil,
 			`x.yaml:6:13: accumulate: any: must be in_place or reproducible: these are the orders of addition
     6 | accumulate: any
@@ -398,6 +408,8 @@ func TestGoodInput(t *testing.T) {
 		{"defaults", short, nil, mini},
 		{"Mode III", base, []string{"mode=3"}, with(func(p *Params) { p.Mode, p.HopRTTNS = 3, 2000 })},
 		{"Mode III with its key", spoil(t, base, "mode: 3") + "hop_rtt_ns: 1\n", nil, with(func(p *Params) { p.Mode, p.HopRTTNS = 3, 1 })},
+		{"Mode I", base, []string{"mode=1"}, with(func(p *Params) { p.Mode, p.HopRTTNS, p.MessageBytes, p.WindowMessages = 1, 2000, 4096, 2 })},
+		{"Mode I taken back", spoil(t, base, "mode: 1"), []string{"mode=2"}, mini},
 		{"Mode III taken back", spoil(t, base, "mode: 3"), []string{"mode=2"}, mini},
 		{"byte order mark", "\ufeff" + base, nil, mini},
 		{"flow style", "{" + strings.ReplaceAll(strings.TrimSpace(short), "\n", ", ") + "}", nil, mini},
@@ -478,7 +490,7 @@ func TestApplySet(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, p, q, "a key comes and goes with its mode")
 	_, err = p.ApplySet([]string{"hop_rtt_ns=5"})
-	require.EqualError(t, err, "--set hop_rtt_ns=5: hop_rtt_ns: 5: must be left out with mode 2: only mode 3 has it")
+	require.EqualError(t, err, "--set hop_rtt_ns=5: hop_rtt_ns: 5: must be left out with mode 2: only modes 1 and 3 have it")
 
 	_, err = p.ApplySet([]string{"mtu_bytes=4096"})
 	require.EqualError(t, err, "buffer_bytes: 16384: must be at least 32768, 2 · window_packets (4) · mtu_bytes (4096): not one group would fit")
@@ -696,8 +708,8 @@ func TestSchemaIsStrict(t *testing.T) {
 
 // drawn makes parameters round the edges of what is legal; about one in eight are.
 func drawn(t *rapid.T) Params {
-	p := Params{Name: "x", Mode: rapid.SampledFrom([]int{2, 2, 3}).Draw(t, "mode"), ICRCCheck: true}
-	if p.Mode == 3 {
+	p := Params{Name: "x", Mode: rapid.SampledFrom([]int{2, 2, 3, 1}).Draw(t, "mode"), ICRCCheck: true}
+	if p.Mode != 2 {
 		p.HopRTTNS = rapid.SampledFrom([]int{1, 124, 125, 126, 2000, 7999, 8_000_000, 0, 8_000_001}).Draw(t, "hop")
 	}
 	p.MTUBytes = rapid.SampledFrom([]int{256, 512, 1024, 2048, 4096, 256, 512, 1024, 2048, 4096, 4096, 4096, 300, 0}).Draw(t, "mtu")
@@ -718,11 +730,17 @@ func drawn(t *rapid.T) Params {
 	p.Members = rapid.IntRange(0, 17).Draw(t, "members")
 	p.Ports = rapid.IntRange(0, 33).Draw(t, "ports")
 	p.WindowPackets = rapid.SampledFrom([]int{1, 2, 4, 8, 64, 512, 1024, 1, 2, 4, 8, 3, 0}).Draw(t, "window")
-	slots := rapid.SampledFrom([]int{2, 4}).Draw(t, "wide")*p.WindowPackets + rapid.IntRange(-1, 40).Draw(t, "slots")
+	window, slot := p.WindowPackets, p.MTUBytes
+	if p.Mode == 1 {
+		p.MessageBytes = rapid.SampledFrom([]int{p.MTUBytes, 2 * p.MTUBytes, 16 * p.MTUBytes, 3 * p.MTUBytes, p.MTUBytes / 2}).Draw(t, "message")
+		p.WindowMessages = rapid.SampledFrom([]int{1, 2, 4, 1024, 3, 0}).Draw(t, "messages")
+		window, slot = p.WindowMessages, p.MessageBytes
+	}
+	slots := rapid.SampledFrom([]int{2, 4}).Draw(t, "wide")*window + rapid.IntRange(-1, 40).Draw(t, "slots")
 	if p.Accumulate == Reproducible {
 		slots *= (p.Members + 1) / 2
 	}
-	p.BufferBytes = p.MTUBytes*(slots+rapid.IntRange(0, 3).Draw(t, "more")) + rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 0, 0, 0, 4}).Draw(t, "odd")
+	p.BufferBytes = slot*(slots+rapid.IntRange(0, 3).Draw(t, "more")) + rapid.SampledFrom([]int{0, 0, 0, 0, 0, 0, 0, 0, 0, 4}).Draw(t, "odd")
 	p.ClockMHz = rapid.SampledFrom([]int{100, 90, 91, 250, 331, 400, 401, 1000, 1500, 1501, 2000}).Draw(t, "clock")
 	p.Technology = rapid.SampledFrom([]Technology{FPGA, ASIC}).Draw(t, "technology")
 	p.AdderStages = rapid.IntRange(0, 6).Draw(t, "stages") * rapid.IntRange(0, 1).Draw(t, "given")
@@ -790,7 +808,12 @@ func TestDerivedRelations(t *testing.T) {
 		require.Equal(t, d.GroupsPow2, 1<<d.GroupIndexBits)
 		require.Equal(t, d.EIs, 1<<d.EIBits)
 		require.Less(t, (p.Groups-1)*d.EPs+p.Members, d.EIs)
-		require.Equal(t, p.BufferBytes, d.Places*p.MTUBytes)
+		place, window := p.MTUBytes, p.WindowPackets
+		if p.Mode == 1 {
+			place, window = p.MessageBytes, p.WindowMessages
+		}
+		require.Equal(t, p.BufferBytes/place, d.Places)
+		require.True(t, p.Mode == 1 || p.BufferBytes%place == 0)
 		require.LessOrEqual(t, d.Slots*d.Planes, d.Places)
 		require.Greater(t, (d.Slots+1)*d.Planes, d.Places)
 		if p.Accumulate == InPlace {
@@ -811,13 +834,13 @@ func TestDerivedRelations(t *testing.T) {
 		require.LessOrEqual(t, d.GroupLog2N, d.MaxLog2N)
 		require.Less(t, d.MaxLog2N, 1<<d.Log2NBits)
 		require.Equal(t, d.GroupSlots, 1<<d.GroupLog2N)
-		require.Equal(t, 2*p.WindowPackets, d.GroupSlots)
+		require.Equal(t, 2*window, d.GroupSlots)
 		require.Equal(t, 2*d.GroupSlots, d.WideGroupSlots)
 		require.LessOrEqual(t, d.GroupSlots, d.Slots)
 		require.True(t, a32 || d.WideGroupSlots <= d.Slots)
 		holds("window", p.WindowPackets+1, d.WindowBits, 0)
-		if p.Mode == 3 {
-			require.Equal(t, p.WindowPackets, d.PipeSlots)
+		if p.Mode != 2 {
+			require.Equal(t, window, d.PipeSlots)
 			require.Equal(t, d.GroupSlots, 2*d.PipeSlots)
 			// in fs: the time of the packets at one beat a cycle, which reaches the round trip, and not with one packet less
 			packet := d.MTUWords * 1e9 / p.ClockMHz
@@ -834,7 +857,7 @@ func TestDerivedRelations(t *testing.T) {
 		require.Equal(t, d.MTUWords, 1<<d.WordBits)
 		holds("beat count", d.MTUWords+1, d.WordCountBits, 0)
 		require.GreaterOrEqual(t, d.MTUWords, 2)
-		require.Equal(t, d.Slots*d.Planes*p.MTUBytes, d.PayloadRows*d.RowBytes)
+		require.Equal(t, d.Slots*d.Planes*place, d.PayloadRows*d.RowBytes)
 		holds("payload rows", d.PayloadRows, d.PayloadAddrBits, 0)
 		require.GreaterOrEqual(t, d.PayloadRows, 2*p.PayloadBanks)
 		require.Zero(t, p.BusBytes%d.RowBytes)
@@ -905,11 +928,16 @@ func TestValidateVerdict(t *testing.T) {
 				row = min(4*p.Lanes, p.BusBytes)
 				ok = 4*p.Lanes <= p.BusBytes || 4*p.Lanes == 2*p.BusBytes && has(contract.FP16, contract.BF16)
 			}
-			slots := p.BufferBytes / p.MTUBytes / planes
-			ok = ok && p.BufferBytes%p.MTUBytes == 0 && slots <= 65536 &&
-				(has(contract.FP32, contract.INT32) && slots >= 2*p.WindowPackets || slots >= 4*p.WindowPackets) &&
+			slot, window := p.MTUBytes, p.WindowPackets
+			if p.Mode == 1 {
+				slot, window = p.MessageBytes, p.WindowMessages
+				ok = ok && slot >= p.MTUBytes && slot&(slot-1) == 0 && oneOf(window, 1, 2, 4, 1024)
+			}
+			slots := p.BufferBytes / max(slot, 1) / planes
+			ok = ok && p.BufferBytes <= 1<<28 && p.BufferBytes%p.MTUBytes == 0 && slots <= 65536 &&
+				(has(contract.FP32, contract.INT32) && slots >= 2*window || slots >= 4*window) &&
 				(p.Memory != MemoryRegisters || p.BufferBytes <= 65536 && p.PayloadBanks == 1) &&
-				slots*planes*(p.MTUBytes/row) >= 2*p.PayloadBanks &&
+				slots*planes*(slot/row) >= 2*p.PayloadBanks &&
 				(p.AdderStages > 0 || !has(contract.FP32, contract.FP16, contract.BF16) || p.ClockMHz <= map[Technology]int{FPGA: 270, ASIC: 1790}[p.Technology])
 		}
 		err := p.Validate()

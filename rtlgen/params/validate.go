@@ -59,7 +59,7 @@ func (c *checker) each() {
 		v := f.get(&p)
 		if !f.in(p.Mode) {
 			if c.ok("mode") && v != "0" {
-				c.refuse(f.key, v, fmt.Sprintf("left out with mode %d", p.Mode), fmt.Sprintf("only mode %d has it", f.mode))
+				c.refuse(f.key, v, fmt.Sprintf("left out with mode %d", p.Mode), f.only())
 			}
 			continue
 		}
@@ -96,8 +96,15 @@ func (c *checker) buffer() {
 		c.refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("a multiple of mtu_bytes (%d)", p.MTUBytes),
 			"it is made of places for one MTU of payload")
 	}
-	if c.ok("buffer_bytes", "mtu_bytes", "members", "accumulate") {
-		slot, of := p.planes()*p.MTUBytes, fmt.Sprintf("mtu_bytes (%d)", p.MTUBytes)
+	if c.ok("mode", "message_bytes", "mtu_bytes") && p.Mode == 1 && p.MessageBytes < p.MTUBytes {
+		c.refuse("message_bytes", strconv.Itoa(p.MessageBytes), fmt.Sprintf("at least %d, mtu_bytes", p.MTUBytes), "the shortest message is one packet")
+	}
+	if c.ok("mode", "buffer_bytes", "message_bytes", "mtu_bytes", "members", "accumulate") {
+		slot, of := p.planes()*p.placeBytes(), fmt.Sprintf("mtu_bytes (%d)", p.MTUBytes)
+		window, key := p.WindowPackets, "window_packets"
+		if p.Mode == 1 {
+			of, window, key = fmt.Sprintf("message_bytes (%d)", p.MessageBytes), p.WindowMessages, "window_messages"
+		}
 		if p.Accumulate == Reproducible {
 			of += fmt.Sprintf(" · %d payloads, one for every pair of members (%d)", p.planes(), p.Members)
 		}
@@ -105,11 +112,11 @@ func (c *checker) buffer() {
 			c.refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("at most %d, %d slots of %s", maxSlots*slot+slot-p.MTUBytes, maxSlots, of),
 				"slot numbers have at most 16 bits")
 		}
-		need, factors := 2*p.WindowPackets, fmt.Sprintf("2 · window_packets (%d)", p.WindowPackets)
+		need, factors := 2*window, fmt.Sprintf("2 · %s (%d)", key, window)
 		if units := p.Contract().LeastUnits(); units > 1 {
 			need, factors = units*need, fmt.Sprintf("%d slots of FP32 a packet of a %d-bit type · %s", units, contract.LaneBits/units, factors)
 		}
-		if c.ok("buffer_bytes", "window_packets", "dtypes") && p.BufferBytes/slot < need {
+		if c.ok("buffer_bytes", key, "dtypes") && p.BufferBytes/slot < need {
 			c.refuse("buffer_bytes", strconv.Itoa(p.BufferBytes), fmt.Sprintf("at least %d, %s · %s", need*slot, factors, of), "not one group would fit")
 		}
 	}
@@ -126,7 +133,7 @@ func (c *checker) payload() {
 		c.refuse("payload_banks", strconv.Itoa(p.PayloadBanks), "1 with memory: registers",
 			"banks make up for memories of a single port, and flip-flops have as many ports as they are given")
 	}
-	if c.ok("payload_banks", "buffer_bytes", "bus_bytes", "lanes", "accumulate", "mtu_bytes", "members") {
+	if c.ok("mode", "payload_banks", "buffer_bytes", "bus_bytes", "lanes", "accumulate", "mtu_bytes", "message_bytes", "members") {
 		if rows := p.payloadRows(); p.PayloadBanks > rows/2 {
 			c.refuse("payload_banks", strconv.Itoa(p.PayloadBanks), fmt.Sprintf("at most half of the %d rows of the payload memory", rows),
 				"a bank is a memory of two rows or more")
