@@ -29,6 +29,9 @@
 // happened at the edge, [Model.OnReact] decides (tasks run here), [Model.OnDrive]
 // drives the inputs of the next cycle. All bus models go through one Tick.
 //
+// A model may have more clocks: [Model.AddClock]. Each has the timing rule and the three phases for itself, and Tick performs a cycle of the
+// first with the edges of the others in their places. Frequencies, drift, jitter and stops are the test's to choose.
+//
 // A model in which nothing can change need not be evaluated: see [Options.SkipStill].
 // It pays where the Verilog stands still between stimuli, down to its last register;
 // one counter that runs free keeps a model awake for ever.

@@ -29,6 +29,10 @@ type Model struct {
 	ports    []*Port
 	periodPS uint64
 	out      io.Writer
+
+	clocks []*Clock // beside the first
+	edgePS uint64   // time of the last edge of one of them
+	kept   []byte   // the outputs' samples, while one of them rises
 }
 
 // StopError says that the model ended the simulation.
@@ -174,6 +178,9 @@ func (m *Model) Cycle() error {
 	if m.err != nil {
 		return m.err
 	}
+	if len(m.clocks) > 0 {
+		return m.cycleClocks()
+	}
 	m.now++
 	if st := m.inst.cycle(); st != 0 {
 		return m.attend(st)
@@ -184,6 +191,12 @@ func (m *Model) Cycle() error {
 // Cycles performs n clocks without callbacks, all inputs held.
 func (m *Model) Cycles(n uint64) error {
 	if m.err != nil {
+		return m.err
+	}
+	if len(m.clocks) > 0 {
+		for ; n > 0 && m.err == nil; n-- {
+			m.cycleClocks()
+		}
 		return m.err
 	}
 	st := m.inst.cycles(n)
@@ -203,19 +216,20 @@ func (m *Model) Tick() error {
 	if err := m.Cycle(); err != nil {
 		return err
 	}
-	m.dispatch()
+	m.dispatch(m.onSample, m.onReact, m.onDrive)
 	return m.err
 }
 
-func (m *Model) dispatch() {
+// dispatch runs the callbacks of an edge, phase by phase.
+func (m *Model) dispatch(sample, react, drive []func()) {
 	m.busy = true
-	for _, f := range m.onSample {
+	for _, f := range sample {
 		f()
 	}
-	for _, f := range m.onReact {
+	for _, f := range react {
 		f()
 	}
-	for _, f := range m.onDrive {
+	for _, f := range drive {
 		f()
 	}
 	m.busy = false

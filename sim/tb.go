@@ -145,8 +145,12 @@ func (tb *TB) step() {
 	if len(tb.falling) == 0 && (len(tb.timers) == 0 || tb.timers[0].at > next) {
 		tb.nowPS = next
 		if m.Cycle() == nil {
-			m.dispatch()
+			m.dispatch(m.onSample, m.onReact, m.onDrive)
 		}
+		return
+	}
+	if len(m.clocks) > 0 {
+		m.Fail(errors.New("a task waits for a falling edge or a timer of a model with several clocks"))
 		return
 	}
 	// Somebody looks between the edges: falling edge and timers in order of time.
@@ -184,7 +188,7 @@ func (tb *TB) step() {
 	tb.nowPS = next
 	m.now++
 	if m.attend(m.inst.rise()) == nil {
-		m.dispatch()
+		m.dispatch(m.onSample, m.onReact, m.onDrive)
 	}
 }
 

@@ -21,6 +21,12 @@ func Out(name string, width int) graph.Port {
 	return graph.Port{Name: name, Dir: graph.Out, Width: width}
 }
 
+// On is the port in the clock of that name.
+func On(clock string, p graph.Port) graph.Port {
+	p.Clock = clock
+	return p
+}
+
 // Clog2 is Verilog's $clog2: the bits of an index below n.
 func Clog2(n int) int {
 	if n <= 1 {

@@ -43,12 +43,15 @@ func TestDescription(t *testing.T) {
 		refused[i].Leaf = ram.OnePort(r.Leaf.(ram.RAM))
 	}
 	hdltest.Check(t, one, refused)
+	hdltest.Check(t, []graph.Describer{
+		ram.TwoClocks{Words: 3, Bits: 2, AddrW: 2}, ram.TwoClocks{Words: 1024, Bits: 64, AddrW: 10}, ram.TwoClocks{Words: 64, Bits: 3, AddrW: 6, Style: 2},
+	}, []hdltest.Refused{{Leaf: ram.TwoClocks{Words: 2, Bits: 1, AddrW: 1, Style: 3}, Params: param("STYLE", 3), Rule: "STYLE must be 0, 1 or 2"}})
 }
 
 // TestWrappers: the rules of a wrapper are those of the memory inside.
 func TestWrappers(t *testing.T) {
 	t.Parallel()
-	require.Len(t, ram.Wrappers(), 7)
+	require.Len(t, ram.Wrappers(), 8)
 	for _, name := range ram.Wrappers() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +62,7 @@ func TestWrappers(t *testing.T) {
 			}
 			hdltest.Check(t, legal, nil)
 			_, err := ram.Memory{Name: name, Words: 3, Bits: 1, AddrW: 1}.Module()
-			require.ErrorContains(t, err, name+": inc_ram_1r")
+			require.ErrorContains(t, err, name+": inc_ram_")
 			require.ErrorContains(t, err, "2**ADDR_W must be at least WORDS")
 		})
 	}

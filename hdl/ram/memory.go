@@ -27,8 +27,8 @@ type Memory struct {
 
 // wrapper says what a wrapper is for.
 type wrapper struct {
-	name, purpose   string
-	onePort, styled bool
+	name, purpose              string
+	onePort, twoClocks, styled bool
 }
 
 func wrappers() []wrapper {
@@ -39,6 +39,7 @@ func wrappers() []wrapper {
 		{name: "inc_mem_replay", purpose: "payload words of results, until their last copy has left"},
 		{name: "inc_mem_bypass", purpose: "beats of frames that pass through unchanged"},
 		{name: "inc_mem_port", purpose: "frames in the queues of the ports"},
+		{name: "inc_mem_port_2c", purpose: "frames in the queues of ports that have a clock of their own", twoClocks: true},
 		{name: "inc_mem_slots", purpose: "the state words of all slots"},
 	}
 }
@@ -63,10 +64,14 @@ func (p Memory) wrapper() (wrapper, bool) {
 
 // leaf is the memory inside.
 func (w wrapper) leaf() string {
-	if w.onePort {
+	switch {
+	case w.onePort:
 		return "inc_ram_1rw"
+	case w.twoClocks:
+		return "inc_ram_2c"
+	default:
+		return "inc_ram_1r1w"
 	}
-	return "inc_ram_1r1w"
 }
 
 // At is how a module describes that it holds this memory: path is the wrapper's instance in it.

@@ -45,6 +45,23 @@ func (p OnePort) Module() (*graph.Module, error) {
 	return ramModule("inc_ram_1rw", p.Words, p.Bits, p.AddrW, p.Style)
 }
 
+// TwoClocks is inc_ram_2c: memory with one write and one read port, each on a clock of its own. Its contract is the head of inc_ram_2c.v.
+type TwoClocks struct {
+	// Words: number of words, at least 2.
+	Words int
+	// Bits: bits of a word, at least 1.
+	Bits int
+	// AddrW: bits of an address; 2**ADDR_W >= WORDS.
+	AddrW int
+	// Style as in RAM.
+	Style int
+}
+
+// Module describes it, or says every reason why the parameters are illegal.
+func (p TwoClocks) Module() (*graph.Module, error) {
+	return ramModule("inc_ram_2c", p.Words, p.Bits, p.AddrW, p.Style)
+}
+
 // ramModule describes the memory of that name.
 func ramModule(name string, words, bits, addrW, style int) (*graph.Module, error) {
 	rules := leaf.NewRules(name)
@@ -68,7 +85,8 @@ func ramModule(name string, words, bits, addrW, style int) (*graph.Module, error
 			{Name: "STYLE", Value: style},
 		},
 	}
-	if name == "inc_ram_1rw" {
+	switch name {
+	case "inc_ram_1rw":
 		m.Purpose = "memory with one port that reads or writes"
 		m.Ports = []graph.Port{
 			leaf.In("clk", 1),
@@ -78,7 +96,19 @@ func ramModule(name string, words, bits, addrW, style int) (*graph.Module, error
 			leaf.In("wdata", bits),
 			leaf.Out("rdata", bits),
 		}
-	} else {
+	case "inc_ram_2c":
+		m.Purpose = "memory with a write port on one clock and a read port on another"
+		m.Ports = []graph.Port{
+			leaf.In("wclk", 1),
+			leaf.On("wclk", leaf.In("we", 1)),
+			leaf.On("wclk", leaf.In("waddr", addrW)),
+			leaf.On("wclk", leaf.In("wdata", bits)),
+			leaf.In("rclk", 1),
+			leaf.On("rclk", leaf.In("re", 1)),
+			leaf.On("rclk", leaf.In("raddr", addrW)),
+			leaf.On("rclk", leaf.Out("rdata", bits)),
+		}
+	default:
 		m.Purpose = "memory with one write and one read port"
 		m.Ports = []graph.Port{
 			leaf.In("clk", 1),
@@ -95,7 +125,9 @@ func ramModule(name string, words, bits, addrW, style int) (*graph.Module, error
 }
 
 // Styled are the modules whose parameter STYLE a whole design sets at once, with Default.
-func Styled() []string { return []string{"inc_ram_1r1w", "inc_ram_1rw", "inc_payload_memory"} }
+func Styled() []string {
+	return []string{"inc_ram_1r1w", "inc_ram_1rw", "inc_ram_2c", "inc_payload_memory"}
+}
 
 // Default returns the source of one of Styled with another default of STYLE.
 func Default(source []byte, style int) ([]byte, error) {

@@ -78,7 +78,7 @@ func TestDescriptions(t *testing.T) {
 			stream.PortTx{PortBytes: 16, Bytes: 16, DepthW: 5},
 		}, []hdltest.Refused{
 			{Leaf: stream.PortTx{PortBytes: 2, Bytes: 6, DepthW: 4}, Params: param("BYTES", 6), Rule: "BYTES must be a power of two, at least 2"},
-			{Leaf: stream.PortTx{PortBytes: 0, Bytes: 8, DepthW: 4}, Params: param("PORT_BYTES", 0), Rule: "PORT_BYTES must be a power of two up to BYTES"},
+			{Leaf: stream.PortTx{PortBytes: 3, Bytes: 8, DepthW: 4}, Params: param("PORT_BYTES", 3), Rule: "PORT_BYTES must be a power of two up to BYTES"},
 			{Leaf: stream.PortTx{PortBytes: 2, Bytes: 8, DepthW: 17}, Params: param("DEPTH_W", 17), Rule: "DEPTH_W must be 2 to 16"},
 		})
 	})

@@ -48,19 +48,17 @@ module inc_port_rx #(
     // half of the queue is taken
     output wire                    high,
     // for one cycle each: a frame was kept, had err, was too long, stood still, found no room
-    output reg                     count_frame,
-    output reg                     count_error,
-    output reg                     count_long,
-    output reg                     count_hung,
-    output reg                     count_full,
+    output wire                    count_frame,
+    output wire                    count_error,
+    output wire                    count_long,
+    output wire                    count_hung,
+    output wire                    count_full,
     // a frame's end was seen, and the frame was dropped
-    output reg                     mon_end,
-    output reg                     mon_drop
+    output wire                    mon_end,
+    output wire                    mon_drop
 );
 
-    localparam SHIFT   = $clog2(BYTES);
-    localparam LEN_W   = $clog2(MAX_BYTES + BYTES + 1);
-    localparam STALL_W = $clog2(STALL + 1);
+    localparam SHIFT = $clog2(BYTES);
 
 `ifndef __ICARUS__
     generate
@@ -82,171 +80,46 @@ module inc_port_rx #(
     endgenerate
 `endif
 
-    localparam LAST = PORT_BYTES - 1;
-    localparam [SHIFT-1:0]   IN_BEAT   = LAST[SHIFT-1:0];
-    localparam [SHIFT-1:0]   STEP      = PORT_BYTES[SHIFT-1:0];
-    localparam [LEN_W-1:0]   MAX       = MAX_BYTES[LEN_W-1:0];
-    localparam [STALL_W-1:0] STALL_MAX = STALL[STALL_W-1:0];
-    localparam [DEPTH_W:0]   HALF      = {2'b01, {(DEPTH_W-1){1'b0}}};
+    wire                   we;
+    wire [DEPTH_W-1:0]     waddr;
+    wire [8*BYTES+SHIFT:0] wdata;
+    wire [DEPTH_W:0]       done;
+    reg  [DEPTH_W:0]       head_reg;
 
-    // Beats of the port gather in a word of the bus. at_reg is the byte at which the next one goes.
-    reg                    on_reg;
-    reg  [SHIFT-1:0]       at_reg;
-    reg  [LEN_W-SHIFT-1:0] words_reg;      // of the frame before this word
-    reg                    over_reg;
-    reg                    inside_reg;     // a beat of a frame was taken, and not its last
-    reg  [8*BYTES-1:0]     word_reg;
-    reg  [SHIFT-1:0]       word_end_reg;   // the word's last byte that counts
-    reg                    word_valid_reg;
-    reg                    word_last_reg;
-    reg                    word_err_reg;
-    reg                    word_over_reg;
-
-    wire blocked;
-    assign s_axis_tready = on_reg && !blocked;
-    wire beat = s_axis_tvalid && s_axis_tready;
-
-    // the highest byte kept, one bit, and its number
-    wire [PORT_BYTES:0] kept = {1'b0, s_axis_tkeep};
-    reg  [SHIFT-1:0]    top;
-    integer i;
-    always @* begin
-        top = {SHIFT{1'b0}};
-        for (i = 0; i < PORT_BYTES; i = i + 1) begin
-            if (kept[i] && !kept[i+1]) begin
-                top = top | i[SHIFT-1:0];
-            end
-        end
-    end
-
-    wire             full_word = (at_reg | IN_BEAT) == {SHIFT{1'b1}};
-    wire [SHIFT-1:0] end_byte  = at_reg | top;
-    wire             over      = over_reg || {words_reg, end_byte} >= MAX;
-
-    // A frame that stands still. Time in which the queue keeps the port waiting does not count.
-    reg  [STALL_W-1:0] quiet_reg;
-    reg                skip_reg;           // what comes of this frame is not kept
-    wire               hung = quiet_reg == STALL_MAX;
-
-    genvar c;
-    generate
-        for (c = 0; c < BYTES; c = c + PORT_BYTES) begin : gen_chunk
-            localparam [SHIFT-1:0] AT = c;
-            always @(posedge clk) begin
-                if (beat && at_reg == AT) begin
-                    word_reg[8*c +: 8*PORT_BYTES] <= s_axis_tdata;
-                end
-            end
-        end
-    endgenerate
-
-    always @(posedge clk) begin
-        on_reg <= 1'b1;
-        if (beat) begin
-            at_reg     <= s_axis_tlast ? {SHIFT{1'b0}} : at_reg + STEP;
-            inside_reg <= !s_axis_tlast;
-            over_reg   <= over && !s_axis_tlast;
-            if (s_axis_tlast) begin
-                words_reg <= {(LEN_W-SHIFT){1'b0}};
-            end else if (full_word && !over) begin
-                words_reg <= words_reg + {{(LEN_W-SHIFT-1){1'b0}}, 1'b1};
-            end
-        end
-        if (!blocked) begin
-            word_valid_reg <= beat && (full_word || s_axis_tlast);
-            word_last_reg  <= s_axis_tlast;
-            word_err_reg   <= s_axis_tuser;
-            word_over_reg  <= over;
-            word_end_reg   <= end_byte;
-        end
-        if (beat || !inside_reg || skip_reg || hung) begin
-            quiet_reg <= {STALL_W{1'b0}};
-        end else if (s_axis_tready) begin
-            quiet_reg <= quiet_reg + {{(STALL_W-1){1'b0}}, 1'b1};
-        end
-
-        if (rst) begin
-            on_reg         <= 1'b0;
-            at_reg         <= {SHIFT{1'b0}};
-            words_reg      <= {(LEN_W-SHIFT){1'b0}};
-            over_reg       <= 1'b0;
-            inside_reg     <= 1'b0;
-            word_valid_reg <= 1'b0;
-            quiet_reg      <= {STALL_W{1'b0}};
-        end
-    end
-
-    // Words go to the queue at tail_reg; done_reg is behind the last frame that is complete, and what lies beyond it is taken back if the
-    // frame is dropped.
-    reg  [DEPTH_W:0] tail_reg;
-    reg  [DEPTH_W:0] done_reg;
-    reg  [DEPTH_W:0] head_reg;
-    wire [DEPTH_W:0] used = tail_reg - head_reg;
-    wire             room = used != {1'b1, {DEPTH_W{1'b0}}};
-    wire [DEPTH_W:0] next = tail_reg + {{DEPTH_W{1'b0}}, 1'b1};
-
-    generate
-        if (DROP != 0) begin : gen_drop
-            assign blocked = 1'b0;
-        end else begin : gen_hold
-            assign blocked = word_valid_reg && !skip_reg && !word_over_reg && !room;
-        end
-    endgenerate
-
-    wire step = word_valid_reg && !blocked;
-    wire bad  = word_over_reg || !room;                       // this word ends what is kept of the frame
-    wire err  = word_last_reg && word_err_reg;
-    wire keep = step && !skip_reg && !bad && !err;
-    wire lost = step && !skip_reg && (bad || err);
-
-    assign high = used >= HALF;
-
-    always @(posedge clk) begin
-        if (lost || (hung && !skip_reg)) begin
-            tail_reg <= done_reg;
-        end else if (keep) begin
-            tail_reg <= next;
-            if (word_last_reg) begin
-                done_reg <= next;
-            end
-        end
-        if (step) begin
-            skip_reg <= !word_last_reg && (skip_reg || bad);
-        end else if (hung) begin
-            skip_reg <= 1'b1;
-        end
-        count_frame <= keep && word_last_reg;
-        count_long  <= lost && word_over_reg;
-        count_full  <= lost && !word_over_reg && !room;
-        count_error <= lost && !word_over_reg && room;
-        count_hung  <= hung && !skip_reg;
-        mon_end     <= step && word_last_reg;
-        mon_drop    <= step && word_last_reg && !keep;
-
-        if (rst) begin
-            tail_reg    <= {(DEPTH_W+1){1'b0}};
-            done_reg    <= {(DEPTH_W+1){1'b0}};
-            skip_reg    <= 1'b0;
-            count_frame <= 1'b0;
-            count_long  <= 1'b0;
-            count_full  <= 1'b0;
-            count_error <= 1'b0;
-            count_hung  <= 1'b0;
-            mon_end     <= 1'b0;
-            mon_drop    <= 1'b0;
-        end
-    end
+    inc_port_take #(.PORT_BYTES(PORT_BYTES), .BYTES(BYTES), .DEPTH_W(DEPTH_W), .MAX_BYTES(MAX_BYTES), .STALL(STALL), .DROP(DROP)) u_take (
+        .clk           (clk),
+        .rst           (rst),
+        .s_axis_tdata  (s_axis_tdata),
+        .s_axis_tkeep  (s_axis_tkeep),
+        .s_axis_tvalid (s_axis_tvalid),
+        .s_axis_tready (s_axis_tready),
+        .s_axis_tlast  (s_axis_tlast),
+        .s_axis_tuser  (s_axis_tuser),
+        .we            (we),
+        .waddr         (waddr),
+        .wdata         (wdata),
+        .head          (head_reg),
+        .done          (done),
+        .high          (high),
+        .count_frame   (count_frame),
+        .count_error   (count_error),
+        .count_long    (count_long),
+        .count_hung    (count_hung),
+        .count_full    (count_full),
+        .mon_end       (mon_end),
+        .mon_drop      (mon_drop)
+    );
 
     // A word that was read stands at the memory's output until it is taken; the one behind it is read in that cycle.
     reg              out_reg;
     wire [SHIFT-1:0] out_end;
-    wire             fetch = head_reg != done_reg && (m_axis_tready || !out_reg);
+    wire             fetch = head_reg != done && (m_axis_tready || !out_reg);
 
     inc_mem_port #(.WORDS(1 << DEPTH_W), .BITS(8*BYTES + SHIFT + 1), .ADDR_W(DEPTH_W)) u_mem (
         .clk   (clk),
-        .we    (keep),
-        .waddr (tail_reg[DEPTH_W-1:0]),
-        .wdata ({word_last_reg, word_end_reg, word_reg}),
+        .we    (we),
+        .waddr (waddr),
+        .wdata (wdata),
         .re    (fetch),
         .raddr (head_reg[DEPTH_W-1:0]),
         .rdata ({m_axis_tlast, out_end, m_axis_tdata})

@@ -11,6 +11,9 @@
 // by receivers and begun again by sources, and nothing is checked before its first
 // assertion.
 //
+// An interface is in the model's first clock, or, made by [NewSourceOn], [NewSinkOn] or [NewMonitorOn], in another; then its cycles are
+// that clock's. The reset is still that of the first clock, and takes a few cycles to get there.
+//
 // Everything happens inside sim.Model.Tick. A beat costs a copy and no allocation; a
 // frame none either, when its buffer comes back by Release, OnFrame or OnSent.
 package axis
@@ -40,9 +43,17 @@ type Frame struct {
 	NotBefore uint64 // Source only: no beat is taken before this cycle
 }
 
+// clock is what an interface runs on: the model's first clock, which is the model itself, or another.
+type clock interface {
+	Now() uint64
+	OnSample(func())
+	OnDrive(func())
+}
+
 // bus is a bound interface: pointers into the model's memory.
 type bus struct {
 	m      *sim.Model
+	clk    clock
 	prefix string
 	valid  *byte
 	ready  *byte
@@ -56,8 +67,8 @@ type bus struct {
 }
 
 // bind finds the ports. forward is the direction of tvalid and the payload.
-func bind(m *sim.Model, prefix string, forward, backward sim.Dir) (bus, error) {
-	b := bus{m: m, prefix: prefix}
+func bind(m *sim.Model, clk clock, prefix string, forward, backward sim.Dir) (bus, error) {
+	b := bus{m: m, clk: clk, prefix: prefix}
 	var errs []error
 	port := func(name string, dir sim.Dir, check func(width int) string) *sim.Port {
 		p, err := m.Port(prefix + "_" + name)

@@ -68,9 +68,13 @@ type checker struct {
 	bus
 	report func(*Violation) // nil: Model.Fail
 
-	own       bool // the payload is a Source's, which makes tkeep itself
-	armed     bool // a reset was seen, or there is none
-	wasReset  bool // the cycle before had reset
+	own       bool  // the payload is a Source's, which makes tkeep itself
+	saw       *bool // in another clock than the first: reset was high since the edge before; nil in the first
+	armed     bool  // a reset was seen, or there is none
+	wasReset  bool  // the cycle before had reset, and so had others that must have
+	resets    int   // cycles with reset so far, one behind the other
+	lastReset uint64
+	grace     int  // cycles with reset until tvalid is low
 	holding   bool // a beat waited in the cycle before
 	heldLast  bool
 	heldUser  uint64
@@ -83,8 +87,14 @@ type checker struct {
 }
 
 func newChecker(b bus) checker {
+	var saw *bool
+	grace := 1
+	if b.clk != clock(b.m) && b.rst != nil { // the reset crosses first, and may be over before this clock's next edge
+		saw, grace = new(bool), 4
+		b.m.OnSample(func() { *saw = *saw || *b.rst != 0 })
+	}
 	return checker{
-		bus: b, armed: b.rst == nil,
+		bus: b, armed: b.rst == nil, saw: saw, grace: grace,
 		heldData: make([]byte, len(b.data)), heldKeep: make([]byte, len(b.full)),
 	}
 }
@@ -103,7 +113,7 @@ func (c *checker) SetMaxFrame(n int) { c.maxFrame = n }
 
 func (c *checker) broken(r Rule, detail string) {
 	c.violation++
-	v := &Violation{Rule: r, Prefix: c.prefix, Cycle: c.m.Now(), Detail: detail}
+	v := &Violation{Rule: r, Prefix: c.prefix, Cycle: c.clk.Now(), Detail: detail}
 	if c.report != nil {
 		c.report(v)
 		return
@@ -113,23 +123,36 @@ func (c *checker) broken(r Rule, detail string) {
 
 // idle is the case in which there is nothing to check: no beat, none owed.
 func (c *checker) idle() bool {
-	return *c.valid == 0 && !c.holding && !c.wasReset && (c.rst == nil || *c.rst == 0)
+	return *c.valid == 0 && !c.holding && !c.wasReset && !c.inReset()
+}
+
+// inReset reports whether the reset was high in this cycle.
+func (c *checker) inReset() bool {
+	return c.rst != nil && (*c.rst != 0 || c.saw != nil && *c.saw)
 }
 
 // straight reports the commonest case of all, in which no rule about waiting or reset
 // can break: a beat was offered and taken in this very cycle.
 func (c *checker) straight() bool {
-	return *c.valid != 0 && *c.ready != 0 && !c.holding && !c.wasReset && c.armed && (c.rst == nil || *c.rst == 0)
+	return *c.valid != 0 && *c.ready != 0 && !c.holding && !c.wasReset && c.armed && !c.inReset()
 }
 
 // check applies the rules to the cycle just sampled and reports whether a beat was
 // taken. In a cycle with reset none is, and inReset is true.
 func (c *checker) check() (beat, inReset bool) {
-	if c.rst != nil && *c.rst != 0 {
+	if c.inReset() {
+		if c.saw != nil {
+			*c.saw = false
+		}
 		if c.wasReset && *c.valid != 0 {
 			c.broken(RuleReset, "")
 		}
-		c.armed, c.wasReset, c.holding = true, true, false
+		now := c.clk.Now()
+		if c.lastReset+1 != now {
+			c.resets = 0
+		}
+		c.resets, c.lastReset = c.resets+1, now
+		c.armed, c.wasReset, c.holding = true, c.resets >= c.grace, false
 		return false, true
 	}
 	if *c.valid == 0 {

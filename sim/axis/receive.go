@@ -86,7 +86,7 @@ func (r *receiver) take() {
 		} else {
 			f = &Frame{Data: make([]byte, 0, max(256, 4*len(r.data)))}
 		}
-		f.First, f.FirstUser = r.m.Now(), r.userValue()
+		f.First, f.FirstUser = r.clk.Now(), r.userValue()
 		r.frame = f
 	}
 	if r.keptFull() {
@@ -106,7 +106,7 @@ func (r *receiver) take() {
 	if !r.isLast() {
 		return
 	}
-	f.Last, f.User = r.m.Now(), r.userValue()
+	f.Last, f.User = r.clk.Now(), r.userValue()
 	r.frame = nil
 	r.frames++
 	if r.deliver != nil {
@@ -121,17 +121,24 @@ func (r *receiver) take() {
 type Monitor struct{ receiver }
 
 // NewMonitor watches the interface with this prefix, on either side of the model.
-func NewMonitor(m *sim.Model, prefix string) (*Monitor, error) {
+func NewMonitor(m *sim.Model, prefix string) (*Monitor, error) { return newMonitor(m, m, prefix) }
+
+// NewMonitorOn is NewMonitor for an interface in another clock of the model than the first.
+func NewMonitorOn(c *sim.Clock, prefix string) (*Monitor, error) {
+	return newMonitor(c.Model(), c, prefix)
+}
+
+func newMonitor(m *sim.Model, clk clock, prefix string) (*Monitor, error) {
 	forward, backward := sim.Out, sim.In
 	if p, err := m.Port(prefix + "_tvalid"); err == nil && p.Dir() == sim.In {
 		forward, backward = sim.In, sim.Out
 	}
-	b, err := bind(m, prefix, forward, backward)
+	b, err := bind(m, clk, prefix, forward, backward)
 	if err != nil {
 		return nil, err
 	}
 	r := &Monitor{newReceiver(b)}
-	m.OnSample(r.sample)
+	clk.OnSample(r.sample)
 	return r, nil
 }
 
@@ -143,15 +150,20 @@ type Sink struct {
 }
 
 // NewSink receives from the interface with this prefix.
-func NewSink(m *sim.Model, prefix string) (*Sink, error) {
-	b, err := bind(m, prefix, sim.Out, sim.In)
+func NewSink(m *sim.Model, prefix string) (*Sink, error) { return newSink(m, m, prefix) }
+
+// NewSinkOn is NewSink for an interface in another clock of the model than the first.
+func NewSinkOn(c *sim.Clock, prefix string) (*Sink, error) { return newSink(c.Model(), c, prefix) }
+
+func newSink(m *sim.Model, clk clock, prefix string) (*Sink, error) {
+	b, err := bind(m, clk, prefix, sim.Out, sim.In)
 	if err != nil {
 		return nil, err
 	}
 	s := &Sink{receiver: newReceiver(b)}
 	*s.ready = 1
-	m.OnSample(s.sample)
-	m.OnDrive(s.drive)
+	clk.OnSample(s.sample)
+	clk.OnDrive(s.drive)
 	return s, nil
 }
 

@@ -32,8 +32,15 @@ type Source struct {
 }
 
 // NewSource sends to the interface with this prefix.
-func NewSource(m *sim.Model, prefix string) (*Source, error) {
-	b, err := bind(m, prefix, sim.In, sim.Out)
+func NewSource(m *sim.Model, prefix string) (*Source, error) { return newSource(m, m, prefix) }
+
+// NewSourceOn is NewSource for an interface in another clock of the model than the first.
+func NewSourceOn(c *sim.Clock, prefix string) (*Source, error) {
+	return newSource(c.Model(), c, prefix)
+}
+
+func newSource(m *sim.Model, clk clock, prefix string) (*Source, error) {
+	b, err := bind(m, clk, prefix, sim.In, sim.Out)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +48,8 @@ func NewSource(m *sim.Model, prefix string) (*Source, error) {
 	s.own = true
 	s.idle.Set()
 	*s.valid = 0
-	m.OnSample(s.sample)
-	m.OnDrive(s.drive)
+	clk.OnSample(s.sample)
+	clk.OnDrive(s.drive)
 	return s, nil
 }
 
@@ -135,7 +142,7 @@ func (s *Source) taken() {
 	}
 	f := s.at(0)
 	if s.offset == 0 {
-		f.First = s.m.Now()
+		f.First = s.clk.Now()
 	}
 	s.beats++
 	s.offset += s.size
@@ -143,7 +150,7 @@ func (s *Source) taken() {
 	if s.offset < len(f.Data) {
 		return
 	}
-	f.Last = s.m.Now()
+	f.Last = s.clk.Now()
 	s.offset = 0
 	s.frames++
 	if s.sent != nil {
@@ -167,7 +174,7 @@ func (s *Source) drive() {
 		return
 	}
 	f := s.at(0)
-	if s.m.Now()+1 < f.NotBefore || (s.pause != nil && s.pause()) {
+	if s.clk.Now()+1 < f.NotBefore || (s.pause != nil && s.pause()) {
 		*s.valid = 0
 		return
 	}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// t_cdc: the queues of two ports with clocks of their own, so that one compiled model tests them.
+`default_nettype none
+
+module t_cdc (
+    input  wire clk,
+    input  wire rst,
+
+    // a count of 6 bits from clk to clk_b
+    input  wire       n_step,
+    output wire [5:0] n_src,
+    output wire [5:0] n_dst,
+
+    // port a: 2 bytes to 8, 16 beats, frames to 64 bytes, 20 cycles of patience, holds when full
+    input  wire clk_a,
+    input  wire [15:0] s_rxa_tdata,
+    input  wire [1:0] s_rxa_tkeep,
+    input  wire s_rxa_tvalid,
+    output wire s_rxa_tready,
+    input  wire s_rxa_tlast,
+    input  wire s_rxa_tuser,
+    output wire [63:0] m_rxa_tdata,
+    output wire [7:0] m_rxa_tkeep,
+    output wire m_rxa_tvalid,
+    input  wire m_rxa_tready,
+    output wire m_rxa_tlast,
+    output wire rxa_high,
+    output wire [4:0] rxa_count,
+    output wire rxa_end, rxa_drop,
+    input  wire [63:0] s_txa_tdata,
+    input  wire [7:0] s_txa_tkeep,
+    input  wire s_txa_tvalid,
+    output wire s_txa_tready,
+    input  wire s_txa_tlast,
+    output wire [15:0] m_txa_tdata,
+    output wire [1:0] m_txa_tkeep,
+    output wire m_txa_tvalid,
+    input  wire m_txa_tready,
+    output wire m_txa_tlast,
+    input  wire txa_pause,
+    output wire [1:0] txa_count,
+
+    // port b: 8 bytes to 8, 16 beats, frames to 64 bytes, 20 cycles of patience, drops when full
+    input  wire clk_b,
+    input  wire [63:0] s_rxb_tdata,
+    input  wire [7:0] s_rxb_tkeep,
+    input  wire s_rxb_tvalid,
+    output wire s_rxb_tready,
+    input  wire s_rxb_tlast,
+    input  wire s_rxb_tuser,
+    output wire [63:0] m_rxb_tdata,
+    output wire [7:0] m_rxb_tkeep,
+    output wire m_rxb_tvalid,
+    input  wire m_rxb_tready,
+    output wire m_rxb_tlast,
+    output wire rxb_high,
+    output wire [4:0] rxb_count,
+    output wire rxb_end, rxb_drop,
+    input  wire [63:0] s_txb_tdata,
+    input  wire [7:0] s_txb_tkeep,
+    input  wire s_txb_tvalid,
+    output wire s_txb_tready,
+    input  wire s_txb_tlast,
+    output wire [63:0] m_txb_tdata,
+    output wire [7:0] m_txb_tkeep,
+    output wire m_txb_tvalid,
+    input  wire m_txb_tready,
+    output wire m_txb_tlast,
+    input  wire txb_pause,
+    output wire [1:0] txb_count
+);
+
+    wire n_near, n_far;
+    inc_cdc_reset u_n_reset (.clk(clk), .rst(rst), .near_rst(n_near), .far_clk(clk_b), .far_rst(n_far));
+    inc_cdc_count #(.WIDTH(6)) u_n (
+        .src_clk(clk), .src_rst(n_near), .src_step(n_step), .src_count(n_src), .dst_clk(clk_b), .dst_rst(n_far), .dst_count(n_dst)
+    );
+
+    inc_port_rx_cdc #(.PORT_BYTES(2), .BYTES(8), .DEPTH_W(4), .MAX_BYTES(64), .STALL(20), .DROP(0)) u_rxa (
+        .clk(clk), .rst(rst), .port_clk(clk_a),
+        .s_axis_tdata(s_rxa_tdata), .s_axis_tkeep(s_rxa_tkeep), .s_axis_tvalid(s_rxa_tvalid), .s_axis_tready(s_rxa_tready),
+        .s_axis_tlast(s_rxa_tlast), .s_axis_tuser(s_rxa_tuser), .m_axis_tdata(m_rxa_tdata), .m_axis_tkeep(m_rxa_tkeep),
+        .m_axis_tvalid(m_rxa_tvalid), .m_axis_tready(m_rxa_tready), .m_axis_tlast(m_rxa_tlast), .high(rxa_high),
+        .count_frame(rxa_count[0]), .count_error(rxa_count[1]), .count_long(rxa_count[2]), .count_hung(rxa_count[3]),
+        .count_full(rxa_count[4]), .mon_end(rxa_end), .mon_drop(rxa_drop)
+    );
+
+    inc_port_tx_cdc #(.PORT_BYTES(2), .BYTES(8), .DEPTH_W(4), .DROP(0)) u_txa (
+        .clk(clk), .rst(rst), .port_clk(clk_a),
+        .s_axis_tdata(s_txa_tdata), .s_axis_tkeep(s_txa_tkeep), .s_axis_tvalid(s_txa_tvalid), .s_axis_tready(s_txa_tready),
+        .s_axis_tlast(s_txa_tlast), .m_axis_tdata(m_txa_tdata), .m_axis_tkeep(m_txa_tkeep), .m_axis_tvalid(m_txa_tvalid),
+        .m_axis_tready(m_txa_tready), .m_axis_tlast(m_txa_tlast), .pause(txa_pause), .count_frame(txa_count[0]),
+        .count_full(txa_count[1])
+    );
+
+    inc_port_rx_cdc #(.PORT_BYTES(8), .BYTES(8), .DEPTH_W(4), .MAX_BYTES(64), .STALL(20), .DROP(1)) u_rxb (
+        .clk(clk), .rst(rst), .port_clk(clk_b),
+        .s_axis_tdata(s_rxb_tdata), .s_axis_tkeep(s_rxb_tkeep), .s_axis_tvalid(s_rxb_tvalid), .s_axis_tready(s_rxb_tready),
+        .s_axis_tlast(s_rxb_tlast), .s_axis_tuser(s_rxb_tuser), .m_axis_tdata(m_rxb_tdata), .m_axis_tkeep(m_rxb_tkeep),
+        .m_axis_tvalid(m_rxb_tvalid), .m_axis_tready(m_rxb_tready), .m_axis_tlast(m_rxb_tlast), .high(rxb_high),
+        .count_frame(rxb_count[0]), .count_error(rxb_count[1]), .count_long(rxb_count[2]), .count_hung(rxb_count[3]),
+        .count_full(rxb_count[4]), .mon_end(rxb_end), .mon_drop(rxb_drop)
+    );
+
+    inc_port_tx_cdc #(.PORT_BYTES(8), .BYTES(8), .DEPTH_W(4), .DROP(1)) u_txb (
+        .clk(clk), .rst(rst), .port_clk(clk_b),
+        .s_axis_tdata(s_txb_tdata), .s_axis_tkeep(s_txb_tkeep), .s_axis_tvalid(s_txb_tvalid), .s_axis_tready(s_txb_tready),
+        .s_axis_tlast(s_txb_tlast), .m_axis_tdata(m_txb_tdata), .m_axis_tkeep(m_txb_tkeep), .m_axis_tvalid(m_txb_tvalid),
+        .m_axis_tready(m_txb_tready), .m_axis_tlast(m_txb_tlast), .pause(txb_pause), .count_frame(txb_count[0]),
+        .count_full(txb_count[1])
+    );
+
+endmodule
+
+`default_nettype wire
