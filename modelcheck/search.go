@@ -43,6 +43,8 @@ type Options struct {
 	SpillAfter int
 	// Shortest searches again without Reduction when something is found, as far as that goes quickly, for a trace that is the shortest of all.
 	Shortest bool
+	// Notice has a search that passes followed by what Result.Notices says.
+	Notice bool
 	// Progress, if not nil, is told of the search often, by several goroutines at once.
 	Progress func(Counts)
 }
@@ -74,6 +76,8 @@ type Result struct {
 	Packets     int `json:"packets"`
 	// Violation is the shortest way to what is wrong, nil if nothing is.
 	Violation *scenario.Trace `json:"violation,omitempty"`
+	// Notices says of a search that passed with the right rules which wrong ones it would have noticed, if that was asked for.
+	Notices []Notice `json:"notices,omitempty"`
 }
 
 // search is one run.
@@ -161,6 +165,9 @@ func checkOnce(ctx context.Context, c model.Config, opt Options) (*Result, error
 		}
 	}
 	r.Seconds, r.CPUSeconds = time.Since(begin).Seconds(), (sim.CPUTime() - cpu).Seconds()
+	if opt.Notice && r.Complete && r.Violation == nil && len(c.Bad) == 0 {
+		r.Notices, stopped = s.notices(ctx)
+	}
 	return r, stopped
 }
 

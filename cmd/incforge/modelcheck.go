@@ -25,7 +25,7 @@ type modelcheckFlags struct {
 	config     model.Config
 	collective string
 
-	symmetry, reduction        bool
+	symmetry, reduction, rules bool
 	workers, maxStates, memory int
 	maxTime                    time.Duration
 	json, checkpoint           string
@@ -41,6 +41,9 @@ hold, and that from every state the collective can still complete without furthe
 
 Without a flag that describes a model it checks the six models of the paper: Tree-3-2, three packets from each sender, at most one loss, a
 window of three (the paper does not say) and as many slots in a pipe. It prints the numbers of states beside the paper's.
+
+With --bad and nothing else, but perhaps a mode, it looks for the smallest model that shows the rule. A search that passes is followed by
+short ones with every rule known to be wrong, and says which of them it could not have noticed (--notice=false leaves them out).
 
 A violation is printed as a message sequence chart and saved as a scenario for --replay.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -58,10 +61,11 @@ A violation is printed as a message sequence chart and saved as a scenario for -
 			if err := f.config.Collective.UnmarshalText([]byte(f.collective)); err != nil {
 				return usageError{fmt.Errorf("--collective: %w", err)}
 			}
-			for _, name := range []string{"mode", "collective", "tree", "requests", "window", "slots", "loss", "reorder", "dup", "timeouts", "rnr", "free", "empty", "bad", "checkpoint"} {
-				if cmd.Flags().Changed(name) {
-					return a.modelcheckOne(cmd.Context(), &f)
-				}
+			switch named := cmd.Flags().Changed("mode"); {
+			case changed(cmd, modelFlags()) || named && len(f.config.Bad) == 0:
+				return a.modelcheckOne(cmd.Context(), &f)
+			case len(f.config.Bad) > 0:
+				return a.modelcheckSmallest(cmd.Context(), &f, named)
 			}
 			return a.modelcheckTable(cmd.Context(), &f)
 		}}
@@ -83,6 +87,7 @@ A violation is printed as a message sequence chart and saved as a scenario for -
 	fl.StringSliceVar(&c.Bad, "bad", nil, "break these rules on purpose, to see that the search finds it: A1, A2, A9, A10, B6-ack, B6-assert, B9, B10, B10-host, B15")
 	fl.BoolVar(&f.symmetry, "symmetry", true, "symmetry reduction: explore only one of the states that differ by which host or switch is which")
 	fl.BoolVar(&f.reduction, "reduction", true, "partial-order reduction: explore only one order of independent steps")
+	fl.BoolVar(&f.rules, "notice", true, "after a search that passes, say which of the rules known to be wrong it could not have noticed")
 	fl.IntVar(&f.workers, "workers", 0, "goroutines (default: one a processor); the counts do not depend on it")
 	fl.IntVar(&f.maxStates, "max-states", 0, "stop without a verdict after this many states (default: 2^31)")
 	fl.IntVar(&f.memory, "memory", 8192, "stop without a verdict when the set of states takes this many MB; 0 is no limit")
@@ -101,7 +106,8 @@ func (a *app) modelcheckSearch(ctx context.Context, f *modelcheckFlags, c model.
 	task := a.progress(format, args...)
 	defer task.Stop()
 	return modelcheck.Check(ctx, c, modelcheck.Options{Symmetry: symmetry, Reduction: f.reduction, Workers: f.workers, MaxStates: f.maxStates,
-		MaxBytes: int64(f.memory) << 20, MaxTime: f.maxTime, Checkpoint: f.checkpoint, Shortest: true, Progress: func(p modelcheck.Counts) {
+		MaxBytes: int64(f.memory) << 20, MaxTime: f.maxTime, Checkpoint: f.checkpoint, Shortest: true,
+		Notice: f.rules && symmetry == f.symmetry, Progress: func(p modelcheck.Counts) {
 			task.Set(uint64(p.Distinct), 0, "states", fmt.Sprintf("%d transitions, depth %d", p.Transitions, p.Diameter))
 		}})
 }
@@ -116,37 +122,53 @@ func (a *app) modelcheckOne(ctx context.Context, f *modelcheckFlags) error {
 		return err
 	}
 	stopped := err
-	fmt.Fprintf(a.out, "%s\n%d states (%d transitions), diameter %d, symmetry %d, reduction %v\n", r.Config, r.Distinct, r.Transitions, r.Diameter, r.Symmetry, r.Reduction)
-	fmt.Fprintf(a.out, "%d quiescent, %d ends; %d component states, %d steps of engines\n", r.Quiescent, r.Done, r.Components, r.EngineSteps)
-	fmt.Fprintf(a.out, "%.1f s with %d workers, %.1f s of processor time; two states taken for one with a probability below 2^%d\n", r.Seconds, r.Workers, r.CPUSeconds, r.Collision)
+	a.printSearch(r)
 	if err := writeJSON(f.json, r); err != nil {
 		return err
 	}
 	switch {
 	case r.Violation != nil:
-		text, err := r.Violation.YAML()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintf(a.out, "FAIL %s: %s\n\n", r.Violation.Kind, r.Violation.Text)
-		if _, err := scenario.Replay(r.Violation, a.out); err != nil {
-			return err
-		}
-		head := fmt.Sprintf("# %s: %s\n# incforge modelcheck --replay %s\n", r.Violation.Kind, r.Violation.Text, f.trace)
-		fmt.Fprintf(a.out, "\nscenario: %s\n", f.trace)
-		if err := write(f.trace, append([]byte(head), text...)); err != nil {
-			return err
-		}
-		return errors.Join(stopped, errFailed)
+		return errors.Join(stopped, a.modelcheckViolation(r, f.trace))
 	case stopped != nil:
 		fmt.Fprintln(a.out, "interrupted: no verdict")
 		return stopped
 	case !r.Complete:
 		fmt.Fprintln(a.out, "stopped at a limit: no verdict")
 		return errFailed
+	case len(r.Config.Bad) > 0:
+		fmt.Fprintf(a.out, "passed: this model does not show %s\n", strings.Join(r.Config.Bad, ", "))
+		return nil
 	}
 	fmt.Fprintln(a.out, "passed")
+	if r.Notices != nil {
+		fmt.Fprintln(a.out, noticed(r.Notices))
+	}
 	return nil
+}
+
+// printSearch prints how large a search was and what it took.
+func (a *app) printSearch(r *modelcheck.Result) {
+	fmt.Fprintf(a.out, "%s\n%d states (%d transitions), diameter %d, symmetry %d, reduction %v\n", r.Config, r.Distinct, r.Transitions, r.Diameter, r.Symmetry, r.Reduction)
+	fmt.Fprintf(a.out, "%d quiescent, %d ends; %d component states, %d steps of engines\n", r.Quiescent, r.Done, r.Components, r.EngineSteps)
+	fmt.Fprintf(a.out, "%.1f s with %d workers, %.1f s of processor time; two states taken for one with a probability below 2^%d\n", r.Seconds, r.Workers, r.CPUSeconds, r.Collision)
+}
+
+// modelcheckViolation draws what was found, and saves it as a scenario.
+func (a *app) modelcheckViolation(r *modelcheck.Result, file string) error {
+	text, err := r.Violation.YAML()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.out, "FAIL %s: %s\n\n", r.Violation.Kind, r.Violation.Text)
+	if _, err := scenario.Replay(r.Violation, a.out); err != nil {
+		return err
+	}
+	head := fmt.Sprintf("# %s: %s\n# incforge modelcheck --replay %s\n", r.Violation.Kind, r.Violation.Text, file)
+	fmt.Fprintf(a.out, "\nscenario: %s\n", file)
+	if err := write(file, append([]byte(head), text...)); err != nil {
+		return err
+	}
+	return errFailed
 }
 
 // readScenario reads a scenario; whatever is wrong with it is a matter of usage.
@@ -272,6 +294,11 @@ func (a *app) modelcheckTable(ctx context.Context, f *modelcheckFlags) error {
 	}
 	fmt.Fprintf(a.out, "Tree-3-2, three packets a sender, at most one loss, window 3 and, in Mode III, pipes of 3; reduction %v; %d workers\n%s\n", f.reduction, all[0].Workers, t.Render())
 	fmt.Fprintf(a.out, "The models differ from the paper's: a queue a link and direction instead of one a node, NAKs, a reduction of orders that do not matter.\n")
+	for _, r := range all {
+		if r.Notices != nil {
+			fmt.Fprintf(a.out, "%s %s: %s\n", strings.Repeat("I", r.Config.Mode), r.Config.Collective, noticed(r.Notices))
+		}
+	}
 	if err := writeJSON(f.json, all); err != nil {
 		return err
 	}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"maps"
+	"slices"
+)
+
+// RulesIn are the names of the rules known to be wrong that there are in a mode, in order.
+func RulesIn(mode int) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(BadRules())), func(name string) bool {
+		return !BadRules()[name].In(mode)
+	})
+}
+
+// In tells whether a rule is one of a mode.
+func (r badRule) In(mode int) bool { return r.mode == 0 || r.mode == mode }
