@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"incforge/internal/testlog"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -87,9 +89,9 @@ func TestLabCards(t *testing.T) {
 	}
 	write(filepath.Join(share, "groups.yaml"), groups)
 	ctx, stop := context.WithCancel(t.Context())
-	log, ended := &lines{}, make(chan int, 1)
+	log, ended := &testlog.Log{}, make(chan int, 1)
 	go func() { ended <- run(ctx, args, io.Discard, log) }()
-	log.await(t, "live: ready", time.Minute)
+	log.Await(t, "live: ready", time.Minute)
 	for h := range hosts {
 		guestOn(t, guest, share, fmt.Sprint("vm", h), h)
 	}
