@@ -113,6 +113,7 @@ func TestManagedGuestsAgain(t *testing.T) {
 		assert.Zero(t, sw.Groups, sw.Name)
 		assert.Empty(t, sw.Trouble, sw.Name)
 	}
+	assert.NotContains(t, c.log.String(), "sends to QPN", "a group's last frames are nothing to tell of")
 	live, err := c.client().State(t.Context())
 	require.NoError(t, err)
 	for _, sw := range live.Switches {
