@@ -41,6 +41,7 @@ func (a *app) agent() *cobra.Command {
 		ip, mac                  string
 		neighbours               []string
 		simulate                 bool
+		shared                   int
 		life                     time.Duration
 	)
 	cmd := &cobra.Command{Use: "agent DIR", Short: "Serve a switch's engine to a manager: its groups, slots and queue pair numbers",
@@ -48,7 +49,7 @@ func (a *app) agent() *cobra.Command {
 The engine's registers are in --registers, a file that can be mapped (a PCIe device's resource, or a UIO device), or, with --simulate, in a reference
 engine in this process, which has no ports and ends with it. Runs until SIGINT or SIGTERM; groups that are installed go on.`,
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) (err error) {
-			cfg := agent.Config{Name: name, Lifetime: life, Log: a.log}
+			cfg := agent.Config{Name: name, Shared: shared, Lifetime: life, Log: a.log}
 			if cfg.Manifest, err = contract.Load(args[0]); err != nil {
 				return usageError{err}
 			}
@@ -83,6 +84,7 @@ engine in this process, which has no ports and ends with it. Runs until SIGINT o
 	f.StringVar(&ip, "ip", "", "the engine's IPv4 address")
 	f.StringVar(&mac, "mac", "", "the MAC address of port 0; port N has the N-th after it")
 	f.StringArrayVar(&neighbours, "neighbour", nil, "N=NAME: the node at the other end of port N; once per port")
+	f.IntVar(&shared, "shared", 0, "slots that groups which take turns may have at work at one time; 0 is as many as the engine has")
 	f.DurationVar(&life, "lifetime", lifetime, "longest time a packet can be under way; a queue pair number rests as long before it is used again")
 	bindFiles(cmd, &files)
 	for _, name := range []string{"name", "ip", "mac"} {

@@ -34,15 +34,23 @@ func found(t *testing.T, log *testlog.Log, pattern string) string {
 // background runs a command until the test ends, and returns its log.
 func background(t *testing.T, args ...string) *testlog.Log {
 	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
+	log, _ := started(t, args...)
+	return log
+}
+
+// started runs a command until it is stopped, or the test ends.
+func started(t *testing.T, args ...string) (log *testlog.Log, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
 	log, status := &testlog.Log{}, make(chan int, 1)
 	go func() { status <- run(ctx, args, io.Discard, log) }()
 	want := exitInterrupted
 	if args[0] == "live" { // which a signal ends as it should
 		want = exitOK
 	}
-	t.Cleanup(func() { stop(); assert.Equal(t, want, <-status) })
-	return log
+	stop = sync.OnceFunc(func() { cancel(); assert.Equal(t, want, <-status) })
+	t.Cleanup(stop)
+	return log, stop
 }
 
 // generated generates a small engine.

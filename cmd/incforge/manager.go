@@ -119,20 +119,28 @@ func (a *app) servePage(m *manager.Manager, address string) (stop func(), err er
 
 func (a *app) clusterStatus() *cobra.Command {
 	var (
-		files    rpc.Files
-		address  string
-		jsonFile string
+		files            rpc.Files
+		address, ofAgent string
+		jsonFile         string
 	)
-	cmd := &cobra.Command{Use: "status", Short: "Ask a manager for its groups, switches and latest events", Args: cobra.NoArgs,
-		Long: `Ask a manager for its groups, switches and latest events. A tenant sees its own groups.`,
+	cmd := &cobra.Command{Use: "status", Short: "Ask a manager for its groups, switches and latest events, or an agent for its engine", Args: cobra.NoArgs,
+		Long: `Ask a manager for its groups, switches and latest events. A tenant sees its own groups. With --agent, ask a switch's agent instead: for its
+ports, the groups that its engine holds, what is free, and the engine's counters that are not 0.`,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			conn, err := rpc.Dial(address, rpc.Manager, files)
+			at, role := address, rpc.Manager
+			if ofAgent != "" {
+				at, role = ofAgent, rpc.Agent
+			}
+			conn, err := rpc.Dial(at, role, files)
 			if err != nil {
 				return usageError{err}
 			}
 			defer func() { err = errors.Join(err, conn.Close()) }()
 			ctx, cancel := context.WithTimeout(cmd.Context(), 10*time.Second)
 			defer cancel()
+			if ofAgent != "" {
+				return a.agentStatus(ctx, agentpb.NewAgentClient(conn), jsonFile)
+			}
 			s, err := managerpb.NewManagerClient(conn).Status(ctx, &managerpb.StatusRequest{})
 			if err != nil {
 				return fmt.Errorf("status of %s: %w", address, err)
@@ -141,9 +149,45 @@ func (a *app) clusterStatus() *cobra.Command {
 			return writeJSON(jsonFile, s)
 		}}
 	cmd.Flags().StringVar(&address, "manager", managerAddress, "HOST:PORT of the manager")
+	cmd.Flags().StringVar(&ofAgent, "agent", "", "HOST:PORT of an agent that is asked instead")
 	bindFiles(cmd, &files)
 	bindJSON(cmd, &jsonFile)
 	return cmd
+}
+
+// agentStatus prints what an agent says of its engine.
+func (a *app) agentStatus(ctx context.Context, c agentpb.AgentClient, jsonFile string) error {
+	d, err := c.Describe(ctx, &agentpb.DescribeRequest{})
+	if err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	l, err := c.List(ctx, &agentpb.ListRequest{})
+	if err != nil {
+		return fmt.Errorf("agent %s: %w", d.Name, err)
+	}
+	counters, err := c.Counters(ctx, &agentpb.CountersRequest{})
+	if err != nil {
+		return fmt.Errorf("agent %s: %w", d.Name, err)
+	}
+	fmt.Fprintf(a.out, "%s: engine %s, %d slots, %d groups and %d queue pair numbers free\n", d.Name, d.Digest, l.FreeSlots, l.FreeRecords, l.FreeQpns)
+	t := newTable("port", "neighbour", "")
+	for _, p := range d.Ports {
+		t.AppendRow(table.Row{p.Port, p.Neighbour, map[bool]string{true: "down"}[p.Down]})
+	}
+	fmt.Fprintln(a.out, t.Render())
+	t = newTable("record", "group", "state", "slots", "from")
+	for _, g := range l.Groups {
+		t.AppendRow(table.Row{g.Record, g.Group, strings.ToLower(strings.TrimPrefix(g.State.String(), "STATE_")), g.Slots, g.Base})
+	}
+	fmt.Fprintln(a.out, t.Render())
+	t = newTable("counter", "")
+	for _, n := range counters.Counters {
+		if n.Count > 0 {
+			t.AppendRow(table.Row{n.Name, n.Count})
+		}
+	}
+	fmt.Fprintln(a.out, t.Render())
+	return writeJSON(jsonFile, map[string]any{"agent": d, "holds": l, "counters": counters.Counters})
 }
 
 func (a *app) printStatus(s *managerpb.StatusResponse) {
@@ -153,9 +197,9 @@ func (a *app) printStatus(s *managerpb.StatusResponse) {
 	}
 	fmt.Fprintln(a.out, t.Render())
 	if len(s.Switches) > 0 {
-		t = newTable("switch", "slots free", "of", "groups", "of", "trouble")
+		t = newTable("switch", "slots free", "of", "groups", "of", "queue pair numbers left", "trouble")
 		for _, w := range s.Switches {
-			t.AppendRow(table.Row{w.Name, w.Free, w.Slots, w.Groups, w.Records, w.Trouble})
+			t.AppendRow(table.Row{w.Name, w.Free, w.Slots, w.Groups, w.Records, w.Qpns, w.Trouble})
 		}
 		fmt.Fprintln(a.out, t.Render())
 	}

@@ -18,6 +18,7 @@ import (
 
 	"incforge/contract"
 	pb "incforge/control/agentpb"
+	"incforge/control/lock"
 	"incforge/control/store"
 	"incforge/inc"
 	"incforge/internal/fail"
@@ -37,6 +38,8 @@ type Config struct {
 	MAC roce.MAC
 	// Neighbours are the nodes at the other ends of the ports, as far as known.
 	Neighbours map[int]string
+	// Shared is how many slots the groups that take turns may have at work at one time; 0 is as many as the engine has.
+	Shared int
 	// Lifetime is the longest time for which a packet can be under way. A queue pair number rests as long before it is used again.
 	Lifetime time.Duration
 	// Now is the clock; nil is the system's. Seed begins the queue pair numbers of an engine that nothing is known about.
@@ -79,6 +82,7 @@ type Agent struct {
 
 	mu      sync.Mutex
 	records []record
+	table   lock.Table
 }
 
 // New reads what the store and the engine hold. Of a group whose registers were being written when the last agent ended, the writing begins
@@ -99,7 +103,9 @@ func New(cfg Config) (a *Agent, err error) {
 	fail.If(cfg.Lifetime <= 0, "a packet's lifetime of %v", cfg.Lifetime)
 	fail.If(a.turns() < 2, "of %d queue pair numbers a turn there are not two turns", a.p.Records())
 	fail.On(a.identify())
+	fail.If(cfg.Shared < 0 || cfg.Shared > a.p.Slots(), "%d slots to share: the engine has %d", cfg.Shared, a.p.Slots())
 	fail.On(a.load())
+	fail.On(a.newTable())
 	for g := range a.records {
 		fail.On(a.compare(g))
 		if r := &a.records[g]; r.State == pb.State_STATE_INSTALLED || r.State == pb.State_STATE_UNCLAIMED {
@@ -176,6 +182,9 @@ func (a *Agent) List(context.Context, *pb.ListRequest) (*pb.ListResponse, error)
 		}
 		if r.State == free {
 			out.FreeRecords++
+			if !a.cfg.Now().Before(r.Freed.Add(a.rest())) {
+				out.FreeQpns += uint32(a.p.EPS())
+			}
 			continue
 		}
 		out.FreeSlots -= uint32(r.Slots)
@@ -185,6 +194,7 @@ func (a *Agent) List(context.Context, *pb.ListRequest) (*pb.ListResponse, error)
 		}
 		out.Groups = append(out.Groups, group)
 	}
+	a.listTurns(out)
 	return out, nil
 }
 
@@ -342,6 +352,9 @@ func (a *Agent) Remove(_ context.Context, r *pb.RemoveRequest) (*pb.RemoveRespon
 		return &pb.RemoveResponse{}, nil
 	}
 	if err := a.stop(g); err != nil {
+		return nil, internal(err)
+	}
+	if err := a.table.Forget(a.records[g].Group); err != nil {
 		return nil, internal(err)
 	}
 	return &pb.RemoveResponse{}, a.save(g, cleared(a.cfg.Now()))

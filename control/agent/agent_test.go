@@ -540,7 +540,7 @@ func TestEveryCall(t *testing.T) {
 					codes.FailedPrecondition, 100}, code, name)
 			}
 		}
-		require.Len(t, f.Answers, 6, "all calls")
+		require.Len(t, f.Answers, 8, "all calls")
 		s.now = s.now.Add(time.Duration(f.Random.IntN(2000)) * time.Millisecond)
 		s.addUp()
 		require.True(t, s.engine.Engine().Enabled(0))

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	pb "incforge/control/agentpb"
+	"incforge/control/lock"
 	"incforge/inc"
 	"incforge/internal/fail"
 	"incforge/roce"
@@ -92,6 +93,9 @@ func (a *Agent) load() (err error) {
 		a.records[g].Turn = a.cfg.Seed%a.turns() + 1
 	}
 	for _, r := range fail.Must(a.cfg.Store.All()) {
+		if lock.Owns(r.Name) {
+			continue
+		}
 		var g int
 		_, err := fmt.Sscanf(r.Name, "record/%d", &g)
 		fail.If(err != nil || g < 0 || g >= len(a.records), "the store has a record %q: is it another engine's?", r.Name)

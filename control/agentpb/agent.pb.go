@@ -295,8 +295,13 @@ type ListResponse struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Groups []*Group               `protobuf:"bytes,1,rep,name=groups,proto3" json:"groups,omitempty"`
 	// What is free: slots of the buffer, and records of groups.
-	FreeSlots     uint32 `protobuf:"varint,2,opt,name=free_slots,json=freeSlots,proto3" json:"free_slots,omitempty"`
-	FreeRecords   uint32 `protobuf:"varint,3,opt,name=free_records,json=freeRecords,proto3" json:"free_records,omitempty"`
+	FreeSlots   uint32 `protobuf:"varint,2,opt,name=free_slots,json=freeSlots,proto3" json:"free_slots,omitempty"`
+	FreeRecords uint32 `protobuf:"varint,3,opt,name=free_records,json=freeRecords,proto3" json:"free_records,omitempty"`
+	// Queue pair numbers that can be given out now. Those of records that rest are not among them.
+	FreeQpns uint32 `protobuf:"varint,4,opt,name=free_qpns,json=freeQpns,proto3" json:"free_qpns,omitempty"`
+	// Turns that are under way, and how many of the slots that are shared nobody has.
+	Turns         []*Turn `protobuf:"bytes,5,rep,name=turns,proto3" json:"turns,omitempty"`
+	FreeShared    uint32  `protobuf:"varint,6,opt,name=free_shared,json=freeShared,proto3" json:"free_shared,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -352,6 +357,96 @@ func (x *ListResponse) GetFreeRecords() uint32 {
 	return 0
 }
 
+func (x *ListResponse) GetFreeQpns() uint32 {
+	if x != nil {
+		return x.FreeQpns
+	}
+	return 0
+}
+
+func (x *ListResponse) GetTurns() []*Turn {
+	if x != nil {
+		return x.Turns
+	}
+	return nil
+}
+
+func (x *ListResponse) GetFreeShared() uint32 {
+	if x != nil {
+		return x.FreeShared
+	}
+	return 0
+}
+
+type Turn struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Group string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Slots uint32                 `protobuf:"varint,2,opt,name=slots,proto3" json:"slots,omitempty"`
+	Fence uint64                 `protobuf:"varint,3,opt,name=fence,proto3" json:"fence,omitempty"`
+	// What is left of the lease.
+	LeaseMs       uint32 `protobuf:"varint,4,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Turn) Reset() {
+	*x = Turn{}
+	mi := &file_control_agentpb_agent_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Turn) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Turn) ProtoMessage() {}
+
+func (x *Turn) ProtoReflect() protoreflect.Message {
+	mi := &file_control_agentpb_agent_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Turn.ProtoReflect.Descriptor instead.
+func (*Turn) Descriptor() ([]byte, []int) {
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *Turn) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *Turn) GetSlots() uint32 {
+	if x != nil {
+		return x.Slots
+	}
+	return 0
+}
+
+func (x *Turn) GetFence() uint64 {
+	if x != nil {
+		return x.Fence
+	}
+	return 0
+}
+
+func (x *Turn) GetLeaseMs() uint32 {
+	if x != nil {
+		return x.LeaseMs
+	}
+	return 0
+}
+
 type Group struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Empty if unclaimed.
@@ -370,7 +465,7 @@ type Group struct {
 
 func (x *Group) Reset() {
 	*x = Group{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[5]
+	mi := &file_control_agentpb_agent_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -382,7 +477,7 @@ func (x *Group) String() string {
 func (*Group) ProtoMessage() {}
 
 func (x *Group) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[5]
+	mi := &file_control_agentpb_agent_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -395,7 +490,7 @@ func (x *Group) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Group.ProtoReflect.Descriptor instead.
 func (*Group) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{5}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *Group) GetGroup() string {
@@ -455,7 +550,7 @@ type CountersRequest struct {
 
 func (x *CountersRequest) Reset() {
 	*x = CountersRequest{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[6]
+	mi := &file_control_agentpb_agent_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -467,7 +562,7 @@ func (x *CountersRequest) String() string {
 func (*CountersRequest) ProtoMessage() {}
 
 func (x *CountersRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[6]
+	mi := &file_control_agentpb_agent_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -480,7 +575,7 @@ func (x *CountersRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountersRequest.ProtoReflect.Descriptor instead.
 func (*CountersRequest) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{6}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{7}
 }
 
 type CountersResponse struct {
@@ -492,7 +587,7 @@ type CountersResponse struct {
 
 func (x *CountersResponse) Reset() {
 	*x = CountersResponse{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[7]
+	mi := &file_control_agentpb_agent_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -504,7 +599,7 @@ func (x *CountersResponse) String() string {
 func (*CountersResponse) ProtoMessage() {}
 
 func (x *CountersResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[7]
+	mi := &file_control_agentpb_agent_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -517,7 +612,7 @@ func (x *CountersResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CountersResponse.ProtoReflect.Descriptor instead.
 func (*CountersResponse) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{7}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *CountersResponse) GetCounters() []*Counter {
@@ -537,7 +632,7 @@ type Counter struct {
 
 func (x *Counter) Reset() {
 	*x = Counter{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[8]
+	mi := &file_control_agentpb_agent_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -549,7 +644,7 @@ func (x *Counter) String() string {
 func (*Counter) ProtoMessage() {}
 
 func (x *Counter) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[8]
+	mi := &file_control_agentpb_agent_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -562,7 +657,7 @@ func (x *Counter) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Counter.ProtoReflect.Descriptor instead.
 func (*Counter) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{8}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Counter) GetName() string {
@@ -594,7 +689,7 @@ type ReserveRequest struct {
 
 func (x *ReserveRequest) Reset() {
 	*x = ReserveRequest{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[9]
+	mi := &file_control_agentpb_agent_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -606,7 +701,7 @@ func (x *ReserveRequest) String() string {
 func (*ReserveRequest) ProtoMessage() {}
 
 func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[9]
+	mi := &file_control_agentpb_agent_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -619,7 +714,7 @@ func (x *ReserveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveRequest.ProtoReflect.Descriptor instead.
 func (*ReserveRequest) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{9}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *ReserveRequest) GetGroup() string {
@@ -667,7 +762,7 @@ type ReserveResponse struct {
 
 func (x *ReserveResponse) Reset() {
 	*x = ReserveResponse{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[10]
+	mi := &file_control_agentpb_agent_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -679,7 +774,7 @@ func (x *ReserveResponse) String() string {
 func (*ReserveResponse) ProtoMessage() {}
 
 func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[10]
+	mi := &file_control_agentpb_agent_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -692,7 +787,7 @@ func (x *ReserveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ReserveResponse.ProtoReflect.Descriptor instead.
 func (*ReserveResponse) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{10}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *ReserveResponse) GetEnds() []*End {
@@ -715,7 +810,7 @@ type End struct {
 
 func (x *End) Reset() {
 	*x = End{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[11]
+	mi := &file_control_agentpb_agent_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -727,7 +822,7 @@ func (x *End) String() string {
 func (*End) ProtoMessage() {}
 
 func (x *End) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[11]
+	mi := &file_control_agentpb_agent_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -740,7 +835,7 @@ func (x *End) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use End.ProtoReflect.Descriptor instead.
 func (*End) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{11}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *End) GetQpn() uint32 {
@@ -776,7 +871,7 @@ type CommitRequest struct {
 
 func (x *CommitRequest) Reset() {
 	*x = CommitRequest{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[12]
+	mi := &file_control_agentpb_agent_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -788,7 +883,7 @@ func (x *CommitRequest) String() string {
 func (*CommitRequest) ProtoMessage() {}
 
 func (x *CommitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[12]
+	mi := &file_control_agentpb_agent_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -801,7 +896,7 @@ func (x *CommitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitRequest.ProtoReflect.Descriptor instead.
 func (*CommitRequest) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{12}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CommitRequest) GetGroup() string {
@@ -836,7 +931,7 @@ type Remote struct {
 
 func (x *Remote) Reset() {
 	*x = Remote{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[13]
+	mi := &file_control_agentpb_agent_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -848,7 +943,7 @@ func (x *Remote) String() string {
 func (*Remote) ProtoMessage() {}
 
 func (x *Remote) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[13]
+	mi := &file_control_agentpb_agent_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -861,7 +956,7 @@ func (x *Remote) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Remote.ProtoReflect.Descriptor instead.
 func (*Remote) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{13}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Remote) GetEnd() *End {
@@ -910,7 +1005,7 @@ type Settings struct {
 
 func (x *Settings) Reset() {
 	*x = Settings{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[14]
+	mi := &file_control_agentpb_agent_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -922,7 +1017,7 @@ func (x *Settings) String() string {
 func (*Settings) ProtoMessage() {}
 
 func (x *Settings) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[14]
+	mi := &file_control_agentpb_agent_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -935,7 +1030,7 @@ func (x *Settings) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Settings.ProtoReflect.Descriptor instead.
 func (*Settings) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{14}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Settings) GetStart() uint32 {
@@ -1051,7 +1146,7 @@ type CommitResponse struct {
 
 func (x *CommitResponse) Reset() {
 	*x = CommitResponse{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[15]
+	mi := &file_control_agentpb_agent_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1063,7 +1158,7 @@ func (x *CommitResponse) String() string {
 func (*CommitResponse) ProtoMessage() {}
 
 func (x *CommitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[15]
+	mi := &file_control_agentpb_agent_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1076,7 +1171,7 @@ func (x *CommitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CommitResponse.ProtoReflect.Descriptor instead.
 func (*CommitResponse) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{15}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{16}
 }
 
 type RemoveRequest struct {
@@ -1090,7 +1185,7 @@ type RemoveRequest struct {
 
 func (x *RemoveRequest) Reset() {
 	*x = RemoveRequest{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[16]
+	mi := &file_control_agentpb_agent_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1102,7 +1197,7 @@ func (x *RemoveRequest) String() string {
 func (*RemoveRequest) ProtoMessage() {}
 
 func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[16]
+	mi := &file_control_agentpb_agent_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1115,7 +1210,7 @@ func (x *RemoveRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveRequest.ProtoReflect.Descriptor instead.
 func (*RemoveRequest) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{16}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RemoveRequest) GetGroup() string {
@@ -1140,7 +1235,7 @@ type RemoveResponse struct {
 
 func (x *RemoveResponse) Reset() {
 	*x = RemoveResponse{}
-	mi := &file_control_agentpb_agent_proto_msgTypes[17]
+	mi := &file_control_agentpb_agent_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1152,7 +1247,7 @@ func (x *RemoveResponse) String() string {
 func (*RemoveResponse) ProtoMessage() {}
 
 func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_control_agentpb_agent_proto_msgTypes[17]
+	mi := &file_control_agentpb_agent_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1165,7 +1260,192 @@ func (x *RemoveResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveResponse.ProtoReflect.Descriptor instead.
 func (*RemoveResponse) Descriptor() ([]byte, []int) {
-	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{17}
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{18}
+}
+
+type LockRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Group string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	// Numbers what is asked for the group, upwards: a lower one than the last is not heard. The fence of the turn that the group has prolongs it.
+	Fence         uint64 `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
+	LeaseMs       uint32 `protobuf:"varint,3,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LockRequest) Reset() {
+	*x = LockRequest{}
+	mi := &file_control_agentpb_agent_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LockRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LockRequest) ProtoMessage() {}
+
+func (x *LockRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_control_agentpb_agent_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LockRequest.ProtoReflect.Descriptor instead.
+func (*LockRequest) Descriptor() ([]byte, []int) {
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *LockRequest) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *LockRequest) GetFence() uint64 {
+	if x != nil {
+		return x.Fence
+	}
+	return 0
+}
+
+func (x *LockRequest) GetLeaseMs() uint32 {
+	if x != nil {
+		return x.LeaseMs
+	}
+	return 0
+}
+
+type LockResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LockResponse) Reset() {
+	*x = LockResponse{}
+	mi := &file_control_agentpb_agent_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LockResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LockResponse) ProtoMessage() {}
+
+func (x *LockResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_control_agentpb_agent_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LockResponse.ProtoReflect.Descriptor instead.
+func (*LockResponse) Descriptor() ([]byte, []int) {
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{20}
+}
+
+type UnlockRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Fence         uint64                 `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnlockRequest) Reset() {
+	*x = UnlockRequest{}
+	mi := &file_control_agentpb_agent_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnlockRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnlockRequest) ProtoMessage() {}
+
+func (x *UnlockRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_control_agentpb_agent_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnlockRequest.ProtoReflect.Descriptor instead.
+func (*UnlockRequest) Descriptor() ([]byte, []int) {
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *UnlockRequest) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *UnlockRequest) GetFence() uint64 {
+	if x != nil {
+		return x.Fence
+	}
+	return 0
+}
+
+type UnlockResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnlockResponse) Reset() {
+	*x = UnlockResponse{}
+	mi := &file_control_agentpb_agent_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnlockResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnlockResponse) ProtoMessage() {}
+
+func (x *UnlockResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_control_agentpb_agent_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnlockResponse.ProtoReflect.Descriptor instead.
+func (*UnlockResponse) Descriptor() ([]byte, []int) {
+	return file_control_agentpb_agent_proto_rawDescGZIP(), []int{22}
 }
 
 var File_control_agentpb_agent_proto protoreflect.FileDescriptor
@@ -1183,12 +1463,21 @@ const file_control_agentpb_agent_proto_rawDesc = "" +
 	"\x04port\x18\x01 \x01(\rR\x04port\x12\x1c\n" +
 	"\tneighbour\x18\x02 \x01(\tR\tneighbour\x12\x12\n" +
 	"\x04down\x18\x03 \x01(\bR\x04down\"\r\n" +
-	"\vListRequest\"\x82\x01\n" +
+	"\vListRequest\"\xef\x01\n" +
 	"\fListResponse\x120\n" +
 	"\x06groups\x18\x01 \x03(\v2\x18.incforge.agent.v1.GroupR\x06groups\x12\x1d\n" +
 	"\n" +
 	"free_slots\x18\x02 \x01(\rR\tfreeSlots\x12!\n" +
-	"\ffree_records\x18\x03 \x01(\rR\vfreeRecords\"\xc0\x01\n" +
+	"\ffree_records\x18\x03 \x01(\rR\vfreeRecords\x12\x1b\n" +
+	"\tfree_qpns\x18\x04 \x01(\rR\bfreeQpns\x12-\n" +
+	"\x05turns\x18\x05 \x03(\v2\x17.incforge.agent.v1.TurnR\x05turns\x12\x1f\n" +
+	"\vfree_shared\x18\x06 \x01(\rR\n" +
+	"freeShared\"c\n" +
+	"\x04Turn\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
+	"\x05slots\x18\x02 \x01(\rR\x05slots\x12\x14\n" +
+	"\x05fence\x18\x03 \x01(\x04R\x05fence\x12\x19\n" +
+	"\blease_ms\x18\x04 \x01(\rR\aleaseMs\"\xc0\x01\n" +
 	"\x05Group\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x16\n" +
 	"\x06record\x18\x02 \x01(\rR\x06record\x12.\n" +
@@ -1251,7 +1540,16 @@ const file_control_agentpb_agent_proto_rawDesc = "" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1b\n" +
 	"\x06record\x18\x02 \x01(\rH\x00R\x06record\x88\x01\x01B\t\n" +
 	"\a_record\"\x10\n" +
-	"\x0eRemoveResponse*\x82\x01\n" +
+	"\x0eRemoveResponse\"T\n" +
+	"\vLockRequest\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
+	"\x05fence\x18\x02 \x01(\x04R\x05fence\x12\x19\n" +
+	"\blease_ms\x18\x03 \x01(\rR\aleaseMs\"\x0e\n" +
+	"\fLockResponse\";\n" +
+	"\rUnlockRequest\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
+	"\x05fence\x18\x02 \x01(\x04R\x05fence\"\x10\n" +
+	"\x0eUnlockResponse*\x82\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_RESERVED\x10\x01\x12\x14\n" +
@@ -1259,14 +1557,16 @@ const file_control_agentpb_agent_proto_rawDesc = "" +
 	"\x0fSTATE_INSTALLED\x10\x03\x12\x13\n" +
 	"\x0fSTATE_UNCLAIMED\x10\x04\x12\x0e\n" +
 	"\n" +
-	"STATE_LOST\x10\x052\xea\x03\n" +
+	"STATE_LOST\x10\x052\x82\x05\n" +
 	"\x05Agent\x12S\n" +
 	"\bDescribe\x12\".incforge.agent.v1.DescribeRequest\x1a#.incforge.agent.v1.DescribeResponse\x12G\n" +
 	"\x04List\x12\x1e.incforge.agent.v1.ListRequest\x1a\x1f.incforge.agent.v1.ListResponse\x12S\n" +
 	"\bCounters\x12\".incforge.agent.v1.CountersRequest\x1a#.incforge.agent.v1.CountersResponse\x12P\n" +
 	"\aReserve\x12!.incforge.agent.v1.ReserveRequest\x1a\".incforge.agent.v1.ReserveResponse\x12M\n" +
 	"\x06Commit\x12 .incforge.agent.v1.CommitRequest\x1a!.incforge.agent.v1.CommitResponse\x12M\n" +
-	"\x06Remove\x12 .incforge.agent.v1.RemoveRequest\x1a!.incforge.agent.v1.RemoveResponseB\x1aZ\x18incforge/control/agentpbb\x06proto3"
+	"\x06Remove\x12 .incforge.agent.v1.RemoveRequest\x1a!.incforge.agent.v1.RemoveResponse\x12G\n" +
+	"\x04Lock\x12\x1e.incforge.agent.v1.LockRequest\x1a\x1f.incforge.agent.v1.LockResponse\x12M\n" +
+	"\x06Unlock\x12 .incforge.agent.v1.UnlockRequest\x1a!.incforge.agent.v1.UnlockResponseB\x1aZ\x18incforge/control/agentpbb\x06proto3"
 
 var (
 	file_control_agentpb_agent_proto_rawDescOnce sync.Once
@@ -1281,7 +1581,7 @@ func file_control_agentpb_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_control_agentpb_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_control_agentpb_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_control_agentpb_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_control_agentpb_agent_proto_goTypes = []any{
 	(State)(0),               // 0: incforge.agent.v1.State
 	(*DescribeRequest)(nil),  // 1: incforge.agent.v1.DescribeRequest
@@ -1289,46 +1589,56 @@ var file_control_agentpb_agent_proto_goTypes = []any{
 	(*Port)(nil),             // 3: incforge.agent.v1.Port
 	(*ListRequest)(nil),      // 4: incforge.agent.v1.ListRequest
 	(*ListResponse)(nil),     // 5: incforge.agent.v1.ListResponse
-	(*Group)(nil),            // 6: incforge.agent.v1.Group
-	(*CountersRequest)(nil),  // 7: incforge.agent.v1.CountersRequest
-	(*CountersResponse)(nil), // 8: incforge.agent.v1.CountersResponse
-	(*Counter)(nil),          // 9: incforge.agent.v1.Counter
-	(*ReserveRequest)(nil),   // 10: incforge.agent.v1.ReserveRequest
-	(*ReserveResponse)(nil),  // 11: incforge.agent.v1.ReserveResponse
-	(*End)(nil),              // 12: incforge.agent.v1.End
-	(*CommitRequest)(nil),    // 13: incforge.agent.v1.CommitRequest
-	(*Remote)(nil),           // 14: incforge.agent.v1.Remote
-	(*Settings)(nil),         // 15: incforge.agent.v1.Settings
-	(*CommitResponse)(nil),   // 16: incforge.agent.v1.CommitResponse
-	(*RemoveRequest)(nil),    // 17: incforge.agent.v1.RemoveRequest
-	(*RemoveResponse)(nil),   // 18: incforge.agent.v1.RemoveResponse
+	(*Turn)(nil),             // 6: incforge.agent.v1.Turn
+	(*Group)(nil),            // 7: incforge.agent.v1.Group
+	(*CountersRequest)(nil),  // 8: incforge.agent.v1.CountersRequest
+	(*CountersResponse)(nil), // 9: incforge.agent.v1.CountersResponse
+	(*Counter)(nil),          // 10: incforge.agent.v1.Counter
+	(*ReserveRequest)(nil),   // 11: incforge.agent.v1.ReserveRequest
+	(*ReserveResponse)(nil),  // 12: incforge.agent.v1.ReserveResponse
+	(*End)(nil),              // 13: incforge.agent.v1.End
+	(*CommitRequest)(nil),    // 14: incforge.agent.v1.CommitRequest
+	(*Remote)(nil),           // 15: incforge.agent.v1.Remote
+	(*Settings)(nil),         // 16: incforge.agent.v1.Settings
+	(*CommitResponse)(nil),   // 17: incforge.agent.v1.CommitResponse
+	(*RemoveRequest)(nil),    // 18: incforge.agent.v1.RemoveRequest
+	(*RemoveResponse)(nil),   // 19: incforge.agent.v1.RemoveResponse
+	(*LockRequest)(nil),      // 20: incforge.agent.v1.LockRequest
+	(*LockResponse)(nil),     // 21: incforge.agent.v1.LockResponse
+	(*UnlockRequest)(nil),    // 22: incforge.agent.v1.UnlockRequest
+	(*UnlockResponse)(nil),   // 23: incforge.agent.v1.UnlockResponse
 }
 var file_control_agentpb_agent_proto_depIdxs = []int32{
 	3,  // 0: incforge.agent.v1.DescribeResponse.ports:type_name -> incforge.agent.v1.Port
-	6,  // 1: incforge.agent.v1.ListResponse.groups:type_name -> incforge.agent.v1.Group
-	0,  // 2: incforge.agent.v1.Group.state:type_name -> incforge.agent.v1.State
-	9,  // 3: incforge.agent.v1.CountersResponse.counters:type_name -> incforge.agent.v1.Counter
-	12, // 4: incforge.agent.v1.ReserveResponse.ends:type_name -> incforge.agent.v1.End
-	15, // 5: incforge.agent.v1.CommitRequest.settings:type_name -> incforge.agent.v1.Settings
-	14, // 6: incforge.agent.v1.CommitRequest.remotes:type_name -> incforge.agent.v1.Remote
-	12, // 7: incforge.agent.v1.Remote.end:type_name -> incforge.agent.v1.End
-	1,  // 8: incforge.agent.v1.Agent.Describe:input_type -> incforge.agent.v1.DescribeRequest
-	4,  // 9: incforge.agent.v1.Agent.List:input_type -> incforge.agent.v1.ListRequest
-	7,  // 10: incforge.agent.v1.Agent.Counters:input_type -> incforge.agent.v1.CountersRequest
-	10, // 11: incforge.agent.v1.Agent.Reserve:input_type -> incforge.agent.v1.ReserveRequest
-	13, // 12: incforge.agent.v1.Agent.Commit:input_type -> incforge.agent.v1.CommitRequest
-	17, // 13: incforge.agent.v1.Agent.Remove:input_type -> incforge.agent.v1.RemoveRequest
-	2,  // 14: incforge.agent.v1.Agent.Describe:output_type -> incforge.agent.v1.DescribeResponse
-	5,  // 15: incforge.agent.v1.Agent.List:output_type -> incforge.agent.v1.ListResponse
-	8,  // 16: incforge.agent.v1.Agent.Counters:output_type -> incforge.agent.v1.CountersResponse
-	11, // 17: incforge.agent.v1.Agent.Reserve:output_type -> incforge.agent.v1.ReserveResponse
-	16, // 18: incforge.agent.v1.Agent.Commit:output_type -> incforge.agent.v1.CommitResponse
-	18, // 19: incforge.agent.v1.Agent.Remove:output_type -> incforge.agent.v1.RemoveResponse
-	14, // [14:20] is the sub-list for method output_type
-	8,  // [8:14] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	7,  // 1: incforge.agent.v1.ListResponse.groups:type_name -> incforge.agent.v1.Group
+	6,  // 2: incforge.agent.v1.ListResponse.turns:type_name -> incforge.agent.v1.Turn
+	0,  // 3: incforge.agent.v1.Group.state:type_name -> incforge.agent.v1.State
+	10, // 4: incforge.agent.v1.CountersResponse.counters:type_name -> incforge.agent.v1.Counter
+	13, // 5: incforge.agent.v1.ReserveResponse.ends:type_name -> incforge.agent.v1.End
+	16, // 6: incforge.agent.v1.CommitRequest.settings:type_name -> incforge.agent.v1.Settings
+	15, // 7: incforge.agent.v1.CommitRequest.remotes:type_name -> incforge.agent.v1.Remote
+	13, // 8: incforge.agent.v1.Remote.end:type_name -> incforge.agent.v1.End
+	1,  // 9: incforge.agent.v1.Agent.Describe:input_type -> incforge.agent.v1.DescribeRequest
+	4,  // 10: incforge.agent.v1.Agent.List:input_type -> incforge.agent.v1.ListRequest
+	8,  // 11: incforge.agent.v1.Agent.Counters:input_type -> incforge.agent.v1.CountersRequest
+	11, // 12: incforge.agent.v1.Agent.Reserve:input_type -> incforge.agent.v1.ReserveRequest
+	14, // 13: incforge.agent.v1.Agent.Commit:input_type -> incforge.agent.v1.CommitRequest
+	18, // 14: incforge.agent.v1.Agent.Remove:input_type -> incforge.agent.v1.RemoveRequest
+	20, // 15: incforge.agent.v1.Agent.Lock:input_type -> incforge.agent.v1.LockRequest
+	22, // 16: incforge.agent.v1.Agent.Unlock:input_type -> incforge.agent.v1.UnlockRequest
+	2,  // 17: incforge.agent.v1.Agent.Describe:output_type -> incforge.agent.v1.DescribeResponse
+	5,  // 18: incforge.agent.v1.Agent.List:output_type -> incforge.agent.v1.ListResponse
+	9,  // 19: incforge.agent.v1.Agent.Counters:output_type -> incforge.agent.v1.CountersResponse
+	12, // 20: incforge.agent.v1.Agent.Reserve:output_type -> incforge.agent.v1.ReserveResponse
+	17, // 21: incforge.agent.v1.Agent.Commit:output_type -> incforge.agent.v1.CommitResponse
+	19, // 22: incforge.agent.v1.Agent.Remove:output_type -> incforge.agent.v1.RemoveResponse
+	21, // 23: incforge.agent.v1.Agent.Lock:output_type -> incforge.agent.v1.LockResponse
+	23, // 24: incforge.agent.v1.Agent.Unlock:output_type -> incforge.agent.v1.UnlockResponse
+	17, // [17:25] is the sub-list for method output_type
+	9,  // [9:17] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_control_agentpb_agent_proto_init() }
@@ -1336,14 +1646,14 @@ func file_control_agentpb_agent_proto_init() {
 	if File_control_agentpb_agent_proto != nil {
 		return
 	}
-	file_control_agentpb_agent_proto_msgTypes[16].OneofWrappers = []any{}
+	file_control_agentpb_agent_proto_msgTypes[17].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_control_agentpb_agent_proto_rawDesc), len(file_control_agentpb_agent_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   18,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

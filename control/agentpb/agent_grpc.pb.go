@@ -31,6 +31,8 @@ const (
 	Agent_Reserve_FullMethodName  = "/incforge.agent.v1.Agent/Reserve"
 	Agent_Commit_FullMethodName   = "/incforge.agent.v1.Agent/Commit"
 	Agent_Remove_FullMethodName   = "/incforge.agent.v1.Agent/Remove"
+	Agent_Lock_FullMethodName     = "/incforge.agent.v1.Agent/Lock"
+	Agent_Unlock_FullMethodName   = "/incforge.agent.v1.Agent/Unlock"
 )
 
 // AgentClient is the client API for Agent service.
@@ -49,6 +51,10 @@ type AgentClient interface {
 	Commit(ctx context.Context, in *CommitRequest, opts ...grpc.CallOption) (*CommitResponse, error)
 	// Remove stops a group, in whatever state, and frees what it has. It succeeds if there is no such group.
 	Remove(ctx context.Context, in *RemoveRequest, opts ...grpc.CallOption) (*RemoveResponse, error)
+	// Lock gives an installed group a turn: slots of those that groups which take turns share. It does not wait. docs/locks.md has the rules.
+	Lock(ctx context.Context, in *LockRequest, opts ...grpc.CallOption) (*LockResponse, error)
+	// Unlock ends the turn. It succeeds if that turn is over already.
+	Unlock(ctx context.Context, in *UnlockRequest, opts ...grpc.CallOption) (*UnlockResponse, error)
 }
 
 type agentClient struct {
@@ -119,6 +125,26 @@ func (c *agentClient) Remove(ctx context.Context, in *RemoveRequest, opts ...grp
 	return out, nil
 }
 
+func (c *agentClient) Lock(ctx context.Context, in *LockRequest, opts ...grpc.CallOption) (*LockResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LockResponse)
+	err := c.cc.Invoke(ctx, Agent_Lock_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *agentClient) Unlock(ctx context.Context, in *UnlockRequest, opts ...grpc.CallOption) (*UnlockResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UnlockResponse)
+	err := c.cc.Invoke(ctx, Agent_Unlock_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AgentServer is the server API for Agent service.
 // All implementations must embed UnimplementedAgentServer
 // for forward compatibility.
@@ -135,6 +161,10 @@ type AgentServer interface {
 	Commit(context.Context, *CommitRequest) (*CommitResponse, error)
 	// Remove stops a group, in whatever state, and frees what it has. It succeeds if there is no such group.
 	Remove(context.Context, *RemoveRequest) (*RemoveResponse, error)
+	// Lock gives an installed group a turn: slots of those that groups which take turns share. It does not wait. docs/locks.md has the rules.
+	Lock(context.Context, *LockRequest) (*LockResponse, error)
+	// Unlock ends the turn. It succeeds if that turn is over already.
+	Unlock(context.Context, *UnlockRequest) (*UnlockResponse, error)
 	mustEmbedUnimplementedAgentServer()
 }
 
@@ -162,6 +192,12 @@ func (UnimplementedAgentServer) Commit(context.Context, *CommitRequest) (*Commit
 }
 func (UnimplementedAgentServer) Remove(context.Context, *RemoveRequest) (*RemoveResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Remove not implemented")
+}
+func (UnimplementedAgentServer) Lock(context.Context, *LockRequest) (*LockResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Lock not implemented")
+}
+func (UnimplementedAgentServer) Unlock(context.Context, *UnlockRequest) (*UnlockResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Unlock not implemented")
 }
 func (UnimplementedAgentServer) mustEmbedUnimplementedAgentServer() {}
 func (UnimplementedAgentServer) testEmbeddedByValue()               {}
@@ -292,6 +328,42 @@ func _Agent_Remove_Handler(srv interface{}, ctx context.Context, dec func(interf
 	return interceptor(ctx, in, info, handler)
 }
 
+func _Agent_Lock_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LockRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServer).Lock(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Agent_Lock_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServer).Lock(ctx, req.(*LockRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Agent_Unlock_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UnlockRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServer).Unlock(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Agent_Unlock_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServer).Unlock(ctx, req.(*UnlockRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // Agent_ServiceDesc is the grpc.ServiceDesc for Agent service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -322,6 +394,14 @@ var Agent_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Remove",
 			Handler:    _Agent_Remove_Handler,
+		},
+		{
+			MethodName: "Lock",
+			Handler:    _Agent_Lock_Handler,
+		},
+		{
+			MethodName: "Unlock",
+			Handler:    _Agent_Unlock_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

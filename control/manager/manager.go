@@ -64,6 +64,7 @@ type Manager struct {
 	round    chan struct{} // closed when all switches have been asked, and made anew
 	rounds   int           // that were begun
 	past     []past        // the groups that were removed last, the oldest first
+	fenced   uint64        // the highest number that turns have had
 }
 
 // past is a group that is no more. A member that asks late still hears why it has ended.
@@ -78,6 +79,7 @@ type node struct {
 	agent  pb.AgentClient
 	params string
 	ports  []*pb.Port
+	qpns   uint32 // that it could give out when it was asked last
 	engine *contract.Params
 	// up: the agent answered last time, and has no group that the manager does not know. since is when it was last seen so.
 	up      bool
@@ -222,7 +224,11 @@ func (m *Manager) place(tenant, name string, members []string, o Options) (*grou
 	if err := m.account(); err != nil {
 		return nil, status.Error(codes.Internal, err.Error())
 	}
-	policy, err := placement.PolicyOf(o.Policy)
+	sharing := o.Policy
+	if sharing == temporal { // links and numbers are shared out as usual: only the memory is had in turn
+		sharing = placement.Spatial{}.String()
+	}
+	policy, err := placement.PolicyOf(sharing)
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}

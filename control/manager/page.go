@@ -19,9 +19,9 @@ meter{width:8em}.trouble{color:#b00}pre{background:#f4f4f4;padding:1em}</style><
 {{range .Groups}}<tr><td>{{.Group}}</td><td>{{.State}}</td><td>{{.Mbps}}</td><td>{{range .Members}}{{.}} {{end}}</td><td>{{range .Switches}}{{.}} {{end}}</td><td class="trouble">{{.Reason}}</td></tr>
 {{else}}<tr><td colspan="6">none</td></tr>{{end}}</table>
 <h1>Switches</h1>
-<table><tr><th>switch</th><th>slots in use</th><th></th><th>groups</th><th>trouble</th></tr>
-{{range .Switches}}<tr><td>{{.Name}}</td><td>{{.Used}} of {{.Slots}}</td><td><meter max="{{.Slots}}" value="{{.Used}}"></meter></td><td>{{.Groups}} of {{.Records}}</td><td class="trouble">{{.Trouble}}</td></tr>
-{{else}}<tr><td colspan="5">none has told of an engine</td></tr>{{end}}</table>
+<table><tr><th>switch</th><th>slots in use</th><th></th><th>groups</th><th>queue pair numbers left</th><th>trouble</th></tr>
+{{range .Switches}}<tr><td>{{.Name}}</td><td>{{.Used}} of {{.Slots}}</td><td><meter max="{{.Slots}}" value="{{.Used}}"></meter></td><td>{{.Groups}} of {{.Records}}</td><td>{{.Qpns}}</td><td class="trouble">{{.Trouble}}</td></tr>
+{{else}}<tr><td colspan="6">none has told of an engine</td></tr>{{end}}</table>
 <h1>Events</h1>
 <pre>{{range .Events}}{{.}}
 {{end}}</pre></body></html>

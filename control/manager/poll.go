@@ -104,7 +104,7 @@ func (m *Manager) hear(ctx context.Context, s *node, a answer) {
 	}
 	s.up, s.trouble = up, trouble
 	if up {
-		s.since, s.ports = m.cfg.Now(), a.describe.Ports
+		s.since, s.ports, s.qpns = m.cfg.Now(), a.describe.Ports, a.list.FreeQpns
 	}
 	if m.placer != nil {
 		if err := m.placer.SetDown(s.name, !up); err != nil {
@@ -234,6 +234,8 @@ func (m *Manager) look(ctx context.Context, g *group, lost string) {
 		m.end(ctx, g, why)
 	case state == Committing:
 		m.commit(ctx, g)
+	case state == Ready && g.Options.Policy == temporal:
+		m.keeper(g).Settle(ctx)
 	case renew:
 		for i := range g.Tree.Switches {
 			if err := m.reserveAt(ctx, g, i); err != nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"incforge/control/lock"
 	"incforge/control/placement"
 	"incforge/control/store"
 )
@@ -84,6 +85,8 @@ type group struct {
 	// noted: the store knows that the group has ended. Guarded by work.
 	noted bool
 	state State
+	// keeper asks for the group's turns; nil until it is needed.
+	keeper *lock.Keeper
 	// decided: there may be a record in the store.
 	decided bool
 	// deadline is until when members may report; of a group that was removed without a decision, when the last lease has run out.

@@ -4,6 +4,7 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -88,7 +89,7 @@ func (m *Manager) Join(ctx context.Context, r *managerpb.JoinRequest) (*managerp
 	case <-g.reserved:
 	case <-g.over:
 	case <-ctx.Done():
-		return nil, status.FromContextError(ctx.Err()).Err()
+		return nil, cut(ctx)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -97,7 +98,16 @@ func (m *Manager) Join(ctx context.Context, r *managerpb.JoinRequest) (*managerp
 	}
 	out := g.offer(int(r.Rank))
 	out.Dtypes, out.Ops = m.abilities(g)
+	out.Turns = g.Options.Policy == temporal
 	return out, nil
+}
+
+// cut is the error of a call whose context has ended. It is the manager that ends, if it is not the caller: the next one will answer.
+func cut(ctx context.Context) error {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return status.FromContextError(ctx.Err()).Err()
+	}
+	return status.Error(codes.Unavailable, "the manager ends")
 }
 
 // wait waits until all switches have been asked again, if something that a refusal may come from is known from before: a switch or a member's
@@ -239,7 +249,7 @@ func (m *Manager) Report(ctx context.Context, r *managerpb.ReportRequest) (*mana
 	case <-g.over:
 		return nil, status.Error(codes.Aborted, m.reasonOf(g))
 	case <-ctx.Done():
-		return nil, status.FromContextError(ctx.Err()).Err()
+		return nil, cut(ctx)
 	}
 }
 
@@ -274,7 +284,7 @@ func (m *Manager) Watch(r *managerpb.WatchRequest, s grpc.ServerStreamingServer[
 		}
 		return nil
 	case <-s.Context().Done():
-		return status.FromContextError(s.Context().Err()).Err()
+		return cut(s.Context())
 	}
 }
 
@@ -330,7 +340,7 @@ func (m *Manager) status(show func(*group) bool, all bool) *managerpb.StatusResp
 		usage = m.placer.Usage()
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.switches)) {
-		s := &managerpb.SwitchStatus{Name: name, Trouble: m.switches[name].trouble}
+		s := &managerpb.SwitchStatus{Name: name, Trouble: m.switches[name].trouble, Qpns: m.switches[name].qpns}
 		if i := slices.IndexFunc(usage, func(u placement.Usage) bool { return u.Name == name }); i >= 0 {
 			u := usage[i]
 			s.Slots, s.Free, s.Groups, s.Records = uint32(u.Slots), uint32(u.Free), uint32(u.Groups), uint32(u.Limit)

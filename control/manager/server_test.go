@@ -243,6 +243,28 @@ func TestGoneWithinFiveSeconds(t *testing.T) {
 	require.NoError(t, errs[0])
 }
 
+// ending is the stream of a call to a manager that is being stopped.
+type ending struct{ grpc.ServerStream }
+
+func (ending) Context() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// A manager that is being stopped does not tell its members that their group has ended, nor that their calls were cancelled: they look for the next one.
+func TestManagerStops(t *testing.T) {
+	c, ctx := newCluster(t), within(t)
+	groups, errs := everybody(ctx, c.client(rpc.Tenant, "acme"), "ring", "h0", "h1")
+	require.NoError(t, errs[0])
+	err := c.m.Watch(&pb.WatchRequest{Group: groups[0].Offer.Group}, &grpc.GenericServerStream[pb.WatchRequest, pb.WatchResponse]{ServerStream: ending{}})
+	require.Equal(t, codes.Unavailable, status.Code(err))
+	offer, err := c.m.Join(within(t), &pb.JoinRequest{Name: "other", Members: []string{"h0", "h1"}, Options: &pb.Options{Mbps: 1000, Dtype: 3}})
+	require.NoError(t, err)
+	_, err = c.m.Report(ending{}.Context(), &pb.ReportRequest{Group: offer.Group, Own: &pb.QueuePair{Qpn: 9, Ip: 1, Mac: 1}})
+	require.Equal(t, codes.Unavailable, status.Code(err))
+}
+
 // clock is the machine's, and can leap.
 type clock struct{ ahead atomic.Int64 }
 
@@ -266,7 +288,7 @@ func TestManagerRestarts(t *testing.T) {
 	c.config.Now, c.config.Lease, c.config.Gather, c.config.Patience = ahead.now, time.Minute, 20*time.Second, 20*time.Second
 	c.manage(c.address)
 	<-done
-	require.NoError(t, errs[0])
+	require.NoError(t, errors.Join(errs...))
 	require.Eventually(t, func() bool { return c.m.Watches() == 6 }, 20*time.Second, time.Millisecond)
 	ahead.ahead.Store(int64(time.Hour)) // more than any patience
 	for range 3 {
@@ -316,7 +338,7 @@ func TestEveryCall(t *testing.T) {
 		Words: append(hosts(), "ring", groups[0].Offer.Group, "spatial")}
 	f.Run(as, t, *messages)
 	t.Logf("%v", f.Answers)
-	require.Len(t, f.Answers, 5, "all calls")
+	require.Len(t, f.Answers, 7, "all calls")
 	for name, answers := range f.Answers {
 		total := 0
 		for code, n := range answers {

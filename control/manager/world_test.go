@@ -73,6 +73,7 @@ type site struct {
 	life   *life
 	ports  []*pb.Port
 	lost   bool // the network to it is cut
+	shared int  // slots of groups that take turns
 	// then happens when it has said how it is, before that is heard.
 	then func()
 }
@@ -148,7 +149,7 @@ func (s *site) start(l *life) error {
 	log, _ := logtest.NewNullLogger()
 	h := hands{s, l}
 	a, err := agent.New(agent.Config{Name: s.name, Manifest: s.man, Bus: h, Store: h, IP: roce.IP4{10, 0, 0, s.ip}, MAC: roce.MAC{2, 0, 0, s.ip, 0, 0},
-		Lifetime: time.Second, Now: func() time.Time { return s.w.now }, Log: log})
+		Shared: s.shared, Lifetime: time.Second, Now: func() time.Time { return s.w.now }, Log: log})
 	s.agent, s.life = a, l
 	return err
 }
@@ -250,6 +251,17 @@ func (c client) Commit(_ context.Context, r *pb.CommitRequest, _ ...grpc.CallOpt
 func (c client) Remove(_ context.Context, r *pb.RemoveRequest, _ ...grpc.CallOption) (*pb.RemoveResponse, error) {
 	return call(c, true, func(ctx context.Context, r *pb.RemoveRequest) (*pb.RemoveResponse, error) {
 		return c.site.agent.Remove(ctx, r)
+	}, r)
+}
+
+func (c client) Lock(_ context.Context, r *pb.LockRequest, _ ...grpc.CallOption) (*pb.LockResponse, error) {
+	return call(c, true, func(ctx context.Context, r *pb.LockRequest) (*pb.LockResponse, error) {
+		return c.site.agent.Lock(ctx, r)
+	}, r)
+}
+func (c client) Unlock(_ context.Context, r *pb.UnlockRequest, _ ...grpc.CallOption) (*pb.UnlockResponse, error) {
+	return call(c, true, func(ctx context.Context, r *pb.UnlockRequest) (*pb.UnlockResponse, error) {
+		return c.site.agent.Unlock(ctx, r)
 	}, r)
 }
 

@@ -100,7 +100,7 @@ func (x *JoinRequest) GetOptions() *Options {
 // Options are the same for all members of a group.
 type Options struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// edge-disjoint or spatial; empty is spatial.
+	// edge-disjoint, spatial or temporal; empty is spatial.
 	Policy string `protobuf:"bytes,1,opt,name=policy,proto3" json:"policy,omitempty"`
 	// Megabits a second wanted, and the least that will do; 0 is the same.
 	Mbps      uint32 `protobuf:"varint,2,opt,name=mbps,proto3" json:"mbps,omitempty"`
@@ -230,8 +230,10 @@ type JoinResponse struct {
 	Window uint32 `protobuf:"varint,5,opt,name=window,proto3" json:"window,omitempty"`
 	Mbps   uint32 `protobuf:"varint,6,opt,name=mbps,proto3" json:"mbps,omitempty"`
 	// What all engines of the tree have: bit N stands for the code N of an element type, or of an operation.
-	Dtypes        uint32 `protobuf:"fixed32,7,opt,name=dtypes,proto3" json:"dtypes,omitempty"`
-	Ops           uint32 `protobuf:"fixed32,8,opt,name=ops,proto3" json:"ops,omitempty"`
+	Dtypes uint32 `protobuf:"fixed32,7,opt,name=dtypes,proto3" json:"dtypes,omitempty"`
+	Ops    uint32 `protobuf:"fixed32,8,opt,name=ops,proto3" json:"ops,omitempty"`
+	// The group takes turns: a lock is asked for before each collective, and without one the members do it among themselves.
+	Turns         bool `protobuf:"varint,9,opt,name=turns,proto3" json:"turns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -322,6 +324,13 @@ func (x *JoinResponse) GetOps() uint32 {
 	return 0
 }
 
+func (x *JoinResponse) GetTurns() bool {
+	if x != nil {
+		return x.Turns
+	}
+	return false
+}
+
 type QueuePair struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Qpn           uint32                 `protobuf:"varint,1,opt,name=qpn,proto3" json:"qpn,omitempty"`
@@ -383,10 +392,13 @@ func (x *QueuePair) GetMac() uint64 {
 }
 
 type ReportRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
-	Rank          uint32                 `protobuf:"varint,2,opt,name=rank,proto3" json:"rank,omitempty"`
-	Own           *QueuePair             `protobuf:"bytes,3,opt,name=own,proto3" json:"own,omitempty"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Group string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Rank  uint32                 `protobuf:"varint,2,opt,name=rank,proto3" json:"rank,omitempty"`
+	Own   *QueuePair             `protobuf:"bytes,3,opt,name=own,proto3" json:"own,omitempty"`
+	// Of a group that takes turns: the queue pairs toward the next rank and the one before.
+	Next          *QueuePair `protobuf:"bytes,4,opt,name=next,proto3" json:"next,omitempty"`
+	Previous      *QueuePair `protobuf:"bytes,5,opt,name=previous,proto3" json:"previous,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -442,8 +454,25 @@ func (x *ReportRequest) GetOwn() *QueuePair {
 	return nil
 }
 
+func (x *ReportRequest) GetNext() *QueuePair {
+	if x != nil {
+		return x.Next
+	}
+	return nil
+}
+
+func (x *ReportRequest) GetPrevious() *QueuePair {
+	if x != nil {
+		return x.Previous
+	}
+	return nil
+}
+
 type ReportResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The far ends of those queue pairs.
+	Next          *QueuePair `protobuf:"bytes,1,opt,name=next,proto3" json:"next,omitempty"`
+	Previous      *QueuePair `protobuf:"bytes,2,opt,name=previous,proto3" json:"previous,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -478,6 +507,241 @@ func (*ReportResponse) Descriptor() ([]byte, []int) {
 	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{5}
 }
 
+func (x *ReportResponse) GetNext() *QueuePair {
+	if x != nil {
+		return x.Next
+	}
+	return nil
+}
+
+func (x *ReportResponse) GetPrevious() *QueuePair {
+	if x != nil {
+		return x.Previous
+	}
+	return nil
+}
+
+type LockRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	Group string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	// Counts the collectives of the group, from 1. Asked for the same one again, the manager gives the same answer.
+	Sequence uint64 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	// How long to ask the switches again while others have the memory.
+	WaitMs uint32 `protobuf:"varint,3,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
+	// Prolong the turn that the group has, instead.
+	Prolong       bool `protobuf:"varint,4,opt,name=prolong,proto3" json:"prolong,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LockRequest) Reset() {
+	*x = LockRequest{}
+	mi := &file_control_managerpb_manager_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LockRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LockRequest) ProtoMessage() {}
+
+func (x *LockRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_control_managerpb_manager_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LockRequest.ProtoReflect.Descriptor instead.
+func (*LockRequest) Descriptor() ([]byte, []int) {
+	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *LockRequest) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *LockRequest) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+func (x *LockRequest) GetWaitMs() uint32 {
+	if x != nil {
+		return x.WaitMs
+	}
+	return 0
+}
+
+func (x *LockRequest) GetProlong() bool {
+	if x != nil {
+		return x.Prolong
+	}
+	return false
+}
+
+type LockResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Without a turn the members do the collective themselves; the reason says who has the memory.
+	Granted bool   `protobuf:"varint,1,opt,name=granted,proto3" json:"granted,omitempty"`
+	Reason  string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// How long the turn lasts if it is not prolonged.
+	LeaseMs       uint32 `protobuf:"varint,3,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LockResponse) Reset() {
+	*x = LockResponse{}
+	mi := &file_control_managerpb_manager_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LockResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LockResponse) ProtoMessage() {}
+
+func (x *LockResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_control_managerpb_manager_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LockResponse.ProtoReflect.Descriptor instead.
+func (*LockResponse) Descriptor() ([]byte, []int) {
+	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *LockResponse) GetGranted() bool {
+	if x != nil {
+		return x.Granted
+	}
+	return false
+}
+
+func (x *LockResponse) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *LockResponse) GetLeaseMs() uint32 {
+	if x != nil {
+		return x.LeaseMs
+	}
+	return 0
+}
+
+type UnlockRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
+	Sequence      uint64                 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnlockRequest) Reset() {
+	*x = UnlockRequest{}
+	mi := &file_control_managerpb_manager_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnlockRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnlockRequest) ProtoMessage() {}
+
+func (x *UnlockRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_control_managerpb_manager_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnlockRequest.ProtoReflect.Descriptor instead.
+func (*UnlockRequest) Descriptor() ([]byte, []int) {
+	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *UnlockRequest) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
+func (x *UnlockRequest) GetSequence() uint64 {
+	if x != nil {
+		return x.Sequence
+	}
+	return 0
+}
+
+type UnlockResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *UnlockResponse) Reset() {
+	*x = UnlockResponse{}
+	mi := &file_control_managerpb_manager_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *UnlockResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*UnlockResponse) ProtoMessage() {}
+
+func (x *UnlockResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_control_managerpb_manager_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use UnlockResponse.ProtoReflect.Descriptor instead.
+func (*UnlockResponse) Descriptor() ([]byte, []int) {
+	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{9}
+}
+
 type WatchRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Group         string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
@@ -488,7 +752,7 @@ type WatchRequest struct {
 
 func (x *WatchRequest) Reset() {
 	*x = WatchRequest{}
-	mi := &file_control_managerpb_manager_proto_msgTypes[6]
+	mi := &file_control_managerpb_manager_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -500,7 +764,7 @@ func (x *WatchRequest) String() string {
 func (*WatchRequest) ProtoMessage() {}
 
 func (x *WatchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_managerpb_manager_proto_msgTypes[6]
+	mi := &file_control_managerpb_manager_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -513,7 +777,7 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
-	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{6}
+	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *WatchRequest) GetGroup() string {
@@ -539,7 +803,7 @@ type WatchResponse struct {
 
 func (x *WatchResponse) Reset() {
 	*x = WatchResponse{}
-	mi := &file_control_managerpb_manager_proto_msgTypes[7]
+	mi := &file_control_managerpb_manager_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -551,7 +815,7 @@ func (x *WatchResponse) String() string {
 func (*WatchResponse) ProtoMessage() {}
 
 func (x *WatchResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_control_managerpb_manager_proto_msgTypes[7]
+	mi := &file_control_managerpb_manager_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -564,7 +828,7 @@ func (x *WatchResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResponse.ProtoReflect.Descriptor instead.
 func (*WatchResponse) Descriptor() ([]byte, []int) {
-	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{7}
+	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *WatchResponse) GetEnded() string {
@@ -585,7 +849,7 @@ type DestroyRequest struct {
 
 func (x *DestroyRequest) Reset() {
 	*x = DestroyRequest{}
-	mi := &file_control_managerpb_manager_proto_msgTypes[8]
+	mi := &file_control_managerpb_manager_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -597,7 +861,7 @@ func (x *DestroyRequest) String() string {
 func (*DestroyRequest) ProtoMessage() {}
 
 func (x *DestroyRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_managerpb_manager_proto_msgTypes[8]
+	mi := &file_control_managerpb_manager_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -610,7 +874,7 @@ func (x *DestroyRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DestroyRequest.ProtoReflect.Descriptor instead.
 func (*DestroyRequest) Descriptor() ([]byte, []int) {
-	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{8}
+	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *DestroyRequest) GetGroup() string {
@@ -635,7 +899,7 @@ type DestroyResponse struct {
 
 func (x *DestroyResponse) Reset() {
 	*x = DestroyResponse{}
-	mi := &file_control_managerpb_manager_proto_msgTypes[9]
+	mi := &file_control_managerpb_manager_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -647,7 +911,7 @@ func (x *DestroyResponse) String() string {
 func (*DestroyResponse) ProtoMessage() {}
 
 func (x *DestroyResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_control_managerpb_manager_proto_msgTypes[9]
+	mi := &file_control_managerpb_manager_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -660,7 +924,7 @@ func (x *DestroyResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DestroyResponse.ProtoReflect.Descriptor instead.
 func (*DestroyResponse) Descriptor() ([]byte, []int) {
-	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{9}
+	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{13}
 }
 
 type StatusRequest struct {
@@ -671,7 +935,7 @@ type StatusRequest struct {
 
 func (x *StatusRequest) Reset() {
 	*x = StatusRequest{}
-	mi := &file_control_managerpb_manager_proto_msgTypes[10]
+	mi := &file_control_managerpb_manager_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -683,7 +947,7 @@ func (x *StatusRequest) String() string {
 func (*StatusRequest) ProtoMessage() {}
 
 func (x *StatusRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_control_managerpb_manager_proto_msgTypes[10]
+	mi := &file_control_managerpb_manager_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -696,7 +960,7 @@ func (x *StatusRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusRequest.ProtoReflect.Descriptor instead.
 func (*StatusRequest) Descriptor() ([]byte, []int) {
-	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{10}
+	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{14}
 }
 
 type StatusResponse struct {
@@ -710,7 +974,7 @@ type StatusResponse struct {
 
 func (x *StatusResponse) Reset() {
 	*x = StatusResponse{}
-	mi := &file_control_managerpb_manager_proto_msgTypes[11]
+	mi := &file_control_managerpb_manager_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -722,7 +986,7 @@ func (x *StatusResponse) String() string {
 func (*StatusResponse) ProtoMessage() {}
 
 func (x *StatusResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_control_managerpb_manager_proto_msgTypes[11]
+	mi := &file_control_managerpb_manager_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -735,7 +999,7 @@ func (x *StatusResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StatusResponse.ProtoReflect.Descriptor instead.
 func (*StatusResponse) Descriptor() ([]byte, []int) {
-	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{11}
+	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *StatusResponse) GetGroups() []*GroupStatus {
@@ -776,7 +1040,7 @@ type GroupStatus struct {
 
 func (x *GroupStatus) Reset() {
 	*x = GroupStatus{}
-	mi := &file_control_managerpb_manager_proto_msgTypes[12]
+	mi := &file_control_managerpb_manager_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -788,7 +1052,7 @@ func (x *GroupStatus) String() string {
 func (*GroupStatus) ProtoMessage() {}
 
 func (x *GroupStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_control_managerpb_manager_proto_msgTypes[12]
+	mi := &file_control_managerpb_manager_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -801,7 +1065,7 @@ func (x *GroupStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupStatus.ProtoReflect.Descriptor instead.
 func (*GroupStatus) Descriptor() ([]byte, []int) {
-	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{12}
+	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *GroupStatus) GetGroup() string {
@@ -868,14 +1132,16 @@ type SwitchStatus struct {
 	Groups  uint32                 `protobuf:"varint,4,opt,name=groups,proto3" json:"groups,omitempty"`
 	Records uint32                 `protobuf:"varint,5,opt,name=records,proto3" json:"records,omitempty"`
 	// Why it cannot be used; empty if it can.
-	Trouble       string `protobuf:"bytes,6,opt,name=trouble,proto3" json:"trouble,omitempty"`
+	Trouble string `protobuf:"bytes,6,opt,name=trouble,proto3" json:"trouble,omitempty"`
+	// Queue pair numbers that can be given out now.
+	Qpns          uint32 `protobuf:"varint,7,opt,name=qpns,proto3" json:"qpns,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SwitchStatus) Reset() {
 	*x = SwitchStatus{}
-	mi := &file_control_managerpb_manager_proto_msgTypes[13]
+	mi := &file_control_managerpb_manager_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -887,7 +1153,7 @@ func (x *SwitchStatus) String() string {
 func (*SwitchStatus) ProtoMessage() {}
 
 func (x *SwitchStatus) ProtoReflect() protoreflect.Message {
-	mi := &file_control_managerpb_manager_proto_msgTypes[13]
+	mi := &file_control_managerpb_manager_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -900,7 +1166,7 @@ func (x *SwitchStatus) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SwitchStatus.ProtoReflect.Descriptor instead.
 func (*SwitchStatus) Descriptor() ([]byte, []int) {
-	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{13}
+	return file_control_managerpb_manager_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SwitchStatus) GetName() string {
@@ -945,6 +1211,13 @@ func (x *SwitchStatus) GetTrouble() string {
 	return ""
 }
 
+func (x *SwitchStatus) GetQpns() uint32 {
+	if x != nil {
+		return x.Qpns
+	}
+	return 0
+}
+
 var File_control_managerpb_manager_proto protoreflect.FileDescriptor
 
 const file_control_managerpb_manager_proto_rawDesc = "" +
@@ -970,7 +1243,7 @@ const file_control_managerpb_manager_proto_rawDesc = "" +
 	"\x04root\x18\t \x01(\rR\x04root\x12\x1d\n" +
 	"\n" +
 	"big_endian\x18\n" +
-	" \x01(\bR\tbigEndian\"\xd6\x01\n" +
+	" \x01(\bR\tbigEndian\"\xec\x01\n" +
 	"\fJoinResponse\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x122\n" +
 	"\x04peer\x18\x02 \x01(\v2\x1e.incforge.manager.v1.QueuePairR\x04peer\x12\x14\n" +
@@ -979,16 +1252,34 @@ const file_control_managerpb_manager_proto_rawDesc = "" +
 	"\x06window\x18\x05 \x01(\rR\x06window\x12\x12\n" +
 	"\x04mbps\x18\x06 \x01(\rR\x04mbps\x12\x16\n" +
 	"\x06dtypes\x18\a \x01(\aR\x06dtypes\x12\x10\n" +
-	"\x03ops\x18\b \x01(\aR\x03ops\"?\n" +
+	"\x03ops\x18\b \x01(\aR\x03ops\x12\x14\n" +
+	"\x05turns\x18\t \x01(\bR\x05turns\"?\n" +
 	"\tQueuePair\x12\x10\n" +
 	"\x03qpn\x18\x01 \x01(\rR\x03qpn\x12\x0e\n" +
 	"\x02ip\x18\x02 \x01(\aR\x02ip\x12\x10\n" +
-	"\x03mac\x18\x03 \x01(\x06R\x03mac\"k\n" +
+	"\x03mac\x18\x03 \x01(\x06R\x03mac\"\xdb\x01\n" +
 	"\rReportRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04rank\x18\x02 \x01(\rR\x04rank\x120\n" +
-	"\x03own\x18\x03 \x01(\v2\x1e.incforge.manager.v1.QueuePairR\x03own\"\x10\n" +
-	"\x0eReportResponse\"8\n" +
+	"\x03own\x18\x03 \x01(\v2\x1e.incforge.manager.v1.QueuePairR\x03own\x122\n" +
+	"\x04next\x18\x04 \x01(\v2\x1e.incforge.manager.v1.QueuePairR\x04next\x12:\n" +
+	"\bprevious\x18\x05 \x01(\v2\x1e.incforge.manager.v1.QueuePairR\bprevious\"\x80\x01\n" +
+	"\x0eReportResponse\x122\n" +
+	"\x04next\x18\x01 \x01(\v2\x1e.incforge.manager.v1.QueuePairR\x04next\x12:\n" +
+	"\bprevious\x18\x02 \x01(\v2\x1e.incforge.manager.v1.QueuePairR\bprevious\"r\n" +
+	"\vLockRequest\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
+	"\bsequence\x18\x02 \x01(\x04R\bsequence\x12\x17\n" +
+	"\await_ms\x18\x03 \x01(\rR\x06waitMs\x12\x18\n" +
+	"\aprolong\x18\x04 \x01(\bR\aprolong\"[\n" +
+	"\fLockResponse\x12\x18\n" +
+	"\agranted\x18\x01 \x01(\bR\agranted\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x19\n" +
+	"\blease_ms\x18\x03 \x01(\rR\aleaseMs\"A\n" +
+	"\rUnlockRequest\x12\x14\n" +
+	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1a\n" +
+	"\bsequence\x18\x02 \x01(\x04R\bsequence\"\x10\n" +
+	"\x0eUnlockResponse\"8\n" +
 	"\fWatchRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04rank\x18\x02 \x01(\rR\x04rank\"%\n" +
@@ -1011,18 +1302,21 @@ const file_control_managerpb_manager_proto_rawDesc = "" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x18\n" +
 	"\amembers\x18\x06 \x03(\tR\amembers\x12\x1a\n" +
 	"\bswitches\x18\a \x03(\tR\bswitches\x12\x12\n" +
-	"\x04mbps\x18\b \x01(\rR\x04mbps\"\x98\x01\n" +
+	"\x04mbps\x18\b \x01(\rR\x04mbps\"\xac\x01\n" +
 	"\fSwitchStatus\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05slots\x18\x02 \x01(\rR\x05slots\x12\x12\n" +
 	"\x04free\x18\x03 \x01(\rR\x04free\x12\x16\n" +
 	"\x06groups\x18\x04 \x01(\rR\x06groups\x12\x18\n" +
 	"\arecords\x18\x05 \x01(\rR\arecords\x12\x18\n" +
-	"\atrouble\x18\x06 \x01(\tR\atrouble2\xa4\x03\n" +
+	"\atrouble\x18\x06 \x01(\tR\atrouble\x12\x12\n" +
+	"\x04qpns\x18\a \x01(\rR\x04qpns2\xc4\x04\n" +
 	"\aManager\x12K\n" +
 	"\x04Join\x12 .incforge.manager.v1.JoinRequest\x1a!.incforge.manager.v1.JoinResponse\x12Q\n" +
 	"\x06Report\x12\".incforge.manager.v1.ReportRequest\x1a#.incforge.manager.v1.ReportResponse\x12P\n" +
-	"\x05Watch\x12!.incforge.manager.v1.WatchRequest\x1a\".incforge.manager.v1.WatchResponse0\x01\x12T\n" +
+	"\x05Watch\x12!.incforge.manager.v1.WatchRequest\x1a\".incforge.manager.v1.WatchResponse0\x01\x12K\n" +
+	"\x04Lock\x12 .incforge.manager.v1.LockRequest\x1a!.incforge.manager.v1.LockResponse\x12Q\n" +
+	"\x06Unlock\x12\".incforge.manager.v1.UnlockRequest\x1a#.incforge.manager.v1.UnlockResponse\x12T\n" +
 	"\aDestroy\x12#.incforge.manager.v1.DestroyRequest\x1a$.incforge.manager.v1.DestroyResponse\x12Q\n" +
 	"\x06Status\x12\".incforge.manager.v1.StatusRequest\x1a#.incforge.manager.v1.StatusResponseB\x1cZ\x1aincforge/control/managerpbb\x06proto3"
 
@@ -1038,7 +1332,7 @@ func file_control_managerpb_manager_proto_rawDescGZIP() []byte {
 	return file_control_managerpb_manager_proto_rawDescData
 }
 
-var file_control_managerpb_manager_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_control_managerpb_manager_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
 var file_control_managerpb_manager_proto_goTypes = []any{
 	(*JoinRequest)(nil),     // 0: incforge.manager.v1.JoinRequest
 	(*Options)(nil),         // 1: incforge.manager.v1.Options
@@ -1046,36 +1340,48 @@ var file_control_managerpb_manager_proto_goTypes = []any{
 	(*QueuePair)(nil),       // 3: incforge.manager.v1.QueuePair
 	(*ReportRequest)(nil),   // 4: incforge.manager.v1.ReportRequest
 	(*ReportResponse)(nil),  // 5: incforge.manager.v1.ReportResponse
-	(*WatchRequest)(nil),    // 6: incforge.manager.v1.WatchRequest
-	(*WatchResponse)(nil),   // 7: incforge.manager.v1.WatchResponse
-	(*DestroyRequest)(nil),  // 8: incforge.manager.v1.DestroyRequest
-	(*DestroyResponse)(nil), // 9: incforge.manager.v1.DestroyResponse
-	(*StatusRequest)(nil),   // 10: incforge.manager.v1.StatusRequest
-	(*StatusResponse)(nil),  // 11: incforge.manager.v1.StatusResponse
-	(*GroupStatus)(nil),     // 12: incforge.manager.v1.GroupStatus
-	(*SwitchStatus)(nil),    // 13: incforge.manager.v1.SwitchStatus
+	(*LockRequest)(nil),     // 6: incforge.manager.v1.LockRequest
+	(*LockResponse)(nil),    // 7: incforge.manager.v1.LockResponse
+	(*UnlockRequest)(nil),   // 8: incforge.manager.v1.UnlockRequest
+	(*UnlockResponse)(nil),  // 9: incforge.manager.v1.UnlockResponse
+	(*WatchRequest)(nil),    // 10: incforge.manager.v1.WatchRequest
+	(*WatchResponse)(nil),   // 11: incforge.manager.v1.WatchResponse
+	(*DestroyRequest)(nil),  // 12: incforge.manager.v1.DestroyRequest
+	(*DestroyResponse)(nil), // 13: incforge.manager.v1.DestroyResponse
+	(*StatusRequest)(nil),   // 14: incforge.manager.v1.StatusRequest
+	(*StatusResponse)(nil),  // 15: incforge.manager.v1.StatusResponse
+	(*GroupStatus)(nil),     // 16: incforge.manager.v1.GroupStatus
+	(*SwitchStatus)(nil),    // 17: incforge.manager.v1.SwitchStatus
 }
 var file_control_managerpb_manager_proto_depIdxs = []int32{
 	1,  // 0: incforge.manager.v1.JoinRequest.options:type_name -> incforge.manager.v1.Options
 	3,  // 1: incforge.manager.v1.JoinResponse.peer:type_name -> incforge.manager.v1.QueuePair
 	3,  // 2: incforge.manager.v1.ReportRequest.own:type_name -> incforge.manager.v1.QueuePair
-	12, // 3: incforge.manager.v1.StatusResponse.groups:type_name -> incforge.manager.v1.GroupStatus
-	13, // 4: incforge.manager.v1.StatusResponse.switches:type_name -> incforge.manager.v1.SwitchStatus
-	0,  // 5: incforge.manager.v1.Manager.Join:input_type -> incforge.manager.v1.JoinRequest
-	4,  // 6: incforge.manager.v1.Manager.Report:input_type -> incforge.manager.v1.ReportRequest
-	6,  // 7: incforge.manager.v1.Manager.Watch:input_type -> incforge.manager.v1.WatchRequest
-	8,  // 8: incforge.manager.v1.Manager.Destroy:input_type -> incforge.manager.v1.DestroyRequest
-	10, // 9: incforge.manager.v1.Manager.Status:input_type -> incforge.manager.v1.StatusRequest
-	2,  // 10: incforge.manager.v1.Manager.Join:output_type -> incforge.manager.v1.JoinResponse
-	5,  // 11: incforge.manager.v1.Manager.Report:output_type -> incforge.manager.v1.ReportResponse
-	7,  // 12: incforge.manager.v1.Manager.Watch:output_type -> incforge.manager.v1.WatchResponse
-	9,  // 13: incforge.manager.v1.Manager.Destroy:output_type -> incforge.manager.v1.DestroyResponse
-	11, // 14: incforge.manager.v1.Manager.Status:output_type -> incforge.manager.v1.StatusResponse
-	10, // [10:15] is the sub-list for method output_type
-	5,  // [5:10] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	3,  // 3: incforge.manager.v1.ReportRequest.next:type_name -> incforge.manager.v1.QueuePair
+	3,  // 4: incforge.manager.v1.ReportRequest.previous:type_name -> incforge.manager.v1.QueuePair
+	3,  // 5: incforge.manager.v1.ReportResponse.next:type_name -> incforge.manager.v1.QueuePair
+	3,  // 6: incforge.manager.v1.ReportResponse.previous:type_name -> incforge.manager.v1.QueuePair
+	16, // 7: incforge.manager.v1.StatusResponse.groups:type_name -> incforge.manager.v1.GroupStatus
+	17, // 8: incforge.manager.v1.StatusResponse.switches:type_name -> incforge.manager.v1.SwitchStatus
+	0,  // 9: incforge.manager.v1.Manager.Join:input_type -> incforge.manager.v1.JoinRequest
+	4,  // 10: incforge.manager.v1.Manager.Report:input_type -> incforge.manager.v1.ReportRequest
+	10, // 11: incforge.manager.v1.Manager.Watch:input_type -> incforge.manager.v1.WatchRequest
+	6,  // 12: incforge.manager.v1.Manager.Lock:input_type -> incforge.manager.v1.LockRequest
+	8,  // 13: incforge.manager.v1.Manager.Unlock:input_type -> incforge.manager.v1.UnlockRequest
+	12, // 14: incforge.manager.v1.Manager.Destroy:input_type -> incforge.manager.v1.DestroyRequest
+	14, // 15: incforge.manager.v1.Manager.Status:input_type -> incforge.manager.v1.StatusRequest
+	2,  // 16: incforge.manager.v1.Manager.Join:output_type -> incforge.manager.v1.JoinResponse
+	5,  // 17: incforge.manager.v1.Manager.Report:output_type -> incforge.manager.v1.ReportResponse
+	11, // 18: incforge.manager.v1.Manager.Watch:output_type -> incforge.manager.v1.WatchResponse
+	7,  // 19: incforge.manager.v1.Manager.Lock:output_type -> incforge.manager.v1.LockResponse
+	9,  // 20: incforge.manager.v1.Manager.Unlock:output_type -> incforge.manager.v1.UnlockResponse
+	13, // 21: incforge.manager.v1.Manager.Destroy:output_type -> incforge.manager.v1.DestroyResponse
+	15, // 22: incforge.manager.v1.Manager.Status:output_type -> incforge.manager.v1.StatusResponse
+	16, // [16:23] is the sub-list for method output_type
+	9,  // [9:16] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_control_managerpb_manager_proto_init() }
@@ -1089,7 +1395,7 @@ func file_control_managerpb_manager_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_control_managerpb_manager_proto_rawDesc), len(file_control_managerpb_manager_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   18,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

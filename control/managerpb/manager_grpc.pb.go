@@ -28,6 +28,8 @@ const (
 	Manager_Join_FullMethodName    = "/incforge.manager.v1.Manager/Join"
 	Manager_Report_FullMethodName  = "/incforge.manager.v1.Manager/Report"
 	Manager_Watch_FullMethodName   = "/incforge.manager.v1.Manager/Watch"
+	Manager_Lock_FullMethodName    = "/incforge.manager.v1.Manager/Lock"
+	Manager_Unlock_FullMethodName  = "/incforge.manager.v1.Manager/Unlock"
 	Manager_Destroy_FullMethodName = "/incforge.manager.v1.Manager/Destroy"
 	Manager_Status_FullMethodName  = "/incforge.manager.v1.Manager/Status"
 )
@@ -42,6 +44,10 @@ type ManagerClient interface {
 	Report(ctx context.Context, in *ReportRequest, opts ...grpc.CallOption) (*ReportResponse, error)
 	// Watch ends when the group does, with the reason. A member whose watch breaks off is dead.
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
+	// Lock gives a group that takes turns its turn at all switches of its tree, or at none. It is called by one member for all, before a collective.
+	Lock(ctx context.Context, in *LockRequest, opts ...grpc.CallOption) (*LockResponse, error)
+	// Unlock ends the turn.
+	Unlock(ctx context.Context, in *UnlockRequest, opts ...grpc.CallOption) (*UnlockResponse, error)
 	// Destroy ends a group of the caller's tenant.
 	Destroy(ctx context.Context, in *DestroyRequest, opts ...grpc.CallOption) (*DestroyResponse, error)
 	// Status says what there is: all of it to an operator, its own groups to a tenant.
@@ -95,6 +101,26 @@ func (c *managerClient) Watch(ctx context.Context, in *WatchRequest, opts ...grp
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Manager_WatchClient = grpc.ServerStreamingClient[WatchResponse]
 
+func (c *managerClient) Lock(ctx context.Context, in *LockRequest, opts ...grpc.CallOption) (*LockResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LockResponse)
+	err := c.cc.Invoke(ctx, Manager_Lock_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *managerClient) Unlock(ctx context.Context, in *UnlockRequest, opts ...grpc.CallOption) (*UnlockResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(UnlockResponse)
+	err := c.cc.Invoke(ctx, Manager_Unlock_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *managerClient) Destroy(ctx context.Context, in *DestroyRequest, opts ...grpc.CallOption) (*DestroyResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(DestroyResponse)
@@ -125,6 +151,10 @@ type ManagerServer interface {
 	Report(context.Context, *ReportRequest) (*ReportResponse, error)
 	// Watch ends when the group does, with the reason. A member whose watch breaks off is dead.
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
+	// Lock gives a group that takes turns its turn at all switches of its tree, or at none. It is called by one member for all, before a collective.
+	Lock(context.Context, *LockRequest) (*LockResponse, error)
+	// Unlock ends the turn.
+	Unlock(context.Context, *UnlockRequest) (*UnlockResponse, error)
 	// Destroy ends a group of the caller's tenant.
 	Destroy(context.Context, *DestroyRequest) (*DestroyResponse, error)
 	// Status says what there is: all of it to an operator, its own groups to a tenant.
@@ -147,6 +177,12 @@ func (UnimplementedManagerServer) Report(context.Context, *ReportRequest) (*Repo
 }
 func (UnimplementedManagerServer) Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error {
 	return status.Error(codes.Unimplemented, "method Watch not implemented")
+}
+func (UnimplementedManagerServer) Lock(context.Context, *LockRequest) (*LockResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Lock not implemented")
+}
+func (UnimplementedManagerServer) Unlock(context.Context, *UnlockRequest) (*UnlockResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Unlock not implemented")
 }
 func (UnimplementedManagerServer) Destroy(context.Context, *DestroyRequest) (*DestroyResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Destroy not implemented")
@@ -222,6 +258,42 @@ func _Manager_Watch_Handler(srv interface{}, stream grpc.ServerStream) error {
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type Manager_WatchServer = grpc.ServerStreamingServer[WatchResponse]
 
+func _Manager_Lock_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LockRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ManagerServer).Lock(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Manager_Lock_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ManagerServer).Lock(ctx, req.(*LockRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _Manager_Unlock_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(UnlockRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(ManagerServer).Unlock(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: Manager_Unlock_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(ManagerServer).Unlock(ctx, req.(*UnlockRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _Manager_Destroy_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(DestroyRequest)
 	if err := dec(in); err != nil {
@@ -272,6 +344,14 @@ var Manager_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Report",
 			Handler:    _Manager_Report_Handler,
+		},
+		{
+			MethodName: "Lock",
+			Handler:    _Manager_Lock_Handler,
+		},
+		{
+			MethodName: "Unlock",
+			Handler:    _Manager_Unlock_Handler,
 		},
 		{
 			MethodName: "Destroy",

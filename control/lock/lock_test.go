@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lock
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"incforge/control/store"
+)
+
+var seeds = flag.Int("interleavings", 400, "interleavings that TestInterleavings draws")
+
+// world runs groups, a manager and agents in an order that is drawn: one of them at a time goes on, from one message to the next.
+type world struct {
+	t      testing.TB
+	rng    *rand.Rand
+	now    time.Time
+	sites  []*site
+	groups []*leader
+	mail   []func() // requests that arrive late
+	epoch  int      // of managers
+	number uint64   // the managers' clock
+	calm   bool     // nothing fails any more
+	failed error    // what must not be
+
+	running *leader
+	granted int
+	refused int
+	evicted int
+	crashes int
+}
+
+// site is a switch's agent, as the keepers see it.
+type site struct {
+	w     *world
+	name  string
+	slots int
+	file  store.Store
+	table *Table // nil while the agent is down
+	using map[string]int
+	gone  map[string]bool // groups that were removed, of which no turn is heard any more
+}
+
+// leader is a group's first member, with the manager's keeper for it.
+type leader struct {
+	w      *world
+	number int
+	name   string
+	sites  []*site
+	need   []int // slots by site
+	keeper *Keeper
+	epoch  int
+	lost   bool // the group was stopped at a switch
+	left   int  // collectives
+	// sequence counts those of the instance.
+	sequence uint64
+	resume   chan struct{}
+	paused   chan struct{}
+	over     bool
+}
+
+var (
+	errGone    = errors.New("nobody answers")
+	errCrashed = errors.New("the agent crashes")
+)
+
+// killed is what a manager's calls end with when it dies.
+type killed struct{}
+
+const (
+	lease    = 10 * time.Second
+	callTime = time.Second // after which a call has failed
+	wait     = 3 * time.Second
+)
+
+// yield lets others go on.
+func (g *leader) yield() {
+	g.paused <- struct{}{}
+	<-g.resume
+}
+
+// yield is called wherever something else could happen, by what runs for a group. In a manager that has died it does not return.
+func (w *world) yield() {
+	g := w.running
+	g.yield()
+	if g.keeper != nil && g.epoch != w.epoch {
+		panic(killed{})
+	}
+}
+
+// crashing is a store at whose writes an agent can crash, before or after.
+type crashing struct{ *site }
+
+func (c crashing) Put(name string, text []byte) error {
+	switch c.w.fate(60) {
+	case 0:
+		c.crash()
+		return errCrashed
+	case 1:
+		_ = c.file.Put(name, text)
+		c.crash()
+		return errCrashed
+	}
+	return c.file.Put(name, text)
+}
+func (c crashing) Delete(name string) error     { return c.file.Delete(name) }
+func (c crashing) All() ([]store.Record, error) { return c.file.All() }
+func (c crashing) Close() error                 { return nil }
+
+// fate is a number below n, but n−1 when all is calm.
+func (w *world) fate(n int) int {
+	if w.calm {
+		return n - 1
+	}
+	return w.rng.IntN(n)
+}
+
+func (s *site) crash() {
+	s.table = nil
+	s.w.crashes++
+}
+
+func (s *site) start() {
+	s.table = &Table{Slots: s.slots, Store: crashing{s}, Now: func() time.Time { return s.w.now }, Evict: s.evict}
+	require.NoError(s.w.t, s.table.Load())
+}
+
+// evict stops a group in the engine.
+func (s *site) evict(group string) error {
+	if s.w.fate(20) == 0 {
+		s.crash()
+		return errCrashed
+	}
+	for _, turn := range s.table.Turns() {
+		if turn.Group == group && s.w.now.Before(turn.Expires) {
+			s.w.failed = fmt.Errorf("%s stops %s before its lease is over", s.name, group)
+		}
+	}
+	delete(s.using, group)
+	s.w.evicted++
+	for _, g := range s.w.groups {
+		if g.name == group {
+			g.lost = true
+		}
+	}
+	return nil
+}
+
+// call is a call from the manager: it can be lost, come late, or its answer be lost.
+func (s *site) call(do func(t *Table) error) error {
+	w := s.w
+	w.yield()
+	fate := w.fate(40)
+	late := func() {
+		if s.table != nil {
+			_ = do(s.table)
+		}
+	}
+	switch {
+	case fate == 0:
+		w.now = w.now.Add(callTime)
+		return errGone
+	case fate == 1:
+		w.now = w.now.Add(callTime)
+		w.mail = append(w.mail, late)
+		return errGone
+	case fate == 2:
+		late()
+		w.now = w.now.Add(callTime)
+		return errGone
+	case s.table == nil:
+		return errGone
+	}
+	err := do(s.table)
+	w.yield()
+	if s.table == nil {
+		return errGone
+	}
+	return err
+}
+
+// port is a site as one group's keeper sees it.
+type port struct {
+	*site
+	slots int
+}
+
+func (p port) Name() string { return p.name }
+func (p port) Lock(_ context.Context, group string, fence uint64, lease time.Duration) error {
+	return p.call(func(t *Table) error {
+		if p.gone[group] {
+			return ErrStale
+		}
+		return t.Lock(group, fence, p.slots, lease)
+	})
+}
+func (p port) Unlock(_ context.Context, group string, fence uint64) error {
+	return p.call(func(t *Table) error {
+		if p.gone[group] {
+			return nil
+		}
+		return t.Unlock(group, fence)
+	})
+}
+
+// check finds memory that is in two hands.
+func (w *world) check() {
+	for _, s := range w.sites {
+		sum := 0
+		for _, n := range s.using {
+			sum += n
+		}
+		if sum > s.slots && w.failed == nil {
+			w.failed = fmt.Errorf("%s has %d slots to share, in use are %v", s.name, s.slots, s.using)
+		}
+		if s.table != nil && s.table.Free() < 0 && w.failed == nil {
+			w.failed = fmt.Errorf("%s has given away %d slots too many", s.name, -s.table.Free())
+		}
+	}
+}
+
+// manager has a manager do something for a group. It reports whether it lived as long.
+func (g *leader) manager(do func(k *Keeper)) (lived bool) {
+	if g.keeper == nil || g.epoch != g.w.epoch {
+		g.epoch = g.w.epoch
+		g.keeper = &Keeper{Group: g.name, Lease: lease, Next: func() uint64 { g.w.number++; return g.w.number },
+			Pause: func(context.Context) error { g.w.now = g.w.now.Add(100 * time.Millisecond); g.w.yield(); return nil }}
+		for i, s := range g.sites {
+			g.keeper.Sites = append(g.keeper.Sites, port{s, g.need[i]})
+		}
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ok := r.(killed); !ok {
+				panic(r)
+			}
+			g.keeper = nil
+		}
+	}()
+	do(g.keeper)
+	return true
+}
+
+// ask gets an answer, from as many managers as it takes. Whoever is late does not begin to ask the switches once more.
+func (g *leader) ask(sequence uint64) (a Answer) {
+	for lived := false; !lived; {
+		began, attempts := g.w.now, 0
+		late := func() bool { return g.w.now.Sub(began) >= wait }
+		lived = g.manager(func(k *Keeper) {
+			next := k.Next
+			k.Next = func() uint64 {
+				if attempts++; attempts > 1 && late() {
+					g.w.failed = fmt.Errorf("%s asks once more after %v", g.name, g.w.now.Sub(began))
+				}
+				return next()
+			}
+			defer func() { k.Next = next }()
+			var err error
+			a, err = k.Ask(context.Background(), sequence, late)
+			require.NoError(g.w.t, err)
+		})
+	}
+	return a
+}
+
+// life is what a group does: collectives with a turn, or without one.
+func (g *leader) life() {
+	<-g.resume
+	w := g.w
+	defer func() { g.over = true; g.paused <- struct{}{} }()
+	if w.calm {
+		g.settled()
+	}
+	for ; g.left > 0; g.left-- {
+		if g.lost || w.fate(15) == 0 {
+			g.remove()
+		}
+		g.sequence++
+		a := g.ask(g.sequence)
+		if !a.Granted {
+			w.refused++
+			g.yield()
+			continue
+		}
+		w.granted++
+		if !g.lost {
+			for i, s := range g.sites {
+				s.using[g.name] = g.need[i]
+			}
+		}
+		w.check()
+		for range w.rng.IntN(6) {
+			g.yield()
+			if w.rng.IntN(3) == 0 {
+				g.manager(func(k *Keeper) { _, _ = k.Prolong(context.Background(), g.sequence) })
+			}
+		}
+		for _, s := range g.sites {
+			delete(s.using, g.name)
+		}
+		if w.fate(8) > 0 { // else nobody hears that it is done
+			g.manager(func(k *Keeper) { k.Done(context.Background(), g.sequence) })
+		}
+	}
+}
+
+// settled finds memory that nobody takes care of: between turns, what a manager that lives has to say is said, and then no switch holds anything for the group.
+func (g *leader) settled() {
+	if g.keeper == nil || g.epoch != g.w.epoch || g.keeper.fence != 0 {
+		return
+	}
+	g.manager(func(k *Keeper) { k.Settle(context.Background()) })
+	for _, s := range g.sites {
+		for _, turn := range s.table.Turns() {
+			if turn.Group == g.name && g.w.failed == nil {
+				g.w.failed = fmt.Errorf("%s has %d slots of %s, whose turn is over", s.name, turn.Slots, g.name)
+			}
+		}
+	}
+}
+
+// remove ends the group, with which it has failed or its leader has died, at every switch, and makes another.
+func (g *leader) remove() {
+	for _, s := range g.sites {
+		for {
+			g.yield()
+			if s.table == nil {
+				continue
+			}
+			delete(s.using, g.name)
+			s.gone[g.name] = true
+			if s.table.Forget(g.name) == nil {
+				break
+			}
+		}
+	}
+	g.w.rename(g)
+	g.lost, g.keeper, g.sequence = false, nil, 0
+}
+
+// rename gives a group the name of its next instance.
+func (w *world) rename(g *leader) {
+	w.number++
+	g.name = fmt.Sprintf("g%d/%d", g.number, w.number)
+}
+
+// step lets something happen.
+func (w *world) step() {
+	switch w.fate(60) {
+	case 0:
+		if s := w.sites[w.rng.IntN(len(w.sites))]; s.table != nil {
+			s.crash()
+		}
+	case 1:
+		w.epoch++
+		w.crashes++
+	case 2:
+		w.now = w.now.Add(time.Duration(w.rng.IntN(int(lease))))
+	case 3, 4:
+		if len(w.mail) > 0 {
+			i := w.rng.IntN(len(w.mail))
+			late := w.mail[i]
+			w.mail = slices.Delete(w.mail, i, i+1)
+			late()
+		}
+	}
+	for _, s := range w.sites {
+		if s.table == nil && (w.calm || w.rng.IntN(8) == 0) {
+			s.start()
+		}
+	}
+	w.check()
+	var able []*leader
+	for _, g := range w.groups {
+		if !g.over {
+			able = append(able, g)
+		}
+	}
+	w.running = able[w.rng.IntN(len(able))]
+	w.running.resume <- struct{}{}
+	<-w.running.paused
+}
+
+// mostSteps is more than any run has that does not stand.
+const mostSteps = 100_000
+
+// run lets groups live until all have done what they wanted.
+func (w *world) run(collectives int) error {
+	for _, g := range w.groups {
+		g.left, g.over, g.resume, g.paused = collectives, false, make(chan struct{}), make(chan struct{})
+		go g.life()
+	}
+	for steps := 0; slices.ContainsFunc(w.groups, func(g *leader) bool { return !g.over }); steps++ {
+		if w.step(); w.failed != nil {
+			return w.failed
+		}
+		if steps > mostSteps {
+			return errors.New("they stand")
+		}
+	}
+	return nil
+}
+
+// draw makes switches and groups. Two groups of a switch often want more than there is.
+func draw(t testing.TB, seed uint64) *world {
+	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 21)), now: time.Unix(1_800_000_000, 0)}
+	for i := range 1 + w.rng.IntN(5) {
+		s := &site{w: w, name: fmt.Sprint("s", i), slots: 4 + w.rng.IntN(13), file: store.NewMemory(), using: map[string]int{}, gone: map[string]bool{}}
+		s.start()
+		w.sites = append(w.sites, s)
+	}
+	for i := range 1 + w.rng.IntN(5) {
+		g := &leader{w: w, number: i}
+		w.rename(g)
+		for _, s := range w.sites { // the order that all share
+			if w.rng.IntN(3) > 0 || len(w.sites) == 1 {
+				g.sites, g.need = append(g.sites, s), append(g.need, 1+w.rng.IntN(s.slots))
+			}
+		}
+		w.groups = append(w.groups, g)
+	}
+	return w
+}
+
+// Interleavings of up to five groups over up to five switches, with managers, agents and leaders that crash at any message or write, messages that are lost or come
+// late, and leases that run out: memory is never in two hands, nobody waits for ever, and when all is calm every slot is there again.
+func TestInterleavings(t *testing.T) {
+	granted, refused, evicted, crashes := 0, 0, 0, 0
+	for seed := range uint64(*seeds) {
+		w := draw(t, seed)
+		require.NoError(t, w.run(4), "seed %d", seed)
+		w.calm = true
+		for _, late := range w.mail {
+			late()
+		}
+		w.mail = nil
+		require.NoError(t, w.run(2), "seed %d, when all is calm", seed)
+		for _, g := range w.groups {
+			require.Empty(t, g.keeper.owed)
+		}
+		for _, s := range w.sites {
+			require.Equal(t, s.slots, s.table.Free(), "seed %d: %s has lost memory: %v", seed, s.name, s.table.Turns())
+		}
+		granted, refused, evicted, crashes = granted+w.granted, refused+w.refused, evicted+w.evicted, crashes+w.crashes
+	}
+	t.Logf("%d interleavings: %d turns, %d refusals, %d groups stopped, %d crashes", *seeds, granted, refused, evicted, crashes)
+	require.Greater(t, min(granted, refused, crashes), *seeds)
+	require.Greater(t, evicted, *seeds/50)
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manager
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "incforge/control/agentpb"
+	"incforge/control/lock"
+	"incforge/control/managerpb"
+	"incforge/control/placement"
+)
+
+// temporal is the policy of groups that take turns.
+const temporal = "temporal"
+
+const (
+	// mostWait bounds how long a group may wait for its turn.
+	mostWait = time.Minute
+	// between is the time between two attempts.
+	between = 5 * time.Millisecond
+)
+
+// place is a switch of a group's tree, as the keeper of its turns sees it.
+type place struct {
+	m    *Manager
+	name string
+}
+
+func (p place) Name() string { return p.name }
+
+func (p place) Lock(ctx context.Context, group string, fence uint64, lease time.Duration) error {
+	return p.call(ctx, func(ctx context.Context, a pb.AgentClient) error {
+		_, err := a.Lock(ctx, &pb.LockRequest{Group: group, Fence: fence, LeaseMs: uint32(lease.Milliseconds())})
+		return err
+	})
+}
+
+func (p place) Unlock(ctx context.Context, group string, fence uint64) error {
+	return p.call(ctx, func(ctx context.Context, a pb.AgentClient) error {
+		_, err := a.Unlock(ctx, &pb.UnlockRequest{Group: group, Fence: fence})
+		return err
+	})
+}
+
+// call asks the agent. What was begun goes on if the caller has gone: another will ask what has become of it.
+func (p place) call(ctx context.Context, do func(ctx context.Context, a pb.AgentClient) error) error {
+	p.m.mu.Lock()
+	s := p.m.switches[p.name]
+	up := s != nil && s.up
+	p.m.mu.Unlock()
+	if !up {
+		return errors.New("it is down")
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.m.cfg.Call)
+	defer cancel()
+	err := do(ctx, s.agent)
+	switch status.Code(err) {
+	case codes.ResourceExhausted:
+		return fmt.Errorf("%w: %s", lock.ErrBusy, status.Convert(err).Message())
+	case codes.FailedPrecondition:
+		return fmt.Errorf("%w: %s", lock.ErrStale, status.Convert(err).Message())
+	}
+	return err
+}
+
+// keeper is that of a group. Its switches are in the order of their names, which all groups share.
+func (m *Manager) keeper(g *group) *lock.Keeper {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if g.keeper == nil {
+		k := &lock.Keeper{Group: g.ID, Lease: m.cfg.Lease, Next: m.fence, Pause: pause}
+		for _, sw := range slices.SortedFunc(slices.Values(g.Tree.Switches), func(a, b placement.Switch) int { return cmp.Compare(a.Name, b.Name) }) {
+			k.Sites = append(k.Sites, place{m, sw.Name})
+		}
+		g.keeper = k
+	}
+	return g.keeper
+}
+
+// fence is a number that no manager has had before, as long as clocks go forward.
+func (m *Manager) fence() uint64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fenced = max(m.fenced+1, uint64(m.cfg.Now().UnixMicro()))
+	return m.fenced
+}
+
+func pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(between):
+		return nil
+	}
+}
+
+// turns is a group of the caller's that takes turns and is ready.
+func (m *Manager) turns(ctx context.Context, id string, sequence uint64) (*lock.Keeper, error) {
+	g, err := m.find(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	state := g.state
+	m.mu.Unlock()
+	switch {
+	case g.Options.Policy != temporal:
+		return nil, status.Errorf(codes.FailedPrecondition, "group %s takes no turns: its policy is not %s", id, temporal)
+	case state != Ready:
+		return nil, status.Errorf(codes.FailedPrecondition, "group %s is %s", id, state)
+	case sequence == 0:
+		return nil, invalid("collectives count from 1")
+	}
+	return m.keeper(g), nil
+}
+
+// Lock gets a group its turn, or says why it has none.
+func (m *Manager) Lock(ctx context.Context, r *managerpb.LockRequest) (*managerpb.LockResponse, error) {
+	if r.WaitMs > uint32(mostWait.Milliseconds()) {
+		return nil, invalid("a wait of %d ms: it can have %d", r.WaitMs, mostWait.Milliseconds())
+	}
+	k, err := m.turns(ctx, r.Group, r.Sequence)
+	if err != nil {
+		return nil, err
+	}
+	var a lock.Answer
+	if r.Prolong {
+		a, err = k.Prolong(ctx, r.Sequence)
+	} else {
+		until := time.Now().Add(time.Duration(r.WaitMs) * time.Millisecond)
+		a, err = k.Ask(ctx, r.Sequence, func() bool { return !time.Now().Before(until) })
+	}
+	if err != nil {
+		return nil, status.Error(codes.FailedPrecondition, err.Error())
+	}
+	return &managerpb.LockResponse{Granted: a.Granted, Reason: a.Reason, LeaseMs: uint32(m.cfg.Lease.Milliseconds())}, nil
+}
+
+// Unlock ends a turn.
+func (m *Manager) Unlock(ctx context.Context, r *managerpb.UnlockRequest) (*managerpb.UnlockResponse, error) {
+	k, err := m.turns(ctx, r.Group, r.Sequence)
+	if err != nil {
+		return nil, err
+	}
+	k.Done(ctx, r.Sequence)
+	return &managerpb.UnlockResponse{}, nil
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manager
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	pb "incforge/control/agentpb"
+	"incforge/control/managerpb"
+	"incforge/internal/synthetic"
+)
+
+// turn makes a group that takes turns.
+func (w *world) turn(name string) *group {
+	w.t.Helper()
+	g, err := w.m.create(w.ctx, name, name, []string{"h0", "h1", "h2", "h3"}, Options{Mbps: 1000, DType: 3, Policy: temporal})
+	require.NoError(w.t, err)
+	for rank := range 4 {
+		require.NoError(w.t, w.m.report(w.ctx, g, rank, End{uint32(9 + rank), 7, 7}))
+	}
+	require.Equal(w.t, Ready, g.state, g.reason)
+	return g
+}
+
+func (w *world) lock(g *group, sequence uint64, prolong bool) *managerpb.LockResponse {
+	w.t.Helper()
+	out, err := w.m.Lock(w.ctx, &managerpb.LockRequest{Group: g.ID, Sequence: sequence, Prolong: prolong})
+	require.NoError(w.t, err)
+	return out
+}
+
+// held is how many switches say that a group has its turn.
+func (w *world) held(g *group) (n int) {
+	w.t.Helper()
+	for _, s := range w.sites {
+		l, err := s.agent.List(w.ctx, &pb.ListRequest{})
+		require.NoError(w.t, err)
+		for _, turn := range l.Turns {
+			if turn.Group == g.ID {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Two groups share the switches: one has its turn, the other hears who has the memory; a manager that comes later prolongs and ends what the one before has given; an
+// agent that starts again still knows; and a group that keeps its turn for too long is ended when the other asks, and not before.
+func TestTurns(t *testing.T) {
+	w := newWorld(t, synthetic.Mini())
+	for _, s := range w.sites {
+		s.shared = 2 // what one of the groups has
+		require.NoError(t, s.start(&life{left: -1}))
+	}
+	a, b := w.turn("a"), w.turn("b")
+	require.True(t, w.lock(a, 1, false).Granted)
+	require.Equal(t, 3, w.held(a))
+	refused := w.lock(b, 1, false)
+	require.False(t, refused.Granted)
+	require.Contains(t, refused.Reason, "switch leaf0: the memory is in use")
+	require.Contains(t, refused.Reason, "group "+a.ID+" has 2")
+	require.Zero(t, w.held(b))
+	require.Equal(t, refused.Reason, w.lock(b, 1, false).Reason, "the same answer")
+	_, err := w.m.Unlock(w.ctx, &managerpb.UnlockRequest{Group: a.ID, Sequence: 1})
+	require.NoError(t, err)
+	require.True(t, w.lock(b, 2, false).Granted)
+
+	w.manage(&wire{life: &life{left: -1}})
+	w.poll(2, true)
+	a, b = w.m.groups[a.ID], w.m.groups[b.ID]
+	require.NoError(t, w.sites["leaf1"].start(&life{left: -1}))
+	require.True(t, w.lock(b, 2, true).Granted)
+	require.False(t, w.lock(a, 2, false).Granted)
+	_, err = w.m.Unlock(w.ctx, &managerpb.UnlockRequest{Group: b.ID, Sequence: 2})
+	require.NoError(t, err)
+	require.True(t, w.lock(a, 3, false).Granted)
+
+	w.sites["spine0"].lost = true
+	_, err = w.m.Unlock(w.ctx, &managerpb.UnlockRequest{Group: a.ID, Sequence: 3})
+	require.NoError(t, err)
+	require.Equal(t, 1, w.held(a), "it has not heard")
+	w.sites["spine0"].lost = false
+	w.poll(1, true)
+	require.Zero(t, w.held(a))
+
+	require.True(t, w.lock(a, 4, false).Granted)
+	w.poll(11, true)
+	require.Equal(t, Ready, a.state, "nobody needs it")
+	require.True(t, w.lock(b, 3, false).Granted)
+	w.poll(1, true)
+	require.Equal(t, Removing, a.state)
+	require.Contains(t, a.reason, "has lost the group")
+	require.Equal(t, Ready, b.state)
+	w.m.destroy(w.ctx, b, "")
+	for _, s := range w.sites {
+		l, err := s.agent.List(w.ctx, &pb.ListRequest{})
+		require.NoError(t, err)
+		require.Equal(t, uint32(2), l.FreeShared)
+	}
+
+	w.poll(1, true) // numbers rest
+	plain, err := w.make("plain")
+	require.NoError(t, err)
+	for _, r := range []*managerpb.LockRequest{{Group: plain.ID, Sequence: 1}, {Group: "x"}, {Group: plain.ID, WaitMs: uint32(time.Hour.Milliseconds())}} {
+		_, err := w.m.Lock(w.ctx, r)
+		require.Contains(t, []codes.Code{codes.FailedPrecondition, codes.NotFound, codes.InvalidArgument}, status.Code(err))
+	}
+}
