@@ -123,7 +123,7 @@ func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 		c.Groups = append(c.Groups, g)
 		c.Barrier = g.Set.Collective == inc.CollectiveBarrier
 		if t.Messages() {
-			g.drawConnections()
+			g.DrawConnections()
 		}
 		if nd.Parent != nil { // both ends of an edge know each other
 			up, down := &g.Ends[nd.Degree], &c.Groups[nd.Parent.Switch].Ends[nd.Slot]
@@ -147,8 +147,8 @@ func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 	return c
 }
 
-// drawConnections draws what Mode I's connections have of their own: first PSNs, often just before the wrap, and path MTUs.
-func (g *Group) drawConnections() {
+// DrawConnections draws what Mode I's connections have of their own: first PSNs, often just before the wrap, and path MTUs.
+func (g *Group) DrawConnections() {
 	r, p := g.T.Rand, g.T.Params
 	psn := func() roce.PSN {
 		if r.IntN(2) == 0 {
