@@ -18,6 +18,34 @@ import (
 	"incforge/verify/scenarios"
 )
 
+// messages is Mini in Mode I: messages of four packets, pools of two, room for four groups.
+func messages() contract.Params {
+	p := synthetic.Mini()
+	p.Mode, p.MessageBytes, p.WindowMessages, p.BufferBytes = 1, 4096, 2, 65536
+	return p
+}
+
+// TestScenariosOfModeI: all scenarios run in Mode I but those about what other modes do in another way, and those of what this engine has not.
+func TestScenariosOfModeI(t *testing.T) {
+	t.Parallel()
+	const modeII = "is about Mode II, the configuration is of Mode I"
+	want := map[string]string{"ecc": "needs ecc"}
+	for _, name := range []string{"ack-reflect", "duplicate-after", "no-double-recycle", "stale-alias", "gap-nak", "acks-simultaneous", "inner-node", "reduce", "broadcast",
+		"in-band", "in-band-controls", "in-band-before", "in-band-early", "in-band-reset"} {
+		want[name] = modeII
+	}
+	got := map[string]string{}
+	for _, s := range scenarios.All() {
+		if s.Needs == nil {
+			continue
+		}
+		if why := s.Needs(messages()); why != "" {
+			got[s.Name] = why
+		}
+	}
+	assert.Equal(t, want, got)
+}
+
 func TestReferencePassesEveryScenario(t *testing.T) {
 	inModeIII := func(p contract.Params) contract.Params {
 		p.Mode = 3
@@ -25,7 +53,7 @@ func TestReferencePassesEveryScenario(t *testing.T) {
 	}
 	for name, p := range map[string]contract.Params{"mini": synthetic.Mini(), "full": synthetic.Full(), "reproducible": synthetic.Reproducible(),
 		"mini in Mode III": inModeIII(synthetic.Mini()), "full in Mode III": inModeIII(synthetic.Full()),
-		"reproducible in Mode III": inModeIII(synthetic.Reproducible())} {
+		"reproducible in Mode III": inModeIII(synthetic.Reproducible()), "mini in Mode I": messages()} {
 		for _, s := range scenarios.All() {
 			t.Run(name+"/"+s.Name, func(t *testing.T) {
 				t.Parallel()

@@ -3,6 +3,7 @@
 package rig
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 
@@ -24,6 +25,10 @@ type Group struct {
 	Ends []inc.Endpoint
 	// Parent is the parent's endpoint, −1 at a root.
 	Parent int
+
+	// Own: the scenario has set first PSNs in Ends itself. Otherwise Mode I's connections begin at START in both directions, as all connections
+	// of Mode III do. A path MTU that nobody has set is the largest.
+	Own bool
 
 	// capLog2N is the most that log2_n may be, or 0.
 	capLog2N int
@@ -91,6 +96,15 @@ func WithLog2N(n int) GroupOption { return func(g *Group) { g.capLog2N = n } }
 
 // WithPipe gives the group's pipes n slots; 0 leaves what there is.
 func WithPipe(n int) GroupOption { return func(g *Group) { g.Set.PipeSlots = n } }
+
+// WithPathMTU gives all endpoints of a Mode I group that path MTU.
+func WithPathMTU(n int) GroupOption {
+	return func(g *Group) {
+		for i := range g.Ends {
+			g.Ends[i].PathMTU = n
+		}
+	}
+}
 
 // WithCollective fixes a group with a parent to a Reduce toward the parent or a Broadcast from there. host tells whether a rank's
 // NIC is there, the root's, or another switch.
@@ -225,14 +239,28 @@ func (g *Group) TryProgram() bool {
 	t, e := g.T, g.E
 	t.flush()
 	t.Check(e.Ctl.Disable(g.Index))
-	for i, ep := range g.Ends {
-		t.Check(e.Ctl.SetEndpoint(g.Index*t.Params.EPS()+i, ep))
+	if !t.Messages() {
+		g.writeEnds()
 	}
 	return g.TryEnable()
 }
 
+// writeEnds writes the endpoints' records.
+func (g *Group) writeEnds() {
+	for i := range g.Ends {
+		ep := &g.Ends[i]
+		if ep.PathMTU = cmp.Or(ep.PathMTU, g.T.Params.MTUBytes); !g.Own {
+			ep.RQPSN, ep.SQPSN = g.Set.Start, g.Set.Start
+		}
+		g.T.Check(g.E.Ctl.SetEndpoint(g.Index*g.T.Params.EPS()+i, *ep))
+	}
+}
+
 // TryEnable writes the settings of a group that is disabled, enables it and tells whether the engine took it.
 func (g *Group) TryEnable() bool {
+	if g.T.Messages() { // whose records have the first PSNs
+		g.writeEnds()
+	}
 	g.T.Check(g.E.Ctl.SetGroup(g.Index, g.Set))
 	return fail.Must(g.E.Ctl.Enable(g.Index))
 }

@@ -84,6 +84,9 @@ func (m *Mutator) data(c, k int) Frame {
 	op := roce.Opcode(shape.IntN(6))
 	bytes := g.Size() * shape.IntN(min(g.T.Params.MTUBytes/g.Size(), 24)+1)
 	imm := shape.Uint32()
+	if g.T.Messages() {
+		op, bytes = m.cut(op, bytes, c, k)
+	}
 	switch {
 	case !g.Set.InBand:
 	case k%mutatedRange == 0:
@@ -97,6 +100,21 @@ func (m *Mutator) data(c, k int) Frame {
 		p.TOS = uint8(r.IntN(256))
 		p.AckReq = r.IntN(2) == 0
 	})
+}
+
+// cut makes packet k part of a message that Mode I takes: in a fixed group every fourth is whole and the three after it are one, where slots
+// have room for that.
+func (m *Mutator) cut(op roce.Opcode, bytes, c, k int) (roce.Opcode, int) {
+	g := m.Group
+	mtu := g.Ends[c].PathMTU
+	part := k & 3
+	switch {
+	case g.Set.InBand, part == 0, 3*mtu > g.T.Params.MessageBytes:
+		return []roce.Opcode{roce.SendOnly, roce.SendOnlyImm}[op&1], bytes
+	case part == 3:
+		return roce.SendLast, max(bytes, g.Size())
+	}
+	return []roce.Opcode{roce.SendFirst, roce.SendMiddle}[part-1], mtu
 }
 
 // advance takes endpoint c one packet on, at most a window ahead of the slowest.

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"incforge/inc"
+	"incforge/internal/fail"
 	"incforge/network/fabric"
 	"incforge/network/host"
 	"incforge/network/topology"
@@ -77,7 +78,11 @@ func (t *T) Tree(levels, degree int, link *fabric.Link) *Network {
 	// the slowest of link, bus and adders.
 	pace := min(link.BytesPerCycle, float64(t.Params.BusBytes)/float64(t.Params.CyclesPerBeat()))
 	perPacket := uint64(float64(t.Params.MTUBytes+90)/pace) + 30
-	n.Timeout = uint64(levels)*4*uint64(link.Latency+200) + perPacket*uint64(t.Params.GroupSlots()*(t.Params.Members+1))*2 +
+	packets := t.Params.GroupSlots()
+	if t.Messages() { // of the shortest, in messages no longer than scenarios have them
+		packets *= min(t.Params.MessageBytes, longestMessage*t.Params.MTUBytes) / t.Params.LeastPathMTU()
+	}
+	n.Timeout = uint64(levels)*4*uint64(link.Latency+200) + perPacket*uint64(packets*(t.Params.Members+1))*2 +
 		2*uint64(max(link.Up.Jitter, link.Down.Jitter))
 	return n
 }
@@ -117,9 +122,13 @@ func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 		}
 		c.Groups = append(c.Groups, g)
 		c.Barrier = g.Set.Collective == inc.CollectiveBarrier
+		if t.Messages() {
+			g.DrawConnections()
+		}
 		if nd.Parent != nil { // both ends of an edge know each other
 			up, down := &g.Ends[nd.Degree], &c.Groups[nd.Parent.Switch].Ends[nd.Slot]
 			down.Host = false
+			up.RQPSN, up.SQPSN, up.PathMTU = down.SQPSN, down.RQPSN, down.PathMTU
 			up.RemoteIP, up.RemoteMAC, up.RemoteQPN = down.LocalIP, down.LocalMAC, down.LocalQPN
 			down.RemoteIP, down.RemoteMAC, down.RemoteQPN = up.LocalIP, up.LocalMAC, up.LocalQPN
 			n.Net.Join(nd.Parent.Switch, down.Port, down.LocalMAC, nd.Switch, up.Port, up.LocalMAC, n.Link)
@@ -136,6 +145,25 @@ func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 	}
 	n.Comms = append(n.Comms, c)
 	return c
+}
+
+// DrawConnections draws what Mode I's connections have of their own: first PSNs, often just before the wrap, and path MTUs.
+func (g *Group) DrawConnections() {
+	r, p := g.T.Rand, g.T.Params
+	psn := func() roce.PSN {
+		if r.IntN(2) == 0 {
+			return roce.PSN(0).Add(-1 - r.IntN(40))
+		}
+		return roce.PSN(r.Uint32() & roce.PSNMask)
+	}
+	g.Own = true
+	for i := range g.Ends {
+		ep := &g.Ends[i]
+		ep.RQPSN, ep.SQPSN = psn(), psn()
+		for ep.PathMTU = p.LeastPathMTU(); ep.PathMTU < p.MTUBytes && r.IntN(2) == 0; {
+			ep.PathMTU *= 2
+		}
+	}
 }
 
 // join joins a host to every member of a comm at a leaf.
@@ -167,12 +195,18 @@ func (n *Network) setTimers(e *Engine) {
 // host makes the NIC at the far end of endpoint i.
 func (g *Group) host(i int, timeout uint64) *host.Host {
 	ep := g.Ends[i]
-	h, err := host.New(host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
+	cfg := host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
 		PeerQPN: ep.LocalQPN, UDPPort: 0xC000 | uint16(g.T.Rand.Uint32()&0x3FFF), TTL: 64, Start: g.Set.Start,
-		PathMTU: g.T.Params.MTUBytes, Window: g.MW(), Timeout: timeout, RNRCode: 1, CyclesPerMicrosecond: g.T.Params.CyclesPerMicrosecond()})
-	g.T.Check(err)
-	return h
+		PathMTU: g.T.Params.MTUBytes, Window: g.MW(), Timeout: timeout, RNRCode: 1, CyclesPerMicrosecond: g.T.Params.CyclesPerMicrosecond()}
+	if g.T.Messages() {
+		cfg.Start, cfg.Expect, cfg.Strict, cfg.PathMTU, cfg.AskEvery = ep.RQPSN, &ep.SQPSN, true, ep.PathMTU, 1+g.T.Rand.IntN(64)
+		cfg.Window = g.MW() * g.T.Params.MessageBytes / ep.PathMTU
+	}
+	return fail.Must(host.New(cfg))
 }
+
+// longestMessage is how many full packets of the engine's MTU a message has at most, in Mode I.
+const longestMessage = 4
 
 // Post gives every rank one message of that many bytes, none for a barrier, and notes what all must receive. Now and then the sum
 // of floats is no exact one.
@@ -180,6 +214,8 @@ func (c *Comm) Post(bytes int, imm, se bool) {
 	t, g := c.N.T, c.Groups[0]
 	if c.Barrier {
 		bytes = 0
+	} else if t.Messages() {
+		bytes = min(bytes, t.Params.MessageBytes, longestMessage*t.Params.MTUBytes)
 	}
 	k := c.Kind()
 	smooth := k.Op == arith.Sum && k.DType.Float() && bytes > 0 && len(c.Hosts) > 1 && t.Rand.IntN(4) == 0

@@ -5,6 +5,8 @@ package rig
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"incforge/contract"
 )
@@ -47,17 +49,19 @@ func unless(holds bool, format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// ModeII is for scenarios of what Mode III does in another way, besides what else they need.
-func ModeII(needs ...Needs) Needs { return inMode(false, needs) }
+// ModeII is for scenarios of what Modes III and I do in another way, besides what else they need.
+func ModeII(needs ...Needs) Needs { return inMode("Mode II", needs, 2) }
 
-// ModeIII is for scenarios of what only Mode III does, besides what else they need.
-func ModeIII(needs ...Needs) Needs { return inMode(true, needs) }
+// Pipes is for scenarios of what Modes III and I alone do, besides what else they need.
+func Pipes(needs ...Needs) Needs { return inMode("Mode III or I", needs, 3, 1) }
 
-func inMode(three bool, needs []Needs) Needs {
-	name := map[bool]string{false: "Mode II", true: "Mode III"}
+// ModeI is for scenarios of what only Mode I does, besides what else they need.
+func ModeI(needs ...Needs) Needs { return inMode("Mode I", needs, 1) }
+
+func inMode(name string, needs []Needs, modes ...int) Needs {
 	return func(p contract.Params) string {
-		is := p.Mode == 3
-		return cmp.Or(unless(is == three, "is about %s, the configuration is of %s", name[three], name[is]), All(needs...)(p))
+		mode := cmp.Or(p.Mode, 2)
+		return cmp.Or(unless(slices.Contains(modes, mode), "is about %s, the configuration is of Mode %s", name, strings.Repeat("I", mode)), All(needs...)(p))
 	}
 }
 

@@ -139,8 +139,11 @@ func (t *T) Close() error {
 	return errors.Join(all...)
 }
 
-// Pipes tells whether the engines are of Mode III.
-func (t *T) Pipes() bool { return t.Params.Mode == 3 }
+// Pipes tells whether the engines acknowledge and repeat by themselves: Modes III and I.
+func (t *T) Pipes() bool { return t.Params.Pipes() }
+
+// Messages tells whether the engines are of Mode I.
+func (t *T) Messages() bool { return t.Params.Mode == 1 }
 
 // Field is where a field lies in its register.
 func (t *T) Field(register, field string) contract.Field {

@@ -68,7 +68,7 @@ func fate(e *rig.Engine, f rig.Frame) []inc.Counter {
 func isDrop(c inc.Counter) bool { return strings.HasPrefix(c.String(), "DROP_") }
 
 // stateless counters stand for frames that must not change any group's state. A gap is not among them, nor data out of any range or for
-// which there is no room: the engine remembers that it sent a NAK for it.
+// which there is no room: the engine remembers that it sent a NAK for it. What ends a connection of Mode I changes its state too.
 func stateless(c inc.Counter) bool {
 	remembered := c == inc.DropGap || c == inc.DropRange || c == inc.DropFull
 	return !remembered && (c == inc.Bypass || isDrop(c))

@@ -4,6 +4,7 @@ package abuse
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"slices"
 
 	"incforge/inc"
@@ -33,6 +34,9 @@ func drops(t *rig.T) {
 	if t.Params.Members > 1 { // or every contribution completes its slot
 		d.slots()
 	}
+	if t.Messages() {
+		d.cuts()
+	}
 	d.roles()
 	d.reachedAll()
 }
@@ -54,9 +58,20 @@ func (d *faulty) count(list ...fault) {
 			if !slices.Contains(got, x.want) || others {
 				d.T.Fatalf("%v, expected %v", got, x.want)
 			}
+			if slices.Contains(got, inc.TxInvalid) { // which ended the connection
+				d.ended(x.frame.Port)
+			}
 		})
 		d.reached[x.want] = true
 	}
+}
+
+// ended checks that the register shows the one endpoint at a port whose connection was ended, and makes all connections anew.
+func (d *faulty) ended(port int) {
+	if refused := d.E.Read("GROUP_REFUSED", d.Index); bits.OnesCount32(refused) != 1 || d.Ends[bits.TrailingZeros32(refused)].Port != port {
+		d.T.Fatalf("GROUP_REFUSED is %#x", refused)
+	}
+	d.Program()
 }
 
 // Total length of IPv4 and length of UDP of a contribution without a fault: where they are, and what they say.
@@ -141,15 +156,58 @@ func (d *faulty) twoFaults() []fault {
 func (d *faulty) slots() {
 	contribute := func(k int) { d.Send(d.Data(0, d.PSN(k), d.Noise(16))).As("contribution %d", k).Expect() }
 	contribute(0)
-	d.count(
-		fault{"another opcode", inc.DropShape, d.Data(1, d.Start(), d.Noise(16), func(p *roce.Packet) { p.Op = roce.SendFirst })},
-		fault{"another length", inc.DropShape, d.Data(1, d.Start(), d.Noise(20))})
+	if d.T.Messages() {
+		d.count(fault{"another length", inc.DropMessageLength, d.Data(1, d.Start(), d.Noise(20))})
+		contribute(0) // anew
+	} else {
+		d.count(
+			fault{"another opcode", inc.DropShape, d.Data(1, d.Start(), d.Noise(16), func(p *roce.Packet) { p.Op = roce.SendFirst })},
+			fault{"another length", inc.DropShape, d.Data(1, d.Start(), d.Noise(20))})
+	}
 	for k := 1; k < d.MW(); k++ {
 		contribute(k)
 	}
 	d.count(
 		fault{"beyond the window", rig.ByMode(d.T, inc.DropWindow, inc.DropFull), d.Data(0, d.PSN(d.MW()), d.Noise(16))},
 		fault{"again, the slot not complete", d.old, d.Data(0, d.Start(), d.Noise(16))})
+}
+
+// cuts sends what no RC requester sends, in Mode I: packets of a message in another order or of other lengths, and messages that are too long.
+func (d *faulty) cuts() {
+	mtu, size := d.T.Params.MTUBytes, d.Size()
+	part := func(k int, op roce.Opcode, bytes int) rig.Frame {
+		return d.Data(0, d.PSN(k), d.Noise(bytes), func(p *roce.Packet) { p.Op = op })
+	}
+	d.Program()
+	d.count(
+		fault{"MIDDLE outside a message", inc.DropSequence, part(0, roce.SendMiddle, mtu)},
+		fault{"LAST outside a message", inc.DropSequence, part(0, roce.SendLast, size)},
+		fault{"FIRST of less than the path MTU", inc.DropSegment, part(0, roce.SendFirst, mtu-size)})
+	if half := mtu / 2; half >= d.T.Params.LeastPathMTU() {
+		d.Ends[0].PathMTU = half
+		d.Program()
+		d.count(fault{"ONLY above the path MTU", inc.DropSegment, part(0, roce.SendOnly, half+size)})
+		d.Ends[0].PathMTU = mtu
+	}
+	for _, x := range []fault{
+		{"FIRST inside a message", inc.DropSequence, part(1, roce.SendFirst, mtu)},
+		{"ONLY inside a message", inc.DropSequence, part(1, roce.SendOnly, 0)},
+		{"MIDDLE of less", inc.DropSegment, part(1, roce.SendMiddle, mtu-size)},
+		{"LAST of nothing", inc.DropSegment, part(1, roce.SendLast, 0)},
+	} {
+		d.Program()
+		d.Send(part(0, roce.SendFirst, mtu)).Out()
+		d.count(x)
+	}
+	d.Program()
+	packets := d.T.Params.MessageBytes / mtu
+	d.Send(part(0, roce.SendFirst, mtu)).Out()
+	for k := 1; k < packets; k++ {
+		d.Send(part(k, roce.SendMiddle, mtu)).Out()
+	}
+	d.count(fault{"a message above message_bytes", inc.DropMessageSize, part(packets, roce.SendLast, size)})
+	d.E.Exchange(part(0, roce.SendMiddle, mtu))
+	d.count(fault{"in order, the connection ended", inc.DropRefused, part(0, roce.SendOnly, size)})
 }
 
 // roles sends data, ACKs and CNPs from an endpoint that has no such role, payload to a barrier, and anything to a disabled group.
@@ -200,10 +258,13 @@ func (d *faulty) rolesOfPipes() {
 func (d *faulty) reachedAll() {
 	t := d.T
 	several, pipes := t.Params.Members > 1, t.Pipes()
-	never := map[inc.Counter]bool{inc.DropICRC: !t.Params.ICRCCheck, inc.DropShape: !several, inc.DropWindow: !several || pipes,
+	never := map[inc.Counter]bool{inc.DropICRC: !t.Params.ICRCCheck, inc.DropShape: !several || t.Messages(), inc.DropMessageLength: !several, inc.DropWindow: !several || pipes,
 		inc.DropStale: pipes, inc.DropFull: !several || !pipes, inc.DropStaleAck: !pipes, inc.RxDuplicate: !pipes}
 	all := []inc.Counter{inc.DropFull, inc.DropStaleAck, inc.RxDuplicate}
 	for c := inc.DropForeign; c <= inc.DropShape; c++ {
+		all = append(all, c)
+	}
+	for c := inc.DropRefused; t.Messages() && c <= inc.DropMessageLength; c++ {
 		all = append(all, c)
 	}
 	for _, c := range all {

@@ -43,11 +43,11 @@ func mutateGroups(t *rig.T, frames, count int, opts ...rig.GroupOption) *mutatio
 		if parent {
 			members = max(1, t.Children()-1)
 		}
-		g := m.e.Group(i, count, members, parent, append([]rig.GroupOption{rig.WithLog2N(3)}, opts...)...)
+		g := m.e.Group(i, count, members, parent, append([]rig.GroupOption{rig.WithLog2N(3), rig.WithPathMTU(t.Params.LeastPathMTU())}, opts...)...)
 		m.mutators = append(m.mutators, rig.NewMutator(g))
 	}
 	m.newState = m.e.Guard(m.e.Reference().Engine().AppendState, func(_ dut.Frame, changed []inc.Counter) bool {
-		bad := slices.ContainsFunc(changed, stateless)
+		bad := slices.ContainsFunc(changed, stateless) && !slices.Contains(changed, inc.TxInvalid)
 		if bad {
 			m.invalid++
 		}
@@ -63,7 +63,7 @@ func mutateGroups(t *rig.T, frames, count int, opts ...rig.GroupOption) *mutatio
 	return m
 }
 
-// send sends so many frames at once, lets most of them in, and now and then resets an in-band group or changes how interfaces hesitate.
+// send sends so many frames at once, lets most of them in, and now and then resets a group that is in-band or of Mode I, or changes how interfaces hesitate.
 func (m *mutation) send(frames int) {
 	e, r := m.e, m.e.T.Rand
 	draw := func() *rig.Mutator { return m.mutators[r.IntN(len(m.mutators))] }
@@ -74,7 +74,7 @@ func (m *mutation) send(frames int) {
 		e.StepTo(e.Now() + 64)
 		e.Out()
 	}
-	if x := draw(); x.Group.Set.InBand && r.IntN(4) == 0 {
+	if x := draw(); (x.Group.Set.InBand || e.T.Messages()) && r.IntN(4) == 0 { // or every connection of Mode I would be over soon
 		e.Settle()
 		x.Group.Reset()
 		x.Restart()

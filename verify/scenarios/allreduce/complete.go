@@ -49,7 +49,12 @@ func barrier(t *rig.T) {
 			}
 		}
 	}
-	g.Send(g.Data(0, g.PSN(count), g.Values(4))).As("a barrier with payload").Expect()
+	full := g.Send(g.Data(0, g.PSN(count), g.Values(4))).As("a barrier with payload")
+	if t.Messages() {
+		full.Expect(rig.AETHTo(0, g.PSN(count), roce.NAKInvalidRequest))
+		return
+	}
+	full.Expect()
 }
 
 func byteOrders(t *rig.T) {

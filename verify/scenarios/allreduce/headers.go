@@ -26,6 +26,9 @@ func lengths(t *rig.T) {
 			s.reduce(n, op, 1+t.Rand.IntN(2*bus))
 		}
 	}
+	if t.Messages() { // a FIRST is of one length alone, and is not followed by another: see message-cuts
+		return
+	}
 	for _, op := range []roce.Opcode{roce.SendFirst, roce.SendMiddle, roce.SendLast, roce.SendFirst, roce.SendLastImm, roce.SendOnlyImm} {
 		for _, n := range []int{mtu, mtu, g.Size() * (1 + t.Rand.IntN(mtu/g.Size()))} {
 			s.reduce(n, op, 0)

@@ -56,6 +56,10 @@ func runLossless(n *rig.Network, c *rig.Comm) {
 	undisturbed(c)
 	got, err := n.Nodes[0].E.Finish()
 	t.Check(err)
+	if t.Messages() {
+		t.Counted(fmt.Sprintf("%d ranks", ranks), got, ofMessages(c))
+		return
+	}
 	packets := uint64(c.Hosts[0].Acknowledged())
 	ranAhead := got[inc.DropFull.String()] > 0 // in Mode III, ahead of the others; it was refused and sent again
 	want := map[inc.Counter]uint64{inc.Agg: ranks * packets, inc.Buffered: (ranks - 1) * packets, inc.TxResult: packets,
@@ -72,6 +76,17 @@ func runLossless(n *rig.Network, c *rig.Comm) {
 		}
 	}
 	t.Counted(fmt.Sprintf("%d ranks, %d packets", ranks, packets), got, want)
+}
+
+// ofMessages is what a Mode I engine has counted when nothing was lost: packets by every host's own cuts. How many ACKs these took is up to
+// who asked for them.
+func ofMessages(c *rig.Comm) map[inc.Counter]uint64 {
+	in, out, messages := uint64(0), uint64(0), uint64(len(c.Hosts[0].Received()))
+	for _, h := range c.Hosts {
+		in, out = in+uint64(h.Acknowledged()), out+uint64(h.Stats.Accepted)
+	}
+	return map[inc.Counter]uint64{inc.Agg: in, inc.Buffered: in - messages, inc.TxResult: messages, inc.TxFanout: out, inc.TxRetransmit: 0,
+		inc.Wipe: 2 * messages, inc.TxReflect: 0, inc.RxNak: 0, inc.Timeout: 0, inc.TxInvalid: 0}
 }
 
 func wrap(t *rig.T) {

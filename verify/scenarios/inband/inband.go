@@ -20,7 +20,7 @@ func Scenarios() []rig.Scenario {
 			Doc: "a group is drained and restarted in the middle of ranges: nothing of them is left, and numbers begin at START"},
 		{Name: "in-band-random", Needs: rig.NeedInBand(2), Run: random,
 			Doc: "ranges in bursts among repetitions, gaps, answers and controls of every kind: all results arrive and are right"},
-		{Name: "pipe-in-band", Needs: rig.ModeIII(rig.NeedInBand(2)), Run: piped,
+		{Name: "pipe-in-band", Needs: rig.Pipes(rig.NeedInBand(2)), Run: piped,
 			Doc: "collectives of every kind on one set of connections: every number on every wire, and controls that come too early wait"},
 	}
 }

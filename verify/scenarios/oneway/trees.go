@@ -119,6 +119,9 @@ func broadcastHosts(t *rig.T, tree topology.Tree, fixed bool) {
 	})
 	t.Check(err)
 	cfg := comm.GroupConfig{PathMTU: min(t.Params.MTUBytes, 64)}
+	if t.Messages() {
+		cfg = comm.GroupConfig{Mixed: true, Message: 1 + t.Rand.IntN(t.Params.MessageBytes/t.Params.MTUBytes)}
+	}
 	root, k := t.Rand.IntN(tree.Ranks()), t.NextKind(1)
 	if fixed {
 		cfg.Fixed = &comm.Request{Collective: comm.Broadcast, Root: root, DType: k.DType, Op: k.Op}
