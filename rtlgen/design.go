@@ -16,6 +16,7 @@ import (
 	"incforge/contract"
 	"incforge/hdl/graph"
 	"incforge/hdl/ram"
+	"incforge/hdl/sva"
 	"incforge/hdl/verilog"
 	"incforge/rtlgen/params"
 )
@@ -31,10 +32,17 @@ type Design struct {
 	Files verilog.Files
 	// Manifest is the content of contract.FileName.
 	Manifest contract.Manifest
+	// attach: the checkers stand in the text of their blocks.
+	attach bool
 }
 
 // Generate builds the design for p. Illegal parameters are refused with all their problems (params.Problems) before anything is made.
-func Generate(p params.Params) (*Design, error) {
+func Generate(p params.Params) (*Design, error) { return generate(p, false) }
+
+// GenerateAsserted is Generate with the assertions in the text of the blocks, for tools that have no bind.
+func GenerateAsserted(p params.Params) (*Design, error) { return generate(p, true) }
+
+func generate(p params.Params, attach bool) (*Design, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -50,7 +58,7 @@ func Generate(p params.Params) (*Design, error) {
 	if err != nil {
 		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
 	}
-	d := &Design{Params: p, Core: core, Switch: top, Registers: model}
+	d := &Design{Params: p, Core: core, Switch: top, Registers: model, attach: attach}
 	if err := d.print(); err != nil {
 		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
 	}
@@ -68,7 +76,16 @@ func (d *Design) print() error {
 	if err := style(rtl, d.Params.Memory); err != nil {
 		return err
 	}
-	d.Files = append(d.Files, rtl...)
+	var asserted verilog.Files
+	if d.attach {
+		rtl, err = sva.Attach(rtl)
+	} else {
+		asserted, err = sva.Files(rtl)
+	}
+	if err != nil {
+		return err
+	}
+	d.Files = append(append(d.Files, rtl...), asserted...)
 	add := func(name string, data []byte) {
 		d.Files = append(d.Files, verilog.File{Path: name, Data: data})
 	}
