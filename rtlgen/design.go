@@ -17,6 +17,7 @@ import (
 	"incforge/contract"
 	"incforge/hdl/graph"
 	"incforge/hdl/ram"
+	"incforge/hdl/sva"
 	"incforge/hdl/verilog"
 	"incforge/rtlgen/params"
 )
@@ -32,6 +33,8 @@ type Design struct {
 	Files verilog.Files
 	// Manifest is the content of contract.FileName.
 	Manifest contract.Manifest
+	// attach: the checkers stand in the text of their blocks.
+	attach bool
 }
 
 // ErrNoVerilog means that the parameters are legal, and that the reference engine alone has what they ask for.
@@ -39,7 +42,12 @@ var ErrNoVerilog = errors.New("there is no Verilog of Mode I yet, only the refer
 
 // Generate builds the design for p. Illegal parameters are refused with all their problems (params.Problems) before anything is made, and those of
 // Mode I with ErrNoVerilog.
-func Generate(p params.Params) (*Design, error) {
+func Generate(p params.Params) (*Design, error) { return generate(p, false) }
+
+// GenerateAsserted is Generate with the assertions in the text of the blocks, for tools that have no bind.
+func GenerateAsserted(p params.Params) (*Design, error) { return generate(p, true) }
+
+func generate(p params.Params, attach bool) (*Design, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
@@ -58,7 +66,7 @@ func Generate(p params.Params) (*Design, error) {
 	if err != nil {
 		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
 	}
-	d := &Design{Params: p, Core: core, Switch: top, Registers: model}
+	d := &Design{Params: p, Core: core, Switch: top, Registers: model, attach: attach}
 	if err := d.print(); err != nil {
 		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
 	}
@@ -93,7 +101,16 @@ func (d *Design) print() error {
 	if err := style(rtl, d.Params.Memory); err != nil {
 		return err
 	}
-	d.Files = append(d.Files, rtl...)
+	var asserted verilog.Files
+	if d.attach {
+		rtl, err = sva.Attach(rtl)
+	} else {
+		asserted, err = sva.Files(rtl)
+	}
+	if err != nil {
+		return err
+	}
+	d.Files = append(append(d.Files, rtl...), asserted...)
 	add := func(name string, data []byte) {
 		d.Files = append(d.Files, verilog.File{Path: name, Data: data})
 	}

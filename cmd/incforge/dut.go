@@ -18,6 +18,7 @@ import (
 type dutFlags struct {
 	kind, rtl string
 	sources   []string // of a netlist
+	assert    bool
 }
 
 func (d *dutFlags) bind(cmd *cobra.Command) {
@@ -76,7 +77,7 @@ func (d *dutFlags) engines(cmd *cobra.Command, a *app, config string, flags *con
 
 // source is the DUT in a folder that open returned.
 func (d *dutFlags) source(dir string, a *app) dut.Source {
-	return dut.Source{ManifestDir: dir, Kind: dut.Kind(d.kind), Sources: d.sources, Log: a.log}
+	return dut.Source{ManifestDir: dir, Kind: dut.Kind(d.kind), Sources: d.sources, Assert: d.assert, Log: a.log}
 }
 
 // sortedKeys returns a map's keys in order.

@@ -23,8 +23,9 @@ const buildDir = "build"
 
 func (a *app) gen() *cobra.Command {
 	var (
-		flags configFlags
-		dir   string
+		flags    configFlags
+		dir      string
+		asserted bool
 	)
 	cmd := &cobra.Command{Use: "gen CONFIG", Short: "Generate the Verilog, its file lists, register descriptions, constraints and manifest",
 		Args: cobra.ExactArgs(1), RunE: func(_ *cobra.Command, args []string) error {
@@ -32,7 +33,11 @@ func (a *app) gen() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			design, err := rtlgen.Generate(p)
+			generate := rtlgen.Generate
+			if asserted {
+				generate = rtlgen.GenerateAsserted
+			}
+			design, err := generate(p)
 			if err != nil {
 				return err
 			}
@@ -48,6 +53,7 @@ func (a *app) gen() *cobra.Command {
 		}}
 	flags.bind(cmd)
 	cmd.Flags().StringVarP(&dir, "output", "o", "", "folder to write to (default build/NAME)")
+	cmd.Flags().BoolVar(&asserted, "assert", false, "put the assertions into the Verilog, for tools that have no bind; without it they lie beside, in sva/")
 	return cmd
 }
 

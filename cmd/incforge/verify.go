@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -43,10 +44,15 @@ arithmetic. A failure prints the command that reproduces it and leaves its frame
 				return usagef("--seeds must be at least 1")
 			case len(args) > 1 && which.rtl != "":
 				return usagef("--rtl is for one CONFIG")
+			case which.assert && !slices.Contains([]dut.Kind{dut.KindRTL, dut.KindCore}, dut.Kind(which.kind)):
+				return usagef("--assert: a %s has no assertions", which.kind)
 			case where.Elsewhere() && dut.Kind(which.kind) == dut.KindNetlist:
 				return usagef("--dut %s: every job would make the netlist anew; run it here", which.kind)
 			case which.rtl != "":
 				opt.ReplayFlags += " --rtl " + which.rtl
+			}
+			if which.assert {
+				opt.ReplayFlags += " --assert"
 			}
 			for _, set := range flags.sets {
 				opt.ReplayFlags += " --set " + set
@@ -81,6 +87,7 @@ arithmetic. A failure prints the command that reproduces it and leaves its frame
 	f.StringVar(&opt.Scenario, "scenario", "*", "patterns of scenario names, separated by commas; after ! of those to leave out")
 	f.Uint64Var(&opt.Seed, "seed", 1, "first seed")
 	f.IntVar(&opt.Seeds, "seeds", 1, "number of seeds of each scenario")
+	f.BoolVar(&which.assert, "assert", false, "the design's assertions judge every cycle too (docs/assertions.md)")
 	where.Bind(cmd, "tests", buildDir)
 	f.BoolVar(&opt.FailFast, "fail-fast", false, "stop at the first failure; tests that have not started are missing from the results")
 	f.BoolVar(&opt.Long, "long", false, "run the long variants: 200,000 mutated frames, every length")

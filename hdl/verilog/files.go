@@ -95,7 +95,7 @@ func (p Printer) Collect(tops ...*graph.Module) (Files, error) {
 func FileList(files Files) []byte {
 	var b strings.Builder
 	for _, f := range files {
-		if strings.HasSuffix(f.Path, ".v") {
+		if strings.HasSuffix(f.Path, ".v") || strings.HasSuffix(f.Path, ".sv") {
 			b.WriteString(f.Path + "\n")
 		}
 	}

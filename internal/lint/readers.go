@@ -4,6 +4,7 @@ package lint
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,8 +13,17 @@ func verilatorArgs(top string, files []string) []string {
 	return append([]string{"--lint-only", "-Wall", "--top-module", top}, files...)
 }
 
+// asserted tells that there are assertions among the files, which are no Verilog-2005.
+func asserted(files []string) bool {
+	return slices.ContainsFunc(files, func(file string) bool { return strings.HasSuffix(file, ".sv") })
+}
+
 func icarusArgs(top string, files []string) []string {
-	return append([]string{"-g2005", "-Wall", "-t", "null", "-s", top}, files...)
+	language := "-g2005"
+	if asserted(files) {
+		language = "-g2012"
+	}
+	return append([]string{language, "-Wall", "-t", "null", "-s", top}, files...)
 }
 
 // yosysArgs elaborates from the top alone (-defer), so that a module is judged with the parameters it is used with.
@@ -22,7 +32,11 @@ func yosysArgs(top string, files []string) []string {
 	for i, f := range files {
 		quoted[i] = `"` + f + `"`
 	}
-	return []string{"-p", "read_verilog -defer " + strings.Join(quoted, " ") +
+	read := "read_verilog -defer "
+	if asserted(files) {
+		read = "read_verilog -sv -defer "
+	}
+	return []string{"-p", read + strings.Join(quoted, " ") +
 		"; hierarchy -check -top " + top + "; proc; check -assert; select -assert-none t:$dlatch t:$adlatch t:$sr t:$dlatchsr"}
 }
 

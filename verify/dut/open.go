@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 
@@ -40,6 +41,8 @@ type Source struct {
 	Kind Kind
 	// Sources replaces the manifest's files, for KindNetlist: paths of Verilog files.
 	Sources []string
+	// Assert has the design's assertions live: a cycle in which one does not hold is an error.
+	Assert bool
 	// PlusArgs are seen by the Verilog of every engine, as sim.Options has them.
 	PlusArgs []string
 	// Log receives what tools print; nil means none.
@@ -122,6 +125,10 @@ func (s Source) compile(ctx context.Context, trace bool) (lib *sim.Lib, err erro
 		}
 		b.Files, b.IncludeDirs = s.Sources, nil
 		b.Flags = append(b.Flags, "-Wno-fatal")
+	}
+	if s.Assert {
+		checkers := fail.Must(sim.FromFileList(filepath.Join(s.Manifest.Dir, filepath.FromSlash(contract.AssertionFiles)), b.Top))
+		b.Files = append(b.Files, checkers.Files...)
 	}
 	return b.Compile(ctx)
 }

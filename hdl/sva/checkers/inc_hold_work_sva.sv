@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_hold_work_sva: one work at a time, with one verdict; it is offered when it is taken.
+`default_nettype none
+
+module inc_hold_work_sva (
+    input wire  clk,
+    input wire  rst,
+
+    input wire  put,
+    input wire  commits,
+    input wire  kills,
+    input wire  held_reg,
+    input wire  spec_reg,
+    input wire  op_valid,
+    input wire  op_ready
+);
+
+    // nothing is judged before the first reset
+    reg live_reg;
+    initial live_reg = 1'b0;
+
+    always @(posedge clk) begin
+        live_reg <= live_reg || rst;
+        if (live_reg && !rst) begin
+            begin : one_at_a_time assert (!put || !held_reg); end
+            begin : verdict_first assert (!put || !spec_reg || commits || kills); end
+            begin : one_verdict assert (!(commits && kills)); end
+            begin : offered_when_taken assert (!op_valid || op_ready); end
+        end
+    end
+
+endmodule
+
+`default_nettype wire
