@@ -51,6 +51,7 @@ type cluster struct {
 	switches map[string]*node
 	hosts    map[string]*machine
 	manager  string // its address
+	shared   int    // slots of groups that take turns; not 0: the switches pass what hosts send each other
 	stop     []func()
 }
 
@@ -158,8 +159,14 @@ func (c *cluster) between(at, to string) string { return filepath.Join(c.dir, at
 // newCluster starts everything; faults befall the frames of every wire.
 func newCluster(t *testing.T, p contract.Params, faults live.Faults) *cluster {
 	t.Helper()
+	return newSharing(t, p, faults, 0)
+}
+
+// newSharing is newCluster of switches that share so many slots in time.
+func newSharing(t *testing.T, p contract.Params, faults live.Faults, shared int) *cluster {
+	t.Helper()
 	log, _ := logtest.NewNullLogger()
-	c := &cluster{t: t, dir: t.TempDir(), log: log, params: p, switches: map[string]*node{}, hosts: map[string]*machine{}, faults: faults}
+	c := &cluster{t: t, dir: t.TempDir(), log: log, params: p, switches: map[string]*node{}, hosts: map[string]*machine{}, faults: faults, shared: shared}
 	shape := placement.LeafSpine(2, 1, 2)
 	shape.Mbps, shape.HopRTT = 10_000, 20*time.Microsecond
 	var err error
@@ -211,7 +218,7 @@ func (c *cluster) addSwitch(name string, ip roce.IP4, number byte, listen string
 	require.NoError(c.t, err)
 	n := &node{name: name, ports: map[string]int{}}
 	own := groups.Address{IP: ip, MAC: roce.MAC{2, 0, 0, number, 0, 0}}
-	sw := live.Switch{Name: name, Manifest: man, Engine: engine, Setup: groups.Managed(man, own), Unchecked: true}
+	sw := live.Switch{Name: name, Manifest: man, Engine: engine, Setup: groups.Managed(man, own), Unchecked: true, Bridge: c.shared > 0}
 	names := map[int]string{}
 	for _, l := range c.net.Links {
 		for i, e := range l.Ends {
@@ -224,7 +231,7 @@ func (c *cluster) addSwitch(name string, ip roce.IP4, number byte, listen string
 	up := make(chan struct{})
 	sw.Agent = func(ctx context.Context, h *live.Hand) error {
 		a, err := agent.New(agent.Config{Name: name, Manifest: man, Bus: h, Switch: h, Store: store.NewMemory(), IP: own.IP, MAC: own.MAC,
-			Neighbours: names, Lifetime: time.Second, Log: c.log})
+			Neighbours: names, Shared: c.shared, Lifetime: time.Second, Log: c.log})
 		if err != nil {
 			return err
 		}

@@ -72,6 +72,7 @@ type Group struct {
 	done  chan struct{} // closed when run has ended
 	once  sync.Once
 	leave leaver
+	ring  *ring // of a group that takes turns
 	progress
 }
 
@@ -261,11 +262,14 @@ func (g *Group) run() {
 			g.fail(&Error{Kind: ErrEnded, Reason: g.leave.Reason()})
 			return
 		case <-g.stop:
-			g.fail(&Error{Kind: ErrEnded, Reason: "this member has left it"})
+			g.fail(&Error{Kind: ErrEnded, Reason: errLeft})
 			return
 		}
 	}
 }
+
+// errLeft is the reason of an end that this member has made.
+const errLeft = "this member has left it"
 
 // first is the call under way; nil if there is none.
 func (g *Group) first() *Call {
@@ -314,7 +318,7 @@ func (g *Group) fail(err error) {
 	if e.Kind != ErrEnded {
 		e.Peer = fmt.Sprintf("%v queue pair %#x", g.at.Peer.IP, g.at.PeerQPN)
 	}
-	errs := g.qp.Destroy()
+	errs := g.destroy()
 	g.mu.Lock()
 	calls := g.queue
 	if len(calls) > 0 {
@@ -335,6 +339,18 @@ func (g *Group) fail(err error) {
 	}
 }
 
+// destroy destroys the queue pairs.
+func (g *Group) destroy() error {
+	err := g.qp.Destroy()
+	if g.ring == nil {
+		return err
+	}
+	if g.ring.turns.stop != nil {
+		g.ring.turns.stop()
+	}
+	return errors.Join(err, g.ring.destroy())
+}
+
 // goodbye is how long a member that leaves waits for the manager.
 const goodbye = 5 * time.Second
 
@@ -349,6 +365,11 @@ func (g *Group) advance() error {
 			return nil
 		}
 		if !g.begun {
+			if alone, err := g.turn(c); err != nil {
+				return err
+			} else if alone {
+				continue
+			}
 			if err := c.begin(g); err != nil {
 				return &Error{Kind: ErrQueuePair, Reason: err.Error()}
 			}
@@ -362,10 +383,42 @@ func (g *Group) advance() error {
 			return nil
 		}
 		g.progress = progress{begun: true, number: g.number + 1, last: time.Now()}
-		if g.number == len(c.ranges) {
-			g.finish(c)
+		if g.number < len(c.ranges) {
+			continue
 		}
+		if g.ring != nil {
+			if err := g.ring.turns.end(); err != nil {
+				return err
+			}
+		}
+		g.finish(c)
 	}
+}
+
+// turn gets a group that takes turns its turn, or does the call over the ring.
+func (g *Group) turn(c *Call) (alone bool, err error) {
+	if g.ring == nil {
+		return false, nil
+	}
+	granted, err := g.ring.turns.begin()
+	if err != nil || granted {
+		return false, err
+	}
+	if err := g.ring.collective(c); err != nil {
+		return false, err
+	}
+	g.finish(c)
+	return true, nil
+}
+
+// Turns counts, of a group that takes turns, the collectives that had one, and those that the members have done themselves.
+func (g *Group) Turns() (with, without int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ring == nil {
+		return 0, 0
+	}
+	return g.ring.turns.with, g.ring.turns.without
 }
 
 // finish ends the first call of the queue.

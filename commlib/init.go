@@ -27,8 +27,10 @@ type Config struct {
 	Name    string
 	Members []string
 	Rank    int
-	// Policy is spatial, which an empty one is, or edge-disjoint. Mbps is the rate wanted, LeastMbps the least that will do; 0 is the same.
+	// Policy is spatial, which an empty one is, edge-disjoint, or temporal: then the group asks for its turn before each collective, for as long as TurnWait, and
+	// without one the members do it among themselves. TurnWait matters at rank 0 alone. Mbps is the rate wanted, LeastMbps the least that will do; 0 is the same.
 	Policy          string
+	TurnWait        time.Duration
 	Mbps, LeastMbps int
 	// MTU is the payload of a full packet; 0 is the engines'.
 	MTU int
@@ -69,7 +71,7 @@ func (c *Config) ask(ctx context.Context) (*Group, error) {
 		o.Collective, o.Op, o.Dtype, o.Root = uint32(f.Collective), uint32(f.Op), uint32(f.Type), uint32(f.Root)
 	}
 	var g *Group
-	connect := func(offer *managerpb.JoinResponse) (*managerpb.QueuePair, error) {
+	connect := func(offer *managerpb.JoinResponse) (*managerpb.ReportRequest, error) {
 		e, err := endpoint(c, offer)
 		if err != nil {
 			return nil, err
@@ -78,14 +80,26 @@ func (c *Config) ask(ctx context.Context) (*Group, error) {
 			return nil, err
 		}
 		at := c.Device.Address()
-		return &managerpb.QueuePair{Qpn: g.qp.QPN(), Ip: at.IP.Uint32(), Mac: at.MAC.Uint64()}, nil
+		report := &managerpb.ReportRequest{Own: &managerpb.QueuePair{Qpn: g.qp.QPN(), Ip: at.IP.Uint32(), Mac: at.MAC.Uint64()}}
+		if offer.Turns {
+			if g.ring, err = newRing(g, c); err != nil {
+				return nil, err
+			}
+			report.Next, report.Previous = g.ring.pairs()
+		}
+		return report, nil
 	}
-	m, err := member.Init(ctx, c.Manager, &managerpb.JoinRequest{Name: c.Name, Members: c.Members, Rank: uint32(c.Rank), Options: o}, connect)
+	m, err := member.InitRing(ctx, c.Manager, &managerpb.JoinRequest{Name: c.Name, Members: c.Members, Rank: uint32(c.Rank), Options: o}, connect)
 	if err != nil {
 		if g != nil {
-			err = errors.Join(err, g.qp.Destroy())
+			err = errors.Join(err, g.destroy())
 		}
 		return nil, fmt.Errorf("rank %d (%s): %w", c.Rank, c.Members[c.Rank], err)
+	}
+	if g.ring != nil {
+		if err := g.ring.connect(m.Ready); err != nil {
+			return nil, errors.Join(fmt.Errorf("rank %d (%s): %w", c.Rank, c.Members[c.Rank], err), m.Abort(ctx, err.Error()), g.destroy())
+		}
 	}
 	g.start(m)
 	return g, nil

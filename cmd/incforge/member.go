@@ -27,6 +27,7 @@ type memberFlags struct {
 	members            []string
 	mbps, least        int
 	timeout, wait      time.Duration
+	turnWait           time.Duration
 }
 
 func bindMember(cmd *cobra.Command, m *memberFlags) {
@@ -36,7 +37,8 @@ func bindMember(cmd *cobra.Command, m *memberFlags) {
 	f.StringVar(&m.meet, "meet", "", "folder of a group of incforge lab (/share/groups/NAME), whose hosts meet there without a manager")
 	f.StringVar(&m.group, "group", "", "the group's name")
 	f.StringSliceVar(&m.members, "members", nil, "the hosts of the group, by rank")
-	f.StringVar(&m.policy, "policy", "", "edge-disjoint or spatial; default spatial")
+	f.StringVar(&m.policy, "policy", "", "edge-disjoint, spatial or temporal; default spatial")
+	f.DurationVar(&m.turnWait, "turn-wait", 0, "how long a group of the policy temporal asks for its turn before a collective; then the members do it themselves")
 	f.IntVar(&m.mbps, "mbps", 1000, "megabits a second wanted")
 	f.IntVar(&m.least, "least", 0, "the least that will do; 0 is the same")
 	f.DurationVar(&m.timeout, "timeout", 30*time.Second, "how long a call may stand, and the group take to be made; 0 is for ever")
@@ -76,7 +78,7 @@ func (a *app) member(ctx context.Context, name string, m *memberFlags, use func(
 		}
 		defer func() { err = errors.Join(err, conn.Close()) }()
 		g, err = commlib.InitGroup(begin, commlib.Config{Manager: managerpb.NewManagerClient(conn), Device: n, Tuning: commlib.Tuning{Timeout: m.timeout},
-			Name: m.group, Members: m.members, Rank: rank, Policy: m.policy, Mbps: m.mbps, LeastMbps: m.least, Wait: m.wait})
+			Name: m.group, Members: m.members, Rank: rank, Policy: m.policy, TurnWait: m.turnWait, Mbps: m.mbps, LeastMbps: m.least, Wait: m.wait})
 	}
 	if err != nil {
 		return err

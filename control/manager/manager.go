@@ -303,14 +303,15 @@ func (m *Manager) reserveAt(ctx context.Context, g *group, i int) error {
 }
 
 // report takes a member's queue pair. When all have reported, the group is decided.
-func (m *Manager) report(ctx context.Context, g *group, rank int, own End) error {
+func (m *Manager) report(ctx context.Context, g *group, rank int, own End, ring ...End) error {
 	m.mu.Lock()
-	if g.reported[rank] && g.Hosts[rank] != own {
+	if g.reported[rank] && (g.Hosts[rank] != own || len(ring) == 2 && g.Ring[rank] != [2]End(ring)) {
 		m.mu.Unlock()
 		return status.Errorf(codes.AlreadyExists, "rank %d of group %s has reported another queue pair", rank, g.ID)
 	}
 	if g.state == Gathering {
 		g.reported[rank], g.Hosts[rank] = true, own
+		copy(g.Ring[rank][:], ring)
 	}
 	complete := !slices.Contains(g.reported, false)
 	m.mu.Unlock()

@@ -56,6 +56,8 @@ type record struct {
 	// Ends are the switches' ends, by switch and endpoint; Hosts those of the members, by rank.
 	Ends  map[string][]End `json:"ends"`
 	Hosts []End            `json:"hosts"`
+	// Ring are the members' queue pairs toward the next rank and the one before, of a group that takes turns.
+	Ring [][2]End `json:"ring,omitempty"`
 	// Ended is why the group is being removed; empty while it is to live.
 	Ended string `json:"ended,omitempty"`
 }
@@ -109,7 +111,7 @@ func newGroup(r record, now time.Time) *group {
 	g := &group{record: r, state: Reserving, reported: make([]bool, n), watched: make([]int, n), seen: make([]time.Time, n), gone: map[string]bool{},
 		reserved: make(chan struct{}), ready: make(chan struct{}), over: make(chan struct{})}
 	if g.Hosts == nil {
-		g.Hosts = make([]End, n)
+		g.Hosts, g.Ring = make([]End, n), make([][2]End, n)
 	}
 	for i := range g.seen {
 		g.seen[i] = now

@@ -236,16 +236,23 @@ func (m *Manager) Report(ctx context.Context, r *managerpb.ReportRequest) (*mana
 		}
 		return nil, err
 	}
-	q := r.Own
-	if q == nil || q.Qpn < 2 || q.Qpn > roce.PSNMask || q.Ip == 0 || q.Mac >= 1<<48 {
-		return nil, invalid("rank %d: its queue pair has no address, or one of too many bits", r.Rank)
+	ends := []*managerpb.QueuePair{r.Own}
+	if g.Options.Policy == temporal {
+		ends = append(ends, r.Next, r.Previous)
 	}
-	if err := m.report(context.WithoutCancel(ctx), g, int(r.Rank), End{q.Qpn, q.Ip, q.Mac}); err != nil {
+	var own []End
+	for _, q := range ends {
+		if q == nil || q.Qpn < 2 || q.Qpn > roce.PSNMask || q.Ip == 0 || q.Mac >= 1<<48 {
+			return nil, invalid("rank %d: a queue pair is missing, has no address, or one of too many bits", r.Rank)
+		}
+		own = append(own, End{q.Qpn, q.Ip, q.Mac})
+	}
+	if err := m.report(context.WithoutCancel(ctx), g, int(r.Rank), own[0], own[1:]...); err != nil {
 		return nil, err
 	}
 	select {
 	case <-g.ready:
-		return &managerpb.ReportResponse{}, nil
+		return g.neighbours(int(r.Rank)), nil
 	case <-g.over:
 		return nil, status.Error(codes.Aborted, m.reasonOf(g))
 	case <-ctx.Done():

@@ -123,6 +123,16 @@ func (m *Manager) turns(ctx context.Context, id string, sequence uint64) (*lock.
 	return m.keeper(g), nil
 }
 
+// neighbours are the far ends of a member's queue pairs in the ring.
+func (g *group) neighbours(rank int) *managerpb.ReportResponse {
+	if g.Options.Policy != temporal {
+		return &managerpb.ReportResponse{}
+	}
+	n := len(g.Members)
+	pair := func(e End) *managerpb.QueuePair { return &managerpb.QueuePair{Qpn: e.QPN, Ip: e.IP, Mac: e.MAC} }
+	return &managerpb.ReportResponse{Next: pair(g.Ring[(rank+1)%n][1]), Previous: pair(g.Ring[(rank+n-1)%n][0])}
+}
+
 // Lock gets a group its turn, or says why it has none.
 func (m *Manager) Lock(ctx context.Context, r *managerpb.LockRequest) (*managerpb.LockResponse, error) {
 	if r.WaitMs > uint32(mostWait.Milliseconds()) {

@@ -21,7 +21,7 @@ func (w *world) turn(name string) *group {
 	g, err := w.m.create(w.ctx, name, name, []string{"h0", "h1", "h2", "h3"}, Options{Mbps: 1000, DType: 3, Policy: temporal})
 	require.NoError(w.t, err)
 	for rank := range 4 {
-		require.NoError(w.t, w.m.report(w.ctx, g, rank, End{uint32(9 + rank), 7, 7}))
+		require.NoError(w.t, w.m.report(w.ctx, g, rank, End{uint32(9 + rank), 7, 7}, End{uint32(20 + rank), 7, 7}, End{uint32(30 + rank), 7, 7}))
 	}
 	require.Equal(w.t, Ready, g.state, g.reason)
 	return g
@@ -58,6 +58,8 @@ func TestTurns(t *testing.T) {
 		require.NoError(t, s.start(&life{left: -1}))
 	}
 	a, b := w.turn("a"), w.turn("b")
+	around := a.neighbours(3)
+	require.Equal(t, []uint32{30, 22}, []uint32{around.Next.Qpn, around.Previous.Qpn})
 	require.True(t, w.lock(a, 1, false).Granted)
 	require.Equal(t, 3, w.held(a))
 	refused := w.lock(b, 1, false)

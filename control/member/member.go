@@ -23,6 +23,8 @@ const retry = 100 * time.Millisecond
 type Group struct {
 	// Offer is what the manager said of the member's connection.
 	Offer *managerpb.JoinResponse
+	// Ready is what it said when all had reported.
+	Ready *managerpb.ReportResponse
 
 	manager managerpb.ManagerClient
 	rank    uint32
@@ -37,6 +39,15 @@ type Group struct {
 // the group is ready, and the member is there until Leave.
 func Init(ctx context.Context, m managerpb.ManagerClient, r *managerpb.JoinRequest,
 	connect func(offer *managerpb.JoinResponse) (*managerpb.QueuePair, error)) (*Group, error) {
+	return InitRing(ctx, m, r, func(offer *managerpb.JoinResponse) (*managerpb.ReportRequest, error) {
+		own, err := connect(offer)
+		return &managerpb.ReportRequest{Own: own}, err
+	})
+}
+
+// InitRing is Init of a member that reports more queue pairs: those toward the next rank and the one before.
+func InitRing(ctx context.Context, m managerpb.ManagerClient, r *managerpb.JoinRequest,
+	connect func(offer *managerpb.JoinResponse) (*managerpb.ReportRequest, error)) (*Group, error) {
 	g := &Group{manager: m, rank: r.Rank, over: make(chan struct{})}
 	err := again(ctx, func() (err error) {
 		g.Offer, err = m.Join(ctx, r)
@@ -45,14 +56,15 @@ func Init(ctx context.Context, m managerpb.ManagerClient, r *managerpb.JoinReque
 	if err != nil {
 		return nil, fmt.Errorf("join group %s: %w", r.Name, err)
 	}
-	own, err := connect(g.Offer)
+	report, err := connect(g.Offer)
 	if err != nil {
 		// The others should not have to wait until this member's time is over. What becomes of the call makes no difference to it.
 		_, _ = m.Destroy(ctx, &managerpb.DestroyRequest{Group: g.Offer.Group})
 		return nil, fmt.Errorf("group %s: queue pair: %w", r.Name, err)
 	}
-	err = again(ctx, func() error {
-		_, err := m.Report(ctx, &managerpb.ReportRequest{Group: g.Offer.Group, Rank: r.Rank, Own: own})
+	report.Group, report.Rank = g.Offer.Group, r.Rank
+	err = again(ctx, func() (err error) {
+		g.Ready, err = m.Report(ctx, report)
 		return err
 	})
 	if err != nil {
@@ -62,6 +74,24 @@ func Init(ctx context.Context, m managerpb.ManagerClient, r *managerpb.JoinReque
 	g.stop = stop
 	go g.watch(watching)
 	return g, nil
+}
+
+// Lock asks for the group's turn, or prolongs the one that it has. A manager that does not answer in time is one that refuses.
+func (g *Group) Lock(ctx context.Context, r *managerpb.LockRequest) *managerpb.LockResponse {
+	r.Group = g.Offer.Group
+	out, err := g.manager.Lock(ctx, r)
+	if err != nil {
+		return &managerpb.LockResponse{Reason: status.Convert(err).Message()}
+	}
+	return out
+}
+
+// Unlock ends the turn for a collective. A manager that does not answer is told again until ctx ends.
+func (g *Group) Unlock(ctx context.Context, sequence uint64) error {
+	return again(ctx, func() error {
+		_, err := g.manager.Unlock(ctx, &managerpb.UnlockRequest{Group: g.Offer.Group, Sequence: sequence})
+		return err
+	})
 }
 
 // again repeats a call while nobody answers.

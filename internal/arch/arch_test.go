@@ -82,6 +82,7 @@ func rooms() []Room {
 		{"control/managerpb", 0, "what a manager is asked"},
 		{"control/rpc", 1, "connections and who is at the other end"},
 		{"control/rpc/rpctest", 2, "certificates for tests"},
+		{"control/lock", 1, "turns: knows what outlives a crash, and neither engines nor the network"},
 		{"control/member", 1, "a host's side: knows the manager by its service alone"},
 		{"commlib/verbs", 1, "a NIC's queue pairs, by the names of libibverbs"},
 		{"commlib/ibverbs", 2, "a NIC of libibverbs behind them"},

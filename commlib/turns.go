@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package commlib
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"incforge/control/managerpb"
+)
+
+// locker is a control plane that gives turns.
+type locker interface {
+	Lock(ctx context.Context, r *managerpb.LockRequest) *managerpb.LockResponse
+	Unlock(ctx context.Context, sequence uint64) error
+}
+
+// turns gets the group its turn before each collective: rank 0 asks, the others hear from the rank before them. The group's goroutine has it.
+type turns struct {
+	ring     *ring
+	wait     time.Duration
+	sequence uint64 // of the collective
+	granted  bool
+	stop     func() // of what prolongs the turn
+	// with and without count the collectives that had a turn and those that had none. Guarded by the group's mu.
+	with, without int
+}
+
+// note is what a rank tells the next: the collective's number, and what there is to say.
+type note [16]byte
+
+const (
+	turnRefused = iota
+	turnGranted
+	turnDone
+)
+
+// noted receives a note from the rank before, if there is one, and hands it on, if somebody is next. It returns what was said.
+func (t *turns) noted(what uint64, receive, send bool) (uint64, error) {
+	buffer := make([]byte, 2*len(note{}))
+	known, err := t.ring.g.device.Register(buffer)
+	if err != nil {
+		return 0, err
+	}
+	out, in := buffer[:len(note{})], buffer[len(note{}):]
+	if receive {
+		if err = t.ring.exchange(nil, in, known); err == nil {
+			sequence, said := binary.LittleEndian.Uint64(in), binary.LittleEndian.Uint64(in[8:])
+			if sequence != t.sequence {
+				err = &Error{Kind: ErrMismatch, Reason: fmt.Sprintf("the rank before is at collective %d, this one at %d", sequence, t.sequence)}
+			}
+			what = said
+		}
+	}
+	if send && err == nil {
+		binary.LittleEndian.PutUint64(out, t.sequence)
+		binary.LittleEndian.PutUint64(out[8:], what)
+		err = t.ring.exchange(out, nil, known)
+	}
+	if gone := known.Deregister(); err == nil {
+		err = gone
+	}
+	return what, err
+}
+
+// begin finds out whether the group has its turn for the next collective.
+func (t *turns) begin() (granted bool, err error) {
+	g := t.ring.g
+	n, own := len(g.at.Members), g.at.Rank
+	t.sequence++
+	what := uint64(turnRefused)
+	if own == 0 && t.ask() {
+		what = turnGranted
+	}
+	what, err = t.noted(what, own > 0, own < n-1)
+	t.granted = what == turnGranted
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if t.granted {
+		t.with++
+	} else {
+		t.without++
+	}
+	return t.granted, err
+}
+
+// ask has the manager ask. It waits no longer than the group lives.
+func (t *turns) ask() bool {
+	g := t.ring.g
+	l := g.leave.(locker)
+	ctx, cancel := context.WithTimeout(context.Background(), t.wait+goodbye)
+	defer cancel()
+	answer := make(chan *managerpb.LockResponse, 1)
+	sequence := t.sequence
+	go func() {
+		answer <- l.Lock(ctx, &managerpb.LockRequest{Sequence: sequence, WaitMs: uint32(t.wait.Milliseconds())})
+	}()
+	select {
+	case a := <-answer:
+		if !a.Granted {
+			return false
+		}
+		t.prolong(l, sequence, time.Duration(a.LeaseMs)*time.Millisecond)
+		return true
+	case <-g.leave.Ended():
+	case <-g.stop:
+	}
+	return false
+}
+
+// prolong keeps the turn until stop.
+func (t *turns) prolong(l locker, sequence uint64, lease time.Duration) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	t.stop = func() { cancel(); <-done; t.stop = nil }
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(max(lease/3, time.Millisecond))
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+				l.Lock(ctx, &managerpb.LockRequest{Sequence: sequence, Prolong: true}) // a turn that is lost ends the group
+			}
+		}
+	}()
+}
+
+// end gives the turn back, once all members have done with it.
+func (t *turns) end() error {
+	g := t.ring.g
+	own := g.at.Rank
+	if _, err := t.noted(turnDone, own != 1, own != 0); err != nil {
+		return err
+	}
+	if own == 0 {
+		t.stop()
+		ctx, cancel := context.WithTimeout(context.Background(), goodbye)
+		defer cancel()
+		_ = g.leave.(locker).Unlock(ctx, t.sequence) // who does not hear it ends the turn when it is asked for the next one
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package commlib_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"incforge/commlib"
+	"incforge/control/managerpb"
+	"incforge/live"
+)
+
+// Two groups of the same hosts take turns at memory that is enough for one: whatever a collective gets, a turn at the switches or the ring of the members, its result
+// is exact. The lossy wires carry the ring, too.
+func TestTurns(t *testing.T) {
+	p := params()
+	const shared = 48
+	c, ctx := newSharing(t, p, live.Faults{Loss: 0.003}, shared), within(t, time.Minute)
+	_, err := c.init(ctx, "large", []string{"h0", "h1"}, func(cfg *commlib.Config) { cfg.Policy = "?" })
+	require.ErrorContains(t, err, "no policy")
+	var both [2][]*commlib.Group
+	for i := range both {
+		both[i], err = c.init(ctx, fmt.Sprint("g", i), []string{"h0", "h2", "h1", "h3"}[i:], func(cfg *commlib.Config) {
+			cfg.Policy, cfg.TurnWait, cfg.Tuning.QPTimeout = "temporal", time.Duration(i)*100*time.Microsecond, 12
+		})
+		require.NoError(t, err)
+	}
+	l, err := c.switches["leaf0"].agent.List(ctx, nil)
+	require.NoError(t, err)
+	for _, g := range l.Groups {
+		require.Less(t, g.Slots, uint32(shared+1))
+		require.Greater(t, g.Slots, uint32(shared/2), "there is room for one at a time")
+	}
+	var wait sync.WaitGroup
+	for i, all := range both {
+		wait.Go(func() {
+			rng := rand.New(rand.NewPCG(7, uint64(i)))
+			for j := range 24 {
+				kind, types := commlib.Collectives()[j%6], commlib.Types()
+				x := draw(t, rng, kind, len(all), 1+rng.IntN(3000), types[rng.IntN(len(types))], []commlib.Op{commlib.Sum, commlib.Max}[rng.IntN(2)])
+				if !assert.NoError(t, x.run(ctx, all)) {
+					return
+				}
+				for rank, want := range x.want {
+					if want != nil {
+						assert.Equal(t, want, x.requests[rank].Recv, "group %d, %v, rank %d", i, kind, rank)
+					}
+				}
+			}
+		})
+	}
+	wait.Wait()
+	with, without := 0, 0
+	for _, all := range both {
+		a, b := all[0].Turns()
+		for _, g := range all {
+			again, alone := g.Turns()
+			require.Equal(t, []int{a, b}, []int{again, alone}, "all ranks get the same answer")
+		}
+		with, without = with+a, without+b
+	}
+	t.Logf("%d collectives had a turn, %d had none", with, without)
+	require.Equal(t, 48, with+without)
+	require.Positive(t, min(with, without))
+	for _, all := range both {
+		require.NoError(t, everybody(len(all), func(rank int) error { return all[rank].Destroy(ctx) }))
+	}
+	c.empty()
+}
+
+// deaf is a manager that answers everything but what is asked about turns.
+type deaf struct{ managerpb.ManagerClient }
+
+func (deaf) Lock(context.Context, *managerpb.LockRequest, ...grpc.CallOption) (*managerpb.LockResponse, error) {
+	return nil, status.Error(codes.Unavailable, "no way")
+}
+
+// A group that never gets a turn does everything over its ring: all collectives, types and operations, from nothing to what needs several pieces. A member that dies ends
+// it, and the others hear why within five seconds.
+func TestRing(t *testing.T) {
+	t.Parallel()
+	c, ctx := newSharing(t, params(), live.Faults{}, 48), within(t, time.Minute)
+	members := []string{"h3", "h0", "h2", "h1"}
+	all, err := c.init(ctx, "ring", members, func(cfg *commlib.Config) { cfg.Policy, cfg.Manager = "temporal", deaf{cfg.Manager} })
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(3, 3))
+	calls := 0
+	for _, kind := range commlib.Collectives() {
+		for i, elements := range []int{0, 1, 3, 5, 1000, 70_000} {
+			x := draw(t, rng, kind, len(all), elements, commlib.Types()[i%4], []commlib.Op{commlib.Sum, commlib.Max}[i%2])
+			require.NoError(t, x.run(ctx, all), "%v of %d elements", kind, elements)
+			x.check(t, fmt.Sprint(kind, " of ", elements, " elements"))
+			calls++
+		}
+	}
+	for _, g := range all {
+		with, without := g.Turns()
+		require.Equal(t, []int{0, calls}, []int{with, without})
+	}
+	ended := make(chan []error)
+	go func() {
+		errs, _ := use(ctx, t, rng, all, nil)
+		ended <- errs
+	}()
+	time.Sleep(50 * time.Millisecond)
+	began := time.Now()
+	require.NoError(t, c.hosts["h1"].kill())
+	for rank, err := range <-ended {
+		if members[rank] != "h1" {
+			require.ErrorIs(t, err, commlib.ErrEnded)
+			require.ErrorContains(t, err, "rank 3, h1, is gone")
+		}
+	}
+	require.Less(t, time.Since(began), 5*time.Second)
+	for _, g := range all {
+		_ = g.Abort(ctx, "") // of h1 nobody hears
+	}
+	for _, name := range members[:3] {
+		qps, regions := c.hosts[name].nic.InUse()
+		require.Zero(t, qps+regions, name)
+	}
+}
