@@ -101,7 +101,7 @@ func (c *Client) Exec(ctx context.Context, host, script string, out io.Writer) (
 	return strconv.Atoi(resp.Trailer.Get(statusTrailer))
 }
 
-// Shell runs an interactive shell on a host, until it ends or there is no more input.
+// Shell runs an interactive shell on a host, until it ends. The end of in is a Ctrl-D, so that the shell does first what was typed before.
 func (c *Client) Shell(ctx context.Context, host string, in io.Reader, out io.Writer) (err error) {
 	conn, err := c.dial(ctx)
 	if err != nil {
@@ -121,9 +121,7 @@ func (c *Client) Shell(ctx context.Context, host string, in io.Reader, out io.Wr
 	}
 	go func() {
 		_, _ = io.Copy(conn, in) // ends with in, or with the connection
-		if half, ok := conn.(*net.UnixConn); ok {
-			_ = half.CloseWrite()
-		}
+		_, _ = io.WriteString(conn, "\x04")
 	}()
 	if _, err = io.Copy(out, r); errors.Is(err, net.ErrClosed) {
 		err = nil

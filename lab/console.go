@@ -42,7 +42,8 @@ func (c *console) await(until time.Time) error {
 // run has the guest do a command, "run" or "shell", of which it knows by a token. What it prints goes to out, what comes from in to the
 // guest. A failure of out does not end it, for the terminal would stay taken.
 func (c *console) run(kind, token string, in io.Reader, out io.Writer) (status int, err error) {
-	if _, err := fmt.Fprintf(c.conn, "%s %s\n", kind, token); err != nil {
+	// What was typed when the shell before had ended is no part of this line.
+	if _, err := fmt.Fprintf(c.conn, "\n%s %s\n", kind, token); err != nil {
 		return 0, fmt.Errorf("%w: %w", ErrGone, err)
 	}
 	if in != nil {

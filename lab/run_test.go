@@ -69,9 +69,13 @@ func fakeGuest(args []string) {
 			tty := os.NewFile(uintptr(4+i), "tty")
 			fmt.Fprint(tty, readyText)
 			for {
-				var kind, token string
-				if n, _ := fmt.Fscanf(tty, "%s %s\n", &kind, &token); n < 2 { // it reads no byte too many
+				line, err := readLine(tty)
+				if err != nil {
 					return
+				}
+				kind, token, two := strings.Cut(line, " ")
+				if !two {
+					continue
 				}
 				cmd := exec.Command("sh", filepath.Join(share, ".run", token))
 				switch kind {
@@ -88,7 +92,7 @@ func fakeGuest(args []string) {
 				cmd.Env = append(os.Environ(), "SHARE="+share, "NAME="+name)
 				cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = tty, tty, &syscall.SysProcAttr{Setsid: true}
 				mu.Lock()
-				err := cmd.Start()
+				err = cmd.Start()
 				if err == nil {
 					pids[token] = cmd.Process.Pid
 				}
@@ -99,6 +103,15 @@ func fakeGuest(args []string) {
 		}()
 	}
 	select {}
+}
+
+// readLine reads a line, and no byte too many: what follows may be for a shell.
+func readLine(r io.Reader) (line string, err error) {
+	for b := []byte{0}; ; line += string(b) {
+		if _, err = io.ReadFull(r, b); err != nil || b[0] == '\n' {
+			return line, err
+		}
+	}
 }
 
 // guest makes a guest of this program.
@@ -248,6 +261,16 @@ func shell(ctx context.Context, t *testing.T, c *Client) {
 	require.NoError(t, c.Shell(ctx, "h0", in, &out))
 	assert.Equal(t, "42\n", out.String())
 	require.ErrorContains(t, c.Shell(ctx, "nobody", in, &out), "no such host")
+	// What is typed is done before the shell ends with its input; what is typed too late spoils no command.
+	out.Reset()
+	require.NoError(t, c.Shell(ctx, "h0", strings.NewReader("sleep 0.1; echo $((6*7))\nexit\nls"), &out))
+	assert.Equal(t, "42\n", out.String())
+	for range ttys {
+		out.Reset()
+		_, err := c.Exec(ctx, "h0", "echo right", &out)
+		require.NoError(t, err)
+		assert.Equal(t, "right\n", out.String())
+	}
 }
 
 // cut: a command ends with whoever asked for it, and its terminal is free again.

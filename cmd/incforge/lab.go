@@ -85,6 +85,7 @@ func (a *app) labRun(cmd *cobra.Command, args []string, l *labFlags) error {
 		}
 	}
 	if l.prepare {
+		a.log.Infof("lab: the switches of %s are ready to run", top.Name)
 		return closeEngines(o.Engines)
 	}
 	if top.Manager != nil {
