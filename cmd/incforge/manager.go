@@ -41,7 +41,7 @@ sees then what fails. Runs until SIGINT or SIGTERM.`,
 			if cfg.Lease <= 2*cfg.Call || cfg.Patience <= cfg.Call || cfg.Gather <= 0 || cfg.Call <= 0 {
 				return usagef("--lease must be more than twice --call, --patience more than --call, and --gather more than 0")
 			}
-			cfg.Network, cfg.Now, cfg.Random, cfg.Log = c.Network, time.Now, rand.Reader, a.log
+			cfg.Network, cfg.ReportedMbps, cfg.Now, cfg.Random, cfg.Log = c.Network, c.ReportedMbps, time.Now, rand.Reader, a.log
 			return a.runManager(cmd.Context(), cfg, c.Agents, file, listen, page, files)
 		}}
 	f := cmd.Flags()

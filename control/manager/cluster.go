@@ -23,6 +23,8 @@ type Cluster struct {
 	Network *placement.Network
 	// Agents are HOST:PORT by switch.
 	Agents map[string]string
+	// ReportedMbps is the rate of links that agents report and the file does not have; 0: they are not used.
+	ReportedMbps int
 }
 
 // ErrTopology is what everything that is wrong with a topology file wraps.
@@ -33,6 +35,7 @@ type (
 	fileCluster struct {
 		HopRTTNS strictyaml.Value[int] `yaml:"hop_rtt_ns"`
 		Levels   strictyaml.Value[bool]
+		Reported strictyaml.Value[int] `yaml:"reported_mbps"`
 		Switches []fileSwitch
 		Hosts    []strictyaml.Value[string]
 		Links    []fileLink
@@ -95,6 +98,9 @@ func (r *surveyor) survey(f *fileCluster) {
 	case f.HopRTTNS.V == 0:
 		r.Addf(f.HopRTTNS.Pos, "the round trip of a hop is 0: it must be more")
 	}
+	if r.c.ReportedMbps = f.Reported.V; f.Reported.Given && f.Reported.V == 0 {
+		r.Addf(f.Reported.Pos, "links that are reported have a rate of 0 Mbit/s")
+	}
 	if len(f.Switches) == 0 {
 		r.Addf(yamlpos.Pos{}, "there are no switches")
 	}
@@ -112,7 +118,7 @@ func (r *surveyor) survey(f *fileCluster) {
 		linked[e.Node] = true
 	}
 	for i, n := range net.Nodes {
-		if !linked[i] && n.Name != "" && r.index[n.Name] == i {
+		if !linked[i] && !f.Reported.Given && n.Name != "" && r.index[n.Name] == i {
 			r.Addf(r.where[i], "%s has no link", n.Name)
 		}
 	}

@@ -40,6 +40,9 @@ func TestReadCluster(t *testing.T) {
 		Nodes: []placement.Node{{Name: "leaf0", Level: 1}, {Name: "spine0", Level: 2}, {Name: "h0", Host: true}, {Name: "h1", Host: true}},
 		Links: []placement.Link{{Ends: [2]placement.End{{Node: 0, Port: 0}, {Node: 2}}, Mbps: 100_000}, {Ends: [2]placement.End{{Node: 0, Port: 1}, {Node: 3}}, Mbps: 100_000},
 			{Ends: [2]placement.End{{Node: 1, Port: 0}, {Node: 0, Port: 2}}, Mbps: 400_000}}}, c.Network)
+	c, err = ParseCluster("t.yaml", []byte(strings.Replace(topologyText, "[h0, h1]", "[h0, h1, h2]\nreported_mbps: 40000", 1)))
+	require.NoError(t, err, "a host without a link may be reported")
+	assert.Equal(t, 40_000, c.ReportedMbps)
 	_, err = ReadCluster(path + "x")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
@@ -80,6 +83,7 @@ func TestMistakes(t *testing.T) {
 		"t.yaml:8:9: a link joins two hosts, h1 and h0":                         {"a: leaf0:0", "a: h1"},
 		"t.yaml:10:9: a link joins leaf0 to itself":                             {"a: spine0:0", "a: leaf0:3"},
 		"t.yaml:1:13: -2000 is not an integer that is not negative":             {"2000", "-2000"},
+		"t.yaml:2:16: links that are reported have a rate of 0 Mbit/s":          {"levels: true", "reported_mbps: 0"},
 		"t.yaml: the file is empty":                                             {topologyText, "# nothing\n"},
 		"t.yaml: there are no switches":                                         {topologyText, "hosts: []\n"},
 		"t.yaml:3:42: switch number 2 has no name":                              {topologyText, many},

@@ -33,6 +33,8 @@ import (
 // Config is what a manager works with.
 type Config struct {
 	Network *placement.Network
+	// ReportedMbps is the rate of links that agents report and Network does not have; 0: there are none but Network's.
+	ReportedMbps int
 	// Agents are the switches' agents, by switch.
 	Agents map[string]pb.AgentClient
 	Store  store.Store
@@ -79,8 +81,10 @@ type node struct {
 	agent  pb.AgentClient
 	params string
 	ports  []*pb.Port
-	qpns   uint32 // that it could give out when it was asked last
-	engine *contract.Params
+	// neighbours by port, if links are reported.
+	neighbours map[int]string
+	qpns       uint32 // that it could give out when it was asked last
+	engine     *contract.Params
 	// up: the agent answered last time, and has no group that the manager does not know. since is when it was last seen so.
 	up      bool
 	since   time.Time
@@ -138,7 +142,7 @@ func (m *Manager) account() error {
 		return nil
 	}
 	net := *m.cfg.Network
-	net.Nodes = slices.Clone(net.Nodes)
+	net.Nodes, net.Links = slices.Clone(net.Nodes), slices.Concat(net.Links, m.reported())
 	for i := range net.Nodes {
 		if s := m.switches[net.Nodes[i].Name]; s != nil {
 			net.Nodes[i].Engine = s.engine
@@ -263,12 +267,13 @@ func (m *Manager) place(tenant, name string, members []string, o Options) (*grou
 
 // engineNear is the engine of a switch beside a host; nil if none is known.
 func (m *Manager) engineNear(host string) *contract.Params {
-	for _, l := range m.cfg.Network.Links {
+	net := m.network()
+	for _, l := range net.Links {
 		for i, e := range l.Ends {
-			if m.cfg.Network.Nodes[e.Node].Name != host {
+			if net.Nodes[e.Node].Name != host {
 				continue
 			}
-			if s := m.switches[m.cfg.Network.Nodes[l.Ends[1-i].Node].Name]; s != nil && s.engine != nil {
+			if s := m.switches[net.Nodes[l.Ends[1-i].Node].Name]; s != nil && s.engine != nil {
 				return s.engine
 			}
 		}

@@ -117,6 +117,9 @@ func (m *Manager) hear(ctx context.Context, s *node, a answer) {
 func (m *Manager) learn(s *node, d *pb.DescribeResponse) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := m.meet(s, d.Ports); err != nil {
+		return err
+	}
 	if s.params == d.Params {
 		return nil
 	}
@@ -128,7 +131,7 @@ func (m *Manager) learn(s *node, d *pb.DescribeResponse) error {
 
 // wires compares the ports with the network: a link is down if either end says so, or sees somebody else. Called with mu held.
 func (m *Manager) wires() error {
-	net := m.cfg.Network
+	net := m.network()
 	for i, l := range net.Links {
 		down := false
 		for j, e := range l.Ends {

@@ -157,6 +157,12 @@ func (m *Manager) loadOne(r store.Record) error {
 		}
 		return nil // no longer in the file
 	}
+	if name, ok := strings.CutPrefix(r.Name, portsPrefix); ok {
+		if s := m.switches[name]; s != nil {
+			return json.Unmarshal(r.Data, &s.neighbours)
+		}
+		return nil
+	}
 	var rec record
 	if err := json.Unmarshal(r.Data, &rec); err != nil {
 		return err

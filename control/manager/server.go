@@ -118,9 +118,10 @@ func (m *Manager) wait(ctx context.Context, members []string) bool {
 	for _, s := range m.switches {
 		stale = stale || !s.up
 	}
-	for i, l := range m.cfg.Network.Links {
+	net := m.network()
+	for i, l := range net.Links {
 		for _, e := range l.Ends {
-			stale = stale || m.placer != nil && m.placer.LinkDown(i) && slices.Contains(members, m.cfg.Network.Nodes[e.Node].Name)
+			stale = stale || m.placer != nil && m.placer.LinkDown(i) && slices.Contains(members, net.Nodes[e.Node].Name)
 		}
 	}
 	m.mu.Unlock()

@@ -42,6 +42,7 @@ type world struct {
 	ctx   context.Context
 	// order is that of the members of the groups that are made, and the other way round that in which they report.
 	order []int
+	mbps  int // of links that are reported
 }
 
 // orders are those that the campaigns have: of members, and with them of the tree's endpoints, and of reports.
@@ -307,7 +308,7 @@ func (w *world) manage(x *wire) {
 	}
 	log, _ := logtest.NewNullLogger()
 	m, err := New(Config{Network: w.net, Agents: agents, Store: x, Lease: 10 * time.Second, Gather: 30 * time.Second, Call: time.Second, Patience: 3 * time.Second,
-		Groups: 2, Now: func() time.Time { return w.now }, Random: w.rng, Log: log})
+		Groups: 2, ReportedMbps: w.mbps, Now: func() time.Time { return w.now }, Random: w.rng, Log: log})
 	require.NoError(w.t, err)
 	w.m = m
 }
