@@ -185,6 +185,7 @@ long: tools build ## Ten to the eighth random pairs through the adder of every d
 	INCFORGE_LONG=1 $(GO) test -timeout 180m ./hdl/icrc ./hdl/parser ./hdl/assemble
 	$(GO) test -count 1 ./commlib -run ComeAndGo -groups 1000 -v
 	$(GO) test -count 1 ./control/manager -run AllInterleavings -wide -v
+	$(GO) test -count 1 ./modelcheck -run MessagesThroughATree -whole-tree -v
 
 chip28: tools build ## All scenarios on the widest preset: hours of a processor, the compiler alone takes minutes
 	$(INCFORGE) verify chip28 --json $(BUILD)/chip28/results.json

@@ -58,7 +58,7 @@ A violation is printed as a message sequence chart and saved as a scenario for -
 			if err := f.config.Collective.UnmarshalText([]byte(f.collective)); err != nil {
 				return usageError{fmt.Errorf("--collective: %w", err)}
 			}
-			for _, name := range []string{"mode", "collective", "tree", "requests", "window", "slots", "loss", "reorder", "dup", "timeouts", "rnr", "free", "empty", "bad", "checkpoint"} {
+			for _, name := range []string{"mode", "collective", "tree", "requests", "window", "slots", "bytes", "path-mtus", "loss", "reorder", "dup", "timeouts", "rnr", "free", "empty", "bad", "checkpoint"} {
 				if cmd.Flags().Changed(name) {
 					return a.modelcheckOne(cmd.Context(), &f)
 				}
@@ -67,12 +67,14 @@ A violation is printed as a message sequence chart and saved as a scenario for -
 		}}
 	fl := cmd.Flags()
 	c := &f.config
-	fl.IntVar(&c.Mode, "mode", 3, "mode of the engines: 2, 3")
+	fl.IntVar(&c.Mode, "mode", 3, "mode of the engines: 1, 2, 3")
 	fl.StringVar(&f.collective, "collective", "allreduce", "allreduce, reduce or broadcast")
 	fl.StringVar(&c.Tree, "tree", "3-2", "star-HOSTS, chain-HOSTS (two switches with so many each) or LEVELS-DEGREE, levels with the hosts")
-	fl.IntVar(&c.Requests, "requests", 3, "packets each sender sends")
-	fl.IntVar(&c.Window, "window", 3, "most packets a sender has outstanding (sent and not acknowledged)")
-	fl.IntVar(&c.Slots, "slots", 0, "slots of the group, or of a pipe in mode 3 (default: the window; in mode 2 the next power of two, doubled)")
+	fl.IntVar(&c.Requests, "requests", 3, "packets, in mode 1 messages, each sender sends")
+	fl.IntVar(&c.Window, "window", 3, "most packets, in mode 1 messages, a sender has outstanding (sent and not acknowledged)")
+	fl.IntVar(&c.Slots, "slots", 0, "slots of the group, or of a pipe in modes 3 and 1 (default: the window; in mode 2 the next power of two, doubled)")
+	fl.IntVar(&c.Bytes, "bytes", 0, "mode 1: bytes of a message, a multiple of 4 (default 8)")
+	fl.IntSliceVar(&c.PathMTUs, "path-mtus", nil, "mode 1: the hosts' path MTUs, 4 or 8, again from the first when they are used up (default 4,8)")
 	fl.IntVar(&c.Loss, "loss", 1, "most packets the links lose in a run")
 	fl.IntVar(&c.Reorder, "reorder", 0, "most packets that overtake others")
 	fl.IntVar(&c.Dup, "dup", 0, "most packets that are delivered twice")
@@ -80,7 +82,7 @@ A violation is printed as a message sequence chart and saved as a scenario for -
 	fl.IntVar(&c.RNR, "rnr", 0, "most times a host has no receive posted and answers with an RNR NAK")
 	fl.BoolVar(&c.Free, "free", false, "mode 3: interleave an engine's sends with everything else instead of sending at once")
 	fl.BoolVar(&c.Empty, "empty", false, "send packets without payload, as a barrier does")
-	fl.StringSliceVar(&c.Bad, "bad", nil, "break these rules on purpose, to see that the search finds it: A1, A2, A9, A10, B6-ack, B6-assert, B9, B10, B10-host, B15")
+	fl.StringSliceVar(&c.Bad, "bad", nil, "break these rules on purpose, to see that the search finds it: A1, A2, A9, A10, B6-ack, B6-assert, B9, B10, B10-host, B15; in mode 1 by-psn, ack-full, free-first, keep-refused, B10-host")
 	fl.BoolVar(&f.symmetry, "symmetry", true, "symmetry reduction: explore only one of the states that differ by which host or switch is which")
 	fl.BoolVar(&f.reduction, "reduction", true, "partial-order reduction: explore only one order of independent steps")
 	fl.IntVar(&f.workers, "workers", 0, "goroutines (default: one a processor); the counts do not depend on it")
