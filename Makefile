@@ -191,6 +191,7 @@ long: tools build ## Ten to the eighth random pairs through the adder of every d
 	$(GO) test -count 1 ./control/manager -run 'AllInterleavings|EveryStep|EveryCall' -wide -orders -messages 100000 -v
 	$(GO) test -count 1 ./control/agent -run EveryCall -messages 100000 -v
 	$(GO) test -count 1 ./control/lock -interleavings 100000 -v
+	$(GO) test -count 1 ./modelcheck -run MessagesThroughATree -whole-tree -v
 
 chip28: tools build ## All scenarios on the widest preset: hours of a processor, the compiler alone takes minutes
 	$(INCFORGE) verify chip28 --json $(BUILD)/chip28/results.json

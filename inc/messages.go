@@ -62,7 +62,9 @@ func (e *Engine) newMessages(number int) *message.Group {
 	if e.params.Reproducible {
 		memory.Plane = units * e.params.slotBytes() / 4
 	}
-	s := message.Settings{N: g.pipeSlots(), Bytes: e.params.slotBytes(), Whole: g.WholeMessages, Memory: memory}
+	p := e.params
+	s := message.Settings{N: g.pipeSlots(), Bytes: p.slotBytes(), Whole: g.WholeMessages, Memory: memory,
+		Wrong: message.Wrong{ByPSN: p.follows(RuleByPSN), FreeFirst: p.follows(RuleFreeFirst), KeepRefused: p.follows(RuleKeepRefused)}}
 	for member := range g.ends {
 		record := &e.table[e.params.EndpointIndex(number, member)]
 		s.RQ, s.SQ, s.MTU = append(s.RQ, record.RQPSN), append(s.SQ, record.SQPSN), append(s.MTU, record.PathMTU)
@@ -152,6 +154,10 @@ func (e *Engine) messageData(in *incoming) {
 	switch r.Verdict {
 	case message.Full: // 9
 		e.countData(in)
+		if e.params.follows(RuleAckFull) {
+			e.answerData(in, in.PSN, roce.AckSyndrome)
+			return
+		}
 		e.refuse(in)
 	case message.Size: // 10
 		e.invalid(in, DropMessageSize)

@@ -34,6 +34,14 @@ const (
 	// RuleB15: slots are recycled as in Mode II, when the slot half a pipe ahead is complete, and not when everybody has acknowledged
 	// them. Discarded counts those that somebody had not. Mode III; CheckInvariants says nothing of pipes and slots.
 	RuleB15
+	// RuleByPSN joins packets of one number and not messages: every packet ends what it is in. Mode I.
+	RuleByPSN
+	// RuleAckFull: a packet that finds no room is acknowledged, as if it were kept. Mode I.
+	RuleAckFull
+	// RuleFreeFirst: a slot is free when the first out endpoint has acknowledged it, and not the last; the others cannot be sent it again. Mode I.
+	RuleFreeFirst
+	// RuleKeepRefused: the bytes of a packet that finds no room are joined all the same, to what is in its slot. Mode I.
+	RuleKeepRefused
 
 	allRules = 1<<iota - 1
 )

@@ -11,11 +11,15 @@
 // there are more than four hosts) in which each host has a byte of its own, with a value for each PSN: a sum shows who is in it, how
 // often, and of which PSN. PSNs begin at 2^24-2, so they wrap.
 //
+// In Mode I a message is several INT32, and its place in the row of all of them makes the value. Hosts cut messages by path MTUs of their own, so PSNs
+// of one message differ from host to host. They ask for an acknowledgement of a message's last packet, and answer only what asks; hosts are
+// exchanged by a symmetry only if they have the same path MTU.
+//
 // Every link is a queue in each direction, first in first out. Budgets for a whole run say how many packets may be lost, be delivered
 // twice, be delivered before others, how many timers may expire too early, how often a receive is missing. Apart from those, timers, and
 // waits after an RNR NAK, end only when nothing is on its way, as in the paper's models. Then any one of them does.
 //
-// In Mode III the sends that a frame, a time-out or a resumption makes possible follow it at once (the engine's own order, as in the
+// In Modes III and I the sends that a frame, a time-out or a resumption makes possible follow it at once (the engine's own order, as in the
 // paper's models); with Config.Free they are transitions of their own and interleave with everything.
 //
 // # Properties

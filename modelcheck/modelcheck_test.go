@@ -4,6 +4,7 @@ package modelcheck
 
 import (
 	"context"
+	"flag"
 	"os"
 	"path/filepath"
 	"testing"
@@ -38,6 +39,9 @@ func small() []model.Config {
 		{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 2, Loss: 1, Free: true},
 		{Mode: 3, Collective: model.Reduce, Tree: "3-2", Requests: 2, Window: 2, Loss: 1},
 		{Mode: 3, Collective: model.Broadcast, Tree: "3-2", Requests: 2, Window: 2, Loss: 1},
+		{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 1, Loss: 1},
+		{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 1, Loss: 1, PathMTUs: []int{4}, Free: true},
+		{Mode: 1, Collective: model.Reduce, Tree: "3-2", Requests: 2, Window: 1, Loss: 1},
 	}
 }
 
@@ -98,6 +102,10 @@ func TestBeyondThePaper(t *testing.T) {
 		{Mode: 3, Collective: model.AllReduce, Tree: "3-2", Requests: 3, Window: 1, Loss: 1},
 		{Mode: 3, Collective: model.Reduce, Tree: "star-3", Requests: 7, Window: 3, Slots: 3, Loss: 1, Early: 1, Dup: 1},
 		{Mode: 3, Collective: model.Broadcast, Tree: "chain-2", Requests: 5, Window: 2, Slots: 1, Loss: 1, RNR: 1},
+		{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 1, Loss: 1, Early: 1, RNR: 1},
+		{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 2, Bytes: 16, Loss: 2, RNR: 1},
+		{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Loss: 1, RNR: 1, Empty: true},
+		{Mode: 1, Collective: model.AllReduce, Tree: "3-2", Requests: 1, Window: 1, Loss: 1},
 	} {
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
@@ -123,6 +131,21 @@ func TestPaperModels(t *testing.T) {
 		assert.True(t, r.Complete)
 		assert.Nil(t, r.Violation)
 		assert.Less(t, r.Collision, -80)
+	}
+}
+
+var wholeTree = flag.Bool("whole-tree", false, "search Tree-3-2 in Mode I with two messages of two packets: some ten seconds of a processor")
+
+// Two messages of two packets through Tree-3-2 in Mode I, with a loss, half of the hosts sending each in one packet.
+func TestMessagesThroughATree(t *testing.T) {
+	if !*wholeTree {
+		t.Skip("asked for with -whole-tree")
+	}
+	for _, window := range []int{1, 2} {
+		r := check(t, model.Config{Mode: 1, Collective: model.AllReduce, Tree: "3-2", Requests: 2, Window: window, Loss: 1}, Options{Symmetry: true, Reduction: true})
+		assert.True(t, r.Complete)
+		assert.Nil(t, r.Violation)
+		t.Logf("window %d: %d states, %d transitions, diameter %d, %.1f s of a processor", window, r.Distinct, r.Transitions, r.Diameter, r.CPUSeconds)
 	}
 }
 

@@ -129,7 +129,7 @@ func newSystem(config model.Config, symmetry bool) (_ *system, err error) {
 	if !symmetry {
 		limit = 0
 	}
-	perms := model.Automorphisms(w.Topo, fixed, limit)
+	perms := model.Automorphisms(w.Topo, fixed, limit, c.PathMTU)
 	s := &system{
 		Network: w, perms: perms,
 		packets: newTable[model.Packet, model.Packet](perms), queues: newTable[queueKey, []uint32](perms),

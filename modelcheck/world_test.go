@@ -53,6 +53,10 @@ func bad() []struct {
 		{model.Config{Mode: 3, Collective: model.Reduce, Tree: "star-3", Requests: 4, Window: 2, Slots: 2, Loss: 1, Bad: []string{"B15"}}, scenario.KindFault},
 		{model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Loss: 1, Bad: []string{"B15"}}, scenario.KindDeadlock},
 		{model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Free: true, Bad: []string{"B9"}}, scenario.KindFault},
+		{model.Config{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 1, Bad: []string{"by-psn"}}, scenario.KindFault},
+		{model.Config{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 1, Bad: []string{"ack-full"}}, scenario.KindLivelock},
+		{model.Config{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 1, Loss: 1, Bad: []string{"free-first"}}, scenario.KindDeadlock},
+		{model.Config{Mode: 1, Collective: model.AllReduce, Tree: "chain-1", Requests: 2, Window: 2, Slots: 1, Loss: 1, Bad: []string{"keep-refused"}}, scenario.KindFault},
 	}
 }
 
@@ -107,7 +111,8 @@ func TestRulesKnownToBeWrongAreFound(t *testing.T) {
 func TestSearchSeesEveryRun(t *testing.T) {
 	for _, c := range append(small()[:10],
 		model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 1, Loss: 1, Early: 1, RNR: 1},
-		model.Config{Mode: 2, Collective: model.Broadcast, Tree: "star-3", Requests: 3, Window: 2, Reorder: 1, Dup: 1}) {
+		model.Config{Mode: 2, Collective: model.Broadcast, Tree: "star-3", Requests: 3, Window: 2, Reorder: 1, Dup: 1},
+		model.Config{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 2, Slots: 1, Loss: 1, Early: 1, Dup: 1}) {
 		t.Run(c.String(), func(t *testing.T) {
 			t.Parallel()
 			s, err := newSearch(c, Options{Symmetry: true, Workers: 1})
@@ -254,7 +259,9 @@ func TestDrive(t *testing.T) {
 	for _, c := range bad() {
 		t.Run(c.String(), func(t *testing.T) {
 			p := synthetic.Mini()
-			p.Mode = c.Mode
+			if p.Mode = c.Mode; c.Mode == 1 {
+				p.MessageBytes, p.WindowMessages = 1024, 4
+			}
 			m := synthetic.Manifest(p)
 			r := check(t, c.Config, Options{Symmetry: true, Reduction: true})
 			require.NotNil(t, r.Violation)
@@ -267,7 +274,7 @@ func TestDrive(t *testing.T) {
 				d, err := dut.NewReference(m)
 				require.NoError(t, err)
 				done, err := s.Drive(d, m)
-				if c.Free {
+				if c.Free || c.Mode == 1 { // whose paths no engine has
 					require.ErrorIs(t, err, scenario.ErrNoRoom)
 					return
 				}

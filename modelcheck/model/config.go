@@ -62,20 +62,24 @@ const defaultStart roce.PSN = 1<<24 - 2
 // Config is one model: the network, what the hosts do, what the links may do to it. The zero value of a field is its default where one
 // is named.
 type Config struct {
-	// Mode is the engine's, 2 or 3.
+	// Mode is the engine's, 1, 2 or 3.
 	Mode int `yaml:"mode" json:"mode"`
-	// Collective is done once, by Requests packets.
+	// Collective is done once, by Requests packets, in Mode I messages.
 	Collective Collective `yaml:"collective" json:"collective"`
 	// Tree is the topology: "star-S" is one switch with S hosts, "chain-S" a root with S hosts and one switch below it with S more, "L-Y"
 	// EPIC's Tree-L-Y, L levels counting the hosts, Y children each.
 	Tree string `yaml:"tree" json:"tree"`
-	// Requests is the number of packets each sender sends, 1 to 100.
+	// Requests is the number of packets, in Mode I messages, each sender sends, 1 to 100.
 	Requests int `yaml:"requests" json:"requests"`
-	// Window is the most packets a sender has unacknowledged, 1 to 100.
+	// Window is the most packets, in Mode I messages, a sender has unacknowledged, 1 to 100.
 	Window int `yaml:"window" json:"window"`
-	// Slots is N: in Mode II a power of two, at least 2, default twice the power of two at or above Window; in Mode III any
+	// Slots is N: in Mode II a power of two, at least 2, default twice the power of two at or above Window; in Modes III and I any
 	// number from 1, default Window.
 	Slots int `yaml:"slots" json:"slots"`
+	// Bytes is the length of a message in Mode I, a multiple of 4, default 8. PathMTUs are the hosts' path MTUs there, 4 or 8 bytes, one after the
+	// other and again from the first, default 4 and 8; links between switches have the first.
+	Bytes    int   `yaml:"bytes,omitempty" json:"bytes,omitempty"`
+	PathMTUs []int `yaml:"path_mtus,omitempty,flow" json:"path_mtus,omitempty"`
 	// Loss, Dup, Reorder, Early and RNR say how often in a whole run a packet is lost, delivered twice, delivered before packets sent
 	// earlier on its link; a timer expires although something is still on its way; a host has no receive posted. 0 to 15 each.
 	Loss    int `yaml:"loss" json:"loss"`
@@ -83,7 +87,7 @@ type Config struct {
 	Reorder int `yaml:"reorder" json:"reorder"`
 	Early   int `yaml:"early" json:"early"`
 	RNR     int `yaml:"rnr" json:"rnr"`
-	// Free lets the sends of a Mode III engine happen at any time, interleaved with everything else. Otherwise they follow the frame
+	// Free lets the sends of an engine of Mode III or I happen at any time, interleaved with everything else. Otherwise they follow the frame
 	// or timer that made them possible at once.
 	Free bool `yaml:"free,omitempty" json:"free,omitempty"`
 	// Empty sends packets without payload, as a Barrier does.
@@ -105,7 +109,7 @@ func (c Config) withDefaults() Config {
 			c.Slots = 2 << bits.Len(uint(c.Window-1))
 		}
 	}
-	refuse(c.Mode != 2 && c.Mode != 3, "mode %d, modes are 2 and 3", c.Mode)
+	refuse(c.Mode < 1 || c.Mode > 3, "mode %d, modes are 1, 2 and 3", c.Mode)
 	refuse(c.Collective > Broadcast, "collective %d", c.Collective)
 	refuse(c.Requests < 1 || c.Requests > maxRequests, "%d requests, allowed are 1 to %d", c.Requests, maxRequests)
 	refuse(c.Window < 1 || c.Window > maxRequests, "a window of %d, allowed are 1 to %d", c.Window, maxRequests)
@@ -115,6 +119,7 @@ func (c Config) withDefaults() Config {
 		refuse(c.Slots < 2*c.Window, "%d slots in Mode II for a window of %d, which takes twice as many", c.Slots, c.Window)
 		refuse(c.Free, "free sends in Mode II, whose engines send nothing by themselves")
 	}
+	c.messages()
 	for _, b := range []int{c.Loss, c.Dup, c.Reorder, c.Early, c.RNR} {
 		refuse(b < 0 || b > maxBudget, "a budget of %d, allowed are 0 to %d", b, maxBudget)
 	}
@@ -122,14 +127,53 @@ func (c Config) withDefaults() Config {
 		rule, ok := BadRules()[name]
 		refuse(!ok, "rule %s is none of %s", name, strings.Join(slices.Sorted(maps.Keys(BadRules())), ", "))
 		refuse(rule.mode != 0 && rule.mode != c.Mode, "rule %s is one of mode %d", name, rule.mode)
+		refuse(c.Mode == 1 && rule.mode == 0 && rule.engine != 0, "rule %s is one of modes 2 and 3", name)
 	}
 	return c
 }
 
+// The lengths of a packet's payload in Mode I, and the longest message.
+const (
+	shortMTU    = 4
+	longMTU     = 8
+	longMessage = 64
+)
+
+// messages sets the defaults of what Mode I alone has.
+func (c *Config) messages() {
+	if c.Mode != 1 {
+		refuse(c.Bytes != 0 || len(c.PathMTUs) > 0, "messages of %d bytes, path MTUs %v: they are Mode I's", c.Bytes, c.PathMTUs)
+		return
+	}
+	if c.Bytes == 0 && !c.Empty {
+		c.Bytes = longMTU
+	}
+	if len(c.PathMTUs) == 0 {
+		c.PathMTUs = []int{shortMTU, longMTU}
+	}
+	refuse(c.Bytes < 0 || c.Bytes > longMessage || c.Bytes%4 != 0 || c.Empty && c.Bytes != 0, "messages of %d bytes, allowed are multiples of 4 up to %d, 0 if they are empty",
+		c.Bytes, longMessage)
+	for _, mtu := range c.PathMTUs {
+		refuse(mtu != shortMTU && mtu != longMTU, "a path MTU of %d, allowed are %d and %d", mtu, shortMTU, longMTU)
+	}
+	refuse(max(c.Requests, c.Window)*c.parts(shortMTU) > maxRequests, "%d messages of %d bytes, a window of %d: more than %d packets", c.Requests, c.Bytes, c.Window, maxRequests)
+}
+
+// PathMTU is that of a host in Mode I; in other modes, which have none, it is 0.
+func (c *Config) PathMTU(host int) int {
+	if len(c.PathMTUs) == 0 {
+		return 0
+	}
+	return c.PathMTUs[host%len(c.PathMTUs)]
+}
+
+// parts is how many packets a message has on a path.
+func (c *Config) parts(mtu int) int { return max((c.Bytes+mtu-1)/mtu, 1) }
+
 // badRule is a rule known to be wrong: the engine's, or the hosts'.
 type badRule struct {
 	engine inc.Rules
-	mode   int // 0: both
+	mode   int // 0: Modes II and III
 }
 
 // BadSilentHost is the host's half of B10: it does not acknowledge again what it has.
@@ -140,6 +184,7 @@ func BadRules() map[string]badRule {
 	return map[string]badRule{
 		"A1": {inc.RuleA1, 0}, "A2": {inc.RuleA2, 2}, "A9": {inc.RuleA9, 2}, "A10": {inc.RuleA10, 2}, "B6-ack": {inc.RuleB6Ack, 3},
 		"B6-assert": {inc.RuleB6Assert, 3}, "B9": {inc.RuleB9, 3}, "B10": {inc.RuleB10, 3}, "B15": {inc.RuleB15, 3}, BadSilentHost: {0, 0},
+		"by-psn": {inc.RuleByPSN, 1}, "ack-full": {inc.RuleAckFull, 1}, "free-first": {inc.RuleFreeFirst, 1}, "keep-refused": {inc.RuleKeepRefused, 1},
 	}
 }
 
@@ -153,6 +198,9 @@ func (c Config) String() string {
 		if f.n > 0 {
 			s += fmt.Sprintf(" %s %d", f.name, f.n)
 		}
+	}
+	if c.Mode == 1 {
+		s += fmt.Sprintf(" bytes %d path MTUs %v", c.Bytes, c.PathMTUs)
 	}
 	if c.Free {
 		s += " free sends"
@@ -181,7 +229,11 @@ func NewNetwork(c Config) (_ *Network, err error) {
 	t, err := topology.Parse(c.Tree)
 	fail.If(err != nil, "%w: %w", err, ErrConfig)
 	refuse(len(t.Nodes) > MaxNodes, "tree %q: more than %d nodes", c.Tree, MaxNodes)
-	refuse(t.Ranks() < 2 || t.Ranks() > maxHosts, "tree %q: %d hosts, allowed are 2 to %d", c.Tree, t.Ranks(), maxHosts)
+	most := maxHosts
+	if c.Mode == 1 {
+		most = lanes // in every element
+	}
+	refuse(t.Ranks() < 2 || t.Ranks() > most, "tree %q: %d hosts, allowed are 2 to %d", c.Tree, t.Ranks(), most)
 	w := &Network{c, t, make([]*HostRole, len(t.Nodes)), make([]*Engine, len(t.Nodes))}
 	for n := range t.Nodes {
 		if rank := t.Nodes[n].Rank; rank >= 0 {

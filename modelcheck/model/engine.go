@@ -32,24 +32,34 @@ func NewEngine(c Config, t *topology.Topology, n int) (_ *Engine, err error) {
 	k, s := len(t.Nodes[n].Children), t.Nodes[n].Switch
 	e := &Engine{Free: c.Free, Members: k, isRoot: n == 0}
 	slots := c.Slots
-	if c.Mode == 3 { // pipes lie in a power of two of slots, at least two
+	if c.Mode != 2 { // pipes lie in a power of two of slots, at least two
 		slots = 2 << bits.Len(uint(c.Slots-1))
 	}
 	params := inc.Params{
 		Mode: c.Mode, Groups: 1, Members: k, Ports: k + 1, MTU: 8, Slots: slots, DTypes: 1 << inc.DTypeINT32, Ops: 1 << inc.OpSum,
+	}
+	if c.Mode == 1 {
+		params.MessageBytes, params.LeastPathMTU = 1<<bits.Len(uint(max(c.Bytes, longMTU)-1)), shortMTU
 	}
 	for _, name := range c.Bad {
 		params.Rules |= BadRules()[name].engine
 	}
 	e.Reference = fail.Must(inc.New(params))
 	for i := range k + 1 {
-		e.Endpoints = append(e.Endpoints, endpoint(i, t.HostMask(s)>>i&1 != 0))
-		fail.On(e.Reference.SetEndpoint(i, e.Endpoints[i]))
+		ep := endpoint(i, t.HostMask(s)>>i&1 != 0)
+		if c.Mode == 1 {
+			ep.RQPSN, ep.SQPSN, ep.PathMTU = defaultStart, defaultStart, c.PathMTU(0)
+			if ep.Host {
+				ep.PathMTU = c.PathMTU(t.Nodes[t.Nodes[n].Children[i]].Rank)
+			}
+		}
+		e.Endpoints = append(e.Endpoints, ep)
+		fail.On(e.Reference.SetEndpoint(i, ep))
 	}
 	e.Group = inc.Group{
 		Start: defaultStart, Log2N: bits.Len(uint(slots)) - 1, Collective: uint8(c.Collective), Op: inc.OpSum, DType: inc.DTypeINT32,
 	}
-	if c.Mode == 3 {
+	if c.Mode != 2 {
 		e.Group.PipeSlots = c.Slots
 	}
 	e.lead(c.Collective, t, s)
@@ -104,7 +114,7 @@ func (p Packet) Wire(i int) roce.Packet {
 	for _, element := range p.Payload {
 		payload = binary.LittleEndian.AppendUint32(payload, element)
 	}
-	w.AckReq, w.Payload = true, payload[:p.Length]
+	w.AckReq, w.Payload = !p.Quiet, payload[:p.Length]
 	return w
 }
 
@@ -115,7 +125,7 @@ func PacketFrom(w *roce.Packet) Packet {
 		p.Syndrome, p.MSN = w.Syndrome, uint8(w.MSN)
 		return p
 	}
-	p.Length = uint8(len(w.Payload))
+	p.Length, p.Quiet = uint8(len(w.Payload)), !w.AckReq
 	var b [8]byte
 	copy(b[:], w.Payload)
 	p.Payload = [2]uint32{binary.LittleEndian.Uint32(b[:]), binary.LittleEndian.Uint32(b[4:])}

@@ -18,6 +18,7 @@ type Packet struct {
 	PSN      int16 // less Start
 	MSN      uint8
 	Length   uint8 // of the payload in bytes
+	Quiet    bool  // no acknowledgement is asked for
 	Payload  [2]uint32
 }
 
@@ -42,6 +43,15 @@ func lanesOf(mask uint32, psn int16) (p [2]uint32) {
 // Permute exchanges lanes.
 func (p Packet) Permute(lane []int) Packet {
 	var q [2]uint32
+	if len(lane) <= lanes { // each element has one for every host
+		for i, element := range p.Payload {
+			for h, to := range lane {
+				q[i] |= element >> (h * 8) & 0xFF << (to * 8)
+			}
+		}
+		p.Payload = q
+		return p
+	}
 	for h, to := range lane {
 		q[to/lanes] |= p.Payload[h/lanes] >> (h % lanes * 8) & 0xFF << (to % lanes * 8)
 	}
@@ -67,12 +77,15 @@ type HostRole struct {
 	window  uint8
 	length  uint8 // of a payload
 
+	// Mode I: a message has parts packets of mtu bytes, the last of what is left of bytes. Send, Receive and window count packets.
+	parts, mtu, bytes int
+
 	silentDuplicates bool // B10, the host's half, which is wrong: a duplicate is not acknowledged again
 	ackIsResult      bool // Mode II AllReduce: nothing is acknowledged before its result is there
 }
 
 // Host is a NIC: a requester that goes back N (softroce.md, protocol.md section 9) and a responder that takes data in order. PSNs count
-// from Start. Every message is one packet.
+// from Start. Every message is one packet, but in Mode I.
 type Host struct {
 	Base, next uint8 // the oldest not acknowledged, the next to send for the first time
 	Expected   uint8
@@ -106,10 +119,30 @@ func (h *Host) Done(r *HostRole) bool {
 }
 
 // data is the host's own packet.
-func (r *HostRole) data(psn uint8) Packet {
-	p := Packet{Op: roce.SendOnly, PSN: int16(psn), Length: r.length}
-	if r.length > 0 {
-		p.Payload = lanesOf(1<<r.number, p.PSN)
+func (r *HostRole) data(psn uint8) Packet { return r.packet(int16(psn), 1<<r.number) }
+
+// packet is the data of a number, in which the hosts of a mask have contributed.
+func (r *HostRole) packet(psn int16, mask uint32) Packet {
+	p := Packet{Op: roce.SendOnly, PSN: psn, Length: r.length}
+	if r.parts == 0 {
+		if r.length > 0 {
+			p.Payload = lanesOf(mask, psn)
+		}
+		return p
+	}
+	message, part := int(psn)/r.parts, int(psn)%r.parts
+	from, last := part*r.mtu, part == r.parts-1
+	p.Length, p.Quiet = uint8(min(r.mtu, r.bytes-from)), !last
+	for i := range int(p.Length) / 4 { // elements are numbered through all messages
+		p.Payload[i] = lanesOf(mask, int16((message*r.bytes+from)/4+i))[0]
+	}
+	switch {
+	case part == 0 && !last:
+		p.Op = roce.SendFirst
+	case part > 0 && last:
+		p.Op = roce.SendLast
+	case part > 0:
+		p.Op = roce.SendMiddle
 	}
 	return p
 }
@@ -157,6 +190,8 @@ func (h *Host) Take(r *HostRole, p Packet, notReady bool) ([]Packet, error) {
 		upTo++
 	}
 	switch {
+	case kind == roce.SyndromeNAK && p.Syndrome != roce.NAKSequence:
+		return nil, fmt.Errorf("%s with syndrome %#x ends the connection", p, p.Syndrome)
 	case upTo > int(h.next):
 		return nil, fmt.Errorf("%s acknowledges more than the %d packets sent", p, h.next)
 	case upTo < int(h.Base):
@@ -189,14 +224,17 @@ func (h *Host) takeData(r *HostRole, p Packet, notReady bool) ([]Packet, error) 
 	case d > 0:
 		h.naked = true
 		return h.answer(next, roce.NAKSequence), nil
-	case notReady:
+	case notReady && p.Op.StartsMessage():
 		return h.answer(next, roce.RNRSyndrome|1), nil
 	}
-	if want := lanesOf(r.lanes, p.PSN); p.Length != r.length || r.length > 0 && p.Payload != want {
-		return nil, fmt.Errorf("%s has %d bytes %08x, and should have %d bytes %08x", p, p.Length, p.Payload, r.length, want)
+	if want := r.packet(p.PSN, r.lanes); p.Op != want.Op || p.Length != want.Length || p.Length > 0 && p.Payload != want.Payload {
+		return nil, fmt.Errorf("%s has %d bytes %08x (%v), and should have %d bytes %08x (%v)", p, p.Length, p.Payload, p.Op, want.Length, want.Payload, want.Op)
 	}
 	h.Expected++
 	h.naked = false
+	if p.Quiet {
+		return nil, nil
+	}
 	return h.answer(next, roce.AckSyndrome), nil
 }
 
@@ -210,7 +248,12 @@ func (c *Config) role(t *topology.Topology, number int) *HostRole {
 	if c.Empty {
 		r.length = 0
 	}
-	n, root := uint8(c.Requests), number == CommRoot(t)
+	if c.Mode == 1 {
+		r.mtu, r.bytes = c.PathMTU(number), c.Bytes
+		r.parts = c.parts(r.mtu)
+		r.window *= uint8(r.parts)
+	}
+	n, root := uint8(c.Requests*max(r.parts, 1)), number == CommRoot(t)
 	switch {
 	case c.Collective == AllReduce:
 		r.Send, r.Receive, r.lanes = n, n, all

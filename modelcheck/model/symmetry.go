@@ -3,6 +3,7 @@
 package model
 
 import (
+	"fmt"
 	"slices"
 
 	"incforge/network/topology"
@@ -19,10 +20,10 @@ type Automorphism struct {
 	After     []int   // the number of the automorphism that is first the one of this index, then this one
 }
 
-// Automorphisms are all of the tree that leave host fixed alone (-1: none is fixed); the first is the identity. Beyond limit of them
-// only the identity is given: a set that is no group would be unsound.
-func Automorphisms(t *topology.Topology, fixed, limit int) []Automorphism {
-	all := permutations(t, fixed, limit)
+// Automorphisms are all of the tree that leave host fixed alone (-1: none is fixed) and exchange only hosts that the kind of a host's number is
+// the same of; the first is the identity. Beyond limit of them only the identity is given: a set that is no group would be unsound.
+func Automorphisms(t *topology.Topology, fixed, limit int, kind func(host int) int) []Automorphism {
+	all := permutations(t, fixed, limit, kind)
 	if len(all) > limit {
 		all = all[:1]
 	}
@@ -51,10 +52,10 @@ func Automorphisms(t *topology.Topology, fixed, limit int) []Automorphism {
 }
 
 // permutations are the automorphisms as images of the nodes, the identity first. Beyond the limit it gives up.
-func permutations(t *topology.Topology, fixed, limit int) (all [][]int) {
+func permutations(t *topology.Topology, fixed, limit int, kind func(host int) int) (all [][]int) {
 	shapes := make([]string, len(t.Nodes))
 	for n := range shapes {
-		shapes[n] = shape(t, fixed, n)
+		shapes[n] = shape(t, fixed, n, kind)
 	}
 	// Nodes are numbered level by level, so a node's parent has its image before it. Among nodes of one shape any choice can be completed.
 	var extend func(to []int)
@@ -79,16 +80,17 @@ func permutations(t *topology.Topology, fixed, limit int) (all [][]int) {
 
 // shape is what a subtree looks like. Children keep their order: equal shapes are then interchangeable one by one, which all our trees are
 // made of.
-func shape(t *topology.Topology, fixed, n int) string {
-	switch t.Nodes[n].Rank {
+func shape(t *topology.Topology, fixed, n int, kind func(host int) int) string {
+	switch rank := t.Nodes[n].Rank; rank {
 	case -1:
 		s := "("
 		for _, c := range t.Nodes[n].Children {
-			s += shape(t, fixed, c)
+			s += shape(t, fixed, c, kind)
 		}
 		return s + ")"
 	case fixed:
 		return "r"
+	default:
+		return fmt.Sprintf("h%d", kind(rank))
 	}
-	return "h"
 }

@@ -20,7 +20,7 @@ func TestAutomorphisms(t *testing.T) {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			topo, err := topology.Parse(c.tree)
 			require.NoError(t, err)
-			all := Automorphisms(topo, c.fixed, MaxAutomorphisms)
+			all := Automorphisms(topo, c.fixed, MaxAutomorphisms, func(int) int { return 0 })
 			require.Len(t, all, c.count)
 			seen := map[string]bool{}
 			for _, a := range all {

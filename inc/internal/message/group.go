@@ -80,7 +80,11 @@ type Settings struct {
 	RQ, SQ []roce.PSN
 	MTU    []int
 	Memory Memory
+	Wrong  Wrong
 }
+
+// Wrong are rules known to be wrong, for model checking; a group for anything else has none. inc.Rules says what they are.
+type Wrong struct{ ByPSN, FreeFirst, KeepRefused bool }
 
 // Group is a group that was started.
 type Group struct {

@@ -118,9 +118,12 @@ func (g *Group) free(p Pool) {
 	}
 	r, start := &g.rings[p], g.outs[lowest(outs)].unacked.message
 	for mask := outs; mask != 0; mask &= mask - 1 {
-		if m := g.outs[lowest(mask)].unacked.message; m.Before(start) {
+		if m := g.outs[lowest(mask)].unacked.message; m.Before(start) != g.set.Wrong.FreeFirst {
 			start = m
 		}
+	}
+	if g.set.Wrong.FreeFirst {
+		g.leaveBehind(outs, start)
 	}
 	before := g.moved()
 	_, slots := g.ringOf(p)
@@ -131,6 +134,22 @@ func (g *Group) free(p Pool) {
 		r.head = (r.head + 1) % slots
 	}
 	g.moves(before)
+}
+
+// leaveBehind is FreeFirst's mistake: what is before start is gone, so who has not acknowledged it is not sent it again, or at all.
+func (g *Group) leaveBehind(outs uint32, start roce.PSN) {
+	for ; outs != 0; outs &= outs - 1 {
+		s := &g.outs[lowest(outs)]
+		for s.unacked.message.Before(start) {
+			s.unacked = g.behind(lowest(outs), s.unacked)
+		}
+		if s.next.psn.Before(s.unacked.psn) {
+			s.next = s.unacked
+		}
+		if s.beyond.psn.Before(s.unacked.psn) {
+			s.beyond = s.unacked
+		}
+	}
 }
 
 // kept are the words of a message's bytes from one to another, of an endpoint where contributions are kept apart.

@@ -52,7 +52,7 @@ func (g *Group) Arrive(end int, p *roce.Packet) Verdict {
 		return Gap
 	case e.refused:
 		return Refused
-	case p.Op.StartsMessage() == e.inside:
+	case p.Op.StartsMessage() == e.inside && !g.set.Wrong.ByPSN:
 		return Sequence
 	}
 	n, mtu := len(p.Payload), g.set.MTU[end]
@@ -73,7 +73,11 @@ type Result struct {
 // Take takes a packet that is in order and of whole elements into its message (numbers 9 to 12), unless it finds no room, or is too long.
 func (g *Group) Take(end int, p *roce.Packet, ackEvery int) Result {
 	e, pool := &g.ends[end], g.poolFrom(end)
-	if p.Op.StartsMessage() && !e.message.Before(g.room(pool)) {
+	starts, ends := p.Op.StartsMessage() || g.set.Wrong.ByPSN, p.Op.EndsMessage() || g.set.Wrong.ByPSN
+	if starts && !e.message.Before(g.room(pool)) {
+		if g.set.Wrong.KeepRefused {
+			g.join(g.slotOf(pool, e.message), end, p.Payload)
+		}
 		return Result{Verdict: Full}
 	}
 	to := e.offset + len(p.Payload)
@@ -82,7 +86,7 @@ func (g *Group) Take(end int, p *roce.Packet, ackEvery int) Result {
 	}
 	index := g.slotOf(pool, e.message)
 	s := &g.slots[index]
-	if s.known && to > s.mark || p.Op.EndsMessage() && to < s.mark {
+	if s.known && to > s.mark || ends && to < s.mark {
 		return Result{Verdict: Length}
 	}
 	r := Result{Verdict: Taken}
@@ -90,8 +94,8 @@ func (g *Group) Take(end int, p *roce.Packet, ackEvery int) Result {
 	s.mark, s.ce = max(s.mark, to), s.ce || p.CE()
 	e.psn, e.nakSent, e.inside, e.offset = e.psn.Next(), false, true, to
 	e.unanswered++
-	r.Answer = p.AckReq || p.Op.EndsMessage() || e.unanswered >= ackEvery
-	if !p.Op.EndsMessage() {
+	r.Answer = p.AckReq || ends || e.unanswered >= ackEvery
+	if !ends {
 		return r
 	}
 	imm := uint32(0)
