@@ -4,6 +4,7 @@ package bench
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"incforge/contract"
@@ -145,7 +146,11 @@ func (r portRun) measure(raw *dut.RTL, g *rig.Group, w offered) carried {
 		}
 	}
 	var in carried
-	in.offered = min(1, float64(r.members()*w.busBeats)/float64(w.portBeats))
+	slowest := 1.0 // a MAC's cycles over those of the engine
+	if clocks := r.man.Params.PortClockMHz; len(clocks) > 0 {
+		slowest = slices.Min(clocks) / float64(r.man.Params.ClockMHz)
+	}
+	in.offered = min(1, slowest*float64(r.members()*w.busBeats)/float64(w.portBeats))
 	core, _ := r.program(r.core, true)
 	defer core.Close()
 	for _, f := range taken {

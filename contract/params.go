@@ -58,6 +58,8 @@ type Params struct {
 	// as the bus and has none. PortDrop tells that a queue without room drops a frame, instead of keeping the sender waiting.
 	PortBytes int  `json:"port_bytes,omitempty"`
 	PortDrop  bool `json:"port_drop,omitempty"`
+	// PortClockMHz are the clocks of the ports, one for all or one a port; none if they have that of the engine.
+	PortClockMHz []float64 `json:"port_clock_mhz,omitempty"`
 }
 
 // Values are the parameters by their keys, as JSON.
@@ -99,6 +101,9 @@ func (p Params) check() error {
 	}
 	if p.PortBytes < 0 || p.PortBytes > p.BusBytes {
 		return fmt.Errorf("params.port_bytes is %d, it must be from 0 to bus_bytes", p.PortBytes)
+	}
+	if n := len(p.PortClockMHz); n > 0 && (p.PortBytes == 0 || n > 1 && n != p.Ports) || slices.ContainsFunc(p.PortClockMHz, func(mhz float64) bool { return !(mhz > 0) }) {
+		return fmt.Errorf("params.port_clock_mhz is %v: it takes port_bytes, and a positive number for all ports or one for each", p.PortClockMHz)
 	}
 	return nil
 }

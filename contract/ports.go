@@ -2,6 +2,8 @@
 
 package contract
 
+import "strconv"
+
 // PortCounters are the counters that each port of the switch top has where ports have queues, in the order in which they lie in the map.
 func PortCounters() []Counter {
 	return []Counter{
@@ -25,6 +27,21 @@ func (p Params) PortFrameBytes() int { return max(1518, p.MTUBytes+128) }
 // PortQueueBeats is the depth of either queue of a port in beats of the bus, a power of two: room for one frame of the longest that comes
 // in or leaves and one that waits.
 func (p Params) PortQueueBeats() int { return ceilPow2(2*p.Beats(p.PortFrameBytes()) + 2) }
+
+// PortMHz is the clock of a port; 0 if it has that of the engine.
+func (p Params) PortMHz(port int) float64 {
+	switch len(p.PortClockMHz) {
+	case 0:
+		return 0
+	case 1:
+		return p.PortClockMHz[0]
+	default:
+		return p.PortClockMHz[port]
+	}
+}
+
+// PortClock is the name of a port's clock, where ports have clocks.
+func PortClock(port int) string { return "clk_p" + strconv.Itoa(port) }
 
 // ports adds the ports' counters.
 func (b *builder) ports() {

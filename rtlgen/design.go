@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"incforge/contract"
+	"incforge/hdl/cdc"
 	"incforge/hdl/graph"
 	"incforge/hdl/ram"
 	"incforge/hdl/sva"
@@ -120,11 +121,22 @@ func (d *Design) print() error {
 		file string
 		m    *graph.Module
 	}{{constraints, d.Switch}, {d.Core.Name + ".sdc", d.Core}} {
-		sdc, err := verilog.SDC(top.m, verilog.Clock{Port: contract.ClockPort, MHz: float64(d.Params.ClockMHz)})
+		clocks := d.clocks()
+		if top.m == d.Core {
+			clocks = clocks[:1]
+		}
+		sdc, err := verilog.SDC(top.m, clocks...)
 		if err != nil {
 			return err
 		}
 		add(top.file, sdc)
+	}
+	if len(d.Params.PortClockMHz) > 0 {
+		xdc, err := cdc.XDC(d.Switch, d.clocks()...)
+		if err != nil {
+			return err
+		}
+		add(d.Params.Name+".xdc", xdc)
 	}
 	core, err := verilog.FuseSoC(verilog.Core{
 		Name: d.Params.Name, Version: fmt.Sprintf("%d.%d.0", contract.VersionMajor, contract.VersionMinor), Description: d.Switch.Purpose, Toplevel: d.Switch.Name,
@@ -161,6 +173,17 @@ func (d *Design) print() error {
 	}
 	add(contract.FileName, text)
 	return nil
+}
+
+// clocks are the engine's clock, and those of the switch's ports, where they have their own.
+func (d *Design) clocks() []verilog.Clock {
+	clocks := []verilog.Clock{{Port: contract.ClockPort, MHz: float64(d.Params.ClockMHz)}}
+	for i := range d.Params.Ports {
+		if mhz := d.Params.Contract().PortMHz(i); mhz > 0 {
+			clocks = append(clocks, verilog.Clock{Port: contract.PortClock(i), MHz: mhz})
+		}
+	}
+	return clocks
 }
 
 // describe makes the manifest of the design whose Verilog is rtl.

@@ -110,6 +110,40 @@ func TestDigest(t *testing.T) {
 	}
 }
 
+// TestPortClocks: every crossing of a switch whose ports have clocks is in its constraints, and the core has one clock.
+func TestPortClocks(t *testing.T) {
+	t.Parallel()
+	p, err := params.Preset("mini", "port_bytes=2", "port_clock_mhz=[50, 400, 156.25, 322.265625]")
+	require.NoError(t, err)
+	d, err := rtlgen.Generate(p)
+	require.NoError(t, err)
+	files := d.Files.Map()
+	sdc, xdc := string(files["mini.sdc"]), string(files["mini.xdc"])
+	for i, want := range []struct{ period, most string }{{"20.000", "4.000"}, {"2.500", "2.500"}, {"6.400", "4.000"}, {"3.103", "3.103"}} {
+		clock := contract.PortClock(i)
+		assert.Contains(t, sdc, fmt.Sprintf("create_clock -name %s -period %s ", clock, want.period))
+		for _, way := range []string{"-from [get_clocks clk] -to [get_clocks " + clock + "]", "-from [get_clocks " + clock + "] -to [get_clocks clk]"} {
+			assert.Contains(t, sdc, "set_max_delay "+want.most+" "+way)
+			assert.Contains(t, xdc, "set_max_delay -datapath_only "+way+" "+want.most)
+		}
+		for _, skew := range []struct{ path, most string }{
+			{"u_rx_p%d/u_frames", want.period}, {"u_rx_p%d/u_head", "4.000"}, {"u_tx_p%d/u_frames", "4.000"}, {"u_tx_p%d/u_head", want.period},
+			{"u_tx_p%d/u_sent/u_count", want.period}, {"u_rx_p%d/gen_event[4].u_event/u_count", want.period},
+		} {
+			path := fmt.Sprintf(skew.path, i)
+			assert.Contains(t, xdc, fmt.Sprintf("set_bus_skew -from [get_cells {%[1]s/gray_reg_reg[*]}] -to [get_cells {%[1]s/meta_reg_reg[*]}] %[2]s\n", path, skew.most))
+		}
+	}
+	const counts = 7 + 3 // of a port's two queues
+	assert.Equal(t, p.Ports*counts, strings.Count(xdc, "set_bus_skew"))
+	assert.Equal(t, 2*p.Ports, strings.Count(xdc, "u_reset/far_reg_reg[*]/PRE"))
+	assert.NotContains(t, string(files["mini_core.sdc"]), "clk_p")
+	assert.NotContains(t, d.Files.Map(), "mini_core.xdc")
+	plain, err := rtlgen.Generate(preset(t, "mini"))
+	require.NoError(t, err)
+	assert.NotContains(t, plain.Files.Map(), "mini.xdc")
+}
+
 // TestRefusedBeforeAnything: all problems at once, no design.
 func TestRefusedBeforeAnything(t *testing.T) {
 	t.Parallel()
@@ -142,6 +176,9 @@ func TestAnyShapeLints(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 3 {
 		p := shape(rng, i)
+		if i == 1 {
+			p.Ports, p.PortBytes, p.PortClockMHz = 2, p.BusBytes/4, []float64{322.265625, 100}
+		}
 		t.Run(strings.ReplaceAll(strings.TrimSpace(string(p.YAML())), "\n", " "), func(t *testing.T) {
 			t.Parallel()
 			d, err := rtlgen.Generate(p)

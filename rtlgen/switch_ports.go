@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"incforge/contract"
+	"incforge/hdl/cdc"
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/stream"
@@ -13,7 +14,7 @@ import (
 )
 
 // portQueues puts a queue of frames between every port and the arbiter or the demultiplexer, and the ports' counters before the engine's
-// registers (docs/ports.md).
+// registers (docs/ports.md). Where ports have clocks, these queues are the only place where clocks meet.
 type portQueues struct {
 	rx, tx []*graph.Instance
 	regs   *graph.Instance
@@ -22,13 +23,57 @@ type portQueues struct {
 func addPortQueues(c *graph.Composite, p params.Params, addrBits int) portQueues {
 	d := p.Derived()
 	q := portQueues{regs: c.Add("u_port_regs", stream.PortRegs{AxilW: addrBits, Ports: p.Ports, Kinds: len(contract.PortCounters())})}
+	in := stream.PortRx{PortBytes: p.PortBytes, Bytes: p.BusBytes, DepthW: d.PortAddrBits, MaxBytes: d.PortFrameBytes, Stall: contract.PortHangCycles,
+		Drop: leaf.Bit(p.PortDrop)}
+	out := stream.PortTx{PortBytes: p.PortBytes, Bytes: p.BusBytes, DepthW: d.PortAddrBits, Drop: leaf.Bit(p.PortDrop)}
 	for i := range p.Ports {
-		q.rx = append(q.rx, c.Add(fmt.Sprintf("u_rx_p%d", i), stream.PortRx{PortBytes: p.PortBytes, Bytes: p.BusBytes, DepthW: d.PortAddrBits,
-			MaxBytes: d.PortFrameBytes, Stall: contract.PortHangCycles, Drop: leaf.Bit(p.PortDrop)}))
-		q.tx = append(q.tx, c.Add(fmt.Sprintf("u_tx_p%d", i), stream.PortTx{PortBytes: p.PortBytes, Bytes: p.BusBytes, DepthW: d.PortAddrBits,
-			Drop: leaf.Bit(p.PortDrop)}))
+		var rx, tx graph.Describer = in, out
+		if len(p.PortClockMHz) > 0 {
+			rx, tx = cdc.PortRx(in), cdc.PortTx(out)
+		}
+		q.rx = append(q.rx, c.Add(fmt.Sprintf("u_rx_p%d", i), rx))
+		q.tx = append(q.tx, c.Add(fmt.Sprintf("u_tx_p%d", i), tx))
 	}
 	return q
+}
+
+// portSide is what a port has beside its streams, and what puts those in the port's clock.
+type portSide struct {
+	clock                  *graph.Pin
+	pause, high, end, drop graph.Pin
+	on                     []graph.PortOption
+}
+
+// portSides makes them: signals with a bit a port, or, where ports have clocks, signals of each port.
+func portSides(c *graph.Composite, p params.Params) []portSide {
+	const pause, high = "while it is high, the port begins no frame; one that has begun goes on", "half of the port's queue on the way in is taken"
+	const end, drop = "the end of a frame was seen on the way in", "that frame was dropped"
+	sides := make([]portSide, p.Ports)
+	if len(p.PortClockMHz) == 0 {
+		all := portSide{
+			pause: c.Input("port_pause", p.Ports, graph.Doc("while a port's bit is high, it begins no frame; one that has begun goes on")),
+			high:  c.Output("port_high", p.Ports, graph.Doc(high)),
+			end:   c.Output("mon_rx_end", p.Ports, graph.Doc(end)),
+			drop:  c.Output("mon_rx_drop", p.Ports, graph.Doc(drop)),
+		}
+		for i := range sides {
+			sides[i] = portSide{pause: all.pause.Bit(i), high: all.high.Bit(i), end: all.end.Bit(i), drop: all.drop.Bit(i)}
+		}
+		return sides
+	}
+	for i := range sides {
+		name := contract.PortClock(i)
+		clock, on := c.Clock(name, graph.Doc(fmt.Sprintf("clock of port %d", i))), graph.OnClock(name)
+		signal := func(name string) string { return fmt.Sprintf("%s_p%d", name, i) }
+		sides[i] = portSide{
+			clock: &clock, on: []graph.PortOption{on},
+			pause: c.Input(signal("port_pause"), 1, on, graph.Doc(pause)),
+			high:  c.Output(signal("port_high"), 1, on, graph.Doc(high)),
+			end:   c.Output(signal("mon_rx_end"), 1, on, graph.Doc(end)),
+			drop:  c.Output(signal("mon_rx_drop"), 1, on, graph.Doc(drop)),
+		}
+	}
+	return sides
 }
 
 // wire connects the queues with the ports outside, the arbiter, the demultiplexer and the registers of the engine.
@@ -36,18 +81,19 @@ func (q portQueues) wire(c *graph.Composite, p params.Params, arbiter, demux, en
 	beat := graph.Shape{Data: 8 * p.PortBytes, Keep: p.PortBytes, Last: true}
 	marked := beat
 	marked.User = 1
-	pause := c.Input("port_pause", p.Ports, graph.Doc("while a port's bit is high, it begins no frame; one that has begun goes on"))
-	high := c.Output("port_high", p.Ports, graph.Doc("half of the port's queue on the way in is taken"))
-	end := c.Output("mon_rx_end", p.Ports, graph.Doc("the end of a frame was seen on the way in"))
-	drop := c.Output("mon_rx_drop", p.Ports, graph.Doc("that frame was dropped"))
+	sides := portSides(c, p)
 	for i := range p.Ports {
-		rx, tx := q.rx[i], q.tx[i]
-		c.ConnectStream(c.InputStream(fmt.Sprintf("s_axis_p%d", i), marked, graph.Doc(fmt.Sprintf("frames in from port %d, tuser = err", i))), rx.Stream("s_axis"))
-		c.ConnectStream(tx.Stream("m_axis"), c.OutputStream(fmt.Sprintf("m_axis_p%d", i), beat, graph.Doc(fmt.Sprintf("frames out to port %d", i))))
-		c.Connect(pause.Bit(i), tx.Pin("pause"))
-		c.Connect(rx.Pin("high"), high.Bit(i))
-		c.Connect(rx.Pin("mon_end"), end.Bit(i))
-		c.Connect(rx.Pin("mon_drop"), drop.Bit(i))
+		rx, tx, side := q.rx[i], q.tx[i], sides[i]
+		c.ConnectStream(c.InputStream(fmt.Sprintf("s_axis_p%d", i), marked, append(side.on, graph.Doc(fmt.Sprintf("frames in from port %d, tuser = err", i)))...),
+			rx.Stream("s_axis"))
+		c.ConnectStream(tx.Stream("m_axis"), c.OutputStream(fmt.Sprintf("m_axis_p%d", i), beat, append(side.on, graph.Doc(fmt.Sprintf("frames out to port %d", i)))...))
+		if side.clock != nil {
+			c.Connect(*side.clock, rx.Pin("port_clk"), tx.Pin("port_clk"))
+		}
+		c.Connect(side.pause, tx.Pin("pause"))
+		c.Connect(rx.Pin("high"), side.high)
+		c.Connect(rx.Pin("mon_end"), side.end)
+		c.Connect(rx.Pin("mon_drop"), side.drop)
 		for _, signal := range []string{"tdata", "tkeep", "tvalid", "tlast"} {
 			at := func(inst *graph.Instance, name string) graph.Pin {
 				w := rx.Pin("m_axis_" + signal).Width()

@@ -27,7 +27,9 @@ const (
 )
 
 // SDC returns timing constraints for the module: every clock with its period, input
-// and output delays of 30 % of it, and no timing between clocks or at Async ports.
+// and output delays of 30 % of it, no timing at Async ports, and none between clocks
+// but the first and the others: what crosses there takes at most a period of the
+// faster, so that bits of a Gray code stay together.
 // Times are in nanoseconds. Every clock of the module must be given.
 func SDC(m *graph.Module, clocks ...Clock) ([]byte, error) {
 	text := sdcText{Name: m.Name}
@@ -79,9 +81,10 @@ func SDC(m *graph.Module, clocks ...Clock) ([]byte, error) {
 		c.Inputs, c.Outputs = list(c.inputs), list(c.outputs)
 		text.Clocks = append(text.Clocks, c)
 	}
-	if len(clocks) > 1 {
-		for _, p := range clockPorts {
-			text.Groups += " -group " + p
+	for _, k := range clocks[1:] {
+		text.Crossings = append(text.Crossings, sdcCrossing{A: clocks[0].Port, B: k.Port, Most: ns(1000 / max(clocks[0].MHz, k.MHz))})
+		if len(clocks) > 2 {
+			text.Groups += " -group " + k.Port
 		}
 	}
 	text.Async = async
@@ -106,11 +109,15 @@ func ns(v float64) string { return fmt.Sprintf("%.3f", v) }
 func list(names []string) string { return strings.Join(names, "\n    ") }
 
 type sdcText struct {
-	Name   string
-	Clocks []*sdcClock
-	Groups string
-	Async  []string
+	Name      string
+	Clocks    []*sdcClock
+	Crossings []sdcCrossing
+	Groups    string
+	Async     []string
 }
+
+// sdcCrossing is two clocks and the longest way between them.
+type sdcCrossing struct{ A, B, Most string }
 
 type sdcClock struct {
 	Port, Period, Uncertainty, Delay, Inputs, Outputs string
@@ -135,6 +142,12 @@ set_output_delay {{$clock.Delay}} -clock {{$clock.Port}} [get_ports {
     {{.}}
 }]
 {{- end}}
+{{end}}
+{{- range .Crossings}}
+set_max_delay {{.Most}} -from [get_clocks {{.A}}] -to [get_clocks {{.B}}]
+set_max_delay {{.Most}} -from [get_clocks {{.B}}] -to [get_clocks {{.A}}]
+set_false_path -hold -from [get_clocks {{.A}}] -to [get_clocks {{.B}}]
+set_false_path -hold -from [get_clocks {{.B}}] -to [get_clocks {{.A}}]
 {{end}}
 {{- with .Groups}}
 set_clock_groups -asynchronous{{.}}

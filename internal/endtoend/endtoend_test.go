@@ -102,8 +102,9 @@ func configurations(t *testing.T) []configuration {
 		{name: "many-lanes", sets: append(endtoend.Every(), "bus_bytes=16", "lanes=8", "payload_banks=4"), rare: true}, // wide16 has twice the lanes
 		{name: "every", sets: endtoend.Every(), rare: true},
 		{name: "protected", sets: endtoend.Protected(), rare: true},
-		{name: "reproducible", sets: endtoend.Reproducible(), rare: true}, // TestFaultsAreCaught runs it with no fault chosen
-		{name: "ports", sets: []string{"port_bytes=2"}, rare: true},       // its blocks have benches, and the core is that of mini
+		{name: "reproducible", sets: endtoend.Reproducible(), rare: true},                                                      // TestFaultsAreCaught runs it with no fault chosen
+		{name: "ports", sets: []string{"port_bytes=2"}, rare: true},                                                            // its blocks have benches, and the core is that of mini
+		{name: "port-clocks", sets: []string{"port_bytes=4", "port_clock_mhz=[125, 322.265625, 156.25, 390.625]"}, rare: true}, // hdl/cdc has the crossings' benches
 		{name: "small", sets: []string{"members=2", "ports=3", "mtu_bytes=256", "window_packets=2", "buffer_bytes=2048"}, rare: true},
 		{name: "sixteen", sets: []string{"members=16", "ports=16", "buffer_bytes=65536"}, scenario: brief},
 	} {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -189,7 +190,7 @@ func (d *draft) set(arg string) {
 	}
 	d.forget(key)
 	d.at[key] = pos
-	if f.kind == kindList && !strings.HasPrefix(strings.TrimSpace(value), "[") {
+	if (f.kind == kindList || f.kind == kindNumbers) && !strings.HasPrefix(strings.TrimSpace(value), "[") {
 		value = "[" + value + "]"
 	}
 	d.value(*f, value, pos)
@@ -249,6 +250,10 @@ func (d *draft) node(f field, n ast.Node, pos Pos) {
 			return
 		}
 	case *ast.SequenceNode:
+		if f.kind == kindNumbers {
+			d.numbers(f, n, pos)
+			return
+		}
 		if f.kind != kindList {
 			break
 		}
@@ -265,6 +270,21 @@ func (d *draft) node(f field, n ast.Node, pos Pos) {
 		return
 	}
 	d.wrong(f, yamlpos.Text(n), "this is "+yamlpos.Kind(n), pos)
+}
+
+// numbers stores a list of numbers; an empty one is none.
+func (d *draft) numbers(f field, n *ast.SequenceNode, pos Pos) {
+	var list []float64
+	for _, e := range n.Values {
+		v, err := strconv.ParseFloat(e.GetToken().Value, 64)
+		_, whole := e.(*ast.IntegerNode)
+		if _, broken := e.(*ast.FloatNode); !broken && !whole || err != nil {
+			d.wrong(f, yamlpos.Text(n), "one entry is "+yamlpos.Kind(e), pos)
+			return
+		}
+		list = append(list, v)
+	}
+	f.setNums(&d.p, list)
 }
 
 // wrong refuses a value of the wrong type.

@@ -18,6 +18,7 @@ const (
 	kindBool
 	kindString
 	kindList
+	kindNumbers
 )
 
 // String names the kind as messages do.
@@ -31,6 +32,8 @@ func (k kind) String() string {
 		return "a string"
 	case kindList:
 		return "a list of names"
+	case kindNumbers:
+		return "a list of numbers"
 	default:
 		return fmt.Sprintf("kind(%d)", int(k))
 	}
@@ -86,6 +89,7 @@ type field struct {
 	setBool func(*Params, bool)
 	setStr  func(*Params, string)
 	setList func(*Params, []string)
+	setNums func(*Params, []float64)
 }
 
 // because makes a reason that does not depend on the value.
@@ -271,6 +275,15 @@ func fields() []field {
 			get:     func(p *Params) string { return strconv.FormatBool(p.PortDrop) },
 			setBool: func(p *Params, v bool) { p.PortDrop = v },
 		},
+		{
+			key: "port_clock_mhz", kind: kindNumbers, def: "[]", quiet: true, lo: 1, hi: maxClockMHz,
+			doc: "Clocks of the ports in MHz, if they are not that of the engine: one for all ports, or one a port. The queues of a port are then where clocks " +
+				"meet (docs/ports.md).",
+			allowed: fmt.Sprintf("numbers from 1 to %d", maxClockMHz),
+			reason:  because("constraints and reports are made for clocks in this range"),
+			get:     func(p *Params) string { return numbers(p.PortClockMHz) },
+			setNums: func(p *Params, v []float64) { p.PortClockMHz = v },
+		},
 	}
 }
 
@@ -314,6 +327,8 @@ func (f field) accepts(p *Params) bool {
 		return subset(words(p.Ops), f.words)
 	case "name":
 		return nameProblem(p.Name) == ""
+	case "port_clock_mhz":
+		return !slices.ContainsFunc(p.PortClockMHz, func(mhz float64) bool { return !(mhz >= float64(f.lo) && mhz <= float64(f.hi)) })
 	default:
 		if f.kind == kindInt {
 			n, err := strconv.Atoi(v)

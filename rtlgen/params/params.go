@@ -13,6 +13,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"incforge/contract"
@@ -143,6 +144,8 @@ type Params struct {
 	PortBytes int `yaml:"port_bytes" json:"port_bytes,omitempty"`
 	// PortDrop says whether a port's queue without room drops a frame, instead of keeping the sender waiting.
 	PortDrop bool `yaml:"port_drop" json:"port_drop,omitempty"`
+	// PortClockMHz are the clocks of the ports in MHz: one for all, or one a port; nil if they have that of the engine.
+	PortClockMHz []float64 `yaml:"port_clock_mhz" json:"port_clock_mhz,omitempty"`
 }
 
 // defaultLanes is the number of lanes that keeps up with the bus on 32-bit elements.
@@ -179,7 +182,7 @@ func (p Params) Contract() contract.Params {
 		Accumulate: string(p.Accumulate), BufferBytes: p.BufferBytes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes,
 		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
 		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand,
-		PortBytes: p.PortBytes, PortDrop: p.PortDrop,
+		PortBytes: p.PortBytes, PortDrop: p.PortDrop, PortClockMHz: p.PortClockMHz,
 	}
 }
 
@@ -190,6 +193,15 @@ func named[To ~string](list []string) []To {
 		out[i] = To(n)
 	}
 	return out
+}
+
+// numbers prints them as a YAML flow sequence.
+func numbers(v []float64) string {
+	s := make([]string, len(v))
+	for i, x := range v {
+		s[i] = strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return "[" + strings.Join(s, ", ") + "]"
 }
 
 // list prints a slice as a YAML flow sequence.

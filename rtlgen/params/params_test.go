@@ -196,6 +196,14 @@ func TestBadInput(t *testing.T) {
 			`--set port_bytes=16: port_bytes: 16: must be at most 8, bus_bytes: a beat of the bus is made of those of a port`},
 		{"queues that are not there and drop", base, []string{"port_drop=true"},
 			`--set port_drop=true: port_drop: true: must be false without port_bytes: there are no queues that could be full`},
+		{"a clock without queues", base, []string{"port_clock_mhz=100"},
+			`--set port_clock_mhz=100: port_clock_mhz: [100]: must be left out without port_bytes: clocks meet in the ports' queues`},
+		{"clocks for other ports", base, []string{"port_bytes=2", "port_clock_mhz=[1, 2]"},
+			`--set port_clock_mhz=[1, 2]: port_clock_mhz: [1, 2]: must be one number, or 4: a clock is that of all ports, or of one`},
+		{"a clock too slow", base, []string{"port_bytes=2", "port_clock_mhz=0.5"},
+			`--set port_clock_mhz=0.5: port_clock_mhz: [0.5]: must be numbers from 1 to 2000: constraints and reports are made for clocks in this range`},
+		{"a clock in words", base, []string{"port_bytes=2", "port_clock_mhz=fast"},
+			`--set port_clock_mhz=fast: port_clock_mhz: [fast]: must be a list of numbers: one entry is a string`},
 		{"a port of six bytes", base, []string{"port_bytes=6"},
 			`--set port_bytes=6: port_bytes: 6: must be 0, or a power of two from 1 to 2048: a beat of the bus is a whole number of beats of a port`},
 		{"buffer that is no whole number of packets", spoil(t, base, "buffer_bytes: 16000"), nil,
@@ -252,7 +260,7 @@ func TestBadInput(t *testing.T) {
       | ^
 x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop
+			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop, port_clock_mhz
    22 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
@@ -268,7 +276,7 @@ x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
    22 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop
+			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop, port_clock_mhz
    22 | <<: {groups: 3}
       | ^`},
 		{"several at once, in the order of the file", spoil(t, base, "mode: 7", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
@@ -440,6 +448,10 @@ func TestGoodInput(t *testing.T) {
 			with(func(p *Params) { p.DTypes, p.ClockMHz, p.AdderStages = []DType{contract.FP32}, 2000, 1 })},
 		{"ports with queues", base, []string{"port_bytes=2", "port_drop=true"}, with(func(p *Params) { p.PortBytes, p.PortDrop = 2, true })},
 		{"ports as wide as the bus, with queues", base, []string{"port_bytes=8"}, with(func(p *Params) { p.PortBytes = 8 })},
+		{"ports with a clock", base, []string{"port_bytes=2", "port_clock_mhz=322.265625"},
+			with(func(p *Params) { p.PortBytes, p.PortClockMHz = 2, []float64{322.265625} })},
+		{"a clock a port", base, []string{"port_bytes=2", "port_clock_mhz=[100, 156.25, 400, 50]"},
+			with(func(p *Params) { p.PortBytes, p.PortClockMHz = 2, []float64{100, 156.25, 400, 50} })},
 		{"queues taken away again", base, []string{"port_bytes=8", "port_bytes=0"}, mini},
 		{"silicon", base, []string{"technology=asic", "ecc=true", "payload_banks=16", "in_band=false"},
 			with(func(p *Params) { p.Technology, p.ECC, p.PayloadBanks, p.InBand = ASIC, true, 16, false })},
@@ -749,6 +761,7 @@ func drawn(t *rapid.T) Params {
 	p.InBand = rapid.Bool().Draw(t, "in_band")
 	p.PortBytes = rapid.SampledFrom([]int{0, 0, 0, 1, 2, 8, p.BusBytes, 3, -1}).Draw(t, "port")
 	p.PortDrop = rapid.IntRange(0, 3).Draw(t, "drop") == 0
+	p.PortClockMHz = rapid.SampledFrom([][]float64{nil, nil, nil, {100}, {156.25, 322.265625}, {0}}).Draw(t, "port clock")
 	p.PayloadBanks = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 2, 2, 4, 4, 16, 3}).Draw(t, "banks")
 	return p
 }
@@ -915,7 +928,9 @@ func TestValidateVerdict(t *testing.T) {
 			oneOf(p.WindowPackets, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024) && oneOf(p.Lanes, 2, 4, 8, 16, 32, 64, 128, 256, 512) &&
 			p.Groups >= 1 && p.Groups <= 64 && p.Members >= 1 && p.Members <= 16 && p.Ports >= 1 && p.Ports <= 32 &&
 			len(p.DTypes) > 0 && len(p.Ops) > 0 && p.PayloadBanks != 3 && (p.Mode == 2 || p.HopRTTNS > 0 && p.HopRTTNS <= 8_000_000) && 2*p.BusBytes <= p.MTUBytes &&
-			oneOf(p.PortBytes, 0, 1, 2, 8, p.BusBytes) && p.PortBytes <= p.BusBytes && (p.PortBytes > 0 || !p.PortDrop)
+			oneOf(p.PortBytes, 0, 1, 2, 8, p.BusBytes) && p.PortBytes <= p.BusBytes && (p.PortBytes > 0 || !p.PortDrop) &&
+			(len(p.PortClockMHz) == 0 || p.PortBytes > 0 && (len(p.PortClockMHz) == p.Ports || len(p.PortClockMHz) == 1)) &&
+			!slices.Contains(p.PortClockMHz, 0)
 		has := func(types ...DType) bool {
 			return slices.ContainsFunc(types, func(d DType) bool { return slices.Contains(p.DTypes, d) })
 		}

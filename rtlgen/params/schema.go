@@ -66,6 +66,8 @@ func (f field) limit(s *jsonschema.Schema) error {
 		one := uint64(1)
 		s.Items.Enum, s.Default = anys(f.words), entries(f.def)
 		s.MinItems, s.UniqueItems = &one, true
+	case kindNumbers:
+		s.Items.Minimum, s.Items.Maximum, s.Default = json.Number(strconv.Itoa(f.lo)), json.Number(strconv.Itoa(f.hi)), []float64{}
 	default:
 		return fmt.Errorf("describe parameter %s: unknown kind %d", f.key, f.kind)
 	}

@@ -160,6 +160,13 @@ func (c *checker) ports() {
 	if c.ok("port_bytes", "port_drop") && p.PortBytes == 0 && p.PortDrop {
 		c.refuse("port_drop", "true", "false without port_bytes", "there are no queues that could be full")
 	}
+	clocks := numbers(p.PortClockMHz)
+	if c.ok("port_bytes", "port_clock_mhz") && p.PortBytes == 0 && len(p.PortClockMHz) > 0 {
+		c.refuse("port_clock_mhz", clocks, "left out without port_bytes", "clocks meet in the ports' queues")
+	}
+	if n := len(p.PortClockMHz); c.ok("ports", "port_clock_mhz") && n > 1 && n != p.Ports {
+		c.refuse("port_clock_mhz", clocks, fmt.Sprintf("one number, or %d", p.Ports), "a clock is that of all ports, or of one")
+	}
 }
 
 // mostLanes returns the largest number of lanes that have work in every cycle of some element type, and why more would not.

@@ -72,6 +72,18 @@ var ErrRefused = errors.New("the engine refused the access")
 // Never is later than any cycle.
 const Never = math.MaxUint64
 
+// Trouble is what may be wrong at a port with queues.
+type Trouble int
+
+const (
+	// Sound ends all trouble.
+	Sound Trouble = iota
+	// Hangs: the next frame in stops behind its second beat.
+	Hangs
+	// StandsStill: the port's own clock has no edges.
+	StandsStill
+)
+
 // DUT is an engine under test.
 type DUT interface {
 	// Now is the current cycle.
@@ -111,6 +123,8 @@ type DUT interface {
 	// TakesErrors is true if a frame offered with Err reaches the engine. Behind ports with queues it does not: it is dropped there, and
 	// never Accepted.
 	TakesErrors() bool
+	// Trouble has something be wrong with what is at a port from now on, and false if that cannot be with this engine.
+	Trouble(port int, what Trouble) bool
 	// Close frees the model and returns any error that its checkers still report.
 	Close() error
 }

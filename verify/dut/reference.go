@@ -331,6 +331,9 @@ func (r *Reference) Spotless() bool { return true }
 // TakesErrors is true: the reference's ports have no queues.
 func (r *Reference) TakesErrors() bool { return true }
 
+// Trouble is not for the reference, whose ports are perfect.
+func (r *Reference) Trouble(int, Trouble) bool { return false }
+
 // param computes a PARAM_* register from the manifest's parameters, not from the reset value that the manifest gives
 // it.
 func (r *Reference) param(name string) (uint32, bool) {

@@ -35,22 +35,20 @@ type RTL struct {
 		Valid *sim.Port `port:"mon_valid,out,1"`
 		Port  *sim.Port `port:"mon_port,out"`
 	}
-	drop struct { // of ports with queues, a bit a port
-		End  *sim.Port `port:"mon_rx_end,out"`
-		Drop *sim.Port `port:"mon_rx_drop,out"`
-	}
 	act struct { // of Mode III
 		Valid *sim.Port `port:"mon_act_valid,out,1"`
 		Kind  *sim.Port `port:"mon_act_kind,out,3"`
 		EI    *sim.Port `port:"mon_act_ei,out"`
 	}
 
-	ends          // its queues are those of srcs
-	offset uint64 // Now − the model's cycles: time skipped
-	sent   []int  // how many of each queue the source has sent
-	kept   []int  // of ports with queues: how many of those sent are known not to have been dropped
-	moved  uint64
-	err    error
+	ends                    // its queues are those of srcs
+	clocks     []*portClock // of the queues of ends; nil for those in the engine's clock
+	quietUntil []uint64     // cycles of those clocks up to which a report is of before the reset
+	offset     uint64       // Now − the model's cycles: time skipped
+	sent       []int        // how many of each queue the source has sent
+	kept       []int        // of ports with queues: how many of those sent are known not to have been dropped
+	moved      uint64
+	err        error
 }
 
 // NewRTL makes an instance of a compiled top and resets it. core says which top it is.
@@ -61,24 +59,27 @@ func NewRTL(lib *sim.Lib, m *contract.Manifest, core bool, o sim.Options, before
 		return nil, fmt.Errorf("rtl: %w", err)
 	}
 	d := &RTL{man: m, model: model, core: core}
-	if err := d.start(before); err != nil {
+	if err := d.start(before, o.Seed); err != nil {
 		model.Close()
 		return nil, fmt.Errorf("rtl: %w", err)
 	}
 	return d, nil
 }
 
-func (d *RTL) start(before []func(*sim.Model) error) (err error) {
+func (d *RTL) start(before []func(*sim.Model) error, seed uint64) (err error) {
 	defer fail.Catch(&err, "")
 	for _, f := range before {
 		fail.On(f(d.model))
 	}
-	d.attach()
+	if len(d.man.Params.PortClockMHz) > 0 { // a reset that begins high has no edge, by which it could set anything without a clock
+		fail.On(d.model.Cycle())
+	}
+	d.attach(seed)
 	return d.Reset()
 }
 
 // attach binds sources, sinks, the register bus and the monitor.
-func (d *RTL) attach() {
+func (d *RTL) attach(seed uint64) {
 	names := []string{""}
 	if !d.core {
 		names = nil
@@ -91,18 +92,18 @@ func (d *RTL) attach() {
 		fail.On(d.model.Bind(&d.act))
 	}
 	d.queued, d.sent, d.kept = make([][]Frame, len(names)), make([]int, len(names)), make([]int, len(names))
+	d.quietUntil = slices.Repeat([]uint64{Never}, len(names))
+	d.addClocks(seed)
 	d.rst = fail.Must(d.model.Port(d.man.Clock.Reset))
 	for i, name := range names {
-		src := fail.Must(axis.NewSource(d.model, "s_axis"+name))
+		src, sink := d.streams(i, name)
 		src.OnSent(func(f *axis.Frame) { d.onSent(i, f.First) })
-		sink := fail.Must(axis.NewSink(d.model, "m_axis"+name))
 		sink.OnFrame(func(f *axis.Frame) { d.onFrame(i, f) })
 		v := fail.Must(d.model.Port("m_axis" + name + "_tvalid"))
 		d.srcs, d.sinks, d.tvalid = append(d.srcs, src), append(d.sinks, sink), append(d.tvalid, v)
 	}
 	if d.queues() {
-		fail.On(d.model.Bind(&d.drop))
-		d.model.OnReact(d.onQueues)
+		d.watchQueues()
 	}
 	if !d.core {
 		d.model.OnReact(d.onMonitor) // after every source has reported what it sent
@@ -139,10 +140,7 @@ func (d *RTL) Offer(port int, f Frame) {
 	if d.core { // its tuser has the port above the error bit, which is on the last beat alone
 		i, first = 0, uint64(port)<<1
 	}
-	a := axis.Frame{Data: f.Data, User: first | uint64(flag(f.Err)), FirstUser: first}
-	if f.First > d.offset {
-		a.NotBefore = f.First - d.offset
-	}
+	a := axis.Frame{Data: f.Data, User: first | uint64(flag(f.Err)), FirstUser: first, NotBefore: d.until(i, f.First)}
 	if err := d.srcs[i].Send(a); err != nil && d.err == nil {
 		d.err = err
 		return
@@ -155,31 +153,10 @@ func (d *RTL) Offer(port int, f Frame) {
 // onSent records that a source has sent a frame. On the single stream the frame is then accepted.
 func (d *RTL) onSent(i int, first uint64) {
 	d.moved = d.model.Now()
-	d.queued[i][d.sent[i]].First = first + d.offset
+	d.queued[i][d.sent[i]].First = d.at(i, first)
 	d.sent[i]++
 	if d.core {
 		d.accept(0)
-	}
-}
-
-// onQueues takes frames that the ports' queues dropped off the lists: each frame's end is reported in the order in which frames came.
-func (d *RTL) onQueues() {
-	ended := d.drop.End.Uint64()
-	if ended == 0 || d.rst.Bool() {
-		return
-	}
-	for p := range d.queued {
-		switch {
-		case ended>>p&1 == 0:
-		case d.kept[p] >= d.sent[p]:
-			d.fail(fmt.Errorf("mon_rx_end reports the end of a frame of port %d in cycle %d, but none was sent", p, d.Now()))
-		case d.drop.Drop.Uint64()>>p&1 == 0:
-			d.kept[p]++
-		default:
-			d.queued[p] = slices.Delete(d.queued[p], d.kept[p], d.kept[p]+1)
-			d.sent[p]--
-			d.moved = d.model.Now()
-		}
 	}
 }
 
@@ -221,7 +198,7 @@ func (d *RTL) accept(i int) {
 
 func (d *RTL) onFrame(i int, f *axis.Frame) {
 	d.moved = d.model.Now()
-	o := Frame{Port: i, First: f.First + d.offset, Last: f.Last + d.offset, Data: slices.Clone(f.Data), Err: f.User&1 != 0}
+	o := Frame{Port: i, First: d.at(i, f.First), Last: d.at(i, f.Last), Data: slices.Clone(f.Data), Err: f.User&1 != 0}
 	if d.core {
 		o.Port = int(f.User >> 1)
 		if o.Port >= d.man.Params.Ports {
@@ -334,6 +311,9 @@ func (d *RTL) Reset() error {
 	for i := range d.queued {
 		d.queued[i] = d.queued[i][d.sent[i]:]
 		d.sent[i], d.kept[i] = 0, 0
+		if c := d.clocks[i]; c != nil {
+			d.quietUntil[i] = c.Now() + 1
+		}
 	}
 	d.accepted, d.acts, d.out = nil, nil, nil
 	d.moved = d.model.Now()

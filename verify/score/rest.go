@@ -38,6 +38,8 @@ func (b *Board) Rests() bool {
 const (
 	quietCycles = 32
 	stuckCycles = 2000
+	// crossingCycles is how many cycles of either clock a frame takes from one clock to another at most (docs/ports.md).
+	crossingCycles = 6
 )
 
 // quiet is the number of still cycles in which the last frame has gone through the engine, if it makes nothing leave.
@@ -46,6 +48,9 @@ func (b *Board) quiet() uint64 {
 	cycles := p.MTUBytes/p.BusBytes + quietCycles
 	if p.PortBytes > 0 { // the frame gathers in the queue of its port once more
 		cycles += p.Beats(p.PortFrameBytes())
+	}
+	if len(p.PortClockMHz) > 0 { // and crosses, in either direction
+		cycles += int(crossingCycles*(1+float64(p.ClockMHz)/slices.Min(p.PortClockMHz))) + 1
 	}
 	return uint64(cycles)
 }

@@ -21,6 +21,14 @@ func needPorts(n int) rig.Needs {
 	}
 }
 
+// needOneClock is for scenarios of what comes in together.
+func needOneClock(p contract.Params) string {
+	if len(p.PortClockMHz) > 0 {
+		return "needs ports that deliver at one rate, those of the configuration have clocks of their own"
+	}
+	return ""
+}
+
 // portTurns offers frames at all ports at once, of nobody. While a port has some that wait, no other port has two accepted
 // between two of its own.
 func portTurns(t *rig.T) {

@@ -18,7 +18,10 @@ set_output_delay 0.931 -clock clk_b [get_ports {
     y[*]
 }]
 
-set_clock_groups -asynchronous -group clk -group clk_b
+set_max_delay 1.000 -from [get_clocks clk] -to [get_clocks clk_b]
+set_max_delay 1.000 -from [get_clocks clk_b] -to [get_clocks clk]
+set_false_path -hold -from [get_clocks clk] -to [get_clocks clk_b]
+set_false_path -hold -from [get_clocks clk_b] -to [get_clocks clk]
 
 set_false_path -from [get_ports {mode[*]}]
 set_false_path -to [get_ports {busy}]
