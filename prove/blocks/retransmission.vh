@@ -127,6 +127,72 @@ always @* if (f_old && !f_may) begin
     assert (!late_reg && (f_was_late || tail_reg == f_was_tail));
 end
 `endif
+`ifdef PROVE_C
+// That the queue is no fuller is (d).
+always @* if (f_past) assume (tail_reg - done_reg <= QUEUE);
+// Who stands in the queue is offered, and a timer takes one turn at most before.
+reg [2:0] f_wait, f_turns;
+reg       f_begun;
+always @(posedge clk) begin
+    f_wait  <= rst || act_valid || done_reg == tail_reg ? 3'd0 : f_wait + 3'd1;
+    f_turns <= rst || !shown_reg || (act_valid && !act_timer) ? 3'd0 : f_turns + {2'd0, takes_timer};
+    f_begun <= !rst && init_valid && !f_last && !fence_reg && !late_reg && !joins;
+end
+always @* if (f_past) begin
+    assert (f_wait <= 3'd3);
+    assert (f_turns <= 3'd2);
+    if (act_valid || done_reg != tail_reg) assert (act_soon);
+    // a start waits for the queue alone
+    if (f_begun) assert (fence_reg);
+    if (fence_reg && done_reg == behind_reg) assert (init_clean);
+end
+reg [3:0] f_walks;               // cycles without a step of the walk, if what it finds is taken
+always @(posedge clk) f_walks <= rst || walk_reg == W_READ || walk_on || (found && !takes_timer) ? 4'd0 : f_walks + 4'd1;
+always @* if (f_past) assert (f_walks <= 4'd2);
+`endif
+`ifdef PROVE_D
+(* anyconst *) reg f_b;               // either of the group's pipes
+wire f_own_stands = f_own[50];
+// Who stands in the queue, and where: what joins leaves in the order of joining.
+wire                f_pops_own  = queued && !act_pipe && act_ei == f_i;
+wire                f_pops_pipe = queued && act_pipe && act_ei >> EP_W == f_g && act_ei[0] == f_b;
+wire                f_joins_own = cm_we && own_joins && ei_reg == f_i;
+wire                f_joins_pipe = pipe_comes && group == f_g && rt_pipe == f_b;
+reg                 f_in, f_late, f_pin;
+reg [QUEUE_W-1:0]   f_at, f_pat;
+always @(posedge clk) begin
+    f_in   <= !rst && (f_joins_own || (f_in && !f_pops_own));
+    f_late <= !rst && f_joins_own;
+    f_pin  <= !rst && (f_joins_pipe || (f_pin && !f_pops_pipe));
+    if (f_late) f_at <= tail_reg;
+    if (f_joins_pipe) f_pat <= tail_reg;
+end
+wire [QUEUE_W-1:0] f_count = tail_reg - done_reg;
+always @* if (f_past) begin
+    // That it is no fuller follows from what is proven, in the cycles before: nobody stands in it twice.
+    assume (f_count <= QUEUE);
+    if (queued) begin
+        assume ((!act_pipe && act_ei == f_i) == (f_in && !f_late && done_reg == f_at));
+        assume ((act_pipe && act_ei >> EP_W == f_g && act_ei[0] == f_b) == (f_pin && done_reg == f_pat));
+    end
+end
+// An own turn is dropped only if it may not send, and is of the endpoint that was looked at.
+always @* if (f_past && cm_we && cm_drop && !act_pipe) assume (!rt_one && rt_self == f_one_hot && ei_reg[EP_W-1:0] < MASK_W);
+// Nobody joins twice. Who lags, and neither waits nor has failed, stands in the queue.
+always @* if (f_past) begin
+    if (f_joins_own) assert (!f_in || f_pops_own);
+    if (f_joins_pipe) assert (!f_pin || f_pops_pipe);
+    if (f_live && f_was_live && f_lag[f_ep] && !f_waits[f_ep] && !f_failed[f_ep]) assert (f_own_stands);
+    // what induction needs to know
+    if (f_live) assert (f_own_stands == f_in && f_stands[f_b] == f_pin);
+    if (f_in && !f_late) assert (f_at - done_reg < f_count);
+    if (f_pin) assert (f_pat - done_reg < f_count);
+    if (f_late) assert (late_reg && late_ei_reg == f_i);
+    if (f_starting && fence_reg && !clean_reg && f_in) assert (!f_late && f_at - done_reg < behind_reg - done_reg);
+    if (f_starting && fence_reg && !clean_reg && f_pin) assert (f_pat - done_reg < behind_reg - done_reg);
+    if (f_starting && fence_reg && clean_reg) assert (!f_in && !f_pin);
+end
+`endif
 `ifdef PROVE_E
 reg f_known;
 always @(posedge clk) f_known <= !rst && (f_known || (init_we && init_group == f_g));

@@ -30,7 +30,7 @@ module inc_control_sva (
     initial live_reg = 1'b0;
 
     always @(posedge clk) begin
-        live_reg <= live_reg || rst;
+        live_reg  <= live_reg || rst;
         known_reg <= !rst && (known_reg || ctl_map);
         if (live_reg && !rst) begin
             begin : one_range assert (!known_reg || !(in_cur && in_prev)); end

@@ -29,7 +29,7 @@ module inc_packet_buffer_sva #(
     initial live_reg = 1'b0;
 
     always @(posedge clk) begin
-        live_reg <= live_reg || rst;
+        live_reg   <= live_reg || rst;
         before_reg <= !rst;
         oldest_reg <= oldest;
         used_reg   <= used + {{(ADDR_W-1){1'b0}}, pay_valid};

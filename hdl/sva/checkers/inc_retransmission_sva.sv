@@ -57,7 +57,7 @@ module inc_retransmission_sva #(
     initial live_reg = 1'b0;
 
     always @(posedge clk) begin
-        live_reg <= live_reg || rst;
+        live_reg  <= live_reg || rst;
         open_reg  <= !rst && (rt_rd || (open_reg && !cm_we));
         aged_reg  <= open_reg && !rt_rd;
         waits_reg <= !rst && act_valid && !act_done;

@@ -22,7 +22,7 @@ module inc_stream_sva #(
     initial live_reg = 1'b0;
 
     always @(posedge clk) begin
-        live_reg <= live_reg || rst;
+        live_reg  <= live_reg || rst;
         waits_reg <= !rst && valid && !ready;
         data_reg  <= data;
         if (live_reg && !rst) begin
