@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/plotutil"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -65,15 +66,18 @@ func (g *Plot) fill(p *Page) error {
 const (
 	plotWidth  = 17 * vg.Centimeter
 	plotHeight = 10 * vg.Centimeter
-	barSpace   = 11 * vg.Centimeter // for all bars together
+	plotEdge   = 0.4 * vg.Centimeter // kept free
+	barSpace   = 11 * vg.Centimeter  // for all bars together
 )
 
 // SVG draws the plot.
 func (g *Plot) SVG() ([]byte, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = g.Title, g.X, g.Y
-	p.Legend.Top = true
-	p.Legend.YOffs = 0
+	p.Legend.Top, p.Legend.Left = g.Bars, !g.Bars // over the bars, under the lines
+	for _, style := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label, &p.Legend.TextStyle} {
+		style.Font.Variant = "Sans"
+	}
 	p.Add(plotter.NewGrid())
 	highest := 0.0
 	width := barSpace / vg.Length(len(g.Ticks)*(len(g.Series)+1))
@@ -108,12 +112,17 @@ func (g *Plot) SVG() ([]byte, error) {
 		p.Legend.Add(s.Name, line, dots)
 	}
 	p.NominalX(g.Ticks...)
-	p.Y.Min, p.Y.Max = 0, highest*(1.08+0.07*float64(len(g.Series))) // room for the legend above
+	p.Y.Min, p.Y.Max = 0, highest*1.08
+	if g.Bars {
+		p.X.Min, p.X.Max = -0.6, float64(len(g.Ticks))-0.4
+		p.Y.Max = highest * (1.1 + 0.09*float64(len(g.Series))) // room for the legend
+	}
 	canvas := vgsvg.New(plotWidth, plotHeight)
-	p.Draw(draw.New(canvas))
+	p.Draw(draw.Crop(draw.New(canvas), plotEdge, -3*plotEdge, plotEdge, -plotEdge))
 	var b bytes.Buffer
 	if _, err := canvas.WriteTo(&b); err != nil {
 		return nil, fmt.Errorf("evidence: plot %s: %w", g.Title, err)
 	}
-	return []byte(b.String()[max(0, strings.Index(b.String(), "<svg")):]), nil
+	svg := b.String()[max(0, strings.Index(b.String(), "<svg")):]
+	return []byte(strings.ReplaceAll(svg, "font-family:Liberation Sans;", "font-family:Liberation Sans,Arial,Helvetica,sans-serif;")), nil
 }
