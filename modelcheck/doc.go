@@ -75,6 +75,12 @@
 // Reduced counts are smaller and diameters longer than those of the whole space: of steps that could come in any order one order is
 // taken. A trace is the shortest in the space that was searched; Options.Shortest searches the whole space for one, if that is small.
 //
+// # Rules known to be wrong
+//
+// With Config.Bad the engines or hosts follow a rule that was published and fails. Smallest looks for the smallest model that shows one. A search that
+// passes says nothing of the rules that its bounds cannot tell from the right ones: Result.Notices lists them. Where no engine would have done
+// anything else in any state that was seen, the two spaces are the same; otherwise the model is searched once more with the wrong rule.
+//
 // # What it does not show
 //
 // Bounds are small; timers have no durations; corrupted frames, in-band groups, several groups and the order of frames inside a switch

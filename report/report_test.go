@@ -190,3 +190,22 @@ func TestNumbers(t *testing.T) {
 		assert.Equal(t, want, short(n))
 	}
 }
+
+// The core by stages comes first and open, the whole diagrams are folded; a design without one by stages has its diagrams open.
+func TestDiagrams(t *testing.T) {
+	drawings := func(files map[string]string) []diagramView {
+		files["manifest.json"] = manifestText
+		r, err := Read(folder(t, files))
+		require.NoError(t, err)
+		require.Len(t, r.Designs, 1)
+		all := r.Designs[0].view().Diagrams
+		for i := range all {
+			all[i].URL = ""
+		}
+		return all
+	}
+	assert.Equal(t, []diagramView{{Name: "mini_core", Stages: true}, {Name: "mini_core", Folded: true}, {Name: "mini_switch", Folded: true}},
+		drawings(map[string]string{"docs/mini_core.svg": "<svg/>", "docs/mini_core_stages.svg": "<svg/>", "docs/mini_switch.svg": "<svg/>"}))
+	assert.Equal(t, []diagramView{{Name: "mini_core"}, {Name: "mini_switch"}},
+		drawings(map[string]string{"docs/mini_core.svg": "<svg/>", "docs/mini_switch.svg": "<svg/>"}))
+}

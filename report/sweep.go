@@ -44,8 +44,8 @@ func sweepOf(s *front.Sweep) (sweepView, error) {
 		return v, fmt.Errorf("report: %w", err)
 	}
 	for _, d := range drawings {
-		v.Drawings = append(v.Drawings, diagramView{strings.ReplaceAll(d.Name, "-over-", " over "),
-			template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(d.SVG))}) // drawn by us, from numbers
+		v.Drawings = append(v.Drawings, diagramView{Name: strings.ReplaceAll(d.Name, "-over-", " over "),
+			URL: template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(d.SVG))}) // drawn by us, from numbers
 	}
 	var names []string
 	for _, key := range s.Front {

@@ -41,9 +41,14 @@ type designView struct {
 }
 
 type diagramView struct {
-	Name string
-	URL  template.URL
+	Name   string
+	URL    template.URL
+	Stages bool // the drawing by stages, as wide as the page
+	Folded bool // of a design that has one by stages
 }
+
+// byStages ends the name of a drawing by stages.
+const byStages = "_stages"
 
 type tile struct{ Value, Label, Class string }
 
@@ -143,13 +148,19 @@ func (d *Design) view() designView {
 		}
 	}
 	diagrams := slices.Clone(d.Diagrams)
+	slices.SortStableFunc(diagrams, func(a, b Diagram) int { // the one to look at comes first
+		return -cmp.Compare(strings.Count(a.Name, byStages), strings.Count(b.Name, byStages))
+	})
+	overview := len(diagrams) > 0 && strings.HasSuffix(diagrams[0].Name, byStages)
+	drawings := len(diagrams)
 	for _, l := range d.Losses {
 		diagrams = append(diagrams, Diagram{"loss, " + l.DUT + ", bus of " + figure(l.Metrics["bus_bytes"], "bytes"), l.SVG()})
 	}
-	for _, g := range diagrams {
+	for i, g := range diagrams {
 		// Embedded as an image, a drawing cannot run scripts or load anything, whoever wrote it.
 		url := template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString(g.SVG))
-		v.Diagrams = append(v.Diagrams, diagramView{g.Name, url})
+		stages := strings.HasSuffix(g.Name, byStages)
+		v.Diagrams = append(v.Diagrams, diagramView{strings.TrimSuffix(g.Name, byStages), url, stages, overview && !stages && i < drawings})
 	}
 	sc := scenarios(d.Tests)
 	v.Scenarios, v.DUTs, v.Failures, v.Skipped = sc.rows, sc.duts, sc.failures, sc.skipped

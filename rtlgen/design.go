@@ -153,6 +153,11 @@ func (d *Design) print() error {
 		}
 		add("docs/"+m.Name+".svg", svg)
 	}
+	overview, err := verilog.Overview(d.Core, stages())
+	if err != nil {
+		return err
+	}
+	add("docs/"+d.Core.Name+"_stages.svg", overview)
 	add("params.yaml", d.Params.YAML())
 
 	add("regs/"+d.Params.Name+"_regs.h", d.Registers.CHeader())

@@ -162,6 +162,65 @@ func TestDiagram(t *testing.T) {
 	}
 }
 
+// TestOverview: the blocks of the stages once, none on top of another and all within the picture, left to right by stage; streams and wide
+// connections are drawn, the others told in the hover text; a block that no stage has is left out.
+func TestOverview(t *testing.T) {
+	t.Parallel()
+	m := engine(t)
+	stages := []verilog.Stage{{Name: "in", Blocks: []string{"Parser", "ICRC check", "Lookup Table"}}, {Name: "decide", Blocks: []string{"Check Duplicate"}},
+		{Name: "sum", Blocks: []string{"Aggregate Data", "Replicate Data"}}, {Name: "out", Blocks: []string{"Translate Header", "Forward"}},
+		{Name: "control", Blocks: []string{"Registers", "Recycle Buffer"}}}
+	text, err := verilog.Overview(m, stages)
+	require.NoError(t, err)
+	again, err := verilog.Overview(m, stages)
+	require.NoError(t, err)
+	require.Equal(t, string(text), string(again))
+
+	var d drawn
+	require.NoError(t, xml.Unmarshal(text, &d))
+	var x0, y0, width, height float64
+	_, err = fmt.Sscan(d.Box, &x0, &y0, &width, &height)
+	require.NoError(t, err)
+	at := map[string]float64{}
+	streams, others := 0, 0
+	for i, g := range d.Groups {
+		switch {
+		case g.Class == "stage":
+			continue
+		case g.Class == "edge" && g.Paths[0].Class == "stream":
+			streams++
+			continue
+		case g.Class == "edge":
+			others++
+			continue
+		}
+		r := g.Rect
+		assert.NotContains(t, at, g.Texts[0])
+		at[g.Texts[0]] = r.X
+		assert.True(t, r.X >= 0 && r.Y >= 0 && r.X+r.W <= width && r.Y+r.H <= height, "%v lies outside", g.Texts)
+		for _, o := range d.Groups[i+1:] {
+			q := o.Rect
+			overlap := r.X < q.X+q.W && q.X < r.X+r.W && r.Y < q.Y+q.H && q.Y < r.Y+r.H
+			assert.False(t, o.Class != "edge" && overlap, "%v covers %v", g.Texts, o.Texts)
+		}
+	}
+	for _, s := range stages {
+		for _, b := range s.Blocks {
+			assert.Contains(t, at, b)
+		}
+	}
+	assert.NotContains(t, at, "Payload RAM")
+	for _, pair := range [][2]string{{"s_axis", "Check Duplicate"}, {"Check Duplicate", "Aggregate Data"}, {"Aggregate Data", "Forward"}} {
+		assert.Less(t, at[pair[0]], at[pair[1]], "%v", pair)
+	}
+	assert.Equal(t, 10, streams)
+	assert.Equal(t, 5, others, "three blocks have no wide connection: their two widest, if they have two, and one of them is in both")
+	assert.Contains(t, string(text), "Payload RAM u_ram: ", "what is not drawn is told")
+
+	_, err = verilog.Overview(regModule(t, 8), stages)
+	require.EqualError(t, err, "overview: not a composite with stages")
+}
+
 func TestDiagramRefuses(t *testing.T) {
 	t.Parallel()
 	_, err := verilog.Diagram(regModule(t, 8))

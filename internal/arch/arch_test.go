@@ -67,6 +67,8 @@ func rooms() []Room {
 
 		{"prove", 3, "properties of the Verilog, without a harness"},
 
+		{"evidence", 10, "the paper's figures beside ours, from what commands wrote: computes nothing"},
+
 		{"modelcheck/model", 6, "hosts, switches and links of a model"},
 		{"modelcheck/scenario", 8, "a model step by step; what a switch gets there can be given to any engine"},
 		{"modelcheck", 9, "explores a model's states"},
