@@ -17,6 +17,9 @@ func reason(counter string, g *groups.Group, end *endWatched, known *inc.EndStan
 		return strayed(counter, g, end, known)
 	case "DROP_WINDOW":
 		return fmt.Sprintf("has more packets under way than the group's window of %d: let its program keep to that, or give the group a larger window", 1<<g.Set.Log2N/2)
+	case "DROP_FULL":
+		return fmt.Sprintf("is further ahead of the others than its pipe has room for, and is told to wait: it goes on when they send; let its program keep to the group's window of %d",
+			1<<g.Set.Log2N/2)
 	}
 	return map[string]string{
 		"DROP_SHAPE": "sends a packet of another kind or length than the others have sent under this PSN: let all send the same sizes in the same messages with one " +
@@ -49,7 +52,7 @@ func strayed(counter string, g *groups.Group, end *endWatched, known *inc.EndSta
 		return fmt.Sprintf("sends PSN %v, and none of its data was ever taken: the first PSN of its queue pair must be the group's START %v; connect it anew", psn, g.Set.Start)
 	case counter == "DROP_RANGE":
 		return fmt.Sprintf("sends data where a control must begin the next collective (PSN %v is expected): let its program send the control first", known.Expected)
-	case counter == "DROP_GAP" && end.fates["DROP_WINDOW"].times > 0: // what is missing is what went beyond the window
+	case counter == "DROP_GAP" && end.fates["DROP_WINDOW"].times+end.fates["DROP_FULL"].times > 0: // what is missing is what there was no room for
 		return ""
 	case counter == "DROP_GAP" && psn != known.Expected:
 		return fmt.Sprintf("sends PSN %v, but %v before it has not arrived and it does not repeat it: see whether its queue pair is in error; then let all begin anew and reset the group",

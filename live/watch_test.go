@@ -33,7 +33,7 @@ func standstills(mode int) (all []sent, want []string) {
 	all = []sent{
 		{0, 0, start, 64},
 		{1, 0, start, 64}, {1, 1, start, 128},
-		{2, 0, start, 64}, {2, 0, start + 1, 64},
+		{2, 0, start, 64}, {2, 0, start + 1, 64}, {2, 0, start + 2, 64},
 		{3, 0, start, 64},
 		{4, 0, start + 100, 64},
 		{5, 0, start, -1}, {5, 0, start + 1, 64},
@@ -61,6 +61,7 @@ func standstills(mode int) (all []sent, want []string) {
 			`endpoint 0 .* qpn 0x40\) has more packets under way than the group's window of 1: .*\(DROP_WINDOW \+\d+`)
 	}
 	return all, append(want, `RX_DUPLICATE \+\d+ \(endpoint 0 repeats PSN 0x000100\)`,
+		`endpoint 0 .* qpn 0x40\) is further ahead of the others than its pipe has room for, .* window of 1 \(DROP_FULL \+\d+ at PSN 0x000101\)`,
 		`group 7 .* has stood`, `endpoint 0 .* qpn 0x90\) has not acknowledged PSN 0x000100, 1 sent, the last frame came from it .*: see whether its host runs`)
 }
 
@@ -151,6 +152,7 @@ func TestStandstills(t *testing.T) {
 			assert.Empty(t, r.lacks(want), "%s", r.log.String())
 			t.Logf("all said after %v", time.Since(start))
 			assert.NotContains(t, r.log.String(), "group 6")
+			assert.NotContains(t, r.log.String(), "it does not repeat it", "the packet that there was no room for")
 			assert.Equal(t, 1, strings.Count(r.log.String(), "which no endpoint has"), "once")
 			if mode == 2 {
 				assert.NotContains(t, r.log.String(), "group 7")

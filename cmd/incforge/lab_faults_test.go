@@ -128,15 +128,26 @@ func TestLabKilled(t *testing.T) {
 	assert.NotContains(t, c.log.String(), "group 1 (allreduce FP32 SUM) has stood")
 }
 
-// TestLabStandstills: hosts that do what they must not make a group stand, and it is said why within 3 s.
+// TestLabStandstills: hosts that do what they must not make a group stand, and it is said why within 3 s, in Mode II by the reference and in Mode III by Verilog.
 func TestLabStandstills(t *testing.T) {
-	c := startLab(t, leaf(labExample(t, "switch.yaml"), `  - {name: fixed, hosts: [h0, h1, h2], dtype: INT32, start: 0x100}
+	t.Run("Mode II", func(t *testing.T) {
+		standstills(t, labExample(t, "switch.yaml"), `has more packets under way than the group's window of 16: .*DROP_WINDOW \+\d+`)
+	})
+	t.Run("Mode III", func(t *testing.T) {
+		standstills(t, "mini3, dut: rtl", `is further ahead of the others than its pipe has room for, .* window of 4 \(DROP_FULL \+\d+`)
+	})
+}
+
+// standstills makes groups of a design stand; window is what is said of too many packets.
+func standstills(t *testing.T, config, window string) {
+	t.Helper()
+	c := startLab(t, leaf(config, `  - {name: fixed, hosts: [h0, h1, h2], dtype: INT32, start: 0x100}
   - {name: asks, hosts: [h1, h3], in_band: true}
 `))
 	for _, s := range []struct{ name, wrong, right, group, want string }{
 		{"idle", "h0", "h1 h2", "fixed", `group 0 .* has stood .*10\.77\.0\.1 qpn 0x\w+\) is waited for: its next packet is PSN .* see whether its program runs`},
 		{"shape", "h0", "h1 h2", "fixed", `group 0 .* has stood .*\) sends a packet of another kind or length .*DROP_SHAPE \+\d+`},
-		{"window", "h0", "", "fixed", `group 0 .* has stood .*10\.77\.0\.1 qpn 0x\w+\) has more packets under way than the group's window of 16: .*DROP_WINDOW \+\d+`},
+		{"window", "h0", "", "fixed", `group 0 .* has stood .*10\.77\.0\.1 qpn 0x\w+\) ` + window},
 		{"start", "h0", "h1 h2", "fixed",
 			`group 0 .* has stood .*10\.77\.0\.1 qpn 0x\w+\) sends PSN .*, and none of its data was ever taken: .* START .*; connect it anew`},
 		{"control", "h3", "h1", "asks", `group 1 .* has stood .*10\.77\.0\.4 qpn 0x\w+\) (sends data where a control must begin the next|.* has no control where one must be)`},
