@@ -228,7 +228,7 @@ func TestLimits(t *testing.T) {
 func TestConfigIsChecked(t *testing.T) {
 	good := model.Config{Mode: 2, Tree: "star-2", Requests: 1, Window: 1}
 	for want, change := range map[string]func(c *model.Config){
-		"modes are 2 and 3":           func(c *model.Config) { c.Mode = 1 },
+		"modes are 1, 2 and 3":        func(c *model.Config) { c.Mode = 4 },
 		"collective(7)":               func(c *model.Config) { c.Collective = 7 },
 		"0 requests":                  func(c *model.Config) { c.Requests = 0 },
 		"a window of 0":               func(c *model.Config) { c.Window = 0 },

@@ -112,31 +112,10 @@ func (d *Design) print() error {
 		return err
 	}
 	d.Files = append(append(d.Files, rtl...), asserted...)
-	add := func(name string, data []byte) {
-		d.Files = append(d.Files, verilog.File{Path: name, Data: data})
-	}
-	add("files.f", verilog.FileList(rtl))
-	constraints := d.Params.Name + ".sdc"
-	for _, top := range []struct {
-		file string
-		m    *graph.Module
-	}{{constraints, d.Switch}, {d.Core.Name + ".sdc", d.Core}} {
-		clocks := d.clocks()
-		if top.m == d.Core {
-			clocks = clocks[:1]
-		}
-		sdc, err := verilog.SDC(top.m, clocks...)
-		if err != nil {
-			return err
-		}
-		add(top.file, sdc)
-	}
-	if len(d.Params.PortClockMHz) > 0 {
-		xdc, err := cdc.XDC(d.Switch, d.clocks()...)
-		if err != nil {
-			return err
-		}
-		add(d.Params.Name+".xdc", xdc)
+	d.add("files.f", verilog.FileList(rtl))
+	constraints, err := d.constrain()
+	if err != nil {
+		return err
 	}
 	core, err := verilog.FuseSoC(verilog.Core{
 		Name: d.Params.Name, Version: fmt.Sprintf("%d.%d.0", contract.VersionMajor, contract.VersionMinor), Description: d.Switch.Purpose, Toplevel: d.Switch.Name,
@@ -145,29 +124,20 @@ func (d *Design) print() error {
 	if err != nil {
 		return err
 	}
-	add(d.Params.Name+".core", core)
-	for _, m := range []*graph.Module{d.Core, d.Switch} {
-		svg, err := verilog.Diagram(m)
-		if err != nil {
-			return err
-		}
-		add("docs/"+m.Name+".svg", svg)
-	}
-	overview, err := verilog.Overview(d.Core, stages())
-	if err != nil {
+	d.add(d.Params.Name+".core", core)
+	if err := d.draw(); err != nil {
 		return err
 	}
-	add("docs/"+d.Core.Name+"_stages.svg", overview)
-	add("params.yaml", d.Params.YAML())
+	d.add("params.yaml", d.Params.YAML())
 
-	add("regs/"+d.Params.Name+"_regs.h", d.Registers.CHeader())
-	add("regs/"+d.Params.Name+".rdl", d.Registers.SystemRDL())
-	add("regs/"+d.Params.Name+"_regs.md", d.Registers.Markdown())
+	d.add("regs/"+d.Params.Name+"_regs.h", d.Registers.CHeader())
+	d.add("regs/"+d.Params.Name+".rdl", d.Registers.SystemRDL())
+	d.add("regs/"+d.Params.Name+"_regs.md", d.Registers.Markdown())
 	driver, err := d.Registers.GoDriver()
 	if err != nil {
 		return err
 	}
-	add("regs/"+d.Registers.DriverPackage()+"/driver.go", driver)
+	d.add("regs/"+d.Registers.DriverPackage()+"/driver.go", driver)
 
 	if err := d.describe(rtl); err != nil {
 		return err
@@ -176,7 +146,52 @@ func (d *Design) print() error {
 	if err != nil {
 		return err
 	}
-	add(contract.FileName, text)
+	d.add(contract.FileName, text)
+	return nil
+}
+
+// add puts a file into the design's folder.
+func (d *Design) add(name string, data []byte) {
+	d.Files = append(d.Files, verilog.File{Path: name, Data: data})
+}
+
+// constrain prints the clocks and what crosses between them: SDC for either top, XDC where ports have clocks of their own. It returns the
+// name of the switch's SDC.
+func (d *Design) constrain() (string, error) {
+	clocks, name := d.clocks(), d.Params.Name+".sdc"
+	sdc, err := verilog.SDC(d.Switch, clocks...)
+	if err != nil {
+		return "", err
+	}
+	d.add(name, sdc)
+	if sdc, err = verilog.SDC(d.Core, clocks[0]); err != nil {
+		return "", err
+	}
+	d.add(d.Core.Name+".sdc", sdc)
+	if len(d.Params.PortClockMHz) > 0 {
+		xdc, err := cdc.XDC(d.Switch, clocks...)
+		if err != nil {
+			return "", err
+		}
+		d.add(d.Params.Name+".xdc", xdc)
+	}
+	return name, nil
+}
+
+// draw prints either top as a diagram, and the core by its stages.
+func (d *Design) draw() error {
+	for _, m := range []*graph.Module{d.Core, d.Switch} {
+		svg, err := verilog.Diagram(m)
+		if err != nil {
+			return err
+		}
+		d.add("docs/"+m.Name+".svg", svg)
+	}
+	overview, err := verilog.Overview(d.Core, stages())
+	if err != nil {
+		return err
+	}
+	d.add("docs/"+d.Core.Name+"_stages.svg", overview)
 	return nil
 }
 
