@@ -28,6 +28,8 @@ func TestSmallest(t *testing.T) {
 		{"B9", 0, "mode 3 allreduce tree star-2 requests 2 window 1 slots 1 loss 0 bad B9", scenario.KindDeadlock},
 		{"B10", 0, "mode 3 allreduce tree star-2 requests 1 window 1 slots 1 loss 1 bad B10", scenario.KindLivelock},
 		{"B15", 0, "mode 3 allreduce tree star-2 requests 1 window 1 slots 1 loss 0 bad B15", scenario.KindDeadlock},
+		{"ack-full", 0, "mode 1 allreduce tree star-2 requests 2 window 1 slots 1 loss 0 bytes 8 path MTUs [4 8] bad ack-full", scenario.KindDeadlock},
+		{"keep-refused", 0, "mode 1 reduce tree star-3 requests 2 window 1 slots 1 loss 0 bytes 8 path MTUs [4 8] bad keep-refused", scenario.KindFault},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			found, err := Smallest(context.Background(), c.mode, []string{c.rule}, Options{Symmetry: true, Reduction: true})

@@ -126,8 +126,7 @@ func (c Config) withDefaults() Config {
 	for _, name := range c.Bad {
 		rule, ok := BadRules()[name]
 		refuse(!ok, "rule %s is none of %s", name, strings.Join(slices.Sorted(maps.Keys(BadRules())), ", "))
-		refuse(rule.mode != 0 && rule.mode != c.Mode, "rule %s is one of mode %d", name, rule.mode)
-		refuse(c.Mode == 1 && rule.mode == 0 && rule.engine != 0, "rule %s is one of modes 2 and 3", name)
+		refuse(!rule.In(c.Mode), "rule %s is one of mode %s", name, strings.Join(strings.Split(rule.modes, ""), " and "))
 	}
 	return c
 }
@@ -173,7 +172,7 @@ func (c *Config) parts(mtu int) int { return max((c.Bytes+mtu-1)/mtu, 1) }
 // badRule is a rule known to be wrong: the engine's, or the hosts'.
 type badRule struct {
 	engine inc.Rules
-	mode   int // 0: Modes II and III
+	modes  string // in which it is one, by their numbers
 }
 
 // BadSilentHost is the host's half of B10: it does not acknowledge again what it has.
@@ -182,9 +181,9 @@ const BadSilentHost = "B10-host"
 // BadRules are the rules known to be wrong, by their names in Config.Bad, which are those of the findings.
 func BadRules() map[string]badRule {
 	return map[string]badRule{
-		"A1": {inc.RuleA1, 0}, "A2": {inc.RuleA2, 2}, "A9": {inc.RuleA9, 2}, "A10": {inc.RuleA10, 2}, "B6-ack": {inc.RuleB6Ack, 3},
-		"B6-assert": {inc.RuleB6Assert, 3}, "B9": {inc.RuleB9, 3}, "B10": {inc.RuleB10, 3}, "B15": {inc.RuleB15, 3}, BadSilentHost: {0, 0},
-		"by-psn": {inc.RuleByPSN, 1}, "ack-full": {inc.RuleAckFull, 1}, "free-first": {inc.RuleFreeFirst, 1}, "keep-refused": {inc.RuleKeepRefused, 1},
+		"A1": {inc.RuleA1, "23"}, "A2": {inc.RuleA2, "2"}, "A9": {inc.RuleA9, "2"}, "A10": {inc.RuleA10, "2"}, "B6-ack": {inc.RuleB6Ack, "3"},
+		"B6-assert": {inc.RuleB6Assert, "3"}, "B9": {inc.RuleB9, "3"}, "B10": {inc.RuleB10, "3"}, "B15": {inc.RuleB15, "3"}, BadSilentHost: {0, "123"},
+		"by-psn": {inc.RuleByPSN, "1"}, "ack-full": {inc.RuleAckFull, "1"}, "free-first": {inc.RuleFreeFirst, "1"}, "keep-refused": {inc.RuleKeepRefused, "1"},
 	}
 }
 

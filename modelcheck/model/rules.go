@@ -5,6 +5,8 @@ package model
 import (
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // RulesIn are the names of the rules known to be wrong that there are in a mode, in order.
@@ -15,4 +17,4 @@ func RulesIn(mode int) []string {
 }
 
 // In tells whether a rule is one of a mode.
-func (r badRule) In(mode int) bool { return r.mode == 0 || r.mode == mode }
+func (r badRule) In(mode int) bool { return strings.Contains(r.modes, strconv.Itoa(mode)) }
