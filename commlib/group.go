@@ -400,7 +400,7 @@ func (g *Group) turn(c *Call) (alone bool, err error) {
 	if g.ring == nil {
 		return false, nil
 	}
-	granted, err := g.ring.turns.begin()
+	granted, err := g.ring.turns.begin(c)
 	if err != nil || granted {
 		return false, err
 	}

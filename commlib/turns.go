@@ -22,14 +22,32 @@ type turns struct {
 	ring     *ring
 	wait     time.Duration
 	sequence uint64 // of the collective
+	call     uint64 // what it is, as shape has it
+	bytes    uint64
 	granted  bool
 	stop     func() // of what prolongs the turn
 	// with and without count the collectives that had a turn and those that had none. Guarded by the group's mu.
 	with, without int
 }
 
-// note is what a rank tells the next: the collective's number, and what there is to say.
-type note [16]byte
+// note is what a rank tells the next: the collective's number, what there is to say, and which call it makes with how many bytes. Members that make others are
+// found out by it, as they are by controls on the tree.
+type note [32]byte
+
+// shape is a call in a number, without what does not matter to it.
+func shape(q *Request) (call, bytes uint64) {
+	call, bytes = uint64(q.Collective), uint64(max(len(q.Send), len(q.Recv)))
+	if q.Collective.Rooted() {
+		call |= uint64(q.Root) << 32
+	}
+	if q.Collective.Reduces() {
+		call |= uint64(q.Type)<<8 | uint64(q.Op)<<16
+	}
+	if q.Collective == AllGather || q.Collective == ReduceScatter {
+		bytes = uint64(len(q.Send))
+	}
+	return call, bytes
+}
 
 const (
 	turnRefused = iota
@@ -47,16 +65,17 @@ func (t *turns) noted(what uint64, receive, send bool) (uint64, error) {
 	out, in := buffer[:len(note{})], buffer[len(note{}):]
 	if receive {
 		if err = t.ring.exchange(nil, in, known); err == nil {
-			sequence, said := binary.LittleEndian.Uint64(in), binary.LittleEndian.Uint64(in[8:])
-			if sequence != t.sequence {
-				err = &Error{Kind: ErrMismatch, Reason: fmt.Sprintf("the rank before is at collective %d, this one at %d", sequence, t.sequence)}
+			word := func(i int) uint64 { return binary.LittleEndian.Uint64(in[8*i:]) }
+			if what = word(1); word(0) != t.sequence || word(2) != t.call || word(3) != t.bytes {
+				err = &Error{Kind: ErrMismatch, Reason: fmt.Sprintf("the rank before makes call %d, %#x with %d bytes; this one call %d, %#x with %d bytes", word(0), word(2), word(3),
+					t.sequence, t.call, t.bytes)}
 			}
-			what = said
 		}
 	}
 	if send && err == nil {
-		binary.LittleEndian.PutUint64(out, t.sequence)
-		binary.LittleEndian.PutUint64(out[8:], what)
+		for i, word := range []uint64{t.sequence, what, t.call, t.bytes} {
+			binary.LittleEndian.PutUint64(out[8*i:], word)
+		}
 		err = t.ring.exchange(out, nil, known)
 	}
 	if gone := known.Deregister(); err == nil {
@@ -66,10 +85,11 @@ func (t *turns) noted(what uint64, receive, send bool) (uint64, error) {
 }
 
 // begin finds out whether the group has its turn for the next collective.
-func (t *turns) begin() (granted bool, err error) {
+func (t *turns) begin(c *Call) (granted bool, err error) {
 	g := t.ring.g
 	n, own := len(g.at.Members), g.at.Rank
 	t.sequence++
+	t.call, t.bytes = shape(&c.Request)
 	what := uint64(turnRefused)
 	if own == 0 && t.ask() {
 		what = turnGranted

@@ -108,6 +108,21 @@ func TestRing(t *testing.T) {
 		with, without := g.Turns()
 		require.Equal(t, []int{0, calls}, []int{with, without})
 	}
+	pair, err := c.init(ctx, "pair", []string{"h0", "h2"}, func(cfg *commlib.Config) { cfg.Policy, cfg.Manager = "temporal", deaf{cfg.Manager} })
+	require.NoError(t, err)
+	other := everybody(2, func(rank int) error {
+		if rank == 0 {
+			_ = pair[0].AllReduce(ctx, make([]byte, 8), make([]byte, 8), commlib.INT32, commlib.Sum)
+			return nil
+		}
+		return pair[1].AllReduce(ctx, make([]byte, 8), make([]byte, 8), commlib.FP32, commlib.Sum)
+	})
+	require.ErrorIs(t, other, commlib.ErrMismatch)
+	<-pair[0].Ended()
+	require.ErrorContains(t, pair[0].Err(), "the rank before makes call 1")
+	for _, g := range pair {
+		require.NoError(t, g.Abort(ctx, ""))
+	}
 	ended := make(chan []error)
 	go func() {
 		errs, _ := use(ctx, t, rng, all, nil)

@@ -180,6 +180,11 @@ func (a *app) agentStatus(ctx context.Context, c agentpb.AgentClient, jsonFile s
 		t.AppendRow(table.Row{g.Record, g.Group, strings.ToLower(strings.TrimPrefix(g.State.String(), "STATE_")), g.Slots, g.Base})
 	}
 	fmt.Fprintln(a.out, t.Render())
+	t = newTable("turn of", "slots", "lease")
+	for _, turn := range l.Turns {
+		t.AppendRow(table.Row{turn.Group, turn.Slots, time.Duration(turn.LeaseMs) * time.Millisecond})
+	}
+	fmt.Fprintln(a.out, t.Render())
 	t = newTable("counter", "")
 	for _, n := range counters.Counters {
 		if n.Count > 0 {

@@ -108,7 +108,7 @@ func TestOperatorsPage(t *testing.T) {
 		filepath.Join(dir, "spine0.db"), "--ca", p.files("spine0").CA, "--cert", p.files("spine0").Cert, "--key", p.files("spine0").Key)
 	topology := strings.NewReplacer("127.0.0.1:0", at, "192.0.2.20:7471", found(t, spine, `ready at (\S+)`)).Replace(p.block("hop_rtt_ns"))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "t.yaml"), []byte(topology), 0o600))
-	manager := background(t, append(p.command("incforge manager"), "--patience", "1200ms")...)
+	manager := background(t, append(p.command("incforge manager"), "--patience", "2s")...)
 	address := found(t, manager, `manager: ready at (\S+)`)
 	found(t, manager, `(switch leaf0: up)`)
 	found(t, manager, `(switch spine0: up)`)

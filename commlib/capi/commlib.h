@@ -63,7 +63,7 @@ struct commlib_config {
     const char *name;           /* the group's */
     const char *const *members; /* the hosts' names, by rank */
     int ranks, rank;
-    const char *policy;         /* "spatial", the default, or "edge-disjoint" */
+    const char *policy;         /* "spatial", the default, "edge-disjoint" or "temporal" */
     int mbps, least_mbps;       /* the rate wanted, and the least that will do */
     int mtu;                    /* payload of a full packet */
     int timeout_ms;             /* how long a call may stand, and the group take to be made; 0 is for ever */
