@@ -163,6 +163,7 @@ func (g *Group) Queue(r Request) (_ *Call, err error) {
 	c := &Call{Request: r, Index: g.calls, g: g, left: g.Ranks(), Start: host.Never}
 	c.check()
 	plans := c.plan()
+	c.iterates(plans)
 	g.calls++
 	g.w.pending++
 	for _, k := range g.ranks {

@@ -31,9 +31,10 @@ type GroupConfig struct {
 	// switches too, and how often a rank asks for acknowledgements.
 	PathMTUs []int `yaml:"path_mtus,omitempty,flow"`
 	Mixed    bool  `yaml:"mixed,omitempty"`
-	// Whole and Release are GROUP_MESSAGES of Mode I. A fixed group has no Release here: its calls are of different lengths.
-	Whole   bool `yaml:"whole,omitempty"`
-	Release bool `yaml:"release,omitempty"`
+	// Whole and Release are GROUP_MESSAGES of Mode I. Iteration is the messages of every call of a fixed group with Release; no other group has one.
+	Whole     bool `yaml:"whole,omitempty"`
+	Release   bool `yaml:"release,omitempty"`
+	Iteration int  `yaml:"iteration,omitempty"`
 	// Fixed makes a group without controls, for requests like this one, whose data does not matter: AllReduce, which does Barriers too, Reduce,
 	// Broadcast or Barrier. nil is in-band.
 	Fixed *Request `yaml:"-"`
@@ -127,7 +128,7 @@ func (g *Group) fill() {
 	fail.If(g.index >= p.Groups, "the engine has %d groups", p.Groups)
 	fail.If(c.Window < 1 || c.Message*c.Window > inc.MaxSlots/4, "a window of %d messages of %d packets", c.Window, c.Message)
 	fail.If(g.w.pipes() && (c.Pipe < 1 || c.Pipe > inc.MaxSlots/4), "pipes of %d slots", c.Pipe)
-	fail.If(!g.w.messages() && (len(c.PathMTUs) > 0 || c.Mixed || c.Whole || c.Release), "path MTUs of ranks, whole messages and releases are Mode I's")
+	fail.If(!g.w.messages() && (len(c.PathMTUs) > 0 || c.Mixed || c.Whole || c.Release || c.Iteration != 0), "path MTUs of ranks, whole messages and releases are Mode I's")
 	mtu := c.PathMTU
 	fail.If(mtu < 4 || mtu%4 != 0 || mtu > p.MTUBytes, "path MTU %d: must be a multiple of 4 up to %d", mtu, p.MTUBytes)
 	most := c.RangePackets
@@ -302,7 +303,7 @@ func (g *Group) programSwitch(s int) (err error) {
 // settings are the group's registers on switch s: those of the AllReduce tree, or of the tree re-rooted for a fixed Reduce or Broadcast.
 func (g *Group) settings(s int) inc.Group {
 	t, set := g.w.topo, g.set
-	set.Start, set.WholeMessages, set.Release = g.start, g.cfg.Whole, g.cfg.Release
+	set.Start, set.WholeMessages, set.Release, set.Iteration = g.start, g.cfg.Whole, g.cfg.Release, g.cfg.Iteration
 	set.InMask, set.OutMask, set.AckMask = t.ChildMask(s), t.ChildMask(s), t.HostMask(s)
 	if s > 0 {
 		set.Parent, set.HasParent = t.Degree(s), true

@@ -8,10 +8,15 @@ import (
 	"incforge/internal/fail"
 )
 
+// mostIteration is what GROUP_RELEASE has room for.
+const mostIteration = 1<<23 - 1
+
 // fillMessages sets the defaults that Mode I has other than Mode III, and rejects what is impossible.
 func (g *Group) fillMessages(fit func(size *int, most int)) {
 	c, p := &g.cfg, g.w.p
-	fail.If(c.Fixed != nil && c.Release, "a fixed group with releases: its iterations would all have to be of one length")
+	iterates := c.Fixed != nil && c.Release
+	fail.If((c.Iteration > 0) != iterates || c.Iteration < 0 || c.Iteration > mostIteration,
+		"iterations of %d messages: 1 to %d are possible in a fixed group with releases, and in no other", c.Iteration, mostIteration)
 	c.PathMTU = cmp.Or(c.PathMTU, p.MTUBytes)
 	c.Message = cmp.Or(c.Message, max(p.MessageBytes/c.PathMTU, 1))
 	fit(&c.Pipe, p.WindowMessages)
@@ -39,6 +44,16 @@ func (g *Group) pathMTUs() []int {
 		all = append(all, mtu)
 	}
 	return all
+}
+
+// iterates refuses a call of a fixed group with releases that is no iteration.
+func (c *Call) iterates(plans []*rangePlan) {
+	n := 0
+	for _, p := range plans {
+		n += p.Messages
+	}
+	most := c.g.cfg.Iteration
+	fail.If(most > 0 && (n != most || len(plans) > 1), "it has %d messages in %d ranges, an iteration of this group has %d in one", n, len(plans), most)
 }
 
 // heard is how many messages of results a rank gets in a range, released tells whether a release comes after them.

@@ -93,7 +93,8 @@ func TestMessagesRefused(t *testing.T) {
 		{GroupConfig{PathMTUs: []int{0, 128}}, "path MTU 128"},
 		{GroupConfig{Message: 5}, "messages of 5 packets of 4096 bytes: the engine takes 16384 bytes"},
 		{GroupConfig{PathMTUs: []int{256, 256, 256, 256, 256}}, "path MTUs of 5 ranks, the tree has 4"},
-		{GroupConfig{Release: true, Fixed: &Request{}}, "a fixed group with releases"},
+		{GroupConfig{Release: true, Fixed: &Request{}}, "iterations of 0 messages: 1 to 8388607 are possible in a fixed group with releases"},
+		{GroupConfig{Release: true, Iteration: 2}, "and in no other"},
 		{GroupConfig{Pipe: 33}, "units of the buffer"},
 	} {
 		_, err := world(t, shape(2, 4), messages(4)).NewGroup(tc.cfg)
@@ -101,6 +102,38 @@ func TestMessagesRefused(t *testing.T) {
 	}
 	_, err := world(t, shape(2, 4), pipes(4)).NewGroup(GroupConfig{Whole: true})
 	assert.ErrorContains(t, err, "are Mode I's")
+}
+
+// TestFixedReleases: every call of a fixed group is an iteration, after which the hosts that sent in it get a release; calls of another length are refused.
+func TestFixedReleases(t *testing.T) {
+	rng := rand.New(rand.NewPCG(31, 7))
+	for _, collective := range []Collective{AllReduce, Reduce, Broadcast} {
+		t.Run(collective.String(), func(t *testing.T) {
+			w := world(t, shape(3, 2), messages(2))
+			fixed := Request{Collective: collective, Root: 1, DType: arith.INT32}
+			g, err := w.NewGroup(GroupConfig{Mixed: true, Release: true, Iteration: 3, Fixed: &fixed})
+			require.NoError(t, err)
+			const calls = 4
+			for range calls {
+				r := fixed
+				r.In = values(rng, arith.Kind{DType: arith.INT32}, 4, 40_000) // two messages of 16 KiB and a shorter one
+				call, err := g.Queue(r)
+				require.NoError(t, err)
+				require.NoError(t, w.Run(t.Context()))
+				require.NoError(t, call.Check())
+			}
+			short := fixed
+			short.In = values(rng, arith.Kind{DType: arith.INT32}, 4, 4)
+			_, err = g.Queue(short)
+			require.ErrorContains(t, err, "it has 1 messages in 1 ranges, an iteration of this group has 3 in one")
+			require.NoError(t, w.Finish(t.Context()))
+			released, senders := uint64(0), map[Collective]uint64{AllReduce: 4, Reduce: 4, Broadcast: 1}[collective]
+			for _, c := range counters(t, w) {
+				released += c["TX_RELEASE"]
+			}
+			assert.Equal(t, calls*senders, released)
+		})
+	}
 }
 
 // TestOneLossyRank: what a rank that loses 1 % costs the others in each mode, with memory for 64 packets of 1,024 bytes in each pipe or pool: where the
