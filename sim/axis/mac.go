@@ -41,7 +41,7 @@ func NewMAC(c *sim.Clock, in, out string, gbit float64) (*MAC, error) {
 		return nil, fmt.Errorf("a MAC at %s: %w", in, err)
 	}
 	if width := data.Width() / 8; m.rate > float64(width) {
-		return nil, fmt.Errorf("a MAC of %v Gbit/s brings %.1f bytes a cycle, the interface has %d", gbit, m.rate, width)
+		return nil, fmt.Errorf("a MAC at %s: the line brings %.1f bytes a cycle, the interface has %d", in, m.rate, width)
 	}
 	if m.In, err = NewSourceOn(c, in); err != nil {
 		return nil, err
