@@ -146,11 +146,7 @@ func (r portRun) measure(raw *dut.RTL, g *rig.Group, w offered) carried {
 		}
 	}
 	var in carried
-	slowest := 1.0 // a MAC's cycles over those of the engine
-	if clocks := r.man.Params.PortClockMHz; len(clocks) > 0 {
-		slowest = slices.Min(clocks) / float64(r.man.Params.ClockMHz)
-	}
-	in.offered = min(1, slowest*float64(r.members()*w.busBeats)/float64(w.portBeats))
+	in.offered = min(1, r.macRate()*float64(r.members()*w.busBeats)/float64(w.portBeats))
 	core, _ := r.program(r.core, true)
 	defer core.Close()
 	for _, f := range taken {
@@ -160,8 +156,16 @@ func (r portRun) measure(raw *dut.RTL, g *rig.Group, w offered) carried {
 	rest, restOfCore := 0.0, 0.0
 	in.beats, rest = r.rates(taken, g)
 	in.core, restOfCore = r.rates(again, g)
-	in.restOfCore = rest / min(1, restOfCore)
+	in.restOfCore = rest / min(r.macRate(), restOfCore)
 	return in
+}
+
+// macRate is how many beats the slowest MAC delivers in a cycle of the engine.
+func (r portRun) macRate() float64 {
+	if clocks := r.man.Params.PortClockMHz; len(clocks) > 0 {
+		return slices.Min(clocks) / float64(r.man.Params.ClockMHz)
+	}
+	return 1
 }
 
 // drain runs an engine until nothing has entered for a while.

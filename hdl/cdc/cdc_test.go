@@ -3,6 +3,7 @@
 package cdc_test
 
 import (
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -41,6 +42,7 @@ func faults() []fault {
 			old: "frames != taken_reg", with: "frames + 1'b1 != taken_reg", found: traffic},
 		{name: "the MAC is sent a frame more than there are", file: "inc_port_tx_cdc.v",
 			old: "frames != taken_reg", with: "frames + 1'b1 != taken_reg", found: traffic},
+		{name: "a frame stops until the next is whole", file: "inc_port_tx_cdc.v", old: "!begins", with: "1'b0", found: dry},
 		{name: "the engine's side is out of reset before the port's", file: "inc_cdc_reset.v", old: "rst || near_reg[1]", with: "rst", found: stillReset},
 		{name: "the port's reset needs its clock", file: "inc_cdc_reset.v", old: "if (rst_reg)", with: "if (rst_reg && far_clk)", found: stillReset},
 		{name: "two events at once count as one", file: "inc_cdc_event.v",
@@ -117,6 +119,8 @@ func model(t *testing.T) *sim.Lib {
 	return lib
 }
 
+var macFrames = flag.Int("mac-frames", 2000, "frames that TestPorts sends through the MAC of 100 Gbit/s; a tenth through that of 10")
+
 const (
 	corePeriodNS = 4.0 // of the engine's clock
 	longest      = 64  // bytes of a frame
@@ -161,6 +165,9 @@ func newBench(lib *sim.Lib, s shape) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := m.Cycle(); err != nil { // a reset that begins high has no edge, by which it could set anything without a clock
+		return nil, err
+	}
 	b := &bench{m: m, rnd: rand.New(rand.NewPCG(s.seed, 1))}
 	note := func(err error) {
 		if b.err == nil {
@@ -192,7 +199,7 @@ func newBench(lib *sim.Lib, s shape) (*bench, error) {
 		if b.err != nil {
 			return b, b.err
 		}
-		farPS, nearPS := func(n uint64) uint64 { return uint64(float64(n) * c.PeriodNS() * 1000) }, func(n uint64) uint64 { return n * corePeriodNS * 1000 }
+		farPS, nearPS := func(n uint64) uint64 { return uint64((float64(n)*c.PeriodNS() + corePeriodNS) * 1000) }, func(n uint64) uint64 { return n * corePeriodNS * 1000 }
 		rx.watch(farPS, nearPS)
 		tx.watch(nearPS, farPS)
 		ungapped(m, m, "m_rx"+name, port, rst)
@@ -539,8 +546,7 @@ func count(b *bench) error {
 // shapes are slow and fast ports, and ports of the engine's frequency whose phases drift over it.
 func shapes() []shape {
 	return []shape{
-		{mhz: [2]float64{50, 400}, seed: 1}, {mhz: [2]float64{250, 250}, ppm: 200, seed: 2}, {mhz: [2]float64{322.265625, 156.25}, jitter: 300, seed: 3},
-		{mhz: [2]float64{400, 322.265625}, ppm: -3000, jitter: 1000, seed: 4}, {mhz: [2]float64{125, 500}, seed: 5},
+		{mhz: [2]float64{50, 400}, seed: 1}, {mhz: [2]float64{250, 250}, ppm: 200, seed: 2}, {mhz: [2]float64{156.25, 322.265625}, ppm: -3000, jitter: 1000, seed: 4},
 	}
 }
 
@@ -550,10 +556,10 @@ func TestPorts(t *testing.T) {
 	t.Parallel()
 	lib := model(t)
 	for _, s := range shapes() {
-		for i, run := range []func(*bench) error{traffic, full, stillReset, bursts, count} {
+		for i, run := range []func(*bench) error{traffic, full, stillReset, bursts, count, dry} {
 			b, err := newBench(lib, s)
 			require.NoError(t, err)
-			require.NoError(t, run(b), "%s, %+v", []string{"traffic", "full", "still reset", "bursts", "count"}[i], s)
+			require.NoError(t, run(b), "%s, %+v", []string{"traffic", "full", "still reset", "bursts", "count", "dry"}[i], s)
 			b.m.Close()
 		}
 	}
@@ -575,6 +581,8 @@ func TestPorts(t *testing.T) {
 	t.Run("latency", func(t *testing.T) { latency(t, lib) })
 	t.Run("clock stops", func(t *testing.T) { stops(t, lib) })
 	t.Run("hangs", func(t *testing.T) { hangs(t, lib) })
+	t.Run("MACs", func(t *testing.T) { macs(t, lib) })
+	t.Run("impatient", func(t *testing.T) { impatient(t, lib) })
 }
 
 // latency holds the time that a crossing adds to the contracts, over phases that drift: of lone frames, without skew.
@@ -658,4 +666,143 @@ func hangs(t *testing.T, lib *sim.Lib) {
 		}
 		b.m.Close()
 	}
+}
+
+// dry sends a frame through a port to a MAC that forgives no gap.
+func dry(b *bench) error {
+	c, err := b.m.AddClock("clk_d", sim.ClockOptions{MHz: 156.25})
+	if err != nil {
+		return err
+	}
+	mac, err := axis.NewMAC(c, "s_rxd", "m_txd", 10)
+	if err != nil {
+		return err
+	}
+	src, err := axis.NewSource(b.m, "s_txd")
+	if err == nil {
+		err = b.m.ResetFor(4)
+	}
+	if err == nil {
+		err = b.ticks(40)
+	}
+	if err == nil {
+		err = src.SendBytes(b.data(300), 0)
+	}
+	if err == nil {
+		err = b.ticks(400)
+	}
+	if err == nil && mac.Underruns() > 0 {
+		err = fmt.Errorf("the MAC ran dry")
+	}
+	if err == nil && mac.Out.Frames() != 1 {
+		err = fmt.Errorf("no frame came")
+	}
+	return err
+}
+
+// impatient: a MAC loses beats at a port that holds it up, and says so.
+func impatient(t *testing.T, lib *sim.Lib) {
+	m, err := lib.New(sim.Options{Random: true, Seed: 1})
+	require.NoError(t, err)
+	defer m.Close()
+	require.NoError(t, m.Cycle())
+	c, err := m.AddClock("clk_a", sim.ClockOptions{MHz: 322})
+	require.NoError(t, err)
+	_, err = axis.NewMAC(c, "s_rxa", "m_txa", 10)
+	require.ErrorContains(t, err, "brings 3.9 bytes a cycle, the interface has 2")
+	mac, err := axis.NewMAC(c, "s_rxa", "m_txa", 5)
+	require.NoError(t, err)
+	require.NoError(t, m.ResetFor(4))
+	require.NoError(t, m.Cycles(40))
+	for range 9 { // its engine takes nothing, and the queue holds three and a half
+		require.NoError(t, mac.In.SendBytes(make([]byte, 40), 0))
+	}
+	require.NoError(t, m.Cycles(400))
+	require.Positive(t, mac.Overruns())
+	require.Zero(t, mac.Underruns())
+}
+
+// macs puts a MAC of 100 Gbit/s with 64 bytes at 322 MHz and one of 10 with 8 bytes at 156.25 MHz at two ports, whose frames come back from the
+// engine's side as they are: whatever their lengths, and with pauses, none is lost and no MAC runs dry.
+func macs(t *testing.T, lib *sim.Lib) {
+	m, err := lib.New(sim.Options{Random: true, Seed: 1})
+	require.NoError(t, err)
+	defer m.Close()
+	require.NoError(t, m.Cycle())
+	rnd := rand.New(rand.NewPCG(12, 13))
+	var ends []func() bool
+	var checks []func()
+	up := false // the ports are out of reset
+	for _, k := range []struct {
+		port      string
+		mhz, gbit float64
+		frames    int
+	}{{"c", 322.265625, 100, *macFrames}, {"d", 156.25, 10, *macFrames / 10}} {
+		c, err := m.AddClock("clk_"+k.port, sim.ClockOptions{MHz: k.mhz, PPM: 80})
+		require.NoError(t, err)
+		mac, err := axis.NewMAC(c, "s_rx"+k.port, "m_tx"+k.port, k.gbit)
+		require.NoError(t, err)
+		in, err := axis.NewSink(m, "m_rx"+k.port)
+		require.NoError(t, err)
+		back, err := axis.NewSource(m, "s_tx"+k.port)
+		require.NoError(t, err)
+		in.OnFrame(func(f *axis.Frame) { require.NoError(t, back.SendBytes(slices.Clone(f.Data), 0)) })
+		pause, err := m.Port("tx" + k.port + "_pause")
+		require.NoError(t, err)
+		rxCount, err := m.Port("rx" + k.port + "_count")
+		require.NoError(t, err)
+		txCount, err := m.Port("tx" + k.port + "_count")
+		require.NoError(t, err)
+		m.OnSample(func() {
+			if up && (rxCount.Uint64()>>1 != 0 || txCount.Uint64()>>1 != 0) {
+				m.Fail(fmt.Errorf("port %s dropped a frame: %b, %b", k.port, rxCount.Uint64(), txCount.Uint64()))
+			}
+		})
+		stop := uint64(0) // cycles, one stop in 1,500: the queue makes up for it until the next
+		c.OnDrive(func() {
+			at := c.Now() % 1500
+			if at == 0 {
+				stop = uint64(rnd.IntN(40))
+			}
+			pause.SetBool(at < stop)
+		})
+		var sent [][]byte
+		left, came, begin := k.frames, 0, 0.0
+		refill := func() {
+			for ; up && left > 0 && mac.In.Pending() < 4; left-- {
+				d := make([]byte, 60+rnd.IntN(1518-60+1))
+				if rnd.IntN(3) == 0 { // a third is short; were all of 65 bytes, they would take more beats than the bus has
+					d = d[:60+rnd.IntN(min(len(d)-59, 80))]
+				}
+				for i := range d[:20] {
+					d[i] = byte(rnd.Uint32())
+				}
+				sent = append(sent, d)
+				require.NoError(t, mac.In.Send(axis.Frame{Data: d, NotBefore: uint64(begin)}))
+				// The line is not full all the time, or pauses could never be made up for.
+				begin = max(begin, float64(c.Now())) + float64(len(d)+24)*(1+0.2*rnd.Float64())/(k.gbit/8*c.PeriodNS())
+			}
+		}
+		c.OnReact(refill)
+		mac.Out.OnFrame(func(f *axis.Frame) {
+			if !slices.Equal(sent[0], f.Data) {
+				m.Fail(fmt.Errorf("port %s: frame %d came back as another", k.port, came))
+			}
+			sent = sent[1:]
+			came++
+		})
+		ends = append(ends, func() bool { return came == k.frames })
+		checks = append(checks, func() {
+			require.Zero(t, mac.Underruns(), "port %s ran dry", k.port)
+			require.Zero(t, mac.Overruns(), "port %s lost beats", k.port)
+		})
+	}
+	require.NoError(t, m.ResetFor(20))
+	require.NoError(t, m.Cycles(40))
+	up = true
+	require.NoError(t, m.Run(uint64(*macFrames)*2000, func() bool { return ends[0]() && ends[1]() }))
+	for _, check := range checks {
+		check()
+	}
+	t.Logf("%d frames through a MAC of 100 Gbit/s, %d through one of 10, in %d cycles", *macFrames, *macFrames/10, m.Now())
 }

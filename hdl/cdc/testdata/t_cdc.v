@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// t_cdc: the queues of two ports with clocks of their own, so that one compiled model tests them.
+// t_cdc: the queues of four ports with clocks of their own, so that one compiled model tests them.
 `default_nettype none
 
 module t_cdc (
@@ -68,7 +68,65 @@ module t_cdc (
     input  wire m_txb_tready,
     output wire m_txb_tlast,
     input  wire txb_pause,
-    output wire [1:0] txb_count
+    output wire [1:0] txb_count,
+
+    // port c: 64 bytes to 64, 64 beats, frames to 1518 bytes, 4096 cycles of patience, drops when full
+    input  wire clk_c,
+    input  wire [511:0] s_rxc_tdata,
+    input  wire [63:0] s_rxc_tkeep,
+    input  wire s_rxc_tvalid,
+    output wire s_rxc_tready,
+    input  wire s_rxc_tlast,
+    input  wire s_rxc_tuser,
+    output wire [511:0] m_rxc_tdata,
+    output wire [63:0] m_rxc_tkeep,
+    output wire m_rxc_tvalid,
+    input  wire m_rxc_tready,
+    output wire m_rxc_tlast,
+    output wire rxc_high,
+    output wire [4:0] rxc_count,
+    output wire rxc_end, rxc_drop,
+    input  wire [511:0] s_txc_tdata,
+    input  wire [63:0] s_txc_tkeep,
+    input  wire s_txc_tvalid,
+    output wire s_txc_tready,
+    input  wire s_txc_tlast,
+    output wire [511:0] m_txc_tdata,
+    output wire [63:0] m_txc_tkeep,
+    output wire m_txc_tvalid,
+    input  wire m_txc_tready,
+    output wire m_txc_tlast,
+    input  wire txc_pause,
+    output wire [1:0] txc_count,
+
+    // port d: 8 bytes to 64, 64 beats, frames to 1518 bytes, 4096 cycles of patience, drops when full
+    input  wire clk_d,
+    input  wire [63:0] s_rxd_tdata,
+    input  wire [7:0] s_rxd_tkeep,
+    input  wire s_rxd_tvalid,
+    output wire s_rxd_tready,
+    input  wire s_rxd_tlast,
+    input  wire s_rxd_tuser,
+    output wire [511:0] m_rxd_tdata,
+    output wire [63:0] m_rxd_tkeep,
+    output wire m_rxd_tvalid,
+    input  wire m_rxd_tready,
+    output wire m_rxd_tlast,
+    output wire rxd_high,
+    output wire [4:0] rxd_count,
+    output wire rxd_end, rxd_drop,
+    input  wire [511:0] s_txd_tdata,
+    input  wire [63:0] s_txd_tkeep,
+    input  wire s_txd_tvalid,
+    output wire s_txd_tready,
+    input  wire s_txd_tlast,
+    output wire [63:0] m_txd_tdata,
+    output wire [7:0] m_txd_tkeep,
+    output wire m_txd_tvalid,
+    input  wire m_txd_tready,
+    output wire m_txd_tlast,
+    input  wire txd_pause,
+    output wire [1:0] txd_count
 );
 
     wire n_near, n_far;
@@ -109,6 +167,40 @@ module t_cdc (
         .s_axis_tlast(s_txb_tlast), .m_axis_tdata(m_txb_tdata), .m_axis_tkeep(m_txb_tkeep), .m_axis_tvalid(m_txb_tvalid),
         .m_axis_tready(m_txb_tready), .m_axis_tlast(m_txb_tlast), .pause(txb_pause), .count_frame(txb_count[0]),
         .count_full(txb_count[1])
+    );
+
+    inc_port_rx_cdc #(.PORT_BYTES(64), .BYTES(64), .DEPTH_W(6), .MAX_BYTES(1518), .STALL(4096), .DROP(1)) u_rxc (
+        .clk(clk), .rst(rst), .port_clk(clk_c),
+        .s_axis_tdata(s_rxc_tdata), .s_axis_tkeep(s_rxc_tkeep), .s_axis_tvalid(s_rxc_tvalid), .s_axis_tready(s_rxc_tready),
+        .s_axis_tlast(s_rxc_tlast), .s_axis_tuser(s_rxc_tuser), .m_axis_tdata(m_rxc_tdata), .m_axis_tkeep(m_rxc_tkeep),
+        .m_axis_tvalid(m_rxc_tvalid), .m_axis_tready(m_rxc_tready), .m_axis_tlast(m_rxc_tlast), .high(rxc_high),
+        .count_frame(rxc_count[0]), .count_error(rxc_count[1]), .count_long(rxc_count[2]), .count_hung(rxc_count[3]),
+        .count_full(rxc_count[4]), .mon_end(rxc_end), .mon_drop(rxc_drop)
+    );
+
+    inc_port_tx_cdc #(.PORT_BYTES(64), .BYTES(64), .DEPTH_W(6), .DROP(1)) u_txc (
+        .clk(clk), .rst(rst), .port_clk(clk_c),
+        .s_axis_tdata(s_txc_tdata), .s_axis_tkeep(s_txc_tkeep), .s_axis_tvalid(s_txc_tvalid), .s_axis_tready(s_txc_tready),
+        .s_axis_tlast(s_txc_tlast), .m_axis_tdata(m_txc_tdata), .m_axis_tkeep(m_txc_tkeep), .m_axis_tvalid(m_txc_tvalid),
+        .m_axis_tready(m_txc_tready), .m_axis_tlast(m_txc_tlast), .pause(txc_pause), .count_frame(txc_count[0]),
+        .count_full(txc_count[1])
+    );
+
+    inc_port_rx_cdc #(.PORT_BYTES(8), .BYTES(64), .DEPTH_W(6), .MAX_BYTES(1518), .STALL(4096), .DROP(1)) u_rxd (
+        .clk(clk), .rst(rst), .port_clk(clk_d),
+        .s_axis_tdata(s_rxd_tdata), .s_axis_tkeep(s_rxd_tkeep), .s_axis_tvalid(s_rxd_tvalid), .s_axis_tready(s_rxd_tready),
+        .s_axis_tlast(s_rxd_tlast), .s_axis_tuser(s_rxd_tuser), .m_axis_tdata(m_rxd_tdata), .m_axis_tkeep(m_rxd_tkeep),
+        .m_axis_tvalid(m_rxd_tvalid), .m_axis_tready(m_rxd_tready), .m_axis_tlast(m_rxd_tlast), .high(rxd_high),
+        .count_frame(rxd_count[0]), .count_error(rxd_count[1]), .count_long(rxd_count[2]), .count_hung(rxd_count[3]),
+        .count_full(rxd_count[4]), .mon_end(rxd_end), .mon_drop(rxd_drop)
+    );
+
+    inc_port_tx_cdc #(.PORT_BYTES(8), .BYTES(64), .DEPTH_W(6), .DROP(1)) u_txd (
+        .clk(clk), .rst(rst), .port_clk(clk_d),
+        .s_axis_tdata(s_txd_tdata), .s_axis_tkeep(s_txd_tkeep), .s_axis_tvalid(s_txd_tvalid), .s_axis_tready(s_txd_tready),
+        .s_axis_tlast(s_txd_tlast), .m_axis_tdata(m_txd_tdata), .m_axis_tkeep(m_txd_tkeep), .m_axis_tvalid(m_txd_tvalid),
+        .m_axis_tready(m_txd_tready), .m_axis_tlast(m_txd_tlast), .pause(txd_pause), .count_frame(txd_count[0]),
+        .count_full(txd_count[1])
     );
 
 endmodule
