@@ -163,7 +163,7 @@ func faultless(mode int) iter.Seq[model.Config] {
 	}
 }
 
-// pipes are the numbers of slots to try with a window: in Mode III from one to the window, in Mode II the default.
+// pipes are the numbers of slots to try with a window: in Modes III and I from one to the window, in Mode II the default.
 func pipes(mode, window int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if mode == 2 {
@@ -208,7 +208,7 @@ var ErrNotShown = errors.New("no small model shows it")
 func Smallest(ctx context.Context, mode int, rules []string, opt Options) (*Shown, error) {
 	opt.Checkpoint, opt.MaxStates, opt.Workers = "", smallStates, 1 // models so small have nothing for two
 	var all []model.Config
-	for _, m := range []int{2, 3} {
+	for _, m := range []int{2, 3, 1} {
 		here := model.RulesIn(m)
 		if (mode == 0 || mode == m) && !slices.ContainsFunc(rules, func(rule string) bool { return !slices.Contains(here, rule) }) {
 			all = append(all, smallModels(m)...)

@@ -14,5 +14,7 @@ func RulesIn(mode int) []string {
 	})
 }
 
-// In tells whether a rule is one of a mode.
-func (r badRule) In(mode int) bool { return r.mode == 0 || r.mode == mode }
+// In tells whether a rule is one of a mode. Of those that more than one mode has, Mode I has the hosts' alone.
+func (r badRule) In(mode int) bool {
+	return r.mode == mode || r.mode == 0 && (mode != 1 || r.engine == 0)
+}
