@@ -4,6 +4,8 @@ package modelcheck
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -28,6 +30,7 @@ func TestSmallest(t *testing.T) {
 		{"B9", 0, "mode 3 allreduce tree star-2 requests 2 window 1 slots 1 loss 0 bad B9", scenario.KindDeadlock},
 		{"B10", 0, "mode 3 allreduce tree star-2 requests 1 window 1 slots 1 loss 1 bad B10", scenario.KindLivelock},
 		{"B15", 0, "mode 3 allreduce tree star-2 requests 1 window 1 slots 1 loss 0 bad B15", scenario.KindDeadlock},
+		{"by-psn", 0, "mode 1 allreduce tree star-2 requests 1 window 1 slots 1 loss 0 bytes 8 path MTUs [4 8] bad by-psn", scenario.KindFault},
 		{"ack-full", 0, "mode 1 allreduce tree star-2 requests 2 window 1 slots 1 loss 0 bytes 8 path MTUs [4 8] bad ack-full", scenario.KindDeadlock},
 		{"keep-refused", 0, "mode 1 reduce tree star-3 requests 2 window 1 slots 1 loss 0 bytes 8 path MTUs [4 8] bad keep-refused", scenario.KindFault},
 	} {
@@ -80,6 +83,8 @@ func TestNotices(t *testing.T) {
 		verdicts(model.Config{Mode: 2, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 1, Loss: 1}))
 	assert.Equal(t, map[string]string{"A1": none, "A2": none, "A9": stuck, "A10": none, "B10-host": stuck},
 		verdicts(model.Config{Mode: 2, Collective: model.Broadcast, Tree: "star-2", Requests: 1, Window: 1, Loss: 1}))
+	assert.ElementsMatch(t, []string{"B10-host", "ack-full", "by-psn", "free-first", "keep-refused"},
+		slices.Collect(maps.Keys(verdicts(model.Config{Mode: 1, Collective: model.Broadcast, Tree: "star-2", Requests: 1, Window: 1}))))
 }
 
 // A rule is left out without a search only if it never makes a difference.
