@@ -34,8 +34,6 @@ func rtlFile(module string) string { return filepath.Join("rtl", module+".v") }
 func assertedFaults() map[string][]seen {
 	return map[string][]seen{
 		"mini": {
-			{endtoend.Fault{Name: "a header is popped that is not there", File: rtlFile("inc_assemble"),
-				At: "assign hdr_pop =", Old: "go && last", New: "last"}, "allreduce-1psn", "no_underflow"},
 			{endtoend.Fault{Name: "the first copy is not that of the lowest endpoint", File: rtlFile("inc_replicate_data"),
 				Old: "number_of(lowest_of(tx_mask))", New: "number_of(tx_mask)"}, "allreduce-1psn", "copy_in_order"},
 			{endtoend.Fault{Name: "a damaged frame is written into its slot", File: rtlFile("inc_check_duplicate"),
