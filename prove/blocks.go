@@ -9,7 +9,29 @@ func watch(module, head, instance, at, word string) Change {
 
 // blocks are all blocks, in the order of the page.
 func blocks() []Block {
-	return []Block{receiveAck(), recycleBuffer(), replicateData(), control(), retransmission()}
+	return []Block{checkDuplicate(), receiveAck(), recycleBuffer(), replicateData(), control(), retransmission()}
+}
+
+func checkDuplicate() Block {
+	const m = "inc_check_duplicate"
+	return Block{
+		Name: "check_duplicate", Mode: 2, InBand: true, Keep: []string{"u_steps", "u_check", "u_work"},
+		Texts: map[string]string{m: "check_duplicate", core: "around_check_duplicate"},
+		Changes: []Change{
+			watch(m, "inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(EP_BITS), .ADDR_W(EI_W))", "u_endpoints", "f_i", "f_ep"),
+			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(24), .ADDR_W(GRP_W))", "u_done", "f_g", "f_done_now"),
+		},
+		Properties: []Property{
+			{Isolation, "an endpoint's and a group's numbers are written by their own frames and starts alone; what a frame sends and asks is of its own group", 0,
+				Change{m, ".waddr (ep_we ? c_ei : init_ei)", ".waddr (ep_we ? b_ei : init_ei)"}},
+			{Dropped, "a frame that is damaged or of a dead group changes nothing; one that is dropped writes no slot, number or work, and sends a gap's NAK at most", 16,
+				Change{m, "assign wr_en    = good && t_wr;", "assign wr_en    = decided && t_wr;"}},
+			{Wedge, "a frame is done within 30 cycles in which its verdict is there, and whatever it needs has room or is ready", 40,
+				Change{m, "c_need_min ? least_ready :", "c_need_min ? least_ready && !ack_ready :"}},
+			{Overflow, "decisions find room; a work is put when none is held, and has one verdict before the next; acknowledgements are committed once, after their look", 0,
+				Change{m, "(!(t_sends && c_live) || tx_room || !c_intact)", "1'b1"}},
+		},
+	}
 }
 
 func receiveAck() Block {
@@ -111,8 +133,6 @@ func retransmission() Block {
 				Change{m, "side_fresh      <= side_we && group == look_group;", "side_fresh      <= side_we;"}},
 			{Dropped, "without a commit or a start nothing changes and nobody joins the queue", 0,
 				Change{m, "assign own_we  = cm_we && (one_endpoint", "assign own_we  = (cm_we || cm_ack) && (one_endpoint"}},
-			{Wedge, "who stands in the queue is offered within three cycles, with one timer before at most; a start waits for the queue alone; the walk goes on", 40,
-				Change{m, "act_valid_reg || late_reg || done_reg != tail_reg", "act_valid_reg || late_reg"}},
 			{Overflow, "nobody joins the queue who stands in it, and who lags, neither waits nor has failed, does stand in it", 24,
 				Change{m, "one_endpoint && own_wants && !own_there", "one_endpoint && own_wants"}},
 			{Range, "the walk stays among the endpoints that there are; no timer runs of who waits or has failed, and who does lags", 0,

@@ -127,29 +127,6 @@ always @* if (f_old && !f_may) begin
     assert (!late_reg && (f_was_late || tail_reg == f_was_tail));
 end
 `endif
-`ifdef PROVE_C
-// That the queue is no fuller is (d).
-always @* if (f_past) assume (tail_reg - done_reg <= QUEUE);
-// Who stands in the queue is offered, and a timer takes one turn at most before.
-reg [2:0] f_wait, f_turns;
-reg       f_begun;
-always @(posedge clk) begin
-    f_wait  <= rst || act_valid || done_reg == tail_reg ? 3'd0 : f_wait + 3'd1;
-    f_turns <= rst || !shown_reg || (act_valid && !act_timer) ? 3'd0 : f_turns + {2'd0, takes_timer};
-    f_begun <= !rst && init_valid && !f_last && !fence_reg && !late_reg && !joins;
-end
-always @* if (f_past) begin
-    assert (f_wait <= 3'd3);
-    assert (f_turns <= 3'd2);
-    if (act_valid || done_reg != tail_reg) assert (act_soon);
-    // a start waits for the queue alone
-    if (f_begun) assert (fence_reg);
-    if (fence_reg && done_reg == behind_reg) assert (init_clean);
-end
-reg [3:0] f_walks;               // cycles without a step of the walk, if what it finds is taken
-always @(posedge clk) f_walks <= rst || walk_reg == W_READ || walk_on || (found && !takes_timer) ? 4'd0 : f_walks + 4'd1;
-always @* if (f_past) assert (f_walks <= 4'd2);
-`endif
 `ifdef PROVE_D
 (* anyconst *) reg f_b;               // either of the group's pipes
 wire f_own_stands = f_own[50];

@@ -38,7 +38,9 @@ module inc_replicate_data_sva #(
     wire [ADDR_W:0]   kept  = tail_reg - base_reg;
     wire [ADDR_W:0]   done  = next_reg - base_reg;
     wire [ADDR_W:0]   words = {{(ADDR_W+1-WORDS_W){1'b0}}, tx_words};
-    wire [MASK_W-1:0] set   = (partly_reg ? left_reg : desc_mask) >> endpoint;
+    wire [MASK_W-1:0] todo  = partly_reg ? left_reg : desc_mask;
+    wire [MASK_W-1:0] set   = todo >> endpoint;
+    wire [MASK_W-1:0] below = todo & ~({MASK_W{1'b1}} << endpoint);
     wire              unused = &{1'b0, set};
 
     // nothing is judged before the first reset
@@ -53,6 +55,7 @@ module inc_replicate_data_sva #(
             begin : payload_fits assert (!tx_valid || words <= FULL); end
             begin : room_for_word assert (!emit_valid || emit_room); end
             begin : copy_is_wanted assert (!req_valid || set[0]); end
+            begin : copy_in_order assert (!req_valid || below == NOBODY); end
             begin : rest_is_of_the_mask assert (!(desc_valid && partly_reg) || (left_reg != NOBODY && (left_reg & ~desc_mask) == NOBODY)); end
             begin : word_of_the_payload assert (!job_valid || index_reg < job_words); end
             begin : places_agree assert (used_reg == kept && kept <= FULL && done <= kept); end

@@ -1,0 +1,79 @@
+// What is proven of inc_check_duplicate, for any endpoint f_i and its group f_g.
+reg f_past = 1'b0;
+always @(posedge clk) f_past <= 1'b1;
+
+(* anyconst *) reg [EI_W-1:0] f_i;
+wire [GRP_W-1:0]   f_g = f_i >> EP_W;
+wire [EP_BITS-1:0] f_ep;         // the endpoint's word
+wire [23:0]        f_done_now;   // the group's
+wire [23:0]        f_epsn_now = f_ep[23:0], f_msn_now = f_ep[47:24];
+wire               f_nak_now = f_ep[48];
+wire               f_init = init_take && init_ei == f_i, f_init_group = init_take && init_group == f_g;
+
+// one decision a cycle: what it wrote
+wire f_writes = ep_we || done_we || wr_en || ack_we || ack_lift || tx_valid || ctl_open || work_commits;
+
+`ifdef PROVE_A
+reg               f_old = 1'b0;
+reg               f_may, f_may_group;
+reg [EP_BITS-1:0] f_was;
+reg [23:0]        f_was_done;
+always @(posedge clk) begin
+    f_old       <= f_past;
+    f_may       <= f_init || (c_leaves && c_ei == f_i);
+    f_may_group <= f_init_group || (c_leaves && c_group == f_g);
+    f_was       <= f_ep;
+    f_was_done  <= f_done_now;
+end
+always @* if (f_past) begin
+    // state of an endpoint, and of a group, is written by its own frames and starts
+    if (f_old && !f_may) assert (f_ep == f_was);
+    if (f_old && !f_may_group) assert (f_done_now == f_was_done);
+    // what a frame sends goes to its own group, what it acknowledges is its own, and its range is its own
+    if (tx_valid) assert (tx_ei == c_ei);
+    if (ack_we) assert (ack_self == c_self && (ack_self == {MASK_W{1'b0}} || ack_self == ({{(MASK_W-1){1'b0}}, 1'b1} << c_ei[EP_W-1:0])));
+    if (ack_rd) assert (ack_group == b_group);
+end
+`endif
+`ifdef PROVE_B
+// a frame that is not committed writes nothing; one that is dropped writes no slot, no PSN and no work, and sends at most the NAK of a gap
+localparam [45:0] F_DROPS = {4'hF, 6'd0, 16'hFFFF, 20'd0};
+reg               f_old = 1'b0;
+reg               f_writing, f_moves, f_sends;
+reg [23:0]        f_was_epsn, f_was_msn;
+always @(posedge clk) begin
+    f_old      <= f_past;
+    f_writing  <= wr_en || ack_we || ack_lift || ctl_open || work_commits || (done_we && !c_opened);
+    f_moves    <= f_init;
+    f_sends    <= tx_valid;
+    f_was_epsn <= f_epsn_now;
+    f_was_msn  <= f_msn_now;
+end
+wire f_dropped = (count[45:0] & F_DROPS) != 46'd0;
+always @* if (f_past) begin
+    if (decided && !(c_intact && c_live)) assert (!f_writes || (c_opened && done_we && !ep_we && !wr_en && !ack_we && !tx_valid && !work_commits));
+    if (quick) assert (!f_writes);
+    if (!c_leaves) assert (!f_writes);
+    if (f_old && f_dropped) begin
+        assert (!f_writing);
+        assert (!f_sends || count[C_TX_GAP_NAK]);
+        if (!f_moves) assert (f_epsn_now == f_was_epsn && f_msn_now == f_was_msn);
+    end
+end
+`endif
+`ifdef PROVE_D
+// what is pushed finds room; a work is put when none is held, and has one verdict before the next; acknowledgements as ReceiveACK wants them
+reg f_spec, f_read;
+always @(posedge clk) begin
+    f_spec <= !rst && (work_put || (f_spec && !work_commits && !work_kills));
+    f_read <= !rst && (ack_rd || (f_read && !ack_we && !ack_lift));
+end
+always @* if (f_past) begin
+    if (tx_valid) assert (tx_room);
+    if (work_put) assert (!work_held && !f_spec);
+    if (work_commits || work_kills) assert (f_spec && !(work_commits && work_kills));
+    assert (!(ack_we && ack_lift) && !(ack_lift && ack_rd));
+    if (ack_we || ack_lift) assert (f_read);
+    assert (!(init_take && (ep_we || done_we)));
+end
+`endif
