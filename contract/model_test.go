@@ -426,7 +426,7 @@ func TestGoDriver(t *testing.T) {
 		cmd := exec.Command("go", args...)
 		cmd.Dir = dir
 		// with the flags of the Makefile the standard library is compiled already
-		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local")
+		cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod "+os.Getenv("GOFLAGS"), "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, string(out))
 		return string(out)
