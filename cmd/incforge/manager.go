@@ -79,7 +79,7 @@ func (a *app) runManager(ctx context.Context, cfg manager.Config, agents map[str
 	if err != nil {
 		return err
 	}
-	server, err := rpc.Server(files)
+	server, err := rpc.Server(files, rpc.Tenant, rpc.Operator)
 	if err != nil {
 		return usageError{err}
 	}
