@@ -333,9 +333,9 @@ func (m *Manager) status(show func(*group) bool, all bool) *managerpb.StatusResp
 			continue
 		}
 		s := &managerpb.GroupStatus{Group: g.ID, Name: g.Name, Tenant: g.Tenant, State: string(g.state), Reason: g.reason, Members: slices.Clone(g.Members),
-			Mbps: uint32(g.Tree.Mbps)}
-		for _, sw := range g.Tree.Switches {
-			s.Switches = append(s.Switches, sw.Name)
+			Mbps: uint32(g.Tree.Mbps), Tree: g.Tree.String()}
+		for i := range g.Tree.Switches {
+			s.Switches, s.Slots = append(s.Switches, g.Tree.Switches[i].Name), append(s.Slots, uint32(g.Tree.Switches[i].Slots))
 		}
 		out.Groups = append(out.Groups, s)
 	}
@@ -351,7 +351,7 @@ func (m *Manager) status(show func(*group) bool, all bool) *managerpb.StatusResp
 		s := &managerpb.SwitchStatus{Name: name, Trouble: m.switches[name].trouble, Qpns: m.switches[name].qpns}
 		if i := slices.IndexFunc(usage, func(u placement.Usage) bool { return u.Name == name }); i >= 0 {
 			u := usage[i]
-			s.Slots, s.Free, s.Groups, s.Records = uint32(u.Slots), uint32(u.Free), uint32(u.Groups), uint32(u.Limit)
+			s.Slots, s.Free, s.Groups, s.Records, s.SlotBytes = uint32(u.Slots), uint32(u.Free), uint32(u.Groups), uint32(u.Limit), uint32(u.SlotBytes)
 		}
 		out.Switches = append(out.Switches, s)
 	}
