@@ -94,7 +94,7 @@ links: [{a: leaf0:0, b: h0, mbps: 1000}, {a: leaf0:1, b: h1, mbps: 1000}]
 	all.Wait()
 	var stdout, stderr bytes.Buffer
 	require.Equal(t, exitOK, run(t.Context(), []string{"status", "--manager", address, "--json", filepath.Join(dir, "status.json")}, &stdout, &stderr), stderr.String())
-	for _, want := range []string{"local/ring/", "ready", "h0 h1", "leaf0", "switch leaf0: up"} {
+	for _, want := range []string{"local/ring/", "ready", "h0 h1", "leaf0(h0 h1)", "KiB", "switch leaf0: up"} {
 		assert.Contains(t, stdout.String(), want)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "status.json"))

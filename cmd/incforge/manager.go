@@ -79,7 +79,7 @@ func (a *app) runManager(ctx context.Context, cfg manager.Config, agents map[str
 	if err != nil {
 		return err
 	}
-	server, err := rpc.Server(files)
+	server, err := rpc.Server(files, rpc.Tenant, rpc.Operator)
 	if err != nil {
 		return usageError{err}
 	}
@@ -196,15 +196,15 @@ func (a *app) agentStatus(ctx context.Context, c agentpb.AgentClient, jsonFile s
 }
 
 func (a *app) printStatus(s *managerpb.StatusResponse) {
-	t := newTable("group", "state", "Mbit/s", "members", "switches", "reason")
+	t := newTable("group", "state", "Mbit/s", "members", "tree", "slots a switch", "reason")
 	for _, g := range s.Groups {
-		t.AppendRow(table.Row{g.Group, g.State, g.Mbps, strings.Join(g.Members, " "), strings.Join(g.Switches, " "), g.Reason})
+		t.AppendRow(table.Row{g.Group, g.State, g.Mbps, strings.Join(g.Members, " "), g.Tree, manager.SlotsOf(g), g.Reason})
 	}
 	fmt.Fprintln(a.out, t.Render())
 	if len(s.Switches) > 0 {
-		t = newTable("switch", "slots free", "of", "groups", "of", "queue pair numbers left", "trouble")
+		t = newTable("switch", "slots free", "of", "memory free", "groups", "of", "queue pair numbers left", "trouble")
 		for _, w := range s.Switches {
-			t.AppendRow(table.Row{w.Name, w.Free, w.Slots, w.Groups, w.Records, w.Qpns, w.Trouble})
+			t.AppendRow(table.Row{w.Name, w.Free, w.Slots, manager.MemoryOf(w, w.Free), w.Groups, w.Records, w.Qpns, w.Trouble})
 		}
 		fmt.Fprintln(a.out, t.Render())
 	}

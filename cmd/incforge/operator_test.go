@@ -96,7 +96,8 @@ func TestOperatorsPage(t *testing.T) {
 		"192.0.2.1:7470", "127.0.0.1:0", "192.0.2.1", "127.0.0.1", "127.0.0.1:7480", "127.0.0.1:0", "/var/lib/incforge", dir, "build/fpga100g", engine,
 		"--registers /dev/uio0", "--simulate", "4=spine0", "2=spine0", "leaf0:4", "leaf0:2", "incforge manager topology.yaml", "incforge manager "+filepath.Join(dir, "t.yaml"))...)}
 	certificates := strings.ReplaceAll(p.block("openssl req"), dir+"/", "")
-	shell := exec.Command("bash", "-euc", certificates+"issue agent spine0 127.0.0.1\nissue stranger spy 127.0.0.1\n")
+	shell := exec.Command("bash", "-euc", certificates+"issue agent spine0 127.0.0.1\n"+
+		"mkdir acme; mv trainer.* acme; issue rival trainer 127.0.0.1; for f in trainer.*; do mv $f rival.${f#*.}; done; mv acme/* .\n")
 	shell.Dir = dir
 	out, err := shell.CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -131,11 +132,11 @@ func TestOperatorsPage(t *testing.T) {
 	groups, errs := p.group(ctx, dial("trainer"))
 	require.NoError(t, errs[0])
 	require.NoError(t, errs[1])
-	require.Regexp(t, `trainer/ring/\S+ .* ready .* h0 h1 .* leaf0`, show())
-	p.refused(ctx, t, dial("spy"), groups[0].Offer.Group, at)
+	require.Regexp(t, `acme/trainer/ring/\S+ .* ready .* h0 h1 .* leaf0`, show())
+	p.refused(ctx, t, dial, groups[0].Offer.Group, at)
 	var stdout bytes.Buffer
 	require.Equal(t, exitOK, run(ctx, []string{"status", "--agent", at, "--ca", p.files("ann").CA, "--cert", p.files("ann").Cert, "--key", p.files("ann").Key}, &stdout, io.Discard))
-	require.Regexp(t, `(?s)leaf0: engine .* 2 +spine0 .*trainer/ring/\S+ .*installed`, stdout.String())
+	require.Regexp(t, `(?s)leaf0: engine .* 2 +spine0 .*acme/trainer/ring/\S+ .*installed`, stdout.String())
 
 	failed()
 	began := time.Now()
@@ -144,7 +145,7 @@ func TestOperatorsPage(t *testing.T) {
 		require.Contains(t, g.Reason(), "switch leaf0 is down")
 	}
 	require.Less(t, time.Since(began), 5*time.Second)
-	require.Regexp(t, `trainer/ring/\S+ .* removing`, show())
+	require.Regexp(t, `acme/trainer/ring/\S+ .* removing`, show())
 	_, errs = p.group(ctx, dial("trainer"))
 	require.ErrorContains(t, errs[0], "leaf0 is down")
 	leaf[indexOf(t, leaf, "--listen")+1] = at
@@ -168,15 +169,22 @@ func indexOf(t *testing.T, all []string, word string) int {
 	return -1
 }
 
-// refused: another tenant neither sees nor ends the group; an agent listens to no tenant; without certificates nobody is listened to.
-func (p *page) refused(ctx context.Context, t *testing.T, spy managerpb.ManagerClient, group, agent string) {
-	s, err := spy.Status(ctx, &managerpb.StatusRequest{})
+// refused: another tenant, whose common name is the same, neither sees nor ends the group; a manager listens to tenants and operators alone, an agent to no tenant;
+// without certificates nobody is listened to.
+func (p *page) refused(ctx context.Context, t *testing.T, dial func(string) managerpb.ManagerClient, group, agent string) {
+	rival := dial("rival")
+	s, err := rival.Status(ctx, &managerpb.StatusRequest{})
 	require.NoError(t, err)
 	require.Empty(t, s.Groups)
-	_, err = spy.Destroy(ctx, &managerpb.DestroyRequest{Group: group})
+	_, err = rival.Destroy(ctx, &managerpb.DestroyRequest{Group: group})
 	require.Equal(t, codes.NotFound, grpcstatus.Code(err))
+	for _, other := range []string{"leaf0", "m0"} {
+		_, err = dial(other).Status(ctx, &managerpb.StatusRequest{})
+		require.Equal(t, codes.PermissionDenied, grpcstatus.Code(err))
+		require.ErrorContains(t, err, other+" may not ask this")
+	}
 	var stderr bytes.Buffer
-	require.NotEqual(t, exitOK, run(ctx, []string{"status", "--agent", agent, "--ca", p.files("spy").CA, "--cert", p.files("spy").Cert, "--key", p.files("spy").Key}, io.Discard, &stderr))
-	require.Contains(t, stderr.String(), "tenant spy may not ask this")
+	require.NotEqual(t, exitOK, run(ctx, []string{"status", "--agent", agent, "--ca", p.files("rival").CA, "--cert", p.files("rival").Cert, "--key", p.files("rival").Key}, io.Discard, &stderr))
+	require.Contains(t, stderr.String(), "tenant rival/trainer may not ask this")
 	require.NotEqual(t, exitOK, run(ctx, []string{"status", "--agent", agent}, io.Discard, io.Discard))
 }

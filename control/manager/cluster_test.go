@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"incforge/control/managerpb"
 	"incforge/control/placement"
 	"incforge/internal/synthetic"
 )
@@ -116,6 +117,14 @@ func TestMangled(t *testing.T) {
 	})
 }
 
+// What differs from switch to switch is said of each, and bytes that are no whole KiB are bytes.
+func TestSlotsAndMemory(t *testing.T) {
+	assert.Equal(t, "4", SlotsOf(&managerpb.GroupStatus{Switches: []string{"leaf0", "leaf1"}, Slots: []uint32{4, 4}}))
+	assert.Equal(t, "leaf0 4, leaf1 8", SlotsOf(&managerpb.GroupStatus{Switches: []string{"leaf0", "leaf1"}, Slots: []uint32{4, 8}}))
+	assert.Equal(t, "8 of 64 KiB", MemoryOf(&managerpb.SwitchStatus{Slots: 64, SlotBytes: 1024}, 8))
+	assert.Equal(t, "100 of 3200 bytes", MemoryOf(&managerpb.SwitchStatus{Slots: 32, SlotBytes: 100}, 1))
+}
+
 func TestPage(t *testing.T) {
 	w := newWorld(t, synthetic.Mini())
 	g, err := w.make("ring")
@@ -125,7 +134,7 @@ func TestPage(t *testing.T) {
 		w.m.Page().ServeHTTP(r, httptest.NewRequest("GET", "/", nil))
 		return r.Body.String()
 	}
-	for _, want := range []string{"<td>" + g.ID + "</td><td>ready</td><td>1000</td>", "h2 h0 h1 h3", "spine0 leaf0 leaf1", "<td>leaf0</td><td>2 of 16</td>", "group " + g.ID + " is ready"} {
+	for _, want := range []string{"<td>" + g.ID + "</td><td>ready</td><td>1000</td>", "h2 h0 h1 h3", "<td>spine0(leaf0(h0 h1) leaf1(h2 h3))</td><td>2</td>", "<td>leaf0</td><td>2 of 16</td>", "2 of 16 KiB", "group " + g.ID + " is ready"} {
 		assert.Contains(t, show(), want)
 	}
 	w.sites["leaf1"].lost = true

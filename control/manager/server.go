@@ -71,7 +71,7 @@ func (m *Manager) Join(ctx context.Context, r *managerpb.JoinRequest) (*managerp
 	if err != nil {
 		return nil, err
 	}
-	tenant := rpc.CallerOf(ctx).Name
+	tenant := rpc.CallerOf(ctx).Tenant
 	g, own, err := m.joined(tenant, r, o)
 	if err != nil && m.wait(ctx, r.Members) {
 		g, own, err = m.joined(tenant, r, o)
@@ -200,7 +200,7 @@ func (m *Manager) find(ctx context.Context, id string) (*group, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	g := m.groups[id]
-	if c := rpc.CallerOf(ctx); g == nil || g.Tenant != c.Name && c.Role != rpc.Operator {
+	if c := rpc.CallerOf(ctx); g == nil || g.Tenant != c.Tenant && c.Role != rpc.Operator {
 		return nil, status.Errorf(codes.NotFound, "there is no group %s", id)
 	}
 	return g, nil
@@ -212,7 +212,7 @@ func (m *Manager) ended(ctx context.Context, id string) (reason string, known bo
 	defer m.mu.Unlock()
 	c := rpc.CallerOf(ctx)
 	for _, p := range m.past {
-		if p.id == id && (p.tenant == c.Name || c.Role == rpc.Operator) {
+		if p.id == id && (p.tenant == c.Tenant || c.Role == rpc.Operator) {
 			return p.reason, true
 		}
 	}
@@ -320,7 +320,7 @@ func (m *Manager) destroy(ctx context.Context, g *group, reason string) {
 func (m *Manager) Status(ctx context.Context, _ *managerpb.StatusRequest) (*managerpb.StatusResponse, error) {
 	c := rpc.CallerOf(ctx)
 	operator := c.Role == rpc.Operator
-	return m.status(func(g *group) bool { return operator || g.Tenant == c.Name }, operator), nil
+	return m.status(func(g *group) bool { return operator || g.Tenant == c.Tenant }, operator), nil
 }
 
 // status lists the groups that show, and the switches and events if all is to be seen.
@@ -333,9 +333,9 @@ func (m *Manager) status(show func(*group) bool, all bool) *managerpb.StatusResp
 			continue
 		}
 		s := &managerpb.GroupStatus{Group: g.ID, Name: g.Name, Tenant: g.Tenant, State: string(g.state), Reason: g.reason, Members: slices.Clone(g.Members),
-			Mbps: uint32(g.Tree.Mbps)}
-		for _, sw := range g.Tree.Switches {
-			s.Switches = append(s.Switches, sw.Name)
+			Mbps: uint32(g.Tree.Mbps), Tree: g.Tree.String()}
+		for i := range g.Tree.Switches {
+			s.Switches, s.Slots = append(s.Switches, g.Tree.Switches[i].Name), append(s.Slots, uint32(g.Tree.Switches[i].Slots))
 		}
 		out.Groups = append(out.Groups, s)
 	}
@@ -351,7 +351,7 @@ func (m *Manager) status(show func(*group) bool, all bool) *managerpb.StatusResp
 		s := &managerpb.SwitchStatus{Name: name, Trouble: m.switches[name].trouble, Qpns: m.switches[name].qpns}
 		if i := slices.IndexFunc(usage, func(u placement.Usage) bool { return u.Name == name }); i >= 0 {
 			u := usage[i]
-			s.Slots, s.Free, s.Groups, s.Records = uint32(u.Slots), uint32(u.Free), uint32(u.Groups), uint32(u.Limit)
+			s.Slots, s.Free, s.Groups, s.Records, s.SlotBytes = uint32(u.Slots), uint32(u.Free), uint32(u.Groups), uint32(u.Limit), uint32(u.SlotBytes)
 		}
 		out.Switches = append(out.Switches, s)
 	}

@@ -108,7 +108,7 @@ func (c *cluster) manage(address string) {
 	require.NoError(c.t, err)
 	c.m.Poll(context.Background())
 	var stop func()
-	c.address, stop = serve(c.t, address, c.own, func(s *grpc.Server) { pb.RegisterManagerServer(s, c.m) })
+	c.address, stop = serve(c.t, address, c.own, func(s *grpc.Server) { pb.RegisterManagerServer(s, c.m) }, rpc.Tenant, rpc.Operator)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { c.m.Run(ctx, 100*time.Millisecond); close(done) }()
@@ -117,9 +117,9 @@ func (c *cluster) manage(address string) {
 }
 
 // client speaks to the manager as somebody.
-func (c *cluster) client(role, name string) pb.ManagerClient {
+func (c *cluster) client(unit, name string) pb.ManagerClient {
 	c.t.Helper()
-	conn, err := rpc.Dial(c.address, rpc.Manager, c.certs.Issue(role, name, time.Hour))
+	conn, err := rpc.Dial(c.address, rpc.Manager, c.certs.Issue(unit, name, time.Hour))
 	require.NoError(c.t, err)
 	c.t.Cleanup(func() { assert.NoError(c.t, conn.Close()) })
 	return pb.NewManagerClient(conn)
@@ -153,7 +153,7 @@ func within(t *testing.T) context.Context {
 // The whole way, over the network: four members make a group at once, others cannot see or end it, its end reaches all.
 func TestServer(t *testing.T) {
 	c, ctx := newCluster(t), within(t)
-	acme, rival, ann := c.client(rpc.Tenant, "acme"), c.client(rpc.Tenant, "rival"), c.client(rpc.Operator, "ann")
+	acme, rival, ann := c.client("acme", "trainer"), c.client("rival", "trainer"), c.client(rpc.Operator, "ann")
 	groups, errs := everybody(ctx, acme, "ring", hosts()...)
 	for rank, g := range groups {
 		require.NoError(t, errs[rank])
@@ -168,7 +168,7 @@ func TestServer(t *testing.T) {
 	s, err := acme.Status(ctx, &pb.StatusRequest{})
 	require.NoError(t, err)
 	require.Len(t, s.Groups, 1)
-	assert.Equal(t, []string{"ready", "acme", "spine0"}, []string{s.Groups[0].State, s.Groups[0].Tenant, s.Groups[0].Switches[0]})
+	assert.Equal(t, []string{"ready", "acme/trainer", "spine0"}, []string{s.Groups[0].State, s.Groups[0].Tenant, s.Groups[0].Switches[0]})
 	assert.Empty(t, s.Switches)
 	assert.Empty(t, s.Events)
 
@@ -197,7 +197,7 @@ func TestServer(t *testing.T) {
 	require.NoError(t, groups[0].Destroy(ctx))
 	for _, g := range groups[1:] {
 		<-g.Ended()
-		assert.Equal(t, "destroyed by tenant acme", g.Reason())
+		assert.Equal(t, "destroyed by tenant acme/trainer", g.Reason())
 	}
 	for _, e := range c.engines {
 		assert.False(t, e.Engine().Enabled(0))
@@ -208,7 +208,7 @@ func TestServer(t *testing.T) {
 	require.NoError(t, err)
 	why, err := late.Recv()
 	require.NoError(t, err)
-	assert.Equal(t, "destroyed by tenant acme", why.Ended, "who asks late hears it, too")
+	assert.Equal(t, "destroyed by tenant acme/trainer", why.Ended, "who asks late hears it, too")
 	_, err = acme.Report(ctx, &pb.ReportRequest{Group: id})
 	assert.Equal(t, codes.Aborted, status.Code(err))
 	other, err := rival.Watch(ctx, &pb.WatchRequest{Group: id})
@@ -220,7 +220,7 @@ func TestServer(t *testing.T) {
 // A member that goes away and an agent that goes away end the group within five seconds for all the others.
 func TestGoneWithinFiveSeconds(t *testing.T) {
 	c, ctx := newCluster(t), within(t)
-	acme, ann := c.client(rpc.Tenant, "acme"), c.client(rpc.Operator, "ann")
+	acme, ann := c.client("acme", "trainer"), c.client(rpc.Operator, "ann")
 	low, errs := everybody(ctx, acme, "low", "h0", "h1")
 	require.NoError(t, errs[0])
 	high, errs := everybody(ctx, ann, "high", hosts()...)
@@ -255,7 +255,7 @@ func (ending) Context() context.Context {
 // A manager that is being stopped does not tell its members that their group has ended, nor that their calls were cancelled: they look for the next one.
 func TestManagerStops(t *testing.T) {
 	c, ctx := newCluster(t), within(t)
-	groups, errs := everybody(ctx, c.client(rpc.Tenant, "acme"), "ring", "h0", "h1")
+	groups, errs := everybody(ctx, c.client("acme", "trainer"), "ring", "h0", "h1")
 	require.NoError(t, errs[0])
 	err := c.m.Watch(&pb.WatchRequest{Group: groups[0].Offer.Group}, &grpc.GenericServerStream[pb.WatchRequest, pb.WatchResponse]{ServerStream: ending{}})
 	require.Equal(t, codes.Unavailable, status.Code(err))
@@ -273,7 +273,7 @@ func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Lo
 // The manager is killed and another takes over: members watch again, their group goes on, and members that were about to join do so.
 func TestManagerRestarts(t *testing.T) {
 	c, ctx := newCluster(t), within(t)
-	acme := c.client(rpc.Tenant, "acme")
+	acme := c.client("acme", "trainer")
 	groups, errs := everybody(ctx, acme, "ring", hosts()...)
 	require.NoError(t, errs[0])
 	c.kill()
@@ -305,7 +305,7 @@ func TestManagerRestarts(t *testing.T) {
 // A member that cannot make its queue pair ends the group at once.
 func TestNoQueuePair(t *testing.T) {
 	c, ctx := newCluster(t), within(t)
-	acme := c.client(rpc.Tenant, "acme")
+	acme := c.client("acme", "trainer")
 	errs := make([]error, 2)
 	var all sync.WaitGroup
 	for rank := range 2 {
@@ -330,7 +330,7 @@ var messages = flag.Int("messages", 20_000, "messages to each call of the servic
 // it may not see it does not see, and another tenant's group is not disturbed.
 func TestEveryCall(t *testing.T) {
 	c, ctx := newCluster(t), within(t)
-	groups, errs := everybody(ctx, c.client(rpc.Tenant, "acme"), "ring", hosts()...)
+	groups, errs := everybody(ctx, c.client("acme", "trainer"), "ring", hosts()...)
 	require.NoError(t, errs[0])
 	rival := &x509.Certificate{Subject: pkix.Name{CommonName: "rival"}}
 	as := peer.NewContext(ctx, &peer.Peer{AuthInfo: credentials.TLSInfo{State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{rival}}}}})
@@ -373,7 +373,7 @@ func TestStrangers(t *testing.T) {
 // others have begun comes to nothing.
 func TestNonsense(t *testing.T) {
 	c, ctx := newCluster(t), within(t)
-	acme := c.client(rpc.Tenant, "acme")
+	acme := c.client("acme", "trainer")
 	groups, errs := everybody(ctx, acme, "ring", hosts()...)
 	require.NoError(t, errs[0])
 	rng := mrand.New(mrand.NewPCG(3, 4))

@@ -1032,8 +1032,12 @@ type GroupStatus struct {
 	Reason  string                 `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	Members []string               `protobuf:"bytes,6,rep,name=members,proto3" json:"members,omitempty"`
 	// Root first.
-	Switches      []string `protobuf:"bytes,7,rep,name=switches,proto3" json:"switches,omitempty"`
-	Mbps          uint32   `protobuf:"varint,8,opt,name=mbps,proto3" json:"mbps,omitempty"`
+	Switches []string `protobuf:"bytes,7,rep,name=switches,proto3" json:"switches,omitempty"`
+	Mbps     uint32   `protobuf:"varint,8,opt,name=mbps,proto3" json:"mbps,omitempty"`
+	// The tree from its root, every switch with what is below it: spine0(leaf0(h0 h1) leaf1(h4)).
+	Tree string `protobuf:"bytes,9,opt,name=tree,proto3" json:"tree,omitempty"`
+	// Slots that the group has, by the switches above.
+	Slots         []uint32 `protobuf:"varint,10,rep,packed,name=slots,proto3" json:"slots,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1124,6 +1128,20 @@ func (x *GroupStatus) GetMbps() uint32 {
 	return 0
 }
 
+func (x *GroupStatus) GetTree() string {
+	if x != nil {
+		return x.Tree
+	}
+	return ""
+}
+
+func (x *GroupStatus) GetSlots() []uint32 {
+	if x != nil {
+		return x.Slots
+	}
+	return nil
+}
+
 type SwitchStatus struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Name    string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
@@ -1134,7 +1152,9 @@ type SwitchStatus struct {
 	// Why it cannot be used; empty if it can.
 	Trouble string `protobuf:"bytes,6,opt,name=trouble,proto3" json:"trouble,omitempty"`
 	// Queue pair numbers that can be given out now.
-	Qpns          uint32 `protobuf:"varint,7,opt,name=qpns,proto3" json:"qpns,omitempty"`
+	Qpns uint32 `protobuf:"varint,7,opt,name=qpns,proto3" json:"qpns,omitempty"`
+	// What a slot holds.
+	SlotBytes     uint32 `protobuf:"varint,8,opt,name=slot_bytes,json=slotBytes,proto3" json:"slot_bytes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1218,6 +1238,13 @@ func (x *SwitchStatus) GetQpns() uint32 {
 	return 0
 }
 
+func (x *SwitchStatus) GetSlotBytes() uint32 {
+	if x != nil {
+		return x.SlotBytes
+	}
+	return 0
+}
+
 var File_control_managerpb_manager_proto protoreflect.FileDescriptor
 
 const file_control_managerpb_manager_proto_rawDesc = "" +
@@ -1293,7 +1320,7 @@ const file_control_managerpb_manager_proto_rawDesc = "" +
 	"\x0eStatusResponse\x128\n" +
 	"\x06groups\x18\x01 \x03(\v2 .incforge.manager.v1.GroupStatusR\x06groups\x12=\n" +
 	"\bswitches\x18\x02 \x03(\v2!.incforge.manager.v1.SwitchStatusR\bswitches\x12\x16\n" +
-	"\x06events\x18\x03 \x03(\tR\x06events\"\xc7\x01\n" +
+	"\x06events\x18\x03 \x03(\tR\x06events\"\xf1\x01\n" +
 	"\vGroupStatus\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x16\n" +
@@ -1302,7 +1329,10 @@ const file_control_managerpb_manager_proto_rawDesc = "" +
 	"\x06reason\x18\x05 \x01(\tR\x06reason\x12\x18\n" +
 	"\amembers\x18\x06 \x03(\tR\amembers\x12\x1a\n" +
 	"\bswitches\x18\a \x03(\tR\bswitches\x12\x12\n" +
-	"\x04mbps\x18\b \x01(\rR\x04mbps\"\xac\x01\n" +
+	"\x04mbps\x18\b \x01(\rR\x04mbps\x12\x12\n" +
+	"\x04tree\x18\t \x01(\tR\x04tree\x12\x14\n" +
+	"\x05slots\x18\n" +
+	" \x03(\rR\x05slots\"\xcb\x01\n" +
 	"\fSwitchStatus\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05slots\x18\x02 \x01(\rR\x05slots\x12\x12\n" +
@@ -1310,7 +1340,9 @@ const file_control_managerpb_manager_proto_rawDesc = "" +
 	"\x06groups\x18\x04 \x01(\rR\x06groups\x12\x18\n" +
 	"\arecords\x18\x05 \x01(\rR\arecords\x12\x18\n" +
 	"\atrouble\x18\x06 \x01(\tR\atrouble\x12\x12\n" +
-	"\x04qpns\x18\a \x01(\rR\x04qpns2\xc4\x04\n" +
+	"\x04qpns\x18\a \x01(\rR\x04qpns\x12\x1d\n" +
+	"\n" +
+	"slot_bytes\x18\b \x01(\rR\tslotBytes2\xc4\x04\n" +
 	"\aManager\x12K\n" +
 	"\x04Join\x12 .incforge.manager.v1.JoinRequest\x1a!.incforge.manager.v1.JoinResponse\x12Q\n" +
 	"\x06Report\x12\".incforge.manager.v1.ReportRequest\x1a#.incforge.manager.v1.ReportResponse\x12P\n" +

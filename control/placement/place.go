@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"incforge/contract"
 )
@@ -40,6 +41,27 @@ type Tree struct {
 	MTU    int `json:"mtu"`
 	// Switches begin with the root; parents come before their children.
 	Switches []Switch `json:"switches"`
+}
+
+// String is the tree from its root, every switch with what is below it: spine0(leaf0(h0 h1) leaf1(h4)).
+func (t *Tree) String() string {
+	if len(t.Switches) == 0 {
+		return ""
+	}
+	var below func(i int) string
+	below = func(i int) string {
+		var all []string
+		for _, c := range t.Switches[i].Children {
+			switch {
+			case c.Switch > i && c.Switch < len(t.Switches): // parents come before their children
+				all = append(all, below(c.Switch))
+			case c.Rank >= 0 && c.Rank < len(t.Members):
+				all = append(all, t.Members[c.Rank])
+			}
+		}
+		return t.Switches[i].Name + "(" + strings.Join(all, " ") + ")"
+	}
+	return below(0)
 }
 
 // Switch is a switch of a tree and what the group has there.
@@ -376,6 +398,7 @@ func (p *Placer) LinkDown(link int) bool { return p.links[link].down }
 type Usage struct {
 	Name          string
 	Slots, Free   int // of the buffer
+	SlotBytes     int // that a slot holds
 	Groups, Limit int
 	Down          bool
 }
@@ -386,7 +409,7 @@ func (p *Placer) Usage() []Usage {
 	for i, n := range p.net.Nodes {
 		if n.Engine != nil {
 			s := p.nodes[i]
-			all = append(all, Usage{n.Name, n.Engine.Slots(), s.memory.left(), s.groups, n.Engine.Groups, s.down})
+			all = append(all, Usage{n.Name, n.Engine.Slots(), s.memory.left(), slotBytes(n.Engine), s.groups, n.Engine.Groups, s.down})
 		}
 	}
 	return all

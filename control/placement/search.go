@@ -167,9 +167,12 @@ func (s *search) usable(node, k int) bool {
 	return s.empty || !n.down && n.groups < s.p.engines[e].Groups && n.memory.most >= s.fits[e].slots<<k
 }
 
+// slotBytes is what a slot of an engine holds.
+func slotBytes(e *contract.Params) int { return e.SlotBytes() * e.Planes() }
+
 // kib is so many slots of an engine in words.
 func kib(e *contract.Params, slots int) string {
-	bytes := slots * e.MTUBytes * e.Planes()
+	bytes := slots * slotBytes(e)
 	if bytes%1024 != 0 {
 		return fmt.Sprintf("%d bytes", bytes)
 	}

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package rpc connects the parts of the control plane: gRPC with certificates on both sides. A certificate's organizational unit is the role
-// of who has it (manager, agent, operator or tenant), its common name who it is. Without certificates everybody is the operator, and nothing
-// but loopback is spoken to.
+// of who has it (manager, agent or operator; any other is a tenant's), its common name who it is. A tenant is a whole subject: organization, unit
+// and common name. Without certificates everybody is the operator, and nothing but loopback is spoken to.
 package rpc
 
 import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -64,14 +66,52 @@ func (f Files) config() (*tls.Config, error) {
 		RootCAs: pool}, nil
 }
 
-// Caller is who is at the other end.
-type Caller struct{ Role, Name string }
+// Caller is who is at the other end: its role, its common name, and as whom it has groups. No two subjects are the same Tenant.
+type Caller struct{ Role, Name, Tenant string }
 
-func (c Caller) String() string { return c.Role + " " + c.Name }
+func (c Caller) String() string {
+	if c.Role == Tenant {
+		return c.Role + " " + c.Tenant
+	}
+	return c.Role + " " + c.Name
+}
+
+// mostTenant is how long a tenant may be: it begins the names of its groups, which agents keep.
+const mostTenant = 120
+
+// check refuses who has no name, because all of that kind would be one.
+func (c Caller) check() error {
+	switch {
+	case strings.TrimSpace(c.Name) == "":
+		return fmt.Errorf("%s without a common name in its certificate", c.Role)
+	case len(c.Tenant) > mostTenant:
+		return fmt.Errorf("the certificate's subject, %s, has %d bytes, %d can be", c.Tenant, len(c.Tenant), mostTenant)
+	}
+	return nil
+}
+
+// tenantOf writes a subject as ORGANIZATION/UNIT/NAME, UNIT/NAME or NAME. The parts are escaped, so that a stroke or a comma in one of them does
+// not make another subject's name of it.
+func tenantOf(s pkix.Name) string {
+	part := func(values []string) string {
+		var all []string
+		for _, v := range values {
+			if v != "" {
+				all = append(all, url.PathEscape(v))
+			}
+		}
+		return strings.Join(all, ",")
+	}
+	path := []string{part(s.Organization), part(s.OrganizationalUnit), url.PathEscape(s.CommonName)}
+	for len(path) > 1 && path[0] == "" {
+		path = path[1:]
+	}
+	return strings.Join(path, "/")
+}
 
 // callerOf reads a certificate. A unit that is no role makes a tenant.
 func callerOf(cert *x509.Certificate) Caller {
-	c := Caller{Role: Tenant, Name: cert.Subject.CommonName}
+	c := Caller{Role: Tenant, Name: cert.Subject.CommonName, Tenant: tenantOf(cert.Subject)}
 	for _, role := range []string{Manager, Agent, Operator} {
 		if slices.Contains(cert.Subject.OrganizationalUnit, role) {
 			c.Role = role
@@ -87,7 +127,7 @@ func CallerOf(ctx context.Context) Caller {
 			return callerOf(info.State.VerifiedChains[0][0])
 		}
 	}
-	return Caller{Role: Operator, Name: "local"}
+	return Caller{Role: Operator, Name: "local", Tenant: "local"}
 }
 
 // Server makes a server for callers of these roles, all if none are named. Without certificates every caller has every role; Listen sees
@@ -101,7 +141,11 @@ func Server(f Files, roles ...string) (*grpc.Server, error) {
 		return nil, err
 	}
 	check := func(ctx context.Context) error {
-		if c := CallerOf(ctx); len(roles) > 0 && !slices.Contains(roles, c.Role) {
+		c := CallerOf(ctx)
+		if err := c.check(); err != nil {
+			return status.Error(codes.PermissionDenied, err.Error())
+		}
+		if len(roles) > 0 && !slices.Contains(roles, c.Role) {
 			return status.Errorf(codes.PermissionDenied, "%v may not ask this", c)
 		}
 		return nil
@@ -167,10 +211,11 @@ func Dial(address, role string, f Files) (*grpc.ClientConn, error) {
 			return nil, err
 		}
 		config.VerifyConnection = func(s tls.ConnectionState) error {
-			if c := callerOf(s.PeerCertificates[0]); c.Role != role {
+			c := callerOf(s.PeerCertificates[0])
+			if c.Role != role {
 				return fmt.Errorf("at %s is %v, and no %s", address, c, role)
 			}
-			return nil
+			return c.check()
 		}
 		creds = credentials.NewTLS(config)
 	}

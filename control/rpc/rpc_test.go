@@ -4,14 +4,20 @@ package rpc_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
 	pb "incforge/control/agentpb"
@@ -65,6 +71,9 @@ func TestCertificates(t *testing.T) {
 	_, err = ask(t, address, good.Issue("", "acme", time.Hour))
 	assert.Equal(t, codes.PermissionDenied, status.Code(err))
 	assert.ErrorContains(t, err, "tenant acme may not ask this")
+	_, err = ask(t, address, good.Issue(Operator, "", time.Hour))
+	assert.Equal(t, codes.PermissionDenied, status.Code(err))
+	assert.ErrorContains(t, err, "operator without a common name")
 	_, err = ask(t, address, good.Issue(Agent, "leaf1", time.Hour))
 	assert.Equal(t, codes.PermissionDenied, status.Code(err))
 	for name, f := range map[string]Files{"none": {}, "expired": good.Issue(Manager, "old", -time.Minute), "of another authority": other.Issue(Manager, "m", time.Hour)} {
@@ -74,8 +83,53 @@ func TestCertificates(t *testing.T) {
 	// The other way round: whom one calls must be an agent.
 	_, err = ask(t, serve(t, good.Issue(Manager, "m2", time.Hour)), good.Issue(Manager, "m", time.Hour))
 	assert.ErrorContains(t, err, "is manager m2, and no agent")
+	_, err = ask(t, serve(t, good.Issue(Agent, "", time.Hour)), good.Issue(Manager, "m", time.Hour))
+	assert.ErrorContains(t, err, "agent without a common name")
 	_, err = ask(t, serve(t, other.Issue(Agent, "x", time.Hour)), good.Issue(Manager, "m", time.Hour))
 	assert.Equal(t, codes.Unavailable, status.Code(err))
+}
+
+// Of two subjects that differ in organization, unit or common name, however they are written, each is a tenant of its own; one without a common name is
+// none. An operator is not the tenant of its name.
+func TestTenants(t *testing.T) {
+	named := func(org, unit []string, name string) Caller {
+		cert := &x509.Certificate{Subject: pkix.Name{Organization: org, OrganizationalUnit: unit, CommonName: name}}
+		return CallerOf(peer.NewContext(t.Context(), &peer.Peer{AuthInfo: credentials.TLSInfo{State: tls.ConnectionState{VerifiedChains: [][]*x509.Certificate{{cert}}}}}))
+	}
+	all := []string{}
+	for _, c := range []struct {
+		who       Caller
+		role, own string
+	}{
+		{named(nil, []string{"acme"}, "trainer"), Tenant, "acme/trainer"},
+		{named(nil, []string{"rival"}, "trainer"), Tenant, "rival/trainer"},
+		{named(nil, nil, "trainer"), Tenant, "trainer"},
+		{named([]string{"acme"}, nil, "trainer"), Tenant, "acme//trainer"},
+		{named([]string{"x"}, []string{"acme"}, "trainer"), Tenant, "x/acme/trainer"},
+		{named(nil, []string{"x/acme"}, "trainer"), Tenant, "x%2Facme/trainer"},
+		{named(nil, nil, "acme/trainer"), Tenant, "acme%2Ftrainer"},
+		{named(nil, []string{"a", "b"}, "trainer"), Tenant, "a,b/trainer"},
+		{named(nil, []string{"a,b"}, "trainer"), Tenant, "a%2Cb/trainer"},
+		{named(nil, []string{Operator}, "trainer"), Operator, "operator/trainer"},
+		{named(nil, []string{"acme", Operator}, "trainer"), Operator, "acme,operator/trainer"},
+	} {
+		assert.Equal(t, Caller{Role: c.role, Name: c.who.Name, Tenant: c.own}, c.who)
+		assert.NotContains(t, all, c.who.Tenant)
+		all = append(all, c.who.Tenant)
+	}
+
+	a := rpctest.New(t)
+	address := serve(t, a.Issue(Agent, "leaf0", time.Hour))
+	for unit, want := range map[string]string{"acme": "tenant acme/trainer", "rival": "tenant rival/trainer"} {
+		who, err := ask(t, address, a.Issue(unit, "trainer", time.Hour))
+		require.NoError(t, err)
+		assert.Equal(t, want, who)
+	}
+	for want, f := range map[string]Files{"tenant without a common name": a.Issue("acme", "", time.Hour), "has 129 bytes, 120 can be": a.Issue("acme", strings.Repeat("x", 124), time.Hour)} {
+		_, err := ask(t, address, f)
+		assert.Equal(t, codes.PermissionDenied, status.Code(err))
+		assert.ErrorContains(t, err, want)
+	}
 }
 
 func TestLoopback(t *testing.T) {

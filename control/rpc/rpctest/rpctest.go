@@ -65,14 +65,15 @@ func (a *Authority) write(name string, c *x509.Certificate, key *ecdsa.PrivateKe
 	}
 }
 
-// Issue makes a certificate that is good for so long, on this machine.
-func (a *Authority) Issue(role, name string, life time.Duration) rpc.Files {
+// Issue makes a certificate that is good for so long, on this machine. The unit is a role, or a tenant's.
+func (a *Authority) Issue(unit, name string, life time.Duration) rpc.Files {
 	a.t.Helper()
 	key := newKey(a.t)
 	a.n++
-	a.write(name, &x509.Certificate{SerialNumber: big.NewInt(a.n), Subject: pkix.Name{CommonName: name, OrganizationalUnit: []string{role}},
+	own := unit + "-" + name
+	a.write(own, &x509.Certificate{SerialNumber: big.NewInt(a.n), Subject: pkix.Name{CommonName: name, OrganizationalUnit: []string{unit}},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(life), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}}, key)
 	at := func(file string) string { return filepath.Join(a.dir, file) }
-	return rpc.Files{CA: at("ca.pem"), Cert: at(name + ".pem"), Key: at(name + ".key")}
+	return rpc.Files{CA: at("ca.pem"), Cert: at(own + ".pem"), Key: at(own + ".key")}
 }
