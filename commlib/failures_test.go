@@ -254,6 +254,39 @@ func TestMembersDisagree(t *testing.T) {
 	c.empty()
 }
 
+// Where data comes from one member, who waits for it says from whom; otherwise whom to ask.
+func TestWaitsFor(t *testing.T) {
+	c, ctx := newCluster(t, params(), live.Faults{}), within(t, time.Minute)
+	for i, w := range []struct {
+		request commlib.Request
+		missing int
+		want    string
+	}{
+		{commlib.Request{Collective: commlib.Broadcast, Root: 1, Recv: make([]byte, 8)}, 1, " has not come from rank 1 (h1), its root: a member"},
+		{commlib.Request{Collective: commlib.AllGather, Send: make([]byte, 8), Recv: make([]byte, 24)}, 0, " has not come from rank 0 (h0), its root: a member"},
+		{commlib.Request{Collective: commlib.Barrier}, 2, " has not come: a member has not made this call, or made another one, or the way to it is cut; incforge live ctl state says"},
+	} {
+		all, err := c.init(ctx, fmt.Sprint("w", i), []string{"h0", "h1", "h2"}, func(cfg *commlib.Config) { cfg.Tuning.Timeout = 300 * time.Millisecond })
+		require.NoError(t, err)
+		errs := make([]error, 3)
+		_ = everybody(3, func(rank int) error {
+			if rank != w.missing {
+				errs[rank] = all[rank].Do(ctx, w.request)
+			}
+			return nil
+		})
+		for rank := range errs {
+			if rank != w.missing {
+				require.ErrorContains(t, errs[rank], w.want, w.request.Collective)
+			}
+		}
+		for _, g := range all {
+			require.NoError(t, g.Abort(ctx, ""))
+		}
+	}
+	c.empty()
+}
+
 // A NIC that fails ends the group: its own member is told by the queue pair, the others by that member.
 func TestNICFails(t *testing.T) {
 	c, ctx := newCluster(t, params(), live.Faults{}), within(t, time.Minute)

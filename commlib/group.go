@@ -304,8 +304,12 @@ func (g *Group) waits() string {
 			what += ", "
 		}
 		what += fmt.Sprintf("message %d of %d has not come", g.arrived+1, s.Messages)
+		if s.Kind == Broadcast { // or a part of an AllGather
+			what += fmt.Sprintf(" from rank %d (%s), its root", s.Root, g.at.Members[s.Root])
+		}
 	}
-	return fmt.Sprintf("in %v %s: a member has not made this call, or made another one, or the way to it is cut", g.tuning.Timeout, what)
+	return fmt.Sprintf("in %v %s: a member has not made this call, or made another one, or the way to it is cut; incforge live ctl state says for whom a switch waits",
+		g.tuning.Timeout, what)
 }
 
 // fail ends the group: its queue pair first, so that nobody touches the buffers of the calls any more.

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/contract"
+	"incforge/inc"
 	"incforge/internal/synthetic"
 	"incforge/internal/testlog"
 	"incforge/live"
@@ -339,10 +340,31 @@ func TestJunk(t *testing.T) {
 	require.NoError(t, b.Close())
 }
 
+// inBand is a second group, of the first two ports, whose packets say what it does.
+const inBand = `
+  - start: 0x100
+    in_band: true
+    endpoints:
+      - {local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:02, ip: 10.0.0.2, qpn: 0x22}}
+      - {local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:03, ip: 10.0.0.3, qpn: 0x23}}
+`
+
+// anyControl is a frame without a fault, whose control says anything: at random, or of a few bits that mean something.
+func (r *rig) anyControl(rng *rand.Rand, ep inc.Endpoint) []byte {
+	p := roce.Packet{DstMAC: ep.LocalMAC, SrcMAC: ep.RemoteMAC, TTL: 64, SrcIP: ep.RemoteIP, DstIP: ep.LocalIP, SrcPort: 0xC000, Op: roce.SendOnlyImm,
+		PKey: roce.DefaultPKey, DestQP: ep.LocalQPN, PSN: roce.PSN(0x100 + rng.IntN(4)), Imm: rng.Uint32()}
+	if rng.IntN(2) == 0 {
+		p.Imm = 3<<25 | uint32(rng.IntN(3)) ^ 1<<rng.IntN(64)
+	}
+	return p.AppendFrame(nil)
+}
+
 // TestGarbage: whatever comes, at ports where groups work, and however much of it, the switch goes on.
 func TestGarbage(t *testing.T) {
 	const each = 20_000
-	r := run(t, star, ranks, plain)
+	p := synthetic.Mini()
+	p.BufferBytes *= 2
+	r := runDesign(t, p, star+inBand, ranks, plain)
 	ep := r.setup.Groups[0].Ends[0]
 	good := roce.Packet{DstMAC: ep.LocalMAC, SrcMAC: ep.RemoteMAC, TTL: 64, SrcIP: ep.RemoteIP, DstIP: ep.LocalIP, SrcPort: 0xC000, Op: roce.SendOnly,
 		PKey: roce.DefaultPKey, DestQP: ep.LocalQPN, PSN: 0x800000, Payload: make([]byte, 64)}
@@ -353,14 +375,20 @@ func TestGarbage(t *testing.T) {
 		require.NoError(t, err)
 		all.Go(func() {
 			rng := rand.New(rand.NewPCG(1, uint64(port)))
-			for range each {
+			for i := range each {
 				data := make([]byte, rng.IntN(300))
-				if rng.IntN(2) == 0 { // nearly right
+				switch rng.IntN(3) {
+				case 0:
+					data = r.anyControl(rng, r.setup.Groups[1].Ends[port])
+				case 1: // nearly right
 					data = append([]byte(nil), frame...)
 					for range 1 + rng.IntN(4) {
 						data[rng.IntN(len(data))] = byte(rng.Uint32())
 					}
 					data = data[:14+rng.IntN(len(data)-14)]
+				}
+				if i%64 == 63 { // or most is lost at the socket
+					time.Sleep(time.Millisecond)
 				}
 				if err := s.Send(r.mine(port), data); err != nil && !errors.Is(err, socket.ErrFull) {
 					t.Error(err)
@@ -370,10 +398,40 @@ func TestGarbage(t *testing.T) {
 		})
 		defer func() { require.NoError(t, s.Close()) }()
 	}
-	all.Wait()
+	over := make(chan struct{})
+	go func() { all.Wait(); close(over) }()
+	reset := func() {
+		_, err := r.client().Reset(t.Context(), "leaf", 1)
+		require.NoError(t, err)
+	}
+	for resting := false; !resting; { // a control that is taken for one of many packets lets no other in
+		select {
+		case <-over:
+			resting = true
+		case <-time.After(10 * time.Millisecond):
+			reset()
+		}
+	}
 	r.allReduce(1000, func(int) {})
+	reset() // and the group that it was for works
+	s, err := socket.Listen(r.peer(0))
+	require.NoError(t, err)
+	for end := range 2 {
+		r.emit(s, sent{1, end, 0x100, -1})
+	}
+	require.NoError(t, s.SetReceiveDeadline(time.Now().Add(time.Minute)))
+	buf := make([]byte, live.MaxFrame)
+	n, err := s.Receive(buf)
+	require.NoError(t, err)
+	got, err := roce.Decode(buf[:n])
+	require.NoError(t, err)
+	assert.Equal(t, []uint32{r.setup.Groups[1].Ends[0].RemoteQPN, 0x100, 3<<25 | 1}, []uint32{got.DestQP, uint32(got.PSN), got.Imm})
+	require.NoError(t, s.Close())
 	rep := r.end()
 	require.NoError(t, r.err)
+	for _, counter := range []string{"RANGE_OPEN", "DROP_BAD_CONTROL", "DROP_CONTROL", "DROP_RANGE"} {
+		assert.Greater(t, rep.Counters[counter], uint64(10), counter)
+	}
 	assert.Greater(t, rep.Ports[0].In+rep.Ports[0].Short+rep.Ports[1].In+rep.Ports[1].Short, uint64(each))
 }
 

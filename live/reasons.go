@@ -7,6 +7,7 @@ import (
 
 	"incforge/inc"
 	"incforge/live/groups"
+	"incforge/roce"
 )
 
 // reason is what a counter that rises with an endpoint's frames says of the endpoint, and what to do; empty for those that rise because
@@ -16,10 +17,10 @@ func reason(counter string, g *groups.Group, end *endWatched, known *inc.EndStan
 	case "DROP_GAP", "DROP_STALE", "RX_DUPLICATE", "DROP_RANGE":
 		return strayed(counter, g, end, known)
 	case "DROP_WINDOW":
-		return fmt.Sprintf("has more packets under way than the group's window of %d: let its program keep to that, or give the group a larger window", 1<<g.Set.Log2N/2)
+		return fmt.Sprintf("has more packets under way than the group's window of %d: let its program keep to that, or give the group a larger window", window(g))
 	case "DROP_FULL":
 		return fmt.Sprintf("is further ahead of the others than its pipe has room for, and is told to wait: it goes on when they send; let its program keep to the group's window of %d",
-			1<<g.Set.Log2N/2)
+			window(g))
 	}
 	return map[string]string{
 		"DROP_SHAPE": "sends a packet of another kind or length than the others have sent under this PSN: let all send the same sizes in the same messages with one " +
@@ -41,8 +42,32 @@ func reason(counter string, g *groups.Group, end *endWatched, known *inc.EndStan
 	}[counter]
 }
 
-// strayed is for data that is not what is expected next: a first PSN that is not START, a missing control, or packets that are lost again
-// and again. Old data of an endpoint that has got on is a repeat while others are waited for.
+// window is how many packets an endpoint of a group may have under way.
+func window(g *groups.Group) int { return 1 << g.Set.Log2N / 2 }
+
+// begunAnew tells whether data is of a queue pair that was connected anew while the group had gone on. NICs repeat only what is not acknowledged:
+// at most a window behind what is expected.
+func begunAnew(counter string, g *groups.Group, psn roce.PSN, known *inc.EndStanding) bool {
+	if known == nil {
+		return false
+	}
+	switch ahead := psn.Diff(known.Expected); counter {
+	case "DROP_STALE", "RX_DUPLICATE", "DROP_RANGE":
+		return ahead < -window(g)
+	case "DROP_GAP": // half of all PSNs and more behind
+		return ahead > window(g) && atStart(g, psn)
+	}
+	return false
+}
+
+// atStart tells whether a PSN is in the first window of a queue pair.
+func atStart(g *groups.Group, psn roce.PSN) bool {
+	d := psn.Diff(g.Set.Start)
+	return d >= 0 && d < window(g)
+}
+
+// strayed is for data that is not what is expected next: a first PSN that is not START, a queue pair that was connected anew, a missing control, or
+// packets that are lost again and again. Old data of an endpoint that has got on is a repeat while others are waited for.
 func strayed(counter string, g *groups.Group, end *endWatched, known *inc.EndStanding) string {
 	psn := end.fates[counter].psn
 	switch {
@@ -50,6 +75,11 @@ func strayed(counter string, g *groups.Group, end *endWatched, known *inc.EndSta
 		return ""
 	case known.Expected == g.Set.Start && psn != g.Set.Start:
 		return fmt.Sprintf("sends PSN %v, and none of its data was ever taken: the first PSN of its queue pair must be the group's START %v; connect it anew", psn, g.Set.Start)
+	case begunAnew(counter, g, psn, known):
+		if atStart(g, psn) {
+			psn = g.Set.Start
+		}
+		return fmt.Sprintf("has been connected anew at PSN %v while the group is at %v: reset the group and connect all anew", psn, known.Expected)
 	case counter == "DROP_RANGE":
 		return fmt.Sprintf("sends data where a control must begin the next collective (PSN %v is expected): let its program send the control first", known.Expected)
 	case counter == "DROP_GAP" && end.fates["DROP_WINDOW"].times+end.fates["DROP_FULL"].times > 0: // what is missing is what there was no room for

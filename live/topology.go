@@ -20,6 +20,7 @@ import (
 	"incforge/live/groups"
 	"incforge/live/wire"
 	"incforge/roce"
+	"incforge/verify/dut"
 )
 
 // ErrTopology is what everything that is wrong with a topology file wraps.
@@ -150,6 +151,9 @@ func (r *topologist) wanted(f *fileSwitch, all *fileTopology) {
 	}
 	if f.Name.V != "" && r.named(w.Name) >= 0 {
 		r.Addf(f.Name.Pos, "switch %s is there already", w.Name)
+	}
+	if f.DUT.Given && !slices.Contains(dut.Kinds(), dut.Kind(w.DUT)) {
+		r.Addf(f.DUT.Pos, "dut is %q, allowed are %v", w.DUT, dut.Kinds())
 	}
 	if strings.HasSuffix(w.Config, ".yaml") {
 		w.Config = r.path(w.Config)

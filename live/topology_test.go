@@ -67,6 +67,8 @@ links:
 			"loss is 2, it must be 0 to 1", "socket b is given twice", `name "a b": must be letters`, "1 is not a word", "time_scale is 0, allowed are"}},
 		{strings.Replace(good, "- {mine: sw0, ", "- {card: eth1}\n      - {port: 2, card: eth1}\n      - {port: 4, card: eth2, mine: sw0, ", 1), []string{
 			"t.yaml:10:25: card eth1 is given twice", "t.yaml:11:25: port 4 has a card, and can have no mine and peer"}},
+		{strings.NewReplacer("    groups: leaf.yaml", "    dut: wood\n    groups: leaf.yaml", "dut: reference", "dut: stone").Replace(good), []string{
+			`t.yaml:7:10: dut is "wood", allowed are [rtl core netlist reference]`, `t.yaml:12:43: dut is "stone", allowed are`}},
 		{strings.Replace(good, "name: spine", "name: leaf", 1), []string{"switch leaf is there already", `there is no switch "spine"`}},
 		{strings.Replace(good, "groups: leaf.yaml", "groups: leaf.yaml\n    agent: {listen: x, mac: 03:00:00:00:00:00}", 1), []string{
 			"t.yaml:7:13: switch leaf has an agent", "t.yaml:8:21: the agent of switch leaf has no ip", `8:21: "x" must be HOST:PORT`, "8:29: mac 03:00:00:00:00:00 is an address of many"}},

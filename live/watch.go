@@ -239,11 +239,11 @@ func (w *watch) check(now time.Time) {
 			if of.why != nil {
 				w.l.whole.o.Log.Warnf("live: %sgroup %d goes on after %.1f s", w.l.whole.of(w.l), g.Index, now.Sub(of.since).Seconds())
 			}
-			of.advance(now, w.l.eng.Now())
+			of.advance(g, &s, now, w.l.eng.Now())
 			of.before, of.base = s, nil
 		case w.l.look == nil && of.base == nil && of.heard():
 			of.base = w.l.counters()
-		case of.why == nil && w.stands(of, &s, now):
+		case of.why == nil && (w.stands(of, &s, now) || of.astray(g, &s, now)):
 			w.found++
 			of.why = w.explain(g, of, &s, now)
 			for _, line := range of.why {
@@ -253,12 +253,32 @@ func (w *watch) check(now time.Time) {
 	}
 }
 
-// advance forgets what was since the group advanced before.
-func (g *watched) advance(now time.Time, cycle uint64) {
+// advance forgets what was since the group advanced before, but for data of a queue pair that was connected anew: in Mode III it is acknowledged,
+// and does not come again.
+func (g *watched) advance(group *groups.Group, s *inc.Standing, now time.Time, cycle uint64) {
 	g.since, g.cycle, g.moved, g.why = now, cycle, false, nil
-	for _, end := range g.ends {
-		end.data, end.fates = 0, map[string]befell{}
+	for e, end := range g.ends {
+		before, known := knownEnd(&g.before, e), knownEnd(s, e)
+		end.data = 0
+		maps.DeleteFunc(end.fates, func(counter string, f befell) bool {
+			return !begunAnew(counter, group, f.psn, known) || before != nil && before.Expected != known.Expected
+		})
 	}
+}
+
+// astray tells whether an endpoint was connected anew at START while the group rested, which otherwise has nothing to do.
+func (g *watched) astray(group *groups.Group, s *inc.Standing, now time.Time) bool {
+	for e, end := range g.ends {
+		if end.data == 0 || now.Sub(end.first) < standTime-watchTime || end.first.Sub(g.since) < watchTime { // a frame that was late
+			continue
+		}
+		for counter, f := range end.fates {
+			if begunAnew(counter, group, f.psn, knownEnd(s, e)) && atStart(group, f.psn) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // heard tells whether data has come since the group advanced.

@@ -186,3 +186,35 @@ func TestStandstillsUnseen(t *testing.T) {
 	r.end()
 	require.NoError(t, r.err)
 }
+
+// TestConnectedAnew: a rank that comes back at START, while the group has gone on, is named and nobody else; when the others go on, too.
+func TestConnectedAnew(t *testing.T) {
+	for _, mode := range []int{2, 3} {
+		t.Run(fmt.Sprintf("mode %d", mode), func(t *testing.T) {
+			t.Parallel()
+			p := synthetic.Mini()
+			p.Mode = mode
+			r := runWith(t, p, star, ranks, func(o *live.Options) { o.Status = 0 })
+			r.allReduce(10000, func(int) {}) // of 40 packets
+			s, err := socket.Listen(r.dir + "/again")
+			require.NoError(t, err)
+			time.Sleep(time.Second) // longer than the switch takes to see that all is done
+			r.emit(s, sent{0, 0, 0xFFFFF0, 64})
+			const why = `endpoint 0 .* has been connected anew at PSN 0xfffff0 while the group is at 0x000018: reset the group and connect all anew \((RX_DUPLICATE|DROP_STALE) \+1 at`
+			says := func(times int) func() bool {
+				return func() bool { return len(regexp.MustCompile(why).FindAllString(r.log.String(), -1)) == times }
+			}
+			require.Eventually(t, says(1), 10*time.Second, 20*time.Millisecond, "at rest")
+			for rank := 1; rank < ranks; rank++ {
+				r.emit(s, sent{0, rank, 0x18, 64})
+			}
+			require.Eventually(t, says(2), 10*time.Second, 20*time.Millisecond, "when the others go on")
+			assert.Contains(t, r.log.String(), "group 0 goes on after")
+			assert.NotContains(t, r.log.String(), "is waited for")
+			assert.NotRegexp(t, `endpoint [123] \(`, r.log.String())
+			require.NoError(t, s.Close())
+			r.end()
+			require.NoError(t, r.err)
+		})
+	}
+}
