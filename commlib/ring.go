@@ -43,6 +43,7 @@ func newRing(g *Group, c *Config) (*ring, error) {
 }
 
 func (r *ring) destroy() error {
+	r.turns.hush()
 	var errs []error
 	for _, q := range []verbs.QP{r.next, r.previous} {
 		if q != nil {

@@ -13,7 +13,7 @@ import (
 
 // locker is a control plane that gives turns.
 type locker interface {
-	Lock(ctx context.Context, r *managerpb.LockRequest) *managerpb.LockResponse
+	Lock(ctx context.Context, r *managerpb.LockRequest) (*managerpb.LockResponse, error)
 	Unlock(ctx context.Context, sequence uint64) error
 }
 
@@ -26,6 +26,7 @@ type turns struct {
 	bytes    uint64
 	granted  bool
 	stop     func() // of what prolongs the turn
+	silence  func() // of what gives the last turn back; nil if nothing was said yet
 	// with and without count the collectives that had a turn and those that had none. Guarded by the group's mu.
 	with, without int
 }
@@ -112,13 +113,21 @@ func (t *turns) ask() bool {
 	l := g.leave.(locker)
 	ctx, cancel := context.WithTimeout(context.Background(), t.wait+goodbye)
 	defer cancel()
-	answer := make(chan *managerpb.LockResponse, 1)
-	sequence := t.sequence
+	t.hush() // what is asked now stands for what was to be given back
+	var a *managerpb.LockResponse
+	answer := make(chan error, 1)
+	sequence, wait := t.sequence, uint32(t.wait.Milliseconds())
 	go func() {
-		answer <- l.Lock(ctx, &managerpb.LockRequest{Sequence: sequence, WaitMs: uint32(t.wait.Milliseconds())})
+		var err error
+		a, err = l.Lock(ctx, &managerpb.LockRequest{Sequence: sequence, WaitMs: wait})
+		answer <- err
 	}()
 	select {
-	case a := <-answer:
+	case err := <-answer:
+		if err != nil {
+			t.release(l) // the manager may have got the turn
+			return false
+		}
 		if !a.Granted {
 			return false
 		}
@@ -144,13 +153,47 @@ func (t *turns) prolong(l locker, sequence uint64, lease time.Duration) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				l.Lock(ctx, &managerpb.LockRequest{Sequence: sequence, Prolong: true}) // a turn that is lost ends the group
+				_, _ = l.Lock(ctx, &managerpb.LockRequest{Sequence: sequence, Prolong: true}) // a turn that is lost ends the group
 			}
 		}
 	}()
 }
 
-// end gives the turn back, once all members have done with it.
+// release tells the manager that the turn is over, until it has heard it, the group asks for another, or ends.
+func (t *turns) release(l locker) (heard <-chan struct{}) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	t.silence = func() { cancel(); <-done }
+	sequence := t.sequence
+	go func() {
+		defer close(done)
+		for {
+			call, over := context.WithTimeout(ctx, goodbye)
+			err := l.Unlock(call, sequence)
+			over()
+			if err == nil {
+				return
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(askAgain):
+			}
+		}
+	}()
+	return done
+}
+
+// hush ends a release.
+func (t *turns) hush() {
+	if t.silence != nil {
+		t.silence()
+		t.silence = nil
+	}
+}
+
+// end gives the turn back, once all members have done with it. A manager that does not answer is waited for so that a group does not go on asking before others were
+// given a chance, but not for long.
 func (t *turns) end() error {
 	g := t.ring.g
 	own := g.at.Rank
@@ -159,9 +202,12 @@ func (t *turns) end() error {
 	}
 	if own == 0 {
 		t.stop()
-		ctx, cancel := context.WithTimeout(context.Background(), goodbye)
-		defer cancel()
-		_ = g.leave.(locker).Unlock(ctx, t.sequence) // who does not hear it ends the turn when it is asked for the next one
+		select {
+		case <-t.release(g.leave.(locker)):
+		case <-time.After(goodbye):
+		case <-g.leave.Ended():
+		case <-g.stop:
+		}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -144,5 +145,67 @@ func TestRing(t *testing.T) {
 	for _, name := range members[:3] {
 		qps, regions := c.hosts[name].nic.InUse()
 		require.Zero(t, qps+regions, name)
+	}
+}
+
+// forgetful is a manager whose answers can be lost: that to a Lock, and the next few to an Unlock, which it does not hear either.
+type forgetful struct {
+	managerpb.ManagerClient
+	lock    atomic.Bool
+	unlocks atomic.Int32
+}
+
+func (f *forgetful) Lock(ctx context.Context, r *managerpb.LockRequest, o ...grpc.CallOption) (*managerpb.LockResponse, error) {
+	out, err := f.ManagerClient.Lock(ctx, r, o...)
+	if f.lock.Load() && err == nil {
+		return nil, status.Error(codes.Unavailable, "the answer is lost")
+	}
+	return out, err
+}
+
+func (f *forgetful) Unlock(ctx context.Context, r *managerpb.UnlockRequest, o ...grpc.CallOption) (*managerpb.UnlockResponse, error) {
+	if f.unlocks.Add(-1) >= 0 {
+		return nil, status.Error(codes.DeadlineExceeded, "not heard")
+	}
+	return f.ManagerClient.Unlock(ctx, r, o...)
+}
+
+// A turn of which no member knows, because the answer was lost, or whose end the manager has not heard at once, is given back while the group does nothing.
+func TestTurnIsGivenBack(t *testing.T) {
+	t.Parallel()
+	c, ctx := newSharing(t, params(), live.Faults{}, 48), within(t, time.Minute)
+	f := &forgetful{}
+	all, err := c.init(ctx, "g", []string{"h0", "h2"}, func(cfg *commlib.Config) {
+		cfg.Policy = "temporal"
+		if cfg.Rank == 0 {
+			f.ManagerClient = cfg.Manager
+			cfg.Manager = f
+		}
+	})
+	require.NoError(t, err)
+	sum := func() error {
+		return everybody(2, func(rank int) error {
+			return all[rank].AllReduce(ctx, make([]byte, 8), make([]byte, 8), commlib.INT32, commlib.Sum)
+		})
+	}
+	free := func() bool {
+		for _, s := range c.switches {
+			if l, err := s.agent.List(ctx, nil); err != nil || l.FreeShared != 48 {
+				return false
+			}
+		}
+		return true
+	}
+	for i, lost := range []bool{true, false} {
+		f.lock.Store(lost)
+		f.unlocks.Store(2)
+		require.NoError(t, sum())
+		with, without := all[1].Turns()
+		require.Equal(t, []int{i, 1}, []int{with, without})
+		require.Eventually(t, free, 5*time.Second, 10*time.Millisecond)
+		require.Negative(t, f.unlocks.Load(), "the manager was told")
+	}
+	for _, g := range all {
+		require.NoError(t, g.Abort(ctx, ""))
 	}
 }

@@ -39,7 +39,7 @@ type Keeper struct {
 	answer   Answer
 	fence    uint64 // of the turn under way, 0 between turns
 	owed     map[int]uint64
-	// clean: no switch has anything of the group's that this Keeper does not know of. Of a Keeper before it one may.
+	// clean: no switch can hold a turn of this group left by an earlier Keeper.
 	clean bool
 }
 
@@ -47,7 +47,7 @@ type Keeper struct {
 var ErrPast = errors.New("a later turn was asked for")
 
 // Ask gets the turn for a collective of the group's. While others have the memory it asks again, until late. Asked for the same collective again it gives the same
-// answer.
+// answer. If ctx ends before there is one, nobody hears it, and the turn is given back.
 func (k *Keeper) Ask(ctx context.Context, sequence uint64, late func() bool) (Answer, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -62,6 +62,11 @@ func (k *Keeper) Ask(ctx context.Context, sequence uint64, late func() bool) (An
 	for k.settle(ctx); ; {
 		fence := k.Next()
 		err := k.all(ctx, fence)
+		if err == nil && ctx.Err() != nil {
+			k.answer.Reason = "nobody waits for the turn any more"
+			k.giveBack(ctx, fence)
+			return k.answer, nil
+		}
 		if err == nil {
 			k.answer, k.fence = Answer{Granted: true}, fence
 			return k.answer, nil
@@ -118,6 +123,11 @@ func (k *Keeper) Done(ctx context.Context, sequence uint64) {
 		fence = k.Next()
 	}
 	k.sequence, k.fence, k.answer = sequence, 0, Answer{Reason: "the turn was given back"}
+	k.giveBack(ctx, fence)
+}
+
+// giveBack unlocks every switch.
+func (k *Keeper) giveBack(ctx context.Context, fence uint64) {
 	for i := range k.Sites {
 		k.release(ctx, i, fence)
 	}

@@ -61,8 +61,9 @@ type leader struct {
 	epoch  int
 	lost   bool // the group was stopped at a switch
 	left   int  // collectives
-	// sequence counts those of the instance.
+	// sequence counts those of the instance; unsaid is the one of which the manager has not heard that it is over, 0 if there is none.
 	sequence uint64
+	unsaid   uint64
 	resume   chan struct{}
 	paused   chan struct{}
 	over     bool
@@ -250,26 +251,49 @@ func (g *leader) manager(do func(k *Keeper)) (lived bool) {
 	return true
 }
 
-// ask gets an answer, from as many managers as it takes. Whoever is late does not begin to ask the switches once more.
+// ask asks once, as commlib does. No answer, because the manager dies, or is late, or is not heard, is a refusal, but the manager is to be told. Whoever is late does not
+// begin to ask the switches once more.
 func (g *leader) ask(sequence uint64) (a Answer) {
-	for lived := false; !lived; {
-		began, attempts := g.w.now, 0
-		late := func() bool { return g.w.now.Sub(began) >= wait }
-		lived = g.manager(func(k *Keeper) {
-			next := k.Next
-			k.Next = func() uint64 {
-				if attempts++; attempts > 1 && late() {
-					g.w.failed = fmt.Errorf("%s asks once more after %v", g.name, g.w.now.Sub(began))
-				}
-				return next()
+	began, attempts := g.w.now, 0
+	late := func() bool { return g.w.now.Sub(began) >= wait }
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	fate := g.w.fate(40)
+	lived := g.manager(func(k *Keeper) {
+		next := k.Next
+		k.Next = func() uint64 {
+			if attempts++; attempts > 1 && late() {
+				g.w.failed = fmt.Errorf("%s asks once more after %v", g.name, g.w.now.Sub(began))
 			}
-			defer func() { k.Next = next }()
-			var err error
-			a, err = k.Ask(context.Background(), sequence, late)
-			require.NoError(g.w.t, err)
-		})
+			if fate == 0 {
+				cancel() // the leader waits no longer
+			}
+			return next()
+		}
+		defer func() { k.Next = next }()
+		var err error
+		a, err = k.Ask(ctx, sequence, late)
+		require.NoError(g.w.t, err)
+		if fate == 0 && k.fence != 0 {
+			g.w.failed = fmt.Errorf("%s has a turn that nobody waited for", g.name)
+		}
+	})
+	if !lived || fate < 3 {
+		g.unsaid = sequence
+		g.say(g.w.rng.IntN(4))
+		return Answer{}
 	}
 	return a
+}
+
+// say tells the manager that a turn is over, until it has heard it, or has not so many times.
+func (g *leader) say(times int) {
+	for ; times > 0 && g.unsaid != 0; times-- {
+		g.yield()
+		if g.w.fate(8) > 0 && g.manager(func(k *Keeper) { k.Done(context.Background(), g.unsaid) }) {
+			g.unsaid = 0
+		}
+	}
 }
 
 // life is what a group does: collectives with a turn, or without one.
@@ -285,6 +309,7 @@ func (g *leader) life() {
 			g.remove()
 		}
 		g.sequence++
+		g.unsaid = 0 // what is asked now stands for it
 		a := g.ask(g.sequence)
 		if !a.Granted {
 			w.refused++
@@ -307,15 +332,15 @@ func (g *leader) life() {
 		for _, s := range g.sites {
 			delete(s.using, g.name)
 		}
-		if w.fate(8) > 0 { // else nobody hears that it is done
-			g.manager(func(k *Keeper) { k.Done(context.Background(), g.sequence) })
-		}
+		g.unsaid = g.sequence
+		g.say(1 + w.rng.IntN(4))
 	}
 }
 
 // settled finds memory that nobody takes care of: between turns, what a manager that lives has to say is said, and then no switch holds anything for the group.
 func (g *leader) settled() {
-	if g.keeper == nil || g.epoch != g.w.epoch || g.keeper.fence != 0 {
+	g.say(mostSteps)
+	if g.keeper == nil || g.epoch != g.w.epoch {
 		return
 	}
 	g.manager(func(k *Keeper) { k.Settle(context.Background()) })
@@ -344,7 +369,7 @@ func (g *leader) remove() {
 		}
 	}
 	g.w.rename(g)
-	g.lost, g.keeper, g.sequence = false, nil, 0
+	g.lost, g.keeper, g.sequence, g.unsaid = false, nil, 0, 0
 }
 
 // rename gives a group the name of its next instance.
@@ -455,4 +480,35 @@ func TestInterleavings(t *testing.T) {
 	t.Logf("%d interleavings: %d turns, %d refusals, %d groups stopped, %d crashes", *seeds, granted, refused, evicted, crashes)
 	require.Greater(t, min(granted, refused, crashes), *seeds)
 	require.Greater(t, evicted, *seeds/50)
+}
+
+// Whoever has asked and gone has no turn.
+func TestNobodyWaits(t *testing.T) {
+	w := draw(t, 1)
+	w.calm = true
+	g := w.groups[0]
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan Answer)
+	g.resume, g.paused, w.running = make(chan struct{}), make(chan struct{}), g
+	go func() {
+		<-g.resume
+		var a Answer
+		g.manager(func(k *Keeper) { a, _ = k.Ask(ctx, 1, func() bool { return false }) })
+		done <- a
+	}()
+	cancel()
+	g.resume <- struct{}{}
+	for {
+		select {
+		case <-g.paused:
+			g.resume <- struct{}{}
+			continue
+		case a := <-done:
+			require.Equal(t, Answer{Reason: "nobody waits for the turn any more"}, a)
+		}
+		break
+	}
+	for _, s := range g.sites {
+		require.Equal(t, s.slots, s.table.Free())
+	}
 }

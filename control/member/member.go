@@ -76,14 +76,10 @@ func InitRing(ctx context.Context, m managerpb.ManagerClient, r *managerpb.JoinR
 	return g, nil
 }
 
-// Lock asks for the group's turn, or prolongs the one that it has. A manager that does not answer in time is one that refuses.
-func (g *Group) Lock(ctx context.Context, r *managerpb.LockRequest) *managerpb.LockResponse {
+// Lock asks for the group's turn, or prolongs the one that it has. After an error the manager may have got it: Unlock ends it.
+func (g *Group) Lock(ctx context.Context, r *managerpb.LockRequest) (*managerpb.LockResponse, error) {
 	r.Group = g.Offer.Group
-	out, err := g.manager.Lock(ctx, r)
-	if err != nil {
-		return &managerpb.LockResponse{Reason: status.Convert(err).Message()}
-	}
-	return out
+	return g.manager.Lock(ctx, r)
 }
 
 // Unlock ends the turn for a collective. A manager that does not answer is told again until ctx ends.
