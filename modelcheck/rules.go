@@ -193,20 +193,24 @@ func budgets() [][5]int {
 
 // Shown is the smallest model in which rules known to be wrong show.
 type Shown struct {
+	// Result is nil if no model shows them.
 	*Result
 	// Tried is the number of models up to it, itself among them.
 	Tried int `json:"tried"`
+	// Undecided counts those of them whose search stopped at a limit: such a model may show the rules too.
+	Undecided int `json:"undecided"`
 	// Right is the search of the same model with the right rules, which passes.
-	Right *Result `json:"right"`
+	Right *Result `json:"right,omitempty"`
 }
 
-// ErrNotShown means that no small model shows a rule.
+// ErrNotShown means that no small model shows a rule, of those that were searched to their ends.
 var ErrNotShown = errors.New("no small model shows it")
 
 // Smallest searches models of a mode (0: any), the smallest first, until one breaks a property with the rules known to be wrong and holds
-// with the right ones.
+// with the right ones. Of the options' limits only MaxStates counts, of each search; 0 is 65,536. With ErrNotShown comes how many models were tried.
 func Smallest(ctx context.Context, mode int, rules []string, opt Options) (*Shown, error) {
-	opt.Checkpoint, opt.MaxStates, opt.Workers = "", smallStates, 1 // models so small have nothing for two
+	opt.Checkpoint, opt.MaxStates, opt.Workers = "", cmp.Or(opt.MaxStates, smallStates), 1 // models so small have nothing for two
+	opt.MaxBytes, opt.MaxTime = 0, 0
 	var all []model.Config
 	for _, m := range []int{2, 3, 1} {
 		here := model.RulesIn(m)
@@ -218,23 +222,39 @@ func Smallest(ctx context.Context, mode int, rules []string, opt Options) (*Show
 		return nil, fmt.Errorf("rules %s are not of one mode: %w", strings.Join(rules, ", "), model.ErrConfig)
 	}
 	slices.SortStableFunc(all, func(a, b model.Config) int { return sizeOf(a) - sizeOf(b) })
-	for i, c := range all {
+	shown := &Shown{}
+	for _, c := range all {
 		right := c
 		c.Bad = rules
 		r, err := Check(ctx, c, opt)
 		if err != nil {
 			return nil, err
 		}
+		shown.Tried++
 		if r.Violation == nil {
+			if !r.Complete {
+				shown.Undecided++
+			}
 			continue
 		}
 		held, err := Check(ctx, right, opt)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if held.Violation == nil && held.Complete {
-			return &Shown{r, i + 1, held}, nil
+		case held.Violation == nil && held.Complete:
+			shown.Result, shown.Right = r, held
+			return shown, nil
+		case held.Violation == nil:
+			shown.Undecided++
 		}
 	}
-	return nil, fmt.Errorf("rule %s, %d models: %w", strings.Join(rules, ", "), len(all), ErrNotShown)
+	return shown, fmt.Errorf("rule %s, %d models%s: %w", strings.Join(rules, ", "), shown.Tried, shown.Doubt(), ErrNotShown)
+}
+
+// Doubt says how many searches had no verdict; "" if all had.
+func (s *Shown) Doubt() string {
+	if s.Undecided == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of them without a verdict: their searches stopped at a limit)", s.Undecided)
 }

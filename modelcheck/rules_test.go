@@ -46,6 +46,12 @@ func TestSmallest(t *testing.T) {
 	}
 	_, err := Smallest(context.Background(), 0, []string{"A9", "B9"}, Options{})
 	require.ErrorIs(t, err, model.ErrConfig, "rules of two modes")
+
+	none, err := Smallest(context.Background(), 3, []string{"B15"}, Options{Symmetry: true, Reduction: true, MaxStates: 1})
+	require.ErrorIs(t, err, ErrNotShown)
+	require.ErrorContains(t, err, "without a verdict")
+	assert.Nil(t, none.Result)
+	assert.Equal(t, none.Tried, none.Undecided, "nothing shows in a single state")
 }
 
 // No size is left out between the smallest model and the largest, and none comes before a smaller one.

@@ -47,7 +47,7 @@ of what it measured, and a figure without one is an error. The published rules t
 				}
 				return nil
 			case f.from != "" && len(f.record) != 1:
-				return usagef("--from FILE is what one --record was left by")
+				return usagef("--from needs exactly one --record")
 			}
 			for _, id := range f.record {
 				i := slices.IndexFunc(runs, func(r evidence.Run) bool { return r.ID == id })

@@ -42,8 +42,9 @@ hold, and that from every state the collective can still complete without furthe
 Without a flag that describes a model it checks the six models of the paper: Tree-3-2, three packets from each sender, at most one loss, a
 window of three (the paper does not say) and as many slots in a pipe. It prints the numbers of states beside the paper's.
 
-With --bad and nothing else, but perhaps a mode, it looks for the smallest model that shows the rule. A search that passes is followed by
-short ones with every rule known to be wrong, and says which of them it could not have noticed (--notice=false leaves them out).
+With --bad and nothing else, but perhaps a mode, it looks for the smallest model that shows the rule, in searches of 65,536 states at most
+(--max-states); it says how many stopped there without a verdict. A search that passes is followed by short ones with every rule known to be
+wrong, and says which of them it could not have noticed (--notice=false leaves them out).
 
 A violation is printed as a message sequence chart and saved as a scenario for --replay.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -64,6 +65,8 @@ A violation is printed as a message sequence chart and saved as a scenario for -
 			switch named := cmd.Flags().Changed("mode"); {
 			case changed(cmd, modelFlags()) || named && len(f.config.Bad) == 0:
 				return a.modelcheckOne(cmd.Context(), &f)
+			case len(f.config.Bad) > 0 && changed(cmd, searchFlags()):
+				return usagef("--%s are for one model: with --bad alone there are many small ones", strings.Join(searchFlags(), ", --"))
 			case len(f.config.Bad) > 0:
 				return a.modelcheckSmallest(cmd.Context(), &f, named)
 			}
@@ -91,7 +94,7 @@ A violation is printed as a message sequence chart and saved as a scenario for -
 	fl.BoolVar(&f.reduction, "reduction", true, "partial-order reduction: explore only one order of independent steps")
 	fl.BoolVar(&f.rules, "notice", true, "after a search that passes, say which of the rules known to be wrong it could not have noticed")
 	fl.IntVar(&f.workers, "workers", 0, "goroutines (default: one a processor); the counts do not depend on it")
-	fl.IntVar(&f.maxStates, "max-states", 0, "stop without a verdict after this many states (default: 2^31)")
+	fl.IntVar(&f.maxStates, "max-states", 0, "stop without a verdict after this many states (default: 2^31; with --bad alone 65,536 of each model)")
 	fl.IntVar(&f.memory, "memory", 8192, "stop without a verdict when the set of states takes this many MB; 0 is no limit")
 	fl.DurationVar(&f.maxTime, "max-time", 0, "stop without a verdict after this time; 0 is no limit")
 	fl.StringVar(&f.checkpoint, "checkpoint", "", "save the search in this file every five minutes and when it stops; resume from it if it exists")

@@ -19,6 +19,9 @@ func modelFlags() []string {
 	return []string{"collective", "tree", "requests", "window", "slots", "bytes", "path-mtus", "loss", "reorder", "dup", "timeouts", "rnr", "free", "empty", "checkpoint"}
 }
 
+// searchFlags are those that the many short searches for the smallest model have no use for.
+func searchFlags() []string { return []string{"workers", "memory", "max-time"} }
+
 // changed tells whether one of the flags was given.
 func changed(cmd *cobra.Command, flags []string) bool {
 	for _, name := range flags {
@@ -42,18 +45,18 @@ func (a *app) modelcheckSmallest(ctx context.Context, f *modelcheckFlags, named 
 		}
 	}
 	stop := a.working("modelcheck: the smallest model that shows %s", strings.Join(f.config.Bad, ", "))
-	shown, err := modelcheck.Smallest(ctx, mode, f.config.Bad, modelcheck.Options{Symmetry: f.symmetry, Reduction: f.reduction, Shortest: true})
+	shown, err := modelcheck.Smallest(ctx, mode, f.config.Bad, modelcheck.Options{Symmetry: f.symmetry, Reduction: f.reduction, MaxStates: f.maxStates, Shortest: true})
 	stop()
 	switch {
 	case errors.Is(err, model.ErrConfig):
 		return usageError{err}
 	case errors.Is(err, modelcheck.ErrNotShown):
 		fmt.Fprintln(a.out, err)
-		return errFailed
+		return errors.Join(writeJSON(f.json, shown), errFailed)
 	case err != nil:
 		return err
 	}
-	fmt.Fprintf(a.out, "the smallest of %d models that shows it; with the right rules it holds, %d states\n", shown.Tried, shown.Right.Distinct)
+	fmt.Fprintf(a.out, "the smallest of %d models%s that shows it; with the right rules it holds, %d states\n", shown.Tried, shown.Doubt(), shown.Right.Distinct)
 	a.printSearch(shown.Result)
 	if err := writeJSON(f.json, shown); err != nil {
 		return err

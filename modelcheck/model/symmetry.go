@@ -20,8 +20,8 @@ type Automorphism struct {
 	After     []int   // the number of the automorphism that is first the one of this index, then this one
 }
 
-// Automorphisms are all of the tree that leave host fixed alone (-1: none is fixed) and exchange only hosts that the kind of a host's number is
-// the same of; the first is the identity. Beyond limit of them only the identity is given: a set that is no group would be unsound.
+// Automorphisms are all of the tree that leave host fixed alone (-1: none is fixed) and exchange only hosts of the same kind; the
+// first is the identity. Beyond limit of them only the identity is given: a set that is no group would be unsound.
 func Automorphisms(t *topology.Topology, fixed, limit int, kind func(host int) int) []Automorphism {
 	all := permutations(t, fixed, limit, kind)
 	if len(all) > limit {

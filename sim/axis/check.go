@@ -71,7 +71,7 @@ type checker struct {
 	own       bool  // the payload is a Source's, which makes tkeep itself
 	saw       *bool // in another clock than the first: reset was high since the edge before; nil in the first
 	armed     bool  // a reset was seen, or there is none
-	wasReset  bool  // the cycle before had reset, and so had others that must have
+	wasReset  bool  // reset was high for at least grace consecutive cycles up to the previous one
 	resets    int   // cycles with reset so far, one behind the other
 	lastReset uint64
 	grace     int  // cycles with reset until tvalid is low
