@@ -127,8 +127,8 @@ commlib-test: tools commlib ## The C library: examples in Go, C and Python as ra
 lab: build ## Build the Linux guest for incforge lab from Debian's packages: build/lab (ten minutes at most, then kept in the cache)
 	@lab/guest/make.sh $(abspath $(BUILD))/lab
 
-lab-test: lab tools ## Linux hosts on Verilog and on the reference: AllReduces without loss and with, hosts killed, groups that stand, garbage
-	INCFORGE_LAB_GUEST=$(abspath $(BUILD))/lab $(GO) test -timeout 60m -count 1 ./cmd/incforge -run TestLab -v
+lab-test: lab verbs tools ## Linux hosts on Verilog and on the reference: AllReduces, losses, hosts killed, standstills, garbage; of CommLib one case, the matrix is commlib-lab-test
+	INCFORGE_LAB_GUEST=$(abspath $(BUILD))/lab INCFORGE_GUEST_PROGRAMS=$(abspath $(BUILD))/guest $(GO) test -timeout 60m -count 1 ./cmd/incforge -run TestLab -v
 
 lab-speed: lab tools ## Speed of AllReduces of four Linux hosts, on the reference and on Verilog; for a machine that does nothing else
 	INCFORGE_LAB_GUEST=$(abspath $(BUILD))/lab INCFORGE_LAB_SPEED=1 $(GO) test -timeout 30m -count 1 ./cmd/incforge -run TestLabSpeed -v

@@ -182,6 +182,30 @@ const (
 	everyAny = "every verbs:rxe0 $(hostname) /share/groups/any"
 )
 
+// onGuests runs a command on all hosts of a lab, and returns what they print.
+func onGuests(t *testing.T, guest, file, command string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	start := time.Now()
+	status := run(t.Context(), []string{"lab", file, "--guest", guest, "--", command}, &stdout, &stderr)
+	t.Logf("%.0f s: %s\n%s%s", time.Since(start).Seconds(), command, stdout.String(), stderr.String())
+	require.Equal(t, exitOK, status)
+	return stdout.String()
+}
+
+// TestLabCommLib: an AllReduce of CommLib over libibverbs, in Go and in C, on four Linux hosts. TestCommLibGuests has all the others.
+func TestLabCommLib(t *testing.T) {
+	guest, programs := guests(t), os.Getenv("INCFORGE_GUEST_PROGRAMS")
+	if programs == "" {
+		t.Skip("make verbs builds the programs; make lab-test names them")
+	}
+	out := onGuests(t, guest, guestCase{hosts: 4, mode: 2, dut: "reference"}.file(t, programs), "set -e; "+perfAny+
+		"--collective allreduce --type fp32 --bytes 64Ki; EVERY_CALLS='allreduce int32 65536' "+everyAny)
+	assert.Equal(t, 1, strings.Count(out, "h0:  collective "))
+	assert.Equal(t, 4, strings.Count(out, ": right"))
+	assert.Equal(t, 4, strings.Count(out, "every call is right"))
+}
+
 // CommLib over libibverbs on Linux hosts: its device alone; pairwise, collectives, types, sizes, modes, losses and languages on four hosts on a leaf of Verilog
 // and on eight below a spine; every function in C; 16 MiB; groups by a manager on Verilog. make commlib-lab-test runs it.
 func TestCommLibGuests(t *testing.T) {
@@ -192,12 +216,7 @@ func TestCommLibGuests(t *testing.T) {
 	t.Setenv("XDG_RUNTIME_DIR", t.TempDir())
 	on := func(t *testing.T, file, command string) string {
 		t.Helper()
-		var stdout, stderr bytes.Buffer
-		start := time.Now()
-		status := run(t.Context(), []string{"lab", file, "--guest", guest, "--", command}, &stdout, &stderr)
-		t.Logf("%.0f s: %s\n%s%s", time.Since(start).Seconds(), command, stdout.String(), stderr.String())
-		require.Equal(t, exitOK, status)
-		return stdout.String()
+		return onGuests(t, guest, file, command)
 	}
 	t.Run("device", func(t *testing.T) {
 		out := on(t, guestCase{hosts: 4, mode: 2, dut: "reference"}.file(t, programs), "INCFORGE_VERBS_DEVICE=rxe0 ibverbs.test -test.v")

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/live"
+	"incforge/roce"
 )
 
 // held is what a lab holds that must not grow: the heap of this process, memory in kB and RDMA objects of each host, and of each group what
@@ -179,14 +180,18 @@ func standstills(t *testing.T, config, window string) {
 	}
 }
 
-// TestLabGarbage: in a host's place somebody sends 100,000 frames that make no sense, and the control socket gets as many requests, while a
-// group of the other hosts works.
+// TestLabGarbage: in a host's place somebody sends 100,000 frames that make no sense and as many controls that are right but for what they say, and the
+// control socket gets as many requests, while a group of the other hosts works and two of them speak TCP.
 func TestLabGarbage(t *testing.T) {
 	const count = 100_000
-	c := startLab(t, leaf(labExample(t, "switch.yaml"), "  - {name: ints, hosts: [h0, h1, h2], dtype: INT32}\n"))
+	c := startLab(t, leaf(labExample(t, "switch.yaml"), "  - {name: ints, hosts: [h0, h1, h2], dtype: INT32}\n  - {name: asks, hosts: [h1, h3], in_band: true}\n"))
 	r := rand.New(rand.NewPCG(1, 1))
+	c.do("allreduce asks 1024", "h1", "h3")
 	work := c.begin("allreduce -n 40 ints 262144", "h0", "h1", "h2")
 	work.out.Await(t, "right", 20*time.Second)
+	c.tcp("h0", "h1", "10.77.0.2")
+	before, err := c.client().State(t.Context())
+	require.NoError(t, err)
 	status, _, stderr := try(t, "lab", "kill", "h3")
 	require.Equal(t, exitOK, status, stderr)
 	conn, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Name: filepath.Join(filepath.Dir(c.state.Control), "leaf.3"), Net: "unixpacket"})
@@ -196,6 +201,8 @@ func TestLabGarbage(t *testing.T) {
 	for range count {
 		_, err := conn.Write(spoil(r, samples()))
 		require.NoError(t, err)
+		_, err = conn.Write(anyControl(r, &before.Switches[0].Groups[1]))
+		require.NoError(t, err)
 	}
 	require.NoError(t, conn.Close())
 	t.Logf("frames: %v", time.Since(start))
@@ -204,13 +211,43 @@ func TestLabGarbage(t *testing.T) {
 	state, err := c.client().State(t.Context())
 	require.NoError(t, err)
 	port := state.Switches[0].Ports[3]
-	assert.GreaterOrEqual(t, port.In+port.Short+port.ARP+port.BridgeIn, uint64(count))
+	assert.GreaterOrEqual(t, port.In+port.Short+port.ARP+port.BridgeIn, uint64(2*count))
+	refused := uint64(0)
+	for _, counter := range []string{"DROP_BAD_CONTROL", "DROP_CONTROL", "DROP_RANGE", "DROP_GAP", "DROP_STALE", "DROP_WINDOW", "DROP_SHAPE", "TX_RESEND", "DROP_WRONG_ROLE"} {
+		refused += state.Switches[0].Counters[counter] - before.Switches[0].Counters[counter]
+	}
+	assert.Greater(t, refused, uint64(count*9/10), "of the controls")
 	t.Logf("%+v\n%v", port, state.Switches[0].Counters)
 	assert.Equal(t, 1, c.look().Groups[0].Joined, "no request was taken for one that makes sense")
 	status, _, stderr = try(t, "lab", "start", "h3")
 	require.Equal(t, exitOK, status, stderr)
 	c.do("ping -c 1 10.77.0.1", "h3")
 	assert.Equal(t, 3, strings.Count(c.do("allreduce ints 1048576", "h0", "h1", "h2"), "right"))
+	assert.Equal(t, 2, strings.Count(c.do("allreduce asks 65536", "h1", "h3"), "right"))
+}
+
+// tcp sends 1 MiB from a host to another, of that address, by TCP.
+func (c *cluster) tcp(from, to, address string) {
+	c.t.Helper()
+	take := c.begin("mkfifo /tmp/open; nc -l -p 7000 0<>/tmp/open >/tmp/taken; sha256sum </tmp/taken; wc -c </tmp/taken", to)
+	sent := c.do("dd if=/dev/urandom of=/tmp/given bs=65536 count=16 2>/dev/null; until nc "+address+" 7000 </tmp/given; do usleep 100000; done; sha256sum </tmp/given; wc -c </tmp/given", from)
+	select {
+	case ok := <-take.done:
+		require.True(c.t, ok, take.out)
+	case <-time.After(time.Minute):
+		require.Fail(c.t, "TCP", take.out)
+	}
+	require.Contains(c.t, sent, "1048576")
+	require.Equal(c.t, strings.ReplaceAll(sent, from+": ", ""), strings.ReplaceAll(take.out.String(), to+": ", ""))
+}
+
+// anyControl is a frame of a group's last endpoint without a fault, whose control says anything.
+func anyControl(r *rand.Rand, g *live.GroupState) []byte {
+	ep := g.Ends[len(g.Ends)-1]
+	p := roce.Packet{DstMAC: roce.MAC{2, 0x49, 0x4E, 0x43, 1, byte(ep.Port)}, SrcMAC: roce.MAC{0x52, 0x54, 0, 0x77, 0, byte(ep.Port + 1)}, TTL: 64, SrcIP: ep.RemoteIP, DstIP: ep.LocalIP, SrcPort: 0xC000,
+		Op: roce.SendOnlyImm, PKey: roce.DefaultPKey, DestQP: ep.LocalQPN, PSN: *ep.Expected, Imm: r.Uint32()}
+	p.PSN = p.PSN.Add(r.IntN(32) - 16)
+	return p.AppendFrame(nil)
 }
 
 // samples are frames of the group's to begin with: as a host sends them, but for the ICRC.
@@ -257,7 +294,8 @@ func requests(t *testing.T, path string, r *rand.Rand, count int) {
 	bodies := []string{"group: 1\nendpoints: []\n", "{", "start: -1\n", "\x00\xff", "[1, 2]", "start: 1\nstart: 2\n", "endpoints: [{port: 99}]\n", "dtype: FP9\n",
 		strings.Repeat("[", 5000), "a: &a [*a]\n", "colour: red\n"}
 	start := time.Now()
-	for i := range count {
+	sent := 0
+	for sent < count {
 		method, at := methods[r.IntN(len(methods))], paths[r.IntN(len(paths))]
 		if at == "/v1/switches/leaf/groups/0" && method == "DELETE" {
 			continue // which makes sense
@@ -265,14 +303,15 @@ func requests(t *testing.T, path string, r *rand.Rand, count int) {
 		req, err := http.NewRequest(method, "http://live"+at, strings.NewReader(bodies[r.IntN(len(bodies))]))
 		require.NoError(t, err)
 		resp, err := client.Do(req)
-		require.NoError(t, err, "request %d", i)
+		require.NoError(t, err, "request %d", sent)
 		require.GreaterOrEqual(t, resp.StatusCode, 400, "%s %s", method, at)
 		_, err = io.Copy(io.Discard, resp.Body)
 		require.NoError(t, err)
 		require.NoError(t, resp.Body.Close())
+		sent++
 	}
 	client.CloseIdleConnections()
-	t.Logf("requests: %v", time.Since(start))
+	t.Logf("%d requests: %v", sent, time.Since(start))
 	// What is not even HTTP.
 	for range 1000 {
 		conn, err := net.Dial("unix", path)
