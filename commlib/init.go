@@ -46,6 +46,9 @@ func InitGroup(ctx context.Context, c Config) (*Group, error) {
 	if c.Rank < 0 || c.Rank >= len(c.Members) {
 		return nil, fmt.Errorf("group %s: rank %d of %d members", c.Name, c.Rank, len(c.Members))
 	}
+	if c.TurnWait < 0 || c.TurnWait > managerpb.MostWait {
+		return nil, fmt.Errorf("group %s: %v to ask for a turn: it can be 0 to %v", c.Name, c.TurnWait, managerpb.MostWait)
+	}
 	over := time.Now().Add(c.Wait)
 	for {
 		g, err := c.ask(ctx)

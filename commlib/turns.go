@@ -8,6 +8,9 @@ import (
 	"fmt"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"incforge/control/managerpb"
 )
 
@@ -92,8 +95,13 @@ func (t *turns) begin(c *Call) (granted bool, err error) {
 	t.sequence++
 	t.call, t.bytes = shape(&c.Request)
 	what := uint64(turnRefused)
-	if own == 0 && t.ask() {
-		what = turnGranted
+	if own == 0 {
+		if granted, err = t.ask(); err != nil {
+			return false, err
+		}
+		if granted {
+			what = turnGranted
+		}
 	}
 	what, err = t.noted(what, own > 0, own < n-1)
 	t.granted = what == turnGranted
@@ -107,8 +115,8 @@ func (t *turns) begin(c *Call) (granted bool, err error) {
 	return t.granted, err
 }
 
-// ask has the manager ask. It waits no longer than the group lives.
-func (t *turns) ask() bool {
+// ask has the manager ask. It waits no longer than the group lives, and ends it if there is no sense in what it asks.
+func (t *turns) ask() (granted bool, err error) {
 	g := t.ring.g
 	l := g.leave.(locker)
 	ctx, cancel := context.WithTimeout(context.Background(), t.wait+goodbye)
@@ -124,19 +132,23 @@ func (t *turns) ask() bool {
 	}()
 	select {
 	case err := <-answer:
-		if err != nil {
+		switch {
+		case status.Code(err) == codes.InvalidArgument:
+			reason := "the manager gives no turn: " + status.Convert(err).Message()
+			_ = g.leave.Abort(ctx, reason) // who does not hear it finds this member gone
+			return false, &Error{Kind: ErrEnded, Reason: reason}
+		case err != nil:
 			t.release(l) // the manager may have got the turn
-			return false
-		}
-		if !a.Granted {
-			return false
+			return false, nil
+		case !a.Granted:
+			return false, nil
 		}
 		t.prolong(l, sequence, time.Duration(a.LeaseMs)*time.Millisecond)
-		return true
+		return true, nil
 	case <-g.leave.Ended():
 	case <-g.stop:
 	}
-	return false
+	return false, nil
 }
 
 // prolong keeps the turn until stop.

@@ -148,6 +148,13 @@ func TestRing(t *testing.T) {
 	}
 }
 
+// strict is a manager that finds no sense in what is asked about turns.
+type strict struct{ managerpb.ManagerClient }
+
+func (strict) Lock(context.Context, *managerpb.LockRequest, ...grpc.CallOption) (*managerpb.LockResponse, error) {
+	return nil, status.Error(codes.InvalidArgument, "a wait of a year")
+}
+
 // forgetful is a manager whose answers can be lost: that to a Lock, and the next few to an Unlock, which it does not hear either.
 type forgetful struct {
 	managerpb.ManagerClient
@@ -207,5 +214,17 @@ func TestTurnIsGivenBack(t *testing.T) {
 	}
 	for _, g := range all {
 		require.NoError(t, g.Abort(ctx, ""))
+	}
+
+	for _, wait := range []time.Duration{-1, time.Minute + 1} {
+		_, err = c.init(ctx, "h", []string{"h0", "h2"}, func(cfg *commlib.Config) { cfg.Policy, cfg.TurnWait = "temporal", wait })
+		require.ErrorContains(t, err, "it can be 0 to 1m0s")
+	}
+	all, err = c.init(ctx, "h", []string{"h0", "h2"}, func(cfg *commlib.Config) { cfg.Policy, cfg.Manager = "temporal", strict{cfg.Manager} })
+	require.NoError(t, err)
+	require.Error(t, sum())
+	for _, g := range all {
+		<-g.Ended()
+		require.ErrorContains(t, g.Err(), "the manager gives no turn: a wait of a year")
 	}
 }

@@ -38,7 +38,7 @@ func bindMember(cmd *cobra.Command, m *memberFlags) {
 	f.StringVar(&m.group, "group", "", "the group's name")
 	f.StringSliceVar(&m.members, "members", nil, "the hosts of the group, by rank")
 	f.StringVar(&m.policy, "policy", "", "edge-disjoint, spatial or temporal; default spatial")
-	f.DurationVar(&m.turnWait, "turn-wait", 0, "how long a group of the policy temporal asks for its turn before a collective; then the members do it themselves")
+	f.DurationVar(&m.turnWait, "turn-wait", 0, "how long a group of the policy temporal asks for its turn before a collective, a minute at most; then the members do it themselves")
 	f.IntVar(&m.mbps, "mbps", 1000, "megabits a second wanted")
 	f.IntVar(&m.least, "least", 0, "the least that will do; 0 is the same")
 	f.DurationVar(&m.timeout, "timeout", 30*time.Second, "how long a call may stand, and the group take to be made; 0 is for ever")
@@ -54,6 +54,8 @@ func (a *app) member(ctx context.Context, name string, m *memberFlags, use func(
 		return usagef("--meet says which group and members there are: --group and --members must not")
 	case m.meet == "" && m.group == "":
 		return usagef("one of --group and --meet is needed")
+	case m.turnWait < 0 || m.turnWait > managerpb.MostWait:
+		return usagef("--turn-wait %v: it can be 0 to %v", m.turnWait, managerpb.MostWait)
 	case m.meet == "" && rank < 0:
 		return usagef("%s is none of the members %s", name, strings.Join(m.members, ", "))
 	}

@@ -30,6 +30,7 @@ func TestMemberUsage(t *testing.T) {
 	ring := []string{"--group", "ring", "--members", "h0,h1"}
 	for want, args := range map[string][]string{
 		"one of --group and --meet is needed":                     {"perf", "h0"},
+		"--turn-wait 2m0s: it can be 0 to 1m0s":                   append([]string{"perf", "h0", "--turn-wait", "2m"}, ring...),
 		"h7 is none of the members h0, h1":                        append([]string{"host", "h7"}, ring...),
 		"--meet says which group and members there are":           append([]string{"perf", "h0", "--meet", "x"}, ring...),
 		`NIC "eth0": must be unix:MINE,PEER,IP,MAC or verbs:NAME`: append([]string{"host", "h0", "--nic", "eth0"}, ring...),

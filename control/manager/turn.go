@@ -22,12 +22,8 @@ import (
 // temporal is the policy of groups that take turns.
 const temporal = "temporal"
 
-const (
-	// mostWait bounds how long a group may wait for its turn.
-	mostWait = time.Minute
-	// between is the time between two attempts.
-	between = 5 * time.Millisecond
-)
+// between is the time between two attempts.
+const between = 5 * time.Millisecond
 
 // place is a switch of a group's tree, as the keeper of its turns sees it.
 type place struct {
@@ -135,8 +131,8 @@ func (g *group) neighbours(rank int) *managerpb.ReportResponse {
 
 // Lock gets a group its turn, or says why it has none.
 func (m *Manager) Lock(ctx context.Context, r *managerpb.LockRequest) (*managerpb.LockResponse, error) {
-	if r.WaitMs > uint32(mostWait.Milliseconds()) {
-		return nil, invalid("a wait of %d ms: it can have %d", r.WaitMs, mostWait.Milliseconds())
+	if most := managerpb.MostWait.Milliseconds(); int64(r.WaitMs) > most {
+		return nil, invalid("a wait of %d ms: it can have %d", r.WaitMs, most)
 	}
 	k, err := m.turns(ctx, r.Group, r.Sequence)
 	if err != nil {
