@@ -30,7 +30,7 @@ func TestScenariosOfModeI(t *testing.T) {
 	t.Parallel()
 	const modeII = "is about Mode II, the configuration is of Mode I"
 	want := map[string]string{"ecc": "needs ecc"}
-	for _, name := range []string{"ack-reflect", "duplicate-after", "no-double-recycle", "stale-alias", "gap-nak", "acks-simultaneous", "inner-node", "reduce", "broadcast",
+	for _, name := range []string{"ack-reflect", "duplicate-after", "no-double-recycle", "port-troubles", "stale-alias", "gap-nak", "acks-simultaneous", "inner-node", "reduce", "broadcast",
 		"in-band", "in-band-controls", "in-band-before", "in-band-early", "in-band-reset"} {
 		want[name] = modeII
 	}
