@@ -12,6 +12,7 @@ import (
 
 	"incforge/inc"
 	"incforge/live/groups"
+	"incforge/live/reasons"
 	"incforge/roce"
 	"incforge/verify/dut"
 )
@@ -63,16 +64,10 @@ type watched struct {
 type endWatched struct {
 	first, last time.Time // of its data
 	data        int
-	fates       map[string]befell
+	fates       reasons.Fates
 	// These are kept: when anything came last, and, without a reference, the PSN behind the last data and the last ACK that left for it.
 	heard       time.Time
 	sent, acked roce.PSN
-}
-
-// befell is how often a counter rose with what came, and the PSN of the last time.
-type befell struct {
-	times int
-	psn   roce.PSN
 }
 
 func newWatch(l *loop) *watch {
@@ -98,7 +93,7 @@ func (w *watch) of(group int) *watched {
 // end is what is known of an endpoint.
 func (g *watched) end(e int) *endWatched {
 	if g.ends[e] == nil {
-		g.ends[e] = &endWatched{fates: map[string]befell{}}
+		g.ends[e] = &endWatched{fates: reasons.Fates{}}
 	}
 	return g.ends[e]
 }
@@ -152,7 +147,7 @@ func (w *watch) came(port int, frame []byte, when time.Time) {
 		return
 	}
 	if end.data > 0 && when.Sub(end.last) > 2*standTime { // what was long ago has been forgotten by its sender
-		end.data, end.fates = 0, map[string]befell{}
+		end.data, end.fates = 0, reasons.Fates{}
 	}
 	if end.data++; end.data == 1 {
 		end.first = when
@@ -211,7 +206,7 @@ func (w *watch) accepted(f dut.Frame, changed []inc.Counter) {
 	for _, c := range changed {
 		if telling(c.String()) {
 			fates := w.of(g.Index).end(e).fates
-			fates[c.String()] = befell{fates[c.String()].times + 1, roce.PSN(number(f.Data[psnAt:]))}
+			fates[c.String()] = reasons.Fate{Times: fates[c.String()].Times + 1, PSN: roce.PSN(number(f.Data[psnAt:]))}
 		}
 	}
 }
@@ -260,8 +255,8 @@ func (g *watched) advance(group *groups.Group, s *inc.Standing, now time.Time, c
 	for e, end := range g.ends {
 		before, known := knownEnd(&g.before, e), knownEnd(s, e)
 		end.data = 0
-		maps.DeleteFunc(end.fates, func(counter string, f befell) bool {
-			return !begunAnew(counter, group, f.psn, known) || before != nil && before.Expected != known.Expected
+		maps.DeleteFunc(end.fates, func(counter string, f reasons.Fate) bool {
+			return !reasons.BegunAnew(counter, group, f.PSN, known) || before != nil && before.Expected != known.Expected
 		})
 	}
 }
@@ -273,7 +268,7 @@ func (g *watched) astray(group *groups.Group, s *inc.Standing, now time.Time) bo
 			continue
 		}
 		for counter, f := range end.fates {
-			if begunAnew(counter, group, f.psn, knownEnd(s, e)) && atStart(group, f.psn) {
+			if reasons.BegunAnew(counter, group, f.PSN, knownEnd(s, e)) && reasons.AtStart(group, f.PSN) {
 				return true
 			}
 		}
@@ -337,9 +332,9 @@ func (w *watch) explain(g *groups.Group, of *watched, s *inc.Standing, now time.
 	for _, e := range sortedKeys(of.ends) { // what is wrong in itself
 		end, known := of.ends[e], knownEnd(s, e)
 		for _, c := range slices.Sorted(maps.Keys(end.fates)) {
-			if text := reason(c, g, end, known); text != "" {
+			if text := reasons.Of(c, g, end.fates, known); text != "" {
 				told[e] = true
-				add(e, "%s (%s +%d at PSN %v)", text, c, end.fates[c].times, end.fates[c].psn)
+				add(e, "%s (%s +%d at PSN %v)", text, c, end.fates[c].Times, end.fates[c].PSN)
 			}
 		}
 	}
@@ -388,8 +383,8 @@ func (w *watch) rising(g *groups.Group, of *watched, s *inc.Standing) []string {
 	var all []string
 	for _, e := range sortedKeys(of.ends) {
 		for _, c := range slices.Sorted(maps.Keys(of.ends[e].fates)) {
-			if reason(c, g, of.ends[e], knownEnd(s, e)) == "" {
-				all = append(all, fmt.Sprintf("%s +%d (endpoint %d repeats PSN %v)", c, of.ends[e].fates[c].times, e, of.ends[e].fates[c].psn))
+			if reasons.Of(c, g, of.ends[e].fates, knownEnd(s, e)) == "" {
+				all = append(all, fmt.Sprintf("%s +%d (endpoint %d repeats PSN %v)", c, of.ends[e].fates[c].Times, e, of.ends[e].fates[c].PSN))
 			}
 		}
 	}
@@ -419,7 +414,7 @@ func silence(end *endWatched, now time.Time) string {
 
 // deaf says what to do about an endpoint that does not acknowledge.
 func deaf(end *endWatched) string {
-	if end.fates["RX_RNR"].times > 0 {
+	if end.fates["RX_RNR"].Times > 0 {
 		return "it answers that it is not ready; let its program post receives"
 	}
 	return "see whether its host runs, and whether its queue pair has the group's START as its first PSN to receive; then let all begin anew and reset the group"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+// Package reasons puts into words why a group of live stands: what the frames of its endpoints were counted under, and what to do.
+package reasons
 
 import (
 	"fmt"
@@ -10,17 +11,26 @@ import (
 	"incforge/roce"
 )
 
-// reason is what a counter that rises with an endpoint's frames says of the endpoint, and what to do; empty for those that rise because
+// Fate is how often a counter rose with an endpoint's frames, and the PSN of the last time.
+type Fate struct {
+	Times int
+	PSN   roce.PSN
+}
+
+// Fates are by counter.
+type Fates map[string]Fate
+
+// Of is what a counter that rises with an endpoint's frames says of the endpoint, and what to do; empty for those that rise because
 // others are waited for. known is nil if the engine cannot be looked into.
-func reason(counter string, g *groups.Group, end *endWatched, known *inc.EndStanding) string {
+func Of(counter string, g *groups.Group, fates Fates, known *inc.EndStanding) string {
 	switch counter {
 	case "DROP_GAP", "DROP_STALE", "RX_DUPLICATE", "DROP_RANGE":
-		return strayed(counter, g, end, known)
+		return strayed(counter, g, fates, known)
 	case "DROP_WINDOW":
-		return fmt.Sprintf("has more packets under way than the group's window of %d: let its program keep to that, or give the group a larger window", window(g))
+		return fmt.Sprintf("has more packets under way than the group's window of %d: let its program keep to that, or give the group a larger window", Window(g))
 	case "DROP_FULL":
 		return fmt.Sprintf("is further ahead of the others than its pipe has room for, and is told to wait: it goes on when they send; let its program keep to the group's window of %d",
-			window(g))
+			Window(g))
 	}
 	return map[string]string{
 		"DROP_SHAPE": "sends a packet of another kind or length than the others have sent under this PSN: let all send the same sizes in the same messages with one " +
@@ -42,47 +52,47 @@ func reason(counter string, g *groups.Group, end *endWatched, known *inc.EndStan
 	}[counter]
 }
 
-// window is how many packets an endpoint of a group may have under way.
-func window(g *groups.Group) int { return 1 << g.Set.Log2N / 2 }
+// Window is how many packets an endpoint of a group may have under way.
+func Window(g *groups.Group) int { return 1 << g.Set.Log2N / 2 }
 
-// begunAnew tells whether data is of a queue pair that was connected anew while the group had gone on. NICs repeat only what is not acknowledged:
+// BegunAnew tells whether data is of a queue pair that was connected anew while the group had gone on. NICs repeat only what is not acknowledged:
 // at most a window behind what is expected.
-func begunAnew(counter string, g *groups.Group, psn roce.PSN, known *inc.EndStanding) bool {
+func BegunAnew(counter string, g *groups.Group, psn roce.PSN, known *inc.EndStanding) bool {
 	if known == nil {
 		return false
 	}
 	switch ahead := psn.Diff(known.Expected); counter {
 	case "DROP_STALE", "RX_DUPLICATE", "DROP_RANGE":
-		return ahead < -window(g)
+		return ahead < -Window(g)
 	case "DROP_GAP": // half of all PSNs and more behind
-		return ahead > window(g) && atStart(g, psn)
+		return ahead > Window(g) && AtStart(g, psn)
 	}
 	return false
 }
 
-// atStart tells whether a PSN is in the first window of a queue pair.
-func atStart(g *groups.Group, psn roce.PSN) bool {
+// AtStart tells whether a PSN is in the first window of a queue pair.
+func AtStart(g *groups.Group, psn roce.PSN) bool {
 	d := psn.Diff(g.Set.Start)
-	return d >= 0 && d < window(g)
+	return d >= 0 && d < Window(g)
 }
 
 // strayed is for data that is not what is expected next: a first PSN that is not START, a queue pair that was connected anew, a missing control, or
 // packets that are lost again and again. Old data of an endpoint that has got on is a repeat while others are waited for.
-func strayed(counter string, g *groups.Group, end *endWatched, known *inc.EndStanding) string {
-	psn := end.fates[counter].psn
+func strayed(counter string, g *groups.Group, fates Fates, known *inc.EndStanding) string {
+	psn := fates[counter].PSN
 	switch {
-	case known == nil || end.fates["DROP_BAD_CONTROL"].times > 0: // which has said it
+	case known == nil || fates["DROP_BAD_CONTROL"].Times > 0: // which has said it
 		return ""
 	case known.Expected == g.Set.Start && psn != g.Set.Start:
 		return fmt.Sprintf("sends PSN %v, and none of its data was ever taken: the first PSN of its queue pair must be the group's START %v; connect it anew", psn, g.Set.Start)
-	case begunAnew(counter, g, psn, known):
-		if atStart(g, psn) {
+	case BegunAnew(counter, g, psn, known):
+		if AtStart(g, psn) {
 			psn = g.Set.Start
 		}
 		return fmt.Sprintf("has been connected anew at PSN %v while the group is at %v: reset the group and connect all anew", psn, known.Expected)
 	case counter == "DROP_RANGE":
 		return fmt.Sprintf("sends data where a control must begin the next collective (PSN %v is expected): let its program send the control first", known.Expected)
-	case counter == "DROP_GAP" && end.fates["DROP_WINDOW"].times+end.fates["DROP_FULL"].times > 0: // what is missing is what there was no room for
+	case counter == "DROP_GAP" && fates["DROP_WINDOW"].Times+fates["DROP_FULL"].Times > 0: // what is missing is what there was no room for
 		return ""
 	case counter == "DROP_GAP" && psn != known.Expected:
 		return fmt.Sprintf("sends PSN %v, but %v before it has not arrived and it does not repeat it: see whether its queue pair is in error; then let all begin anew and reset the group",
