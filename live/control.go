@@ -17,6 +17,7 @@ import (
 	"incforge/inc"
 	"incforge/internal/fail"
 	"incforge/live/groups"
+	"incforge/live/reasons"
 	"incforge/live/socket"
 	"incforge/roce"
 )
@@ -281,7 +282,7 @@ func (l *loop) install(g groups.Group) (any, error) {
 	l.setup.Put(g)
 	l.leave()
 	at := l.setup.At(g.Index)
-	l.whole.o.Log.Infof("live: %sgroup %d: %s, %d endpoints, start %v, window %d packets", l.whole.of(l), g.Index, g.Kind(), len(g.Ends), g.Set.Start, g.Window())
+	l.whole.o.Log.Infof("live: %sgroup %d: %s, %d endpoints, start %v, window %d packets", l.whole.of(l), g.Index, g.Kind(), len(g.Ends), g.Set.Start, reasons.Window(&g))
 	return l.group(&l.setup.Groups[at]), nil
 }
 

@@ -64,7 +64,7 @@ type watched struct {
 type endWatched struct {
 	first, last time.Time // of its data
 	data        int
-	fates       map[string]reasons.Fate
+	fates       reasons.Fates
 	// These are kept: when anything came last, and, without a reference, the PSN behind the last data and the last ACK that left for it.
 	heard       time.Time
 	sent, acked roce.PSN
@@ -93,7 +93,7 @@ func (w *watch) of(group int) *watched {
 // end is what is known of an endpoint.
 func (g *watched) end(e int) *endWatched {
 	if g.ends[e] == nil {
-		g.ends[e] = &endWatched{fates: map[string]reasons.Fate{}}
+		g.ends[e] = &endWatched{fates: reasons.Fates{}}
 	}
 	return g.ends[e]
 }
@@ -147,7 +147,7 @@ func (w *watch) came(port int, frame []byte, when time.Time) {
 		return
 	}
 	if end.data > 0 && when.Sub(end.last) > 2*standTime { // what was long ago has been forgotten by its sender
-		end.data, end.fates = 0, map[string]reasons.Fate{}
+		end.data, end.fates = 0, reasons.Fates{}
 	}
 	if end.data++; end.data == 1 {
 		end.first = when

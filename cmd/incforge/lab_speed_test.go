@@ -49,6 +49,13 @@ func TestLabModeIII(t *testing.T) {
 			for _, p := range state.Switches[0].Ports {
 				assert.Equal(t, c.loss > 0, p.LostIn+p.LostOut > 0, "port %d", p.Port)
 			}
+			counters := state.Switches[0].Counters
+			for _, counter := range []string{"RX_FRAMES", "AGG", "TX_RETRANSMIT", "TIMEOUT", "RX_DUPLICATE", "TX_RNR", "DROP_FULL", "DROP_GAP"} {
+				t.Logf("%s %d", counter, counters[counter])
+			}
+			if c.loss == 0 { // a rank that is told to wait again and again, or drops that follow, would show here
+				assert.LessOrEqual(t, counters["TX_RNR"]+counters["DROP_FULL"]+counters["DROP_GAP"], counters["AGG"]/20)
+			}
 		})
 	}
 }

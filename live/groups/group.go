@@ -62,9 +62,6 @@ func (r *resolver) kind(group int, pos yamlpos.Pos, f *fileGroup) (dtype, op uin
 	return r.code("dtype", &f.DType, contract.ElementNames(), types, dtype), r.code("op", &f.Op, contract.OperationNames(), ops, op)
 }
 
-// Window is how many packets an endpoint may have under way.
-func (g *Group) Window() int { return 1 << g.Set.Log2N / 2 }
-
 // Kind says what a group computes, in words.
 func (g *Group) Kind() string {
 	if g.Set.InBand {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package reasons says what stops an endpoint: what a counter that rises with its frames means, and what to do about it.
+// Package reasons puts into words why a group of live stands: what the frames of its endpoints were counted under, and what to do.
 package reasons
 
 import (
@@ -11,23 +11,26 @@ import (
 	"incforge/roce"
 )
 
-// Fate is how often a counter rose with what came from an endpoint, and the PSN of the last time.
+// Fate is how often a counter rose with an endpoint's frames, and the PSN of the last time.
 type Fate struct {
 	Times int
 	PSN   roce.PSN
 }
 
+// Fates are by counter.
+type Fates map[string]Fate
+
 // Of is what a counter that rises with an endpoint's frames says of the endpoint, and what to do; empty for those that rise because
 // others are waited for. known is nil if the engine cannot be looked into.
-func Of(counter string, g *groups.Group, fates map[string]Fate, known *inc.EndStanding) string {
+func Of(counter string, g *groups.Group, fates Fates, known *inc.EndStanding) string {
 	switch counter {
 	case "DROP_GAP", "DROP_STALE", "RX_DUPLICATE", "DROP_RANGE":
 		return strayed(counter, g, fates, known)
 	case "DROP_WINDOW":
-		return fmt.Sprintf("has more packets under way than the group's window of %d: let its program keep to that, or give the group a larger window", g.Window())
+		return fmt.Sprintf("has more packets under way than the group's window of %d: let its program keep to that, or give the group a larger window", Window(g))
 	case "DROP_FULL":
 		return fmt.Sprintf("is further ahead of the others than its pipe has room for, and is told to wait: it goes on when they send; let its program keep to the group's window of %d",
-			g.Window())
+			Window(g))
 	}
 	return map[string]string{
 		"DROP_SHAPE": "sends a packet of another kind or length than the others have sent under this PSN: let all send the same sizes in the same messages with one " +
@@ -49,6 +52,9 @@ func Of(counter string, g *groups.Group, fates map[string]Fate, known *inc.EndSt
 	}[counter]
 }
 
+// Window is how many packets an endpoint of a group may have under way.
+func Window(g *groups.Group) int { return 1 << g.Set.Log2N / 2 }
+
 // BegunAnew tells whether data is of a queue pair that was connected anew while the group had gone on. NICs repeat only what is not acknowledged:
 // at most a window behind what is expected.
 func BegunAnew(counter string, g *groups.Group, psn roce.PSN, known *inc.EndStanding) bool {
@@ -57,9 +63,9 @@ func BegunAnew(counter string, g *groups.Group, psn roce.PSN, known *inc.EndStan
 	}
 	switch ahead := psn.Diff(known.Expected); counter {
 	case "DROP_STALE", "RX_DUPLICATE", "DROP_RANGE":
-		return ahead < -g.Window()
+		return ahead < -Window(g)
 	case "DROP_GAP": // half of all PSNs and more behind
-		return ahead > g.Window() && AtStart(g, psn)
+		return ahead > Window(g) && AtStart(g, psn)
 	}
 	return false
 }
@@ -67,12 +73,12 @@ func BegunAnew(counter string, g *groups.Group, psn roce.PSN, known *inc.EndStan
 // AtStart tells whether a PSN is in the first window of a queue pair.
 func AtStart(g *groups.Group, psn roce.PSN) bool {
 	d := psn.Diff(g.Set.Start)
-	return d >= 0 && d < g.Window()
+	return d >= 0 && d < Window(g)
 }
 
 // strayed is for data that is not what is expected next: a first PSN that is not START, a queue pair that was connected anew, a missing control, or
 // packets that are lost again and again. Old data of an endpoint that has got on is a repeat while others are waited for.
-func strayed(counter string, g *groups.Group, fates map[string]Fate, known *inc.EndStanding) string {
+func strayed(counter string, g *groups.Group, fates Fates, known *inc.EndStanding) string {
 	psn := fates[counter].PSN
 	switch {
 	case known == nil || fates["DROP_BAD_CONTROL"].Times > 0: // which has said it
