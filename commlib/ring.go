@@ -27,6 +27,8 @@ type ring struct {
 	next, previous verbs.QP
 	bigEndian      bool
 	turns          *turns
+	// longer is what is added to the time that nothing may come: while rank 0 asks for a turn.
+	longer time.Duration
 }
 
 // newRing makes the queue pairs.
@@ -156,7 +158,7 @@ func (r *ring) sleep(last time.Time) error {
 	g := r.g
 	var late <-chan time.Time
 	if g.tuning.Timeout > 0 {
-		timer := time.NewTimer(time.Until(last.Add(g.tuning.Timeout)))
+		timer := time.NewTimer(time.Until(last.Add(g.tuning.Timeout + r.longer)))
 		defer timer.Stop()
 		late = timer.C
 	}
@@ -164,7 +166,7 @@ func (r *ring) sleep(last time.Time) error {
 	case <-r.next.Events():
 	case <-r.previous.Events():
 	case <-late:
-		return &Error{Kind: ErrStands, Reason: fmt.Sprintf("in %v nothing has come over the ring of the members: one has not made this call, or the way to it is cut", g.tuning.Timeout)}
+		return &Error{Kind: ErrStands, Reason: fmt.Sprintf("in %v nothing has come over the ring of the members: one has not made this call, or the way to it is cut", g.tuning.Timeout+r.longer)}
 	case <-g.leave.Ended():
 		return &Error{Kind: ErrEnded, Reason: g.leave.Reason()}
 	case <-g.stop:

@@ -103,7 +103,9 @@ func (t *turns) begin(c *Call) (granted bool, err error) {
 			what = turnGranted
 		}
 	}
+	t.ring.longer = t.wait + 2*goodbye // rank 0 gives the last turn back, and asks for this one
 	what, err = t.noted(what, own > 0, own < n-1)
+	t.ring.longer = 0
 	t.granted = what == turnGranted
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -155,6 +155,14 @@ func (strict) Lock(context.Context, *managerpb.LockRequest, ...grpc.CallOption) 
 	return nil, status.Error(codes.InvalidArgument, "a wait of a year")
 }
 
+// slow is a manager that takes its time to say no.
+type slow struct{ managerpb.ManagerClient }
+
+func (slow) Lock(context.Context, *managerpb.LockRequest, ...grpc.CallOption) (*managerpb.LockResponse, error) {
+	time.Sleep(time.Second)
+	return &managerpb.LockResponse{}, nil
+}
+
 // forgetful is a manager whose answers can be lost: that to a Lock, and the next few to an Unlock, which it does not hear either.
 type forgetful struct {
 	managerpb.ManagerClient
@@ -220,7 +228,15 @@ func TestTurnIsGivenBack(t *testing.T) {
 		_, err = c.init(ctx, "h", []string{"h0", "h2"}, func(cfg *commlib.Config) { cfg.Policy, cfg.TurnWait = "temporal", wait })
 		require.ErrorContains(t, err, "it can be 0 to 1m0s")
 	}
-	all, err = c.init(ctx, "h", []string{"h0", "h2"}, func(cfg *commlib.Config) { cfg.Policy, cfg.Manager = "temporal", strict{cfg.Manager} })
+	all, err = c.init(ctx, "h", []string{"h0", "h2"}, func(cfg *commlib.Config) {
+		cfg.Policy, cfg.TurnWait, cfg.Tuning.Timeout, cfg.Manager = "temporal", time.Second, time.Second/2, slow{cfg.Manager}
+	})
+	require.NoError(t, err)
+	require.NoError(t, sum(), "a member may wait as long as rank 0 asks, whatever its timeout is")
+	for _, g := range all {
+		require.NoError(t, g.Abort(ctx, ""))
+	}
+	all, err = c.init(ctx, "i", []string{"h0", "h2"}, func(cfg *commlib.Config) { cfg.Policy, cfg.Manager = "temporal", strict{cfg.Manager} })
 	require.NoError(t, err)
 	require.Error(t, sum())
 	for _, g := range all {
