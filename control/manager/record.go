@@ -136,7 +136,7 @@ func (m *Manager) save(r *record) error {
 	return m.cfg.Store.Put(groupPrefix+r.ID, text)
 }
 
-// load reads the store: groups that were decided, and what switches said of their engines.
+// load reads the store: groups that were decided, what switches said of their engines, and how far fences may have come.
 func (m *Manager) load() error {
 	all, err := m.cfg.Store.All()
 	if err != nil {
@@ -151,6 +151,9 @@ func (m *Manager) load() error {
 }
 
 func (m *Manager) loadOne(r store.Record) error {
+	if r.Name == fenceRecord {
+		return m.loadFence(r.Data)
+	}
 	if name, ok := strings.CutPrefix(r.Name, switchPrefix); ok {
 		if s := m.switches[name]; s != nil {
 			return m.describe(s, string(r.Data))

@@ -98,6 +98,16 @@ func TestTurns(t *testing.T) {
 	require.Equal(t, Removing, a.state)
 	require.Contains(t, a.reason, "has lost the group")
 	require.Equal(t, Ready, b.state)
+
+	w.now = w.now.Add(-time.Hour)
+	w.manage(&wire{life: &life{left: -1}})
+	w.poll(2, true)
+	b = w.m.groups[b.ID]
+	require.True(t, w.lock(b, 4, false).Granted, "a clock that was set back")
+	_, err = w.m.Unlock(w.ctx, &managerpb.UnlockRequest{Group: b.ID, Sequence: 4})
+	require.NoError(t, err)
+	require.Zero(t, w.held(b))
+	w.now = w.now.Add(time.Hour)
 	w.m.destroy(w.ctx, b, "")
 	for _, s := range w.sites {
 		l, err := s.agent.List(w.ctx, &pb.ListRequest{})
