@@ -65,6 +65,8 @@ func (p place) call(ctx context.Context, do func(ctx context.Context, a pb.Agent
 		return fmt.Errorf("%w: %s", lock.ErrBusy, status.Convert(err).Message())
 	case codes.FailedPrecondition:
 		return fmt.Errorf("%w: %s", lock.ErrStale, status.Convert(err).Message())
+	case codes.OutOfRange: // the group is larger than what is shared
+		return errors.New(status.Convert(err).Message())
 	}
 	return err
 }

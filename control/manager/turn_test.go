@@ -115,6 +115,15 @@ func TestTurns(t *testing.T) {
 		require.Equal(t, uint32(2), l.FreeShared)
 	}
 
+	for _, s := range w.sites {
+		s.shared = 1
+		require.NoError(t, s.start(&life{left: -1}))
+	}
+	w.poll(1, true) // numbers rest
+	c := w.turn("c")
+	require.Equal(t, "switch leaf0: group "+c.ID+" has 2 slots, only 1 are shared: it never has a turn", w.lock(c, 1, false).Reason)
+	w.m.destroy(w.ctx, c, "")
+
 	w.poll(1, true) // numbers rest
 	plain, err := w.make("plain")
 	require.NoError(t, err)
