@@ -134,11 +134,11 @@ func (r *ring) exchange(out, in []byte, known verbs.Region) error {
 	for last := time.Now(); ; {
 		sent, err := send.work()
 		if err != nil {
-			return err
+			return r.toward(1, err)
 		}
 		came, err := recv.work()
 		if err != nil {
-			return err
+			return r.toward(-1, err)
 		}
 		if send.done == send.pieces() && recv.done == recv.pieces() {
 			return nil
@@ -148,9 +148,25 @@ func (r *ring) exchange(out, in []byte, known verbs.Region) error {
 			continue
 		}
 		if err := r.sleep(last); err != nil {
-			return err
+			if recv.done < recv.pieces() {
+				return r.toward(-1, err)
+			}
+			return r.toward(1, err)
 		}
 	}
+}
+
+// toward says which neighbour an error is about: that so many ranks on.
+func (r *ring) toward(step int, err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{Kind: ErrQueuePair, Reason: err.Error()}
+	}
+	if e.Kind != ErrEnded {
+		rank := (r.g.at.Rank + step + len(r.g.at.Members)) % len(r.g.at.Members)
+		e.Peer = fmt.Sprintf("rank %d (%s)", rank, r.g.at.Members[rank])
+	}
+	return e
 }
 
 // sleep waits until something has come, or the group ends.

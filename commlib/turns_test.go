@@ -121,6 +121,7 @@ func TestRing(t *testing.T) {
 	require.ErrorIs(t, other, commlib.ErrMismatch)
 	<-pair[0].Ended()
 	require.ErrorContains(t, pair[0].Err(), "the rank before makes call 1")
+	require.ErrorContains(t, pair[1].Err(), "toward rank 0 (h0): ")
 	for _, g := range pair {
 		require.NoError(t, g.Abort(ctx, ""))
 	}
