@@ -27,7 +27,6 @@ type turns struct {
 	sequence uint64 // of the collective
 	call     uint64 // what it is, as shape has it
 	bytes    uint64
-	granted  bool
 	stop     func() // of what prolongs the turn
 	silence  func() // of what gives the last turn back; nil if nothing was said yet
 	// with and without count the collectives that had a turn and those that had none. Guarded by the group's mu.
@@ -106,15 +105,18 @@ func (t *turns) begin(c *Call) (granted bool, err error) {
 	t.ring.longer = t.wait + 2*goodbye // rank 0 gives the last turn back, and asks for this one
 	what, err = t.noted(what, own > 0, own < n-1)
 	t.ring.longer = 0
-	t.granted = what == turnGranted
+	if err != nil {
+		return false, err
+	}
+	granted = what == turnGranted
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if t.granted {
+	if granted {
 		t.with++
 	} else {
 		t.without++
 	}
-	return t.granted, err
+	return granted, nil
 }
 
 // ask has the manager ask. It waits no longer than the group lives, and ends it if there is no sense in what it asks.

@@ -122,6 +122,8 @@ func TestRing(t *testing.T) {
 	<-pair[0].Ended()
 	require.ErrorContains(t, pair[0].Err(), "the rank before makes call 1")
 	require.ErrorContains(t, pair[1].Err(), "toward rank 0 (h0): ")
+	with, without := pair[1].Turns()
+	require.Zero(t, with+without)
 	for _, g := range pair {
 		require.NoError(t, g.Abort(ctx, ""))
 	}

@@ -317,7 +317,9 @@ func (m *Manager) report(ctx context.Context, g *group, rank int, own End, ring 
 	}
 	if g.state == Gathering {
 		g.reported[rank], g.Hosts[rank] = true, own
-		copy(g.Ring[rank][:], ring)
+		if len(ring) == 2 {
+			g.Ring[rank] = [2]End(ring)
+		}
 	}
 	complete := !slices.Contains(g.reported, false)
 	m.mu.Unlock()

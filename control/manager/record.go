@@ -111,7 +111,10 @@ func newGroup(r record, now time.Time) *group {
 	g := &group{record: r, state: Reserving, reported: make([]bool, n), watched: make([]int, n), seen: make([]time.Time, n), gone: map[string]bool{},
 		reserved: make(chan struct{}), ready: make(chan struct{}), over: make(chan struct{})}
 	if g.Hosts == nil {
-		g.Hosts, g.Ring = make([]End, n), make([][2]End, n)
+		g.Hosts = make([]End, n)
+		if g.Options.Policy == temporal {
+			g.Ring = make([][2]End, n)
+		}
 	}
 	for i := range g.seen {
 		g.seen[i] = now

@@ -3,6 +3,7 @@
 package manager
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -127,6 +128,9 @@ func TestTurns(t *testing.T) {
 	w.poll(1, true) // numbers rest
 	plain, err := w.make("plain")
 	require.NoError(t, err)
+	text, err := json.Marshal(&plain.record)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "ring")
 	for _, r := range []*managerpb.LockRequest{{Group: plain.ID, Sequence: 1}, {Group: "x"}, {Group: plain.ID, WaitMs: uint32(time.Hour.Milliseconds())}} {
 		_, err := w.m.Lock(w.ctx, r)
 		require.Contains(t, []codes.Code{codes.FailedPrecondition, codes.NotFound, codes.InvalidArgument}, status.Code(err))
