@@ -70,8 +70,8 @@ func (t *turns) noted(what uint64, receive, send bool) (uint64, error) {
 		if err = t.ring.exchange(nil, in, known); err == nil {
 			word := func(i int) uint64 { return binary.LittleEndian.Uint64(in[8*i:]) }
 			if what = word(1); word(0) != t.sequence || word(2) != t.call || word(3) != t.bytes {
-				err = t.ring.toward(-1, &Error{Kind: ErrMismatch, Reason: fmt.Sprintf("the rank before makes call %d, %#x with %d bytes; this one call %d, %#x with %d bytes", word(0), word(2), word(3),
-					t.sequence, t.call, t.bytes)})
+				err = t.ring.toward(-1, &Error{Kind: ErrMismatch, Reason: fmt.Sprintf("the rank before makes call %d, %#x with %d bytes; this one call %d, %#x with %d bytes",
+					word(0), word(2), word(3), t.sequence, t.call, t.bytes)})
 			}
 		}
 	}
@@ -208,8 +208,8 @@ func (t *turns) hush() {
 	}
 }
 
-// end gives the turn back, once all members have done with it. A manager that does not answer is waited for so that a group does not go on asking before others were
-// given a chance, but not for long.
+// end gives the turn back, once all members have done with it. It waits until the manager has heard it, so that others who ask have a chance before this group asks
+// again; but not for long.
 func (t *turns) end() error {
 	g := t.ring.g
 	own := g.at.Rank
