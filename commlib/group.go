@@ -319,7 +319,7 @@ func (g *Group) fail(err error) {
 		e = &Error{Kind: ErrQueuePair, Reason: err.Error()}
 	}
 	e.Group, e.Rank, e.Member = g.at.Name, g.at.Rank, g.at.Members[g.at.Rank]
-	if e.Kind != ErrEnded {
+	if e.Kind != ErrEnded && e.Peer == "" {
 		e.Peer = fmt.Sprintf("%v queue pair %#x", g.at.Peer.IP, g.at.PeerQPN)
 	}
 	errs := g.destroy()

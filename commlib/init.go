@@ -28,7 +28,7 @@ type Config struct {
 	Members []string
 	Rank    int
 	// Policy is spatial, which an empty one is, edge-disjoint, or temporal: then the group asks for its turn before each collective, for as long as TurnWait, and
-	// without one the members do it among themselves. TurnWait matters at rank 0 alone. Mbps is the rate wanted, LeastMbps the least that will do; 0 is the same.
+	// without one the members do it among themselves. Mbps is the rate wanted, LeastMbps the least that will do; 0 is the same.
 	Policy          string
 	TurnWait        time.Duration
 	Mbps, LeastMbps int

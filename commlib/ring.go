@@ -27,6 +27,8 @@ type ring struct {
 	next, previous verbs.QP
 	bigEndian      bool
 	turns          *turns
+	// longer is what is added to the time that nothing may come: while rank 0 asks for a turn.
+	longer time.Duration
 }
 
 // newRing makes the queue pairs.
@@ -132,11 +134,11 @@ func (r *ring) exchange(out, in []byte, known verbs.Region) error {
 	for last := time.Now(); ; {
 		sent, err := send.work()
 		if err != nil {
-			return err
+			return r.toward(1, err)
 		}
 		came, err := recv.work()
 		if err != nil {
-			return err
+			return r.toward(-1, err)
 		}
 		if send.done == send.pieces() && recv.done == recv.pieces() {
 			return nil
@@ -146,9 +148,25 @@ func (r *ring) exchange(out, in []byte, known verbs.Region) error {
 			continue
 		}
 		if err := r.sleep(last); err != nil {
-			return err
+			if recv.done < recv.pieces() {
+				return r.toward(-1, err)
+			}
+			return r.toward(1, err)
 		}
 	}
+}
+
+// toward says which neighbour an error is about: that so many ranks on.
+func (r *ring) toward(step int, err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{Kind: ErrQueuePair, Reason: err.Error()}
+	}
+	if e.Kind != ErrEnded {
+		rank := (r.g.at.Rank + step + len(r.g.at.Members)) % len(r.g.at.Members)
+		e.Peer = fmt.Sprintf("rank %d (%s)", rank, r.g.at.Members[rank])
+	}
+	return e
 }
 
 // sleep waits until something has come, or the group ends.
@@ -156,7 +174,7 @@ func (r *ring) sleep(last time.Time) error {
 	g := r.g
 	var late <-chan time.Time
 	if g.tuning.Timeout > 0 {
-		timer := time.NewTimer(time.Until(last.Add(g.tuning.Timeout)))
+		timer := time.NewTimer(time.Until(last.Add(g.tuning.Timeout + r.longer)))
 		defer timer.Stop()
 		late = timer.C
 	}
@@ -164,7 +182,7 @@ func (r *ring) sleep(last time.Time) error {
 	case <-r.next.Events():
 	case <-r.previous.Events():
 	case <-late:
-		return &Error{Kind: ErrStands, Reason: fmt.Sprintf("in %v nothing has come over the ring of the members: one has not made this call, or the way to it is cut", g.tuning.Timeout)}
+		return &Error{Kind: ErrStands, Reason: fmt.Sprintf("in %v nothing has come over the ring of the members: one has not made this call, or the way to it is cut", g.tuning.Timeout+r.longer)}
 	case <-g.leave.Ended():
 		return &Error{Kind: ErrEnded, Reason: g.leave.Reason()}
 	case <-g.stop:

@@ -27,7 +27,6 @@ type turns struct {
 	sequence uint64 // of the collective
 	call     uint64 // what it is, as shape has it
 	bytes    uint64
-	granted  bool
 	stop     func() // of what prolongs the turn
 	silence  func() // of what gives the last turn back; nil if nothing was said yet
 	// with and without count the collectives that had a turn and those that had none. Guarded by the group's mu.
@@ -71,8 +70,8 @@ func (t *turns) noted(what uint64, receive, send bool) (uint64, error) {
 		if err = t.ring.exchange(nil, in, known); err == nil {
 			word := func(i int) uint64 { return binary.LittleEndian.Uint64(in[8*i:]) }
 			if what = word(1); word(0) != t.sequence || word(2) != t.call || word(3) != t.bytes {
-				err = &Error{Kind: ErrMismatch, Reason: fmt.Sprintf("the rank before makes call %d, %#x with %d bytes; this one call %d, %#x with %d bytes", word(0), word(2), word(3),
-					t.sequence, t.call, t.bytes)}
+				err = t.ring.toward(-1, &Error{Kind: ErrMismatch, Reason: fmt.Sprintf("the rank before makes call %d, %#x with %d bytes; this one call %d, %#x with %d bytes",
+					word(0), word(2), word(3), t.sequence, t.call, t.bytes)})
 			}
 		}
 	}
@@ -103,16 +102,21 @@ func (t *turns) begin(c *Call) (granted bool, err error) {
 			what = turnGranted
 		}
 	}
+	t.ring.longer = t.wait + 2*goodbye // rank 0 gives the last turn back, and asks for this one
 	what, err = t.noted(what, own > 0, own < n-1)
-	t.granted = what == turnGranted
+	t.ring.longer = 0
+	if err != nil {
+		return false, err
+	}
+	granted = what == turnGranted
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if t.granted {
+	if granted {
 		t.with++
 	} else {
 		t.without++
 	}
-	return t.granted, err
+	return granted, nil
 }
 
 // ask has the manager ask. It waits no longer than the group lives, and ends it if there is no sense in what it asks.
@@ -204,8 +208,8 @@ func (t *turns) hush() {
 	}
 }
 
-// end gives the turn back, once all members have done with it. A manager that does not answer is waited for so that a group does not go on asking before others were
-// given a chance, but not for long.
+// end gives the turn back, once all members have done with it. It waits until the manager has heard it, so that others who ask have a chance before this group asks
+// again; but not for long.
 func (t *turns) end() error {
 	g := t.ring.g
 	own := g.at.Rank

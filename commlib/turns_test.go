@@ -121,6 +121,9 @@ func TestRing(t *testing.T) {
 	require.ErrorIs(t, other, commlib.ErrMismatch)
 	<-pair[0].Ended()
 	require.ErrorContains(t, pair[0].Err(), "the rank before makes call 1")
+	require.ErrorContains(t, pair[1].Err(), "toward rank 0 (h0): ")
+	with, without := pair[1].Turns()
+	require.Zero(t, with+without)
 	for _, g := range pair {
 		require.NoError(t, g.Abort(ctx, ""))
 	}
@@ -153,6 +156,14 @@ type strict struct{ managerpb.ManagerClient }
 
 func (strict) Lock(context.Context, *managerpb.LockRequest, ...grpc.CallOption) (*managerpb.LockResponse, error) {
 	return nil, status.Error(codes.InvalidArgument, "a wait of a year")
+}
+
+// slow is a manager that takes its time to say no.
+type slow struct{ managerpb.ManagerClient }
+
+func (slow) Lock(context.Context, *managerpb.LockRequest, ...grpc.CallOption) (*managerpb.LockResponse, error) {
+	time.Sleep(time.Second)
+	return &managerpb.LockResponse{}, nil
 }
 
 // forgetful is a manager whose answers can be lost: that to a Lock, and the next few to an Unlock, which it does not hear either.
@@ -220,7 +231,15 @@ func TestTurnIsGivenBack(t *testing.T) {
 		_, err = c.init(ctx, "h", []string{"h0", "h2"}, func(cfg *commlib.Config) { cfg.Policy, cfg.TurnWait = "temporal", wait })
 		require.ErrorContains(t, err, "it can be 0 to 1m0s")
 	}
-	all, err = c.init(ctx, "h", []string{"h0", "h2"}, func(cfg *commlib.Config) { cfg.Policy, cfg.Manager = "temporal", strict{cfg.Manager} })
+	all, err = c.init(ctx, "h", []string{"h0", "h2"}, func(cfg *commlib.Config) {
+		cfg.Policy, cfg.TurnWait, cfg.Tuning.Timeout, cfg.Manager = "temporal", time.Second, time.Second/2, slow{cfg.Manager}
+	})
+	require.NoError(t, err)
+	require.NoError(t, sum(), "a member may wait as long as rank 0 asks, whatever its timeout is")
+	for _, g := range all {
+		require.NoError(t, g.Abort(ctx, ""))
+	}
+	all, err = c.init(ctx, "i", []string{"h0", "h2"}, func(cfg *commlib.Config) { cfg.Policy, cfg.Manager = "temporal", strict{cfg.Manager} })
 	require.NoError(t, err)
 	require.Error(t, sum())
 	for _, g := range all {

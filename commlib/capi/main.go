@@ -167,7 +167,7 @@ func (g *group) init(ctx context.Context, n nic.NIC, config *C.commlib_config, t
 	}
 	g.Group, err = commlib.InitGroup(ctx, commlib.Config{Manager: managerpb.NewManagerClient(g.conn), Device: n, Tuning: tuning,
 		Name: C.GoString(config.name), Members: members, Rank: int(config.rank), Policy: C.GoString(config.policy), Mbps: int(config.mbps),
-		LeastMbps: int(config.least_mbps), MTU: int(config.mtu), Wait: time.Duration(config.wait_ms) * time.Millisecond})
+		LeastMbps: int(config.least_mbps), MTU: int(config.mtu), TurnWait: time.Duration(config.turn_wait_ms) * time.Millisecond, Wait: time.Duration(config.wait_ms) * time.Millisecond})
 	if err != nil {
 		return errors.Join(err, g.conn.Close())
 	}

@@ -184,6 +184,7 @@ static void refusals(commlib_device nic, commlib_group g) {
     commlib_call call;
     struct commlib_request q = {.collective = 77}, none = {.collective = COMMLIB_ALL_REDUCE, .send_bytes = 4000, .recv_bytes = 4000};
     struct commlib_config nobody = {.manager = "127.0.0.1:1", .timeout_ms = 200}, far = {.manager = "192.0.2.1:1"};
+    struct commlib_config patient = {.manager = "127.0.0.1:1", .ranks = 1, .members = (const char *const[]){"h0"}, .turn_wait_ms = 60001};
     NEED(commlib_all_reduce(g, &x, &x, 1, 9, COMMLIB_SUM) == COMMLIB_USAGE);
     NEED(commlib_all_reduce(g, &x, &x, (size_t)-1, COMMLIB_FP32, COMMLIB_SUM) == COMMLIB_USAGE);
     NEED(commlib_all_reduce(g, NULL, &x, 1, COMMLIB_FP32, COMMLIB_SUM) == COMMLIB_USAGE);
@@ -204,6 +205,7 @@ static void refusals(commlib_device nic, commlib_group g) {
     NEED(strstr(commlib_error(), "is no group"));
     NEED(commlib_open("eth0", &no_nic) == COMMLIB_FAILED && strstr(commlib_error(), "eth0"));
     NEED(commlib_init_group(nic, &nobody, &no_group) == COMMLIB_FAILED);
+    NEED(commlib_init_group(nic, &patient, &no_group) == COMMLIB_FAILED && strstr(commlib_error(), "1m0.001s to ask for a turn"));
     NEED(commlib_init_group(nic, &far, &no_group) == COMMLIB_USAGE && strstr(commlib_error(), "without certificates only loopback"));
 }
 

@@ -60,7 +60,7 @@ func (a *Agent) Lock(_ context.Context, r *pb.LockRequest) (*pb.LockResponse, er
 	case r.Fence == 0 || r.LeaseMs < 1 || r.LeaseMs > uint32(mostLease/time.Millisecond):
 		return nil, invalid("fence %d, a lease of %d ms: it can have %d", r.Fence, r.LeaseMs, mostLease.Milliseconds())
 	case a.records[g].Slots > a.table.Slots:
-		return nil, status.Errorf(codes.FailedPrecondition, "group %s has %d slots, %d are shared", r.Group, a.records[g].Slots, a.table.Slots)
+		return nil, status.Errorf(codes.OutOfRange, "group %s has %d slots, only %d are shared: it never has a turn", r.Group, a.records[g].Slots, a.table.Slots)
 	}
 	return &pb.LockResponse{}, turnError(a.table.Lock(r.Group, r.Fence, a.records[g].Slots, time.Duration(r.LeaseMs)*time.Millisecond))
 }

@@ -66,7 +66,8 @@ type Manager struct {
 	round    chan struct{} // closed when all switches have been asked, and made anew
 	rounds   int           // that were begun
 	past     []past        // the groups that were removed last, the oldest first
-	fenced   uint64        // the highest number that turns have had
+	// fenced is the highest number that turns have had, fenceBound what the store has for it.
+	fenced, fenceBound uint64
 }
 
 // past is a group that is no more. A member that asks late still hears why it has ended.
@@ -316,7 +317,9 @@ func (m *Manager) report(ctx context.Context, g *group, rank int, own End, ring 
 	}
 	if g.state == Gathering {
 		g.reported[rank], g.Hosts[rank] = true, own
-		copy(g.Ring[rank][:], ring)
+		if len(ring) == 2 {
+			g.Ring[rank] = [2]End(ring)
+		}
 	}
 	complete := !slices.Contains(g.reported, false)
 	m.mu.Unlock()

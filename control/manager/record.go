@@ -111,7 +111,10 @@ func newGroup(r record, now time.Time) *group {
 	g := &group{record: r, state: Reserving, reported: make([]bool, n), watched: make([]int, n), seen: make([]time.Time, n), gone: map[string]bool{},
 		reserved: make(chan struct{}), ready: make(chan struct{}), over: make(chan struct{})}
 	if g.Hosts == nil {
-		g.Hosts, g.Ring = make([]End, n), make([][2]End, n)
+		g.Hosts = make([]End, n)
+		if g.Options.Policy == temporal {
+			g.Ring = make([][2]End, n)
+		}
 	}
 	for i := range g.seen {
 		g.seen[i] = now
@@ -136,7 +139,7 @@ func (m *Manager) save(r *record) error {
 	return m.cfg.Store.Put(groupPrefix+r.ID, text)
 }
 
-// load reads the store: groups that were decided, and what switches said of their engines.
+// load reads the store: groups that were decided, what switches said of their engines, and how far fences may have come.
 func (m *Manager) load() error {
 	all, err := m.cfg.Store.All()
 	if err != nil {
@@ -151,6 +154,9 @@ func (m *Manager) load() error {
 }
 
 func (m *Manager) loadOne(r store.Record) error {
+	if r.Name == fenceRecord {
+		return m.loadFence(r.Data)
+	}
 	if name, ok := strings.CutPrefix(r.Name, switchPrefix); ok {
 		if s := m.switches[name]; s != nil {
 			return m.describe(s, string(r.Data))

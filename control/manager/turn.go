@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -64,6 +65,8 @@ func (p place) call(ctx context.Context, do func(ctx context.Context, a pb.Agent
 		return fmt.Errorf("%w: %s", lock.ErrBusy, status.Convert(err).Message())
 	case codes.FailedPrecondition:
 		return fmt.Errorf("%w: %s", lock.ErrStale, status.Convert(err).Message())
+	case codes.OutOfRange: // the group is larger than what is shared
+		return errors.New(status.Convert(err).Message())
 	}
 	return err
 }
@@ -82,12 +85,33 @@ func (m *Manager) keeper(g *group) *lock.Keeper {
 	return g.keeper
 }
 
-// fence is a number that no manager has had before, as long as clocks go forward.
+// The store has a number that fences stay below; it is written anew, so much higher, when they come to it.
+const (
+	fenceRecord = "fence"
+	fencesAhead = uint64(time.Minute / time.Microsecond)
+)
+
+// fence is a number that no manager of this store has had before, even if the clock was set back.
 func (m *Manager) fence() uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fenced = max(m.fenced+1, uint64(m.cfg.Now().UnixMicro()))
+	if m.fenced >= m.fenceBound {
+		bound := m.fenced + fencesAhead
+		if err := m.cfg.Store.Put(fenceRecord, strconv.AppendUint(nil, bound, 10)); err != nil {
+			m.cfg.Log.Errorf("manager: %v", err) // the next manager has the clock alone
+		} else {
+			m.fenceBound = bound
+		}
+	}
 	return m.fenced
+}
+
+// loadFence begins where the manager before may have ended.
+func (m *Manager) loadFence(text []byte) (err error) {
+	m.fenceBound, err = strconv.ParseUint(string(text), 10, 64)
+	m.fenced = m.fenceBound
+	return err
 }
 
 func pause(ctx context.Context) error {

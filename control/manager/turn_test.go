@@ -3,6 +3,7 @@
 package manager
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
@@ -98,6 +99,16 @@ func TestTurns(t *testing.T) {
 	require.Equal(t, Removing, a.state)
 	require.Contains(t, a.reason, "has lost the group")
 	require.Equal(t, Ready, b.state)
+
+	w.now = w.now.Add(-time.Hour)
+	w.manage(&wire{life: &life{left: -1}})
+	w.poll(2, true)
+	b = w.m.groups[b.ID]
+	require.True(t, w.lock(b, 4, false).Granted, "a clock that was set back")
+	_, err = w.m.Unlock(w.ctx, &managerpb.UnlockRequest{Group: b.ID, Sequence: 4})
+	require.NoError(t, err)
+	require.Zero(t, w.held(b))
+	w.now = w.now.Add(time.Hour)
 	w.m.destroy(w.ctx, b, "")
 	for _, s := range w.sites {
 		l, err := s.agent.List(w.ctx, &pb.ListRequest{})
@@ -105,9 +116,21 @@ func TestTurns(t *testing.T) {
 		require.Equal(t, uint32(2), l.FreeShared)
 	}
 
+	for _, s := range w.sites {
+		s.shared = 1
+		require.NoError(t, s.start(&life{left: -1}))
+	}
+	w.poll(1, true) // numbers rest
+	c := w.turn("c")
+	require.Equal(t, "switch leaf0: group "+c.ID+" has 2 slots, only 1 are shared: it never has a turn", w.lock(c, 1, false).Reason)
+	w.m.destroy(w.ctx, c, "")
+
 	w.poll(1, true) // numbers rest
 	plain, err := w.make("plain")
 	require.NoError(t, err)
+	text, err := json.Marshal(&plain.record)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "ring")
 	for _, r := range []*managerpb.LockRequest{{Group: plain.ID, Sequence: 1}, {Group: "x"}, {Group: plain.ID, WaitMs: uint32(time.Hour.Milliseconds())}} {
 		_, err := w.m.Lock(w.ctx, r)
 		require.Contains(t, []codes.Code{codes.FailedPrecondition, codes.NotFound, codes.InvalidArgument}, status.Code(err))
