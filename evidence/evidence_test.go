@@ -4,7 +4,6 @@ package evidence
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,18 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write docs/evidence.md")
-
 const document = "../docs/evidence.md"
 
-// The document in docs is what the records and the page say, every figure of ours in it has a command, and every run of the page is one of the
+// The document in docs is what the records and the page say, every figure in its column of ours has a command, and every run of the page is one of the
 // plan, with its command and its figures.
 func TestDocument(t *testing.T) {
 	p, err := Build(".")
 	require.NoError(t, err)
-	if *update {
-		require.NoError(t, os.WriteFile(document, []byte(p.Markdown()), 0o644))
-	}
 	text, err := os.ReadFile(document)
 	require.NoError(t, err)
 	assert.Equal(t, string(text), p.Markdown(), "run incforge evidence")
@@ -83,6 +77,9 @@ func TestUnfounded(t *testing.T) {
 		require.NotEqual(t, goodRecord, text)
 		return map[string]string{"lat": text}
 	}
+	copied := func(from, digest string) map[string]string {
+		return map[string]string{"lat": strings.Replace(goodRecord, "digest: 0123456789abcdef\n", digest+"copied: "+from+"\n", 1)}
+	}
 	good := map[string]string{"lat": goodRecord}
 	for _, c := range []struct {
 		name, ours, want string
@@ -95,6 +92,8 @@ func TestUnfounded(t *testing.T) {
 		{"no command", "{lat.cycles}", "the command is missing", without("command")},
 		{"no date", "{lat.cycles}", "the date is missing", without("date")},
 		{"no digest", "{lat.cycles}", "the digest is missing", without("digest")},
+		{"copied from anywhere", "{lat.cycles}", "it does not say that it was copied", copied("from memory", "")},
+		{"copied, with a digest", "{lat.cycles}", "a digest that the run did not leave", copied(copiedFrom, "digest: 0123456789abcdef\n")},
 		{"digest of nothing", "{lat.cycles}", "of what the digest is", without("of")},
 		{"no clock", "{lat.cycles @synth}", "no such record", good},
 	} {
@@ -106,6 +105,9 @@ func TestUnfounded(t *testing.T) {
 	}
 	_, err := build(t, "nothing", good)
 	require.ErrorIs(t, err, errPage, "a record that stands nowhere")
+	p, err := build(t, "{lat.cycles}", copied(copiedFrom+", which has it", ""))
+	require.NoError(t, err)
+	assert.Contains(t, p.Markdown(), "| fpga100g | unknown |")
 }
 
 func TestPlaces(t *testing.T) {
@@ -125,13 +127,13 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestRunRecord(t *testing.T) {
-	run := Run{ID: "r", Command: "incforge bench loss", Take: map[string]string{
+	run := Run{ID: "r", Command: "incforge bench loss", Take: map[string]string{"other": "count:points.[*kind!=x]", "without": "count:points.[*gone=,kind=x]",
 		"one": "metrics.a", "second": "points.[at=2,kind=x].v", "all": "count:points.[*kind=x]", "area": "sum:points at*v"}}
 	text := `{"config":"mini","digest":"0123456789abcdef","clock":{"asked_mhz":250,"found_mhz":300,"by":"t"},"metrics":{"a":1.5}}
 {"points":[{"at":1,"kind":"x","v":10},{"at":2,"kind":"x","v":20},{"at":3,"kind":"y","v":30}]}`
 	r, err := run.Record([]byte(text), "2026-11-23", ".")
 	require.NoError(t, err)
-	assert.Equal(t, map[string]float64{"one": 1.5, "second": 20, "all": 2, "area": 140}, r.Figures)
+	assert.Equal(t, map[string]float64{"other": 1, "without": 2, "one": 1.5, "second": 20, "all": 2, "area": 140}, r.Figures)
 	assert.Equal(t, &Clock{250, 300, "t"}, r.Clock)
 	assert.Equal(t, "mini", r.Of)
 
@@ -140,8 +142,25 @@ func TestRunRecord(t *testing.T) {
 	require.ErrorIs(t, err, errNoFigure)
 	_, err = (&Run{ID: "r", Command: "incforge x", Take: map[string]string{"n": "n"}}).Record([]byte(`{"n":1}`), "2026-11-23", ".")
 	require.ErrorIs(t, err, ErrUnfounded, "JSON without a digest")
-	r, err = (&Run{ID: "r", Command: "incforge x", Sources: []string{"."}, Take: map[string]string{"n": "[k=2].n"}}).Record([]byte(`[{"k":1,"n":1},{"k":2,"n":7}]`), "2026-11-23", ".")
+	r, err = (&Run{ID: "r", Command: "incforge x", Sources: []string{"evidence"}, Take: map[string]string{"n": "[k=2].n"}}).Record([]byte(`[{"k":1,"n":1},{"k":2,"n":7}]`), "2026-11-23", "..")
 	require.NoError(t, err)
 	assert.Len(t, r.Digest, 64)
 	assert.InDelta(t, 7, r.Figures["n"], 0)
+}
+
+// What makes a figure is in its digest: the packages named, all that they import and what these embed.
+func TestSources(t *testing.T) {
+	plan, err := ReadPlan("plan.yaml")
+	require.NoError(t, err)
+	of := map[string][]string{}
+	for _, run := range plan {
+		if len(run.Sources) > 0 {
+			of[run.ID], err = sources("..", run.Sources)
+			require.NoError(t, err, run.ID)
+			assert.NotContains(t, strings.Join(of[run.ID], " "), "_test.go")
+		}
+	}
+	assert.Subset(t, of["model-ii-reduce"], []string{"inc/engine.go", "modelcheck/search.go", "modelcheck/model/symmetry.go", "network/topology/topology.go", "roce/packet.go"})
+	assert.Subset(t, of["reuse"], []string{"contract/map.go", "hdl/csr/csr.go", "rtlgen/design.go", "configs/mini.yaml"})
+	assert.Subset(t, of["loss"], []string{"bench/loss.go", "inc/engine.go", "network/host/host.go", "configs/fpga100g.yaml"})
 }

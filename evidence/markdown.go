@@ -11,7 +11,12 @@ import (
 const digestShown = 12
 
 // short is the digest as it is printed.
-func (r *Record) short() string { return r.Digest[:min(len(r.Digest), digestShown)] }
+func (r *Record) short() string {
+	if r.Digest == "" {
+		return "unknown"
+	}
+	return r.Digest[:min(len(r.Digest), digestShown)]
+}
 
 // Markdown is the page as a document. Plots are left to the HTML page.
 func (p *Page) Markdown() string {

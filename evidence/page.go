@@ -83,7 +83,8 @@ func Build(dir string) (*Page, error) {
 	return p, p.fill(filepath.Join(dir, "rules"))
 }
 
-// fill puts figures into their places, and reports all that have none.
+// fill puts figures into their places, and reports places without a figure and cells of ours with a figure without a place. Texts and notes may have
+// figures that somebody typed.
 func (p *Page) fill(rules string) error {
 	var errs []error
 	put := func(text *string, from *[]string) {

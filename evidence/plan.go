@@ -4,15 +4,12 @@ package evidence
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +24,7 @@ type Run struct {
 	Command string `yaml:"command"`
 	// JSON is a file that the command writes by itself; otherwise it is run with --json.
 	JSON string `yaml:"json,omitempty"`
-	// Sources are folders whose Go files the figures depend on, for commands that have no design.
+	// Sources are folders of Go packages that make the figures, for commands that have no design.
 	Sources []string `yaml:"sources,omitempty"`
 	// Take are the figures, by their names in the record: where they are in the JSON.
 	Take map[string]string `yaml:"take"`
@@ -63,7 +60,7 @@ func (run *Run) Record(text []byte, date, root string) (*Record, error) {
 		r.Figures[name] = v
 	}
 	if len(run.Sources) > 0 {
-		r.Of = strings.Join(run.Sources, ", ")
+		r.Of = strings.Join(run.Sources, ", ") + " and what they import"
 		r.Digest, err = digestOf(root, run.Sources)
 		errs = append(errs, err)
 	} else {
@@ -224,10 +221,11 @@ func follow(v any, path []string) any {
 	return follow(m[path[0]], path[1:])
 }
 
-// fits tells whether an element has all the values of "field=value,...".
+// fits tells whether an element has all the values of "field=value,...", and others than those of "field!=value". A field that is not there is empty.
 func fits(element any, wanted string) bool {
 	for _, w := range strings.Split(wanted, ",") {
 		field, value, _ := strings.Cut(w, "=")
+		field, other := strings.CutSuffix(field, "!")
 		var text string
 		switch v := follow(element, strings.Split(field, ".")).(type) {
 		case string:
@@ -237,36 +235,9 @@ func fits(element any, wanted string) bool {
 		case bool:
 			text = strconv.FormatBool(v)
 		}
-		if text != value {
+		if (text == value) == other {
 			return false
 		}
 	}
 	return true
-}
-
-// digestOf is the digest of all Go and Verilog files in folders, but for tests.
-func digestOf(root string, folders []string) (string, error) {
-	h := sha256.New()
-	for _, folder := range folders {
-		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() {
-				return err
-			}
-			ext := filepath.Ext(path)
-			if ext != ".go" && ext != ".v" || strings.HasSuffix(path, "_test.go") {
-				return nil
-			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				return err
-			}
-			rel, err := filepath.Rel(root, path)
-			fmt.Fprintf(h, "%s %d\n%s", filepath.ToSlash(rel), len(text), text)
-			return err
-		})
-		if err != nil {
-			return "", fmt.Errorf("evidence: %w", err)
-		}
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)), nil
 }

@@ -22,10 +22,11 @@ type Record struct {
 	Command string `yaml:"command"`
 	// Date is that of the run, as 2026-11-23.
 	Date string `yaml:"date"`
-	// Digest is that of the design that was measured, from its manifest; of sources, where there is no design; Of says of what.
-	Digest string `yaml:"digest"`
+	// Digest is that of the design that was measured, from its manifest; of sources, where there is no design; Of says of what. A record that was
+	// copied has none: nobody wrote it down.
+	Digest string `yaml:"digest,omitempty"`
 	Of     string `yaml:"of"`
-	// Copied says why the figures were not taken from the command's JSON, if they were not.
+	// Copied says why the figures were not taken from the command's JSON but from docs/synthesis.md, if they were.
 	Copied string `yaml:"copied,omitempty"`
 	// Clock is the one that a flow found.
 	Clock *Clock `yaml:"clock,omitempty"`
@@ -43,6 +44,9 @@ type Clock struct {
 // ErrUnfounded means that a figure has no command, date or digest behind it.
 var ErrUnfounded = errors.New("no figure without a command")
 
+// copiedFrom is where alone a record may have been copied from.
+const copiedFrom = "by hand from docs/synthesis.md"
+
 // check says what a record lacks.
 func (r *Record) check() error {
 	var errs []error
@@ -53,7 +57,12 @@ func (r *Record) check() error {
 	}
 	need(strings.HasPrefix(r.Command, "incforge ") || strings.HasPrefix(r.Command, "make "), "the command is missing, or nobody can run it")
 	need(regexp.MustCompile(`^20\d\d-\d\d-\d\d$`).MatchString(r.Date), "the date is missing")
-	need(regexp.MustCompile(`^[0-9a-f]{12,64}$`).MatchString(r.Digest), "the digest is missing")
+	if r.Copied == "" {
+		need(regexp.MustCompile(`^[0-9a-f]{12,64}$`).MatchString(r.Digest), "the digest is missing")
+	} else {
+		need(strings.HasPrefix(r.Copied, copiedFrom), "it does not say that it was copied "+copiedFrom)
+		need(r.Digest == "", "a digest that the run did not leave")
+	}
 	need(r.Of != "", "it does not say of what the digest is")
 	need(len(r.Figures) > 0, "there is no figure in it")
 	return errors.Join(errs...)

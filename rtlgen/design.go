@@ -113,13 +113,13 @@ func (d *Design) print() error {
 	}
 	d.Files = append(append(d.Files, rtl...), asserted...)
 	d.add("files.f", verilog.FileList(rtl))
-	constraints, err := d.constrain()
+	sdc, xdc, err := d.constrain()
 	if err != nil {
 		return err
 	}
 	core, err := verilog.FuseSoC(verilog.Core{
 		Name: d.Params.Name, Version: fmt.Sprintf("%d.%d.0", contract.VersionMajor, contract.VersionMinor), Description: d.Switch.Purpose, Toplevel: d.Switch.Name,
-		Files: rtl.Paths(), Constraints: []string{constraints},
+		Files: rtl.Paths(), SDC: sdc, XDC: xdc,
 	})
 	if err != nil {
 		return err
@@ -156,26 +156,27 @@ func (d *Design) add(name string, data []byte) {
 }
 
 // constrain prints the clocks and what crosses between them: SDC for either top, XDC where ports have clocks of their own. It returns the
-// name of the switch's SDC.
-func (d *Design) constrain() (string, error) {
-	clocks, name := d.clocks(), d.Params.Name+".sdc"
-	sdc, err := verilog.SDC(d.Switch, clocks...)
+// names of the switch's; xdc is "" where there is none.
+func (d *Design) constrain() (sdc, xdc string, err error) {
+	clocks := d.clocks()
+	sdc = d.Params.Name + ".sdc"
+	text, err := verilog.SDC(d.Switch, clocks...)
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	d.add(name, sdc)
-	if sdc, err = verilog.SDC(d.Core, clocks[0]); err != nil {
-		return "", err
+	d.add(sdc, text)
+	if text, err = verilog.SDC(d.Core, clocks[0]); err != nil {
+		return "", "", err
 	}
-	d.add(d.Core.Name+".sdc", sdc)
+	d.add(d.Core.Name+".sdc", text)
 	if len(d.Params.PortClockMHz) > 0 {
-		xdc, err := cdc.XDC(d.Switch, clocks...)
-		if err != nil {
-			return "", err
+		if text, err = cdc.XDC(d.Switch, clocks...); err != nil {
+			return "", "", err
 		}
-		d.add(d.Params.Name+".xdc", xdc)
+		xdc = d.Params.Name + ".xdc"
+		d.add(xdc, text)
 	}
-	return name, nil
+	return sdc, xdc, nil
 }
 
 // draw prints either top as a diagram, and the core by its stages.

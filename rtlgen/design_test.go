@@ -142,6 +142,8 @@ func TestPortClocks(t *testing.T) {
 	plain, err := rtlgen.Generate(preset(t, "mini"))
 	require.NoError(t, err)
 	assert.NotContains(t, plain.Files.Map(), "mini.xdc")
+	assert.Contains(t, string(files["mini.core"]), "      - mini.xdc\n    file_type: xdc\n")
+	assert.NotContains(t, string(plain.Files.Map()["mini.core"]), "xdc")
 }
 
 // TestRefusedBeforeAnything: all problems at once, no design.

@@ -66,10 +66,8 @@ func (d *dutFlags) open(cmd *cobra.Command, a *app, config string, flags *config
 
 // engines is open and source for commands that need no Verilog of a reference engine, so that they take Mode I.
 func (d *dutFlags) engines(cmd *cobra.Command, a *app, config string, flags *configFlags) (dut.Source, func(), error) {
-	if d.rtl == "" {
-		if m, err := a.described(config, flags, dut.Kind(d.kind)); err != nil || m != nil {
-			return dut.Source{Manifest: m, Kind: dut.KindReference, Log: a.log}, func() {}, err
-		}
+	if d.rtl == "" && dut.Kind(d.kind) == dut.KindReference {
+		return a.source(config, flags, dut.KindReference)
 	}
 	dir, done, err := d.open(cmd, a, config, flags)
 	return d.source(dir, a), done, err

@@ -580,6 +580,7 @@ func TestPorts(t *testing.T) {
 	t.Run("hangs", func(t *testing.T) { hangs(t, lib) })
 	t.Run("MACs", func(t *testing.T) { macs(t, lib) })
 	t.Run("impatient", func(t *testing.T) { impatient(t, lib) })
+	t.Run("brief reset", func(t *testing.T) { brief(t, lib) })
 }
 
 // latency holds the time that a crossing adds to the contracts, over phases that drift: of lone frames, without skew.

@@ -71,6 +71,39 @@ func impatient(t *testing.T, lib *sim.Lib) {
 	require.Zero(t, mac.Underruns())
 }
 
+// brief: a reset that is over before the port's next edge cuts a frame off, and that is not for the MAC to complain of.
+func brief(t *testing.T, lib *sim.Lib) {
+	m, err := lib.New(sim.Options{Random: true, Seed: 1})
+	require.NoError(t, err)
+	defer m.Close()
+	require.NoError(t, m.Cycle())
+	c, err := m.AddClock("clk_d", sim.ClockOptions{MHz: 50})
+	require.NoError(t, err)
+	mac, err := axis.NewMAC(c, "s_rxd", "m_txd", 3)
+	require.NoError(t, err)
+	src, err := axis.NewSource(m, "s_txd")
+	require.NoError(t, err)
+	tick := func(n int) {
+		for range n {
+			require.NoError(t, m.Tick())
+		}
+	}
+	require.NoError(t, m.ResetFor(4))
+	tick(100)
+	for i := range 8 { // resets at all distances from the port's edge
+		require.NoError(t, src.SendBytes(make([]byte, 300), 0))
+		for begun := mac.Out.Beats(); mac.Out.Beats() < begun+2; {
+			tick(1)
+		}
+		tick(i)
+		require.True(t, mac.Out.InFrame())
+		require.NoError(t, m.ResetFor(1))
+		tick(1001)
+	}
+	require.Positive(t, mac.Out.Cut())
+	require.Zero(t, mac.Underruns())
+}
+
 // macs puts a MAC of 100 Gbit/s with 64 bytes at 322 MHz and one of 10 with 8 bytes at 156.25 MHz at two ports, whose frames come back from the
 // engine's side as they are: whatever their lengths, and with pauses, none is lost and no MAC runs dry.
 func macs(t *testing.T, lib *sim.Lib) {

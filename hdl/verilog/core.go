@@ -17,7 +17,7 @@ type Core struct {
 	Description string   // one line
 	Toplevel    string   // module that the targets build
 	Files       []string // Verilog, in dependency order, relative to the core file
-	Constraints []string // SDC files, relative to the core file; may be empty
+	SDC, XDC    string   // constraints, relative to the core file; may be empty
 }
 
 var (
@@ -28,7 +28,8 @@ var (
 
 // FuseSoC returns the core file: targets default (files only), lint (Verilator
 // -Wall), sim (compiles with Icarus or Verilator; testbenches depend on the core
-// and add their files) and synth (Yosys, with the constraints).
+// and add their files) and synth (Yosys, with the constraints; Vivado with the XDC,
+// which has all that the SDC says).
 func FuseSoC(c Core) ([]byte, error) {
 	if !coreName.MatchString(c.Name) {
 		return nil, fmt.Errorf("core file: name %q: must be letters, digits, _ and -", c.Name)
@@ -39,8 +40,8 @@ func FuseSoC(c Core) ([]byte, error) {
 	if len(c.Files) == 0 || c.Toplevel == "" {
 		return nil, fmt.Errorf("core file of %s: no files or no top", c.Name)
 	}
-	for _, p := range append(append([]string{c.Toplevel}, c.Files...), c.Constraints...) {
-		if !corePath.MatchString(p) {
+	for _, p := range append([]string{c.Toplevel, c.SDC, c.XDC}, c.Files...) {
+		if p != "" && !corePath.MatchString(p) {
 			return nil, fmt.Errorf("core file of %s: %q holds a character that YAML could misread", c.Name, p)
 		}
 	}
@@ -49,7 +50,8 @@ func FuseSoC(c Core) ([]byte, error) {
 		Description: fmt.Sprintf("%q", strings.Join(strings.Fields(c.Description), " ")),
 		Toplevel:    c.Toplevel,
 		Files:       yamlList(c.Files),
-		Constraints: yamlList(c.Constraints),
+		SDC:         c.SDC,
+		XDC:         c.XDC,
 	}
 	var out bytes.Buffer
 	if err := coreTemplate.Execute(&out, text); err != nil {
@@ -67,7 +69,7 @@ func yamlList(items []string) string {
 }
 
 type coreText struct {
-	VLNV, Description, Toplevel, Files, Constraints string
+	VLNV, Description, Toplevel, Files, SDC, XDC string
 }
 
 var coreTemplate = template.Must(template.New("core").Parse(`CAPI=2:
@@ -81,10 +83,17 @@ filesets:
   rtl:
     files:{{.Files}}
     file_type: verilogSource-2005
-{{- with .Constraints}}
+{{- with .SDC}}
   constraints:
-    files:{{.}}
+    files:
+      - {{.}}
     file_type: SDC
+{{- end}}
+{{- with .XDC}}
+  constraints_vivado:
+    files:
+      - {{.}}
+    file_type: xdc
 {{- end}}
 
 targets:
@@ -116,7 +125,7 @@ targets:
 
   synth:
     description: map with Yosys to see that every construct is synthesisable
-    filesets: [rtl{{if .Constraints}}, constraints{{end}}]
+    filesets: [rtl{{if .XDC}}, "!tool_vivado? (constraints)", "tool_vivado? (constraints_vivado)"{{else if .SDC}}, constraints{{end}}]
     toplevel: {{.Toplevel}}
     default_tool: yosys
     tools:

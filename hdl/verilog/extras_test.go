@@ -23,7 +23,7 @@ func TestFuseSoC(t *testing.T) {
 	require.NoError(t, err)
 	text, err := verilog.FuseSoC(verilog.Core{
 		Name: "t", Version: "1.0.0", Description: `two "cores": in a row`, Toplevel: "t_top",
-		Files: files.Paths(), Constraints: []string{"t_top.sdc"},
+		Files: files.Paths(), SDC: "t_top.sdc",
 	})
 	require.NoError(t, err)
 	golden(t, "t.core", text)
@@ -72,7 +72,7 @@ func TestFuseSoCRefuses(t *testing.T) {
 		`core file of t: no files or no top`:                                    func(c *verilog.Core) { c.Files = nil },
 		`core file of t: "rtl/a b.v" holds a character that YAML could misread`: func(c *verilog.Core) { c.Files = []string{"rtl/a b.v"} },
 		`core file of t: "{x}" holds a character that YAML could misread`:       func(c *verilog.Core) { c.Toplevel = "{x}" },
-		`core file of t: "x.sdc: {}" holds a character that YAML could misread`: func(c *verilog.Core) { c.Constraints = []string{"x.sdc: {}"} },
+		`core file of t: "x.sdc: {}" holds a character that YAML could misread`: func(c *verilog.Core) { c.SDC = "x.sdc: {}" },
 	} {
 		c := good
 		change(&c)

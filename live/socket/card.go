@@ -13,7 +13,8 @@ import (
 )
 
 // Card is a network card of this machine: every frame that it hears comes, whomever it is for, and frames go out by it as they are. It takes CAP_NET_RAW. Send
-// and Receive may run at the same time; each is used by one goroutine.
+// and Receive may run at the same time; each is used by one goroutine. Frames with a VLAN tag are not supported: Linux takes the tag out before a
+// socket of this kind sees the frame, whatever the card's offloads, so that it comes as if it had none.
 type Card struct {
 	index int
 	file  *os.File

@@ -22,6 +22,7 @@ type MAC struct {
 	next      float64 // cycle in which the line has brought the next beat
 	level     float64 // bytes in the buffer toward the line
 	inside    bool    // a frame to the line has begun
+	reset     bool    // reset was high since the edge before, perhaps for less than a cycle of this clock
 	underruns uint64
 	overruns  uint64
 }
@@ -51,6 +52,9 @@ func NewMAC(c *sim.Clock, in, out string, gbit float64) (*MAC, error) {
 	}
 	m.In.SetPause(m.bring)
 	m.Out.SetPause(m.full)
+	if rst := m.In.rst; rst != nil {
+		c.Model().OnSample(func() { m.reset = m.reset || *rst != 0 })
+	}
 	c.OnSample(m.watch)
 	return m, nil
 }
@@ -83,8 +87,8 @@ func (m *MAC) full() bool { return m.level > float64((macBuffer-1)*len(m.Out.dat
 // watch moves the line on, and sees what no MAC forgives.
 func (m *MAC) watch() {
 	m.level = max(0, m.level-m.rate)
-	if m.In.inReset() {
-		m.inside = false
+	if m.reset || m.In.inReset() {
+		m.inside, m.reset = false, false
 		return
 	}
 	if *m.In.valid != 0 && *m.In.ready == 0 {
