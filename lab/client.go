@@ -101,7 +101,8 @@ func (c *Client) Exec(ctx context.Context, host, script string, out io.Writer) (
 	return strconv.Atoi(resp.Trailer.Get(statusTrailer))
 }
 
-// Shell runs an interactive shell on a host, until it ends. The end of in is a Ctrl-D, so that the shell does first what was typed before.
+// Shell runs an interactive shell on a host, until it ends. At the end of in comes exit on a line of its own, so that the
+// shell does first what was typed before; a Ctrl-D ends no shell that has a line begun, or whose terminal is not set up yet. It is for what else reads there.
 func (c *Client) Shell(ctx context.Context, host string, in io.Reader, out io.Writer) (err error) {
 	conn, err := c.dial(ctx)
 	if err != nil {
@@ -121,7 +122,7 @@ func (c *Client) Shell(ctx context.Context, host string, in io.Reader, out io.Wr
 	}
 	go func() {
 		_, _ = io.Copy(conn, in) // ends with in, or with the connection
-		_, _ = io.WriteString(conn, "\x04")
+		_, _ = io.WriteString(conn, "\nexit\n\x04")
 	}()
 	if _, err = io.Copy(out, r); errors.Is(err, net.ErrClosed) {
 		err = nil

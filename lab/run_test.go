@@ -265,6 +265,10 @@ func shell(ctx context.Context, t *testing.T, c *Client) {
 	out.Reset()
 	require.NoError(t, c.Shell(ctx, "h0", strings.NewReader("sleep 0.1; echo $((6*7))\nexit\nls"), &out))
 	assert.Equal(t, "42\n", out.String())
+	// The last line needs no end, and the shell ends with it.
+	out.Reset()
+	require.NoError(t, c.Shell(ctx, "h0", strings.NewReader("echo $((6*7))"), &out))
+	assert.Equal(t, "42", strings.TrimSpace(out.String()))
 	for range ttys {
 		out.Reset()
 		_, err := c.Exec(ctx, "h0", "echo right", &out)
