@@ -18,7 +18,7 @@ INCFORGE := $(BUILD)/incforge
 
 # Program or file, and the Debian 12 package that brings it. zlib's header is what Verilator's FST waves need; scapy is a second
 # opinion on frames.
-TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tshark:tshark tclsh:tcl g++:g++ make:make \
+TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tshark:tshark openssl:openssl ip:iproute2 tclsh:tcl g++:g++ make:make \
          /usr/include/zlib.h:zlib1g-dev /usr/lib/python3/dist-packages/scapy/contrib/roce.py:python3-scapy \
          /usr/lib/python3.11/ensurepip:python3-venv
 
