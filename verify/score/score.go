@@ -53,6 +53,7 @@ type Board struct {
 
 	waiting map[uint32]int // frames offered and not accepted, by destination QPN
 	moved   uint64         // last cycle in which a frame was accepted or left, or none waited
+	longest int            // bytes of the longest frame accepted since the engine last rested
 	frames  uint64
 	outs    []dut.Frame
 	err     error
@@ -153,6 +154,7 @@ func (b *Board) collect() {
 	for _, a := range b.DUT.Accepted() {
 		b.moved = b.Now()
 		b.waiting[destination(a.Data)]--
+		b.longest = max(b.longest, len(a.Data))
 		b.record(Recorded{Frame: a})
 		if b.pipes() {
 			b.pending = append(b.pending, a)
