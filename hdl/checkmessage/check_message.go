@@ -102,6 +102,7 @@ func (p CheckMessage) ports() []graph.Port {
 		work.WorkPorts(),
 		[]graph.Port{leaf.Out("adds", p.AddsW())},
 		p.TxPorts(),
+		[]graph.Port{leaf.Out("tx_ask", p.MaskW)},
 		[]graph.Port{leaf.Out("mon_act_valid", 1), leaf.Out("mon_act_kind", 3), leaf.Out("mon_act_ei", p.EIW), leaf.Out("count", p.Counters)},
 	)
 }
@@ -129,13 +130,13 @@ func (p CheckMessage) sendPorts() []graph.Port {
 		leaf.In("act_valid", 1), leaf.In("act_timer", 1), leaf.In("act_pipe", 1), leaf.In("act_ei", p.EIW),
 		leaf.Out("snd_ack", 1), leaf.Out("snd_act", 1), leaf.Out("snd_ei", p.EIW), leaf.Out("snd_self", p.MaskW), leaf.Out("snd_psn", 24),
 		leaf.Out("snd_is_ack", 1), leaf.Out("snd_is_nak", 1), leaf.Out("snd_is_rnr", 1), leaf.Out("snd_code", 5), leaf.Out("snd_pipe", 1),
-		leaf.Out("ctx_outs", p.MaskW), leaf.Out("ctx_start", 24), leaf.Out("ctx_limit", 24), leaf.Out("ctx_wide", 1),
-		leaf.In("snd_done", 1), leaf.In("snd_stale", 1), leaf.In("snd_moved", 1), leaf.In("snd_message", 24), leaf.In("snd_acts", 1),
-		leaf.In("snd_kind", 3), leaf.In("snd_again", 1),
+		leaf.Out("ctx_outs", p.MaskW), leaf.Out("ctx_limit", 24), leaf.Out("ctx_wide", 1),
+		leaf.In("snd_done", 1), leaf.In("snd_stale", 1), leaf.In("snd_moved", 1), leaf.In("snd_message", 24), leaf.Out("snd_room", 1), leaf.In("snd_acts", 1),
+		leaf.In("snd_kind", 3), leaf.In("snd_again", 1), leaf.In("snd_act_ei", p.EIW),
 		leaf.In("msg_rd", 1), leaf.In("msg_number", 24), leaf.Out("msg_valid", 1), leaf.Out("msg_length", p.offsetBits()), leaf.Out("msg_se", 1),
 		leaf.Out("msg_has_imm", 1), leaf.Out("msg_imm", 32), leaf.Out("msg_ce", 1), leaf.Out("msg_unit", p.UnitW()),
 		leaf.In("snd_tx_valid", 1), leaf.In("snd_tx_mask", p.MaskW), leaf.In("snd_tx_opcode", 8), leaf.In("snd_tx_se", 1), leaf.In("snd_tx_pad", 2),
-		leaf.In("snd_tx_ce", 1), leaf.In("snd_tx_psn", 24), leaf.In("snd_tx_ext", 32), leaf.In("snd_tx_plen", p.LenW), leaf.In("snd_tx_words", p.WordsW),
+		leaf.In("snd_tx_ce", 1), leaf.In("snd_tx_psn", 24), leaf.In("snd_tx_ext", 32), leaf.In("snd_tx_plen", p.LenW), leaf.In("snd_tx_words", p.WordsW), leaf.In("snd_tx_ask", p.MaskW),
 		leaf.In("snd_work_put", 1), leaf.In("snd_work_words", p.WordsW), leaf.In("snd_work_unit", p.UnitW()),
 		leaf.Out("note_valid", 1), leaf.Out("note_ei", p.EIW), leaf.Out("note_outs", p.MaskW),
 	}

@@ -201,16 +201,18 @@ module inc_check_message #(
     output wire [4:0]          snd_code,
     output wire                snd_pipe,
     output wire [MASK_W-1:0]   ctx_outs,
-    output wire [23:0]         ctx_start,
     output wire [23:0]         ctx_limit,
     output wire                ctx_wide,
     input  wire                snd_done,
     input  wire                snd_stale,
     input  wire                snd_moved,
     input  wire [23:0]         snd_message,
+    output wire                snd_room,
+    // an action is taken: its kind, whether its packet was sent before, its endpoint
     input  wire                snd_acts,
     input  wire [2:0]          snd_kind,
     input  wire                snd_again,
+    input  wire [EI_W-1:0]     snd_act_ei,
     // a message that it asks for
     input  wire                msg_rd,
     input  wire [23:0]         msg_number,
@@ -232,10 +234,11 @@ module inc_check_message #(
     input  wire [31:0]         snd_tx_ext,
     input  wire [LEN_W-1:0]    snd_tx_plen,
     input  wire [WORDS_W-1:0]  snd_tx_words,
+    input  wire [MASK_W-1:0]   snd_tx_ask,
     input  wire                snd_work_put,
     input  wire [WORDS_W-1:0]  snd_work_words,
     input  wire [UNIT_W-1:0]   snd_work_unit,
-    // a pool has more to send: of group and pool (bit 0), to these
+    // a job too: a pool has more to send, of group and pool (bit 0), to these
     output reg                 note_valid,
     output wire [EI_W-1:0]     note_ei,
     output wire [MASK_W-1:0]   note_outs,
@@ -280,6 +283,8 @@ module inc_check_message #(
     output wire [31:0]         tx_ext,
     output wire [LEN_W-1:0]    tx_plen,
     output wire [WORDS_W-1:0]  tx_words,
+    // copies that ask for an acknowledgement
+    output wire [MASK_W-1:0]   tx_ask,
 
     // what happens, in its order: 0 a frame, 1 send, 2 send one, 3 time-out, 4 resume
     output wire                mon_act_valid,
@@ -347,7 +352,7 @@ module inc_check_message #(
     // ---- what is done, a step a cycle ----
 
     localparam [3:0] S_IDLE = 4'd0, S_INIT = 4'd1, S_LOOK = 4'd2, S_PLACE = 4'd3, S_SLOT = 4'd4, S_JUDGE = 4'd5, S_DATA = 4'd6, S_CNP = 4'd7,
-                     S_HEAR = 4'd8, S_SEND = 4'd9, S_ACKED = 4'd10, S_LEAST = 4'd11, S_START = 4'd12, S_END = 4'd13, S_TURN = 4'd14;
+                     S_HEAR = 4'd8, S_SEND = 4'd9, S_ACKED = 4'd10, S_LEAST = 4'd11, S_START = 4'd12, S_END = 4'd13, S_TURN = 4'd14, S_NOTE = 4'd15;
 
     reg  [3:0] state_reg;
     reg        turn_reg;               // of frames: an action was the last
@@ -749,6 +754,7 @@ module inc_check_message #(
     wire        wipes = wipe_reg != 24'd0;
 
     // more may be sent than before
+    wire notes = (commits && completes && (!k_root || r_near)) || (starting && k_root);
     assign note_ei   = snd_pool_ei;
     assign note_outs = k_outs;
 
@@ -768,8 +774,8 @@ module inc_check_message #(
     assign snd_is_rnr = c_syn_rnr;
     assign snd_code   = c_ext[28:24];
     assign snd_pipe   = k_pipe_b;
+    assign snd_room   = tx_room && !work_held;
     assign ctx_outs   = k_outs;
-    assign ctx_start  = k_start;
     assign ctx_limit  = limit;
     assign ctx_wide   = k_wide;
 
@@ -787,7 +793,7 @@ module inc_check_message #(
     always @(posedge clk) begin
         go_reg     <= state_reg == S_TURN || (state_reg == S_HEAR && hears && syn_any);
         least_reg  <= state_reg == S_ACKED;
-        note_valid <= (commits && completes && (!k_root || r_near)) || (starting && k_root);
+        note_valid <= notes;
         case (state_reg)
             S_IDLE: begin
                 passed_reg <= c_passed;
@@ -804,7 +810,7 @@ module inc_check_message #(
             S_PLACE: state_reg <= S_SLOT;
             S_SLOT:  state_reg <= S_JUDGE;
             S_JUDGE: state_reg <= S_DATA;
-            S_DATA:  if (does_data) state_reg <= cnp_next ? S_CNP : S_END;
+            S_DATA:  if (does_data) state_reg <= cnp_next ? S_CNP : notes ? S_NOTE : S_END;
             S_CNP:   if (tx_room) state_reg <= S_END;
             S_HEAR: begin
                 f_deaf    <= !hears;
@@ -822,7 +828,8 @@ module inc_check_message #(
             end
             S_ACKED: state_reg <= S_LEAST;
             S_LEAST: if (ack_ready && !least_reg) state_reg <= S_START;
-            S_START: state_reg <= S_END;
+            S_START: state_reg <= k_root ? S_NOTE : S_END;
+            S_NOTE:  if (snd_done) state_reg <= S_END;
             default: state_reg <= S_IDLE;
         endcase
         wipe_reg <= wipe_reg + freed - {23'd0, wipes};
@@ -900,7 +907,7 @@ module inc_check_message #(
 
     assign tx_valid   = (does_data && (answers || ans_cnp)) || (state_reg == S_CNP && tx_room) || snd_tx_valid;
     assign tx_kind    = {1'b0, sends};
-    assign tx_ei      = sends ? act_ei : c_ei;
+    assign tx_ei      = sends ? snd_ei : c_ei;
     assign tx_mask    = sends ? snd_tx_mask : c_self;
     assign tx_opcode  = sends ? snd_tx_opcode : cnp ? OP_CNP : OP_ACK;
     assign tx_se      = sends && snd_tx_se;
@@ -914,13 +921,13 @@ module inc_check_message #(
                       : {ans_ack ? ACK_PLAIN : ans_rnr ? {3'b001, cfg_rnr_timer} : ans_nak ? NAK_SEQUENCE : NAK_INVALID, msn_next};
     assign tx_plen    = sends ? snd_tx_plen : {LEN_W{1'b0}};
     assign tx_words   = sends ? snd_tx_words : {WORDS_W{1'b0}};
+    assign tx_ask     = sends ? snd_tx_ask : NOBODY;
 
     // ---- the monitor ----
 
-    wire done_acts = sends && snd_done && !k_frame && snd_acts;
-    assign mon_act_valid = c_done || done_acts;
-    assign mon_act_kind  = done_acts ? snd_kind : 3'd0;
-    assign mon_act_ei    = done_acts ? act_ei : c_ei;
+    assign mon_act_valid = c_done || snd_acts;
+    assign mon_act_kind  = snd_acts ? snd_kind : 3'd0;
+    assign mon_act_ei    = snd_acts ? snd_act_ei : c_ei;
 
     // ---- counters, a cycle later: exactly one of the drops, or the actions ----
 
@@ -965,8 +972,8 @@ module inc_check_message #(
         count_reg[C_DROP_BAD_LENGTH]      <= is && is_partial;
         count_reg[C_DROP_MESSAGE_SIZE]    <= is && is_size;
         count_reg[C_DROP_MESSAGE_LENGTH]  <= is && is_length;
-        count_reg[C_TX_RETRANSMIT]        <= done_acts && snd_kind == 3'd2 && snd_again;
-        count_reg[C_TIMEOUT]              <= done_acts && snd_kind == 3'd3;
+        count_reg[C_TX_RETRANSMIT]        <= snd_acts && snd_kind == 3'd2 && snd_again;
+        count_reg[C_TIMEOUT]              <= snd_acts && snd_kind == 3'd3;
         if (rst) begin
             count_reg <= {COUNTERS{1'b0}};
         end
