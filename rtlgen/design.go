@@ -52,8 +52,8 @@ func generate(p params.Params, attach bool) (*Design, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if p.Mode == 1 {
-		return nil, fmt.Errorf("generate %s: mode 1: %w", p.Name, ErrNoVerilog)
+	if err := noVerilog(p); err != nil {
+		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
 	}
 	model, err := contract.NewModel(p.Contract())
 	if err != nil {

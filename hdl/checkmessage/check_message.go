@@ -102,7 +102,7 @@ func (p CheckMessage) ports() []graph.Port {
 		work.WorkPorts(),
 		[]graph.Port{leaf.Out("adds", p.AddsW())},
 		p.TxPorts(),
-		[]graph.Port{leaf.Out("tx_ask", p.MaskW)},
+		[]graph.Port{leaf.Out("copies_asked", p.MaskW)},
 		[]graph.Port{leaf.Out("mon_act_valid", 1), leaf.Out("mon_act_kind", 3), leaf.Out("mon_act_ei", p.EIW), leaf.Out("count", p.Counters)},
 	)
 }

@@ -284,7 +284,7 @@ module inc_check_message #(
     output wire [LEN_W-1:0]    tx_plen,
     output wire [WORDS_W-1:0]  tx_words,
     // copies that ask for an acknowledgement
-    output wire [MASK_W-1:0]   tx_ask,
+    output wire [MASK_W-1:0]   copies_asked,
 
     // what happens, in its order: 0 a frame, 1 send, 2 send one, 3 time-out, 4 resume
     output wire                mon_act_valid,
@@ -861,12 +861,16 @@ module inc_check_message #(
 
     // ---- work on the payload ----
 
-    reg  put_reg;
+    reg           put_reg;
+    reg  [IN_W:0] put_adds;            // of the work put last
     wire puts = does_data && has_work;
     wire sends = state_reg == S_SEND;
 
     always @(posedge clk) begin
         put_reg <= work_put;
+        if (puts) begin
+            put_adds <= adds_reg;
+        end
         if (rst) begin
             put_reg <= 1'b0;
         end
@@ -889,7 +893,7 @@ module inc_check_message #(
     assign work_big_endian = k_big_endian;
     assign work_commits    = put_reg;
     assign work_kills      = 1'b0;
-    assign adds            = adds_reg;
+    assign adds            = put_adds;
 
     // ---- frames to be made ----
 
@@ -921,7 +925,7 @@ module inc_check_message #(
                       : {ans_ack ? ACK_PLAIN : ans_rnr ? {3'b001, cfg_rnr_timer} : ans_nak ? NAK_SEQUENCE : NAK_INVALID, msn_next};
     assign tx_plen    = sends ? snd_tx_plen : {LEN_W{1'b0}};
     assign tx_words   = sends ? snd_tx_words : {WORDS_W{1'b0}};
-    assign tx_ask     = sends ? snd_tx_ask : NOBODY;
+    assign copies_asked     = sends ? snd_tx_ask : NOBODY;
 
     // ---- the monitor ----
 
