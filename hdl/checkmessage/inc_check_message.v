@@ -425,6 +425,10 @@ module inc_check_message #(
 
     // ---- state: of endpoints, of pools, of groups ----
 
+    reg               k_frame;         // the job is of a frame, else of an action
+    wire [GRP_W-1:0]  job_group = k_frame ? c_group : act_group;
+    reg  [SLOT_W-1:0] k_base, k_n, k_head;
+
     localparam END_W  = 24 + 24 + OFF_W + 1 + 1 + 1 + 8 + 24;
     localparam POOL_W = 3 * 24 + SLOT_W;
     localparam CTX_W  = 2 + 2 + 2 + 1 + 3 * MASK_W + 2 * SLOT_W;
@@ -490,9 +494,7 @@ module inc_check_message #(
 
     // ---- the job: a frame's pool, or an action's. What follows is known from S_LOOK on and stands until the next job ----
 
-    reg               k_frame;         // of a frame, else of an action
     reg               x_pointed;
-    wire [GRP_W-1:0]  job_group = k_frame ? c_group : act_group;
     wire [MASK_W-1:0] x_self;
     generate
         for (e = 0; e < MASK_W; e = e + 1) begin : gen_self
@@ -513,9 +515,19 @@ module inc_check_message #(
     reg               k_root, k_pipe_b, k_wide, k_big_endian;
     reg  [1:0]        k_function, k_dtype;
     reg  [MASK_W-1:0] k_outs, k_in;
-    reg  [SLOT_W-1:0] k_base, k_n, k_head;
     reg  [23:0]       k_start, k_done, k_top;
     wire [1:0]        j_dtype = k_frame ? c_dtype : x_dtype;
+
+    // what an acknowledgement makes of start: the least that an out endpoint has not acknowledged
+    wire [SLOT_W:0]   ring       = k_root ? {k_n, 1'b0} : {1'b0, k_n};
+    reg  [23:0]       acked_reg;       // the first message that the endpoint has not acknowledged
+    wire [23:0]       least_past = ack_rest - ack_psn;
+    wire [23:0]       start_next = ack_rest_any && least_past[23] ? ack_rest + 24'd1 : acked_reg;
+    wire [23:0]       steps      = start_next - k_start;
+    wire [SLOT_W:0]   head_on    = {1'b0, k_head} + steps[SLOT_W:0];
+    wire [SLOT_W:0]   head_round = head_on - ring;
+    wire [SLOT_W:0]   head_at    = head_on >= ring ? head_round : head_on;
+    wire [SLOT_W-1:0] head_next  = head_at[SLOT_W-1:0];
 
     always @(posedge clk) begin
         if (starts) begin
@@ -553,13 +565,17 @@ module inc_check_message #(
     reg               m_place, m_look, m_take;
     reg  [23:0]       m_number;
     wire [23:0]       f_off   = (state_reg == S_PLACE ? e_message : m_number) - k_start;
-    wire [SLOT_W:0]   ring    = k_root ? {k_n, 1'b0} : {1'b0, k_n};
     wire [SLOT_W:0]   f_at    = {1'b0, k_head} + f_off[SLOT_W:0];
     wire [SLOT_W:0]   f_round = f_at - ring;
     wire [SLOT_W:0]   f_index = (f_at >= ring ? f_round : f_at) + (k_pipe_b && !k_root ? {1'b0, k_n} : {(SLOT_W+1){1'b0}});
     reg  [SLOT_W-1:0] slot_reg;        // its word
     reg  [SLOT_W-1:0] place_reg;       // its payload
     wire [SLOT_W-1:0] slot_at = k_base + f_index[SLOT_W-1:0];
+
+    // the first unit of its payload, and that in which the endpoint's next byte lies
+    wire [UNIT_W:0] first_unit = {{(UNIT_W+1-SLOT_W){1'b0}}, place_reg} << IN_W;
+    wire [UNIT_W:0] inner_unit = {{(UNIT_W-IN_W){1'b0}}, e_offset[OFF_W-1:PLACE_W]};
+    wire [UNIT_W:0] next_unit  = first_unit + (k_wide ? inner_unit << 1 : inner_unit);
 
     assign rd_en   = state_reg == S_SLOT || m_look;
     assign rd_slot = slot_reg;
@@ -591,11 +607,6 @@ module inc_check_message #(
             msg_valid <= 1'b0;
         end
     end
-
-    // the first unit of its payload, and that in which the endpoint's next byte lies
-    wire [UNIT_W:0] first_unit = {{(UNIT_W+1-SLOT_W){1'b0}}, place_reg} << IN_W;
-    wire [UNIT_W:0] inner_unit = {{(UNIT_W-IN_W){1'b0}}, e_offset[OFF_W-1:PLACE_W]};
-    wire [UNIT_W:0] next_unit  = first_unit + (k_wide ? inner_unit << 1 : inner_unit);
 
     // ---- data: first the packet, then its message ----
 
@@ -728,14 +739,6 @@ module inc_check_message #(
 
     // ---- pools: what is taken raises top and done, what is acknowledged start ----
 
-    wire [23:0]       start_next = ack_rest_any && least_past[23] ? ack_rest + 24'd1 : acked_reg;
-    reg  [23:0]       acked_reg;       // the first message that the endpoint has not acknowledged
-    wire [23:0]       least_past = ack_rest - ack_psn;
-    wire [23:0]       steps      = start_next - k_start;
-    wire [SLOT_W:0]   head_on    = {1'b0, k_head} + steps[SLOT_W:0];
-    wire [SLOT_W:0]   head_round = head_on - ring;
-    wire [SLOT_W:0]   head_at    = head_on >= ring ? head_round : head_on;
-    wire [SLOT_W-1:0] head_next  = head_at[SLOT_W-1:0];
     wire [23:0]       span_next  = k_done - start_next;
     wire [23:0]       moves_next = span_next > n_wide ? n_wide : span_next;
     wire              completes  = is_taken && r_completes;
@@ -753,9 +756,19 @@ module inc_check_message #(
                                  : {23'd0, commits && completes && k_root && r_near};
     wire        wipes = wipe_reg != 24'd0;
 
+    wire [EI_W-1:0] job_pool_ei;
+    generate
+        if (EI_W > EP_W) begin : gen_pool_ei
+            wire [EP_W-1:0] pool_ep = {{(EP_W-1){1'b0}}, k_pipe_b};
+            assign job_pool_ei = {job_group, pool_ep};
+        end else begin : gen_pool_ep
+            assign job_pool_ei = {{(EP_W-1){1'b0}}, k_pipe_b};
+        end
+    endgenerate
+
     // more may be sent than before
     wire notes = (commits && completes && (!k_root || r_near)) || (starting && k_root);
-    assign note_ei   = snd_pool_ei;
+    assign note_ei   = job_pool_ei;
     assign note_outs = k_outs;
 
     // ---- acknowledgements, and the send side's jobs ----
@@ -896,16 +909,6 @@ module inc_check_message #(
     assign adds            = put_adds;
 
     // ---- frames to be made ----
-
-    wire [EI_W-1:0] snd_pool_ei;
-    generate
-        if (EI_W > EP_W) begin : gen_pool_ei
-            wire [EP_W-1:0] pool_ep = {{(EP_W-1){1'b0}}, k_pipe_b};
-            assign snd_pool_ei = {job_group, pool_ep};
-        end else begin : gen_pool_ep
-            assign snd_pool_ei = {{(EP_W-1){1'b0}}, k_pipe_b};
-        end
-    endgenerate
 
     wire cnp = state_reg == S_CNP || !answers;
 
