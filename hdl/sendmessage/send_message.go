@@ -152,6 +152,7 @@ func (p SendMessage) ports() []graph.Port {
 		leaf.In("snd_code", 5),
 		leaf.In("ctx_outs", p.MaskW),
 		leaf.In("ctx_limit", 24),
+		leaf.In("ctx_open", p.OffW),
 		leaf.In("ctx_wide", 1),
 		leaf.In("note_valid", 1),
 		leaf.In("note_ei", p.EIW),
