@@ -153,7 +153,7 @@ module inc_send_message #(
 
     localparam GRP_W    = EI_W > EP_W ? EI_W - EP_W : 1;
     localparam UNIT_LOG = $clog2(U_BYTES);
-    localparam POS_W    = OFF_W - 1 > UNIT_LOG ? OFF_W - 1 - UNIT_LOG : 1;   // bits of a unit's number in a message
+    localparam POS_W    = OFF_W - UNIT_LOG;       // bits of a unit's number in a message, and of one behind its last
     localparam PLACE_W  = 24 + 24 + POS_W;
     // words of the table and their bits, as the register map has them
     // contract: registers 1
@@ -173,7 +173,7 @@ module inc_send_message #(
         if (U_BYTES < 256 || U_BYTES > 4096 || (1 << UNIT_LOG) != U_BYTES) begin : gen_bad_unit
             $error("inc_send_message: U_BYTES must be a power of two of 256 to 4096");
         end
-        if (OFF_W <= UNIT_LOG || OFF_W > 24 || UNIT_W < POS_W + 1) begin : gen_bad_off
+        if (OFF_W <= UNIT_LOG || OFF_W > 24 || UNIT_W < POS_W) begin : gen_bad_off
             $error("inc_send_message: OFF_W must be more than a unit's bits and at most 24, UNIT_W enough for a slot's units");
         end
     endgenerate
@@ -324,8 +324,7 @@ module inc_send_message #(
 
     // whether a lane's packet at a place may be sent: that behind the one at hand, and at S
     wire [POS_W:0]    step = {{POS_W{1'b0}}, 1'b1} << code_reg;
-    wire [POS_W+UNIT_LOG:0] open_bytes = {{(POS_W+UNIT_LOG+1-OFF_W){1'b0}}, ctx_open};
-    wire [POS_W:0]    open = open_bytes[UNIT_LOG +: POS_W+1];     // whole units
+    wire [POS_W:0]    open = {1'b0, ctx_open[OFF_W-1:UNIT_LOG]};
     wire [23:0]       after_msg, tail_msg;
     wire [POS_W-1:0]  after_pos, tail_pos;
     wire              after_more = after_msg != ctx_limit || {1'b0, after_pos} + step <= open;
@@ -633,7 +632,7 @@ module inc_send_message #(
         end
     end
 
-    wire unused_bits = &{1'b0, open_bytes};
+    wire unused_bits = &{1'b0, ctx_open};
 
 endmodule
 

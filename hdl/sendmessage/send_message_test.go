@@ -186,6 +186,9 @@ func (b *bench) more(gi, pool int) error {
 	g := b.groups[gi]
 	most, unit := 1<<(b.p.OffW-1), b.p.UnitBytes
 	for range b.rng.IntN(3) {
+		if g.open[pool] == most { // what comes next is too long, and refused
+			break
+		}
 		if _, ok := g.texts[pool][g.limit[pool]]; !ok {
 			g.texts[pool][g.limit[pool]] = randomText(b.rng, most, 1<<b.p.UnitW-2*most/unit)
 		}
@@ -199,6 +202,10 @@ func (b *bench) more(gi, pool int) error {
 	if units := max(m.length-1, 0) / unit; b.rng.IntN(2) == 0 && units > g.open[pool]/unit {
 		g.open[pool] += unit * (1 + b.rng.IntN(units-g.open[pool]/unit))
 		b.met["of a message that is not complete"]++
+	}
+	if b.rng.IntN(100) == 0 {
+		g.open[pool] = most
+		b.met["of a message that cannot be completed"]++
 	}
 	b.Set("note_ei", uint64(gi<<b.p.EPW|pool))
 	b.Set("note_outs", g.outs[pool])
@@ -557,7 +564,8 @@ func TestRandom(t *testing.T) {
 		}
 		for _, what := range []string{"send to 1", "send to 2", "send to one that goes alone", "send one, along true, again true", "send one, along false, again true",
 			"send one, along true, again false", "resume", "time-out, back-off 1", "time-out, back-off 2", "time-out, back-off 3", "out of date", "failed", "stale",
-			"progress", "over several messages", "into a message", "back", "waits", "of a message that is not complete", "a pool for nothing", "an endpoint for nothing"} {
+			"progress", "over several messages", "into a message", "back", "waits", "of a message that is not complete",
+			"of a message that cannot be completed", "a pool for nothing", "an endpoint for nothing"} {
 			require.Greater(t, met[what], 10, what)
 		}
 	}
