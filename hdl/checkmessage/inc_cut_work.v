@@ -138,7 +138,8 @@ module inc_cut_work #(
             adds_reg       <= in_adds;
         end else if (op_valid) begin
             busy_reg  <= !last;
-            start_reg <= start_reg + UNIT_WORDS[PKT_W-1:0];
+            // what takes no words of a packet must not let any go
+            start_reg <= take_reg ? start_reg + UNIT_WORDS[PKT_W-1:0] : start_reg;
             left_reg  <= left_reg - UNIT;
             slot_reg  <= slot_reg + (wide ? {{(UNIT_W-2){1'b0}}, 2'd2} : {{(UNIT_W-1){1'b0}}, 1'b1});
             adds_reg  <= adding ? adds_reg - {{(ADDS_W-1){1'b0}}, 1'b1} : adds_reg;
