@@ -316,6 +316,8 @@ module inc_send_message #(
     wire [MASK_W-1:0] stray   = lowest_of(left_reg);
     wire              steps;                // to the pool's next lane
     wire              sent;
+    wire [23:0]       after_msg;            // of the place behind the packet
+    wire              after_more = after_msg != ctx_limit;
 
     always @(posedge clk) begin
         if (state_reg == S_LANE) begin
@@ -352,9 +354,7 @@ module inc_send_message #(
 
     reg  [23:0]           at_msg_reg, at_psn_reg;
     reg  [POS_W-1:0]      at_pos_reg;
-    wire [23:0]           after_msg;
     wire [POS_W-1:0]      after_pos;
-    wire                  after_more = after_msg != ctx_limit;
     wire                  unacked_we, tail_we, later_we;
     reg  [23:0]           answer_reg;       // what comes next by the answer
 
@@ -487,6 +487,8 @@ module inc_send_message #(
     wire walks      = ack_reg && !stale && progress;
     // what an endpoint gets next is the first that it has not acknowledged, or one behind what it got last
     wire at_unacked = one_psn == unacked_psn;
+    // packets of the message behind the one at the place
+    wire [POS_W-1:0] rest;
 
     always @(posedge clk) begin
         if (seen) begin
@@ -501,7 +503,6 @@ module inc_send_message #(
 
     // ---- the message that a place is in, cut by the lane's path MTU ----
 
-    wire [POS_W-1:0]   rest;
     wire [LEN_W-1:0]   plen;
     wire [WORDS_W-1:0] words;
     wire [1:0]         pad;
