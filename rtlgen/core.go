@@ -312,6 +312,7 @@ func (b *blocks) control(c *graph.Composite) {
 		c.Link(c, b.csrs, "s_axil_")
 		c.Link(b.csrs, c, "s_axil_")
 		c.Connect(b.slots.Pin("grp_refused"), b.csrs.Pin("grp_refused"))
+		c.Connect(b.slots.Pin("grp_overlap"), b.csrs.Pin("grp_overlap"))
 		c.Connect(b.decide.Pin("count"), b.csrs.Pin("count"))
 	}
 	c.Connect(b.csrs.Pin("cfg_foreign_bypass"), b.lookup.Pin("cfg_foreign_bypass"))
@@ -329,7 +330,6 @@ func (b *blocks) control(c *graph.Composite) {
 	c.Connect(b.csrs.Pin("grp_enable"), b.slots.Pin("grp_enable"))
 	c.Connect(b.csrs.Pin("grp_start"), b.slots.Pin("grp_start"))
 	c.Connect(b.slots.Pin("grp_busy"), b.csrs.Pin("grp_busy"))
-	c.Connect(b.slots.Pin("grp_overlap"), b.csrs.Pin("grp_overlap"))
 	c.Link(b.replicate, b.csrs, "count_")
 	c.Link(b.aggregate, b.csrs, "count_")
 	c.Link(b.csrs, b.aggregate, "inject_")

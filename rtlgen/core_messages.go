@@ -167,6 +167,8 @@ func (m *messageBlocks) registers(c *graph.Composite, b *blocks) {
 	c.Connect(b.csrs.Pin("grp_start"), m.front.Pin("grp_start"))
 	c.Connect(b.slots.Pin("grp_refused"), m.front.Pin("in_refused"))
 	c.Connect(m.front.Pin("grp_refused"), b.csrs.Pin("grp_refused"))
+	c.Connect(b.slots.Pin("grp_overlap"), m.front.Pin("in_overlap"))
+	c.Connect(m.front.Pin("grp_overlap"), b.csrs.Pin("grp_overlap"))
 	c.Connect(b.decide.Pin("grp_invalid"), m.front.Pin("grp_invalid"))
 	c.Connect(m.send.Pin("grp_failed"), b.csrs.Pin("grp_failed"))
 	c.Connect(b.decide.Pin("count"), m.front.Pin("count"))

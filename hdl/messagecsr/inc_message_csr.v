@@ -94,6 +94,8 @@ module inc_message_csr #(
     input  wire [GROUPS-1:0]       grp_start,
     input  wire [GROUPS-1:0]       in_refused,
     output wire [GROUPS-1:0]       grp_refused,
+    input  wire [GROUPS-1:0]       in_overlap,
+    output wire [GROUPS-1:0]       grp_overlap,
     input  wire [GROUPS*MASK_W-1:0] grp_invalid,
 
     // all of the mode's counters, and those that inc_csr has
@@ -332,14 +334,21 @@ module inc_message_csr #(
                 end
             end
             // decided at the start; inc_csr has the refusal in the next cycle
-            reg illegal_reg;
+            reg  illegal_reg, refused_reg;     // in the cycle behind the start; of the start that was the last
+            wire illegal = asks_release || (tree[MASK_W*g +: MASK_W] & ~fair_reg[MASK_W*g +: MASK_W]) != {MASK_W{1'b0}};
             always @(posedge clk) begin
-                illegal_reg <= grp_start[g] && (asks_release || (tree[MASK_W*g +: MASK_W] & ~fair_reg[MASK_W*g +: MASK_W]) != {MASK_W{1'b0}});
+                illegal_reg <= grp_start[g] && illegal;
+                if (grp_start[g]) begin
+                    refused_reg <= illegal;
+                end
                 if (rst) begin
                     illegal_reg <= 1'b0;
+                    refused_reg <= 1'b0;
                 end
             end
             assign grp_refused[g] = in_refused[g] || illegal_reg;
+            // what is illegal is not looked at for slots of others
+            assign grp_overlap[g] = in_overlap[g] && !refused_reg;
         end
     endgenerate
 

@@ -246,7 +246,7 @@ func (d *RTL) Still() uint64 {
 }
 
 // Timers reports that timers count the model's clock; in Mode II there are none.
-func (d *RTL) Timers() (uint64, bool) { return Never, d.man.Params.Mode != 3 }
+func (d *RTL) Timers() (uint64, bool) { return Never, !d.man.Params.Pipes() }
 
 // Read reads a register over AXI4-Lite.
 func (d *RTL) Read(addr uint32) (uint32, error) {
