@@ -105,6 +105,7 @@ func (m *messageBlocks) sending(c *graph.Composite, b *blocks) {
 		c.Link(m.send, b.decide, prefix)
 	}
 	c.Link(b.decide, m.send, "ctx_")
+	c.Tie(m.send.Pin("ctx_open"), 0)
 	c.Link(b.decide, m.send, "note_")
 	for _, name := range []string{"act_valid", "act_timer", "act_pipe", "act_ei"} {
 		c.Connect(m.send.Pin(name), b.decide.Pin(name))
