@@ -304,6 +304,13 @@ module inc_check_message #(
 
     // positions in `count`
     // contract: counters 1
+    localparam C_RX_FRAMES = 0, C_BYPASS = 1, C_UP_DATA = 2, C_AGG = 3, C_BUFFERED = 4, C_WIPE = 5, C_TX_RESULT = 6, C_DOWN_DATA = 9,
+               C_RX_ACK = 10, C_RX_NAK = 11, C_RX_RNR = 12, C_RX_CNP = 13, C_RX_CE = 14, C_TX_GAP_NAK = 16, C_TX_CNP = 17,
+               C_IMM_MISMATCH = 19, C_DROP_FOREIGN = 20, C_DROP_TVER = 26, C_DROP_OPCODE = 27, C_DROP_TOO_LONG = 28,
+               C_DROP_BAD_LENGTH = 29, C_DROP_WRONG_ROLE = 30, C_DROP_SYNDROME = 31, C_DROP_GAP = 32, C_DROP_STALE_ACK = 45,
+               C_TX_ACK = 46, C_TX_RNR = 47, C_TX_RETRANSMIT = 48, C_TIMEOUT = 49, C_RX_DUPLICATE = 50, C_DOWN_TAKEN = 51,
+               C_DROP_FULL = 52, C_TX_INVALID = 53, C_DROP_REFUSED = 55, C_DROP_SEQUENCE = 56, C_DROP_SEGMENT = 57,
+               C_DROP_MESSAGE_SIZE = 58, C_DROP_MESSAGE_LENGTH = 59, C_COUNT = 60;
     // contract: end
 
 `ifndef __ICARUS__
@@ -332,6 +339,8 @@ module inc_check_message #(
     localparam [7:0] OP_ACK = 8'h11, OP_CNP = 8'h81, ACK_PLAIN = 8'h1F, NAK_SEQUENCE = 8'h60, NAK_INVALID = 8'h61;
     localparam [MASK_W-1:0] NOBODY = {MASK_W{1'b0}};
     // contract: registers 1
+    localparam F_GROUP_PIPE_N = 0, F_EP_RQ_PSN_PSN = 0, W_EP_RQ_PSN_PSN = 24, F_EP_PATH_MTU_BYTES = 0, W_EP_PATH_MTU_BYTES = 13;
+    localparam [3:0] WORD_GROUP_PIPE = 4'd1, WORD_EP_RQ_PSN = 4'd10, WORD_EP_PATH_MTU = 4'd12;
     // contract: end
 
     // ---- indices ----

@@ -34,6 +34,7 @@ module inc_message_csr #(
     // all counters, and those of inc_csr, Mode III's
     parameter ALL      = 60,
     // contract: parameter 3
+    parameter COUNTERS = 53
     // contract: end
 ) (
     input  wire                    clk,
@@ -107,8 +108,19 @@ module inc_message_csr #(
     localparam OWN   = ALL - COUNTERS;
 
     // contract: counters 1
+    localparam C_TX_INVALID = 53, C_COUNT = 60;
     // contract: end
     // contract: registers 1
+    localparam F_COUNTER_SNAPSHOT_HOLD = 0, F_ACK_EVERY_PACKETS = 0, W_ACK_EVERY_PACKETS = 8, F_GROUP_PARENT_ENDPOINT = 0,
+               W_GROUP_PARENT_ENDPOINT = 8, F_GROUP_PARENT_VALID = 31, F_GROUP_MESSAGES_RELEASE = 1, F_GROUP_RELEASE_MESSAGES = 0,
+               W_GROUP_RELEASE_MESSAGES = 23, F_GROUP_REFUSED_MASK = 0, F_EP_PATH_MTU_BYTES = 0, W_EP_PATH_MTU_BYTES = 13;
+    localparam [3:0] WORD_GROUP_IN_MASK = 4'd4, WORD_GROUP_OUT_MASK = 4'd5, WORD_GROUP_PARENT = 4'd7, WORD_EP_RQ_PSN = 4'd10,
+                     WORD_EP_PATH_MTU = 4'd12, NUM_EP_WORDS = 4'd13;
+    localparam [7:0] R_ACK_EVERY_PACKETS = 8'd16;
+    localparam [15:0] AT_PARAM_MODE = 16'h0002, AT_COUNTER_SNAPSHOT = 16'h000F, AT_PARAM_MESSAGE_BYTES = 16'h0012,
+                      AT_PARAM_WINDOW_MESSAGES = 16'h0013, AT_ACK_EVERY = 16'h0014, AT_COUNTER = 16'h0200, AT_COUNTER_HIGH = 16'h0300,
+                      AT_GROUP_MESSAGES = 16'h0880, AT_GROUP_RELEASE = 16'h08C0, AT_GROUP_REFUSED = 16'h0900, AT_EP_CTRL = 16'h2000;
+    localparam [31:0] M_EP_RQ_PSN = 32'h00FF_FFFF, M_EP_SQ_PSN = 32'h00FF_FFFF, M_EP_PATH_MTU = 32'h0000_1FFF;
     // contract: end
 
 `ifndef __ICARUS__
