@@ -41,14 +41,17 @@ type Params struct {
 	MTUBytes      int      `json:"mtu_bytes"`
 	WindowPackets int      `json:"window_packets"`
 	// MessageBytes is the size of a slot in Mode I, WindowMessages the messages of a pool that a group is meant to have there; 0 in other modes.
-	MessageBytes   int    `json:"message_bytes,omitempty"`
-	WindowMessages int    `json:"window_messages,omitempty"`
-	HopRTTNS       int    `json:"hop_rtt_ns,omitempty"`
-	ClockMHz       int    `json:"clock_mhz"`
-	ICRCCheck      bool   `json:"icrc_check"`
-	Memory         string `json:"memory"`
-	Technology     string `json:"technology"`
-	AdderStages    int    `json:"adder_stages"`
+	MessageBytes   int `json:"message_bytes,omitempty"`
+	WindowMessages int `json:"window_messages,omitempty"`
+	// WholeMessages tells that a Mode I engine keeps every message until it is complete, NoReleases that it makes no releases.
+	WholeMessages bool   `json:"whole_messages,omitempty"`
+	NoReleases    bool   `json:"no_releases,omitempty"`
+	HopRTTNS      int    `json:"hop_rtt_ns,omitempty"`
+	ClockMHz      int    `json:"clock_mhz"`
+	ICRCCheck     bool   `json:"icrc_check"`
+	Memory        string `json:"memory"`
+	Technology    string `json:"technology"`
+	AdderStages   int    `json:"adder_stages"`
 	// ECC tells that the payload memory corrects single errors.
 	ECC          bool `json:"ecc"`
 	PayloadBanks int  `json:"payload_banks"`

@@ -85,7 +85,7 @@ func TestManifest(t *testing.T) {
 			}
 		}
 		derived := d.Params.Derived()
-		want := 8 * derived.Slots * derived.Planes * d.Params.MTUBytes
+		want := 8 * derived.Slots * derived.Planes * d.Params.Contract().SlotBytes()
 		if d.Params.ECC {
 			word := min(8*derived.RowBytes, 128)
 			want += want / word * map[int]int{32: 7, 64: 8, 128: 9}[word]

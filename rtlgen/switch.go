@@ -31,7 +31,7 @@ func withPorts(p params.Params, model contract.Model, core *graph.Module) (*grap
 	c.Output("mon_valid", 1, graph.Doc("a frame's last beat enters the core"))
 	c.Output("mon_port", d.PortBits, graph.Doc("the port that it came from"))
 	c.Link(arbiter, c, "mon_")
-	if p.Mode == 3 {
+	if p.Mode != 2 {
 		for _, o := range monitor(d) {
 			c.Connect(engine.Pin(o.name), c.Output(o.name, o.bits, graph.Doc(o.doc)))
 		}

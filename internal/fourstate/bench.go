@@ -381,7 +381,7 @@ func (b *bench) script() {
 		}
 		b.printf("        while (%s) @(posedge clk);", strings.Join(waits, " || "))
 		rest := restCycles
-		if b.man.Params.Mode == 3 {
+		if b.man.Params.Pipes() {
 			rest = pipesRestCycles
 		}
 		b.printf("        repeat (%d) @(posedge clk);", rest)

@@ -206,6 +206,18 @@ func fields() []field {
 			doc:    "Messages of a pool that a group is meant to have, in Mode I; it then takes 2·window_messages slots, twice as many for a 16-bit type.",
 			reason: because("a group's slots, 2·window_messages, are a power of two"),
 		}),
+		{
+			key: "whole_messages", kind: kindBool, modes: []int{1}, def: "false", quiet: true,
+			doc:     "Whether an engine of Mode I keeps every message until it is complete, whatever GROUP_MESSAGES says.",
+			get:     func(p *Params) string { return strconv.FormatBool(p.WholeMessages) },
+			setBool: func(p *Params, v bool) { p.WholeMessages = v },
+		},
+		{
+			key: "no_releases", kind: kindBool, modes: []int{1}, def: "false", quiet: true,
+			doc:     "Whether an engine of Mode I makes no releases, and refuses groups that ask for them. What there is of Mode I in Verilog makes none.",
+			get:     func(p *Params) string { return strconv.FormatBool(p.NoReleases) },
+			setBool: func(p *Params, v bool) { p.NoReleases = v },
+		},
 		integer(func(p *Params) *int { return &p.HopRTTNS }, field{
 			key: "hop_rtt_ns", modes: []int{1, 3}, def: "2000", lo: 1, hi: maxHopRTT,
 			doc: "Time in nanoseconds in which a packet and its acknowledgement cross one link, in Modes III and I: what pipes are sized by, and an eighth of the time-out " +

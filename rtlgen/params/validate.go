@@ -58,7 +58,7 @@ func (c *checker) each() {
 		}
 		v := f.get(&p)
 		if !f.in(p.Mode) {
-			if c.ok("mode") && v != "0" {
+			if c.ok("mode") && v != "0" && v != "false" {
 				c.refuse(f.key, v, fmt.Sprintf("left out with mode %d", p.Mode), f.only())
 			}
 			continue

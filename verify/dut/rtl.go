@@ -88,7 +88,7 @@ func (d *RTL) attach(seed uint64) {
 		}
 		fail.On(d.model.Bind(&d.mon))
 	}
-	if d.man.Params.Mode == 3 {
+	if d.man.Params.Pipes() {
 		fail.On(d.model.Bind(&d.act))
 	}
 	d.queued, d.sent, d.kept = make([][]Frame, len(names)), make([]int, len(names)), make([]int, len(names))
@@ -108,7 +108,7 @@ func (d *RTL) attach(seed uint64) {
 	if !d.core {
 		d.model.OnReact(d.onMonitor) // after every source has reported what it sent
 	}
-	if d.man.Params.Mode == 3 {
+	if d.man.Params.Pipes() {
 		d.model.OnReact(d.onAct)
 	}
 	d.bus = fail.Must(axil.New(d.model, "s_axil"))
@@ -246,7 +246,7 @@ func (d *RTL) Still() uint64 {
 }
 
 // Timers reports that timers count the model's clock; in Mode II there are none.
-func (d *RTL) Timers() (uint64, bool) { return Never, d.man.Params.Mode != 3 }
+func (d *RTL) Timers() (uint64, bool) { return Never, !d.man.Params.Pipes() }
 
 // Read reads a register over AXI4-Lite.
 func (d *RTL) Read(addr uint32) (uint32, error) {
