@@ -95,6 +95,23 @@ func Counters(mode int) []Counter {
 	return slices.DeleteFunc(counters(), func(c Counter) bool { return !c.in(mode) })
 }
 
+// parking are the counters that parking adds to those of a mode, behind them (docs/parking.md). In Mode II an engine makes RNR NAKs for nothing else.
+func parking(mode int) []Counter {
+	var out []Counter
+	if mode == 2 {
+		out = append(out, Counter{Name: "TX_RNR", Doc: "RNR NAKs made for data of a parked group."})
+	}
+	return append(out, Counter{Name: "DROP_PARKED", Doc: "Dropped: needs a slot, and its group is parked."})
+}
+
+// Counters returns the counters of an engine with these parameters in the order of their registers.
+func (p Params) Counters() []Counter {
+	if !p.Park {
+		return Counters(p.Mode)
+	}
+	return append(Counters(p.Mode), parking(p.Mode)...)
+}
+
 // CounterNames returns the names alone, as the manifest lists them.
 func CounterNames(mode int) []string {
 	var out []string
