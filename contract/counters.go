@@ -112,10 +112,13 @@ func (p Params) Counters() []Counter {
 	return append(Counters(p.Mode), parking(p.Mode)...)
 }
 
-// CounterNames returns the names alone, as the manifest lists them.
-func CounterNames(mode int) []string {
+// CounterNames returns the names alone, as the manifest of a mode without parking lists them.
+func CounterNames(mode int) []string { return Params{Mode: mode}.CounterNames() }
+
+// CounterNames returns the names of the counters of an engine with these parameters, as the manifest lists them.
+func (p Params) CounterNames() []string {
 	var out []string
-	for _, c := range Counters(mode) {
+	for _, c := range p.Counters() {
 		out = append(out, c.Name)
 	}
 	return out

@@ -161,14 +161,15 @@ func (e *Engine) keepsNot(in *incoming) bool {
 	return g.parked && in.span.collective == CollectiveBroadcast && (!g.InBand || in.PSN.Diff(g.ends[in.member].ePSN) >= 0)
 }
 
-// acknowledgedBefore answers a host's retransmission whose result is gone with its slot, if its receiver has acknowledged the result: the ACK that
-// told the host so must have been lost. Without parking a result outlives every question for it. ok tells whether it is such data.
+// acknowledgedBefore answers a retransmission whose result is gone with its slot, if its receiver has acknowledged the result: the ACK that
+// told its sender so must have been lost. Without parking a result outlives every question for it. ok tells whether it is such data.
 func (e *Engine) acknowledgedBefore(in *incoming) (outs []Out, ok bool) {
 	g, told := &e.groups[in.group], in.member
-	if !e.params.Park || !e.table[in.ei].Host {
+	reduces := in.span.collective == CollectiveReduce // whose ACKs go down the tree, and who hears one from a switch may be a switch
+	if !e.params.Park || !reduces && !e.table[in.ei].Host {
 		return nil, false
 	}
-	if in.span.collective == CollectiveReduce {
+	if reduces {
 		told = lowest(in.span.parent)
 	}
 	psn := g.ends[told].acked
