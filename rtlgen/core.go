@@ -146,7 +146,8 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	parts := decides(p, len(model.Counters)).Add(c, decide)
 	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d)})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
-		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes})
+		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes,
+		Park: leaf.Bit(p.Park)})
 	aggregate := c.Add("u_aggregate", aggregatedata.AggregateData{Bytes: p.BusBytes, Row: d.RowBytes, Double: d.LaneBanks - 1,
 		Slots: d.Slots, SlotW: d.SlotBits, Planes: d.Planes, MTUWords: d.MTUWords, WordsW: d.WordCountBits, PktW: d.PacketAddrBits,
 		Tree: tree, Stages: d.AdderStages, ECC: leaf.Bit(p.ECC), Banks: p.PayloadBanks,
@@ -179,6 +180,9 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	b.emit(c, out)
 	b.control(c)
 	wire(parts.Steps, slots, csrs)
+	if p.Park {
+		b.park(c, p)
+	}
 	return c.Build()
 }
 
@@ -301,6 +305,24 @@ func (b *blocks) control(c *graph.Composite) {
 	c.Link(b.replicate, b.csrs, "count_")
 	c.Link(b.aggregate, b.csrs, "count_")
 	c.Link(b.csrs, b.aggregate, "inject_")
+}
+
+// park connects what parks groups: the registers ask RecycleBuffer, and that asks the block that decides.
+func (b *blocks) park(c *graph.Composite, p params.Params) {
+	for _, name := range []string{"grp_park", "grp_unpark"} {
+		c.Connect(b.csrs.Pin(name), b.slots.Pin(name))
+	}
+	c.Connect(b.slots.Pin("grp_parked"), b.csrs.Pin("grp_parked"), b.decide.Pin("grp_parked"))
+	c.Connect(b.slots.Pin("grp_undrained"), b.csrs.Pin("grp_undrained"))
+	c.Link(b.slots, b.decide, "park_")
+	c.Link(b.decide, b.slots, "park_")
+	for _, name := range []string{"cfg_park_rnr", "cfg_park_timer"} {
+		if p.Mode == 2 {
+			c.Connect(b.csrs.Pin(name), b.decide.Pin(name))
+		} else {
+			c.Open(b.csrs.Pin(name), "as PIPE_CTRL says")
+		}
+	}
 }
 
 // tables connects a block from whose tables the registers read the words of endpoints.

@@ -4,6 +4,7 @@ package csr
 
 import (
 	"fmt"
+	"slices"
 
 	"incforge/contract"
 	"incforge/hdl/graph"
@@ -52,7 +53,7 @@ func (p CSR) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_csr")
+	source, err := leaf.SourceParking(files, "inc_csr", p.Park != 0)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,14 @@ func (p CSR) Module() (*graph.Module, error) {
 
 // ports are those of the Verilog: the AXI4-Lite slave, settings and tables for the other blocks, states and counters.
 func (p CSR) ports() []graph.Port {
-	return []graph.Port{
+	var parking []graph.Port
+	if p.Park != 0 {
+		parking = []graph.Port{
+			leaf.Out("cfg_park_rnr", 1), leaf.Out("cfg_park_timer", 5), leaf.Out("grp_park", p.Groups), leaf.Out("grp_unpark", p.Groups),
+			leaf.In("grp_parked", p.Groups), leaf.In("grp_undrained", p.Groups),
+		}
+	}
+	return slices.Concat([]graph.Port{
 		leaf.In("clk", 1),
 		leaf.In("rst", 1),
 		leaf.In("s_axil_awaddr", p.AxilW),
@@ -149,6 +157,7 @@ func (p CSR) ports() []graph.Port {
 		leaf.In("grp_live", p.Groups),
 		leaf.In("grp_refused", p.Groups),
 		leaf.In("grp_overlap", p.Groups),
+	}, parking, []graph.Port{
 		leaf.In("grp_failed", p.Groups*p.MaskW),
 		leaf.In("count", p.Counters),
 		leaf.In("count_fanout", 1),
@@ -156,5 +165,5 @@ func (p CSR) ports() []graph.Port {
 		leaf.In("count_frame", 1),
 		leaf.In("count_corrected", 1),
 		leaf.In("count_double", 1),
-	}
+	})
 }

@@ -184,6 +184,16 @@ func (p Decider) AckPorts() []graph.Port {
 	}
 }
 
+// ParkPorts are the pins of a mode's block to RecycleBuffer about groups that are parked; none if groups cannot be.
+func (p Decider) ParkPorts() []graph.Port {
+	if p.Park == 0 {
+		return nil
+	}
+	return []graph.Port{
+		leaf.In("grp_parked", p.Groups), leaf.In("park_valid", 1), leaf.In("park_group", p.GroupBits()), leaf.Out("park_take", 1), leaf.Out("park_drained", 1),
+	}
+}
+
 // VerdictPorts are the pins of a mode's block to PacketBuffer: the frame has its verdict, and is done.
 func (p Decider) VerdictPorts() []graph.Port {
 	return []graph.Port{leaf.In("vrd_valid", 1), leaf.Out("vrd_pop", 1)}
