@@ -2,7 +2,10 @@
 
 package inc
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+)
 
 // Counter names one of the engine's event counters (docs/engine.md section 7). Registers are found by the name: the numeric value
 // means nothing outside this package, but that those of Mode III and then those of Mode I come last and that the drops from DropForeign to DropShape
@@ -160,18 +163,23 @@ const (
 	AllCounters
 )
 
-// Counters is the number of counters that an engine with these parameters has, those from 0 on: NumCounters in Mode II, PipeCounters
-// in Mode III, all up to DropMessageLength in Mode I. With Park it is AllCounters; those that the mode has not stay 0.
-func (p Params) Counters() Counter {
+// Counters are the counters that an engine with these parameters has: those up to NumCounters in Mode II, up to PipeCounters in Mode III, up to
+// DropMessageLength in Mode I, and with Park in Modes II and III DropParked and TxRnr.
+func (p Params) Counters() iter.Seq[Counter] {
+	most := Counter(NumCounters)
 	switch {
-	case p.Park:
-		return AllCounters
 	case p.terminates():
-		return modeCounters
+		most = modeCounters
 	case p.pipes():
-		return PipeCounters
+		most = PipeCounters
 	}
-	return NumCounters
+	return func(yield func(Counter) bool) {
+		for c := range AllCounters {
+			if (c < most || p.Park && (c == DropParked || c == TxRnr)) && !yield(c) {
+				return
+			}
+		}
+	}
 }
 
 // String gives the counter's name in docs/engine.md section 7 and in the manifest, such as "DROP_STALE".

@@ -3,6 +3,7 @@
 package inc
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -326,7 +327,7 @@ func TestMessageSettings(t *testing.T) {
 	}
 	require.ErrorIs(t, w.e.SetGroup(0, Group{Iteration: 1 << 23}), ErrRange)
 	require.ErrorIs(t, w.e.SetEndpoint(1, Endpoint{RQPSN: 1 << 24}), ErrRange)
-	require.Equal(t, modeCounters, w.e.params.Counters())
+	require.Len(t, slices.Collect(w.e.params.Counters()), int(modeCounters))
 }
 
 // TestMessageIdentities: a counter that is off by one is noticed, if it is in an equation.
