@@ -660,7 +660,11 @@ module inc_csr #(
 `endif
                     end
                     if (rd_group[3:0] == WORD_GROUP_STATUS) begin
+`ifdef INC_PARK
+                        value[F_GROUP_STATUS_BUSY]    = grp_busy[k] || grp_refused[k] || grp_overlap[k] || grp_undrained[k];
+`else
                         value[F_GROUP_STATUS_BUSY]    = grp_busy[k] || grp_refused[k];
+`endif
                         value[F_GROUP_STATUS_ENABLED] = grp_live[k];
                         value[F_GROUP_STATUS_OVERLAP] = overlap_reg[k];
 `ifdef INC_PARK

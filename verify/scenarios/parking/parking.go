@@ -427,9 +427,13 @@ func random(t *rig.T) {
 			unpark(g)
 		case try(g):
 			parks++
-		case t.Rand.IntN(6) == 0: // or it would never be drained again
+		case t.Rand.IntN(3) == 0: // or it would never be drained again
 			g.Reset()
 			mutators[i].Restart()
+			if t.Rand.IntN(2) == 0 {
+				park(g)
+				parks++
+			}
 		}
 	}
 	t.Values["parks"] = parks
