@@ -197,35 +197,31 @@ func counterSection(modes []int, byHand []byte, parks bool) ([]string, error) {
 
 // parked are the constants that parking adds: counters and what stands in registers. C_PARKED_COUNT is the number of counters with them.
 func parked(modes []int) (*constants, error) {
-	all, plain := newConstants(modes), newConstants(modes)
-	for _, mode := range modes {
-		p := everything(mode)
-		without, err := NewModel(p)
-		if err != nil {
-			return nil, err
-		}
-		without.constants(plain, mode)
-		if p.Park = mode != 1; !p.Park {
-			continue
-		}
-		with, err := NewModel(p)
-		if err != nil {
-			return nil, err
-		}
-		with.constants(all, mode)
-		for i, n := range with.Counters {
-			if i >= len(without.Counters) {
-				all.set(mode, "C_"+n.Name, 0, fmt.Sprint(i))
-			}
-		}
-		all.set(mode, "C_PARKED_COUNT", 0, fmt.Sprint(len(with.Counters)))
-	}
 	added := newConstants(modes)
-	added.other = map[string]perMode{}
-	for _, name := range all.names {
-		if _, ok := plain.of[name]; !ok {
-			added.of[name] = all.of[name]
-			added.names = append(added.names, name)
+	for _, mode := range modes {
+		plain := newConstants(modes)
+		for _, park := range []bool{false, mode != 1} {
+			p := everything(mode)
+			p.Park = park
+			m, err := NewModel(p)
+			if err != nil {
+				return nil, err
+			}
+			c := newConstants(modes)
+			m.constants(c, mode)
+			for i, n := range m.Counters {
+				c.set(mode, "C_"+n.Name, 0, fmt.Sprint(i))
+			}
+			if !park {
+				plain = c
+				continue
+			}
+			c.set(mode, "C_PARKED_COUNT", 0, fmt.Sprint(len(m.Counters)))
+			for _, name := range c.names {
+				if _, ok := plain.of[name]; !ok {
+					added.set(mode, name, c.of[name].width, c.of[name].text[mode])
+				}
+			}
 		}
 	}
 	return added, nil
@@ -237,12 +233,11 @@ func parkingSection(modes []int, byHand []byte) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.other = map[string]perMode{}
 	for name := range identifiers(byHand) {
-		if _, ok := c.of[name]; !ok {
-			c.other[name] = perMode{} // the file's own, or another section's
-		}
+		c.other[name] = perMode{} // the file's own, or another section's
 	}
-	return c.print(byHand, "AT", "WORD", "F", "W", "R", "M", "C")
+	return c.print(byHand, "F", "W", "R", "C")
 }
 
 // registerSection prints of the register map what a module uses:

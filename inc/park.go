@@ -61,9 +61,6 @@ func (e *Engine) Unpark(g int) error {
 	}
 	group.parked = false
 	for i := range group.slotsOf(e) {
-		if e.params.follows(RuleSlotsKept) {
-			break
-		}
 		group.slotsOf(e)[i] = emptySlot()
 	}
 	if e.params.follows(RuleOldPSN) {

@@ -44,8 +44,6 @@ const (
 	RuleKeepRefused
 	// RuleParkBusy: a group is parked though it is not drained. Modes II and III.
 	RuleParkBusy
-	// RuleSlotsKept: the slots that a group gets when it is parked no more are not emptied; what lies there passes for its own. Modes II and III.
-	RuleSlotsKept
 	// RuleOldPSN: a group that is parked no more expects PSNs from START on, and not from where it was. Modes II and III.
 	RuleOldPSN
 

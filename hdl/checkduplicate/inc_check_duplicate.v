@@ -295,6 +295,7 @@ module inc_check_duplicate #(
     // contract: end
 `ifdef INC_PARK
     // contract: parking 2
+    localparam C_TX_RNR = 46, C_DROP_PARKED = 47, C_PARKED_COUNT = 48;
     // contract: end
 `endif
 

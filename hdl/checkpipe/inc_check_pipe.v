@@ -383,6 +383,7 @@ module inc_check_pipe #(
     // contract: end
 `ifdef INC_PARK
     // contract: parking 3
+    localparam C_DROP_PARKED = 53, C_PARKED_COUNT = 54;
     // contract: end
 `endif
 

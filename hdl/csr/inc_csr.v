@@ -151,8 +151,8 @@ module inc_csr #(
                F_PIPE_CTRL_CNP = 9, F_PIPE_TIMEOUT_MICROSECONDS = 0, W_PIPE_TIMEOUT_MICROSECONDS = 16, F_GROUP_FAILED_MASK = 0;
     localparam [0:0] R_CTRL_GAP_NAK = 1'd1, R_CTRL_FOREIGN_BYPASS = 1'd0, R_COUNTER_SNAPSHOT_HOLD = 1'd0, R_PIPE_CTRL_RNR = 1'd1,
                      R_PIPE_CTRL_CNP = 1'd0;
-    localparam [3:0] WORD_GROUP_CTRL = 4'd0, WORD_GROUP_STATUS = 4'd1, WORD_EP_CTRL = 4'd0, WORD_EP_LOCAL_QPN = 4'd1,
-                     NUM_EP_WORDS = 4'd10, WORD_GROUP_PIPE = 4'd1;
+    localparam [3:0] WORD_GROUP_CTRL = 4'd0, WORD_GROUP_STATUS = 4'd1, WORD_GROUP_SLOTS = 4'd3, WORD_EP_CTRL = 4'd0,
+                     WORD_EP_LOCAL_QPN = 4'd1, NUM_EP_WORDS = 4'd10, WORD_GROUP_PIPE = 4'd1;
     localparam [4:0] R_PIPE_CTRL_RNR_TIMER = 5'd1;
     localparam [15:0] AT_CTRL = 16'h000C, AT_IP_ID = 16'h000D, AT_ECC_INJECT = 16'h000E, AT_COUNTER_SNAPSHOT = 16'h000F,
                       AT_BYPASS_PORT = 16'h0100, AT_COUNTER = 16'h0200, AT_COUNTER_HIGH = 16'h0300, AT_GROUP_CTRL = 16'h0400,
@@ -201,6 +201,10 @@ module inc_csr #(
 
 `ifdef INC_PARK
     // contract: parking 2 3
+    localparam F_CTRL_PARK_RNR = 2, F_CTRL_PARK_TIMER = 8, W_CTRL_PARK_TIMER = 5, F_GROUP_CTRL_PARK = 2, F_GROUP_STATUS_PARKED = 3,
+               F_GROUP_STATUS_UNDRAINED = 4, C_PARKED_COUNT = MODE == 2 ? 48 : 54;
+    localparam [0:0] R_CTRL_PARK_RNR = 1'd1;
+    localparam [4:0] R_CTRL_PARK_TIMER = 5'd1;
     // contract: end
 
 `endif
