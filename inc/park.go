@@ -143,8 +143,10 @@ func (e *Engine) mayHaveSlots(g int) error {
 // is drained.
 func (e *Engine) withoutSlot(at place, p *roce.Packet) []Out {
 	e.count(DropParked)
-	end := &e.groups[at.group].ends[at.member]
-	if !e.parkRNR || !e.table[at.ei].Host || p.PSN != end.ePSN {
+	g := &e.groups[at.group]
+	end := &g.ends[at.member]
+	followed := g.InBand || g.current.in&at.bit() != 0 // nobody counts what comes down in a fixed group
+	if !e.parkRNR || !e.table[at.ei].Host || !followed || p.PSN != end.ePSN {
 		return nil
 	}
 	end.nakSent = true
