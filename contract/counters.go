@@ -95,10 +95,30 @@ func Counters(mode int) []Counter {
 	return slices.DeleteFunc(counters(), func(c Counter) bool { return !c.in(mode) })
 }
 
-// CounterNames returns the names alone, as the manifest lists them.
-func CounterNames(mode int) []string {
+// parking are the counters that parking adds to those of a mode, behind them (docs/parking.md). In Mode II an engine makes RNR NAKs for nothing else.
+func parking(mode int) []Counter {
+	var out []Counter
+	if mode == 2 {
+		out = append(out, Counter{Name: "TX_RNR", Doc: "RNR NAKs made for data of a parked group."})
+	}
+	return append(out, Counter{Name: "DROP_PARKED", Doc: "Dropped: needs a slot, and its group is parked."})
+}
+
+// Counters returns the counters of an engine with these parameters in the order of their registers.
+func (p Params) Counters() []Counter {
+	if !p.Park {
+		return Counters(p.Mode)
+	}
+	return append(Counters(p.Mode), parking(p.Mode)...)
+}
+
+// CounterNames returns the names alone, as the manifest of a mode without parking lists them.
+func CounterNames(mode int) []string { return Params{Mode: mode}.CounterNames() }
+
+// CounterNames returns the names of the counters of an engine with these parameters, as the manifest lists them.
+func (p Params) CounterNames() []string {
 	var out []string
-	for _, c := range Counters(mode) {
+	for _, c := range p.Counters() {
 		out = append(out, c.Name)
 	}
 	return out

@@ -57,6 +57,8 @@ type Params struct {
 	PayloadBanks int  `json:"payload_banks"`
 	// InBand tells that groups may be told by their ranks what to do next.
 	InBand bool `json:"in_band"`
+	// Park tells that groups can be parked (docs/parking.md).
+	Park bool `json:"park,omitempty"`
 	// PortBytes is the width of a port of the switch top in bytes a beat, with a queue of frames in either direction; 0 if a port is as wide
 	// as the bus and has none. PortDrop tells that a queue without room drops a frame, instead of keeping the sender waiting.
 	PortBytes int  `json:"port_bytes,omitempty"`
@@ -98,6 +100,9 @@ func (p Params) check() error {
 	if p.Mode == 1 && (p.MessageBytes < p.MTUBytes || p.MessageBytes&(p.MessageBytes-1) != 0 || p.WindowMessages < 1) {
 		return fmt.Errorf("params.message_bytes is %d, params.window_messages %d: Mode I takes a power of two from mtu_bytes (%d) on, and at least 1 message",
 			p.MessageBytes, p.WindowMessages, p.MTUBytes)
+	}
+	if p.Park && p.Mode == 1 {
+		return errors.New("params.park is true, in Mode I groups cannot be parked")
 	}
 	if p.Slots() < 1 {
 		return errors.New("params: the buffer holds no slot")

@@ -2,7 +2,10 @@
 
 package inc
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+)
 
 // Counter names one of the engine's event counters (docs/engine.md section 7). Registers are found by the name: the numeric value
 // means nothing outside this package, but that those of Mode III and then those of Mode I come last and that the drops from DropForeign to DropShape
@@ -147,20 +150,36 @@ const (
 	// DropMessageLength counts packets that show that their message has not the length of others'.
 	DropMessageLength
 
-	// AllCounters is the number of counters with those of Modes III and I.
+	// modeCounters is the number of counters with those of Modes III and I.
+	modeCounters
+)
+
+// The counter that parking adds (docs/parking.md). Mode II has TxRnr then, too.
+const (
+	// DropParked counts data that needs a slot while its group is parked.
+	DropParked = modeCounters + iota
+
+	// AllCounters is the number of counters that there are.
 	AllCounters
 )
 
-// Counters is the number of counters that an engine with these parameters has, those from 0 on: NumCounters in Mode II, PipeCounters
-// in Mode III, AllCounters in Mode I.
-func (p Params) Counters() Counter {
+// Counters are the counters that an engine with these parameters has: those up to NumCounters in Mode II, up to PipeCounters in Mode III, up to
+// DropMessageLength in Mode I, and with Park in Modes II and III DropParked and TxRnr.
+func (p Params) Counters() iter.Seq[Counter] {
+	most := Counter(NumCounters)
 	switch {
 	case p.terminates():
-		return AllCounters
+		most = modeCounters
 	case p.pipes():
-		return PipeCounters
+		most = PipeCounters
 	}
-	return NumCounters
+	return func(yield func(Counter) bool) {
+		for c := range AllCounters {
+			if (c < most || p.Park && (c == DropParked || c == TxRnr)) && !yield(c) {
+				return
+			}
+		}
+	}
 }
 
 // String gives the counter's name in docs/engine.md section 7 and in the manifest, such as "DROP_STALE".
@@ -183,7 +202,7 @@ func (c Counter) String() string {
 		TxAck: "TX_ACK", TxRnr: "TX_RNR", TxRetransmit: "TX_RETRANSMIT", Timeout: "TIMEOUT",
 		RxDuplicate: "RX_DUPLICATE", DownTaken: "DOWN_TAKEN", DropFull: "DROP_FULL",
 		TxInvalid: "TX_INVALID", TxRelease: "TX_RELEASE", DropRefused: "DROP_REFUSED", DropSequence: "DROP_SEQUENCE", DropSegment: "DROP_SEGMENT",
-		DropMessageSize: "DROP_MESSAGE_SIZE", DropMessageLength: "DROP_MESSAGE_LENGTH",
+		DropMessageSize: "DROP_MESSAGE_SIZE", DropMessageLength: "DROP_MESSAGE_LENGTH", DropParked: "DROP_PARKED",
 	}
 	if c >= AllCounters {
 		return fmt.Sprintf("Counter(%d)", uint8(c))
@@ -200,7 +219,7 @@ type Counters [AllCounters]uint64
 // an error that names the first equation that fails.
 func (c Counters) CheckIdentities(up, down bool) error {
 	var drops uint64
-	for i := range NumCounters {
+	for i := range AllCounters {
 		if i.drops() {
 			drops += c[i]
 		}
@@ -216,7 +235,7 @@ func (c Counters) CheckIdentities(up, down bool) error {
 	if err := checkEquations(equations); err != nil {
 		return err
 	}
-	low := c[TxFanout] + c[TxResend] + c[TxReflect] + c[TxGapNak] + c[TxCnp] + c[TxAckCopy] + c[TxAckUp] + c[TxReack]
+	low := c[TxFanout] + c[TxResend] + c[TxReflect] + c[TxGapNak] + c[TxCnp] + c[TxAckCopy] + c[TxAckUp] + c[TxReack] + c[TxRnr]
 	high := low
 	if up {
 		high += c[TxResult]
@@ -234,7 +253,7 @@ func (c Counters) CheckIdentities(up, down bool) error {
 // names the first one that fails.
 func (c Counters) CheckPipeIdentities() error {
 	var drops uint64
-	for i := range PipeCounters {
+	for i := range AllCounters {
 		if i.drops() {
 			drops += c[i]
 		}
@@ -294,5 +313,5 @@ func checkEquations(equations []equation) error {
 
 // drops tells whether c counts frames that are dropped.
 func (c Counter) drops() bool {
-	return c >= DropForeign && c <= DropShape || c >= DropRange && c <= DropStaleAck || c == DropFull || c >= DropRefused && c <= DropMessageLength
+	return c >= DropForeign && c <= DropShape || c >= DropRange && c <= DropStaleAck || c == DropFull || c >= DropRefused && c <= DropParked
 }

@@ -143,7 +143,8 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	mode := map[int]func(*graph.Composite, params.Params, int) modeBlocks{1: addModeI, 2: addModeII, 3: addModeIII}[p.Mode](c, p, len(model.Counters))
 	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d)})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
-		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes})
+		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes,
+		Park: leaf.Bit(p.Park)})
 	aggregate := c.Add("u_aggregate", aggregates(p))
 	replicate := c.Add("u_replicate", replicatedata.ReplicateData{Bytes: p.BusBytes, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, AddrW: d.ReplayAddrBits, DepthW: d.HeaderAddrBits, InBand: offsets,
@@ -160,7 +161,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: contract.Magic, Version: int(version.Reset), Mode: mode.registers, Bytes: p.BusBytes,
 		Lanes: p.Lanes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes, Slots: d.Slots,
 		Window: p.WindowPackets, Arith: int(int32(arith.Reset)), IPID: contract.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
-		Counters: len(contract.Counters(mode.registers)), Timeout: d.PipeTimeoutUS})
+		Counters: len(contract.Params{Mode: mode.registers, Park: p.Park}.Counters()), Park: leaf.Bit(p.Park), Timeout: d.PipeTimeoutUS})
 
 	b := blocks{gate: gate, parse: parse, icrcCheck: icrcCheck, rxStep: rxStep, rxResidue: rxResidue, lookup: lookup, packets: packets,
 		steps: mode.parts.Steps, decide: mode.decide, work: mode.parts.Work, messages: mode.messages, acks: acks, slots: slots, aggregate: aggregate,
@@ -172,6 +173,9 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	b.emit(c, out)
 	b.control(c)
 	mode.wire(&b)
+	if p.Park {
+		b.park(c, p)
+	}
 	return c.Build()
 }
 
@@ -335,6 +339,24 @@ func (b *blocks) control(c *graph.Composite) {
 	c.Link(b.csrs, b.aggregate, "inject_")
 }
 
+// park connects what parks groups: the registers ask RecycleBuffer, and that asks the block that decides.
+func (b *blocks) park(c *graph.Composite, p params.Params) {
+	for _, name := range []string{"grp_park", "grp_unpark"} {
+		c.Connect(b.csrs.Pin(name), b.slots.Pin(name))
+	}
+	c.Connect(b.slots.Pin("grp_parked"), b.csrs.Pin("grp_parked"), b.decide.Pin("grp_parked"))
+	c.Connect(b.slots.Pin("grp_undrained"), b.csrs.Pin("grp_undrained"))
+	c.Link(b.slots, b.decide, "park_")
+	c.Link(b.decide, b.slots, "park_")
+	for _, name := range []string{"cfg_park_rnr", "cfg_park_timer"} {
+		if p.Mode == 2 {
+			c.Connect(b.csrs.Pin(name), b.decide.Pin(name))
+		} else {
+			c.Open(b.csrs.Pin(name), "as PIPE_CTRL says")
+		}
+	}
+}
+
 // tables connects a block from whose tables the registers read the words of endpoints.
 func (b *blocks) tables(c *graph.Composite, name string, keeper *graph.Instance) {
 	c.Connect(b.csrs.Pin("get_"+name), keeper.Pin("get_valid"))
@@ -347,7 +369,7 @@ func decides(p params.Params, counters int) decider.Decider {
 	d := p.Derived()
 	return decider.Decider{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
 		SlotW: d.SlotBits, Planes: d.Planes, Tree: leaf.Bit(p.Accumulate == params.Reproducible), Halves: leaf.Bit(d.HasWide), Groups: p.Groups,
-		PktW: d.PacketAddrBits, ICRC: leaf.Bit(p.ICRCCheck), InBand: leaf.Bit(p.InBand), Counters: counters}
+		PktW: d.PacketAddrBits, ICRC: leaf.Bit(p.ICRCCheck), InBand: leaf.Bit(p.InBand), Park: leaf.Bit(p.Park), Counters: counters}
 }
 
 // addModeII adds the block that decides in Mode II.

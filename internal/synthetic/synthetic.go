@@ -40,5 +40,5 @@ func Manifest(p contract.Params) *contract.Manifest {
 		next += uint32(r.Count)*r.Stride + 4
 	}
 	return &contract.Manifest{Schema: contract.Schema, Name: "synthetic", Digest: "synthetic", Params: p, Registers: model.Registers,
-		Counters: contract.CounterNames(p.Mode), Clock: contract.Clock{Port: contract.ClockPort, Reset: contract.ResetPort, MHz: float64(p.ClockMHz)}}
+		Counters: p.CounterNames(), Clock: contract.Clock{Port: contract.ClockPort, Reset: contract.ResetPort, MHz: float64(p.ClockMHz)}}
 }

@@ -57,6 +57,15 @@ func Standard(kind string, mode int) [][]string {
 			"buffer_bytes=524288", "window_packets=32", "icrc_check=false"})
 }
 
+// Parking is Standard with groups that can be parked, in Mode II or III.
+func Parking(kind string, mode int) [][]string {
+	all := Standard(kind, mode)
+	for i := range all {
+		all[i] = append(all[i], "park=true")
+	}
+	return all
+}
+
 // standardMessages is Standard for Mode I: narrow and wide buses, path MTUs from 256 to 4,096, messages of 2 to 16 KiB, pools of up to 64 messages.
 func standardMessages() [][]string {
 	set := func(name string, more ...string) []string {
@@ -122,6 +131,9 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 		}
 	}
 	d.groups()
+	if d.p.Park {
+		d.parks()
+	}
 	if d.pipes() && d.chance(3) { // as with hosts': now and then nothing was lost
 		least := uint64(0)
 		for i := range d.c.Groups {

@@ -56,17 +56,19 @@ const rnrCode = 1 // 10 µs
 
 // Group is one communicator. Make it with World.NewGroup.
 type Group struct {
-	w     *World
-	index int
-	cfg   GroupConfig
-	set   inc.Group // what all switches have in common
-	start roce.PSN
-	turn  uint32           // how often it was started; gives fresh QPNs
-	ends  [][]inc.Endpoint // by switch and endpoint
-	edges []Edge
-	mtus  []int // of the edges
-	ranks []*rank
-	calls int // how many were queued
+	w      *World
+	index  int
+	cfg    GroupConfig
+	set    inc.Group // what all switches have in common
+	start  roce.PSN
+	turn   uint32           // how often it was started; gives fresh QPNs
+	ends   [][]inc.Endpoint // by switch and endpoint
+	edges  []Edge
+	mtus   []int // of the edges
+	ranks  []*rank
+	calls  int    // how many were queued
+	base   []int  // the first of its slots, by switch
+	parked []bool // by switch
 }
 
 // NewGroup puts one more group on every switch, joins its hosts and starts it; time passes meanwhile. In-band groups need the engine's
@@ -82,6 +84,7 @@ func (w *World) NewGroup(cfg GroupConfig) (_ *Group, err error) {
 	if w.pipes() {
 		w.needTimeout(g.paths(1, g.inPipe())) // a pipe's hop
 	}
+	g.base, g.parked = slices.Repeat([]int{w.units}, len(w.drv)), make([]bool, len(w.drv))
 	g.newNumbers()
 	g.program()
 	for i, edge := range g.edges {
@@ -303,6 +306,7 @@ func (g *Group) programSwitch(s int) (err error) {
 // settings are the group's registers on switch s: those of the AllReduce tree, or of the tree re-rooted for a fixed Reduce or Broadcast.
 func (g *Group) settings(s int) inc.Group {
 	t, set := g.w.topo, g.set
+	set.SlotBase = g.base[s]
 	set.Start, set.WholeMessages, set.Release, set.Iteration = g.start, g.cfg.Whole, g.cfg.Release, g.cfg.Iteration
 	set.InMask, set.OutMask, set.AckMask = t.ChildMask(s), t.ChildMask(s), t.HostMask(s)
 	if s > 0 {

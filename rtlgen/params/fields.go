@@ -273,6 +273,12 @@ func fields() []field {
 			get:     func(p *Params) string { return strconv.FormatBool(p.InBand) },
 			setBool: func(p *Params, v bool) { p.InBand = v },
 		},
+		{
+			key: "park", kind: kindBool, def: "false", quiet: true,
+			doc:     "Whether groups can be parked, in Modes II and III: give up their slots and get others later, while their queue pairs live (docs/parking.md).",
+			get:     func(p *Params) string { return strconv.FormatBool(p.Park) },
+			setBool: func(p *Params, v bool) { p.Park = v },
+		},
 		integer(func(p *Params) *int { return &p.PortBytes }, field{
 			key: "port_bytes", def: "0", quiet: true, lo: 0, hi: maxBusBytes, pow2: true,
 			doc: "Width of a port of the switch in bytes a beat, up to bus_bytes, with a queue of whole frames in either direction (docs/ports.md). 0: ports as " +

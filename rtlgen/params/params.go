@@ -143,6 +143,8 @@ type Params struct {
 	PayloadBanks int `yaml:"payload_banks" json:"payload_banks"`
 	// InBand says whether a group's ranks may choose its collectives, by control messages among their packets.
 	InBand bool `yaml:"in_band" json:"in_band"`
+	// Park says whether groups can be parked: give up their slots and keep their connections.
+	Park bool `yaml:"park" json:"park,omitempty"`
 	// PortBytes is the width of a port in bytes a beat, with a queue of frames in either direction; 0 for ports as wide as the bus, without queues.
 	PortBytes int `yaml:"port_bytes" json:"port_bytes,omitempty"`
 	// PortDrop says whether a port's queue without room drops a frame, instead of keeping the sender waiting.
@@ -159,8 +161,8 @@ func (p Params) defaultLanes() int {
 	return p.BusBytes / 4
 }
 
-// YAML returns the canonical text of p: every key that its mode has, in the order of the documentation, LF line ends; of the ports' keys
-// those that are not at their default, so that the digest of an engine without queues at its ports is what it was before there were any.
+// YAML returns the canonical text of p: every key that its mode has, in the order of the documentation, LF line ends; of quiet keys, the ports'
+// and park, those that are not at their default, so that the digest of an engine without what they add is what it was before there was any.
 // Parsing it gives p again.
 func (p Params) YAML() []byte {
 	var b bytes.Buffer
@@ -184,7 +186,7 @@ func (p Params) Contract() contract.Params {
 		Name: p.Name, Mode: p.Mode, BusBytes: p.BusBytes, Lanes: p.Lanes, DTypes: words(p.DTypes), Ops: words(p.Ops),
 		Accumulate: string(p.Accumulate), BufferBytes: p.BufferBytes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes,
 		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
-		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand,
+		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand, Park: p.Park,
 		PortBytes: p.PortBytes, PortDrop: p.PortDrop, PortClockMHz: p.PortClockMHz,
 	}
 }

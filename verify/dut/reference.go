@@ -31,6 +31,8 @@ type Reference struct {
 	copy inc.Counters
 	// overlap: the group's last start was refused because of its slots.
 	overlap []bool
+	// undrained: the group's last park was refused because it was not drained.
+	undrained []bool
 
 	ends
 	now, free uint64
@@ -247,7 +249,7 @@ func (r *Reference) Reset() error {
 	p := r.man.Params
 	eng, err := inc.New(inc.Params{Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTU: p.MTUBytes, Slots: p.Slots(),
 		ICRCCheck: p.ICRCCheck, DTypes: cmp.Or(uint8(p.DTypeMask()), 1<<inc.DTypeINT32), Ops: cmp.Or(uint8(p.OpMask()), 1<<inc.OpSum),
-		Reproducible: p.Reproducible(), InBand: p.InBand, Mode: p.Mode, MessageBytes: p.MessageBytes, LeastPathMTU: leastPathMTU(p), WholeMessages: p.WholeMessages, NoReleases: p.NoReleases})
+		Reproducible: p.Reproducible(), InBand: p.InBand, Mode: p.Mode, MessageBytes: p.MessageBytes, LeastPathMTU: leastPathMTU(p), WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, Park: p.Park})
 	if err != nil {
 		return fmt.Errorf("reference: %w", err)
 	}
@@ -255,7 +257,7 @@ func (r *Reference) Reset() error {
 	r.eng = eng
 	r.copy = inc.Counters{}
 	r.regs = map[uint32]uint32{}
-	r.overlap = make([]bool, p.Groups)
+	r.overlap, r.undrained = make([]bool, p.Groups), make([]bool, p.Groups)
 	for i := range r.man.Registers {
 		reg := &r.man.Registers[i]
 		if reg.Access != "rw" {
@@ -308,9 +310,10 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 		v, err := r.counter(i)
 		return uint32(v >> 32), err
 	case "GROUP_STATUS":
-		return r.put(reg.Name, "enabled", flag(r.eng.Enabled(i))) | r.put(reg.Name, "overlap", flag(r.overlap[i])), nil
+		return r.put(reg.Name, "enabled", flag(r.eng.Enabled(i))) | r.put(reg.Name, "overlap", flag(r.overlap[i])) |
+			r.put(reg.Name, "parked", flag(r.eng.Parked(i))) | r.put(reg.Name, "undrained", flag(r.undrained[i])), nil
 	case "GROUP_CTRL":
-		return r.put(reg.Name, "enable", flag(r.eng.Enabled(i))), nil
+		return r.put(reg.Name, "enable", flag(r.eng.Enabled(i))) | r.put(reg.Name, "park", flag(r.eng.Parked(i))), nil
 	case "GROUP_FAILED":
 		return r.eng.Failed(i), nil
 	case "GROUP_REFUSED":
@@ -371,6 +374,8 @@ func (r *Reference) locked(reg *contract.Register, i int) bool {
 	switch {
 	case reg.Access != "rw" || reg.Name == "GROUP_CTRL":
 		return false
+	case reg.Name == "GROUP_SLOTS" || reg.Name == "GROUP_PIPE":
+		return r.eng.Enabled(i) && !r.eng.Parked(i)
 	case strings.HasPrefix(reg.Name, "GROUP_"):
 		return r.eng.Enabled(i)
 	case strings.HasPrefix(reg.Name, "EP_"):
@@ -410,6 +415,7 @@ func (r *Reference) Write(addr, value uint32, strobes uint8) error {
 	case name == "CTRL":
 		r.eng.SetGapNAK(r.get(name, 0, "gap_nak") != 0)
 		r.eng.SetForeignBypass(r.get(name, 0, "foreign_bypass") != 0)
+		r.eng.SetParkAnswer(r.get(name, 0, "park_rnr") != 0, uint8(r.get(name, 0, "park_timer")))
 	case name == "IP_ID":
 		r.eng.SetIPID(uint16(r.get(name, 0, "value")))
 	case name == "BYPASS_PORT":
@@ -421,24 +427,35 @@ func (r *Reference) Write(addr, value uint32, strobes uint8) error {
 	case strings.HasPrefix(name, "EP_"):
 		return r.eng.SetEndpoint(i, r.Endpoint(i))
 	case strings.HasPrefix(name, "GROUP_"):
-		return r.eng.SetGroup(i, r.Group(i))
+		set := r.Group(i)
+		if r.eng.Parked(i) {
+			return r.eng.SetSlots(i, set.SlotBase, set.Log2N, set.PipeSlots)
+		}
+		return r.eng.SetGroup(i, set)
 	}
 	return nil
 }
 
 func (r *Reference) groupCtrl(g int, v uint32) error {
 	enable, reset := v&r.put("GROUP_CTRL", "enable", 1) != 0, v&r.put("GROUP_CTRL", "reset", 1) != 0
-	r.overlap[g] = false
+	park := v&r.put("GROUP_CTRL", "park", 1) != 0
+	r.overlap[g], r.undrained[g] = false, false
+	var err error
 	switch {
 	case !enable:
-		return r.eng.Disable(g)
+		err = r.eng.Disable(g)
 	case reset && r.eng.Enabled(g):
-		return r.eng.Reset(g)
+		err = r.eng.Reset(g)
+	case !r.eng.Enabled(g):
+		err = r.eng.Enable(g)
+	case park:
+		err = r.eng.Park(g)
+	default:
+		err = r.eng.Unpark(g)
 	}
-	err := r.eng.Enable(g)
-	r.overlap[g] = errors.Is(err, inc.ErrOverlap)
-	if r.overlap[g] || errors.Is(err, inc.ErrIllegalGroup) {
-		return nil // enable does not stick
+	r.overlap[g], r.undrained[g] = errors.Is(err, inc.ErrOverlap), errors.Is(err, inc.ErrUndrained)
+	if r.overlap[g] || r.undrained[g] || errors.Is(err, inc.ErrIllegalGroup) {
+		return nil // what was written does not stick
 	}
 	return err
 }
