@@ -9,6 +9,8 @@
 // such file is complete as it lies: a module has no include file, and no tool needs a search path. Printing happens again whenever a
 // module's source is taken (leaf.Source), so a design is never behind the contract; `go generate ./contract` brings the files up to date,
 // and a test says when they are not.
+//
+// Long: a file for each thing that is printed, all from tables that nobody outside may change.
 package contract
 
 //go:generate go test -run ^Test(Printed|Golden)$ . -update
