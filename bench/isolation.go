@@ -53,7 +53,7 @@ func Isolation(ctx context.Context, o Options) (report.Bench, error) {
 
 func benchIsolation(ctx context.Context, o Options, d design) (b report.Bench, err error) {
 	b = o.record("isolation", d.man)
-	if d.man.Params.Groups < 2 {
+	if d.man.Params.AllGroups() < 2 {
 		return b, fmt.Errorf("isolation: two groups are needed, %s has one", d.man.Name)
 	}
 	defer fail.Catch(&err, "")

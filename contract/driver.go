@@ -82,6 +82,17 @@ func bit(v bool, lsb int) uint32 {
 	return 0
 }
 `)
+	if _, own := m.split(); len(own.Registers) > 0 {
+		b.WriteString(`
+// windowed returns the address of an element of which every engine has some, per in its window.
+func windowed(name string, base, window uint32, per int, stride uint32, i, count int) (uint32, error) {
+	if i < 0 || i >= count {
+		return 0, fmt.Errorf("address register %s: index %d is not from 0 to %d", name, i, count-1)
+	}
+	return base + uint32(i/per)*window + uint32(i%per)*stride, nil
+}
+`)
+	}
 	out, err := format.Source(b.Bytes())
 	if err != nil {
 		return nil, fmt.Errorf("format the driver of %s: %w", m.Name, err)
@@ -163,6 +174,10 @@ func driverRegister(b *bytes.Buffer, r Register) {
 	locate := func(zero string) string {
 		if r.Index == "" {
 			return fmt.Sprintf("addr := uint32(0x%05X)\n", r.Offset)
+		}
+		if r.Per > 0 {
+			return fmt.Sprintf("addr, err := windowed(%q, 0x%05X, 0x%X, %d, %d, %s, %sCount)\nif err != nil {\nreturn %serr\n}\n",
+				r.Name, r.Offset, r.Window, r.Per, r.Stride, r.Index, name, zero)
 		}
 		return fmt.Sprintf("addr, err := address(%q, 0x%05X, %d, %s, %sCount)\nif err != nil {\nreturn %serr\n}\n",
 			r.Name, r.Offset, r.Stride, r.Index, name, zero)
