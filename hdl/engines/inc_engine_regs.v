@@ -99,7 +99,7 @@ module inc_engine_regs #(
 
     localparam [1:0] OKAY = 2'b00, SLVERR = 2'b10;
     localparam [ENG_W-11:0] HERE = 17;            // 0x4400 in pages of 1,024 bytes
-    localparam [ENG_W-1:0] AT_SNAPSHOT = SNAPSHOT;
+    localparam [ENG_W-1:0] AT_SNAPSHOT = SNAPSHOT[ENG_W-1:0];
     localparam [8:0] NUM_COUNTERS = COUNTERS[8:0];
     localparam [7:0] RX_FRAMES = RX[7:0], BYPASSED = BYPASS[7:0];
     localparam [ENGINES-1:0] FIRST = 1;

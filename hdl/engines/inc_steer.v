@@ -145,7 +145,7 @@ module inc_steer #(
         .data      (way),
         .pop       (pop && m_tlast)
     );
-    wire unused = &{1'b0, way_room};
+    wire unused_room = &{1'b0, way_room};
 
     assign want    = way & {(ENGINES+1){beat_valid && way_valid}};
     assign pop     = (want & take) != {(ENGINES+1){1'b0}};

@@ -261,7 +261,7 @@ func (v *vandal) finish() {
 	}{{"writes", v.writes}, {"refused", v.refused}, {"foreign_starts", v.started}, {"foreign_frames", v.made}, {"overlaps", v.overlaps},
 		{"results", v.sent}} {
 		t.Values["registers_random_"+x.name] = uint64(x.n)
-		if x.n == 0 {
+		if x.n == 0 && !(x.name == "overlaps" && t.Params.Groups < 2) { // slots are an engine's own
 			t.Fatalf("no %s: nothing was tried", x.name)
 		}
 	}
