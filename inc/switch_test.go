@@ -34,7 +34,7 @@ func install(t *testing.T, s *Switch, g int) []Endpoint {
 	return ends
 }
 
-func contribution(ep Endpoint, qpn uint32) []byte {
+func partOf(ep Endpoint, qpn uint32) []byte {
 	p := roce.Packet{DestQP: qpn, SrcIP: ep.RemoteIP, DstIP: ep.LocalIP, PKey: roce.DefaultPKey, Op: roce.SendOnly, Payload: []byte{1, 0, 0, 0}, TTL: 1, DF: true}
 	return p.AppendFrame(nil)
 }
@@ -51,7 +51,7 @@ func TestSwitchSteers(t *testing.T) {
 		{"engine 0, first record", 0xAA00, 0}, {"engine 0, last record", 7, 0}, {"engine 1", 8, 1}, {"engine 2", 0xFFFF17, 2}, {"no engine", 24, 3}, {"no engine, bits above", 0x1238, 3},
 		{"wraps", 32, 0},
 	} {
-		frame := contribution(Endpoint{}, c.qpn)
+		frame := partOf(Endpoint{}, c.qpn)
 		assert.Equal(t, c.to, s.Steer(frame), c.name)
 		short := frame[:53]
 		assert.Equal(t, 3, s.Steer(short), "%s, cut off", c.name)
@@ -75,7 +75,7 @@ func TestSwitchKeepsEnginesApart(t *testing.T) {
 	require.ErrorIs(t, s.Enable(1), ErrOverlap, "group 0's slots, in its own engine")
 	for _, g := range []int{0, 2, 5} {
 		for e := range 2 {
-			outs := s.Handle(0, e, contribution(ends[g][e], ends[g][e].LocalQPN), false)
+			outs := s.Handle(0, e, partOf(ends[g][e], ends[g][e].LocalQPN), false)
 			if e == 0 {
 				require.Empty(t, outs)
 				assert.Equal(t, 1, s.Unfinished(g))
@@ -91,7 +91,7 @@ func TestSwitchKeepsEnginesApart(t *testing.T) {
 	require.NoError(t, s.SetBypassPort(2, 3))
 	outs := s.Handle(0, 2, []byte{1, 2, 3}, true)
 	assert.Equal(t, []Out{{Port: 3, Frame: []byte{1, 2, 3}, Err: true, Bypass: true, Engine: 3}}, outs)
-	outs = s.Handle(0, 2, contribution(ends[2][0], 0xBB00|8), false) // a stranger to engine 1
+	outs = s.Handle(0, 2, partOf(ends[2][0], 0xBB00|8), false) // a stranger to engine 1
 	require.Len(t, outs, 1)
 	assert.True(t, outs[0].Bypass && outs[0].Engine == 1)
 	for e := range 3 {

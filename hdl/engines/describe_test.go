@@ -40,8 +40,12 @@ func TestDescriptions(t *testing.T) {
 		})
 	})
 	for name, describe := range map[string]func(ports, portW, bytes int) graph.Describer{
-		"fan":   func(ports, portW, bytes int) graph.Describer { return engines.Fan{Ports: ports, PortW: portW, Bytes: bytes} },
-		"round": func(ports, portW, bytes int) graph.Describer { return engines.Round{Ports: ports, PortW: portW, Bytes: bytes} },
+		"fan": func(ports, portW, bytes int) graph.Describer {
+			return engines.Fan{Ports: ports, PortW: portW, Bytes: bytes}
+		},
+		"round": func(ports, portW, bytes int) graph.Describer {
+			return engines.Round{Ports: ports, PortW: portW, Bytes: bytes}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

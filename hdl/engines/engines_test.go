@@ -94,7 +94,7 @@ func way(f []byte) int {
 		binary.BigEndian.Uint16(f[36:]) != 4791 {
 		return nEngines
 	}
-	return min(int(f[48])<<8|int(f[49]), 1<<16)>>eiBits&3
+	return min(int(f[48])<<8|int(f[49]), 1<<16) >> eiBits & 3
 }
 
 // foreign are frames that miss being a packet of ours by one byte, each of them in a bit.

@@ -377,7 +377,7 @@ func (r *Reference) snapshot() {
 
 // engineCounter is a counter of one engine, a word of it. A read of the low word copies those of that engine first, unless a copy is held.
 func (r *Reference) engineCounter(reg *contract.Register, i int) (uint32, error) {
-	e, i := i/reg.Per, i%reg.Per
+	e, i := i/len(r.man.Counters), i%len(r.man.Counters)
 	if reg.Name == "ENGINE_COUNTER" {
 		if !r.held() {
 			r.copies[e] = r.eng.EngineCounters(e)
