@@ -17,6 +17,8 @@ func NewModel(p Params) (Model, error) {
 	if !slices.Contains(Modes(), p.Mode) {
 		return Model{}, fmt.Errorf("build the register map: no mode %d", p.Mode)
 	}
+	all := p
+	p = p.OneEngine()
 	b := &builder{p: p, m: Model{Name: p.Name, Counters: p.Counters()}, single: GlobalBase, group: GroupBase, endpoint: EndpointBase}
 	b.identity()
 	b.options()
@@ -28,6 +30,9 @@ func NewModel(p Params) (Model, error) {
 	b.messages()
 	b.ports()
 	b.endpoints()
+	if all.EngineCount() > 1 {
+		return b.m.windows(all), nil
+	}
 	return b.m, nil
 }
 

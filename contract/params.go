@@ -65,6 +65,8 @@ type Params struct {
 	PortDrop  bool `json:"port_drop,omitempty"`
 	// PortClockMHz are the clocks of the ports, one for all or one a port; none if they have that of the engine.
 	PortClockMHz []float64 `json:"port_clock_mhz,omitempty"`
+	// Engines is how many engines the switch has (docs/engines.md), each of which has what the other parameters say; 0 stands for 1.
+	Engines int `json:"engines,omitempty"`
 }
 
 // Values are the parameters by their keys, as JSON.
@@ -112,6 +114,9 @@ func (p Params) check() error {
 	}
 	if n := len(p.PortClockMHz); n > 0 && (p.PortBytes == 0 || n > 1 && n != p.Ports) || slices.ContainsFunc(p.PortClockMHz, func(mhz float64) bool { return !(mhz > 0) }) {
 		return fmt.Errorf("params.port_clock_mhz is %v: it takes port_bytes, and a positive number for all ports or one for each", p.PortClockMHz)
+	}
+	if n := p.EngineCount(); p.Engines < 0 || n > MaxEngines || n > 1 && ceilPow2(p.Groups) != p.Groups {
+		return fmt.Errorf("params.engines is %d, params.groups %d: from 1 to %d engines, several with a power of two of groups", p.Engines, p.Groups, MaxEngines)
 	}
 	return nil
 }
@@ -208,8 +213,9 @@ func (p Params) EPS() int { return ceilPow2(p.Members + 1) }
 // MaskBits is the width of an endpoint mask: endpoints are 0 to MEMBERS.
 func (p Params) MaskBits() int { return p.Members + 1 }
 
-// Records is the size of the endpoint table: GROUPS rounded up to a power of two, times EPS. QPN mod Records is the index.
-func (p Params) Records() int { return ceilPow2(p.Groups) * p.EPS() }
+// Records is the size of the endpoint table, those of all engines together: GROUPS rounded up to a power of two, times EPS, and that times
+// ENGINES rounded up to a power of two. QPN mod Records is the index.
+func (p Params) Records() int { return ceilPow2(p.EngineCount()) * p.EngineRecords() }
 
 // Slots is the number of slots in the buffer.
 func (p Params) Slots() int { return p.BufferBytes / max(p.SlotBytes(), 1) / max(p.Planes(), 1) }

@@ -31,6 +31,8 @@
 //	forward.go           bypass; serialising and counting what leaves
 //	park.go              groups without slots
 //
+// Several engines behind one set of ports are a Switch (switch.go).
+//
 // In Mode III these take the place of check_duplicate.go, recycle_buffer.go, replicate_data.go and reflect.go:
 //
 //	pipe.go              data: seen before, too early, no room, taken; which slot is whose; what is complete and what is free
@@ -70,6 +72,8 @@ type Out struct {
 	Frame []byte
 	// Err is the error bit of a bypassed frame, as it came in. Frames the engine makes have none.
 	Err bool
+	// Engine is the number of the engine that it comes from in a Switch; the number of engines if it went round them.
+	Engine int
 	// Bypass tells that the frame is not the engine's work but passed through unchanged.
 	Bypass bool
 	// Packet is the decoded view of an engine-made frame, what roce.Decode makes of Frame. Its Payload points into Frame

@@ -59,7 +59,11 @@ func generate(p params.Params, attach bool) (*Design, error) {
 	if err != nil {
 		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
 	}
-	core, err := composeCore(p, model)
+	one, err := contract.NewModel(p.OneEngine().Contract())
+	if err != nil {
+		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
+	}
+	core, err := composeCore(p.OneEngine(), one)
 	if err != nil {
 		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
 	}

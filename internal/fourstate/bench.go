@@ -362,7 +362,7 @@ func (b *bench) script() {
 		for _, w := range ph.writes {
 			b.printf("        axil_write(32'h%x, 32'h%x);", w.addr, w.value)
 			if reg, k, ok := b.man.Find(w.addr); ok && reg.Name == "GROUP_CTRL" {
-				b.printf("        axil_started(32'h%x);", b.status.Offset+uint32(k)*b.status.Stride)
+				b.printf("        axil_started(32'h%x);", b.status.At(k))
 			}
 		}
 		b.printf("        pause = %d;", ph.pause)

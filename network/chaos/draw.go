@@ -106,7 +106,7 @@ func (r *Runner) Check() (err error) {
 }
 
 // mostGroups is the number of groups that the engine's buffer has room for.
-func mostGroups(p contract.Params) int { return min(p.Groups, 4, p.Slots()/2/p.MostUnits()) }
+func mostGroups(p contract.Params) int { return min(p.AllGroups(), 4, p.Slots()/2/p.MostUnits()) }
 
 // Draw makes the case of a seed for one of the engines, all of which must pass Check; the same seed and engines make the same case.
 func Draw(seed uint64, engines []Engine, kind string) Case {
@@ -249,7 +249,7 @@ func (d *drawer) direction() fabric.Faults {
 func (d *drawer) groups() {
 	count := 1
 	if d.chance(3) {
-		count = min(1+d.IntN(min(d.p.Groups, 4)), mostGroups(d.p))
+		count = min(1+d.IntN(min(d.p.AllGroups(), 4)), mostGroups(d.p))
 	}
 	budget := packetBudget / (count * d.c.Tree.Ranks() * d.c.Levels)
 	for range count {

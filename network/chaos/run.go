@@ -484,8 +484,8 @@ func (x *run) slots() {
 }
 
 // engines are the reference engines that are, or are beside, the switches, by switch; where a fault is planted in front there is none.
-func (x *run) engines() iter.Seq2[int, *inc.Engine] {
-	return func(yield func(int, *inc.Engine) bool) {
+func (x *run) engines() iter.Seq2[int, *inc.Switch] {
+	return func(yield func(int, *inc.Switch) bool) {
 		for s, d := range x.duts {
 			ref, ok := d.(*dut.Reference)
 			if b, board := d.(*score.Board); board {

@@ -46,7 +46,7 @@ func (g *Group) free(s int, last bool) (base int, ok bool) {
 	size := g.units()
 	for at := 0; at+size <= g.w.p.Slots(); at++ {
 		taken := slices.ContainsFunc(g.w.groups, func(o *Group) bool {
-			return o != g && !o.parked[s] && at < o.base[s]+o.units() && o.base[s] < at+size
+			return o != g && o.index/g.w.p.Groups == g.index/g.w.p.Groups && !o.parked[s] && at < o.base[s]+o.units() && o.base[s] < at+size
 		})
 		if !taken {
 			base, ok = at, true

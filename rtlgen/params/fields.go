@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"incforge/contract"
 )
 
 // kind is the type of a key's value.
@@ -302,6 +304,11 @@ func fields() []field {
 			get:     func(p *Params) string { return numbers(p.PortClockMHz) },
 			setNums: func(p *Params, v []float64) { p.PortClockMHz = v },
 		},
+		integer(func(p *Params) *int { return &p.Engines }, field{
+			key: "engines", def: "1", quiet: true, lo: 1, hi: contract.MaxEngines,
+			doc:    "How many engines the switch has, each of which has what the other keys say (docs/engines.md). With several, groups is a power of two.",
+			reason: because("three bits of a queue pair number name the engine"),
+		}),
 	}
 }
 

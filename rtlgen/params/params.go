@@ -151,6 +151,14 @@ type Params struct {
 	PortDrop bool `yaml:"port_drop" json:"port_drop,omitempty"`
 	// PortClockMHz are the clocks of the ports in MHz: one for all, or one a port; nil if they have that of the engine.
 	PortClockMHz []float64 `yaml:"port_clock_mhz" json:"port_clock_mhz,omitempty"`
+	// Engines is how many engines the switch has, each of which has what the other parameters say; 0 stands for 1.
+	Engines int `yaml:"engines" json:"engines,omitempty"`
+}
+
+// OneEngine are the parameters of each of the engines, alone: what a core is made from.
+func (p Params) OneEngine() Params {
+	p.Engines = 1
+	return p
 }
 
 // defaultLanes is the number of lanes that keeps up with the bus on 32-bit elements.
@@ -182,8 +190,13 @@ func (p Params) Digest() string {
 
 // Contract returns p as it crosses to everybody else.
 func (p Params) Contract() contract.Params {
+	engines := p.Engines
+	if engines == 1 {
+		engines = 0
+	}
 	return contract.Params{
-		Name: p.Name, Mode: p.Mode, BusBytes: p.BusBytes, Lanes: p.Lanes, DTypes: words(p.DTypes), Ops: words(p.Ops),
+		Engines: engines,
+		Name:    p.Name, Mode: p.Mode, BusBytes: p.BusBytes, Lanes: p.Lanes, DTypes: words(p.DTypes), Ops: words(p.Ops),
 		Accumulate: string(p.Accumulate), BufferBytes: p.BufferBytes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes,
 		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
 		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand, Park: p.Park,

@@ -24,6 +24,7 @@ func (p Params) check(bad map[string]bool) Problems {
 		c.wrong = map[string]bool{}
 	}
 	c.each()
+	c.engines()
 	c.datapath()
 	c.buffer()
 	c.payload()
@@ -75,6 +76,17 @@ func (c *checker) each() {
 		}
 		c.out = append(c.out, Problem{Key: f.key, Value: v, Allowed: f.must(), Reason: reason, Hint: f.hint(v)})
 		c.wrong[f.key] = true
+	}
+}
+
+// engines looks at what several of them need.
+func (c *checker) engines() {
+	if !c.ok("groups", "engines") {
+		return
+	}
+	if p := c.p; p.Engines > 1 && pow2(p.Groups) != p.Groups {
+		c.refuse("groups", strconv.Itoa(p.Groups), fmt.Sprintf("a power of two with engines: %d", p.Engines),
+			"the bits of a queue pair number above those that name the group name the engine")
 	}
 }
 

@@ -75,7 +75,7 @@ func NeedMembers(n int) Needs {
 // NeedGroups is for scenarios of at least n groups at once.
 func NeedGroups(n int) Needs {
 	return func(p contract.Params) string {
-		return cmp.Or(unless(p.Groups >= n, "needs %d groups, the configuration has %d", n, p.Groups),
+		return cmp.Or(unless(p.AllGroups() >= n, "needs %d groups, the configuration has %d", n, p.AllGroups()),
 			unless(MaxGroups(p) >= n, "needs slots for %d groups, the configuration has %d", n, p.Slots()))
 	}
 }

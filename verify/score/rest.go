@@ -58,7 +58,7 @@ func (b *Board) quiet() uint64 {
 
 // complete reports that everything expected has left and that no action is due at once.
 func (b *Board) complete() bool {
-	if len(b.pending) > 0 || len(b.acts) > 0 || len(b.early) > 0 || len(b.sends()) > 0 {
+	if b.undecided() > 0 || len(b.acts) > 0 || len(b.early) > 0 || len(b.sends()) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(b.ports, func(p port) bool { return !p.empty() })
