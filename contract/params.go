@@ -43,8 +43,9 @@ type Params struct {
 	// MessageBytes is the size of a slot in Mode I, WindowMessages the messages of a pool that a group is meant to have there; 0 in other modes.
 	MessageBytes   int `json:"message_bytes,omitempty"`
 	WindowMessages int `json:"window_messages,omitempty"`
-	// WholeMessages tells that a Mode I engine keeps every message until it is complete, and makes no releases.
+	// WholeMessages tells that a Mode I engine keeps every message until it is complete, NoReleases that it makes no releases.
 	WholeMessages bool   `json:"whole_messages,omitempty"`
+	NoReleases    bool   `json:"no_releases,omitempty"`
 	HopRTTNS      int    `json:"hop_rtt_ns,omitempty"`
 	ClockMHz      int    `json:"clock_mhz"`
 	ICRCCheck     bool   `json:"icrc_check"`

@@ -97,9 +97,8 @@ type Params struct {
 	MessageBytes int
 	// LeastPathMTU is the smallest path MTU that an endpoint may have in Mode I, a power of two; 0 stands for 256.
 	LeastPathMTU int
-	// WholeMessages keeps every message of Mode I back until it is complete, in all groups, and there are no releases: a group that asks for them is
-	// illegal.
-	WholeMessages bool
+	// WholeMessages keeps every message of Mode I back until it is complete, in all groups. With NoReleases a group that asks for releases is illegal.
+	WholeMessages, NoReleases bool
 	// HopRTT is the round trip of a hop in nanoseconds, 1 to MaxHopRTT, from which Mode III takes the reset value of its timer
 	// (docs/pipes.md section 6); 0 stands for DefaultHopRTT.
 	HopRTT int

@@ -34,8 +34,8 @@ func (e *Engine) legalMessages(number int) error {
 	if !e.params.terminates() {
 		return nil
 	}
-	if e.params.WholeMessages && e.groups[number].Release {
-		return fmt.Errorf("group %d: an engine of whole messages makes no releases: %w", number, ErrIllegalGroup)
+	if e.params.NoReleases && e.groups[number].Release {
+		return fmt.Errorf("group %d: this engine makes no releases: %w", number, ErrIllegalGroup)
 	}
 	least := e.params.LeastPathMTU
 	if least == 0 {

@@ -25,7 +25,7 @@ func noVerilog(p params.Params) error {
 		key, value, allowed, why string
 		refused                  bool
 	}{
-		{"whole_messages", strconv.FormatBool(p.WholeMessages), "true", "no block sends of a message that is not complete", !p.WholeMessages},
+		{"no_releases", strconv.FormatBool(p.NoReleases), "true", "no block sends releases", !p.NoReleases},
 		{"in_band", strconv.FormatBool(p.InBand), "false", "no block opens ranges of messages", p.InBand},
 		{"ecc", strconv.FormatBool(p.ECC), "false", "nothing stops a group that met a double error", p.ECC},
 		{"message_bytes", strconv.Itoa(p.MessageBytes), "at most 8388608", "a slot has 24 bits for the length of its message", p.MessageBytes > 1<<23},
@@ -44,7 +44,8 @@ type messageBlocks struct {
 
 // checks is the block that decides in Mode I.
 func checks(p params.Params, counters int) checkmessage.CheckMessage {
-	return checkmessage.CheckMessage{Decider: decides(p, counters), MessageBytes: p.MessageBytes, UnitBytes: p.Contract().LeastPathMTU()}
+	return checkmessage.CheckMessage{Decider: decides(p, counters), MessageBytes: p.MessageBytes, UnitBytes: p.Contract().LeastPathMTU(),
+		Open: leaf.Bit(!p.WholeMessages && p.MessageBytes > p.Contract().LeastPathMTU())}
 }
 
 // addModeI adds the block that decides in Mode I, in CheckPipe's place, who sends messages, what stands beside the blocks of Mode III, and
@@ -181,6 +182,7 @@ func (m *messageBlocks) registers(c *graph.Composite, b *blocks) {
 			c.Connect(m.front.Pin("out_"+name), to.Pin("tbl_"+name))
 		}
 	}
+	c.Connect(m.front.Pin("grp_whole"), b.decide.Pin("grp_whole"))
 	c.Connect(m.front.Pin("cfg_ack_every"), b.decide.Pin("cfg_ack_every"))
 	c.Open(b.csrs.Pin("cfg_gap_nak"), "every gap is answered")
 	for _, name := range []string{"cfg_rnr_timer", "cfg_rnr", "cfg_cnp"} {

@@ -11,6 +11,7 @@ import (
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
 	"incforge/hdl/ram"
+	"incforge/hdl/receiveack"
 )
 
 // CheckMessage is inc_check_message: decides what every frame does in Mode I. Its contract is the head of inc_check_message.v. SlotW is 1 to 22.
@@ -20,6 +21,8 @@ type CheckMessage struct {
 	MessageBytes int
 	// UnitBytes: bytes of a unit of the payload memory, a power of two.
 	UnitBytes int
+	// Open: 1 if packets of messages leave before these are complete.
+	Open int
 }
 
 // offsetBits are the bits of a byte's number in a message, or a message's length.
@@ -41,6 +44,7 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	power := func(n int) bool { return n > 0 && n&(n-1) == 0 }
 	rules.Refuse(!power(p.MessageBytes) || !power(p.UnitBytes) || p.UnitBytes < 2 || p.MessageBytes < p.UnitBytes || p.MessageBytes > 1<<23,
 		"UNIT_BYTES and MESSAGE_BYTES must be powers of two, 2 to MESSAGE_BYTES and at most 2**23")
+	rules.Refuse(p.Open < 0 || p.Open > 1 || p.Open == 1 && p.MessageBytes == p.UnitBytes, "OPEN must be 0, or 1 where a message has more than one unit")
 	rules.Refuse(p.LenW > p.offsetBits(), "a payload must fit MESSAGE_BYTES")
 	if err := rules.Err(); err != nil {
 		return nil, err
@@ -65,6 +69,15 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	if p.Tree != 0 {
 		memories = append(memories, state("gen_siblings.u_siblings", ends, end))
 	}
+	submodules := []*graph.Module{memory}
+	if p.Open != 0 {
+		here, err := receiveack.ReceiveAck{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups, Stages: 2}.Module()
+		if err != nil {
+			return nil, fmt.Errorf("inc_check_message: %w", err)
+		}
+		submodules = append(submodules, here)
+		memories = append(memories, state("gen_open.u_open", groups, 2*(p.innerBits()+1)))
+	}
 	return &graph.Module{
 		Name: "inc_check_message", Block: "CheckMessage", Source: source, Latency: "7 cycles from the verdict",
 		Purpose: "decides what every frame does in Mode I, hands actions their turn, keeps the pools",
@@ -72,11 +85,11 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW}, {Name: "EI_W", Value: p.EIW},
 			{Name: "MASK_W", Value: p.MaskW}, {Name: "SLOT_W", Value: p.SlotW}, {Name: "UNIT_W", Value: p.UnitW()},
 			{Name: "MESSAGE_BYTES", Value: p.MessageBytes}, {Name: "UNIT_BYTES", Value: p.UnitBytes}, {Name: "TREE", Value: p.Tree},
-			{Name: "HALVES", Value: p.Halves}, {Name: "GROUPS", Value: p.Groups}, {Name: "COUNTERS", Value: p.Counters},
+			{Name: "HALVES", Value: p.Halves}, {Name: "OPEN", Value: p.Open}, {Name: "GROUPS", Value: p.Groups}, {Name: "COUNTERS", Value: p.Counters},
 		},
 		Ports:      p.ports(),
 		Memories:   memories,
-		Submodules: []*graph.Module{memory},
+		Submodules: submodules,
 	}, nil
 }
 
@@ -87,7 +100,7 @@ func (p CheckMessage) ports() []graph.Port {
 	return slices.Concat(
 		[]graph.Port{
 			leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("grp_live", p.Groups), leaf.In("cfg_ack_every", 8), leaf.In("cfg_rnr_timer", 5),
-			leaf.In("cfg_rnr", 1), leaf.In("cfg_cnp", 1), leaf.Out("grp_invalid", p.Groups*p.MaskW), leaf.In("tbl_grp_we", 1),
+			leaf.In("cfg_rnr", 1), leaf.In("cfg_cnp", 1), leaf.In("grp_whole", p.Groups), leaf.Out("grp_invalid", p.Groups*p.MaskW), leaf.In("tbl_grp_we", 1),
 			leaf.In("tbl_ep_we", 1), leaf.In("tbl_index", p.EIW), leaf.In("tbl_word", 4), leaf.In("tbl_data", 32),
 			leaf.In("frm_waits", 1), leaf.In("frm_asks", 1),
 		},
@@ -130,7 +143,7 @@ func (p CheckMessage) sendPorts() []graph.Port {
 		leaf.In("act_valid", 1), leaf.In("act_timer", 1), leaf.In("act_pipe", 1), leaf.In("act_ei", p.EIW),
 		leaf.Out("snd_ack", 1), leaf.Out("snd_act", 1), leaf.Out("snd_ei", p.EIW), leaf.Out("snd_self", p.MaskW), leaf.Out("snd_psn", 24),
 		leaf.Out("snd_is_ack", 1), leaf.Out("snd_is_nak", 1), leaf.Out("snd_is_rnr", 1), leaf.Out("snd_code", 5), leaf.Out("snd_pipe", 1),
-		leaf.Out("ctx_outs", p.MaskW), leaf.Out("ctx_limit", 24), leaf.Out("ctx_wide", 1),
+		leaf.Out("ctx_outs", p.MaskW), leaf.Out("ctx_limit", 24), leaf.Out("ctx_open", p.offsetBits()), leaf.Out("ctx_wide", 1),
 		leaf.In("snd_done", 1), leaf.In("snd_stale", 1), leaf.In("snd_moved", 1), leaf.In("snd_message", 24), leaf.Out("snd_room", 1), leaf.In("snd_acts", 1),
 		leaf.In("snd_kind", 3), leaf.In("snd_again", 1), leaf.In("snd_act_ei", p.EIW),
 		leaf.In("msg_rd", 1), leaf.In("msg_number", 24), leaf.Out("msg_valid", 1), leaf.Out("msg_length", p.offsetBits()), leaf.Out("msg_se", 1),

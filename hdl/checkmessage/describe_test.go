@@ -29,7 +29,7 @@ func TestDescription(t *testing.T) {
 	type cm = checkmessage.CheckMessage
 	legal := []graph.Describer{
 		mini(),
-		with(func(p *cm) { p.Tree, p.Planes = 1, 2 }),
+		with(func(p *cm) { p.Tree, p.Planes, p.Open = 1, 2, 1 }),
 		// one group of two endpoints, a message of one unit
 		with(func(p *cm) {
 			p.EPW, p.EIW, p.MaskW, p.Groups, p.SlotW, p.MessageBytes, p.UnitBytes, p.Halves = 1, 1, 2, 1, 1, 64, 64, 0
@@ -42,6 +42,7 @@ func TestDescription(t *testing.T) {
 		{Leaf: with(func(p *cm) { p.Counters-- }), Params: []graph.Param{{Name: "COUNTERS", Value: mini().Counters - 1}}, Rule: "COUNTERS must be the number of the mode's counters"},
 		{Leaf: with(func(p *cm) { p.Groups = 3 }), Params: []graph.Param{{Name: "GROUPS", Value: 3}}, Rule: "GROUPS must be 1 to 2**(EI_W - EP_W)"},
 		{Leaf: with(func(p *cm) { p.Tree = 2 }), Params: []graph.Param{{Name: "TREE", Value: 2}}, Rule: "TREE and HALVES must be 0 or 1"},
+		{Leaf: with(func(p *cm) { p.Open = 2 }), Params: []graph.Param{{Name: "OPEN", Value: 2}}, Rule: "OPEN must be 0, or 1 where a message has more than one unit"},
 		{Leaf: with(func(p *cm) { p.MessageBytes = 32 }), Params: []graph.Param{{Name: "MESSAGE_BYTES", Value: 32}, {Name: "UNIT_W", Value: 6}}, Rule: "a payload must fit MESSAGE_BYTES"},
 		{Leaf: with(func(p *cm) { p.UnitBytes = 24 }), Params: []graph.Param{{Name: "UNIT_BYTES", Value: 24}},
 			Rule: "UNIT_BYTES and MESSAGE_BYTES must be powers of two, 2 to MESSAGE_BYTES and at most 2**23"},

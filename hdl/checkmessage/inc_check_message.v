@@ -16,6 +16,8 @@
 //               message that is new counts for nothing
 //   payload     units of UNIT_BYTES, message_bytes a slot; 16-bit elements take two units each. work_adds: so many units of the payload from
 //               its first on are added to what lies there, the rest overwrite
+//   open        with OPEN packets of a message leave before it is complete: ctx_open is how many bytes of the message at ctx_limit all have sent,
+//               one unit less if it may end there, 0 for a group in grp_whole. It is found after each packet that is taken, in 5 cycles more
 //   send side   one job at a time for SendMessage, snd_ack or snd_act, until snd_done; meanwhile it asks for messages (msg_*), and its frames
 //               and works pass through here
 //   note        note_*: a pool has a message more that may be sent
@@ -23,7 +25,7 @@
 //               head}, and what is needed to send without a frame, noted whenever data is taken; set by init_*
 //   monitor     mon_act_*: docs/pipes.md section 7; of a frame in its last cycle
 //   reset       idle
-//   not done    in-band groups, packets of messages that are not complete, releases; what endpoints are sent is SendMessage's
+//   not done    in-band groups, releases; what endpoints are sent is SendMessage's
 `default_nettype none
 
 module inc_check_message #(
@@ -48,6 +50,8 @@ module inc_check_message #(
     parameter TREE     = 0,
     // 1: there are element types of 16 bits; they take two units each
     parameter HALVES   = 0,
+    // 1: packets of messages leave before these are complete
+    parameter OPEN     = 0,
     // number of groups
     parameter GROUPS   = 2,
     // number of counters
@@ -63,6 +67,8 @@ module inc_check_message #(
     input  wire [4:0]          cfg_rnr_timer,
     input  wire                cfg_rnr,
     input  wire                cfg_cnp,
+    // groups of which nothing leaves before its message is complete
+    input  wire [GROUPS-1:0]   grp_whole,
     // endpoints whose connection was ended, MASK_W bits a group
     output reg  [GROUPS*MASK_W-1:0] grp_invalid,
 
@@ -202,6 +208,7 @@ module inc_check_message #(
     output wire                snd_pipe,
     output wire [MASK_W-1:0]   ctx_outs,
     output wire [23:0]         ctx_limit,
+    output wire [$clog2(MESSAGE_BYTES):0] ctx_open,
     output wire                ctx_wide,
     input  wire                snd_done,
     input  wire                snd_stale,
@@ -324,6 +331,9 @@ module inc_check_message #(
         if (TREE < 0 || TREE > 1 || HALVES < 0 || HALVES > 1) begin : gen_bad_tree
             $error("inc_check_message: TREE and HALVES must be 0 or 1");
         end
+        if (OPEN < 0 || OPEN > 1 || (OPEN == 1 && IN_W < 1)) begin : gen_bad_open
+            $error("inc_check_message: OPEN must be 0, or 1 where a message has more than one unit");
+        end
         if ((1 << (OFF_W - 1)) != MESSAGE_BYTES || (1 << PLACE_W) != UNIT_BYTES || UNIT_BYTES < 2 || MESSAGE_BYTES < UNIT_BYTES || OFF_W > 24) begin : gen_bad_bytes
             $error("inc_check_message: UNIT_BYTES and MESSAGE_BYTES must be powers of two, 2 to MESSAGE_BYTES and at most 2**23");
         end
@@ -360,10 +370,11 @@ module inc_check_message #(
 
     // ---- what is done, a step a cycle ----
 
-    localparam [3:0] S_IDLE = 4'd0, S_INIT = 4'd1, S_LOOK = 4'd2, S_PLACE = 4'd3, S_SLOT = 4'd4, S_JUDGE = 4'd5, S_DATA = 4'd6, S_CNP = 4'd7,
-                     S_HEAR = 4'd8, S_SEND = 4'd9, S_ACKED = 4'd10, S_LEAST = 4'd11, S_START = 4'd12, S_END = 4'd13, S_TURN = 4'd14, S_NOTE = 4'd15;
+    localparam [4:0] S_IDLE = 5'd0, S_INIT = 5'd1, S_LOOK = 5'd2, S_PLACE = 5'd3, S_SLOT = 5'd4, S_JUDGE = 5'd5, S_DATA = 5'd6, S_CNP = 5'd7,
+                     S_HEAR = 5'd8, S_SEND = 5'd9, S_ACKED = 5'd10, S_LEAST = 5'd11, S_START = 5'd12, S_END = 5'd13, S_TURN = 5'd14, S_NOTE = 5'd15,
+                     S_PEEK = 5'd16, S_OPEN = 5'd17;
 
-    reg  [3:0] state_reg;
+    reg  [4:0] state_reg;
     reg        turn_reg;               // of frames: an action was the last
     reg        passed_reg;             // the frame is not one that was dropped at once
     reg  [5:0] drops_reg;
@@ -571,6 +582,8 @@ module inc_check_message #(
 
     // ---- a message's slot: of data, or of what SendMessage asks for ----
 
+    wire              peeks;           // after a packet, at the message that is to be complete next
+    wire [23:0]       done_next;
     reg               m_place, m_look, m_take;
     reg  [23:0]       m_number;
     wire [23:0]       f_off   = (state_reg == S_PLACE ? e_message : m_number) - k_start;
@@ -590,11 +603,11 @@ module inc_check_message #(
     assign rd_slot = slot_reg;
 
     always @(posedge clk) begin
-        m_place <= msg_rd;
+        m_place <= msg_rd || peeks;
         m_look  <= m_place;
         m_take  <= m_look;
-        if (msg_rd) begin
-            m_number <= msg_number;
+        if (msg_rd || peeks) begin
+            m_number <= peeks ? done_next : msg_number;
         end
         if (state_reg == S_PLACE || m_place) begin
             slot_reg  <= slot_at;
@@ -752,7 +765,7 @@ module inc_check_message #(
     wire [23:0]       moves_next = span_next > n_wide ? n_wide : span_next;
     wire              completes  = is_taken && r_completes;
     wire [23:0]       top_next   = is_taken && f_fresh ? k_top + 24'd1 : k_top;
-    wire [23:0]       done_next  = completes ? e_message + 24'd1 : k_done;
+    assign            done_next  = completes ? e_message + 24'd1 : k_done;
     wire              starting   = state_reg == S_START;
     wire [POOL_W-1:0] pool_next  = starting ? {head_next, k_top, k_done, start_next} : {k_head, top_next, done_next, k_start};
 
@@ -775,8 +788,107 @@ module inc_check_message #(
         end
     endgenerate
 
+    // ---- the message that is to be complete next: how much of it may leave ----
+
+    wire          opening = state_reg == S_OPEN;
+    wire          rises   = commits && completes && (!k_root || r_near);
+    reg           rises_reg, completes_reg;      // with the packet; the pool's limit does
+    wire          more_open;
+    always @(posedge clk) begin
+        if (commits) begin
+            rises_reg     <= rises;
+            completes_reg <= completes;
+        end
+    end
+
+    generate
+        if (OPEN != 0) begin : gen_open
+            localparam [IN_W:0] NO_UNIT = {(IN_W+1){1'b0}};
+            // what every endpoint has sent, as {message, unit}, and the least of it
+            wire [23:0]      own_here   = (d_ends ? {e_message[23-IN_W:0], {IN_W{1'b1}}} : {e_message[23-IN_W:0], {IN_W{1'b0}}})
+                                          + (d_ends ? 24'd1 : {{(23-IN_W){1'b0}}, to[OFF_W-1:PLACE_W]});
+            wire [23:0]      first_here = {init_psn[23-IN_W:0], {IN_W{1'b0}}};
+            wire [23:0]      rest_last, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn;
+            wire             rest_there, here_init, here_ready;
+            wire [EP_W-1:0]  here_rest_ep;
+            wire [23:0]      rest_here  = rest_last + 24'd1;
+            wire [23:0]      rest_past  = rest_here - own_here;
+            wire [23:0]      least      = rest_there && rest_past[23] ? rest_here : own_here;
+
+            inc_receive_ack #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .STAGES(2)) u_here (
+                .clk            (clk),
+                .rst            (rst),
+                .init_valid     (init_take),
+                .init_take      (here_init),
+                .init_group     (init_group),
+                .init_psn       (first_here),
+                .ack_rd         (state_reg == S_PLACE),
+                .ack_group      (c_group),
+                .ack_self       (c_self),
+                .ack_mask       (d_up ? c_in_mask : NOBODY),
+                .ack_pick       (NOBODY),
+                .ack_ready      (here_ready),
+                .ack_picked     (here_picked),
+                .ack_picked_msn (here_picked_msn),
+                .ack_rest       (rest_last),
+                .ack_rest_msn   (here_rest_msn),
+                .ack_rest_any   (rest_there),
+                .ack_rest_ep    (here_rest_ep),
+                .ack_own        (here_own),
+                .ack_own_msn    (here_own_msn),
+                .ack_we         (wr_en),
+                .ack_lift       (1'b0),
+                .ack_psn        (own_here - 24'd1),
+                .ack_msn        (24'd0)
+            );
+
+            wire [GROUPS-1:0] c_one;
+            for (e = 0; e < GROUPS; e = e + 1) begin : gen_one
+                localparam [GRP_W-1:0] E = e;
+                assign c_one[e] = c_group == E;
+            end
+            assign peeks = wr_en && (grp_whole & c_one) == {GROUPS{1'b0}};
+
+            reg  [IN_W:0]         here_reg, found_reg;
+            wire [2*(IN_W+1)-1:0] opens;
+            wire [IN_W:0]         open  = k_pipe_b ? opens[IN_W+1 +: IN_W+1] : opens[0 +: IN_W+1];
+            // a message that was completed leaves nothing open behind it
+            wire [IN_W:0]         keeps = opening ? found_reg : NO_UNIT;
+
+            inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * (IN_W + 1)), .ADDR_W(GRP_W)) u_open (
+                .clk(clk), .we(opening || rises || init_take), .waddr(init_take ? init_group : job_group),
+                .wdata(init_take ? {2{NO_UNIT}} : k_pipe_b ? {keeps, opens[0 +: IN_W+1]} : {opens[IN_W+1 +: IN_W+1], keeps}),
+                .re(look), .raddr(look_group), .rdata(opens));
+
+            // all that has come of it may be all that there is
+            wire [OFF_W-1:0] here_bytes = {here_reg, {PLACE_W{1'b0}}};
+            wire             may_end    = slot_complete && slot_tag[OFF_W-1:0] == here_bytes;
+
+            always @(posedge clk) begin
+                if (commits) begin
+                    // behind the message, if all have sent as much as there may be
+                    here_reg <= least[23:IN_W] == done_next[23-IN_W:0] ? {1'b0, least[IN_W-1:0]} : {1'b1, {IN_W{1'b0}}};
+                end
+                if (m_take) begin
+                    found_reg <= here_reg == NO_UNIT || !may_end ? here_reg : here_reg - {{IN_W{1'b0}}, 1'b1};
+                end
+            end
+
+            // at a root it has no place in the broadcast pool before what is done has
+            assign ctx_open  = k_root && span >= n_wide ? {OFF_W{1'b0}} : {open, {PLACE_W{1'b0}}};
+            assign more_open = found_reg != NO_UNIT && (completes_reg || found_reg != open);
+
+            wire unused_here = &{1'b0, here_init, here_ready, here_picked, here_picked_msn, here_rest_msn, here_own, here_own_msn, here_rest_ep, rest_past};
+        end else begin : gen_whole
+            assign peeks     = 1'b0;
+            assign ctx_open  = {OFF_W{1'b0}};
+            assign more_open = 1'b0;
+            wire unused_whole = &{1'b0, grp_whole, done_next, completes_reg};
+        end
+    endgenerate
+
     // more may be sent than before
-    wire notes = (commits && completes && (!k_root || r_near)) || (starting && k_root);
+    wire notes = (rises && !peeks) || (starting && k_root) || (opening && (rises_reg || more_open));
     assign note_ei   = job_pool_ei;
     assign note_outs = k_outs;
 
@@ -832,7 +944,7 @@ module inc_check_message #(
             S_PLACE: state_reg <= S_SLOT;
             S_SLOT:  state_reg <= S_JUDGE;
             S_JUDGE: state_reg <= S_DATA;
-            S_DATA:  if (does_data) state_reg <= cnp_next ? S_CNP : notes ? S_NOTE : S_END;
+            S_DATA:  if (does_data) state_reg <= cnp_next ? S_CNP : peeks ? S_PEEK : notes ? S_NOTE : S_END;
             S_CNP:   if (tx_room) state_reg <= S_END;
             S_HEAR: begin
                 f_deaf    <= !hears;
@@ -852,6 +964,8 @@ module inc_check_message #(
             S_LEAST: if (ack_ready && !least_reg) state_reg <= S_START;
             S_START: state_reg <= k_root ? S_NOTE : S_END;
             S_NOTE:  if (snd_done) state_reg <= S_END;
+            S_PEEK:  if (m_take) state_reg <= S_OPEN;
+            S_OPEN:  state_reg <= notes ? S_NOTE : S_END;
             default: state_reg <= S_IDLE;
         endcase
         wipe_reg <= wipe_reg + freed - {23'd0, wipes};

@@ -95,6 +95,8 @@ module inc_message_csr #(
     input  wire [GROUPS-1:0]       grp_start,
     input  wire [GROUPS-1:0]       in_refused,
     output wire [GROUPS-1:0]       grp_refused,
+    // groups of which nothing leaves before its message is complete
+    output wire [GROUPS-1:0]       grp_whole,
     input  wire [GROUPS-1:0]       in_overlap,
     output wire [GROUPS-1:0]       grp_overlap,
     input  wire [GROUPS*MASK_W-1:0] grp_invalid,
@@ -112,8 +114,9 @@ module inc_message_csr #(
     // contract: end
     // contract: registers 1
     localparam F_COUNTER_SNAPSHOT_HOLD = 0, F_ACK_EVERY_PACKETS = 0, W_ACK_EVERY_PACKETS = 8, F_GROUP_PARENT_ENDPOINT = 0,
-               W_GROUP_PARENT_ENDPOINT = 8, F_GROUP_PARENT_VALID = 31, F_GROUP_MESSAGES_RELEASE = 1, F_GROUP_RELEASE_MESSAGES = 0,
-               W_GROUP_RELEASE_MESSAGES = 23, F_GROUP_REFUSED_MASK = 0, F_EP_PATH_MTU_BYTES = 0, W_EP_PATH_MTU_BYTES = 13;
+               W_GROUP_PARENT_ENDPOINT = 8, F_GROUP_PARENT_VALID = 31, F_GROUP_MESSAGES_WHOLE_MESSAGES = 0,
+               F_GROUP_MESSAGES_RELEASE = 1, F_GROUP_RELEASE_MESSAGES = 0, W_GROUP_RELEASE_MESSAGES = 23, F_GROUP_REFUSED_MASK = 0,
+               F_EP_PATH_MTU_BYTES = 0, W_EP_PATH_MTU_BYTES = 13;
     localparam [3:0] WORD_GROUP_IN_MASK = 4'd4, WORD_GROUP_OUT_MASK = 4'd5, WORD_GROUP_PARENT = 4'd7, WORD_EP_RQ_PSN = 4'd10,
                      WORD_EP_PATH_MTU = 4'd12, NUM_EP_WORDS = 4'd13;
     localparam [7:0] R_ACK_EVERY_PACKETS = 8'd16;
@@ -359,6 +362,7 @@ module inc_message_csr #(
                 end
             end
             assign grp_refused[g] = in_refused[g] || illegal_reg;
+            assign grp_whole[g]   = messages_reg[2*g + F_GROUP_MESSAGES_WHOLE_MESSAGES];
             // what is illegal is not looked at for slots of others
             assign grp_overlap[g] = in_overlap[g] && !refused_reg;
         end

@@ -80,7 +80,7 @@ func (p MessageCSR) ports() []graph.Port {
 			leaf.In("ready", 1), leaf.Out("cfg_ack_every", 8),
 			leaf.In("tbl_ep_we", 1), leaf.In("tbl_grp_we", 1), leaf.In("tbl_index", p.EIW), leaf.In("tbl_word", 4), leaf.In("tbl_data", 32),
 			leaf.Out("out_ep_we", 1), leaf.Out("out_index", p.EIW), leaf.Out("out_word", 4), leaf.Out("out_data", 32),
-			leaf.In("grp_enable", p.Groups), leaf.In("grp_start", p.Groups), leaf.In("in_refused", p.Groups), leaf.Out("grp_refused", p.Groups),
+			leaf.In("grp_enable", p.Groups), leaf.In("grp_start", p.Groups), leaf.In("in_refused", p.Groups), leaf.Out("grp_refused", p.Groups), leaf.Out("grp_whole", p.Groups),
 			leaf.In("in_overlap", p.Groups), leaf.Out("grp_overlap", p.Groups),
 			leaf.In("grp_invalid", p.Groups*p.MaskW), leaf.In("count", p.All), leaf.Out("out_count", p.Counters),
 		})

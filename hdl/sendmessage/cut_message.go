@@ -30,7 +30,7 @@ func (p CutMessage) Module() (*graph.Module, error) {
 	rules.Refuse(p.Bytes < 1 || leaf.Pow2(word) != p.Bytes || leaf.Pow2(unit) != p.UnitBytes || p.UnitBytes < 256 || p.UnitBytes < p.Bytes,
 		"BYTES and U_BYTES must be powers of two, U_BYTES at least 256 and BYTES")
 	rules.Refuse(p.OffW <= unit || p.OffW > 24 || p.PosW != posBits(p.OffW, p.UnitBytes),
-		"OFF_W must be more than a unit's bits and at most 24, POS_W what it has beyond them less 1, or 1")
+		"OFF_W must be more than a unit's bits and at most 24, POS_W what it has beyond them")
 	rules.Refuse(p.LenW <= unit || p.LenW > 16 || p.WordsW < 1 || p.WordsW+word < p.LenW,
 		"LEN_W must be more than a unit's bits and at most 16, WORDS_W enough for its words")
 	if err := rules.Err(); err != nil {

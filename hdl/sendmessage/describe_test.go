@@ -25,34 +25,34 @@ func TestDescription(t *testing.T) {
 	)
 	hdltest.Check(t, []graph.Describer{
 		base, single(),
-		sm{EPW: 1, EIW: 1, MaskW: 1, Groups: 1, ClockMHz: 1, Bytes: 1, LenW: 9, WordsW: 9, OffW: 9, UnitW: 2, UnitBytes: 256},
+		sm{EPW: 1, EIW: 1, MaskW: 1, Groups: 1, ClockMHz: 1, Bytes: 1, LenW: 9, WordsW: 9, OffW: 9, UnitW: 1, UnitBytes: 256},
 		sm{EPW: 5, EIW: 11, MaskW: 17, Groups: 64, ClockMHz: 1000, Bytes: 2048, LenW: 13, WordsW: 2, OffW: 21, UnitW: 16, UnitBytes: 4096},
 	}, []hdltest.Refused{
 		{Leaf: change(func(p *sm) { p.Groups = 5 }), Params: param("GROUPS", 5), Rule: groups},
 		{Leaf: change(func(p *sm) { p.MaskW = 9 }), Params: param("MASK_W", 9), Rule: mask},
 		{Leaf: change(func(p *sm) { p.UnitBytes = 768 }), Params: param("U_BYTES", 768), Rule: unit},
 		{Leaf: change(func(p *sm) { p.OffW = 25 }), Params: param("OFF_W", 25), Rule: off},
-		{Leaf: change(func(p *sm) { p.UnitW = 2 }), Params: param("UNIT_W", 2), Rule: off},
+		{Leaf: change(func(p *sm) { p.UnitW = 4 }), Params: param("UNIT_W", 4), Rule: off},
 	})
 }
 
 func TestDescriptionOfCut(t *testing.T) {
 	t.Parallel()
 	type cut = sendmessage.CutMessage
-	base := cut{Bytes: 8, LenW: 11, WordsW: 8, OffW: 13, PosW: 4, UnitBytes: 256}
+	base := cut{Bytes: 8, LenW: 11, WordsW: 8, OffW: 13, PosW: 5, UnitBytes: 256}
 	change := func(f func(p *cut)) cut { p := base; f(&p); return p }
 	const (
 		bytes  = "BYTES and U_BYTES must be powers of two, U_BYTES at least 256 and BYTES"
-		off    = "OFF_W must be more than a unit's bits and at most 24, POS_W what it has beyond them less 1, or 1"
+		off    = "OFF_W must be more than a unit's bits and at most 24, POS_W what it has beyond them"
 		length = "LEN_W must be more than a unit's bits and at most 16, WORDS_W enough for its words"
 	)
 	hdltest.Check(t, []graph.Describer{
 		base,
 		cut{Bytes: 1, LenW: 9, WordsW: 9, OffW: 9, PosW: 1, UnitBytes: 256},
-		cut{Bytes: 4096, LenW: 13, WordsW: 1, OffW: 24, PosW: 11, UnitBytes: 4096},
+		cut{Bytes: 4096, LenW: 13, WordsW: 1, OffW: 24, PosW: 12, UnitBytes: 4096},
 	}, []hdltest.Refused{
 		{Leaf: change(func(p *cut) { p.Bytes = 24 }), Params: param("BYTES", 24), Rule: bytes},
-		{Leaf: change(func(p *cut) { p.PosW = 5 }), Params: param("POS_W", 5), Rule: off},
+		{Leaf: change(func(p *cut) { p.PosW = 4 }), Params: param("POS_W", 4), Rule: off},
 		{Leaf: change(func(p *cut) { p.WordsW = 7 }), Params: param("WORDS_W", 7), Rule: length},
 	})
 }

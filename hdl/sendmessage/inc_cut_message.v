@@ -50,8 +50,8 @@ module inc_cut_message #(
         if (BYTES < 1 || (1 << WORD_LOG) != BYTES || (1 << UNIT_LOG) != U_BYTES || U_BYTES < 256 || U_BYTES < BYTES) begin : gen_bad_bytes
             $error("inc_cut_message: BYTES and U_BYTES must be powers of two, U_BYTES at least 256 and BYTES");
         end
-        if (OFF_W <= UNIT_LOG || OFF_W > 24 || POS_W != (OFF_W - 1 > UNIT_LOG ? OFF_W - 1 - UNIT_LOG : 1)) begin : gen_bad_off
-            $error("inc_cut_message: OFF_W must be more than a unit's bits and at most 24, POS_W what it has beyond them less 1, or 1");
+        if (OFF_W <= UNIT_LOG || OFF_W > 24 || POS_W != OFF_W - UNIT_LOG) begin : gen_bad_off
+            $error("inc_cut_message: OFF_W must be more than a unit's bits and at most 24, POS_W what it has beyond them");
         end
         if (LEN_W <= UNIT_LOG || LEN_W > 16 || WORDS_W < 1 || WORDS_W + WORD_LOG < LEN_W) begin : gen_bad_len
             $error("inc_cut_message: LEN_W must be more than a unit's bits and at most 16, WORDS_W enough for its words");

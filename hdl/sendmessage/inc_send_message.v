@@ -13,7 +13,10 @@
 //               A pool's turn sends one packet to each lane that keeps up and has one
 //   answer      snd_stale, or snd_moved with the message that the endpoint is in now, both with snd_done
 //   action      snd_acts with what was done, at or before snd_done; a send in the cycle of snd_tx_valid. None: nothing was due
-//   message     msg_rd asks for one of pool snd_pipe; msg_valid some cycles later, msg_* stand until the next msg_rd
+//   open        of the message at ctx_limit, which is not complete, the packets that end within ctx_open may be sent: all of their bytes are
+//               there, and it is known that more come. ctx_open is whole units, and 0 where nothing leaves of such a message
+//   message     msg_rd asks for one of pool snd_pipe; msg_valid some cycles later, msg_* stand until the next msg_rd.
+//               Of the message at ctx_limit msg_ce and msg_unit alone mean anything
 //   frame       snd_tx_valid with everything, and snd_work_put if there is payload, while snd_room
 //   latency     from the pulse to snd_done, with L cycles from msg_rd to msg_valid: news, a stale answer, a turn that sends nothing 5; an
 //               answer 6, and L + 3 for each message that it ends in or passes; a send L + 8, later by what snd_room is low. In a pool of
@@ -23,7 +26,7 @@
 //   start       as there, in no cycle of a job; init_psn is the first message
 //   stall       snd_room, and msg_valid
 //   reset       no job, queue empty, nobody has failed; no other state of a group is known until its start
-//   not done    a message of which something leaves before it is complete; releases; ranges: a group's messages begin once, at its start
+//   not done    releases; ranges: a group's messages begin once, at its start
 `default_nettype none
 
 module inc_send_message #(
@@ -89,11 +92,13 @@ module inc_send_message #(
     input  wire                     snd_is_nak,
     input  wire                     snd_is_rnr,
     input  wire [4:0]               snd_code,
-    // the pool's out endpoints, the first message that may not be sent yet, whether a slot is of two units for each of a message
+    // the pool's out endpoints, the first message that may not be sent whole, so many bytes of which may be, and whether a slot is of
+    // two units for each of a message
     input  wire [MASK_W-1:0]        ctx_outs,
     input  wire [23:0]              ctx_limit,
+    input  wire [OFF_W-1:0]         ctx_open,
     input  wire                     ctx_wide,
-    // or news: a pool's limit rose
+    // or news: what may be sent of a pool is more
     input  wire                     note_valid,
     input  wire [EI_W-1:0]          note_ei,
     input  wire [MASK_W-1:0]        note_outs,
@@ -108,7 +113,7 @@ module inc_send_message #(
     output wire [EI_W-1:0]          snd_act_ei,
     output wire                     snd_again,
 
-    // a complete message
+    // a message
     output wire                     msg_rd,
     output wire [23:0]              msg_number,
     input  wire                     msg_valid,
@@ -148,7 +153,7 @@ module inc_send_message #(
 
     localparam GRP_W    = EI_W > EP_W ? EI_W - EP_W : 1;
     localparam UNIT_LOG = $clog2(U_BYTES);
-    localparam POS_W    = OFF_W - 1 > UNIT_LOG ? OFF_W - 1 - UNIT_LOG : 1;   // bits of a unit's number in a message
+    localparam POS_W    = OFF_W - UNIT_LOG;       // bits of a unit's number in a message, and of one behind its last
     localparam PLACE_W  = 24 + 24 + POS_W;
     // words of the table and their bits, as the register map has them
     // contract: registers 1
@@ -168,7 +173,7 @@ module inc_send_message #(
         if (U_BYTES < 256 || U_BYTES > 4096 || (1 << UNIT_LOG) != U_BYTES) begin : gen_bad_unit
             $error("inc_send_message: U_BYTES must be a power of two of 256 to 4096");
         end
-        if (OFF_W <= UNIT_LOG || OFF_W > 24 || UNIT_W < POS_W + 1) begin : gen_bad_off
+        if (OFF_W <= UNIT_LOG || OFF_W > 24 || UNIT_W < POS_W) begin : gen_bad_off
             $error("inc_send_message: OFF_W must be more than a unit's bits and at most 24, UNIT_W enough for a slot's units");
         end
     endgenerate
@@ -316,8 +321,14 @@ module inc_send_message #(
     wire [MASK_W-1:0] stray   = lowest_of(left_reg);
     wire              steps;                // to the pool's next lane
     wire              sent;
-    wire [23:0]       after_msg;            // of the place behind the packet
-    wire              after_more = after_msg != ctx_limit;
+
+    // whether a lane's packet at a place may be sent: that behind the one at hand, and at S
+    wire [POS_W:0]    step = {{POS_W{1'b0}}, 1'b1} << code_reg;
+    wire [POS_W:0]    open = {1'b0, ctx_open[OFF_W-1:UNIT_LOG]};
+    wire [23:0]       after_msg, tail_msg;
+    wire [POS_W-1:0]  after_pos, tail_pos;
+    wire              after_more = after_msg != ctx_limit || {1'b0, after_pos} + step <= open;
+    wire              lane_more  = tail_msg != ctx_limit || {1'b0, tail_pos} + step <= open;
 
     always @(posedge clk) begin
         if (state_reg == S_LANE) begin
@@ -349,12 +360,12 @@ module inc_send_message #(
     wire [24+POS_W-1:0]   later;            // what one who lags gets next, if it has acknowledged less
     wire [23:0]           unacked_psn = unacked[PLACE_W-1 -: 24];
     wire [23:0]           tail_psn    = tail[PLACE_W-1 -: 24];
-    wire [23:0]           tail_msg    = tail[POS_W +: 24];
+    assign tail_msg = tail[POS_W +: 24];
+    assign tail_pos = tail[POS_W-1:0];
     wire [PLACE_W-1:0]    first_place = {24'd0, init_psn, {POS_W{1'b0}}};
 
     reg  [23:0]           at_msg_reg, at_psn_reg;
     reg  [POS_W-1:0]      at_pos_reg;
-    wire [POS_W-1:0]      after_pos;
     wire                  unacked_we, tail_we, later_we;
     reg  [23:0]           answer_reg;       // what comes next by the answer
 
@@ -479,7 +490,6 @@ module inc_send_message #(
 
     // ---- what follows from it ----
 
-    wire lane_more  = tail_msg != ctx_limit;
     wire turn       = pool_reg || own_reg || timer_reg;
     wire lane_sends = pool_reg && !last_reg && live && lane_more && keep != NOBODY;
     wire own_sends  = own_reg && live && may_one;
@@ -487,8 +497,9 @@ module inc_send_message #(
     wire walks      = ack_reg && !stale && progress;
     // what an endpoint gets next is the first that it has not acknowledged, or one behind what it got last
     wire at_unacked = one_psn == unacked_psn;
-    // packets of the message behind the one at the place
+    // packets of the message behind the one at the place, if it is complete
     wire [POS_W-1:0] rest;
+    wire             partly = at_msg_reg == ctx_limit;
 
     always @(posedge clk) begin
         if (seen) begin
@@ -501,7 +512,7 @@ module inc_send_message #(
         end
     end
 
-    // ---- the message that a place is in, cut by the lane's path MTU ----
+    // ---- the message that a place is in, cut by the lane's path MTU; one that is not complete as if it were as long as any ----
 
     wire [LEN_W-1:0]   plen;
     wire [WORDS_W-1:0] words;
@@ -514,7 +525,7 @@ module inc_send_message #(
         .clk    (clk),
         .pos    (at_pos_reg),
         .code   (code_reg),
-        .length (msg_length),
+        .length (partly ? {1'b1, {(OFF_W-1){1'b0}}} : msg_length),
         .rest   (rest),
         .plen   (plen),
         .words  (words),
@@ -522,8 +533,8 @@ module inc_send_message #(
     );
 
     // An answer moves so many packets within the message, or past its end; a packet that is sent moves one.
-    wire             is_last = rest == {POS_W{1'b0}};
-    wire             stays   = ack_reg ? gain_reg <= {{(24-POS_W){1'b0}}, rest} : !is_last;
+    wire             is_last = !partly && rest == {POS_W{1'b0}};
+    wire             stays   = ack_reg ? partly || gain_reg <= {{(24-POS_W){1'b0}}, rest} : !is_last;
     wire [POS_W-1:0] packets = ack_reg ? gain_reg[POS_W-1:0] : {{(POS_W-1){1'b0}}, 1'b1};
     wire [POS_W-1:0] shift   = packets << code_reg;
     assign after_msg = stays ? at_msg_reg : at_msg_reg + 24'd1;
@@ -541,7 +552,7 @@ module inc_send_message #(
 
     always @* begin
         for (i = 0; i < MASK_W; i = i + 1) begin
-            ask[i]              = to[i] && (is_last || silent_reg[4*i +: 4] == 4'd15);
+            ask[i]              = to[i] && (is_last || !after_more || silent_reg[4*i +: 4] == 4'd15);
             counted[4*i +: 4]   = ask[i] ? 4'd0 : silent_reg[4*i +: 4] + {3'd0, to[i]};
         end
     end
@@ -620,6 +631,8 @@ module inc_send_message #(
             state_reg <= S_IDLE;
         end
     end
+
+    wire unused_bits = &{1'b0, ctx_open};
 
 endmodule
 

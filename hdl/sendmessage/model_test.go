@@ -46,6 +46,7 @@ type group struct {
 	outs  [2]uint64
 	s     [2]place // of those who go along
 	limit [2]uint64
+	open  [2]int // bytes of the message at limit that may be sent before it is complete
 	texts [2]map[uint64]text
 	mtu   []int
 	sq    []uint64
@@ -80,11 +81,11 @@ func (g *group) keep(pool int) (along, alone uint64) {
 			if s.next.message == g.s[pool].message && s.next.offset == g.s[pool].offset {
 				along |= 1 << e
 			}
-		case s.next == s.beyond && s.next.message != g.limit[pool]:
+		case s.next == s.beyond && g.exists(pool, s.next, g.mtu[e]):
 			alone |= 1 << e
 		}
 	}
-	if g.s[pool].message == g.limit[pool] {
+	if along != 0 && !g.exists(pool, g.s[pool], g.mtu[bits.TrailingZeros64(along)]) {
 		along = 0
 	}
 	return along, alone
@@ -105,8 +106,16 @@ func (g *group) lags(e int) bool {
 
 // cut is the packet at a place: its bytes and whether it is its message's last.
 func (g *group) cut(pool int, at place, mtu int) (size int, last bool) {
+	if at.message == g.limit[pool] {
+		return mtu, false
+	}
 	left := g.texts[pool][at.message].length - at.offset
 	return min(left, mtu), left <= mtu
+}
+
+// exists tells whether there is a packet at a place that is not beyond limit.
+func (g *group) exists(pool int, at place, mtu int) bool {
+	return at.message != g.limit[pool] || at.offset+mtu <= g.open[pool]
 }
 
 // behind is the place one packet further.
@@ -154,7 +163,7 @@ func (g *group) send(pool int, at place, to uint64, kind, end int, unit int) pac
 			continue
 		}
 		s := &g.ends[e]
-		if s.silent++; last || s.silent == 16 {
+		if s.silent++; last || s.silent == 16 || !g.exists(pool, g.behind(pool, s.next, mtu), mtu) {
 			s.silent = 0
 			p.Ask |= 1 << e
 		}
@@ -187,7 +196,7 @@ type answer struct {
 func (g *group) begin(first uint64) {
 	for p := range 2 {
 		g.s[p] = place{message: first}
-		g.limit[p] = first
+		g.limit[p], g.open[p] = first, 0
 		g.texts[p] = map[uint64]text{}
 	}
 	for e := range g.ends {

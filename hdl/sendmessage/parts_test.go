@@ -19,7 +19,7 @@ import (
 // TestCut: every path MTU at every place of messages of all kinds of lengths, two cycles later.
 func TestCut(t *testing.T) {
 	t.Parallel()
-	p := sendmessage.CutMessage{Bytes: 16, LenW: 13, WordsW: 9, OffW: 15, PosW: 6, UnitBytes: 256}
+	p := sendmessage.CutMessage{Bytes: 16, LenW: 13, WordsW: 9, OffW: 15, PosW: 7, UnitBytes: 256}
 	r := rig.New(t, rig.Lib(t, p), 1)
 	rng := rand.New(rand.NewPCG(1, 2))
 	type cut struct{ pos, code, length int }

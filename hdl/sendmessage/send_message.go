@@ -37,8 +37,8 @@ type SendMessage struct {
 	UnitBytes int
 }
 
-// posBits are the bits of a unit's number in a message.
-func posBits(offW, unitBytes int) int { return max(offW-1-leaf.Clog2(unitBytes), 1) }
+// posBits are the bits of a unit's number in a message, and of one behind its last.
+func posBits(offW, unitBytes int) int { return offW - leaf.Clog2(unitBytes) }
 
 // Module describes it, or says every reason why the parameters are illegal.
 func (p SendMessage) Module() (*graph.Module, error) {
@@ -48,7 +48,7 @@ func (p SendMessage) Module() (*graph.Module, error) {
 	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
 	rules.Refuse(p.UnitBytes < 256 || p.UnitBytes > 4096 || leaf.Pow2(leaf.Clog2(p.UnitBytes)) != p.UnitBytes,
 		"U_BYTES must be a power of two of 256 to 4096")
-	rules.Refuse(p.OffW <= leaf.Clog2(p.UnitBytes) || p.OffW > 24 || p.UnitW < pos+1,
+	rules.Refuse(p.OffW <= leaf.Clog2(p.UnitBytes) || p.OffW > 24 || p.UnitW < pos,
 		"OFF_W must be more than a unit's bits and at most 24, UNIT_W enough for a slot's units")
 	if err := rules.Err(); err != nil {
 		return nil, err
@@ -152,6 +152,7 @@ func (p SendMessage) ports() []graph.Port {
 		leaf.In("snd_code", 5),
 		leaf.In("ctx_outs", p.MaskW),
 		leaf.In("ctx_limit", 24),
+		leaf.In("ctx_open", p.OffW),
 		leaf.In("ctx_wide", 1),
 		leaf.In("note_valid", 1),
 		leaf.In("note_ei", p.EIW),

@@ -110,6 +110,9 @@ func (b *bench) finish(g *group, pool int, pulse string) error {
 			if !ok {
 				return fmt.Errorf("cycle %d: message %#x of pool %d is asked for, there is none", b.Now(), number, pool)
 			}
+			if number == g.limit[pool] { // nobody knows yet
+				m.length, m.se, m.hasImm = b.rng.IntN(1<<(b.p.OffW-1)+1), b.rng.IntN(2) == 0, b.rng.IntN(2) == 0
+			}
 			b.Set("msg_length", uint64(m.length))
 			b.SetBool("msg_se", m.se)
 			b.SetBool("msg_has_imm", m.hasImm)
@@ -167,6 +170,7 @@ func (b *bench) context(gi, pool, e int, ei uint64) {
 	b.Set("snd_pipe", uint64(pool))
 	b.Set("ctx_outs", g.outs[pool])
 	b.Set("ctx_limit", g.limit[pool])
+	b.Set("ctx_open", uint64(g.open[pool]))
 	b.SetBool("ctx_wide", g.wide)
 }
 
@@ -177,12 +181,31 @@ func (b *bench) run(s *sender, from, period uint64) {
 
 func (b *bench) period() uint64 { return max(b.timeout, 1) }
 
-// more lets messages of a pool become complete.
+// more lets messages of a pool become complete, or some of the next.
 func (b *bench) more(gi, pool int) error {
 	g := b.groups[gi]
-	for range 1 + b.rng.IntN(2) {
-		g.texts[pool][g.limit[pool]] = randomText(b.rng, 1<<(b.p.OffW-1), 1<<b.p.UnitW-2<<(b.p.OffW-1)/b.p.UnitBytes)
-		g.limit[pool] = add24(g.limit[pool], 1)
+	most, unit := 1<<(b.p.OffW-1), b.p.UnitBytes
+	for range b.rng.IntN(3) {
+		if g.open[pool] == most { // what comes next is too long, and refused
+			break
+		}
+		if _, ok := g.texts[pool][g.limit[pool]]; !ok {
+			g.texts[pool][g.limit[pool]] = randomText(b.rng, most, 1<<b.p.UnitW-2*most/unit)
+		}
+		g.limit[pool], g.open[pool] = add24(g.limit[pool], 1), 0
+	}
+	m, ok := g.texts[pool][g.limit[pool]]
+	if !ok {
+		m = randomText(b.rng, most, 1<<b.p.UnitW-2*most/unit)
+		g.texts[pool][g.limit[pool]] = m
+	}
+	if units := max(m.length-1, 0) / unit; b.rng.IntN(2) == 0 && units > g.open[pool]/unit {
+		g.open[pool] += unit * (1 + b.rng.IntN(units-g.open[pool]/unit))
+		b.met["of a message that is not complete"]++
+	}
+	if b.rng.IntN(100) == 0 {
+		g.open[pool] = most
+		b.met["of a message that cannot be completed"]++
 	}
 	b.Set("note_ei", uint64(gi<<b.p.EPW|pool))
 	b.Set("note_outs", g.outs[pool])
@@ -541,7 +564,8 @@ func TestRandom(t *testing.T) {
 		}
 		for _, what := range []string{"send to 1", "send to 2", "send to one that goes alone", "send one, along true, again true", "send one, along false, again true",
 			"send one, along true, again false", "resume", "time-out, back-off 1", "time-out, back-off 2", "time-out, back-off 3", "out of date", "failed", "stale",
-			"progress", "over several messages", "into a message", "back", "waits", "a pool for nothing", "an endpoint for nothing"} {
+			"progress", "over several messages", "into a message", "back", "waits", "of a message that is not complete",
+			"of a message that cannot be completed", "a pool for nothing", "an endpoint for nothing"} {
 			require.Greater(t, met[what], 10, what)
 		}
 	}

@@ -208,10 +208,15 @@ func fields() []field {
 		}),
 		{
 			key: "whole_messages", kind: kindBool, modes: []int{1}, def: "false", quiet: true,
-			doc: "Whether an engine of Mode I keeps every message until it is complete, whatever GROUP_MESSAGES says, and makes no releases. What there is of Mode I " +
-				"in Verilog does.",
+			doc:     "Whether an engine of Mode I keeps every message until it is complete, whatever GROUP_MESSAGES says.",
 			get:     func(p *Params) string { return strconv.FormatBool(p.WholeMessages) },
 			setBool: func(p *Params, v bool) { p.WholeMessages = v },
+		},
+		{
+			key: "no_releases", kind: kindBool, modes: []int{1}, def: "false", quiet: true,
+			doc:     "Whether an engine of Mode I makes no releases, and refuses groups that ask for them. What there is of Mode I in Verilog makes none.",
+			get:     func(p *Params) string { return strconv.FormatBool(p.NoReleases) },
+			setBool: func(p *Params, v bool) { p.NoReleases = v },
 		},
 		integer(func(p *Params) *int { return &p.HopRTTNS }, field{
 			key: "hop_rtt_ns", modes: []int{1, 3}, def: "2000", lo: 1, hi: maxHopRTT,

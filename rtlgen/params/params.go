@@ -92,7 +92,7 @@ func (t Technology) String() string { return string(t) }
 type Params struct {
 	// Name is the prefix of the generated modules and files: a Verilog identifier.
 	Name string `yaml:"name" json:"name"`
-	// Mode is EPIC's mode: 1 connection terminated, 2 translated, 3 augmented. Of 1 there is Verilog with WholeMessages and without InBand.
+	// Mode is EPIC's mode: 1 connection terminated, 2 translated, 3 augmented. Of 1 there is Verilog with NoReleases and without InBand.
 	Mode int `yaml:"mode" json:"mode"`
 	// BusBytes is the width of the datapath in bytes a beat.
 	BusBytes int `yaml:"bus_bytes" json:"bus_bytes"`
@@ -121,8 +121,9 @@ type Params struct {
 	// MessageBytes is the longest message in bytes, WindowMessages the messages of a pool, in Mode I; 0 in other modes.
 	MessageBytes   int `yaml:"message_bytes" json:"message_bytes,omitempty"`
 	WindowMessages int `yaml:"window_messages" json:"window_messages,omitempty"`
-	// WholeMessages says that a Mode I engine keeps every message until it is complete, and makes no releases.
+	// WholeMessages says that a Mode I engine keeps every message until it is complete, NoReleases that it makes no releases.
 	WholeMessages bool `yaml:"whole_messages" json:"whole_messages,omitempty"`
+	NoReleases    bool `yaml:"no_releases" json:"no_releases,omitempty"`
 	// HopRTTNS is the time in nanoseconds in which a packet and its acknowledgement cross one link, in Modes III and I; 0 in Mode II.
 	HopRTTNS int `yaml:"hop_rtt_ns" json:"hop_rtt_ns,omitempty"`
 	// ClockMHz is the clock the engine is meant for, in MHz.
@@ -182,7 +183,7 @@ func (p Params) Contract() contract.Params {
 	return contract.Params{
 		Name: p.Name, Mode: p.Mode, BusBytes: p.BusBytes, Lanes: p.Lanes, DTypes: words(p.DTypes), Ops: words(p.Ops),
 		Accumulate: string(p.Accumulate), BufferBytes: p.BufferBytes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes,
-		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, WholeMessages: p.WholeMessages, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
+		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
 		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand,
 		PortBytes: p.PortBytes, PortDrop: p.PortDrop, PortClockMHz: p.PortClockMHz,
 	}

@@ -89,7 +89,7 @@ func NeedSlots(n int) Needs {
 
 // NeedReleases is for scenarios in which hosts are told that an iteration is over.
 func NeedReleases(p contract.Params) string {
-	return unless(!p.WholeMessages, "needs releases, which an engine of whole_messages does not make")
+	return unless(!p.NoReleases, "needs releases, which an engine of no_releases does not make")
 }
 
 // NeedParentPort is what a tree of switches with two children each needs where frames may be nobody's: at the port of a child they would
