@@ -81,7 +81,7 @@ func configurations(t *testing.T) []configuration {
 		switch preset {
 		case "mini", "mini3":
 			c.scenario = ""
-		case "agilex8m", "fpga100g", "fpga100g3": // minmax is as wide, with fewer lanes and a short window
+		case "agilex8m", "fpga100g", "fpga100g3", "fpga100g1": // minmax is as wide, with fewer lanes and a short window
 			c.rare = true
 		case "chip28lean", "fpga100g256": // wide16 adds in place too, and chip28 is as wide
 			c.rare = true
