@@ -4,7 +4,7 @@ package contract
 
 import "slices"
 
-// Modes returns the modes of engines that there are, in order. Of Mode I there is the reference alone, and no Verilog yet.
+// Modes returns the modes of engines that there are, in order.
 func Modes() []int { return []int{1, 2, 3} }
 
 // Counter is the name of one event counter and what it counts.
