@@ -31,6 +31,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "Parking and unparking an engine at rest take no more cycles than docs/parking.md says."},
 		{Name: "park-ranges", Run: ranges, Needs: rig.All(needPark, rig.NeedInBand(2)),
 			Doc: "An in-band group is parked between and within ranges: offsets and ranges stay, a control is refused while it is parked and opens its range afterwards."},
+		{Name: "park-share", Run: share, Needs: rig.All(needPark, needTurns),
+			Doc: "Two groups of which each needs most of the memory take turns: both complete, each with 0.9 or more of half of what one does alone."},
 		{Name: "park-random", Run: random, Needs: needPark,
 			Doc: "Mutated frames of groups that are parked and unparked at any time: engine and reference agree, and each group works in the end."},
 	}
@@ -284,9 +286,37 @@ func moves(t *rig.T) {
 		if t.Pipes() {
 			g.Set.PipeSlots = 1 + t.Rand.IntN(1<<g.Set.Log2N>>1)
 		}
-		t.In(fmt.Sprintf("round %d, slots %d to %d", round, g.Set.SlotBase, g.Set.SlotBase+g.Units()<<g.Set.Log2N-1), func() { unpark(g) })
+		t.In(fmt.Sprintf("round %d, slots %d to %d", round, g.Set.SlotBase, g.Set.SlotBase+g.Units()<<g.Set.Log2N-1), func() {
+			unpark(g)
+			neighbour(g, at)
+		})
+		at = int(lastOf(g).Diff(g.Start())) + 1
 	}
 	complete(g, at, 2)
+}
+
+// neighbour starts a group in the slots next to a group's, and has the one work while the other is in the middle of a result.
+func neighbour(g *rig.Group, at int) {
+	t, e := g.T, g.E
+	if t.Params.Groups < 2 {
+		return
+	}
+	o := e.MakeGroup(1, 1, t.Params.Members, false, rig.WithLog2N(1))
+	o.SetKind(g.Kind())
+	if beyond := g.Set.SlotBase + g.Units()<<g.Set.Log2N; beyond+2*o.Units() <= t.Params.Slots() {
+		o.Set.SlotBase = beyond
+	} else if o.Set.SlotBase = g.Set.SlotBase - 2*o.Units(); o.Set.SlotBase < 0 {
+		return
+	}
+	o.Program()
+	m := o.Members()
+	r := o.Round(o.Start(), 16).Draw(m...)
+	for _, c := range m[1:] {
+		r.Send(c).Out()
+	}
+	complete(g, at, 2*g.MW()+1)
+	r.CompleteBy(m[0])
+	o.Disable()
 }
 
 // lastOf is the last PSN that the reference takes for complete.
@@ -335,6 +365,12 @@ func illegal(t *rig.T) {
 	complete(g, 0, 1)
 	park(g)
 	g.Reset() // its slots are nobody's
+	status(g, false, false)
+	complete(g, 0, 1)
+	all := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1) | t.Field("GROUP_CTRL", "park").Put(1)
+	e.Write("GROUP_CTRL", g.Index, all) // a start and no park
+	for e.Field("GROUP_STATUS", g.Index, "busy") != 0 {
+	}
 	status(g, false, false)
 	complete(g, 0, 1)
 	complete(other, 0, 1)
