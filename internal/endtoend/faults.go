@@ -74,8 +74,14 @@ func Models() []Model {
 	}
 }
 
+// RareModels are those that `make test` does without.
+func RareModels() []Model {
+	return []Model{{Name: "mini1", Preset: "mini1", Faults: messageFaults()}}
+}
+
 // The files that faults are planted in.
 const (
+	fileAckAsked       = "rtl/inc_ack_asked.v"
 	fileAcks           = "rtl/inc_receive_ack.v"
 	fileAggregate      = "rtl/inc_aggregate_data.v"
 	fileArbiter        = "rtl/inc_port_arbiter.v"
@@ -84,6 +90,7 @@ const (
 	fileCheck          = "rtl/inc_check_duplicate.v"
 	fileClass          = "rtl/inc_frame_class.v"
 	fileControl        = "rtl/inc_control.v"
+	fileCutWork        = "rtl/inc_cut_work.v"
 	fileDemux          = "rtl/inc_port_demux.v"
 	fileEmit           = "rtl/inc_emit_word.v"
 	fileEntry          = "rtl/inc_frame_entry.v"
@@ -95,6 +102,8 @@ const (
 	fileLanes          = "rtl/inc_lanes.v"
 	fileLookup         = "rtl/inc_lookup_table.v"
 	fileMemory         = "rtl/inc_payload_memory.v"
+	fileMessage        = "rtl/inc_check_message.v"
+	fileMessageCSR     = "rtl/inc_message_csr.v"
 	fileNarrow         = "rtl/inc_narrow.v"
 	fileParser         = "rtl/inc_parser.v"
 	filePipe           = "rtl/inc_check_pipe.v"
