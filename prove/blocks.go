@@ -30,8 +30,6 @@ func checkDuplicate() Block {
 				Change{m, "c_need_min ? least_ready :", "c_need_min ? least_ready && !ack_ready :"}},
 			{Overflow, "decisions find room; a work is put when none is held, and has one verdict before the next; acknowledgements are committed once, after their look", 0,
 				Change{m, "(!(t_sends && c_live) || tx_room || !c_intact)", "1'b1"}},
-			{Range, "slots are the group's own; contributions have a role, and what is sent goes to endpoints of the group", 0,
-				Change{m, "s_psn[SLOT_W-1:0] & s_last", "s_psn[SLOT_W-1:0]"}},
 		},
 	}
 }
@@ -144,8 +142,6 @@ func checkPipe() Block {
 				Change{m, "turn_reg   <= 1'b1;", "turn_reg   <= 1'b0;"}},
 			{Overflow, "decisions find room; a work is put when none is held, and has one verdict before the next; ReceiveACK and Retransmission are used as they ask for", 0,
 				Change{m, "&& !(has_work && work_held);", ";"}},
-			{Range, "slots are the group's own, of the pipe that a frame or action belongs to; contributions and results have a role", 0,
-				Change{m, "wire [HEAD_W-1:0] head_on    = {d2_start, d_bias}", "wire [HEAD_W-1:0] head_on    = {d2_start, bias_past}"}},
 		},
 	}
 }

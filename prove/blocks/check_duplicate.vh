@@ -77,35 +77,3 @@ always @* if (f_past) begin
     assert (!(init_take && (ep_we || done_we)));
 end
 `endif
-`ifdef PROVE_E
-// the group has its slots while frames of it are on their way: N, a power of two, from its base
-(* anyconst *) reg [SLOT_W-1:0] f_base;
-(* anyconst *) reg [4:0]        f_log2_n;
-wire [SLOT_W:0] f_n = {{SLOT_W{1'b0}}, 1'b1} << f_log2_n;
-reg [SLOT_W-1:0] f_a_base;
-reg [4:0]        f_a_log2_n;
-always @(posedge clk) if (s_go) begin
-    f_a_base   <= s_base;
-    f_a_log2_n <= s_log2_n;
-end
-always @* begin
-    assume (f_log2_n <= SLOT_W && {1'b0, f_base} + f_n <= (1 << SLOT_W));
-    if (a_valid && a_group == f_g) assume (f_a_base == f_base && f_a_log2_n == f_log2_n);
-end
-// the roles of the frame in C
-reg              f_sends;
-reg [MASK_W-1:0] f_all;
-always @(posedge clk) if (b_go) begin
-    f_sends <= (b_self & b_in_mask) != {MASK_W{1'b0}};
-    f_all   <= b_self | b_in_mask | b_out_mask | b_parent_mask;
-end
-wire [SLOT_W-1:0] f_at = wr_slot - f_base, f_unit = work_unit - f_base;
-always @* if (f_past) begin
-    // what is written and worked on lies in the group's own slots
-    if (wr_en && c_group == f_g) assert ({1'b0, f_at} < f_n && (HALVES != 0 || {1'b0, f_unit} < f_n));
-    // masks: of one, who has a role for it; nothing is sent to who is not of the group
-    if (wr_en) assert (c_self != {MASK_W{1'b0}} && (c_self & (c_self - {{(MASK_W-1){1'b0}}, 1'b1})) == {MASK_W{1'b0}} && c_ei[EP_W-1:0] < MASK_W);
-    if (wr_en && c_accept) assert (f_sends && (c_self & ~wr_mask) == {MASK_W{1'b0}});
-    if (tx_valid) assert (tx_mask != {MASK_W{1'b0}} && (tx_mask & ~f_all) == {MASK_W{1'b0}});
-end
-`endif

@@ -12,8 +12,6 @@ wire [SLOT_W:0]     f_size_now;
 wire f_own    = good && c_group == f_g;
 wire f_starts = init_take && init_group == f_g;
 wire f_acts   = x_acts && act_group == f_g;
-reg  f_known;                    // the group was started
-always @(posedge clk) f_known <= !rst && (f_known || f_starts);
 
 `ifdef PROVE_A
 reg                 f_old = 1'b0;
@@ -143,54 +141,5 @@ always @* if (f_past) begin
         else assert (!cm_timeout && !cm_resume && (act_pipe ? !cm_one && rt_pipe == act_ei[0] : !cm_send));
         if (!act_timer && live_wide[act_group]) assert (cm_send || cm_one || cm_drop);
     end
-end
-`endif
-`ifdef PROVE_E
-// The group has its slots, and a kind, while it is live: 2N from its base, all in one ring at the root. Acknowledgements say what was sent, and an
-// action sends what is there: both lie less than N from `start`.
-(* anyconst *) reg [SLOT_W-1:0] f_base, f_n;
-(* anyconst *) reg              f_root;
-wire [SLOT_W:0] f_ring = f_root ? {f_n, 1'b0} : {1'b0, f_n};
-always @* begin
-    assume (f_n != {SLOT_W{1'b0}} && {2'd0, f_base} + {1'b0, f_n, 1'b0} <= (1 << SLOT_W));
-    assume (!(tbl_grp_we && tbl_word == WORD_GROUP_PIPE && tbl_group == f_g));
-    if (s_go && s_group == f_g) assume (s_base == f_base && s_root == f_root);
-    if (a_valid && a_group == f_g) assume (f_size_now[SLOT_W] ? f_size_now[SLOT_W-1:0] == f_n : a_half == f_n);
-    if (d2_valid && d2_group == f_g) assume (d2_start - d_start <= {{(24-SLOT_W){1'b0}}, f_n});
-    if (x_step == 3'd2 && act_group == f_g) assume (!(pointed ? x_any : 1'b1) || x_at - (x_pipe_b ? start_b : start_a) < {{(24-SLOT_W){1'b0}}, f_n});
-end
-// a slot of a pipe
-function f_in(input [SLOT_W-1:0] slot, input pipe_b);
-    reg [SLOT_W-1:0] f_from;
-    begin
-        f_from = slot - f_base - (pipe_b && !f_root ? f_n : {SLOT_W{1'b0}});
-        f_in   = {1'b0, f_from} < f_ring;
-    end
-endfunction
-reg f_a_known, f_b_known, f_c_known, f_x_known;
-always @(posedge clk) begin
-    if (x_start) f_x_known <= f_known && !f_starts;
-    if (s_go || a_look) f_a_known <= f_known;
-    if (a_go) f_b_known <= f_a_known;
-    if (b_go) f_c_known <= f_b_known;
-end
-wire [SLOT_W:0] f_at_a = f_heads_now[0 +: SLOT_W+1] + f_heads_now[SLOT_W+1 +: SLOT_W+1];
-wire [SLOT_W:0] f_at_b = f_heads_now[HEAD_W +: SLOT_W+1] + f_heads_now[HEAD_W+SLOT_W+1 +: SLOT_W+1];
-always @* if (f_past) begin
-    // what is written, read and worked on lies in the group's own slots, of the pipe that it belongs to
-    if (f_own && wr_en && f_c_known) assert (f_in(wr_slot, c_pipe_b));
-    if (f_own && wr_en && f_c_known && HALVES == 0) assert (f_in(c_unit, c_pipe_b));
-    if (f_acts && whole_pipe && f_x_known && ctx_n != {SLOT_W{1'b0}}) assert (f_in(x_unit[SLOT_W-1:0], x_pipe_b));
-    // what induction needs to know
-    if (f_known) assert (f_at_a < f_ring && f_at_b < f_ring && f_heads_now == f_settle_now);
-    if (a_valid && a_second && a_group == f_g && f_a_known && in_ring) assert (f_in(a_slot, a_pipe_b));
-    if (a_valid && a_second && a_group == f_g && near) assert (in_ring);
-    if (b_valid && !b_bypass && b_group == f_g && f_b_known && (b_near || b_in_ring)) assert (f_in(b_slot, b_pipe_b));
-    if (c_valid && c_group == f_g && f_c_known && c_accept) assert (f_in(c_slot, c_pipe_b));
-    // masks: of one, of who has a role
-    if (wr_en) assert (c_self != NOBODY && (c_self & (c_self - {{(MASK_W-1){1'b0}}, 1'b1})) == NOBODY && c_ei[EP_W-1:0] < MASK_W);
-    if (wr_en && c_up) assert ((c_self & c_in_mask) != NOBODY && (c_self & ~wr_mask) == NOBODY);
-    if (wr_en && !c_up) assert ((c_self & c_parent_mask) != NOBODY);
-    if (tx_valid && tx_kind == 2'd1 && x_busy && pointed) assert ((tx_mask & ~x_outs) == NOBODY);
 end
 `endif
