@@ -34,6 +34,10 @@ func TestScenariosOfModeI(t *testing.T) {
 		"in-band", "in-band-controls", "in-band-before", "in-band-early", "in-band-reset"} {
 		want[name] = modeII
 	}
+	for _, name := range []string{"park-answers", "park-cycles", "park-illegal", "park-late", "park-moves", "park-random", "park-ranges", "park-refused", "park-share",
+		"park-turns"} {
+		want[name] = "needs park"
+	}
 	got := map[string]string{}
 	for _, s := range scenarios.All() {
 		if s.Needs == nil {

@@ -764,10 +764,15 @@ func drawn(t *rapid.T) Params {
 	p.Memory = rapid.SampledFrom([]Memory{MemoryAuto, MemoryAuto, MemoryRAM, MemoryRAM, MemoryRegisters}).Draw(t, "memory")
 	p.ECC = rapid.Bool().Draw(t, "ecc")
 	p.InBand = rapid.Bool().Draw(t, "in_band")
-	p.PortBytes = rapid.SampledFrom([]int{0, 0, 0, 1, 2, 8, p.BusBytes, 3, -1}).Draw(t, "port")
-	p.Engines = rapid.SampledFrom([]int{1, 1, 1, 2, 3, 8, 0, 9}).Draw(t, "engines")
-	p.PortDrop = rapid.IntRange(0, 3).Draw(t, "drop") == 0
-	p.PortClockMHz = rapid.SampledFrom([][]float64{nil, nil, nil, {100}, {156.25, 322.265625}, {0}}).Draw(t, "port clock")
+	p.PortBytes = rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1, 2, 8, p.BusBytes, 3, -1}).Draw(t, "port")
+	if p.PortBytes != 0 || rapid.IntRange(0, 9).Draw(t, "queued") == 0 { // without queues neither is legal
+		p.PortDrop = rapid.Bool().Draw(t, "drop")
+		p.PortClockMHz = rapid.SampledFrom([][]float64{nil, nil, {100}, {156.25, 322.265625}, {0}}).Draw(t, "port clock")
+	}
+	if p.Engines = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 8, 0, 9}).Draw(t, "engines"); p.Engines > 1 {
+		p.Groups = rapid.SampledFrom([]int{1, 2, 8, 64, p.Groups}).Draw(t, "groups of several")
+	}
+	p.Park = rapid.IntRange(0, 3).Draw(t, "park") == 0
 	p.PayloadBanks = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 2, 2, 4, 4, 16, 3}).Draw(t, "banks")
 	return p
 }
@@ -936,7 +941,7 @@ func TestValidateVerdict(t *testing.T) {
 			len(p.DTypes) > 0 && len(p.Ops) > 0 && p.PayloadBanks != 3 && (p.Mode == 2 || p.HopRTTNS > 0 && p.HopRTTNS <= 8_000_000) && 2*p.BusBytes <= p.MTUBytes &&
 			oneOf(p.PortBytes, 0, 1, 2, 8, p.BusBytes) && p.PortBytes <= p.BusBytes && (p.PortBytes > 0 || !p.PortDrop) &&
 			(len(p.PortClockMHz) == 0 || p.PortBytes > 0 && (len(p.PortClockMHz) == p.Ports || len(p.PortClockMHz) == 1)) &&
-			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0)
+			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0) && !(p.Park && p.Mode == 1)
 		has := func(types ...DType) bool {
 			return slices.ContainsFunc(types, func(d DType) bool { return slices.Contains(p.DTypes, d) })
 		}
