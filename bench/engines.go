@@ -45,11 +45,17 @@ func throughEngines(ctx context.Context, o Options, m metrics) error {
 					all := s.rate(man.Params.EngineCount(), size, order == "worst")
 					m["one_engine_beats_per_cycle_"+name], m["engines_beats_per_cycle_"+name], m["engines_of_one_"+name] = one, all, all/one
 					m.lower("engines_of_one", all/one)
+					if all/one < leastOfOne*float64(man.Params.EngineCount()) {
+						fail.On(fmt.Errorf("%d engines take %.3f times what one takes", man.Params.EngineCount(), all/one))
+					}
 				})
 			}
 		}
 	})
 }
+
+// leastOfOne is the least part of one engine's rate that each of several must add.
+const leastOfOne = 0.99
 
 // switchBench is a rig for switch tops of several engines.
 type switchBench struct {

@@ -56,8 +56,12 @@ func (s *Switch) Steer(frame []byte) int {
 	if !parseHeaders(frame, &p) {
 		return len(s.engines)
 	}
-	named := int(p.DestQP) / s.Params().TableSize() % ceilPow2(len(s.engines))
-	return min(named, len(s.engines))
+	return s.named(&p)
+}
+
+// named is the number of the engine that a packet's QPN names; Engines if there is none.
+func (s *Switch) named(p *roce.Packet) int {
+	return min(int(p.DestQP)/s.Params().TableSize()%ceilPow2(len(s.engines)), len(s.engines))
 }
 
 // Handle gives a frame to its engine, or sends it round them. Out.Engine says who made or passed what leaves.
@@ -89,8 +93,8 @@ func (s *Switch) by(engine int, outs []Out) []Out {
 
 // Step is Handle for a decoded packet, whose QPN alone names the engine.
 func (s *Switch) Step(now Time, port int, p roce.Packet) []Out {
-	to := int(p.DestQP) / s.Params().TableSize() % ceilPow2(len(s.engines))
-	if to >= len(s.engines) {
+	to := s.named(&p)
+	if to == len(s.engines) {
 		return nil
 	}
 	return s.by(to, s.engines[to].Step(now, port, p))
@@ -362,14 +366,14 @@ func (s *Switch) CheckInvariants() error {
 	return nil
 }
 
-// AppendState appends the state of every engine.
-func (s *Switch) AppendState(b []byte) []byte {
-	s.each(func(e *Engine) { b = e.AppendState(b) })
-	return b
-}
-
 // AppendGroupState appends that of a group, which must exist.
 func (s *Switch) AppendGroupState(b []byte, g int) []byte {
 	engine, number := s.group(g)
 	return s.engines[engine].AppendGroupState(b, number)
+}
+
+// AppendState appends the state of every engine.
+func (s *Switch) AppendState(b []byte) []byte {
+	s.each(func(e *Engine) { b = e.AppendState(b) })
+	return b
 }

@@ -9,7 +9,7 @@
 //   fairness    round robin: an input that waits is served after at most one frame of each other input
 //   stall       m_axis_tready low stops all inputs in the same cycle
 //   reset       between frames; input 0 counts as the one served last
-//   not done    no register in the way of a beat: inputs are those of inc_steer and inc_fan, which have one
+//   not done    no register in the way of a beat: inc_steer has one before it; inc_fan cuts ready alone
 `default_nettype none
 
 module inc_cross #(

@@ -9,7 +9,7 @@
 //   stall       m_axis_tready is s_axis_tready
 //   exits       as they are when a frame's first beat is offered; a change counts from the next frame on
 //   reset       between frames
-//   not done    no register in the way of a beat: inc_fan behind it has one
+//   not done    no register in the way of a beat: inc_fan behind it cuts ready alone
 `default_nettype none
 
 module inc_round #(
