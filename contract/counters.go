@@ -90,15 +90,34 @@ func counters() []Counter {
 	}
 }
 
-// Counters returns the counters of an engine of that mode in the order of their registers.
+// vlanCounter is the counter that an engine with vlan has behind those of its mode.
+func vlanCounter() Counter {
+	return Counter{Name: "DROP_VLAN", Doc: "Dropped: no 802.1Q tag, another or one too many for its endpoint."}
+}
+
+// Counters returns the counters of an engine with these parameters in the order of their registers: those of its mode, and what vlan adds.
+func (p Params) Counters() []Counter {
+	list := Counters(p.Mode)
+	if p.VLAN {
+		list = append(list, vlanCounter())
+	}
+	return list
+}
+
+// Counters returns the counters of an engine of that mode in the order of their registers, but for what Params.Counters adds.
 func Counters(mode int) []Counter {
 	return slices.DeleteFunc(counters(), func(c Counter) bool { return !c.in(mode) })
 }
 
-// CounterNames returns the names alone, as the manifest lists them.
+// CounterNames returns the names alone.
 func CounterNames(mode int) []string {
+	return Model{Counters: Counters(mode)}.CounterNames()
+}
+
+// CounterNames returns the names of the map's counters, as the manifest lists them.
+func (m Model) CounterNames() []string {
 	var out []string
-	for _, c := range Counters(mode) {
+	for _, c := range m.Counters {
 		out = append(out, c.Name)
 	}
 	return out

@@ -58,6 +58,8 @@ type Params struct {
 	// as the bus and has none. PortDrop tells that a queue without room drops a frame, instead of keeping the sender waiting.
 	PortBytes int  `json:"port_bytes,omitempty"`
 	PortDrop  bool `json:"port_drop,omitempty"`
+	// VLAN tells that endpoints' records have 802.1Q tags.
+	VLAN bool `json:"vlan,omitempty"`
 	// PortClockMHz are the clocks of the ports, one for all or one a port; none if they have that of the engine.
 	PortClockMHz []float64 `json:"port_clock_mhz,omitempty"`
 }

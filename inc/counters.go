@@ -2,11 +2,14 @@
 
 package inc
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+)
 
 // Counter names one of the engine's event counters (docs/engine.md section 7). Registers are found by the name: the numeric value
-// means nothing outside this package, but that those of Mode III and then those of Mode I come last and that the drops from DropForeign to DropShape
-// stand together.
+// means nothing outside this package, but that those of Mode III, then those of Mode I and then DropVLAN come last and that the drops from
+// DropForeign to DropShape stand together.
 type Counter uint8
 
 // The counters, one for each action and one for each reason to drop (docs/engine.md section 7).
@@ -151,9 +154,16 @@ const (
 	AllCounters
 )
 
-// Counters is the number of counters that an engine with these parameters has, those from 0 on: NumCounters in Mode II, PipeCounters
-// in Mode III, AllCounters in Mode I.
-func (p Params) Counters() Counter {
+// What an engine with Params.VLAN adds in any mode (docs/vlan.md).
+const (
+	// DropVLAN counts frames that have not the 802.1Q tag of their endpoint.
+	DropVLAN = AllCounters
+
+	everyCounter = DropVLAN + 1
+)
+
+// modeCounters is the number of counters of the mode, those from 0 on: NumCounters in Mode II, PipeCounters in Mode III, AllCounters in Mode I.
+func (p Params) modeCounters() Counter {
 	switch {
 	case p.terminates():
 		return AllCounters
@@ -163,9 +173,23 @@ func (p Params) Counters() Counter {
 	return NumCounters
 }
 
+// Counters are those that an engine with these parameters has.
+func (p Params) Counters() iter.Seq[Counter] {
+	return func(yield func(Counter) bool) {
+		for c := range p.modeCounters() {
+			if !yield(c) {
+				return
+			}
+		}
+		if p.VLAN {
+			yield(DropVLAN)
+		}
+	}
+}
+
 // String gives the counter's name in docs/engine.md section 7 and in the manifest, such as "DROP_STALE".
 func (c Counter) String() string {
-	names := [AllCounters]string{
+	names := [everyCounter]string{
 		RxFrames: "RX_FRAMES", Bypass: "BYPASS",
 		UpData: "UP_DATA", Agg: "AGG", Buffered: "BUFFERED", Wipe: "WIPE",
 		TxResult: "TX_RESULT", TxFanout: "TX_FANOUT", TxResend: "TX_RESEND", DownData: "DOWN_DATA",
@@ -184,22 +208,23 @@ func (c Counter) String() string {
 		RxDuplicate: "RX_DUPLICATE", DownTaken: "DOWN_TAKEN", DropFull: "DROP_FULL",
 		TxInvalid: "TX_INVALID", TxRelease: "TX_RELEASE", DropRefused: "DROP_REFUSED", DropSequence: "DROP_SEQUENCE", DropSegment: "DROP_SEGMENT",
 		DropMessageSize: "DROP_MESSAGE_SIZE", DropMessageLength: "DROP_MESSAGE_LENGTH",
+		DropVLAN: "DROP_VLAN",
 	}
-	if c >= AllCounters {
+	if c >= everyCounter {
 		return fmt.Sprintf("Counter(%d)", uint8(c))
 	}
 	return names[c]
 }
 
 // Counters holds the value of every counter; each is 64 bits wide and wraps, as the registers do.
-type Counters [AllCounters]uint64
+type Counters [everyCounter]uint64
 
 // CheckIdentities verifies the equations of docs/engine.md section 7 that hold for every run of Mode II, lossless or not. up and down
 // tell where results may have gone: up to a parent, as one frame each, or down to out_mask as copies that are counted for
 // themselves. With only one of them the number of frames sent follows exactly, else it lies between two bounds. It returns
 // an error that names the first equation that fails.
 func (c Counters) CheckIdentities(up, down bool) error {
-	var drops uint64
+	drops := c[DropVLAN]
 	for i := range NumCounters {
 		if i.drops() {
 			drops += c[i]
@@ -233,7 +258,7 @@ func (c Counters) CheckIdentities(up, down bool) error {
 // CheckPipeIdentities verifies the equations of docs/pipes.md section 6 that hold for every run of Mode III. It returns an error that
 // names the first one that fails.
 func (c Counters) CheckPipeIdentities() error {
-	var drops uint64
+	drops := c[DropVLAN]
 	for i := range PipeCounters {
 		if i.drops() {
 			drops += c[i]
@@ -254,7 +279,7 @@ func (c Counters) CheckPipeIdentities() error {
 // CheckMessageIdentities verifies what docs/termination.md section 8 says of every run of Mode I. It returns an error that names the first
 // thing that does not hold.
 func (c Counters) CheckMessageIdentities() error {
-	var drops uint64
+	drops := c[DropVLAN]
 	for i := range AllCounters {
 		if i.drops() {
 			drops += c[i]

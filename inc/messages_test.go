@@ -326,7 +326,7 @@ func TestMessageSettings(t *testing.T) {
 	}
 	require.ErrorIs(t, w.e.SetGroup(0, Group{Iteration: 1 << 23}), ErrRange)
 	require.ErrorIs(t, w.e.SetEndpoint(1, Endpoint{RQPSN: 1 << 24}), ErrRange)
-	require.Equal(t, AllCounters, w.e.params.Counters())
+	require.Equal(t, AllCounters, w.e.params.modeCounters())
 }
 
 // TestMessageIdentities: a counter that is off by one is noticed, if it is in an equation.

@@ -314,8 +314,8 @@ func FuzzRestorePipes(f *testing.F) {
 // TestPipeIdentities: a counter that is off by one is noticed, if it is in an equation.
 func TestPipeIdentities(t *testing.T) {
 	w := newPipeStar(t, 3, 0)
-	require.Equal(t, NumCounters, Params{Mode: 2}.Counters())
-	require.Equal(t, PipeCounters, w.e.params.Counters())
+	require.Equal(t, NumCounters, Params{Mode: 2}.modeCounters())
+	require.Equal(t, PipeCounters, w.e.params.modeCounters())
 	w.contribute(0, 0, 1, 2, 3)
 	w.sends()
 	for c := range PipeCounters {

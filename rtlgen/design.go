@@ -227,7 +227,7 @@ func manifest(p params.Params, model contract.Model, derived json.RawMessage, rt
 	return contract.Manifest{
 		Schema: contract.Schema, Name: p.Name, Digest: digest(p, rtl), Params: p.Contract(), Derived: derived,
 		Clock: contract.Clock{Port: contract.ClockPort, Reset: contract.ResetPort, MHz: float64(p.ClockMHz)},
-		Files: rtl.Paths(), Registers: model.Registers, Counters: contract.CounterNames(p.Mode),
+		Files: rtl.Paths(), Registers: model.Registers, Counters: model.CounterNames(),
 	}
 }
 
