@@ -118,8 +118,7 @@ module inc_vlan_regs #(
 
     // ---- where an address leads, in words ----
 
-    localparam [17:0] EP_I = AT_EP, LOW_I = AT_COUNTER, HIGH_I = AT_COUNTER_HIGH, HOLD_I = AT_SNAPSHOT;
-    localparam [15:0] EP_WORDS = EP_I[17:2], LOW = LOW_I[17:2], HIGH = HIGH_I[17:2], SNAPSHOT = HOLD_I[17:2];
+    localparam [15:0] EP_WORDS = AT_EP[17:2], LOW = AT_COUNTER[17:2], HIGH = AT_COUNTER_HIGH[17:2], SNAPSHOT = AT_SNAPSHOT[17:2];
     localparam [15:0] LAST  = COUNTERS[15:0];
     localparam [3:0]  FIELD = WORD[3:0];
     localparam [EP_W:0]  MASK_COUNT = MASK_W[EP_W:0];
@@ -346,7 +345,7 @@ module inc_vlan_regs #(
         end
     end
 
-    wire unused_bits = &{1'b0, aw_reg[1:0], ar_reg[1:0], w_at, r_at, EP_I, LOW_I, HIGH_I, HOLD_I};
+    wire unused_bits = &{1'b0, aw_reg[1:0], ar_reg[1:0], w_at, r_at};
 
 endmodule
 
