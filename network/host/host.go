@@ -31,8 +31,8 @@ const askEvery = 66
 type Config struct {
 	MAC, PeerMAC roce.MAC
 	// VLAN is the 802.1Q tag of its frames, and of those that it takes.
-	VLAN roce.VLAN
-	IP, PeerIP   roce.IP4
+	VLAN       roce.VLAN
+	IP, PeerIP roce.IP4
 	// QPN is the host's own, PeerQPN the engine's.
 	QPN, PeerQPN uint32
 	UDPPort      uint16
