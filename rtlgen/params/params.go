@@ -144,10 +144,10 @@ type Params struct {
 	PortBytes int `yaml:"port_bytes" json:"port_bytes,omitempty"`
 	// PortDrop says whether a port's queue without room drops a frame, instead of keeping the sender waiting.
 	PortDrop bool `yaml:"port_drop" json:"port_drop,omitempty"`
-	// VLAN says whether frames may have an 802.1Q tag, and endpoints' records say which.
-	VLAN bool `yaml:"vlan" json:"vlan,omitempty"`
 	// PortClockMHz are the clocks of the ports in MHz: one for all, or one a port; nil if they have that of the engine.
 	PortClockMHz []float64 `yaml:"port_clock_mhz" json:"port_clock_mhz,omitempty"`
+	// VLAN says whether frames may have an 802.1Q tag, and endpoints' records say which.
+	VLAN bool `yaml:"vlan" json:"vlan,omitempty"`
 }
 
 // defaultLanes is the number of lanes that keeps up with the bus on 32-bit elements.

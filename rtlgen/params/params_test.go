@@ -204,6 +204,8 @@ func TestBadInput(t *testing.T) {
 			`--set port_clock_mhz=0.5: port_clock_mhz: [0.5]: must be numbers from 1 to 2000: constraints and reports are made for clocks in this range`},
 		{"a clock in words", base, []string{"port_bytes=2", "port_clock_mhz=fast"},
 			`--set port_clock_mhz=fast: port_clock_mhz: [fast]: must be a list of numbers: one entry is a string`},
+		{"tags in words", base, []string{"vlan=trunk"},
+			`--set vlan=trunk: vlan: trunk: must be true or false: this is a string`},
 		{"a port of six bytes", base, []string{"port_bytes=6"},
 			`--set port_bytes=6: port_bytes: 6: must be 0, or a power of two from 1 to 2048: a beat of the bus is a whole number of beats of a port`},
 		{"buffer that is no whole number of packets", spoil(t, base, "buffer_bytes: 16000"), nil,
@@ -260,7 +262,7 @@ func TestBadInput(t *testing.T) {
       | ^
 x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop, port_clock_mhz
+			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop, port_clock_mhz, vlan
    22 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
@@ -276,7 +278,7 @@ x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
    22 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop, port_clock_mhz
+			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop, port_clock_mhz, vlan
    22 | <<: {groups: 3}
       | ^`},
 		{"several at once, in the order of the file", spoil(t, base, "mode: 7", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
