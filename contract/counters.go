@@ -4,7 +4,7 @@ package contract
 
 import "slices"
 
-// Modes returns the modes of engines that there are, in order. Of Mode I there is the reference alone, and no Verilog yet.
+// Modes returns the modes of engines that there are, in order.
 func Modes() []int { return []int{1, 2, 3} }
 
 // Counter is the name of one event counter and what it counts.
@@ -90,34 +90,44 @@ func counters() []Counter {
 	}
 }
 
-// vlanCounter is the counter that an engine with vlan has behind those of its mode.
+// Counters returns the counters of an engine of that mode in the order of their registers, but for what Params.Counters adds.
+func Counters(mode int) []Counter {
+	return slices.DeleteFunc(counters(), func(c Counter) bool { return !c.in(mode) })
+}
+
+// parking are the counters that parking adds to those of a mode, behind them (docs/parking.md). In Mode II an engine makes RNR NAKs for nothing else.
+func parking(mode int) []Counter {
+	var out []Counter
+	if mode == 2 {
+		out = append(out, Counter{Name: "TX_RNR", Doc: "RNR NAKs made for data of a parked group."})
+	}
+	return append(out, Counter{Name: "DROP_PARKED", Doc: "Dropped: needs a slot, and its group is parked."})
+}
+
+// vlanCounter is the counter that vlan adds behind all others (docs/vlan.md).
 func vlanCounter() Counter {
 	return Counter{Name: "DROP_VLAN", Doc: "Dropped: no 802.1Q tag, another or one too many for its endpoint."}
 }
 
-// Counters returns the counters of an engine with these parameters in the order of their registers: those of its mode, and what vlan adds.
+// Counters returns the counters of an engine with these parameters in the order of their registers: those of its mode, parking's, that of vlan.
 func (p Params) Counters() []Counter {
 	list := Counters(p.Mode)
+	if p.Park {
+		list = append(list, parking(p.Mode)...)
+	}
 	if p.VLAN {
 		list = append(list, vlanCounter())
 	}
 	return list
 }
 
-// Counters returns the counters of an engine of that mode in the order of their registers, but for what Params.Counters adds.
-func Counters(mode int) []Counter {
-	return slices.DeleteFunc(counters(), func(c Counter) bool { return !c.in(mode) })
-}
+// CounterNames returns the names alone, as the manifest of a mode without parking and vlan lists them.
+func CounterNames(mode int) []string { return Params{Mode: mode}.CounterNames() }
 
-// CounterNames returns the names alone.
-func CounterNames(mode int) []string {
-	return Model{Counters: Counters(mode)}.CounterNames()
-}
-
-// CounterNames returns the names of the map's counters, as the manifest lists them.
-func (m Model) CounterNames() []string {
+// CounterNames returns the names of the counters of an engine with these parameters, as the manifest lists them.
+func (p Params) CounterNames() []string {
 	var out []string
-	for _, c := range m.Counters {
+	for _, c := range p.Counters() {
 		out = append(out, c.Name)
 	}
 	return out

@@ -9,6 +9,9 @@
 // such file is complete as it lies: a module has no include file, and no tool needs a search path. Printing happens again whenever a
 // module's source is taken (leaf.Source), so a design is never behind the contract; `go generate ./contract` brings the files up to date,
 // and a test says when they are not.
+//
+// Long: half of it is the one map, written out register by register, and half its printers, a file each. They read fields of a register that
+// nobody else sees; as packages they would have to export those.
 package contract
 
 //go:generate go test -run ^Test(Printed|Golden)$ . -update

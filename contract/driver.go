@@ -82,11 +82,28 @@ func bit(v bool, lsb int) uint32 {
 	return 0
 }
 `)
+	m.driverWindowed(&b)
 	out, err := format.Source(b.Bytes())
 	if err != nil {
 		return nil, fmt.Errorf("format the driver of %s: %w", m.Name, err)
 	}
 	return out, nil
+}
+
+// driverWindowed prints the function that finds what every engine has in its window, where there are windows.
+func (m Model) driverWindowed(b *bytes.Buffer) {
+	if _, own := m.split(); len(own.Registers) == 0 {
+		return
+	}
+	b.WriteString(`
+// windowed returns the address of an element of which every engine has some, per in its window.
+func windowed(name string, base, window uint32, per int, stride uint32, i, count int) (uint32, error) {
+	if i < 0 || i >= count {
+		return 0, fmt.Errorf("address register %s: index %d is not from 0 to %d", name, i, count-1)
+	}
+	return base + uint32(i/per)*window + uint32(i%per)*stride, nil
+}
+`)
 }
 
 // driverNumbers prints the constants: the indices of counters, and how many there are of each register.
@@ -158,15 +175,8 @@ func driverRegister(b *bytes.Buffer, r Register) {
 		fmt.Fprintf(b, ")\n")
 	}
 
-	// locate is the code that finds the address; on a bad index it returns zero, the other results, and the error.
+	locate := func(zero string) string { return r.driverLocate(name, zero) }
 	param := ""
-	locate := func(zero string) string {
-		if r.Index == "" {
-			return fmt.Sprintf("addr := uint32(0x%05X)\n", r.Offset)
-		}
-		return fmt.Sprintf("addr, err := address(%q, 0x%05X, %d, %s, %sCount)\nif err != nil {\nreturn %serr\n}\n",
-			r.Name, r.Offset, r.Stride, r.Index, name, zero)
-	}
 	if r.Index != "" {
 		param = r.Index + " int"
 	}
@@ -208,6 +218,19 @@ func driverRegister(b *bytes.Buffer, r Register) {
 	}
 	fmt.Fprintf(b, "if err := d.bus.WriteReg(addr, %s); err != nil {\nreturn fmt.Errorf(\"write %s at %%#x: %%w\", addr, err)\n}\nreturn nil\n}\n",
 		strings.Join(sum, "|"), r.Name)
+}
+
+// driverLocate is the code that finds the address of a register whose name in Go is given; on a bad index it returns zero, the other
+// results, and the error.
+func (r Register) driverLocate(name, zero string) string {
+	call := fmt.Sprintf("address(%q, 0x%05X, %d, %s, %sCount)", r.Name, r.Offset, r.Stride, r.Index, name)
+	switch {
+	case r.Index == "":
+		return fmt.Sprintf("addr := uint32(0x%05X)\n", r.Offset)
+	case r.Per > 0:
+		call = fmt.Sprintf("windowed(%q, 0x%05X, 0x%X, %d, %d, %s, %sCount)", r.Name, r.Offset, r.Window, r.Per, r.Stride, r.Index, name)
+	}
+	return fmt.Sprintf("addr, err := %s\nif err != nil {\nreturn %serr\n}\n", call, zero)
 }
 
 // extract is the Go expression for the field's value out of a register's value v.

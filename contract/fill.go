@@ -16,6 +16,7 @@ import (
 //	// contract: counters 2                          indices C_NAME of the counters that the file uses, and C_COUNT, their number
 //	// contract: parameter 2                         parameter COUNTERS with the number of Mode II's counters as its default
 //	// contract: registers 2 3                       what the file uses of the register map (see names)
+//	// contract: parking 2 3                         what the file uses of what parking adds to the counters and the register map
 //	// contract: identity 2 3                        items of a case: the registers that say what the engine is
 //	<!-- contract: registers 2 --> … 3 over 2        a table of the registers of Mode II, or of those that Mode III adds to it
 //	<!-- contract: counters 2 --> … 3 over 2         a table of counters

@@ -17,6 +17,8 @@ func NewModel(p Params) (Model, error) {
 	if !slices.Contains(Modes(), p.Mode) {
 		return Model{}, fmt.Errorf("build the register map: no mode %d", p.Mode)
 	}
+	all := p
+	p = p.OneEngine()
 	b := &builder{p: p, m: Model{Name: p.Name, Counters: p.Counters()}, single: GlobalBase, group: GroupBase, endpoint: EndpointBase}
 	b.identity()
 	b.options()
@@ -28,6 +30,9 @@ func NewModel(p Params) (Model, error) {
 	b.messages()
 	b.ports()
 	b.endpoints()
+	if all.EngineCount() > 1 {
+		return b.m.windows(all), nil
+	}
 	return b.m, nil
 }
 
@@ -109,10 +114,15 @@ func (b *builder) identity() {
 
 // options adds the settings of the whole engine.
 func (b *builder) options() {
-	b.addSingle(Register{Name: "CTRL", Access: RW, Doc: "Options of the whole engine.", Fields: []Field{
+	ctrl := []Field{
 		{Name: "gap_nak", LSB: 0, Width: 1, Reset: 1, Doc: "Answer a gap in a host's data with one NAK."},
 		{Name: "foreign_bypass", LSB: 1, Width: 1, Doc: "Bypass frames with a known QPN and a foreign address instead of dropping them."},
-	}})
+	}
+	if b.p.Park && b.p.Mode == 2 {
+		ctrl = append(ctrl, Field{Name: "park_rnr", LSB: 2, Width: 1, Reset: 1, Doc: "Answer a host's new data of a parked group with an RNR NAK."},
+			Field{Name: "park_timer", LSB: 8, Width: 5, Reset: 1, Doc: "Timer code of these RNR NAKs: 1 is 10 us, 0 is 655.36 ms."})
+	}
+	b.addSingle(Register{Name: "CTRL", Access: RW, Doc: "Options of the whole engine.", Fields: ctrl})
 	b.addSingle(Register{Name: "IP_ID", Access: RW, Doc: "Identification of the IPv4 headers that the engine makes.", Fields: []Field{
 		{Name: "value", LSB: 0, Width: 16, Reset: DefaultIPID, Doc: "IPv4 identification."},
 	}})
@@ -165,15 +175,23 @@ func (b *builder) arrays() {
 
 // groupControl adds what starts a group and what says how it is.
 func (b *builder) groupControl() {
-	b.addGroup(Register{Name: "GROUP_CTRL", Access: RW, Volatile: true, Doc: "Starts and stops a group.", Fields: []Field{
+	ctrl := []Field{
 		{Name: "enable", LSB: 0, Width: 1, Doc: "Set while it was clear: start the group. Clear: stop it. Does not stick while another register of the group is illegal."},
 		{Name: "reset", LSB: 1, Width: 1, SelfClearing: true, Doc: "Written 1: start the group again."},
-	}})
-	b.addGroup(Register{Name: "GROUP_STATUS", Access: RO, Volatile: true, Doc: "State of a group.", Fields: []Field{
+	}
+	status := []Field{
 		{Name: "busy", LSB: 0, Width: 1, Doc: "The group is starting; its frames are dropped."},
 		{Name: "enabled", LSB: 1, Width: 1, Doc: "The group is enabled."},
 		{Name: "overlap", LSB: 2, Width: 1, Doc: "The last start was refused: another group that is enabled has some of the slots. Clear once GROUP_CTRL is written again."},
-	}})
+	}
+	if b.p.Park {
+		ctrl = append(ctrl, Field{Name: "park", LSB: 2, Width: 1,
+			Doc: "Written with enable set and reset clear to a group that is enabled, 1: park it, 0: unpark it. Reads 1 while it is parked."})
+		status = append(status, Field{Name: "parked", LSB: 3, Width: 1, Doc: "The group is enabled and has no slots."},
+			Field{Name: "undrained", LSB: 4, Width: 1, Doc: "The last park was refused: the group is not drained. Clear once GROUP_CTRL is written again."})
+	}
+	b.addGroup(Register{Name: "GROUP_CTRL", Access: RW, Volatile: true, Doc: "Starts and stops a group.", Fields: ctrl})
+	b.addGroup(Register{Name: "GROUP_STATUS", Access: RO, Volatile: true, Doc: "State of a group.", Fields: status})
 }
 
 // groupSettings adds what a group is and computes.
@@ -296,7 +314,7 @@ func (b *builder) endpoints() {
 		{Name: "ttl", LSB: 16, Width: 8, Doc: "IPv4 time to live."},
 		{Name: "tos", LSB: 24, Width: 8, Doc: "IPv4 type of service: DSCP and, in the low two bits, ECN."},
 	}})
-	defer b.vlan()
+	b.vlan()
 	if b.p.Mode != 1 {
 		return
 	}
@@ -307,7 +325,7 @@ func (b *builder) endpoints() {
 	}})
 }
 
-// VLANWord is the place of EP_VLAN among an endpoint's words, the same in all modes.
+// VLANWord is the place of EP_VLAN among an endpoint's words, behind Mode I's.
 const VLANWord = 13
 
 // vlan adds an endpoint's 802.1Q tag.

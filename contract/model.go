@@ -100,21 +100,24 @@ func (f Field) Get(register uint32) uint32 { return register & f.Mask() >> f.LSB
 // Put returns a value of the field in place. What does not fit the field is cut off.
 func (f Field) Put(value uint32) uint32 { return value << f.LSB & f.Mask() }
 
-// Register is one register or, with Count above 1, an array of equal ones at Offset + i·Stride. The JSON form is that of the
-// manifest (docs/engine.md section 8).
+// Register is one register or, with Count above 1, an array of equal ones at Offset + i·Stride. Where a switch has several engines, those of
+// an engine's own have Per elements in the window of each: the i-th is at Offset + (i/Per)·Window + (i mod Per)·Stride. The JSON form is that
+// of the manifest (docs/engine.md section 8).
 type Register struct {
 	Name string `json:"name"`
 	// Offset is the byte address of the first; Stride is 4 for a single register.
 	Offset uint32 `json:"offset"`
 	Count  int    `json:"count"`
 	Stride uint32 `json:"stride"`
+	Per    int    `json:"per,omitempty"`
+	Window uint32 `json:"window,omitempty"`
 	Access Access `json:"access"`
 	// Reset is the value after reset of the first; the i-th has Reset + i·ResetStep.
 	Reset     uint32 `json:"reset"`
 	ResetStep uint32 `json:"reset_step,omitempty"`
 	// Volatile marks registers that the hardware changes.
 	Volatile bool `json:"volatile,omitempty"`
-	// Index names the index of an array: port, i, g (group) or ei (endpoint). Empty for a register that is no array.
+	// Index names the index of an array: port, i (counter), g (group), ei (endpoint) or n (counter, engine after engine). Empty for a register that is no array.
 	Index string `json:"index,omitempty"`
 	// Top is the key of the only top that has the register, empty if all have it.
 	Top    string  `json:"top,omitempty"`
@@ -134,7 +137,35 @@ func (r Register) Addr(i int) (uint32, error) {
 	if i < 0 || i >= r.Size() {
 		return 0, fmt.Errorf("address register %s: index %d is not from 0 to %d: %w", r.Name, i, r.Size()-1, ErrUnknownRegister)
 	}
-	return r.Offset + uint32(i)*r.Stride, nil
+	return r.At(i), nil
+}
+
+// At is Addr for an element that there is.
+func (r Register) At(i int) uint32 {
+	if r.Per > 0 {
+		return r.Offset + uint32(i/r.Per)*r.Window + uint32(i%r.Per)*r.Stride
+	}
+	return r.Offset + uint32(i)*r.Stride
+}
+
+// index is the element at an address.
+func (r Register) index(addr uint32) (int, bool) {
+	if addr < r.Offset {
+		return 0, false
+	}
+	from, first, n := addr-r.Offset, 0, r.Size()
+	if r.Per > 0 {
+		first, n = int(from/r.Window)*r.Per, r.Per
+		from %= r.Window
+	}
+	if from == 0 {
+		return first, first < r.Size()
+	}
+	if r.Stride == 0 || from%r.Stride != 0 || int(from/r.Stride) >= n {
+		return 0, false
+	}
+	i := first + int(from/r.Stride)
+	return i, i < r.Size()
 }
 
 // ResetValue returns the value of the i-th register after reset.
@@ -206,15 +237,8 @@ func (rs Registers) Field(register, field string) (Field, error) {
 // Find is the register and element at a byte address.
 func (rs Registers) Find(addr uint32) (*Register, int, bool) {
 	for i := range rs {
-		r := &rs[i]
-		if addr == r.Offset {
-			return r, 0, true
-		}
-		if r.Stride == 0 || addr < r.Offset || (addr-r.Offset)%r.Stride != 0 {
-			continue
-		}
-		if n := int((addr - r.Offset) / r.Stride); n < r.Size() {
-			return r, n, true
+		if k, ok := rs[i].index(addr); ok {
+			return &rs[i], k, true
 		}
 	}
 	return nil, 0, false

@@ -311,7 +311,7 @@ func TestReferenceAgrees(t *testing.T) {
 		require.NoError(t, err)
 		c := p.Contract()
 		i := inc.Params{Groups: c.Groups, Members: c.Members}
-		assert.Equal(t, []int{i.EPS(), i.TableSize()}, []int{c.EPS(), c.Records()}, name)
+		assert.Equal(t, []int{i.EPS(), i.TableSize()}, []int{c.EPS(), c.EngineRecords()}, name)
 	}
 }
 
@@ -379,7 +379,7 @@ func TestSystemRDL(t *testing.T) {
 			t.Skip("the Python package systemrdl-compiler is missing: make tools")
 		}
 	}
-	for _, m := range []contract.Model{model(t, "mini"), model(t, "mini3"), model(t, "quint"), model(t, "lone"), model(t, "mini", "dtypes=FP32,FP16,BF16,INT32", "ops=SUM,MIN,MAX", "ecc=true")} {
+	for _, m := range []contract.Model{model(t, "mini"), model(t, "mini3"), model(t, "quint"), model(t, "lone"), model(t, "mini", "engines=3"), model(t, "mini", "dtypes=FP32,FP16,BF16,INT32", "ops=SUM,MIN,MAX", "ecc=true")} {
 		file := filepath.Join(t.TempDir(), "regs.rdl")
 		require.NoError(t, os.WriteFile(file, m.SystemRDL(), 0o600))
 		cmd := exec.Command(python, filepath.Join("testdata", "read_rdl.py"), file)
@@ -396,7 +396,7 @@ func TestSystemRDL(t *testing.T) {
 					if f.SelfClearing {
 						access = "w"
 					}
-					want = append(want, fmt.Sprintf("%#x %d %d %s %s", r.Offset+uint32(i)*r.Stride, f.LSB, f.Width, reset, access))
+					want = append(want, fmt.Sprintf("%#x %d %d %s %s", r.At(i), f.LSB, f.Width, reset, access))
 				}
 			}
 		}

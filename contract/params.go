@@ -41,19 +41,24 @@ type Params struct {
 	MTUBytes      int      `json:"mtu_bytes"`
 	WindowPackets int      `json:"window_packets"`
 	// MessageBytes is the size of a slot in Mode I, WindowMessages the messages of a pool that a group is meant to have there; 0 in other modes.
-	MessageBytes   int    `json:"message_bytes,omitempty"`
-	WindowMessages int    `json:"window_messages,omitempty"`
-	HopRTTNS       int    `json:"hop_rtt_ns,omitempty"`
-	ClockMHz       int    `json:"clock_mhz"`
-	ICRCCheck      bool   `json:"icrc_check"`
-	Memory         string `json:"memory"`
-	Technology     string `json:"technology"`
-	AdderStages    int    `json:"adder_stages"`
+	MessageBytes   int `json:"message_bytes,omitempty"`
+	WindowMessages int `json:"window_messages,omitempty"`
+	// WholeMessages tells that a Mode I engine keeps every message until it is complete, NoReleases that it makes no releases.
+	WholeMessages bool   `json:"whole_messages,omitempty"`
+	NoReleases    bool   `json:"no_releases,omitempty"`
+	HopRTTNS      int    `json:"hop_rtt_ns,omitempty"`
+	ClockMHz      int    `json:"clock_mhz"`
+	ICRCCheck     bool   `json:"icrc_check"`
+	Memory        string `json:"memory"`
+	Technology    string `json:"technology"`
+	AdderStages   int    `json:"adder_stages"`
 	// ECC tells that the payload memory corrects single errors.
 	ECC          bool `json:"ecc"`
 	PayloadBanks int  `json:"payload_banks"`
 	// InBand tells that groups may be told by their ranks what to do next.
 	InBand bool `json:"in_band"`
+	// Park tells that groups can be parked (docs/parking.md).
+	Park bool `json:"park,omitempty"`
 	// PortBytes is the width of a port of the switch top in bytes a beat, with a queue of frames in either direction; 0 if a port is as wide
 	// as the bus and has none. PortDrop tells that a queue without room drops a frame, instead of keeping the sender waiting.
 	PortBytes int  `json:"port_bytes,omitempty"`
@@ -62,6 +67,8 @@ type Params struct {
 	VLAN bool `json:"vlan,omitempty"`
 	// PortClockMHz are the clocks of the ports, one for all or one a port; none if they have that of the engine.
 	PortClockMHz []float64 `json:"port_clock_mhz,omitempty"`
+	// Engines is how many engines the switch has (docs/engines.md), each of which has what the other parameters say; 0 stands for 1.
+	Engines int `json:"engines,omitempty"`
 }
 
 // Values are the parameters by their keys, as JSON.
@@ -98,6 +105,12 @@ func (p Params) check() error {
 		return fmt.Errorf("params.message_bytes is %d, params.window_messages %d: Mode I takes a power of two from mtu_bytes (%d) on, and at least 1 message",
 			p.MessageBytes, p.WindowMessages, p.MTUBytes)
 	}
+	if p.Park && p.Mode == 1 {
+		return errors.New("params.park is true, in Mode I groups cannot be parked")
+	}
+	if p.VLAN && (p.Mode == 1 || p.EngineCount() > 1) {
+		return fmt.Errorf("params.vlan is true, with mode %d and %d engines: neither Mode I nor several engines take 802.1Q tags", p.Mode, p.EngineCount())
+	}
 	if p.Slots() < 1 {
 		return errors.New("params: the buffer holds no slot")
 	}
@@ -106,6 +119,9 @@ func (p Params) check() error {
 	}
 	if n := len(p.PortClockMHz); n > 0 && (p.PortBytes == 0 || n > 1 && n != p.Ports) || slices.ContainsFunc(p.PortClockMHz, func(mhz float64) bool { return !(mhz > 0) }) {
 		return fmt.Errorf("params.port_clock_mhz is %v: it takes port_bytes, and a positive number for all ports or one for each", p.PortClockMHz)
+	}
+	if n := p.EngineCount(); p.Engines < 0 || n > MaxEngines || n > 1 && ceilPow2(p.Groups) != p.Groups {
+		return fmt.Errorf("params.engines is %d, params.groups %d: from 1 to %d engines, several with a power of two of groups", p.Engines, p.Groups, MaxEngines)
 	}
 	return nil
 }
@@ -202,8 +218,9 @@ func (p Params) EPS() int { return ceilPow2(p.Members + 1) }
 // MaskBits is the width of an endpoint mask: endpoints are 0 to MEMBERS.
 func (p Params) MaskBits() int { return p.Members + 1 }
 
-// Records is the size of the endpoint table: GROUPS rounded up to a power of two, times EPS. QPN mod Records is the index.
-func (p Params) Records() int { return ceilPow2(p.Groups) * p.EPS() }
+// Records is the size of the endpoint table, those of all engines together: GROUPS rounded up to a power of two, times EPS, and that times
+// ENGINES rounded up to a power of two. QPN mod Records is the index.
+func (p Params) Records() int { return ceilPow2(p.EngineCount()) * p.EngineRecords() }
 
 // Slots is the number of slots in the buffer.
 func (p Params) Slots() int { return p.BufferBytes / max(p.SlotBytes(), 1) / max(p.Planes(), 1) }

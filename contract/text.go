@@ -37,7 +37,12 @@ func (m Model) CHeader() []byte {
 		if r.Index == "" {
 			fmt.Fprintf(&b, "#define %s 0x%05Xu\n", name, r.Offset)
 		} else {
-			fmt.Fprintf(&b, "#define %s(%s) (0x%05Xu + 0x%02Xu * (%s))\n", name, r.Index, r.Offset, r.Stride, r.Index)
+			if r.Per > 0 {
+				fmt.Fprintf(&b, "#define %s(%s) (0x%05Xu + 0x%Xu * ((%s) / %d) + 0x%02Xu * ((%s) %% %d))\n", name, r.Index, r.Offset, r.Window, r.Index, r.Per,
+					r.Stride, r.Index, r.Per)
+			} else {
+				fmt.Fprintf(&b, "#define %s(%s) (0x%05Xu + 0x%02Xu * (%s))\n", name, r.Index, r.Offset, r.Stride, r.Index)
+			}
 			fmt.Fprintf(&b, "#define %s_COUNT %d\n", name, r.Count)
 		}
 		if r.ResetStep != 0 {
@@ -82,30 +87,64 @@ func (m Model) SystemRDL() []byte {
 	}
 	fmt.Fprintf(&b, "addrmap %s_regs {\n    name = %q;\n    default regwidth = 32;\n    default accesswidth = 32;\n    addressing = compact;\n    lsb0;\n",
 		m.Name, "Registers of engine "+m.Name)
-	for _, bl := range m.blocks() {
+	common, own := m.split()
+	m.rdlBlocks(&b, "    ", common, 0)
+	if len(own.Registers) > 0 {
+		first := own.Registers[0]
+		fmt.Fprintf(&b, "\n    regfile {\n")
+		m.rdlBlocks(&b, "        ", own, first.Window)
+		fmt.Fprintf(&b, "    } ENGINE[%d] @ 0x%X += 0x%X;\n", first.Count/first.Per, first.Window, first.Window)
+	}
+	fmt.Fprintf(&b, "};\n")
+	return b.Bytes()
+}
+
+// split parts the map into what lies in window 0, or anywhere where there are no windows, and what every engine has in its own.
+func (m Model) split() (common, own Model) {
+	common, own = m, m
+	common.Registers, own.Registers = nil, nil
+	for _, r := range m.Registers {
+		if r.Per > 0 {
+			own.Registers = append(own.Registers, r)
+		} else {
+			common.Registers = append(common.Registers, r)
+		}
+	}
+	return common, own
+}
+
+// rdlBlocks prints registers at their distance from an address; of those in windows those of one window.
+func (m Model) rdlBlocks(b *bytes.Buffer, in string, part Model, from uint32) {
+	for _, bl := range part.blocks() {
 		if bl.name == "" {
 			for _, r := range bl.regs {
 				dims := ""
 				if r.Index != "" {
-					dims = fmt.Sprintf("[%d]", r.Count)
+					dims = fmt.Sprintf("[%d]", r.inWindow())
 				}
-				at := fmt.Sprintf("%s @ 0x%05X", dims, r.Offset)
+				at := fmt.Sprintf("%s @ 0x%05X", dims, r.Offset-from)
 				if r.Index != "" {
 					at += fmt.Sprintf(" += 0x%X", r.Stride)
 				}
-				m.rdlRegister(&b, "    ", r, r.Name, at)
+				m.rdlRegister(b, in, r, r.Name, at)
 			}
 			continue
 		}
 		first := bl.regs[0]
-		fmt.Fprintf(&b, "\n    regfile {\n")
+		fmt.Fprintf(b, "\n%sregfile {\n", in)
 		for _, r := range bl.regs {
-			m.rdlRegister(&b, "        ", r, strings.TrimPrefix(r.Name, bl.name+"_"), fmt.Sprintf(" @ 0x%02X", r.Offset-first.Offset))
+			m.rdlRegister(b, in+"    ", r, strings.TrimPrefix(r.Name, bl.name+"_"), fmt.Sprintf(" @ 0x%02X", r.Offset-first.Offset))
 		}
-		fmt.Fprintf(&b, "    } %s[%d] @ 0x%05X += 0x%X;\n", bl.name, first.Count, first.Offset, first.Stride)
+		fmt.Fprintf(b, "%s} %s[%d] @ 0x%05X += 0x%X;\n", in, bl.name, first.inWindow(), first.Offset-from, first.Stride)
 	}
-	fmt.Fprintf(&b, "};\n")
-	return b.Bytes()
+}
+
+// inWindow is how many elements lie in a window, or in all where there are no windows.
+func (r Register) inWindow() int {
+	if r.Per > 0 {
+		return r.Per
+	}
+	return r.Count
 }
 
 // rdlRegister prints one register instance; at is what follows its name.
@@ -151,7 +190,7 @@ func (m Model) rdlRegister(b *bytes.Buffer, in string, r Register, name, at stri
 	}
 	fmt.Fprintf(b, "%s};\n", in)
 	for i := range r.Count {
-		fmt.Fprintf(b, "%s%s_t #(.RESET(%d)) %s_%d @ 0x%05X;\n", in, strings.ToLower(r.Name), r.ResetValue(i), name, i, r.Offset+uint32(i)*r.Stride)
+		fmt.Fprintf(b, "%s%s_t #(.RESET(%d)) %s_%d @ 0x%05X;\n", in, strings.ToLower(r.Name), r.ResetValue(i), name, i, r.At(i))
 	}
 }
 
@@ -199,6 +238,9 @@ func (m Model) Markdown() []byte {
 func (r Register) address() string {
 	if r.Index == "" {
 		return fmt.Sprintf("0x%05X", r.Offset)
+	}
+	if r.Per > 0 {
+		return fmt.Sprintf("0x%05X + 0x%X·(%s / %d) + %d·(%s mod %d)", r.Offset, r.Window, r.Index, r.Per, r.Stride, r.Index, r.Per)
 	}
 	return fmt.Sprintf("0x%05X + %d·%s", r.Offset, r.Stride, r.Index)
 }

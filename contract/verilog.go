@@ -22,6 +22,7 @@ func verilogSection(what string, byHand, after []byte) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	parks := bytes.Contains(after, []byte("// contract: parking ")) // prints what this one does not know
 	switch kind {
 	case "parameter":
 		comma := ","
@@ -30,9 +31,11 @@ func verilogSection(what string, byHand, after []byte) ([]string, error) {
 		}
 		return []string{fmt.Sprintf("parameter COUNTERS = %d%s", len(Counters(modes[0])), comma)}, nil
 	case "counters":
-		return counterSection(modes, byHand)
+		return counterSection(modes, byHand, parks)
 	case "registers":
-		return registerSection(modes, byHand)
+		return registerSection(modes, byHand, parks)
+	case "parking":
+		return parkingSection(modes, byHand)
 	case "identity":
 		return identitySection(modes)
 	}
@@ -68,6 +71,8 @@ type constants struct {
 	modes []int
 	of    map[string]perMode
 	names []string
+	// other are names that another section prints, if it is there.
+	other map[string]perMode
 }
 
 func newConstants(modes []int) *constants { return &constants{modes: modes, of: map[string]perMode{}} }
@@ -95,7 +100,8 @@ func (c *constants) print(byHand []byte, prefixes ...string) ([]string, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(used)) {
-		if _, ok := c.of[name]; !ok && !declared[name] {
+		_, ok := c.of[name]
+		if _, elsewhere := c.other[name]; !ok && !elsewhere && !declared[name] {
 			return nil, fmt.Errorf("nothing is called %s", name)
 		}
 	}
@@ -171,7 +177,7 @@ func wrap(head string, items []string, end string) []string {
 }
 
 // counterSection prints the indices of counters.
-func counterSection(modes []int, byHand []byte) ([]string, error) {
+func counterSection(modes []int, byHand []byte, parks bool) ([]string, error) {
 	c := newConstants(modes)
 	for _, mode := range modes {
 		for i, n := range Counters(mode) {
@@ -179,7 +185,59 @@ func counterSection(modes []int, byHand []byte) ([]string, error) {
 		}
 		c.set(mode, "C_COUNT", 0, fmt.Sprint(len(Counters(mode))))
 	}
+	added, err := parked(modes)
+	if err != nil {
+		return nil, err
+	}
+	if parks {
+		c.other = added.of
+	}
 	return c.print(byHand, "C")
+}
+
+// parked are the constants that parking adds: counters and what stands in registers. C_PARKED_COUNT is the number of counters with them.
+func parked(modes []int) (*constants, error) {
+	added := newConstants(modes)
+	for _, mode := range modes {
+		plain := newConstants(modes)
+		for _, park := range []bool{false, mode != 1} {
+			p := everything(mode)
+			p.Park = park
+			m, err := NewModel(p)
+			if err != nil {
+				return nil, err
+			}
+			c := newConstants(modes)
+			m.constants(c, mode)
+			for i, n := range m.Counters {
+				c.set(mode, "C_"+n.Name, 0, fmt.Sprint(i))
+			}
+			if !park {
+				plain = c
+				continue
+			}
+			c.set(mode, "C_PARKED_COUNT", 0, fmt.Sprint(len(m.Counters)))
+			for _, name := range c.names {
+				if _, ok := plain.of[name]; !ok {
+					added.set(mode, name, c.of[name].width, c.of[name].text[mode])
+				}
+			}
+		}
+	}
+	return added, nil
+}
+
+// parkingSection prints what a module uses of what parking adds.
+func parkingSection(modes []int, byHand []byte) ([]string, error) {
+	c, err := parked(modes)
+	if err != nil {
+		return nil, err
+	}
+	c.other = map[string]perMode{}
+	for name := range identifiers(byHand) {
+		c.other[name] = perMode{} // the file's own, or another section's
+	}
+	return c.print(byHand, "F", "W", "R", "C")
 }
 
 // registerSection prints of the register map what a module uses:
@@ -191,7 +249,7 @@ func counterSection(modes []int, byHand []byte) ([]string, error) {
 //	NUM_SINGLE        the number of registers that are no arrays; they lie at the beginning without a gap
 //	NUM_EP_WORDS      the number of words of an endpoint's record
 //	group_bits(w)     the bits that exist in the table word w of a group, endpoint_bits(w) in that of an endpoint
-func registerSection(modes []int, byHand []byte) ([]string, error) {
+func registerSection(modes []int, byHand []byte, parks bool) ([]string, error) {
 	c := newConstants(modes)
 	var widest Model
 	for _, mode := range modes {
@@ -203,6 +261,13 @@ func registerSection(modes []int, byHand []byte) ([]string, error) {
 			widest = m
 		}
 		m.constants(c, mode)
+	}
+	added, err := parked(modes)
+	if err != nil {
+		return nil, err
+	}
+	if parks {
+		c.other = added.of
 	}
 	out, err := c.print(byHand, "AT", "WORD", "F", "W", "R", "M", "NUM")
 	if err != nil {

@@ -95,7 +95,7 @@ func (e *engines) hopeless(c *cluster, g *group) bool {
 				return true
 			}
 		case Spatial:
-			if e.onNode[leaf] >= c.net.Nodes[leaf].Engine.Groups {
+			if e.onNode[leaf] >= c.net.Nodes[leaf].Engine.AllGroups() {
 				return true
 			}
 		}

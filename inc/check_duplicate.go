@@ -10,6 +10,7 @@ const (
 	ahead                        // something before it is missing
 	retransmitted                // seen before, and its result is in the buffer
 	stale                        // seen before, and its result is not in the buffer, not yet or no longer
+	slotless                     // the next one from this child, and its group is parked
 	overrun                      // the next one from this child, but its slot may still be wanted for an older PSN
 )
 
@@ -24,6 +25,10 @@ func (e *Engine) checkDuplicate(in *incoming, s int) arrival {
 	switch d := in.PSN.Diff(g.ends[in.member].ePSN); {
 	case d > 0:
 		return ahead
+	case d == 0 && g.parked:
+		return slotless
+	case d < 0 && g.parked:
+		return stale
 	case d < 0 && slot.complete && slot.tag == in.psn:
 		return retransmitted
 	case d < 0, e.arrivedBefore(in, s):

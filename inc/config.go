@@ -99,9 +99,13 @@ type Params struct {
 	MessageBytes int
 	// LeastPathMTU is the smallest path MTU that an endpoint may have in Mode I, a power of two; 0 stands for 256.
 	LeastPathMTU int
+	// WholeMessages keeps every message of Mode I back until it is complete, in all groups. With NoReleases a group that asks for releases is illegal.
+	WholeMessages, NoReleases bool
 	// HopRTT is the round trip of a hop in nanoseconds, 1 to MaxHopRTT, from which Mode III takes the reset value of its timer
 	// (docs/pipes.md section 6); 0 stands for DefaultHopRTT.
 	HopRTT int
+	// Park lets groups be parked, in Modes II and III.
+	Park bool
 	// Rules are rules known to be wrong that the engine is to follow, for model checking; none otherwise.
 	Rules Rules
 }
@@ -160,6 +164,9 @@ func (p Params) Validate() error {
 		}
 	} else if p.MessageBytes != 0 || p.LeastPathMTU != 0 {
 		errs = append(errs, fmt.Errorf("MessageBytes is %d, LeastPathMTU %d: Mode I alone has them: %w", p.MessageBytes, p.LeastPathMTU, ErrRange))
+	}
+	if p.Park && p.terminates() {
+		errs = append(errs, fmt.Errorf("Park in Mode I, where groups cannot be parked: %w", ErrRange))
 	}
 	check("HopRTT", p.HopRTT, 0, MaxHopRTT)
 	check("Rules", int(p.Rules), 0, allRules)
@@ -376,17 +383,11 @@ func (e *Engine) Enable(g int) error {
 	if e.groups[g].enabled {
 		return nil
 	}
-	if err := e.groups[g].legal(e.params); err != nil {
-		return fmt.Errorf("group %d: %w", g, err)
-	}
-	if err := e.legalPathMTUs(g); err != nil {
+	if err := e.mayHaveSlots(g); err != nil {
 		return err
 	}
-	first, beyond := e.groups[g].units(e.params)
-	for other := range e.groups {
-		if from, to := e.groups[other].units(e.params); e.groups[other].enabled && first < to && from < beyond {
-			return fmt.Errorf("group %d: slots %d to %d, group %d has %d to %d: %w", g, first, beyond-1, other, from, to-1, ErrOverlap)
-		}
+	if err := e.legalMessages(g); err != nil {
+		return err
 	}
 	e.groups[g].enabled = true
 	e.start(g)
@@ -398,17 +399,21 @@ func (e *Engine) Disable(g int) error {
 	if err := e.checkGroup(g); err != nil {
 		return err
 	}
-	e.groups[g].enabled = false
+	e.groups[g].enabled, e.groups[g].parked = false, false
 	return nil
 }
 
 // Reset starts group g again, as a write of GROUP_CTRL.reset with enable kept: everything the group held is forgotten
-// and no other group is touched. A disabled group stays disabled; Enable will start it anyway.
+// and no other group is touched. A disabled group stays disabled; Enable will start it anyway. A parked one must find its slots free, as for Enable.
 func (e *Engine) Reset(g int) error {
 	if err := e.checkGroup(g); err != nil {
 		return err
 	}
-	if e.groups[g].enabled {
+	switch group := &e.groups[g]; {
+	case group.parked: // it has no slots to start with
+		group.enabled, group.parked = false, false
+		return e.Enable(g)
+	case group.enabled:
 		e.start(g)
 	}
 	return nil

@@ -258,6 +258,8 @@ func (e *Engine) findSpan(at place, p *roce.Packet) (s *span, psn roce.PSN, outs
 		case r.senders()&at.bit() == 0:
 			e.count(DropWrongRole)
 			return nil, 0, nil
+		case g.parked && (r.in&at.bit() == 0 || end.ePSN == base):
+			return nil, 0, e.withoutSlot(at, p)
 		case r.in&at.bit() == 0 || end.ePSN == base:
 			e.open(g, r, p.Imm)
 			return &g.current, g.current.first, nil

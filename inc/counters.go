@@ -8,7 +8,7 @@ import (
 )
 
 // Counter names one of the engine's event counters (docs/engine.md section 7). Registers are found by the name: the numeric value
-// means nothing outside this package, but that those of Mode III, then those of Mode I and then DropVLAN come last and that the drops from
+// means nothing outside this package, but that those of Mode III, then those of Mode I, then DropParked and DropVLAN come last and that the drops from
 // DropForeign to DropShape stand together.
 type Counter uint8
 
@@ -150,46 +150,43 @@ const (
 	// DropMessageLength counts packets that show that their message has not the length of others'.
 	DropMessageLength
 
-	// AllCounters is the number of counters with those of Modes III and I.
+	// modeCounters is the number of counters with those of Modes III and I.
+	modeCounters
+)
+
+// The counters that options add: parking (docs/parking.md), with which Mode II has TxRnr, too, and 802.1Q tags (docs/vlan.md).
+const (
+	// DropParked counts data that needs a slot while its group is parked.
+	DropParked = modeCounters + iota
+	// DropVLAN counts frames that have not the 802.1Q tag of their endpoint.
+	DropVLAN
+
+	// AllCounters is the number of counters that there are.
 	AllCounters
 )
 
-// What an engine with Params.VLAN adds in any mode (docs/vlan.md).
-const (
-	// DropVLAN counts frames that have not the 802.1Q tag of their endpoint.
-	DropVLAN = AllCounters
-
-	everyCounter = DropVLAN + 1
-)
-
-// modeCounters is the number of counters of the mode, those from 0 on: NumCounters in Mode II, PipeCounters in Mode III, AllCounters in Mode I.
-func (p Params) modeCounters() Counter {
+// Counters are the counters that an engine with these parameters has: those up to NumCounters in Mode II, up to PipeCounters in Mode III, up to
+// DropMessageLength in Mode I, with Park in Modes II and III TxRnr and DropParked, and with VLAN DropVLAN.
+func (p Params) Counters() iter.Seq[Counter] {
+	most := Counter(NumCounters)
 	switch {
 	case p.terminates():
-		return AllCounters
+		most = modeCounters
 	case p.pipes():
-		return PipeCounters
+		most = PipeCounters
 	}
-	return NumCounters
-}
-
-// Counters are those that an engine with these parameters has.
-func (p Params) Counters() iter.Seq[Counter] {
 	return func(yield func(Counter) bool) {
-		for c := range p.modeCounters() {
-			if !yield(c) {
+		for c := range AllCounters {
+			if (c < most || p.Park && (c == DropParked || c == TxRnr) || p.VLAN && c == DropVLAN) && !yield(c) {
 				return
 			}
-		}
-		if p.VLAN {
-			yield(DropVLAN)
 		}
 	}
 }
 
 // String gives the counter's name in docs/engine.md section 7 and in the manifest, such as "DROP_STALE".
 func (c Counter) String() string {
-	names := [everyCounter]string{
+	names := [AllCounters]string{
 		RxFrames: "RX_FRAMES", Bypass: "BYPASS",
 		UpData: "UP_DATA", Agg: "AGG", Buffered: "BUFFERED", Wipe: "WIPE",
 		TxResult: "TX_RESULT", TxFanout: "TX_FANOUT", TxResend: "TX_RESEND", DownData: "DOWN_DATA",
@@ -207,25 +204,24 @@ func (c Counter) String() string {
 		TxAck: "TX_ACK", TxRnr: "TX_RNR", TxRetransmit: "TX_RETRANSMIT", Timeout: "TIMEOUT",
 		RxDuplicate: "RX_DUPLICATE", DownTaken: "DOWN_TAKEN", DropFull: "DROP_FULL",
 		TxInvalid: "TX_INVALID", TxRelease: "TX_RELEASE", DropRefused: "DROP_REFUSED", DropSequence: "DROP_SEQUENCE", DropSegment: "DROP_SEGMENT",
-		DropMessageSize: "DROP_MESSAGE_SIZE", DropMessageLength: "DROP_MESSAGE_LENGTH",
-		DropVLAN: "DROP_VLAN",
+		DropMessageSize: "DROP_MESSAGE_SIZE", DropMessageLength: "DROP_MESSAGE_LENGTH", DropParked: "DROP_PARKED", DropVLAN: "DROP_VLAN",
 	}
-	if c >= everyCounter {
+	if c >= AllCounters {
 		return fmt.Sprintf("Counter(%d)", uint8(c))
 	}
 	return names[c]
 }
 
 // Counters holds the value of every counter; each is 64 bits wide and wraps, as the registers do.
-type Counters [everyCounter]uint64
+type Counters [AllCounters]uint64
 
 // CheckIdentities verifies the equations of docs/engine.md section 7 that hold for every run of Mode II, lossless or not. up and down
 // tell where results may have gone: up to a parent, as one frame each, or down to out_mask as copies that are counted for
 // themselves. With only one of them the number of frames sent follows exactly, else it lies between two bounds. It returns
 // an error that names the first equation that fails.
 func (c Counters) CheckIdentities(up, down bool) error {
-	drops := c[DropVLAN]
-	for i := range NumCounters {
+	var drops uint64
+	for i := range AllCounters {
 		if i.drops() {
 			drops += c[i]
 		}
@@ -241,7 +237,7 @@ func (c Counters) CheckIdentities(up, down bool) error {
 	if err := checkEquations(equations); err != nil {
 		return err
 	}
-	low := c[TxFanout] + c[TxResend] + c[TxReflect] + c[TxGapNak] + c[TxCnp] + c[TxAckCopy] + c[TxAckUp] + c[TxReack]
+	low := c[TxFanout] + c[TxResend] + c[TxReflect] + c[TxGapNak] + c[TxCnp] + c[TxAckCopy] + c[TxAckUp] + c[TxReack] + c[TxRnr]
 	high := low
 	if up {
 		high += c[TxResult]
@@ -258,8 +254,8 @@ func (c Counters) CheckIdentities(up, down bool) error {
 // CheckPipeIdentities verifies the equations of docs/pipes.md section 6 that hold for every run of Mode III. It returns an error that
 // names the first one that fails.
 func (c Counters) CheckPipeIdentities() error {
-	drops := c[DropVLAN]
-	for i := range PipeCounters {
+	var drops uint64
+	for i := range AllCounters {
 		if i.drops() {
 			drops += c[i]
 		}
@@ -279,7 +275,7 @@ func (c Counters) CheckPipeIdentities() error {
 // CheckMessageIdentities verifies what docs/termination.md section 8 says of every run of Mode I. It returns an error that names the first
 // thing that does not hold.
 func (c Counters) CheckMessageIdentities() error {
-	drops := c[DropVLAN]
+	var drops uint64
 	for i := range AllCounters {
 		if i.drops() {
 			drops += c[i]
@@ -319,5 +315,5 @@ func checkEquations(equations []equation) error {
 
 // drops tells whether c counts frames that are dropped.
 func (c Counter) drops() bool {
-	return c >= DropForeign && c <= DropShape || c >= DropRange && c <= DropStaleAck || c == DropFull || c >= DropRefused && c <= DropMessageLength
+	return c >= DropForeign && c <= DropShape || c >= DropRange && c <= DropStaleAck || c == DropFull || c >= DropRefused && c <= DropVLAN
 }

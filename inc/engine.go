@@ -29,6 +29,9 @@
 //	reflect.go           ACKs of AllReduce and Barrier go back to their host; CNPs; the gap NAK
 //	translate_header.go  the headers of what leaves by an endpoint
 //	forward.go           bypass; serialising and counting what leaves
+//	park.go              groups without slots
+//
+// Several engines behind one set of ports are a Switch (switch.go).
 //
 // In Mode III these take the place of check_duplicate.go, recycle_buffer.go, replicate_data.go and reflect.go:
 //
@@ -69,6 +72,8 @@ type Out struct {
 	Frame []byte
 	// Err is the error bit of a bypassed frame, as it came in. Frames the engine makes have none.
 	Err bool
+	// Engine is the number of the engine that it comes from in a Switch; the number of engines if it went round them.
+	Engine int
 	// Bypass tells that the frame is not the engine's work but passed through unchanged.
 	Bypass bool
 	// Packet is the decoded view of an engine-made frame, what roce.Decode makes of Frame. Its Payload points into Frame
@@ -88,6 +93,8 @@ type Engine struct {
 	foreignBypass bool
 	pipeCtrl      PipeCtrl
 	pipeTimeout   Time
+	parkRNR       bool // CTRL.park_rnr
+	parkTimer     uint8
 	ackEvery      int  // Mode I: how many packets in a row may go without an answer
 	manual        bool // the caller takes the actions
 
@@ -124,6 +131,8 @@ func New(p Params) (*Engine, error) {
 		ipID:       0x1111,
 		gapNAK:     true,
 		pipeCtrl:   PipeCtrl{RNRTimer: 1, RNR: true},
+		parkRNR:    true,
+		parkTimer:  1,
 		ackEvery:   resetAckEvery,
 		groups:     make([]group, p.Groups),
 		slots:      make([]slot, p.Slots),
@@ -281,10 +290,19 @@ func (e *Engine) process(at place, p *roce.Packet) []Out {
 // upData is rule 5: a contribution of a child, told apart by CheckDuplicate, added by AggregateData, and sent on by
 // ReplicateData if it was the last one missing.
 func (e *Engine) upData(in *incoming) []Out {
-	e.count(UpData)
 	g := &e.groups[in.group]
 	s := g.slotOf(in.psn)
-	switch e.checkDuplicate(in, s) {
+	what := e.checkDuplicate(in, s)
+	if what == slotless {
+		return e.withoutSlot(in.place, in.Packet)
+	}
+	if what == stale {
+		if outs, ok := e.acknowledgedBefore(in); ok {
+			return outs
+		}
+	}
+	e.count(UpData)
+	switch what {
 	case ahead:
 		e.count(DropGap)
 		return e.gapNak(in)
@@ -318,6 +336,9 @@ func (e *Engine) upData(in *incoming) []Out {
 // who acknowledge it again. An in-band group follows the parent's PSN, as the parent may be a child in the next range, and
 // keeps done and the slots up with a Broadcast, in which nothing completes.
 func (e *Engine) downData(in *incoming) []Out {
+	if e.keepsNot(in) {
+		return e.withoutSlot(in.place, in.Packet)
+	}
 	e.count(DownData)
 	g := &e.groups[in.group]
 	if end := &g.ends[in.member]; g.InBand && in.PSN.Next().Diff(end.ePSN) > 0 {

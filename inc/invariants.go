@@ -40,8 +40,10 @@ func (e *Engine) CheckInvariants() error {
 		case g.broken:
 			err = fmt.Errorf("by a rule known to be wrong: %w", ErrInvariant)
 		case e.params.follows(RuleB15):
+		case g.parked && !g.emptyPipes():
+			err = fmt.Errorf("it is parked while slots are in use: %w", ErrInvariant)
 		default:
-			if err = g.checkPipes(); err == nil {
+			if err = g.checkPipes(); err == nil && !g.parked {
 				err = e.checkSlots(g)
 			}
 		}

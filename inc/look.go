@@ -48,6 +48,10 @@ func (e *Engine) Look(ei int, wire roce.PSN) (s Sight, ok bool) {
 		}
 	}
 	s = Sight{Collective: at.collective, Op: at.op, DType: at.dtype, BigEndian: g.BigEndian, PSN: psn}
+	if g.parked {
+		s.Slot = SlotOther
+		return s, true
+	}
 	index := g.slotOf(psn)
 	if e.params.pipes() {
 		p := at.pipeFrom(1 << member)

@@ -29,10 +29,13 @@ func (e *Engine) Refused(group int) uint32 {
 	return e.groups[group].messages.RefusedMask()
 }
 
-// legalPathMTUs reports an endpoint whose path MTU keeps its group from being enabled, in Mode I.
-func (e *Engine) legalPathMTUs(number int) error {
+// legalMessages reports what of Mode I keeps a group from being enabled: an endpoint's path MTU, or releases where there are none.
+func (e *Engine) legalMessages(number int) error {
 	if !e.params.terminates() {
 		return nil
+	}
+	if e.params.NoReleases && e.groups[number].Release {
+		return fmt.Errorf("group %d: this engine makes no releases: %w", number, ErrIllegalGroup)
 	}
 	least := e.params.LeastPathMTU
 	if least == 0 {
@@ -63,7 +66,7 @@ func (e *Engine) newMessages(number int) *message.Group {
 		memory.Plane = units * e.params.slotBytes() / 4
 	}
 	p := e.params
-	s := message.Settings{N: g.pipeSlots(), Bytes: p.slotBytes(), Whole: g.WholeMessages, Memory: memory,
+	s := message.Settings{N: g.pipeSlots(), Bytes: p.slotBytes(), Whole: g.WholeMessages || e.params.WholeMessages, Memory: memory,
 		Wrong: message.Wrong{ByPSN: p.follows(RuleByPSN), FreeFirst: p.follows(RuleFreeFirst), KeepRefused: p.follows(RuleKeepRefused)}}
 	for member := range g.ends {
 		record := &e.table[e.params.EndpointIndex(number, member)]

@@ -241,6 +241,10 @@ func (e *Engine) pipeData(in *incoming) {
 		e.count(DropBadLength)
 		return
 	}
+	if g.parked {
+		e.refuse(in)
+		return
+	}
 	e.countData(in)
 	p := s.pipeFrom(in.bit())
 	if in.psn.Diff(g.room(p)) >= 0 { // 6
@@ -304,6 +308,9 @@ func (e *Engine) inRange(in *incoming) bool {
 		return false
 	case r.senders()&in.bit() == 0:
 		e.count(DropWrongRole)
+		return false
+	case g.parked:
+		e.refuse(in)
 		return false
 	case !g.allThrough():
 		e.countData(in)

@@ -135,9 +135,9 @@ func appendDiff(b []byte, p, q roce.PSN) []byte {
 }
 
 // restorePipes reads what appendPipes wrote. It checks everything and changes the engine only if apply is set.
-func (e *Engine) restorePipes(r *reader, number int, apply bool) error {
+func (e *Engine) restorePipes(r *reader, number int, parked, apply bool) error {
 	g := &e.spare
-	g.Group, g.enabled = e.groups[number].Group, true
+	g.Group, g.enabled, g.parked = e.groups[number].Group, true, parked
 	e.restoreRange(r, g)
 	if r.err != nil {
 		return r.err
@@ -187,7 +187,7 @@ func (e *Engine) restorePipes(r *reader, number int, apply bool) error {
 	if err := g.checkPipes(); err != nil {
 		return fmt.Errorf("%w: %w", ErrState, err)
 	}
-	if apply {
+	if r.require(!parked || g.emptyPipes()); apply && !parked {
 		clear(g.slotsOf(e))
 	}
 	for p := range numPipes {
@@ -215,7 +215,7 @@ func (e *Engine) setPipes(number int) {
 	offsets := g.current.offsets
 	g.current = from.current
 	g.current.offsets = offsets
-	g.pipes, g.enabled = from.pipes, true
+	g.pipes, g.enabled, g.parked = from.pipes, true, from.parked
 	g.turned, g.broken = from.turned, from.broken
 }
 

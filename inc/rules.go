@@ -7,7 +7,7 @@ import "incforge/roce"
 // Rules are rules known to be wrong, for model checking: whoever searches an engine's states for faults can see by them that he would
 // find one. Each is what a published description or implementation of the protocol does; an engine for anything else has none. They are for
 // fixed groups.
-type Rules uint16
+type Rules uint32
 
 // The rules known to be wrong. The names are those of the findings.
 const (
@@ -42,6 +42,10 @@ const (
 	RuleFreeFirst
 	// RuleKeepRefused: the bytes of a packet that finds no room are joined all the same, to what is in its slot. Mode I.
 	RuleKeepRefused
+	// RuleParkBusy: a group is parked though it is not drained. Modes II and III.
+	RuleParkBusy
+	// RuleOldPSN: a group that is parked no more expects PSNs from START on, and not from where it was. Modes II and III.
+	RuleOldPSN
 
 	allRules = 1<<iota - 1
 )
@@ -88,5 +92,16 @@ func (g *group) overwrites(s *slot, p Pipe, psn roce.PSN) {
 			g.discarded++
 			return
 		}
+	}
+}
+
+// fromOldPSN is RuleOldPSN.
+func (e *Engine) fromOldPSN(g *group) {
+	for i := range g.ends {
+		g.ends[i].ePSN = g.Start
+	}
+	g.done = g.Start.Prev()
+	if e.params.pipes() {
+		e.beginPipes(g, g.Start)
 	}
 }

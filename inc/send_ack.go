@@ -24,10 +24,14 @@ func (e *Engine) sendNak(in *incoming) {
 	e.answerData(in, end.ePSN, roce.NAKSequence)
 }
 
-// refuse drops data that finds its pipe full, or comes before its range may open. It is never acknowledged. An RNR NAK says just
+// refuse drops data that finds its pipe full, or its group parked, or comes before its range may open. It is never acknowledged. An RNR NAK says just
 // that; what is on its way behind the packet draws no NAK, which would make the sender fill the wire with what cannot be taken.
 func (e *Engine) refuse(in *incoming) {
-	e.count(DropFull)
+	if e.groups[in.group].parked {
+		e.count(DropParked)
+	} else {
+		e.count(DropFull)
+	}
 	if m := e.groups[in.group].messages; m != nil {
 		m.Asked(in.member)
 	} else {

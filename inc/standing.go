@@ -56,7 +56,7 @@ func (e *Engine) Standing(number int) (s Standing, ok bool) {
 		return s, true
 	}
 	for i := range g.slotsOf(e) {
-		if g.slotsOf(e)[i].partial() {
+		if !g.parked && g.slotsOf(e)[i].partial() {
 			s.Partial++
 		}
 	}

@@ -19,6 +19,7 @@ var ErrState = errors.New("not a state of this engine")
 type group struct {
 	Group
 	enabled bool
+	parked  bool            // enabled, and without slots (see park.go)
 	ends    []endpointState // one an endpoint, 0 to Members
 	done    roce.PSN        // the last PSN that is complete on this switch
 
@@ -136,6 +137,9 @@ func (e *Engine) noRange(g *group) span {
 	return span{roles: g.registerRoles(), offsets: make([]offsets, len(g.ends))}
 }
 
+// stateParked is the first byte of an enabled group that is parked; 1 is that of any other.
+const stateParked = 2
+
 // Flags of a slot in AppendState.
 const (
 	flagComplete = 1 << iota
@@ -156,7 +160,7 @@ func (e *Engine) AppendState(b []byte) []byte {
 
 // AppendGroupState appends the part of AppendState that belongs to group g, which must exist.
 //
-// The form is: enabled (1 byte, nothing follows a 0); in an in-band group the number of open ranges, 0 to 2 (1), of two the
+// The form is: enabled (1 byte, nothing follows a 0; 2 is a parked group, whose slots are left out); in an in-band group the number of open ranges, 0 to 2 (1), of two the
 // first PSN (3) and the immediate (4) of the one before and for each endpoint its offsets in and out (3 each), and of one or
 // two the immediate of the current range (4), whose PSNs follow from those of the one before; done (3); for each endpoint
 // ePSN, acked, the MSN beside it, msn (3 each) and nakSent (1); for each slot flags (1) and, if flagUsed is among them, tag
@@ -169,7 +173,11 @@ func (e *Engine) AppendGroupState(b []byte, number int) []byte {
 	if !g.enabled {
 		return append(b, 0)
 	}
-	b = append(b, 1)
+	if g.parked {
+		b = append(b, stateParked)
+	} else {
+		b = append(b, 1)
+	}
 	switch {
 	case e.params.pipes():
 		return e.appendPipes(b, number)
@@ -188,6 +196,9 @@ func (e *Engine) AppendGroupState(b []byte, number int) []byte {
 		b = append(b, flag(end.nakSent, 1))
 	}
 	for i := range 1 << g.Log2N {
+		if g.parked {
+			break
+		}
 		index := g.SlotBase + i
 		s := &e.slots[index]
 		if s.mask == 0 {
@@ -250,7 +261,9 @@ func (e *Engine) Restore(b []byte) error {
 // restoreGroup reads what AppendGroupState wrote. It checks everything and changes the engine only if apply is set.
 func (e *Engine) restoreGroup(r *reader, number int, apply bool) error {
 	g := e.groups[number] // a copy, with the same endpoints' state
-	g.enabled = r.flags(1) != 0
+	v := r.uint(1)
+	r.require(v <= 1 || v == stateParked && e.params.Park)
+	g.enabled, g.parked = v != 0, v == stateParked
 	if g.enabled {
 		if err := g.legal(e.params); err != nil {
 			return fmt.Errorf("%w: %w", ErrState, err)
@@ -259,7 +272,7 @@ func (e *Engine) restoreGroup(r *reader, number int, apply bool) error {
 			if r.err != nil {
 				return r.err
 			}
-			return e.restorePipes(r, number, apply)
+			return e.restorePipes(r, number, g.parked, apply)
 		}
 		if e.params.terminates() {
 			return e.restoreMessages(r, number, apply)
@@ -280,6 +293,9 @@ func (e *Engine) restoreGroup(r *reader, number int, apply bool) error {
 		}
 	}
 	for i := range 1 << g.Log2N {
+		if g.parked {
+			break
+		}
 		var s slot
 		var of *span
 		index := g.SlotBase + i

@@ -6,7 +6,7 @@ package inc
 // number of slots in use: those, and complete ones that an out endpoint has not acknowledged.
 func (e *Engine) Unfinished(number int) int {
 	g := &e.groups[number]
-	if !g.enabled {
+	if !g.enabled || g.parked {
 		return 0
 	}
 	if g.messages != nil {

@@ -32,7 +32,7 @@ type loop struct {
 
 	eng   dut.DUT      // what frames and register accesses go through: the board, or the engine itself
 	board *score.Board // nil: unchecked
-	look  *inc.Engine  // the reference beside the engine, or the engine that is one; nil if there is neither
+	look  *inc.Switch  // the reference beside the engine, or the engine that is one; nil if there is neither
 	ctl   *ctrl.Driver
 
 	ports  map[int]*port // by number

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/bits"
 
+	"incforge/modelcheck/model"
 	"incforge/modelcheck/scenario"
 )
 
@@ -25,6 +26,7 @@ const (
 	reorderAt = 8
 	earlyAt   = 12
 	rnrAt     = 16
+	parkAt    = 20
 )
 
 func left(budget uint32, at int) bool { return budget>>at&15 != 0 }
@@ -60,6 +62,7 @@ func (e *expansion) of(state []uint32) (quiet bool) {
 	if e.quiet() {
 		for i := range n {
 			e.timeouts(i, scenario.MoveTimeout, 0)
+			e.parks(i)
 		}
 		return true
 	}
@@ -85,6 +88,7 @@ func (e *expansion) of(state []uint32) (quiet bool) {
 		if left(e.budget, earlyAt) {
 			e.timeouts(i, scenario.MoveEarly, 1<<earlyAt)
 		}
+		e.parks(i)
 	}
 	return false
 }
@@ -153,9 +157,17 @@ func (e *expansion) timeouts(i int, kind string, cost uint32) {
 	if e.Roles[i] != nil && n.host.Outstanding() {
 		e.try(l, i, e.state[i], cost, ask{code: codeTimeout})
 	}
-	for a := n.sends; a < len(n.acts); a++ {
+	for a := n.sends; a < len(n.acts) && n.acts[a].Kind != model.ActPark; a++ {
 		l.index = uint8(a)
 		e.try(l, i, e.state[i], cost, ask{code: codeAction + uint32(a)})
+	}
+}
+
+// parks is a node's parking, the last of its actions.
+func (e *expansion) parks(i int) {
+	acts := e.comps[i].n.acts
+	if last := len(acts) - 1; last >= 0 && acts[last].Kind == model.ActPark && left(e.budget, parkAt) {
+		e.try(label{kind: scenario.MovePark, node: uint8(i), index: uint8(last)}, i, e.state[i], 1<<parkAt, ask{code: codeAction + uint32(last)})
 	}
 }
 

@@ -42,6 +42,9 @@ func (s *search) notices(ctx context.Context) ([]Notice, error) {
 	}
 	var all []Notice
 	for _, rule := range model.RulesIn(s.Config.Mode) {
+		if model.Parks(rule) && s.Config.Park == 0 {
+			continue
+		}
 		c := s.Config
 		c.Bad = []string{rule}
 		differs, err := s.differs(c)
@@ -124,7 +127,7 @@ func sizeOf(c model.Config) int {
 }
 
 // faults is how often the network may misbehave in a run.
-func faults(c model.Config) int { return c.Loss + c.Dup + c.Reorder + c.Early + c.RNR }
+func faults(c model.Config) int { return c.Loss + c.Dup + c.Reorder + c.Early + c.RNR + c.Park }
 
 // smallModels are the models of a mode, the smallest first; of one size those with fewer faults.
 func smallModels(mode int) []model.Config {
@@ -140,6 +143,15 @@ func smallModels(mode int) []model.Config {
 	slices.SortStableFunc(all, func(a, b model.Config) int {
 		return cmp.Or(sizeOf(a)-sizeOf(b), faults(a)-faults(b))
 	})
+	return all
+}
+
+// parked are the models with switches that are parked once, where they may be.
+func parked(all []model.Config) []model.Config {
+	all = slices.DeleteFunc(all, func(c model.Config) bool { return c.Mode == 1 || c.Mode == 2 && !strings.HasPrefix(c.Tree, "star-") })
+	for i := range all {
+		all[i].Park = 1
+	}
 	return all
 }
 
@@ -220,6 +232,9 @@ func Smallest(ctx context.Context, mode int, rules []string, opt Options) (*Show
 	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("rules %s are not of one mode: %w", strings.Join(rules, ", "), model.ErrConfig)
+	}
+	if slices.ContainsFunc(rules, model.Parks) {
+		all = parked(all)
 	}
 	slices.SortStableFunc(all, func(a, b model.Config) int { return sizeOf(a) - sizeOf(b) })
 	shown := &Shown{}

@@ -154,7 +154,7 @@ func newSystem(config model.Config, symmetry bool) (_ *system, err error) {
 		id := fail.Must(s.internNode(s.evenly(n, state)))
 		s.start = append(s.start, s.internComp(compKey{id, [2]uint32{up: s.internPackets(sends)}}))
 	}
-	s.start = append(s.start, uint32(c.Loss|c.Dup<<dupAt|c.Reorder<<reorderAt|c.Early<<earlyAt|c.RNR<<rnrAt))
+	s.start = append(s.start, uint32(c.Loss|c.Dup<<dupAt|c.Reorder<<reorderAt|c.Early<<earlyAt|c.RNR<<rnrAt|c.Park<<parkAt))
 	return s, nil
 }
 

@@ -95,7 +95,7 @@ func (s *system) describe(l label, before []uint32) scenario.Step {
 	at := int(l.node)
 	step := scenario.Step{Do: l.kind, At: s.Topo.Name(at)}
 	switch l.kind {
-	case scenario.MoveSend, scenario.MoveTimeout, scenario.MoveEarly:
+	case scenario.MoveSend, scenario.MoveTimeout, scenario.MoveEarly, scenario.MovePark:
 		if s.Roles[at] == nil {
 			step.Action = model.ActionName(s.Topo, at, s.comps.at(before[at]).n.acts[l.index])
 		}

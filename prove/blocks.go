@@ -9,7 +9,7 @@ func watch(module, head, instance, at, word string) Change {
 
 // blocks are all blocks, in the order of the page.
 func blocks() []Block {
-	return []Block{checkDuplicate(), receiveAck(), recycleBuffer(), replicateData(), control(), retransmission()}
+	return []Block{checkDuplicate(), receiveAck(), recycleBuffer(), replicateData(), control(), checkPipe(), retransmission()}
 }
 
 func checkDuplicate() Block {
@@ -115,6 +115,33 @@ func control() Block {
 				Change{m, "walking_reg <= !walk_last;", "walking_reg <= !walk_last && walk_reg != {EP_W{1'b0}};"}},
 			{Range, "a frame belongs to one range at most, and to one kind; nobody sends in a Broadcast or hears in a Reduce who may not", 0,
 				Change{m, "BROADCAST: roles = {others, others, {MASK_W{1'b0}}, route};", "BROADCAST: roles = {others, others, in_mask, route};"}},
+		},
+	}
+}
+
+func checkPipe() Block {
+	const m = "inc_check_pipe"
+	return Block{
+		Name: "check_pipe", Mode: 3, InBand: true, Keep: []string{"u_steps", "u_check", "u_answer", "u_work"},
+		Texts: map[string]string{m: "check_pipe", core: "around_check_pipe"},
+		Changes: []Change{
+			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W))", "u_heads", "f_g", "f_heads_now"),
+			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * HEAD_W), .ADDR_W(GRP_W))", "u_settle", "f_g", "f_settle_now"),
+			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(SLOT_W + 1), .ADDR_W(GRP_W))", "u_sizes", "f_g", "f_size_now"),
+			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * TAIL_W), .ADDR_W(GRP_W))", "u_tails", "f_g", "f_tails_now"),
+			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(48), .ADDR_W(GRP_W))", "u_sents", "f_g", "f_sents_now"),
+			watch(m, "inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(CTX_W), .ADDR_W(GRP_W))", "u_contexts", "f_g", "f_ctx_now"),
+		},
+		Cut: []string{"*inc_send_ack*/c:u_endpoints"},
+		Properties: []Property{
+			{Isolation, "a group's pipes change by its own frames, actions and starts alone, which see and leave them as they are; what is sent is of its own group", 14,
+				Change{m, "wire follows_grp  = b_valid ? b_group == a_group :", "wire follows_grp  = b_valid ? 1'b1 :"}},
+			{Dropped, "a frame that is damaged or of a dead group changes nothing; one that is dropped writes nothing, and sends the NAK of a gap or the answer of a full pipe at most", 0,
+				Change{m, "assign tails_we = good && c_tails;", "assign tails_we = decided && c_tails;"}},
+			{Wedge, "a frame is done, and an action, within 40 cycles in which the verdict is there and whatever it needs has room or is ready", 50,
+				Change{m, "turn_reg   <= 1'b1;", "turn_reg   <= 1'b0;"}},
+			{Overflow, "decisions find room; a work is put when none is held, and has one verdict before the next; ReceiveACK and Retransmission are used as they ask for", 0,
+				Change{m, "&& !(has_work && work_held);", ";"}},
 		},
 	}
 }

@@ -72,6 +72,7 @@ func ackStages(p params.Params, d params.Derived) int {
 }
 
 // ranges adds the block that knows the ranges of in-band groups, or ties off what it would drive.
+// In Mode I SendMessage writes the offsets.
 func ranges(c *graph.Composite, p params.Params, d params.Derived, steps, decide, slots, translate *graph.Instance) {
 	if !p.InBand {
 		c.Open(slots.Pin("ranges_valid"), "no in-band groups")
@@ -85,7 +86,8 @@ func ranges(c *graph.Composite, p params.Params, d params.Derived, steps, decide
 		}
 		for _, to := range []*graph.Instance{steps, translate} {
 			for _, port := range to.Module.Ports {
-				if port.Dir == graph.In && (port.Name == "ctl_busy" || strings.HasPrefix(port.Name, "map_") || strings.HasPrefix(port.Name, "off_")) {
+				offset := strings.HasPrefix(port.Name, "off_") && p.Mode != 1
+				if port.Dir == graph.In && (port.Name == "ctl_busy" || strings.HasPrefix(port.Name, "map_") || offset) {
 					c.Tie(to.Pin(port.Name), 0)
 				}
 			}
@@ -124,8 +126,8 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	in := c.InputStream("s_axis", beat, graph.Doc("frames in"))
 	out := c.OutputStream("m_axis", beat, graph.Doc("frames out"))
 
-	tree, inBand, pipes := leaf.Bit(p.Accumulate == params.Reproducible), leaf.Bit(p.InBand), leaf.Bit(p.Mode == 3)
-	asic := leaf.Bit(p.Technology == params.ASIC)
+	tree, inBand, pipes := leaf.Bit(p.Accumulate == params.Reproducible), leaf.Bit(p.InBand), leaf.Bit(p.Mode != 2)
+	asic, offsets := leaf.Bit(p.Technology == params.ASIC), leaf.Bit(p.InBand || p.Mode == 1)
 	// a 32-bit pattern as the signed integer that Verilog's plain parameters are
 	init := int(int32(icrc.Init()))
 
@@ -138,26 +140,18 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits, InBand: inBand})
 	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
 		EOFDelay: endDelay(p), Margin: parser.WordsBehind})
-	counters := len(contract.Counters(p.Mode))
-	addMode := addModeII
-	if p.Mode == 3 {
-		addMode = addModeIII
-	}
-	decide, wire := addMode(c, p, counters)
-	parts := decides(p, counters).Add(c, decide)
+	counters := len(blockCounters(p))
+	mode := map[int]func(*graph.Composite, params.Params, int) modeBlocks{1: addModeI, 2: addModeII, 3: addModeIII}[p.Mode](c, p, counters)
 	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d)})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
-		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes})
-	aggregate := c.Add("u_aggregate", aggregatedata.AggregateData{Bytes: p.BusBytes, Row: d.RowBytes, Double: d.LaneBanks - 1,
-		Slots: d.Slots, SlotW: d.SlotBits, Planes: d.Planes, MTUWords: d.MTUWords, WordsW: d.WordCountBits, PktW: d.PacketAddrBits,
-		Tree: tree, Stages: d.AdderStages, ECC: leaf.Bit(p.ECC), Banks: p.PayloadBanks,
-		F32: slices.Contains(p.DTypes, contract.FP32), F16: slices.Contains(p.DTypes, contract.FP16), B16: slices.Contains(p.DTypes, contract.BF16),
-		Sum: slices.Contains(p.Ops, contract.SUM), Min: slices.Contains(p.Ops, contract.MIN), Max: slices.Contains(p.Ops, contract.MAX)})
+		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes,
+		Park: leaf.Bit(p.Park)})
+	aggregate := c.Add("u_aggregate", aggregates(p))
 	replicate := c.Add("u_replicate", replicatedata.ReplicateData{Bytes: p.BusBytes, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, AddrW: d.ReplayAddrBits, DepthW: d.HeaderAddrBits, InBand: inBand,
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, AddrW: d.ReplayAddrBits, DepthW: d.HeaderAddrBits, InBand: offsets,
 		Flops: leaf.Bit(d.ReplayFlops)})
 	translate := c.Add("u_translate", translateheader.TranslateHeader{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
-		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, InBand: inBand, Late: asic, OnePort: asic})
+		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, InBand: offsets, Late: asic, OnePort: asic})
 	join := c.Add("u_assemble", assemble.Assemble{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), LenW: d.PayloadLenBits, WordsW: d.WordCountBits})
 	icrcInsert := c.Add("u_icrc_insert", icrc.Insert{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), Init: init})
 	txStep := c.Add("u_crc_tx", icrc.Step{Bytes: p.BusBytes})
@@ -165,13 +159,13 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	send := c.Add("u_forward", forward.Forward{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), BeatsW: d.ForwardAddrBits, DepthW: d.HeaderAddrBits,
 		Margin: parser.BeatsBehind, Flops: leaf.Bit(d.ForwardFlops)})
 	gate := c.Add("u_gate", parser.Gate{Width: 4})
-	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: contract.Magic, Version: int(version.Reset), Mode: p.Mode, Bytes: p.BusBytes,
+	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: contract.Magic, Version: int(version.Reset), Mode: mode.registers, Bytes: p.BusBytes,
 		Lanes: p.Lanes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes, Slots: d.Slots,
 		Window: p.WindowPackets, Arith: int(int32(arith.Reset)), IPID: contract.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
-		Counters: counters, Timeout: d.PipeTimeoutUS})
+		Counters: len(contract.Params{Mode: mode.registers, Park: p.Park}.Counters()), Park: leaf.Bit(p.Park), Timeout: d.PipeTimeoutUS})
 
 	b := blocks{gate: gate, parse: parse, icrcCheck: icrcCheck, rxStep: rxStep, rxResidue: rxResidue, lookup: lookup, packets: packets,
-		steps: parts.Steps, decide: decide, work: parts.Work, acks: acks, slots: slots, aggregate: aggregate,
+		steps: mode.parts.Steps, decide: mode.decide, work: mode.parts.Work, messages: mode.messages, acks: acks, slots: slots, aggregate: aggregate,
 		replicate: replicate, translate: translate, join: join, icrcInsert: icrcInsert, txStep: txStep, txTail: txTail, send: send, csrs: csrs}
 	if p.VLAN {
 		if b.tags, err = addTags(c, p, model); err != nil {
@@ -180,12 +174,43 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	}
 	b.receive(c, in)
 	b.judge(c)
-	ranges(c, p, d, parts.Steps, decide, slots, translate)
+	ranges(c, p, d, b.steps, b.decide, slots, translate)
 	b.add(c)
 	b.emit(c, out)
 	b.control(c)
-	wire(parts.Steps, slots, csrs)
+	mode.wire(&b)
+	if p.Park {
+		b.park(c, p)
+	}
 	return c.Build()
+}
+
+// modeBlocks are what a mode adds to the graph.
+type modeBlocks struct {
+	decide *graph.Instance
+	parts  decider.Parts
+	// messages are what only Mode I has, nil in other modes.
+	messages *messageBlocks
+	// registers is the mode whose registers inc_csr has.
+	registers int
+	// wire gives the mode's blocks what only they have, once all blocks are there.
+	wire func(*blocks)
+}
+
+// aggregates are the parameters of what adds payloads. Its unit is a packet's payload, in Mode I that of the least path MTU.
+func aggregates(p params.Params) aggregatedata.AggregateData {
+	d := p.Derived()
+	a := aggregatedata.AggregateData{Bytes: p.BusBytes, Row: d.RowBytes, Double: d.LaneBanks - 1,
+		Slots: d.Slots, SlotW: d.SlotBits, Planes: d.Planes, MTUWords: d.MTUWords, WordsW: d.WordCountBits, PktW: d.PacketAddrBits,
+		Tree: leaf.Bit(p.Accumulate == params.Reproducible), Stages: d.AdderStages, ECC: leaf.Bit(p.ECC), Banks: p.PayloadBanks,
+		F32: slices.Contains(p.DTypes, contract.FP32), F16: slices.Contains(p.DTypes, contract.FP16), B16: slices.Contains(p.DTypes, contract.BF16),
+		Sum: slices.Contains(p.Ops, contract.SUM), Min: slices.Contains(p.Ops, contract.MIN), Max: slices.Contains(p.Ops, contract.MAX)}
+	if p.Mode == 1 {
+		unit := p.Contract().LeastPathMTU()
+		a.Slots, a.SlotW = d.Slots*p.MessageBytes/unit, checks(p, 0).UnitW()
+		a.MTUWords, a.WordsW = unit/p.BusBytes, leaf.Clog2(unit/p.BusBytes)+1
+	}
+	return a
 }
 
 // blocks are the blocks of a core, to be connected.
@@ -194,6 +219,7 @@ type blocks struct {
 	gate, parse, icrcCheck, rxStep, rxResidue, lookup, packets *graph.Instance
 	// decide and add
 	steps, decide, work, acks, slots, aggregate *graph.Instance
+	messages                                    *messageBlocks
 	// out
 	replicate, translate, join, icrcInsert, txStep, txTail, send *graph.Instance
 	// registers
@@ -234,8 +260,12 @@ func (b *blocks) judge(c *graph.Composite) {
 	c.Connect(b.packets.Pin("vrd_end"), b.work.Pin("vrd_end"))
 	c.Link(b.decide, b.slots, "rd_")
 	c.Link(b.decide, b.slots, "wr_")
-	c.Link(b.steps, b.slots, "wr_")
-	c.Link(b.slots, b.steps, "slot_")
+	if b.messages == nil {
+		c.Link(b.steps, b.slots, "wr_")
+		c.Link(b.slots, b.steps, "slot_")
+	} else {
+		c.Link(b.slots, b.decide, "slot_")
+	}
 	c.Link(b.slots, b.decide, "init_")
 	c.Link(b.decide, b.slots, "init_")
 	c.Link(b.decide, b.acks, "ack_")
@@ -247,9 +277,11 @@ func (b *blocks) judge(c *graph.Composite) {
 
 // add connects what adds payloads.
 func (b *blocks) add(c *graph.Composite) {
-	c.Link(b.work, b.aggregate, "op_")
-	c.Link(b.aggregate, b.work, "op_")
-	c.Connect(b.work.Pin("pkt_start"), b.aggregate.Pin("pkt_start"))
+	if b.messages == nil {
+		c.Link(b.work, b.aggregate, "op_")
+		c.Link(b.aggregate, b.work, "op_")
+		c.Connect(b.work.Pin("pkt_start"), b.aggregate.Pin("pkt_start"))
+	}
 	c.Connect(b.packets.Pin("newest"), b.aggregate.Pin("newest"))
 	c.Connect(b.aggregate.Pin("oldest"), b.packets.Pin("oldest"))
 	c.Link(b.aggregate, b.packets, "rd_")
@@ -264,7 +296,9 @@ func (b *blocks) emit(c *graph.Composite, out graph.StreamEnd) {
 	c.Link(b.replicate, b.aggregate, "emit_")
 	c.Link(b.replicate, b.translate, "req_")
 	c.Link(b.translate, b.replicate, "req_")
-	b.tags.header(c, b)
+	if b.messages == nil {
+		b.tags.header(c, b)
+	}
 	c.Link(b.join, b.translate, "hdr_")
 	c.Link(b.replicate, b.join, "word_")
 	c.Link(b.join, b.replicate, "word_")
@@ -282,7 +316,11 @@ func (b *blocks) emit(c *graph.Composite, out graph.StreamEnd) {
 // control connects the registers.
 func (b *blocks) control(c *graph.Composite) {
 	c.Connect(b.slots.Pin("grp_live"), b.steps.Pin("grp_live"), b.csrs.Pin("grp_live"))
-	b.tags.registers(c, b)
+	if b.messages == nil {
+		b.tags.registers(c, b)
+		c.Connect(b.slots.Pin("grp_refused"), b.csrs.Pin("grp_refused"))
+		c.Connect(b.slots.Pin("grp_overlap"), b.csrs.Pin("grp_overlap"))
+	}
 	c.Connect(b.csrs.Pin("cfg_foreign_bypass"), b.lookup.Pin("cfg_foreign_bypass"))
 	c.Connect(b.csrs.Pin("cfg_bypass_port"), b.lookup.Pin("cfg_bypass_port"))
 	c.Connect(b.csrs.Pin("cfg_ip_id"), b.translate.Pin("cfg_ip_id"))
@@ -298,11 +336,27 @@ func (b *blocks) control(c *graph.Composite) {
 	c.Connect(b.csrs.Pin("grp_enable"), b.slots.Pin("grp_enable"))
 	c.Connect(b.csrs.Pin("grp_start"), b.slots.Pin("grp_start"))
 	c.Connect(b.slots.Pin("grp_busy"), b.csrs.Pin("grp_busy"))
-	c.Connect(b.slots.Pin("grp_refused"), b.csrs.Pin("grp_refused"))
-	c.Connect(b.slots.Pin("grp_overlap"), b.csrs.Pin("grp_overlap"))
 	c.Link(b.replicate, b.csrs, "count_")
 	c.Link(b.aggregate, b.csrs, "count_")
 	c.Link(b.csrs, b.aggregate, "inject_")
+}
+
+// park connects what parks groups: the registers ask RecycleBuffer, and that asks the block that decides.
+func (b *blocks) park(c *graph.Composite, p params.Params) {
+	for _, name := range []string{"grp_park", "grp_unpark"} {
+		c.Connect(b.csrs.Pin(name), b.slots.Pin(name))
+	}
+	c.Connect(b.slots.Pin("grp_parked"), b.csrs.Pin("grp_parked"), b.decide.Pin("grp_parked"))
+	c.Connect(b.slots.Pin("grp_undrained"), b.csrs.Pin("grp_undrained"))
+	c.Link(b.slots, b.decide, "park_")
+	c.Link(b.decide, b.slots, "park_")
+	for _, name := range []string{"cfg_park_rnr", "cfg_park_timer"} {
+		if p.Mode == 2 {
+			c.Connect(b.csrs.Pin(name), b.decide.Pin(name))
+		} else {
+			c.Open(b.csrs.Pin(name), "as PIPE_CTRL says")
+		}
+	}
 }
 
 // tables connects a block from whose tables the registers read the words of endpoints.
@@ -317,17 +371,17 @@ func decides(p params.Params, counters int) decider.Decider {
 	d := p.Derived()
 	return decider.Decider{LenW: d.PayloadLenBits, WordsW: d.WordCountBits, Bytes: p.BusBytes, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
 		SlotW: d.SlotBits, Planes: d.Planes, Tree: leaf.Bit(p.Accumulate == params.Reproducible), Halves: leaf.Bit(d.HasWide), Groups: p.Groups,
-		PktW: d.PacketAddrBits, ICRC: leaf.Bit(p.ICRCCheck), InBand: leaf.Bit(p.InBand), Counters: counters}
+		PktW: d.PacketAddrBits, ICRC: leaf.Bit(p.ICRCCheck), InBand: leaf.Bit(p.InBand), Park: leaf.Bit(p.Park), Counters: counters}
 }
 
-// addModeII adds the block that decides in Mode II. wire gives it what only Mode II has, once the other blocks are there.
-func addModeII(c *graph.Composite, p params.Params, counters int) (decide *graph.Instance, wire func(steps, slots, csrs *graph.Instance)) {
-	decide = c.Add("u_check", checkduplicate.CheckDuplicate(decides(p, counters)))
-	return decide, func(_, _, csrs *graph.Instance) {
-		c.Connect(csrs.Pin("cfg_gap_nak"), decide.Pin("cfg_gap_nak"))
+// addModeII adds the block that decides in Mode II.
+func addModeII(c *graph.Composite, p params.Params, counters int) modeBlocks {
+	decide := c.Add("u_check", checkduplicate.CheckDuplicate(decides(p, counters)))
+	return modeBlocks{decide: decide, parts: decides(p, counters).Add(c, decide), registers: 2, wire: func(b *blocks) {
+		c.Connect(b.csrs.Pin("cfg_gap_nak"), decide.Pin("cfg_gap_nak"))
 		for _, name := range []string{"cfg_rnr_timer", "cfg_rnr", "cfg_cnp", "cfg_timeout"} {
-			c.Open(csrs.Pin(name), "no pipes")
+			c.Open(b.csrs.Pin(name), "no pipes")
 		}
-		c.Tie(csrs.Pin("grp_failed"), 0)
-	}
+		c.Tie(b.csrs.Pin("grp_failed"), 0)
+	}}
 }

@@ -10,14 +10,14 @@ import (
 	"incforge/rtlgen/params"
 )
 
-// addModeIII adds the block that decides in Mode III, in CheckDuplicate's place, who answers and who sends again (docs/pipes.md). wire
-// gives them what only Mode III has, once the other blocks are there.
-func addModeIII(c *graph.Composite, p params.Params, counters int) (decide *graph.Instance, wire func(steps, slots, csrs *graph.Instance)) {
+// addModeIII adds the block that decides in Mode III, in CheckDuplicate's place, who answers and who sends again (docs/pipes.md).
+func addModeIII(c *graph.Composite, p params.Params, counters int) modeBlocks {
 	d := p.Derived()
-	decide = c.Add("u_check", checkpipe.CheckPipe{Decider: decides(p, counters)})
+	decide := c.Add("u_check", checkpipe.CheckPipe{Decider: decides(p, counters)})
 	answer := c.Add("u_answer", sendack.SendAck{EIW: d.EIBits})
 	repeat := c.Add("u_repeat", retransmission.Retransmission{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, ClockMHz: p.ClockMHz})
-	return decide, func(steps, slots, csrs *graph.Instance) {
+	return modeBlocks{decide: decide, parts: decides(p, counters).Add(c, decide), registers: 3, wire: func(b *blocks) {
+		steps, slots, csrs := b.steps, b.slots, b.csrs
 		c.Link(decide, answer, "rcv_")
 		c.Link(answer, decide, "ans_")
 		for _, name := range []string{"rcv_takes", "rcv_behind", "rcv_ahead"} {
@@ -53,7 +53,7 @@ func addModeIII(c *graph.Composite, p params.Params, counters int) (decide *grap
 			c.Output(o.name, o.bits, graph.Doc(o.doc))
 		}
 		c.Link(decide, c, "mon_")
-	}
+	}}
 }
 
 // signal is an output of both tops.

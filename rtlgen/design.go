@@ -39,7 +39,7 @@ type Design struct {
 }
 
 // ErrNoVerilog means that the parameters are legal, and that the reference engine alone has what they ask for.
-var ErrNoVerilog = errors.New("there is no Verilog of Mode I yet, only the reference engine (docs/termination.md): verify, collective and chaos take it with --dut reference")
+var ErrNoVerilog = errors.New("of this there is no Verilog yet, only the reference engine (docs/termination.md): verify, collective and chaos take it with --dut reference")
 
 // Generate builds the design for p. Illegal parameters are refused with all their problems (params.Problems) before anything is made, and those of
 // Mode I with ErrNoVerilog.
@@ -52,14 +52,18 @@ func generate(p params.Params, attach bool) (*Design, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if p.Mode == 1 {
-		return nil, fmt.Errorf("generate %s: mode 1: %w", p.Name, ErrNoVerilog)
+	if err := noVerilog(p); err != nil {
+		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
 	}
 	model, err := contract.NewModel(p.Contract())
 	if err != nil {
 		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
 	}
-	core, err := composeCore(p, model)
+	one, err := contract.NewModel(p.OneEngine().Contract())
+	if err != nil {
+		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
+	}
+	core, err := composeCore(p.OneEngine(), one)
 	if err != nil {
 		return nil, fmt.Errorf("generate %s: %w", p.Name, err)
 	}
@@ -227,7 +231,7 @@ func manifest(p params.Params, model contract.Model, derived json.RawMessage, rt
 	return contract.Manifest{
 		Schema: contract.Schema, Name: p.Name, Digest: digest(p, rtl), Params: p.Contract(), Derived: derived,
 		Clock: contract.Clock{Port: contract.ClockPort, Reset: contract.ResetPort, MHz: float64(p.ClockMHz)},
-		Files: rtl.Paths(), Registers: model.Registers, Counters: model.CounterNames(),
+		Files: rtl.Paths(), Registers: model.Registers, Counters: p.Contract().CounterNames(),
 	}
 }
 

@@ -85,7 +85,7 @@ func TestManifest(t *testing.T) {
 			}
 		}
 		derived := d.Params.Derived()
-		want := 8 * derived.Slots * derived.Planes * d.Params.MTUBytes
+		want := 8 * derived.Slots * derived.Planes * d.Params.Contract().SlotBytes() * d.Params.Engines
 		if d.Params.ECC {
 			word := min(8*derived.RowBytes, 128)
 			want += want / word * map[int]int{32: 7, 64: 8, 128: 9}[word]
@@ -100,7 +100,7 @@ func TestDigest(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for _, set := range []string{"name=mini2", "members=3", "ports=5", "window_packets=2", "icrc_check=false", "clock_mhz=200", "mtu_bytes=512",
-		"groups=1", "buffer_bytes=32768", "bus_bytes=16", "memory=ram"} {
+		"groups=1", "buffer_bytes=32768", "bus_bytes=16", "memory=ram", "engines=2"} {
 		p, err := params.Preset("mini", set)
 		require.NoError(t, err)
 		d, err := rtlgen.Generate(p)
@@ -165,7 +165,7 @@ func shape(rng *rand.Rand, i int) params.Params {
 		Name: fmt.Sprintf("shape%d", i), Mode: 2, BusBytes: pick(8, 16, 32, 64), DTypes: []params.DType{contract.INT32}, Ops: []params.Op{contract.SUM},
 		Accumulate: params.InPlace, Groups: pick(1, 2, 3, 5, 64), Members: pick(1, 2, 3, 4, 7, 8, 15, 16), Ports: pick(1, 2, 3, 4, 17, 32),
 		MTUBytes: pick(256, 512, 1024, 2048, 4096), WindowPackets: pick(1, 2, 4, 16), ClockMHz: pick(1, 250, 2000),
-		ICRCCheck: rng.IntN(4) != 0, Memory: params.MemoryAuto, Technology: params.FPGA, PayloadBanks: 1, InBand: rng.IntN(4) != 0,
+		ICRCCheck: rng.IntN(4) != 0, Memory: params.MemoryAuto, Technology: params.FPGA, PayloadBanks: 1, InBand: rng.IntN(4) != 0, Engines: 1,
 	}
 	p.Lanes = p.BusBytes / 4
 	p.BufferBytes = p.MTUBytes * (2*p.WindowPackets + pick(0, 0, 1, 3, 32))
@@ -180,6 +180,9 @@ func TestAnyShapeLints(t *testing.T) {
 		p := shape(rng, i)
 		if i == 1 {
 			p.Ports, p.PortBytes, p.PortClockMHz = 2, p.BusBytes/4, []float64{322.265625, 100}
+		}
+		if i == 2 {
+			p.Engines, p.Groups = 3, 2
 		}
 		t.Run(strings.ReplaceAll(strings.TrimSpace(string(p.YAML())), "\n", " "), func(t *testing.T) {
 			t.Parallel()

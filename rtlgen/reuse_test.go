@@ -46,6 +46,18 @@ func TestReuse(t *testing.T) {
 	}
 }
 
+// TestReuseOfMessages: of Mode I's lines at least seven tenths are Mode III's unchanged, and it lacks none that another mode could share but those of what
+// it does in another way.
+func TestReuseOfMessages(t *testing.T) {
+	t.Parallel()
+	r := ReuseOf(generated(t, "mini1"), generated(t, "mini3", "in_band=false", "buffer_bytes=32768"))
+	t.Log(r.Text())
+	assert.GreaterOrEqual(t, r.ModuleShare(), 0.8, r.Text())
+	assert.GreaterOrEqual(t, r.LineShare(), 0.7, r.Text())
+	assert.Empty(t, r.Changed)
+	assert.Equal(t, []string{"inc_check_pipe", "inc_send_ack"}, r.Added)
+}
+
 // TestReuseCounts works a small case out by hand.
 func TestReuseCounts(t *testing.T) {
 	t.Parallel()

@@ -14,13 +14,16 @@ import (
 // withPorts wraps a core: one pair of streams a port, a fair arbiter in, a demultiplexer out.
 func withPorts(p params.Params, model contract.Model, core *graph.Module) (*graph.Module, error) {
 	d := p.Derived()
+	if p.Engines > 1 {
+		return withEngines(p, model, core)
+	}
 	c := graph.NewComposite(p.Name+"_switch", fmt.Sprintf("%s with one pair of AXI4-Streams for each of %d ports", core.Name, p.Ports))
 	ports(c, model.AddrBits)
 	engine := c.Instance("u_core", core)
 	arbiter := c.Add("u_arbiter", stream.PortArbiter{Ports: p.Ports, PortW: d.PortBits, Bytes: p.BusBytes})
 	demux := c.Add("u_demux", stream.PortDemux{Ports: p.Ports, PortW: d.PortBits, Bytes: p.BusBytes})
 	if p.PortBytes > 0 {
-		addPortQueues(c, p, model.AddrBits).wire(c, p, arbiter, demux, engine)
+		addPortQueues(c, p, model.AddrBits).wire(c, p, turns(c, arbiter, demux), engine)
 	} else {
 		plainPorts(c, p, arbiter, demux)
 		c.Link(c, engine, "s_axil_")
@@ -31,7 +34,7 @@ func withPorts(p params.Params, model contract.Model, core *graph.Module) (*grap
 	c.Output("mon_valid", 1, graph.Doc("a frame's last beat enters the core"))
 	c.Output("mon_port", d.PortBits, graph.Doc("the port that it came from"))
 	c.Link(arbiter, c, "mon_")
-	if p.Mode == 3 {
+	if p.Mode != 2 {
 		for _, o := range monitor(d) {
 			c.Connect(engine.Pin(o.name), c.Output(o.name, o.bits, graph.Doc(o.doc)))
 		}

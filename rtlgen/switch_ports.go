@@ -76,8 +76,8 @@ func portSides(c *graph.Composite, p params.Params) []portSide {
 	return sides
 }
 
-// wire connects the queues with the ports outside, the arbiter, the demultiplexer and the registers of the engine.
-func (q portQueues) wire(c *graph.Composite, p params.Params, arbiter, demux, engine *graph.Instance) {
+// wire connects the queues with the ports outside, with what join joins those of a port to, and with the registers behind the ports'.
+func (q portQueues) wire(c *graph.Composite, p params.Params, join func(port int, rx, tx *graph.Instance), engine *graph.Instance) {
 	beat := graph.Shape{Data: 8 * p.PortBytes, Keep: p.PortBytes, Last: true}
 	marked := beat
 	marked.User = 1
@@ -94,6 +94,21 @@ func (q portQueues) wire(c *graph.Composite, p params.Params, arbiter, demux, en
 		c.Connect(rx.Pin("high"), side.high)
 		c.Connect(rx.Pin("mon_end"), side.end)
 		c.Connect(rx.Pin("mon_drop"), side.drop)
+		join(i, rx, tx)
+		for k, pin := range []graph.Pin{rx.Pin("count_frame"), rx.Pin("count_error"), rx.Pin("count_long"), rx.Pin("count_hung"), rx.Pin("count_full"),
+			tx.Pin("count_frame"), tx.Pin("count_full")} {
+			c.Connect(pin, q.regs.Pin("count").Bit(i*len(contract.PortCounters())+k))
+		}
+	}
+	c.Link(c, q.regs, "s_axil_")
+	c.Link(q.regs, c, "s_axil_")
+	c.LinkAs(q.regs, "m_axil_", engine, "s_axil_")
+	c.LinkAs(engine, "s_axil_", q.regs, "m_axil_")
+}
+
+// turns joins the queues of a port with the arbiter and the demultiplexer of one engine.
+func turns(c *graph.Composite, arbiter, demux *graph.Instance) func(port int, rx, tx *graph.Instance) {
+	return func(i int, rx, tx *graph.Instance) {
 		for _, signal := range []string{"tdata", "tkeep", "tvalid", "tlast"} {
 			at := func(inst *graph.Instance, name string) graph.Pin {
 				w := rx.Pin("m_axis_" + signal).Width()
@@ -106,13 +121,5 @@ func (q portQueues) wire(c *graph.Composite, p params.Params, arbiter, demux, en
 		c.Open(demux.Pin("m_axis_tuser").Bit(i), "no frame with err reaches the engine")
 		c.Connect(arbiter.Pin("s_axis_tready").Bit(i), rx.Pin("m_axis_tready"))
 		c.Connect(tx.Pin("s_axis_tready"), demux.Pin("m_axis_tready").Bit(i))
-		for k, pin := range []graph.Pin{rx.Pin("count_frame"), rx.Pin("count_error"), rx.Pin("count_long"), rx.Pin("count_hung"), rx.Pin("count_full"),
-			tx.Pin("count_frame"), tx.Pin("count_full")} {
-			c.Connect(pin, q.regs.Pin("count").Bit(i*len(contract.PortCounters())+k))
-		}
 	}
-	c.Link(c, q.regs, "s_axil_")
-	c.Link(q.regs, c, "s_axil_")
-	c.LinkAs(q.regs, "m_axil_", engine, "s_axil_")
-	c.LinkAs(engine, "s_axil_", q.regs, "m_axil_")
 }

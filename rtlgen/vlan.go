@@ -39,9 +39,16 @@ func endDelay(p params.Params) int {
 	return delay
 }
 
+// blockCounters are the names of the counters that the mode's blocks and inc_csr have: all but that of vlan.
+func blockCounters(p params.Params) []string {
+	without := p.Contract()
+	without.VLAN = false
+	return without.CounterNames()
+}
+
 func addTags(c *graph.Composite, p params.Params, model contract.Model) (*tags, error) {
 	d := p.Derived()
-	counters := contract.CounterNames(p.Mode)
+	counters := blockCounters(p)
 	snapshot, err := model.Registers.Register("COUNTER_SNAPSHOT")
 	if err != nil {
 		return nil, fmt.Errorf("802.1Q tags: %w", err)

@@ -150,7 +150,7 @@ func (a *app) serve(ctx context.Context, server *grpc.Server, listen string, fil
 func mapBytes(m *contract.Manifest) int {
 	size := 0
 	for _, r := range m.Registers {
-		size = max(size, int(r.Offset)+(r.Size()-1)*int(r.Stride)+4)
+		size = max(size, int(r.At(r.Size()-1))+4)
 	}
 	return size
 }

@@ -26,6 +26,7 @@ type chaosFlags struct {
 	sets                                []string
 	seeds, kind, caseFile, json, failed string
 	shrink, workers, mode               int
+	park                                bool
 	place                               place.Flags
 }
 
@@ -59,6 +60,9 @@ A failure prints the command that reproduces it, and is shrunk to a smaller case
 				}
 				return a.chaosCase(cmd.Context(), &f, kind)
 			}
+			if f.park && (f.mode == 1 || len(args) > 0 || f.caseFile != "") {
+				return usagef("--park is for runs without CONFIG in Mode II or III; --set park=true changes one")
+			}
 			if len(args) > 0 && cmd.Flags().Changed("mode") {
 				return usagef("--mode is for runs without CONFIG, which has a mode of its own; --set mode=%d changes it", f.mode)
 			}
@@ -68,6 +72,7 @@ A failure prints the command that reproduces it, and is shrunk to a smaller case
 	fl.StringVar(&f.seeds, "seeds", "1:200", "first and last seed, FROM:TO, or one")
 	fl.StringVar(&f.kind, "dut", chaos.Reference, "implementation: reference, rtl, mixed (some switches of a tree are one, some the other)")
 	fl.IntVar(&f.mode, "mode", 2, "mode of the configurations used when no CONFIG is given: 1, 2, 3")
+	fl.BoolVar(&f.park, "park", false, "configurations with park: groups are parked and unparked among their calls, in Modes II and III")
 	fl.StringArrayVar(&f.sets, "set", nil, "override a parameter of every CONFIG, KEY=VALUE; may be given more than once")
 	fl.StringVar(&f.caseFile, "case", "", "run the case in this YAML file instead of seeds")
 	fl.StringVar(&f.failed, "failures", filepath.Join(buildDir, "failures"), "folder for shrunk cases")
@@ -99,6 +104,9 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 	case len(args) == 0:
 		mode = f.mode
 		configs = chaos.Standard(f.kind, f.mode)
+		if f.park {
+			configs = chaos.Parking(f.kind, f.mode)
+		}
 	}
 	r, done, err := a.chaosRunner(ctx, f, f.kind, configs)
 	if err != nil {
@@ -120,6 +128,9 @@ func (a *app) chaosCampaign(ctx context.Context, f *chaosFlags, args []string) e
 		"%.1f s, %.1f cases/s, %.0f packets/s\n",
 		sum.Cases, len(sum.Failures), sum.Calls, sum.Resets, sum.Restarted, sum.Packets, sum.Lost, sum.Duplicated, sum.Reordered, sum.Corrupted,
 		sum.Resent, sum.WallSeconds, sum.CasesPerSecond, sum.PacketsPerSecond)
+	if sum.Parks > 0 {
+		fmt.Fprintf(a.out, "%d times a group was parked, %d times a switch refused\n", sum.Parks, sum.Refused)
+	}
 	if f.json != "" {
 		text, err := json.MarshalIndent(struct {
 			Kind    string     `json:"kind"`

@@ -86,6 +86,7 @@ A violation is printed as a message sequence chart and saved as a scenario for -
 	fl.IntVar(&c.Reorder, "reorder", 0, "most packets that overtake others")
 	fl.IntVar(&c.Dup, "dup", 0, "most packets that are delivered twice")
 	fl.IntVar(&c.Early, "timeouts", 0, "most timers that expire early; the others expire only when no packet is in flight")
+	fl.IntVar(&c.Park, "park", 0, "most times a switch is parked, while it is drained, to be unparked at any time")
 	fl.IntVar(&c.RNR, "rnr", 0, "most times a host has no receive posted and answers with an RNR NAK")
 	fl.BoolVar(&c.Free, "free", false, "mode 3: interleave an engine's sends with everything else instead of sending at once")
 	fl.BoolVar(&c.Empty, "empty", false, "send packets without payload, as a barrier does")

@@ -99,7 +99,7 @@ func New(cfg Config) (a *Agent, err error) {
 	if cfg.Switch == nil {
 		cfg.Switch = alone{}
 	}
-	a = &Agent{cfg: cfg, p: cfg.Manifest.Params, drv: ctrl.New(cfg.Bus, cfg.Manifest), records: make([]record, cfg.Manifest.Params.Groups)}
+	a = &Agent{cfg: cfg, p: cfg.Manifest.Params, drv: ctrl.New(cfg.Bus, cfg.Manifest), records: make([]record, cfg.Manifest.Params.AllGroups())}
 	fail.If(cfg.Lifetime <= 0, "a packet's lifetime of %v", cfg.Lifetime)
 	fail.If(a.turns() < 2, "of %d queue pair numbers a turn there are not two turns", a.p.Records())
 	fail.On(a.identify())

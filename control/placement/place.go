@@ -409,7 +409,7 @@ func (p *Placer) Usage() []Usage {
 	for i, n := range p.net.Nodes {
 		if n.Engine != nil {
 			s := p.nodes[i]
-			all = append(all, Usage{n.Name, n.Engine.Slots(), s.memory.left(), slotBytes(n.Engine), s.groups, n.Engine.Groups, s.down})
+			all = append(all, Usage{n.Name, n.Engine.Slots(), s.memory.left(), slotBytes(n.Engine), s.groups, n.Engine.AllGroups(), s.down})
 		}
 	}
 	return all

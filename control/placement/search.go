@@ -145,7 +145,7 @@ func (s *search) lacks(node, k int) string {
 	switch {
 	case n.down:
 		return "is down"
-	case n.groups >= e.Groups:
+	case n.groups >= e.AllGroups():
 		return fmt.Sprintf("serves %d groups and can serve no more", n.groups)
 	case n.memory.most < s.slots(e, k):
 		text := fmt.Sprintf("has %s left, %s asked", kib(e, n.memory.left()), kib(e, s.slots(e, k)))
@@ -164,7 +164,7 @@ func (s *search) usable(node, k int) bool {
 		return false
 	}
 	n := &s.p.nodes[node]
-	return s.empty || !n.down && n.groups < s.p.engines[e].Groups && n.memory.most >= s.fits[e].slots<<k
+	return s.empty || !n.down && n.groups < s.p.engines[e].AllGroups() && n.memory.most >= s.fits[e].slots<<k
 }
 
 // slotBytes is what a slot of an engine holds.

@@ -23,7 +23,7 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 	if err := common.Rules("inc_check_duplicate", 2, 23).Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_check_duplicate")
+	source, err := leaf.SourceParking(files, "inc_check_duplicate", p.Park != 0)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 	if err != nil {
 		return nil, fmt.Errorf("inc_check_duplicate: %w", err)
 	}
-	return &graph.Module{
+	module := &graph.Module{
 		Name: "inc_check_duplicate", Block: "CheckDuplicate", Source: source, Latency: "5 to 7 cycles, a frame in 2",
 		Purpose: "decides what every frame does",
 		Params: []graph.Param{
@@ -49,6 +49,7 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 		},
 		Ports: slices.Concat(
 			[]graph.Port{leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("cfg_gap_nak", 1)},
+			p.parkPorts(),
 			common.FramePorts(frameNames()...),
 			common.AckPorts(),
 			common.VerdictPorts(),
@@ -63,7 +64,22 @@ func (p CheckDuplicate) Module() (*graph.Module, error) {
 			{Path: "u_done", Words: leaf.Pow2(common.GroupBits()), Bits: 24, Role: "state", Module: "inc_ram_1r1w"},
 		},
 		Submodules: []*graph.Module{ahead, least, memory},
-	}, nil
+	}
+	if p.Park != 0 {
+		module.Params = slices.Insert(module.Params, len(module.Params)-1, graph.Param{Name: "GROUPS", Value: p.Groups})
+		module.Memories = append(module.Memories,
+			graph.Memory{Path: "u_lasts", Words: leaf.Pow2(common.GroupBits()), Bits: p.MaskW + 24, Role: "state", Module: "inc_ram_1r1w"})
+	}
+	return module, nil
+}
+
+// parkPorts are the pins about groups that are parked: how their data is answered, and those to RecycleBuffer.
+func (p CheckDuplicate) parkPorts() []graph.Port {
+	if p.Park == 0 {
+		return nil
+	}
+	return slices.Concat([]graph.Port{leaf.In("cfg_park_rnr", 1), leaf.In("cfg_park_timer", 5)}, decider.Decider(p).ParkPorts(),
+		[]graph.Port{leaf.Out("holds", 1)})
 }
 
 // frameNames are what it asks of a frame in inc_frame_steps, and says to it.

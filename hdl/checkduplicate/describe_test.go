@@ -58,3 +58,11 @@ func TestLeastAckDescription(t *testing.T) {
 	hdltest.Check(t, []graph.Describer{checkduplicate.LeastAck{EPW: 1}, checkduplicate.LeastAck{EPW: 4}},
 		[]hdltest.Refused{{Leaf: checkduplicate.LeastAck{}, Params: []graph.Param{{Name: "EP_W", Value: 0}}, Rule: "EP_W must be at least 1"}})
 }
+
+// With groups that can be parked the module has more pins, and two counters more.
+func TestParkingDescription(t *testing.T) {
+	t.Parallel()
+	parks := with(func(p *checkduplicate.CheckDuplicate) { p.Park, p.Counters = 1, counters+2 })
+	hdltest.Check(t, []graph.Describer{parks}, []hdltest.Refused{{Leaf: with(func(p *checkduplicate.CheckDuplicate) { p.Park = 1 }),
+		Params: []graph.Param{{Name: "COUNTERS", Value: counters}}, Rule: "COUNTERS must be the number of the mode's counters"}})
+}

@@ -24,6 +24,12 @@
 //               a frame that was looked at before its group was live is dropped, however late its verdict; a group that dies in the cycle
 //               of a decision is still alive for it
 //   in-band     a control that opens a range is ctl_open when it is good, and comes again; tx_psn of a frame of a range is a group's PSN
+`ifdef INC_PARK
+//   parking     a frame of a parked group (grp_parked) finds no slot: new data is dropped, and answered with an RNR NAK. While park_valid
+//               stands no frame leaves A but the control of a range that was just opened; when B and C are empty it is looked whether
+//               park_group is drained: park_take comes with the answer, 4 cycles later and as many as the minimum over acknowledgements has
+//               stages. u_lasts has for each group the last PSN that somebody contributed to, and whose acknowledgements count there
+`endif
 //   reset       empty
 //   not done    payload, copies, headers, offsets, and who acknowledged what: it says what is to be done with them
 `default_nettype none
@@ -45,6 +51,10 @@ module inc_check_duplicate #(
     parameter TREE     = 0,
     // 1: there are element types of 16 bits; their slots are two units
     parameter HALVES   = 0,
+`ifdef INC_PARK
+    // number of groups
+    parameter GROUPS   = 2,
+`endif
     // number of counters
     // contract: parameter 2
     parameter COUNTERS = 46
@@ -54,6 +64,17 @@ module inc_check_duplicate #(
     input  wire                rst,
 
     input  wire                cfg_gap_nak,
+`ifdef INC_PARK
+    input  wire                cfg_park_rnr,
+    input  wire [4:0]          cfg_park_timer,
+    input  wire [GROUPS-1:0]   grp_parked,
+    // whether a group is drained
+    input  wire                park_valid,
+    input  wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] park_group,
+    output wire                park_take,
+    output wire                park_drained,
+    output wire                holds,
+`endif
 
     // the frame, in inc_frame_steps: the one that goes into A with s_go
     input  wire                s_go,
@@ -272,10 +293,19 @@ module inc_check_duplicate #(
                C_DROP_STALE = 33, C_DROP_WINDOW = 34, C_DROP_SHAPE = 35, C_RANGE_OPEN = 38, C_TX_ACK_UP = 40, C_TX_REACK = 41,
                C_DROP_RANGE = 42, C_DROP_BAD_CONTROL = 43, C_DROP_CONTROL = 44, C_DROP_STALE_ACK = 45, C_COUNT = 46;
     // contract: end
+`ifdef INC_PARK
+    // contract: parking 2
+    localparam C_TX_RNR = 46, C_DROP_PARKED = 47, C_PARKED_COUNT = 48;
+    // contract: end
+`endif
 
 `ifndef __ICARUS__
     generate
+`ifdef INC_PARK
+        if (COUNTERS != C_PARKED_COUNT) begin : gen_bad_counters
+`else
         if (COUNTERS != C_COUNT) begin : gen_bad_counters
+`endif
             $error("inc_check_duplicate: COUNTERS must be the number of the mode's counters");
         end
         if (TREE < 0 || TREE > 1 || HALVES < 0 || HALVES > 1) begin : gen_bad_tree
@@ -349,6 +379,12 @@ module inc_check_duplicate #(
     // ---- state: of endpoints, and the highest complete PSN of groups ----
 
     wire                 ep_we, done_we;
+`ifdef INC_PARK
+    // it is looked whether a group is drained: its state is read, what was acknowledged is asked
+    wire                 k_reads, k_asks;
+    wire [MASK_W-1:0]    k_mask;
+    wire [(1 << GRP_W):0] parked_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_parked};
+`endif
     wire [EP_BITS-1:0]   ram_ep;
     wire [23:0]          ram_done;
     // as C will write it
@@ -371,8 +407,13 @@ module inc_check_duplicate #(
         .we    (done_we || init_take),
         .waddr (done_we ? c_group : init_group),
         .wdata (done_we ? n_done : init_psn - 24'd1),
+`ifdef INC_PARK
+        .re    (rd_en || k_reads),
+        .raddr (k_reads ? park_group : a_group),
+`else
         .re    (rd_en),
         .raddr (a_group),
+`endif
         .rdata (ram_done)
     );
 
@@ -454,9 +495,19 @@ module inc_check_duplicate #(
     // in-band: data of no range, which is a control that opens one, a bad control, or astray; data that is not what its range has there
     wire syn_any     = b_syn_ack || b_syn_rnr || b_syn_nak;
     wire outside     = b_data && !b_in_range;
+`ifdef INC_PARK
+    wire parked      = parked_wide[{1'b0, b_group}];
+    wire would_open  = outside && b_opens && (f_in_order || !b_opens_up);
+    wire opens       = would_open && !parked;
+`else
     wire opens       = outside && b_opens && (f_in_order || !b_opens_up);
+`endif
     wire bad_control = outside && b_bad_control;
+`ifdef INC_PARK
+    wire astray      = outside && !would_open && !b_bad_control && !b_wrong_role;
+`else
     wire astray      = outside && !opens && !b_bad_control && !b_wrong_role;
+`endif
     wire contradicts = b_data && b_in_range && b_contradicts;
     wire stale_ack   = b_ack && !b_in_range;
     wire placed      = !astray && !bad_control && !contradicts && !stale_ack;
@@ -466,17 +517,37 @@ module inc_check_duplicate #(
     // how it ends is seen when it is decided.
     wire sound       = b_fine && placed && (!b_data || b_whole) && role_ok && (!b_ack || syn_any);
 
+`ifdef INC_PARK
+    // what needs a slot and has none: what is next of a child, new data of a Broadcast, a control that would open a range
+    wire slotless_up   = sound && b_data && b_in_range && b_up && f_in_order && parked;
+    wire slotless_down = sound && b_data && b_in_range && !b_up && b_spreads && parked && !(b_ranged && f_behind);
+    wire slotless      = slotless_up || slotless_down || (sound && would_open && parked);
+    wire park_nak      = slotless && cfg_park_rnr && b_host && f_in_order && (b_ranged || b_up);
+    wire up          = sound && b_data && b_in_range && b_up && !slotless_up;
+    wire down        = sound && b_data && b_in_range && !b_up && !slotless_down;
+`else
     wire up          = sound && b_data && b_in_range && b_up;
     wire down        = sound && b_data && b_in_range && !b_up;
+`endif
     wire ahead       = !f_in_order && !f_behind;
     wire accept      = up && f_in_order && f_window && (f_first || f_same);
+`ifdef INC_PARK
+    wire resend      = up && f_behind && f_tag_ok && f_complete && !parked;
+    // its result is gone with its slot; its receiver may have acknowledged it
+    wire gone        = up && f_behind && !resend && (b_host || b_reduces);
+`else
     wire resend      = up && f_behind && f_tag_ok && f_complete;
+`endif
     wire completes   = accept && f_full;
     wire asks_nak    = ahead && cfg_gap_nak && b_host && !f_nak_sent;
     wire gap_nak     = up && asks_nak;
     // its control was lost
     wire base_nak    = b_fine && astray && asks_nak && f_at_base;
+`ifdef INC_PARK
+    wire nak         = gap_nak || base_nak || park_nak;
+`else
     wire nak         = gap_nak || base_nak;
+`endif
 
     // down data of an in-band group that is not behind; that of a Broadcast takes its slot
     wire moves       = b_ranged && down && !f_behind;
@@ -506,6 +577,9 @@ module inc_check_duplicate #(
     reg [MASK_W-1:0]  c_dest;
     reg               c_has_parent, c_acts, c_ack, c_cnp, c_opens, c_up, c_down, c_ahead, c_behind, c_window, c_accept, c_first, c_same_imm;
     reg               c_resend, c_completes, c_gap_nak, c_base_nak, c_late, c_keeps, c_builds;
+`ifdef INC_PARK
+    reg               c_slotless, c_park_nak, c_gone;
+`endif
     reg               c_need_min, c_need_rest, c_need_pick;
     reg               c_bad_tver, c_bad_opcode, c_too_long, c_astray, c_bad_control, c_contradicts, c_stale_ack, c_not_whole, c_wrong_role;
     reg               c_bad_syndrome;
@@ -536,12 +610,21 @@ module inc_check_duplicate #(
             c_gap_nak      <= gap_nak;
             c_base_nak     <= base_nak;
             c_late         <= late;
+`ifdef INC_PARK
+            c_slotless     <= slotless;
+            c_park_nak     <= park_nak;
+            c_gone         <= gone;
+`endif
             c_keeps        <= sound && b_ack && speaks;
             c_builds       <= f_builds;
             c_dest         <= completes ? result_mask : resend ? resend_mask : down ? b_out_mask : answers ? answer_mask : b_self;
             c_need_min     <= answers && b_ack && b_spreads;
             c_need_rest    <= late && b_spreads;
+`ifdef INC_PARK
+            c_need_pick    <= gap_nak || gone || (late && b_reduces);
+`else
             c_need_pick    <= gap_nak || (late && b_reduces);
+`endif
             // what an acknowledgement says, or that all are through with what came before the range that ends
             c_ack_psn      <= b_data ? b_range_before : b_syn_ack ? b_psn : b_psn_before;
 
@@ -574,10 +657,17 @@ module inc_check_duplicate #(
 
     // ---- what was acknowledged ----
 
+`ifdef INC_PARK
+    assign ack_rd    = (b_go && !b_bypass) || k_asks;
+    assign ack_group = k_asks ? park_group : b_group;
+    assign ack_self  = c_valid ? c_self : NOBODY;
+    assign ack_mask  = c_valid ? c_ack_mask : k_mask;
+`else
     assign ack_rd    = b_go && !b_bypass;
     assign ack_group = b_group;
     assign ack_self  = c_self;
     assign ack_mask  = c_ack_mask;
+`endif
     // an answer to data is about what its receiver has: the endpoint itself, in a Reduce the parent; a Broadcast's about what all have
     assign ack_pick  = c_reduces ? c_parent_mask : c_self;
     assign ack_psn   = c_ack_psn;
@@ -634,6 +724,13 @@ module inc_check_duplicate #(
     // a NAK of what all have is an old one: what follows may never have been sent
     wire up_ack     = c_syn_ack || covered;
     wire reack      = c_late && (c_reduces ? c_behind && parent_has : c_spreads && all_have_reg);
+`ifdef INC_PARK
+    // a retransmission whose receiver has acknowledged it: with the last that it has, of the frame's range
+    wire [23:0] gone_past  = picked_reg - c_psn;
+    wire        regone     = c_gone && !reack && !gone_past[23];
+    wire        answered   = reack || regone;
+    wire        refuses    = c_park_nak && !reack;
+`endif
 
     // ---- form: everything that the verdict will only let pass ----
 
@@ -643,7 +740,11 @@ module inc_check_duplicate #(
 
     wire from_slot = c_accept || (c_resend && !reack);
     wire copies    = c_down && !reack;
+`ifdef INC_PARK
+    wire makes_ack = c_gap_nak || c_base_nak || refuses || answered;
+`else
     wire makes_ack = c_gap_nak || c_base_nak || reack;
+`endif
     wire reaches   = c_dest != NOBODY;
     wire [WORDS_W-1:0] all_words = c_accept ? c_words : c_resend && !reack ? c_slot_words : copies ? c_words : {WORDS_W{1'b0}};
     wire               emits     = (copies || (TREE == 0 && (c_completes || (c_resend && !reack)))) && reaches;
@@ -669,7 +770,13 @@ module inc_check_duplicate #(
 
     always @* begin
         steps = {COUNTERS{1'b0}};
+`ifdef INC_PARK
+        steps[C_UP_DATA]          = c_up && !answered;
+        steps[C_TX_RNR]           = refuses;
+        steps[C_DROP_PARKED]      = c_slotless && !reack;
+`else
         steps[C_UP_DATA]          = c_up && !reack;
+`endif
         steps[C_AGG]              = c_accept;
         steps[C_BUFFERED]         = c_accept && !c_completes;
         steps[C_WIPE]             = c_completes;
@@ -692,11 +799,19 @@ module inc_check_duplicate #(
         steps[C_DROP_WRONG_ROLE]  = c_wrong_role;
         steps[C_DROP_SYNDROME]    = c_bad_syndrome;
         steps[C_DROP_GAP]         = c_up && !reack && c_ahead;
+`ifdef INC_PARK
+        steps[C_DROP_STALE]       = c_up && !answered && c_behind && !c_resend;
+`else
         steps[C_DROP_STALE]       = c_up && !reack && c_behind && !c_resend;
+`endif
         steps[C_DROP_WINDOW]      = c_up && !c_ahead && !c_behind && !c_window;
         steps[C_DROP_SHAPE]       = c_up && !c_ahead && !c_behind && c_window && !c_accept;
         steps[C_TX_ACK_UP]        = c_need_min && reaches && answers_up;
+`ifdef INC_PARK
+        steps[C_TX_REACK]         = answered;
+`else
         steps[C_TX_REACK]         = reack;
+`endif
         steps[C_DROP_RANGE]       = c_astray;
         steps[C_DROP_BAD_CONTROL] = c_bad_control;
         steps[C_DROP_CONTROL]     = c_contradicts;
@@ -709,19 +824,37 @@ module inc_check_duplicate #(
             t_sends   <= makes_ack || ((c_completes || (c_resend && !reack) || copies || c_ack || c_cnp) && reaches
                                        && !(c_need_min && !answers_up));
             t_kind    <= {(c_ack || c_cnp) && c_reduces, (c_completes && !c_has_parent) || copies};
+`ifdef INC_PARK
+            t_mask    <= answered ? c_self : c_dest;
+`else
             t_mask    <= reack ? c_self : c_dest;
+`endif
             t_opcode  <= from_slot ? wr_opcode : makes_ack ? OP_ACK : c_opcode;
             t_se      <= from_slot ? wr_se : copies && c_se;
             t_pad     <= from_slot ? wr_pad : copies ? c_pad : 2'd0;
             t_ce      <= from_slot ? wr_ce : !makes_ack && c_ce;
+`ifdef INC_PARK
+            t_psn     <= refuses ? c_wire_psn : regone ? (c_ranged && parent_has ? c_end : picked_reg) : c_gap_nak ? gap_psn
+                         : c_base_nak ? c_range_base : reack ? c_end : c_cnp ? c_wire_psn
+`else
             t_psn     <= c_gap_nak ? gap_psn : c_base_nak ? c_range_base : reack ? c_end : c_cnp ? c_wire_psn
+`endif
                          : c_need_min ? (up_ack ? least : least + 24'd1) : c_psn;
+`ifdef INC_PARK
+            t_ext     <= from_slot ? wr_ext : refuses ? {3'b001, cfg_park_timer, c_msn} : regone ? {ACK_PLAIN, picked_msn_reg}
+                         : c_gap_nak || c_base_nak ? {NAK_SEQUENCE, c_msn}
+`else
             t_ext     <= from_slot ? wr_ext : c_gap_nak || c_base_nak ? {NAK_SEQUENCE, c_msn}
+`endif
                          : reack ? {ACK_PLAIN, c_reduces ? picked_msn_reg : rest_msn_reg}
                          : c_need_min ? {up_ack ? ACK_PLAIN : c_ext[31:24], least_msn} : c_ext;
             t_plen    <= from_slot ? wr_plen : copies ? c_plen : {LEN_W{1'b0}};
             t_words   <= all_words;
+`ifdef INC_PARK
+            t_in_band <= c_ranged && !c_cnp && !c_base_nak && !refuses;
+`else
             t_in_band <= c_ranged && !c_cnp && !c_base_nak;
+`endif
             t_dir     <= makes_ack || c_ack;
             t_opens   <= c_opens;
             t_keeps   <= c_keeps;
@@ -803,6 +936,68 @@ module inc_check_duplicate #(
         end
     end
 
+`ifdef INC_PARK
+    // ---- parking: the last PSN that somebody has contributed to, and whose acknowledgements count there, follow a commit by a cycle; between
+    // two frames they are compared with what is complete, and with what was acknowledged ----
+
+    localparam [2:0] K_IDLE = 3'd0, K_READ = 3'd1, K_ASK = 3'd2, K_WAIT = 3'd3, K_LOOK = 3'd4, K_SAY = 3'd5;
+    reg  [2:0]        k_state;
+    reg               k_opened;        // a range is open whose control is not decided
+    reg               k_drained;
+    reg  [MASK_W-1:0] l_mask;
+    reg               l_valid;
+    reg  [GRP_W-1:0]  l_group;
+    reg  [23:0]       l_psn;
+    wire [23:0]       k_last;
+    wire [23:0]       l_past    = l_psn - k_last;
+    wire              notes     = good && (c_accept || t_done_we);
+    wire              opened    = c_done && c_opened && !c_bypass;
+    wire [23:0]       k_ahead   = ram_done - k_last;
+    wire [23:0]       k_unacked = ack_rest - ram_done;
+
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(MASK_W + 24), .ADDR_W(GRP_W)) u_lasts (
+        .clk   (clk),
+        .we    (l_valid || init_take),
+        .waddr (l_valid ? l_group : init_group),
+        .wdata (l_valid ? {l_mask, l_past[23] ? k_last : l_psn} : {NOBODY, init_psn - 24'd1}),
+        .re    (notes || opened || k_reads),
+        .raddr (k_reads ? park_group : c_group),
+        .rdata ({k_mask, k_last})
+    );
+
+    assign holds        = park_valid && !k_opened;
+    assign k_reads      = k_state == K_READ;
+    assign k_asks       = k_state == K_ASK;
+    assign park_take    = k_state == K_SAY;
+    assign park_drained = k_drained;
+
+    always @(posedge clk) begin
+        l_valid <= notes || opened;
+        l_group <= c_group;
+        l_psn   <= notes ? c_psn : c_range_before;
+        l_mask  <= c_ack_mask;
+        if (c_opening) begin
+            k_opened <= 1'b1;
+        end else if (c_done) begin
+            k_opened <= 1'b0;
+        end
+        case (k_state)
+            K_IDLE:  k_state <= holds && !b_valid && !c_valid && !l_valid ? K_READ : K_IDLE;
+            K_READ:  k_state <= K_ASK;
+            K_ASK:   k_state <= K_WAIT;
+            K_WAIT:  k_state <= ack_ready ? K_LOOK : K_WAIT;
+            K_LOOK:  k_state <= K_SAY;
+            default: k_state <= K_IDLE;
+        endcase
+        k_drained <= !k_ahead[23] && !(ack_rest_any && k_unacked[23]);
+        if (rst) begin
+            k_state  <= K_IDLE;
+            k_opened <= 1'b0;
+            l_valid  <= 1'b0;
+        end
+    end
+
+`endif
     // ---- counters, a cycle later: exactly one of the drops, or the actions ----
 
     reg [COUNTERS-1:0] count_reg;
@@ -819,6 +1014,9 @@ module inc_check_duplicate #(
     end
     assign count = count_reg;
 
+`ifdef INC_PARK
+    wire unused_park = &{1'b0, l_past, k_ahead, k_unacked, gone_past};
+`endif
     wire unused_bits = &{1'b0, s_psn, init_ei, s_unit, distance, beyond, overrun, opened_past, picked_past, rest_past, gap_low};
 
 endmodule

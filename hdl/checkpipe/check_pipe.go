@@ -26,7 +26,7 @@ func (p CheckPipe) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_check_pipe")
+	source, err := leaf.SourceParking(files, "inc_check_pipe", p.Park != 0)
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +67,9 @@ func (p CheckPipe) ports() []graph.Port {
 			leaf.In("clk", 1),
 			leaf.In("rst", 1),
 			leaf.In("grp_live", p.Groups),
+		},
+		p.ParkPorts(),
+		[]graph.Port{
 			leaf.In("tbl_grp_we", 1),
 			leaf.In("tbl_index", p.EIW),
 			leaf.In("tbl_word", 4),

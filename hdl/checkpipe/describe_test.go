@@ -62,3 +62,11 @@ func TestDescription(t *testing.T) {
 		{Leaf: with(func(p *cd) { p.Bytes = 12 }), Params: []graph.Param{{Name: "BYTES", Value: 12}}, Rule: bytes},
 	})
 }
+
+// With groups that can be parked the module has more pins, and one counter more.
+func TestParkingDescription(t *testing.T) {
+	t.Parallel()
+	parks := with(func(p *checkpipe.CheckPipe) { p.Park, p.Counters = 1, counters+1 })
+	hdltest.Check(t, []graph.Describer{parks}, []hdltest.Refused{{Leaf: with(func(p *checkpipe.CheckPipe) { p.Park = 1 }),
+		Params: []graph.Param{{Name: "COUNTERS", Value: counters}}, Rule: "COUNTERS must be the number of the mode's counters"}})
+}

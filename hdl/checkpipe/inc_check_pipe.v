@@ -30,6 +30,11 @@
 //               accepted; set by init_* while no frame is being written; the slots a pipe has come from GROUP_PIPE of its group
 //   in-band     a control that opens a range is ctl_open when it is good, and comes again; tx_psn of data of a range is a group's PSN
 //   monitor     mon_act_*: docs/pipes.md section 7, in the cycle of the commit; of a result sent at once when its tx_* is pushed
+`ifdef INC_PARK
+//   parking     a parked group (grp_parked) has pipes without slots. While park_valid stands no frame leaves A but the control of a range that
+//               was just opened; when B and C are empty it is looked, before any action, whether both pipes of park_group are: park_take comes
+//               with the answer 2 cycles later, and a drained group's pipes then begin at the first slots of wherever they will be
+`endif
 //   reset       idle
 //   not done    payload, copies, headers, offsets; ePSN and answers are SendAck's, timers, laggards and the queue Retransmission's, the minimum over
 //               acknowledgements ReceiveACK's
@@ -65,6 +70,14 @@ module inc_check_pipe #(
     input  wire                rst,
 
     input  wire [GROUPS-1:0]   grp_live,
+`ifdef INC_PARK
+    input  wire [GROUPS-1:0]   grp_parked,
+    // whether a group is drained
+    input  wire                park_valid,
+    input  wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] park_group,
+    output wire                park_take,
+    output wire                park_drained,
+`endif
 
     // control plane
     input  wire                tbl_grp_we,
@@ -368,10 +381,19 @@ module inc_check_pipe #(
                C_TX_RNR = 47, C_TX_RETRANSMIT = 48, C_TIMEOUT = 49, C_RX_DUPLICATE = 50, C_DOWN_TAKEN = 51, C_DROP_FULL = 52,
                C_COUNT = 53;
     // contract: end
+`ifdef INC_PARK
+    // contract: parking 3
+    localparam C_DROP_PARKED = 53, C_PARKED_COUNT = 54;
+    // contract: end
+`endif
 
 `ifndef __ICARUS__
     generate
+`ifdef INC_PARK
+        if (COUNTERS != C_PARKED_COUNT) begin : gen_bad_counters
+`else
         if (COUNTERS != C_COUNT) begin : gen_bad_counters
+`endif
             $error("inc_check_pipe: COUNTERS must be the number of the mode's counters");
         end
         if (EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
@@ -418,6 +440,10 @@ module inc_check_pipe #(
     endgenerate
     wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
 
+`ifdef INC_PARK
+    wire [(1 << GRP_W):0] parked_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_parked};
+
+`endif
     // ---- whose turn: an action's, if the frame is not ready or had its turn; never between a range's opening and its control ----
 
     reg        turn_reg;               // of frames: an action was the last
@@ -426,11 +452,19 @@ module inc_check_pipe #(
     reg        r_valid;                // the second frame of what was decided last is to be pushed
     wire       d_busy;                 // acknowledgements are on their way to `start`
 
+`ifdef INC_PARK
+    reg  [1:0] k_step;                 // of a look whether a group is drained: it begins, state, answer; 0 is none
+    wire       k_start;
+`endif
     wire x_busy   = x_step != 3'd0;
     wire x_due    = !opened_reg && !(turn_reg && vrd_valid && frm_waits);
     wire x_wants  = act_valid && x_due && !x_busy;
     // a frame that is still coming in is looked at again after the action
+`ifdef INC_PARK
+    wire x_start  = x_wants && !d_busy && !r_valid && !(c_valid && vrd_valid) && !k_start && k_step == 2'd0;
+`else
     wire x_start  = x_wants && !d_busy && !r_valid && !(c_valid && vrd_valid);
+`endif
     wire x_acts;
     // one frame may pass an action that is on its way, and no other
     assign c_free   = c_valid ? !(act_soon && !opened_reg) : !(act_soon && x_due) && !x_busy;
@@ -438,16 +472,26 @@ module inc_check_pipe #(
     // ---- state: of pipes, by when it is needed: where `start` is, what has come, what was sent ----
 
     wire                a_look;        // the frame in A is looked at again
+`ifdef INC_PARK
+    wire                place_rd = s_go || a_look || x_start || k_start;
+    wire [GRP_W-1:0]    place_group = k_start ? park_group : x_start ? act_group : a_look ? a_group : s_group;
+`else
     wire                place_rd = s_go || a_look || x_start;
     wire [GRP_W-1:0]    place_group = x_start ? act_group : a_look ? a_group : s_group;
+`endif
     wire [2*HEAD_W-1:0] heads, d_heads, heads_next;
     wire                heads_we;
     wire [GRP_W-1:0]    heads_group;
     wire [SLOT_W-1:0]   tbl_n = tbl_data[F_GROUP_PIPE_N +: SLOT_W];
     wire [SLOT_W-1:0]   pipe_n;
     wire                pipe_set;
+`ifdef INC_PARK
+    wire                tail_rd = a_go || redo || x_start || k_start;
+    wire [GRP_W-1:0]    tail_group = k_start ? park_group : x_start ? act_group : redo ? b_group : a_group;
+`else
     wire                tail_rd = a_go || redo || x_start;
     wire [GRP_W-1:0]    tail_group = x_start ? act_group : redo ? b_group : a_group;
+`endif
     wire [2*TAIL_W-1:0] tails;
     reg  [2*TAIL_W-1:0] n_tails;       // as C will write it
     wire                tails_we;
@@ -637,7 +681,11 @@ module inc_check_pipe #(
     wire a_needs = a_data && (!in_ring || a_outside);
     wire acks_ahead = (b_valid && b_ack) || (c_valid && c_ack) || d_busy;
     wire a_clear = a_outside ? !b_valid && !c_valid && !d_busy : !acks_ahead;
+`ifdef INC_PARK
+    assign holds   = x_busy || x_start || (park_valid && !opened_reg);
+`else
     assign holds   = x_busy || x_start;
+`endif
     assign a_ready = (a_second && (!a_needs || a_exact)) || a_bypass;
     assign a_look  = a_valid && !a_bypass && a_second && a_needs && !a_exact && a_clear && !holds;
 
@@ -767,13 +815,25 @@ module inc_check_pipe #(
     wire wrong_role  = in_order && !current && b_wrong_role;
     wire opener      = in_order && !current && b_opens;
     wire astray      = in_order && !current && !b_bad_control && !b_wrong_role && !b_opens;
+`ifdef INC_PARK
+    wire parked      = parked_wide[{1'b0, b_group}];
+    wire opens       = opener && b_drained && !parked;
+`else
     wire opens       = opener && b_drained;
+`endif
     wire placed      = in_order && current && !contradicts;
     wire sized       = placed && b_whole;
     wire fits        = b_near || (b_in_ring && f_moved);
+`ifdef INC_PARK
+    wire slotless    = parked && (sized || opener);
+    wire full        = !parked && ((sized && !fits) || (opener && !b_drained));
+    wire accept      = sized && fits && (f_first || f_same) && !parked;
+    wire misfit      = sized && fits && !(f_first || f_same) && !parked;
+`else
     wire full        = (sized && !fits) || (opener && !b_drained);
     wire accept      = sized && fits && (f_first || f_same);
     wire misfit      = sized && fits && !(f_first || f_same);
+`endif
     wire counted     = duplicate || gap || full || misfit || accept;
     // by the roles that hold now
     wire now_down    = b_ranged && !current ? b_was_down : b_down;
@@ -787,7 +847,11 @@ module inc_check_pipe #(
 
     assign rcv_duplicate = duplicate;
     assign rcv_gap       = gap;
+`ifdef INC_PARK
+    assign rcv_full      = full || slotless;
+`else
     assign rcv_full      = full;
+`endif
     assign rcv_accept    = accept;
     assign rcv_go        = b_go;
 
@@ -826,6 +890,9 @@ module inc_check_pipe #(
         steps[C_RX_DUPLICATE]     = duplicate;
         steps[C_DOWN_TAKEN]       = accept && !b_up;
         steps[C_DROP_FULL]        = full;
+`ifdef INC_PARK
+        steps[C_DROP_PARKED]      = slotless;
+`endif
     end
 
     // ---- C: what was sent and acknowledged, and the verdict ----
@@ -962,6 +1029,29 @@ module inc_check_pipe #(
         end
     end
 
+`ifdef INC_PARK
+    // ---- parking: what the pipes of a group have is read between two frames, and said a cycle later. Empty pipes may begin anywhere, so they
+    // begin at their first slots, and will do so whatever number of slots they are given ----
+
+    reg                k_drained;
+    reg [2*HEAD_W-1:0] k_heads;
+    wire [SLOT_W:0]    k_bias_a = {(SLOT_W+1){1'b0}} - start_a[SLOT_W:0];
+    wire [SLOT_W:0]    k_bias_b = {(SLOT_W+1){1'b0}} - start_b[SLOT_W:0];
+
+    assign k_start      = park_valid && !opened_reg && k_step == 2'd0 && !b_valid && !c_valid && !x_busy && !d_busy && !r_valid;
+    assign park_take    = k_step == 2'd2;
+    assign park_drained = k_drained;
+
+    always @(posedge clk) begin
+        k_step    <= k_start ? 2'd1 : k_step == 2'd1 ? 2'd2 : 2'd0;
+        k_drained <= start_a == tails[24 +: 24] && start_b == tails[TAIL_W+24 +: 24];
+        k_heads   <= {start_b, k_bias_b, start_a, k_bias_a};
+        if (rst) begin
+            k_step <= 2'd0;
+        end
+    end
+
+`endif
     // ---- D: an acknowledgement may move the start of its pipe, two cycles behind its commit: first the minimum, then what follows ----
 
     reg              d1_pipe_b, d1_root, d2_root;
@@ -985,9 +1075,15 @@ module inc_check_pipe #(
     wire [HEAD_W-1:0] fresh_head = {c_fresh, fresh_bias};
 
     assign d_busy      = d1_valid || d2_valid;
+`ifdef INC_PARK
+    assign heads_we    = c_opening || d2_valid || (park_take && k_drained);
+    assign heads_group = park_take ? park_group : d2_valid ? d2_group : c_group;
+    assign heads_next  = park_take ? k_heads : d2_valid && !head_past[SLOT_W]
+`else
     assign heads_we    = c_opening || d2_valid;
     assign heads_group = d2_valid ? d2_group : c_group;
     assign heads_next  = d2_valid && !head_past[SLOT_W]
+`endif
                          ? (d2_pipe_b ? {head_wrapped, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_wrapped})
                          : d2_valid ? (d2_pipe_b ? {head_on, d_heads[0 +: HEAD_W]} : {d_heads[HEAD_W +: HEAD_W], head_on})
                          : c_opening ? {fresh_head, fresh_head} : {init_head, init_head};

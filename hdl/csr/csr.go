@@ -4,6 +4,7 @@ package csr
 
 import (
 	"fmt"
+	"slices"
 
 	"incforge/contract"
 	"incforge/hdl/graph"
@@ -33,6 +34,8 @@ type CSR struct {
 	MaskW int
 	// Counters: number of counters, as many as the mode has.
 	Counters int
+	// Park: 1 if groups can be parked, else 0.
+	Park int
 	// Timeout: reset value of PIPE_TIMEOUT in microseconds, 0 to 65,535; only Mode 3 has that register.
 	Timeout int
 }
@@ -45,12 +48,12 @@ func (p CSR) Module() (*graph.Module, error) {
 	rules.Refuse(p.Groups < 1 || p.Groups > 64 || p.EIW < p.EPW || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 64 and fit EI_W - EP_W bits")
 	rules.Refuse(p.EPW < 1 || p.EPW > 5 || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "EP_W must be 1 to 5 and MASK_W at most 2**EP_W")
 	rules.Refuse(p.PortW < 1 || p.PortW > 8 || p.Ports < 1 || p.Ports > 32 || p.Ports > leaf.Pow2(p.PortW), "PORTS must be 1 to 32 and fit PORT_W bits")
-	rules.Refuse(p.Counters != len(contract.Counters(p.Mode)), "COUNTERS must be the number of the mode's counters")
+	rules.Refuse(p.Counters != len(contract.Params{Mode: p.Mode, Park: p.Park != 0}.Counters()), "COUNTERS must be the number of the mode's counters")
 	rules.Refuse(p.Timeout < 0 || p.Timeout > 65535, "TIMEOUT must be 0 to 65535")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_csr")
+	source, err := leaf.SourceParking(files, "inc_csr", p.Park != 0)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +100,14 @@ func (p CSR) Module() (*graph.Module, error) {
 
 // ports are those of the Verilog: the AXI4-Lite slave, settings and tables for the other blocks, states and counters.
 func (p CSR) ports() []graph.Port {
-	return []graph.Port{
+	var parking []graph.Port
+	if p.Park != 0 {
+		parking = []graph.Port{
+			leaf.Out("cfg_park_rnr", 1), leaf.Out("cfg_park_timer", 5), leaf.Out("grp_park", p.Groups), leaf.Out("grp_unpark", p.Groups),
+			leaf.In("grp_parked", p.Groups), leaf.In("grp_undrained", p.Groups),
+		}
+	}
+	return slices.Concat([]graph.Port{
 		leaf.In("clk", 1),
 		leaf.In("rst", 1),
 		leaf.In("s_axil_awaddr", p.AxilW),
@@ -147,6 +157,7 @@ func (p CSR) ports() []graph.Port {
 		leaf.In("grp_live", p.Groups),
 		leaf.In("grp_refused", p.Groups),
 		leaf.In("grp_overlap", p.Groups),
+	}, parking, []graph.Port{
 		leaf.In("grp_failed", p.Groups*p.MaskW),
 		leaf.In("count", p.Counters),
 		leaf.In("count_fanout", 1),
@@ -154,5 +165,5 @@ func (p CSR) ports() []graph.Port {
 		leaf.In("count_frame", 1),
 		leaf.In("count_corrected", 1),
 		leaf.In("count_double", 1),
-	}
+	})
 }

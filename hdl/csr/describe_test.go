@@ -48,3 +48,12 @@ func TestDescription(t *testing.T) {
 		{Leaf: with(func(p *csr.CSR) { p.Timeout = 65536 }), Params: []graph.Param{{Name: "TIMEOUT", Value: 65536}}, Rule: "TIMEOUT must be 0 to 65535"},
 	})
 }
+
+// With groups that can be parked the registers have more pins and counters, in either mode.
+func TestParkingDescription(t *testing.T) {
+	t.Parallel()
+	two, three := mini(), pipes()
+	two.Park, two.Counters = 1, two.Counters+2
+	three.Park, three.Counters = 1, three.Counters+1
+	hdltest.Check(t, []graph.Describer{two, three}, nil)
+}

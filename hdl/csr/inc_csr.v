@@ -18,6 +18,11 @@
 //               enable, grp_overlap sets a status bit until GROUP_CTRL is written again; the group reads busy in that cycle still
 //   pipes       with MODE 3 there are PIPE_CTRL, PIPE_TIMEOUT, GROUP_PIPE and GROUP_FAILED; GROUP_PIPE goes out as word 1 of its group, which
 //               is then sent for nothing else; in other modes cfg_rnr_timer to cfg_timeout stay 0 and grp_failed is not looked at
+`ifdef INC_PARK
+//   parking     a write of GROUP_CTRL with enable and without reset to a group that is enabled is grp_park or grp_unpark for one cycle, by what
+//               it says of park, if that is not so already; grp_undrained sets a status bit until GROUP_CTRL is written again, grp_overlap
+//               its own. While a group is parked its GROUP_SLOTS and GROUP_PIPE are written like those of one that is not enabled
+`endif
 //   inject      a write of ECC_INJECT is inject_valid, high for one cycle, one cycle after it was taken; the register reads 0
 //   counters    step by one for every cycle in which their bit of `count` or their own count_* is high. COUNTER reads the low word and
 //               COUNTER_HIGH the high word of a copy of all; a read of COUNTER, unless COUNTER_SNAPSHOT.hold is set, and a write of 1 to
@@ -112,6 +117,14 @@ module inc_csr #(
     input  wire [GROUPS-1:0]       grp_live,
     input  wire [GROUPS-1:0]       grp_refused,
     input  wire [GROUPS-1:0]       grp_overlap,
+`ifdef INC_PARK
+    output wire                    cfg_park_rnr,
+    output wire [4:0]              cfg_park_timer,
+    output reg  [GROUPS-1:0]       grp_park,
+    output reg  [GROUPS-1:0]       grp_unpark,
+    input  wire [GROUPS-1:0]       grp_parked,
+    input  wire [GROUPS-1:0]       grp_undrained,
+`endif
     input  wire [GROUPS*MASK_W-1:0] grp_failed,
 
     input  wire [COUNTERS-1:0]     count,
@@ -138,8 +151,8 @@ module inc_csr #(
                F_PIPE_CTRL_CNP = 9, F_PIPE_TIMEOUT_MICROSECONDS = 0, W_PIPE_TIMEOUT_MICROSECONDS = 16, F_GROUP_FAILED_MASK = 0;
     localparam [0:0] R_CTRL_GAP_NAK = 1'd1, R_CTRL_FOREIGN_BYPASS = 1'd0, R_COUNTER_SNAPSHOT_HOLD = 1'd0, R_PIPE_CTRL_RNR = 1'd1,
                      R_PIPE_CTRL_CNP = 1'd0;
-    localparam [3:0] WORD_GROUP_CTRL = 4'd0, WORD_GROUP_STATUS = 4'd1, WORD_EP_CTRL = 4'd0, WORD_EP_LOCAL_QPN = 4'd1,
-                     NUM_EP_WORDS = 4'd10, WORD_GROUP_PIPE = 4'd1;
+    localparam [3:0] WORD_GROUP_CTRL = 4'd0, WORD_GROUP_STATUS = 4'd1, WORD_GROUP_SLOTS = 4'd3, WORD_EP_CTRL = 4'd0,
+                     WORD_EP_LOCAL_QPN = 4'd1, NUM_EP_WORDS = 4'd10, WORD_GROUP_PIPE = 4'd1;
     localparam [4:0] R_PIPE_CTRL_RNR_TIMER = 5'd1;
     localparam [15:0] AT_CTRL = 16'h000C, AT_IP_ID = 16'h000D, AT_ECC_INJECT = 16'h000E, AT_COUNTER_SNAPSHOT = 16'h000F,
                       AT_BYPASS_PORT = 16'h0100, AT_COUNTER = 16'h0200, AT_COUNTER_HIGH = 16'h0300, AT_GROUP_CTRL = 16'h0400,
@@ -186,6 +199,15 @@ module inc_csr #(
     endfunction
     // contract: end
 
+`ifdef INC_PARK
+    // contract: parking 2 3
+    localparam F_CTRL_PARK_RNR = 2, F_CTRL_PARK_TIMER = 8, W_CTRL_PARK_TIMER = 5, F_GROUP_CTRL_PARK = 2, F_GROUP_STATUS_PARKED = 3,
+               F_GROUP_STATUS_UNDRAINED = 4, C_PARKED_COUNT = MODE == 2 ? 48 : 54;
+    localparam [0:0] R_CTRL_PARK_RNR = 1'd1;
+    localparam [4:0] R_CTRL_PARK_TIMER = 5'd1;
+    // contract: end
+
+`endif
     // Every array begins at a multiple of the room that it has in the map, endpoints at one of 2**13: so no bit of an index takes a
     // subtraction, but the endpoints' highest three.
     localparam BYPASS_W = 8, COUNTER_W = 8, GROUP_W = 10, PIPE_W = 6, ENDPOINT_W = 13;
@@ -204,7 +226,11 @@ module inc_csr #(
         if (PORT_W < 1 || PORT_W > 8 || PORTS < 1 || PORTS > 32 || PORTS > (1 << PORT_W)) begin : gen_bad_ports
             $error("inc_csr: PORTS must be 1 to 32 and fit PORT_W bits");
         end
+`ifdef INC_PARK
+        if (COUNTERS != C_PARKED_COUNT) begin : gen_bad_counters
+`else
         if (COUNTERS != C_COUNT) begin : gen_bad_counters
+`endif
             $error("inc_csr: COUNTERS must be the number of the mode's counters");
         end
         if (AT_BYPASS_PORT[BYPASS_W-1:0] != {BYPASS_W{1'b0}} || AT_COUNTER[COUNTER_W-1:0] != {COUNTER_W{1'b0}}
@@ -262,6 +288,12 @@ module inc_csr #(
     reg [7:0]        wr_to;
     reg [5:0]        wr_owner;                  // the group of which it is a setting
     reg              wr_setting;
+`ifdef INC_PARK
+    reg              wr_movable;                // or may be written while the group is parked
+    reg              park_rnr_reg;
+    reg [4:0]        park_timer_reg;
+    reg [GROUPS-1:0] undrained_reg;
+`endif
     reg              wr_ok;
     reg              gap_nak_reg, foreign_bypass_reg, hold_reg;
     reg [15:0]       ip_id_reg;
@@ -281,6 +313,12 @@ module inc_csr #(
     wire [10:0] wr_ep_group = wr_number >> EP_W;
     // one place more than there can be groups, so that every number has one
     wire [64:0] enabled     = {{(65-GROUPS){1'b0}}, enable_reg};
+`ifdef INC_PARK
+    wire [64:0] parked      = {{(65-GROUPS){1'b0}}, grp_parked};
+
+    assign cfg_park_rnr   = park_rnr_reg;
+    assign cfg_park_timer = park_timer_reg;
+`endif
 
     assign s_axil_awready = awready_reg;
     assign s_axil_wready  = wready_reg;
@@ -317,14 +355,35 @@ module inc_csr #(
                 if (here) begin
                     enable_reg[g]  <= wdata[F_GROUP_CTRL_ENABLE];
                     overlap_reg[g] <= 1'b0;
+`ifdef INC_PARK
+                end else begin
+                    if (grp_refused[g]) begin
+                        enable_reg[g] <= 1'b0;
+                    end
+                    if (grp_overlap[g]) begin
+                        overlap_reg[g] <= 1'b1;
+                    end
+                end
+                grp_park[g]   <= here && wdata[F_GROUP_CTRL_ENABLE] && !wdata[F_GROUP_CTRL_RESET] && enable_reg[g] && !grp_refused[g]
+                                 && wdata[F_GROUP_CTRL_PARK] && !grp_parked[g];
+                grp_unpark[g] <= here && wdata[F_GROUP_CTRL_ENABLE] && !wdata[F_GROUP_CTRL_RESET] && enable_reg[g] && !grp_refused[g]
+                                 && !wdata[F_GROUP_CTRL_PARK] && grp_parked[g];
+                undrained_reg[g] <= !here && (undrained_reg[g] || grp_undrained[g]);
+`else
                 end else if (grp_refused[g]) begin
                     enable_reg[g]  <= 1'b0;
                     overlap_reg[g] <= grp_overlap[g];
                 end
+`endif
                 if (rst) begin
                     grp_start[g]   <= 1'b0;
                     enable_reg[g]  <= 1'b0;
                     overlap_reg[g] <= 1'b0;
+`ifdef INC_PARK
+                    grp_park[g]      <= 1'b0;
+                    grp_unpark[g]    <= 1'b0;
+                    undrained_reg[g] <= 1'b0;
+`endif
                 end
             end
         end
@@ -354,10 +413,17 @@ module inc_csr #(
                 wr_owner   <= wr_leads[4] ? wr_ep_group[5:0] : wr_leads[5] ? wr_pipe[5:0] : wr_group[9:4];
                 wr_setting <= wr_leads[4] || wr_leads[5]
                               || (wr_leads[3] && wr_group[3:0] != WORD_GROUP_CTRL && wr_group[3:0] != WORD_GROUP_STATUS);
+`ifdef INC_PARK
+                wr_movable <= wr_leads[5] || (wr_leads[3] && wr_group[3:0] == WORD_GROUP_SLOTS);
+`endif
                 w_state    <= W_CHECK;
             end
             W_CHECK: begin
+`ifdef INC_PARK
+                wr_ok   <= wr_to != 8'd0 && wfull && !(wr_setting && enabled[{1'b0, wr_owner}] && !(wr_movable && parked[{1'b0, wr_owner}]));
+`else
                 wr_ok   <= wr_to != 8'd0 && wfull && !(wr_setting && enabled[{1'b0, wr_owner}]);
+`endif
                 w_state <= W_ACT;
             end
             W_ACT: begin
@@ -377,6 +443,12 @@ module inc_csr #(
         if (wr_act && waddr == AT_CTRL) begin
             gap_nak_reg        <= wdata[F_CTRL_GAP_NAK];
             foreign_bypass_reg <= wdata[F_CTRL_FOREIGN_BYPASS];
+`ifdef INC_PARK
+            if (MODE == 2) begin
+                park_rnr_reg   <= wdata[F_CTRL_PARK_RNR];
+                park_timer_reg <= wdata[F_CTRL_PARK_TIMER +: W_CTRL_PARK_TIMER];
+            end
+`endif
         end
         if (wr_act && waddr == AT_IP_ID) begin
             ip_id_reg <= wdata[F_IP_ID_VALUE +: W_IP_ID_VALUE];
@@ -411,6 +483,10 @@ module inc_csr #(
             bvalid_reg         <= 1'b0;
             gap_nak_reg        <= R_CTRL_GAP_NAK;
             foreign_bypass_reg <= R_CTRL_FOREIGN_BYPASS;
+`ifdef INC_PARK
+            park_rnr_reg       <= MODE == 2 ? R_CTRL_PARK_RNR : 1'b0;
+            park_timer_reg     <= MODE == 2 ? R_CTRL_PARK_TIMER : 5'd0;
+`endif
             hold_reg           <= R_COUNTER_SNAPSHOT_HOLD;
             ip_id_reg          <= IP_ID[15:0];
             tbl_ep_we          <= 1'b0;
@@ -562,6 +638,10 @@ module inc_csr #(
                     AT_CTRL: begin
                         value[F_CTRL_GAP_NAK]        = gap_nak_reg;
                         value[F_CTRL_FOREIGN_BYPASS] = foreign_bypass_reg;
+`ifdef INC_PARK
+                        value[F_CTRL_PARK_RNR]       = park_rnr_reg;
+                        value[F_CTRL_PARK_TIMER +: W_CTRL_PARK_TIMER] = park_timer_reg;
+`endif
                     end
                     AT_IP_ID:            value[F_IP_ID_VALUE +: W_IP_ID_VALUE] = ip_id_reg;
                     AT_COUNTER_SNAPSHOT: value[F_COUNTER_SNAPSHOT_HOLD] = hold_reg;
@@ -579,11 +659,22 @@ module inc_csr #(
                 if (rd_to[3] && rd_group[15:4] == k[11:0]) begin
                     if (rd_group[3:0] == WORD_GROUP_CTRL) begin
                         value[F_GROUP_CTRL_ENABLE] = enable_reg[k];
+`ifdef INC_PARK
+                        value[F_GROUP_CTRL_PARK]   = grp_parked[k];
+`endif
                     end
                     if (rd_group[3:0] == WORD_GROUP_STATUS) begin
+`ifdef INC_PARK
+                        value[F_GROUP_STATUS_BUSY]    = grp_busy[k] || grp_refused[k] || grp_overlap[k] || grp_undrained[k];
+`else
                         value[F_GROUP_STATUS_BUSY]    = grp_busy[k] || grp_refused[k];
+`endif
                         value[F_GROUP_STATUS_ENABLED] = grp_live[k];
                         value[F_GROUP_STATUS_OVERLAP] = overlap_reg[k];
+`ifdef INC_PARK
+                        value[F_GROUP_STATUS_PARKED]    = grp_parked[k];
+                        value[F_GROUP_STATUS_UNDRAINED] = undrained_reg[k];
+`endif
                     end
                 end
                 if (rd_to[6] && rd_failed == k[15:0]) begin

@@ -41,6 +41,8 @@ type Decider struct {
 	ICRC int
 	// InBand: 1 if there are in-band groups, else 0.
 	InBand int
+	// Park: 1 if groups can be parked, else 0.
+	Park int
 	// Counters: number of counters.
 	Counters int
 }
@@ -64,7 +66,7 @@ func (p Decider) pairBits() int { return leaf.IndexBits(p.Planes) }
 // Rules are the rules for the parameters of a block that decides in that mode and takes so many bits of a slot's number at the most.
 func (p Decider) Rules(module string, mode, slotBits int) *leaf.Rules {
 	rules := leaf.NewRules(module)
-	rules.Refuse(p.Counters != len(contract.Counters(mode)), "COUNTERS must be the number of the mode's counters")
+	rules.Refuse(p.Counters != len(contract.Params{Mode: mode, Park: p.Park != 0}.Counters()), "COUNTERS must be the number of the mode's counters")
 	rules.Refuse(p.Tree < 0 || p.Tree > 1 || p.Halves < 0 || p.Halves > 1, "TREE and HALVES must be 0 or 1")
 	rules.Refuse(p.SlotW < 1 || p.SlotW > slotBits, fmt.Sprintf("SLOT_W must be 1 to %d", slotBits))
 	return rules
@@ -179,6 +181,16 @@ func (p Decider) AckPorts() []graph.Port {
 		leaf.Out("ack_lift", 1),
 		leaf.Out("ack_psn", 24),
 		leaf.Out("ack_msn", 24),
+	}
+}
+
+// ParkPorts are the pins of a mode's block to RecycleBuffer about groups that are parked; none if groups cannot be.
+func (p Decider) ParkPorts() []graph.Port {
+	if p.Park == 0 {
+		return nil
+	}
+	return []graph.Port{
+		leaf.In("grp_parked", p.Groups), leaf.In("park_valid", 1), leaf.In("park_group", p.GroupBits()), leaf.Out("park_take", 1), leaf.Out("park_drained", 1),
 	}
 }
 

@@ -54,7 +54,18 @@ type Parts struct {
 
 // Add adds inc_frame_steps and inc_offer_work to a composite, and connects them with the mode's block there, and with each other.
 func (p Decider) Add(c *graph.Composite, decide *graph.Instance) Parts {
-	parts := Parts{Steps: c.Add("u_steps", FrameSteps(p)), Work: c.Add("u_work", OfferWork(p))}
+	parts := p.AddParts(c, decide, p)
+	for _, port := range p.SlotPorts() { // what the slot will hold
+		if port.Dir == graph.In {
+			c.Connect(parts.Steps.Pin(port.Name), decide.Pin(port.Name))
+		}
+	}
+	return parts
+}
+
+// AddParts is Add for a block that says itself what a slot will hold, with the parameters that works have.
+func (p Decider) AddParts(c *graph.Composite, decide *graph.Instance, works Decider) Parts {
+	parts := Parts{Steps: c.Add("u_steps", FrameSteps(p)), Work: c.Add("u_work", OfferWork(works))}
 	for _, port := range p.stepPorts() {
 		_, taken := decide.Module.Port(port.Name)
 		switch pin := parts.Steps.Pin(port.Name); {
@@ -66,11 +77,6 @@ func (p Decider) Add(c *graph.Composite, decide *graph.Instance) Parts {
 			c.Connect(pin, decide.Pin(port.Name))
 		default:
 			c.Connect(decide.Pin(port.Name), pin)
-		}
-	}
-	for _, port := range p.SlotPorts() { // what the slot will hold
-		if port.Dir == graph.In {
-			c.Connect(parts.Steps.Pin(port.Name), decide.Pin(port.Name))
 		}
 	}
 	c.Link(decide, parts.Work, "work_")

@@ -4,10 +4,12 @@
 package leaf
 
 import (
+	"bytes"
 	"embed"
 	"errors"
 	"fmt"
 	"math/bits"
+	"strings"
 
 	"incforge/contract"
 	"incforge/hdl/graph"
@@ -68,14 +70,57 @@ func (r *Rules) Err() error { return errors.Join(r.errs...) }
 // Source is the text of a module embedded beside its description, in the file of the module's name. What the contract prints into it is
 // printed anew.
 func Source(files embed.FS, module string) ([]byte, error) {
+	return SourceParking(files, module, false)
+}
+
+// ParkMacro guards what a module has for groups that can be parked (docs/parking.md). Source leaves it out, SourceParking what stands in its
+// place, so that neither text knows of the macro.
+const ParkMacro = "INC_PARK"
+
+// SourceParking is Source of the module with what it has for groups that can be parked, if they can.
+func SourceParking(files embed.FS, module string, park bool) ([]byte, error) {
 	text, err := files.ReadFile(module + ".v")
+	if err == nil {
+		text, err = resolve(text, ParkMacro, park)
+	}
+	if err == nil {
+		text, err = contract.Fill(text)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("source of %s: %w", module, err)
 	}
-	if text, err = contract.Fill(text); err != nil {
-		return nil, fmt.Errorf("source of %s: %w", module, err)
-	}
 	return text, nil
+}
+
+// resolve leaves of each `ifdef of a macro the lines that count if it is defined, or if it is not. It knows no `ifdef in another of the same macro.
+func resolve(text []byte, macro string, defined bool) ([]byte, error) {
+	var out bytes.Buffer
+	inside, takes, depth := false, true, 0
+	for line := range bytes.Lines(text) {
+		word := string(bytes.TrimSpace(line))
+		switch {
+		case !inside && word == "`ifdef "+macro:
+			inside, takes = true, defined
+			continue
+		case inside && (strings.HasPrefix(word, "`ifdef") || strings.HasPrefix(word, "`ifndef")):
+			depth++
+		case inside && depth == 0 && word == "`else":
+			takes = !takes
+			continue
+		case inside && depth == 0 && word == "`endif":
+			inside, takes = false, true
+			continue
+		case inside && word == "`endif":
+			depth--
+		}
+		if takes {
+			out.Write(line)
+		}
+	}
+	if inside {
+		return nil, fmt.Errorf("`ifdef %s has no end", macro)
+	}
+	return out.Bytes(), nil
 }
 
 // Bit is v as the value of a parameter: 1 or 0.

@@ -44,3 +44,9 @@ func TestDescription(t *testing.T) {
 		{Leaf: with(func(p *rb) { p.Pipes = 2 }), Params: []graph.Param{{Name: "PIPES", Value: 2}}, Rule: "PIPES must be 0 or 1"},
 	})
 }
+
+// With groups that can be parked the module has more pins.
+func TestParkingDescription(t *testing.T) {
+	t.Parallel()
+	hdltest.Check(t, []graph.Describer{with(func(p *recyclebuffer.RecycleBuffer) { p.Park = 1 })}, nil)
+}

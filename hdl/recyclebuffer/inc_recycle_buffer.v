@@ -18,6 +18,13 @@
 //   slots       a group has its units from the moment its settings were found good until grp_enable[g] falls; groups that wait for their
 //               start are taken one after the other, the lowest first, and each is compared with all that have units then
 //   live        grp_live[g]: enabled, started since, not busy
+`ifdef INC_PARK
+//   parking     grp_park[g] asks who decides (park_valid, for park_group) whether the group is drained: park_take comes with the answer, between
+//               two frames. Then the group is parked (grp_parked) and has no units, or grp_undrained says that it is not. grp_unpark[g] does what
+//               a start does but for the states of acknowledgements, endpoints and ranges, and leaves the group parked if it is refused,
+//               with grp_overlap if that is for units of another. grp_busy meanwhile; grp_live stays. Starts come first, then
+//               unparking, then parking, the lowest group first
+`endif
 //   stall       none for reads and writes; a start waits for both
 //   reset       no group live; slot words unknown until their group starts
 //   not done    the settings must stand still while the group is enabled: the registers see to that
@@ -60,6 +67,16 @@ module inc_recycle_buffer #(
     output wire [GROUPS-1:0]  grp_live,
     output reg  [GROUPS-1:0]  grp_refused,
     output reg  [GROUPS-1:0]  grp_overlap,
+`ifdef INC_PARK
+    input  wire [GROUPS-1:0]  grp_park,
+    input  wire [GROUPS-1:0]  grp_unpark,
+    output wire [GROUPS-1:0]  grp_parked,
+    output reg  [GROUPS-1:0]  grp_undrained,
+    output wire               park_valid,
+    output wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] park_group,
+    input  wire               park_take,
+    input  wire               park_drained,
+`endif
     input  wire               tbl_grp_we,
     input  wire [EI_W-1:0]    tbl_index,
     input  wire [3:0]         tbl_word,
@@ -142,6 +159,9 @@ module inc_recycle_buffer #(
 
     localparam [3:0] W_IDLE = 4'd0, W_FENCE = 4'd1, W_READ = 4'd2, W_CHECK = 4'd3, W_OTHERS = 4'd4, W_ACKS = 4'd5, W_EP = 4'd6,
                      W_RANGES = 4'd7, W_SLOT = 4'd8;
+`ifdef INC_PARK
+    localparam [3:0] W_PARK = 4'd9;
+`endif
     // words of the tables and their bits, as the register map has them
     // contract: registers 2 3
     localparam F_GROUP_START_PSN = 0, W_GROUP_START_PSN = 24, F_GROUP_SLOTS_BASE = 0, W_GROUP_SLOTS_BASE = 24,
@@ -292,8 +312,19 @@ module inc_recycle_buffer #(
         .re(state_reg == W_CHECK || state_reg == W_OTHERS), .raddr(probe_index_reg), .rdata({held_end, held_base}));
 
     // the lowest group that waits
+`ifdef INC_PARK
+    reg  [GROUPS-1:0] parking_reg, unparking_reg; // wait to be parked, to be unparked
+    reg  [GROUPS-1:0] parked_reg;
+    reg               starting_reg;               // the group at hand is started, and not parked or unparked
+    wire              starts   = pending_reg != {GROUPS{1'b0}};
+    wire              unparks  = unparking_reg != {GROUPS{1'b0}};
+    wire [GROUPS-1:0] waiting  = starts ? pending_reg : unparks ? unparking_reg : parking_reg;
+    wire [GROUPS:0]   above  = {1'b0, ~waiting} + {{GROUPS{1'b0}}, 1'b1};
+    wire [GROUPS-1:0] lowest = waiting & above[GROUPS-1:0];
+`else
     wire [GROUPS:0]   above  = {1'b0, ~pending_reg} + {{GROUPS{1'b0}}, 1'b1};
     wire [GROUPS-1:0] lowest = pending_reg & above[GROUPS-1:0];
+`endif
     reg  [GRP_W-1:0]  lowest_index;
     integer g;
     always @* begin
@@ -307,8 +338,17 @@ module inc_recycle_buffer #(
 
     wire fence_open = pops_reg == WAIT_POPS || quiet_reg == 4'd15;
 
+`ifdef INC_PARK
+    wire [GROUPS-1:0] at_hand = state_reg == W_IDLE ? {GROUPS{1'b0}} : current_reg;
+    assign grp_busy   = pending_reg | parking_reg | unparking_reg | at_hand;
+    assign grp_live   = grp_enable & started_reg & ~(pending_reg | (starting_reg ? at_hand : {GROUPS{1'b0}}));
+    assign grp_parked = parked_reg;
+    assign park_valid = state_reg == W_PARK;
+    assign park_group = group_reg;
+`else
     assign grp_busy   = pending_reg | (state_reg == W_IDLE ? {GROUPS{1'b0}} : current_reg);
     assign grp_live   = grp_enable & started_reg & ~grp_busy;
+`endif
     assign init_valid = state_reg == W_EP;
     assign acks_valid   = state_reg == W_ACKS;
     assign acks_group   = group_reg;
@@ -327,6 +367,13 @@ module inc_recycle_buffer #(
         gone_reg    <= frm_gone && state_reg == W_FENCE;
         grp_refused <= {GROUPS{1'b0}};
         grp_overlap <= {GROUPS{1'b0}};
+`ifdef INC_PARK
+        grp_undrained <= {GROUPS{1'b0}};
+        parking_reg   <= (parking_reg | grp_park) & grp_enable;
+        unparking_reg <= (unparking_reg | grp_unpark) & grp_enable;
+        // a start gives it slots, or stops it
+        parked_reg    <= parked_reg & grp_enable & ~grp_start;
+`endif
         case (state_reg)
             W_IDLE: begin
                 current_reg <= lowest;
@@ -338,6 +385,16 @@ module inc_recycle_buffer #(
                     pending_reg <= (pending_reg & ~lowest) | grp_start;
                     state_reg   <= W_FENCE;
                 end
+`ifdef INC_PARK
+                starting_reg <= starts;
+                if (!starts && unparks) begin
+                    unparking_reg <= ((unparking_reg & ~lowest) | grp_unpark) & grp_enable;
+                    state_reg     <= W_FENCE;
+                end else if (!starts && parking_reg != {GROUPS{1'b0}}) begin
+                    parking_reg <= ((parking_reg & ~lowest) | grp_park) & grp_enable;
+                    state_reg   <= W_PARK;
+                end
+`endif
             end
             W_FENCE: begin
                 pops_reg  <= pops_reg + {7'd0, gone_reg};
@@ -363,7 +420,11 @@ module inc_recycle_buffer #(
                 if (legal) begin
                     state_reg <= W_OTHERS;
                 end else begin
+`ifdef INC_PARK
+                    grp_refused <= starting_reg ? current_reg : {GROUPS{1'b0}};
+`else
                     grp_refused <= current_reg;
+`endif
                     state_reg   <= W_IDLE;
                 end
             end
@@ -371,12 +432,20 @@ module inc_recycle_buffer #(
                 probe_reg       <= probe_reg << 1;
                 probe_index_reg <= probe_index_reg + {{(GRP_W-1){1'b0}}, 1'b1};
                 if (overlap) begin
+`ifdef INC_PARK
+                    grp_refused <= starting_reg ? current_reg : {GROUPS{1'b0}};
+`else
                     grp_refused <= current_reg;
+`endif
                     grp_overlap <= current_reg;
                     state_reg   <= W_IDLE;
                 end else if (passes) begin
                     holds_reg <= (holds_reg | current_reg) & grp_enable;
+`ifdef INC_PARK
+                    state_reg <= starting_reg ? W_ACKS : W_SLOT;
+`else
                     state_reg <= W_ACKS;
+`endif
                 end
             end
             W_ACKS: begin
@@ -400,12 +469,32 @@ module inc_recycle_buffer #(
                     end
                 end
             end
+`ifdef INC_PARK
+            W_PARK: begin
+                if (park_take) begin
+                    if (park_drained) begin
+                        parked_reg <= (parked_reg | (current_reg & started_reg)) & grp_enable & ~grp_start;
+                        holds_reg  <= holds_reg & grp_enable & ~current_reg;
+                    end else begin
+                        grp_undrained <= current_reg;
+                    end
+                    state_reg <= W_IDLE;
+                end
+            end
+`endif
             default: begin
                 if (walk_slot) begin
                     index_reg <= index_reg + {{(SLOT_W-1){1'b0}}, 1'b1};
                     if (index_reg == last_reg) begin
                         // not if it was stopped or told to start again meanwhile
+`ifdef INC_PARK
+                        if (starting_reg) begin
+                            started_reg <= (started_reg | current_reg) & ~pending_reg & ~grp_start & grp_enable;
+                        end
+                        parked_reg  <= parked_reg & ~current_reg & grp_enable & ~grp_start;
+`else
                         started_reg <= (started_reg | current_reg) & ~pending_reg & ~grp_start & grp_enable;
+`endif
                         state_reg   <= W_IDLE;
                     end
                 end
@@ -420,6 +509,13 @@ module inc_recycle_buffer #(
             holds_reg   <= {GROUPS{1'b0}};
             grp_refused <= {GROUPS{1'b0}};
             grp_overlap <= {GROUPS{1'b0}};
+`ifdef INC_PARK
+            parking_reg   <= {GROUPS{1'b0}};
+            unparking_reg <= {GROUPS{1'b0}};
+            parked_reg    <= {GROUPS{1'b0}};
+            starting_reg  <= 1'b0;
+            grp_undrained <= {GROUPS{1'b0}};
+`endif
         end
     end
 

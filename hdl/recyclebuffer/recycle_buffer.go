@@ -4,6 +4,7 @@ package recyclebuffer
 
 import (
 	"fmt"
+	"slices"
 
 	"incforge/hdl/graph"
 	"incforge/hdl/leaf"
@@ -36,6 +37,8 @@ type RecycleBuffer struct {
 	Pending int
 	// Pipes: 1 if groups have pipes, whose size GROUP_PIPE has, else 0.
 	Pipes int
+	// Park: 1 if groups can be parked, else 0.
+	Park int
 }
 
 // groupBits are the bits of a group's number.
@@ -55,7 +58,7 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_recycle_buffer")
+	source, err := leaf.SourceParking(files, "inc_recycle_buffer", p.Park != 0)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +117,14 @@ func (p RecycleBuffer) Module() (*graph.Module, error) {
 
 // ports are those of the Verilog: slots to be read and written, the start of groups, the tables to be written.
 func (p RecycleBuffer) ports() []graph.Port {
-	return []graph.Port{
+	var parking []graph.Port
+	if p.Park != 0 {
+		parking = []graph.Port{
+			leaf.In("grp_park", p.Groups), leaf.In("grp_unpark", p.Groups), leaf.Out("grp_parked", p.Groups), leaf.Out("grp_undrained", p.Groups),
+			leaf.Out("park_valid", 1), leaf.Out("park_group", p.groupBits()), leaf.In("park_take", 1), leaf.In("park_drained", 1),
+		}
+	}
+	return slices.Concat([]graph.Port{
 		leaf.In("clk", 1),
 		leaf.In("rst", 1),
 		leaf.In("grp_enable", p.Groups),
@@ -123,6 +133,7 @@ func (p RecycleBuffer) ports() []graph.Port {
 		leaf.Out("grp_live", p.Groups),
 		leaf.Out("grp_refused", p.Groups),
 		leaf.Out("grp_overlap", p.Groups),
+	}, parking, []graph.Port{
 		leaf.In("tbl_grp_we", 1),
 		leaf.In("tbl_index", p.EIW),
 		leaf.In("tbl_word", 4),
@@ -160,5 +171,5 @@ func (p RecycleBuffer) ports() []graph.Port {
 		leaf.In("wr_se", 1),
 		leaf.In("wr_ext", 32),
 		leaf.In("wr_ce", 1),
-	}
+	})
 }

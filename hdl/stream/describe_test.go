@@ -87,7 +87,7 @@ func TestDescriptions(t *testing.T) {
 		hdltest.Check(t, []graph.Describer{
 			stream.PortRegs{AxilW: 16, Ports: 4, Kinds: 7}, stream.PortRegs{AxilW: 18, Ports: 1, Kinds: 1},
 		}, []hdltest.Refused{
-			{Leaf: stream.PortRegs{AxilW: 15, Ports: 4, Kinds: 7}, Params: param("AXIL_W", 15), Rule: "AXIL_W must be 16 to 18"},
+			{Leaf: stream.PortRegs{AxilW: 15, Ports: 4, Kinds: 7}, Params: param("AXIL_W", 15), Rule: "AXIL_W must be 16 to 22"},
 			{Leaf: stream.PortRegs{AxilW: 16, Ports: 33, Kinds: 7}, Params: param("PORTS", 33), Rule: "PORTS must be 1 to 32"},
 			{Leaf: stream.PortRegs{AxilW: 16, Ports: 4, Kinds: 9}, Params: param("KINDS", 9), Rule: "KINDS must be 1 to 8"},
 		})

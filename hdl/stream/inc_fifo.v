@@ -54,7 +54,14 @@ module inc_fifo #(
     reg [DEPTH_W:0]   count_reg;
 
     assign valid = count_reg != {(DEPTH_W+1){1'b0}};
-    assign room  = count_reg < LIMIT_COUNT;
+    generate
+        if (MARGIN == 0) begin : gen_full
+            // all 2**DEPTH_W are taken: a bit, where a comparison would be a carry chain on an FPGA
+            assign room = !count_reg[DEPTH_W];
+        end else begin : gen_margin
+            assign room = count_reg < LIMIT_COUNT;
+        end
+    endgenerate
     assign data  = mem[head_reg];
 
     // One more and one less differ from the count in these bits. Push and pop come late: they only choose.

@@ -17,7 +17,7 @@
 `default_nettype none
 
 module inc_port_regs #(
-    // bits of a byte address, 16 to 18
+    // bits of a byte address, 16 to 22
     parameter AXIL_W = 16,
     // number of ports, 1 to 32
     parameter PORTS  = 4,
@@ -69,8 +69,8 @@ module inc_port_regs #(
 
 `ifndef __ICARUS__
     generate
-        if (AXIL_W < 16 || AXIL_W > 18) begin : gen_bad_axil
-            $error("inc_port_regs: AXIL_W must be 16 to 18");
+        if (AXIL_W < 16 || AXIL_W > 22) begin : gen_bad_axil
+            $error("inc_port_regs: AXIL_W must be 16 to 22");
         end
         if (PORTS < 1 || PORTS > 32) begin : gen_bad_ports
             $error("inc_port_regs: PORTS must be 1 to 32");

@@ -9,7 +9,7 @@ import (
 
 // PortRegs is inc_port_regs: the ports' counters on the register bus. Its contract is the head of inc_port_regs.v.
 type PortRegs struct {
-	// AxilW: bits of a byte address, 16 to 18.
+	// AxilW: bits of a byte address, 16 to 22.
 	AxilW int
 	// Ports: number of ports, 1 to 32.
 	Ports int
@@ -20,7 +20,7 @@ type PortRegs struct {
 // Module describes it, or says every reason why the parameters are illegal.
 func (p PortRegs) Module() (*graph.Module, error) {
 	rules := leaf.NewRules("inc_port_regs")
-	rules.Refuse(p.AxilW < 16 || p.AxilW > 18, "AXIL_W must be 16 to 18")
+	rules.Refuse(p.AxilW < 16 || p.AxilW > 22, "AXIL_W must be 16 to 22")
 	rules.Refuse(p.Ports < 1 || p.Ports > 32, "PORTS must be 1 to 32")
 	rules.Refuse(p.Kinds < 1 || p.Kinds > 8, "KINDS must be 1 to 8")
 	if err := rules.Err(); err != nil {
@@ -31,18 +31,8 @@ func (p PortRegs) Module() (*graph.Module, error) {
 		return nil, err
 	}
 	ports := []graph.Port{leaf.In("clk", 1), leaf.In("rst", 1)}
-	for _, bus := range []struct {
-		name             string
-		request, respond func(string, int) graph.Port
-	}{{"s_axil_", leaf.In, leaf.Out}, {"m_axil_", leaf.Out, leaf.In}} {
-		to, from := bus.request, bus.respond
-		ports = append(ports,
-			to(bus.name+"awaddr", p.AxilW), to(bus.name+"awvalid", 1), from(bus.name+"awready", 1),
-			to(bus.name+"wdata", 32), to(bus.name+"wstrb", 4), to(bus.name+"wvalid", 1), from(bus.name+"wready", 1),
-			from(bus.name+"bresp", 2), from(bus.name+"bvalid", 1), to(bus.name+"bready", 1),
-			to(bus.name+"araddr", p.AxilW), to(bus.name+"arvalid", 1), from(bus.name+"arready", 1),
-			from(bus.name+"rdata", 32), from(bus.name+"rresp", 2), from(bus.name+"rvalid", 1), to(bus.name+"rready", 1))
-	}
+	ports = append(ports, AxilPorts("s_axil_", p.AxilW, 1, false)...)
+	ports = append(ports, AxilPorts("m_axil_", p.AxilW, 1, true)...)
 	ports = append(ports, leaf.In("count", p.Ports*p.Kinds))
 	return &graph.Module{
 		Name: "inc_port_regs", Block: "", Source: source, Latency: "4 cycles",
@@ -54,4 +44,19 @@ func (p PortRegs) Module() (*graph.Module, error) {
 		},
 		Ports: ports,
 	}, nil
+}
+
+// AxilPorts are the signals of an AXI4-Lite slave or, asked as a master, of the other end of n of them, whose requests are the same words.
+func AxilPorts(prefix string, addrW, n int, master bool) []graph.Port {
+	to, from := leaf.In, leaf.Out
+	if master {
+		to, from = leaf.Out, leaf.In
+	}
+	return []graph.Port{
+		to(prefix+"awaddr", addrW), to(prefix+"awvalid", n), from(prefix+"awready", n),
+		to(prefix+"wdata", 32), to(prefix+"wstrb", 4), to(prefix+"wvalid", n), from(prefix+"wready", n),
+		from(prefix+"bresp", 2*n), from(prefix+"bvalid", n), to(prefix+"bready", n),
+		to(prefix+"araddr", addrW), to(prefix+"arvalid", n), from(prefix+"arready", n),
+		from(prefix+"rdata", 32*n), from(prefix+"rresp", 2*n), from(prefix+"rvalid", n), to(prefix+"rready", n),
+	}
 }

@@ -81,13 +81,13 @@ func configurations(t *testing.T) []configuration {
 		switch preset {
 		case "mini", "mini3":
 			c.scenario = ""
-		case "agilex8m", "fpga100g", "fpga100g3": // minmax is as wide, with fewer lanes and a short window
+		case "agilex8m", "fpga100g", "fpga100g1", "fpga100g3": // minmax is as wide, with fewer lanes and a short window
 			c.rare = true
 		case "chip28lean", "fpga100g256": // wide16 adds in place too, and chip28 is as wide
 			c.rare = true
 		case "quint": // TestFaultsAreCaught has as many members, the same order of addition and ECC on a narrower bus
 			c.rare = true
-		case "chip28": // takes a compiler minutes: make chip28
+		case "chip28", "chip28x8": // takes a compiler minutes: make chip28; eight of it take more than there is memory
 			c.elsewhere = true
 		}
 		all = append(all, c)
@@ -105,6 +105,8 @@ func configurations(t *testing.T) []configuration {
 		{name: "reproducible", sets: endtoend.Reproducible(), rare: true},                                                      // TestFaultsAreCaught runs it with no fault chosen
 		{name: "ports", sets: []string{"port_bytes=2"}, rare: true},                                                            // its blocks have benches, and the core is that of mini
 		{name: "port-clocks", sets: []string{"port_bytes=4", "port_clock_mhz=[125, 322.265625, 156.25, 390.625]"}, rare: true}, // hdl/cdc has the crossings' benches
+		{name: "engines", sets: []string{"engines=4", "groups=1"}, rare: true},                                                 // hdl/engines has benches, TestEngines the reference
+		{name: "engines-queues", sets: []string{"engines=3", "groups=2", "port_bytes=4", "port_clock_mhz=[322.265625]"}, rare: true},
 		{name: "small", sets: []string{"members=2", "ports=3", "mtu_bytes=256", "window_packets=2", "buffer_bytes=2048"}, rare: true},
 		{name: "sixteen", sets: []string{"members=16", "ports=16", "buffer_bytes=65536"}, scenario: brief},
 	} {

@@ -69,11 +69,19 @@ func Models() []Model {
 			turnFaults())},
 		{Name: "wide3", Preset: "mini3", Sets: append(Reproducible(), "bus_bytes=64", "lanes=32", "buffer_bytes=98304", "ecc=false", "payload_banks=1"),
 			Faults: slices.Concat(widePipeFaults(), pairFaults())},
+		{Name: "park", Preset: "mini", Sets: []string{"park=true"}, Faults: slices.Concat(parkFaults(), park2Faults())},
+		{Name: "park3", Preset: "mini3", Sets: []string{"park=true"}, Faults: slices.Concat(parkFaults(), park3Faults())},
 	}
+}
+
+// RareModels are those that `make test` does without.
+func RareModels() []Model {
+	return []Model{{Name: "mini1", Preset: "mini1", Faults: messageFaults()}}
 }
 
 // The files that faults are planted in.
 const (
+	fileAckAsked       = "rtl/inc_ack_asked.v"
 	fileAcks           = "rtl/inc_receive_ack.v"
 	fileAggregate      = "rtl/inc_aggregate_data.v"
 	fileArbiter        = "rtl/inc_port_arbiter.v"
@@ -82,6 +90,7 @@ const (
 	fileCheck          = "rtl/inc_check_duplicate.v"
 	fileClass          = "rtl/inc_frame_class.v"
 	fileControl        = "rtl/inc_control.v"
+	fileCutWork        = "rtl/inc_cut_work.v"
 	fileDemux          = "rtl/inc_port_demux.v"
 	fileEmit           = "rtl/inc_emit_word.v"
 	fileEntry          = "rtl/inc_frame_entry.v"
@@ -93,6 +102,8 @@ const (
 	fileLanes          = "rtl/inc_lanes.v"
 	fileLookup         = "rtl/inc_lookup_table.v"
 	fileMemory         = "rtl/inc_payload_memory.v"
+	fileMessage        = "rtl/inc_check_message.v"
+	fileMessageCSR     = "rtl/inc_message_csr.v"
 	fileNarrow         = "rtl/inc_narrow.v"
 	fileParser         = "rtl/inc_parser.v"
 	filePipe           = "rtl/inc_check_pipe.v"

@@ -113,7 +113,11 @@ func TestFaultsAreCaught(t *testing.T) {
 	if *recordKills {
 		t.Skip("recording")
 	}
-	all := plantAll(t, endtoend.Models())
+	models := endtoend.Models()
+	if *everyConfig {
+		models = append(models, endtoend.RareModels()...)
+	}
+	all := plantAll(t, models)
 	find := func(t *testing.T, p *planted, i int) (catch, error) { return p.catch(testcost.Context(t), i) }
 	if where := anywhere(); where.Slurm != nil || jobs.Shard() {
 		found := caughtOn(t, where, all, nil)

@@ -362,7 +362,7 @@ func (b *bench) script() {
 		for _, w := range ph.writes {
 			b.printf("        axil_write(32'h%x, 32'h%x);", w.addr, w.value)
 			if reg, k, ok := b.man.Find(w.addr); ok && reg.Name == "GROUP_CTRL" {
-				b.printf("        axil_started(32'h%x);", b.status.Offset+uint32(k)*b.status.Stride)
+				b.printf("        axil_started(32'h%x);", b.status.At(k))
 			}
 		}
 		b.printf("        pause = %d;", ph.pause)
@@ -381,7 +381,7 @@ func (b *bench) script() {
 		}
 		b.printf("        while (%s) @(posedge clk);", strings.Join(waits, " || "))
 		rest := restCycles
-		if b.man.Params.Mode == 3 {
+		if b.man.Params.Pipes() {
 			rest = pipesRestCycles
 		}
 		b.printf("        repeat (%d) @(posedge clk);", rest)

@@ -106,7 +106,7 @@ func newStimulus(m *contract.Manifest, core, brief bool) (*stimulus, error) {
 		r := &m.Registers[i]
 		for k := range r.Size() {
 			if k < 4 || k == r.Size()-1 {
-				s.reads = append(s.reads, r.Offset+uint32(k)*r.Stride)
+				s.reads = append(s.reads, r.At(k))
 			}
 		}
 	}
@@ -130,7 +130,7 @@ func (s *stimulus) program(swapped bool) ([]*group, []write, error) {
 	rec := &recorder{}
 	drv := ctrl.New(rec, s.man)
 	var groups []*group
-	count := min(p.Groups, 2)
+	count := min(p.AllGroups(), 2)
 	for g := range count {
 		inBand := p.InBand && (g == 1) != swapped
 		gr, err := s.newGroup(g, count, inBand)

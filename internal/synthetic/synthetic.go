@@ -36,9 +36,9 @@ func Manifest(p contract.Params) *contract.Manifest {
 	next := uint32(0x40)
 	for i := range model.Registers {
 		r := &model.Registers[i]
-		r.Offset, r.Stride = next, 12
+		r.Offset, r.Stride, r.Per, r.Window = next, 12, 0, 0
 		next += uint32(r.Count)*r.Stride + 4
 	}
 	return &contract.Manifest{Schema: contract.Schema, Name: "synthetic", Digest: "synthetic", Params: p, Registers: model.Registers,
-		Counters: contract.CounterNames(p.Mode), Clock: contract.Clock{Port: contract.ClockPort, Reset: contract.ResetPort, MHz: float64(p.ClockMHz)}}
+		Counters: p.CounterNames(), Clock: contract.Clock{Port: contract.ClockPort, Reset: contract.ResetPort, MHz: float64(p.ClockMHz)}}
 }

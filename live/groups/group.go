@@ -19,13 +19,13 @@ import (
 )
 
 func (r *resolver) group(i int, f *fileGroup) Group {
-	g := Group{Index: r.number("group", &f.Group, i, 0, r.p.Groups-1), Ends: map[int]inc.Endpoint{}, file: *f,
+	g := Group{Index: r.number("group", &f.Group, i, 0, r.p.AllGroups()-1), Ends: map[int]inc.Endpoint{}, file: *f,
 		pos: cmp.Or(f.Group.Pos, f.Start.Pos, f.Collective.Pos, f.InBand.Pos)}
 	if !g.pos.Known() && len(f.Endpoints) > 0 {
 		g.pos = cmp.Or(f.Endpoints[0].Endpoint.Pos, f.Endpoints[0].Remote.IP.Pos, f.Endpoints[0].Local.IP.Pos)
 	}
-	if g.Index >= r.p.Groups && !f.Group.Given {
-		r.Addf(g.pos, "group %d: this design has %d groups", g.Index, r.p.Groups)
+	if g.Index >= r.p.AllGroups() && !f.Group.Given {
+		r.Addf(g.pos, "group %d: this design has %d groups", g.Index, r.p.AllGroups())
 	}
 	set := &g.Set
 	set.Collective = r.code("collective", &f.Collective, contract.CollectiveNames(), math.MaxUint32, inc.CollectiveAllReduce)
@@ -229,13 +229,13 @@ func (r *resolver) slots(g *Group, f *fileGroup) {
 			r.Addf(f.Pipe.Pos, "pipe is %d, a window of %d has no room for it", f.Pipe.V, window)
 		}
 	default:
-		for window > 1 && r.gap(f, 2*window*per) < 0 {
+		for window > 1 && r.gap(g.Index, f, 2*window*per) < 0 {
 			window /= 2
 		}
 	}
 	set.Log2N, set.PipeSlots = bits.Len(uint(window)), f.Pipe.Or(0) // 2·window slots
 	units := 2 * window * per
-	base := r.gap(f, units)
+	base := r.gap(g.Index, f, units)
 	if set.SlotBase = max(base, f.SlotBase.Or(0)); base < 0 {
 		r.Addf(cmp.Or(f.SlotBase.Pos, f.Window.Pos, f.Pipe.Pos, g.pos), "group %d: a window of %d packets takes %d units%s; the buffer has %d, %s",
 			g.Index, window, units, map[bool]string{true: fmt.Sprintf(" from %d on", f.SlotBase.V)}[f.SlotBase.Given], r.p.Slots(), r.used())
@@ -247,15 +247,15 @@ func (r *resolver) slots(g *Group, f *fileGroup) {
 // take notes what a group has of the buffer.
 func (r *resolver) take(g *Group) {
 	units := r.p.Units(g.Set.DType, g.Set.InBand) << g.Set.Log2N
-	r.taken = append(r.taken, taken{g.Index, g.Set.SlotBase, g.Set.SlotBase + units})
+	r.taken = append(r.taken, taken{g.Index, g.Index / r.p.Groups, g.Set.SlotBase, g.Set.SlotBase + units})
 	slices.SortFunc(r.taken, func(a, b taken) int { return a.first - b.first })
 }
 
-// gap is the first of so many units that nobody has, from where the file says, or anywhere; -1 if there are none.
-func (r *resolver) gap(f *fileGroup, units int) int {
-	base := f.SlotBase.Or(0)
+// gap is the first of so many units of its engine that nobody has, from where the file says, or anywhere; -1 if there are none.
+func (r *resolver) gap(group int, f *fileGroup, units int) int {
+	base, engine := f.SlotBase.Or(0), group/r.p.Groups
 	for _, t := range r.taken {
-		if base+units <= t.first || base >= t.beyond {
+		if t.engine != engine || base+units <= t.first || base >= t.beyond {
 			continue
 		}
 		if f.SlotBase.Given {

@@ -246,7 +246,7 @@ type resolver struct {
 
 // taken are the units of the buffer that a group has, and remote is who is at the far end of an endpoint.
 type (
-	taken  struct{ group, first, beyond int }
+	taken  struct{ group, engine, first, beyond int }
 	remote struct {
 		ip  roce.IP4
 		qpn uint32

@@ -87,6 +87,9 @@ type Config struct {
 	Reorder int `yaml:"reorder" json:"reorder"`
 	Early   int `yaml:"early" json:"early"`
 	RNR     int `yaml:"rnr" json:"rnr"`
+	// Park says how often in a whole run a switch is parked, whenever it is drained; it is unparked at any time afterwards. In Mode II the tree must be
+	// a star: those below a switch would have to be parked first (docs/parking.md section 2).
+	Park int `yaml:"park,omitempty" json:"park,omitempty"`
 	// Free lets the sends of an engine of Mode III or I happen at any time, interleaved with everything else. Otherwise they follow the frame
 	// or timer that made them possible at once.
 	Free bool `yaml:"free,omitempty" json:"free,omitempty"`
@@ -120,7 +123,9 @@ func (c Config) withDefaults() Config {
 		refuse(c.Free, "free sends in Mode II, whose engines send nothing by themselves")
 	}
 	c.messages()
-	for _, b := range []int{c.Loss, c.Dup, c.Reorder, c.Early, c.RNR} {
+	refuse(c.Park > 0 && c.Mode == 1, "parking in Mode I, which has none")
+	refuse(c.Park > 0 && c.Mode == 2 && !strings.HasPrefix(c.Tree, "star-"), "parking in tree %s in Mode II, where it must be a star", c.Tree)
+	for _, b := range []int{c.Loss, c.Dup, c.Reorder, c.Early, c.RNR, c.Park} {
 		refuse(b < 0 || b > maxBudget, "a budget of %d, allowed are 0 to %d", b, maxBudget)
 	}
 	for _, name := range c.Bad {
@@ -173,6 +178,7 @@ func (c *Config) parts(mtu int) int { return max((c.Bytes+mtu-1)/mtu, 1) }
 type badRule struct {
 	engine inc.Rules
 	modes  string // in which it is one, by their numbers
+	parks  bool   // it is about parking
 }
 
 // BadSilentHost is the host's half of B10: it does not acknowledge again what it has.
@@ -181,9 +187,10 @@ const BadSilentHost = "B10-host"
 // BadRules are the rules known to be wrong, by their names in Config.Bad, which are those of the findings.
 func BadRules() map[string]badRule {
 	return map[string]badRule{
-		"A1": {inc.RuleA1, "23"}, "A2": {inc.RuleA2, "2"}, "A9": {inc.RuleA9, "2"}, "A10": {inc.RuleA10, "2"}, "B6-ack": {inc.RuleB6Ack, "3"},
-		"B6-assert": {inc.RuleB6Assert, "3"}, "B9": {inc.RuleB9, "3"}, "B10": {inc.RuleB10, "3"}, "B15": {inc.RuleB15, "3"}, BadSilentHost: {0, "123"},
-		"by-psn": {inc.RuleByPSN, "1"}, "ack-full": {inc.RuleAckFull, "1"}, "free-first": {inc.RuleFreeFirst, "1"}, "keep-refused": {inc.RuleKeepRefused, "1"},
+		"A1": {inc.RuleA1, "23", false}, "A2": {inc.RuleA2, "2", false}, "A9": {inc.RuleA9, "2", false}, "A10": {inc.RuleA10, "2", false}, "B6-ack": {inc.RuleB6Ack, "3", false},
+		"B6-assert": {inc.RuleB6Assert, "3", false}, "B9": {inc.RuleB9, "3", false}, "B10": {inc.RuleB10, "3", false}, "B15": {inc.RuleB15, "3", false}, BadSilentHost: {0, "123", false},
+		"by-psn": {inc.RuleByPSN, "1", false}, "ack-full": {inc.RuleAckFull, "1", false}, "free-first": {inc.RuleFreeFirst, "1", false}, "keep-refused": {inc.RuleKeepRefused, "1", false},
+		"park-busy": {inc.RuleParkBusy, "23", true}, "old-psn": {inc.RuleOldPSN, "23", true},
 	}
 }
 
@@ -193,7 +200,7 @@ func (c Config) String() string {
 	for _, f := range []struct {
 		name string
 		n    int
-	}{{"dup", c.Dup}, {"reorder", c.Reorder}, {"early", c.Early}, {"rnr", c.RNR}} {
+	}{{"dup", c.Dup}, {"reorder", c.Reorder}, {"early", c.Early}, {"rnr", c.RNR}, {"park", c.Park}} {
 		if f.n > 0 {
 			s += fmt.Sprintf(" %s %d", f.name, f.n)
 		}

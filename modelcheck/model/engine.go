@@ -20,7 +20,8 @@ import (
 type Engine struct {
 	Reference *inc.Engine
 	Free      bool
-	Members   int // endpoints are 0 to members; the last is the parent's
+	Park      bool // it may be parked
+	Members   int  // endpoints are 0 to members; the last is the parent's
 	isRoot    bool
 	Endpoints []inc.Endpoint
 	Group     inc.Group
@@ -30,13 +31,13 @@ type Engine struct {
 func NewEngine(c Config, t *topology.Topology, n int) (_ *Engine, err error) {
 	defer fail.Catch(&err, "switch %d", n)
 	k, s := len(t.Nodes[n].Children), t.Nodes[n].Switch
-	e := &Engine{Free: c.Free, Members: k, isRoot: n == 0}
+	e := &Engine{Free: c.Free, Park: c.Park > 0, Members: k, isRoot: n == 0}
 	slots := c.Slots
 	if c.Mode != 2 { // pipes lie in a power of two of slots, at least two
 		slots = 2 << bits.Len(uint(c.Slots-1))
 	}
 	params := inc.Params{
-		Mode: c.Mode, Groups: 1, Members: k, Ports: k + 1, MTU: 8, Slots: slots, DTypes: 1 << inc.DTypeINT32, Ops: 1 << inc.OpSum,
+		Mode: c.Mode, Groups: 1, Members: k, Ports: k + 1, MTU: 8, Slots: slots, DTypes: 1 << inc.DTypeINT32, Ops: 1 << inc.OpSum, Park: c.Park > 0,
 	}
 	if c.Mode == 1 {
 		params.MessageBytes, params.LeastPathMTU = 1<<bits.Len(uint(max(c.Bytes, longMTU)-1)), shortMTU
@@ -133,11 +134,21 @@ func PacketFrom(w *roce.Packet) Packet {
 }
 
 // Waits tells that an action takes time: a time-out, or the end of a wait.
-func Waits(a inc.Action) bool { return a.Kind == inc.ActTimeout || a.Kind == inc.ActResume }
+func Waits(a inc.Action) bool {
+	return a.Kind == inc.ActTimeout || a.Kind == inc.ActResume || a.Kind == ActPark
+}
+
+// What software does to an engine's group, among the actions of the engine's own.
+const (
+	// ActPark parks the group. It waits for whoever wants it.
+	ActPark inc.ActionKind = 0x80 + iota
+	// ActUnpark gives it its slots again. It may happen at any time, and does at last.
+	ActUnpark
+)
 
 // Permute is the action about the image of its endpoint.
 func Permute(a inc.Action, endpoints []int) inc.Action {
-	if a.Kind != inc.ActSend {
+	if a.Kind != inc.ActSend && a.Kind < ActPark {
 		a.Endpoint = endpoints[a.Endpoint]
 	}
 	return a
@@ -145,8 +156,13 @@ func Permute(a inc.Action, endpoints []int) inc.Action {
 
 // ActionName is the action in a scenario.
 func ActionName(t *topology.Topology, n int, a inc.Action) string {
-	if a.Kind == inc.ActSend {
+	switch a.Kind {
+	case inc.ActSend:
 		return fmt.Sprintf("%v %v", a.Kind, a.Pipe)
+	case ActPark:
+		return "park"
+	case ActUnpark:
+		return "unpark"
 	}
 	return fmt.Sprintf("%v %s", a.Kind, t.Name(t.Neighbour(n, a.Endpoint)))
 }
@@ -159,7 +175,14 @@ func (e *Engine) Look(state []byte) (acts []inc.Action, idle bool, err error) {
 	if err := e.Reference.Restore(state); err != nil {
 		return nil, false, fmt.Errorf("restore a state: %w", err)
 	}
-	return e.Reference.Actions(nil), e.Reference.Unfinished(0) == 0, nil
+	if e.Reference.Parked(0) {
+		acts = append(acts, inc.Action{Kind: ActUnpark})
+	}
+	acts, idle = e.Reference.Actions(acts), e.Reference.Unfinished(0) == 0
+	if e.Park && !e.Reference.Parked(0) && e.Reference.Park(0) == nil {
+		acts = append(acts, inc.Action{Kind: ActPark})
+	}
+	return acts, idle, nil
 }
 
 // Stepped is what a step of a switch leads to.
@@ -176,7 +199,15 @@ func (e *Engine) Take(state []byte, i int, p Packet) (Stepped, error) {
 
 // Act takes an action in a state.
 func (e *Engine) Act(state []byte, a inc.Action) (Stepped, error) {
-	return e.do(state, func() ([]inc.Out, error) { return e.Reference.ActStep(0, a) })
+	return e.do(state, func() ([]inc.Out, error) {
+		switch a.Kind {
+		case ActPark:
+			return nil, e.Reference.Park(0)
+		case ActUnpark:
+			return nil, e.Reference.Unpark(0)
+		}
+		return e.Reference.ActStep(0, a)
+	})
 }
 
 // do restores a state, does something, and whatever follows at once.

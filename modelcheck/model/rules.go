@@ -16,5 +16,8 @@ func RulesIn(mode int) []string {
 	})
 }
 
+// Parks tells whether a rule is about parking, and wrong only where switches are parked.
+func Parks(rule string) bool { return BadRules()[rule].parks }
+
 // In tells whether a rule is one of a mode.
 func (r badRule) In(mode int) bool { return strings.Contains(r.modes, strconv.Itoa(mode)) }

@@ -21,6 +21,7 @@ const (
 	MoveSend      = "send"      // of an engine, by itself
 	MoveTimeout   = "timeout"   // at the right time: nothing is on its way
 	MoveEarly     = "early"     // a time-out at any other time
+	MovePark      = "park"      // a switch's group gives up its slots; that it gets others is a send
 )
 
 // Kinds of violations.

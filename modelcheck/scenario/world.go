@@ -34,7 +34,7 @@ func NewWorld(c model.Config) (*World, error) {
 	n := len(m.Topo.Nodes)
 	w := &World{
 		Network: m, Hosts: make([]model.Host, n), States: make([][]byte, n), Up: make([][]model.Packet, n), Down: make([][]model.Packet, n),
-		Budget: map[string]int{MoveLose: c.Loss, MoveDuplicate: c.Dup, moveReorder: c.Reorder, MoveEarly: c.Early, MoveNotReady: c.RNR},
+		Budget: map[string]int{MoveLose: c.Loss, MoveDuplicate: c.Dup, moveReorder: c.Reorder, MoveEarly: c.Early, MoveNotReady: c.RNR, MovePark: c.Park},
 	}
 	for i, e := range m.Engines {
 		if e != nil {
@@ -97,7 +97,7 @@ func (w *World) Do(s Step) (h Happening, err error) {
 	defer fail.Catch(&err, "")
 	h = Happening{step: s, node: w.node(s.At), from: -1}
 	switch s.Do {
-	case MoveSend, MoveTimeout, MoveEarly:
+	case MoveSend, MoveTimeout, MoveEarly, MovePark:
 		w.own(&h)
 	case MoveDeliver, MoveLose, MoveDuplicate, MoveNotReady:
 		w.arrive(&h)
@@ -224,7 +224,7 @@ func (w *World) Stalled() (missing string, stalled bool) {
 			continue
 		}
 		acts, idle, err := e.Look(w.States[n])
-		if err != nil || len(acts) > 0 {
+		if err != nil || len(acts) > 0 && (acts[0].Kind != model.ActPark || w.Budget[MovePark] > 0) {
 			return "", false
 		}
 		if !idle {

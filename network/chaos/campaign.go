@@ -35,7 +35,10 @@ type Summary struct {
 	Corrupted  uint64 `json:"corrupted"`
 	Resent     uint64 `json:"resent"`
 	// Resets counts resets of groups, Restarted the calls that they aborted and that were then repeated.
-	Resets    int `json:"resets"`
+	Resets int `json:"resets"`
+	// Parks counts groups that were parked by all their switches, Refused the switches that would not.
+	Parks     int `json:"parks,omitempty"`
+	Refused   int `json:"parks_refused,omitempty"`
 	Restarted int `json:"restarted"`
 	// Cycles is the sum of all cases' times.
 	Cycles   uint64    `json:"cycles"`
@@ -62,6 +65,8 @@ func (s *Summary) add(seed uint64, o *judged) {
 	s.Corrupted += uint64(o.Links.Corrupted)
 	s.Resent += o.Resent
 	s.Resets += o.Resets
+	s.Parks += o.Parks
+	s.Refused += o.Refused
 	s.Restarted += o.Restarted
 	s.Cycles += o.Cycles
 	if o.Kind != Passed {

@@ -45,6 +45,8 @@ type Case struct {
 	Groups []Group `yaml:"groups"`
 	// Resets abort a group's calls and repeat them.
 	Resets []Reset `yaml:"resets,omitempty"`
+	// Parks take groups' slots away for a time, in engines that have it.
+	Parks []Park `yaml:"parks,omitempty"`
 }
 
 // Group is one communicator and its calls, made one after the other.
@@ -138,6 +140,9 @@ func (c *Case) validate() (err error) {
 		known := r.Group >= 0 && r.Group < len(c.Groups) && r.Rank >= -1 && r.Rank < ranks
 		fail.If(!known, "reset %d: there is no group %d with a rank %d", i, r.Group, r.Rank)
 	}
+	for i, p := range c.Parks {
+		fail.If(p.Group < 0 || p.Group >= len(c.Groups), "park %d: there is no group %d", i, p.Group)
+	}
 	return nil
 }
 
@@ -163,7 +168,7 @@ func (c *Case) links() int { return c.Tree.Switches() - 1 + c.Tree.Ranks()*len(c
 // clone makes a deep copy.
 func (c *Case) clone() Case {
 	n := *c
-	n.Events, n.Resets, n.Groups = slices.Clone(c.Events), slices.Clone(c.Resets), slices.Clone(c.Groups)
+	n.Events, n.Resets, n.Parks, n.Groups = slices.Clone(c.Events), slices.Clone(c.Resets), slices.Clone(c.Parks), slices.Clone(c.Groups)
 	for i := range n.Groups {
 		n.Groups[i].Calls = slices.Clone(n.Groups[i].Calls)
 	}

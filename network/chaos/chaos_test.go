@@ -57,6 +57,22 @@ func engine(t testing.TB, config string, sets []string) Engine {
 	return Engine{Config: config, Set: sets, Manifest: m, Open: func(uint64) (dut.DUT, error) { return dut.NewReference(m) }}
 }
 
+// TestParking: groups are parked, and get other slots, among their calls.
+func TestParking(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []int{2, 3} {
+		r := &Runner{DUT: Reference}
+		for _, c := range Parking(Reference, mode) {
+			r.Engines = append(r.Engines, engine(t, c[0], c[1:]))
+		}
+		sum, err := r.Campaign(context.Background(), Campaign{From: 1, To: 12})
+		require.NoError(t, err)
+		assert.Empty(t, sum.Failures)
+		assert.Greater(t, sum.Parks, 5)
+		assert.Greater(t, sum.Refused, 5)
+	}
+}
+
 // standard runs on the engines of Standard.
 func standard(t testing.TB, mode int) *Runner {
 	r := &Runner{DUT: Reference}

@@ -57,6 +57,15 @@ func Standard(kind string, mode int) [][]string {
 			"buffer_bytes=524288", "window_packets=32", "icrc_check=false"})
 }
 
+// Parking is Standard with groups that can be parked, in Mode II or III.
+func Parking(kind string, mode int) [][]string {
+	all := Standard(kind, mode)
+	for i := range all {
+		all[i] = append(all[i], "park=true")
+	}
+	return all
+}
+
 // standardMessages is Standard for Mode I: narrow and wide buses, path MTUs from 256 to 4,096, messages of 2 to 16 KiB, pools of up to 64 messages.
 func standardMessages() [][]string {
 	set := func(name string, more ...string) []string {
@@ -97,7 +106,7 @@ func (r *Runner) Check() (err error) {
 }
 
 // mostGroups is the number of groups that the engine's buffer has room for.
-func mostGroups(p contract.Params) int { return min(p.Groups, 4, p.Slots()/2/p.MostUnits()) }
+func mostGroups(p contract.Params) int { return min(p.AllGroups(), 4, p.Slots()/2/p.MostUnits()) }
 
 // Draw makes the case of a seed for one of the engines, all of which must pass Check; the same seed and engines make the same case.
 func Draw(seed uint64, engines []Engine, kind string) Case {
@@ -122,6 +131,9 @@ func Draw(seed uint64, engines []Engine, kind string) Case {
 		}
 	}
 	d.groups()
+	if d.p.Park {
+		d.parks()
+	}
 	if d.pipes() && d.chance(3) { // as with hosts': now and then nothing was lost
 		least := uint64(0)
 		for i := range d.c.Groups {
@@ -237,7 +249,7 @@ func (d *drawer) direction() fabric.Faults {
 func (d *drawer) groups() {
 	count := 1
 	if d.chance(3) {
-		count = min(1+d.IntN(min(d.p.Groups, 4)), mostGroups(d.p))
+		count = min(1+d.IntN(min(d.p.AllGroups(), 4)), mostGroups(d.p))
 	}
 	budget := packetBudget / (count * d.c.Tree.Ranks() * d.c.Levels)
 	for range count {

@@ -87,6 +87,9 @@ type Outcome struct {
 	// Resets counts resets, Restarted the calls that they aborted.
 	Resets    int
 	Restarted int
+	// Parks counts groups that were parked by all their switches, Refused the switches that would not.
+	Parks   int
+	Refused int
 	// Events are the faults that hit, in order.
 	Events []fabric.Event
 }
@@ -126,6 +129,8 @@ type run struct {
 	boards []*score.Board
 	queued [][]*comm.Call // by group
 	out    Outcome
+	// resetting: groups that wait for a reset, and are not parked meanwhile.
+	resetting []bool
 }
 
 // Run runs a case and judges it. A panic in it is its failure. The error of a context that ended is no verdict on the case, so it
@@ -173,6 +178,7 @@ func (x *run) count() {
 func (x *run) build() (err error) {
 	defer fail.Catch(&err, "")
 	fail.On(x.c.validate())
+	x.resetting = make([]bool, len(x.c.Groups))
 	x.e = fail.Must(x.engine(x.c))
 	p := x.e.Manifest.Params
 	link := x.c.Link
@@ -193,6 +199,10 @@ func (x *run) build() (err error) {
 	}
 	for _, r := range x.c.Resets {
 		x.schedule(r)
+	}
+	before := make([]*parking, len(x.c.Groups))
+	for _, p := range x.c.Parks {
+		before[p.Group] = x.schedulePark(p, before[p.Group])
 	}
 	x.watch()
 	if p.Pipes() {
@@ -358,6 +368,12 @@ func (x *run) schedule(r Reset) {
 	})
 	var back func() error
 	back = func() (err error) {
+		// A group is reset with the slots that it has.
+		x.resetting[r.Group] = true
+		if g.Parked() {
+			n.At(n.Now()+drain, back)
+			return nil
+		}
 		// What an engine decides after it was disabled is dropped, but the reference is fed what was accepted before. Idle would be too much to ask:
 		// an engine of Mode III never gives up a host that is dead.
 		if slices.ContainsFunc(x.boards, func(b *score.Board) bool { return !b.Rests() }) {
@@ -366,6 +382,7 @@ func (x *run) schedule(r Reset) {
 		}
 		defer fail.Catch(&err, "")
 		fail.On(g.Reset())
+		x.resetting[r.Group] = false
 		x.out.Resets++
 		for i, c := range x.queued[r.Group] {
 			if errors.Is(c.Err, comm.ErrReset) {
@@ -467,8 +484,8 @@ func (x *run) slots() {
 }
 
 // engines are the reference engines that are, or are beside, the switches, by switch; where a fault is planted in front there is none.
-func (x *run) engines() iter.Seq2[int, *inc.Engine] {
-	return func(yield func(int, *inc.Engine) bool) {
+func (x *run) engines() iter.Seq2[int, *inc.Switch] {
+	return func(yield func(int, *inc.Switch) bool) {
 		for s, d := range x.duts {
 			ref, ok := d.(*dut.Reference)
 			if b, board := d.(*score.Board); board {

@@ -103,6 +103,12 @@ func fewerGroups(c *Case) (all []edit) {
 			}
 			n.Groups = slices.Delete(n.Groups, i, i+1)
 			n.Resets = slices.DeleteFunc(n.Resets, func(r Reset) bool { return r.Group == i })
+			n.Parks = slices.DeleteFunc(n.Parks, func(p Park) bool { return p.Group == i })
+			for j := range n.Parks {
+				if n.Parks[j].Group > i {
+					n.Parks[j].Group--
+				}
+			}
 			for j := range n.Resets {
 				if n.Resets[j].Group > i {
 					n.Resets[j].Group--
@@ -116,6 +122,9 @@ func fewerGroups(c *Case) (all []edit) {
 func fewerResets(c *Case) (all []edit) {
 	for i := range c.Resets {
 		all = append(all, func(n *Case) { n.Resets = slices.Delete(n.Resets, i, i+1) })
+	}
+	for i := range c.Parks {
+		all = append(all, func(n *Case) { n.Parks = slices.Delete(n.Parks, i, i+1) })
 	}
 	return all
 }

@@ -56,17 +56,19 @@ const rnrCode = 1 // 10 µs
 
 // Group is one communicator. Make it with World.NewGroup.
 type Group struct {
-	w     *World
-	index int
-	cfg   GroupConfig
-	set   inc.Group // what all switches have in common
-	start roce.PSN
-	turn  uint32           // how often it was started; gives fresh QPNs
-	ends  [][]inc.Endpoint // by switch and endpoint
-	edges []Edge
-	mtus  []int // of the edges
-	ranks []*rank
-	calls int // how many were queued
+	w      *World
+	index  int
+	cfg    GroupConfig
+	set    inc.Group // what all switches have in common
+	start  roce.PSN
+	turn   uint32           // how often it was started; gives fresh QPNs
+	ends   [][]inc.Endpoint // by switch and endpoint
+	edges  []Edge
+	mtus   []int // of the edges
+	ranks  []*rank
+	calls  int    // how many were queued
+	base   []int  // the first of its slots, by switch
+	parked []bool // by switch
 }
 
 // NewGroup puts one more group on every switch, joins its hosts and starts it; time passes meanwhile. In-band groups need the engine's
@@ -76,12 +78,14 @@ func (w *World) NewGroup(cfg GroupConfig) (_ *Group, err error) {
 	defer fail.Catch(&err, "group %d", g.index)
 	g.fill()
 	units := g.units()
-	left := w.p.Slots() - w.units
+	used := &w.units[g.index/w.p.Groups]
+	left := w.p.Slots() - *used
 	fail.If(units > left, "a window of %d packets takes %d units of the buffer, of %d are %d left", g.window(), units, w.p.Slots(), left)
-	g.set = inc.Group{SlotBase: w.units, Log2N: bits.Len(uint(g.window())), BigEndian: cfg.BigEndian, PipeSlots: g.cfg.Pipe}
+	g.set = inc.Group{SlotBase: *used, Log2N: bits.Len(uint(g.window())), BigEndian: cfg.BigEndian, PipeSlots: g.cfg.Pipe}
 	if w.pipes() {
 		w.needTimeout(g.paths(1, g.inPipe())) // a pipe's hop
 	}
+	g.base, g.parked = slices.Repeat([]int{*used}, len(w.drv)), make([]bool, len(w.drv))
 	g.newNumbers()
 	g.program()
 	for i, edge := range g.edges {
@@ -95,7 +99,7 @@ func (w *World) NewGroup(cfg GroupConfig) (_ *Group, err error) {
 		g.ranks = append(g.ranks, r)
 		w.net.AddHost(edge.Switch, up.Port, r.host, edge.link)
 	}
-	w.units += units
+	*used += units
 	fail.On(w.catchUp())
 	w.groups = append(w.groups, g)
 	return g, nil
@@ -106,7 +110,7 @@ func (g *Group) fill() {
 	c, p := &g.cfg, g.w.p
 	fit := func(size *int, most int) { // the most, or half of it as often as the buffer asks
 		if *size == 0 {
-			for *size = most; *size > 1 && g.units() > p.Slots()-g.w.units; {
+			for *size = most; *size > 1 && g.units() > p.Slots()-g.w.units[min(g.index/p.Groups, len(g.w.units)-1)]; {
 				*size /= 2
 			}
 		}
@@ -125,7 +129,7 @@ func (g *Group) fill() {
 	}
 	fit(&c.Window, max(p.WindowPackets/c.Message, 1))
 	c.PathMTU, c.RangePackets = cmp.Or(c.PathMTU, p.MTUBytes), cmp.Or(c.RangePackets, ranges.Most)
-	fail.If(g.index >= p.Groups, "the engine has %d groups", p.Groups)
+	fail.If(g.index >= p.AllGroups(), "the switch has %d groups", p.AllGroups())
 	fail.If(c.Window < 1 || c.Message*c.Window > inc.MaxSlots/4, "a window of %d messages of %d packets", c.Window, c.Message)
 	fail.If(g.w.pipes() && (c.Pipe < 1 || c.Pipe > inc.MaxSlots/4), "pipes of %d slots", c.Pipe)
 	fail.If(!g.w.messages() && (len(c.PathMTUs) > 0 || c.Mixed || c.Whole || c.Release || c.Iteration != 0), "path MTUs of ranks, whole messages and releases are Mode I's")
@@ -193,7 +197,7 @@ func (g *Group) paths(levels, packets int) uint64 {
 		mtu = slices.Min(g.mtus)
 	}
 	perPacket := uint64(float64(mtu+90)/pace) + 30
-	return uint64(4*levels*(latency+200)+2*levels*jitter) + perPacket*uint64(packets*(degree+1)*2*min(p.Groups, 4))
+	return uint64(4*levels*(latency+200)+2*levels*jitter) + perPacket*uint64(packets*(degree+1)*2*min(p.AllGroups(), 4))
 }
 
 // findEdges lists the edges, those of a switch together.
@@ -254,7 +258,7 @@ func (g *Group) firstPSN() roce.PSN {
 }
 
 // hostQPN is the QPN of the group's connections on every host: they count up from 17.
-func (g *Group) hostQPN() uint32 { return 17 + uint32(g.index) + (g.turn-1)*uint32(g.w.p.Groups) }
+func (g *Group) hostQPN() uint32 { return 17 + uint32(g.index) + (g.turn-1)*uint32(g.w.p.AllGroups()) }
 
 // newRank makes the host at the far end of ep.
 func (g *Group) newRank(edge Edge, ep inc.Endpoint, mtu int) *rank {
@@ -303,6 +307,7 @@ func (g *Group) programSwitch(s int) (err error) {
 // settings are the group's registers on switch s: those of the AllReduce tree, or of the tree re-rooted for a fixed Reduce or Broadcast.
 func (g *Group) settings(s int) inc.Group {
 	t, set := g.w.topo, g.set
+	set.SlotBase = g.base[s]
 	set.Start, set.WholeMessages, set.Release, set.Iteration = g.start, g.cfg.Whole, g.cfg.Release, g.cfg.Iteration
 	set.InMask, set.OutMask, set.AckMask = t.ChildMask(s), t.ChildMask(s), t.HostMask(s)
 	if s > 0 {

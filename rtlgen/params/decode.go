@@ -77,8 +77,10 @@ func (d *draft) finish(sets []string) (Params, error) {
 			d.add(Problem{Pos: Pos{File: d.file}, Key: f.key, Allowed: f.must(), Reason: "the key is missing"})
 			d.bad[f.key] = true
 		case f.key == "lanes": // follows other keys, below
+		case !f.in(d.p.Mode) && f.kind == kindBool: // of another mode that was overridden
+			f.setBool(&d.p, false)
 		case !f.in(d.p.Mode):
-			f.setInt(&d.p, 0) // of another mode that was overridden
+			f.setInt(&d.p, 0)
 		default:
 			d.value(f, f.def, Pos{})
 		}

@@ -21,7 +21,7 @@ const (
 )
 
 // Derived is every number that follows from Params. All widths are in bits, all depths in entries of the thing named.
-// Nothing else in the project computes a width from parameters.
+// Nothing else in the project computes a width from parameters. Where a switch has several engines, they are those of each.
 type Derived struct {
 	// BusBits is the width of tdata: 8·bus_bytes.
 	BusBits int `json:"bus_bits"`
@@ -174,6 +174,7 @@ func (p Params) Derived() Derived {
 	if len(p.check(nil)) > 0 {
 		return Derived{}
 	}
+	p = p.OneEngine() // each of them
 	c := p.Contract()
 	eps, records := c.EPS(), c.Records()
 	groups := records / eps

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"incforge/contract"
 )
 
 // kind is the type of a key's value.
@@ -121,7 +123,7 @@ func fields() []field {
 		integer(func(p *Params) *int { return &p.Mode }, field{
 			key: "mode", def: "2", lo: 1, hi: 3,
 			doc: "EPIC's mode: 1 connection terminated (messages are joined), 2 connection translated (hosts repeat what is lost), 3 connection augmented (each link repeats " +
-				"what it lost). Of 1 there is the reference engine and no Verilog yet.",
+				"what it lost). Of 1 the Verilog has fixed groups without releases, the reference engine all.",
 			reason: because("EPIC has these modes"),
 		}),
 		integer(func(p *Params) *int { return &p.BusBytes }, field{
@@ -206,6 +208,18 @@ func fields() []field {
 			doc:    "Messages of a pool that a group is meant to have, in Mode I; it then takes 2·window_messages slots, twice as many for a 16-bit type.",
 			reason: because("a group's slots, 2·window_messages, are a power of two"),
 		}),
+		{
+			key: "whole_messages", kind: kindBool, modes: []int{1}, def: "false", quiet: true,
+			doc:     "Whether an engine of Mode I keeps every message until it is complete, whatever GROUP_MESSAGES says.",
+			get:     func(p *Params) string { return strconv.FormatBool(p.WholeMessages) },
+			setBool: func(p *Params, v bool) { p.WholeMessages = v },
+		},
+		{
+			key: "no_releases", kind: kindBool, modes: []int{1}, def: "false", quiet: true,
+			doc:     "Whether an engine of Mode I makes no releases, and refuses groups that ask for them. What there is of Mode I in Verilog makes none.",
+			get:     func(p *Params) string { return strconv.FormatBool(p.NoReleases) },
+			setBool: func(p *Params, v bool) { p.NoReleases = v },
+		},
 		integer(func(p *Params) *int { return &p.HopRTTNS }, field{
 			key: "hop_rtt_ns", modes: []int{1, 3}, def: "2000", lo: 1, hi: maxHopRTT,
 			doc: "Time in nanoseconds in which a packet and its acknowledgement cross one link, in Modes III and I: what pipes are sized by, and an eighth of the time-out " +
@@ -261,6 +275,12 @@ func fields() []field {
 			get:     func(p *Params) string { return strconv.FormatBool(p.InBand) },
 			setBool: func(p *Params, v bool) { p.InBand = v },
 		},
+		{
+			key: "park", kind: kindBool, def: "false", quiet: true,
+			doc:     "Whether groups can be parked, in Modes II and III: give up their slots and get others later, while their queue pairs live (docs/parking.md).",
+			get:     func(p *Params) string { return strconv.FormatBool(p.Park) },
+			setBool: func(p *Params, v bool) { p.Park = v },
+		},
 		integer(func(p *Params) *int { return &p.PortBytes }, field{
 			key: "port_bytes", def: "0", quiet: true, lo: 0, hi: maxBusBytes, pow2: true,
 			doc: "Width of a port of the switch in bytes a beat, up to bus_bytes, with a queue of whole frames in either direction (docs/ports.md). 0: ports as " +
@@ -286,11 +306,16 @@ func fields() []field {
 		},
 		{
 			key: "vlan", kind: kindBool, def: "false", quiet: true,
-			doc: "Whether frames may have an 802.1Q tag: an endpoint's record then says which one its frames have, or none (docs/vlan.md). Without, a frame " +
+			doc: "Whether frames may have an 802.1Q tag, in Modes II and III with one engine: an endpoint's record then says which one its frames have, or none (docs/vlan.md). Without, a frame " +
 				"with a tag is not the engine's and is bypassed.",
 			get:     func(p *Params) string { return strconv.FormatBool(p.VLAN) },
 			setBool: func(p *Params, v bool) { p.VLAN = v },
 		},
+		integer(func(p *Params) *int { return &p.Engines }, field{
+			key: "engines", def: "1", quiet: true, lo: 1, hi: contract.MaxEngines,
+			doc:    "How many engines the switch has, each of which has what the other keys say (docs/engines.md). With several, groups is a power of two.",
+			reason: because("three bits of a queue pair number name the engine"),
+		}),
 	}
 }
 

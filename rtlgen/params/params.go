@@ -92,7 +92,7 @@ func (t Technology) String() string { return string(t) }
 type Params struct {
 	// Name is the prefix of the generated modules and files: a Verilog identifier.
 	Name string `yaml:"name" json:"name"`
-	// Mode is EPIC's mode: 1 connection terminated, 2 translated, 3 augmented. Of 1 there is no Verilog yet.
+	// Mode is EPIC's mode: 1 connection terminated, 2 translated, 3 augmented. Of 1 there is Verilog with NoReleases and without InBand.
 	Mode int `yaml:"mode" json:"mode"`
 	// BusBytes is the width of the datapath in bytes a beat.
 	BusBytes int `yaml:"bus_bytes" json:"bus_bytes"`
@@ -121,6 +121,9 @@ type Params struct {
 	// MessageBytes is the longest message in bytes, WindowMessages the messages of a pool, in Mode I; 0 in other modes.
 	MessageBytes   int `yaml:"message_bytes" json:"message_bytes,omitempty"`
 	WindowMessages int `yaml:"window_messages" json:"window_messages,omitempty"`
+	// WholeMessages says that a Mode I engine keeps every message until it is complete, NoReleases that it makes no releases.
+	WholeMessages bool `yaml:"whole_messages" json:"whole_messages,omitempty"`
+	NoReleases    bool `yaml:"no_releases" json:"no_releases,omitempty"`
 	// HopRTTNS is the time in nanoseconds in which a packet and its acknowledgement cross one link, in Modes III and I; 0 in Mode II.
 	HopRTTNS int `yaml:"hop_rtt_ns" json:"hop_rtt_ns,omitempty"`
 	// ClockMHz is the clock the engine is meant for, in MHz.
@@ -140,6 +143,8 @@ type Params struct {
 	PayloadBanks int `yaml:"payload_banks" json:"payload_banks"`
 	// InBand says whether a group's ranks may choose its collectives, by control messages among their packets.
 	InBand bool `yaml:"in_band" json:"in_band"`
+	// Park says whether groups can be parked: give up their slots and keep their connections.
+	Park bool `yaml:"park" json:"park,omitempty"`
 	// PortBytes is the width of a port in bytes a beat, with a queue of frames in either direction; 0 for ports as wide as the bus, without queues.
 	PortBytes int `yaml:"port_bytes" json:"port_bytes,omitempty"`
 	// PortDrop says whether a port's queue without room drops a frame, instead of keeping the sender waiting.
@@ -148,6 +153,14 @@ type Params struct {
 	PortClockMHz []float64 `yaml:"port_clock_mhz" json:"port_clock_mhz,omitempty"`
 	// VLAN says whether frames may have an 802.1Q tag, and endpoints' records say which.
 	VLAN bool `yaml:"vlan" json:"vlan,omitempty"`
+	// Engines is how many engines the switch has, each of which has what the other parameters say; 0 stands for 1.
+	Engines int `yaml:"engines" json:"engines,omitempty"`
+}
+
+// OneEngine are the parameters of each of the engines, alone: what a core is made from.
+func (p Params) OneEngine() Params {
+	p.Engines = 1
+	return p
 }
 
 // defaultLanes is the number of lanes that keeps up with the bus on 32-bit elements.
@@ -158,8 +171,8 @@ func (p Params) defaultLanes() int {
 	return p.BusBytes / 4
 }
 
-// YAML returns the canonical text of p: every key that its mode has, in the order of the documentation, LF line ends; of the ports' keys
-// those that are not at their default, so that the digest of an engine without queues at its ports is what it was before there were any.
+// YAML returns the canonical text of p: every key that its mode has, in the order of the documentation, LF line ends; of quiet keys, the ports'
+// and park, those that are not at their default, so that the digest of an engine without what they add is what it was before there was any.
 // Parsing it gives p again.
 func (p Params) YAML() []byte {
 	var b bytes.Buffer
@@ -179,11 +192,16 @@ func (p Params) Digest() string {
 
 // Contract returns p as it crosses to everybody else.
 func (p Params) Contract() contract.Params {
+	engines := p.Engines
+	if engines == 1 {
+		engines = 0
+	}
 	return contract.Params{
-		Name: p.Name, Mode: p.Mode, BusBytes: p.BusBytes, Lanes: p.Lanes, DTypes: words(p.DTypes), Ops: words(p.Ops),
+		Engines: engines,
+		Name:    p.Name, Mode: p.Mode, BusBytes: p.BusBytes, Lanes: p.Lanes, DTypes: words(p.DTypes), Ops: words(p.Ops),
 		Accumulate: string(p.Accumulate), BufferBytes: p.BufferBytes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes,
-		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
-		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand,
+		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
+		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand, Park: p.Park,
 		PortBytes: p.PortBytes, PortDrop: p.PortDrop, VLAN: p.VLAN, PortClockMHz: p.PortClockMHz,
 	}
 }

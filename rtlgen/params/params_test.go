@@ -202,8 +202,16 @@ func TestBadInput(t *testing.T) {
 			`--set port_clock_mhz=[1, 2]: port_clock_mhz: [1, 2]: must be one number, or 4: a clock is that of all ports, or of one`},
 		{"a clock too slow", base, []string{"port_bytes=2", "port_clock_mhz=0.5"},
 			`--set port_clock_mhz=0.5: port_clock_mhz: [0.5]: must be numbers from 1 to 2000: constraints and reports are made for clocks in this range`},
+		{"nine engines", base, []string{"engines=9"},
+			`--set engines=9: engines: 9: must be from 1 to 8: three bits of a queue pair number name the engine`},
+		{"several engines with three groups", base, []string{"engines=2", "groups=3"},
+			`--set groups=3: groups: 3: must be a power of two with engines: 2: the bits of a queue pair number above those that name the group name the engine`},
 		{"a clock in words", base, []string{"port_bytes=2", "port_clock_mhz=fast"},
 			`--set port_clock_mhz=fast: port_clock_mhz: [fast]: must be a list of numbers: one entry is a string`},
+		{"tags in Mode I", base, []string{"vlan=true", "mode=1", "hop_rtt_ns=500", "message_bytes=4096", "window_messages=2"},
+			`--set vlan=true: vlan: true: must be false with mode 1: no block takes tags off and puts them on around Mode I's messages`},
+		{"tags with two engines", base, []string{"vlan=true", "engines=2"},
+			`--set vlan=true: vlan: true: must be false with engines: 2: what gives a frame to its engine looks for the queue pair number where a frame without a tag has it`},
 		{"tags in words", base, []string{"vlan=trunk"},
 			`--set vlan=trunk: vlan: trunk: must be true or false: this is a string`},
 		{"a port of six bytes", base, []string{"port_bytes=6"},
@@ -262,7 +270,7 @@ func TestBadInput(t *testing.T) {
       | ^
 x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop, port_clock_mhz, vlan
+			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, port_bytes, port_drop, port_clock_mhz, vlan, engines
    22 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
@@ -278,7 +286,7 @@ x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
    22 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, port_bytes, port_drop, port_clock_mhz, vlan
+			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, port_bytes, port_drop, port_clock_mhz, vlan, engines
    22 | <<: {groups: 3}
       | ^`},
 		{"several at once, in the order of the file", spoil(t, base, "mode: 7", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
@@ -402,7 +410,7 @@ func TestGoodInput(t *testing.T) {
 	t.Parallel()
 	mini := Params{Name: "mini", Mode: 2, BusBytes: 8, Lanes: 2, DTypes: []DType{contract.INT32}, Ops: []Op{contract.SUM}, Accumulate: InPlace,
 		BufferBytes: 16384, Groups: 2, Members: 4, Ports: 4, MTUBytes: 1024, WindowPackets: 4, ClockMHz: 250, ICRCCheck: true, Memory: MemoryAuto,
-		Technology: FPGA, PayloadBanks: 1, InBand: true}
+		Technology: FPGA, PayloadBanks: 1, InBand: true, Engines: 1}
 	with := func(change func(*Params)) Params {
 		p := mini
 		change(&p)
@@ -449,6 +457,7 @@ func TestGoodInput(t *testing.T) {
 		{"a clock above the table with the stages given", base, []string{"dtypes=FP32", "clock_mhz=2000", "adder_stages=1"},
 			with(func(p *Params) { p.DTypes, p.ClockMHz, p.AdderStages = []DType{contract.FP32}, 2000, 1 })},
 		{"ports with queues", base, []string{"port_bytes=2", "port_drop=true"}, with(func(p *Params) { p.PortBytes, p.PortDrop = 2, true })},
+		{"four engines", base, []string{"engines=4"}, with(func(p *Params) { p.Engines = 4 })},
 		{"ports as wide as the bus, with queues", base, []string{"port_bytes=8"}, with(func(p *Params) { p.PortBytes = 8 })},
 		{"ports with a clock", base, []string{"port_bytes=2", "port_clock_mhz=322.265625"},
 			with(func(p *Params) { p.PortBytes, p.PortClockMHz = 2, []float64{322.265625} })},
@@ -762,6 +771,7 @@ func drawn(t *rapid.T) Params {
 	p.ECC = rapid.Bool().Draw(t, "ecc")
 	p.InBand = rapid.Bool().Draw(t, "in_band")
 	p.PortBytes = rapid.SampledFrom([]int{0, 0, 0, 1, 2, 8, p.BusBytes, 3, -1}).Draw(t, "port")
+	p.Engines = rapid.SampledFrom([]int{1, 1, 1, 2, 3, 8, 0, 9}).Draw(t, "engines")
 	p.PortDrop = rapid.IntRange(0, 3).Draw(t, "drop") == 0
 	p.PortClockMHz = rapid.SampledFrom([][]float64{nil, nil, nil, {100}, {156.25, 322.265625}, {0}}).Draw(t, "port clock")
 	p.PayloadBanks = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 2, 2, 4, 4, 16, 3}).Draw(t, "banks")
@@ -932,7 +942,7 @@ func TestValidateVerdict(t *testing.T) {
 			len(p.DTypes) > 0 && len(p.Ops) > 0 && p.PayloadBanks != 3 && (p.Mode == 2 || p.HopRTTNS > 0 && p.HopRTTNS <= 8_000_000) && 2*p.BusBytes <= p.MTUBytes &&
 			oneOf(p.PortBytes, 0, 1, 2, 8, p.BusBytes) && p.PortBytes <= p.BusBytes && (p.PortBytes > 0 || !p.PortDrop) &&
 			(len(p.PortClockMHz) == 0 || p.PortBytes > 0 && (len(p.PortClockMHz) == p.Ports || len(p.PortClockMHz) == 1)) &&
-			!slices.Contains(p.PortClockMHz, 0)
+			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0)
 		has := func(types ...DType) bool {
 			return slices.ContainsFunc(types, func(d DType) bool { return slices.Contains(p.DTypes, d) })
 		}

@@ -24,11 +24,16 @@ func (p Params) check(bad map[string]bool) Problems {
 		c.wrong = map[string]bool{}
 	}
 	c.each()
+	c.engines()
 	c.datapath()
 	c.buffer()
 	c.payload()
 	c.adders()
 	c.ports()
+	if c.p.Park && c.p.Mode == 1 && c.ok("park", "mode") {
+		c.refuse("park", "true", "false", "in Mode I a slot is a message that is kept until it is complete, and groups cannot be parked")
+	}
+	c.tags()
 	return c.out
 }
 
@@ -58,7 +63,7 @@ func (c *checker) each() {
 		}
 		v := f.get(&p)
 		if !f.in(p.Mode) {
-			if c.ok("mode") && v != "0" {
+			if c.ok("mode") && v != "0" && v != "false" {
 				c.refuse(f.key, v, fmt.Sprintf("left out with mode %d", p.Mode), f.only())
 			}
 			continue
@@ -72,6 +77,29 @@ func (c *checker) each() {
 		}
 		c.out = append(c.out, Problem{Key: f.key, Value: v, Allowed: f.must(), Reason: reason, Hint: f.hint(v)})
 		c.wrong[f.key] = true
+	}
+}
+
+// engines looks at what several of them need.
+func (c *checker) engines() {
+	if !c.ok("groups", "engines") {
+		return
+	}
+	if p := c.p; p.Engines > 1 && pow2(p.Groups) != p.Groups {
+		c.refuse("groups", strconv.Itoa(p.Groups), fmt.Sprintf("a power of two with engines: %d", p.Engines),
+			"the bits of a queue pair number above those that name the group name the engine")
+	}
+}
+
+// tags looks at what 802.1Q tags do not go with.
+func (c *checker) tags() {
+	switch p := c.p; {
+	case !p.VLAN || !c.ok("vlan"):
+	case p.Mode == 1 && c.ok("mode"):
+		c.refuse("vlan", "true", "false with mode 1", "no block takes tags off and puts them on around Mode I's messages")
+	case p.Engines > 1 && c.ok("engines"):
+		c.refuse("vlan", "true", fmt.Sprintf("false with engines: %d", p.Engines),
+			"what gives a frame to its engine looks for the queue pair number where a frame without a tag has it")
 	}
 }
 

@@ -150,6 +150,29 @@ func (d *Driver) ResetGroup(g int) error {
 // Disable stops a group.
 func (d *Driver) Disable(g int) error { return d.Set("GROUP_CTRL", g, "enable", 0) }
 
+// Park writes what parks an enabled group, waits until it is no longer busy, and reports whether it is parked then.
+func (d *Driver) Park(g int) (bool, error) { return d.setParked(g, true) }
+
+// Unpark gives a parked group the slots of its GROUP_SLOTS, waits until it is no longer busy, and reports whether it is still parked then.
+func (d *Driver) Unpark(g int) (bool, error) { return d.setParked(g, false) }
+
+func (d *Driver) setParked(g int, park bool) (parked bool, err error) {
+	defer fail.Catch(&err, "")
+	on := true
+	fail.On(d.write(g, flag("GROUP_CTRL", "enable", &on), flag("GROUP_CTRL", "park", &park)))
+	fail.Must(d.waitStarted(g))
+	return fail.Must(d.Get("GROUP_STATUS", g, "parked")) != 0, nil
+}
+
+// SetSlots writes GROUP_SLOTS, and in Mode III GROUP_PIPE, of a group that is disabled or parked.
+func (d *Driver) SetSlots(g int, s inc.Group) error {
+	fields := []Field{number("GROUP_SLOTS", "base", &s.SlotBase), number("GROUP_SLOTS", "log2_n", &s.Log2N)}
+	if d.man.Params.Pipes() {
+		fields = append(fields, number("GROUP_PIPE", "n", &s.PipeSlots))
+	}
+	return d.write(g, fields...)
+}
+
 func (d *Driver) waitStarted(g int) (started bool, err error) {
 	defer fail.Catch(&err, "")
 	busy := fail.Must(d.man.Registers.Field("GROUP_STATUS", "busy"))

@@ -59,7 +59,7 @@ type Act struct {
 	At uint64
 	// Kind is ActFrame or the value of an inc.ActionKind.
 	Kind uint8
-	// EI is the endpoint's table index; for a send, group·EPS + pipe. It is meaningless for a frame.
+	// EI is the endpoint's table index; for a send, group·EPS + pipe; for a frame, the first of the engine that decided it.
 	EI int
 }
 

@@ -86,6 +86,10 @@ func (s *Source) load() {
 	}
 	if s.Kind == KindCore {
 		core := *s.Manifest
+		if core.Params.EngineCount() > 1 { // a core is one of them
+			core.Params = core.Params.OneEngine()
+			core.Registers = fail.Must(contract.NewModel(core.Params)).Registers
+		}
 		core.Registers = core.Registers.On(contract.TopCore)
 		s.Manifest = &core
 	}

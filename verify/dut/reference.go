@@ -20,17 +20,22 @@ import (
 // does not matter.
 const referenceLatency = 20
 
-// Reference is the engine of package inc as a DUT. Frames enter one at a time at the width of the bus, take effect at
+// Reference is the engine of package inc, or several of them behind the same ports, as a DUT. Frames enter one at a time at the width of the bus, take effect at
 // their last beat, and what they cause leaves a fixed delay later. In Modes III and I it takes all sends that are allowed
 // after each frame, and time-outs as soon as they are due.
 type Reference struct {
 	man  *contract.Manifest
-	eng  *inc.Engine
+	eng  *inc.Switch
 	regs map[uint32]uint32
 	// copy are the counters as COUNTER and COUNTER_HIGH read them.
 	copy inc.Counters
+	// copies are those of each engine, roundCopy of what went round them.
+	copies    [inc.MaxEngines]inc.Counters
+	roundCopy uint64
 	// overlap: the group's last start was refused because of its slots.
 	overlap []bool
+	// undrained: the group's last park was refused because it was not drained.
+	undrained []bool
 
 	ends
 	now, free uint64
@@ -54,8 +59,8 @@ func NewReference(m *contract.Manifest) (*Reference, error) {
 	return r, nil
 }
 
-// Engine is the engine inside.
-func (r *Reference) Engine() *inc.Engine { return r.eng }
+// Engine is the switch inside, of one engine or several.
+func (r *Reference) Engine() *inc.Switch { return r.eng }
 
 // Handle gives the engine a frame and returns the frames that it causes; in Modes III and I only the answers to it.
 func (r *Reference) Handle(cycle uint64, port int, frame []byte, rxErr bool) []inc.Out {
@@ -135,7 +140,9 @@ func (r *Reference) StepTo(cycle uint64) error {
 		r.free = end
 		r.accepted = append(r.accepted, Frame{Port: best, First: at, Last: end, Data: f.Data, Err: f.Err})
 		if r.man.Params.Pipes() {
-			r.acts = append(r.acts, Act{At: end, Kind: ActFrame})
+			if by := r.eng.Steer(f.Data); by < r.eng.Engines() {
+				r.acts = append(r.acts, Act{At: end, Kind: ActFrame, EI: by * r.man.Params.EngineRecords()})
+			}
 		}
 		r.leave(end, r.handle(end, best, f))
 		r.sendAll(end)
@@ -245,24 +252,24 @@ func (r *Reference) Close() error { return nil }
 // Reset makes a new engine and sets every register to its reset value.
 func (r *Reference) Reset() error {
 	p := r.man.Params
-	eng, err := inc.New(inc.Params{Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTU: p.MTUBytes, Slots: p.Slots(),
+	eng, err := inc.NewSwitch(p.EngineCount(), inc.Params{Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTU: p.MTUBytes, Slots: p.Slots(),
 		ICRCCheck: p.ICRCCheck, DTypes: cmp.Or(uint8(p.DTypeMask()), 1<<inc.DTypeINT32), Ops: cmp.Or(uint8(p.OpMask()), 1<<inc.OpSum),
-		Reproducible: p.Reproducible(), InBand: p.InBand, VLAN: p.VLAN, Mode: p.Mode, MessageBytes: p.MessageBytes, LeastPathMTU: leastPathMTU(p)})
+		Reproducible: p.Reproducible(), InBand: p.InBand, VLAN: p.VLAN, Mode: p.Mode, MessageBytes: p.MessageBytes, LeastPathMTU: leastPathMTU(p), WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, Park: p.Park})
 	if err != nil {
 		return fmt.Errorf("reference: %w", err)
 	}
 	eng.SetManual(true)
 	r.eng = eng
-	r.copy = inc.Counters{}
+	r.copy, r.copies, r.roundCopy = inc.Counters{}, [inc.MaxEngines]inc.Counters{}, 0
 	r.regs = map[uint32]uint32{}
-	r.overlap = make([]bool, p.Groups)
+	r.overlap, r.undrained = make([]bool, p.AllGroups()), make([]bool, p.AllGroups())
 	for i := range r.man.Registers {
 		reg := &r.man.Registers[i]
 		if reg.Access != "rw" {
 			continue
 		}
 		for k := range reg.Size() {
-			r.regs[reg.Offset+uint32(k)*reg.Stride] = reg.ResetValue(k)
+			r.regs[reg.At(k)] = reg.ResetValue(k)
 		}
 	}
 	r.ends, r.leaving = ends{queued: make([][]Frame, p.Ports)}, nil
@@ -300,17 +307,27 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 		return contract.Magic, nil
 	case "COUNTER":
 		if !r.held() {
-			r.copy = r.eng.Counters()
+			r.snapshot()
 		}
-		v, err := r.counter(i)
+		v, err := r.counter(i, &r.copy)
 		return uint32(v), err
 	case "COUNTER_HIGH":
-		v, err := r.counter(i)
+		v, err := r.counter(i, &r.copy)
 		return uint32(v >> 32), err
+	case "ENGINE_COUNTER", "ENGINE_COUNTER_HIGH":
+		return r.engineCounter(reg, i)
+	case "ENGINES":
+		return uint32(r.eng.Engines()), nil
+	case "ROUND_FRAMES", "ROUND_FRAMES_HIGH":
+		if reg.Name == "ROUND_FRAMES" {
+			return uint32(r.roundCopy), nil
+		}
+		return uint32(r.roundCopy >> 32), nil
 	case "GROUP_STATUS":
-		return r.put(reg.Name, "enabled", flag(r.eng.Enabled(i))) | r.put(reg.Name, "overlap", flag(r.overlap[i])), nil
+		return r.put(reg.Name, "enabled", flag(r.eng.Enabled(i))) | r.put(reg.Name, "overlap", flag(r.overlap[i])) |
+			r.put(reg.Name, "parked", flag(r.eng.Parked(i))) | r.put(reg.Name, "undrained", flag(r.undrained[i])), nil
 	case "GROUP_CTRL":
-		return r.put(reg.Name, "enable", flag(r.eng.Enabled(i))), nil
+		return r.put(reg.Name, "enable", flag(r.eng.Enabled(i))) | r.put(reg.Name, "park", flag(r.eng.Parked(i))), nil
 	case "GROUP_FAILED":
 		return r.eng.Failed(i), nil
 	case "GROUP_REFUSED":
@@ -353,14 +370,36 @@ func (r *Reference) param(name string) (uint32, bool) {
 // held tells whether COUNTER reads a copy that was taken before.
 func (r *Reference) held() bool { return r.get("COUNTER_SNAPSHOT", 0, "hold") != 0 }
 
-// counter is what the copy of the counters has for the register of that index.
-func (r *Reference) counter(i int) (uint64, error) {
+// snapshot copies all counters.
+func (r *Reference) snapshot() {
+	r.copy, r.roundCopy = r.eng.Counters(), r.eng.Round()
+	for e := range r.eng.Engines() {
+		r.copies[e] = r.eng.EngineCounters(e)
+	}
+}
+
+// engineCounter is a counter of one engine, a word of it. A read of the low word copies those of that engine first, unless a copy is held.
+func (r *Reference) engineCounter(reg *contract.Register, i int) (uint32, error) {
+	e, i := i/len(r.man.Counters), i%len(r.man.Counters)
+	if reg.Name == "ENGINE_COUNTER" {
+		if !r.held() {
+			r.copies[e] = r.eng.EngineCounters(e)
+		}
+		v, err := r.counter(i, &r.copies[e])
+		return uint32(v), err
+	}
+	v, err := r.counter(i, &r.copies[e])
+	return uint32(v >> 32), err
+}
+
+// counter is what a copy of the counters has for the register of that index.
+func (r *Reference) counter(i int, of *inc.Counters) (uint64, error) {
 	if i >= len(r.man.Counters) {
 		return 0, fmt.Errorf("reference: counter %d, the manifest names %d", i, len(r.man.Counters))
 	}
 	for c := range r.eng.Params().Counters() {
 		if c.String() == r.man.Counters[i] {
-			return r.copy[c], nil
+			return of[c], nil
 		}
 	}
 	return 0, fmt.Errorf("reference: no counter has the name %q", r.man.Counters[i])
@@ -371,6 +410,8 @@ func (r *Reference) locked(reg *contract.Register, i int) bool {
 	switch {
 	case reg.Access != "rw" || reg.Name == "GROUP_CTRL":
 		return false
+	case reg.Name == "GROUP_SLOTS" || reg.Name == "GROUP_PIPE":
+		return r.eng.Enabled(i) && !r.eng.Parked(i)
 	case strings.HasPrefix(reg.Name, "GROUP_"):
 		return r.eng.Enabled(i)
 	case strings.HasPrefix(reg.Name, "EP_"):
@@ -405,11 +446,12 @@ func (r *Reference) Write(addr, value uint32, strobes uint8) error {
 	switch name := reg.Name; {
 	case name == "COUNTER_SNAPSHOT":
 		if r.held() {
-			r.copy = r.eng.Counters()
+			r.snapshot()
 		}
 	case name == "CTRL":
 		r.eng.SetGapNAK(r.get(name, 0, "gap_nak") != 0)
 		r.eng.SetForeignBypass(r.get(name, 0, "foreign_bypass") != 0)
+		r.eng.SetParkAnswer(r.get(name, 0, "park_rnr") != 0, uint8(r.get(name, 0, "park_timer")))
 	case name == "IP_ID":
 		r.eng.SetIPID(uint16(r.get(name, 0, "value")))
 	case name == "BYPASS_PORT":
@@ -421,24 +463,35 @@ func (r *Reference) Write(addr, value uint32, strobes uint8) error {
 	case strings.HasPrefix(name, "EP_"):
 		return r.eng.SetEndpoint(i, r.Endpoint(i))
 	case strings.HasPrefix(name, "GROUP_"):
-		return r.eng.SetGroup(i, r.Group(i))
+		set := r.Group(i)
+		if r.eng.Parked(i) {
+			return r.eng.SetSlots(i, set.SlotBase, set.Log2N, set.PipeSlots)
+		}
+		return r.eng.SetGroup(i, set)
 	}
 	return nil
 }
 
 func (r *Reference) groupCtrl(g int, v uint32) error {
 	enable, reset := v&r.put("GROUP_CTRL", "enable", 1) != 0, v&r.put("GROUP_CTRL", "reset", 1) != 0
-	r.overlap[g] = false
+	park := v&r.put("GROUP_CTRL", "park", 1) != 0
+	r.overlap[g], r.undrained[g] = false, false
+	var err error
 	switch {
 	case !enable:
-		return r.eng.Disable(g)
+		err = r.eng.Disable(g)
 	case reset && r.eng.Enabled(g):
-		return r.eng.Reset(g)
+		err = r.eng.Reset(g)
+	case !r.eng.Enabled(g):
+		err = r.eng.Enable(g)
+	case park:
+		err = r.eng.Park(g)
+	default:
+		err = r.eng.Unpark(g)
 	}
-	err := r.eng.Enable(g)
-	r.overlap[g] = errors.Is(err, inc.ErrOverlap)
-	if r.overlap[g] || errors.Is(err, inc.ErrIllegalGroup) {
-		return nil // enable does not stick
+	r.overlap[g], r.undrained[g] = errors.Is(err, inc.ErrOverlap), errors.Is(err, inc.ErrUndrained)
+	if r.overlap[g] || r.undrained[g] || errors.Is(err, inc.ErrIllegalGroup) {
+		return nil // what was written does not stick
 	}
 	return err
 }
@@ -450,7 +503,7 @@ func (r *Reference) get(register string, i int, field string) uint32 {
 		return 0
 	}
 	f, _ := reg.Field(field) // a field of no bits otherwise
-	return f.Get(r.regs[reg.Offset+uint32(i)*reg.Stride])
+	return f.Get(r.regs[reg.At(i)])
 }
 
 // put is a value of a field in place; 0 if the manifest lacks it.

@@ -31,13 +31,14 @@ type RTL struct {
 	rst    *sim.Port
 	core   bool
 
+	// what several engines report lies side by side, engine 0 lowest; of mon_valid and mon_port what goes round them is the highest
 	mon struct {
-		Valid *sim.Port `port:"mon_valid,out,1"`
+		Valid *sim.Port `port:"mon_valid,out"`
 		Port  *sim.Port `port:"mon_port,out"`
 	}
 	act struct { // of Mode III
-		Valid *sim.Port `port:"mon_act_valid,out,1"`
-		Kind  *sim.Port `port:"mon_act_kind,out,3"`
+		Valid *sim.Port `port:"mon_act_valid,out"`
+		Kind  *sim.Port `port:"mon_act_kind,out"`
 		EI    *sim.Port `port:"mon_act_ei,out"`
 	}
 
@@ -88,7 +89,7 @@ func (d *RTL) attach(seed uint64) {
 		}
 		fail.On(d.model.Bind(&d.mon))
 	}
-	if d.man.Params.Mode == 3 {
+	if d.man.Params.Pipes() {
 		fail.On(d.model.Bind(&d.act))
 	}
 	d.queued, d.sent, d.kept = make([][]Frame, len(names)), make([]int, len(names)), make([]int, len(names))
@@ -108,7 +109,7 @@ func (d *RTL) attach(seed uint64) {
 	if !d.core {
 		d.model.OnReact(d.onMonitor) // after every source has reported what it sent
 	}
-	if d.man.Params.Mode == 3 {
+	if d.man.Params.Pipes() {
 		d.model.OnReact(d.onAct)
 	}
 	d.bus = fail.Must(axil.New(d.model, "s_axil"))
@@ -160,30 +161,55 @@ func (d *RTL) onSent(i int, first uint64) {
 	}
 }
 
-// onMonitor records that the core took a frame's last beat.
+// onMonitor records that an engine, or the way round them, took a frame's last beat.
 func (d *RTL) onMonitor() {
-	if !d.mon.Valid.Bool() || d.rst.Bool() {
+	valid := d.mon.Valid.Uint64()
+	if valid == 0 || d.rst.Bool() {
 		return
 	}
 	d.moved = d.model.Now()
-	p := int(d.mon.Port.Uint64())
-	if p >= len(d.queued) || d.sent[p] == 0 {
-		d.fail(fmt.Errorf("mon_port reports port %d in cycle %d, but no frame of that port is on its way to the core", p, d.Now()))
-		return
+	for i := range d.mon.Valid.Width() {
+		if valid>>i&1 == 0 {
+			continue
+		}
+		p := int(part(d.mon.Port, i, d.mon.Valid.Width()))
+		if p >= len(d.queued) || d.sent[p] == 0 {
+			d.fail(fmt.Errorf("mon_port reports port %d in cycle %d, but no frame of that port is on its way to the core", p, d.Now()))
+			return
+		}
+		d.accept(p)
 	}
-	d.accept(p)
 }
 
-// onAct records what the core decided in this cycle.
+// part is the i-th of n equal parts of a port, at most 8 bytes wide.
+func part(p *sim.Port, i, n int) (v uint64) {
+	width, bytes := p.Width()/n, p.Bytes()
+	for bit := range width {
+		at := i*width + bit
+		v |= uint64(bytes[at/8]>>(at%8)&1) << bit
+	}
+	return v
+}
+
+// onAct records what the engines decided in this cycle.
 func (d *RTL) onAct() {
-	if !d.act.Valid.Bool() || d.rst.Bool() {
+	valid := d.act.Valid.Uint64()
+	if valid == 0 || d.rst.Bool() {
 		return
 	}
-	a := Act{At: d.Now(), Kind: uint8(d.act.Kind.Uint64()), EI: int(d.act.EI.Uint64())}
-	if a.Kind != ActFrame {
-		d.moved = d.model.Now()
+	n, records := d.act.Valid.Width(), d.man.Params.EngineRecords()
+	for i := range n {
+		if valid>>i&1 == 0 {
+			continue
+		}
+		a := Act{At: d.Now(), Kind: uint8(part(d.act.Kind, i, n)), EI: i*records + int(part(d.act.EI, i, n))}
+		if a.Kind != ActFrame {
+			d.moved = d.model.Now()
+		} else {
+			a.EI = i * records
+		}
+		d.acts = append(d.acts, a)
 	}
-	d.acts = append(d.acts, a)
 }
 
 func (d *RTL) accept(i int) {
@@ -246,7 +272,7 @@ func (d *RTL) Still() uint64 {
 }
 
 // Timers reports that timers count the model's clock; in Mode II there are none.
-func (d *RTL) Timers() (uint64, bool) { return Never, d.man.Params.Mode != 3 }
+func (d *RTL) Timers() (uint64, bool) { return Never, !d.man.Params.Pipes() }
 
 // Read reads a register over AXI4-Lite.
 func (d *RTL) Read(addr uint32) (uint32, error) {

@@ -148,7 +148,7 @@ func MaxGroups(p contract.Params) int {
 	if p.Slots() >= 4*p.MostUnits() {
 		units = p.MostUnits()
 	}
-	return min(p.Groups, p.Slots()/(2*units))
+	return min(p.AllGroups(), p.Slots()/(2*units))
 }
 
 // NextKind is the kind of the next of n groups: all that fit are taken in turn.

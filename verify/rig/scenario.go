@@ -75,7 +75,7 @@ func NeedMembers(n int) Needs {
 // NeedGroups is for scenarios of at least n groups at once.
 func NeedGroups(n int) Needs {
 	return func(p contract.Params) string {
-		return cmp.Or(unless(p.Groups >= n, "needs %d groups, the configuration has %d", n, p.Groups),
+		return cmp.Or(unless(p.AllGroups() >= n, "needs %d groups, the configuration has %d", n, p.AllGroups()),
 			unless(MaxGroups(p) >= n, "needs slots for %d groups, the configuration has %d", n, p.Slots()))
 	}
 }
@@ -85,6 +85,11 @@ func NeedSlots(n int) Needs {
 	return func(p contract.Params) string {
 		return unless(p.Slots() >= n, "needs %d slots, the configuration has %d", n, p.Slots())
 	}
+}
+
+// NeedReleases is for scenarios in which hosts are told that an iteration is over.
+func NeedReleases(p contract.Params) string {
+	return unless(!p.NoReleases, "needs releases, which an engine of no_releases does not make")
 }
 
 // NeedParentPort is what a tree of switches with two children each needs where frames may be nobody's: at the port of a child they would

@@ -17,13 +17,14 @@ import (
 	"incforge/verify/scenarios/inband"
 	"incforge/verify/scenarios/messages"
 	"incforge/verify/scenarios/oneway"
+	"incforge/verify/scenarios/parking"
 	"incforge/verify/scenarios/pipes"
 )
 
 // All lists every scenario in the order in which they are run.
 func All() []rig.Scenario {
 	return slices.Concat(allreduce.Scenarios(), arithmetic.Scenarios(), oneway.Scenarios(), inband.Scenarios(), abuse.Scenarios(),
-		hosts.Scenarios(), pipes.Scenarios(), messages.Scenarios())
+		hosts.Scenarios(), pipes.Scenarios(), messages.Scenarios(), parking.Scenarios())
 }
 
 // Matches reports whether patterns, separated by commas, take a scenario of that name: one of them must match, as in path.Match, and none of

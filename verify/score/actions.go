@@ -26,7 +26,8 @@ func (b *Board) decide() {
 	b.acts = append(b.acts, b.DUT.Acts()...)
 	for len(b.acts) > 0 {
 		a := b.acts[0]
-		if a.Kind == dut.ActFrame && len(b.pending) == 0 {
+		engine := min(a.EI/b.man.Params.EngineRecords(), inc.MaxEngines-1)
+		if a.Kind == dut.ActFrame && len(b.pending[engine]) == 0 {
 			return // the frame's end is not in yet
 		}
 		b.acts = b.acts[1:]
@@ -35,8 +36,8 @@ func (b *Board) decide() {
 			b.act(a)
 			continue
 		}
-		f := b.pending[0]
-		b.pending = b.pending[1:]
+		f := b.pending[engine][0]
+		b.pending[engine] = b.pending[engine][1:]
 		b.accept(f, a.At)
 	}
 }

@@ -21,8 +21,12 @@ func (b *Board) missing() {
 		b.unexpected(b.early[0])
 	case len(b.acts) > 0:
 		differ("the engine decided a frame in cycle %d and has taken none", b.acts[0].At)
-	case len(b.pending) > 0:
-		differ("%d frames were taken and never decided, the first in cycle %d: %s", len(b.pending), b.pending[0].Last, describe(&b.pending[0]))
+	case b.undecided() > 0:
+		for e := range b.pending {
+			if p := b.pending[e]; len(p) > 0 {
+				differ("%d frames were taken and never decided, the first in cycle %d: %s", len(p), p[0].Last, describe(&p[0]))
+			}
+		}
 	case len(sends) > 0:
 		differ("the engine rests, but docs/pipes.md section 3 requires the actions %v", sends)
 	}
@@ -31,12 +35,18 @@ func (b *Board) missing() {
 		if p.empty() {
 			continue
 		}
-		var count [lines]int
+		var count [perEngine]int
 		var first string
-		for line, kind := range kinds() {
+		for line := range p.owed {
 			rest := p.rest(p.places[0], line)
-			if count[line] = len(rest); len(rest) > 0 {
-				first += "\n" + kind + ": " + describe(&rest[0])
+			if len(rest) == 0 {
+				continue
+			}
+			first += "\n" + b.kind(line) + ": " + describe(&rest[0])
+			if b.passing(line) {
+				count[passed] += len(rest)
+			} else {
+				count[made] += len(rest)
 			}
 		}
 		differ("port %d: %d engine-made and %d bypassed frames never left; the first:%s", i, count[made], count[passed], first)
@@ -92,7 +102,7 @@ func (b *Board) stop() {
 		return
 	}
 	control := ctrl.New(b, b.man)
-	for g := range b.man.Params.Groups {
+	for g := range b.man.Params.AllGroups() {
 		if b.ref.Engine().Enabled(g) {
 			fail.On(control.Disable(g))
 		}

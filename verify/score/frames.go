@@ -18,21 +18,22 @@ import (
 // bthEnd is where the BTH of a frame ends, the least that a packet of ours has.
 const bthEnd = 14 + 20 + 8 + 12
 
-// Frames leave a port in two lines: those that the engine made, and those that it passed on.
+// Frames leave a port in two lines an engine: those that it made, and those that it passed on. What goes round the engines is one more line.
 const (
 	made = iota
 	passed
-	lines
+	perEngine
+	maxLines = perEngine*inc.MaxEngines + 1
 )
 
-// place is a hypothesis on how many frames of each line have left: when the same frame is next in both, only later frames
-// tell which of the two it was.
-type place [lines]int
+// place is a hypothesis on how many frames of each line have left: when the same frame is next in several, only later frames
+// tell which of them it was.
+type place [maxLines]int
 
 // port holds the frames that must still leave by one port.
 type port struct {
-	owed   [lines][]dut.Frame
-	gone   place // of each line, frames that are in owed no more
+	owed   [][]dut.Frame // by line
+	gone   place         // of each line, frames that are in owed no more
 	places []place
 }
 
@@ -41,19 +42,38 @@ func (p *port) rest(x place, line int) []dut.Frame { return p.owed[line][x[line]
 
 // empty reports that no more frames are expected at the port.
 func (p *port) empty() bool {
-	return slices.ContainsFunc(p.places, func(x place) bool { return len(p.rest(x, made)) == 0 && len(p.rest(x, passed)) == 0 })
+	return slices.ContainsFunc(p.places, func(x place) bool { return p.left(x) == 0 })
+}
+
+// left is how many frames must still leave if x is right.
+func (p *port) left(x place) int {
+	n := 0
+	for line := range p.owed {
+		n += len(p.rest(x, line))
+	}
+	return n
 }
 
 // expect records frames that must leave.
 func (b *Board) expect(outs []inc.Out) {
 	for _, o := range outs {
-		line := made
-		if o.Bypass {
-			line = passed
-		}
+		line := b.line(o)
 		owed := &b.ports[o.Port].owed[line]
 		*owed = append(*owed, dut.Frame{Data: o.Frame, Err: o.Err})
 	}
+}
+
+// line is where a frame that must leave stands: that of its engine, or, if it went round the engines, the last.
+func (b *Board) line(o inc.Out) int {
+	if o.Bypass && o.Engine < b.ref.Engine().Engines() {
+		return o.Engine*perEngine + passed
+	}
+	return o.Engine*perEngine + made
+}
+
+// passing tells whether a line is of frames that were passed on.
+func (b *Board) passing(line int) bool {
+	return line%perEngine == passed || line/perEngine == b.ref.Engine().Engines()
 }
 
 // see compares a frame that left. A bypassed frame may leave before the engine reports its decision. The comparison
@@ -64,7 +84,7 @@ func (b *Board) see(o dut.Frame) {
 		b.early = append(b.early, o)
 	case b.match(o):
 		b.outs = append(b.outs, o)
-	case len(b.pending) == 0:
+	case b.undecided() == 0:
 		b.unexpected(o)
 	default:
 		b.early = append(b.early, o)
@@ -76,7 +96,7 @@ func (b *Board) match(o dut.Frame) bool {
 	p := &b.ports[o.Port]
 	var next []place
 	for _, x := range p.places {
-		for line := range x {
+		for line := range p.owed {
 			rest := p.rest(x, line)
 			if len(rest) == 0 || !b.same(&rest[0], &o, line) {
 				continue
@@ -101,7 +121,7 @@ func (b *Board) match(o dut.Frame) bool {
 // same tells whether a frame that left is the one expected, or what a memory may make of it that could not correct an error.
 func (b *Board) same(want, got *dut.Frame, line int) bool {
 	return want.Err == got.Err && bytes.Equal(want.Data, got.Data) ||
-		b.doubled && line == made && !got.Err && Spoilt(got.Data) && alike(want.Data, got.Data)
+		b.doubled && !b.passing(line) && !got.Err && Spoilt(got.Data) && alike(want.Data, got.Data)
 }
 
 // Spoilt reports whether all bits of a frame's ICRC are inverted, as they must be if it holds a word that the memory
@@ -137,16 +157,28 @@ func alike(a, b []byte) bool {
 	return bytes.Equal(a[:from], b[:from]) && bytes.Equal(a[end-int(p.Pad):end], b[end-int(p.Pad):end]) && bytes.Equal(a[end+4:], b[end+4:])
 }
 
-// kinds are the lines' names.
-func kinds() [lines]string { return [lines]string{made: "engine-made", passed: "bypassed"} }
+// kind is a line's name.
+func (b *Board) kind(line int) string {
+	name, engines := "engine-made", b.ref.Engine().Engines()
+	if b.passing(line) {
+		name = "bypassed"
+	}
+	switch {
+	case engines == 1:
+		return name
+	case line/perEngine == engines:
+		return name + " round the engines"
+	}
+	return fmt.Sprintf("%s by engine %d", name, line/perEngine)
+}
 
 // unexpected says what is expected in place of a frame that left.
 func (b *Board) unexpected(o dut.Frame) {
 	p := &b.ports[o.Port]
 	var s strings.Builder
 	fmt.Fprintf(&s, "port %d, cycle %d: unexpected frame %s", o.Port, o.Last, describe(&o))
-	for line, kind := range kinds() {
-		if rest := p.rest(p.places[0], line); len(rest) > 0 {
+	for line := range p.owed {
+		if kind, rest := b.kind(line), p.rest(p.places[0], line); len(rest) > 0 {
 			fmt.Fprintf(&s, "\nnext %s frame expected %s%s", kind, describe(&rest[0]), diff(rest[0].Data, o.Data))
 		} else {
 			fmt.Fprintf(&s, "\nno %s frame expected", kind)

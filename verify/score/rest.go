@@ -42,12 +42,13 @@ const (
 	crossingCycles = 6
 )
 
-// quiet is the number of still cycles in which the last frame has gone through the engine, if it makes nothing leave.
+// quiet is the number of still cycles in which all frames since the last rest have gone through the engine, if they make nothing leave.
 func (b *Board) quiet() uint64 {
 	p := b.man.Params
-	cycles := p.MTUBytes/p.BusBytes + quietCycles
-	if p.PortBytes > 0 { // the frame gathers in the queue of its port once more
-		cycles += p.Beats(p.PortFrameBytes())
+	beats := p.Beats(b.longest)
+	cycles := beats*p.CyclesPerBeat() + quietCycles
+	if p.PortBytes > 0 { // every port's queue may hold a frame
+		cycles += p.Ports * beats
 	}
 	if len(p.PortClockMHz) > 0 { // and crosses, in either direction
 		cycles += int(crossingCycles*(1+float64(p.ClockMHz)/slices.Min(p.PortClockMHz))) + 1
@@ -57,7 +58,7 @@ func (b *Board) quiet() uint64 {
 
 // complete reports that everything expected has left and that no action is due at once.
 func (b *Board) complete() bool {
-	if len(b.pending) > 0 || len(b.acts) > 0 || len(b.early) > 0 || len(b.sends()) > 0 {
+	if b.undecided() > 0 || len(b.acts) > 0 || len(b.early) > 0 || len(b.sends()) > 0 {
 		return false
 	}
 	return !slices.ContainsFunc(b.ports, func(p port) bool { return !p.empty() })
@@ -112,6 +113,6 @@ func (b *Board) settle() {
 			differ("not at rest after %d cycles; %d frames wait at its inputs", settleCycles, b.Waiting())
 		}
 	}
-	b.outs = outs
+	b.outs, b.longest = outs, 0
 	b.missing()
 }

@@ -45,14 +45,15 @@ type Board struct {
 	// OnAct, if not nil, is called with every action that a Mode III engine took, and its cycle.
 	OnAct func(at uint64, a inc.Action)
 
-	pending []dut.Frame  // accepted and not yet decided, in Mode III
-	acts    []dut.Act    // reported, waiting for frames not accepted yet
-	early   []dut.Frame  // left, before the report that explains them
-	wants   []inc.Action // scratch
-	resting bool         // no action was due, and nothing has changed since
+	pending [inc.MaxEngines][]dut.Frame // accepted and not yet decided, in Mode III, by engine
+	acts    []dut.Act                   // reported, waiting for frames not accepted yet
+	early   []dut.Frame                 // left, before the report that explains them
+	wants   []inc.Action                // scratch
+	resting bool                        // no action was due, and nothing has changed since
 
 	waiting map[uint32]int // frames offered and not accepted, by destination QPN
 	moved   uint64         // last cycle in which a frame was accepted or left, or none waited
+	longest int            // bytes of the longest frame accepted since the engine last rested
 	frames  uint64
 	outs    []dut.Frame
 	err     error
@@ -64,6 +65,15 @@ type Board struct {
 
 // logBytes bounds a Board's log of frames; the oldest are dropped first.
 const logBytes = 16 << 20
+
+// undecided is how many accepted frames have not been decided yet.
+func (b *Board) undecided() int {
+	n := 0
+	for _, p := range b.pending {
+		n += len(p)
+	}
+	return n
+}
 
 // New puts a board in front of d, which must be as after reset.
 func New(d dut.DUT, m *contract.Manifest) (*Board, error) {
@@ -96,10 +106,14 @@ func differ(format string, args ...any) {
 func (b *Board) pipes() bool { return b.man.Params.Pipes() }
 
 func (b *Board) forget() {
-	b.pending, b.acts, b.early, b.resting = nil, nil, nil, false
+	b.pending, b.acts, b.early, b.resting = [inc.MaxEngines][]dut.Frame{}, nil, nil, false
 	b.ports = make([]port, b.man.Params.Ports)
+	lines := perEngine
+	if n := b.ref.Engine().Engines(); n > 1 {
+		lines = perEngine*n + 1
+	}
 	for i := range b.ports {
-		b.ports[i].places = []place{{}}
+		b.ports[i] = port{owed: make([][]dut.Frame, lines), places: []place{{}}}
 	}
 }
 
@@ -153,9 +167,10 @@ func (b *Board) collect() {
 	for _, a := range b.DUT.Accepted() {
 		b.moved = b.Now()
 		b.waiting[destination(a.Data)]--
+		b.longest = max(b.longest, len(a.Data))
 		b.record(Recorded{Frame: a})
-		if b.pipes() {
-			b.pending = append(b.pending, a)
+		if to := b.ref.Engine().Steer(a.Data); b.pipes() && to < b.ref.Engine().Engines() {
+			b.pending[to] = append(b.pending[to], a)
 		} else {
 			b.accept(a, a.Last)
 		}

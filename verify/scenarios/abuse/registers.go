@@ -32,7 +32,7 @@ func registers(t *rig.T) {
 func beyondTheMap(e *rig.Engine) {
 	none := 0
 	for _, r := range e.T.Manifest.Registers {
-		addr := r.Offset + uint32(r.Size()-1)*r.Stride + 4
+		addr := r.At(r.Size()-1) + 4
 		if _, _, ok := e.T.Manifest.Find(addr); !ok {
 			refused(e, addr)
 			none++

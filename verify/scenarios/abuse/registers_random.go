@@ -79,7 +79,7 @@ func (v *vandal) findTargets() {
 	p := v.t.Params
 	for _, reg := range v.t.Manifest.Registers {
 		for i := range reg.Size() {
-			addr, group := reg.Offset+uint32(i)*reg.Stride, -1
+			addr, group := reg.At(i), -1
 			switch {
 			case strings.HasPrefix(reg.Name, "GROUP_"):
 				group = i
@@ -200,7 +200,7 @@ func (v *vandal) read() {
 // endpoint has too, and starts it. Its slots may be somebody's.
 func (v *vandal) arrange() {
 	t, r, p := v.t, v.t.Rand, v.t.Params
-	index := 1 + r.IntN(p.Groups-1)
+	index := 1 + r.IntN(p.AllGroups()-1)
 	if v.e.Reference().Engine().Enabled(index) {
 		return
 	}
@@ -243,7 +243,7 @@ func (v *vandal) field(register string, i int, field string) uint32 {
 // finish stops the foreign groups and sees that the watched one has got everything, and that the writes did something.
 func (v *vandal) finish() {
 	t, g := v.t, v.watched
-	for i := 1; i < t.Params.Groups; i++ {
+	for i := 1; i < t.Params.AllGroups(); i++ {
 		t.Check(v.e.Ctl.Disable(i))
 	}
 	if t.Pipes() {
@@ -261,7 +261,7 @@ func (v *vandal) finish() {
 	}{{"writes", v.writes}, {"refused", v.refused}, {"foreign_starts", v.started}, {"foreign_frames", v.made}, {"overlaps", v.overlaps},
 		{"results", v.sent}} {
 		t.Values["registers_random_"+x.name] = uint64(x.n)
-		if x.n == 0 {
+		if x.n == 0 && !(x.name == "overlaps" && t.Params.Groups < 2) { // slots are an engine's own
 			t.Fatalf("no %s: nothing was tried", x.name)
 		}
 	}
@@ -289,7 +289,7 @@ func (v *vandal) contribute() {
 // offer sends a foreign endpoint something, as its record wants it, valid or not, one that no endpoint has among them.
 func (v *vandal) offer() {
 	p, r := v.t.Params, v.t.Rand
-	g := 1 + r.IntN(p.Groups-1)
+	g := 1 + r.IntN(p.AllGroups()-1)
 	record := g*p.EPS() + r.IntN(p.EPS())
 	packet := v.packetTo(g, record)
 	port := v.e.Reference().Endpoint(record).Port
@@ -396,7 +396,7 @@ func (v *vandal) result(c int, p *roce.Packet) {
 // hasPart tells whether a packet is for an endpoint that its group's registers give a part, or for one that it answers: an in-band group
 // answers whoever of its endpoints it hears.
 func (v *vandal) hasPart(p *roce.Packet) bool {
-	for g := 1; g < v.t.Params.Groups; g++ {
+	for g := 1; g < v.t.Params.AllGroups(); g++ {
 		roles := v.roles(g)
 		for c := range v.t.Params.Members + 1 {
 			record := g*v.t.Params.EPS() + c

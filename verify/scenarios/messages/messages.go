@@ -17,7 +17,7 @@ func Scenarios() []rig.Scenario {
 	return []rig.Scenario{
 		{Name: "message-cuts", Run: cuts, Needs: rig.ModeI(),
 			Doc: "messages of all lengths, cut by path MTUs and under PSNs of each rank's own: every rank gets the result in cuts and PSNs of its own, acknowledged when it must be"},
-		{Name: "message-release", Run: releases, Needs: rig.ModeI(),
+		{Name: "message-release", Run: releases, Needs: rig.ModeI(rig.NeedReleases),
 			Doc: "iterations of two messages with releases: each host gets an empty message when all have acknowledged an iteration, and not before"},
 		{Name: "message-settings", Run: settings, Needs: rig.ModeI(),
 			Doc: "a group with a path MTU that is no power of two, too short or too long stays disabled"},
@@ -64,7 +64,7 @@ func cuts(t *rig.T) {
 			for range t.Count(2*g.MW(), 20*g.MW()) {
 				c.message(up, g.Whole(t.Rand.IntN(longest+1)))
 			}
-			if several := longest >= 2*t.Params.MTUBytes; several && c.early > 0 == whole {
+			if several := longest >= 2*t.Params.MTUBytes; several && c.early > 0 == (whole || t.Params.WholeMessages) {
 				t.Fatalf("%d packets left before their message was complete", c.early)
 			}
 		})

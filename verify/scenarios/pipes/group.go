@@ -131,5 +131,5 @@ func microseconds(t *rig.T, n uint64) uint64 { return n * t.Params.CyclesPerMicr
 // lateness is how many cycles after its time a timer that is up may be found in an engine that has nothing else to do: a microsecond, a
 // walk over all endpoints, and what it takes to look and to begin.
 func lateness(t *rig.T) uint64 {
-	return microseconds(t, 1) + uint64(t.Params.Groups*(t.Params.Members+3)) + 64
+	return microseconds(t, 1) + uint64(t.Params.AllGroups()*(t.Params.Members+3)) + 64
 }

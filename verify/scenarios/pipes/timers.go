@@ -38,6 +38,9 @@ func lostACK(t *rig.T) {
 
 func timers(t *rig.T) {
 	for _, timeout := range []uint16{0, 3, 25} { // 0 stands for 1
+		if timeout == 0 && t.Params.PortBytes > 0 && t.Params.EngineCount() > 1 {
+			continue // queues and crossbar take as long before the acknowledgements are there
+		}
 		t.In(fmt.Sprintf("time-out of %d µs", timeout), func() {
 			e := t.PipeEngine(timeout)
 			g := group{e.Group(0, 1, t.Params.Members, false)}

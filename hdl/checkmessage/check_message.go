@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package checkmessage
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"incforge/hdl/decider"
+	"incforge/hdl/graph"
+	"incforge/hdl/leaf"
+	"incforge/hdl/ram"
+	"incforge/hdl/receiveack"
+)
+
+// CheckMessage is inc_check_message: decides what every frame does in Mode I. Its contract is the head of inc_check_message.v. SlotW is 1 to 22.
+type CheckMessage struct {
+	decider.Decider
+	// MessageBytes: bytes of a message's slot, a power of two.
+	MessageBytes int
+	// UnitBytes: bytes of a unit of the payload memory, a power of two.
+	UnitBytes int
+	// Open: 1 if packets of messages leave before these are complete.
+	Open int
+}
+
+// offsetBits are the bits of a byte's number in a message, or a message's length.
+func (p CheckMessage) offsetBits() int { return leaf.Clog2(p.MessageBytes) + 1 }
+
+// innerBits are the bits of a unit's number in a slot.
+func (p CheckMessage) innerBits() int { return leaf.Clog2(p.MessageBytes) - leaf.Clog2(p.UnitBytes) }
+
+// UnitW are the bits of a unit's number.
+func (p CheckMessage) UnitW() int { return p.SlotW + p.innerBits() }
+
+// AddsW are the bits of a number of units of a packet.
+func (p CheckMessage) AddsW() int { return p.innerBits() + 1 }
+
+// Module describes it, or says every reason why the parameters are illegal.
+func (p CheckMessage) Module() (*graph.Module, error) {
+	rules := p.Rules("inc_check_message", 1, 22)
+	p.CountGroups(rules)
+	power := func(n int) bool { return n > 0 && n&(n-1) == 0 }
+	rules.Refuse(!power(p.MessageBytes) || !power(p.UnitBytes) || p.UnitBytes < 2 || p.MessageBytes < p.UnitBytes || p.MessageBytes > 1<<23,
+		"UNIT_BYTES and MESSAGE_BYTES must be powers of two, 2 to MESSAGE_BYTES and at most 2**23")
+	rules.Refuse(p.Open < 0 || p.Open > 1 || p.Open == 1 && p.MessageBytes == p.UnitBytes, "OPEN must be 0, or 1 where a message has more than one unit")
+	rules.Refuse(p.LenW > p.offsetBits(), "a payload must fit MESSAGE_BYTES")
+	if err := rules.Err(); err != nil {
+		return nil, err
+	}
+	source, err := leaf.Source(files, "inc_check_message")
+	if err != nil {
+		return nil, err
+	}
+	groups, ends := leaf.Pow2(p.GroupBits()), leaf.Pow2(p.EIW)
+	memory, err := ram.RAM{Words: groups, Bits: p.SlotW + 1, AddrW: p.GroupBits()}.Module()
+	if err != nil {
+		return nil, fmt.Errorf("inc_check_message: %w", err)
+	}
+	state := func(path string, words, bits int) graph.Memory {
+		return graph.Memory{Path: path, Words: words, Bits: bits, Role: "state", Module: "inc_ram_1r1w"}
+	}
+	end := 2*24 + p.offsetBits() + 3 + 8 + 24
+	memories := []graph.Memory{
+		state("u_rq_psn", ends, 24), state("u_path_mtu", ends, 13), state("u_ends", ends, end), state("u_pools", groups, 2*(3*24+p.SlotW)),
+		state("u_sizes", groups, p.SlotW+1), state("u_contexts", groups, 7+3*p.MaskW+2*p.SlotW),
+	}
+	if p.Tree != 0 {
+		memories = append(memories, state("gen_siblings.u_siblings", ends, end))
+	}
+	submodules := []*graph.Module{memory}
+	if p.Open != 0 {
+		here, err := receiveack.ReceiveAck{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups, Stages: 2}.Module()
+		if err != nil {
+			return nil, fmt.Errorf("inc_check_message: %w", err)
+		}
+		submodules = append(submodules, here)
+		memories = append(memories, state("gen_open.u_open", groups, 2*(p.innerBits()+1)))
+	}
+	return &graph.Module{
+		Name: "inc_check_message", Block: "CheckMessage", Source: source, Latency: "7 cycles from the verdict",
+		Purpose: "decides what every frame does in Mode I, hands actions their turn, keeps the pools",
+		Params: []graph.Param{
+			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW}, {Name: "EI_W", Value: p.EIW},
+			{Name: "MASK_W", Value: p.MaskW}, {Name: "SLOT_W", Value: p.SlotW}, {Name: "UNIT_W", Value: p.UnitW()},
+			{Name: "MESSAGE_BYTES", Value: p.MessageBytes}, {Name: "UNIT_BYTES", Value: p.UnitBytes}, {Name: "TREE", Value: p.Tree},
+			{Name: "HALVES", Value: p.Halves}, {Name: "OPEN", Value: p.Open}, {Name: "GROUPS", Value: p.Groups}, {Name: "COUNTERS", Value: p.Counters},
+		},
+		Ports:      p.ports(),
+		Memories:   memories,
+		Submodules: submodules,
+	}, nil
+}
+
+// ports are those of the Verilog: settings, a frame, its slot, what is acknowledged, the send side, what is to be done.
+func (p CheckMessage) ports() []graph.Port {
+	work := p.Decider
+	work.SlotW = p.UnitW()
+	return slices.Concat(
+		[]graph.Port{
+			leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("grp_live", p.Groups), leaf.In("cfg_ack_every", 8), leaf.In("cfg_rnr_timer", 5),
+			leaf.In("cfg_rnr", 1), leaf.In("cfg_cnp", 1), leaf.In("grp_whole", p.Groups), leaf.Out("grp_invalid", p.Groups*p.MaskW), leaf.In("tbl_grp_we", 1),
+			leaf.In("tbl_ep_we", 1), leaf.In("tbl_index", p.EIW), leaf.In("tbl_word", 4), leaf.In("tbl_data", 32),
+			leaf.In("frm_waits", 1), leaf.In("frm_asks", 1),
+		},
+		p.FramePorts(frameNames()...),
+		p.AckPorts(),
+		p.VerdictPorts(),
+		p.slotPorts(),
+		[]graph.Port{
+			leaf.In("init_valid", 1), leaf.Out("init_take", 1), leaf.In("init_clean", 1), leaf.In("init_ei", p.EIW), leaf.In("init_psn", 24),
+		},
+		p.sendPorts(),
+		work.WorkPorts(),
+		[]graph.Port{leaf.Out("adds", p.AddsW())},
+		p.TxPorts(),
+		[]graph.Port{leaf.Out("copies_asked", p.MaskW)},
+		[]graph.Port{leaf.Out("mon_act_valid", 1), leaf.Out("mon_act_kind", 3), leaf.Out("mon_act_ei", p.EIW), leaf.Out("count", p.Counters)},
+	)
+}
+
+// frameNames are what it asks of a frame in inc_frame_steps, and says to it.
+func frameNames() []string {
+	return strings.Fields("s_go s_base s_log2_n a_go b_go b_host b_data b_ack b_cnp b_ends b_fine b_bad_tver b_bad_opcode b_too_long b_up b_down " +
+		"b_whole c_free c_leaves c_lives c_decided c_done c_valid c_live c_bypass c_ei c_self c_syn_ack c_syn_rnr c_syn_nak c_opcode c_se c_ce " +
+		"c_wire_psn c_ext c_plen c_words c_big_endian c_reduces c_spreads c_function c_dtype c_in_mask c_out_mask c_parent_mask c_passed c_drops")
+}
+
+// slotPorts are the pins to RecycleBuffer. What a slot is to hold comes from here, and not from inc_frame_steps.
+func (p CheckMessage) slotPorts() []graph.Port {
+	word := func(prefix string, turn func(string, int) graph.Port) []graph.Port {
+		return []graph.Port{turn(prefix+"_tag", 24), turn(prefix+"_mask", p.MaskW), turn(prefix+"_complete", 1), turn(prefix+"_opcode", 8),
+			turn(prefix+"_plen", p.LenW), turn(prefix+"_pad", 2), turn(prefix+"_se", 1), turn(prefix+"_ext", 32), turn(prefix+"_ce", 1)}
+	}
+	return slices.Concat([]graph.Port{leaf.Out("rd_en", 1), leaf.Out("rd_slot", p.SlotW)}, word("slot", leaf.In),
+		[]graph.Port{leaf.Out("wr_en", 1), leaf.Out("wr_slot", p.SlotW)}, word("wr", leaf.Out))
+}
+
+// sendPorts are the pins to SendMessage: whose turn it is, its jobs, the messages that it asks for, what it sends.
+func (p CheckMessage) sendPorts() []graph.Port {
+	return []graph.Port{
+		leaf.In("act_valid", 1), leaf.In("act_timer", 1), leaf.In("act_pipe", 1), leaf.In("act_ei", p.EIW),
+		leaf.Out("snd_ack", 1), leaf.Out("snd_act", 1), leaf.Out("snd_ei", p.EIW), leaf.Out("snd_self", p.MaskW), leaf.Out("snd_psn", 24),
+		leaf.Out("snd_is_ack", 1), leaf.Out("snd_is_nak", 1), leaf.Out("snd_is_rnr", 1), leaf.Out("snd_code", 5), leaf.Out("snd_pipe", 1),
+		leaf.Out("ctx_outs", p.MaskW), leaf.Out("ctx_limit", 24), leaf.Out("ctx_open", p.offsetBits()), leaf.Out("ctx_wide", 1),
+		leaf.In("snd_done", 1), leaf.In("snd_stale", 1), leaf.In("snd_moved", 1), leaf.In("snd_message", 24), leaf.Out("snd_room", 1), leaf.In("snd_acts", 1),
+		leaf.In("snd_kind", 3), leaf.In("snd_again", 1), leaf.In("snd_act_ei", p.EIW),
+		leaf.In("msg_rd", 1), leaf.In("msg_number", 24), leaf.Out("msg_valid", 1), leaf.Out("msg_length", p.offsetBits()), leaf.Out("msg_se", 1),
+		leaf.Out("msg_has_imm", 1), leaf.Out("msg_imm", 32), leaf.Out("msg_ce", 1), leaf.Out("msg_unit", p.UnitW()),
+		leaf.In("snd_tx_valid", 1), leaf.In("snd_tx_mask", p.MaskW), leaf.In("snd_tx_opcode", 8), leaf.In("snd_tx_se", 1), leaf.In("snd_tx_pad", 2),
+		leaf.In("snd_tx_ce", 1), leaf.In("snd_tx_psn", 24), leaf.In("snd_tx_ext", 32), leaf.In("snd_tx_plen", p.LenW), leaf.In("snd_tx_words", p.WordsW), leaf.In("snd_tx_ask", p.MaskW),
+		leaf.In("snd_work_put", 1), leaf.In("snd_work_words", p.WordsW), leaf.In("snd_work_unit", p.UnitW()),
+		leaf.Out("note_valid", 1), leaf.Out("note_ei", p.EIW), leaf.Out("note_outs", p.MaskW),
+	}
+}

@@ -1,0 +1,639 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// inc_send_message: the send side of every endpoint in Mode I: where it is in its messages, what it is sent, and what its answers move.
+//
+// Contract
+//   jobs        one at a time: an answer (snd_ack), a turn of what is offered on act_* (snd_act), or news that a pool has more that may be
+//               sent (note_valid). A pulse begins it and snd_done ends it; the next begins in the cycle after that at the earliest. snd_*,
+//               ctx_*, note_ei and note_outs stand still from the pulse to snd_done
+//   places      {PSN, message, unit}. Of an endpoint: the first packet that it has not acknowledged; what it gets next, if it lags; of
+//               those who share a path MTU with their pool's lowest endpoint, and of each other one: S, one behind the last packet sent.
+//               PSNs count packets since the group's start; EP_SQ_PSN is added on the wire (off_*)
+//   lanes       those who share the lowest one's path MTU go along: one packet for all of them. Each other endpoint is a lane of its own.
+//               A pool's turn sends one packet to each lane that keeps up and has one
+//   answer      snd_stale, or snd_moved with the message that the endpoint is in now, both with snd_done
+//   action      snd_acts with what was done, at or before snd_done; a send in the cycle of snd_tx_valid. None: nothing was due
+//   open        of the message at ctx_limit, which is not complete, the packets that end within ctx_open may be sent: all of their bytes are
+//               there, and it is known that more come. ctx_open is whole units, and 0 where nothing leaves of such a message
+//   message     msg_rd asks for one of pool snd_pipe; msg_valid some cycles later, msg_* stand until the next msg_rd.
+//               Of the message at ctx_limit msg_ce and msg_unit alone mean anything
+//   frame       snd_tx_valid with everything, and snd_work_put if there is payload, while snd_room
+//   latency     from the pulse to snd_done, with L cycles from msg_rd to msg_valid: news, a stale answer, a turn that sends nothing 5; an
+//               answer 6, and L + 3 for each message that it ends in or passes; a send L + 8, later by what snd_room is low. In a pool of
+//               several lanes 5, 3 for each lane, and L + 3 for each that is sent to
+//   throughput  one job at a time
+//   queue, timers, who lags: inc_retransmission's, which is inside
+//   start       as there, in no cycle of a job; init_psn is the first message
+//   stall       snd_room, and msg_valid
+//   reset       no job, queue empty, nobody has failed; no other state of a group is known until its start
+//   not done    releases; ranges: a group's messages begin once, at its start
+`default_nettype none
+
+module inc_send_message #(
+    // bits of an endpoint's index in its group, at least 1
+    parameter EP_W      = 3,
+    // bits of an endpoint's index in the table
+    parameter EI_W      = 4,
+    // bits of an endpoint mask; at most 2**EP_W
+    parameter MASK_W    = 5,
+    // number of groups
+    parameter GROUPS    = 2,
+    // cycles of a microsecond, 1 to 4095
+    parameter CLOCK_MHZ = 250,
+    // bytes of a word, a power of two
+    parameter BYTES     = 8,
+    // bits of a payload length
+    parameter LEN_W     = 13,
+    // bits of a payload's number of words
+    parameter WORDS_W   = 10,
+    // bits of a message's length, at most 24
+    parameter OFF_W     = 15,
+    // bits of the number of a unit of payload memory
+    parameter UNIT_W    = 10,
+    // bytes of a unit: the least path MTU, a power of two of 256 to 4096
+    parameter U_BYTES   = 256
+) (
+    input  wire                     clk,
+    input  wire                     rst,
+
+    // microseconds, 0 stands for 1
+    input  wire [15:0]              cfg_timeout,
+    input  wire                     tbl_ep_we,
+    input  wire [EI_W-1:0]          tbl_index,
+    input  wire [3:0]               tbl_word,
+    input  wire [31:0]              tbl_data,
+    input  wire [GROUPS-1:0]        grp_live,
+    // endpoints that have failed, a mask a group
+    output wire [GROUPS*MASK_W-1:0] grp_failed,
+
+    // start of a group, an endpoint at a time
+    input  wire                     init_valid,
+    input  wire                     init_we,
+    input  wire [EI_W-1:0]          init_ei,
+    input  wire [23:0]              init_psn,
+    output wire                     init_clean,
+    // offsets of its PSNs on the wire, for TranslateHeader
+    output reg                      off_we,
+    output reg  [EI_W-1:0]          off_ei,
+    output wire [1:0]               off_rng,
+    output wire [23:0]              off_in,
+    output wire [23:0]              off_out,
+
+    // a job: an answer of an endpoint, or a turn
+    input  wire                     snd_ack,
+    input  wire                     snd_act,
+    input  wire [EI_W-1:0]          snd_ei,
+    input  wire [MASK_W-1:0]        snd_self,
+    // the pool that it hears from; which one has its turn
+    input  wire                     snd_pipe,
+    // the answer: its PSN on the wire, and its kind: ACK, NAK 0x60, RNR NAK with its code, else a NAK that ends the connection
+    input  wire [23:0]              snd_psn,
+    input  wire                     snd_is_ack,
+    input  wire                     snd_is_nak,
+    input  wire                     snd_is_rnr,
+    input  wire [4:0]               snd_code,
+    // the pool's out endpoints, the first message that may not be sent whole, so many bytes of which may be, and whether a slot is of
+    // two units for each of a message
+    input  wire [MASK_W-1:0]        ctx_outs,
+    input  wire [23:0]              ctx_limit,
+    input  wire [OFF_W-1:0]         ctx_open,
+    input  wire                     ctx_wide,
+    // or news: what may be sent of a pool is more
+    input  wire                     note_valid,
+    input  wire [EI_W-1:0]          note_ei,
+    input  wire [MASK_W-1:0]        note_outs,
+    // how it ended
+    output reg                      snd_done,
+    output reg                      snd_stale,
+    output reg                      snd_moved,
+    output wire [23:0]              snd_message,
+    // an action was taken: 1 send, 2 send one, 3 time-out, 4 resume; of whom; what it sent was sent before
+    output wire                     snd_acts,
+    output wire [2:0]               snd_kind,
+    output wire [EI_W-1:0]          snd_act_ei,
+    output wire                     snd_again,
+
+    // a message
+    output wire                     msg_rd,
+    output wire [23:0]              msg_number,
+    input  wire                     msg_valid,
+    input  wire [OFF_W-1:0]         msg_length,
+    input  wire                     msg_se,
+    input  wire                     msg_has_imm,
+    input  wire [31:0]              msg_imm,
+    input  wire                     msg_ce,
+    input  wire [UNIT_W-1:0]        msg_unit,
+
+    // a packet of it, and its payload
+    input  wire                     snd_room,
+    output wire                     snd_tx_valid,
+    output wire [MASK_W-1:0]        snd_tx_mask,
+    output wire [7:0]               snd_tx_opcode,
+    output wire                     snd_tx_se,
+    output wire [1:0]               snd_tx_pad,
+    output wire                     snd_tx_ce,
+    output wire [23:0]              snd_tx_psn,
+    output wire [31:0]              snd_tx_ext,
+    output wire [LEN_W-1:0]         snd_tx_plen,
+    output wire [WORDS_W-1:0]       snd_tx_words,
+    // those of snd_tx_mask who are asked for an acknowledgement
+    output wire [MASK_W-1:0]        snd_tx_ask,
+    output wire                     snd_work_put,
+    output wire [WORDS_W-1:0]       snd_work_words,
+    output wire [UNIT_W-1:0]        snd_work_unit,
+
+    // what is to be done next; of a pool act_ei is that of endpoint 0 (aggregation) or 1 (broadcast) of its group
+    output wire                     act_valid,
+    // there is, or will be in a few cycles
+    output wire                     act_soon,
+    output wire                     act_timer,
+    output wire                     act_pipe,
+    output wire [EI_W-1:0]          act_ei
+);
+
+    localparam GRP_W    = EI_W > EP_W ? EI_W - EP_W : 1;
+    localparam UNIT_LOG = $clog2(U_BYTES);
+    localparam POS_W    = OFF_W - UNIT_LOG;       // bits of a unit's number in a message, and of one behind its last
+    localparam PLACE_W  = 24 + 24 + POS_W;
+    // words of the table and their bits, as the register map has them
+    // contract: registers 1
+    localparam F_EP_SQ_PSN_PSN = 0, W_EP_SQ_PSN_PSN = 24, F_EP_PATH_MTU_BYTES = 0;
+    localparam [3:0] WORD_EP_SQ_PSN = 4'd11, WORD_EP_PATH_MTU = 4'd12;
+    // contract: end
+    localparam [MASK_W-1:0] NOBODY = {MASK_W{1'b0}};
+
+`ifndef __ICARUS__
+    generate
+        if (EP_W < 1 || EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
+            $error("inc_send_message: GROUPS must be 1 to 2**(EI_W - EP_W)");
+        end
+        if (MASK_W < 1 || MASK_W > (1 << EP_W)) begin : gen_bad_mask
+            $error("inc_send_message: MASK_W must be at most 2**EP_W");
+        end
+        if (U_BYTES < 256 || U_BYTES > 4096 || (1 << UNIT_LOG) != U_BYTES) begin : gen_bad_unit
+            $error("inc_send_message: U_BYTES must be a power of two of 256 to 4096");
+        end
+        if (OFF_W <= UNIT_LOG || OFF_W > 24 || UNIT_W < POS_W) begin : gen_bad_off
+            $error("inc_send_message: OFF_W must be more than a unit's bits and at most 24, UNIT_W enough for a slot's units");
+        end
+    endgenerate
+`endif
+
+    localparam [3:0] S_IDLE = 4'd0, S_LANE = 4'd1, S_TAIL = 4'd2, S_LOOK = 4'd3, S_SEEN = 4'd4, S_ASK = 4'd5, S_WAIT = 4'd6,
+                     S_CUT = 4'd7, S_USE = 4'd8, S_ACK = 4'd9;
+
+    reg  [3:0]        state_reg;
+    wire              idle  = state_reg == S_IDLE;
+    wire              seen  = state_reg == S_SEEN;
+    wire              use_it = state_reg == S_USE;
+    wire              ends;                 // the job
+
+    // ---- the job ----
+
+    wire              start = idle && (snd_ack || snd_act || note_valid);
+    wire [EI_W-1:0]   start_ei = note_valid ? note_ei : snd_ei;
+    reg               ack_reg, note_reg, timer_reg, pool_reg, own_reg;
+    reg  [EI_W-1:0]   ei_reg;
+    wire              pipe = note_reg ? ei_reg[0] : snd_pipe;
+    wire [MASK_W-1:0] outs = note_reg ? note_outs : ctx_outs;
+    wire              live;
+
+    wire [GRP_W-1:0]  group, start_group, table_group;
+    wire [EI_W-1:0]   lane_ei;              // who has the lane's S
+    reg  [EP_W-1:0]   lane_ep_reg;
+    generate
+        if (EI_W > EP_W) begin : gen_groups
+            wire [(1 << GRP_W):0] live_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_live};
+            assign group       = ei_reg[EI_W-1:EP_W];
+            assign start_group = init_we ? init_ei[EI_W-1:EP_W] : start_ei[EI_W-1:EP_W];
+            assign table_group = tbl_index[EI_W-1:EP_W];
+            assign lane_ei     = {group, lane_ep_reg};
+            assign live        = live_wide[{1'b0, group}];
+        end else begin : gen_one_group
+            assign group       = 1'b0;
+            assign start_group = 1'b0;
+            assign table_group = 1'b0;
+            assign lane_ei     = lane_ep_reg;
+            assign live        = grp_live[0];
+        end
+    endgenerate
+
+    always @(posedge clk) begin
+        if (start) begin
+            ack_reg   <= snd_ack;
+            note_reg  <= note_valid;
+            timer_reg <= snd_act && act_timer;
+            pool_reg  <= snd_act && !act_timer && act_pipe;
+            own_reg   <= snd_act && !act_timer && !act_pipe;
+            ei_reg    <= start_ei;
+        end
+    end
+
+    // ---- path MTUs, as units of a packet, log2, and the first PSNs ----
+
+    wire [3*MASK_W-1:0] codes;
+    reg  [2:0]          table_code;
+    integer             i;
+    always @* begin
+        table_code = 3'd0;
+        for (i = 0; i <= 12 - UNIT_LOG; i = i + 1) begin
+            if (tbl_data[F_EP_PATH_MTU_BYTES + UNIT_LOG + i]) begin
+                table_code = i[2:0];
+            end
+        end
+    end
+
+    genvar e;
+    generate
+        for (e = 0; e < MASK_W; e = e + 1) begin : gen_mtu
+            inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(3), .ADDR_W(GRP_W)) u_mtu (
+                .clk   (clk),
+                .we    (tbl_ep_we && tbl_word == WORD_EP_PATH_MTU && tbl_index[EP_W-1:0] == e[EP_W-1:0]),
+                .waddr (table_group),
+                .wdata (table_code),
+                .re    (start),
+                .raddr (start_group),
+                .rdata (codes[3*e +: 3])
+            );
+        end
+    endgenerate
+
+    wire [23:0] first_psn;
+    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(24), .ADDR_W(EI_W)) u_first (
+        .clk   (clk),
+        .we    (tbl_ep_we && tbl_word == WORD_EP_SQ_PSN),
+        .waddr (tbl_index),
+        .wdata (tbl_data[F_EP_SQ_PSN_PSN +: W_EP_SQ_PSN_PSN]),
+        .re    (start || init_we),
+        .raddr (init_we ? init_ei : start_ei),
+        .rdata (first_psn)
+    );
+
+    always @(posedge clk) begin
+        off_we <= init_we && !rst;
+        off_ei <= init_ei;
+    end
+    assign off_rng = 2'd0;
+    assign off_in  = first_psn;
+    assign off_out = first_psn;
+
+    // ---- lanes: the one that goes along, and those who go alone ----
+
+    function [MASK_W-1:0] lowest_of(input [MASK_W-1:0] set);
+        lowest_of = set & (~set + {{(MASK_W-1){1'b0}}, 1'b1});
+    endfunction
+
+    function [EP_W-1:0] number_of(input [MASK_W-1:0] hot);
+        integer k;
+        begin
+            number_of = {EP_W{1'b0}};
+            for (k = 0; k < MASK_W; k = k + 1) begin
+                number_of = number_of | (hot[k] ? k[EP_W-1:0] : {EP_W{1'b0}});
+            end
+        end
+    endfunction
+
+    function [2:0] code_of(input [MASK_W-1:0] hot, input [3*MASK_W-1:0] all);
+        integer k;
+        begin
+            code_of = 3'd0;
+            for (k = 0; k < MASK_W; k = k + 1) begin
+                code_of = code_of | (all[3*k +: 3] & {3{hot[k]}});
+            end
+        end
+    endfunction
+
+    wire [MASK_W-1:0] lowest   = lowest_of(outs);
+    wire [2:0]        low_code = code_of(lowest, codes);
+    reg  [MASK_W-1:0] along;
+    always @* begin
+        for (i = 0; i < MASK_W; i = i + 1) begin
+            along[i] = outs[i] && codes[3*i +: 3] == low_code;
+        end
+    end
+
+    // Whose turn it is in this job, what is left of a pool's, whether it has any but those who go along, and whether a lane has more after it.
+    reg  [MASK_W-1:0] lane_reg, left_reg;
+    reg  [2:0]        code_reg;
+    reg               lone_reg, several_reg, last_reg, more_reg;
+    wire              by_pool = pool_reg || note_reg;
+    wire              strays  = !by_pool && (along & snd_self) == NOBODY;
+    wire [MASK_W-1:0] stray   = lowest_of(left_reg);
+    wire              steps;                // to the pool's next lane
+    wire              sent;
+
+    // whether a lane's packet at a place may be sent: that behind the one at hand, and at S
+    wire [POS_W:0]    step = {{POS_W{1'b0}}, 1'b1} << code_reg;
+    wire [POS_W:0]    open = {1'b0, ctx_open[OFF_W-1:UNIT_LOG]};
+    wire [23:0]       after_msg, tail_msg;
+    wire [POS_W-1:0]  after_pos, tail_pos;
+    wire              after_more = after_msg != ctx_limit || {1'b0, after_pos} + step <= open;
+    wire              lane_more  = tail_msg != ctx_limit || {1'b0, tail_pos} + step <= open;
+
+    always @(posedge clk) begin
+        if (state_reg == S_LANE) begin
+            lane_reg    <= note_reg ? outs : strays ? snd_self : along;
+            lane_ep_reg <= number_of(strays ? snd_self : lowest);
+            code_reg    <= strays ? code_of(snd_self, codes) : low_code;
+            left_reg    <= outs & ~along;
+            several_reg <= pool_reg && (outs & ~along) != NOBODY;
+            lone_reg    <= strays;
+            last_reg    <= 1'b0;
+            more_reg    <= 1'b0;
+        end else if (steps) begin
+            // after the last lane comes a look at all of them, which ends the turn
+            last_reg    <= left_reg == NOBODY;
+            lane_reg    <= left_reg == NOBODY ? outs : stray;
+            lane_ep_reg <= number_of(stray);
+            code_reg    <= code_of(stray, codes);
+            left_reg    <= left_reg & ~stray;
+            lone_reg    <= 1'b1;
+        end
+        if (sent) begin
+            more_reg <= more_reg || after_more;
+        end
+    end
+
+    // ---- places ----
+
+    wire [PLACE_W-1:0]    unacked, tail;
+    wire [24+POS_W-1:0]   later;            // what one who lags gets next, if it has acknowledged less
+    wire [23:0]           unacked_psn = unacked[PLACE_W-1 -: 24];
+    wire [23:0]           tail_psn    = tail[PLACE_W-1 -: 24];
+    assign tail_msg = tail[POS_W +: 24];
+    assign tail_pos = tail[POS_W-1:0];
+    wire [PLACE_W-1:0]    first_place = {24'd0, init_psn, {POS_W{1'b0}}};
+
+    reg  [23:0]           at_msg_reg, at_psn_reg;
+    reg  [POS_W-1:0]      at_pos_reg;
+    wire                  unacked_we, tail_we, later_we;
+    reg  [23:0]           answer_reg;       // what comes next by the answer
+
+    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(PLACE_W), .ADDR_W(EI_W)) u_unacked (
+        .clk   (clk),
+        .we    (unacked_we || init_we),
+        .waddr (init_we ? init_ei : ei_reg),
+        .wdata (init_we ? first_place : {answer_reg, at_msg_reg, at_pos_reg}),
+        .re    (start),
+        .raddr (start_ei),
+        .rdata (unacked)
+    );
+    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(24 + POS_W), .ADDR_W(EI_W)) u_later (
+        .clk   (clk),
+        .we    (later_we),
+        .waddr (ei_reg),
+        .wdata ({after_msg, after_pos}),
+        .re    (start),
+        .raddr (start_ei),
+        .rdata (later)
+    );
+    inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(PLACE_W), .ADDR_W(EI_W)) u_tails (
+        .clk   (clk),
+        .we    (tail_we || init_we),
+        .waddr (init_we ? init_ei : lane_ei),
+        .wdata (init_we ? first_place : {at_psn_reg + 24'd1, after_msg, after_pos}),
+        .re    (state_reg == S_TAIL),
+        .raddr (lane_ei),
+        .rdata (tail)
+    );
+
+    // packets since each endpoint was asked last
+    wire [4*MASK_W-1:0] silent;
+    reg  [4*MASK_W-1:0] silent_reg;
+    wire [4*MASK_W-1:0] silent_next;
+
+    inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(4 * MASK_W), .ADDR_W(GRP_W)) u_silent (
+        .clk   (clk),
+        .we    (sent || init_we),
+        .waddr (init_we ? start_group : group),
+        .wdata (init_we ? {(4*MASK_W){1'b0}} : silent_next),
+        .re    (start),
+        .raddr (start_group),
+        .rdata (silent)
+    );
+
+    always @(posedge clk) begin
+        if (state_reg == S_LANE) begin
+            silent_reg <= silent;
+        end else if (sent) begin
+            silent_reg <= silent_next;
+        end
+    end
+
+    // ---- a look at who keeps up and who lags ----
+
+    reg  [23:0]       acked_reg, wire_reg, heard_reg, gain_reg;
+    wire [MASK_W-1:0] keep;
+    wire [23:0]       one_psn;
+    wire              stale, progress, may_one, again, up_timeout, up_resume;
+    wire              commits, cm_ack, cm_send, cm_one, cm_timeout, cm_resume, cm_drop, cm_data, cm_more;
+    wire              act_done, queue_clean;
+
+    always @(posedge clk) begin
+        acked_reg  <= unacked_psn - 24'd1;
+        wire_reg   <= snd_psn - first_psn;
+        // what it names is received, or is the next
+        heard_reg  <= snd_is_ack ? wire_reg : wire_reg - 24'd1;
+        answer_reg <= snd_is_ack ? wire_reg + 24'd1 : wire_reg;
+    end
+
+    inc_retransmission #(.EP_W(EP_W), .EI_W(EI_W), .MASK_W(MASK_W), .GROUPS(GROUPS), .CLOCK_MHZ(CLOCK_MHZ)) u_repeat (
+        .clk         (clk),
+        .rst         (rst),
+        .cfg_timeout (cfg_timeout),
+        .grp_live    (grp_live),
+        .grp_failed  (grp_failed),
+        .init_valid  (init_valid),
+        .init_we     (init_we),
+        .init_ei     (init_ei),
+        .init_clean  (queue_clean),
+        .rt_rd       (state_reg == S_TAIL),
+        .rt_ei       (ei_reg),
+        .rt_self     (by_pool ? NOBODY : snd_self),
+        .rt_out      (lane_reg),
+        .rt_pipe     (pipe),
+        .rt_sent     (tail_psn),
+        .rt_acked    (acked_reg),
+        .rt_last     (heard_reg),
+        .rt_next     (answer_reg),
+        .rt_is_ack   (snd_is_ack),
+        .rt_is_nak   (snd_is_nak),
+        .rt_is_rnr   (snd_is_rnr),
+        .rt_code     (snd_code),
+        .rt_keep     (keep),
+        .rt_one_psn  (one_psn),
+        .rt_stale    (stale),
+        .rt_progress (progress),
+        .rt_one      (may_one),
+        .rt_again    (again),
+        .rt_timeout  (up_timeout),
+        .rt_resume   (up_resume),
+        .cm_we       (commits),
+        .cm_ack      (cm_ack),
+        .cm_send     (cm_send),
+        .cm_one      (cm_one),
+        .cm_timeout  (cm_timeout),
+        .cm_resume   (cm_resume),
+        .cm_open     (1'b0),
+        .cm_drop     (cm_drop),
+        .cm_data     (cm_data),
+        .cm_more     (cm_more),
+        .act_valid   (act_valid),
+        .act_soon    (act_soon),
+        .act_timer   (act_timer),
+        .act_pipe    (act_pipe),
+        .act_ei      (act_ei),
+        .act_done    (act_done)
+    );
+
+    assign init_clean = queue_clean && idle;
+
+    // ---- what follows from it ----
+
+    wire turn       = pool_reg || own_reg || timer_reg;
+    wire lane_sends = pool_reg && !last_reg && live && lane_more && keep != NOBODY;
+    wire own_sends  = own_reg && live && may_one;
+    wire sends      = lane_sends || own_sends;
+    wire walks      = ack_reg && !stale && progress;
+    // what an endpoint gets next is the first that it has not acknowledged, or one behind what it got last
+    wire at_unacked = one_psn == unacked_psn;
+    // packets of the message behind the one at the place, if it is complete
+    wire [POS_W-1:0] rest;
+    wire             partly = at_msg_reg == ctx_limit;
+
+    always @(posedge clk) begin
+        if (seen) begin
+            at_psn_reg <= own_reg ? one_psn : tail_psn;
+            {at_msg_reg, at_pos_reg} <= pool_reg ? tail[24+POS_W-1:0] : own_reg && !at_unacked ? later : unacked[24+POS_W-1:0];
+            gain_reg   <= answer_reg - unacked_psn;
+        end else if (use_it && ack_reg) begin
+            {at_msg_reg, at_pos_reg} <= {after_msg, after_pos};
+            gain_reg   <= gain_reg - {{(24-POS_W){1'b0}}, rest} - 24'd1;
+        end
+    end
+
+    // ---- the message that a place is in, cut by the lane's path MTU; one that is not complete as if it were as long as any ----
+
+    wire [LEN_W-1:0]   plen;
+    wire [WORDS_W-1:0] words;
+    wire [1:0]         pad;
+
+    assign msg_rd     = state_reg == S_ASK;
+    assign msg_number = at_msg_reg;
+
+    inc_cut_message #(.BYTES(BYTES), .LEN_W(LEN_W), .WORDS_W(WORDS_W), .OFF_W(OFF_W), .POS_W(POS_W), .U_BYTES(U_BYTES)) u_cut (
+        .clk    (clk),
+        .pos    (at_pos_reg),
+        .code   (code_reg),
+        .length (partly ? {1'b1, {(OFF_W-1){1'b0}}} : msg_length),
+        .rest   (rest),
+        .plen   (plen),
+        .words  (words),
+        .pad    (pad)
+    );
+
+    // An answer moves so many packets within the message, or past its end; a packet that is sent moves one.
+    wire             is_last = !partly && rest == {POS_W{1'b0}};
+    wire             stays   = ack_reg ? partly || gain_reg <= {{(24-POS_W){1'b0}}, rest} : !is_last;
+    wire [POS_W-1:0] packets = ack_reg ? gain_reg[POS_W-1:0] : {{(POS_W-1){1'b0}}, 1'b1};
+    wire [POS_W-1:0] shift   = packets << code_reg;
+    assign after_msg = stays ? at_msg_reg : at_msg_reg + 24'd1;
+    assign after_pos = stays ? at_pos_reg + shift : {POS_W{1'b0}};
+    wire             there   = stays || gain_reg == {{(24-POS_W){1'b0}}, rest} + 24'd1;   // the answer's place is found
+
+    // ---- the packet ----
+
+    wire              is_first = at_pos_reg == {POS_W{1'b0}};
+    wire              puts     = use_it && !ack_reg && snd_room;
+    wire [UNIT_W-1:0] unit     = {{(UNIT_W-POS_W){1'b0}}, at_pos_reg};
+    wire [MASK_W-1:0] to       = own_reg ? snd_self : keep;
+    reg  [MASK_W-1:0] ask;
+    reg  [4*MASK_W-1:0] counted;
+
+    always @* begin
+        for (i = 0; i < MASK_W; i = i + 1) begin
+            ask[i]              = to[i] && (is_last || !after_more || silent_reg[4*i +: 4] == 4'd15);
+            counted[4*i +: 4]   = ask[i] ? 4'd0 : silent_reg[4*i +: 4] + {3'd0, to[i]};
+        end
+    end
+    assign silent_next = counted;
+
+    assign snd_tx_valid   = puts;
+    assign snd_tx_mask    = to;
+    // ONLY and LAST, with an immediate or without; else FIRST or MIDDLE
+    assign snd_tx_opcode  = is_last ? {5'd0, is_first, !is_first, msg_has_imm} : {7'd0, !is_first};
+    assign snd_tx_se      = is_last && msg_se;
+    assign snd_tx_pad     = pad;
+    assign snd_tx_ce      = msg_ce;
+    assign snd_tx_psn     = at_psn_reg;
+    assign snd_tx_ext     = is_last && msg_has_imm ? msg_imm : 32'd0;
+    assign snd_tx_plen    = plen;
+    assign snd_tx_words   = words;
+    assign snd_tx_ask     = ask;
+    assign snd_work_put   = puts && words != {WORDS_W{1'b0}};
+    assign snd_work_words = words;
+    assign snd_work_unit  = msg_unit + (unit << ctx_wide);
+
+    // ---- commit ----
+
+    wire acts_late = seen && timer_reg && live && (up_timeout || up_resume);
+    wire drops     = seen && turn && !sends && !acts_late && !(pool_reg && several_reg && !last_reg);
+
+    assign sent       = puts;
+    assign steps      = pool_reg && several_reg && ((seen && !sends && !last_reg) || puts);
+    assign commits    = (seen && note_reg) || acts_late || drops || puts || state_reg == S_ACK;
+    assign cm_ack     = state_reg == S_ACK;
+    assign cm_send    = puts && pool_reg;
+    assign cm_one     = puts && own_reg;
+    assign cm_timeout = acts_late && up_timeout;
+    assign cm_resume  = acts_late && !up_timeout;
+    assign cm_drop    = drops && !timer_reg && live;
+    // a lane's send within a turn goes on with the turn
+    assign cm_data    = (seen && note_reg) || (puts && pool_reg && several_reg);
+    assign cm_more    = note_reg || (puts && pool_reg ? after_more : last_reg ? more_reg : lane_more);
+    assign act_done   = acts_late || drops || (puts && !(pool_reg && several_reg));
+    assign unacked_we = state_reg == S_ACK && progress;
+    assign tail_we    = puts && pool_reg;
+    assign later_we   = puts && own_reg;
+
+    assign snd_acts   = acts_late || puts;
+    assign snd_kind   = puts ? (own_reg || lone_reg ? 3'd2 : 3'd1) : up_timeout ? 3'd3 : 3'd4;
+    assign snd_act_ei = puts && pool_reg && lone_reg ? lane_ei : ei_reg;
+    assign snd_again  = puts && own_reg && again;
+
+    assign ends = (seen && (note_reg || (ack_reg && stale))) || acts_late || drops || (puts && !several_reg) || state_reg == S_ACK;
+
+    assign snd_message = at_msg_reg;
+
+    always @(posedge clk) begin
+        snd_done  <= ends && !rst;
+        snd_stale <= seen && ack_reg && stale;
+        snd_moved <= state_reg == S_ACK && progress;
+        case (state_reg)
+            S_IDLE:  state_reg <= start ? S_LANE : S_IDLE;
+            S_LANE:  state_reg <= S_TAIL;
+            S_TAIL:  state_reg <= S_LOOK;
+            S_LOOK:  state_reg <= S_SEEN;
+            S_SEEN:  state_reg <= ends ? S_IDLE : steps ? S_TAIL : walks || sends ? S_ASK : S_ACK;
+            S_ASK:   state_reg <= S_WAIT;
+            S_WAIT:  state_reg <= msg_valid ? S_CUT : S_WAIT;
+            S_CUT:   state_reg <= S_USE;
+            S_USE: begin
+                if (ack_reg) begin
+                    state_reg <= there ? S_ACK : S_ASK;
+                end else if (puts) begin
+                    state_reg <= several_reg ? S_TAIL : S_IDLE;
+                end
+            end
+            default: state_reg <= S_IDLE;
+        endcase
+        if (rst) begin
+            state_reg <= S_IDLE;
+        end
+    end
+
+    wire unused_bits = &{1'b0, ctx_open};
+
+endmodule
+
+`default_nettype wire

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sendmessage
+
+import (
+	"fmt"
+
+	"incforge/hdl/graph"
+	"incforge/hdl/leaf"
+	"incforge/hdl/ram"
+	"incforge/hdl/retransmission"
+)
+
+// SendMessage is inc_send_message: the send side of every endpoint in Mode I. Its contract is the head of inc_send_message.v.
+type SendMessage struct {
+	// EPW: bits of an endpoint's index in its group, at least 1.
+	EPW int
+	// EIW: bits of an endpoint's index in the table.
+	EIW int
+	// MaskW: bits of an endpoint mask; at most 2**EPW.
+	MaskW int
+	// Groups: number of groups; at most 2**(EIW-EPW).
+	Groups int
+	// ClockMHz: cycles of a microsecond, 1 to 4095.
+	ClockMHz int
+	// Bytes of a word, a power of two.
+	Bytes int
+	// LenW: bits of a payload length.
+	LenW int
+	// WordsW: bits of a payload's number of words.
+	WordsW int
+	// OffW: bits of a message's length, at most 24.
+	OffW int
+	// UnitW: bits of the number of a unit of payload memory.
+	UnitW int
+	// UnitBytes: bytes of a unit, the least path MTU: a power of two of 256 to 4096.
+	UnitBytes int
+}
+
+// posBits are the bits of a unit's number in a message, and of one behind its last.
+func posBits(offW, unitBytes int) int { return offW - leaf.Clog2(unitBytes) }
+
+// Module describes it, or says every reason why the parameters are illegal.
+func (p SendMessage) Module() (*graph.Module, error) {
+	rules := leaf.NewRules("inc_send_message")
+	pos := posBits(p.OffW, p.UnitBytes)
+	rules.Refuse(p.EPW < 1 || p.EIW < p.EPW || p.Groups < 1 || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 2**(EI_W - EP_W)")
+	rules.Refuse(p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "MASK_W must be at most 2**EP_W")
+	rules.Refuse(p.UnitBytes < 256 || p.UnitBytes > 4096 || leaf.Pow2(leaf.Clog2(p.UnitBytes)) != p.UnitBytes,
+		"U_BYTES must be a power of two of 256 to 4096")
+	rules.Refuse(p.OffW <= leaf.Clog2(p.UnitBytes) || p.OffW > 24 || p.UnitW < pos,
+		"OFF_W must be more than a unit's bits and at most 24, UNIT_W enough for a slot's units")
+	if err := rules.Err(); err != nil {
+		return nil, err
+	}
+	source, err := leaf.Source(files, "inc_send_message")
+	if err != nil {
+		return nil, err
+	}
+	submodules, err := modules(
+		ram.RAM{Words: leaf.Pow2(p.EIW), Bits: 24, AddrW: p.EIW},
+		retransmission.Retransmission{EPW: p.EPW, EIW: p.EIW, MaskW: p.MaskW, Groups: p.Groups, ClockMHz: p.ClockMHz},
+		CutMessage{Bytes: p.Bytes, LenW: p.LenW, WordsW: p.WordsW, OffW: p.OffW, PosW: pos, UnitBytes: p.UnitBytes})
+	if err != nil {
+		return nil, fmt.Errorf("inc_send_message: %w", err)
+	}
+	return &graph.Module{
+		Name: "inc_send_message", Block: "Retransmission", Source: source, Latency: "5 cycles or more",
+		Purpose: "what every endpoint is sent of its messages, and how far it has acknowledged them",
+		Params: []graph.Param{
+			{Name: "EP_W", Value: p.EPW},
+			{Name: "EI_W", Value: p.EIW},
+			{Name: "MASK_W", Value: p.MaskW},
+			{Name: "GROUPS", Value: p.Groups},
+			{Name: "CLOCK_MHZ", Value: p.ClockMHz},
+			{Name: "BYTES", Value: p.Bytes},
+			{Name: "LEN_W", Value: p.LenW},
+			{Name: "WORDS_W", Value: p.WordsW},
+			{Name: "OFF_W", Value: p.OffW},
+			{Name: "UNIT_W", Value: p.UnitW},
+			{Name: "U_BYTES", Value: p.UnitBytes},
+		},
+		Ports:      p.ports(),
+		Memories:   p.memories(),
+		Submodules: submodules,
+	}, nil
+}
+
+// memories are the tables: words by endpoint, and by group.
+func (p SendMessage) memories() []graph.Memory {
+	groups, pos := leaf.Pow2(max(p.EIW-p.EPW, 1)), posBits(p.OffW, p.UnitBytes)
+	one := func(path string, words, bits int, role string) graph.Memory {
+		return graph.Memory{Path: path, Words: words, Bits: bits, Role: role, Module: "inc_ram_1r1w"}
+	}
+	out := []graph.Memory{
+		one("u_first", leaf.Pow2(p.EIW), 24, "table"),
+		one("u_unacked", leaf.Pow2(p.EIW), 48+pos, "state"),
+		one("u_later", leaf.Pow2(p.EIW), 24+pos, "state"),
+		one("u_tails", leaf.Pow2(p.EIW), 48+pos, "state"),
+		one("u_silent", groups, 4*p.MaskW, "state"),
+	}
+	for e := range p.MaskW {
+		out = append(out, one(fmt.Sprintf("gen_mtu[%d].u_mtu", e), groups, 3, "table"))
+	}
+	return out
+}
+
+// modules describes several, in their order.
+func modules(all ...graph.Describer) ([]*graph.Module, error) {
+	var out []*graph.Module
+	for _, d := range all {
+		m, err := d.Module()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// ports are those of the Verilog: tables and a group's start, jobs and how they end, messages that are asked for, packets, what is to be done next.
+func (p SendMessage) ports() []graph.Port {
+	return []graph.Port{
+		leaf.In("clk", 1),
+		leaf.In("rst", 1),
+		leaf.In("cfg_timeout", 16),
+		leaf.In("tbl_ep_we", 1),
+		leaf.In("tbl_index", p.EIW),
+		leaf.In("tbl_word", 4),
+		leaf.In("tbl_data", 32),
+		leaf.In("grp_live", p.Groups),
+		leaf.Out("grp_failed", p.Groups*p.MaskW),
+		leaf.In("init_valid", 1),
+		leaf.In("init_we", 1),
+		leaf.In("init_ei", p.EIW),
+		leaf.In("init_psn", 24),
+		leaf.Out("init_clean", 1),
+		leaf.Out("off_we", 1),
+		leaf.Out("off_ei", p.EIW),
+		leaf.Out("off_rng", 2),
+		leaf.Out("off_in", 24),
+		leaf.Out("off_out", 24),
+		leaf.In("snd_ack", 1),
+		leaf.In("snd_act", 1),
+		leaf.In("snd_ei", p.EIW),
+		leaf.In("snd_self", p.MaskW),
+		leaf.In("snd_pipe", 1),
+		leaf.In("snd_psn", 24),
+		leaf.In("snd_is_ack", 1),
+		leaf.In("snd_is_nak", 1),
+		leaf.In("snd_is_rnr", 1),
+		leaf.In("snd_code", 5),
+		leaf.In("ctx_outs", p.MaskW),
+		leaf.In("ctx_limit", 24),
+		leaf.In("ctx_open", p.OffW),
+		leaf.In("ctx_wide", 1),
+		leaf.In("note_valid", 1),
+		leaf.In("note_ei", p.EIW),
+		leaf.In("note_outs", p.MaskW),
+		leaf.Out("snd_done", 1),
+		leaf.Out("snd_stale", 1),
+		leaf.Out("snd_moved", 1),
+		leaf.Out("snd_message", 24),
+		leaf.Out("snd_acts", 1),
+		leaf.Out("snd_kind", 3),
+		leaf.Out("snd_act_ei", p.EIW),
+		leaf.Out("snd_again", 1),
+		leaf.Out("msg_rd", 1),
+		leaf.Out("msg_number", 24),
+		leaf.In("msg_valid", 1),
+		leaf.In("msg_length", p.OffW),
+		leaf.In("msg_se", 1),
+		leaf.In("msg_has_imm", 1),
+		leaf.In("msg_imm", 32),
+		leaf.In("msg_ce", 1),
+		leaf.In("msg_unit", p.UnitW),
+		leaf.In("snd_room", 1),
+		leaf.Out("snd_tx_valid", 1),
+		leaf.Out("snd_tx_mask", p.MaskW),
+		leaf.Out("snd_tx_opcode", 8),
+		leaf.Out("snd_tx_se", 1),
+		leaf.Out("snd_tx_pad", 2),
+		leaf.Out("snd_tx_ce", 1),
+		leaf.Out("snd_tx_psn", 24),
+		leaf.Out("snd_tx_ext", 32),
+		leaf.Out("snd_tx_plen", p.LenW),
+		leaf.Out("snd_tx_words", p.WordsW),
+		leaf.Out("snd_tx_ask", p.MaskW),
+		leaf.Out("snd_work_put", 1),
+		leaf.Out("snd_work_words", p.WordsW),
+		leaf.Out("snd_work_unit", p.UnitW),
+		leaf.Out("act_valid", 1),
+		leaf.Out("act_soon", 1),
+		leaf.Out("act_timer", 1),
+		leaf.Out("act_pipe", 1),
+		leaf.Out("act_ei", p.EIW),
+	}
+}

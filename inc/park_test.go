@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package inc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"incforge/roce"
+)
+
+// parkParams is smallParams with groups that can be parked.
+func parkParams(mode int) Params {
+	p := smallParams()
+	p.Mode, p.Park = mode, true
+	return p
+}
+
+// both does the same to an engine and its twin, and wants both to say the same.
+func (w *world) both(f func(e *Engine) error) error {
+	w.t.Helper()
+	err := f(w.e)
+	require.Equal(w.t, err == nil, f(w.twin) == nil)
+	return err
+}
+
+// finish has all hosts contribute to a PSN of group 0 and acknowledge the result.
+func (w *world) finish(psn roce.PSN) {
+	w.t.Helper()
+	for e := range 4 {
+		w.send(w.data(0, e, psn, contribution(e, psn, 4)))
+	}
+	for e := range 4 {
+		w.send(w.ack(0, e, psn, roce.AckSyndrome))
+	}
+}
+
+// A group of Mode II is drained when all that somebody contributed to is complete, and acknowledged by all hosts.
+func TestDrained(t *testing.T) {
+	w := newWorld(t, parkParams(2), starGroup(0, 5), starGroup(1, 0))
+	park := func(e *Engine) error { return e.Park(0) }
+	w.send(w.data(0, 0, 5, le(1)))
+	require.ErrorIs(t, w.both(park), ErrUndrained)
+	for e := 1; e < 4; e++ {
+		w.send(w.data(0, e, 5, le(1)))
+	}
+	for e := range 4 {
+		require.ErrorIs(t, w.both(park), ErrUndrained, "host %d has not acknowledged", e)
+		w.send(w.ack(0, e, 5, roce.AckSyndrome))
+	}
+	require.NoError(t, w.both(park))
+	assert.True(t, w.e.Parked(0))
+	require.NoError(t, w.both(park), "it is parked")
+	assert.False(t, w.e.Parked(1), "another group")
+}
+
+// What a park keeps goes on when the group has other slots; results of before are gone, and whoever asks for one hears that it has it.
+func TestParkKeeps(t *testing.T) {
+	w := newWorld(t, parkParams(2), starGroup(0, 0xFFFFFE))
+	w.finish(0xFFFFFE)
+	require.NoError(t, w.both(func(e *Engine) error { return e.Park(0) }))
+	got := w.one(w.send(w.data(0, 1, 0xFFFFFF, le(1, 2))))
+	assert.Equal(t, []any{roce.PSN(0xFFFFFF), uint8(roce.RNRSyndrome | 1)}, []any{got.PSN, got.Syndrome})
+	w.nothing(w.send(w.data(0, 1, 1, le(1, 2)))) // behind what was refused
+	require.NoError(t, w.both(func(e *Engine) error { return e.SetSlots(0, 3, 2, 0) }))
+	require.NoError(t, w.both(func(e *Engine) error { return e.Unpark(0) }))
+	late := w.one(w.send(w.data(0, 2, 0xFFFFFE, contribution(2, 0xFFFFFE, 4))))
+	assert.Equal(t, []any{roce.PSN(0xFFFFFE), uint8(roce.AckSyndrome)}, []any{late.PSN, late.Syndrome})
+	for _, psn := range []roce.PSN{0xFFFFFF, 0, 1} { // 4 slots, a window of 2
+		w.finish(psn)
+	}
+	assert.Equal(t, uint64(1), w.e.Counters()[TxReack])
+	assert.Equal(t, uint64(1), w.e.Counters()[DropParked])
+	assert.Equal(t, uint64(4), w.e.Counters()[TxResult])
+}
+
+// Slots that are illegal or another group's leave a group parked, and a parked group's are free for others.
+func TestUnparkRefused(t *testing.T) {
+	for _, mode := range []int{2, 3} {
+		e, err := New(parkParams(mode))
+		require.NoError(t, err)
+		require.ErrorIs(t, e.Park(0), ErrParked, "it is disabled")
+		for g := range 2 {
+			require.NoError(t, e.SetGroup(g, starGroup(g, 0)))
+			require.NoError(t, e.Enable(g))
+		}
+		require.ErrorIs(t, e.SetSlots(0, 0, 3, 0), ErrEnabled)
+		require.NoError(t, e.Park(0))
+		for _, c := range []struct {
+			base int
+			want error
+		}{{12, ErrIllegalGroup}, {1, ErrOverlap}} {
+			require.NoError(t, e.SetSlots(0, c.base, 3, 0))
+			require.ErrorIs(t, e.Unpark(0), c.want)
+			require.True(t, e.Parked(0))
+		}
+		require.ErrorIs(t, e.Reset(0), ErrOverlap)
+		assert.False(t, e.Enabled(0), "it has nothing to start with")
+	}
+	_, err := New(Params{Groups: 1, Members: 1, Ports: 1, MTU: 64, Slots: 2, DTypes: 1, Ops: 1, Mode: 1, MessageBytes: 64, LeastPathMTU: 4, Park: true})
+	require.ErrorIs(t, err, ErrRange)
+}
+
+// A parked group of Mode III has pipes without slots: it refuses what is next, acknowledges what it had, and its state can be restored.
+func TestParkedPipes(t *testing.T) {
+	w := newPipes(t, parkParams(3), starGroup(0, 0))
+	w.contribute(0, 0)
+	require.ErrorIs(t, w.both(func(e *Engine) error { return e.Park(0) }), ErrUndrained)
+	w.contribute(0, 1, 2, 3)
+	w.sends()
+	w.acks(0, 0, 1, 2)
+	require.ErrorIs(t, w.both(func(e *Engine) error { return e.Park(0) }), ErrUndrained)
+	w.acks(0, 3)
+	require.NoError(t, w.both(func(e *Engine) error { return e.Park(0) }))
+	w.says(w.send(w.data(0, 0, 1, le(1))), said{To: 0, What: "RNR NAK", PSN: 1, MSN: 1})
+	w.says(w.send(w.data(0, 0, 0, contribution(0, 0, 4))), acked(0, 0, 0))
+	require.NoError(t, w.both(func(e *Engine) error { return e.SetSlots(0, 9, 2, 1) }))
+	require.NoError(t, w.both(func(e *Engine) error { return e.Unpark(0) }))
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtlgen
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"incforge/contract"
+	"incforge/hdl/checkmessage"
+	"incforge/hdl/graph"
+	"incforge/hdl/leaf"
+	"incforge/hdl/messagecsr"
+	"incforge/hdl/sendmessage"
+	"incforge/rtlgen/params"
+)
+
+// noVerilog refuses what the reference engine alone has of Mode I (docs/termination.md section 11), parameter by parameter.
+func noVerilog(p params.Params) error {
+	if p.Mode != 1 {
+		return nil
+	}
+	for _, r := range []struct {
+		key, value, allowed, why string
+		refused                  bool
+	}{
+		{"no_releases", strconv.FormatBool(p.NoReleases), "true", "no block sends releases", !p.NoReleases},
+		{"in_band", strconv.FormatBool(p.InBand), "false", "no block opens ranges of messages", p.InBand},
+		{"ecc", strconv.FormatBool(p.ECC), "false", "nothing stops a group that met a double error", p.ECC},
+		{"message_bytes", strconv.Itoa(p.MessageBytes), "at most 8388608", "a slot has 24 bits for the length of its message", p.MessageBytes > 1<<23},
+	} {
+		if r.refused {
+			return fmt.Errorf("%s is %s, with mode 1 it must be %s: %s: %w", r.key, r.value, r.allowed, r.why, ErrNoVerilog)
+		}
+	}
+	return nil
+}
+
+// messageBlocks are what only Mode I has.
+type messageBlocks struct {
+	send, cut, asked, ask, front *graph.Instance
+}
+
+// checks is the block that decides in Mode I.
+func checks(p params.Params, counters int) checkmessage.CheckMessage {
+	return checkmessage.CheckMessage{Decider: decides(p, counters), MessageBytes: p.MessageBytes, UnitBytes: p.Contract().LeastPathMTU(),
+		Open: leaf.Bit(!p.WholeMessages && p.MessageBytes > p.Contract().LeastPathMTU())}
+}
+
+// addModeI adds the block that decides in Mode I, in CheckPipe's place, who sends messages, what stands beside the blocks of Mode III, and
+// the registers that Mode I adds (docs/termination.md).
+func addModeI(c *graph.Composite, p params.Params, counters int) modeBlocks {
+	d, check := p.Derived(), checks(p, counters)
+	works := decides(p, counters)
+	works.SlotW = check.UnitW()
+	decide := c.Add("u_check", check)
+	unit := p.Contract().LeastPathMTU()
+	m := &messageBlocks{
+		send: c.Add("u_send", sendmessage.SendMessage{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, ClockMHz: p.ClockMHz,
+			Bytes: p.BusBytes, LenW: d.PayloadLenBits, WordsW: d.WordCountBits, OffW: leaf.Clog2(p.MessageBytes) + 1, UnitW: check.UnitW(), UnitBytes: unit}),
+		cut: c.Add("u_cut", checkmessage.CutWork{UnitWords: unit / p.BusBytes, WordsW: d.WordCountBits, AddsW: check.AddsW(), UnitW: check.UnitW(),
+			Planes: d.Planes, PktW: d.PacketAddrBits, Tree: works.Tree, Halves: works.Halves}),
+		asked: c.Add("u_asked", checkmessage.AckAsked{Bytes: p.BusBytes, DepthW: d.HeaderAddrBits + 1}),
+		ask:   c.Add("u_ask", sendmessage.AskAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, DepthW: d.HeaderAddrBits}),
+	}
+	parts := decides(p, counters).AddParts(c, decide, works)
+	model, _ := contract.NewModel(p.Contract()) // composeCore has it already, so there is one
+	m.front = c.Add("u_front", messagecsr.MessageCSR{AxilW: model.AddrBits, MessageBytes: p.MessageBytes, Window: p.WindowMessages, MTUBytes: p.MTUBytes, Least: unit,
+		Groups: p.Groups, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, All: counters, Counters: len(contract.Counters(3))})
+	return modeBlocks{decide: decide, parts: parts, messages: m, registers: 3, wire: func(b *blocks) {
+		m.decision(c, b)
+		m.sending(c, b)
+		m.payload(c, b)
+		m.headers(c, b)
+		m.registers(c, b)
+		for _, o := range monitor(d) {
+			c.Output(o.name, o.bits, graph.Doc(o.doc))
+		}
+		c.Link(decide, c, "mon_")
+	}}
+}
+
+// decision connects what decides with what it asks of a frame, and of its slot.
+func (m *messageBlocks) decision(c *graph.Composite, b *blocks) {
+	c.Connect(b.steps.Pin("frm_waits"), b.decide.Pin("frm_waits"))
+	for _, name := range []string{"raw_valid", "raw_data", "raw_last"} {
+		c.Connect(b.parse.Pin(name), m.asked.Pin(name))
+	}
+	c.Connect(b.decide.Pin("vrd_pop"), m.asked.Pin("frm_gone"))
+	c.Connect(m.asked.Pin("frm_asks"), b.decide.Pin("frm_asks"))
+	for _, port := range b.steps.Module.Ports { // the slot's word is for who decides
+		switch {
+		case strings.HasPrefix(port.Name, "slot_"):
+			c.Tie(b.steps.Pin(port.Name), 0)
+		case strings.HasPrefix(port.Name, "wr_"):
+			c.Open(b.steps.Pin(port.Name), "the slot's word is for who decides")
+		}
+	}
+}
+
+// sending connects who sends messages.
+func (m *messageBlocks) sending(c *graph.Composite, b *blocks) {
+	for _, prefix := range []string{"snd_", "msg_"} {
+		c.Link(b.decide, m.send, prefix)
+		c.Link(m.send, b.decide, prefix)
+	}
+	c.Link(b.decide, m.send, "ctx_")
+	c.Link(b.decide, m.send, "note_")
+	for _, name := range []string{"act_valid", "act_timer", "act_pipe", "act_ei"} {
+		c.Connect(m.send.Pin(name), b.decide.Pin(name))
+	}
+	c.Open(m.send.Pin("act_soon"), "a frame waits for nothing")
+	c.Link(m.send, b.translate, "off_")
+	c.Connect(b.slots.Pin("grp_live"), b.decide.Pin("grp_live"), m.send.Pin("grp_live"))
+	for _, name := range []string{"init_valid", "init_ei", "init_psn"} {
+		c.Connect(b.slots.Pin(name), m.send.Pin(name))
+	}
+	c.Connect(b.decide.Pin("init_take"), m.send.Pin("init_we"))
+	c.Connect(m.send.Pin("init_clean"), b.decide.Pin("init_clean"))
+}
+
+// payload connects what cuts works on payload.
+func (m *messageBlocks) payload(c *graph.Composite, b *blocks) {
+	for _, name := range []string{"op_spec", "op_read", "op_commit", "op_kill"} {
+		c.Open(b.work.Pin(name), "works are committed, and cut")
+	}
+	for _, name := range []string{"valid", "start", "words", "slot", "pair", "take", "write", "emit", "reduce", "pairs", "function", "dtype", "big_endian"} {
+		c.Connect(b.work.Pin("op_"+name), m.cut.Pin("in_"+name))
+	}
+	c.Connect(m.cut.Pin("in_ready"), b.work.Pin("op_ready"))
+	c.Connect(b.decide.Pin("adds"), m.cut.Pin("in_adds"))
+	c.Connect(b.work.Pin("pkt_start"), m.cut.Pin("in_oldest"))
+	c.Link(m.cut, b.aggregate, "op_")
+	c.Link(b.aggregate, m.cut, "op_")
+	c.Connect(m.cut.Pin("oldest"), b.aggregate.Pin("pkt_start"))
+}
+
+// headers connects what takes AckReq out of headers.
+func (m *messageBlocks) headers(c *graph.Composite, b *blocks) {
+	c.Connect(b.decide.Pin("tx_valid"), m.ask.Pin("tx_valid"))
+	c.Connect(b.decide.Pin("tx_mask"), m.ask.Pin("tx_mask"))
+	c.Connect(b.decide.Pin("copies_asked"), m.ask.Pin("tx_ask"))
+	c.Connect(b.replicate.Pin("req_valid"), m.ask.Pin("req_valid"))
+	c.Connect(b.replicate.Pin("req_ei"), m.ask.Pin("req_ei"))
+	c.Connect(b.translate.Pin("req_ready"), m.ask.Pin("req_ready"))
+	c.Connect(b.join.Pin("hdr_pop"), m.ask.Pin("hdr_pop"))
+	for _, port := range b.translate.Module.Ports {
+		switch {
+		case port.Dir != graph.Out || !strings.HasPrefix(port.Name, "hdr_"):
+		case port.Name == "hdr_bytes":
+			c.Connect(b.translate.Pin(port.Name), m.ask.Pin(port.Name))
+			c.Connect(m.ask.Pin("asked_bytes"), b.join.Pin(port.Name))
+		default:
+			c.Connect(b.translate.Pin(port.Name), b.join.Pin(port.Name))
+		}
+	}
+}
+
+// registers connects those that Mode I adds, before Mode III's.
+func (m *messageBlocks) registers(c *graph.Composite, b *blocks) {
+	c.Link(c, m.front, "s_axil_")
+	c.Link(m.front, c, "s_axil_")
+	c.LinkAs(m.front, "m_axil_", b.csrs, "s_axil_")
+	c.LinkAs(b.csrs, "s_axil_", m.front, "m_axil_")
+	c.Connect(b.csrs.Pin("ready"), m.front.Pin("ready"))
+	c.Connect(b.csrs.Pin("grp_enable"), m.front.Pin("grp_enable"))
+	c.Connect(b.csrs.Pin("grp_start"), m.front.Pin("grp_start"))
+	c.Connect(b.slots.Pin("grp_refused"), m.front.Pin("in_refused"))
+	c.Connect(m.front.Pin("grp_refused"), b.csrs.Pin("grp_refused"))
+	c.Connect(b.slots.Pin("grp_overlap"), m.front.Pin("in_overlap"))
+	c.Connect(m.front.Pin("grp_overlap"), b.csrs.Pin("grp_overlap"))
+	c.Connect(b.decide.Pin("grp_invalid"), m.front.Pin("grp_invalid"))
+	c.Connect(m.send.Pin("grp_failed"), b.csrs.Pin("grp_failed"))
+	c.Connect(b.decide.Pin("count"), m.front.Pin("count"))
+	c.Connect(m.front.Pin("out_count"), b.csrs.Pin("count"))
+	c.Link(b.csrs, m.front, "tbl_")
+	c.Connect(b.csrs.Pin("tbl_grp_we"), b.decide.Pin("tbl_grp_we"))
+	for _, to := range []*graph.Instance{b.decide, m.send} {
+		c.LinkAs(m.front, "out_ep", to, "tbl_ep")
+		for _, name := range []string{"index", "word", "data"} {
+			c.Connect(m.front.Pin("out_"+name), to.Pin("tbl_"+name))
+		}
+	}
+	c.Connect(m.front.Pin("grp_whole"), b.decide.Pin("grp_whole"))
+	c.Connect(m.front.Pin("cfg_ack_every"), b.decide.Pin("cfg_ack_every"))
+	c.Open(b.csrs.Pin("cfg_gap_nak"), "every gap is answered")
+	for _, name := range []string{"cfg_rnr_timer", "cfg_rnr", "cfg_cnp"} {
+		c.Connect(b.csrs.Pin(name), b.decide.Pin(name))
+	}
+	c.Connect(b.csrs.Pin("cfg_timeout"), m.send.Pin("cfg_timeout"))
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package parking
+
+import (
+	"fmt"
+
+	"incforge/contract"
+	"incforge/verify/rig"
+)
+
+// needTurns is for two groups of which each takes more than half of the slots.
+func needTurns(p contract.Params) string {
+	if need := p.GroupSlots() * p.MostUnits(); p.Groups < 2 || need > p.Slots() || 2*need <= p.Slots() {
+		return fmt.Sprintf("needs two groups that both take more than half of the slots; the configuration has %d groups, %d of %d slots each", p.Groups, need, p.Slots())
+	}
+	return ""
+}
+
+// Turns of a group, the messages in each and their packets.
+const (
+	turnsEach   = 4
+	messages    = 24
+	packetsEach = 8
+	settleStep  = 16 // cycles between two looks whether a group is drained
+)
+
+// share has two groups take turns at memory that holds one of them, and compares what they get done with what one does alone.
+func share(t *rig.T) {
+	n := t.Tree(2, t.Params.Members, t.DefaultLink())
+	first := n.AddComm(0, 1)
+	post := func(c *rig.Comm) {
+		for range messages {
+			c.Post(packetsEach*t.Params.MTUBytes, false, false)
+		}
+	}
+	e := n.Nodes[0].E
+	run := func(c *rig.Comm) { n.RunUntil(c.Done) }
+	post(first)
+	run(first) // links and windows as in the turns
+	began := e.Now()
+	for range turnsEach {
+		post(first)
+	}
+	run(first)
+	alone := e.Now() - began
+
+	drained := func(c *rig.Comm) uint64 {
+		from := e.Now()
+		for !try(c.Groups[0]) {
+			n.Idle(settleStep)
+		}
+		return e.Now() - from
+	}
+	drained(first)
+	second := n.AddComm(1, 1)
+	drained(second)
+	unpark(first.Groups[0])
+	var parking, unparking uint64
+	turn := func(c, next *rig.Comm) {
+		post(c)
+		run(c)
+		parking += drained(c)
+		from := e.Now()
+		unpark(next.Groups[0])
+		unparking += e.Now() - from
+	}
+	began = e.Now()
+	for range turnsEach {
+		turn(first, second)
+		turn(second, first)
+	}
+	shared := e.Now() - began
+	percent := 100 * 2 * alone / shared
+	t.Values["memory_percent"] = uint64(100 * t.Params.GroupSlots() * first.Groups[0].Units() / t.Params.Slots())
+	t.Values["alone_cycles"], t.Values["turns_cycles"], t.Values["goodput_percent_of_half"] = alone, shared, percent
+	t.Values["park_cycles_a_turn"], t.Values["unpark_cycles_a_turn"] = parking/(2*turnsEach), unparking/(2*turnsEach)
+	if percent < 90 {
+		t.Fatalf("each group got %d %% of half of what one gets alone, expected 90", percent)
+	}
+}
