@@ -123,10 +123,13 @@ func (g *group) emptyPipes() bool {
 	return true
 }
 
-// mayHaveSlots reports why a group may not have the slots that its settings name: they are illegal, or somebody has some of them.
+// mayHaveSlots reports why a group may not have the slots that its settings name: it is illegal, which comes first, or somebody has some of them.
 func (e *Engine) mayHaveSlots(g int) error {
 	if err := e.groups[g].legal(e.params); err != nil {
 		return fmt.Errorf("group %d: %w", g, err)
+	}
+	if err := e.legalMessages(g); err != nil {
+		return err
 	}
 	first, beyond := e.groups[g].units(e.params)
 	for other := range e.groups {

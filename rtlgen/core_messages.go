@@ -28,6 +28,8 @@ func noVerilog(p params.Params) error {
 		{"no_releases", strconv.FormatBool(p.NoReleases), "true", "no block sends releases", !p.NoReleases},
 		{"in_band", strconv.FormatBool(p.InBand), "false", "no block opens ranges of messages", p.InBand},
 		{"ecc", strconv.FormatBool(p.ECC), "false", "nothing stops a group that met a double error", p.ECC},
+		{"engines", strconv.Itoa(p.Engines), "1", "no switch of several engines has messages", p.Engines > 1},
+		{"park", strconv.FormatBool(p.Park), "false", "no block keeps the state of messages elsewhere", p.Park},
 		{"message_bytes", strconv.Itoa(p.MessageBytes), "at most 8388608", "a slot has 24 bits for the length of its message", p.MessageBytes > 1<<23},
 	} {
 		if r.refused {

@@ -76,12 +76,15 @@ func Models() []Model {
 
 // RareModels are those that `make test` does without.
 func RareModels() []Model {
-	return []Model{{Name: "mini1", Preset: "mini1", Faults: messageFaults()}}
+	return []Model{{Name: "mini1", Preset: "mini1", Faults: slices.Concat(messageFaults(), cutFaults())}}
 }
 
 // The files that faults are planted in.
 const (
 	fileAckAsked       = "rtl/inc_ack_asked.v"
+	fileAskAck         = "rtl/inc_ask_ack.v"
+	fileCutMessage     = "rtl/inc_cut_message.v"
+	fileSendMessage    = "rtl/inc_send_message.v"
 	fileAcks           = "rtl/inc_receive_ack.v"
 	fileAggregate      = "rtl/inc_aggregate_data.v"
 	fileArbiter        = "rtl/inc_port_arbiter.v"

@@ -32,5 +32,39 @@ func messageFaults() []Fault {
 		{Name: "a group with an illegal path MTU starts", File: fileMessageCSR, Old: "grp_start[g] && illegal", New: "1'b0"},
 		{Name: "a path MTU need be no power of two", File: fileMessageCSR, Old: "(mtu_value & (mtu_value - 13'd1)) == 13'd0", New: "1'b1"},
 		{Name: "an endpoint's words are written while its group runs", File: fileMessageCSR, Old: "enabled[{1'b0, w_group}]", New: "1'b0"},
+		{Name: "a message is left with its FIRST", File: fileMessage, Old: "is_taken ? !d_ends : e_inside", New: "is_taken ? !d_starts : e_inside"},
+		{Name: "ACK_EVERY is one packet late", File: fileMessage, Old: "more_unanswered >= cfg_ack_every", New: "more_unanswered > cfg_ack_every"},
+		{Name: "a message is complete with the first LAST", File: fileMessage, Old: "(new_mask & c_in_mask) == c_in_mask", New: "1'b1"},
+		{Name: "a pool takes one message more than it has slots", File: fileMessage, Old: "k_root ? moves + n_wide : n_wide",
+			New: "(k_root ? moves + n_wide : n_wide) + 24'd1"},
+		{Name: "a new message is added to what lies in its slot", File: fileMessage, Old: "f_fresh ? {OFF_W{1'b0}} : slot_tag[OFF_W-1:0]",
+			New: "slot_tag[OFF_W-1:0]"},
+		{Name: "CE of a packet is forgotten by its message", File: fileMessage, Old: "old_ce || c_ce", New: "c_ce"},
+		{Name: "the last LAST decides SE", File: fileMessage, Old: "old_known ? slot_se : c_se", New: "c_se"},
+		{Name: "what is refused is NAKed like a gap", File: fileMessage, Old: "ans_nak ? NAK_SEQUENCE : NAK_INVALID", New: "NAK_SEQUENCE"},
+		{Name: "a slot is free with its first ACK", File: fileMessage, Old: "ack_rest_any && least_past[23] ? ack_rest + 24'd1 : acked_reg",
+			New: "acked_reg"},
+		{Name: "a root sends what is not in its broadcast pool", File: fileMessage, Old: "k_root ? k_start + moves : k_done", New: "k_done"},
+		{Name: "bytes leave that not all have sent", File: fileMessage, Old: "rest_there && rest_past[23] ? rest_here : own_here", New: "own_here"},
+	}
+}
+
+// cutFaults are of what it sends, and what answers move (docs/termination.md sections 4 and 5).
+func cutFaults() []Fault {
+	return []Fault{
+		{Name: "a NAK acknowledges what it names", File: fileSendMessage, Old: "snd_is_ack ? wire_reg + 24'd1 : wire_reg", New: "wire_reg + 24'd1"},
+		{Name: "answers count from PSN 0", File: fileSendMessage, Old: "snd_psn - first_psn", New: "snd_psn"},
+		{Name: "the 16th packet does not ask", File: fileSendMessage, Old: "silent_reg[4*i +: 4] == 4'd15", New: "1'b0"},
+		{Name: "a packet behind which nothing may leave does not ask", File: fileSendMessage, At: "(is_last ||", Old: "!after_more", New: "1'b0"},
+		{Name: "all go along, whatever their path MTU", File: fileSendMessage, Old: "codes[3*i +: 3] == low_code", New: "1'b1"},
+		{Name: "who goes back sends on where it was", File: fileSendMessage, Old: "one_psn == unacked_psn", New: "1'b0"},
+		{Name: "every packet has the message's SE", File: fileSendMessage, Old: "is_last && msg_se", New: "msg_se"},
+		{Name: "an ACK does not pass a message's end", File: fileSendMessage, Old: "partly || gain_reg <= {{(24-POS_W){1'b0}}, rest}", New: "1'b1"},
+		{Name: "the last packet is as long as the others", File: fileCutMessage, Old: "ends ? {{(31-TOP_W){1'b0}}, left_reg} : mtu", New: "mtu"},
+		{Name: "nothing leaves of a message that is not complete", File: fileSendMessage, Old: "{1'b0, tail_pos} + step <= open", New: "1'b0"},
+		{Name: "a pool of several lanes rests with something to send", File: fileSendMessage, Old: "more_reg || after_more", New: "more_reg"},
+		{Name: "all data asks for an acknowledgement", File: fileAskAck, Old: "hdr_bytes[ASK_BIT] && keeps", New: "hdr_bytes[ASK_BIT]"},
+		{Name: "a copy asks if any does", File: fileAskAck, Old: "(ask & self) != {MASK_W{1'b0}}", New: "ask != {MASK_W{1'b0}}"},
+		{Name: "a path MTU may be below the least", File: fileMessageCSR, Old: "mtu_value >= LEAST[12:0]", New: "1'b1"},
 	}
 }
