@@ -90,7 +90,7 @@ func counters() []Counter {
 	}
 }
 
-// Counters returns the counters of an engine of that mode in the order of their registers.
+// Counters returns the counters of an engine of that mode in the order of their registers, but for what Params.Counters adds.
 func Counters(mode int) []Counter {
 	return slices.DeleteFunc(counters(), func(c Counter) bool { return !c.in(mode) })
 }
@@ -104,15 +104,24 @@ func parking(mode int) []Counter {
 	return append(out, Counter{Name: "DROP_PARKED", Doc: "Dropped: needs a slot, and its group is parked."})
 }
 
-// Counters returns the counters of an engine with these parameters in the order of their registers.
-func (p Params) Counters() []Counter {
-	if !p.Park {
-		return Counters(p.Mode)
-	}
-	return append(Counters(p.Mode), parking(p.Mode)...)
+// vlanCounter is the counter that vlan adds behind all others (docs/vlan.md).
+func vlanCounter() Counter {
+	return Counter{Name: "DROP_VLAN", Doc: "Dropped: no 802.1Q tag, another or one too many for its endpoint."}
 }
 
-// CounterNames returns the names alone, as the manifest of a mode without parking lists them.
+// Counters returns the counters of an engine with these parameters in the order of their registers: those of its mode, parking's, that of vlan.
+func (p Params) Counters() []Counter {
+	list := Counters(p.Mode)
+	if p.Park {
+		list = append(list, parking(p.Mode)...)
+	}
+	if p.VLAN {
+		list = append(list, vlanCounter())
+	}
+	return list
+}
+
+// CounterNames returns the names alone, as the manifest of a mode without parking and vlan lists them.
 func CounterNames(mode int) []string { return Params{Mode: mode}.CounterNames() }
 
 // CounterNames returns the names of the counters of an engine with these parameters, as the manifest lists them.

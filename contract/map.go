@@ -314,6 +314,7 @@ func (b *builder) endpoints() {
 		{Name: "ttl", LSB: 16, Width: 8, Doc: "IPv4 time to live."},
 		{Name: "tos", LSB: 24, Width: 8, Doc: "IPv4 type of service: DSCP and, in the low two bits, ECN."},
 	}})
+	b.vlan()
 	if b.p.Mode != 1 {
 		return
 	}
@@ -321,6 +322,23 @@ func (b *builder) endpoints() {
 	word("EP_SQ_PSN", "psn", PSNBits, "Mode I: first PSN that it is sent.")
 	b.addEndpoint(Register{Name: "EP_PATH_MTU", Doc: "Mode I: path MTU of the queue pair, in both directions.", Fields: []Field{
 		{Name: "bytes", LSB: 0, Width: 13, Max: maximum(b.p.MTUBytes), Doc: "A power of two, at least 256 and 2·bus_bytes, at most mtu_bytes."},
+	}})
+}
+
+// VLANWord is the place of EP_VLAN among an endpoint's words, behind Mode I's.
+const VLANWord = 13
+
+// vlan adds an endpoint's 802.1Q tag.
+func (b *builder) vlan() {
+	if !b.p.VLAN {
+		return
+	}
+	b.endpoint = EndpointBase + 4*VLANWord
+	b.addEndpoint(Register{Name: "EP_VLAN", Doc: "802.1Q tag of an endpoint's frames, in both directions.", Fields: []Field{
+		{Name: "vid", LSB: 0, Width: 12, Doc: "VLAN identifier."},
+		{Name: "pcp", LSB: 12, Width: 3, Doc: "Priority of frames sent to the endpoint."},
+		{Name: "tagged", LSB: 15, Width: 1, Doc: "Frames to and from the endpoint have a tag with this VID; else they have none, or from it one with VID 0."},
+		{Name: "check_pcp", LSB: 16, Width: 1, Doc: "Frames from the endpoint have this priority too, or are dropped."},
 	}})
 }
 

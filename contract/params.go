@@ -63,6 +63,8 @@ type Params struct {
 	// as the bus and has none. PortDrop tells that a queue without room drops a frame, instead of keeping the sender waiting.
 	PortBytes int  `json:"port_bytes,omitempty"`
 	PortDrop  bool `json:"port_drop,omitempty"`
+	// VLAN tells that endpoints' records have 802.1Q tags.
+	VLAN bool `json:"vlan,omitempty"`
 	// PortClockMHz are the clocks of the ports, one for all or one a port; none if they have that of the engine.
 	PortClockMHz []float64 `json:"port_clock_mhz,omitempty"`
 	// Engines is how many engines the switch has (docs/engines.md), each of which has what the other parameters say; 0 stands for 1.
@@ -105,6 +107,9 @@ func (p Params) check() error {
 	}
 	if p.Park && p.Mode == 1 {
 		return errors.New("params.park is true, in Mode I groups cannot be parked")
+	}
+	if p.VLAN && (p.Mode == 1 || p.EngineCount() > 1) {
+		return fmt.Errorf("params.vlan is true, with mode %d and %d engines: neither Mode I nor several engines take 802.1Q tags", p.Mode, p.EngineCount())
 	}
 	if p.Slots() < 1 {
 		return errors.New("params: the buffer holds no slot")

@@ -91,6 +91,8 @@ type Params struct {
 	ICRCCheck bool
 	// InBand allows groups whose ranks say by control messages what comes next.
 	InBand bool
+	// VLAN allows frames with an 802.1Q tag, which endpoints' records say.
+	VLAN bool
 	// Mode is 1 (connection terminated, messages), 2 (connection translated) or 3 (connection augmented, pipes); 0 stands for 2.
 	Mode int
 	// MessageBytes is the longest message and the size of a slot in Mode I: a power of two from MTU to MaxMessage. Other modes have none.
@@ -187,6 +189,9 @@ type Endpoint struct {
 	UDPSourcePort uint16
 	// TTL and TOS go into the IPv4 header; the low two bits of TOS are the ECN field of packets without congestion.
 	TTL, TOS uint8
+	// VLAN is the 802.1Q tag of frames in both directions; its DEI does not count. CheckPCP: frames that come in have its PCP, too.
+	VLAN     roce.VLAN
+	CheckPCP bool
 	// RQPSN and SQPSN are the first PSNs that the other end sends and is sent, PathMTU the path MTU in both directions, in Mode I.
 	RQPSN, SQPSN roce.PSN
 	PathMTU      int
@@ -335,6 +340,8 @@ func (e *Engine) SetEndpoint(ei int, ep Endpoint) error {
 		return fmt.Errorf("endpoint index %d: port %d has more than eight bits: %w", ei, ep.Port, ErrRange)
 	case ep.RQPSN > roce.PSNMask || ep.SQPSN > roce.PSNMask || ep.PathMTU < 0 || ep.PathMTU >= 2*MaxMTU:
 		return fmt.Errorf("endpoint index %d: first PSNs %#x and %#x, path MTU %d: %w", ei, ep.RQPSN, ep.SQPSN, ep.PathMTU, ErrRange)
+	case ep.VLAN.VID >= 1<<12 || ep.VLAN.PCP >= 1<<3:
+		return fmt.Errorf("endpoint index %d: VID %d, PCP %d: %w", ei, ep.VLAN.VID, ep.VLAN.PCP, ErrRange)
 	case ep.LocalQPN >= 1<<24 || ep.RemoteQPN >= 1<<24:
 		return fmt.Errorf("endpoint index %d: a QPN has 24 bits, local is %#x, remote is %#x: %w",
 			ei, ep.LocalQPN, ep.RemoteQPN, ErrRange)

@@ -8,8 +8,8 @@ import (
 )
 
 // Counter names one of the engine's event counters (docs/engine.md section 7). Registers are found by the name: the numeric value
-// means nothing outside this package, but that those of Mode III and then those of Mode I come last and that the drops from DropForeign to DropShape
-// stand together.
+// means nothing outside this package, but that those of Mode III, then those of Mode I, then DropParked and DropVLAN come last and that the drops from
+// DropForeign to DropShape stand together.
 type Counter uint8
 
 // The counters, one for each action and one for each reason to drop (docs/engine.md section 7).
@@ -154,17 +154,19 @@ const (
 	modeCounters
 )
 
-// The counter that parking adds (docs/parking.md). Mode II has TxRnr then, too.
+// The counters that options add: parking (docs/parking.md), with which Mode II has TxRnr, too, and 802.1Q tags (docs/vlan.md).
 const (
 	// DropParked counts data that needs a slot while its group is parked.
 	DropParked = modeCounters + iota
+	// DropVLAN counts frames that have not the 802.1Q tag of their endpoint.
+	DropVLAN
 
 	// AllCounters is the number of counters that there are.
 	AllCounters
 )
 
 // Counters are the counters that an engine with these parameters has: those up to NumCounters in Mode II, up to PipeCounters in Mode III, up to
-// DropMessageLength in Mode I, and with Park in Modes II and III DropParked and TxRnr.
+// DropMessageLength in Mode I, with Park in Modes II and III TxRnr and DropParked, and with VLAN DropVLAN.
 func (p Params) Counters() iter.Seq[Counter] {
 	most := Counter(NumCounters)
 	switch {
@@ -175,7 +177,7 @@ func (p Params) Counters() iter.Seq[Counter] {
 	}
 	return func(yield func(Counter) bool) {
 		for c := range AllCounters {
-			if (c < most || p.Park && (c == DropParked || c == TxRnr)) && !yield(c) {
+			if (c < most || p.Park && (c == DropParked || c == TxRnr) || p.VLAN && c == DropVLAN) && !yield(c) {
 				return
 			}
 		}
@@ -202,7 +204,7 @@ func (c Counter) String() string {
 		TxAck: "TX_ACK", TxRnr: "TX_RNR", TxRetransmit: "TX_RETRANSMIT", Timeout: "TIMEOUT",
 		RxDuplicate: "RX_DUPLICATE", DownTaken: "DOWN_TAKEN", DropFull: "DROP_FULL",
 		TxInvalid: "TX_INVALID", TxRelease: "TX_RELEASE", DropRefused: "DROP_REFUSED", DropSequence: "DROP_SEQUENCE", DropSegment: "DROP_SEGMENT",
-		DropMessageSize: "DROP_MESSAGE_SIZE", DropMessageLength: "DROP_MESSAGE_LENGTH", DropParked: "DROP_PARKED",
+		DropMessageSize: "DROP_MESSAGE_SIZE", DropMessageLength: "DROP_MESSAGE_LENGTH", DropParked: "DROP_PARKED", DropVLAN: "DROP_VLAN",
 	}
 	if c >= AllCounters {
 		return fmt.Sprintf("Counter(%d)", uint8(c))
@@ -313,5 +315,5 @@ func checkEquations(equations []equation) error {
 
 // drops tells whether c counts frames that are dropped.
 func (c Counter) drops() bool {
-	return c >= DropForeign && c <= DropShape || c >= DropRange && c <= DropStaleAck || c == DropFull || c >= DropRefused && c <= DropParked
+	return c >= DropForeign && c <= DropShape || c >= DropRange && c <= DropStaleAck || c == DropFull || c >= DropRefused && c <= DropVLAN
 }

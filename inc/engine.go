@@ -177,7 +177,11 @@ func (e *Engine) Handle(now Time, port int, frame []byte, rxErr bool) []Out {
 	}
 	e.count(RxFrames)
 	var p roce.Packet
-	if !parseHeaders(frame, &p) {
+	plain := frame
+	if e.params.VLAN {
+		plain, p.VLAN = untag(frame)
+	}
+	if !parseHeaders(plain, &p) {
 		return e.leaving(e.bypassFrame(port, frame, rxErr))
 	}
 	at, fate := e.lookup(port, &p)
@@ -187,7 +191,7 @@ func (e *Engine) Handle(now Time, port int, frame []byte, rxErr bool) []Out {
 	case fateDrop:
 		return nil
 	}
-	if reason, bad := e.checkFrame(frame, rxErr, &p); bad {
+	if reason, bad := e.checkFrame(at, plain, rxErr, &p); bad {
 		e.count(reason)
 		return nil
 	}
@@ -213,6 +217,10 @@ func (e *Engine) Step(now Time, port int, p roce.Packet) []Out {
 	case fateBypass:
 		return e.leaving(e.bypassPacket(port, &p))
 	case fateDrop:
+		return nil
+	}
+	if e.wrongTag(at, &p) {
+		e.count(DropVLAN)
 		return nil
 	}
 	if e.params.acts() {

@@ -41,6 +41,9 @@ func serialise(outs []Out) []Out {
 		memory = p.AppendFrame(memory)
 		frame := memory[start:len(memory):len(memory)]
 		at := extAt
+		if p.VLAN.Tagged {
+			at += tagBytes
+		}
 		if p.Op != roce.CNP { // a CNP's reserved bytes are its payload
 			at += extBytes(p.Op)
 		}

@@ -4,6 +4,7 @@ package inc
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"incforge/roce"
 )
@@ -32,7 +33,7 @@ func parseHeaders(frame []byte, p *roce.Packet) bool {
 	ip, udp, bth := frame[ipAt:udpAt], frame[udpAt:bthAt], frame[bthAt:extAt]
 	const versionAndIHL, protocolUDP, moreFragmentsAndOffset = 0x45, 17, 0x3FFF
 	switch {
-	case be.Uint16(frame[12:]) != 0x0800, // a VLAN tag stands here too
+	case be.Uint16(frame[12:]) != 0x0800, // without Params.VLAN a tag stands here too, with it a second one
 		ip[0] != versionAndIHL,
 		ip[9] != protocolUDP,
 		be.Uint16(ip[6:])&moreFragmentsAndOffset != 0,
@@ -61,9 +62,12 @@ func parseHeaders(frame []byte, p *roce.Packet) bool {
 //
 // All of it comes before any state changes: a packet of ours that is damaged must leave no trace but its counter
 // (protocol.md section 2, ICRC).
-func (e *Engine) checkFrame(frame []byte, rxErr bool, p *roce.Packet) (reason Counter, bad bool) {
+func (e *Engine) checkFrame(at place, frame []byte, rxErr bool, p *roce.Packet) (reason Counter, bad bool) {
 	if rxErr {
 		return DropRxError, true
+	}
+	if e.wrongTag(at, p) {
+		return DropVLAN, true
 	}
 	if headerSum(frame[ipAt:udpAt]) != 0xFFFF {
 		return DropIPChecksum, true
@@ -102,6 +106,36 @@ func (e *Engine) checkFrame(frame []byte, rxErr bool, p *roce.Packet) (reason Co
 		p.Syndrome, p.MSN = uint8(word>>24), word&roce.PSNMask
 	}
 	return 0, false
+}
+
+// Where an 802.1Q tag is in a frame, and what it begins with.
+const (
+	tagAt, tagBytes = 12, 4
+	tagProtocol     = 0x8100
+)
+
+// untag takes the outermost 802.1Q tag off a frame, of which that changes a copy. A tag that is cut off is none.
+func untag(frame []byte) ([]byte, roce.VLAN) {
+	be := binary.BigEndian
+	if len(frame) < tagAt+tagBytes || be.Uint16(frame[tagAt:]) != tagProtocol {
+		return frame, roce.VLAN{}
+	}
+	tag := be.Uint16(frame[tagAt+2:])
+	return slices.Concat(frame[:tagAt], frame[tagAt+tagBytes:]),
+		roce.VLAN{Tagged: true, PCP: uint8(tag >> 13), DEI: tag&0x1000 != 0, VID: tag & 0xFFF}
+}
+
+// wrongTag tells whether a packet has not the tag that its endpoint's record asks for. DEI may be either. A tag with VID 0 carries a priority
+// and belongs to no VLAN, so an endpoint without a tag takes it.
+func (e *Engine) wrongTag(at place, p *roce.Packet) bool {
+	want, got := e.table[at.ei].VLAN, p.VLAN
+	switch {
+	case !e.params.VLAN:
+		return false
+	case !want.Tagged:
+		return got.Tagged && got.VID != 0
+	}
+	return !got.Tagged || got.VID != want.VID || e.table[at.ei].CheckPCP && got.PCP != want.PCP
 }
 
 // extBytes is the length of what stands between BTH and payload: immediate, AETH, or a CNP's reserved bytes. Opcodes the

@@ -5,6 +5,7 @@ package inc
 import (
 	"encoding/binary"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -661,9 +662,12 @@ func TestCounterNames(t *testing.T) {
 		names = append(names, c.String())
 	}
 	assert.Equal(t, strings.Join(strings.Fields(inOrder), " "), strings.Join(names, ", "))
-	assert.Equal(t, "Counter(61)", AllCounters.String())
+	assert.Equal(t, "DROP_VLAN", DropVLAN.String())
+	assert.Equal(t, "Counter(62)", AllCounters.String())
 
-	for c := range NumCounters { // a counter that is off by one is noticed, if it is in an equation
+	with := slices.Collect(Params{Mode: 2, VLAN: true}.Counters())
+	require.Equal(t, DropVLAN, with[len(with)-1])
+	for _, c := range with { // a counter that is off by one is noticed, if it is in an equation
 		counters := Counters{RxFrames: 4, UpData: 4, Agg: 4, Buffered: 3, Wipe: 1, TxResult: 1, TxFanout: 4, TxFrames: 4}
 		require.NoError(t, counters.CheckIdentities(false, true))
 		counters[c]++

@@ -25,11 +25,19 @@ func (e *Engine) translate(ei int, ce bool) Out {
 		tos |= roce.ECNCE
 	}
 	return Out{Port: e.params.exit(to.Port), Packet: roce.Packet{
-		DstMAC: to.RemoteMAC, SrcMAC: to.LocalMAC,
+		DstMAC: to.RemoteMAC, SrcMAC: to.LocalMAC, VLAN: e.tag(to),
 		TOS: tos, TTL: to.TTL, IPID: e.ipID, DF: true,
 		SrcIP: to.LocalIP, DstIP: to.RemoteIP, SrcPort: to.UDPSourcePort,
 		PKey: roce.DefaultPKey, DestQP: to.RemoteQPN,
 	}}
+}
+
+// tag is the 802.1Q tag of what leaves by an endpoint.
+func (e *Engine) tag(to *Endpoint) roce.VLAN {
+	if !e.params.VLAN || !to.VLAN.Tagged {
+		return roce.VLAN{}
+	}
+	return roce.VLAN{Tagged: true, PCP: to.VLAN.PCP, VID: to.VLAN.VID}
 }
 
 // dataTo is a data packet of in's range on its way to an endpoint of in's group. AckReq is always set: the receivers' ACKs are

@@ -17,7 +17,7 @@ type Reason uint8
 const (
 	ReasonNone        Reason = iota
 	ReasonShort              // fewer than 54 bytes: Ethernet, IPv4, UDP, BTH
-	ReasonEtherType          // not 0x0800; a VLAN tag is that too
+	ReasonEtherType          // not 0x0800, behind the first VLAN tag if there is one
 	ReasonIPVersion          // not 4
 	ReasonIPOptions          // IHL not 5
 	ReasonProtocol           // not UDP
@@ -95,9 +95,12 @@ func fault(r Reason, format string, args ...any) error {
 // packet can be looked up and its drop counted in the engine's order; on ReasonIPChecksum the rest is too if the
 // lengths allow. The extended headers and Payload are empty if the lengths are bad.
 //
+// One 802.1Q tag is decoded into VLAN; a second one is an EtherType like any other.
+//
 // Decode checks neither the ICRC (CheckICRC does) nor the UDP checksum, nor whether TVer, Syndrome or Op are known.
 func Decode(frame []byte) (Packet, error) {
-	var p Packet
+	p, whole := Packet{VLAN: VLANOf(frame)}, frame
+	frame = frame[HeaderAt(frame):]
 	if len(frame) < minDecode {
 		return p, fault(ReasonShort, "%d bytes, want %d or more", len(frame), minDecode)
 	}
@@ -119,7 +122,7 @@ func Decode(frame []byte) (Packet, error) {
 		return p, fault(ReasonUDPPort, "%d", be.Uint16(udp[2:]))
 	}
 
-	p.DstMAC, p.SrcMAC = MAC(frame[0:6]), MAC(frame[6:12])
+	p.DstMAC, p.SrcMAC = MAC(whole[0:6]), MAC(whole[6:12])
 	p.TOS, p.TTL = ip[1], ip[8]
 	p.IPID = be.Uint16(ip[4:])
 	p.DF, p.IPReserved = flags&flagDF != 0, flags&flagReserved != 0

@@ -46,7 +46,13 @@ func foreignPackets(t testing.TB) []Packet {
 	}
 	cnp := sample(CNP, 0)
 	cnp.Payload, cnp.BECN, cnp.AckReq, cnp.SE, cnp.PSN = nil, true, false, false, 0
-	return append(all, cnp)
+	all = append(all, cnp)
+	for i := range all { // a third of them with an 802.1Q tag
+		if i%3 == 1 {
+			all[i].VLAN = VLAN{Tagged: true, VID: uint16(4095 - 31*i), PCP: uint8(i / 3 % 8), DEI: i%2 == 0}
+		}
+	}
+	return all
 }
 
 // runTool runs a program that may not be installed, for a minute at most, and returns its stdout.
@@ -69,7 +75,7 @@ func TestTshark(t *testing.T) {
 		t.Skip("tshark is not installed")
 	}
 	ports := []string{"p0", "p1", "p2"}
-	fields := []string{"frame.interface_id", "frame.interface_name", "frame.time_epoch", "ip.src", "ip.dst", "ip.checksum.status",
+	fields := []string{"vlan.id", "vlan.priority", "frame.interface_id", "frame.interface_name", "frame.time_epoch", "ip.src", "ip.dst", "ip.checksum.status",
 		"udp.srcport", "infiniband.bth.opcode", "infiniband.bth.se", "infiniband.bth.m", "infiniband.bth.padcnt",
 		"infiniband.bth.p_key", "infiniband.bth.destqp", "infiniband.bth.a", "infiniband.bth.psn",
 		"infiniband.aeth.syndrome", "infiniband.aeth.msn", "infiniband.immdt", "infiniband.reth.va", "infiniband.reth.r_key",
@@ -101,7 +107,11 @@ func TestTshark(t *testing.T) {
 		if p.Op == CNP {
 			icrc = "" // tshark 4.0 does not look behind a CNP's header; TestScapy does
 		}
-		want = append(want, strings.Join([]string{fmt.Sprint(c.Port), ports[c.Port],
+		var vid, pcp string
+		if p.VLAN.Tagged {
+			vid, pcp = fmt.Sprint(p.VLAN.VID), fmt.Sprint(p.VLAN.PCP)
+		}
+		want = append(want, strings.Join([]string{vid, pcp, fmt.Sprint(c.Port), ports[c.Port],
 			fmt.Sprintf("%d.%09d", c.Time.Unix(), c.Time.Nanosecond()), p.SrcIP.String(), p.DstIP.String(), "1",
 			fmt.Sprint(p.SrcPort), fmt.Sprint(uint8(p.Op)), fmt.Sprint(num(p.SE)), fmt.Sprint(num(p.MigReq)), fmt.Sprint(p.Pad),
 			fmt.Sprint(p.PKey), fmt.Sprintf("0x%06x", p.DestQP), fmt.Sprint(num(p.AckReq)), fmt.Sprint(uint32(p.PSN)),

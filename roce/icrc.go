@@ -67,8 +67,9 @@ func Reseal(frame []byte) bool {
 }
 
 // datagram cuts the IP datagram out of a frame by the total length; false if the frame has fewer bytes than that or the
-// datagram fewer than the smallest RoCEv2 packet's.
+// datagram fewer than the smallest RoCEv2 packet's. An 802.1Q tag before it does not count.
 func datagram(frame []byte) ([]byte, bool) {
+	frame = frame[HeaderAt(frame):]
 	if len(frame) < minDecode {
 		return nil, false
 	}

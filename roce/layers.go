@@ -316,5 +316,16 @@ func (p *Packet) SerializeLayers(b gopacket.SerializeBuffer) error {
 			return fmt.Errorf("roce: serialise %v: %w", p.Op, err)
 		}
 	}
+	if !p.VLAN.Tagged {
+		return nil
+	}
+	// the frame as it is, then four bytes before it: its addresses move to the front
+	if _, err := b.PrependBytes(tagLen); err != nil {
+		return fmt.Errorf("roce: tag of %v: %w", p.Op, err)
+	}
+	frame := b.Bytes()
+	copy(frame, frame[tagLen:tagLen+tagAt])
+	binary.BigEndian.PutUint16(frame[tagAt:], etherTypeVLAN)
+	binary.BigEndian.PutUint16(frame[tagAt+2:], p.VLAN.TCI())
 	return nil
 }

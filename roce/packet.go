@@ -59,6 +59,7 @@ type RETHFields struct {
 // UDP destination port and the lengths are not in it because they follow from the rest.
 type Packet struct {
 	DstMAC, SrcMAC MAC
+	VLAN           VLAN
 
 	TOS, TTL     uint8
 	IPID         uint16
@@ -128,7 +129,11 @@ func (p *Packet) padLen() int {
 
 // FrameLen is the number of bytes AppendFrame appends.
 func (p *Packet) FrameLen() int {
-	return max(MinFrame, extAt+p.Op.extLen()+p.payloadLen()+p.padLen()+icrcLen)
+	n := max(MinFrame, extAt+p.Op.extLen()+p.payloadLen()+p.padLen()+icrcLen)
+	if p.VLAN.Tagged {
+		n += tagLen
+	}
+	return n
 }
 
 // FrameOptions are for frames that are wrong on purpose, in the manner of gopacket.SerializeOptions: with a Fix
@@ -153,13 +158,18 @@ func GoodFrame() FrameOptions {
 }
 
 // AppendFrame appends the whole frame to b and returns the longer slice: lengths, IPv4 checksum and ICRC right, UDP
-// checksum 0, pad bytes 0, padded with zeros to 60 bytes. It allocates nothing if b has the capacity. Fields wider than
+// checksum 0, pad bytes 0, padded with zeros to 60 bytes, to 64 with a tag. It allocates nothing if b has the capacity. Fields wider than
 // on the wire lose their upper bits, and so do the lengths of a payload that no IPv4 datagram can hold.
 func (p *Packet) AppendFrame(b []byte) []byte { return p.AppendFrameWith(b, GoodFrame()) }
 
 // AppendFrameWith is AppendFrame with the faults that o asks for. The ICRC lies after the payload and pad bytes,
-// where good lengths would have it, even if the lengths say otherwise.
+// where good lengths would have it, even if the lengths say otherwise. A tag comes in addition to MinFrame.
 func (p *Packet) AppendFrameWith(b []byte, o FrameOptions) []byte {
+	if p.VLAN.Tagged {
+		plain := *p
+		plain.VLAN = VLAN{}
+		return append(b, p.VLAN.Tag(plain.AppendFrameWith(nil, o))...)
+	}
 	ext := p.Op.extLen()
 	body := ext + p.payloadLen() + p.padLen()
 	end := extAt + body + icrcLen

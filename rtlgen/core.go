@@ -131,16 +131,17 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	// a 32-bit pattern as the signed integer that Verilog's plain parameters are
 	init := int(int32(icrc.Init()))
 
-	parse := c.Add("u_parser", parser.Parser{Bytes: p.BusBytes, PortW: d.PortBits, MTUBytes: p.MTUBytes, LenW: d.PayloadLenBits,
-		WordsW: d.WordCountBits, EOFDelay: icrc.CheckDelay(p.BusBytes)})
+	parse := c.Add("u_parser", parser.Parser{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), MTUBytes: p.MTUBytes, LenW: d.PayloadLenBits,
+		WordsW: d.WordCountBits, EOFDelay: endDelay(p)})
 	icrcCheck := c.Add("u_icrc_check", icrc.Check{Bytes: p.BusBytes, Init: init})
 	rxStep := c.Add("u_crc_rx", icrc.Step{Bytes: p.BusBytes})
 	rxResidue := c.Add("u_residue", icrc.Residue{Bytes: p.BusBytes})
 	lookup := c.Add("u_lookup", lookuptable.LookupTable{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, SlotW: d.SlotBits, Ports: p.Ports, DepthW: d.HeaderAddrBits, InBand: inBand})
 	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
-		EOFDelay: icrc.CheckDelay(p.BusBytes), Margin: parser.WordsBehind})
-	mode := map[int]func(*graph.Composite, params.Params, int) modeBlocks{1: addModeI, 2: addModeII, 3: addModeIII}[p.Mode](c, p, len(model.Counters))
+		EOFDelay: endDelay(p), Margin: parser.WordsBehind})
+	counters := len(blockCounters(p))
+	mode := map[int]func(*graph.Composite, params.Params, int) modeBlocks{1: addModeI, 2: addModeII, 3: addModeIII}[p.Mode](c, p, counters)
 	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d)})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
 		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes,
@@ -151,11 +152,11 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		Flops: leaf.Bit(d.ReplayFlops)})
 	translate := c.Add("u_translate", translateheader.TranslateHeader{PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits,
 		EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, InBand: offsets, Late: asic, OnePort: asic})
-	join := c.Add("u_assemble", assemble.Assemble{Bytes: p.BusBytes, PortW: d.PortBits, LenW: d.PayloadLenBits, WordsW: d.WordCountBits})
-	icrcInsert := c.Add("u_icrc_insert", icrc.Insert{Bytes: p.BusBytes, PortW: d.PortBits, Init: init})
+	join := c.Add("u_assemble", assemble.Assemble{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), LenW: d.PayloadLenBits, WordsW: d.WordCountBits})
+	icrcInsert := c.Add("u_icrc_insert", icrc.Insert{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), Init: init})
 	txStep := c.Add("u_crc_tx", icrc.Step{Bytes: p.BusBytes})
 	txTail := c.Add("u_tail", icrc.Tail{Bytes: p.BusBytes})
-	send := c.Add("u_forward", forward.Forward{Bytes: p.BusBytes, PortW: d.PortBits, BeatsW: d.ForwardAddrBits, DepthW: d.HeaderAddrBits,
+	send := c.Add("u_forward", forward.Forward{Bytes: p.BusBytes, PortW: d.PortBits + tagBits(p), BeatsW: d.ForwardAddrBits, DepthW: d.HeaderAddrBits,
 		Margin: parser.BeatsBehind, Flops: leaf.Bit(d.ForwardFlops)})
 	gate := c.Add("u_gate", parser.Gate{Width: 4})
 	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: contract.Magic, Version: int(version.Reset), Mode: mode.registers, Bytes: p.BusBytes,
@@ -166,6 +167,11 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	b := blocks{gate: gate, parse: parse, icrcCheck: icrcCheck, rxStep: rxStep, rxResidue: rxResidue, lookup: lookup, packets: packets,
 		steps: mode.parts.Steps, decide: mode.decide, work: mode.parts.Work, messages: mode.messages, acks: acks, slots: slots, aggregate: aggregate,
 		replicate: replicate, translate: translate, join: join, icrcInsert: icrcInsert, txStep: txStep, txTail: txTail, send: send, csrs: csrs}
+	if p.VLAN {
+		if b.tags, err = addTags(c, p, model); err != nil {
+			return nil, err
+		}
+	}
 	b.receive(c, in)
 	b.judge(c)
 	ranges(c, p, d, b.steps, b.decide, slots, translate)
@@ -218,11 +224,13 @@ type blocks struct {
 	replicate, translate, join, icrcInsert, txStep, txTail, send *graph.Instance
 	// registers
 	csrs *graph.Instance
+	// 802.1Q tags, if there are any
+	tags *tags
 }
 
 // receive connects the way in: beats go to all who need them, as long as all have room.
 func (b *blocks) receive(c *graph.Composite, in graph.StreamEnd) {
-	c.ConnectStream(in, b.parse.Stream("s_axis"))
+	b.tags.in(c, b, in)
 	c.Connect(graph.Concat(b.csrs.Pin("ready"), b.send.Pin("room"), b.packets.Pin("room"), b.lookup.Pin("room")), b.gate.Pin("each"))
 	c.Connect(b.gate.Pin("all"), b.parse.Pin("room"))
 	c.Connect(b.send.Pin("room"), b.parse.Pin("room_raw"))
@@ -231,18 +239,14 @@ func (b *blocks) receive(c *graph.Composite, in graph.StreamEnd) {
 	c.Link(b.parse, b.send, "raw_")
 	c.Link(b.parse, b.icrcCheck, "crc_")
 	c.Link(b.parse, b.packets, "pay_")
-	c.Link(b.parse, b.packets, "eof_")
-	c.Link(b.parse, b.lookup, "hdr_")
 	c.LinkAs(b.icrcCheck, "step_", b.rxStep, "")
 	c.Connect(b.rxStep.Pin("next"), b.icrcCheck.Pin("step_next"))
 	c.Connect(b.icrcCheck.Pin("residue_tail"), b.rxResidue.Pin("tail"))
 	c.Connect(b.rxResidue.Pin("residue"), b.icrcCheck.Pin("residue"))
-	c.Connect(b.icrcCheck.Pin("icrc_ok"), b.packets.Pin("eof_icrc_ok"))
 }
 
 // judge connects what decides a frame with the tables and the state that it asks.
 func (b *blocks) judge(c *graph.Composite) {
-	c.Link(b.lookup, b.send, "fwd_")
 	c.Link(b.lookup, b.steps, "ent_")
 	c.Link(b.steps, b.lookup, "ent_")
 	c.LinkAs(b.lookup, "route_", b.steps, "ent_route_")
@@ -293,7 +297,7 @@ func (b *blocks) emit(c *graph.Composite, out graph.StreamEnd) {
 	c.Link(b.replicate, b.translate, "req_")
 	c.Link(b.translate, b.replicate, "req_")
 	if b.messages == nil {
-		c.Link(b.translate, b.join, "hdr_")
+		b.tags.header(c, b)
 	}
 	c.Link(b.join, b.translate, "hdr_")
 	c.Link(b.replicate, b.join, "word_")
@@ -306,18 +310,16 @@ func (b *blocks) emit(c *graph.Composite, out graph.StreamEnd) {
 	c.Connect(b.txTail.Pin("crc"), b.icrcInsert.Pin("tail_crc"))
 	c.LinkAs(b.icrcInsert, "m_", b.send, "eng_")
 	c.LinkAs(b.send, "eng_", b.icrcInsert, "m_")
-	c.ConnectStream(b.send.Stream("m_axis"), out)
+	b.tags.out(c, b, out)
 }
 
 // control connects the registers.
 func (b *blocks) control(c *graph.Composite) {
 	c.Connect(b.slots.Pin("grp_live"), b.steps.Pin("grp_live"), b.csrs.Pin("grp_live"))
 	if b.messages == nil {
-		c.Link(c, b.csrs, "s_axil_")
-		c.Link(b.csrs, c, "s_axil_")
+		b.tags.registers(c, b)
 		c.Connect(b.slots.Pin("grp_refused"), b.csrs.Pin("grp_refused"))
 		c.Connect(b.slots.Pin("grp_overlap"), b.csrs.Pin("grp_overlap"))
-		c.Connect(b.decide.Pin("count"), b.csrs.Pin("count"))
 	}
 	c.Connect(b.csrs.Pin("cfg_foreign_bypass"), b.lookup.Pin("cfg_foreign_bypass"))
 	c.Connect(b.csrs.Pin("cfg_bypass_port"), b.lookup.Pin("cfg_bypass_port"))

@@ -30,7 +30,9 @@ const askEvery = 66
 // Config is a host and the connection it has. Times are in cycles.
 type Config struct {
 	MAC, PeerMAC roce.MAC
-	IP, PeerIP   roce.IP4
+	// VLAN is the 802.1Q tag of its frames, and of those that it takes.
+	VLAN       roce.VLAN
+	IP, PeerIP roce.IP4
 	// QPN is the host's own, PeerQPN the engine's.
 	QPN, PeerQPN uint32
 	UDPPort      uint16
@@ -341,7 +343,7 @@ func (h *Host) Next(now uint64) []byte {
 func (h *Host) header() roce.Packet {
 	h.ipID++
 	return roce.Packet{
-		DstMAC: h.cfg.PeerMAC, SrcMAC: h.cfg.MAC, TOS: h.cfg.TOS, TTL: h.cfg.TTL, IPID: h.ipID, DF: true,
+		DstMAC: h.cfg.PeerMAC, SrcMAC: h.cfg.MAC, VLAN: h.cfg.VLAN, TOS: h.cfg.TOS, TTL: h.cfg.TTL, IPID: h.ipID, DF: true,
 		SrcIP: h.cfg.IP, DstIP: h.cfg.PeerIP, SrcPort: h.cfg.UDPPort, PKey: roce.DefaultPKey, DestQP: h.cfg.PeerQPN,
 	}
 }
@@ -353,7 +355,7 @@ func (h *Host) Receive(now uint64, frame []byte) bool {
 		return false
 	}
 	p, err := roce.Decode(frame)
-	if err != nil || !roce.CheckICRC(frame) || p.DstMAC != h.cfg.MAC || p.SrcIP != h.cfg.PeerIP || p.DstIP != h.cfg.IP ||
+	if err != nil || !roce.CheckICRC(frame) || p.DstMAC != h.cfg.MAC || p.VLAN != h.cfg.VLAN || p.SrcIP != h.cfg.PeerIP || p.DstIP != h.cfg.IP ||
 		p.DestQP != h.cfg.QPN || p.TVer != 0 || p.PKey&0x7FFF != 0x7FFF {
 		h.Stats.Ignored++
 		return false

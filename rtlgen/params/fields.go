@@ -304,6 +304,13 @@ func fields() []field {
 			get:     func(p *Params) string { return numbers(p.PortClockMHz) },
 			setNums: func(p *Params, v []float64) { p.PortClockMHz = v },
 		},
+		{
+			key: "vlan", kind: kindBool, def: "false", quiet: true,
+			doc: "Whether frames may have an 802.1Q tag, in Modes II and III with one engine: an endpoint's record then says which one its frames have, or none (docs/vlan.md). Without, a frame " +
+				"with a tag is not the engine's and is bypassed.",
+			get:     func(p *Params) string { return strconv.FormatBool(p.VLAN) },
+			setBool: func(p *Params, v bool) { p.VLAN = v },
+		},
 		integer(func(p *Params) *int { return &p.Engines }, field{
 			key: "engines", def: "1", quiet: true, lo: 1, hi: contract.MaxEngines,
 			doc:    "How many engines the switch has, each of which has what the other keys say (docs/engines.md). With several, groups is a power of two.",

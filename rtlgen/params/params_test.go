@@ -208,6 +208,12 @@ func TestBadInput(t *testing.T) {
 			`--set groups=3: groups: 3: must be a power of two with engines: 2: the bits of a queue pair number above those that name the group name the engine`},
 		{"a clock in words", base, []string{"port_bytes=2", "port_clock_mhz=fast"},
 			`--set port_clock_mhz=fast: port_clock_mhz: [fast]: must be a list of numbers: one entry is a string`},
+		{"tags in Mode I", base, []string{"vlan=true", "mode=1", "hop_rtt_ns=500", "message_bytes=4096", "window_messages=2"},
+			`--set vlan=true: vlan: true: must be false with mode 1: no block takes tags off and puts them on around Mode I's messages`},
+		{"tags with two engines", base, []string{"vlan=true", "engines=2"},
+			`--set vlan=true: vlan: true: must be false with engines: 2: what gives a frame to its engine looks for the queue pair number where a frame without a tag has it`},
+		{"tags in words", base, []string{"vlan=trunk"},
+			`--set vlan=trunk: vlan: trunk: must be true or false: this is a string`},
 		{"a port of six bytes", base, []string{"port_bytes=6"},
 			`--set port_bytes=6: port_bytes: 6: must be 0, or a power of two from 1 to 2048: a beat of the bus is a whole number of beats of a port`},
 		{"buffer that is no whole number of packets", spoil(t, base, "buffer_bytes: 16000"), nil,
@@ -264,7 +270,7 @@ func TestBadInput(t *testing.T) {
       | ^
 x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, port_bytes, port_drop, port_clock_mhz, engines
+			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, port_bytes, port_drop, port_clock_mhz, vlan, engines
    22 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
@@ -280,7 +286,7 @@ x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
    22 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, port_bytes, port_drop, port_clock_mhz, engines
+			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, port_bytes, port_drop, port_clock_mhz, vlan, engines
    22 | <<: {groups: 3}
       | ^`},
 		{"several at once, in the order of the file", spoil(t, base, "mode: 7", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},

@@ -33,6 +33,7 @@ func (p Params) check(bad map[string]bool) Problems {
 	if c.p.Park && c.p.Mode == 1 && c.ok("park", "mode") {
 		c.refuse("park", "true", "false", "in Mode I a slot is a message that is kept until it is complete, and groups cannot be parked")
 	}
+	c.tags()
 	return c.out
 }
 
@@ -87,6 +88,18 @@ func (c *checker) engines() {
 	if p := c.p; p.Engines > 1 && pow2(p.Groups) != p.Groups {
 		c.refuse("groups", strconv.Itoa(p.Groups), fmt.Sprintf("a power of two with engines: %d", p.Engines),
 			"the bits of a queue pair number above those that name the group name the engine")
+	}
+}
+
+// tags looks at what 802.1Q tags do not go with.
+func (c *checker) tags() {
+	switch p := c.p; {
+	case !p.VLAN || !c.ok("vlan"):
+	case p.Mode == 1 && c.ok("mode"):
+		c.refuse("vlan", "true", "false with mode 1", "no block takes tags off and puts them on around Mode I's messages")
+	case p.Engines > 1 && c.ok("engines"):
+		c.refuse("vlan", "true", fmt.Sprintf("false with engines: %d", p.Engines),
+			"what gives a frame to its engine looks for the queue pair number where a frame without a tag has it")
 	}
 }
 

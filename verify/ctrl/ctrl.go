@@ -74,6 +74,9 @@ func (d *Driver) SetEndpoint(ei int, e inc.Endpoint) error {
 	if d.man.Params.Mode == 1 {
 		fields = append(ConnectionFields(&e), fields...)
 	}
+	if d.man.Params.VLAN {
+		fields = append(TagFields(&e), fields...)
+	}
 	return d.write(ei, fields...)
 }
 

@@ -52,6 +52,12 @@ func EndpointFields(e *inc.Endpoint) []Field {
 	}
 }
 
+// TagFields bind what an endpoint's record has beside EndpointFields where there are 802.1Q tags; it is written before.
+func TagFields(e *inc.Endpoint) []Field {
+	return []Field{number("EP_VLAN", "vid", &e.VLAN.VID), number("EP_VLAN", "pcp", &e.VLAN.PCP), flag("EP_VLAN", "tagged", &e.VLAN.Tagged),
+		flag("EP_VLAN", "check_pcp", &e.CheckPCP)}
+}
+
 // ConnectionFields bind what Mode I has in an endpoint's record beside EndpointFields; it is written before.
 func ConnectionFields(e *inc.Endpoint) []Field {
 	return []Field{number("EP_RQ_PSN", "psn", &e.RQPSN), number("EP_SQ_PSN", "psn", &e.SQPSN), number("EP_PATH_MTU", "bytes", &e.PathMTU)}

@@ -254,7 +254,7 @@ func (r *Reference) Reset() error {
 	p := r.man.Params
 	eng, err := inc.NewSwitch(p.EngineCount(), inc.Params{Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTU: p.MTUBytes, Slots: p.Slots(),
 		ICRCCheck: p.ICRCCheck, DTypes: cmp.Or(uint8(p.DTypeMask()), 1<<inc.DTypeINT32), Ops: cmp.Or(uint8(p.OpMask()), 1<<inc.OpSum),
-		Reproducible: p.Reproducible(), InBand: p.InBand, Mode: p.Mode, MessageBytes: p.MessageBytes, LeastPathMTU: leastPathMTU(p), WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, Park: p.Park})
+		Reproducible: p.Reproducible(), InBand: p.InBand, VLAN: p.VLAN, Mode: p.Mode, MessageBytes: p.MessageBytes, LeastPathMTU: leastPathMTU(p), WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, Park: p.Park})
 	if err != nil {
 		return fmt.Errorf("reference: %w", err)
 	}
@@ -524,6 +524,9 @@ func (r *Reference) Endpoint(ei int) (e inc.Endpoint) {
 	r.fill(ei, ctrl.EndpointFields(&e))
 	if r.man.Params.Mode == 1 {
 		r.fill(ei, ctrl.ConnectionFields(&e))
+	}
+	if r.man.Params.VLAN {
+		r.fill(ei, ctrl.TagFields(&e))
 	}
 	return e
 }

@@ -28,7 +28,8 @@ type Engine struct {
 	// Timers: the scenario has set PIPE_TIMEOUT itself. Otherwise nobody is ever late.
 	Timers bool
 
-	groups []*Group // those that were programmed, in Mode III
+	groups []*Group             // those that were programmed, in Mode III
+	tags   map[uint32]roce.VLAN // of frames to the endpoints that were programmed, by QPN
 }
 
 // Engine makes one more engine, as after reset.
@@ -37,7 +38,7 @@ func (t *T) Engine() *Engine {
 	d := fail.Must(t.open(t.Rand.Uint64(), len(t.engines))) // another random initial state for each engine of each scenario
 	b := fail.Must(score.New(d, t.Manifest))
 	b.Cover = t.Cover
-	e := &Engine{Board: b, Ctl: ctrl.New(b, t.Manifest), T: t}
+	e := &Engine{Board: b, Ctl: ctrl.New(b, t.Manifest), T: t, tags: map[uint32]roce.VLAN{}}
 	t.engines = append(t.engines, e)
 	return e
 }
@@ -97,6 +98,16 @@ func (t *T) Counted(what string, got map[string]uint64, want map[inc.Counter]uin
 func (e *Engine) StepTo(cycle uint64) {
 	e.T.flush()
 	e.T.Check(e.Board.StepTo(cycle))
+}
+
+// Offer queues a frame at a port, with the 802.1Q tag of the endpoint that it names: scenarios make and change frames without. One that has a
+// tag gets no other; Board.Offer takes frames as they are.
+func (e *Engine) Offer(port int, f dut.Frame) {
+	if len(f.Data) >= 54 && roce.HeaderAt(f.Data) == 0 {
+		qpn := uint32(f.Data[47])<<16 | uint32(f.Data[48])<<8 | uint32(f.Data[49])
+		f.Data = e.tags[qpn].Tag(f.Data)
+	}
+	e.Board.Offer(port, f)
 }
 
 // Put offers frames at once and runs nothing.

@@ -96,5 +96,9 @@ func (t *T) newEndpoint(index, c int, host bool) inc.Endpoint {
 	e.LocalQPN = e.LocalQPN&^uint32(t.Params.Records()-1) | uint32(index*t.Params.EPS()+c)
 	e.RemoteIP, e.RemoteMAC, e.RemoteQPN = t.address()
 	e.UDPSourcePort, e.TTL, e.TOS = uint16(t.Rand.Uint32())|0xC000, uint8(1+t.Rand.IntN(255)), uint8(t.Rand.IntN(256))&^3
+	if t.Params.VLAN && t.Rand.IntN(3) > 0 {
+		e.VLAN = roce.VLAN{Tagged: true, VID: uint16(t.Rand.IntN(4096)), PCP: uint8(t.Rand.IntN(8))}
+		e.CheckPCP = t.Rand.IntN(2) == 0
+	}
 	return e
 }

@@ -253,6 +253,7 @@ func (g *Group) writeEnds() {
 			ep.RQPSN, ep.SQPSN = g.Set.Start, g.Set.Start
 		}
 		g.T.Check(g.E.Ctl.SetEndpoint(g.Index*g.T.Params.EPS()+i, *ep))
+		g.E.tags[ep.LocalQPN] = ep.VLAN
 	}
 }
 

@@ -129,6 +129,7 @@ func (n *Network) AddComm(index, groups int, opts ...GroupOption) *Comm {
 			up, down := &g.Ends[nd.Degree], &c.Groups[nd.Parent.Switch].Ends[nd.Slot]
 			down.Host = false
 			up.RQPSN, up.SQPSN, up.PathMTU = down.SQPSN, down.RQPSN, down.PathMTU
+			up.VLAN, up.CheckPCP = down.VLAN, down.CheckPCP
 			up.RemoteIP, up.RemoteMAC, up.RemoteQPN = down.LocalIP, down.LocalMAC, down.LocalQPN
 			down.RemoteIP, down.RemoteMAC, down.RemoteQPN = up.LocalIP, up.LocalMAC, up.LocalQPN
 			n.Net.Join(nd.Parent.Switch, down.Port, down.LocalMAC, nd.Switch, up.Port, up.LocalMAC, n.Link)
@@ -195,7 +196,7 @@ func (n *Network) setTimers(e *Engine) {
 // host makes the NIC at the far end of endpoint i.
 func (g *Group) host(i int, timeout uint64) *host.Host {
 	ep := g.Ends[i]
-	cfg := host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
+	cfg := host.Config{MAC: ep.RemoteMAC, PeerMAC: ep.LocalMAC, VLAN: ep.VLAN, IP: ep.RemoteIP, PeerIP: ep.LocalIP, QPN: ep.RemoteQPN,
 		PeerQPN: ep.LocalQPN, UDPPort: 0xC000 | uint16(g.T.Rand.Uint32()&0x3FFF), TTL: 64, Start: g.Set.Start,
 		PathMTU: g.T.Params.MTUBytes, Window: g.MW(), Timeout: timeout, RNRCode: 1, CyclesPerMicrosecond: g.T.Params.CyclesPerMicrosecond()}
 	if g.T.Messages() {

@@ -138,8 +138,9 @@ func icrcAt(frame []byte) (int, bool) {
 	if len(frame) < bthEnd {
 		return 0, false
 	}
-	at := 14 + (int(frame[16])<<8 | int(frame[17])) - 4
-	return at, at >= bthEnd && at+4 <= len(frame)
+	tag := roce.HeaderAt(frame)
+	at := tag + 14 + (int(frame[tag+16])<<8 | int(frame[tag+17])) - 4
+	return at, at >= tag+bthEnd && at+4 <= len(frame)
 }
 
 // alike compares frames without payload and ICRC.
@@ -211,7 +212,7 @@ func diff(a, b []byte) string {
 
 // destination is the value at the place of a RoCEv2 frame's destination QPN.
 func destination(frame []byte) uint32 {
-	if len(frame) < bthEnd {
+	if frame = frame[roce.HeaderAt(frame):]; len(frame) < bthEnd {
 		return 0
 	}
 	return uint32(frame[47])<<16 | uint32(frame[48])<<8 | uint32(frame[49])

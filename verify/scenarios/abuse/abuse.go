@@ -20,6 +20,9 @@ func Scenarios() []rig.Scenario {
 			Doc: "a frame for every reason to drop is counted under that name alone; of two faults the first in the documented order counts"},
 		{Name: "ecn-marks", Run: marks,
 			Doc: "frames of every kind and fault with every ECN: RX_CE counts those marked CE that are of a group and undamaged, and no others"},
+		{Name: "vlan", Run: tags, Needs: needVLAN,
+			Doc: "frames with the tag of their endpoint are taken; with none, another, one too many or a priority that is not its own they are dropped under that name " +
+				"and change nothing; what is not the engine's leaves with its tags"},
 		{Name: "bypass", Run: bypass,
 			Doc: "frames that are not the engine's leave unchanged and in order, and share the output fairly with the engine's own"},
 		{Name: "registers", Run: registers,

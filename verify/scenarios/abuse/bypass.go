@@ -96,6 +96,9 @@ func kinds(g *rig.Group) [][]byte {
 		return resealed(first(g), func(f *rig.Frame) { change(f.Data) }).Data
 	}
 	vlan := slices.Insert(first(g).Data, 12, 0x81, 0x00, 0x00, 0x05)
+	if g.T.Params.VLAN { // which takes one tag
+		vlan = slices.Insert(vlan, 12, 0x81, 0x00, 0x00, 0x05)
+	}
 	arp := append(slices.Clone(first(g).Data[:12]), 0x08, 0x06, 0, 1, 8, 0, 6, 4, 0, 1)
 	arp = append(arp, make([]byte, 38)...)
 	return [][]byte{

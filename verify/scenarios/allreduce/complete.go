@@ -44,7 +44,7 @@ func barrier(t *rig.T) {
 		released := g.Round(psn, 0).Send(m...).Out()
 		g.CheckAt(released, m, roce.SendOnly, psn, nil)
 		for _, o := range released {
-			if len(o.Data) != 60 {
+			if len(o.Data)-roce.HeaderAt(o.Data) != 60 {
 				t.Fatalf("a release has %d bytes, expected 60", len(o.Data))
 			}
 		}
