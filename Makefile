@@ -156,8 +156,8 @@ proto: ## Make the Go of the control plane's services anew from their .proto (pr
 	    PATH="$(abspath $(BUILD))/protoc:$$PATH" protoc --go_out=. --go-grpc_out=. --go_opt=paths=source_relative --go-grpc_opt=paths=source_relative \
 	        control/$${s}pb/$$s.proto; done
 
-faults: tools ## Plant every fault we know of in the Verilog; each must be caught (a part of make test); with ON=slurm as an array of Slurm jobs
-	$(GO) test -timeout 20m ./internal/endtoend -run TestFault $(if $(filter slurm,$(ON)),-shared $(abspath $(BUILD))/jobs)
+faults: tools ## Plant every fault we know of in the Verilog; each must be caught (all but Mode I's are a part of make test); with ON=slurm as an array of Slurm jobs
+	$(GO) test -timeout 20m ./internal/endtoend -every-config -run TestFault $(if $(filter slurm,$(ON)),-shared $(abspath $(BUILD))/jobs)
 
 mutants: tools build ## Mistakes in the Verilog of either mode: how many of them some scenario notices (docs/mutate.md); build/mutate-*.json
 	$(INCFORGE) mutate mini --count 400 --json $(BUILD)/mutate-mini.json
@@ -177,11 +177,15 @@ evidence: build ## The paper's figures beside ours, from the records in evidence
 configs: tools ## All scenarios on every preset and on shapes drawn, those too that make test leaves out (chip28: make chip28)
 	$(GO) test -timeout 120m ./internal/endtoend -run 'Pass' -every-config
 
-chaos: tools build ## In either mode ten thousand drawn cases on the reference, two hundred on the Verilog: build/chaos*.json
+chaos: tools build ## In each mode ten thousand drawn cases on the reference, two hundred on the Verilog: build/chaos*.json
 	$(INCFORGE) chaos --dut reference --seeds 1:10000 --json $(BUILD)/chaos-reference.json
 	$(INCFORGE) chaos --dut rtl --seeds 1:200 --json $(BUILD)/chaos-rtl.json
 	$(INCFORGE) chaos --mode 3 --dut reference --seeds 1:10000 --json $(BUILD)/chaos3-reference.json
 	$(INCFORGE) chaos --mode 3 --dut rtl --seeds 1:200 --json $(BUILD)/chaos3-rtl.json
+	$(INCFORGE) chaos --mode 1 --dut reference --seeds 1:10000 --json $(BUILD)/chaos1-reference.json
+	$(INCFORGE) chaos mini1 --dut rtl --seeds 1:500 --json $(BUILD)/chaos1-rtl.json
+	$(INCFORGE) chaos --park --dut reference --seeds 1:10000 --json $(BUILD)/chaos-park.json
+	$(INCFORGE) chaos --park --mode 3 --dut reference --seeds 1:10000 --json $(BUILD)/chaos3-park.json
 
 shapes: tools build ## Two hundred drawn shapes of ports, clocks and engines, linted and run: hours of a processor, build/shapes.json
 	$(INCFORGE) shapes --seeds 1:200 --json $(BUILD)/shapes.json

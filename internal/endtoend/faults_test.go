@@ -178,7 +178,7 @@ func TestFaultInText(t *testing.T) {
 func TestFaultsFit(t *testing.T) {
 	t.Parallel()
 	known := readKills(t)
-	for _, m := range endtoend.Models() {
+	for _, m := range slices.Concat(endtoend.Models(), endtoend.RareModels()) {
 		plantedModel(t, m)
 		var names []string
 		for _, f := range m.Faults {
@@ -198,7 +198,7 @@ func TestRecordKills(t *testing.T) {
 	before, known := readKills(t), kills{}
 	var mu sync.Mutex
 	t.Run("models", func(t *testing.T) {
-		for _, m := range endtoend.Models() {
+		for _, m := range slices.Concat(endtoend.Models(), endtoend.RareModels()) {
 			known[m.Name] = map[string]string{}
 			dir := plantedModel(t, m)
 			scenarios := sync.OnceValue(func() []string { return quickest(t, dir) })

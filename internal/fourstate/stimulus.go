@@ -169,9 +169,13 @@ func (s *stimulus) newGroup(g, count int, inBand bool) (*group, error) {
 		InMask: mask, OutMask: mask, AckMask: mask, DType: dtype, Op: op, InBand: inBand}
 	for i := range members {
 		ei := g*p.EPS() + i
-		gr.ends = append(gr.ends, inc.Endpoint{Valid: true, Host: true, Port: (i + g) % p.Ports, LocalQPN: uint32(ei) | 0x550000,
+		ep := inc.Endpoint{Valid: true, Host: true, Port: (i + g) % p.Ports, LocalQPN: uint32(ei) | 0x550000,
 			RemoteQPN: 0x100 + uint32(ei), LocalIP: roce.IP4{10, 0, byte(g), 100}, RemoteIP: roce.IP4{10, 0, byte(g), byte(i + 1)},
-			LocalMAC: roce.MAC{2, 0, 0, 0, byte(g), 100}, RemoteMAC: roce.MAC{2, 0, 0, 0, byte(g), byte(i + 1)}, UDPSourcePort: 0xC000, TTL: 64, TOS: 2})
+			LocalMAC: roce.MAC{2, 0, 0, 0, byte(g), 100}, RemoteMAC: roce.MAC{2, 0, 0, 0, byte(g), byte(i + 1)}, UDPSourcePort: 0xC000, TTL: 64, TOS: 2}
+		if p.Mode == 1 {
+			ep.RQPSN, ep.SQPSN, ep.PathMTU = gr.next, gr.next, p.MTUBytes
+		}
+		gr.ends = append(gr.ends, ep)
 	}
 	return gr, nil
 }
