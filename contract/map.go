@@ -185,6 +185,7 @@ func (b *builder) groupControl() {
 		{Name: "overlap", LSB: 2, Width: 1, Doc: "The last start was refused: another group that is enabled has some of the slots. Clear once GROUP_CTRL is written again."},
 	}
 	if b.p.Park {
+		status[2].Doc = "The last start or unparking was refused: another group that is enabled has some of the slots. Clear once GROUP_CTRL is written again."
 		ctrl = append(ctrl, Field{Name: "park", LSB: 2, Width: 1,
 			Doc: "Written with enable set and reset clear to a group that is enabled, 1: park it, 0: unpark it. Reads 1 while it is parked."})
 		status = append(status, Field{Name: "parked", LSB: 3, Width: 1, Doc: "The group is enabled and has no slots."},

@@ -21,14 +21,18 @@ const (
 // to a slot that was recycled for another PSN. Without the tag a late duplicate would be answered with a younger result under
 // the old PSN. The difference is serial, so that PSN 0 follows PSN 0xFFFFFF (A18).
 func (e *Engine) checkDuplicate(in *incoming, s int) arrival {
-	g, slot := &e.groups[in.group], &e.slots[s]
-	switch d := in.PSN.Diff(g.ends[in.member].ePSN); {
+	g := &e.groups[in.group]
+	d := in.PSN.Diff(g.ends[in.member].ePSN)
+	switch {
 	case d > 0:
 		return ahead
 	case d == 0 && g.parked:
 		return slotless
-	case d < 0 && g.parked:
+	case g.parked: // its settings may name slots that there are not
 		return stale
+	}
+	slot := &e.slots[s]
+	switch {
 	case d < 0 && slot.complete && slot.tag == in.psn:
 		return retransmitted
 	case d < 0, e.arrivedBefore(in, s):

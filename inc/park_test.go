@@ -99,6 +99,18 @@ func TestUnparkRefused(t *testing.T) {
 		require.ErrorIs(t, e.Reset(0), ErrOverlap)
 		assert.False(t, e.Enabled(0), "it has nothing to start with")
 	}
+	w := newWorld(t, parkParams(2), starGroup(0, 0))
+	w.finish(0)
+	require.NoError(t, w.both(func(e *Engine) error { return e.Park(0) }))
+	require.NoError(t, w.both(func(e *Engine) error { return e.SetSlots(0, 1000, 3, 0) }), "slots that there are not, and nobody looks at them")
+	old := w.one(w.send(w.data(0, 1, 0, le(1, 2))))
+	assert.Equal(t, []any{roce.PSN(0), uint8(roce.AckSyndrome)}, []any{old.PSN, old.Syndrome})
+	next := w.one(w.send(w.data(0, 1, 1, le(1, 2))))
+	assert.Equal(t, []any{roce.PSN(1), uint8(roce.RNRSyndrome | 1)}, []any{next.PSN, next.Syndrome})
+	w.nothing(w.send(w.data(0, 1, 2, le(1, 2))))
+	s, ok := w.e.Standing(0)
+	require.True(t, ok)
+	assert.Equal(t, []any{0, roce.PSN(1)}, []any{s.Partial, s.Next})
 	_, err := New(Params{Groups: 1, Members: 1, Ports: 1, MTU: 64, Slots: 2, DTypes: 1, Ops: 1, Mode: 1, MessageBytes: 64, LeastPathMTU: 4, Park: true})
 	require.ErrorIs(t, err, ErrRange)
 }

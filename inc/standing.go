@@ -55,9 +55,11 @@ func (e *Engine) Standing(number int) (s Standing, ok bool) {
 		g.messageStanding(&s)
 		return s, true
 	}
-	for i := range g.slotsOf(e) {
-		if !g.parked && g.slotsOf(e)[i].partial() {
-			s.Partial++
+	if !g.parked { // else its settings may name slots that there are not
+		for i := range g.slotsOf(e) {
+			if g.slotsOf(e)[i].partial() {
+				s.Partial++
+			}
 		}
 	}
 	for member := range g.ends {

@@ -21,7 +21,8 @@
 `ifdef INC_PARK
 //   parking     a write of GROUP_CTRL with enable and without reset to a group that is enabled is grp_park or grp_unpark for one cycle, by what
 //               it says of park, if that is not so already; grp_undrained sets a status bit until GROUP_CTRL is written again, grp_overlap
-//               its own. While a group is parked its GROUP_SLOTS and GROUP_PIPE are written like those of one that is not enabled
+//               its own. While a group is parked and not busy its GROUP_SLOTS and GROUP_PIPE are written like those of one that is not
+//               enabled
 `endif
 //   inject      a write of ECC_INJECT is inject_valid, high for one cycle, one cycle after it was taken; the register reads 0
 //   counters    step by one for every cycle in which their bit of `count` or their own count_* is high. COUNTER reads the low word and
@@ -314,7 +315,8 @@ module inc_csr #(
     // one place more than there can be groups, so that every number has one
     wire [64:0] enabled     = {{(65-GROUPS){1'b0}}, enable_reg};
 `ifdef INC_PARK
-    wire [64:0] parked      = {{(65-GROUPS){1'b0}}, grp_parked};
+    // from the write that unparks it on its slots are locked
+    wire [64:0] parked      = {{(65-GROUPS){1'b0}}, grp_parked & ~grp_unpark & ~grp_busy};
 
     assign cfg_park_rnr   = park_rnr_reg;
     assign cfg_park_timer = park_timer_reg;
@@ -368,7 +370,7 @@ module inc_csr #(
                                  && wdata[F_GROUP_CTRL_PARK] && !grp_parked[g];
                 grp_unpark[g] <= here && wdata[F_GROUP_CTRL_ENABLE] && !wdata[F_GROUP_CTRL_RESET] && enable_reg[g] && !grp_refused[g]
                                  && !wdata[F_GROUP_CTRL_PARK] && grp_parked[g];
-                undrained_reg[g] <= !here && (undrained_reg[g] || grp_undrained[g]);
+                undrained_reg[g] <= !here && (undrained_reg[g] || grp_undrained[g]) && enable_reg[g] && !grp_start[g];
 `else
                 end else if (grp_refused[g]) begin
                     enable_reg[g]  <= 1'b0;

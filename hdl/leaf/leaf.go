@@ -120,6 +120,9 @@ func resolve(text []byte, macro string, defined bool) ([]byte, error) {
 	if inside {
 		return nil, fmt.Errorf("`ifdef %s has no end", macro)
 	}
+	if bytes.Contains(out.Bytes(), []byte(macro)) {
+		return nil, fmt.Errorf("%s stands in the text elsewhere than in an `ifdef on a line of its own", macro)
+	}
 	return out.Bytes(), nil
 }
 

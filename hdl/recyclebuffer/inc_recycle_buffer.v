@@ -369,8 +369,9 @@ module inc_recycle_buffer #(
         grp_overlap <= {GROUPS{1'b0}};
 `ifdef INC_PARK
         grp_undrained <= {GROUPS{1'b0}};
-        parking_reg   <= (parking_reg | grp_park) & grp_enable;
-        unparking_reg <= (unparking_reg | grp_unpark) & grp_enable;
+        // a start takes the place of what waits
+        parking_reg   <= (parking_reg | grp_park) & grp_enable & ~grp_start;
+        unparking_reg <= (unparking_reg | grp_unpark) & grp_enable & ~grp_start;
         // a start gives it slots, or stops it
         parked_reg    <= parked_reg & grp_enable & ~grp_start;
 `endif
@@ -388,10 +389,10 @@ module inc_recycle_buffer #(
 `ifdef INC_PARK
                 starting_reg <= starts;
                 if (!starts && unparks) begin
-                    unparking_reg <= ((unparking_reg & ~lowest) | grp_unpark) & grp_enable;
+                    unparking_reg <= ((unparking_reg & ~lowest) | grp_unpark) & grp_enable & ~grp_start;
                     state_reg     <= W_FENCE;
                 end else if (!starts && parking_reg != {GROUPS{1'b0}}) begin
-                    parking_reg <= ((parking_reg & ~lowest) | grp_park) & grp_enable;
+                    parking_reg <= ((parking_reg & ~lowest) | grp_park) & grp_enable & ~grp_start;
                     state_reg   <= W_PARK;
                 end
 `endif
@@ -476,7 +477,7 @@ module inc_recycle_buffer #(
                         parked_reg <= (parked_reg | (current_reg & started_reg)) & grp_enable & ~grp_start;
                         holds_reg  <= holds_reg & grp_enable & ~current_reg;
                     end else begin
-                        grp_undrained <= current_reg;
+                        grp_undrained <= current_reg & grp_enable & ~pending_reg & ~grp_start;
                     end
                     state_reg <= W_IDLE;
                 end

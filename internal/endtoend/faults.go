@@ -70,7 +70,7 @@ func Models() []Model {
 		{Name: "wide3", Preset: "mini3", Sets: append(Reproducible(), "bus_bytes=64", "lanes=32", "buffer_bytes=98304", "ecc=false", "payload_banks=1"),
 			Faults: slices.Concat(widePipeFaults(), pairFaults())},
 		{Name: "park", Preset: "mini", Sets: []string{"park=true"}, Faults: slices.Concat(parkFaults(), park2Faults())},
-		{Name: "park3", Preset: "mini3", Sets: []string{"park=true"}, Faults: slices.Concat(parkFaults(), park3Faults())},
+		{Name: "park3", Preset: "mini3", Sets: []string{"park=true"}, Whole: true, Faults: slices.Concat(parkFaults(), park3Faults())},
 	}
 }
 

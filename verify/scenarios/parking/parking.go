@@ -4,11 +4,13 @@
 package parking
 
 import (
+	"errors"
 	"fmt"
 
 	"incforge/contract"
 	"incforge/inc"
 	"incforge/roce"
+	"incforge/verify/dut"
 	"incforge/verify/rig"
 )
 
@@ -25,7 +27,7 @@ func Scenarios() []rig.Scenario {
 			Doc: "Duplicates and acknowledgements of before a park come while the group is parked, and after: hosts hear what they had heard, no slot is looked at."},
 		{Name: "park-moves", Run: moves, Needs: rig.All(needPark, rig.NeedSlots(8)),
 			Doc: "A group gets other slots, more and fewer, wherever they are, across the wrap of the PSN; what lies there is never seen."},
-		{Name: "park-illegal", Run: illegal, Needs: rig.All(needPark, rig.NeedGroups(2)),
+		{Name: "park-illegal", Run: illegal, Needs: rig.All(needPark, needRoomForOne(2), rig.NeedGroups(2)),
 			Doc: "Slots that do not exist or are another group's leave a group parked; only its slots may be written; stopping and starting it afresh work."},
 		{Name: "park-cycles", Run: cycles, Needs: needPark,
 			Doc: "Parking and unparking an engine at rest take no more cycles than docs/parking.md says."},
@@ -46,7 +48,7 @@ func needPark(p contract.Params) string {
 	return ""
 }
 
-// needRoomForOne is for so many groups of which one at a time has slots.
+// needRoomForOne is for so many groups of one engine, of which one at a time has slots.
 func needRoomForOne(groups int) rig.Needs {
 	return func(p contract.Params) string {
 		if p.Groups < groups {
@@ -71,11 +73,18 @@ func try(g *rig.Group) bool {
 	return parked
 }
 
+// tryUnpark asks the engine to give a group its slots, and tells whether it is parked still.
+func tryUnpark(g *rig.Group) bool {
+	parked, err := g.E.Ctl.Unpark(g.Index)
+	g.T.Check(err)
+	return parked
+}
+
 // unpark gives a group the slots of its settings, which must be free.
 func unpark(g *rig.Group) {
 	g.T.Check(g.E.Ctl.SetSlots(g.Index, g.Set))
-	if parked, err := g.E.Ctl.Unpark(g.Index); err != nil || parked {
-		g.T.Fatalf("group %d is still parked: %w", g.Index, err)
+	if tryUnpark(g) {
+		g.T.Fatalf("group %d is still parked", g.Index)
 	}
 	status(g, false, false)
 }
@@ -138,8 +147,8 @@ func turns(t *rig.T) {
 		}
 		t.In(fmt.Sprintf("round %d", round), func() {
 			if round > 0 {
-				if parked, err := e.Ctl.Unpark(busy.Index); err != nil || !parked || e.Field("GROUP_STATUS", busy.Index, "overlap") == 0 {
-					t.Fatalf("a group was given slots of another: %w", err)
+				if !tryUnpark(busy) || e.Field("GROUP_STATUS", busy.Index, "overlap") == 0 {
+					t.Fatalf("a group was given slots of another")
 				}
 				park(idle)
 				unpark(busy)
@@ -331,30 +340,37 @@ func illegal(t *rig.T) {
 	complete(g, 0, 1)
 	park(g)
 	own := g.Set
-	for what, change := range map[string]func(){
-		"slots beyond the buffer":      func() { g.Set.SlotBase = t.Params.Slots() - 1 },
-		"a single slot":                func() { g.Set.Log2N = 0 },
-		"slots of another":             func() { g.Set.SlotBase = other.Set.SlotBase },
-		"more slots than there are":    func() { g.Set.Log2N = 23 },
-		"some of the slots of another": func() { g.Set.SlotBase = max(other.Set.SlotBase-1, 0) },
+	for _, c := range []struct {
+		what   string
+		change func()
+	}{
+		{"slots beyond the buffer", func() { g.Set.SlotBase = t.Params.Slots() - 1 }},
+		{"a single slot", func() { g.Set.Log2N = 0 }},
+		{"slots of another", func() { g.Set.SlotBase = other.Set.SlotBase }},
+		{"more slots than there are", func() { g.Set.Log2N = 23 }},
+		{"some of the slots of another", func() { g.Set.SlotBase = max(other.Set.SlotBase-1, 0) }},
 	} {
-		t.In(what, func() {
+		t.In(c.what, func() {
 			g.Set = own
-			change()
+			c.change()
 			t.Check(e.Ctl.SetSlots(g.Index, g.Set))
-			if parked, err := e.Ctl.Unpark(g.Index); err != nil || !parked {
-				t.Fatalf("it was unparked: %w", err)
+			if !tryUnpark(g) {
+				t.Fatalf("it was unparked")
 			}
 			status(g, true, false)
 		})
 	}
 	for _, name := range []string{"GROUP_START", "GROUP_IN_MASK", "GROUP_COLLECTIVE"} {
-		if err := e.Ctl.Write(name, g.Index, 1); err == nil {
-			t.Fatalf("%s of a parked group was written", name)
-		}
+		refuses(g, name, 1)
 	}
 	g.Set = own
-	unpark(g)
+	t.Check(e.Ctl.SetSlots(g.Index, g.Set))
+	slots := e.Read("GROUP_SLOTS", g.Index)
+	enable := t.Field("GROUP_CTRL", "enable").Put(1)
+	e.Write("GROUP_CTRL", g.Index, enable) // unparks it, and its slots are locked at once
+	refuses(g, "GROUP_SLOTS", slots)
+	idle(g)
+	status(g, false, false)
 	complete(g, 1, 1)
 	park(g)
 	g.Disable()
@@ -367,13 +383,31 @@ func illegal(t *rig.T) {
 	g.Reset() // its slots are nobody's
 	status(g, false, false)
 	complete(g, 0, 1)
-	all := t.Field("GROUP_CTRL", "enable").Put(1) | t.Field("GROUP_CTRL", "reset").Put(1) | t.Field("GROUP_CTRL", "park").Put(1)
-	e.Write("GROUP_CTRL", g.Index, all) // a start and no park
-	for e.Field("GROUP_STATUS", g.Index, "busy") != 0 {
-	}
+	reset, parks := t.Field("GROUP_CTRL", "reset").Put(1), t.Field("GROUP_CTRL", "park").Put(1)
+	e.Write("GROUP_CTRL", g.Index, enable|reset|parks) // a start and no park
+	idle(g)
+	status(g, false, false)
+	e.Write("GROUP_CTRL", g.Index, enable|parks)
+	e.Write("GROUP_CTRL", g.Index, enable|reset) // takes the place of a park that waits
+	idle(g)
 	status(g, false, false)
 	complete(g, 0, 1)
 	complete(other, 0, 1)
+}
+
+// refuses has the engine refuse a write.
+func refuses(g *rig.Group, register string, v uint32) {
+	if err := g.E.Ctl.Write(register, g.Index, v); err == nil {
+		g.T.Fatalf("%s was written", register)
+	} else if !errors.Is(err, dut.ErrRefused) {
+		g.T.Check(err)
+	}
+}
+
+// idle waits until a group is not busy.
+func idle(g *rig.Group) {
+	for g.E.Field("GROUP_STATUS", g.Index, "busy") != 0 {
+	}
 }
 
 // cycles compares with the bounds of docs/parking.md section 6, in cycles of the engine. A register access takes some itself.
@@ -394,8 +428,8 @@ func cycles(t *rig.T) {
 		took("park_cycles", 16, func() { try(g) })
 		t.Check(g.E.Ctl.SetSlots(g.Index, g.Set))
 		took("unpark_cycles", 24+uint64(t.Params.Groups)+1<<g.Set.Log2N, func() {
-			if parked, err := g.E.Ctl.Unpark(g.Index); err != nil || parked {
-				t.Fatalf("it is still parked: %w", err)
+			if tryUnpark(g) {
+				t.Fatalf("it is still parked")
 			}
 		})
 	}
