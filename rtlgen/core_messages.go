@@ -29,7 +29,6 @@ func noVerilog(p params.Params) error {
 		{"in_band", strconv.FormatBool(p.InBand), "false", "no block opens ranges of messages", p.InBand},
 		{"ecc", strconv.FormatBool(p.ECC), "false", "nothing stops a group that met a double error", p.ECC},
 		{"engines", strconv.Itoa(p.Engines), "1", "no switch of several engines has messages", p.Engines > 1},
-		{"park", strconv.FormatBool(p.Park), "false", "no block keeps the state of messages elsewhere", p.Park},
 		{"message_bytes", strconv.Itoa(p.MessageBytes), "at most 8388608", "a slot has 24 bits for the length of its message", p.MessageBytes > 1<<23},
 	} {
 		if r.refused {
@@ -52,7 +51,7 @@ func checks(p params.Params, counters int) checkmessage.CheckMessage {
 
 // addModeI adds the block that decides in Mode I, in CheckPipe's place, who sends messages, what stands beside the blocks of Mode III, and
 // the registers that Mode I adds (docs/termination.md).
-func addModeI(c *graph.Composite, p params.Params, counters int) modeBlocks {
+func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeBlocks {
 	d, check := p.Derived(), checks(p, counters)
 	works := decides(p, counters)
 	works.SlotW = check.UnitW()
@@ -67,8 +66,7 @@ func addModeI(c *graph.Composite, p params.Params, counters int) modeBlocks {
 		ask:   c.Add("u_ask", sendmessage.AskAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, DepthW: d.HeaderAddrBits}),
 	}
 	parts := decides(p, counters).AddParts(c, decide, works)
-	model, _ := contract.NewModel(p.Contract()) // composeCore has it already, so there is one
-	m.front = c.Add("u_front", messagecsr.MessageCSR{AxilW: model.AddrBits, MessageBytes: p.MessageBytes, Window: p.WindowMessages, MTUBytes: p.MTUBytes, Least: unit,
+	m.front = c.Add("u_front", messagecsr.MessageCSR{AxilW: addrBits, MessageBytes: p.MessageBytes, Window: p.WindowMessages, MTUBytes: p.MTUBytes, Least: unit,
 		Groups: p.Groups, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, All: counters, Counters: len(contract.Counters(3))})
 	return modeBlocks{decide: decide, parts: parts, messages: m, registers: 3, wire: func(b *blocks) {
 		m.decision(c, b)

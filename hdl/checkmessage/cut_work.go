@@ -18,7 +18,7 @@ type CutWork struct {
 	WordsW int
 	// AddsW: bits of the number of units that are added.
 	AddsW int
-	// UnitW: bits of a unit's number, at least 2.
+	// UnitW: bits of a unit's number, at least 1.
 	UnitW int
 	// Planes: payloads of a unit: 1, or the pairs of endpoints.
 	Planes int

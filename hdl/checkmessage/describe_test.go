@@ -54,9 +54,11 @@ func TestPartsDescription(t *testing.T) {
 	cut := checkmessage.CutWork{UnitWords: 32, WordsW: 8, AddsW: 5, UnitW: 6, Planes: 1, PktW: 9}
 	tree := cut
 	tree.Tree, tree.Planes, tree.Halves = 1, 3, 1
+	one := cut
+	one.UnitW, one.AddsW, one.Halves = 1, 1, 0
 	odd := cut
 	odd.UnitWords = 31
-	hdltest.Check(t, []graph.Describer{cut, tree, checkmessage.AckAsked{Bytes: 8, DepthW: 5}, checkmessage.AckAsked{Bytes: 64, DepthW: 3},
+	hdltest.Check(t, []graph.Describer{cut, tree, one, checkmessage.AckAsked{Bytes: 8, DepthW: 5}, checkmessage.AckAsked{Bytes: 64, DepthW: 3},
 		checkmessage.AckAsked{Bytes: 256, DepthW: 1}}, []hdltest.Refused{
 		{Leaf: odd, Params: []graph.Param{{Name: "UNIT_WORDS", Value: 31}},
 			Rule: "UNIT_WORDS must be a power of two of PART_W - 1 bits, at most a payload's words and the packet buffer's"},

@@ -86,6 +86,7 @@ module inc_cut_work #(
 `endif
 
     localparam [WORDS_W-1:0] UNIT = UNIT_WORDS[WORDS_W-1:0];
+    localparam [31:0] STEP_ONE = 32'd1, STEP_TWO = 32'd2;
 
     reg               busy_reg, take_reg, write_reg, emit_reg, reduce_reg, big_endian_reg;
     reg [PKT_W-1:0]   start_reg;
@@ -141,7 +142,7 @@ module inc_cut_work #(
             // what takes no words of a packet must not let any go
             start_reg <= take_reg ? start_reg + UNIT_WORDS[PKT_W-1:0] : start_reg;
             left_reg  <= left_reg - UNIT;
-            slot_reg  <= slot_reg + (wide ? {{(UNIT_W-2){1'b0}}, 2'd2} : {{(UNIT_W-1){1'b0}}, 1'b1});
+            slot_reg  <= slot_reg + (wide ? STEP_TWO[UNIT_W-1:0] : STEP_ONE[UNIT_W-1:0]);
             adds_reg  <= adding ? adds_reg - {{(ADDS_W-1){1'b0}}, 1'b1} : adds_reg;
         end
         if (rst) begin

@@ -150,8 +150,19 @@ func Read(path string, m *contract.Manifest, ports []int) (*Setup, error) {
 	return Parse(path, text, m, ports)
 }
 
+// noMessages refuses Mode I: without the registers of its endpoints none of its groups could start.
+func noMessages(p contract.Params) error {
+	if p.Mode != 1 {
+		return nil
+	}
+	return fmt.Errorf("%w: mode is 1: groups files have no first PSNs and path MTUs of endpoints (docs/termination.md)", ErrSetup)
+}
+
 // Parse is Read of a text; file names it in messages.
 func Parse(file string, text []byte, m *contract.Manifest, ports []int) (*Setup, error) {
+	if err := noMessages(m.Params); err != nil {
+		return nil, err
+	}
 	s := &Setup{p: m.Params, ports: ports, Bypass: map[int]int{}}
 	r := s.resolver(file, -1)
 	var f fileSetup
@@ -163,6 +174,9 @@ func Parse(file string, text []byte, m *contract.Manifest, ports []int) (*Setup,
 
 // ParseGroup reads the mapping of one more group, as groups files have it, and checks it against the groups that there are.
 func (s *Setup) ParseGroup(file string, text []byte) (g Group, err error) {
+	if err := noMessages(s.p); err != nil {
+		return g, err
+	}
 	r := s.resolver(file, -1)
 	var f fileGroup
 	if !r.Read(text, &f) {

@@ -296,6 +296,19 @@ func TestSetupPipes(t *testing.T) {
 	assert.Nil(t, s.Pipes)
 }
 
+// TestSetupMessages: Mode I is refused by name, in a file and in a group that an agent is given.
+func TestSetupMessages(t *testing.T) {
+	m := full()
+	m.Params.Mode = 1
+	const words = "mode is 1: groups files have no first PSNs and path MTUs of endpoints"
+	_, err := Parse("f.yaml", []byte(everything), m, nil)
+	require.ErrorIs(t, err, ErrSetup)
+	require.ErrorContains(t, err, words)
+	_, err = Managed(m, Address{}).ParseGroup("f.yaml", []byte("{}"))
+	require.ErrorIs(t, err, ErrSetup)
+	require.ErrorContains(t, err, words)
+}
+
 // TestSetupPorts: an endpoint where nobody can be is a mistake.
 func TestSetupPorts(t *testing.T) {
 	const text = "groups:\n  - dtype: FP32\n    endpoints:\n" + "      - {local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:01, ip: 10.0.0.2, qpn: 1}}\n" +

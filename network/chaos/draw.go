@@ -28,12 +28,12 @@ type Engine struct {
 	Open     dut.Maker
 }
 
-// Standard are configurations for campaigns in a mode, as preset and overrides. Those of Mode I are for the reference alone. On the reference: every type and operation, both ways of
+// Standard are configurations for campaigns in a mode, as preset and overrides. Those of Mode I with Verilog have fixed groups and no releases. On the reference: every type and operation, both ways of
 // adding, narrow and wide buses, room for windows or pipes of 64 packets and for 16 children. On RTL: what a simulator compiles in seconds, one engine
 // with every type and operation, such windows and 16 children among it; its packets are short, so that its buffer is small.
 func Standard(kind string, mode int) [][]string {
 	if mode == 1 {
-		return standardMessages()
+		return standardMessages(kind)
 	}
 	mini, trio, named := "mini", "trio", "name=chaos_"
 	if mode == 3 {
@@ -67,9 +67,22 @@ func Parking(kind string, mode int) [][]string {
 }
 
 // standardMessages is Standard for Mode I: narrow and wide buses, path MTUs from 256 to 4,096, messages of 2 to 16 KiB, pools of up to 64 messages.
-func standardMessages() [][]string {
+// What needs Verilog has fixed groups without releases, for there is no more in it (docs/termination.md section 11), and packets short enough for small buffers.
+func standardMessages(kind string) [][]string {
 	set := func(name string, more ...string) []string {
 		return append([]string{"mini", "mode=1", "name=chaos1_" + name}, more...)
+	}
+	if kind != Reference {
+		fixed := func(name string, more ...string) []string {
+			return append(set(name, "in_band=false", "no_releases=true"), more...)
+		}
+		return [][]string{
+			fixed("fixed", "message_bytes=2048", "window_messages=2"),
+			fixed("narrow", "bus_bytes=16", "lanes=4", "dtypes=[FP32, INT32]", "accumulate=reproducible", "members=5", "ports=3", "groups=2",
+				"mtu_bytes=512", "message_bytes=2048", "window_messages=8", "buffer_bytes=393216"),
+			fixed("wide", "bus_bytes=32", "lanes=8", "dtypes=[FP32, FP16, BF16, INT32]", "ops=[SUM, MIN, MAX]", "members=16", "ports=16", "groups=2",
+				"mtu_bytes=512", "message_bytes=2048", "window_messages=8", "buffer_bytes=262144"),
+		}
 	}
 	return [][]string{
 		set("mini", "message_bytes=2048", "window_messages=2"),
