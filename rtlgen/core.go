@@ -108,7 +108,7 @@ func ranges(c *graph.Composite, p params.Params, d params.Derived, steps, decide
 }
 
 // composeCore is the core of an engine: one stream in, one stream out (protocol.md sections 4 and 5). What decides is the mode's; it
-// stands in the same place of the graph in both.
+// stands in the same place of the graph in all three.
 func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	d := p.Derived()
 	version, err := model.Registers.Register("VERSION")

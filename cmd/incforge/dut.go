@@ -64,7 +64,7 @@ func (d *dutFlags) open(cmd *cobra.Command, a *app, config string, flags *config
 	return dir, done, nil
 }
 
-// engines is open and source for commands that need no Verilog of a reference engine, so that they take Mode I.
+// engines is open and source for commands that need no Verilog of a reference engine, so that they take all of Mode I.
 func (d *dutFlags) engines(cmd *cobra.Command, a *app, config string, flags *configFlags) (dut.Source, func(), error) {
 	if d.rtl == "" && dut.Kind(d.kind) == dut.KindReference {
 		return a.source(config, flags, dut.KindReference)

@@ -84,7 +84,7 @@ func (a *app) generated(arg string, flags *configFlags) (dir string, done func()
 	return a.temporary(design)
 }
 
-// described returns the manifest of what has no Verilog that could be generated, a reference engine of Mode I; nil for everything else.
+// described returns the manifest of what has no Verilog that could be generated, a reference engine of Mode I with more than the Verilog has (docs/termination.md section 11); nil for everything else.
 func (a *app) described(arg string, flags *configFlags, kind dut.Kind) (*contract.Manifest, error) {
 	if info, err := os.Stat(arg); kind != dut.KindReference || err == nil && info.IsDir() {
 		return nil, nil

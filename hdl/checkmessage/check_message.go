@@ -79,7 +79,7 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 		memories = append(memories, state("gen_open.u_open", groups, 2*(p.innerBits()+1)))
 	}
 	return &graph.Module{
-		Name: "inc_check_message", Block: "CheckMessage", Source: source, Latency: "7 cycles from the verdict",
+		Name: "inc_check_message", Block: "CheckMessage", Source: source, Latency: "7 cycles from the verdict; 8 with a CNP, with OPEN 4 more for what is taken, 6 more if more may be sent",
 		Purpose: "decides what every frame does in Mode I, hands actions their turn, keeps the pools",
 		Params: []graph.Param{
 			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW}, {Name: "EI_W", Value: p.EIW},

@@ -5,8 +5,9 @@
 // Contract
 //   order       frames are decided one after the other, in the order of their entries; a frame and an action in turn while both wait. One
 //               thing at a time: nothing is looked up while the frame before is undecided
-//   latency     data 7 cycles from its verdict, 8 if its answer is followed by a CNP; an answer 4 cycles and what SendMessage takes, and
-//               STAGES + 4 more of ReceiveACK if it acknowledges; a bypassed frame 1; an action 3 cycles and what SendMessage takes
+//   latency     data 7 cycles from its verdict, 8 if its answer is followed by a CNP, with OPEN 4 more if it is taken; 6 more if a pool may
+//               send more; an answer 4 cycles and what SendMessage takes, and STAGES + 4 more of ReceiveACK if it acknowledges, at a root 6
+//               more; a bypassed frame 1; an action 3 cycles and what SendMessage takes
 //   throughput  a frame in as many cycles
 //   commit      all of a frame's effects come after its verdict; the work on the payload is put, and committed in the next cycle
 //   stall       waits while tx_room is low and a frame is to be made, and while work_held is high and there is payload

@@ -11,7 +11,7 @@ import (
 	"incforge/hdl/leaf"
 )
 
-// Decider are the parameters of either block.
+// Decider are the parameters of a block that decides, in any of the three modes.
 type Decider struct {
 	// LenW: bits of a payload length.
 	LenW int

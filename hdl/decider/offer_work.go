@@ -47,7 +47,7 @@ func (p Decider) workBits() int {
 	return p.PktW + p.WordsW + p.SlotW + p.pairBits() + 5 + p.Planes + 2 + 2 + 1
 }
 
-// Parts are the instances that both modes decide with, around the block of the mode.
+// Parts are the instances that all three modes decide with, around the block of the mode.
 type Parts struct {
 	Steps, Work *graph.Instance
 }

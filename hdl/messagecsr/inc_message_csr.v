@@ -7,12 +7,13 @@
 //               The same rules hold: 32 bits at a time, no writes to the settings of a group that is enabled, SLVERR outside the map
 //   here        PARAM_MODE, PARAM_MESSAGE_BYTES, PARAM_WINDOW_MESSAGES, ACK_EVERY, GROUP_MESSAGES, GROUP_RELEASE, GROUP_REFUSED, the last three
 //               words of an endpoint, and the counters that Mode III does not have
-//   latency     write response 3 cycles after address and data are both there, read data of what is here 2 cycles after that of inc_csr; what
-//               goes to inc_csr takes 2 cycles each way beside what it takes there
+//   latency     write response 4 cycles after address and data are both there, 8 of what goes to inc_csr; read data 8 cycles after the address,
+//               of a counter 9 and more
 //   throughput  one write and one read at a time, independent of each other
 //   stall       an answer waits for bready or rready; no further access of its kind is taken meanwhile
 //   tables      out_ep_we and out_* are inc_csr's tbl_* and, of the words that are here, its own, in the cycle of the answer
-//   counters    of 64 bits. They are copied when inc_csr is told to copy its own; a read of one that is here makes it do that too
+//   counters    of 64 bits. They are copied when inc_csr is told to copy its own; a read of one that is here makes it do that too.
+//               Its own are copied one after the other, up to some 110 cycles apart from these: the snapshot is not of one moment
 //   groups      grp_refused refuses, beside what in_refused does, the start of a group with an illegal path MTU at an endpoint of its
 //               masks or at its parent, and of one that asks for releases, which are not built
 //   reset       all registers take their reset values; tables are clear when inc_csr has cleared its own

@@ -46,7 +46,7 @@ func (p MessageCSR) Module() (*graph.Module, error) {
 		return nil, fmt.Errorf("inc_message_csr: %w", err)
 	}
 	return &graph.Module{
-		Name: "inc_message_csr", Block: "Registers", Source: source, Latency: "3 cycles",
+		Name: "inc_message_csr", Block: "Registers", Source: source, Latency: "4 cycles",
 		Purpose: "the registers and counters that Mode I adds",
 		Params: []graph.Param{
 			{Name: "AXIL_W", Value: p.AxilW}, {Name: "MESSAGE_BYTES", Value: p.MessageBytes}, {Name: "WINDOW", Value: p.Window},
