@@ -20,7 +20,6 @@ func parkFaults() []Fault {
 			Old: "!here && (undrained_reg[g] || grp_undrained[g])", New: "undrained_reg[g] || grp_undrained[g]"},
 		{Name: "all settings of a parked group may be written", File: fileCSR, Old: "!(wr_movable && parked[{1'b0, wr_owner}])", New: "!parked[{1'b0, wr_owner}]"},
 		{Name: "no setting of a parked group may be written", File: fileCSR, Old: "!(wr_movable && parked[{1'b0, wr_owner}])", New: "1'b1"},
-		{Name: "a reset parks", File: fileCSR, At: "grp_park[g] <= here && wdata[F_GROUP_CTRL_ENABLE] &&", Old: "!wdata[F_GROUP_CTRL_RESET]", New: "1'b1"},
 	}
 }
 
