@@ -38,6 +38,7 @@ func TestScenariosOfModeI(t *testing.T) {
 		"park-turns"} {
 		want[name] = "needs park"
 	}
+	want["vlan"] = "needs vlan"
 	got := map[string]string{}
 	for _, s := range scenarios.All() {
 		if s.Needs == nil {
