@@ -352,7 +352,7 @@ func (m *Manager) decide(ctx context.Context, g *group) {
 func (m *Manager) commit(ctx context.Context, g *group) {
 	for i := range g.Tree.Switches {
 		if err := m.commitAt(ctx, g, i); err != nil {
-			if lost := status.Code(err); lost != codes.Unavailable && lost != codes.DeadlineExceeded && lost != codes.Internal && lost != codes.Canceled {
+			if !unheard(err) {
 				m.end(ctx, g, err.Error())
 			}
 			return
@@ -368,6 +368,12 @@ func (m *Manager) commit(ctx context.Context, g *group) {
 		close(g.ready)
 		m.event("group %s is ready", g.ID)
 	}
+}
+
+// unheard tells that a switch did not refuse a call: it may not have heard of it, or the manager is being stopped. That ends no group; the next round
+// or the next manager asks again, and a switch that stays silent is down after Patience.
+func unheard(err error) bool {
+	return slices.Contains([]codes.Code{codes.Unavailable, codes.DeadlineExceeded, codes.Internal, codes.Canceled}, status.Code(err))
 }
 
 func (m *Manager) commitAt(ctx context.Context, g *group, i int) error {

@@ -3,6 +3,7 @@
 package manager
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"testing"
@@ -10,6 +11,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/status"
+
 	pb "incforge/control/agentpb"
 	"incforge/inc"
 	"incforge/internal/synthetic"
@@ -248,6 +252,32 @@ func TestPlacedInARound(t *testing.T) {
 		require.Equal(t, Removing, g.state)
 		assert.Equal(t, "the link leaf1–h2 is down", g.reason)
 	}
+}
+
+// stopping is an agent whom the manager has asked for its groups before one was installed, and cannot ask more because it is being stopped.
+type stopping struct{ pb.AgentClient }
+
+func (stopping) List(context.Context, *pb.ListRequest, ...grpc.CallOption) (*pb.ListResponse, error) {
+	return &pb.ListResponse{}, nil
+}
+
+func (stopping) Commit(context.Context, *pb.CommitRequest, ...grpc.CallOption) (*pb.CommitResponse, error) {
+	return nil, status.FromContextError(context.Canceled).Err()
+}
+
+// A manager that is being stopped ends no group because it could not ask.
+func TestStoppedAmidARound(t *testing.T) {
+	w := newWorld(t, synthetic.Mini())
+	g, err := w.make("ring")
+	require.NoError(t, err)
+	leaf := w.m.switches["leaf1"]
+	own := leaf.agent
+	leaf.agent = stopping{own}
+	w.poll(1, true)
+	require.Equal(t, Ready, g.state, g.reason)
+	leaf.agent = own
+	w.poll(1, true)
+	require.Equal(t, Ready, g.state, g.reason)
 }
 
 // What fails ends the groups on it, with the reason, within five seconds, and no others; a new group on what is left works at once.

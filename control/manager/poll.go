@@ -214,7 +214,7 @@ func (m *Manager) missing(ctx context.Context, g *group, s *node, has map[string
 	if state != Ready && state != Committing {
 		return
 	}
-	if err := m.commitAt(ctx, g, at); err != nil && state == Ready {
+	if err := m.commitAt(ctx, g, at); err != nil && !unheard(err) && state == Ready {
 		m.end(ctx, g, fmt.Sprintf("switch %s has lost the group: %s", s.name, strings.TrimPrefix(status.Convert(err).Message(), "switch "+s.name+": ")))
 	}
 }
@@ -242,7 +242,9 @@ func (m *Manager) look(ctx context.Context, g *group, lost string) {
 	case renew:
 		for i := range g.Tree.Switches {
 			if err := m.reserveAt(ctx, g, i); err != nil {
-				m.end(ctx, g, err.Error())
+				if !unheard(err) {
+					m.end(ctx, g, err.Error())
+				}
 				return
 			}
 		}

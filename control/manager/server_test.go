@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	mrand "math/rand/v2"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -96,19 +97,19 @@ func newCluster(t *testing.T) *cluster {
 	c.own = own
 	c.config = manager.Config{Network: network, Agents: agents, Store: store.NewMemory(), Lease: 5 * time.Second, Gather: 2 * time.Second,
 		Call: time.Second, Patience: 2 * time.Second, Groups: 2, Now: time.Now, Random: rand.Reader, Log: log}
-	c.manage("127.0.0.1:0")
+	c.address = "unix:" + filepath.Join(t.TempDir(), "manager") // a port could be somebody else's when the manager starts again
+	c.manage()
 	return c
 }
 
 // manage starts a manager, after another or as the first.
-func (c *cluster) manage(address string) {
+func (c *cluster) manage() {
 	c.t.Helper()
 	var err error
 	c.m, err = manager.New(c.config)
 	require.NoError(c.t, err)
 	c.m.Poll(context.Background())
-	var stop func()
-	c.address, stop = serve(c.t, address, c.own, func(s *grpc.Server) { pb.RegisterManagerServer(s, c.m) }, rpc.Tenant, rpc.Operator)
+	_, stop := serve(c.t, c.address, c.own, func(s *grpc.Server) { pb.RegisterManagerServer(s, c.m) }, rpc.Tenant, rpc.Operator)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { c.m.Run(ctx, 100*time.Millisecond); close(done) }()
@@ -286,7 +287,7 @@ func TestManagerRestarts(t *testing.T) {
 	time.Sleep(300 * time.Millisecond) // in which all members find nobody
 	var ahead clock
 	c.config.Now, c.config.Lease, c.config.Gather, c.config.Patience = ahead.now, time.Minute, 20*time.Second, 20*time.Second
-	c.manage(c.address)
+	c.manage()
 	<-done
 	require.NoError(t, errors.Join(errs...))
 	require.Eventually(t, func() bool { return c.m.Watches() == 6 }, 20*time.Second, time.Millisecond)

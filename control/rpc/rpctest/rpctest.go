@@ -72,7 +72,7 @@ func (a *Authority) Issue(unit, name string, life time.Duration) rpc.Files {
 	a.n++
 	own := unit + "-" + name
 	a.write(own, &x509.Certificate{SerialNumber: big.NewInt(a.n), Subject: pkix.Name{CommonName: name, OrganizationalUnit: []string{unit}},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(life), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(life), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{"localhost"},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}}, key)
 	at := func(file string) string { return filepath.Join(a.dir, file) }
 	return rpc.Files{CA: at("ca.pem"), Cert: at(own + ".pem"), Key: at(own + ".key")}
