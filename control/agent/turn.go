@@ -44,14 +44,14 @@ func (a *Agent) newTable() (err error) {
 		a.table.Slots = a.p.Slots()
 	}
 	fail.On(a.table.Load())
-	for _, turn := range a.table.Turns() {
-		fail.If(a.parks() && turn.Base < a.table.First, "group %s has slots %d to %d in its turn, the last %d are to be shared", turn.Group, turn.Base, turn.Base+turn.Slots-1, a.table.Slots)
-	}
 	for g := range a.records {
 		r := &a.records[g]
 		fail.If(r.State != free && r.InTurn && (!a.parks() || r.Slots > a.table.Slots), "group %s needs %d slots that are shared, there are to be %d", r.Group, r.Slots, a.cfg.Shared)
 		fail.If(r.State != free && !r.InTurn && r.Base+r.Slots > a.p.Slots()-a.setAside(), "group %s has slots %d to %d for itself, the last %d are to be set aside to share %d",
 			r.Group, r.Base, r.Base+r.Slots-1, a.setAside(), a.cfg.Shared)
+	}
+	for _, turn := range a.table.Turns() {
+		fail.If(a.parks() && turn.Base < a.table.First, "group %s has slots %d to %d in its turn, the last %d are to be shared", turn.Group, turn.Base, turn.Base+turn.Slots-1, a.table.Slots)
 	}
 	return nil
 }
