@@ -636,33 +636,92 @@ func TestInterleavings(t *testing.T) {
 	require.Greater(t, min(evicted, parked, undrained), *seeds/50)
 }
 
-// Whoever has asked and gone has no turn.
-func TestNobodyWaits(t *testing.T) {
-	w := draw(t, 1)
-	w.calm = true
+// alone has a manager do something for the first group of a world in which nothing fails.
+func (w *world) alone(do func(k *Keeper)) {
 	g := w.groups[0]
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan Answer)
+	done := make(chan struct{})
 	g.resume, g.paused, w.running = make(chan struct{}), make(chan struct{}), g
 	go func() {
 		<-g.resume
-		var a Answer
-		g.manager(func(k *Keeper) { a, _ = k.Ask(ctx, 1, func() bool { return false }) })
-		done <- a
+		g.manager(do)
+		close(done)
 	}()
-	cancel()
-	g.resume <- struct{}{}
-	for {
+	for g.resume <- struct{}{}; ; {
 		select {
 		case <-g.paused:
 			g.resume <- struct{}{}
 			continue
-		case a := <-done:
-			require.Equal(t, Answer{Reason: "nobody waits for the turn any more"}, a)
+		case <-done:
 		}
-		break
+		return
 	}
-	for _, s := range g.sites {
+}
+
+// Whoever has asked and gone has no turn.
+func TestNobodyWaits(t *testing.T) {
+	w := draw(t, 1)
+	w.calm = true
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	w.alone(func(k *Keeper) {
+		a, err := k.Ask(ctx, 1, func() bool { return false })
+		require.NoError(t, err)
+		require.Equal(t, Answer{Reason: "nobody waits for the turn any more"}, a)
+	})
+	for _, s := range w.groups[0].sites {
 		require.Equal(t, s.slots, s.table.Free())
 	}
+}
+
+// A manager that comes later goes on with a turn that the group has, and begins none: not if what prolongs it comes when the turn is over. What the one before has left is
+// given back once nobody prolongs it, and whoever does so after that hears that it is over, each time.
+func TestLateProlong(t *testing.T) {
+	w := draw(t, 1)
+	w.calm = true
+	ctx, never := context.Background(), func() bool { return true }
+	ask := func(sequence uint64) {
+		w.alone(func(k *Keeper) {
+			a, err := k.Ask(ctx, sequence, never)
+			require.NoError(t, err)
+			require.True(t, a.Granted, a.Reason)
+		})
+	}
+	prolong := func(k *Keeper) error {
+		_, err := k.Prolong(ctx, k.sequence)
+		return err
+	}
+	held := func() (n int) {
+		for _, s := range w.groups[0].sites {
+			n += len(s.table.Turns())
+		}
+		return n
+	}
+	ask(1)
+	w.alone(func(k *Keeper) { k.Done(ctx, 1) })
+	w.epoch++
+	w.alone(func(k *Keeper) {
+		_, err := k.Prolong(ctx, 1)
+		require.ErrorIs(t, err, ErrStale)
+		require.ErrorIs(t, prolong(k), ErrStale)
+	})
+	require.Zero(t, held())
+	ask(2)
+	w.epoch++
+	w.alone(func(k *Keeper) {
+		a, err := k.Prolong(ctx, 2)
+		require.NoError(t, err)
+		require.True(t, a.Granted)
+		k.Settle(ctx, true)
+	})
+	require.Equal(t, len(w.groups[0].sites), held(), "it knows of the turn")
+	w.epoch++
+	w.alone(func(k *Keeper) { k.Settle(ctx, false) })
+	require.Equal(t, len(w.groups[0].sites), held(), "its leader may be at work")
+	w.alone(func(k *Keeper) {
+		k.Settle(ctx, true)
+		_, err := k.Prolong(ctx, 2)
+		require.ErrorIs(t, err, ErrStale)
+	})
+	require.Zero(t, held())
+	ask(3)
 }
