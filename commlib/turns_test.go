@@ -299,3 +299,31 @@ func TestParkedBetweenTurns(t *testing.T) {
 		})
 	}
 }
+
+// hasty is a manager whose turns are short, and over when they are prolonged.
+type hasty struct{ managerpb.ManagerClient }
+
+func (h hasty) Lock(ctx context.Context, r *managerpb.LockRequest, o ...grpc.CallOption) (*managerpb.LockResponse, error) {
+	if r.Prolong {
+		return nil, status.Error(codes.Aborted, "switch leaf0: the turn is over")
+	}
+	out, err := h.ManagerClient.Lock(ctx, r, o...)
+	if err == nil {
+		out.LeaseMs = 30
+	}
+	return out, err
+}
+
+// A group whose turn has run out while it was at work ends, and all members hear why.
+func TestTurnRunsOut(t *testing.T) {
+	t.Parallel()
+	c, ctx := newSharing(t, params(), live.Faults{}, 48), within(t, time.Minute)
+	all, err := c.init(ctx, "g", []string{"h0", "h2"}, func(cfg *commlib.Config) { cfg.Policy, cfg.Manager = "temporal", hasty{cfg.Manager} })
+	require.NoError(t, err)
+	err = all[0].AllReduce(ctx, make([]byte, 8), make([]byte, 8), commlib.INT32, commlib.Sum) // of which rank 1 knows nothing
+	require.ErrorIs(t, err, commlib.ErrEnded)
+	for _, g := range all {
+		<-g.Ended()
+		require.ErrorContains(t, g.Err(), "its turn has run out: switch leaf0: the turn is over")
+	}
+}
