@@ -27,6 +27,7 @@ func noVerilog(p params.Params) error {
 	}{
 		{"no_releases", strconv.FormatBool(p.NoReleases), "true", "no block sends releases", !p.NoReleases},
 		{"in_band", strconv.FormatBool(p.InBand), "false", "no block opens ranges of messages", p.InBand},
+		{"park", strconv.FormatBool(p.Park), "false", "no block of Mode I parks groups", p.Park},
 		{"ecc", strconv.FormatBool(p.ECC), "false", "nothing stops a group that met a double error", p.ECC},
 		{"engines", strconv.Itoa(p.Engines), "1", "no switch of several engines has messages", p.Engines > 1},
 		{"message_bytes", strconv.Itoa(p.MessageBytes), "at most 8388608", "a slot has 24 bits for the length of its message", p.MessageBytes > 1<<23},
