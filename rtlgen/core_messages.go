@@ -27,7 +27,6 @@ func noVerilog(p params.Params) error {
 	}{
 		{"no_releases", strconv.FormatBool(p.NoReleases), "true", "no block sends releases", !p.NoReleases},
 		{"in_band", strconv.FormatBool(p.InBand), "false", "no block opens ranges of messages", p.InBand},
-		{"park", strconv.FormatBool(p.Park), "false", "no block of Mode I parks groups", p.Park},
 		{"ecc", strconv.FormatBool(p.ECC), "false", "nothing stops a group that met a double error", p.ECC},
 		{"engines", strconv.Itoa(p.Engines), "1", "no switch of several engines has messages", p.Engines > 1},
 		{"message_bytes", strconv.Itoa(p.MessageBytes), "at most 8388608", "a slot has 24 bits for the length of its message", p.MessageBytes > 1<<23},
@@ -68,7 +67,8 @@ func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeB
 	}
 	parts := decides(p, counters).AddParts(c, decide, works)
 	m.front = c.Add("u_front", messagecsr.MessageCSR{AxilW: addrBits, MessageBytes: p.MessageBytes, Window: p.WindowMessages, MTUBytes: p.MTUBytes, Least: unit,
-		Groups: p.Groups, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, All: counters, Counters: len(contract.Counters(3))})
+		Groups: p.Groups, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, All: counters, Counters: len(contract.Counters(3)),
+		Park: leaf.Bit(p.Park)})
 	return modeBlocks{decide: decide, parts: parts, messages: m, registers: 3, wire: func(b *blocks) {
 		m.decision(c, b)
 		m.sending(c, b)
