@@ -234,9 +234,18 @@ func answers(t *rig.T) {
 			t.Fatalf("DROP_PARKED rose by %d, expected 2", n)
 		}
 	}
-	g.Send(g.Data(c, next, []byte{1}, func(p *roce.Packet) { p.Pad = 3 })).As("half an element").Dropped(inc.DropBadLength)
 	unpark(g)
 	complete(g, 1, 2)
+	park(g)
+	half := g.Send(g.Data(c, g.PSN(3), []byte{1}, func(p *roce.Packet) { p.Pad = 3 })).As("half an element")
+	if t.Params.Mode == 1 { // which ends its connection
+		half.Expect(rig.AETHTo(c, g.PSN(3), roce.NAKInvalidRequest))
+	} else {
+		half.Dropped(inc.DropBadLength)
+	}
+	if n := e.Counter(inc.DropParked); n != 8 {
+		t.Fatalf("DROP_PARKED is %d, expected 8", n)
+	}
 }
 
 func late(t *rig.T) {
