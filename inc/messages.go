@@ -357,7 +357,7 @@ func (e *Engine) restoreMessages(r *reader, number int, parked, apply bool) erro
 			r.require(false)
 		} else {
 			r.rest = rest
-			r.require(!parked || g.messages.Empty())
+			r.require(!parked || g.messages.Empty() || e.params.follows(RuleParkBusy))
 		}
 	}
 	if !apply || r.err != nil {
