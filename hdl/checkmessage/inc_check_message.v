@@ -69,14 +69,6 @@ module inc_check_message #(
     input  wire                rst,
 
     input  wire [GROUPS-1:0]   grp_live,
-`ifdef INC_PARK
-    input  wire [GROUPS-1:0]   grp_parked,
-    // whether a group can be parked: nothing that its slots hold is wanted
-    input  wire                park_valid,
-    input  wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] park_group,
-    output wire                park_take,
-    output wire                park_drained,
-`endif
     input  wire [7:0]          cfg_ack_every,
     input  wire [4:0]          cfg_rnr_timer,
     input  wire                cfg_rnr,
@@ -98,6 +90,15 @@ module inc_check_message #(
     // the packet being decided asks for an acknowledgement
     input  wire                frm_asks,
 
+`ifdef INC_PARK
+    input  wire [GROUPS-1:0]   grp_parked,
+    // whether a group can be parked: nothing that its slots hold is wanted
+    input  wire                park_valid,
+    input  wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] park_group,
+    output wire                park_take,
+    output wire                park_drained,
+
+`endif
     // the frame, in inc_frame_steps: the one that goes into A with s_go
     input  wire                s_go,
     input  wire [SLOT_W-1:0]   s_base,
