@@ -187,6 +187,7 @@ chaos: tools build ## In each mode ten thousand drawn cases on the reference, tw
 	$(INCFORGE) chaos mini1 --dut rtl --seeds 1:500 --json $(BUILD)/chaos1-rtl.json
 	$(INCFORGE) chaos --park --dut reference --seeds 1:10000 --json $(BUILD)/chaos-park.json
 	$(INCFORGE) chaos --park --mode 3 --dut reference --seeds 1:10000 --json $(BUILD)/chaos3-park.json
+	$(INCFORGE) chaos --park --mode 1 --dut reference --seeds 1:10000 --json $(BUILD)/chaos1-park.json
 
 shapes: tools build ## Two hundred drawn shapes of ports, clocks and engines, linted and run: hours of a processor, build/shapes.json
 	$(INCFORGE) shapes --seeds 1:200 --json $(BUILD)/shapes.json

@@ -67,7 +67,8 @@ func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeB
 	}
 	parts := decides(p, counters).AddParts(c, decide, works)
 	m.front = c.Add("u_front", messagecsr.MessageCSR{AxilW: addrBits, MessageBytes: p.MessageBytes, Window: p.WindowMessages, MTUBytes: p.MTUBytes, Least: unit,
-		Groups: p.Groups, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, All: counters, Counters: len(contract.Counters(3))})
+		Groups: p.Groups, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, All: counters, Counters: len(contract.Counters(3)),
+		Park: leaf.Bit(p.Park)})
 	return modeBlocks{decide: decide, parts: parts, messages: m, registers: 3, wire: func(b *blocks) {
 		m.decision(c, b)
 		m.sending(c, b)

@@ -49,7 +49,7 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_check_message")
+	source, err := leaf.SourceParking(files, "inc_check_message", p.Park != 0)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +104,7 @@ func (p CheckMessage) ports() []graph.Port {
 			leaf.In("tbl_ep_we", 1), leaf.In("tbl_index", p.EIW), leaf.In("tbl_word", 4), leaf.In("tbl_data", 32),
 			leaf.In("frm_waits", 1), leaf.In("frm_asks", 1),
 		},
+		p.ParkPorts(),
 		p.FramePorts(frameNames()...),
 		p.AckPorts(),
 		p.VerdictPorts(),

@@ -49,6 +49,14 @@ func TestDescription(t *testing.T) {
 	})
 }
 
+// With groups that can be parked the module has more pins, and one counter more.
+func TestParkingDescription(t *testing.T) {
+	t.Parallel()
+	parks := with(func(p *checkmessage.CheckMessage) { p.Park, p.Counters = 1, p.Counters+1 })
+	hdltest.Check(t, []graph.Describer{parks}, []hdltest.Refused{{Leaf: with(func(p *checkmessage.CheckMessage) { p.Park = 1 }),
+		Params: []graph.Param{{Name: "COUNTERS", Value: mini().Counters}}, Rule: "COUNTERS must be the number of the mode's counters"}})
+}
+
 func TestPartsDescription(t *testing.T) {
 	t.Parallel()
 	cut := checkmessage.CutWork{UnitWords: 32, WordsW: 8, AddsW: 5, UnitW: 6, Planes: 1, PktW: 9}

@@ -76,7 +76,10 @@ func Models() []Model {
 
 // RareModels are those that `make test` does without.
 func RareModels() []Model {
-	return []Model{{Name: "mini1", Preset: "mini1", Faults: slices.Concat(messageFaults(), cutFaults())}}
+	return []Model{
+		{Name: "mini1", Preset: "mini1", Faults: slices.Concat(messageFaults(), cutFaults())},
+		{Name: "park1", Preset: "mini1", Sets: []string{"park=true"}, Faults: slices.Concat(parkFaults(), park1Faults())},
+	}
 }
 
 // The files that faults are planted in.

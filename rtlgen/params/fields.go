@@ -277,7 +277,7 @@ func fields() []field {
 		},
 		{
 			key: "park", kind: kindBool, def: "false", quiet: true,
-			doc:     "Whether groups can be parked, in Modes II and III: give up their slots and get others later, while their queue pairs live (docs/parking.md).",
+			doc:     "Whether groups can be parked: give up their slots and get others later, while their queue pairs live (docs/parking.md).",
 			get:     func(p *Params) string { return strconv.FormatBool(p.Park) },
 			setBool: func(p *Params, v bool) { p.Park = v },
 		},

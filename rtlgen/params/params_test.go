@@ -948,7 +948,7 @@ func TestValidateVerdict(t *testing.T) {
 			len(p.DTypes) > 0 && len(p.Ops) > 0 && p.PayloadBanks != 3 && (p.Mode == 2 || p.HopRTTNS > 0 && p.HopRTTNS <= 8_000_000) && 2*p.BusBytes <= p.MTUBytes &&
 			oneOf(p.PortBytes, 0, 1, 2, 8, p.BusBytes) && p.PortBytes <= p.BusBytes && (p.PortBytes > 0 || !p.PortDrop) &&
 			(len(p.PortClockMHz) == 0 || p.PortBytes > 0 && (len(p.PortClockMHz) == p.Ports || len(p.PortClockMHz) == 1)) &&
-			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0) && !((p.Park || p.VLAN) && p.Mode == 1) && !(p.VLAN && p.Engines > 1)
+			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0) && !(p.VLAN && p.Mode == 1) && !(p.VLAN && p.Engines > 1)
 		has := func(types ...DType) bool {
 			return slices.ContainsFunc(types, func(d DType) bool { return slices.Contains(p.DTypes, d) })
 		}

@@ -30,9 +30,6 @@ func (p Params) check(bad map[string]bool) Problems {
 	c.payload()
 	c.adders()
 	c.ports()
-	if c.p.Park && c.p.Mode == 1 && c.ok("park", "mode") {
-		c.refuse("park", "true", "false", "in Mode I a slot is a message that is kept until it is complete, and groups cannot be parked")
-	}
 	c.tags()
 	return c.out
 }

@@ -29,12 +29,27 @@ func Scenarios() []rig.Scenario {
 // ackEvery is ACK_EVERY after reset.
 const ackEvery = 16
 
-// cutter sends messages to a star and checks what comes back to each rank, written apart from the reference.
-type cutter struct {
+// Cutter sends messages to a star and checks what comes back to each rank, written apart from the reference. Its hosts acknowledge what they get.
+type Cutter struct {
 	*rig.Group
-	back  []wire // what an endpoint got, by endpoint
-	early int    // packets of results that left before their message was complete
+	// Within, if it is not nil, happens between the packets of a message.
+	Within func()
+	up     []wire // what an endpoint sends, by endpoint
+	back   []wire // and what it got
+	early  int    // packets of results that left before their message was complete
 }
+
+// NewCutter sends to a group that was just started.
+func NewCutter(g *rig.Group) *Cutter {
+	c := &Cutter{Group: g}
+	for _, ep := range g.Ends {
+		c.up, c.back = append(c.up, wire{next: ep.RQPSN}), append(c.back, wire{next: ep.SQPSN})
+	}
+	return c
+}
+
+// Next is the PSN of an endpoint's next packet.
+func (c *Cutter) Next(end int) roce.PSN { return c.up[end].next }
 
 // wire is one way of a connection: its next PSN, and what has come of the message at hand.
 type wire struct {
@@ -51,18 +66,11 @@ func cuts(t *rig.T) {
 			g.DrawConnections()
 			g.Set.WholeMessages = whole
 			g.Program()
-			c := &cutter{Group: g}
-			for _, ep := range g.Ends {
-				c.back = append(c.back, wire{next: ep.SQPSN})
-			}
-			up := make([]wire, len(g.Ends))
-			for i, ep := range g.Ends {
-				up[i].next = ep.RQPSN
-			}
+			c := NewCutter(g)
 			longest := g.Whole(t.Params.MessageBytes)
-			c.message(up, longest)
+			c.Message(longest)
 			for range t.Count(2*g.MW(), 20*g.MW()) {
-				c.message(up, g.Whole(t.Rand.IntN(longest+1)))
+				c.Message(g.Whole(t.Rand.IntN(longest + 1)))
 			}
 			if several := longest >= 2*t.Params.MTUBytes; several && c.early > 0 == (whole || t.Params.WholeMessages) {
 				t.Fatalf("%d packets left before their message was complete", c.early)
@@ -71,8 +79,8 @@ func cuts(t *rig.T) {
 	}
 }
 
-// message has all ranks send a message of n bytes, packet by packet in turns, and checks the result.
-func (c *cutter) message(up []wire, n int) {
+// Message has all ranks send a message of n bytes, packet by packet in turns, and checks the result.
+func (c *Cutter) Message(n int) {
 	t, r := c.T, c.Round(c.Start(), n)
 	r.Draw(c.Members()...)
 	se, result := t.Rand.IntN(2) == 0, r.Result()
@@ -89,13 +97,17 @@ func (c *cutter) message(up []wire, n int) {
 			from, to := offsets[i], min(offsets[i]+c.Ends[i].PathMTU, n)
 			op := part(from, to == n)
 			asks := t.Rand.IntN(8) == 0
-			f := c.Data(i, up[i].next, r.Payload(i)[from:to], func(p *roce.Packet) { p.Op, p.AckReq, p.SE = op, asks, se && op.EndsMessage() })
-			up[i].next = up[i].next.Next()
+			up := &c.up[i]
+			f := c.Data(i, up.next, r.Payload(i)[from:to], func(p *roce.Packet) { p.Op, p.AckReq, p.SE = op, asks, se && op.EndsMessage() })
+			up.next = up.next.Next()
 			if offsets[i] = to; to == n {
 				offsets[i] = -1
 				left--
 			}
-			c.exchange(f, &up[i], asks || to == n, left == 0, result, se)
+			c.exchange(f, up, asks || to == n, left == 0, result, se)
+			if c.Within != nil && left > 0 {
+				c.Within()
+			}
 		}
 	}
 	for i := range c.back {
@@ -119,7 +131,7 @@ func part(from int, last bool) roce.Opcode {
 }
 
 // exchange sends a packet, checks whether it was acknowledged, and takes what leaves.
-func (c *cutter) exchange(f rig.Frame, from *wire, must, complete bool, result []byte, se bool) {
+func (c *Cutter) exchange(f rig.Frame, from *wire, must, complete bool, result []byte, se bool) {
 	t := c.T
 	before := c.E.Counter(inc.TxAck)
 	outs := c.Send(f).Out()
@@ -144,7 +156,7 @@ func (c *cutter) exchange(f rig.Frame, from *wire, must, complete bool, result [
 }
 
 // take checks a packet of a result that endpoint to gets.
-func (c *cutter) take(to int, p *roce.Packet, result []byte, se bool) {
+func (c *Cutter) take(to int, p *roce.Packet, result []byte, se bool) {
 	b, mtu := &c.back[to], c.Ends[to].PathMTU
 	at := len(b.got)
 	end := min(at+mtu, len(result))

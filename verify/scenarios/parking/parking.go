@@ -33,6 +33,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "Parking and unparking an engine at rest take no more cycles than docs/parking.md says."},
 		{Name: "park-ranges", Run: ranges, Needs: rig.All(needPark, rig.NeedInBand(2)),
 			Doc: "An in-band group is parked between and within ranges: offsets and ranges stay, a control is refused while it is parked and opens its range afterwards."},
+		{Name: "park-messages", Run: inMessages, Needs: rig.ModeI(needPark),
+			Doc: "A group of Mode I is parked between messages of several packets, never within one, and gets pools of other sizes elsewhere; PSNs, message numbers and MSNs go on."},
 		{Name: "park-share", Run: share, Needs: rig.All(needPark, needTurns),
 			Doc: "Two groups of which each needs most of the memory take turns: both complete, each with 0.9 or more of half of what one does alone."},
 		{Name: "park-random", Run: random, Needs: needPark,
@@ -234,9 +236,18 @@ func answers(t *rig.T) {
 			t.Fatalf("DROP_PARKED rose by %d, expected 2", n)
 		}
 	}
-	g.Send(g.Data(c, next, []byte{1}, func(p *roce.Packet) { p.Pad = 3 })).As("half an element").Dropped(inc.DropBadLength)
 	unpark(g)
 	complete(g, 1, 2)
+	park(g)
+	half := g.Send(g.Data(c, g.PSN(3), []byte{1}, func(p *roce.Packet) { p.Pad = 3 })).As("half an element")
+	if t.Params.Mode == 1 { // which ends its connection
+		half.Expect(rig.AETHTo(c, g.PSN(3), roce.NAKInvalidRequest))
+	} else {
+		half.Dropped(inc.DropBadLength)
+	}
+	if n := e.Counter(inc.DropParked); n != 8 {
+		t.Fatalf("DROP_PARKED is %d, expected 8", n)
+	}
 }
 
 func late(t *rig.T) {
