@@ -76,7 +76,10 @@ func Models() []Model {
 
 // RareModels are those that `make test` does without.
 func RareModels() []Model {
-	return []Model{{Name: "mini1", Preset: "mini1", Faults: slices.Concat(messageFaults(), cutFaults())}}
+	return []Model{
+		{Name: "mini1", Preset: "mini1", Faults: slices.Concat(messageFaults(), cutFaults())},
+		{Name: "long1", Preset: "mini1", Sets: []string{"mtu_bytes=4096", "message_bytes=16384", "buffer_bytes=262144"}, Faults: askFaults()},
+	}
 }
 
 // The files that faults are planted in.
