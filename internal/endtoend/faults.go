@@ -78,7 +78,7 @@ func Models() []Model {
 func RareModels() []Model {
 	return []Model{
 		{Name: "mini1", Preset: "mini1", Faults: slices.Concat(messageFaults(), cutFaults())},
-		{Name: "long1", Preset: "mini1", Sets: []string{"mtu_bytes=4096", "message_bytes=16384", "buffer_bytes=262144"}, Faults: askFaults()},
+		{Name: "long1", Preset: "mini1", Sets: []string{"message_bytes=16384", "buffer_bytes=262144"}, Faults: askFaults()},
 	}
 }
 

@@ -19,8 +19,11 @@ func needLong(p contract.Params) string {
 	return ""
 }
 
-// asks looks at who is asked when, first in whole messages, then where a rank repeats packets while more come that it has not got yet: from
-// then on it is asked with other packets than those that go along with it.
+// again is the rank of asks that is sent results again.
+const again = 1
+
+// asks looks at who is asked when, first in whole messages, then where a rank is sent packets again while more come that it has not got yet:
+// from then on it is asked with other packets than those that go along with it.
 func asks(t *rig.T) {
 	least, most := t.Params.LeastPathMTU(), t.Params.MTUBytes
 	for _, whole := range []bool{true, false} {
@@ -32,54 +35,49 @@ func asks(t *rig.T) {
 			g.Ends[big].PathMTU, g.Set.WholeMessages = most, whole
 			g.Program()
 			c := newCutter(g)
-			c.strict = true
-			c.longMessage(big, 0)
-			if several := g.Whole(t.Params.MessageBytes) > most && most > least; whole || t.Params.WholeMessages || !several {
-				return
+			whole = whole || t.Params.WholeMessages
+			if c.step = most; whole {
+				c.step = t.Params.MessageBytes
 			}
-			for back := 2; back <= askEvery; {
-				times := c.longMessage(big, back)
-				back += max(times, 1)
+			c.longMessage(big, 0)
+			for back := 2; back <= askEvery && !whole; back++ {
+				c.longMessage(big, back)
 			}
 		})
 	}
 }
 
-// again is the rank of asks that is sent results again.
-const again = 1
-
-// longMessage has all but big send a message, then big its packets one by one. Back > 0: with each of them but the first one rank says that the
-// last results are lost, so many at first, then one more each time, while nothing leaves: so the new packet is decided when some are
-// sent again and others wait for their turn. It returns how often that was done.
-func (c *cutter) longMessage(big, back int) (times int) {
+// longMessage has all but big send a message, then big its packets one by one. Back > 0: when there are so many results, one rank says that
+// it has lost them, and big sends all that it has left, while nothing leaves: so its packets are decided when some results have been
+// sent again and others wait for their turn.
+func (c *cutter) longMessage(big, back int) {
 	t, r := c.T, c.due(c.Whole(c.T.Params.MessageBytes))
-	n, cycles := len(r.Payload(big)), uint64(8*t.MTUBeats()+1000)
 	for i := range big {
 		c.E.Put(c.whole(r, i)...)
 	}
-	c.open, c.opened = 0, 0
+	c.open = 0
 	c.takeAll(c.E.SettleAsIs())
-	for at := 0; at < n; at = c.open {
-		var f rig.Frame
-		c.opened = at
-		f, c.open = c.packet(r, big, at, false)
+	rest := c.whole(r, big)
+	b, mtu := &c.back[again], c.Ends[again].PathMTU
+	for len(rest) > 0 && (back == 0 || len(b.got) < back*mtu) {
+		c.E.Put(rest[0])
+		c.open += c.Ends[big].PathMTU
+		c.takeAll(c.E.SettleAsIs())
+		rest = rest[1:]
+	}
+	if len(rest) > 0 {
 		for i := range c.back {
 			c.back[i].asked = nil
 		}
-		b, mtu := &c.back[again], c.Ends[again].PathMTU
-		if back == 0 || len(b.got) < back*mtu {
-			c.E.Put(f)
-			c.takeAll(c.E.SettleAsIs())
-			continue
-		}
-		b.next, b.got = b.next.Add(-back), b.got[:len(b.got)-back*mtu]
+		from := len(b.got)
+		b.next, b.got, c.open = b.next.Add(-back), b.got[:from-back*mtu], 0
 		c.E.SetPauses(dut.Pauses{Ready: 1})
-		c.E.Put(c.NAK(again, b.next), f)
-		c.E.StepTo(c.E.Now() + cycles)
+		c.E.Put(c.NAK(again, b.next))
+		c.E.Put(rest...)
+		c.E.StepTo(c.E.Now() + uint64(8*t.MTUBeats()+1000))
 		c.E.SetPauses(dut.Pauses{})
-		back, times = back+1, times+1
 		c.takeAll(c.E.SettleAsIs())
-		before := func(end int) bool { return end <= at }
+		before := func(end int) bool { return end <= from }
 		if !slices.Equal(slices.DeleteFunc(c.back[0].asked, before), slices.DeleteFunc(b.asked, before)) {
 			t.Values["asked_apart"]++
 		}
@@ -89,7 +87,6 @@ func (c *cutter) longMessage(big, back int) (times int) {
 		c.E.Put(c.Ack(i, b.next.Add(-1)))
 	}
 	c.takeAll(c.E.SettleAsIs())
-	return times
 }
 
 // flood has all ranks send as many messages as a pool takes while nothing leaves, and then all of it.

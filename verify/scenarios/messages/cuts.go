@@ -19,12 +19,11 @@ type cutter struct {
 	*rig.Group
 	up, back []wire // the two ways of every connection, by endpoint
 	results  []result
-	every    int  // ACK_EVERY
-	asks     int  // one packet in so many asks for an acknowledgement; 0: none
-	early    int  // packets of results that left before their message was complete
-	strict   bool // nobody is asked without a reason that the scenario knows
-	open     int  // bytes of the result that have come from all, where it is strict: the packet that ends there asks
-	opened   int  // the same before the packet that came last: what is sent again may ask there too
+	every    int // ACK_EVERY
+	asks     int // one packet in so many asks for an acknowledgement; 0: none
+	early    int // packets of results that left before their message was complete
+	step     int // a packet that ends at a multiple of it may ask for want of more, and no other; 0: any may
+	open     int // with a step, bytes of the result that may leave before anything else is done: the packet that ends there asks
 }
 
 // wire is one way of a connection: its next PSN, and what has come of the message at hand.
@@ -205,10 +204,10 @@ func (c *cutter) take(to int, p *roce.Packet) {
 			op, b.next, at, end, len(r.payload), c.Kind().Difference(p.Payload, r.payload[at:end]))
 	}
 	b.pending++
-	must := op.EndsMessage() || b.pending == askEvery || c.strict && end == c.open
-	if may := !c.strict || end == c.opened; must && !p.AckReq || p.AckReq && !must && !may {
-		c.T.Fatalf("endpoint %d is asked for an acknowledgement (%t) with %v, %d packets after the last time; bytes %d to %d of %d, of which %d have come", to,
-			p.AckReq, p, b.pending, at, end, len(r.payload), c.open)
+	must := op.EndsMessage() || b.pending == askEvery || c.step > 0 && end == c.open
+	if may := c.step == 0 || end%c.step == 0; must && !p.AckReq || p.AckReq && !must && !may {
+		c.T.Fatalf("endpoint %d is asked for an acknowledgement (%t) with %v, %d packets after the last time; bytes %d to %d of %d", to,
+			p.AckReq, p, b.pending, at, end, len(r.payload))
 	}
 	if p.AckReq {
 		b.pending, b.asked = 0, append(b.asked, end)
