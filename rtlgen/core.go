@@ -210,9 +210,8 @@ func aggregates(p params.Params) aggregatedata.AggregateData {
 		F32: slices.Contains(p.DTypes, contract.FP32), F16: slices.Contains(p.DTypes, contract.FP16), B16: slices.Contains(p.DTypes, contract.BF16),
 		Sum: slices.Contains(p.Ops, contract.SUM), Min: slices.Contains(p.Ops, contract.MIN), Max: slices.Contains(p.Ops, contract.MAX)}
 	if p.Mode == 1 {
-		unit := p.Contract().LeastPathMTU()
-		a.Slots, a.SlotW = d.Slots*p.MessageBytes/unit, checks(p, 0).UnitW()
-		a.MTUWords, a.WordsW = unit/p.BusBytes, leaf.Clog2(unit/p.BusBytes)+1
+		a.Slots, a.SlotW = d.Slots*p.MessageBytes/d.UnitBytes, d.UnitBits
+		a.MTUWords, a.WordsW = d.UnitBytes/p.BusBytes, leaf.Clog2(d.UnitBytes/p.BusBytes)+1
 	}
 	return a
 }

@@ -79,6 +79,7 @@ func RareModels() []Model {
 	return []Model{
 		{Name: "mini1", Preset: "mini1", Faults: slices.Concat(messageFaults(), cutFaults())},
 		{Name: "park1", Preset: "mini1", Sets: []string{"park=true"}, Faults: slices.Concat(parkFaults(), park1Faults())},
+		{Name: "long1", Preset: "mini1", Sets: []string{"message_bytes=16384", "buffer_bytes=262144"}, Faults: askFaults()},
 	}
 }
 
