@@ -49,6 +49,7 @@ type RTL struct {
 	sent       []int        // how many of each queue the source has sent
 	kept       []int        // of ports with queues: how many of those sent are known not to have been dropped
 	moved      uint64
+	hits       []uint64 // of a model that counts them, when it was closed
 	err        error
 }
 
@@ -346,8 +347,14 @@ func (d *RTL) Reset() error {
 	return d.err
 }
 
-// Close ends the model.
-func (d *RTL) Close() error {
+// Close ends the model. One that counts what it comes through is asked for its counts before.
+func (d *RTL) Close() (err error) {
+	if d.hits == nil && d.model.Lib().Covered() {
+		_, d.hits, err = d.model.Coverage()
+	}
 	d.model.Close()
-	return nil
+	return err
 }
+
+// Hits are the counts of a closed engine of a source with Cover, in the order of its model's points.
+func (d *RTL) Hits() []uint64 { return d.hits }
