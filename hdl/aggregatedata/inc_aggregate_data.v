@@ -850,7 +850,7 @@ module inc_aggregate_data #(
             // rows under way: which emit, write what the tree reads, begin a slot
             wire [DEPTH+1:0]           under = {m_valid, x_valid, v_reg};
             wire [(DEPTH+2)*TAG_W-1:0] tags;
-            wire [DEPTH+1:0]           emits, writes_here, fresh_g, fresh_merge;
+            wire [DEPTH+1:0]           emits, writes_here, fresh_g;
             assign tags = {m_tag, x_tag, tag_reg};
             for (i = 0; i < DEPTH + 2; i = i + 1) begin : gen_under
                 wire [TAG_W-1:0]  tag = tags[i*TAG_W +: TAG_W];
@@ -858,13 +858,13 @@ module inc_aggregate_data #(
                 assign emits[i]       = under[i] && tag[AT_EMIT];
                 assign writes_here[i] = under[i] && tag[AT_WRITE] && tag[AT_ADDR +: ADDR_W] == tree_addr;
                 assign fresh_g[i]     = under[i] && tag[FLAG_W+2] && at == g_slot;
-                assign fresh_merge[i] = under[i] && tag[FLAG_W+2] && at == merge_unit;
                 wire unused_tag = &{1'b0, tag};
             end
             assign emits_any  = emits != {(DEPTH+2){1'b0}};
             assign tree_late  = !tree_own && writes_here != {(DEPTH+2){1'b0}};
             assign fresh_here = fresh_g != {(DEPTH+2){1'b0}};
-            assign merge_stay = (g_valid && g_fresh && g_slot == merge_unit) || fresh_merge != {(DEPTH+2){1'b0}};
+// Merging takes what time others leave: it begins when no row is under way, and no slot's first contribution can be then
+            assign merge_stay = g_valid || under != {(DEPTH+2){1'b0}};
             // The tree has a job from the beginning of the last contribution: its rows follow. It reads nothing before all rows of works
             // before it are emitted: they could wait for what it has read
             assign g_hands = g_valid && g_reduce && !g_handed && job_ready && !(g_write && tree_chk) && !(op_kill && g_spec);
