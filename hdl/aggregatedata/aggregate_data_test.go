@@ -443,6 +443,9 @@ func (b *bench) addTree(rounds int) {
 			n := b.length()
 			b.add(b.hurry(frame{data: b.payload(n), words: n, slot: s, take: true, emit: true, commit: b.rng.IntN(4) != 0}))
 			continue
+		case r != nil && b.rng.IntN(100) == 0: // a group that is started again
+			delete(under, s)
+			continue
 		case r == nil && rounds == 0:
 			continue
 		case r == nil:

@@ -404,14 +404,15 @@ module inc_eager_tree #(
     reg  [ROW_W+1:0] sums_reg;         // rows of last contributions' sums that are written and not read
     wire sums_there = sums_reg != {(ROW_W+2){1'b0}};
 
+    reg  t_valid;
     wire t_free, t_empty, u_free, en;
     wire wants_sum = turn && own && !sums_there;
     wire sum_taken = wants_sum && t_empty && u_free && sum_go;
     wire offers    = turn && t_free && !(own && !sums_there);
     wire moves     = offers && (!present || mem_taken);
     wire passes    = moves || sum_taken;
-    // the siblings' operands are on their way: two cycles more, and the sum need not be read
-    assign sum_wait = wants_sum && !(t_empty && u_free) && en;
+    // the last sibling is about to be an operand: a cycle more, and the sum need not be read. In T it could wait for what waits for the sum
+    assign sum_wait = wants_sum && !(t_empty && u_free) && en && !t_valid;
 
     assign mem_re     = offers && present;
     assign mem_own    = own;
@@ -488,7 +489,6 @@ module inc_eager_tree #(
     localparam AT_PRESENT = META_W - 2;
     wire [META_W-1:0] visit_meta = {last_visit, present, visit_node, visit_level, levels, merging, kind};
 
-    reg               t_valid;
     reg  [META_W-1:0] t_meta;
     wire              t_go, src_valid;
     wire [META_W-1:0] src_meta;
