@@ -744,7 +744,7 @@ module inc_eager_tree #(
         end
     end
 
-    wire unused_bits = &{1'b0, v_chain[STAGES], tag_chain[STAGES*TAG_W+TAG_W-1 -: TAG_W], address, wb_address, child, r_present, p_r_bad,
+    wire unused_bits = &{1'b0, v_chain[STAGES], tag_chain[STAGES*TAG_W+TAG_W-1 -: TAG_W], address, wb_address, child, r_valid, r_present, at, p_r_bad,
                          p_r_node, p_u_node, p_kind, p_r_merge, p_u_merge, p_u_last};
 
 endmodule

@@ -52,6 +52,9 @@ func Reproducible() []string {
 	return append(Every(), "accumulate=reproducible", "members=5", "ports=5", "buffer_bytes=49152", "lanes=4", "ecc=true", "payload_banks=2")
 }
 
+// Eager is Reproducible with a tree that merges siblings as soon as both are complete, and payloads that leave it the time.
+func Eager() []string { return append(Reproducible(), "eager_tree=true") }
+
 // Protected is Every with a payload memory that corrects errors.
 func Protected() []string { return append(Every(), "ecc=true") }
 
@@ -76,7 +79,10 @@ func Models() []Model {
 
 // RareModels are those that `make test` does without.
 func RareModels() []Model {
-	return []Model{{Name: "mini1", Preset: "mini1", Faults: slices.Concat(messageFaults(), cutFaults())}}
+	return []Model{
+		{Name: "mini1", Preset: "mini1", Faults: slices.Concat(messageFaults(), cutFaults())},
+		{Name: "eager", Preset: "mini", Sets: Eager(), Whole: true, Faults: eagerFaults()},
+	}
 }
 
 // The files that faults are planted in.
@@ -118,6 +124,8 @@ const (
 	fileSteps          = "rtl/inc_frame_steps.v"
 	fileTake           = "rtl/inc_take_row.v"
 	fileTranslate      = "rtl/inc_translate_header.v"
+	fileEagerTree      = "rtl/inc_eager_tree.v"
+	fileMergePlan      = "rtl/inc_merge_plan.v"
 	fileTree           = "rtl/inc_reduce_tree.v"
 	fileWiden          = "rtl/inc_widen.v"
 	fileWork           = "rtl/inc_offer_work.v"
