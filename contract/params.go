@@ -59,6 +59,8 @@ type Params struct {
 	InBand bool `json:"in_band"`
 	// Park tells that groups can be parked (docs/parking.md).
 	Park bool `json:"park,omitempty"`
+	// EagerTree tells that a reproducible engine's tree merges siblings as soon as both are complete.
+	EagerTree bool `json:"eager_tree,omitempty"`
 	// PortBytes is the width of a port of the switch top in bytes a beat, with a queue of frames in either direction; 0 if a port is as wide
 	// as the bus and has none. PortDrop tells that a queue without room drops a frame, instead of keeping the sender waiting.
 	PortBytes int  `json:"port_bytes,omitempty"`

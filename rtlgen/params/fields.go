@@ -281,6 +281,13 @@ func fields() []field {
 			get:     func(p *Params) string { return strconv.FormatBool(p.Park) },
 			setBool: func(p *Params, v bool) { p.Park = v },
 		},
+		{
+			key: "eager_tree", kind: kindBool, def: "false", quiet: true,
+			doc: "With accumulate: reproducible, in Modes II and III: whether siblings of the tree are merged as soon as both are complete, while nothing else is added, so that " +
+				"the last contribution waits for one addition a level. Without, the tree is reduced when a slot is complete. Sums are the same.",
+			get:     func(p *Params) string { return strconv.FormatBool(p.EagerTree) },
+			setBool: func(p *Params, v bool) { p.EagerTree = v },
+		},
 		integer(func(p *Params) *int { return &p.PortBytes }, field{
 			key: "port_bytes", def: "0", quiet: true, lo: 0, hi: maxBusBytes, pow2: true,
 			doc: "Width of a port of the switch in bytes a beat, up to bus_bytes, with a queue of whole frames in either direction (docs/ports.md). 0: ports as " +

@@ -145,6 +145,8 @@ type Params struct {
 	InBand bool `yaml:"in_band" json:"in_band"`
 	// Park says whether groups can be parked: give up their slots and keep their connections.
 	Park bool `yaml:"park" json:"park,omitempty"`
+	// EagerTree says whether the tree of a Reproducible engine merges siblings as soon as both are complete.
+	EagerTree bool `yaml:"eager_tree" json:"eager_tree,omitempty"`
 	// PortBytes is the width of a port in bytes a beat, with a queue of frames in either direction; 0 for ports as wide as the bus, without queues.
 	PortBytes int `yaml:"port_bytes" json:"port_bytes,omitempty"`
 	// PortDrop says whether a port's queue without room drops a frame, instead of keeping the sender waiting.
@@ -201,7 +203,7 @@ func (p Params) Contract() contract.Params {
 		Name:    p.Name, Mode: p.Mode, BusBytes: p.BusBytes, Lanes: p.Lanes, DTypes: words(p.DTypes), Ops: words(p.Ops),
 		Accumulate: string(p.Accumulate), BufferBytes: p.BufferBytes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes,
 		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
-		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand, Park: p.Park,
+		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand, Park: p.Park, EagerTree: p.EagerTree,
 		PortBytes: p.PortBytes, PortDrop: p.PortDrop, VLAN: p.VLAN, PortClockMHz: p.PortClockMHz,
 	}
 }

@@ -30,6 +30,7 @@ func (p Params) check(bad map[string]bool) Problems {
 	c.payload()
 	c.adders()
 	c.ports()
+	c.tree()
 	c.tags()
 	return c.out
 }
@@ -85,6 +86,17 @@ func (c *checker) engines() {
 	if p := c.p; p.Engines > 1 && pow2(p.Groups) != p.Groups {
 		c.refuse("groups", strconv.Itoa(p.Groups), fmt.Sprintf("a power of two with engines: %d", p.Engines),
 			"the bits of a queue pair number above those that name the group name the engine")
+	}
+}
+
+// tree looks at what an eager tree does not go with.
+func (c *checker) tree() {
+	switch p := c.p; {
+	case !p.EagerTree || !c.ok("eager_tree"):
+	case p.Accumulate != Reproducible && c.ok("accumulate"):
+		c.refuse("eager_tree", "true", fmt.Sprintf("false with accumulate: %s", p.Accumulate), "sums in the order of arrival have no tree")
+	case p.Mode == 1 && c.ok("mode"):
+		c.refuse("eager_tree", "true", "false with mode 1", "pairs of a message's packets are not known to be complete")
 	}
 }
 
