@@ -28,6 +28,7 @@ func NewModel(p Params) (Model, error) {
 	b.routes()
 	b.pipes()
 	b.messages()
+	b.interrupts()
 	b.ports()
 	b.endpoints()
 	if all.EngineCount() > 1 {

@@ -65,6 +65,8 @@ type Params struct {
 	PortDrop  bool `json:"port_drop,omitempty"`
 	// VLAN tells that endpoints' records have 802.1Q tags.
 	VLAN bool `json:"vlan,omitempty"`
+	// Interrupts tells that there is an interrupt line (docs/interrupts.md).
+	Interrupts bool `json:"interrupts,omitempty"`
 	// PortClockMHz are the clocks of the ports, one for all or one a port; none if they have that of the engine.
 	PortClockMHz []float64 `json:"port_clock_mhz,omitempty"`
 	// Engines is how many engines the switch has (docs/engines.md), each of which has what the other parameters say; 0 stands for 1.

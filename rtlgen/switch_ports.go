@@ -8,6 +8,7 @@ import (
 	"incforge/contract"
 	"incforge/hdl/cdc"
 	"incforge/hdl/graph"
+	"incforge/hdl/interrupts"
 	"incforge/hdl/leaf"
 	"incforge/hdl/stream"
 	"incforge/rtlgen/params"
@@ -18,11 +19,13 @@ import (
 type portQueues struct {
 	rx, tx []*graph.Instance
 	regs   *graph.Instance
+	// interrupts are the registers of what queues dropped, if there is an interrupt line.
+	interrupts *graph.Instance
 }
 
-func addPortQueues(c *graph.Composite, p params.Params, addrBits int) portQueues {
+func addPortQueues(c *graph.Composite, p params.Params, addrBits int) *portQueues {
 	d := p.Derived()
-	q := portQueues{regs: c.Add("u_port_regs", stream.PortRegs{AxilW: addrBits, Ports: p.Ports, Kinds: len(contract.PortCounters())})}
+	q := &portQueues{regs: c.Add("u_port_regs", stream.PortRegs{AxilW: addrBits, Ports: p.Ports, Kinds: len(contract.PortCounters())})}
 	in := stream.PortRx{PortBytes: p.PortBytes, Bytes: p.BusBytes, DepthW: d.PortAddrBits, MaxBytes: d.PortFrameBytes, Stall: contract.PortHangCycles,
 		Drop: leaf.Bit(p.PortDrop)}
 	out := stream.PortTx{PortBytes: p.PortBytes, Bytes: p.BusBytes, DepthW: d.PortAddrBits, Drop: leaf.Bit(p.PortDrop)}
@@ -33,6 +36,9 @@ func addPortQueues(c *graph.Composite, p params.Params, addrBits int) portQueues
 		}
 		q.rx = append(q.rx, c.Add(fmt.Sprintf("u_rx_p%d", i), rx))
 		q.tx = append(q.tx, c.Add(fmt.Sprintf("u_tx_p%d", i), tx))
+	}
+	if p.Interrupts {
+		q.interrupts = c.Add("u_port_interrupts", interrupts.At(addrBits, contract.PortInterruptBase, len(contract.PortCauses())))
 	}
 	return q
 }
@@ -77,7 +83,7 @@ func portSides(c *graph.Composite, p params.Params) []portSide {
 }
 
 // wire connects the queues with the ports outside, with what join joins those of a port to, and with the registers behind the ports'.
-func (q portQueues) wire(c *graph.Composite, p params.Params, join func(port int, rx, tx *graph.Instance), engine *graph.Instance) {
+func (q *portQueues) wire(c *graph.Composite, p params.Params, join func(port int, rx, tx *graph.Instance), engine *graph.Instance) {
 	beat := graph.Shape{Data: 8 * p.PortBytes, Keep: p.PortBytes, Last: true}
 	marked := beat
 	marked.User = 1
@@ -95,15 +101,31 @@ func (q portQueues) wire(c *graph.Composite, p params.Params, join func(port int
 		c.Connect(rx.Pin("mon_end"), side.end)
 		c.Connect(rx.Pin("mon_drop"), side.drop)
 		join(i, rx, tx)
-		for k, pin := range []graph.Pin{rx.Pin("count_frame"), rx.Pin("count_error"), rx.Pin("count_long"), rx.Pin("count_hung"), rx.Pin("count_full"),
-			tx.Pin("count_frame"), tx.Pin("count_full")} {
-			c.Connect(pin, q.regs.Pin("count").Bit(i*len(contract.PortCounters())+k))
+		for k, counter := range contract.PortCounters() {
+			c.Connect(q.count(i, counter.Name), q.regs.Pin("count").Bit(i*len(contract.PortCounters())+k))
 		}
 	}
-	c.Link(c, q.regs, "s_axil_")
-	c.Link(q.regs, c, "s_axil_")
+	if q.interrupts == nil {
+		c.Link(c, q.regs, "s_axil_")
+		c.Link(q.regs, c, "s_axil_")
+	} else {
+		before(c, q.interrupts, q.regs)
+		q.calls(c)
+	}
 	c.LinkAs(q.regs, "m_axil_", engine, "s_axil_")
 	c.LinkAs(engine, "s_axil_", q.regs, "m_axil_")
+}
+
+// count is what steps a counter of a port.
+func (q *portQueues) count(port int, counter string) graph.Pin {
+	switch counter {
+	case "PORT_TX_FRAMES":
+		return q.tx[port].Pin("count_frame")
+	case "PORT_TX_FULL":
+		return q.tx[port].Pin("count_full")
+	}
+	return q.rx[port].Pin(map[string]string{"PORT_RX_FRAMES": "count_frame", "PORT_RX_ERROR": "count_error", "PORT_RX_LONG": "count_long",
+		"PORT_RX_HUNG": "count_hung", "PORT_RX_FULL": "count_full"}[counter])
 }
 
 // turns joins the queues of a port with the arbiter and the demultiplexer of one engine.

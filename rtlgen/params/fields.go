@@ -311,6 +311,12 @@ func fields() []field {
 			get:     func(p *Params) string { return strconv.FormatBool(p.VLAN) },
 			setBool: func(p *Params, v bool) { p.VLAN = v },
 		},
+		{
+			key: "interrupts", kind: kindBool, def: "false", quiet: true,
+			doc:     "Whether both tops have an interrupt line, with registers of what happened and what of it raises the line (docs/interrupts.md).",
+			get:     func(p *Params) string { return strconv.FormatBool(p.Interrupts) },
+			setBool: func(p *Params, v bool) { p.Interrupts = v },
+		},
 		integer(func(p *Params) *int { return &p.Engines }, field{
 			key: "engines", def: "1", quiet: true, lo: 1, hi: contract.MaxEngines,
 			doc:    "How many engines the switch has, each of which has what the other keys say (docs/engines.md). With several, groups is a power of two.",

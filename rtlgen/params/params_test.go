@@ -212,6 +212,8 @@ func TestBadInput(t *testing.T) {
 			`--set vlan=true: vlan: true: must be false with mode 1: no block takes tags off and puts them on around Mode I's messages`},
 		{"tags with two engines", base, []string{"vlan=true", "engines=2"},
 			`--set vlan=true: vlan: true: must be false with engines: 2: what gives a frame to its engine looks for the queue pair number where a frame without a tag has it`},
+		{"interrupts by number", base, []string{"interrupts=2"},
+			`--set interrupts=2: interrupts: 2: must be true or false: this is a whole number`},
 		{"tags in words", base, []string{"vlan=trunk"},
 			`--set vlan=trunk: vlan: trunk: must be true or false: this is a string`},
 		{"a port of six bytes", base, []string{"port_bytes=6"},
@@ -270,7 +272,7 @@ func TestBadInput(t *testing.T) {
       | ^
 x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, port_bytes, port_drop, port_clock_mhz, vlan, engines
+			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, port_bytes, port_drop, port_clock_mhz, vlan, interrupts, engines
    22 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
@@ -286,7 +288,7 @@ x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
    22 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, port_bytes, port_drop, port_clock_mhz, vlan, engines
+			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, port_bytes, port_drop, port_clock_mhz, vlan, interrupts, engines
    22 | <<: {groups: 3}
       | ^`},
 		{"several at once, in the order of the file", spoil(t, base, "mode: 7", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
@@ -780,6 +782,7 @@ func drawn(t *rapid.T) Params {
 	}
 	p.VLAN = rapid.IntRange(0, 3).Draw(t, "vlan") == 0
 	p.Park = rapid.IntRange(0, 3).Draw(t, "park") == 0
+	p.Interrupts = rapid.IntRange(0, 3).Draw(t, "interrupts") == 0
 	p.PayloadBanks = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 2, 2, 4, 4, 16, 3}).Draw(t, "banks")
 	return p
 }
