@@ -61,6 +61,8 @@ type Board struct {
 	logSize int
 	// injected: errors were injected into the payload memory (register ECC_INJECT); doubled: some were double errors.
 	injected, doubled bool
+	// uncertain: causes of interrupts were cleared while frames were inside.
+	uncertain bool
 }
 
 // logBytes bounds a Board's log of frames; the oldest are dropped first.

@@ -31,6 +31,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "registers written at random, any address, value and strobes: one group stays exact, and nobody without a part is sent anything"},
 		{Name: "starts-together", Run: startsTogether, Needs: rig.NeedGroups(2),
 			Doc: "all groups are started anew, none waiting for another: they are taken one after the other, and each works"},
+		{Name: "interrupts", Run: interrupts, Needs: needInterrupts,
+			Doc: "what can happen to an engine sets its cause alone, and raises the line while it is set and enabled"},
 		{Name: "port-turns", Run: portTurns, Needs: rig.All(needPorts(2), needOneClock),
 			Doc: "frames wait at all ports at once: a port that waits is served after at most one frame of each other port"},
 		{Name: "port-troubles", Run: portTroubles, Needs: rig.ModeII(needQueues),
