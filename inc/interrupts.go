@@ -2,7 +2,10 @@
 
 package inc
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Cause is something that happened and for which software may want to be called (docs/interrupts.md). Register fields are found by the name.
 type Cause uint8
@@ -59,6 +62,11 @@ func (c Cause) counters() []Counter {
 		return []Counter{Timeout}
 	}
 	return nil
+}
+
+// Follows tells whether a step of the counter of that name is an event of the cause.
+func (c Cause) Follows(counter string) bool {
+	return slices.ContainsFunc(c.counters(), func(n Counter) bool { return n.String() == counter })
 }
 
 // interrupts are what an engine's interrupt line depends on.

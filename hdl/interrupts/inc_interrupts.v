@@ -8,6 +8,7 @@
 //   order       an event in the cycle in which its cause is cleared stays
 //   line        high while a cause is set and enabled
 //   latency     an event … its cause 1 cycle, the line 2; CLEAR or ENABLE written … the line 2 cycles behind the write response at most
+//   throughput  an event of each cause a cycle
 //   access      as inc_page: all that is not of the page is answered by whoever is behind m_axil
 //   stall       none
 //   reset       no cause, none enabled, line low

@@ -88,7 +88,7 @@ module inc_page #(
 `endif
 
     localparam [1:0] OKAY = 2'b00, SLVERR = 2'b10;
-    localparam [AXIL_W-PAGE_W-1:0] HERE = PAGE;
+    localparam [AXIL_W-PAGE_W-1:0] HERE = PAGE[AXIL_W-PAGE_W-1:0];
 
     // Writes: address and data are collected, then answered here or passed on.
     localparam [1:0] W_IDLE = 2'd0, W_SENT = 2'd1, W_ANSWER = 2'd2;
