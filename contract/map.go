@@ -30,6 +30,7 @@ func NewModel(p Params) (Model, error) {
 	b.messages()
 	b.interrupts()
 	b.ports()
+	b.priorities()
 	b.endpoints()
 	if all.EngineCount() > 1 {
 		return b.m.windows(all), nil

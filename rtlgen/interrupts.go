@@ -18,19 +18,20 @@ const irqPort = "irq"
 // registerBus joins the register bus of a core with the first of its blocks of registers, behind that of the interrupts if there is one.
 func (b *blocks) registerBus(c *graph.Composite, first *graph.Instance) {
 	if b.interrupts == nil {
-		c.Link(c, first, "s_axil_")
-		c.Link(first, c, "s_axil_")
+		chain(c, first)
 		return
 	}
-	before(c, b.interrupts, first)
+	chain(c, b.interrupts, first)
 }
 
-// before puts a block of registers between the register bus of a top and the next.
-func before(c *graph.Composite, block, next *graph.Instance) {
-	c.Link(c, block, "s_axil_")
-	c.Link(block, c, "s_axil_")
-	c.LinkAs(block, "m_axil_", next, "s_axil_")
-	c.LinkAs(next, "s_axil_", block, "m_axil_")
+// chain joins the register bus of a top with blocks of registers, one behind the other.
+func chain(c *graph.Composite, blocks ...*graph.Instance) {
+	c.Link(c, blocks[0], "s_axil_")
+	c.Link(blocks[0], c, "s_axil_")
+	for i, next := range blocks[1:] {
+		c.LinkAs(blocks[i], "m_axil_", next, "s_axil_")
+		c.LinkAs(next, "s_axil_", blocks[i], "m_axil_")
+	}
 }
 
 // irqOutput is the interrupt line out of a top.
