@@ -64,10 +64,10 @@ module inc_priority_class #(
     wire here    = BYTES > 8 || !first_reg;
     wire decides = push && !seen_reg && (here || s_axis_tlast);
     wire [31:0] said = s_axis_tdata[8*FROM +: 32];
-    wire tagged  = said[15:0] == 16'h0081;
+    wire has_tag = said[15:0] == 16'h0081;
     wire ipv4    = said[15:0] == 16'h0008 && said[23:20] == 4'd4;
     // {PCP, its place behind the DSCPs'}
-    wire [6:0] key = !(here && s_axis_tkeep[FROM+3]) ? 7'd64 : tagged ? {4'b1000, said[23:21]} : ipv4 ? {1'b0, said[31:26]} : 7'd64;
+    wire [6:0] key = !(here && s_axis_tkeep[FROM+3]) ? 7'd64 : has_tag ? {4'b1000, said[23:21]} : ipv4 ? {1'b0, said[31:26]} : 7'd64;
 
     wire beat_valid, key_valid, key_room;
     wire [9*BYTES:0] beat;
@@ -94,7 +94,7 @@ module inc_priority_class #(
         .data      (of),
         .pop       (pop && m_axis_tlast)
     );
-    wire unused_room = &{1'b0, key_room};
+    wire unused_bits = &{1'b0, key_room, said};
 
     // A frame's priority is looked up at its first beat and stays.
     reg                inside_reg;

@@ -32,6 +32,8 @@ type Reference struct {
 	// copies are those of each engine, roundCopy of what went round them.
 	copies    [inc.MaxEngines]inc.Counters
 	roundCopy uint64
+	// priorities are those of frames that leave.
+	priorities inc.Priorities
 	// overlap: the group's last start was refused because of its slots.
 	overlap []bool
 	// undrained: the group's last park was refused because it was not drained.
@@ -259,7 +261,7 @@ func (r *Reference) Reset() error {
 		return fmt.Errorf("reference: %w", err)
 	}
 	eng.SetManual(true)
-	r.eng = eng
+	r.eng, r.priorities = eng, inc.Priorities{}
 	r.copy, r.copies, r.roundCopy = inc.Counters{}, [inc.MaxEngines]inc.Counters{}, 0
 	r.regs = map[uint32]uint32{}
 	r.overlap, r.undrained = make([]bool, p.AllGroups()), make([]bool, p.AllGroups())
@@ -375,6 +377,12 @@ func (r *Reference) call(register string, engine int, v uint32) {
 	}
 }
 
+// Priority is that of a frame on the way out of a port, as the registers say.
+func (r *Reference) Priority(frame []byte) int { return int(r.priorities.Of(frame)) }
+
+// Pause is not for the reference, whose ports have no queues.
+func (r *Reference) Pause(int, uint32) bool { return false }
+
 // Trouble is not for the reference, whose ports are perfect.
 func (r *Reference) Trouble(int, Trouble) bool { return false }
 
@@ -475,6 +483,10 @@ func (r *Reference) Write(addr, value uint32, strobes uint8) error {
 		if r.held() {
 			r.snapshot()
 		}
+	case name == "PRIORITY_DSCP":
+		r.priorities.DSCP[i] = uint8(v)
+	case name == "PRIORITY_PCP":
+		r.priorities.PCP[i] = uint8(v)
 	case name == "IRQ_ENABLE", name == "IRQ_CLEAR":
 		r.call(name, i, v)
 	case name == "CTRL":

@@ -29,7 +29,8 @@ type RTL struct {
 	sinks  []*axis.Sink
 	tvalid []*sim.Port // of the outputs
 	rst    *sim.Port
-	irq    *sim.Port // nil if there is none
+	irq    *sim.Port   // nil if there is none
+	pause  []*sim.Port // of the ports' queues, one for all or one a port; none without queues
 	core   bool
 
 	// what several engines report lies side by side, engine 0 lowest; of mon_valid and mon_port what goes round them is the highest
@@ -109,6 +110,7 @@ func (d *RTL) attach(seed uint64) {
 	}
 	if d.queues() {
 		d.watchQueues()
+		d.pauses()
 	}
 	if !d.core {
 		d.model.OnReact(d.onMonitor) // after every source has reported what it sent

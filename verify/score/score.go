@@ -113,6 +113,8 @@ func (b *Board) forget() {
 	lines := perEngine
 	if n := b.ref.Engine().Engines(); n > 1 {
 		lines = perEngine*n + 1
+	} else if n := b.man.Params.PriorityCount(); n > 1 {
+		lines = perEngine * n
 	}
 	for i := range b.ports {
 		b.ports[i] = port{owed: make([][]dut.Frame, lines), places: []place{{}}}

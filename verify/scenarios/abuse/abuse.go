@@ -33,6 +33,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "all groups are started anew, none waiting for another: they are taken one after the other, and each works"},
 		{Name: "interrupts", Run: interrupts, Needs: needInterrupts,
 			Doc: "what can happen to an engine sets its cause alone, and raises the line while it is set and enabled"},
+		{Name: "priorities", Run: priorities, Needs: needPriorities,
+			Doc: "frames of every priority leave by one port: what is paused waits and holds nothing else up, and of what waited the highest leaves first"},
 		{Name: "port-turns", Run: portTurns, Needs: rig.All(needPorts(2), needOneClock),
 			Doc: "frames wait at all ports at once: a port that waits is served after at most one frame of each other port"},
 		{Name: "port-troubles", Run: portTroubles, Needs: rig.ModeII(needQueues),
