@@ -176,6 +176,9 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 			return nil, err
 		}
 	}
+	if p.Interrupts {
+		b.interrupts = addInterrupts(c, p, model.AddrBits)
+	}
 	b.receive(c, in)
 	b.judge(c)
 	ranges(c, p, d, b.steps, b.decide, slots, translate)
@@ -229,6 +232,8 @@ type blocks struct {
 	csrs *graph.Instance
 	// 802.1Q tags, if there are any
 	tags *tags
+	// the interrupts, if there are any
+	interrupts *graph.Instance
 }
 
 // receive connects the way in: beats go to all who need them, as long as all have room.
@@ -386,5 +391,8 @@ func addModeII(c *graph.Composite, p params.Params, counters int) modeBlocks {
 			c.Open(b.csrs.Pin(name), "no pipes")
 		}
 		c.Tie(b.csrs.Pin("grp_failed"), 0)
+		if b.interrupts != nil {
+			b.calls(c, p, b.slots, nil)
+		}
 	}}
 }

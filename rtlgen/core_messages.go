@@ -75,6 +75,9 @@ func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeB
 		m.payload(c, b)
 		m.headers(c, b)
 		m.registers(c, b)
+		if b.interrupts != nil {
+			b.calls(c, p, m.front, m.send)
+		}
 		for _, o := range monitor(d) {
 			c.Output(o.name, o.bits, graph.Doc(o.doc))
 		}
@@ -160,8 +163,7 @@ func (m *messageBlocks) headers(c *graph.Composite, b *blocks) {
 
 // registers connects those that Mode I adds, before Mode III's.
 func (m *messageBlocks) registers(c *graph.Composite, b *blocks) {
-	c.Link(c, m.front, "s_axil_")
-	c.Link(m.front, c, "s_axil_")
+	b.registerBus(c, m.front)
 	c.LinkAs(m.front, "m_axil_", b.csrs, "s_axil_")
 	c.LinkAs(b.csrs, "s_axil_", m.front, "m_axil_")
 	c.Connect(b.csrs.Pin("ready"), m.front.Pin("ready"))

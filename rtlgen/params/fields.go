@@ -318,6 +318,18 @@ func fields() []field {
 			get:     func(p *Params) string { return strconv.FormatBool(p.VLAN) },
 			setBool: func(p *Params, v bool) { p.VLAN = v },
 		},
+		integer(func(p *Params) *int { return &p.Priorities }, field{
+			key: "priorities", def: "1", quiet: true, lo: 1, hi: contract.MaxPriorities, pow2: true,
+			doc: "Queues that a port has on the way out, one a priority, with port_bytes and one engine: a table of registers gives a frame its priority by DSCP or " +
+				"PCP, and each is paused by itself (docs/ports.md).",
+			reason: because("a priority's number is up to three bits of a table's word"),
+		}),
+		{
+			key: "interrupts", kind: kindBool, def: "false", quiet: true,
+			doc:     "Whether both tops have an interrupt line, with registers of what happened and what of it raises the line (docs/interrupts.md).",
+			get:     func(p *Params) string { return strconv.FormatBool(p.Interrupts) },
+			setBool: func(p *Params, v bool) { p.Interrupts = v },
+		},
 		integer(func(p *Params) *int { return &p.Engines }, field{
 			key: "engines", def: "1", quiet: true, lo: 1, hi: contract.MaxEngines,
 			doc:    "How many engines the switch has, each of which has what the other keys say (docs/engines.md). With several, groups is a power of two.",

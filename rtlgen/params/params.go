@@ -153,6 +153,10 @@ type Params struct {
 	PortDrop bool `yaml:"port_drop" json:"port_drop,omitempty"`
 	// PortClockMHz are the clocks of the ports in MHz: one for all, or one a port; nil if they have that of the engine.
 	PortClockMHz []float64 `yaml:"port_clock_mhz" json:"port_clock_mhz,omitempty"`
+	// Priorities is how many queues a port has on the way out, one a priority: 1, 2, 4 or 8.
+	Priorities int `yaml:"priorities" json:"priorities,omitempty"`
+	// Interrupts says whether there is an interrupt line, with registers of what happened and what of it raises the line.
+	Interrupts bool `yaml:"interrupts" json:"interrupts,omitempty"`
 	// VLAN says whether frames may have an 802.1Q tag, and endpoints' records say which.
 	VLAN bool `yaml:"vlan" json:"vlan,omitempty"`
 	// Engines is how many engines the switch has, each of which has what the other parameters say; 0 stands for 1.
@@ -194,9 +198,12 @@ func (p Params) Digest() string {
 
 // Contract returns p as it crosses to everybody else.
 func (p Params) Contract() contract.Params {
-	engines := p.Engines
+	engines, priorities := p.Engines, p.Priorities
 	if engines == 1 {
 		engines = 0
+	}
+	if priorities == 1 {
+		priorities = 0
 	}
 	return contract.Params{
 		Engines: engines,
@@ -204,7 +211,7 @@ func (p Params) Contract() contract.Params {
 		Accumulate: string(p.Accumulate), BufferBytes: p.BufferBytes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes,
 		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
 		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand, Park: p.Park, EagerTree: p.EagerTree,
-		PortBytes: p.PortBytes, PortDrop: p.PortDrop, VLAN: p.VLAN, PortClockMHz: p.PortClockMHz,
+		PortBytes: p.PortBytes, PortDrop: p.PortDrop, VLAN: p.VLAN, Interrupts: p.Interrupts, Priorities: priorities, PortClockMHz: p.PortClockMHz,
 	}
 }
 

@@ -25,6 +25,7 @@ func (p Params) check(bad map[string]bool) Problems {
 	}
 	c.each()
 	c.engines()
+	c.priorities()
 	c.datapath()
 	c.buffer()
 	c.payload()
@@ -97,6 +98,18 @@ func (c *checker) tree() {
 		c.refuse("eager_tree", "true", fmt.Sprintf("false with accumulate: %s", p.Accumulate), "sums in the order of arrival have no tree")
 	case p.Mode == 1 && c.ok("mode"):
 		c.refuse("eager_tree", "true", "false with mode 1", "pairs of a message's packets are not known to be complete")
+	}
+}
+
+// priorities looks at what several of them need.
+func (c *checker) priorities() {
+	switch p := c.p; {
+	case p.Priorities == 1 || !c.ok("priorities"):
+	case p.PortBytes == 0 && c.ok("port_bytes"):
+		c.refuse("priorities", strconv.Itoa(p.Priorities), "1 with port_bytes: 0", "a port without queues has no order to choose")
+	case p.Engines > 1 && c.ok("engines"):
+		c.refuse("priorities", strconv.Itoa(p.Priorities), fmt.Sprintf("1 with engines: %d", p.Engines),
+			"frames of several engines that share a port's queues of priorities have no order that anything could judge")
 	}
 }
 
