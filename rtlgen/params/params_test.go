@@ -219,7 +219,7 @@ func TestBadInput(t *testing.T) {
 		{"priorities of two engines", base, []string{"port_bytes=2", "priorities=2", "engines=2"},
 			`--set priorities=2: priorities: 2: must be 1 with engines: 2: frames of several engines that share a port's queues of priorities have no order that anything could judge`},
 		{"interrupts by number", base, []string{"interrupts=2"},
-			`--set interrupts=2: interrupts: 2: must be true or false: this is a whole number`},
+			`--set interrupts=2: interrupts: 2: must be true or false: this is an integer`},
 		{"tags in words", base, []string{"vlan=trunk"},
 			`--set vlan=trunk: vlan: trunk: must be true or false: this is a string`},
 		{"a port of six bytes", base, []string{"port_bytes=6"},
@@ -418,7 +418,7 @@ func TestGoodInput(t *testing.T) {
 	t.Parallel()
 	mini := Params{Name: "mini", Mode: 2, BusBytes: 8, Lanes: 2, DTypes: []DType{contract.INT32}, Ops: []Op{contract.SUM}, Accumulate: InPlace,
 		BufferBytes: 16384, Groups: 2, Members: 4, Ports: 4, MTUBytes: 1024, WindowPackets: 4, ClockMHz: 250, ICRCCheck: true, Memory: MemoryAuto,
-		Technology: FPGA, PayloadBanks: 1, InBand: true, Engines: 1}
+		Technology: FPGA, PayloadBanks: 1, InBand: true, Priorities: 1, Engines: 1}
 	with := func(change func(*Params)) Params {
 		p := mini
 		change(&p)
@@ -789,6 +789,10 @@ func drawn(t *rapid.T) Params {
 	p.VLAN = rapid.IntRange(0, 3).Draw(t, "vlan") == 0
 	p.Park = rapid.IntRange(0, 3).Draw(t, "park") == 0
 	p.Interrupts = rapid.IntRange(0, 3).Draw(t, "interrupts") == 0
+	p.Priorities = 1
+	if p.PortBytes > 0 && p.Engines == 1 || rapid.IntRange(0, 9).Draw(t, "prior") == 0 {
+		p.Priorities = rapid.SampledFrom([]int{1, 1, 1, 1, 2, 4, 8, 3, 16}).Draw(t, "priorities")
+	}
 	p.PayloadBanks = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 2, 2, 4, 4, 16, 3}).Draw(t, "banks")
 	return p
 }
