@@ -171,13 +171,8 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	b := blocks{gate: gate, parse: parse, icrcCheck: icrcCheck, rxStep: rxStep, rxResidue: rxResidue, lookup: lookup, packets: packets,
 		steps: mode.parts.Steps, decide: mode.decide, work: mode.parts.Work, messages: mode.messages, acks: acks, slots: slots, aggregate: aggregate,
 		replicate: replicate, translate: translate, join: join, icrcInsert: icrcInsert, txStep: txStep, txTail: txTail, send: send, csrs: csrs}
-	if p.VLAN {
-		if b.tags, err = addTags(c, p, model); err != nil {
-			return nil, err
-		}
-	}
-	if p.Interrupts {
-		b.interrupts = addInterrupts(c, p, model.AddrBits)
+	if err := b.options(c, p, model); err != nil {
+		return nil, err
 	}
 	b.receive(c, in)
 	b.judge(c)
@@ -190,6 +185,17 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		b.park(c, p)
 	}
 	return c.Build()
+}
+
+// options adds what an engine has only if it is asked for.
+func (b *blocks) options(c *graph.Composite, p params.Params, model contract.Model) (err error) {
+	if p.Interrupts {
+		b.interrupts = addInterrupts(c, p, model.AddrBits)
+	}
+	if p.VLAN {
+		b.tags, err = addTags(c, p, model)
+	}
+	return err
 }
 
 // modeBlocks are what a mode adds to the graph.

@@ -153,12 +153,12 @@ type Params struct {
 	PortDrop bool `yaml:"port_drop" json:"port_drop,omitempty"`
 	// PortClockMHz are the clocks of the ports in MHz: one for all, or one a port; nil if they have that of the engine.
 	PortClockMHz []float64 `yaml:"port_clock_mhz" json:"port_clock_mhz,omitempty"`
+	// VLAN says whether frames may have an 802.1Q tag, and endpoints' records say which.
+	VLAN bool `yaml:"vlan" json:"vlan,omitempty"`
 	// Priorities is how many queues a port has on the way out, one a priority: 1, 2, 4 or 8.
 	Priorities int `yaml:"priorities" json:"priorities,omitempty"`
 	// Interrupts says whether there is an interrupt line, with registers of what happened and what of it raises the line.
 	Interrupts bool `yaml:"interrupts" json:"interrupts,omitempty"`
-	// VLAN says whether frames may have an 802.1Q tag, and endpoints' records say which.
-	VLAN bool `yaml:"vlan" json:"vlan,omitempty"`
 	// Engines is how many engines the switch has, each of which has what the other parameters say; 0 stands for 1.
 	Engines int `yaml:"engines" json:"engines,omitempty"`
 }

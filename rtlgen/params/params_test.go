@@ -790,6 +790,10 @@ func drawn(t *rapid.T) Params {
 	p.Park = rapid.IntRange(0, 3).Draw(t, "park") == 0
 	p.EagerTree = p.Accumulate == Reproducible && rapid.IntRange(0, 3).Draw(t, "eager tree") == 0
 	p.Interrupts = rapid.IntRange(0, 3).Draw(t, "interrupts") == 0
+	p.Priorities = 1
+	if p.PortBytes > 0 && p.Engines == 1 || rapid.IntRange(0, 9).Draw(t, "prior") == 0 {
+		p.Priorities = rapid.SampledFrom([]int{1, 1, 1, 1, 2, 4, 8, 3, 16}).Draw(t, "priorities")
+	}
 	p.PayloadBanks = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 2, 2, 4, 4, 16, 3}).Draw(t, "banks")
 	return p
 }

@@ -18,6 +18,9 @@ func needPriorities(p contract.Params) string {
 	return ""
 }
 
+// pausedCycles is how long a port is paused: more than frames take that may leave, and less than what the scoreboard takes for a frame that never leaves.
+const pausedCycles = 1200
+
 // priorities sends frames of every priority out of one port: what is paused waits, the rest leaves, a port that is free again sends the highest first,
 // and a group whose members' frames have another priority than what is paused is not held up. The scoreboard knows the order within each.
 func priorities(t *rig.T) {
@@ -52,7 +55,7 @@ func priorities(t *rig.T) {
 				sent[k]++
 				e.Put(ofPriority(t, k, n))
 			}
-			left := count(e, n, 4000)
+			left := count(e, n, pausedCycles)
 			for k := range n {
 				if want := sent[k] * int(^paused>>k&1); left[k] != want {
 					t.Fatalf("priorities %#x are paused: %d frames of priority %d left, expected %d", paused, left[k], k, want)
