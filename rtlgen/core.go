@@ -141,11 +141,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
 		EOFDelay: endDelay(p), Margin: parser.WordsBehind})
 	counters := len(blockCounters(p))
-	mode := map[int]func(*graph.Composite, params.Params, int) modeBlocks{
-		1: func(c *graph.Composite, p params.Params, counters int) modeBlocks {
-			return addModeI(c, p, model.AddrBits, counters)
-		},
-		2: addModeII, 3: addModeIII}[p.Mode](c, p, counters)
+	mode := addMode(c, p, model.AddrBits, counters)
 	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d)})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
 		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes,
@@ -196,6 +192,18 @@ func (b *blocks) options(c *graph.Composite, p params.Params, model contract.Mod
 		b.tags, err = addTags(c, p, model)
 	}
 	return err
+}
+
+// addMode adds what is the mode's own.
+func addMode(c *graph.Composite, p params.Params, addrBits, counters int) modeBlocks {
+	switch p.Mode {
+	case 1:
+		return addModeI(c, p, addrBits, counters)
+	case 2:
+		return addModeII(c, p, counters)
+	default:
+		return addModeIII(c, p, counters)
+	}
 }
 
 // modeBlocks are what a mode adds to the graph.
