@@ -38,7 +38,10 @@ func TestScenariosOfModeI(t *testing.T) {
 		"park-turns"} {
 		want[name] = "needs park"
 	}
-	want["vlan"], want["message-asks"] = "needs vlan", "needs messages of more than 16 of the shortest packets, the configuration has 16"
+	for _, name := range []string{"interrupts", "priorities", "vlan"} {
+		want[name] = "needs " + name
+	}
+	want["message-asks"] = "needs messages of more than 16 of the shortest packets, the configuration has 16"
 	got := map[string]string{}
 	for _, s := range scenarios.All() {
 		if s.Needs == nil {
