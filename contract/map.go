@@ -104,14 +104,18 @@ func (b *builder) identity() {
 	b.constant("PARAM_SLOTS", "SLOTS", "Number of slots: buffer_bytes / mtu_bytes / PARAM_ARITH.planes.", p.Slots())
 	b.constant("PARAM_WINDOW_PACKETS", "WINDOW", "Parameter window_packets.", p.WindowPackets)
 	types, ops := ElementNames(), OperationNames()
-	b.addSingle(Register{Name: "PARAM_ARITH", Access: RO, Doc: "What the engine computes with.", valueParam: "ARITH", Fields: []Field{
+	arith := []Field{
 		{Name: "dtypes", LSB: 0, Width: len(types), Reset: p.DTypeMask(),
 			Doc: "Parameter dtypes, one bit a type: " + strings.Join(types, ", ") + " from bit 0."},
 		{Name: "ops", LSB: 8, Width: len(ops), Reset: p.OpMask(), Doc: "Parameter ops, one bit an operation: " + strings.Join(ops, ", ") + " from bit 0."},
 		{Name: "reproducible", LSB: 16, Width: 1, Reset: asBit(p.Reproducible()), Doc: "Sums do not depend on the order of arrival."},
 		{Name: "ecc", LSB: 17, Width: 1, Reset: asBit(p.ECC), Doc: "The payload memory has check bits."},
-		{Name: "planes", LSB: 24, Width: 8, Reset: uint32(p.Planes()), Doc: "Payloads of a slot: 1, or one for every pair of members if reproducible."},
-	}})
+	}
+	if p.Park { // which has no register of its own: this one has room, and an engine without park stays what it was
+		arith = append(arith, Field{Name: "park", LSB: 18, Width: 1, Reset: 1, Doc: "Groups can be parked."})
+	}
+	arith = append(arith, Field{Name: "planes", LSB: 24, Width: 8, Reset: uint32(p.Planes()), Doc: "Payloads of a slot: 1, or one for every pair of members if reproducible."})
+	b.addSingle(Register{Name: "PARAM_ARITH", Access: RO, Doc: "What the engine computes with.", valueParam: "ARITH", Fields: arith})
 }
 
 // options adds the settings of the whole engine.

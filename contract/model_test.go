@@ -158,6 +158,7 @@ func TestArithmetic(t *testing.T) {
 		{[]string{"dtypes=INT32", "ops=SUM", "accumulate=in_place"}, 0x01000108, "base to base + 2^log2_n - 1, all below PARAM_SLOTS.", "0 sum", "3 int32"},
 		{[]string{"dtypes=INT32,FP32", "ops=MIN,MAX", "ecc=true"}, 0x01020609, "base to base + 2^log2_n - 1, all below PARAM_SLOTS.",
 			"1 min, 2 max", "0 fp32, 3 int32"},
+		{[]string{"dtypes=INT32", "ops=SUM", "park=true"}, 0x01040108, "base to base + 2^log2_n - 1, all below PARAM_SLOTS.", "0 sum", "3 int32"},
 		{[]string{"dtypes=BF16", "ops=SUM"}, 0x01000104, "base to base + 2^(log2_n+1) - 1: elements are kept as FP32. All are below PARAM_SLOTS.", "0 sum", "2 bf16"},
 		{[]string{"dtypes=FP32,FP16,BF16,INT32", "ops=MAX,MIN,SUM", "accumulate=reproducible", "members=5", "ecc=true"}, 0x0303070F,
 			"base to base + 2^log2_n - 1; of a 16-bit type, and in-band whatever the type, base to base + 2^(log2_n+1) - 1: elements are kept as FP32. All are below PARAM_SLOTS.",

@@ -69,7 +69,9 @@ func TestReferencePassesEveryScenario(t *testing.T) {
 		p.Mode = 3
 		return p
 	}
-	for name, p := range map[string]contract.Params{"mini": synthetic.Mini(), "full": synthetic.Full(), "reproducible": synthetic.Reproducible(),
+	parks := synthetic.Mini()
+	parks.Park = true
+	for name, p := range map[string]contract.Params{"mini": synthetic.Mini(), "mini that parks": parks, "full": synthetic.Full(), "reproducible": synthetic.Reproducible(),
 		"mini in Mode III": inModeIII(synthetic.Mini()), "full in Mode III": inModeIII(synthetic.Full()),
 		"reproducible in Mode III": inModeIII(synthetic.Reproducible()), "mini in Mode I": messages()} {
 		for _, s := range scenarios.All() {

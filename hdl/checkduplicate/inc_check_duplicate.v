@@ -27,8 +27,8 @@
 `ifdef INC_PARK
 //   parking     a frame of a parked group (grp_parked) finds no slot: new data is dropped, and answered with an RNR NAK. While park_valid
 //               stands no frame leaves A but the control of a range that was just opened; when B and C are empty it is looked whether
-//               park_group is drained: park_take comes with the answer, 4 cycles later and as many as the minimum over acknowledgements has
-//               stages. u_lasts has for each group the last PSN that somebody contributed to, and whose acknowledgements count there
+//               park_group is drained: park_take comes with the answer 4 cycles later and as many as it is from ack_rd to ack_ready.
+//               u_lasts has for each group the last PSN that somebody contributed to, and whose acknowledgements count there
 `endif
 //   reset       empty
 //   not done    payload, copies, headers, offsets, and who acknowledged what: it says what is to be done with them

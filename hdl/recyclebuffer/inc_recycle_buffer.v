@@ -23,7 +23,9 @@
 //               two frames. Then the group is parked (grp_parked) and has no units, or grp_undrained says that it is not. grp_unpark[g] does what
 //               a start does but for the states of acknowledgements, endpoints and ranges, and leaves the group parked if it is refused,
 //               with grp_overlap if that is for units of another. grp_busy meanwhile; grp_live stays. Starts come first, then
-//               unparking, then parking, the lowest group first
+//               unparking, then parking, the lowest group first. With nothing else to do: grp_park in cycle 0, park_valid from cycle 2 on;
+//               park_take in cycle n, no grp_busy from cycle n + 1 on. grp_unpark in cycle 0, no grp_busy from cycle 20 + GROUPS + N on, if
+//               no frame waits; each cycle with wr_en in the last N takes one more
 `endif
 //   stall       none for reads and writes; a start waits for both
 //   reset       no group live; slot words unknown until their group starts

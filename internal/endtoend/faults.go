@@ -37,7 +37,9 @@ type Model struct {
 	Sets   []string
 	// Whole says that all scenarios but chaos run with no fault chosen, because no other test runs the configuration; else those that
 	// catch a fault.
-	Whole  bool
+	Whole bool
+	// Brief: of these the longest are left out. Make configs has them.
+	Brief  bool
 	Faults []Fault
 }
 
@@ -72,7 +74,7 @@ func Models() []Model {
 			turnFaults())},
 		{Name: "wide3", Preset: "mini3", Sets: append(Reproducible(), "bus_bytes=64", "lanes=32", "buffer_bytes=98304", "ecc=false", "payload_banks=1"),
 			Faults: slices.Concat(widePipeFaults(), pairFaults())},
-		{Name: "park", Preset: "mini", Sets: []string{"park=true"}, Faults: slices.Concat(parkFaults(), park2Faults())},
+		{Name: "park", Preset: "mini", Sets: []string{"park=true"}, Whole: true, Brief: true, Faults: slices.Concat(parkFaults(), park2Faults())},
 		{Name: "park3", Preset: "mini3", Sets: []string{"park=true"}, Whole: true, Faults: slices.Concat(parkFaults(), park3Faults())},
 	}
 }

@@ -58,12 +58,16 @@ func passes(t *testing.T, c configuration, dir string, seed uint64, how implemen
 			passed = append(passed, r.Scenario)
 		}
 	}
-	want := slices.DeleteFunc(readGolden(t).runs(c.name), func(name string) bool {
-		ok, err := scenarios.Matches(how.scenario, name)
-		require.NoError(t, err)
-		return !ok
-	})
+	want := slices.DeleteFunc(readGolden(t).runs(c.name), func(name string) bool { return !matches(t, how.scenario, name) })
 	assert.ElementsMatch(t, want, passed, "the scenarios of %s", goldenFile)
+}
+
+// matches tells whether a scenario is one of those that a pattern names.
+func matches(t *testing.T, pattern, scenario string) bool {
+	t.Helper()
+	ok, err := scenarios.Matches(pattern, scenario)
+	require.NoError(t, err)
+	return ok
 }
 
 // fails runs a scenario on a planted model and returns why it failed, or nothing. No args means no fault.

@@ -392,7 +392,7 @@ func (r *Reference) param(name string) (uint32, bool) {
 	p := r.man.Params
 	arith := func(field string, v uint32) int { return int(r.put("PARAM_ARITH", field, v)) }
 	arithmetic := arith("dtypes", p.DTypeMask()) | arith("ops", p.OpMask()) | arith("planes", uint32(p.Planes())) |
-		arith("reproducible", flag(p.Reproducible())) | arith("ecc", flag(p.ECC))
+		arith("reproducible", flag(p.Reproducible())) | arith("ecc", flag(p.ECC)) | arith("park", flag(p.Park))
 	v, ok := map[string]int{
 		"PARAM_MODE": p.Mode, "PARAM_BUS_BYTES": p.BusBytes, "PARAM_LANES": p.Lanes, "PARAM_GROUPS": p.Groups,
 		"PARAM_MEMBERS": p.Members, "PARAM_PORTS": p.Ports, "PARAM_MTU_BYTES": p.MTUBytes, "PARAM_SLOTS": p.Slots(),
