@@ -177,12 +177,13 @@ func (a *app) agentStatus(ctx context.Context, c agentpb.AgentClient, jsonFile s
 	fmt.Fprintln(a.out, t.Render())
 	t = newTable("record", "group", "state", "slots", "from")
 	for _, g := range l.Groups {
-		t.AppendRow(table.Row{g.Record, g.Group, strings.ToLower(strings.TrimPrefix(g.State.String(), "STATE_")), g.Slots, g.Base})
+		t.AppendRow(table.Row{g.Record, g.Group, strings.ToLower(strings.TrimPrefix(g.State.String(), "STATE_")), g.Slots,
+			map[bool]any{false: g.Base, true: "in turn"}[g.InTurn]})
 	}
 	fmt.Fprintln(a.out, t.Render())
-	t = newTable("turn of", "slots", "lease")
+	t = newTable("turn of", "slots", "from", "lease")
 	for _, turn := range l.Turns {
-		t.AppendRow(table.Row{turn.Group, turn.Slots, time.Duration(turn.LeaseMs) * time.Millisecond})
+		t.AppendRow(table.Row{turn.Group, turn.Slots, turn.Base, time.Duration(turn.LeaseMs) * time.Millisecond})
 	}
 	fmt.Fprintln(a.out, t.Render())
 	t = newTable("counter", "")

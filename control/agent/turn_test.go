@@ -113,8 +113,10 @@ func TestParked(t *testing.T) {
 			require.Equal(t, "a:8!", s.turns())
 			require.Equal(t, codes.FailedPrecondition, status.Code(s.lock("a", 10)))
 			require.Equal(t, codes.ResourceExhausted, status.Code(s.lock("b", 11)))
+			s.now = s.now.Add(9 * time.Second)
+			require.Equal(t, codes.ResourceExhausted, status.Code(s.lock("b", 12)))
 			s.now = s.now.Add(time.Second)
-			require.NoError(t, s.lock("b", 12), "it had its time to drain")
+			require.NoError(t, s.lock("b", 13), "it had its time to drain")
 			require.Equal(t, "b:8", s.turns())
 			require.Equal(t, "a:LOST b:INSTALLED 6/1", s.states())
 
@@ -127,7 +129,7 @@ func TestParked(t *testing.T) {
 			require.Equal(t, "c:8", s.turns())
 			_, err = s.agent.Remove(s.ctx, &pb.RemoveRequest{Group: "c"})
 			require.NoError(t, err)
-			require.NoError(t, s.lock("b", 13))
+			require.NoError(t, s.lock("b", 14))
 		})
 	}
 }
@@ -239,7 +241,7 @@ func (s *site) turnOver(undrained bool) error {
 	if err := s.unlock("a", 1); err != nil && status.Code(err) != codes.Aborted {
 		return err
 	}
-	s.now = s.now.Add(time.Second)
+	s.now = s.now.Add(10 * time.Second)
 	if err := s.lock("b", 2); err != nil {
 		return err
 	}
@@ -253,7 +255,7 @@ func (s *site) recover(fence uint64) error {
 			return err
 		}
 	}
-	s.now = s.now.Add(time.Second)
+	s.now = s.now.Add(10 * time.Second)
 	for _, group := range []string{"b", "a"} {
 		if err := s.lock(group, fence+1); err != nil && status.Code(err) != codes.NotFound {
 			return err

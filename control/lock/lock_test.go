@@ -642,9 +642,9 @@ func (w *world) alone(do func(k *Keeper)) {
 	done := make(chan struct{})
 	g.resume, g.paused, w.running = make(chan struct{}), make(chan struct{}), g
 	go func() {
+		defer close(done)
 		<-g.resume
 		g.manager(do)
-		close(done)
 	}()
 	for g.resume <- struct{}{}; ; {
 		select {

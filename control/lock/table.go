@@ -34,7 +34,7 @@ type Turn struct {
 	Base    int       `json:"base,omitempty"`
 	Slots   int       `json:"slots"`
 	Expires time.Time `json:"expires"`
-	// Over: the group was told that its turn is over, and has not been drained so far.
+	// Over: the group's turn was ended, but it has not been drained so far. It keeps the slots until it is, or until its lease has run out.
 	Over bool `json:"over,omitempty"`
 }
 
@@ -61,9 +61,6 @@ type Table struct {
 }
 
 const prefix = "turn/"
-
-// drain is how long a group whose turn is over may keep its slots while others ask for them.
-const drain = time.Second
 
 // Owns tells whether a record of the store is a table's.
 func Owns(name string) bool { return strings.HasPrefix(name, prefix) }
@@ -255,9 +252,6 @@ func (t *Table) end(turn Turn) error {
 		return t.save(Turn{Group: turn.Group, Fence: turn.Fence})
 	}
 	if i, _ := t.find(turn.Group); !turn.Over || t.turns[i] != turn {
-		if soon := t.Now().Add(drain); !turn.Over && soon.Before(turn.Expires) {
-			turn.Expires = soon
-		}
 		turn.Over = true
 		if err := t.save(turn); err != nil {
 			return err
