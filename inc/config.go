@@ -381,6 +381,7 @@ func (e *Engine) Enable(g int) error {
 		return nil
 	}
 	if err := e.mayHaveSlots(g); err != nil {
+		e.raise(CauseRefused)
 		return err
 	}
 	e.groups[g].enabled = true

@@ -234,6 +234,7 @@ func (e *Engine) messageAck(in *incoming) {
 		e.count(RxNak)
 		if in.Syndrome != roce.NAKSequence {
 			g.messages.Fail(in.member)
+			e.raise(CauseFailed)
 			return
 		}
 	}

@@ -57,6 +57,9 @@ func (e *Engine) Unpark(g int) error {
 		return nil
 	}
 	if err := e.mayHaveSlots(g); err != nil {
+		if errors.Is(err, ErrOverlap) {
+			e.raise(CauseRefused)
+		}
 		return err
 	}
 	group.parked = false

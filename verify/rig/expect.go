@@ -137,11 +137,14 @@ func (s *Sending) ExpectAt(to []int, op roce.Opcode, psn roce.PSN, payload []byt
 }
 
 // Dropped sends one frame: nothing must leave, and it must be counted once under that name.
-func (s *Sending) Dropped(c inc.Counter) {
+func (s *Sending) Dropped(c inc.Counter) { s.Counted(c) }
+
+// Counted sends one frame: exactly these packets must leave, and it must be counted once under that name.
+func (s *Sending) Counted(c inc.Counter, want ...Want) {
 	e := s.g.E
 	s.in(func() {
 		before := e.Counter(c)
-		s.g.Check(e.Exchange(s.frames...))
+		s.g.Check(e.Exchange(s.frames...), want...)
 		if after := e.Counter(c); after != before+1 {
 			s.g.T.Fatalf("%v was %d and is %d", c, before, after)
 		}

@@ -219,6 +219,15 @@ func (e *Engine) MakeGroup(index, groups, members int, parent bool, opts ...Grou
 // LongTimeout is PIPE_TIMEOUT, in microseconds, for scenarios in which nobody is to be late.
 const LongTimeout = 65535
 
+// Forgotten is what data of endpoint c draws whose result is not in its slot, in an AllReduce of Mode II of whose results c has acknowledged those
+// up to acked: nothing, or an ACK of that if it covers the data and the engine Reacks.
+func (g *Group) Forgotten(c int, psn, acked roce.PSN) []Want {
+	if !g.T.Reacks() || acked.Diff(psn) < 0 {
+		return nil
+	}
+	return Own(false, AckTo(c, acked))
+}
+
 // Program writes everything and enables the group, which must succeed.
 func (g *Group) Program() {
 	if e := g.E; g.T.Pipes() {

@@ -142,6 +142,10 @@ func (t *T) Close() error {
 // Pipes tells whether the engines acknowledge and repeat by themselves: Modes III and I.
 func (t *T) Pipes() bool { return t.Params.Pipes() }
 
+// Reacks tells whether the engines answer data whose result is not kept, if its receiver has acknowledged that: in Mode II with park
+// (docs/parking.md section 4).
+func (t *T) Reacks() bool { return t.Params.Mode == 2 && t.Params.Park }
+
 // Messages tells whether the engines are of Mode I.
 func (t *T) Messages() bool { return t.Params.Mode == 1 }
 

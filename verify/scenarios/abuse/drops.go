@@ -23,11 +23,15 @@ type fault struct {
 type faulty struct {
 	*rig.Group
 	old     inc.Counter // what data counts as that was taken before and is not in the buffer
+	before  inc.Counter // the same of data before START, which an engine that parks knows that nobody waits for
 	reached map[inc.Counter]bool
 }
 
 func drops(t *rig.T) {
 	d := &faulty{Group: t.Star(), old: rig.ByMode(t, inc.DropStale, inc.RxDuplicate), reached: map[inc.Counter]bool{}}
+	if d.before = d.old; t.Reacks() {
+		d.before = inc.TxReack
+	}
 	d.count(d.inHeaders()...)
 	d.count(d.inContents()...)
 	d.count(d.twoFaults()...)
@@ -115,7 +119,7 @@ func (d *faulty) inContents() []fault {
 		{"a reserved syndrome", inc.DropSyndrome, d.AETH(0, start, 0x40)},
 		{"a syndrome between", inc.DropSyndrome, d.AETH(0, start, 0x64)},
 		{"a gap", inc.DropGap, d.Data(0, start.Add(1), d.Noise(16))},
-		{"before START", d.old, d.Data(0, start.Prev(), d.Noise(16))},
+		{"before START", d.before, d.Data(0, start.Prev(), d.Noise(16))},
 	}
 	if t.Pipes() {
 		list = append(list, fault{"an ACK of nothing", inc.DropStaleAck, d.Ack(0, start)})
@@ -259,7 +263,7 @@ func (d *faulty) reachedAll() {
 	t := d.T
 	several, pipes := t.Params.Members > 1, t.Pipes()
 	never := map[inc.Counter]bool{inc.DropICRC: !t.Params.ICRCCheck, inc.DropShape: !several || t.Messages(), inc.DropMessageLength: !several, inc.DropWindow: !several || pipes,
-		inc.DropStale: pipes, inc.DropFull: !several || !pipes, inc.DropStaleAck: !pipes, inc.RxDuplicate: !pipes}
+		inc.DropStale: pipes || t.Reacks() && !several, inc.DropFull: !several || !pipes, inc.DropStaleAck: !pipes, inc.RxDuplicate: !pipes}
 	all := []inc.Counter{inc.DropFull, inc.DropStaleAck, inc.RxDuplicate}
 	for c := inc.DropForeign; c <= inc.DropShape; c++ {
 		all = append(all, c)

@@ -93,7 +93,7 @@ func fateOfFlip(at int) func(c inc.Counter) bool {
 	}
 	switch {
 	case at < 12, at == 40, at == 41, at == 46: // MAC addresses; UDP checksum; FECN, BECN, reserved: it is taken
-		return oneOf(inc.RxAck, inc.Agg, inc.TxResend, inc.DropStale, inc.DropStaleAck, inc.RxDuplicate)
+		return oneOf(inc.RxAck, inc.Agg, inc.TxResend, inc.TxReack, inc.DropStale, inc.DropStaleAck, inc.RxDuplicate)
 	case at < 15, at == 36, at == 37: // EtherType, version, IHL; UDP destination port
 		return oneOf(inc.Bypass)
 	case at == 15, at == 18, at == 19, at == 22, at == 24, at == 25: // ToS, id, TTL, checksum

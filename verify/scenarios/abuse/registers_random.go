@@ -21,6 +21,8 @@ import (
 // happen to stand, are sent data, answers and controls. The watched group's results are exact and complete; what leaves for others goes to
 // endpoints that have a part in their group; every frame and every refusal is the reference's.
 //
+// With park, foreign groups are parked and unparked at any time, too.
+//
 // CTRL, IP_ID and BYPASS_PORT are left alone, as they are everybody's, and so is ECC_INJECT where there are check bits: it is made to
 // spoil whatever is written next.
 func registersRandom(t *rig.T) {
@@ -35,7 +37,11 @@ func registersRandom(t *rig.T) {
 			}
 			v.contribute()
 			for range min(1+t.Rand.IntN(40), total-v.writes) {
-				v.write()
+				if t.Params.Park && t.Rand.IntN(16) == 0 {
+					v.turn()
+				} else {
+					v.write(v.draw())
+				}
 				if t.Rand.IntN(4) == 0 {
 					v.read()
 				}
@@ -71,6 +77,8 @@ type vandal struct {
 	writes, refused int
 	started         int // foreign groups that were live after a write of GROUP_CTRL
 	overlaps        int // those that were refused for their slots
+	parks, unparks  int // foreign groups that gave up their slots, and that got some again
+	undrained       int // those that would not give them up
 	made            int // frames that left for foreign endpoints
 }
 
@@ -133,7 +141,11 @@ func (v *vandal) sensible(addr, value uint32) uint32 {
 	switch reg.Name {
 	case "GROUP_CTRL":
 		enable, reset := put("enable", 1), put("reset", 1)
-		return []uint32{enable, enable, reset, enable | reset}[r.IntN(4)]
+		ctrl := []uint32{enable, enable, reset, enable | reset}[r.IntN(4)]
+		if p.Park {
+			ctrl |= put("park", r.Uint32N(2))
+		}
+		return ctrl
 	case "GROUP_SLOTS":
 		return put("base", r.Uint32N(uint32(p.Slots()))) | put("log2_n", uint32(1+r.IntN(3)))
 	case "GROUP_PARENT":
@@ -154,31 +166,67 @@ func (v *vandal) sensible(addr, value uint32) uint32 {
 	return value
 }
 
+// turn writes what parks or unparks a foreign group, whether it can be or not. Of those that refuse to be parked some start anew, for who has
+// sent something that others do not may never be drained.
+func (v *vandal) turn() {
+	g := 1 + v.t.Rand.IntN(v.t.Params.AllGroups()-1)
+	addr, err := v.t.Manifest.Addr("GROUP_CTRL", g)
+	v.t.Check(err)
+	put := func(field string, value uint32) uint32 { return v.t.Field("GROUP_CTRL", field).Put(value) }
+	v.write(addr, put("enable", 1)|put("park", v.t.Rand.Uint32N(2)), 0xF)
+	if v.field("GROUP_STATUS", g, "undrained") != 0 && v.t.Rand.IntN(3) == 0 {
+		v.write(addr, put("enable", 1)|put("reset", 1), 0xF)
+	}
+}
+
 // write writes a register in both engines. What it stops or changes for all is first, or at once, let out of the engine.
-func (v *vandal) write() {
-	addr, value, strobes := v.draw()
+func (v *vandal) write(addr, value uint32, strobes uint8) {
 	reg, i, ok := v.t.Manifest.Find(addr &^ 3)
 	works := ok && strobes == 0xF
 	if works && strings.HasPrefix(reg.Name, "PIPE_") { // an answer under way may take the old value or the new one
 		v.drain()
 	}
 	v.writes++
+	controls := works && reg.Name == "GROUP_CTRL"
+	parked := controls && v.parked(i)
 	if err := v.e.Board.Write(addr, value, strobes); errors.Is(err, dut.ErrRefused) {
 		v.refused++
 	} else {
 		v.t.Check(err)
 	}
-	if !works || reg.Name != "GROUP_CTRL" {
+	if !controls {
 		return
-	}
-	for c := range v.t.Params.EPS() {
-		delete(v.next, i*v.t.Params.EPS()+c)
 	}
 	for v.e.Field("GROUP_STATUS", i, "busy") != 0 { // every slot is visited
 	}
-	v.started += int(v.field("GROUP_STATUS", i, "enabled"))
-	v.overlaps += int(v.field("GROUP_STATUS", i, "overlap"))
+	v.tally(i, parked, v.t.Field("GROUP_CTRL", "reset").Get(value) != 0)
 	v.drain() // what a group that was stopped had sent leaves by the records as they are
+}
+
+// tally counts what became of a write of a foreign group's GROUP_CTRL. A group that was parked, or is, goes on with the PSNs that it had.
+func (v *vandal) tally(g int, parked, reset bool) {
+	v.overlaps += int(v.field("GROUP_STATUS", g, "overlap"))
+	enabled, undrained := v.field("GROUP_STATUS", g, "enabled") != 0, v.t.Params.Park && v.field("GROUP_STATUS", g, "undrained") != 0
+	switch now := v.parked(g); {
+	case now && !parked:
+		v.parks++
+	case undrained:
+		v.undrained++
+	case parked && !now && enabled && !reset:
+		v.unparks++
+	case !now: // a start, a stop, or nothing
+		if enabled {
+			v.started++
+		}
+		for c := range v.t.Params.EPS() {
+			delete(v.next, g*v.t.Params.EPS()+c)
+		}
+	}
+}
+
+// parked tells whether a group is parked.
+func (v *vandal) parked(g int) bool {
+	return v.t.Params.Park && v.field("GROUP_STATUS", g, "parked") != 0
 }
 
 // read reads a word of any endpoint's record, the watched group's among them, which frames need meanwhile. The board compares it.
@@ -255,11 +303,16 @@ func (v *vandal) finish() {
 			t.Fatalf("the watched group's result of PSN %v reached endpoints %#x of %#x", psn, v.got[psn], g.Set.OutMask)
 		}
 	}
-	for _, x := range []struct {
+	type figure struct {
 		name string
 		n    int
-	}{{"writes", v.writes}, {"refused", v.refused}, {"foreign_starts", v.started}, {"foreign_frames", v.made}, {"overlaps", v.overlaps},
-		{"results", v.sent}} {
+	}
+	figures := []figure{{"writes", v.writes}, {"refused", v.refused}, {"foreign_starts", v.started}, {"foreign_frames", v.made}, {"overlaps", v.overlaps},
+		{"results", v.sent}}
+	if t.Params.Park {
+		figures = append(figures, figure{"parks", v.parks}, figure{"unparks", v.unparks}, figure{"undrained", v.undrained})
+	}
+	for _, x := range figures {
 		t.Values["registers_random_"+x.name] = uint64(x.n)
 		if x.n == 0 && !(x.name == "overlaps" && t.Params.Groups < 2) { // slots are an engine's own
 			t.Fatalf("no %s: nothing was tried", x.name)

@@ -107,7 +107,12 @@ func reduceRoles(g *rig.Group) {
 	g.Send(g.AETH(first, last, roce.NAKSequence)).As("a NAK of a contributor").Dropped(inc.DropWrongRole)
 	g.Send(g.CNP(first, last)).As("a CNP of a contributor").Dropped(inc.DropWrongRole)
 	g.Send(g.AETH(root, last, 0x40)).As("a reserved syndrome").Dropped(inc.DropSyndrome)
-	g.Send(g.Data(first, g.Start().Prev(), g.Values(4))).As("data before START").Dropped(inc.DropStale)
+	old := g.Send(g.Data(first, g.Start().Prev(), g.Values(4))).As("data before START")
+	if g.T.Reacks() { // the root has acknowledged more
+		old.Counted(inc.TxReack, rig.AckTo(first, last))
+	} else {
+		old.Dropped(inc.DropStale)
+	}
 }
 
 // acksWhileOpen completes one more packet; before its last contribution come ACKs of whatever PSN, which must leave the slot as it is.
