@@ -65,6 +65,8 @@ func TestLongMessages(t *testing.T) {
 }
 
 func TestReferencePassesEveryScenario(t *testing.T) {
+	parks := messages()
+	parks.Park = true
 	inModeIII := func(p contract.Params) contract.Params {
 		p.Mode = 3
 		return p
@@ -73,7 +75,7 @@ func TestReferencePassesEveryScenario(t *testing.T) {
 	parks.Park = true
 	for name, p := range map[string]contract.Params{"mini": synthetic.Mini(), "mini that parks": parks, "full": synthetic.Full(), "reproducible": synthetic.Reproducible(),
 		"mini in Mode III": inModeIII(synthetic.Mini()), "full in Mode III": inModeIII(synthetic.Full()),
-		"reproducible in Mode III": inModeIII(synthetic.Reproducible()), "mini in Mode I": messages()} {
+		"reproducible in Mode III": inModeIII(synthetic.Reproducible()), "mini in Mode I": parks} {
 		for _, s := range scenarios.All() {
 			t.Run(name+"/"+s.Name, func(t *testing.T) {
 				t.Parallel()

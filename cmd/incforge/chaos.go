@@ -278,6 +278,9 @@ func replayChaos(f *chaosFlags, args []string, seed uint64) string {
 	if len(args) == 0 && f.mode != 2 {
 		s = append(s, "--mode", strconv.Itoa(f.mode))
 	}
+	if f.park {
+		s = append(s, "--park")
+	}
 	for _, set := range f.sets {
 		s = append(s, "--set '"+set+"'")
 	}

@@ -60,7 +60,7 @@ func engine(t testing.TB, config string, sets []string) Engine {
 // TestParking: groups are parked, and get other slots, among their calls.
 func TestParking(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []int{2, 3} {
+	for _, mode := range contract.Modes() {
 		r := &Runner{DUT: Reference}
 		for _, c := range Parking(Reference, mode) {
 			r.Engines = append(r.Engines, engine(t, c[0], c[1:]))
