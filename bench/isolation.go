@@ -132,7 +132,7 @@ func (d design) busy(w *commlib.World, rng *rand.Rand, seed uint64, rounds int) 
 	p := d.man.Params
 	k := arith.Kinds(p.DTypeMask(), p.OpMask())[0]
 	cfg := commlib.GroupConfig{Message: 1, Window: p.GroupSlots() / 4}
-	if p.Mode == 3 {
+	if p.Pipes() {
 		// No controls: one that comes before the previous call's last ACK is resent, and the counters would depend
 		// on timing.
 		cfg.Fixed = &commlib.Request{Collective: commlib.AllReduce, DType: k.DType, Op: k.Op}

@@ -13,8 +13,12 @@ import (
 )
 
 func TestIsolation(t *testing.T) {
-	for _, mode := range []int{2, 3} {
-		b, err := benchIsolation(t.Context(), Options{Seed: 1}, designOf(mode, synthetic.Mini()))
+	for _, mode := range []int{2, 3, 1} {
+		p := synthetic.Mini()
+		if mode == 1 { // room for two groups of two pools of messages
+			p.BufferBytes = 65536
+		}
+		b, err := benchIsolation(t.Context(), Options{Seed: 1}, designOf(mode, p))
 		require.NoError(t, err, "mode %d", mode)
 		assert.Zero(t, b.Metrics["counters_moved"])
 		assert.Greater(t, b.Metrics["neighbour_resent"], 10.0)

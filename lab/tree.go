@@ -373,6 +373,9 @@ func (r *reader) setups(files []fileGroup, where []yamlpos.Pos) {
 		for _, p := range t.ports[i] {
 			ports = append(ports, p.number)
 		}
+		if sw.Manifest.Params.Mode == 1 {
+			r.Addf(yamlpos.Pos{}, "%s: mode is 1: a lab's hosts and switches agree in no first PSNs and path MTUs of their own (docs/termination.md)", sw.Name)
+		}
 		var err error
 		if sw.Setup, err = groups.Parse(sw.Name, []byte("arp: true\ngroups: []\n"), sw.Manifest, ports); err != nil {
 			r.Addf(yamlpos.Pos{}, "%v", err)

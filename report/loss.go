@@ -98,12 +98,15 @@ func (l *Loss) Table() string {
 				"by the engine", "time-outs")
 			points := l.sweep(sweep, v.Name)
 			for _, p := range points {
-				bound, expected := "", ""
+				bound, expected, paper, ofPaper := "", "", "", ""
 				if p.Bound > 0 {
 					bound, expected = figure(p.Bound, ""), figure(p.Expected, "")
 				}
+				if p.Paper > 0 {
+					paper, ofPaper = figure(p.Paper, ""), part(p.Paper, points[0].Paper)
+				}
 				t.AppendRow(table.Row{percent(p.Rate), p.Links, figure(p.Percent, ""), part(p.Percent, points[0].Percent), figure(p.Deviation, ""), bound, expected,
-					figure(p.Paper, ""), part(p.Paper, points[0].Paper), figure(p.Lost, ""), figure(p.Resent, ""), figure(p.Retransmitted, ""),
+					paper, ofPaper, figure(p.Lost, ""), figure(p.Resent, ""), figure(p.Retransmitted, ""),
 					figure(p.Timeouts, "")})
 			}
 			fmt.Fprintf(&b, "%s, %s (%s)\n%s\n", sweep, v.Name, v.Doc, t.Render())

@@ -62,7 +62,7 @@ Runs until SIGINT, SIGTERM or the end of --duration; then prints the counters an
 	f.DurationVar(&l.duration, "duration", 0, "stop after this time, such as 30s; 0 runs until a signal")
 	f.DurationVar(&l.status, "status", 10*time.Second, "time between status lines on stderr; 0 prints none")
 	f.Uint64Var(&l.seed, "seed", 1, "seed of the engine's random initial state")
-	f.Float64Var(&l.scale, "time-scale", 0, "seconds of the engine in a second of the hosts; 0: 1, or 0.001 for a simulated engine of Mode III")
+	f.Float64Var(&l.scale, "time-scale", 0, "seconds of the engine in a second of the hosts; 0: 1, or 0.001 for a simulated engine of Mode III or I")
 	f.BoolVar(&l.check, "check", true, "run the reference beside the engine and compare")
 	f.BoolVar(&l.prepare, "prepare", false, "compile the model and end")
 	f.BoolVar(&l.bridge, "bridge", false, "pass frames that are not for the engine from port to port, as a learning switch")
@@ -136,7 +136,7 @@ func (a *app) liveEnd(rep *live.Report, err error, jsonFile string) error {
 // timeScale is the time scale where the user says none. A simulated engine runs some thousand times slower than its clock says, so its
 // timers, too, would take that much longer than the hosts expect.
 func timeScale(mode int, kind string) float64 {
-	if mode == 3 && kind != string(dut.KindReference) {
+	if mode != 2 && kind != string(dut.KindReference) {
 		return 0.001
 	}
 	return 1

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"encoding/json"
@@ -93,6 +94,40 @@ func liveRTL(t *testing.T, config string, words int, flags []string) {
 	assert.Empty(t, left)
 }
 
+// TestLiveMessages: in Mode I three ranks with path MTUs and first PSNs of their own do an AllReduce of one message, with frames lost. The Verilog is
+// run by hand: --dut rtl.
+func TestLiveMessages(t *testing.T) {
+	const ranks, words = 3, 512
+	dir := t.TempDir()
+	text := "arp: true\npipes: {ack_every: 3}\ngroups:\n  - start: 7\n    dtype: INT32\n    endpoints:\n"
+	args := []string{"live", "mini1", "--dut", "reference", "--loss", "0.02", "--groups", filepath.Join(dir, "g.yaml"), "--json", filepath.Join(dir, "live.json")}
+	for r := range ranks {
+		text += fmt.Sprintf("      - {rq_psn: %d, sq_psn: %d, path_mtu: %d, local: {ip: 10.0.%d.1}, remote: {mac: 52:54:00:00:00:%02x, ip: 10.0.%d.2, qpn: %d}}\n",
+			(0xFFFFFE+r)&roce.PSNMask, 100*r, 256<<r, r, r, r, 17+r)
+		args = append(args, "--port", fmt.Sprintf("%d=unix:%s/sw%d,%s/vm%d", r, dir, r, dir, r))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "g.yaml"), []byte(text), 0o600))
+	ctx, stop := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer stop()
+	socks := sockets(t, dir, ranks)
+	var stdout bytes.Buffer
+	status := begin(ctx, t, args, &stdout)
+	exchange(ctx, t, dir, socks, words, func(r int) host.Config {
+		expect := roce.PSN(100 * r)
+		return host.Config{PeerMAC: roce.MAC{2, 'I', 'N', 'C', 0, byte(r)}, PeerQPN: uint32(0x100000 + r), Start: roce.PSN((0xFFFFFE + r) & roce.PSNMask), Expect: &expect,
+			Strict: true, PathMTU: 256 << r}
+	})
+	stop()
+	require.Equal(t, exitOK, <-status)
+	report, err := os.ReadFile(filepath.Join(dir, "live.json"))
+	require.NoError(t, err)
+	var rep live.Report
+	require.NoError(t, json.Unmarshal(report, &rep))
+	counters := rep.Switches[0].Counters
+	assert.Equal(t, []uint64{1, 8 + 4 + 2, 0}, []uint64{counters["TX_RESULT"], counters["AGG"], counters["TX_INVALID"]})
+	assert.True(t, rep.Switches[0].Checked)
+}
+
 // sockets are those of the ranks, vm0 and on.
 func sockets(t *testing.T, dir string, ranks int) []*socket.Socket {
 	socks := make([]*socket.Socket, ranks)
@@ -132,7 +167,7 @@ func exchange(ctx context.Context, t *testing.T, dir string, socks []*socket.Soc
 		}
 		c := to(r)
 		c.MAC, c.IP, c.PeerIP, c.QPN = roce.MAC{0x52, 0x54, 0, 0, 0, byte(r)}, roce.IP4{10, 0, byte(r), 2}, roce.IP4{10, 0, byte(r), 1}, uint32(17+r)
-		c.UDPPort, c.TTL, c.PathMTU, c.Window, c.Timeout = 0xC000, 64, 1024, 4, uint64(500*time.Millisecond)
+		c.UDPPort, c.TTL, c.PathMTU, c.Window, c.Timeout = 0xC000, 64, cmp.Or(c.PathMTU, 1024), 4, uint64(500*time.Millisecond)
 		c.RNRCode, c.CyclesPerMicrosecond = 1, peer.PerMicrosecond
 		var err error
 		hosts[r], err = host.New(c)

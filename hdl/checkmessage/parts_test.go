@@ -13,73 +13,93 @@ import (
 )
 
 // TestCutWork: random works and a taker that pauses: each unit of a work once and in order, in the place of its type, added as far as was said,
-// a unit in a cycle; what takes no words of a packet does not let any of them go.
+// a unit in a cycle; what takes no words of a packet does not let any of them go, and in a tree reads none. What is to be done with the words
+// goes with every unit.
 func TestCutWork(t *testing.T) {
 	t.Parallel()
-	const unit, place = 4, 1 << 10
-	b := rig.New(t, rig.Lib(t, checkmessage.CutWork{UnitWords: unit, WordsW: 6, AddsW: 4, UnitW: 10, Planes: 1, PktW: 9, Halves: 1}), 1)
+	for _, p := range []checkmessage.CutWork{
+		{UnitWords: 4, WordsW: 6, AddsW: 4, UnitW: 10, Planes: 1, PktW: 9, Halves: 1},
+		{UnitWords: 4, WordsW: 6, AddsW: 4, UnitW: 10, Planes: 3, PktW: 9, Halves: 1, Tree: 1},
+		{UnitWords: 4, WordsW: 6, AddsW: 4, UnitW: 10, Planes: 1, PktW: 9},
+	} {
+		cutWork(t, p)
+	}
+}
+
+// unitWork is a work of one unit.
+type unitWork struct {
+	Start, Words, Slot, Read, Pair, Pairs, Function, DType uint64
+	Take, Write, Emit, Reduce, BigEndian                   bool
+}
+
+func cutWork(t *testing.T, p checkmessage.CutWork) {
+	unit, place := uint64(p.UnitWords), uint64(1)<<p.UnitW
+	b := rig.New(t, rig.Lib(t, p), 1)
 	b.SetBool("rst", true)
 	b.Clock()
 	b.SetBool("rst", false)
-	type part struct {
-		start, words, slot, read uint64
-		take                     bool
-	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	met := map[string]int{}
-	var left []part
-	for range 20000 {
+	var left []unitWork
+	for range 8000 {
 		put, ready, older := len(left) == 0 && rng.IntN(2) == 0, rng.IntN(3) > 0, rng.Uint64N(1<<9)
-		start, words, slot, adds, dtype, take := rng.Uint64N(1<<9), 1+rng.Uint64N(16), rng.Uint64N(place), rng.Uint64N(8), rng.Uint64N(4), rng.IntN(3) > 0
-		b.SetBool("in_valid", put)
-		b.SetBool("in_take", take)
-		b.SetBool("in_write", take)
-		b.SetBool("in_emit", !take)
-		for name, v := range map[string]uint64{"in_start": start, "in_words": words, "in_slot": slot, "in_adds": adds, "in_dtype": dtype, "in_oldest": older} {
+		w := unitWork{Start: rng.Uint64N(1 << 9), Words: 1 + rng.Uint64N(16), Slot: rng.Uint64N(place), Pairs: rng.Uint64N(1 << p.Planes), Function: rng.Uint64N(4),
+			DType: rng.Uint64N(4), Take: rng.IntN(3) > 0, Write: rng.IntN(2) == 0, Emit: rng.IntN(2) == 0, Reduce: rng.IntN(2) == 0, BigEndian: rng.IntN(2) == 0}
+		if p.Planes > 1 {
+			w.Pair = rng.Uint64N(uint64(p.Planes))
+		}
+		adds := rng.Uint64N(8)
+		for name, v := range map[string]bool{"in_valid": put, "in_take": w.Take, "in_write": w.Write, "in_emit": w.Emit, "in_reduce": w.Reduce, "in_big_endian": w.BigEndian,
+			"op_ready": ready} {
+			b.SetBool(name, v)
+		}
+		for name, v := range map[string]uint64{"in_start": w.Start, "in_words": w.Words, "in_slot": w.Slot, "in_pair": w.Pair, "in_pairs": w.Pairs, "in_function": w.Function,
+			"in_dtype": w.DType, "in_adds": adds, "in_oldest": older} {
 			b.Set(name, v)
 		}
-		b.SetBool("op_ready", ready)
 		b.Clock()
 		require.Equal(t, len(left) == 0, b.Is("in_ready"))
 		require.Equal(t, len(left) > 0 && ready, b.Is("op_valid"))
-		if len(left) == 0 {
-			require.Equal(t, older, b.Get("oldest"))
-		} else {
-			require.Equal(t, left[0].start, b.Get("oldest"))
+		if len(left) > 0 {
+			older = left[0].Start
 		}
+		require.Equal(t, older, b.Get("oldest"))
 		if b.Is("op_valid") {
-			p := left[0]
+			want := left[0]
 			left = left[1:]
-			got := part{b.Get("op_start"), b.Get("op_words"), b.Get("op_slot"), b.Get("op_read"), b.Is("op_take")}
-			require.Equal(t, p, got)
-			require.Equal(t, []bool{p.take, !p.take, false}, []bool{b.Is("op_write"), b.Is("op_emit"), b.Is("op_spec")})
-			met[map[bool]string{true: "added", false: "written"}[got.read == 1]]++
+			require.Equal(t, want, unitWork{Start: b.Get("op_start"), Words: b.Get("op_words"), Slot: b.Get("op_slot"), Read: b.Get("op_read"), Pair: b.Get("op_pair"),
+				Pairs: b.Get("op_pairs"), Function: b.Get("op_function"), DType: b.Get("op_dtype"), Take: b.Is("op_take"), Write: b.Is("op_write"),
+				Emit: b.Is("op_emit"), Reduce: b.Is("op_reduce"), BigEndian: b.Is("op_big_endian")})
+			require.False(t, b.Is("op_spec") || b.Is("op_commit") || b.Is("op_kill"))
+			met[map[bool]string{true: "added", false: "written"}[want.Read == 1]]++
 		}
 		if !put {
 			continue
 		}
 		step := uint64(1)
-		if dtype == 1 || dtype == 2 {
+		if p.Halves != 0 && (w.DType == 1 || w.DType == 2) {
 			step = 2
 			met["wide"]++
 		}
+		words, start, slot := w.Words, w.Start, w.Slot
 		for i := uint64(0); i*unit < words; i++ {
-			p := part{start: start, words: min(words-i*unit, unit), slot: (slot + i*step) % place, read: 1, take: take}
-			if take {
-				p.start = (start + i*unit) % (1 << 9)
-				if i >= adds {
-					p.read = 0
+			w.Words, w.Slot, w.Read = min(words-i*unit, unit), (slot+i*step)%place, uint64(1-p.Tree)
+			if w.Take {
+				w.Start, w.Read = (start+i*unit)%(1<<9), 0
+				if i < adds {
+					w.Read = 1
 				}
 			}
-			left = append(left, p)
+			left = append(left, w)
 		}
 		if len(left) > 1 {
 			met["cut"]++
 		}
 	}
-	for _, name := range []string{"added", "written", "wide", "cut"} {
+	for _, name := range []string{"added", "written", "cut"} {
 		require.Greater(t, met[name], 100, name)
 	}
+	require.Equal(t, p.Halves != 0, met["wide"] > 100)
 }
 
 // TestAckAsked: frames of all lengths, with gaps between their beats: the bit of each is told in its order until the frame is gone.

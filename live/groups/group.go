@@ -39,6 +39,9 @@ func (r *resolver) group(i int, f *fileGroup) Group {
 	case set.InBand && set.Collective != inc.CollectiveAllReduce:
 		r.Addf(f.Collective.Pos, "collective %s: an in-band group's ranks say what they do, so its registers say allreduce", f.Collective.V)
 	}
+	if set.WholeMessages = f.Whole.Or(false); f.Whole.Given && r.p.Mode != 1 {
+		r.Addf(f.Whole.Pos, "whole_messages is Mode I's, this design is of Mode %d", r.p.Mode)
+	}
 	r.roles(&g, f)
 	r.slots(&g, f)
 	return g
@@ -91,6 +94,7 @@ func (r *resolver) roles(g *Group, f *fileGroup) {
 	for i := range f.Endpoints {
 		// In an AllReduce the parent is a switch; in the others whoever is the root.
 		e, ep := r.endpoint(g.Index, i, &f.Endpoints[i], func(e int) bool { return !set.HasParent || e != set.Parent || oneWay })
+		r.connection(&f.Endpoints[i], set.Start, &ep)
 		if _, twice := g.Ends[e]; twice {
 			r.Addf(f.Endpoints[i].Endpoint.Pos, "endpoint %d is there already", e)
 		}
@@ -206,13 +210,32 @@ func (r *resolver) endpoint(group, i int, f *fileEndpoint, host func(e int) bool
 		TTL:           uint8(r.number("ttl", &f.TTL, defaultTTL, 1, 255)), TOS: uint8(r.number("tos", &f.TOS, 0, 0, 255))}
 }
 
+// connection fills in what only Mode I's endpoints have: first PSNs, by default the group's as in Mode III, and a path MTU.
+func (r *resolver) connection(f *fileEndpoint, start roce.PSN, ep *inc.Endpoint) {
+	if r.p.Mode != 1 {
+		if pos := cmp.Or(f.RQPSN.Pos, f.SQPSN.Pos, f.PathMTU.Pos); pos.Known() {
+			r.Addf(pos, "rq_psn, sq_psn and path_mtu are Mode I's, this design is of Mode %d", r.p.Mode)
+		}
+		return
+	}
+	ep.RQPSN = roce.PSN(r.number("rq_psn", &f.RQPSN, int(start), 0, roce.PSNMask))
+	ep.SQPSN = roce.PSN(r.number("sq_psn", &f.SQPSN, int(start), 0, roce.PSNMask))
+	least, most := r.p.LeastPathMTU(), r.p.MTUBytes
+	if ep.PathMTU = f.PathMTU.Or(most); ep.PathMTU < least || ep.PathMTU > most || ep.PathMTU&(ep.PathMTU-1) != 0 {
+		r.Addf(f.PathMTU.Pos, "path_mtu is %d, it must be a power of two from %d to %d", ep.PathMTU, least, most)
+	}
+}
+
 // slots gives the group its part of the buffer: the design's window in the first gap between the groups before, less if there is no room.
-// In Mode III the window is how many slots a pipe has room for, and the pipe may have fewer.
+// In Modes III and I the window is how many slots a pipe, or messages a pool, has room for, and it may have fewer.
 func (r *resolver) slots(g *Group, f *fileGroup) {
 	set, per := &g.Set, r.p.Units(g.Set.DType, g.Set.InBand)
-	window := r.p.WindowPackets
+	window, what := r.p.WindowPackets, "packets"
+	if r.p.Mode == 1 {
+		window, what = r.p.WindowMessages, "messages"
+	}
 	switch {
-	case f.Pipe.Given && r.p.Mode != 3:
+	case f.Pipe.Given && !r.p.Pipes():
 		r.Addf(f.Pipe.Pos, "pipe: this design is of Mode %d, which has none", r.p.Mode)
 		return
 	case f.Pipe.Given && f.Pipe.V < 1:
@@ -237,8 +260,8 @@ func (r *resolver) slots(g *Group, f *fileGroup) {
 	units := 2 * window * per
 	base := r.gap(g.Index, f, units)
 	if set.SlotBase = max(base, f.SlotBase.Or(0)); base < 0 {
-		r.Addf(cmp.Or(f.SlotBase.Pos, f.Window.Pos, f.Pipe.Pos, g.pos), "group %d: a window of %d packets takes %d units%s; the buffer has %d, %s",
-			g.Index, window, units, map[bool]string{true: fmt.Sprintf(" from %d on", f.SlotBase.V)}[f.SlotBase.Given], r.p.Slots(), r.used())
+		r.Addf(cmp.Or(f.SlotBase.Pos, f.Window.Pos, f.Pipe.Pos, g.pos), "group %d: a window of %d %s takes %d units%s; the buffer has %d, %s",
+			g.Index, window, what, units, map[bool]string{true: fmt.Sprintf(" from %d on", f.SlotBase.V)}[f.SlotBase.Given], r.p.Slots(), r.used())
 		return
 	}
 	r.take(g)

@@ -32,8 +32,10 @@ type Setup struct {
 	IPID                  uint16
 	// Bypass is BYPASS_PORT by port. What is not in it is returned by the engine to its own port, and ends there.
 	Bypass map[int]int
-	// Pipes are the registers of Mode III, nil in Mode II.
+	// Pipes are the registers of Modes III and I, nil in Mode II.
 	Pipes *Pipes
+	// AckEvery is ACK_EVERY of Mode I; 0 leaves it as after reset.
+	AckEvery uint8
 	// Groups are in the order of the file.
 	Groups []Group
 
@@ -56,7 +58,7 @@ func (a *Address) At(port int) roce.MAC { return roce.MACFromUint64(a.MAC.Uint64
 // Managed is a setup without groups: an agent has them. The engine answers ARP for its address on all ports.
 func Managed(m *contract.Manifest, own Address) *Setup {
 	s := &Setup{p: m.Params, Bypass: map[int]int{}, ARP: true, GapNAK: true, IPID: contract.DefaultIPID, own: &own}
-	if m.Params.Mode == 3 {
+	if m.Params.Pipes() {
 		s.Pipes = &Pipes{inc.PipeCtrl{RNR: true, RNRTimer: 1}, defaultPipeTimeoutUS}
 	}
 	s.list()
@@ -104,6 +106,7 @@ type (
 		RNR, CNP  strictyaml.Value[bool]
 		RNRTimer  strictyaml.Value[int] `yaml:"rnr_timer"`
 		TimeoutUS strictyaml.Value[int] `yaml:"timeout_us"`
+		AckEvery  strictyaml.Value[int] `yaml:"ack_every"`
 	}
 	fileBypass struct{ From, To strictyaml.Value[int] }
 	fileGroup  struct {
@@ -113,12 +116,16 @@ type (
 		BigEndian                          strictyaml.Value[bool] `yaml:"big_endian"`
 		InBand                             strictyaml.Value[bool] `yaml:"in_band"`
 		RootSends                          strictyaml.Value[bool] `yaml:"root_sends"`
+		Whole                              strictyaml.Value[bool] `yaml:"whole_messages"`
 		In, Out, Ack, Routes               strictyaml.Value[[]int]
 		Endpoints                          []fileEndpoint
 	}
 	fileEndpoint struct {
 		Endpoint, Port, TTL, TOS strictyaml.Value[int]
 		UDPSourcePort            strictyaml.Value[int] `yaml:"udp_source_port"`
+		RQPSN                    strictyaml.Value[int] `yaml:"rq_psn"`
+		SQPSN                    strictyaml.Value[int] `yaml:"sq_psn"`
+		PathMTU                  strictyaml.Value[int] `yaml:"path_mtu"`
 		Host                     strictyaml.Value[bool]
 		Local, Remote            fileEnd
 	}
@@ -150,19 +157,16 @@ func Read(path string, m *contract.Manifest, ports []int) (*Setup, error) {
 	return Parse(path, text, m, ports)
 }
 
-// noMessages refuses Mode I: without the registers of its endpoints none of its groups could start.
-func noMessages(p contract.Params) error {
-	if p.Mode != 1 {
+// noMessages refuses Mode I where an agent has the groups: what it is told of them has no first PSNs and path MTUs of endpoints.
+func (s *Setup) noMessages() error {
+	if s.p.Mode != 1 || s.own == nil {
 		return nil
 	}
-	return fmt.Errorf("%w: mode is 1: groups files have no first PSNs and path MTUs of endpoints (docs/termination.md)", ErrSetup)
+	return fmt.Errorf("%w: mode is 1: agents are told no first PSNs and path MTUs of endpoints (docs/termination.md)", ErrSetup)
 }
 
 // Parse is Read of a text; file names it in messages.
 func Parse(file string, text []byte, m *contract.Manifest, ports []int) (*Setup, error) {
-	if err := noMessages(m.Params); err != nil {
-		return nil, err
-	}
 	s := &Setup{p: m.Params, ports: ports, Bypass: map[int]int{}}
 	r := s.resolver(file, -1)
 	var f fileSetup
@@ -174,7 +178,7 @@ func Parse(file string, text []byte, m *contract.Manifest, ports []int) (*Setup,
 
 // ParseGroup reads the mapping of one more group, as groups files have it, and checks it against the groups that there are.
 func (s *Setup) ParseGroup(file string, text []byte) (g Group, err error) {
-	if err := noMessages(s.p); err != nil {
+	if err := s.noMessages(); err != nil {
 		return g, err
 	}
 	r := s.resolver(file, -1)
@@ -340,6 +344,7 @@ func listed(names []string, set uint32) string {
 
 func (r *resolver) setup(s *Setup, f *fileSetup) {
 	s.ARP, s.GapNAK, s.ForeignBypass = f.ARP.Or(false), f.GapNAK.Or(true), f.ForeignBypass.Or(false)
+	s.AckEvery = uint8(r.number("ack_every", &f.Pipes.AckEvery, 0, 1, math.MaxUint8))
 	s.IPID, s.Pipes = uint16(r.number("ip_id", &f.IPID, contract.DefaultIPID, 0, math.MaxUint16)), r.pipes(&f.Pipes)
 	for i, b := range f.Bypass {
 		if !b.From.Given || !b.To.Given {
@@ -371,15 +376,18 @@ func (r *resolver) setup(s *Setup, f *fileSetup) {
 	s.list()
 }
 
-// pipes are Mode III's, and nothing in Mode II.
+// pipes are Mode III's and I's, and nothing in Mode II.
 func (r *resolver) pipes(f *filePipes) *Pipes {
 	p := &Pipes{inc.PipeCtrl{RNR: f.RNR.Or(true), CNP: f.CNP.Or(false), RNRTimer: uint8(r.number("rnr_timer", &f.RNRTimer, 1, 0, 31))},
 		uint16(r.number("timeout_us", &f.TimeoutUS, defaultPipeTimeoutUS, 0, math.MaxUint16))}
-	if r.p.Mode == 3 {
+	if pos := f.AckEvery.Pos; pos.Known() && r.p.Mode != 1 {
+		r.Addf(pos, "ack_every is Mode I's, this design is of Mode %d", r.p.Mode)
+	}
+	if r.p.Pipes() {
 		return p
 	}
 	if pos := cmp.Or(f.RNR.Pos, f.CNP.Pos, f.RNRTimer.Pos, f.TimeoutUS.Pos); pos.Known() {
-		r.Addf(pos, "pipes are Mode III's, this design is of Mode %d", r.p.Mode)
+		r.Addf(pos, "pipes are Mode III's and I's, this design is of Mode %d", r.p.Mode)
 	}
 	return nil
 }
@@ -430,6 +438,9 @@ func (s *Setup) Program(d *ctrl.Driver, scale float64) (err error) {
 	fail.On(d.SetIPID(s.IPID))
 	if s.Pipes != nil {
 		fail.On(d.SetPipes(s.Pipes.PipeCtrl, s.Pipes.Timeout(scale)))
+	}
+	if s.AckEvery > 0 {
+		fail.On(d.SetAckEvery(s.AckEvery))
 	}
 	for _, from := range slices.Sorted(maps.Keys(s.Bypass)) {
 		fail.On(d.SetBypassPort(from, s.Bypass[from]))

@@ -288,7 +288,7 @@ func TestSetupPipes(t *testing.T) {
 	}
 	m.Params.Mode = 2
 	_, err = parse(m, "cnp: true", "")
-	require.ErrorContains(t, err, "pipes are Mode III's")
+	require.ErrorContains(t, err, "pipes are Mode III's and I's")
 	_, err = parse(m, "", "pipe: 2\n    ")
 	require.ErrorContains(t, err, "this design is of Mode 2")
 	s, err = parse(m, "", "")
@@ -296,17 +296,48 @@ func TestSetupPipes(t *testing.T) {
 	assert.Nil(t, s.Pipes)
 }
 
-// TestSetupMessages: Mode I is refused by name, in a file and in a group that an agent is given.
+// TestSetupMessages: what only Mode I has, its defaults, and what is refused: there, in other modes, and where an agent has the groups.
 func TestSetupMessages(t *testing.T) {
+	t.Parallel()
+	parse := func(mode int, pipes, group, end string) (*Setup, error) {
+		m := full()
+		if m.Params.Mode = mode; mode == 1 {
+			m.Params.MessageBytes, m.Params.WindowMessages, m.Params.BufferBytes = 2*m.Params.MTUBytes, 4, 64*m.Params.MTUBytes
+		}
+		return Parse("f.yaml", []byte("pipes: {"+pipes+"}\ngroups:\n  - start: 7\n    dtype: FP32\n"+group+"    endpoints:\n      - {"+end+
+			"local: {ip: 10.0.0.1}, remote: {mac: 52:54:00:00:00:01, ip: 10.0.0.2, qpn: 1}}\n"), m, nil)
+	}
+	s, err := parse(1, "", "", "")
+	require.NoError(t, err)
+	g, most := s.Groups[0], full().Params.MTUBytes
+	assert.Equal(t, []any{roce.PSN(7), roce.PSN(7), most}, []any{g.Ends[0].RQPSN, g.Ends[0].SQPSN, g.Ends[0].PathMTU})
+	assert.Equal(t, []any{3, false, uint8(0)}, []any{g.Set.Log2N, g.Set.WholeMessages, s.AckEvery}, "two pools of four messages")
+	s, err = parse(1, "ack_every: 3", "    whole_messages: true\n    pipe: 2\n", fmt.Sprintf("rq_psn: 0xFFFFFF, sq_psn: 9, path_mtu: %d, ", most/2))
+	require.NoError(t, err)
+	g = s.Groups[0]
+	assert.Equal(t, []any{roce.PSN(0xFFFFFF), roce.PSN(9), most / 2}, []any{g.Ends[0].RQPSN, g.Ends[0].SQPSN, g.Ends[0].PathMTU})
+	assert.Equal(t, []any{2, 2, true, uint8(3)}, []any{g.Set.Log2N, g.Set.PipeSlots, g.Set.WholeMessages, s.AckEvery})
+	for _, c := range []struct {
+		mode                    int
+		pipes, group, end, want string
+	}{
+		{1, "ack_every: 0", "", "", "ack_every is 0, allowed are 1 to 255"},
+		{1, "", "", "rq_psn: 0x1000000, ", "rq_psn is 16777216"},
+		{1, "", "", "path_mtu: 768, ", "path_mtu is 768, it must be a power of two"},
+		{1, "", "", fmt.Sprintf("path_mtu: %d, ", 2*most), "it must be a power of two from"},
+		{3, "ack_every: 3", "", "", "ack_every is Mode I's, this design is of Mode 3"},
+		{3, "", "", "sq_psn: 3, ", "rq_psn, sq_psn and path_mtu are Mode I's, this design is of Mode 3"},
+		{2, "", "    whole_messages: true\n", "", "whole_messages is Mode I's, this design is of Mode 2"},
+	} {
+		_, err := parse(c.mode, c.pipes, c.group, c.end)
+		require.ErrorIs(t, err, ErrSetup)
+		require.ErrorContains(t, err, c.want)
+	}
 	m := full()
 	m.Params.Mode = 1
-	const words = "mode is 1: groups files have no first PSNs and path MTUs of endpoints"
-	_, err := Parse("f.yaml", []byte(everything), m, nil)
-	require.ErrorIs(t, err, ErrSetup)
-	require.ErrorContains(t, err, words)
 	_, err = Managed(m, Address{}).ParseGroup("f.yaml", []byte("{}"))
 	require.ErrorIs(t, err, ErrSetup)
-	require.ErrorContains(t, err, words)
+	require.ErrorContains(t, err, "mode is 1: agents are told no first PSNs and path MTUs of endpoints")
 }
 
 // TestSetupPorts: an endpoint where nobody can be is a mistake.

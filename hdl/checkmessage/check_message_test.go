@@ -1,0 +1,517 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package checkmessage_test
+
+import (
+	"fmt"
+	"math/bits"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"incforge/contract"
+	"incforge/hdl/checkmessage"
+	"incforge/hdl/hdltest/rig"
+	"incforge/sim"
+)
+
+// receiver has two groups of five endpoints, messages of 2,048 bytes in units of 256, path MTUs up to 1,024.
+func receiver() checkmessage.CheckMessage {
+	return with(func(p *checkmessage.CheckMessage) {
+		p.LenW, p.WordsW, p.SlotW, p.Halves, p.MessageBytes, p.UnitBytes = 11, 8, 4, 0, 2048, 256
+	})
+}
+
+const mask24 = 1<<24 - 1
+
+// endpoint is a receive side, as docs/termination.md section 2 has it; acked is the first message that it has not acknowledged.
+type endpoint struct {
+	psn, message, msn, acked uint64
+	offset, unanswered, mtu  int
+	inside, nakSent, refused bool
+}
+
+// slot is what there is of a message.
+type slot struct {
+	Mark   int
+	Mask   uint64
+	Known  bool
+	SE, CE bool
+	HasImm bool
+	Imm    uint64
+}
+
+// frame is a data packet.
+type frame struct {
+	end, op, length int
+	psn, imm        uint64
+	se, ce, asks    bool
+}
+
+// effect is what a frame does: an answer, what becomes of its slot, work on its payload, a CNP, and its counters.
+type effect struct {
+	Syndrome, PSN, MSN uint64
+	Answers, CNP       bool
+	Slot               int
+	Written            slot
+	Unit, Words, Adds  int
+	Counters           []string
+}
+
+// bench holds the module, as the root of an AllReduce, against a model of what it does.
+type bench struct {
+	*rig.Rig
+	t                  *testing.T
+	rng                *rand.Rand
+	p                  checkmessage.CheckMessage
+	group              int
+	base, n            int
+	ends               []endpoint
+	first, start, done uint64
+	slots              map[uint64]slot // by message
+	memory             map[int]slot    // as RecycleBuffer has it
+	every              int
+	rnr, cnp           bool
+	got                effect
+	counted            map[string]int
+	wrong              bool // some send what nobody should
+	met                map[string]int
+}
+
+func newBench(t *testing.T, lib *sim.Lib, seed uint64) *bench {
+	b := &bench{Rig: rig.New(t, lib, seed), t: t, rng: rand.New(rand.NewPCG(seed, 9)), p: receiver(), group: int(seed % 2), n: 2, every: 3, met: map[string]int{},
+		slots: map[uint64]slot{}, memory: map[int]slot{}, ends: make([]endpoint, 4)}
+	b.base = b.rng.IntN(8)
+	b.OnSample(b.sample)
+	b.SetBool("tx_room", true)
+	first := []uint64{mask24 - 2, b.rng.Uint64() & mask24}[seed%2]
+	b.first, b.start, b.done = first, first, first
+	for e := range 1 << b.p.EPW {
+		rq := b.rng.Uint64() & mask24
+		if b.rng.IntN(2) == 0 {
+			rq = mask24 - b.rng.Uint64N(10)
+		}
+		mtu := 256 << b.rng.IntN(3)
+		for word, v := range map[int]uint64{10: rq, 12: uint64(mtu)} {
+			b.SetBool("tbl_ep_we", true)
+			b.Set("tbl_index", uint64(b.group<<b.p.EPW|e))
+			b.Set("tbl_word", uint64(word))
+			b.Set("tbl_data", v)
+			b.Clock()
+			b.SetBool("tbl_ep_we", false)
+		}
+		if e < len(b.ends) {
+			b.ends[e] = endpoint{psn: rq, message: first, acked: first, mtu: mtu}
+		}
+	}
+	b.SetBool("tbl_grp_we", true) // all of its slots: pools of half of them
+	b.Set("tbl_index", uint64(b.group))
+	b.Set("tbl_word", 1)
+	b.Set("tbl_data", 0)
+	b.Clock()
+	b.SetBool("tbl_grp_we", false)
+	b.SetBool("init_valid", true)
+	b.SetBool("init_clean", true)
+	b.Set("init_psn", first)
+	for e := range 1 << b.p.EPW {
+		b.Set("init_ei", uint64(b.group<<b.p.EPW|e))
+		for b.Clock(); !b.Is("init_take"); b.Clock() {
+		}
+	}
+	b.SetBool("init_valid", false)
+	b.Clock()
+	b.Set("grp_live", 3)
+	return b
+}
+
+// sample is RecycleBuffer, whose word stands until the next is asked for, and notes what the module does.
+func (b *bench) sample() {
+	if b.Is("wr_en") {
+		s := slot{Mark: int(b.Get("wr_tag")), Mask: b.Get("wr_mask"), Known: b.Is("wr_complete"), SE: b.Is("wr_se"), CE: b.Is("wr_ce"), HasImm: b.Get("wr_opcode")&1 != 0, Imm: b.Get("wr_ext")}
+		b.got.Slot, b.got.Written = int(b.Get("wr_slot")), s
+		b.memory[b.got.Slot] = s
+	}
+	if b.Is("tx_valid") {
+		if b.Get("tx_opcode") == 0x81 {
+			b.got.CNP = true
+		} else {
+			b.got.Answers, b.got.Syndrome, b.got.PSN, b.got.MSN = true, b.Get("tx_ext")>>24, b.Get("tx_psn"), b.Get("tx_ext")&mask24
+		}
+	}
+	if b.Is("work_put") {
+		b.got.Unit, b.got.Words = int(b.Get("work_unit")), int(b.Get("work_words"))
+	}
+	for i, c := range contract.Counters(1) {
+		if b.Get("count")>>i&1 != 0 && b.counted != nil && c.Name != "WIPE" {
+			b.counted[c.Name]++
+		}
+	}
+	if b.Is("work_commits") {
+		b.got.Adds = int(b.Get("adds"))
+	}
+}
+
+// answerSlot shows the word that was asked for in the cycle before.
+func (b *bench) answerSlot(asked bool, at int) {
+	if !asked {
+		return
+	}
+	s := b.memory[at]
+	b.Set("slot_tag", uint64(s.Mark))
+	b.Set("slot_mask", s.Mask)
+	b.SetBool("slot_complete", s.Known)
+	b.Set("slot_opcode", uint64(map[bool]int{true: 1}[s.HasImm]))
+	b.SetBool("slot_se", s.SE)
+	b.Set("slot_ext", s.Imm)
+	b.SetBool("slot_ce", s.CE)
+}
+
+// present puts a frame into C by way of A and B, as inc_frame_steps does.
+func (b *bench) present(end int, facts map[string]bool, values map[string]uint64) {
+	b.Set("s_base", uint64(b.base))
+	b.Set("s_log2_n", uint64(bits.Len(uint(b.n))))
+	for _, pulse := range []string{"s_go", "a_go", "b_go"} {
+		for name, v := range facts {
+			b.SetBool("b_"+name, v)
+		}
+		b.SetBool(pulse, true)
+		b.Clock()
+		b.SetBool(pulse, false)
+	}
+	all := uint64(1)<<len(b.ends) - 1
+	for name, v := range map[string]uint64{"c_ei": uint64(b.group<<b.p.EPW | end), "c_self": 1 << end, "c_in_mask": all, "c_out_mask": all, "c_passed": 1, "c_live": 1, "c_dtype": 3} {
+		b.Set(name, v)
+	}
+	for _, name := range []string{"c_syn_ack", "c_syn_rnr", "c_syn_nak", "c_parent_mask", "c_reduces", "c_spreads", "c_drops", "c_plen", "c_words", "frm_asks", "c_ce", "c_se", "c_ext"} {
+		b.Set(name, 0)
+	}
+	for name, v := range values {
+		b.Set(name, v)
+	}
+}
+
+// decide lets the verdict come and passes cycles until the frame is done; it returns how many, that of the verdict among them.
+func (b *bench) decide(each func(cycle int)) int {
+	b.got, b.counted = effect{Slot: -1}, map[string]int{}
+	b.SetBool("c_valid", true)
+	b.SetBool("vrd_valid", true)
+	for cycle := 1; ; cycle++ {
+		each(cycle)
+		b.Clock()
+		b.answerSlot(b.Is("rd_en"), int(b.Get("rd_slot")))
+		if b.Is("c_done") {
+			b.SetBool("c_valid", false)
+			b.SetBool("vrd_valid", false)
+			b.Clock()
+			b.Clock() // counters are a cycle later, and a cycle in a register
+			return cycle
+		}
+		require.Less(b.t, cycle, 200)
+	}
+}
+
+// moves is how much of the aggregation pool has gone on to the broadcast pool.
+func (b *bench) moves() int { return min(ahead(b.start, b.done), b.n) }
+
+func ahead(from, to uint64) int { return int(int32(uint32(to-from)<<8) >> 8) }
+
+// expect is docs/termination.md section 3 from rule 2 on, for the root of an AllReduce whose bytes go out with whole messages alone.
+func (b *bench) expect(f frame) (out effect) {
+	e := &b.ends[f.end]
+	out.Slot = -1
+	count := func(names ...string) { out.Counters = append(out.Counters, names...) }
+	answer := func(syndrome, psn uint64) {
+		out.Answers, out.Syndrome, out.PSN, out.MSN = true, syndrome, psn, e.msn
+		e.unanswered = 0
+	}
+	starts, ends := f.op == 0 || f.op >= 4, f.op >= 2
+	refuse := func(why string) {
+		e.refused = true
+		answer(0x61, e.psn)
+		count("TX_INVALID", why)
+	}
+	place := ahead(b.start, e.message)
+	to := e.offset + f.length
+	old, begun := b.slots[e.message]
+	switch d := ahead(e.psn, f.psn); {
+	case d < 0:
+		answer(0x1F, (e.psn-1)&mask24)
+		count("UP_DATA", "RX_DUPLICATE", "TX_ACK")
+		return out
+	case d > 0:
+		if count("UP_DATA", "DROP_GAP"); !e.nakSent {
+			answer(0x60, e.psn)
+			count("TX_GAP_NAK")
+		}
+		e.nakSent = true
+		return out
+	case e.refused:
+		refuse("DROP_REFUSED")
+		return out
+	case starts == e.inside:
+		refuse("DROP_SEQUENCE")
+		return out
+	case !ends && f.length != e.mtu || ends && f.length > e.mtu || ends && !starts && f.length == 0:
+		refuse("DROP_SEGMENT")
+		return out
+	case f.length%4 != 0:
+		refuse("DROP_BAD_LENGTH")
+		return out
+	case starts && place >= b.moves()+b.n:
+		count("UP_DATA", "DROP_FULL")
+		if e.nakSent = true; b.rnr {
+			answer(0x20|7, e.psn)
+			count("TX_RNR")
+		}
+		if out.CNP = b.cnp; b.cnp {
+			count("TX_CNP")
+		}
+		return out
+	case to > b.p.MessageBytes:
+		refuse("DROP_MESSAGE_SIZE")
+		return out
+	case begun && old.Known && to > old.Mark || ends && to < old.Mark:
+		refuse("DROP_MESSAGE_LENGTH")
+		return out
+	}
+	count("UP_DATA", "AGG")
+	s := old
+	imm := f.imm
+	if f.op%2 == 0 || f.op < 3 {
+		imm = 0
+	}
+	if hasImm := f.op == 3 || f.op == 5; ends && !old.Known {
+		s.SE, s.HasImm, s.Imm = f.se, hasImm, imm
+	} else if ends && (old.SE != f.se || old.HasImm != hasImm || old.Imm != imm) {
+		count("IMM_MISMATCH")
+	} else if !old.Known { // nobody looks yet
+		s.SE, s.HasImm, s.Imm = f.se, false, 0
+	}
+	out.Slot = b.base + ahead(b.first, e.message)%(2*b.n)
+	if f.length > 0 {
+		out.Words = (f.length + b.p.Bytes - 1) / b.p.Bytes
+		out.Unit = (out.Slot*b.p.MessageBytes + e.offset) / b.p.UnitBytes
+		if below := s.Mark - e.offset; below > 0 {
+			out.Adds = (below + b.p.UnitBytes - 1) / b.p.UnitBytes
+		}
+	}
+	s.Mark, s.CE = max(s.Mark, to), s.CE || f.ce
+	if ends {
+		s.Known, s.Mask = true, s.Mask|1<<f.end
+	}
+	b.slots[e.message] = s
+	out.Written = s
+	e.psn, e.nakSent = (e.psn+1)&mask24, false
+	e.unanswered++
+	e.offset, e.inside = to, true
+	message := e.message
+	if ends {
+		e.offset, e.inside, e.message, e.msn = 0, false, (e.message+1)&mask24, (e.msn+1)&mask24
+	}
+	if f.asks || ends || e.unanswered >= b.every {
+		answer(0x1F, f.psn)
+		count("TX_ACK")
+	}
+	if ends && s.Mask == 1<<len(b.ends)-1 {
+		b.done = (message + 1) & mask24
+		count("TX_RESULT")
+	} else {
+		count("BUFFERED")
+	}
+	return out
+}
+
+// data sends a packet and holds what came of it against the model.
+func (b *bench) data(f frame) error {
+	b.every = 1 + b.rng.IntN(5)
+	b.rnr, b.cnp = b.rng.IntN(4) > 0, b.rng.IntN(2) == 0
+	b.Set("cfg_ack_every", uint64(b.every))
+	b.Set("cfg_rnr_timer", 7)
+	b.SetBool("cfg_rnr", b.rnr)
+	b.SetBool("cfg_cnp", b.cnp)
+	ends := f.op >= 2
+	b.present(f.end, map[string]bool{"host": true, "data": true, "ack": false, "cnp": false, "ends": ends, "fine": true, "bad_tver": false, "bad_opcode": false,
+		"too_long": false, "up": true, "down": false, "whole": f.length%4 == 0},
+		map[string]uint64{"c_opcode": uint64(f.op), "c_se": bit(f.se), "c_ce": bit(f.ce), "frm_asks": bit(f.asks), "c_wire_psn": f.psn, "c_ext": f.imm,
+			"c_plen": uint64(f.length), "c_words": uint64((f.length + b.p.Bytes - 1) / b.p.Bytes)})
+	done := b.done
+	want := b.expect(f)
+	quick := b.rng.IntN(2) == 0
+	cycles := b.decide(func(cycle int) {
+		b.SetBool("tx_room", quick || b.rng.IntN(3) == 0)
+		b.SetBool("work_held", !quick && b.rng.IntN(3) == 0)
+		b.SetBool("snd_done", cycle > 6)
+	})
+	b.SetBool("snd_done", false)
+	latency := 7
+	if want.CNP && want.Answers {
+		latency++
+	}
+	if b.done != done && ahead(b.start, b.done) <= b.n { // and it may be sent: news for SendMessage, which is done at once
+		latency++
+	}
+	got := b.got
+	if want.Counters = append(want.Counters, "RX_FRAMES"); f.ce {
+		want.Counters = append(want.Counters, "RX_CE")
+	}
+	if diff := cmp.Diff(want, got, cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Counters" }, cmp.Ignore())); diff != "" {
+		return fmt.Errorf("%+v (-want +got):\n%s", f, diff)
+	}
+	if diff := counted(want.Counters, b.counted); diff != "" {
+		return fmt.Errorf("%+v: counters %s", f, diff)
+	}
+	if quick && cycles != latency {
+		return fmt.Errorf("%+v, %+v: %d cycles, not %d", f, want, cycles, latency)
+	}
+	for _, name := range want.Counters {
+		b.met[name]++
+	}
+	return nil
+}
+
+// counted holds counters that stepped against those that were to.
+func counted(want []string, steps map[string]int) string {
+	all := map[string]int{}
+	for _, name := range want {
+		all[name]++
+	}
+	return cmp.Diff(all, steps)
+}
+
+func bit(v bool) uint64 {
+	if v {
+		return 1
+	}
+	return 0
+}
+
+// reply has an endpoint acknowledge all before a message. What stands for SendMessage and ReceiveACK says what that moves.
+func (b *bench) reply(end int, message uint64) error {
+	b.present(end, map[string]bool{"host": true, "data": false, "ack": true, "cnp": false, "ends": false, "fine": true, "bad_tver": false, "bad_opcode": false, "too_long": false,
+		"up": true, "down": false, "whole": true}, map[string]uint64{"c_opcode": 0x11, "c_syn_ack": 1, "c_ext": 0x1F000000})
+	moved := b.ends[end].acked != message
+	b.ends[end].acked = message
+	least, any := message, false
+	for i, e := range b.ends {
+		if i == end {
+			continue
+		}
+		if !any || ahead(least, e.acked) < 0 {
+			least = e.acked
+		}
+		any = true
+	}
+	b.Set("ack_rest", (least-1)&mask24)
+	b.SetBool("ack_rest_any", any)
+	asked, jobs, put := 0, 0, uint64(0)
+	cycles := b.decide(func(int) {
+		b.SetBool("snd_done", b.Is("snd_ack") || b.Is("note_valid"))
+		jobs += int(bit(b.Is("snd_ack")))
+		b.SetBool("snd_moved", moved)
+		b.Set("snd_message", message)
+		b.SetBool("ack_ready", true)
+		if b.Is("ack_we") {
+			asked, put = asked+1, b.Get("ack_psn")
+		}
+	})
+	b.SetBool("snd_done", false)
+	if !moved {
+		if jobs != 1 || asked != 0 {
+			return fmt.Errorf("an answer that moves nothing: %d jobs, %d written", jobs, asked)
+		}
+		return nil
+	}
+	if jobs != 1 || asked != 1 || put != (message-1)&mask24 {
+		return fmt.Errorf("endpoint %d acknowledges up to %#x: %d jobs, %d written, %#x", end, message, jobs, asked, put)
+	}
+	if cycles != 12 { // of which SendMessage and ReceiveACK take one each here
+		return fmt.Errorf("an answer that moves a root's pool took %d cycles", cycles)
+	}
+	for m := range b.slots {
+		if ahead(m, message) > 0 && ahead(m, least) > 0 {
+			delete(b.slots, m)
+		}
+	}
+	if b.start = least; ahead(least, message) < 0 {
+		b.start = message
+	}
+	if limit := (b.start + uint64(b.moves())) & mask24; b.Get("ctx_limit") != limit {
+		return fmt.Errorf("limit is %#x, not %#x", b.Get("ctx_limit"), limit)
+	}
+	b.met["answers"]++
+	return nil
+}
+
+// draw draws a packet that endpoint end may send, or must not.
+func (b *bench) draw(end int) frame {
+	e := &b.ends[end]
+	s := b.slots[e.message]
+	f := frame{end: end, psn: e.psn, imm: b.rng.Uint64() & 3, se: b.rng.IntN(4) == 0, ce: b.rng.IntN(4) == 0, asks: b.rng.IntN(4) == 0}
+	length := s.Mark // what a message has, if it is known
+	if !s.Known {
+		length = max(s.Mark, []int{0, 4 * b.rng.IntN(b.p.MessageBytes/4+1), b.p.MessageBytes, e.offset + 4 + 4*b.rng.IntN(60)}[b.rng.IntN(4)])
+		if b.wrong && b.rng.IntN(6) == 0 || e.offset == b.p.MessageBytes {
+			length = b.p.MessageBytes + e.mtu
+		}
+	}
+	if e.inside {
+		length = max(length, e.offset+4)
+	}
+	left := length - e.offset
+	f.length = min(left, e.mtu)
+	switch last := left <= e.mtu; {
+	case last && e.inside:
+		f.op = 2 + b.rng.IntN(2)
+	case last:
+		f.op = 4 + b.rng.IntN(2)
+	case e.inside:
+		f.op = 1
+	}
+	if !b.wrong {
+		return f
+	}
+	switch b.rng.IntN(40) { // or something that nobody should send
+	case 0:
+		f.psn = (f.psn + 1 + b.rng.Uint64N(3)) & mask24
+	case 1:
+		f.psn = (f.psn - 1 - b.rng.Uint64N(3)) & mask24
+	case 2:
+		f.op = b.rng.IntN(6)
+	case 3:
+		f.length = b.rng.IntN(e.mtu + 1)
+	case 4:
+		f.length = min(e.mtu, f.length+4*b.rng.IntN(8))
+	}
+	return f
+}
+
+// TestReceive: packets of all endpoints in any order, right and wrong, answers in between, against the rules of docs/termination.md: what is answered, what becomes
+// of the slot and the pools, which units are added to, which counters step, and in how many cycles.
+func TestReceive(t *testing.T) {
+	t.Parallel()
+	lib := rig.Lib(t, receiver())
+	met := map[string]int{}
+	for seed := range uint64(40) {
+		b := newBench(t, lib, seed)
+		steps := 250
+		if b.met, b.wrong = met, seed%5 != 0; b.wrong { // and soon all are refused
+			steps = 80
+		}
+		for range steps {
+			end := b.rng.IntN(len(b.ends))
+			if b.rng.IntN(4) == 0 {
+				e := b.ends[end]
+				to := ahead(e.acked, (b.start+uint64(b.moves()))&mask24)
+				require.NoError(t, b.reply(end, (e.acked+uint64(b.rng.IntN(max(to, 0)+1)))&mask24), "seed %d", seed)
+				continue
+			}
+			require.NoError(t, b.data(b.draw(end)), "seed %d", seed)
+		}
+	}
+	for _, name := range []string{"RX_DUPLICATE", "DROP_GAP", "TX_GAP_NAK", "DROP_REFUSED", "DROP_SEQUENCE", "DROP_SEGMENT", "DROP_BAD_LENGTH", "DROP_FULL", "TX_RNR", "TX_CNP",
+		"DROP_MESSAGE_SIZE", "DROP_MESSAGE_LENGTH", "AGG", "BUFFERED", "TX_RESULT", "TX_ACK", "IMM_MISMATCH", "answers"} {
+		require.Greater(t, met[name], 5, name)
+	}
+}
