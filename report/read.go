@@ -20,6 +20,7 @@ import (
 	"incforge/internal/clocked"
 	"incforge/sweep/front"
 	"incforge/synth"
+	"incforge/verify/code"
 	"incforge/verify/result"
 )
 
@@ -34,6 +35,7 @@ type Design struct {
 	Name     string
 	Manifest *contract.Manifest // nil if no manifest was among the inputs
 	Tests    []result.Test      // in the order of the files
+	Code     *code.Report       // of the Verilog, nil if there is none
 	Benches  []Bench
 	Losses   []*Loss
 	Synth    []*synth.Metrics
@@ -200,6 +202,12 @@ func (r *Report) addOne(doc json.RawMessage) (*Design, error) {
 		}
 		d := r.design(t.Config)
 		d.Tests = append(d.Tests, t)
+	case has("kind", "config", "files", "missed", "hits"):
+		c := &code.Report{}
+		if err := json.Unmarshal(doc, c); err != nil {
+			return nil, fmt.Errorf("code coverage: %w", err)
+		}
+		r.design(c.Config).Code = c
 	case has("bench", "config", "axes", "front", "points"):
 		s, err := front.Parse(doc)
 		if err != nil {

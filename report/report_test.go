@@ -20,6 +20,7 @@ import (
 	"incforge/fpga/place"
 	"incforge/internal/clocked"
 	"incforge/synth"
+	"incforge/verify/code"
 	"incforge/verify/cover"
 	"incforge/verify/result"
 )
@@ -76,7 +77,12 @@ func sample(t *testing.T) string {
 			Use: []place.Use{{Kind: "TRELLIS_FF", Used: 5522, Available: 83640}}, Path: []place.Step{{Block: "u_a", Cells: 6, LogicNS: 1.4, RoutingNS: 5.5}}, PathNS: 24.2,
 			Start: "u_a.q_FF", End: "u_b.r_FF", Picture: []byte("PNG"), Legend: []place.Entry{{Block: "u_a", Colour: "#1f6feb", Cells: 9}, {Block: "u_b", Colour: "red;x:y", Cells: 1}}}})
 	bench := marshal(t, Bench{Bench: "latency", Config: "mini", Digest: "d0", Clock: clocked.Clock{AskedMHz: 250}, Metrics: map[string]float64{"result_cycles": 23, "result_ns": 92, "paper_result_ns": 244, "forward_cycles": 12, "extra": 7.25}})
-	return folder(t, map[string]string{"manifest.json": manifestText, "docs/mini_core.svg": "<svg><script>alert(1)</script></svg>",
+	var hits code.Hits
+	hits.Add([]uint64{1, 0, 0})
+	lines := marshal(t, code.New("mini", "d0", 72, []code.Point{{File: "inc_fifo.v", Line: 1, Kind: code.Line, What: "block"}, {File: "inc_fifo.v", Line: 2, Kind: code.Branch, What: "if"},
+		{File: "inc_fifo.v", Line: 3, Kind: code.Branch, What: "else"}}, hits, map[string][]string{"inc_fifo.v": {"always", "if (a < b)", "else"}},
+		[]code.Excuse{{File: "inc_fifo.v", Text: "a < b", Why: "a is never less"}}))
+	return folder(t, map[string]string{"coverage.json": lines, "manifest.json": manifestText, "docs/mini_core.svg": "<svg><script>alert(1)</script></svg>",
 		"results.json": tests, "synth.json": price, "sub/fpga.json": board, "bench.json": bench, "schema.json": `{"$schema":"x"}`, "list.json": `[1, "a"]`})
 }
 
@@ -103,6 +109,7 @@ func TestHTML(t *testing.T) {
 		"6310", "16 KiB of payload", "probably 256", "23 LUT levels", "u_a → u_b", // FPGA
 		`<td class="num missed">41.3 MHz found, 250 asked !</td>`, `<td class="missed">43 MHz found, 250 asked !</td>`, "4.0 %", "5,522 of 83,640", "6.6 %",
 		`src="data:image/png;base64,UE5H"`, `style="background: #1f6feb"`, `style="background: #000000"`,
+		"The results of code coverage are", "by 72 tests", `<td class="num warn">0.0 % of 1</td>`, "inc_fifo.v:2 branch if", "a &lt; b", "a is never less", `<td class="bad">none</td>`,
 		"The results of synthesis (generic28) are of another version", "1024 × 64", "data:image/svg&#43;xml;base64,",
 	} {
 		assert.True(t, strings.Contains(page, want), "%q is missing", want)

@@ -35,6 +35,7 @@ type designView struct {
 	Failures     []failureView
 	Skipped      []failureView
 	Coverage     *coverageView
+	Code         *codeView
 	Benches      []benchView
 	Prices       []priceView
 	FPGAs        []fpgaView
@@ -164,7 +165,7 @@ func (d *Design) view() designView {
 	}
 	sc := scenarios(d.Tests)
 	v.Scenarios, v.DUTs, v.Failures, v.Skipped = sc.rows, sc.duts, sc.failures, sc.skipped
-	v.Coverage = coverage(d)
+	v.Coverage, v.Code = coverage(d), codeCoverage(d.Code)
 	for _, b := range d.Benches {
 		v.Benches = append(v.Benches, bench(b, d.clocks(b)))
 	}
@@ -180,6 +181,9 @@ func (d *Design) stale() []string {
 	of := map[string]string{} // digest by kind of result
 	for _, t := range d.Tests {
 		of["verification ("+t.DUT+")"] = t.Digest
+	}
+	if d.Code != nil {
+		of["code coverage"] = d.Code.Digest
 	}
 	for _, m := range d.Synth {
 		of["synthesis ("+m.Tech+")"] = m.Digest

@@ -50,7 +50,7 @@ var ErrConfig = errors.New("no such model")
 
 // Limits of a model. They keep a payload's lanes apart (see packet.go) and counts in their bytes.
 const (
-	maxHosts    = 8
+	maxHosts    = 16
 	maxRequests = 100
 	maxBudget   = 15
 	MaxNodes    = 24

@@ -37,7 +37,7 @@ func NewEngine(c Config, t *topology.Topology, n int) (_ *Engine, err error) {
 		slots = 2 << bits.Len(uint(c.Slots-1))
 	}
 	params := inc.Params{
-		Mode: c.Mode, Groups: 1, Members: k, Ports: k + 1, MTU: 8, Slots: slots, DTypes: 1 << inc.DTypeINT32, Ops: 1 << inc.OpSum, Park: c.Park > 0,
+		Mode: c.Mode, Groups: 1, Members: k, Ports: k + 1, MTU: max(payloadBytes(t), longMTU), Slots: slots, DTypes: 1 << inc.DTypeINT32, Ops: 1 << inc.OpSum, Park: c.Park > 0,
 	}
 	if c.Mode == 1 {
 		params.MessageBytes, params.LeastPathMTU = 1<<bits.Len(uint(max(c.Bytes, longMTU)-1)), shortMTU
@@ -127,9 +127,11 @@ func PacketFrom(w *roce.Packet) Packet {
 		return p
 	}
 	p.Length, p.Quiet = uint8(len(w.Payload)), !w.AckReq
-	var b [8]byte
+	var b [4 * len(p.Payload)]byte
 	copy(b[:], w.Payload)
-	p.Payload = [2]uint32{binary.LittleEndian.Uint32(b[:]), binary.LittleEndian.Uint32(b[4:])}
+	for i := range p.Payload {
+		p.Payload[i] = binary.LittleEndian.Uint32(b[4*i:])
+	}
 	return p
 }
 

@@ -19,8 +19,11 @@ type Packet struct {
 	MSN      uint8
 	Length   uint8 // of the payload in bytes
 	Quiet    bool  // no acknowledgement is asked for
-	Payload  [2]uint32
+	Payload  Elements
 }
+
+// Elements are a payload's; what it does not have is 0.
+type Elements [maxHosts / lanes]uint32
 
 // Payloads have a lane of one byte for each host, in which only that host contributes: a contribution added twice, or not at all, or of
 // another PSN, shows in its host's lane; and exchanging hosts exchanges lanes.
@@ -30,7 +33,7 @@ const (
 )
 
 // lanesOf is the payload in which the hosts of a mask have contributed.
-func lanesOf(mask uint32, psn int16) (p [2]uint32) {
+func lanesOf(mask uint32, psn int16) (p Elements) {
 	value := 1 + uint32(psn)%laneValues // what each contributes at a PSN
 	for h := range maxHosts {
 		if mask>>h&1 != 0 {
@@ -42,7 +45,7 @@ func lanesOf(mask uint32, psn int16) (p [2]uint32) {
 
 // Permute exchanges lanes.
 func (p Packet) Permute(lane []int) Packet {
-	var q [2]uint32
+	var q Elements
 	if len(lane) <= lanes { // each element has one for every host
 		for i, element := range p.Payload {
 			for h, to := range lane {
@@ -238,13 +241,19 @@ func (h *Host) takeData(r *HostRole, p Packet, notReady bool) ([]Packet, error) 
 	return h.answer(next, roce.AckSyndrome), nil
 }
 
+// payloadBytes is how long a payload is with a lane for each host: 4, 8 or 16 bytes.
+func payloadBytes(t *topology.Topology) int {
+	bytes := 4
+	for bytes < len(t.Hosts)*4/lanes {
+		bytes *= 2
+	}
+	return bytes
+}
+
 // role is what a host does.
 func (c *Config) role(t *topology.Topology, number int) *HostRole {
-	r := &HostRole{number: number, window: uint8(c.Window), length: 4}
+	r := &HostRole{number: number, window: uint8(c.Window), length: uint8(payloadBytes(t))}
 	all := uint32(1)<<len(t.Hosts) - 1
-	if len(t.Hosts) > lanes {
-		r.length = 8
-	}
 	if c.Empty {
 		r.length = 0
 	}

@@ -34,7 +34,7 @@ func TestHostSeesWhatIsWrong(t *testing.T) {
 		"should have 4 bytes [00000101": {Host{next: 2}, Packet{Op: roce.SendOnly, Length: 4, Payload: lanesOf(1, 0)}},
 		"DATA(1) has 4 bytes [00000101": {Host{next: 2, Expected: 1}, Packet{Op: roce.SendOnly, PSN: 1, Length: 4, Payload: lanesOf(3, 0)}},
 		"DATA(0) has 0 bytes":           {Host{next: 2}, Packet{Op: roce.SendOnly}},
-		"DATA(0) has 4 bytes [00000201": {Host{next: 2}, Packet{Op: roce.SendOnly, Length: 4, Payload: [2]uint32{0x0201}}},
+		"DATA(0) has 4 bytes [00000201": {Host{next: 2}, Packet{Op: roce.SendOnly, Length: 4, Payload: Elements{0x0201}}},
 		"that gets 4 packets":           {Host{next: 4, Base: 4, Expected: 4}, result(4)},
 		"more than the 2 packets sent":  {Host{next: 2}, ack(2, roce.AckSyndrome)},
 		"of whose results 0 are there":  {Host{next: 2}, ack(0, roce.AckSyndrome)},
@@ -51,7 +51,7 @@ func TestHostSeesWhatIsWrong(t *testing.T) {
 func TestHost(t *testing.T) {
 	r, data := roleOf(), (&Host{}).Fresh(roleOf())
 	require.Len(t, data, 2)
-	assert.Equal(t, Packet{Op: roce.SendOnly, PSN: 1, Length: 4, Payload: [2]uint32{2}}, data[1])
+	assert.Equal(t, Packet{Op: roce.SendOnly, PSN: 1, Length: 4, Payload: Elements{2}}, data[1])
 	for name, c := range map[string]struct {
 		before, after Host
 		in            Packet

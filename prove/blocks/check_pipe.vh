@@ -143,3 +143,45 @@ always @* if (f_past) begin
     end
 end
 `endif
+`ifdef PROVE_E
+// The group has its slots while it is live, 2N from its base: a pipe's N each, or at the root of an AllReduce one ring of 2N. It is the one or the
+// other for good. Acknowledgements say what was sent, and an action sends what is there: both lie at most N from `start`.
+(* anyconst *) reg [SLOT_W-1:0] f_base, f_n;
+(* anyconst *) reg              f_root;
+wire [SLOT_W:0] f_ring = f_root ? {f_n, 1'b0} : {1'b0, f_n};
+reg f_known = 1'b0;              // the group was started
+reg f_a_known = 1'b0, f_b_known = 1'b0, f_c_known = 1'b0, f_x_known = 1'b0;
+always @(posedge clk) begin
+    f_known <= !rst && (f_known || f_starts);
+    if (x_start) f_x_known <= f_known;
+    if (s_go || a_look) f_a_known <= f_known;
+    if (a_go) f_b_known <= f_a_known;
+    if (b_go) f_c_known <= f_b_known;
+end
+always @* begin
+    assume (f_n != {SLOT_W{1'b0}} && {2'd0, f_base} + {1'b0, f_n, 1'b0} <= (1 << SLOT_W));
+    assume (!(tbl_grp_we && tbl_word == WORD_GROUP_PIPE && tbl_group == f_g));
+    assume (!live_wide[{1'b0, f_g}] || f_known);
+    if (s_go && s_group == f_g) assume (s_base == f_base && s_root == f_root);
+    if (a_valid && a_group == f_g) assume (f_size_now[SLOT_W] ? f_size_now[SLOT_W-1:0] == f_n : a_half == f_n);
+    if (d2_valid && d2_group == f_g) assume (d2_start - d_start <= {{(24-SLOT_W){1'b0}}, f_n});
+    if (x_step == 3'd2 && act_group == f_g) assume (!(pointed ? x_any : 1'b1) || x_at - (x_pipe_b ? start_b : start_a) < {{(24-SLOT_W){1'b0}}, f_n});
+end
+// a slot of a pipe
+function f_in(input [SLOT_W-1:0] slot, input pipe_b);
+    reg [SLOT_W-1:0] f_from;
+    begin
+        f_from = slot - f_base - (pipe_b && !f_root ? f_n : {SLOT_W{1'b0}});
+        f_in   = {1'b0, f_from} < f_ring;
+    end
+endfunction
+always @* if (f_past) begin
+    // what is written, read and worked on lies in the group's own slots, of the pipe that it belongs to
+    if (f_own && wr_en) assert (f_c_known && f_in(wr_slot, c_pipe_b) && (HALVES != 0 || f_in(c_unit, c_pipe_b)));
+    if (f_acts && resends && f_x_known && ctx_n != {SLOT_W{1'b0}}) assert (HALVES != 0 || f_in(x_unit[SLOT_W-1:0], x_pipe_b));
+    // masks: of one, who is noted; an action is to who hears its pipe
+    if (wr_en) assert (c_self != NOBODY && (c_self & (c_self - {{(MASK_W-1){1'b0}}, 1'b1})) == NOBODY && c_ei[EP_W-1:0] < MASK_W);
+    if (wr_en && c_up) assert ((c_self & ~wr_mask) == NOBODY);
+    if (tx_valid && tx_kind == 2'd1 && x_busy && pointed) assert ((tx_mask & ~x_outs) == NOBODY);
+end
+`endif
