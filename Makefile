@@ -157,7 +157,7 @@ proto: ## Make the Go of the control plane's services anew from their .proto (pr
 	    PATH="$(abspath $(BUILD))/protoc:$$PATH" protoc --go_out=. --go-grpc_out=. --go_opt=paths=source_relative --go-grpc_opt=paths=source_relative \
 	        control/$${s}pb/$$s.proto; done
 
-faults: tools ## Plant every fault we know of in the Verilog; each must be caught (all but Mode I's are a part of make test); with ON=slurm as an array of Slurm jobs
+faults: tools ## Plant every fault we know of in the Verilog; each must be caught (all but those of Mode I and of the eager tree are a part of make test); with ON=slurm as an array of Slurm jobs
 	$(GO) test -timeout 20m ./internal/endtoend -every-config -run TestFault $(if $(filter slurm,$(ON)),-shared $(abspath $(BUILD))/jobs)
 
 mutants: tools build ## Mistakes in the Verilog of either mode: how many of them some scenario notices (docs/mutate.md); build/mutate-*.json

@@ -55,7 +55,7 @@ func Aggregate(ctx context.Context, o Options) (report.Bench, error) {
 				aggregate(t, m, k, "word", class, t.Params.BusBytes, turns)
 			}
 		})
-		core(t, m)
+		core(t, m, o)
 	})
 }
 
@@ -99,9 +99,9 @@ func aggregatorParams(t *rig.T) map[string]string {
 }
 
 // coreCycles measures the aggregator alone: cycles from the one in which the last contribution's payload word is written into the
-// packet buffer to the one in which the result's word is emitted. Contributions are one word each, from as many members as
-// there are, up to eight; the work is known when the word comes, and nothing waits for an ICRC. The sum is checked.
-func coreCycles(t *rig.T, k arith.Kind) uint64 {
+// packet buffer to the one in which the result's word is emitted. Contributions are one word each, from so many members; the work is
+// known when the word comes, and nothing waits for an ICRC. The sum is checked.
+func coreCycles(t *rig.T, k arith.Kind, members int) uint64 {
 	build, err := sim.FromManifest(t.Manifest.Dir, "core")
 	t.Check(err)
 	build.Top, build.Ports, build.Params = aggregator, nil, aggregatorParams(t)
@@ -110,7 +110,7 @@ func coreCycles(t *rig.T, k arith.Kind) uint64 {
 	model, err := lib.New(sim.Options{Random: true, Seed: t.Rand.Uint64()})
 	t.Check(err)
 	defer model.Close()
-	r := &coreRig{T: t, model: model, ports: map[string]*sim.Port{}, tree: t.Params.Reproducible(), members: min(t.Params.Members, 8)}
+	r := &coreRig{T: t, model: model, ports: map[string]*sim.Port{}, tree: t.Params.Reproducible(), members: members}
 	t.Check(model.ResetFor(4))
 	for _, p := range lib.Ports() {
 		r.ports[p.Name], err = model.Port(p.Name)
@@ -215,9 +215,9 @@ func (r *coreRig) contribute(k arith.Kind, slot, c int) []byte {
 }
 
 // core adds core_cycles to m: of FP32, as the paper's figure is, or else the slowest 32-bit type, or what there is.
-func core(t *rig.T, m metrics) {
+func core(t *rig.T, m metrics, o Options) {
 	eachClass(t, func(class string, k arith.Kind) {
-		cycles := coreCycles(t, k)
+		cycles := coreCycles(t, k, o.members(t.Params.Members))
 		m["core_"+class+"_cycles"] = float64(cycles)
 		if _, ok := m["core_cycles"]; !ok || class == "fp32" {
 			m["core_cycles"] = float64(cycles)

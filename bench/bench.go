@@ -28,6 +28,8 @@ type Options struct {
 	NoICRCDir string
 	// Seed determines the model's random initial state.
 	Seed uint64
+	// Members is how many members Latency measures with at most; 0 stands for eight, as the paper has.
+	Members int
 	// Found is the clock that a flow found for this design; the zero value gives figures in cycles alone.
 	Found clocked.Clock
 }
@@ -131,7 +133,15 @@ func onCore(ctx context.Context, name, dir string, o Options, measure func(t *ri
 	})
 }
 
-// Latency measures the core with its single stream, an idle output, payloads of 1,024 bytes and up to eight members.
+// members are those of Latency's group in an engine that has so many.
+func (o Options) members(most int) int {
+	if o.Members == 0 {
+		return min(most, 8)
+	}
+	return min(most, o.Members)
+}
+
+// Latency measures the core with its single stream, an idle output, payloads of 1,024 bytes and up to eight members, or as many as Options say.
 // Of several copies the first counts:
 //
 //	result_cycles             last contribution's first beat in to result's first beat out
@@ -147,13 +157,13 @@ func onCore(ctx context.Context, name, dir string, o Options, measure func(t *ri
 func Latency(ctx context.Context, o Options) (report.Bench, error) {
 	b, err := onCore(ctx, "latency", o.ManifestDir, o, func(t *rig.T, m metrics) {
 		m["paper_result_ns"], m["paper_forward_ns"] = paperResultNS, paperForwardNS
-		latency(t, m)
-		core(t, m)
+		latency(t, m, o)
+		core(t, m, o)
 	})
 	if err != nil || o.NoICRCDir == "" {
 		return b, err
 	}
-	unchecked, err := onCore(ctx, "latency", o.NoICRCDir, o, latency)
+	unchecked, err := onCore(ctx, "latency", o.NoICRCDir, o, func(t *rig.T, m metrics) { latency(t, m, o) })
 	for _, unit := range []string{"_cycles", "_ns"} {
 		if value, ok := unchecked.Metrics["result"+unit]; ok {
 			b.Metrics["result_min"+unit] = value
@@ -163,10 +173,10 @@ func Latency(ctx context.Context, o Options) (report.Bench, error) {
 }
 
 // latency has a group complete one PSN after the other, and then lets other frames pass.
-func latency(t *rig.T, m metrics) {
+func latency(t *rig.T, m metrics, o Options) {
 	e := t.Engine()
 	e.Mute = true // the benchmark itself sends all acknowledgements
-	members, payload := min(t.Params.Members, 8), min(benchPayload, t.Params.MTUBytes)
+	members, payload := o.members(t.Params.Members), min(benchPayload, t.Params.MTUBytes)
 	m["members"], m["payload_bytes"] = float64(members), float64(payload)
 	g := e.Group(0, 1, members, false)
 	var in dut.Frame

@@ -47,6 +47,7 @@ func (a *app) bench() *cobra.Command {
 		flags            configFlags
 		config, jsonFile string
 		seed             uint64
+		members          int
 		found            foundFlag
 		names            []string
 		doc              strings.Builder
@@ -61,7 +62,7 @@ func (a *app) bench() *cobra.Command {
 			// Without --config some benchmarks run for other presets too.
 			alone := cmd.Flags().Changed("config")
 			var lines bytes.Buffer
-			err := a.benchAll(cmd.Context(), &lines, args, config, alone, &flags, bench.Options{Seed: seed}, found)
+			err := a.benchAll(cmd.Context(), &lines, args, config, alone, &flags, bench.Options{Seed: seed, Members: members}, found)
 			if jsonFile == "" || lines.Len() == 0 {
 				return err
 			}
@@ -72,6 +73,7 @@ func (a *app) bench() *cobra.Command {
 	found.bind(cmd)
 	cmd.Flags().StringVar(&config, "config", "fpga100g", "configuration to measure: a preset, or a YAML file")
 	cmd.Flags().Uint64Var(&seed, "seed", 1, "seed of the model's random initial state")
+	cmd.Flags().IntVar(&members, "members", 0, "latency: most members of the group (default 8)")
 	cmd.AddCommand(a.benchLoss(), a.benchRate())
 	return cmd
 }

@@ -71,11 +71,8 @@ func shapes() map[string]aggregatedata.AggregateData {
 		"tree, three pairs": tree(with(all(1), func(p *ad) { p.Slots, p.Bytes = 3, 16 }), 3),
 		"tree, all options": tree(with(all(4), func(p *ad) { p.ECC, p.Banks = 1, 2 }), 8),
 
-		"eager":              eager(tree(all(3), 4)),
-		"eager, one pair":    eager(tree(all(2), 1)),
-		"eager, two pairs":   eager(tree(all(1), 2)),
+		"eager, one pair":    eager(tree(narrow(), 1)),
 		"eager, three pairs": eager(tree(with(all(1), func(p *ad) { p.Slots, p.Bytes = 3, 16 }), 3)),
-		"eager, all options": eager(tree(with(all(4), func(p *ad) { p.ECC, p.Banks = 1, 2 }), 8)),
 		"eager, chip":        eager(chip(8)),
 	}
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The eager tree of docs/rationale.md, modelled and not built: a contribution that completes a node is added to the node's sibling at
-// once, if that is complete, and so on up. What follows is the plan of one contribution, and the time that plans take.
+// A tree that adds at once whatever the load, modelled and not built: a contribution that completes a node is added to the node's sibling, if that
+// is complete, and so on up. What follows is the plan of one contribution, and the time that plans take: why the tree that is built (inc_eager_tree)
+// merges in cycles that nobody else wants (docs/rationale.md).
 
 // climb is what one contribution does to its slot.
 type climb struct {

@@ -13,8 +13,8 @@
 //   span        S, the smallest power of two above the job's highest pair; a job visits pairs 0 to S-1, absent ones too, less those merged
 //   latency     from sum_go to the row on out_* 1 + STAGES * log2(S) cycles (STAGES for S = 1) if the siblings' reads began in time: as many cycles
 //               before as there are visits, and 1 + ECC. Else as from the last pair's read: 3 + ECC + STAGES * log2(S)
-//   throughput  a row in S cycles, and at most one more for each of the S/2 - 1 adds above the first level, which go first; with merged
-//               nodes in log2(S) + 1 cycles, or 2 + ECC + STAGES * (log2(S) - 1) + visits behind the last one
+//   throughput  a row in S cycles, and at most one more for each of the S/2 - 1 adds above the first level, which go first; with all
+//               siblings merged in log2(S) + 1 + STAGES * (log2(S) - 1) cycles, because a left operand waits until that of the row before is taken
 //   reading     mem_re asks for the memory; what it reads when mem_taken is high leaves it in the next cycle; hold is high while that
 //               word is still wanted: nobody may read then. With ECC it passes a register with fix_move, while fix_free, and is on mem_data in
 //               the cycle after. While fix_hold is high nobody else may use that register
@@ -338,14 +338,12 @@ module inc_eager_tree #(
     reg  [PAIR_W-1:0]  visit_reg;
     reg  [ROW_W-1:0]   row_reg;
     reg  [LEVEL_W-1:0] level_reg;      // of the job before
-    reg                open_reg;       // a row's last operand has not been taken by the adder
     wire [ROW_W-1:0]   next_row = row_reg + {{(ROW_W-1){1'b0}}, 1'b1};
-    wire               present, last_visit, begins;
+    wire               present, last_visit;
     wire [LEVEL_W-1:0] visit_level;
     wire [PAIR_W-1:0]  visit_node;     // its number at its level, of visits
     wire [PAIR_W-1:0]  place_pair;     // the lowest pair of the node
     wire [PAIR_W-1:0]  next_visit;
-    wire               merged;         // some node of the job is
     generate
         if (LEVELS > 0) begin : gen_visits
             reg  [LEVELS-1:0] top;
@@ -375,18 +373,14 @@ module inc_eager_tree #(
             assign place_pair  = merging ? (visit_reg[0] ? merge_right : merge_left) : pair & ~low;
             assign last_visit  = (visit_reg | low) == top;
             assign next_visit  = (visit_reg | low) + {{(LEVELS-1){1'b0}}, 1'b1};
-            assign begins      = visit_reg == {LEVELS{1'b0}};
             assign present     = merging || at != NO_LEVELS || pairs_wide[pair];
-            assign merged      = nodes[SPAN-1:0] != {SPAN{1'b0}} && !merging;
         end else begin : gen_one_pair
             assign visit_level = NO_LEVELS;
             assign visit_node  = {PAIR_W{1'b0}};
             assign place_pair  = {PAIR_W{1'b0}};
             assign last_visit  = 1'b1;
             assign next_visit  = {PAIR_W{1'b0}};
-            assign begins      = 1'b1;
             assign present     = 1'b1;
-            assign merged      = 1'b0;
             wire unused_visits = &{1'b0, first_pair, merge_left, merge_right, merging, pairs_wide, visit_reg};
         end
     endgenerate
@@ -396,11 +390,9 @@ module inc_eager_tree #(
     // Rows of a lower tree would overtake those of a higher one; what is read for a job that may be killed, is read alone.
     wire may_begin   = (levels >= level_reg && (merging || !first_spec)) || flying_reg == {ROW_W{1'b0}};
     wire flying_room = flying_reg != {ROW_W{1'b1}};
-    // with merged nodes the left operands of a row would meet those of the row before
-    wire row_free    = !(begins && merged && open_reg);
     wire own         = last_visit && first_take && !merging;
     wire turn        = (merging ? !merge_read : first_valid && nodes_known && !merge_closed && !kill_first && !job_stay)
-                       && may_begin && flying_room && row_free && (merging || !(last_visit && first_spec));
+                       && may_begin && flying_room && (merging || !(last_visit && first_spec));
     reg  [ROW_W+1:0] sums_reg;         // rows of last contributions' sums that are written and not read
     wire sums_there = sums_reg != {(ROW_W+2){1'b0}};
 
@@ -436,7 +428,6 @@ module inc_eager_tree #(
     wire out_go;
     // what was read for a job that is killed; other rows are not under way then
     wire clears = kill_first && !merging && flying_reg == {ROW_W{1'b0}};
-    wire u_closes;                     // a row's last operand goes into the adder
     always @(posedge clk) begin
         if (passes) begin
             visit_reg <= last_visit ? {PAIR_W{1'b0}} : next_visit;
@@ -444,11 +435,6 @@ module inc_eager_tree #(
                 row_reg <= last_row ? {ROW_W{1'b0}} : next_row;
             end
             level_reg <= levels;
-        end
-        if (passes && begins) begin
-            open_reg <= 1'b1;
-        end else if (u_closes) begin
-            open_reg <= 1'b0;
         end
         flying_reg <= flying_reg + {{(ROW_W-1){1'b0}}, passes && last_visit} - {{(ROW_W-1){1'b0}}, out_go};
         sums_reg   <= sums_reg + {{(ROW_W+1){1'b0}}, sum_go && !sum_taken} - {{(ROW_W+1){1'b0}}, moves && own};
@@ -468,7 +454,6 @@ module inc_eager_tree #(
         if (clears) begin
             visit_reg <= {PAIR_W{1'b0}};
             row_reg   <= {ROW_W{1'b0}};
-            open_reg  <= 1'b0;
         end
         if (rst) begin
             visit_reg  <= {PAIR_W{1'b0}};
@@ -476,7 +461,6 @@ module inc_eager_tree #(
             level_reg  <= NO_LEVELS;
             flying_reg <= {ROW_W{1'b0}};
             sums_reg   <= {(ROW_W+2){1'b0}};
-            open_reg   <= 1'b0;
             merging    <= 1'b0;
         end
     end
@@ -484,10 +468,10 @@ module inc_eager_tree #(
     // ---- stage T: the node leaves the memory; with ECC stage F: it is corrected; stage U: it is an operand ----
 
     localparam KIND_W = 6;             // op, is_int, wide, bf16, big_endian
-    // last of its row, present, number and level of its node, levels of the tree, merge, kind
-    localparam META_W = 2 + PAIR_W + 2 * LEVEL_W + 1 + KIND_W;
-    localparam AT_PRESENT = META_W - 2;
-    wire [META_W-1:0] visit_meta = {last_visit, present, visit_node, visit_level, levels, merging, kind};
+    // present, number and level of its node, levels of the tree, merge, kind
+    localparam META_W = 1 + PAIR_W + 2 * LEVEL_W + 1 + KIND_W;
+    localparam AT_PRESENT = META_W - 1;
+    wire [META_W-1:0] visit_meta = {present, visit_node, visit_level, levels, merging, kind};
 
     reg  [META_W-1:0] t_meta;
     wire              t_go, src_valid;
@@ -555,12 +539,11 @@ module inc_eager_tree #(
         end
     end
 
-    wire               u_last, u_present, u_merge;
+    wire               u_present, u_merge;
     wire [PAIR_W-1:0]  u_node;
     wire [LEVEL_W-1:0] u_level, u_levels;
     wire [KIND_W-1:0]  u_kind;
-    assign {u_last, u_present, u_node, u_level, u_levels, u_merge, u_kind} = u_meta;
-    assign u_closes = u_valid && u_go && u_last;
+    assign {u_present, u_node, u_level, u_levels, u_merge, u_kind} = u_meta;
 
     // ---- the adder; its results are operands of the next level, and go before what comes from the memory ----
 
@@ -595,9 +578,9 @@ module inc_eager_tree #(
     wire [LEVEL_W-1:0] p_r_level, p_r_levels, p_u_level, p_u_levels;
     wire [PAIR_W-1:0]  p_r_node, p_u_node;
     wire [KIND_W-1:0]  p_r_kind, p_u_kind;
-    wire               p_r_present, p_r_bad, p_r_merge, p_u_present, p_u_merge, p_u_last;
+    wire               p_r_present, p_r_bad, p_r_merge, p_u_present, p_u_merge;
     assign {p_r_level, p_r_bad, p_r_present, p_r_node, p_r_levels, p_r_merge, p_r_kind} = tag_next[STAGES*TAG_W-1 -: TAG_W];
-    assign {p_u_last, p_u_present, p_u_node, p_u_level, p_u_levels, p_u_merge, p_u_kind} = p_u_meta;
+    assign {p_u_present, p_u_node, p_u_level, p_u_levels, p_u_merge, p_u_kind} = p_u_meta;
 
     wire               p_r_valid = v_next[STAGES-1];
     wire               p_r_top   = p_r_valid && p_r_level == p_r_levels;
@@ -745,7 +728,7 @@ module inc_eager_tree #(
     end
 
     wire unused_bits = &{1'b0, v_chain[STAGES], tag_chain[STAGES*TAG_W+TAG_W-1 -: TAG_W], address, wb_address, child, r_valid, r_present, at, p_r_bad,
-                         p_r_node, p_u_node, p_kind, p_r_merge, p_u_merge, p_u_last};
+                         p_r_node, p_u_node, p_kind, p_r_merge, p_u_merge};
 
 endmodule
 

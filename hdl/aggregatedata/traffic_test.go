@@ -40,33 +40,38 @@ func (b *bench) traffic(members, words int, together bool) {
 }
 
 // TestTreeTraffic: cycles a work, where works come as fast as a bus of 1,024 bytes brings packets of 1 KB, in 2 cycles, and of 4 KB, in 5,
-// and results leave at once. A tree that is to be faster must not take more.
+// and results leave at once: of the tree that begins when a slot is complete, and of the eager one.
 func TestTreeTraffic(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		members, words, every int
 		together              bool
-		most                  float64
+		most                  [2]float64
 	}{
-		{8, 1, 2, true, 2.01}, {8, 1, 2, false, 2.25}, {8, 4, 5, true, 5.28}, {8, 4, 5, false, 6.35},
-		{16, 1, 2, true, 2.01}, {16, 1, 2, false, 2.19}, {16, 4, 5, true, 5.28}, {16, 4, 5, false, 6.35},
+		{8, 1, 2, true, [2]float64{2.01, 2.03}}, {8, 1, 2, false, [2]float64{2.25, 2.23}},
+		{8, 4, 5, true, [2]float64{5.28, 5.29}}, {8, 4, 5, false, [2]float64{6.35, 6.25}},
+		{16, 1, 2, true, [2]float64{2.01, 2.01}}, {16, 1, 2, false, [2]float64{2.19, 2.17}},
+		{16, 4, 5, true, [2]float64{5.28, 5.28}}, {16, 4, 5, false, [2]float64{6.35, 6.32}},
 	} {
-		t.Run(fmt.Sprintf("%d members, %d words, together %v", c.members, c.words, c.together), func(t *testing.T) {
-			t.Parallel()
-			p := eager(chip(c.members / 2))
-			b := newBench(t, rig.Lib(t, p), p, 1)
-			b.traffic(c.members, c.words, c.together)
-			clock := 0
-			b.arrive = func() bool { clock++; return clock%c.every < c.words }
-			b.run(t)
-			m := newModel(p)
-			for _, f := range b.frames {
-				m.applyTree(f)
-			}
-			require.Equal(t, m.emitted, b.emitted)
-			last := len(b.opAt) - 1
-			t.Log(float64(b.opAt[last]-b.opAt[0])/float64(last), c.most)
-		})
+		for i, most := range c.most {
+			t.Run(fmt.Sprintf("%d members, %d words, together %v, eager %v", c.members, c.words, c.together, i == 1), func(t *testing.T) {
+				t.Parallel()
+				p := chip(c.members / 2)
+				p.Eager = i == 1
+				b := newBench(t, rig.Lib(t, p), p, 1)
+				b.traffic(c.members, c.words, c.together)
+				clock := 0
+				b.arrive = func() bool { clock++; return clock%c.every < c.words }
+				b.run(t)
+				m := newModel(p)
+				for _, f := range b.frames {
+					m.applyTree(f)
+				}
+				require.Equal(t, m.emitted, b.emitted)
+				last := len(b.opAt) - 1
+				require.LessOrEqual(t, float64(b.opAt[last]-b.opAt[0])/float64(last), most)
+			})
+		}
 	}
 }
 

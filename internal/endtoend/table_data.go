@@ -121,7 +121,7 @@ func eagerFaults() []Fault {
 		{Name: "a merged node is added to itself alone", File: fileEagerTree,
 			Old: "merging ? (visit_reg[0] ? merge_right : merge_left)", New: "merging ? merge_left"},
 		{Name: "a merged node's pairs are read again", File: fileEagerTree,
-			At: "assign next_visit =", Old: "visit_reg | low", New: "visit_reg"},
+			At: "assign next_visit = (", Old: "visit_reg | low", New: "visit_reg"},
 		{Name: "the last sum overtakes its siblings", File: fileEagerTree,
 			Old: "wants_sum && t_empty && u_free && sum_go", New: "wants_sum && u_free && sum_go"},
 		{Name: "a sum that was taken is read too", File: fileEagerTree,

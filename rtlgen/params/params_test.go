@@ -186,6 +186,8 @@ func TestBadInput(t *testing.T) {
 			`x.yaml:4:8: lanes: 8: must be at most 4 for bus_bytes 8 and accumulate in_place: with 4 lanes a beat of 16-bit elements takes 1 cycle: more would stand idle
     4 | lanes: 8
       |        ^`},
+		{"a tree where there is none", base, []string{"eager_tree=true"},
+			`--set eager_tree=true: eager_tree: true: must be false with accumulate: in_place: sums in the order of arrival have no tree`},
 		{"lanes without work, reproducible", spoil(t, base, "lanes: 8", "dtypes: [FP32, BF16]", "accumulate: reproducible"), nil,
 			`x.yaml:4:8: lanes: 8: must be at most 4 for bus_bytes 8 and accumulate reproducible: half of 4 lanes add pairs and half reduce the tree, and a beat of 32-bit elements takes 1 cycle: more would stand idle
     4 | lanes: 8
