@@ -55,6 +55,11 @@ func Reproducible() []string {
 // Protected is Every with a payload memory that corrects errors.
 func Protected() []string { return append(Every(), "ecc=true") }
 
+// Operation is what a switch's operator asks for round the engine: tags, interrupts, ports with queues of two priorities.
+func Operation() []string {
+	return []string{"vlan=true", "interrupts=true", "port_bytes=4", "priorities=2"}
+}
+
 // Models are the configurations that faults are planted in. The faults are those that protocol.md and epic-facts.md warn of, for Mode III
 // the list of epic-facts.md 5.B (B1–B18), and those that such designs are known to have had. The richer configurations hold the faults that
 // mini and mini3 do not have.
@@ -76,7 +81,10 @@ func Models() []Model {
 
 // RareModels are those that `make test` does without.
 func RareModels() []Model {
-	return []Model{{Name: "mini1", Preset: "mini1", Faults: slices.Concat(messageFaults(), cutFaults())}}
+	return []Model{
+		{Name: "mini1", Preset: "mini1", Faults: slices.Concat(messageFaults(), cutFaults())},
+		{Name: "operation", Preset: "mini", Sets: Operation(), Faults: slices.Concat(tagFaults(), callFaults(), priorityFaults())},
+	}
 }
 
 // The files that faults are planted in.
@@ -99,6 +107,10 @@ const (
 	fileEntry          = "rtl/inc_frame_entry.v"
 	fileForward        = "rtl/inc_forward.v"
 	fileICRC           = "rtl/inc_icrc_check.v"
+	fileClassOut       = "rtl/inc_priority_class.v"
+	filePick           = "rtl/inc_priority_pick.v"
+	fileTags           = "rtl/inc_vlan_check.v"
+	fileInterrupts     = "rtl/inc_interrupts.v"
 	fileInsert         = "rtl/inc_icrc_insert.v"
 	fileJoin           = "rtl/inc_assemble.v"
 	fileLane           = "rtl/inc_lane.v"
