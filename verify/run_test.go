@@ -38,7 +38,9 @@ func TestScenariosOfModeI(t *testing.T) {
 		"park-turns"} {
 		want[name] = "needs park"
 	}
-	want["vlan"] = "needs vlan"
+	for _, name := range []string{"vlan", "interrupts", "priorities"} {
+		want[name] = "needs " + name
+	}
 	got := map[string]string{}
 	for _, s := range scenarios.All() {
 		if s.Needs == nil {
