@@ -107,7 +107,7 @@ func configurations(t *testing.T) []configuration {
 		{name: "port-clocks", sets: []string{"port_bytes=4", "port_clock_mhz=[125, 322.265625, 156.25, 390.625]"}, rare: true}, // hdl/cdc has the crossings' benches
 		{name: "engines", sets: []string{"engines=4", "groups=1"}, rare: true},                                                 // hdl/engines has benches, TestEngines the reference
 		{name: "engines-queues", sets: []string{"engines=3", "groups=2", "port_bytes=4", "port_clock_mhz=[322.265625]"}, rare: true},
-		{name: "tags", sets: []string{"vlan=true"}, rare: true}, // hdl/vlan has the blocks' benches, and the core inside is that of mini
+		{name: "tags", sets: []string{"vlan=true"}, rare: true},     // hdl/vlan has the blocks' benches, and the core inside is that of mini
 		{name: "operation", sets: endtoend.Operation(), rare: true}, // hdl/interrupts, hdl/priority and hdl/vlan have the blocks' benches
 		{name: "small", sets: []string{"members=2", "ports=3", "mtu_bytes=256", "window_packets=2", "buffer_bytes=2048"}, rare: true},
 		{name: "sixteen", sets: []string{"members=16", "ports=16", "buffer_bytes=65536"}, scenario: brief},
