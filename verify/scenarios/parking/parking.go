@@ -441,6 +441,8 @@ func cycles(t *rig.T) {
 // parkCycles and unparkCycles are those of docs/parking.md section 6.
 func parkCycles(t *rig.T) uint64 {
 	switch {
+	case t.Params.Mode == 1:
+		return 4
 	case t.Pipes():
 		return 5
 	case t.Params.Members+1 > 9:
