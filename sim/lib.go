@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/sim/coverage"
 	"incforge/sim/verilate"
 )
 
@@ -25,7 +26,7 @@ type Lib struct {
 	clock    string // resolved: "" means the model has none
 	reset    string
 	periodNS float64
-	cover    coverTable
+	cover    coverage.Table
 }
 
 func load(path string) (*Lib, error) {
