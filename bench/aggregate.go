@@ -195,7 +195,7 @@ func (r *coreRig) contribute(k arith.Kind, slot, c int) []byte {
 	if r.tree {
 		first = c%2 == 0
 		r.set("op_pair", uint64(c/2))
-		r.set("op_pairs", 1<<((r.members+1)/2)-1)
+		r.set("op_pairs", 1<<(c/2+1)-1)
 	}
 	flag := map[bool]uint64{true: 1}
 	for _, in := range []struct {

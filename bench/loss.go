@@ -61,15 +61,21 @@ func lossVariants() []report.LossVariant {
 			Doc: "Mode III, frames of all kinds lost in both directions; hosts' time-out 1 ms"},
 		{Name: "pipes-all-100us", Mode: 3, GapNAK: true, TimeoutUS: lossShortUS, All: true,
 			Doc: "Mode III, frames of all kinds lost in both directions; hosts' time-out 100 µs"},
+		{Name: "messages", Mode: 1, GapNAK: true, TimeoutUS: starTimeoutUS,
+			Doc: "Mode I, data lost on its way up; hosts' time-out 1 ms, engine's 16 µs"},
+		{Name: "messages-100us", Mode: 1, GapNAK: true, TimeoutUS: lossShortUS,
+			Doc: "Mode I, data lost on its way up; hosts' time-out 100 µs, engine's 16 µs"},
+		{Name: "messages-all-100us", Mode: 1, GapNAK: true, TimeoutUS: lossShortUS, All: true,
+			Doc: "Mode I, frames of all kinds lost in both directions; hosts' time-out 100 µs"},
 	}
 }
 
 // LossOptions say what Loss measures.
 type LossOptions struct {
-	// ManifestDir is that of the design in Mode II; if it is empty only Mode III is measured. Seed is the first.
+	// ManifestDir is that of the design in Mode II. Seed is the first.
 	StarOptions
-	// PipesDir is the folder of the same design in Mode III. If it is empty only Mode II is measured.
-	PipesDir string
+	// PipesDir is the folder of the same design in Mode III, MessagesDir in Mode I. A mode whose folder is empty is not measured.
+	PipesDir, MessagesDir string
 	// Seeds is the number of runs of each point, at least 1.
 	Seeds int
 	// Variants are the names of the variants to measure, Rates the loss rates besides 0; empty means all.
@@ -80,13 +86,13 @@ type LossOptions struct {
 // Loss measures the throughput of AllReduce over Tree-2-8 where links lose frames. Every result is checked. Metrics:
 //
 //	link_percent, engine_percent   bounds on a rank's throughput: by its link, and by the engine's single stream, which all ranks share
-//	lossless_percent, pipes_lossless_percent   measured without loss, in Mode II and III
+//	lossless_percent, pipes_lossless_percent, messages_lossless_percent   measured without loss, in Mode II, III and I
 //	packet_cycles            time of a packet at the lower of the bounds
 //	round_trip_cycles        a link there and back
 //	gobackn_packets          packets that a loss costs, k in docs/loss.md: 1 + (packet + round trip + switch) / packet
 //	packets, seeds           packets per rank and run, runs per point
 //
-// and of each variant V of Mode III, over all points:
+// and of each variant V of Modes III and I, over all points:
 //
 //	V_of_bound               the lowest throughput as a fraction of the bound
 //	V_drop                   throughput lost with 0.1 % of loss on one link, as a fraction of the throughput without loss
@@ -100,9 +106,12 @@ type LossOptions struct {
 func Loss(ctx context.Context, o LossOptions) (_ *report.Loss, err error) {
 	defer fail.Catch(&err, "")
 	designs := map[int]design{}
-	for i, dir := range []string{o.ManifestDir, o.PipesDir} {
-		if dir != "" {
-			designs[2+i] = fail.Must(load(ctx, dir, o.DUT))
+	for _, d := range []struct {
+		mode int
+		dir  string
+	}{{2, o.ManifestDir}, {3, o.PipesDir}, {1, o.MessagesDir}} {
+		if d.dir != "" {
+			designs[d.mode] = fail.Must(load(ctx, d.dir, o.DUT))
 		}
 	}
 	b := fail.Must(newLossBench(ctx, o, designs))
@@ -118,13 +127,15 @@ type lossBench struct {
 }
 
 // errNoDesign means that there is nothing to measure.
-var errNoDesign = errors.New("no design of Mode II or III")
+var errNoDesign = errors.New("no design of Mode II, III or I")
 
 func newLossBench(ctx context.Context, o LossOptions, designs map[int]design) (b *lossBench, err error) {
 	defer fail.Catch(&err, "loss")
 	d, ok := designs[2]
-	if !ok {
-		d, ok = designs[3]
+	for _, mode := range []int{3, 1} {
+		if !ok {
+			d, ok = designs[mode]
+		}
 	}
 	if !ok {
 		return nil, errNoDesign
@@ -170,8 +181,11 @@ func (b *lossBench) measure(ctx context.Context) error {
 		for _, v := range b.Variants {
 			for i, rate := range s.rates {
 				if rate == 0 || len(b.o.Rates) == 0 || slices.Contains(b.o.Rates, rate) {
-					b.Points = append(b.Points, report.LossPoint{Sweep: s.name, Variant: v.Name, Rate: rate, Links: s.links[i],
-						Paper: s.paper[v.Mode][i] * report.Gibi})
+					p := report.LossPoint{Sweep: s.name, Variant: v.Name, Rate: rate, Links: s.links[i]}
+					if paper, ok := s.paper[v.Mode]; ok { // which has not measured Mode I
+						p.Paper = paper[i] * report.Gibi
+					}
+					b.Points = append(b.Points, p)
 				}
 			}
 		}
@@ -202,15 +216,13 @@ func (b *lossBench) measure(ctx context.Context) error {
 }
 
 func losslessMetric(mode int) string {
-	if mode == 3 {
-		return "pipes_lossless_percent"
-	}
-	return "lossless_percent"
+	return map[int]string{1: "messages_lossless_percent", 2: "lossless_percent", 3: "pipes_lossless_percent"}[mode]
 }
 
-// compare makes the metrics of Mode III's variants, each beside its rival of Mode II.
+// compare makes the metrics of the variants of Modes III and I, each beside its rival of Mode II.
 func (b *lossBench) compare() {
-	rivals := map[string]string{"pipes": "nak", "pipes-100us": "nak-100us", "pipes-all": "all", "pipes-all-100us": "all"}
+	rivals := map[string]string{"pipes": "nak", "pipes-100us": "nak-100us", "pipes-all": "all", "pipes-all-100us": "all",
+		"messages": "nak", "messages-100us": "nak-100us", "messages-all-100us": "all"}
 	for i := range b.Points {
 		p := &b.Points[i]
 		rival, ok := rivals[p.Variant]
@@ -222,7 +234,7 @@ func (b *lossBench) compare() {
 			metrics(b.Metrics).lower(name+"_of_bound", p.Percent/p.Bound)
 		}
 		if p.Rate == 1e-3 && p.Links == 1 && p.Sweep == "rate" {
-			b.Metrics[name+"_drop"] = 1 - p.Percent/b.Metrics[losslessMetric(3)]
+			b.Metrics[name+"_drop"] = 1 - p.Percent/b.Metrics[losslessMetric(b.variant(p.Variant).Mode)]
 		}
 		k := slices.IndexFunc(b.Points, func(q report.LossPoint) bool {
 			return q.Variant == rival && q.Sweep == p.Sweep && q.Rate == p.Rate && q.Links == p.Links
@@ -266,7 +278,7 @@ func (b *lossBench) bound(p *report.LossPoint) (bound, expected float64) {
 	up := (1 - kept) / kept // losses per packet
 	cost, waits := up*k, up*p.Rate*inPackets(v.TimeoutUS)
 	switch {
-	case v.All && v.Mode == 3:
+	case v.All && v.Mode != 2:
 		// Each direction is recovered by its own hop, which has its own time-out. A lost ACK mostly costs nothing.
 		both := 1/(kept*kept) - 1
 		cost, waits = both*k, 2*p.Rate*(up*inPackets(v.TimeoutUS)+(both-up)*inPackets(lossPipeUS))

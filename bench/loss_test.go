@@ -28,21 +28,23 @@ func lossAt(t *testing.T, rates []float64, packets, jobs int, variants ...string
 	p.Members, p.Ports, p.BusBytes, p.WindowPackets, p.BufferBytes = 8, 8, 512, 32, 1<<18
 	b, err := newLossBench(t.Context(), LossOptions{StarOptions: StarOptions{Options: Options{Seed: 3}, DUT: dut.KindReference, Packets: packets, Jobs: jobs},
 		Seeds: 4, Variants: variants, Rates: rates},
-		map[int]design{2: designOf(2, p), 3: designOf(3, p)})
+		map[int]design{2: designOf(2, p), 3: designOf(3, p), 1: designOf(1, p)})
 	require.NoError(t, err)
 	require.NoError(t, b.measure(t.Context()))
 	return b
 }
 
 func designOf(mode int, p contract.Params) design {
-	p.Mode = mode
+	if p.Mode = mode; mode == 1 {
+		p.MessageBytes, p.WindowMessages = 4*p.MTUBytes, p.WindowPackets/4
+	}
 	m := synthetic.Manifest(p)
 	return design{m, func(uint64) (dut.DUT, error) { return dut.NewReference(m) }}
 }
 
 func TestLoss(t *testing.T) {
-	b := smallLoss(t, 60, 2)
-	if diff := cmp.Diff(smallLoss(t, 8, 1).Loss, smallLoss(t, 8, 3).Loss); diff != "" {
+	b, some := smallLoss(t, 60, 2), []string{"all", "pipes-all", "messages-all-100us"}
+	if diff := cmp.Diff(smallLoss(t, 8, 1, some...).Loss, smallLoss(t, 8, 3, some...).Loss); diff != "" {
 		t.Errorf("another number of jobs, another result:\n%s", diff)
 	}
 	m := b.Metrics
@@ -80,11 +82,15 @@ func TestLoss(t *testing.T) {
 	assert.Less(t, at["timeout rate"].Percent, at["nak rate"].Percent, "a time-out costs more than a NAK")
 	assert.Zero(t, at["pipes rate"].Retransmitted, "data is lost on its way up alone: only that hop sends again")
 	assert.Positive(t, at["pipes-all rate"].Retransmitted)
+	assert.Zero(t, at["messages rate"].Retransmitted, "so it is where messages are joined")
+	assert.Positive(t, at["messages-all-100us rate"].Retransmitted)
+	assert.Zero(t, at["messages rate"].Paper, "it has no such mode")
 	assert.InDelta(t, m["pipes_lossless_percent"]/(1+(1/(0.99*0.99)-1)*m["gobackn_packets"]), at["pipes-all rate"].Bound, 1e-9)
 	assert.InDelta(t, m["pipes_lossless_percent"]/(m["pipes_lossless_percent"]/at["pipes-all rate"].Bound+0.02*(0.01/0.99*250000/32+(1/(0.99*0.99)-1/0.99)*4000/32)),
 		at["pipes-all rate"].Expected, 1e-9, "hosts wait 1 ms, the engine 16 µs")
 	assert.InDelta(t, at["pipes-100us rate"].Percent/at["pipes-100us rate"].Bound, m["pipes_100us_of_bound"], 0.2)
 	assert.Contains(t, m, "pipes_drop")
+	assert.Contains(t, m, "messages_100us_of_mode2")
 	assert.Greater(t, m["pipes_all_of_mode2"], 1.0, "results that are lost are sent again by the engine alone")
 	assert.InDelta(t, 52.7*1.073741824, at["nak rate"].Paper, 1e-9)
 	assert.InDelta(t, 56.4*1.073741824, at["nak links"].Paper, 1e-9)

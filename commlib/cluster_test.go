@@ -340,3 +340,11 @@ func within(t *testing.T, d time.Duration) context.Context {
 	t.Cleanup(cancel)
 	return ctx
 }
+
+// own is how many slots of a switch groups can have for as long as they live.
+func (c *cluster) own() int {
+	if c.params.Park {
+		return c.params.Slots() - c.shared - 2*c.params.MostUnits()
+	}
+	return c.params.Slots()
+}

@@ -176,7 +176,7 @@ func (c *cluster) empty() {
 	for name, n := range c.switches {
 		require.Eventually(c.t, func() bool {
 			l, err := n.agent.List(context.Background(), nil)
-			return err == nil && len(l.Groups) == 0 && int(l.FreeSlots) == c.params.Slots() && int(l.FreeRecords) == c.params.Groups
+			return err == nil && len(l.Groups) == 0 && int(l.FreeSlots) == c.own() && int(l.FreeRecords) == c.params.Groups
 		}, 5*time.Second, 10*time.Millisecond, name)
 	}
 	for name, h := range c.hosts {

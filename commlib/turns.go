@@ -169,7 +169,11 @@ func (t *turns) prolong(l locker, sequence uint64, lease time.Duration) {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				_, _ = l.Lock(ctx, &managerpb.LockRequest{Sequence: sequence, Prolong: true}) // a turn that is lost ends the group
+				_, err := l.Lock(ctx, &managerpb.LockRequest{Sequence: sequence, Prolong: true})
+				if status.Code(err) == codes.Aborted {
+					_ = t.ring.g.leave.Abort(ctx, "its turn has run out: "+status.Convert(err).Message()) // who does not hear it finds that nothing moves
+					return
+				}
 			}
 		}
 	}()

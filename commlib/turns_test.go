@@ -19,6 +19,7 @@ import (
 
 	"incforge/commlib"
 	"incforge/control/managerpb"
+	"incforge/internal/synthetic"
 	"incforge/live"
 )
 
@@ -245,5 +246,84 @@ func TestTurnIsGivenBack(t *testing.T) {
 	for _, g := range all {
 		<-g.Ended()
 		require.ErrorContains(t, g.Err(), "the manager gives no turn: a wait of a year")
+	}
+}
+
+// Two groups of the same hosts, each of which needs 72 % of every switch's slots: with engines that park groups both do all their collectives, in turns on the tree or on the ring of their
+// members, and every result is exact. Lossy wires have acknowledgements come late.
+func TestParkedBetweenTurns(t *testing.T) {
+	for _, mode := range []int{2, 3} {
+		t.Run(fmt.Sprint("Mode ", mode), func(t *testing.T) {
+			t.Parallel()
+			p := synthetic.Mini()
+			p.Mode, p.Park, p.BufferBytes = mode, true, 11*1024
+			c, ctx := newSharing(t, p, live.Faults{Loss: 0.003}, 8), within(t, time.Minute)
+			var both [2][]*commlib.Group
+			for i := range both {
+				var err error
+				both[i], err = c.init(ctx, fmt.Sprint("g", i), []string{"h0", "h2", "h1", "h3"}, func(cfg *commlib.Config) {
+					cfg.Policy, cfg.TurnWait, cfg.Tuning.QPTimeout = "temporal", 20*time.Millisecond, 12
+				})
+				require.NoError(t, err)
+			}
+			l, err := c.switches["leaf0"].agent.List(ctx, nil)
+			require.NoError(t, err)
+			require.Len(t, l.Groups, 2)
+			for _, g := range l.Groups {
+				require.True(t, g.InTurn)
+				require.Greater(t, float64(g.Slots)/float64(p.Slots()), 0.72)
+			}
+			const calls = 40
+			var wait sync.WaitGroup
+			for i, all := range both {
+				wait.Go(func() {
+					rng := rand.New(rand.NewPCG(uint64(mode), uint64(i)))
+					for j := range calls {
+						x := draw(t, rng, commlib.Collectives()[j%6], len(all), 1+rng.IntN(3000), commlib.INT32, commlib.Sum)
+						if !assert.NoError(t, x.run(ctx, all)) {
+							return
+						}
+						x.check(t, fmt.Sprint("group ", i, ", call ", j))
+					}
+				})
+			}
+			wait.Wait()
+			for i, all := range both {
+				with, without := all[0].Turns()
+				t.Logf("group %d: %d collectives had a turn, %d had none", i, with, without)
+				require.Equal(t, calls, with+without)
+				require.Greater(t, with, calls/4)
+				require.NoError(t, everybody(len(all), func(rank int) error { return all[rank].Destroy(ctx) }))
+			}
+			c.empty()
+		})
+	}
+}
+
+// hasty is a manager whose turns are short, and over when they are prolonged.
+type hasty struct{ managerpb.ManagerClient }
+
+func (h hasty) Lock(ctx context.Context, r *managerpb.LockRequest, o ...grpc.CallOption) (*managerpb.LockResponse, error) {
+	if r.Prolong {
+		return nil, status.Error(codes.Aborted, "switch leaf0: the turn is over")
+	}
+	out, err := h.ManagerClient.Lock(ctx, r, o...)
+	if err == nil {
+		out.LeaseMs = 30
+	}
+	return out, err
+}
+
+// A group whose turn has run out while it was at work ends, and all members hear why.
+func TestTurnRunsOut(t *testing.T) {
+	t.Parallel()
+	c, ctx := newSharing(t, params(), live.Faults{}, 48), within(t, time.Minute)
+	all, err := c.init(ctx, "g", []string{"h0", "h2"}, func(cfg *commlib.Config) { cfg.Policy, cfg.Manager = "temporal", hasty{cfg.Manager} })
+	require.NoError(t, err)
+	err = all[0].AllReduce(ctx, make([]byte, 8), make([]byte, 8), commlib.INT32, commlib.Sum) // of which rank 1 knows nothing
+	require.ErrorIs(t, err, commlib.ErrEnded)
+	for _, g := range all {
+		<-g.Ended()
+		require.ErrorContains(t, g.Err(), "its turn has run out: switch leaf0: the turn is over")
 	}
 }

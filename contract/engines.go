@@ -46,7 +46,10 @@ func (m Model) windows(p Params) Model {
 		return r
 	}
 	for _, r := range m.Registers {
-		if r.Index == "g" || r.Index == "ei" {
+		if r.Index == "" && r.Offset >= OwnBase && r.Top == "" { // the interrupts: one of each in each engine
+			r.Index = "engine"
+		}
+		if r.Index == "g" || r.Index == "ei" || r.Index == "engine" {
 			out.Registers = append(out.Registers, own(r))
 			continue
 		}

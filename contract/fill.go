@@ -21,6 +21,7 @@ import (
 //	<!-- contract: registers 2 --> … 3 over 2        a table of the registers of Mode II, or of those that Mode III adds to it
 //	<!-- contract: counters 2 --> … 3 over 2         a table of counters
 //	<!-- contract: ports -->                         a table of the ports' counters
+//	<!-- contract: interrupts --> … port interrupts  a table of the causes of interrupts
 //
 // In Verilog a name that is not the same in all modes listed becomes an expression over the parameter MODE.
 var (

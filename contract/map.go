@@ -28,7 +28,9 @@ func NewModel(p Params) (Model, error) {
 	b.routes()
 	b.pipes()
 	b.messages()
+	b.interrupts()
 	b.ports()
+	b.priorities()
 	b.endpoints()
 	if all.EngineCount() > 1 {
 		return b.m.windows(all), nil

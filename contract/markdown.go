@@ -9,10 +9,15 @@ import (
 )
 
 // markdownSection prints what stands between a pair of marks in a document: "registers 2" or "registers 3 over 2", the same of counters, and
-// "ports", the ports' counters.
+// "ports", the ports' counters; "interrupts" and "port interrupts", the causes of interrupts.
 func markdownSection(what string, _, _ []byte) ([]string, error) {
-	if what == "ports" {
+	switch what {
+	case "ports":
 		return portTable(), nil
+	case "interrupts":
+		return causeTable("IRQ_CAUSE", causes()), nil
+	case "port interrupts":
+		return causeTable("PORT_IRQ_CAUSE", PortCauses()), nil
 	}
 	kind, rest, _ := strings.Cut(what, " ")
 	of, over, adds := strings.Cut(rest, " over ")
@@ -49,6 +54,15 @@ func portTable() []string {
 	out := []string{"| address | register | counts |", "|---|---|---|"}
 	for k, c := range PortCounters() {
 		out = append(out, fmt.Sprintf("| 0x%04X + 4·port | %s[port] | %s |", PortBase+PortStride*k, c.Name, c.Doc))
+	}
+	return out
+}
+
+// causeTable lists the causes of a register by bit.
+func causeTable(register string, of []Cause) []string {
+	out := []string{"| bit of " + register + " | cause | what | counters |", "|---|---|---|---|"}
+	for i, c := range of {
+		out = append(out, fmt.Sprintf("| %d | %s | %s | %s |", i, c.Name, c.Doc, strings.Join(c.Counters, ", ")))
 	}
 	return out
 }

@@ -117,7 +117,7 @@ type Register struct {
 	ResetStep uint32 `json:"reset_step,omitempty"`
 	// Volatile marks registers that the hardware changes.
 	Volatile bool `json:"volatile,omitempty"`
-	// Index names the index of an array: port, i (counter), g (group), ei (endpoint) or n (counter, engine after engine). Empty for a register that is no array.
+	// Index names the index of an array: port, dscp, pcp, i (counter), g (group), ei (endpoint) n (counter, engine after engine) or engine. Empty for a register that is no array.
 	Index string `json:"index,omitempty"`
 	// Top is the key of the only top that has the register, empty if all have it.
 	Top    string  `json:"top,omitempty"`

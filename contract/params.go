@@ -59,12 +59,18 @@ type Params struct {
 	InBand bool `json:"in_band"`
 	// Park tells that groups can be parked (docs/parking.md).
 	Park bool `json:"park,omitempty"`
+	// EagerTree tells that a reproducible engine's tree merges siblings as soon as both are complete.
+	EagerTree bool `json:"eager_tree,omitempty"`
 	// PortBytes is the width of a port of the switch top in bytes a beat, with a queue of frames in either direction; 0 if a port is as wide
 	// as the bus and has none. PortDrop tells that a queue without room drops a frame, instead of keeping the sender waiting.
 	PortBytes int  `json:"port_bytes,omitempty"`
 	PortDrop  bool `json:"port_drop,omitempty"`
 	// VLAN tells that endpoints' records have 802.1Q tags.
 	VLAN bool `json:"vlan,omitempty"`
+	// Interrupts tells that there is an interrupt line (docs/interrupts.md).
+	Interrupts bool `json:"interrupts,omitempty"`
+	// Priorities is how many queues a port has on the way out, one a priority; 0 stands for 1.
+	Priorities int `json:"priorities,omitempty"`
 	// PortClockMHz are the clocks of the ports, one for all or one a port; none if they have that of the engine.
 	PortClockMHz []float64 `json:"port_clock_mhz,omitempty"`
 	// Engines is how many engines the switch has (docs/engines.md), each of which has what the other parameters say; 0 stands for 1.
@@ -105,9 +111,6 @@ func (p Params) check() error {
 		return fmt.Errorf("params.message_bytes is %d, params.window_messages %d: Mode I takes a power of two from mtu_bytes (%d) on, and at least 1 message",
 			p.MessageBytes, p.WindowMessages, p.MTUBytes)
 	}
-	if p.Park && p.Mode == 1 {
-		return errors.New("params.park is true, in Mode I groups cannot be parked")
-	}
 	if p.VLAN && (p.Mode == 1 || p.EngineCount() > 1) {
 		return fmt.Errorf("params.vlan is true, with mode %d and %d engines: neither Mode I nor several engines take 802.1Q tags", p.Mode, p.EngineCount())
 	}
@@ -119,6 +122,9 @@ func (p Params) check() error {
 	}
 	if n := len(p.PortClockMHz); n > 0 && (p.PortBytes == 0 || n > 1 && n != p.Ports) || slices.ContainsFunc(p.PortClockMHz, func(mhz float64) bool { return !(mhz > 0) }) {
 		return fmt.Errorf("params.port_clock_mhz is %v: it takes port_bytes, and a positive number for all ports or one for each", p.PortClockMHz)
+	}
+	if n := p.PriorityCount(); p.Priorities < 0 || n > MaxPriorities || n&(n-1) != 0 || n > 1 && (p.PortBytes == 0 || p.EngineCount() > 1) {
+		return fmt.Errorf("params.priorities is %d: 1, 2, 4 or %d, and more than 1 with port_bytes and one engine", p.Priorities, MaxPriorities)
 	}
 	if n := p.EngineCount(); p.Engines < 0 || n > MaxEngines || n > 1 && ceilPow2(p.Groups) != p.Groups {
 		return fmt.Errorf("params.engines is %d, params.groups %d: from 1 to %d engines, several with a power of two of groups", p.Engines, p.Groups, MaxEngines)

@@ -200,7 +200,7 @@ func parked(modes []int) (*constants, error) {
 	added := newConstants(modes)
 	for _, mode := range modes {
 		plain := newConstants(modes)
-		for _, park := range []bool{false, mode != 1} {
+		for _, park := range []bool{false, true} {
 			p := everything(mode)
 			p.Park = park
 			m, err := NewModel(p)

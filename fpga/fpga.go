@@ -187,10 +187,11 @@ func synthesise(ctx context.Context, d *design.Design, choice design.Choice, fam
 	return mapTop(ctx, work, "fpga", top, script, family, limit)
 }
 
+// readSources reads all files. Modules are elaborated when their parameters are known: those that they have by default need not go together.
 func readSources(d *design.Design) []string {
 	var script []string
 	for _, s := range d.Sources() {
-		script = append(script, "read_verilog -sv "+s)
+		script = append(script, "read_verilog -sv -defer "+s)
 	}
 	return script
 }

@@ -104,7 +104,7 @@ type Params struct {
 	// HopRTT is the round trip of a hop in nanoseconds, 1 to MaxHopRTT, from which Mode III takes the reset value of its timer
 	// (docs/pipes.md section 6); 0 stands for DefaultHopRTT.
 	HopRTT int
-	// Park lets groups be parked, in Modes II and III.
+	// Park lets groups be parked.
 	Park bool
 	// Rules are rules known to be wrong that the engine is to follow, for model checking; none otherwise.
 	Rules Rules
@@ -164,9 +164,6 @@ func (p Params) Validate() error {
 		}
 	} else if p.MessageBytes != 0 || p.LeastPathMTU != 0 {
 		errs = append(errs, fmt.Errorf("MessageBytes is %d, LeastPathMTU %d: Mode I alone has them: %w", p.MessageBytes, p.LeastPathMTU, ErrRange))
-	}
-	if p.Park && p.terminates() {
-		errs = append(errs, fmt.Errorf("Park in Mode I, where groups cannot be parked: %w", ErrRange))
 	}
 	check("HopRTT", p.HopRTT, 0, MaxHopRTT)
 	check("Rules", int(p.Rules), 0, allRules)
@@ -384,6 +381,7 @@ func (e *Engine) Enable(g int) error {
 		return nil
 	}
 	if err := e.mayHaveSlots(g); err != nil {
+		e.raise(CauseRefused)
 		return err
 	}
 	e.groups[g].enabled = true

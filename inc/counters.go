@@ -166,7 +166,7 @@ const (
 )
 
 // Counters are the counters that an engine with these parameters has: those up to NumCounters in Mode II, up to PipeCounters in Mode III, up to
-// DropMessageLength in Mode I, with Park in Modes II and III TxRnr and DropParked, and with VLAN DropVLAN.
+// DropMessageLength in Mode I, with Park TxRnr, which Modes III and I have anyway, and DropParked, and with VLAN DropVLAN.
 func (p Params) Counters() iter.Seq[Counter] {
 	most := Counter(NumCounters)
 	switch {

@@ -114,7 +114,8 @@ type Engine struct {
 	spare  group    // what Restore reads, in Mode III
 	queue  []Action // sends to be taken in turn; group.queued says which
 
-	counters Counters
+	counters   Counters
+	interrupts interrupts
 }
 
 // New makes an engine with every register at its reset value: no endpoint valid, no group enabled, gap NAKs on,

@@ -33,15 +33,15 @@ func (e *Engine) CheckInvariants() error {
 		}
 		var err error
 		switch {
+		case g.broken:
+			err = fmt.Errorf("by a rule known to be wrong: %w", ErrInvariant)
+		case e.params.follows(RuleB15):
+		case g.parked && !g.empty():
+			err = fmt.Errorf("it is parked while slots are in use: %w", ErrInvariant)
 		case g.messages != nil:
 			if err = g.messages.Check(); err != nil {
 				err = fmt.Errorf("%w: %w", err, ErrInvariant)
 			}
-		case g.broken:
-			err = fmt.Errorf("by a rule known to be wrong: %w", ErrInvariant)
-		case e.params.follows(RuleB15):
-		case g.parked && !g.emptyPipes():
-			err = fmt.Errorf("it is parked while slots are in use: %w", ErrInvariant)
 		default:
 			if err = g.checkPipes(); err == nil && !g.parked {
 				err = e.checkSlots(g)

@@ -59,20 +59,24 @@ func (e *Engine) startMessages(number int) {
 
 // newMessages are a group's messages as its start leaves them, before a range is begun.
 func (e *Engine) newMessages(number int) *message.Group {
-	g := &e.groups[number]
-	words, units := e.params.slotWords(), g.packetSlots(e.params)
-	memory := message.Memory{Words: e.words[g.SlotBase*words:][:2*g.pipeSlots()*units*words], Slot: units * words}
-	if e.params.Reproducible {
-		memory.Plane = units * e.params.slotBytes() / 4
-	}
-	p := e.params
-	s := message.Settings{N: g.pipeSlots(), Bytes: p.slotBytes(), Whole: g.WholeMessages || e.params.WholeMessages, Memory: memory,
+	g, p := &e.groups[number], e.params
+	s := message.Settings{N: g.pipeSlots(), Bytes: p.slotBytes(), Whole: g.WholeMessages || p.WholeMessages, Memory: e.messageMemory(g),
 		Wrong: message.Wrong{ByPSN: p.follows(RuleByPSN), FreeFirst: p.follows(RuleFreeFirst), KeepRefused: p.follows(RuleKeepRefused)}}
 	for member := range g.ends {
 		record := &e.table[e.params.EndpointIndex(number, member)]
 		s.RQ, s.SQ, s.MTU = append(s.RQ, record.RQPSN), append(s.SQ, record.SQPSN), append(s.MTU, record.PathMTU)
 	}
 	return message.New(s)
+}
+
+// messageMemory is the payload memory of the slots that a group's settings name.
+func (e *Engine) messageMemory(g *group) message.Memory {
+	words, units := e.params.slotWords(), g.packetSlots(e.params)
+	m := message.Memory{Words: e.words[g.SlotBase*words:][:2*g.pipeSlots()*units*words], Slot: units * words}
+	if e.params.Reproducible {
+		m.Plane = units * e.params.slotBytes() / 4
+	}
+	return m
 }
 
 // beginMessages begins the current range, or what a fixed group does, with message first.
@@ -153,6 +157,10 @@ func (e *Engine) messageData(in *incoming) {
 		e.invalid(in, DropBadLength)
 		return
 	}
+	if g.parked { // 9, whatever slots its settings name
+		e.refuse(in)
+		return
+	}
 	r := g.messages.Take(in.member, in.Packet, e.ackEvery)
 	switch r.Verdict {
 	case message.Full: // 9
@@ -226,6 +234,7 @@ func (e *Engine) messageAck(in *incoming) {
 		e.count(RxNak)
 		if in.Syndrome != roce.NAKSequence {
 			g.messages.Fail(in.member)
+			e.raise(CauseFailed)
 			return
 		}
 	}
@@ -327,10 +336,10 @@ func (e *Engine) appendMessages(b []byte, number int) []byte {
 }
 
 // restoreMessages reads what appendMessages wrote. It checks everything and changes the engine only if apply is set.
-func (e *Engine) restoreMessages(r *reader, number int, apply bool) error {
+func (e *Engine) restoreMessages(r *reader, number int, parked, apply bool) error {
 	before := e.groups[number]
 	g := &e.groups[number]
-	g.enabled = true
+	g.enabled, g.parked = true, parked
 	g.messages = e.newMessages(number)
 	s := &g.current
 	first := g.Start
@@ -349,6 +358,7 @@ func (e *Engine) restoreMessages(r *reader, number int, apply bool) error {
 			r.require(false)
 		} else {
 			r.rest = rest
+			r.require(!parked || g.messages.Empty() || e.params.follows(RuleParkBusy))
 		}
 	}
 	if !apply || r.err != nil {
@@ -365,7 +375,9 @@ func (g *group) lookMessages(member int, wire roce.PSN) (s Sight, ok bool) {
 		return Sight{}, false
 	}
 	s = Sight{Collective: c.collective, Op: c.op, DType: c.dtype, BigEndian: g.BigEndian, PSN: number, Slot: SlotOther}
-	if begun, fits := g.messages.Slot(member); fits && begun {
+	if begun, fits := g.messages.Slot(member); g.parked {
+		return s, true
+	} else if fits && begun {
 		s.Slot = SlotPartial
 	} else if fits {
 		s.Slot = SlotEmpty

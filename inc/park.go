@@ -57,14 +57,20 @@ func (e *Engine) Unpark(g int) error {
 		return nil
 	}
 	if err := e.mayHaveSlots(g); err != nil {
+		if errors.Is(err, ErrOverlap) {
+			e.raise(CauseRefused)
+		}
 		return err
 	}
 	group.parked = false
+	if group.messages != nil {
+		group.messages.Move(group.pipeSlots(), e.messageMemory(group))
+	}
 	for i := range group.slotsOf(e) {
 		group.slotsOf(e)[i] = emptySlot()
 	}
 	if e.params.follows(RuleOldPSN) {
-		e.fromOldPSN(group)
+		e.fromOldPSN(g)
 	}
 	return nil
 }
@@ -85,16 +91,16 @@ func (e *Engine) SetSlots(g, base, log2N, pipeSlots int) error {
 	return nil
 }
 
-// Drained tells whether nothing in the slots of group g, which must exist, is wanted any more (docs/parking.md section 2). In Mode III no slot is
-// in use. In Mode II, which keeps results for those who ask again, every PSN that somebody contributed to is complete, and everybody whose
+// Drained tells whether nothing in the slots of group g, which must exist, is wanted any more (docs/parking.md section 2). In Modes III and I no slot is
+// in use, and in Mode I no release is under way. In Mode II, which keeps results for those who ask again, every PSN that somebody contributed to is complete, and everybody whose
 // acknowledgements count has acknowledged all of them.
 func (e *Engine) Drained(number int) bool {
 	g := &e.groups[number]
 	if !g.enabled || g.parked {
 		return true
 	}
-	if e.params.pipes() {
-		return g.emptyPipes()
+	if e.params.acts() {
+		return g.empty()
 	}
 	s := &g.current
 	if !g.InBand && s.collective == CollectiveBroadcast {
@@ -111,6 +117,14 @@ func (e *Engine) Drained(number int) bool {
 		}
 	}
 	return true
+}
+
+// empty tells whether a group of Mode III or I has nothing that its slots are for.
+func (g *group) empty() bool {
+	if g.messages != nil {
+		return g.messages.Empty()
+	}
+	return g.emptyPipes()
 }
 
 // emptyPipes tells whether no slot of a group of Mode III is in use.
@@ -186,5 +200,5 @@ func (e *Engine) acknowledgedBefore(in *incoming) (outs []Out, ok bool) {
 }
 
 // SetParkAnswer writes CTRL.park_rnr and CTRL.park_timer, how Mode II answers new data of a parked group; before that RNR NAKs are on and the timer
-// code is 1. Upper bits of the code are dropped. Mode III does as PIPE_CTRL says.
+// code is 1. Upper bits of the code are dropped. Modes III and I do as PIPE_CTRL says.
 func (e *Engine) SetParkAnswer(rnr bool, timer uint8) { e.parkRNR, e.parkTimer = rnr, timer&0x1F }

@@ -155,6 +155,7 @@ func (e *Engine) receivePipeAck(in *incoming) {
 		e.count(RxNak)
 		if in.Syndrome != roce.NAKSequence {
 			s.failed = true
+			e.raise(CauseFailed)
 			return
 		}
 	}

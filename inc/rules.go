@@ -42,9 +42,9 @@ const (
 	RuleFreeFirst
 	// RuleKeepRefused: the bytes of a packet that finds no room are joined all the same, to what is in its slot. Mode I.
 	RuleKeepRefused
-	// RuleParkBusy: a group is parked though it is not drained. Modes II and III.
+	// RuleParkBusy: a group is parked though it is not drained. All modes.
 	RuleParkBusy
-	// RuleOldPSN: a group that is parked no more expects PSNs from START on, and not from where it was. Modes II and III.
+	// RuleOldPSN: a group that is parked no more expects PSNs from START on, in Mode I those of its endpoints' registers, and not from where it was. All modes.
 	RuleOldPSN
 
 	allRules = 1<<iota - 1
@@ -96,12 +96,16 @@ func (g *group) overwrites(s *slot, p Pipe, psn roce.PSN) {
 }
 
 // fromOldPSN is RuleOldPSN.
-func (e *Engine) fromOldPSN(g *group) {
+func (e *Engine) fromOldPSN(number int) {
+	g := &e.groups[number]
 	for i := range g.ends {
 		g.ends[i].ePSN = g.Start
 	}
 	g.done = g.Start.Prev()
 	if e.params.pipes() {
 		e.beginPipes(g, g.Start)
+	}
+	if e.params.terminates() {
+		e.startMessages(number)
 	}
 }

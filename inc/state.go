@@ -275,7 +275,7 @@ func (e *Engine) restoreGroup(r *reader, number int, apply bool) error {
 			return e.restorePipes(r, number, g.parked, apply)
 		}
 		if e.params.terminates() {
-			return e.restoreMessages(r, number, apply)
+			return e.restoreMessages(r, number, g.parked, apply)
 		}
 		e.restoreRanges(r, &g)
 		g.done = roce.PSN(r.uint(3))

@@ -60,6 +60,8 @@ type Switch struct {
 	Check             bool
 	IP                roce.IP4
 	Manifest          *contract.Manifest
+	// Shared is how many slots groups that take turns share, where there is a manager.
+	Shared int
 	// Setup has the groups as they are at the start.
 	Setup *groups.Setup
 }
@@ -110,6 +112,7 @@ type (
 		Name, Config, DUT strictyaml.Value[string]
 		Check             strictyaml.Value[bool]
 		IP                strictyaml.Value[roce.IP4]
+		Shared            strictyaml.Value[int]
 	}
 	fileHost struct {
 		Name     strictyaml.Value[string]
@@ -217,7 +220,9 @@ func (r *reader) topology(f *fileLab, base string) {
 // manager takes how the manager sees the network, if there is one.
 func (r *reader) manager(f *fileLab) {
 	m := &f.Manager
-	if !m.HopRTTUS.Given && !m.Mbps.Given && !m.Page.Given {
+	none := !m.HopRTTUS.Given && !m.Mbps.Given && !m.Page.Given
+	r.shared(f, none)
+	if none {
 		return
 	}
 	r.t.Manager = &Manager{HopRTT: time.Duration(m.HopRTTUS.V) * time.Microsecond, Mbps: m.Mbps.Or(1000), Page: m.Page.V}
@@ -229,6 +234,19 @@ func (r *reader) manager(f *fileLab) {
 	}
 	if len(f.Groups) > 0 {
 		r.Addf(f.Groups[0].Name.Pos, "there is a manager: hosts ask it for groups, and the file can have none")
+	}
+}
+
+// shared checks how many slots groups have in turn. What a design can share beside those in which groups start its agent knows.
+func (r *reader) shared(f *fileLab, noManager bool) {
+	for i := range f.Switches {
+		at, s := &f.Switches[i].Shared, &r.t.Switches[i]
+		if at.Given && noManager {
+			r.Addf(at.Pos, "switch %s shares slots, and there is no manager that would give groups their turns", s.Name)
+		}
+		if m := s.Manifest; m != nil && at.V > m.Params.Slots() {
+			r.Addf(at.Pos, "shared is %d, allowed are 0 to %d, the slots of %s", at.V, m.Params.Slots(), m.Name)
+		}
 	}
 }
 
@@ -284,7 +302,7 @@ func address[A comparable](r *reader, has map[A]string, a A, who string, at yaml
 func (r *reader) aSwitch(i int, f *fileSwitch) {
 	at := cmp.Or(f.Name.Pos, f.Config.Pos)
 	r.name("switch", i, &f.Name, at, End{Host: -1, Switch: i})
-	s := Switch{Name: f.Name.V, Config: f.Config.V, DUT: f.DUT.Or("reference"), IP: f.IP.Or(roce.IP4{10, 77, 255, byte(i + 1)})}
+	s := Switch{Name: f.Name.V, Config: f.Config.V, DUT: f.DUT.Or("reference"), IP: f.IP.Or(roce.IP4{10, 77, 255, byte(i + 1)}), Shared: f.Shared.V}
 	s.Check = f.Check.Or(s.DUT != "reference")
 	if strings.HasSuffix(s.Config, ".yaml") && !filepath.IsAbs(s.Config) {
 		s.Config = filepath.Join(r.dir, s.Config)

@@ -148,13 +148,14 @@ func TestRoots(t *testing.T) {
 // What a manager and its agents are told of a network.
 func TestManaged(t *testing.T) {
 	top, err := read(t, `
-switches: [{name: s, config: five}, {name: t, config: five, ip: 10.77.255.9}]
+switches: [{name: s, config: five, shared: 24}, {name: t, config: five, ip: 10.77.255.9}]
 hosts: [{name: h0}, {name: h1}]
 links: [{a: h0, b: s:3}, {a: h1, b: t}, {a: s, b: t:2, rate_mbit: 40}]
 manager: {hop_rtt_us: 250, page: "127.0.0.1:7480"}
 `)
 	require.NoError(t, err)
 	assert.Equal(t, &Manager{HopRTT: 250 * time.Microsecond, Mbps: 1000, Page: "127.0.0.1:7480"}, top.Manager)
+	assert.Equal(t, []int{24, 0}, []int{top.Switches[0].Shared, top.Switches[1].Shared})
 	assert.Equal(t, map[int]string{3: "h0", 0: "t"}, top.Neighbours(0))
 	assert.Equal(t, map[int]string{0: "h1", 2: "s"}, top.Neighbours(1))
 	own := top.Own(1)
@@ -258,14 +259,20 @@ links: [{a: h0, b: s}, {a: h2, b: t}]
 groups:
   - {name: split, hosts: [h0, h2], dtype: FP32}
 `, "two.yaml:6:12: group split: there is no way between s and h2\n"},
+		{"turns", `
+switches: [{name: s, config: five, shared: 8}]
+hosts: [{name: h0}, {name: h1}]
+links: [{a: h0, b: s}, {a: h1, b: s}]
+`, "two.yaml:2:44: switch s shares slots, and there is no manager that would give groups their turns\n"},
 		{"manager", `
-switches: [{name: s, config: five}]
+switches: [{name: s, config: five, shared: 33}]
 hosts: [{name: h0}, {name: h1}]
 links: [{a: h0, b: s}, {a: h1, b: s}]
 manager: {mbps: 0, pages: 1}
 groups:
   - {name: g, hosts: [h0, h1], dtype: FP32}
-`, `two.yaml:5:17: a manager needs hop_rtt_us, the round trip over a link and the switch at its end, of at least 1
+`, `two.yaml:2:44: shared is 33, allowed are 0 to 32, the slots of synthetic
+two.yaml:5:17: a manager needs hop_rtt_us, the round trip over a link and the switch at its end, of at least 1
 two.yaml:5:17: mbps is 0, it must be more
 two.yaml:5:20: unknown key "pages", known are hop_rtt_us, mbps, page
 two.yaml:7:12: there is a manager: hosts ask it for groups, and the file can have none

@@ -55,6 +55,8 @@ type WantedAgent struct {
 	Listen string
 	Own    groups.Address
 	Store  string
+	// Shared is how many slots groups that take turns share; 0 is as in agent.Config.
+	Shared int
 	// Neighbours are the nodes at the other ends of the ports, as far as the file says.
 	Neighbours map[int]string
 }
@@ -78,6 +80,7 @@ type (
 		Listen, Store strictyaml.Value[string]
 		IP            strictyaml.Value[roce.IP4]
 		MAC           strictyaml.Value[roce.MAC]
+		Shared        strictyaml.Value[int]
 	}
 	filePort struct {
 		Port               strictyaml.Value[int]
@@ -182,12 +185,14 @@ func (r *topologist) wanted(f *fileSwitch, all *fileTopology) {
 }
 
 // given tells whether the file has an agent.
-func (f *fileAgent) given() bool { return f.Listen.Given || f.IP.Given || f.MAC.Given || f.Store.Given }
+func (f *fileAgent) given() bool {
+	return f.Listen.Given || f.IP.Given || f.MAC.Given || f.Store.Given || f.Shared.Given
+}
 
 // agent takes a switch's agent, if it has one.
 func (r *topologist) agent(f *fileSwitch) *WantedAgent {
 	a := &f.Agent
-	at := cmp.Or(a.Listen.Pos, a.IP.Pos, a.MAC.Pos, a.Store.Pos)
+	at := cmp.Or(a.Listen.Pos, a.IP.Pos, a.MAC.Pos, a.Store.Pos, a.Shared.Pos)
 	switch {
 	case !a.given():
 		return nil
@@ -208,7 +213,7 @@ func (r *topologist) agent(f *fileSwitch) *WantedAgent {
 	if a.MAC.V[0]&1 != 0 {
 		r.Addf(a.MAC.Pos, "mac %v is an address of many", a.MAC.V)
 	}
-	return &WantedAgent{Listen: a.Listen.V, Own: groups.Address{IP: a.IP.V, MAC: a.MAC.V}, Store: r.path(a.Store.V), Neighbours: map[int]string{}}
+	return &WantedAgent{Listen: a.Listen.V, Own: groups.Address{IP: a.IP.V, MAC: a.MAC.V}, Store: r.path(a.Store.V), Shared: a.Shared.V, Neighbours: map[int]string{}}
 }
 
 // path is a path of the file, relative to its folder.

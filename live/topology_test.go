@@ -84,11 +84,11 @@ links:
 	}
 	_, err = read(good + "  - {a: leaf:2, b: spine:1}\n")
 	require.NoError(t, err, "the spine does not bridge")
-	top, err = read(strings.NewReplacer("groups: leaf.yaml", "agent: {listen: 127.0.0.1:0, ip: 10.0.0.1, mac: 02:00:00:00:00:00, store: leaf.db}",
+	top, err = read(strings.NewReplacer("groups: leaf.yaml", "agent: {listen: 127.0.0.1:0, ip: 10.0.0.1, mac: 02:00:00:00:00:00, store: leaf.db, shared: 8}",
 		"peer: vm3", "peer: vm3, host: h3").Replace(good))
 	require.NoError(t, err)
 	assert.Equal(t, &live.WantedAgent{Listen: "127.0.0.1:0", Own: groups.Address{IP: roce.IP4{10, 0, 0, 1}, MAC: roce.MAC{2}}, Store: filepath.Join(dir, "leaf.db"),
-		Neighbours: map[int]string{1: "spine", 3: "h3"}}, top.Switches[0].Agent)
+		Shared: 8, Neighbours: map[int]string{1: "spine", 3: "h3"}}, top.Switches[0].Agent)
 	_, err = live.ReadTopology(filepath.Join(dir, "none.yaml"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

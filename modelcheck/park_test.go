@@ -21,6 +21,8 @@ func TestParking(t *testing.T) {
 		{Mode: 2, Collective: model.Broadcast, Tree: "star-2", Requests: 2, Window: 1, Loss: 1, Park: 2},
 		{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 1, Loss: 1, Park: 2},
 		{Mode: 3, Collective: model.Reduce, Tree: "chain-1", Requests: 2, Window: 1, Loss: 1, Park: 2},
+		{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 1, Loss: 1, Park: 2},
+		{Mode: 1, Collective: model.Reduce, Tree: "chain-1", Requests: 2, Window: 1, Loss: 1, Park: 2},
 	} {
 		t.Run(c.String(), func(t *testing.T) {
 			without := c
@@ -42,6 +44,7 @@ func TestParkingWrong(t *testing.T) {
 	}{
 		{"park-busy", 2, scenario.KindLivelock}, {"old-psn", 2, scenario.KindLivelock},
 		{"park-busy", 3, scenario.KindFault}, {"old-psn", 3, scenario.KindLivelock},
+		{"park-busy", 1, scenario.KindFault}, {"old-psn", 1, scenario.KindLivelock},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			found, err := Smallest(context.Background(), c.mode, []string{c.rule}, Options{Symmetry: true, Reduction: true})

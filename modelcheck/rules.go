@@ -148,7 +148,7 @@ func smallModels(mode int) []model.Config {
 
 // parked are the models with switches that are parked once, where they may be.
 func parked(all []model.Config) []model.Config {
-	all = slices.DeleteFunc(all, func(c model.Config) bool { return c.Mode == 1 || c.Mode == 2 && !strings.HasPrefix(c.Tree, "star-") })
+	all = slices.DeleteFunc(all, func(c model.Config) bool { return c.Mode == 2 && !strings.HasPrefix(c.Tree, "star-") })
 	for i := range all {
 		all[i].Park = 1
 	}

@@ -57,6 +57,7 @@ func bad() []struct {
 		{model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Loss: 1, Bad: []string{"B15"}}, scenario.KindDeadlock},
 		{model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 4, Window: 2, Slots: 2, Free: true, Bad: []string{"B9"}}, scenario.KindFault},
 		{model.Config{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 1, Bad: []string{"by-psn"}}, scenario.KindFault},
+		{model.Config{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 1, Window: 1, Park: 1, Bad: []string{"park-busy"}}, scenario.KindFault},
 		{model.Config{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 1, Bad: []string{"ack-full"}}, scenario.KindLivelock},
 		{model.Config{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 1, Loss: 1, Bad: []string{"free-first"}}, scenario.KindDeadlock},
 		{model.Config{Mode: 1, Collective: model.AllReduce, Tree: "chain-1", Requests: 2, Window: 2, Slots: 1, Loss: 1, Bad: []string{"keep-refused"}}, scenario.KindFault},

@@ -30,6 +30,8 @@ func checkDuplicate() Block {
 				Change{m, "c_need_min ? least_ready :", "c_need_min ? least_ready && !ack_ready :"}},
 			{Overflow, "decisions find room; a work is put when none is held, and has one verdict before the next; acknowledgements are committed once, after their look", 0,
 				Change{m, "(!(t_sends && c_live) || tx_room || !c_intact)", "1'b1"}},
+			{Range, "slots are the group's own; a contribution is of one endpoint and noted, and what is sent goes to endpoints of the group", 0,
+				Change{m, "s_psn[SLOT_W-1:0] & s_last", "s_psn[SLOT_W-1:0]"}},
 		},
 	}
 }
@@ -160,6 +162,8 @@ func retransmission() Block {
 				Change{m, "side_fresh      <= side_we && group == look_group;", "side_fresh      <= side_we;"}},
 			{Dropped, "without a commit or a start nothing changes and nobody joins the queue", 0,
 				Change{m, "assign own_we  = cm_we && (one_endpoint", "assign own_we  = (cm_we || cm_ack) && (one_endpoint"}},
+			{Wedge, "an action that act_soon announces is there in four cycles; a start is clean in so many cycles in which no action waits", 0,
+				Change{m, "head_reg != tail_reg && (!shown_reg || takes_first)", "head_reg != tail_reg && takes_first"}},
 			{Overflow, "nobody joins the queue who stands in it, and who lags, neither waits nor has failed, does stand in it", 24,
 				Change{m, "one_endpoint && own_wants && !own_there", "one_endpoint && own_wants"}},
 			{Range, "the walk stays among the endpoints that there are; no timer runs of who waits or has failed, and who does lags", 0,

@@ -230,9 +230,9 @@ const faultDepth = 100
 func (o Options) key(sound, faulty design, version string, t task) string {
 	p, _ := t.block.property(t.kind)
 	k := cache.NewKey()
-	k.Add("prove 2", version, t.block.Name, t.kind.define(), fmt.Sprint(p.Depth, o.NoFaults, faultDepth))
+	k.Add("prove 3", version, t.block.Name, t.kind.define(), fmt.Sprint(p.Depth, o.NoFaults, faultDepth))
 	for _, d := range []design{sound, faulty} {
-		k.Add(d.script(t.block, t.kind)...)
+		k.Add(d.script(t.block, t.kind, p.Depth == 0)...)
 		for _, name := range d.names {
 			k.Add(name, d.files[name])
 		}

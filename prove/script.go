@@ -132,9 +132,14 @@ func (d design) needed(file string) design {
 // graphFile is what Yosys leaves for ABC.
 const graphFile = "claim.aig"
 
-// script makes an and-inverter graph of one property of a block. What nothing drives is anything.
-func (d design) script(b Block, k Kind) []string {
-	script := []string{"read_verilog -formal -D" + k.define() + " " + strings.Join(d.names, " "), "hierarchy -check -top " + d.top}
+// script makes an and-inverter graph of one property of a block. What nothing drives is anything. Lemmas are asserted only where induction needs
+// them, so that a planted fault breaks the property and not what leads to it.
+func (d design) script(b Block, k Kind, lemmas bool) []string {
+	defines := "-D" + k.define()
+	if lemmas {
+		defines += " -DPROVE_LEMMAS"
+	}
+	script := []string{"read_verilog -formal " + defines + " " + strings.Join(d.names, " "), "hierarchy -check -top " + d.top}
 	for _, c := range b.Cut {
 		script = append(script, "cutpoint "+c)
 	}
@@ -206,7 +211,7 @@ func (d design) question(b Block, k Kind, faulty bool) (design, error) {
 	return d.keep(b.Keep)
 }
 
-// claim makes the graph of a question and has it searched.
+// claim makes the graph of a question and has it searched, for all time with what induction needs.
 func (d design) claim(ctx context.Context, b Block, k Kind, depth int, limit time.Duration) (answer, error) {
 	dir, err := os.MkdirTemp("", "incforge-prove-")
 	if err != nil {
@@ -216,7 +221,7 @@ func (d design) claim(ctx context.Context, b Block, k Kind, depth int, limit tim
 	if err := d.write(dir); err != nil {
 		return answer{}, err
 	}
-	if err := yosys.Run(ctx, dir, "claim", d.script(b, k), limit); err != nil {
+	if err := yosys.Run(ctx, dir, "claim", d.script(b, k, depth == 0), limit); err != nil {
 		return answer{}, err
 	}
 	return ask(ctx, dir, depth, limit)

@@ -27,7 +27,7 @@ type Loss struct {
 type LossVariant struct {
 	Name string `json:"name"`
 	Doc  string `json:"doc"`
-	// Mode is the engine's, 2 or 3; files from before Mode III have none.
+	// Mode is the engine's, 1 to 3; files from before Mode III have none.
 	Mode int `json:"mode"`
 	// GapNAK is CTRL.gap_nak, which Mode III ignores; TimeoutUS the NICs' time-out. All loses frames of all kinds in
 	// both directions, otherwise only data on its way up is lost.
@@ -51,7 +51,7 @@ type LossPoint struct {
 	// helps: a lost retransmission and, where NAKs are lost, a lost NAK. Both are 0 where no formula is given.
 	Bound    float64 `json:"bound"`
 	Expected float64 `json:"expected"`
-	// Paper is the published figure of the variant's mode: its links have 100 Gbit/s.
+	// Paper is the published figure of the variant's mode, 0 for Mode I, which has none: its links have 100 Gbit/s.
 	Paper float64 `json:"paper"`
 	// Means per run: Lost frames on links, packets Resent by all ranks, and their Timeouts. Retransmitted and
 	// EngineTimeouts are the engine's, in Mode III.
@@ -126,7 +126,7 @@ func (l *Loss) Table() string {
 	return b.String()
 }
 
-// besideEachOther is a sweep with one column per variant, the bounds of both modes and the paper's two curves.
+// besideEachOther is a sweep with one column per variant, the bounds of the modes and the paper's two curves.
 func (l *Loss) besideEachOther(sweep string) string {
 	head := []any{"loss", "links"}
 	var columns []func(p *LossPoint) float64
@@ -139,6 +139,9 @@ func (l *Loss) besideEachOther(sweep string) string {
 	}
 	for _, v := range l.firsts() {
 		add("bound of "+v.Name, v.Name, func(p *LossPoint) float64 { return p.Bound })
+		if v.Mode == 1 {
+			continue
+		}
 		add("paper, Mode "+v.roman(), v.Name, func(p *LossPoint) float64 { return p.Paper })
 	}
 	t := newTable(head...)
@@ -174,10 +177,10 @@ func (l *Loss) firsts() []LossVariant {
 
 // roman is the mode as the paper writes it.
 func (v *LossVariant) roman() string {
-	if v.Mode == 3 {
-		return "III"
+	if v.Mode == 0 {
+		return "II"
 	}
-	return "II"
+	return strings.Repeat("I", v.Mode)
 }
 
 // part is x as a fraction of all.
@@ -228,11 +231,13 @@ func (l *Loss) series() []lossSeries {
 	}
 	for i, v := range l.firsts() {
 		dots, dashes := fmt.Sprintf(` stroke-dasharray="3 %d"`, 3+2*i), fmt.Sprintf(` stroke-dasharray="8 %d"`, 4+4*i)
-		all = append(all,
-			lossSeries{label: "bound of go-back-N for " + v.Name, variant: v.Name, colour: []string{"#1f6feb", "#8250df"}[i], dash: dots,
-				value: func(p *LossPoint) float64 { return p.Bound }},
-			lossSeries{label: "paper, Mode " + v.roman() + ", its own simulator: selective retransmission (no bar to reach)", variant: v.Name,
-				colour: []string{"#cf222e", "#ff8182"}[i], dash: dashes, value: func(p *LossPoint) float64 { return p.Paper }})
+		all = append(all, lossSeries{label: "bound of go-back-N for " + v.Name, variant: v.Name, colour: []string{"#1f6feb", "#8250df", "#2da44e"}[i], dash: dots,
+			value: func(p *LossPoint) float64 { return p.Bound }})
+		if v.Mode == 1 { // the paper has no curve of it
+			continue
+		}
+		all = append(all, lossSeries{label: "paper, Mode " + v.roman() + ", its own simulator: selective retransmission (no bar to reach)", variant: v.Name,
+			colour: []string{"#cf222e", "#ff8182"}[i], dash: dashes, value: func(p *LossPoint) float64 { return p.Paper }})
 	}
 	return all
 }

@@ -65,20 +65,22 @@ func TestLossInReport(t *testing.T) {
 	assert.Contains(t, page.String(), "<code>gobackn_packets</code>")
 }
 
-// TestLossOfBothModes: each mode has its bound and the paper's curve, and all variants stand beside each other.
-func TestLossOfBothModes(t *testing.T) {
+// TestLossOfAllModes: each mode has its bound and, if it is one of the paper's, its curve, and all variants stand beside each other.
+func TestLossOfAllModes(t *testing.T) {
 	l, err := ParseLoss([]byte(`{"bench":"loss","config":"mini","metrics":{"pipes_all_of_mode2":1.25,"pipes_all_of_bound":0.97,"pipes_all_drop":0.0071},
-"variants":[{"name":"nak","doc":"a","mode":2},{"name":"pipes","doc":"b","mode":3},{"name":"pipes-all","doc":"c","mode":3}],"loss":[
+"variants":[{"name":"nak","doc":"a","mode":2},{"name":"pipes","doc":"b","mode":3},{"name":"pipes-all","doc":"c","mode":3},{"name":"messages","doc":"d","mode":1}],"loss":[
+{"sweep":"rate","variant":"messages","rate":0.01,"links":1,"percent":91,"bound":92},
 {"sweep":"rate","variant":"nak","rate":0.01,"links":1,"percent":61,"bound":62,"paper":63},
 {"sweep":"rate","variant":"pipes","rate":0.01,"links":1,"percent":71,"bound":72,"paper":73},
 {"sweep":"rate","variant":"pipes-all","rate":0.01,"links":1,"percent":81,"bound":82,"paper":83,"retransmitted":17}]}`))
 	require.NoError(t, err)
 	table := l.Table()
-	assert.Regexp(t, `1 % +│ +1 +│ 61 +│ 71 +│ 81 +│ 62 +│ 63 +│ 72 +│ 73`, table)
+	assert.Regexp(t, `1 % +│ +1 +│ 61 +│ 71 +│ 81 +│ 91 +│ 62 +│ 63 +│ 72 +│ 73 +│ 92`, table)
 	assert.Contains(t, table, "pipes-all: at least 0.9700 of the bound, at least 1.250 of Mode II, 0.71 % less with 0.1 % on one link")
 	assert.Contains(t, table, "17")
 	svg := string(l.SVG())
-	for _, s := range []string{"bound of go-back-N for nak", "bound of go-back-N for pipes<", "paper, Mode II,", "paper, Mode III,"} {
+	assert.NotContains(t, svg, "paper, Mode I,")
+	for _, s := range []string{"bound of go-back-N for nak", "bound of go-back-N for messages", "bound of go-back-N for pipes<", "paper, Mode II,", "paper, Mode III,"} {
 		assert.Contains(t, svg, s)
 	}
 	assert.NotContains(t, svg, "bound of go-back-N for pipes-all")

@@ -141,11 +141,7 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	packets := c.Add("u_packets", packetbuffer.PacketBuffer{Bytes: p.BusBytes, AddrW: d.PacketAddrBits, DepthW: d.HeaderAddrBits,
 		EOFDelay: endDelay(p), Margin: parser.WordsBehind})
 	counters := len(blockCounters(p))
-	mode := map[int]func(*graph.Composite, params.Params, int) modeBlocks{
-		1: func(c *graph.Composite, p params.Params, counters int) modeBlocks {
-			return addModeI(c, p, model.AddrBits, counters)
-		},
-		2: addModeII, 3: addModeIII}[p.Mode](c, p, counters)
+	mode := addMode(c, p, model.AddrBits, counters)
 	acks := c.Add("u_acks", receiveack.ReceiveAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, Stages: ackStages(p, d)})
 	slots := c.Add("u_recycle", recyclebuffer.RecycleBuffer{Slots: d.Slots, SlotW: d.SlotBits, Groups: p.Groups, EPW: d.EPBits,
 		EIW: d.EIBits, MaskW: d.MaskBits, LenW: d.PayloadLenBits, DTypes: d.DTypeMask, Ops: d.OpMask, Tree: tree, InBand: inBand, Pending: pending(d), Pipes: pipes,
@@ -166,15 +162,13 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 	csrs := c.Add("u_csr", csr.CSR{AxilW: model.AddrBits, ID: contract.Magic, Version: int(version.Reset), Mode: mode.registers, Bytes: p.BusBytes,
 		Lanes: p.Lanes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes, Slots: d.Slots,
 		Window: p.WindowPackets, Arith: int(int32(arith.Reset)), IPID: contract.DefaultIPID, PortW: d.PortBits, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits,
-		Counters: len(contract.Params{Mode: mode.registers, Park: p.Park}.Counters()), Park: leaf.Bit(p.Park), Timeout: d.PipeTimeoutUS})
+		Counters: len(contract.Params{Mode: mode.registers, Park: p.Park && p.Mode == mode.registers}.Counters()), Park: leaf.Bit(p.Park), Timeout: d.PipeTimeoutUS})
 
 	b := blocks{gate: gate, parse: parse, icrcCheck: icrcCheck, rxStep: rxStep, rxResidue: rxResidue, lookup: lookup, packets: packets,
 		steps: mode.parts.Steps, decide: mode.decide, work: mode.parts.Work, messages: mode.messages, acks: acks, slots: slots, aggregate: aggregate,
 		replicate: replicate, translate: translate, join: join, icrcInsert: icrcInsert, txStep: txStep, txTail: txTail, send: send, csrs: csrs}
-	if p.VLAN {
-		if b.tags, err = addTags(c, p, model); err != nil {
-			return nil, err
-		}
+	if err := b.options(c, p, model); err != nil {
+		return nil, err
 	}
 	b.receive(c, in)
 	b.judge(c)
@@ -187,6 +181,29 @@ func composeCore(p params.Params, model contract.Model) (*graph.Module, error) {
 		b.park(c, p)
 	}
 	return c.Build()
+}
+
+// options adds what an engine has only if it is asked for.
+func (b *blocks) options(c *graph.Composite, p params.Params, model contract.Model) (err error) {
+	if p.Interrupts {
+		b.interrupts = addInterrupts(c, p, model.AddrBits)
+	}
+	if p.VLAN {
+		b.tags, err = addTags(c, p, model)
+	}
+	return err
+}
+
+// addMode adds what is the mode's own.
+func addMode(c *graph.Composite, p params.Params, addrBits, counters int) modeBlocks {
+	switch p.Mode {
+	case 1:
+		return addModeI(c, p, addrBits, counters)
+	case 2:
+		return addModeII(c, p, counters)
+	default:
+		return addModeIII(c, p, counters)
+	}
 }
 
 // modeBlocks are what a mode adds to the graph.
@@ -206,13 +223,12 @@ func aggregates(p params.Params) aggregatedata.AggregateData {
 	d := p.Derived()
 	a := aggregatedata.AggregateData{Bytes: p.BusBytes, Row: d.RowBytes, Double: d.LaneBanks - 1,
 		Slots: d.Slots, SlotW: d.SlotBits, Planes: d.Planes, MTUWords: d.MTUWords, WordsW: d.WordCountBits, PktW: d.PacketAddrBits,
-		Tree: leaf.Bit(p.Accumulate == params.Reproducible), Stages: d.AdderStages, ECC: leaf.Bit(p.ECC), Banks: p.PayloadBanks,
+		Tree: leaf.Bit(p.Accumulate == params.Reproducible), Eager: p.EagerTree, Stages: d.AdderStages, ECC: leaf.Bit(p.ECC), Banks: p.PayloadBanks,
 		F32: slices.Contains(p.DTypes, contract.FP32), F16: slices.Contains(p.DTypes, contract.FP16), B16: slices.Contains(p.DTypes, contract.BF16),
 		Sum: slices.Contains(p.Ops, contract.SUM), Min: slices.Contains(p.Ops, contract.MIN), Max: slices.Contains(p.Ops, contract.MAX)}
 	if p.Mode == 1 {
-		unit := p.Contract().LeastPathMTU()
-		a.Slots, a.SlotW = d.Slots*p.MessageBytes/unit, checks(p, 0).UnitW()
-		a.MTUWords, a.WordsW = unit/p.BusBytes, leaf.Clog2(unit/p.BusBytes)+1
+		a.Slots, a.SlotW = d.Slots*p.MessageBytes/d.UnitBytes, d.UnitBits
+		a.MTUWords, a.WordsW = d.UnitBytes/p.BusBytes, leaf.Clog2(d.UnitBytes/p.BusBytes)+1
 	}
 	return a
 }
@@ -230,6 +246,8 @@ type blocks struct {
 	csrs *graph.Instance
 	// 802.1Q tags, if there are any
 	tags *tags
+	// the interrupts, if there are any
+	interrupts *graph.Instance
 }
 
 // receive connects the way in: beats go to all who need them, as long as all have room.
@@ -387,5 +405,8 @@ func addModeII(c *graph.Composite, p params.Params, counters int) modeBlocks {
 			c.Open(b.csrs.Pin(name), "no pipes")
 		}
 		c.Tie(b.csrs.Pin("grp_failed"), 0)
+		if b.interrupts != nil {
+			b.calls(c, p, b.slots, nil)
+		}
 	}}
 }

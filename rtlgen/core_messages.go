@@ -45,8 +45,9 @@ type messageBlocks struct {
 
 // checks is the block that decides in Mode I.
 func checks(p params.Params, counters int) checkmessage.CheckMessage {
-	return checkmessage.CheckMessage{Decider: decides(p, counters), MessageBytes: p.MessageBytes, UnitBytes: p.Contract().LeastPathMTU(),
-		Open: leaf.Bit(!p.WholeMessages && p.MessageBytes > p.Contract().LeastPathMTU())}
+	d := p.Derived()
+	return checkmessage.CheckMessage{Decider: decides(p, counters), MessageBytes: p.MessageBytes, UnitBytes: d.UnitBytes, UnitW: d.UnitBits,
+		Open: leaf.Bit(!p.WholeMessages && p.MessageBytes > d.UnitBytes)}
 }
 
 // addModeI adds the block that decides in Mode I, in CheckPipe's place, who sends messages, what stands beside the blocks of Mode III, and
@@ -54,26 +55,29 @@ func checks(p params.Params, counters int) checkmessage.CheckMessage {
 func addModeI(c *graph.Composite, p params.Params, addrBits, counters int) modeBlocks {
 	d, check := p.Derived(), checks(p, counters)
 	works := decides(p, counters)
-	works.SlotW = check.UnitW()
+	works.SlotW = d.UnitBits
 	decide := c.Add("u_check", check)
-	unit := p.Contract().LeastPathMTU()
 	m := &messageBlocks{
 		send: c.Add("u_send", sendmessage.SendMessage{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, Groups: p.Groups, ClockMHz: p.ClockMHz,
-			Bytes: p.BusBytes, LenW: d.PayloadLenBits, WordsW: d.WordCountBits, OffW: leaf.Clog2(p.MessageBytes) + 1, UnitW: check.UnitW(), UnitBytes: unit}),
-		cut: c.Add("u_cut", checkmessage.CutWork{UnitWords: unit / p.BusBytes, WordsW: d.WordCountBits, AddsW: check.AddsW(), UnitW: check.UnitW(),
+			Bytes: p.BusBytes, LenW: d.PayloadLenBits, WordsW: d.WordCountBits, OffW: d.MessageLenBits, UnitW: d.UnitBits, UnitBytes: d.UnitBytes}),
+		cut: c.Add("u_cut", checkmessage.CutWork{UnitWords: d.UnitBytes / p.BusBytes, WordsW: d.WordCountBits, AddsW: d.AddsBits, UnitW: d.UnitBits,
 			Planes: d.Planes, PktW: d.PacketAddrBits, Tree: works.Tree, Halves: works.Halves}),
 		asked: c.Add("u_asked", checkmessage.AckAsked{Bytes: p.BusBytes, DepthW: d.HeaderAddrBits + 1}),
 		ask:   c.Add("u_ask", sendmessage.AskAck{EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, DepthW: d.HeaderAddrBits}),
 	}
 	parts := decides(p, counters).AddParts(c, decide, works)
-	m.front = c.Add("u_front", messagecsr.MessageCSR{AxilW: addrBits, MessageBytes: p.MessageBytes, Window: p.WindowMessages, MTUBytes: p.MTUBytes, Least: unit,
-		Groups: p.Groups, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, All: counters, Counters: len(contract.Counters(3))})
+	m.front = c.Add("u_front", messagecsr.MessageCSR{AxilW: addrBits, MessageBytes: p.MessageBytes, Window: p.WindowMessages, MTUBytes: p.MTUBytes, Least: d.UnitBytes,
+		Groups: p.Groups, EPW: d.EPBits, EIW: d.EIBits, MaskW: d.MaskBits, All: counters, Counters: len(contract.Counters(3)),
+		Park: leaf.Bit(p.Park)})
 	return modeBlocks{decide: decide, parts: parts, messages: m, registers: 3, wire: func(b *blocks) {
 		m.decision(c, b)
 		m.sending(c, b)
 		m.payload(c, b)
 		m.headers(c, b)
 		m.registers(c, b)
+		if b.interrupts != nil {
+			b.calls(c, p, m.front, m.send)
+		}
 		for _, o := range monitor(d) {
 			c.Output(o.name, o.bits, graph.Doc(o.doc))
 		}
@@ -159,8 +163,7 @@ func (m *messageBlocks) headers(c *graph.Composite, b *blocks) {
 
 // registers connects those that Mode I adds, before Mode III's.
 func (m *messageBlocks) registers(c *graph.Composite, b *blocks) {
-	c.Link(c, m.front, "s_axil_")
-	c.Link(m.front, c, "s_axil_")
+	b.registerBus(c, m.front)
 	c.LinkAs(m.front, "m_axil_", b.csrs, "s_axil_")
 	c.LinkAs(b.csrs, "s_axil_", m.front, "m_axil_")
 	c.Connect(b.csrs.Pin("ready"), m.front.Pin("ready"))

@@ -49,6 +49,9 @@ func addModeIII(c *graph.Composite, p params.Params, counters int) modeBlocks {
 			c.Connect(csrs.Pin(name), decide.Pin(name))
 		}
 
+		if b.interrupts != nil {
+			b.calls(c, p, b.slots, repeat)
+		}
 		for _, o := range monitor(d) {
 			c.Output(o.name, o.bits, graph.Doc(o.doc))
 		}

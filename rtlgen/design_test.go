@@ -165,7 +165,7 @@ func shape(rng *rand.Rand, i int) params.Params {
 		Name: fmt.Sprintf("shape%d", i), Mode: 2, BusBytes: pick(8, 16, 32, 64), DTypes: []params.DType{contract.INT32}, Ops: []params.Op{contract.SUM},
 		Accumulate: params.InPlace, Groups: pick(1, 2, 3, 5, 64), Members: pick(1, 2, 3, 4, 7, 8, 15, 16), Ports: pick(1, 2, 3, 4, 17, 32),
 		MTUBytes: pick(256, 512, 1024, 2048, 4096), WindowPackets: pick(1, 2, 4, 16), ClockMHz: pick(1, 250, 2000),
-		ICRCCheck: rng.IntN(4) != 0, Memory: params.MemoryAuto, Technology: params.FPGA, PayloadBanks: 1, InBand: rng.IntN(4) != 0, Engines: 1,
+		ICRCCheck: rng.IntN(4) != 0, Memory: params.MemoryAuto, Technology: params.FPGA, PayloadBanks: 1, InBand: rng.IntN(4) != 0, Priorities: 1, Engines: 1,
 	}
 	p.Lanes = p.BusBytes / 4
 	p.BufferBytes = p.MTUBytes * (2*p.WindowPackets + pick(0, 0, 1, 3, 32))

@@ -88,6 +88,66 @@ func (r Reuse) Text() string {
 	return s.String()
 }
 
+// ReuseTable says of several designs, such as one in each mode, how much of each one's leaf Verilog each other one has unchanged, and how
+// much all have.
+type ReuseTable struct {
+	Designs []string `json:"designs"`
+	// Pairs has a row for each design: its leaves, as found in each, in the order of Designs.
+	Pairs [][]Reuse `json:"pairs"`
+	// Common are the leaves that all have, All those that some have; of two texts of one name each counts.
+	CommonModules int `json:"common_modules"`
+	CommonLines   int `json:"common_lines"`
+	AllModules    int `json:"all_modules"`
+	AllLines      int `json:"all_lines"`
+}
+
+// ReuseAmong compares each design with each.
+func ReuseAmong(designs ...*Design) ReuseTable {
+	type leaf struct{ name, text string }
+	var t ReuseTable
+	has := map[leaf]int{}
+	for _, from := range designs {
+		var row []Reuse
+		for _, in := range designs {
+			row = append(row, ReuseOf(from, in))
+		}
+		t.Designs, t.Pairs = append(t.Designs, from.Params.Name), append(t.Pairs, row)
+		for name, text := range from.leaves() {
+			has[leaf{name, string(text)}]++
+		}
+	}
+	for l, n := range has {
+		lines := codeLines([]byte(l.text))
+		t.AllModules++
+		t.AllLines += lines
+		if n == len(designs) {
+			t.CommonModules++
+			t.CommonLines += lines
+		}
+	}
+	return t
+}
+
+// Text returns the table, a line for each design, and what all have.
+func (t ReuseTable) Text() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "leaf Verilog unchanged, modules and lines of code\n%-12s %16s", "of", "has")
+	for _, in := range t.Designs {
+		fmt.Fprintf(&s, " %26s", "in "+in)
+	}
+	s.WriteByte('\n')
+	for i, row := range t.Pairs {
+		fmt.Fprintf(&s, "%-12s %16s", t.Designs[i], fmt.Sprintf("%d, %d", row[i].Modules, row[i].Lines))
+		for _, r := range row {
+			fmt.Fprintf(&s, " %26s", fmt.Sprintf("%d, %d (%.1f %%)", r.SameModules, r.SameLines, 100*r.LineShare()))
+		}
+		s.WriteByte('\n')
+	}
+	fmt.Fprintf(&s, "in all of them %d modules, %d lines; together they have %d modules, %d lines: %.1f %% are common\n", t.CommonModules, t.CommonLines, t.AllModules, t.AllLines,
+		100*share(t.CommonLines, t.AllLines))
+	return s.String()
+}
+
 // leaves are the texts of the modules of the library, by name.
 func (d *Design) leaves() map[string][]byte {
 	all := map[string][]byte{}

@@ -22,13 +22,16 @@ func withPorts(p params.Params, model contract.Model, core *graph.Module) (*grap
 	engine := c.Instance("u_core", core)
 	arbiter := c.Add("u_arbiter", stream.PortArbiter{Ports: p.Ports, PortW: d.PortBits, Bytes: p.BusBytes})
 	demux := c.Add("u_demux", stream.PortDemux{Ports: p.Ports, PortW: d.PortBits, Bytes: p.BusBytes})
+	var q *portQueues
 	if p.PortBytes > 0 {
-		addPortQueues(c, p, model.AddrBits).wire(c, p, turns(c, arbiter, demux), engine)
+		q = addPortQueues(c, p, model.AddrBits)
+		q.wire(c, p, turns(c, arbiter, demux), engine)
 	} else {
 		plainPorts(c, p, arbiter, demux)
 		c.Link(c, engine, "s_axil_")
 		c.Link(engine, c, "s_axil_")
 	}
+	line(c, p, []*graph.Instance{engine}, q)
 	c.ConnectStream(arbiter.Stream("m_axis"), engine.Stream("s_axis"))
 	c.ConnectStream(engine.Stream("m_axis"), demux.Stream("s_axis"))
 	c.Output("mon_valid", 1, graph.Doc("a frame's last beat enters the core"))

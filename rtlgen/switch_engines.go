@@ -48,13 +48,16 @@ func withEngines(p params.Params, model contract.Model, core *graph.Module) (*gr
 	for e, engine := range cores {
 		windowOf(c, regs, engine, e)
 	}
+	var q *portQueues
 	if p.PortBytes > 0 {
-		addPortQueues(c, p, model.AddrBits).wire(c, p, x.queued, regs)
+		q = addPortQueues(c, p, model.AddrBits)
+		q.wire(c, p, x.queued, regs)
 	} else {
 		x.plain()
 		c.Link(c, regs, "s_axil_")
 		c.Link(regs, c, "s_axil_")
 	}
+	line(c, p, cores, q)
 	x.wire()
 	x.monitor(cores)
 	return c.Build()

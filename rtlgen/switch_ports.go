@@ -8,6 +8,7 @@ import (
 	"incforge/contract"
 	"incforge/hdl/cdc"
 	"incforge/hdl/graph"
+	"incforge/hdl/interrupts"
 	"incforge/hdl/leaf"
 	"incforge/hdl/stream"
 	"incforge/rtlgen/params"
@@ -16,13 +17,19 @@ import (
 // portQueues puts a queue of frames between every port and the arbiter or the demultiplexer, and the ports' counters before the engine's
 // registers (docs/ports.md). Where ports have clocks, these queues are the only place where clocks meet.
 type portQueues struct {
-	rx, tx []*graph.Instance
-	regs   *graph.Instance
+	rx []*graph.Instance
+	// tx are the queues on the way out, one a priority, by port.
+	tx   [][]*graph.Instance
+	regs *graph.Instance
+	// interrupts are the registers of what queues dropped, if there is an interrupt line.
+	interrupts *graph.Instance
+	// priorities are what several queues on the way out need, nil if there is one.
+	priorities *priorities
 }
 
-func addPortQueues(c *graph.Composite, p params.Params, addrBits int) portQueues {
+func addPortQueues(c *graph.Composite, p params.Params, addrBits int) *portQueues {
 	d := p.Derived()
-	q := portQueues{regs: c.Add("u_port_regs", stream.PortRegs{AxilW: addrBits, Ports: p.Ports, Kinds: len(contract.PortCounters())})}
+	q := &portQueues{regs: c.Add("u_port_regs", stream.PortRegs{AxilW: addrBits, Ports: p.Ports, Kinds: len(contract.PortCounters())})}
 	in := stream.PortRx{PortBytes: p.PortBytes, Bytes: p.BusBytes, DepthW: d.PortAddrBits, MaxBytes: d.PortFrameBytes, Stall: contract.PortHangCycles,
 		Drop: leaf.Bit(p.PortDrop)}
 	out := stream.PortTx{PortBytes: p.PortBytes, Bytes: p.BusBytes, DepthW: d.PortAddrBits, Drop: leaf.Bit(p.PortDrop)}
@@ -32,7 +39,19 @@ func addPortQueues(c *graph.Composite, p params.Params, addrBits int) portQueues
 			rx, tx = cdc.PortRx(in), cdc.PortTx(out)
 		}
 		q.rx = append(q.rx, c.Add(fmt.Sprintf("u_rx_p%d", i), rx))
-		q.tx = append(q.tx, c.Add(fmt.Sprintf("u_tx_p%d", i), tx))
+		if p.Priorities == 1 {
+			q.tx = append(q.tx, []*graph.Instance{c.Add(fmt.Sprintf("u_tx_p%d", i), tx)})
+			continue
+		}
+		var queues []*graph.Instance
+		for k := range p.Priorities {
+			queues = append(queues, c.Add(fmt.Sprintf("u_tx_p%d_q%d", i, k), tx))
+		}
+		q.tx = append(q.tx, queues)
+	}
+	q.priorities = addPriorities(c, p, addrBits)
+	if p.Interrupts {
+		q.interrupts = c.Add("u_port_interrupts", interrupts.At(addrBits, contract.PortInterruptBase, len(contract.PortCauses())))
 	}
 	return q
 }
@@ -48,16 +67,20 @@ type portSide struct {
 func portSides(c *graph.Composite, p params.Params) []portSide {
 	const pause, high = "while it is high, the port begins no frame; one that has begun goes on", "half of the port's queue on the way in is taken"
 	const end, drop = "the end of a frame was seen on the way in", "that frame was dropped"
+	each := ""
+	if p.Priorities > 1 {
+		each = fmt.Sprintf("; %d bits a port, one a priority", p.Priorities)
+	}
 	sides := make([]portSide, p.Ports)
 	if len(p.PortClockMHz) == 0 {
 		all := portSide{
-			pause: c.Input("port_pause", p.Ports, graph.Doc("while a port's bit is high, it begins no frame; one that has begun goes on")),
+			pause: c.Input("port_pause", p.Ports*p.Priorities, graph.Doc("while a port's bit is high, it begins no frame; one that has begun goes on"+each)),
 			high:  c.Output("port_high", p.Ports, graph.Doc(high)),
 			end:   c.Output("mon_rx_end", p.Ports, graph.Doc(end)),
 			drop:  c.Output("mon_rx_drop", p.Ports, graph.Doc(drop)),
 		}
 		for i := range sides {
-			sides[i] = portSide{pause: all.pause.Bit(i), high: all.high.Bit(i), end: all.end.Bit(i), drop: all.drop.Bit(i)}
+			sides[i] = portSide{pause: all.pause.Slice((i+1)*p.Priorities-1, i*p.Priorities), high: all.high.Bit(i), end: all.end.Bit(i), drop: all.drop.Bit(i)}
 		}
 		return sides
 	}
@@ -67,7 +90,7 @@ func portSides(c *graph.Composite, p params.Params) []portSide {
 		signal := func(name string) string { return fmt.Sprintf("%s_p%d", name, i) }
 		sides[i] = portSide{
 			clock: &clock, on: []graph.PortOption{on},
-			pause: c.Input(signal("port_pause"), 1, on, graph.Doc(pause)),
+			pause: c.Input(signal("port_pause"), p.Priorities, on, graph.Doc(pause+each)),
 			high:  c.Output(signal("port_high"), 1, on, graph.Doc(high)),
 			end:   c.Output(signal("mon_rx_end"), 1, on, graph.Doc(end)),
 			drop:  c.Output(signal("mon_rx_drop"), 1, on, graph.Doc(drop)),
@@ -77,33 +100,43 @@ func portSides(c *graph.Composite, p params.Params) []portSide {
 }
 
 // wire connects the queues with the ports outside, with what join joins those of a port to, and with the registers behind the ports'.
-func (q portQueues) wire(c *graph.Composite, p params.Params, join func(port int, rx, tx *graph.Instance), engine *graph.Instance) {
+func (q *portQueues) wire(c *graph.Composite, p params.Params, join func(port int, rx, tx *graph.Instance), engine *graph.Instance) {
 	beat := graph.Shape{Data: 8 * p.PortBytes, Keep: p.PortBytes, Last: true}
 	marked := beat
 	marked.User = 1
 	sides := portSides(c, p)
 	for i := range p.Ports {
-		rx, tx, side := q.rx[i], q.tx[i], sides[i]
+		rx, side := q.rx[i], sides[i]
+		enter, leave := q.out(c, i, side)
 		c.ConnectStream(c.InputStream(fmt.Sprintf("s_axis_p%d", i), marked, append(side.on, graph.Doc(fmt.Sprintf("frames in from port %d, tuser = err", i)))...),
 			rx.Stream("s_axis"))
-		c.ConnectStream(tx.Stream("m_axis"), c.OutputStream(fmt.Sprintf("m_axis_p%d", i), beat, append(side.on, graph.Doc(fmt.Sprintf("frames out to port %d", i)))...))
+		c.ConnectStream(leave, c.OutputStream(fmt.Sprintf("m_axis_p%d", i), beat, append(side.on, graph.Doc(fmt.Sprintf("frames out to port %d", i)))...))
 		if side.clock != nil {
-			c.Connect(*side.clock, rx.Pin("port_clk"), tx.Pin("port_clk"))
+			c.Connect(*side.clock, rx.Pin("port_clk"))
 		}
-		c.Connect(side.pause, tx.Pin("pause"))
 		c.Connect(rx.Pin("high"), side.high)
 		c.Connect(rx.Pin("mon_end"), side.end)
 		c.Connect(rx.Pin("mon_drop"), side.drop)
-		join(i, rx, tx)
-		for k, pin := range []graph.Pin{rx.Pin("count_frame"), rx.Pin("count_error"), rx.Pin("count_long"), rx.Pin("count_hung"), rx.Pin("count_full"),
-			tx.Pin("count_frame"), tx.Pin("count_full")} {
-			c.Connect(pin, q.regs.Pin("count").Bit(i*len(contract.PortCounters())+k))
+		join(i, rx, enter)
+		for k, counter := range contract.PortCounters() {
+			c.Connect(q.count(i, counter.Name), q.regs.Pin("count").Bit(i*len(contract.PortCounters())+k))
 		}
 	}
-	c.Link(c, q.regs, "s_axil_")
-	c.Link(q.regs, c, "s_axil_")
+	q.bus(c)
 	c.LinkAs(q.regs, "m_axil_", engine, "s_axil_")
 	c.LinkAs(engine, "s_axil_", q.regs, "m_axil_")
+}
+
+// count is what steps a counter of a port.
+func (q *portQueues) count(port int, counter string) graph.Pin {
+	switch counter {
+	case "PORT_TX_FRAMES":
+		return q.sent(port, "count_frame")
+	case "PORT_TX_FULL":
+		return q.sent(port, "count_full")
+	}
+	return q.rx[port].Pin(map[string]string{"PORT_RX_FRAMES": "count_frame", "PORT_RX_ERROR": "count_error", "PORT_RX_LONG": "count_long",
+		"PORT_RX_HUNG": "count_hung", "PORT_RX_FULL": "count_full"}[counter])
 }
 
 // turns joins the queues of a port with the arbiter and the demultiplexer of one engine.

@@ -131,13 +131,11 @@ func (t *tags) out(c *graph.Composite, b *blocks, out graph.StreamEnd) {
 // registers connects the register bus and what is counted.
 func (t *tags) registers(c *graph.Composite, b *blocks) {
 	if t == nil {
-		c.Link(c, b.csrs, "s_axil_")
-		c.Link(b.csrs, c, "s_axil_")
+		b.registerBus(c, b.csrs)
 		c.Connect(b.decide.Pin("count"), b.csrs.Pin("count"))
 		return
 	}
-	c.Link(c, t.regs, "s_axil_")
-	c.Link(t.regs, c, "s_axil_")
+	b.registerBus(c, t.regs)
 	c.LinkAs(t.regs, "m_axil_", b.csrs, "s_axil_")
 	c.LinkAs(b.csrs, "s_axil_", t.regs, "m_axil_")
 	c.Connect(b.decide.Pin("count"), t.check.Pin("count"))

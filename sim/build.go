@@ -40,7 +40,7 @@ type PortSpec struct {
 
 func (p PortSpec) String() string { return fmt.Sprintf("%s %s, %d bits", p.Dir, p.Name, p.Width) }
 
-// Build says what to compile. Everything down to Trace, and the contents of the
+// Build says what to compile. Everything down to Brief, and the contents of the
 // files, determines the cached library; the rest does not.
 type Build struct {
 	Top         string            // name of the top module; required
@@ -50,6 +50,7 @@ type Build struct {
 	Params      map[string]string // parameters of the top module, as Verilog literals
 	Flags       []string          // further Verilator arguments
 	Trace       bool              // build a model that can write waves; slower
+	Cover       bool              // build a model that counts which lines, branches and bits it comes through (Model.Coverage); slower
 	Brief       bool              // the model runs for less time than a compiler takes to optimise it
 
 	Ports    []PortSpec // when not nil: the ports the model must have, no more and no less
@@ -156,7 +157,7 @@ func (b Build) compile(ctx context.Context) (*Lib, error) {
 		return nil, err
 	}
 	made, err := verilate.Design{Top: b.Top, Files: b.Files, IncludeDirs: b.IncludeDirs, Defines: b.Defines, Params: b.Params, Flags: b.Flags,
-		Trace: b.Trace, Brief: b.Brief, CacheDir: b.CacheDir, Jobs: b.Jobs, Log: b.Log}.Compile(ctx)
+		Trace: b.Trace, Cover: b.Cover, Brief: b.Brief, CacheDir: b.CacheDir, Jobs: b.Jobs, Log: b.Log}.Compile(ctx)
 	if err != nil {
 		return nil, err
 	}

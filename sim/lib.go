@@ -25,6 +25,7 @@ type Lib struct {
 	clock    string // resolved: "" means the model has none
 	reset    string
 	periodNS float64
+	cover    coverTable
 }
 
 func load(path string) (*Lib, error) {
@@ -80,6 +81,9 @@ func (l *Lib) Clock() string { return l.clock }
 
 // Reset returns the name of the reset input; "" means none.
 func (l *Lib) Reset() string { return l.reset }
+
+// Covered reports whether the model counts what it comes through.
+func (l *Lib) Covered() bool { return l.lib.covered() }
 
 // Traced reports whether the model can write waves.
 func (l *Lib) Traced() bool { return l.lib.traced() }

@@ -48,6 +48,7 @@ static const char* incsim_message(const incsim_table* t, void* m, const char** f
 static const char* incsim_output(const incsim_table* t, void* m, uint64_t* len) { return t->output(m, len); }
 static int32_t incsim_wave_open(const incsim_table* t, void* m, const char* path) { return t->wave_open(m, path); }
 static void incsim_wave_close(const incsim_table* t, void* m) { t->wave_close(m); }
+static int32_t incsim_cover_write(const incsim_table* t, void* m, const char* path) { return t->cover_write(m, path); }
 static void incsim_record(const incsim_table* t, void* m, int32_t on) { t->record(m, on); }
 static const uint8_t* incsim_recorded(const incsim_table* t, void* m, uint64_t* cycles, uint64_t* digest) {
 	return t->recorded(m, cycles, digest);
@@ -114,6 +115,8 @@ func openLibrary(path string) (*library, error) {
 }
 
 func (l *library) traced() bool { return l.table.traced != 0 }
+
+func (l *library) covered() bool { return l.table.covered != 0 }
 
 // instance is one model; every method belongs to one goroutine at a time.
 type instance struct {
@@ -188,6 +191,12 @@ func (i instance) waveOpen(path string) bool {
 }
 
 func (i instance) waveClose() { C.incsim_wave_close(i.lib.table, i.m) }
+
+func (i instance) coverWrite(path string) bool {
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	return C.incsim_cover_write(i.lib.table, i.m, name) != 0
+}
 
 func (i instance) record(on bool) {
 	var v C.int32_t

@@ -14,31 +14,31 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"incforge/roce"
-	"incforge/verify/cover"
+	"incforge/verify/code"
 	"incforge/verify/dut"
 	"incforge/verify/result"
 	"incforge/verify/rig"
 )
 
 // one runs a test; a failed one leaves its frames and, if asked for, its waves. One that the end of the run has cut off has no verdict.
-func (r *runner) one(ctx context.Context, j job) (result.Test, cover.Map) {
+func (r *runner) one(ctx context.Context, j job) outcome {
 	res := result.Test{Config: r.man.Name, Digest: r.man.Digest, DUT: string(r.opt.Source.Kind), Scenario: j.scenario.Name, Seed: j.seed,
 		Replay: r.replay(j)}
 	if j.scenario.Needs != nil {
 		if why := j.scenario.Needs(r.man.Params); why != "" {
 			res.Verdict, res.Message = result.NotApplicable, why
-			return res, nil
+			return outcome{Test: res}
 		}
 	}
 	start := time.Now()
 	a, err := r.attempt(ctx, j, "")
 	if err != nil && ctx.Err() != nil {
-		return result.Test{}, nil
+		return outcome{}
 	}
 	var lacks rig.NotApplicable
 	if errors.As(err, &lacks) {
 		res.Verdict, res.Message = result.NotApplicable, lacks.Error()
-		return res, nil
+		return outcome{Test: res}
 	}
 	res.WallSeconds = time.Since(start).Seconds()
 	res.Verdict = result.Pass
@@ -54,13 +54,13 @@ func (r *runner) one(ctx context.Context, j job) (result.Test, cover.Map) {
 		err = errors.New("the scenario put no frame through an engine")
 	}
 	if err == nil {
-		return res, a.t.Cover
+		return outcome{res, a.t.Cover, a.hits()}
 	}
 	res.Verdict, res.Message = result.Fail, err.Error()
 	r.keepFrames(a, j, &res)
 	r.keepWaves(ctx, j, &res)
 	r.opt.Log.WithFields(logrus.Fields{"scenario": j.scenario.Name, "seed": j.seed}).Errorf("%s\nreplay: %s", res.Message, res.Replay)
-	return res, a.t.Cover
+	return outcome{res, a.t.Cover, a.hits()}
 }
 
 // attempt is one run of a scenario.
@@ -95,6 +95,38 @@ func (r *runner) attempt(ctx context.Context, j job, waves string) (*attempt, er
 	})
 	a.t.Long, a.t.OneQueue = r.opt.Long, r.opt.Source.Kind == dut.KindReference
 	return a, a.t.Run(j.scenario.Run)
+}
+
+// hits are what the engines of the attempt came through, if they count that; they are closed by then.
+func (a *attempt) hits() (all code.Hits) {
+	for _, rec := range a.recorded {
+		if d, ok := rec.DUT.(*dut.RTL); ok && d.Hits() != nil {
+			all.Add(d.Hits())
+		}
+	}
+	return all
+}
+
+// covered are the points of the Verilog, which an engine tells that does nothing.
+func (r *runner) covered() ([]code.Point, error) {
+	d, err := r.engines(1, "")
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	e, ok := d.(*dut.RTL)
+	if !ok {
+		return nil, fmt.Errorf("a %s has no lines to cover", r.opt.Source.Kind)
+	}
+	points, _, err := e.Model().Coverage()
+	if err != nil {
+		return nil, err
+	}
+	var all []code.Point
+	for _, p := range points {
+		all = append(all, code.Point{File: p.File, Line: p.Line, Column: p.Column, Kind: code.Kind(p.Kind), What: p.What})
+	}
+	return all, nil
 }
 
 // name is what a failed test's files are called.

@@ -18,6 +18,7 @@ import (
 	"incforge/contract"
 	"incforge/internal/jobs"
 	"incforge/internal/progress"
+	"incforge/verify/code"
 	"incforge/verify/cover"
 	"incforge/verify/dut"
 	"incforge/verify/result"
@@ -62,6 +63,15 @@ type Options struct {
 type Report struct {
 	Tests    []result.Test
 	Coverage cover.Map
+	// Code is what was hit of the Verilog, by configuration, if its source has Cover.
+	Code map[string]Code
+}
+
+// Code is what the tests of an engine hit of its Verilog.
+type Code struct {
+	Points []code.Point
+	Hits   code.Hits
+	Tests  int
 }
 
 // Failed counts failed tests.
@@ -101,6 +111,7 @@ type runner struct {
 	opt     Options
 	man     *contract.Manifest
 	engines dut.Engines
+	points  []code.Point // of the Verilog, if its source has Cover
 	open    func() error // compiles the model and sets the two above, once
 }
 
@@ -154,6 +165,9 @@ func newRunner(ctx context.Context, e Engine, opt Options) *runner {
 		if r.man, r.engines, err = r.opt.Source.Open(ctx); err == nil {
 			r.opt.Config = cmp.Or(r.opt.Config, r.man.Name)
 		}
+		if err == nil && r.opt.Source.Cover {
+			r.points, err = r.covered()
+		}
 		return err
 	})
 	return r
@@ -176,6 +190,7 @@ func (p plan) job(i int) job {
 type outcome struct {
 	Test  result.Test `json:"test"`
 	Cover cover.Map   `json:"cover"`
+	Code  code.Hits   `json:"code,omitempty"`
 }
 
 // runAll runs the tests; results keep the order of the jobs. ran has the engines that passed a test.
@@ -190,11 +205,11 @@ func runAll(ctx context.Context, all plan, opt Options) (rep Report, ran map[*ru
 			if err := j.open(); err != nil {
 				return outcome{}, err
 			}
-			t, c := j.one(ctx, j)
-			if t.Verdict == "" {
+			o := j.one(ctx, j)
+			if o.Test.Verdict == "" {
 				return outcome{}, ctx.Err()
 			}
-			return outcome{t, c}, nil
+			return o, nil
 		},
 		Label: func(i int) string { return all.job(i).name(len(all.runners) > 1) },
 		Note: func() string {
@@ -220,10 +235,17 @@ func runAll(ctx context.Context, all plan, opt Options) (rep Report, ran map[*ru
 			}
 			return nil
 		}})
-	rep.Coverage = cover.Map{}
+	rep.Coverage, rep.Code = cover.Map{}, map[string]Code{}
 	for _, i := range slices.Sorted(maps.Keys(outcomes)) {
 		rep.Tests = append(rep.Tests, outcomes[i].Test)
 		rep.Coverage.Merge(outcomes[i].Cover)
+		if hits := outcomes[i].Code; hits != nil {
+			r := all.job(i).runner
+			c := rep.Code[r.opt.Config]
+			c.Points, c.Tests = r.points, c.Tests+1
+			c.Hits.Merge(hits)
+			rep.Code[r.opt.Config] = c
+		}
 	}
 	return rep, ran, err
 }

@@ -34,11 +34,14 @@ func TestScenariosOfModeI(t *testing.T) {
 		"in-band", "in-band-controls", "in-band-before", "in-band-early", "in-band-reset"} {
 		want[name] = modeII
 	}
-	for _, name := range []string{"park-answers", "park-cycles", "park-illegal", "park-late", "park-moves", "park-random", "park-ranges", "park-refused", "park-share",
+	for _, name := range []string{"park-answers", "park-cycles", "park-illegal", "park-late", "park-messages", "park-moves", "park-random", "park-ranges", "park-refused", "park-share",
 		"park-turns"} {
 		want[name] = "needs park"
 	}
-	want["vlan"] = "needs vlan"
+	for _, name := range []string{"interrupts", "priorities", "vlan"} {
+		want[name] = "needs " + name
+	}
+	want["message-asks"] = "needs messages of more than 16 of the shortest packets, the configuration has 16"
 	got := map[string]string{}
 	for _, s := range scenarios.All() {
 		if s.Needs == nil {
@@ -49,6 +52,16 @@ func TestScenariosOfModeI(t *testing.T) {
 		}
 	}
 	assert.Equal(t, want, got)
+}
+
+// TestLongMessages: what asks for messages of more than 16 packets, on the reference.
+func TestLongMessages(t *testing.T) {
+	t.Parallel()
+	p := messages()
+	p.MessageBytes, p.BufferBytes = 16384, 262144
+	rep, err := Run(t.Context(), Options{Source: dut.Source{Manifest: synthetic.Manifest(p), Kind: dut.KindReference}, Scenario: "message-asks", Seed: 1})
+	require.NoError(t, err)
+	assert.Equal(t, result.Pass, rep.Tests[0].Verdict, rep.Tests[0].Message)
 }
 
 func TestReferencePassesEveryScenario(t *testing.T) {

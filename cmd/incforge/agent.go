@@ -84,7 +84,7 @@ engine in this process, which has no ports and ends with it. Runs until SIGINT o
 	f.StringVar(&ip, "ip", "", "the engine's IPv4 address")
 	f.StringVar(&mac, "mac", "", "the MAC address of port 0; port N has the N-th after it")
 	f.StringArrayVar(&neighbours, "neighbour", nil, "N=NAME: the node at the other end of port N; once per port")
-	f.IntVar(&shared, "shared", 0, "slots that groups which take turns may have at work at one time; 0 is as many as the engine has")
+	f.IntVar(&shared, "shared", 0, "slots that groups which take turns have in turn, of an engine with park the last of the buffer; 0: such a group has slots of its own")
 	f.DurationVar(&life, "lifetime", lifetime, "longest time a packet can be under way; a queue pair number rests as long before it is used again")
 	bindFiles(cmd, &files)
 	for _, name := range []string{"name", "ip", "mac"} {
@@ -102,7 +102,7 @@ const lifetime = 10 * time.Second
 func (a *app) agentBeside(name string, m *contract.Manifest, w *live.WantedAgent, files rpc.Files) func(ctx context.Context, h *live.Hand) error {
 	return func(ctx context.Context, h *live.Hand) error {
 		return a.runAgent(ctx, agent.Config{Name: name, Manifest: m, Bus: h, Switch: h, IP: w.Own.IP, MAC: w.Own.MAC, Neighbours: w.Neighbours,
-			Lifetime: lifetime, Log: a.log}, w.Store, w.Listen, files)
+			Shared: w.Shared, Lifetime: lifetime, Log: a.log}, w.Store, w.Listen, files)
 	}
 }
 

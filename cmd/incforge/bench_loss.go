@@ -25,7 +25,7 @@ func (a *app) benchLoss() *cobra.Command {
 	cmd := &cobra.Command{Use: "loss", Short: "AllReduce over links that lose frames, beside the paper's figures and the bound of go-back-N",
 		Long: `Measure the throughput of AllReduce over a star of eight ranks, 100 Gbit/s and 1 µs a link, where one link loses up to 1 % of its
 frames, and where up to eight links lose 0.1 %; in Mode II with gap NAKs and without, and in Mode III; beside the paper's curves and the bound of
-go-back-N. The configuration is taken in both modes, with --modes 2 or --modes 3 in one.
+go-back-N. The configuration is taken in both modes, or in those of --modes; in Mode I it has the same memory in messages of four packets.
 The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to carry eight links of 100 Gbit/s, so without --config and
 --set it is fpga100g with bus_bytes=512, lanes=128. docs/loss.md explains the figures.`,
 		Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
@@ -43,20 +43,16 @@ The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to
 				flags.sets = []string{"bus_bytes=512", "lanes=128"}
 			}
 			for _, mode := range modes {
-				if mode != 2 && mode != 3 {
-					return usagef("--modes %d: must be 2 or 3", mode)
+				own, err := lossSets(config, mode, flags.sets)
+				if err != nil {
+					return err
 				}
-				own := configFlags{sets: append(slices.Clone(flags.sets), fmt.Sprintf("mode=%d", mode))}
 				dir, done, err := a.generated(config, &own)
 				if err != nil {
 					return err
 				}
 				defer done()
-				if mode == 3 {
-					o.PipesDir = dir
-				} else {
-					o.ManifestDir = dir
-				}
+				*map[int]*string{1: &o.MessagesDir, 2: &o.ManifestDir, 3: &o.PipesDir}[mode] = dir
 			}
 			stop := a.working("bench loss %s", config)
 			got, err := bench.Loss(cmd.Context(), o)
@@ -93,4 +89,23 @@ The engine's one stream is shared by all ports: at 250 MHz it takes 512 bytes to
 	f.Float64SliceVar(&o.Rates, "rates", nil, "loss rates to measure besides 0, of 0.00001 to 0.01 (default: all)")
 	f.StringVar(&svgFile, "svg", "", "plot both sweeps into this SVG file")
 	return cmd
+}
+
+// lossSets are the overrides that make the configuration one of a mode. In Mode I it has as much memory as in Mode III: messages of four packets,
+// and a fourth of the window of them.
+func lossSets(config string, mode int, sets []string) (configFlags, error) {
+	own := configFlags{sets: append(slices.Clone(sets), fmt.Sprintf("mode=%d", mode))}
+	switch mode {
+	case 2, 3:
+		return own, nil
+	case 1:
+		p, err := (&configFlags{sets: append(slices.Clone(sets), "mode=3")}).load(config)
+		if err != nil {
+			return own, err
+		}
+		own.sets = append(own.sets, "in_band=false", "no_releases=true", fmt.Sprintf("message_bytes=%d", 4*p.MTUBytes),
+			fmt.Sprintf("window_messages=%d", max(p.WindowPackets/4, 1)))
+		return own, nil
+	}
+	return own, usagef("--modes %d: must be 1, 2 or 3", mode)
 }

@@ -60,8 +60,8 @@ A failure prints the command that reproduces it, and is shrunk to a smaller case
 				}
 				return a.chaosCase(cmd.Context(), &f, kind)
 			}
-			if f.park && (f.mode == 1 || len(args) > 0 || f.caseFile != "") {
-				return usagef("--park is for runs without CONFIG in Mode II or III; --set park=true changes one")
+			if f.park && (len(args) > 0 || f.caseFile != "") {
+				return usagef("--park is for runs without CONFIG; --set park=true changes one")
 			}
 			if len(args) > 0 && cmd.Flags().Changed("mode") {
 				return usagef("--mode is for runs without CONFIG, which has a mode of its own; --set mode=%d changes it", f.mode)
@@ -72,7 +72,7 @@ A failure prints the command that reproduces it, and is shrunk to a smaller case
 	fl.StringVar(&f.seeds, "seeds", "1:200", "first and last seed, FROM:TO, or one")
 	fl.StringVar(&f.kind, "dut", chaos.Reference, "implementation: reference, rtl, mixed (some switches of a tree are one, some the other)")
 	fl.IntVar(&f.mode, "mode", 2, "mode of the configurations used when no CONFIG is given: 1, 2, 3")
-	fl.BoolVar(&f.park, "park", false, "configurations with park: groups are parked and unparked among their calls, in Modes II and III")
+	fl.BoolVar(&f.park, "park", false, "configurations with park: groups are parked and unparked among their calls")
 	fl.StringArrayVar(&f.sets, "set", nil, "override a parameter of every CONFIG, KEY=VALUE; may be given more than once")
 	fl.StringVar(&f.caseFile, "case", "", "run the case in this YAML file instead of seeds")
 	fl.StringVar(&f.failed, "failures", filepath.Join(buildDir, "failures"), "folder for shrunk cases")

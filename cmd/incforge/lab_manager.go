@@ -21,8 +21,8 @@ func (a *app) labManaged(o *lab.Options) {
 	t := o.Topology
 	agentSocket := func(dir string, sw int) string { return "unix:" + filepath.Join(dir, "agent-"+t.Switches[sw].Name) }
 	o.Agent = func(dir string, sw int) func(ctx context.Context, h *live.Hand) error {
-		return a.agentBeside(t.Switches[sw].Name, t.Switches[sw].Manifest, &live.WantedAgent{Listen: agentSocket(dir, sw), Own: t.Own(sw), Neighbours: t.Neighbours(sw)},
-			rpc.Files{})
+		return a.agentBeside(t.Switches[sw].Name, t.Switches[sw].Manifest, &live.WantedAgent{Listen: agentSocket(dir, sw), Own: t.Own(sw), Shared: t.Switches[sw].Shared,
+			Neighbours: t.Neighbours(sw)}, rpc.Files{})
 	}
 	o.Manager = func(ctx context.Context, dir string) error {
 		agents := map[string]string{}

@@ -38,7 +38,8 @@ type Config struct {
 	MAC roce.MAC
 	// Neighbours are the nodes at the other ends of the ports, as far as known.
 	Neighbours map[int]string
-	// Shared is how many slots the groups that take turns may have at work at one time; 0 is as many as the engine has.
+	// Shared is how many slots the groups that take turns may have at work at one time. In an engine that parks groups these are the last of the buffer, and groups have
+	// them in their turns alone. 0: each such group has slots of its own.
 	Shared int
 	// Lifetime is the longest time for which a packet can be under way. A queue pair number rests as long before it is used again.
 	Lifetime time.Duration
@@ -103,7 +104,6 @@ func New(cfg Config) (a *Agent, err error) {
 	fail.If(cfg.Lifetime <= 0, "a packet's lifetime of %v", cfg.Lifetime)
 	fail.If(a.turns() < 2, "of %d queue pair numbers a turn there are not two turns", a.p.Records())
 	fail.On(a.identify())
-	fail.If(cfg.Shared < 0 || cfg.Shared > a.p.Slots(), "%d slots to share: the engine has %d", cfg.Shared, a.p.Slots())
 	fail.On(a.load())
 	fail.On(a.newTable())
 	for g := range a.records {
@@ -135,7 +135,7 @@ func (a *Agent) Describe(context.Context, *pb.DescribeRequest) (*pb.DescribeResp
 	if err != nil {
 		return nil, internal(err)
 	}
-	out := &pb.DescribeResponse{Name: a.cfg.Name, Digest: a.cfg.Manifest.Digest, Params: params}
+	out := &pb.DescribeResponse{Name: a.cfg.Name, Digest: a.cfg.Manifest.Digest, Params: params, Shared: uint32(a.sharedRuns()), SetAside: uint32(a.setAside())}
 	down := a.cfg.Switch.Down()
 	for p := range a.p.Ports {
 		out.Ports = append(out.Ports, &pb.Port{Port: uint32(p), Neighbour: a.cfg.Neighbours[p], Down: slices.Contains(down, p)})
@@ -165,7 +165,7 @@ func (a *Agent) List(context.Context, *pb.ListRequest) (*pb.ListResponse, error)
 	if err := a.lapse(); err != nil {
 		return nil, err
 	}
-	out := &pb.ListResponse{FreeSlots: uint32(a.p.Slots())}
+	out := &pb.ListResponse{FreeSlots: uint32(a.p.Slots() - a.setAside())}
 	for g := range a.records {
 		r := &a.records[g]
 		if r.State == pb.State_STATE_INSTALLED {
@@ -187,8 +187,10 @@ func (a *Agent) List(context.Context, *pb.ListRequest) (*pb.ListResponse, error)
 			}
 			continue
 		}
-		out.FreeSlots -= uint32(r.Slots)
-		group := &pb.Group{Group: r.Group, Record: uint32(g), State: r.State, Base: uint32(r.Base), Slots: uint32(r.Slots), Start: uint32(r.Settings.Start)}
+		if !r.InTurn {
+			out.FreeSlots -= uint32(r.Slots)
+		}
+		group := &pb.Group{Group: r.Group, Record: uint32(g), State: r.State, Base: uint32(r.Base), Slots: uint32(r.Slots), Start: uint32(r.Settings.Start), InTurn: r.InTurn}
 		if r.State == pb.State_STATE_RESERVED {
 			group.LeaseMs = uint32(r.Expires.Sub(a.cfg.Now()).Milliseconds())
 		}
@@ -214,7 +216,7 @@ func (a *Agent) Reserve(_ context.Context, r *pb.ReserveRequest) (*pb.ReserveRes
 		return a.reserve(r, lease)
 	}
 	rec := &a.records[g]
-	if rec.Base != int(r.Base) || rec.Slots != int(r.Slots) || !slices.Equal(rec.Ports, r.Ports) {
+	if rec.InTurn != r.InTurn || rec.Base != int(r.Base) || rec.Slots != int(r.Slots) || !slices.Equal(rec.Ports, r.Ports) {
 		return nil, status.Errorf(codes.AlreadyExists, "group %s is there already, and is another", r.Group)
 	}
 	if rec.State == pb.State_STATE_RESERVED {
@@ -233,7 +235,7 @@ func (a *Agent) reserve(r *pb.ReserveRequest, lease time.Duration) (*pb.ReserveR
 	for i := range a.records {
 		rec := &a.records[i]
 		if rec.State != free {
-			if base < rec.Base+rec.Slots && rec.Base < end {
+			if !r.InTurn && !rec.InTurn && base < rec.Base+rec.Slots && rec.Base < end {
 				return nil, status.Errorf(codes.ResourceExhausted, "slots %d to %d are not free: %s has %d to %d", base, end-1, rec.name(), rec.Base, rec.Base+rec.Slots-1)
 			}
 			continue
@@ -250,7 +252,7 @@ func (a *Agent) reserve(r *pb.ReserveRequest, lease time.Duration) (*pb.ReserveR
 		return nil, status.Errorf(codes.ResourceExhausted, "the queue pair numbers of the last group must rest for %v", wait.Round(time.Microsecond))
 	}
 	err := a.save(g, func(rec *record) {
-		*rec = record{Turn: rec.Turn%a.turns() + 1, State: pb.State_STATE_RESERVED, Group: r.Group, Base: base, Slots: int(r.Slots),
+		*rec = record{Turn: rec.Turn%a.turns() + 1, State: pb.State_STATE_RESERVED, Group: r.Group, InTurn: r.InTurn, Base: base, Slots: int(r.Slots),
 			Ports: slices.Clone(r.Ports), Expires: now.Add(lease)}
 	})
 	if err != nil {
@@ -327,9 +329,12 @@ func (a *Agent) adopt(r *pb.CommitRequest, set inc.Group) (*pb.CommitResponse, e
 		}
 		set.SlotBase = rec.Base
 		ends, err := a.endpoints(g, r.Remotes)
-		if err == nil && rec.Settings == set && slices.Equal(rec.Ends, ends) {
+		same := rec.Settings == set || rec.InTurn && unslotted(rec.Settings) == unslotted(set)
+		if err == nil && same && slices.Equal(rec.Ends, ends) {
 			a.cfg.Log.Infof("agent %s: group %s was found in the engine", a.cfg.Name, r.Group)
-			return &pb.CommitResponse{}, a.save(g, func(rec *record) { rec.State, rec.Group = pb.State_STATE_INSTALLED, r.Group })
+			return &pb.CommitResponse{}, a.save(g, func(rec *record) {
+				rec.State, rec.Group, rec.Settings, rec.Slots = pb.State_STATE_INSTALLED, r.Group, set, a.p.Units(set.DType, set.InBand)<<set.Log2N
+			})
 		}
 	}
 	return nil, status.Errorf(codes.NotFound, "group %s is not reserved here, or its lease has run out", r.Group)

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -42,6 +43,7 @@ type site struct {
 	now    time.Time
 	agent  *Agent
 	ctx    context.Context
+	shared int // slots of groups that take turns
 }
 
 // life is what one agent reaches its engine and file by.
@@ -84,12 +86,15 @@ func (l *life) Delete(name string) error     { return l.step(func() error { retu
 func (l *life) All() ([]store.Record, error) { return l.file.All() }
 func (l *life) Close() error                 { return nil }
 
-func newSite(t testing.TB, p contract.Params) *site {
+func newSite(t testing.TB, p contract.Params) *site { return newSharing(t, p, 0) }
+
+// newSharing is newSite of a switch that shares so many slots in time.
+func newSharing(t testing.TB, p contract.Params, shared int) *site {
 	t.Helper()
 	man := synthetic.Manifest(p)
 	engine, err := dut.NewReference(man)
 	require.NoError(t, err)
-	s := &site{t: t, man: man, engine: engine, file: store.NewMemory(), now: time.Unix(1_800_000_000, 0), ctx: context.Background()}
+	s := &site{t: t, man: man, engine: engine, file: store.NewMemory(), now: time.Unix(1_800_000_000, 0), ctx: context.Background(), shared: shared}
 	require.NoError(t, s.start(-1, false))
 	return s
 }
@@ -99,7 +104,7 @@ func (s *site) start(steps int, late bool) (err error) {
 	l := &life{site: s, steps: steps, late: late}
 	log, _ := logtest.NewNullLogger()
 	s.agent, err = New(Config{Name: "leaf0", Manifest: s.man, Bus: l, Store: l, IP: roce.IP4{10, 0, 0, 1}, MAC: roce.MAC{2, 0, 0, 0, 1, 0},
-		Neighbours: map[int]string{0: "h0"}, Lifetime: time.Second, Now: func() time.Time { return s.now }, Log: log})
+		Neighbours: map[int]string{0: "h0"}, Shared: s.shared, Lifetime: time.Second, Now: func() time.Time { return s.now }, Log: log})
 	return err
 }
 
@@ -470,9 +475,9 @@ func (s *site) cycle(group string) error {
 
 // A hundred thousand requests, most of them nonsense: slots and records add up, and the engine serves what is installed and nothing else.
 func TestNonsense(t *testing.T) {
-	for name, p := range map[string]contract.Params{"mini": synthetic.Mini(), "full": synthetic.Full(), "pipes": mode3()} {
+	for name, p := range map[string]contract.Params{"mini": synthetic.Mini(), "full": synthetic.Full(), "pipes": mode3(), "parks": parking(2)} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t, p)
+			s := newSharing(t, p, map[bool]int{true: 8}[p.Park])
 			rng := rand.New(rand.NewPCG(7, uint64(len(name))))
 			some := func(most int) uint32 {
 				switch rng.IntN(12) {
@@ -487,9 +492,16 @@ func TestNonsense(t *testing.T) {
 			for i := range 35_000 {
 				group := fmt.Sprint("g", rng.IntN(4))
 				var err error
-				switch rng.IntN(5) {
+				switch rng.IntN(7) {
+				case 5:
+					_, err = s.agent.Lock(s.ctx, &pb.LockRequest{Group: group, Fence: uint64(i), LeaseMs: some(2000), Prolong: rng.IntN(4) == 0})
+				case 6:
+					_, err = s.agent.Unlock(s.ctx, &pb.UnlockRequest{Group: group, Fence: uint64(i)})
 				case 0, 1:
-					r := &pb.ReserveRequest{Group: group, Base: some(16), Slots: 1 << (some(4) % 32), LeaseMs: some(2000)}
+					r := &pb.ReserveRequest{Group: group, Base: some(16), Slots: 1 << (some(4) % 32), LeaseMs: some(2000), InTurn: p.Park && rng.IntN(2) == 0}
+					if r.InTurn && rng.IntN(8) > 0 {
+						r.Base = 0
+					}
 					for range rng.IntN(7) {
 						r.Ports = append(r.Ports, some(s.man.Params.Ports-1))
 					}
@@ -586,14 +598,29 @@ func (s *site) nonsense(rng *rand.Rand, some func(int) uint32, group string) *pb
 func (s *site) addUp() {
 	s.t.Helper()
 	l := s.list()
-	slots, records, running := s.man.Params.Slots(), s.man.Params.Groups, 0
+	slots, records, running := s.man.Params.Slots()-s.agent.setAside(), s.man.Params.Groups, 0
 	used := map[uint32]bool{}
+	use := func(base, slots uint32) {
+		for i := range slots {
+			require.False(s.t, used[base+i])
+			used[base+i] = true
+		}
+	}
+	for _, t := range l.Turns {
+		if s.agent.parks() {
+			use(t.Base, t.Slots)
+		}
+	}
 	for _, g := range l.Groups {
-		slots -= int(g.Slots)
 		records--
-		for i := range g.Slots {
-			require.False(s.t, used[g.Base+i])
-			used[g.Base+i] = true
+		if g.InTurn {
+			require.Zero(s.t, g.Base)
+			has := slices.ContainsFunc(l.Turns, func(t *pb.Turn) bool { return t.Group == g.Group })
+			parked := s.engine.Engine().Parked(int(g.Record))
+			require.Equal(s.t, g.State == pb.State_STATE_INSTALLED && !has, parked, "%v, %v", g, l.Turns)
+		} else {
+			slots -= int(g.Slots)
+			use(g.Base, g.Slots)
 		}
 		enabled := s.engine.Engine().Enabled(int(g.Record))
 		require.Equal(s.t, g.State == pb.State_STATE_INSTALLED, enabled)

@@ -30,9 +30,11 @@ type record struct {
 
 	State pb.State `json:"state,omitempty"`
 	Group string   `json:"group,omitempty"`
-	Base  int      `json:"base,omitempty"`
-	Slots int      `json:"slots,omitempty"`
-	Ports []uint32 `json:"ports,omitempty"`
+	// InTurn: the group has its slots in turn, and Base is 0; otherwise they are its own.
+	InTurn bool     `json:"in_turn,omitempty"`
+	Base   int      `json:"base,omitempty"`
+	Slots  int      `json:"slots,omitempty"`
+	Ports  []uint32 `json:"ports,omitempty"`
 	// Expires is the end of a reservation's lease.
 	Expires time.Time `json:"expires"`
 	// What is installed, or to be.
@@ -115,7 +117,11 @@ func (a *Agent) compare(g int) (err error) {
 	if enabled {
 		set, ends = fail.Must(a.readGroup(g)), fail.Must(a.readEnds(g))
 	}
-	same := enabled && set == r.Settings && equalEnds(ends, r.Ends)
+	same := enabled && set == r.Settings
+	if enabled && r.InTurn {
+		same = fail.Must(a.holds(g, set))
+	}
+	same = same && equalEnds(ends, r.Ends)
 	switch {
 	case r.State == pb.State_STATE_INSTALLED && !same:
 		a.cfg.Log.Errorf("agent %s: the engine has lost group %s", a.cfg.Name, r.Group)
@@ -124,14 +130,29 @@ func (a *Agent) compare(g int) (err error) {
 	case r.State == pb.State_STATE_COMMITTING && same:
 		fail.On(a.save(g, func(r *record) { r.State = pb.State_STATE_INSTALLED }))
 	case r.State == free && enabled && len(ends) > 0:
-		a.cfg.Log.Warnf("agent %s: the engine holds a group that is not in the store", a.cfg.Name)
-		*r = record{Turn: ends[0].LocalQPN / uint32(a.p.Records()), State: pb.State_STATE_UNCLAIMED, Base: set.SlotBase,
-			Slots: a.p.Units(set.DType, set.InBand) << set.Log2N, Settings: set, Ends: ends}
-		for _, e := range ends {
-			r.Ports = append(r.Ports, uint32(e.Port))
-		}
+		fail.On(a.unclaimed(g, set, ends))
 	case enabled && !same:
 		fail.On(a.stop(g))
+	}
+	return nil
+}
+
+// unclaimed keeps a group that the store does not know, for somebody to claim it.
+func (a *Agent) unclaimed(g int, set inc.Group, ends []inc.Endpoint) (err error) {
+	defer fail.Catch(&err, "")
+	a.cfg.Log.Warnf("agent %s: the engine holds a group that is not in the store", a.cfg.Name)
+	inTurn := a.parks() && set.SlotBase >= a.p.Slots()-a.setAside()
+	if inTurn && !fail.Must(a.orphan(g, set, ends)) {
+		return nil
+	}
+	r := &a.records[g]
+	*r = record{Turn: ends[0].LocalQPN / uint32(a.p.Records()), State: pb.State_STATE_UNCLAIMED, InTurn: inTurn, Base: set.SlotBase,
+		Slots: a.p.Units(set.DType, set.InBand) << set.Log2N, Settings: set, Ends: ends}
+	if inTurn {
+		r.Base = 0
+	}
+	for _, e := range ends {
+		r.Ports = append(r.Ports, uint32(e.Port))
 	}
 	return nil
 }
@@ -186,8 +207,13 @@ func (a *Agent) program(g int) (started bool, err error) {
 	for e, end := range r.Ends {
 		fail.On(a.drv.SetEndpoint(g*a.p.EPS()+e, end))
 	}
-	fail.On(a.drv.SetGroup(g, r.Settings))
-	if started = fail.Must(a.drv.Enable(g)); started {
+	if r.InTurn {
+		started = fail.Must(a.startParked(g))
+	} else {
+		fail.On(a.drv.SetGroup(g, r.Settings))
+		started = fail.Must(a.drv.Enable(g))
+	}
+	if started {
 		a.cfg.Switch.Installed(g, r.Settings, r.Ends)
 	}
 	return started, nil

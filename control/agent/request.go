@@ -45,7 +45,7 @@ func (a *Agent) checkReserve(r *pb.ReserveRequest) error {
 			return invalid("port %d: the switch has %d", p, a.p.Ports)
 		}
 	}
-	return nil
+	return a.checkTurns(r)
 }
 
 // ends are the switch's ends of a group.

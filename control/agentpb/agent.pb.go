@@ -129,9 +129,13 @@ type DescribeResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// The digest of the engine's manifest, and its parameters as JSON, as the manifest has them.
-	Digest        string  `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
-	Params        string  `protobuf:"bytes,3,opt,name=params,proto3" json:"params,omitempty"`
-	Ports         []*Port `protobuf:"bytes,4,rep,name=ports,proto3" json:"ports,omitempty"`
+	Digest string  `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
+	Params string  `protobuf:"bytes,3,opt,name=params,proto3" json:"params,omitempty"`
+	Ports  []*Port `protobuf:"bytes,4,rep,name=ports,proto3" json:"ports,omitempty"`
+	// Of an engine that parks groups, if they share slots in time: how many, and how many at the end of the buffer no group has for as long as it lives. Beside those
+	// that are shared these are a few in which groups start.
+	Shared        uint32 `protobuf:"varint,5,opt,name=shared,proto3" json:"shared,omitempty"`
+	SetAside      uint32 `protobuf:"varint,6,opt,name=set_aside,json=setAside,proto3" json:"set_aside,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -192,6 +196,20 @@ func (x *DescribeResponse) GetPorts() []*Port {
 		return x.Ports
 	}
 	return nil
+}
+
+func (x *DescribeResponse) GetShared() uint32 {
+	if x != nil {
+		return x.Shared
+	}
+	return 0
+}
+
+func (x *DescribeResponse) GetSetAside() uint32 {
+	if x != nil {
+		return x.SetAside
+	}
+	return 0
 }
 
 type Port struct {
@@ -384,7 +402,11 @@ type Turn struct {
 	Slots uint32                 `protobuf:"varint,2,opt,name=slots,proto3" json:"slots,omitempty"`
 	Fence uint64                 `protobuf:"varint,3,opt,name=fence,proto3" json:"fence,omitempty"`
 	// What is left of the lease.
-	LeaseMs       uint32 `protobuf:"varint,4,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
+	LeaseMs uint32 `protobuf:"varint,4,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
+	// The first slot that the group has, where groups are parked between turns.
+	Base uint32 `protobuf:"varint,5,opt,name=base,proto3" json:"base,omitempty"`
+	// The turn is over, but the group is not drained and has its slots still.
+	Over          bool `protobuf:"varint,6,opt,name=over,proto3" json:"over,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -447,6 +469,20 @@ func (x *Turn) GetLeaseMs() uint32 {
 	return 0
 }
 
+func (x *Turn) GetBase() uint32 {
+	if x != nil {
+		return x.Base
+	}
+	return 0
+}
+
+func (x *Turn) GetOver() bool {
+	if x != nil {
+		return x.Over
+	}
+	return false
+}
+
 type Group struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Empty if unclaimed.
@@ -458,7 +494,9 @@ type Group struct {
 	// What is left of a reservation's lease.
 	LeaseMs uint32 `protobuf:"varint,6,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
 	// First PSN, of a group that is committing, installed or unclaimed.
-	Start         uint32 `protobuf:"varint,7,opt,name=start,proto3" json:"start,omitempty"`
+	Start uint32 `protobuf:"varint,7,opt,name=start,proto3" json:"start,omitempty"`
+	// The group has its slots in turn; base is 0.
+	InTurn        bool `protobuf:"varint,8,opt,name=in_turn,json=inTurn,proto3" json:"in_turn,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -540,6 +578,13 @@ func (x *Group) GetStart() uint32 {
 		return x.Start
 	}
 	return 0
+}
+
+func (x *Group) GetInTurn() bool {
+	if x != nil {
+		return x.InTurn
+	}
+	return false
 }
 
 type CountersRequest struct {
@@ -681,8 +726,10 @@ type ReserveRequest struct {
 	Base  uint32 `protobuf:"varint,2,opt,name=base,proto3" json:"base,omitempty"`
 	Slots uint32 `protobuf:"varint,3,opt,name=slots,proto3" json:"slots,omitempty"`
 	// The ports of the endpoints, from endpoint 0 on.
-	Ports         []uint32 `protobuf:"varint,4,rep,packed,name=ports,proto3" json:"ports,omitempty"`
-	LeaseMs       uint32   `protobuf:"varint,5,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
+	Ports   []uint32 `protobuf:"varint,4,rep,packed,name=ports,proto3" json:"ports,omitempty"`
+	LeaseMs uint32   `protobuf:"varint,5,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
+	// The slots are had in turn, wherever there is room then; base is 0.
+	InTurn        bool `protobuf:"varint,6,opt,name=in_turn,json=inTurn,proto3" json:"in_turn,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -750,6 +797,13 @@ func (x *ReserveRequest) GetLeaseMs() uint32 {
 		return x.LeaseMs
 	}
 	return 0
+}
+
+func (x *ReserveRequest) GetInTurn() bool {
+	if x != nil {
+		return x.InTurn
+	}
+	return false
 }
 
 type ReserveResponse struct {
@@ -1267,8 +1321,10 @@ type LockRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Group string                 `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
 	// Numbers what is asked for the group, upwards: a lower one than the last is not heard. The fence of the turn that the group has prolongs it.
-	Fence         uint64 `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
-	LeaseMs       uint32 `protobuf:"varint,3,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
+	Fence   uint64 `protobuf:"varint,2,opt,name=fence,proto3" json:"fence,omitempty"`
+	LeaseMs uint32 `protobuf:"varint,3,opt,name=lease_ms,json=leaseMs,proto3" json:"lease_ms,omitempty"`
+	// Only go on with a turn that the group has: one that is over does not begin again.
+	Prolong       bool `protobuf:"varint,4,opt,name=prolong,proto3" json:"prolong,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1322,6 +1378,13 @@ func (x *LockRequest) GetLeaseMs() uint32 {
 		return x.LeaseMs
 	}
 	return 0
+}
+
+func (x *LockRequest) GetProlong() bool {
+	if x != nil {
+		return x.Prolong
+	}
+	return false
 }
 
 type LockResponse struct {
@@ -1453,12 +1516,14 @@ var File_control_agentpb_agent_proto protoreflect.FileDescriptor
 const file_control_agentpb_agent_proto_rawDesc = "" +
 	"\n" +
 	"\x1bcontrol/agentpb/agent.proto\x12\x11incforge.agent.v1\"\x11\n" +
-	"\x0fDescribeRequest\"\x85\x01\n" +
+	"\x0fDescribeRequest\"\xba\x01\n" +
 	"\x10DescribeResponse\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x16\n" +
 	"\x06params\x18\x03 \x01(\tR\x06params\x12-\n" +
-	"\x05ports\x18\x04 \x03(\v2\x17.incforge.agent.v1.PortR\x05ports\"L\n" +
+	"\x05ports\x18\x04 \x03(\v2\x17.incforge.agent.v1.PortR\x05ports\x12\x16\n" +
+	"\x06shared\x18\x05 \x01(\rR\x06shared\x12\x1b\n" +
+	"\tset_aside\x18\x06 \x01(\rR\bsetAside\"L\n" +
 	"\x04Port\x12\x12\n" +
 	"\x04port\x18\x01 \x01(\rR\x04port\x12\x1c\n" +
 	"\tneighbour\x18\x02 \x01(\tR\tneighbour\x12\x12\n" +
@@ -1472,12 +1537,14 @@ const file_control_agentpb_agent_proto_rawDesc = "" +
 	"\tfree_qpns\x18\x04 \x01(\rR\bfreeQpns\x12-\n" +
 	"\x05turns\x18\x05 \x03(\v2\x17.incforge.agent.v1.TurnR\x05turns\x12\x1f\n" +
 	"\vfree_shared\x18\x06 \x01(\rR\n" +
-	"freeShared\"c\n" +
+	"freeShared\"\x8b\x01\n" +
 	"\x04Turn\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
 	"\x05slots\x18\x02 \x01(\rR\x05slots\x12\x14\n" +
 	"\x05fence\x18\x03 \x01(\x04R\x05fence\x12\x19\n" +
-	"\blease_ms\x18\x04 \x01(\rR\aleaseMs\"\xc0\x01\n" +
+	"\blease_ms\x18\x04 \x01(\rR\aleaseMs\x12\x12\n" +
+	"\x04base\x18\x05 \x01(\rR\x04base\x12\x12\n" +
+	"\x04over\x18\x06 \x01(\bR\x04over\"\xd9\x01\n" +
 	"\x05Group\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x16\n" +
 	"\x06record\x18\x02 \x01(\rR\x06record\x12.\n" +
@@ -1485,19 +1552,21 @@ const file_control_agentpb_agent_proto_rawDesc = "" +
 	"\x04base\x18\x04 \x01(\rR\x04base\x12\x14\n" +
 	"\x05slots\x18\x05 \x01(\rR\x05slots\x12\x19\n" +
 	"\blease_ms\x18\x06 \x01(\rR\aleaseMs\x12\x14\n" +
-	"\x05start\x18\a \x01(\rR\x05start\"\x11\n" +
+	"\x05start\x18\a \x01(\rR\x05start\x12\x17\n" +
+	"\ain_turn\x18\b \x01(\bR\x06inTurn\"\x11\n" +
 	"\x0fCountersRequest\"J\n" +
 	"\x10CountersResponse\x126\n" +
 	"\bcounters\x18\x01 \x03(\v2\x1a.incforge.agent.v1.CounterR\bcounters\"3\n" +
 	"\aCounter\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x04R\x05count\"\x81\x01\n" +
+	"\x05count\x18\x02 \x01(\x04R\x05count\"\x9a\x01\n" +
 	"\x0eReserveRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x12\n" +
 	"\x04base\x18\x02 \x01(\rR\x04base\x12\x14\n" +
 	"\x05slots\x18\x03 \x01(\rR\x05slots\x12\x14\n" +
 	"\x05ports\x18\x04 \x03(\rR\x05ports\x12\x19\n" +
-	"\blease_ms\x18\x05 \x01(\rR\aleaseMs\"=\n" +
+	"\blease_ms\x18\x05 \x01(\rR\aleaseMs\x12\x17\n" +
+	"\ain_turn\x18\x06 \x01(\bR\x06inTurn\"=\n" +
 	"\x0fReserveResponse\x12*\n" +
 	"\x04ends\x18\x01 \x03(\v2\x16.incforge.agent.v1.EndR\x04ends\"9\n" +
 	"\x03End\x12\x10\n" +
@@ -1540,11 +1609,12 @@ const file_control_agentpb_agent_proto_rawDesc = "" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x1b\n" +
 	"\x06record\x18\x02 \x01(\rH\x00R\x06record\x88\x01\x01B\t\n" +
 	"\a_record\"\x10\n" +
-	"\x0eRemoveResponse\"T\n" +
+	"\x0eRemoveResponse\"n\n" +
 	"\vLockRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +
 	"\x05fence\x18\x02 \x01(\x04R\x05fence\x12\x19\n" +
-	"\blease_ms\x18\x03 \x01(\rR\aleaseMs\"\x0e\n" +
+	"\blease_ms\x18\x03 \x01(\rR\aleaseMs\x12\x18\n" +
+	"\aprolong\x18\x04 \x01(\bR\aprolong\"\x0e\n" +
 	"\fLockResponse\";\n" +
 	"\rUnlockRequest\x12\x14\n" +
 	"\x05group\x18\x01 \x01(\tR\x05group\x12\x14\n" +

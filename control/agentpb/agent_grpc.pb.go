@@ -51,9 +51,10 @@ type AgentClient interface {
 	Commit(ctx context.Context, in *CommitRequest, opts ...grpc.CallOption) (*CommitResponse, error)
 	// Remove stops a group, in whatever state, and frees what it has. It succeeds if there is no such group.
 	Remove(ctx context.Context, in *RemoveRequest, opts ...grpc.CallOption) (*RemoveResponse, error)
-	// Lock gives an installed group a turn: slots of those that groups which take turns share. It does not wait. docs/locks.md has the rules.
+	// Lock gives an installed group a turn: slots of those that groups which take turns share. A group that was parked is unparked. It does not wait. docs/locks.md has the
+	// rules.
 	Lock(ctx context.Context, in *LockRequest, opts ...grpc.CallOption) (*LockResponse, error)
-	// Unlock ends the turn. It succeeds if that turn is over already.
+	// Unlock ends the turn, and parks the group where engines can. It succeeds if that turn is over already. ABORTED: the group is not drained, ask again.
 	Unlock(ctx context.Context, in *UnlockRequest, opts ...grpc.CallOption) (*UnlockResponse, error)
 }
 
@@ -161,9 +162,10 @@ type AgentServer interface {
 	Commit(context.Context, *CommitRequest) (*CommitResponse, error)
 	// Remove stops a group, in whatever state, and frees what it has. It succeeds if there is no such group.
 	Remove(context.Context, *RemoveRequest) (*RemoveResponse, error)
-	// Lock gives an installed group a turn: slots of those that groups which take turns share. It does not wait. docs/locks.md has the rules.
+	// Lock gives an installed group a turn: slots of those that groups which take turns share. A group that was parked is unparked. It does not wait. docs/locks.md has the
+	// rules.
 	Lock(context.Context, *LockRequest) (*LockResponse, error)
-	// Unlock ends the turn. It succeeds if that turn is over already.
+	// Unlock ends the turn, and parks the group where engines can. It succeeds if that turn is over already. ABORTED: the group is not drained, ask again.
 	Unlock(context.Context, *UnlockRequest) (*UnlockResponse, error)
 	mustEmbedUnimplementedAgentServer()
 }

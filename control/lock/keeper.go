@@ -3,17 +3,19 @@
 package lock
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
 
-// Site is a switch as a Keeper sees it. An error that is neither ErrBusy nor ErrStale leaves open what has happened.
+// Site is a switch as a Keeper sees it, with the calls of its Table. An error that is none of the Table's leaves open what has happened.
 type Site interface {
 	Name() string
-	Lock(ctx context.Context, group string, fence uint64, lease time.Duration) error
+	Lock(ctx context.Context, group string, fence uint64, lease time.Duration, prolong bool) error
 	Unlock(ctx context.Context, group string, fence uint64) error
 }
 
@@ -28,7 +30,10 @@ type Keeper struct {
 	Group string
 	// Sites are the group's switches, in an order that all groups share.
 	Sites []Site
-	Lease time.Duration
+	// Parents has, by site, the number of the one above it in the tree, -1 at the root. A site gives up its memory only after those below it, which may ask it for
+	// what was lost on the way. nil: every site knows by itself when it is drained.
+	Parents []int
+	Lease   time.Duration
 	// Next is a number that is higher than any before, of this Keeper and of those before it.
 	Next func() uint64
 	// Pause waits between two attempts; it ends early with an error if ctx does.
@@ -38,6 +43,7 @@ type Keeper struct {
 	sequence uint64
 	answer   Answer
 	fence    uint64 // of the turn under way, 0 between turns
+	ended    error  // a switch has ended it before its time
 	owed     map[int]uint64
 	// clean: no switch can hold a turn of this group left by an earlier Keeper.
 	clean bool
@@ -58,8 +64,8 @@ func (k *Keeper) Ask(ctx context.Context, sequence uint64, late func() bool) (An
 		return k.answer, nil
 	}
 	k.clean = k.clean && k.fence == 0
-	k.sequence, k.answer, k.fence = sequence, Answer{}, 0
-	for k.settle(ctx); ; {
+	k.sequence, k.answer, k.fence, k.ended = sequence, Answer{}, 0, nil
+	for _ = k.settle(ctx); ; {
 		fence := k.Next()
 		err := k.all(ctx, fence)
 		if err == nil && ctx.Err() != nil {
@@ -75,7 +81,7 @@ func (k *Keeper) Ask(ctx context.Context, sequence uint64, late func() bool) (An
 		if !errors.Is(err, ErrBusy) || late() {
 			return k.answer, nil
 		}
-		k.settle(ctx)
+		_ = k.settle(ctx)
 		if k.Pause(ctx) != nil || late() {
 			return k.answer, nil
 		}
@@ -90,21 +96,26 @@ func (k *Keeper) past(sequence uint64) error {
 }
 
 // Prolong renews the leases of a turn that the group was told it has. A Keeper that does not know of it, because it is a later one, takes it for true: it gives
-// nothing back, whatever a switch says, as the group may be at work.
+// nothing back, whatever a switch says, as the group may be at work. After ErrStale some switch has ended the turn.
 func (k *Keeper) Prolong(ctx context.Context, sequence uint64) (Answer, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if err := k.past(sequence); err != nil {
 		return Answer{}, err
 	}
-	if sequence == k.sequence && k.fence == 0 {
-		return k.answer, nil
+	if sequence == k.sequence && (k.fence == 0 || k.ended != nil) {
+		return k.answer, k.ended
 	}
 	if sequence > k.sequence {
-		k.sequence, k.answer, k.fence = sequence, Answer{Granted: true}, k.Next()
+		k.sequence, k.answer, k.fence, k.ended = sequence, Answer{Granted: true}, k.Next(), nil
 	}
 	for _, s := range k.Sites {
-		if err := s.Lock(ctx, k.Group, k.fence, k.Lease); err != nil {
+		err := s.Lock(ctx, k.Group, k.fence, k.Lease, true)
+		if errors.Is(err, ErrStale) {
+			k.answer, k.ended = Answer{}, fmt.Errorf("switch %s: %w", s.Name(), err)
+			return k.answer, k.ended
+		}
+		if err != nil {
 			return Answer{Reason: fmt.Sprintf("switch %s: %v", s.Name(), err)}, nil
 		}
 	}
@@ -122,22 +133,28 @@ func (k *Keeper) Done(ctx context.Context, sequence uint64) {
 	if sequence > k.sequence {
 		fence = k.Next()
 	}
-	k.sequence, k.fence, k.answer = sequence, 0, Answer{Reason: "the turn was given back"}
+	k.sequence, k.fence, k.ended, k.answer = sequence, 0, nil, Answer{Reason: "the turn was given back"}
 	k.giveBack(ctx, fence)
 }
 
-// giveBack unlocks every switch.
+// drains is how often a group that is not drained is asked to give up its memory before others see to it.
+const drains = 20
+
+// giveBack unlocks every switch. It waits a little for acknowledgements that are still on their way.
 func (k *Keeper) giveBack(ctx context.Context, fence uint64) {
-	for i := range k.Sites {
-		k.release(ctx, i, fence)
-	}
+	k.owe(len(k.Sites), fence)
 	k.clean = true
+	for range drains {
+		if err := k.settle(ctx); !errors.Is(err, ErrUndrained) || k.Pause(ctx) != nil {
+			return
+		}
+	}
 }
 
 // all locks every switch, or gives back what it has. It never waits while it holds something.
 func (k *Keeper) all(ctx context.Context, fence uint64) error {
 	for i, s := range k.Sites {
-		err := s.Lock(ctx, k.Group, fence, k.Lease)
+		err := s.Lock(ctx, k.Group, fence, k.Lease, false)
 		if err == nil {
 			continue
 		}
@@ -148,39 +165,71 @@ func (k *Keeper) all(ctx context.Context, fence uint64) error {
 		if !k.clean {
 			held = len(k.Sites)
 		}
-		for j := range held {
-			k.release(ctx, j, fence)
-		}
+		k.owe(held, fence)
+		_ = k.settle(ctx) // who has not heard it is told again
 		k.clean = true
 		return fmt.Errorf("switch %s: %w", s.Name(), err)
 	}
 	return nil
 }
 
-// release gives a turn back. A switch that does not hear it is told again.
-func (k *Keeper) release(ctx context.Context, i int, fence uint64) {
+// owe notes that the first so many switches are to hear that a turn is over.
+func (k *Keeper) owe(sites int, fence uint64) {
 	if k.owed == nil {
 		k.owed = map[int]uint64{}
 	}
-	k.owed[i] = max(k.owed[i], fence)
-	if k.Sites[i].Unlock(ctx, k.Group, k.owed[i]) == nil {
-		delete(k.owed, i)
+	for i := range sites {
+		k.owed[i] = max(k.owed[i], fence)
 	}
 }
 
-// settle tells switches what they have not heard.
-func (k *Keeper) settle(ctx context.Context) {
-	for i := range k.Sites {
-		if fence, ok := k.owed[i]; ok {
-			k.release(ctx, i, fence)
+// settle tells switches what they have not heard, those above others after these. The error is that of one that is not drained, or did not answer.
+func (k *Keeper) settle(ctx context.Context) (first error) {
+	waits := map[int]bool{} // for one below it
+	for _, i := range k.upwards() {
+		fence, ok := k.owed[i]
+		if !ok {
+			continue
+		}
+		err := error(ErrUndrained)
+		if !waits[i] {
+			err = k.Sites[i].Unlock(ctx, k.Group, fence)
+		}
+		if err == nil {
+			delete(k.owed, i)
+			continue
+		}
+		first = cmp.Or(first, err)
+		if k.Parents != nil {
+			waits[k.Parents[i]] = true
 		}
 	}
+	return first
 }
 
-// Settle tells switches that did not answer what they have not heard. It is to be called now and then.
-func (k *Keeper) Settle(ctx context.Context) {
-	if k.mu.TryLock() {
-		defer k.mu.Unlock()
-		k.settle(ctx)
+// upwards are the sites in an order in which those below come before those above.
+func (k *Keeper) upwards() []int {
+	order := make([]int, len(k.Sites))
+	depth := make([]int, len(k.Sites))
+	for i := range k.Sites {
+		order[i] = i
+		for at := i; k.Parents != nil && at >= 0; at = k.Parents[at] {
+			depth[i]++
+		}
 	}
+	slices.SortStableFunc(order, func(a, b int) int { return depth[b] - depth[a] })
+	return order
+}
+
+// Settle tells switches that did not answer what they have not heard. It is to be called now and then. With forgotten set some switch has a turn of the group that nobody
+// prolongs any more: if this Keeper knows of none, an earlier one has left it, or it has ended elsewhere, and all are told that it is over.
+func (k *Keeper) Settle(ctx context.Context, forgotten bool) {
+	if !k.mu.TryLock() {
+		return
+	}
+	defer k.mu.Unlock()
+	if forgotten && (k.fence == 0 || k.ended != nil) && len(k.owed) == 0 {
+		k.owe(len(k.Sites), k.Next())
+	}
+	_ = k.settle(ctx) // who has not heard it is told again
 }

@@ -31,12 +31,15 @@ type world struct {
 	number uint64   // the managers' clock
 	calm   bool     // nothing fails any more
 	failed error    // what must not be
+	parks  bool     // engines can park groups
 
-	running *leader
-	granted int
-	refused int
-	evicted int
-	crashes int
+	running   *leader
+	granted   int
+	refused   int
+	evicted   int // stopped
+	parked    int // by force, and drained
+	undrained int
+	crashes   int
 }
 
 // site is a switch's agent, as the keepers see it.
@@ -45,10 +48,17 @@ type site struct {
 	name  string
 	slots int
 	file  store.Store
+	runs  bool   // its engine parks groups
 	table *Table // nil while the agent is down
-	using map[string]int
-	gone  map[string]bool // groups that were removed, of which no turn is heard any more
+	// The engine, which outlives agents: what groups have of the memory, and who has something there that is still wanted.
+	using  map[string]run
+	wanted map[string]bool
+	gone   map[string]bool // groups that were removed, of which no turn is heard any more
+	halves int             // crashes after which engine and store may differ, until the next call
 }
+
+// run is what a group has of a switch's memory.
+type run struct{ base, n int }
 
 // leader is a group's first member, with the manager's keeper for it.
 type leader struct {
@@ -57,10 +67,14 @@ type leader struct {
 	name   string
 	sites  []*site
 	need   []int // slots by site
-	keeper *Keeper
-	epoch  int
-	lost   bool // the group was stopped at a switch
-	left   int  // collectives
+	// parents are the sites above in the tree: only those that are above none know whether the group is drained. nil: every site knows.
+	parents []int
+	keeper  *Keeper
+	epoch   int
+	lost    bool // the group was stopped at a switch, or its turn was ended
+	// granted: a collective is under way. stands: it has lost slots.
+	granted, stands bool
+	left            int // collectives
 	// sequence counts those of the instance; unsaid is the one of which the manager has not heard that it is over, 0 if there is none.
 	sequence uint64
 	unsaid   uint64
@@ -104,6 +118,7 @@ type crashing struct{ *site }
 func (c crashing) Put(name string, text []byte) error {
 	switch c.w.fate(60) {
 	case 0:
+		c.halves++
 		c.crash()
 		return errCrashed
 	case 1:
@@ -130,30 +145,90 @@ func (s *site) crash() {
 	s.w.crashes++
 }
 
+// start starts an agent. What its engine has the store knows.
 func (s *site) start() {
-	s.table = &Table{Slots: s.slots, Store: crashing{s}, Now: func() time.Time { return s.w.now }, Evict: s.evict}
+	s.table = &Table{Slots: s.slots, Runs: s.runs, Memory: s, Store: crashing{s}, Now: func() time.Time { return s.w.now }}
 	require.NoError(s.w.t, s.table.Load())
+	for group, has := range s.using {
+		if turn, ok := s.table.Turn(group); !ok || (run{turn.Base, turn.Slots}) != has {
+			s.w.failed = fmt.Errorf("%s has %v in the engine and %v in the store of %s", s.name, has, turn, group)
+		}
+	}
 }
 
-// evict stops a group in the engine.
-func (s *site) evict(group string) error {
-	if s.w.fate(20) == 0 {
+// engine is a change of the engine, before or after which the agent can crash.
+func (s *site) engine(change func()) error {
+	fate := s.w.fate(60)
+	if fate != 0 {
+		change()
+	}
+	if fate < 2 {
+		s.halves++
 		s.crash()
 		return errCrashed
 	}
+	return nil
+}
+
+func (s *site) Give(group string, base, slots int) error {
+	return s.engine(func() {
+		if has, ok := s.using[group]; ok && has != (run{base, slots}) {
+			s.w.failed = fmt.Errorf("%s moves %s from %v to %d while it has them", s.name, group, has, base)
+		}
+		s.using[group] = run{base, slots}
+	})
+}
+
+// above tells whether a site has other switches of the group's tree below it, and therefore does not know what they still want.
+func (g *leader) above(s *site) bool {
+	return g.parents != nil && slices.Contains(g.parents, slices.Index(g.sites, s))
+}
+
+// Take is what the engine does. It fails if somebody below may still ask for results.
+func (s *site) Take(group string) (drained bool, err error) {
+	g := s.w.leader(group)
+	if _, has := s.using[group]; has && s.runs && s.wanted[group] {
+		s.w.undrained++
+		return false, s.engine(func() {})
+	}
+	for i, below := range g.sites {
+		for at := i; g.parents != nil && at >= 0; at = g.parents[at] {
+			if _, has := s.using[group]; has && at != i && g.sites[at] == s && below.wanted[group] {
+				s.w.failed = fmt.Errorf("%s takes from %s what %s may ask for", s.name, group, below.name)
+			}
+		}
+	}
+	return true, s.engine(func() { delete(s.using, group) })
+}
+
+// Evict stops a group in the engine, or parks it where that is safe.
+func (s *site) Evict(group string) error {
 	for _, turn := range s.table.Turns() {
 		if turn.Group == group && s.w.now.Before(turn.Expires) {
 			s.w.failed = fmt.Errorf("%s stops %s before its lease is over", s.name, group)
 		}
 	}
-	delete(s.using, group)
+	g := s.w.leader(group)
+	if s.runs && !g.above(s) && !s.wanted[group] {
+		s.w.parked++
+		return s.engine(func() { delete(s.using, group) })
+	}
 	s.w.evicted++
-	for _, g := range s.w.groups {
+	return s.engine(func() {
+		delete(s.using, group)
+		delete(s.wanted, group)
+		g.lost = true
+	})
+}
+
+// leader is the one of a group that lives, or another that nobody hears of.
+func (w *world) leader(group string) *leader {
+	for _, g := range w.groups {
 		if g.name == group {
-			g.lost = true
+			return g
 		}
 	}
-	return nil
+	return &leader{}
 }
 
 // call is a call from the manager: it can be lost, come late, or its answer be lost.
@@ -196,12 +271,12 @@ type port struct {
 }
 
 func (p port) Name() string { return p.name }
-func (p port) Lock(_ context.Context, group string, fence uint64, lease time.Duration) error {
+func (p port) Lock(_ context.Context, group string, fence uint64, lease time.Duration, prolong bool) error {
 	return p.call(func(t *Table) error {
 		if p.gone[group] {
 			return ErrStale
 		}
-		return t.Lock(group, fence, p.slots, lease)
+		return t.Lock(group, fence, p.slots, lease, prolong)
 	})
 }
 func (p port) Unlock(_ context.Context, group string, fence uint64) error {
@@ -216,15 +291,51 @@ func (p port) Unlock(_ context.Context, group string, fence uint64) error {
 // check finds memory that is in two hands.
 func (w *world) check() {
 	for _, s := range w.sites {
-		sum := 0
-		for _, n := range s.using {
-			sum += n
+		sum, owner := 0, make([]string, s.slots)
+		for group, has := range s.using {
+			if sum += has.n; !s.runs {
+				continue
+			}
+			for i := has.base; i < has.base+has.n; i++ {
+				if i >= s.slots || owner[i] != "" {
+					w.fail("%s: slot %d of %d is %s's and %s's", s.name, i, s.slots, owner[min(i, s.slots-1)], group)
+					return
+				}
+				owner[i] = group
+			}
 		}
-		if sum > s.slots && w.failed == nil {
-			w.failed = fmt.Errorf("%s has %d slots to share, in use are %v", s.name, s.slots, s.using)
+		if sum > s.slots {
+			w.fail("%s has %d slots to share, in use are %v", s.name, s.slots, s.using)
 		}
-		if s.table != nil && s.table.Free() < 0 && w.failed == nil {
-			w.failed = fmt.Errorf("%s has given away %d slots too many", s.name, -s.table.Free())
+		if s.table != nil && s.table.Free() < 0 {
+			w.fail("%s has given away %d slots too many", s.name, -s.table.Free())
+		}
+	}
+}
+
+// fail notes the first thing that must not be.
+func (w *world) fail(format string, args ...any) {
+	if w.failed == nil {
+		w.failed = fmt.Errorf(format, args...)
+	}
+}
+
+// work lets data pass, and acknowledgements. Without a slot somewhere the collective does not get on.
+func (g *leader) work() {
+	for i, s := range g.sites {
+		has, ok := s.using[g.name]
+		if !ok || has.n != g.need[i] {
+			if s.table != nil && !g.lost {
+				if turn, still := s.table.Turn(g.name); still && !turn.Over && s.halves == 0 {
+					g.w.fail("%s has a turn at %s and %v in its engine", g.name, s.name, has)
+				}
+			}
+			g.stands = true
+		}
+	}
+	for _, s := range g.sites {
+		if _, ok := s.using[g.name]; ok && !g.stands && s.runs && !g.above(s) {
+			s.wanted[g.name] = g.w.rng.IntN(3) > 0
 		}
 	}
 }
@@ -233,7 +344,7 @@ func (w *world) check() {
 func (g *leader) manager(do func(k *Keeper)) (lived bool) {
 	if g.keeper == nil || g.epoch != g.w.epoch {
 		g.epoch = g.w.epoch
-		g.keeper = &Keeper{Group: g.name, Lease: lease, Next: func() uint64 { g.w.number++; return g.w.number },
+		g.keeper = &Keeper{Group: g.name, Parents: g.parents, Lease: lease, Next: func() uint64 { g.w.number++; return g.w.number },
 			Pause: func(context.Context) error { g.w.now = g.w.now.Add(100 * time.Millisecond); g.w.yield(); return nil }}
 		for i, s := range g.sites {
 			g.keeper.Sites = append(g.keeper.Sites, port{s, g.need[i]})
@@ -302,6 +413,9 @@ func (g *leader) life() {
 	w := g.w
 	defer func() { g.over = true; g.paused <- struct{}{} }()
 	if w.calm {
+		if g.lost {
+			g.remove()
+		}
 		g.settled()
 	}
 	for ; g.left > 0; g.left-- {
@@ -317,24 +431,41 @@ func (g *leader) life() {
 			continue
 		}
 		w.granted++
-		if !g.lost {
-			for i, s := range g.sites {
-				s.using[g.name] = g.need[i]
-			}
-		}
-		w.check()
-		for range w.rng.IntN(6) {
+		g.granted, g.stands = true, false
+		for g.work(); w.rng.IntN(4) > 0; g.work() {
+			w.check()
 			g.yield()
-			if w.rng.IntN(3) == 0 {
-				g.manager(func(k *Keeper) { _, _ = k.Prolong(context.Background(), g.sequence) })
+			switch w.rng.IntN(6) {
+			case 0, 1:
+				g.manager(func(k *Keeper) {
+					if _, err := k.Prolong(context.Background(), g.sequence); errors.Is(err, ErrStale) {
+						g.lost = true
+					}
+				})
+			case 2:
+				g.manager(func(k *Keeper) { k.Settle(context.Background(), g.forgotten()) })
 			}
 		}
-		for _, s := range g.sites {
-			delete(s.using, g.name)
+		g.granted = false
+		if g.lost = g.lost || g.stands; g.lost {
+			continue // its members end it
 		}
 		g.unsaid = g.sequence
 		g.say(1 + w.rng.IntN(4))
 	}
+}
+
+// forgotten tells whether some switch has a turn that has run out.
+func (g *leader) forgotten() bool {
+	for _, s := range g.sites {
+		if s.table == nil {
+			continue
+		}
+		if turn, ok := s.table.Turn(g.name); ok && !g.w.now.Before(turn.Expires) {
+			return true
+		}
+	}
+	return false
 }
 
 // settled finds memory that nobody takes care of: between turns, what a manager that lives has to say is said, and then no switch holds anything for the group.
@@ -343,7 +474,7 @@ func (g *leader) settled() {
 	if g.keeper == nil || g.epoch != g.w.epoch {
 		return
 	}
-	g.manager(func(k *Keeper) { k.Settle(context.Background()) })
+	g.manager(func(k *Keeper) { k.Settle(context.Background(), g.forgotten()) })
 	for _, s := range g.sites {
 		for _, turn := range s.table.Turns() {
 			if turn.Group == g.name && g.w.failed == nil {
@@ -362,6 +493,7 @@ func (g *leader) remove() {
 				continue
 			}
 			delete(s.using, g.name)
+			delete(s.wanted, g.name)
 			s.gone[g.name] = true
 			if s.table.Forget(g.name) == nil {
 				break
@@ -396,6 +528,13 @@ func (w *world) step() {
 			late := w.mail[i]
 			w.mail = slices.Delete(w.mail, i, i+1)
 			late()
+		}
+	}
+	for _, g := range w.groups { // acknowledgements come in the end
+		for _, s := range g.sites {
+			if !g.granted && (w.calm || w.rng.IntN(4) == 0) {
+				delete(s.wanted, g.name)
+			}
 		}
 	}
 	for _, s := range w.sites {
@@ -438,8 +577,11 @@ func (w *world) run(collectives int) error {
 // draw makes switches and groups. Two groups of a switch often want more than there is.
 func draw(t testing.TB, seed uint64) *world {
 	w := &world{t: t, rng: rand.New(rand.NewPCG(seed, 21)), now: time.Unix(1_800_000_000, 0)}
+	w.parks = w.rng.IntN(4) > 0
+	trees := w.parks && w.rng.IntN(2) == 0 // in which only the lowest know
 	for i := range 1 + w.rng.IntN(5) {
-		s := &site{w: w, name: fmt.Sprint("s", i), slots: 4 + w.rng.IntN(13), file: store.NewMemory(), using: map[string]int{}, gone: map[string]bool{}}
+		s := &site{w: w, name: fmt.Sprint("s", i), slots: 4 + w.rng.IntN(13), file: store.NewMemory(), runs: w.parks, using: map[string]run{},
+			wanted: map[string]bool{}, gone: map[string]bool{}}
 		s.start()
 		w.sites = append(w.sites, s)
 	}
@@ -451,6 +593,15 @@ func draw(t testing.TB, seed uint64) *world {
 				g.sites, g.need = append(g.sites, s), append(g.need, 1+w.rng.IntN(s.slots))
 			}
 		}
+		if trees {
+			g.parents = make([]int, len(g.sites))
+			for k, order := 0, w.rng.Perm(len(g.sites)); k < len(order); k++ {
+				g.parents[order[k]] = -1
+				if k > 0 {
+					g.parents[order[k]] = order[w.rng.IntN(k)]
+				}
+			}
+		}
 		w.groups = append(w.groups, g)
 	}
 	return w
@@ -459,7 +610,7 @@ func draw(t testing.TB, seed uint64) *world {
 // Interleavings of up to five groups over up to five switches, with managers, agents and leaders that crash at any message or write, messages that are lost or come
 // late, and leases that run out: memory is never in two hands, nobody waits for ever, and when all is calm every slot is there again.
 func TestInterleavings(t *testing.T) {
-	granted, refused, evicted, crashes := 0, 0, 0, 0
+	granted, refused, evicted, parked, undrained, crashes := 0, 0, 0, 0, 0, 0
 	for seed := range uint64(*seeds) {
 		w := draw(t, seed)
 		require.NoError(t, w.run(4), "seed %d", seed)
@@ -474,41 +625,103 @@ func TestInterleavings(t *testing.T) {
 		}
 		for _, s := range w.sites {
 			require.Equal(t, s.slots, s.table.Free(), "seed %d: %s has lost memory: %v", seed, s.name, s.table.Turns())
+			require.Empty(t, s.using, "seed %d: %s", seed, s.name)
 		}
 		granted, refused, evicted, crashes = granted+w.granted, refused+w.refused, evicted+w.evicted, crashes+w.crashes
+		parked, undrained = parked+w.parked, undrained+w.undrained
 	}
-	t.Logf("%d interleavings: %d turns, %d refusals, %d groups stopped, %d crashes", *seeds, granted, refused, evicted, crashes)
+	t.Logf("%d interleavings: %d turns, %d refusals, %d groups stopped, %d parked when their leases had run out, %d not drained when asked, %d crashes", *seeds, granted, refused,
+		evicted, parked, undrained, crashes)
 	require.Greater(t, min(granted, refused, crashes), *seeds)
-	require.Greater(t, evicted, *seeds/50)
+	require.Greater(t, min(evicted, parked, undrained), *seeds/50)
+}
+
+// alone has a manager do something for the first group of a world in which nothing fails.
+func (w *world) alone(do func(k *Keeper)) {
+	g := w.groups[0]
+	done := make(chan struct{})
+	g.resume, g.paused, w.running = make(chan struct{}), make(chan struct{}), g
+	go func() {
+		<-g.resume
+		g.manager(do)
+		close(done)
+	}()
+	for g.resume <- struct{}{}; ; {
+		select {
+		case <-g.paused:
+			g.resume <- struct{}{}
+			continue
+		case <-done:
+		}
+		return
+	}
 }
 
 // Whoever has asked and gone has no turn.
 func TestNobodyWaits(t *testing.T) {
 	w := draw(t, 1)
 	w.calm = true
-	g := w.groups[0]
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan Answer)
-	g.resume, g.paused, w.running = make(chan struct{}), make(chan struct{}), g
-	go func() {
-		<-g.resume
-		var a Answer
-		g.manager(func(k *Keeper) { a, _ = k.Ask(ctx, 1, func() bool { return false }) })
-		done <- a
-	}()
 	cancel()
-	g.resume <- struct{}{}
-	for {
-		select {
-		case <-g.paused:
-			g.resume <- struct{}{}
-			continue
-		case a := <-done:
-			require.Equal(t, Answer{Reason: "nobody waits for the turn any more"}, a)
-		}
-		break
-	}
-	for _, s := range g.sites {
+	w.alone(func(k *Keeper) {
+		a, err := k.Ask(ctx, 1, func() bool { return false })
+		require.NoError(t, err)
+		require.Equal(t, Answer{Reason: "nobody waits for the turn any more"}, a)
+	})
+	for _, s := range w.groups[0].sites {
 		require.Equal(t, s.slots, s.table.Free())
 	}
+}
+
+// A manager that comes later goes on with a turn that the group has, and begins none: not if what prolongs it comes when the turn is over. What the one before has left is
+// given back once nobody prolongs it, and whoever does so after that hears that it is over, each time.
+func TestLateProlong(t *testing.T) {
+	w := draw(t, 1)
+	w.calm = true
+	ctx, never := context.Background(), func() bool { return true }
+	ask := func(sequence uint64) {
+		w.alone(func(k *Keeper) {
+			a, err := k.Ask(ctx, sequence, never)
+			require.NoError(t, err)
+			require.True(t, a.Granted, a.Reason)
+		})
+	}
+	prolong := func(k *Keeper) error {
+		_, err := k.Prolong(ctx, k.sequence)
+		return err
+	}
+	held := func() (n int) {
+		for _, s := range w.groups[0].sites {
+			n += len(s.table.Turns())
+		}
+		return n
+	}
+	ask(1)
+	w.alone(func(k *Keeper) { k.Done(ctx, 1) })
+	w.epoch++
+	w.alone(func(k *Keeper) {
+		_, err := k.Prolong(ctx, 1)
+		require.ErrorIs(t, err, ErrStale)
+		require.ErrorIs(t, prolong(k), ErrStale)
+	})
+	require.Zero(t, held())
+	ask(2)
+	w.epoch++
+	w.alone(func(k *Keeper) {
+		a, err := k.Prolong(ctx, 2)
+		require.NoError(t, err)
+		require.True(t, a.Granted)
+		k.Settle(ctx, true)
+	})
+	require.Equal(t, len(w.groups[0].sites), held(), "it knows of the turn")
+	w.epoch++
+	w.alone(func(k *Keeper) { k.Settle(ctx, false) })
+	require.Equal(t, len(w.groups[0].sites), held(), "its leader may be at work")
+	w.alone(func(k *Keeper) {
+		k.Settle(ctx, true)
+		_, err := k.Prolong(ctx, 2)
+		require.ErrorIs(t, err, ErrStale)
+	})
+	require.Zero(t, held())
+	ask(3)
 }

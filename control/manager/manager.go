@@ -68,6 +68,7 @@ type Manager struct {
 	past     []past        // the groups that were removed last, the oldest first
 	// fenced is the highest number that turns have had, fenceBound what the store has for it.
 	fenced, fenceBound uint64
+	began              time.Time
 }
 
 // past is a group that is no more. A member that asks late still hears why it has ended.
@@ -81,10 +82,12 @@ type node struct {
 	name   string
 	agent  pb.AgentClient
 	params string
+	share  share
 	ports  []*pb.Port
 	// neighbours by port, if links are reported.
 	neighbours map[int]string
-	qpns       uint32 // that it could give out when it was asked last
+	qpns       uint32   // that it could give out when it was asked last
+	expired    []string // groups whose turns had run out then, and were not ended
 	engine     *contract.Params
 	// up: the agent answered last time, and has no group that the manager does not know. since is when it was last seen so.
 	up      bool
@@ -98,7 +101,7 @@ const mostEvents = 200
 // New reads the store. Groups that were decided are finished, or ended, by Poll.
 func New(cfg Config) (*Manager, error) {
 	m := &Manager{cfg: cfg, groups: map[string]*group{}, switches: map[string]*node{}, engines: map[string]*contract.Params{}, lost: map[string]string{}, stale: true,
-		round: make(chan struct{})}
+		round: make(chan struct{}), began: cfg.Now()}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Agents)) {
 		n, ok := cfg.Network.Find(name)
 		if !ok || cfg.Network.Nodes[n].Host {
@@ -147,6 +150,9 @@ func (m *Manager) account() error {
 	for i := range net.Nodes {
 		if s := m.switches[net.Nodes[i].Name]; s != nil {
 			net.Nodes[i].Engine = s.engine
+			if s.engine != nil && s.share.SetAside <= s.engine.Slots() { // else it was another engine's, and is learnt anew
+				net.Nodes[i].Shared, net.Nodes[i].SetAside = s.share.Shared, s.share.SetAside
+			}
 		}
 	}
 	placer, err := placement.New(&net)
@@ -252,7 +258,7 @@ func (m *Manager) place(tenant, name string, members []string, o Options) (*grou
 	r.Options.MTU = o.MTU
 	r.Kind = Kind{DType: uint32(slices.Index(contract.ElementNames(), e.DTypes[0])), Op: uint32(slices.Index(contract.OperationNames(), e.Ops[0]))}
 	r.Tree, err = m.placer.Place(placement.Request{Group: r.ID, Members: members, Policy: policy, Mbps: o.Mbps, Least: o.Least, MTU: o.MTU,
-		Mode: e.Mode, DType: uint8(o.DType), InBand: o.InBand})
+		Mode: e.Mode, DType: uint8(o.DType), InBand: o.InBand, InTurn: o.Policy == temporal})
 	var refused *placement.Refusal
 	switch {
 	case errors.As(err, &refused):
@@ -287,8 +293,8 @@ func (m *Manager) reserveAt(ctx context.Context, g *group, i int) error {
 	at := &g.Tree.Switches[i]
 	ctx, cancel := context.WithTimeout(ctx, m.cfg.Call)
 	defer cancel()
-	out, err := m.switches[at.Name].agent.Reserve(ctx, &pb.ReserveRequest{Group: g.ID, Base: uint32(at.Base), Slots: uint32(at.Slots), Ports: ports(at),
-		LeaseMs: uint32(m.cfg.Lease.Milliseconds())})
+	out, err := m.switches[at.Name].agent.Reserve(ctx, &pb.ReserveRequest{Group: g.ID, Base: uint32(at.Base), Slots: uint32(at.Slots), InTurn: at.InTurn,
+		Ports: ports(at), LeaseMs: uint32(m.cfg.Lease.Milliseconds())})
 	if err != nil {
 		return status.Errorf(status.Code(err), "switch %s: %s", at.Name, status.Convert(err).Message())
 	}

@@ -104,7 +104,12 @@ func (m *Manager) hear(ctx context.Context, s *node, a answer) {
 	}
 	s.up, s.trouble = up, trouble
 	if up {
-		s.since, s.ports, s.qpns = m.cfg.Now(), a.describe.Ports, a.list.FreeQpns
+		s.since, s.ports, s.qpns, s.expired = m.cfg.Now(), a.describe.Ports, a.list.FreeQpns, nil
+		for _, turn := range a.list.Turns {
+			if turn.LeaseMs == 0 {
+				s.expired = append(s.expired, turn.Group)
+			}
+		}
 	}
 	if m.placer != nil {
 		if err := m.placer.SetDown(s.name, !up); err != nil {
@@ -120,8 +125,8 @@ func (m *Manager) learn(s *node, d *pb.DescribeResponse) error {
 	if err := m.meet(s, d.Ports); err != nil {
 		return err
 	}
-	if s.params == d.Params {
-		return nil
+	if err := m.learnShare(s, d); err != nil || s.params == d.Params {
+		return err
 	}
 	if err := m.cfg.Store.Put(switchPrefix+s.name, []byte(d.Params)); err != nil {
 		return err
@@ -238,7 +243,7 @@ func (m *Manager) look(ctx context.Context, g *group, lost string) {
 	case state == Committing:
 		m.commit(ctx, g)
 	case state == Ready && g.Options.Policy == temporal:
-		m.keeper(g).Settle(ctx)
+		m.keeper(g).Settle(ctx, m.forgotten(g))
 	case renew:
 		for i := range g.Tree.Switches {
 			if err := m.reserveAt(ctx, g, i); err != nil {

@@ -128,6 +128,7 @@ func (g *group) live() bool { return g.state != Removing }
 const (
 	groupPrefix  = "group/"
 	switchPrefix = "switch/"
+	sharePrefix  = "share/"
 )
 
 // save writes the record into the store.
@@ -162,6 +163,12 @@ func (m *Manager) loadOne(r store.Record) error {
 			return m.describe(s, string(r.Data))
 		}
 		return nil // no longer in the file
+	}
+	if name, ok := strings.CutPrefix(r.Name, sharePrefix); ok {
+		if s := m.switches[name]; s != nil {
+			return json.Unmarshal(r.Data, &s.share)
+		}
+		return nil
 	}
 	if name, ok := strings.CutPrefix(r.Name, portsPrefix); ok {
 		if s := m.switches[name]; s != nil {

@@ -5,6 +5,7 @@ package manager
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,9 +35,9 @@ type place struct {
 
 func (p place) Name() string { return p.name }
 
-func (p place) Lock(ctx context.Context, group string, fence uint64, lease time.Duration) error {
+func (p place) Lock(ctx context.Context, group string, fence uint64, lease time.Duration, prolong bool) error {
 	return p.call(ctx, func(ctx context.Context, a pb.AgentClient) error {
-		_, err := a.Lock(ctx, &pb.LockRequest{Group: group, Fence: fence, LeaseMs: uint32(lease.Milliseconds())})
+		_, err := a.Lock(ctx, &pb.LockRequest{Group: group, Fence: fence, LeaseMs: uint32(lease.Milliseconds()), Prolong: prolong})
 		return err
 	})
 }
@@ -65,6 +66,8 @@ func (p place) call(ctx context.Context, do func(ctx context.Context, a pb.Agent
 		return fmt.Errorf("%w: %s", lock.ErrBusy, status.Convert(err).Message())
 	case codes.FailedPrecondition:
 		return fmt.Errorf("%w: %s", lock.ErrStale, status.Convert(err).Message())
+	case codes.Aborted:
+		return fmt.Errorf("%w: %s", lock.ErrUndrained, status.Convert(err).Message())
 	case codes.OutOfRange: // the group is larger than what is shared
 		return errors.New(status.Convert(err).Message())
 	}
@@ -77,12 +80,51 @@ func (m *Manager) keeper(g *group) *lock.Keeper {
 	defer m.mu.Unlock()
 	if g.keeper == nil {
 		k := &lock.Keeper{Group: g.ID, Lease: m.cfg.Lease, Next: m.fence, Pause: pause}
-		for _, sw := range slices.SortedFunc(slices.Values(g.Tree.Switches), func(a, b placement.Switch) int { return cmp.Compare(a.Name, b.Name) }) {
+		order := slices.SortedFunc(slices.Values(g.Tree.Switches), func(a, b placement.Switch) int { return cmp.Compare(a.Name, b.Name) })
+		for _, sw := range order {
 			k.Sites = append(k.Sites, place{m, sw.Name})
+			if g.Mode != 2 || !slices.ContainsFunc(order, func(sw placement.Switch) bool { return sw.InTurn }) {
+				continue // it knows by itself when it is drained, or keeps its slots
+			}
+			k.Parents = append(k.Parents, slices.IndexFunc(order, func(up placement.Switch) bool { return sw.Parent >= 0 && up.Name == g.Tree.Switches[sw.Parent].Name }))
 		}
 		g.keeper = k
 	}
 	return g.keeper
+}
+
+// share is what a switch sets aside for groups that take turns.
+type share struct {
+	Shared   int `json:"shared"`
+	SetAside int `json:"set_aside"`
+}
+
+// learnShare keeps what a switch says of it, for the time when it cannot be asked. Called with mu held.
+func (m *Manager) learnShare(s *node, d *pb.DescribeResponse) error {
+	is := share{int(d.Shared), int(d.SetAside)}
+	if s.share == is {
+		return nil
+	}
+	text, err := json.Marshal(is)
+	if err == nil {
+		err = m.cfg.Store.Put(sharePrefix+s.name, text)
+	}
+	if err != nil {
+		return fmt.Errorf("switch %s: %w", s.name, err)
+	}
+	s.share, m.stale = is, true
+	return nil
+}
+
+// forgotten tells whether some switch has a turn of the group's that has run out although this manager was there for as long as a lease: whoever is at work would have
+// prolonged it.
+func (m *Manager) forgotten(g *group) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.cfg.Now().Sub(m.began) >= m.cfg.Lease && slices.ContainsFunc(g.Tree.Switches, func(sw placement.Switch) bool {
+		s := m.switches[sw.Name]
+		return s != nil && slices.Contains(s.expired, g.ID)
+	})
 }
 
 // The store has a number that fences stay below; it is written anew, so much higher, when they come to it.
@@ -169,7 +211,10 @@ func (m *Manager) Lock(ctx context.Context, r *managerpb.LockRequest) (*managerp
 		until := time.Now().Add(time.Duration(r.WaitMs) * time.Millisecond)
 		a, err = k.Ask(ctx, r.Sequence, func() bool { return !time.Now().Before(until) })
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, lock.ErrStale):
+		return nil, status.Error(codes.Aborted, err.Error())
+	case err != nil:
 		return nil, status.Error(codes.FailedPrecondition, err.Error())
 	}
 	return &managerpb.LockResponse{Granted: a.Granted, Reason: a.Reason, LeaseMs: uint32(m.cfg.Lease.Milliseconds())}, nil

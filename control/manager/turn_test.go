@@ -136,3 +136,125 @@ func TestTurns(t *testing.T) {
 		require.Contains(t, []codes.Code{codes.FailedPrecondition, codes.NotFound, codes.InvalidArgument}, status.Code(err))
 	}
 }
+
+// share has every switch set slots aside for groups that take turns.
+func (w *world) share(slots int) {
+	for _, s := range w.sites {
+		s.shared = slots
+		require.NoError(w.t, s.start(&life{left: -1}))
+	}
+	w.poll(1, true)
+}
+
+// unparked is how many switches have a group in slots.
+func (w *world) unparked(g *group) (n int) {
+	w.t.Helper()
+	for _, s := range w.sites {
+		l, err := s.agent.List(w.ctx, &pb.ListRequest{})
+		require.NoError(w.t, err)
+		for _, at := range l.Groups {
+			require.Equal(w.t, pb.State_STATE_INSTALLED, at.State)
+			if at.Group == g.ID && !s.engine.Engine().Parked(int(at.Record)) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// Engines that park groups: two groups are placed at memory that is enough for one, and have it in turn. In Mode II a switch gives it up after those below it. A turn that a
+// manager has left behind is ended once nobody prolongs it, and the group lives on.
+func TestTurnsParked(t *testing.T) {
+	p := synthetic.Mini()
+	p.Park = true
+	w := newWorld(t, p)
+	w.share(2)
+	a, b := w.turn("a"), w.turn("b")
+	for _, sw := range a.Tree.Switches {
+		require.True(t, sw.InTurn)
+	}
+	for _, u := range w.m.placer.Usage() {
+		require.Equal(t, []int{12, 12}, []int{u.Slots, u.Free}, "four are set aside, two of these for groups that start")
+	}
+	unlock := func(g *group, sequence uint64) {
+		_, err := w.m.Unlock(w.ctx, &managerpb.UnlockRequest{Group: g.ID, Sequence: sequence})
+		require.NoError(t, err)
+	}
+	require.Zero(t, w.unparked(a)+w.unparked(b))
+	require.True(t, w.lock(a, 1, false).Granted)
+	require.Equal(t, 3, w.unparked(a))
+	require.False(t, w.lock(b, 1, false).Granted)
+	unlock(a, 1)
+	require.True(t, w.lock(b, 2, false).Granted)
+	require.Equal(t, []int{0, 3}, []int{w.unparked(a), w.unparked(b)})
+
+	w.manage(&wire{life: &life{left: -1}})
+	w.poll(1, true)
+	a, b = w.m.groups[a.ID], w.m.groups[b.ID]
+	require.NoError(t, w.sites["leaf1"].start(&life{left: -1}))
+	require.True(t, w.lock(b, 2, true).Granted)
+	w.sites["leaf0"].lost = true
+	unlock(b, 2)
+	w.sites["leaf0"].lost = false
+	require.Equal(t, 2, w.unparked(b), "the spine waits for the leaf that has not heard")
+	w.poll(1, true)
+	require.Zero(t, w.unparked(b))
+
+	require.True(t, w.lock(a, 2, false).Granted)
+	w.manage(&wire{life: &life{left: -1}})
+	w.poll(9, true)
+	a, b = w.m.groups[a.ID], w.m.groups[b.ID]
+	require.Equal(t, 3, w.unparked(a), "its leader may be at work")
+	w.poll(2, true)
+	require.Zero(t, w.unparked(a))
+	require.Equal(t, []State{Ready, Ready}, []State{a.state, b.state})
+	_, err := w.m.Lock(w.ctx, &managerpb.LockRequest{Group: a.ID, Sequence: 2, Prolong: true})
+	require.Equal(t, codes.Aborted, status.Code(err))
+	require.True(t, w.lock(b, 3, false).Granted)
+	require.Equal(t, 3, w.unparked(b))
+
+	w.m.destroy(w.ctx, a, "")
+	w.m.destroy(w.ctx, b, "")
+	w.share(1)
+	_, err = w.m.create(w.ctx, "c", "c", []string{"h0", "h1", "h2", "h3"}, Options{Mbps: 1000, DType: 3, Policy: temporal})
+	require.ErrorContains(t, err, "leaf0 shares 1 KiB, 2 KiB asked")
+}
+
+// A manager is killed at every step of two turns, before the step and after it: the groups live on, the next manager gives back what was left, and both have turns again.
+func TestManagerKilledInTurns(t *testing.T) {
+	p := synthetic.Mini()
+	p.Park = true
+	for _, late := range []bool{false, true} {
+		for n := 0; ; n++ {
+			w := newWorld(t, p)
+			w.share(2)
+			a, b := w.turn("a"), w.turn("b")
+			w.manage(&wire{life: &life{left: -1}})
+			w.poll(1, true)
+			w.wire.left, w.wire.late = n, late
+			over := func(g *group, sequence uint64) {
+				w.lock(g, sequence, false)
+				_, err := w.m.Unlock(w.ctx, &managerpb.UnlockRequest{Group: g.ID, Sequence: sequence})
+				require.NoError(t, err)
+			}
+			over(w.m.groups[a.ID], 1)
+			over(w.m.groups[b.ID], 1)
+			died := w.wire.dead
+			w.manage(&wire{life: &life{left: -1}})
+			w.poll(12, true)
+			require.Zero(t, w.unparked(a)+w.unparked(b), "step %d", n)
+			for i, id := range []string{a.ID, b.ID} {
+				g := w.m.groups[id]
+				require.Equal(t, Ready, g.state)
+				require.True(t, w.lock(g, 2, false).Granted, "group %d", i)
+				require.Equal(t, 3, w.unparked(g))
+				_, err := w.m.Unlock(w.ctx, &managerpb.UnlockRequest{Group: g.ID, Sequence: 2})
+				require.NoError(t, err)
+			}
+			if !died {
+				require.Greater(t, n, 10)
+				break
+			}
+		}
+	}
+}

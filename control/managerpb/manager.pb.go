@@ -528,7 +528,7 @@ type LockRequest struct {
 	Sequence uint64 `protobuf:"varint,2,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	// How long to ask the switches again while others have the memory.
 	WaitMs uint32 `protobuf:"varint,3,opt,name=wait_ms,json=waitMs,proto3" json:"wait_ms,omitempty"`
-	// Prolong the turn that the group has, instead.
+	// Prolong the turn that the group has, instead. ABORTED: it has run out, and a switch has ended it.
 	Prolong       bool `protobuf:"varint,4,opt,name=prolong,proto3" json:"prolong,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -113,7 +113,7 @@ func (s *search) tree(c Candidate) Tree {
 			child.Switch, child.Rank = -1, rank[b.node]
 		} else {
 			index[i] = len(t.Switches)
-			sw := Switch{Name: n.Name, Parent: -1, Slots: s.slots(n.Engine, c.Log2N), node: b.node, link: b.link}
+			sw := Switch{Name: n.Name, Parent: -1, Slots: s.slots(n.Engine, c.Log2N), InTurn: s.inTurn(b.node), node: b.node, link: b.link}
 			if i > 0 {
 				sw.Parent, sw.Port = index[b.parent], s.portOf(b.link, b.node)
 			}

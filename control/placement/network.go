@@ -19,6 +19,9 @@ type Node struct {
 	Level int
 	// Engine are the parameters of the switch's engine; nil if it has none.
 	Engine *contract.Params
+	// Shared is how many slots groups that take turns have in turn there, SetAside how many of the buffer no group has for as long as it lives. 0: such groups have
+	// slots of their own, as others have.
+	Shared, SetAside int
 }
 
 // End is one end of a link: a node by its number, and the port there.
@@ -62,6 +65,8 @@ func (n *Network) Validate() error {
 			bad("host %s has an engine", node.Name)
 		case n.Levels && !node.Host && node.Level < 1:
 			bad("switch %s is on level %d: levels count from 1", node.Name, node.Level)
+		case node.Shared < 0 || node.SetAside < node.Shared || node.SetAside > 0 && (node.Engine == nil || node.SetAside > node.Engine.Slots()):
+			bad("switch %s shares %d slots and sets %d aside for it", node.Name, node.Shared, node.SetAside)
 		}
 		names[node.Name] = true
 	}

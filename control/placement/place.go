@@ -26,6 +26,8 @@ type Request struct {
 	// DType is the element type's code. InBand is a group that is told by its ranks what to do next, whatever the type.
 	DType  uint8
 	InBand bool
+	// InTurn is a group that takes turns: it has no slots between them where switches share some in time.
+	InTurn bool
 }
 
 // Tree is a tree that was placed.
@@ -72,9 +74,10 @@ type Switch struct {
 	Port   int `json:"port"`
 	// Children are by endpoint; the endpoint after the last child's leads to the parent.
 	Children []Child `json:"children"`
-	// Base is the group's first slot, Slots how many it has.
-	Base  int `json:"base"`
-	Slots int `json:"slots"`
+	// Base is the group's first slot, Slots how many it has. InTurn: it has them in its turns alone, and Base is 0.
+	Base   int  `json:"base"`
+	Slots  int  `json:"slots"`
+	InTurn bool `json:"in_turn,omitempty"`
 
 	node, link int // the link to the parent
 }
@@ -112,6 +115,7 @@ type linkState struct {
 
 type nodeState struct {
 	memory memory
+	inTurn int // slots that groups have in turn, one beside the other
 	groups int // that use the engine
 	down   bool
 }
@@ -143,7 +147,7 @@ func New(net *Network) (*Placer, error) {
 		if n.Engine == nil {
 			continue
 		}
-		p.nodes[i].memory = newMemory(n.Engine.Slots())
+		p.nodes[i].memory = newMemory(n.Engine.Slots() - n.SetAside)
 		e, ok := known[n.Engine]
 		if !ok {
 			e = len(p.engines)
@@ -205,6 +209,9 @@ func (p *Placer) Place(r Request) (Tree, error) {
 	g := &placed{tree: s.tree(c), held: map[int]int{}, gone: map[string]bool{}}
 	for i := range g.tree.Switches {
 		sw := &g.tree.Switches[i]
+		if sw.InTurn {
+			continue
+		}
 		base, ok := p.nodes[sw.node].memory.take(sw.Slots)
 		if !ok {
 			panic(fmt.Sprintf("placement: %s lost slots while a tree was searched", sw.Name)) // search saw them free
@@ -221,7 +228,11 @@ func (p *Placer) hold(g *placed, policy Policy) {
 		if g.gone[sw.Name] {
 			continue
 		}
-		p.nodes[sw.node].groups++
+		n := &p.nodes[sw.node]
+		n.groups++
+		if sw.InTurn {
+			n.inTurn += sw.Slots
+		}
 		for _, c := range sw.Children {
 			l := &p.links[c.link]
 			held := policy.Hold(p.net.Links[c.link].Mbps, g.tree.Mbps)
@@ -241,16 +252,29 @@ func (p *Placer) Hold(t Tree) error {
 		return err
 	}
 	for i, sw := range g.tree.Switches {
-		if p.nodes[sw.node].memory.claim(sw.Base, sw.Slots) {
+		if p.claim(sw) {
 			continue
 		}
 		for _, back := range g.tree.Switches[:i] {
-			p.nodes[back.node].memory.give(back.Base, back.Slots)
+			if !back.InTurn {
+				p.nodes[back.node].memory.give(back.Base, back.Slots)
+			}
+		}
+		if sw.InTurn {
+			return fmt.Errorf("hold group %s: it needs %d slots in turn, %s shares %d", t.Group, sw.Slots, sw.Name, p.net.Nodes[sw.node].Shared)
 		}
 		return fmt.Errorf("hold group %s: slots %d to %d of %s are not free", t.Group, sw.Base, sw.Base+sw.Slots-1, sw.Name)
 	}
 	p.hold(g, policy)
 	return nil
+}
+
+// claim takes what a tree has of a switch's slots, if all of them are free.
+func (p *Placer) claim(sw Switch) bool {
+	if sw.InTurn {
+		return sw.Slots <= p.net.Nodes[sw.node].Shared
+	}
+	return p.nodes[sw.node].memory.claim(sw.Base, sw.Slots)
 }
 
 // HoldRest enters what is left of a tree that is being removed: not the switches that are gone, nor those whose slots others have by now.
@@ -260,7 +284,7 @@ func (p *Placer) HoldRest(t Tree, gone []string) error {
 		return err
 	}
 	for _, sw := range g.tree.Switches {
-		g.gone[sw.Name] = slices.Contains(gone, sw.Name) || !p.nodes[sw.node].memory.claim(sw.Base, sw.Slots)
+		g.gone[sw.Name] = slices.Contains(gone, sw.Name) || !p.claim(sw)
 	}
 	p.hold(g, policy)
 	return nil
@@ -363,7 +387,11 @@ func (p *Placer) vacate(g *placed, sw Switch) {
 	}
 	g.gone[sw.Name] = true
 	n := &p.nodes[sw.node]
-	n.memory.give(sw.Base, sw.Slots)
+	if sw.InTurn {
+		n.inTurn -= sw.Slots
+	} else {
+		n.memory.give(sw.Base, sw.Slots)
+	}
 	n.groups--
 	for _, c := range sw.Children {
 		p.links[c.link].held -= g.held[c.link]
@@ -397,7 +425,7 @@ func (p *Placer) LinkDown(link int) bool { return p.links[link].down }
 // Usage is what groups hold of a switch's engine.
 type Usage struct {
 	Name          string
-	Slots, Free   int // of the buffer
+	Slots, Free   int // of the buffer, without what is set aside for turns
 	SlotBytes     int // that a slot holds
 	Groups, Limit int
 	Down          bool
@@ -409,7 +437,7 @@ func (p *Placer) Usage() []Usage {
 	for i, n := range p.net.Nodes {
 		if n.Engine != nil {
 			s := p.nodes[i]
-			all = append(all, Usage{n.Name, n.Engine.Slots(), s.memory.left(), slotBytes(n.Engine), s.groups, n.Engine.AllGroups(), s.down})
+			all = append(all, Usage{n.Name, n.Engine.Slots() - n.SetAside, s.memory.left(), slotBytes(n.Engine), s.groups, n.Engine.AllGroups(), s.down})
 		}
 	}
 	return all

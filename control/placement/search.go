@@ -147,6 +147,10 @@ func (s *search) lacks(node, k int) string {
 		return "is down"
 	case n.groups >= e.AllGroups():
 		return fmt.Sprintf("serves %d groups and can serve no more", n.groups)
+	case s.inTurn(node):
+		if shared := s.p.net.Nodes[node].Shared; shared < s.slots(e, k) {
+			return fmt.Sprintf("shares %s, %s asked", kib(e, shared), kib(e, s.slots(e, k)))
+		}
 	case n.memory.most < s.slots(e, k):
 		text := fmt.Sprintf("has %s left, %s asked", kib(e, n.memory.left()), kib(e, s.slots(e, k)))
 		if n.memory.left() >= s.slots(e, k) {
@@ -163,8 +167,22 @@ func (s *search) usable(node, k int) bool {
 	if e < 0 || k > s.fits[e].most {
 		return false
 	}
-	n := &s.p.nodes[node]
-	return s.empty || !n.down && n.groups < s.p.engines[e].AllGroups() && n.memory.most >= s.fits[e].slots<<k
+	n, room := &s.p.nodes[node], s.p.nodes[node].memory.most
+	if s.inTurn(node) {
+		room = s.p.net.Nodes[node].Shared
+	}
+	return s.empty || !n.down && n.groups < s.p.engines[e].AllGroups() && room >= s.fits[e].slots<<k
+}
+
+// inTurn tells whether the group has its slots at a switch in turn.
+func (s *search) inTurn(node int) bool { return s.r.InTurn && s.p.net.Nodes[node].Shared > 0 }
+
+// left is how many slots a switch has for the group; where it has them in turn, less what others like it have, which may be more than there are.
+func (s *search) left(node int) int {
+	if s.inTurn(node) {
+		return s.p.net.Nodes[node].Shared - s.p.nodes[node].inTurn
+	}
+	return s.p.nodes[node].memory.left()
 }
 
 // slotBytes is what a slot of an engine holds.
@@ -304,11 +322,11 @@ func (s *search) best(depth int) (c Candidate, ok bool) {
 	return c, ok
 }
 
-// at is the best tree of a width: its root is the one with the most slots left, of equals the first.
+// at is the best tree of a width: its root is the one with the most slots left, or the fewest that others have in turn, of equals the first.
 func (s *search) at(mbps, depth int) (c Candidate, ok bool) {
 	roots := s.flood(mbps, depth)
 	slices.SortFunc(roots, func(a, b int) int {
-		if d := s.p.nodes[b].memory.left() - s.p.nodes[a].memory.left(); d != 0 && !s.empty {
+		if d := s.left(b) - s.left(a); d != 0 && !s.empty {
 			return d
 		}
 		return a - b

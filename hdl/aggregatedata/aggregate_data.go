@@ -33,6 +33,8 @@ type AggregateData struct {
 	PktW int
 	// Tree: 1 for reproducible sums, else 0.
 	Tree int
+	// Eager: whether the tree merges siblings as soon as both are complete; only with Tree.
+	Eager bool
 	// Stages: register stages of an adder, 1 to 6.
 	Stages int
 	// ECC: 1 if the payload memory corrects single errors, else 0.
@@ -68,6 +70,7 @@ func (p AggregateData) rules() *leaf.Rules {
 	rules.Refuse(p.MTUWords < 2 || p.MTUWords != leaf.Pow2(p.WordsW-1),
 		"MTU_WORDS must be a power of two of WORDS_W - 1 bits, at least 2")
 	rules.Refuse(p.Stages < 1 || p.ECC < 0 || p.ECC > 1, "STAGES must be at least 1 and ECC 0 or 1")
+	rules.Refuse(p.Eager && p.Tree == 0, "only a tree can be eager")
 	return rules
 }
 
@@ -76,7 +79,7 @@ func (p AggregateData) Module() (*graph.Module, error) {
 	if err := p.rules().Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_aggregate_data")
+	source, err := p.source()
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +117,12 @@ func (p AggregateData) Module() (*graph.Module, error) {
 		}
 		m.Submodules = append(m.Submodules, sub)
 	}
+	if tree := m.Submodules[len(m.Submodules)-1]; p.Eager {
+		for _, memory := range tree.Memories {
+			memory.Path = "gen_tree.u_tree." + memory.Path
+			m.Memories = append(m.Memories, memory)
+		}
+	}
 	payload := m.Submodules[0]
 	paths := []string{"u_payload"}
 	if p.Double == 1 {
@@ -128,6 +137,14 @@ func (p AggregateData) Module() (*graph.Module, error) {
 	return m, nil
 }
 
+// source is its text, with the tree that it has.
+func (p AggregateData) source() ([]byte, error) {
+	if p.Eager {
+		return leaf.SourceWith(files, "inc_aggregate_data", leaf.EagerMacro)
+	}
+	return leaf.Source(files, "inc_aggregate_data")
+}
+
 // parts are its submodules; the payload memory is the first.
 func (p AggregateData) parts() []graph.Describer {
 	addrW := leaf.Clog2(p.rows())
@@ -140,8 +157,13 @@ func (p AggregateData) parts() []graph.Describer {
 			Include: lanes.Include{FP: p.fp(), Int: true, Sum: p.Sum, Min: p.Min, Max: p.Max}},
 	}
 	if p.Tree == 1 {
-		parts = append(parts, ReduceTree{Row: p.Row, Planes: p.Planes, PairW: p.pairBits(), UnitW: p.SlotW, RowsW: leaf.Clog2(p.MTUWords * (p.Bytes / p.Row) / (1 + p.Double)), AddrW: addrW,
-			Stages: p.Stages, ECC: p.ECC, FP: p.fp(), Sum: p.Sum, Min: p.Min, Max: p.Max})
+		tree := ReduceTree{Row: p.Row, Planes: p.Planes, PairW: p.pairBits(), UnitW: p.SlotW, RowsW: leaf.Clog2(p.MTUWords * (p.Bytes / p.Row) / (1 + p.Double)), AddrW: addrW,
+			Stages: p.Stages, ECC: p.ECC, FP: p.fp(), Sum: p.Sum, Min: p.Min, Max: p.Max}
+		if p.Eager {
+			parts = append(parts, EagerTree{ReduceTree: tree, Units: p.Slots})
+		} else {
+			parts = append(parts, tree)
+		}
 	}
 	return parts
 }

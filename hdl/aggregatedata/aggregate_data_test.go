@@ -48,6 +48,12 @@ func tree(p aggregatedata.AggregateData, planes int) aggregatedata.AggregateData
 	return p
 }
 
+// eager merges siblings as soon as both are complete.
+func eager(p aggregatedata.AggregateData) aggregatedata.AggregateData {
+	p.Eager = true
+	return p
+}
+
 // shapes are the ways to build it that the tests go through.
 func shapes() map[string]aggregatedata.AggregateData {
 	type ad = aggregatedata.AggregateData
@@ -64,6 +70,13 @@ func shapes() map[string]aggregatedata.AggregateData {
 		"tree of one pair":  tree(all(2), 1),
 		"tree, three pairs": tree(with(all(1), func(p *ad) { p.Slots, p.Bytes = 3, 16 }), 3),
 		"tree, all options": tree(with(all(4), func(p *ad) { p.ECC, p.Banks = 1, 2 }), 8),
+
+		"eager":              eager(tree(all(3), 4)),
+		"eager, one pair":    eager(tree(all(2), 1)),
+		"eager, two pairs":   eager(tree(all(1), 2)),
+		"eager, three pairs": eager(tree(with(all(1), func(p *ad) { p.Slots, p.Bytes = 3, 16 }), 3)),
+		"eager, all options": eager(tree(with(all(4), func(p *ad) { p.ECC, p.Banks = 1, 2 }), 8)),
+		"eager, chip":        eager(chip(8)),
 	}
 }
 
@@ -429,6 +442,9 @@ func (b *bench) addTree(rounds int) {
 		case b.rng.IntN(12) == 0:
 			n := b.length()
 			b.add(b.hurry(frame{data: b.payload(n), words: n, slot: s, take: true, emit: true, commit: b.rng.IntN(4) != 0}))
+			continue
+		case r != nil && b.rng.IntN(100) == 0: // a group that is started again
+			delete(under, s)
 			continue
 		case r == nil && rounds == 0:
 			continue

@@ -15,8 +15,15 @@
 //               cycles more at L + 1 rows and one at L + 2: what was read too early is read again
 //   speculation a work given with op_spec goes as far as the sum of its first row and waits there, unwritten, for op_commit or
 //               op_kill; op_kill leaves no trace
+`ifdef INC_EAGER
+//   tree        with TREE set contributions of two neighbouring endpoints are added, and inc_eager_tree merges complete pairs, and reduces a
+//               slot when its last contribution comes (op_reduce): nothing else is emitted meanwhile; writes to a slot wait until it was reduced.
+//               From op_valid to the result, of rows that are words: 2 + ECC + L cycles, one, and STAGES for each level of the tree, if pairs
+//               are merged and the memory is free
+`else
 //   tree        with TREE set contributions of two neighbouring endpoints are added, and inc_reduce_tree reduces the pairs of a slot
 //               when it is complete (op_reduce): nothing else is emitted meanwhile; writes to a slot wait until it was reduced
+`endif
 //   poison      a row that the memory could not correct, and every sum with it, is written back as such and emitted with emit_bad
 //   stall       emit_room low holds the rows of works that emit
 //   reset       idle; payload unknown until written
@@ -162,6 +169,14 @@ module inc_aggregate_data #(
     reg [SUB_W-1:0]   g_sub;          // row of the word
     reg [ADDR_W-1:0]  g_addr;
     reg               g_upper;        // DOUBLE and 32-bit elements: the half that the word lies in
+`ifdef INC_EAGER
+    reg [PAIR_W-1:0]  g_pair;
+    reg               g_first;        // the work's first row
+    reg               g_fresh;        // the slot's first contribution
+    reg               g_handed;       // the tree has the job
+    wire              g_hands;        // it gets it
+    wire [PLANES-1:0] op_own = {{(PLANES-1){1'b0}}, 1'b1} << op_pair;
+`endif
 
     wire g_wide  = HALVES != 0 && (g_dtype == D_FP16 || g_dtype == D_BF16);
     wire op_wide = HALVES != 0 && (op_dtype == D_FP16 || op_dtype == D_BF16);
@@ -178,10 +193,18 @@ module inc_aggregate_data #(
     reg                      x_valid, x_spec, x_read;
     reg  [DEPTH-1:0]         v_reg;                 // 1 to DEPTH
     wire                     s_valid, s_spec, s_write, s_emit, s_reduce;
+`ifdef INC_EAGER
+    wire                     s_reduces;             // of a work that completes its slot
+    wire                     sum_wait;              // the tree is about to take its sum
+`endif
     wire [ADDR_W-1:0]        s_addr;
     wire [WIDTH-1:0]         s_data;
 
+`ifdef INC_EAGER
+    wire s_go   = s_valid && !s_spec && (!s_emit || emit_room) && !(s_reduces && sum_wait);
+`else
     wire s_go   = s_valid && !s_spec && (!s_emit || emit_room);
+`endif
     wire move   = !s_valid || s_go;
     wire x_wait;                     // the sum it builds on is not there yet
     wire x_go   = x_valid && move && !x_wait;
@@ -219,6 +242,11 @@ module inc_aggregate_data #(
             g_dtype      <= op_dtype;
             g_big_endian <= op_big_endian;
             g_start      <= op_start;
+`ifdef INC_EAGER
+            g_pair       <= op_pair;
+            g_first      <= 1'b1;
+            g_fresh      <= op_write && !op_read && (op_pairs & ~op_own) == {PLANES{1'b0}};
+`endif
             g_packet     <= op_start;
             g_words      <= op_words;
             g_left       <= op_words;
@@ -228,6 +256,9 @@ module inc_aggregate_data #(
             g_addr       <= place_addr[ADDR_W-1:0];
             g_upper      <= 1'b0;
         end else if (g_go) begin
+`ifdef INC_EAGER
+            g_first <= 1'b0;
+`endif
             g_sub <= g_word ? {SUB_W{1'b0}} : g_sub + {{(SUB_W-1){1'b0}}, 1'b1};
             if (g_word) begin
                 g_packet <= g_packet + {{(PKT_W-1){1'b0}}, 1'b1};
@@ -247,6 +278,9 @@ module inc_aggregate_data #(
         end else if (op_commit) begin
             g_spec <= 1'b0;
         end
+`ifdef INC_EAGER
+        g_handed <= !op_valid && (g_handed || g_hands);
+`endif
         if (op_kill && g_spec) begin
             g_valid <= 1'b0;
         end
@@ -259,7 +293,11 @@ module inc_aggregate_data #(
     // ---- M: as long as a memory takes a cycle, and the correction another; without ECC what leaves G is in X next ----
 
     // what a row carries with it to S
+`ifdef INC_EAGER
+    localparam JOB_W = SLOT_W + ROW_W + PAIR_W + 2 + 1 + 5;
+`else
     localparam JOB_W = SLOT_W + ROW_W + PLANES + 2 + 1;
+`endif
     localparam TAG_W = 1 + 1 + 1 + ADDR_W + 1 + 1 + 1 + 1 + 1 + 1 + 1 + (TREE != 0 ? JOB_W : 0);
     wire [ROW_W-1:0]  g_rows = {{(ROW_W-WORDS_W){1'b0}}, g_words} << (PARTS_W + (g_wide ? 1 : 0));
     wire [TAG_W-1:0]  g_tag;
@@ -272,6 +310,9 @@ module inc_aggregate_data #(
     wire [ADDR_W-1:0] m_again_addr;
     wire              m_busy;        // as g_busy
     wire              m_reduces;     // M has the last row of a work with op_reduce
+`ifdef INC_EAGER
+    wire              m_valid;
+`endif
     // the packet's word in M goes to X; what of it, without ECC in X itself
     wire              m_takes;
     wire [SUB_W-1:0]  cut_sub;
@@ -288,13 +329,21 @@ module inc_aggregate_data #(
     wire x_lower_en, x_upper_en;
     generate
         if (TREE != 0) begin : gen_job_tag
+`ifdef INC_EAGER
+            assign g_tag = {g_slot, g_rows, g_pair, g_function, g_dtype == D_INT32, g_first, g_last, g_fresh, g_read, g_reduce && g_take,
+`else
             assign g_tag = {g_slot, g_rows, g_pairs, g_function, g_dtype == D_INT32,
+`endif
                             g_write, g_emit, g_reduce && g_last, g_addr, g_lower_en, g_upper_en, g_upper, g_word, g_wide,
                             g_dtype == D_BF16, g_big_endian};
         end else begin : gen_tag
             assign g_tag = {g_write, g_emit, g_reduce && g_last, g_addr, g_lower_en, g_upper_en, g_upper, g_word, g_wide,
                             g_dtype == D_BF16, g_big_endian};
+`ifdef INC_EAGER
+            wire unused_bits = &{1'b0, g_slot, g_pairs, g_words, g_rows, g_pair, g_first, g_fresh};
+`else
             wire unused_bits = &{1'b0, g_slot, g_pairs, g_words, g_rows};
+`endif
         end
     endgenerate
     // places in a tag
@@ -333,6 +382,9 @@ module inc_aggregate_data #(
             assign m_again    = valid_reg && stale_reg && !late;
             assign m_again_addr = row_tag_reg[AT_ADDR +: ADDR_W];
             assign m_reduces  = valid_reg && row_tag_reg[AT_REDUCE];
+`ifdef INC_EAGER
+            assign m_valid    = valid_reg;
+`endif
             assign g_free     = free;
             wire [FLAG_W-1:0] flags = row_tag_reg[FLAG_W-1:0];
             wire same_half    = (flags[AT_LOWER_EN] && g_lower_en) || (flags[AT_UPPER_EN] && g_upper_en);
@@ -397,6 +449,9 @@ module inc_aggregate_data #(
             assign m_again    = 1'b0;
             assign m_again_addr = {ADDR_W{1'b0}};
             assign m_reduces  = 1'b0;
+`ifdef INC_EAGER
+            assign m_valid    = 1'b0;
+`endif
             assign g_free     = x_free;
             assign g_meets_m  = 1'b0;
             assign m_takes    = 1'b0;
@@ -511,14 +566,26 @@ module inc_aggregate_data #(
     // Whether the bank to be read is being written: row r lies in bank r mod BANKS, of one port. The memory says the same of the address
     // that is chosen in the end; asked of each one, it costs no time after the choice.
     wire              s_we = s_go && s_write;
+`ifdef INC_EAGER
+    // merged rows are written in cycles in which nothing is in S
+    wire              wb_go, wb_bad;
+    wire [ADDR_W-1:0] wb_addr;
+    wire [8*ROW-1:0]  wb_row;
+`endif
     wire              tree_busy_bank;
     wire [ADDR_W-1:0] tree_addr;
     generate
         if (BANKS > 1) begin : gen_busy
             localparam BANK_W = $clog2(BANKS);
             wire [BANK_W-1:0] s_bank = s_addr[BANK_W-1:0];
+`ifdef INC_EAGER
+            wire [BANK_W-1:0] w_bank = wb_go ? wb_addr[BANK_W-1:0] : s_bank;
+            assign g_busy         = (s_we || wb_go) && w_bank == g_addr[BANK_W-1:0];
+            assign m_busy         = (s_we || wb_go) && w_bank == m_again_addr[BANK_W-1:0];
+`else
             assign g_busy         = s_we && s_bank == g_addr[BANK_W-1:0];
             assign m_busy         = s_we && s_bank == m_again_addr[BANK_W-1:0];
+`endif
             assign tree_busy_bank = s_we && s_bank == tree_addr[BANK_W-1:0];
         end else begin : gen_never_busy
             assign g_busy         = 1'b0;
@@ -550,20 +617,35 @@ module inc_aggregate_data #(
     wire lower_ready, lower_corrected, lower_bad;
     inc_payload_memory #(.ROWS(ROWS), .BITS(8*ROW), .ADDR_W(ADDR_W), .BANKS(BANKS), .ECC(ECC)) u_payload (
         .clk         (clk),
+`ifdef INC_EAGER
+        .we          (s_we || wb_go),
+        .waddr       (s_we ? s_addr : wb_addr),
+        .wdata       (s_we ? s_data[8*ROW-1:0] : wb_row),
+        .wpoison     (s_we ? bad_reg[DEPTH-1] : wb_bad),
+        .re          (mem_lower_re),
+`else
         .we          (s_we && s_lower_en),
         .waddr       (s_addr),
         .wdata       (s_data[8*ROW-1:0]),
         .wpoison     (bad_reg[DEPTH-1]),
         .re          (mem_lower_re),
+`endif
         .raddr       (mem_addr),
         .re_ready    (lower_ready),
         .move        (fix_move),
         .rdata       (slot_data[8*ROW-1:0]),
         .r_corrected (lower_corrected),
+`ifdef INC_EAGER
+        .r_poison    (lower_bad),
+        .inject      (inject_reg & {2{s_we}})
+    );
+    generate
+`else
         .r_poison    (lower_bad),
         .inject      (inject_reg)
     );
     generate
+`endif
         if (DOUBLE != 0) begin : gen_double
             wire upper_ready, upper_corrected, upper_bad;
             inc_payload_memory #(.ROWS(ROWS), .BITS(8*ROW), .ADDR_W(ADDR_W), .BANKS(BANKS), .ECC(ECC)) u_payload_upper (
@@ -673,6 +755,121 @@ module inc_aggregate_data #(
 
     generate
         if (TREE != 0) begin : gen_tree
+`ifdef INC_EAGER
+            wire              job_ready, tree_re, tree_turn, tree_valid, tree_busy, tree_chk, tree_own;
+            wire              tree_late;     // what it reads is being added
+            wire              wb_valid;
+            // contributions read first; what a row has read is overwritten by the next read
+            wire              tree_taken = tree_re && !(g_asks && g_read) && !m_holds && !tree_late && !tree_busy_bank && !wb_valid;
+            wire              tree_wide, tree_bf16, tree_big_endian, tree_bad;
+            wire [8*ROW-1:0]  tree_row;
+            wire [SLOT_W-1:0] merge_unit;
+            wire              merge_busy;    // the unit is being merged
+            wire              emits_any, merge_stay, fresh_here;
+            wire [SLOT_W-1:0] s_unit;
+            wire [ROW_W-1:0]  s_rows;
+            wire [PAIR_W-1:0] s_pair;
+            wire [1:0]        s_function;
+            wire              s_int, s_first, s_last, s_fresh, s_read;
+            assign {s_unit, s_rows, s_pair, s_function, s_int, s_first, s_last, s_fresh, s_read, s_reduces} = s_tag[TAG_W-1:FLAG_W];
+
+            inc_eager_tree #(.ROW(ROW), .PLANES(PLANES), .PAIR_W(PAIR_W), .UNITS(SLOTS), .UNIT_W(SLOT_W), .ROWS_W(ROWS_W), .ADDR_W(ADDR_W),
+                .STAGES(STAGES), .ECC(ECC), .FP(FP), .SUM(SUM), .MIN(MIN), .MAX(MAX)) u_tree (
+                .clk            (clk),
+                .rst            (rst),
+                .job_ready      (job_ready),
+                .job_valid      (g_hands),
+                .job_spec       (g_spec && !op_commit),
+                .job_commit     (op_commit),
+                .job_kill       (op_kill),
+                .job_unit       (g_slot),
+                .job_rows       (g_rows),
+                .job_pairs      (g_pairs),
+                .job_pair       (g_pair),
+                .job_take       (g_take),
+                .job_fresh      (g_fresh || fresh_here),
+                .job_op         (g_function),
+                .job_int        (g_dtype == D_INT32),
+                .job_wide       (g_wide),
+                .job_bf16       (g_dtype == D_BF16),
+                .job_big_endian (g_big_endian),
+                .chk_unit       (g_slot),
+                .chk_busy       (tree_chk),
+                .busy           (tree_busy),
+                .sum_go         (s_go && s_reduces),
+                .sum_bad        (bad_reg[DEPTH-1]),
+                .sum_data       (s_data),
+                .sum_wait       (sum_wait),
+                .note_clear     (s_go && s_fresh && s_first),
+                .note_full      (s_go && s_read && s_last && s_write && !s_reduces),
+                .note_unit      (s_unit),
+                .note_pair      (s_pair),
+                .note_rows      (s_rows),
+                .note_op        (s_function),
+                .note_int       (s_int),
+                .note_wide      (s_wide),
+                .merge_unit     (merge_unit),
+                .merge_busy     (merge_busy),
+                .merge_stay     (merge_stay),
+                .mem_re         (tree_re),
+                .mem_addr       (tree_addr),
+                .mem_own        (tree_own),
+                .mem_taken      (tree_taken),
+                .mem_data       (slot_data),
+                .mem_bad        (slot_bad),
+                .hold           (tree_hold),
+                .fix_free       (!(x_valid && x_read && !x_go)),
+                .fix_move       (tree_fix_move),
+                .fix_hold       (tree_fix_hold),
+                .wb_valid       (wb_valid),
+                .wb_go          (wb_go),
+                .wb_addr        (wb_addr),
+                .out_room       (emit_room),
+                .job_stay       (emits_any),
+                .out_turn       (tree_turn),
+                .out_valid      (tree_valid),
+                .out_wide       (tree_wide),
+                .out_bf16       (tree_bf16),
+                .out_big_endian (tree_big_endian),
+                .out_bad        (tree_bad),
+                .out_row        (tree_row)
+            );
+            assign wb_bad = tree_bad;
+            assign wb_row = tree_row;
+            assign wb_go  = wb_valid && !s_valid;
+
+            reg read_reg;
+            assign tree_uses = read_reg;
+            always @(posedge clk) begin
+                read_reg <= ECC != 0 ? tree_fix_move : tree_taken;
+                if (rst) begin
+                    read_reg <= 1'b0;
+                end
+            end
+
+            // rows under way: which emit, write what the tree reads, begin a slot
+            wire [DEPTH+1:0]           under = {m_valid, x_valid, v_reg};
+            wire [(DEPTH+2)*TAG_W-1:0] tags;
+            wire [DEPTH+1:0]           emits, writes_here, fresh_g;
+            assign tags = {m_tag, x_tag, tag_reg};
+            for (i = 0; i < DEPTH + 2; i = i + 1) begin : gen_under
+                wire [TAG_W-1:0]  tag = tags[i*TAG_W +: TAG_W];
+                wire [SLOT_W-1:0] at  = tag[TAG_W-1 -: SLOT_W];
+                assign emits[i]       = under[i] && tag[AT_EMIT];
+                assign writes_here[i] = under[i] && tag[AT_WRITE] && tag[AT_ADDR +: ADDR_W] == tree_addr;
+                assign fresh_g[i]     = under[i] && tag[FLAG_W+2] && at == g_slot;
+                wire unused_tag = &{1'b0, tag};
+            end
+            assign emits_any  = emits != {(DEPTH+2){1'b0}};
+            assign tree_late  = !tree_own && writes_here != {(DEPTH+2){1'b0}};
+            assign fresh_here = fresh_g != {(DEPTH+2){1'b0}};
+// Merging takes what time others leave: it begins when no row is under way, and no slot's first contribution can be then
+            assign merge_stay = g_valid || under != {(DEPTH+2){1'b0}};
+            // The tree has a job from the beginning of the last contribution: its rows follow. It reads nothing before all rows of works
+            // before it are emitted: they could wait for what it has read
+            assign g_hands = g_valid && g_reduce && !g_handed && job_ready && !(g_write && tree_chk) && !(op_kill && g_spec);
+            assign x_hands = 1'b0;
+`else
             wire              job_ready, tree_re, tree_turn, tree_valid, tree_busy, tree_chk;
             wire              tree_late;     // what it reads is being added
             // contributions read first; what a row has read is overwritten by the next read
@@ -751,6 +948,7 @@ module inc_aggregate_data #(
             // be emitted; what it reads before they are written, it waits for.
             assign x_hands   = x_go && x_reduce && !x_spec && emits == {DEPTH{1'b0}};
             assign tree_late = writes_here != {DEPTH{1'b0}};
+`endif
             // While a row holds what it has read, the tree cannot read: so a speculative work fills the adder and no more, and a work
             // does not begin before the tree has a place for its job.
             reg  [3:0] ahead_reg;
@@ -761,11 +959,19 @@ module inc_aggregate_data #(
                     ahead_reg <= ahead_reg + 4'd1;
                 end
             end
+`ifdef INC_EAGER
+            assign g_ordered = (!g_write || ((g_handed || g_hands || !tree_chk) && !(g_fresh && merge_busy && g_slot == merge_unit)))
+                               && (!g_emit || !tree_busy)
+                               && (!g_reduce || g_handed || g_hands)
+                               && (!g_spec || ahead_reg != DEPTH[3:0]);
+            wire unused_tag_bits = &{1'b0, m_reduces, x_hands, s_reduce};
+`else
             wire none_coming = coming == {(DEPTH+2){1'b0}};
             assign g_ordered = (!g_write || !(tree_chk || coming_here != {(DEPTH+2){1'b0}}))
                                && (!g_emit || (!tree_busy && none_coming))
                                && (!g_reduce || (job_ready && none_coming))
                                && (!g_spec || ahead_reg != DEPTH[3:0]);
+`endif
 
             assign mem_re       = m_again || (g_go && g_read) || tree_taken;
             assign mem_addr     = m_again ? m_again_addr : g_asks && g_read ? g_addr : tree_addr;
@@ -797,6 +1003,12 @@ module inc_aggregate_data #(
             wire unused_bits = &{1'b0, s_lower_en, s_upper};
         end else begin : gen_in_place
             assign tree_hold    = 1'b0;
+`ifdef INC_EAGER
+            assign s_reduces    = 1'b0;
+            assign sum_wait     = 1'b0;
+            assign g_hands      = 1'b0;
+            assign {wb_go, wb_bad, wb_addr, wb_row} = {(ADDR_W+8*ROW+2){1'b0}};
+`endif
             assign g_ordered    = 1'b1;
             assign tree_uses    = 1'b0;
             assign x_hands       = 1'b0;

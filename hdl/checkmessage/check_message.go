@@ -21,6 +21,8 @@ type CheckMessage struct {
 	MessageBytes int
 	// UnitBytes: bytes of a unit of the payload memory, a power of two.
 	UnitBytes int
+	// UnitW: bits of a unit's number: SlotW, and those of its number in a slot.
+	UnitW int
 	// Open: 1 if packets of messages leave before these are complete.
 	Open int
 }
@@ -31,12 +33,6 @@ func (p CheckMessage) offsetBits() int { return leaf.Clog2(p.MessageBytes) + 1 }
 // innerBits are the bits of a unit's number in a slot.
 func (p CheckMessage) innerBits() int { return leaf.Clog2(p.MessageBytes) - leaf.Clog2(p.UnitBytes) }
 
-// UnitW are the bits of a unit's number.
-func (p CheckMessage) UnitW() int { return p.SlotW + p.innerBits() }
-
-// AddsW are the bits of a number of units of a packet.
-func (p CheckMessage) AddsW() int { return p.innerBits() + 1 }
-
 // Module describes it, or says every reason why the parameters are illegal.
 func (p CheckMessage) Module() (*graph.Module, error) {
 	rules := p.Rules("inc_check_message", 1, 22)
@@ -45,11 +41,12 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 	rules.Refuse(!power(p.MessageBytes) || !power(p.UnitBytes) || p.UnitBytes < 2 || p.MessageBytes < p.UnitBytes || p.MessageBytes > 1<<23,
 		"UNIT_BYTES and MESSAGE_BYTES must be powers of two, 2 to MESSAGE_BYTES and at most 2**23")
 	rules.Refuse(p.Open < 0 || p.Open > 1 || p.Open == 1 && p.MessageBytes == p.UnitBytes, "OPEN must be 0, or 1 where a message has more than one unit")
+	rules.Refuse(p.UnitW != p.SlotW+p.innerBits(), "SLOT_W must be 1 to 22, and UNIT_W hold the units of all slots")
 	rules.Refuse(p.LenW > p.offsetBits(), "a payload must fit MESSAGE_BYTES")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_check_message")
+	source, err := leaf.SourceParking(files, "inc_check_message", p.Park != 0)
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +73,14 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 			return nil, fmt.Errorf("inc_check_message: %w", err)
 		}
 		submodules = append(submodules, here)
-		memories = append(memories, state("gen_open.u_open", groups, 2*(p.innerBits()+1)))
+		memories = append(append(memories, state("gen_open.u_open", groups, 2*(p.innerBits()+1))), here.Inside("gen_open.u_here")...)
 	}
 	return &graph.Module{
 		Name: "inc_check_message", Block: "CheckMessage", Source: source, Latency: "7 cycles from the verdict; 8 with a CNP, with OPEN 4 more for what is taken, 6 more if more may be sent",
 		Purpose: "decides what every frame does in Mode I, hands actions their turn, keeps the pools",
 		Params: []graph.Param{
 			{Name: "LEN_W", Value: p.LenW}, {Name: "WORDS_W", Value: p.WordsW}, {Name: "EP_W", Value: p.EPW}, {Name: "EI_W", Value: p.EIW},
-			{Name: "MASK_W", Value: p.MaskW}, {Name: "SLOT_W", Value: p.SlotW}, {Name: "UNIT_W", Value: p.UnitW()},
+			{Name: "MASK_W", Value: p.MaskW}, {Name: "SLOT_W", Value: p.SlotW}, {Name: "UNIT_W", Value: p.UnitW},
 			{Name: "MESSAGE_BYTES", Value: p.MessageBytes}, {Name: "UNIT_BYTES", Value: p.UnitBytes}, {Name: "TREE", Value: p.Tree},
 			{Name: "HALVES", Value: p.Halves}, {Name: "OPEN", Value: p.Open}, {Name: "GROUPS", Value: p.Groups}, {Name: "COUNTERS", Value: p.Counters},
 		},
@@ -96,7 +93,7 @@ func (p CheckMessage) Module() (*graph.Module, error) {
 // ports are those of the Verilog: settings, a frame, its slot, what is acknowledged, the send side, what is to be done.
 func (p CheckMessage) ports() []graph.Port {
 	work := p.Decider
-	work.SlotW = p.UnitW()
+	work.SlotW = p.UnitW
 	return slices.Concat(
 		[]graph.Port{
 			leaf.In("clk", 1), leaf.In("rst", 1), leaf.In("grp_live", p.Groups), leaf.In("cfg_ack_every", 8), leaf.In("cfg_rnr_timer", 5),
@@ -104,6 +101,7 @@ func (p CheckMessage) ports() []graph.Port {
 			leaf.In("tbl_ep_we", 1), leaf.In("tbl_index", p.EIW), leaf.In("tbl_word", 4), leaf.In("tbl_data", 32),
 			leaf.In("frm_waits", 1), leaf.In("frm_asks", 1),
 		},
+		p.ParkPorts(),
 		p.FramePorts(frameNames()...),
 		p.AckPorts(),
 		p.VerdictPorts(),
@@ -113,7 +111,7 @@ func (p CheckMessage) ports() []graph.Port {
 		},
 		p.sendPorts(),
 		work.WorkPorts(),
-		[]graph.Port{leaf.Out("adds", p.AddsW())},
+		[]graph.Port{leaf.Out("adds", p.innerBits()+1)},
 		p.TxPorts(),
 		[]graph.Port{leaf.Out("copies_asked", p.MaskW)},
 		[]graph.Port{leaf.Out("mon_act_valid", 1), leaf.Out("mon_act_kind", 3), leaf.Out("mon_act_ei", p.EIW), leaf.Out("count", p.Counters)},
@@ -147,10 +145,10 @@ func (p CheckMessage) sendPorts() []graph.Port {
 		leaf.In("snd_done", 1), leaf.In("snd_stale", 1), leaf.In("snd_moved", 1), leaf.In("snd_message", 24), leaf.Out("snd_room", 1), leaf.In("snd_acts", 1),
 		leaf.In("snd_kind", 3), leaf.In("snd_again", 1), leaf.In("snd_act_ei", p.EIW),
 		leaf.In("msg_rd", 1), leaf.In("msg_number", 24), leaf.Out("msg_valid", 1), leaf.Out("msg_length", p.offsetBits()), leaf.Out("msg_se", 1),
-		leaf.Out("msg_has_imm", 1), leaf.Out("msg_imm", 32), leaf.Out("msg_ce", 1), leaf.Out("msg_unit", p.UnitW()),
+		leaf.Out("msg_has_imm", 1), leaf.Out("msg_imm", 32), leaf.Out("msg_ce", 1), leaf.Out("msg_unit", p.UnitW),
 		leaf.In("snd_tx_valid", 1), leaf.In("snd_tx_mask", p.MaskW), leaf.In("snd_tx_opcode", 8), leaf.In("snd_tx_se", 1), leaf.In("snd_tx_pad", 2),
 		leaf.In("snd_tx_ce", 1), leaf.In("snd_tx_psn", 24), leaf.In("snd_tx_ext", 32), leaf.In("snd_tx_plen", p.LenW), leaf.In("snd_tx_words", p.WordsW), leaf.In("snd_tx_ask", p.MaskW),
-		leaf.In("snd_work_put", 1), leaf.In("snd_work_words", p.WordsW), leaf.In("snd_work_unit", p.UnitW()),
+		leaf.In("snd_work_put", 1), leaf.In("snd_work_words", p.WordsW), leaf.In("snd_work_unit", p.UnitW),
 		leaf.Out("note_valid", 1), leaf.Out("note_ei", p.EIW), leaf.Out("note_outs", p.MaskW),
 	}
 }

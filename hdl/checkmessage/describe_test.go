@@ -10,17 +10,19 @@ import (
 	"incforge/hdl/decider"
 	"incforge/hdl/graph"
 	"incforge/hdl/hdltest"
+	"incforge/hdl/leaf"
 )
 
 // mini is the module at a path MTU of 64 bytes, 8 bytes a word, two groups of five endpoints, in place, with all types.
 func mini() checkmessage.CheckMessage {
-	return checkmessage.CheckMessage{MessageBytes: 256, UnitBytes: 16, Decider: decider.Decider{LenW: 7, WordsW: 4, Bytes: 8, EPW: 3, EIW: 4, MaskW: 5,
+	return checkmessage.CheckMessage{MessageBytes: 256, UnitBytes: 16, UnitW: 9, Decider: decider.Decider{LenW: 7, WordsW: 4, Bytes: 8, EPW: 3, EIW: 4, MaskW: 5,
 		SlotW: 5, Planes: 1, Halves: 1, Groups: 2, PktW: 6, ICRC: 1, Counters: len(contract.Counters(1))}}
 }
 
 func with(change func(*checkmessage.CheckMessage)) checkmessage.CheckMessage {
 	p := mini()
 	change(&p)
+	p.UnitW = p.SlotW + leaf.Clog2(p.MessageBytes) - leaf.Clog2(p.UnitBytes)
 	return p
 }
 
@@ -38,7 +40,10 @@ func TestDescription(t *testing.T) {
 			p.LenW, p.EPW, p.EIW, p.MaskW, p.Groups, p.SlotW, p.MessageBytes, p.UnitBytes = 13, 5, 11, 17, 64, 12, 1<<20, 256
 		}),
 	}
+	odd := mini()
+	odd.UnitW = 8
 	hdltest.Check(t, legal, []hdltest.Refused{
+		{Leaf: odd, Params: []graph.Param{{Name: "UNIT_W", Value: 8}}, Rule: "SLOT_W must be 1 to 22, and UNIT_W hold the units of all slots"},
 		{Leaf: with(func(p *cm) { p.Counters-- }), Params: []graph.Param{{Name: "COUNTERS", Value: mini().Counters - 1}}, Rule: "COUNTERS must be the number of the mode's counters"},
 		{Leaf: with(func(p *cm) { p.Groups = 3 }), Params: []graph.Param{{Name: "GROUPS", Value: 3}}, Rule: "GROUPS must be 1 to 2**(EI_W - EP_W)"},
 		{Leaf: with(func(p *cm) { p.Tree = 2 }), Params: []graph.Param{{Name: "TREE", Value: 2}}, Rule: "TREE and HALVES must be 0 or 1"},
@@ -47,6 +52,14 @@ func TestDescription(t *testing.T) {
 		{Leaf: with(func(p *cm) { p.UnitBytes = 24 }), Params: []graph.Param{{Name: "UNIT_BYTES", Value: 24}},
 			Rule: "UNIT_BYTES and MESSAGE_BYTES must be powers of two, 2 to MESSAGE_BYTES and at most 2**23"},
 	})
+}
+
+// With groups that can be parked the module has more pins, and one counter more.
+func TestParkingDescription(t *testing.T) {
+	t.Parallel()
+	parks := with(func(p *checkmessage.CheckMessage) { p.Park, p.Counters = 1, p.Counters+1 })
+	hdltest.Check(t, []graph.Describer{parks}, []hdltest.Refused{{Leaf: with(func(p *checkmessage.CheckMessage) { p.Park = 1 }),
+		Params: []graph.Param{{Name: "COUNTERS", Value: mini().Counters}}, Rule: "COUNTERS must be the number of the mode's counters"}})
 }
 
 func TestPartsDescription(t *testing.T) {

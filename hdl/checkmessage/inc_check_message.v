@@ -25,6 +25,11 @@
 //   state       per endpoint {rqPSN, message, offset, inside, nakSent, refused, unanswered, msn}, per group of both pools {start, done, top,
 //               head}, and what is needed to send without a frame, noted whenever data is taken; set by init_*
 //   monitor     mon_act_*: docs/pipes.md section 7; of a frame in its last cycle
+`ifdef INC_PARK
+//   parking     a message of a parked group (grp_parked) finds no slot. While park_valid stands, the pools of park_group are looked at between two
+//               frames or actions, before any other: park_take comes with the answer in the next cycle, and a drained group's pools then begin at
+//               the first slots of wherever they will be
+`endif
 //   reset       idle
 //   not done    in-band groups, releases; what endpoints are sent is SendMessage's
 `default_nettype none
@@ -85,6 +90,15 @@ module inc_check_message #(
     // the packet being decided asks for an acknowledgement
     input  wire                frm_asks,
 
+`ifdef INC_PARK
+    input  wire [GROUPS-1:0]   grp_parked,
+    // whether a group can be parked: nothing that its slots hold is wanted
+    input  wire                park_valid,
+    input  wire [(EI_W > EP_W ? EI_W-EP_W : 1)-1:0] park_group,
+    output wire                park_take,
+    output wire                park_drained,
+
+`endif
     // the frame, in inc_frame_steps: the one that goes into A with s_go
     input  wire                s_go,
     input  wire [SLOT_W-1:0]   s_base,
@@ -320,10 +334,19 @@ module inc_check_message #(
                C_DROP_FULL = 52, C_TX_INVALID = 53, C_DROP_REFUSED = 55, C_DROP_SEQUENCE = 56, C_DROP_SEGMENT = 57,
                C_DROP_MESSAGE_SIZE = 58, C_DROP_MESSAGE_LENGTH = 59, C_COUNT = 60;
     // contract: end
+`ifdef INC_PARK
+    // contract: parking 1
+    localparam C_DROP_PARKED = 60, C_PARKED_COUNT = 61;
+    // contract: end
+`endif
 
 `ifndef __ICARUS__
     generate
+`ifdef INC_PARK
+        if (COUNTERS != C_PARKED_COUNT) begin : gen_bad_counters
+`else
         if (COUNTERS != C_COUNT) begin : gen_bad_counters
+`endif
             $error("inc_check_message: COUNTERS must be the number of the mode's counters");
         end
         if (EI_W < EP_W || GROUPS < 1 || GROUPS > (1 << (EI_W - EP_W))) begin : gen_bad_groups
@@ -374,6 +397,9 @@ module inc_check_message #(
     localparam [4:0] S_IDLE = 5'd0, S_INIT = 5'd1, S_LOOK = 5'd2, S_PLACE = 5'd3, S_SLOT = 5'd4, S_JUDGE = 5'd5, S_DATA = 5'd6, S_CNP = 5'd7,
                      S_HEAR = 5'd8, S_SEND = 5'd9, S_ACKED = 5'd10, S_LEAST = 5'd11, S_START = 5'd12, S_END = 5'd13, S_TURN = 5'd14, S_NOTE = 5'd15,
                      S_PEEK = 5'd16, S_OPEN = 5'd17;
+`ifdef INC_PARK
+    localparam [4:0] S_PARK = 5'd18;
+`endif
 
     reg  [4:0] state_reg;
     reg        turn_reg;               // of frames: an action was the last
@@ -383,8 +409,14 @@ module inc_check_message #(
     wire idle     = state_reg == S_IDLE;
     wire framed   = c_valid && vrd_valid;
     wire begins   = idle && init_valid && init_clean;
+`ifdef INC_PARK
+    wire parks    = idle && park_valid;     // and no group is started meanwhile
+    wire acts     = idle && !begins && !parks && act_valid && !(turn_reg && framed);
+    wire decides  = idle && !begins && !parks && !acts && framed;
+`else
     wire acts     = idle && !begins && act_valid && !(turn_reg && framed);
     wire decides  = idle && !begins && !acts && framed;
+`endif
     wire quick    = decides && c_bypass;
     wire starts   = decides && !c_bypass;
     wire ends     = state_reg == S_END;
@@ -464,8 +496,15 @@ module inc_check_message #(
     wire              pipe_set;
     wire              ctx_we;
     wire [CTX_W-1:0]  ctx_read;
+`ifdef INC_PARK
+    wire [(1 << GRP_W):0] parked_wide = {{((1 << GRP_W) + 1 - GROUPS){1'b0}}, grp_parked};
+    wire [GRP_W-1:0]  look_group = parks ? park_group : acts ? act_group : c_group;
+    wire              look = parks || acts || starts;
+    wire [GRP_W-1:0]  pool_group = park_take ? park_group : job_group;
+`else
     wire [GRP_W-1:0]  look_group = acts ? act_group : c_group;
     wire              look = acts || starts;
+`endif
 
     inc_ram_1r1w #(.WORDS(1 << EI_W), .BITS(24), .ADDR_W(EI_W)) u_rq_psn (
         .clk(clk), .we(tbl_ep_we && tbl_word == WORD_EP_RQ_PSN), .waddr(tbl_index), .wdata(tbl_data[F_EP_RQ_PSN_PSN +: W_EP_RQ_PSN_PSN]),
@@ -477,7 +516,11 @@ module inc_check_message #(
         .clk(clk), .we(end_we || init_take), .waddr(init_take ? init_ei : c_ei), .wdata(init_take ? {{(END_W-48){1'b0}}, init_psn, rq_psn} : end_next),
         .re(starts), .raddr(c_ei), .rdata(end_word));
     inc_ram_1r1w #(.WORDS(1 << GRP_W), .BITS(2 * POOL_W), .ADDR_W(GRP_W)) u_pools (
+`ifdef INC_PARK
+        .clk(clk), .we(pool_we || init_take), .waddr(init_take ? init_group : pool_group),
+`else
         .clk(clk), .we(pool_we || init_take), .waddr(init_take ? init_group : job_group),
+`endif
         .wdata(init_take ? {2{{SLOT_W{1'b0}}, {3{init_psn}}}} : pools_next), .re(look), .raddr(look_group), .rdata(pools));
     // GROUP_PIPE, and whether it says something
     wire [SLOT_W-1:0] tbl_n = tbl_data[F_GROUP_PIPE_N +: SLOT_W];
@@ -641,6 +684,9 @@ module inc_check_message #(
     wire [OFF_W:0]   to       = {1'b0, e_offset} + {{(OFF_W+1-LEN_W){1'b0}}, c_plen};
 
     reg              f_wrong_role, f_behind, f_ahead, f_refused, f_order, f_segment, f_partial, f_full, f_fresh;
+`ifdef INC_PARK
+    reg              f_parked;
+`endif
     reg              r_size, r_length, r_mismatch, r_completes, r_answers;
     reg  [OFF_W-1:0] r_mark;
     reg              r_near;
@@ -706,7 +752,12 @@ module inc_check_message #(
             f_order      <= d_starts == e_inside;
             f_segment    <= d_ends ? length > mtu || (length == 16'd0 && !d_starts) : length != mtu;
             f_partial    <= !d_whole;
+`ifdef INC_PARK
+            f_full       <= d_starts && (parked_wide[{1'b0, c_group}] || f_off >= (k_root ? moves + n_wide : n_wide));
+            f_parked     <= parked_wide[{1'b0, c_group}];
+`else
             f_full       <= d_starts && f_off >= (k_root ? moves + n_wide : n_wide);
+`endif
             f_fresh      <= e_message == k_top;
             r_near       <= f_off < n_wide;
         end
@@ -733,7 +784,11 @@ module inc_check_message #(
     wire does_data = state_reg == S_DATA && (tx_room || !(answers || ans_cnp)) && !(has_work && work_held);
     wire commits   = does_data && judged;
     wire cnp_next  = ans_cnp && answers;
+`ifdef INC_PARK
+    wire counted   = is_duplicate || is_gap || (is_full && !f_parked) || is_taken;
+`else
     wire counted   = is_duplicate || is_gap || is_full || is_taken;
+`endif
 
     wire [23:0] msn_next = is_taken && d_ends ? e_msn + 24'd1 : e_msn;
 
@@ -770,8 +825,20 @@ module inc_check_message #(
     wire              starting   = state_reg == S_START;
     wire [POOL_W-1:0] pool_next  = starting ? {head_next, k_top, k_done, start_next} : {k_head, top_next, done_next, k_start};
 
+`ifdef INC_PARK
+    // ---- parking: all that was begun is acknowledged. Empty pools begin at their first slots, whatever slots these will be ----
+
+    wire [71:0] park_a = pools[0 +: 72], park_b = pools[POOL_W +: 72];     // top, done, start
+
+    assign park_take    = state_reg == S_PARK;
+    assign park_drained = park_a[71:48] == park_a[23:0] && park_b[71:48] == park_b[23:0];
+
+    assign pool_we    = (commits && is_taken) || starting || (park_take && park_drained);
+    assign pools_next = park_take ? {{SLOT_W{1'b0}}, park_b, {SLOT_W{1'b0}}, park_a} : k_pipe_b ? {pool_next, pools[0 +: POOL_W]} : {pools[POOL_W +: POOL_W], pool_next};
+`else
     assign pool_we    = (commits && is_taken) || starting;
     assign pools_next = k_pipe_b ? {pool_next, pools[0 +: POOL_W]} : {pools[POOL_W +: POOL_W], pool_next};
+`endif
 
     // slots freed: those that start has passed, and those that a root moves; counted one a cycle
     reg  [23:0] wipe_reg;
@@ -938,7 +1005,11 @@ module inc_check_message #(
                 f_unknown  <= 1'b0;
                 f_stale    <= 1'b0;
                 turn_reg   <= acts || (turn_reg && !decides);
+`ifdef INC_PARK
+                state_reg  <= begins ? S_INIT : parks ? S_PARK : acts || starts ? S_LOOK : S_IDLE;
+`else
                 state_reg  <= begins ? S_INIT : acts || starts ? S_LOOK : S_IDLE;
+`endif
             end
             S_INIT:  state_reg <= S_IDLE;
             S_LOOK:  state_reg <= !k_frame ? S_TURN : !passed_reg || !d_fine ? S_END : d_data ? S_PLACE : d_ack ? S_HEAR : S_END;
@@ -1095,7 +1166,12 @@ module inc_check_message #(
         count_reg[C_DROP_SYNDROME]        <= is && f_unknown;
         count_reg[C_DROP_STALE_ACK]       <= is && f_stale;
         count_reg[C_DROP_GAP]             <= is && is_gap;
+`ifdef INC_PARK
+        count_reg[C_DROP_FULL]            <= is && is_full && !f_parked;
+        count_reg[C_DROP_PARKED]          <= is && is_full && f_parked;
+`else
         count_reg[C_DROP_FULL]            <= is && is_full;
+`endif
         count_reg[C_RX_DUPLICATE]         <= is && is_duplicate;
         count_reg[C_DROP_REFUSED]         <= is && is_refused;
         count_reg[C_DROP_SEQUENCE]        <= is && is_order;

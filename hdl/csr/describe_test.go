@@ -49,11 +49,16 @@ func TestDescription(t *testing.T) {
 	})
 }
 
-// With groups that can be parked the registers have more pins and counters, in either mode.
+// With groups that can be parked the registers have more pins and counters, in either mode. In Mode I, whose counters stand before them, they have those of
+// Mode III.
 func TestParkingDescription(t *testing.T) {
 	t.Parallel()
 	two, three := mini(), pipes()
 	two.Park, two.Counters = 1, two.Counters+2
 	three.Park, three.Counters = 1, three.Counters+1
-	hdltest.Check(t, []graph.Describer{two, three}, nil)
+	one := pipes()
+	one.Park = 1
+	half := two
+	half.Counters--
+	hdltest.Check(t, []graph.Describer{one, two, three}, []hdltest.Refused{{Leaf: half, Params: []graph.Param{{Name: "COUNTERS", Value: half.Counters}}, Rule: "COUNTERS must be the number of the mode's counters"}})
 }

@@ -228,7 +228,7 @@ module inc_csr #(
             $error("inc_csr: PORTS must be 1 to 32 and fit PORT_W bits");
         end
 `ifdef INC_PARK
-        if (COUNTERS != C_PARKED_COUNT) begin : gen_bad_counters
+        if (COUNTERS != C_PARKED_COUNT && !(MODE == 3 && COUNTERS == C_COUNT)) begin : gen_bad_counters
 `else
         if (COUNTERS != C_COUNT) begin : gen_bad_counters
 `endif

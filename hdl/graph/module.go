@@ -316,6 +316,15 @@ func (m *Module) AllMemories() []Memory {
 	return out
 }
 
+// Inside returns the RAMs of a leaf that is instance name of another leaf, as that one lists them.
+func (m *Module) Inside(name string) []Memory {
+	out := m.AllMemories()
+	for i := range out {
+		out[i].Path = joinPath(name, out[i].Path)
+	}
+	return out
+}
+
 func joinPath(a, b string) string {
 	if b == "" {
 		return a

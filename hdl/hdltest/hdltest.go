@@ -333,11 +333,13 @@ func (n *netlist) compare(m *graph.Module) []string {
 
 func show(p contract.Port) string { return fmt.Sprintf("%s %s [%d bits]", p.Dir, p.Name, p.Width) }
 
-// compareMemories looks for every described memory at its path. A path leads
+// compareMemories looks for every described memory at its path, and for memories that nobody described. A path leads
 // through instances; a generate block's name is part of an instance's name.
 func (n *netlist) compareMemories(m *graph.Module) []string {
 	var out []string
+	described := map[string]bool{}
 	for _, mem := range m.AllMemories() {
+		described[mem.Path] = true
 		at, typ := n.find(mem.Path)
 		where := "memory " + mem.Path
 		if mem.Path == "" {
@@ -356,7 +358,26 @@ func (n *netlist) compareMemories(m *graph.Module) []string {
 			out = append(out, fmt.Sprintf("%s: described as %d words of %d bits, elaborated as %s", where, mem.Words, mem.Bits, showSizes(sizes)))
 		}
 	}
+	for _, path := range n.rams(n.top, "") {
+		if !described[path] {
+			out = append(out, fmt.Sprintf("memory %s is in the Verilog but not described", path))
+		}
+	}
 	return out
+}
+
+// rams are the paths below a module of all instances of the library's RAMs, in order.
+func (n *netlist) rams(at *netModule, below string) (paths []string) {
+	for _, name := range slices.Sorted(maps.Keys(at.Cells)) {
+		typ, path := at.Cells[name].Type, below+name
+		switch inside := n.Modules[typ]; {
+		case slices.Contains([]string{"inc_ram_1r1w", "inc_ram_1rw"}, sourceName(typ)):
+			paths = append(paths, path)
+		case inside != nil:
+			paths = append(paths, n.rams(inside, path+".")...)
+		}
+	}
+	return paths
 }
 
 func showSizes(sizes []netMemory) string {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"incforge/contract"
@@ -77,11 +78,24 @@ func Source(files embed.FS, module string) ([]byte, error) {
 // place, so that neither text knows of the macro.
 const ParkMacro = "INC_PARK"
 
+// EagerMacro guards, likewise, what the aggregator has for a tree that merges siblings as soon as both are complete.
+const EagerMacro = "INC_EAGER"
+
 // SourceParking is Source of the module with what it has for groups that can be parked, if they can.
 func SourceParking(files embed.FS, module string, park bool) ([]byte, error) {
+	if park {
+		return SourceWith(files, module, ParkMacro)
+	}
+	return SourceWith(files, module)
+}
+
+// SourceWith is Source of the module with what the macros guard.
+func SourceWith(files embed.FS, module string, macros ...string) ([]byte, error) {
 	text, err := files.ReadFile(module + ".v")
-	if err == nil {
-		text, err = resolve(text, ParkMacro, park)
+	for _, macro := range []string{ParkMacro, EagerMacro} {
+		if err == nil {
+			text, err = resolve(text, macro, slices.Contains(macros, macro))
+		}
 	}
 	if err == nil {
 		text, err = contract.Fill(text)

@@ -38,3 +38,11 @@ func TestDescription(t *testing.T) {
 			Rule: "ALL must be the number of the mode's counters, COUNTERS the number of those before its own"},
 	})
 }
+
+// With groups that can be parked there is one counter more, and it is here.
+func TestParkingDescription(t *testing.T) {
+	t.Parallel()
+	parks := with(func(p *messagecsr.MessageCSR) { p.Park, p.All = 1, p.All+1 })
+	hdltest.Check(t, []graph.Describer{parks}, []hdltest.Refused{{Leaf: with(func(p *messagecsr.MessageCSR) { p.Park = 1 }), Params: []graph.Param{{Name: "ALL", Value: mini().All}},
+		Rule: "ALL must be the number of the mode's counters, COUNTERS the number of those before its own"}})
+}

@@ -113,6 +113,11 @@ module inc_message_csr #(
     // contract: counters 1
     localparam C_TX_INVALID = 53, C_COUNT = 60;
     // contract: end
+`ifdef INC_PARK
+    // contract: parking 1
+    localparam C_PARKED_COUNT = 61;
+    // contract: end
+`endif
     // contract: registers 1
     localparam F_COUNTER_SNAPSHOT_HOLD = 0, F_ACK_EVERY_PACKETS = 0, W_ACK_EVERY_PACKETS = 8, F_GROUP_PARENT_ENDPOINT = 0,
                W_GROUP_PARENT_ENDPOINT = 8, F_GROUP_PARENT_VALID = 31, F_GROUP_MESSAGES_WHOLE_MESSAGES = 0,
@@ -129,7 +134,11 @@ module inc_message_csr #(
 
 `ifndef __ICARUS__
     generate
+`ifdef INC_PARK
+        if (ALL != C_PARKED_COUNT || C_TX_INVALID != COUNTERS) begin : gen_bad_counters
+`else
         if (ALL != C_COUNT || C_TX_INVALID != COUNTERS) begin : gen_bad_counters
+`endif
             $error("inc_message_csr: ALL must be the number of the mode's counters, COUNTERS the number of those before its own");
         end
         if (AXIL_W < 16 || AXIL_W > 18) begin : gen_bad_axil

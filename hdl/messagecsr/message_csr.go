@@ -24,6 +24,8 @@ type MessageCSR struct {
 	EPW, EIW, MaskW int
 	// All: number of the mode's counters, Counters: of those that inc_csr has.
 	All, Counters int
+	// Park: 1 if groups can be parked, else 0. What that adds to the counters is here, behind Mode I's; its registers are inc_csr's.
+	Park int
 }
 
 // Module describes it, or says every reason why the parameters are illegal.
@@ -32,12 +34,12 @@ func (p MessageCSR) Module() (*graph.Module, error) {
 	rules.Refuse(p.AxilW < 16 || p.AxilW > 18, "AXIL_W must be 16 to 18")
 	rules.Refuse(p.Groups < 1 || p.Groups > 64 || p.EIW < p.EPW || p.Groups > leaf.Pow2(p.EIW-p.EPW), "GROUPS must be 1 to 64 and fit EI_W - EP_W bits")
 	rules.Refuse(p.EPW < 1 || p.EPW > 5 || p.MaskW < 1 || p.MaskW > leaf.Pow2(p.EPW), "EP_W must be 1 to 5 and MASK_W at most 2**EP_W")
-	rules.Refuse(p.All != len(contract.Counters(1)) || p.Counters != len(contract.Counters(3)),
+	rules.Refuse(p.All != len(contract.Params{Mode: 1, Park: p.Park != 0}.Counters()) || p.Counters != len(contract.Counters(3)),
 		"ALL must be the number of the mode's counters, COUNTERS the number of those before its own")
 	if err := rules.Err(); err != nil {
 		return nil, err
 	}
-	source, err := leaf.Source(files, "inc_message_csr")
+	source, err := leaf.SourceParking(files, "inc_message_csr", p.Park != 0)
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (p SendMessage) Module() (*graph.Module, error) {
 			{Name: "U_BYTES", Value: p.UnitBytes},
 		},
 		Ports:      p.ports(),
-		Memories:   p.memories(),
+		Memories:   append(p.memories(), submodules[1].Inside("u_repeat")...),
 		Submodules: submodules,
 	}, nil
 }

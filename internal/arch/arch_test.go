@@ -45,6 +45,7 @@ func rooms() []Room {
 
 		{"verify/arith", 1, "plain arithmetic, independent of the reference"},
 		{"verify/cover", 1, "coverage points"},
+		{"verify/code", 1, "lines, branches and bits of the Verilog that were reached"},
 		{"verify/result", 2, "results as JSON lines and JUnit"},
 		{"verify/ctrl", 3, "writes an engine's registers"},
 		{"verify/dut", 4, "an engine behind one interface: Verilog, netlist or reference"},

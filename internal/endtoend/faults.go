@@ -54,6 +54,9 @@ func Reproducible() []string {
 	return append(Every(), "accumulate=reproducible", "members=5", "ports=5", "buffer_bytes=49152", "lanes=4", "ecc=true", "payload_banks=2")
 }
 
+// Eager is Reproducible with a tree that merges siblings as soon as both are complete, and payloads that leave it the time.
+func Eager() []string { return append(Reproducible(), "eager_tree=true") }
+
 // Protected is Every with a payload memory that corrects errors.
 func Protected() []string { return append(Every(), "ecc=true") }
 
@@ -78,7 +81,12 @@ func Models() []Model {
 
 // RareModels are those that `make test` does without.
 func RareModels() []Model {
-	return []Model{{Name: "mini1", Preset: "mini1", Faults: slices.Concat(messageFaults(), cutFaults())}}
+	return []Model{
+		{Name: "mini1", Preset: "mini1", Faults: slices.Concat(messageFaults(), cutFaults())},
+		{Name: "park1", Preset: "mini1", Sets: []string{"park=true"}, Faults: slices.Concat(parkFaults(), park1Faults())},
+		{Name: "long1", Preset: "mini1", Sets: []string{"message_bytes=16384", "buffer_bytes=262144"}, Faults: askFaults()},
+		{Name: "eager", Preset: "mini", Sets: Eager(), Whole: true, Faults: eagerFaults()},
+	}
 }
 
 // The files that faults are planted in.
@@ -120,6 +128,8 @@ const (
 	fileSteps          = "rtl/inc_frame_steps.v"
 	fileTake           = "rtl/inc_take_row.v"
 	fileTranslate      = "rtl/inc_translate_header.v"
+	fileEagerTree      = "rtl/inc_eager_tree.v"
+	fileMergePlan      = "rtl/inc_merge_plan.v"
 	fileTree           = "rtl/inc_reduce_tree.v"
 	fileWiden          = "rtl/inc_widen.v"
 	fileWork           = "rtl/inc_offer_work.v"

@@ -109,6 +109,36 @@ func treeFaults() []Fault {
 	}
 }
 
+// eagerFaults are of a tree that merges siblings as soon as both are complete.
+func eagerFaults() []Fault {
+	return []Fault{
+		{Name: "what was merged for the slot's last packet still counts", File: fileMergePlan,
+			Old: "note_clear ? {NODES{1'b0}} : now", New: "now"},
+		{Name: "a sum takes the place of the right child", File: fileMergePlan,
+			Old: "found_left = i[LEVELS-1:0] << l", New: "found_left = (i[LEVELS-1:0] << l) | ({{(LEVELS-1){1'b0}}, 1'b1} << (l - 1))"},
+		{Name: "a node is complete when one child is", File: fileMergePlan,
+			Old: "now[2 * ((SPAN >> l) + i) - 1]", New: "1'b1"},
+		{Name: "a merged node is added to itself alone", File: fileEagerTree,
+			Old: "merging ? (visit_reg[0] ? merge_right : merge_left)", New: "merging ? merge_left"},
+		{Name: "a merged node's pairs are read again", File: fileEagerTree,
+			At: "assign next_visit =", Old: "visit_reg | low", New: "visit_reg"},
+		{Name: "the last sum overtakes its siblings", File: fileEagerTree,
+			Old: "wants_sum && t_empty && u_free && sum_go", New: "wants_sum && u_free && sum_go"},
+		{Name: "a sum that was taken is read too", File: fileEagerTree,
+			Old: "sum_go && !sum_taken", New: "sum_go"},
+		{Name: "a killed contribution's job stays", File: fileEagerTree,
+			At: "wire kill_first =", Old: "job_kill && first_valid && first_spec", New: "1'b0"},
+		{Name: "a slot is written while its result is made", File: fileAggregate,
+			Old: "g_handed || g_hands || !tree_chk", New: "1'b1"},
+		{Name: "the eager tree reads what is still being added", File: fileAggregate,
+			Old: "!tree_own && writes_here != {(DEPTH+2){1'b0}}", New: "1'b0"},
+		{Name: "a merged sum forgets its poison", File: fileAggregate,
+			Old: "s_we ? bad_reg[DEPTH-1] : wb_bad", New: "s_we && bad_reg[DEPTH-1]"},
+		{Name: "a merged sum is written where a contribution is", File: fileAggregate,
+			Old: "wb_valid && !s_valid", New: "wb_valid"},
+	}
+}
+
 // eccFaults are of errors of the payload memory.
 func eccFaults() []Fault {
 	return []Fault{

@@ -41,6 +41,10 @@ func messageFaults() []Fault {
 		{Name: "a slot is free with its first ACK", File: fileMessage, Old: "ack_rest_any && least_past[23] ? ack_rest + 24'd1 : acked_reg",
 			New: "acked_reg"},
 		{Name: "a root sends what is not in its broadcast pool", File: fileMessage, Old: "k_root ? k_start + moves : k_done", New: "k_done"},
+		{Name: "ACK_EVERY is one too many", File: fileMessage, Old: "more_unanswered >= cfg_ack_every", New: "more_unanswered > cfg_ack_every"},
+		{Name: "ACK_EVERY is not looked at", File: fileMessage, Old: "more_unanswered >= cfg_ack_every", New: "1'b0"},
+		{Name: "a result being sent frees words of packets", File: fileCutWork, Old: "take_reg ? start_reg + UNIT_WORDS[PKT_W-1:0] : start_reg",
+			New: "start_reg + UNIT_WORDS[PKT_W-1:0]"},
 		{Name: "bytes leave that not all have sent", File: fileMessage, Old: "rest_there && rest_past[23] ? rest_here : own_here", New: "own_here"},
 	}
 }
@@ -60,5 +64,14 @@ func cutFaults() []Fault {
 		{Name: "a pool of several lanes rests with something to send", File: fileSendMessage, Old: "more_reg || after_more", New: "more_reg"},
 		{Name: "all data asks for an acknowledgement", File: fileAskAck, Old: "hdr_bytes[ASK_BIT] && keeps", New: "hdr_bytes[ASK_BIT]"},
 		{Name: "a path MTU may be below the least", File: fileMessageCSR, Old: "mtu_value >= LEAST[12:0]", New: "1'b1"},
+	}
+}
+
+// askFaults are of who is asked for an acknowledgement in messages of more than 16 packets.
+func askFaults() []Fault {
+	return []Fault{
+		{Name: "the 16th packet does not ask", File: fileSendMessage, At: "!after_more ||", Old: "silent_reg[4*i +: 4] == 4'd15", New: "1'b0"},
+		{Name: "a copy asks because another one does", File: fileSendMessage, At: "assign snd_tx_ask =", Old: "ask",
+			New: "ask == {MASK_W{1'b0}} ? ask : to"},
 	}
 }

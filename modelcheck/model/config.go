@@ -123,7 +123,6 @@ func (c Config) withDefaults() Config {
 		refuse(c.Free, "free sends in Mode II, whose engines send nothing by themselves")
 	}
 	c.messages()
-	refuse(c.Park > 0 && c.Mode == 1, "parking in Mode I, which has none")
 	refuse(c.Park > 0 && c.Mode == 2 && !strings.HasPrefix(c.Tree, "star-"), "parking in tree %s in Mode II, where it must be a star", c.Tree)
 	for _, b := range []int{c.Loss, c.Dup, c.Reorder, c.Early, c.RNR, c.Park} {
 		refuse(b < 0 || b > maxBudget, "a budget of %d, allowed are 0 to %d", b, maxBudget)
@@ -190,7 +189,7 @@ func BadRules() map[string]badRule {
 		"A1": {inc.RuleA1, "23", false}, "A2": {inc.RuleA2, "2", false}, "A9": {inc.RuleA9, "2", false}, "A10": {inc.RuleA10, "2", false}, "B6-ack": {inc.RuleB6Ack, "3", false},
 		"B6-assert": {inc.RuleB6Assert, "3", false}, "B9": {inc.RuleB9, "3", false}, "B10": {inc.RuleB10, "3", false}, "B15": {inc.RuleB15, "3", false}, BadSilentHost: {0, "123", false},
 		"by-psn": {inc.RuleByPSN, "1", false}, "ack-full": {inc.RuleAckFull, "1", false}, "free-first": {inc.RuleFreeFirst, "1", false}, "keep-refused": {inc.RuleKeepRefused, "1", false},
-		"park-busy": {inc.RuleParkBusy, "23", true}, "old-psn": {inc.RuleOldPSN, "23", true},
+		"park-busy": {inc.RuleParkBusy, "123", true}, "old-psn": {inc.RuleOldPSN, "123", true},
 	}
 }
 

@@ -57,7 +57,7 @@ func Standard(kind string, mode int) [][]string {
 			"buffer_bytes=524288", "window_packets=32", "icrc_check=false"})
 }
 
-// Parking is Standard with groups that can be parked, in Mode II or III.
+// Parking is Standard with groups that can be parked.
 func Parking(kind string, mode int) [][]string {
 	all := Standard(kind, mode)
 	for i := range all {

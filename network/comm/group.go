@@ -77,15 +77,17 @@ func (w *World) NewGroup(cfg GroupConfig) (_ *Group, err error) {
 	g := &Group{w: w, index: len(w.groups), cfg: cfg}
 	defer fail.Catch(&err, "group %d", g.index)
 	g.fill()
-	units := g.units()
-	used := &w.units[g.index/w.p.Groups]
-	left := w.p.Slots() - *used
-	fail.If(units > left, "a window of %d packets takes %d units of the buffer, of %d are %d left", g.window(), units, w.p.Slots(), left)
-	g.set = inc.Group{SlotBase: *used, Log2N: bits.Len(uint(g.window())), BigEndian: cfg.BigEndian, PipeSlots: g.cfg.Pipe}
+	left := g.left()
+	fail.If(g.units() > left, "a window of %d packets takes %d units of the buffer, of %d are %d left", g.window(), g.units(), w.p.Slots(), left)
+	g.set = inc.Group{Log2N: bits.Len(uint(g.window())), BigEndian: cfg.BigEndian, PipeSlots: g.cfg.Pipe}
 	if w.pipes() {
 		w.needTimeout(g.paths(1, g.inPipe())) // a pipe's hop
 	}
-	g.base, g.parked = slices.Repeat([]int{*used}, len(w.drv)), make([]bool, len(w.drv))
+	g.parked = make([]bool, len(w.drv))
+	for s := range w.drv {
+		base, _ := g.free(s, false)
+		g.base = append(g.base, base)
+	}
 	g.newNumbers()
 	g.program()
 	for i, edge := range g.edges {
@@ -99,7 +101,6 @@ func (w *World) NewGroup(cfg GroupConfig) (_ *Group, err error) {
 		g.ranks = append(g.ranks, r)
 		w.net.AddHost(edge.Switch, up.Port, r.host, edge.link)
 	}
-	*used += units
 	fail.On(w.catchUp())
 	w.groups = append(w.groups, g)
 	return g, nil
@@ -110,7 +111,7 @@ func (g *Group) fill() {
 	c, p := &g.cfg, g.w.p
 	fit := func(size *int, most int) { // the most, or half of it as often as the buffer asks
 		if *size == 0 {
-			for *size = most; *size > 1 && g.units() > p.Slots()-g.w.units[min(g.index/p.Groups, len(g.w.units)-1)]; {
+			for *size = most; *size > 1 && g.units() > g.left(); {
 				*size /= 2
 			}
 		}

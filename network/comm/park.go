@@ -41,19 +41,51 @@ func (g *Group) Unpark(s int, last bool) (done bool, err error) {
 	return true, nil
 }
 
+// gap is a run of slots that nobody has.
+type gap struct{ base, n int }
+
+// gaps are those of the buffer of the group's engine at a switch, as the group finds them: its own slots are among them.
+func (g *Group) gaps(s int) (all []gap) {
+	var taken []gap
+	for _, o := range g.w.groups {
+		if o != g && o.index/g.w.p.Groups == g.index/g.w.p.Groups && !o.parked[s] {
+			taken = append(taken, gap{o.base[s], o.units()})
+		}
+	}
+	slices.SortFunc(taken, func(a, b gap) int { return a.base - b.base })
+	at := 0
+	for _, t := range append(taken, gap{g.w.p.Slots(), 0}) {
+		if t.base > at {
+			all = append(all, gap{at, t.base - at})
+		}
+		at = t.base + t.n
+	}
+	return all
+}
+
 // free is the first, or the last, place in a switch's buffer where the group's slots have room.
 func (g *Group) free(s int, last bool) (base int, ok bool) {
-	size := g.units()
-	for at := 0; at+size <= g.w.p.Slots(); at++ {
-		taken := slices.ContainsFunc(g.w.groups, func(o *Group) bool {
-			return o != g && o.index/g.w.p.Groups == g.index/g.w.p.Groups && !o.parked[s] && at < o.base[s]+o.units() && o.base[s] < at+size
-		})
-		if !taken {
-			base, ok = at, true
-			if !last {
-				break
-			}
+	for _, gap := range g.gaps(s) {
+		switch {
+		case gap.n < g.units():
+		case last:
+			base, ok = gap.base+gap.n-g.units(), true
+		default:
+			return gap.base, true
 		}
 	}
 	return base, ok
+}
+
+// left is how many slots the group can have, at every switch.
+func (g *Group) left() int {
+	least := g.w.p.Slots()
+	for s := range g.w.drv {
+		most := 0
+		for _, gap := range g.gaps(s) {
+			most = max(most, gap.n)
+		}
+		least = min(least, most)
+	}
+	return least
 }

@@ -87,9 +87,8 @@ type World struct {
 	drv    []*ctrl.Driver
 	groups []*Group
 
-	units    [inc.MaxEngines]int // of the engines' buffers that groups have
-	timeout  int                 // PIPE_TIMEOUT in microseconds
-	pending  int                 // calls not done
+	timeout  int // PIPE_TIMEOUT in microseconds
+	pending  int // calls not done
 	progress uint64
 	err      error
 }

@@ -77,3 +77,49 @@ always @* if (f_past) begin
     assert (!(init_take && (ep_we || done_we)));
 end
 `endif
+`ifdef PROVE_E
+// a frame that goes on to B came with its group's slots: N of them, a power of two, from the base
+(* anyconst *) reg [SLOT_W-1:0] f_base;
+(* anyconst *) reg [4:0]        f_log2_n;
+wire [SLOT_W:0]   f_n = {{SLOT_W{1'b0}}, 1'b1} << f_log2_n;
+reg  [SLOT_W-1:0] f_a_base, f_a_last;
+reg  [4:0]        f_a_log2_n;
+reg               f_came = 1'b0;
+always @(posedge clk) if (s_go) begin
+    f_came     <= 1'b1;
+    f_a_base   <= s_base;
+    f_a_last   <= s_last;
+    f_a_log2_n <= s_log2_n;
+end
+always @* begin
+    assume (f_log2_n <= SLOT_W && {1'b0, f_base} + f_n <= (1 << SLOT_W));
+    if (a_go && a_group == f_g) assume (f_a_base == f_base && f_a_log2_n == f_log2_n);
+end
+function f_in(input [SLOT_W-1:0] slot);
+    reg [SLOT_W-1:0] f_from;
+    begin
+        f_from = slot - f_base;
+        f_in   = {1'b0, f_from} < f_n;
+    end
+endfunction
+// all endpoints of the group of the frame in C
+reg [MASK_W-1:0] f_all;
+always @(posedge clk) if (b_go) f_all <= b_self | b_in_mask | b_out_mask | b_parent_mask;
+wire [SLOT_W-1:0] f_a_from = a_slot - f_a_base;
+always @* if (f_past) begin
+    // what is written and worked on lies in the group's own slots
+    if (wr_en && c_group == f_g) assert (f_in(wr_slot) && (HALVES != 0 || f_in(work_unit)));
+    if (work_put && c_group == f_g) assert (HALVES != 0 || f_in(work_unit));
+    // masks: of one, who is noted; nothing is sent to who is not of the group
+    if (wr_en) assert (c_self != {MASK_W{1'b0}} && (c_self & (c_self - {{(MASK_W-1){1'b0}}, 1'b1})) == {MASK_W{1'b0}} && c_ei[EP_W-1:0] < MASK_W);
+    if (wr_en && c_accept) assert ((c_self & ~wr_mask) == {MASK_W{1'b0}});
+    if (tx_valid) assert (tx_mask != {MASK_W{1'b0}} && (tx_mask & ~f_all) == {MASK_W{1'b0}});
+end
+`ifdef PROVE_LEMMAS
+always @* if (f_past) begin
+    if (f_came) assert ((f_a_from & ~f_a_last) == {SLOT_W{1'b0}} && (HALVES != 0 || a_unit == a_slot));
+    if (b_valid && !b_bypass && b_group == f_g) assert (f_in(b_slot) && (HALVES != 0 || b_unit == b_slot));
+    if (c_valid && !c_bypass && c_group == f_g) assert (f_in(c_slot) && (HALVES != 0 || c_unit == c_slot));
+end
+`endif
+`endif

@@ -18,14 +18,17 @@ assign {f_stands, f_failed, f_lag, f_waits, f_on, f_deadline} = f_side;
 // ---- what the contract asks of the user ----
 
 reg                     f_open, f_aged, f_lost;
-reg  [3*MASK_W+103:0]   f_still;
-wire [3*MASK_W+103:0]   f_still_now = {rt_self, rt_out, rt_pipe, rt_sent, rt_acked, rt_last, rt_next, rt_is_ack, rt_is_nak, rt_is_rnr};
+reg  [2*MASK_W+48:0]    f_still;
+wire [2*MASK_W+48:0]    f_still_now = {rt_self, rt_out, rt_pipe, rt_sent, rt_acked};
+reg  [50:0]             f_said;
+wire [50:0]             f_said_now = {rt_last, rt_next, rt_is_ack, rt_is_nak, rt_is_rnr};
 wire [MASK_W-1:0]       f_one_hot = {{(MASK_W-1){1'b0}}, 1'b1} << ei_reg[EP_W-1:0];
 always @(posedge clk) begin
     f_open  <= !rst && (rt_rd || (f_open && !cm_we));
     f_aged  <= f_open && !rt_rd;
     f_lost  <= rt_rd ? init_we && init_group == look_group : f_lost || (init_we && init_group == group);
     f_still <= f_still_now;
+    f_said  <= f_said_now;
 end
 
 // starts, an endpoint after the other
@@ -51,8 +54,9 @@ end
 wire [3:0] f_kinds = {3'd0, cm_ack} + {3'd0, cm_one} + {3'd0, cm_timeout} + {3'd0, cm_resume} + {3'd0, cm_drop} + {3'd0, cm_open || cm_data || cm_send};
 always @* if (f_past) begin
     assume (!cm_we || (f_open && f_aged));
-    if (f_open && f_aged) assume (f_still_now == f_still);
     if (cm_we) begin
+        // in the cycle before a commit, and in it; what an acknowledgement says only where one is committed
+        assume (f_still_now == f_still && (!cm_ack || f_said_now == f_said));
         assume (f_kinds <= 4'd1);
         assume (!one_endpoint || (rt_self == f_one_hot && ei_reg[EP_W-1:0] < MASK_W));
         assume (!cm_ack || !rt_stale);
@@ -183,4 +187,41 @@ always @* if (f_past) begin
         assert (((f_waits | f_failed) & ~f_lag) == NOBODY);
     end
 end
+`endif
+`ifdef PROVE_C
+// An action that act_soon announces is there within four cycles. A start is clean after so many cycles in which no action is kept waiting, whatever
+// is in the queue and in the timers.
+localparam          F_TURN = 4, F_CLEAN = (2 + F_TURN) * QUEUE + 2;
+wire                f_kept  = act_valid && !act_done;
+wire [QUEUE_W-1:0]  f_count = tail_reg - done_reg, f_behind = behind_reg - done_reg, f_shown = head_reg - done_reg, f_in_ram = tail_reg - head_reg;
+reg  [2:0]          f_soon;
+reg  [9:0]          f_wait;
+reg                 f_committed;
+always @(posedge clk) begin
+    f_soon      <= rst || act_valid || !act_soon ? 3'd0 : f_soon + 3'd1;
+    f_wait      <= rst || !init_valid || init_clean ? 10'd0 : f_kept ? f_wait : f_wait + 10'd1;
+    f_committed <= !rst && cm_we;
+end
+// cycles until one more has left the queue: an action of a timer may come between two of the queue
+wire [2:0] f_left = act_valid ? (!act_timer ? 3'd1 : shown_reg ? 3'd2 : 3'd3) : !shown_reg ? 3'd4 : act_timer ? 3'd2 : 3'd3;
+always @* if (f_past) begin
+    // as (d) has it
+    assume (f_count <= QUEUE);
+    assert (f_soon < 3'd4);
+    assert (f_wait <= F_CLEAN);
+end
+`ifdef PROVE_LEMMAS
+always @* if (f_past) begin
+    assert (f_shown == {{(QUEUE_W-1){1'b0}}, shown_reg} + {{(QUEUE_W-1){1'b0}}, act_valid_reg && !act_timer_reg});
+    assert (f_in_ram <= QUEUE && f_shown <= f_count);
+    assert (!late_reg || f_committed);
+    assert (!f_committed || !(f_open && f_aged));
+    if (!act_valid && act_soon) assert (f_soon <= (shown_reg ? 3'd2 : f_count != {QUEUE_W{1'b0}} ? 3'd1 : 3'd0));
+    if (init_valid && !fence_reg) assert (f_wait <= {f_count, f_committed});
+    if (fence_reg && !clean) begin
+        assert (init_valid && f_behind <= f_count && f_behind != {QUEUE_W{1'b0}});
+        assert (f_wait + f_left + F_TURN * (f_behind - {{(QUEUE_W-1){1'b0}}, 1'b1}) <= F_CLEAN);
+    end
+end
+`endif
 `endif

@@ -95,6 +95,14 @@ type Derived struct {
 	// PipeTimeoutUS is the reset value of PIPE_TIMEOUT in microseconds: 8·hop_rtt_ns rounded up.
 	PipeTimeoutUS int `json:"pipe_timeout_us,omitempty"`
 
+	// UnitBytes is the unit of payload in which Mode I counts: the least path MTU. UnitBits is the width of a unit's number in the buffer:
+	// SlotBits and those of a unit's number in a message. MessageLenBits is the width of a message's length, 0…message_bytes, AddsBits
+	// that of a number of units of a message. All are 0 in other modes.
+	UnitBytes      int `json:"unit_bytes,omitempty"`
+	UnitBits       int `json:"unit_bits,omitempty"`
+	MessageLenBits int `json:"message_len_bits,omitempty"`
+	AddsBits       int `json:"adds_bits,omitempty"`
+
 	// PortBits is the width of a port number: ceil(log2(ports)), at least 1.
 	PortBits int `json:"port_bits"`
 	// TUserBits is the width of the core's tuser, {port, err}: PortBits + 1.
@@ -196,6 +204,12 @@ func (p Params) Derived() Derived {
 	if p.PortBytes > 0 {
 		portFrame, portAddr = c.PortFrameBytes(), clog2(c.PortQueueBeats())
 	}
+	unit, unitBits, lengthBits, addsBits := 0, 0, 0, 0
+	if p.Mode == 1 {
+		unit = c.LeastPathMTU()
+		inner := clog2(p.MessageBytes / unit)
+		unitBits, lengthBits, addsBits = clog2(slots)+inner, clog2(p.MessageBytes)+1, inner+1
+	}
 	return Derived{
 		BusBits:       8 * p.BusBytes,
 		KeepBits:      p.BusBytes,
@@ -233,6 +247,11 @@ func (p Params) Derived() Derived {
 		PipeSlots:      pipeSlots,
 		HopPackets:     hopPackets,
 		PipeTimeoutUS:  c.PipeTimeoutUS(),
+
+		UnitBytes:      unit,
+		UnitBits:       unitBits,
+		MessageLenBits: lengthBits,
+		AddsBits:       addsBits,
 
 		PortBits:  portBits,
 		TUserBits: portBits + 1,

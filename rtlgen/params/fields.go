@@ -277,9 +277,16 @@ func fields() []field {
 		},
 		{
 			key: "park", kind: kindBool, def: "false", quiet: true,
-			doc:     "Whether groups can be parked, in Modes II and III: give up their slots and get others later, while their queue pairs live (docs/parking.md).",
+			doc:     "Whether groups can be parked: give up their slots and get others later, while their queue pairs live (docs/parking.md).",
 			get:     func(p *Params) string { return strconv.FormatBool(p.Park) },
 			setBool: func(p *Params, v bool) { p.Park = v },
+		},
+		{
+			key: "eager_tree", kind: kindBool, def: "false", quiet: true,
+			doc: "With accumulate: reproducible, in Modes II and III: whether siblings of the tree are merged as soon as both are complete, while nothing else is added, so that " +
+				"the last contribution waits for one addition a level. Without, the tree is reduced when a slot is complete. Sums are the same.",
+			get:     func(p *Params) string { return strconv.FormatBool(p.EagerTree) },
+			setBool: func(p *Params, v bool) { p.EagerTree = v },
 		},
 		integer(func(p *Params) *int { return &p.PortBytes }, field{
 			key: "port_bytes", def: "0", quiet: true, lo: 0, hi: maxBusBytes, pow2: true,
@@ -310,6 +317,18 @@ func fields() []field {
 				"with a tag is not the engine's and is bypassed.",
 			get:     func(p *Params) string { return strconv.FormatBool(p.VLAN) },
 			setBool: func(p *Params, v bool) { p.VLAN = v },
+		},
+		integer(func(p *Params) *int { return &p.Priorities }, field{
+			key: "priorities", def: "1", quiet: true, lo: 1, hi: contract.MaxPriorities, pow2: true,
+			doc: "Queues that a port has on the way out, one a priority, with port_bytes and one engine: a table of registers gives a frame its priority by DSCP or " +
+				"PCP, and each is paused by itself (docs/ports.md).",
+			reason: because("a priority's number is up to three bits of a table's word"),
+		}),
+		{
+			key: "interrupts", kind: kindBool, def: "false", quiet: true,
+			doc:     "Whether both tops have an interrupt line, with registers of what happened and what of it raises the line (docs/interrupts.md).",
+			get:     func(p *Params) string { return strconv.FormatBool(p.Interrupts) },
+			setBool: func(p *Params, v bool) { p.Interrupts = v },
 		},
 		integer(func(p *Params) *int { return &p.Engines }, field{
 			key: "engines", def: "1", quiet: true, lo: 1, hi: contract.MaxEngines,

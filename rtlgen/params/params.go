@@ -145,6 +145,8 @@ type Params struct {
 	InBand bool `yaml:"in_band" json:"in_band"`
 	// Park says whether groups can be parked: give up their slots and keep their connections.
 	Park bool `yaml:"park" json:"park,omitempty"`
+	// EagerTree says whether the tree of a Reproducible engine merges siblings as soon as both are complete.
+	EagerTree bool `yaml:"eager_tree" json:"eager_tree,omitempty"`
 	// PortBytes is the width of a port in bytes a beat, with a queue of frames in either direction; 0 for ports as wide as the bus, without queues.
 	PortBytes int `yaml:"port_bytes" json:"port_bytes,omitempty"`
 	// PortDrop says whether a port's queue without room drops a frame, instead of keeping the sender waiting.
@@ -153,6 +155,10 @@ type Params struct {
 	PortClockMHz []float64 `yaml:"port_clock_mhz" json:"port_clock_mhz,omitempty"`
 	// VLAN says whether frames may have an 802.1Q tag, and endpoints' records say which.
 	VLAN bool `yaml:"vlan" json:"vlan,omitempty"`
+	// Priorities is how many queues a port has on the way out, one a priority: 1, 2, 4 or 8.
+	Priorities int `yaml:"priorities" json:"priorities,omitempty"`
+	// Interrupts says whether there is an interrupt line, with registers of what happened and what of it raises the line.
+	Interrupts bool `yaml:"interrupts" json:"interrupts,omitempty"`
 	// Engines is how many engines the switch has, each of which has what the other parameters say; 0 stands for 1.
 	Engines int `yaml:"engines" json:"engines,omitempty"`
 }
@@ -192,17 +198,20 @@ func (p Params) Digest() string {
 
 // Contract returns p as it crosses to everybody else.
 func (p Params) Contract() contract.Params {
-	engines := p.Engines
+	engines, priorities := p.Engines, p.Priorities
 	if engines == 1 {
 		engines = 0
+	}
+	if priorities == 1 {
+		priorities = 0
 	}
 	return contract.Params{
 		Engines: engines,
 		Name:    p.Name, Mode: p.Mode, BusBytes: p.BusBytes, Lanes: p.Lanes, DTypes: words(p.DTypes), Ops: words(p.Ops),
 		Accumulate: string(p.Accumulate), BufferBytes: p.BufferBytes, Groups: p.Groups, Members: p.Members, Ports: p.Ports, MTUBytes: p.MTUBytes,
 		WindowPackets: p.WindowPackets, MessageBytes: p.MessageBytes, WindowMessages: p.WindowMessages, WholeMessages: p.WholeMessages, NoReleases: p.NoReleases, HopRTTNS: p.HopRTTNS, ClockMHz: p.ClockMHz, ICRCCheck: p.ICRCCheck, Memory: string(p.Memory),
-		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand, Park: p.Park,
-		PortBytes: p.PortBytes, PortDrop: p.PortDrop, VLAN: p.VLAN, PortClockMHz: p.PortClockMHz,
+		Technology: string(p.Technology), AdderStages: p.AdderStages, ECC: p.ECC, PayloadBanks: p.PayloadBanks, InBand: p.InBand, Park: p.Park, EagerTree: p.EagerTree,
+		PortBytes: p.PortBytes, PortDrop: p.PortDrop, VLAN: p.VLAN, Interrupts: p.Interrupts, Priorities: priorities, PortClockMHz: p.PortClockMHz,
 	}
 }
 

@@ -212,6 +212,14 @@ func TestBadInput(t *testing.T) {
 			`--set vlan=true: vlan: true: must be false with mode 1: no block takes tags off and puts them on around Mode I's messages`},
 		{"tags with two engines", base, []string{"vlan=true", "engines=2"},
 			`--set vlan=true: vlan: true: must be false with engines: 2: what gives a frame to its engine looks for the queue pair number where a frame without a tag has it`},
+		{"three priorities", base, []string{"port_bytes=2", "priorities=3"},
+			`--set priorities=3: priorities: 3: must be a power of two from 1 to 8: a priority's number is up to three bits of a table's word`},
+		{"priorities without queues", base, []string{"priorities=4"},
+			`--set priorities=4: priorities: 4: must be 1 with port_bytes: 0: a port without queues has no order to choose`},
+		{"priorities of two engines", base, []string{"port_bytes=2", "priorities=2", "engines=2"},
+			`--set priorities=2: priorities: 2: must be 1 with engines: 2: frames of several engines that share a port's queues of priorities have no order that anything could judge`},
+		{"interrupts by number", base, []string{"interrupts=2"},
+			`--set interrupts=2: interrupts: 2: must be true or false: this is an integer`},
 		{"tags in words", base, []string{"vlan=trunk"},
 			`--set vlan=trunk: vlan: trunk: must be true or false: this is a string`},
 		{"a port of six bytes", base, []string{"port_bytes=6"},
@@ -270,7 +278,7 @@ func TestBadInput(t *testing.T) {
       | ^
 x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
 		{"unknown key", base + "colour: red\n", nil,
-			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, port_bytes, port_drop, port_clock_mhz, vlan, engines
+			`x.yaml:22:1: colour: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_drop, port_clock_mhz, vlan, priorities, interrupts, engines
    22 | colour: red
       | ^`},
 		{"key in other case", strings.Replace(base, "memory", "Memory", 1), nil,
@@ -286,7 +294,7 @@ x.yaml: bus_bytes: must be a power of two from 8 to 2048: the key is missing`},
    22 | groups: 3
       | ^`},
 		{"merge key", base + "<<: {groups: 3}\n", nil,
-			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, port_bytes, port_drop, port_clock_mhz, vlan, engines
+			`x.yaml:22:1: <<: there is no such parameter; there are name, mode, bus_bytes, lanes, dtypes, ops, accumulate, buffer_bytes, groups, members, ports, mtu_bytes, window_packets, message_bytes, window_messages, whole_messages, no_releases, hop_rtt_ns, clock_mhz, icrc_check, memory, technology, adder_stages, ecc, payload_banks, in_band, park, eager_tree, port_bytes, port_drop, port_clock_mhz, vlan, priorities, interrupts, engines
    22 | <<: {groups: 3}
       | ^`},
 		{"several at once, in the order of the file", spoil(t, base, "mode: 7", "memory: disk", "groups: 0", "buffer_bytes: 100000"), []string{"ports=99"},
@@ -410,7 +418,7 @@ func TestGoodInput(t *testing.T) {
 	t.Parallel()
 	mini := Params{Name: "mini", Mode: 2, BusBytes: 8, Lanes: 2, DTypes: []DType{contract.INT32}, Ops: []Op{contract.SUM}, Accumulate: InPlace,
 		BufferBytes: 16384, Groups: 2, Members: 4, Ports: 4, MTUBytes: 1024, WindowPackets: 4, ClockMHz: 250, ICRCCheck: true, Memory: MemoryAuto,
-		Technology: FPGA, PayloadBanks: 1, InBand: true, Engines: 1}
+		Technology: FPGA, PayloadBanks: 1, InBand: true, Priorities: 1, Engines: 1}
 	with := func(change func(*Params)) Params {
 		p := mini
 		change(&p)
@@ -780,6 +788,12 @@ func drawn(t *rapid.T) Params {
 	}
 	p.VLAN = rapid.IntRange(0, 3).Draw(t, "vlan") == 0
 	p.Park = rapid.IntRange(0, 3).Draw(t, "park") == 0
+	p.EagerTree = p.Accumulate == Reproducible && rapid.IntRange(0, 3).Draw(t, "eager tree") == 0
+	p.Interrupts = rapid.IntRange(0, 3).Draw(t, "interrupts") == 0
+	p.Priorities = 1
+	if p.PortBytes > 0 && p.Engines == 1 || rapid.IntRange(0, 9).Draw(t, "prior") == 0 {
+		p.Priorities = rapid.SampledFrom([]int{1, 1, 1, 1, 2, 4, 8, 3, 16}).Draw(t, "priorities")
+	}
 	p.PayloadBanks = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 2, 2, 4, 4, 16, 3}).Draw(t, "banks")
 	return p
 }
@@ -948,7 +962,7 @@ func TestValidateVerdict(t *testing.T) {
 			len(p.DTypes) > 0 && len(p.Ops) > 0 && p.PayloadBanks != 3 && (p.Mode == 2 || p.HopRTTNS > 0 && p.HopRTTNS <= 8_000_000) && 2*p.BusBytes <= p.MTUBytes &&
 			oneOf(p.PortBytes, 0, 1, 2, 8, p.BusBytes) && p.PortBytes <= p.BusBytes && (p.PortBytes > 0 || !p.PortDrop) &&
 			(len(p.PortClockMHz) == 0 || p.PortBytes > 0 && (len(p.PortClockMHz) == p.Ports || len(p.PortClockMHz) == 1)) &&
-			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0) && !((p.Park || p.VLAN) && p.Mode == 1) && !(p.VLAN && p.Engines > 1)
+			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0) && !(p.VLAN && p.Mode == 1) && !(p.VLAN && p.Engines > 1) && (p.Priorities == 1 || p.PortBytes > 0 && p.Engines == 1 && slices.Contains([]int{2, 4, 8}, p.Priorities))
 		has := func(types ...DType) bool {
 			return slices.ContainsFunc(types, func(d DType) bool { return slices.Contains(p.DTypes, d) })
 		}

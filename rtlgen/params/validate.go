@@ -25,14 +25,13 @@ func (p Params) check(bad map[string]bool) Problems {
 	}
 	c.each()
 	c.engines()
+	c.priorities()
 	c.datapath()
 	c.buffer()
 	c.payload()
 	c.adders()
 	c.ports()
-	if c.p.Park && c.p.Mode == 1 && c.ok("park", "mode") {
-		c.refuse("park", "true", "false", "in Mode I a slot is a message that is kept until it is complete, and groups cannot be parked")
-	}
+	c.tree()
 	c.tags()
 	return c.out
 }
@@ -88,6 +87,29 @@ func (c *checker) engines() {
 	if p := c.p; p.Engines > 1 && pow2(p.Groups) != p.Groups {
 		c.refuse("groups", strconv.Itoa(p.Groups), fmt.Sprintf("a power of two with engines: %d", p.Engines),
 			"the bits of a queue pair number above those that name the group name the engine")
+	}
+}
+
+// tree looks at what an eager tree does not go with.
+func (c *checker) tree() {
+	switch p := c.p; {
+	case !p.EagerTree || !c.ok("eager_tree"):
+	case p.Accumulate != Reproducible && c.ok("accumulate"):
+		c.refuse("eager_tree", "true", fmt.Sprintf("false with accumulate: %s", p.Accumulate), "sums in the order of arrival have no tree")
+	case p.Mode == 1 && c.ok("mode"):
+		c.refuse("eager_tree", "true", "false with mode 1", "pairs of a message's packets are not known to be complete")
+	}
+}
+
+// priorities looks at what several of them need.
+func (c *checker) priorities() {
+	switch p := c.p; {
+	case p.Priorities == 1 || !c.ok("priorities"):
+	case p.PortBytes == 0 && c.ok("port_bytes"):
+		c.refuse("priorities", strconv.Itoa(p.Priorities), "1 with port_bytes: 0", "a port without queues has no order to choose")
+	case p.Engines > 1 && c.ok("engines"):
+		c.refuse("priorities", strconv.Itoa(p.Priorities), fmt.Sprintf("1 with engines: %d", p.Engines),
+			"frames of several engines that share a port's queues of priorities have no order that anything could judge")
 	}
 }
 

@@ -33,13 +33,16 @@ const scheme = "4"
 // verilatorFlags are what every model is built with: assertions live, unknowns are
 // random per instance, # delays are ignored (the bench owns the clock), and warnings
 // do not stop (linting is another command's business).
-func verilatorFlags(trace bool) []string {
+func verilatorFlags(trace, cover bool) []string {
 	flags := []string{
 		"--cc", "-O3", "--assert", "--x-assign", "unique", "--x-initial", "unique",
 		"--timescale", "1ns/1ps", "--no-timing", "-Wno-fatal",
 	}
 	if trace {
 		flags = append(flags, "--trace-fst")
+	}
+	if cover {
+		flags = append(flags, "--coverage-line", "--coverage-toggle")
 	}
 	return flags
 }
@@ -66,7 +69,7 @@ const buildTimeout = 15 * time.Minute
 // libOpt is the optimisation of Verilator's run-time library: printing, waves, nothing a clock needs.
 const libOpt = "-O1"
 
-// Design says what to compile. Everything down to Trace, and the contents of the files, determines the library; the
+// Design says what to compile. Everything down to Brief, and the contents of the files, determines the library; the
 // rest does not.
 type Design struct {
 	Top         string            // name of the top module
@@ -76,6 +79,7 @@ type Design struct {
 	Params      map[string]string // parameters of the top module
 	Flags       []string          // further Verilator arguments
 	Trace       bool              // the model can write waves
+	Cover       bool              // the model counts which lines, branches and bits it came through
 	Brief       bool              // nothing is optimised
 
 	CacheDir string    // "" means $INCFORGE_CACHE, else incforge/models in the user's cache folder
@@ -164,7 +168,7 @@ func (d Design) Compile(ctx context.Context) (Library, error) {
 
 // arguments are Verilator's, but for the files and where they lie.
 func (d *Design) arguments() []string {
-	args := append(verilatorFlags(d.Trace), "--top-module", d.Top)
+	args := append(verilatorFlags(d.Trace, d.Cover), "--top-module", d.Top)
 	for _, name := range slices.Sorted(maps.Keys(d.Params)) {
 		args = append(args, "-G"+name+"="+d.Params[name])
 	}

@@ -82,7 +82,8 @@ func (c *compiler) run(args []string, sources, includes []source) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(obj, "model.inc"), modelInclude(c.prefix, ports, clean), 0o644); err != nil {
+	clean = clean && !c.d.Cover // every evaluation counts
+	if err := os.WriteFile(filepath.Join(obj, "model.inc"), modelInclude(c.prefix, ports, clean, c.d.Cover), 0o644); err != nil {
 		return err
 	}
 

@@ -113,13 +113,18 @@ func pure(obj, prefix string, sources []string) (bool, error) {
 }
 
 // modelInclude writes the part of the shim that depends on the model.
-func modelInclude(prefix string, ports []genPort, clean bool) []byte {
+func modelInclude(prefix string, ports []genPort, clean, cover bool) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "#include \"%s.h\"\n#include \"%s__Syms.h\"\n#define INCSIM_CLASS %s\n#define INCSIM_SYMS %s__Syms\n", prefix, prefix, prefix, prefix)
 	if clean {
 		b.WriteString("#define INCSIM_PURE 1\n")
 	} else {
 		b.WriteString("#define INCSIM_PURE 0\n")
+	}
+	if cover {
+		b.WriteString("#define INCSIM_COVERED 1\n#include \"verilated_cov.h\"\n")
+	} else {
+		b.WriteString("#define INCSIM_COVERED 0\n")
 	}
 	b.WriteString("#define INCSIM_PORTS(X)")
 	for _, p := range ports {

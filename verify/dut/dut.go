@@ -125,6 +125,10 @@ type DUT interface {
 	TakesErrors() bool
 	// Trouble has something be wrong with what is at a port from now on, and false if that cannot be with this engine.
 	Trouble(port int, what Trouble) bool
+	// Interrupt tells whether the interrupt line is high; false if there is none.
+	Interrupt() bool
+	// Pause has a port begin no frame of the priorities whose bits are set, until it is called again; false if a port cannot pause.
+	Pause(port int, priorities uint32) bool
 	// Close frees the model and returns any error that its checkers still report.
 	Close() error
 }

@@ -43,6 +43,8 @@ type Source struct {
 	Sources []string
 	// Assert has the design's assertions live: a cycle in which one does not hold is an error.
 	Assert bool
+	// Cover has the engines count which lines, branches and bits of the Verilog they come through: RTL.Hits.
+	Cover bool
 	// PlusArgs are seen by the Verilog of every engine, as sim.Options has them.
 	PlusArgs []string
 	// Log receives what tools print; nil means none.
@@ -119,7 +121,7 @@ func (s Source) compile(ctx context.Context, trace bool) (lib *sim.Lib, err erro
 		top = contract.TopCore
 	}
 	b := fail.Must(sim.FromManifest(s.Manifest.Dir, top))
-	b.Trace = trace
+	b.Trace, b.Cover = trace, s.Cover && !trace
 	if s.Log != nil {
 		b.Log = logWriter{s.Log}
 	}

@@ -66,6 +66,43 @@ func (d *RTL) until(i int, n uint64) uint64 {
 	}
 }
 
+// pauses finds what pauses the ports.
+func (d *RTL) pauses() {
+	names := []string{"port_pause"}
+	if d.clocks[0] != nil {
+		names = nil
+		for p := range d.clocks {
+			names = append(names, "port_pause_p"+strconv.Itoa(p))
+		}
+	}
+	for _, name := range names {
+		pin := fail.Must(d.model.Port(name))
+		clear(pin.Bytes())
+		d.pause = append(d.pause, pin)
+	}
+}
+
+// Pause pauses priorities of a port.
+func (d *RTL) Pause(port int, priorities uint32) bool {
+	if len(d.pause) == 0 {
+		return false
+	}
+	n := d.man.Params.PriorityCount()
+	pin, from := d.pause[0], port*n
+	if len(d.pause) > 1 {
+		pin, from = d.pause[port], 0
+	}
+	bytes := pin.Bytes()
+	for k := range n {
+		at, bit := (from+k)/8, byte(1)<<((from+k)%8)
+		bytes[at] &^= bit
+		if priorities>>k&1 != 0 {
+			bytes[at] |= bit
+		}
+	}
+	return true
+}
+
 // watchQueues looks at the ends of frames that the ports' queues report.
 func (d *RTL) watchQueues() {
 	if d.clocks[0] == nil {

@@ -32,6 +32,8 @@ type Reference struct {
 	// copies are those of each engine, roundCopy of what went round them.
 	copies    [inc.MaxEngines]inc.Counters
 	roundCopy uint64
+	// priorities are those of frames that leave.
+	priorities inc.Priorities
 	// overlap: the group's last start was refused because of its slots.
 	overlap []bool
 	// undrained: the group's last park was refused because it was not drained.
@@ -259,7 +261,7 @@ func (r *Reference) Reset() error {
 		return fmt.Errorf("reference: %w", err)
 	}
 	eng.SetManual(true)
-	r.eng = eng
+	r.eng, r.priorities = eng, inc.Priorities{}
 	r.copy, r.copies, r.roundCopy = inc.Counters{}, [inc.MaxEngines]inc.Counters{}, 0
 	r.regs = map[uint32]uint32{}
 	r.overlap, r.undrained = make([]bool, p.AllGroups()), make([]bool, p.AllGroups())
@@ -328,6 +330,10 @@ func (r *Reference) Read(addr uint32) (uint32, error) {
 			r.put(reg.Name, "parked", flag(r.eng.Parked(i))) | r.put(reg.Name, "undrained", flag(r.undrained[i])), nil
 	case "GROUP_CTRL":
 		return r.put(reg.Name, "enable", flag(r.eng.Enabled(i))) | r.put(reg.Name, "park", flag(r.eng.Parked(i))), nil
+	case "IRQ_CAUSE":
+		return r.Causes(i), nil
+	case "IRQ_CLEAR", "PORT_IRQ_CLEAR":
+		return 0, nil
 	case "GROUP_FAILED":
 		return r.eng.Failed(i), nil
 	case "GROUP_REFUSED":
@@ -347,6 +353,35 @@ func (r *Reference) Spotless() bool { return true }
 
 // TakesErrors is true: the reference's ports have no queues.
 func (r *Reference) TakesErrors() bool { return true }
+
+// Interrupt tells whether the interrupt line is high.
+func (r *Reference) Interrupt() bool { return r.man.Params.Interrupts && r.eng.Interrupt() }
+
+// Causes is IRQ_CAUSE of an engine.
+func (r *Reference) Causes(engine int) (v uint32) {
+	for c := range inc.NumCauses {
+		v |= r.put("IRQ_CAUSE", c.String(), flag(r.eng.OfEngine(engine).HasCause(c)))
+	}
+	return v
+}
+
+// call writes IRQ_ENABLE or IRQ_CLEAR of an engine.
+func (r *Reference) call(register string, engine int, v uint32) {
+	for c := range inc.NumCauses {
+		on := v&r.put(register, c.String(), 1) != 0
+		if register == "IRQ_ENABLE" {
+			r.eng.OfEngine(engine).EnableCause(c, on)
+		} else if on {
+			r.eng.OfEngine(engine).ClearCause(c)
+		}
+	}
+}
+
+// Priority is that of a frame on the way out of a port, as the registers say.
+func (r *Reference) Priority(frame []byte) int { return int(r.priorities.Of(frame)) }
+
+// Pause is not for the reference, whose ports have no queues.
+func (r *Reference) Pause(int, uint32) bool { return false }
 
 // Trouble is not for the reference, whose ports are perfect.
 func (r *Reference) Trouble(int, Trouble) bool { return false }
@@ -448,6 +483,12 @@ func (r *Reference) Write(addr, value uint32, strobes uint8) error {
 		if r.held() {
 			r.snapshot()
 		}
+	case name == "PRIORITY_DSCP":
+		r.priorities.DSCP[i] = uint8(v)
+	case name == "PRIORITY_PCP":
+		r.priorities.PCP[i] = uint8(v)
+	case name == "IRQ_ENABLE", name == "IRQ_CLEAR":
+		r.call(name, i, v)
 	case name == "CTRL":
 		r.eng.SetGapNAK(r.get(name, 0, "gap_nak") != 0)
 		r.eng.SetForeignBypass(r.get(name, 0, "foreign_bypass") != 0)

@@ -29,6 +29,8 @@ type RTL struct {
 	sinks  []*axis.Sink
 	tvalid []*sim.Port // of the outputs
 	rst    *sim.Port
+	irq    *sim.Port   // nil if there is none
+	pause  []*sim.Port // of the ports' queues, one for all or one a port; none without queues
 	core   bool
 
 	// what several engines report lies side by side, engine 0 lowest; of mon_valid and mon_port what goes round them is the highest
@@ -49,6 +51,7 @@ type RTL struct {
 	sent       []int        // how many of each queue the source has sent
 	kept       []int        // of ports with queues: how many of those sent are known not to have been dropped
 	moved      uint64
+	hits       []uint64 // of a model that counts them, when it was closed
 	err        error
 }
 
@@ -96,6 +99,9 @@ func (d *RTL) attach(seed uint64) {
 	d.quietUntil = slices.Repeat([]uint64{Never}, len(names))
 	d.addClocks(seed)
 	d.rst = fail.Must(d.model.Port(d.man.Clock.Reset))
+	if d.man.Params.Interrupts {
+		d.irq = fail.Must(d.model.Port("irq"))
+	}
 	for i, name := range names {
 		src, sink := d.streams(i, name)
 		src.OnSent(func(f *axis.Frame) { d.onSent(i, f.First) })
@@ -105,6 +111,7 @@ func (d *RTL) attach(seed uint64) {
 	}
 	if d.queues() {
 		d.watchQueues()
+		d.pauses()
 	}
 	if !d.core {
 		d.model.OnReact(d.onMonitor) // after every source has reported what it sent
@@ -125,6 +132,9 @@ func (d *RTL) Spotless() bool { return false }
 
 // TakesErrors is false for ports with queues, which drop frames with err.
 func (d *RTL) TakesErrors() bool { return !d.queues() }
+
+// Interrupt tells whether the interrupt line is high.
+func (d *RTL) Interrupt() bool { return d.irq != nil && d.irq.Bool() }
 
 // queues tells whether frames wait in queues between the ports and the engine, and may be dropped there.
 func (d *RTL) queues() bool { return !d.core && d.man.Params.PortBytes > 0 }
@@ -346,8 +356,14 @@ func (d *RTL) Reset() error {
 	return d.err
 }
 
-// Close ends the model.
-func (d *RTL) Close() error {
+// Close ends the model. One that counts what it comes through is asked for its counts before.
+func (d *RTL) Close() (err error) {
+	if d.hits == nil && d.model.Lib().Covered() {
+		_, d.hits, err = d.model.Coverage()
+	}
 	d.model.Close()
-	return nil
+	return err
 }
+
+// Hits are the counts of a closed engine of a source with Cover, in the order of its model's points.
+func (d *RTL) Hits() []uint64 { return d.hits }

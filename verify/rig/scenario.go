@@ -98,6 +98,13 @@ func NeedParentPort(p contract.Params) string {
 	return unless(min(2, p.Members)%p.Ports != 0, "needs a port for the parent that is not a child's, the configuration has %d", p.Ports)
 }
 
+// NeedShortMessages is for scenarios that repeat what links lose: with longer messages than that they need more than MaxCycles (of 16 KiB 22 to 80
+// million cycles).
+func NeedShortMessages(p contract.Params) string {
+	const most = 4096
+	return unless(p.Mode != 1 || p.MessageBytes <= most, "needs messages of at most %d bytes in Mode I, the configuration has %d", most, p.MessageBytes)
+}
+
 // NeedECC is for scenarios of a payload memory that corrects errors.
 func NeedECC(p contract.Params) string {
 	return cmp.Or(unless(p.ECC, "needs ecc"), NeedMembers(2)(p))

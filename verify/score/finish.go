@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"incforge/inc"
 	"incforge/internal/fail"
 	"incforge/verify/ctrl"
 	"incforge/verify/dut"
@@ -64,6 +65,7 @@ func (b *Board) Finish() (all map[string]uint64, err error) {
 		}
 		all = fail.Must(ctrl.New(b.DUT, b.man).Counters())
 		b.counted(all)
+		b.called()
 		if err := ctrl.Identities(b.man.Params.Mode, all); err != nil {
 			differ("%w", err)
 		}
@@ -90,6 +92,26 @@ func (b *Board) counted(all map[string]uint64) {
 	if len(wrong) > 0 {
 		slices.Sort(wrong)
 		differ("counters: %s", strings.Join(wrong, "; "))
+	}
+}
+
+// called compares the causes of interrupts with the reference's.
+func (b *Board) called() {
+	if !b.man.Params.Interrupts || b.uncertain {
+		return
+	}
+	for e := range b.man.Params.EngineCount() {
+		v := fail.Must(ctrl.New(b.DUT, b.man).Read("IRQ_CAUSE", e))
+		known := uint32(0)
+		if b.injected { // the scenario knows what it wrote
+			for _, c := range []inc.Cause{inc.CauseCorrected, inc.CauseDouble} {
+				f, _ := b.man.Registers.Field("IRQ_CAUSE", c.String())
+				known |= f.Mask()
+			}
+		}
+		if want := b.ref.Causes(e); (v^want)&^known != 0 {
+			differ("IRQ_CAUSE[%d] is %#x, expected %#x", e, v, want)
+		}
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 // bthEnd is where the BTH of a frame ends, the least that a packet of ours has.
 const bthEnd = 14 + 20 + 8 + 12
 
-// Frames leave a port in two lines an engine: those that it made, and those that it passed on. What goes round the engines is one more line.
+// Frames leave a port in two lines an engine: those that it made, and those that it passed on. What goes round the engines is one more line. Where a
+// port has priorities there is one engine, and its two lines for each of them.
 const (
 	made = iota
 	passed
@@ -63,8 +64,15 @@ func (b *Board) expect(outs []inc.Out) {
 	}
 }
 
-// line is where a frame that must leave stands: that of its engine, or, if it went round the engines, the last.
+// line is where a frame that must leave stands: that of its engine and priority, or, if it went round the engines, the last.
 func (b *Board) line(o inc.Out) int {
+	if b.man.Params.PriorityCount() > 1 { // of one engine
+		line := b.ref.Priority(o.Frame)*perEngine + made
+		if o.Bypass {
+			line += passed
+		}
+		return line
+	}
 	if o.Bypass && o.Engine < b.ref.Engine().Engines() {
 		return o.Engine*perEngine + passed
 	}
@@ -73,7 +81,8 @@ func (b *Board) line(o inc.Out) int {
 
 // passing tells whether a line is of frames that were passed on.
 func (b *Board) passing(line int) bool {
-	return line%perEngine == passed || line/perEngine == b.ref.Engine().Engines()
+	engines := b.ref.Engine().Engines()
+	return line%perEngine == passed || engines > 1 && line/perEngine == engines
 }
 
 // see compares a frame that left. A bypassed frame may leave before the engine reports its decision. The comparison
@@ -164,6 +173,8 @@ func (b *Board) kind(line int) string {
 		name = "bypassed"
 	}
 	switch {
+	case b.man.Params.PriorityCount() > 1:
+		return fmt.Sprintf("%s of priority %d", name, line/perEngine)
 	case engines == 1:
 		return name
 	case line/perEngine == engines:

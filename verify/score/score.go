@@ -61,6 +61,8 @@ type Board struct {
 	logSize int
 	// injected: errors were injected into the payload memory (register ECC_INJECT); doubled: some were double errors.
 	injected, doubled bool
+	// uncertain: causes of interrupts were cleared while frames were inside.
+	uncertain bool
 }
 
 // logBytes bounds a Board's log of frames; the oldest are dropped first.
@@ -111,6 +113,8 @@ func (b *Board) forget() {
 	lines := perEngine
 	if n := b.ref.Engine().Engines(); n > 1 {
 		lines = perEngine*n + 1
+	} else if n := b.man.Params.PriorityCount(); n > 1 {
+		lines = perEngine * n
 	}
 	for i := range b.ports {
 		b.ports[i] = port{owed: make([][]dut.Frame, lines), places: []place{{}}}

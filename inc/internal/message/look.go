@@ -15,6 +15,10 @@ func (g *Group) InUse() int {
 	return n
 }
 
+// Empty tells whether a group can give its slots up: nobody is in a message, what was begun is complete and acknowledged by all, and no release is
+// under way. Then all of an endpoint's places are one.
+func (g *Group) Empty() bool { return g.InUse() == 0 && !g.releasing }
+
 // begun is how many messages from a pool's start on somebody has begun.
 func (g *Group) begun(p Pool) int {
 	most := 0

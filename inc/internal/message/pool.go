@@ -22,6 +22,14 @@ type slot struct {
 	imm    uint32
 }
 
+// Move gives a group that is empty other slots: n for each pool. Numbers, PSNs and whatever else is known of its endpoints stay.
+func (g *Group) Move(n int, m Memory) {
+	g.set.N, g.set.Memory, g.slots = n, m, make([]slot, 2*n)
+	for p := range g.rings {
+		g.rings[p].head = 0
+	}
+}
+
 // ringOf gives a pool's first slot and the number of its slots.
 func (g *Group) ringOf(p Pool) (base, slots int) {
 	switch {

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#define INCSIM_ABI 3
+#define INCSIM_ABI 4
 
 /* Direction of a port, seen from the model. */
 enum { INCSIM_IN = 0, INCSIM_OUT = 1, INCSIM_INOUT = 2 };
@@ -40,6 +40,7 @@ typedef struct {
 typedef struct {
     uint32_t abi;
     uint32_t traced; /* 1: built with waves */
+    uint32_t covered; /* 1: counts what it came through */
     uint32_t num_ports;
     const incsim_port* ports;
 
@@ -65,6 +66,9 @@ typedef struct {
 
     int32_t (*wave_open)(void* m, const char* path); /* 0: no such file, or not traced */
     void (*wave_close)(void* m);
+
+    /* Writes the counts of lines, branches and bits in Verilator's format; 0: no such file, or not covered. */
+    int32_t (*cover_write)(void* m, const char* path);
 
     /* Stimulus for the comparison with a plain C++ loop: all inputs of every cycle. */
     void (*record)(void* m, int32_t on);

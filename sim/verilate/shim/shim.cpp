@@ -4,6 +4,7 @@
 //   INCSIM_CLASS, INCSIM_TRACED, its header, and
 //   INCSIM_PORTS(X): X(member, "name", width, dir) for every port,
 //   INCSIM_SYMS: the class that holds all of its state,
+//   INCSIM_COVERED: 1 if it counts which lines, branches and bits it comes through,
 //   INCSIM_PURE: 1 if an evaluation depends on nothing outside that class: no time, no random number, no heap, no file.
 
 #include "abi.h"
@@ -462,6 +463,22 @@ const char* api_output(void* m, uint64_t* len) {
     return i->taken.data();
 }
 
+int32_t api_cover_write(void* m, const char* path) {
+#if INCSIM_COVERED
+    Instance* const i = self(m);
+    try {
+        i->context->coveragep()->write(path);
+    } catch (const std::exception&) {  // Verilator's way to say that it cannot write there
+        return 0;
+    }
+    return 1;
+#else
+    (void)m;
+    (void)path;
+    return 0;
+#endif
+}
+
 void api_record(void* m, int32_t on) {
     Instance* const i = self(m);
     i->recording = on != 0;
@@ -553,7 +570,7 @@ void vl_warn(const char* file, int line, const char*, const char* text) {
 }
 
 extern "C" __attribute__((visibility("default"))) const incsim_table incsim_api = {
-    INCSIM_ABI,      INCSIM_TRACED, kNumPorts,     kPorts,         api_create,    api_destroy,  api_port,
+    INCSIM_ABI,      INCSIM_TRACED, INCSIM_COVERED, kNumPorts,     kPorts,         api_create,    api_destroy,  api_port,
     api_cycle,       api_cycles,    api_fall,      api_settle,     api_rise,      api_num_cycles, api_num_skipped,
-    api_message,     api_output,    api_wave_open, api_wave_close, api_record,    api_recorded, api_replay,
+    api_message,     api_output,    api_wave_open, api_wave_close, api_cover_write, api_record,    api_recorded, api_replay,
 };

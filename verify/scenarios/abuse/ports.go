@@ -72,6 +72,7 @@ func portTroubles(t *rig.T) {
 	}
 	s.counted("PORT_RX_HUNG", hung)
 	s.counted("PORT_RX_FULL", 0)
+	s.called(hung > 0)
 	s.others()
 	e.Settle()
 }
@@ -125,6 +126,17 @@ func (s *spoilt) others() {
 	for _, c := range s.g.Members() {
 		s.e.Put(s.g.Ack(c, r.PSN))
 	}
+}
+
+// called checks what the ports' interrupts say of all this, and that they raise the line.
+func (s *spoilt) called(hung bool) {
+	if !s.queues || !s.e.T.Params.Interrupts {
+		return
+	}
+	c := &caller{e: s.e, page: "PORT_IRQ"}
+	c.onlyThese(append([]string{"rx_error", "rx_long"}, map[bool][]string{true: {"rx_hung"}}[hung]...)...)
+	c.raises("rx_error")
+	c.onlyThese()
 }
 
 // counted reads a counter of the port's queue, if it has one.

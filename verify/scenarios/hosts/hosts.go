@@ -28,11 +28,11 @@ func Scenarios() []rig.Scenario {
 			Doc: "A host falls silent: the others get no wrong result and no more than they can, and the group works again without it."},
 		{Name: "tree", Run: tree,
 			Doc: "Messages through Tree-3-2 and Tree-4-2 without faults, every switch an engine: all results are right, nothing is sent twice."},
-		{Name: "chaos-star", Run: chaosStar,
+		{Name: "chaos-star", Needs: rig.NeedShortMessages, Run: chaosStar,
 			Doc: "Loss, duplication, reordering, delay, corruption, hesitation and missing receives on a star: all results are right."},
-		{Name: "chaos-tree", Needs: rig.NeedParentPort, Run: chaosTree,
+		{Name: "chaos-tree", Needs: rig.All(rig.NeedParentPort, rig.NeedShortMessages), Run: chaosTree,
 			Doc: "All faults at once on Tree-3-2 or Tree-4-2, as the seed has it: all results are right."},
-		{Name: "chaos-barrier", Needs: rig.NeedParentPort, Run: chaosBarrier,
+		{Name: "chaos-barrier", Needs: rig.All(rig.NeedParentPort, rig.NeedShortMessages), Run: chaosBarrier,
 			Doc: "All faults at once on Tree-3-2 or Tree-4-2, as the seed has it: every barrier is released."},
 	}
 }

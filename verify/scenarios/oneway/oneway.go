@@ -14,7 +14,7 @@ func Scenarios() []rig.Scenario {
 		{Name: "broadcast", Needs: rig.ModeII(rig.NeedMembers(2)), Run: broadcast,
 			Doc: "a Broadcast packet by packet: data is copied; what everybody has is acknowledged when it rises or is repeated, " +
 				"and NAKs claim no more; one level and two"},
-		{Name: "chaos-broadcast", Needs: rig.All(rig.NeedParentPort, rig.NeedMembers(2)), Run: chaosBroadcast,
+		{Name: "chaos-broadcast", Needs: rig.All(rig.NeedParentPort, rig.NeedMembers(2), rig.NeedShortMessages), Run: chaosBroadcast,
 			Doc: "Broadcasts through Tree-3-2 and Tree-4-2 with half of the ACKs between switches lost: all data arrives in the end"},
 	}
 }

@@ -34,6 +34,8 @@ func Scenarios() []rig.Scenario {
 			Doc: "Parking and unparking an engine at rest take exactly the cycles that docs/parking.md says, whatever the number of slots."},
 		{Name: "park-ranges", Run: ranges, Needs: rig.All(needPark, rig.NeedInBand(2)),
 			Doc: "An in-band group is parked between and within ranges: offsets and ranges stay, a control is refused while it is parked and opens its range afterwards."},
+		{Name: "park-messages", Run: inMessages, Needs: rig.ModeI(needPark),
+			Doc: "A group of Mode I is parked between messages of several packets, never within one, and gets pools of other sizes elsewhere; PSNs, message numbers and MSNs go on."},
 		{Name: "park-share", Run: share, Needs: rig.All(needPark, needTurns),
 			Doc: "Two groups of which each needs most of the memory take turns: both complete, each with 0.9 or more of half of what one does alone."},
 		{Name: "park-random", Run: random, Needs: needPark,
@@ -235,9 +237,18 @@ func answers(t *rig.T) {
 			t.Fatalf("DROP_PARKED rose by %d, expected 2", n)
 		}
 	}
-	g.Send(g.Data(c, next, []byte{1}, func(p *roce.Packet) { p.Pad = 3 })).As("half an element").Dropped(inc.DropBadLength)
 	unpark(g)
 	complete(g, 1, 2)
+	park(g)
+	half := g.Send(g.Data(c, g.PSN(3), []byte{1}, func(p *roce.Packet) { p.Pad = 3 })).As("half an element")
+	if t.Params.Mode == 1 { // which ends its connection
+		half.Expect(rig.AETHTo(c, g.PSN(3), roce.NAKInvalidRequest))
+	} else {
+		half.Dropped(inc.DropBadLength)
+	}
+	if n := e.Counter(inc.DropParked); n != 8 {
+		t.Fatalf("DROP_PARKED is %d, expected 8", n)
+	}
 }
 
 func late(t *rig.T) {
@@ -430,6 +441,8 @@ func cycles(t *rig.T) {
 // parkCycles and unparkCycles are those of docs/parking.md section 6.
 func parkCycles(t *rig.T) uint64 {
 	switch {
+	case t.Messages():
+		return 4
 	case t.Pipes():
 		return 5
 	case t.Params.Members+1 > 9:
@@ -474,6 +487,9 @@ func exactly(g *rig.Group, what string, parks bool, want uint64) {
 	earliest := uint64(3) // the answer is taken a cycle after it is there, and a read looks in its third cycle
 	if t.Params.EngineCount() > 1 {
 		earliest += 3 // both go through the registers of several engines
+	}
+	if t.Messages() {
+		earliest += 3 // and through those of messages
 	}
 	took := wait + earliest
 	if t.Values[what] = took; took != max(want, earliest) {

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package messages
+
+import (
+	"fmt"
+	"slices"
+
+	"incforge/contract"
+	"incforge/verify/dut"
+	"incforge/verify/rig"
+)
+
+// needLong is for scenarios of messages in which a packet that is not the last asks because 16 have not.
+func needLong(p contract.Params) string {
+	if most := p.MessageBytes / p.LeastPathMTU(); most <= askEvery {
+		return fmt.Sprintf("needs messages of more than %d of the shortest packets, the configuration has %d", askEvery, most)
+	}
+	return ""
+}
+
+// again is the rank of asks that is sent results again.
+const again = 1
+
+// asks looks at who is asked when, first in whole messages, then where a rank is sent packets again while more come that it has not got yet:
+// from then on it is asked with other packets than those that go along with it.
+func asks(t *rig.T) {
+	least, most := t.Params.LeastPathMTU(), t.Params.MTUBytes
+	for _, whole := range []bool{true, false} {
+		t.In(map[bool]string{false: "bytes as they come", true: "whole messages"}[whole], func() {
+			e := t.Engine()
+			e.Mute = true
+			g := e.MakeGroup(0, 1, t.Params.Members, false, rig.WithPathMTU(least))
+			big := len(g.Ends) - 1 // the rank whose packets have the bytes that all others wait for
+			g.Ends[big].PathMTU, g.Set.WholeMessages = most, whole
+			g.Program()
+			c := NewCutter(g)
+			whole = whole || t.Params.WholeMessages
+			if c.step = most; whole {
+				c.step = t.Params.MessageBytes
+			}
+			c.longMessage(big, 0)
+			for back := 2; back <= askEvery && !whole; back++ {
+				c.longMessage(big, back)
+			}
+		})
+	}
+}
+
+// longMessage has all but big send a message, then big its packets one by one. Back > 0: when there are so many results, one rank says that
+// it has lost them, and big sends all that it has left, while nothing leaves: so its packets are decided when some results have been
+// sent again and others wait for their turn.
+func (c *Cutter) longMessage(big, back int) {
+	t, r := c.T, c.due(c.Whole(c.T.Params.MessageBytes))
+	for i := range big {
+		c.E.Put(c.whole(r, i)...)
+	}
+	c.open = 0
+	c.takeAll(c.E.SettleAsIs())
+	rest := c.whole(r, big)
+	b, mtu := &c.back[again], c.Ends[again].PathMTU
+	for len(rest) > 0 && (back == 0 || len(b.got) < back*mtu) {
+		c.E.Put(rest[0])
+		c.open += c.Ends[big].PathMTU
+		c.takeAll(c.E.SettleAsIs())
+		rest = rest[1:]
+	}
+	if len(rest) > 0 {
+		for i := range c.back {
+			c.back[i].asked = nil
+		}
+		from := len(b.got)
+		b.next, b.got, c.open = b.next.Add(-back), b.got[:from-back*mtu], 0
+		c.E.SetPauses(dut.Pauses{Ready: 1})
+		c.E.Put(c.NAK(again, b.next))
+		c.E.Put(rest...)
+		c.E.StepTo(c.E.Now() + uint64(8*t.MTUBeats()+1000))
+		c.E.SetPauses(dut.Pauses{})
+		c.takeAll(c.E.SettleAsIs())
+		before := func(end int) bool { return end <= from }
+		if !slices.Equal(slices.DeleteFunc(c.back[0].asked, before), slices.DeleteFunc(b.asked, before)) {
+			t.Values["asked_apart"]++
+		}
+	}
+	c.complete()
+	for i, b := range c.back {
+		c.E.Put(c.Ack(i, b.next.Add(-1)))
+	}
+	c.takeAll(c.E.SettleAsIs())
+}
+
+// flood has all ranks send as many messages as a pool takes while nothing leaves, and then all of it.
+func flood(t *rig.T) {
+	g := t.Engine().MakeGroup(0, 1, t.Params.Members, false)
+	g.DrawConnections()
+	g.Program()
+	c := NewCutter(g)
+	for range t.Count(2, 10) {
+		var cycles uint64
+		g.E.SetPauses(dut.Pauses{Ready: 1})
+		for k := range g.MW() {
+			n := g.Whole(t.Params.MessageBytes)
+			if k%2 != 0 {
+				n = g.Whole(1 + t.Rand.IntN(n))
+			}
+			r := c.due(n)
+			for _, i := range t.Shuffled(g.Members()) {
+				for _, f := range c.whole(r, i) {
+					cycles += uint64(t.Params.Beats(len(f.Data)) + 16)
+					g.E.Put(f)
+				}
+			}
+		}
+		g.E.StepTo(g.E.Now() + cycles)
+		g.E.SetPauses(dut.Pauses{})
+		c.takeAll(g.E.Settle())
+		c.complete()
+	}
+}
