@@ -441,7 +441,7 @@ func cycles(t *rig.T) {
 // parkCycles and unparkCycles are those of docs/parking.md section 6.
 func parkCycles(t *rig.T) uint64 {
 	switch {
-	case t.Params.Mode == 1:
+	case t.Messages():
 		return 4
 	case t.Pipes():
 		return 5
@@ -487,6 +487,9 @@ func exactly(g *rig.Group, what string, parks bool, want uint64) {
 	earliest := uint64(3) // the answer is taken a cycle after it is there, and a read looks in its third cycle
 	if t.Params.EngineCount() > 1 {
 		earliest += 3 // both go through the registers of several engines
+	}
+	if t.Messages() {
+		earliest += 3 // and through those of messages
 	}
 	took := wait + earliest
 	if t.Values[what] = took; took != max(want, earliest) {
