@@ -441,6 +441,8 @@ func cycles(t *rig.T) {
 // parkCycles and unparkCycles are those of docs/parking.md section 6.
 func parkCycles(t *rig.T) uint64 {
 	switch {
+	case t.Params.Mode == 1:
+		return 4 - frontCycle
 	case t.Pipes():
 		return 5
 	case t.Params.Members+1 > 9:
@@ -450,8 +452,15 @@ func parkCycles(t *rig.T) uint64 {
 }
 
 func unparkCycles(g *rig.Group) uint64 {
-	return 20 + uint64(g.T.Params.Groups) + 1<<g.Set.Log2N
+	n := 20 + uint64(g.T.Params.Groups) + 1<<g.Set.Log2N
+	if g.T.Params.Mode == 1 {
+		n -= frontCycle
+	}
+	return n
 }
+
+// frontCycle is by how much the answer to a write comes later in Mode I, whose registers stand before the others, frontRead by how much a read looks later.
+const frontCycle, frontRead = 1, 2
 
 // exactly parks a group, or unparks it, and reads after ever other waits whether it is busy: the shortest after which it is not says how long
 // it took from the cycle of the write's answer on.
@@ -485,6 +494,9 @@ func exactly(g *rig.Group, what string, parks bool, want uint64) {
 	earliest := uint64(3) // the answer is taken a cycle after it is there, and a read looks in its third cycle
 	if t.Params.EngineCount() > 1 {
 		earliest += 3 // both go through the registers of several engines
+	}
+	if t.Params.Mode == 1 {
+		earliest += frontRead
 	}
 	took := wait + earliest
 	if t.Values[what] = took; took != max(want, earliest) {
