@@ -17,7 +17,7 @@ import (
 func TestWindows(t *testing.T) {
 	t.Parallel()
 	for _, n := range []string{"2", "3", "8"} {
-		p, err := params.Preset("mini3", "engines="+n, "port_bytes=2")
+		p, err := params.Preset("mini3", "engines="+n, "port_bytes=2", "interrupts=true")
 		require.NoError(t, err)
 		m, err := contract.NewModel(p.Contract())
 		require.NoError(t, err)

@@ -65,17 +65,15 @@ func TestLongMessages(t *testing.T) {
 }
 
 func TestReferencePassesEveryScenario(t *testing.T) {
-	parks := messages()
-	parks.Park = true
+	modeI, parks := messages(), synthetic.Mini()
+	modeI.Park, parks.Park = true, true
 	inModeIII := func(p contract.Params) contract.Params {
 		p.Mode = 3
 		return p
 	}
-	parks := synthetic.Mini()
-	parks.Park = true
 	for name, p := range map[string]contract.Params{"mini": synthetic.Mini(), "mini that parks": parks, "full": synthetic.Full(), "reproducible": synthetic.Reproducible(),
 		"mini in Mode III": inModeIII(synthetic.Mini()), "full in Mode III": inModeIII(synthetic.Full()),
-		"reproducible in Mode III": inModeIII(synthetic.Reproducible()), "mini in Mode I": parks} {
+		"reproducible in Mode III": inModeIII(synthetic.Reproducible()), "mini in Mode I that parks": modeI} {
 		for _, s := range scenarios.All() {
 			t.Run(name+"/"+s.Name, func(t *testing.T) {
 				t.Parallel()

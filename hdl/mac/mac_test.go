@@ -149,7 +149,7 @@ func TestMACs(t *testing.T) {
 		"stream/inc_port_put", "stream/inc_port_send", "ram/inc_mem_port_2c", "ram/inc_ram_2c"} {
 		files = append(files, "../"+name+".v")
 	}
-	lib, err := sim.Build{Top: "t_mac", Brief: true, Files: append(files, "testdata/t_mac.v"), Flags: []string{"-Wno-PINCONNECTEMPTY"}}.Compile(testcost.Context(t))
+	lib, err := sim.Build{Top: "t_mac", Brief: true, PeriodNS: 4, Files: append(files, "testdata/t_mac.v"), Flags: []string{"-Wno-PINCONNECTEMPTY"}}.Compile(testcost.Context(t))
 	require.NoError(t, err)
 	for name, run := range map[string]func(t *testing.T, b *bench){"rate": rate, "pauses": pauses, "torn": torn, "down": down} {
 		t.Run(name, func(t *testing.T) { run(t, newBench(t, lib, 3)) })

@@ -110,7 +110,8 @@ func configurations(t *testing.T) []configuration {
 		{name: "park", sets: []string{"park=true"}, rare: true},            // TestFaultsAreCaught runs all but the longest with no fault chosen
 		{name: "park3", sets: []string{"mode=3", "park=true"}, rare: true}, // and all but chaos
 		{name: "park-engines", sets: []string{"engines=2", "groups=2", "park=true"}, rare: true},
-		{name: "tags", sets: []string{"vlan=true"}, rare: true}, // hdl/vlan has the blocks' benches, and the core inside is that of mini
+		{name: "tags", sets: []string{"vlan=true"}, rare: true},     // hdl/vlan has the blocks' benches, and the core inside is that of mini
+		{name: "operation", sets: endtoend.Operation(), rare: true}, // hdl/interrupts, hdl/priority and hdl/vlan have the blocks' benches
 		{name: "small", sets: []string{"members=2", "ports=3", "mtu_bytes=256", "window_packets=2", "buffer_bytes=2048"}, rare: true},
 		{name: "sixteen", sets: []string{"members=16", "ports=16", "buffer_bytes=65536"}, scenario: brief},
 	} {

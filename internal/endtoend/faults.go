@@ -60,6 +60,11 @@ func Eager() []string { return append(Reproducible(), "eager_tree=true") }
 // Protected is Every with a payload memory that corrects errors.
 func Protected() []string { return append(Every(), "ecc=true") }
 
+// Operation is what a switch's operator asks for round the engine: tags, interrupts, ports with queues of two priorities.
+func Operation() []string {
+	return []string{"vlan=true", "interrupts=true", "port_bytes=4", "priorities=2"}
+}
+
 // Models are the configurations that faults are planted in. The faults are those that protocol.md and epic-facts.md warn of, for Mode III
 // the list of epic-facts.md 5.B (B1–B18), and those that such designs are known to have had. The richer configurations hold the faults that
 // mini and mini3 do not have.
@@ -86,6 +91,7 @@ func RareModels() []Model {
 		{Name: "park1", Preset: "mini1", Sets: []string{"park=true"}, Faults: slices.Concat(parkFaults(), park1Faults())},
 		{Name: "long1", Preset: "mini1", Sets: []string{"message_bytes=16384", "buffer_bytes=262144"}, Faults: askFaults()},
 		{Name: "eager", Preset: "mini", Sets: Eager(), Whole: true, Faults: eagerFaults()},
+		{Name: "operation", Preset: "mini", Sets: Operation(), Faults: slices.Concat(tagFaults(), callFaults(), priorityFaults())},
 	}
 }
 
@@ -109,6 +115,10 @@ const (
 	fileEntry          = "rtl/inc_frame_entry.v"
 	fileForward        = "rtl/inc_forward.v"
 	fileICRC           = "rtl/inc_icrc_check.v"
+	fileClassOut       = "rtl/inc_priority_class.v"
+	filePick           = "rtl/inc_priority_pick.v"
+	fileTags           = "rtl/inc_vlan_check.v"
+	fileInterrupts     = "rtl/inc_interrupts.v"
 	fileInsert         = "rtl/inc_icrc_insert.v"
 	fileJoin           = "rtl/inc_assemble.v"
 	fileLane           = "rtl/inc_lane.v"

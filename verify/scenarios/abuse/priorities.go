@@ -41,13 +41,15 @@ func priorities(t *rig.T) {
 		e.Exchange(ofPriority(t, 1, n))
 		return
 	}
-	for round := range 4 {
+	for round := range 6 {
 		t.In(fmt.Sprintf("round %d", round), func() {
-			held := 1 + t.Rand.IntN(n-1)
-			paused := uint32(1)<<held | 1
+			paused := uint32(1)<<n - 1
+			if round%2 == 0 { // some, not all
+				paused = 1 + uint32(t.Rand.IntN(1<<n-2))
+			}
 			e.Pause(port, paused)
 			sent := make([]int, n)
-			for range 2 * n {
+			for range 8 * n {
 				k := t.Rand.IntN(n)
 				if paused>>k&1 != 0 && sent[k] > 0 { // a queue has room for one frame and a bit
 					continue

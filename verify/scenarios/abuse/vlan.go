@@ -31,26 +31,28 @@ func wire(e *rig.Engine, f rig.Frame) (outs []dut.Frame, counted []inc.Counter) 
 
 func tags(t *rig.T) {
 	own := roce.VLAN{Tagged: true, VID: uint16(1 + t.Rand.IntN(4094)), PCP: uint8(t.Rand.IntN(8))}
-	e := t.Engine()
-	var groups []*rig.Group
-	for i, x := range []struct {
+	kinds := []struct {
 		tag   roce.VLAN
 		check bool
-	}{{roce.VLAN{}, false}, {own, false}, {own, true}} {
-		if i >= rig.MaxGroups(t.Params) {
-			break
+	}{{roce.VLAN{}, false}, {own, false}, {own, true}}
+	for each := min(len(kinds), rig.MaxGroups(t.Params)); len(kinds) > 0; { // on as many engines as that takes
+		e := t.Engine()
+		each = min(each, len(kinds))
+		var groups []*rig.Group
+		for i, x := range kinds[:each] {
+			g := e.MakeGroup(i, each, t.Params.Members, false)
+			for k := range g.Ends {
+				g.Ends[k].VLAN, g.Ends[k].CheckPCP = x.tag, x.check
+			}
+			g.Program()
+			groups = append(groups, g)
 		}
-		g := e.MakeGroup(i, min(3, rig.MaxGroups(t.Params)), t.Params.Members, false)
-		for k := range g.Ends {
-			g.Ends[k].VLAN, g.Ends[k].CheckPCP = x.tag, x.check
+		for _, g := range groups {
+			tagsOf(g)
 		}
-		g.Program()
-		groups = append(groups, g)
+		passedOn(groups[len(groups)-1])
+		kinds = kinds[each:]
 	}
-	for _, g := range groups {
-		tagsOf(g)
-	}
-	passedOn(groups[len(groups)-1])
 }
 
 // tagsOf sends a group's first endpoint every kind of tag: what is wrong is dropped under that name, and the same contribution is taken afterwards.
