@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"incforge/sim"
+	"incforge/sim/verilate"
 )
 
 // TestCoverage: what a run did not come to has no count, of each instance for itself; a model that does not count says so.
@@ -28,7 +29,7 @@ func TestCoverage(t *testing.T) {
 		all := map[string]uint64{}
 		for i, p := range points {
 			assert.Equal(t, "chosen.v", p.File)
-			if p.Kind == sim.CoverToggle {
+			if p.Kind == verilate.CoverToggle {
 				all[p.What] = counts[i]
 			} else if p.Line == 17 { // else if (count != number)
 				all[p.What] += counts[i]

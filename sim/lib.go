@@ -25,7 +25,7 @@ type Lib struct {
 	clock    string // resolved: "" means the model has none
 	reset    string
 	periodNS float64
-	cover    coverTable
+	cover    verilate.CoverTable
 }
 
 func load(path string) (*Lib, error) {
