@@ -242,7 +242,7 @@ func TestConfigIsChecked(t *testing.T) {
 		"and degree 2":                func(c *model.Config) { c.Tree = "6-1" },
 		"1 hosts":                     func(c *model.Config) { c.Tree = "star-1" },
 		"more than 24 nodes":          func(c *model.Config) { c.Tree = "4-4" },
-		"9 hosts, allowed are":        func(c *model.Config) { c.Tree = "3-3" },
+		"17 hosts, allowed are":       func(c *model.Config) { c.Tree = "star-17" },
 	} {
 		c := good
 		change(&c)

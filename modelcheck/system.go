@@ -253,7 +253,7 @@ func (s *system) connect(k compKey, c *component) {
 		}
 		b = append(b, byte(len(packets)))
 		for _, p := range packets {
-			b, _ = binary.Append(b, binary.BigEndian, s.packets.at(p)) // which fails for what has no fixed size
+			b = s.packets.at(p).Append(b)
 		}
 	}
 	sum := sha256.Sum256(b)

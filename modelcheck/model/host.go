@@ -4,6 +4,7 @@ package model
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -41,6 +42,24 @@ func lanesOf(mask uint32, psn int16) (p Elements) {
 		}
 	}
 	return p
+}
+
+// Append adds all that there is of the packet. Elements that no payload of eight hosts has stand there only if they are needed.
+func (p Packet) Append(b []byte) []byte {
+	b = append(b, byte(p.Op), p.Syndrome)
+	b = binary.BigEndian.AppendUint16(b, uint16(p.PSN))
+	quiet, elements := byte(0), 2
+	if p.Quiet {
+		quiet = 1
+	}
+	if p.Length > 8 {
+		elements = len(p.Payload)
+	}
+	b = append(b, p.MSN, p.Length, quiet)
+	for _, element := range p.Payload[:elements] {
+		b = binary.BigEndian.AppendUint32(b, element)
+	}
+	return b
 }
 
 // Permute exchanges lanes.
