@@ -267,7 +267,7 @@ module inc_eager_tree #(
         if (MERGES != 0) begin : gen_plan
             wire [2*SPAN-3:0] plan_nodes;
             reg               asked_reg, looked_reg;
-            wire              look = (first_valid && !asked_reg && !merge_closed) || (free_first && take && !second_valid && !merge_closed);
+            wire              look = !merge_closed && (first_valid ? !asked_reg : take);
             reg  [2*SPAN-3:0] nodes_reg;
             always @(posedge clk) begin
                 looked_reg <= look;
@@ -308,7 +308,7 @@ module inc_eager_tree #(
                 .is_int     (merge_int),
                 .wide       (merge_wide),
                 .look       (look),
-                .look_unit  (first_valid && !first_done ? first_unit : job_unit),
+                .look_unit  (first_valid ? first_unit : job_unit),
                 .look_nodes (plan_nodes)
             );
         end else begin : gen_no_plan
@@ -396,15 +396,15 @@ module inc_eager_tree #(
     reg  [ROW_W+1:0] sums_reg;         // rows of last contributions' sums that are written and not read
     wire sums_there = sums_reg != {(ROW_W+2){1'b0}};
 
-    reg  t_valid;
-    wire t_free, t_empty, u_free, en;
+    reg  t_valid, u_valid;
+    wire t_free, t_empty, u_free, u_leaves, r_top, en;
     wire wants_sum = turn && own && !sums_there;
     wire sum_taken = wants_sum && t_empty && u_free && sum_go;
     wire offers    = turn && t_free && !(own && !sums_there);
     wire moves     = offers && (!present || mem_taken);
     wire passes    = moves || sum_taken;
     // the last sibling is about to be an operand: a cycle more, and the sum need not be read. In T it could wait for what waits for the sum
-    assign sum_wait = wants_sum && !(t_empty && u_free) && en && !t_valid;
+    assign sum_wait = wants_sum && !(t_empty && (!u_valid || u_leaves)) && !r_top && !t_valid;
 
     assign mem_re     = offers && present;
     assign mem_own    = own;
@@ -476,7 +476,7 @@ module inc_eager_tree #(
     reg  [META_W-1:0] t_meta;
     wire              t_go, src_valid;
     wire [META_W-1:0] src_meta;
-    reg               u_valid, u_bad;
+    reg               u_bad;
     reg  [META_W-1:0] u_meta;
     reg  [8*ROW-1:0]  u_data;
     wire              u_go;
@@ -624,7 +624,7 @@ module inc_eager_tree #(
     wire [CHOICE_W-1:0] choice_next = {p_r_top, p_r_adds, p_u_adds, p_u_waits, p_r_adds && p_r_present, !p_r_adds && p_u_present, left_here,
                                        right_here, joins ? p_kind[5:4] : 2'd0, p_kind[3] || !joins, p_left, p_at};
     reg  [CHOICE_W-1:0] choice_reg;
-    wire                r_top, r_adds, u_adds, u_waits, take_r, take_u, has_left, has_right, lane_int;
+    wire                r_adds, u_adds, u_waits, take_r, take_u, has_left, has_right, lane_int;
     wire [1:0]          lane_op;
     wire [KEPT-1:0]     take_left, at;
     assign {r_top, r_adds, u_adds, u_waits, take_r, take_u, has_left, has_right, lane_op, lane_int, take_left, at} = choice_reg;
@@ -636,7 +636,8 @@ module inc_eager_tree #(
     end
 
     assign en        = !(r_top && !(r_merge ? wb_go : out_room));
-    assign u_go      = en && !u_waits && !(u_adds && r_adds);
+    assign u_leaves  = !u_waits && !(u_adds && r_adds);
+    assign u_go      = en && u_leaves;
     assign wb_valid  = r_top && r_merge;
     assign out_turn  = r_top && !r_merge;
     assign out_valid = out_turn && out_room;
