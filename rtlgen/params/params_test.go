@@ -759,9 +759,9 @@ func drawn(t *rapid.T) Params {
 		}
 	}
 	p.Accumulate = rapid.SampledFrom([]Accumulate{InPlace, Reproducible}).Draw(t, "accumulate")
-	p.Groups = rapid.IntRange(0, 65).Draw(t, "groups")
-	p.Members = rapid.IntRange(0, 17).Draw(t, "members")
-	p.Ports = rapid.IntRange(0, 33).Draw(t, "ports")
+	p.Groups = rapid.SampledFrom([]int{1, 2, 7, 64, rapid.IntRange(0, 65).Draw(t, "any groups")}).Draw(t, "groups")
+	p.Members = rapid.SampledFrom([]int{1, 2, 5, 16, rapid.IntRange(0, 17).Draw(t, "any members")}).Draw(t, "members")
+	p.Ports = rapid.SampledFrom([]int{2, 6, 17, 32, rapid.IntRange(0, 33).Draw(t, "any ports")}).Draw(t, "ports")
 	p.WindowPackets = rapid.SampledFrom([]int{1, 2, 4, 8, 64, 512, 1024, 1, 2, 4, 8, 3, 0}).Draw(t, "window")
 	window, slot := p.WindowPackets, p.MTUBytes
 	if p.Mode == 1 {
@@ -785,10 +785,10 @@ func drawn(t *rapid.T) Params {
 		p.PortDrop = rapid.Bool().Draw(t, "drop")
 		p.PortClockMHz = rapid.SampledFrom([][]float64{nil, nil, {100}, {156.25, 322.265625}, {0}}).Draw(t, "port clock")
 	}
-	if p.Engines = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 8, 0, 9}).Draw(t, "engines"); p.Engines > 1 {
+	if p.Engines = rapid.SampledFrom([]int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 8, 8, 3, 0, 9}).Draw(t, "engines"); p.Engines > 1 {
 		p.Groups = rapid.SampledFrom([]int{1, 2, 8, 64, p.Groups}).Draw(t, "groups of several")
 	}
-	p.VLAN = rapid.IntRange(0, 3).Draw(t, "vlan") == 0
+	p.VLAN = (p.Mode != 1 && p.Engines == 1 || rapid.IntRange(0, 9).Draw(t, "tagged") == 0) && rapid.IntRange(0, 3).Draw(t, "vlan") == 0
 	p.Park = rapid.IntRange(0, 3).Draw(t, "park") == 0
 	p.EagerTree = p.Accumulate == Reproducible && rapid.IntRange(0, 3).Draw(t, "eager tree") == 0
 	p.Interrupts = rapid.IntRange(0, 3).Draw(t, "interrupts") == 0
@@ -964,7 +964,7 @@ func TestValidateVerdict(t *testing.T) {
 			len(p.DTypes) > 0 && len(p.Ops) > 0 && p.PayloadBanks != 3 && (p.Mode == 2 || p.HopRTTNS > 0 && p.HopRTTNS <= 8_000_000) && 2*p.BusBytes <= p.MTUBytes &&
 			oneOf(p.PortBytes, 0, 1, 2, 8, p.BusBytes) && p.PortBytes <= p.BusBytes && (p.PortBytes > 0 || !p.PortDrop) &&
 			(len(p.PortClockMHz) == 0 || p.PortBytes > 0 && (len(p.PortClockMHz) == p.Ports || len(p.PortClockMHz) == 1)) &&
-			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0) && !(p.VLAN && p.Mode == 1) && !(p.VLAN && p.Engines > 1) && (p.Priorities == 1 || p.PortBytes > 0 && p.Engines == 1 && slices.Contains([]int{2, 4, 8}, p.Priorities))
+			!slices.Contains(p.PortClockMHz, 0) && p.Engines >= 1 && p.Engines <= 8 && (p.Engines == 1 || p.Groups&(p.Groups-1) == 0) && !((p.VLAN || p.EagerTree) && p.Mode == 1) && !(p.VLAN && p.Engines > 1) && (p.Priorities == 1 || p.PortBytes > 0 && p.Engines == 1 && slices.Contains([]int{2, 4, 8}, p.Priorities))
 		has := func(types ...DType) bool {
 			return slices.ContainsFunc(types, func(d DType) bool { return slices.Contains(p.DTypes, d) })
 		}
