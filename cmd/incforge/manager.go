@@ -48,7 +48,7 @@ sees then what fails. Runs until SIGINT or SIGTERM.`,
 	f.StringVar(&listen, "listen", managerAddress, "HOST:PORT to serve at")
 	f.StringVar(&page, "page", "", "HOST:PORT on loopback for a page with the state of the cluster")
 	f.StringVar(&file, "store", "manager.db", "file that keeps what was decided")
-	f.DurationVar(&cfg.Lease, "lease", cfg.Lease, "how long switches keep what is reserved and not decided")
+	f.DurationVar(&cfg.Lease, "lease", cfg.Lease, "how long switches keep what is reserved and not decided, and a turn that nobody prolongs")
 	f.DurationVar(&cfg.Gather, "gather", cfg.Gather, "how long the members of a group may take to make their queue pairs")
 	f.DurationVar(&cfg.Call, "call", cfg.Call, "longest time for a call to an agent")
 	f.DurationVar(&cfg.Patience, "patience", cfg.Patience, "how long a switch or a member may be silent before its groups are ended")

@@ -118,11 +118,13 @@ func New(cfg Config) (a *Agent, err error) {
 // identify asks the registers whether this is the manifest's engine.
 func (a *Agent) identify() (err error) {
 	defer fail.Catch(&err, "the engine at these registers")
+	arith, err := a.cfg.Manifest.Registers.Register("PARAM_ARITH") // what the engine computes with, and whether it parks groups
+	fail.On(err)
 	for _, want := range []struct {
 		register string
 		value    int
 	}{{"ID", contract.Magic}, {"PARAM_MODE", a.p.Mode}, {"PARAM_GROUPS", a.p.Groups}, {"PARAM_MEMBERS", a.p.Members},
-		{"PARAM_PORTS", a.p.Ports}, {"PARAM_SLOTS", a.p.Slots()}} {
+		{"PARAM_PORTS", a.p.Ports}, {"PARAM_SLOTS", a.p.Slots()}, {"PARAM_ARITH", int(arith.ResetValue(0))}} {
 		got := fail.Must(a.drv.Read(want.register, 0))
 		fail.If(got != uint32(want.value), "%s is %d, the manifest has %d", want.register, got, want.value)
 	}

@@ -409,6 +409,10 @@ func TestRestart(t *testing.T) {
 		other.BufferBytes *= 2
 		s.man = synthetic.Manifest(other)
 		require.ErrorContains(t, s.start(-1, false), "agent leaf0: the engine at these registers: PARAM_SLOTS is 16, the manifest has 32")
+		parks := synthetic.Mini()
+		parks.Park = true
+		s.man = synthetic.Manifest(parks)
+		require.ErrorContains(t, s.start(-1, false), "PARAM_ARITH is ")
 	})
 	t.Run("another engine's file", func(t *testing.T) {
 		s, _ := prepare()

@@ -215,7 +215,7 @@ func (a *Agent) Unlock(_ context.Context, r *pb.UnlockRequest) (*pb.UnlockRespon
 
 // listTurns says who has turns.
 func (a *Agent) listTurns(out *pb.ListResponse) {
-	out.FreeShared = uint32(a.table.Free())
+	out.FreeShared = uint32(max(a.table.Free(), 0))
 	for _, t := range a.table.Turns() {
 		left := max(t.Expires.Sub(a.cfg.Now()), 0)
 		out.Turns = append(out.Turns, &pb.Turn{Group: t.Group, Slots: uint32(t.Slots), Fence: t.Fence, LeaseMs: uint32(left.Milliseconds()), Base: uint32(t.Base), Over: t.Over})

@@ -136,98 +136,110 @@ func TestParked(t *testing.T) {
 
 // What cannot be: a group with slots of its own among those that are shared, or the other way round.
 func TestSharedRefused(t *testing.T) {
-	s := newSharing(t, parking(2), 8)
-	for _, r := range []*pb.ReserveRequest{{Base: 0, Slots: 8}, {InTurn: true, Slots: 9}, {InTurn: true, Base: 8, Slots: 8}} {
-		r.Group, r.Ports, r.LeaseMs = "a", []uint32{0, 1}, 1000
-		_, err := s.agent.Reserve(s.ctx, r)
-		require.Equal(t, codes.InvalidArgument, status.Code(err), r)
+	for _, mode := range []int{2, 3} {
+		t.Run(fmt.Sprint("Mode ", mode), func(t *testing.T) {
+			s := newSharing(t, parking(mode), 8)
+			for _, r := range []*pb.ReserveRequest{{Base: 0, Slots: 8}, {InTurn: true, Slots: 9}, {InTurn: true, Base: 8, Slots: 8}} {
+				r.Group, r.Ports, r.LeaseMs = "a", []uint32{0, 1}, 1000
+				_, err := s.agent.Reserve(s.ctx, r)
+				require.Equal(t, codes.InvalidArgument, status.Code(err), r)
+			}
+			_, err := s.reserve("own", 0, 4, 2)
+			require.NoError(t, err)
+			_, err = s.agent.Commit(s.ctx, commit("own", 2, 2))
+			require.NoError(t, err)
+			require.ErrorContains(t, s.lock("own", 1), "has slots of its own and takes no turns")
+			require.NoError(t, s.inTurn("a"))
+			require.NoError(t, s.lock("a", 1))
+			for _, c := range []struct {
+				shared int
+				why    string
+			}{{15, "15 slots to share: it can be 0 to 14"}, {12, "group own has slots 0 to 3 for itself, the last 14 are to be set aside to share 12"},
+				{7, "group a needs 8 slots that are shared, there are to be 7"}, {0, "group a needs 8 slots that are shared, there are to be 0"}} {
+				s.shared = c.shared
+				require.ErrorContains(t, s.start(-1, false), c.why)
+			}
+			s.shared = 8
+			require.NoError(t, s.start(-1, false))
+			require.Equal(t, "a:8", s.turns())
+			p := parking(mode)
+			p.Park = false
+			plain := newSharing(t, p, 8)
+			_, err = plain.agent.Reserve(plain.ctx, &pb.ReserveRequest{Group: "a", Slots: 8, Ports: []uint32{0, 1}, LeaseMs: 1000, InTurn: true})
+			require.ErrorContains(t, err, "0 are shared")
+		})
 	}
-	_, err := s.reserve("own", 0, 4, 2)
-	require.NoError(t, err)
-	_, err = s.agent.Commit(s.ctx, commit("own", 2, 2))
-	require.NoError(t, err)
-	require.ErrorContains(t, s.lock("own", 1), "has slots of its own and takes no turns")
-	require.NoError(t, s.inTurn("a"))
-	require.NoError(t, s.lock("a", 1))
-	for _, c := range []struct {
-		shared int
-		why    string
-	}{{15, "15 slots to share: it can be 0 to 14"}, {12, "group own has slots 0 to 3 for itself, the last 14 are to be set aside to share 12"},
-		{7, "group a needs 8 slots that are shared, there are to be 7"}, {0, "group a needs 8 slots that are shared, there are to be 0"}} {
-		s.shared = c.shared
-		require.ErrorContains(t, s.start(-1, false), c.why)
-	}
-	s.shared = 8
-	require.NoError(t, s.start(-1, false))
-	require.Equal(t, "a:8", s.turns())
-	p := parking(2)
-	p.Park = false
-	plain := newSharing(t, p, 8)
-	_, err = plain.agent.Reserve(plain.ctx, &pb.ReserveRequest{Group: "a", Slots: 8, Ports: []uint32{0, 1}, LeaseMs: 1000, InTurn: true})
-	require.ErrorContains(t, err, "0 are shared")
 }
 
 // An agent that has lost its store finds groups that are parked, and parks or stops those that are not, as nobody knows whose turn it was. The manager claims them.
 func TestTurnsWithoutStore(t *testing.T) {
-	for _, undrained := range []bool{false, true} {
-		s := newSharing(t, parking(2), 8)
-		require.NoError(t, s.inTurn("a"))
-		require.NoError(t, s.inTurn("b"))
-		require.NoError(t, s.lock("b", 1))
-		if undrained {
-			s.contribute("b")
-		}
-		s.file = store.NewMemory()
-		require.NoError(t, s.start(-1, false))
-		require.Empty(t, s.list().Turns)
-		_, err := s.agent.Commit(s.ctx, s.commitTurn("b"))
-		require.Equal(t, undrained, status.Code(err) == codes.NotFound, err)
-		_, err = s.agent.Commit(s.ctx, s.commitTurn("a"))
-		require.NoError(t, err)
-		require.NoError(t, s.lock("a", 1))
-		require.Equal(t, "a:8", s.turns())
+	for _, mode := range []int{2, 3} {
+		t.Run(fmt.Sprint("Mode ", mode), func(t *testing.T) {
+			for _, undrained := range []bool{false, true} {
+				s := newSharing(t, parking(mode), 8)
+				require.NoError(t, s.inTurn("a"))
+				require.NoError(t, s.inTurn("b"))
+				require.NoError(t, s.lock("b", 1))
+				if undrained {
+					s.contribute("b")
+				}
+				s.file = store.NewMemory()
+				require.NoError(t, s.start(-1, false))
+				require.Empty(t, s.list().Turns)
+				_, err := s.agent.Commit(s.ctx, s.commitTurn("b"))
+				require.Equal(t, undrained, status.Code(err) == codes.NotFound, err)
+				_, err = s.agent.Commit(s.ctx, s.commitTurn("a"))
+				require.NoError(t, err)
+				require.NoError(t, s.lock("a", 1))
+				require.Equal(t, "a:8", s.turns())
+			}
+		})
 	}
 }
 
 // The agent is killed at every step of a turn-over between two groups, before the step and after it, started again, and killed again at every step of what the manager, which
 // heard nothing, says then. No group is lost, none has the other's slots, and in the end all slots are free.
 func TestKilledInTurns(t *testing.T) {
-	cases := 0
-	for _, undrained := range []bool{false, true} {
-		for _, second := range []int{0, 1, 2, 4, 7, 11} {
-			for _, late := range []bool{false, true} {
-				for n := 0; ; n++ {
-					s := newSharing(t, parking(2), 8)
-					require.NoError(t, s.inTurn("a"))
-					require.NoError(t, s.inTurn("b"))
-					require.NoError(t, s.start(n, late))
-					err := s.turnOver(undrained)
-					if err == nil {
-						break // it needs fewer steps
-					}
-					cases++
-					fence := uint64(10)
-					for _, steps := range []int{second, -1} {
-						if s.start(steps, late) != nil {
-							continue
+	for _, mode := range []int{2, 3} {
+		t.Run(fmt.Sprint("Mode ", mode), func(t *testing.T) {
+			cases := 0
+			for _, undrained := range []bool{false, true} {
+				for _, second := range []int{0, 1, 2, 4, 7, 11} {
+					for _, late := range []bool{false, true} {
+						for n := 0; ; n++ {
+							s := newSharing(t, parking(mode), 8)
+							require.NoError(t, s.inTurn("a"))
+							require.NoError(t, s.inTurn("b"))
+							require.NoError(t, s.start(n, late))
+							err := s.turnOver(undrained)
+							if err == nil {
+								break // it needs fewer steps
+							}
+							cases++
+							fence := uint64(10)
+							for _, steps := range []int{second, -1} {
+								if s.start(steps, late) != nil {
+									continue
+								}
+								fence += 10
+								if s.recover(fence) == nil && steps >= 0 {
+									s.addUp()
+								}
+							}
+							require.Equal(t, "", s.turns(), "step %d, then %d", n, second)
+							if !undrained {
+								require.Equal(t, "a:INSTALLED b:INSTALLED 6/1", s.states())
+							}
+							require.Equal(t, uint32(8), s.list().FreeShared)
+							require.NoError(t, ctrlFree(s))
 						}
-						fence += 10
-						if s.recover(fence) == nil && steps >= 0 {
-							s.addUp()
-						}
 					}
-					require.Equal(t, "", s.turns(), "step %d, then %d", n, second)
-					if !undrained {
-						require.Equal(t, "a:INSTALLED b:INSTALLED 6/1", s.states())
-					}
-					require.Equal(t, uint32(8), s.list().FreeShared)
-					require.NoError(t, ctrlFree(s))
 				}
 			}
-		}
+			t.Logf("%d cases", cases)
+			require.Greater(t, cases, 300)
+		})
 	}
-	t.Logf("%d cases", cases)
-	require.Greater(t, cases, 300)
 }
 
 // turnOver gives a its turn, then b, until the first error.

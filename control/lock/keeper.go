@@ -3,7 +3,6 @@
 package lock
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -109,17 +108,18 @@ func (k *Keeper) Prolong(ctx context.Context, sequence uint64) (Answer, error) {
 	if sequence > k.sequence {
 		k.sequence, k.answer, k.fence, k.ended = sequence, Answer{Granted: true}, k.Next(), nil
 	}
-	for _, s := range k.Sites {
+	answer := k.answer
+	for _, s := range k.Sites { // all of them: one that does not answer must not hide that another has ended the turn
 		err := s.Lock(ctx, k.Group, k.fence, k.Lease, true)
 		if errors.Is(err, ErrStale) {
 			k.answer, k.ended = Answer{}, fmt.Errorf("switch %s: %w", s.Name(), err)
 			return k.answer, k.ended
 		}
-		if err != nil {
-			return Answer{Reason: fmt.Sprintf("switch %s: %v", s.Name(), err)}, nil
+		if err != nil && answer.Granted {
+			answer = Answer{Reason: fmt.Sprintf("switch %s: %v", s.Name(), err)}
 		}
 	}
-	return k.answer, nil
+	return answer, nil
 }
 
 // Done ends the turn for a collective, whoever has got it.
@@ -140,7 +140,7 @@ func (k *Keeper) Done(ctx context.Context, sequence uint64) {
 // drains is how often a group that is not drained is asked to give up its memory before others see to it.
 const drains = 20
 
-// giveBack unlocks every switch. It waits a little for acknowledgements that are still on their way.
+// giveBack unlocks every switch. It waits a little for acknowledgements that are still on their way, but not for a switch that does not answer: that one is told by Settle.
 func (k *Keeper) giveBack(ctx context.Context, fence uint64) {
 	k.owe(len(k.Sites), fence)
 	k.clean = true
@@ -183,7 +183,7 @@ func (k *Keeper) owe(sites int, fence uint64) {
 	}
 }
 
-// settle tells switches what they have not heard, those above others after these. The error is that of one that is not drained, or did not answer.
+// settle tells switches what they have not heard, those above others after these. The error is that of the first that did not answer, or else ErrUndrained.
 func (k *Keeper) settle(ctx context.Context) (first error) {
 	waits := map[int]bool{} // for one below it
 	for _, i := range k.upwards() {
@@ -199,7 +199,9 @@ func (k *Keeper) settle(ctx context.Context) (first error) {
 			delete(k.owed, i)
 			continue
 		}
-		first = cmp.Or(first, err)
+		if first == nil || errors.Is(first, ErrUndrained) {
+			first = err
+		}
 		if k.Parents != nil {
 			waits[k.Parents[i]] = true
 		}

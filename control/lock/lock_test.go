@@ -78,14 +78,17 @@ type leader struct {
 	// sequence counts those of the instance; unsaid is the one of which the manager has not heard that it is over, 0 if there is none.
 	sequence uint64
 	unsaid   uint64
-	resume   chan struct{}
-	paused   chan struct{}
-	over     bool
+	// spent is the time that the manager has waited for switches on behalf of the group.
+	spent  time.Duration
+	resume chan struct{}
+	paused chan struct{}
+	over   bool
 }
 
 var (
 	errGone    = errors.New("nobody answers")
 	errCrashed = errors.New("the agent crashes")
+	errWrite   = errors.New("the store has failed")
 )
 
 // killed is what a manager's calls end with when it dies.
@@ -95,6 +98,7 @@ const (
 	lease    = 10 * time.Second
 	callTime = time.Second // after which a call has failed
 	wait     = 3 * time.Second
+	pause    = 100 * time.Millisecond // between two attempts
 )
 
 // yield lets others go on.
@@ -112,7 +116,7 @@ func (w *world) yield() {
 	}
 }
 
-// crashing is a store at whose writes an agent can crash, before or after.
+// crashing is a store at whose writes an agent can crash, before or after, or that says that a write has failed, which it may have done all the same.
 type crashing struct{ *site }
 
 func (c crashing) Put(name string, text []byte) error {
@@ -125,6 +129,12 @@ func (c crashing) Put(name string, text []byte) error {
 		_ = c.file.Put(name, text)
 		c.crash()
 		return errCrashed
+	case 2:
+		return errWrite
+	case 3:
+		c.halves++
+		_ = c.file.Put(name, text)
+		return errWrite
 	}
 	return c.file.Put(name, text)
 }
@@ -236,6 +246,9 @@ func (s *site) call(do func(t *Table) error) error {
 	w := s.w
 	w.yield()
 	fate := w.fate(40)
+	if fate < 3 {
+		w.running.spent += callTime
+	}
 	late := func() {
 		if s.table != nil {
 			_ = do(s.table)
@@ -345,7 +358,11 @@ func (g *leader) manager(do func(k *Keeper)) (lived bool) {
 	if g.keeper == nil || g.epoch != g.w.epoch {
 		g.epoch = g.w.epoch
 		g.keeper = &Keeper{Group: g.name, Parents: g.parents, Lease: lease, Next: func() uint64 { g.w.number++; return g.w.number },
-			Pause: func(context.Context) error { g.w.now = g.w.now.Add(100 * time.Millisecond); g.w.yield(); return nil }}
+			Pause: func(context.Context) error {
+				g.w.now, g.spent = g.w.now.Add(pause), g.spent+pause
+				g.w.yield()
+				return nil
+			}}
 		for i, s := range g.sites {
 			g.keeper.Sites = append(g.keeper.Sites, port{s, g.need[i]})
 		}
@@ -370,6 +387,8 @@ func (g *leader) ask(sequence uint64) (a Answer) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	fate := g.w.fate(40)
+	calls := time.Duration(len(g.sites)) * callTime
+	g.spent = 0
 	lived := g.manager(func(k *Keeper) {
 		next := k.Next
 		k.Next = func() uint64 {
@@ -385,6 +404,9 @@ func (g *leader) ask(sequence uint64) (a Answer) {
 		var err error
 		a, err = k.Ask(ctx, sequence, late)
 		require.NoError(g.w.t, err)
+		if fate > 0 && g.spent > wait+pause+3*calls {
+			g.w.fail("%s has its answer after %v", g.name, g.spent)
+		}
 		if fate == 0 && k.fence != 0 {
 			g.w.failed = fmt.Errorf("%s has a turn that nobody waited for", g.name)
 		}
@@ -401,8 +423,11 @@ func (g *leader) ask(sequence uint64) (a Answer) {
 func (g *leader) say(times int) {
 	for ; times > 0 && g.unsaid != 0; times-- {
 		g.yield()
-		if g.w.fate(8) > 0 && g.manager(func(k *Keeper) { k.Done(context.Background(), g.unsaid) }) {
+		if g.spent = 0; g.w.fate(8) > 0 && g.manager(func(k *Keeper) { k.Done(context.Background(), g.unsaid) }) {
 			g.unsaid = 0
+			if g.spent > drains*pause+time.Duration(len(g.sites))*callTime {
+				g.w.fail("%s gives its turn back for %v", g.name, g.spent)
+			}
 		}
 	}
 }

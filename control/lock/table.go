@@ -58,6 +58,8 @@ type Table struct {
 	Now          func() time.Time
 
 	turns []Turn // by group
+	// unsure: a write failed, and may have been done all the same. turns is to be read again before it is built on.
+	unsure bool
 }
 
 const prefix = "turn/"
@@ -71,7 +73,7 @@ func (t *Table) Load() error {
 	if err != nil {
 		return err
 	}
-	t.turns = nil
+	var turns []Turn
 	for _, r := range all {
 		if !Owns(r.Name) {
 			continue
@@ -80,9 +82,18 @@ func (t *Table) Load() error {
 		if err := json.Unmarshal(r.Data, &turn); err != nil {
 			return fmt.Errorf("%s of the store: %w", r.Name, err)
 		}
-		t.turns = append(t.turns, turn)
+		turns = append(turns, turn)
 	}
+	t.turns, t.unsure = turns, false
 	return nil
+}
+
+// sure reads the store again if what it has is not known.
+func (t *Table) sure() error {
+	if !t.unsure {
+		return nil
+	}
+	return t.Load()
 }
 
 // Turns are those of which the memory is in use.
@@ -123,6 +134,7 @@ func (t *Table) save(turn Turn) error {
 	text, err := json.Marshal(turn)
 	if err == nil {
 		err = t.Store.Put(prefix+turn.Group, text)
+		t.unsure = err != nil
 	}
 	if err != nil {
 		return fmt.Errorf("turn of group %s: %w", turn.Group, err)
@@ -138,6 +150,9 @@ func (t *Table) save(turn Turn) error {
 // Lock gives a group so many slots until the lease ends. With a higher fence than the last it takes over the turn that the group has, with the same one it prolongs
 // it; with prolong set it does nothing else. It does not wait. What a lease that has run out holds is taken as soon as somebody else asks for it, and not before.
 func (t *Table) Lock(group string, fence uint64, slots int, lease time.Duration, prolong bool) error {
+	if err := t.sure(); err != nil {
+		return err
+	}
 	i, known := t.find(group)
 	var was Turn
 	if known {
@@ -227,6 +242,9 @@ func holders(turns []Turn) string {
 // Unlock ends the turn of that fence, and any that was asked for before. It succeeds if that is over already. After ErrUndrained it is to be asked again: the turn is over,
 // but the memory is still in use.
 func (t *Table) Unlock(group string, fence uint64) error {
+	if err := t.sure(); err != nil {
+		return err
+	}
 	i, known := t.find(group)
 	var was Turn
 	if known {
@@ -235,7 +253,7 @@ func (t *Table) Unlock(group string, fence uint64) error {
 	switch {
 	case known && (fence < was.Fence || fence == was.Fence && was.Slots == 0):
 		return nil
-	case was.Slots == 0: // of a request that has not come yet, too: it would hold slots for nobody
+	case was.Slots == 0: // the Lock of this fence may still arrive; it must find that it is over
 		return t.save(Turn{Group: group, Fence: fence})
 	}
 	was.Fence = fence
@@ -262,11 +280,15 @@ func (t *Table) end(turn Turn) error {
 
 // Forget strikes out a group that is no more.
 func (t *Table) Forget(group string) error {
+	if err := t.sure(); err != nil {
+		return err
+	}
 	i, known := t.find(group)
 	if !known {
 		return nil
 	}
 	if err := t.Store.Delete(prefix + group); err != nil {
+		t.unsure = true
 		return err
 	}
 	t.turns = slices.Delete(t.turns, i, i+1)
