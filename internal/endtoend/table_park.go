@@ -39,6 +39,7 @@ func park2Faults() []Fault {
 		{Name: "whose result is gone hears of its own PSN alone", File: fileCheck,
 			Old: "(c_ranged && parent_has ? c_end : picked_reg)", New: "c_psn"},
 		{Name: "data of a parked group is stale", File: fileCheck, Old: "c_slotless && !reack", New: "1'b0"},
+		{Name: "a park does not wait for frames under decision", File: fileCheck, Old: "holds && !b_valid && !c_valid && !l_valid", New: "holds"},
 	}
 }
 
@@ -54,5 +55,7 @@ func park3Faults() []Fault {
 		{Name: "pipes with other slots begin where they were", File: filePipe, At: "k_heads <=", Old: "{start_b, k_bias_b, start_a, k_bias_a}", New: "heads"},
 		{Name: "a parked group's data finds its pipe full", File: filePipe, At: "steps[C_DROP_PARKED] =", Old: "slotless", New: "1'b0"},
 		{Name: "a parked group is silent", File: filePipe, Old: "full || slotless", New: "full"},
+		{Name: "a park does not wait for frames under decision", File: filePipe, At: "k_step == 2'd0 &&",
+			Old: "!b_valid && !c_valid && !x_busy && !d_busy && !r_valid", New: "!x_busy && !d_busy && !r_valid"},
 	}
 }
