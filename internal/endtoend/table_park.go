@@ -55,7 +55,5 @@ func park3Faults() []Fault {
 		{Name: "pipes with other slots begin where they were", File: filePipe, At: "k_heads <=", Old: "{start_b, k_bias_b, start_a, k_bias_a}", New: "heads"},
 		{Name: "a parked group's data finds its pipe full", File: filePipe, At: "steps[C_DROP_PARKED] =", Old: "slotless", New: "1'b0"},
 		{Name: "a parked group is silent", File: filePipe, Old: "full || slotless", New: "full"},
-		{Name: "a park does not wait for frames under decision", File: filePipe, At: "k_step == 2'd0 &&",
-			Old: "!b_valid && !c_valid && !x_busy && !d_busy && !r_valid", New: "!x_busy && !d_busy && !r_valid"},
 	}
 }
