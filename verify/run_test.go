@@ -64,6 +64,25 @@ func TestLongMessages(t *testing.T) {
 	assert.Equal(t, result.Pass, rep.Tests[0].Verdict, rep.Tests[0].Message)
 }
 
+// TestGroupsTakeTurns: memory that holds one of two groups, each of which needs 72 % of it, is shared by parking; in every mode.
+func TestGroupsTakeTurns(t *testing.T) {
+	t.Parallel()
+	for mode, c := range map[int]struct{ bytes, messageBytes, messages int }{1: {22528, 2048, 4}, 2: {bytes: 11264}, 3: {bytes: 11264}} {
+		t.Run(fmt.Sprintf("mode %d", mode), func(t *testing.T) {
+			t.Parallel()
+			p := synthetic.Mini()
+			p.Mode, p.Park, p.Groups, p.BufferBytes, p.MessageBytes, p.WindowMessages = mode, true, 2, c.bytes, c.messageBytes, c.messages
+			rep, err := Run(t.Context(), Options{Source: dut.Source{Manifest: synthetic.Manifest(p), Kind: dut.KindReference}, Scenario: "park-share", Seed: 1})
+			require.NoError(t, err)
+			got := rep.Tests[0]
+			require.Equal(t, result.Pass, got.Verdict, got.Message)
+			assert.EqualValues(t, 72, got.Values["memory_percent"])
+			assert.GreaterOrEqual(t, got.Values["goodput_percent_of_half"], uint64(90))
+			t.Logf("%v", got.Values)
+		})
+	}
+}
+
 func TestReferencePassesEveryScenario(t *testing.T) {
 	modeI, parks := messages(), synthetic.Mini()
 	modeI.Park, parks.Park = true, true

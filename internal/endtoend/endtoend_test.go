@@ -55,6 +55,8 @@ type configuration struct {
 	elsewhere bool
 	// scenario is a pattern of those that run; with -every-config all do.
 	scenario string
+	// only says that these alone run, with -every-config too: the others have another configuration like it.
+	only bool
 }
 
 const (
@@ -97,6 +99,8 @@ func configurations(t *testing.T) []configuration {
 		sets     []string
 		rare     bool
 		scenario string
+		preset   string // mini if empty
+		only     bool
 	}{
 		{name: "few-lanes", sets: append(endtoend.Every(), "bus_bytes=32", "lanes=2"), rare: true},                     // minmax has a quarter of the lanes
 		{name: "many-lanes", sets: append(endtoend.Every(), "bus_bytes=16", "lanes=8", "payload_banks=4"), rare: true}, // wide16 has twice the lanes
@@ -110,13 +114,18 @@ func configurations(t *testing.T) []configuration {
 		{name: "park", sets: []string{"park=true"}, rare: true},            // TestFaultsAreCaught runs all but the longest with no fault chosen
 		{name: "park3", sets: []string{"mode=3", "park=true"}, rare: true}, // and all but chaos
 		{name: "park-engines", sets: []string{"engines=2", "groups=2", "park=true"}, rare: true},
+		{name: "park1", preset: "mini1", sets: []string{"park=true"}, rare: true}, // RareModels plants faults in it
+		// Two groups of which memory holds one: park has the rest of such an engine.
+		{name: "turns", sets: []string{"park=true", "buffer_bytes=11264"}, rare: true, scenario: "park-share", only: true},
+		{name: "turns3", preset: "mini3", sets: []string{"park=true", "buffer_bytes=11264"}, rare: true, scenario: "park-share", only: true},
+		{name: "turns1", preset: "mini1", sets: []string{"park=true", "buffer_bytes=22528"}, rare: true, scenario: "park-share", only: true},
 		{name: "tags", sets: []string{"vlan=true"}, rare: true},     // hdl/vlan has the blocks' benches, and the core inside is that of mini
 		{name: "operation", sets: endtoend.Operation(), rare: true}, // hdl/interrupts, hdl/priority and hdl/vlan have the blocks' benches
 		{name: "small", sets: []string{"members=2", "ports=3", "mtu_bytes=256", "window_packets=2", "buffer_bytes=2048"}, rare: true},
 		{name: "sixteen", sets: []string{"members=16", "ports=16", "buffer_bytes=65536"}, scenario: brief},
 	} {
-		all = append(all, configuration{name: c.name, params: named(t, "mini", append(c.sets, "name=mini_"+strings.ReplaceAll(c.name, "-", "_"))...), rare: c.rare,
-			scenario: cmp.Or(c.scenario, shorter)})
+		all = append(all, configuration{name: c.name, params: named(t, cmp.Or(c.preset, "mini"), append(c.sets, "name=mini_"+strings.ReplaceAll(c.name, "-", "_"))...), rare: c.rare,
+			scenario: cmp.Or(c.scenario, shorter), only: c.only})
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	for i, preset := range []string{"mini", "mini", "mini3", "mini", "mini", "mini", "mini3", "mini3", "mini3"} {
@@ -146,7 +155,7 @@ func TestConfigurationsPass(t *testing.T) {
 			t.Parallel()
 			t.Logf("%s", c.params.YAML())
 			var how implementation
-			if !*everyConfig {
+			if !*everyConfig || c.only {
 				how.scenario = c.scenario
 			}
 			passes(t, c, generate(t, c.params), 11, how)

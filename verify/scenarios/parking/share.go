@@ -9,13 +9,19 @@ import (
 	"incforge/verify/rig"
 )
 
-// needTurns is for two groups of which each takes more than half of the slots.
+// needTurns is for two groups of which each takes at least needPercent of the slots.
 func needTurns(p contract.Params) string {
-	if need := p.GroupSlots() * p.MostUnits(); p.Groups < 2 || need > p.Slots() || 2*need <= p.Slots() {
-		return fmt.Sprintf("needs two groups that both take more than half of the slots; the configuration has %d groups, %d of %d slots each", p.Groups, need, p.Slots())
+	if need := p.GroupSlots() * p.MostUnits(); p.Groups < 2 || need > p.Slots() || 100*need < needPercent*p.Slots() {
+		return fmt.Sprintf("needs two groups that each take at least %d %% of the slots; the configuration has %d groups, %d of %d slots each", needPercent, p.Groups, need, p.Slots())
 	}
 	return ""
 }
+
+// What a group must need of the slots for its turns to show anything, and what it must get then of half of what it gets alone.
+const (
+	needPercent = 70
+	halfPercent = 90
+)
 
 // Turns of a group, the messages in each and their packets.
 const (
@@ -25,7 +31,8 @@ const (
 	settleStep  = 16 // cycles between two looks whether a group is drained
 )
 
-// share has two groups take turns at memory that holds one of them, and compares what they get done with what one does alone.
+// share has two groups take turns at memory that holds one of them, and compares what each gets done with what it does alone: in Mode I
+// the path MTUs of two groups differ, and so does what they can do.
 func share(t *rig.T) {
 	n := t.Tree(2, t.Params.Members, t.DefaultLink())
 	first := n.AddComm(0, 1)
@@ -36,14 +43,17 @@ func share(t *rig.T) {
 	}
 	e := n.Nodes[0].E
 	run := func(c *rig.Comm) { n.RunUntil(c.Done) }
-	post(first)
-	run(first) // links and windows as in the turns
-	began := e.Now()
-	for range turnsEach {
-		post(first)
+	alone := func(c *rig.Comm) uint64 {
+		post(c)
+		run(c) // links and windows as in the turns
+		began := e.Now()
+		for range turnsEach {
+			post(c)
+		}
+		run(c)
+		return e.Now() - began
 	}
-	run(first)
-	alone := e.Now() - began
+	firstAlone := alone(first)
 
 	drained := func(c *rig.Comm) uint64 {
 		from := e.Now()
@@ -58,28 +68,32 @@ func share(t *rig.T) {
 	}
 	drained(first)
 	second := n.AddComm(1, 1)
+	secondAlone := alone(second)
 	drained(second)
 	unpark(first.Groups[0])
 	var parking, unparking uint64
-	turn := func(c, next *rig.Comm) {
+	turn := func(c, next *rig.Comm) uint64 {
+		began := e.Now()
 		post(c)
 		run(c)
 		parking += drained(c)
 		from := e.Now()
 		unpark(next.Groups[0])
 		unparking += e.Now() - from
+		return e.Now() - began
 	}
-	began = e.Now()
+	var firstTurns, secondTurns uint64
 	for range turnsEach {
-		turn(first, second)
-		turn(second, first)
+		firstTurns += turn(first, second)
+		secondTurns += turn(second, first)
 	}
-	shared := e.Now() - began
-	percent := 100 * 2 * alone / shared
+	percent := min(100*firstAlone/firstTurns, 100*secondAlone/secondTurns)
 	t.Values["memory_percent"] = uint64(100 * t.Params.GroupSlots() * first.Groups[0].Units() / t.Params.Slots())
-	t.Values["alone_cycles"], t.Values["turns_cycles"], t.Values["goodput_percent_of_half"] = alone, shared, percent
+	t.Values["first_alone_cycles"], t.Values["first_turns_cycles"] = firstAlone, firstTurns
+	t.Values["second_alone_cycles"], t.Values["second_turns_cycles"] = secondAlone, secondTurns
+	t.Values["goodput_percent_of_half"] = percent
 	t.Values["park_cycles_a_turn"], t.Values["unpark_cycles_a_turn"] = parking/(2*turnsEach), unparking/(2*turnsEach)
-	if percent < 90 {
-		t.Fatalf("each group got %d %% of half of what one gets alone, expected 90", percent)
+	if percent < halfPercent {
+		t.Fatalf("a group got %d %% of half of what it gets alone, expected at least %d", percent, halfPercent)
 	}
 }
