@@ -130,6 +130,7 @@ func (c crashing) Put(name string, text []byte) error {
 		c.crash()
 		return errCrashed
 	case 2:
+		c.halves++
 		return errWrite
 	case 3:
 		c.halves++
