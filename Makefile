@@ -141,8 +141,8 @@ build: ## Compile the program into build/incforge
 	@echo "$(INCFORGE)"
 
 # go test knows nothing of the programs that tests run. The tests read their versions' digest, so that a verdict does not outlive them.
-# make check has vet; nobody debugs these programs, and without their symbols, linked by Go alone, they link in half the time. Compilers and tests
-# are short and memory is not: collecting garbage less often saves a tenth to a fifth of their time.
+# make check has vet; nobody debugs these programs, and without their symbols, linked by Go alone, they link in half the time. GOGC=400:
+# these processes are short-lived and there is memory to spare; collecting garbage less often saves a tenth to a fifth of their time.
 test: build ## Run all tests; build/test-times.json says what each cost
 	@$(GO) build -o $(BUILD)/testtimes ./internal/testtimes
 	tools="$$($(INCFORGE) doctor --digest)"; \
@@ -157,7 +157,7 @@ proto: ## Make the Go of the control plane's services anew from their .proto (pr
 	    PATH="$(abspath $(BUILD))/protoc:$$PATH" protoc --go_out=. --go-grpc_out=. --go_opt=paths=source_relative --go-grpc_opt=paths=source_relative \
 	        control/$${s}pb/$$s.proto; done
 
-faults: tools ## Plant every fault we know of in the Verilog; each must be caught (all but those of Mode I and of the eager tree are a part of make test); with ON=slurm as an array of Slurm jobs
+faults: tools ## Plant every fault we know of in the Verilog; each must be caught (all but those of Mode I, of the eager tree, and of tags, interrupts and priorities are a part of make test); with ON=slurm as an array of Slurm jobs
 	$(GO) test -timeout 20m ./internal/endtoend -every-config -run TestFault $(if $(filter slurm,$(ON)),-shared $(abspath $(BUILD))/jobs)
 
 mutants: tools build ## Mistakes in the Verilog of either mode: how many of them some scenario notices (docs/mutate.md); build/mutate-*.json

@@ -57,3 +57,46 @@ func TestParkingTiming(t *testing.T) {
 		})
 	}
 }
+
+// TestParkWaits: a look waits for the frame that has left A, however late its verdict, and then sees what it did; a frame that is still in A stays
+// there while the group is asked about.
+func TestParkWaits(t *testing.T) {
+	t.Parallel()
+	p := with(func(p *checkpipe.CheckPipe) { p.Park, p.Counters = 1, counters+1 })
+	lib := rig.Lib(t, trio{p})
+	stayed, went := 0, 0
+	for ask := range uint64(12) {
+		b := newBench(t, lib, p, 1)
+		b.rush = true
+		b.Set("cfg_timeout", 60000)
+		*b.m.groups[0] = group{base: 4, log2: 3, in: 0b11, out: 0b11, start: mask24 - 1, ends: make([]endpoint, 5), dtype: 3}
+		require.NoError(t, b.begin(0))
+		offered := false
+		b.more = func() *frame {
+			if offered {
+				return nil
+			}
+			offered = true
+			return &frame{icrcOK: true, whole: true, opcode: 4, psn: b.expected(0, 0), plen: 16, verdictWait: 40}
+		}
+		took, drained := uint64(0), false
+		for begun := b.Now(); b.Now() < begun+120; {
+			b.SetBool("park_valid", b.Now() >= begun+ask)
+			require.NoError(t, b.cycle())
+			if b.Is("park_take") && took == 0 {
+				took, drained = b.Now(), b.Is("park_drained")
+			}
+		}
+		require.NotZero(t, took, "asked in cycle %d", ask)
+		if drained {
+			require.Empty(t, b.popAt, "asked in cycle %d: a frame was on its way", ask)
+			stayed++
+			continue
+		}
+		require.Len(t, b.popAt, 1, "asked in cycle %d", ask)
+		require.Greater(t, took, b.popAt[0], "asked in cycle %d", ask)
+		went++
+	}
+	require.Positive(t, stayed)
+	require.Positive(t, went)
+}

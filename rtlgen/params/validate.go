@@ -109,7 +109,7 @@ func (c *checker) priorities() {
 		c.refuse("priorities", strconv.Itoa(p.Priorities), "1 with port_bytes: 0", "a port without queues has no order to choose")
 	case p.Engines > 1 && c.ok("engines"):
 		c.refuse("priorities", strconv.Itoa(p.Priorities), fmt.Sprintf("1 with engines: %d", p.Engines),
-			"frames of several engines that share a port's queues of priorities have no order that anything could judge")
+			"the scoreboard does not model the order in which frames of several engines leave a port with priorities")
 	}
 }
 
