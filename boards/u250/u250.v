@@ -2,7 +2,7 @@
 //
 // u250: a switch of two ports of 100 Gbit/s on an Alveo U250: both QSFP28 cages, an engine at 250 MHz, its registers behind JTAG.
 //
-// Ports: the board's. Light 0 and 1: cage 0 and 1 is up; 2: the interrupt line, also at the JTAG master's side by polling. The engine is
+// Ports: the board's. Light 0 and 1: cage 0 and 1 is up; 2: the interrupt line; a JTAG master polls IRQ_CAUSE. The engine is
 // u250_switch, generated (README.md). Latency: the switch's.
 `default_nettype none
 

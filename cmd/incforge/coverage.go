@@ -35,7 +35,7 @@ func (a *app) coverage() *cobra.Command {
 	)
 	cmd := &cobra.Command{Use: "coverage CONFIG", Short: "Which lines, branches and bits of the Verilog the scenarios come through",
 		Long: `Run the scenarios on a model that counts which lines, branches and bits of the Verilog they come through, all instances of a module taken
-together. What nothing can come to is excused in the product, with a reason each; what else was missed is listed.`,
+together. What nothing can come to may be excused in excuses.yaml, with a reason each; what else was missed is listed.`,
 		Args: cobra.ExactArgs(1), RunE: func(cmd *cobra.Command, args []string) error {
 			if _, err := scenarios.Select(opt.Scenario); err != nil {
 				return usageError{err}
