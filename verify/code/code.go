@@ -24,7 +24,7 @@ const (
 	Toggle Kind = "toggle"
 )
 
-// Point is a place in the Verilog, one for all instances of a module.
+// Point is a place in the Verilog, one for all instances of a module. It is sim/coverage's once more: a report, which draws these, must not reach sim.
 type Point struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`
