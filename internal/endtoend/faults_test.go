@@ -166,6 +166,29 @@ func TestFaultsAreCaught(t *testing.T) {
 	}
 }
 
+// TestHalfAChoice: half of a chain of ?: is refused, since what is planted stands in parentheses.
+func TestHalfAChoice(t *testing.T) {
+	t.Parallel()
+	const module = "module m (\n    input wire sel_a\n);\n    assign out = sel_a ? 1'b0 : sel_b ? in_c : in_d;\nendmodule\n"
+	for _, tt := range []struct {
+		old     string
+		refused bool
+	}{
+		{"sel_a ? 1'b0 : sel_b", true},
+		{"sel_a ? 1'b0 : sel_b ? in_c : in_d", false},
+		{"sel_b", false},
+	} {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "m.v"), []byte(module), 0o600))
+		err := endtoend.Plant(dir, []endtoend.Fault{{Name: "half", File: "m.v", Old: tt.old, New: "1'b1"}})
+		if tt.refused {
+			require.ErrorContains(t, err, "take the whole expression", tt.old)
+		} else {
+			require.NoError(t, err, tt.old)
+		}
+	}
+}
+
 // TestFaultInText: a fault that stands in the Verilog for good is caught, too: what is changed in the generated files is what runs.
 func TestFaultInText(t *testing.T) {
 	t.Parallel()

@@ -147,6 +147,9 @@ func choices(text string, from, to int, sites []site) (string, error) {
 		if first.from < from || first.to > to {
 			return "", fmt.Errorf("faults overlap without one being in the other: %s", text[first.from:first.to])
 		}
+		if rest := strings.TrimLeft(text[first.to:], " \n"); strings.HasPrefix(rest, "?") && chooses(text[first.from:first.to]) {
+			return "", fmt.Errorf("parentheses round %q would change what it means before %.20q: take the whole expression", text[first.from:first.to], rest)
+		}
 		original, err := choices(text, first.from, first.to, sites[same:inner])
 		if err != nil {
 			return "", err
@@ -160,4 +163,20 @@ func choices(text string, from, to int, sites []site) (string, error) {
 	}
 	b.WriteString(text[from:to])
 	return b.String(), nil
+}
+
+// chooses says whether an expression is a ?: outside its parentheses and braces.
+func chooses(expression string) bool {
+	depth := 0
+	for _, c := range expression {
+		switch {
+		case strings.ContainsRune("([{", c):
+			depth++
+		case strings.ContainsRune(")]}", c):
+			depth--
+		case c == '?' && depth == 0:
+			return true
+		}
+	}
+	return false
 }
