@@ -127,6 +127,8 @@ type span struct {
 	first     roce.PSN // of the control
 	immediate uint32
 	offsets   []offsets // one an endpoint
+	same      bool      // RuleSameOffsets holds
+	forgotten bool      // RuleOneRange holds: not there when it is not the current one
 }
 
 // packets is how many follow the control.
@@ -144,6 +146,9 @@ func (s *span) has(psn roce.PSN) bool {
 // wire.
 func (s *span) after(member int) offsets {
 	o, spent := s.offsets[member], s.packets()+1
+	if s.same {
+		return o
+	}
 	if s.senders()>>member&1 == 0 {
 		o.in = (o.in - spent) & roce.PSNMask
 	}
@@ -217,10 +222,10 @@ func (g *group) heard(member int, wire roce.PSN) (*span, roce.PSN) {
 	return g.find(member, func(s *span) uint32 { return s.hearers() }, func(o offsets) roce.PSN { return wire.Add(-o.out) })
 }
 
-// find asks the current range first, then the one before.
+// find asks the current range first, then the one before, which RuleOneRange forgets.
 func (g *group) find(member int, part func(*span) uint32, translate func(offsets) roce.PSN) (*span, roce.PSN) {
 	for _, s := range [...]*span{&g.current, &g.previous} {
-		if psn := translate(s.offsets[member]); part(s)>>member&1 != 0 && s.has(psn) {
+		if psn := translate(s.offsets[member]); part(s)>>member&1 != 0 && s.has(psn) && (s == &g.current || !s.forgotten) {
 			return s, psn
 		}
 	}

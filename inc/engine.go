@@ -155,7 +155,7 @@ func New(p Params) (*Engine, error) {
 	if p.pipes() {
 		e.spare.ends, e.spare.sends = make([]endpointState, p.Members+1), make([]sendSide, p.Members+1)
 		e.spare.current.offsets = make([]offsets, p.Members+1)
-		e.spare.selfAddressed = p.follows(RuleB9)
+		e.spare.selfAddressed, e.spare.current.same = p.follows(RuleB9), p.follows(RuleSameOffsets)
 	}
 	e.SetPipeTimeout(p.resetTimeout())
 	return e, nil

@@ -312,7 +312,7 @@ func (e *Engine) inRange(in *incoming) bool {
 	case g.parked:
 		e.refuse(in)
 		return false
-	case !g.allThrough():
+	case !g.allThrough() && !e.params.follows(RuleUndrained):
 		e.countData(in)
 		e.refuse(in)
 		return false

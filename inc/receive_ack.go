@@ -27,7 +27,7 @@ func (e *Engine) receiveAck(in *incoming) []Out {
 	}
 	before, _ := g.nodeAck(in.span)
 	// A switch that sends NAK of a range's first PSN has clamped it there: somebody below it may not have all of the range before.
-	speaks := !g.InBand || kind == roce.SyndromeAck || in.psn != in.span.first
+	speaks := !g.InBand || kind == roce.SyndromeAck || in.psn != in.span.first || e.params.follows(RuleNakSpeaks)
 	if speaks && upTo.Diff(end.acked) >= 0 {
 		end.acked, end.ackMSN = upTo, in.MSN
 	}
@@ -92,7 +92,7 @@ func (e *Engine) copyAck(in *incoming) []Out {
 // be in the current range already, and would repeat ACKs of that one. ok tells whether it is such data.
 func (e *Engine) reack(in *incoming) (outs []Out, ok bool) {
 	g := &e.groups[in.group]
-	if in.span != &g.previous || in.span.reflects() {
+	if in.span != &g.previous || in.span.reflects() || e.params.follows(RuleNoReack) {
 		return nil, false
 	}
 	if in.span.in&in.bit() != 0 && in.PSN.Diff(g.ends[in.member].ePSN) >= 0 {

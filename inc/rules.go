@@ -6,7 +6,7 @@ import "incforge/roce"
 
 // Rules are rules known to be wrong, for model checking: whoever searches an engine's states for faults can see by them that he would
 // find one. Each is what a published description or implementation of the protocol does; an engine for anything else has none. They are for
-// fixed groups.
+// fixed groups, those about ranges for in-band ones.
 type Rules uint32
 
 // The rules known to be wrong. The names are those of the findings.
@@ -46,6 +46,16 @@ const (
 	RuleParkBusy
 	// RuleOldPSN: a group that is parked no more expects PSNs from START on, in Mode I those of its endpoints' registers, and not from where it was. All modes.
 	RuleOldPSN
+	// RuleSameOffsets: an endpoint's offsets stay when a range opens, whether or not it had a part in the one before. In-band groups, Modes II and III.
+	RuleSameOffsets
+	// RuleOneRange: packets of the range before the current one belong to no range. In-band groups, Mode II.
+	RuleOneRange
+	// RuleNoReack: data of the range before the current one that every receiver has is judged like any other. In-band groups, Mode II.
+	RuleNoReack
+	// RuleNakSpeaks: a NAK of a range's first PSN acknowledges the range before it. In-band groups, Mode II.
+	RuleNakSpeaks
+	// RuleUndrained: a range opens though not all of the one before has been acknowledged. In-band groups, Mode III.
+	RuleUndrained
 
 	allRules = 1<<iota - 1
 )

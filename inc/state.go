@@ -134,7 +134,7 @@ func (e *Engine) start(number int) {
 
 // noRange is what there is before the first range: the registers' roles, all offsets 0.
 func (e *Engine) noRange(g *group) span {
-	return span{roles: g.registerRoles(), offsets: make([]offsets, len(g.ends))}
+	return span{roles: g.registerRoles(), offsets: make([]offsets, len(g.ends)), same: e.params.follows(RuleSameOffsets), forgotten: e.params.follows(RuleOneRange)}
 }
 
 // stateParked is the first byte of an enabled group that is parked; 1 is that of any other.

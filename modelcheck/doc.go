@@ -15,6 +15,12 @@
 // of one message differ from host to host. They ask for an acknowledgement of a message's last packet, and answer only what asks; hosts are
 // exchanged by a symmetry only if they have the same path MTU.
 //
+// With Config.Ranges the group is in-band (Modes II and III): the hosts do one collective after the other, each opened by a control from those who send in
+// it, in which PSNs on the wire and in the group drift apart as docs/engine.md section 3.3 says. Hosts keep to the rules there: no range is begun, and no
+// receive posted for it, before the host's own part of the one before is complete, and a Broadcast's last packet waits for its control's
+// acknowledgement. A host without a receive answers with an RNR NAK, which costs nothing of a budget then. Values follow from the
+// group's PSNs, so that a packet taken for one of another range shows.
+//
 // Every link is a queue in each direction, first in first out. Budgets for a whole run say how many packets may be lost, be delivered
 // twice, be delivered before others, how many timers may expire too early, how often a receive is missing. Apart from those, timers, and
 // waits after an RNR NAK, end only when nothing is on its way, as in the paper's models. Then any one of them does.
@@ -83,6 +89,7 @@
 //
 // # What it does not show
 //
-// Bounds are small; timers have no durations; corrupted frames, in-band groups, several groups and the order of frames inside a switch
+// Bounds are small; timers have no durations; corrupted frames, several groups, in-band groups of Mode I or that are parked, hosts that
+// send a control that contradicts the others', and the order of frames inside a switch
 // are for verify's scenarios and chaos.
 package modelcheck

@@ -42,6 +42,8 @@ func small() []model.Config {
 		{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 1, Loss: 1},
 		{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 1, Loss: 1, PathMTUs: []int{4}, Free: true},
 		{Mode: 1, Collective: model.Reduce, Tree: "3-2", Requests: 2, Window: 1, Loss: 1},
+		{Mode: 2, Ranges: ranges("reduce:0", "allreduce"), Tree: "star-3", Requests: 1, Window: 1, Loss: 1},
+		{Mode: 3, Ranges: ranges("allreduce", "broadcast:1"), Tree: "star-2", Requests: 1, Window: 1, Loss: 1},
 	}
 }
 
@@ -242,6 +244,13 @@ func TestConfigIsChecked(t *testing.T) {
 		"and degree 2":                func(c *model.Config) { c.Tree = "6-1" },
 		"1 hosts":                     func(c *model.Config) { c.Tree = "star-1" },
 		"more than 24 nodes":          func(c *model.Config) { c.Tree = "4-4" },
+		"a group is in-band or does":  func(c *model.Config) { c.Collective, c.Ranges = model.Reduce, ranges("allreduce") },
+		"are not modelled":            func(c *model.Config) { c.Mode, c.Slots, c.Ranges = 1, 1, ranges("allreduce") },
+		"ranges and parking":          func(c *model.Config) { c.Park, c.Ranges = 1, ranges("allreduce") },
+		"108 packets, allowed are":    func(c *model.Config) { c.Requests, c.Ranges = 53, ranges("allreduce", "reduce") },
+		"has hosts 0 to 1":            func(c *model.Config) { c.Ranges = ranges("reduce:2") },
+		"of which the model has none": func(c *model.Config) { c.Bad = []string{"one-range"} },
+		"and the model has ranges":    func(c *model.Config) { c.Bad, c.Ranges = []string{"A1"}, ranges("allreduce") },
 		"17 hosts, allowed are":       func(c *model.Config) { c.Tree = "star-17" },
 	} {
 		c := good

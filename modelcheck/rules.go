@@ -42,7 +42,7 @@ func (s *search) notices(ctx context.Context) ([]Notice, error) {
 	}
 	var all []Notice
 	for _, rule := range model.RulesIn(s.Config.Mode) {
-		if model.Parks(rule) && s.Config.Park == 0 {
+		if !s.Config.Shows(rule) {
 			continue
 		}
 		c := s.Config
@@ -69,7 +69,7 @@ func (s *search) notices(ctx context.Context) ([]Notice, error) {
 // differs tells whether the engines of a configuration with other rules do anything else in any state that the search has seen. A rule of
 // the hosts always may.
 func (s *search) differs(c model.Config) (bool, error) {
-	if slices.Contains(c.Bad, model.BadSilentHost) {
+	if slices.ContainsFunc(c.Bad, model.OfHosts) {
 		return true, nil
 	}
 	engines := make([]*model.Engine, len(s.Engines))
@@ -122,8 +122,8 @@ func smallTrees() []string { return []string{"star-2", "chain-1", "star-3"} }
 
 // sizeOf is the measure by which a model is small: nodes, packets of a sender, the window, a pipe's slots, and faults of the network.
 func sizeOf(c model.Config) int {
-	nodes := map[string]int{"star-2": 3, "chain-1": 4, "star-3": 4}[c.Tree]
-	return nodes + c.Requests + c.Window + c.Slots + faults(c)
+	nodes := map[string]int{"star-2": 3, "chain-1": 4, "star-3": 4, "chain-2": 6}[c.Tree]
+	return nodes + c.Requests + c.Window + c.Slots + faults(c) + len(c.Ranges)
 }
 
 // faults is how often the network may misbehave in a run.
@@ -151,6 +151,41 @@ func parked(all []model.Config) []model.Config {
 	all = slices.DeleteFunc(all, func(c model.Config) bool { return c.Mode == 2 && !strings.HasPrefix(c.Tree, "star-") })
 	for i := range all {
 		all[i].Park = 1
+	}
+	return all
+}
+
+// rangedModels are the models of in-band groups of a mode, the smallest first: two ranges, or three, of every kind. What goes wrong between
+// ranges takes losses and missing receives at most, and in Mode II a switch below another with several hosts.
+func rangedModels(mode int) (all []model.Config) {
+	for _, tree := range []string{"star-2", "chain-1", "star-3", "chain-2"} {
+		for _, ranges := range sequences() {
+			for _, budget := range [][2]int{{0, 0}, {1, 0}, {0, 1}, {1, 1}} {
+				for window := 1; window <= 2; window++ {
+					c := model.Config{Mode: mode, Ranges: ranges, Tree: tree, Requests: 1, Window: window, Loss: budget[0], RNR: budget[1]}
+					for c.Slots = range pipes(mode, window) {
+						all = append(all, c)
+					}
+				}
+			}
+		}
+	}
+	return all
+}
+
+// sequences are two or three collectives, one after the other, with the first two hosts as roots.
+func sequences() (all [][]model.Range) {
+	one := []model.Range{{Collective: model.AllReduce}}
+	for root := range 2 {
+		one = append(one, model.Range{Collective: model.Reduce, Root: root}, model.Range{Collective: model.Broadcast, Root: root})
+	}
+	for _, a := range one {
+		for _, b := range one {
+			all = append(all, []model.Range{a, b})
+			for _, c := range one {
+				all = append(all, []model.Range{a, b, c})
+			}
+		}
 	}
 	return all
 }
@@ -227,7 +262,11 @@ func Smallest(ctx context.Context, mode int, rules []string, opt Options) (*Show
 	for _, m := range []int{2, 3, 1} {
 		here := model.RulesIn(m)
 		if (mode == 0 || mode == m) && !slices.ContainsFunc(rules, func(rule string) bool { return !slices.Contains(here, rule) }) {
-			all = append(all, smallModels(m)...)
+			if slices.ContainsFunc(rules, model.Ranged) {
+				all = append(all, rangedModels(m)...)
+			} else {
+				all = append(all, smallModels(m)...)
+			}
 		}
 	}
 	if len(all) == 0 {

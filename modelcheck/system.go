@@ -122,14 +122,11 @@ func newSystem(config model.Config, symmetry bool) (_ *system, err error) {
 	defer fail.Catch(&err, "")
 	w := fail.Must(model.NewNetwork(config))
 	c := &w.Config
-	fixed, limit := -1, model.MaxAutomorphisms
-	if c.Collective != model.AllReduce {
-		fixed = model.CommRoot(w.Topo)
-	}
+	limit := model.MaxAutomorphisms
 	if !symmetry {
 		limit = 0
 	}
-	perms := model.Automorphisms(w.Topo, fixed, limit, c.PathMTU)
+	perms := model.Automorphisms(w.Topo, c.Fixed(w.Topo), limit, c.Kind)
 	s := &system{
 		Network: w, perms: perms,
 		packets: newTable[model.Packet, model.Packet](perms), queues: newTable[queueKey, []uint32](perms),

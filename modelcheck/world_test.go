@@ -61,6 +61,15 @@ func bad() []struct {
 		{model.Config{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 1, Bad: []string{"ack-full"}}, scenario.KindLivelock},
 		{model.Config{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 1, Loss: 1, Bad: []string{"free-first"}}, scenario.KindDeadlock},
 		{model.Config{Mode: 1, Collective: model.AllReduce, Tree: "chain-1", Requests: 2, Window: 2, Slots: 1, Loss: 1, Bad: []string{"keep-refused"}}, scenario.KindFault},
+		{model.Config{Mode: 2, Ranges: ranges("reduce:0", "allreduce"), Tree: "star-2", Requests: 1, Window: 1, Bad: []string{"same-offsets"}}, scenario.KindLivelock},
+		{model.Config{Mode: 3, Ranges: ranges("reduce:0", "allreduce"), Tree: "star-2", Requests: 1, Window: 1, Bad: []string{"same-offsets"}}, scenario.KindFault},
+		{model.Config{Mode: 2, Ranges: ranges("allreduce", "allreduce"), Tree: "star-2", Requests: 1, Window: 1, Bad: []string{"one-range"}}, scenario.KindLivelock},
+		{model.Config{Mode: 2, Ranges: ranges("reduce:0", "broadcast:1"), Tree: "star-3", Requests: 1, Window: 1, Loss: 1, Bad: []string{"no-reack"}}, scenario.KindLivelock},
+		{model.Config{Mode: 2, Ranges: ranges("broadcast:0", "broadcast:1"), Tree: "chain-2", Requests: 1, Window: 1, Loss: 1, RNR: 1, Bad: []string{"nak-speaks"}}, scenario.KindLivelock},
+		{model.Config{Mode: 3, Ranges: ranges("allreduce", "allreduce"), Tree: "star-2", Requests: 1, Window: 1, Loss: 1, Bad: []string{"undrained"}}, scenario.KindLivelock},
+		{model.Config{Mode: 2, Ranges: ranges("allreduce", "reduce:0", "allreduce"), Tree: "star-2", Requests: 1, Window: 1, Bad: []string{model.BadEagerHost}}, scenario.KindLivelock},
+		{model.Config{Mode: 2, Ranges: ranges("reduce:1", "broadcast:0", "allreduce"), Tree: "star-3", Requests: 1, Window: 2, Loss: 1, Bad: []string{model.BadImpatientRoot}}, scenario.KindLivelock},
+		{model.Config{Mode: 2, Ranges: ranges("allreduce", "reduce:0"), Tree: "star-2", Requests: 1, Window: 1, Loss: 1, Bad: []string{model.BadEarlyReceives}}, scenario.KindLivelock},
 	}
 }
 
@@ -114,6 +123,8 @@ func TestRulesKnownToBeWrongAreFound(t *testing.T) {
 // Random runs of the world, which has no tables, no symmetry and no names, never come to a state that the search has not seen.
 func TestSearchSeesEveryRun(t *testing.T) {
 	for _, c := range append(small()[:10],
+		model.Config{Mode: 2, Ranges: ranges("allreduce", "reduce:0", "broadcast:1"), Tree: "star-2", Requests: 1, Window: 1, Loss: 1, RNR: 1},
+		model.Config{Mode: 3, Ranges: ranges("reduce:0", "barrier", "broadcast:1"), Tree: "star-2", Requests: 1, Window: 1, Loss: 1, Early: 1},
 		model.Config{Mode: 3, Collective: model.AllReduce, Tree: "star-2", Requests: 3, Window: 2, Slots: 1, Loss: 1, Early: 1, RNR: 1},
 		model.Config{Mode: 2, Collective: model.Broadcast, Tree: "star-3", Requests: 3, Window: 2, Reorder: 1, Dup: 1},
 		model.Config{Mode: 1, Collective: model.AllReduce, Tree: "star-2", Requests: 2, Window: 2, Slots: 1, Loss: 1, Early: 1, Dup: 1}) {

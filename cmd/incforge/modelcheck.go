@@ -24,6 +24,7 @@ import (
 type modelcheckFlags struct {
 	config     model.Config
 	collective string
+	ranges     []string
 
 	symmetry, reduction, rules bool
 	workers, maxStates, memory int
@@ -62,6 +63,10 @@ A violation is printed as a message sequence chart and saved as a scenario for -
 			if err := f.config.Collective.UnmarshalText([]byte(f.collective)); err != nil {
 				return usageError{fmt.Errorf("--collective: %w", err)}
 			}
+			var err error
+			if f.config.Ranges, err = model.ParseRanges(f.ranges); err != nil {
+				return usageError{fmt.Errorf("--ranges: %w", err)}
+			}
 			switch named := cmd.Flags().Changed("mode"); {
 			case changed(cmd, modelFlags()) || named && len(f.config.Bad) == 0:
 				return a.modelcheckOne(cmd.Context(), &f)
@@ -76,6 +81,7 @@ A violation is printed as a message sequence chart and saved as a scenario for -
 	c := &f.config
 	fl.IntVar(&c.Mode, "mode", 3, "mode of the engines: 1, 2, 3")
 	fl.StringVar(&f.collective, "collective", "allreduce", "allreduce, reduce or broadcast")
+	fl.StringSliceVar(&f.ranges, "ranges", nil, "modes 2 and 3: an in-band group, whose hosts do these one after the other: allreduce, barrier, reduce:HOST, broadcast:HOST")
 	fl.StringVar(&c.Tree, "tree", "3-2", "star-HOSTS, chain-HOSTS (two switches with so many each) or LEVELS-DEGREE, levels with the hosts")
 	fl.IntVar(&c.Requests, "requests", 3, "packets, in mode 1 messages, each sender sends")
 	fl.IntVar(&c.Window, "window", 3, "most packets, in mode 1 messages, a sender has outstanding (sent and not acknowledged)")
@@ -90,7 +96,7 @@ A violation is printed as a message sequence chart and saved as a scenario for -
 	fl.IntVar(&c.RNR, "rnr", 0, "most times a host has no receive posted and answers with an RNR NAK")
 	fl.BoolVar(&c.Free, "free", false, "mode 3: interleave an engine's sends with everything else instead of sending at once")
 	fl.BoolVar(&c.Empty, "empty", false, "send packets without payload, as a barrier does")
-	fl.StringSliceVar(&c.Bad, "bad", nil, "break these rules on purpose, to see that the search finds it: A1, A2, A9, A10, B6-ack, B6-assert, B9, B10, B10-host, B15; in mode 1 by-psn, ack-full, free-first, keep-refused, B10-host")
+	fl.StringSliceVar(&c.Bad, "bad", nil, "break these rules on purpose, to see that the search finds it: A1, A2, A9, A10, B6-ack, B6-assert, B9, B10, B10-host, B15; in mode 1 by-psn, ack-full, free-first, keep-refused, B10-host; of parking park-busy, old-psn; of ranges same-offsets, one-range, no-reack, nak-speaks, undrained, eager-host, impatient-root, early-receives")
 	fl.BoolVar(&f.symmetry, "symmetry", true, "symmetry reduction: explore only one of the states that differ by which host or switch is which")
 	fl.BoolVar(&f.reduction, "reduction", true, "partial-order reduction: explore only one order of independent steps")
 	fl.BoolVar(&f.rules, "notice", true, "after a search that passes, say which of the rules known to be wrong it could not have noticed")

@@ -16,7 +16,7 @@ import (
 
 // modelFlags are those that say how large a model is and what may happen in it.
 func modelFlags() []string {
-	return []string{"collective", "tree", "requests", "window", "slots", "bytes", "path-mtus", "loss", "reorder", "dup", "timeouts", "rnr", "park", "free", "empty", "checkpoint"}
+	return []string{"collective", "ranges", "tree", "requests", "window", "slots", "bytes", "path-mtus", "loss", "reorder", "dup", "timeouts", "rnr", "park", "free", "empty", "checkpoint"}
 }
 
 // searchFlags are those that the many short searches for the smallest model have no use for.

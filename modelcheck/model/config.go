@@ -25,10 +25,12 @@ const (
 	AllReduce Collective = inc.CollectiveAllReduce
 	Reduce    Collective = inc.CollectiveReduce
 	Broadcast Collective = inc.CollectiveBroadcast
+	// Barrier is a range's alone; Config.Empty is what a fixed group does in one.
+	Barrier Collective = inc.CollectiveBarrier
 )
 
 func collectives() names.List[Collective] {
-	return names.Of[Collective]("collective", []string{AllReduce: "allreduce", Reduce: "reduce", Broadcast: "broadcast"}...)
+	return names.Of[Collective]("collective", []string{AllReduce: "allreduce", Reduce: "reduce", Broadcast: "broadcast", Barrier: "barrier"}...)
 }
 
 // String is the collective's name on command lines.
@@ -66,6 +68,9 @@ type Config struct {
 	Mode int `yaml:"mode" json:"mode"`
 	// Collective is done once, by Requests packets, in Mode I messages.
 	Collective Collective `yaml:"collective" json:"collective"`
+	// Ranges make the group in-band: the hosts do one after the other, each announced by controls, of Requests packets from each sender (a Barrier of
+	// none). Collective is allreduce then, which says nothing.
+	Ranges []Range `yaml:"ranges,omitempty,flow" json:"ranges,omitempty"`
 	// Tree is the topology: "star-S" is one switch with S hosts, "chain-S" a root with S hosts and one switch below it with S more, "L-Y"
 	// EPIC's Tree-L-Y, L levels counting the hosts, Y children each.
 	Tree string `yaml:"tree" json:"tree"`
@@ -123,6 +128,7 @@ func (c Config) withDefaults() Config {
 		refuse(c.Free, "free sends in Mode II, whose engines send nothing by themselves")
 	}
 	c.messages()
+	c.inBand()
 	refuse(c.Park > 0 && c.Mode == 2 && !strings.HasPrefix(c.Tree, "star-"), "parking in tree %s in Mode II, where it must be a star", c.Tree)
 	for _, b := range []int{c.Loss, c.Dup, c.Reorder, c.Early, c.RNR, c.Park} {
 		refuse(b < 0 || b > maxBudget, "a budget of %d, allowed are 0 to %d", b, maxBudget)
@@ -131,6 +137,8 @@ func (c Config) withDefaults() Config {
 		rule, ok := BadRules()[name]
 		refuse(!ok, "rule %s is none of %s", name, strings.Join(slices.Sorted(maps.Keys(BadRules())), ", "))
 		refuse(!rule.In(c.Mode), "rule %s is one of mode %s", name, strings.Join(strings.Split(rule.modes, ""), " and "))
+		refuse(rule.about == ranges && len(c.Ranges) == 0, "rule %s is about ranges, of which the model has none", name)
+		refuse(rule.about != ranges && rule.engine != 0 && len(c.Ranges) > 0, "rule %s is about fixed groups, and the model has ranges", name)
 	}
 	return c
 }
@@ -177,25 +185,54 @@ func (c *Config) parts(mtu int) int { return max((c.Bytes+mtu-1)/mtu, 1) }
 type badRule struct {
 	engine inc.Rules
 	modes  string // in which it is one, by their numbers
-	parks  bool   // it is about parking
+	about  subject
 }
 
-// BadSilentHost is the host's half of B10: it does not acknowledge again what it has.
-const BadSilentHost = "B10-host"
+// subject is what a rule is about: it is wrong only in models that have that.
+type subject uint8
+
+const (
+	anything subject = iota
+	parking
+	ranges
+)
+
+// Rules of hosts that are wrong.
+const (
+	// BadSilentHost is the host's half of B10: it does not acknowledge again what it has.
+	BadSilentHost = "B10-host"
+	// BadEagerHost begins a range before its part of the one before is complete.
+	BadEagerHost = "eager-host"
+	// BadImpatientRoot sends the last packet of a Broadcast before its control is acknowledged.
+	BadImpatientRoot = "impatient-root"
+	// BadEarlyReceives posts receives for the next range before its part of this one is complete.
+	BadEarlyReceives = "early-receives"
+)
 
 // BadRules are the rules known to be wrong, by their names in Config.Bad, which are those of the findings.
 func BadRules() map[string]badRule {
 	return map[string]badRule{
-		"A1": {inc.RuleA1, "23", false}, "A2": {inc.RuleA2, "2", false}, "A9": {inc.RuleA9, "2", false}, "A10": {inc.RuleA10, "2", false}, "B6-ack": {inc.RuleB6Ack, "3", false},
-		"B6-assert": {inc.RuleB6Assert, "3", false}, "B9": {inc.RuleB9, "3", false}, "B10": {inc.RuleB10, "3", false}, "B15": {inc.RuleB15, "3", false}, BadSilentHost: {0, "123", false},
-		"by-psn": {inc.RuleByPSN, "1", false}, "ack-full": {inc.RuleAckFull, "1", false}, "free-first": {inc.RuleFreeFirst, "1", false}, "keep-refused": {inc.RuleKeepRefused, "1", false},
-		"park-busy": {inc.RuleParkBusy, "123", true}, "old-psn": {inc.RuleOldPSN, "123", true},
+		"A1": {inc.RuleA1, "23", anything}, "A2": {inc.RuleA2, "2", anything}, "A9": {inc.RuleA9, "2", anything}, "A10": {inc.RuleA10, "2", anything},
+		"B6-ack": {inc.RuleB6Ack, "3", anything}, "B6-assert": {inc.RuleB6Assert, "3", anything}, "B9": {inc.RuleB9, "3", anything}, "B10": {inc.RuleB10, "3", anything},
+		"B15": {inc.RuleB15, "3", anything}, BadSilentHost: {0, "123", anything},
+		"by-psn": {inc.RuleByPSN, "1", anything}, "ack-full": {inc.RuleAckFull, "1", anything}, "free-first": {inc.RuleFreeFirst, "1", anything},
+		"keep-refused": {inc.RuleKeepRefused, "1", anything}, "park-busy": {inc.RuleParkBusy, "123", parking}, "old-psn": {inc.RuleOldPSN, "123", parking},
+		"same-offsets": {inc.RuleSameOffsets, "23", ranges}, "one-range": {inc.RuleOneRange, "2", ranges}, "no-reack": {inc.RuleNoReack, "2", ranges},
+		"nak-speaks": {inc.RuleNakSpeaks, "2", ranges}, "undrained": {inc.RuleUndrained, "3", ranges},
+		BadEagerHost: {0, "2", ranges}, BadImpatientRoot: {0, "2", ranges}, BadEarlyReceives: {0, "2", ranges},
 	}
 }
 
 // String is the configuration in one line.
 func (c Config) String() string {
-	s := fmt.Sprintf("mode %d %s tree %s requests %d window %d slots %d loss %d", c.Mode, c.Collective, c.Tree, c.Requests, c.Window, c.Slots, c.Loss)
+	does := c.Collective.String()
+	if len(c.Ranges) > 0 {
+		does = "ranges"
+		for _, r := range c.Ranges {
+			does += " " + r.String()
+		}
+	}
+	s := fmt.Sprintf("mode %d %s tree %s requests %d window %d slots %d loss %d", c.Mode, does, c.Tree, c.Requests, c.Window, c.Slots, c.Loss)
 	for _, f := range []struct {
 		name string
 		n    int
@@ -233,6 +270,7 @@ func NewNetwork(c Config) (_ *Network, err error) {
 	c = c.withDefaults()
 	t, err := topology.Parse(c.Tree)
 	fail.If(err != nil, "%w: %w", err, ErrConfig)
+	c.roots(t)
 	refuse(len(t.Nodes) > MaxNodes, "tree %q: more than %d nodes", c.Tree, MaxNodes)
 	most := maxHosts
 	if c.Mode == 1 {

@@ -38,6 +38,7 @@ func NewEngine(c Config, t *topology.Topology, n int) (_ *Engine, err error) {
 	}
 	params := inc.Params{
 		Mode: c.Mode, Groups: 1, Members: k, Ports: k + 1, MTU: max(payloadBytes(t), longMTU), Slots: slots, DTypes: 1 << inc.DTypeINT32, Ops: 1 << inc.OpSum, Park: c.Park > 0,
+		InBand: len(c.Ranges) > 0,
 	}
 	if c.Mode == 1 {
 		params.MessageBytes, params.LeastPathMTU = 1<<bits.Len(uint(max(c.Bytes, longMTU)-1)), shortMTU
@@ -64,6 +65,9 @@ func NewEngine(c Config, t *topology.Topology, n int) (_ *Engine, err error) {
 		e.Group.PipeSlots = c.Slots
 	}
 	e.lead(c.Collective, t, s)
+	if len(c.Ranges) > 0 {
+		e.ranged(t, s)
+	}
 	fail.On(e.Reference.SetGroup(0, e.Group))
 	fail.On(e.Reference.Enable(0))
 	e.Reference.SetManual(true) // the model takes the actions
@@ -115,7 +119,7 @@ func (p Packet) Wire(i int) roce.Packet {
 	for _, element := range p.Payload {
 		payload = binary.LittleEndian.AppendUint32(payload, element)
 	}
-	w.AckReq, w.Payload = !p.Quiet, payload[:p.Length]
+	w.AckReq, w.Imm, w.Payload = !p.Quiet, p.Imm, payload[:p.Length]
 	return w
 }
 
@@ -127,6 +131,9 @@ func PacketFrom(w *roce.Packet) Packet {
 		return p
 	}
 	p.Length, p.Quiet = uint8(len(w.Payload)), !w.AckReq
+	if p.Op.HasImm() {
+		p.Imm = w.Imm
+	}
 	var b [4 * len(p.Payload)]byte
 	copy(b[:], w.Payload)
 	for i := range p.Payload {

@@ -18,8 +18,9 @@ type Packet struct {
 	Syndrome uint8
 	PSN      int16 // less Start
 	MSN      uint8
-	Length   uint8 // of the payload in bytes
-	Quiet    bool  // no acknowledgement is asked for
+	Length   uint8  // of the payload in bytes
+	Quiet    bool   // no acknowledgement is asked for
+	Imm      uint32 // of a control
 	Payload  Elements
 }
 
@@ -59,6 +60,9 @@ func (p Packet) Append(b []byte) []byte {
 	for _, element := range p.Payload[:elements] {
 		b = binary.BigEndian.AppendUint32(b, element)
 	}
+	if p.Op.HasImm() {
+		b = binary.BigEndian.AppendUint32(b, p.Imm)
+	}
 	return b
 }
 
@@ -84,6 +88,9 @@ func (p Packet) Permute(lane []int) Packet {
 // String is the packet as a chart shows it, with the PSN relative to Start.
 func (p Packet) String() string {
 	name := "DATA"
+	if p.Op.HasImm() {
+		name = "CTRL"
+	}
 	if p.Op == roce.Acknowledge {
 		name = cmp.Or(map[roce.SyndromeKind]string{roce.SyndromeAck: "ACK", roce.SyndromeRNR: "RNR"}[roce.SyndromeKindOf(p.Syndrome)], "NAK")
 	}
@@ -101,6 +108,8 @@ type HostRole struct {
 
 	// Mode I: a message has parts packets of mtu bytes, the last of what is left of bytes. Send, Receive and window count packets.
 	parts, mtu, bytes int
+
+	plan *plan // of an in-band group
 
 	silentDuplicates bool // B10, the host's half, which is wrong: a duplicate is not acknowledged again
 	ackIsResult      bool // Mode II AllReduce: nothing is acknowledged before its result is there
@@ -141,7 +150,46 @@ func (h *Host) Done(r *HostRole) bool {
 }
 
 // data is the host's own packet.
-func (r *HostRole) data(psn uint8) Packet { return r.packet(int16(psn), 1<<r.number) }
+func (r *HostRole) data(psn uint8) Packet {
+	if r.plan != nil {
+		return r.plan.sends[psn]
+	}
+	return r.packet(int16(psn), 1<<r.number)
+}
+
+// result is what the host should get by a number.
+func (r *HostRole) result(psn int16) Packet {
+	if r.plan != nil {
+		return r.plan.hears[psn]
+	}
+	return r.packet(psn, r.lanes)
+}
+
+// limit is how many packets the host may have sent by now.
+func (r *HostRole) limit(h *Host) uint8 {
+	if r.plan != nil {
+		return r.plan.maySend(h)
+	}
+	return r.Send
+}
+
+// unposted tells whether the host has no receive for a number because it is not in that range yet.
+func (r *HostRole) unposted(h *Host, number uint8) bool {
+	return r.plan != nil && !r.plan.posted(h, number)
+}
+
+// early says what is acknowledged before its result is there, where that cannot be.
+func (r *HostRole) early(h *Host) error {
+	switch {
+	case !r.ackIsResult:
+		return nil
+	case r.plan != nil:
+		return r.plan.unheard(h)
+	case h.Base > h.Expected:
+		return fmt.Errorf("%d packets are acknowledged, of whose results %d are there", h.Base, h.Expected)
+	}
+	return nil
+}
 
 // packet is the data of a number, in which the hosts of a mask have contributed.
 func (r *HostRole) packet(psn int16, mask uint32) Packet {
@@ -179,7 +227,7 @@ func (h *Host) repeat(r *HostRole) (out []Packet) {
 
 // Fresh sends what the window has room for.
 func (h *Host) Fresh(r *HostRole) (out []Packet) {
-	for !h.waiting && h.next < r.Send && h.next-h.Base < r.window {
+	for limit := r.limit(h); !h.waiting && h.next < limit && h.next-h.Base < r.window; {
 		out = append(out, r.data(h.next))
 		h.next++
 	}
@@ -220,8 +268,8 @@ func (h *Host) Take(r *HostRole, p Packet, notReady bool) ([]Packet, error) {
 		return h.Fresh(r), nil // of old
 	}
 	h.Base = uint8(upTo)
-	if r.ackIsResult && h.Base > h.Expected {
-		return nil, fmt.Errorf("%s acknowledges %d packets, of whose results %d are there", p, h.Base, h.Expected)
+	if err := r.early(h); err != nil {
+		return nil, fmt.Errorf("after %s %w", p, err)
 	}
 	var again []Packet
 	switch {
@@ -246,18 +294,19 @@ func (h *Host) takeData(r *HostRole, p Packet, notReady bool) ([]Packet, error) 
 	case d > 0:
 		h.naked = true
 		return h.answer(next, roce.NAKSequence), nil
-	case notReady && p.Op.StartsMessage():
+	case (notReady || r.unposted(h, uint8(next))) && p.Op.StartsMessage():
 		return h.answer(next, roce.RNRSyndrome|1), nil
 	}
-	if want := r.packet(p.PSN, r.lanes); p.Op != want.Op || p.Length != want.Length || p.Length > 0 && p.Payload != want.Payload {
-		return nil, fmt.Errorf("%s has %d bytes %08x (%v), and should have %d bytes %08x (%v)", p, p.Length, p.Payload, p.Op, want.Length, want.Payload, want.Op)
+	if want := r.result(p.PSN); p.Op != want.Op || p.Imm != want.Imm || p.Length != want.Length || p.Length > 0 && p.Payload != want.Payload {
+		return nil, fmt.Errorf("%s has %d bytes %08x (%v %#x), and should have %d bytes %08x (%v %#x)", p, p.Length, p.Payload, p.Op, p.Imm,
+			want.Length, want.Payload, want.Op, want.Imm)
 	}
 	h.Expected++
 	h.naked = false
 	if p.Quiet {
 		return nil, nil
 	}
-	return h.answer(next, roce.AckSyndrome), nil
+	return append(h.answer(next, roce.AckSyndrome), h.Fresh(r)...), nil
 }
 
 // payloadBytes is how long a payload is with a lane for each host: 4, 8 or 16 bytes.
@@ -283,6 +332,9 @@ func (c *Config) role(t *topology.Topology, number int) *HostRole {
 	}
 	n, root := uint8(c.Requests*max(r.parts, 1)), number == CommRoot(t)
 	switch {
+	case len(c.Ranges) > 0:
+		r.planned(c, t)
+		r.ackIsResult = c.Mode == 2
 	case c.Collective == AllReduce:
 		r.Send, r.Receive, r.lanes = n, n, all
 		r.ackIsResult = c.Mode == 2

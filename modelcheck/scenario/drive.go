@@ -99,6 +99,7 @@ func (s *Script) fits(p *contract.Params) {
 	refuse(s.Free, "its sends are its own, and cannot be put off as the scenario does")
 	refuse(ours == 1, "no engine has paths as short as those of the scenario's")
 	refuse(mode != ours, "it is of mode %d, the scenario of mode %d", mode, ours)
+	refuse(s.Group.InBand && !p.InBand, "it has no in-band groups")
 	refuse(need>>min(p.Members+1, p.Ports) != 0, "%d members and %d ports are too few", p.Members, p.Ports)
 	refuse(!slices.Contains(p.DTypes, "INT32") || !slices.Contains(p.Ops, "SUM"), "it does not add INT32")
 }
