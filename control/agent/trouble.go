@@ -39,7 +39,8 @@ func ofTheNetwork(cause string) bool {
 	return slices.Contains([]string{contract.CauseRefused, "damaged", "foreign", "overrun", "timeout", "rx_full", "tx_full"}, cause)
 }
 
-// looksBetween is how many lists may pass between two looks at groups that no cause was seen of: what stops a group without a cause, somebody else's write, is noticed then.
+// looksBetween is after how many lists an agent looks at the groups of which no cause was seen, beginning with its first: what stops a group without a cause, somebody
+// else's write, is noticed then.
 const looksBetween = 4
 
 // newSources lists where troubles come from. With interrupts it has the causes that are attended to raise the line.
@@ -95,7 +96,7 @@ func (a *Agent) attend() (err error) {
 		if called {
 			fail.On(a.examine(s))
 		}
-		if s.engine >= 0 && (called || a.looks%looksBetween == 0) {
+		if s.engine >= 0 && (called || a.looks%looksBetween == 1) {
 			fail.On(a.inspect(s.engine))
 		}
 	}

@@ -94,8 +94,9 @@ type site struct {
 	ports  []*pb.Port
 	lost   bool // the network to it is cut
 	shared int  // slots of groups that take turns
-	// then happens when it has said how it is, before that is heard.
+	// then happens when it has said how it is, before that is heard; says changes what it says that it holds.
 	then func()
+	says func(*pb.ListResponse)
 }
 
 var errKilled = errors.New("killed")
@@ -249,9 +250,13 @@ func (c client) Describe(_ context.Context, r *pb.DescribeRequest, _ ...grpc.Cal
 	return d, err
 }
 func (c client) List(_ context.Context, r *pb.ListRequest, _ ...grpc.CallOption) (*pb.ListResponse, error) {
-	return call(c, false, func(ctx context.Context, r *pb.ListRequest) (*pb.ListResponse, error) {
+	l, err := call(c, false, func(ctx context.Context, r *pb.ListRequest) (*pb.ListResponse, error) {
 		return c.site.agent.List(ctx, r)
 	}, r)
+	if err == nil && c.site.says != nil {
+		c.site.says(l)
+	}
+	return l, err
 }
 func (c client) Counters(_ context.Context, r *pb.CountersRequest, _ ...grpc.CallOption) (*pb.CountersResponse, error) {
 	return call(c, false, func(ctx context.Context, r *pb.CountersRequest) (*pb.CountersResponse, error) {
